@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// A fixed set of worker threads that run the parts of one job at a time. The order in which parts run is not defined:
+// whoever needs determinism writes results by part index and reduces in order.
+#ifndef WL_BASE_POOL_H
+#define WL_BASE_POOL_H
+
+#include "base/status.h"
+
+typedef struct Pool Pool;
+
+// `worker` is 0..threads-1 and is stable for the thread that runs it.
+typedef void (*PoolJob)(void *context, u32 part, u32 worker);
+
+// threads >= 1; the caller of pool_run is worker 0, so 1 starts no thread.
+WL_MUST_USE Status pool_create(Pool **pool, u32 threads);
+void pool_run(Pool *pool, u32 parts, PoolJob job, void *context);  // returns when all parts are done
+u32 pool_threads(const Pool *pool);
+void pool_destroy(Pool *pool);
+
+#endif
