@@ -1,0 +1,75 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# usage: build.sh [--ptx] [--exe] [--prebuilt] [OUTDIR]
+#
+#   --ptx       PTX of every example: OUTDIR/TOPIC.ptx, without OUTDIR the committed examples/TOPIC/TOPIC.ptx
+#   --exe       executables: OUTDIR/TOPIC, without OUTDIR examples/build/TOPIC
+#   --prebuilt  examples/prebuilt/matmul.xz, the committed executable (not affected by OUTDIR)
+#
+# Neither flag: --ptx --exe. The compiler is $NVCC, else nvcc of the PATH, else /usr/local/cuda/bin/nvcc; nvcc itself
+# heeds NVCC_APPEND_FLAGS. Exit codes: 0 built, 1 a compiler failed or is missing, 2 usage error.
+#
+# No output names a directory of the machine it was built on. nvcc writes the working directory into .file directives
+# and line tables and takes its name from $PWD, so it is told /proc/self/cwd, a name of the working directory that is
+# true everywhere. In PTX that prefix is then cut off, leaving "TOPIC/TOPIC.cu", and the headers of the CUDA toolkit
+# become "cuda_runtime/NAME": these .file lines and a licence line at the top are all that differs from nvcc's output.
+set -eu
+
+say() { echo "build.sh: $*" >&2; }
+
+find_nvcc() {
+    for candidate in "${NVCC:-}" "$(command -v nvcc || true)" /usr/local/cuda/bin/nvcc; do
+        if [ -n "$candidate" ] && [ -x "$(command -v "$candidate")" ]; then
+            command -v "$candidate"
+            return
+        fi
+    done
+    say "no nvcc: set NVCC or put it on the PATH (CUDA toolkit 13.0); the committed .ptx files and prebuilt/matmul.xz" \
+        "need no compiler"
+    return 1
+}
+
+# nvcc in the current directory, under the name that is true everywhere
+compile() { env PWD=/proc/self/cwd "$nvcc" -lineinfo -Xcompiler -Wall "$@"; }
+
+build_ptx() { # TOPIC OUTPUT
+    compile -ptx -O3 "$1/$1.cu" -o "$2.tmp"
+    sed -e '1i // SPDX-License-Identifier: Apache-2.0' \
+        -e '/^[[:space:]]*\.file/s|"/proc/self/cwd/|"|' \
+        -e '/^[[:space:]]*\.file/s|"/.*/\([^/"]*\)"|"cuda_runtime/\1"|' "$2.tmp" >"$2"
+    rm "$2.tmp"
+}
+
+# nvcc's defaults (static cudart, not stripped, sm_75 code and compute_75 PTX) and -lineinfo, compiled in the
+# repository's root, so that a tool started there finds the source by the name in the line table.
+build_prebuilt() {
+    folder=$(basename "$PWD")
+    (cd .. && env PWD=/proc/self/cwd "$nvcc" -lineinfo "$folder/matmul/matmul.cu" -o "$folder/prebuilt/matmul")
+    xz -9e --force prebuilt/matmul
+}
+
+want_ptx='' want_exe='' want_prebuilt='' out=''
+for argument; do
+    case $argument in
+    --ptx) want_ptx=1 ;;
+    --exe) want_exe=1 ;;
+    --prebuilt) want_prebuilt=1 ;;
+    -*) say "unknown option $argument; usage: build.sh [--ptx] [--exe] [--prebuilt] [OUTDIR]"; exit 2 ;;
+    *) [ -z "$out" ] || { say "more than one OUTDIR: $out, $argument"; exit 2; }
+       out=$argument ;;
+    esac
+done
+[ "$want_ptx$want_exe$want_prebuilt" ] || want_ptx=1 want_exe=1
+
+nvcc=$(find_nvcc)
+[ -z "$out" ] || { mkdir -p "$out" && out=$(cd "$out" && pwd); }
+cd "$(dirname "$0")"
+[ -z "$want_exe" ] || [ "$out" ] || mkdir -p build
+
+for source in */*.cu; do
+    topic=${source%%/*}
+    if [ "$want_ptx" ]; then build_ptx "$topic" "${out:-$topic}/$topic.ptx"; fi
+    if [ "$want_exe" ]; then compile -O3 "$source" -o "${out:-build}/$topic"; fi
+done
+if [ "$want_prebuilt" ]; then build_prebuilt; fi
