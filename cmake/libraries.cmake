@@ -9,4 +9,4 @@ endif()
 
 add_library(wl_system INTERFACE)
 target_link_options(wl_system INTERFACE -Wl,--as-needed)
-target_link_libraries(wl_system INTERFACE PkgConfig::WL_SYSTEM Threads::Threads m ${CMAKE_DL_LIBS})
+target_link_libraries(wl_system INTERFACE PkgConfig::WL_SYSTEM Threads::Threads iberty m ${CMAKE_DL_LIBS})  # libiberty has no .pc file

@@ -4,7 +4,7 @@
 # are there. `setup.sh fuzz` adds what only the fuzzers need.
 set -eu
 
-packages=(gcc libc6-dev make cmake ninja-build pkgconf libsqlite3-dev libzstd-dev liblz4-dev libelf-dev libjansson-dev
+packages=(gcc libc6-dev make cmake ninja-build pkgconf libsqlite3-dev libzstd-dev liblz4-dev libelf-dev libiberty-dev libjansson-dev
     libcmocka-dev clang clang-format)
 [ "${1:-}" = fuzz ] && packages+=(libclang-rt-dev)
 

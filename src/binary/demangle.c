@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Over libiberty's cp-demangle.c (GPL with the exception that lets anything link it). It offers a callback, which is
+// what bounds the output: substitutions can make it exponentially longer than the name.
+#include "binary/demangle.h"
+
+#include <libiberty/demangle.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <string.h>
+
+#include "base/vec.h"
+
+enum {
+    SHORT_INPUT = 1000,      // up to here the library itself limits recursion
+    STACK_SIZE = 128 << 20,  // for longer names: it recurses up to once per character, some kB each
+};
+
+typedef struct Demangling {
+    const char *mangled;
+    int options;
+    Vec(char) text;
+    bool done;
+    jmp_buf stop;
+} Demangling;
+
+static void collect(const char *text, size_t len, void *context) {
+    Demangling *d = context;
+    if (d->text.len + len > DEMANGLE_MAX_OUTPUT || vec_reserve(&d->text, len + 1) != STATUS_OK) longjmp(d->stop, 1);
+    memcpy(d->text.data + d->text.len, text, len);
+    d->text.len += (u32)len;
+    d->text.data[d->text.len] = 0;
+}
+
+// The library keeps everything on the stack, so leaving it by longjmp loses nothing.
+static void *demangle(void *context) {
+    Demangling *d = context;
+    if (!setjmp(d->stop)) d->done = cplus_demangle_v3_callback(d->mangled, d->options, collect, d) != 0;
+    return NULL;
+}
+
+static void demangle_with_stack(Demangling *d) {
+    pthread_attr_t attributes;
+    pthread_t thread;
+    if (pthread_attr_init(&attributes)) return;
+    bool started =
+        !pthread_attr_setstacksize(&attributes, STACK_SIZE) && !pthread_create(&thread, &attributes, demangle, d);
+    if (started) pthread_join(thread, NULL);
+    pthread_attr_destroy(&attributes);
+}
+
+// The length without the "$2" that link.c gives to private names that clash.
+static size_t own_length(const char *mangled, size_t len) {
+    size_t at = len;
+    while (at > 0 && mangled[at - 1] >= '0' && mangled[at - 1] <= '9') at--;
+    return at > 0 && at < len && mangled[at - 1] == '$' ? at - 1 : len;
+}
+
+static char *demangle_with(const char *mangled, int options) {
+    size_t all = strnlen(mangled, DEMANGLE_MAX_INPUT + 1), len = own_length(mangled, all);
+    Demangling d = {.options = options | DMGL_ANSI};
+    bool mangled_name = len > 2 && all <= DEMANGLE_MAX_INPUT && mangled[0] == '_' && mangled[1] == 'Z';
+    char *own = mangled_name ? mem_copy_str((Str){mangled, len}) : NULL;
+    d.mangled = own;
+    if (own && len <= SHORT_INPUT) {
+        demangle(&d);
+    } else if (own) {
+        d.options |= DMGL_NO_RECURSE_LIMIT;
+        demangle_with_stack(&d);
+    }
+    mem_free(own);
+    if (d.done && d.text.len && vec_reserve(&d.text, all - len + 1) == STATUS_OK) {
+        memcpy(d.text.data + d.text.len, mangled + len, all - len + 1);
+        return d.text.data;
+    }
+    vec_free(&d.text);
+    return mem_copy_str((Str){mangled, strlen(mangled)});
+}
+
+char *demangle_name(const char *mangled) { return demangle_with(mangled, DMGL_PARAMS); }
+char *demangle_short(const char *mangled) { return demangle_with(mangled, DMGL_NO_OPTS); }

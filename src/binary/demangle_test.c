@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/testing.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "binary/demangle.h"
+
+static void check(const char *mangled, const char *whole, const char *brief) {
+    char *text = demangle_name(mangled);
+    assert_string_equal(text, whole);
+    mem_free(text);
+    text = demangle_short(mangled);
+    assert_string_equal(text, brief);
+    mem_free(text);
+}
+
+TEST(kernels) {
+    static const char *const cases[][3] = {
+        {"_Z2mmPKfS0_Pfi", "mm(float const*, float const*, float*, int)", "mm"},
+        {"_ZN2ns6kernelIfLi4EEEvPKT_i", "void ns::kernel<float, 4>(float const*, int)", "ns::kernel<float, 4>"},
+        {"_ZN12_GLOBAL__N_11kIiEEvT_", "void (anonymous namespace)::k<int>(int)", "(anonymous namespace)::k<int>"},
+        {"vprintf", "vprintf", "vprintf"},
+        {"", "", ""},
+        {"_Z", "_Z", "_Z"},
+        {"_Zzzz", "_Zzzz", "_Zzzz"},
+        {"_Z3fooi$2", "foo(int)$2", "foo$2"},
+    };
+    for (u32 i = 0; i < WL_COUNT(cases); i++) check(cases[i][0], cases[i][1], cases[i][2]);
+}
+
+// Long, deeply nested, or exploding: an answer in no time, whatever it is.
+TEST(pathological_names_are_bounded) {
+    char *name = mem_zero(1, DEMANGLE_MAX_INPUT + 100);
+    for (u32 length = 100; length < DEMANGLE_MAX_INPUT + 64; length = length * 3 / 2) {
+        memset(name, 'P', length);
+        memcpy(name, "_Z1f", 4);
+        strcpy(name + length, "i");
+        char *text = demangle_name(name);
+        assert_non_null(text);
+        mem_free(text);
+    }
+    strcpy(name, "_Z1fI");  // pair<pair<..>, pair<..>>: each level doubles the output
+    strcat(name, "1AIiiE");
+    for (u32 i = 0; i < 30; i++) {
+        char level[32], id[2] = {(char)(i == 0 ? 0 : i <= 10 ? '0' + i - 1 : 'A' + i - 11), 0};
+        snprintf(level, sizeof level, "1AIS%s_S%s_E", id, id);
+        strcat(name, level);
+    }
+    strcat(name, "Evv");
+    char *text = demangle_name(name);
+    assert_true(strlen(text) < DEMANGLE_MAX_OUTPUT);
+    mem_free(text);
+    mem_free(name);
+}
+
+TEST(long_real_names_work) {
+    char name[4096] = "_Z6kernelI";
+    for (u32 i = 0; i < 300; i++) strcat(name, "3ArgIfE");
+    strcat(name, "Evv");
+    char *text = demangle_short(name);
+    assert_memory_equal(text, "kernel<Arg<float>, Arg<float>", 29);
+    mem_free(text);
+}
+
+TEST(memory_may_run_out) {
+    for (u64 n = 0; n < 4; n++) {
+        u64 left = n;
+        testing_memory_out_after(&left);
+        char *text = demangle_name("_Z2mmPKfS0_Pfi");
+        testing_memory_back();
+        mem_free(text);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kernels),
+        cmocka_unit_test(pathological_names_are_bounded),
+        cmocka_unit_test(long_real_names_work),
+        cmocka_unit_test(memory_may_run_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
