@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// The metric catalogue (metrics.def) and the evaluation of its formulas. Immutable tables; any thread may read.
+#ifndef WL_METRIC_METRIC_H
+#define WL_METRIC_METRIC_H
+
+#include "base/status.h"
+
+typedef enum MetricId {
+#define COUNTER(id, name, unit, scopes, text) METRIC_##id,
+#define FORMULA(id, name, unit, scopes, formula, text) METRIC_##id,
+#include "metric/metrics.def"
+#undef COUNTER
+#undef FORMULA
+    METRIC_COUNT
+} MetricId;
+
+typedef struct MetricInfo {
+    const char *name;
+    const char *unit;
+    const char *scopes;
+    const char *formula;  // NULL for a counter
+    const char *text;
+} MetricInfo;
+
+extern const MetricInfo metric_table[METRIC_COUNT];
+
+MetricId metric_find(const char *name);  // METRIC_COUNT when unknown
+
+// One row's values, by MetricId; `present` tells which are known.
+typedef struct MetricSet {
+    f64 value[METRIC_COUNT];
+    bool present[METRIC_COUNT];
+} MetricSet;
+
+static inline void metric_add(MetricSet *set, MetricId metric, f64 value) {
+    set->value[metric] = set->present[metric] ? set->value[metric] + value : value;
+    set->present[metric] = true;
+}
+void metric_merge(MetricSet *into, const MetricSet *from);  // adds the counters; forgets the formulas of `into`
+
+// Computes every formula that has an input present (an absent counter counts as 0 then).
+// A division by zero leaves the metric absent.
+void metric_evaluate(MetricSet *set);
+
+// The same for many rows: the catalogue's formulas, compiled once. Freed with mem_free; immutable, any thread may use
+// it.
+typedef struct MetricProgram MetricProgram;
+WL_MUST_USE Status metric_compile(MetricProgram **program);
+void metric_run(const MetricProgram *program, MetricSet *set);
+
+static inline bool metric_has_scope(MetricId metric, char scope) {  // 'L' or 'P'
+    for (const char *at = metric_table[metric].scopes; *at; at++) {
+        if (*at == scope) return true;
+    }
+    return false;
+}
+
+// Checks the catalogue: names unique, units known, every formula well-formed and over rows above it that have its
+// scopes. On a mistake returns STATUS_INVALID and names the row. For tests.
+WL_MUST_USE Status metric_check(const char **bad_name);
+
+#endif

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// The meeting place of collectors and stores: packed records and the one sink interface. A record is a fixed struct
+// followed by a tail of bytes (events.def); it holds no pointers, so it can be handed over, spooled or sent as it is.
+// Ids (module, function, launch, ...) are chosen by the collector, from 1, unique within one profile of one process.
+// Times are nanoseconds on the host's monotonic clock. A sink is called from one thread at a time.
+#ifndef WL_RECORD_RECORD_H
+#define WL_RECORD_RECORD_H
+
+#include "base/status.h"
+
+typedef enum RecordKind {
+#define EVENT(id, type, tail) RECORD_##id,
+#include "record/events.def"
+#undef EVENT
+    RECORD_KIND_COUNT
+} RecordKind;
+
+// Where a figure comes from. Figures of different provenance are never added up.
+#define PROVENANCE_TABLE(X) \
+    X(SIMULATED, "simulated") X(INSTRUMENTED, "instrumented") X(SAMPLED, "sampled") X(COUNTED, "counted")
+typedef enum Provenance {
+#define X(name, text) PROVENANCE_##name,
+    PROVENANCE_TABLE(X)
+#undef X
+        PROVENANCE_COUNT
+} Provenance;
+const char *provenance_name(Provenance provenance);
+
+typedef struct RecordMeta {
+    u32 reserved;
+} RecordMeta;
+typedef struct RecordSource {
+    u32 source;
+    u32 provenance;
+} RecordSource;
+typedef struct RecordModule {
+    u32 module;
+    u32 kind;
+    u64 hash;
+    u64 text_size;
+} RecordModule;  // kind: 0 PTX, 1 cubin
+typedef struct RecordFunction {
+    u32 function;
+    u32 module;
+    u32 is_entry;
+    u32 insn_count;
+    u32 registers;
+    u32 shared_bytes;
+    u32 local_bytes;
+    u32 const_bytes;
+} RecordFunction;
+typedef struct RecordFileName {
+    u32 file;
+} RecordFileName;
+// One row per instruction of a function, in order of `pc` (its index). `inlined` > 0: the position is inside a function
+// inlined at (call_file, call_line) - the outermost call site, which is a line of the function itself.
+typedef struct RecordInsns {
+    u32 function;
+    u32 first;
+    u32 count;
+} RecordInsns;
+typedef struct RecordInsn {
+    u32 file, line, column;
+    u32 call_file, call_line;
+    u32 inlined;
+    u32 text_line;
+    u32 op_class;
+} RecordInsn;
+typedef struct RecordLaunch {
+    u32 launch, function, source, device;
+    u32 stream, reserved;
+    u32 grid[3], block[3], cluster[3];
+    u32 dynamic_shared_bytes;
+    u64 begin_ns;
+} RecordLaunch;
+typedef struct RecordLaunchEnd {
+    u32 launch;
+    u32 status;
+    u64 end_ns;
+} RecordLaunchEnd;  // status: 0 complete, else cudaError_t
+typedef struct RecordLaunchCounts {
+    u32 launch;
+    u32 count;
+} RecordLaunchCounts;
+typedef struct RecordCount {
+    u32 metric;
+    u32 reserved;
+    f64 value;
+} RecordCount;  // metric: MetricId
+typedef struct RecordPcCounts {
+    u32 function, source;
+    u32 count;
+} RecordPcCounts;
+typedef struct RecordPcCount {
+    u32 pc;
+    u32 metric;
+    f64 value;
+} RecordPcCount;
+typedef struct RecordCopy {
+    u32 source, device, stream, kind;
+    u64 bytes;
+    u64 begin_ns, end_ns;
+} RecordCopy;  // kind: RecordCopyKind
+typedef enum RecordCopyKind {
+    COPY_HOST_TO_HOST,
+    COPY_HOST_TO_DEVICE,
+    COPY_DEVICE_TO_HOST,
+    COPY_DEVICE_TO_DEVICE,
+    COPY_PEER,
+    COPY_MEMSET
+} RecordCopyKind;
+typedef struct RecordAlloc {
+    u32 device, kind;
+    u64 address, bytes;
+    u64 time_ns;
+    u32 freed;
+    u32 reserved;
+} RecordAlloc;  // kind: 0 device 1 managed 2 pinned 3 module 4 pool
+typedef struct RecordMessage {
+    u32 severity;
+    u32 reserved;
+    u64 time_ns;
+} RecordMessage;  // severity: LogLevel
+typedef struct RecordSamples {
+    u32 launch, function, source;
+    u32 count;
+    u64 period;
+} RecordSamples;
+typedef struct RecordSample {
+    u32 pc;
+    u32 stall;
+    u64 samples, not_issued;
+} RecordSample;  // stall: index in stalls of the source
+typedef struct RecordSeries {
+    u32 launch, source;
+    u32 unit_kind, unit_index;
+    u64 first_ns, step_ns;
+    u32 count;
+    u32 reserved;
+} RecordSeries;
+typedef struct RecordThreadCategories {
+    u32 launch, source;
+    u64 first;
+    u32 count;
+    u32 reserved;
+} RecordThreadCategories;
+typedef struct RecordAccessCounts {
+    u32 launch, source;
+    u64 first;
+    u32 count;
+    u32 word_bytes;
+} RecordAccessCounts;
+typedef struct RecordDropped {
+    u64 count;
+    u64 time_ns;
+} RecordDropped;
+
+typedef struct Sink Sink;
+struct Sink {
+    // Takes one record. The memory is the caller's and valid during the call only. A failing sink returns its Status
+    // once and from then on swallows everything: a collector goes on, the program must not suffer.
+    Status (*write)(Sink *sink, RecordKind kind, const void *fixed, const void *tail, size_t tail_size);
+    // Makes what was written so far durable. Cheap when nothing is pending.
+    Status (*flush)(Sink *sink);
+};
+
+static inline Status sink_write(Sink *sink, RecordKind kind, const void *fixed, const void *tail, size_t tail_size) {
+    return sink ? sink->write(sink, kind, fixed, tail, tail_size) : STATUS_OK;
+}
+static inline Status sink_flush(Sink *sink) { return sink ? sink->flush(sink) : STATUS_OK; }
+
+size_t record_fixed_size(RecordKind kind);
+const char *record_name(RecordKind kind);
+
+#endif

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// The figures of a profile: per launch, per source line, per function. Sums run in the order of launch or pc, so that
+// the same profile gives the same last bit.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "store/profile.h"
+
+// The value of a row that holds a metric and its value in two columns, added to `set`.
+static void add_value(const Query *query, int column, MetricSet *set) {
+    MetricId metric = profile_metric(query->profile, query_u64(query, column));
+    f64 value = query_f64(query, column + 1);
+    if (metric != METRIC_COUNT && isfinite(value)) metric_add(set, metric, value);
+}
+
+static Status finish(Query *query, Status status, Diag *diag) {
+    Status ended = query_end(query, diag);
+    return ended == STATUS_OK && status != STATUS_OK ? profile_tell(query->profile, diag, status) : ended;
+}
+
+static Status remember(Profile *profile, Map *map, u32 function, ProfileList list) {
+    TRY(vec_push(&profile->lists, list));
+    return map_put(map, function, profile->lists.len - 1);
+}
+
+static ProfileList *recall(Profile *profile, const Map *map, u32 function) {
+    u64 *at = map_get(map, function);
+    return at ? &profile->lists.data[*at] : NULL;
+}
+
+// --- launches ---------------------------------------------------------------------------------------------------
+
+typedef Vec(ProfileLaunch) LaunchRows;
+
+static void read_triple(const Query *query, int column, u32 *triple) {
+    for (int i = 0; i < 3; i++) triple[i] = query_u32(query, column + i);
+}
+
+static Status read_launches(Profile *profile, u32 function, LaunchRows *rows, Map *index, Diag *diag) {
+    Status status = STATUS_OK;
+    Query query = query_begin(profile, function ? PROFILE_LAUNCHES : PROFILE_LAUNCHES_ALL, function, profile->source);
+    while (status == STATUS_OK && query_row(&query)) {
+        ProfileLaunch row = {.id = query_u32(&query, 0), .index = query_u32(&query, 1)};
+        row.function = query_u32(&query, 2);
+        row.source = query_u32(&query, 3);
+        read_triple(&query, 4, row.grid);
+        read_triple(&query, 7, row.block);
+        read_triple(&query, 10, row.cluster);
+        row.dynamic_shared_bytes = query_u32(&query, 13);
+        row.begin_ns = query_u64(&query, 14);
+        row.end_ns = query_u64(&query, 15);
+        row.status = query_u32(&query, 16);
+        row.device = query_u32(&query, 17);
+        row.stream = query_u32(&query, 18);
+        status = map_put(index, row.id, rows->len);
+        if (status == STATUS_OK) status = vec_push(rows, row);
+    }
+    return finish(&query, status, diag);
+}
+
+static Status read_launch_metrics(Profile *profile, u32 function, ProfileLaunch *rows, const Map *index, Diag *diag) {
+    ProfileLaunch *row = NULL;
+    Query query = query_begin(profile, function ? PROFILE_LAUNCH_METRICS : PROFILE_LAUNCH_METRICS_ALL, function, 0);
+    while (query_row(&query)) {
+        u32 launch = query_u32(&query, 0);
+        if (!row || row->id != launch) {
+            u64 *at = map_get(index, launch);
+            row = at ? &rows[*at] : NULL;
+        }
+        if (row) add_value(&query, 1, &row->metrics);
+    }
+    return finish(&query, STATUS_OK, diag);
+}
+
+static Status load_launches(Profile *profile, u32 function, LaunchRows *rows, Map *index, Diag *diag) {
+    TRY(read_launches(profile, function, rows, index, diag));
+    TRY(read_launch_metrics(profile, function, rows->data, index, diag));
+    ProfileLaunch *kept = ARENA_ARRAY(&profile->arena, ProfileLaunch, rows->len + 1);
+    if (!kept) return profile_tell(profile, diag, STATUS_NO_MEMORY);
+    for (u32 i = 0; i < rows->len; i++) {
+        kept[i] = rows->data[i];
+        metric_run(profile->program, &kept[i].metrics);
+    }
+    Status status = remember(profile, &profile->launches, function, (ProfileList){kept, rows->len});
+    return status == STATUS_OK ? status : profile_tell(profile, diag, status);
+}
+
+Status profile_launches(Profile *profile, u32 function, const ProfileLaunch **launches, u32 *count, Diag *diag) {
+    if (!recall(profile, &profile->launches, function)) {
+        LaunchRows rows = {0};
+        Map index = {0};
+        Status status = load_launches(profile, function, &rows, &index, diag);
+        vec_free(&rows);
+        map_free(&index);
+        if (status != STATUS_OK) return status;
+    }
+    const ProfileList *list = recall(profile, &profile->launches, function);
+    *launches = list->rows;
+    *count = list->count;
+    return STATUS_OK;
+}
+
+// --- functions --------------------------------------------------------------------------------------------------
+
+static Status load_totals(Profile *profile, Diag *diag) {
+    TRY(profile_load_functions(profile, diag));
+    if (profile->has_totals) return STATUS_OK;
+    mem_free(profile->totals);
+    profile->totals = mem_zero(profile->function_count + 1u, sizeof *profile->totals);
+    if (!profile->totals) return profile_tell(profile, diag, STATUS_NO_MEMORY);
+    Query query = query_begin(profile, PROFILE_TOTALS, 0, 0);
+    while (query_row(&query)) {
+        u64 *at = map_get(&profile->function_index, query_u64(&query, 0));
+        if (at && profile->functions[*at].source == query_u32(&query, 1)) {
+            add_value(&query, 2, &profile->totals[*at]);
+        }
+    }
+    TRY(query_end(&query, diag));
+    for (u32 i = 0; i < profile->function_count; i++) metric_run(profile->program, &profile->totals[i]);
+    profile->has_totals = true;
+    return STATUS_OK;
+}
+
+Status profile_function_metrics(Profile *profile, u32 function, MetricSet *metrics, Diag *diag) {
+    *metrics = (MetricSet){0};
+    TRY(load_totals(profile, diag));
+    u64 *at = map_get(&profile->function_index, function);
+    if (at) *metrics = profile->totals[*at];
+    return STATUS_OK;
+}
+
+// --- lines ------------------------------------------------------------------------------------------------------
+
+typedef struct LineBuild {
+    Vec(ProfileLine) lines;
+    Map by_place;  // file id and line -> position in lines
+    Map by_pc;     // pc -> position in lines
+} LineBuild;
+
+static Status load_files(Profile *profile, Diag *diag) {
+    if (profile->has_files) return STATUS_OK;
+    Status status = STATUS_OK;
+    Query query = query_begin(profile, PROFILE_FILES, 0, 0);
+    while (status == STATUS_OK && query_row(&query)) {
+        ProfileFile file = {query_text(&query, 1), query_u32(&query, 2) != 0};
+        if (!file.path) break;
+        status = map_put(&profile->files, query_u64(&query, 0), profile->file_rows.len);
+        if (status == STATUS_OK) status = vec_push(&profile->file_rows, file);
+    }
+    TRY(finish(&query, status, diag));
+    profile->has_files = true;
+    return STATUS_OK;
+}
+
+static const ProfileFile *find_file(const Profile *profile, u64 id) {
+    u64 *at = map_get(&profile->files, id);
+    return at ? &profile->file_rows.data[*at] : NULL;
+}
+
+// The rule of the view insn_line in schema.sql.
+static ProfileLine place_of(const Query *query) {
+    const ProfileFile *file = find_file(query->profile, query_u64(query, 1));
+    const ProfileFile *call = find_file(query->profile, query_u64(query, 3));
+    if (!file) return (ProfileLine){.line = query_u32(query, 6)};
+    bool at_call = query_u32(query, 5) > 0 && file->system && call;
+    if (at_call) return (ProfileLine){.file = call->path, .line = query_u32(query, 4)};
+    return (ProfileLine){.file = file->path, .line = query_u32(query, 2)};
+}
+
+static Status find_line(LineBuild *build, Intern *texts, ProfileLine place, u64 *at) {
+    u32 file = 0;  // the text's id, plus 1
+    if (place.file) {
+        TRY(intern_add(texts, (Str){place.file, strlen(place.file)}, &file));
+        file++;
+    }
+    u64 key = (u64)file << 32 | place.line;
+    u64 *known = map_get(&build->by_place, key);
+    *at = known ? *known : build->lines.len;
+    if (known) return STATUS_OK;
+    TRY(map_put(&build->by_place, key, build->lines.len));
+    return vec_push(&build->lines, place);
+}
+
+static Status read_places(Profile *profile, u32 function, LineBuild *build, Diag *diag) {
+    Status status = STATUS_OK;
+    Query query = query_begin(profile, PROFILE_INSNS, function, 0);
+    while (status == STATUS_OK && query_row(&query)) {
+        u64 at;
+        status = find_line(build, &profile->texts, place_of(&query), &at);
+        if (status == STATUS_OK) status = map_put(&build->by_pc, query_u64(&query, 0), at);
+    }
+    return finish(&query, status, diag);
+}
+
+static Status read_line_metrics(Profile *profile, u32 function, u32 source, LineBuild *build, Diag *diag) {
+    Status status = STATUS_OK;
+    Query query = query_begin(profile, PROFILE_PC_METRICS, function, source);
+    while (status == STATUS_OK && query_row(&query)) {
+        u64 *known = map_get(&build->by_pc, query_u64(&query, 0)), at = known ? *known : 0;
+        if (!known) status = find_line(build, &profile->texts, (ProfileLine){0}, &at);
+        if (status == STATUS_OK) add_value(&query, 1, &build->lines.data[at].metrics);
+    }
+    return finish(&query, status, diag);
+}
+
+static int compare_lines(const void *left, const void *right) {
+    const ProfileLine *a = left, *b = right;
+    if (!a->file != !b->file) return a->file ? -1 : 1;
+    int order = a->file ? strcmp(a->file, b->file) : 0;
+    return order ? order : (a->line > b->line) - (a->line < b->line);
+}
+
+static bool has_figures(const ProfileLine *line) { return memchr(line->metrics.present, 1, METRIC_COUNT) != NULL; }
+
+static Status load_lines(Profile *profile, u32 function, u32 source, LineBuild *build, Diag *diag) {
+    TRY(load_files(profile, diag));
+    TRY(read_places(profile, function, build, diag));
+    TRY(read_line_metrics(profile, function, source, build, diag));
+    ProfileLine *kept = ARENA_ARRAY(&profile->arena, ProfileLine, build->lines.len + 1);
+    if (!kept) return profile_tell(profile, diag, STATUS_NO_MEMORY);
+    u32 count = 0;
+    for (u32 i = 0; i < build->lines.len; i++) {
+        if (has_figures(&build->lines.data[i])) kept[count++] = build->lines.data[i];
+    }
+    qsort(kept, count, sizeof *kept, compare_lines);
+    for (u32 i = 0; i < count; i++) metric_run(profile->program, &kept[i].metrics);
+    Status status = remember(profile, &profile->lines, function, (ProfileList){kept, count});
+    return status == STATUS_OK ? status : profile_tell(profile, diag, status);
+}
+
+Status profile_lines(Profile *profile, u32 function, const ProfileLine **lines, u32 *count, Diag *diag) {
+    if (!recall(profile, &profile->lines, function)) {
+        TRY(profile_load_functions(profile, diag));
+        u64 *at = map_get(&profile->function_index, function);
+        u32 source = at ? profile->functions[*at].source : 0;
+        LineBuild build = {0};
+        Status status = load_lines(profile, function, source, &build, diag);
+        vec_free(&build.lines);
+        map_free(&build.by_place);
+        map_free(&build.by_pc);
+        if (status != STATUS_OK) return status;
+    }
+    const ProfileList *list = recall(profile, &profile->lines, function);
+    *lines = list->rows;
+    *count = list->count;
+    return STATUS_OK;
+}

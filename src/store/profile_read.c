@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a profile says about the run: summary, sources, functions, messages, module texts.
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "base/mem.h"
+#include "store/profile.h"
+
+enum { MAX_MODULE_TEXT = 1 << 28 };
+
+void profile_use_source(Profile *profile, u32 source) { profile->source = source; }
+
+static Status read_meta(Profile *profile, ProfileSummary *summary, Diag *diag) {
+    Query query = query_begin(profile, PROFILE_META, 0, 0);
+    while (query_row(&query)) {
+        const char *key = query_text(&query, 0), *value = query_text(&query, 1);
+        if (!key || !value) break;
+        if (strcmp(key, "warplens_version") == 0) summary->tool_version = value;
+        if (strcmp(key, "command") == 0) summary->command = value;
+        if (strcmp(key, "device") == 0) summary->device = value;
+        if (strcmp(key, "created") == 0) summary->created = value;
+        if (strcmp(key, "complete") == 0) summary->complete = strcmp(value, "1") == 0;
+        if (strcmp(key, "wall_ns") == 0) summary->wall_ns = strtoull(value, NULL, 10);
+        if (strcmp(key, "exit_code") == 0) summary->exit_code = atoi(value);
+    }
+    return query_end(&query, diag);
+}
+
+// A damaged file may hold any number where a count should be.
+static u64 count_of(f64 value) { return value >= 0 && value < 1e18 ? (u64)value : 0; }
+
+static Status read_counts(Profile *profile, ProfileSummary *summary, Diag *diag) {
+    Query query = query_begin(profile, PROFILE_COUNTS, 0, 0);
+    if (query_row(&query)) {
+        summary->functions = query_u32(&query, 0);
+        summary->launches = query_u32(&query, 1);
+        summary->modules = query_u32(&query, 2);
+        summary->messages = query_u32(&query, 3);
+        summary->copies = query_u64(&query, 4);
+        summary->copy_bytes = count_of(query_f64(&query, 5));
+        summary->dropped = count_of(query_f64(&query, 6));
+    }
+    return query_end(&query, diag);
+}
+
+Status profile_summary(Profile *profile, ProfileSummary *summary, Diag *diag) {
+    *summary = (ProfileSummary){.tool_version = "",
+                                .command = "",
+                                .device = "",
+                                .created = "",
+                                .schema_version = profile->schema_version,
+                                .exit_code = -1};
+    const ProfileSource *sources;
+    u32 count;
+    TRY(profile_sources(profile, &sources, &count, diag));
+    if (count) summary->device = sources[0].device;
+    TRY(read_meta(profile, summary, diag));
+    return read_counts(profile, summary, diag);
+}
+
+// A copy of the rows of a vector in the profile's arena; NULL when memory is out.
+static void *keep(Profile *profile, const void *rows, u32 count, size_t size) {
+    void *kept = arena_alloc(&profile->arena, count * size + 1, 16);
+    if (kept && count) memcpy(kept, rows, count * size);
+    return kept;
+}
+
+Status profile_sources(Profile *profile, const ProfileSource **sources, u32 *count, Diag *diag) {
+    Vec(ProfileSource) rows = {0};
+    Query query = query_begin(profile, PROFILE_SOURCES, 0, 0);
+    while (query_row(&query)) {
+        ProfileSource row = {query_u32(&query, 0), query_text(&query, 1), query_text(&query, 2), query_text(&query, 3),
+                             query_text(&query, 4)};
+        if (query.code == SQLITE_OK && vec_push(&rows, row) != STATUS_OK) query.code = SQLITE_NOMEM;
+    }
+    Status status = query_end(&query, diag);
+    *count = rows.len;
+    *sources = keep(profile, rows.data, rows.len, sizeof *rows.data);
+    vec_free(&rows);
+    return *sources || status != STATUS_OK ? status : profile_tell(profile, diag, STATUS_NO_MEMORY);
+}
+
+static ProfileFunction read_function(Query *query) {
+    return (ProfileFunction){.id = query_u32(query, 0),
+                             .name = query_text(query, 1),
+                             .module = query_text(query, 2),
+                             .module_id = query_u32(query, 3),
+                             .insn_count = query_u32(query, 4),
+                             .is_entry = query_u32(query, 5) != 0,
+                             .registers = query_u32(query, 6),
+                             .shared_bytes = query_u32(query, 7),
+                             .local_bytes = query_u32(query, 8),
+                             .const_bytes = query_u32(query, 9),
+                             .launches = query_u32(query, 10),
+                             .source = query_u32(query, 11)};
+}
+
+Status profile_load_functions(Profile *profile, Diag *diag) {
+    if (profile->has_functions) return STATUS_OK;
+    Vec(ProfileFunction) rows = {0};
+    Status status = STATUS_OK;
+    Query query = query_begin(profile, PROFILE_FUNCTIONS, profile->source, 0);
+    while (status == STATUS_OK && query_row(&query)) {
+        ProfileFunction row = read_function(&query);
+        if (query.code != SQLITE_OK || row.id == 0) continue;
+        status = map_put(&profile->function_index, row.id, rows.len);
+        if (status == STATUS_OK) status = vec_push(&rows, row);
+    }
+    Status ended = query_end(&query, diag);
+    profile->functions = keep(profile, rows.data, rows.len, sizeof *rows.data);
+    profile->function_count = rows.len;
+    vec_free(&rows);
+    if (status == STATUS_OK && !profile->functions) status = STATUS_NO_MEMORY;
+    profile->has_functions = ended == STATUS_OK && status == STATUS_OK;
+    return ended == STATUS_OK && status != STATUS_OK ? profile_tell(profile, diag, status) : ended;
+}
+
+Status profile_functions(Profile *profile, const ProfileFunction **functions, u32 *count, Diag *diag) {
+    TRY(profile_load_functions(profile, diag));
+    *functions = profile->functions;
+    *count = profile->function_count;
+    return STATUS_OK;
+}
+
+Status profile_messages(Profile *profile, const char *const **texts, u32 *count, Diag *diag) {
+    Vec(const char *) rows = {0};
+    Query query = query_begin(profile, PROFILE_MESSAGES, 0, 0);
+    while (query_row(&query)) {
+        const char *text = query_text(&query, 0);
+        if (text && vec_push(&rows, text) != STATUS_OK) query.code = SQLITE_NOMEM;
+    }
+    Status status = query_end(&query, diag);
+    *count = rows.len;
+    *texts = keep(profile, rows.data, rows.len, sizeof *rows.data);
+    vec_free(&rows);
+    return *texts || status != STATUS_OK ? status : profile_tell(profile, diag, STATUS_NO_MEMORY);
+}
+
+static Status decompress(Profile *profile, const void *data, size_t size, u64 text_size, Str *text) {
+    if (text_size == 0 || !data) return STATUS_OK;
+    if (text_size > MAX_MODULE_TEXT) return STATUS_LIMIT;
+    char *out = arena_alloc(&profile->arena, text_size + 1, 1);
+    if (!out) return STATUS_NO_MEMORY;
+    size_t got = ZSTD_decompress(out, text_size, data, size);
+    if (ZSTD_isError(got) || got != text_size) return STATUS_FORMAT;
+    out[got] = '\0';
+    *text = (Str){out, got};
+    return STATUS_OK;
+}
+
+Status profile_module_text(Profile *profile, u32 module, Str *text, Diag *diag) {
+    *text = (Str){"", 0};
+    Status status = STATUS_OK;
+    Query query = query_begin(profile, PROFILE_MODULE_TEXT, module, 0);
+    if (query_row(&query)) {
+        const void *data = sqlite3_column_blob(query.statement, 1);
+        size_t size = (size_t)sqlite3_column_bytes(query.statement, 1);
+        status = decompress(profile, data, size, query_u64(&query, 0), text);
+    }
+    Status ended = query_end(&query, diag);
+    if (ended != STATUS_OK || status == STATUS_OK) return ended;
+    diag_text(diag, DIAG_ERROR, profile->path, 0, 0, "damaged profile: the text of module %u cannot be read", module);
+    return status;
+}

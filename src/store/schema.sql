@@ -1,0 +1,108 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- The Warplens profile, schema version 1. Described with examples in docs/profile-format.md.
+-- Ids are given by the collector, from 1; 0 in a reference means "none". Times are ns on the host's monotonic clock.
+PRAGMA application_id = 0x574C5046; -- "WLPF"
+PRAGMA user_version = 1;
+
+CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+-- Where figures come from. Figures of different sources are never added up.
+CREATE TABLE source(id INTEGER PRIMARY KEY, provenance TEXT NOT NULL, tool TEXT NOT NULL, device TEXT NOT NULL,
+    detail TEXT NOT NULL);
+
+-- The metrics stored here. Ids are this file's own: go by name.
+CREATE TABLE metric(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, unit TEXT NOT NULL, text TEXT NOT NULL);
+
+-- text: zstd frame of text_size bytes.
+CREATE TABLE module(id INTEGER PRIMARY KEY, kind TEXT NOT NULL, hash TEXT NOT NULL, path TEXT NOT NULL,
+    text_size INTEGER NOT NULL, text BLOB);
+
+CREATE TABLE function(id INTEGER PRIMARY KEY, module INTEGER NOT NULL REFERENCES module, name TEXT NOT NULL,
+    is_entry INTEGER NOT NULL, insn_count INTEGER NOT NULL, registers INTEGER NOT NULL, shared_bytes INTEGER NOT NULL,
+    local_bytes INTEGER NOT NULL, const_bytes INTEGER NOT NULL);
+
+-- system: a header of the toolkit or the system; code inlined from it is shown at the line that called it.
+CREATE TABLE file(id INTEGER PRIMARY KEY, path TEXT NOT NULL, system INTEGER NOT NULL);
+
+-- One row per instruction; pc is its index in the function. text_line: its line in the module's text. inlined > 0: (file,
+-- line) is inside a function inlined at (call_file, call_line), the outermost call site.
+CREATE TABLE insn(function INTEGER NOT NULL REFERENCES function, pc INTEGER NOT NULL, file INTEGER NOT NULL,
+    line INTEGER NOT NULL, "column" INTEGER NOT NULL, call_file INTEGER NOT NULL, call_line INTEGER NOT NULL,
+    inlined INTEGER NOT NULL, text_line INTEGER NOT NULL, op_class INTEGER NOT NULL, PRIMARY KEY(function, pc)) WITHOUT ROWID;
+
+-- position: of the launch in the run, from 0. end_ns 0: not finished when the profile ended. status: 0 or a cudaError_t.
+CREATE TABLE launch(id INTEGER PRIMARY KEY, position INTEGER NOT NULL, function INTEGER NOT NULL REFERENCES function,
+    source INTEGER NOT NULL REFERENCES source, device INTEGER NOT NULL, stream INTEGER NOT NULL,
+    grid_x INTEGER NOT NULL, grid_y INTEGER NOT NULL, grid_z INTEGER NOT NULL,
+    block_x INTEGER NOT NULL, block_y INTEGER NOT NULL, block_z INTEGER NOT NULL,
+    cluster_x INTEGER NOT NULL, cluster_y INTEGER NOT NULL, cluster_z INTEGER NOT NULL,
+    dynamic_shared_bytes INTEGER NOT NULL, begin_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, status INTEGER NOT NULL);
+CREATE INDEX launch_function ON launch(function, source);
+
+-- Totals of one launch.
+CREATE TABLE launch_metric(launch INTEGER NOT NULL REFERENCES launch, metric INTEGER NOT NULL REFERENCES metric,
+    value REAL NOT NULL, PRIMARY KEY(launch, metric)) WITHOUT ROWID;
+
+-- Totals of one instruction over all launches.
+CREATE TABLE pc_metric(function INTEGER NOT NULL REFERENCES function, source INTEGER NOT NULL REFERENCES source,
+    pc INTEGER NOT NULL, metric INTEGER NOT NULL REFERENCES metric, value REAL NOT NULL,
+    PRIMARY KEY(function, source, pc, metric)) WITHOUT ROWID;
+
+CREATE TABLE copy(id INTEGER PRIMARY KEY, source INTEGER NOT NULL, device INTEGER NOT NULL, stream INTEGER NOT NULL,
+    kind TEXT NOT NULL, bytes INTEGER NOT NULL, begin_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL);
+
+CREATE TABLE alloc(id INTEGER PRIMARY KEY, device INTEGER NOT NULL, kind TEXT NOT NULL, address INTEGER NOT NULL,
+    bytes INTEGER NOT NULL, time_ns INTEGER NOT NULL, freed INTEGER NOT NULL, label TEXT NOT NULL);
+
+CREATE TABLE message(id INTEGER PRIMARY KEY, severity TEXT NOT NULL, time_ns INTEGER NOT NULL, text TEXT NOT NULL);
+
+-- Stall samples of one function in one launch (launch 0: not known which). period: cycles between two samples.
+CREATE TABLE sample(launch INTEGER NOT NULL, function INTEGER NOT NULL, source INTEGER NOT NULL, pc INTEGER NOT NULL,
+    stall INTEGER NOT NULL, samples INTEGER NOT NULL, not_issued INTEGER NOT NULL, period INTEGER NOT NULL,
+    PRIMARY KEY(launch, function, source, pc, stall)) WITHOUT ROWID;
+
+-- data: zstd frame of count little-endian 64-bit values (doubles; unsigned integers in the two tables below).
+CREATE TABLE series(id INTEGER PRIMARY KEY, launch INTEGER NOT NULL, source INTEGER NOT NULL, name TEXT NOT NULL,
+    unit TEXT NOT NULL, unit_kind INTEGER NOT NULL, unit_index INTEGER NOT NULL, first_ns INTEGER NOT NULL,
+    step_ns INTEGER NOT NULL, count INTEGER NOT NULL, data BLOB NOT NULL);
+
+CREATE TABLE thread_category(id INTEGER PRIMARY KEY, launch INTEGER NOT NULL, source INTEGER NOT NULL,
+    category TEXT NOT NULL, first INTEGER NOT NULL, count INTEGER NOT NULL, data BLOB NOT NULL);
+
+CREATE TABLE access_count(id INTEGER PRIMARY KEY, launch INTEGER NOT NULL, source INTEGER NOT NULL,
+    object TEXT NOT NULL, word_bytes INTEGER NOT NULL, first INTEGER NOT NULL, count INTEGER NOT NULL, data BLOB NOT NULL);
+
+-- What an analysis found. evidence: JSON. estimate, low, high: speedup if the advice is followed, NULL when there is none.
+CREATE TABLE finding(id INTEGER PRIMARY KEY, rule TEXT NOT NULL, function INTEGER, pc INTEGER, file TEXT, line INTEGER,
+    severity TEXT NOT NULL, text TEXT NOT NULL, evidence TEXT NOT NULL, estimate REAL, low REAL, high REAL, confidence REAL);
+
+-- What was lost, and how much of it. Empty in a good profile.
+CREATE TABLE dropped(what TEXT PRIMARY KEY, count INTEGER NOT NULL, time_ns INTEGER NOT NULL) WITHOUT ROWID;
+
+-- The line that an instruction is shown at; file NULL: no source information, line is then one of the module's text.
+CREATE VIEW insn_line AS
+    SELECT i.function, i.pc, CASE WHEN i.inlined > 0 AND f.system AND c.path IS NOT NULL THEN c.path ELSE f.path END AS file,
+        CASE WHEN f.path IS NULL THEN i.text_line WHEN i.inlined > 0 AND f.system AND c.path IS NOT NULL THEN i.call_line
+        ELSE i.line END AS line
+    FROM insn i LEFT JOIN file f ON f.id = i.file LEFT JOIN file c ON c.id = i.call_file;
+
+CREATE VIEW line_metric AS
+    SELECT f.name AS function, s.provenance, l.file, l.line, m.name AS metric, sum(p.value) AS value
+    FROM pc_metric p JOIN insn_line l ON l.function = p.function AND l.pc = p.pc JOIN function f ON f.id = p.function
+        JOIN source s ON s.id = p.source JOIN metric m ON m.id = p.metric
+    GROUP BY p.function, p.source, l.file, l.line, p.metric;
+
+CREATE VIEW launch_summary AS
+    SELECT l.position, f.name AS function, s.provenance, l.grid_x || 'x' || l.grid_y || 'x' || l.grid_z AS grid,
+        l.block_x || 'x' || l.block_y || 'x' || l.block_z AS block, l.status,
+        CASE WHEN l.end_ns > 0 THEN l.end_ns - l.begin_ns END AS host_ns,
+        (SELECT value FROM launch_metric v JOIN metric m ON m.id = v.metric
+            WHERE v.launch = l.id AND m.name = 'smsp__inst_executed.sum') AS warp_inst,
+        (SELECT value FROM launch_metric v JOIN metric m ON m.id = v.metric
+            WHERE v.launch = l.id AND m.name = 'smsp__thread_inst_executed.sum') AS thread_inst
+    FROM launch l JOIN function f ON f.id = l.function JOIN source s ON s.id = l.source;
+
+CREATE VIEW launch_value AS
+    SELECT l.position, f.name AS function, m.name AS metric, v.value, m.unit
+    FROM launch_metric v JOIN launch l ON l.id = v.launch JOIN function f ON f.id = l.function
+        JOIN metric m ON m.id = v.metric;

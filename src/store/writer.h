@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// The inside of a StoreWriter, for the files of store only.
+#ifndef WL_STORE_WRITER_H
+#define WL_STORE_WRITER_H
+
+#include "store/db.h"
+#include "store/pc_totals.h"
+#include "store/store.h"
+
+// Every statement of the writer: name, SQL. Prepared at first use.
+#define STORE_STATEMENTS(X)                                                                                          \
+    X(BEGIN, "BEGIN IMMEDIATE")                                                                                      \
+    X(COMMIT, "COMMIT")                                                                                              \
+    X(META, "INSERT OR REPLACE INTO meta VALUES(?,?)")                                                               \
+    X(METRIC, "INSERT INTO metric VALUES(?,?,?,?)")                                                                  \
+    X(SOURCE, "INSERT OR REPLACE INTO source VALUES(?,?,?,?,?)")                                                     \
+    X(MODULE, "INSERT OR REPLACE INTO module VALUES(?,?,?,?,?,?)")                                                   \
+    X(FUNCTION, "INSERT OR REPLACE INTO function VALUES(?,?,?,?,?,?,?,?,?)")                                         \
+    X(FILE, "INSERT OR REPLACE INTO file VALUES(?,?,?)")                                                             \
+    X(INSN, "INSERT OR REPLACE INTO insn VALUES(?,?,?,?,?,?,?,?,?,?)")                                               \
+    X(LAUNCH, "INSERT OR REPLACE INTO launch VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,0,0)")                         \
+    X(LAUNCH_END, "UPDATE launch SET end_ns=?2, status=?3 WHERE id=?1")                                              \
+    X(LAUNCH_METRIC, "INSERT INTO launch_metric VALUES(?,?,?) ON CONFLICT DO UPDATE SET value=value+excluded.value") \
+    X(PC_METRIC, "INSERT OR REPLACE INTO pc_metric VALUES(?,?,?,?,?)")                                               \
+    X(COPY, "INSERT INTO copy VALUES(NULL,?,?,?,?,?,?,?)")                                                           \
+    X(ALLOC, "INSERT INTO alloc VALUES(NULL,?,?,?,?,?,?,?)")                                                         \
+    X(MESSAGE, "INSERT INTO message VALUES(NULL,?,?,?)")                                                             \
+    X(SAMPLE, "INSERT INTO sample VALUES(?,?,?,?,?,?,?,?) ON CONFLICT DO UPDATE SET "                                \
+              "samples=samples+excluded.samples, not_issued=not_issued+excluded.not_issued")                         \
+    X(SERIES, "INSERT INTO series VALUES(NULL,?,?,?,?,?,?,?,?,?,?)")                                                 \
+    X(THREAD_CATEGORY, "INSERT INTO thread_category VALUES(NULL,?,?,?,?,?,?)")                                       \
+    X(ACCESS_COUNT, "INSERT INTO access_count VALUES(NULL,?,?,?,?,?,?,?)")                                           \
+    X(DROPPED, "INSERT INTO dropped VALUES(?,?,?) ON CONFLICT DO UPDATE SET count=count+excluded.count, "            \
+               "time_ns=max(time_ns,excluded.time_ns)")
+
+typedef enum StoreStatement {
+#define X(name, sql) STORE_##name,
+    STORE_STATEMENTS(X)
+#undef X
+        STORE_STATEMENT_COUNT
+} StoreStatement;
+
+struct StoreWriter {
+    Sink sink;  // first: a Sink * is the writer
+    sqlite3 *db;
+    sqlite3_stmt *statements[STORE_STATEMENT_COUNT];
+    PcTotals totals;
+    Vec(u8) scratch;  // compressed blobs
+    Status failed;    // not OK: everything is swallowed
+    bool pending;     // a transaction is open
+    u32 records;      // in this transaction
+    u64 begin_ns;     // of this transaction
+    u64 start_ns;     // of the writer
+    u32 launches;
+    u64 invalid;    // records that were refused, not yet noted in the file
+    u64 swallowed;  // records lost after the failure
+};
+
+// Runs one statement with its values.
+WL_MUST_USE Status writer_run(StoreWriter *writer, StoreStatement statement, const DbValue *values, u32 count);
+#define WRITER_RUN(writer, statement, ...) \
+    writer_run((writer), (statement), (const DbValue[]){__VA_ARGS__}, (u32)WL_COUNT(((const DbValue[]){__VA_ARGS__})))
+WL_MUST_USE Status writer_meta(StoreWriter *writer, const char *key, const char *value);
+
+// Puts one record into the open transaction. STATUS_INVALID: the record is malformed.
+WL_MUST_USE Status writer_record(StoreWriter *writer, RecordKind kind, const void *fixed, const void *tail,
+                                 size_t size);
+
+#endif

@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables for a terminal: the run, the kernels, and for each kernel its most expensive lines.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "view/columns.h"
+#include "view/number.h"
+#include "view/report_data.h"
+#include "view/source_text.h"
+#include "view/table.h"
+#include "view/utf8.h"
+
+enum {
+    DEFAULT_LINES = 20,
+    MAX_COLUMNS = 64,
+    LEAST_NAME = 12,
+    LEAST_PLACE = 14,
+    LEAST_SOURCE = 16,
+    MESSAGES = 10,
+    KERNELS_WITH_LINES = 10
+};
+
+typedef struct Text {
+    const Report *report;
+    Output *out;
+    Arena arena;  // of the cells
+    Formula columns[MAX_COLUMNS];
+    SourceTexts sources;
+    u32 hidden;  // columns dropped because the terminal is narrow
+    bool begun;  // something stands above
+} Text;
+
+static const char *clean(Text *text, const char *raw) {
+    return utf8_clean(&text->arena, (Str){raw, strlen(raw)}, true);
+}
+
+static const char *keep(Text *text, NumberText number) {
+    return arena_copy_str(&text->arena, (Str){number.text, strlen(number.text)});
+}
+
+static void heading(Text *text, const char *title) {
+    output_text(text->out, text->begun ? "\n" : "");
+    output_printf(text->out, text->report->options.color ? "\033[1m%s\033[0m\n" : "%s\n", title ? title : "");
+    text->begun = true;
+}
+
+static u32 width_of(const Text *text) { return text->report->options.width; }
+
+// --- summary ----------------------------------------------------------------------------------------------------
+
+static void item(Text *text, const char *name, const char *value) {
+    if (!value) {
+        text->out->status = STATUS_NO_MEMORY;
+    } else if (value[0]) {
+        output_printf(text->out, "  %-11s %s\n", name, value);
+    }
+}
+
+static void write_provenance(Text *text) {
+    const char *known = "";
+    for (u32 i = 0; i < text->report->source_count; i++) {
+        const char *one = text->report->sources[i].provenance;
+        if (strstr(known, one)) continue;
+        known = arena_printf(&text->arena, "%s%s%s", known, known[0] ? ", " : "", one);
+        if (!known) break;
+    }
+    item(text, "provenance", known ? clean(text, known) : NULL);
+}
+
+static const char *state_of(Text *text, const ProfileSummary *summary) {
+    const char *state = summary->complete ? "complete" : "cut off: the writer was killed or is still running";
+    if (summary->dropped == 0) return state;
+    return arena_printf(&text->arena, "%s; %llu records were lost", state, (unsigned long long)summary->dropped);
+}
+
+static const char *command_of(Text *text, const ProfileSummary *summary) {
+    const char *command = clean(text, summary->command);
+    if (!command || summary->exit_code <= 0) return command;
+    return arena_printf(&text->arena, "%s  (exit code %d)", command, summary->exit_code);
+}
+
+static void write_summary(Text *text) {
+    const Report *report = text->report;
+    const ProfileSummary *summary = &report->summary;
+    heading(text, "Warplens report");
+    if (report->options.path) item(text, "profile", clean(text, report->options.path));
+    item(text, "program", command_of(text, summary));
+    item(text, "device", clean(text, summary->device));
+    write_provenance(text);
+    u32 kernels = 0;
+    for (u32 i = 0; i < report->kernel_count; i++) kernels += report->kernels[i].launch_count > 0;
+    item(text, "launches",
+         arena_printf(&text->arena, "%u of %u kernel%s", summary->launches, kernels, kernels == 1 ? "" : "s"));
+    if (summary->copies) {
+        item(text, "copies",
+             arena_printf(&text->arena, "%llu, %s", (unsigned long long)summary->copies,
+                          number_bytes(summary->copy_bytes).text));
+    }
+    item(text, "wall time", keep(text, number_time(summary->wall_ns)));
+    item(text, "state", state_of(text, summary));
+    for (u32 i = 0; i < report->message_count && i < MESSAGES; i++) {
+        item(text, "message", clean(text, report->messages[i]));
+    }
+    if (report->message_count > MESSAGES) {
+        item(text, "", arena_printf(&text->arena, "and %u more messages", report->message_count - MESSAGES));
+    }
+}
+
+// --- figures ----------------------------------------------------------------------------------------------------
+
+typedef struct ColumnSet {
+    bool shown[MAX_COLUMNS];
+} ColumnSet;
+
+static void note_columns(const Text *text, ColumnSet *set, const MetricSet *metrics) {
+    for (u32 i = 0; i < column_count; i++) {
+        f64 value = formula_run(&text->columns[i], metrics);
+        if (!isnan(value) && value != 0) set->shown[i] = true;
+    }
+}
+
+static void figure_columns(Table *table, const ColumnSet *set, char which) {
+    for (u32 i = 0; i < column_count; i++) {
+        const Column *column = &column_table[i];
+        if (!set->shown[i] || !strchr(column->tables, which)) continue;
+        table_column(table, (TableColumn){.header = column->header, .importance = column->importance});
+    }
+}
+
+static void figure_cells(Text *text, Table *table, const ColumnSet *set, char which, const MetricSet *metrics) {
+    for (u32 i = 0; i < column_count; i++) {
+        const Column *column = &column_table[i];
+        if (!set->shown[i] || !strchr(column->tables, which)) continue;
+        f64 value = formula_run(&text->columns[i], metrics);
+        bool ratio = column->kind == COLUMN_RATIO && fabs(value) < 9999.5;
+        table_cell(table, isnan(value) ? "-" : keep(text, ratio ? number_fixed(value, 1) : number_human(value)));
+    }
+}
+
+// --- kernels ----------------------------------------------------------------------------------------------------
+
+static const char *shape(Text *text, const u32 *dims) {
+    if (dims[2] > 1) return arena_printf(&text->arena, "%ux%ux%u", dims[0], dims[1], dims[2]);
+    if (dims[1] > 1) return arena_printf(&text->arena, "%ux%u", dims[0], dims[1]);
+    return arena_printf(&text->arena, "%u", dims[0]);
+}
+
+static const char *launch_shape(Text *text, const ReportKernel *kernel) {
+    if (kernel->launch_count == 0) return "-";
+    const ProfileLaunch *first = &kernel->launches[0];
+    for (u32 i = 1; i < kernel->launch_count; i++) {
+        const ProfileLaunch *launch = &kernel->launches[i];
+        bool same = memcmp(launch->grid, first->grid, sizeof first->grid) == 0 &&
+                    memcmp(launch->block, first->block, sizeof first->block) == 0;
+        if (!same) return "various";
+    }
+    const char *grid = shape(text, first->grid), *block = shape(text, first->block);
+    return grid && block ? arena_printf(&text->arena, "%s x %s", grid, block) : NULL;
+}
+
+static void write_troubles(Text *text) {
+    u32 failed = 0, unfinished = 0;
+    for (u32 i = 0; i < text->report->kernel_count; i++) {
+        const ReportKernel *kernel = &text->report->kernels[i];
+        for (u32 k = 0; k < kernel->launch_count; k++) {
+            failed += kernel->launches[k].status != 0;
+            unfinished += kernel->launches[k].end_ns == 0;
+        }
+    }
+    if (failed) output_printf(text->out, "  %u launch%s failed\n", failed, failed == 1 ? "" : "es");
+    if (unfinished) output_printf(text->out, "  %u launch%s did not finish\n", unfinished, unfinished == 1 ? "" : "es");
+}
+
+static void write_kernels(Text *text) {
+    const Report *report = text->report;
+    heading(text, "Kernels");
+    if (report->kernel_count == 0) {
+        output_text(text->out,
+                    report->options.kernel_regex ? "  no kernel matches the filter\n" : "  no kernel was launched\n");
+        return;
+    }
+    Table table = {0};
+    ColumnSet set = {0};
+    for (u32 i = 0; i < report->kernel_count; i++) note_columns(text, &set, &report->kernels[i].metrics);
+    table_column(&table, (TableColumn){.header = "kernel", .align = TABLE_LEFT, .least = LEAST_NAME});
+    table_column(&table, (TableColumn){.header = "calls", .importance = 11});
+    table_column(&table, (TableColumn){.header = "grid x block", .importance = 12});
+    figure_columns(&table, &set, 'K');
+    for (u32 i = 0; i < report->kernel_count; i++) {
+        const ReportKernel *kernel = &report->kernels[i];
+        table_cell(&table, clean(text, kernel->name));
+        table_cell(&table, kernel->launch_count ? keep(text, number_human(kernel->launch_count)) : "-");
+        table_cell(&table, launch_shape(text, kernel));
+        figure_cells(text, &table, &set, 'K', &kernel->metrics);
+    }
+    text->hidden += table_print(&table, text->out, width_of(text), report->options.color);
+    table_free(&table);
+    write_troubles(text);
+}
+
+// --- lines ------------------------------------------------------------------------------------------------------
+
+typedef struct RankedLine {
+    const ProfileLine *line;
+    f64 order;
+    u32 position;
+} RankedLine;
+
+static int compare_ranks(const void *left, const void *right) {
+    const RankedLine *a = left, *b = right;
+    if (a->order != b->order) return a->order < b->order ? 1 : -1;
+    return (a->position > b->position) - (a->position < b->position);
+}
+
+static RankedLine *rank_lines(Text *text, const ReportKernel *kernel) {
+    RankedLine *ranked = ARENA_ARRAY(&text->arena, RankedLine, kernel->line_count + 1);
+    if (!ranked) return NULL;
+    for (u32 i = 0; i < kernel->line_count; i++) {
+        f64 order = formula_run(&text->report->line_order, &kernel->lines[i].metrics);
+        ranked[i] = (RankedLine){&kernel->lines[i], isnan(order) ? -INFINITY : order, i};
+    }
+    qsort(ranked, kernel->line_count, sizeof *ranked, compare_ranks);
+    return ranked;
+}
+
+// The file that all lines of the kernel are in, "PTX" without line information; NULL when there are several.
+static const char *common_file(const ReportKernel *kernel) {
+    const char *first = kernel->lines[0].file;
+    for (u32 i = 1; i < kernel->line_count; i++) {
+        const char *file = kernel->lines[i].file;
+        if (!file != !first || (file && strcmp(file, first) != 0)) return NULL;
+    }
+    return first ? first : "PTX";
+}
+
+static bool has_line_info(const ReportKernel *kernel) { return kernel->lines[0].file != NULL; }  // files come first
+
+static const char *place(Text *text, const ProfileLine *line, bool with_file) {
+    if (!line->line) return "(unknown)";
+    if (!with_file) return arena_printf(&text->arena, "%u", line->line);
+    const char *raw = arena_printf(&text->arena, "%s:%u", line->file ? line->file : "PTX", line->line);
+    return raw ? clean(text, raw) : NULL;
+}
+
+static const char *code(Text *text, const ReportKernel *kernel, const ProfileLine *line) {
+    Str found =
+        line->file ? source_line(&text->sources, line->file, line->line)
+                   : source_module_line(&text->sources, text->report->profile, kernel->function->module_id, line->line);
+    while (found.len && (*found.data == ' ' || *found.data == '\t')) found = (Str){found.data + 1, found.len - 1};
+    return utf8_clean(&text->arena, found, true);
+}
+
+static f64 share_of(const ReportKernel *kernel, const ProfileLine *line) {
+    f64 all = kernel->metrics.present[METRIC_INST] ? kernel->metrics.value[METRIC_INST] : 0;
+    return all > 0 && line->metrics.present[METRIC_INST] ? 100 * line->metrics.value[METRIC_INST] / all : 0;
+}
+
+static void line_table(Text *text, const ReportKernel *kernel, const RankedLine *ranked, u32 count, bool with_file) {
+    Table table = {0};
+    ColumnSet set = {0};
+    bool has_code = false;
+    const char **codes = ARENA_ARRAY(&text->arena, const char *, count + 1);
+    if (!codes) text->out->status = STATUS_NO_MEMORY;
+    for (u32 i = 0; codes && i < count; i++) {
+        note_columns(text, &set, &ranked[i].line->metrics);
+        codes[i] = code(text, kernel, ranked[i].line);
+        has_code |= codes[i] && codes[i][0];
+    }
+    TableColumn place_column = {.header = "line", .align = TABLE_LEFT_TAIL, .least = LEAST_PLACE};
+    table_column(&table, with_file ? place_column : (TableColumn){.header = "line"});
+    table_column(&table, (TableColumn){.header = "share %"});
+    figure_columns(&table, &set, 'L');
+    if (has_code) {
+        table_column(&table,
+                     (TableColumn){.header = "source", .align = TABLE_LEFT, .importance = 6, .least = LEAST_SOURCE});
+    }
+    for (u32 i = 0; codes && i < count; i++) {
+        const ProfileLine *line = ranked[i].line;
+        table_cell(&table, place(text, line, with_file));
+        table_cell(&table, keep(text, number_fixed(share_of(kernel, line), 1)));
+        figure_cells(text, &table, &set, 'L', &line->metrics);
+        if (has_code) table_cell(&table, codes[i]);
+    }
+    text->hidden += table_print(&table, text->out, width_of(text), text->report->options.color);
+    table_free(&table);
+}
+
+static void write_rest(Text *text, const ReportKernel *kernel, const RankedLine *ranked, u32 shown) {
+    f64 share = 0;
+    for (u32 i = shown; i < kernel->line_count; i++) share += share_of(kernel, ranked[i].line);
+    if (shown == kernel->line_count) return;
+    u32 more = kernel->line_count - shown;
+    output_printf(text->out, "  and %u more line%s with %s %%\n", more, more == 1 ? "" : "s",
+                  number_fixed(share, 1).text);
+}
+
+static const char *lines_title(Text *text, const ReportKernel *kernel, const char *file) {
+    const char *name = clean(text, kernel->name), *shown = file ? clean(text, file) : "";
+    if (!name || !shown) return NULL;
+    return arena_printf(&text->arena, "Lines of %s%s%s%s", name, kernel->launch_count ? "" : " (device function)",
+                        file ? " in " : "", shown);
+}
+
+static void write_kernel_lines(Text *text, const ReportKernel *kernel) {
+    const char *file = common_file(kernel);
+    const char *title = lines_title(text, kernel, file);
+    RankedLine *ranked = rank_lines(text, kernel);
+    if (!title || !ranked) {
+        text->out->status = STATUS_NO_MEMORY;
+        return;
+    }
+    u32 limit = text->report->options.lines ? text->report->options.lines : DEFAULT_LINES;
+    u32 count = kernel->line_count < limit ? kernel->line_count : limit;
+    heading(text, title);
+    if (!has_line_info(kernel)) {
+        output_text(text->out, "  no source lines: compile with nvcc -lineinfo; these are lines of the PTX\n");
+    }
+    line_table(text, kernel, ranked, count, file == NULL);
+    write_rest(text, kernel, ranked, count);
+}
+
+static void write_lines(Text *text) {
+    const Report *report = text->report;
+    u32 shown = 0, limit = report->options.section == REPORT_LINES ? UINT32_MAX : KERNELS_WITH_LINES;
+    for (u32 i = 0; i < report->kernel_count && text->out->status == STATUS_OK; i++) {
+        if (report->kernels[i].line_count && shown++ < limit) write_kernel_lines(text, &report->kernels[i]);
+    }
+    if (shown <= limit) return;
+    output_printf(text->out, "\n  the lines of %u more kernels: --section lines, or choose with -k\n", shown - limit);
+}
+
+// --- launches ---------------------------------------------------------------------------------------------------
+
+static void write_launches(Text *text) {
+    Table table = {0};
+    ColumnSet set = {0};
+    heading(text, "Launches");
+    table_column(&table, (TableColumn){.header = "#"});
+    table_column(&table, (TableColumn){.header = "kernel", .align = TABLE_LEFT, .least = LEAST_NAME});
+    table_column(&table, (TableColumn){.header = "grid", .importance = 12});
+    table_column(&table, (TableColumn){.header = "block", .importance = 12});
+    for (u32 i = 0; i < text->report->kernel_count; i++) note_columns(text, &set, &text->report->kernels[i].metrics);
+    figure_columns(&table, &set, 'K');
+    for (u32 i = 0; i < text->report->kernel_count; i++) {
+        const ReportKernel *kernel = &text->report->kernels[i];
+        const char *name = clean(text, kernel->name);
+        for (u32 k = 0; k < kernel->launch_count; k++) {
+            const ProfileLaunch *launch = &kernel->launches[k];
+            table_cell(&table, arena_printf(&text->arena, "%u", launch->index));
+            table_cell(&table, name);
+            table_cell(&table, shape(text, launch->grid));
+            table_cell(&table, shape(text, launch->block));
+            figure_cells(text, &table, &set, 'K', &launch->metrics);
+        }
+    }
+    text->hidden += table_print(&table, text->out, width_of(text), text->report->options.color);
+    table_free(&table);
+}
+
+static Status compile_columns(Text *text) {
+    if (column_count > MAX_COLUMNS) return STATUS_LIMIT;
+    for (u32 i = 0; i < column_count; i++) TRY(formula_compile(column_table[i].formula, &text->columns[i], NULL));
+    return STATUS_OK;
+}
+
+Status export_text(const Report *report, Output *out, Diag *diag) {
+    (void)diag;
+    Text *text = mem_zero(1, sizeof *text);
+    if (!text) return STATUS_NO_MEMORY;
+    text->report = report;
+    text->out = out;
+    Status status = compile_columns(text);
+    ReportSection section = report->options.section;
+    if (status == STATUS_OK) {
+        bool all = section == REPORT_DEFAULT;
+        if (all || section == REPORT_SUMMARY) write_summary(text);
+        if (all || section == REPORT_KERNELS) write_kernels(text);
+        if (all || section == REPORT_LINES) write_lines(text);
+        if (section == REPORT_LAUNCHES) write_launches(text);
+        if (text->hidden) {
+            output_text(out, "\n  some columns do not fit: widen the terminal, or use --format csv\n");
+        }
+    }
+    source_free(&text->sources);
+    arena_free(&text->arena);
+    mem_free(text);
+    return status == STATUS_OK ? out->status : status;
+}

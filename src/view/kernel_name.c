@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "view/kernel_name.h"
+
+#include <string.h>
+
+static bool starts(const char *text, const char *with) { return strncmp(text, with, strlen(with)) == 0; }
+
+// Groups that belong to a name although they begin with a parenthesis.
+static size_t named_group(const char *text) {
+    static const char *const groups[] = {"(anonymous namespace)", "(unnamed)", "operator()"};
+    for (u32 i = 0; i < WL_COUNT(groups); i++) {
+        if (starts(text, groups[i])) return strlen(groups[i]);
+    }
+    return 0;
+}
+
+Str kernel_plain_name(const char *signature) {
+    size_t start = 0, at = 0;
+    int depth = 0;  // of <>, {}, [] and of parentheses inside them
+    for (; signature[at]; at++) {
+        size_t group = named_group(signature + at);
+        if (group) {
+            at += group - 1;
+            continue;
+        }
+        char c = signature[at];
+        if (depth == 0 && c == '(') break;
+        if (depth == 0 && c == ' ') start = at + 1;
+        if (c == '<' || c == '{' || c == '[' || c == '(') depth++;
+        bool closes = c == '>' && !(at && signature[at - 1] == '-');
+        if ((closes || c == '}' || c == ']' || c == ')') && depth > 0) depth--;
+    }
+    if (!signature[at] || at == start) return (Str){signature, strlen(signature)};
+    return (Str){signature + start, at - start};
+}

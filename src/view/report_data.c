@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "view/report_data.h"
+
+#include <math.h>
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "view/columns.h"
+#include "view/kernel_name.h"
+#include "view/utf8.h"
+
+typedef struct Loader {
+    Report *report;
+    Arena *arena;
+    Diag *diag;
+    regex_t filter;
+    bool filtered;
+    Formula order;
+} Loader;
+
+static Str str(const char *text) { return (Str){text, strlen(text)}; }
+
+static Status name_kernel(Loader *loader, ReportKernel *kernel) {
+    const ReportOptions *options = &loader->report->options;
+    const char *mangled = kernel->function->name;
+    const char *signature = options->demangle ? options->demangle(options->demangle_context, mangled) : mangled;
+    kernel->mangled = utf8_clean(loader->arena, str(mangled), false);
+    kernel->signature = utf8_clean(loader->arena, str(signature ? signature : mangled), false);
+    if (!kernel->mangled || !kernel->signature) return STATUS_NO_MEMORY;
+    kernel->name = arena_copy_str(loader->arena, kernel_plain_name(kernel->signature));
+    return kernel->name ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+static bool is_wanted(const Loader *loader, const ReportKernel *kernel) {
+    if (!loader->filtered) return true;
+    return regexec(&loader->filter, kernel->name, 0, NULL, 0) == 0 ||
+           regexec(&loader->filter, kernel->signature, 0, NULL, 0) == 0 ||
+           regexec(&loader->filter, kernel->mangled, 0, NULL, 0) == 0;
+}
+
+static const char *provenance_of(const Report *report, u32 source) {
+    for (u32 i = 0; i < report->source_count; i++) {
+        if (report->sources[i].id == source) return report->sources[i].provenance;
+    }
+    return "";
+}
+
+// Functions that were only called, never launched, have figures per line alone.
+static void add_line_figures(ReportKernel *kernel) {
+    for (u32 i = 0; i < kernel->line_count; i++) metric_merge(&kernel->metrics, &kernel->lines[i].metrics);
+    metric_evaluate(&kernel->metrics);
+}
+
+static Status load_kernel(Loader *loader, ReportKernel *kernel) {
+    Profile *profile = loader->report->profile;
+    u32 id = kernel->function->id;
+    TRY(profile_launches(profile, id, &kernel->launches, &kernel->launch_count, loader->diag));
+    TRY(profile_lines(profile, id, &kernel->lines, &kernel->line_count, loader->diag));
+    TRY(profile_function_metrics(profile, id, &kernel->metrics, loader->diag));
+    if (!kernel->metrics.present[METRIC_INST]) add_line_figures(kernel);
+    kernel->provenance = provenance_of(loader->report, kernel->function->source);
+    f64 order = formula_run(&loader->order, &kernel->metrics);
+    kernel->order = isnan(order) ? -INFINITY : order;
+    return STATUS_OK;
+}
+
+static int compare_kernels(const void *left, const void *right) {
+    const ReportKernel *a = left, *b = right;
+    if (a->order != b->order) return a->order < b->order ? 1 : -1;
+    return (a->function->id > b->function->id) - (a->function->id < b->function->id);
+}
+
+static Status load_kernels(Loader *loader) {
+    const ProfileFunction *functions;
+    u32 count;
+    TRY(profile_functions(loader->report->profile, &functions, &count, loader->diag));
+    ReportKernel *kernels = ARENA_ARRAY(loader->arena, ReportKernel, count + 1u);
+    if (!kernels) return STATUS_NO_MEMORY;
+    u32 kept = 0;
+    for (u32 i = 0; i < count; i++) {
+        ReportKernel *kernel = &kernels[kept];
+        *kernel = (ReportKernel){.function = &functions[i]};
+        if (functions[i].source == 0) continue;  // neither launched nor counted
+        TRY(name_kernel(loader, kernel));
+        if (!is_wanted(loader, kernel)) continue;
+        TRY(load_kernel(loader, kernel));
+        kept += kernel->launch_count || kernel->line_count;
+    }
+    qsort(kernels, kept, sizeof *kernels, compare_kernels);
+    loader->report->kernels = kernels;
+    loader->report->kernel_count = kept;
+    return STATUS_OK;
+}
+
+static Status load_order(Loader *loader) {
+    const char *sort = loader->report->options.sort;
+    const char *kernel_order = sort ? sort : "thread", *line_order = sort ? sort : "warp";
+    Status status = column_formula(kernel_order, &loader->order);
+    if (status == STATUS_OK) status = column_formula(line_order, &loader->report->line_order);
+    if (status == STATUS_OK) return STATUS_OK;
+    diag_text(loader->diag, DIAG_ERROR, NULL, 0, 0, "cannot sort by '%s': neither a column nor a metric", sort);
+    return STATUS_INVALID;
+}
+
+static Status compile_filter(Loader *loader) {
+    const char *pattern = loader->report->options.kernel_regex;
+    if (!pattern) return STATUS_OK;
+    int code = regcomp(&loader->filter, pattern, REG_EXTENDED | REG_NOSUB);
+    if (code == 0) {
+        loader->filtered = true;
+        return STATUS_OK;
+    }
+    char reason[128];
+    regerror(code, &loader->filter, reason, sizeof reason);
+    diag_text(loader->diag, DIAG_ERROR, NULL, 0, 0, "kernel filter '%s': %s", pattern, reason);
+    return STATUS_INVALID;
+}
+
+static Status load_run(Loader *loader) {
+    Report *report = loader->report;
+    TRY(profile_summary(report->profile, &report->summary, loader->diag));
+    TRY(profile_sources(report->profile, &report->sources, &report->source_count, loader->diag));
+    return profile_messages(report->profile, &report->messages, &report->message_count, loader->diag);
+}
+
+Status report_load(Profile *profile, const ReportOptions *options, Arena *arena, Report *report, Diag *diag) {
+    *report = (Report){.profile = profile, .options = *options};
+    Loader loader = {.report = report, .arena = arena, .diag = diag};
+    TRY(load_order(&loader));
+    TRY(compile_filter(&loader));
+    Status status = load_run(&loader);
+    if (status == STATUS_OK) status = load_kernels(&loader);
+    if (loader.filtered) regfree(&loader.filter);
+    return status;
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What exporters work on: the profile's rows, read, filtered, named and sorted. Everything lives as long as the report.
+#ifndef WL_VIEW_REPORT_DATA_H
+#define WL_VIEW_REPORT_DATA_H
+
+#include "base/arena.h"
+#include "metric/formula.h"
+#include "view/report.h"
+
+typedef struct ReportKernel {
+    const ProfileFunction *function;
+    const char *name;        // without parameters, valid UTF-8
+    const char *signature;   // demangled
+    const char *mangled;     // valid UTF-8
+    const char *provenance;  // of the figures
+    MetricSet metrics;       // over all launches; of the lines when the launches have none
+    const ProfileLaunch *launches;
+    u32 launch_count;
+    const ProfileLine *lines;
+    u32 line_count;
+    f64 order;  // value of the sort column
+} ReportKernel;
+
+struct Report {
+    Profile *profile;
+    ReportOptions options;
+    ProfileSummary summary;
+    const ProfileSource *sources;
+    u32 source_count;
+    const char *const *messages;
+    u32 message_count;
+    const ReportKernel *kernels;  // sorted, largest first
+    u32 kernel_count;
+    Formula line_order;  // by which lines are sorted in the text
+};
+
+WL_MUST_USE Status report_load(Profile *profile, const ReportOptions *options, Arena *arena, Report *report,
+                               Diag *diag);
+
+Status export_text(const Report *report, Output *out, Diag *diag);
+Status export_json(const Report *report, Output *out, Diag *diag);
+Status export_csv(const Report *report, Output *out, Diag *diag);
+
+#endif

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "view/source_text.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { MAX_FILE = 64 << 20 };
+
+static bool is_readable_text(const char *path) {
+    struct stat info;
+    return path[0] && strcmp(path, "-") != 0 && stat(path, &info) == 0 && S_ISREG(info.st_mode) &&
+           info.st_size <= MAX_FILE;
+}
+
+// "/build/app/src/k.cu", then "build/app/src/k.cu", "app/src/k.cu", "src/k.cu", "k.cu".
+static const char *find_file(const char *path) {
+    if (is_readable_text(path)) return path;
+    for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+        if (is_readable_text(slash + 1)) return slash + 1;
+    }
+    return NULL;
+}
+
+static void find_lines(SourceText *source) {
+    const char *data = source->text.data;
+    for (size_t at = 0; at < source->text.len;) {
+        if (vec_push(&source->starts, (u32)at) != STATUS_OK) return;
+        const char *end = memchr(data + at, '\n', source->text.len - at);
+        at = end ? (size_t)(end - data) + 1 : source->text.len;
+    }
+}
+
+// The entry of that name; `fresh` when it was just made.
+static SourceText *find_entry(SourceTexts *sources, const char *name, bool *fresh) {
+    u32 id;
+    *fresh = false;
+    if (vec_reserve(&sources->texts, 1) != STATUS_OK) return NULL;
+    if (intern_add(&sources->names, (Str){name, strlen(name)}, &id) != STATUS_OK) return NULL;
+    *fresh = id == sources->texts.len;
+    if (*fresh) sources->texts.data[sources->texts.len++] = (SourceText){0};
+    return &sources->texts.data[id];
+}
+
+static Str line_of(const SourceText *source, u32 line) {
+    if (!source || line == 0 || line > source->starts.len) return (Str){"", 0};
+    size_t start = source->starts.data[line - 1];
+    size_t end = line < source->starts.len ? source->starts.data[line] : source->text.len;
+    while (end > start && (source->text.data[end - 1] == '\n' || source->text.data[end - 1] == '\r')) end--;
+    return (Str){source->text.data + start, end - start};
+}
+
+Str source_line(SourceTexts *sources, const char *path, u32 line) {
+    char name[4200];
+    bool fresh;
+    if (snprintf(name, sizeof name, "file %s", path) >= (int)sizeof name) return (Str){"", 0};
+    SourceText *source = find_entry(sources, name, &fresh);
+    const char *found = fresh ? find_file(path) : NULL;
+    if (found && file_read(found, &source->file, NULL) == STATUS_OK) {
+        source->text = (Str){(const char *)source->file.data, source->file.size};
+        find_lines(source);
+    }
+    return line_of(source, line);
+}
+
+Str source_module_line(SourceTexts *sources, Profile *profile, u32 module, u32 line) {
+    char name[32];
+    bool fresh;
+    snprintf(name, sizeof name, "module %u", module);
+    SourceText *source = find_entry(sources, name, &fresh);
+    if (fresh && profile_module_text(profile, module, &source->text, NULL) == STATUS_OK) find_lines(source);
+    return line_of(source, line);
+}
+
+void source_free(SourceTexts *sources) {
+    for (u32 i = 0; i < sources->texts.len; i++) {
+        file_release(&sources->texts.data[i].file);
+        vec_free(&sources->texts.data[i].starts);
+    }
+    vec_free(&sources->texts);
+    intern_free(&sources->names);
+}

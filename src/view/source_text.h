@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Single lines of source files and module texts, for showing beside figures. Files are looked for where the line table
+// says and then by ever shorter ends of that path below the current folder. A zeroed SourceTexts is empty and ready.
+#ifndef WL_VIEW_SOURCE_TEXT_H
+#define WL_VIEW_SOURCE_TEXT_H
+
+#include "base/arena.h"
+#include "base/file.h"
+#include "base/intern.h"
+#include "base/vec.h"
+#include "store/store.h"
+
+typedef struct SourceText {
+    Str text;         // empty when it cannot be read
+    FileData file;    // its owner; zero for a module's text
+    Vec(u32) starts;  // offset of each line
+} SourceText;
+
+typedef struct SourceTexts {
+    Intern names;  // "file PATH" and "module ID", by position in texts
+    Vec(SourceText) texts;
+} SourceTexts;
+
+// The line (from 1) without its end; empty when it cannot be had.
+Str source_line(SourceTexts *sources, const char *path, u32 line);
+Str source_module_line(SourceTexts *sources, Profile *profile, u32 module, u32 line);
+void source_free(SourceTexts *sources);
+
+#endif

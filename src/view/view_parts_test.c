@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+// cmocka.h needs the four above
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "view/kernel_name.h"
+#include "view/number.h"
+#include "view/source_text.h"
+#include "view/table.h"
+#include "view/utf8.h"
+
+static void names_lose_parameters(void **state) {
+    (void)state;
+    static const char *const cases[][2] = {
+        {"mm(float const*, int)", "mm"},
+        {"void ns::reduce<256, float>(float*, float (*)(float))", "ns::reduce<256, float>"},
+        {"void foo<(int)4, (char)7>(int*)", "foo<(int)4, (char)7>"},
+        {"(anonymous namespace)::k(int)", "(anonymous namespace)::k"},
+        {"void run<main::{lambda(int)#1}>(main::{lambda(int)#1})", "run<main::{lambda(int)#1}>"},
+        {"int S::operator()(int) const", "S::operator()"},
+        {"plain", "plain"},
+        {"_Z3foov", "_Z3foov"},
+        {"", ""},
+        {"(", "("},
+        {"void ", "void "},
+    };
+    for (u32 i = 0; i < WL_COUNT(cases); i++) {
+        Str name = kernel_plain_name(cases[i][0]);
+        if (name.len != strlen(cases[i][1]) || memcmp(name.data, cases[i][1], name.len) != 0) {
+            fail_msg("%s: %.*s", cases[i][0], (int)name.len, name.data);
+        }
+    }
+}
+
+static void numbers_are_short(void **state) {
+    (void)state;
+    assert_string_equal(number_human(0).text, "0");
+    assert_string_equal(number_human(9999).text, "9999");
+    assert_string_equal(number_human(10000).text, "10.0 k");
+    assert_string_equal(number_human(999949).text, "1.00 M");
+    assert_string_equal(number_human(1234567).text, "1.23 M");
+    assert_string_equal(number_human(2.5).text, "2.5");
+    assert_string_equal(number_human(1e21).text, "1000 E");
+    assert_string_equal(number_exact(1234567).text, "1234567");
+    assert_string_equal(number_exact(0.125).text, "0.125");
+    assert_string_equal(number_exact(NAN).text, "");
+    assert_string_equal(number_exact(-INFINITY).text, "");
+    assert_string_equal(number_fixed(12.345, 1).text, "12.3");
+    assert_string_equal(number_time(999).text, "999 ns");
+    assert_string_equal(number_time(1240000000).text, "1.24 s");
+    assert_string_equal(number_bytes(1536).text, "1.50 KiB");
+    assert_true(strlen(number_exact(-1.7976931348623157e308).text) < sizeof(NumberText));
+}
+
+static void bad_utf8_is_replaced(void **state) {
+    (void)state;
+    Arena arena = {0};
+    static const char *const cases[][2] = {
+        {"caf\xc3\xa9", "caf\xc3\xa9"},
+        {"\xff", "\xef\xbf\xbd"},
+        {"\xc0\x80", "\xef\xbf\xbd\xef\xbf\xbd"},                  // overlong
+        {"\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},  // surrogate
+        {"\xf4\x90\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},
+        {"\xf0\x9f\x9a\x80", "\xf0\x9f\x9a\x80"},
+        {"a\xe2\x82", "a\xef\xbf\xbd\xef\xbf\xbd"},  // cut off
+        {"a\tb\033c\x7f\xc2\x9b", "a b?c??"},
+    };
+    for (u32 i = 0; i < WL_COUNT(cases); i++) {
+        assert_string_equal(utf8_clean(&arena, (Str){cases[i][0], strlen(cases[i][0])}, true), cases[i][1]);
+    }
+    assert_int_equal(utf8_width("caf\xc3\xa9"), 4);
+    assert_int_equal(utf8_prefix("\xc3\xa9\xc3\xa9x", 2), 4);
+    assert_int_equal(utf8_prefix("ab", 9), 2);
+    arena_free(&arena);
+}
+
+static Status append(void *context, const char *data, size_t size) {
+    return fwrite(data, 1, size, context) == size ? STATUS_OK : STATUS_IO;
+}
+
+static void tables_adapt(void **state) {
+    (void)state;
+    static const struct {
+        u32 width, dropped;
+        const char *text;
+    } cases[] = {
+        {0, 0, "  name              place         n  m\n  a_rather_long_id  dir/file.c:1  7  8\n"},
+        {33, 0, "  name         place         n  m\n  a_rather_..  dir/file.c:1  7  8\n"},
+        {24, 1, "  name      place      n\n  a_rath..  ..ile.c:1  7\n"},
+        {20, 1, "  name      place     n\n  a_rath..  ..le.c:1  7\n"},  // no more can go
+    };
+    for (u32 i = 0; i < WL_COUNT(cases); i++) {
+        Table table = {0};
+        char *text = NULL;
+        size_t size;
+        FILE *stream = open_memstream(&text, &size);
+        Output out = {.write = append, .context = stream};
+        table_column(&table, (TableColumn){.header = "name", .align = TABLE_LEFT, .least = 8});
+        table_column(&table, (TableColumn){.header = "place", .align = TABLE_LEFT_TAIL, .least = 8});
+        table_column(&table, (TableColumn){.header = "n"});
+        table_column(&table, (TableColumn){.header = "m", .importance = 1});
+        static const char *const cells[] = {"a_rather_long_id", "dir/file.c:1", "7", "8"};
+        for (u32 c = 0; c < 4; c++) table_cell(&table, cells[c]);
+        assert_int_equal(table_print(&table, &out, cases[i].width, false), cases[i].dropped);
+        fclose(stream);
+        assert_string_equal(text, cases[i].text);
+        free(text);
+        table_free(&table);
+    }
+}
+
+static void source_lines_are_found(void **state) {
+    (void)state;
+    SourceTexts sources = {0};
+    Str line = source_line(&sources, "/somewhere/else/src/view/view_parts_test.c", 1);
+    assert_int_equal(line.len, strlen("// SPDX-License-Identifier: Apache-2.0"));
+    assert_memory_equal(line.data, "// SPDX", 7);
+    assert_int_equal(source_line(&sources, "src/view/view_parts_test.c", 1000000).len, 0);
+    assert_int_equal(source_line(&sources, "src/view", 1).len, 0);
+    assert_int_equal(source_line(&sources, "no/such/file.cu", 1).len, 0);
+    assert_int_equal(source_line(&sources, "", 1).len, 0);
+    assert_int_equal(source_line(&sources, "-", 0).len, 0);
+    source_free(&sources);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_lose_parameters),  cmocka_unit_test(numbers_are_short),
+        cmocka_unit_test(bad_utf8_is_replaced),   cmocka_unit_test(tables_adapt),
+        cmocka_unit_test(source_lines_are_found),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

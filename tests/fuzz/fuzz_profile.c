@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any bytes as a profile: opening, reading and reporting must neither crash nor read beyond what is there.
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "view/report.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static Status swallow(void *context, const char *data, size_t size) {
+    *(size_t *)context += size + (data[0] == 0);
+    return STATUS_OK;
+}
+
+static void report(Profile *profile) {
+    for (u32 i = 0; i < exporter_count; i++) {
+        size_t total = 0;
+        Output out = {.write = swallow, .context = &total};
+        ReportOptions options = {.width = 80, .section = i % 2 ? REPORT_LINES : REPORT_DEFAULT};
+        if (report_write(profile, &exporter_table[i], &options, &out, NULL) == STATUS_OK && total == 0) abort();
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    char path[] = "/tmp/wl_fuzz_profile_XXXXXX";
+    int file = mkstemp(path);
+    if (file < 0 || write(file, data, size) != (ssize_t)size) abort();
+    close(file);
+    Profile *profile;
+    Diag diag = {0};
+    Status status = profile_open(path, &profile, &diag);
+    if (status != STATUS_OK && diag.errors == 0) abort();
+    if (status == STATUS_OK) report(profile);
+    if (status == STATUS_OK) profile_close(profile);
+    diag_free(&diag);
+    unlink(path);
+    return 0;
+}
