@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Constant trip counts: loops with one exit, tested once per iteration, whose condition compares affine values.
+#include "flow/affine.h"
+#include "flow/affine_poly.h"
+
+typedef struct Distance {  // of the two sides of a comparison: start + step * iteration
+    i64 start, step;
+} Distance;
+
+static bool operand_form(const Affine *affine, u32 index, Poly *poly) {
+    const FlowOperand *operand = &affine->chains->cfg->code->operands[index];
+    if (operand->kind == FLOW_IMMEDIATE) {
+        *poly = poly_constant(operand->width == 32 ? (i64)(i32)operand->value : operand->value);
+        return true;
+    }
+    u32 node = operand->kind == FLOW_VALUE ? affine->chains->of_operand[index] : WL_NONE;
+    if (node == WL_NONE) return false;
+    const AffineForm *form = &affine->forms[node];
+    *poly = poly_constant(form->constant);
+    for (u32 i = 0; i < form->term_count; i++) poly->terms[poly->count++] = affine->terms[form->terms + i];
+    return true;
+}
+
+static bool find_distance(const Affine *affine, const FlowInsn *compare, u32 loop, Distance *distance) {
+    Poly left, right;
+    if (!operand_form(affine, compare->operands + 1, &left) || !operand_form(affine, compare->operands + 2, &right))
+        return false;
+    if (!poly_add(&left, &right, -1) || left.count != 1) return false;
+    const AffineFactor *factor = &affine->factors[left.terms[0].factors[0]];
+    if (term_degree(&left.terms[0]) != 1 || factor->kind != AFFINE_COUNTER || factor->id != loop) return false;
+    *distance = (Distance){left.constant, left.terms[0].coefficient};
+    return true;
+}
+
+static FlowCompare opposite(FlowCompare compare) {
+    static const u8 table[] = {
+        [FLOW_EQUAL] = FLOW_NOT_EQUAL,           [FLOW_NOT_EQUAL] = FLOW_EQUAL,    [FLOW_LESS] = FLOW_GREATER_EQUAL,
+        [FLOW_GREATER_EQUAL] = FLOW_LESS,        [FLOW_GREATER] = FLOW_LESS_EQUAL, [FLOW_LESS_EQUAL] = FLOW_GREATER,
+        [FLOW_COMPARE_NONE] = FLOW_COMPARE_NONE,
+    };
+    return table[compare];
+}
+
+// How often start + step * k < 0 holds for k = 0, 1, ...; -1 when for ever.
+static i64 times_below_zero(Distance d) {
+    if (d.start >= 0) return 0;
+    if (d.step <= 0 || d.start == INT64_MIN) return -1;
+    return (-d.start - 1) / d.step + 1;
+}
+
+static Distance negated(Distance d) { return (Distance){-d.start, -d.step}; }
+
+// How often the comparison of the distance with 0 holds in a row from the first iteration on; -1 when not known.
+static i64 times_true(FlowCompare compare, Distance d) {
+    if (d.start <= -(INT64_MAX / 2) || d.start >= INT64_MAX / 2 || d.step == INT64_MIN) return -1;
+    switch (compare) {
+    case FLOW_LESS: return times_below_zero(d);
+    case FLOW_LESS_EQUAL: d.start--; return times_below_zero(d);
+    case FLOW_GREATER: return times_below_zero(negated(d));
+    case FLOW_GREATER_EQUAL: d.start++; return times_below_zero(negated(d));
+    case FLOW_EQUAL: return d.start == 0;
+    case FLOW_NOT_EQUAL: return d.start % d.step == 0 && d.start / d.step <= 0 ? -(d.start / d.step) : -1;
+    default: return -1;
+    }
+}
+
+// The one block of the loop with an edge out of it, when every iteration passes through it; else WL_NONE.
+static u32 exiting_block(const Cfg *cfg, const DomTree *dominators, const Loops *loops, u32 index) {
+    const FlowLoop *loop = &loops->loops[index];
+    u32 found = WL_NONE;
+    for (u32 i = 0; i < loop->block_count; i++) {
+        u32 b = loops->members[loop->blocks + i];
+        const FlowBlock *block = &cfg->blocks[b];
+        bool leaves = block->leaves;
+        for (u32 s = 0; s < block->succ_count; s++)
+            leaves |= !flow_loop_has(loops, index, cfg->edges[block->succs + s]);
+        if (!leaves) continue;
+        if (found != WL_NONE || block->leaves || loops->loop_of[b] != index) return WL_NONE;
+        found = b;
+    }
+    for (u32 i = 0; i < loop->latch_count && found != WL_NONE; i++)
+        if (!dom_dominates(dominators, found, loops->members[loop->latches + i])) return WL_NONE;
+    return found;
+}
+
+static i64 trip_count(const Affine *affine, const DomTree *dominators, const Loops *loops, u32 index) {
+    const Cfg *cfg = affine->chains->cfg;
+    const FlowCode *code = cfg->code;
+    u32 b = loops->loops[index].irreducible ? WL_NONE : exiting_block(cfg, dominators, loops, index);
+    if (b == WL_NONE || cfg->blocks[b].succ_count != 2) return -1;
+    u32 last = cfg->blocks[b].first + cfg->blocks[b].count - 1;
+    const FlowInsn *branch = &code->insns[last];
+    u32 node = branch->kind == FLOW_BRANCH && branch->guard != WL_NONE ? affine->chains->of_guard[last] : WL_NONE;
+    if (node == WL_NONE || chain_is_merge(affine->chains, node)) return -1;
+    const FlowInsn *compare = &code->insns[affine->chains->nodes[node].insn];
+    Distance distance;
+    if (compare->arith != FLOW_COMPARE || compare->guard != WL_NONE ||
+        !find_distance(affine, compare, index, &distance))
+        return -1;
+    bool taken_stays = flow_loop_has(loops, index, cfg->edges[cfg->blocks[b].succs]);
+    bool true_stays = taken_stays != branch->guard_negated;
+    i64 times = times_true(true_stays ? compare->compare : opposite(compare->compare), distance);
+    return times < 0 ? -1 : times + 1;
+}
+
+void flow_trip_counts(const Affine *affine, const DomTree *dominators, Loops *loops) {
+    for (u32 l = 0; l < loops->loop_count; l++) loops->loops[l].trip_count = trip_count(affine, dominators, loops, l);
+}
