@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of memory access that are the same for every host instruction set: one lane's address to host memory, with
+// all checks; distinct sectors; bank conflicts.
+#include "sim/exec/access.h"
+
+static u8 *fault_at(Exec *x, u32 lane, u64 address, u32 bytes, u8 space, bool store, FaultKind kind) {
+    x->fault = (Fault){
+        .kind = (u8)kind, .lane = (u8)lane, .space = space, .width = (u8)bytes, .is_store = store, .address = address};
+    return NULL;
+}
+
+static u8 *resolve_shared(Exec *x, u32 lane, u64 offset, u32 bytes, bool store) {
+    if (offset + bytes > x->shared_size || offset > x->shared_size)
+        return fault_at(x, lane, offset, bytes, SPACE_SHARED, store, FAULT_OUT_OF_BOUNDS);
+    return x->shared + offset;
+}
+
+static u8 *resolve_local(Exec *x, u32 lane, u64 offset, u32 bytes, bool store) {
+    if (offset > x->local_stride || offset + bytes > x->local_stride)
+        return fault_at(x, lane, offset, bytes, SPACE_LOCAL, store, FAULT_OUT_OF_BOUNDS);
+    return x->local + lane * x->local_stride + offset;
+}
+
+static u8 *resolve_param(Exec *x, u32 lane, u64 offset, u32 bytes, bool store) {
+    if (store) return fault_at(x, lane, offset, bytes, SPACE_PARAM, store, FAULT_READ_ONLY);
+    if (offset > x->param_size || offset + bytes > x->param_size)
+        return fault_at(x, lane, offset, bytes, SPACE_PARAM, store, FAULT_OUT_OF_BOUNDS);
+    return (u8 *)(uintptr_t)x->params + offset;
+}
+
+static u8 *resolve_global(Exec *x, u32 lane, u64 address, u32 bytes, u8 space, bool store) {
+    const SimAllocation *a = memory_lookup(x->grid->sim, address);
+    if (!a || address - a->address + bytes > a->size)
+        return fault_at(x, lane, address, bytes, space, store, FAULT_OUT_OF_BOUNDS);
+    if (store && a->read_only) return fault_at(x, lane, address, bytes, space, store, FAULT_READ_ONLY);
+    PcState *state = pc_state(x);
+    state->start = a->address;
+    state->size = a->size;
+    state->delta = (i64)((u64)(uintptr_t)a->host - a->address);
+    state->generation = x->grid->sim->generation;
+    state->read_only = a->read_only;
+    return a->host + (address - a->address);
+}
+
+u8 *access_resolve(Exec *x, u32 lane, u64 address, u32 bytes, u8 space, bool store, u8 *found_space) {
+    u8 found = space;
+    if (space == SPACE_NONE) {
+        u64 window = address >> WINDOW_SHIFT;
+        found = window == WINDOW_SHARED >> WINDOW_SHIFT  ? SPACE_SHARED
+                : window == WINDOW_LOCAL >> WINDOW_SHIFT ? SPACE_LOCAL
+                : window == WINDOW_PARAM >> WINDOW_SHIFT ? SPACE_PARAM
+                                                         : SPACE_GLOBAL;
+        if (found != SPACE_GLOBAL) address &= (1ull << WINDOW_SHIFT) - 1;
+    }
+    *found_space = found;
+    if (bytes & (bytes - 1) ? false : address & (bytes - 1))
+        return fault_at(x, lane, address, bytes, found, store, FAULT_MISALIGNED);
+    switch (found) {
+    case SPACE_SHARED: return resolve_shared(x, lane, address, bytes, store);
+    case SPACE_LOCAL: return resolve_local(x, lane, address, bytes, store);
+    case SPACE_PARAM: return resolve_param(x, lane, address, bytes, store);
+    default: return resolve_global(x, lane, address, bytes, found, store);
+    }
+}
+
+// A small open-addressing set: 64 places for at most 32 sectors.
+u32 count_distinct_sectors(const u64 *address, u32 count) {
+    u64 places[64];
+    u64 used = 0;
+    u32 distinct = 0;
+    for (u32 i = 0; i < count; i++) {
+        u64 sector = address[i] >> 5;
+        u32 at = (u32)((sector * 0x9e3779b97f4a7c15ull) >> 58);
+        while (used >> at & 1 && places[at] != sector) at = (at + 1) & 63;
+        distinct += !(used >> at & 1);
+        used |= 1ull << at;
+        places[at] = sector;
+    }
+    return distinct;
+}
+
+// Distinct words per bank, over the lanes of one pass; lanes that want the same word share it.
+static u32 bank_degree(const u64 *address, u32 mask, u32 words) {
+    u32 chain[LANES * 4], value[LANES * 4], head[32], depth[32];
+    u32 used = 0, worst = 0, entries = 0;
+    for (u32 left = mask; left; left &= left - 1) {
+        u32 first = (u32)(address[__builtin_ctz(left)] >> 2);
+        for (u32 k = 0; k < words; k++) {
+            u32 word = first + k, bank = word & 31;
+            if (!(used >> bank & 1)) used |= 1u << bank, head[bank] = WL_NONE, depth[bank] = 0;
+            u32 at = head[bank];
+            while (at != WL_NONE && value[at] != word) at = chain[at];
+            if (at != WL_NONE) continue;
+            value[entries] = word;
+            chain[entries] = head[bank];
+            head[bank] = entries++;
+            if (++depth[bank] > worst) worst = depth[bank];
+        }
+    }
+    return worst;
+}
+
+// Accesses of 8 and 16 bytes are served for half and quarter warps (measured behaviour since Fermi; see
+// docs/metrics.md).
+u32 count_wavefronts(const u64 *address, u32 mask, u32 bytes, u32 *fewest) {
+    u32 passes = bytes <= 4 ? 1 : bytes <= 8 ? 2 : 4, lanes = LANES / passes, total = 0;
+    u32 words = bytes <= 4 ? 1 : bytes / 4;
+    *fewest = 0;
+    for (u32 pass = 0; pass < passes; pass++) {
+        u32 part = mask & (lanes == LANES ? FULL_MASK : ((1u << lanes) - 1) << (pass * lanes));
+        if (!part) continue;
+        *fewest += 1;
+        total += bank_degree(address, part, words);
+    }
+    return total;
+}

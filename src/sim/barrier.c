@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// CTA barriers: bar and barrier with .sync, .arrive and .red (PTX ISA 9.0, 9.7.13.1). Threads are counted, as from
+// Volta on; before that a warp counts whole.
+#include "sim/warp.h"
+
+static u32 scalar(const Exec *x, SimOperand operand, u32 mask) {
+    return ((const u32 *)exec_operand(x, operand))[__builtin_ctz(mask)];
+}
+
+static void store_result(const Exec *x, Warp *w, const Split *s, const SimInsn *in) {
+    const Frame *f = &w->frames.data[s->frame];
+    u32 mask = s->sync_mask;
+    if (in->pred_dst != WL_NONE) {
+        u32 *slot = &w->preds[f->pred + in->pred_dst];
+        *slot = (*slot & ~mask) | (s->result ? mask : 0);
+    } else if (in->dst != SIM_NO_OPERAND) {
+        u32 *dst = (u32 *)(void *)(w->r32 + f->r32 + (in->dst & 0x3fffffff));
+        for (u32 l = 0; l < LANES; l++)
+            if (mask >> l & 1) dst[l] = s->result;
+    }
+    (void)x;
+}
+
+static u32 reduction_of(const Barrier *b, const SimInsn *in) {
+    const Form *form = in->form;
+    if (form->mods[MOD_POPC] != MOD_TOKEN_NONE) return b->sum;
+    return form->mods[MOD_BOOL] == BOOL_AND ? b->all : b->any;
+}
+
+static void release(Cta *cta, u32 id) {
+    Barrier *b = &cta->barriers[id];
+    const SimInsn *insns = cta->grid->program->insns;
+    for (u32 i = 0; i < cta->warp_count; i++) {
+        Warp *w = &cta->warps[i];
+        for (u32 k = 0; k < w->split_count; k++) {
+            Split *s = &w->splits[k];
+            if (s->state != SPLIT_BARRIER || s->barrier != id) continue;
+            const SimInsn *in = &insns[s->pc];
+            if (in->form->mods[MOD_POPC] != MOD_TOKEN_NONE || in->form->mods[MOD_BOOL] != MOD_TOKEN_NONE) {
+                s->result = reduction_of(b, in);
+                store_result(&cta->grid->exec, w, s, in);
+            }
+            s->state = SPLIT_READY;
+            s->pc++;
+        }
+    }
+    *b = (Barrier){.all = true};
+}
+
+static void check(Cta *cta, u32 id) {
+    Barrier *b = &cta->barriers[id];
+    if (b->arrived == 0) return;
+    u32 expected = b->open_count ? cta->threads - cta->exited_threads : b->expected;
+    if (b->arrived >= expected) release(cta, id);
+}
+
+void barrier_threads_exited(Cta *cta) {
+    for (u32 id = 0; id <= CLUSTER_BARRIER; id++) check(cta, id);
+}
+
+static void reduce(Exec *x, Barrier *b, const SimInsn *in, u32 mask) {
+    if (in->pred_src == WL_NONE) return;
+    u32 holds = exec_get_pred(x, in) & mask;
+    b->sum += (u32)__builtin_popcount(holds);
+    b->all = (b->arrived == 0 || b->all) && holds == mask;
+    b->any = (b->arrived != 0 && b->any) || holds != 0;
+}
+
+bool barrier_arrive(Exec *x, Warp *w, Split *s, const SimInsn *in, u32 mask) {
+    Cta *cta = w->cta;
+    if (in->form_op == OP_BARRIER_CLUSTER_ARRIVE) return s->pc++, true;  // a cluster is one CTA: wait does it all
+    u32 id = in->form_op == OP_BARRIER_CLUSTER_WAIT ? CLUSTER_BARRIER
+             : in->src[0] == SIM_NO_OPERAND         ? 0
+                                                    : scalar(x, in->src[0], mask);
+    if (id > CLUSTER_BARRIER) {
+        x->fault = (Fault){.kind = FAULT_BARRIER, .lane = (u8)__builtin_ctz(mask), .address = id};
+        return true;
+    }
+    Barrier *b = &cta->barriers[id];
+    bool counted = in->src[1] != SIM_NO_OPERAND;
+    u32 count = counted ? scalar(x, in->src[1], mask) : 0;
+    if (counted && (count == 0 || count % LANES)) {
+        x->fault = (Fault){.kind = FAULT_BARRIER, .lane = (u8)__builtin_ctz(mask), .address = count};
+        return true;
+    }
+    reduce(x, b, in, mask);
+    u32 lanes = x->grid->its ? mask : w->lanes & ~w->exited;
+    b->arrived += (u32)__builtin_popcount(lanes);
+    b->open_count = !counted;
+    b->expected = count;
+    if (counted) b->arrived += LANES - (u32)__builtin_popcount(w->lanes);  // a count is in whole warps
+    bool waits = in->form->mods[MOD_ARRIVE] == MOD_TOKEN_NONE;
+    if (waits) {
+        if (mask != s->mask && x->grid->its) {  // predicated off lanes go on
+            Split other = *s;
+            other.mask = s->mask & ~mask;
+            other.pc++;
+            w->frames.data[other.frame].refs++;
+            if (other.conv != WL_NONE) w->convs.data[other.conv].refs++;
+            s->mask = mask;
+            w->splits[w->split_count++] = other;
+        }
+        s->state = SPLIT_BARRIER;
+        s->barrier = (u8)id;
+        s->sync_mask = mask;
+    } else {
+        s->pc++;
+    }
+    check(cta, id);
+    return s->state == SPLIT_READY;
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the functions in exec/ see. They know values, never cycles: semantics only. Each file there is compiled twice,
+// for the baseline x86-64 and for x86-64-v3 (AVX2, FMA, F16C), and exports only its selectors, named with
+// EXEC_SELECT(name).
+#ifndef WL_SIM_EXEC_H
+#define WL_SIM_EXEC_H
+
+#include "base/status.h"
+#include "sim/code.h"
+#include "sim/sim.h"
+
+#define LANES 32
+#define FULL_MASK 0xffffffffu
+
+// Virtual windows of the generic address space (above every user-space address of the host).
+#define WINDOW_SHIFT 40
+#define WINDOW_SHARED (0x81ull << WINDOW_SHIFT)  // + offset in the CTA's shared memory
+#define WINDOW_LOCAL (0x82ull << WINDOW_SHIFT)   // + offset in the thread's local memory
+#define WINDOW_PARAM (0x83ull << WINDOW_SHIFT)   // + offset in the kernel's parameter block
+
+typedef enum FaultKind {
+    FAULT_NONE,
+    FAULT_OUT_OF_BOUNDS,
+    FAULT_MISALIGNED,
+    FAULT_READ_ONLY,
+    FAULT_WRONG_SPACE,  // e.g. an address outside the shared window given to ld.shared
+    FAULT_ASSERT,       // text in Exec.message
+    FAULT_TRAP,
+    FAULT_BAD_CALL,     // call through something that is not a function
+    FAULT_STACK,        // local memory or call depth used up
+    FAULT_UNSUPPORTED,  // found out only when executed; text in Exec.message
+    FAULT_BARRIER,      // inconsistent barrier use
+    FAULT_BAD_HANDLE,   // texture or surface
+} FaultKind;
+
+typedef struct Fault {
+    u8 kind;  // FaultKind
+    u8 lane;
+    u8 space;  // PtxSpace
+    u8 width;  // bytes of the access
+    bool is_store;
+    u64 address;
+} Fault;
+
+// Counters of one instruction, added up over a launch by one worker (count.c turns them into metrics).
+typedef struct PcCounters {
+    u64 warps, threads, threads_on;
+    u64 divergent;                      // branches
+    u64 requests, sectors, bytes;       // global or local accesses as the address turned out; texture, ...
+    u64 shared, wavefronts, conflicts;  // shared accesses
+    u64 local_requests, local_sectors;  // generic accesses that went to local memory
+} PcCounters;
+
+struct Exec {
+    u8 *base[AREA_COUNT];  // register areas of the current frame, constant areas of the current function
+    u32 *pred;             // predicate slots of the current frame
+    u32 active;            // lanes of the split, guard not applied
+    u64 address[LANES];    // scratch for memory handlers
+    Fault fault;           // set by a handler: the launch ends
+    const char *message;   // text of ASSERT and UNSUPPORTED
+    PcCounters *count;     // row of the current instruction
+    struct Warp *warp;
+    struct Cta *cta;
+    struct Grid *grid;
+    u8 *local;  // local memory of lane 0 of the warp; lane l at + l * local_stride
+    u64 local_stride;
+    u32 frame_local;  // offset of the current frame in local memory
+    u8 *shared;       // of the CTA
+    u32 shared_size;
+    const u8 *params;  // kernel parameters
+    u32 param_size;
+    u64 now;     // warp instructions that the CTA has executed: its clock
+    u64 stores;  // stores and atomics that other warps can see
+    bool retry;  // SIM_WAIT: nothing happened, try again after the others ran
+};
+
+#define SIM_CAT_(a, b) a##_##b
+#define SIM_CAT(a, b) SIM_CAT_(a, b)
+#define SIM_ISA_NAME(name) SIM_CAT(name, SIM_ISA)
+// Defines the selector of the `exec` column of ops.def:  EXEC_SELECT(add_int) { ... return function; }
+#define EXEC_SELECT(name)                                                  \
+    ExecFn SIM_ISA_NAME(exec_##name)(const ExecShape *shape, SimInsn *in); \
+    ExecFn SIM_ISA_NAME(exec_##name)(const ExecShape *shape, SimInsn *in)
+
+static inline void *exec_operand(const Exec *x, SimOperand operand) {
+    return x->base[operand >> 30] + (operand & 0x3fffffff);
+}
+
+const SimOperand *exec_program_list(const Exec *x, u32 list);  // warp.c
+// The operands of vectors, destination first: in->list_count of them.
+static inline const SimOperand *exec_list(const Exec *x, const SimInsn *in) { return exec_program_list(x, in->list); }
+
+// Merges a lane mask into predicate slot `slot`: lanes outside `mask` keep their value.
+static inline void exec_set_pred(Exec *x, u32 slot, u32 value, u32 mask) {
+    if (slot != WL_NONE) x->pred[slot] = (x->pred[slot] & ~mask) | (value & mask);
+}
+// The lanes whose predicate source holds.
+static inline u32 exec_get_pred(const Exec *x, const SimInsn *in) {
+    u32 value = x->pred[in->pred_src];
+    return in->flags & SIM_PRED_NEGATED ? ~value : value;
+}
+
+#if defined(__clang__)
+#define SIM_VECTORIZE _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define SIM_VECTORIZE _Pragma("GCC ivdep")
+#endif
+
+// Runs `statement` for each lane l of `mask`: without a test when all 32 are active. Sources and destination may be the
+// same register.
+#define FOR_LANES(mask, statement)                                       \
+    do {                                                                 \
+        if (WL_LIKELY((mask) == FULL_MASK)) {                            \
+            SIM_VECTORIZE for (u32 l = 0; l < LANES; l++) { statement; } \
+        } else {                                                         \
+            for (u32 l = 0; l < LANES; l++)                              \
+                if ((mask) >> l & 1) {                                   \
+                    statement;                                           \
+                }                                                        \
+        }                                                                \
+    } while (0)
+
+#endif

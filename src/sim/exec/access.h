@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory access of a whole warp: addresses per lane, checks, translation to host memory, and the counting of sectors
+// and bank conflicts. Included by the exec/ files; everything here is compiled for the instruction set of the includer.
+#ifndef WL_SIM_EXEC_ACCESS_H
+#define WL_SIM_EXEC_ACCESS_H
+
+#include <string.h>
+
+#include "sim/warp.h"
+
+// The lanes' bytes. When `linear`, lane l's access is at first + l * step (step 0: all lanes the same bytes, and only
+// one pointer was computed); otherwise at lane[l].
+typedef struct Access {
+    u8 *first;
+    u64 step;
+    bool linear;
+    u8 *lane[LANES];
+} Access;
+
+// Slow path, one lane: host pointer of [address, address + bytes) or NULL with x->fault set. Any space.
+u8 *access_resolve(Exec *x, u32 lane, u64 address, u32 bytes, u8 space, bool store, u8 *found_space);
+
+static inline u64 operand_address(const Exec *x, SimOperand operand, u32 lane) {
+    const void *lanes = exec_operand(x, operand);
+    return (operand >> 30 & 1) ? ((const u64 *)lanes)[lane] : ((const u32 *)lanes)[lane];
+}
+
+// One lane's base + offset. Addresses in 32-bit registers wrap at 32 bits.
+static inline u64 access_address(const Exec *x, SimOperand base, i64 offset, u32 lane) {
+    if (base == SIM_NO_OPERAND) return (u64)offset;
+    u64 address = operand_address(x, base, lane) + (u64)offset;
+    return base >> 30 & 1 ? address : (u32)address;
+}
+
+// x->address[l] = base + offset, for all 32 lanes (inactive ones hold whatever their register says).
+static inline void access_addresses(Exec *x, const SimInsn *in, u32 source) {
+    SimOperand operand = in->src[source];
+    u64 offset = (u64)in->offset;
+    u64 *address = x->address;
+    const void *lanes = exec_operand(x, operand);
+    if (operand >> 30 & 1) {
+        const u64 *base = lanes;
+        SIM_VECTORIZE for (u32 l = 0; l < LANES; l++) address[l] = base[l] + offset;
+    } else {
+        const u32 *base = lanes;
+        SIM_VECTORIZE for (u32 l = 0; l < LANES; l++) address[l] = (u32)(base[l] + (u32)offset);
+    }
+}
+
+// What the addresses of the active lanes look like.
+typedef struct Pattern {
+    u64 low, high;    // lowest and highest address
+    u32 sectors;      // distinct 32-byte sectors, when `monotone`
+    bool monotone;    // never falling from lane to lane
+    bool contiguous;  // each lane `bytes` after the one before
+} Pattern;
+
+// `count` is at least 1.
+static inline Pattern pattern_of(const u64 *address, u32 count, u32 bytes) {
+    u64 rising = 1, contiguous = 1, changes = 1;
+    for (u32 i = 1; i < count; i++) {
+        u64 step = address[i] - address[i - 1];
+        rising &= (u64)(address[i] >= address[i - 1]);
+        contiguous &= (u64)(step == bytes);
+        changes += (u64)(address[i] >> 5 != address[i - 1] >> 5);
+    }
+    Pattern p = {.low = address[0],
+                 .high = address[count - 1],
+                 .sectors = (u32)changes,
+                 .monotone = rising,
+                 .contiguous = contiguous};
+    if (!rising) {
+        for (u32 i = 0; i < count; i++) {
+            if (address[i] < p.low) p.low = address[i];
+            if (address[i] > p.high) p.high = address[i];
+        }
+    }
+    return p;
+}
+
+// Addresses of the active lanes, packed. Returns their number.
+static inline u32 pack_active(const u64 *address, u32 mask, u64 *packed) {
+    u32 count = 0;
+    for (u32 left = mask; left; left &= left - 1) packed[count++] = address[__builtin_ctz(left)];
+    return count;
+}
+
+u32 count_distinct_sectors(const u64 *address, u32 count);
+// Wavefronts of a shared-memory access of `bytes` per lane (banks of 4 bytes, 32 of them), and the fewest possible for
+// its width.
+u32 count_wavefronts(const u64 *address, u32 mask, u32 bytes, u32 *fewest);
+
+static inline PcState *pc_state(Exec *x) { return (PcState *)(void *)x->count; }
+
+#endif

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// atom and red (PTX ISA 9.0, 9.7.13.5-6): lane after lane, so that the order is that of the lanes - one of those the
+// hardware may choose.
+#include <math.h>
+
+#include "sim/exec/access.h"
+
+typedef u64 (*AtomicOp)(u64 old, u64 operand, u64 swap);
+
+static u64 add_u32(u64 a, u64 b, u64 c) { return (void)c, (u32)((u32)a + (u32)b); }
+static u64 add_u64(u64 a, u64 b, u64 c) { return (void)c, a + b; }
+
+#define MIN_MAX(T, U)                                                                           \
+    static u64 min_##T(u64 a, u64 b, u64 c) { return (void)c, (U)((T)a < (T)b ? (T)a : (T)b); } \
+    static u64 max_##T(u64 a, u64 b, u64 c) { return (void)c, (U)((T)a > (T)b ? (T)a : (T)b); }
+
+MIN_MAX(u32, u32)
+MIN_MAX(i32, u32)
+MIN_MAX(u64, u64)
+MIN_MAX(i64, u64)
+
+static u64 op_and(u64 a, u64 b, u64 c) { return (void)c, a & b; }
+static u64 op_or(u64 a, u64 b, u64 c) { return (void)c, a | b; }
+static u64 op_xor(u64 a, u64 b, u64 c) { return (void)c, a ^ b; }
+static u64 op_exch(u64 a, u64 b, u64 c) { return (void)a, (void)c, b; }
+static u64 op_inc(u64 a, u64 b, u64 c) { return (void)c, (u32)a >= (u32)b ? 0 : (u32)a + 1; }
+static u64 op_dec(u64 a, u64 b, u64 c) { return (void)c, (u32)a == 0 || (u32)a > (u32)b ? (u32)b : (u32)a - 1; }
+static u64 op_cas(u64 a, u64 b, u64 c) { return a == b ? c : a; }
+
+static f32 as_f32(u64 bits) {
+    f32 value;
+    memcpy(&value, &bits, 4);
+    return value;
+}
+static u64 of_f32(f32 value) {
+    u32 bits;
+    memcpy(&bits, &value, 4);
+    return bits;
+}
+static f32 flush(f32 value) { return fabsf(value) < 0x1p-126f ? copysignf(0, value) : value; }
+
+// atom.add.f32 on global memory flushes subnormal values, on shared memory it keeps them (PTX ISA, atom).
+static u64 add_f32_global(u64 a, u64 b, u64 c) { return (void)c, of_f32(flush(flush(as_f32(a)) + flush(as_f32(b)))); }
+static u64 add_f32_shared(u64 a, u64 b, u64 c) { return (void)c, of_f32(as_f32(a) + as_f32(b)); }
+static u64 add_f64(u64 a, u64 b, u64 c) {
+    f64 x, y;
+    (void)c;
+    memcpy(&x, &a, 8);
+    memcpy(&y, &b, 8);
+    x += y;
+    memcpy(&a, &x, 8);
+    return a;
+}
+
+// Half precision: widened, computed and rounded once (the sum of two halves is exact in f64).
+static f64 half_value(u32 h) {
+    u32 exponent = h >> 10 & 31, fraction = h & 1023;
+    f64 magnitude = exponent == 31 ? (fraction ? NAN : INFINITY)
+                    : exponent     ? ldexp(1024 + fraction, (int)exponent - 25)
+                                   : ldexp(fraction, -24);
+    return h & 0x8000 ? -magnitude : magnitude;
+}
+
+static u32 half_of(f64 value) {
+    if (isnan(value)) return 0x7fff;
+    u32 sign = signbit(value) ? 0x8000 : 0;
+    value = fabs(value);
+    if (value >= 65520) return sign | 0x7c00;
+    int exponent;
+    frexp(value, &exponent);
+    if (value < 0x1p-14) return sign | (u32)rint(value * 0x1p24);
+    u32 fraction = (u32)rint(ldexp(value, 11 - exponent));  // 1024..2048
+    return sign | (((u32)(exponent + 13) << 10) + fraction);
+}
+
+static f64 bf16_value(u32 h) { return as_f32((u64)h << 16); }
+
+static u32 bf16_of(f64 value) {
+    if (isnan(value)) return 0x7fff;
+    u32 bits = (u32)of_f32((f32)value);
+    // Two bfloat16 values add exactly in f64; f32 rounds once more, which the sticky bit below repairs.
+    f64 rounded = as_f32(bits);
+    u32 low = bits & 0xffff;
+    if (low == 0x8000 && rounded != value) low = fabs(value) > fabs(rounded) ? 0x8001 : 0x7fff;
+    bits = (bits & 0xffff0000u) >> 16;
+    return bits + (low > 0x8000 || (low == 0x8000 && bits & 1));
+}
+
+#define HALF_OPS(name, value, of)                                            \
+    static u64 add_##name(u64 a, u64 b, u64 c) {                             \
+        return (void)c, of(value((u32)a & 0xffff) + value((u32)b & 0xffff)); \
+    }                                                                        \
+    static u64 add_##name##x2(u64 a, u64 b, u64 c) {                         \
+        return add_##name(a, b, c) | add_##name(a >> 16, b >> 16, c) << 16;  \
+    }
+
+HALF_OPS(f16, half_value, half_of)
+HALF_OPS(bf16, bf16_value, bf16_of)
+
+// --- the warp ----------------------------------------------------------------------------------------------------
+static inline u64 lane_value(const Exec *x, SimOperand operand, u32 lane, u32 bytes) {
+    const void *lanes = exec_operand(x, operand);
+    if (bytes == 8) return ((const u64 *)lanes)[lane];
+    return ((const u32 *)lanes)[lane] & (bytes == 2 ? 0xffffu : 0xffffffffu);
+}
+
+static void count_atomic(Exec *x, const u64 *global, u32 global_count, const u64 *shared, u32 shared_mask, u32 bytes) {
+    PcCounters *c = x->count;
+    if (global_count) {
+        c->requests++;
+        c->bytes += (u64)global_count * bytes;
+        c->sectors += count_distinct_sectors(global, global_count);
+    }
+    if (shared_mask) {
+        u32 fewest, wavefronts = count_wavefronts(shared, shared_mask, bytes, &fewest);
+        c->shared++;
+        c->wavefronts += wavefronts;
+        c->conflicts += wavefronts - fewest;
+    }
+}
+
+static const AtomicOp *atomic_ops(void);
+
+// in->mods: index into atomic_ops.
+static void atomic(Exec *x, const SimInsn *in, u32 mask) {
+    AtomicOp op = atomic_ops()[in->mods], op_shared = op == add_f32_global ? add_f32_shared : op;
+    u64 global[LANES], shared[LANES];
+    u32 global_count = 0, shared_mask = 0, bytes = in->width;
+    for (u32 left = mask; left; left &= left - 1) {
+        u32 l = (u32)__builtin_ctz(left);
+        u64 address = access_address(x, in->src[0], in->offset, l);
+        u8 space;
+        u8 *memory = access_resolve(x, l, address, bytes, in->space, true, &space);
+        if (!memory) return;
+        if (space == SPACE_SHARED)
+            shared[l] = address & 0xffffffff, shared_mask |= 1u << l;
+        else
+            global[global_count++] = address;
+        u64 old = 0, operand = lane_value(x, in->src[1], l, bytes);
+        u64 swap = in->src[2] != SIM_NO_OPERAND ? lane_value(x, in->src[2], l, bytes) : 0;
+        memcpy(&old, memory, bytes);
+        u64 value = (space == SPACE_SHARED ? op_shared : op)(old, operand, swap);
+        memcpy(memory, &value, bytes);
+        x->stores += value != old;
+        if (in->dst == SIM_NO_OPERAND) continue;
+        void *dst = exec_operand(x, in->dst);
+        if (in->dst >> 30 == AREA_R64)
+            ((u64 *)dst)[l] = old;
+        else
+            ((u32 *)dst)[l] = (u32)old;
+    }
+    count_atomic(x, global, global_count, shared, shared_mask, bytes);
+}
+
+// atom.cas.b128, atom.exch.b128: register pairs.
+static void atomic128(Exec *x, const SimInsn *in, u32 mask) {
+    u64 global[LANES];
+    u32 global_count = 0;
+    bool cas = in->src[2] != SIM_NO_OPERAND;
+    for (u32 left = mask; left; left &= left - 1) {
+        u32 l = (u32)__builtin_ctz(left);
+        u64 address = access_address(x, in->src[0], in->offset, l);
+        u8 space;
+        u8 *memory = access_resolve(x, l, address, 16, in->space, true, &space);
+        if (!memory) return;
+        global[global_count++] = address;
+        const u64 *compare = exec_operand(x, in->src[1]), *swap = cas ? exec_operand(x, in->src[2]) : compare;
+        u64 old[2], next[2] = {swap[l], swap[LANES + l]};
+        memcpy(old, memory, 16);
+        if (!cas || (old[0] == compare[l] && old[1] == compare[LANES + l])) memcpy(memory, next, 16), x->stores++;
+        if (in->dst == SIM_NO_OPERAND) continue;
+        u64 *dst = exec_operand(x, in->dst);
+        dst[l] = old[0];
+        dst[LANES + l] = old[1];
+    }
+    count_atomic(x, global, global_count, NULL, 0, 16);
+}
+
+// --- selection ---------------------------------------------------------------------------------------------------
+// op, type (TYPE_NONE: any of the width), function
+typedef struct AtomicRow {
+    u16 op;
+    u8 type;
+    AtomicOp function;
+} AtomicRow;
+
+#define ATOMIC_TABLE(X)                                                                                                \
+    X(ADD, U32, add_u32)                                                                                               \
+    X(ADD, S32, add_u32) X(ADD, U64, add_u64) X(ADD, S64, add_u64) X(ADD, F32, add_f32_global) X(ADD, F64, add_f64)    \
+        X(ADD, F16, add_f16) X(ADD, F16X2, add_f16x2) X(ADD, BF16, add_bf16) X(ADD, BF16X2, add_bf16x2)                \
+            X(MIN, U32, min_u32) X(MIN, S32, min_i32) X(MIN, U64, min_u64) X(MIN, S64, min_i64) X(MAX, U32, max_u32)   \
+                X(MAX, S32, max_i32) X(MAX, U64, max_u64) X(MAX, S64, max_i64) X(AND, NONE, op_and) X(OR, NONE, op_or) \
+                    X(XOR, NONE, op_xor) X(EXCH, NONE, op_exch) X(INC, U32, op_inc) X(DEC, U32, op_dec)                \
+                        X(CAS, NONE, op_cas)
+
+static const AtomicRow rows[] = {
+#define X(op, type, function) {ATOM_OP_##op, TYPE_##type, function},
+    ATOMIC_TABLE(X)
+#undef X
+};
+static const AtomicOp functions[] = {
+#define X(op, type, function) function,
+    ATOMIC_TABLE(X)
+#undef X
+};
+
+static const AtomicOp *atomic_ops(void) { return functions; }
+
+static ExecFn select_atomic(const ExecShape *shape, SimInsn *in, u16 token) {
+    const Form *form = shape->form;
+    u8 type = form->types[form->type_count - 1];
+    in->width = (u8)type_bytes(type);
+    if (form->vector > 1 || in->list_count) return NULL;
+    if (in->width == 16) return atomic128;
+    for (u32 i = 0; i < WL_COUNT(rows); i++) {
+        if (rows[i].op != token || (rows[i].type != TYPE_NONE && rows[i].type != type)) continue;
+        in->mods = (u16)i;
+        return atomic;
+    }
+    return NULL;
+}
+
+EXEC_SELECT(atom) { return select_atomic(shape, in, shape->form->mods[MOD_ATOM_OP]); }
+EXEC_SELECT(atom_cas) { return select_atomic(shape, in, ATOM_OP_CAS); }
+EXEC_SELECT(red) { return select_atomic(shape, in, shape->form->mods[MOD_ATOM_OP]); }

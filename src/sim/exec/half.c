@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// Half-precision arithmetic (PTX ISA 9.7.4): add, sub, mul, fma, neg, abs, min, max, ex2, tanh of f16, f16x2, bf16, bf16x2.
+// Sums and products are computed in f32 (24 bits >= 2 * 11 + 2, so that rounding twice is rounding once), fma rounded to odd in f64.
+#include "sim/exec/approx.h"
+#include "sim/exec/half.h"
+
+#define SAME(v) (v)
+#define PAIR1(f) (f(a & 0xffff) | f(a >> 16) << 16)
+#define PAIR2(f) (f(a & 0xffff, b & 0xffff) | f(a >> 16, b >> 16) << 16)
+#define PAIR3(f) (f(a & 0xffff, b & 0xffff, c & 0xffff) | f(a >> 16, b >> 16, c >> 16) << 16)
+
+// From a function of halves: the handler of one half, and of two in a register (suffix x2).
+#define HALF1(name, f) MAP1(name, u32, u32, f(a & 0xffff)) MAP1(name##_x2, u32, u32, PAIR1(f))
+#define HALF2(name, f) MAP2(name, u32, u32, u32, f(a & 0xffff, b & 0xffff)) MAP2(name##_x2, u32, u32, u32, PAIR2(f))
+#define HALF3(name, f)                                                                                                 \
+    MAP3(name, u32, u32, u32, u32, f(a & 0xffff, b & 0xffff, c & 0xffff)) MAP3(name##_x2, u32, u32, u32, u32, PAIR3(f))
+
+static inline f32 relu_f32(f32 v) { return v <= 0.0f ? 0.0f : v; }  // also of -0
+
+#define ARITHMETIC(op, OP, T, suffix, FLUSH, CLAMP)                                                                    \
+    static inline u32 op##_##T##suffix##_of(u32 a, u32 b) {                                                            \
+        return FLUSH(T##_of_f32(CLAMP(T##_to_f32(FLUSH(a)) OP T##_to_f32(FLUSH(b)))));                                 \
+    }                                                                                                                  \
+    HALF2(op##_##T##suffix, op##_##T##suffix##_of)
+#define ARITHMETIC_ALL(op, OP)                                                                                         \
+    ARITHMETIC(op, OP, f16, , SAME, SAME)                                                                              \
+    ARITHMETIC(op, OP, f16, _ftz, flush_f16, SAME)                                                                     \
+    ARITHMETIC(op, OP, f16, _sat, SAME, saturate_f32)                                                                  \
+    ARITHMETIC(op, OP, f16, _ftz_sat, flush_f16, saturate_f32)                                                         \
+    ARITHMETIC(op, OP, bf16, , SAME, SAME)
+ARITHMETIC_ALL(add, +)
+ARITHMETIC_ALL(sub, -)
+ARITHMETIC_ALL(mul, *)
+
+#define FMA_HALF(T, suffix, FLUSH, CLAMP)                                                                              \
+    static inline u32 fma_##T##suffix##_of(u32 a, u32 b, u32 c) {                                                      \
+        f64 r = odd_fma_f64(T##_to_f32(FLUSH(a)), T##_to_f32(FLUSH(b)), T##_to_f32(FLUSH(c)));                         \
+        return FLUSH(T##_of_f32(CLAMP(odd_f32(r))));                                                                   \
+    }                                                                                                                  \
+    HALF3(fma_##T##suffix, fma_##T##suffix##_of)
+FMA_HALF(f16, , SAME, SAME)
+FMA_HALF(f16, _ftz, flush_f16, SAME)
+FMA_HALF(f16, _sat, SAME, saturate_f32)
+FMA_HALF(f16, _ftz_sat, flush_f16, saturate_f32)
+FMA_HALF(f16, _relu, SAME, relu_f32)
+FMA_HALF(f16, _ftz_relu, flush_f16, relu_f32)
+FMA_HALF(bf16, , SAME, SAME)
+FMA_HALF(bf16, _relu, SAME, relu_f32)
+
+// [.ftz][.sat, .relu or neither], one or two halves
+enum { PLAIN, SAT, RELU };
+typedef struct HalfFns {
+    ExecFn f16[2][3][2], bf16[3][2];
+} HalfFns;
+#define BOTH(name) {name, name##_x2}
+#define HALF_FNS(op)                                                                                                   \
+    {{{BOTH(op##_f16), BOTH(op##_f16_sat)}, {BOTH(op##_f16_ftz), BOTH(op##_f16_ftz_sat)}}, {BOTH(op##_bf16)}}
+
+static ExecFn select_half(const ExecShape *shape, const HalfFns *fns) {
+    u8 type = shape_type(shape, 0);
+    bool pair = ptx_types[type].elements == 2, is_f16 = type == TYPE_F16 || type == TYPE_F16X2;
+    u32 clamp = shape_has(shape, MOD_SAT) ? SAT : shape_has(shape, MOD_RELU) ? RELU : PLAIN;
+    if (shape_has(shape, MOD_OOB)) return NULL;
+    if (is_f16) return fns->f16[shape_has(shape, MOD_FTZ)][clamp][pair];
+    return shape_has(shape, MOD_FTZ) ? NULL : fns->bf16[clamp][pair];
+}
+EXEC_SELECT(add_half) {
+    static const HalfFns fns = HALF_FNS(add);
+    (void)in;
+    return select_half(shape, &fns);
+}
+EXEC_SELECT(sub_half) {
+    static const HalfFns fns = HALF_FNS(sub);
+    (void)in;
+    return select_half(shape, &fns);
+}
+EXEC_SELECT(mul_half) {
+    static const HalfFns fns = HALF_FNS(mul);
+    (void)in;
+    return select_half(shape, &fns);
+}
+EXEC_SELECT(fma_half) {
+    static const HalfFns fns = {{{BOTH(fma_f16), BOTH(fma_f16_sat), BOTH(fma_f16_relu)},
+                                 {BOTH(fma_f16_ftz), BOTH(fma_f16_ftz_sat), BOTH(fma_f16_ftz_relu)}},
+                                {BOTH(fma_bf16), {NULL, NULL}, BOTH(fma_bf16_relu)}};
+    (void)in;
+    return select_half(shape, &fns);
+}
+
+// neg, abs: the sign bit; NaN becomes the canonical one.
+static inline u32 is_nan_f16(u32 h) { return (h & 0x7fff) > 0x7c00; }
+static inline u32 is_nan_bf16(u32 h) { return (h & 0x7fff) > 0x7f80; }
+#define SIGN_OP(op, T, suffix, FLUSH, expression)                                                                      \
+    static inline u32 op##_##T##suffix##_of(u32 a) {                                                                   \
+        u32 h = FLUSH(a);                                                                                              \
+        return is_nan_##T(h) ? NAN_BITS_HALF : (expression);                                                           \
+    }                                                                                                                  \
+    HALF1(op##_##T##suffix, op##_##T##suffix##_of)
+SIGN_OP(neg, f16, , SAME, h ^ 0x8000)
+SIGN_OP(neg, f16, _ftz, flush_f16, h ^ 0x8000)
+SIGN_OP(neg, bf16, , SAME, h ^ 0x8000)
+SIGN_OP(abs, f16, , SAME, h & 0x7fff)
+SIGN_OP(abs, f16, _ftz, flush_f16, h & 0x7fff)
+SIGN_OP(abs, bf16, , SAME, h & 0x7fff)
+
+static ExecFn select_unary(const ExecShape *shape, const ExecFn fns[3][2]) {
+    u8 type = shape_type(shape, 0);
+    bool bfloat = type == TYPE_BF16 || type == TYPE_BF16X2;
+    return fns[bfloat ? 2 : shape_has(shape, MOD_FTZ)][ptx_types[type].elements == 2];
+}
+EXEC_SELECT(neg_half) {
+    static const ExecFn fns[3][2] = {BOTH(neg_f16), BOTH(neg_f16_ftz), BOTH(neg_bf16)};
+    (void)in;
+    return select_unary(shape, fns);
+}
+EXEC_SELECT(abs_half) {
+    static const ExecFn fns[3][2] = {BOTH(abs_f16), BOTH(abs_f16_ftz), BOTH(abs_bf16)};
+    (void)in;
+    return select_unary(shape, fns);
+}
+
+// min, max as in float_misc.c.
+static inline u32 xor_sign(u32 m, u32 a, u32 b) { return m == NAN_BITS_HALF ? m : m | ((a ^ b) & 0x8000); }
+#define MIN_MAX(op, OP, ZERO_OP, T)                                                                                    \
+    static inline u32 op##_##T##_of(u32 a, u32 b) {                                                                    \
+        f32 fa = T##_to_f32(a), fb = T##_to_f32(b);                                                                    \
+        u32 m = ((fa OP fb) | (fb != fb)) ? a : b;                                                                          \
+        m = fa == fb ? (a ZERO_OP b) : m;                                                                              \
+        return is_nan_##T(m) ? NAN_BITS_HALF : m;                                                                      \
+    }                                                                                                                  \
+    static inline u32 op##_##T##_nan_of(u32 a, u32 b) {                                                                \
+        return (is_nan_##T(a) | is_nan_##T(b)) ? NAN_BITS_HALF : op##_##T##_of(a, b);                                    \
+    }                                                                                                                  \
+    static inline u32 op##_##T##_xorsign_of(u32 a, u32 b) {                                                            \
+        return xor_sign(op##_##T##_of(a & 0x7fff, b & 0x7fff), a, b);                                                  \
+    }                                                                                                                  \
+    static inline u32 op##_##T##_nan_xorsign_of(u32 a, u32 b) {                                                        \
+        return xor_sign(op##_##T##_nan_of(a & 0x7fff, b & 0x7fff), a, b);                                              \
+    }                                                                                                                  \
+    HALF2(op##_##T, op##_##T##_of)                                                                                     \
+    HALF2(op##_##T##_nan, op##_##T##_nan_of)                                                                           \
+    HALF2(op##_##T##_xorsign, op##_##T##_xorsign_of)                                                                   \
+    HALF2(op##_##T##_nan_xorsign, op##_##T##_nan_xorsign_of)
+#define MIN_MAX_FTZ(op, kind)                                                                                          \
+    static inline u32 op##_f16_ftz##kind##_of(u32 a, u32 b) { return op##_f16##kind##_of(flush_f16(a), flush_f16(b)); } \
+    HALF2(op##_f16_ftz##kind, op##_f16_ftz##kind##_of)
+MIN_MAX(min, <, |, f16)
+MIN_MAX(max, >, &, f16)
+MIN_MAX(min, <, |, bf16)
+MIN_MAX(max, >, &, bf16)
+MIN_MAX_FTZ(min, )
+MIN_MAX_FTZ(min, _nan)
+MIN_MAX_FTZ(min, _xorsign)
+MIN_MAX_FTZ(min, _nan_xorsign)
+MIN_MAX_FTZ(max, )
+MIN_MAX_FTZ(max, _nan)
+MIN_MAX_FTZ(max, _xorsign)
+MIN_MAX_FTZ(max, _nan_xorsign)
+
+#define MIN_MAX_TABLE(name) {{BOTH(name), BOTH(name##_nan)}, {BOTH(name##_xorsign), BOTH(name##_nan_xorsign)}}
+#define MIN_MAX_SELECT(op)                                                                                             \
+    EXEC_SELECT(op##_half) {                                                                                           \
+        static const ExecFn fns[3][2][2][2] = {MIN_MAX_TABLE(op##_f16), MIN_MAX_TABLE(op##_f16_ftz),                   \
+                                               MIN_MAX_TABLE(op##_bf16)};                                              \
+        (void)in;                                                                                                      \
+        u8 type = shape_type(shape, 0);                                                                                \
+        u32 format = type == TYPE_BF16 || type == TYPE_BF16X2 ? 2 : shape_has(shape, MOD_FTZ);                         \
+        return fns[format][shape_has(shape, MOD_XORSIGN)][shape_has(shape, MOD_NAN)][ptx_types[type].elements == 2];   \
+    }
+MIN_MAX_SELECT(min)
+MIN_MAX_SELECT(max)
+
+// ex2 and tanh are the f32 instructions, truncated (measured on an H200). ex2.approx.f16 keeps subnormals; bf16 has .ftz always and flushes them.
+static inline u32 f16_truncated(f64 v) {
+    f32 near = (f32)v;
+    u32 h = f16_of_f32(near);
+    return h - (f16_to_f32(h & 0x7fff) > f32_of_bits(bits_of_f32(near) & 0x7fffffff));
+}
+static inline u32 bf16_truncated(f64 v) {
+    f32 near = (f32)v;
+    return near == near ? bits_of_f32(near) >> 16 : NAN_BITS_HALF;
+}
+static inline u32 flush_bf16(u32 h) { return h & 0x7f80 ? h : h & 0x8000; }
+static inline u32 ex2_f16_of(u32 h) { return f16_truncated(exp2_f64(f16_to_f32(h))); }
+static inline u32 ex2_f16_ftz_of(u32 h) { return flush_f16(f16_truncated(exp2_f64(f16_to_f32(flush_f16(h))))); }
+static inline u32 ex2_bf16_of(u32 h) { return flush_bf16(bf16_truncated(exp2_f64(bf16_to_f32(flush_bf16(h))))); }
+static inline u32 tanh_f16_of(u32 h) { return f16_truncated(tanh_f64(f16_to_f32(h))); }
+static inline u32 tanh_bf16_of(u32 h) { return bf16_truncated(tanh_f64(bf16_to_f32(h))); }
+HALF1(ex2_f16, ex2_f16_of)
+HALF1(ex2_f16_ftz, ex2_f16_ftz_of)
+HALF1(ex2_bf16, ex2_bf16_of)
+HALF1(tanh_f16, tanh_f16_of)
+HALF1(tanh_bf16, tanh_bf16_of)
+
+EXEC_SELECT(ex2_half) {
+    static const ExecFn f16[2][2] = {BOTH(ex2_f16), BOTH(ex2_f16_ftz)}, bf16[2] = BOTH(ex2_bf16);
+    (void)in;
+    u8 type = shape_type(shape, 0);
+    if (type == TYPE_F16 || type == TYPE_F16X2) return f16[shape_has(shape, MOD_FTZ)][type == TYPE_F16X2];
+    return bf16[type == TYPE_BF16X2];
+}
+EXEC_SELECT(tanh_half) {
+    static const ExecFn f16[2] = BOTH(tanh_f16), bf16[2] = BOTH(tanh_bf16);
+    (void)in;
+    u8 type = shape_type(shape, 0);
+    if (type == TYPE_F16 || type == TYPE_F16X2) return f16[type == TYPE_F16X2];
+    return bf16[type == TYPE_BF16X2];
+}

@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: Apache-2.0
+// ld, ldu, st (PTX ISA 9.0, 9.7.9.8-12): all spaces, vectors, widening. A warp-wide access is checked and counted as a
+// whole where its lanes fall into one allocation, lane by lane otherwise.
+#include "sim/exec/access.h"
+
+// --- moving the bytes of one element between memory and a register -----------------------------------------------
+// in->mods of a load: how a loaded element becomes a register value.
+enum { MOVE_U8, MOVE_S8, MOVE_U16, MOVE_S16, MOVE_32, MOVE_S32, MOVE_64, MOVE_128 };
+
+#define LOAD_LOOP(memory_type, register_type)                                                         \
+    do {                                                                                              \
+        register_type *to = target;                                                                   \
+        if (a->linear && a->step == 0) {                                                              \
+            memory_type value;                                                                        \
+            memcpy(&value, a->first + at, sizeof value);                                              \
+            register_type same = (register_type)value;                                                \
+            FOR_LANES(mask, to[l] = same);                                                            \
+        } else if (a->linear && mask == FULL_MASK) {                                                  \
+            const u8 *from = a->first + at;                                                           \
+            for (u32 l = 0; l < LANES; l++) {                                                         \
+                memory_type value;                                                                    \
+                memcpy(&value, from + l * a->step, sizeof value);                                     \
+                to[l] = (register_type)value;                                                         \
+            }                                                                                         \
+        } else {                                                                                      \
+            for (u32 left = mask; left; left &= left - 1) {                                           \
+                u32 l = (u32)__builtin_ctz(left);                                                     \
+                memory_type value;                                                                    \
+                memcpy(&value, (a->linear ? a->first + l * a->step : a->lane[l]) + at, sizeof value); \
+                to[l] = (register_type)value;                                                         \
+            }                                                                                         \
+        }                                                                                             \
+    } while (0)
+
+#define STORE_LOOP(memory_type, register_type)                                                    \
+    do {                                                                                          \
+        const register_type *from = source;                                                       \
+        for (u32 left = mask; left; left &= left - 1) {                                           \
+            u32 l = (u32)__builtin_ctz(left);                                                     \
+            memory_type value = (memory_type)from[l];                                             \
+            memcpy((a->linear ? a->first + l * a->step : a->lane[l]) + at, &value, sizeof value); \
+        }                                                                                         \
+    } while (0)
+
+// The common case of a whole warp reading or writing one contiguous run of 4- or 8-byte elements.
+static inline bool copy_run(void *reg, u8 *memory, const Access *a, u32 mask, u32 width, bool store) {
+    if (mask != FULL_MASK || !a->linear || a->step != width) return false;
+    if (store)
+        memcpy(memory, reg, LANES * width);
+    else
+        memcpy(reg, memory, LANES * width);
+    return true;
+}
+
+static void load_element(Exec *x, const SimInsn *in, const Access *a, SimOperand dst, u32 at, u32 mask) {
+    if (dst == SIM_NO_OPERAND) return;
+    void *target = exec_operand(x, dst);
+    bool wide = dst >> 30 == AREA_R64;
+    if ((in->mods == MOVE_32 && !wide) || in->mods == MOVE_64)
+        if (copy_run(target, a->first + at, a, mask, in->width, false)) return;
+    switch (in->mods) {
+    case MOVE_U8:
+        if (wide)
+            LOAD_LOOP(u8, u64);
+        else
+            LOAD_LOOP(u8, u32);
+        break;
+    case MOVE_S8:
+        if (wide)
+            LOAD_LOOP(i8, i64);
+        else
+            LOAD_LOOP(i8, i32);
+        break;
+    case MOVE_U16:
+        if (wide)
+            LOAD_LOOP(u16, u64);
+        else
+            LOAD_LOOP(u16, u32);
+        break;
+    case MOVE_S16:
+        if (wide)
+            LOAD_LOOP(i16, i64);
+        else
+            LOAD_LOOP(i16, i32);
+        break;
+    case MOVE_32:
+        if (wide)
+            LOAD_LOOP(u32, u64);
+        else
+            LOAD_LOOP(u32, u32);
+        break;
+    case MOVE_S32:
+        if (wide)
+            LOAD_LOOP(i32, i64);
+        else
+            LOAD_LOOP(i32, i32);
+        break;
+    case MOVE_64: LOAD_LOOP(u64, u64); break;
+    case MOVE_128: {
+        LOAD_LOOP(u64, u64);
+        target = (u64 *)target + LANES;
+        at += 8;
+        LOAD_LOOP(u64, u64);
+        break;
+    }
+    default: break;
+    }
+}
+
+static void store_element(Exec *x, const SimInsn *in, const Access *a, SimOperand src, u32 at, u32 mask) {
+    const void *source = exec_operand(x, src);
+    bool wide = src >> 30 & 1;
+    if (in->width == (wide ? 8u : 4u) && copy_run((void *)(uintptr_t)source, a->first + at, a, mask, in->width, true))
+        return;
+    switch (in->width) {
+    case 1:
+        if (wide)
+            STORE_LOOP(u8, u64);
+        else
+            STORE_LOOP(u8, u32);
+        break;
+    case 2:
+        if (wide)
+            STORE_LOOP(u16, u64);
+        else
+            STORE_LOOP(u16, u32);
+        break;
+    case 4:
+        if (wide)
+            STORE_LOOP(u32, u64);
+        else
+            STORE_LOOP(u32, u32);
+        break;
+    case 8: STORE_LOOP(u64, u64); break;
+    case 16: {
+        STORE_LOOP(u64, u64);
+        source = (const u64 *)source + LANES;
+        at += 8;
+        STORE_LOOP(u64, u64);
+        break;
+    }
+    default: break;
+    }
+}
+
+static void load_all(Exec *x, const SimInsn *in, const Access *a, u32 mask) {
+    if (in->list_count == 0) return load_element(x, in, a, in->dst, 0, mask);
+    const SimOperand *list = exec_list(x, in);
+    for (u32 k = 0; k < in->list_count; k++) load_element(x, in, a, list[k], k * in->width, mask);
+}
+
+static void store_all(Exec *x, const SimInsn *in, const Access *a, u32 mask) {
+    x->stores += in->space != SPACE_LOCAL;
+    if (in->list_count == 0) return store_element(x, in, a, in->src[1], 0, mask);
+    const SimOperand *list = exec_list(x, in);
+    for (u32 k = 0; k < in->list_count; k++) store_element(x, in, a, list[k], k * in->width, mask);
+}
+
+// --- where the bytes are -----------------------------------------------------------------------------------------
+static inline void count_global(PcCounters *c, const Pattern *p, const u64 *packed, u32 count, u32 bytes) {
+    c->requests++;
+    c->bytes += (u64)count * bytes;
+    c->sectors += p->monotone ? p->sectors : count_distinct_sectors(packed, count);
+}
+
+static inline void count_shared(PcCounters *c, const u64 *address, u32 mask, u32 bytes, bool simple) {
+    u32 fewest = 1, wavefronts = 1;
+    if (!simple || bytes > 4) wavefronts = count_wavefronts(address, mask, bytes, &fewest);
+    c->shared++;
+    c->wavefronts += wavefronts;
+    c->conflicts += wavefronts - fewest;
+}
+
+// Local memory is interleaved by words of the 32 lanes, so that a uniform offset is one full line: sectors as on
+// hardware.
+static inline void count_local(PcCounters *c, const u64 *address, u32 mask, u32 bytes) {
+    u64 spread[LANES];
+    u32 count = 0, words = bytes < 4 ? 1 : bytes / 4, sectors = 0;
+    for (u32 k = 0; k < words; k++) {
+        count = 0;
+        for (u32 left = mask; left; left &= left - 1) {
+            u32 l = (u32)__builtin_ctz(left);
+            spread[count++] = ((address[l] >> 2) + k) * 128 + l * 4;
+        }
+        Pattern p = pattern_of(spread, count, 4);
+        sectors += p.monotone ? p.sectors : count_distinct_sectors(spread, count);
+    }
+    c->local_requests++;
+    c->local_sectors += sectors;
+}
+
+// Lane by lane: faults are found here, generic addresses sorted into their spaces.
+static bool resolve_lanes(Exec *x, const SimInsn *in, Access *a, u32 mask, u32 bytes, bool store) {
+    u64 global[LANES], shared[LANES], local[LANES];
+    u32 global_count = 0, shared_mask = 0, local_mask = 0;
+    a->linear = false;
+    for (u32 left = mask; left; left &= left - 1) {
+        u32 l = (u32)__builtin_ctz(left);
+        u8 space;
+        a->lane[l] = access_resolve(x, l, x->address[l], bytes, in->space, store, &space);
+        if (!a->lane[l]) return false;
+        if (space == SPACE_SHARED)
+            shared[l] = x->address[l] & 0xffffffff, shared_mask |= 1u << l;
+        else if (space == SPACE_LOCAL)
+            local[l] = x->address[l] & 0xffffffff, local_mask |= 1u << l;
+        else if (space != SPACE_PARAM)
+            global[global_count++] = x->address[l];
+    }
+    if (in->flags & SIM_UNCOUNTED) return true;
+    if (global_count) {
+        Pattern p = pattern_of(global, global_count, bytes);
+        count_global(x->count, &p, global, global_count, bytes);
+    }
+    if (shared_mask) count_shared(x->count, shared, shared_mask, bytes, false);
+    if (local_mask) count_local(x->count, local, local_mask, bytes);
+    return true;
+}
+
+// The fast path: all active lanes inside the allocation that this instruction hit last.
+static bool resolve_warp(Exec *x, Access *a, u32 mask, u32 bytes, bool store) {
+    u64 packed[LANES];
+    const u64 *address = x->address;
+    u32 count = LANES;
+    if (mask != FULL_MASK) {
+        count = pack_active(address, mask, packed);
+        address = packed;
+    }
+    Pattern p = pattern_of(address, count, bytes);
+    PcState *state = pc_state(x);
+    if (state->generation != x->grid->sim->generation || p.low - state->start >= state->size ||
+        p.high - state->start + bytes > state->size || (store && state->read_only))
+        return false;
+    u64 misaligned = 0;
+    for (u32 i = 0; i < count; i++) misaligned |= address[i];
+    if (misaligned & (bytes - 1)) return false;
+    count_global(x->count, &p, address, count, bytes);
+    if (mask == FULL_MASK && p.contiguous) {
+        a->linear = true;
+        a->step = bytes;
+        a->first = (u8 *)(uintptr_t)(address[0] + (u64)state->delta);
+    } else if (p.low == p.high) {
+        a->linear = true;
+        a->step = 0;
+        a->first = (u8 *)(uintptr_t)(p.low + (u64)state->delta);
+    } else {
+        a->linear = false;
+        for (u32 l = 0; l < LANES; l++) a->lane[l] = (u8 *)(uintptr_t)(x->address[l] + (u64)state->delta);
+    }
+    return true;
+}
+
+static bool access_global(Exec *x, const SimInsn *in, Access *a, u32 mask, u32 bytes, bool store) {
+    if (in->src[0] == SIM_NO_OPERAND) {  // [variable]: a constant address
+        for (u32 l = 0; l < LANES; l++) x->address[l] = (u64)in->offset;
+    } else {
+        access_addresses(x, in, 0);
+    }
+    return resolve_warp(x, a, mask, bytes, store) || resolve_lanes(x, in, a, mask, bytes, store);
+}
+
+static bool access_shared(Exec *x, const SimInsn *in, Access *a, u32 mask, u32 bytes, bool store) {
+    if (in->src[0] == SIM_NO_OPERAND) {
+        u64 offset = (u64)in->offset;
+        if (offset + bytes > x->shared_size || offset & (bytes - 1)) {
+            for (u32 l = 0; l < LANES; l++) x->address[l] = offset;
+            return resolve_lanes(x, in, a, mask, bytes, store);
+        }
+        a->linear = true;
+        a->step = 0;
+        a->first = x->shared + offset;
+        for (u32 l = 0; l < LANES; l++) x->address[l] = offset;
+        count_shared(x->count, x->address, mask, bytes, true);
+        return true;
+    }
+    access_addresses(x, in, 0);
+    u64 packed[LANES];
+    const u64 *address = x->address;
+    u32 count = LANES;
+    if (mask != FULL_MASK) {
+        count = pack_active(address, mask, packed);
+        address = packed;
+    }
+    Pattern p = pattern_of(address, count, bytes);
+    u64 misaligned = 0;
+    for (u32 i = 0; i < count; i++) misaligned |= address[i];
+    if (p.high + bytes > x->shared_size || p.high > x->shared_size || misaligned & (bytes - 1))
+        return resolve_lanes(x, in, a, mask, bytes, store);
+    bool simple = p.low == p.high || (p.monotone && p.high - p.low < 128);
+    count_shared(x->count, x->address, mask, bytes, simple);
+    a->linear = (mask == FULL_MASK && p.contiguous) || p.low == p.high;
+    a->step = p.low == p.high ? 0 : bytes;
+    a->first = x->shared + (p.low == p.high ? p.low : address[0]);
+    if (!a->linear)
+        for (u32 l = 0; l < LANES; l++) a->lane[l] = x->shared + x->address[l];
+    return true;
+}
+
+// All lanes at the same offset: one line of the interleaved memory per word, a sector for every 8 lanes with an active
+// one.
+static inline void count_local_uniform(PcCounters *c, u32 mask, u32 bytes) {
+    u32 words = bytes < 4 ? 1 : bytes / 4;
+    u32 groups = !!(mask & 0xff) + !!(mask & 0xff00) + !!(mask & 0xff0000) + !!(mask & 0xff000000);
+    c->local_requests++;
+    c->local_sectors += (u64)words * groups;
+}
+
+static bool access_local(Exec *x, const SimInsn *in, Access *a, u32 mask, u32 bytes, bool store) {
+    u64 frame = in->flags & SIM_FRAME ? x->frame_local : 0, differs = 0;
+    u64 offset = (u64)in->offset + frame;
+    if (in->src[0] != SIM_NO_OPERAND) {
+        access_addresses(x, in, 0);
+        for (u32 l = 0; l < LANES; l++) x->address[l] = (x->address[l] + frame) & 0xffffffff;
+        offset = x->address[__builtin_ctz(mask)];
+        for (u32 l = 0; l < LANES; l++) differs |= mask >> l & 1 ? x->address[l] ^ offset : 0;
+    }
+    if (differs || offset + bytes > x->local_stride || offset & (bytes - 1)) {
+        if (in->src[0] == SIM_NO_OPERAND)
+            for (u32 l = 0; l < LANES; l++) x->address[l] = offset;
+        return resolve_lanes(x, in, a, mask, bytes, store);
+    }
+    a->linear = true;
+    a->first = x->local + offset;
+    a->step = x->local_stride;
+    if (!(in->flags & SIM_UNCOUNTED)) count_local_uniform(x->count, mask, bytes);
+    return true;
+}
+
+static bool access_param(Exec *x, const SimInsn *in, Access *a, u32 mask, u32 bytes, bool store) {
+    if (in->src[0] != SIM_NO_OPERAND || (u64)in->offset + bytes > x->param_size || store) {
+        for (u32 l = 0; l < LANES; l++) x->address[l] = access_address(x, in->src[0], in->offset, l);
+        return resolve_lanes(x, in, a, mask, bytes, store);
+    }
+    a->linear = true;
+    a->step = 0;
+    a->first = (u8 *)(uintptr_t)x->params + in->offset;
+    return true;
+}
+
+typedef bool (*AccessFn)(Exec *x, const SimInsn *in, Access *a, u32 mask, u32 bytes, bool store);
+
+#define LOAD_STORE(name, access)                                                                   \
+    static void ld_##name(Exec *x, const SimInsn *in, u32 mask) {                                  \
+        Access a;                                                                                  \
+        if (access(x, in, &a, mask, (u32)in->width * in->count, false)) load_all(x, in, &a, mask); \
+    }                                                                                              \
+    static void st_##name(Exec *x, const SimInsn *in, u32 mask) {                                  \
+        Access a;                                                                                  \
+        if (access(x, in, &a, mask, (u32)in->width * in->count, true)) store_all(x, in, &a, mask); \
+    }
+
+LOAD_STORE(global, access_global)
+LOAD_STORE(shared, access_shared)
+LOAD_STORE(local, access_local)
+LOAD_STORE(param, access_param)
+
+static u16 move_of(u8 type) {
+    bool is_signed = ptx_types[type].class == TYPE_CLASS_SINT;
+    switch (type_bytes(type)) {
+    case 1: return is_signed ? MOVE_S8 : MOVE_U8;
+    case 2: return is_signed ? MOVE_S16 : MOVE_U16;
+    case 4: return is_signed ? MOVE_S32 : MOVE_32;
+    case 8: return MOVE_64;
+    default: return MOVE_128;
+    }
+}
+
+static ExecFn by_space(const SimInsn *in, bool store) {
+    switch (in->space) {
+    case SPACE_SHARED: return store ? st_shared : ld_shared;
+    case SPACE_LOCAL: return store ? st_local : ld_local;
+    case SPACE_PARAM: return store ? st_param : ld_param;
+    default: return store ? st_global : ld_global;  // global, const, generic
+    }
+}
+
+EXEC_SELECT(ld) {
+    in->width = (u8)type_bytes(shape->form->types[0]);
+    in->mods = move_of(shape->form->types[0]);
+    if (in->mods == MOVE_S32 && shape->dst_bits <= 32) in->mods = MOVE_32;
+    return by_space(in, false);
+}
+
+EXEC_SELECT(st) {
+    in->width = (u8)type_bytes(shape->form->types[0]);
+    return by_space(in, true);
+}

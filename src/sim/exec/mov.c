@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// mov in its four meanings (register, special register, variable address, pack and unpack), and cvta (PTX
+// ISA 9.0, 9.7.9.1-2, .20).
+#include "sim/exec/access.h"
+
+static void mov32(Exec *x, const SimInsn *in, u32 mask) {
+    u32 *d = exec_operand(x, in->dst);
+    const u32 *a = exec_operand(x, in->src[0]);
+    FOR_LANES(mask, d[l] = a[l]);
+}
+
+static void mov64(Exec *x, const SimInsn *in, u32 mask) {
+    u64 *d = exec_operand(x, in->dst);
+    const u64 *a = exec_operand(x, in->src[0]);
+    FOR_LANES(mask, d[l] = a[l]);
+}
+
+static void mov128(Exec *x, const SimInsn *in, u32 mask) {
+    u64 *d = exec_operand(x, in->dst);
+    const u64 *a = exec_operand(x, in->src[0]);
+    FOR_LANES(mask, d[l] = a[l]);
+    FOR_LANES(mask, d[LANES + l] = a[LANES + l]);
+}
+
+static void mov_pred(Exec *x, const SimInsn *in, u32 mask) {
+    exec_set_pred(x, in->pred_dst, x->pred[in->src[0]], mask);
+}
+
+// The address of a variable in the current frame, as an offset in local memory.
+static void mov_frame(Exec *x, const SimInsn *in, u32 mask) {
+    u64 value = x->frame_local + (u64)in->offset;
+    if (in->dst >> 30 == AREA_R64) {
+        u64 *d = exec_operand(x, in->dst);
+        FOR_LANES(mask, d[l] = value);
+    } else {
+        u32 *d = exec_operand(x, in->dst);
+        FOR_LANES(mask, d[l] = (u32)value);
+    }
+}
+
+// --- special registers -------------------------------------------------------------------------------------------
+// in->mods: register * 4 + component. Clocks count the warp instructions of the CTA: time without timing.
+static u64 sreg_uniform(const Exec *x, u32 sreg, u32 c) {
+    const Warp *w = x->warp;
+    const Cta *cta = w->cta;
+    const Grid *g = cta->grid;
+    u32 sms = (u32)g->sim->config.gpu->sms;
+    switch (sreg) {
+    case SREG_NTID: return c < 3 ? g->block[c] : 0;
+    case SREG_CTAID: return c < 3 ? cta->id[c] : 0;
+    case SREG_NCTAID: return c < 3 ? g->grid[c] : 0;
+    case SREG_WARPID: return w->index;
+    case SREG_NWARPID: return g->sim->config.gpu->max_threads_per_sm / LANES;
+    case SREG_SMID: return cta->linear % sms;
+    case SREG_NSMID: return sms;
+    case SREG_GRIDID: return g->sim->launches;
+    case SREG_CLOCK: return (u32)x->now;
+    case SREG_CLOCK_HI: return x->now >> 32;
+    case SREG_CLOCK64: return x->now;
+    case SREG_GLOBALTIMER: return g->sim->time + x->now;
+    case SREG_GLOBALTIMER_LO: return (u32)(g->sim->time + x->now);
+    case SREG_GLOBALTIMER_HI: return (g->sim->time + x->now) >> 32;
+    case SREG_ENVREG1:
+        return g->grid_workspace >> 32;  // the grid barrier's word (cooperative_groups/details/driver_abi.h)
+    case SREG_ENVREG2: return (u32)g->grid_workspace;
+    case SREG_DYNAMIC_SMEM_SIZE: return g->dynamic_shared;
+    case SREG_TOTAL_SMEM_SIZE: return x->shared_size;
+    case SREG_NCLUSTERID: return c < 3 ? g->grid[c] : 0;  // clusters of one CTA
+    case SREG_CLUSTERID: return c < 3 ? cta->id[c] : 0;
+    case SREG_CLUSTER_NCTAID: return c < 3;
+    case SREG_CLUSTER_NCTARANK: return 1;
+    default: return 0;  // %pm, %envreg others, %cluster_ctaid, %cluster_ctarank, %is_explicit_cluster, ...
+    }
+}
+
+static bool sreg_lane(const Exec *x, u32 sreg, u32 c, u32 lane, u64 *value) {
+    switch (sreg) {
+    case SREG_TID: *value = c < 3 ? x->warp->tid[c][lane] : 0; return true;
+    case SREG_LANEID: *value = lane; return true;
+    case SREG_LANEMASK_EQ: *value = 1u << lane; return true;
+    case SREG_LANEMASK_LE: *value = lane == 31 ? FULL_MASK : (2u << lane) - 1; return true;
+    case SREG_LANEMASK_LT: *value = (1u << lane) - 1; return true;
+    case SREG_LANEMASK_GE: *value = ~((1u << lane) - 1); return true;
+    case SREG_LANEMASK_GT: *value = lane == 31 ? 0 : ~((2u << lane) - 1); return true;
+    default: return false;
+    }
+}
+
+static void mov_sreg(Exec *x, const SimInsn *in, u32 mask) {
+    u32 sreg = in->mods >> 2, component = in->mods & 3;
+    u64 lane_value, value = 0;
+    bool per_lane = sreg_lane(x, sreg, component, 0, &lane_value);
+    if (!per_lane) value = sreg_uniform(x, sreg, component);
+    u32 *d32 = exec_operand(x, in->dst);
+    u64 *d64 = exec_operand(x, in->dst);
+    bool wide = in->dst >> 30 == AREA_R64;
+    for (u32 l = 0; l < LANES; l++) {
+        if (!(mask >> l & 1)) continue;
+        if (per_lane) sreg_lane(x, sreg, component, l, &value);
+        if (wide)
+            d64[l] = value;
+        else
+            d32[l] = (u32)value;
+    }
+}
+
+static void mov_tid(Exec *x, const SimInsn *in, u32 mask) {
+    u32 *d = exec_operand(x, in->dst);
+    const u32 *tid = x->warp->tid[in->mods & 3];
+    FOR_LANES(mask, d[l] = tid[l]);
+}
+
+static const Operand *source_operand(const ExecShape *shape) { return insn_operand(shape->module, shape->insn, 1); }
+
+static ExecFn select_sreg(SimInsn *in, const Operand *o) {
+    u32 component = o->component == 0xff ? 0 : o->component;
+    in->mods = (u16)(o->ref * 4 + component);
+    return o->ref == SREG_TID && component < 3 && in->dst >> 30 == AREA_R32 ? mov_tid : mov_sreg;
+}
+
+static bool in_frame(const ExecShape *shape, const Operand *o) {
+    const Var *var = &shape->module->vars[o->ref];
+    if (var->space == SPACE_LOCAL) return true;
+    return var->space == SPACE_PARAM && !shape->module->funcs[var->func].is_entry;
+}
+
+static ExecFn by_width(const SimInsn *in, u32 bits) {
+    return bits == 128 ? mov128 : in->dst >> 30 == AREA_R64 ? mov64 : mov32;
+}
+
+EXEC_SELECT(mov) {
+    const Operand *o = source_operand(shape);
+    if (in->pred_dst != WL_NONE) return mov_pred;
+    if (o->kind == OPERAND_SREG) return select_sreg(in, o);
+    if (o->kind == OPERAND_VAR && in_frame(shape, o)) return mov_frame;
+    return by_width(in, shape->dst_bits);
+}
+
+// --- pack and unpack ---------------------------------------------------------------------------------------------
+// Element 0 is the least significant part.
+EXEC_SELECT(mov_pack);
+EXEC_SELECT(mov_unpack);
+
+static inline u64 read_lane(const Exec *x, SimOperand operand, u32 lane) {
+    const void *lanes = exec_operand(x, operand);
+    return operand >> 30 & 1 ? ((const u64 *)lanes)[lane] : ((const u32 *)lanes)[lane];
+}
+
+static inline void write_lane(const Exec *x, SimOperand operand, u32 lane, u64 value) {
+    void *lanes = exec_operand(x, operand);
+    if (operand >> 30 & 1)
+        ((u64 *)lanes)[lane] = value;
+    else
+        ((u32 *)lanes)[lane] = (u32)value;
+}
+
+static void pack(Exec *x, const SimInsn *in, u32 mask) {
+    const SimOperand *list = exec_list(x, in);
+    u32 bits = in->mods;
+    u64 part_mask = bits == 64 ? ~0ull : (1ull << bits) - 1;
+    for (u32 left = mask; left; left &= left - 1) {
+        u32 l = (u32)__builtin_ctz(left);
+        u64 value = 0;
+        for (u32 k = 0; k < in->list_count; k++) value |= (read_lane(x, list[k], l) & part_mask) << (k * bits);
+        write_lane(x, in->dst, l, value);
+    }
+}
+
+static void pack32x2(Exec *x, const SimInsn *in, u32 mask) {
+    const SimOperand *list = exec_list(x, in);
+    const u32 *low = exec_operand(x, list[0]), *high = exec_operand(x, list[1]);
+    u64 *d = exec_operand(x, in->dst);
+    FOR_LANES(mask, d[l] = (u64)high[l] << 32 | low[l]);
+}
+
+static void pack64x2(Exec *x, const SimInsn *in, u32 mask) {
+    const SimOperand *list = exec_list(x, in);
+    const u64 *low = exec_operand(x, list[0]), *high = exec_operand(x, list[1]);
+    u64 *d = exec_operand(x, in->dst);
+    for (u32 l = 0; l < LANES; l++) {
+        if (!(mask >> l & 1)) continue;
+        d[l] = low[l];
+        d[LANES + l] = high[l];
+    }
+}
+
+static void unpack(Exec *x, const SimInsn *in, u32 mask) {
+    const SimOperand *list = exec_list(x, in);
+    u32 bits = in->mods;
+    u64 part_mask = bits == 64 ? ~0ull : (1ull << bits) - 1;
+    for (u32 left = mask; left; left &= left - 1) {
+        u32 l = (u32)__builtin_ctz(left);
+        u64 value = read_lane(x, in->src[0], l);
+        for (u32 k = 0; k < in->list_count; k++)
+            if (list[k] != SIM_NO_OPERAND) write_lane(x, list[k], l, value >> (k * bits) & part_mask);
+    }
+}
+
+static void unpack128(Exec *x, const SimInsn *in, u32 mask) {
+    const SimOperand *list = exec_list(x, in);
+    const u64 *a = exec_operand(x, in->src[0]);
+    for (u32 k = 0; k < 2; k++) {
+        if (list[k] == SIM_NO_OPERAND) continue;
+        u64 *d = exec_operand(x, list[k]);
+        FOR_LANES(mask, d[l] = a[k * LANES + l]);
+    }
+}
+
+static u32 part_bits(const ExecShape *shape, const SimInsn *in) {
+    return ptx_types[shape->form->types[0]].bits / (in->list_count ? in->list_count : 1u);
+}
+
+EXEC_SELECT(mov_pack) {
+    u32 bits = part_bits(shape, in);
+    in->mods = (u16)bits;
+    if (ptx_types[shape->form->types[0]].bits == 128) return bits == 64 ? pack64x2 : NULL;
+    return bits == 32 && in->list_count == 2 ? pack32x2 : pack;
+}
+
+EXEC_SELECT(mov_unpack) {
+    u32 bits = part_bits(shape, in);
+    in->mods = (u16)bits;
+    if (ptx_types[shape->form->types[0]].bits == 128) return bits == 64 ? unpack128 : NULL;
+    return unpack;
+}
+
+// --- cvta --------------------------------------------------------------------------------------------------------
+// Global and constant addresses are generic as they are; the other windows are added or taken away.
+static void cvta_add(Exec *x, const SimInsn *in, u32 mask) {
+    u64 *d = exec_operand(x, in->dst);
+    u64 window = (u64)in->offset;
+    bool wide = in->src[0] >> 30 & 1;
+    const u64 *a64 = exec_operand(x, in->src[0]);
+    const u32 *a32 = exec_operand(x, in->src[0]);
+    FOR_LANES(mask, d[l] = (wide ? a64[l] : a32[l]) + window);
+}
+
+EXEC_SELECT(cvta) {
+    static const u64 windows[SPACE_COUNT] = {[SPACE_SHARED] = WINDOW_SHARED,
+                                             [SPACE_SHARED_CLUSTER] = WINDOW_SHARED,
+                                             [SPACE_LOCAL] = WINDOW_LOCAL,
+                                             [SPACE_PARAM] = WINDOW_PARAM};
+    bool to = shape->form->mods[MOD_TO] != MOD_TOKEN_NONE;
+    u64 window = windows[shape->form->space];
+    if (in->dst >> 30 != AREA_R64) return window ? NULL : mov32;
+    if (in->src[0] == SIM_NO_OPERAND) return NULL;
+    in->offset = (i64)(to ? -window : window);
+    return cvta_add;
+}

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launches: CTAs are run one after the other, each to its end. Where one makes no headway - it spins on what another
+// CTA will write - more are made resident, up to what the GPU could hold, and take turns; when none of them can ever go
+// on, that is a deadlock.
+#include "sim/grid.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "sim/child.h"
+
+#define WARP_TURN 4000u        // warp instructions before the next warp of the CTA
+#define CTA_TURN 100000u       // ... before another resident CTA, while this one is the only one
+#define CTA_TURN_SHARED 3000u  // ... while several are resident
+#define WORKSPACE_BYTES 256u
+
+static u64 now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (u64)t.tv_sec * 1000000000u + (u64)t.tv_nsec;
+}
+
+// --- CTAs --------------------------------------------------------------------------------------------------------
+static void shape_warps(Cta *cta, const Grid *g) {
+    for (u32 w = 0; w < cta->warp_count; w++)
+        for (u32 l = 0; l < LANES; l++) {
+            u32 t = w * LANES + l;
+            cta->warps[w].tid[0][l] = t % g->block[0];
+            cta->warps[w].tid[1][l] = t / g->block[0] % g->block[1];
+            cta->warps[w].tid[2][l] = t / g->block[0] / g->block[1];
+        }
+    cta->shaped = true;
+}
+
+static Status cta_reserve(Cta *cta, u32 warps, u32 shared) {
+    if (warps > cta->warp_cap) {
+        Warp *bigger = mem_resize(cta->warps, sizeof *bigger * warps);
+        if (!bigger) return STATUS_NO_MEMORY;
+        memset(bigger + cta->warp_cap, 0, sizeof *bigger * (warps - cta->warp_cap));
+        cta->warps = bigger;
+        cta->warp_cap = warps;
+    }
+    if (shared > cta->shared_cap || !cta->shared) {
+        mem_free(cta->shared);
+        cta->shared = mem_alloc(shared + 1);
+        cta->shared_cap = cta->shared ? shared : 0;
+        if (!cta->shared) return STATUS_NO_MEMORY;
+    }
+    return STATUS_OK;
+}
+
+static u64 local_stride(const Grid *g) {
+    u64 bytes = g->program->local_bytes;
+    if (g->program->recursive) bytes = bytes + 65536;
+    return (bytes + 15) & ~15ull;
+}
+
+static Status cta_start(Grid *g, Cta *cta, u64 linear) {
+    u32 threads = g->block[0] * g->block[1] * g->block[2], warps = (threads + LANES - 1) / LANES;
+    u32 shared = g->program->shared_bytes + g->dynamic_shared;
+    TRY(cta_reserve(cta, warps, shared));
+    cta->grid = g;
+    cta->linear = linear;
+    cta->id[0] = (u32)(linear % g->grid[0]);
+    cta->id[1] = (u32)(linear / g->grid[0] % g->grid[1]);
+    cta->id[2] = (u32)(linear / g->grid[0] / g->grid[1]);
+    cta->threads = threads;
+    cta->warp_count = warps;
+    cta->exited_threads = cta->next_warp = 0;
+    cta->executed = 0;
+    cta->shared_size = shared;
+    memset(cta->shared, 0, shared);
+    for (u32 b = 0; b <= CLUSTER_BARRIER; b++) cta->barriers[b] = (Barrier){.all = true};
+    if (!cta->shaped) shape_warps(cta, g);
+    for (u32 w = 0; w < warps; w++) {
+        u32 lanes = threads - w * LANES < LANES ? threads - w * LANES : LANES;
+        cta->warps[w].cta = cta;
+        cta->warps[w].index = w;
+        TRY(warp_start(&cta->warps[w], g->program, lanes, local_stride(g)));
+    }
+    cta->used = true;
+    return STATUS_OK;
+}
+
+typedef enum CtaStop { CTA_DONE, CTA_TIRED, CTA_BLOCKED, CTA_FAULT } CtaStop;
+
+// Runs a CTA's warps in turns until it ends, blocks, or has executed `budget` instructions.
+static CtaStop cta_run(Grid *g, Cta *cta, u64 budget) {
+    Exec *x = &g->exec;
+    x->shared = cta->shared;
+    x->shared_size = cta->shared_size;
+    u64 end = cta->executed + budget;
+    u32 idle = 0;
+    while (cta->exited_threads < cta->threads) {
+        Warp *w = &cta->warps[cta->next_warp];
+        cta->next_warp = cta->next_warp + 1 == cta->warp_count ? 0 : cta->next_warp + 1;
+        u64 before = cta->executed;
+        WarpStop stop = warp_done(w) ? WARP_DONE : warp_run(x, w, WARP_TURN);
+        if (stop == WARP_FAULT) return CTA_FAULT;
+        idle = cta->executed == before ? idle + 1 : 0;
+        if (idle > cta->warp_count) return CTA_BLOCKED;
+        if (cta->executed >= end) return CTA_TIRED;
+    }
+    return CTA_DONE;
+}
+
+// --- no headway --------------------------------------------------------------------------------------------------
+static u64 mix(u64 hash, const void *data, size_t size) { return hash_u64(hash ^ hash_bytes(data, size)); }
+
+// Everything that decides what the resident CTAs do next, as a number: equal states without a store in between go on
+// equally forever (kernels that read clocks differ each time, and are never called stuck).
+static u64 state_hash(const Grid *g) {
+    u64 hash = 1;
+    for (u32 c = 0; c < g->cta_cap; c++) {
+        const Cta *cta = &g->ctas[c];
+        if (!cta->used) continue;
+        hash = hash_u64(hash ^ cta->linear ^ (u64)cta->next_warp << 48);
+        for (u32 i = 0; i < cta->warp_count; i++) {
+            const Warp *w = &cta->warps[i];
+            hash = mix(hash, w->splits, sizeof *w->splits * w->split_count);
+            hash = mix(hash, w->r32, w->r32_size);
+            hash = mix(hash, w->r64, w->r64_size);
+            hash = mix(hash, w->preds, w->pred_count * sizeof *w->preds);
+            hash = mix(hash, w->local, w->local_stride * LANES);
+        }
+        hash = mix(hash, cta->shared, cta->shared_size);
+    }
+    return hash;
+}
+
+typedef struct Stuck {  // Brent's cycle search over the states of rounds without headway
+    u64 saved, rounds, next_save;
+} Stuck;
+
+static bool is_stuck(Stuck *s, const Grid *g, bool headway) {
+    if (headway) return *s = (Stuck){0}, false;
+    u64 hash = state_hash(g);
+    if (s->rounds && hash == s->saved) return true;
+    if (s->rounds >= s->next_save) s->saved = hash, s->next_save = s->next_save ? s->next_save * 2 : 1;
+    s->rounds++;
+    return false;
+}
+
+// --- the loop over CTAs ------------------------------------------------------------------------------------------
+typedef struct Residency {
+    u64 next, done;  // CTAs started, finished
+    u32 used, wanted, most;
+} Residency;
+
+static Status admit(Grid *g, Residency *r) {
+    while (r->used < r->wanted && r->next < g->cta_count) {
+        u32 slot = 0;
+        while (slot < g->cta_cap && g->ctas[slot].used) slot++;
+        if (slot == g->cta_cap) {
+            Cta *bigger = mem_resize(g->ctas, sizeof *bigger * (g->cta_cap + 1));
+            if (!bigger) return STATUS_NO_MEMORY;
+            memset(&bigger[g->cta_cap], 0, sizeof *bigger);
+            g->ctas = bigger;
+            g->cta_cap++;
+            for (u32 c = 0; c < g->cta_cap; c++)  // warps point at their CTA, which may have moved
+                for (u32 i = 0; i < g->ctas[c].warp_count; i++) g->ctas[c].warps[i].cta = &g->ctas[c];
+        }
+        TRY(cta_start(g, &g->ctas[slot], r->next++));
+        r->used++;
+    }
+    return STATUS_OK;
+}
+
+static void report_progress(Grid *g, u64 done) {
+    const SimConfig *c = &g->sim->config;
+    if (c->progress && (done & 63) == 0) c->progress(c->progress_context, g->kernel->info.name, done, g->cta_count);
+}
+
+static u32 pc_of_fault(const Grid *g) { return (u32)((const PcState *)(const void *)g->exec.count - g->states); }
+
+// One turn for every resident CTA. *headway: something finished or was written.
+static Status round_robin(Grid *g, Residency *r, bool *headway, Diag *diag) {
+    u64 stores = g->exec.stores;
+    for (u32 c = 0; c < g->cta_cap; c++) {
+        Cta *cta = &g->ctas[c];
+        if (!cta->used) continue;
+        CtaStop stop = cta_run(g, cta, r->used == 1 ? CTA_TURN : CTA_TURN_SHARED);
+        if (stop == CTA_FAULT) {
+            g->faulting_pc = pc_of_fault(g);
+            fault_explain(g, diag);
+            return STATUS_FAULT;
+        }
+        if (stop == CTA_BLOCKED) {
+            deadlock_explain(g, diag);
+            return STATUS_DEADLOCK;
+        }
+        if (stop == CTA_TIRED) continue;
+        g->executed += cta->executed;
+        cta->used = false;
+        r->used--;
+        report_progress(g, ++r->done);
+        *headway = true;
+    }
+    *headway |= g->exec.stores != stores;
+    return STATUS_OK;
+}
+
+static Status run_ctas(Grid *g, Residency *r, Diag *diag) {
+    Stuck stuck = {0};
+    while (r->done < g->cta_count) {
+        bool headway = false;
+        TRY(admit(g, r));
+        TRY(round_robin(g, r, &headway, diag));
+        if (!headway && r->wanted < r->most && r->next < g->cta_count) {
+            r->wanted = r->wanted * 2 < r->most ? r->wanted * 2 : r->most;
+            continue;
+        }
+        if (is_stuck(&stuck, g, headway)) {
+            deadlock_explain(g, diag);
+            return STATUS_DEADLOCK;
+        }
+    }
+    return STATUS_OK;
+}
+
+// --- launching ---------------------------------------------------------------------------------------------------
+static Status check_config(const Sim *sim, const SimLaunch *l, const SimKernelInfo *info, Diag *diag) {
+    static const u32 grid_limit[3] = {0x7fffffff, 65535, 65535}, block_limit[3] = {1024, 1024, 64};
+    const GpuModel *gpu = sim->config.gpu;
+    u64 threads = 1;
+    const char *what = NULL;
+    for (u32 i = 0; i < 3; i++) {
+        threads *= l->block[i];
+        if (l->grid[i] == 0 || l->grid[i] > grid_limit[i]) what = "the grid";
+        if (l->block[i] == 0 || l->block[i] > block_limit[i]) what = "the block";
+        if (info->required_threads[0] && l->block[i] != info->required_threads[i])
+            what = "the block (the kernel has .reqntid)";
+    }
+    if (!what && threads > info->max_threads) what = "the number of threads per block";
+    if (!what && info->static_shared_bytes + (u64)l->dynamic_shared_bytes > gpu->shared_per_cta_optin)
+        what = "the shared memory";
+    if (!what) return STATUS_OK;
+    diag_text(diag, DIAG_ERROR, NULL, 0, 0,
+              "kernel `%s`: %s is not possible: grid %u x %u x %u, block %u x %u x %u, %u + %u bytes of shared memory",
+              info->name, what, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2],
+              info->static_shared_bytes, l->dynamic_shared_bytes);
+    return STATUS_INVALID;
+}
+
+static Status grid_reserve(Grid *g, const SimLaunch *l, const SimKernelInfo *info) {
+    u32 count = g->program->insn_count;
+    if (count > g->state_cap) {
+        mem_free(g->states);
+        g->states = mem_alloc(sizeof *g->states * count);
+        g->state_cap = g->states ? count : 0;
+        if (!g->states) return STATUS_NO_MEMORY;
+    }
+    memset(g->states, 0, sizeof *g->states * count);
+    if (info->param_bytes > g->param_cap || !g->params) {
+        mem_free(g->params);
+        g->params = mem_alloc(info->param_bytes + 16);
+        g->param_cap = g->params ? info->param_bytes : 0;
+        if (!g->params) return STATUS_NO_MEMORY;
+    }
+    if (info->param_bytes) memcpy(g->params, l->params, info->param_bytes);
+    g->param_size = info->param_bytes;
+    return STATUS_OK;
+}
+
+static void exec_prepare(Grid *g) {
+    Exec *x = &g->exec;
+    *x = (Exec){.grid = g, .params = g->params, .param_size = g->param_size};
+    x->base[AREA_C32] = g->program->c32;
+    x->base[AREA_C64] = g->program->c64;
+    for (u32 c = 0; c < g->cta_cap; c++) g->ctas[c].used = g->ctas[c].shaped = false;
+}
+
+static Status grid_prepare(Grid *g, Sim *sim, const SimLaunch *l, const SimKernelInfo *info) {
+    g->sim = sim;
+    g->kernel = l->kernel;
+    g->program = l->kernel->program;
+    memcpy(g->grid, l->grid, sizeof g->grid);
+    memcpy(g->block, l->block, sizeof g->block);
+    g->cta_count = (u64)l->grid[0] * l->grid[1] * l->grid[2];
+    g->dynamic_shared = l->dynamic_shared_bytes;
+    g->executed = 0;
+    g->release_budget = 0;
+    g->its = sim->config.gpu->sm_version >= 70 && g->program->target_sm >= 60;
+    TRY(grid_reserve(g, l, info));
+    exec_prepare(g);
+    if (l->cooperative) {
+        TRY(sim_alloc(sim, l->kernel->module->device, MEMORY_MODULE, WORKSPACE_BYTES, 256, &g->grid_workspace));
+        u32 size = WORKSPACE_BYTES;
+        memcpy(sim_host_view(sim, g->grid_workspace, 4, NULL), &size, 4);
+    }
+    return STATUS_OK;
+}
+
+static Status record_begin(Sim *sim, const SimLaunch *l, u32 launch_id, u64 begin) {
+    TRY(count_announce(l->kernel));
+    RecordLaunch record = {.launch = launch_id,
+                           .function = l->kernel->module->function_ids[l->kernel->func],
+                           .source = sim->config.source,
+                           .device = l->kernel->module->device,
+                           .stream = l->stream,
+                           .dynamic_shared_bytes = l->dynamic_shared_bytes,
+                           .begin_ns = begin};
+    memcpy(record.grid, l->grid, sizeof record.grid);
+    memcpy(record.block, l->block, sizeof record.block);
+    for (u32 i = 0; i < 3; i++) record.cluster[i] = l->cluster[i] ? l->cluster[i] : 1;
+    return sink_write(sim->config.sink, RECORD_LAUNCH, &record, NULL, 0);
+}
+
+static u32 most_resident(const Sim *sim, const SimLaunch *l, const SimKernelInfo *info, u64 ctas) {
+    u64 fit =
+        (u64)sim_occupancy(sim->config.gpu, info, l->block[0] * l->block[1] * l->block[2], l->dynamic_shared_bytes) *
+        sim->config.gpu->sms;
+    if (fit == 0) fit = 1;
+    return (u32)(ctas < fit ? ctas : fit);
+}
+
+// The one grid object, with its memory, reused from launch to launch; children run when their parent is over.
+static Grid *take_grid(Sim *sim) {
+    if (!sim->grid) sim->grid = mem_zero(1, sizeof *sim->grid);
+    return sim->grid;
+}
+
+Status sim_launch(Sim *sim, const SimLaunch *l, SimLaunchResult *result, Diag *diag) {
+    SimKernelInfo info;
+    TRY(sim_kernel_prepare(sim, l->kernel, &info, diag));
+    TRY(check_config(sim, l, &info, diag));
+    Grid *g = take_grid(sim);
+    if (!g) return STATUS_NO_MEMORY;
+    u32 launch_id = ++sim->launches;
+    u64 begin = now_ns();
+    Status status = grid_prepare(g, sim, l, &info);
+    // A full disk must not change what the program computes: what the sink reports is its own business.
+    if (l->record && record_begin(sim, l, launch_id, begin) != STATUS_OK)
+        log_printf(&sim->config.log, LOG_WARNING, "the launch of %s could not be recorded", info.name);
+    Residency r = {.most = most_resident(sim, l, &info, g->cta_count)};
+    r.wanted = l->cooperative ? r.most : 1;
+    if (status == STATUS_OK) status = run_ctas(g, &r, diag);
+    u64 end = now_ns();
+    if (l->record) {
+        Status counted = count_launch(g, launch_id, begin, end - begin);
+        RecordLaunchEnd over = {
+            .launch = launch_id, .status = status == STATUS_OK ? 0 : sim->fault_code, .end_ns = end};
+        if (counted == STATUS_OK) counted = sink_write(sim->config.sink, RECORD_LAUNCH_END, &over, NULL, 0);
+        (void)counted;
+    }
+    if (g->grid_workspace && sim_free(sim, g->grid_workspace) == STATUS_OK) g->grid_workspace = 0;
+    sim->time += g->executed;
+    if (result) {
+        *result = (SimLaunchResult){.host_ns = end - begin};
+        for (u32 pc = 0; pc < g->program->insn_count; pc++) {
+            result->warp_insts += g->states[pc].counters.warps;
+            result->thread_insts += g->states[pc].counters.threads;
+        }
+    }
+    if (status == STATUS_OK) return child_run_all(g, diag);
+    child_discard(g);
+    return status;
+}
+
+Status grid_run_child(Sim *sim, SimModule *module, FuncRef func, const u32 grid[3], const u32 block[3], u32 shared,
+                      const void *params, Diag *diag) {
+    SimLaunch l = {.dynamic_shared_bytes = shared, .params = params, .record = true};
+    TRY(sim_find_kernel(sim, module, module_text(module->ptx, module->ptx->funcs[func].name), &l.kernel));
+    memcpy(l.grid, grid, sizeof l.grid);
+    memcpy(l.block, block, sizeof l.block);
+    return sim_launch(sim, &l, NULL, diag);
+}
+
+void grid_free(Grid *g) {
+    if (!g) return;
+    for (u32 c = 0; c < g->cta_cap; c++) {
+        for (u32 i = 0; i < g->ctas[c].warp_cap; i++) warp_free(&g->ctas[c].warps[i]);
+        mem_free(g->ctas[c].warps);
+        mem_free(g->ctas[c].shared);
+    }
+    mem_free(g->ctas);
+    mem_free(g->states);
+    mem_free(g->params);
+    vec_free(&g->children);
+    vec_free(&g->heap);
+    mem_free(g);
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// A launch in execution, inside of the simulator.
+#ifndef WL_SIM_GRID_H
+#define WL_SIM_GRID_H
+
+#include "sim/warp.h"
+
+void grid_free(Grid *grid);
+
+// A device-side launch: runs to completion and is recorded like a launch of the host.
+Status grid_run_child(Sim *sim, SimModule *module, FuncRef func, const u32 grid[3], const u32 block[3], u32 shared,
+                      const void *params, Diag *diag);
+
+// fault.c: explains x->fault, or who waits where in a deadlock, in one entry of `diag`; sets sim->fault_code.
+void fault_explain(Grid *grid, Diag *diag);
+void deadlock_explain(Grid *grid, Diag *diag);
+
+// count.c: announces the kernel's module, function and line map when they are new; then what a launch counted.
+Status count_announce(SimKernel *kernel);
+Status count_launch(Grid *grid, u32 launch_id, u64 begin_ns, u64 host_ns);
+
+#endif

@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: Apache-2.0
+// From PTX instructions to SimInsns: registers placed, literals in constant areas, branches resolved to positions, the
+// place where diverged lanes meet taken from the post-dominator tree. Semantics live in exec/, chosen here by the
+// tables' selectors.
+#include "sim/lower.h"
+
+#include <stdio.h>
+#include <string.h>
+
+u32 lower_push(Lower *lo, U32Vec *vec, u32 value) {
+    if (vec_push(vec, value) != STATUS_OK) lo->status = STATUS_NO_MEMORY;
+    return value;
+}
+
+static const char *source_place(const Lower *lo, char *buffer, size_t size) {
+    const Loc *loc = lo->insn->loc ? &lo->m->locs[lo->insn->loc] : NULL;
+    const File *file = loc ? module_file(lo->m, loc->file) : NULL;
+    if (file)
+        snprintf(buffer, size, "%s:%u", module_text(lo->m, file->path), loc->line);
+    else
+        snprintf(buffer, size, "PTX line %u", lo->insn->line);
+    return buffer;
+}
+
+void lower_refuse(Lower *lo, const char *why) {
+    char place[512];
+    lo->failed = true;
+    diag_text(lo->diag, DIAG_ERROR, lo->m->path, lo->insn->line, 0, "in `%s` at %s: `%s` %s",
+              module_text(lo->m, lo->func->name), source_place(lo, place, sizeof place),
+              module_text(lo->m, insn_form(lo->m, lo->insn)->text), why);
+}
+
+// --- operands --------------------------------------------------------------------------------------------------
+static void lower_dest(Lower *lo, SimInsn *in, ExecShape *shape, const Operand *o, const OperandSpec *spec) {
+    u32 bits = 0;
+    if (o->kind == OPERAND_PAIR) {
+        const Operand *second = &lo->m->operands[o->ref + 1];
+        lower_dest(lo, in, shape, &lo->m->operands[o->ref], spec);
+        if (second->kind == OPERAND_REG)
+            *(in->pred_dst == WL_NONE ? &in->pred_dst : &in->pred_dst2) = lower_pred(lo, second);
+        return;
+    }
+    if (o->kind == OPERAND_VECTOR) {
+        lower_list_add(lo, in, o, spec->type);
+        if (in->list_count && lo->lists.data[in->list] != SIM_NO_OPERAND)
+            shape->dst_bits = lo->lists.data[in->list] >> 30 == AREA_R64 ? 64 : 32;
+        return;
+    }
+    if (o->kind != OPERAND_REG) return;
+    if (lo->m->regs[o->ref].type == TYPE_PRED) {
+        in->pred_dst = lower_pred(lo, o);
+        shape->dst_bits = 1;
+        return;
+    }
+    in->dst = lower_reg(lo, o, &bits);
+    shape->dst_bits = (u8)bits;
+}
+
+static bool is_pred_operand(const Lower *lo, const Operand *o, const OperandSpec *spec) {
+    if (o->kind == OPERAND_REG) return lo->m->regs[o->ref].type == TYPE_PRED;
+    return spec->type == TYPE_PRED;
+}
+
+static u32 first_free_source(const SimInsn *in) {
+    for (u32 k = 0; k < 4; k++)
+        if (in->src[k] == SIM_NO_OPERAND) return k;
+    return WL_NONE;
+}
+
+static void lower_read(Lower *lo, SimInsn *in, ExecShape *shape, const Operand *o, const OperandSpec *spec, u32 *next) {
+    const Form *form = shape->form;
+    if (is_pred_operand(lo, o, spec)) {
+        u32 slot = lower_pred(lo, o);
+        if (form->types[0] == TYPE_PRED && !(form_op(form)->flags & (OPF_WARP_SYNC | OPF_BARRIER | OPF_CONVERGENT))) {
+            if (*next < 4) in->src[(*next)++] = slot;
+            return;
+        }
+        in->pred_src = slot;
+        if (o->flags & OPERAND_NEGATED) in->flags |= SIM_PRED_NEGATED;
+        return;
+    }
+    if (o->kind == OPERAND_VECTOR) {
+        lower_list_add(lo, in, o, spec->type);
+        return;
+    }
+    u32 bits = 0;
+    SimOperand value = lower_source(lo, o, spec->type, &bits);
+    if (o->kind == OPERAND_VAR) in->offset = (i64)lower_var_value(lo, o);  // for variables in the frame (mov)
+    if (*next >= 4) return lower_refuse(lo, "has more operands than the simulator takes");
+    shape->src_bits[*next] = (u8)bits;
+    in->src[(*next)++] = value;
+}
+
+// The address of an instruction. Where there are two (cp.async), the first one's offset moves to in->target.
+static void lower_memory(Lower *lo, SimInsn *in, const Operand *o, u32 *next) {
+    if (*next == 0) return lower_address(lo, o, in, (*next)++);
+    in->target = (u32)in->offset;
+    u8 space = in->space;
+    in->space = in->form->space2;
+    lower_address(lo, o, in, (*next)++);
+    in->space = space;
+}
+
+static void lower_operands(Lower *lo, SimInsn *in, ExecShape *shape) {
+    const Form *form = shape->form;
+    u32 next = 0;
+    for (u32 i = 0; i < lo->insn->operands; i++) {
+        const Operand *o = insn_operand(lo->m, lo->insn, i);
+        const OperandSpec *spec = &form->specs[i < form->spec_count ? i : form->spec_count - 1u];
+        switch (spec->access) {
+        case ACCESS_WRITE:
+        case ACCESS_READ_WRITE: lower_dest(lo, in, shape, o, spec); break;
+        case ACCESS_READ: lower_read(lo, in, shape, o, spec, &next); break;
+        case ACCESS_ADDRESS:
+            if (o->kind == OPERAND_ADDRESS)
+                lower_memory(lo, in, o, &next);
+            else if (o->kind == OPERAND_GROUP)
+                for (u32 k = 0; k < o->count; k++) {
+                    const Operand *element = &lo->m->operands[o->ref + k];
+                    if (element->kind == OPERAND_VECTOR)
+                        lower_list_add(lo, in, element, form->types[form->type_count - 1]);
+                    else if (element->kind == OPERAND_ADDRESS)
+                        lower_address(lo, element, in, next++);
+                    else {
+                        u32 bits;
+                        in->src[next++] = lower_source(lo, element, TYPE_B64, &bits);
+                    }
+                }
+            break;
+        default: break;
+        }
+    }
+    bool carry = form_op(form)->flags & (OPF_CARRY_IN | OPF_CARRY_OUT);
+    if (carry) in->pred_src = in->pred_dst2 = 2;
+    // The membermask of warp-wide operations comes last; the loop looks for it in a fixed place.
+    if (form_op(form)->flags & OPF_WARP_SYNC) {
+        u32 last = first_free_source(in);
+        last = last == WL_NONE ? 3 : last == 0 ? WL_NONE : last - 1;
+        if (form_op(form)->flags & OPF_MATRIX) {
+            if (in->src[3] == SIM_NO_OPERAND) in->src[3] = lower_const(lo, FULL_MASK, 32);
+        } else if (last != WL_NONE && last != 3) {
+            in->src[3] = in->src[last];
+            in->src[last] = SIM_NO_OPERAND;
+        }
+    }
+}
+
+// --- instructions ----------------------------------------------------------------------------------------------
+static u8 kind_of(const Form *form) {
+    const OpInfo *op = form_op(form);
+    if (op->flags & OPF_CALL) return SIM_CALL;
+    if (op->flags & OPF_INDIRECT) return SIM_SWITCH;
+    if (op->flags & OPF_BRANCH) return SIM_BRANCH;
+    if (op->flags & OPF_RET) return SIM_RET;
+    if (op->flags & OPF_EXIT) return SIM_EXIT;
+    if (op->flags & OPF_TRAP) return SIM_TRAP;
+    if (op->flags & OPF_BARRIER) return SIM_BARRIER;
+    if (op->flags & OPF_WARP_SYNC) return SIM_WARP_SYNC;
+    if (form->op == OP_MBARRIER_TRY_WAIT || form->op == OP_MBARRIER_TEST_WAIT || form->op == OP_NANOSLEEP)
+        return SIM_WAIT;
+    if (op->flags & (OPF_LOAD | OPF_STORE)) return SIM_MEMORY;
+    return SIM_PLAIN;
+}
+
+static u32 label_pc(const Lower *lo, const Operand *o) { return lo->out->entry + lo->m->labels[o->ref].insn; }
+
+static void lower_branch(Lower *lo, SimInsn *in) {
+    const Operand *o = insn_operand(lo->m, lo->insn, lo->insn->operands - 1u);
+    if (in->kind == SIM_BRANCH) {
+        in->target = label_pc(lo, o);
+        return;
+    }
+    const Label *list = &lo->m->labels[o->ref];
+    in->list = lo->lists.len;
+    for (u32 i = 0; i < list->target_count; i++)
+        lower_push(lo, &lo->lists, lo->out->entry + lo->m->labels[lo->m->refs[list->targets + i]].insn);
+    in->list_count = (u16)list->target_count;
+    u32 bits;
+    in->src[0] = lower_source(lo, insn_operand(lo->m, lo->insn, 0), TYPE_U32, &bits);
+}
+
+// mov is one grammar for four things; the operands tell which.
+static u16 mov_op(const Lower *lo) {
+    if (insn_operand(lo->m, lo->insn, 0)->kind == OPERAND_VECTOR) return OP_MOV_UNPACK;
+    return insn_operand(lo->m, lo->insn, 1)->kind == OPERAND_VECTOR ? OP_MOV_PACK : OP_MOV;
+}
+
+static bool needs_exec(u8 kind) {
+    return kind == SIM_PLAIN || kind == SIM_MEMORY || kind == SIM_WAIT || kind == SIM_WARP_SYNC;
+}
+
+static void select_exec(Lower *lo, SimInsn *in, ExecShape *shape) {
+    u16 op = shape->form->op;
+    if (op == OP_BAR_WARP_SYNC) return;
+    if (op == OP_MOV || op == OP_MOV_PACK || op == OP_MOV_UNPACK) in->form_op = op = mov_op(lo);
+    if (!ptx_ops[op].executable || !lo->table[op]) return lower_refuse(lo, "cannot be executed by the simulator yet");
+    in->exec = lo->table[op](shape, in);
+    if (!in->exec && needs_exec(in->kind))
+        lower_refuse(lo, "cannot be executed by the simulator with these types and modifiers yet");
+}
+
+// An atomic whose result no instruction reads is a reduction.
+static void drop_unread_result(const Lower *lo, SimInsn *in) {
+    const Operand *o = insn_operand(lo->m, lo->insn, 0);
+    if (o->kind == OPERAND_REG && !bitset_has(&lo->read, o->ref - lo->func->regs)) in->dst = SIM_NO_OPERAND;
+}
+
+static void lower_insn(Lower *lo, u32 index) {
+    const Insn *insn = &lo->m->insns[lo->func->insns + index];
+    const Form *form = insn_form(lo->m, insn);
+    lo->insn = insn;
+    SimInsn in = {.dst = SIM_NO_OPERAND,
+                  .dst2 = SIM_NO_OPERAND,
+                  .guard = WL_NONE,
+                  .pred_dst = WL_NONE,
+                  .pred_dst2 = WL_NONE,
+                  .pred_src = WL_NONE,
+                  .list = WL_NONE,
+                  .target = WL_NONE,
+                  .insn = index,
+                  .reconverge = WL_NONE,
+                  .form = form,
+                  .form_op = form->op,
+                  .kind = kind_of(form),
+                  .space = form->space,
+                  .count = form->vector ? form->vector : 1};
+    for (u32 k = 0; k < 4; k++) in.src[k] = SIM_NO_OPERAND;
+    if (insn->guard != WL_NONE) {
+        in.guard = lo->reg_slot[insn->guard - lo->func->regs];
+        if (insn->guard_negated) in.flags |= SIM_GUARD_NEGATED;
+    }
+    ExecShape shape = {.form = form, .insn = insn, .module = lo->m};
+    if (in.kind == SIM_CALL)
+        lower_call(lo, &in);
+    else if (in.kind == SIM_BRANCH || in.kind == SIM_SWITCH)
+        lower_branch(lo, &in);
+    else {
+        lower_operands(lo, &in, &shape);
+        if (in.kind != SIM_RET && in.kind != SIM_EXIT && in.kind != SIM_TRAP) select_exec(lo, &in, &shape);
+    }
+    if (in.kind == SIM_MEMORY && form_op(form)->flags & OPF_LOAD &&
+        (in.space == SPACE_GLOBAL || in.space == SPACE_NONE))
+        in.flags |= SIM_LONG;
+    if (in.list == WL_NONE) in.list = 0;
+    if (form_op(form)->flags & OPF_ATOMIC) drop_unread_result(lo, &in);
+    if (vec_push(&lo->insns, in) != STATUS_OK) lo->status = STATUS_NO_MEMORY;
+}
+
+// Marks where lanes meet again: behind calls, and at the immediate post-dominator of every branch.
+static Status mark_reconvergence(Lower *lo, const Cfg *cfg) {
+    DomTree *post;
+    TRY(flow_postdominators(cfg, &lo->scratch, &post));
+    SimInsn *insns = lo->insns.data + lo->out->entry;
+    for (u32 i = 0; i < lo->func->insn_count; i++) {
+        SimInsn *in = &insns[i];
+        if (in->kind == SIM_CALL) insns[i + 1].flags |= SIM_RECONVERGE;
+        if (in->kind != SIM_BRANCH && in->kind != SIM_SWITCH) continue;
+        u32 block = cfg->block_of[i], meet = post->parent[block];
+        if (meet == WL_NONE) continue;
+        in->reconverge = lo->out->entry + cfg->blocks[meet].first;
+        insns[cfg->blocks[meet].first].flags |= SIM_RECONVERGE;
+    }
+    return STATUS_OK;
+}
+
+static Status lower_function(Lower *lo, u32 at) {
+    lo->func_ref = lo->work.data[at];
+    lo->func = &lo->m->funcs[lo->func_ref];
+    lo->out = &lo->program->funcs[at];
+    *lo->out = (SimFunc){.func = lo->func_ref, .entry = lo->insns.len, .insn_count = lo->func->insn_count};
+    FlowCode *code;
+    Cfg *cfg;
+    TRY(flow_from_ptx(lo->m, lo->func_ref, &lo->scratch, &code));
+    TRY(flow_cfg(code, &lo->scratch, &cfg));
+    TRY(lower_registers(lo, cfg));
+    lower_locals(lo);
+    for (u32 i = 0; i < lo->func->insn_count; i++) lower_insn(lo, i);
+    // A sentinel: whoever runs past the last instruction returns.
+    SimInsn end = {.kind = SIM_RET,
+                   .guard = WL_NONE,
+                   .target = WL_NONE,
+                   .reconverge = WL_NONE,
+                   .form_op = OP_RET,
+                   .insn = lo->func->insn_count ? lo->func->insn_count - 1 : 0,
+                   .flags = SIM_UNCOUNTED};
+    TRY(vec_push(&lo->insns, end));
+    TRY(lo->status);
+    return lo->failed ? STATUS_OK : mark_reconvergence(lo, cfg);
+}
+
+// --- programs --------------------------------------------------------------------------------------------------
+static bool scan_operand(Lower *lo, const Operand *o) {
+    if (o->kind == OPERAND_FUNC && vec_push(&lo->work, o->ref) != STATUS_OK) return false;
+    if (o->kind == OPERAND_VECTOR || o->kind == OPERAND_GROUP || o->kind == OPERAND_PAIR)
+        for (u32 i = 0; i < o->count; i++)
+            if (!scan_operand(lo, &lo->m->operands[o->ref + i])) return false;
+    return true;
+}
+
+static bool scan_insn(Lower *lo, const Insn *insn) {
+    const OpInfo *op = form_op(insn_form(lo->m, insn));
+    for (u32 k = 0; k < insn->operands; k++) {
+        const Operand *o = insn_operand(lo->m, insn, k);
+        if (op->flags & OPF_CALL && o->kind == OPERAND_REG) lo->indirect = true;
+        if (!scan_operand(lo, o)) return false;
+    }
+    return true;
+}
+
+// All functions that can run, each once, kernel first: callees, and with an indirect call everything that could be
+// meant.
+static Status collect_functions(Lower *lo, FuncRef entry) {
+    const Module *m = lo->m;
+    Bitset seen;
+    if (!bitset_init(&seen, &lo->scratch, m->func_count + 1)) return STATUS_NO_MEMORY;
+    FuncVec done = {0};
+    TRY(vec_push(&lo->work, entry));
+    bool all_added = false;
+    for (u32 i = 0; i < lo->work.len; i++) {
+        FuncRef ref = lo->work.data[i];
+        const char *name = module_text(m, m->funcs[ref].name);
+        if (!m->funcs[ref].has_body) ref = module_find_function(m, (Str){name, strlen(name)});
+        if (ref == WL_NONE || bitset_has(&seen, ref) || !m->funcs[ref].has_body || (m->funcs[ref].is_entry && i > 0))
+            continue;
+        bitset_add(&seen, ref);
+        TRY(vec_push(&done, ref));
+        for (u32 k = 0; k < m->funcs[ref].insn_count; k++)
+            if (!scan_insn(lo, &m->insns[m->funcs[ref].insns + k])) return STATUS_NO_MEMORY;
+        if (lo->indirect && !all_added) {
+            all_added = true;
+            for (u32 f = 0; f < m->func_count; f++)
+                if (!m->funcs[f].is_entry) TRY(vec_push(&lo->work, f));
+        }
+    }
+    vec_free(&lo->work);
+    lo->work = (FuncVec){0};
+    memcpy(&lo->work, &done, sizeof done);
+    return STATUS_OK;
+}
+
+// Deepest local memory over all call paths; recursion or an indirect call makes it unknown.
+static u32 stack_depth(const SimProgram *p, u32 func, u8 *state, u32 *memo, bool *recursive) {
+    if (state[func] == 1) return *recursive = true, 0;
+    if (state[func] == 2) return memo[func];
+    state[func] = 1;
+    u32 deepest = 0;
+    const SimFunc *f = &p->funcs[func];
+    for (u32 i = 0; i < f->insn_count; i++) {
+        const SimInsn *in = &p->insns[f->entry + i];
+        if (in->kind != SIM_CALL || p->calls[in->list].builtin) continue;
+        if (in->target == WL_NONE) {
+            *recursive = true;
+            continue;
+        }
+        u32 depth = stack_depth(p, in->target, state, memo, recursive);
+        if (depth > deepest) deepest = depth;
+    }
+    state[func] = 2;
+    return memo[func] = f->local_bytes + deepest;
+}
+
+static void resolve_calls(Lower *lo) {
+    SimProgram *p = lo->program;
+    for (u32 i = 0; i < p->insn_count; i++)
+        if (p->insns[i].kind == SIM_CALL && p->insns[i].target != WL_NONE)
+            p->insns[i].target = p->func_of[p->insns[i].target];
+}
+
+#define COPY_OUT(to, vec)                                                        \
+    do {                                                                         \
+        (to) = arena_alloc(&p->arena, sizeof *(vec).data * ((vec).len + 1), 32); \
+        if (!(to)) return STATUS_NO_MEMORY;                                      \
+        if ((vec).len) memcpy((to), (vec).data, sizeof *(vec).data *(vec).len);  \
+    } while (0)
+
+static Status finish(Lower *lo) {
+    SimProgram *p = lo->program;
+    COPY_OUT(p->insns, lo->insns);
+    COPY_OUT(p->lists, lo->lists);
+    COPY_OUT(p->calls, lo->calls);
+    COPY_OUT(p->args, lo->args);
+    COPY_OUT(p->c32, lo->c32);
+    COPY_OUT(p->c64, lo->c64);
+    p->insn_count = lo->insns.len;
+    p->c32_bytes = lo->c32.len;
+    p->c64_bytes = lo->c64.len;
+    resolve_calls(lo);
+    u8 *state = ARENA_ARRAY(&lo->scratch, u8, p->func_count);
+    u32 *memo = ARENA_ARRAY(&lo->scratch, u32, p->func_count);
+    if (!state || !memo) return STATUS_NO_MEMORY;
+    p->local_bytes = stack_depth(p, 0, state, memo, &p->recursive);
+    return STATUS_OK;
+}
+
+static Status build(Lower *lo, FuncRef entry) {
+    SimProgram *p = lo->program;
+    TRY(collect_functions(lo, entry));
+    p->func_count = lo->work.len;
+    p->funcs = ARENA_ARRAY(&p->arena, SimFunc, p->func_count);
+    p->func_of = ARENA_ARRAY(&p->arena, u32, lo->m->func_count + 1);
+    lo->var_offset = arena_alloc(&lo->scratch, sizeof(u32) * (lo->m->var_count + 1), 4);
+    if (!p->funcs || !p->func_of || !lo->var_offset) return STATUS_NO_MEMORY;
+    memset(p->func_of, 0xff, sizeof(u32) * (lo->m->func_count + 1));
+    memset(lo->var_offset, 0xff, sizeof(u32) * (lo->m->var_count + 1));
+    for (u32 i = 0; i < p->func_count; i++) p->func_of[lo->work.data[i]] = i;
+    layout_shared(lo);
+    for (u32 i = 0; i < p->func_count; i++) TRY(lower_function(lo, i));
+    return lo->failed ? STATUS_UNSUPPORTED : finish(lo);
+}
+
+static const ExecSelect *best_table(void) {
+#if SIM_HAS_V3
+    // Every processor with AVX2 has F16C too; clang 14 cannot ask for it.
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2"))
+        return exec_table_v3;
+#endif
+    return exec_table_base;
+}
+
+Status program_build(SimModule *module, FuncRef entry, SimProgram **program, Diag *diag) {
+    SimProgram *p = mem_zero(1, sizeof *p);
+    if (!p) return STATUS_NO_MEMORY;
+    p->module = module->ptx;
+    p->target_sm = module->ptx->target_sm;
+    Lower lo = {.sim_module = module, .m = module->ptx, .program = p, .diag = diag, .table = best_table()};
+    Status status = build(&lo, entry);
+    vec_free(&lo.insns);
+    vec_free(&lo.lists);
+    vec_free(&lo.calls);
+    vec_free(&lo.args);
+    vec_free(&lo.c32);
+    vec_free(&lo.c64);
+    vec_free(&lo.work);
+    map_free(&lo.const32);
+    map_free(&lo.const64);
+    arena_free(&lo.scratch);
+    if (status != STATUS_OK)
+        program_free(p);
+    else
+        *program = p;
+    return status;
+}
+
+void program_free(SimProgram *program) {
+    if (!program) return;
+    arena_free(&program->arena);
+    mem_free(program);
+}
+
+const SimFunc *program_func_at(const SimProgram *p, u32 pc) {
+    u32 low = 0, high = p->func_count;
+    while (high - low > 1) {
+        u32 mid = (low + high) / 2;
+        if (p->funcs[mid].entry <= pc)
+            low = mid;
+        else
+            high = mid;
+    }
+    return &p->funcs[low];
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inside of the simulator: the machine, its memory, loaded modules and lowered programs. Not for other modules.
+#ifndef WL_SIM_MACHINE_H
+#define WL_SIM_MACHINE_H
+
+#include "base/map.h"
+#include "base/pool.h"
+#include "sim/code.h"
+#include "sim/exec.h"
+#include "sim/sim.h"
+
+typedef Vec(SimAllocation) AllocationList;  // sorted by address, disjoint
+
+typedef struct SimWindow {  // device addresses: [base, base+size) is reserved and inaccessible; the bytes are at +delta
+    u8 *base, *backing;
+    u64 size;
+    u64 next;  // first address never given out, as an offset
+} SimWindow;
+
+typedef struct SimFreeBlock {
+    u64 offset, size;
+} SimFreeBlock;
+
+typedef struct SimDevice {
+    u64 used;  // bytes allocated
+    Vec(SimModule *) modules;
+} SimDevice;
+
+struct Sim {
+    SimConfig config;
+    SimWindow window;
+    Vec(SimFreeBlock) free_blocks;  // sorted by offset
+    AllocationList allocations;
+    u64 serial;      // of the last allocation
+    u64 generation;  // changes with every allocation and free: caches of allocations are then stale
+    SimDevice *devices;
+    Map textures;  // handle -> SimTexture *
+    u64 next_texture;
+    u32 next_module_id, next_function_id, next_file_id, launches;
+    Map file_ids;  // hash of path -> RecordFileName id
+    u32 fault_code;
+    u64 heap_bytes;  // device malloc: in use
+    u64 heap_limit;  // ... and how much there may be; 0 = 8 MiB
+    u64 time;        // warp instructions of all launches so far: the base of %globaltimer
+    Pool *pool;
+    struct Grid *grid;  // kept between launches for its memory
+};
+
+// One function of a program.
+typedef struct SimFunc {
+    FuncRef func;
+    u32 entry;  // first instruction in SimProgram.insns
+    u32 insn_count;
+    u32 r32_bytes, r64_bytes, preds;  // size of a frame
+    u32 local_bytes;                  // local variables and .param variables of a frame
+    u32 ret_offset, ret_size;         // first return parameter in the frame
+} SimFunc;
+
+typedef struct SimArg {  // one argument or result of a call
+    u32 caller;          // frame offset in the caller, or a SimOperand when is_reg
+    u32 callee;          // frame offset in the callee
+    u32 size;
+    bool is_reg;
+} SimArg;
+
+typedef struct SimCall {  // aux data of a call instruction
+    u32 args, arg_count;  // SimProgram.args
+    u32 results, result_count;
+    u32 builtin;  // BuiltinId + 1, 0 = none
+} SimCall;
+
+// A kernel with everything it can call, lowered into one instruction array.
+typedef struct SimProgram {
+    Arena arena;
+    const Module *module;
+    SimInsn *insns;
+    u32 insn_count;
+    SimFunc *funcs;  // funcs[0] is the kernel
+    u32 func_count;
+    u32 *func_of;  // FuncRef -> index in funcs, WL_NONE
+    u32 *lists;    // SimOperands of vectors and branch tables
+    SimCall *calls;
+    SimArg *args;
+    u8 *c32, *c64;  // constant areas
+    u32 c32_bytes, c64_bytes;
+    u32 shared_bytes;  // static shared memory
+    u32 local_bytes;   // of one thread without recursion
+    u32 registers;     // estimate
+    bool recursive;    // recursion or indirect calls: stack depth is not known
+    u32 target_sm;
+} SimProgram;
+
+struct SimModule {
+    Sim *sim;
+    u32 device;
+    Module *ptx;
+    u64 *var_address;     // VarRef -> device address of module-scope variables
+    SimKernel **kernels;  // by FuncRef, NULL until asked for
+    u32 record_id;        // RecordModule, 0 = not recorded yet
+    u32 *function_ids;    // FuncRef -> RecordFunction id, 0 = not recorded yet
+};
+
+struct SimKernel {
+    SimModule *module;
+    FuncRef func;
+    SimProgram *program;
+    SimKernelInfo info;
+    SimParam *params;
+    u32 registers_known;  // from the cubin, 0 = none
+};
+
+// memory.c
+Status memory_init(Sim *sim);
+void memory_destroy(Sim *sim);
+SimAllocation *memory_lookup(const Sim *sim, u64 address);
+
+// module.c
+#define FUNCTION_HANDLE(func) ((0x84ull << WINDOW_SHIFT) + ((u64)(func) + 1) * 16)
+FuncRef function_from_handle(const Module *module, u64 handle);  // WL_NONE
+
+// lower.c
+Status program_build(SimModule *module, FuncRef entry, SimProgram **program, Diag *diag);
+void program_free(SimProgram *program);
+const SimFunc *program_func_at(const SimProgram *program, u32 pc);
+
+#endif

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// The machine's life, its texture handles, and occupancy.
+#include <string.h>
+
+#include "sim/grid.h"
+#include "sim/machine.h"
+
+#define FIRST_TEXTURE 0x10000ull
+
+Status sim_create(const SimConfig *config, Sim **created) {
+    if (!config->gpu || config->devices == 0) return STATUS_INVALID;
+    Sim *sim = mem_zero(1, sizeof *sim);
+    if (!sim) return STATUS_NO_MEMORY;
+    sim->config = *config;
+    sim->next_texture = FIRST_TEXTURE;
+    sim->devices = mem_zero(config->devices, sizeof *sim->devices);
+    Status status = sim->devices ? memory_init(sim) : STATUS_NO_MEMORY;
+    if (status != STATUS_OK) {
+        mem_free(sim->devices);
+        mem_free(sim);
+        return status;
+    }
+    *created = sim;
+    return STATUS_OK;
+}
+
+void sim_destroy(Sim *sim) {
+    if (!sim) return;
+    for (u32 d = 0; d < sim->config.devices; d++) {
+        while (sim->devices[d].modules.len) sim_unload_module(sim, sim->devices[d].modules.data[0]);
+        vec_free(&sim->devices[d].modules);
+    }
+    u64 key, value;
+    for (u32 at = 0; map_next(&sim->textures, &at, &key, &value);) mem_free((void *)(uintptr_t)value);
+    map_free(&sim->textures);
+    map_free(&sim->file_ids);
+    grid_free(sim->grid);
+    memory_destroy(sim);
+    mem_free(sim->devices);
+    mem_free(sim);
+}
+
+u32 sim_fault_code(const Sim *sim) { return sim->fault_code; }
+
+Status sim_texture_create(Sim *sim, const SimTexture *texture, u64 *handle) {
+    SimTexture *copy = mem_alloc(sizeof *copy);
+    if (!copy) return STATUS_NO_MEMORY;
+    *copy = *texture;
+    Status status = map_put(&sim->textures, sim->next_texture, (u64)(uintptr_t)copy);
+    if (status != STATUS_OK) return mem_free(copy), status;
+    *handle = sim->next_texture++;
+    return STATUS_OK;
+}
+
+Status sim_texture_destroy(Sim *sim, u64 handle) {
+    u64 *found = map_get(&sim->textures, handle);
+    if (!found) return STATUS_NOT_FOUND;
+    mem_free((void *)(uintptr_t)*found);
+    map_remove(&sim->textures, handle);
+    return STATUS_OK;
+}
+
+const SimTexture *sim_texture_get(const Sim *sim, u64 handle) {
+    u64 *found = map_get(&sim->textures, handle);
+    return found ? (const SimTexture *)(uintptr_t)*found : NULL;
+}
+
+static u64 round_up(u64 value, u64 unit) { return unit ? (value + unit - 1) / unit * unit : value; }
+
+static u64 least(u64 a, u64 b) { return a < b ? a : b; }
+
+// As cuda_occupancy.h of the toolkit: CTAs by slots, warps, registers (given out per warp, warps rounded to the
+// schedulers) and shared memory, whichever is least.
+u32 sim_occupancy(const GpuModel *gpu, const SimKernelInfo *info, u32 block_threads, u32 dynamic_shared_bytes) {
+    u64 warps = (block_threads + LANES - 1) / LANES;
+    if (block_threads == 0 || block_threads > info->max_threads) return 0;
+    u64 ctas = least(gpu->max_ctas_per_sm, gpu->max_threads_per_sm / LANES / warps);
+    u64 per_warp = round_up((u64)info->registers * LANES, gpu->register_unit);
+    if (per_warp) {
+        u64 warp_limit = gpu->registers_per_cta / per_warp / gpu->warp_schedulers * gpu->warp_schedulers;
+        ctas =
+            least(ctas, warp_limit < warps ? 0 : warp_limit / warps * (gpu->registers_per_sm / gpu->registers_per_cta));
+    }
+    u64 shared = round_up(info->static_shared_bytes + dynamic_shared_bytes + gpu->shared_reserved, gpu->shared_unit);
+    if (info->static_shared_bytes + (u64)dynamic_shared_bytes > gpu->shared_per_cta_optin) return 0;
+    if (shared) ctas = least(ctas, gpu->shared_per_sm / shared);
+    return (u32)ctas;
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// The simulated machine as its users see it: devices with memory, modules loaded from PTX, kernel launches.
+// A Sim is driven from one thread at a time (src/cuda holds a lock); launches use worker threads inside.
+// Library code: never prints, never exits; program faults come back as STATUS_FAULT with a text for people.
+#ifndef WL_SIM_SIM_H
+#define WL_SIM_SIM_H
+
+#include "base/diag.h"
+#include "base/log.h"
+#include "base/vec.h"
+#include "gpu/gpu.h"
+#include "ptx/ir.h"
+#include "record/record.h"
+
+typedef struct Sim Sim;
+typedef struct SimModule SimModule;
+typedef struct SimKernel SimKernel;  // an entry function of a loaded module
+typedef u64 DevicePtr;               // a generic address; 0 is never valid
+
+typedef struct SimConfig {
+    const GpuModel *gpu;  // of every device
+    u32 devices;          // >= 1
+    u32 threads;          // host threads for one launch; results do not depend on it
+    Sink *sink;           // where launches are recorded; NULL = nowhere
+    u32 source;           // RecordSource id for what is recorded
+    Log log;
+    // Device printf: gets finished text. NULL: standard output of the process.
+    void (*print)(void *context, const char *text, size_t size);
+    void *print_context;
+    // Progress of the running launch; called now and then from the thread that launched. NULL = none.
+    void (*progress)(void *context, const char *kernel, u64 done_ctas, u64 total_ctas);
+    void *progress_context;
+    // A device-side launch (dynamic parallelism) and device-side runtime calls are queued inside; nothing to give here.
+} SimConfig;
+
+WL_MUST_USE Status sim_create(const SimConfig *config, Sim **sim);
+void sim_destroy(Sim *sim);
+
+// --- memory ---------------------------------------------------------------------------------------------------
+typedef enum SimMemoryKind {
+    MEMORY_DEVICE,   // host accesses fault, as on hardware
+    MEMORY_MANAGED,  // same address on host and device
+    MEMORY_PINNED,   // host memory made by the simulator, visible to the device at the same address
+    MEMORY_HOST,     // the program's own memory, registered
+    MEMORY_MODULE,   // .global and .const variables
+    MEMORY_KIND_COUNT
+} SimMemoryKind;
+
+typedef struct SimAllocation {
+    DevicePtr address;
+    u64 size;
+    u8 *host;  // where the bytes are in this process
+    u32 device;
+    u8 kind;            // SimMemoryKind
+    bool read_only;     // .const
+    const char *label;  // variable name, or NULL
+    u64 serial;         // order of allocation, from 1
+} SimAllocation;
+
+// `align` is a power of two, at least 256 is used. STATUS_NO_MEMORY when the device's capacity would be exceeded.
+WL_MUST_USE Status sim_alloc(Sim *sim, u32 device, SimMemoryKind kind, u64 size, u64 align, DevicePtr *address);
+WL_MUST_USE Status sim_register_host(Sim *sim, void *host, u64 size);  // MEMORY_HOST
+WL_MUST_USE Status sim_free(Sim *sim, DevicePtr address);  // STATUS_NOT_FOUND when it is not the start of an allocation
+const SimAllocation *sim_find(const Sim *sim, DevicePtr address);  // the allocation that contains it; NULL when none
+// The allocation nearest to an address that hits none, for messages.
+const SimAllocation *sim_nearest(const Sim *sim, DevicePtr address);
+// Host view of [address, address+size): a device address inside one allocation is translated, any other address is
+// taken as the program's own host memory and returned unchanged. NULL when it leaves the allocation it starts in.
+void *sim_host_view(const Sim *sim, DevicePtr address, u64 size, const SimAllocation **allocation);
+void sim_memory_info(const Sim *sim, u32 device, u64 *free_bytes, u64 *total_bytes);
+
+// --- modules --------------------------------------------------------------------------------------------------
+// Takes ownership of `module` when it succeeds. Lowers functions lazily; a kernel that uses an instruction that is not
+// executable is refused by name at its first launch (sim_kernel_prepare), not here.
+WL_MUST_USE Status sim_load_module(Sim *sim, u32 device, Module *module, SimModule **loaded, Diag *diag);
+void sim_unload_module(Sim *sim, SimModule *module);
+const Module *sim_module_ptx(const SimModule *module);
+WL_MUST_USE Status sim_find_kernel(Sim *sim, SimModule *module, const char *name, SimKernel **kernel);
+// Module-scope variable: its address and size.
+WL_MUST_USE Status sim_find_symbol(Sim *sim, SimModule *module, const char *name, DevicePtr *address, u64 *size);
+
+typedef struct SimParam {
+    u32 offset, size;  // bytes in the parameter block
+} SimParam;
+
+typedef struct SimKernelInfo {
+    const char *name;  // mangled
+    const SimParam *params;
+    u32 param_count, param_bytes;
+    u32 registers;  // estimate (or the cubin's figure when set with sim_kernel_set_registers)
+    u32 static_shared_bytes, local_bytes, const_bytes;
+    u32 max_threads;          // per CTA: .maxntid or the device's limit
+    u32 required_threads[3];  // .reqntid, 0 = none
+    u32 target_sm;            // 75: the PTX target
+    u32 cluster[3];           // .reqnctapercluster, 0 = none
+} SimKernelInfo;
+// Prepares (lowers) the kernel. STATUS_UNSUPPORTED with a diag that names instruction and line when it cannot run.
+WL_MUST_USE Status sim_kernel_prepare(Sim *sim, SimKernel *kernel, SimKernelInfo *info, Diag *diag);
+void sim_kernel_set_registers(SimKernel *kernel, u32 registers);
+
+// --- launches -------------------------------------------------------------------------------------------------
+typedef struct SimLaunch {
+    SimKernel *kernel;
+    u32 grid[3], block[3], cluster[3];  // cluster 0 = none
+    u32 dynamic_shared_bytes;
+    const void *params;  // param_bytes, laid out as SimKernelInfo.params says
+    u32 stream;          // for the record
+    bool cooperative;    // grid sync may be used: all CTAs are made resident
+    bool record;         // false: executed but not counted (-k, --launch-skip, --launch-count)
+} SimLaunch;
+
+typedef struct SimLaunchResult {
+    u64 warp_insts, thread_insts;
+    u64 host_ns;
+} SimLaunchResult;
+
+// Runs to completion. STATUS_INVALID: impossible configuration; STATUS_FAULT, STATUS_DEADLOCK: `diag` has the full
+// explanation (kernel, source line, thread, address, nearest allocation; who waits where), and sim_fault_code() the
+// CUDA error number.
+WL_MUST_USE Status sim_launch(Sim *sim, const SimLaunch *launch, SimLaunchResult *result, Diag *diag);
+u32 sim_fault_code(const Sim *sim);  // cudaError_t of the last fault: 700 illegal address, 716 misaligned, 710 assert,
+                                     // 719 launch failure, 715 illegal instruction
+
+// --- textures and surfaces (objects are 64-bit handles that kernels receive as parameters) ---------------------
+typedef enum SimFilter { FILTER_POINT, FILTER_LINEAR } SimFilter;
+typedef enum SimAddressMode { ADDRESS_WRAP, ADDRESS_CLAMP, ADDRESS_MIRROR, ADDRESS_BORDER } SimAddressMode;
+typedef enum SimChannelKind { CHANNEL_SIGNED, CHANNEL_UNSIGNED, CHANNEL_FLOAT } SimChannelKind;
+typedef struct SimTexture {
+    DevicePtr data;
+    u32 width, height, depth, layers;  // elements; height, depth 0 when the dimension is absent
+    u64 pitch, slice;                  // bytes between rows, between slices or layers
+    u8 channels, channel_bits, channel_kind;
+    u8 address[3], filter;
+    bool linear_memory;  // 1D from plain memory: integer coordinates, no filtering
+    bool normalized_coords, read_normalized, cubemap;
+    f32 border[4];
+} SimTexture;
+WL_MUST_USE Status sim_texture_create(Sim *sim, const SimTexture *texture, u64 *handle);
+WL_MUST_USE Status sim_texture_destroy(Sim *sim, u64 handle);
+const SimTexture *sim_texture_get(const Sim *sim, u64 handle);
+// Gives a module-scope .texref variable its texture (legacy texture references).
+
+// Occupancy: CTAs of this kernel that fit on one SM (registers, shared memory, warps, CTA slots), as CUDA's API
+// computes it.
+u32 sim_occupancy(const GpuModel *gpu, const SimKernelInfo *info, u32 block_threads, u32 dynamic_shared_bytes);
+
+#endif

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/texture_fetch.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/exec/access.h"
+
+const TextureGeometry texture_geometries[9] = {
+    [GEOM_1D - GEOM_1D] = {.dims = 1},
+    [GEOM_2D - GEOM_1D] = {.dims = 2},
+    [GEOM_3D - GEOM_1D] = {.dims = 3},
+    [GEOM_A1D - GEOM_1D] = {.dims = 1, .layered = true},
+    [GEOM_A2D - GEOM_1D] = {.dims = 2, .layered = true},
+    [GEOM_CUBE - GEOM_1D] = {.dims = 3, .cube = true},
+    [GEOM_ACUBE - GEOM_1D] = {.dims = 3, .layered = true, .cube = true},
+};
+
+// --- one instruction -----------------------------------------------------------------------------------------------
+void texture_begin(TextureAccess *a, Exec *x) {
+    a->x = x;
+    a->texture = NULL;
+    a->handle = 0;
+    a->bytes = 0;
+    a->sectors.count = 0;
+    memset(a->sectors.used, 0, sizeof a->sectors.used);
+}
+
+void texture_end(TextureAccess *a) {
+    PcCounters *c = a->x->count;
+    c->requests++;
+    c->sectors += a->sectors.count;
+    c->bytes += a->bytes;
+}
+
+bool texture_bind(TextureAccess *a, u32 lane, u64 handle) {
+    a->lane = lane;
+    if (a->texture && a->handle == handle) return true;
+    a->handle = handle;
+    a->texture = sim_texture_get(a->x->grid->sim, handle);
+    if (!a->texture) a->x->fault = (Fault){.kind = FAULT_BAD_HANDLE, .lane = (u8)lane, .address = handle};
+    return a->texture != NULL;
+}
+
+static void sector_add(SectorSet *set, u64 address) {
+    u64 sector = address >> 5;
+    u32 at = (u32)((sector * 0x9e3779b97f4a7c15ull) >> 55);
+    for (; set->used[at >> 6] >> (at & 63) & 1; at = (at + 1) & 511)
+        if (set->sector[at] == sector) return;
+    set->used[at >> 6] |= 1ull << (at & 63);
+    set->sector[at] = sector;
+    set->count++;
+}
+
+// Host bytes of a device address, by the allocation this instruction hit last where it can.
+static u8 *place(TextureAccess *a, u64 address, u32 bytes, bool store) {
+    const PcState *s = pc_state(a->x);
+    sector_add(&a->sectors, address);
+    a->bytes += bytes;
+    u64 at = address - s->start;
+    bool known = s->generation == a->x->grid->sim->generation && at < s->size && bytes <= s->size - at;
+    if (known && !(address & (bytes - 1)) && !(store && s->read_only))
+        return (u8 *)(uintptr_t)(address + (u64)s->delta);
+    u8 space;
+    return access_resolve(a->x, a->lane, address, bytes, SPACE_GLOBAL, store, &space);
+}
+
+// --- texels --------------------------------------------------------------------------------------------------------
+f32 float_from_half(u32 h) {
+    u32 exponent = h >> 10 & 31, fraction = h & 1023;
+    f32 magnitude = exponent == 31 ? (fraction ? NAN : INFINITY)
+                    : exponent     ? ldexpf((f32)(1024 + fraction), (int)exponent - 25)
+                                   : ldexpf((f32)fraction, -24);
+    return h & 0x8000 ? -magnitude : magnitude;
+}
+
+u32 half_from_float(f32 value) {
+    u32 sign = signbit(value) ? 0x8000 : 0;
+    f32 magnitude = fabsf(value);
+    if (isnan(value)) return 0x7fff;
+    if (magnitude >= 65520.0f) return sign | 0x7c00;
+    if (magnitude < 0x1p-14f) return sign | (u32)nearbyintf(magnitude * 0x1p24f);
+    int exponent;
+    f32 fraction = frexpf(magnitude, &exponent);    // [0.5, 1)
+    u32 digits = (u32)nearbyintf(fraction * 2048);  // 1024..2048: a carry moves into the exponent by itself
+    return sign | (((u32)(exponent + 13) << 10) + digits);
+}
+
+static u32 bits_of(f32 value) {
+    u32 bits;
+    memcpy(&bits, &value, 4);
+    return bits;
+}
+
+static f32 float_of(u32 bits) {
+    f32 value;
+    memcpy(&value, &bits, 4);
+    return value;
+}
+
+static bool yields_floats(const SimTexture *t) { return t->channel_kind == CHANNEL_FLOAT || t->read_normalized; }
+
+// One channel as the texture unit returns it.
+static u32 decode_channel(const SimTexture *t, const u8 *from) {
+    u32 raw = 0, bits = t->channel_bits;
+    memcpy(&raw, from, bits / 8);
+    if (t->channel_kind == CHANNEL_FLOAT) return bits == 16 ? bits_of(float_from_half(raw)) : raw;
+    u32 shift = 32 - bits;
+    i32 value = (i32)(raw << shift) >> shift;
+    if (!t->read_normalized) return t->channel_kind == CHANNEL_SIGNED ? (u32)value : raw;
+    if (t->channel_kind == CHANNEL_UNSIGNED) return bits_of((f32)raw / (f32)(bits == 8 ? 255 : 65535));
+    return bits_of(fmaxf((f32)value / (f32)(bits == 8 ? 127 : 32767), -1));
+}
+
+static u32 texel_bytes(const SimTexture *t) { return (u32)t->channels * t->channel_bits / 8; }
+
+// Measured on an H200: all that a texel does not have is 0, the fourth component too.
+static void missing_channels(const SimTexture *t, u32 out[4]) {
+    for (u32 c = t->channels; c < 4; c++) out[c] = 0;
+}
+
+static bool read_texel(TextureAccess *a, u64 address, u32 out[4]) {
+    const SimTexture *t = a->texture;
+    const u8 *from = place(a, address, texel_bytes(t), false);
+    if (!from) return false;
+    for (u32 c = 0; c < t->channels; c++) out[c] = decode_channel(t, from + c * t->channel_bits / 8);
+    missing_channels(t, out);
+    return true;
+}
+
+// The border colour takes part as the texels do: normalised to their precision, for integers as the bits that were
+// given.
+static u32 border_channel(const SimTexture *t, f32 value) {
+    if (!t->read_normalized) return bits_of(value);
+    bool is_signed = t->channel_kind == CHANNEL_SIGNED;
+    f32 unit = (f32)((1u << (t->channel_bits - is_signed)) - 1), low = is_signed ? -1 : 0;
+    return bits_of(nearbyintf(fminf(fmaxf(value, low), 1) * unit) / unit);
+}
+
+static void border_texel(const SimTexture *t, u32 out[4]) {
+    for (u32 c = 0; c < t->channels; c++) out[c] = border_channel(t, t->border[c]);
+    missing_channels(t, out);
+}
+
+// --- addressing ----------------------------------------------------------------------------------------------------
+// A fetch with its coordinates made plain: texel units, a layer or face, and how to leave the texture.
+typedef struct Footprint {
+    f64 at[3];
+    i64 size[3];
+    u8 mode[3];  // SimAddressMode
+    u32 dims;
+    u64 layer;
+} Footprint;
+
+static i64 texture_size(const SimTexture *t, u32 dim) {
+    u32 size = dim == 0 ? t->width : dim == 1 ? t->height : t->depth;
+    return size ? size : 1;
+}
+
+// Direction to face and position on it: the table of the CUDA Programming Guide, "Cubemap Textures".
+static u32 cube_face(const f32 v[3], f64 position[2]) {
+    f64 x = v[0], y = v[1], z = v[2], ax = fabs(x), ay = fabs(y), az = fabs(z), m, s, t;
+    u32 face;
+    if (ax >= ay && ax >= az)
+        face = x >= 0 ? 0 : 1, m = ax, s = x >= 0 ? -z : z, t = -y;
+    else if (ay >= az)
+        face = y >= 0 ? 2 : 3, m = ay, s = x, t = y >= 0 ? z : -z;
+    else
+        face = z >= 0 ? 4 : 5, m = az, s = z >= 0 ? x : -x, t = -y;
+    if (m == 0) m = 1;
+    position[0] = (s / m + 1) / 2;
+    position[1] = (t / m + 1) / 2;
+    return face;
+}
+
+static u64 layer_of(const SimTexture *t, const TextureGeometry *g, u32 layer) {
+    u32 layers = g->cube ? t->layers / 6 : t->layers;
+    if (!g->layered || layers == 0) return 0;
+    return layer < layers ? layer : layers - 1;
+}
+
+// Normalised coordinates have 21 bits of fraction (measured on an H200). Those that repeat are brought near the texture
+// before they are scaled: nothing is lost for large ones.
+static f64 reduce(f64 at, u8 mode) {
+    at = floor(at * 0x1p21) * 0x1p-21;
+    if (mode == ADDRESS_WRAP) return at - floor(at);
+    if (mode == ADDRESS_MIRROR) return at - 2 * floor(at / 2);
+    return at;
+}
+
+static Footprint footprint(const SimTexture *t, const TextureGeometry *g, const TexturePoint *p) {
+    Footprint f = {.dims = g->cube ? 2 : g->dims, .layer = layer_of(t, g, p->layer)};
+    f64 on_face[2];
+    bool normalized = (t->normalized_coords || g->cube) && p->is_float;
+    if (g->cube) f.layer = f.layer * 6 + cube_face(p->f, on_face);
+    for (u32 d = 0; d < f.dims; d++) {
+        f.size[d] = texture_size(t, d);
+        u8 mode = t->address[d];
+        if (g->cube || (!normalized && mode != ADDRESS_BORDER))
+            mode = ADDRESS_CLAMP;  // wrap and mirror need normalised ones
+        f64 at = g->cube ? on_face[d] : p->is_float ? (f64)p->f[d] : (f64)p->i[d];
+        if (!isfinite(at)) at = 0;
+        f.at[d] = normalized ? reduce(at, mode) * (f64)f.size[d] : at;
+        f.at[d] = fmin(fmax(f.at[d], -0x1p40), 0x1p40) + p->offset[d];
+        f.mode[d] = mode;
+    }
+    return f;
+}
+
+// The texel's index in the texture, or -1 for the border.
+static i64 apply_mode(i64 index, i64 size, u8 mode) {
+    if (index >= 0 && index < size) return index;
+    if (mode == ADDRESS_BORDER) return -1;
+    if (mode == ADDRESS_CLAMP) return index < 0 ? 0 : size - 1;
+    i64 period = mode == ADDRESS_WRAP ? size : 2 * size, at = index % period;
+    if (at < 0) at += period;
+    return at < size ? at : period - 1 - at;
+}
+
+static bool fetch_texel(TextureAccess *a, const Footprint *f, const i64 index[3], u32 out[4]) {
+    const SimTexture *t = a->texture;
+    const u64 strides[3] = {texel_bytes(t), t->pitch, t->slice};
+    u64 address = t->data + f->layer * t->slice;
+    for (u32 d = 0; d < f->dims; d++) {
+        i64 at = apply_mode(index[d], f->size[d], f->mode[d]);
+        if (at < 0) return border_texel(t, out), true;
+        address += (u64)at * strides[d];
+    }
+    return read_texel(a, address, out);
+}
+
+// --- filtering -----------------------------------------------------------------------------------------------------
+static bool sample_nearest(TextureAccess *a, const Footprint *f, u32 out[4]) {
+    i64 index[3] = {0};
+    for (u32 d = 0; d < f->dims; d++) index[d] = (i64)floor(f->at[d]);
+    return fetch_texel(a, f, index, out);
+}
+
+// The lower texel of each pair and the weight of the upper one in 1/256: 8 bits of fraction, rounded to nearest.
+static void split_linear(const Footprint *f, i64 low[3], u32 weight[3]) {
+    for (u32 d = 0; d < f->dims; d++) {
+        i64 fixed = (i64)floor((f->at[d] - 0.5) * 256 + 0.5);
+        low[d] = fixed >> 8;
+        weight[d] = (u32)fixed & 255;
+    }
+}
+
+// The weights of the 2^dims corners in 1/256. Measured on an H200: the products of fractions are rounded to 1/256, and
+// the other corners get what is left of their sums (exact for two dimensions, 1/256 off in 1 of 100 fetches for three).
+static void corner_weights(const u32 weight[3], i32 share[8]) {
+    // First the sums over all corners that are upper at least in the dimensions of the index's bits ...
+    for (u32 m = 0; m < 8; m++) {
+        u32 d = m == 7 || m == 2 || m == 3 ? 1 : m > 3 ? 2 : 0;
+        share[m] = m ? (share[m ^ 1u << d] * (i32)weight[d] + 128) >> 8 : 256;
+    }
+    // ... then each without what is upper in more dimensions.
+    for (u32 d = 0; d < 3; d++)
+        for (u32 m = 0; m < 8; m++)
+            if (!(m >> d & 1)) share[m] -= share[m | 1u << d];
+}
+
+// Texels are filtered as halves, 16-bit normalised integers or floats (measured too): the unit of one, 0 for floats.
+static f64 filter_unit(const SimTexture *t) {
+    return !t->read_normalized ? 0 : t->channel_kind == CHANNEL_SIGNED ? 32767 : 65535;
+}
+
+static f64 filter_input(const SimTexture *t, u32 texel) {
+    f64 unit = filter_unit(t);
+    return unit != 0 ? nearbyint(float_of(texel) * unit) : (f64)float_of(texel);
+}
+
+static u32 filter_output(const SimTexture *t, f64 sum) {
+    f64 unit = filter_unit(t), value = sum / 256;
+    if (unit != 0) return bits_of((f32)nearbyint(value) / (f32)unit);
+    return bits_of(t->channel_bits == 16 ? float_from_half(half_from_float((f32)value)) : (f32)value);
+}
+
+static bool sample_linear(TextureAccess *a, const Footprint *f, u32 out[4]) {
+    i64 low[3] = {0};
+    u32 weight[3] = {0};
+    i32 share[8];
+    f64 sum[4] = {0};
+    split_linear(f, low, weight);
+    corner_weights(weight, share);
+    for (u32 corner = 0; corner < 1u << f->dims; corner++) {
+        i64 index[3] = {0};
+        u32 texel[4];
+        if (share[corner] == 0) continue;
+        for (u32 d = 0; d < f->dims; d++) index[d] = low[d] + (corner >> d & 1);
+        if (!fetch_texel(a, f, index, texel)) return false;
+        for (u32 c = 0; c < 4; c++) sum[c] += filter_input(a->texture, texel[c]) * share[corner];
+    }
+    for (u32 c = 0; c < 4; c++) out[c] = filter_output(a->texture, sum[c]);
+    return true;
+}
+
+// By integer coordinates, from plain memory and arrays: beyond the end there are zeros, whatever the modes say.
+static bool sample_texel(TextureAccess *a, const Footprint *f, u32 out[4]) {
+    i64 index[3] = {0};
+    bool inside = true;
+    for (u32 d = 0; d < f->dims; d++) {
+        index[d] = (i64)floor(f->at[d]);
+        inside &= index[d] >= 0 && index[d] < f->size[d];
+    }
+    if (inside) return fetch_texel(a, f, index, out);
+    memset(out, 0, 4 * sizeof *out);
+    return true;
+}
+
+bool texture_sample(TextureAccess *a, const TextureGeometry *g, const TexturePoint *p, u32 out[4]) {
+    const SimTexture *t = a->texture;
+    Footprint f = footprint(t, g, p);
+    if (t->linear_memory || !p->is_float) return sample_texel(a, &f, out);
+    return t->filter == FILTER_LINEAR && yields_floats(t) ? sample_linear(a, &f, out) : sample_nearest(a, &f, out);
+}
+
+bool texture_gather(TextureAccess *a, const TextureGeometry *g, const TexturePoint *p, u32 component, u32 out[4]) {
+    static const u8 right[4] = {0, 1, 1, 0}, next_row[4] = {1, 1, 0, 0};
+    Footprint f = footprint(a->texture, g, p);
+    i64 low[3] = {0};
+    u32 weight[3];
+    split_linear(&f, low, weight);
+    for (u32 k = 0; k < 4; k++) {
+        i64 index[3] = {low[0] + right[k], low[1] + next_row[k]};
+        u32 texel[4];
+        if (!fetch_texel(a, &f, index, texel)) return false;
+        out[k] = texel[component];
+    }
+    return true;
+}
+
+// --- surfaces ------------------------------------------------------------------------------------------------------
+static u8 *surface_fault(TextureAccess *a, const TexturePoint *p, const TextureGeometry *g) {
+    const SimTexture *t = a->texture;
+    Grid *grid = a->x->grid;
+    char place_text[64] = "";
+    for (u32 d = 0, n = 0; d < g->dims && n < sizeof place_text; d++)
+        n += (u32)snprintf(place_text + n, sizeof place_text - n, "%s%d", d ? ", " : "", p->i[d]);
+    snprintf(
+        grid->message, sizeof grid->message,
+        "surface access at (%s), layer %u is outside of %u x %u x %u texels of %u bytes, %u layers (x counts bytes)",
+        place_text, p->layer, t->width, t->height, t->depth, texel_bytes(t), t->layers);
+    a->x->message = grid->message;
+    a->x->fault = (Fault){.kind = FAULT_BAD_HANDLE, .lane = (u8)a->lane, .address = a->handle};
+    return NULL;
+}
+
+u8 *surface_place(TextureAccess *a, const TextureGeometry *g, const TexturePoint *p, u32 bytes, SurfaceMode mode,
+                  bool store) {
+    const SimTexture *t = a->texture;
+    const u64 strides[3] = {1, t->pitch, t->slice};
+    i64 layers = t->layers ? t->layers : 1, layer = g->layered ? p->layer : 0;
+    bool outside = layer >= layers;
+    if (outside) layer = layers - 1;
+    u64 address = t->data + (u64)layer * t->slice;
+    for (u32 d = 0; d < g->dims; d++) {
+        i64 last = d == 0 ? (i64)t->width * texel_bytes(t) - bytes : texture_size(t, d) - 1, at = p->i[d];
+        bool out = at < 0 || at > last;
+        outside |= out;
+        if (out) at = at < 0 || last < 0 ? 0 : last;
+        address += (u64)at * strides[d];
+    }
+    if (outside && mode == SURFACE_ZERO) return NULL;
+    if (outside && mode == SURFACE_TRAP) return surface_fault(a, p, g);
+    return place(a, address, bytes, store);
+}

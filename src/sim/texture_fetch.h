@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the texture unit does with one lane's coordinates: addressing, filtering, conversion; and surface accesses.
+// Values are those of the CUDA Programming Guide, appendix "Texture Fetching"; there are no mipmaps, cube faces are
+// filtered each on its own.
+#ifndef WL_SIM_TEXTURE_FETCH_H
+#define WL_SIM_TEXTURE_FETCH_H
+
+#include "sim/warp.h"
+
+// The sectors that the lanes of one instruction touch: at most 8 texels each.
+typedef struct SectorSet {
+    u64 sector[512];
+    u64 used[8];
+    u32 count;
+} SectorSet;
+
+// One texture or surface instruction in execution. Start with texture_begin, then texture_bind for each lane.
+typedef struct TextureAccess {
+    Exec *x;
+    u32 lane;
+    u64 handle;
+    const SimTexture *texture;  // of `handle`
+    SectorSet sectors;
+    u64 bytes;
+} TextureAccess;
+
+// Geometries in the order of the GEOM tokens of mods.def, from GEOM_1D.
+typedef struct TextureGeometry {
+    u8 dims;       // coordinates besides the layer; 0: cannot be executed
+    bool layered;  // the first coordinate is an unsigned layer
+    bool cube;
+} TextureGeometry;
+extern const TextureGeometry texture_geometries[9];
+
+typedef struct TexturePoint {
+    f32 f[3];       // coordinates, when `is_float`
+    i32 i[3];       // ... or as integers: texels for textures, bytes and then texels for surfaces
+    i32 offset[3];  // in texels
+    u32 layer;
+    bool is_float;
+} TexturePoint;
+
+typedef enum SurfaceMode { SURFACE_TRAP, SURFACE_CLAMP, SURFACE_ZERO } SurfaceMode;
+
+void texture_begin(TextureAccess *a, Exec *x);
+void texture_end(TextureAccess *a);  // counts the request
+// Looks the handle up for `lane`; false with a fault when there is none.
+bool texture_bind(TextureAccess *a, u32 lane, u64 handle);
+
+// The four components: floats as their bits, integers extended to 32 bits; false with a fault.
+bool texture_sample(TextureAccess *a, const TextureGeometry *geometry, const TexturePoint *point, u32 out[4]);
+// One component of the four texels that bilinear filtering would mix, counter-clockwise from (left, next row).
+bool texture_gather(TextureAccess *a, const TextureGeometry *geometry, const TexturePoint *point, u32 component,
+                    u32 out[4]);
+
+// Where a surface access of `bytes` goes. NULL: with a fault, or (SURFACE_ZERO) there is nothing to access.
+u8 *surface_place(TextureAccess *a, const TextureGeometry *geometry, const TexturePoint *point, u32 bytes,
+                  SurfaceMode mode, bool store);
+
+u32 half_from_float(f32 value);  // to nearest even
+f32 float_from_half(u32 half);
+
+#endif

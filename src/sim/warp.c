@@ -1,0 +1,651 @@
+// SPDX-License-Identifier: Apache-2.0
+// The warp loop: fetch, guard, count, execute; and everything that moves lanes between program counters.
+#include "sim/warp.h"
+
+#include <string.h>
+
+#include "sim/builtin.h"
+
+#define RELEASE_FIRST 20000u  // instructions after which lanes at a convergence point are let go the first time
+#define RELEASE_LATER 256u    // ... and afterwards in the same launch
+#define SPLIT_TURN 2000u      // instructions before another ready split of the warp gets its turn
+#define MAX_CALL_DEPTH 4096u
+
+const SimOperand *exec_program_list(const Exec *x, u32 list) { return x->grid->program->lists + list; }
+
+// --- pools of frames and convergence points --------------------------------------------------------------------
+static u32 frame_new(Warp *w, Frame frame) {
+    u32 at;
+    if (w->free_frames.len)
+        at = w->free_frames.data[--w->free_frames.len];
+    else {
+        if (vec_push(&w->frames, frame) != STATUS_OK) return WL_NONE;
+        at = w->frames.len - 1;
+    }
+    w->frames.data[at] = frame;
+    return at;
+}
+
+static void frame_release(Warp *w, u32 at) {
+    while (at != WL_NONE && --w->frames.data[at].refs == 0) {
+        u32 parent = w->frames.data[at].parent;
+        if (vec_push(&w->free_frames, at) != STATUS_OK) return;  // one frame less to reuse
+        at = parent;
+    }
+}
+
+static void conv_release(Warp *w, u32 at) {
+    while (at != WL_NONE && --w->convs.data[at].refs == 0) {
+        u32 parent = w->convs.data[at].parent;
+        frame_release(w, w->convs.data[at].frame);
+        if (vec_push(&w->free_convs, at) != STATUS_OK) return;
+        at = parent;
+    }
+}
+
+// A point at `pc` of `frame` under `parent`; takes over one reference to `parent`, adds one to `frame`. refs starts at
+// 0.
+static u32 conv_new(Warp *w, Conv conv) {
+    u32 at;
+    if (w->free_convs.len)
+        at = w->free_convs.data[--w->free_convs.len];
+    else {
+        if (vec_push(&w->convs, conv) != STATUS_OK) return WL_NONE;
+        at = w->convs.len - 1;
+    }
+    w->convs.data[at] = conv;
+    w->frames.data[conv.frame].refs++;
+    return at;
+}
+
+static void split_remove(Warp *w, u32 at) {
+    frame_release(w, w->splits[at].frame);
+    conv_release(w, w->splits[at].conv);
+    w->splits[at] = w->splits[--w->split_count];
+    w->current = 0;
+}
+
+// A new split that shares frame and convergence point with `like`.
+static Split *split_add(Warp *w, Split like) {
+    w->frames.data[like.frame].refs++;
+    if (like.conv != WL_NONE) w->convs.data[like.conv].refs++;
+    w->splits[w->split_count] = like;
+    return &w->splits[w->split_count++];
+}
+
+// --- registers -------------------------------------------------------------------------------------------------
+static bool grow_area(void **area, u32 *size, u32 needed, u32 unit) {
+    if (needed <= *size) return true;
+    u64 wanted = needed + needed / 2;
+    u8 *bigger = mem_resize(*area, wanted * unit);
+    if (!bigger) return false;
+    memset(bigger + (u64)*size * unit, 0, (wanted - *size) * unit);
+    *area = bigger;
+    *size = (u32)wanted;
+    return true;
+}
+
+static bool warp_reserve(Warp *w, u32 r32, u32 r64, u32 preds) {
+    return grow_area((void **)&w->r32, &w->r32_size, r32, 1) && grow_area((void **)&w->r64, &w->r64_size, r64, 1) &&
+           grow_area((void **)&w->preds, &w->pred_count, preds, sizeof(u32));
+}
+
+static void exec_enter(Exec *x, Warp *w, const Split *s) {
+    const Frame *f = &w->frames.data[s->frame];
+    x->base[AREA_R32] = w->r32 + f->r32;
+    x->base[AREA_R64] = w->r64 + f->r64;
+    x->pred = w->preds + f->pred;
+    x->frame_local = f->local;
+    x->active = s->mask;
+}
+
+Status warp_start(Warp *w, const SimProgram *program, u32 lanes, u64 local_stride) {
+    const SimFunc *kernel = &program->funcs[0];
+    w->frames.len = w->free_frames.len = w->convs.len = w->free_convs.len = 0;
+    w->executed = w->stuck_since = w->turn = 0;
+    w->exited = 0;
+    w->current = 0;
+    w->lanes = lanes == LANES ? FULL_MASK : (1u << lanes) - 1;
+    if (!warp_reserve(w, kernel->r32_bytes, kernel->r64_bytes, kernel->preds)) return STATUS_NO_MEMORY;
+    memset(w->r32, 0, kernel->r32_bytes);
+    memset(w->r64, 0, kernel->r64_bytes);
+    memset(w->preds, 0, kernel->preds * sizeof(u32));
+    w->preds[1] = FULL_MASK;
+    if (local_stride * LANES > w->local_stride * LANES || !w->local) {
+        mem_free(w->local);
+        w->local = mem_alloc(local_stride * LANES + 1);
+        if (!w->local) return w->local_stride = 0, STATUS_NO_MEMORY;
+        w->local_stride = local_stride;
+    }
+    memset(w->local, 0, w->local_stride * LANES);
+    u32 frame = frame_new(w, (Frame){.parent = WL_NONE, .call_pc = WL_NONE, .refs = 1});
+    if (frame == WL_NONE) return STATUS_NO_MEMORY;
+    w->splits[0] = (Split){.pc = kernel->entry, .mask = w->lanes, .frame = frame, .conv = WL_NONE};
+    w->split_count = 1;
+    return STATUS_OK;
+}
+
+void warp_free(Warp *w) {
+    vec_free(&w->frames);
+    vec_free(&w->free_frames);
+    vec_free(&w->convs);
+    vec_free(&w->free_convs);
+    mem_free(w->r32);
+    mem_free(w->r64);
+    mem_free(w->preds);
+    mem_free(w->local);
+}
+
+bool warp_done(const Warp *w) { return w->split_count == 0; }
+
+// --- convergence -----------------------------------------------------------------------------------------------
+// All lanes still expected at `conv` are there: they go on as one split.
+static void conv_resume(Warp *w, u32 conv) {
+    Conv *c = &w->convs.data[conv];
+    if (c->mask == 0 || c->arrived != c->mask) return;
+    Split resumed = {.pc = c->pc, .mask = c->arrived, .frame = c->frame, .conv = c->parent};
+    c->arrived = c->mask = 0;
+    split_add(w, resumed);
+}
+
+// Lanes leave for good (exit, or a return past inner points): nobody waits for them below `until`.
+static void conv_forget(Warp *w, u32 conv, u32 until, u32 lanes) {
+    while (conv != until && conv != WL_NONE) {
+        Conv *c = &w->convs.data[conv];
+        u32 parent = c->parent;
+        c->mask &= ~lanes;
+        conv_resume(w, conv);
+        conv = parent;
+    }
+}
+
+// The split stands at its convergence point: it waits there for the rest. True when it went on instead (was the last).
+static bool split_arrive(Warp *w, u32 at) {
+    Split *s = &w->splits[at];
+    bool moved = false;
+    while (s->conv != WL_NONE) {
+        Conv *c = &w->convs.data[s->conv];
+        if (c->pc != s->pc || c->frame != s->frame) return moved;
+        c->arrived |= s->mask;
+        if (c->arrived != c->mask) {
+            split_remove(w, at);
+            return false;
+        }
+        u32 parent = c->parent, old = s->conv;
+        s->mask = c->arrived;
+        c->arrived = c->mask = 0;
+        s->conv = parent;
+        if (parent != WL_NONE) w->convs.data[parent].refs++;
+        conv_release(w, old);
+        moved = true;
+    }
+    return moved;
+}
+
+// Lets lanes that wait at the innermost point of some blocked or spinning split go on without the others (Volta and
+// later).
+static bool warp_let_go(Warp *w, const Split *s) {
+    for (u32 conv = s->conv; conv != WL_NONE; conv = w->convs.data[conv].parent) {
+        Conv *c = &w->convs.data[conv];
+        if (!c->arrived) continue;
+        Split released = {.pc = c->pc, .mask = c->arrived, .frame = c->frame, .conv = c->parent};
+        c->mask &= ~c->arrived;
+        c->arrived = 0;
+        split_add(w, released);
+        return true;
+    }
+    return false;
+}
+
+// --- branches --------------------------------------------------------------------------------------------------
+// Splits `s` in two at a divergent branch: `taken` lanes go to `target`, the rest stay in `s` at `fall`.
+static bool split_diverge(Warp *w, Split *s, u32 taken, u32 target, u32 fall, u32 reconverge) {
+    bool same =
+        s->conv != WL_NONE && w->convs.data[s->conv].pc == reconverge && w->convs.data[s->conv].frame == s->frame;
+    if (reconverge != WL_NONE && !same) {
+        u32 conv =
+            conv_new(w, (Conv){.parent = s->conv, .pc = reconverge, .frame = s->frame, .mask = s->mask, .refs = 1});
+        if (conv == WL_NONE) return false;
+        s->conv = conv;
+    }
+    Split other = *s;
+    other.mask = taken;
+    other.pc = target;
+    s->mask &= ~taken;
+    s->pc = fall;
+    split_add(w, other);
+    return true;
+}
+
+static bool exec_branch(Exec *x, Warp *w, Split *s, const SimInsn *in, u32 taken) {
+    if (taken == s->mask)
+        s->pc = in->target;
+    else if (taken == 0)
+        s->pc++;
+    else {
+        x->count->divergent++;
+        return split_diverge(w, s, taken, in->target, s->pc + 1, in->reconverge);
+    }
+    return true;
+}
+
+// brx.idx: lanes by their index into the target list.
+static bool exec_switch(Exec *x, Warp *w, Split *s, const SimInsn *in, u32 mask) {
+    const u32 *index = exec_operand(x, in->src[0]);
+    const u32 *table = x->grid->program->lists + in->list;
+    u32 fall = s->mask & ~mask, first = WL_NONE, left = mask;
+    bool diverged = false;
+    for (u32 l = 0; l < LANES; l++)
+        if (mask >> l & 1 && index[l] >= in->list_count) {
+            x->fault = (Fault){.kind = FAULT_BAD_CALL, .lane = (u8)l, .address = index[l]};
+            return true;
+        }
+    u32 self = s->pc;
+    while (left) {
+        u32 lane = (u32)__builtin_ctz(left), target = table[index[lane]], group = 0;
+        for (u32 l = lane; l < LANES; l++) group |= (u32)((left >> l & 1) && table[index[l]] == target) << l;
+        left &= ~group;
+        if (left == 0 && fall == 0) {
+            s->pc = target;
+            break;
+        }
+        diverged = true;
+        if (!split_diverge(w, s, group, target, self, in->reconverge)) return false;
+        first = target;
+    }
+    if (fall) s->pc = self + 1;
+    if (diverged && first != WL_NONE) x->count->divergent++;
+    return true;
+}
+
+// --- calls -----------------------------------------------------------------------------------------------------
+static void copy_arg(Exec *x, const Warp *w, const SimArg *arg, u32 from, u32 to, u32 mask, bool result) {
+    for (u32 l = 0; l < LANES; l++) {
+        if (!(mask >> l & 1)) continue;
+        u8 *local = w->local + l * w->local_stride;
+        u8 *caller = local + from + arg->caller, *callee = local + to + arg->callee;
+        if (arg->is_reg) {
+            u32 lane_bytes = arg->caller >> 30 == AREA_R64 || arg->caller >> 30 == AREA_C64 ? 8 : 4;
+            caller = (u8 *)exec_operand(x, arg->caller) + l * lane_bytes;
+        }
+        memcpy(result ? caller : callee, result ? callee : caller, arg->size);
+    }
+}
+
+static bool enter_function(Exec *x, Warp *w, Split *s, const SimInsn *in, const SimFunc *callee, u32 mask) {
+    const SimProgram *p = x->grid->program;
+    const SimCall *call = &p->calls[in->list];
+    Frame caller = w->frames.data[s->frame];
+    const SimFunc *from = &p->funcs[caller.func];
+    Frame frame = {.parent = s->frame,
+                   .func = (u32)(callee - p->funcs),
+                   .call_pc = s->pc,
+                   .r32 = caller.r32 + from->r32_bytes,
+                   .r64 = caller.r64 + from->r64_bytes,
+                   .pred = caller.pred + from->preds,
+                   .local = caller.local + from->local_bytes};
+    if (frame.local + callee->local_bytes > w->local_stride || w->frames.len > MAX_CALL_DEPTH) {
+        x->fault = (Fault){.kind = FAULT_STACK, .lane = (u8)__builtin_ctz(mask)};
+        return true;
+    }
+    if (!warp_reserve(w, frame.r32 + callee->r32_bytes, frame.r64 + callee->r64_bytes, frame.pred + callee->preds))
+        return false;
+    exec_enter(x, w, s);
+    for (u32 i = 0; i < call->arg_count; i++)
+        copy_arg(x, w, &p->args[call->args + i], caller.local, frame.local, mask, false);
+    w->preds[frame.pred] &= ~mask;
+    w->preds[frame.pred + 1] |= mask;
+    u32 conv = conv_new(
+        w, (Conv){.parent = s->conv, .pc = s->pc + 1, .frame = s->frame, .mask = s->mask, .refs = 1, .is_call = true});
+    if (conv == WL_NONE) return false;
+    s->conv = conv;
+    u32 at = frame_new(w, frame);
+    if (at == WL_NONE) return false;
+    // The caller's frame stays referenced by the new frame; lanes that do not call wait at the return point or call
+    // later.
+    u32 rest = s->mask & ~mask;
+    if (rest) {
+        Split waiting = *s;
+        waiting.mask = rest;
+        split_add(w, waiting);
+    }
+    w->frames.data[at].refs = 1;
+    s->frame = at;
+    s->mask = mask;
+    s->pc = callee->entry;
+    return true;
+}
+
+static const SimFunc *call_target(const SimProgram *p, FuncRef func) {
+    u32 index = func < p->module->func_count ? p->func_of[func] : WL_NONE;
+    return index == WL_NONE ? NULL : &p->funcs[index];
+}
+
+static bool exec_call(Exec *x, Warp *w, Split *s, const SimInsn *in, u32 mask) {
+    const SimProgram *p = x->grid->program;
+    const SimCall *call = &p->calls[in->list];
+    u32 skip = s->mask & ~mask;
+    if (call->builtin) {
+        builtin_call(x, w, call, mask);
+        s->pc++;
+        return true;
+    }
+    if (mask == 0) return s->pc++, true;
+    const SimFunc *callee;
+    if (in->target != WL_NONE)
+        callee = &p->funcs[in->target];
+    else {
+        const u64 *handles = exec_operand(x, in->src[0]);
+        u32 lane = (u32)__builtin_ctz(mask);
+        callee = call_target(p, function_from_handle(p->module, handles[lane]));
+        if (!callee) {
+            x->fault = (Fault){.kind = FAULT_BAD_CALL, .lane = (u8)lane, .address = handles[lane]};
+            return true;
+        }
+        for (u32 l = 0; l < LANES; l++)
+            if (mask >> l & 1 && handles[l] != handles[lane]) mask &= ~(1u << l);
+    }
+    u32 pc = s->pc;
+    u32 index = (u32)(s - w->splits);
+    if (!enter_function(x, w, s, in, callee, mask)) return false;
+    if (skip && w->split_count > 1) {  // predicated off: wait behind the call
+        Split *rest = &w->splits[w->split_count - 1];
+        if (rest->pc == pc && (rest->mask & ~skip) == 0) rest->pc = pc + 1;
+    }
+    (void)index;
+    return true;
+}
+
+static bool exec_return(Exec *x, Warp *w, Split *s, u32 mask) {
+    const SimProgram *p = x->grid->program;
+    Frame frame = w->frames.data[s->frame];
+    const SimInsn *call_insn = &p->insns[frame.call_pc];
+    const SimCall *call = &p->calls[call_insn->list];
+    u32 conv = s->conv;
+    while (!(w->convs.data[conv].is_call && w->convs.data[conv].frame == frame.parent))
+        conv = w->convs.data[conv].parent;
+    if (mask != s->mask) {  // some lanes return, the others go on
+        Split other = *s;
+        other.mask = s->mask & ~mask;
+        other.pc++;
+        split_add(w, other);
+        s->mask = mask;
+    }
+    Split caller = {.frame = frame.parent};
+    exec_enter(x, w, &caller);
+    for (u32 i = 0; i < call->result_count; i++)
+        copy_arg(x, w, &p->args[call->results + i], w->frames.data[frame.parent].local, frame.local, mask, true);
+    u32 inner = s->conv, old_frame = s->frame;
+    s->pc = frame.call_pc + 1;
+    s->frame = frame.parent;
+    w->frames.data[frame.parent].refs++;
+    s->conv = conv;
+    w->convs.data[conv].refs++;
+    conv_forget(w, inner, conv, mask);
+    conv_release(w, inner);
+    frame_release(w, old_frame);
+    return true;
+}
+
+static void exec_exit(Warp *w, Split *s, u32 mask) {
+    w->exited |= mask;
+    w->cta->exited_threads += (u32)__builtin_popcount(mask);
+    u32 at = (u32)(s - w->splits), conv = s->conv;
+    s->mask &= ~mask;
+    if (conv != WL_NONE) w->convs.data[conv].refs++;  // keep it over the removal
+    if (s->mask == 0)
+        split_remove(w, at);
+    else
+        s->pc++;
+    conv_forget(w, conv, WL_NONE, mask);
+    conv_release(w, conv);
+    barrier_threads_exited(w->cta);
+}
+
+// --- warp-level synchronisation --------------------------------------------------------------------------------
+static u32 sync_members(Exec *x, const SimInsn *in, u32 mask) {
+    if (in->src[3] == SIM_NO_OPERAND) return mask;  // forms without a membermask
+    const u32 *members = exec_operand(x, in->src[3]);
+    return members[__builtin_ctz(mask)];
+}
+
+// The splits that wait at the same instruction in the same frame join when together they are all the members.
+static void sync_release(Exec *x, Warp *w) {
+    for (u32 i = 0; i < w->split_count; i++) {
+        Split *s = &w->splits[i];
+        if (s->state != SPLIT_SYNC) continue;
+        const SimInsn *in = &x->grid->program->insns[s->pc];
+        u32 here = 0, anywhere = 0;
+        for (u32 j = 0; j < w->split_count; j++) {
+            const Split *o = &w->splits[j];
+            if (o->state != SPLIT_SYNC) continue;
+            anywhere |= o->mask;
+            if (o->pc == s->pc && o->frame == s->frame) here |= o->mask;
+        }
+        u32 wanted = s->sync_mask & w->lanes & ~w->exited;
+        bool meets = in->exec ? (wanted & ~here) == 0 : (wanted & ~anywhere) == 0;
+        if (!meets) continue;
+        u32 pc = s->pc, frame = s->frame;
+        exec_enter(x, w, s);
+        x->active = here;
+        if (in->exec) in->exec(x, in, here);
+        for (u32 j = 0; j < w->split_count; j++) {
+            Split *o = &w->splits[j];
+            bool joins =
+                o->state == SPLIT_SYNC && ((o->pc == pc && o->frame == frame) || (!in->exec && (o->mask & wanted)));
+            if (!joins) continue;
+            o->state = SPLIT_READY;
+            o->pc++;
+        }
+    }
+}
+
+// True when the instruction was executed, false when the split has to wait.
+static bool exec_sync(Exec *x, Warp *w, Split *s, const SimInsn *in, u32 mask) {
+    u32 members = sync_members(x, in, mask) & w->lanes & ~w->exited;
+    if (WL_LIKELY((members & ~mask) == 0)) {
+        if (in->exec) in->exec(x, in, mask);
+        s->pc++;
+        return true;
+    }
+    if (mask != s->mask) {  // predicated off lanes do not wait
+        Split other = *s;
+        other.mask = s->mask & ~mask;
+        other.pc++;
+        s->mask = mask;
+        split_add(w, other);
+    }
+    s->state = SPLIT_SYNC;
+    s->sync_mask = members;
+    sync_release(x, w);
+    return false;
+}
+
+// --- the loop --------------------------------------------------------------------------------------------------
+static inline u32 guarded(const Exec *x, const SimInsn *in, u32 mask) {
+    if (in->guard == WL_NONE) return mask;
+    u32 p = x->pred[in->guard];
+    return mask & (in->flags & SIM_GUARD_NEGATED ? ~p : p);
+}
+
+// Lanes in a mask, without the call that popcount is on baseline x86-64 ("Hacker's Delight", 5-1).
+static inline u64 lanes_in(u32 mask) {
+    if (mask == FULL_MASK) return LANES;
+    mask -= mask >> 1 & 0x55555555;
+    mask = (mask & 0x33333333) + (mask >> 2 & 0x33333333);
+    return ((mask + (mask >> 4)) & 0x0f0f0f0f) * 0x01010101 >> 24;
+}
+
+static inline void count_insn(Exec *x, u32 active, u32 mask) {
+    x->count->warps++;
+    u64 lanes = lanes_in(active);
+    x->count->threads += lanes;
+    x->count->threads_on += mask == active ? lanes : lanes_in(mask);
+}
+
+typedef enum RunEvent { RUN_ON, RUN_SWITCH, RUN_FAIL, RUN_YIELD } RunEvent;
+
+// Control flow and synchronisation: RUN_SWITCH when the set of splits changed.
+static RunEvent run_control(Exec *x, Warp *w, Split *s, const SimInsn *in, u32 mask) {
+    u32 before = w->split_count;
+    bool good = true;
+    switch (in->kind) {
+    case SIM_BRANCH:
+        good = exec_branch(x, w, s, in, mask);
+        return !good ? RUN_FAIL : w->split_count == before ? RUN_ON : RUN_SWITCH;
+    case SIM_SWITCH: good = mask ? exec_switch(x, w, s, in, mask) : (s->pc++, true); break;
+    case SIM_CALL: good = exec_call(x, w, s, in, mask); break;
+    case SIM_RET:
+        if (mask == 0)
+            s->pc++;
+        else if (w->frames.data[s->frame].parent == WL_NONE)
+            exec_exit(w, s, mask);
+        else
+            good = exec_return(x, w, s, mask);
+        break;
+    case SIM_EXIT:
+        if (mask == 0)
+            s->pc++;
+        else
+            exec_exit(w, s, mask);
+        break;
+    case SIM_TRAP:
+        if (mask) x->fault = (Fault){.kind = FAULT_TRAP, .lane = (u8)__builtin_ctz(mask)};
+        s->pc++;
+        break;
+    case SIM_BARRIER:
+        if (mask == 0)
+            s->pc++;
+        else
+            barrier_arrive(x, w, s, in, mask);
+        break;
+    case SIM_WARP_SYNC:
+        if (mask == 0)
+            s->pc++;
+        else if (exec_sync(x, w, s, in, mask))
+            return x->fault.kind ? RUN_FAIL : RUN_ON;
+        break;
+    default: break;
+    }
+    return good && !x->fault.kind ? RUN_SWITCH : RUN_FAIL;
+}
+
+static RunEvent run_wait(Exec *x, Split *s, const SimInsn *in, u32 mask) {
+    x->retry = false;
+    if (mask) in->exec(x, in, mask);
+    if (x->fault.kind) return RUN_FAIL;
+    s->pc++;
+    return x->retry ? RUN_SWITCH : RUN_ON;
+}
+
+// Runs one split until something changes the set of splits, or `budget` instructions have passed.
+static RunEvent split_run(Exec *x, Warp *w, u32 at, u64 *budget) {
+    const SimInsn *insns = x->grid->program->insns;
+    PcState *states = x->grid->states;
+    Split *s = &w->splits[at];
+    exec_enter(x, w, s);
+    u64 left = *budget;
+    RunEvent event = RUN_ON;
+    while (left > 0) {
+        const SimInsn *in = &insns[s->pc];
+        if (WL_UNLIKELY(in->flags & SIM_RECONVERGE) && s->conv != WL_NONE) {
+            u32 count = w->split_count;
+            if (split_arrive(w, at)) x->active = s->mask;
+            if (w->split_count != count) {
+                event = RUN_SWITCH;
+                break;
+            }
+        }
+        u32 mask = guarded(x, in, s->mask);
+        x->count = &states[s->pc].counters;
+        count_insn(x, s->mask, mask);
+        left--;
+        x->now++;
+        if (WL_LIKELY(in->kind <= SIM_MEMORY)) {
+            if (mask) in->exec(x, in, mask);
+            if (WL_UNLIKELY(x->fault.kind)) {
+                event = RUN_FAIL;
+                break;
+            }
+            s->pc++;
+            if (WL_LIKELY(!(in->flags & SIM_LONG))) continue;
+            event = RUN_YIELD;
+            break;
+        }
+        event = in->kind == SIM_WAIT ? run_wait(x, s, in, mask) : run_control(x, w, s, in, mask);
+        if (event != RUN_ON) break;
+    }
+    w->executed += *budget - left;
+    w->cta->executed = x->now;
+    *budget = left;
+    return event;
+}
+
+static u32 next_ready(const Warp *w) {
+    for (u32 i = 0; i < w->split_count; i++) {
+        u32 at = (w->current + i) % w->split_count;
+        if (w->splits[at].state == SPLIT_READY) return at;
+    }
+    return WL_NONE;
+}
+
+// Nothing is ready: before Volta that is final; later, lanes waiting at convergence points are let go.
+static bool unblock(Exec *x, Warp *w) {
+    if (!x->grid->its) return false;
+    for (u32 i = 0; i < w->split_count; i++)
+        if (warp_let_go(w, &w->splits[i])) return true;
+    return false;
+}
+
+// The split has run for long: others of the warp get their turn, and lanes that wait for it are let go.
+static void take_turns(Exec *x, Warp *w, u32 at) {
+    w->turn = 0;
+    if (w->executed - w->stuck_since < x->grid->release_budget) {
+        w->current = (at + 1) % w->split_count;
+        return;
+    }
+    w->stuck_since = w->executed;
+    if (warp_let_go(w, &w->splits[at % w->split_count])) x->grid->release_budget = RELEASE_LATER;
+    w->current = (at + 1) % w->split_count;
+}
+
+// A split that is the only one left runs until lanes that wait for it are due to be let go.
+static u64 turn_length(const Grid *g, const Warp *w) { return w->split_count == 1 ? g->release_budget : SPLIT_TURN; }
+
+static u64 turn_left(const Grid *g, const Warp *w) {
+    u64 length = turn_length(g, w);
+    return w->turn < length ? length - w->turn : 1;
+}
+
+WarpStop warp_run(Exec *x, Warp *w, u64 budget) {
+    x->warp = w;
+    x->cta = w->cta;
+    x->now = w->cta->executed;
+    x->local = w->local;
+    x->local_stride = w->local_stride;
+    if (x->grid->release_budget == 0) x->grid->release_budget = RELEASE_FIRST;
+    while (w->split_count) {
+        u32 at = next_ready(w);
+        if (at == WL_NONE) {
+            if (unblock(x, w)) continue;
+            return WARP_BLOCKED;
+        }
+        if (budget == 0) return WARP_BUDGET;
+        bool alone = w->split_count == 1 && w->splits[at].conv == WL_NONE;
+        u64 turn = alone || !x->grid->its ? budget : turn_left(x->grid, w),
+            given = turn = turn < budget ? turn : budget;
+        w->current = at;
+        RunEvent event = split_run(x, w, at, &turn);
+        budget -= given - turn;
+        w->turn += given - turn;
+        if (event == RUN_FAIL) return WARP_FAULT;
+        if (w->split_count == 0) break;
+        if (event == RUN_SWITCH) w->current = w->split_count - 1;  // the newest split first: depth first
+        if (alone || event == RUN_SWITCH)
+            w->stuck_since = w->executed, w->turn = 0;
+        else if (x->grid->its && w->turn >= turn_length(x->grid, w))
+            take_turns(x, w, at);
+        if (event == RUN_YIELD) return WARP_BUDGET;
+    }
+    return WARP_DONE;
+}

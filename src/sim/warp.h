@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// A warp in execution: splits of lanes with a pc each, call frames, and convergence points.
+//
+// Where a branch diverges, a convergence point is made at its immediate post-dominator: both sides run under it, arrive
+// there and go on together. Before Volta that is all: the side that runs keeps running until it arrives or ends (the
+// classic SIMT stack). From Volta on (independent thread scheduling) splits share the warp fairly, and lanes that wait
+// at a convergence point are let go when the others make no headway without them, so that spinning on a lock held by a
+// lane of the same warp ends.
+#ifndef WL_SIM_WARP_H
+#define WL_SIM_WARP_H
+
+#include "sim/exec.h"
+#include "sim/machine.h"
+
+typedef enum SplitState { SPLIT_READY, SPLIT_SYNC, SPLIT_BARRIER } SplitState;
+
+typedef struct Split {
+    u32 pc, mask;
+    u32 frame;      // Warp.frames
+    u32 conv;       // innermost convergence point, WL_NONE
+    u8 state;       // SplitState
+    u8 barrier;     // SPLIT_BARRIER: which
+    u32 sync_mask;  // SPLIT_SYNC: the lanes waited for
+    u32 result;     // bar.red
+} Split;
+
+typedef struct Frame {
+    u32 parent;                 // WL_NONE for the kernel
+    u32 func;                   // SimProgram.funcs
+    u32 call_pc;                // the call instruction
+    u32 r32, r64, pred, local;  // offsets of the frame in the warp's areas
+    u32 refs;                   // splits, convergence points and frames that name it
+} Frame;
+
+typedef struct Conv {
+    u32 parent;
+    u32 pc, frame;  // where the lanes meet
+    u32 mask;       // lanes that will come
+    u32 arrived;
+    u32 refs;      // splits and convergence points below
+    bool is_call;  // the return point of a call
+} Conv;
+
+typedef struct Warp {
+    struct Cta *cta;
+    u32 index;  // in the CTA
+    u32 lanes;  // lanes that exist
+    u32 exited;
+    Split splits[LANES];
+    u32 split_count, current;
+    Vec(Frame) frames;
+    Vec(u32) free_frames;
+    Vec(Conv) convs;
+    Vec(u32) free_convs;
+    u8 *r32, *r64;
+    u32 *preds;
+    u32 r32_size, r64_size, pred_count;  // bytes, bytes, slots
+    u8 *local;                           // all lanes
+    u64 local_stride;
+    u64 executed;     // warp instructions, for clocks and budgets
+    u64 turn;         // instructions that the current split has had in its turn
+    u64 stuck_since;  // `executed` when the current split last had company or made way
+    u32 tid[3][LANES];
+} Warp;
+
+typedef enum WarpStop { WARP_BUDGET, WARP_BLOCKED, WARP_DONE, WARP_FAULT } WarpStop;
+
+// Prepares a warp for a new CTA: lanes [0, lanes), registers cleared, at the kernel's entry.
+Status warp_start(Warp *warp, const SimProgram *program, u32 lanes, u64 local_stride);
+// Executes up to `budget` warp instructions.
+WarpStop warp_run(Exec *x, Warp *warp, u64 budget);
+void warp_free(Warp *warp);
+bool warp_done(const Warp *warp);
+
+// barrier.c: a split arrives at a CTA barrier. False: it has to wait (its state is set).
+#define CTA_BARRIERS 16
+#define CLUSTER_BARRIER 16  // one more, behind barrier.cluster
+typedef struct Barrier {
+    u32 expected;  // threads, 0 = nobody has arrived
+    u32 arrived;
+    u32 sum;          // bar.red.popc
+    bool all, any;    // bar.red.and, .or
+    bool open_count;  // waits for all threads of the CTA, however many are left
+} Barrier;
+
+typedef struct Cta {
+    struct Grid *grid;
+    u32 id[3];
+    u64 linear;
+    u32 threads, warp_count;
+    u32 exited_threads;
+    Warp *warps;
+    u32 warp_cap;
+    u32 next_warp;  // round robin
+    Barrier barriers[CTA_BARRIERS + 1];
+    u8 *shared;
+    u32 shared_size, shared_cap;
+    u64 executed;
+    bool used;    // holds a running CTA
+    bool shaped;  // thread indices of its warps are those of the current launch
+} Cta;
+
+bool barrier_arrive(Exec *x, Warp *warp, Split *split, const SimInsn *in, u32 mask);
+void barrier_threads_exited(Cta *cta);
+
+// One pc's row of counters and the allocation it hit last.
+typedef struct PcState {
+    PcCounters counters;
+    u64 start, size;  // device addresses last found valid; size 0 = none
+    i64 delta;        // device address to host address
+    u64 generation;
+    bool read_only;
+} PcState;
+
+typedef struct ChildLaunch ChildLaunch;  // device-side launch, child.c
+
+typedef struct Grid {
+    Sim *sim;
+    SimKernel *kernel;
+    const SimProgram *program;
+    u32 grid[3], block[3], cluster[3];
+    u64 cta_count;
+    u32 dynamic_shared;
+    u8 *params;
+    u32 param_size, param_cap;
+    PcState *states;  // by pc
+    u32 state_cap;
+    Cta *ctas;  // resident ones
+    u32 cta_cap;
+    u64 executed;        // warp instructions
+    u64 grid_workspace;  // device address of the grid barrier's word, 0 = none
+    bool its;            // independent thread scheduling
+    Exec exec;
+    Vec(ChildLaunch *) children;
+    Vec(DevicePtr) heap;  // blocks from device malloc
+    char message[1024];   // what Exec.message points to when it is composed at run time
+    u32 faulting_pc;
+    u32 launch_id;       // of the record
+    u32 release_budget;  // warp instructions before waiting lanes are let go
+} Grid;
+
+#endif
