@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Writes docs/cuda-api.md from api.def:  src/cuda/api_document.sh >docs/cuda-api.md
+set -eu
+cd "$(dirname "$0")"
+names() { sed -n "s/^API_$1(\\([A-Za-z0-9_]*\\).*/\\1/p" api.def; }
+count() { names "$1" | wc -l; }
+list() { names "$1" | sed 's/.*/- `&`/'; }
+
+cat <<END
+# The CUDA runtime API on the simulator
+
+This page is generated from \`src/cuda/api.def\` by \`src/cuda/api_document.sh\`. Warplens's \`libcudart.so.13\` exports every
+function that CUDA 13.0's exports: $(count DONE) are implemented, $(count SAME) are per-thread default stream variants of these,
+and $(count STUB) are not implemented. The latter return \`cudaErrorNotSupported\` and are named once on stderr.
+
+## How it behaves
+
+- **Order.** Each operation runs to completion when it is submitted, in the order of submission over all streams, callbacks
+  and host functions included. That is one of the orders that a GPU may choose. Stream and event queries therefore always
+  say "done", and programs that overlap copies with kernels run correctly but gain nothing. Programmatic dependent launch,
+  priorities, cache windows and prefetching are accepted and change nothing.
+- **Time.** Events take the host's monotonic clock; two recordings are at least one microsecond apart.
+- **Errors.** Error codes are those that an H200 gives (recorded in \`tests/cuda/h200_errors.txt\`), with two exceptions: an
+  impossible grid or block is \`cudaErrorInvalidConfiguration\`, and more threads than the kernel can have is
+  \`cudaErrorLaunchOutOfResources\`, as the reference documents; driver 580 gives \`cudaErrorInvalidValue\` for both. A function
+  that was never registered is \`cudaErrorInvalidDeviceFunction\`.
+- **Faults.** A kernel fault is explained once on stderr and in the profile. It stays with the device: every later call that
+  uses the device returns it, until \`cudaDeviceReset\`.
+- **Handles** are looked up, never followed: a stale or invented one gives \`cudaErrorInvalidResourceHandle\`
+  (\`cudaErrorInvalidValue\` for graphs).
+- **Memory.** Device memory cannot be touched by the host; managed, pinned and registered memory has one address on both
+  sides. Freed stream-ordered memory goes back at once, so pools reserve what they use. Memory of graph allocation nodes
+  stays at its address until the process ends.
+- **Kernels** come from PTX. \`cudaFuncGetAttributes\` reports the PTX's target as both \`ptxVersion\` and \`binaryVersion\`; register
+  counts are those of the machine code beside the PTX, when there is any. A module without PTX for the device is
+  \`cudaErrorNoKernelImageForDevice\`, with the compiler option to add on stderr.
+- **fork.** A child may use CUDA when its parent did not before the fork; otherwise it gets
+  \`cudaErrorInitializationError\`, as with CUDA.
+- **Mipmapped textures** sample their first level. Views that change a texture's format are not taken into account.
+
+## Not implemented
+
+$(list STUB)
+
+## Implemented
+
+$(list DONE)
+
+## Per-thread default stream variants
+
+$(list SAME)
+END

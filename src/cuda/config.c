@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Configuration from the environment, and names of profile files.
+#include "cuda/config.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static const struct {
+    const char *name, *help;
+} variables[] = {
+#define X(field, name, help) {name, help},
+    CONFIG_TABLE(X)
+#undef X
+};
+
+const char *config_name(ConfigVariable variable) { return variables[variable].name; }
+const char *config_help(ConfigVariable variable) { return variables[variable].help; }
+
+static const char *get(ConfigVariable variable) {
+    const char *value = getenv(variables[variable].name);
+    return value ? value : "";
+}
+
+static void get_text(ConfigVariable variable, char *to, size_t size, const char *otherwise) {
+    const char *value = get(variable);
+    snprintf(to, size, "%s", *value ? value : otherwise);
+}
+
+typedef struct Problem {
+    char *text;
+    size_t size;
+} Problem;
+
+static u64 get_number(ConfigVariable variable, u64 low, u64 high, u64 otherwise, Problem problem) {
+    const char *value = get(variable);
+    if (!*value) return otherwise;
+    char *end;
+    errno = 0;
+    u64 number = strtoull(value, &end, 10);
+    if (*end == 0 && !errno && *value != '-' && number >= low && number <= high) return number;
+    snprintf(problem.text, problem.size, "%s=%s is not a number from %llu to %llu", config_name(variable), value,
+             (unsigned long long)low, (unsigned long long)high);
+    return otherwise;
+}
+
+// share/warplens/gpus of the installation (or build folder) that holds this code.
+static void default_gpu_dir(char *to, size_t size) {
+    static const char *const places[] = {"../share/warplens/gpus", "../../share/warplens/gpus", "../../../gpus"};
+    Dl_info info;
+    *to = 0;
+    if (!dladdr((void *)(uintptr_t)config_name, &info) || !info.dli_fname) return;
+    char file[4096];
+    if (!realpath(info.dli_fname, file)) return;
+    char *slash = strrchr(file, '/');
+    if (slash) *slash = 0;
+    for (u32 i = 0; i < WL_COUNT(places); i++) {
+        int length = snprintf(to, size, "%s/%s", file, places[i]);
+        if (length > 0 && (size_t)length < size && access(to, R_OK) == 0) return;
+    }
+}
+
+static u64 now_realtime(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (u64)t.tv_sec * 1000000000ull + (u64)t.tv_nsec;
+}
+
+void config_read(CudaConfig *config, char *problem_text, size_t problem_size) {
+    Problem problem = {problem_text, problem_size};
+    *config = (CudaConfig){0};
+    *problem_text = 0;
+    get_text(CONFIG_OUTPUT, config->output, sizeof config->output, "");
+    get_text(CONFIG_GPU, config->gpu, sizeof config->gpu, "h200");
+    get_text(CONFIG_GPU_DIR, config->gpu_dir, sizeof config->gpu_dir, "");
+    if (!config->gpu_dir[0]) default_gpu_dir(config->gpu_dir, sizeof config->gpu_dir);
+    get_text(CONFIG_KERNEL_REGEX, config->kernel_regex, sizeof config->kernel_regex, "");
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    config->devices = (u32)get_number(CONFIG_GPUS, 1, 64, 1, problem);
+    config->threads = (u32)get_number(CONFIG_THREADS, 1, 1024, processors > 0 ? (u64)processors : 1, problem);
+    config->launch_skip = get_number(CONFIG_LAUNCH_SKIP, 0, UINT64_MAX, 0, problem);
+    config->launch_count = get_number(CONFIG_LAUNCH_COUNT, 0, UINT64_MAX, UINT64_MAX, problem);
+    config->overwrite = get_number(CONFIG_OVERWRITE, 0, 1, 0, problem) == 1;
+    // When it is not known, a file that exists is taken for one of this run, unless it may be replaced anyway.
+    config->run_ns = get_number(CONFIG_RUN, 0, UINT64_MAX, config->overwrite ? now_realtime() : 0, problem);
+    config->quiet = get_number(CONFIG_QUIET, 0, 1, 0, problem) == 1;
+    config->progress = get_number(CONFIG_PROGRESS, 0, 1, isatty(2) ? 1 : 0, problem) == 1 && !config->quiet;
+}
+
+typedef struct Expansion {
+    char *path;
+    size_t size, used;
+} Expansion;
+
+static void append(Expansion *to, const char *text) {
+    size_t length = strlen(text);
+    if (to->used + length < to->size) memcpy(to->path + to->used, text, length + 1);
+    to->used += length;
+}
+
+// Expands the letter behind a '%'; `*rest` moves past it. False: unknown.
+static bool expand_letter(Expansion *to, const char **rest, u32 number) {
+    char text[300];
+    char letter = *(*rest)++;
+    switch (letter) {
+    case 'p': snprintf(text, sizeof text, "%ld", (long)getpid()); break;
+    case 'i': snprintf(text, sizeof text, "%u", number); break;
+    case '%': strcpy(text, "%"); break;
+    case 'h':
+        if (gethostname(text, sizeof text) != 0) strcpy(text, "localhost");
+        text[sizeof text - 1] = 0;
+        break;
+    case 'q': {
+        const char *end = **rest == '{' ? strchr(*rest, '}') : NULL;
+        if (!end || (size_t)(end - *rest) >= sizeof text) return false;
+        snprintf(text, sizeof text, "%.*s", (int)(end - *rest - 1), *rest + 1);
+        *rest = end + 1;
+        const char *value = getenv(text);
+        if (!value) return false;
+        append(to, value);
+        return true;
+    }
+    default: return false;
+    }
+    append(to, text);
+    return true;
+}
+
+static Status expand(const char *pattern, u32 number, bool *numbered, Expansion *to, char *problem, size_t size) {
+    to->used = 0;
+    to->path[0] = 0;
+    for (const char *at = pattern; *at;) {
+        if (*at != '%') {
+            append(to, (char[]){*at++, 0});
+            continue;
+        }
+        const char *start = at++;
+        if (*at == 'i') *numbered = true;
+        if (!*at || !expand_letter(to, &at, number)) {
+            snprintf(problem, size, "%s: cannot replace '%.12s' (%%p, %%h, %%i, %%%% or %%q{NAME} of a set variable)",
+                     pattern, start);
+            return STATUS_INVALID;
+        }
+    }
+    return to->used < to->size ? STATUS_OK : STATUS_LIMIT;
+}
+
+Status config_expand_path(const char *pattern, char *path, size_t size, char *problem, size_t problem_size) {
+    Expansion to = {.path = path, .size = size};
+    *problem = 0;
+    bool numbered = false;
+    for (u32 number = 1; number < 1000000; number++) {
+        TRY(expand(pattern, number, &numbered, &to, problem, problem_size));
+        if (!numbered || access(path, F_OK) != 0) return STATUS_OK;
+    }
+    return STATUS_LIMIT;
+}
+
+Status config_sibling_path(const char *path, u64 pid, char *sibling, size_t size) {
+    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
+    if (!dot || dot == path || (slash && dot <= slash + 1)) dot = path + strlen(path);
+    int length = snprintf(sibling, size, "%.*s.%llu%s", (int)(dot - path), path, (unsigned long long)pid, dot);
+    return length > 0 && (size_t)length < size ? STATUS_OK : STATUS_LIMIT;
+}

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+// Start, end and locking of the simulated runtime, and its way to the log and the profile.
+#include "cuda/context.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cuda/filter.h"
+#include "cuda/memory.h"
+#include "cuda/progress.h"
+#include "cuda/stream.h"
+
+static CudaContext context;  // the one mutable context of this shared object
+static _Thread_local CudaThread thread;
+
+CudaThread *cuda_thread(void) { return &thread; }
+
+u64 cuda_now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (u64)t.tv_sec * 1000000000ull + (u64)t.tv_nsec;
+}
+
+cudaError_t cuda_error_of(Status status) {
+    switch (status) {
+    case STATUS_OK: return cudaSuccess;
+    case STATUS_NO_MEMORY: return cudaErrorMemoryAllocation;
+    case STATUS_UNSUPPORTED: return cudaErrorNotSupported;
+    case STATUS_NOT_FOUND: return cudaErrorSymbolNotFound;
+    case STATUS_FAULT:
+    case STATUS_DEADLOCK: return cudaErrorLaunchFailure;
+    default: return cudaErrorInvalidValue;
+    }
+}
+
+// --- messages ---
+
+void cuda_message(CudaContext *c, LogLevel level, const char *format, ...) {
+    char text[4096];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    progress_clear(c);
+    log_printf(&c->log, level, "%s", text);
+    RecordMessage record = {.severity = level, .time_ns = cuda_now()};
+    if (sink_write(c->sink, RECORD_MESSAGE, &record, text, strlen(text) + 1) != STATUS_OK)
+        log_printf(&c->log, LOG_ERROR, "the profile cannot be written any more; the program goes on without it");
+}
+
+void cuda_message_diag(CudaContext *c, const Diag *diag) {
+    static const LogLevel levels[] = {LOG_INFO, LOG_WARNING, LOG_ERROR};
+    char text[4096];
+    for (u32 i = 0; i < diag->entries.len; i++) {
+        diag_format(&diag->entries.data[i], text, sizeof text);
+        cuda_message(c, levels[diag->entries.data[i].severity], "%s", text);
+    }
+}
+
+static void record(CudaContext *c, RecordKind kind, const void *fixed, const void *tail, size_t size) {
+    if (sink_write(c->sink, kind, fixed, tail, size) != STATUS_OK)
+        log_printf(&c->log, LOG_ERROR, "the profile cannot be written any more; the program goes on without it");
+}
+
+void cuda_record_alloc(CudaContext *c, u32 kind, u64 address, u64 bytes, bool freed, const char *label) {
+    RecordAlloc r = {.device = (u32)thread.device,
+                     .kind = kind,
+                     .address = address,
+                     .bytes = bytes,
+                     .time_ns = cuda_now(),
+                     .freed = freed};
+    record(c, RECORD_ALLOC, &r, label, strlen(label) + 1);
+}
+
+void cuda_record_copy(CudaContext *c, u32 kind, u32 stream, u64 bytes, u64 begin_ns) {
+    RecordCopy r = {.source = CUDA_RECORD_SOURCE,
+                    .device = (u32)thread.device,
+                    .stream = stream,
+                    .kind = kind,
+                    .bytes = bytes,
+                    .begin_ns = begin_ns,
+                    .end_ns = cuda_now()};
+    record(c, RECORD_COPY, &r, NULL, 0);
+}
+
+static void write_stderr(void *unused, LogLevel level, const char *text) {
+    (void)unused;
+    log_to_stderr(NULL, level, text);
+}
+
+// --- starting ---
+
+static Status open_profile(CudaContext *c, Diag *diag) {
+    char path[4096], sibling[4096], problem[512];
+    Status status = config_expand_path(c->config.output, path, sizeof path, problem, sizeof problem);
+    if (status != STATUS_OK) {
+        diag_text(diag, DIAG_ERROR, NULL, 0, 0, "%s", *problem ? problem : "the profile's name is too long");
+        return status;
+    }
+    struct stat info;
+    bool older = stat(path, &info) == 0 &&
+                 (u64)info.st_mtim.tv_sec * 1000000000ull + (u64)info.st_mtim.tv_nsec < c->config.run_ns;
+    if (older && !c->config.overwrite) {
+        diag_text(diag, DIAG_ERROR, path, 0, 0, "the file exists already; nothing is recorded");
+        return STATUS_EXISTS;
+    }
+    Diag first = {0};
+    status = c->host.open_profile(path, older, &c->sink, &c->profile, &first);
+    if (status != STATUS_EXISTS) {
+        for (u32 i = 0; i < first.entries.len; i++)
+            diag_text(diag, first.entries.data[i].severity, path, 0, 0, "%s", first.entries.data[i].text);
+    }
+    diag_free(&first);
+    if (status != STATUS_EXISTS) return status;
+    TRY(config_sibling_path(path, (u64)getpid(), sibling, sizeof sibling));  // another process of this run has it
+    return c->host.open_profile(sibling, false, &c->sink, &c->profile, diag);
+}
+
+static void record_meta(CudaContext *c, const char *key, const char *value) {
+    char tail[4096];
+    size_t length = strlen(key) + 1;
+    memcpy(tail, key, length);
+    int rest = snprintf(tail + length, sizeof tail - length, "%s", value);
+    length += (size_t)rest < sizeof tail - length ? (size_t)rest + 1 : sizeof tail - length;
+    record(c, RECORD_META, &(RecordMeta){0}, tail, length);
+}
+
+// The program's command line, its arguments separated by spaces.
+static void command_line(char *text, size_t size) {
+    FILE *file = fopen("/proc/self/cmdline", "r");
+    size_t length = file ? fread(text, 1, size - 1, file) : 0;
+    if (file) fclose(file);
+    for (size_t i = 0; i + 1 < length; i++)
+        if (!text[i]) text[i] = ' ';
+    text[length] = 0;
+}
+
+static void record_start(CudaContext *c) {
+    RecordSource source = {.source = CUDA_RECORD_SOURCE, .provenance = PROVENANCE_SIMULATED};
+    char tail[256], command[2048], pid[32];
+    int length = snprintf(tail, sizeof tail, "warplens%c%s%c%s", 0, c->gpu.name, 0, c->gpu.id);
+    record(c, RECORD_SOURCE, &source, tail, (size_t)length + 1);
+    command_line(command, sizeof command);
+    snprintf(pid, sizeof pid, "%ld", (long)getpid());
+    record_meta(c, "command", command);
+    record_meta(c, "device", c->gpu.name);
+    record_meta(c, "pid", pid);
+}
+
+static void print_output(void *unused, const char *text, size_t size) {
+    (void)unused;
+    progress_clear(&context);
+    fwrite(text, 1, size, stdout);  // in order with what the program prints itself
+}
+
+static Status start_simulator(CudaContext *c, Diag *diag) {
+    TRY(gpu_load(c->config.gpu_dir, c->config.gpu, &c->gpu, diag));
+    c->devices = mem_zero(c->config.devices, sizeof *c->devices);
+    if (!c->devices) return STATUS_NO_MEMORY;
+    SimConfig config = {.gpu = &c->gpu,
+                        .devices = c->config.devices,
+                        .threads = c->config.threads,
+                        .sink = c->sink,
+                        .source = CUDA_RECORD_SOURCE,
+                        .log = c->log,
+                        .print = print_output,
+                        .progress = progress_show,
+                        .progress_context = c};
+    TRY(sim_create(&config, &c->sim));
+    for (u32 i = 0; i < c->config.devices; i++) device_defaults(&c->devices[i]);
+    return stream_setup(c);
+}
+
+static void start(CudaContext *c) {
+    Diag diag = {0};
+    if (c->problem[0]) cuda_message(c, LOG_WARNING, "%s", c->problem);
+    // The profile comes first, so that what the simulator says is in it. Without one the program still runs.
+    if (c->config.output[0] && c->host.open_profile && open_profile(c, &diag) != STATUS_OK) {
+        c->sink = NULL;
+        c->profile = NULL;
+    }
+    Status status = start_simulator(c, &diag);
+    cuda_message_diag(c, &diag);
+    diag_free(&diag);
+    if (status != STATUS_OK)
+        cuda_message(c, LOG_ERROR, "the simulator cannot start: %s", status_text(status));
+    else if (c->sink)
+        record_start(c);
+    c->state = status == STATUS_OK ? CUDA_RUNNING : CUDA_FAILED;
+    if (status == STATUS_OK) filter_setup(c);
+}
+
+static cudaError_t state_error(CudaContext *c) {
+    switch (c->state) {
+    case CUDA_RUNNING: return cudaSuccess;
+    case CUDA_CLOSED: return cudaErrorCudartUnloading;
+    default: return cudaErrorInitializationError;
+    }
+}
+
+cudaError_t cuda_enter(CudaContext **out, CudaNeed need) {
+    CudaContext *c = *out = &context;
+    pthread_mutex_lock(&c->lock);
+    if (need == NEED_NOTHING) return cudaSuccess;
+    if (c->state == CUDA_IDLE) start(c);
+    cudaError_t error = state_error(c);
+    if (error == cudaSuccess && need >= NEED_HEALTHY) error = cuda_device(c)->sticky;
+    if (error == cudaSuccess && need == NEED_UNCAPTURED) error = stream_check_uncaptured(c);
+    return error;
+}
+
+cudaError_t cuda_leave(CudaContext *c, cudaError_t error) {
+    if (error != cudaSuccess && error != cudaErrorNotReady) thread.last_error = error;
+    pthread_mutex_unlock(&c->lock);
+    return error;
+}
+
+CudaDevice *cuda_device(CudaContext *c) { return &c->devices[thread.device]; }
+
+void cuda_call_host(CudaContext *c, cudaHostFn_t fn, void *data) {
+    pthread_mutex_unlock(&c->lock);
+    fn(data);
+    pthread_mutex_lock(&c->lock);
+}
+
+cudaError_t cuda_not_implemented(const char *name, unsigned char *told) {
+    CudaContext *c;
+    (void)cuda_enter(&c, NEED_NOTHING);
+    if (!*told) cuda_message(c, LOG_ERROR, "%s is not implemented; it returns cudaErrorNotSupported", name);
+    *told = 1;
+    return cuda_leave(c, cudaErrorNotSupported);
+}
+
+// --- life of the shared object ---
+
+static void init_lock(CudaContext *c) {
+    pthread_mutexattr_t recursive;
+    pthread_mutexattr_init(&recursive);
+    pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&c->lock, &recursive);
+    pthread_mutexattr_destroy(&recursive);
+}
+
+static void before_fork(void) { pthread_mutex_lock(&context.lock); }
+static void after_fork_parent(void) { pthread_mutex_unlock(&context.lock); }
+
+// A child of a process whose GPU is in use cannot use it, as with CUDA. Its parent's profile is not touched.
+static void after_fork_child(void) {
+    CudaContext *c = &context;
+    if (c->state == CUDA_RUNNING) {
+        c->state = CUDA_FORKED;
+        if (c->profile) c->host.abandon_profile(c->profile);
+        c->profile = NULL;
+        c->sink = NULL;
+    }
+    init_lock(c);  // the child's thread does not own the lock it inherited
+}
+
+void cuda_setup(const CudaHost *host) {
+    CudaContext *c = &context;
+    init_lock(c);
+    pthread_atfork(before_fork, after_fork_parent, after_fork_child);
+    if (host) c->host = *host;
+    config_read(&c->config, c->problem, sizeof c->problem);
+    c->log = (Log){.write = write_stderr, .level = c->config.quiet ? LOG_ERROR : LOG_WARNING};
+}
+
+// The simulator itself is left to the system: other threads of the program may still be inside a call.
+void cuda_shutdown(void) {
+    CudaContext *c = &context;
+    pthread_mutex_lock(&c->lock);
+    progress_clear(c);
+    if (c->profile) c->host.close_profile(c->profile);
+    c->profile = NULL;
+    c->sink = NULL;
+    if (c->state == CUDA_RUNNING) c->state = CUDA_CLOSED;
+    pthread_mutex_unlock(&c->lock);
+}

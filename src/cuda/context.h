@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one mutable context of the simulated runtime: configuration, simulator, devices and everything programs made.
+// Owner: this module. Threads: any host thread calls the API; cuda_enter takes the one lock, cuda_leave gives it back.
+// What belongs to a host thread (current device, last error, pushed launch configuration) is in CudaThread.
+//
+// Order of execution: every operation runs to completion when it is submitted, in the order of submission over all
+// streams. That is one of the orders a GPU may choose; events, stream waits and callbacks keep their meaning.
+#ifndef WL_CUDA_CONTEXT_H
+#define WL_CUDA_CONTEXT_H
+
+#include <pthread.h>
+
+#include "base/progress.h"
+#include "cuda/config.h"
+#include "cuda/cuda_abi.h"
+#include "cuda/object.h"
+#include "sim/sim.h"
+
+enum { CUDA_RECORD_SOURCE = 1 };  // RecordSource id of all that this process records
+
+typedef struct CudaModule CudaModule;
+typedef struct CudaFunction CudaFunction;
+typedef struct CudaSymbol CudaSymbol;
+typedef struct CudaStream CudaStream;
+typedef struct CudaPool CudaPool;
+typedef struct CudaGraph CudaGraph;
+
+// What the shared object provides: this module cannot include the store (deps.txt).
+typedef struct CudaHost {
+    // Opens a profile. STATUS_EXISTS when the file is there and must not be replaced.
+    Status (*open_profile)(const char *path, bool overwrite, Sink **sink, void **profile, Diag *diag);
+    void (*close_profile)(void *profile);
+    void (*abandon_profile)(void *profile);  // in a forked child
+} CudaHost;
+
+typedef struct CudaDevice {
+    cudaError_t sticky;  // of a kernel fault; every later call on this device gives it
+    u64 peers;           // bit d: access to device d is enabled
+    size_t limits[8];    // by enum cudaLimit
+    int cache_config;
+    unsigned flags;
+    CudaPool *default_pool, *current_pool;
+    u64 graph_used, graph_used_high, graph_reserved, graph_reserved_high;  // bytes of graph allocations
+} CudaDevice;
+
+typedef enum CudaState { CUDA_IDLE, CUDA_RUNNING, CUDA_FAILED, CUDA_FORKED, CUDA_CLOSED } CudaState;
+
+typedef struct CudaContext {
+    pthread_mutex_t lock;  // recursive
+    CudaHost host;
+    CudaConfig config;
+    CudaState state;
+    Log log;
+    char problem[512];  // with the configuration
+    GpuModel gpu;
+    Sim *sim;
+    Sink *sink;     // NULL: nothing is recorded
+    void *profile;  // what host.open_profile gave
+    CudaDevice *devices;
+    ObjectTable objects;
+    Map functions;     // host address -> CudaFunction *
+    Map symbols;       // host address (managed: also the address of the storage) -> CudaSymbol *
+    Map pool_of;       // address of a pool allocation -> CudaPool *
+    Map graph_memory;  // address of a graph allocation -> 1 live, 0 freed
+    Map host_flags;    // address of host memory -> flags it was made with
+    Map texture_info;  // texture or surface handle -> TextureInfo *
+    Vec(CudaModule *) modules;
+    CudaStream *default_stream;
+    u64 next_stream_id, last_event_ns, next_capture_id;
+    u64 matched_launches;  // that the kernel filter let pass
+    u32 captures;          // streams being captured now
+    void *filter;          // compiled kernel_regex, NULL = every kernel
+    u64 launches;
+    Progress progress;    // of the running launch
+    u64 progress_launch;  // which one that is
+    bool progress_shown;  // a progress line stands on the terminal
+} CudaContext;
+
+typedef struct CudaThread {
+    int device;
+    cudaError_t last_error;
+    enum cudaStreamCaptureMode capture_mode;  // cudaThreadExchangeStreamCaptureMode
+    struct CudaPushed {
+        dim3 grid, block;
+        size_t shared;
+        cudaStream_t stream;
+    } pushed[16];  // __cudaPushCallConfiguration
+    u32 pushed_count;
+} CudaThread;
+
+// What a call needs before it may go on.
+typedef enum CudaNeed {
+    NEED_NOTHING = 0,
+    NEED_DEVICE = 1,      // a running simulator
+    NEED_HEALTHY = 3,     // and no kernel fault before
+    NEED_UNCAPTURED = 7,  // and it is forbidden while a stream is being captured (it would synchronise or allocate)
+} CudaNeed;
+
+CudaThread *cuda_thread(void);
+// Takes the lock and prepares what `need` asks for. cuda_leave must follow in any case.
+cudaError_t cuda_enter(CudaContext **context, CudaNeed need);
+// Gives the lock back and notes the error for cudaGetLastError; returns it. cudaErrorNotReady is not noted.
+cudaError_t cuda_leave(CudaContext *context, cudaError_t error);
+
+// The body of nearly every API function: enter, evaluate `expression` (which sees the context as `c`) unless entering
+// failed, leave, return.
+#define CUDA_RETURN(c, need, expression)              \
+    CudaContext *c;                                   \
+    cudaError_t error_ = cuda_enter(&c, need);        \
+    if (error_ == cudaSuccess) error_ = (expression); \
+    return cuda_leave(c, error_)
+
+// Exported by the shared object, under its documented name.
+#define CUDA_API __attribute__((visibility("default")))
+
+CudaDevice *cuda_device(CudaContext *c);  // the calling thread's current device
+u64 cuda_now(void);                       // ns, monotonic
+cudaError_t cuda_error_of(Status status);
+
+// Runs a function of the program with the lock released.
+void cuda_call_host(CudaContext *c, cudaHostFn_t fn, void *data);
+
+// One line on stderr (through the log) and a message in the profile.
+void cuda_message(CudaContext *c, LogLevel level, const char *format, ...) WL_PRINTF(3, 4);
+void cuda_message_diag(CudaContext *c, const Diag *diag);
+void cuda_record_alloc(CudaContext *c, u32 kind, u64 address, u64 bytes, bool freed, const char *label);
+void cuda_record_copy(CudaContext *c, u32 kind, u32 stream, u64 bytes, u64 begin_ns);
+
+// --- for the shared object ---
+void cuda_setup(const CudaHost *host);  // once, from its constructor; reads the configuration
+void cuda_shutdown(void);               // closes the profile; later calls give cudaErrorCudartUnloading
+cudaError_t cuda_not_implemented(const char *name, unsigned char *told);
+
+#endif

@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies and fills. All of them come down to a box of bytes, rows and slices (cudaMemcpy3DParms) between two sides,
+// each an array or a pitched pointer. Which errors a GPU gives for which mistake: tests/cuda/h200_errors.txt.
+#include <string.h>
+
+#include "cuda/api.h"
+#include "cuda/array.h"
+#include "cuda/memory.h"
+#include "cuda/module.h"
+#include "cuda/stream.h"
+#include "cuda/work.h"
+
+typedef struct Side {
+    u8 *bytes;  // first byte of the box
+    size_t pitch, slice;
+    u32 kind;  // SimMemoryKind, MEMORY_KIND_COUNT for unregistered memory
+} Side;
+
+typedef struct Box {
+    size_t width, height, depth;  // bytes, rows, slices
+} Box;
+
+static const MemorySide sides[][2] = {
+    // source, destination. Unified addressing lets host-to-host mean anything.
+    [cudaMemcpyHostToHost] = {SIDE_ANY, SIDE_ANY},       [cudaMemcpyHostToDevice] = {SIDE_HOST, SIDE_DEVICE},
+    [cudaMemcpyDeviceToHost] = {SIDE_DEVICE, SIDE_HOST}, [cudaMemcpyDeviceToDevice] = {SIDE_DEVICE, SIDE_DEVICE},
+    [cudaMemcpyDefault] = {SIDE_ANY, SIDE_ANY},
+};
+
+struct cudaMemcpy3DParms copy_linear(void *to, const void *from, size_t count, enum cudaMemcpyKind kind) {
+    return (struct cudaMemcpy3DParms){
+        .srcPtr = {(void *)(uintptr_t)from, count, count, 1},
+        .dstPtr = {to, count, count, 1},
+        .extent = {count, 1, 1},
+        .kind = kind,
+    };
+}
+
+static size_t at_least_one(size_t n) { return n ? n : 1; }
+
+static cudaError_t array_side(CudaContext *c, cudaArray_t handle, struct cudaPos at, Box box, Side *side) {
+    CudaArray *array = array_find(c, handle);
+    if (!array) return cudaErrorInvalidResourceHandle;
+    size_t x = at.x * array->element;
+    if (x + box.width > array->extent.width * array->element || x + box.width < x) return cudaErrorInvalidValue;
+    if (at.y + box.height > at_least_one(array->extent.height) || at.y + box.height < at.y)
+        return cudaErrorInvalidValue;
+    if (at.z + box.depth > at_least_one(array->extent.depth) || at.z + box.depth < at.z) return cudaErrorInvalidValue;
+    side->pitch = array->pitch;
+    side->slice = array->slice;
+    cudaError_t error = memory_view(c, array->data, array->bytes, SIDE_DEVICE, &side->bytes, &side->kind);
+    if (error == cudaSuccess) side->bytes += x + at.y * side->pitch + at.z * side->slice;
+    return error;
+}
+
+static cudaError_t pointer_side(CudaContext *c, struct cudaPitchedPtr p, struct cudaPos at, Box box, MemorySide use,
+                                Side *side) {
+    side->pitch = box.height > 1 || box.depth > 1 ? p.pitch : box.width;
+    side->slice = box.depth > 1 || at.z ? p.pitch * p.ysize : 0;
+    if (side->pitch < box.width) return cudaErrorInvalidPitchValue;
+    unsigned __int128 first =
+        (unsigned __int128)at.x + (unsigned __int128)at.y * p.pitch + (unsigned __int128)at.z * side->slice;
+    unsigned __int128 span = (unsigned __int128)(box.depth - 1) * side->slice +
+                             (unsigned __int128)(box.height - 1) * side->pitch + box.width;
+    if (first > (u64)1 << 62 || span > (u64)1 << 62) return cudaErrorInvalidValue;
+    if (!p.ptr) return cudaErrorInvalidValue;
+    return memory_view(c, (u8 *)p.ptr + (u64)first, (u64)span, use, &side->bytes, &side->kind);
+}
+
+cudaError_t copy_check(const struct cudaMemcpy3DParms *copy) {
+    if ((unsigned)copy->kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
+    if (copy->srcArray && copy->srcPtr.ptr) return cudaErrorInvalidValue;
+    if (copy->dstArray && copy->dstPtr.ptr) return cudaErrorInvalidValue;
+    return cudaSuccess;
+}
+
+static void move_rows(const Side *to, const Side *from, Box box) {
+    if (box.height > 1 && to->pitch == box.width && from->pitch == box.width &&
+        (box.depth == 1 || (to->slice == to->pitch * box.height && from->slice == from->pitch * box.height))) {
+        box.width *= box.height * box.depth;
+        box.height = box.depth = 1;
+    }
+    for (size_t z = 0; z < box.depth; z++)
+        for (size_t y = 0; y < box.height; y++)
+            memmove(to->bytes + z * to->slice + y * to->pitch, from->bytes + z * from->slice + y * from->pitch,
+                    box.width);
+}
+
+static bool on_device(u32 kind) { return kind == MEMORY_DEVICE || kind == MEMORY_MODULE || kind == MEMORY_MANAGED; }
+
+cudaError_t copy_run(CudaContext *c, CudaStream *stream, const struct cudaMemcpy3DParms *copy) {
+    Side from, to;
+    cudaError_t error = copy_check(copy);
+    if (error != cudaSuccess) return error;
+    if (!copy->extent.width || !copy->extent.height || !copy->extent.depth) return cudaSuccess;
+    size_t element = 1;  // the width counts elements of the array, when there is one
+    if (copy->srcArray)
+        element = array_element(c, copy->srcArray);
+    else if (copy->dstArray)
+        element = array_element(c, copy->dstArray);
+    if (!element) return cudaErrorInvalidResourceHandle;
+    if (copy->extent.width > ((u64)1 << 60) / element) return cudaErrorInvalidValue;
+    Box box = {copy->extent.width * element, copy->extent.height, copy->extent.depth};
+    const MemorySide *use = sides[copy->kind];
+    error = copy->srcArray ? array_side(c, copy->srcArray, copy->srcPos, box, &from)
+                           : pointer_side(c, copy->srcPtr, copy->srcPos, box, use[0], &from);
+    if (error != cudaSuccess) return error;
+    error = copy->dstArray ? array_side(c, copy->dstArray, copy->dstPos, box, &to)
+                           : pointer_side(c, copy->dstPtr, copy->dstPos, box, use[1], &to);
+    if (error != cudaSuccess) return error;
+    u64 begin = cuda_now();
+    move_rows(&to, &from, box);
+    static const u32 kinds[2][2] = {{COPY_HOST_TO_HOST, COPY_HOST_TO_DEVICE},
+                                    {COPY_DEVICE_TO_HOST, COPY_DEVICE_TO_DEVICE}};
+    cuda_record_copy(c, kinds[on_device(from.kind)][on_device(to.kind)], (u32)stream->id,
+                     (u64)box.width * box.height * box.depth, begin);
+    return cudaSuccess;
+}
+
+cudaError_t fill_run(CudaContext *c, CudaStream *stream, const struct cudaMemsetParams *fill) {
+    if (!fill->width || !fill->height) return cudaSuccess;
+    if (fill->elementSize != 1 && fill->elementSize != 2 && fill->elementSize != 4) return cudaErrorInvalidValue;
+    if (fill->width > (u64)1 << 60) return cudaErrorInvalidValue;
+    Side side;
+    Box box = {fill->width * fill->elementSize, fill->height, 1};
+    struct cudaPitchedPtr to = {fill->dst, fill->pitch, box.width, box.height};
+    if (pointer_side(c, to, (struct cudaPos){0}, box, SIDE_DEVICE, &side) != cudaSuccess) return cudaErrorInvalidValue;
+    u64 begin = cuda_now();
+    for (size_t y = 0; y < box.height; y++) {
+        u8 *row = side.bytes + y * side.pitch;
+        if (fill->elementSize == 1)
+            memset(row, (int)fill->value, box.width);
+        else
+            for (size_t x = 0; x < box.width; x += fill->elementSize) memcpy(row + x, &fill->value, fill->elementSize);
+    }
+    cuda_record_copy(c, COPY_MEMSET, (u32)stream->id, (u64)box.width * box.height, begin);
+    return cudaSuccess;
+}
+
+// --- the API, by shape ---
+
+static cudaError_t submit(CudaContext *c, const struct cudaMemcpy3DParms *copy, cudaStream_t stream) {
+    cudaError_t error = copy_check(copy);
+    if (error != cudaSuccess) return error;
+    CudaWork work = {.type = cudaGraphNodeTypeMemcpy, .copy = *copy};
+    return work_submit(c, stream, &work);
+}
+
+static cudaError_t linear(CudaContext *c, void *to, const void *from, size_t count, enum cudaMemcpyKind kind,
+                          cudaStream_t stream) {
+    struct cudaMemcpy3DParms copy = copy_linear(to, from, count, kind);
+    return submit(c, &copy, stream);
+}
+
+CUDA_API cudaError_t cudaMemcpy(void *dst, const void *src, size_t count, enum cudaMemcpyKind kind) {
+    CUDA_RETURN(c, NEED_HEALTHY, linear(c, dst, src, count, kind, NULL));
+}
+
+CUDA_API cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t count, enum cudaMemcpyKind kind,
+                                     cudaStream_t stream) {
+    CUDA_RETURN(c, NEED_HEALTHY, linear(c, dst, src, count, kind, stream));
+}
+
+static cudaError_t peer(CudaContext *c, void *to, int to_device, const void *from, int from_device, size_t count,
+                        cudaStream_t stream) {
+    int devices = (int)c->config.devices;
+    if (to_device < 0 || from_device < 0 || to_device >= devices || from_device >= devices)
+        return cudaErrorInvalidDevice;
+    return linear(c, to, from, count, cudaMemcpyDeviceToDevice, stream);
+}
+
+CUDA_API cudaError_t cudaMemcpyPeer(void *dst, int dstDevice, const void *src, int srcDevice, size_t count) {
+    CUDA_RETURN(c, NEED_HEALTHY, peer(c, dst, dstDevice, src, srcDevice, count, NULL));
+}
+
+CUDA_API cudaError_t cudaMemcpyPeerAsync(void *dst, int dstDevice, const void *src, int srcDevice, size_t count,
+                                         cudaStream_t stream) {
+    CUDA_RETURN(c, NEED_HEALTHY, peer(c, dst, dstDevice, src, srcDevice, count, stream));
+}
+
+static cudaError_t batch(CudaContext *c, void *const *to, const void *const *from, const size_t *sizes, size_t count,
+                         cudaStream_t stream) {
+    if (!to || !from || !sizes) return cudaErrorInvalidValue;
+    for (size_t i = 0; i < count; i++) {
+        cudaError_t error = linear(c, to[i], from[i], sizes[i], cudaMemcpyDefault, stream);
+        if (error != cudaSuccess) return error;
+    }
+    return cudaSuccess;
+}
+
+CUDA_API cudaError_t cudaMemcpyBatchAsync(void *const *dsts, const void *const *srcs, const size_t *sizes, size_t count,
+                                          struct cudaMemcpyAttributes *attrs, size_t *attrsIdxs, size_t numAttrs,
+                                          cudaStream_t stream) {
+    (void)attrs, (void)attrsIdxs, (void)numAttrs;  // hints
+    CUDA_RETURN(c, NEED_HEALTHY, batch(c, dsts, srcs, sizes, count, stream));
+}
+
+typedef struct Rect {  // one side of a two-dimensional copy, in bytes
+    void *pointer;
+    cudaArray_t array;
+    size_t pitch, x, y;
+} Rect;
+
+static cudaError_t rectangle(CudaContext *c, Rect to, Rect from, size_t width, size_t height, enum cudaMemcpyKind kind,
+                             cudaStream_t stream) {
+    if ((to.pointer && to.pitch < width) || (from.pointer && from.pitch < width)) return cudaErrorInvalidPitchValue;
+    size_t element = 1;
+    if (to.array || from.array) element = array_element(c, from.array ? from.array : to.array);
+    if (!element) return cudaErrorInvalidResourceHandle;
+    if (width % element || (to.array && to.x % element) || (from.array && from.x % element))
+        return cudaErrorInvalidValue;
+    struct cudaMemcpy3DParms copy = {
+        .srcArray = from.array,
+        .srcPos = {from.x / (from.array ? element : 1), from.y, 0},
+        .srcPtr = {from.pointer, from.pitch, from.pitch, height},
+        .dstArray = to.array,
+        .dstPos = {to.x / (to.array ? element : 1), to.y, 0},
+        .dstPtr = {to.pointer, to.pitch, to.pitch, height},
+        .extent = {width / element, height, 1},
+        .kind = kind,
+    };
+    if (!to.array && !to.pointer && width && height) return cudaErrorInvalidValue;
+    return submit(c, &copy, stream);
+}
+
+static Rect of_pointer(const void *pointer, size_t pitch) {
+    return (Rect){.pointer = (void *)(uintptr_t)pointer, .pitch = pitch};
+}
+static Rect of_array(cudaArray_const_t array, size_t x, size_t y) {
+    return (Rect){.array = (cudaArray_t)(uintptr_t)array, .x = x, .y = y};
+}
+
+CUDA_API cudaError_t cudaMemcpy2D(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height,
+                                  enum cudaMemcpyKind kind) {
+    CUDA_RETURN(c, NEED_HEALTHY,
+                rectangle(c, of_pointer(dst, dpitch), of_pointer(src, spitch), width, height, kind, NULL));
+}
+
+CUDA_API cudaError_t cudaMemcpy2DAsync(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width,
+                                       size_t height, enum cudaMemcpyKind kind, cudaStream_t stream) {
+    CUDA_RETURN(c, NEED_HEALTHY,
+                rectangle(c, of_pointer(dst, dpitch), of_pointer(src, spitch), width, height, kind, stream));
+}
+
+CUDA_API cudaError_t cudaMemcpy2DToArray(cudaArray_t dst, size_t wOffset, size_t hOffset, const void *src,
+                                         size_t spitch, size_t width, size_t height, enum cudaMemcpyKind kind) {
+    CUDA_RETURN(c, NEED_HEALTHY,
+                rectangle(c, of_array(dst, wOffset, hOffset), of_pointer(src, spitch), width, height, kind, NULL));
+}
+
+CUDA_API cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t dst, size_t wOffset, size_t hOffset, const void *src,
+                                              size_t spitch, size_t width, size_t height, enum cudaMemcpyKind kind,
+                                              cudaStream_t stream) {
+    CUDA_RETURN(c, NEED_HEALTHY,
+                rectangle(c, of_array(dst, wOffset, hOffset), of_pointer(src, spitch), width, height, kind, stream));
+}
+
+CUDA_API cudaError_t cudaMemcpy2DFromArray(void *dst, size_t dpitch, cudaArray_const_t src, size_t wOffset,
+                                           size_t hOffset, size_t width, size_t height, enum cudaMemcpyKind kind) {
+    CUDA_RETURN(c, NEED_HEALTHY,
+                rectangle(c, of_pointer(dst, dpitch), of_array(src, wOffset, hOffset), width, height, kind, NULL));
+}
+
+CUDA_API cudaError_t cudaMemcpy2DFromArrayAsync(void *dst, size_t dpitch, cudaArray_const_t src, size_t wOffset,
+                                                size_t hOffset, size_t width, size_t height, enum cudaMemcpyKind kind,
+                                                cudaStream_t stream) {
+    CUDA_RETURN(c, NEED_HEALTHY,
+                rectangle(c, of_pointer(dst, dpitch), of_array(src, wOffset, hOffset), width, height, kind, stream));
+}
+
+CUDA_API cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t dst, size_t wOffsetDst, size_t hOffsetDst,
+                                              cudaArray_const_t src, size_t wOffsetSrc, size_t hOffsetSrc, size_t width,
+                                              size_t height, enum cudaMemcpyKind kind) {
+    CUDA_RETURN(c, NEED_HEALTHY,
+                rectangle(c, of_array(dst, wOffsetDst, hOffsetDst), of_array(src, wOffsetSrc, hOffsetSrc), width,
+                          height, kind, NULL));
+}
+
+// The old cudaMemcpyToArray family counts bytes over the rows of the array, from (wOffset, hOffset) on.
+static cudaError_t flat_array(CudaContext *c, cudaArray_const_t handle, size_t x, size_t y, void *pointer, size_t count,
+                              bool to_array, enum cudaMemcpyKind kind, cudaStream_t stream) {
+    CudaArray *array = array_find(c, handle);
+    if (!array) return cudaErrorInvalidResourceHandle;
+    size_t row = array->extent.width * array->element;
+    if (!row || x >= row) return count ? cudaErrorInvalidValue : cudaSuccess;
+    for (u8 *at = pointer; count;) {
+        size_t rows = x == 0 && count >= row ? count / row : 1;
+        size_t width = rows > 1 || (x == 0 && count >= row) ? row : (count < row - x ? count : row - x);
+        Rect memory = of_pointer(at, width), box = of_array(handle, x, y);
+        cudaError_t error = to_array ? rectangle(c, box, memory, width, rows, kind, stream)
+                                     : rectangle(c, memory, box, width, rows, kind, stream);
+        if (error != cudaSuccess) return error;
+        at += width * rows;
+        count -= width * rows;
+        y += rows;
+        x = 0;
+    }
+    return cudaSuccess;
+}
+
+CUDA_API cudaError_t cudaMemcpyToArray(cudaArray_t dst, size_t wOffset, size_t hOffset, const void *src, size_t count,
+                                       enum cudaMemcpyKind kind) {
+    CUDA_RETURN(c, NEED_HEALTHY, flat_array(c, dst, wOffset, hOffset, (void *)(uintptr_t)src, count, true, kind, NULL));
+}
+
+CUDA_API cudaError_t cudaMemcpyToArrayAsync(cudaArray_t dst, size_t wOffset, size_t hOffset, const void *src,
+                                            size_t count, enum cudaMemcpyKind kind, cudaStream_t stream) {
+    CUDA_RETURN(c, NEED_HEALTHY,
+                flat_array(c, dst, wOffset, hOffset, (void *)(uintptr_t)src, count, true, kind, stream));
+}
+
+CUDA_API cudaError_t cudaMemcpyFromArray(void *dst, cudaArray_const_t src, size_t wOffset, size_t hOffset, size_t count,
+                                         enum cudaMemcpyKind kind) {
+    CUDA_RETURN(c, NEED_HEALTHY, flat_array(c, src, wOffset, hOffset, dst, count, false, kind, NULL));
+}
+
+CUDA_API cudaError_t cudaMemcpyFromArrayAsync(void *dst, cudaArray_const_t src, size_t wOffset, size_t hOffset,
+                                              size_t count, enum cudaMemcpyKind kind, cudaStream_t stream) {
+    CUDA_RETURN(c, NEED_HEALTHY, flat_array(c, src, wOffset, hOffset, dst, count, false, kind, stream));
+}
+
+static cudaError_t box(CudaContext *c, const struct cudaMemcpy3DParms *p, cudaStream_t stream) {
+    return p ? submit(c, p, stream) : cudaErrorInvalidValue;
+}
+
+CUDA_API cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *p) { CUDA_RETURN(c, NEED_HEALTHY, box(c, p, NULL)); }
+
+CUDA_API cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_t stream) {
+    CUDA_RETURN(c, NEED_HEALTHY, box(c, p, stream));
+}
+
+static cudaError_t box_peer(CudaContext *c, const struct cudaMemcpy3DPeerParms *p, cudaStream_t stream) {
+    if (!p) return cudaErrorInvalidValue;
+    struct cudaMemcpy3DParms copy = {p->srcArray, p->srcPos, p->srcPtr, p->dstArray,
+                                     p->dstPos,   p->dstPtr, p->extent, cudaMemcpyDefault};
+    return submit(c, &copy, stream);
+}
+
+CUDA_API cudaError_t cudaMemcpy3DPeer(const struct cudaMemcpy3DPeerParms *p) {
+    CUDA_RETURN(c, NEED_HEALTHY, box_peer(c, p, NULL));
+}
+
+CUDA_API cudaError_t cudaMemcpy3DPeerAsync(const struct cudaMemcpy3DPeerParms *p, cudaStream_t stream) {
+    CUDA_RETURN(c, NEED_HEALTHY, box_peer(c, p, stream));
+}
+
+// --- variables ---
+
+static cudaError_t to_symbol(CudaContext *c, const void *symbol, const void *from, size_t count, size_t offset,
+                             enum cudaMemcpyKind kind, cudaStream_t stream) {
+    void *address;
+    size_t size;
+    if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
+        return cudaErrorInvalidMemcpyDirection;
+    cudaError_t error = cuda_symbol_find(c, symbol, &address, &size);
+    if (error != cudaSuccess) return error;
+    if (offset > size || count > size - offset) return cudaErrorInvalidValue;
+    return linear(c, (u8 *)address + offset, from, count, kind, stream);
+}
+
+static cudaError_t from_symbol(CudaContext *c, void *to, const void *symbol, size_t count, size_t offset,
+                               enum cudaMemcpyKind kind, cudaStream_t stream) {
+    void *address;
+    size_t size;
+    if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
+        return cudaErrorInvalidMemcpyDirection;
+    cudaError_t error = cuda_symbol_find(c, symbol, &address, &size);
+    if (error != cudaSuccess) return error;
+    if (offset > size || count > size - offset) return cudaErrorInvalidValue;
+    return linear(c, to, (u8 *)address + offset, count, kind, stream);
+}
+
+CUDA_API cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *src, size_t count, size_t offset,
+                                        enum cudaMemcpyKind kind) {
+    CUDA_RETURN(c, NEED_HEALTHY, to_symbol(c, symbol, src, count, offset, kind, NULL));
+}
+
+CUDA_API cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *src, size_t count, size_t offset,
+                                             enum cudaMemcpyKind kind, cudaStream_t stream) {
+    CUDA_RETURN(c, NEED_HEALTHY, to_symbol(c, symbol, src, count, offset, kind, stream));
+}
+
+CUDA_API cudaError_t cudaMemcpyFromSymbol(void *dst, const void *symbol, size_t count, size_t offset,
+                                          enum cudaMemcpyKind kind) {
+    CUDA_RETURN(c, NEED_HEALTHY, from_symbol(c, dst, symbol, count, offset, kind, NULL));
+}
+
+CUDA_API cudaError_t cudaMemcpyFromSymbolAsync(void *dst, const void *symbol, size_t count, size_t offset,
+                                               enum cudaMemcpyKind kind, cudaStream_t stream) {
+    CUDA_RETURN(c, NEED_HEALTHY, from_symbol(c, dst, symbol, count, offset, kind, stream));
+}
+
+// --- fills ---
+
+static cudaError_t fill(CudaContext *c, void *to, size_t pitch, int value, size_t width, size_t height,
+                        cudaStream_t stream) {
+    CudaWork work = {.type = cudaGraphNodeTypeMemset,
+                     .fill = {.dst = to,
+                              .pitch = pitch,
+                              .value = (unsigned)value & 0xff,
+                              .elementSize = 1,
+                              .width = width,
+                              .height = height}};
+    if (height > 1 && pitch < width) return cudaErrorInvalidValue;
+    return work_submit(c, stream, &work);
+}
+
+static cudaError_t fill_3d(CudaContext *c, struct cudaPitchedPtr to, int value, struct cudaExtent extent,
+                           cudaStream_t stream) {
+    for (size_t z = 0; z < extent.depth; z++) {
+        u8 *slice = (u8 *)to.ptr + z * to.pitch * to.ysize;
+        cudaError_t error = fill(c, slice, to.pitch, value, extent.width, extent.height, stream);
+        if (error != cudaSuccess) return error;
+    }
+    return cudaSuccess;
+}
+
+CUDA_API cudaError_t cudaMemset(void *devPtr, int value, size_t count) {
+    CUDA_RETURN(c, NEED_HEALTHY, fill(c, devPtr, count, value, count, 1, NULL));
+}
+
+CUDA_API cudaError_t cudaMemsetAsync(void *devPtr, int value, size_t count, cudaStream_t stream) {
+    CUDA_RETURN(c, NEED_HEALTHY, fill(c, devPtr, count, value, count, 1, stream));
+}
+
+CUDA_API cudaError_t cudaMemset2D(void *devPtr, size_t pitch, int value, size_t width, size_t height) {
+    CUDA_RETURN(c, NEED_HEALTHY, fill(c, devPtr, pitch, value, width, height, NULL));
+}
+
+CUDA_API cudaError_t cudaMemset2DAsync(void *devPtr, size_t pitch, int value, size_t width, size_t height,
+                                       cudaStream_t stream) {
+    CUDA_RETURN(c, NEED_HEALTHY, fill(c, devPtr, pitch, value, width, height, stream));
+}
+
+CUDA_API cudaError_t cudaMemset3D(struct cudaPitchedPtr pitchedDevPtr, int value, struct cudaExtent extent) {
+    CUDA_RETURN(c, NEED_HEALTHY, fill_3d(c, pitchedDevPtr, value, extent, NULL));
+}
+
+CUDA_API cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr pitchedDevPtr, int value, struct cudaExtent extent,
+                                       cudaStream_t stream) {
+    CUDA_RETURN(c, NEED_HEALTHY, fill_3d(c, pitchedDevPtr, value, extent, stream));
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/filter.h"
+
+#include <regex.h>
+
+#include "binary/demangle.h"
+
+void filter_setup(CudaContext *c) {
+    if (!c->config.kernel_regex[0] || c->filter) return;
+    regex_t *regex = mem_zero(1, sizeof *regex);
+    if (!regex) return;
+    int error = regcomp(regex, c->config.kernel_regex, REG_EXTENDED | REG_NOSUB);
+    if (error) {
+        char text[256];
+        regerror(error, regex, text, sizeof text);
+        cuda_message(c, LOG_ERROR, "kernel filter '%s': %s; every kernel is recorded", c->config.kernel_regex, text);
+        mem_free(regex);
+        return;
+    }
+    c->filter = regex;
+}
+
+static bool matches(CudaContext *c, const char *kernel) {
+    if (!c->filter) return true;
+    if (regexec(c->filter, kernel, 0, NULL, 0) == 0) return true;
+    char *readable = demangle_name(kernel);
+    bool found = readable && regexec(c->filter, readable, 0, NULL, 0) == 0;
+    mem_free(readable);
+    return found;
+}
+
+bool filter_launch(CudaContext *c, const char *kernel) {
+    if (!matches(c, kernel)) return false;
+    u64 index = c->matched_launches++;
+    return index >= c->config.launch_skip && index - c->config.launch_skip < c->config.launch_count;
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graphs: nodes with dependencies; an executable graph is a private copy with its order of execution.
+#ifndef WL_CUDA_GRAPH_H
+#define WL_CUDA_GRAPH_H
+
+#include "cuda/work.h"
+
+typedef struct CudaNode CudaNode;
+typedef Vec(CudaNode *) NodeList;
+
+struct CudaNode {
+    CudaGraph *graph;
+    CudaWork work;
+    NodeList needs;      // direct dependencies
+    CudaNode *original;  // the node it is a copy of
+    u32 mark;            // of the traversal under way
+    bool disabled;
+    void **arguments;  // made for cudaGraphKernelNodeGetParams
+};
+
+struct CudaGraph {
+    NodeList nodes;
+    CudaGraph *original;  // of a clone
+    bool child;           // belongs to a node
+    Vec(struct CudaUserObject *) objects;
+};
+
+typedef struct CudaExec {
+    CudaGraph *graph;  // its own copy
+    NodeList order;
+    unsigned long long flags;
+} CudaExec;
+
+CudaGraph *graph_new(CudaContext *c);
+void graph_destroy(CudaContext *c, CudaGraph *graph);  // NULL is allowed
+void node_delete(CudaContext *c, CudaNode *node);      // the graph must not list it any more
+cudaError_t graph_clone(CudaContext *c, const CudaGraph *from, CudaGraph **to);
+// Takes over what `work` owns, in any case.
+cudaError_t graph_add(CudaContext *c, CudaGraph *graph, CudaNode *const *needs, size_t count, CudaWork *work,
+                      CudaNode **node);
+// An order in which every node comes behind what it needs. cudaErrorInvalidValue: there is a circle.
+cudaError_t graph_order(CudaGraph *graph, NodeList *order);
+cudaError_t graph_run(CudaContext *c, CudaStream *stream, CudaGraph *graph);
+bool graph_reaches(CudaGraph *graph, const NodeList *from, const CudaNode *node);
+Status node_list_copy(NodeList *to, const NodeList *from);
+
+// Memory of allocation nodes has its address from when the node is made, and stays reserved.
+cudaError_t graph_memory_new(CudaContext *c, size_t size, void **address);
+cudaError_t graph_memory_set(CudaContext *c, void *address, bool live);
+bool graph_memory_free(CudaContext *c, void *address);  // true when it was graph memory
+
+#endif

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+// Executable graphs: instantiate, update, launch.
+#include "cuda/api.h"
+#include "cuda/graph_work.h"
+#include "cuda/stream.h"
+
+static CudaExec *find(CudaContext *c, cudaGraphExec_t handle) { return object_get(&c->objects, handle, OBJECT_EXEC); }
+
+static cudaError_t instantiate(CudaContext *c, cudaGraphExec_t *to, cudaGraph_t handle, unsigned long long flags) {
+    CudaGraph *graph = graph_find(c, handle);
+    if (!to || !graph || flags > 15) return cudaErrorInvalidValue;
+    CudaExec *exec = object_new(&c->objects, OBJECT_EXEC, sizeof *exec);
+    if (!exec) return cudaErrorMemoryAllocation;
+    exec->flags = flags;
+    cudaError_t error = graph_clone(c, graph, &exec->graph);
+    if (error == cudaSuccess) error = graph_order(exec->graph, &exec->order);
+    if (error != cudaSuccess) {
+        graph_destroy(c, exec->graph);
+        vec_free(&exec->order);
+        object_delete(&c->objects, exec);
+        return error;
+    }
+    exec->graph->child = true;
+    *to = (cudaGraphExec_t)exec;
+    return cudaSuccess;
+}
+
+CUDA_API cudaError_t cudaGraphInstantiate(cudaGraphExec_t *pGraphExec, cudaGraph_t graph, unsigned long long flags) {
+    CUDA_RETURN(c, NEED_HEALTHY, instantiate(c, pGraphExec, graph, flags));
+}
+
+CUDA_API cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *pGraphExec, cudaGraph_t graph,
+                                                   unsigned long long flags) {
+    CUDA_RETURN(c, NEED_HEALTHY, instantiate(c, pGraphExec, graph, flags));
+}
+
+static cudaError_t with_params(CudaContext *c, cudaGraphExec_t *to, cudaGraph_t graph, cudaGraphInstantiateParams *p) {
+    if (!p) return cudaErrorInvalidValue;
+    cudaError_t error = instantiate(c, to, graph, p->flags);
+    p->errNode_out = NULL;
+    p->result_out = error == cudaSuccess ? 0 : 2;  // cudaGraphInstantiateSuccess, ...InvalidStructure
+    return error;
+}
+
+CUDA_API cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t *pGraphExec, cudaGraph_t graph,
+                                                    cudaGraphInstantiateParams *instantiateParams) {
+    CUDA_RETURN(c, NEED_HEALTHY, with_params(c, pGraphExec, graph, instantiateParams));
+}
+
+static cudaError_t destroy(CudaContext *c, cudaGraphExec_t handle) {
+    CudaExec *exec = find(c, handle);
+    if (!exec) return cudaErrorInvalidValue;
+    graph_destroy(c, exec->graph);
+    vec_free(&exec->order);
+    object_delete(&c->objects, exec);
+    return cudaSuccess;
+}
+
+CUDA_API cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graphExec) {
+    CUDA_RETURN(c, NEED_DEVICE, destroy(c, graphExec));
+}
+
+static cudaError_t get_flags(CudaContext *c, cudaGraphExec_t handle, unsigned long long *flags) {
+    CudaExec *exec = find(c, handle);
+    if (!exec || !flags) return cudaErrorInvalidValue;
+    *flags = exec->flags;
+    return cudaSuccess;
+}
+
+CUDA_API cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t graphExec, unsigned long long *flags) {
+    CUDA_RETURN(c, NEED_HEALTHY, get_flags(c, graphExec, flags));
+}
+
+static cudaError_t captured_launch(CudaContext *c, CudaStream *stream, const CudaExec *exec) {
+    CudaWork work = {.type = cudaGraphNodeTypeGraph};
+    cudaError_t error = graph_clone(c, exec->graph, &work.graph);
+    return error == cudaSuccess ? capture_add(c, stream, &work, NULL) : error;
+}
+
+static cudaError_t launch(CudaContext *c, cudaGraphExec_t handle, cudaStream_t stream_handle) {
+    CudaExec *exec = find(c, handle);
+    CudaStream *stream = stream_find(c, stream_handle);
+    if (!exec) return cudaErrorInvalidValue;
+    if (!stream) return cudaErrorInvalidResourceHandle;
+    if (stream->capture) return captured_launch(c, stream, exec);
+    cudaError_t error = stream_check_implicit(c, stream);
+    for (u32 i = 0; i < exec->order.len && error == cudaSuccess; i++) {
+        CudaNode *node = exec->order.data[i];
+        if (!node->disabled) error = work_run(c, stream, &node->work);
+        if (cuda_device(c)->sticky != cudaSuccess) break;  // told by the next call, as for a launch
+    }
+    return error;
+}
+
+CUDA_API cudaError_t cudaGraphLaunch(cudaGraphExec_t graphExec, cudaStream_t stream) {
+    CUDA_RETURN(c, NEED_HEALTHY, launch(c, graphExec, stream));
+}
+
+static cudaError_t upload(CudaContext *c, cudaGraphExec_t handle, cudaStream_t stream) {
+    if (!find(c, handle)) return cudaErrorInvalidValue;
+    return stream_find(c, stream) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+}
+
+CUDA_API cudaError_t cudaGraphUpload(cudaGraphExec_t graphExec, cudaStream_t stream) {
+    CUDA_RETURN(c, NEED_HEALTHY, upload(c, graphExec, stream));
+}
+
+// --- changing nodes of an executable ---
+
+// The executable's copy of a node of the graph it was made from.
+static CudaNode *exec_node(CudaContext *c, cudaGraphExec_t handle, cudaGraphNode_t node) {
+    CudaExec *exec = find(c, handle);
+    for (u32 i = 0; exec && i < exec->graph->nodes.len; i++)
+        if (exec->graph->nodes.data[i]->original == (CudaNode *)node) return exec->graph->nodes.data[i];
+    return NULL;
+}
+
+#define EXEC_SET_RETURN(c, exec, node, made) \
+    CudaWork work;                           \
+    CUDA_RETURN(c, NEED_HEALTHY, node_set(c, exec_node(c, exec, node), made, &work))
+
+CUDA_API cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node,
+                                                      const struct cudaKernelNodeParams *pNodeParams) {
+    EXEC_SET_RETURN(c, hGraphExec, node, make_kernel(c, pNodeParams, &work));
+}
+CUDA_API cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node,
+                                                      const struct cudaMemcpy3DParms *pNodeParams) {
+    EXEC_SET_RETURN(c, hGraphExec, node, make_copy(pNodeParams, &work));
+}
+CUDA_API cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, void *dst,
+                                                        const void *src, size_t count, enum cudaMemcpyKind kind) {
+    EXEC_SET_RETURN(c, hGraphExec, node, make_linear(dst, src, count, kind, &work));
+}
+CUDA_API cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t hGraphExec, cudaGraphNode_t node,
+                                                              const void *symbol, const void *src, size_t count,
+                                                              size_t offset, enum cudaMemcpyKind kind) {
+    EXEC_SET_RETURN(c, hGraphExec, node, make_to_symbol(c, symbol, src, count, offset, kind, &work));
+}
+CUDA_API cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t hGraphExec, cudaGraphNode_t node,
+                                                                void *dst, const void *symbol, size_t count,
+                                                                size_t offset, enum cudaMemcpyKind kind) {
+    EXEC_SET_RETURN(c, hGraphExec, node, make_from_symbol(c, dst, symbol, count, offset, kind, &work));
+}
+CUDA_API cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node,
+                                                      const struct cudaMemsetParams *pNodeParams) {
+    EXEC_SET_RETURN(c, hGraphExec, node, make_fill(pNodeParams, &work));
+}
+CUDA_API cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node,
+                                                    const struct cudaHostNodeParams *pNodeParams) {
+    EXEC_SET_RETURN(c, hGraphExec, node, make_host(pNodeParams, &work));
+}
+CUDA_API cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node,
+                                                          cudaGraph_t childGraph) {
+    EXEC_SET_RETURN(c, hGraphExec, node, make_child(c, childGraph, &work));
+}
+CUDA_API cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode,
+                                                          cudaEvent_t event) {
+    EXEC_SET_RETURN(c, hGraphExec, hNode, make_event(c, cudaGraphNodeTypeEventRecord, event, &work));
+}
+CUDA_API cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode,
+                                                        cudaEvent_t event) {
+    EXEC_SET_RETURN(c, hGraphExec, hNode, make_event(c, cudaGraphNodeTypeWaitEvent, event, &work));
+}
+CUDA_API cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t graphExec, cudaGraphNode_t node,
+                                                struct cudaGraphNodeParams *nodeParams) {
+    EXEC_SET_RETURN(c, graphExec, node, make_any(c, nodeParams, &work));
+}
+
+static cudaError_t set_enabled(CudaContext *c, cudaGraphExec_t exec, cudaGraphNode_t handle, unsigned enabled) {
+    CudaNode *node = exec_node(c, exec, handle);
+    if (!node || enabled > 1 || node->work.type > cudaGraphNodeTypeMemset) return cudaErrorInvalidValue;
+    node->disabled = !enabled;
+    return cudaSuccess;
+}
+
+CUDA_API cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode,
+                                             unsigned int isEnabled) {
+    CUDA_RETURN(c, NEED_HEALTHY, set_enabled(c, hGraphExec, hNode, isEnabled));
+}
+
+static cudaError_t get_enabled(CudaContext *c, cudaGraphExec_t exec, cudaGraphNode_t handle, unsigned *enabled) {
+    CudaNode *node = exec_node(c, exec, handle);
+    if (!node || !enabled) return cudaErrorInvalidValue;
+    *enabled = !node->disabled;
+    return cudaSuccess;
+}
+
+CUDA_API cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode,
+                                             unsigned int *isEnabled) {
+    CUDA_RETURN(c, NEED_HEALTHY, get_enabled(c, hGraphExec, hNode, isEnabled));
+}
+
+// --- updating it as a whole ---
+
+static bool same_needs(const CudaGraph *a, u32 node, const CudaGraph *b) {
+    const NodeList *x = &a->nodes.data[node]->needs, *y = &b->nodes.data[node]->needs;
+    if (x->len != y->len) return false;
+    for (u32 i = 0; i < x->len; i++)
+        if (x->data[i]->mark != y->data[i]->mark) return false;
+    return true;
+}
+
+// Nodes are paired in order of creation.
+static enum cudaGraphExecUpdateResult compare(CudaGraph *exec, CudaGraph *graph, CudaNode **at) {
+    *at = NULL;
+    if (exec->nodes.len != graph->nodes.len) return cudaGraphExecUpdateErrorTopologyChanged;
+    for (u32 i = 0; i < graph->nodes.len; i++) exec->nodes.data[i]->mark = graph->nodes.data[i]->mark = i;
+    for (u32 i = 0; i < graph->nodes.len; i++) {
+        *at = graph->nodes.data[i];
+        if (exec->nodes.data[i]->work.type != graph->nodes.data[i]->work.type)
+            return cudaGraphExecUpdateErrorNodeTypeChanged;
+        if (!same_needs(exec, i, graph)) return cudaGraphExecUpdateErrorTopologyChanged;
+    }
+    *at = NULL;
+    return cudaGraphExecUpdateSuccess;
+}
+
+static cudaError_t update(CudaContext *c, cudaGraphExec_t handle, cudaGraph_t from,
+                          cudaGraphExecUpdateResultInfo *info) {
+    CudaExec *exec = find(c, handle);
+    CudaGraph *graph = graph_find(c, from);
+    CudaNode *at;
+    if (!exec || !graph || !info) return cudaErrorInvalidValue;
+    *info = (cudaGraphExecUpdateResultInfo){.result = compare(exec->graph, graph, &at)};
+    info->errorNode = (cudaGraphNode_t)at;
+    if (info->result != cudaGraphExecUpdateSuccess) return cudaErrorGraphExecUpdateFailure;
+    for (u32 i = 0; i < graph->nodes.len; i++) {
+        CudaWork work;
+        CudaNode *node = exec->graph->nodes.data[i];
+        cudaError_t error = work_clone(c, &graph->nodes.data[i]->work, &work);
+        if (error != cudaSuccess) return error;
+        work_release(c, &node->work);
+        node->work = work;
+        node->original = graph->nodes.data[i];
+    }
+    return cudaSuccess;
+}
+
+CUDA_API cudaError_t cudaGraphExecUpdate(cudaGraphExec_t hGraphExec, cudaGraph_t hGraph,
+                                         cudaGraphExecUpdateResultInfo *resultInfo) {
+    CUDA_RETURN(c, NEED_HEALTHY, update(c, hGraphExec, hGraph, resultInfo));
+}
+
+// --- memory of allocation nodes ---
+
+static cudaError_t memory_attribute(CudaContext *c, int device, enum cudaGraphMemAttributeType attribute, void *value,
+                                    bool set) {
+    if (device < 0 || (u32)device >= c->config.devices) return cudaErrorInvalidDevice;
+    CudaDevice *d = &c->devices[device];
+    u64 *const fields[] = {&d->graph_used, &d->graph_used_high, &d->graph_reserved, &d->graph_reserved_high};
+    if ((unsigned)attribute >= WL_COUNT(fields) || !value) return cudaErrorInvalidValue;
+    if (!set)
+        *(u64 *)value = *fields[attribute];
+    else if (*(u64 *)value || !(attribute & 1))
+        return cudaErrorInvalidValue;  // high-water marks can be reset
+    else
+        *fields[attribute] = *fields[attribute - 1];
+    return cudaSuccess;
+}
+
+CUDA_API cudaError_t cudaDeviceGetGraphMemAttribute(int device, enum cudaGraphMemAttributeType attr, void *value) {
+    CUDA_RETURN(c, NEED_DEVICE, memory_attribute(c, device, attr, value, false));
+}
+
+CUDA_API cudaError_t cudaDeviceSetGraphMemAttribute(int device, enum cudaGraphMemAttributeType attr, void *value) {
+    CUDA_RETURN(c, NEED_DEVICE, memory_attribute(c, device, attr, value, true));
+}
+
+// What is in use by no one is reported as given back; it stays at its address for the next launch.
+static cudaError_t trim(CudaContext *c, int device) {
+    if (device < 0 || (u32)device >= c->config.devices) return cudaErrorInvalidDevice;
+    c->devices[device].graph_reserved = c->devices[device].graph_used;
+    return cudaSuccess;
+}
+
+CUDA_API cudaError_t cudaDeviceGraphMemTrim(int device) { CUDA_RETURN(c, NEED_DEVICE, trim(c, device)); }

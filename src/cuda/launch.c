@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernel launches: <<<>>> configurations, the parameter block, the limits of the device, and what a fault leaves
+// behind.
+#include "cuda/launch.h"
+
+#include <string.h>
+
+#include "cuda/api.h"
+#include "cuda/filter.h"
+#include "cuda/progress.h"
+#include "cuda/stream.h"
+
+// The runtime reference documents these; driver 580 in fact gives cudaErrorInvalidValue for all of them
+// (tests/cuda/h200_errors.txt). Programs are written against the reference.
+enum {
+    ERROR_CONFIGURATION = cudaErrorInvalidConfiguration,  // a size that no kernel can have
+    ERROR_RESOURCES = cudaErrorLaunchOutOfResources,      // too many threads for this kernel
+    ERROR_SHARED = cudaErrorInvalidValue,                 // too much shared memory
+};
+
+static bool sizes_possible(const CudaContext *c, const CudaLaunch *l) {
+    u64 limit = c->gpu.max_threads_per_cta;
+    if (!l->grid.x || !l->grid.y || !l->grid.z || !l->block.x || !l->block.y || !l->block.z) return false;
+    if (l->grid.x > 0x7fffffffu || l->grid.y > 65535 || l->grid.z > 65535) return false;
+    if (l->block.x > limit || l->block.y > limit || l->block.z > 64) return false;
+    return (u64)l->block.x * l->block.y * l->block.z <= limit;
+}
+
+static u32 max_shared(const CudaContext *c, const CudaFunction *f, const SimKernelInfo *info) {
+    u32 by_default = (u32)c->gpu.shared_per_cta - info->static_shared_bytes;
+    if (info->static_shared_bytes > c->gpu.shared_per_cta) by_default = 0;
+    return f->max_dynamic_shared >= 0 && (u32)f->max_dynamic_shared > by_default ? (u32)f->max_dynamic_shared
+                                                                                 : by_default;
+}
+
+static cudaError_t check_cluster(const CudaContext *c, const CudaLaunch *l, const SimKernelInfo *info) {
+    u32 want[3] = {l->cluster.x, l->cluster.y, l->cluster.z};
+    const u32 grid[3] = {l->grid.x, l->grid.y, l->grid.z};
+    if (!want[0]) memcpy(want, info->cluster, sizeof want);
+    if (!want[0]) return cudaSuccess;
+    if (c->gpu.sm_version < 90) return cudaErrorNotSupported;
+    u64 size = (u64)want[0] * want[1] * want[2];
+    if (size == 0 || size > (l->function->non_portable_cluster ? 16 : 8)) return cudaErrorInvalidClusterSize;
+    for (u32 i = 0; i < 3; i++)
+        if (grid[i] % want[i]) return cudaErrorInvalidClusterSize;
+    return cudaSuccess;
+}
+
+static cudaError_t check_cooperative(const CudaContext *c, const CudaLaunch *l, const SimKernelInfo *info) {
+    u64 resident = c->gpu.sms * sim_occupancy(&c->gpu, info, l->block.x * l->block.y * l->block.z, l->shared);
+    bool fits = (u64)l->grid.x * l->grid.y * l->grid.z <= resident;
+    return !l->cooperative || fits ? cudaSuccess : cudaErrorCooperativeLaunchTooLarge;
+}
+
+static cudaError_t check_sizes(const CudaContext *c, const CudaLaunch *l, const SimKernelInfo *info) {
+    if (!sizes_possible(c, l)) return (cudaError_t)ERROR_CONFIGURATION;
+    u32 threads = l->block.x * l->block.y * l->block.z;
+    if (info->max_threads && threads > info->max_threads) return (cudaError_t)ERROR_RESOURCES;
+    const u32 *fixed = info->required_threads;
+    if (fixed[0] && (l->block.x != fixed[0] || l->block.y != fixed[1] || l->block.z != fixed[2]))
+        return (cudaError_t)ERROR_CONFIGURATION;
+    if (l->shared > max_shared(c, l->function, info)) return (cudaError_t)ERROR_SHARED;
+    if (!sim_occupancy(&c->gpu, info, threads, l->shared)) return (cudaError_t)ERROR_RESOURCES;
+    cudaError_t error = check_cluster(c, l, info);
+    return error == cudaSuccess ? check_cooperative(c, l, info) : error;
+}
+
+cudaError_t launch_prepare(CudaContext *c, CudaLaunch *l, void **args) {
+    CudaKernel *kernel;
+    cudaError_t error = function_prepare(c, l->function, &kernel);
+    if (error == cudaSuccess) error = check_sizes(c, l, &kernel->info);
+    if (error != cudaSuccess) return error;
+    const SimKernelInfo *info = &kernel->info;
+    if (info->param_count && !args) return cudaErrorInvalidValue;
+    l->param_bytes = info->param_bytes;
+    l->params = mem_zero(1, info->param_bytes + 1);
+    if (!l->params) return cudaErrorMemoryAllocation;
+    for (u32 i = 0; i < info->param_count; i++) {
+        if (!args[i]) return cudaErrorInvalidValue;
+        memcpy(l->params + info->params[i].offset, args[i], info->params[i].size);
+    }
+    return cudaSuccess;
+}
+
+// A fault stays with the device: the launch itself succeeded, as it would on a GPU, where it runs later.
+static cudaError_t after_launch(CudaContext *c, Status status, const Diag *diag) {
+    if (status != STATUS_OK) cuda_message_diag(c, diag);
+    switch (status) {
+    case STATUS_OK: return cudaSuccess;
+    case STATUS_FAULT:
+    case STATUS_DEADLOCK: {
+        u32 code = sim_fault_code(c->sim);
+        cuda_device(c)->sticky = code ? (cudaError_t)code : cudaErrorLaunchFailure;
+        return cudaSuccess;
+    }
+    case STATUS_INVALID: return (cudaError_t)ERROR_CONFIGURATION;
+    default: return cuda_error_of(status);
+    }
+}
+
+cudaError_t launch_run(CudaContext *c, CudaStream *stream, const CudaLaunch *l) {
+    CudaKernel *kernel;
+    cudaError_t error = function_prepare(c, l->function, &kernel);
+    if (error != cudaSuccess) return error;
+    SimLaunch launch = {
+        .kernel = kernel->kernel,
+        .grid = {l->grid.x, l->grid.y, l->grid.z},
+        .block = {l->block.x, l->block.y, l->block.z},
+        .cluster = {l->cluster.x, l->cluster.y, l->cluster.z},
+        .dynamic_shared_bytes = l->shared,
+        .params = l->params,
+        .stream = (u32)stream->id,
+        .cooperative = l->cooperative,
+        .record = c->sink && filter_launch(c, l->function->name),
+    };
+    SimLaunchResult result;
+    Diag diag = {0};
+    c->launches++;
+    Status status = sim_launch(c->sim, &launch, &result, &diag);
+    progress_clear(c);
+    error = after_launch(c, status, &diag);
+    diag_free(&diag);
+    if (sink_flush(c->sink) != STATUS_OK) cuda_message(c, LOG_ERROR, "the profile cannot be written any more");
+    return error;
+}
+
+static cudaError_t launch(CudaContext *c, const void *func, CudaLaunch l, void **args, cudaStream_t stream) {
+    CudaWork work = {.type = cudaGraphNodeTypeKernel};
+    if (!func) return cudaErrorInvalidDeviceFunction;
+    cudaError_t error = function_find(c, func, &l.function);
+    if (error == cudaSuccess) error = launch_prepare(c, &l, args);
+    work.launch = l;
+    if (error == cudaSuccess) return work_submit(c, stream, &work);
+    work_release(c, &work);
+    return error;
+}
+
+static CudaLaunch shape(dim3 grid, dim3 block, size_t shared, bool cooperative) {
+    u32 bytes = shared > UINT32_MAX ? UINT32_MAX : (u32)shared;
+    return (CudaLaunch){.grid = grid, .block = block, .shared = bytes, .cooperative = cooperative};
+}
+
+CUDA_API cudaError_t cudaLaunchKernel(const void *func, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem,
+                                      cudaStream_t stream) {
+    CUDA_RETURN(c, NEED_HEALTHY, launch(c, func, shape(gridDim, blockDim, sharedMem, false), args, stream));
+}
+
+CUDA_API cudaError_t cudaLaunchCooperativeKernel(const void *func, dim3 gridDim, dim3 blockDim, void **args,
+                                                 size_t sharedMem, cudaStream_t stream) {
+    CUDA_RETURN(c, NEED_HEALTHY, launch(c, func, shape(gridDim, blockDim, sharedMem, true), args, stream));
+}
+
+// Attributes that change which work is done are obeyed. The rest (priorities, cache windows, programmatic dependent
+// launch) only let a GPU overlap or place work, which has no effect on a simulator that runs in order.
+static cudaError_t launch_config(CudaContext *c, const cudaLaunchConfig_t *config, const void *func, void **args) {
+    if (!config || (config->numAttrs && !config->attrs)) return cudaErrorInvalidValue;
+    CudaLaunch l = shape(config->gridDim, config->blockDim, config->dynamicSmemBytes, false);
+    for (unsigned i = 0; i < config->numAttrs; i++) {
+        const cudaLaunchAttribute *a = &config->attrs[i];
+        if (a->id == cudaLaunchAttributeCooperative) l.cooperative = a->val.cooperative != 0;
+        if (a->id != cudaLaunchAttributeClusterDimension) continue;
+        l.cluster = a->val.clusterDim;
+        if (!l.cluster.x || !l.cluster.y || !l.cluster.z) return cudaErrorInvalidClusterSize;
+    }
+    cudaError_t error = launch(c, func, l, args, config->stream);
+    for (unsigned i = 0; i < config->numAttrs && error == cudaSuccess; i++) {
+        const cudaLaunchAttribute *a = &config->attrs[i];
+        if (a->id == cudaLaunchAttributeLaunchCompletionEvent)
+            error = event_record_now(c, a->val.launchCompletionEvent.event);
+        if (a->id == cudaLaunchAttributeProgrammaticEvent) error = event_record_now(c, a->val.programmaticEvent.event);
+    }
+    return error;
+}
+
+CUDA_API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *func, void **args) {
+    CUDA_RETURN(c, NEED_HEALTHY, launch_config(c, config, func, args));
+}
+
+// --- what nvcc makes of kernel<<<grid, block, shared, stream>>>(...) ---
+
+CUDA_API unsigned __cudaPushCallConfiguration(dim3 gridDim, dim3 blockDim, size_t sharedMem, cudaStream_t stream) {
+    CudaThread *t = cuda_thread();
+    if (t->pushed_count == WL_COUNT(t->pushed)) return 1;
+    t->pushed[t->pushed_count++] = (struct CudaPushed){gridDim, blockDim, sharedMem, stream};
+    return 0;
+}
+
+CUDA_API cudaError_t __cudaPopCallConfiguration(dim3 *gridDim, dim3 *blockDim, size_t *sharedMem, void *stream) {
+    CudaThread *t = cuda_thread();
+    if (t->pushed_count == 0) return cudaErrorMissingConfiguration;
+    const struct CudaPushed *pushed = &t->pushed[--t->pushed_count];
+    *gridDim = pushed->grid;
+    *blockDim = pushed->block;
+    *sharedMem = pushed->shared;
+    memcpy(stream, &pushed->stream, sizeof pushed->stream);
+    return cudaSuccess;
+}
+
+static cudaError_t kernel_handle(CudaContext *c, cudaKernel_t *to, const void *host) {
+    CudaFunction *f;
+    if (!to) return cudaErrorInvalidValue;
+    cudaError_t error = function_find(c, host, &f);
+    if (error == cudaSuccess) *to = (cudaKernel_t)f;
+    return error;
+}
+
+CUDA_API cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *entry) {
+    CUDA_RETURN(c, NEED_NOTHING, kernel_handle(c, kernel, entry));
+}
+
+CUDA_API cudaError_t cudaGetKernel(cudaKernel_t *kernelPtr, const void *entryFuncAddr) {
+    CUDA_RETURN(c, NEED_HEALTHY, kernel_handle(c, kernelPtr, entryFuncAddr));
+}
+
+CUDA_API cudaError_t cudaGetFuncBySymbol(cudaFunction_t *functionPtr, const void *symbolPtr) {
+    CUDA_RETURN(c, NEED_HEALTHY, kernel_handle(c, (cudaKernel_t *)(void *)functionPtr, symbolPtr));
+}
+
+CUDA_API cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem,
+                                        cudaStream_t stream) {
+    CUDA_RETURN(c, NEED_HEALTHY, launch(c, kernel, shape(gridDim, blockDim, sharedMem, false), args, stream));
+}

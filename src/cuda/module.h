@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the program registers: fat binaries with their kernels and variables. A module is unpacked, parsed and loaded at
+// the first use of one of its kernels or variables, once per device.
+#ifndef WL_CUDA_MODULE_H
+#define WL_CUDA_MODULE_H
+
+#include "cuda/context.h"
+
+typedef struct CudaKernel {  // a function on one device
+    SimKernel *kernel;       // NULL = not prepared yet
+    SimKernelInfo info;
+    cudaError_t error;  // why it could not be prepared
+} CudaKernel;
+
+struct CudaFunction {
+    CudaModule *module;
+    const void *host;
+    char *name;           // mangled
+    CudaKernel *devices;  // config.devices of them, made at first use
+    int max_dynamic_shared, carveout, cache_config, cluster_required[3], non_portable_cluster, cluster_policy;
+};
+
+struct CudaSymbol {
+    CudaModule *module;
+    const void *host;  // address of the host variable; of a managed one: of the pointer to its storage
+    char *name;
+    size_t size;
+    bool managed, constant;
+};
+
+// A registered host function, or a cudaKernel_t. cudaErrorInvalidDeviceFunction when it is neither.
+cudaError_t function_find(CudaContext *c, const void *handle, CudaFunction **function);
+// The kernel on the current device, loaded and prepared. Why it failed is told once.
+cudaError_t function_prepare(CudaContext *c, CudaFunction *function, CudaKernel **kernel);
+cudaError_t cuda_symbol_find(CudaContext *c, const void *host, void **address, size_t *size);
+void modules_reset(CudaContext *c);  // variables get their initial values again (cudaDeviceReset)
+
+#endif

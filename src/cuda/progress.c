@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/progress.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "binary/demangle.h"
+
+#define INTERVAL 0.25  // seconds between two lines on a terminal
+#define INTERVAL_FILE 5.0
+
+void progress_show(void *context, const char *kernel, u64 done, u64 total) {
+    CudaContext *c = context;
+    if (!c->config.progress) return;
+    bool terminal = isatty(2);
+    if (c->progress_launch != c->launches || !c->progress.started) {
+        c->progress = (Progress){.interval = terminal ? INTERVAL : INTERVAL_FILE};
+        c->progress_launch = c->launches;
+    }
+    f64 now = (f64)cuda_now() * 1e-9;
+    if (!progress_update(&c->progress, now, done, total)) return;
+    char *name = demangle_short(kernel);
+    char what[128], line[256];
+    snprintf(what, sizeof what, "launch %llu, %.80s", (unsigned long long)c->launches, name ? name : kernel);
+    mem_free(name);
+    progress_format(&c->progress, now, what, "CTAs", line, sizeof line);
+    fprintf(stderr, terminal ? "\r\033[K%s" : "%s\n", line);
+    fflush(stderr);
+    c->progress_shown = terminal;
+}
+
+void progress_clear(CudaContext *c) {
+    if (!c->progress_shown) return;
+    c->progress_shown = false;
+    fputs("\r\033[K", stderr);
+    fflush(stderr);
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams run their work at once, in the order of submission (context.h), so waiting never waits.
+#include "cuda/stream.h"
+
+#include "cuda/api.h"
+
+enum { LEAST_PRIORITY = 0, GREATEST_PRIORITY = -5 };  // as on an H200
+
+Status stream_setup(CudaContext *c) {
+    c->default_stream = object_new(&c->objects, OBJECT_STREAM, sizeof *c->default_stream);
+    if (!c->default_stream) return STATUS_NO_MEMORY;
+    c->next_stream_id = 1;
+    return STATUS_OK;
+}
+
+CudaStream *stream_find(CudaContext *c, cudaStream_t handle) {
+    if (!handle || handle == cudaStreamLegacy || handle == cudaStreamPerThread) return c->default_stream;
+    return object_get(&c->objects, handle, OBJECT_STREAM);
+}
+
+static cudaError_t create(CudaContext *c, cudaStream_t *to, unsigned flags, int priority) {
+    if (!to || flags & ~(unsigned)cudaStreamNonBlocking) return cudaErrorInvalidValue;
+    CudaStream *stream = object_new(&c->objects, OBJECT_STREAM, sizeof *stream);
+    if (!stream) return cudaErrorMemoryAllocation;
+    stream->id = c->next_stream_id++;
+    stream->device = cuda_thread()->device;
+    stream->flags = flags;
+    stream->priority = priority > LEAST_PRIORITY ? LEAST_PRIORITY : priority;
+    if (stream->priority < GREATEST_PRIORITY) stream->priority = GREATEST_PRIORITY;
+    stream->attributes[cudaLaunchAttributePriority].priority = stream->priority;
+    *to = (cudaStream_t)stream;
+    return cudaSuccess;
+}
+
+CUDA_API cudaError_t cudaStreamCreate(cudaStream_t *pStream) { CUDA_RETURN(c, NEED_HEALTHY, create(c, pStream, 0, 0)); }
+
+CUDA_API cudaError_t cudaStreamCreateWithFlags(cudaStream_t *pStream, unsigned int flags) {
+    CUDA_RETURN(c, NEED_HEALTHY, create(c, pStream, flags, 0));
+}
+
+CUDA_API cudaError_t cudaStreamCreateWithPriority(cudaStream_t *pStream, unsigned int flags, int priority) {
+    CUDA_RETURN(c, NEED_HEALTHY, create(c, pStream, flags, priority));
+}
+
+static cudaError_t destroy(CudaContext *c, cudaStream_t handle) {
+    CudaStream *stream = object_get(&c->objects, handle, OBJECT_STREAM);
+    if (!stream || stream == c->default_stream) return cudaErrorInvalidResourceHandle;
+    if (stream->capture && stream->capture->origin == stream) {
+        stream->capture->invalid = true;
+        return cudaErrorStreamCaptureUnsupported;
+    }
+    vec_free(&stream->tips);
+    object_delete(&c->objects, stream);
+    return cudaSuccess;
+}
+
+CUDA_API cudaError_t cudaStreamDestroy(cudaStream_t stream) { CUDA_RETURN(c, NEED_DEVICE, destroy(c, stream)); }
+
+static cudaError_t wait(CudaContext *c, cudaStream_t handle) {
+    CudaStream *stream = stream_find(c, handle);
+    if (!stream) return cudaErrorInvalidResourceHandle;
+    if (!stream->capture) return stream_check_implicit(c, stream);
+    stream->capture->invalid = true;
+    return cudaErrorStreamCaptureUnsupported;
+}
+
+CUDA_API cudaError_t cudaStreamSynchronize(cudaStream_t stream) { CUDA_RETURN(c, NEED_HEALTHY, wait(c, stream)); }
+CUDA_API cudaError_t cudaStreamQuery(cudaStream_t stream) { CUDA_RETURN(c, NEED_HEALTHY, wait(c, stream)); }
+
+CUDA_API cudaError_t cudaDeviceSynchronize(void) { CUDA_RETURN(c, NEED_HEALTHY, stream_check_synchronize(c)); }
+
+// --- what a stream is ---
+
+#define GET(c, handle, to, value)                            \
+    do {                                                     \
+        CudaStream *stream_ = stream_find(c, handle);        \
+        if (!stream_) return cudaErrorInvalidResourceHandle; \
+        if (!(to)) return cudaErrorInvalidValue;             \
+        *(to) = stream_->value;                              \
+        return cudaSuccess;                                  \
+    } while (0)
+
+static cudaError_t get_priority(CudaContext *c, cudaStream_t s, int *to) { GET(c, s, to, priority); }
+static cudaError_t get_flags(CudaContext *c, cudaStream_t s, unsigned *to) { GET(c, s, to, flags); }
+static cudaError_t get_id(CudaContext *c, cudaStream_t s, unsigned long long *to) { GET(c, s, to, id); }
+static cudaError_t get_device(CudaContext *c, cudaStream_t s, int *to) { GET(c, s, to, device); }
+
+CUDA_API cudaError_t cudaStreamGetPriority(cudaStream_t hStream, int *priority) {
+    CUDA_RETURN(c, NEED_HEALTHY, get_priority(c, hStream, priority));
+}
+CUDA_API cudaError_t cudaStreamGetFlags(cudaStream_t hStream, unsigned int *flags) {
+    CUDA_RETURN(c, NEED_HEALTHY, get_flags(c, hStream, flags));
+}
+CUDA_API cudaError_t cudaStreamGetId(cudaStream_t hStream, unsigned long long *streamId) {
+    CUDA_RETURN(c, NEED_HEALTHY, get_id(c, hStream, streamId));
+}
+CUDA_API cudaError_t cudaStreamGetDevice(cudaStream_t hStream, int *device) {
+    CUDA_RETURN(c, NEED_HEALTHY, get_device(c, hStream, device));
+}
+
+static cudaError_t priority_range(int *least, int *greatest) {
+    if (least) *least = LEAST_PRIORITY;
+    if (greatest) *greatest = GREATEST_PRIORITY;
+    return cudaSuccess;
+}
+
+CUDA_API cudaError_t cudaDeviceGetStreamPriorityRange(int *leastPriority, int *greatestPriority) {
+    CUDA_RETURN(c, NEED_HEALTHY, priority_range(leastPriority, greatestPriority));
+}
+
+static cudaLaunchAttributeValue *attribute(CudaContext *c, cudaStream_t handle, cudaLaunchAttributeID id) {
+    CudaStream *stream = stream_find(c, handle);
+    return stream && (unsigned)id < WL_COUNT(stream->attributes) ? &stream->attributes[id] : NULL;
+}
+
+static cudaError_t move_attribute(cudaLaunchAttributeValue *to, const cudaLaunchAttributeValue *from) {
+    if (!to || !from) return cudaErrorInvalidValue;
+    *to = *from;
+    return cudaSuccess;
+}
+
+CUDA_API cudaError_t cudaStreamGetAttribute(cudaStream_t hStream, cudaLaunchAttributeID attr,
+                                            cudaLaunchAttributeValue *value) {
+    CUDA_RETURN(c, NEED_HEALTHY, move_attribute(value, attribute(c, hStream, attr)));
+}
+
+CUDA_API cudaError_t cudaStreamSetAttribute(cudaStream_t hStream, cudaLaunchAttributeID attr,
+                                            const cudaLaunchAttributeValue *value) {
+    CUDA_RETURN(c, NEED_HEALTHY, move_attribute(attribute(c, hStream, attr), value));
+}
+
+static cudaError_t copy_attributes(CudaContext *c, cudaStream_t to, cudaStream_t from) {
+    CudaStream *a = stream_find(c, to), *b = stream_find(c, from);
+    if (!a || !b) return cudaErrorInvalidResourceHandle;
+    for (u32 i = 0; i < WL_COUNT(a->attributes); i++) a->attributes[i] = b->attributes[i];
+    return cudaSuccess;
+}
+
+CUDA_API cudaError_t cudaStreamCopyAttributes(cudaStream_t dst, cudaStream_t src) {
+    CUDA_RETURN(c, NEED_HEALTHY, copy_attributes(c, dst, src));
+}
+
+// --- work of the host ---
+
+static cudaError_t host_function(CudaContext *c, cudaStream_t stream, cudaHostFn_t fn, void *data) {
+    if (!fn) return cudaErrorInvalidValue;
+    CudaWork work = {.type = cudaGraphNodeTypeHost, .host = {fn, data}};
+    return work_submit(c, stream, &work);
+}
+
+CUDA_API cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t fn, void *userData) {
+    CUDA_RETURN(c, NEED_HEALTHY, host_function(c, stream, fn, userData));
+}
+
+typedef struct StreamCallback {
+    cudaStreamCallback_t callback;
+    cudaStream_t stream;
+    void *data;
+} StreamCallback;
+
+static void run_callback(void *data) {
+    const StreamCallback *call = data;
+    call->callback(call->stream, cudaSuccess, call->data);
+}
+
+static cudaError_t stream_callback(CudaContext *c, StreamCallback *call, unsigned flags) {
+    if (!call->callback || flags) return cudaErrorInvalidValue;
+    CudaStream *stream = stream_find(c, call->stream);
+    if (!stream) return cudaErrorInvalidResourceHandle;
+    if (stream->capture) return cudaErrorStreamCaptureUnsupported;
+    cuda_call_host(c, run_callback, call);
+    return cudaSuccess;
+}
+
+CUDA_API cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *userData,
+                                           unsigned int flags) {
+    StreamCallback call = {callback, stream, userData};
+    CUDA_RETURN(c, NEED_HEALTHY, stream_callback(c, &call, flags));
+}
+
+static cudaError_t attach(CudaContext *c, cudaStream_t handle, const void *pointer, unsigned flags) {
+    CudaStream *stream = stream_find(c, handle);
+    const SimAllocation *a = sim_find(c->sim, (DevicePtr)(uintptr_t)pointer);
+    if (!stream) return cudaErrorInvalidResourceHandle;
+    if (!a || a->kind != MEMORY_MANAGED) return cudaErrorInvalidValue;
+    if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost && flags != cudaMemAttachSingle)
+        return cudaErrorInvalidValue;
+    return flags == cudaMemAttachSingle && stream == c->default_stream ? cudaErrorInvalidValue : cudaSuccess;
+}
+
+CUDA_API cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *devPtr, size_t length, unsigned int flags) {
+    (void)length;
+    CUDA_RETURN(c, NEED_HEALTHY, attach(c, stream, devPtr, flags));
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the scripts of this folder; one that exits with 77 is skipped (no CUDA toolkit here).
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include "base/testing.h"
+
+static void run(const char *command) {
+    if (!getenv("WARPLENS_BUILD")) skip();
+    int status = system(command);
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) == 77) skip();
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+TEST(types_are_laid_out_as_cudas) { run("bash tests/cuda/abi.sh"); }
+TEST(programs_of_nvcc_run) { run("bash tests/cuda/programs.sh"); }
+TEST(the_api_document_is_current) { run("bash src/cuda/api_document.sh | diff - docs/cuda-api.md"); }
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(types_are_laid_out_as_cudas),
+        cmocka_unit_test(programs_of_nvcc_run),
+        cmocka_unit_test(the_api_document_is_current),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
