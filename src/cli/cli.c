@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/cli.h"
+
+#include <libgen.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void cli_diag(const Diag *diag) {
+    char line[8192];
+    for (u32 i = 0; i < diag->entries.len; i++) {
+        diag_format(&diag->entries.data[i], line, sizeof line);
+        fprintf(stderr, "warplens: %s\n", line);
+    }
+    if (diag->dropped) fprintf(stderr, "warplens: ... and %u more\n", diag->dropped);
+}
+
+int cli_fail(int code, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    fputs("warplens: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+    return code;
+}
+
+bool cli_find_file(const char *relative, char *path, size_t size) {
+    char self[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (n <= 0) return false;
+    self[n] = 0;
+    const char *root = dirname(dirname(self));
+    // Beside a build the libraries are in lib/, in an installation in lib/warplens/.
+    const char *below = strncmp(relative, "lib/", 4) ? NULL : relative + 4;
+    if (below) {
+        snprintf(path, size, "%s/lib/warplens/%s", root, below);
+        if (access(path, R_OK) == 0) return true;
+    }
+    snprintf(path, size, "%s/%s", root, relative);
+    return access(path, R_OK) == 0;
+}
+
+int cli_parse(const struct argp *argp, int argc, char **argv, unsigned flags, int *rest, void *input) {
+    char name[64];
+    snprintf(name, sizeof name, "warplens %s", argv[0]);
+    char *command = argv[0];
+    argv[0] = name;
+    argp_err_exit_status = EXIT_USAGE;
+    int error = argp_parse(argp, argc, argv, flags, rest, input);
+    argv[0] = command;
+    return error ? EXIT_USAGE : EXIT_OK;
+}
+
+Status cli_load_gpu(const char *id, GpuModel *gpu, Diag *diag) {
+    char folder[PATH_MAX] = "";
+    if (!cli_find_file("share/warplens/gpus", folder, sizeof folder) && !strchr(id, '/')) {
+        diag_text(diag, DIAG_ERROR, NULL, 0, 0,
+                  "the folder share/warplens/gpus with the GPU models is missing from this installation");
+        return STATUS_NOT_FOUND;
+    }
+    return gpu_load(folder, id, gpu, diag);
+}

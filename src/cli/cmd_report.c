@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// warplens report: a profile as text, JSON or CSV on stdout.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "binary/demangle.h"
+#include "cli/cli.h"
+#include "view/report.h"
+
+typedef struct ReportArgs {
+    const char *path, *format;
+    ReportOptions options;
+} ReportArgs;
+
+enum { OPT_SECTION = 256, OPT_FORMAT, OPT_CSV, OPT_JSON, OPT_LINES, OPT_SORT };
+
+static const struct argp_option options[] = {
+    {"section", OPT_SECTION, "summary|kernels|lines", 0, "only this part", 0},
+    {"format", OPT_FORMAT, "text|json|csv", 0, "text (default), JSON (schema warplens-report/1) or CSV", 0},
+    {"json", OPT_JSON, NULL, 0, "short for --format json", 0},
+    {"csv", OPT_CSV, NULL, 0, "short for --format csv", 0},
+    {"kernel", 'k', "REGEX", 0, "only kernels whose name matches", 0},
+    {"lines", OPT_LINES, "N", 0, "source lines per kernel in the text (default 20)", 0},
+    {"sort", OPT_SORT, "METRIC", 0, "order by this metric or column, highest first", 0},
+    {0}};
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+    ReportArgs *a = state->input;
+    switch (key) {
+    case OPT_SECTION:
+        a->options.section = report_section(arg);
+        if (a->options.section == REPORT_SECTION_COUNT)
+            argp_error(state, "--section takes summary, kernels or lines, not `%s`", arg);
+        break;
+    case OPT_FORMAT: a->format = arg; break;
+    case OPT_JSON: a->format = "json"; break;
+    case OPT_CSV: a->format = "csv"; break;
+    case 'k': a->options.kernel_regex = strncmp(arg, "regex:", 6) ? arg : arg + 6; break;
+    case OPT_LINES: a->options.lines = (u32)strtoul(arg, NULL, 10); break;
+    case OPT_SORT: a->options.sort = arg; break;
+    case ARGP_KEY_ARG:
+        if (a->path) argp_error(state, "one profile at a time");
+        a->path = arg;
+        break;
+    case ARGP_KEY_END:
+        if (!a->path) argp_error(state, "which profile? warplens report FILE.wlp");
+        break;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+static const char *demangle(void *context, const char *mangled) {
+    char **last = context;
+    mem_free(*last);
+    *last = demangle_name(mangled);
+    return *last ? *last : mangled;
+}
+
+static u32 terminal_width(void) {
+    struct winsize size;
+    if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) return size.ws_col;
+    const char *columns = getenv("COLUMNS");
+    return columns ? (u32)strtoul(columns, NULL, 10) : 0;
+}
+
+static Status show(const ReportArgs *a, const Exporter *exporter, Diag *diag) {
+    Profile *profile;
+    TRY(profile_open(a->path, &profile, diag));
+    Output out = output_file(stdout);
+    Status status = report_write(profile, exporter, &a->options, &out, diag);
+    profile_close(profile);
+    if (fflush(stdout) != 0 && status == STATUS_OK) status = STATUS_IO;
+    return status;
+}
+
+int cmd_report(int argc, char **argv) {
+    static const struct argp argp = {options, parse, "FILE.wlp", "Shows what a profile holds.", NULL, NULL, NULL};
+    char *demangled = NULL;
+    ReportArgs a = {.format = "text",
+                    .options = {.demangle = demangle,
+                                .demangle_context = &demangled,
+                                .width = terminal_width(),
+                                .color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR")}};
+    int code = cli_parse(&argp, argc, argv, 0, NULL, &a);
+    if (code != EXIT_OK) return code;
+    const Exporter *exporter = exporter_find(a.format);
+    if (!exporter) return cli_fail(EXIT_USAGE, "there is no format `%s`; text, json and csv there are", a.format);
+    a.options.path = a.path;
+    Diag diag = {0};
+    Status status = show(&a, exporter, &diag);
+    cli_diag(&diag);
+    if (status != STATUS_OK && diag.errors == 0) cli_fail(EXIT_INPUT, "%s: %s", a.path, status_text(status));
+    diag_free(&diag);
+    mem_free(demangled);
+    return status == STATUS_OK ? EXIT_OK : EXIT_INPUT;
+}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// warplens run: starts the program with the simulated runtime preloaded, waits, and passes its exit code on.
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "binary/binary.h"
+#include "cli/cli.h"
+#include "cuda/config.h"
+
+#define RUNTIME_LIBRARY "lib/libcudart.so.13"
+
+typedef struct RunOptions {
+    const char *on, *gpu, *gpus, *threads, *regex, *skip, *count, *output;
+    bool overwrite, quiet, progress;
+} RunOptions;
+
+enum { OPT_ON = 256, OPT_GPU, OPT_GPUS, OPT_THREADS, OPT_SKIP, OPT_COUNT, OPT_PROGRESS };
+
+static const struct argp_option options[] = {
+    {"on", OPT_ON, "auto|gpu|sim", 0, "where the kernels run (auto: the simulator, in this version)", 0},
+    {"gpu", OPT_GPU, "MODEL", 0, "GPU model to simulate: h200, a100, v100, ... or a .gpu file (default h200)", 0},
+    {"gpus", OPT_GPUS, "N", 0, "number of simulated devices (default 1)", 0},
+    {"threads", OPT_THREADS, "N", 0, "host threads for a launch; results never depend on it", 0},
+    {"kernel", 'k', "REGEX", 0, "profile only kernels whose name matches (regex:EXPR is accepted too)", 0},
+    {"launch-skip", OPT_SKIP, "N", 0, "matching launches to pass over before profiling begins", 0},
+    {"launch-count", OPT_COUNT, "N", 0, "matching launches to profile", 0},
+    {"output", 'o', "FILE", 0, "profile to write; %p pid, %h host, %i counter, %q{ENV}, %% (default APP.%i.wlp)", 0},
+    {"force", 'f', NULL, 0, "replace an existing profile", 0},
+    {"quiet", 'q', NULL, 0, "only errors on stderr", 0},
+    {"progress", OPT_PROGRESS, NULL, 0, "show progress on stderr even when it is not a terminal", 0},
+    {0}};
+
+static bool is_number(const char *text) {
+    char *end;
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    return *text && !*end && errno == 0 && value >= 0;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+    RunOptions *o = state->input;
+    switch (key) {
+    case OPT_ON: o->on = arg; break;
+    case OPT_GPU: o->gpu = arg; break;
+    case OPT_GPUS: o->gpus = arg; break;
+    case OPT_THREADS: o->threads = arg; break;
+    case 'k': o->regex = strncmp(arg, "regex:", 6) ? arg : arg + 6; break;
+    case OPT_SKIP: o->skip = arg; break;
+    case OPT_COUNT: o->count = arg; break;
+    case 'o': o->output = arg; break;
+    case 'f': o->overwrite = true; break;
+    case 'q': o->quiet = true; break;
+    case OPT_PROGRESS: o->progress = true; break;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+static int check(const RunOptions *o) {
+    const struct {
+        const char *name, *value;
+    } numbers[] = {
+        {"--gpus", o->gpus}, {"--threads", o->threads}, {"--launch-skip", o->skip}, {"--launch-count", o->count}};
+    for (size_t i = 0; i < WL_COUNT(numbers); i++)
+        if (numbers[i].value && !is_number(numbers[i].value))
+            return cli_fail(EXIT_USAGE, "%s takes a whole number, not `%s`", numbers[i].name, numbers[i].value);
+    if (o->on && strcmp(o->on, "auto") && strcmp(o->on, "sim") && strcmp(o->on, "gpu"))
+        return cli_fail(EXIT_USAGE, "--on takes auto, gpu or sim, not `%s`", o->on);
+    if (o->on && !strcmp(o->on, "gpu"))
+        return cli_fail(EXIT_TOOL,
+                        "collection on a GPU is not in this version yet; --on sim runs the program on the simulator");
+    return EXIT_OK;
+}
+
+// The default name is settled here, so that all processes of the run know it; a name that was given goes on as it is.
+static int choose_output(const RunOptions *o, const char *app, char *path, size_t size) {
+    if (o->output) {
+        snprintf(path, size, "%s", o->output);
+        if (!strchr(path, '%') && !o->overwrite && access(path, F_OK) == 0)
+            return cli_fail(EXIT_TOOL, "%s exists; -f replaces it, -o names another file", path);
+        return EXIT_OK;
+    }
+    const char *base = strrchr(app, '/') ? strrchr(app, '/') + 1 : app;
+    for (u32 i = 1;; i++) {
+        snprintf(path, size, "%.200s.%u.wlp", base, i);
+        if (access(path, F_OK) != 0) return EXIT_OK;
+    }
+}
+
+static void set(ConfigVariable variable, const char *value) {
+    if (value)
+        setenv(config_name(variable), value, 1);
+    else
+        unsetenv(config_name(variable));
+}
+
+static void set_environment(const RunOptions *o, const char *output, const char *library, const char *gpu_dir) {
+    char run[32], preload[PATH_MAX * 2];
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    snprintf(run, sizeof run, "%llu", (unsigned long long)now.tv_sec * 1000000000ull + (unsigned long long)now.tv_nsec);
+    set(CONFIG_OUTPUT, output);
+    set(CONFIG_GPU, o->gpu);
+    set(CONFIG_GPU_DIR, gpu_dir);
+    set(CONFIG_GPUS, o->gpus);
+    set(CONFIG_THREADS, o->threads);
+    set(CONFIG_KERNEL_REGEX, o->regex);
+    set(CONFIG_LAUNCH_SKIP, o->skip);
+    set(CONFIG_LAUNCH_COUNT, o->count);
+    set(CONFIG_OVERWRITE, o->overwrite ? "1" : NULL);
+    set(CONFIG_RUN, run);
+    set(CONFIG_QUIET, o->quiet ? "1" : NULL);
+    set(CONFIG_PROGRESS, o->progress ? "1" : NULL);
+    const char *others = getenv("LD_PRELOAD");
+    snprintf(preload, sizeof preload, "%s%s%s", library, others && *others ? ":" : "", others ? others : "");
+    setenv("LD_PRELOAD", preload, 1);
+}
+
+// The file that execvp will run, to look at it first. False when it is not to be found.
+static bool find_program(const char *name, char *path, size_t size) {
+    if (strchr(name, '/')) {
+        snprintf(path, size, "%s", name);
+        return access(path, F_OK) == 0;
+    }
+    char folders[PATH_MAX * 4];
+    snprintf(folders, sizeof folders, "%s", getenv("PATH") ? getenv("PATH") : "");
+    char *save = NULL;
+    for (char *folder = strtok_r(folders, ":", &save); folder; folder = strtok_r(NULL, ":", &save)) {
+        snprintf(path, size, "%s/%s", folder, name);
+        if (access(path, X_OK) == 0) return true;
+    }
+    return false;
+}
+
+// Says before the program starts what cannot work: a program whose runtime cannot be reached.
+static int look_at_program(const char *path) {
+    Diag diag = {0};
+    BinaryReport report;
+    int code = EXIT_OK;
+    if (binary_inspect_file(path, &report, &diag) == STATUS_OK && report.runtime == RUNTIME_STATIC_HIDDEN)
+        code = cli_fail(EXIT_TOOL, "%s cannot be run without a GPU: %s", path, report.remedy);
+    diag_free(&diag);
+    return code;
+}
+
+static int wait_for(pid_t child) {
+    int status;
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR) return cli_fail(EXIT_TOOL, "waiting for the program failed: %s", strerror(errno));
+    if (WIFEXITED(status)) return WEXITSTATUS(status);
+    return 128 + WTERMSIG(status);
+}
+
+static int start(char **argv) {
+    int report[2];
+    if (pipe(report) != 0) return cli_fail(EXIT_TOOL, "cannot make a pipe: %s", strerror(errno));
+    pid_t child = fork();
+    if (child < 0) return cli_fail(EXIT_TOOL, "cannot start a process: %s", strerror(errno));
+    if (child == 0) {
+        close(report[0]);
+        // Closed by a successful exec: then the parent reads nothing.
+        if (dup3(report[1], 200, O_CLOEXEC) >= 0) close(report[1]), report[1] = 200;
+        execvp(argv[0], argv);
+        int error = errno;
+        ssize_t written = write(report[1], &error, sizeof error);
+        _exit(written > 0 ? EXIT_NOT_FOUND : EXIT_TOOL);
+    }
+    close(report[1]);
+    // Interrupts from the terminal reach the program too; we outlive it to pass its code on.
+    signal(SIGINT, SIG_IGN);
+    signal(SIGQUIT, SIG_IGN);
+    int error = 0;
+    ssize_t got = read(report[0], &error, sizeof error);
+    close(report[0]);
+    int code = wait_for(child);
+    if (got != sizeof error) return code;
+    return cli_fail(error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE, "cannot run `%s`: %s", argv[0],
+                    strerror(error));
+}
+
+int cmd_run(int argc, char **argv) {
+    static const struct argp argp = {
+        options,
+        parse,
+        "[--] APP [ARGS...]",
+        "Runs APP, built by nvcc as usual, on the simulated GPU and writes a profile. The program's output and exit "
+        "code are its own; 125, 126 and 127 are failures of warplens itself.",
+        NULL,
+        NULL,
+        NULL};
+    RunOptions o = {0};
+    int first = argc;
+    int code = cli_parse(&argp, argc, argv, ARGP_IN_ORDER, &first, &o);
+    if (code == EXIT_OK) code = check(&o);
+    if (code != EXIT_OK) return code;
+    if (first >= argc) return cli_fail(EXIT_USAGE, "run needs a program: warplens run [options] ./app [args...]");
+    char output[PATH_MAX], library[PATH_MAX], gpu_dir[PATH_MAX], program[PATH_MAX];
+    if (!cli_find_file(RUNTIME_LIBRARY, library, sizeof library))
+        return cli_fail(EXIT_TOOL, "%s is missing from this installation", RUNTIME_LIBRARY);
+    if (!cli_find_file("share/warplens/gpus", gpu_dir, sizeof gpu_dir))
+        return cli_fail(EXIT_TOOL, "share/warplens/gpus is missing from this installation");
+    if (!find_program(argv[first], program, sizeof program))
+        return cli_fail(EXIT_NOT_FOUND, "cannot run `%s`: no such program", argv[first]);
+    if ((code = look_at_program(program)) != EXIT_OK) return code;
+    Diag diag = {0};
+    GpuModel gpu;
+    if (cli_load_gpu(o.gpu ? o.gpu : "h200", &gpu, &diag) != STATUS_OK)
+        return cli_diag(&diag), diag_free(&diag), EXIT_USAGE;
+    diag_free(&diag);
+    if ((code = choose_output(&o, argv[first], output, sizeof output)) != EXIT_OK) return code;
+    set_environment(&o, output, library, gpu_dir);
+    code = start(argv + first);
+    if (!o.quiet && access(output, R_OK) == 0)
+        fprintf(stderr, "warplens: profile in %s; `warplens report %s` shows it\n", output, output);
+    return code;
+}

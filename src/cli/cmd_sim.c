@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// warplens sim: kernels of a PTX file, launched as a launch file says, checked against what it expects.
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "binary/demangle.h"
+#include "cli/cli.h"
+#include "cli/launch_spec.h"
+#include "ptx/ptx.h"
+#include "sim/sim.h"
+#include "store/store.h"
+
+#define SOURCE_ID 1
+
+typedef struct SimArgs {
+    const char *ptx, *spec, *output, *gpu, *threads;
+    bool overwrite, quiet;
+} SimArgs;
+
+enum { OPT_LAUNCH = 256, OPT_GPU, OPT_THREADS };
+
+static const struct argp_option options[] = {
+    {"launch", OPT_LAUNCH, "SPEC", 0,
+     "launch file: kernel, grid, block, buffers, parameters, expected results (docs/launch-files.md)", 0},
+    {"gpu", OPT_GPU, "MODEL", 0, "GPU model to simulate (default h200)", 0},
+    {"threads", OPT_THREADS, "N", 0, "host threads for a launch", 0},
+    {"output", 'o', "FILE", 0, "also write a profile", 0},
+    {"force", 'f', NULL, 0, "replace an existing profile", 0},
+    {"quiet", 'q', NULL, 0, "print only what fails", 0},
+    {0}};
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+    SimArgs *a = state->input;
+    switch (key) {
+    case OPT_LAUNCH: a->spec = arg; break;
+    case OPT_GPU: a->gpu = arg; break;
+    case OPT_THREADS: a->threads = arg; break;
+    case 'o': a->output = arg; break;
+    case 'f': a->overwrite = true; break;
+    case 'q': a->quiet = true; break;
+    case ARGP_KEY_ARG:
+        if (a->ptx) argp_error(state, "one PTX file at a time");
+        a->ptx = arg;
+        break;
+    case ARGP_KEY_END:
+        if (!a->ptx || !a->spec) argp_error(state, "needs a PTX file and --launch SPEC");
+        break;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+typedef struct Run {
+    const SimArgs *args;
+    LaunchSpec spec;
+    Sim *sim;
+    SimModule *module;
+    StoreWriter *writer;
+    DevicePtr *buffers;
+    Diag diag;
+    u32 failures;
+} Run;
+
+static Status load(Run *r) {
+    FileData file;
+    Module *module;
+    TRY(file_read(r->args->ptx, &file, &r->diag));
+    Status status = ptx_load((Str){(const char *)file.data, file.size}, r->args->ptx, &module, &r->diag);
+    file_release(&file);
+    TRY(status);
+    status = sim_load_module(r->sim, 0, module, &r->module, &r->diag);
+    if (status != STATUS_OK) module_free(module);
+    return status;
+}
+
+static Status make_buffers(Run *r) {
+    r->buffers = mem_zero(r->spec.buffers.len + 1, sizeof *r->buffers);
+    if (!r->buffers) return STATUS_NO_MEMORY;
+    for (u32 i = 0; i < r->spec.buffers.len; i++) {
+        const SpecBuffer *b = &r->spec.buffers.data[i];
+        u64 bytes = b->count * spec_type_size(b->type);
+        TRY(sim_alloc(r->sim, 0, MEMORY_DEVICE, bytes, 256, &r->buffers[i]));
+        memcpy(sim_host_view(r->sim, r->buffers[i], bytes, NULL), b->data, bytes);
+    }
+    return STATUS_OK;
+}
+
+// A kernel by its mangled name, or by the plain one when that names exactly one.
+static Status find_kernel(Run *r, const SpecLaunch *l, SimKernel **kernel) {
+    if (sim_find_kernel(r->sim, r->module, l->kernel, kernel) == STATUS_OK) return STATUS_OK;
+    const Module *m = sim_module_ptx(r->module);
+    u32 found = 0;
+    for (u32 i = 0; i < m->func_count; i++) {
+        if (!m->funcs[i].is_entry) continue;
+        char *plain = demangle_short(module_text(m, m->funcs[i].name));
+        if (plain && !strcmp(plain, l->kernel) &&
+            sim_find_kernel(r->sim, r->module, module_text(m, m->funcs[i].name), kernel) == STATUS_OK)
+            found++;
+        mem_free(plain);
+    }
+    if (found == 1) return STATUS_OK;
+    diag_text(&r->diag, DIAG_ERROR, r->args->spec, l->line, 0,
+              found ? "`%s` names several kernels; give the mangled name" : "there is no kernel `%s` in the PTX",
+              l->kernel);
+    return STATUS_NOT_FOUND;
+}
+
+static Status fill_params(Run *r, const SpecLaunch *l, const SimKernelInfo *info, u8 *block) {
+    if (l->param_count != info->param_count) {
+        diag_text(&r->diag, DIAG_ERROR, r->args->spec, l->line, 0, "`%s` has %u parameters, the launch gives %u",
+                  info->name, info->param_count, l->param_count);
+        return STATUS_INVALID;
+    }
+    for (u32 i = 0; i < l->param_count; i++) {
+        const SpecParam *p = &r->spec.params.data[l->params + i];
+        u64 value = p->buffer == WL_NONE ? p->bits : r->buffers[p->buffer];
+        u32 given = p->buffer == WL_NONE ? spec_type_size(p->type) : 8;
+        if (given != info->params[i].size) {
+            diag_text(&r->diag, DIAG_ERROR, r->args->spec, l->line, 0,
+                      "parameter %u of `%s` has %u bytes, the launch gives %u", i + 1, info->name, info->params[i].size,
+                      given);
+            return STATUS_INVALID;
+        }
+        memcpy(block + info->params[i].offset, &value, given);
+    }
+    return STATUS_OK;
+}
+
+static Status launch(Run *r, const SpecLaunch *l) {
+    SimLaunch s = {.dynamic_shared_bytes = l->shared, .record = true};
+    SimKernelInfo info;
+    TRY(find_kernel(r, l, &s.kernel));
+    TRY(sim_kernel_prepare(r->sim, s.kernel, &info, &r->diag));
+    u8 *block = mem_zero(1, info.param_bytes + 16);
+    if (!block) return STATUS_NO_MEMORY;
+    Status status = fill_params(r, l, &info, block);
+    memcpy(s.grid, l->grid, sizeof s.grid);
+    memcpy(s.block, l->block, sizeof s.block);
+    s.params = block;
+    SimLaunchResult result;
+    if (status == STATUS_OK) status = sim_launch(r->sim, &s, &result, &r->diag);
+    mem_free(block);
+    if (status == STATUS_OK && !r->args->quiet)
+        printf("%s <<<(%u,%u,%u), (%u,%u,%u)>>>: %" PRIu64 " warp instructions, %" PRIu64
+               " thread instructions, %.1f million/s\n",
+               l->kernel, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2], result.warp_insts,
+               result.thread_insts, (f64)result.thread_insts * 1e3 / (f64)(result.host_ns ? result.host_ns : 1));
+    return status;
+}
+
+static bool is_float(u8 type) { return type == SPEC_F16 || type == SPEC_F32 || type == SPEC_F64; }
+
+static bool matches(const SpecExpect *e, u8 type, const u8 *data, u64 i) {
+    u32 size = spec_type_size(type);
+    if (e->tolerance == 0 || !is_float(type)) return memcmp(data + (e->first + i) * size, &e->bits[i], size) == 0;
+    f64 got = spec_element(type, data, e->first + i), wanted = spec_element(type, (const u8 *)&e->bits[i], 0);
+    return fabs(got - wanted) <= e->tolerance;
+}
+
+static void check(Run *r, const SpecExpect *e) {
+    const SpecBuffer *b = &r->spec.buffers.data[e->buffer];
+    const u8 *data = sim_host_view(r->sim, r->buffers[e->buffer], b->count * spec_type_size(b->type), NULL);
+    u64 wrong = 0;
+    for (u64 i = 0; i < e->count; i++) {
+        if (matches(e, b->type, data, i) || wrong++) continue;
+        diag_text(&r->diag, DIAG_ERROR, r->args->spec, e->line, 0, "%s[%" PRIu64 "] is %.9g, expected %.9g", b->name,
+                  e->first + i, spec_element(b->type, data, e->first + i),
+                  spec_element(b->type, (const u8 *)&e->bits[i], 0));
+    }
+    if (wrong) r->failures++;
+}
+
+static Status run(Run *r, const GpuModel *gpu) {
+    SimConfig config = {.gpu = gpu,
+                        .devices = 1,
+                        .threads = r->args->threads ? (u32)strtoul(r->args->threads, NULL, 10) : 1,
+                        .source = SOURCE_ID,
+                        .log = {.write = log_to_stderr, .level = LOG_WARNING}};
+    if (r->args->output) {
+        TRY(store_create(r->args->output, r->args->overwrite, &r->writer, &r->diag));
+        config.sink = store_sink(r->writer);
+        char text[256];
+        int n = snprintf(text, sizeof text, "warplens sim%c%s%c%c", 0, gpu->name, 0, 0);
+        TRY(sink_write(config.sink, RECORD_SOURCE, &(RecordSource){SOURCE_ID, PROVENANCE_SIMULATED}, text, (size_t)n));
+    }
+    TRY(sim_create(&config, &r->sim));
+    TRY(load(r));
+    TRY(make_buffers(r));
+    for (u32 i = 0; i < r->spec.launches.len; i++) TRY(launch(r, &r->spec.launches.data[i]));
+    for (u32 i = 0; i < r->spec.expects.len; i++) check(r, &r->spec.expects.data[i]);
+    return r->failures ? STATUS_INVALID : STATUS_OK;
+}
+
+int cmd_sim(int argc, char **argv) {
+    static const struct argp argp = {options,
+                                     parse,
+                                     "KERNEL.ptx --launch SPEC",
+                                     "Runs kernels from PTX on the simulator and checks their results.",
+                                     NULL,
+                                     NULL,
+                                     NULL};
+    SimArgs args = {.gpu = "h200"};
+    int code = cli_parse(&argp, argc, argv, 0, NULL, &args);
+    if (code != EXIT_OK) return code;
+    Run r = {.args = &args};
+    GpuModel gpu;
+    Status status = cli_load_gpu(args.gpu, &gpu, &r.diag);
+    if (status == STATUS_OK) status = launch_spec_read(args.spec, &r.spec, &r.diag);
+    if (status == STATUS_OK) status = run(&r, &gpu);
+    if (status == STATUS_OK && !args.quiet)
+        printf("RESULT PASS: %u launches, %u expectations\n", r.spec.launches.len, r.spec.expects.len);
+    if (status != STATUS_OK && r.diag.errors == 0) cli_fail(EXIT_INPUT, "%s: %s", args.ptx, status_text(status));
+    cli_diag(&r.diag);
+    sim_destroy(r.sim);
+    Status closed = store_close(r.writer);
+    if (closed != STATUS_OK) cli_fail(EXIT_INPUT, "%s could not be written: %s", args.output, status_text(closed));
+    mem_free(r.buffers);
+    launch_spec_free(&r.spec);
+    diag_free(&r.diag);
+    return status == STATUS_OK && closed == STATUS_OK ? EXIT_OK : EXIT_INPUT;
+}
