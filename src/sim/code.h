@@ -46,6 +46,7 @@ enum {
     SIM_FRAME = 16,        // local address relative to the current frame
     SIM_UNCOUNTED = 32,    // access to a parameter of a call: a register on hardware
     SIM_LONG = 64,         // waits for global memory: other warps get to run meanwhile
+    SIM_POLL = 128,        // a load that may wait for another thread: volatile, relaxed, acquire
 };
 
 struct SimInsn {

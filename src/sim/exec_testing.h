@@ -10,14 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TESTING_REGS = 40, TESTING_PREDS = 8 };
+enum { TESTING_REGS = 48, TESTING_PREDS = 16 };
 
 // A frame of registers: r32 and r64 registers 0..; predicates 0 and 1 are false and true.
 typedef struct TestFrame {
     _Alignas(64) u32 r32[TESTING_REGS][LANES];
     _Alignas(64) u64 r64[TESTING_REGS][LANES];
     u32 pred[TESTING_PREDS];
-    SimOperand list[64];
     Exec x;
 } TestFrame;
 

@@ -12,6 +12,7 @@
 #define WARP_TURN 4000u        // warp instructions before the next warp of the CTA
 #define CTA_TURN 100000u       // ... before another resident CTA, while this one is the only one
 #define CTA_TURN_SHARED 3000u  // ... while several are resident
+#define STUCK_INTERVAL 16u     // rounds without headway from one look at the whole state to the next
 #define WORKSPACE_BYTES 256u
 
 static u64 now_ns(void) {
@@ -129,15 +130,15 @@ static u64 state_hash(const Grid *g) {
 }
 
 typedef struct Stuck {  // Brent's cycle search over the states of rounds without headway
-    u64 saved, rounds, next_save;
+    u64 saved, rounds, hashed, next_save;
 } Stuck;
 
-static bool is_stuck(Stuck *s, const Grid *g, bool headway) {
-    if (headway) return *s = (Stuck){0}, false;
+static bool is_stuck(Stuck *s, const Grid *g) {
+    if (++s->rounds % STUCK_INTERVAL) return false;
     u64 hash = state_hash(g);
-    if (s->rounds && hash == s->saved) return true;
-    if (s->rounds >= s->next_save) s->saved = hash, s->next_save = s->next_save ? s->next_save * 2 : 1;
-    s->rounds++;
+    if (s->hashed && hash == s->saved) return true;
+    if (s->hashed >= s->next_save) s->saved = hash, s->next_save = s->next_save ? s->next_save * 2 : 1;
+    s->hashed++;
     return false;
 }
 
@@ -200,17 +201,27 @@ static Status round_robin(Grid *g, Residency *r, bool *headway, Diag *diag) {
     return STATUS_OK;
 }
 
+// A CTA that waits for others needs them to be resident.
+static bool admit_more(Residency *r, const Grid *g) {
+    if (r->wanted == r->most || r->next == g->cta_count) return false;
+    r->wanted = r->wanted * 2 < r->most ? r->wanted * 2 : r->most;
+    return true;
+}
+
 static Status run_ctas(Grid *g, Residency *r, Diag *diag) {
     Stuck stuck = {0};
     while (r->done < g->cta_count) {
         bool headway = false;
+        u64 polls = g->exec.polls;
         TRY(admit(g, r));
         TRY(round_robin(g, r, &headway, diag));
-        if (!headway && r->wanted < r->most && r->next < g->cta_count) {
-            r->wanted = r->wanted * 2 < r->most ? r->wanted * 2 : r->most;
+        if (headway)
+            stuck = (Stuck){0};
+        else if (g->exec.polls != polls && admit_more(r, g))
             continue;
-        }
-        if (is_stuck(&stuck, g, headway)) {
+        else if (is_stuck(&stuck, g)) {
+            stuck = (Stuck){0};
+            if (admit_more(r, g)) continue;
             deadlock_explain(g, diag);
             return STATUS_DEADLOCK;
         }

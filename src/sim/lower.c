@@ -241,6 +241,8 @@ static void lower_insn(Lower *lo, u32 index) {
     if (in.kind == SIM_MEMORY && form_op(form)->flags & OPF_LOAD &&
         (in.space == SPACE_GLOBAL || in.space == SPACE_NONE))
         in.flags |= SIM_LONG;
+    if (in.kind == SIM_MEMORY && (form->mods[MOD_SEM] > SEM_WEAK || form->mods[MOD_COP] == COP_CV))
+        in.flags |= SIM_POLL;
     if (in.list == WL_NONE) in.list = 0;
     if (form_op(form)->flags & OPF_ATOMIC) drop_unread_result(lo, &in);
     if (vec_push(&lo->insns, in) != STATUS_OK) lo->status = STATUS_NO_MEMORY;

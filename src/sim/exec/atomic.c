@@ -142,6 +142,7 @@ static void atomic(Exec *x, const SimInsn *in, u32 mask) {
         u64 value = (space == SPACE_SHARED ? op_shared : op)(old, operand, swap);
         memcpy(memory, &value, bytes);
         x->stores += value != old;
+        x->polls += value == old;
         if (in->dst == SIM_NO_OPERAND) continue;
         void *dst = exec_operand(x, in->dst);
         if (in->dst >> 30 == AREA_R64)
