@@ -7,7 +7,7 @@ static u32 scalar(const Exec *x, SimOperand operand, u32 mask) {
     return ((const u32 *)exec_operand(x, operand))[__builtin_ctz(mask)];
 }
 
-static void store_result(const Exec *x, Warp *w, const Split *s, const SimInsn *in) {
+static void store_result(Warp *w, const Split *s, const SimInsn *in) {
     const Frame *f = &w->frames.data[s->frame];
     u32 mask = s->sync_mask;
     if (in->pred_dst != WL_NONE) {
@@ -18,7 +18,6 @@ static void store_result(const Exec *x, Warp *w, const Split *s, const SimInsn *
         for (u32 l = 0; l < LANES; l++)
             if (mask >> l & 1) dst[l] = s->result;
     }
-    (void)x;
 }
 
 static u32 reduction_of(const Barrier *b, const SimInsn *in) {
@@ -38,7 +37,7 @@ static void release(Cta *cta, u32 id) {
             const SimInsn *in = &insns[s->pc];
             if (in->form->mods[MOD_POPC] != MOD_TOKEN_NONE || in->form->mods[MOD_BOOL] != MOD_TOKEN_NONE) {
                 s->result = reduction_of(b, in);
-                store_result(&cta->grid->exec, w, s, in);
+                store_result(w, s, in);
             }
             s->state = SPLIT_READY;
             s->pc++;
@@ -91,15 +90,7 @@ bool barrier_arrive(Exec *x, Warp *w, Split *s, const SimInsn *in, u32 mask) {
     if (counted) b->arrived += LANES - (u32)__builtin_popcount(w->lanes);  // a count is in whole warps
     bool waits = in->form->mods[MOD_ARRIVE] == MOD_TOKEN_NONE;
     if (waits) {
-        if (mask != s->mask && x->grid->its) {  // predicated off lanes go on
-            Split other = *s;
-            other.mask = s->mask & ~mask;
-            other.pc++;
-            w->frames.data[other.frame].refs++;
-            if (other.conv != WL_NONE) w->convs.data[other.conv].refs++;
-            s->mask = mask;
-            w->splits[w->split_count++] = other;
-        }
+        if (x->grid->its) warp_split_off(w, s, s->mask & ~mask, s->pc + 1);  // predicated off lanes go on
         s->state = SPLIT_BARRIER;
         s->barrier = (u8)id;
         s->sync_mask = mask;

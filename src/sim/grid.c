@@ -388,6 +388,5 @@ void grid_free(Grid *g) {
     mem_free(g->states);
     mem_free(g->params);
     vec_free(&g->children);
-    vec_free(&g->heap);
     mem_free(g);
 }

@@ -73,6 +73,15 @@ static Split *split_add(Warp *w, Split like) {
     return &w->splits[w->split_count++];
 }
 
+void warp_split_off(Warp *w, Split *split, u32 lanes, u32 pc) {
+    if (!lanes) return;
+    Split other = *split;
+    other.mask = lanes;
+    other.pc = pc;
+    split->mask &= ~lanes;
+    split_add(w, other);
+}
+
 // --- registers -------------------------------------------------------------------------------------------------
 static bool grow_area(void **area, u32 *size, u32 needed, u32 unit) {
     if (needed <= *size) return true;
@@ -208,12 +217,8 @@ static bool split_diverge(Warp *w, Split *s, u32 taken, u32 target, u32 fall, u3
         if (conv == WL_NONE) return false;
         s->conv = conv;
     }
-    Split other = *s;
-    other.mask = taken;
-    other.pc = target;
-    s->mask &= ~taken;
+    warp_split_off(w, s, taken, target);
     s->pc = fall;
-    split_add(w, other);
     return true;
 }
 
@@ -233,14 +238,13 @@ static bool exec_branch(Exec *x, Warp *w, Split *s, const SimInsn *in, u32 taken
 static bool exec_switch(Exec *x, Warp *w, Split *s, const SimInsn *in, u32 mask) {
     const u32 *index = exec_operand(x, in->src[0]);
     const u32 *table = x->grid->program->lists + in->list;
-    u32 fall = s->mask & ~mask, first = WL_NONE, left = mask;
+    u32 fall = s->mask & ~mask, left = mask, self = s->pc;
     bool diverged = false;
     for (u32 l = 0; l < LANES; l++)
         if (mask >> l & 1 && index[l] >= in->list_count) {
             x->fault = (Fault){.kind = FAULT_BAD_CALL, .lane = (u8)l, .address = index[l]};
             return true;
         }
-    u32 self = s->pc;
     while (left) {
         u32 lane = (u32)__builtin_ctz(left), target = table[index[lane]], group = 0;
         for (u32 l = lane; l < LANES; l++) group |= (u32)((left >> l & 1) && table[index[l]] == target) << l;
@@ -251,10 +255,9 @@ static bool exec_switch(Exec *x, Warp *w, Split *s, const SimInsn *in, u32 mask)
         }
         diverged = true;
         if (!split_diverge(w, s, group, target, self, in->reconverge)) return false;
-        first = target;
     }
     if (fall) s->pc = self + 1;
-    if (diverged && first != WL_NONE) x->count->divergent++;
+    x->count->divergent += diverged;
     return true;
 }
 
@@ -272,7 +275,9 @@ static void copy_arg(Exec *x, const Warp *w, const SimArg *arg, u32 from, u32 to
     }
 }
 
-static bool enter_function(Exec *x, Warp *w, Split *s, const SimInsn *in, const SimFunc *callee, u32 mask) {
+// The lanes in `mask` enter the callee. Those in `later` stay at the call, to call something else; the rest wait behind
+// it.
+static bool enter_function(Exec *x, Warp *w, Split *s, const SimInsn *in, const SimFunc *callee, u32 mask, u32 later) {
     const SimProgram *p = x->grid->program;
     const SimCall *call = &p->calls[in->list];
     Frame caller = w->frames.data[s->frame];
@@ -301,17 +306,11 @@ static bool enter_function(Exec *x, Warp *w, Split *s, const SimInsn *in, const 
     s->conv = conv;
     u32 at = frame_new(w, frame);
     if (at == WL_NONE) return false;
-    // The caller's frame stays referenced by the new frame; lanes that do not call wait at the return point or call
-    // later.
-    u32 rest = s->mask & ~mask;
-    if (rest) {
-        Split waiting = *s;
-        waiting.mask = rest;
-        split_add(w, waiting);
-    }
+    // The split's reference to the caller's frame goes to the new frame.
+    warp_split_off(w, s, later, s->pc);
+    warp_split_off(w, s, s->mask & ~mask, s->pc + 1);
     w->frames.data[at].refs = 1;
     s->frame = at;
-    s->mask = mask;
     s->pc = callee->entry;
     return true;
 }
@@ -324,36 +323,22 @@ static const SimFunc *call_target(const SimProgram *p, FuncRef func) {
 static bool exec_call(Exec *x, Warp *w, Split *s, const SimInsn *in, u32 mask) {
     const SimProgram *p = x->grid->program;
     const SimCall *call = &p->calls[in->list];
-    u32 skip = s->mask & ~mask;
-    if (call->builtin) {
-        builtin_call(x, w, call, mask);
+    if (call->builtin || mask == 0) {
+        if (mask) builtin_call(x, w, call, mask);
         s->pc++;
         return true;
     }
-    if (mask == 0) return s->pc++, true;
-    const SimFunc *callee;
-    if (in->target != WL_NONE)
-        callee = &p->funcs[in->target];
-    else {
-        const u64 *handles = exec_operand(x, in->src[0]);
-        u32 lane = (u32)__builtin_ctz(mask);
-        callee = call_target(p, function_from_handle(p->module, handles[lane]));
-        if (!callee) {
-            x->fault = (Fault){.kind = FAULT_BAD_CALL, .lane = (u8)lane, .address = handles[lane]};
-            return true;
-        }
-        for (u32 l = 0; l < LANES; l++)
-            if (mask >> l & 1 && handles[l] != handles[lane]) mask &= ~(1u << l);
+    if (in->target != WL_NONE) return enter_function(x, w, s, in, &p->funcs[in->target], mask, 0);
+    // Through a pointer: lanes with the target of the first one go, the others call when they are back.
+    const u64 *handles = exec_operand(x, in->src[0]);
+    u32 lane = (u32)__builtin_ctz(mask), same = 0;
+    const SimFunc *callee = call_target(p, function_from_handle(p->module, handles[lane]));
+    if (!callee) {
+        x->fault = (Fault){.kind = FAULT_BAD_CALL, .lane = (u8)lane, .address = handles[lane]};
+        return true;
     }
-    u32 pc = s->pc;
-    u32 index = (u32)(s - w->splits);
-    if (!enter_function(x, w, s, in, callee, mask)) return false;
-    if (skip && w->split_count > 1) {  // predicated off: wait behind the call
-        Split *rest = &w->splits[w->split_count - 1];
-        if (rest->pc == pc && (rest->mask & ~skip) == 0) rest->pc = pc + 1;
-    }
-    (void)index;
-    return true;
+    for (u32 l = 0; l < LANES; l++) same |= (u32)((mask >> l & 1) && handles[l] == handles[lane]) << l;
+    return enter_function(x, w, s, in, callee, same, mask & ~same);
 }
 
 static bool exec_return(Exec *x, Warp *w, Split *s, u32 mask) {
@@ -364,13 +349,7 @@ static bool exec_return(Exec *x, Warp *w, Split *s, u32 mask) {
     u32 conv = s->conv;
     while (!(w->convs.data[conv].is_call && w->convs.data[conv].frame == frame.parent))
         conv = w->convs.data[conv].parent;
-    if (mask != s->mask) {  // some lanes return, the others go on
-        Split other = *s;
-        other.mask = s->mask & ~mask;
-        other.pc++;
-        split_add(w, other);
-        s->mask = mask;
-    }
+    warp_split_off(w, s, s->mask & ~mask, s->pc + 1);  // predicated off: these go on
     Split caller = {.frame = frame.parent};
     exec_enter(x, w, &caller);
     for (u32 i = 0; i < call->result_count; i++)
@@ -448,13 +427,7 @@ static bool exec_sync(Exec *x, Warp *w, Split *s, const SimInsn *in, u32 mask) {
         s->pc++;
         return true;
     }
-    if (mask != s->mask) {  // predicated off lanes do not wait
-        Split other = *s;
-        other.mask = s->mask & ~mask;
-        other.pc++;
-        s->mask = mask;
-        split_add(w, other);
-    }
+    warp_split_off(w, s, s->mask & ~mask, s->pc + 1);  // predicated off lanes do not wait
     s->state = SPLIT_SYNC;
     s->sync_mask = members;
     sync_release(x, w);

@@ -69,6 +69,8 @@ typedef enum WarpStop { WARP_BUDGET, WARP_BLOCKED, WARP_DONE, WARP_FAULT } WarpS
 Status warp_start(Warp *warp, const SimProgram *program, u32 lanes, u64 local_stride);
 // Executes up to `budget` warp instructions.
 WarpStop warp_run(Exec *x, Warp *warp, u64 budget);
+// Moves `lanes` of a split to a new split at `pc`; nothing happens when there are none.
+void warp_split_off(Warp *warp, Split *split, u32 lanes, u32 pc);
 void warp_free(Warp *warp);
 bool warp_done(const Warp *warp);
 
@@ -132,8 +134,7 @@ typedef struct Grid {
     bool its;            // independent thread scheduling
     Exec exec;
     Vec(ChildLaunch *) children;
-    Vec(DevicePtr) heap;  // blocks from device malloc
-    char message[1024];   // what Exec.message points to when it is composed at run time
+    char message[1024];  // what Exec.message points to when it is composed at run time
     u32 faulting_pc;
     u32 launch_id;       // of the record
     u32 release_budget;  // warp instructions before waiting lanes are let go

@@ -81,6 +81,7 @@ static inline Pattern pattern_of(const u64 *address, u32 count, u32 bytes) {
 // Addresses of the active lanes, packed. Returns their number.
 static inline u32 pack_active(const u64 *address, u32 mask, u64 *packed) {
     u32 count = 0;
+    packed[0] = 0;  // defined for an empty mask too
     for (u32 left = mask; left; left &= left - 1) packed[count++] = address[__builtin_ctz(left)];
     return count;
 }
