@@ -37,6 +37,15 @@ if(WL_TESTS)
         wl_add_unit_test(${test} "${WL_MODULES}")
     endforeach()
 
+    # Programs that scripts in tools/ use.
+    file(GLOB tools CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/tools/*.c)
+    foreach(tool IN LISTS tools)
+        get_filename_component(name ${tool} NAME_WE)
+        add_executable(${name} ${tool})
+        set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+        wl_link_modules(${name} ${WL_MODULES})
+    endforeach()
+
     find_program(WL_BASH bash REQUIRED)
     file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/*.sh)
     foreach(script IN LISTS scripts)

@@ -3,6 +3,7 @@
 // and its end; the API is src/cuda, whose CudaContext is the one mutable context of this shared object. In a process
 // without CUDA it does nothing and says nothing.
 #include <malloc.h>
+#include <stdlib.h>
 
 #include "cuda/context.h"
 #include "cudart/patch.h"
@@ -30,11 +31,17 @@ static void tell(const Diag *diag) {
     }
 }
 
+static void note_exit(int status, void *unused) {
+    (void)unused;
+    cuda_note_exit(status);
+}
+
 __attribute__((constructor)) static void library_begins(void) {
     static const CudaHost host = {open_profile, close_profile, abandon_profile};
     Diag diag = {0};
     u32 patched;
     cuda_setup(&host);
+    on_exit(note_exit, NULL);
     PatchResult result = patch_program(&patched, &diag);
     if (result == PATCH_STRIPPED)
         log_to_stderr(NULL, LOG_ERROR,

@@ -6,10 +6,13 @@
 #include "base/diag.h"
 #include "base/vec.h"
 
-#define SPEC_TYPES(X)                                                                                              \
-    X(U8, "u8", u8)                                                                                                \
-    X(S8, "s8", i8) X(U16, "u16", u16) X(S16, "s16", i16) X(U32, "u32", u32) X(S32, "s32", i32) X(U64, "u64", u64) \
-        X(S64, "s64", i64) X(F32, "f32", f32) X(F64, "f64", f64) X(F16, "f16", u16)
+// clang-format off
+#define SPEC_TYPES(X)                                                                       \
+    X(U8, "u8", u8) X(S8, "s8", i8) X(U16, "u16", u16) X(S16, "s16", i16)                   \
+    X(U32, "u32", u32) X(S32, "s32", i32) X(U64, "u64", u64) X(S64, "s64", i64)             \
+    X(F32, "f32", f32) X(F64, "f64", f64) X(F16, "f16", u16)
+// clang-format on
+
 typedef enum SpecType {
 #define X(id, name, c) SPEC_##id,
     SPEC_TYPES(X)

@@ -270,6 +270,15 @@ void cuda_setup(const CudaHost *host) {
 }
 
 // The simulator itself is left to the system: other threads of the program may still be inside a call.
+void cuda_note_exit(int status) {
+    CudaContext *c = &context;
+    char text[16];
+    snprintf(text, sizeof text, "%d", status);
+    pthread_mutex_lock(&c->lock);
+    if (c->sink) record_meta(c, "exit_code", text);
+    pthread_mutex_unlock(&c->lock);
+}
+
 void cuda_shutdown(void) {
     CudaContext *c = &context;
     pthread_mutex_lock(&c->lock);

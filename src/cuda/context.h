@@ -128,6 +128,7 @@ void cuda_record_copy(CudaContext *c, u32 kind, u32 stream, u64 bytes, u64 begin
 
 // --- for the shared object ---
 void cuda_setup(const CudaHost *host);  // once, from its constructor; reads the configuration
+void cuda_note_exit(int status);        // the program's exit code, for the profile; before cuda_shutdown
 void cuda_shutdown(void);               // closes the profile; later calls give cudaErrorCudartUnloading
 cudaError_t cuda_not_implemented(const char *name, unsigned char *told);
 

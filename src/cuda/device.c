@@ -132,7 +132,9 @@ static cudaError_t get_properties(CudaContext *c, struct cudaDeviceProp *p, int 
     int value = 0;
     *p = (struct cudaDeviceProp){0};
     snprintf(p->name, sizeof p->name, "%s", c->gpu.name);
-    snprintf(p->uuid.bytes, sizeof p->uuid.bytes, "warplens-%d", device);
+    char uuid[32] = {0};
+    snprintf(uuid, sizeof uuid, "warplens-%d", device);
+    memcpy(p->uuid.bytes, uuid, sizeof p->uuid.bytes);
     p->totalGlobalMem = c->gpu.memory_bytes;
 #define DEVICE_PROPERTY(field, attribute)                                   \
     (void)attribute_value(&c->gpu, device, cudaDevAttr##attribute, &value); \

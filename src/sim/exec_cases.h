@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Single instructions with generated inputs: shared by exec_gpu_test.c, which compares the functions of exec/ with results that
-// tests/exec/gpu_compare.c recorded on a GPU, and by that program. Needs nothing but the functions under test.
+// Single instructions with generated inputs: shared by exec_gpu_test.c, which compares the functions of exec/ with
+// results that tests/exec/gpu_compare.c recorded on a GPU, and by that program. Needs nothing but the functions under
+// test.
 #ifndef WL_SIM_EXEC_CASES_H
 #define WL_SIM_EXEC_CASES_H
 
@@ -10,16 +11,16 @@ enum { CASE_LANES = 4096, CASE_INPUTS = 18, CASE_OUTPUTS = 8 };  // 64-bit words
 
 // Operands, the destination first; those of matrices in groups "{d..}{a..}{b..}{c..}".
 // Destinations: r 32 bits, x 64, t 16, p predicate, P 32 bits|predicate, D predicate|predicate.
-// Sources: f f32, d f64, i 32-bit and l 64-bit integer, s 16-bit integer, h f16, H f16x2, b bf16, B bf16x2, w two fp8, z f32 below 64,
-// a amount 0..255, u 0..31, A -10..9, q predicate, m full membermask, k shfl's clamp and mask, # immediate; small numbers, so that
-// sums are exact: E two f16, F two bf16, G f32, Y f64, X four e4m3.
+// Sources: f f32, d f64, i 32-bit and l 64-bit integer, s 16-bit integer, h f16, H f16x2, b bf16, B bf16x2, w two fp8,
+// z f32 below 64, a amount 0..255, u 0..31, A -10..9, q predicate, m full membermask, k shfl's clamp and mask, #
+// immediate; small numbers, so that sums are exact: E two f16, F two bf16, G f32, Y f64, X four e4m3.
 typedef struct ExecCase {
     const char *mnemonic, *operands;
     u64 hash;  // of the GPU's results; 0: they are approximate, or a choice of the hardware that is not followed
 } ExecCase;
 
 static const ExecCase exec_cases[] = {
-#include "../../tests/exec/gpu_cases.inc"
+#include "sim/exec_cases.inc"
 };
 
 // --- inputs -----------------------------------------------------------------------------------------------------
@@ -40,15 +41,20 @@ static u64 case_f64_bits(f64 v) {
 }
 
 static u64 case_f32(void) {
-    static const u32 special[] = {
-        0,          0x80000000, 0x3f800000, 0xbf800000, 0x7f800000, 0xff800000, 0x7fc00000, 0xffc12345, 0x7f812345, 0x7fffffff,
-        1,          0x80000001, 0x007fffff, 0x807fffff, 0x00800000, 0x80800000, 0x7f7fffff, 0xff7fffff, 0x3f000000, 0x3fc00000,
-        0xc0200000, 0x4b000000, 0x4f000000, 0xcf000000, 0x4effffff, 0x4f800000, 0x5f000000, 0xdf000000, 0x5f800000, 0x33800000,
-        0x3effffff, 0x42fe0000, 0xc2fe0000, 0x7e800000, 0x7f000000};
+    static const u32 special[] = {0,          0x80000000, 0x3f800000, 0xbf800000, 0x7f800000, 0xff800000, 0x7fc00000,
+                                  0xffc12345, 0x7f812345, 0x7fffffff, 1,          0x80000001, 0x007fffff, 0x807fffff,
+                                  0x00800000, 0x80800000, 0x7f7fffff, 0xff7fffff, 0x3f000000, 0x3fc00000, 0xc0200000,
+                                  0x4b000000, 0x4f000000, 0xcf000000, 0x4effffff, 0x4f800000, 0x5f000000, 0xdf000000,
+                                  0x5f800000, 0x33800000, 0x3effffff, 0x42fe0000, 0xc2fe0000, 0x7e800000, 0x7f000000};
     u64 r = case_random();
     switch (r >> 60) {
-    case 0: case 1: case 2: return special[r % WL_COUNT(special)];
-    case 3: case 4: case 5: case 6: return (u32)r;
+    case 0:
+    case 1:
+    case 2: return special[r % WL_COUNT(special)];
+    case 3:
+    case 4:
+    case 5:
+    case 6: return (u32)r;
     case 7: return (u32)r & 0x80ffffff;
     case 8: return case_f32_bits((f32)((i64)(r & 0xffff) - 32768) * 0.5f);
     case 9: return case_f32_bits((f32)(i32)r);
@@ -56,16 +62,42 @@ static u64 case_f32(void) {
     }
 }
 static u64 case_f64(void) {
-    static const u64 special[] = {
-        0,                  0x8000000000000000, 0x3ff0000000000000, 0xbff0000000000000, 0x7ff0000000000000, 0xfff0000000000000,
-        0x7ff8000000000000, 0xfff8000012345678, 0x7ff0123456789abc, 0x7fffffffffffffff, 1,                  0x8000000000000001,
-        0x000fffffffffffff, 0x0010000000000000, 0x8010000000000000, 0x7fefffffffffffff, 0x3fe0000000000000, 0x3ff8000000000000,
-        0x4330000000000000, 0x41e0000000000000, 0xc1e0000000000000, 0x41efffffffe00000, 0x43e0000000000000, 0xc3e0000000000000,
-        0x43f0000000000000, 0x380fffffffffffff, 0x47efffffefffffff};
+    static const u64 special[] = {0,
+                                  0x8000000000000000,
+                                  0x3ff0000000000000,
+                                  0xbff0000000000000,
+                                  0x7ff0000000000000,
+                                  0xfff0000000000000,
+                                  0x7ff8000000000000,
+                                  0xfff8000012345678,
+                                  0x7ff0123456789abc,
+                                  0x7fffffffffffffff,
+                                  1,
+                                  0x8000000000000001,
+                                  0x000fffffffffffff,
+                                  0x0010000000000000,
+                                  0x8010000000000000,
+                                  0x7fefffffffffffff,
+                                  0x3fe0000000000000,
+                                  0x3ff8000000000000,
+                                  0x4330000000000000,
+                                  0x41e0000000000000,
+                                  0xc1e0000000000000,
+                                  0x41efffffffe00000,
+                                  0x43e0000000000000,
+                                  0xc3e0000000000000,
+                                  0x43f0000000000000,
+                                  0x380fffffffffffff,
+                                  0x47efffffefffffff};
     u64 r = case_random();
     switch (r >> 60) {
-    case 0: case 1: case 2: return special[r % WL_COUNT(special)];
-    case 3: case 4: case 5: case 6: return r << 4 ^ r >> 40;
+    case 0:
+    case 1:
+    case 2: return special[r % WL_COUNT(special)];
+    case 3:
+    case 4:
+    case 5:
+    case 6: return r << 4 ^ r >> 40;
     case 7: return case_f64_bits((f64)((i64)(r & 0xffff) - 32768) * 0.5);
     case 8: return case_f64_bits((f64)(i32)r + 0.5);
     case 9: return (r & 0x800fffffffffffff) | (0x369 + (r >> 52 & 0xff)) << 52;  // around f32's subnormals
@@ -106,8 +138,10 @@ static u64 case_value(char kind) {
     case 'i': return case_int(32);
     case 'l': return case_int(64);
     case 's': return case_int(16);
-    case 'h': case 'b': return case_half(r);
-    case 'H': case 'B': return case_half(r) | case_half(case_random()) << 16;
+    case 'h':
+    case 'b': return case_half(r);
+    case 'H':
+    case 'B': return case_half(r) | case_half(case_random()) << 16;
     case 'a': return r >> 60 ? r % 72 : r & 0xff;
     case 'A': return (u32)((i32)(r % 20) - 10);
     case 'u': return r & 31;
@@ -138,11 +172,14 @@ static CaseKinds case_kinds(const ExecCase *c) {
     CaseKinds k = {.matrix = c->operands[0] == '{'};
     u32 group = 0;
     for (const char *p = c->operands; *p; p++) {
-        if (*p == '{') group++;
+        if (*p == '{')
+            group++;
         else if (*p != '}') {
             bool dst = k.matrix ? group == 1 : p == c->operands;
-            if (dst) k.dst[k.dsts++] = *p;
-            else k.src[k.srcs++] = *p;
+            if (dst)
+                k.dst[k.dsts++] = *p;
+            else
+                k.src[k.srcs++] = *p;
         }
     }
     return k;
@@ -165,7 +202,9 @@ static void case_inputs(const ExecCase *c, u64 *in) {
 }
 
 // --- running on the simulator's functions -----------------------------------------------------------------------
-enum { CASE_DST = 32 };  // registers and predicates: sources from 0 (predicates from 8), destinations from here (predicates 4, 5)
+enum {
+    CASE_DST = 32
+};  // registers and predicates: sources from 0 (predicates from 8), destinations from here (predicates 4, 5)
 
 typedef struct CaseCode {
     CaseKinds kinds;
@@ -201,8 +240,10 @@ static bool case_select(const ExecCase *c, const ExecSelect *table, CaseCode *co
         for (u32 i = 0, slot = 0; i < k->srcs; i++) {
             char kind = k->src[i];
             if (kind == 'q') {
-                if (of_predicates) in->src[slot++] = 8 + i;
-                else in->pred_src = 8 + i;
+                if (of_predicates)
+                    in->src[slot++] = 8 + i;
+                else
+                    in->pred_src = 8 + i;
                 continue;
             }
             u32 at = kind == 'm' ? 3 : slot++;
@@ -220,9 +261,12 @@ static void case_load(const CaseCode *code, TestFrame *t, const u64 *rows) {
     for (u32 l = 0; l < LANES; l++) {
         for (u32 i = 0; i < k->srcs; i++) {
             u64 v = rows[l * CASE_INPUTS + i];
-            if (k->src[i] == 'q') t->pred[8 + i] = (t->pred[8 + i] & ~(1u << l)) | (u32)(v & 1) << l;
-            else if (case_is_wide(k->src[i])) t->r64[i][l] = v;
-            else t->r32[i][l] = case_is_short(k->src[i]) ? (u32)(v & 0xffff) | (u32)case_random() << 16 : (u32)v;
+            if (k->src[i] == 'q')
+                t->pred[8 + i] = (t->pred[8 + i] & ~(1u << l)) | (u32)(v & 1) << l;
+            else if (case_is_wide(k->src[i]))
+                t->r64[i][l] = v;
+            else
+                t->r32[i][l] = case_is_short(k->src[i]) ? (u32)(v & 0xffff) | (u32)case_random() << 16 : (u32)v;
         }
     }
 }
@@ -235,8 +279,10 @@ static void case_results(const CaseCode *code, const TestFrame *t, u64 *rows) {
         for (u32 i = 0; i < k->dsts; i++) {
             char d = k->dst[i];
             u32 reg = CASE_DST + i;
-            row[i] = d == 'p' || d == 'D' ? t->pred[4] >> l & 1 : case_is_wide(d) ? t->r64[reg][l] : d == 't' ? t->r32[reg][l] & 0xffff
-                                                                                                              : t->r32[reg][l];
+            row[i] = d == 'p' || d == 'D' ? t->pred[4] >> l & 1
+                     : case_is_wide(d)    ? t->r64[reg][l]
+                     : d == 't'           ? t->r32[reg][l] & 0xffff
+                                          : t->r32[reg][l];
         }
         if (!k->matrix && k->dst[0] == 'P') row[1] = t->pred[4] >> l & 1;
         if (!k->matrix && k->dst[0] == 'D') row[1] = t->pred[5] >> l & 1;

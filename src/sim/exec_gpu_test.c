@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of exec/ against results recorded on an H200 (tests/exec/gpu_cases.inc), both instruction sets of the host against each
-// other, partial masks, and registers that are source and destination at once.
+// The functions of exec/ against results recorded on an H200 (exec_cases.inc), both instruction sets of the
+// host against each other, partial masks, and registers that are source and destination at once.
 #include "base/testing.h"
 
 #include "sim/exec_cases.h"
@@ -21,7 +21,8 @@ static int find_tables(void **state) {
     return 0;
 }
 
-// Runs a case for the lanes of `mask` in each warp. `alias`: the first source register is the destination, where they are of one size.
+// Runs a case for the lanes of `mask` in each warp. `alias`: the first source register is the destination, where they
+// are of one size.
 typedef struct Setting {
     u32 mask;
     bool alias;
@@ -60,7 +61,8 @@ TEST(same_as_the_gpu) {
         const ExecCase *c = &exec_cases[i];
         case_inputs(c, inputs);
         for (u32 k = 0; k < table_count; k++) {
-            if (!run_case(c, tables[k], (Setting){.mask = FULL_MASK}, k ? second : first)) wrong++;
+            if (!run_case(c, tables[k], (Setting){.mask = FULL_MASK}, k ? second : first))
+                wrong++;
             else if (c->hash && case_hash(k ? second : first) != c->hash) {
                 print_error("%s %s: not what the GPU gave (%s)\n", c->mnemonic, c->operands, k ? "v3" : "base");
                 wrong++;
@@ -99,10 +101,15 @@ TEST(inactive_lanes_keep_their_values) {
                 }
                 char d = kinds.dst[0];
                 u64 bit = 0x12345678 >> (lane % LANES) & 1;
-                ok &= part[0] == (d == 'p' || d == 'D' ? bit : case_is_wide(d) ? 0xdeadbeefdeadbeef : d == 't' ? 0xbeef : 0xdeadbeef);
+                ok &= part[0] == (d == 'p' || d == 'D' ? bit
+                                  : case_is_wide(d)    ? 0xdeadbeefdeadbeef
+                                  : d == 't'           ? 0xbeef
+                                                       : 0xdeadbeef);
                 if (!kinds.matrix && (d == 'P' || d == 'D')) ok &= part[1] == bit;
             }
-            if (!ok) print_error("%s %s: wrong with a partial mask (%s)\n", c->mnemonic, c->operands, k ? "v3" : "base"), wrong++;
+            if (!ok)
+                print_error("%s %s: wrong with a partial mask (%s)\n", c->mnemonic, c->operands, k ? "v3" : "base"),
+                    wrong++;
         }
     }
     assert_int_equal(wrong, 0);

@@ -7,31 +7,33 @@ static inline u64 high_u64(u64 a, u64 b) { return (u64)((unsigned __int128)a * b
 static inline i64 high_i64(i64 a, i64 b) { return (i64)((__int128)a * b >> 64); }
 static inline i32 clamp_s32(i64 v) { return (i32)(v > INT32_MAX ? INT32_MAX : v < INT32_MIN ? INT32_MIN : v); }
 
-#define MULTIPLY(T, W, U, N)                                                                                           \
-    MAP2(mul_lo_##T, T, T, T, (U)a * (U)b)                                                                             \
-    MAP2(mul_hi_##T, T, T, T, (W)a * (W)b >> N)                                                                        \
-    MAP3(mad_lo_##T, T, T, T, T, (U)a * (U)b + (U)c)                                                                   \
-    MAP3(mad_hi_##T, T, T, T, T, (U)((W)a * (W)b >> N) + (U)c)                                                         \
-    MAP2(mul_wide_##T, W, T, T, (W)a * (W)b)
+#define MULTIPLY(T, W, U, N)                                   \
+    MAP2(mul_lo_##T, T, T, T, (U)a *(U)b)                      \
+    MAP2(mul_hi_##T, T, T, T, (W)a *(W)b >> N)                 \
+    MAP3(mad_lo_##T, T, T, T, T, (U)a *(U)b + (U)c)            \
+    MAP3(mad_hi_##T, T, T, T, T, (U)((W)a * (W)b >> N) + (U)c) \
+    MAP2(mul_wide_##T, W, T, T, (W)a *(W)b)
 MULTIPLY(u16, u32, u32, 16)
 MULTIPLY(i16, i32, u32, 16)
 MULTIPLY(u32, u64, u32, 32)
 MULTIPLY(i32, i64, u32, 32)
-MAP3(mad_wide_u16, u32, u16, u16, u32, (u32)a * b + c)
-MAP3(mad_wide_i16, u32, i16, i16, u32, (u32)((i32)a * b) + c)
-MAP3(mad_wide_u32, u64, u32, u32, u64, (u64)a * b + c)
-MAP3(mad_wide_i32, u64, i32, i32, u64, (u64)((i64)a * b) + c)
-MAP2(mul_lo_u64, u64, u64, u64, a * b)
-MAP3(mad_lo_u64, u64, u64, u64, u64, a * b + c)
+MAP3(mad_wide_u16, u32, u16, u16, u32, (u32)a *b + c)
+MAP3(mad_wide_i16, u32, i16, i16, u32, (u32)((i32)a *b) + c)
+MAP3(mad_wide_u32, u64, u32, u32, u64, (u64)a *b + c)
+MAP3(mad_wide_i32, u64, i32, i32, u64, (u64)((i64)a *b) + c)
+MAP2(mul_lo_u64, u64, u64, u64, a *b)
+MAP3(mad_lo_u64, u64, u64, u64, u64, a *b + c)
 EACH2(mul_hi_u64, u64, u64, u64, high_u64(a, b))
 EACH2(mul_hi_i64, i64, i64, i64, high_i64(a, b))
 EACH3(mad_hi_u64, u64, u64, u64, u64, high_u64(a, b) + c)
 EACH3(mad_hi_i64, u64, i64, i64, u64, (u64)high_i64(a, b) + c)
 MAP3(mad_hi_sat, i32, i32, i32, i32, clamp_s32(((i64)a * b >> 32) + c))
 
-#define TABLE_MUL(op)                                                                                                  \
-    {[TYPE_U16] = op##_u16, [TYPE_U32] = op##_u32, [TYPE_U64] = op##_u64,                                              \
-     [TYPE_S16] = op##_i16, [TYPE_S32] = op##_i32, [TYPE_S64] = op##_i64}
+#define TABLE_MUL(op)                                                                               \
+    {                                                                                               \
+        [TYPE_U16] = op##_u16, [TYPE_U32] = op##_u32, [TYPE_U64] = op##_u64, [TYPE_S16] = op##_i16, \
+        [TYPE_S32] = op##_i32, [TYPE_S64] = op##_i64                                                \
+    }
 #define mul_lo_i64 mul_lo_u64
 #define mad_lo_i64 mad_lo_u64
 
@@ -68,10 +70,10 @@ static inline i64 product24_u32(u32 a, u32 b) { return (i64)((u64)(a & 0xffffff)
 static inline i64 product24_i32(i32 a, i32 b) {
     return (i64)((i32)((u32)a << 8) >> 8) * (i64)((i32)((u32)b << 8) >> 8);
 }
-#define MULTIPLY24(T)                                                                                                  \
-    MAP2(mul24_lo_##T, T, T, T, product24_##T(a, b))                                                                   \
-    MAP2(mul24_hi_##T, T, T, T, product24_##T(a, b) >> 16)                                                             \
-    MAP3(mad24_lo_##T, T, T, T, T, (u32)product24_##T(a, b) + (u32)c)                                                  \
+#define MULTIPLY24(T)                                                 \
+    MAP2(mul24_lo_##T, T, T, T, product24_##T(a, b))                  \
+    MAP2(mul24_hi_##T, T, T, T, product24_##T(a, b) >> 16)            \
+    MAP3(mad24_lo_##T, T, T, T, T, (u32)product24_##T(a, b) + (u32)c) \
     MAP3(mad24_hi_##T, T, T, T, T, (u32)(product24_##T(a, b) >> 16) + (u32)c)
 MULTIPLY24(u32)
 MULTIPLY24(i32)
@@ -91,16 +93,23 @@ EXEC_SELECT(mad24) {
     return table[high][is_signed];
 }
 
-// Division. 32-bit quotients go through doubles, eight lanes at a time: for |a|, |b| < 2^32 a fractional a/b is at least 2^-32 away from
-// the next integer, relative to a quotient below 2^32 / b, so that the correctly rounded double never reaches it and its floor is exact.
-// By zero the quotient and the remainder are all ones, as sm_90 gives them (measured on an H200).
+// Division. 32-bit quotients go through doubles, eight lanes at a time: for |a|, |b| < 2^32 a fractional a/b is at
+// least 2^-32 away from the next integer, relative to a quotient below 2^32 / b, so that the correctly rounded double
+// never reaches it and its floor is exact. By zero the quotient and the remainder are all ones, as sm_90 gives them
+// (measured on an H200).
 static inline f64 double_of(u32 v) {  // without a branch: 2^52 + v has v in its low mantissa bits
-    union { u64 bits; f64 value; } u = {.bits = 0x4330000000000000ull | v};
+    union {
+        u64 bits;
+        f64 value;
+    } u = {.bits = 0x4330000000000000ull | v};
     return u.value - 0x1p52;
 }
 static inline u32 quotient_u32(u32 a, u32 b) {
     f64 q = double_of(a) / double_of(b | (b == 0));
-    union { f64 value; u64 bits; } u = {.value = q + 0x1p52};
+    union {
+        f64 value;
+        u64 bits;
+    } u = {.value = q + 0x1p52};
     f64 rounded = u.value - 0x1p52;
     return (u32)u.bits - (rounded > q);
 }
@@ -150,16 +159,25 @@ EXEC_SELECT(rem) {
 #define BYTE_s(v, n) (i32)(i8)((v) >> (8 * (n)))
 #define HALF_u(v, n) (i32)((v) >> (16 * (n)) & 0xffff)
 #define HALF_s(v, n) (i32)(i16)((v) >> (16 * (n)))
-#define DOT4(A, B)                                                                                                     \
-    MAP3(dp4a_##A##B, u32, u32, u32, u32,                                                                              \
-         c + (u32)(BYTE_##A(a, 0) * BYTE_##B(b, 0) + BYTE_##A(a, 1) * BYTE_##B(b, 1) +                                 \
+#define DOT4(A, B)                                                                     \
+    MAP3(dp4a_##A##B, u32, u32, u32, u32,                                              \
+         c + (u32)(BYTE_##A(a, 0) * BYTE_##B(b, 0) + BYTE_##A(a, 1) * BYTE_##B(b, 1) + \
                    BYTE_##A(a, 2) * BYTE_##B(b, 2) + BYTE_##A(a, 3) * BYTE_##B(b, 3)))
-#define DOT2(A, B, half, n)                                                                                            \
-    MAP3(dp2a_##half##_##A##B, u32, u32, u32, u32,                                                                     \
+#define DOT2(A, B, half, n)                        \
+    MAP3(dp2a_##half##_##A##B, u32, u32, u32, u32, \
          c + (u32)(HALF_##A(a, 0) * BYTE_##B(b, n) + HALF_##A(a, 1) * BYTE_##B(b, n + 1)))
-DOT4(u, u) DOT4(u, s) DOT4(s, u) DOT4(s, s)
-DOT2(u, u, lo, 0) DOT2(u, s, lo, 0) DOT2(s, u, lo, 0) DOT2(s, s, lo, 0)
-DOT2(u, u, hi, 2) DOT2(u, s, hi, 2) DOT2(s, u, hi, 2) DOT2(s, s, hi, 2)
+DOT4(u, u)
+DOT4(u, s)
+DOT4(s, u)
+DOT4(s, s)
+DOT2(u, u, lo, 0)
+DOT2(u, s, lo, 0)
+DOT2(s, u, lo, 0)
+DOT2(s, s, lo, 0)
+DOT2(u, u, hi, 2)
+DOT2(u, s, hi, 2)
+DOT2(s, u, hi, 2)
+DOT2(s, s, hi, 2)
 
 EXEC_SELECT(dp4a) {
     static const ExecFn table[2][2] = {{dp4a_uu, dp4a_us}, {dp4a_su, dp4a_ss}};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The .approx instructions of f32 and f64 (PTX ISA 9.7.3): computed in double precision and rounded, so closer to the truth than the
-// hardware's tables; special values as the ISA's tables say.
+// The .approx instructions of f32 and f64 (PTX ISA 9.7.3): computed in double precision and rounded, so closer to the
+// truth than the hardware's tables; special values as the ISA's tables say.
 #include "sim/exec/approx.h"
 #include <math.h>
 
@@ -13,17 +13,17 @@ static inline f32 div_approx(f32 a, f32 b) {
     f64 flushed = f64_of_bits(bits_of_f64(reciprocal) & 0x8000000000000000ull);
     return round_f32((f64)a * (magnitude > 0x1p126f ? flushed : reciprocal));
 }
-#define HANDLER2(name, expression)                                                                                     \
-    void APPROX_FN(name)(Exec * x, const SimInsn *in, u32 mask) {                                                      \
-        CellF32 *d = exec_operand(x, in->dst);                                                                         \
-        const CellF32 *a = exec_operand(x, in->src[0]), *b = exec_operand(x, in->src[1]);                              \
-        LANES_SET(mask, CellF32, d, expression);                                                                       \
+#define HANDLER2(name, expression)                                                        \
+    void APPROX_FN(name)(Exec * x, const SimInsn *in, u32 mask) {                         \
+        CellF32 *d = exec_operand(x, in->dst);                                            \
+        const CellF32 *a = exec_operand(x, in->src[0]), *b = exec_operand(x, in->src[1]); \
+        LANES_SET(mask, CellF32, d, expression);                                          \
     }
 HANDLER2(div_f32, div_approx(a[l], b[l]))
 HANDLER2(div_f32_ftz, flush_f32(div_approx(flush_f32(a[l]), flush_f32(b[l]))))
 
-// sin and cos turn their argument into revolutions with one f32 multiplication rounded towards zero, as sm_90's code does: that decides
-// what large arguments give.
+// sin and cos turn their argument into revolutions with one f32 multiplication rounded towards zero, as sm_90's code
+// does: that decides what large arguments give.
 static inline f64 revolutions(f32 v) {
     f64 t = (f64)v * (f64)0.15915494f;
     t = f64_of_bits(bits_of_f64(t) & ~0x1fffffffull);
@@ -60,15 +60,16 @@ MAP1(tanh_f32, f32, f32, round_f32(tanh_f64(a)))
 MAP1(rsqrt_f32, f32, f32, rsqrt_approx(a))
 MAP1(rsqrt_f32_ftz, f32, f32, rsqrt_approx(flush_f32(a)))
 
-#define APPROX_SELECT(op)                                                                                              \
-    EXEC_SELECT(op) {                                                                                                  \
-        (void)in;                                                                                                      \
-        return shape_has(shape, MOD_FTZ) ? op##_f32_ftz : op##_f32;                                                    \
+#define APPROX_SELECT(op)                                           \
+    EXEC_SELECT(op) {                                               \
+        (void)in;                                                   \
+        return shape_has(shape, MOD_FTZ) ? op##_f32_ftz : op##_f32; \
     }
 APPROX_SELECT(sin)
 APPROX_SELECT(cos)
 APPROX_SELECT(lg2)
 APPROX_SELECT(ex2)
+
 EXEC_SELECT(tanh) {
     (void)shape, (void)in;
     return tanh_f32;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions behind the .approx instructions, in double precision: more than 30 good bits, so that rounding them to f32 or less stays
-// within every error that the PTX ISA documents. Branch-free, for loops that vectorise.
+// The functions behind the .approx instructions, in double precision: more than 30 good bits, so that rounding them to
+// f32 or less stays within every error that the PTX ISA documents. Branch-free, for loops that vectorise.
 #ifndef WL_SIM_EXEC_APPROX_H
 #define WL_SIM_EXEC_APPROX_H
 

@@ -17,7 +17,7 @@ static void count_shared(PcCounters *c, const u64 *address, u32 mask, u32 bytes)
 }
 
 // --- cp.async ------------------------------------------------------------------------------------------------------
-// in->width: bytes written; in->mods: src[3] says how many are read; in->target: constant part of the shared address (lower_memory)
+// in->width: bytes written; in->mods: src[3] says how many are read; in->target: constant part of the shared address
 // (in->offset is that of the global one); a predicate source: the lanes where it holds read nothing.
 enum { CP_FROM_REGISTERS = 1 };
 

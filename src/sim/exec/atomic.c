@@ -185,14 +185,16 @@ typedef struct AtomicRow {
     AtomicOp function;
 } AtomicRow;
 
-#define ATOMIC_TABLE(X)                                                                                                \
-    X(ADD, U32, add_u32)                                                                                               \
-    X(ADD, S32, add_u32) X(ADD, U64, add_u64) X(ADD, S64, add_u64) X(ADD, F32, add_f32_global) X(ADD, F64, add_f64)    \
-        X(ADD, F16, add_f16) X(ADD, F16X2, add_f16x2) X(ADD, BF16, add_bf16) X(ADD, BF16X2, add_bf16x2)                \
-            X(MIN, U32, min_u32) X(MIN, S32, min_i32) X(MIN, U64, min_u64) X(MIN, S64, min_i64) X(MAX, U32, max_u32)   \
-                X(MAX, S32, max_i32) X(MAX, U64, max_u64) X(MAX, S64, max_i64) X(AND, NONE, op_and) X(OR, NONE, op_or) \
-                    X(XOR, NONE, op_xor) X(EXCH, NONE, op_exch) X(INC, U32, op_inc) X(DEC, U32, op_dec)                \
-                        X(CAS, NONE, op_cas)
+// clang-format off
+#define ATOMIC_TABLE(X)                                                                                   \
+    X(ADD, U32, add_u32) X(ADD, S32, add_u32) X(ADD, U64, add_u64) X(ADD, S64, add_u64)                   \
+    X(ADD, F32, add_f32_global) X(ADD, F64, add_f64) X(ADD, F16, add_f16) X(ADD, F16X2, add_f16x2)        \
+    X(ADD, BF16, add_bf16) X(ADD, BF16X2, add_bf16x2)                                                     \
+    X(MIN, U32, min_u32) X(MIN, S32, min_i32) X(MIN, U64, min_u64) X(MIN, S64, min_i64)                   \
+    X(MAX, U32, max_u32) X(MAX, S32, max_i32) X(MAX, U64, max_u64) X(MAX, S64, max_i64)                   \
+    X(AND, NONE, op_and) X(OR, NONE, op_or) X(XOR, NONE, op_xor) X(EXCH, NONE, op_exch)                   \
+    X(INC, U32, op_inc) X(DEC, U32, op_dec) X(CAS, NONE, op_cas)
+// clang-format on
 
 static const AtomicRow rows[] = {
 #define X(op, type, function) {ATOM_OP_##op, TYPE_##type, function},

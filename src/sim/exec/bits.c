@@ -52,7 +52,9 @@ EXEC_SELECT(clz) {
 EXEC_SELECT(bfind) {
     static const ExecFn table[2][TYPE_COUNT] = {
         {[TYPE_U32] = bfind_u32, [TYPE_U64] = bfind_u64, [TYPE_S32] = bfind_i32, [TYPE_S64] = bfind_i64},
-        {[TYPE_U32] = bfind_shift_u32, [TYPE_U64] = bfind_shift_u64, [TYPE_S32] = bfind_shift_i32,
+        {[TYPE_U32] = bfind_shift_u32,
+         [TYPE_U64] = bfind_shift_u64,
+         [TYPE_S32] = bfind_shift_i32,
          [TYPE_S64] = bfind_shift_i64}};
     (void)in;
     return table[shape_has(shape, MOD_SHIFTAMT)][shape_type(shape, 0)];
@@ -62,18 +64,19 @@ EXEC_SELECT(bfind) {
 static u32 nth_set(u32 a, u32 b, i32 c) {
     if (c == 0) return b < 32 && a >> b & 1 ? b : UINT32_MAX;
     u32 left = c > 0 ? (u32)c : 0 - (u32)c;
-    for (i64 pos = b; pos >= 0 && pos < 32; pos += c > 0 ? 1 : -1)
+    for (i64 pos = b; pos >= 0 && pos<32; pos += c> 0 ? 1 : -1)
         if (a >> pos & 1 && --left == 0) return (u32)pos;
     return UINT32_MAX;
 }
 EACH3(fns_b32, u32, u32, u32, i32, nth_set(a, b, c))
+
 EXEC_SELECT(fns) {
     (void)shape, (void)in;
     return fns_b32;
 }
 
-// Bit fields. Position and length are 0..255: of larger values sm_90 looks at the low 8 bits for 32-bit fields, at all for 64-bit ones.
-// What lies beyond the top bit reads as the sign (bfe) or is dropped (bfi).
+// Bit fields. Position and length are 0..255: of larger values sm_90 looks at the low 8 bits for 32-bit fields, at all
+// for 64-bit ones. What lies beyond the top bit reads as the sign (bfe) or is dropped (bfi).
 static inline u64 low_bits(u32 n) { return n > 63 ? UINT64_MAX : (1ull << n) - 1; }
 static inline u64 field_unsigned(u64 a, u32 pos, u32 len) { return pos > 63 ? 0 : a >> pos & low_bits(len); }
 static inline u64 field_signed(u64 a, u32 pos, u32 len, u32 msb) {
@@ -146,8 +149,8 @@ EXEC_SELECT(bmsk) {
     return shape_mod(shape, MOD_SHIFT) == SHIFT_WRAP ? bmsk_wrap : bmsk_clamp;
 }
 
-// prmt: each byte of the result is one of the eight bytes of [b:a]. In the default mode a nibble of c chooses it, and its top bit asks for
-// copies of the byte's sign; the other modes choose by c & 3 from a table of selectors.
+// prmt: each byte of the result is one of the eight bytes of [b:a]. In the default mode a nibble of c chooses it, and
+// its top bit asks for copies of the byte's sign; the other modes choose by c & 3 from a table of selectors.
 static inline u32 permuted_byte(u64 bytes, u32 selector) {
     u32 byte = (u32)(bytes >> (selector & 7) * 8) & 0xff;
     return selector & 8 ? (byte & 0x80 ? 0xff : 0) : byte;
@@ -166,6 +169,7 @@ static const u16 prmt_selectors[6][4] = {
     {0x1010, 0x3232, 0x1010, 0x3232},  // rc16
 };
 MAP3(prmt_b32, u32, u32, u32, u32, permute(a, b, c))
+
 static void prmt_mode(Exec *x, const SimInsn *in, u32 mask) {
     Cell32 *d = exec_operand(x, in->dst);
     const Cell32 *a = exec_operand(x, in->src[0]), *b = exec_operand(x, in->src[1]), *c = exec_operand(x, in->src[2]);

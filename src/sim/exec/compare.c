@@ -5,60 +5,60 @@
 // A test compares 32 lanes of two operands and returns the lanes in which the comparison holds.
 typedef u32 (*CompareFn)(const void *a, const void *b);
 
-#define TEST_(cmp, T, PREPARE, condition)                                                                              \
-    static inline u32 test_##cmp##_##T(const void *pa, const void *pb) {                                               \
-        const CELL_##T *ca = pa, *cb = pb;                                                                             \
-        u32 result = 0;                                                                                                \
-        SIM_VECTORIZE for (u32 l = 0; l < LANES; l++) {                                                                \
-            T a = PREPARE((T)ca[l]), b = PREPARE((T)cb[l]);                                                            \
-            result |= (condition) ? lane_bit[l] : 0u;                                                                  \
-        }                                                                                                              \
-        return result;                                                                                                 \
+#define TEST_(cmp, T, PREPARE, condition)                                \
+    static inline u32 test_##cmp##_##T(const void *pa, const void *pb) { \
+        const CELL_##T *ca = pa, *cb = pb;                               \
+        u32 result = 0;                                                  \
+        SIM_VECTORIZE for (u32 l = 0; l < LANES; l++) {                  \
+            T a = PREPARE((T)ca[l]), b = PREPARE((T)cb[l]);              \
+            result |= (condition) ? lane_bit[l] : 0u;                    \
+        }                                                                \
+        return result;                                                   \
     }
 // 64 bits: comparisons and lane bits in vectors of the same width.
-#define TEST64_(cmp, T, PREPARE, condition)                                                                            \
-    static inline u32 test_##cmp##_##T(const void *pa, const void *pb) {                                               \
-        const CELL_##T *ca = pa, *cb = pb;                                                                             \
-        u64 result = 0;                                                                                                \
-        SIM_VECTORIZE for (u32 l = 0; l < LANES; l++) {                                                                \
-            T a = PREPARE((T)ca[l]), b = PREPARE((T)cb[l]);                                                            \
-            result |= (condition) ? (u64)lane_bit[l] : 0u;                                                             \
-        }                                                                                                              \
-        return (u32)result;                                                                                            \
+#define TEST64_(cmp, T, PREPARE, condition)                              \
+    static inline u32 test_##cmp##_##T(const void *pa, const void *pb) { \
+        const CELL_##T *ca = pa, *cb = pb;                               \
+        u64 result = 0;                                                  \
+        SIM_VECTORIZE for (u32 l = 0; l < LANES; l++) {                  \
+            T a = PREPARE((T)ca[l]), b = PREPARE((T)cb[l]);              \
+            result |= (condition) ? (u64)lane_bit[l] : 0u;               \
+        }                                                                \
+        return (u32)result;                                              \
     }
 #define SAME(v) (v)
 typedef f32 f32_ftz;
 #define CELL_f32_ftz CellF32
 
 // Runs the test and, with SET_FAST, nothing but the write of one predicate.
-#define SETP_(cmp, T)                                                                                                  \
-    static void setp_##cmp##_##T(Exec *x, const SimInsn *in, u32 mask) {                                               \
-        exec_set_pred(x, in->pred_dst, test_##cmp##_##T(exec_operand(x, in->src[0]), exec_operand(x, in->src[1])),     \
-                      mask);                                                                                           \
+#define SETP_(cmp, T)                                                                                              \
+    static void setp_##cmp##_##T(Exec *x, const SimInsn *in, u32 mask) {                                           \
+        exec_set_pred(x, in->pred_dst, test_##cmp##_##T(exec_operand(x, in->src[0]), exec_operand(x, in->src[1])), \
+                      mask);                                                                                       \
     }
 #define ORDERED(X, cmp, T, PREPARE, condition) X(cmp, T, PREPARE, condition) SETP_(cmp, T)
-#define INT_TESTS(X, T)                                                                                                \
-    ORDERED(X, eq, T, SAME, a == b)                                                                                    \
-    ORDERED(X, ne, T, SAME, a != b)                                                                                    \
-    ORDERED(X, lt, T, SAME, a < b)                                                                                     \
-    ORDERED(X, le, T, SAME, a <= b)                                                                                    \
-    ORDERED(X, gt, T, SAME, a > b)                                                                                     \
+#define INT_TESTS(X, T)             \
+    ORDERED(X, eq, T, SAME, a == b) \
+    ORDERED(X, ne, T, SAME, a != b) \
+    ORDERED(X, lt, T, SAME, a < b)  \
+    ORDERED(X, le, T, SAME, a <= b) \
+    ORDERED(X, gt, T, SAME, a > b)  \
     ORDERED(X, ge, T, SAME, a >= b)
 // ne is ordered; the names with u also hold when an operand is NaN.
-#define FLOAT_TESTS(X, T, PREPARE)                                                                                     \
-    ORDERED(X, eq, T, PREPARE, a == b)                                                                                 \
-    ORDERED(X, ne, T, PREPARE, (a < b) | (a > b))                                                                      \
-    ORDERED(X, lt, T, PREPARE, a < b)                                                                                  \
-    ORDERED(X, le, T, PREPARE, a <= b)                                                                                 \
-    ORDERED(X, gt, T, PREPARE, a > b)                                                                                  \
-    ORDERED(X, ge, T, PREPARE, a >= b)                                                                                 \
-    ORDERED(X, equ, T, PREPARE, !((a < b) | (a > b)))                                                                  \
-    ORDERED(X, neu, T, PREPARE, a != b)                                                                                \
-    ORDERED(X, ltu, T, PREPARE, !(a >= b))                                                                             \
-    ORDERED(X, leu, T, PREPARE, !(a > b))                                                                              \
-    ORDERED(X, gtu, T, PREPARE, !(a <= b))                                                                             \
-    ORDERED(X, geu, T, PREPARE, !(a < b))                                                                              \
-    ORDERED(X, num, T, PREPARE, (a == a) & (b == b))                                                                   \
+#define FLOAT_TESTS(X, T, PREPARE)                    \
+    ORDERED(X, eq, T, PREPARE, a == b)                \
+    ORDERED(X, ne, T, PREPARE, (a < b) | (a > b))     \
+    ORDERED(X, lt, T, PREPARE, a < b)                 \
+    ORDERED(X, le, T, PREPARE, a <= b)                \
+    ORDERED(X, gt, T, PREPARE, a > b)                 \
+    ORDERED(X, ge, T, PREPARE, a >= b)                \
+    ORDERED(X, equ, T, PREPARE, !((a < b) | (a > b))) \
+    ORDERED(X, neu, T, PREPARE, a != b)               \
+    ORDERED(X, ltu, T, PREPARE, !(a >= b))            \
+    ORDERED(X, leu, T, PREPARE, !(a > b))             \
+    ORDERED(X, gtu, T, PREPARE, !(a <= b))            \
+    ORDERED(X, geu, T, PREPARE, !(a < b))             \
+    ORDERED(X, num, T, PREPARE, (a == a) & (b == b))  \
     ORDERED(X, nan, T, PREPARE, (a != a) | (b != b))
 INT_TESTS(TEST_, u16)
 INT_TESTS(TEST_, i16)
@@ -73,25 +73,32 @@ FLOAT_TESTS(TEST64_, f64, SAME)
 enum { CMP_TOKENS = CMP_NAN - CMP_EQ + 1 };
 #define AT(cmp) [CMP_##cmp - CMP_EQ]
 // lo, ls, hi, hs: unsigned whatever the type.
-#define INT_ROW(f, T, U)                                                                                               \
-    {AT(EQ) = f##_eq_##T, AT(NE) = f##_ne_##T, AT(LT) = f##_lt_##T, AT(LE) = f##_le_##T, AT(GT) = f##_gt_##T,          \
-     AT(GE) = f##_ge_##T, AT(LO) = f##_lt_##U, AT(LS) = f##_le_##U, AT(HI) = f##_gt_##U, AT(HS) = f##_ge_##U}
-#define FLOAT_ROW(f, T)                                                                                                \
-    {AT(EQ) = f##_eq_##T,   AT(NE) = f##_ne_##T,   AT(LT) = f##_lt_##T,   AT(LE) = f##_le_##T,   AT(GT) = f##_gt_##T,  \
-     AT(GE) = f##_ge_##T,   AT(EQU) = f##_equ_##T, AT(NEU) = f##_neu_##T, AT(LTU) = f##_ltu_##T, AT(LEU) = f##_leu_##T, \
-     AT(GTU) = f##_gtu_##T, AT(GEU) = f##_geu_##T, AT(NUM) = f##_num_##T, AT(NAN) = f##_nan_##T}
+#define INT_ROW(f, T, U)                                                                                         \
+    {                                                                                                            \
+        AT(EQ) = f##_eq_##T, AT(NE) = f##_ne_##T, AT(LT) = f##_lt_##T, AT(LE) = f##_le_##T, AT(GT) = f##_gt_##T, \
+        AT(GE) = f##_ge_##T, AT(LO) = f##_lt_##U, AT(LS) = f##_le_##U, AT(HI) = f##_gt_##U, AT(HS) = f##_ge_##U  \
+    }
+#define FLOAT_ROW(f, T)                                                                                          \
+    {                                                                                                            \
+        AT(EQ) = f##_eq_##T, AT(NE) = f##_ne_##T, AT(LT) = f##_lt_##T, AT(LE) = f##_le_##T, AT(GT) = f##_gt_##T, \
+        AT(GE) = f##_ge_##T, AT(EQU) = f##_equ_##T, AT(NEU) = f##_neu_##T, AT(LTU) = f##_ltu_##T,                \
+        AT(LEU) = f##_leu_##T, AT(GTU) = f##_gtu_##T, AT(GEU) = f##_geu_##T, AT(NUM) = f##_num_##T,              \
+        AT(NAN) = f##_nan_##T                                                                                    \
+    }
 enum { ROW_U16, ROW_I16, ROW_U32, ROW_I32, ROW_U64, ROW_I64, ROW_F32, ROW_F32_FTZ, ROW_F64, ROW_COUNT };
-#define TABLE(f)                                                                                                       \
-    {INT_ROW(f, u16, u16), INT_ROW(f, i16, u16), INT_ROW(f, u32, u32), INT_ROW(f, i32, u32), INT_ROW(f, u64, u64),     \
-     INT_ROW(f, i64, u64), FLOAT_ROW(f, f32),    FLOAT_ROW(f, f32_ftz), FLOAT_ROW(f, f64)}
+#define TABLE(f)                                                                                                      \
+    {                                                                                                                 \
+        INT_ROW(f, u16, u16), INT_ROW(f, i16, u16), INT_ROW(f, u32, u32), INT_ROW(f, i32, u32), INT_ROW(f, u64, u64), \
+            INT_ROW(f, i64, u64), FLOAT_ROW(f, f32), FLOAT_ROW(f, f32_ftz), FLOAT_ROW(f, f64)                         \
+    }
 static const CompareFn tests[ROW_COUNT][CMP_TOKENS] = TABLE(test);
 static const ExecFn setps[ROW_COUNT][CMP_TOKENS] = TABLE(setp);
 
 static u32 row_of(u8 type, bool ftz) {
-    static const u8 rows[TYPE_COUNT] = {[TYPE_B16] = ROW_U16, [TYPE_U16] = ROW_U16, [TYPE_S16] = ROW_I16,
-                                        [TYPE_B32] = ROW_U32, [TYPE_U32] = ROW_U32, [TYPE_S32] = ROW_I32,
-                                        [TYPE_B64] = ROW_U64, [TYPE_U64] = ROW_U64, [TYPE_S64] = ROW_I64,
-                                        [TYPE_F32] = ROW_F32, [TYPE_F64] = ROW_F64};
+    static const u8 rows[TYPE_COUNT] = {
+        [TYPE_B16] = ROW_U16, [TYPE_U16] = ROW_U16, [TYPE_S16] = ROW_I16, [TYPE_B32] = ROW_U32,
+        [TYPE_U32] = ROW_U32, [TYPE_S32] = ROW_I32, [TYPE_B64] = ROW_U64, [TYPE_U64] = ROW_U64,
+        [TYPE_S64] = ROW_I64, [TYPE_F32] = ROW_F32, [TYPE_F64] = ROW_F64};
     return type == TYPE_F32 && ftz ? ROW_F32_FTZ : rows[type];
 }
 
@@ -151,12 +158,12 @@ EXEC_SELECT(set) {
 }
 
 // Selection.
-#define SELECT_(name, T, CHOICE)                                                                                       \
-    static void name(Exec *x, const SimInsn *in, u32 mask) {                                                           \
-        u32 choice = CHOICE;                                                                                           \
-        CELL_##T *d = exec_operand(x, in->dst);                                                                        \
-        const CELL_##T *a = exec_operand(x, in->src[0]), *b = exec_operand(x, in->src[1]);                             \
-        LANES_SET(mask, CELL_##T, d, lane_bit[l] & choice ? a[l] : b[l]);                                              \
+#define SELECT_(name, T, CHOICE)                                                           \
+    static void name(Exec *x, const SimInsn *in, u32 mask) {                               \
+        u32 choice = CHOICE;                                                               \
+        CELL_##T *d = exec_operand(x, in->dst);                                            \
+        const CELL_##T *a = exec_operand(x, in->src[0]), *b = exec_operand(x, in->src[1]); \
+        LANES_SET(mask, CELL_##T, d, lane_bit[l] & choice ? a[l] : b[l]);                  \
     }
 SELECT_(selp_32, u32, exec_get_pred(x, in))
 SELECT_(selp_64, u64, exec_get_pred(x, in))

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// cvt with a floating-point type on either side (PTX ISA 9.7.9.21). Any combination is a pipeline over 32 doubles: load the source (exact;
-// 64-bit integers rounded to odd), round to an integer, clamp, store with the destination's rounding. The most used combinations are
-// single loops made of the same scalars.
+// cvt with a floating-point type on either side (PTX ISA 9.7.9.21). Any combination is a pipeline over 32 doubles: load
+// the source (exact; 64-bit integers rounded to odd), round to an integer, clamp, store with the destination's
+// rounding. The most used combinations are single loops made of the same scalars.
 #include "sim/exec/convert.h"
 #include "sim/exec/half.h"
-
 
 // --- loading ----------------------------------------------------------------------------------------------------
 // Exact without a branch: 2^52 + v has v in its low mantissa bits.
@@ -16,13 +15,13 @@ static inline f64 odd_of_u64(u64 v) {
 }
 static inline f64 odd_of_s64(i64 v) { return v < 0 ? -odd_of_u64(0 - (u64)v) : odd_of_u64((u64)v); }
 
-#define LOAD(name, CELL, T, expression)                                                                                \
-    static void load_##name(const void *source, f64 *v) {                                                              \
-        const CELL *s = source;                                                                                        \
-        for (u32 l = 0; l < LANES; l++) {                                                                              \
-            T a = (T)s[l];                                                                                             \
-            v[l] = expression;                                                                                         \
-        }                                                                                                              \
+#define LOAD(name, CELL, T, expression)                   \
+    static void load_##name(const void *source, f64 *v) { \
+        const CELL *s = source;                           \
+        for (u32 l = 0; l < LANES; l++) {                 \
+            T a = (T)s[l];                                \
+            v[l] = expression;                            \
+        }                                                 \
     }
 LOAD(u8, Cell32, u8, a)
 LOAD(u16, Cell32, u16, a)
@@ -41,9 +40,10 @@ LOAD(f64, CellF64, f64, a)
 typedef void (*LoadFn)(const void *source, f64 *v);
 enum { LOAD_F32_FTZ = TYPE_COUNT, LOAD_COUNT };
 static const LoadFn loads[LOAD_COUNT] = {
-    [TYPE_U8] = load_u8,   [TYPE_U16] = load_u16, [TYPE_U32] = load_u32,   [TYPE_U64] = load_u64, [TYPE_S8] = load_s8,
-    [TYPE_S16] = load_s16, [TYPE_S32] = load_s32, [TYPE_S64] = load_s64,   [TYPE_F16] = load_f16, [TYPE_BF16] = load_bf16,
-    [TYPE_F32] = load_f32, [TYPE_F64] = load_f64, [LOAD_F32_FTZ] = load_f32_ftz};
+    [TYPE_U8] = load_u8,          [TYPE_U16] = load_u16,   [TYPE_U32] = load_u32, [TYPE_U64] = load_u64,
+    [TYPE_S8] = load_s8,          [TYPE_S16] = load_s16,   [TYPE_S32] = load_s32, [TYPE_S64] = load_s64,
+    [TYPE_F16] = load_f16,        [TYPE_BF16] = load_bf16, [TYPE_F32] = load_f32, [TYPE_F64] = load_f64,
+    [LOAD_F32_FTZ] = load_f32_ftz};
 
 // --- rounding to integers ---------------------------------------------------------------------------------------
 enum { INT_NONE, INT_EVEN, INT_ZERO, INT_DOWN, INT_UP };
@@ -88,7 +88,8 @@ static inline u64 to_u64(f64 v, u64 nan) {
     return v >= 0x1p64 ? UINT64_MAX : v <= 0.0 ? 0 : v >= 0x1p63 ? (u64)(i64)(v - 0x1p63) + (1ull << 63) : (u64)(i64)v;
 }
 
-// Directed rounding of a format whose encodings count upwards in magnitude: correct the nearest by one. `near` is its value.
+// Directed rounding of a format whose encodings count upwards in magnitude: correct the nearest by one. `near` is its
+// value.
 static inline u32 direct(u32 h, f64 near, f64 v, u16 rounding) {
     bool negative = bits_of_f64(v) >> 63, above = near > v, below = near < v;
     bool away = negative ? below : above;  // the nearest is larger in magnitude
@@ -110,7 +111,10 @@ typedef struct Plan {  // in SimInsn.offset
 } Plan;
 enum { CLAMP_SAT = 1, CLAMP_RELU = 2, CLAMP_FINITE = 4 };
 enum { WIDE_SOURCE = 1, WIDE_RESULT = 2, FTZ_RESULT = 4 };
-enum { NAN_IS_MIN = 8, KEEP_NAN = 16 };  // NaN to int gives the top bit, else 0; f64 to a narrower NaN keeps its upper bits
+enum {
+    NAN_IS_MIN = 8,
+    KEEP_NAN = 16
+};  // NaN to int gives the top bit, else 0; f64 to a narrower NaN keeps its upper bits
 union PlanBits {
     Plan plan;
     i64 bits;
@@ -171,8 +175,10 @@ static void store_32(Cell32 *d, const f64 *v, const Plan *plan, u32 mask) {
         if (plan->flags & FTZ_RESULT)
             for (u32 l = 0; l < LANES; l++) r[l] = flush_f32(r[l]);
         CellF32 *df = (CellF32 *)d;
-        if (plan->flags & KEEP_NAN) LANES_SET(mask, CellF32, df, r[l]);
-        else LANES_SET(mask, CellF32, df, canonical_f32(r[l]));
+        if (plan->flags & KEEP_NAN)
+            LANES_SET(mask, CellF32, df, r[l]);
+        else
+            LANES_SET(mask, CellF32, df, canonical_f32(r[l]));
     }
     }
 }
@@ -209,8 +215,10 @@ static void cvt_any(Exec *x, const SimInsn *in, u32 mask) {
         bool sign = ptx_types[plan->store].class == TYPE_CLASS_SINT;
         store_32(low, v, plan, FULL_MASK);
         Cell64 *wide = d;
-        if (sign) LANES_SET(mask, Cell64, wide, (u64)(i64)(i32)low[l]);
-        else LANES_SET(mask, Cell64, wide, low[l]);
+        if (sign)
+            LANES_SET(mask, Cell64, wide, (u64)(i64)(i32)low[l]);
+        else
+            LANES_SET(mask, Cell64, wide, low[l]);
     } else {
         store_32(d, v, plan, mask);
     }
@@ -222,9 +230,10 @@ MAP1(f32_u32, f32, u32, (f32)f64_of_u32(a))
 MAP1(f64_s32, f64, i32, a)
 MAP1(f64_u32, f64, u32, f64_of_u32(a))
 MAP1(f64_s64, f64, i64, a)
-MAP1(f64_u64, f64, u64, a)
+// Compilers convert u64 by subtractions, which give -0 for 0 when rounding down.
+MAP1(f64_u64, f64, u64, f64_of_bits(bits_of_f64((f64)a) & 0x7fffffffffffffffull))
 MAP1(f32_s64, f32, i64, a)
-MAP1(f32_u64, f32, u64, a)
+MAP1(f32_u64, f32, u64, f32_of_bits(bits_of_f32((f32)a) & 0x7fffffff))
 ROUNDED(f32_s32)
 ROUNDED(f64_s64)
 ROUNDED(f64_u64)
@@ -250,8 +259,8 @@ MAP1(f32_f32_rpi, f32, f32, canonical_f32((f32)round_up_f64(a)))
 
 typedef struct Fast {
     u8 to, from;
-    u16 rounding;       // MOD_TOKEN_NONE: none written
-    bool directed;      // also for the other roundings, through in->mods
+    u16 rounding;   // MOD_TOKEN_NONE: none written
+    bool directed;  // also for the other roundings, through in->mods
     ExecFn fn, rounded;
 } Fast;
 static const Fast fast[] = {

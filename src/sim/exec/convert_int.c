@@ -14,9 +14,11 @@ FROM_ALL(i16)
 FROM_ALL(i32)
 FROM_ALL(i64)
 
-#define ROW(D)                                                                                                         \
-    {[TYPE_U8] = cvt_##D##_u8, [TYPE_U16] = cvt_##D##_u16, [TYPE_U32] = cvt_##D##_u32, [TYPE_U64] = cvt_##D##_u64,     \
-     [TYPE_S8] = cvt_##D##_i8, [TYPE_S16] = cvt_##D##_i16, [TYPE_S32] = cvt_##D##_i32, [TYPE_S64] = cvt_##D##_i64}
+#define ROW(D)                                                                                                        \
+    {                                                                                                                 \
+        [TYPE_U8] = cvt_##D##_u8, [TYPE_U16] = cvt_##D##_u16, [TYPE_U32] = cvt_##D##_u32, [TYPE_U64] = cvt_##D##_u64, \
+        [TYPE_S8] = cvt_##D##_i8, [TYPE_S16] = cvt_##D##_i16, [TYPE_S32] = cvt_##D##_i32, [TYPE_S64] = cvt_##D##_i64  \
+    }
 static const ExecFn natural[TYPE_COUNT][TYPE_COUNT] = {
     [TYPE_U8] = ROW(u8), [TYPE_U16] = ROW(u16), [TYPE_U32] = ROW(u32), [TYPE_U64] = ROW(u64),
     [TYPE_S8] = ROW(i8), [TYPE_S16] = ROW(i16), [TYPE_S32] = ROW(i32), [TYPE_S64] = ROW(i64)};
@@ -49,8 +51,10 @@ static void cvt_any(Exec *x, const SimInsn *in, u32 mask) {
         u64 value = extend(in->mods & WIDE_SOURCE ? ((const Cell64 *)s)[l] : ((const Cell32 *)s)[l], from);
         if (in->mods & SATURATE) value = saturate(value, to, from);
         value = extend(value, to);
-        if (in->mods & WIDE_RESULT) ((Cell64 *)d)[l] = value;
-        else ((Cell32 *)d)[l] = (u32)value;
+        if (in->mods & WIDE_RESULT)
+            ((Cell64 *)d)[l] = value;
+        else
+            ((Cell32 *)d)[l] = (u32)value;
     }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cvt to tf32, and to and from pairs: f16x2 and bf16x2 from two f32, e4m3x2 and e5m2x2 from and to pairs (PTX ISA 9.7.9.21).
+// cvt to tf32, and to and from pairs: f16x2 and bf16x2 from two f32, e4m3x2 and e5m2x2 from and to pairs (PTX
+// ISA 9.7.9.21).
 #include "sim/exec/convert.h"
 #include "sim/exec/fp8.h"
 #include "sim/exec/half.h"
@@ -18,24 +19,27 @@ static inline u32 bf16_truncated(f32 v) { return v != v ? NAN_BITS_HALF : bits_o
 #define SAME(v) (v)
 #define FINITE_F16(v) finite_f32(v, 65504.0f)
 #define FINITE_BF16(v) finite_f32(v, 0x1.fep127f)
-#define PACK_ALL(T, suffix, f, FINITE)                                                                                 \
-    PACK(T##suffix, f, SAME)                                                                                           \
-    PACK(T##suffix##_relu, f, relu_f32)                                                                                \
-    PACK(T##suffix##_finite, f, FINITE)                                                                                \
-    static inline f32 T##suffix##_clamp(f32 v) { return FINITE(relu_f32(v)); }                                         \
+#define PACK_ALL(T, suffix, f, FINITE)                                         \
+    PACK(T##suffix, f, SAME)                                                   \
+    PACK(T##suffix##_relu, f, relu_f32)                                        \
+    PACK(T##suffix##_finite, f, FINITE)                                        \
+    static inline f32 T##suffix##_clamp(f32 v) { return FINITE(relu_f32(v)); } \
     PACK(T##suffix##_relu_finite, f, T##suffix##_clamp)
 PACK_ALL(pack_f16, _rn, f16_of_f32, FINITE_F16)
 PACK_ALL(pack_f16, _rz, f16_truncated, FINITE_F16)
 PACK_ALL(pack_bf16, _rn, bf16_of_f32, FINITE_BF16)
 PACK_ALL(pack_bf16, _rz, bf16_truncated, FINITE_BF16)
 
-#define PACK_TABLE(name) {{name, name##_finite}, {name##_relu, name##_relu_finite}}
+#define PACK_TABLE(name)                                           \
+    {                                                              \
+        {name, name##_finite}, { name##_relu, name##_relu_finite } \
+    }
 EXEC_SELECT(cvt_halfx2) {
     static const ExecFn table[2][2][2][2] = {{PACK_TABLE(pack_f16_rn), PACK_TABLE(pack_f16_rz)},
                                              {PACK_TABLE(pack_bf16_rn), PACK_TABLE(pack_bf16_rz)}};
     (void)in;
-    return table[shape_type(shape, 0) == TYPE_BF16X2][shape_mod(shape, MOD_RND) == RND_RZ]
-                [shape_has(shape, MOD_RELU)][shape_has(shape, MOD_SATFINITE)];
+    return table[shape_type(shape, 0) == TYPE_BF16X2][shape_mod(shape, MOD_RND) == RND_RZ][shape_has(shape, MOD_RELU)]
+                [shape_has(shape, MOD_SATFINITE)];
 }
 
 // fp8: in->mods says which.
@@ -90,18 +94,19 @@ static inline u32 tf32_clamped(const SimInsn *in, u32 bits) {
         return (bits & 0x80000000) | TF32_MAX;
     return bits;
 }
-#define TF32(name, expression)                                                                                         \
-    static void tf32_##name(Exec *x, const SimInsn *in, u32 mask) {                                                    \
-        Cell32 *d = exec_operand(x, in->dst);                                                                          \
-        const Cell32 *a = exec_operand(x, in->src[0]);                                                                 \
-        LANES_SET(mask, Cell32, d, tf32_clamped(in, expression));                                                      \
+#define TF32(name, expression)                                      \
+    static void tf32_##name(Exec *x, const SimInsn *in, u32 mask) { \
+        Cell32 *d = exec_operand(x, in->dst);                       \
+        const Cell32 *a = exec_operand(x, in->src[0]);              \
+        LANES_SET(mask, Cell32, d, tf32_clamped(in, expression));   \
     }
 TF32(rna, tf32_of_bits(a[l], 0x1000))
 TF32(rn, tf32_of_bits(canonical_bits(a[l]), 0xfff + (a[l] >> 13 & 1)))
 TF32(rz, tf32_of_bits(canonical_bits(a[l]), 0))
 
 ExecFn SIM_ISA_NAME(select_tf32)(const ExecShape *shape, SimInsn *in) {
-    in->mods = (u16)((shape_has(shape, MOD_RELU) ? TF32_RELU : 0) | (shape_has(shape, MOD_SATFINITE) ? TF32_FINITE : 0));
+    in->mods =
+        (u16)((shape_has(shape, MOD_RELU) ? TF32_RELU : 0) | (shape_has(shape, MOD_SATFINITE) ? TF32_FINITE : 0));
     switch (shape_mod(shape, MOD_RND)) {
     case RND_RNA: return tf32_rna;
     case RND_RZ: return tf32_rz;

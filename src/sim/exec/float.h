@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scalars of the floating-point handlers, written so that a loop over them vectorises: NaN results, flushing, saturation, and the host's
-// rounding mode for .rz .rm .rp.
+// Scalars of the floating-point handlers, written so that a loop over them vectorises: NaN results, flushing,
+// saturation, and the host's rounding mode for .rz .rm .rp.
 #ifndef WL_SIM_EXEC_FLOAT_H
 #define WL_SIM_EXEC_FLOAT_H
 
@@ -10,23 +10,35 @@
 #include <immintrin.h>
 #endif
 
-#define NAN_BITS_F32 0x7fffffffu           // every f32 result that is NaN (PTX ISA 9.7.3)
-#define NAN_BITS_F64 0xfff8000000000000ull // an f64 NaN made from numbers
+#define NAN_BITS_F32 0x7fffffffu            // every f32 result that is NaN (PTX ISA 9.7.3)
+#define NAN_BITS_F64 0xfff8000000000000ull  // an f64 NaN made from numbers
 
 static inline u32 bits_of_f32(f32 v) {
-    union { f32 v; u32 bits; } u = {.v = v};
+    union {
+        f32 v;
+        u32 bits;
+    } u = {.v = v};
     return u.bits;
 }
 static inline f32 f32_of_bits(u32 bits) {
-    union { u32 bits; f32 v; } u = {.bits = bits};
+    union {
+        u32 bits;
+        f32 v;
+    } u = {.bits = bits};
     return u.v;
 }
 static inline u64 bits_of_f64(f64 v) {
-    union { f64 v; u64 bits; } u = {.v = v};
+    union {
+        f64 v;
+        u64 bits;
+    } u = {.v = v};
     return u.bits;
 }
 static inline f64 f64_of_bits(u64 bits) {
-    union { u64 bits; f64 v; } u = {.bits = bits};
+    union {
+        u64 bits;
+        f64 v;
+    } u = {.bits = bits};
     return u.v;
 }
 
@@ -47,7 +59,8 @@ static inline f64 saturate_f64(f64 v) {
     return low < 1.0 ? low : 1.0;
 }
 
-// Changes the rounding mode of the calling thread around a loop; what is loaded after entering and stored before leaving is rounded so.
+// Changes the rounding mode of the calling thread around a loop; what is loaded after entering and stored before
+// leaving is rounded so.
 #if defined(__SSE2__)
 typedef u32 Rounding;
 static inline Rounding rounding_enter(u16 token) {
@@ -77,11 +90,11 @@ static inline void rounding_leave(Rounding old) {
 #endif
 
 // Defines name_rounded: `name` in the rounding mode that the selector left in in->mods.
-#define ROUNDED(name)                                                                                                  \
-    static void name##_rounded(Exec *x, const SimInsn *in, u32 mask) {                                                 \
-        Rounding old = rounding_enter(in->mods);                                                                       \
-        name(x, in, mask);                                                                                             \
-        rounding_leave(old);                                                                                           \
+#define ROUNDED(name)                                                  \
+    static void name##_rounded(Exec *x, const SimInsn *in, u32 mask) { \
+        Rounding old = rounding_enter(in->mods);                       \
+        name(x, in, mask);                                             \
+        rounding_leave(old);                                           \
     }
 
 // The integer nearest to v, ties to even; and the other roundings to integers.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// add, sub, mul, fma and mad of f32, f64 (PTX ISA 9.7.3). Directed rounding runs the same loops in another rounding mode of the host.
+// add, sub, mul, fma and mad of f32, f64 (PTX ISA 9.7.3). Directed rounding runs the same loops in another rounding
+// mode of the host.
 #include "sim/exec/float.h"
 
-#define OPERANDS2(T)                                                                                                   \
-    CELL_##T *d = exec_operand(x, in->dst);                                                                            \
+#define OPERANDS2(T)                        \
+    CELL_##T *d = exec_operand(x, in->dst); \
     const CELL_##T *a = exec_operand(x, in->src[0]), *b = exec_operand(x, in->src[1]);
 #define OPERANDS3(T) OPERANDS2(T) const CELL_##T *c = exec_operand(x, in->src[2]);
 
@@ -11,36 +12,37 @@
 #define SUB_(a, b) (a) - (b)
 #define MUL_(a, b) (a) * (b)
 
-#define BINARY_F32(op, OP)                                                                                             \
-    static void op##_f32(Exec *x, const SimInsn *in, u32 mask) {                                                       \
-        OPERANDS2(f32)                                                                                                 \
-        LANES_SET(mask, CellF32, d, canonical_f32(OP(a[l], b[l])));                                                    \
-    }                                                                                                                  \
-    static void op##_f32_ftz(Exec *x, const SimInsn *in, u32 mask) {                                                   \
-        OPERANDS2(f32)                                                                                                 \
-        LANES_SET(mask, CellF32, d, canonical_f32(flush_f32(OP(flush_f32(a[l]), flush_f32(b[l])))));                   \
-    }                                                                                                                  \
-    static void op##_f32_sat(Exec *x, const SimInsn *in, u32 mask) {                                                   \
-        OPERANDS2(f32)                                                                                                 \
-        LANES_SET(mask, CellF32, d, saturate_f32(OP(a[l], b[l])));                                                     \
-    }                                                                                                                  \
-    static void op##_f32_ftz_sat(Exec *x, const SimInsn *in, u32 mask) {                                               \
-        OPERANDS2(f32)                                                                                                 \
-        LANES_SET(mask, CellF32, d, saturate_f32(flush_f32(OP(flush_f32(a[l]), flush_f32(b[l])))));                    \
-    }                                                                                                                  \
-    ROUNDED(op##_f32)                                                                                                  \
-    ROUNDED(op##_f32_ftz)                                                                                              \
-    ROUNDED(op##_f32_sat)                                                                                              \
+#define BINARY_F32(op, OP)                                                                           \
+    static void op##_f32(Exec *x, const SimInsn *in, u32 mask) {                                     \
+        OPERANDS2(f32)                                                                               \
+        LANES_SET(mask, CellF32, d, canonical_f32(OP(a[l], b[l])));                                  \
+    }                                                                                                \
+    static void op##_f32_ftz(Exec *x, const SimInsn *in, u32 mask) {                                 \
+        OPERANDS2(f32)                                                                               \
+        LANES_SET(mask, CellF32, d, canonical_f32(flush_f32(OP(flush_f32(a[l]), flush_f32(b[l]))))); \
+    }                                                                                                \
+    static void op##_f32_sat(Exec *x, const SimInsn *in, u32 mask) {                                 \
+        OPERANDS2(f32)                                                                               \
+        LANES_SET(mask, CellF32, d, saturate_f32(OP(a[l], b[l])));                                   \
+    }                                                                                                \
+    static void op##_f32_ftz_sat(Exec *x, const SimInsn *in, u32 mask) {                             \
+        OPERANDS2(f32)                                                                               \
+        LANES_SET(mask, CellF32, d, saturate_f32(flush_f32(OP(flush_f32(a[l]), flush_f32(b[l])))));  \
+    }                                                                                                \
+    ROUNDED(op##_f32)                                                                                \
+    ROUNDED(op##_f32_ftz)                                                                            \
+    ROUNDED(op##_f32_sat)                                                                            \
     ROUNDED(op##_f32_ftz_sat)
 
-#define BINARY_F64(op, OP)                                                                                             \
-    static void op##_f64(Exec *x, const SimInsn *in, u32 mask) {                                                       \
-        OPERANDS2(f64)                                                                                                 \
-        LANES_SET(mask, CellF64, d, nan_of_2(OP(a[l], b[l]), a[l], b[l]));                                             \
-    }                                                                                                                  \
+#define BINARY_F64(op, OP)                                                 \
+    static void op##_f64(Exec *x, const SimInsn *in, u32 mask) {           \
+        OPERANDS2(f64)                                                     \
+        LANES_SET(mask, CellF64, d, nan_of_2(OP(a[l], b[l]), a[l], b[l])); \
+    }                                                                      \
     ROUNDED(op##_f64)
 
-// f64 keeps the payload of a NaN operand, made quiet: of b before c before a (measured on an H200); 0xfff8000000000000 when none is.
+// f64 keeps the payload of a NaN operand, made quiet: of b before c before a (measured on an H200); 0xfff8000000000000
+// when none is.
 static inline f64 nan_of_2(f64 result, f64 a, f64 b) {
     f64 nan = b != b ? quiet_f64(b) : a != a ? quiet_f64(a) : f64_of_bits(NAN_BITS_F64);
     return result == result ? result : nan;
@@ -96,10 +98,14 @@ ROUNDED(fma_f64)
 typedef struct FloatFns {
     ExecFn f32[2][2][2], f64[2];
 } FloatFns;
-#define FLOAT_FNS(op)                                                                                                  \
-    {{{{op##_f32, op##_f32_ftz}, {op##_f32_sat, op##_f32_ftz_sat}},                                                    \
-      {{op##_f32_rounded, op##_f32_ftz_rounded}, {op##_f32_sat_rounded, op##_f32_ftz_sat_rounded}}},                   \
-     {op##_f64, op##_f64_rounded}}
+#define FLOAT_FNS(op)                                                                                   \
+    {                                                                                                   \
+        {{{op##_f32, op##_f32_ftz}, {op##_f32_sat, op##_f32_ftz_sat}},                                  \
+         {{op##_f32_rounded, op##_f32_ftz_rounded}, {op##_f32_sat_rounded, op##_f32_ftz_sat_rounded}}}, \
+        {                                                                                               \
+            op##_f64, op##_f64_rounded                                                                  \
+        }                                                                                               \
+    }
 
 static ExecFn select_float(const ExecShape *shape, SimInsn *in, const FloatFns *fns) {
     u16 rounding = shape_mod(shape, MOD_RND);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The 8-bit floating-point formats e4m3 (no infinities, largest 448) and e5m2 (largest 57344), shared by conversions and matrices.
+// The 8-bit floating-point formats e4m3 (no infinities, largest 448) and e5m2 (largest 57344), shared by conversions
+// and matrices.
 #ifndef WL_SIM_EXEC_FP8_H
 #define WL_SIM_EXEC_FP8_H
 

@@ -1,43 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0
-// Half-precision arithmetic (PTX ISA 9.7.4): add, sub, mul, fma, neg, abs, min, max, ex2, tanh of f16, f16x2, bf16, bf16x2.
-// Sums and products are computed in f32 (24 bits >= 2 * 11 + 2, so that rounding twice is rounding once), fma rounded to odd in f64.
-#include "sim/exec/approx.h"
+// Half-precision arithmetic (PTX ISA 9.7.4): add, sub, mul, fma, neg, abs, min, max, ex2, tanh of f16, f16x2, bf16,
+// bf16x2. Sums and products are computed in f32 (24 bits >= 2 * 11 + 2, so that rounding twice is rounding once), fma
+// rounded to odd in f64.
 #include "sim/exec/half.h"
+#include "sim/exec/approx.h"
 
 #define SAME(v) (v)
 #define PAIR1(f) (f(a & 0xffff) | f(a >> 16) << 16)
 #define PAIR2(f) (f(a & 0xffff, b & 0xffff) | f(a >> 16, b >> 16) << 16)
-#define PAIR3(f) (f(a & 0xffff, b & 0xffff, c & 0xffff) | f(a >> 16, b >> 16, c >> 16) << 16)
 
 // From a function of halves: the handler of one half, and of two in a register (suffix x2).
 #define HALF1(name, f) MAP1(name, u32, u32, f(a & 0xffff)) MAP1(name##_x2, u32, u32, PAIR1(f))
 #define HALF2(name, f) MAP2(name, u32, u32, u32, f(a & 0xffff, b & 0xffff)) MAP2(name##_x2, u32, u32, u32, PAIR2(f))
-#define HALF3(name, f)                                                                                                 \
-    MAP3(name, u32, u32, u32, u32, f(a & 0xffff, b & 0xffff, c & 0xffff)) MAP3(name##_x2, u32, u32, u32, u32, PAIR3(f))
-
 static inline f32 relu_f32(f32 v) { return v <= 0.0f ? 0.0f : v; }  // also of -0
 
-#define ARITHMETIC(op, OP, T, suffix, FLUSH, CLAMP)                                                                    \
-    static inline u32 op##_##T##suffix##_of(u32 a, u32 b) {                                                            \
-        return FLUSH(T##_of_f32(CLAMP(T##_to_f32(FLUSH(a)) OP T##_to_f32(FLUSH(b)))));                                 \
-    }                                                                                                                  \
+#define ARITHMETIC(op, OP, T, suffix, FLUSH, CLAMP)                                    \
+    static inline u32 op##_##T##suffix##_of(u32 a, u32 b) {                            \
+        return FLUSH(T##_of_f32(CLAMP(T##_to_f32(FLUSH(a)) OP T##_to_f32(FLUSH(b))))); \
+    }                                                                                  \
     HALF2(op##_##T##suffix, op##_##T##suffix##_of)
-#define ARITHMETIC_ALL(op, OP)                                                                                         \
-    ARITHMETIC(op, OP, f16, , SAME, SAME)                                                                              \
-    ARITHMETIC(op, OP, f16, _ftz, flush_f16, SAME)                                                                     \
-    ARITHMETIC(op, OP, f16, _sat, SAME, saturate_f32)                                                                  \
-    ARITHMETIC(op, OP, f16, _ftz_sat, flush_f16, saturate_f32)                                                         \
+#define ARITHMETIC_ALL(op, OP)                                 \
+    ARITHMETIC(op, OP, f16, , SAME, SAME)                      \
+    ARITHMETIC(op, OP, f16, _ftz, flush_f16, SAME)             \
+    ARITHMETIC(op, OP, f16, _sat, SAME, saturate_f32)          \
+    ARITHMETIC(op, OP, f16, _ftz_sat, flush_f16, saturate_f32) \
     ARITHMETIC(op, OP, bf16, , SAME, SAME)
 ARITHMETIC_ALL(add, +)
 ARITHMETIC_ALL(sub, -)
 ARITHMETIC_ALL(mul, *)
 
-#define FMA_HALF(T, suffix, FLUSH, CLAMP)                                                                              \
-    static inline u32 fma_##T##suffix##_of(u32 a, u32 b, u32 c) {                                                      \
-        f64 r = odd_fma_f64(T##_to_f32(FLUSH(a)), T##_to_f32(FLUSH(b)), T##_to_f32(FLUSH(c)));                         \
-        return FLUSH(T##_of_f32(CLAMP(odd_f32(r))));                                                                   \
-    }                                                                                                                  \
-    HALF3(fma_##T##suffix, fma_##T##suffix##_of)
+// fma in steps of one loop each, which vectorise where one loop over all would not.
+#define FMA_HALF(T, suffix, FLUSH, CLAMP)                                                                             \
+    static void fma_##T##suffix##_part(const Cell32 *a, const Cell32 *b, const Cell32 *c, u32 shift, u32 *out) {      \
+        f64 fa[LANES], fb[LANES], fc[LANES];                                                                          \
+        for (u32 l = 0; l < LANES; l++) fa[l] = T##_to_f32(FLUSH(a[l] >> shift & 0xffff));                            \
+        for (u32 l = 0; l < LANES; l++) fb[l] = T##_to_f32(FLUSH(b[l] >> shift & 0xffff));                            \
+        for (u32 l = 0; l < LANES; l++) fc[l] = T##_to_f32(FLUSH(c[l] >> shift & 0xffff));                            \
+        for (u32 l = 0; l < LANES; l++) fa[l] = odd_fma_f64(fa[l], fb[l], fc[l]);                                     \
+        f32 r[LANES];                                                                                                 \
+        for (u32 l = 0; l < LANES; l++) r[l] = odd_f32(fa[l]);                                                        \
+        for (u32 l = 0; l < LANES; l++) out[l] = FLUSH(T##_of_f32(CLAMP(r[l])));                                      \
+    }                                                                                                                 \
+    static void fma_##T##suffix(Exec *x, const SimInsn *in, u32 mask) {                                               \
+        u32 low[LANES];                                                                                               \
+        Cell32 *d = exec_operand(x, in->dst);                                                                         \
+        fma_##T##suffix##_part(exec_operand(x, in->src[0]), exec_operand(x, in->src[1]), exec_operand(x, in->src[2]), \
+                               0, low);                                                                               \
+        LANES_SET(mask, Cell32, d, low[l]);                                                                           \
+    }                                                                                                                 \
+    static void fma_##T##suffix##_x2(Exec *x, const SimInsn *in, u32 mask) {                                          \
+        u32 low[LANES], high[LANES];                                                                                  \
+        Cell32 *d = exec_operand(x, in->dst);                                                                         \
+        const Cell32 *a = exec_operand(x, in->src[0]), *b = exec_operand(x, in->src[1]);                              \
+        const Cell32 *c = exec_operand(x, in->src[2]);                                                                \
+        fma_##T##suffix##_part(a, b, c, 0, low);                                                                      \
+        fma_##T##suffix##_part(a, b, c, 16, high);                                                                    \
+        LANES_SET(mask, Cell32, d, low[l] | high[l] << 16);                                                           \
+    }
 FMA_HALF(f16, , SAME, SAME)
 FMA_HALF(f16, _ftz, flush_f16, SAME)
 FMA_HALF(f16, _sat, SAME, saturate_f32)
@@ -52,9 +71,12 @@ enum { PLAIN, SAT, RELU };
 typedef struct HalfFns {
     ExecFn f16[2][3][2], bf16[3][2];
 } HalfFns;
-#define BOTH(name) {name, name##_x2}
-#define HALF_FNS(op)                                                                                                   \
-    {{{BOTH(op##_f16), BOTH(op##_f16_sat)}, {BOTH(op##_f16_ftz), BOTH(op##_f16_ftz_sat)}}, {BOTH(op##_bf16)}}
+#define BOTH(name) \
+    { name, name##_x2 }
+#define HALF_FNS(op)                                                                                              \
+    {                                                                                                             \
+        {{BOTH(op##_f16), BOTH(op##_f16_sat)}, {BOTH(op##_f16_ftz), BOTH(op##_f16_ftz_sat)}}, { BOTH(op##_bf16) } \
+    }
 
 static ExecFn select_half(const ExecShape *shape, const HalfFns *fns) {
     u8 type = shape_type(shape, 0);
@@ -90,11 +112,11 @@ EXEC_SELECT(fma_half) {
 // neg, abs: the sign bit; NaN becomes the canonical one.
 static inline u32 is_nan_f16(u32 h) { return (h & 0x7fff) > 0x7c00; }
 static inline u32 is_nan_bf16(u32 h) { return (h & 0x7fff) > 0x7f80; }
-#define SIGN_OP(op, T, suffix, FLUSH, expression)                                                                      \
-    static inline u32 op##_##T##suffix##_of(u32 a) {                                                                   \
-        u32 h = FLUSH(a);                                                                                              \
-        return is_nan_##T(h) ? NAN_BITS_HALF : (expression);                                                           \
-    }                                                                                                                  \
+#define SIGN_OP(op, T, suffix, FLUSH, expression)            \
+    static inline u32 op##_##T##suffix##_of(u32 a) {         \
+        u32 h = FLUSH(a);                                    \
+        return is_nan_##T(h) ? NAN_BITS_HALF : (expression); \
+    }                                                        \
     HALF1(op##_##T##suffix, op##_##T##suffix##_of)
 SIGN_OP(neg, f16, , SAME, h ^ 0x8000)
 SIGN_OP(neg, f16, _ftz, flush_f16, h ^ 0x8000)
@@ -121,28 +143,30 @@ EXEC_SELECT(abs_half) {
 
 // min, max as in float_misc.c.
 static inline u32 xor_sign(u32 m, u32 a, u32 b) { return m == NAN_BITS_HALF ? m : m | ((a ^ b) & 0x8000); }
-#define MIN_MAX(op, OP, ZERO_OP, T)                                                                                    \
-    static inline u32 op##_##T##_of(u32 a, u32 b) {                                                                    \
-        f32 fa = T##_to_f32(a), fb = T##_to_f32(b);                                                                    \
-        u32 m = ((fa OP fb) | (fb != fb)) ? a : b;                                                                          \
-        m = fa == fb ? (a ZERO_OP b) : m;                                                                              \
-        return is_nan_##T(m) ? NAN_BITS_HALF : m;                                                                      \
-    }                                                                                                                  \
-    static inline u32 op##_##T##_nan_of(u32 a, u32 b) {                                                                \
-        return (is_nan_##T(a) | is_nan_##T(b)) ? NAN_BITS_HALF : op##_##T##_of(a, b);                                    \
-    }                                                                                                                  \
-    static inline u32 op##_##T##_xorsign_of(u32 a, u32 b) {                                                            \
-        return xor_sign(op##_##T##_of(a & 0x7fff, b & 0x7fff), a, b);                                                  \
-    }                                                                                                                  \
-    static inline u32 op##_##T##_nan_xorsign_of(u32 a, u32 b) {                                                        \
-        return xor_sign(op##_##T##_nan_of(a & 0x7fff, b & 0x7fff), a, b);                                              \
-    }                                                                                                                  \
-    HALF2(op##_##T, op##_##T##_of)                                                                                     \
-    HALF2(op##_##T##_nan, op##_##T##_nan_of)                                                                           \
-    HALF2(op##_##T##_xorsign, op##_##T##_xorsign_of)                                                                   \
+#define MIN_MAX(op, OP, ZERO_OP, T)                                                   \
+    static inline u32 op##_##T##_of(u32 a, u32 b) {                                   \
+        f32 fa = T##_to_f32(a), fb = T##_to_f32(b);                                   \
+        u32 m = ((fa OP fb) | (fb != fb)) ? a : b;                                    \
+        m = fa == fb ? (a ZERO_OP b) : m;                                             \
+        return is_nan_##T(m) ? NAN_BITS_HALF : m;                                     \
+    }                                                                                 \
+    static inline u32 op##_##T##_nan_of(u32 a, u32 b) {                               \
+        return (is_nan_##T(a) | is_nan_##T(b)) ? NAN_BITS_HALF : op##_##T##_of(a, b); \
+    }                                                                                 \
+    static inline u32 op##_##T##_xorsign_of(u32 a, u32 b) {                           \
+        return xor_sign(op##_##T##_of(a & 0x7fff, b & 0x7fff), a, b);                 \
+    }                                                                                 \
+    static inline u32 op##_##T##_nan_xorsign_of(u32 a, u32 b) {                       \
+        return xor_sign(op##_##T##_nan_of(a & 0x7fff, b & 0x7fff), a, b);             \
+    }                                                                                 \
+    HALF2(op##_##T, op##_##T##_of)                                                    \
+    HALF2(op##_##T##_nan, op##_##T##_nan_of)                                          \
+    HALF2(op##_##T##_xorsign, op##_##T##_xorsign_of)                                  \
     HALF2(op##_##T##_nan_xorsign, op##_##T##_nan_xorsign_of)
-#define MIN_MAX_FTZ(op, kind)                                                                                          \
-    static inline u32 op##_f16_ftz##kind##_of(u32 a, u32 b) { return op##_f16##kind##_of(flush_f16(a), flush_f16(b)); } \
+#define MIN_MAX_FTZ(op, kind)                                   \
+    static inline u32 op##_f16_ftz##kind##_of(u32 a, u32 b) {   \
+        return op##_f16##kind##_of(flush_f16(a), flush_f16(b)); \
+    }                                                           \
     HALF2(op##_f16_ftz##kind, op##_f16_ftz##kind##_of)
 MIN_MAX(min, <, |, f16)
 MIN_MAX(max, >, &, f16)
@@ -157,20 +181,24 @@ MIN_MAX_FTZ(max, _nan)
 MIN_MAX_FTZ(max, _xorsign)
 MIN_MAX_FTZ(max, _nan_xorsign)
 
-#define MIN_MAX_TABLE(name) {{BOTH(name), BOTH(name##_nan)}, {BOTH(name##_xorsign), BOTH(name##_nan_xorsign)}}
-#define MIN_MAX_SELECT(op)                                                                                             \
-    EXEC_SELECT(op##_half) {                                                                                           \
-        static const ExecFn fns[3][2][2][2] = {MIN_MAX_TABLE(op##_f16), MIN_MAX_TABLE(op##_f16_ftz),                   \
-                                               MIN_MAX_TABLE(op##_bf16)};                                              \
-        (void)in;                                                                                                      \
-        u8 type = shape_type(shape, 0);                                                                                \
-        u32 format = type == TYPE_BF16 || type == TYPE_BF16X2 ? 2 : shape_has(shape, MOD_FTZ);                         \
-        return fns[format][shape_has(shape, MOD_XORSIGN)][shape_has(shape, MOD_NAN)][ptx_types[type].elements == 2];   \
+#define MIN_MAX_TABLE(name)                                                                \
+    {                                                                                      \
+        {BOTH(name), BOTH(name##_nan)}, { BOTH(name##_xorsign), BOTH(name##_nan_xorsign) } \
+    }
+#define MIN_MAX_SELECT(op)                                                                                           \
+    EXEC_SELECT(op##_half) {                                                                                         \
+        static const ExecFn fns[3][2][2][2] = {MIN_MAX_TABLE(op##_f16), MIN_MAX_TABLE(op##_f16_ftz),                 \
+                                               MIN_MAX_TABLE(op##_bf16)};                                            \
+        (void)in;                                                                                                    \
+        u8 type = shape_type(shape, 0);                                                                              \
+        u32 format = type == TYPE_BF16 || type == TYPE_BF16X2 ? 2 : shape_has(shape, MOD_FTZ);                       \
+        return fns[format][shape_has(shape, MOD_XORSIGN)][shape_has(shape, MOD_NAN)][ptx_types[type].elements == 2]; \
     }
 MIN_MAX_SELECT(min)
 MIN_MAX_SELECT(max)
 
-// ex2 and tanh are the f32 instructions, truncated (measured on an H200). ex2.approx.f16 keeps subnormals; bf16 has .ftz always and flushes them.
+// ex2 and tanh are the f32 instructions, truncated (measured on an H200). ex2.approx.f16 keeps subnormals; bf16 has
+// .ftz always and flushes them.
 static inline u32 f16_truncated(f64 v) {
     f32 near = (f32)v;
     u32 h = f16_of_f32(near);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// f16 and bf16 scalars in integer registers: only the low 16 bits of an argument are looked at, results are zero-extended. Written
-// without branches, for loops that vectorise. Narrowing rounds to nearest even; the host must be in that mode too.
+// f16 and bf16 scalars in integer registers: only the low 16 bits of an argument are looked at, results are
+// zero-extended. Written without branches, for loops that vectorise. Narrowing rounds to nearest even; the host must be
+// in that mode too.
 #ifndef WL_SIM_EXEC_HALF_H
 #define WL_SIM_EXEC_HALF_H
 
@@ -28,8 +29,8 @@ static inline u32 bf16_of_f32(f32 v) {
     return (bits & 0x7fffffff) > 0x7f800000 ? NAN_BITS_HALF : rounded;
 }
 
-// f64 to f32 rounded to odd: truncated, with the last bit set when inexact. Rounding that to a format with at least two bits less gives
-// what rounding the f64 itself would (Boldo, Melquiond 2008).
+// f64 to f32 rounded to odd: truncated, with the last bit set when inexact. Rounding that to a format with at least two
+// bits less gives what rounding the f64 itself would (Boldo, Melquiond 2008).
 static inline f32 odd_f32(f64 v) {
     f32 near = (f32)v;
     f64 magnitude = f64_of_bits(bits_of_f64(v) & 0x7fffffffffffffffull);
@@ -41,7 +42,8 @@ static inline f32 odd_f32(f64 v) {
 static inline u32 f16_of_f64(f64 v) { return f16_of_f32(odd_f32(v)); }
 static inline u32 bf16_of_f64(f64 v) { return bf16_of_f32(odd_f32(v)); }
 
-// a * b + c of numbers with at most 26 bits, rounded to odd in f64: the product is exact, and the rest of the sum (Knuth's two-sum) decides.
+// a * b + c of numbers with at most 26 bits, rounded to odd in f64: the product is exact, and the rest of the sum
+// (Knuth's two-sum) decides.
 static inline f64 odd_fma_f64(f64 a, f64 b, f64 c) {
     f64 p = a * b, s = p + c, t = s - p, rest = (p - (s - t)) + (c - t);
     u64 bits = bits_of_f64(s), inexact = (rest < 0.0) | (rest > 0.0), grows = (rest > 0.0) == (s > 0.0);

@@ -2,9 +2,9 @@
 // setp and set of f16, bf16 and their pairs (PTX ISA 9.7.7): the halves are widened to f32 and compared there.
 #include "sim/exec/half.h"
 
-#define TEST(token, condition)                                                                                         \
-    case token:                                                                                                        \
-        for (u32 l = 0; l < LANES; l++) result |= (u32)(condition) << l;                                               \
+#define TEST(token, condition)                                           \
+    case token:                                                          \
+        for (u32 l = 0; l < LANES; l++) result |= (u32)(condition) << l; \
         break;
 static u32 test_f32(u16 cmp, const f32 *a, const f32 *b) {
     u32 result = 0;
@@ -97,9 +97,12 @@ EXEC_SELECT(set_half) {
     bool pair = ptx_types[source].elements == 2;
     u32 yes;
     switch (type) {
-    case TYPE_F16: case TYPE_F16X2: yes = TRUE_F16; break;
-    case TYPE_BF16: case TYPE_BF16X2: yes = TRUE_BF16; break;
-    case TYPE_U16: case TYPE_S16: yes = TRUE_SHORT; break;
+    case TYPE_F16:
+    case TYPE_F16X2: yes = TRUE_F16; break;
+    case TYPE_BF16:
+    case TYPE_BF16X2: yes = TRUE_BF16; break;
+    case TYPE_U16:
+    case TYPE_S16: yes = TRUE_SHORT; break;
     default: yes = pair ? TRUE_SHORT : TRUE_INT; break;
     }
     in->mods = (u16)(pack_mods(shape, source) | yes << MODS_TYPE_SHIFT);

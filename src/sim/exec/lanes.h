@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops over the 32 lanes of a warp for the value handlers. MAP1..MAP4 define a handler from one expression over the scalars a, b, c, e
-// (the sources in order) of the given C types. The expression is evaluated for inactive lanes too, so it must not trap; their results are
-// blended away. An expression that is costly, or calls a function, is better off in EACH1..EACH3, which skip inactive lanes.
+// Loops over the 32 lanes of a warp for the value handlers. MAP1..MAP4 define a handler from one expression over the
+// scalars a, b, c, e (the sources in order) of the given C types. The expression is evaluated for inactive lanes too,
+// so it must not trap; their results are blended away. An expression that is costly, or calls a function, is better off
+// in EACH1..EACH3, which skip inactive lanes.
 #ifndef WL_SIM_EXEC_LANES_H
 #define WL_SIM_EXEC_LANES_H
 
-// Lets gcc evaluate floating-point expressions of inactive lanes, and take square roots in vectors; clang does by itself or by intrinsics.
-// The exception flags of the host are of no interest here.
+// Lets gcc evaluate floating-point expressions of inactive lanes, and take square roots in vectors; clang does by
+// itself or by intrinsics. The exception flags of the host are of no interest here.
 #if defined(__clang__)
 #pragma clang diagnostic ignored "-Wpass-failed"  // a loop that clang does not vectorise is no error
 #else
@@ -37,68 +38,68 @@ static const u32 lane_bit[LANES] __attribute__((unused, aligned(32))) = {
     1u << 22, 1u << 23, 1u << 24, 1u << 25, 1u << 26, 1u << 27, 1u << 28, 1u << 29, 1u << 30, 1u << 31};
 
 // d[l] = value in the lanes of `mask`; `value` sees l.
-#define LANES_SET(mask, CELL, d, value)                                                                                \
-    do {                                                                                                               \
-        if (WL_LIKELY((mask) == FULL_MASK)) {                                                                          \
-            SIM_VECTORIZE for (u32 l = 0; l < LANES; l++) (d)[l] = (CELL)(value);                                      \
-        } else {                                                                                                       \
-            SIM_VECTORIZE for (u32 l = 0; l < LANES; l++) {                                                            \
-                CELL old_ = (d)[l], new_ = (CELL)(value);                                                              \
-                (d)[l] = lane_bit[l] & (mask) ? new_ : old_;                                                           \
-            }                                                                                                          \
-        }                                                                                                              \
+#define LANES_SET(mask, CELL, d, value)                                          \
+    do {                                                                         \
+        if (WL_LIKELY((mask) == FULL_MASK)) {                                    \
+            SIM_VECTORIZE for (u32 l = 0; l < LANES; l++)(d)[l] = (CELL)(value); \
+        } else {                                                                 \
+            SIM_VECTORIZE for (u32 l = 0; l < LANES; l++) {                      \
+                CELL old_ = (d)[l], new_ = (CELL)(value);                        \
+                (d)[l] = lane_bit[l] & (mask) ? new_ : old_;                     \
+            }                                                                    \
+        }                                                                        \
     } while (0)
 
 // The same, skipping inactive lanes.
-#define LANES_EACH(mask, CELL, d, value)                                                                               \
-    do {                                                                                                               \
-        for (u32 l = 0; l < LANES; l++)                                                                                \
-            if ((mask) >> l & 1) (d)[l] = (CELL)(value);                                                               \
+#define LANES_EACH(mask, CELL, d, value)                 \
+    do {                                                 \
+        for (u32 l = 0; l < LANES; l++)                  \
+            if ((mask) >> l & 1) (d)[l] = (CELL)(value); \
     } while (0)
 
 // The lanes in which `condition` holds.
-#define LANES_TEST(result, condition)                                                                                  \
-    do {                                                                                                               \
-        (result) = 0;                                                                                                  \
-        SIM_VECTORIZE for (u32 l = 0; l < LANES; l++) (result) |= (condition) ? lane_bit[l] : 0u;                      \
+#define LANES_TEST(result, condition)                                                            \
+    do {                                                                                         \
+        (result) = 0;                                                                            \
+        SIM_VECTORIZE for (u32 l = 0; l < LANES; l++)(result) |= (condition) ? lane_bit[l] : 0u; \
     } while (0)
 
 #define MAP_DST_(D) CELL_##D *pd = exec_operand(x, in->dst)
 #define MAP_SOURCE_(T, name, k) const CELL_##T *name = exec_operand(x, in->src[k])
 
-#define MAP1_(LOOP, name, D, A, ...)                                                                                   \
-    static inline D name##_lane(A a) { return (D)(__VA_ARGS__); }                                                      \
-    static void name(Exec *x, const SimInsn *in, u32 mask) {                                                           \
-        MAP_DST_(D);                                                                                              \
-        MAP_SOURCE_(A, pa, 0);                                                                                         \
-        LOOP(mask, CELL_##D, pd, name##_lane((A)pa[l]));                                                  \
+#define MAP1_(LOOP, name, D, A, ...)                              \
+    static inline D name##_lane(A a) { return (D)(__VA_ARGS__); } \
+    static void name(Exec *x, const SimInsn *in, u32 mask) {      \
+        MAP_DST_(D);                                              \
+        MAP_SOURCE_(A, pa, 0);                                    \
+        LOOP(mask, CELL_##D, pd, name##_lane((A)pa[l]));          \
     }
-#define MAP2_(LOOP, name, D, A, B, ...)                                                                                \
-    static inline D name##_lane(A a, B b) { return (D)(__VA_ARGS__); }                                                 \
-    static void name(Exec *x, const SimInsn *in, u32 mask) {                                                           \
-        MAP_DST_(D);                                                                                              \
-        MAP_SOURCE_(A, pa, 0);                                                                                         \
-        MAP_SOURCE_(B, pb, 1);                                                                                         \
-        LOOP(mask, CELL_##D, pd, name##_lane((A)pa[l], (B)pb[l]));                                        \
+#define MAP2_(LOOP, name, D, A, B, ...)                                \
+    static inline D name##_lane(A a, B b) { return (D)(__VA_ARGS__); } \
+    static void name(Exec *x, const SimInsn *in, u32 mask) {           \
+        MAP_DST_(D);                                                   \
+        MAP_SOURCE_(A, pa, 0);                                         \
+        MAP_SOURCE_(B, pb, 1);                                         \
+        LOOP(mask, CELL_##D, pd, name##_lane((A)pa[l], (B)pb[l]));     \
     }
-#define MAP3_(LOOP, name, D, A, B, C, ...)                                                                             \
-    static inline D name##_lane(A a, B b, C c) { return (D)(__VA_ARGS__); }                                            \
-    static void name(Exec *x, const SimInsn *in, u32 mask) {                                                           \
-        MAP_DST_(D);                                                                                              \
-        MAP_SOURCE_(A, pa, 0);                                                                                         \
-        MAP_SOURCE_(B, pb, 1);                                                                                         \
-        MAP_SOURCE_(C, pc, 2);                                                                                         \
-        LOOP(mask, CELL_##D, pd, name##_lane((A)pa[l], (B)pb[l], (C)pc[l]));                              \
+#define MAP3_(LOOP, name, D, A, B, C, ...)                                   \
+    static inline D name##_lane(A a, B b, C c) { return (D)(__VA_ARGS__); }  \
+    static void name(Exec *x, const SimInsn *in, u32 mask) {                 \
+        MAP_DST_(D);                                                         \
+        MAP_SOURCE_(A, pa, 0);                                               \
+        MAP_SOURCE_(B, pb, 1);                                               \
+        MAP_SOURCE_(C, pc, 2);                                               \
+        LOOP(mask, CELL_##D, pd, name##_lane((A)pa[l], (B)pb[l], (C)pc[l])); \
     }
-#define MAP4_(LOOP, name, D, A, B, C, E, ...)                                                                          \
-    static inline D name##_lane(A a, B b, C c, E e) { return (D)(__VA_ARGS__); }                                       \
-    static void name(Exec *x, const SimInsn *in, u32 mask) {                                                           \
-        MAP_DST_(D);                                                                                              \
-        MAP_SOURCE_(A, pa, 0);                                                                                         \
-        MAP_SOURCE_(B, pb, 1);                                                                                         \
-        MAP_SOURCE_(C, pc, 2);                                                                                         \
-        MAP_SOURCE_(E, pe, 3);                                                                                         \
-        LOOP(mask, CELL_##D, pd, name##_lane((A)pa[l], (B)pb[l], (C)pc[l], (E)pe[l]));                    \
+#define MAP4_(LOOP, name, D, A, B, C, E, ...)                                          \
+    static inline D name##_lane(A a, B b, C c, E e) { return (D)(__VA_ARGS__); }       \
+    static void name(Exec *x, const SimInsn *in, u32 mask) {                           \
+        MAP_DST_(D);                                                                   \
+        MAP_SOURCE_(A, pa, 0);                                                         \
+        MAP_SOURCE_(B, pb, 1);                                                         \
+        MAP_SOURCE_(C, pc, 2);                                                         \
+        MAP_SOURCE_(E, pe, 3);                                                         \
+        LOOP(mask, CELL_##D, pd, name##_lane((A)pa[l], (B)pb[l], (C)pc[l], (E)pe[l])); \
     }
 
 #define MAP1(name, D, A, ...) MAP1_(LANES_SET, name, D, A, __VA_ARGS__)
@@ -112,6 +113,8 @@ static const u32 lane_bit[LANES] __attribute__((unused, aligned(32))) = {
 // What selectors look at.
 static inline u8 shape_type(const ExecShape *shape, u32 n) { return shape->form->types[n]; }
 static inline u16 shape_mod(const ExecShape *shape, ModClass class) { return shape->form->mods[class]; }
-static inline bool shape_has(const ExecShape *shape, ModClass class) { return shape->form->mods[class] != MOD_TOKEN_NONE; }
+static inline bool shape_has(const ExecShape *shape, ModClass class) {
+    return shape->form->mods[class] != MOD_TOKEN_NONE;
+}
 
 #endif

@@ -2,39 +2,39 @@
 // Logic and shifts (PTX ISA 9.7.8).
 #include "sim/exec/lanes.h"
 
-#define LOGIC(T)                                                                                                       \
-    MAP2(and_##T, T, T, T, a & b)                                                                                      \
-    MAP2(or_##T, T, T, T, a | b)                                                                                       \
-    MAP2(xor_##T, T, T, T, a ^ b)                                                                                      \
-    MAP1(not_##T, T, T, ~a)                                                                                            \
+#define LOGIC(T)                  \
+    MAP2(and_##T, T, T, T, a &b)  \
+    MAP2(or_##T, T, T, T, a | b)  \
+    MAP2(xor_##T, T, T, T, a ^ b) \
+    MAP1(not_##T, T, T, ~a)       \
     MAP1(cnot_##T, T, T, a == 0)
 LOGIC(u16)
 LOGIC(u32)
 LOGIC(u64)
 
 // Predicates: the sources are slot numbers.
-#define LOGIC_PRED(name, expression)                                                                                   \
-    static void name##_pred(Exec *x, const SimInsn *in, u32 mask) {                                                    \
-        u32 a = x->pred[in->src[0]], b = in->src[1] == SIM_NO_OPERAND ? 0 : x->pred[in->src[1]];                       \
-        (void)b;                                                                                                       \
-        exec_set_pred(x, in->pred_dst, expression, mask);                                                              \
+#define LOGIC_PRED(name, expression)                                                             \
+    static void name##_pred(Exec *x, const SimInsn *in, u32 mask) {                              \
+        u32 a = x->pred[in->src[0]], b = in->src[1] == SIM_NO_OPERAND ? 0 : x->pred[in->src[1]]; \
+        (void)b;                                                                                 \
+        exec_set_pred(x, in->pred_dst, expression, mask);                                        \
     }
-LOGIC_PRED(and, a & b)
+LOGIC_PRED(and, a &b)
 LOGIC_PRED(or, a | b)
 LOGIC_PRED(xor, a ^ b)
 LOGIC_PRED(not, ~a)
 
-#define LOGIC_SELECT(op)                                                                                               \
-    EXEC_SELECT(op) {                                                                                                  \
-        static const ExecFn table[TYPE_COUNT] = {                                                                      \
-            [TYPE_PRED] = op##_pred, [TYPE_B16] = op##_u16, [TYPE_B32] = op##_u32, [TYPE_B64] = op##_u64};             \
-        (void)in;                                                                                                      \
-        return table[shape_type(shape, 0)];                                                                            \
+#define LOGIC_SELECT(op)                                                                                   \
+    EXEC_SELECT(op) {                                                                                      \
+        static const ExecFn table[TYPE_COUNT] = {                                                          \
+            [TYPE_PRED] = op##_pred, [TYPE_B16] = op##_u16, [TYPE_B32] = op##_u32, [TYPE_B64] = op##_u64}; \
+        (void)in;                                                                                          \
+        return table[shape_type(shape, 0)];                                                                \
     }
 LOGIC_SELECT(and)
 LOGIC_SELECT(or)
 LOGIC_SELECT(xor)
-LOGIC_SELECT(not)
+LOGIC_SELECT(not )
 
 EXEC_SELECT(cnot) {
     static const ExecFn table[TYPE_COUNT] = {[TYPE_B16] = cnot_u16, [TYPE_B32] = cnot_u32, [TYPE_B64] = cnot_u64};
@@ -81,8 +81,8 @@ EXEC_SELECT(shf) {
     return table[shape_mod(shape, MOD_SHF_DIR) == SHF_DIR_R][shape_mod(shape, MOD_SHIFT) == SHIFT_WRAP];
 }
 
-// lop3: the table is a multiplexer tree over c, b, a whose leaves are the eight bits of immLut, spread over the word. src[3] is an
-// immediate, so lane 0 speaks for all.
+// lop3: the table is a multiplexer tree over c, b, a whose leaves are the eight bits of immLut, spread over the word.
+// src[3] is an immediate, so lane 0 speaks for all.
 typedef struct Lut {
     u32 leaf[4], flip[4];  // leaf for c = 0; what changes for c = 1; index 2a + b
 } Lut;

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// mma.sync, wmma.mma and movmatrix (PTX ISA 9.7.14): the fragments are gathered into matrices, multiplied, and scattered again.
-// Products are exact. f16, bf16, tf32 and fp8 are summed in f32 one after the other, in the order of k, and rounded to f16 at the end where
-// that is the accumulator; the hardware sums groups of products at once and truncates, so that the last bits differ.
+// mma.sync, wmma.mma and movmatrix (PTX ISA 9.7.14): the fragments are gathered into matrices, multiplied, and
+// scattered again. Products are exact. f16, bf16, tf32 and fp8 are summed in f32 one after the other, in the order of
+// k, and rounded to f16 at the end where that is the accumulator; the hardware sums groups of products at once and
+// truncates, so that the last bits differ.
 #include "sim/exec/matrix.h"
 #include "sim/exec/fp8.h"
 #include "sim/exec/half.h"
+#include <string.h>
 
 typedef enum Arithmetic { IN_F32, IN_F64, IN_S32, IN_BITS } Arithmetic;
 
 typedef struct Plan {  // in SimInsn.offset
     u16 shape;
-    u8 a, b, c;        // PtxTypes
+    u8 a, b, c;  // PtxTypes
     u8 d;
     u8 satfinite : 1, bit_and : 1;
-    u8 rounding;       // of f64: RND_* minus RND_RN
+    u8 rounding;  // of f64: RND_* minus RND_RN
 } Plan;
 union PlanBits {
     Plan plan;
@@ -26,6 +28,7 @@ typedef struct Tile {
         f32 f[4096];
         f64 d[512];
         i32 i[4096];
+        u32 u[4096];
     };
 } Tile;
 
@@ -36,11 +39,11 @@ static Arithmetic arithmetic_of(const Plan *p) {
 }
 
 // Element e of the registers of 32 lanes, as f32 or, of integers, as i32 in the same place.
-#define EACH_LANE(out, expression)                                                                                     \
-    for (u32 l = 0; l < LANES; l++) {                                                                                  \
-        u32 v = regs[l];                                                                                               \
-        (out)[l] = (expression);                                                                                       \
-    }                                                                                                                  \
+#define EACH_LANE(out, expression)    \
+    for (u32 l = 0; l < LANES; l++) { \
+        u32 v = regs[l];              \
+        (out)[l] = (expression);      \
+    }                                 \
     break
 static void unpack(u8 type, const Cell32 *regs, u32 e, Tile *out) {
     u32 shift = e * ptx_types[type].bits % 32;
@@ -59,23 +62,27 @@ static void unpack(u8 type, const Cell32 *regs, u32 e, Tile *out) {
     }
 }
 
-// An element's place in the tile is the sum of one part that depends on the lane and one on register and element. A is kept m by k, B k by
-// n, C m by n.
+// An element's place in the tile is the sum of one part that depends on the lane and one on register and element. A is
+// kept m by k, B k by n, C m by n.
 typedef struct Places {
     MatrixShape shape;
     MatrixRole role;
     u8 type;
     u32 stride, of_lane[LANES];
 } Places;
-static u32 place(const Places *p, u32 lane, u32 reg, u32 e) {
+static u32 place(const Places *p, u32 reg, u32 e) {
     u32 row, col;
-    matrix_coord(p->shape, p->role, p->type, lane, reg, e, &row, &col);
+    matrix_register_part(p->shape, p->role, p->type, reg, e, &row, &col);
     return row * p->stride + col;
 }
 static Places places_of(const Plan *plan, MatrixRole role, u8 type) {
     MatrixShape s = matrix_shape(plan->shape);
     Places p = {.shape = s, .role = role, .type = type, .stride = role == MATRIX_A ? matrix_k(s) : s.n};
-    for (u32 l = 0; l < LANES; l++) p.of_lane[l] = place(&p, l, 0, 0);
+    for (u32 l = 0; l < LANES; l++) {
+        u32 row, col;
+        matrix_lane_part(s, role, type, l, &row, &col);
+        p.of_lane[l] = row * p.stride + col;
+    }
     return p;
 }
 
@@ -84,7 +91,7 @@ static void gather(const Exec *x, const SimOperand *regs, u32 count, const Place
     for (u32 r = 0; r < count; r++) {
         const void *source = exec_operand(x, regs[r]);
         for (u32 e = 0; e < matrix_elements(p->type); e++) {
-            u32 start = place(p, 0, r, e);
+            u32 start = place(p, r, e);
             if (p->type == TYPE_F64) {
                 for (u32 l = 0; l < LANES; l++) tile->d[start + p->of_lane[l]] = ((const CellF64 *)source)[l];
                 continue;
@@ -99,39 +106,59 @@ static void scatter(const Exec *x, const SimOperand *regs, u32 count, const Plac
     for (u32 r = 0; r < count; r++) {
         if (regs[r] == SIM_NO_OPERAND) continue;
         void *d = exec_operand(x, regs[r]);
-        u32 low = place(p, 0, r, 0), high = place(p, 0, r, 1);
+        u32 low = place(p, r, 0), high = place(p, r, 1);
         const u32 *at = p->of_lane;
-        if (p->type == TYPE_F64) LANES_EACH(mask, CellF64, (CellF64 *)d, tile->d[low + at[l]]);
-        else if (p->type != TYPE_F16) LANES_EACH(mask, Cell32, (Cell32 *)d, (u32)tile->i[low + at[l]]);
+        if (p->type == TYPE_F64)
+            LANES_EACH(mask, CellF64, (CellF64 *)d, tile->d[low + at[l]]);
+        else if (p->type != TYPE_F16)
+            LANES_EACH(mask, Cell32, (Cell32 *)d, (u32)tile->i[low + at[l]]);
         else
             LANES_EACH(mask, Cell32, (Cell32 *)d,
                        f16_of_f32(tile->f[low + at[l]]) | f16_of_f32(tile->f[high + at[l]]) << 16);
     }
 }
 
-// c += a * b. N is a compile-time 8, 16 or 32, so that the inner loop is a few vectors.
-#define MULTIPLY(T, field, N, ADD)                                                                                     \
-    static inline void multiply_##field##_##N(u32 m, u32 k, const Tile *a, const Tile *b, Tile *c) {                   \
-        for (u32 row = 0; row < m; row++) {                                                                            \
-            T sum[N];                                                                                                  \
-            for (u32 col = 0; col < N; col++) sum[col] = c->field[row * N + col];                                      \
-            for (u32 t = 0; t < k; t++) {                                                                              \
-                T va = a->field[row * k + t];                                                                          \
-                for (u32 col = 0; col < N; col++) sum[col] = ADD(sum[col], va, b->field[t * N + col]);                 \
-            }                                                                                                          \
-            for (u32 col = 0; col < N; col++) c->field[row * N + col] = sum[col];                                      \
-        }                                                                                                              \
+static inline f64 fma_f64(f64 a, f64 b, f64 c) {
+    f64 result = __builtin_fma(a, b, c);
+    f64 nan = b != b ? quiet_f64(b) : c != c ? quiet_f64(c) : a != a ? quiet_f64(a) : f64_of_bits(NAN_BITS_F64);
+    return result == result ? result : nan;
+}
+
+// c += a * b, eight columns and four rows at a time: the order of the sum over k is that of one element after the
+// other.
+#define MULTIPLY(T, field)                                                                       \
+    typedef T __attribute__((vector_size(32))) Eight_##field;                                    \
+    static void multiply_##field(MatrixShape s, const Tile *a, const Tile *b, Tile *c) {         \
+        u32 k = matrix_k(s), n = s.n;                                                            \
+        for (u32 col = 0; col < n; col += 8) {                                                   \
+            for (u32 row = 0; row < s.m; row += 4) {                                             \
+                Eight_##field sum[4], vb;                                                        \
+                for (u32 r = 0; r < 4; r++) memcpy(&sum[r], &c->field[(row + r) * n + col], 32); \
+                const T *va = &a->field[row * k];                                                \
+                for (u32 t = 0; t < k; t++) {                                                    \
+                    memcpy(&vb, &b->field[t * n + col], 32);                                     \
+                    sum[0] += va[t] * vb;                                                        \
+                    sum[1] += va[k + t] * vb;                                                    \
+                    sum[2] += va[2 * k + t] * vb;                                                \
+                    sum[3] += va[3 * k + t] * vb;                                                \
+                }                                                                                \
+                for (u32 r = 0; r < 4; r++) memcpy(&c->field[(row + r) * n + col], &sum[r], 32); \
+            }                                                                                    \
+        }                                                                                        \
     }
-#define ADD_F(sum, a, b) (sum) + (a) * (b)
-#define ADD_D(sum, a, b) __builtin_fma(a, b, sum)
-#define ADD_I(sum, a, b) (i32)((u32)(sum) + (u32)(a) * (u32)(b))
-MULTIPLY(f32, f, 8, ADD_F)
-MULTIPLY(f32, f, 16, ADD_F)
-MULTIPLY(f32, f, 32, ADD_F)
-MULTIPLY(f64, d, 8, ADD_D)
-MULTIPLY(i32, i, 8, ADD_I)
-MULTIPLY(i32, i, 16, ADD_I)
-MULTIPLY(i32, i, 32, ADD_I)
+MULTIPLY(f32, f)
+MULTIPLY(u32, u)
+
+static void multiply_d(MatrixShape s, const Tile *a, const Tile *b, Tile *c) {  // n is 8
+    u32 k = matrix_k(s);
+    for (u32 row = 0; row < s.m; row++) {
+        f64 sum[8];
+        for (u32 col = 0; col < 8; col++) sum[col] = c->d[row * 8 + col];
+        for (u32 t = 0; t < k; t++)
+            for (u32 col = 0; col < 8; col++) sum[col] = fma_f64(a->d[row * k + t], b->d[t * 8 + col], sum[col]);
+        for (u32 col = 0; col < 8; col++) c->d[row * 8 + col] = sum[col];
+    }
+}
 
 // .satfinite of integers: the exact sum, clamped.
 static void multiply_saturated(MatrixShape s, const Tile *a, const Tile *b, Tile *c) {
@@ -147,37 +174,34 @@ static void multiply_bits(MatrixShape s, bool bit_and, const Tile *a, const Tile
     u32 k = matrix_k(s);
     for (u32 row = 0; row < s.m; row++) {
         for (u32 col = 0; col < s.n; col++) {
-            i32 sum = c->i[row * s.n + col];
+            u32 sum = c->u[row * s.n + col];
             for (u32 t = 0; t < k; t++) {
-                i32 va = a->i[row * k + t], vb = b->i[t * s.n + col];
+                u32 va = a->u[row * k + t], vb = b->u[t * s.n + col];
                 sum += bit_and ? va & vb : va ^ vb;
             }
-            c->i[row * s.n + col] = sum;
+            c->u[row * s.n + col] = sum;
         }
     }
 }
 
 static void multiply(const Plan *p, const Tile *a, const Tile *b, Tile *c) {
     MatrixShape s = matrix_shape(p->shape);
-    u32 k = matrix_k(s);
     switch (arithmetic_of(p)) {
     case IN_F64: {
         Rounding old = rounding_enter((u16)(RND_RN + p->rounding));
-        multiply_d_8(s.m, k, a, b, c);
+        multiply_d(s, a, b, c);
         rounding_leave(old);
         break;
     }
     case IN_BITS: multiply_bits(s, p->bit_and, a, b, c); break;
     case IN_S32:
-        if (p->satfinite) multiply_saturated(s, a, b, c);
-        else if (s.n == 8) multiply_i_8(s.m, k, a, b, c);
-        else if (s.n == 16) multiply_i_16(s.m, k, a, b, c);
-        else multiply_i_32(s.m, k, a, b, c);
+        if (p->satfinite)
+            multiply_saturated(s, a, b, c);
+        else
+            multiply_u(s, a, b, c);
         break;
     case IN_F32:
-        if (s.n == 8) multiply_f_8(s.m, k, a, b, c);
-        else if (s.n == 16) multiply_f_16(s.m, k, a, b, c);
-        else multiply_f_32(s.m, k, a, b, c);
+        multiply_f(s, a, b, c);
         for (u32 i = 0; i < (u32)s.m * s.n; i++) c->f[i] = canonical_f32(c->f[i]);
         break;
     }
@@ -206,11 +230,14 @@ static void multiply_add(Exec *x, const SimInsn *in, u32 mask) {
     scatter(x, regs, d_count, &at_d, &c, mask);
 }
 
-// mma.m8n8k4 of f16: each quad pair (lanes q, q+4.., 4q..4q+3 and 4q+16..4q+19) multiplies 8x4 by 4x8 matrices of its own.
+// mma.m8n8k4 of f16: each quad pair (lanes q, q+4.., 4q..4q+3 and 4q+16..4q+19) multiplies 8x4 by 4x8 matrices of its
+// own.
 static f32 half_element(const Exec *x, SimOperand reg, u32 lane, u32 e) {
     return f16_to_f32(((const Cell32 *)exec_operand(x, reg))[lane] >> (16 * e) & 0xffff);
 }
-static u32 quad_lane(u32 pair, u32 index) { return pair * 4 + index % 4 + index / 4 * 16; }  // index 0..7 within the pair
+static u32 quad_lane(u32 pair, u32 index) {
+    return pair * 4 + index % 4 + index / 4 * 16;
+}  // index 0..7 within the pair
 static void quad_element(bool along_k, u32 index, u32 e, u32 *major, u32 *k) {
     *major = along_k ? index : index / 4 * 4 + e;
     *k = along_k ? e : index % 4;
@@ -253,7 +280,8 @@ static void multiply_quads(Exec *x, const SimInsn *in, u32 mask) {
             for (u32 e = 0; e < 8; e++) {
                 if (in->mods & QUAD_D_F16) {
                     if (e % 2) continue;
-                    ((Cell32 *)exec_operand(x, regs[e / 2]))[lane] = f16_of_f32(c[i][e]) | f16_of_f32(c[i][e + 1]) << 16;
+                    ((Cell32 *)exec_operand(x, regs[e / 2]))[lane] = f16_of_f32(c[i][e]) | f16_of_f32(c[i][e + 1])
+                                                                                               << 16;
                 } else {
                     quad_f32_coord(i, e, &row, &col);
                     ((CellF32 *)exec_operand(x, regs[e]))[lane] = canonical_f32(c[row][col]);
@@ -264,7 +292,8 @@ static void multiply_quads(Exec *x, const SimInsn *in, u32 mask) {
 }
 
 static bool is_supported(const Plan *p, MatrixShape s) {
-    static const u8 inputs[] = {TYPE_F16, TYPE_BF16, TYPE_TF32, TYPE_E4M3, TYPE_E5M2, TYPE_F64, TYPE_U8, TYPE_S8, TYPE_U4, TYPE_S4, TYPE_B1};
+    static const u8 inputs[] = {TYPE_F16, TYPE_BF16, TYPE_TF32, TYPE_E4M3, TYPE_E5M2, TYPE_F64,
+                                TYPE_U8,  TYPE_S8,   TYPE_U4,   TYPE_S4,   TYPE_B1};
     bool known_a = false, known_b = false;
     for (u32 i = 0; i < WL_COUNT(inputs); i++) known_a |= inputs[i] == p->a, known_b |= inputs[i] == p->b;
     u32 span = 4 * matrix_elements(p->a);
@@ -274,8 +303,13 @@ static bool is_supported(const Plan *p, MatrixShape s) {
 static ExecFn select_multiply(const ExecShape *shape, SimInsn *in, u8 d, u8 a, u8 b, u8 c) {
     u16 rounding = shape_mod(shape, MOD_RND);
     union PlanBits u = {.bits = 0};
-    u.plan = (Plan){.shape = shape_mod(shape, MOD_SHAPE), .a = a, .b = b, .c = c, .d = d,
-                    .satfinite = shape_has(shape, MOD_SATFINITE), .bit_and = shape_mod(shape, MOD_MMA_BIT) == MMA_BIT_AND,
+    u.plan = (Plan){.shape = shape_mod(shape, MOD_SHAPE),
+                    .a = a,
+                    .b = b,
+                    .c = c,
+                    .d = d,
+                    .satfinite = shape_has(shape, MOD_SATFINITE),
+                    .bit_and = shape_mod(shape, MOD_MMA_BIT) == MMA_BIT_AND,
                     .rounding = (u8)(rounding == MOD_TOKEN_NONE ? 0 : rounding - RND_RN)};
     if (!is_supported(&u.plan, matrix_shape(u.plan.shape))) return NULL;
     in->offset = u.bits;
@@ -310,7 +344,8 @@ static void movmatrix_b16(Exec *x, const SimInsn *in, u32 mask) {
     for (u32 l = 0; l < LANES; l++) {
         u32 row = l / 4, col = l % 4 * 2;
         // Element (row, col) comes from (col, row): lane col * 4 + row / 2, half row % 2.
-        u32 low = a[col * 4 + row / 2] >> (16 * (row % 2)) & 0xffff, high = a[(col + 1) * 4 + row / 2] >> (16 * (row % 2)) & 0xffff;
+        u32 low = a[col * 4 + row / 2] >> (16 * (row % 2)) & 0xffff,
+            high = a[(col + 1) * 4 + row / 2] >> (16 * (row % 2)) & 0xffff;
         result[l] = low | high << 16;
     }
     LANES_SET(mask, Cell32, d, result[l]);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the lanes of a warp hold the elements of a matrix (PTX ISA 9.7.14.5: mma fragments). The layout of wmma fragments, which the ISA
-// leaves open, is that of sm_80 to sm_90 (read off an H200): the same building blocks, whatever the layout in memory.
+// Where the lanes of a warp hold the elements of a matrix (PTX ISA 9.7.14.5: mma fragments). The layout of wmma
+// fragments, which the ISA leaves open, is that of sm_80 to sm_90 (read off an H200): the same building blocks,
+// whatever the layout in memory.
 //
-// A block is 8 rows of A (or columns of B) by four groups of consecutive k: lane l holds row l / 4 and the elements of one register at
-// k = l % 4 * elements. Further registers are further blocks, first 8 rows on, then along k, then 16 rows on.
+// A block is 8 rows of A (or columns of B) by four groups of consecutive k: lane l holds row l / 4 and the elements of
+// one register at k = l % 4 * elements. Further registers are further blocks, first 8 rows on, then along k, then 16
+// rows on.
 #ifndef WL_SIM_EXEC_MATRIX_H
 #define WL_SIM_EXEC_MATRIX_H
 
@@ -38,33 +40,33 @@ static inline MatrixShape matrix_shape(u16 token) {
     }
 }
 
-// Elements in one register of a fragment: 1 for f32, tf32, s32, f64; 2 for f16, bf16; 4, 8, 32 for bytes, nibbles, bits.
+// Elements in one register of a fragment: 1 for f32, tf32, s32, f64; 2 for f16, bf16; 4, 8, 32 for bytes, nibbles,
+// bits.
 static inline u32 matrix_elements(u8 type) {
     u32 bits = ptx_types[type].bits;
     return bits >= 32 ? 1 : 32 / bits;
 }
 
-// Row and column of element e of register `reg` of `lane`'s fragment.
-static inline void matrix_coord(MatrixShape s, MatrixRole role, u8 type, u32 lane, u32 reg, u32 e, u32 *row, u32 *col) {
+// An element's row and column are sums of a part that depends on the lane and one that depends on register and element.
+static inline void matrix_lane_part(MatrixShape s, MatrixRole role, u8 type, u32 lane, u32 *row, u32 *col) {
     u32 group = lane / 4, member = lane % 4;
+    bool by_columns = role == MATRIX_B || (role == MATRIX_C && s.m == 8 && s.n > 8);  // the latter are held transposed
+    u32 minor = member * (role == MATRIX_C ? 2 : matrix_elements(type));
+    *row = by_columns ? minor : group;
+    *col = by_columns ? group : minor;
+}
+static inline void matrix_register_part(MatrixShape s, MatrixRole role, u8 type, u32 reg, u32 e, u32 *row, u32 *col) {
+    u32 per = matrix_elements(type);
     if (role == MATRIX_C) {  // pairs of neighbours, in blocks of 8 by 8
-        u32 index = reg * matrix_elements(type) + e, pair = index / 2;
-        u32 along = member * 2 + index % 2;
-        if (s.m == 8 && s.n > 8) {  // held transposed
-            *row = along;
-            *col = group + pair * 8;
-        } else if (s.n > 8) {
-            *row = group + pair % 2 * 8;
-            *col = along + pair / 2 * 8;
-        } else {
-            *row = group + pair * 8;
-            *col = along;
-        }
+        u32 index = reg * per + e, pair = index / 2;
+        bool by_columns = s.m == 8 && s.n > 8, square = !by_columns && s.n > 8;
+        u32 along = index % 2 + (square ? pair / 2 * 8 : 0), across = (square ? pair % 2 : pair) * 8;
+        *row = by_columns ? along : across;
+        *col = by_columns ? across : along;
         return;
     }
-    u32 extent = role == MATRIX_A ? s.m : s.n, per = matrix_elements(type), span = 4 * per;
+    u32 extent = role == MATRIX_A ? s.m : s.n, span = 4 * per, major = 0, minor = e;
     u32 blocks = matrix_k(s) > span ? matrix_k(s) / span : 1;
-    u32 major = group, minor = member * per + e;
     // Eight rows on comes before k, except in B fragments of 16 columns; sixteen rows on comes last.
     bool eight_last = role == MATRIX_B && extent == 16;
     if (extent > 8 && !eight_last) major += reg % 2 * 8, reg /= 2;
@@ -75,11 +77,14 @@ static inline void matrix_coord(MatrixShape s, MatrixRole role, u8 type, u32 lan
     *col = role == MATRIX_A ? minor : major;
 }
 
-// For wmma.load and wmma.store: the element-th of all elements of the fragment, counted through its registers. f16 fragments of A and B
-// have 16 elements, of which those beyond the matrix repeat earlier ones.
+// For wmma.load and wmma.store: the element-th of all elements of the fragment, counted through its registers. f16
+// fragments of A and B have 16 elements, of which those beyond the matrix repeat earlier ones.
 static inline void wmma_fragment_coord(u16 shape, MatrixRole role, u8 type, u32 lane, u32 element, u32 *row, u32 *col) {
-    u32 per = matrix_elements(type);
-    matrix_coord(matrix_shape(shape), role, type, lane, element / per, element % per, row, col);
+    u32 per = matrix_elements(type), lane_row, lane_col;
+    matrix_lane_part(matrix_shape(shape), role, type, lane, &lane_row, &lane_col);
+    matrix_register_part(matrix_shape(shape), role, type, element / per, element % per, row, col);
+    *row += lane_row;
+    *col += lane_col;
 }
 
 #endif

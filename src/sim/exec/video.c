@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scalar and SIMD video instructions (PTX ISA 9.7.18, 9.7.19), lane by lane, with their selectors: a part of a scalar operand (.b1, .h0), the
-// parts of [b:a] that a SIMD operand is made of (.b7531), and the parts of the result that are written (the others are c's).
+// Scalar and SIMD video instructions (PTX ISA 9.7.18, 9.7.19), lane by lane, with their selectors: a part of a scalar
+// operand (.b1, .h0), the parts of [b:a] that a SIMD operand is made of (.b7531), and the parts of the result that are
+// written (the others are c's).
 #include "sim/exec/lanes.h"
 
 typedef enum VideoOp { V_ADD, V_SUB, V_ABSDIFF, V_MIN, V_MAX, V_SHL, V_SHR, V_MAD, V_SET, V_AVRG } VideoOp;
@@ -31,8 +32,8 @@ typedef struct Video {  // in SimInsn.offset
     u64 then : 2;       // secondary: VIDEO_OP2_* minus VIDEO_OP2_ADD, plus 1; 0 = none
     u64 shift : 4;      // V_MAD: right shift of the result
     u64 d_signed : 1, a_signed : 1, b_signed : 1, sat : 1, wrap : 1, po : 1;
-    u64 a : 16, b : 16; // scalar: COMPONENT_*; SIMD: a nibble for each part, 0..7 over [b:a]
-    u64 d : 4;          // scalar: COMPONENT_*; SIMD: mask of parts
+    u64 a : 16, b : 16;  // scalar: COMPONENT_*; SIMD: a nibble for each part, 0..7 over [b:a]
+    u64 d : 4;           // scalar: COMPONENT_*; SIMD: mask of parts
 } Video;
 union VideoBits {
     Video video;
@@ -63,8 +64,10 @@ static i64 operate(const Video *v, u32 bits, i64 a, i64 b) {
 // Where a component lies in a register.
 static void component_field(u32 component, u32 *shift, u32 *bits) {
     *shift = 0, *bits = 32;
-    if (component >= COMPONENT_B0 && component <= COMPONENT_B3) *shift = (component - COMPONENT_B0) * 8, *bits = 8;
-    else if (component == COMPONENT_H0 || component == COMPONENT_H1) *shift = (component - COMPONENT_H0) * 16, *bits = 16;
+    if (component >= COMPONENT_B0 && component <= COMPONENT_B3)
+        *shift = (component - COMPONENT_B0) * 8, *bits = 8;
+    else if (component == COMPONENT_H0 || component == COMPONENT_H1)
+        *shift = (component - COMPONENT_H0) * 16, *bits = 16;
 }
 static i64 component_of(u32 reg, u32 component, bool is_signed) {
     u32 shift, bits;
@@ -111,7 +114,8 @@ static u32 simd(const Video *v, u32 ra, u32 rb, u32 rc) {
     for (u32 i = 0; i < v->lanes; i++) {
         if (!(v->d >> i & 1)) continue;
         u32 from_a = (v->a >> (4 * i) & 7) * bits % 64, from_b = (v->b >> (4 * i) & 7) * bits % 64, shift = i * bits;
-        i64 a = extend_to((i64)(both >> from_a), bits, v->a_signed), b = extend_to((i64)(both >> from_b), bits, v->b_signed);
+        i64 a = extend_to((i64)(both >> from_a), bits, v->a_signed),
+            b = extend_to((i64)(both >> from_b), bits, v->b_signed);
         i64 r = operate(v, bits, a, b);
         if (v->sat) r = clamp_to(r, bits, v->d_signed);
         u32 field = (UINT32_MAX >> (32 - bits)) << shift;
@@ -121,14 +125,14 @@ static u32 simd(const Video *v, u32 ra, u32 rb, u32 rc) {
     return v->then ? sum : packed;
 }
 
-#define VIDEO_HANDLER(name, f)                                                                                         \
-    static void name(Exec *x, const SimInsn *in, u32 mask) {                                                           \
-        const union VideoBits u = {.bits = in->offset};                                                                \
-        static const u32 zeros[LANES];                                                                                 \
-        Cell32 *d = exec_operand(x, in->dst);                                                                          \
-        const Cell32 *a = exec_operand(x, in->src[0]), *b = exec_operand(x, in->src[1]);                               \
-        const Cell32 *c = in->src[2] == SIM_NO_OPERAND ? zeros : exec_operand(x, in->src[2]);                          \
-        LANES_EACH(mask, Cell32, d, f(&u.video, a[l], b[l], c[l]));                                                    \
+#define VIDEO_HANDLER(name, f)                                                                \
+    static void name(Exec *x, const SimInsn *in, u32 mask) {                                  \
+        const union VideoBits u = {.bits = in->offset};                                       \
+        static const u32 zeros[LANES];                                                        \
+        Cell32 *d = exec_operand(x, in->dst);                                                 \
+        const Cell32 *a = exec_operand(x, in->src[0]), *b = exec_operand(x, in->src[1]);      \
+        const Cell32 *c = in->src[2] == SIM_NO_OPERAND ? zeros : exec_operand(x, in->src[2]); \
+        LANES_EACH(mask, Cell32, d, f(&u.video, a[l], b[l], c[l]));                           \
     }
 VIDEO_HANDLER(video_scalar, scalar)
 VIDEO_HANDLER(video_mad, multiply_add)
@@ -165,23 +169,31 @@ static void read_selectors(const ExecShape *shape, Video *v) {
 }
 
 EXEC_SELECT(video) {
-    static const struct { u8 op, lanes; } ops[OP_COUNT] = {
-        [OP_VADD] = {V_ADD, 1},         [OP_VSUB] = {V_SUB, 1},   [OP_VABSDIFF] = {V_ABSDIFF, 1}, [OP_VMIN] = {V_MIN, 1},
-        [OP_VMAX] = {V_MAX, 1},         [OP_VSHL] = {V_SHL, 1},   [OP_VSHR] = {V_SHR, 1},         [OP_VMAD] = {V_MAD, 1},
-        [OP_VSET] = {V_SET, 1},         [OP_VADD2] = {V_ADD, 2},  [OP_VSUB2] = {V_SUB, 2},        [OP_VAVRG2] = {V_AVRG, 2},
-        [OP_VABSDIFF2] = {V_ABSDIFF, 2}, [OP_VMIN2] = {V_MIN, 2}, [OP_VMAX2] = {V_MAX, 2},        [OP_VSET2] = {V_SET, 2},
-        [OP_VADD4] = {V_ADD, 4},        [OP_VSUB4] = {V_SUB, 4},  [OP_VAVRG4] = {V_AVRG, 4},      [OP_VABSDIFF4] = {V_ABSDIFF, 4},
-        [OP_VMIN4] = {V_MIN, 4},        [OP_VMAX4] = {V_MAX, 4},  [OP_VSET4] = {V_SET, 4}};
+    static const struct {
+        u8 op, lanes;
+    } ops[OP_COUNT] = {[OP_VADD] = {V_ADD, 1},          [OP_VSUB] = {V_SUB, 1},          [OP_VABSDIFF] = {V_ABSDIFF, 1},
+                       [OP_VMIN] = {V_MIN, 1},          [OP_VMAX] = {V_MAX, 1},          [OP_VSHL] = {V_SHL, 1},
+                       [OP_VSHR] = {V_SHR, 1},          [OP_VMAD] = {V_MAD, 1},          [OP_VSET] = {V_SET, 1},
+                       [OP_VADD2] = {V_ADD, 2},         [OP_VSUB2] = {V_SUB, 2},         [OP_VAVRG2] = {V_AVRG, 2},
+                       [OP_VABSDIFF2] = {V_ABSDIFF, 2}, [OP_VMIN2] = {V_MIN, 2},         [OP_VMAX2] = {V_MAX, 2},
+                       [OP_VSET2] = {V_SET, 2},         [OP_VADD4] = {V_ADD, 4},         [OP_VSUB4] = {V_SUB, 4},
+                       [OP_VAVRG4] = {V_AVRG, 4},       [OP_VABSDIFF4] = {V_ABSDIFF, 4}, [OP_VMIN4] = {V_MIN, 4},
+                       [OP_VMAX4] = {V_MAX, 4},         [OP_VSET4] = {V_SET, 4}};
     u16 op = shape->form->op, then = shape_mod(shape, MOD_VIDEO_OP2), cmp = shape_mod(shape, MOD_CMP);
     bool set = ops[op].op == V_SET;  // vset has no type of its own for the result
     union VideoBits u = {.bits = 0};
-    u.video = (Video){.op = ops[op].op & 15, .lanes = ops[op].lanes & 7, .cmp = (set ? cmp - CMP_EQ : 0) & 7,
+    u.video = (Video){.op = ops[op].op & 15,
+                      .lanes = ops[op].lanes & 7,
+                      .cmp = (set ? cmp - CMP_EQ : 0) & 7,
                       .then = (then ? then - VIDEO_OP2_ADD + 1u : 0) & 3,
                       .shift = shape_mod(shape, MOD_VIDEO_SCALE) == VIDEO_SCALE_SHR7    ? 7
-                               : shape_mod(shape, MOD_VIDEO_SCALE) == VIDEO_SCALE_SHR15 ? 15 : 0,
+                               : shape_mod(shape, MOD_VIDEO_SCALE) == VIDEO_SCALE_SHR15 ? 15
+                                                                                        : 0,
                       .d_signed = !set && shape_type(shape, 0) == TYPE_S32,
-                      .a_signed = shape_type(shape, !set) == TYPE_S32, .b_signed = shape_type(shape, 1 + !set) == TYPE_S32,
-                      .sat = shape_has(shape, MOD_SAT), .wrap = shape_mod(shape, MOD_SHIFT) == SHIFT_WRAP,
+                      .a_signed = shape_type(shape, !set) == TYPE_S32,
+                      .b_signed = shape_type(shape, 1 + !set) == TYPE_S32,
+                      .sat = shape_has(shape, MOD_SAT),
+                      .wrap = shape_mod(shape, MOD_SHIFT) == SHIFT_WRAP,
                       .po = shape_has(shape, MOD_VIDEO_PO)};
     read_selectors(shape, &u.video);
     in->offset = u.bits;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exchanges between the lanes of a warp (PTX ISA 9.7.9.5-6, 9.7.13): shfl, vote, match, redux, activemask, elect. `mask` holds the lanes
-// that execute the instruction together; for .sync forms the warp loop has waited for the lanes of the membermask.
+// Exchanges between the lanes of a warp (PTX ISA 9.7.9.5-6, 9.7.13): shfl, vote, match, redux, activemask, elect.
+// `mask` holds the lanes that execute the instruction together; for .sync forms the warp loop has waited for the lanes
+// of the membermask.
 #include "sim/exec/float.h"
 
 // --- shfl -------------------------------------------------------------------------------------------------------
-// Source lane and, in *inside, whether it is in the segment; the lane copies itself when it is not. c: clamp in bits 0-4, segment mask in 8-12.
+// Source lane and, in *inside, whether it is in the segment; the lane copies itself when it is not. c: clamp in bits
+// 0-4, segment mask in 8-12.
 static inline u32 source_lane(u16 mode, u32 lane, u32 b, u32 c, bool *inside) {
     u32 clamp = c & 31, segment = c >> 8 & 31, b5 = b & 31;
     u32 max = (lane & segment) | (clamp & ~segment), min = lane & segment;
@@ -23,7 +25,8 @@ static void shfl_b32(Exec *x, const SimInsn *in, u32 mask) {
     u32 result[LANES], inside = 0;
     for (u32 l = 0; l < LANES; l++) {
         bool in_segment;
-        result[l] = a[source_lane(in->mods, l, b[l], c[l], &in_segment) & 31];  // from a lane that is not here: undefined
+        result[l] =
+            a[source_lane(in->mods, l, b[l], c[l], &in_segment) & 31];  // from a lane that is not here: undefined
         inside |= (u32)in_segment << l;
     }
     if (in->dst != SIM_NO_OPERAND) {
