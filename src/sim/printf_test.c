@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device printf against the host's, with arguments packed as nvcc packs them.
+#include <math.h>
+
 #include "sim/device_testing.h"
 
 static const char ptx[] =
@@ -71,8 +73,8 @@ TEST(floats_and_pointers) {
     device_open(&d, ptx);
     Pack p = {0};
     pack_double(&p, 3.14159), pack_int(&p, 1), pack_double(&p, -1e-10), pack_double(&p, 1e30), pack_long(&p, 0x7f00),
-        pack_double(&p, 1.0 / 0);
-    EXPECT(&d, &p, 6, "%8.3f|%c|%-14e|%G|%p|%a", 3.14159, 1, -1e-10, 1e30, (void *)0x7f00, 1.0 / 0);
+        pack_double(&p, (double)INFINITY);
+    EXPECT(&d, &p, 6, "%8.3f|%c|%-14e|%G|%p|%a", 3.14159, 1, -1e-10, 1e30, (void *)0x7f00, (double)INFINITY);
     device_close(&d);
 }
 
