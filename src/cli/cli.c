@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/cli.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <libgen.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -26,6 +28,20 @@ int cli_fail(int code, const char *format, ...) {
     fputc('\n', stderr);
     va_end(args);
     return code;
+}
+
+bool cli_number(const char *option, const char *text, u64 least, u64 most, u64 *value) {
+    char *end;
+    errno = 0;
+    u64 number = strtoull(text, &end, 10);
+    if (value) *value = number;
+    bool whole = *text >= '0' && *text <= '9' && !*end && errno == 0;
+    if (whole && number >= least && number <= most) return true;
+    if (!whole)
+        cli_fail(EXIT_USAGE, "%s takes a whole number, not `%s`", option, text);
+    else
+        cli_fail(EXIT_USAGE, "%s goes from %" PRIu64 " to %" PRIu64 ", not `%s`", option, least, most, text);
+    return false;
 }
 
 bool cli_find_file(const char *relative, char *path, size_t size) {
@@ -55,6 +71,22 @@ int cli_parse(const struct argp *argp, int argc, char **argv, unsigned flags, in
     return error ? EXIT_USAGE : EXIT_OK;
 }
 
+// Adds which models there are to the message that one is not.
+static void name_models(const char *folder, Diag *diag) {
+    char **ids, names[512] = "";
+    u32 count;
+    Diag unused = {0};
+    if (gpu_list(folder, &ids, &count, &unused) == STATUS_OK && diag->entries.len) {
+        for (u32 i = 0; i < count; i++)
+            snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? ", " : "", ids[i]);
+        gpu_list_free(ids, count);
+        DiagEntry *last = &diag->entries.data[diag->entries.len - 1];
+        const char *text = arena_printf(&diag->arena, "%s; there are %s", last->text, names);
+        if (text) last->text = text;
+    }
+    diag_free(&unused);
+}
+
 Status cli_load_gpu(const char *id, GpuModel *gpu, Diag *diag) {
     char folder[PATH_MAX] = "";
     if (!cli_find_file("share/warplens/gpus", folder, sizeof folder) && !strchr(id, '/')) {
@@ -62,5 +94,7 @@ Status cli_load_gpu(const char *id, GpuModel *gpu, Diag *diag) {
                   "the folder share/warplens/gpus with the GPU models is missing from this installation");
         return STATUS_NOT_FOUND;
     }
-    return gpu_load(folder, id, gpu, diag);
+    Status status = gpu_load(folder, id, gpu, diag);
+    if (status == STATUS_NOT_FOUND) name_models(folder, diag);
+    return status;
 }

@@ -23,6 +23,9 @@ void cli_diag(const Diag *diag);
 // "warplens <command>: message" on stderr; returns `code`.
 int cli_fail(int code, const char *format, ...) WL_PRINTF(2, 3);
 
+// A whole number within bounds; otherwise says so and returns false. `value` may be NULL.
+bool cli_number(const char *option, const char *text, u64 least, u64 most, u64 *value);
+
 // A file that belongs to the installation, found from where this executable lies: "lib/libcudart.so.13",
 // "share/warplens/gpus". False when there is none.
 bool cli_find_file(const char *relative, char *path, size_t size);

@@ -40,7 +40,12 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case OPT_JSON: a->format = "json"; break;
     case OPT_CSV: a->format = "csv"; break;
     case 'k': a->options.kernel_regex = strncmp(arg, "regex:", 6) ? arg : arg + 6; break;
-    case OPT_LINES: a->options.lines = (u32)strtoul(arg, NULL, 10); break;
+    case OPT_LINES: {
+        u64 lines;
+        if (!cli_number("--lines", arg, 1, 1000000, &lines)) exit(EXIT_USAGE);
+        a->options.lines = (u32)lines;
+        break;
+    }
     case OPT_SORT: a->options.sort = arg; break;
     case ARGP_KEY_ARG:
         if (a->path) argp_error(state, "one profile at a time");

@@ -2,11 +2,14 @@
 // warplens run: starts the program with the simulated runtime preloaded, waits, and passes its exit code on.
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <limits.h>
+#include <regex.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -38,13 +41,6 @@ static const struct argp_option options[] = {
     {"progress", OPT_PROGRESS, NULL, 0, "show progress on stderr even when it is not a terminal", 0},
     {0}};
 
-static bool is_number(const char *text) {
-    char *end;
-    errno = 0;
-    long long value = strtoll(text, &end, 10);
-    return *text && !*end && errno == 0 && value >= 0;
-}
-
 static error_t parse(int key, char *arg, struct argp_state *state) {
     RunOptions *o = state->input;
     switch (key) {
@@ -64,29 +60,54 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     return 0;
 }
 
+static int check_regex(const char *text) {
+    regex_t regex;
+    char why[256];
+    int error = regcomp(&regex, text, REG_EXTENDED | REG_NOSUB);
+    if (!error) return regfree(&regex), EXIT_OK;
+    regerror(error, &regex, why, sizeof why);
+    return cli_fail(EXIT_USAGE, "-k `%s`: %s", text, why);
+}
+
 static int check(const RunOptions *o) {
     const struct {
         const char *name, *value;
-    } numbers[] = {
-        {"--gpus", o->gpus}, {"--threads", o->threads}, {"--launch-skip", o->skip}, {"--launch-count", o->count}};
+        u64 least, most;
+    } numbers[] = {{"--gpus", o->gpus, 1, 64},
+                   {"--threads", o->threads, 1, 4096},
+                   {"--launch-skip", o->skip, 0, UINT64_MAX},
+                   {"--launch-count", o->count, 0, UINT64_MAX}};
     for (size_t i = 0; i < WL_COUNT(numbers); i++)
-        if (numbers[i].value && !is_number(numbers[i].value))
-            return cli_fail(EXIT_USAGE, "%s takes a whole number, not `%s`", numbers[i].name, numbers[i].value);
+        if (numbers[i].value && !cli_number(numbers[i].name, numbers[i].value, numbers[i].least, numbers[i].most, NULL))
+            return EXIT_USAGE;
     if (o->on && strcmp(o->on, "auto") && strcmp(o->on, "sim") && strcmp(o->on, "gpu"))
         return cli_fail(EXIT_USAGE, "--on takes auto, gpu or sim, not `%s`", o->on);
     if (o->on && !strcmp(o->on, "gpu"))
         return cli_fail(EXIT_TOOL,
                         "collection on a GPU is not in this version yet; --on sim runs the program on the simulator");
-    return EXIT_OK;
+    return o->regex ? check_regex(o->regex) : EXIT_OK;
+}
+
+// Says before the program runs why the profile could not be written afterwards.
+static int check_output(const RunOptions *o, const char *pattern) {
+    char path[PATH_MAX], folder[PATH_MAX], problem[512];
+    struct stat st;
+    if (config_expand_path(pattern, path, sizeof path, problem, sizeof problem) != STATUS_OK)
+        return cli_fail(EXIT_TOOL, "-o %s: %s", pattern, problem);
+    snprintf(folder, sizeof folder, "%s", path);
+    const char *parent = dirname(folder);
+    if (access(parent, W_OK | X_OK) != 0) return cli_fail(EXIT_TOOL, "%s cannot be written: %s", path, strerror(errno));
+    if (stat(path, &st) != 0) return EXIT_OK;
+    if (!S_ISREG(st.st_mode))
+        return cli_fail(EXIT_TOOL, "%s is a directory or no regular file; -o names the profile", path);
+    return o->overwrite ? EXIT_OK : cli_fail(EXIT_TOOL, "%s exists; -f replaces it, -o names another file", path);
 }
 
 // The default name is settled here, so that all processes of the run know it; a name that was given goes on as it is.
 static int choose_output(const RunOptions *o, const char *app, char *path, size_t size) {
     if (o->output) {
         snprintf(path, size, "%s", o->output);
-        if (!strchr(path, '%') && !o->overwrite && access(path, F_OK) == 0)
-            return cli_fail(EXIT_TOOL, "%s exists; -f replaces it, -o names another file", path);
-        return EXIT_OK;
+        return check_output(o, path);
     }
     const char *base = strrchr(app, '/') ? strrchr(app, '/') + 1 : app;
     for (u32 i = 1;; i++) {

@@ -206,6 +206,7 @@ int cmd_sim(int argc, char **argv) {
     SimArgs args = {.gpu = "h200"};
     int code = cli_parse(&argp, argc, argv, 0, NULL, &args);
     if (code != EXIT_OK) return code;
+    if (args.threads && !cli_number("--threads", args.threads, 1, 4096, NULL)) return EXIT_USAGE;
     Run r = {.args = &args};
     GpuModel gpu;
     Status status = cli_load_gpu(args.gpu, &gpu, &r.diag);
