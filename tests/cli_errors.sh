@@ -1,0 +1,176 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Each kind of bad input gives one clear line on stderr, nothing on stdout, and the documented exit code: 1 for a problem
+# with the input, 2 for wrong usage; `warplens run` has 125, 126 and 127 for its own failures.
+. tests/e2e/lib.sh
+unset WARPLENS_OUTPUT
+ptx=examples/vector_add/vector_add.ptx launch=examples/vector_add/vector_add.launch
+good=$T/good.wlp
+"$W" sim -q $ptx --launch $launch -o "$good" || fail "a profile to damage could not be made"
+
+# expect CODE TEXT ARGS...: TEXT is part of the one line. Wrong options may add a line or two that begin with "Try".
+expect() {
+    local code=$1 text=$2 got wrong=""
+    shift 2
+    checks=$((checks + 1))
+    timeout 60 "$W" "$@" >"$T/out" 2>"$T/err" </dev/null
+    got=$?
+    sed -i '/^Try /,$d' "$T/err"
+    [ $got = "$code" ] || wrong="exit code $got instead of $code"
+    [ ! -s "$T/out" ] || wrong+=", $(wc -c <"$T/out") bytes on stdout"
+    [ "$(wc -l <"$T/err")" = 1 ] || wrong+=", $(wc -l <"$T/err") lines on stderr instead of 1"
+    [[ $(head -1 "$T/err") == warplens*:\ *"$text"* ]] || wrong+=", stderr does not say '$text'"
+    [ -z "$wrong" ] || fail "warplens $*: ${wrong#, }" "$(head -3 "$T/err")"
+}
+
+# --- the command itself
+expect 2 "no command \`bogus\`" bogus
+expect 2 "no command" --bogus
+"$W" >/dev/null 2>&1
+same "no command at all" $? 2
+for command in "" run report sim ptx doctor; do
+    # shellcheck disable=SC2086
+    "$W" $command --help >"$T/out" 2>"$T/err"
+    same "$command --help" "$? $(wc -l <"$T/err")" "0 0"
+    [ -s "$T/out" ] || fail "warplens $command --help prints nothing"
+done
+
+# --- report
+expect 2 "which profile?" report
+expect 2 "one profile" report a b
+expect 2 "unrecognized option '--nope'" report --nope
+expect 2 "--section takes" report --section nope "$good"
+expect 2 "no format \`nope\`" report --format nope "$good"
+expect 1 "cannot sort by 'nope'" report --sort nope "$good"
+expect 1 "kernel filter '('" report -k '(' "$good"
+expect 1 "$T/missing.wlp: error: cannot open" report "$T/missing.wlp"
+expect 1 "directory" report "$T"
+expect 1 "not a Warplens profile" report Makefile
+: >"$T/empty.wlp"
+expect 1 "empty" report "$T/empty.wlp"
+head -c 20000 "$good" >"$T/cut.wlp"
+expect 1 "damaged profile: cut off, 20000 of" report "$T/cut.wlp"
+{ head -c 4096 "$good" && head -c 4096 /dev/zero && tail -c +8193 "$good"; } >"$T/zeroed.wlp"
+expect 1 "damaged profile" report "$T/zeroed.wlp"
+# SQLite keeps user_version at byte 60 of the file, big-endian, and application_id at byte 68.
+patch() { cp "$good" "$T/$1" && printf "$3" | dd of="$T/$1" bs=1 seek="$2" conv=notrunc status=none; }
+patch newer.wlp 60 '\0\0\0\143'
+expect 1 "written by a newer Warplens (schema version 99" report "$T/newer.wlp"
+patch other.wlp 68 '\0\0\0\1'
+expect 1 "an SQLite database, but not a Warplens profile" report "$T/other.wlp"
+if [ "$(id -u)" != 0 ]; then
+    cp "$good" "$T/secret.wlp" && chmod 0 "$T/secret.wlp"
+    expect 1 "Permission denied" report "$T/secret.wlp"
+fi
+"$W" report "$good" >/dev/full 2>"$T/err"
+same "report to a full disk" "$? $(wc -l <"$T/err")" "1 1"
+
+# --- run
+expect 2 "run needs a program" run
+expect 2 "unrecognized option '--nope'" run --nope true
+expect 2 "--gpus takes a whole number, not \`x\`" run --gpus x true
+expect 2 "--threads takes a whole number, not \`-1\`" run --threads -1 true
+expect 2 "--launch-skip takes" run --launch-skip 1.5 true
+expect 2 "--launch-count takes" run --launch-count '' true
+expect 2 "--gpus" run --gpus 0 true
+expect 2 "--gpus" run --gpus 65 true
+expect 2 "--threads" run --threads 0 true
+expect 2 "(" run -k '(' true
+expect 2 "--on takes auto, gpu or sim" run --on moon true
+expect 125 "not in this version" run --on gpu true
+expect 2 "GPU model" run --gpu nope true
+expect 2 "GPU model" run --gpu "$T/nope.gpu" true
+expect 127 "cannot run \`./nope\`" run ./nope
+expect 127 "cannot run \`no-such-program-anywhere\`" run no-such-program-anywhere
+expect 126 "cannot run \`./Makefile\`: Permission denied" run ./Makefile
+expect 126 "cannot run \`./examples\`" run ./examples
+printf 'text' >"$T/text" && chmod +x "$T/text"
+expect 125 "stripped: keep its symbols" run tests/binary/program_stripped
+
+cp "$good" "$T/kept.wlp"
+expect 125 "$T/kept.wlp exists; -f replaces it" run -o "$T/kept.wlp" echo noise
+cmp -s "$good" "$T/kept.wlp" || fail "run without -f changed an existing profile"
+expect 125 "$T/no/such/x.wlp" run -o "$T/no/such/x.wlp" echo noise
+expect 125 "directory" run -f -o "$T" echo noise
+expect 125 "%z" run -o "$T/%z.wlp" echo noise
+expect 125 "NOT_SET_ANYWHERE" run -o "$T/%q{NOT_SET_ANYWHERE}.wlp" echo noise
+if [ "$(id -u)" != 0 ]; then
+    mkdir "$T/readonly" && chmod a-w "$T/readonly"
+    expect 125 "Permission denied" run -o "$T/readonly/x.wlp" echo noise
+fi
+
+# --- sim
+expect 2 "needs a PTX file and --launch" sim
+expect 2 "needs a PTX file and --launch" sim $ptx
+expect 2 "one PTX file" sim $ptx $ptx --launch $launch
+expect 2 "--threads" sim $ptx --launch $launch --threads x
+expect 1 "nope.ptx: error: cannot open" sim nope.ptx --launch $launch
+expect 1 "nope.launch: error: cannot open" sim $ptx --launch nope.launch
+expect 1 "directory" sim examples --launch $launch
+expect 1 "directory" sim $ptx --launch examples
+expect 1 "GPU model" sim $ptx --launch $launch --gpu nope
+expect 1 "$T/kept.wlp: error: file exists" sim $ptx --launch $launch -o "$T/kept.wlp"
+cmp -s "$good" "$T/kept.wlp" || fail "sim without -f changed an existing profile"
+expect 1 "$T/no/such/x.wlp: error: cannot create" sim $ptx --launch $launch -o "$T/no/such/x.wlp"
+expect 1 "directory" sim $ptx --launch $launch -o "$T"
+expect 1 "tests/e2e/syntax_error.ptx:8:2: error: 'add.u32' takes 3 operands, not 2" sim tests/e2e/syntax_error.ptx --launch tests/e2e/deadlock.launch
+
+# launch_file TEXT WHAT: a launch file for the kernel stuck() of deadlock.ptx
+launch_file() {
+    printf "$1\n" >"$T/x.launch"
+    expect 1 "$2" sim tests/e2e/deadlock.ptx --launch "$T/x.launch"
+}
+launch_file 'bogus 1' "x.launch:1: error: \`bogus\` is no directive"
+launch_file 'kernel' "x.launch:1: error: kernel needs a name"
+launch_file 'kernel stuck' "needs grid and block"
+launch_file '# a comment\n\nkernel nope\ngrid 1\nblock 1' "x.launch:3: error: there is no kernel \`nope\`"
+launch_file 'kernel stuck\ngrid 0' "x.launch:2: error: grid needs"
+launch_file 'kernel stuck\ngrid 1\nblock 2048' "block 2048 x 1 x 1"
+launch_file 'kernel stuck\ngrid 1\nblock 1\nparam u32 1' "has 0 parameters, the launch gives 1"
+launch_file 'buffer a x32 4 zero' "\`x32\` is no type"
+launch_file 'buffer a u32 4 guess' "\`guess\` is no way to fill a buffer"
+launch_file 'buffer a u32 4 values 1 2' "differ in length"
+launch_file 'buffer a u32 4 file nope.bin' "nope.bin: error: cannot open"
+launch_file 'param nope' "\`nope\` is neither a buffer nor a type"
+launch_file 'buffer a u32 4 zero\nexpect a 4 1' "\`4\` is no index"
+launch_file 'expect a 0 1' "there is no buffer \`a\`"
+launch_file '' "a launch needs a kernel"
+
+# What goes wrong in a kernel is told with the kernel, the thread, the place and what is near.
+"$W" sim -q tests/e2e/out_of_bounds.ptx --launch tests/e2e/out_of_bounds.launch >"$T/out" 2>"$T/err"
+same "out of bounds: exit code" "$? $(wc -l <"$T/err") $(wc -c <"$T/out")" "1 1 0"
+for part in 'kernel `fill`' 'global write of 4 bytes at address 0x' 'out of bounds' 'of 160 bytes' '0 bytes behind its end' 'block (0,0,0) thread (40,0,0)' 'out_of_bounds.cu:12'; do
+    grep -qF "$part" "$T/err" || fail "out of bounds: not told: $part" "$(cat "$T/err")"
+    checks=$((checks + 1))
+done
+timeout 60 "$W" sim -q tests/e2e/deadlock.ptx --launch tests/e2e/deadlock.launch >"$T/out" 2>"$T/err"
+same "deadlock: exit code" $? 1
+for part in 'kernel `stuck` can make no progress' 'warp 0 lanes 0xffffffff: waits at barrier 0 (32 of 64 threads arrived) at deadlock.cu:23' \
+    'warp 1 lanes 0xffffffff: waits at barrier 1 (32 of 64 threads arrived) at deadlock.cu:22'; do
+    grep -qF "$part" "$T/err" || fail "deadlock: not told: $part" "$(cat "$T/err")"
+    checks=$((checks + 1))
+done
+
+# --- ptx
+expect 2 "which file?" ptx
+expect 2 "no dump \`nope\`" ptx --dump nope $ptx
+expect 2 "not a regular expression" ptx -k '(' $ptx
+expect 1 "nope.ptx: error: cannot open" ptx nope.ptx
+expect 1 "neither PTX" ptx examples/prebuilt/matmul.xz
+expect 1 "deadlock.launch:1:1: error: expected a directive" ptx tests/e2e/deadlock.launch
+expect 1 "irectory" ptx examples
+expect 1 "syntax_error.ptx:8:2: error: 'add.u32' takes 3 operands, not 2" ptx tests/e2e/syntax_error.ptx
+expect 1 "no PTX that an sm_90 device can use (there is: sm_80 SASS)" ptx tests/binary/no_ptx.fatbin
+
+# --- the same in a program: it sees CUDA's error code, its user the explanation, the profile keeps both
+build_launches
+"$W" run -o "$T/fault.wlp" "$T/launches" tests/binary/one_none.fatbin 1 2000 >"$T/out" 2>"$T/err"
+same "a program with a fault" "$? $(cat "$T/out")" "3 cuda error 700"
+for part in 'global read of 4 bytes at address 0x' 'of 4000 bytes' 'block (7,0,0) thread (104,0,0)' 'scale'; do
+    grep -qF "$part" "$T/err" || fail "a program with a fault: not told: $part" "$(cat "$T/err")"
+    checks=$((checks + 1))
+done
+"$W" report --json "$T/fault.wlp" >"$T/out"
+grep -q '"messages":\[".*out of bounds' "$T/out" || fail "the fault is not in the profile"
+grep -q '"status":700' "$T/out" || fail "the launch's status is not in the profile"
+finish

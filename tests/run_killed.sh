@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A program killed with SIGKILL after its 1st, 2nd, ... 100th launch leaves a profile that opens, says that it is not
+# complete, and claims no launch that was not begun. The program runs on while it is being killed, so that the moment is
+# any moment of its next launches.
+. tests/e2e/lib.sh
+build_launches
+fatbin=tests/binary/one_none.fatbin
+mkfifo "$T/lines"
+
+kill_after() {
+    local lines=$1 line="" pid=""
+    "$W" run -q -o "$T/$lines.wlp" "$T/launches" $fatbin 1000000 >"$T/lines" 2>"$T/err" &
+    exec 7<"$T/lines"
+    for ((i = 0; i < lines; i++)); do read -r line <&7; done
+    pid=${line##* }
+    kill -9 "$pid"
+    wait $!
+    same "exit code after SIGKILL at launch $lines" $? 137
+    exec 7<&-
+}
+
+for ((k = 1; k <= 100; k++)); do
+    kill_after $k
+    if ! "$W" report --json "$T/$k.wlp" >"$T/report" 2>"$T/err"; then
+        fail "killed after launch $k: the profile cannot be read" "$(cat "$T/err")"
+    elif ! grep -q '"complete":false' "$T/report"; then
+        fail "killed after launch $k: the profile calls itself complete"
+    fi
+    [ ! -s "$T/err" ] || fail "killed after launch $k: report says" "$(cat "$T/err")"
+    rm -f "$T/$k.wlp"*
+    checks=$((checks + 1))
+done
+
+# When only warplens is killed the program goes on and its profile is completed.
+"$W" run -q -o "$T/orphan.wlp" "$T/launches" $fatbin 20 >"$T/lines" 2>/dev/null &
+exec 7<"$T/lines"
+read -r _ <&7
+{ kill -9 $!; wait $!; } 2>/dev/null  # without bash's "Killed"
+cat <&7 >"$T/rest"  # until the program has ended
+exec 7<&-
+same "launches after warplens was killed" "$(wc -l <"$T/rest")" 19
+grep -q '"launches":20' <("$W" report --json "$T/orphan.wlp") || fail "the profile of the orphan is not complete"
+finish
