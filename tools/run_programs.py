@@ -33,10 +33,11 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PASS_LINE = re.compile(r"\bpass(ed)?\b|\bsuccess(ful(ly)?)?\b|\breturned ok\b|\bresults?: ok\b|non-matching.*:\s*0\s*$", re.I)
 FAIL_LINE = re.compile(r"\b(fail(ed|ures?|s)?|mismatch(es|ed)?|incorrect|wrong|invalid results?)\b|non-matching.*:\s*[1-9]", re.I)
 NO_FAILURE = re.compile(r"\b(0|no|zero)\s+(fail|mismatch|error)|\b(fail\w*|mismatch\w*|errors?)\s*[:=]\s*0\s*$", re.I)
-# Lines whose numbers differ from run to run on the same GPU.
+# Lines whose numbers differ from run to run, or from machine to machine with the same GPU.
 TIMES = re.compile(
     r"\btimes?\b|\bsec(ond)?s?\b|\b[mun]?s(ec)?\b|elapsed|duration|bandwidth|throughput|perf|speed|rate\b|clock|"
-    r"flops?\b|[a-z]/s\b|\bcycles?\b|iterations while waiting|latency|occupan|\bseed\b|\bmemory\b", re.I)
+    r"flops?\b|[a-z]/s\b|\bcycles?\b|iterations while waiting|latency|occupan|\bseed\b|\bmemory\b|"
+    r"\bcpus\b|\d:\d\d:\d\d|_parity", re.I)
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|\b[-+]?(?:nan|inf)\b", re.I)
 
 # What the first message of warplens is about: (cause, pattern), the first that matches.

@@ -2,12 +2,12 @@
 #include "cli/launch_spec.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
+#include "sim/exec/half.h"
 
 #define MAX_BUFFER_BYTES (1ull << 34)
 
@@ -48,25 +48,6 @@ static char *word(Reader *r) {
 
 u32 spec_type_size(u8 type) { return types[type].size; }
 
-static f64 half_value(u16 h) {
-    u32 exponent = h >> 10 & 31, fraction = h & 1023;
-    f64 magnitude = exponent == 31 ? (fraction ? NAN : INFINITY)
-                    : exponent     ? ldexp(1024 + fraction, (int)exponent - 25)
-                                   : ldexp(fraction, -24);
-    return h & 0x8000 ? -magnitude : magnitude;
-}
-
-static u16 half_bits(f64 value) {
-    u16 sign = signbit(value) ? 0x8000 : 0;
-    value = fabs(value);
-    if (isnan(value)) return 0x7fff;
-    if (value >= 65520) return (u16)(sign | 0x7c00);
-    int exponent;
-    frexp(value, &exponent);
-    if (value < 0x1p-14) return (u16)(sign | (u16)rint(value * 0x1p24));
-    return (u16)(sign + (((u32)(exponent + 13) << 10) + (u32)rint(ldexp(value, 11 - exponent))));
-}
-
 static bool is_float(u8 type) { return type == SPEC_F32 || type == SPEC_F64 || type == SPEC_F16; }
 
 f64 spec_element(u8 type, const u8 *data, u64 index) {
@@ -76,7 +57,7 @@ f64 spec_element(u8 type, const u8 *data, u64 index) {
     case SPEC_##id: {                                                       \
         c value;                                                            \
         memcpy(&value, at, sizeof value);                                   \
-        return SPEC_##id == SPEC_F16 ? half_value((u16)value) : (f64)value; \
+        return SPEC_##id == SPEC_F16 ? f16_to_f32((u16)value) : (f64)value; \
     }
         SPEC_TYPES(X)
 #undef X
@@ -92,7 +73,7 @@ static bool to_bits(u8 type, const char *text, u64 *bits) {
     if (is_float(type)) {
         f64 value = strtod(text, &end);
         f32 narrow = (f32)value;
-        u16 half = half_bits(value);
+        u16 half = (u16)f16_of_f64(value);
         if (type == SPEC_F64)
             memcpy(bits, &value, 8);
         else if (type == SPEC_F32)

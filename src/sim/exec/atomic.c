@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "sim/exec/access.h"
+#include "sim/exec/half.h"
 
 typedef u64 (*AtomicOp)(u64 old, u64 operand, u64 swap);
 
@@ -27,16 +28,8 @@ static u64 op_inc(u64 a, u64 b, u64 c) { return (void)c, (u32)a >= (u32)b ? 0 : 
 static u64 op_dec(u64 a, u64 b, u64 c) { return (void)c, (u32)a == 0 || (u32)a > (u32)b ? (u32)b : (u32)a - 1; }
 static u64 op_cas(u64 a, u64 b, u64 c) { return a == b ? c : a; }
 
-static f32 as_f32(u64 bits) {
-    f32 value;
-    memcpy(&value, &bits, 4);
-    return value;
-}
-static u64 of_f32(f32 value) {
-    u32 bits;
-    memcpy(&bits, &value, 4);
-    return bits;
-}
+static f32 as_f32(u64 bits) { return f32_of_bits((u32)bits); }
+static u64 of_f32(f32 value) { return bits_of_f32(value); }
 static f32 flush(f32 value) { return fabsf(value) < 0x1p-126f ? copysignf(0, value) : value; }
 
 // atom.add.f32 on global memory flushes subnormal values, on shared memory it keeps them (PTX ISA, atom).
@@ -53,49 +46,16 @@ static u64 add_f64(u64 a, u64 b, u64 c) {
 }
 
 // Half precision: widened, computed and rounded once (the sum of two halves is exact in f64).
-static f64 half_value(u32 h) {
-    u32 exponent = h >> 10 & 31, fraction = h & 1023;
-    f64 magnitude = exponent == 31 ? (fraction ? NAN : INFINITY)
-                    : exponent     ? ldexp(1024 + fraction, (int)exponent - 25)
-                                   : ldexp(fraction, -24);
-    return h & 0x8000 ? -magnitude : magnitude;
-}
-
-static u32 half_of(f64 value) {
-    if (isnan(value)) return 0x7fff;
-    u32 sign = signbit(value) ? 0x8000 : 0;
-    value = fabs(value);
-    if (value >= 65520) return sign | 0x7c00;
-    int exponent;
-    frexp(value, &exponent);
-    if (value < 0x1p-14) return sign | (u32)rint(value * 0x1p24);
-    u32 fraction = (u32)rint(ldexp(value, 11 - exponent));  // 1024..2048
-    return sign | (((u32)(exponent + 13) << 10) + fraction);
-}
-
-static f64 bf16_value(u32 h) { return as_f32((u64)h << 16); }
-
-static u32 bf16_of(f64 value) {
-    if (isnan(value)) return 0x7fff;
-    u32 bits = (u32)of_f32((f32)value);
-    // Two bfloat16 values add exactly in f64; f32 rounds once more, which the sticky bit below repairs.
-    f64 rounded = as_f32(bits);
-    u32 low = bits & 0xffff;
-    if (low == 0x8000 && rounded != value) low = fabs(value) > fabs(rounded) ? 0x8001 : 0x7fff;
-    bits = (bits & 0xffff0000u) >> 16;
-    return bits + (low > 0x8000 || (low == 0x8000 && bits & 1));
-}
-
-#define HALF_OPS(name, value, of)                                            \
-    static u64 add_##name(u64 a, u64 b, u64 c) {                             \
-        return (void)c, of(value((u32)a & 0xffff) + value((u32)b & 0xffff)); \
-    }                                                                        \
-    static u64 add_##name##x2(u64 a, u64 b, u64 c) {                         \
-        return add_##name(a, b, c) | add_##name(a >> 16, b >> 16, c) << 16;  \
+#define HALF_OPS(name)                                                                                            \
+    static u64 add_##name(u64 a, u64 b, u64 c) {                                                                  \
+        return (void)c, name##_of_f64((f64)name##_to_f32((u32)a & 0xffff) + (f64)name##_to_f32((u32)b & 0xffff)); \
+    }                                                                                                             \
+    static u64 add_##name##x2(u64 a, u64 b, u64 c) {                                                              \
+        return add_##name(a, b, c) | add_##name(a >> 16, b >> 16, c) << 16;                                       \
     }
 
-HALF_OPS(f16, half_value, half_of)
-HALF_OPS(bf16, bf16_value, bf16_of)
+HALF_OPS(f16)
+HALF_OPS(bf16)
 
 // --- the warp ----------------------------------------------------------------------------------------------------
 static inline u64 lane_value(const Exec *x, SimOperand operand, u32 lane, u32 bytes) {

@@ -7,140 +7,108 @@
 // in->mods of a load: how a loaded element becomes a register value.
 enum { MOVE_U8, MOVE_S8, MOVE_U16, MOVE_S16, MOVE_32, MOVE_S32, MOVE_64, MOVE_128 };
 
-#define LOAD_LOOP(memory_type, register_type)                                                         \
-    do {                                                                                              \
-        register_type *to = target;                                                                   \
-        if (a->linear && a->step == 0) {                                                              \
-            memory_type value;                                                                        \
-            memcpy(&value, a->first + at, sizeof value);                                              \
-            register_type same = (register_type)value;                                                \
-            FOR_LANES(mask, to[l] = same);                                                            \
-        } else if (a->linear && mask == FULL_MASK) {                                                  \
-            const u8 *from = a->first + at;                                                           \
-            for (u32 l = 0; l < LANES; l++) {                                                         \
-                memory_type value;                                                                    \
-                memcpy(&value, from + l * a->step, sizeof value);                                     \
-                to[l] = (register_type)value;                                                         \
-            }                                                                                         \
-        } else {                                                                                      \
-            for (u32 left = mask; left; left &= left - 1) {                                           \
-                u32 l = (u32)__builtin_ctz(left);                                                     \
-                memory_type value;                                                                    \
-                memcpy(&value, (a->linear ? a->first + l * a->step : a->lane[l]) + at, sizeof value); \
-                to[l] = (register_type)value;                                                         \
-            }                                                                                         \
-        }                                                                                             \
-    } while (0)
+typedef void (*MoveFn)(const Access *a, void *reg, u32 at, u32 mask);
 
-#define STORE_LOOP(memory_type, register_type)                                                    \
-    do {                                                                                          \
-        const register_type *from = source;                                                       \
-        for (u32 left = mask; left; left &= left - 1) {                                           \
-            u32 l = (u32)__builtin_ctz(left);                                                     \
-            memory_type value = (memory_type)from[l];                                             \
-            memcpy((a->linear ? a->first + l * a->step : a->lane[l]) + at, &value, sizeof value); \
-        }                                                                                         \
-    } while (0)
+static inline u8 *lane_bytes(const Access *a, u32 lane) {
+    return a->linear ? a->first + lane * a->step : a->lane[lane];
+}
 
-// The common case of a whole warp reading or writing one contiguous run of 4- or 8-byte elements.
-static inline bool copy_run(void *reg, u8 *memory, const Access *a, u32 mask, u32 width, bool store) {
-    if (mask != FULL_MASK || !a->linear || a->step != width) return false;
-    if (store)
-        memcpy(memory, reg, LANES * width);
-    else
-        memcpy(reg, memory, LANES * width);
-    return true;
+#define LOAD_FN(name, memory_type, register_type)                          \
+    static void name(const Access *a, void *reg, u32 at, u32 mask) {       \
+        register_type *to = reg;                                           \
+        memory_type value;                                                 \
+        if (a->linear && a->step == 0) {                                   \
+            memcpy(&value, a->first + at, sizeof value);                   \
+            register_type same = (register_type)value;                     \
+            FOR_LANES(mask, to[l] = same);                                 \
+        } else if (a->linear && mask == FULL_MASK) {                       \
+            for (u32 l = 0; l < LANES; l++) {                              \
+                memcpy(&value, a->first + at + l * a->step, sizeof value); \
+                to[l] = (register_type)value;                              \
+            }                                                              \
+        } else {                                                           \
+            for (u32 left = mask; left; left &= left - 1) {                \
+                u32 l = (u32)__builtin_ctz(left);                          \
+                memcpy(&value, lane_bytes(a, l) + at, sizeof value);       \
+                to[l] = (register_type)value;                              \
+            }                                                              \
+        }                                                                  \
+    }
+
+#define STORE_FN(name, memory_type, register_type)                   \
+    static void name(const Access *a, void *reg, u32 at, u32 mask) { \
+        const register_type *from = reg;                             \
+        for (u32 left = mask; left; left &= left - 1) {              \
+            u32 l = (u32)__builtin_ctz(left);                        \
+            memory_type value = (memory_type)from[l];                \
+            memcpy(lane_bytes(a, l) + at, &value, sizeof value);     \
+        }                                                            \
+    }
+
+LOAD_FN(load_u8, u8, u32)
+LOAD_FN(load_u8_wide, u8, u64)
+LOAD_FN(load_s8, i8, i32)
+LOAD_FN(load_s8_wide, i8, i64)
+LOAD_FN(load_u16, u16, u32)
+LOAD_FN(load_u16_wide, u16, u64)
+LOAD_FN(load_s16, i16, i32)
+LOAD_FN(load_s16_wide, i16, i64)
+LOAD_FN(load_32, u32, u32)
+LOAD_FN(load_32_wide, u32, u64)
+LOAD_FN(load_s32_wide, i32, i64)
+LOAD_FN(load_64, u64, u64)
+STORE_FN(store_8, u8, u32)
+STORE_FN(store_8_wide, u8, u64)
+STORE_FN(store_16, u16, u32)
+STORE_FN(store_16_wide, u16, u64)
+STORE_FN(store_32, u32, u32)
+STORE_FN(store_32_wide, u32, u64)
+STORE_FN(store_64, u64, u64)
+
+static void load_128(const Access *a, void *reg, u32 at, u32 mask) {
+    load_64(a, reg, at, mask);
+    load_64(a, (u64 *)reg + LANES, at + 8, mask);
+}
+
+static void store_128(const Access *a, void *reg, u32 at, u32 mask) {
+    store_64(a, reg, at, mask);
+    store_64(a, (u64 *)reg + LANES, at + 8, mask);
+}
+
+// [how][register of 64 bits]
+static const MoveFn loads[][2] = {
+    [MOVE_U8] = {load_u8, load_u8_wide},    [MOVE_S8] = {load_s8, load_s8_wide}, [MOVE_U16] = {load_u16, load_u16_wide},
+    [MOVE_S16] = {load_s16, load_s16_wide}, [MOVE_32] = {load_32, load_32_wide}, [MOVE_S32] = {load_32, load_s32_wide},
+    [MOVE_64] = {load_64, load_64},         [MOVE_128] = {load_128, load_128},
+};
+
+// [logarithm of the bytes][register of 64 bits]
+static const MoveFn stores[][2] = {{store_8, store_8_wide},
+                                   {store_16, store_16_wide},
+                                   {store_32, store_32_wide},
+                                   {store_64, store_64},
+                                   {store_128, store_128}};
+
+// The common case: a whole warp and one contiguous run of elements as wide as the registers.
+static inline bool is_run(const Access *a, u32 mask, u32 width, bool wide) {
+    return mask == FULL_MASK && a->linear && a->step == width && width == (wide ? 8u : 4u);
 }
 
 static void load_element(Exec *x, const SimInsn *in, const Access *a, SimOperand dst, u32 at, u32 mask) {
     if (dst == SIM_NO_OPERAND) return;
-    void *target = exec_operand(x, dst);
     bool wide = dst >> 30 == AREA_R64;
-    if ((in->mods == MOVE_32 && !wide) || in->mods == MOVE_64)
-        if (copy_run(target, a->first + at, a, mask, in->width, false)) return;
-    switch (in->mods) {
-    case MOVE_U8:
-        if (wide)
-            LOAD_LOOP(u8, u64);
-        else
-            LOAD_LOOP(u8, u32);
-        break;
-    case MOVE_S8:
-        if (wide)
-            LOAD_LOOP(i8, i64);
-        else
-            LOAD_LOOP(i8, i32);
-        break;
-    case MOVE_U16:
-        if (wide)
-            LOAD_LOOP(u16, u64);
-        else
-            LOAD_LOOP(u16, u32);
-        break;
-    case MOVE_S16:
-        if (wide)
-            LOAD_LOOP(i16, i64);
-        else
-            LOAD_LOOP(i16, i32);
-        break;
-    case MOVE_32:
-        if (wide)
-            LOAD_LOOP(u32, u64);
-        else
-            LOAD_LOOP(u32, u32);
-        break;
-    case MOVE_S32:
-        if (wide)
-            LOAD_LOOP(i32, i64);
-        else
-            LOAD_LOOP(i32, i32);
-        break;
-    case MOVE_64: LOAD_LOOP(u64, u64); break;
-    case MOVE_128: {
-        LOAD_LOOP(u64, u64);
-        target = (u64 *)target + LANES;
-        at += 8;
-        LOAD_LOOP(u64, u64);
-        break;
-    }
-    default: break;
-    }
+    if (is_run(a, mask, in->width, wide))
+        memcpy(exec_operand(x, dst), a->first + at, LANES * in->width);
+    else
+        loads[in->mods][wide](a, exec_operand(x, dst), at, mask);
 }
 
 static void store_element(Exec *x, const SimInsn *in, const Access *a, SimOperand src, u32 at, u32 mask) {
-    const void *source = exec_operand(x, src);
     bool wide = src >> 30 & 1;
-    if (in->width == (wide ? 8u : 4u) && copy_run((void *)(uintptr_t)source, a->first + at, a, mask, in->width, true))
-        return;
-    switch (in->width) {
-    case 1:
-        if (wide)
-            STORE_LOOP(u8, u64);
-        else
-            STORE_LOOP(u8, u32);
-        break;
-    case 2:
-        if (wide)
-            STORE_LOOP(u16, u64);
-        else
-            STORE_LOOP(u16, u32);
-        break;
-    case 4:
-        if (wide)
-            STORE_LOOP(u32, u64);
-        else
-            STORE_LOOP(u32, u32);
-        break;
-    case 8: STORE_LOOP(u64, u64); break;
-    case 16: {
-        STORE_LOOP(u64, u64);
-        source = (const u64 *)source + LANES;
-        at += 8;
-        STORE_LOOP(u64, u64);
-        break;
-    }
-    default: break;
-    }
+    if (is_run(a, mask, in->width, wide))
+        memcpy(a->first + at, exec_operand(x, src), LANES * in->width);
+    else
+        stores[__builtin_ctz(in->width)][wide](a, exec_operand(x, src), at, mask);
 }
 
 static void load_all(Exec *x, const SimInsn *in, const Access *a, u32 mask) {
