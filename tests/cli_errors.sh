@@ -121,6 +121,10 @@ launch_file() {
     expect 1 "$2" sim tests/e2e/deadlock.ptx --launch "$T/x.launch"
 }
 launch_file 'bogus 1' "x.launch:1: error: \`bogus\` is no directive"
+launch_file 'kernel stuck junk' "x.launch:1: error: \`junk\` is more than the line needs"
+launch_file 'grid 1 1 1 1' "is more than the line needs"
+launch_file 'buffer a u8 2 fill 300' "x.launch:1: error: \`300\` is no value"
+launch_file 'buffer a u8 2 iota x' "is no number"
 launch_file 'kernel' "x.launch:1: error: kernel needs a name"
 launch_file 'kernel stuck' "needs grid and block"
 launch_file '# a comment\n\nkernel nope\ngrid 1\nblock 1' "x.launch:3: error: there is no kernel \`nope\`"

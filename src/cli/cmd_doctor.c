@@ -49,12 +49,11 @@ static bool check_simulator(void) {
 }
 
 static void check_gpu(void) {
-    puts("With a GPU (collection comes in a later version; what it will need):");
+    puts("With a GPU (collection comes in a later version and will need these; the simulator does not):");
     void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
-    say(driver != NULL, "CUDA driver", driver ? "libcuda.so.1" : "libcuda.so.1 is not here",
-        "none needed for the simulator");
+    say(driver != NULL, "CUDA driver", driver ? "libcuda.so.1" : "libcuda.so.1 is not here", NULL);
     if (driver) dlclose(driver);
-    say(access("/dev/nvidia0", F_OK) == 0, "GPU device", "/dev/nvidia0", "none needed for the simulator");
+    say(access("/dev/nvidia0", F_OK) == 0, "GPU device", "/dev/nvidia0", NULL);
 }
 
 static int check_program(const char *path) {

@@ -89,10 +89,10 @@ static int check(const RunOptions *o) {
 }
 
 // Says before the program runs why the profile could not be written afterwards.
-static int check_output(const RunOptions *o, const char *pattern) {
-    char path[PATH_MAX], folder[PATH_MAX], problem[512];
+static int check_output(const RunOptions *o, const char *pattern, char *path) {
+    char folder[PATH_MAX], problem[512];
     struct stat st;
-    if (config_expand_path(pattern, path, sizeof path, problem, sizeof problem) != STATUS_OK)
+    if (config_expand_path(pattern, path, PATH_MAX, problem, sizeof problem) != STATUS_OK)
         return cli_fail(EXIT_TOOL, "-o %s: %s", pattern, problem);
     snprintf(folder, sizeof folder, "%s", path);
     const char *parent = dirname(folder);
@@ -103,15 +103,12 @@ static int check_output(const RunOptions *o, const char *pattern) {
     return o->overwrite ? EXIT_OK : cli_fail(EXIT_TOOL, "%s exists; -f replaces it, -o names another file", path);
 }
 
-// The default name is settled here, so that all processes of the run know it; a name that was given goes on as it is.
-static int choose_output(const RunOptions *o, const char *app, char *path, size_t size) {
-    if (o->output) {
-        snprintf(path, size, "%s", o->output);
-        return check_output(o, path);
-    }
+// The name is settled here, so that all processes of the run know it.
+static int choose_output(const RunOptions *o, const char *app, char path[PATH_MAX]) {
+    if (o->output) return check_output(o, o->output, path);
     const char *base = strrchr(app, '/') ? strrchr(app, '/') + 1 : app;
     for (u32 i = 1;; i++) {
-        snprintf(path, size, "%.200s.%u.wlp", base, i);
+        snprintf(path, PATH_MAX, "%.200s.%u.wlp", base, i);
         if (access(path, F_OK) != 0) return EXIT_OK;
     }
 }
@@ -128,7 +125,14 @@ static void set_environment(const RunOptions *o, const char *output, const char 
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     snprintf(run, sizeof run, "%llu", (unsigned long long)now.tv_sec * 1000000000ull + (unsigned long long)now.tv_nsec);
-    set(CONFIG_OUTPUT, output);
+    char pattern[PATH_MAX * 2], *to = pattern;
+    for (const char *from = output; *from; from++) {  // what is expanded already stays as it is
+        if (*from == '%') *to++ = '%';
+        *to++ = *from;
+    }
+    *to = 0;
+    bool per_process = o->output && strstr(o->output, "%p");
+    set(CONFIG_OUTPUT, per_process ? o->output : pattern);
     set(CONFIG_GPU, o->gpu);
     set(CONFIG_GPU_DIR, gpu_dir);
     set(CONFIG_GPUS, o->gpus);
@@ -166,7 +170,8 @@ static int look_at_program(const char *path) {
     Diag diag = {0};
     BinaryReport report;
     int code = EXIT_OK;
-    if (binary_inspect_file(path, &report, &diag) == STATUS_OK && report.runtime == RUNTIME_STATIC_HIDDEN)
+    bool known = binary_inspect_file(path, &report, &diag) == STATUS_OK;
+    if (known && (report.runtime == RUNTIME_STATIC_HIDDEN || report.runtime == RUNTIME_DRIVER))
         code = cli_fail(EXIT_TOOL, "%s cannot be run without a GPU: %s", path, report.remedy);
     diag_free(&diag);
     return code;
@@ -236,7 +241,7 @@ int cmd_run(int argc, char **argv) {
     if (cli_load_gpu(o.gpu ? o.gpu : "h200", &gpu, &diag) != STATUS_OK)
         return cli_diag(&diag), diag_free(&diag), EXIT_USAGE;
     diag_free(&diag);
-    if ((code = choose_output(&o, argv[first], output, sizeof output)) != EXIT_OK) return code;
+    if ((code = choose_output(&o, argv[first], output)) != EXIT_OK) return code;
     set_environment(&o, output, library, gpu_dir);
     code = start(argv + first);
     if (!o.quiet && access(output, R_OK) == 0)

@@ -85,6 +85,7 @@ static Status make_buffers(Run *r) {
         u64 bytes = b->count * spec_type_size(b->type);
         TRY(sim_alloc(r->sim, 0, MEMORY_DEVICE, bytes, 256, &r->buffers[i]));
         memcpy(sim_host_view(r->sim, r->buffers[i], bytes, NULL), b->data, bytes);
+        sim_set_label(r->sim, r->buffers[i], b->name);
     }
     return STATUS_OK;
 }

@@ -65,7 +65,16 @@ f64 spec_element(u8 type, const u8 *data, u64 index) {
     }
 }
 
-// A number as the bytes of a type. Integers keep all 64 bits.
+static bool fits(u8 type, const char *text, u64 bits) {
+    u32 width = types[type].size * 8;
+    if (width == 64) return true;
+    bool negative = *text == '-', is_signed = types[type].name[0] == 's';
+    i64 value = (i64)bits;
+    if (negative) return is_signed && value >= -(1ll << (width - 1));
+    return bits < 1ull << (is_signed ? width - 1 : width);
+}
+
+// A number as the bytes of a type; false when it is none, or too large. Integers keep all 64 bits.
 static bool to_bits(u8 type, const char *text, u64 *bits) {
     char *end;
     *bits = 0;
@@ -80,10 +89,10 @@ static bool to_bits(u8 type, const char *text, u64 *bits) {
             memcpy(bits, &narrow, 4);
         else
             memcpy(bits, &half, 2);
-    } else {
-        *bits = *text == '-' ? (u64)strtoll(text, &end, 0) : strtoull(text, &end, 0);
+        return end != text && *end == 0;
     }
-    return end != text && *end == 0 && errno == 0;
+    *bits = *text == '-' ? (u64)strtoll(text, &end, 0) : strtoull(text, &end, 0);
+    return end != text && *end == 0 && errno == 0 && fits(type, text, *bits);
 }
 
 static bool number(Reader *r, const char *what, u64 *value) {
@@ -127,13 +136,24 @@ static void put_number(SpecBuffer *b, u64 i, f64 value) {
 static void init_fill(Reader *r, SpecBuffer *b) {
     u64 bits;
     char *text = word(r);
-    if (!text || !to_bits(b->type, text, &bits)) return complain(r, "fill needs a value%s", "");
+    if (!text) return complain(r, "fill needs a value%s", "");
+    if (!to_bits(b->type, text, &bits)) return complain(r, "`%s` is no value of the buffer's type", text);
     for (u64 i = 0; i < b->count; i++) put(b, i, bits);
 }
 
+// The next word as a number; without one `value` stays as it is.
+static bool optional_number(Reader *r, f64 *value) {
+    char *end, *text = word(r);
+    if (!text) return true;
+    *value = strtod(text, &end);
+    if (end != text && !*end) return true;
+    complain(r, "`%s` is no number", text);
+    return false;
+}
+
 static void init_iota(Reader *r, SpecBuffer *b) {
-    char *start = word(r), *step = word(r);
-    f64 first = start ? strtod(start, NULL) : 0, add = step ? strtod(step, NULL) : 1;
+    f64 first = 0, add = 1;
+    if (!optional_number(r, &first) || !optional_number(r, &add)) return;
     for (u64 i = 0; i < b->count; i++) put_number(b, i, first + (f64)i * add);
 }
 
@@ -349,8 +369,13 @@ static void read_line(Reader *r) {
     if (hash) *hash = 0;
     char *name = word(r);
     if (!name) return;
-    for (u32 i = 0; i < WL_COUNT(directives); i++)
-        if (!strcmp(name, directives[i].name)) return directives[i].read(r);
+    for (u32 i = 0; i < WL_COUNT(directives); i++) {
+        if (strcmp(name, directives[i].name)) continue;
+        directives[i].read(r);
+        char *more = r->status == STATUS_OK ? word(r) : NULL;
+        if (more) complain(r, "`%s` is more than the line needs", more);
+        return;
+    }
     complain(r, "`%s` is no directive; kernel, grid, block, shared, buffer, param, expect, launch are", name);
 }
 

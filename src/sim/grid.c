@@ -352,6 +352,8 @@ Status sim_launch(Sim *sim, const SimLaunch *l, SimLaunchResult *result, Diag *d
         RecordLaunchEnd over = {
             .launch = launch_id, .status = status == STATUS_OK ? 0 : sim->fault_code, .end_ns = end};
         if (counted == STATUS_OK) counted = sink_write(sim->config.sink, RECORD_LAUNCH_END, &over, NULL, 0);
+        // A program that is killed early leaves at least its first launch.
+        if (counted == STATUS_OK && launch_id == 1) counted = sink_flush(sim->config.sink);
         (void)counted;
     }
     if (g->grid_workspace && sim_free(sim, g->grid_workspace) == STATUS_OK) g->grid_workspace = 0;

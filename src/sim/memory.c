@@ -68,6 +68,11 @@ SimAllocation *memory_lookup(const Sim *sim, u64 address) {
 
 const SimAllocation *sim_find(const Sim *sim, DevicePtr address) { return memory_lookup(sim, address); }
 
+void sim_set_label(Sim *sim, DevicePtr address, const char *label) {
+    SimAllocation *a = memory_lookup(sim, address);
+    if (a) a->label = label;
+}
+
 const SimAllocation *sim_nearest(const Sim *sim, DevicePtr address) {
     u32 at = upper_bound(&sim->allocations, address);
     const SimAllocation *below = at > 0 ? &sim->allocations.data[at - 1] : NULL;

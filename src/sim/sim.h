@@ -62,6 +62,8 @@ WL_MUST_USE Status sim_alloc(Sim *sim, u32 device, SimMemoryKind kind, u64 size,
 WL_MUST_USE Status sim_register_host(Sim *sim, void *host, u64 size);  // MEMORY_HOST
 WL_MUST_USE Status sim_free(Sim *sim, DevicePtr address);  // STATUS_NOT_FOUND when it is not the start of an allocation
 const SimAllocation *sim_find(const Sim *sim, DevicePtr address);  // the allocation that contains it; NULL when none
+// Names an allocation in messages; `label` must live as long as the allocation.
+void sim_set_label(Sim *sim, DevicePtr address, const char *label);
 // The allocation nearest to an address that hits none, for messages.
 const SimAllocation *sim_nearest(const Sim *sim, DevicePtr address);
 // Host view of [address, address+size): a device address inside one allocation is translated, any other address is

@@ -88,10 +88,12 @@ static void write_summary(Text *text) {
     item(text, "program", command_of(text, summary));
     item(text, "device", clean(text, summary->device));
     write_provenance(text);
-    u32 kernels = 0;
-    for (u32 i = 0; i < report->kernel_count; i++) kernels += report->kernels[i].launch_count > 0;
-    item(text, "launches",
-         arena_printf(&text->arena, "%u of %u kernel%s", summary->launches, kernels, kernels == 1 ? "" : "s"));
+    u32 kernels = 0, launches = 0;  // of those that the report is about
+    for (u32 i = 0; i < report->kernel_count; i++) {
+        kernels += report->kernels[i].launch_count > 0;
+        launches += report->kernels[i].launch_count;
+    }
+    item(text, "launches", arena_printf(&text->arena, "%u of %u kernel%s", launches, kernels, kernels == 1 ? "" : "s"));
     if (summary->copies) {
         item(text, "copies",
              arena_printf(&text->arena, "%llu, %s", (unsigned long long)summary->copies,
