@@ -13,11 +13,16 @@ void progress_show(void *context, const char *kernel, u64 done, u64 total) {
     CudaContext *c = context;
     if (!c->config.progress) return;
     bool terminal = isatty(2);
+    f64 now = (f64)cuda_now() * 1e-9;
     if (c->progress_launch != c->launches || !c->progress.started) {
-        c->progress = (Progress){.interval = terminal ? INTERVAL : INTERVAL_FILE};
+        // A launch has its own rate; the time since the last line goes on, so that short launches are seen as well.
+        Progress before = c->progress;
+        c->progress = (Progress){.interval = terminal ? INTERVAL : INTERVAL_FILE,
+                                 .started = before.started,
+                                 .start = now,
+                                 .last = before.last};
         c->progress_launch = c->launches;
     }
-    f64 now = (f64)cuda_now() * 1e-9;
     if (!progress_update(&c->progress, now, done, total)) return;
     char *name = demangle_short(kernel);
     char what[128], line[256];

@@ -9,10 +9,11 @@
 
 #include "sim/child.h"
 
-#define WARP_TURN 4000u        // warp instructions before the next warp of the CTA
-#define CTA_TURN 100000u       // ... before another resident CTA, while this one is the only one
-#define CTA_TURN_SHARED 3000u  // ... while several are resident
-#define STUCK_INTERVAL 16u     // rounds without headway from one look at the whole state to the next
+#define WARP_TURN 4000u           // warp instructions before the next warp of the CTA
+#define CTA_TURN 100000u          // ... before another resident CTA, while this one is the only one
+#define CTA_TURN_SHARED 3000u     // ... while several are resident
+#define STUCK_INTERVAL 16u        // rounds without headway from one look at the whole state to the next
+#define PROGRESS_STEP (1u << 19)  // warp instructions between two progress reports
 #define WORKSPACE_BYTES 256u
 
 static u64 now_ns(void) {
@@ -167,9 +168,13 @@ static Status admit(Grid *g, Residency *r) {
     return STATUS_OK;
 }
 
-static void report_progress(Grid *g, u64 done) {
+// Counted in instructions, over launches: a look at the clock for each CTA would cost more than a small CTA.
+static void report_progress(Grid *g, u64 executed, u64 done) {
     const SimConfig *c = &g->sim->config;
-    if (c->progress && (done & 63) == 0) c->progress(c->progress_context, g->kernel->info.name, done, g->cta_count);
+    g->sim->unreported += executed;
+    if (!c->progress || g->sim->unreported < PROGRESS_STEP) return;
+    g->sim->unreported = 0;
+    c->progress(c->progress_context, g->kernel->info.name, done, g->cta_count);
 }
 
 static u32 pc_of_fault(const Grid *g) { return (u32)((const PcState *)(const void *)g->exec.count - g->states); }
@@ -180,7 +185,9 @@ static Status round_robin(Grid *g, Residency *r, bool *headway, Diag *diag) {
     for (u32 c = 0; c < g->cta_cap; c++) {
         Cta *cta = &g->ctas[c];
         if (!cta->used) continue;
+        u64 before = cta->executed;
         CtaStop stop = cta_run(g, cta, r->used == 1 ? CTA_TURN : CTA_TURN_SHARED);
+        report_progress(g, cta->executed - before, r->done + (stop == CTA_DONE));
         if (stop == CTA_FAULT) {
             g->faulting_pc = pc_of_fault(g);
             fault_explain(g, diag);
@@ -194,7 +201,7 @@ static Status round_robin(Grid *g, Residency *r, bool *headway, Diag *diag) {
         g->executed += cta->executed;
         cta->used = false;
         r->used--;
-        report_progress(g, ++r->done);
+        r->done++;
         *headway = true;
     }
     *headway |= g->exec.stores != stores;

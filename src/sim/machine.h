@@ -41,6 +41,7 @@ struct Sim {
     u32 fault_code;
     u64 heap_bytes;  // device malloc: in use
     u64 heap_limit;  // ... and how much there may be; 0 = 8 MiB
+    u64 unreported;  // warp instructions since the last progress report
     u64 time;        // warp instructions of all launches so far: the base of %globaltimer
     Pool *pool;
     struct Grid *grid;  // kept between launches for its memory
