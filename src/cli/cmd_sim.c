@@ -27,7 +27,7 @@ static const struct argp_option options[] = {
     {"launch", OPT_LAUNCH, "SPEC", 0,
      "launch file: kernel, grid, block, buffers, parameters, expected results (docs/launch-files.md)", 0},
     {"gpu", OPT_GPU, "MODEL", 0, "GPU model to simulate (default h200)", 0},
-    {"threads", OPT_THREADS, "N", 0, "host threads for a launch", 0},
+    {"threads", OPT_THREADS, "N", 0, "host threads for a launch (this version uses one)", 0},
     {"output", 'o', "FILE", 0, "also write a profile", 0},
     {"force", 'f', NULL, 0, "replace an existing profile", 0},
     {"quiet", 'q', NULL, 0, "print only what fails", 0},

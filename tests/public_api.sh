@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A C program that knows only include/warplens and -lwarplens reads a profile of a launch with known counts.
+. tests/e2e/lib.sh
+"$W" sim -q examples/vector_add/vector_add.ptx --launch examples/vector_add/vector_add.launch -o "$T/v.wlp"
+cat >"$T/read.c" <<'C'
+#include <stdio.h>
+#include <string.h>
+#include <warplens/profile.h>
+
+int main(int argc, char **argv) {
+    WlProfile *p;
+    double value, line_sum = 0;
+    if (wl_profile_open(argv[argc - 1], &p)) return puts(wl_profile_error(p)), wl_profile_close(p), 1;
+    printf("%u kernels, complete %d\n", wl_profile_kernels(p), wl_profile_complete(p));
+    for (unsigned k = 0; k < wl_profile_kernels(p); k++) {
+        if (!strstr(wl_kernel_name(p, k), "vecAddPK")) continue;
+        wl_kernel_metric(p, k, "smsp__inst_executed.sum", &value);
+        for (unsigned l = 0; l < wl_kernel_lines(p, k); l++) {
+            double part = 0;
+            wl_line_metric(p, k, l, "smsp__inst_executed.sum", &part);
+            line_sum += part;
+        }
+        printf("%u launches, lines add up: %d, unknown metric: %d\n", wl_kernel_launches(p, k), value == line_sum && value > 0,
+               wl_kernel_metric(p, k, "no_such_metric", &value));
+    }
+    return wl_profile_close(p), 0;
+}
+C
+cc -std=c99 -Wall -Wextra -Werror -pedantic -Iinclude "$T/read.c" -L"$BUILD/lib" -lwarplens -o "$T/read"
+export LD_LIBRARY_PATH=$BUILD/lib
+same "what the reader says" "$("$T/read" "$T/v.wlp")" "4 kernels, complete 1
+1 launches, lines add up: 1, unknown metric: 0"
+same "a file that is not there" "$("$T/read" "$T/nope.wlp")" "$T/nope.wlp: error: cannot open the profile: No such file or directory"
+finish
