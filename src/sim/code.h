@@ -41,7 +41,6 @@ typedef enum SimKind {  // what the warp loop has to do besides, or instead of, 
 enum {
     SIM_RECONVERGE = 1,  // lanes may wait here: check the convergence barrier before executing
     SIM_GUARD_NEGATED = 2,
-    SIM_UNIFORM = 4,       // branch known not to diverge
     SIM_PRED_NEGATED = 8,  // the predicate source in pred_src is negated
     SIM_FRAME = 16,        // local address relative to the current frame
     SIM_UNCOUNTED = 32,    // access to a parameter of a call: a register on hardware
@@ -51,7 +50,7 @@ enum {
 
 struct SimInsn {
     ExecFn exec;
-    SimOperand dst, dst2;  // dst2: second result (r|p has pred_dst instead)
+    SimOperand dst;  // r|p: the predicate is in pred_dst
     SimOperand src[4];
     u32 guard;                // predicate slot, WL_NONE
     u32 pred_dst, pred_dst2;  // predicate slots written; WL_NONE
@@ -65,7 +64,6 @@ struct SimInsn {
     u8 space;        // PtxSpace of a memory operand; SPACE_NONE = generic
     u8 width;        // bytes per element of a memory access
     u8 count;        // elements per lane of a memory access
-    u8 counter;      // SimCounterClass: how the instruction is counted (count.h)
     u16 form_op;     // PtxOp
     u16 mods;        // packed small choices of the handler's own, set by its selector
     u32 insn;        // instruction index in the PTX function: the pc of all records

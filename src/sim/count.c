@@ -178,8 +178,7 @@ static Status write_totals(Grid *g, u32 launch_id, const f64 *totals) {
     return sink_write(g->sim->config.sink, RECORD_LAUNCH_COUNTS, &head, counts, sizeof *counts * count);
 }
 
-Status count_launch(Grid *g, u32 launch_id, u64 begin_ns, u64 host_ns) {
-    (void)begin_ns;
+Status count_launch(Grid *g, u32 launch_id, u64 host_ns) {
     f64 totals[METRIC_COUNT] = {0};
     PcCountVec rows = {0};
     Status status = STATUS_OK;

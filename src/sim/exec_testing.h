@@ -115,7 +115,7 @@ static inline void testing_insn(const Form *form, SimInsn *in) {
     memset(in, 0, sizeof *in);
     in->form = form;
     in->form_op = form->op;
-    in->dst = in->dst2 = SIM_NO_OPERAND;
+    in->dst = SIM_NO_OPERAND;
     for (u32 k = 0; k < 4; k++) in->src[k] = SIM_NO_OPERAND;
     in->guard = in->pred_dst = in->pred_dst2 = in->pred_src = WL_NONE;
 }

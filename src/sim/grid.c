@@ -355,7 +355,7 @@ Status sim_launch(Sim *sim, const SimLaunch *l, SimLaunchResult *result, Diag *d
     if (status == STATUS_OK) status = run_ctas(g, &r, diag);
     u64 end = now_ns();
     if (l->record) {
-        Status counted = count_launch(g, launch_id, begin, end - begin);
+        Status counted = count_launch(g, launch_id, end - begin);
         RecordLaunchEnd over = {
             .launch = launch_id, .status = status == STATUS_OK ? 0 : sim->fault_code, .end_ns = end};
         if (counted == STATUS_OK) counted = sink_write(sim->config.sink, RECORD_LAUNCH_END, &over, NULL, 0);

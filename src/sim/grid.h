@@ -17,6 +17,6 @@ void deadlock_explain(Grid *grid, Diag *diag);
 
 // count.c: announces the kernel's module, function and line map when they are new; then what a launch counted.
 Status count_announce(SimKernel *kernel);
-Status count_launch(Grid *grid, u32 launch_id, u64 begin_ns, u64 host_ns);
+Status count_launch(Grid *grid, u32 launch_id, u64 host_ns);
 
 #endif

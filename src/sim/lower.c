@@ -210,7 +210,6 @@ static void lower_insn(Lower *lo, u32 index) {
     const Form *form = insn_form(lo->m, insn);
     lo->insn = insn;
     SimInsn in = {.dst = SIM_NO_OPERAND,
-                  .dst2 = SIM_NO_OPERAND,
                   .guard = WL_NONE,
                   .pred_dst = WL_NONE,
                   .pred_dst2 = WL_NONE,
@@ -401,7 +400,8 @@ static Status build(Lower *lo, FuncRef entry) {
     p->funcs = ARENA_ARRAY(&p->arena, SimFunc, p->func_count);
     p->func_of = ARENA_ARRAY(&p->arena, u32, lo->m->func_count + 1);
     lo->var_offset = arena_alloc(&lo->scratch, sizeof(u32) * (lo->m->var_count + 1), 4);
-    if (!p->funcs || !p->func_of || !lo->var_offset) return STATUS_NO_MEMORY;
+    lo->formal_offset = arena_alloc(&lo->scratch, sizeof(u32) * (lo->m->var_count + 1), 4);
+    if (!p->funcs || !p->func_of || !lo->var_offset || !lo->formal_offset) return STATUS_NO_MEMORY;
     memset(p->func_of, 0xff, sizeof(u32) * (lo->m->func_count + 1));
     memset(lo->var_offset, 0xff, sizeof(u32) * (lo->m->var_count + 1));
     for (u32 i = 0; i < p->func_count; i++) p->func_of[lo->work.data[i]] = i;

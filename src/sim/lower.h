@@ -32,14 +32,17 @@ typedef struct Lower {
     FuncVec work;          // functions of the program, in order of discovery
     u32 *reg_slot;         // RegRef - func->regs -> byte offset in its area, or predicate slot
     Bitset read;           // registers of the function that some instruction reads
-    u32 *var_offset;  // VarRef -> offset: of shared variables, locals and params in their frame, entry params in the
-                      // block
+    u32 *var_offset;     // VarRef -> offset: of shared variables, locals and params in their frame, entry params in the
+                         // block
+    u32 *formal_offset;  // scratch of lower_call: param_layout of the callee
     const ExecSelect *table;
     const Insn *insn;  // being lowered
     bool indirect;     // an indirect call was seen
     bool failed;       // at least one instruction cannot be executed
     Status status;     // out of memory
 } Lower;
+
+static inline u32 align_up(u32 value, u32 align) { return align ? (value + align - 1) / align * align : value; }
 
 // lower_operand.c
 SimOperand lower_reg(Lower *lo, const Operand *o, u32 *bits);

@@ -86,8 +86,7 @@ bool lower_call(Lower *lo, SimInsn *in) {
         if (proto == WL_NONE) return lower_refuse(lo, "is an indirect call without a prototype"), false;
     }
     const Function *f = &m->funcs[proto];
-    u32 *offsets = ARENA_ARRAY(&lo->scratch, u32, m->var_count + 1);
-    if (!offsets) return lo->status = STATUS_NO_MEMORY, false;
+    u32 *offsets = lo->formal_offset;
     param_layout(m, f, offsets);
     call.args = lo->args.len;
     if (c.args) add_args(lo, c.args, f->params, f->param_count, offsets);

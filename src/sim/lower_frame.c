@@ -156,21 +156,10 @@ Status lower_registers(Lower *lo, const Cfg *cfg) {
     return status;
 }
 
-static u32 align_up(u32 value, u32 align) { return align ? (value + align - 1) / align * align : value; }
-
 void lower_locals(Lower *lo) {
     const Function *f = lo->func;
-    u32 at = 0;
-    if (f->is_entry) {
-        for (u32 i = 0, offset = 0; i < f->param_count; i++) {  // the kernel's parameter block
-            const Var *var = &lo->m->vars[f->params + i];
-            offset = align_up(offset, var->align);
-            lo->var_offset[f->params + i] = offset;
-            offset += (u32)var->size;
-        }
-    } else {
-        at = param_layout(lo->m, f, lo->var_offset);
-    }
+    // A kernel's parameters lie in a block of their own, those of other functions at the begin of the frame.
+    u32 params = param_layout(lo->m, f, lo->var_offset), at = f->is_entry ? 0 : params;
     for (u32 i = 0; i < f->var_count; i++) {
         const Var *var = &lo->m->vars[f->vars + i];
         if (var->space != SPACE_LOCAL && var->space != SPACE_PARAM) continue;

@@ -123,8 +123,6 @@ void lower_address(Lower *lo, const Operand *o, SimInsn *in, u32 src) {
     }
 }
 
-static u32 align_up(u32 value, u32 align) { return align ? (value + align - 1) / align * align : value; }
-
 u32 param_layout(const Module *m, const Function *f, u32 *offsets) {
     u32 at = 0;
     for (u32 i = 0; i < f->return_count + f->param_count; i++) {
