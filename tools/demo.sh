@@ -52,7 +52,7 @@ if [ -n "$nvcc" ] && command -v python3 >/dev/null; then
     say "nvcc is here, so every example is built and run (what each shows: examples/README.md):"
     examples/build.sh --exe $folder/programs
     for program in "$folder"/programs/*; do
-        printf '%s\tprograms/%s\t--n 256\t\n' "$(basename "$program")" "$(basename "$program")"
+        printf '%s\tprograms/%s\t\t\n' "$(basename "$program")" "$(basename "$program")"
     done >$folder/programs.tsv
     tools/run_programs.py $folder/programs.tsv --warplens "$warplens" --jobs 1
 fi
