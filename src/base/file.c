@@ -10,7 +10,8 @@
 
 #include "base/mem.h"
 
-enum { MAP_FROM = 256 << 10 };  // smaller files are read: a mapping costs more than the copy
+enum { MAP_FROM = 256 << 10 };     // smaller files are read: a mapping costs more than the copy
+#define STREAM_LIMIT (4ull << 30)  // bytes of what is no regular file: /dev/zero never ends
 
 static Status fail(Diag *diag, const char *name, const char *doing, int error) {
     diag_text(diag, DIAG_ERROR, name, 0, 0, "cannot %s: %s", doing, strerror(error));
@@ -18,8 +19,8 @@ static Status fail(Diag *diag, const char *name, const char *doing, int error) {
     return error == ENOENT || error == ENOTDIR ? STATUS_NOT_FOUND : STATUS_IO;
 }
 
-// Reads to the end of any kind of file. `expected` is a first guess at its size.
-static Status read_all(int handle, size_t expected, const char *name, FileData *file, Diag *diag) {
+// Reads to the end of any kind of file, of about `limit` bytes at most. `expected` is a first guess at its size.
+static Status read_all(int handle, size_t expected, size_t limit, const char *name, FileData *file, Diag *diag) {
     size_t cap = expected + 2 < 4096 ? 4096 : expected + 2;  // room for the NUL, and to see the end without growing
     u8 *data = mem_alloc(cap);
     size_t size = 0;
@@ -38,6 +39,10 @@ static Status read_all(int handle, size_t expected, const char *name, FileData *
             return STATUS_OK;
         }
         if (size < cap - 1) continue;
+        if (cap > limit) {
+            mem_free(data);
+            return fail(diag, name, "read", EFBIG);
+        }
         u8 *grown = mem_resize(data, cap * 2);
         if (!grown) mem_free(data);
         data = grown;
@@ -61,7 +66,9 @@ static Status read_handle(int handle, const char *name, FileData *file, Diag *di
     if (fstat(handle, &info) != 0) return fail(diag, name, "read", errno);
     if (S_ISDIR(info.st_mode)) return fail(diag, name, "read", EISDIR);
     if (map(handle, &info, file)) return STATUS_OK;
-    return read_all(handle, S_ISREG(info.st_mode) ? (size_t)info.st_size : 0, name, file, diag);
+    bool regular = S_ISREG(info.st_mode);
+    return read_all(handle, regular ? (size_t)info.st_size : 0, regular ? SIZE_MAX / 4 : STREAM_LIMIT, name, file,
+                    diag);
 }
 
 Status file_read(const char *path, FileData *file, Diag *diag) {

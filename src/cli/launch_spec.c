@@ -2,7 +2,7 @@
 #include "cli/launch_spec.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,21 +74,24 @@ static bool fits(u8 type, const char *text, u64 bits) {
     return bits < 1ull << (is_signed ? width - 1 : width);
 }
 
+static void float_bits(u8 type, f64 value, u64 *bits) {
+    f32 narrow = (f32)value;
+    u16 half = (u16)f16_of_f64(value);
+    if (type == SPEC_F64)
+        memcpy(bits, &value, 8);
+    else if (type == SPEC_F32)
+        memcpy(bits, &narrow, 4);
+    else
+        memcpy(bits, &half, 2);
+}
+
 // A number as the bytes of a type; false when it is none, or too large. Integers keep all 64 bits.
 static bool to_bits(u8 type, const char *text, u64 *bits) {
     char *end;
     *bits = 0;
     errno = 0;
     if (is_float(type)) {
-        f64 value = strtod(text, &end);
-        f32 narrow = (f32)value;
-        u16 half = (u16)f16_of_f64(value);
-        if (type == SPEC_F64)
-            memcpy(bits, &value, 8);
-        else if (type == SPEC_F32)
-            memcpy(bits, &narrow, 4);
-        else
-            memcpy(bits, &half, 2);
+        float_bits(type, strtod(text, &end), bits);
         return end != text && *end == 0;
     }
     *bits = *text == '-' ? (u64)strtoll(text, &end, 0) : strtoull(text, &end, 0);
@@ -123,14 +126,18 @@ static void put(SpecBuffer *b, u64 i, u64 bits) {
     memcpy(b->data + i * types[b->type].size, &bits, types[b->type].size);
 }
 
+// A number of a sequence; one that an integer type cannot hold leaves the element as it is.
 static void put_number(SpecBuffer *b, u64 i, f64 value) {
-    char text[40];
-    u64 bits;
-    if (is_float(b->type))
-        snprintf(text, sizeof text, "%.17g", value);
-    else
-        snprintf(text, sizeof text, "%.0f", value);
-    if (to_bits(b->type, text, &bits)) put(b, i, bits);
+    u64 bits = 0;
+    if (is_float(b->type)) {
+        float_bits(b->type, value, &bits);
+        return put(b, i, bits);
+    }
+    u32 width = types[b->type].size * 8;
+    bool is_signed = types[b->type].name[0] == 's';
+    f64 whole = nearbyint(value), limit = ldexp(1, (int)(is_signed ? width - 1 : width));
+    if (!(whole < limit) || whole < (is_signed ? -limit : 0)) return;
+    put(b, i, whole < 0 ? (u64)(i64)whole : (u64)whole);
 }
 
 static void init_fill(Reader *r, SpecBuffer *b) {
@@ -379,13 +386,10 @@ static void read_line(Reader *r) {
     complain(r, "`%s` is no directive; kernel, grid, block, shared, buffer, param, expect, launch are", name);
 }
 
-Status launch_spec_read(const char *path, LaunchSpec *spec, Diag *diag) {
-    FileData file;
+Status launch_spec_parse(const char *path, Str content, LaunchSpec *spec, Diag *diag) {
     *spec = (LaunchSpec){0};
-    TRY(file_read(path, &file, diag));
     Reader r = {.spec = spec, .path = path, .diag = diag};
-    char *text = arena_copy_str(&spec->arena, (Str){(const char *)file.data, file.size});
-    file_release(&file);
+    char *text = arena_copy_str(&spec->arena, content);
     if (!text) return STATUS_NO_MEMORY;
     for (char *line = text; line && r.status != STATUS_NO_MEMORY;) {
         char *end = strchr(line, '\n');
@@ -398,6 +402,14 @@ Status launch_spec_read(const char *path, LaunchSpec *spec, Diag *diag) {
     if (r.status == STATUS_OK && (r.any || !r.explicit_launch)) end_launch(&r);
     if (r.status != STATUS_OK) launch_spec_free(spec);
     return r.status;
+}
+
+Status launch_spec_read(const char *path, LaunchSpec *spec, Diag *diag) {
+    FileData file;
+    TRY(file_read(path, &file, diag));
+    Status status = launch_spec_parse(path, (Str){(const char *)file.data, file.size}, spec, diag);
+    file_release(&file);
+    return status;
 }
 
 void launch_spec_free(LaunchSpec *spec) {

@@ -60,6 +60,8 @@ typedef struct LaunchSpec {
 } LaunchSpec;
 
 WL_MUST_USE Status launch_spec_read(const char *path, LaunchSpec *spec, Diag *diag);
+// The same for text in memory; `path` names it in messages, and files that it names are looked for beside it.
+WL_MUST_USE Status launch_spec_parse(const char *path, Str content, LaunchSpec *spec, Diag *diag);
 void launch_spec_free(LaunchSpec *spec);
 u32 spec_type_size(u8 type);
 f64 spec_element(u8 type, const u8 *data, u64 index);  // as a number, for messages and float comparison

@@ -100,8 +100,17 @@ static Status read_value(Loader *loader, const KeyInfo *key, char *value, const 
 
 static Status load_file(Loader *loader, const char *id, const Line *from);
 
-static Status read_pair(Loader *loader, char *name, char *value, bool *seen, const Line *at) {
-    if (strcmp(name, "inherit") == 0) return load_file(loader, value, at);
+// What one file has given so far.
+typedef struct Seen {
+    bool keys[WL_COUNT(keys)], inherit;
+} Seen;
+
+static Status read_pair(Loader *loader, char *name, char *value, Seen *seen, const Line *at) {
+    if (strcmp(name, "inherit") == 0) {
+        if (!seen->inherit) return seen->inherit = true, load_file(loader, value, at);
+        LINE_ERROR(loader, at, "inherit is given twice");
+        return STATUS_INVALID;
+    }
     if (strcmp(name, "name") == 0) {
         if (!*value || strlen(value) >= sizeof loader->model->name) {
             LINE_ERROR(loader, at, "name: 1 to %zu characters are possible", sizeof loader->model->name - 1);
@@ -112,11 +121,11 @@ static Status read_pair(Loader *loader, char *name, char *value, bool *seen, con
     }
     for (u32 i = 0; i < WL_COUNT(keys); i++) {
         if (strcmp(name, keys[i].text) != 0) continue;
-        if (seen[i]) {
+        if (seen->keys[i]) {
             LINE_ERROR(loader, at, "%s is given twice", name);
             return STATUS_INVALID;
         }
-        seen[i] = loader->given[i] = true;
+        seen->keys[i] = loader->given[i] = true;
         return read_value(loader, &keys[i], value, at);
     }
     LINE_ERROR(loader, at, "unknown key '%s'", name);
@@ -124,7 +133,7 @@ static Status read_pair(Loader *loader, char *name, char *value, bool *seen, con
 }
 
 static Status read_lines(Loader *loader, const char *path, char *text) {
-    bool seen[WL_COUNT(keys)] = {false};
+    Seen seen = {0};
     Status result = STATUS_OK;
     Line at = {.path = path};
     for (char *next = text; next;) {
@@ -139,7 +148,7 @@ static Status read_lines(Loader *loader, const char *path, char *text) {
         Status status = STATUS_INVALID;
         if (equals) {
             *equals = 0;
-            status = read_pair(loader, trim(line), trim(equals + 1), seen, &at);
+            status = read_pair(loader, trim(line), trim(equals + 1), &seen, &at);
         } else {
             LINE_ERROR(loader, &at, "expected `key = value`");
         }

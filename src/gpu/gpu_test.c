@@ -71,6 +71,7 @@ TEST(mistakes_are_told_with_their_line) {
     expect_error("inherit = h200\nmemory = 18446744073709551615 GiB\n", 2, "out of range");
     expect_error("inherit = h200\n\nsms\n", 3, "expected");
     expect_error("inherit = h200\nsms = 3\nsms = 4\n", 3, "given twice");
+    expect_error("inherit = h200\ninherit = h200\n", 2, "given twice");
     expect_error("name = x\n", 0, "sms is missing");
     expect_error("inherit = h200\nshared_per_cta = 300 KiB\n", 0, "more threads or shared memory");
 }
