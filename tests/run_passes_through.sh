@@ -40,6 +40,13 @@ same "exit code of a CUDA program" $? 2
 same "a program without CUDA" "$("$W" run -o "$T/plain.wlp" echo hello 2>&1)" hello
 [ ! -e "$T/plain.wlp" ] || fail "a program without CUDA left a profile"
 
+# A static runtime is reached in a program without kernels too (deviceQuery): such a program has no fat binary section.
+if [ "$(uname -m)" = x86_64 ] && command -v objcopy >/dev/null && command -v xz >/dev/null; then
+    unpack_prebuilt
+    objcopy --rename-section .nvFatBinSegment=.other "$T/matmul" "$T/no_kernels"
+    same "a static runtime without fat binary section" "$("$W" run -q -o "$T/bare.wlp" "$T/no_kernels" --n 32 2>&1 | tail -1)" "RESULT PASS"
+fi
+
 # The working folder stays, and the default profile lies in it.
 mkdir "$T/folder"
 (cd "$T/folder" && "$W" run ../launches "$OLDPWD/$fatbin" 1 && "$W" run ../launches "$OLDPWD/$fatbin" 1) >/dev/null 2>&1

@@ -5,11 +5,11 @@
 
 enum { CHAIN = 64, ROUNDS = 64 };
 
-// name, register class, C type, first value, instruction with %0 as destination and first source, %1 as second source
+// Rows with two instructions say so in their names (add_xor). name, register class, C type, first value, instruction with %0 as destination and first source, %1 as second source
 #define OPS(X)                                                                                   \
-    X(add_s32, "r", int, 3, "add.s32 %0, %0, %1;")                                               \
-    X(xor_b32, "r", int, 3, "xor.b32 %0, %0, %1;")                                               \
-    X(shl_b32, "r", int, 3, "shl.b32 %0, %0, 1;")                                                \
+    X(add_xor_b32, "r", int, 3, "{.reg .s32 t; add.s32 t, %0, %1; xor.b32 %0, t, %1;}")                                               \
+    X(min_sub_s32, "r", int, 3, "{.reg .s32 t; min.s32 t, %0, %1; sub.s32 %0, t, %0;}")                                               \
+    X(shl_b32, "r", int, 3, "shl.b32 %0, %0, %1;")                                                \
     X(shf_l, "r", int, 3, "shf.l.wrap.b32 %0, %0, %1, 7;")                                       \
     X(mul_lo_s32, "r", int, 3, "mul.lo.s32 %0, %0, %1;")                                         \
     X(mad_lo_s32, "r", int, 3, "mad.lo.s32 %0, %0, %1, %1;")                                     \
@@ -50,7 +50,7 @@ enum { CHAIN = 64, ROUNDS = 64 };
     X(cvt_f64_f32_f64, "d", double, 3, "{.reg .f32 t; cvt.rn.f32.f64 t, %0; cvt.f64.f32 %0, t;}") \
     X(cvt_f16_f32_f16, "f", float, 3, "{.reg .b16 t; cvt.rn.f16.f32 t, %0; cvt.f32.f16 %0, t;}")  \
     X(setp_selp, "r", int, 3, "{.reg .pred p; setp.lt.s32 p, %0, %1; selp.b32 %0, %1, %0, p;}")   \
-    X(shfl_idx, "r", int, 3, "shfl.sync.idx.b32 %0, %0, %1, 31, -1;")                            \
+    X(shfl_bfly, "r", int, 3, "shfl.sync.bfly.b32 %0, %0, %1, 31, -1;")                            \
     X(vote_ballot, "r", int, 3,                                                                  \
       "{.reg .pred p; setp.ne.s32 p, %0, 0; vote.sync.ballot.b32 %0, p, -1;}")                   \
     X(redux_add, "r", int, 3, "redux.sync.add.s32 %0, %0, -1;")                                  \
@@ -61,8 +61,8 @@ enum { CHAIN = 64, ROUNDS = 64 };
 #define REPEAT64(s) REPEAT16(s) REPEAT16(s) REPEAT16(s) REPEAT16(s)
 
 #define KERNELS(name, letter, type, value, text)                                                        \
-    __global__ void latency_##name(i64 *cycles, type *out, type second) {                               \
-        type a = value;                                                                                 \
+    __global__ void latency_##name(i64 *cycles, type *out, type first, type second) {                   \
+        type a = first;                                                                                 \
         i64 start = 0, end = 0;                                                                         \
         for (int round = 0; round < 3; round++) { /* the last one finds its code in the cache */        \
             __syncwarp();                                                                               \
@@ -74,9 +74,9 @@ enum { CHAIN = 64, ROUNDS = 64 };
         }                                                                                               \
         if (threadIdx.x == 0) cycles[0] = end - start;                                                  \
     }                                                                                                   \
-    __global__ void throughput_##name(i64 *cycles, type *out, type second) {                            \
+    __global__ void throughput_##name(i64 *cycles, type *out, type first, type second) {                \
         type a[8];                                                                                      \
-        for (int i = 0; i < 8; i++) a[i] = value + (type)i;                                             \
+        for (int i = 0; i < 8; i++) a[i] = first + (type)i;                                             \
         __syncthreads();                                                                                \
         i64 start = now();                                                                              \
         for (int round = 0; round < ROUNDS; round++) {                                                  \
@@ -162,19 +162,19 @@ __global__ void divergent(i64 *cycles, float *out, int paths) {
     if (threadIdx.x == 0) cycles[0] = end - start;
 }
 
-template <typename T, typename F> static void measure(const char *name, F latency, F throughput, T second) {
+template <typename T, typename F> static void measure(const char *name, F latency, F throughput, T first, T second) {
     static void *out;
     char text[128];
     i64 *cycles = cycles_buffer();
     if (!out) CHECK(cudaMalloc(&out, 1 << 16));
     latency_nothing<<<1, 32>>>(cycles, (int *)out, 1);
     i64 frame = cycles_read(cycles, 0);
-    latency<<<1, 32>>>(cycles, (T *)out, second);
+    latency<<<1, 32>>>(cycles, (T *)out, first, second);
     snprintf(text, sizeof text, "latency/%s", name);
     report(text, (double)(cycles_read(cycles, 0) - frame) / CHAIN, "cycles", "dependent, one warp");
     static const int warps[] = {1, 4, 8, 16, 32};
     for (int w : warps) {
-        throughput<<<1, w * 32>>>(cycles, (T *)out, second);
+        throughput<<<1, w * 32>>>(cycles, (T *)out, first, second);
         snprintf(text, sizeof text, "throughput/%s/%d_warps", name, w);
         report(text, (double)w * ROUNDS * 32 / (double)cycles_read(cycles, 0), "warp instructions/cycle/SM", "8 independent chains");
     }
@@ -185,7 +185,7 @@ int main() {
     int *out;
     char text[128];
     CHECK(cudaMalloc(&out, 1 << 16));
-#define MEASURE(name, letter, type, value, ptx) measure<type>(#name, latency_##name, throughput_##name, (type)(value));
+#define MEASURE(name, letter, type, value, ptx) measure<type>(#name, latency_##name, throughput_##name, (type)(value), (type)(value));
     OPS(MEASURE)
     for (int warps = 1; warps <= 32; warps *= 2) {
         latency_barrier<<<1, warps * 32>>>(cycles);

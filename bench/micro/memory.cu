@@ -127,7 +127,7 @@ __global__ void shared_throughput(i64 *cycles, int stride_words, unsigned *out) 
     i64 begin = now();
     for (int i = 0; i < 64; i++) {
 #pragma unroll
-        for (int k = 0; k < 8; k++) asm volatile("ld.shared.u32 %0, [%1];" : "=r"(v[k]) : "r"(p) : "memory");
+        for (int k = 0; k < 8; k++) asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(v[k]) : "r"(p) : "memory");
 #pragma unroll
         for (int k = 0; k < 8; k++) sum += v[k];
     }
@@ -144,12 +144,12 @@ template <int BYTES, bool STORE> __global__ void shared_wide(i64 *cycles, unsign
     unsigned p = (unsigned)__cvta_generic_to_shared(words) + threadIdx.x % 512 * BYTES, a = 1, b = 1, c = 1, d = 1, sum = 0;
     i64 begin = now();
     for (int i = 0; i < 256; i++) {
-        if (STORE && BYTES == 4) asm volatile("st.shared.u32 [%0], %1;" ::"r"(p), "r"(a) : "memory");
-        if (STORE && BYTES == 8) asm volatile("st.shared.v2.u32 [%0], {%1,%2};" ::"r"(p), "r"(a), "r"(b) : "memory");
-        if (STORE && BYTES == 16) asm volatile("st.shared.v4.u32 [%0], {%1,%2,%3,%4};" ::"r"(p), "r"(a), "r"(b), "r"(c), "r"(d) : "memory");
-        if (!STORE && BYTES == 4) asm volatile("ld.shared.u32 %0, [%1];" : "=r"(a) : "r"(p) : "memory");
-        if (!STORE && BYTES == 8) asm volatile("ld.shared.v2.u32 {%0,%1}, [%2];" : "=r"(a), "=r"(b) : "r"(p) : "memory");
-        if (!STORE && BYTES == 16) asm volatile("ld.shared.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(a), "=r"(b), "=r"(c), "=r"(d) : "r"(p) : "memory");
+        if (STORE && BYTES == 4) asm volatile("st.volatile.shared.u32 [%0], %1;" ::"r"(p), "r"(a) : "memory");
+        if (STORE && BYTES == 8) asm volatile("st.volatile.shared.v2.u32 [%0], {%1,%2};" ::"r"(p), "r"(a), "r"(b) : "memory");
+        if (STORE && BYTES == 16) asm volatile("st.volatile.shared.v4.u32 [%0], {%1,%2,%3,%4};" ::"r"(p), "r"(a), "r"(b), "r"(c), "r"(d) : "memory");
+        if (!STORE && BYTES == 4) asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(a) : "r"(p) : "memory");
+        if (!STORE && BYTES == 8) asm volatile("ld.volatile.shared.v2.u32 {%0,%1}, [%2];" : "=r"(a), "=r"(b) : "r"(p) : "memory");
+        if (!STORE && BYTES == 16) asm volatile("ld.volatile.shared.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(a), "=r"(b), "=r"(c), "=r"(d) : "r"(p) : "memory");
     }
     sum += a + b + c + d;
     __syncthreads();
@@ -288,12 +288,14 @@ static void bandwidths(char *device, unsigned *out) {
 }
 
 // --- what an access costs that touches many sectors or lines ----------------------------------------------------------
-template <bool STORE> __global__ void strided(char *data, int stride, int rounds, i64 *cycles, unsigned *out) {
+// `zero` is 0, which the compiler does not know, so that no access can be left out.
+template <bool STORE> __global__ void strided(char *data, int stride, int zero, int rounds, i64 *cycles, unsigned *out) {
     char *p = data + (size_t)(threadIdx.x % 32) * stride;
     unsigned sum = 0;
     __syncthreads();
     i64 begin = now();
-    for (int i = 0; i < rounds; i++) {
+#pragma unroll 8
+    for (int i = 0; i < rounds; i++, p += zero) {
         unsigned v = 1;
         if (STORE)
             asm volatile("st.global.u32 [%0], %1;" ::"l"(p), "r"(i) : "memory");
@@ -325,10 +327,10 @@ static void strides(char *device, unsigned *out) {
     i64 *cycles = cycles_buffer();
     char text[128];
     for (int stride : steps) {
-        strided<false><<<1, 512>>>(device, stride, 256, cycles, out);
+        strided<false><<<1, 512>>>(device, stride, 0, 256, cycles, out);
         snprintf(text, sizeof text, "stride/load_l1/%d", stride);
         report(text, (double)cycles_read(cycles, 0) / (16 * 256), "cycles/warp load", "32-bit, L1 hits, 16 warps");
-        strided<true><<<1, 512>>>(device, stride, 256, cycles, out);
+        strided<true><<<1, 512>>>(device, stride, 0, 256, cycles, out);
         snprintf(text, sizeof text, "stride/store/%d", stride);
         report(text, (double)cycles_read(cycles, 0) / (16 * 256), "cycles/warp store", "32-bit, 16 warps, same lines again");
         if (stride < 8) continue;
@@ -426,7 +428,7 @@ __global__ void texture_throughput(cudaTextureObject_t t, i64 *cycles, int *out)
     __syncthreads();
     i64 begin = now();
 #pragma unroll 8
-    for (int i = 0; i < 256; i++) sum += tex1Dfetch<int>(t, (int)threadIdx.x + (i & 7) * 32);
+    for (int i = 0; i < 256; i++) sum += tex1Dfetch<int>(t, (int)threadIdx.x + i * 8);
     __syncthreads();
     i64 end = now();
     out[threadIdx.x] = sum;

@@ -79,8 +79,12 @@ PatchResult patch_program(u32 *patched, Diag *diag) {
     *patched = 0;
     if (elf_file_open_self(&file, &load_bias, NULL) != STATUS_OK) return PATCH_NONE;
     PatchResult result = PATCH_NONE;
-    if (elf_file_find_section(file, ".nvFatBinSegment", &section) && !needs_shared_runtime(file))
-        result = elf_file_has_table(file, ELF_SYMTAB) ? patch_targets(file, load_bias, patched, diag) : PATCH_STRIPPED;
+    if (!needs_shared_runtime(file)) {  // a program without kernels (deviceQuery) has the runtime but no fat binary
+        if (elf_file_has_table(file, ELF_SYMTAB))
+            result = patch_targets(file, load_bias, patched, diag);
+        else if (elf_file_find_section(file, ".nvFatBinSegment", &section))
+            result = PATCH_STRIPPED;
+    }
     elf_file_close(file);
     return result;
 }
