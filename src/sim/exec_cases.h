@@ -13,7 +13,8 @@ enum { CASE_LANES = 4096, CASE_INPUTS = 18, CASE_OUTPUTS = 8 };  // 64-bit words
 // Destinations: r 32 bits, x 64, t 16, p predicate, P 32 bits|predicate, D predicate|predicate.
 // Sources: f f32, d f64, i 32-bit and l 64-bit integer, s 16-bit integer, h f16, H f16x2, b bf16, B bf16x2, w two fp8,
 // z f32 below 64, a amount 0..255, u 0..31, A -10..9, q predicate, m full membermask, k shfl's clamp and mask, #
-// immediate; small numbers, so that sums are exact: E two f16, F two bf16, G f32, Y f64, X four e4m3.
+// immediate; o f16 or bf16, O two of them, often the NaN that stands for out of bounds; small numbers, so that sums are
+// exact: E two f16, F two bf16, G f32, Y f64, X four e4m3.
 typedef struct ExecCase {
     const char *mnemonic, *operands;
     u64 hash;  // of the GPU's results; 0: they are approximate, or a choice of the hardware that is not followed
@@ -140,6 +141,8 @@ static u64 case_value(char kind) {
     case 's': return case_int(16);
     case 'h':
     case 'b': return case_half(r);
+    case 'o': return r >> 62 ? case_half(case_random()) : 0xffff;
+    case 'O': return case_value('o') | case_value('o') << 16;
     case 'H':
     case 'B': return case_half(r) | case_half(case_random()) << 16;
     case 'a': return r >> 60 ? r % 72 : r & 0xff;
@@ -160,7 +163,7 @@ static u64 case_value(char kind) {
 }
 
 static bool case_is_wide(char kind) { return strchr("dlxY", kind) != NULL; }
-static bool case_is_short(char kind) { return strchr("shbtw", kind) != NULL; }
+static bool case_is_short(char kind) { return strchr("shbtwo", kind) != NULL; }
 
 // The kinds of the destinations and of the sources, without braces.
 typedef struct CaseKinds {

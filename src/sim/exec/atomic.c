@@ -57,6 +57,24 @@ static u64 add_f64(u64 a, u64 b, u64 c) {
 HALF_OPS(f16)
 HALF_OPS(bf16)
 
+// The smaller or larger number; a NaN only where both are; -0 below +0.
+#define HALF_MIN_MAX(name, op, OP, ZERO_OP)                                   \
+    static u32 op##_##name##_of(u32 a, u32 b) {                               \
+        f32 fa = name##_to_f32(a), fb = name##_to_f32(b);                     \
+        u32 m = fa == fb ? (a ZERO_OP b) : fb != fb || fa OP fb ? a : b;      \
+        return fa != fa && fb != fb ? NAN_BITS_HALF : m;                      \
+    }                                                                         \
+    static u64 op##_##name(u64 a, u64 b, u64 c) {                             \
+        return (void)c, op##_##name##_of((u32)a & 0xffff, (u32)b & 0xffff);   \
+    }                                                                         \
+    static u64 op##_##name##x2(u64 a, u64 b, u64 c) {                         \
+        return op##_##name(a, b, c) | op##_##name(a >> 16, b >> 16, c) << 16; \
+    }
+HALF_MIN_MAX(f16, min, <, |)
+HALF_MIN_MAX(f16, max, >, &)
+HALF_MIN_MAX(bf16, min, <, |)
+HALF_MIN_MAX(bf16, max, >, &)
+
 // --- the warp ----------------------------------------------------------------------------------------------------
 static inline u64 lane_value(const Exec *x, SimOperand operand, u32 lane, u32 bytes) {
     const void *lanes = exec_operand(x, operand);
@@ -113,6 +131,33 @@ static void atomic(Exec *x, const SimInsn *in, u32 mask) {
     count_atomic(x, global, global_count, shared, shared_mask, bytes);
 }
 
+// Vectors: each element is an atomic of its own, in global memory. The list holds the destination's elements where
+// there is one, then the source's.
+static void atomic_vector(Exec *x, const SimInsn *in, u32 mask) {
+    AtomicOp op = atomic_ops()[in->mods];
+    u64 global[LANES];
+    u32 count = 0, bytes = in->width, elements = in->count, whole = bytes * elements;
+    const SimOperand *list = exec_list(x, in), *source = list + (in->list_count - elements);
+    for (u32 left = mask; left; left &= left - 1) {
+        u32 l = (u32)__builtin_ctz(left);
+        u64 address = access_address(x, in->src[0], in->offset, l);
+        u8 space;
+        u8 *memory = access_resolve(x, l, address, whole, in->space, true, &space);
+        if (!memory) return;
+        global[count++] = address;
+        for (u32 k = 0; k < elements; k++) {
+            u64 old = 0;
+            memcpy(&old, memory + k * bytes, bytes);
+            u64 value = op(old, lane_value(x, source[k], l, bytes), 0);
+            memcpy(memory + k * bytes, &value, bytes);
+            x->stores += value != old;
+            x->polls += value == old;
+            if (source != list && list[k] != SIM_NO_OPERAND) ((u32 *)exec_operand(x, list[k]))[l] = (u32)old;
+        }
+    }
+    count_atomic(x, global, count, NULL, 0, whole);
+}
+
 // atom.cas.b128, atom.exch.b128: register pairs.
 static void atomic128(Exec *x, const SimInsn *in, u32 mask) {
     u64 global[LANES];
@@ -152,6 +197,8 @@ typedef struct AtomicRow {
     X(ADD, BF16, add_bf16) X(ADD, BF16X2, add_bf16x2)                                                     \
     X(MIN, U32, min_u32) X(MIN, S32, min_i32) X(MIN, U64, min_u64) X(MIN, S64, min_i64)                   \
     X(MAX, U32, max_u32) X(MAX, S32, max_i32) X(MAX, U64, max_u64) X(MAX, S64, max_i64)                   \
+    X(MIN, F16, min_f16) X(MIN, F16X2, min_f16x2) X(MIN, BF16, min_bf16) X(MIN, BF16X2, min_bf16x2)       \
+    X(MAX, F16, max_f16) X(MAX, F16X2, max_f16x2) X(MAX, BF16, max_bf16) X(MAX, BF16X2, max_bf16x2)       \
     X(AND, NONE, op_and) X(OR, NONE, op_or) X(XOR, NONE, op_xor) X(EXCH, NONE, op_exch)                   \
     X(INC, U32, op_inc) X(DEC, U32, op_dec) X(CAS, NONE, op_cas)
 // clang-format on
@@ -173,12 +220,11 @@ static ExecFn select_atomic(const ExecShape *shape, SimInsn *in, u16 token) {
     const Form *form = shape->form;
     u8 type = form->types[form->type_count - 1];
     in->width = (u8)type_bytes(type);
-    if (form->vector > 1 || in->list_count) return NULL;
     if (in->width == 16) return atomic128;
     for (u32 i = 0; i < WL_COUNT(rows); i++) {
         if (rows[i].op != token || (rows[i].type != TYPE_NONE && rows[i].type != type)) continue;
         in->mods = (u16)i;
-        return atomic;
+        return in->list_count ? atomic_vector : atomic;
     }
     return NULL;
 }
@@ -186,3 +232,5 @@ static ExecFn select_atomic(const ExecShape *shape, SimInsn *in, u16 token) {
 EXEC_SELECT(atom) { return select_atomic(shape, in, shape->form->mods[MOD_ATOM_OP]); }
 EXEC_SELECT(atom_cas) { return select_atomic(shape, in, ATOM_OP_CAS); }
 EXEC_SELECT(red) { return select_atomic(shape, in, shape->form->mods[MOD_ATOM_OP]); }
+EXEC_SELECT(atom_vector) { return select_atomic(shape, in, shape->form->mods[MOD_ATOM_OP]); }
+EXEC_SELECT(red_vector) { return select_atomic(shape, in, shape->form->mods[MOD_ATOM_OP]); }

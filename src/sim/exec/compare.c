@@ -149,13 +149,26 @@ static void set_f32(Exec *x, const SimInsn *in, u32 mask) {
     CellF32 *d = exec_operand(x, in->dst);
     LANES_SET(mask, CellF32, d, lane_bit[l] & result ? 1.0f : 0.0f);
 }
-EXEC_SELECT(set) {
+static void set_f16(Exec *x, const SimInsn *in, u32 mask) {
+    u32 result = combine(x, in, run_test(x, in));
+    Cell32 *d = exec_operand(x, in->dst);
+    LANES_SET(mask, Cell32, d, lane_bit[l] & result ? 0x3c00 : 0);
+}
+static void set_bf16(Exec *x, const SimInsn *in, u32 mask) {
+    u32 result = combine(x, in, run_test(x, in));
+    Cell32 *d = exec_operand(x, in->dst);
+    LANES_SET(mask, Cell32, d, lane_bit[l] & result ? 0x3f80 : 0);
+}
+static ExecFn select_set(const ExecShape *shape, SimInsn *in) {
+    static const ExecFn by_result[TYPE_COUNT] = {
+        [TYPE_U32] = set_int, [TYPE_S32] = set_int, [TYPE_F32] = set_f32, [TYPE_F16] = set_f16, [TYPE_BF16] = set_bf16};
     u16 cmp = shape_mod(shape, MOD_CMP);
     u32 row = row_of(shape_type(shape, 1), shape_has(shape, MOD_FTZ));
-    if (!tests[row][cmp - CMP_EQ]) return NULL;
     in->mods = pack_mods(row, cmp, shape_mod(shape, MOD_BOOL));
-    return shape_type(shape, 0) == TYPE_F32 ? set_f32 : set_int;
+    return tests[row][cmp - CMP_EQ] ? by_result[shape_type(shape, 0)] : NULL;
 }
+EXEC_SELECT(set) { return select_set(shape, in); }
+EXEC_SELECT(set_to_half) { return select_set(shape, in); }
 
 // Selection.
 #define SELECT_(name, T, CHOICE)                                                           \

@@ -348,7 +348,8 @@ EXEC_SELECT(cvt_f) {
     if (!loads[plan->load]) return NULL;
     ExecFn fn = select_fast(shape, in, plan);
     if (fn) return fn;
-    if (to == TYPE_F64 && (from == TYPE_U64 || from == TYPE_S64)) return NULL;  // with .sat: not worth a path
+    // Rounded to odd, 64-bit integers are not exact; clamped to [0, 1] they are.
+    if (to == TYPE_F64 && (from == TYPE_U64 || from == TYPE_S64) && !(plan->clamp & CLAMP_SAT)) return NULL;
     in->offset = u.bits;
     return cvt_any;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cvt to tf32, and to and from pairs: f16x2 and bf16x2 from two f32, e4m3x2 and e5m2x2 from and to pairs (PTX
-// ISA 9.7.9.21).
+// cvt to tf32, and to and from pairs: f16x2 and bf16x2 from two f32; e4m3x2, e5m2x2, e2m3x2, e3m2x2, e2m1x2 and ue8m0x2
+// from and to pairs (PTX ISA 9.7.9.21).
 #include "sim/exec/convert.h"
 #include "sim/exec/fp8.h"
 #include "sim/exec/half.h"
@@ -79,6 +79,66 @@ EXEC_SELECT(cvt_fp8) {
                      (shape_has(shape, MOD_RELU) ? WITH_RELU : 0));
     if (!narrows) return half_from_fp8;
     return from == TYPE_F32 ? fp8_from_f32 : fp8_from_half;
+}
+
+// fp6 and fp4: in->mods is the format and WITH_RELU. Elements lie 8 bits apart, those of e2m1 4 bits.
+enum { MINI_FORMAT = 7, MINI_RELU = 8 };
+static u32 mini_shift(const SimInsn *in) { return (in->mods & MINI_FORMAT) == FP4_E2M1 ? 4 : 8; }
+static u32 mini_narrow(const SimInsn *in, f32 v) {
+    return fp8_of_f32((Fp8)(in->mods & MINI_FORMAT), in->mods & MINI_RELU ? relu_f32(v) : v);
+}
+static u32 mini_widen(const SimInsn *in, u32 codes) {
+    f32 v = fp8_to_f32((Fp8)(in->mods & MINI_FORMAT), (u8)codes);
+    return f16_of_f32(in->mods & MINI_RELU ? relu_f32(v) : v);
+}
+static void mini_from_f32(Exec *x, const SimInsn *in, u32 mask) {
+    Cell32 *d = exec_operand(x, in->dst);
+    const CellF32 *a = exec_operand(x, in->src[0]), *b = exec_operand(x, in->src[1]);
+    u32 shift = mini_shift(in);
+    FOR_LANES(mask, d[l] = mini_narrow(in, b[l]) | mini_narrow(in, a[l]) << shift);
+}
+static void half_from_mini(Exec *x, const SimInsn *in, u32 mask) {
+    Cell32 *d = exec_operand(x, in->dst);
+    const Cell32 *a = exec_operand(x, in->src[0]);
+    u32 shift = mini_shift(in);
+    FOR_LANES(mask, d[l] = mini_widen(in, a[l]) | mini_widen(in, a[l] >> shift) << 16);
+}
+EXEC_SELECT(cvt_minifloat) {
+    u8 to = shape_type(shape, 0), from = shape_type(shape, 1), mini = from == TYPE_F32 ? to : from;
+    u32 format = mini == TYPE_E2M3X2 ? FP6_E2M3 : mini == TYPE_E3M2X2 ? FP6_E3M2 : FP4_E2M1;
+    in->mods = (u16)(format | (shape_has(shape, MOD_RELU) ? MINI_RELU : 0));
+    return from == TYPE_F32 ? mini_from_f32 : half_from_mini;
+}
+
+// ue8m0: powers of two from 2^-127, 0xff is NaN. The sign is not looked at. `bits` are those of an f32.
+enum { SCALE_UP = 1, SCALE_FINITE = 2 };
+static u32 scale_of(const SimInsn *in, u32 bits) {
+    u32 magnitude = bits & 0x7fffffff, code = magnitude >> 23;
+    if (magnitude > 0x7f800000) return 0xff;
+    if (in->mods & SCALE_UP && magnitude & 0x7fffff && magnitude > 0x400000) code++;  // 0x400000: 2^-127
+    return in->mods & SCALE_FINITE && code == 0xff ? 0xfe : code;
+}
+static u32 bf16_of_scale(u32 code) { return code == 0xff ? NAN_BITS_HALF : code ? code << 7 : 0x40; }
+static void scale_from_f32(Exec *x, const SimInsn *in, u32 mask) {
+    Cell32 *d = exec_operand(x, in->dst);
+    const Cell32 *a = exec_operand(x, in->src[0]), *b = exec_operand(x, in->src[1]);
+    FOR_LANES(mask, d[l] = scale_of(in, b[l]) | scale_of(in, a[l]) << 8);
+}
+static void scale_from_bf16(Exec *x, const SimInsn *in, u32 mask) {
+    Cell32 *d = exec_operand(x, in->dst);
+    const Cell32 *a = exec_operand(x, in->src[0]);
+    FOR_LANES(mask, d[l] = scale_of(in, a[l] << 16) | scale_of(in, a[l] & 0xffff0000) << 8);
+}
+static void bf16_from_scale(Exec *x, const SimInsn *in, u32 mask) {
+    Cell32 *d = exec_operand(x, in->dst);
+    const Cell32 *a = exec_operand(x, in->src[0]);
+    FOR_LANES(mask, d[l] = bf16_of_scale(a[l] & 0xff) | bf16_of_scale(a[l] >> 8 & 0xff) << 16);
+}
+EXEC_SELECT(cvt_ue8m0) {
+    in->mods = (u16)((shape_mod(shape, MOD_RND) == RND_RP ? SCALE_UP : 0) |
+                     (shape_has(shape, MOD_SATFINITE) ? SCALE_FINITE : 0));
+    if (shape_type(shape, 0) == TYPE_BF16X2) return bf16_from_scale;
+    return shape_type(shape, 1) == TYPE_F32 ? scale_from_f32 : scale_from_bf16;
 }
 
 // tf32: f32 with 13 bits less, rounded half away from zero (.rna), to even, or cut. .rna keeps the bits of a NaN.

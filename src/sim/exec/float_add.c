@@ -111,11 +111,8 @@ static ExecFn select_float(const ExecShape *shape, SimInsn *in, const FloatFns *
     u16 rounding = shape_mod(shape, MOD_RND);
     bool directed = rounding != MOD_TOKEN_NONE && rounding != RND_RN;
     in->mods = rounding;
-    switch (shape_type(shape, 0)) {
-    case TYPE_F32: return fns->f32[directed][shape_has(shape, MOD_SAT)][shape_has(shape, MOD_FTZ)];
-    case TYPE_F64: return fns->f64[directed];
-    default: return NULL;  // f32x2: sm_100
-    }
+    if (shape_type(shape, 0) == TYPE_F64) return fns->f64[directed];
+    return fns->f32[directed][shape_has(shape, MOD_SAT)][shape_has(shape, MOD_FTZ)];
 }
 
 EXEC_SELECT(add_f) {

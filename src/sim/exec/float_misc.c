@@ -89,6 +89,31 @@ MAP2(max_f64, f64, f64, f64, max_number_f64(a, b))
 MIN_MAX_SELECT(min)
 MIN_MAX_SELECT(max)
 
+// Of three: the first two, then the third. The NaN that stands for "none of the first two is a number" loses to a
+// number.
+#define MIN_MAX3(op, suffix, FLUSH, PREPARE)                                     \
+    static inline f32 op##3_f32##suffix##_of(f32 a, f32 b, f32 c) {              \
+        f32 x = PREPARE(FLUSH(a)), y = PREPARE(FLUSH(b)), z = PREPARE(FLUSH(c)); \
+        return op##_number_f32(op##_number_f32(x, y), z);                        \
+    }                                                                            \
+    MAP3(op##3_f32##suffix, f32, f32, f32, f32, op##3_f32##suffix##_of(a, b, c)) \
+    MAP3(op##3_f32##suffix##_nan, f32, f32, f32, f32,                            \
+         propagate_nan(propagate_nan(op##3_f32##suffix##_of(a, b, c), a, b), c, c))
+#define MIN_MAX3_SELECT(op)                                                                            \
+    MIN_MAX3(op, , SAME, SAME)                                                                         \
+    MIN_MAX3(op, _ftz, flush_f32, SAME)                                                                \
+    MIN_MAX3(op, _abs, SAME, magnitude_f32)                                                            \
+    MIN_MAX3(op, _ftz_abs, flush_f32, magnitude_f32)                                                   \
+    EXEC_SELECT(op##3_f) {                                                                             \
+        static const ExecFn table[2][2][2] = {                                                         \
+            {{op##3_f32, op##3_f32_nan}, {op##3_f32_abs, op##3_f32_abs_nan}},                          \
+            {{op##3_f32_ftz, op##3_f32_ftz_nan}, {op##3_f32_ftz_abs, op##3_f32_ftz_abs_nan}}};         \
+        (void)in;                                                                                      \
+        return table[shape_has(shape, MOD_FTZ)][shape_has(shape, MOD_ABS)][shape_has(shape, MOD_NAN)]; \
+    }
+MIN_MAX3_SELECT(min)
+MIN_MAX3_SELECT(max)
+
 // testp; zeros count as normal.
 #define TESTP(name, T, condition)                                    \
     static void testp_##name(Exec *x, const SimInsn *in, u32 mask) { \

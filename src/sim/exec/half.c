@@ -66,6 +66,30 @@ FMA_HALF(f16, _ftz_relu, flush_f16, relu_f32)
 FMA_HALF(bf16, , SAME, SAME)
 FMA_HALF(bf16, _relu, SAME, relu_f32)
 
+// fma.oob: 0 where a or b is the NaN that stands for "out of bounds" (PTX ISA 9.7.4, fma).
+#define OOB_NAN 0xffffu
+static u32 oob_halves(u32 a, u32 b) {
+    u32 low = (a & 0xffff) == OOB_NAN || (b & 0xffff) == OOB_NAN, high = a >> 16 == OOB_NAN || b >> 16 == OOB_NAN;
+    return (low ? 0xffff : 0) | (high ? 0xffff0000 : 0);
+}
+#define FMA_OOB(name)                                                                    \
+    static void name##_oob(Exec *x, const SimInsn *in, u32 mask) {                       \
+        const Cell32 *a = exec_operand(x, in->src[0]), *b = exec_operand(x, in->src[1]); \
+        u32 out[LANES];                                                                  \
+        for (u32 l = 0; l < LANES; l++) out[l] = oob_halves(a[l], b[l]);                 \
+        name(x, in, mask);                                                               \
+        Cell32 *d = exec_operand(x, in->dst);                                            \
+        LANES_SET(mask, Cell32, d, d[l] & ~out[l]);                                      \
+    }
+FMA_OOB(fma_f16)
+FMA_OOB(fma_f16_x2)
+FMA_OOB(fma_f16_relu)
+FMA_OOB(fma_f16_relu_x2)
+FMA_OOB(fma_bf16)
+FMA_OOB(fma_bf16_x2)
+FMA_OOB(fma_bf16_relu)
+FMA_OOB(fma_bf16_relu_x2)
+
 // [.ftz][.sat, .relu or neither], one or two halves
 enum { PLAIN, SAT, RELU };
 typedef struct HalfFns {
@@ -82,7 +106,6 @@ static ExecFn select_half(const ExecShape *shape, const HalfFns *fns) {
     u8 type = shape_type(shape, 0);
     bool pair = ptx_types[type].elements == 2, is_f16 = type == TYPE_F16 || type == TYPE_F16X2;
     u32 clamp = shape_has(shape, MOD_SAT) ? SAT : shape_has(shape, MOD_RELU) ? RELU : PLAIN;
-    if (shape_has(shape, MOD_OOB)) return NULL;
     if (is_f16) return fns->f16[shape_has(shape, MOD_FTZ)][clamp][pair];
     return shape_has(shape, MOD_FTZ) ? NULL : fns->bf16[clamp][pair];
 }
@@ -105,7 +128,12 @@ EXEC_SELECT(fma_half) {
     static const HalfFns fns = {{{BOTH(fma_f16), BOTH(fma_f16_sat), BOTH(fma_f16_relu)},
                                  {BOTH(fma_f16_ftz), BOTH(fma_f16_ftz_sat), BOTH(fma_f16_ftz_relu)}},
                                 {BOTH(fma_bf16), {NULL, NULL}, BOTH(fma_bf16_relu)}};
+    static const ExecFn oob[2][2][2] = {{{fma_f16_oob, fma_f16_x2_oob}, {fma_f16_relu_oob, fma_f16_relu_x2_oob}},
+                                        {{fma_bf16_oob, fma_bf16_x2_oob}, {fma_bf16_relu_oob, fma_bf16_relu_x2_oob}}};
+    u8 type = shape_type(shape, 0);
+    bool bfloat = type == TYPE_BF16 || type == TYPE_BF16X2;
     (void)in;
+    if (shape_has(shape, MOD_OOB)) return oob[bfloat][shape_has(shape, MOD_RELU)][ptx_types[type].elements == 2];
     return select_half(shape, &fns);
 }
 
