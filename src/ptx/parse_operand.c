@@ -159,6 +159,19 @@ static bool finish_group(Parser *p, u32 from, u8 kind, u8 flags, Operand *operan
     return parse_flush_operands(p, from, &operand->ref);
 }
 
+// A whole vector register is the list of its elements: `%v` is {%v.x, %v.y, ...} from here on.
+static bool expand_vector(Parser *p, Operand *operand) {
+    if (operand->kind != OPERAND_REG || operand->component) return true;
+    u32 count = p->regs.data[operand->ref].vector, from = p->scratch.len;
+    if (count < 2) return true;
+    for (u32 i = 0; i < count; i++) {
+        Operand element = *operand;
+        element.component = (u8)(COMPONENT_X + i);
+        if (!PUSH(p, &p->scratch, element)) return false;
+    }
+    return finish_group(p, from, OPERAND_VECTOR, 0, operand);
+}
+
 static bool parse_element(Parser *p, Operand *operand);
 
 // Elements up to `close`, which is taken. The opening character was taken.
@@ -250,7 +263,7 @@ static bool parse_single(Parser *p, bool call, Operand *operand) {
         *operand = (Operand){.kind = OPERAND_SINK};
         return true;
     }
-    if (lex_class[(u8)c] & LEX_FIRST) return parse_symbol(p, operand);
+    if (lex_class[(u8)c] & LEX_FIRST) return parse_symbol(p, operand) && expand_vector(p, operand);
     switch (c) {
     case '[': p->lex.at++; return parse_address(p, operand);
     case '{': p->lex.at++; return parse_list(p, '}', OPERAND_VECTOR, 0, operand);
@@ -275,7 +288,10 @@ static bool parse_element(Parser *p, Operand *operand) {
             Operand element;
             lex_skip(&p->lex);
             if (*p->lex.at == '{' || *p->lex.at == '[') return parse_error(p, p->lex.at, "lists are nested too deeply");
-            if (!parse_single(p, false, &element) || !PUSH(p, &p->scratch, element)) return false;
+            const char *begin = p->lex.at;
+            if (!parse_single(p, false, &element)) return false;
+            if (element.kind == OPERAND_VECTOR) return parse_error(p, begin, "a list cannot hold a whole vector");
+            if (!PUSH(p, &p->scratch, element)) return false;
             if (parse_accept(p, '}')) break;
             if (!parse_expect(p, ',')) return false;
         }

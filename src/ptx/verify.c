@@ -62,6 +62,7 @@ static bool sreg_fits(const Verifier *v, const Operand *operand, u8 type) {
     const SregInfo *sreg = &ptx_sregs[operand->ref];
     u16 op = v->form->op;
     if (op == OP_CVT_INT || op == OP_CVT_F) return true;
+    if (op == OP_MOV_VECTOR_SREG) return sreg->vector == 4;
     if (op != OP_MOV || type == TYPE_NONE) return op == OP_MOV_UNPACK;
     u16 bits = ptx_types[sreg->type].bits, want = ptx_types[type].bits;
     return bits == want || (want == 16 && bits == 32);
@@ -79,8 +80,7 @@ static bool check_scalar(Verifier *v, u32 index, const Operand *operand, u8 type
     case OPERAND_REG: {
         const Reg *reg = &v->m->regs[operand->ref];
         if (operand->component >= COMPONENT_B0) return true;  // part of a register, video instructions
-        if (reg->vector > 1 && !operand->component)
-            return spec->vector == reg->vector || fail_operand(v, index, "is a whole vector");
+        if (reg->vector > 1 && !operand->component) return fail_operand(v, index, "is a whole vector");
         if (type_fits(reg->type, type, spec->wide)) return true;
         return fail_at(v, v->insn->line, "operand %u of '%.100s': a .%s register cannot hold .%s", index + 1,
                        mnemonic(v), ptx_types[reg->type].text, ptx_types[type].text);

@@ -339,7 +339,7 @@ static Status collect_functions(Lower *lo, FuncRef entry) {
     return STATUS_OK;
 }
 
-// Deepest local memory over all call paths; recursion or an indirect call makes it unknown.
+// Deepest local memory over all call paths; recursion, an indirect call or alloca makes it unknown.
 static u32 stack_depth(const SimProgram *p, u32 func, u8 *state, u32 *memo, bool *recursive) {
     if (state[func] == 1) return *recursive = true, 0;
     if (state[func] == 2) return memo[func];
@@ -348,6 +348,7 @@ static u32 stack_depth(const SimProgram *p, u32 func, u8 *state, u32 *memo, bool
     const SimFunc *f = &p->funcs[func];
     for (u32 i = 0; i < f->insn_count; i++) {
         const SimInsn *in = &p->insns[f->entry + i];
+        if (in->form_op == OP_ALLOCA) *recursive = true;
         if (in->kind != SIM_CALL || p->calls[in->list].builtin) continue;
         if (in->target == WL_NONE) {
             *recursive = true;

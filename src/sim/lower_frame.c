@@ -156,6 +156,12 @@ Status lower_registers(Lower *lo, const Cfg *cfg) {
     return status;
 }
 
+static bool has_alloca(const Lower *lo) {
+    for (u32 i = 0; i < lo->func->insn_count; i++)
+        if (insn_form(lo->m, &lo->m->insns[lo->func->insns + i])->op == OP_ALLOCA) return true;
+    return false;
+}
+
 void lower_locals(Lower *lo) {
     const Function *f = lo->func;
     // A kernel's parameters lie in a block of their own, those of other functions at the begin of the frame.
@@ -166,6 +172,11 @@ void lower_locals(Lower *lo) {
         at = align_up(at, var->align);
         lo->var_offset[f->vars + i] = at;
         at += (u32)var->size;
+    }
+    lo->out->stack_slot = WL_NONE;
+    if (!f->is_entry && has_alloca(lo)) {
+        lo->out->stack_slot = align_up(at, 4);
+        at = lo->out->stack_slot + 4;
     }
     lo->out->local_bytes = align_up(at, 16);
 }

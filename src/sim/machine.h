@@ -55,6 +55,7 @@ typedef struct SimFunc {
     u32 r32_bytes, r64_bytes, preds;  // size of a frame
     u32 local_bytes;                  // local variables and .param variables of a frame
     u32 ret_offset, ret_size;         // first return parameter in the frame
+    u32 stack_slot;                   // of a function with alloca: where in the frame it keeps the caller's stack; WL_NONE
 } SimFunc;
 
 typedef struct SimArg {  // one argument or result of a call
@@ -87,7 +88,7 @@ typedef struct SimProgram {
     u32 shared_bytes;  // static shared memory
     u32 local_bytes;   // of one thread without recursion
     u32 registers;     // estimate
-    bool recursive;    // recursion or indirect calls: stack depth is not known
+    bool recursive;    // recursion, indirect calls or alloca: stack depth is not known
     u32 target_sm;
 } SimProgram;
 

@@ -127,6 +127,7 @@ Status warp_start(Warp *w, const SimProgram *program, u32 lanes, u64 local_strid
         w->local_stride = local_stride;
     }
     memset(w->local, 0, w->local_stride * LANES);
+    stack_reset(w);
     u32 frame = frame_new(w, (Frame){.parent = WL_NONE, .call_pc = WL_NONE, .refs = 1});
     if (frame == WL_NONE) return STATUS_NO_MEMORY;
     w->splits[0] = (Split){.pc = kernel->entry, .mask = w->lanes, .frame = frame, .conv = WL_NONE};
@@ -289,7 +290,7 @@ static bool enter_function(Exec *x, Warp *w, Split *s, const SimInsn *in, const 
                    .r64 = caller.r64 + from->r64_bytes,
                    .pred = caller.pred + from->preds,
                    .local = caller.local + from->local_bytes};
-    if (frame.local + callee->local_bytes > w->local_stride || w->frames.len > MAX_CALL_DEPTH) {
+    if (frame.local + callee->local_bytes > w->stack_limit || w->frames.len > MAX_CALL_DEPTH) {
         x->fault = (Fault){.kind = FAULT_STACK, .lane = (u8)__builtin_ctz(mask)};
         return true;
     }
@@ -298,6 +299,7 @@ static bool enter_function(Exec *x, Warp *w, Split *s, const SimInsn *in, const 
     exec_enter(x, w, s);
     for (u32 i = 0; i < call->arg_count; i++)
         copy_arg(x, w, &p->args[call->args + i], caller.local, frame.local, mask, false);
+    if (callee->stack_slot != WL_NONE) stack_enter(w, frame.local + callee->stack_slot, mask);
     w->preds[frame.pred] &= ~mask;
     w->preds[frame.pred + 1] |= mask;
     u32 conv = conv_new(
@@ -354,6 +356,8 @@ static bool exec_return(Exec *x, Warp *w, Split *s, u32 mask) {
     exec_enter(x, w, &caller);
     for (u32 i = 0; i < call->result_count; i++)
         copy_arg(x, w, &p->args[call->results + i], w->frames.data[frame.parent].local, frame.local, mask, true);
+    u32 stack_slot = p->funcs[frame.func].stack_slot;
+    if (stack_slot != WL_NONE) stack_leave(w, frame.local + stack_slot, mask);
     u32 inner = s->conv, old_frame = s->frame;
     s->pc = frame.call_pc + 1;
     s->frame = frame.parent;

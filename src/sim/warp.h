@@ -57,6 +57,8 @@ typedef struct Warp {
     u32 r32_size, r64_size, pred_count;  // bytes, bytes, slots
     u8 *local;                           // all lanes
     u64 local_stride;
+    u32 stack[LANES];  // where the memory that alloca gave begins, as offsets in the lanes' local memory
+    u32 stack_limit;   // the lowest of them
     u64 executed;     // warp instructions, for clocks and budgets
     u64 turn;         // instructions that the current split has had in its turn
     u64 stuck_since;  // `executed` when the current split last had company or made way
@@ -72,6 +74,13 @@ WarpStop warp_run(Exec *x, Warp *warp, u64 budget);
 // Moves `lanes` of a split to a new split at `pc`; nothing happens when there are none.
 void warp_split_off(Warp *warp, Split *split, u32 lanes, u32 pc);
 void warp_free(Warp *warp);
+
+// stack.c: memory of alloca. `slot`: where in the lanes' local memory a function keeps what was given before it.
+void stack_reset(Warp *warp);
+void stack_update(Warp *warp);  // after a change of Warp.stack
+void stack_enter(Warp *warp, u32 slot, u32 mask);
+void stack_leave(Warp *warp, u32 slot, u32 mask);
+
 bool warp_done(const Warp *warp);
 
 // barrier.c: a split arrives at a CTA barrier. False: it has to wait (its state is set).

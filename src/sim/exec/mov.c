@@ -206,6 +206,26 @@ static void unpack128(Exec *x, const SimInsn *in, u32 mask) {
     }
 }
 
+// 128 bits in or out of four parts: two words of two parts each.
+static void pack32x4(Exec *x, const SimInsn *in, u32 mask) {
+    const SimOperand *list = exec_list(x, in);
+    u64 *d = exec_operand(x, in->dst);
+    for (u32 word = 0; word < 2; word++) {
+        const u32 *low = exec_operand(x, list[2 * word]), *high = exec_operand(x, list[2 * word + 1]);
+        FOR_LANES(mask, d[word * LANES + l] = (u64)high[l] << 32 | low[l]);
+    }
+}
+
+static void unpack32x4(Exec *x, const SimInsn *in, u32 mask) {
+    const SimOperand *list = exec_list(x, in);
+    const u64 *a = exec_operand(x, in->src[0]);
+    for (u32 k = 0; k < 4; k++) {
+        if (list[k] == SIM_NO_OPERAND) continue;
+        u32 *d = exec_operand(x, list[k]);
+        FOR_LANES(mask, d[l] = (u32)(a[k / 2 * LANES + l] >> (k % 2 * 32)));
+    }
+}
+
 static u32 part_bits(const ExecShape *shape, const SimInsn *in) {
     return ptx_types[shape->form->types[0]].bits / (in->list_count ? in->list_count : 1u);
 }
@@ -213,15 +233,49 @@ static u32 part_bits(const ExecShape *shape, const SimInsn *in) {
 EXEC_SELECT(mov_pack) {
     u32 bits = part_bits(shape, in);
     in->mods = (u16)bits;
-    if (ptx_types[shape->form->types[0]].bits == 128) return bits == 64 ? pack64x2 : NULL;
+    if (ptx_types[shape->form->types[0]].bits == 128) return bits == 64 ? pack64x2 : bits == 32 ? pack32x4 : NULL;
     return bits == 32 && in->list_count == 2 ? pack32x2 : pack;
 }
 
 EXEC_SELECT(mov_unpack) {
     u32 bits = part_bits(shape, in);
     in->mods = (u16)bits;
-    if (ptx_types[shape->form->types[0]].bits == 128) return bits == 64 ? unpack128 : NULL;
+    if (ptx_types[shape->form->types[0]].bits == 128) return bits == 64 ? unpack128 : bits == 32 ? unpack32x4 : NULL;
     return unpack;
+}
+
+// mov.v2, mov.v4: the list holds the destination's elements, then the source's, which may be the same registers in
+// another order.
+static void mov_vector(Exec *x, const SimInsn *in, u32 mask) {
+    const SimOperand *list = exec_list(x, in);
+    for (u32 left = mask; left; left &= left - 1) {
+        u32 l = (u32)__builtin_ctz(left);
+        u64 value[4];
+        for (u32 k = 0; k < in->count; k++) value[k] = read_lane(x, list[in->count + k], l);
+        for (u32 k = 0; k < in->count; k++)
+            if (list[k] != SIM_NO_OPERAND) write_lane(x, list[k], l, value[k]);
+    }
+}
+EXEC_SELECT(mov_vector) { return (void)shape, in->list_count == 2u * in->count ? mov_vector : NULL; }
+
+// mov.v4.u32 %v, %tid: all elements of a special register.
+static void mov_vector_sreg(Exec *x, const SimInsn *in, u32 mask) {
+    const SimOperand *list = exec_list(x, in);
+    for (u32 left = mask; left; left &= left - 1) {
+        u32 l = (u32)__builtin_ctz(left);
+        for (u32 k = 0; k < in->count; k++) {
+            u64 value;
+            if (list[k] == SIM_NO_OPERAND) continue;
+            if (!sreg_lane(x, in->mods, k, l, &value)) value = sreg_uniform(x, in->mods, k);
+            write_lane(x, list[k], l, value);
+        }
+    }
+}
+EXEC_SELECT(mov_vector_sreg) {
+    const Operand *o = source_operand(shape);
+    if (o->kind != OPERAND_SREG || ptx_sregs[o->ref].vector != 4) return NULL;
+    in->mods = (u16)o->ref;
+    return mov_vector_sreg;
 }
 
 // --- cvta --------------------------------------------------------------------------------------------------------
@@ -242,7 +296,7 @@ EXEC_SELECT(cvta) {
                                              [SPACE_PARAM] = WINDOW_PARAM};
     bool to = shape->form->mods[MOD_TO] != MOD_TOKEN_NONE;
     u64 window = windows[shape->form->space];
-    if (in->dst >> 30 != AREA_R64) return window ? NULL : mov32;
+    if (in->dst >> 30 != AREA_R64) return mov32;  // the windows' lower 32 bits are 0
     if (in->src[0] == SIM_NO_OPERAND) return NULL;
     in->offset = (i64)(to ? -window : window);
     return cvta_add;
