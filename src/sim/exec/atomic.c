@@ -29,20 +29,27 @@ static u64 op_dec(u64 a, u64 b, u64 c) { return (void)c, (u32)a == 0 || (u32)a >
 static u64 op_cas(u64 a, u64 b, u64 c) { return a == b ? c : a; }
 
 static f32 as_f32(u64 bits) { return f32_of_bits((u32)bits); }
-static u64 of_f32(f32 value) { return bits_of_f32(value); }
+static u64 of_f32(f32 value) { return bits_of_f32(canonical_f32(value)); }
 static f32 flush(f32 value) { return fabsf(value) < 0x1p-126f ? copysignf(0, value) : value; }
 
+// NaN results are those of add (measured on an H200).
 // atom.add.f32 on global memory flushes subnormal values, on shared memory it keeps them (PTX ISA, atom).
 static u64 add_f32_global(u64 a, u64 b, u64 c) { return (void)c, of_f32(flush(flush(as_f32(a)) + flush(as_f32(b)))); }
 static u64 add_f32_shared(u64 a, u64 b, u64 c) { return (void)c, of_f32(as_f32(a) + as_f32(b)); }
-static u64 add_f64(u64 a, u64 b, u64 c) {
-    f64 x, y;
-    (void)c;
-    memcpy(&x, &a, 8);
-    memcpy(&y, &b, 8);
-    x += y;
-    memcpy(&a, &x, 8);
-    return a;
+// The NaN that stays of two: the operand's in global memory, the old value in shared memory.
+static u64 sum_f64(f64 x, f64 y, f64 first, f64 second) {
+    f64 sum = x + y, nan = first != first     ? quiet_f64(first)
+                           : second != second ? quiet_f64(second)
+                                              : f64_of_bits(NAN_BITS_F64);
+    return bits_of_f64(sum == sum ? sum : nan);
+}
+static u64 add_f64_global(u64 a, u64 b, u64 c) {
+    f64 x = f64_of_bits(a), y = f64_of_bits(b);
+    return (void)c, sum_f64(x, y, y, x);
+}
+static u64 add_f64_shared(u64 a, u64 b, u64 c) {
+    f64 x = f64_of_bits(a), y = f64_of_bits(b);
+    return (void)c, sum_f64(x, y, x, y);
 }
 
 // Half precision: widened, computed and rounded once (the sum of two halves is exact in f64).
@@ -101,7 +108,8 @@ static const AtomicOp *atomic_ops(void);
 
 // in->mods: index into atomic_ops.
 static void atomic(Exec *x, const SimInsn *in, u32 mask) {
-    AtomicOp op = atomic_ops()[in->mods], op_shared = op == add_f32_global ? add_f32_shared : op;
+    AtomicOp op = atomic_ops()[in->mods];
+    AtomicOp op_shared = op == add_f32_global ? add_f32_shared : op == add_f64_global ? add_f64_shared : op;
     u64 global[LANES], shared[LANES];
     u32 global_count = 0, shared_mask = 0, bytes = in->width;
     for (u32 left = mask; left; left &= left - 1) {
@@ -193,7 +201,7 @@ typedef struct AtomicRow {
 // clang-format off
 #define ATOMIC_TABLE(X)                                                                                   \
     X(ADD, U32, add_u32) X(ADD, S32, add_u32) X(ADD, U64, add_u64) X(ADD, S64, add_u64)                   \
-    X(ADD, F32, add_f32_global) X(ADD, F64, add_f64) X(ADD, F16, add_f16) X(ADD, F16X2, add_f16x2)        \
+    X(ADD, F32, add_f32_global) X(ADD, F64, add_f64_global) X(ADD, F16, add_f16) X(ADD, F16X2, add_f16x2)        \
     X(ADD, BF16, add_bf16) X(ADD, BF16X2, add_bf16x2)                                                     \
     X(MIN, U32, min_u32) X(MIN, S32, min_i32) X(MIN, U64, min_u64) X(MIN, S64, min_i64)                   \
     X(MAX, U32, max_u32) X(MAX, S32, max_i32) X(MAX, U64, max_u64) X(MAX, S64, max_i64)                   \
