@@ -219,9 +219,12 @@ typedef struct Function {
     u32 scopes, scope_count;
     u32 directives, directive_count;
     u32 max_threads[3];       // .maxntid, 0 = not given
+    u32 required_cluster[3];  // .reqnctapercluster, 0 = not given
+    u32 max_cluster;          // .maxclusterrank, 0 = not given
     u32 required_threads[3];  // .reqntid
     u32 min_ctas, max_regs;   // .minnctapersm, .maxnreg; 0 = not given
     bool noreturn;
+    bool explicit_cluster;  // .explicitcluster
     u32 line;
     u32 order;
 } Function;

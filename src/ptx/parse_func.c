@@ -73,6 +73,9 @@ static void apply_directive(const Parser *p, Str word, const Directive *directiv
     u32 value = directive->value_count ? p->refs.data[directive->values] : 0;
     if (parse_is(word, ".maxntid")) set_threads(p, directive, func->max_threads);
     if (parse_is(word, ".reqntid")) set_threads(p, directive, func->required_threads);
+    if (parse_is(word, ".reqnctapercluster")) set_threads(p, directive, func->required_cluster);
+    if (parse_is(word, ".maxclusterrank")) func->max_cluster = value;
+    if (parse_is(word, ".explicitcluster")) func->explicit_cluster = true;
     if (parse_is(word, ".minnctapersm")) func->min_ctas = value;
     if (parse_is(word, ".maxnreg")) func->max_regs = value;
     if (parse_is(word, ".noreturn")) func->noreturn = true;

@@ -9,8 +9,19 @@ static u8 *fault_at(Exec *x, u32 lane, u64 address, u32 bytes, u8 space, bool st
     return NULL;
 }
 
+// Distributed shared memory: the CTA's rank + 1 is in the address.
+static u8 *resolve_cluster(Exec *x, u32 lane, u64 address, u32 bytes, bool store) {
+    const Cta *cta = address >> 32 ? NULL : cluster_cta(x->cta, (u32)(address >> SHARED_RANK_SHIFT) - 1);
+    if (!cta) return fault_at(x, lane, address, bytes, SPACE_SHARED_CLUSTER, store, FAULT_NO_CTA);
+    u64 offset = address & SHARED_OFFSET_MASK;
+    if (offset + bytes > cta->shared_size)
+        return fault_at(x, lane, address, bytes, SPACE_SHARED_CLUSTER, store, FAULT_OUT_OF_BOUNDS);
+    return cta->shared + offset;
+}
+
 static u8 *resolve_shared(Exec *x, u32 lane, u64 offset, u32 bytes, bool store) {
-    if (offset + bytes > x->shared_size || offset > x->shared_size)
+    if (WL_UNLIKELY(offset >> SHARED_RANK_SHIFT)) return resolve_cluster(x, lane, offset, bytes, store);
+    if (offset + bytes > x->shared_size)
         return fault_at(x, lane, offset, bytes, SPACE_SHARED, store, FAULT_OUT_OF_BOUNDS);
     return x->shared + offset;
 }

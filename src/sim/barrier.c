@@ -54,7 +54,8 @@ static void check(Cta *cta, u32 id) {
 }
 
 void barrier_threads_exited(Cta *cta) {
-    for (u32 id = 0; id <= CLUSTER_BARRIER; id++) check(cta, id);
+    for (u32 id = 0; id < CTA_BARRIERS; id++) check(cta, id);
+    cluster_check(cta);
 }
 
 static void reduce(Exec *x, Barrier *b, const SimInsn *in, u32 mask) {
@@ -67,11 +68,10 @@ static void reduce(Exec *x, Barrier *b, const SimInsn *in, u32 mask) {
 
 bool barrier_arrive(Exec *x, Warp *w, Split *s, const SimInsn *in, u32 mask) {
     Cta *cta = w->cta;
-    if (in->form_op == OP_BARRIER_CLUSTER_ARRIVE) return s->pc++, true;  // a cluster is one CTA: wait does it all
-    u32 id = in->form_op == OP_BARRIER_CLUSTER_WAIT ? CLUSTER_BARRIER
-             : in->src[0] == SIM_NO_OPERAND         ? 0
-                                                    : scalar(x, in->src[0], mask);
-    if (id > CLUSTER_BARRIER) {
+    if (in->form_op == OP_BARRIER_CLUSTER_ARRIVE || in->form_op == OP_BARRIER_CLUSTER_WAIT)
+        return cluster_barrier(x, w, s, in, mask);
+    u32 id = in->src[0] == SIM_NO_OPERAND ? 0 : scalar(x, in->src[0], mask);
+    if (id >= CTA_BARRIERS) {
         x->fault = (Fault){.kind = FAULT_BARRIER, .lane = (u8)__builtin_ctz(mask), .address = id};
         return true;
     }

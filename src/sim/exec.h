@@ -14,9 +14,14 @@
 
 // Virtual windows of the generic address space (above every user-space address of the host).
 #define WINDOW_SHIFT 40
-#define WINDOW_SHARED (0x81ull << WINDOW_SHIFT)  // + offset in the CTA's shared memory
+#define WINDOW_SHARED (0x81ull << WINDOW_SHIFT)  // + address in shared memory
 #define WINDOW_LOCAL (0x82ull << WINDOW_SHIFT)   // + offset in the thread's local memory
 #define WINDOW_PARAM (0x83ull << WINDOW_SHIFT)   // + offset in the kernel's parameter block
+
+// An address in shared memory is the offset in that of the own CTA, or names another CTA of the cluster: its rank + 1
+// lies above the offset. So 32-bit addresses, generic ones and those of plain pointers are made the same way.
+#define SHARED_RANK_SHIFT 24
+#define SHARED_OFFSET_MASK ((1u << SHARED_RANK_SHIFT) - 1)
 
 typedef enum FaultKind {
     FAULT_NONE,
@@ -31,6 +36,7 @@ typedef enum FaultKind {
     FAULT_UNSUPPORTED,  // found out only when executed; text in Exec.message
     FAULT_BARRIER,      // inconsistent barrier use
     FAULT_BAD_HANDLE,   // texture or surface
+    FAULT_NO_CTA,       // shared memory of a CTA that is not in the cluster, or has exited
 } FaultKind;
 
 typedef struct Fault {

@@ -36,14 +36,13 @@ static const struct {
     [FAULT_UNSUPPORTED] = {"not supported by the simulator", CUDA_NOT_SUPPORTED},
     [FAULT_BARRIER] = {"invalid barrier number or thread count", CUDA_ILLEGAL_INSTRUCTION},
     [FAULT_BAD_HANDLE] = {"invalid texture or surface handle", CUDA_ILLEGAL_ADDRESS},
+    [FAULT_NO_CTA] = {"in a block that the cluster does not have, or that has exited", CUDA_ILLEGAL_ADDRESS},
 };
 
 static const char *space_name(u8 space) {
-    static const char *const names[SPACE_COUNT] = {[SPACE_CONST] = "constant",
-                                                   [SPACE_GLOBAL] = "global",
-                                                   [SPACE_LOCAL] = "local",
-                                                   [SPACE_PARAM] = "parameter",
-                                                   [SPACE_SHARED] = "shared"};
+    static const char *const names[SPACE_COUNT] = {
+        [SPACE_CONST] = "constant",  [SPACE_GLOBAL] = "global", [SPACE_LOCAL] = "local",
+        [SPACE_PARAM] = "parameter", [SPACE_SHARED] = "shared", [SPACE_SHARED_CLUSTER] = "distributed shared"};
     return space < SPACE_COUNT && names[space] ? names[space] : "generic";
 }
 
@@ -111,6 +110,10 @@ static void say_access(Text *t, const Grid *g, const Fault *f, const Exec *x) {
         (unsigned long long)f->address, faults[f->kind].text);
     if (f->space == SPACE_SHARED)
         say(t, " (the block has %u bytes)", x->shared_size);
+    else if (f->space == SPACE_SHARED_CLUSTER)
+        say(t, " (offset %u of the block of rank %u; the cluster has %u blocks with %u bytes)",
+            (u32)f->address & SHARED_OFFSET_MASK, (u32)(f->address >> SHARED_RANK_SHIFT) - 1, g->cluster_size,
+            x->shared_size);
     else if (f->space == SPACE_LOCAL)
         say(t, " (the thread has %llu bytes)", (unsigned long long)x->local_stride);
     else if (f->space == SPACE_PARAM)
@@ -125,7 +128,8 @@ void fault_explain(Grid *g, Diag *diag) {
     const Exec *x = &g->exec;
     const Fault *f = &x->fault;
     say(&t, "kernel `%s`: ", g->kernel->info.name);
-    if (f->kind == FAULT_OUT_OF_BOUNDS || f->kind == FAULT_MISALIGNED || f->kind == FAULT_READ_ONLY)
+    if (f->kind == FAULT_OUT_OF_BOUNDS || f->kind == FAULT_MISALIGNED || f->kind == FAULT_READ_ONLY ||
+        f->kind == FAULT_NO_CTA)
         say_access(&t, g, f, x);
     else if (x->message)
         say(&t, "%s", x->message);
@@ -142,15 +146,28 @@ void fault_explain(Grid *g, Diag *diag) {
 }
 
 // --- deadlock ------------------------------------------------------------------------------------------------------
+static void say_barrier(Text *t, const Cta *cta, u32 id) {
+    if (id == CLUSTER_BARRIER) {
+        u32 live = 0;
+        for (u32 i = 0; i < cta->grid->cluster_size; i++) {
+            const Cta *c = cluster_cta(cta, i);
+            live += c ? c->threads - c->exited_threads : 0;
+        }
+        say(t, "waits at the cluster's barrier (%u of %u threads arrived)", (cta - cta->rank)->cluster_arrived, live);
+        return;
+    }
+    const Barrier *b = &cta->barriers[id];
+    u32 expected = b->open_count ? cta->threads - cta->exited_threads : b->expected;
+    say(t, "waits at barrier %u (%u of %u threads arrived)", id, b->arrived, expected);
+}
+
 static void say_waiting(Text *t, const Grid *g, const Warp *w, const Split *s) {
     say(t, "\n  block (%u,%u,%u) warp %u lanes 0x%08x: ", w->cta->id[0], w->cta->id[1], w->cta->id[2], w->index,
         s->mask);
     if (s->state == SPLIT_SYNC)
         say(t, "waits for lanes 0x%08x of its warp", s->sync_mask);
     else if (s->state == SPLIT_BARRIER) {
-        const Barrier *b = &w->cta->barriers[s->barrier];
-        u32 expected = b->open_count ? w->cta->threads - w->cta->exited_threads : b->expected;
-        say(t, "waits at barrier %u (%u of %u threads arrived)", s->barrier, b->arrived, expected);
+        say_barrier(t, w->cta, s->barrier);
     } else if (!g->its && s != &w->splits[w->current])
         say(t, "cannot run before the other lanes of its warp (no independent thread scheduling before Volta)");
     else

@@ -57,22 +57,33 @@ static u64 local_stride(const Grid *g) {
     return (bytes + 15) & ~15ull;
 }
 
+// CTA `linear` in the order in which they start: cluster after cluster, by rank in each.
+static void place_cta(const Grid *g, Cta *cta, u64 linear) {
+    u64 cluster = linear / g->cluster_size;
+    u32 rank = (u32)(linear % g->cluster_size);
+    cta->linear = linear;
+    cta->rank = rank;
+    for (u32 i = 0; i < 3; i++) {
+        u32 clusters = g->grid[i] / g->cluster[i];
+        cta->id[i] = (u32)(cluster % clusters) * g->cluster[i] + rank % g->cluster[i];
+        cluster /= clusters;
+        rank /= g->cluster[i];
+    }
+}
+
 static Status cta_start(Grid *g, Cta *cta, u64 linear) {
     u32 threads = g->block[0] * g->block[1] * g->block[2], warps = (threads + LANES - 1) / LANES;
     u32 shared = g->program->shared_bytes + g->dynamic_shared;
     TRY(cta_reserve(cta, warps, shared));
     cta->grid = g;
-    cta->linear = linear;
-    cta->id[0] = (u32)(linear % g->grid[0]);
-    cta->id[1] = (u32)(linear / g->grid[0] % g->grid[1]);
-    cta->id[2] = (u32)(linear / g->grid[0] / g->grid[1]);
+    place_cta(g, cta, linear);
     cta->threads = threads;
     cta->warp_count = warps;
-    cta->exited_threads = cta->next_warp = 0;
+    cta->exited_threads = cta->next_warp = cta->cluster_arrived = 0;
     cta->executed = 0;
     cta->shared_size = shared;
     memset(cta->shared, 0, shared);
-    for (u32 b = 0; b <= CLUSTER_BARRIER; b++) cta->barriers[b] = (Barrier){.all = true};
+    for (u32 b = 0; b < CTA_BARRIERS; b++) cta->barriers[b] = (Barrier){.all = true};
     if (!cta->shaped) shape_warps(cta, g);
     for (u32 w = 0; w < warps; w++) {
         u32 lanes = threads - w * LANES < LANES ? threads - w * LANES : LANES;
@@ -149,21 +160,33 @@ typedef struct Residency {
     u32 used, wanted, most;
 } Residency;
 
+static Status reserve_ctas(Grid *g, u32 count) {
+    if (count <= g->cta_cap) return STATUS_OK;
+    Cta *bigger = mem_resize(g->ctas, sizeof *bigger * count);
+    if (!bigger) return STATUS_NO_MEMORY;
+    memset(&bigger[g->cta_cap], 0, sizeof *bigger * (count - g->cta_cap));
+    g->ctas = bigger;
+    g->cta_cap = count;
+    for (u32 c = 0; c < count; c++)  // warps point at their CTA, which may have moved
+        for (u32 i = 0; i < bigger[c].warp_count; i++) bigger[c].warps[i].cta = &bigger[c];
+    return STATUS_OK;
+}
+
+static bool cluster_used(const Cta *first, u32 size) {
+    for (u32 i = 0; i < size; i++)
+        if (first[i].used) return true;
+    return false;
+}
+
+// Clusters come as a whole, into places that are all free.
 static Status admit(Grid *g, Residency *r) {
+    u32 size = g->cluster_size;
     while (r->used < r->wanted && r->next < g->cta_count) {
         u32 slot = 0;
-        while (slot < g->cta_cap && g->ctas[slot].used) slot++;
-        if (slot == g->cta_cap) {
-            Cta *bigger = mem_resize(g->ctas, sizeof *bigger * (g->cta_cap + 1));
-            if (!bigger) return STATUS_NO_MEMORY;
-            memset(&bigger[g->cta_cap], 0, sizeof *bigger);
-            g->ctas = bigger;
-            g->cta_cap++;
-            for (u32 c = 0; c < g->cta_cap; c++)  // warps point at their CTA, which may have moved
-                for (u32 i = 0; i < g->ctas[c].warp_count; i++) g->ctas[c].warps[i].cta = &g->ctas[c];
-        }
-        TRY(cta_start(g, &g->ctas[slot], r->next++));
-        r->used++;
+        while (slot + size <= g->cta_cap && cluster_used(&g->ctas[slot], size)) slot += size;
+        TRY(reserve_ctas(g, slot + size));
+        for (u32 i = 0; i < size; i++) TRY(cta_start(g, &g->ctas[slot + i], r->next++));
+        r->used += size;
     }
     return STATUS_OK;
 }
@@ -179,25 +202,29 @@ static void report_progress(Grid *g, u64 executed, u64 done) {
 
 static u32 pc_of_fault(const Grid *g) { return (u32)((const PcState *)(const void *)g->exec.count - g->states); }
 
+static Status say_deadlock(Grid *g, Diag *diag) {
+    deadlock_explain(g, diag);
+    return STATUS_DEADLOCK;
+}
+
 // One turn for every resident CTA. *headway: something finished or was written.
 static Status round_robin(Grid *g, Residency *r, bool *headway, Diag *diag) {
-    u64 stores = g->exec.stores;
+    u64 stores = g->exec.stores, executed = 0;
     for (u32 c = 0; c < g->cta_cap; c++) {
         Cta *cta = &g->ctas[c];
         if (!cta->used) continue;
         u64 before = cta->executed;
         CtaStop stop = cta_run(g, cta, r->used == 1 ? CTA_TURN : CTA_TURN_SHARED);
+        executed += cta->executed - before;
         report_progress(g, cta->executed - before, r->done + (stop == CTA_DONE));
         if (stop == CTA_FAULT) {
             g->faulting_pc = pc_of_fault(g);
             fault_explain(g, diag);
             return STATUS_FAULT;
         }
-        if (stop == CTA_BLOCKED) {
-            deadlock_explain(g, diag);
-            return STATUS_DEADLOCK;
-        }
-        if (stop == CTA_TIRED) continue;
+        // Only others of its cluster can help a CTA that is blocked.
+        if (stop == CTA_BLOCKED && g->cluster_size == 1) return say_deadlock(g, diag);
+        if (stop == CTA_TIRED || stop == CTA_BLOCKED) continue;
         g->executed += cta->executed;
         cta->used = false;
         r->used--;
@@ -205,7 +232,7 @@ static Status round_robin(Grid *g, Residency *r, bool *headway, Diag *diag) {
         *headway = true;
     }
     *headway |= g->exec.stores != stores;
-    return STATUS_OK;
+    return executed || *headway ? STATUS_OK : say_deadlock(g, diag);
 }
 
 // A CTA that waits for others needs them to be resident.
@@ -229,14 +256,32 @@ static Status run_ctas(Grid *g, Residency *r, Diag *diag) {
         else if (is_stuck(&stuck, g)) {
             stuck = (Stuck){0};
             if (admit_more(r, g)) continue;
-            deadlock_explain(g, diag);
-            return STATUS_DEADLOCK;
+            return say_deadlock(g, diag);
         }
     }
     return STATUS_OK;
 }
 
 // --- launching ---------------------------------------------------------------------------------------------------
+static const u32 *cluster_of(const SimLaunch *l, const SimKernelInfo *info) {
+    return l->cluster[0] ? l->cluster : info->cluster;
+}
+
+static const char *cluster_problem(const GpuModel *gpu, const SimLaunch *l, const SimKernelInfo *info) {
+    const u32 *cluster = cluster_of(l, info);
+    if (!cluster[0]) return info->needs_cluster ? "no cluster (the kernel has .explicitcluster)" : NULL;
+    u64 size = (u64)cluster[0] * cluster[1] * cluster[2];
+    if (gpu->sm_version < 90) return "a cluster (before compute capability 9.0)";
+    if (size == 0 || size > SIM_MAX_CLUSTER || (info->max_cluster && size > info->max_cluster))
+        return "the number of blocks per cluster";
+    for (u32 i = 0; i < 3; i++) {
+        if (info->cluster[0] && cluster[i] != info->cluster[i])
+            return "the cluster (the kernel has .reqnctapercluster)";
+        if (l->grid[i] % cluster[i]) return "a grid that is not made of whole clusters";
+    }
+    return NULL;
+}
+
 static Status check_config(const Sim *sim, const SimLaunch *l, const SimKernelInfo *info, Diag *diag) {
     static const u32 grid_limit[3] = {0x7fffffff, 65535, 65535}, block_limit[3] = {1024, 1024, 64};
     const GpuModel *gpu = sim->config.gpu;
@@ -249,6 +294,7 @@ static Status check_config(const Sim *sim, const SimLaunch *l, const SimKernelIn
         if (info->required_threads[0] && l->block[i] != info->required_threads[i])
             what = "the block (the kernel has .reqntid)";
     }
+    if (!what) what = cluster_problem(gpu, l, info);
     if (!what && threads > info->max_threads) what = "the number of threads per block";
     if (!what && info->static_shared_bytes + (u64)l->dynamic_shared_bytes > gpu->shared_per_cta_optin)
         what = "the shared memory";
@@ -294,6 +340,10 @@ static Status grid_prepare(Grid *g, Sim *sim, const SimLaunch *l, const SimKerne
     g->program = l->kernel->program;
     memcpy(g->grid, l->grid, sizeof g->grid);
     memcpy(g->block, l->block, sizeof g->block);
+    const u32 *cluster = cluster_of(l, info);
+    g->explicit_cluster = cluster[0] != 0;
+    for (u32 i = 0; i < 3; i++) g->cluster[i] = cluster[0] ? cluster[i] : 1;
+    g->cluster_size = g->cluster[0] * g->cluster[1] * g->cluster[2];
     g->cta_count = (u64)l->grid[0] * l->grid[1] * l->grid[2];
     g->dynamic_shared = l->dynamic_shared_bytes;
     g->executed = 0;
@@ -309,7 +359,7 @@ static Status grid_prepare(Grid *g, Sim *sim, const SimLaunch *l, const SimKerne
     return STATUS_OK;
 }
 
-static Status record_begin(Sim *sim, const SimLaunch *l, u32 launch_id, u64 begin) {
+static Status record_begin(Sim *sim, const SimLaunch *l, const Grid *g, u32 launch_id, u64 begin) {
     TRY(count_announce(l->kernel));
     RecordLaunch record = {.launch = launch_id,
                            .function = l->kernel->module->function_ids[l->kernel->func],
@@ -320,7 +370,7 @@ static Status record_begin(Sim *sim, const SimLaunch *l, u32 launch_id, u64 begi
                            .begin_ns = begin};
     memcpy(record.grid, l->grid, sizeof record.grid);
     memcpy(record.block, l->block, sizeof record.block);
-    for (u32 i = 0; i < 3; i++) record.cluster[i] = l->cluster[i] ? l->cluster[i] : 1;
+    memcpy(record.cluster, g->cluster, sizeof record.cluster);
     return sink_write(sim->config.sink, RECORD_LAUNCH, &record, NULL, 0);
 }
 
@@ -348,10 +398,10 @@ Status sim_launch(Sim *sim, const SimLaunch *l, SimLaunchResult *result, Diag *d
     u64 begin = now_ns();
     Status status = grid_prepare(g, sim, l, &info);
     // A full disk must not change what the program computes: what the sink reports is its own business.
-    if (l->record && record_begin(sim, l, launch_id, begin) != STATUS_OK)
+    if (l->record && record_begin(sim, l, g, launch_id, begin) != STATUS_OK)
         log_printf(&sim->config.log, LOG_WARNING, "the launch of %s could not be recorded", info.name);
     Residency r = {.most = most_resident(sim, l, &info, g->cta_count)};
-    r.wanted = l->cooperative ? r.most : 1;
+    r.wanted = l->cooperative ? r.most : 1;  // and a cluster at least
     if (status == STATUS_OK) status = run_ctas(g, &r, diag);
     u64 end = now_ns();
     if (l->record) {

@@ -179,6 +179,9 @@ Status sim_kernel_prepare(Sim *sim, SimKernel *k, SimKernelInfo *info, Diag *dia
         k->info.const_bytes = const_bytes(m);
         k->info.max_threads = (u32)(most < gpu->max_threads_per_cta ? most : gpu->max_threads_per_cta);
         memcpy(k->info.required_threads, f->required_threads, sizeof f->required_threads);
+        memcpy(k->info.cluster, f->required_cluster, sizeof f->required_cluster);
+        k->info.needs_cluster = f->explicit_cluster;
+        k->info.max_cluster = f->max_cluster;
         k->info.target_sm = m->target_sm;
     }
     u32 limit = (u32)gpu->max_registers_per_thread;

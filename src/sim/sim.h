@@ -95,12 +95,16 @@ typedef struct SimKernelInfo {
     u32 required_threads[3];  // .reqntid, 0 = none
     u32 target_sm;            // 75: the PTX target
     u32 cluster[3];           // .reqnctapercluster, 0 = none
+    u32 max_cluster;          // .maxclusterrank, 0 = none
+    bool needs_cluster;       // .explicitcluster: refused when it is launched without
 } SimKernelInfo;
 // Prepares (lowers) the kernel. STATUS_UNSUPPORTED with a diag that names instruction and line when it cannot run.
 WL_MUST_USE Status sim_kernel_prepare(Sim *sim, SimKernel *kernel, SimKernelInfo *info, Diag *diag);
 void sim_kernel_set_registers(SimKernel *kernel, u32 registers);
 
 // --- launches -------------------------------------------------------------------------------------------------
+enum { SIM_MAX_CLUSTER = 16 };  // CTAs; 8 are portable
+
 typedef struct SimLaunch {
     SimKernel *kernel;
     u32 grid[3], block[3], cluster[3];  // cluster 0 = none

@@ -112,7 +112,7 @@ Status warp_start(Warp *w, const SimProgram *program, u32 lanes, u64 local_strid
     const SimFunc *kernel = &program->funcs[0];
     w->frames.len = w->free_frames.len = w->convs.len = w->free_convs.len = 0;
     w->executed = w->stuck_since = w->turn = 0;
-    w->exited = 0;
+    w->exited = w->cluster_pending = 0;
     w->current = 0;
     w->lanes = lanes == LANES ? FULL_MASK : (1u << lanes) - 1;
     if (!warp_reserve(w, kernel->r32_bytes, kernel->r64_bytes, kernel->preds)) return STATUS_NO_MEMORY;
@@ -372,6 +372,7 @@ static bool exec_return(Exec *x, Warp *w, Split *s, u32 mask) {
 
 static void exec_exit(Warp *w, Split *s, u32 mask) {
     w->exited |= mask;
+    cluster_lanes_exited(w, mask);
     w->cta->exited_threads += (u32)__builtin_popcount(mask);
     u32 at = (u32)(s - w->splits), conv = s->conv;
     s->mask &= ~mask;
@@ -460,7 +461,7 @@ static inline void count_insn(Exec *x, u32 active, u32 mask) {
     x->count->threads_on += mask == active ? lanes : lanes_in(mask);
 }
 
-typedef enum RunEvent { RUN_ON, RUN_SWITCH, RUN_FAIL, RUN_YIELD } RunEvent;
+typedef enum RunEvent { RUN_ON, RUN_SWITCH, RUN_FAIL, RUN_YIELD, RUN_WAIT } RunEvent;
 
 // Control flow and synchronisation: RUN_SWITCH when the set of splits changed.
 static RunEvent run_control(Exec *x, Warp *w, Split *s, const SimInsn *in, u32 mask) {
@@ -512,7 +513,7 @@ static RunEvent run_wait(Exec *x, Split *s, const SimInsn *in, u32 mask) {
     if (mask) in->exec(x, in, mask);
     if (x->fault.kind) return RUN_FAIL;
     s->pc++;
-    return x->retry ? RUN_SWITCH : RUN_ON;
+    return x->retry ? RUN_WAIT : RUN_ON;
 }
 
 // Runs one split until something changes the set of splits, or `budget` instructions have passed.
@@ -622,7 +623,9 @@ WarpStop warp_run(Exec *x, Warp *w, u64 budget) {
             w->stuck_since = w->executed, w->turn = 0;
         else if (x->grid->its && w->turn >= turn_length(x->grid, w))
             take_turns(x, w, at);
-        if (event == RUN_YIELD) return WARP_BUDGET;
+        else if (event == RUN_WAIT)
+            w->current = (at + 1) % w->split_count;
+        if (event == RUN_YIELD || event == RUN_WAIT) return WARP_BUDGET;
     }
     return WARP_DONE;
 }

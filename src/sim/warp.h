@@ -57,11 +57,12 @@ typedef struct Warp {
     u32 r32_size, r64_size, pred_count;  // bytes, bytes, slots
     u8 *local;                           // all lanes
     u64 local_stride;
-    u32 stack[LANES];  // where the memory that alloca gave begins, as offsets in the lanes' local memory
-    u32 stack_limit;   // the lowest of them
-    u64 executed;     // warp instructions, for clocks and budgets
-    u64 turn;         // instructions that the current split has had in its turn
-    u64 stuck_since;  // `executed` when the current split last had company or made way
+    u32 stack[LANES];     // where the memory that alloca gave begins, as offsets in the lanes' local memory
+    u32 stack_limit;      // the lowest of them
+    u64 executed;         // warp instructions, for clocks and budgets
+    u64 turn;             // instructions that the current split has had in its turn
+    u64 stuck_since;      // `executed` when the current split last had company or made way
+    u32 cluster_pending;  // lanes that have arrived at the cluster's barrier, in the phase that is not complete
     u32 tid[3][LANES];
 } Warp;
 
@@ -85,7 +86,7 @@ bool warp_done(const Warp *warp);
 
 // barrier.c: a split arrives at a CTA barrier. False: it has to wait (its state is set).
 #define CTA_BARRIERS 16
-#define CLUSTER_BARRIER 16  // one more, behind barrier.cluster
+#define CLUSTER_BARRIER 16  // Split.barrier of those that wait at the cluster's
 typedef struct Barrier {
     u32 expected;  // threads, 0 = nobody has arrived
     u32 arrived;
@@ -98,12 +99,14 @@ typedef struct Cta {
     struct Grid *grid;
     u32 id[3];
     u64 linear;
+    u32 rank;             // in its cluster; the CTAs of a cluster lie behind each other in Grid.ctas, by rank
+    u32 cluster_arrived;  // rank 0: threads that have arrived at the cluster's barrier
     u32 threads, warp_count;
     u32 exited_threads;
     Warp *warps;
     u32 warp_cap;
     u32 next_warp;  // round robin
-    Barrier barriers[CTA_BARRIERS + 1];
+    Barrier barriers[CTA_BARRIERS];
     u8 *shared;
     u32 shared_size, shared_cap;
     u64 executed;
@@ -113,6 +116,13 @@ typedef struct Cta {
 
 bool barrier_arrive(Exec *x, Warp *warp, Split *split, const SimInsn *in, u32 mask);
 void barrier_threads_exited(Cta *cta);
+
+// cluster.c: barrier.cluster. Its threads that have exited count as arrived.
+bool cluster_barrier(Exec *x, Warp *warp, Split *split, const SimInsn *in, u32 mask);
+void cluster_lanes_exited(Warp *warp, u32 lanes);
+void cluster_check(const Cta *cta);  // completes the phase when nobody is left to wait for
+// The CTA of that rank in the cluster of `cta`; NULL when there is none, or it has exited.
+Cta *cluster_cta(const Cta *cta, u32 rank);
 
 // One pc's row of counters and the allocation it hit last.
 typedef struct PcState {
@@ -129,7 +139,9 @@ typedef struct Grid {
     Sim *sim;
     SimKernel *kernel;
     const SimProgram *program;
-    u32 grid[3], block[3], cluster[3];
+    u32 grid[3], block[3], cluster[3];  // cluster: at least 1
+    u32 cluster_size;                   // CTAs
+    bool explicit_cluster;              // asked for by the launch or the kernel
     u64 cta_count;
     u32 dynamic_shared;
     u8 *params;

@@ -127,6 +127,7 @@ static void each_lane(Exec *x, const SimInsn *in, u32 mask, MbarrierOp op, bool 
         if (b.live != MBARRIER_LIVE && !init) return misuse(x, l, "mbarrier object that was not initialised");
         op(x, in, l, &b);
         if (x->fault.kind) return;
+        x->stores += memcmp(at, &b, sizeof b) != 0;
         memcpy(at, &b, sizeof b);
     }
     count_shared(x->count, offset, mask, 8);

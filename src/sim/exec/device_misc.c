@@ -23,30 +23,3 @@ static void brkpt(Exec *x, const SimInsn *in, u32 mask) {
 }
 
 EXEC_SELECT(brkpt) { return (void)shape, (void)in, brkpt; }
-
-// --- isspacep ------------------------------------------------------------------------------------------------------
-static u8 space_of(const Exec *x, u64 address) {
-    switch (address >> WINDOW_SHIFT) {
-    case WINDOW_SHARED >> WINDOW_SHIFT: return SPACE_SHARED;
-    case WINDOW_LOCAL >> WINDOW_SHIFT: return SPACE_LOCAL;
-    case WINDOW_PARAM >> WINDOW_SHIFT: return SPACE_PARAM;
-    default: break;
-    }
-    const SimAllocation *a = sim_find(x->grid->sim, address);
-    return a && a->kind == MEMORY_MODULE && a->read_only ? SPACE_CONST : SPACE_GLOBAL;
-}
-
-static void isspacep(Exec *x, const SimInsn *in, u32 mask) {
-    u8 wanted = in->space == SPACE_SHARED_CLUSTER ? SPACE_SHARED : in->space;
-    u32 result = 0;
-    for (u32 left = mask; left; left &= left - 1) {
-        u32 l = (u32)__builtin_ctz(left);
-        result |= (u32)(space_of(x, operand_address(x, in->src[0], l)) == wanted) << l;
-    }
-    exec_set_pred(x, in->pred_dst, result, mask);
-}
-
-EXEC_SELECT(isspacep) {
-    (void)shape;
-    return in->src[0] == SIM_NO_OPERAND ? NULL : isspacep;
-}

@@ -65,11 +65,13 @@ static u64 sreg_uniform(const Exec *x, u32 sreg, u32 c) {
     case SREG_ENVREG2: return (u32)g->grid_workspace;
     case SREG_DYNAMIC_SMEM_SIZE: return g->dynamic_shared;
     case SREG_TOTAL_SMEM_SIZE: return x->shared_size;
-    case SREG_NCLUSTERID: return c < 3 ? g->grid[c] : 0;  // clusters of one CTA
-    case SREG_CLUSTERID: return c < 3 ? cta->id[c] : 0;
-    case SREG_CLUSTER_NCTAID: return c < 3;
-    case SREG_CLUSTER_NCTARANK: return 1;
-    default: return 0;  // %pm, %envreg others, %cluster_ctaid, %cluster_ctarank, %is_explicit_cluster, ...
+    case SREG_NCLUSTERID: return c < 3 ? g->grid[c] / g->cluster[c] : 0;
+    case SREG_CLUSTERID: return c < 3 ? cta->id[c] / g->cluster[c] : 0;
+    case SREG_CLUSTER_CTAID: return c < 3 ? cta->id[c] % g->cluster[c] : 0;
+    case SREG_CLUSTER_NCTAID: return c < 3 ? g->cluster[c] : 0;
+    case SREG_CLUSTER_CTARANK: return cta->rank;
+    case SREG_CLUSTER_NCTARANK: return g->cluster_size;
+    default: return 0;  // %pm, %envreg others, ...
     }
 }
 
@@ -110,6 +112,10 @@ static void mov_tid(Exec *x, const SimInsn *in, u32 mask) {
     FOR_LANES(mask, d[l] = tid[l]);
 }
 
+static void mov_explicit_cluster(Exec *x, const SimInsn *in, u32 mask) {
+    exec_set_pred(x, in->pred_dst, x->grid->explicit_cluster ? FULL_MASK : 0, mask);
+}
+
 static const Operand *source_operand(const ExecShape *shape) { return insn_operand(shape->module, shape->insn, 1); }
 
 static ExecFn select_sreg(SimInsn *in, const Operand *o) {
@@ -130,6 +136,8 @@ static ExecFn by_width(const SimInsn *in, u32 bits) {
 
 EXEC_SELECT(mov) {
     const Operand *o = source_operand(shape);
+    if (o->kind == OPERAND_SREG && o->ref == SREG_IS_EXPLICIT_CLUSTER)
+        return in->pred_dst != WL_NONE ? mov_explicit_cluster : NULL;
     if (in->pred_dst != WL_NONE) return mov_pred;
     if (o->kind == OPERAND_SREG) return select_sreg(in, o);
     if (o->kind == OPERAND_VAR && in_frame(shape, o)) return mov_frame;
