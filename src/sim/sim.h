@@ -131,6 +131,12 @@ u32 sim_fault_code(const Sim *sim);  // cudaError_t of the last fault: 700 illeg
 typedef enum SimFilter { FILTER_POINT, FILTER_LINEAR } SimFilter;
 typedef enum SimAddressMode { ADDRESS_WRAP, ADDRESS_CLAMP, ADDRESS_MIRROR, ADDRESS_BORDER } SimAddressMode;
 typedef enum SimChannelKind { CHANNEL_SIGNED, CHANNEL_UNSIGNED, CHANNEL_FLOAT } SimChannelKind;
+#define SIM_TEXTURE_LEVELS 17
+typedef struct SimTextureLevel {  // of a mipmap; all levels have the same number of layers
+    DevicePtr data;
+    u32 width, height, depth;
+    u64 pitch, slice;
+} SimTextureLevel;
 typedef struct SimTexture {
     DevicePtr data;
     u32 width, height, depth, layers;  // elements; height, depth 0 when the dimension is absent
@@ -139,7 +145,12 @@ typedef struct SimTexture {
     u8 address[3], filter;
     bool linear_memory;  // 1D from plain memory: integer coordinates, no filtering
     bool normalized_coords, read_normalized, cubemap;
+    bool srgb;  // unsigned 8-bit texels read as normalised floats: the first three channels are sRGB
     f32 border[4];
+    // Mipmaps: levels 1 to level_count - 1 (0 and 1: there is one level, described above).
+    u8 level_count, mip_filter;  // SimFilter between levels
+    f32 level_bias, level_min, level_max;
+    SimTextureLevel levels[SIM_TEXTURE_LEVELS];  // [0] is not used
 } SimTexture;
 WL_MUST_USE Status sim_texture_create(Sim *sim, const SimTexture *texture, u64 *handle);
 WL_MUST_USE Status sim_texture_destroy(Sim *sim, u64 handle);
