@@ -68,7 +68,8 @@ same "report to a full disk" "$? $(wc -l <"$T/err")" "1 1"
 # --- run
 expect 2 "run needs a program" run
 expect 2 "unrecognized option '--nope'" run --nope true
-expect 2 "--gpus takes a whole number, not \`x\`" run --gpus x true
+expect 2 "--gpus takes a number from 1 to 64 or models separated by commas, not \`x,\`" run --gpus x, true
+expect 2 "nope.gpu: not found" run --gpus h200,nope true
 expect 2 "--threads takes a whole number, not \`-1\`" run --threads -1 true
 expect 2 "--launch-skip takes" run --launch-skip 1.5 true
 expect 2 "--launch-count takes" run --launch-count '' true

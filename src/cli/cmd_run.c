@@ -30,7 +30,7 @@ enum { OPT_ON = 256, OPT_GPU, OPT_GPUS, OPT_THREADS, OPT_SKIP, OPT_COUNT, OPT_PR
 static const struct argp_option options[] = {
     {"on", OPT_ON, "auto|gpu|sim", 0, "where the kernels run (auto: the simulator, in this version)", 0},
     {"gpu", OPT_GPU, "MODEL", 0, "GPU model to simulate: h200, a100, v100, ... or a .gpu file (default h200)", 0},
-    {"gpus", OPT_GPUS, "N", 0, "number of simulated devices (default 1)", 0},
+    {"gpus", OPT_GPUS, "N|MODEL,...", 0, "number of simulated devices, or the model of each (default 1)", 0},
     {"threads", OPT_THREADS, "N", 0,
      "host threads for a launch (this version uses one; results will never depend on it)", 0},
     {"kernel", 'k', "REGEX", 0, "profile only kernels whose name matches (regex:EXPR is accepted too)", 0},
@@ -74,19 +74,36 @@ static int check(const RunOptions *o) {
     const struct {
         const char *name, *value;
         u64 least, most;
-    } numbers[] = {{"--gpus", o->gpus, 1, 64},
-                   {"--threads", o->threads, 1, 4096},
+    } numbers[] = {{"--threads", o->threads, 1, 4096},
                    {"--launch-skip", o->skip, 0, UINT64_MAX},
                    {"--launch-count", o->count, 0, UINT64_MAX}};
     for (size_t i = 0; i < WL_COUNT(numbers); i++)
         if (numbers[i].value && !cli_number(numbers[i].name, numbers[i].value, numbers[i].least, numbers[i].most, NULL))
             return EXIT_USAGE;
+    if (o->gpus && !config_count_gpus(o->gpus))
+        return cli_fail(EXIT_USAGE, "--gpus takes a number from 1 to 64 or models separated by commas, not `%s`",
+                        o->gpus);
     if (o->on && strcmp(o->on, "auto") && strcmp(o->on, "sim") && strcmp(o->on, "gpu"))
         return cli_fail(EXIT_USAGE, "--on takes auto, gpu or sim, not `%s`", o->on);
     if (o->on && !strcmp(o->on, "gpu"))
         return cli_fail(EXIT_TOOL,
                         "collection on a GPU is not in this version yet; --on sim runs the program on the simulator");
     return o->regex ? check_regex(o->regex) : EXIT_OK;
+}
+
+static int check_models(const RunOptions *o, Diag *diag) {
+    CudaConfig config = {0};
+    snprintf(config.gpu, sizeof config.gpu, "%s", o->gpu ? o->gpu : "h200");
+    bool models = o->gpus && (*o->gpus < '0' || *o->gpus > '9' || strchr(o->gpus, ','));
+    if (models) snprintf(config.gpus, sizeof config.gpus, "%s", o->gpus);
+    for (u32 d = 0; d < (models ? config_count_gpus(o->gpus) : 1); d++) {
+        char model[1024];
+        GpuModel gpu;
+        config_gpu_of(&config, d, model, sizeof model);
+        if (cli_load_gpu(model, &gpu, diag) != STATUS_OK) return cli_diag(diag), diag_free(diag), EXIT_USAGE;
+    }
+    diag_free(diag);
+    return EXIT_OK;
 }
 
 // Says before the program runs why the profile could not be written afterwards.
@@ -238,10 +255,7 @@ int cmd_run(int argc, char **argv) {
         return cli_fail(EXIT_NOT_FOUND, "cannot run `%s`: no such program", argv[first]);
     if ((code = look_at_program(program)) != EXIT_OK) return code;
     Diag diag = {0};
-    GpuModel gpu;
-    if (cli_load_gpu(o.gpu ? o.gpu : "h200", &gpu, &diag) != STATUS_OK)
-        return cli_diag(&diag), diag_free(&diag), EXIT_USAGE;
-    diag_free(&diag);
+    if ((code = check_models(&o, &diag)) != EXIT_OK) return code;
     if ((code = choose_output(&o, argv[first], output)) != EXIT_OK) return code;
     set_environment(&o, output, library, gpu_dir);
     code = start(argv + first);

@@ -39,7 +39,7 @@ static cudaError_t forbid_synchronize(CudaContext *c, CudaStream *stream) {
 
 static cudaError_t forbid_implicit(CudaContext *c, CudaStream *stream) {
     (void)c;
-    if (stream->flags & cudaStreamNonBlocking) return cudaSuccess;
+    if (stream->flags & cudaStreamNonBlocking || stream->device != cuda_thread()->device) return cudaSuccess;
     stream->capture->invalid = true;
     return cudaErrorStreamCaptureImplicit;
 }
@@ -47,7 +47,7 @@ static cudaError_t forbid_implicit(CudaContext *c, CudaStream *stream) {
 cudaError_t stream_check_uncaptured(CudaContext *c) { return each_captured(c, forbid_unsafe); }
 cudaError_t stream_check_synchronize(CudaContext *c) { return each_captured(c, forbid_synchronize); }
 cudaError_t stream_check_implicit(CudaContext *c, CudaStream *stream) {
-    return stream == c->default_stream ? each_captured(c, forbid_implicit) : cudaSuccess;
+    return stream->legacy ? each_captured(c, forbid_implicit) : cudaSuccess;
 }
 
 cudaError_t capture_add(CudaContext *c, CudaStream *stream, CudaWork *work, CudaNode **out) {
@@ -70,7 +70,7 @@ static cudaError_t begin(CudaContext *c, cudaStream_t handle, cudaGraph_t into, 
     CudaStream *stream = stream_find(c, handle);
     if (!stream) return cudaErrorInvalidResourceHandle;
     if ((unsigned)mode > cudaStreamCaptureModeRelaxed || (count && !needs)) return cudaErrorInvalidValue;
-    if (stream == c->default_stream) return cudaErrorStreamCaptureUnsupported;
+    if (stream->legacy) return cudaErrorStreamCaptureUnsupported;
     if (stream->capture) return cudaErrorIllegalState;
     CudaGraph *graph = into ? object_get(&c->objects, into, OBJECT_GRAPH) : graph_new(c);
     if (!graph) return into ? cudaErrorInvalidValue : cudaErrorMemoryAllocation;

@@ -48,6 +48,45 @@ static u64 get_number(ConfigVariable variable, u64 low, u64 high, u64 otherwise,
     return otherwise;
 }
 
+enum { MOST_DEVICES = 64 };
+
+u32 config_count_gpus(const char *text) {
+    char *end;
+    errno = 0;
+    unsigned long number = strtoul(text, &end, 10);
+    if (*text >= '0' && *text <= '9' && *end == 0) return !errno && number <= MOST_DEVICES ? (u32)number : 0;
+    u32 count = 0;
+    for (const char *at = text;; at++) {
+        size_t length = strcspn(at, ",");
+        if (!length || ++count > MOST_DEVICES) return 0;
+        at += length;
+        if (!*at) return count;
+    }
+}
+
+void config_gpu_of(const CudaConfig *config, u32 device, char *model, size_t size) {
+    const char *at = config->gpus;
+    if (!*at) {
+        snprintf(model, size, "%s", config->gpu);
+        return;
+    }
+    for (; device; device--) at += strcspn(at, ",") + 1;
+    snprintf(model, size, "%.*s", (int)strcspn(at, ","), at);
+}
+
+static void read_gpus(CudaConfig *config, Problem problem) {
+    const char *value = get(CONFIG_GPUS);
+    config->devices = *value ? config_count_gpus(value) : 1;
+    bool models = config->devices && (*value < '0' || *value > '9' || strchr(value, ','));
+    if (models) snprintf(config->gpus, sizeof config->gpus, "%s", value);
+    if (config->devices && strlen(value) < sizeof config->gpus) return;
+    snprintf(problem.text, problem.size,
+             "%s=%.200s is neither a number from 1 to %d nor GPU models separated by commas", config_name(CONFIG_GPUS),
+             value, MOST_DEVICES);
+    config->devices = 1;
+    config->gpus[0] = 0;
+}
+
 // share/warplens/gpus of the installation (or build folder) that holds this code.
 static void default_gpu_dir(char *to, size_t size) {
     static const char *const places[] = {"../share/warplens/gpus", "../../share/warplens/gpus", "../../../gpus"};
@@ -80,7 +119,7 @@ void config_read(CudaConfig *config, char *problem_text, size_t problem_size) {
     if (!config->gpu_dir[0]) default_gpu_dir(config->gpu_dir, sizeof config->gpu_dir);
     get_text(CONFIG_KERNEL_REGEX, config->kernel_regex, sizeof config->kernel_regex, "");
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    config->devices = (u32)get_number(CONFIG_GPUS, 1, 64, 1, problem);
+    read_gpus(config, problem);
     config->threads = (u32)get_number(CONFIG_THREADS, 1, 1024, processors > 0 ? (u64)processors : 1, problem);
     config->launch_skip = get_number(CONFIG_LAUNCH_SKIP, 0, UINT64_MAX, 0, problem);
     config->launch_count = get_number(CONFIG_LAUNCH_COUNT, 0, UINT64_MAX, UINT64_MAX, problem);

@@ -7,18 +7,18 @@
 #include "base/status.h"
 
 // field, variable, meaning
-#define CONFIG_TABLE(X)                                                                                     \
-    X(OUTPUT, "WARPLENS_OUTPUT", "profile file, may hold %p %h %i %q{NAME} %%; unset or empty: no profile") \
-    X(GPU, "WARPLENS_GPU", "GPU model: its name, or the path of a .gpu file; default h200")                 \
-    X(GPU_DIR, "WARPLENS_GPU_DIR", "folder of the models; default: share/warplens/gpus beside the library") \
-    X(GPUS, "WARPLENS_GPUS", "number of devices, 1 to 64; default 1")                                       \
-    X(THREADS, "WARPLENS_THREADS", "host threads of a launch; default: the number of processors")           \
-    X(KERNEL_REGEX, "WARPLENS_KERNEL_REGEX", "extended regular expression: record only kernels it matches") \
-    X(LAUNCH_SKIP, "WARPLENS_LAUNCH_SKIP", "matching launches to run before recording begins; default 0")   \
-    X(LAUNCH_COUNT, "WARPLENS_LAUNCH_COUNT", "matching launches to record; default: all")                   \
-    X(OVERWRITE, "WARPLENS_OVERWRITE", "1: a profile from before this run may be replaced")                 \
-    X(RUN, "WARPLENS_RUN", "when the run began, ns since 1970: tells this run's profiles from older ones")  \
-    X(QUIET, "WARPLENS_QUIET", "1: only errors on stderr, no progress")                                     \
+#define CONFIG_TABLE(X)                                                                                       \
+    X(OUTPUT, "WARPLENS_OUTPUT", "profile file, may hold %p %h %i %q{NAME} %%; unset or empty: no profile")   \
+    X(GPU, "WARPLENS_GPU", "GPU model: its name, or the path of a .gpu file; default h200")                   \
+    X(GPU_DIR, "WARPLENS_GPU_DIR", "folder of the models; default: share/warplens/gpus beside the library")   \
+    X(GPUS, "WARPLENS_GPUS", "number of devices, or their models separated by commas; at most 64; default 1") \
+    X(THREADS, "WARPLENS_THREADS", "host threads of a launch; default: the number of processors")             \
+    X(KERNEL_REGEX, "WARPLENS_KERNEL_REGEX", "extended regular expression: record only kernels it matches")   \
+    X(LAUNCH_SKIP, "WARPLENS_LAUNCH_SKIP", "matching launches to run before recording begins; default 0")     \
+    X(LAUNCH_COUNT, "WARPLENS_LAUNCH_COUNT", "matching launches to record; default: all")                     \
+    X(OVERWRITE, "WARPLENS_OVERWRITE", "1: a profile from before this run may be replaced")                   \
+    X(RUN, "WARPLENS_RUN", "when the run began, ns since 1970: tells this run's profiles from older ones")    \
+    X(QUIET, "WARPLENS_QUIET", "1: only errors on stderr, no progress")                                       \
     X(PROGRESS, "WARPLENS_PROGRESS", "1: progress on stderr even when it is no terminal; 0: never")
 
 typedef enum ConfigVariable {
@@ -33,6 +33,7 @@ typedef struct CudaConfig {
     char gpu[1024];
     char gpu_dir[4096];
     char kernel_regex[1024];  // "" = every kernel
+    char gpus[4096];          // models by device, separated by commas; "" = `gpu` for each
     u32 devices, threads;
     u64 launch_skip, launch_count;
     u64 run_ns;
@@ -44,6 +45,11 @@ const char *config_name(ConfigVariable variable);
 const char *config_help(ConfigVariable variable);
 // Reads the environment. A value that cannot be used is replaced by its default and told in `problem` ("" = none).
 void config_read(CudaConfig *config, char *problem, size_t problem_size);
+
+// The number of devices that a value of GPUS asks for: a number, or models separated by commas. 0: neither.
+u32 config_count_gpus(const char *text);
+// The model of a device, copied to `model`.
+void config_gpu_of(const CudaConfig *config, u32 device, char *model, size_t size);
 
 // Replaces in a file name: %p process id, %h host name, %q{NAME} environment variable, %i the lowest number from 1 on
 // that gives a file that does not exist yet, %% a percent sign. STATUS_INVALID: another letter or an unset variable

@@ -91,6 +91,29 @@ TEST(defaults) {
     assert_false(config.overwrite);
 }
 
+TEST(devices_may_be_of_different_models) {
+    CudaConfig config;
+    char problem[512], model[64];
+    setenv(config_name(CONFIG_GPU), "v100", 1);
+    setenv(config_name(CONFIG_GPUS), "h200,./my.gpu,t4", 1);
+    config_read(&config, problem, sizeof problem);
+    assert_string_equal(problem, "");
+    assert_int_equal(config.devices, 3);
+    config_gpu_of(&config, 1, model, sizeof model);
+    assert_string_equal(model, "./my.gpu");
+    config_gpu_of(&config, 2, model, sizeof model);
+    assert_string_equal(model, "t4");
+    setenv(config_name(CONFIG_GPUS), "2", 1);
+    config_read(&config, problem, sizeof problem);
+    config_gpu_of(&config, 1, model, sizeof model);
+    assert_string_equal(model, "v100");
+    assert_int_equal(config_count_gpus(""), 0);
+    assert_int_equal(config_count_gpus("h200,,t4"), 0);
+    assert_int_equal(config_count_gpus("-1"), 1);  // a model of that name, which is then not found
+    unsetenv(config_name(CONFIG_GPU));
+    unsetenv(config_name(CONFIG_GPUS));
+}
+
 TEST(values_are_read_and_checked) {
     CudaConfig config;
     char problem[256];
@@ -105,9 +128,9 @@ TEST(values_are_read_and_checked) {
     assert_int_equal(config.launch_skip, 10);
     assert_true(config.quiet);
     assert_false(config.progress);
-    setenv(config_name(CONFIG_GPUS), "many", 1);
+    setenv(config_name(CONFIG_GPUS), "many,", 1);
     config_read(&config, problem, sizeof problem);
-    assert_non_null(strstr(problem, "WARPLENS_GPUS=many"));
+    assert_non_null(strstr(problem, "WARPLENS_GPUS=many,"));
     assert_int_equal(config.devices, 1);
     setenv(config_name(CONFIG_GPUS), "65", 1);
     config_read(&config, problem, sizeof problem);
@@ -122,6 +145,7 @@ int main(void) {
         cmocka_unit_test(numbers_skip_files_that_exist),
         cmocka_unit_test(siblings_have_their_pid_before_the_ending),
         cmocka_unit_test(defaults),
+        cmocka_unit_test(devices_may_be_of_different_models),
         cmocka_unit_test(values_are_read_and_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

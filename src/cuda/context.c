@@ -66,13 +66,9 @@ static void record(CudaContext *c, RecordKind kind, const void *fixed, const voi
         log_printf(&c->log, LOG_ERROR, "the profile cannot be written any more; the program goes on without it");
 }
 
-void cuda_record_alloc(CudaContext *c, u32 kind, u64 address, u64 bytes, bool freed, const char *label) {
-    RecordAlloc r = {.device = (u32)thread.device,
-                     .kind = kind,
-                     .address = address,
-                     .bytes = bytes,
-                     .time_ns = cuda_now(),
-                     .freed = freed};
+void cuda_record_alloc(CudaContext *c, u32 device, u32 kind, u64 address, u64 bytes, bool freed, const char *label) {
+    RecordAlloc r = {
+        .device = device, .kind = kind, .address = address, .bytes = bytes, .time_ns = cuda_now(), .freed = freed};
     record(c, RECORD_ALLOC, &r, label, strlen(label) + 1);
 }
 
@@ -139,15 +135,27 @@ static void command_line(char *text, size_t size) {
     text[length] = 0;
 }
 
+// "NVIDIA H200"; with several devices "2 x NVIDIA H200, Tesla T4".
+static void name_devices(const CudaContext *c, char *text, size_t size) {
+    size_t length = 0;
+    for (u32 d = 0, same; d < c->config.devices && length < size; d += same) {
+        for (same = 1; d + same < c->config.devices && !strcmp(c->gpus[d].id, c->gpus[d + same].id);) same++;
+        char count[16] = "";
+        if (same > 1) snprintf(count, sizeof count, "%u x ", same);
+        length += (size_t)snprintf(text + length, size - length, "%s%s%s", d ? ", " : "", count, c->gpus[d].name);
+    }
+}
+
 static void record_start(CudaContext *c) {
     RecordSource source = {.source = CUDA_RECORD_SOURCE, .provenance = PROVENANCE_SIMULATED};
-    char tail[256], command[2048], pid[32];
-    int length = snprintf(tail, sizeof tail, "warplens%c%s%c%s", 0, c->gpu.name, 0, c->gpu.id);
+    char tail[1200], names[1024], command[2048], pid[32];
+    name_devices(c, names, sizeof names);
+    int length = snprintf(tail, sizeof tail, "warplens%c%s%c%s", 0, names, 0, c->gpus[0].id);
     record(c, RECORD_SOURCE, &source, tail, (size_t)length + 1);
     command_line(command, sizeof command);
     snprintf(pid, sizeof pid, "%ld", (long)getpid());
     record_meta(c, "command", command);
-    record_meta(c, "device", c->gpu.name);
+    record_meta(c, "device", names);
     record_meta(c, "pid", pid);
 }
 
@@ -158,10 +166,15 @@ static void print_output(void *unused, const char *text, size_t size) {
 }
 
 static Status start_simulator(CudaContext *c, Diag *diag) {
-    TRY(gpu_load(c->config.gpu_dir, c->config.gpu, &c->gpu, diag));
     c->devices = mem_zero(c->config.devices, sizeof *c->devices);
-    if (!c->devices) return STATUS_NO_MEMORY;
-    SimConfig config = {.gpu = &c->gpu,
+    c->gpus = mem_zero(c->config.devices, sizeof *c->gpus);
+    if (!c->devices || !c->gpus) return STATUS_NO_MEMORY;
+    for (u32 d = 0; d < c->config.devices; d++) {
+        char model[1024];
+        config_gpu_of(&c->config, d, model, sizeof model);
+        TRY(gpu_load(c->config.gpu_dir, model, &c->gpus[d], diag));
+    }
+    SimConfig config = {.gpu = c->gpus,
                         .devices = c->config.devices,
                         .threads = c->config.threads,
                         .sink = c->sink,
@@ -215,16 +228,39 @@ cudaError_t cuda_enter(CudaContext **out, CudaNeed need) {
 
 cudaError_t cuda_leave(CudaContext *c, cudaError_t error) {
     if (error != cudaSuccess && error != cudaErrorNotReady) thread.last_error = error;
+    thread.per_thread_default = false;
     pthread_mutex_unlock(&c->lock);
     return error;
 }
 
 CudaDevice *cuda_device(CudaContext *c) { return &c->devices[thread.device]; }
+const GpuModel *cuda_gpu(const CudaContext *c) { return &c->gpus[thread.device]; }
+
+static pthread_key_t thread_key;
+
+static void thread_ends(void *ended) {
+    pthread_mutex_lock(&context.lock);
+    stream_thread_ends(&context, ended);
+    pthread_mutex_unlock(&context.lock);
+}
+
+void cuda_watch_thread(void) { (void)pthread_setspecific(thread_key, &thread); }
+
+void cuda_per_thread_call(void) { thread.per_thread_default = true; }
+
+int cuda_switch_device(int device) {
+    int before = thread.device;
+    thread.device = device;
+    return before;
+}
 
 void cuda_call_host(CudaContext *c, cudaHostFn_t fn, void *data) {
+    bool per_thread = thread.per_thread_default;
+    thread.per_thread_default = false;
     pthread_mutex_unlock(&c->lock);
     fn(data);
     pthread_mutex_lock(&c->lock);
+    thread.per_thread_default = per_thread;
 }
 
 cudaError_t cuda_not_implemented(const char *name, unsigned char *told) {
@@ -263,6 +299,7 @@ static void after_fork_child(void) {
 void cuda_setup(const CudaHost *host) {
     CudaContext *c = &context;
     init_lock(c);
+    (void)pthread_key_create(&thread_key, thread_ends);
     pthread_atfork(before_fork, after_fork_parent, after_fork_child);
     if (host) c->host = *host;
     config_read(&c->config, c->problem, sizeof c->problem);

@@ -40,6 +40,7 @@ typedef struct CudaDevice {
     int cache_config;
     unsigned flags;
     CudaPool *default_pool, *current_pool;
+    CudaStream *default_stream;                                            // the legacy one
     u64 graph_used, graph_used_high, graph_reserved, graph_reserved_high;  // bytes of graph allocations
 } CudaDevice;
 
@@ -52,7 +53,7 @@ typedef struct CudaContext {
     CudaState state;
     Log log;
     char problem[512];  // with the configuration
-    GpuModel gpu;
+    GpuModel *gpus;     // by device
     Sim *sim;
     Sink *sink;     // NULL: nothing is recorded
     void *profile;  // what host.open_profile gave
@@ -65,7 +66,6 @@ typedef struct CudaContext {
     Map host_flags;    // address of host memory -> flags it was made with
     Map texture_info;  // texture or surface handle -> TextureInfo *
     Vec(CudaModule *) modules;
-    CudaStream *default_stream;
     u64 next_stream_id, last_event_ns, next_capture_id;
     u64 matched_launches;  // that the kernel filter let pass
     u32 captures;          // streams being captured now
@@ -86,6 +86,8 @@ typedef struct CudaThread {
         cudaStream_t stream;
     } pushed[16];  // __cudaPushCallConfiguration
     u32 pushed_count;
+    bool per_thread_default;  // the call under way came through a _ptsz entry point: stream 0 is the thread's own
+    CudaStream *streams[64];  // cudaStreamPerThread by device, made at first use
 } CudaThread;
 
 // What a call needs before it may go on.
@@ -113,9 +115,17 @@ cudaError_t cuda_leave(CudaContext *context, cudaError_t error);
 // Exported by the shared object, under its documented name.
 #define CUDA_API __attribute__((visibility("default")))
 
-CudaDevice *cuda_device(CudaContext *c);  // the calling thread's current device
-u64 cuda_now(void);                       // ns, monotonic
+CudaDevice *cuda_device(CudaContext *c);         // the calling thread's current device
+const GpuModel *cuda_gpu(const CudaContext *c);  // its model
+u64 cuda_now(void);                              // ns, monotonic
 cudaError_t cuda_error_of(Status status);
+
+// The calling thread owns something that is to go when it ends.
+void cuda_watch_thread(void);
+// The call that follows came through a per-thread default stream entry point (_ptsz, _ptds).
+void cuda_per_thread_call(void);
+// Makes another device the calling thread's for a while; returns the one it was.
+int cuda_switch_device(int device);
 
 // Runs a function of the program with the lock released.
 void cuda_call_host(CudaContext *c, cudaHostFn_t fn, void *data);
@@ -123,7 +133,7 @@ void cuda_call_host(CudaContext *c, cudaHostFn_t fn, void *data);
 // One line on stderr (through the log) and a message in the profile.
 void cuda_message(CudaContext *c, LogLevel level, const char *format, ...) WL_PRINTF(3, 4);
 void cuda_message_diag(CudaContext *c, const Diag *diag);
-void cuda_record_alloc(CudaContext *c, u32 kind, u64 address, u64 bytes, bool freed, const char *label);
+void cuda_record_alloc(CudaContext *c, u32 device, u32 kind, u64 address, u64 bytes, bool freed, const char *label);
 void cuda_record_copy(CudaContext *c, u32 kind, u32 stream, u64 bytes, u64 begin_ns);
 
 // --- for the shared object ---

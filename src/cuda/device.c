@@ -62,14 +62,22 @@ CUDA_API cudaError_t cudaSetValidDevices(int *device_arr, int len) {
     CUDA_RETURN(c, NEED_DEVICE, valid_devices(c, device_arr, len));
 }
 
-static cudaError_t choose_device(int *device, const struct cudaDeviceProp *wanted) {
+static cudaError_t choose_device(CudaContext *c, int *device, const struct cudaDeviceProp *wanted) {
     if (!device || !wanted) return cudaErrorInvalidValue;
-    *device = 0;  // all are alike
+    int best = -1;
+    for (int i = (int)c->config.devices - 1; i >= 0; i--) {  // the first of those that meet most wishes
+        const GpuModel *g = &c->gpus[i];
+        int met = (int)g->sm_version >= wanted->major * 10 + wanted->minor;
+        met += g->memory_bytes >= wanted->totalGlobalMem;
+        met += (int)g->sms >= wanted->multiProcessorCount;
+        met += g->shared_per_cta >= wanted->sharedMemPerBlock;
+        if (met >= best) best = met, *device = i;
+    }
     return cudaSuccess;
 }
 
 CUDA_API cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *prop) {
-    CUDA_RETURN(c, NEED_DEVICE, choose_device(device, prop));
+    CUDA_RETURN(c, NEED_DEVICE, choose_device(c, device, prop));
 }
 
 static cudaError_t set_flags(CudaContext *c, unsigned flags) {
@@ -95,6 +103,7 @@ static cudaError_t reset(CudaContext *c) {
     CudaDevice *d = cuda_device(c);
     d->sticky = cudaSuccess;
     device_defaults(d);
+    for (u32 peer = 0; peer < c->config.devices; peer++) sim_set_peer(c->sim, (u32)cuda_thread()->device, peer, false);
     modules_reset(c);
     cuda_thread()->last_error = cudaSuccess;
     return error;
@@ -119,7 +128,7 @@ static bool attribute_value(const GpuModel *g, int device, int attribute, int *v
 static cudaError_t get_attribute(CudaContext *c, int *value, int attribute, int device) {
     if (!value) return cudaErrorInvalidValue;
     if (!valid(c, device)) return cudaErrorInvalidDevice;
-    return attribute_value(&c->gpu, device, attribute, value) ? cudaSuccess : cudaErrorInvalidValue;
+    return attribute_value(&c->gpus[device], device, attribute, value) ? cudaSuccess : cudaErrorInvalidValue;
 }
 
 CUDA_API cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attr, int device) {
@@ -131,13 +140,13 @@ static cudaError_t get_properties(CudaContext *c, struct cudaDeviceProp *p, int 
     if (!valid(c, device)) return cudaErrorInvalidDevice;
     int value = 0;
     *p = (struct cudaDeviceProp){0};
-    snprintf(p->name, sizeof p->name, "%s", c->gpu.name);
+    snprintf(p->name, sizeof p->name, "%s", c->gpus[device].name);
     char uuid[32] = {0};
     snprintf(uuid, sizeof uuid, "warplens-%d", device);
     memcpy(p->uuid.bytes, uuid, sizeof p->uuid.bytes);
-    p->totalGlobalMem = c->gpu.memory_bytes;
-#define DEVICE_PROPERTY(field, attribute)                                   \
-    (void)attribute_value(&c->gpu, device, cudaDevAttr##attribute, &value); \
+    p->totalGlobalMem = c->gpus[device].memory_bytes;
+#define DEVICE_PROPERTY(field, attribute)                                            \
+    (void)attribute_value(&c->gpus[device], device, cudaDevAttr##attribute, &value); \
     p->field = (__typeof__(p->field))value;
 #include "cuda/properties.def"
 #undef DEVICE_PROPERTY
@@ -166,7 +175,7 @@ static cudaError_t linear_width(CudaContext *c, size_t *width, const struct cuda
     if (!width || !format) return cudaErrorInvalidValue;
     if (!valid(c, device)) return cudaErrorInvalidDevice;
     int value = 0;
-    (void)attribute_value(&c->gpu, device, cudaDevAttrMaxTexture1DLinearWidth, &value);
+    (void)attribute_value(&c->gpus[device], device, cudaDevAttrMaxTexture1DLinearWidth, &value);
     *width = (size_t)value;
     return cudaSuccess;
 }
@@ -235,10 +244,11 @@ static cudaError_t set_limit(CudaContext *c, enum cudaLimit limit, size_t value)
     u64 highest = UINT64_MAX;
     if (limit == cudaLimitStackSize) highest = 512 * 1024;  // local memory of a thread, programming guide table 24
     if (limit == cudaLimitMaxL2FetchGranularity) highest = 128;
-    if (limit == cudaLimitPersistingL2CacheSize) highest = c->gpu.persisting_l2_bytes;
-    if (limit == cudaLimitMallocHeapSize || limit == cudaLimitPrintfFifoSize) highest = c->gpu.memory_bytes;
+    if (limit == cudaLimitPersistingL2CacheSize) highest = cuda_gpu(c)->persisting_l2_bytes;
+    if (limit == cudaLimitMallocHeapSize || limit == cudaLimitPrintfFifoSize) highest = cuda_gpu(c)->memory_bytes;
     if (value > highest) return cudaErrorInvalidValue;
     cuda_device(c)->limits[limit] = value;
+    if (limit == cudaLimitMallocHeapSize) sim_set_heap_limit(c->sim, (u32)cuda_thread()->device, value);
     return cudaSuccess;
 }
 
@@ -295,16 +305,21 @@ CUDA_API cudaError_t cudaCtxResetPersistingL2Cache(void) { CUDA_RETURN(c, NEED_H
 CUDA_API cudaError_t cudaProfilerStart(void) { CUDA_RETURN(c, NEED_DEVICE, cudaSuccess); }
 CUDA_API cudaError_t cudaProfilerStop(void) { CUDA_RETURN(c, NEED_DEVICE, cudaSuccess); }
 
-// --- peers: every device reaches every other ---
+// --- peers: devices of the same model reach each other ---
 
 static cudaError_t check_pair(CudaContext *c, int device, int peer) {
     return valid(c, device) && valid(c, peer) ? cudaSuccess : cudaErrorInvalidDevice;
 }
 
+static bool are_peers(const CudaContext *c, int device, int peer) {
+    return device != peer && strcmp(c->gpus[device].id, c->gpus[peer].id) == 0;
+}
+
 static cudaError_t can_access(CudaContext *c, int *can, int device, int peer) {
     if (!can) return cudaErrorInvalidValue;
-    *can = device != peer;
-    return check_pair(c, device, peer);
+    cudaError_t error = check_pair(c, device, peer);
+    if (error == cudaSuccess) *can = are_peers(c, device, peer);
+    return error;
 }
 
 CUDA_API cudaError_t cudaDeviceCanAccessPeer(int *canAccessPeer, int device, int peerDevice) {
@@ -314,9 +329,10 @@ CUDA_API cudaError_t cudaDeviceCanAccessPeer(int *canAccessPeer, int device, int
 static cudaError_t enable_peer(CudaContext *c, int peer, unsigned flags) {
     if (!valid(c, peer)) return cudaErrorInvalidDevice;
     if (flags) return cudaErrorInvalidValue;
-    if (peer == cuda_thread()->device) return cudaErrorPeerAccessUnsupported;
+    if (!are_peers(c, cuda_thread()->device, peer)) return cudaErrorPeerAccessUnsupported;
     if (cuda_device(c)->peers >> peer & 1) return cudaErrorPeerAccessAlreadyEnabled;
     cuda_device(c)->peers |= 1ull << peer;
+    sim_set_peer(c->sim, (u32)cuda_thread()->device, (u32)peer, true);
     return cudaSuccess;
 }
 
@@ -328,6 +344,7 @@ static cudaError_t disable_peer(CudaContext *c, int peer) {
     if (!valid(c, peer)) return cudaErrorInvalidDevice;
     if (!(cuda_device(c)->peers >> peer & 1)) return cudaErrorPeerAccessNotEnabled;
     cuda_device(c)->peers &= ~(1ull << peer);
+    sim_set_peer(c->sim, (u32)cuda_thread()->device, (u32)peer, false);
     return cudaSuccess;
 }
 
@@ -341,7 +358,9 @@ static cudaError_t p2p_attribute(CudaContext *c, int *value, enum cudaDeviceP2PA
     if (error != cudaSuccess || from == to) return cudaErrorInvalidDevice;
     if (attribute < cudaDevP2PAttrPerformanceRank || attribute > cudaDevP2PAttrOnlyPartialNativeAtomicSupported)
         return cudaErrorInvalidValue;
-    *value = attribute != cudaDevP2PAttrPerformanceRank && attribute != cudaDevP2PAttrOnlyPartialNativeAtomicSupported;
+    bool supported =
+        attribute != cudaDevP2PAttrPerformanceRank && attribute != cudaDevP2PAttrOnlyPartialNativeAtomicSupported;
+    *value = supported && are_peers(c, from, to);
     return cudaSuccess;
 }
 

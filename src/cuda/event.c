@@ -48,7 +48,7 @@ cudaError_t event_record_now(CudaContext *c, cudaEvent_t handle) {
 static cudaError_t record(CudaContext *c, cudaEvent_t handle, cudaStream_t stream_handle, unsigned flags) {
     CudaEvent *event = find(c, handle);
     CudaStream *stream = stream_find(c, stream_handle);
-    if (!event || !stream) return cudaErrorInvalidResourceHandle;
+    if (!event || !stream || event->device != stream->device) return cudaErrorInvalidResourceHandle;
     if (flags & ~(unsigned)cudaEventRecordExternal) return cudaErrorInvalidValue;
     if (!stream->capture || flags & cudaEventRecordExternal) {
         CudaWork work = {.type = cudaGraphNodeTypeEventRecord, .event = handle};
@@ -98,7 +98,8 @@ static cudaError_t elapsed(CudaContext *c, float *ms, cudaEvent_t start_handle, 
     CudaEvent *start = find(c, start_handle), *end = find(c, end_handle);
     if (!ms) return cudaErrorInvalidValue;
     if (!start || !end || !start->recorded || !end->recorded) return cudaErrorInvalidResourceHandle;
-    if ((start->flags | end->flags) & cudaEventDisableTiming) return cudaErrorInvalidResourceHandle;
+    if (start->device != end->device || (start->flags | end->flags) & cudaEventDisableTiming)
+        return cudaErrorInvalidResourceHandle;
     *ms = (float)((double)(i64)(end->time_ns - start->time_ns) * 1e-6);
     return cudaSuccess;
 }
@@ -125,7 +126,7 @@ static cudaError_t wait(CudaContext *c, cudaStream_t stream_handle, cudaEvent_t 
     if (!stream || !event) return cudaErrorInvalidResourceHandle;
     if (flags & ~(unsigned)cudaEventWaitExternal) return cudaErrorInvalidValue;
     CudaCapture *capture = find_capture(c, event);
-    if (capture) return stream == c->default_stream ? cudaErrorStreamCaptureImplicit : join(stream, capture, event);
+    if (capture) return stream->legacy ? cudaErrorStreamCaptureImplicit : join(stream, capture, event);
     if (!stream->capture) return cudaSuccess;  // what it stands for has run
     if (!(flags & cudaEventWaitExternal)) {
         stream->capture->invalid = true;

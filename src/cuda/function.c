@@ -11,13 +11,13 @@ static cudaError_t find(CudaContext *c, const void *func, CudaFunction **f, Cuda
 }
 
 static int default_dynamic_shared(const CudaContext *c, const SimKernelInfo *info) {
-    i64 left = (i64)c->gpu.shared_per_cta - info->static_shared_bytes;
+    i64 left = (i64)cuda_gpu(c)->shared_per_cta - info->static_shared_bytes;
     return left > 0 ? (int)left : 0;
 }
 
 // The most threads whose registers fit, in whole warps of every scheduler; at most what the kernel was built for.
 static int max_threads(const CudaContext *c, const SimKernelInfo *info) {
-    const GpuModel *g = &c->gpu;
+    const GpuModel *g = cuda_gpu(c);
     u64 limit =
         info->max_threads && info->max_threads < g->max_threads_per_cta ? info->max_threads : g->max_threads_per_cta;
     u64 per_warp = (info->registers * 32ull + g->register_unit - 1) / g->register_unit * g->register_unit;
@@ -64,7 +64,7 @@ static cudaError_t set_attribute(CudaContext *c, const void *func, enum cudaFunc
     CudaKernel *kernel;
     cudaError_t error = find(c, func, &f, &kernel);
     if (error != cudaSuccess) return error;
-    i64 most = (i64)c->gpu.shared_per_cta_optin - kernel->info.static_shared_bytes;
+    i64 most = (i64)cuda_gpu(c)->shared_per_cta_optin - kernel->info.static_shared_bytes;
     struct {
         int low, high, *field;
     } const rows[] = {
@@ -137,8 +137,8 @@ static cudaError_t max_blocks(CudaContext *c, int *blocks, const void *func, int
     cudaError_t error = find(c, func, &f, &kernel);
     if (error != cudaSuccess) return error;
     if (!blocks || threads <= 0) return cudaErrorInvalidValue;
-    bool possible = (u64)threads <= c->gpu.max_threads_per_cta && shared <= c->gpu.shared_per_sm;
-    *blocks = possible ? (int)sim_occupancy(&c->gpu, &kernel->info, (u32)threads, (u32)shared) : 0;
+    bool possible = (u64)threads <= cuda_gpu(c)->max_threads_per_cta && shared <= cuda_gpu(c)->shared_per_sm;
+    *blocks = possible ? (int)sim_occupancy(cuda_gpu(c), &kernel->info, (u32)threads, (u32)shared) : 0;
     return cudaSuccess;
 }
 
@@ -162,7 +162,7 @@ static cudaError_t available_shared(CudaContext *c, size_t *bytes, const void *f
     cudaError_t error = find(c, func, &f, &kernel);
     if (error != cudaSuccess) return error;
     if (!bytes || blocks <= 0 || threads <= 0) return cudaErrorInvalidValue;
-    const GpuModel *g = &c->gpu;
+    const GpuModel *g = cuda_gpu(c);
     u64 unit = g->shared_unit, fixed = g->shared_reserved + kernel->info.static_shared_bytes;
     u64 each = g->shared_per_sm / (u64)blocks / unit * unit;
     u64 left = each > fixed ? each - fixed : 0;
@@ -192,7 +192,7 @@ static cudaError_t max_clusters(CudaContext *c, int *clusters, const void *func,
     u64 threads = (u64)config->blockDim.x * config->blockDim.y * config->blockDim.z;
     cudaError_t error =
         max_blocks(c, &blocks, func, threads > 1 << 20 ? 1 << 20 : (int)threads, config->dynamicSmemBytes);
-    if (error == cudaSuccess) *clusters = (int)((u64)blocks * c->gpu.sms / size);
+    if (error == cudaSuccess) *clusters = (int)((u64)blocks * cuda_gpu(c)->sms / size);
     return error;
 }
 
@@ -206,7 +206,7 @@ static cudaError_t potential_cluster(CudaContext *c, int *size, const void *func
     cudaError_t error = function_find(c, func, &f);
     if (error != cudaSuccess) return error;
     if (!size) return cudaErrorInvalidValue;
-    *size = c->gpu.sm_version < 90 ? 1 : f->non_portable_cluster ? 16 : 8;
+    *size = cuda_gpu(c)->sm_version < 90 ? 1 : f->non_portable_cluster ? 16 : 8;
     return cudaSuccess;
 }
 

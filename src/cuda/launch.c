@@ -19,7 +19,7 @@ enum {
 };
 
 static bool sizes_possible(const CudaContext *c, const CudaLaunch *l) {
-    u64 limit = c->gpu.max_threads_per_cta;
+    u64 limit = cuda_gpu(c)->max_threads_per_cta;
     if (!l->grid.x || !l->grid.y || !l->grid.z || !l->block.x || !l->block.y || !l->block.z) return false;
     if (l->grid.x > 0x7fffffffu || l->grid.y > 65535 || l->grid.z > 65535) return false;
     if (l->block.x > limit || l->block.y > limit || l->block.z > 64) return false;
@@ -27,8 +27,8 @@ static bool sizes_possible(const CudaContext *c, const CudaLaunch *l) {
 }
 
 static u32 max_shared(const CudaContext *c, const CudaFunction *f, const SimKernelInfo *info) {
-    u32 by_default = (u32)c->gpu.shared_per_cta - info->static_shared_bytes;
-    if (info->static_shared_bytes > c->gpu.shared_per_cta) by_default = 0;
+    u32 by_default = (u32)cuda_gpu(c)->shared_per_cta - info->static_shared_bytes;
+    if (info->static_shared_bytes > cuda_gpu(c)->shared_per_cta) by_default = 0;
     return f->max_dynamic_shared >= 0 && (u32)f->max_dynamic_shared > by_default ? (u32)f->max_dynamic_shared
                                                                                  : by_default;
 }
@@ -38,7 +38,7 @@ static cudaError_t check_cluster(const CudaContext *c, const CudaLaunch *l, cons
     const u32 grid[3] = {l->grid.x, l->grid.y, l->grid.z};
     if (!want[0]) memcpy(want, info->cluster, sizeof want);
     if (!want[0]) return cudaSuccess;
-    if (c->gpu.sm_version < 90) return cudaErrorNotSupported;
+    if (cuda_gpu(c)->sm_version < 90) return cudaErrorNotSupported;
     u64 size = (u64)want[0] * want[1] * want[2];
     if (size == 0 || size > (l->function->non_portable_cluster ? 16 : 8)) return cudaErrorInvalidClusterSize;
     for (u32 i = 0; i < 3; i++)
@@ -47,7 +47,7 @@ static cudaError_t check_cluster(const CudaContext *c, const CudaLaunch *l, cons
 }
 
 static cudaError_t check_cooperative(const CudaContext *c, const CudaLaunch *l, const SimKernelInfo *info) {
-    u64 resident = c->gpu.sms * sim_occupancy(&c->gpu, info, l->block.x * l->block.y * l->block.z, l->shared);
+    u64 resident = cuda_gpu(c)->sms * sim_occupancy(cuda_gpu(c), info, l->block.x * l->block.y * l->block.z, l->shared);
     bool fits = (u64)l->grid.x * l->grid.y * l->grid.z <= resident;
     return !l->cooperative || fits ? cudaSuccess : cudaErrorCooperativeLaunchTooLarge;
 }
@@ -60,7 +60,7 @@ static cudaError_t check_sizes(const CudaContext *c, const CudaLaunch *l, const 
     if (fixed[0] && (l->block.x != fixed[0] || l->block.y != fixed[1] || l->block.z != fixed[2]))
         return (cudaError_t)ERROR_CONFIGURATION;
     if (l->shared > max_shared(c, l->function, info)) return (cudaError_t)ERROR_SHARED;
-    if (!sim_occupancy(&c->gpu, info, threads, l->shared)) return (cudaError_t)ERROR_RESOURCES;
+    if (!sim_occupancy(cuda_gpu(c), info, threads, l->shared)) return (cudaError_t)ERROR_RESOURCES;
     cudaError_t error = check_cluster(c, l, info);
     return error == cudaSuccess ? check_cooperative(c, l, info) : error;
 }
@@ -71,6 +71,7 @@ cudaError_t launch_prepare(CudaContext *c, CudaLaunch *l, void **args) {
     if (error == cudaSuccess) error = check_sizes(c, l, &kernel->info);
     if (error != cudaSuccess) return error;
     const SimKernelInfo *info = &kernel->info;
+    l->device = cuda_thread()->device;
     if (info->param_count && !args) return cudaErrorInvalidValue;
     l->param_bytes = info->param_bytes;
     l->params = mem_zero(1, info->param_bytes + 1);
@@ -98,7 +99,7 @@ static cudaError_t after_launch(CudaContext *c, Status status, const Diag *diag)
     }
 }
 
-cudaError_t launch_run(CudaContext *c, CudaStream *stream, const CudaLaunch *l) {
+static cudaError_t run_here(CudaContext *c, CudaStream *stream, const CudaLaunch *l) {
     CudaKernel *kernel;
     cudaError_t error = function_prepare(c, l->function, &kernel);
     if (error != cudaSuccess) return error;
@@ -124,13 +125,22 @@ cudaError_t launch_run(CudaContext *c, CudaStream *stream, const CudaLaunch *l) 
     return error;
 }
 
-static cudaError_t launch(CudaContext *c, const void *func, CudaLaunch l, void **args, cudaStream_t stream) {
+cudaError_t launch_run(CudaContext *c, CudaStream *stream, const CudaLaunch *l) {
+    int before = cuda_switch_device(l->device);  // a graph may be launched from another one
+    cudaError_t error = run_here(c, stream, l);
+    (void)cuda_switch_device(before);
+    return error;
+}
+
+static cudaError_t launch(CudaContext *c, const void *func, CudaLaunch l, void **args, cudaStream_t handle) {
     CudaWork work = {.type = cudaGraphNodeTypeKernel};
+    CudaStream *stream = stream_find(c, handle);
     if (!func) return cudaErrorInvalidDeviceFunction;
+    if (!stream || stream->device != cuda_thread()->device) return cudaErrorInvalidResourceHandle;
     cudaError_t error = function_find(c, func, &l.function);
     if (error == cudaSuccess) error = launch_prepare(c, &l, args);
     work.launch = l;
-    if (error == cudaSuccess) return work_submit(c, stream, &work);
+    if (error == cudaSuccess) return work_submit(c, handle, &work);
     work_release(c, &work);
     return error;
 }

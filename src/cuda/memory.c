@@ -11,19 +11,24 @@
 
 enum { ALLOC_DEVICE, ALLOC_MANAGED, ALLOC_PINNED, ALLOC_MODULE, ALLOC_POOL };  // RecordAlloc.kind
 
-cudaError_t memory_new(CudaContext *c, SimMemoryKind kind, u32 record_kind, u64 size, void **address) {
+cudaError_t memory_new_on(CudaContext *c, int device, SimMemoryKind kind, u32 record_kind, u64 size, void **address) {
     DevicePtr at = 0;
-    Status status = sim_alloc(c->sim, (u32)cuda_thread()->device, kind, size, 256, &at);
+    Status status = sim_alloc(c->sim, (u32)device, kind, size, 256, &at);
     if (status != STATUS_OK) return cuda_error_of(status);
     *address = (void *)(uintptr_t)at;
-    cuda_record_alloc(c, record_kind, at, size, false, "");
+    cuda_record_alloc(c, (u32)device, record_kind, at, size, false, "");
     return cudaSuccess;
+}
+
+cudaError_t memory_new(CudaContext *c, SimMemoryKind kind, u32 record_kind, u64 size, void **address) {
+    return memory_new_on(c, cuda_thread()->device, kind, record_kind, size, address);
 }
 
 cudaError_t memory_release(CudaContext *c, const SimAllocation *allocation, u32 record_kind) {
     u64 address = allocation->address, size = allocation->size;
+    u32 device = allocation->device;
     if (sim_free(c->sim, address) != STATUS_OK) return cudaErrorInvalidValue;
-    cuda_record_alloc(c, record_kind, address, size, true, "");
+    cuda_record_alloc(c, device, record_kind, address, size, true, "");
     return cudaSuccess;
 }
 

@@ -7,8 +7,9 @@
 
 void device_defaults(CudaDevice *device);
 
-// Allocates and records it. `record_kind` is RecordAlloc.kind.
+// Allocates on the current device, or on a given one, and records it. `record_kind` is RecordAlloc.kind.
 cudaError_t memory_new(CudaContext *c, SimMemoryKind kind, u32 record_kind, u64 size, void **address);
+cudaError_t memory_new_on(CudaContext *c, int device, SimMemoryKind kind, u32 record_kind, u64 size, void **address);
 cudaError_t memory_release(CudaContext *c, const SimAllocation *allocation, u32 record_kind);
 
 // How a copy may use an address.

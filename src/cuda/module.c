@@ -78,7 +78,7 @@ static cudaError_t place_managed(CudaContext *c, CudaModule *module, Instance *i
 static cudaError_t load(CudaContext *c, CudaModule *module, Instance *instance) {
     BinaryImage image;
     Diag diag = {0};
-    Status status = binary_ptx_from_wrapper(module->wrapper, (u32)c->gpu.sm_version, &image, &diag);
+    Status status = binary_ptx_from_wrapper(module->wrapper, (u32)cuda_gpu(c)->sm_version, &image, &diag);
     cudaError_t error = load_error(status);
     if (status == STATUS_OK) {
         error = load_ptx(c, instance, &image, (u32)cuda_thread()->device, &diag);

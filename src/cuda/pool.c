@@ -60,16 +60,20 @@ static cudaError_t captured_alloc(CudaContext *c, CudaStream *stream, void **to,
     return error == cudaSuccess ? capture_add(c, stream, &work, NULL) : error;
 }
 
+// Without a pool: the current one of the stream's device.
 static cudaError_t alloc(CudaContext *c, void **to, size_t size, CudaPool *pool, cudaStream_t handle) {
     CudaStream *stream = stream_find(c, handle);
-    if (!to || !pool) return cudaErrorInvalidValue;
+    if (!to) return cudaErrorInvalidValue;
     if (!stream) return cudaErrorInvalidResourceHandle;
+    if (!pool) pool = current_pool(c, stream->device);
+    if (!pool) return cudaErrorMemoryAllocation;
     *to = NULL;
     if (!size) return cudaSuccess;
     if (stream->capture) return captured_alloc(c, stream, to, size);
     if (pool->props.maxSize && pool->used + size > pool->props.maxSize) return cudaErrorMemoryAllocation;
-    cudaError_t error = memory_new(c, MEMORY_DEVICE, RECORD_POOL, size, to);
+    cudaError_t error = memory_new_on(c, pool->device, MEMORY_DEVICE, RECORD_POOL, size, to);
     if (error != cudaSuccess) return error;
+    sim_set_sharing(c->sim, (DevicePtr)(uintptr_t)*to, pool->access[1]);
     count(pool, size, 0);
     return cuda_error_of(map_put(&c->pool_of, (u64)(uintptr_t)*to, (u64)(uintptr_t)pool));
 }
@@ -90,11 +94,12 @@ static cudaError_t release(CudaContext *c, void *address, cudaStream_t handle) {
 }
 
 CUDA_API cudaError_t cudaMallocAsync(void **devPtr, size_t size, cudaStream_t hStream) {
-    CUDA_RETURN(c, NEED_HEALTHY, alloc(c, devPtr, size, current_pool(c, cuda_thread()->device), hStream));
+    CUDA_RETURN(c, NEED_HEALTHY, alloc(c, devPtr, size, NULL, hStream));
 }
 
 CUDA_API cudaError_t cudaMallocFromPoolAsync(void **ptr, size_t size, cudaMemPool_t memPool, cudaStream_t stream) {
-    CUDA_RETURN(c, NEED_HEALTHY, alloc(c, ptr, size, find(c, memPool), stream));
+    CUDA_RETURN(c, NEED_HEALTHY,
+                find(c, memPool) ? alloc(c, ptr, size, find(c, memPool), stream) : cudaErrorInvalidValue);
 }
 
 CUDA_API cudaError_t cudaFreeAsync(void *devPtr, cudaStream_t hStream) {
@@ -224,6 +229,9 @@ static cudaError_t set_access(CudaContext *c, cudaMemPool_t handle, const struct
         for (u32 k = 0; k < 2; k++)
             pool->access[k] = list[i].flags >> k & 1 ? pool->access[k] | bit : pool->access[k] & ~bit;
     }
+    u64 address, owner;
+    for (u32 at = 0; map_next(&c->pool_of, &at, &address, &owner);)
+        if (owner == (u64)(uintptr_t)pool) sim_set_sharing(c->sim, address, pool->access[1]);
     return cudaSuccess;
 }
 

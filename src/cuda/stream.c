@@ -6,24 +6,58 @@
 
 enum { LEAST_PRIORITY = 0, GREATEST_PRIORITY = -5 };  // as on an H200
 
+static CudaStream *new_stream(CudaContext *c, int device) {
+    CudaStream *stream = object_new(&c->objects, OBJECT_STREAM, sizeof *stream);
+    if (!stream) return NULL;
+    stream->id = c->next_stream_id++;
+    stream->device = device;
+    return stream;
+}
+
 Status stream_setup(CudaContext *c) {
-    c->default_stream = object_new(&c->objects, OBJECT_STREAM, sizeof *c->default_stream);
-    if (!c->default_stream) return STATUS_NO_MEMORY;
-    c->next_stream_id = 1;
+    c->next_stream_id = 0;
+    for (u32 d = 0; d < c->config.devices; d++) {
+        CudaStream *stream = c->devices[d].default_stream = new_stream(c, (int)d);
+        if (!stream) return STATUS_NO_MEMORY;
+        stream->legacy = true;
+    }
     return STATUS_OK;
 }
 
+static CudaStream *thread_stream(CudaContext *c) {
+    CudaThread *thread = cuda_thread();
+    CudaStream **own = &thread->streams[thread->device];
+    if (!*own && (*own = new_stream(c, thread->device))) {
+        (*own)->per_thread = true;
+        cuda_watch_thread();
+    }
+    return *own;
+}
+
+static void delete_stream(CudaContext *c, CudaStream *stream) {
+    vec_free(&stream->tips);
+    object_delete(&c->objects, stream);
+}
+
+void stream_thread_ends(CudaContext *c, CudaThread *thread) {
+    for (u32 d = 0; d < WL_COUNT(thread->streams); d++) {
+        CudaStream *stream = thread->streams[d];
+        if (stream && !stream->capture) delete_stream(c, stream);
+        thread->streams[d] = NULL;
+    }
+}
+
 CudaStream *stream_find(CudaContext *c, cudaStream_t handle) {
-    if (!handle || handle == cudaStreamLegacy || handle == cudaStreamPerThread) return c->default_stream;
+    if (!handle) handle = cuda_thread()->per_thread_default ? cudaStreamPerThread : cudaStreamLegacy;
+    if (handle == cudaStreamLegacy) return cuda_device(c)->default_stream;
+    if (handle == cudaStreamPerThread) return thread_stream(c);
     return object_get(&c->objects, handle, OBJECT_STREAM);
 }
 
 static cudaError_t create(CudaContext *c, cudaStream_t *to, unsigned flags, int priority) {
     if (!to || flags & ~(unsigned)cudaStreamNonBlocking) return cudaErrorInvalidValue;
-    CudaStream *stream = object_new(&c->objects, OBJECT_STREAM, sizeof *stream);
+    CudaStream *stream = new_stream(c, cuda_thread()->device);
     if (!stream) return cudaErrorMemoryAllocation;
-    stream->id = c->next_stream_id++;
-    stream->device = cuda_thread()->device;
     stream->flags = flags;
     stream->priority = priority > LEAST_PRIORITY ? LEAST_PRIORITY : priority;
     if (stream->priority < GREATEST_PRIORITY) stream->priority = GREATEST_PRIORITY;
@@ -44,13 +78,12 @@ CUDA_API cudaError_t cudaStreamCreateWithPriority(cudaStream_t *pStream, unsigne
 
 static cudaError_t destroy(CudaContext *c, cudaStream_t handle) {
     CudaStream *stream = object_get(&c->objects, handle, OBJECT_STREAM);
-    if (!stream || stream == c->default_stream) return cudaErrorInvalidResourceHandle;
+    if (!stream || stream->legacy || stream->per_thread) return cudaErrorInvalidResourceHandle;
     if (stream->capture && stream->capture->origin == stream) {
         stream->capture->invalid = true;
         return cudaErrorStreamCaptureUnsupported;
     }
-    vec_free(&stream->tips);
-    object_delete(&c->objects, stream);
+    delete_stream(c, stream);
     return cudaSuccess;
 }
 
@@ -185,7 +218,7 @@ static cudaError_t attach(CudaContext *c, cudaStream_t handle, const void *point
     if (!a || a->kind != MEMORY_MANAGED) return cudaErrorInvalidValue;
     if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost && flags != cudaMemAttachSingle)
         return cudaErrorInvalidValue;
-    return flags == cudaMemAttachSingle && stream == c->default_stream ? cudaErrorInvalidValue : cudaSuccess;
+    return flags == cudaMemAttachSingle && (stream->legacy || stream->per_thread) ? cudaErrorInvalidValue : cudaSuccess;
 }
 
 CUDA_API cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *devPtr, size_t length, unsigned int flags) {

@@ -19,6 +19,7 @@ typedef struct CudaCapture {  // shared by the streams that take part
 struct CudaStream {
     u64 id;
     int device, priority;
+    bool legacy, per_thread;  // one of the two default streams
     unsigned flags;
     CudaCapture *capture;  // NULL = runs its work
     NodeList tips;         // nodes that the next captured one depends on
@@ -35,7 +36,10 @@ typedef struct CudaEvent {
 } CudaEvent;
 
 Status stream_setup(CudaContext *c);
-CudaStream *stream_find(CudaContext *c, cudaStream_t handle);  // NULL when there is none
+// NULL when there is none. Handle 0 and the two predefined ones are streams of the current device.
+CudaStream *stream_find(CudaContext *c, cudaStream_t handle);
+// The calling thread ends: its default streams go. Without the lock.
+void stream_thread_ends(CudaContext *c, CudaThread *thread);
 
 // Error when a call that is unsafe during capture must fail now; the capture is invalidated then.
 cudaError_t stream_check_uncaptured(CudaContext *c);

@@ -11,6 +11,7 @@ typedef struct CudaLaunch {
     dim3 grid, block, cluster;  // cluster.x 0 = none asked for
     u32 shared;                 // dynamic, bytes
     bool cooperative;
+    int device;
     u8 *params;  // the parameter block, owned
     u32 param_bytes;
 } CudaLaunch;

@@ -88,13 +88,14 @@ static const char heap_label[] = "device malloc";
 static u64 heap_alloc(const BuiltinLane *b, u64 size) {
     const Grid *g = b->x->grid;
     Sim *sim = g->sim;
-    u64 limit = sim->heap_limit ? sim->heap_limit : HEAP_LIMIT_DEFAULT;
+    SimDevice *device = &sim->devices[g->kernel->module->device];
+    u64 limit = device->heap_limit ? device->heap_limit : HEAP_LIMIT_DEFAULT;
     DevicePtr address;
-    if (size > limit || sim->heap_bytes > limit - size) return 0;
+    if (size > limit || device->heap_bytes > limit - size) return 0;
     if (size == 0) size = 1;  // a block of its own, as on hardware
     if (sim_alloc(sim, g->kernel->module->device, MEMORY_DEVICE, size, 256, &address) != STATUS_OK) return 0;
     memory_lookup(sim, address)->label = heap_label;
-    sim->heap_bytes += size;
+    device->heap_bytes += size;
     return address;
 }
 
@@ -102,9 +103,10 @@ static bool heap_free(const BuiltinLane *b, u64 address) {
     Sim *sim = b->x->grid->sim;
     const SimAllocation *a = sim_find(sim, address);
     if (!a || a->label != heap_label || a->address != address) return false;
+    SimDevice *device = &sim->devices[a->device];
     u64 size = a->size;
     if (sim_free(sim, address) != STATUS_OK) return false;
-    sim->heap_bytes -= size;
+    device->heap_bytes -= size;
     return true;
 }
 

@@ -46,7 +46,9 @@ u64 child_buffer(Exec *x, u64 func, const u32 grid[3], const u32 block[3], u32 s
     Grid *g = x->grid;
     const Module *m = g->kernel->module->ptx;
     FuncRef ref = function_from_handle(m, func);
-    if (ref == WL_NONE || !m->funcs[ref].is_entry || !possible(g->sim->config.gpu, grid, block, shared)) return 0;
+    if (ref == WL_NONE || !m->funcs[ref].is_entry ||
+        !possible(sim_gpu(g->sim, g->kernel->module->device), grid, block, shared))
+        return 0;
     ChildLaunch *child = mem_zero(1, sizeof *child);
     if (!child) return 0;
     *child = (ChildLaunch){.func = ref, .shared = shared, .bytes = param_bytes(m, &m->funcs[ref])};

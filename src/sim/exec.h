@@ -28,6 +28,7 @@ typedef enum FaultKind {
     FAULT_OUT_OF_BOUNDS,
     FAULT_MISALIGNED,
     FAULT_READ_ONLY,
+    FAULT_PEER,         // memory of another device, without peer access
     FAULT_WRONG_SPACE,  // e.g. an address outside the shared window given to ld.shared
     FAULT_ASSERT,       // text in Exec.message
     FAULT_TRAP,

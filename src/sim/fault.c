@@ -28,6 +28,7 @@ static const struct {
     [FAULT_OUT_OF_BOUNDS] = {"out of bounds", CUDA_ILLEGAL_ADDRESS},
     [FAULT_MISALIGNED] = {"misaligned", CUDA_MISALIGNED_ADDRESS},
     [FAULT_READ_ONLY] = {"to read-only memory", CUDA_ILLEGAL_ADDRESS},
+    [FAULT_PEER] = {"to memory of another device, without peer access", CUDA_ILLEGAL_ADDRESS},
     [FAULT_WRONG_SPACE] = {"with an address of another space", CUDA_INVALID_ADDRESS_SPACE},
     [FAULT_ASSERT] = {"assertion failed", CUDA_ASSERT},
     [FAULT_TRAP] = {"trap instruction executed", CUDA_LAUNCH_FAILURE},
@@ -118,7 +119,11 @@ static void say_access(Text *t, const Grid *g, const Fault *f, const Exec *x) {
         say(t, " (the thread has %llu bytes)", (unsigned long long)x->local_stride);
     else if (f->space == SPACE_PARAM)
         say(t, " (the kernel has %u bytes of parameters)", x->param_size);
-    else if (f->kind == FAULT_OUT_OF_BOUNDS)
+    else if (f->kind == FAULT_PEER) {
+        const SimAllocation *a = sim_find(g->sim, f->address);
+        say(t, " (of device %u; the kernel runs on device %u; cudaDeviceEnablePeerAccess)", a ? a->device : 0,
+            g->kernel->module->device);
+    } else if (f->kind == FAULT_OUT_OF_BOUNDS)
         say_nearest(t, g->sim, f->address);
 }
 
@@ -129,7 +134,7 @@ void fault_explain(Grid *g, Diag *diag) {
     const Fault *f = &x->fault;
     say(&t, "kernel `%s`: ", g->kernel->info.name);
     if (f->kind == FAULT_OUT_OF_BOUNDS || f->kind == FAULT_MISALIGNED || f->kind == FAULT_READ_ONLY ||
-        f->kind == FAULT_NO_CTA)
+        f->kind == FAULT_NO_CTA || f->kind == FAULT_PEER)
         say_access(&t, g, f, x);
     else if (x->message)
         say(&t, "%s", x->message);

@@ -284,7 +284,7 @@ static const char *cluster_problem(const GpuModel *gpu, const SimLaunch *l, cons
 
 static Status check_config(const Sim *sim, const SimLaunch *l, const SimKernelInfo *info, Diag *diag) {
     static const u32 grid_limit[3] = {0x7fffffff, 65535, 65535}, block_limit[3] = {1024, 1024, 64};
-    const GpuModel *gpu = sim->config.gpu;
+    const GpuModel *gpu = sim_gpu(sim, l->kernel->module->device);
     u64 threads = 1;
     const char *what = NULL;
     for (u32 i = 0; i < 3; i++) {
@@ -348,7 +348,7 @@ static Status grid_prepare(Grid *g, Sim *sim, const SimLaunch *l, const SimKerne
     g->dynamic_shared = l->dynamic_shared_bytes;
     g->executed = 0;
     g->release_budget = 0;
-    g->its = sim->config.gpu->sm_version >= 70 && g->program->target_sm >= 60;
+    g->its = sim_gpu(sim, l->kernel->module->device)->sm_version >= 70 && g->program->target_sm >= 60;
     TRY(grid_reserve(g, l, info));
     exec_prepare(g);
     if (l->cooperative) {
@@ -375,9 +375,9 @@ static Status record_begin(Sim *sim, const SimLaunch *l, const Grid *g, u32 laun
 }
 
 static u32 most_resident(const Sim *sim, const SimLaunch *l, const SimKernelInfo *info, u64 ctas) {
+    const GpuModel *gpu = sim_gpu(sim, l->kernel->module->device);
     u64 fit =
-        (u64)sim_occupancy(sim->config.gpu, info, l->block[0] * l->block[1] * l->block[2], l->dynamic_shared_bytes) *
-        sim->config.gpu->sms;
+        (u64)sim_occupancy(gpu, info, l->block[0] * l->block[1] * l->block[2], l->dynamic_shared_bytes) * gpu->sms;
     if (fit == 0) fit = 1;
     return (u32)(ctas < fit ? ctas : fit);
 }

@@ -22,7 +22,10 @@ typedef struct SimFreeBlock {
 } SimFreeBlock;
 
 typedef struct SimDevice {
-    u64 used;  // bytes allocated
+    u64 used;        // bytes allocated
+    u64 peers;       // bit d: kernels may touch memory of device d
+    u64 heap_bytes;  // device malloc: in use
+    u64 heap_limit;  // ... and how much there may be; 0 = 8 MiB
     Vec(SimModule *) modules;
 } SimDevice;
 
@@ -39,8 +42,6 @@ struct Sim {
     u32 next_module_id, next_function_id, next_file_id, launches;
     Map file_ids;  // hash of path -> RecordFileName id
     u32 fault_code;
-    u64 heap_bytes;  // device malloc: in use
-    u64 heap_limit;  // ... and how much there may be; 0 = 8 MiB
     u64 unreported;  // warp instructions since the last progress report
     u64 time;        // warp instructions of all launches so far: the base of %globaltimer
     Pool *pool;
@@ -111,10 +112,14 @@ struct SimKernel {
     u32 registers_known;  // from the cubin, 0 = none
 };
 
+static inline const GpuModel *sim_gpu(const Sim *sim, u32 device) { return &sim->config.gpu[device]; }
+
 // memory.c
 Status memory_init(Sim *sim);
 void memory_destroy(Sim *sim);
 SimAllocation *memory_lookup(const Sim *sim, u64 address);
+// Whether kernels on a device may touch an allocation: device memory of another one needs peer access.
+bool memory_reaches(const Sim *sim, u32 device, const SimAllocation *allocation);
 
 // module.c
 #define FUNCTION_HANDLE(func) ((0x84ull << WINDOW_SHIFT) + ((u64)(func) + 1) * 16)

@@ -156,7 +156,7 @@ static Status alloc_window(Sim *sim, SimAllocation *a, u64 align) {
 Status sim_alloc(Sim *sim, u32 device, SimMemoryKind kind, u64 size, u64 align, DevicePtr *address) {
     SimAllocation a = {.size = size, .device = device, .kind = (u8)kind};
     if (size == 0 || size > (1ull << 46)) return size == 0 ? STATUS_INVALID : STATUS_NO_MEMORY;
-    u64 capacity = sim->config.gpu->memory_bytes;
+    u64 capacity = sim_gpu(sim, device)->memory_bytes;
     if (kind == MEMORY_DEVICE && (size > capacity || sim->devices[device].used > capacity - size))
         return STATUS_NO_MEMORY;
     if (host_block((u8)kind)) {
@@ -209,7 +209,27 @@ void *sim_host_view(const Sim *sim, DevicePtr address, u64 size, const SimAlloca
     return a->host + offset;
 }
 
+void sim_set_peer(Sim *sim, u32 device, u32 peer, bool enabled) {
+    u64 bit = 1ull << peer, *peers = &sim->devices[device].peers;
+    *peers = enabled ? *peers | bit : *peers & ~bit;
+}
+
+void sim_set_sharing(Sim *sim, DevicePtr address, u64 devices) {
+    SimAllocation *a = memory_lookup(sim, address);
+    if (!a) return;
+    a->pooled = true;
+    a->sharing = devices;
+}
+
+void sim_set_heap_limit(Sim *sim, u32 device, u64 bytes) { sim->devices[device].heap_limit = bytes; }
+
+bool memory_reaches(const Sim *sim, u32 device, const SimAllocation *a) {
+    bool local = a->device == device || (a->kind != MEMORY_DEVICE && a->kind != MEMORY_MODULE);
+    u64 devices = a->pooled ? a->sharing : sim->devices[device].peers;
+    return local || devices >> (a->pooled ? device : a->device) & 1;
+}
+
 void sim_memory_info(const Sim *sim, u32 device, u64 *free_bytes, u64 *total_bytes) {
-    *total_bytes = sim->config.gpu->memory_bytes;
+    *total_bytes = sim_gpu(sim, device)->memory_bytes;
     *free_bytes = *total_bytes - sim->devices[device].used;
 }

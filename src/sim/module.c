@@ -164,7 +164,7 @@ static u32 const_bytes(const Module *m) {
 }
 
 Status sim_kernel_prepare(Sim *sim, SimKernel *k, SimKernelInfo *info, Diag *diag) {
-    const GpuModel *gpu = sim->config.gpu;
+    const GpuModel *gpu = sim_gpu(sim, k->module->device);
     if (!k->program) {
         const Module *m = k->module->ptx;
         const Function *f = &m->funcs[k->func];

@@ -8,7 +8,7 @@
 #define FIRST_TEXTURE 0x10000ull
 
 Status sim_create(const SimConfig *config, Sim **created) {
-    if (!config->gpu || config->devices == 0) return STATUS_INVALID;
+    if (!config->gpu || config->devices == 0 || config->devices > 64) return STATUS_INVALID;
     Sim *sim = mem_zero(1, sizeof *sim);
     if (!sim) return STATUS_NO_MEMORY;
     sim->config = *config;

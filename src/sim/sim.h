@@ -18,8 +18,8 @@ typedef struct SimKernel SimKernel;  // an entry function of a loaded module
 typedef u64 DevicePtr;               // a generic address; 0 is never valid
 
 typedef struct SimConfig {
-    const GpuModel *gpu;  // of every device
-    u32 devices;          // >= 1
+    const GpuModel *gpu;  // of each device: `devices` of them
+    u32 devices;          // 1 to 64
     u32 threads;          // host threads for one launch; results do not depend on it
     Sink *sink;           // where launches are recorded; NULL = nowhere
     u32 source;           // RecordSource id for what is recorded
@@ -55,6 +55,8 @@ typedef struct SimAllocation {
     bool read_only;     // .const
     const char *label;  // variable name, or NULL
     u64 serial;         // order of allocation, from 1
+    bool pooled;        // `sharing` decides, not peer access
+    u64 sharing;        // bit d: device d may touch it too
 } SimAllocation;
 
 // `align` is a power of two, at least 256 is used. STATUS_NO_MEMORY when the device's capacity would be exceeded.
@@ -69,6 +71,12 @@ const SimAllocation *sim_nearest(const Sim *sim, DevicePtr address);
 // Host view of [address, address+size): a device address inside one allocation is translated, any other address is
 // taken as the program's own host memory and returned unchanged. NULL when it leaves the allocation it starts in.
 void *sim_host_view(const Sim *sim, DevicePtr address, u64 size, const SimAllocation **allocation);
+// Kernels on `device` may touch memory of `peer`, as cudaDeviceEnablePeerAccess says. Until then they fault.
+void sim_set_peer(Sim *sim, u32 device, u32 peer, bool enabled);
+// Which devices besides its own may touch an allocation, whatever sim_set_peer says: bit d for device d (memory pools).
+void sim_set_sharing(Sim *sim, DevicePtr address, u64 devices);
+// Bytes that device malloc may give out on a device.
+void sim_set_heap_limit(Sim *sim, u32 device, u64 bytes);
 void sim_memory_info(const Sim *sim, u32 device, u64 *free_bytes, u64 *total_bytes);
 
 // --- modules --------------------------------------------------------------------------------------------------

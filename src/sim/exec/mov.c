@@ -44,13 +44,13 @@ static u64 sreg_uniform(const Exec *x, u32 sreg, u32 c) {
     const Warp *w = x->warp;
     const Cta *cta = w->cta;
     const Grid *g = cta->grid;
-    u32 sms = (u32)g->sim->config.gpu->sms;
+    u32 sms = (u32)sim_gpu(g->sim, g->kernel->module->device)->sms;
     switch (sreg) {
     case SREG_NTID: return c < 3 ? g->block[c] : 0;
     case SREG_CTAID: return c < 3 ? cta->id[c] : 0;
     case SREG_NCTAID: return c < 3 ? g->grid[c] : 0;
     case SREG_WARPID: return w->index;
-    case SREG_NWARPID: return g->sim->config.gpu->max_threads_per_sm / LANES;
+    case SREG_NWARPID: return sim_gpu(g->sim, g->kernel->module->device)->max_threads_per_sm / LANES;
     case SREG_SMID: return cta->linear % sms;
     case SREG_NSMID: return sms;
     case SREG_GRIDID: return g->sim->launches;
