@@ -56,7 +56,7 @@ typedef struct SimFunc {
     u32 r32_bytes, r64_bytes, preds;  // size of a frame
     u32 local_bytes;                  // local variables and .param variables of a frame
     u32 ret_offset, ret_size;         // first return parameter in the frame
-    u32 stack_slot;                   // of a function with alloca: where in the frame it keeps the caller's stack; WL_NONE
+    u32 stack_slot;  // of a function with alloca: where in the frame it keeps the caller's stack; WL_NONE
 } SimFunc;
 
 typedef struct SimArg {  // one argument or result of a call

@@ -357,7 +357,9 @@ TEST(gather) {
                     .address = {ADDRESS_CLAMP, ADDRESS_CLAMP}};
     bench_open(&b, "mov.u32 %r1, 0;", t, 35);
     PcState row = {0};
-    Grid grid = {.sim = b.d.sim};
+    SimModule module = {.sim = b.d.sim};
+    SimKernel kernel = {.module = &module};
+    Grid grid = {.sim = b.d.sim, .kernel = &kernel};
     Exec x = {.grid = &grid, .count = &row.counters};
     TexturePoint at = {.f = {p.at[0], p.at[1]}, .is_float = true};
     TextureAccess a;
