@@ -129,9 +129,16 @@ static bool read_texel(TextureAccess *a, u64 address, u32 out[4]) {
     return true;
 }
 
+// Towards zero.
+static u32 half_cut(f32 value) {
+    u32 half = half_from_float(value);
+    return half - (fabsf(float_from_half(half)) > fabsf(value));
+}
+
 // The border colour takes part as the texels do: normalised to their precision, for integers as the bits that were
 // given.
 static u32 border_channel(const SimTexture *t, f32 value) {
+    if (t->channel_kind == CHANNEL_FLOAT && t->channel_bits == 16) return bits_of(float_from_half(half_cut(value)));
     if (!t->read_normalized) return bits_of(value);
     bool is_signed = t->channel_kind == CHANNEL_SIGNED;
     f32 unit = (f32)((1u << (t->channel_bits - is_signed)) - 1), low = is_signed ? -1 : 0;
@@ -189,6 +196,15 @@ static f64 reduce(f64 at, u8 mode) {
     return at;
 }
 
+// Measured on an H200: one dimension is filtered as two, with the second coordinate 0 on the edge of the only row. That
+// shows where the second mode is the border.
+static void half_outside(const SimTexture *t, const TexturePoint *p, Footprint *f) {
+    if (f->dims != 1 || t->address[1] != ADDRESS_BORDER || t->linear_memory || !p->is_float) return;
+    f->dims = 2;
+    f->size[1] = 1;
+    f->mode[1] = ADDRESS_BORDER;
+}
+
 static Footprint footprint(const SimTexture *t, const TextureGeometry *g, const TexturePoint *p) {
     Footprint f = {.dims = g->cube ? 2 : g->dims, .layer = layer_of(t, g, p->layer)};
     f64 on_face[2];
@@ -200,11 +216,14 @@ static Footprint footprint(const SimTexture *t, const TextureGeometry *g, const 
         if (g->cube || (!normalized && mode != ADDRESS_BORDER))
             mode = ADDRESS_CLAMP;  // wrap and mirror need normalised ones
         f64 at = g->cube ? on_face[d] : p->is_float ? (f64)p->f[d] : (f64)p->i[d];
-        if (!isfinite(at)) at = 0;
+        // Measured on an H200: beyond every texture, but 0 where coordinates repeat, and NaN is 0.
+        if (isnan(at) || (isinf(at) && (mode == ADDRESS_WRAP || mode == ADDRESS_MIRROR))) at = 0;
+        at = fmin(fmax(at, -0x1p40), 0x1p40);
         f.at[d] = normalized ? reduce(at, mode) * (f64)f.size[d] : at;
         f.at[d] = fmin(fmax(f.at[d], -0x1p40), 0x1p40) + p->offset[d];
         f.mode[d] = mode;
     }
+    half_outside(t, p, &f);
     return f;
 }
 
@@ -267,38 +286,68 @@ static f64 filter_unit(const SimTexture *t) {
 
 static f64 filter_input(const SimTexture *t, u32 texel) {
     f64 unit = filter_unit(t);
-    return unit != 0 ? nearbyint(float_of(texel) * unit) : (f64)float_of(texel);
+    if (unit == 0) return (f64)float_of(texel);
+    f64 steps = (f64)((1u << (t->channel_bits - (t->channel_kind == CHANNEL_SIGNED))) - 1);
+    return nearbyint(float_of(texel) * steps) * (unit / steps);
+}
+
+// To a float of `bits` bits, halfway cases away from zero.
+static f64 round_away(f64 value, int bits, int smallest) {
+    int exponent;
+    if (!isfinite(value) || value == 0) return value;
+    frexp(value, &exponent);
+    int unit = exponent - bits < smallest ? smallest : exponent - bits;
+    return copysign(ldexp(floor(ldexp(fabs(value), -unit) + 0.5), unit), value);
 }
 
 static u32 filter_output(const SimTexture *t, f64 sum) {
     f64 unit = filter_unit(t), value = sum / 256;
-    if (unit != 0) return bits_of((f32)nearbyint(value) / (f32)unit);
-    return bits_of(t->channel_bits == 16 ? float_from_half(half_from_float((f32)value)) : (f32)value);
+    if (unit != 0) return bits_of((f32)floor(value + 0.5) / (f32)unit);
+    if (t->channel_bits == 16) return bits_of(float_from_half(half_from_float((f32)round_away(value, 11, -24))));
+    return bits_of((f32)round_away(value, 24, -149));
+}
+
+// Texels times shares. Measured on an H200: floats are brought to the exponent of the largest, where each product loses
+// what is below 1/256 of that one's last place; all else is exact.
+static void mix_texels(const SimTexture *t, const u32 texel[8][4], const i32 share[8], u32 corners, f64 sum[4]) {
+    f64 bits = t->channel_bits == 16 ? 10 : 23;
+    for (u32 c = 0; c < 4; c++) {
+        f64 largest = 0, value[8];
+        for (u32 k = 0; k < corners; k++) {
+            value[k] = share[k] ? filter_input(t, texel[k][c]) : 0;
+            if (fabs(value[k]) > largest) largest = fabs(value[k]);
+        }
+        f64 step = filter_unit(t) != 0 || largest == 0 || !isfinite(largest) ? 0 : exp2(logb(largest) - bits);
+        sum[c] = 0;
+        for (u32 k = 0; k < corners; k++)
+            sum[c] += step != 0 ? trunc(value[k] * share[k] / step) * step : value[k] * share[k];
+    }
 }
 
 static bool sample_linear(TextureAccess *a, const Footprint *f, u32 out[4]) {
     i64 low[3] = {0};
     u32 weight[3] = {0};
     i32 share[8];
-    f64 sum[4] = {0};
+    u32 texel[8][4], corners = 1u << f->dims;
+    f64 sum[4];
     split_linear(f, low, weight);
     corner_weights(weight, share);
-    for (u32 corner = 0; corner < 1u << f->dims; corner++) {
+    for (u32 corner = 0; corner < corners; corner++) {
         i64 index[3] = {0};
-        u32 texel[4];
         if (share[corner] == 0) continue;
         for (u32 d = 0; d < f->dims; d++) index[d] = low[d] + (corner >> d & 1);
-        if (!fetch_texel(a, f, index, texel)) return false;
-        for (u32 c = 0; c < 4; c++) sum[c] += filter_input(a->texture, texel[c]) * share[corner];
+        if (!fetch_texel(a, f, index, texel[corner])) return false;
     }
+    mix_texels(a->texture, texel, share, corners, sum);
     for (u32 c = 0; c < 4; c++) out[c] = filter_output(a->texture, sum[c]);
     return true;
 }
 
-// By integer coordinates, from plain memory and arrays: beyond the end there are zeros, whatever the modes say.
+// By integer coordinates, from plain memory and arrays: beyond the end there are zeros, whatever the modes say; arrays
+// of one dimension give zeros only (measured on an H200; CUDA has this access for plain memory).
 static bool sample_texel(TextureAccess *a, const Footprint *f, u32 out[4]) {
     i64 index[3] = {0};
-    bool inside = true;
+    bool inside = f->dims > 1 || a->texture->linear_memory;
     for (u32 d = 0; d < f->dims; d++) {
         index[d] = (i64)floor(f->at[d]);
         inside &= index[d] >= 0 && index[d] < f->size[d];
@@ -325,7 +374,9 @@ bool texture_gather(TextureAccess *a, const TextureGeometry *g, const TexturePoi
         i64 index[3] = {low[0] + right[k], low[1] + next_row[k]};
         u32 texel[4];
         if (!fetch_texel(a, &f, index, texel)) return false;
-        out[k] = texel[component];
+        // Through the filter's format, as all that is gathered.
+        out[k] = yields_floats(a->texture) ? filter_output(a->texture, 256 * filter_input(a->texture, texel[component]))
+                                           : texel[component];
     }
     return true;
 }

@@ -181,8 +181,10 @@ TEST(linear_in_all_modes) {
                         .normalized_coords = true,
                         .filter = FILTER_LINEAR,
                         .border = {-3}};
+        t.address[1] = ADDRESS_CLAMP;  // what it does to one dimension is one_dimension_is_filtered_as_two's
         compare("tex.1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%d1, {%f1}]; mov.b32 %r1, %f1;", t, 1, false, 0.5);
         t.height = 4;
+        t.address[1] = mode;
         compare("tex.2d.v4.u32.f32 " RESULT ", [%d1, {%f1, %f2}];", t, 2, false, 2);
         t.depth = 3;
         compare("tex.3d.v4.u32.f32 " RESULT ", [%d1, {%f1, %f2, %f3, %f3}];", t, 3, false, 5);
