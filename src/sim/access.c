@@ -5,7 +5,7 @@
 
 static u8 *fault_at(Exec *x, u32 lane, u64 address, u32 bytes, u8 space, bool store, FaultKind kind) {
     x->fault = (Fault){
-        .kind = (u8)kind, .lane = (u8)lane, .space = space, .width = (u8)bytes, .is_store = store, .address = address};
+        .kind = (u8)kind, .lane = (u8)lane, .space = space, .width = bytes, .is_store = store, .address = address};
     return NULL;
 }
 
@@ -55,25 +55,31 @@ static u8 *resolve_global(Exec *x, u32 lane, u64 address, u32 bytes, u8 space, b
     return a->host + (address - a->address);
 }
 
-u8 *access_resolve(Exec *x, u32 lane, u64 address, u32 bytes, u8 space, bool store, u8 *found_space) {
-    u8 found = space;
-    if (space == SPACE_NONE) {
-        u64 window = address >> WINDOW_SHIFT;
-        found = window == WINDOW_SHARED >> WINDOW_SHIFT  ? SPACE_SHARED
-                : window == WINDOW_LOCAL >> WINDOW_SHIFT ? SPACE_LOCAL
-                : window == WINDOW_PARAM >> WINDOW_SHIFT ? SPACE_PARAM
-                                                         : SPACE_GLOBAL;
-        if (found != SPACE_GLOBAL) address &= (1ull << WINDOW_SHIFT) - 1;
+static u8 space_of_window(u64 address) {
+    switch (address >> WINDOW_SHIFT) {
+    case WINDOW_SHARED >> WINDOW_SHIFT: return SPACE_SHARED;
+    case WINDOW_LOCAL >> WINDOW_SHIFT: return SPACE_LOCAL;
+    case WINDOW_PARAM >> WINDOW_SHIFT: return SPACE_PARAM;
+    default: return SPACE_GLOBAL;
     }
+}
+
+u8 *access_aligned(Exec *x, u32 lane, u64 address, u32 bytes, u32 align, u8 space, bool store, u8 *found_space) {
+    u8 found = space == SPACE_NONE ? space_of_window(address) : space;
+    if (space == SPACE_NONE && found != SPACE_GLOBAL) address &= (1ull << WINDOW_SHIFT) - 1;
     *found_space = found;
-    if (bytes & (bytes - 1) ? false : address & (bytes - 1))
-        return fault_at(x, lane, address, bytes, found, store, FAULT_MISALIGNED);
+    if (address & (align - 1)) return fault_at(x, lane, address, bytes, found, store, FAULT_MISALIGNED);
     switch (found) {
     case SPACE_SHARED: return resolve_shared(x, lane, address, bytes, store);
     case SPACE_LOCAL: return resolve_local(x, lane, address, bytes, store);
     case SPACE_PARAM: return resolve_param(x, lane, address, bytes, store);
     default: return resolve_global(x, lane, address, bytes, found, store);
     }
+}
+
+u8 *access_resolve(Exec *x, u32 lane, u64 address, u32 bytes, u8 space, bool store, u8 *found_space) {
+    u32 align = bytes & (bytes - 1) ? 1 : bytes;
+    return access_aligned(x, lane, address, bytes, align, space, store, found_space);
 }
 
 // A small open-addressing set: 64 places for at most 32 sectors.

@@ -37,6 +37,8 @@ static const struct {
     [FAULT_UNSUPPORTED] = {"not supported by the simulator", CUDA_NOT_SUPPORTED},
     [FAULT_BARRIER] = {"invalid barrier number or thread count", CUDA_ILLEGAL_INSTRUCTION},
     [FAULT_BAD_HANDLE] = {"invalid texture or surface handle", CUDA_ILLEGAL_ADDRESS},
+    [FAULT_BAD_TENSOR] = {"invalid tensor map", CUDA_ILLEGAL_INSTRUCTION},
+    [FAULT_BAD_COPY] = {"invalid bulk copy", CUDA_ILLEGAL_INSTRUCTION},
     [FAULT_NO_CTA] = {"in a block that the cluster does not have, or that has exited", CUDA_ILLEGAL_ADDRESS},
 };
 

@@ -101,8 +101,41 @@ static void lower_memory(Lower *lo, SimInsn *in, const Operand *o, u32 *next) {
     in->space = space;
 }
 
+// Instructions of the copy engine have more operands than a SimInsn has places: all go to its list in their order, an
+// address as its base and its constant offset.
+static void lower_element(Lower *lo, SimInsn *in, const Operand *o, u8 type) {
+    u32 bits;
+    if (o->kind == OPERAND_GROUP) {
+        for (u32 k = 0; k < o->count; k++) lower_element(lo, in, &lo->m->operands[o->ref + k], TYPE_B64);
+    } else if (o->kind == OPERAND_ADDRESS) {
+        SimInsn part = {.space = in->space};
+        lower_address(lo, o, &part, 0);
+        if (part.flags & SIM_FRAME) lower_refuse(lo, "cannot take local memory in the simulator");
+        if (part.src[0] == SIM_NO_OPERAND) {
+            part.src[0] = lower_const(lo, (u64)part.offset, 64);
+            part.offset = 0;
+        }
+        lower_push(lo, &lo->lists, part.src[0]);
+        lower_push(lo, &lo->lists, (u32)part.offset);
+        in->list_count += 2;
+    } else if (o->kind == OPERAND_VECTOR) {
+        for (u32 k = 0; k < o->count; k++) lower_element(lo, in, &lo->m->operands[o->ref + k], TYPE_B32);
+    } else {
+        lower_push(lo, &lo->lists, lower_source(lo, o, type, &bits));
+        in->list_count++;
+    }
+}
+
+static void lower_list(Lower *lo, SimInsn *in, const ExecShape *shape) {
+    in->list = lo->lists.len;
+    for (u32 i = 0; i < lo->insn->operands; i++)
+        lower_element(lo, in, insn_operand(lo->m, lo->insn, i), shape->form->specs[i].type);
+    in->src[3] = lower_const(lo, FULL_MASK, 32);  // the members, of those that are .sync
+}
+
 static void lower_operands(Lower *lo, SimInsn *in, ExecShape *shape) {
     const Form *form = shape->form;
+    if (form_op(form)->unit == UNIT_TMA) return lower_list(lo, in, shape);
     u32 next = 0;
     for (u32 i = 0; i < lo->insn->operands; i++) {
         const Operand *o = insn_operand(lo->m, lo->insn, i);

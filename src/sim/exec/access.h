@@ -20,6 +20,9 @@ typedef struct Access {
 // Slow path, one lane: host pointer of [address, address + bytes) or NULL with x->fault set. Any space.
 u8 *access_resolve(Exec *x, u32 lane, u64 address, u32 bytes, u8 space, bool store, u8 *found_space);
 
+// ... of any number of bytes, at an address that must be a multiple of `align`, a power of two.
+u8 *access_aligned(Exec *x, u32 lane, u64 address, u32 bytes, u32 align, u8 space, bool store, u8 *found_space);
+
 static inline u64 operand_address(const Exec *x, SimOperand operand, u32 lane) {
     const void *lanes = exec_operand(x, operand);
     return (operand >> 30 & 1) ? ((const u64 *)lanes)[lane] : ((const u32 *)lanes)[lane];

@@ -3,7 +3,7 @@
 // complete and an arrive "when the copies are done" is an arrive now.
 #include <stdio.h>
 
-#include "sim/exec/access.h"
+#include "sim/exec/mbarrier.h"
 
 static u64 lane_address(const Exec *x, SimOperand base, i64 offset, u32 lane) {
     return access_address(x, base, offset, lane);
@@ -82,38 +82,7 @@ EXEC_SELECT(cp_async_wait) { return (void)shape, (void)in, nothing; }
 EXEC_SELECT(griddepcontrol) { return (void)shape, (void)in, nothing; }  // grids run one after the other
 
 // --- mbarrier ------------------------------------------------------------------------------------------------------
-// The object in shared memory; the layout is ours, the ISA calls it opaque. A state is the object as it was before the
-// arrive.
-typedef struct Mbarrier {
-    u64 pending : 20;   // arrivals that this phase still waits for
-    u64 expected : 20;  // ... that the next phase will wait for
-    u64 tx : 21;        // bytes expected and not yet complete, two's complement
-    u64 phase : 1;
-    u64 live : 2;  // MBARRIER_LIVE
-} Mbarrier;
-
-_Static_assert(sizeof(Mbarrier) == 8, "an mbarrier is 64 bits");
-enum { MBARRIER_LIVE = 2, MBARRIER_MAX = (1 << 20) - 1 };
-
 typedef void (*MbarrierOp)(Exec *x, const SimInsn *in, u32 lane, Mbarrier *b);
-
-static void misuse(Exec *x, u32 lane, const char *what) {
-    x->message = what;
-    x->fault = (Fault){.kind = FAULT_BARRIER, .lane = (u8)lane};
-}
-
-static u8 *barrier_place(Exec *x, const SimInsn *in, u32 lane, u64 *offset) {
-    u8 space;
-    u64 address = lane_address(x, in->src[0], in->offset, lane);
-    u8 *at = access_resolve(x, lane, address, 8, in->space, true, &space);
-    if (at && space != SPACE_SHARED) {
-        x->fault = (Fault){.kind = FAULT_WRONG_SPACE, .lane = (u8)lane, .space = space, .width = 8, .address = address};
-        x->message = "mbarrier object outside of shared memory";
-        return NULL;
-    }
-    *offset = address & 0xffffffff;
-    return at;
-}
 
 // Lane after lane: what the hardware may do too.
 static void each_lane(Exec *x, const SimInsn *in, u32 mask, MbarrierOp op, bool init) {
@@ -121,28 +90,17 @@ static void each_lane(Exec *x, const SimInsn *in, u32 mask, MbarrierOp op, bool 
     for (u32 left = mask; left; left &= left - 1) {
         u32 l = (u32)__builtin_ctz(left);
         Mbarrier b;
-        u8 *at = barrier_place(x, in, l, &offset[l]);
+        u64 address = lane_address(x, in->src[0], in->offset, l);
+        u8 *at = mbarrier_at(x, l, address, in->space, &b);
         if (!at) return;
-        memcpy(&b, at, sizeof b);
-        if (b.live != MBARRIER_LIVE && !init) return misuse(x, l, "mbarrier object that was not initialised");
+        offset[l] = address & 0xffffffff;
+        if (b.live != MBARRIER_LIVE && !init) return mbarrier_misuse(x, l, "mbarrier object that was not initialised");
         op(x, in, l, &b);
         if (x->fault.kind) return;
         x->stores += memcmp(at, &b, sizeof b) != 0;
         memcpy(at, &b, sizeof b);
     }
     count_shared(x->count, offset, mask, 8);
-}
-
-static void end_phase(Mbarrier *b) {
-    if (b->pending || b->tx) return;
-    b->phase ^= 1;
-    b->pending = b->expected;
-}
-
-static void arrive(Exec *x, u32 lane, Mbarrier *b, u64 count) {
-    if (count > b->pending) return misuse(x, lane, "more arrivals at an mbarrier than its phase expects");
-    b->pending -= count;
-    end_phase(b);
 }
 
 static u64 value_of(const Exec *x, SimOperand operand, u32 lane, u64 absent) {
@@ -156,7 +114,7 @@ static void give_state(const Exec *x, const SimInsn *in, u32 lane, const Mbarrie
 static void op_init(Exec *x, const SimInsn *in, u32 lane, Mbarrier *b) {
     u64 count = value_of(x, in->src[1], lane, 0);
     if (count == 0 || count > MBARRIER_MAX)
-        return misuse(x, lane, "mbarrier.init with a count that is not in 1..1048575");
+        return mbarrier_misuse(x, lane, "mbarrier.init with a count that is not in 1..1048575");
     *b = (Mbarrier){.pending = count & MBARRIER_MAX, .expected = count & MBARRIER_MAX, .live = MBARRIER_LIVE};
 }
 
@@ -171,7 +129,7 @@ static void op_expect_tx(Exec *x, const SimInsn *in, u32 lane, Mbarrier *b) {
 
 static void op_complete_tx(Exec *x, const SimInsn *in, u32 lane, Mbarrier *b) {
     b->tx -= value_of(x, in->src[1], lane, 0);
-    end_phase(b);
+    mbarrier_end_phase(b);
 }
 
 // in->mods: src[1] is a number of bytes to expect, and one thread arrives.
@@ -184,20 +142,20 @@ static u64 arrive_count(const Exec *x, const SimInsn *in, u32 lane, Mbarrier *b)
 
 static void op_arrive(Exec *x, const SimInsn *in, u32 lane, Mbarrier *b) {
     give_state(x, in, lane, b);
-    arrive(x, lane, b, arrive_count(x, in, lane, b));
+    mbarrier_arrive_count(x, lane, b, arrive_count(x, in, lane, b));
 }
 
 static void op_arrive_drop(Exec *x, const SimInsn *in, u32 lane, Mbarrier *b) {
     give_state(x, in, lane, b);
     u64 count = arrive_count(x, in, lane, b);
-    if (count > b->expected) return misuse(x, lane, "mbarrier.arrive_drop of more threads than are expected");
+    if (count > b->expected) return mbarrier_misuse(x, lane, "mbarrier.arrive_drop of more threads than are expected");
     b->expected -= count;
-    arrive(x, lane, b, count);
+    mbarrier_arrive_count(x, lane, b, count);
 }
 
 // Without .noinc the count is raised before the arrive: nothing changes. in->mods: .noinc.
 static void op_copies_done(Exec *x, const SimInsn *in, u32 lane, Mbarrier *b) {
-    if (in->mods) arrive(x, lane, b, 1);
+    if (in->mods) mbarrier_arrive_count(x, lane, b, 1);
 }
 
 // in->mods: src[1] is the parity of a phase, otherwise a state. Done when that phase is not the current one.
