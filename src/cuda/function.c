@@ -45,7 +45,7 @@ static cudaError_t get_attributes(CudaContext *c, struct cudaFuncAttributes *to,
         .maxDynamicSharedSizeBytes =
             f->max_dynamic_shared >= 0 ? f->max_dynamic_shared : default_dynamic_shared(c, info),
         .preferredShmemCarveout = f->carveout,
-        .clusterDimMustBeSet = 0,
+        .clusterDimMustBeSet = info->cluster[0] != 0 || info->needs_cluster,
         .requiredClusterWidth = info->cluster[0] ? (int)info->cluster[0] : f->cluster_required[0],
         .requiredClusterHeight = info->cluster[0] ? (int)info->cluster[1] : f->cluster_required[1],
         .requiredClusterDepth = info->cluster[0] ? (int)info->cluster[2] : f->cluster_required[2],
@@ -185,15 +185,17 @@ static u64 cluster_size(const cudaLaunchConfig_t *config) {
 }
 
 static cudaError_t max_clusters(CudaContext *c, int *clusters, const void *func, const cudaLaunchConfig_t *config) {
-    int blocks = 0;
+    CudaFunction *f;
+    CudaKernel *kernel;
     if (!clusters || !config || (config->numAttrs && !config->attrs)) return cudaErrorInvalidValue;
-    u64 size = cluster_size(config);
-    if (size == 0 || size > 16) return cudaErrorInvalidClusterSize;
-    u64 threads = (u64)config->blockDim.x * config->blockDim.y * config->blockDim.z;
-    cudaError_t error =
-        max_blocks(c, &blocks, func, threads > 1 << 20 ? 1 << 20 : (int)threads, config->dynamicSmemBytes);
-    if (error == cudaSuccess) *clusters = (int)((u64)blocks * cuda_gpu(c)->sms / size);
-    return error;
+    cudaError_t error = function_find(c, func, &f);
+    if (error == cudaSuccess) error = function_prepare(c, f, &kernel);
+    if (error != cudaSuccess) return error;
+    u64 size = cluster_size(config), threads = (u64)config->blockDim.x * config->blockDim.y * config->blockDim.z;
+    if (size == 0 || size > (f->non_portable_cluster ? 16 : 8)) return cudaErrorInvalidClusterSize;
+    *clusters = (int)sim_cluster_occupancy(cuda_gpu(c), &kernel->info, threads > 1 << 20 ? 1 << 20 : (u32)threads,
+                                           (u32)config->dynamicSmemBytes, (u32)size);
+    return cudaSuccess;
 }
 
 CUDA_API cudaError_t cudaOccupancyMaxActiveClusters(int *numClusters, const void *func,

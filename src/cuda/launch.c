@@ -37,10 +37,12 @@ static cudaError_t check_cluster(const CudaContext *c, const CudaLaunch *l, cons
     u32 want[3] = {l->cluster.x, l->cluster.y, l->cluster.z};
     const u32 grid[3] = {l->grid.x, l->grid.y, l->grid.z};
     if (!want[0]) memcpy(want, info->cluster, sizeof want);
-    if (!want[0]) return cudaSuccess;
+    if (!want[0]) return info->needs_cluster ? cudaErrorInvalidClusterSize : cudaSuccess;
+    if (info->cluster[0] && memcmp(want, info->cluster, sizeof want) != 0) return cudaErrorInvalidClusterSize;
     if (cuda_gpu(c)->sm_version < 90) return cudaErrorNotSupported;
     u64 size = (u64)want[0] * want[1] * want[2];
-    if (size == 0 || size > (l->function->non_portable_cluster ? 16 : 8)) return cudaErrorInvalidClusterSize;
+    if (size == 0 || size > (l->function->non_portable_cluster ? SIM_MAX_CLUSTER : 8))
+        return cudaErrorInvalidClusterSize;
     for (u32 i = 0; i < 3; i++)
         if (grid[i] % want[i]) return cudaErrorInvalidClusterSize;
     return cudaSuccess;
@@ -67,6 +69,9 @@ static cudaError_t check_sizes(const CudaContext *c, const CudaLaunch *l, const 
 
 cudaError_t launch_prepare(CudaContext *c, CudaLaunch *l, void **args) {
     CudaKernel *kernel;
+    const int *cluster = l->function->cluster_required;
+    if (!l->cluster.x && cluster[0])
+        l->cluster = (dim3){(unsigned)cluster[0], (unsigned)cluster[1], (unsigned)cluster[2]};
     cudaError_t error = function_prepare(c, l->function, &kernel);
     if (error == cudaSuccess) error = check_sizes(c, l, &kernel->info);
     if (error != cudaSuccess) return error;

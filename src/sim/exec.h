@@ -37,6 +37,7 @@ typedef enum FaultKind {
     FAULT_UNSUPPORTED,  // found out only when executed; text in Exec.message
     FAULT_BARRIER,      // inconsistent barrier use
     FAULT_BAD_HANDLE,   // texture or surface
+    FAULT_MBARRIER,     // misuse of an mbarrier object; text in Exec.message
     FAULT_BAD_TENSOR,   // tensor map or a copy with it; text in Exec.message
     FAULT_BAD_COPY,     // bulk copy of an impossible size or place; text in Exec.message
     FAULT_NO_CTA,       // shared memory of a CTA that is not in the cluster, or has exited

@@ -37,9 +37,10 @@ static const struct {
     [FAULT_UNSUPPORTED] = {"not supported by the simulator", CUDA_NOT_SUPPORTED},
     [FAULT_BARRIER] = {"invalid barrier number or thread count", CUDA_ILLEGAL_INSTRUCTION},
     [FAULT_BAD_HANDLE] = {"invalid texture or surface handle", CUDA_ILLEGAL_ADDRESS},
+    [FAULT_MBARRIER] = {"misuse of an mbarrier", CUDA_LAUNCH_FAILURE},
     [FAULT_BAD_TENSOR] = {"invalid tensor map", CUDA_ILLEGAL_INSTRUCTION},
     [FAULT_BAD_COPY] = {"invalid bulk copy", CUDA_ILLEGAL_INSTRUCTION},
-    [FAULT_NO_CTA] = {"in a block that the cluster does not have, or that has exited", CUDA_ILLEGAL_ADDRESS},
+    [FAULT_NO_CTA] = {"in a block that the cluster does not have, or that has exited", CUDA_LAUNCH_FAILURE},
 };
 
 static const char *space_name(u8 space) {

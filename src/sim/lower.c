@@ -105,8 +105,12 @@ static void lower_memory(Lower *lo, SimInsn *in, const Operand *o, u32 *next) {
 // address as its base and its constant offset.
 static void lower_element(Lower *lo, SimInsn *in, const Operand *o, u8 type) {
     u32 bits;
-    if (o->kind == OPERAND_GROUP) {
-        for (u32 k = 0; k < o->count; k++) lower_element(lo, in, &lo->m->operands[o->ref + k], TYPE_B64);
+    if (o->kind == OPERAND_GROUP) {  // [map, {coordinates}]: the map's address without an offset is a plain register
+        for (u32 k = 0; k < o->count; k++) {
+            const Operand *part = &lo->m->operands[o->ref + k];
+            lower_element(lo, in, part, TYPE_B64);
+            if (k == 0 && part->kind != OPERAND_ADDRESS) lower_push(lo, &lo->lists, 0), in->list_count++;
+        }
     } else if (o->kind == OPERAND_ADDRESS) {
         SimInsn part = {.space = in->space};
         lower_address(lo, o, &part, 0);

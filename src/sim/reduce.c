@@ -18,9 +18,7 @@
         }                                                 \
     }
 
-static u32 add_f32_bits(u32 a, u32 b) {
-    return bits_of_f32(canonical_f32(flush_f32(flush_f32(f32_of_bits(a)) + flush_f32(f32_of_bits(b)))));
-}
+static u32 add_f32_bits(u32 a, u32 b) { return bits_of_f32(canonical_f32(f32_of_bits(a) + f32_of_bits(b))); }
 static u16 add_f16_bits(u32 a, u32 b) { return (u16)f16_of_f64((f64)f16_to_f32(a) + (f64)f16_to_f32(b)); }
 static u16 add_bf16_bits(u32 a, u32 b) { return (u16)bf16_of_f64((f64)bf16_to_f32(a) + (f64)bf16_to_f32(b)); }
 

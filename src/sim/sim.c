@@ -86,3 +86,22 @@ u32 sim_occupancy(const GpuModel *gpu, const SimKernelInfo *info, u32 block_thre
     if (shared) ctas = least(ctas, gpu->shared_per_sm / shared);
     return (u32)ctas;
 }
+
+// A cluster lies within one group of SMs, and takes no more of them than it has CTAs; SMs hold at most 8 CTAs of
+// clusters (measured on an H200: gpus/h200.gpu).
+u32 sim_cluster_occupancy(const GpuModel *gpu, const SimKernelInfo *info, u32 block_threads, u32 dynamic_shared_bytes,
+                          u32 size) {
+    u64 ctas = least(sim_occupancy(gpu, info, block_threads, dynamic_shared_bytes), 8), total = 0;
+    u64 grouped = gpu->gpcs_18 * 18 + gpu->gpcs_16 * 16 + gpu->gpcs_8 * 8, known = grouped && grouped <= gpu->sms;
+    u64 rest = known ? gpu->sms - grouped : 0;
+    const struct {
+        u64 count, sms;
+    } groups[] = {{known ? gpu->gpcs_18 : 0, 18},
+                  {known ? gpu->gpcs_16 : gpu->sms / 16, 16},
+                  {known ? gpu->gpcs_8 : 0, 8},
+                  {known ? rest / 2 : 0, 2},
+                  {known ? 0 : 1, gpu->sms % 16}};
+    for (u32 i = 0; size && i < WL_COUNT(groups); i++)
+        if (size <= groups[i].sms) total += groups[i].count * (groups[i].sms * ctas / size);
+    return (u32)total;
+}

@@ -168,5 +168,8 @@ const SimTexture *sim_texture_get(const Sim *sim, u64 handle);
 // Occupancy: CTAs of this kernel that fit on one SM (registers, shared memory, warps, CTA slots), as CUDA's API
 // computes it.
 u32 sim_occupancy(const GpuModel *gpu, const SimKernelInfo *info, u32 block_threads, u32 dynamic_shared_bytes);
+// Clusters of `size` CTAs that fit on the GPU at a time.
+u32 sim_cluster_occupancy(const GpuModel *gpu, const SimKernelInfo *info, u32 block_threads, u32 dynamic_shared_bytes,
+                          u32 size);
 
 #endif

@@ -52,10 +52,7 @@ static bool gathers(const TensorCopy *t) {
 }
 static bool by_pixels(const TensorCopy *t) { return t->map.mode != TENSOR_TILED; }
 
-static u32 row_bytes(const TensorCopy *t) {
-    if (t->map.interleave != TENSOR_FLAT) return CHUNK << (t->map.interleave - 1);
-    return t->map.box[0] * tensor_types[t->map.type].bits / 8;
-}
+static u32 row_bytes(const TensorCopy *t) { return t->map.box[0] * tensor_types[t->map.type].bits / 8; }
 
 static u32 steps_along(const TensorMap *m, u32 i) { return (m->box[i] + m->step[i] - 1u) / m->step[i]; }
 
@@ -69,6 +66,15 @@ static u32 row_count(const TensorCopy *t) {
 
 u32 tensor_box_bytes(const TensorCopy *t) { return row_count(t) * row_bytes(t); }
 
+// Where an im2col copy may begin: between the corners.
+static bool base_in_box(const TensorCopy *t) {
+    const TensorMap *m = &t->map;
+    u32 spatial = m->mode == TENSOR_IM2COL ? m->rank - 2u : 0;  // the W modes may begin to the left of the box
+    for (u32 i = 1; i <= spatial; i++)
+        if (t->at[i] < m->lower[i - 1] || t->at[i] > (i64)m->last[i] + m->upper[i - 1]) return false;
+    return true;
+}
+
 static const char *mode_problem(const TensorCopy *t) {
     static const u8 wanted[] = {
         [LOAD_MODE_TILE] = TENSOR_TILED,           [LOAD_MODE_TILE_GATHER4] = TENSOR_TILED,
@@ -80,6 +86,10 @@ static const char *mode_problem(const TensorCopy *t) {
     if (m->mode != wanted[t->mode]) return "the tensor map was made for another mode than that of the instruction";
     if (gathers(t) && (m->rank != 2 || m->box[1] != 1 || m->interleave != TENSOR_FLAT))
         return ".gather4 and .scatter4 need a map of rank 2 with rows as its boxes";
+    if (m->interleave != TENSOR_FLAT) return "tensor maps with interleaved layouts are not simulated";
+    if (t->at[0] * (i64)tensor_types[m->type].bits % (CHUNK * 8))
+        return "the first coordinate is not at a multiple of 16 bytes";
+    if (by_pixels(t) && !base_in_box(t)) return "the coordinates are outside of the bounding box of the im2col map";
     if (tensor_types[m->type].bits != tensor_types[m->type].shared_bits)
         return "tensor maps of packed types with gaps (16U4_ALIGN16B, 16U6_ALIGN16B) are not simulated";
     return NULL;
@@ -110,20 +120,23 @@ static void flip(u8 *chunk) {
     memcpy(chunk + sizeof low, low, sizeof low);
 }
 
+// What elements outside of the tensor read as: the NaN is one constant of 16 bits for all types (measured on an H200).
 static void fill_chunk(const TensorMap *m, u8 *chunk) {
-    static const u8 nans[] = {[2] = 0x7f, [4] = 0x7f, [8] = 0x7f};
-    if (m->fill == TENSOR_FILL_ZERO) {
-        memset(chunk, 0, CHUNK);
-        return;
-    }
-    u32 bytes = tensor_types[m->type].bits / 8;
-    memset(chunk, 0xff, CHUNK);
-    for (u32 i = bytes - 1; i < CHUNK; i += bytes) chunk[i] = nans[bytes];
+    static const u16 nan = 0x7ff7;
+    memset(chunk, 0, CHUNK);
+    for (u32 i = 0; m->fill == TENSOR_FILL_NAN && i < CHUNK; i += 2) memcpy(chunk + i, &nan, sizeof nan);
 }
 
-static void convert_chunk(const TensorMap *m, u8 *chunk) {
-    if (m->type != TENSOR_F32_FTZ && m->type != TENSOR_TF32_FTZ && m->type != TENSOR_TF32) return;
-    (void)chunk;
+// TF32 is rounded while it is loaded: to nearest, ties away from zero, every NaN the same (measured on an H200).
+static void convert(const TensorMap *m, u8 *data, u32 bytes) {
+    if (m->type != TENSOR_TF32 && m->type != TENSOR_TF32_FTZ) return;
+    for (u32 i = 0; i < bytes; i += 4) {
+        u32 bits;
+        memcpy(&bits, data + i, 4);
+        bool nan = (bits & 0x7fffffff) > 0x7f800000;
+        bits = nan ? 0x7fffe000 : (bits + 0x1000) & ~0x1fffu;
+        memcpy(data + i, &bits, 4);
+    }
 }
 
 // Elements [from, to) of the row exist; the first is at `global`.
@@ -148,8 +161,7 @@ static void copy_chunk(TensorCopy *t, const Row *row, u8 *global, u32 at) {
     u8 *inside = high > low ? global + (at + low - row->from * unit.bytes) : NULL;
     if (t->action == TENSOR_LOAD) {
         fill_chunk(&t->map, chunk);
-        if (inside) memcpy(chunk + low, inside, high - low);
-        convert_chunk(&t->map, chunk);
+        if (inside) memcpy(chunk + low, inside, high - low), convert(&t->map, chunk + low, high - low);
         if (flips(t, offset)) flip(chunk);
         memcpy(shared, chunk, CHUNK);
         return;
@@ -163,6 +175,18 @@ static void copy_chunk(TensorCopy *t, const Row *row, u8 *global, u32 at) {
         t->reduce(inside, chunk + low, (high - low) / unit.bytes);
 }
 
+// Global memory is written in chunks: what the last one has behind the tensor's edge is written too, as an H200 does -
+// here as far as the allocation goes.
+static void widen(const Exec *x, const TensorCopy *t, Row *row, u64 start, i64 count) {
+    Unit unit = unit_of(t->map.type);
+    const SimAllocation *a = sim_find(x->grid->sim, start + (u64)(row->to * unit.bytes) - 1);
+    i64 room = a ? (i64)(a->address + a->size - start) / unit.bytes : row->to;
+    i64 whole = (row->to * unit.bytes + CHUNK - 1) / CHUNK * CHUNK / unit.bytes;
+    if (whole > count) whole = count;
+    if (whole > room) whole = room;
+    if (whole > row->to) row->to = whole;
+}
+
 // `first`: coordinate of the row's first element along dimension 0.
 static bool copy_row(Exec *x, TensorCopy *t, u32 index, bool inside, u64 global, i64 first) {
     const TensorMap *m = &t->map;
@@ -173,6 +197,7 @@ static bool copy_row(Exec *x, TensorCopy *t, u32 index, bool inside, u64 global,
     if (!inside || row.to <= row.from) row.from = row.to = 0;
     u8 *host = NULL, space;
     if (row.to > row.from) {
+        if (t->action != TENSOR_LOAD) widen(x, t, &row, global + (u64)(first * unit.bytes), count);
         u32 bytes = (u32)(row.to - row.from) * unit.bytes;
         row.global = global + (u64)((first + row.from) * unit.bytes);
         host = access_aligned(x, t->lane, row.global, bytes, 1, SPACE_GLOBAL, t->action != TENSOR_LOAD, &space);

@@ -125,11 +125,10 @@ Status sim_tensor_map_encode_im2col(void *map, const TensorMapSpec *s, const i32
     if (pixels_per_column == 0 || pixels_per_column > MAX_PIXELS) return STATUS_INVALID;
     TensorMap m = map_of(s, TENSOR_IM2COL);
     u32 spatial = s->rank - 2;
-    for (u32 i = 0; i < spatial; i++) {  // {D, H, W} there, W first here
-        u32 from = spatial - 1 - i;
-        if (!corner_valid(s->dims[i + 1], lower[from], upper[from], limits[s->rank])) return STATUS_INVALID;
-        m.lower[i] = (i16)lower[from];
-        m.upper[i] = (i16)upper[from];
+    for (u32 i = 0; i < spatial; i++) {
+        if (!corner_valid(s->dims[i + 1], lower[i], upper[i], limits[s->rank])) return STATUS_INVALID;
+        m.lower[i] = (i16)lower[i];
+        m.upper[i] = (i16)upper[i];
     }
     m.box[0] = (u16)channels_per_pixel;
     m.box[1] = (u16)pixels_per_column;

@@ -57,7 +57,8 @@ typedef struct TensorMapSpec {
 // The encoders write TENSOR_MAP_BYTES to `map`, which is aligned to 64 bytes. STATUS_INVALID when an argument breaks
 // one of the rules of the API's documentation (CUDA_ERROR_INVALID_VALUE there); `map` is not touched then.
 WL_MUST_USE Status sim_tensor_map_encode_tiled(void *map, const TensorMapSpec *spec, const u32 *box);
-// `lower` and `upper` have rank - 2 entries, in the order {D, H, W} of the API.
+// `lower` and `upper` have rank - 2 entries, in the order of the dimensions: W, H, D (so on an H200; the API's text has
+// it the other way round).
 WL_MUST_USE Status sim_tensor_map_encode_im2col(void *map, const TensorMapSpec *spec, const i32 *lower,
                                                 const i32 *upper, u32 channels_per_pixel, u32 pixels_per_column);
 // `mode` 0: .im2col::w, 1: .im2col::w::128.

@@ -21,7 +21,7 @@ enum { MBARRIER_LIVE = 2, MBARRIER_MAX = (1 << 20) - 1 };
 
 static inline void mbarrier_misuse(Exec *x, u32 lane, const char *what) {
     x->message = what;
-    x->fault = (Fault){.kind = FAULT_BARRIER, .lane = (u8)lane};
+    x->fault = (Fault){.kind = FAULT_MBARRIER, .lane = (u8)lane};
 }
 
 static inline void mbarrier_end_phase(Mbarrier *b) {

@@ -64,9 +64,8 @@ static u64 sreg_uniform(const Exec *x, u32 sreg, u32 c) {
         return g->grid_workspace >> 32;  // the grid barrier's word (cooperative_groups/details/driver_abi.h)
     case SREG_ENVREG2: return (u32)g->grid_workspace;
     case SREG_DYNAMIC_SMEM_SIZE: return g->dynamic_shared;
-    // What an H200 gives, but for the 1 KiB that it reserves: nothing is reserved here, so %reserved_smem_offset_* are 0.
-    case SREG_TOTAL_SMEM_SIZE: return (x->shared_size + 127) / 128 * 128;
-    case SREG_AGGR_SMEM_SIZE: return x->shared_size;
+    case SREG_TOTAL_SMEM_SIZE: return (x->shared_size + 127) & ~127u;  // given out in units of 128 bytes
+    case SREG_AGGR_SMEM_SIZE: return sim_gpu(g->sim, g->kernel->module->device)->shared_reserved + x->shared_size;
     case SREG_NCLUSTERID: return c < 3 ? g->grid[c] / g->cluster[c] : 0;
     case SREG_CLUSTERID: return c < 3 ? cta->id[c] / g->cluster[c] : 0;
     case SREG_CLUSTER_CTAID: return c < 3 ? cta->id[c] % g->cluster[c] : 0;
