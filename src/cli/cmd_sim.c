@@ -140,6 +140,7 @@ static Status launch(Run *r, const SpecLaunch *l) {
     if (!block) return STATUS_NO_MEMORY;
     Status status = fill_params(r, l, &info, block);
     memcpy(s.grid, l->grid, sizeof s.grid);
+    memcpy(s.cluster, l->cluster, sizeof s.cluster);
     memcpy(s.block, l->block, sizeof s.block);
     s.params = block;
     SimLaunchResult result;

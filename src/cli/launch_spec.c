@@ -253,6 +253,10 @@ static void read_dims(Reader *r, u32 *dims, const char *what) {
 
 static void read_grid(Reader *r) { read_dims(r, r->current.grid, "grid"); }
 static void read_block(Reader *r) { read_dims(r, r->current.block, "block"); }
+static void read_cluster(Reader *r) {
+    for (u32 i = 0; i < 3; i++) r->current.cluster[i] = 1;
+    read_dims(r, r->current.cluster, "cluster");
+}
 
 static void read_kernel(Reader *r) {
     char *name = word(r);
@@ -369,7 +373,8 @@ static const struct {
     const char *name;
     void (*read)(Reader *);
 } directives[] = {{"kernel", read_kernel}, {"grid", read_grid},   {"block", read_block},   {"shared", read_shared},
-                  {"buffer", read_buffer}, {"param", read_param}, {"expect", read_expect}, {"launch", read_launch}};
+                  {"buffer", read_buffer}, {"param", read_param}, {"expect", read_expect}, {"launch", read_launch},
+                  {"cluster", read_cluster}};
 
 static void read_line(Reader *r) {
     char *hash = strchr(r->rest, '#');

@@ -36,6 +36,7 @@ typedef struct SpecParam {
 typedef struct SpecLaunch {
     const char *kernel;
     u32 grid[3], block[3];
+    u32 cluster[3];  // 0 = none asked for
     u32 shared;
     u32 params, param_count;  // LaunchSpec.params
     u32 line;
