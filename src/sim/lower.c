@@ -83,6 +83,10 @@ static void lower_read(Lower *lo, SimInsn *in, ExecShape *shape, const Operand *
         lower_list_add(lo, in, o, spec->type);
         return;
     }
+    if (o->kind == OPERAND_INT && spec->type == TYPE_NONE && form_op(form)->unit == UNIT_TENSOR) {
+        lower_list_add(lo, in, o, TYPE_S32);  // selectors and scales of matrix instructions follow the fragments
+        return;
+    }
     u32 bits = 0;
     SimOperand value = lower_source(lo, o, spec->type, &bits);
     if (o->kind == OPERAND_VAR) in->offset = (i64)lower_var_value(lo, o);  // for variables in the frame (mov)
@@ -173,7 +177,7 @@ static void lower_operands(Lower *lo, SimInsn *in, ExecShape *shape) {
     if (form_op(form)->flags & OPF_WARP_SYNC) {
         u32 last = first_free_source(in);
         last = last == WL_NONE ? 3 : last == 0 ? WL_NONE : last - 1;
-        if (form_op(form)->flags & OPF_MATRIX) {
+        if (form_op(form)->flags & OPF_MATRIX || form_op(form)->unit == UNIT_TENSOR) {
             if (in->src[3] == SIM_NO_OPERAND) in->src[3] = lower_const(lo, FULL_MASK, 32);
         } else if (last != WL_NONE && last != 3) {
             in->src[3] = in->src[last];

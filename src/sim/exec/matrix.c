@@ -1,291 +1,219 @@
 // SPDX-License-Identifier: Apache-2.0
-// mma.sync, wmma.mma and movmatrix (PTX ISA 9.7.14): the fragments are gathered into matrices, multiplied, and
-// scattered again. Products are exact. f16, bf16, tf32 and fp8 are summed in f32 one after the other, in the order of
-// k, and rounded to f16 at the end where that is the accumulator; the hardware sums groups of products at once and
-// truncates, so that the last bits differ.
+// mma.sync, mma.sp, wmma.mma and movmatrix (PTX ISA 9.0, 9.7.14): fragments in registers are put together to rows of A,
+// columns of B and eight columns each of C; matrix_sum.c multiplies.
 #include "sim/exec/matrix.h"
-#include "sim/exec/fp8.h"
 #include "sim/exec/half.h"
+#include "sim/exec/matrix_fragment.h"
+#include "sim/exec/matrix_sum.h"
 #include <string.h>
-
-typedef enum Arithmetic { IN_F32, IN_F64, IN_S32, IN_BITS } Arithmetic;
 
 typedef struct Plan {  // in SimInsn.offset
     u16 shape;
-    u8 a, b, c;  // PtxTypes
-    u8 d;
-    u8 satfinite : 1, bit_and : 1;
-    u8 rounding;  // of f64: RND_* minus RND_RN
+    u8 a, b, c, d;    // PtxTypes
+    u8 rounding : 2;  // of f64: RND_* minus RND_RN
+    u8 satfinite : 1, bit_and : 1, sparse : 1, wmma : 1;
 } Plan;
 union PlanBits {
     Plan plan;
     i64 bits;
 };
 
-// A matrix in rows; the largest is 16 x 256 bits.
-typedef struct Tile {
-    union {
-        f32 f[4096];
-        f64 d[512];
-        i32 i[4096];
-        u32 u[4096];
-    };
-} Tile;
+static bool is_fp8(u8 type) { return type == TYPE_E4M3 || type == TYPE_E5M2; }
+// C and D of different types: C is converted before the multiplication, D after it, which are in f32.
+static bool is_mixed(const Plan *p) { return p->c != p->d; }
 
-static Arithmetic arithmetic_of(const Plan *p) {
-    if (p->d == TYPE_F64) return IN_F64;
-    if (p->d != TYPE_S32) return IN_F32;
-    return p->a == TYPE_B1 ? IN_BITS : IN_S32;
-}
-
-// Element e of the registers of 32 lanes, as f32 or, of integers, as i32 in the same place.
-#define EACH_LANE(out, expression)    \
-    for (u32 l = 0; l < LANES; l++) { \
-        u32 v = regs[l];              \
-        (out)[l] = (expression);      \
-    }                                 \
-    break
-static void unpack(u8 type, const Cell32 *regs, u32 e, Tile *out) {
-    u32 shift = e * ptx_types[type].bits % 32;
-    switch (type) {
-    case TYPE_F16: EACH_LANE(out->f, f16_to_f32(v >> shift & 0xffff));
-    case TYPE_BF16: EACH_LANE(out->f, bf16_to_f32(v >> shift & 0xffff));
-    case TYPE_TF32: EACH_LANE(out->f, f32_of_bits(v & ~0x1fffu));  // the lower bits are not looked at
-    case TYPE_E4M3: EACH_LANE(out->f, fp8_to_f32(FP8_E4M3, (u8)(v >> shift)));
-    case TYPE_E5M2: EACH_LANE(out->f, fp8_to_f32(FP8_E5M2, (u8)(v >> shift)));
-    case TYPE_U8: EACH_LANE(out->i, (i32)(v >> shift & 0xff));
-    case TYPE_S8: EACH_LANE(out->i, (i8)(v >> shift));
-    case TYPE_U4: EACH_LANE(out->i, (i32)(v >> shift & 15));
-    case TYPE_S4: EACH_LANE(out->i, (i32)(v << (28 - shift)) >> 28);
-    case TYPE_B1: EACH_LANE(out->i, (i32)(v >> shift & 1));
-    default: EACH_LANE(out->i, (i32)v);  // f32 and s32, the same bits
-    }
-}
-
-// An element's place in the tile is the sum of one part that depends on the lane and one on register and element. A is
-// kept m by k, B k by n, C m by n.
-typedef struct Places {
-    MatrixShape shape;
-    MatrixRole role;
-    u8 type;
-    u32 stride, of_lane[LANES];
-} Places;
-static u32 place(const Places *p, u32 reg, u32 e) {
-    u32 row, col;
-    matrix_register_part(p->shape, p->role, p->type, reg, e, &row, &col);
-    return row * p->stride + col;
-}
-static Places places_of(const Plan *plan, MatrixRole role, u8 type) {
-    MatrixShape s = matrix_shape(plan->shape);
-    Places p = {.shape = s, .role = role, .type = type, .stride = role == MATRIX_A ? matrix_k(s) : s.n};
-    for (u32 l = 0; l < LANES; l++) {
-        u32 row, col;
-        matrix_lane_part(s, role, type, l, &row, &col);
-        p.of_lane[l] = row * p.stride + col;
-    }
-    return p;
-}
-
-static void gather(const Exec *x, const SimOperand *regs, u32 count, const Places *p, Tile *tile) {
-    Tile lanes;
-    for (u32 r = 0; r < count; r++) {
-        const void *source = exec_operand(x, regs[r]);
-        for (u32 e = 0; e < matrix_elements(p->type); e++) {
-            u32 start = place(p, r, e);
-            if (p->type == TYPE_F64) {
-                for (u32 l = 0; l < LANES; l++) tile->d[start + p->of_lane[l]] = ((const CellF64 *)source)[l];
-                continue;
-            }
-            unpack(p->type, source, e, &lanes);
-            for (u32 l = 0; l < LANES; l++) tile->i[start + p->of_lane[l]] = lanes.i[l];
-        }
-    }
-}
-
-static void scatter(const Exec *x, const SimOperand *regs, u32 count, const Places *p, const Tile *tile, u32 mask) {
-    for (u32 r = 0; r < count; r++) {
-        if (regs[r] == SIM_NO_OPERAND) continue;
-        void *d = exec_operand(x, regs[r]);
-        u32 low = place(p, r, 0), high = place(p, r, 1);
-        const u32 *at = p->of_lane;
-        if (p->type == TYPE_F64)
-            LANES_EACH(mask, CellF64, (CellF64 *)d, tile->d[low + at[l]]);
-        else if (p->type != TYPE_F16)
-            LANES_EACH(mask, Cell32, (Cell32 *)d, (u32)tile->i[low + at[l]]);
-        else
-            LANES_EACH(mask, Cell32, (Cell32 *)d,
-                       f16_of_f32(tile->f[low + at[l]]) | f16_of_f32(tile->f[high + at[l]]) << 16);
-    }
-}
-
-static inline f64 fma_f64(f64 a, f64 b, f64 c) {
-    f64 result = __builtin_fma(a, b, c);
-    f64 nan = b != b ? quiet_f64(b) : c != c ? quiet_f64(c) : a != a ? quiet_f64(a) : f64_of_bits(NAN_BITS_F64);
-    return result == result ? result : nan;
-}
-
-// c += a * b, eight columns and four rows at a time: the order of the sum over k is that of one element after the
-// other.
-#define MULTIPLY(T, field)                                                                       \
-    typedef T __attribute__((vector_size(32))) Eight_##field;                                    \
-    static void multiply_##field(MatrixShape s, const Tile *a, const Tile *b, Tile *c) {         \
-        u32 k = matrix_k(s), n = s.n;                                                            \
-        for (u32 col = 0; col < n; col += 8) {                                                   \
-            for (u32 row = 0; row < s.m; row += 4) {                                             \
-                Eight_##field sum[4], vb;                                                        \
-                for (u32 r = 0; r < 4; r++) memcpy(&sum[r], &c->field[(row + r) * n + col], 32); \
-                const T *va = &a->field[row * k];                                                \
-                for (u32 t = 0; t < k; t++) {                                                    \
-                    memcpy(&vb, &b->field[t * n + col], 32);                                     \
-                    sum[0] += va[t] * vb;                                                        \
-                    sum[1] += va[k + t] * vb;                                                    \
-                    sum[2] += va[2 * k + t] * vb;                                                \
-                    sum[3] += va[3 * k + t] * vb;                                                \
-                }                                                                                \
-                for (u32 r = 0; r < 4; r++) memcpy(&c->field[(row + r) * n + col], &sum[r], 32); \
-            }                                                                                    \
-        }                                                                                        \
-    }
-MULTIPLY(f32, f)
-MULTIPLY(u32, u)
-
-static void multiply_d(MatrixShape s, const Tile *a, const Tile *b, Tile *c) {  // n is 8
+// Sums measured on an H200. All products of k are summed at once, except: tf32 in wmma by fours; 8-bit elements, which
+// are converted to f16, in two halves (see widen), without C, which is added at the end as by add.f32 or add.f16.
+static MatrixRule rule_of(const Plan *p, MatrixShape s) {
     u32 k = matrix_k(s);
-    for (u32 row = 0; row < s.m; row++) {
-        f64 sum[8];
-        for (u32 col = 0; col < 8; col++) sum[col] = c->d[row * 8 + col];
-        for (u32 t = 0; t < k; t++)
-            for (u32 col = 0; col < 8; col++) sum[col] = fma_f64(a->d[row * k + t], b->d[t * 8 + col], sum[col]);
-        for (u32 col = 0; col < 8; col++) c->d[row * 8 + col] = sum[col];
-    }
+    MatrixRule rule = {.a = p->a,
+                       .b = p->b,
+                       .c = p->c,
+                       .d = p->d,
+                       .m = s.m,
+                       .k = (u16)k,
+                       .fraction = 25,
+                       .group = (u8)k,
+                       .rounding = p->rounding,
+                       .satfinite = p->satfinite,
+                       .bit_and = p->bit_and};
+    if (is_mixed(p)) rule.c = rule.d = TYPE_F32;
+    if (p->wmma && p->a == TYPE_TF32) rule.group = 4;
+    if (is_fp8(p->a)) rule.a = rule.b = TYPE_F16, rule.group = (u8)(k / 2);
+    return rule;
 }
 
-// .satfinite of integers: the exact sum, clamped.
-static void multiply_saturated(MatrixShape s, const Tile *a, const Tile *b, Tile *c) {
-    for (u32 row = 0; row < s.m; row++) {
-        for (u32 col = 0; col < s.n; col++) {
-            i64 sum = c->i[row * s.n + col];
-            for (u32 t = 0; t < matrix_k(s); t++) sum += a->i[row * matrix_k(s) + t] * b->i[t * s.n + col];
-            c->i[row * s.n + col] = (i32)(sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum);
+// --- steps of a multiplication --------------------------------------------------------------------------------------
+static u32 f16_of_fp8(u8 type, u32 v) {
+    u32 magnitude = v & 0x7f, sign = (v & 0x80) << 8;
+    if (type == TYPE_E5M2) return v << 8;
+    if (magnitude == 0x7f) return NAN_BITS_HALF;
+    if (magnitude >= 8) return sign | ((magnitude << 7) + (8 << 10));  // the biases are 7 and 15
+    if (!magnitude) return sign;
+    u32 top = 31 - (u32)__builtin_clz(magnitude);  // subnormal: magnitude * 2^-9
+    return sign | (top + 6) << 10 | ((magnitude << (10 - top)) & 0x3ff);
+}
+
+// fp8 to f16. The first halves of all runs come first: of two elements, or, when A is sparse, of four.
+static u32 widened_place(u32 i, u32 k, u32 run) { return i / run % 2 * (k / 2) + i / run / 2 * run + i % run; }
+static void widen(Panel *panel, u32 rows, u8 type, u32 k, u32 run) {
+    for (u32 row = 0; row < rows; row++) {
+        u8 packed[PANEL_BYTES];
+        memcpy(packed, panel->row[row], k);
+        for (u32 i = 0; i < k; i++) {
+            u16 half = (u16)f16_of_fp8(type, packed[i]);
+            memcpy(panel->row[row] + 2 * widened_place(i, k, run), &half, 2);
         }
     }
 }
-static void multiply_bits(MatrixShape s, bool bit_and, const Tile *a, const Tile *b, Tile *c) {
-    u32 k = matrix_k(s);
-    for (u32 row = 0; row < s.m; row++) {
-        for (u32 col = 0; col < s.n; col++) {
-            u32 sum = c->u[row * s.n + col];
-            for (u32 t = 0; t < k; t++) {
-                u32 va = a->u[row * k + t], vb = b->u[t * s.n + col];
-                sum += bit_and ? va & vb : va ^ vb;
+static void widen_present(u64 *present, u32 rows, u32 k, u32 run) {
+    for (u32 row = 0; row < rows; row++) {
+        u64 moved = 0;
+        for (u32 i = 0; i < k; i++) moved |= (present[row] >> i & 1) << widened_place(i, k, run);
+        present[row] = moved;
+    }
+}
+
+#define EACH_ELEMENT(statement)                       \
+    for (u32 t = 0; t < columns / 8; t++)             \
+        for (u32 row = 0; row < rows; row++)          \
+            for (u32 col = 0; col < 8; col++) {       \
+                u32 *element = &tiles[t].u[row][col]; \
+                statement;                            \
             }
-            c->u[row * s.n + col] = sum;
-        }
-    }
+static void convert_tiles(MatrixTile *tiles, u32 rows, u32 columns, bool to_f32) {
+    if (to_f32)
+        EACH_ELEMENT(*element = bits_of_f32(f16_to_f32(*element)))
+    else
+        EACH_ELEMENT(*element = f16_of_f32(f32_of_bits(*element)))
+}
+// tiles += late, in f32, or in f16: an f32 has enough bits to round the sum of two f16 twice.
+static void add_tiles(MatrixTile *tiles, const MatrixTile *late, u8 type, u32 rows, u32 columns) {
+    if (type == TYPE_F16)
+        EACH_ELEMENT(*element = f16_of_f32(f16_to_f32(*element) + f16_to_f32(late[t].u[row][col])))
+    else
+        EACH_ELEMENT(*element = bits_of_f32(canonical_f32(f32_of_bits(*element) + f32_of_bits(late[t].u[row][col]))))
 }
 
-static void multiply(const Plan *p, const Tile *a, const Tile *b, Tile *c) {
-    MatrixShape s = matrix_shape(p->shape);
-    switch (arithmetic_of(p)) {
-    case IN_F64: {
-        Rounding old = rounding_enter((u16)(RND_RN + p->rounding));
-        multiply_d(s, a, b, c);
-        rounding_leave(old);
-        break;
-    }
-    case IN_BITS: multiply_bits(s, p->bit_and, a, b, c); break;
-    case IN_S32:
-        if (p->satfinite)
-            multiply_saturated(s, a, b, c);
-        else
-            multiply_u(s, a, b, c);
-        break;
-    case IN_F32:
-        multiply_f(s, a, b, c);
-        for (u32 i = 0; i < (u32)s.m * s.n; i++) c->f[i] = canonical_f32(c->f[i]);
-        break;
-    }
+// --- mma.sync, mma.sp, wmma.mma -------------------------------------------------------------------------------------
+static void multiply_panels(const Plan *p, MatrixShape s, const Panel *a, const u64 *present, const Panel *b,
+                            MatrixTile *tiles) {
+    MatrixRule rule = rule_of(p, s);
+    MatrixRows rows;
+    MatrixTile late[PANEL_ROWS / 8];
+    bool adds_late = is_fp8(p->a);
+    if (adds_late) memcpy(late, tiles, s.n / 8 * sizeof *tiles), memset(tiles, 0, s.n / 8 * sizeof *tiles);
+    if (is_mixed(p) && p->c == TYPE_F16) convert_tiles(tiles, s.m, s.n, true);
+    matrix_decode_rows(&rule, a, present, &rows);
+    for (u32 t = 0; t < s.n / 8u; t++) matrix_multiply(&rule, &rows, b->row + 8 * t, &tiles[t]);
+    if (is_mixed(p) && p->d == TYPE_F16) convert_tiles(tiles, s.m, s.n, false);
+    if (adds_late) add_tiles(tiles, late, p->d, s.m, s.n);
 }
-
-// Registers of the fragment of a matrix with `elements` in all.
-static u32 register_count(u32 elements, u8 type) { return elements / LANES / matrix_elements(type); }
 
 static void multiply_add(Exec *x, const SimInsn *in, u32 mask) {
     const union PlanBits u = {.bits = in->offset};
     const Plan *p = &u.plan;
-    MatrixShape s = matrix_shape(p->shape);
+    MatrixShape s = matrix_shape(p->shape), stored = s;
     const SimOperand *regs = exec_list(x, in);
-    u32 d_count = register_count((u32)s.m * s.n, p->d), c_count = register_count((u32)s.m * s.n, p->c);
-    u32 a_count = register_count(s.m * matrix_k(s), p->a), b_count = register_count(s.n * matrix_k(s), p->b);
-    // wmma's f16 fragments of A and B always have eight registers.
-    u32 a_held = a_count, b_held = b_count;
-    if (in->list_count > d_count + a_count + b_count + c_count) a_held = b_held = 8;
-    Tile a, b, c;
-    Places at_a = places_of(p, MATRIX_A, p->a), at_b = places_of(p, MATRIX_B, p->b);
-    Places at_c = places_of(p, MATRIX_C, p->c), at_d = places_of(p, MATRIX_C, p->d);
-    gather(x, regs + d_count, a_count, &at_a, &a);
-    gather(x, regs + d_count + a_held, b_count, &at_b, &b);
-    gather(x, regs + d_count + a_held + b_held, c_count, &at_c, &c);
-    multiply(p, &a, &b, &c);
-    scatter(x, regs, d_count, &at_d, &c, mask);
+    u32 k = matrix_k(s);
+    if (p->sparse) stored.k = (u8)(k / 2);
+    u32 d_count = matrix_register_count((u32)s.m * s.n, p->d), c_count = matrix_register_count((u32)s.m * s.n, p->c);
+    u32 a_count = matrix_register_count(s.m * matrix_k(stored), p->a), b_count = matrix_register_count(s.n * k, p->b);
+    // wmma's f16 fragments of A and B always have eight registers, where those beyond the matrix repeat earlier ones.
+    u32 a_held = p->wmma && p->a == TYPE_F16 ? 8 : a_count, b_held = p->wmma && p->b == TYPE_F16 ? 8 : b_count;
+    const SimOperand *ra = regs + d_count, *rb = ra + a_held, *rc = rb + b_held;
+    Panel a, b, all;
+    u64 present[PANEL_ROWS];
+    MatrixTile tiles[PANEL_ROWS / 8];
+    matrix_gather_panel(x, ra, a_count, stored, MATRIX_A, p->a, p->sparse ? &all : &a);
+    if (p->sparse) {
+        u32 selector = *(const u32 *)exec_operand(x, rc[c_count]);
+        matrix_expand(exec_operand(x, in->src[0]), selector, p->a, k, &all, &a, present);
+    }
+    matrix_gather_panel(x, rb, b_count, s, MATRIX_B, p->b, &b);
+    if (is_fp8(p->a)) {
+        u32 run = p->sparse ? 4 : 2;
+        widen(&a, s.m, p->a, k, run);
+        widen(&b, s.n, p->b, k, run);
+        if (p->sparse) widen_present(present, s.m, k, run);
+    }
+    matrix_gather_sums(x, rc, c_count, s, p->c, tiles);
+    multiply_panels(p, s, &a, p->sparse ? present : NULL, &b, tiles);
+    matrix_scatter_sums(x, regs, d_count, s, p->d, tiles, mask);
 }
 
-// mma.m8n8k4 of f16: each quad pair (lanes q, q+4.., 4q..4q+3 and 4q+16..4q+19) multiplies 8x4 by 4x8 matrices of its
-// own.
+// --- mma.m8n8k4 of f16: each quad pair (lanes 4q..4q+3 and 4q+16..4q+19) multiplies matrices of its own -------------
+// No tensor core does it any more: products are added in f32, each sum rounded, the accumulator last; one after the
+// other where the result is f32, in pairs where it is f16 (measured on an H200).
+typedef struct Quad {
+    f32 a[8][4], b[4][8], c[8][8];
+} Quad;
+
 static f32 half_element(const Exec *x, SimOperand reg, u32 lane, u32 e) {
-    return f16_to_f32(((const Cell32 *)exec_operand(x, reg))[lane] >> (16 * e) & 0xffff);
+    return f16_to_f32(((const u32 *)exec_operand(x, reg))[lane] >> (16 * e) & 0xffff);
 }
-static u32 quad_lane(u32 pair, u32 index) {
-    return pair * 4 + index % 4 + index / 4 * 16;
-}  // index 0..7 within the pair
+static u32 quad_lane(u32 pair, u32 index) { return pair * 4 + index % 4 + index / 4 * 16; }  // index 0..7 in the pair
 static void quad_element(bool along_k, u32 index, u32 e, u32 *major, u32 *k) {
     *major = along_k ? index : index / 4 * 4 + e;
     *k = along_k ? e : index % 4;
 }
-static void quad_f32_coord(u32 index, u32 e, u32 *row, u32 *col) {  // lane index of the pair, accumulator of f32
+static void quad_f32_coord(u32 index, u32 e, u32 *row, u32 *col) {  // accumulator of f32
     *row = (index & 1) + (e & 2) + (index >= 4 ? 4 : 0);
     *col = (e & 4) + (index & 2) + (e & 1);
 }
 enum { QUAD_A_ROW = 1, QUAD_B_COL = 2, QUAD_C_F16 = 4, QUAD_D_F16 = 8 };
+
+static void gather_quad(const Exec *x, const SimInsn *in, const SimOperand *regs, u32 pair, Quad *q) {
+    u32 row, col, k;
+    for (u32 i = 0; i < 8; i++) {
+        u32 lane = quad_lane(pair, i);
+        for (u32 e = 0; e < 4; e++) {
+            quad_element(in->mods & QUAD_A_ROW, i, e, &row, &k);
+            q->a[row][k] = half_element(x, regs[e / 2], lane, e % 2);
+            quad_element(in->mods & QUAD_B_COL, i, e, &col, &k);
+            q->b[k][col] = half_element(x, regs[2 + e / 2], lane, e % 2);
+        }
+        for (u32 e = 0; e < 8; e++) {
+            quad_f32_coord(i, e, &row, &col);
+            if (in->mods & QUAD_C_F16)
+                q->c[i][e] = half_element(x, regs[4 + e / 2], lane, e % 2);
+            else
+                q->c[row][col] = f32_of_bits(((const u32 *)exec_operand(x, regs[4 + e]))[lane]);
+        }
+    }
+}
+
+static void multiply_quad(Quad *q, bool in_pairs) {
+    for (u32 row = 0; row < 8; row++)
+        for (u32 col = 0; col < 8; col++) {
+            f32 p[4], sum = 0;
+            for (u32 k = 0; k < 4; k++) p[k] = q->a[row][k] * q->b[k][col];  // exact
+            if (in_pairs)
+                sum = (p[0] + p[1]) + (p[2] + p[3]);
+            else
+                for (u32 k = 0; k < 4; k++) sum += p[k];
+            q->c[row][col] = canonical_f32(sum + q->c[row][col]);
+        }
+}
+
 static void multiply_quads(Exec *x, const SimInsn *in, u32 mask) {
     const SimOperand *regs = exec_list(x, in);
-    u32 d_count = in->mods & QUAD_D_F16 ? 4 : 8;
-    const SimOperand *ra = regs + d_count, *rb = ra + 2, *rc = rb + 2;
+    bool halves = in->mods & QUAD_D_F16;
     for (u32 pair = 0; pair < 4; pair++) {
-        f32 a[8][4], b[4][8], c[8][8];
-        u32 row, col, k, lane;
+        Quad q;
+        u32 row, col;
+        gather_quad(x, in, regs + (halves ? 4 : 8), pair, &q);
+        multiply_quad(&q, halves);
         for (u32 i = 0; i < 8; i++) {
-            lane = quad_lane(pair, i);
-            for (u32 e = 0; e < 4; e++) {
-                quad_element(in->mods & QUAD_A_ROW, i, e, &row, &k);
-                a[row][k] = half_element(x, ra[e / 2], lane, e % 2);
-                quad_element(in->mods & QUAD_B_COL, i, e, &col, &k);
-                b[k][col] = half_element(x, rb[e / 2], lane, e % 2);
-            }
-            for (u32 e = 0; e < 8; e++) {
-                if (in->mods & QUAD_C_F16) {
-                    c[i][e] = half_element(x, rc[e / 2], lane, e % 2);
-                } else {
-                    quad_f32_coord(i, e, &row, &col);
-                    c[row][col] = ((const CellF32 *)exec_operand(x, rc[e]))[lane];
-                }
-            }
-        }
-        for (row = 0; row < 8; row++)
-            for (k = 0; k < 4; k++)
-                for (col = 0; col < 8; col++) c[row][col] += a[row][k] * b[k][col];
-        for (u32 i = 0; i < 8; i++) {
-            lane = quad_lane(pair, i);
+            u32 lane = quad_lane(pair, i);
             if (!(mask >> lane & 1)) continue;
             for (u32 e = 0; e < 8; e++) {
-                if (in->mods & QUAD_D_F16) {
-                    if (e % 2) continue;
-                    ((Cell32 *)exec_operand(x, regs[e / 2]))[lane] = f16_of_f32(c[i][e]) | f16_of_f32(c[i][e + 1])
-                                                                                               << 16;
-                } else {
-                    quad_f32_coord(i, e, &row, &col);
-                    ((CellF32 *)exec_operand(x, regs[e]))[lane] = canonical_f32(c[row][col]);
-                }
+                quad_f32_coord(i, e, &row, &col);
+                if (!halves)
+                    ((u32 *)exec_operand(x, regs[e]))[lane] = bits_of_f32(q.c[row][col]);
+                else if (e % 2 == 0)
+                    ((u32 *)exec_operand(x, regs[e / 2]))[lane] = f16_of_f32(q.c[i][e]) | f16_of_f32(q.c[i][e + 1])
+                                                                                              << 16;
             }
         }
     }
@@ -296,21 +224,24 @@ static bool is_supported(const Plan *p, MatrixShape s) {
                                 TYPE_U8,  TYPE_S8,   TYPE_U4,   TYPE_S4,   TYPE_B1};
     bool known_a = false, known_b = false;
     for (u32 i = 0; i < WL_COUNT(inputs); i++) known_a |= inputs[i] == p->a, known_b |= inputs[i] == p->b;
-    u32 span = 4 * matrix_elements(p->a);
+    u32 span = 4 * matrix_elements(p->a) * (p->sparse ? 2 : 1);
     return known_a && known_b && s.m && matrix_k(s) % span == 0 && (p->d != TYPE_F64 || s.n == 8);
 }
 
-static ExecFn select_multiply(const ExecShape *shape, SimInsn *in, u8 d, u8 a, u8 b, u8 c) {
+// Types of D, A, B, C.
+static ExecFn select_multiply(const ExecShape *shape, SimInsn *in, const u8 types[4], bool wmma, bool sparse) {
     u16 rounding = shape_mod(shape, MOD_RND);
     union PlanBits u = {.bits = 0};
     u.plan = (Plan){.shape = shape_mod(shape, MOD_SHAPE),
-                    .a = a,
-                    .b = b,
-                    .c = c,
-                    .d = d,
+                    .d = types[0],
+                    .a = types[1],
+                    .b = types[2],
+                    .c = types[3],
                     .satfinite = shape_has(shape, MOD_SATFINITE),
                     .bit_and = shape_mod(shape, MOD_MMA_BIT) == MMA_BIT_AND,
-                    .rounding = (u8)(rounding == MOD_TOKEN_NONE ? 0 : rounding - RND_RN)};
+                    .rounding = rounding == MOD_TOKEN_NONE ? 0 : (rounding - RND_RN) & 3,
+                    .wmma = wmma,
+                    .sparse = sparse};
     if (!is_supported(&u.plan, matrix_shape(u.plan.shape))) return NULL;
     in->offset = u.bits;
     return multiply_add;
@@ -324,16 +255,12 @@ EXEC_SELECT(mma) {
                          (t[3] == TYPE_F16 ? QUAD_C_F16 : 0) | (t[0] == TYPE_F16 ? QUAD_D_F16 : 0));
         return multiply_quads;
     }
-    return select_multiply(shape, in, t[0], t[1], t[2], t[3]);
+    return select_multiply(shape, in, t, false, false);
 }
-EXEC_SELECT(mma_sp) {
-    (void)shape, (void)in;
-    return NULL;
-}
+EXEC_SELECT(mma_sp) { return select_multiply(shape, in, shape->form->types, false, true); }
 EXEC_SELECT(wmma_mma) {
-    const u8 *t = shape->form->types;
-    if (shape->form->type_count == 2) return select_multiply(shape, in, t[0], TYPE_F16, TYPE_F16, t[1]);
-    return select_multiply(shape, in, t[0], t[1], t[2], t[3]);
+    const u8 *t = shape->form->types, halves[4] = {t[0], TYPE_F16, TYPE_F16, t[1]};
+    return select_multiply(shape, in, shape->form->type_count == 2 ? halves : t, true, false);
 }
 
 // movmatrix.trans: an 8x8 matrix of 16-bit elements, transposed.

@@ -47,10 +47,13 @@ static inline u32 matrix_elements(u8 type) {
     return bits >= 32 ? 1 : 32 / bits;
 }
 
+// C and D of m8n32 are held transposed.
+static inline bool matrix_sums_by_columns(MatrixShape s) { return s.m == 8 && s.n > 8; }
+
 // An element's row and column are sums of a part that depends on the lane and one that depends on register and element.
 static inline void matrix_lane_part(MatrixShape s, MatrixRole role, u8 type, u32 lane, u32 *row, u32 *col) {
     u32 group = lane / 4, member = lane % 4;
-    bool by_columns = role == MATRIX_B || (role == MATRIX_C && s.m == 8 && s.n > 8);  // the latter are held transposed
+    bool by_columns = role == MATRIX_B || (role == MATRIX_C && matrix_sums_by_columns(s));
     u32 minor = member * (role == MATRIX_C ? 2 : matrix_elements(type));
     *row = by_columns ? minor : group;
     *col = by_columns ? group : minor;
@@ -59,7 +62,7 @@ static inline void matrix_register_part(MatrixShape s, MatrixRole role, u8 type,
     u32 per = matrix_elements(type);
     if (role == MATRIX_C) {  // pairs of neighbours, in blocks of 8 by 8
         u32 index = reg * per + e, pair = index / 2;
-        bool by_columns = s.m == 8 && s.n > 8, square = !by_columns && s.n > 8;
+        bool by_columns = matrix_sums_by_columns(s), square = !by_columns && s.n > 8;
         u32 along = index % 2 + (square ? pair / 2 * 8 : 0), across = (square ? pair % 2 : pair) * 8;
         *row = by_columns ? along : across;
         *col = by_columns ? across : along;
