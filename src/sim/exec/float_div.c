@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Correctly rounded div, rcp and sqrt (PTX ISA 9.7.3), and the selectors shared with the approximations of approx.c.
 #include "sim/exec/approx.h"
+#include "sim/exec/float.h"
 
 // The payload of the first operand that is NaN.
 static inline f64 quiet_nan_f64(f64 result, f64 a, f64 b) {
@@ -81,20 +82,20 @@ EXEC_SELECT(div_f) {
     static const DivFns fns = {{{div_f32, div_f32_ftz}, {div_f32_rounded, div_f32_ftz_rounded}},
                                {div_f64, div_f64_rounded},
                                {APPROX_FN(div_f32), APPROX_FN(div_f32_ftz)}};
-    // .full has an error of 2 ulp at most over the whole range: the quotient itself.
-    if (shape_mod(shape, MOD_APPROX) == APPROX_FULL) return fns.f32[0][shape_has(shape, MOD_FTZ)];
+    if (shape_mod(shape, MOD_APPROX) == APPROX_FULL)
+        return shape_has(shape, MOD_FTZ) ? APPROX_FN(div_full_f32_ftz) : APPROX_FN(div_full_f32);
     return select_div(shape, in, &fns);
 }
 EXEC_SELECT(rcp) {
     static const DivFns fns = {{{rcp_f32, rcp_f32_ftz}, {rcp_f32_rounded, rcp_f32_ftz_rounded}},
                                {rcp_f64, rcp_f64_rounded},
-                               {rcp_f32, rcp_f32_ftz}};
+                               {APPROX_FN(rcp_f32), APPROX_FN(rcp_f32_ftz)}};
     if (shape_type(shape, 0) == TYPE_F64 && shape_has(shape, MOD_APPROX)) return APPROX_FN(rcp_f64);
     return select_div(shape, in, &fns);
 }
 EXEC_SELECT(sqrt) {
     static const DivFns fns = {{{sqrt_f32, sqrt_f32_ftz}, {sqrt_f32_rounded, sqrt_f32_ftz_rounded}},
                                {sqrt_f64, sqrt_f64_rounded},
-                               {sqrt_f32, sqrt_f32_ftz}};
+                               {APPROX_FN(sqrt_f32), APPROX_FN(sqrt_f32_ftz)}};
     return select_div(shape, in, &fns);
 }

@@ -3,7 +3,7 @@
 // bf16x2. Sums and products are computed in f32 (24 bits >= 2 * 11 + 2, so that rounding twice is rounding once), fma
 // rounded to odd in f64.
 #include "sim/exec/half.h"
-#include "sim/exec/approx.h"
+#include "sim/exec/mufu.h"
 
 #define SAME(v) (v)
 #define PAIR1(f) (f(a & 0xffff) | f(a >> 16) << 16)
@@ -225,23 +225,18 @@ MIN_MAX_FTZ(max, _nan_xorsign)
 MIN_MAX_SELECT(min)
 MIN_MAX_SELECT(max)
 
-// ex2 and tanh are the f32 instructions, truncated (measured on an H200). ex2.approx.f16 keeps subnormals; bf16 has
-// .ftz always and flushes them.
-static inline u32 f16_truncated(f64 v) {
-    f32 near = (f32)v;
-    u32 h = f16_of_f32(near);
-    return h - (f16_to_f32(h & 0x7fff) > f32_of_bits(bits_of_f32(near) & 0x7fffffff));
+// ex2 and tanh are the f32 results of the multifunction unit, truncated. ex2.approx.f16 keeps subnormals; bf16 has .ftz
+// always and flushes them.
+static inline u32 f16_truncated(f32 v) {
+    u32 h = f16_of_f32(v);
+    f32 magnitude = f32_of_bits(bits_of_f32(v) & 0x7fffffff);
+    return h - ((f16_to_f32(h & 0x7fff) > magnitude) & (magnitude < 0x1p16f));
 }
-static inline u32 bf16_truncated(f64 v) {
-    f32 near = (f32)v;
-    return near == near ? bits_of_f32(near) >> 16 : NAN_BITS_HALF;
-}
-static inline u32 flush_bf16(u32 h) { return h & 0x7f80 ? h : h & 0x8000; }
-static inline u32 ex2_f16_of(u32 h) { return f16_truncated(exp2_f64(f16_to_f32(h))); }
-static inline u32 ex2_f16_ftz_of(u32 h) { return flush_f16(f16_truncated(exp2_f64(f16_to_f32(flush_f16(h))))); }
-static inline u32 ex2_bf16_of(u32 h) { return flush_bf16(bf16_truncated(exp2_f64(bf16_to_f32(flush_bf16(h))))); }
-static inline u32 tanh_f16_of(u32 h) { return f16_truncated(tanh_f64(f16_to_f32(h))); }
-static inline u32 tanh_bf16_of(u32 h) { return bf16_truncated(tanh_f64(bf16_to_f32(h))); }
+static inline u32 ex2_f16_of(u32 h) { return f16_truncated(mufu_ex2(f16_to_f32(h))); }
+static inline u32 ex2_f16_ftz_of(u32 h) { return flush_f16(ex2_f16_of(flush_f16(h))); }
+static inline u32 ex2_bf16_of(u32 h) { return bits_of_f32(mufu_ex2(bf16_to_f32(h))) >> 16; }
+static inline u32 tanh_f16_of(u32 h) { return f16_truncated(mufu_tanh(f16_to_f32(h))); }
+static inline u32 tanh_bf16_of(u32 h) { return bits_of_f32(mufu_tanh(bf16_to_f32(h))) >> 16; }
 HALF1(ex2_f16, ex2_f16_of)
 HALF1(ex2_f16_ftz, ex2_f16_ftz_of)
 HALF1(ex2_bf16, ex2_bf16_of)
