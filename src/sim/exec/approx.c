@@ -9,109 +9,85 @@ static inline f32 magnitude_f32(f32 v) { return f32_of_bits(bits_of_f32(v) & 0x7
 static inline bool is_tiny(f32 v) { return magnitude_f32(v) < 0x1p-126f; }
 static inline bool is_huge(f32 v) { return magnitude_f32(v) > 0x1p126f; }
 
-// --- rcp, div ---------------------------------------------------------------------------------------------------
-// The reciprocals of huge numbers are subnormal: .full and rcp scale those as well, div.approx lets them vanish.
-static inline f32 rcp_approx(f32 v) {
-    f32 scale = is_tiny(v) ? 0x1p24f : is_huge(v) ? 0.25f : 1.0f;
-    return canonical_f32(mufu_rcp(v * scale) * scale);
-}
-static inline f32 div_approx(f32 a, f32 b) {
-    f32 scale = is_tiny(b) ? 0x1p24f : 1.0f;
-    return canonical_f32(mufu_rcp(b * scale) * (a * scale));
-}
-static inline f32 div_approx_ftz(f32 a, f32 b) { return canonical_f32(flush_f32(flush_f32(a) * mufu_rcp(b))); }
-static inline f32 div_full(f32 a, f32 b) {
-    f32 scale = is_tiny(b) ? 0x1p24f : is_huge(b) ? 0.25f : 1.0f;
-    return canonical_f32(mufu_rcp(b * scale) * (a * scale));
-}
-static inline f32 div_full_ftz(f32 a, f32 b) {
-    f32 scale = is_huge(b) ? 0.25f : 1.0f;
-    return canonical_f32(flush_f32(mufu_rcp(b * scale) * flush_f32(flush_f32(a) * scale)));
-}
+// Defines the handler of a function of the unit, `op`: it is given `scaled`, of the argument a; the result is
+// `rescaled`, of its result r and of a.
+#define MUFU1(name, op, T, scaled, rescaled)                                            \
+    static inline T name##_scaled(T a) { return scaled; }                               \
+    static inline T name##_rescaled(T a, T r) {                                         \
+        (void)a;                                                                        \
+        return rescaled;                                                                \
+    }                                                                                   \
+    void APPROX_FN(name)(Exec * x, const SimInsn *in, u32 mask) {                       \
+        CELL_##T *d = exec_operand(x, in->dst);                                         \
+        const CELL_##T *a = exec_operand(x, in->src[0]);                                \
+        T v[LANES];                                                                     \
+        u32 place[LANES];                                                               \
+        MufuRows rows;                                                                  \
+        SIM_VECTORIZE for (u32 l = 0; l < LANES; l++) {                                 \
+            v[l] = name##_scaled(a[l]);                                                 \
+            place[l] = mufu_##op##_row(v[l]);                                           \
+        }                                                                               \
+        mufu_fetch(&rows, mufu_##op##_rows, place);                                     \
+        LANES_SET(mask, CELL_##T, d,                                                    \
+                  name##_rescaled(a[l], mufu_##op(v[l], mufu_at(&rows, l))));           \
+    }
 
-#define HANDLER1(name, CELL, expression)                          \
-    void APPROX_FN(name)(Exec * x, const SimInsn *in, u32 mask) { \
-        CELL *d = exec_operand(x, in->dst);                       \
-        const CELL *a = exec_operand(x, in->src[0]);              \
-        LANES_SET(mask, CELL, d, expression);                     \
+// --- rcp, div ---------------------------------------------------------------------------------------------------
+// The reciprocals of huge numbers are subnormal: rcp and div.full scale those as well, div.approx lets them vanish.
+static inline f32 scale_tiny(f32 v) { return is_tiny(v) ? 0x1p24f : 1.0f; }
+static inline f32 scale_huge(f32 v) { return is_huge(v) ? 0.25f : 1.0f; }
+static inline f32 scale_both(f32 v) { return is_tiny(v) ? 0x1p24f : scale_huge(v); }
+MUFU1(rcp_f32, rcp, f32, a *scale_both(a), canonical_f32(r *scale_both(a)))
+MUFU1(rcp_f32_ftz, rcp, f32, a, r)
+
+// a / b: SCALE, of b, is applied to both; then a times the reciprocal.
+#define DIVISION(name, SCALE, FLUSH)                                                                                 \
+    void APPROX_FN(name)(Exec * x, const SimInsn *in, u32 mask) {                                                    \
+        CellF32 *d = exec_operand(x, in->dst);                                                                       \
+        const CellF32 *a = exec_operand(x, in->src[0]), *b = exec_operand(x, in->src[1]);                            \
+        f32 v[LANES];                                                                                                \
+        u32 place[LANES];                                                                                            \
+        MufuRows rows;                                                                                               \
+        SIM_VECTORIZE for (u32 l = 0; l < LANES; l++) {                                                              \
+            v[l] = b[l] * SCALE(b[l]);                                                                               \
+            place[l] = mufu_rcp_row(v[l]);                                                                           \
+        }                                                                                                            \
+        mufu_fetch(&rows, mufu_rcp_rows, place);                                                                     \
+        LANES_SET(mask, CellF32, d,                                                                                  \
+                  canonical_f32(FLUSH(mufu_rcp(v[l], mufu_at(&rows, l)) * FLUSH(FLUSH(a[l]) * SCALE(b[l])))));       \
     }
-#define HANDLER2(name, expression)                                                        \
-    void APPROX_FN(name)(Exec * x, const SimInsn *in, u32 mask) {                         \
-        CellF32 *d = exec_operand(x, in->dst);                                            \
-        const CellF32 *a = exec_operand(x, in->src[0]), *b = exec_operand(x, in->src[1]); \
-        LANES_SET(mask, CellF32, d, expression);                                          \
-    }
-HANDLER2(div_f32, div_approx(a[l], b[l]))
-HANDLER2(div_f32_ftz, div_approx_ftz(a[l], b[l]))
-HANDLER2(div_full_f32, div_full(a[l], b[l]))
-HANDLER2(div_full_f32_ftz, div_full_ftz(a[l], b[l]))
-HANDLER1(rcp_f32, CellF32, rcp_approx(a[l]))
-HANDLER1(rcp_f32_ftz, CellF32, mufu_rcp(a[l]))
+#define SCALE_NONE(v) 1.0f
+#define FLUSH_NONE(v) (v)
+DIVISION(div_f32, scale_tiny, FLUSH_NONE)
+DIVISION(div_f32_ftz, SCALE_NONE, flush_f32)
+DIVISION(div_full_f32, scale_both, FLUSH_NONE)
+DIVISION(div_full_f32_ftz, scale_huge, flush_f32)
 
 // --- sqrt, rsqrt ------------------------------------------------------------------------------------------------
-static inline f32 sqrt_approx(f32 v) {
-    bool tiny = is_tiny(v);
-    return canonical_f32(mufu_sqrt(v * (tiny ? 0x1p24f : 1.0f)) * (tiny ? 0x1p-12f : 1.0f));
-}
-static inline f32 rsqrt_approx(f32 v) {
-    bool tiny = is_tiny(v);
-    return canonical_f32(mufu_rsqrt(v * (tiny ? 0x1p24f : 1.0f)) * (tiny ? 0x1p12f : 1.0f));
-}
-HANDLER1(sqrt_f32, CellF32, sqrt_approx(a[l]))
-HANDLER1(sqrt_f32_ftz, CellF32, mufu_sqrt(a[l]))
-MAP1(rsqrt_f32, f32, f32, rsqrt_approx(a))
-MAP1(rsqrt_f32_ftz, f32, f32, mufu_rsqrt(a))
+MUFU1(sqrt_f32, sqrt, f32, a *scale_tiny(a), canonical_f32(r *(is_tiny(a) ? 0x1p-12f : 1.0f)))
+MUFU1(sqrt_f32_ftz, sqrt, f32, a, r)
+MUFU1(rsqrt_f32, rsqrt, f32, a *scale_tiny(a), canonical_f32(r *(is_tiny(a) ? 0x1p12f : 1.0f)))
+MUFU1(rsqrt_f32_ftz, rsqrt, f32, a, r)
 
 // --- sin, cos, lg2, ex2, tanh -----------------------------------------------------------------------------------
-// One multiplication, rounded towards zero, turns an angle into revolutions: that decides what large ones give.
-static inline f64 revolutions(f32 v) { return mufu_truncate((f64)v * (f64)0.15915494f); }
-MAP1(sin_f32, f32, f32, mufu_sin_quarters(revolutions(a), 0))
-MAP1(cos_f32, f32, f32, mufu_sin_quarters(revolutions(a), 1))
-
-static inline f32 lg2_approx(f32 v) {
-    bool tiny = is_tiny(v);
-    return canonical_f32(mufu_lg2(v * (tiny ? 0x1p24f : 1.0f)) - (tiny ? 24.0f : 0.0f));
-}
-MAP1(lg2_f32, f32, f32, lg2_approx(a))
-MAP1(lg2_f32_ftz, f32, f32, mufu_lg2(a))
-
-static inline f32 ex2_approx(f32 v) {
-    bool low = v < -126.0f;
-    f32 power = mufu_ex2(v * (low ? 0.5f : 1.0f));
-    return power * (low ? power : 1.0f);
-}
-MAP1(ex2_f32, f32, f32, canonical_f32(ex2_approx(a)))
-MAP1(ex2_f32_ftz, f32, f32, mufu_ex2(a))
-MAP1(tanh_f32, f32, f32, mufu_tanh(a))
-
-#define APPROX_SELECT(op)                                           \
-    EXEC_SELECT(op) {                                               \
-        (void)in;                                                   \
-        return shape_has(shape, MOD_FTZ) ? op##_f32_ftz : op##_f32; \
-    }
-APPROX_SELECT(lg2)
-APPROX_SELECT(ex2)
-// .ftz changes nothing: the unit takes what is subnormal for zero.
-EXEC_SELECT(sin) {
-    (void)shape, (void)in;
-    return sin_f32;
-}
-EXEC_SELECT(cos) {
-    (void)shape, (void)in;
-    return cos_f32;
-}
-EXEC_SELECT(tanh) {
-    (void)shape, (void)in;
-    return tanh_f32;
-}
+// One multiplication, rounded towards zero, turns an angle into revolutions: that decides what large ones give. .ftz
+// changes nothing.
+static inline f32 revolutions(f32 v) { return (f32)mufu_truncate((f64)v * (f64)0.15915494f); }
+MUFU1(sin_f32, sin, f32, revolutions(a), r)
+MUFU1(cos_f32, cos, f32, revolutions(a), r)
+MUFU1(lg2_f32, lg2, f32, a *scale_tiny(a), canonical_f32(r - (is_tiny(a) ? 24.0f : 0.0f)))
+MUFU1(lg2_f32_ftz, lg2, f32, a, r)
+MUFU1(ex2_f32, ex2, f32, a *(a < -126.0f ? 0.5f : 1.0f), canonical_f32(r *(a < -126.0f ? r : 1.0f)))
+MUFU1(ex2_f32_ftz, ex2, f32, a, r)
+MUFU1(tanh_f32, tanh, f32, a, r)
 
 // --- f64 --------------------------------------------------------------------------------------------------------
-HANDLER1(rcp_f64, CellF64, mufu_rcp_f64(a[l]))
-MAP1(rsqrt_f64_ftz, f64, f64, mufu_rsqrt_f64(a))
+MUFU1(rcp_f64, rcp_f64, f64, a, r)
+MUFU1(rsqrt_f64_ftz, rsqrt_f64, f64, a, r)
 
 // One step of a third-order iteration.
 static inline f64 rsqrt_refined(f64 v) {
-    f64 y = mufu_rsqrt_f64(v), rest = __builtin_fma(v, -(y * y), 1.0);
+    f64 y = mufu_rsqrt_f64(v, mufu_rsqrt_rows[mufu_rsqrt_f64_row(v)]), rest = __builtin_fma(v, -(y * y), 1.0);
     return __builtin_fma(__builtin_fma(rest, 0.375, 0.5), y * rest, y);
 }
 static f64 rsqrt_approx_f64(f64 v) {
@@ -124,9 +100,30 @@ static f64 rsqrt_approx_f64(f64 v) {
 }
 EACH1(rsqrt_f64, f64, f64, rsqrt_approx_f64(a))
 
+// --- selectors --------------------------------------------------------------------------------------------------
+EXEC_SELECT(sin) {
+    (void)shape, (void)in;
+    return APPROX_FN(sin_f32);
+}
+EXEC_SELECT(cos) {
+    (void)shape, (void)in;
+    return APPROX_FN(cos_f32);
+}
+EXEC_SELECT(tanh) {
+    (void)shape, (void)in;
+    return APPROX_FN(tanh_f32);
+}
+EXEC_SELECT(lg2) {
+    (void)in;
+    return shape_has(shape, MOD_FTZ) ? APPROX_FN(lg2_f32_ftz) : APPROX_FN(lg2_f32);
+}
+EXEC_SELECT(ex2) {
+    (void)in;
+    return shape_has(shape, MOD_FTZ) ? APPROX_FN(ex2_f32_ftz) : APPROX_FN(ex2_f32);
+}
 EXEC_SELECT(rsqrt) {
     bool ftz = shape_has(shape, MOD_FTZ);
     (void)in;
-    if (shape_type(shape, 0) == TYPE_F64) return ftz ? rsqrt_f64_ftz : rsqrt_f64;
-    return ftz ? rsqrt_f32_ftz : rsqrt_f32;
+    if (shape_type(shape, 0) == TYPE_F64) return ftz ? APPROX_FN(rsqrt_f64_ftz) : rsqrt_f64;
+    return ftz ? APPROX_FN(rsqrt_f32_ftz) : APPROX_FN(rsqrt_f32);
 }

@@ -232,11 +232,13 @@ static inline u32 f16_truncated(f32 v) {
     f32 magnitude = f32_of_bits(bits_of_f32(v) & 0x7fffffff);
     return h - ((f16_to_f32(h & 0x7fff) > magnitude) & (magnitude < 0x1p16f));
 }
-static inline u32 ex2_f16_of(u32 h) { return f16_truncated(mufu_ex2(f16_to_f32(h))); }
+static inline f32 ex2_of(f32 v) { return mufu_ex2(v, mufu_ex2_rows[mufu_ex2_row(v)]); }
+static inline f32 tanh_of(f32 v) { return mufu_tanh(v, mufu_tanh_rows[mufu_tanh_row(v)]); }
+static inline u32 ex2_f16_of(u32 h) { return f16_truncated(ex2_of(f16_to_f32(h))); }
 static inline u32 ex2_f16_ftz_of(u32 h) { return flush_f16(ex2_f16_of(flush_f16(h))); }
-static inline u32 ex2_bf16_of(u32 h) { return bits_of_f32(mufu_ex2(bf16_to_f32(h))) >> 16; }
-static inline u32 tanh_f16_of(u32 h) { return f16_truncated(mufu_tanh(f16_to_f32(h))); }
-static inline u32 tanh_bf16_of(u32 h) { return bits_of_f32(mufu_tanh(bf16_to_f32(h))) >> 16; }
+static inline u32 ex2_bf16_of(u32 h) { return bits_of_f32(ex2_of(bf16_to_f32(h))) >> 16; }
+static inline u32 tanh_f16_of(u32 h) { return f16_truncated(tanh_of(f16_to_f32(h))); }
+static inline u32 tanh_bf16_of(u32 h) { return bits_of_f32(tanh_of(bf16_to_f32(h))) >> 16; }
 HALF1(ex2_f16, ex2_f16_of)
 HALF1(ex2_f16_ftz, ex2_f16_ftz_of)
 HALF1(ex2_bf16, ex2_bf16_of)
