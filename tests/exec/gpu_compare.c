@@ -2,6 +2,7 @@
 // Runs single instructions on a GPU, through the driver, and on the functions of src/sim/exec, and compares the bits.
 //   gpu_compare [PART]       the cases of exec_cases.inc whose mnemonic contains PART: what differs, with examples
 //   gpu_compare --record     exec_cases.inc anew, with the hashes of the GPU's results that the simulator reproduces
+//   gpu_compare --raw FILE   what the GPU gives for the cases without a hash: mnemonic, NUL, CASE_LANES 64-bit words
 //   gpu_compare --ptx FOLDER the kernels, for ptxas
 // Not part of any test run, as CI has no GPU: build it with tests/exec/gpu_compare.sh. exec_gpu_test.c replays what it
 // recorded.
@@ -209,8 +210,15 @@ static void write_ptx(const char *folder, u32 i, const char *ptx) {
     if (f) fputs(ptx, f), fclose(f);
 }
 
+// Results of a case, the first word of each lane.
+static void write_raw(FILE *f, const ExecCase *c) {
+    fwrite(c->mnemonic, strlen(c->mnemonic) + 1, 1, f);
+    for (u32 n = 0; n < CASE_LANES; n++) fwrite(expected + n * CASE_OUTPUTS, 8, 1, f);
+}
+
 int main(int argc, char **argv) {
     const char *folder = argc > 2 && !strcmp(argv[1], "--ptx") ? argv[2] : NULL;
+    FILE *raw = argc > 2 && !strcmp(argv[1], "--raw") ? fopen(argv[2], "wb") : NULL;
     bool record = argc > 1 && !strcmp(argv[1], "--record"), gpu = !folder && gpu_open();
     if (!folder && !gpu) printf("no GPU: only whether the forms are executable\n");
     if (gpu && record)
@@ -223,12 +231,13 @@ int main(int argc, char **argv) {
     for (u32 i = 0; i < WL_COUNT(exec_cases); i++) {
         static char ptx[8192];
         const ExecCase *c = &exec_cases[i];
-        if (!folder && !record && argc > 1 && !strstr(c->mnemonic, argv[1])) continue;
+        if (!folder && !record && !raw && argc > 1 && !strstr(c->mnemonic, argv[1])) continue;
         make_ptx(c, ptx, sizeof ptx);
         if (folder) {
             write_ptx(folder, i, ptx);
             continue;
         }
+        if (raw && (c->hash || strstr(c->mnemonic, "approx") || strstr(c->mnemonic, "full"))) continue;
         case_inputs(c, inputs);
         if (!simulate(c, inputs, got))
             printf("%-40s not executable\n", c->mnemonic);
@@ -237,8 +246,11 @@ int main(int argc, char **argv) {
         else if (gpu && record)
             printf("{\"%s\", \"%s\", 0x%llx},\n", c->mnemonic, c->operands,
                    memcmp(expected, got, sizeof got) ? 0 : (unsigned long long)case_hash(expected));
+        else if (raw && gpu)
+            write_raw(raw, c);
         else if (gpu)
             report(c);
     }
+    if (raw) fclose(raw);
     return 0;
 }
