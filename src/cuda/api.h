@@ -404,6 +404,10 @@ CUDA_API cudaError_t cudaDeviceGetGraphMemAttribute(int device, enum cudaGraphMe
 CUDA_API cudaError_t cudaDeviceSetGraphMemAttribute(int device, enum cudaGraphMemAttributeType attr, void *value);
 CUDA_API cudaError_t cudaDeviceGraphMemTrim(int device);
 
+// graph_condition.c
+CUDA_API cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *pHandle_out, cudaGraph_t graph,
+                                                      unsigned int defaultLaunchValue, unsigned int flags);
+
 // user_object.c
 CUDA_API cudaError_t cudaUserObjectCreate(cudaUserObject_t *object_out, void *ptr, cudaHostFn_t destroy,
                                           unsigned int initialRefcount, unsigned int flags);

@@ -12,6 +12,7 @@
 #include "cuda/filter.h"
 #include "cuda/memory.h"
 #include "cuda/progress.h"
+#include "cuda/runtime_hooks.h"
 #include "cuda/stream.h"
 
 static CudaContext context;  // the one mutable context of this shared object
@@ -182,7 +183,9 @@ static Status start_simulator(CudaContext *c, Diag *diag) {
                         .log = c->log,
                         .print = print_output,
                         .progress = progress_show,
-                        .progress_context = c};
+                        .progress_context = c,
+                        .runtime = &runtime_hooks,
+                        .runtime_context = c};
     TRY(sim_create(&config, &c->sim));
     for (u32 i = 0; i < c->config.devices; i++) device_defaults(&c->devices[i]);
     return stream_setup(c);

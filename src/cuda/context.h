@@ -62,14 +62,17 @@ typedef struct CudaContext {
     Map functions;     // host address -> CudaFunction *
     Map symbols;       // host address (managed: also the address of the storage) -> CudaSymbol *
     Map pool_of;       // address of a pool allocation -> CudaPool *
+    Map conditions;    // cudaGraphConditionalHandle -> CudaCondition *
     Map graph_memory;  // address of a graph allocation -> 1 live, 0 freed
     Map host_flags;    // address of host memory -> flags it was made with
     Map texture_info;  // texture or surface handle -> TextureInfo *
     Vec(CudaModule *) modules;
-    u64 next_stream_id, last_event_ns, next_capture_id;
-    u64 matched_launches;  // that the kernel filter let pass
-    u32 captures;          // streams being captured now
-    void *filter;          // compiled kernel_regex, NULL = every kernel
+    u64 next_stream_id, last_event_ns, next_capture_id, next_condition;
+    struct CudaExec *running_exec;    // device graph whose nodes run now
+    struct ExecList *fired, *tailed;  // what its kernels launched: to run after the kernel, after the graph
+    u64 matched_launches;             // that the kernel filter let pass
+    u32 captures;                     // streams being captured now
+    void *filter;                     // compiled kernel_regex, NULL = every kernel
     u64 launches;
     Progress progress;    // of the running launch
     u64 progress_launch;  // which one that is

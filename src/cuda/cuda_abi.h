@@ -364,6 +364,10 @@ typedef union cudaLaunchAttributeValue {
         cudaEvent_t event;
         int flags;
     } launchCompletionEvent;
+    struct {
+        int deviceUpdatable;
+        cudaGraphDeviceNode_t devNode;
+    } deviceUpdatableKernelNode;
     unsigned int sharedMemCarveout;
 } cudaLaunchAttributeValue;
 typedef struct cudaLaunchAttribute_st {

@@ -7,6 +7,7 @@
 #include "cuda/api.h"
 #include "cuda/memory.h"
 #include "cuda/module.h"
+#include "cuda/runtime_hooks.h"
 #include "cuda/stream.h"
 
 #define DRIVER_VERSION 13000  // CUDA 13.0
@@ -125,10 +126,14 @@ static bool attribute_value(const GpuModel *g, int device, int attribute, int *v
     }
 }
 
+cudaError_t device_attribute(const CudaContext *c, u32 device, int attribute, int *value) {
+    return attribute_value(&c->gpus[device], (int)device, attribute, value) ? cudaSuccess : cudaErrorInvalidValue;
+}
+
 static cudaError_t get_attribute(CudaContext *c, int *value, int attribute, int device) {
     if (!value) return cudaErrorInvalidValue;
     if (!valid(c, device)) return cudaErrorInvalidDevice;
-    return attribute_value(&c->gpus[device], device, attribute, value) ? cudaSuccess : cudaErrorInvalidValue;
+    return device_attribute(c, (u32)device, attribute, value);
 }
 
 CUDA_API cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attr, int device) {

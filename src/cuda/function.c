@@ -4,20 +4,20 @@
 
 #include "cuda/api.h"
 #include "cuda/module.h"
+#include "cuda/runtime_hooks.h"
 
 static cudaError_t find(CudaContext *c, const void *func, CudaFunction **f, CudaKernel **kernel) {
     cudaError_t error = function_find(c, func, f);
     return error == cudaSuccess ? function_prepare(c, *f, kernel) : error;
 }
 
-static int default_dynamic_shared(const CudaContext *c, const SimKernelInfo *info) {
-    i64 left = (i64)cuda_gpu(c)->shared_per_cta - info->static_shared_bytes;
+static int default_dynamic_shared(const GpuModel *g, const SimKernelInfo *info) {
+    i64 left = (i64)g->shared_per_cta - info->static_shared_bytes;
     return left > 0 ? (int)left : 0;
 }
 
 // The most threads whose registers fit, in whole warps of every scheduler; at most what the kernel was built for.
-static int max_threads(const CudaContext *c, const SimKernelInfo *info) {
-    const GpuModel *g = cuda_gpu(c);
+static int max_threads(const GpuModel *g, const SimKernelInfo *info) {
     u64 limit =
         info->max_threads && info->max_threads < g->max_threads_per_cta ? info->max_threads : g->max_threads_per_cta;
     u64 per_warp = (info->registers * 32ull + g->register_unit - 1) / g->register_unit * g->register_unit;
@@ -26,32 +26,40 @@ static int max_threads(const CudaContext *c, const SimKernelInfo *info) {
     return (int)(warps * 32 < limit ? warps * 32 : limit);
 }
 
+// Without what the program set for the function.
+void function_describe(const GpuModel *gpu, const SimKernelInfo *info, struct cudaFuncAttributes *to) {
+    *to = (struct cudaFuncAttributes){
+        .sharedSizeBytes = info->static_shared_bytes,
+        .constSizeBytes = info->const_bytes,
+        .localSizeBytes = info->local_bytes,
+        .maxThreadsPerBlock = max_threads(gpu, info),
+        .numRegs = (int)info->registers,
+        // Both are the target of the PTX that runs: CUB looks for the kernel variant built for exactly that.
+        .ptxVersion = (int)info->target_sm,
+        .binaryVersion = (int)info->target_sm,
+        .maxDynamicSharedSizeBytes = default_dynamic_shared(gpu, info),
+        .preferredShmemCarveout = -1,
+        .requiredClusterWidth = (int)info->cluster[0],
+        .requiredClusterHeight = (int)info->cluster[1],
+        .requiredClusterDepth = (int)info->cluster[2],
+    };
+}
+
 static cudaError_t get_attributes(CudaContext *c, struct cudaFuncAttributes *to, const void *func) {
     CudaFunction *f;
     CudaKernel *kernel;
     if (!to) return cudaErrorInvalidValue;
     cudaError_t error = find(c, func, &f, &kernel);
     if (error != cudaSuccess) return error;
-    const SimKernelInfo *info = &kernel->info;
-    *to = (struct cudaFuncAttributes){
-        .sharedSizeBytes = info->static_shared_bytes,
-        .constSizeBytes = info->const_bytes,
-        .localSizeBytes = info->local_bytes,
-        .maxThreadsPerBlock = max_threads(c, info),
-        .numRegs = (int)info->registers,
-        // Both are the target of the PTX that runs: CUB looks for the kernel variant built for exactly that.
-        .ptxVersion = (int)info->target_sm,
-        .binaryVersion = (int)info->target_sm,
-        .maxDynamicSharedSizeBytes =
-            f->max_dynamic_shared >= 0 ? f->max_dynamic_shared : default_dynamic_shared(c, info),
-        .preferredShmemCarveout = f->carveout,
-        .clusterDimMustBeSet = info->cluster[0] != 0 || info->needs_cluster,
-        .requiredClusterWidth = info->cluster[0] ? (int)info->cluster[0] : f->cluster_required[0],
-        .requiredClusterHeight = info->cluster[0] ? (int)info->cluster[1] : f->cluster_required[1],
-        .requiredClusterDepth = info->cluster[0] ? (int)info->cluster[2] : f->cluster_required[2],
-        .clusterSchedulingPolicyPreference = f->cluster_policy,
-        .nonPortableClusterSizeAllowed = f->non_portable_cluster,
-    };
+    function_describe(cuda_gpu(c), &kernel->info, to);
+    if (f->max_dynamic_shared >= 0) to->maxDynamicSharedSizeBytes = f->max_dynamic_shared;
+    to->preferredShmemCarveout = f->carveout;
+    to->clusterSchedulingPolicyPreference = f->cluster_policy;
+    to->nonPortableClusterSizeAllowed = f->non_portable_cluster;
+    if (kernel->info.cluster[0]) return cudaSuccess;
+    to->requiredClusterWidth = f->cluster_required[0];
+    to->requiredClusterHeight = f->cluster_required[1];
+    to->requiredClusterDepth = f->cluster_required[2];
     return cudaSuccess;
 }
 

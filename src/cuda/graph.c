@@ -3,6 +3,7 @@
 // graph_exec.c.
 #include "cuda/graph.h"
 
+#include "cuda/graph_condition.h"
 #include "cuda/memory.h"
 #include "cuda/user_object.h"
 
@@ -17,6 +18,7 @@ void node_delete(CudaContext *c, CudaNode *node) {
 
 void graph_destroy(CudaContext *c, CudaGraph *graph) {
     if (!graph) return;
+    conditions_forget(c, graph);
     for (u32 i = 0; i < graph->nodes.len; i++) node_delete(c, graph->nodes.data[i]);
     for (u32 i = 0; i < graph->objects.len; i++) user_object_release(c, graph->objects.data[i], 1);
     vec_free(&graph->objects);

@@ -11,9 +11,11 @@ typedef Vec(CudaNode *) NodeList;
 struct CudaNode {
     CudaGraph *graph;
     CudaWork work;
-    NodeList needs;      // direct dependencies
-    CudaNode *original;  // the node it is a copy of
-    u32 mark;            // of the traversal under way
+    NodeList needs;        // direct dependencies
+    CudaNode *original;    // the node it is a copy of
+    CudaNode *executable;  // its copy in an executable graph, when kernels may update it
+    bool updatable;        // by kernels (cudaLaunchAttributeDeviceUpdatableKernelNode)
+    u32 mark;              // of the traversal under way
     bool disabled;
     void **arguments;  // made for cudaGraphKernelNodeGetParams
 };
@@ -26,10 +28,30 @@ struct CudaGraph {
 };
 
 typedef struct CudaExec {
-    CudaGraph *graph;  // its own copy
+    CudaGraph *graph;         // its own copy
+    const CudaGraph *source;  // what it was made from
     NodeList order;
     unsigned long long flags;
+    bool uploaded;
+    bool pending;  // a kernel launched it, and it has not run yet
 } CudaExec;
+
+enum {  // flags of cudaGraphInstantiate
+    EXEC_AUTO_FREE = 1,
+    EXEC_UPLOAD = 2,
+    EXEC_DEVICE_LAUNCH = 4,
+    EXEC_NODE_PRIORITY = 8
+};
+
+typedef struct ExecList {
+    CudaExec **data;
+    u32 len, cap;
+} ExecList;
+
+// graph_launch.c
+cudaError_t exec_run(CudaContext *c, CudaStream *stream, CudaExec *exec);
+// Runs what the kernel that just ended launched to fire and forget.
+cudaError_t exec_run_fired(CudaContext *c, CudaStream *stream);
 
 CudaGraph *graph_new(CudaContext *c);
 void graph_destroy(CudaContext *c, CudaGraph *graph);  // NULL is allowed

@@ -175,11 +175,17 @@ CUDA_API cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNo
 // --- picture ---
 
 static const char *const type_names[] = {
-    [cudaGraphNodeTypeKernel] = "kernel",        [cudaGraphNodeTypeMemcpy] = "memcpy",
-    [cudaGraphNodeTypeMemset] = "memset",        [cudaGraphNodeTypeHost] = "host",
-    [cudaGraphNodeTypeGraph] = "graph",          [cudaGraphNodeTypeEmpty] = "empty",
-    [cudaGraphNodeTypeWaitEvent] = "event wait", [cudaGraphNodeTypeEventRecord] = "event record",
-    [cudaGraphNodeTypeMemAlloc] = "alloc",       [cudaGraphNodeTypeMemFree] = "free",
+    [cudaGraphNodeTypeKernel] = "kernel",
+    [cudaGraphNodeTypeMemcpy] = "memcpy",
+    [cudaGraphNodeTypeMemset] = "memset",
+    [cudaGraphNodeTypeHost] = "host",
+    [cudaGraphNodeTypeGraph] = "graph",
+    [cudaGraphNodeTypeEmpty] = "empty",
+    [cudaGraphNodeTypeWaitEvent] = "event wait",
+    [cudaGraphNodeTypeEventRecord] = "event record",
+    [cudaGraphNodeTypeMemAlloc] = "alloc",
+    [cudaGraphNodeTypeMemFree] = "free",
+    [cudaGraphNodeTypeConditional] = "conditional",
 };
 
 static cudaError_t print_dot(CudaContext *c, cudaGraph_t handle, const char *path) {

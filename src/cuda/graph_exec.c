@@ -1,14 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 // Executable graphs: instantiate, update, launch.
 #include "cuda/api.h"
+#include "cuda/graph_condition.h"
 #include "cuda/graph_work.h"
 #include "cuda/stream.h"
 
 static CudaExec *find(CudaContext *c, cudaGraphExec_t handle) { return object_get(&c->objects, handle, OBJECT_EXEC); }
 
+// Graphs with memory nodes, and with nodes that kernels update, have one executable at a time.
+static bool has_executable(CudaContext *c, const CudaGraph *graph) {
+    u64 key, kind;
+    for (u32 at = 0; map_next(&c->objects.kinds, &at, &key, &kind);)
+        if (kind == OBJECT_EXEC && ((CudaExec *)(uintptr_t)key)->source == graph) return true;
+    return false;
+}
+
+static cudaError_t check_nodes(CudaContext *c, const CudaGraph *graph, unsigned long long flags) {
+    for (u32 i = 0; i < graph->nodes.len; i++) {
+        const CudaNode *node = graph->nodes.data[i];
+        enum cudaGraphNodeType type = node->work.type;
+        bool simple = type == cudaGraphNodeTypeKernel || type == cudaGraphNodeTypeMemcpy ||
+                      type == cudaGraphNodeTypeMemset || type == cudaGraphNodeTypeGraph;
+        if (flags & EXEC_DEVICE_LAUNCH && !simple) return cudaErrorNotSupported;
+        if (type == cudaGraphNodeTypeConditional && !conditional_is_valid(&node->work.conditional))
+            return cudaErrorInvalidValue;
+        bool memory = type == cudaGraphNodeTypeMemAlloc || type == cudaGraphNodeTypeMemFree;
+        if ((memory || node->updatable) && has_executable(c, graph)) return cudaErrorNotSupported;
+    }
+    return cudaSuccess;
+}
+
+static void note_updatable(const CudaExec *exec) {
+    for (u32 i = 0; i < exec->graph->nodes.len; i++) {
+        CudaNode *node = exec->graph->nodes.data[i];
+        if (node->original->updatable) node->original->executable = node;
+    }
+}
+
 static cudaError_t instantiate(CudaContext *c, cudaGraphExec_t *to, cudaGraph_t handle, unsigned long long flags) {
     CudaGraph *graph = graph_find(c, handle);
     if (!to || !graph || flags > 15) return cudaErrorInvalidValue;
+    cudaError_t possible = check_nodes(c, graph, flags);
+    if (possible != cudaSuccess) return possible;
     CudaExec *exec = object_new(&c->objects, OBJECT_EXEC, sizeof *exec);
     if (!exec) return cudaErrorMemoryAllocation;
     exec->flags = flags;
@@ -21,6 +54,9 @@ static cudaError_t instantiate(CudaContext *c, cudaGraphExec_t *to, cudaGraph_t 
         return error;
     }
     exec->graph->child = true;
+    exec->source = graph;
+    exec->uploaded = flags & EXEC_UPLOAD;
+    note_updatable(exec);
     *to = (cudaGraphExec_t)exec;
     return cudaSuccess;
 }
@@ -50,6 +86,10 @@ CUDA_API cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t *pGraphExec,
 static cudaError_t destroy(CudaContext *c, cudaGraphExec_t handle) {
     CudaExec *exec = find(c, handle);
     if (!exec) return cudaErrorInvalidValue;
+    for (u32 i = 0; i < exec->graph->nodes.len; i++) {
+        CudaNode *made = object_get(&c->objects, exec->graph->nodes.data[i]->original, OBJECT_NODE);
+        if (made && made->executable == exec->graph->nodes.data[i]) made->executable = NULL;
+    }
     graph_destroy(c, exec->graph);
     vec_free(&exec->order);
     object_delete(&c->objects, exec);
@@ -77,6 +117,21 @@ static cudaError_t captured_launch(CudaContext *c, CudaStream *stream, const Cud
     return error == cudaSuccess ? capture_add(c, stream, &work, NULL) : error;
 }
 
+// What an earlier launch allocated and nothing freed: goes now, or forbids the launch.
+static cudaError_t check_live_memory(CudaContext *c, const CudaExec *exec) {
+    for (u32 i = 0; i < exec->order.len; i++) {
+        const CudaWork *work = &exec->order.data[i]->work;
+        const u64 *live = work->type == cudaGraphNodeTypeMemAlloc
+                              ? map_get(&c->graph_memory, (u64)(uintptr_t)work->alloc.dptr)
+                              : NULL;
+        if (!live || !*live) continue;
+        if (!(exec->flags & EXEC_AUTO_FREE)) return cudaErrorInvalidValue;
+        cudaError_t error = graph_memory_set(c, work->alloc.dptr, false);
+        if (error != cudaSuccess) return error;
+    }
+    return cudaSuccess;
+}
+
 static cudaError_t launch(CudaContext *c, cudaGraphExec_t handle, cudaStream_t stream_handle) {
     CudaExec *exec = find(c, handle);
     CudaStream *stream = stream_find(c, stream_handle);
@@ -84,12 +139,9 @@ static cudaError_t launch(CudaContext *c, cudaGraphExec_t handle, cudaStream_t s
     if (!stream) return cudaErrorInvalidResourceHandle;
     if (stream->capture) return captured_launch(c, stream, exec);
     cudaError_t error = stream_check_implicit(c, stream);
-    for (u32 i = 0; i < exec->order.len && error == cudaSuccess; i++) {
-        CudaNode *node = exec->order.data[i];
-        if (!node->disabled) error = work_run(c, stream, &node->work);
-        if (cuda_device(c)->sticky != cudaSuccess) break;  // told by the next call, as for a launch
-    }
-    return error;
+    if (error == cudaSuccess) error = check_live_memory(c, exec);
+    exec->uploaded = true;
+    return error == cudaSuccess ? exec_run(c, stream, exec) : error;
 }
 
 CUDA_API cudaError_t cudaGraphLaunch(cudaGraphExec_t graphExec, cudaStream_t stream) {
@@ -97,8 +149,11 @@ CUDA_API cudaError_t cudaGraphLaunch(cudaGraphExec_t graphExec, cudaStream_t str
 }
 
 static cudaError_t upload(CudaContext *c, cudaGraphExec_t handle, cudaStream_t stream) {
-    if (!find(c, handle)) return cudaErrorInvalidValue;
-    return stream_find(c, stream) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+    CudaExec *exec = find(c, handle);
+    if (!exec) return cudaErrorInvalidValue;
+    if (!stream_find(c, stream)) return cudaErrorInvalidResourceHandle;
+    exec->uploaded = true;
+    return cudaSuccess;
 }
 
 CUDA_API cudaError_t cudaGraphUpload(cudaGraphExec_t graphExec, cudaStream_t stream) {

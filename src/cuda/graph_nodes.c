@@ -30,6 +30,12 @@ CUDA_API cudaError_t cudaGraphDestroy(cudaGraph_t graph) { CUDA_RETURN(c, NEED_D
 static cudaError_t clone_graph(CudaContext *c, cudaGraph_t *to, cudaGraph_t from) {
     CudaGraph *graph = graph_find(c, from), *copy = NULL;
     if (!to || !graph) return cudaErrorInvalidValue;
+    for (u32 i = 0; i < graph->nodes.len; i++) {
+        enum cudaGraphNodeType type = graph->nodes.data[i]->work.type;
+        if (type == cudaGraphNodeTypeConditional || type == cudaGraphNodeTypeMemAlloc ||
+            type == cudaGraphNodeTypeMemFree)
+            return cudaErrorNotSupported;
+    }
     cudaError_t error = graph_clone(c, graph, &copy);
     *to = (cudaGraph_t)copy;
     return error;
@@ -248,6 +254,11 @@ static cudaError_t set_attribute(CudaContext *c, cudaGraphNode_t handle, cudaLau
     if (!node || !value) return cudaErrorInvalidValue;
     if (id == cudaLaunchAttributeCooperative) node->work.launch.cooperative = value->cooperative != 0;
     if (id == cudaLaunchAttributeClusterDimension) node->work.launch.cluster = value->clusterDim;
+    if (id != cudaLaunchAttributeDeviceUpdatableKernelNode) return cudaSuccess;
+    if (!value->deviceUpdatableKernelNode.deviceUpdatable) return cudaErrorInvalidValue;  // there is no way back
+    node->updatable = true;
+    // The reference says so: the device node comes back in what is otherwise input.
+    ((cudaLaunchAttributeValue *)(uintptr_t)value)->deviceUpdatableKernelNode.devNode = (cudaGraphDeviceNode_t)handle;
     return cudaSuccess;
 }
 
@@ -262,6 +273,10 @@ static cudaError_t get_attribute(CudaContext *c, cudaGraphNode_t handle, cudaLau
     if (!node || !value) return cudaErrorInvalidValue;
     *value = (cudaLaunchAttributeValue){0};
     if (id == cudaLaunchAttributeCooperative) value->cooperative = node->work.launch.cooperative;
+    if (id == cudaLaunchAttributeDeviceUpdatableKernelNode && node->updatable) {
+        value->deviceUpdatableKernelNode.deviceUpdatable = 1;
+        value->deviceUpdatableKernelNode.devNode = (cudaGraphDeviceNode_t)handle;
+    }
     if (id == cudaLaunchAttributeClusterDimension) value->clusterDim = node->work.launch.cluster;
     return cudaSuccess;
 }

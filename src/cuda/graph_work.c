@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/graph_work.h"
 
+#include "cuda/graph_condition.h"
 #include "cuda/launch.h"
 #include "cuda/stream.h"
 
@@ -105,7 +106,10 @@ cudaError_t make_any(CudaContext *c, struct cudaGraphNodeParams *p, CudaWork *wo
     case cudaGraphNodeTypeEventRecord: return make_event(c, p->type, p->eventRecord.event, work);
     case cudaGraphNodeTypeMemAlloc: return make_alloc(c, &p->alloc, work);
     case cudaGraphNodeTypeMemFree: return make_free(c, p->free.dptr, work);
-    default: return cudaErrorNotSupported;  // conditional nodes, external semaphores
+    case cudaGraphNodeTypeConditional: return make_conditional(c, &p->conditional, work);
+    case cudaGraphNodeTypeExtSemaphoreSignal:
+    case cudaGraphNodeTypeExtSemaphoreWait: return cudaErrorNotSupported;
+    default: return cudaErrorInvalidValue;
     }
 }
 

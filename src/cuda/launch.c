@@ -117,6 +117,7 @@ static cudaError_t run_here(CudaContext *c, CudaStream *stream, const CudaLaunch
         .params = l->params,
         .stream = (u32)stream->id,
         .cooperative = l->cooperative,
+        .graph_exec = (u64)(uintptr_t)c->running_exec,
         .record = c->sink && filter_launch(c, l->function->name),
     };
     SimLaunchResult result;
@@ -133,6 +134,7 @@ static cudaError_t run_here(CudaContext *c, CudaStream *stream, const CudaLaunch
 cudaError_t launch_run(CudaContext *c, CudaStream *stream, const CudaLaunch *l) {
     int before = cuda_switch_device(l->device);  // a graph may be launched from another one
     cudaError_t error = run_here(c, stream, l);
+    if (error == cudaSuccess) error = exec_run_fired(c, stream);
     (void)cuda_switch_device(before);
     return error;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cuda/graph.h"
+#include "cuda/graph_condition.h"
 #include "cuda/launch.h"
 #include "cuda/stream.h"
 
@@ -17,6 +18,7 @@ cudaError_t work_run(CudaContext *c, CudaStream *stream, const CudaWork *work) {
     case cudaGraphNodeTypeEventRecord: return event_record_now(c, work->event);
     case cudaGraphNodeTypeMemAlloc: return graph_memory_set(c, work->alloc.dptr, true);
     case cudaGraphNodeTypeMemFree: return graph_memory_set(c, work->freed, false);
+    case cudaGraphNodeTypeConditional: return conditional_run(c, stream, &work->conditional);
     default: return cudaSuccess;  // empty nodes, and waits: what they wait for has run
     }
 }
@@ -24,6 +26,7 @@ cudaError_t work_run(CudaContext *c, CudaStream *stream, const CudaWork *work) {
 cudaError_t work_clone(CudaContext *c, const CudaWork *from, CudaWork *to) {
     *to = *from;
     if (from->type == cudaGraphNodeTypeGraph) return graph_clone(c, from->graph, &to->graph);
+    if (from->type == cudaGraphNodeTypeConditional) return conditional_clone(c, &from->conditional, &to->conditional);
     if (from->type != cudaGraphNodeTypeKernel || !from->launch.params) return cudaSuccess;
     to->launch.params = mem_alloc(from->launch.param_bytes);
     if (!to->launch.params) return cudaErrorMemoryAllocation;
@@ -34,6 +37,7 @@ cudaError_t work_clone(CudaContext *c, const CudaWork *from, CudaWork *to) {
 void work_release(CudaContext *c, CudaWork *work) {
     if (work->type == cudaGraphNodeTypeKernel) mem_free(work->launch.params);
     if (work->type == cudaGraphNodeTypeGraph) graph_destroy(c, work->graph);
+    if (work->type == cudaGraphNodeTypeConditional) conditional_release(c, &work->conditional);
     *work = (CudaWork){.type = cudaGraphNodeTypeEmpty};
 }
 

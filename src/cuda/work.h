@@ -16,6 +16,13 @@ typedef struct CudaLaunch {
     u32 param_bytes;
 } CudaLaunch;
 
+typedef struct CudaConditional {  // graph_condition.h
+    u64 handle;
+    int type;
+    u32 size;
+    CudaGraph **bodies;  // `size` of them, owned
+} CudaConditional;
+
 typedef struct CudaWork {
     enum cudaGraphNodeType type;
     union {
@@ -27,6 +34,7 @@ typedef struct CudaWork {
         CudaGraph *graph;  // owned
         struct cudaMemAllocNodeParams alloc;
         void *freed;
+        CudaConditional conditional;
     };
 } CudaWork;
 

@@ -1,24 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device runtime: what kernels call without defining it. One function per row of builtins.def, run for one lane at
-// a time.
-#include "sim/builtin.h"
+// What kernels call without defining it: one function per row of builtins.def, run for one lane at a time. The device
+// runtime of dynamic parallelism is in builtin_runtime.c.
+#include "sim/builtin_lane.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/child.h"
 #include "sim/exec/access.h"
 
 #define HEAP_LIMIT_DEFAULT (8ull << 20)  // cudaLimitMallocHeapSize
-
-// One lane's call. A value of an argument that was not passed is 0.
-typedef struct BuiltinLane {
-    Exec *x;
-    const SimCall *call;
-    u32 lane;
-} BuiltinLane;
-
-typedef u64 (*BuiltinFn)(const BuiltinLane *b);  // returns the result
 
 // --- arguments and results -----------------------------------------------------------------------------------------
 static u8 *arg_place(const BuiltinLane *b, const SimArg *arg) {
@@ -28,14 +18,14 @@ static u8 *arg_place(const BuiltinLane *b, const SimArg *arg) {
     return (u8 *)exec_operand(x, arg->caller) + b->lane * lane_bytes;
 }
 
-static void arg_bytes(const BuiltinLane *b, u32 index, void *to, u32 size) {
+void arg_bytes(const BuiltinLane *b, u32 index, void *to, u32 size) {
     memset(to, 0, size);
     if (index >= b->call->arg_count) return;
     const SimArg *arg = &b->x->grid->program->args[b->call->args + index];
     memcpy(to, arg_place(b, arg), arg->size < size ? arg->size : size);
 }
 
-static u64 arg_u64(const BuiltinLane *b, u32 index) {
+u64 arg_u64(const BuiltinLane *b, u32 index) {
     u64 value;
     arg_bytes(b, index, &value, sizeof value);
     return value;
@@ -47,21 +37,20 @@ static void set_result(const BuiltinLane *b, u64 value) {
     memcpy(arg_place(b, arg), &value, arg->size < sizeof value ? arg->size : sizeof value);
 }
 
-// Stores a value where an argument points to; false with a fault when it points nowhere.
-static bool store_through(const BuiltinLane *b, u32 index, u64 value, u32 size) {
+bool store_through(const BuiltinLane *b, u32 index, const void *value, u32 size) {
     u8 space;
     u8 *to = access_resolve(b->x, b->lane, arg_u64(b, index), size, SPACE_NONE, true, &space);
-    if (to) memcpy(to, &value, size);
+    if (to) memcpy(to, value, size);
     return to != NULL;
 }
 
 // --- printf and assert ---------------------------------------------------------------------------------------------
-static u64 builtin_VPRINTF(const BuiltinLane *b) {
+u64 builtin_VPRINTF(const BuiltinLane *b) {
     return (u64)(i64)device_printf(b->x, b->lane, arg_u64(b, 0), arg_u64(b, 1));
 }
 
 // The text is CUDA's; the first failing thread's stays behind for the launch's error.
-static u64 builtin_ASSERTFAIL(const BuiltinLane *b) {
+u64 builtin_ASSERTFAIL(const BuiltinLane *b) {
     Exec *x = b->x;
     const Warp *w = x->warp;
     const u32 *cta = w->cta->id, l = b->lane;
@@ -85,7 +74,7 @@ static u64 builtin_ASSERTFAIL(const BuiltinLane *b) {
 // Blocks of device malloc are told from others by this very label; they outlive the launch, as in CUDA.
 static const char heap_label[] = "device malloc";
 
-static u64 heap_alloc(const BuiltinLane *b, u64 size) {
+u64 heap_alloc(const BuiltinLane *b, u64 size) {
     const Grid *g = b->x->grid;
     Sim *sim = g->sim;
     SimDevice *device = &sim->devices[g->kernel->module->device];
@@ -99,7 +88,7 @@ static u64 heap_alloc(const BuiltinLane *b, u64 size) {
     return address;
 }
 
-static bool heap_free(const BuiltinLane *b, u64 address) {
+bool heap_free(const BuiltinLane *b, u64 address) {
     Sim *sim = b->x->grid->sim;
     const SimAllocation *a = sim_find(sim, address);
     if (!a || a->label != heap_label || a->address != address) return false;
@@ -110,9 +99,9 @@ static bool heap_free(const BuiltinLane *b, u64 address) {
     return true;
 }
 
-static u64 builtin_MALLOC(const BuiltinLane *b) { return heap_alloc(b, arg_u64(b, 0)); }
+u64 builtin_MALLOC(const BuiltinLane *b) { return heap_alloc(b, arg_u64(b, 0)); }
 
-static u64 builtin_FREE(const BuiltinLane *b) {
+u64 builtin_FREE(const BuiltinLane *b) {
     u64 address = arg_u64(b, 0);
     if (address == 0 || heap_free(b, address)) return 0;
     Exec *x = b->x;
@@ -124,45 +113,10 @@ static u64 builtin_FREE(const BuiltinLane *b) {
     return 0;
 }
 
-// --- dynamic parallelism -------------------------------------------------------------------------------------------
-enum { CUDA_SUCCESS = 0, CUDA_INVALID_VALUE = 1, CUDA_OUT_OF_MEMORY = 2 };  // cudaError_t
-
-static u64 builtin_CDP_PARAMETER_BUFFER(const BuiltinLane *b) {
-    u32 grid[3], block[3];
-    arg_bytes(b, 1, grid, sizeof grid);
-    arg_bytes(b, 2, block, sizeof block);
-    return child_buffer(b->x, arg_u64(b, 0), grid, block, (u32)arg_u64(b, 3));
-}
-
-static u64 builtin_CDP_LAUNCH(const BuiltinLane *b) {
-    return child_launch(b->x, arg_u64(b, 0)) ? CUDA_SUCCESS : CUDA_INVALID_VALUE;
-}
-
-// Streams make no difference (child.c); a handle is any number that is none of the predefined ones.
-static u64 builtin_CDP_STREAM_CREATE(const BuiltinLane *b) {
-    store_through(b, 0, 0x100, 8);
-    return CUDA_SUCCESS;
-}
-
-static u64 builtin_CDP_STREAM_DESTROY(const BuiltinLane *b) { return (void)b, CUDA_SUCCESS; }
-static u64 builtin_CDP_GET_LAST_ERROR(const BuiltinLane *b) { return (void)b, CUDA_SUCCESS; }
-static u64 builtin_CDP_PEEK_LAST_ERROR(const BuiltinLane *b) { return (void)b, CUDA_SUCCESS; }
-
-static u64 builtin_CDP_MALLOC(const BuiltinLane *b) {
-    u64 address = heap_alloc(b, arg_u64(b, 1));
-    store_through(b, 0, address, 8);
-    return address ? CUDA_SUCCESS : CUDA_OUT_OF_MEMORY;
-}
-
-static u64 builtin_CDP_FREE(const BuiltinLane *b) {
-    u64 address = arg_u64(b, 0);
-    return address == 0 || heap_free(b, address) ? CUDA_SUCCESS : CUDA_INVALID_VALUE;
-}
-
 // --- the table -----------------------------------------------------------------------------------------------------
 static const struct {
     const char *name;
-    BuiltinFn call;
+    u64 (*call)(const BuiltinLane *b);
 } builtins[BUILTIN_COUNT] = {
 #define BUILTIN(id, name) [BUILTIN_##id] = {name, builtin_##id},
 #include "sim/builtins.def"

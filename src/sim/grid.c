@@ -348,6 +348,8 @@ static Status grid_prepare(Grid *g, Sim *sim, const SimLaunch *l, const SimKerne
     g->dynamic_shared = l->dynamic_shared_bytes;
     g->executed = 0;
     g->release_budget = 0;
+    g->graph_exec = l->graph_exec;
+    map_free(&g->thread_errors);
     g->its = sim_gpu(sim, l->kernel->module->device)->sm_version >= 70 && g->program->target_sm >= 60;
     TRY(grid_reserve(g, l, info));
     exec_prepare(g);
@@ -447,5 +449,6 @@ void grid_free(Grid *g) {
     mem_free(g->states);
     mem_free(g->params);
     vec_free(&g->children);
+    map_free(&g->thread_errors);
     mem_free(g);
 }

@@ -37,7 +37,8 @@ struct Sim {
     u64 serial;      // of the last allocation
     u64 generation;  // changes with every allocation and free: caches of allocations are then stale
     SimDevice *devices;
-    Map textures;  // handle -> SimTexture *
+    Map device_texts;  // error * 2 + name? -> device address of the text (cudaGetErrorString in kernels)
+    Map textures;      // handle -> SimTexture *
     u64 next_texture;
     u32 next_module_id, next_function_id, next_file_id, launches;
     Map file_ids;  // hash of path -> RecordFileName id

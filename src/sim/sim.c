@@ -33,6 +33,7 @@ void sim_destroy(Sim *sim) {
     u64 key, value;
     for (u32 at = 0; map_next(&sim->textures, &at, &key, &value);) mem_free((void *)(uintptr_t)value);
     map_free(&sim->textures);
+    map_free(&sim->device_texts);
     map_free(&sim->file_ids);
     grid_free(sim->grid);
     memory_destroy(sim);

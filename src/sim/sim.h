@@ -17,6 +17,32 @@ typedef struct SimModule SimModule;
 typedef struct SimKernel SimKernel;  // an entry function of a loaded module
 typedef u64 DevicePtr;               // a generic address; 0 is never valid
 
+// A change that a kernel makes to a kernel node of a graph (cudaGraphKernelNodeSet...).
+typedef enum SimNodeChangeKind { NODE_CHANGE_ENABLED, NODE_CHANGE_PARAM, NODE_CHANGE_GRID } SimNodeChangeKind;
+typedef struct SimNodeChange {
+    u64 node;  // cudaGraphDeviceNode_t
+    SimNodeChangeKind kind;
+    bool enabled;
+    u32 grid[3];
+    u64 offset, size;  // of the parameter's bytes
+    const void *value;
+} SimNodeChange;
+
+struct SimKernelInfo;
+// What the functions that kernels call need from the runtime (src/cuda). Numbers are those of CUDA's enumerations,
+// results cudaError_t.
+typedef struct SimRuntime {
+    int (*attribute)(void *context, u32 device, int attribute, int *value);
+    int (*limit)(void *context, u32 device, int limit, u64 *value);
+    int (*cache_config)(void *context, u32 device);
+    const char *(*error_text)(int error, bool name);
+    // Fills a struct cudaFuncAttributes in `to`; returns its size.
+    u32 (*function)(void *context, u32 device, const struct SimKernelInfo *info, void *to, u32 room);
+    void (*set_condition)(void *context, u64 handle, u32 value);
+    int (*launch_graph)(void *context, u64 exec, u64 stream, u64 running);  // `running`: SimLaunch.graph_exec
+    int (*change_node)(void *context, const SimNodeChange *change);
+} SimRuntime;
+
 typedef struct SimConfig {
     const GpuModel *gpu;  // of each device: `devices` of them
     u32 devices;          // 1 to 64
@@ -30,7 +56,8 @@ typedef struct SimConfig {
     // Progress of the running launch; called now and then from the thread that launched. NULL = none.
     void (*progress)(void *context, const char *kernel, u64 done_ctas, u64 total_ctas);
     void *progress_context;
-    // A device-side launch (dynamic parallelism) and device-side runtime calls are queued inside; nothing to give here.
+    const SimRuntime *runtime;  // NULL: what needs it gives cudaErrorNotSupported
+    void *runtime_context;
 } SimConfig;
 
 WL_MUST_USE Status sim_create(const SimConfig *config, Sim **sim);
@@ -120,6 +147,7 @@ typedef struct SimLaunch {
     const void *params;  // param_bytes, laid out as SimKernelInfo.params says
     u32 stream;          // for the record
     bool cooperative;    // grid sync may be used: all CTAs are made resident
+    u64 graph_exec;      // of the device graph that it is part of (%current_graph_exec), 0 = none
     bool record;         // false: executed but not counted (-k, --launch-skip, --launch-count)
 } SimLaunch;
 

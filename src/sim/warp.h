@@ -151,10 +151,12 @@ typedef struct Grid {
     Cta *ctas;  // resident ones
     u32 cta_cap;
     u64 executed;        // warp instructions
+    u64 graph_exec;      // SimLaunch.graph_exec
     u64 grid_workspace;  // device address of the grid barrier's word, 0 = none
     bool its;            // independent thread scheduling
     Exec exec;
     Vec(ChildLaunch *) children;
+    Map thread_errors;   // thread of the grid -> cudaError_t of its last failed call of the device runtime
     char message[1024];  // what Exec.message points to when it is composed at run time
     u32 faulting_pc;
     u32 launch_id;       // of the record

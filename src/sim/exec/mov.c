@@ -63,6 +63,7 @@ static u64 sreg_uniform(const Exec *x, u32 sreg, u32 c) {
     case SREG_ENVREG1:
         return g->grid_workspace >> 32;  // the grid barrier's word (cooperative_groups/details/driver_abi.h)
     case SREG_ENVREG2: return (u32)g->grid_workspace;
+    case SREG_CURRENT_GRAPH_EXEC: return g->graph_exec;
     case SREG_DYNAMIC_SMEM_SIZE: return g->dynamic_shared;
     case SREG_TOTAL_SMEM_SIZE: return (x->shared_size + 127) & ~127u;  // given out in units of 128 bytes
     case SREG_AGGR_SMEM_SIZE: return sim_gpu(g->sim, g->kernel->module->device)->shared_reserved + x->shared_size;
