@@ -200,16 +200,18 @@ static inline f32 mufu_lg2(f32 v, MufuRow row) {
 // sin(2 pi v): v in quarters, a fixed-point number with 23 fractional bits, truncated. cos(2 pi v) is that of |v| and one
 // quarter more.
 static inline u32 mufu_quarters(f32 v) {
-    f32 magnitude = f32_of_bits(bits_of_f32(v) & 0x7fffffff), finite = magnitude < 0x1p24f ? magnitude : 0.0f;
-    return (u32)(i32)((finite - (f32)(i32)finite) * 0x1p25f);
+    u32 magnitude = bits_of_f32(v) & 0x7fffffff, fractional = 0u - (magnitude < 0x4b800000);  // below 2^24
+    f32 turns = f32_of_bits(magnitude & fractional);
+    return (u32)(i32)((turns - (f32)(i32)turns) * 0x1p25f);
 }
-static inline u32 mufu_sin_place(u32 quarters) { return (quarters & 0x800000 ? ~quarters : quarters) & 0x7fffff; }
+// Odd quarters are run through backwards.
+static inline u32 mufu_sin_place(u32 quarters) { return (quarters ^ (0u - (quarters >> 23 & 1))) & 0x7fffff; }
 static inline f32 mufu_sin_of(f32 v, u32 quarters, u32 sign, MufuRow row) {
     u32 d = mufu_sin_place(quarters) & 0x1ffff;
     f64 sum = mufu_constant(row) * 0x1p11 + mufu_linear(row, d) - mufu_quadratic(row, mufu_square(d));
     f32 sine = (f32)(mufu_truncate(sum) * 0x1p-37);
     u32 bits = bits_of_f32(sine) ^ sign ^ (quarters << 7 & 0x80000000);
-    return mufu_exponent(v) == 255 ? mufu_nan() : f32_of_bits(bits);
+    return v - v == 0.0f ? f32_of_bits(bits) : mufu_nan();  // infinities have no sine
 }
 static inline u32 mufu_sin_row(f32 v) { return mufu_sin_place(mufu_quarters(v)) >> 17; }
 static inline f32 mufu_sin(f32 v, MufuRow row) { return mufu_sin_of(v, mufu_quarters(v), mufu_sign(v), row); }
@@ -218,19 +220,18 @@ static inline f32 mufu_cos(f32 v, MufuRow row) { return mufu_sin_of(v, mufu_quar
 #define mufu_cos_rows mufu_sin_rows
 
 // --- tanh -------------------------------------------------------------------------------------------------------
-// Each octave from 2^-8 to 2^2 has its own number of segments: first row << 4 | log2 of the number. Smaller arguments
-// are their own result, that of larger ones is 1.
-static inline u32 mufu_tanh_octave(f32 v) {
-    static const u32 octaves[11] = {0x000, 0x010, 0x020, 0x031, 0x051, 0x072, 0x0b2, 0x0f2, 0x133, 0x1b4, 0x2b3};
-    u32 exponent = mufu_exponent(v);
-    return octaves[exponent < 119 ? 0 : exponent > 129 ? 10 : exponent - 119];
+// Each octave from 2^-8 to 2^2 has its own number of segments. Smaller arguments are their own result, that of larger
+// ones is 1.
+static inline u32 mufu_tanh_log(u32 exponent) {  // of the number
+    return (exponent > 121) + (exponent > 123) + (exponent > 126) + (exponent > 127) - (exponent > 128);
 }
 static inline u32 mufu_tanh_row(f32 v) {
-    u32 octave = mufu_tanh_octave(v);
-    return (octave >> 4) + (mufu_fraction(v) << (octave & 15) >> 23);
+    static const u32 first[11] = {0, 1, 2, 3, 5, 7, 11, 15, 19, 27, 43};
+    u32 exponent = mufu_exponent(v), octave = exponent < 119 ? 0 : exponent > 129 ? 10 : exponent - 119;
+    return first[octave] + (mufu_fraction(v) << mufu_tanh_log(octave + 119) >> 23);
 }
 static inline f32 mufu_tanh(f32 v, MufuRow row) {
-    u32 exponent = mufu_exponent(v), log = mufu_tanh_octave(v) & 15, d = (mufu_fraction(v) << log & 0x7fffff) >> 6;
+    u32 exponent = mufu_exponent(v), log = mufu_tanh_log(exponent), d = (mufu_fraction(v) << log & 0x7fffff) >> 6;
     f64 sum = mufu_constant(row) * 0x1p15 + mufu_linear(row, d) - mufu_quadratic(row, mufu_square(d)) * 2.0;
     u32 scale = 127 - 31 - 2 * log + (exponent < 127 ? exponent - 127 : 0);
     f32 result = (f32)(mufu_truncate(sum) * f32_of_bits(scale << 23));
