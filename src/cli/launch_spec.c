@@ -372,9 +372,9 @@ static void read_expect(Reader *r) {
 static const struct {
     const char *name;
     void (*read)(Reader *);
-} directives[] = {{"kernel", read_kernel}, {"grid", read_grid},   {"block", read_block},   {"shared", read_shared},
-                  {"buffer", read_buffer}, {"param", read_param}, {"expect", read_expect}, {"launch", read_launch},
-                  {"cluster", read_cluster}};
+} directives[] = {{"kernel", read_kernel}, {"grid", read_grid},     {"block", read_block},
+                  {"shared", read_shared}, {"buffer", read_buffer}, {"param", read_param},
+                  {"expect", read_expect}, {"launch", read_launch}, {"cluster", read_cluster}};
 
 static void read_line(Reader *r) {
     char *hash = strchr(r->rest, '#');

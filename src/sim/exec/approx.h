@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The approximations of approx.c that the selectors of float_div.c hand out.
+// The approximations of approx.c; selectors of float_div.c hand some of them out.
 #ifndef WL_SIM_EXEC_APPROX_H
 #define WL_SIM_EXEC_APPROX_H
 
@@ -15,5 +15,15 @@ void APPROX_FN(rcp_f32_ftz)(Exec *x, const SimInsn *in, u32 mask);
 void APPROX_FN(rcp_f64)(Exec *x, const SimInsn *in, u32 mask);
 void APPROX_FN(sqrt_f32)(Exec *x, const SimInsn *in, u32 mask);
 void APPROX_FN(sqrt_f32_ftz)(Exec *x, const SimInsn *in, u32 mask);
+void APPROX_FN(rsqrt_f32)(Exec *x, const SimInsn *in, u32 mask);
+void APPROX_FN(rsqrt_f32_ftz)(Exec *x, const SimInsn *in, u32 mask);
+void APPROX_FN(rsqrt_f64_ftz)(Exec *x, const SimInsn *in, u32 mask);
+void APPROX_FN(sin_f32)(Exec *x, const SimInsn *in, u32 mask);
+void APPROX_FN(cos_f32)(Exec *x, const SimInsn *in, u32 mask);
+void APPROX_FN(tanh_f32)(Exec *x, const SimInsn *in, u32 mask);
+void APPROX_FN(lg2_f32)(Exec *x, const SimInsn *in, u32 mask);
+void APPROX_FN(lg2_f32_ftz)(Exec *x, const SimInsn *in, u32 mask);
+void APPROX_FN(ex2_f32)(Exec *x, const SimInsn *in, u32 mask);
+void APPROX_FN(ex2_f32_ftz)(Exec *x, const SimInsn *in, u32 mask);
 
 #endif

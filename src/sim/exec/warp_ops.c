@@ -25,8 +25,8 @@ static void shfl_b32(Exec *x, const SimInsn *in, u32 mask) {
     u32 result[LANES], inside = 0;
     for (u32 l = 0; l < LANES; l++) {
         bool in_segment;
-        result[l] =
-            a[source_lane(in->mods, l, b[l], c[l], &in_segment) & 31];  // from a lane that is not here: undefined
+        u32 from = source_lane(in->mods, l, b[l], c[l], &in_segment) & 31;
+        result[l] = mask >> from & 1 ? a[from] : 0;  // of a lane that is not here: undefined by the ISA, 0 on an H200
         inside |= (u32)in_segment << l;
     }
     if (in->dst != SIM_NO_OPERAND) {
