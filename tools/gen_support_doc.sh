@@ -48,7 +48,7 @@ function reason(name, id) {
     exec = rest[n - 2]; isa = rest[n - 1]; sm = rest[n]; sub(/\).*/, "", sm)
     total++
     if (exec != "none") done++
-    state = exec == "none" ? "no: " reason(name, id) : sm >= 100 ? "yes, not measured" : "yes"
+    state = exec == "none" ? "no: " reason(name, id) : sm + 0 >= 100 ? "yes, not measured" : "yes"
     if (mods != "") mods = "`" mods "`"
     printf "| `%s` | %s | %d.%d | sm_%s | %s |\n", name, mods, int(isa / 10), isa % 10, sm, state
 }

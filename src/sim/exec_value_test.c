@@ -379,6 +379,20 @@ TEST(votes_among_the_lanes_present) {
     }
 }
 
+// A lane that is not here gives 0 (measured on an H200): 8 lanes reduce with distances 16 and 8 too, as in NVIDIA's
+// reduction sample.
+TEST(shuffles_from_absent_lanes_give_zero) {
+    for (u32 k = 0; k < table_count; k++) {
+        ExecFn fn = prepare(tables[k], "shfl.sync.down.b32", 4, 0);
+        for (u32 l = 0; l < LANES; l++) t.r32[0][l] = 100 + l, t.r32[1][l] = 16, t.r32[2][l] = 31, t.r32[3][l] = 0xff;
+        fn(&t.x, &insn, 0xff);
+        for (u32 l = 0; l < 8; l++) assert_int_equal(t.r32[32][l], 0);
+        for (u32 l = 0; l < LANES; l++) t.r32[1][l] = 3;
+        fn(&t.x, &insn, 0xff);
+        for (u32 l = 0; l < 8; l++) assert_int_equal(t.r32[32][l], l < 5 ? 103 + l : 0);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(carry_chain_adds_128_bits),
@@ -392,6 +406,7 @@ int main(void) {
         cmocka_unit_test(wide_registers),
         cmocka_unit_test(lop3_gives_every_table),
         cmocka_unit_test(votes_among_the_lanes_present),
+        cmocka_unit_test(shuffles_from_absent_lanes_give_zero),
     };
     return cmocka_run_group_tests(tests, find_tables, NULL);
 }

@@ -48,7 +48,7 @@ static const MufuRow mufu_tanh_rows[51] = {
 
 // The unit's squarer: of the 17 x 17 partial products of x only those that weigh 2^18 or more are added.
 #define MUFU_SQUARE_BIT(i) \
-    ((0u - (x >> (i) & 1)) & (((x & ((1u << (i)) - 1)) + ((i) > 9 ? 1u << ((i) - 1) : 0)) >> (18 - (i))))
+    ((0u - (x >> (i)&1)) & (((x & ((1u << (i)) - 1)) + ((i) > 9 ? 1u << ((i)-1) : 0)) >> (18 - (i))))
 static inline u32 mufu_square(u32 x) {
     return MUFU_SQUARE_BIT(9) + MUFU_SQUARE_BIT(10) + MUFU_SQUARE_BIT(11) + MUFU_SQUARE_BIT(12) + MUFU_SQUARE_BIT(13) +
            MUFU_SQUARE_BIT(14) + MUFU_SQUARE_BIT(15) + MUFU_SQUARE_BIT(16);
@@ -57,9 +57,7 @@ static inline u32 mufu_square(u32 x) {
 // The terms of the interpolation: C0, C1 d and C2 d^2 / 2^19.
 static inline f64 mufu_constant(MufuRow row) { return (f64)(i32)row.c0; }
 static inline f64 mufu_linear(MufuRow row, u32 d) { return (f64)(i32)(row.c12 >> 16) * (f64)(i32)d; }
-static inline f64 mufu_quadratic(MufuRow row, u32 square) {
-    return (f64)(i32)(row.c12 & 0xffff) * (f64)(i32)square;
-}
+static inline f64 mufu_quadratic(MufuRow row, u32 square) { return (f64)(i32)(row.c12 & 0xffff) * (f64)(i32)square; }
 
 // What of a number fits 24 bits; exact.
 static inline f64 mufu_truncate(f64 v) { return f64_of_bits(bits_of_f64(v) & ~0x1fffffffull); }
@@ -67,7 +65,8 @@ static inline f32 mufu_nan(void) { return f32_of_bits(NAN_BITS_F32); }
 static inline u32 mufu_exponent(f32 v) { return bits_of_f32(v) >> 23 & 0xff; }
 static inline u32 mufu_fraction(f32 v) { return bits_of_f32(v) & 0x7fffff; }
 static inline u32 mufu_sign(f32 v) { return bits_of_f32(v) & 0x80000000; }
-// A float from a biased exponent and a mantissa between 2^23 and 2^24, both included; too small is 0, too large infinity.
+// A float from a biased exponent and a mantissa between 2^23 and 2^24, both included; too small is 0, too large
+// infinity.
 static inline u32 mufu_compose(i32 exponent, i32 mantissa) {
     i32 bits = (i32)((u32)exponent << 23) + (mantissa - 0x800000);
     return (u32)(bits < 0x00800000 ? 0 : bits > 0x7f800000 ? 0x7f800000 : bits);
@@ -197,8 +196,8 @@ static inline f32 mufu_lg2(f32 v, MufuRow row) {
 }
 
 // --- sin, cos ---------------------------------------------------------------------------------------------------
-// sin(2 pi v): v in quarters, a fixed-point number with 23 fractional bits, truncated. cos(2 pi v) is that of |v| and one
-// quarter more.
+// sin(2 pi v): v in quarters, a fixed-point number with 23 fractional bits, truncated. cos(2 pi v) is that of |v| and
+// one quarter more.
 static inline u32 mufu_quarters(f32 v) {
     u32 magnitude = bits_of_f32(v) & 0x7fffffff, fractional = 0u - (magnitude < 0x4b800000);  // below 2^24
     f32 turns = f32_of_bits(magnitude & fractional);
