@@ -141,7 +141,7 @@ static u64 case_value(char kind) {
     case 's': return case_int(16);
     case 'h':
     case 'b': return case_half(r);
-    case 'o': return r >> 62 ? case_half(case_random()) : 0xffff;
+    case 'o': return r >> 62 ? case_half(case_random()) : 0x7ff7 | (r & 0x8000);
     case 'O': return case_value('o') | case_value('o') << 16;
     case 'H':
     case 'B': return case_half(r) | case_half(case_random()) << 16;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The device's printf: the conversions of C, with arguments packed by nvcc (4 bytes for int, 8 for everything longer,
 // each aligned to its size; float arrives as double). The host's snprintf formats each conversion; the text of one call
-// goes out as one piece.
+// goes out as one piece. What CUDA does not have (%zu, %td, %jd, %Lf, %.*f, %n, %1$d, ...) is text and takes no
+// argument, as with driver 580 on an H200.
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -174,7 +175,7 @@ static const char *parse_length(const char *at, u32 *bytes) {
     static const struct {
         const char *text;
         u32 bytes;
-    } lengths[] = {{"hh", 1}, {"h", 2}, {"ll", 8}, {"l", 8}, {"j", 8}, {"z", 8}, {"t", 8}, {"L", 8}};
+    } lengths[] = {{"hh", 1}, {"h", 2}, {"ll", 8}, {"l", 8}};
     *bytes = 4;
     for (u32 i = 0; i < WL_COUNT(lengths); i++) {
         size_t size = strlen(lengths[i].text);
@@ -191,6 +192,7 @@ static const char *parse_conversion(Printer *p, const char *at, Conversion *c) {
     for (u32 n = 0; *at && strchr("-+ #0", *at); at++)
         if (n + 1 < sizeof c->flags && !strchr(c->flags, *at)) c->flags[n++] = *at;
     at = parse_number(p, at, &c->width);
+    if (*at == '.' && at[1] == '*') return at;  // no letter
     if (*at == '.') at = parse_number(p, at + 1, &c->precision);
     at = parse_length(at, &c->int_bytes);
     c->letter = *at;
@@ -200,8 +202,10 @@ static const char *parse_conversion(Printer *p, const char *at, Conversion *c) {
 // Writes one conversion; text that is none is written as it stands. Returns what follows.
 static const char *convert(Printer *p, const char *percent) {
     Conversion c;
+    u64 args = p->args;
+    i32 used = p->used;
+    if (percent[1] == '%') return put(p, '%'), percent + 2;
     const char *end = parse_conversion(p, percent + 1, &c);
-    if (c.letter == '%') return put(p, '%'), end + 1;
     for (u32 i = 0; c.letter && i < WL_COUNT(kinds); i++) {
         if (!strchr(kinds[i].letters, c.letter)) continue;
         char format[24];
@@ -209,8 +213,10 @@ static const char *convert(Printer *p, const char *percent) {
         kinds[i].put(p, &c, format);
         return end + 1;
     }
-    for (; percent < end; percent++) put(p, *percent);
-    return end;
+    p->args = args;
+    p->used = used;
+    put(p, '%');
+    return percent + 1;
 }
 
 i32 device_printf(Exec *x, u32 lane, u64 format, u64 arguments) {

@@ -60,11 +60,10 @@ TEST(integers) {
     Pack q = {0};
     pack_int(&q, 300), pack_int(&q, 70000), pack_long(&q, 1ll << 40), pack_int(&q, 7), pack_long(&q, -1);
     EXPECT(&d, &q, 5, "%hhd %hd %lld %c %lu", (signed char)300, (short)70000, 1ll << 40, 7, -1ul);
-    EXPECT(&d, &q, 5, "%hhu %hx %zu %d %jd", (unsigned char)300, (unsigned short)70000, (size_t)1 << 40, 7,
-           (intmax_t)-1);
+    EXPECT(&d, &q, 5, "%hhu %hx %llu %d %ld", (unsigned char)300, (unsigned short)70000, 1ull << 40, 7, -1l);
     Pack w = {0};
-    pack_int(&w, -9), pack_int(&w, 3), pack_int(&w, 5);
-    EXPECT(&d, &w, 3, "[%*.*d]", -9, 3, 5);
+    pack_int(&w, -9), pack_int(&w, 5);
+    EXPECT(&d, &w, 2, "[%*.3d]", -9, 5);
     device_close(&d);
 }
 
@@ -107,8 +106,24 @@ TEST(odd_formats_are_text) {
     assert_string_equal(d.printed, "plain");
     assert_int_equal(print(&d, "%", &p), 0);
     assert_string_equal(d.printed, "%");
-    assert_int_equal(print(&d, "%n", &p), 0);
-    assert_string_equal(d.printed, "%n");
+    // What an H200 printed for them (2026-11-21, driver 580, CUDA 13.0), but for %n, which ends the program there.
+    static const struct {
+        const char *format, *printed;
+    } odd[] = {{"%n", "%n"},
+               {"[%.*f] %d", "[%.*f] 1"},
+               {"[%*.*f]", "[%*.*f]"},
+               {"[%5%][%%]", "[%5%][%]"},
+               {"[%zu][%zd] %d", "[%zu][%zd] 1"},
+               {"[%td][%jd]", "[%td][%jd]"},
+               {"Lf [%Lf]", "Lf [%Lf]"},
+               {"bad [%y] tail %d", "bad [%y] tail 1"},
+               {"pos [%1$d][%2$d]", "pos [%1$d][%2$d]"},
+               {"end %", "end %"},
+               {"%'d", "%'d"}};
+    for (u32 i = 0; i < WL_COUNT(odd); i++) {
+        assert_in_range(print(&d, odd[i].format, &p), 0, 1);
+        assert_string_equal(d.printed, odd[i].printed);
+    }
     device_close(&d);
 }
 

@@ -23,3 +23,30 @@ static void brkpt(Exec *x, const SimInsn *in, u32 mask) {
 }
 
 EXEC_SELECT(brkpt) { return (void)shape, (void)in, brkpt; }
+
+// --- istypep -------------------------------------------------------------------------------------------------------
+// Is there a module-scope variable of this opaque type at the address?
+static bool is_opaque_variable(const SimModule *module, u64 address, u8 type) {
+    const Module *m = module->ptx;
+    for (u32 v = 0; v < m->var_count; v++) {
+        const Var *var = &m->vars[v];
+        if (var->type == type && var->func == WL_NONE && address - module->var_address[v] < var->size) return true;
+    }
+    return false;
+}
+
+static void istypep(Exec *x, const SimInsn *in, u32 mask) {
+    u32 result = 0;
+    for (u32 left = mask; left; left &= left - 1) {
+        u32 l = (u32)__builtin_ctz(left);
+        u64 address = operand_address(x, in->src[0], l);
+        result |= (u32)is_opaque_variable(x->grid->kernel->module, address, (u8)in->mods) << l;
+    }
+    exec_set_pred(x, in->pred_dst, result, mask);
+}
+
+EXEC_SELECT(istypep) {
+    static const u8 types[] = {TYPE_TEXREF, TYPE_SAMPLERREF, TYPE_SURFREF};
+    in->mods = types[shape->form->mods[MOD_OPAQUE] - OPAQUE_TEXREF];
+    return in->src[0] == SIM_NO_OPERAND ? NULL : istypep;
+}

@@ -66,10 +66,12 @@ FMA_HALF(f16, _ftz_relu, flush_f16, relu_f32)
 FMA_HALF(bf16, , SAME, SAME)
 FMA_HALF(bf16, _relu, SAME, relu_f32)
 
-// fma.oob: 0 where a or b is the NaN that stands for "out of bounds" (PTX ISA 9.7.4, fma).
-#define OOB_NAN 0xffffu
+// fma.oob: 0 where a or b is the NaN that stands for "out of bounds" (PTX ISA 9.7.4, fma): 0x7ff7 of either sign, found
+// by measurement on an H200.
+#define OOB_NAN 0x7ff7u
 static u32 oob_halves(u32 a, u32 b) {
-    u32 low = (a & 0xffff) == OOB_NAN || (b & 0xffff) == OOB_NAN, high = a >> 16 == OOB_NAN || b >> 16 == OOB_NAN;
+    u32 low = (a & 0x7fff) == OOB_NAN || (b & 0x7fff) == OOB_NAN;
+    u32 high = (a >> 16 & 0x7fff) == OOB_NAN || (b >> 16 & 0x7fff) == OOB_NAN;
     return (low ? 0xffff : 0) | (high ? 0xffff0000 : 0);
 }
 #define FMA_OOB(name)                                                                    \
