@@ -45,7 +45,7 @@ function reason(name, id) {
 /^OP\(/ {
     id = $1; sub(/^OP\(/, "", id); sub(/,.*/, "", id)
     name = $2; mods = $4; n = split($7, rest, ", ")
-    exec = rest[n - 2]; isa = rest[n - 1]; sm = rest[n]; sub(/\).*/, "", sm)
+    exec = rest[n - 2]; isa = rest[n - 1]; sm = rest[n] + 0
     total++
     if (exec != "none") done++
     state = exec == "none" ? "no: " reason(name, id) : sm + 0 >= 100 ? "yes, not measured" : "yes"
