@@ -210,6 +210,10 @@ static bool is_reduction(TensorCaseKind kind) {
     return kind == CASE_REDUCE || kind == CASE_BULK_REDUCE_GLOBAL || kind == CASE_BULK_REDUCE_SHARED;
 }
 
+static bool case_loads(TensorCaseKind kind) {
+    return kind == CASE_LOAD || kind == CASE_IM2COL_LOAD || kind == CASE_BULK_REDUCE_SHARED;
+}
+
 // A copy begins at a multiple of 16 bytes of a row; few cases do not, and fail.
 static void case_align(TensorCase *c) {
     i32 unit = (i32)(16 / element_bytes(c->spec.type));
@@ -229,6 +233,8 @@ static void case_make(TensorCase *c, TensorCaseKind kind, u32 index) {
     case CASE_IM2COL_STORE: case_im2col(c, type); break;
     default: case_tiled(c, type); break;
     }
+    if (!case_loads(kind) && tensor_random(100))  // what is written begins in the tensor; few cases do not, and fail
+        for (u32 i = 0; i < c->spec.rank; i++) c->at[i] = c->at[i] < 0 ? -c->at[i] % (i32)c->dims[i] : c->at[i];
     case_align(c);
     c->place = 128 * tensor_random(8);
     if (kind == CASE_BULK_REDUCE_GLOBAL || kind == CASE_BULK_REDUCE_SHARED) c->bytes = 16 * (1 + tensor_random(256));
@@ -253,10 +259,6 @@ static void case_head(const TensorCase *c, void *area) {
 }
 
 // --- kernels ----------------------------------------------------------------------------------------------------
-static bool case_loads(TensorCaseKind kind) {
-    return kind == CASE_LOAD || kind == CASE_IM2COL_LOAD || kind == CASE_BULK_REDUCE_SHARED;
-}
-
 // The instruction under test: %d4 the map, %r10.. coordinates, %h5.. offsets, %r20 place in shared memory, %d2 the
 // tensor's memory, %r18 bytes, %r21 the mbarrier.
 static void case_instruction(const TensorCase *c, char *text, size_t size) {

@@ -69,10 +69,16 @@ u32 tensor_box_bytes(const TensorCopy *t) { return row_count(t) * row_bytes(t); 
 // Where an im2col copy may begin: between the corners.
 static bool base_in_box(const TensorCopy *t) {
     const TensorMap *m = &t->map;
-    u32 spatial = m->mode == TENSOR_IM2COL ? m->rank - 2u : 0;  // the W modes may begin to the left of the box
-    for (u32 i = 1; i <= spatial; i++)
+    for (u32 i = 1; i <= m->rank - 2u; i++)
         if (t->at[i] < m->lower[i - 1] || t->at[i] > (i64)m->last[i] + m->upper[i - 1]) return false;
     return true;
+}
+
+static bool begins_outside(const TensorCopy *t) {
+    u32 count = gathers(t) ? TENSOR_MAX_RANK : t->rank;
+    for (u32 i = 0; i < count && !by_pixels(t); i++)
+        if (t->at[i] < 0) return true;
+    return false;
 }
 
 static const char *mode_problem(const TensorCopy *t) {
@@ -89,6 +95,7 @@ static const char *mode_problem(const TensorCopy *t) {
     if (m->interleave != TENSOR_FLAT) return "tensor maps with interleaved layouts are not simulated";
     if (t->at[0] * (i64)tensor_types[m->type].bits % (CHUNK * 8))
         return "the first coordinate is not at a multiple of 16 bytes";
+    if (t->action != TENSOR_LOAD && begins_outside(t)) return "a copy to global memory begins at a negative coordinate";
     if (by_pixels(t) && !base_in_box(t)) return "the coordinates are outside of the bounding box of the im2col map";
     if (tensor_types[m->type].bits != tensor_types[m->type].shared_bits)
         return "tensor maps of packed types with gaps (16U4_ALIGN16B, 16U6_ALIGN16B) are not simulated";
@@ -127,14 +134,14 @@ static void fill_chunk(const TensorMap *m, u8 *chunk) {
     for (u32 i = 0; m->fill == TENSOR_FILL_NAN && i < CHUNK; i += 2) memcpy(chunk + i, &nan, sizeof nan);
 }
 
-// TF32 is rounded while it is loaded: to nearest, ties away from zero, every NaN the same (measured on an H200).
+// TF32 is rounded while it is loaded: to nearest even, every NaN the same; no type is flushed (measured on an H200).
 static void convert(const TensorMap *m, u8 *data, u32 bytes) {
     if (m->type != TENSOR_TF32 && m->type != TENSOR_TF32_FTZ) return;
     for (u32 i = 0; i < bytes; i += 4) {
         u32 bits;
         memcpy(&bits, data + i, 4);
         bool nan = (bits & 0x7fffffff) > 0x7f800000;
-        bits = nan ? 0x7fffe000 : (bits + 0x1000) & ~0x1fffu;
+        bits = nan ? 0x7fffe000 : (bits + 0xfff + (bits >> 13 & 1)) & ~0x1fffu;
         memcpy(data + i, &bits, 4);
     }
 }
@@ -248,7 +255,7 @@ static bool copy_rows(Exec *x, TensorCopy *t) {
 // Pixels in the order W, H, D, N; each of the first three goes from its lower corner to its upper one.
 static bool copy_pixels(Exec *x, TensorCopy *t) {
     const TensorMap *m = &t->map;
-    u32 spatial = m->mode == TENSOR_IM2COL ? m->rank - 2u : 1, last = m->rank - 1u;
+    u32 spatial = m->rank - 2u, last = m->rank - 1u;
     i64 base[TENSOR_MAX_RANK];
     for (u32 i = 0; i < m->rank; i++) base[i] = t->at[i];
     for (u32 pixel = 0; pixel < m->box[1]; pixel++) {

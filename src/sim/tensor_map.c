@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Making and checking tensor maps: the rules of cuTensorMapEncodeTiled, ...Im2col and ...Im2colWide (CUDA 13.0 driver
-// API).
+// API), and where an H200's driver departs from the text (2026-11-21, driver 580): `map` need not be aligned, strides
+// are never NULL, interleaving of 32 bytes goes with every swizzle, a box must fit in shared memory.
 #include "sim/tensor_map.h"
 
 #include <string.h>
@@ -8,6 +9,7 @@
 #define MAX_BOX 256u
 #define MAX_STEP 8u
 #define MAX_STRIDE (1ull << 40)
+#define MAX_BYTES (227u << 10)  // of a box: what a CTA can have of shared memory
 #define MAX_PIXELS 1024u
 #define WIDE_PIXELS 128u  // of .im2col::w::128
 
@@ -47,7 +49,8 @@ static bool enums_valid(const TensorMapSpec *s) {
         return false;
     if (s->fill == TENSOR_FILL_NAN && !tensor_types[s->type].is_float) return false;
     if (s->type == TENSOR_16U6_ALIGN16 && s->interleave != TENSOR_FLAT) return false;
-    if (s->interleave == TENSOR_INTERLEAVE_32B && s->swizzle != TENSOR_SWIZZLE_32B) return false;
+    bool newer = s->type >= TENSOR_16U4_ALIGN8 || s->swizzle > TENSOR_SWIZZLE_128B;
+    if (newer && s->sm_version < 100) return false;
     bool plain_or_128 = s->swizzle == TENSOR_SWIZZLE_NONE || s->swizzle == TENSOR_SWIZZLE_128B ||
                         s->swizzle == TENSOR_SWIZZLE_128B_ATOM_32B || s->swizzle == TENSOR_SWIZZLE_128B_ATOM_64B;
     return !is_padded(s->type) || plain_or_128;
@@ -69,16 +72,15 @@ static bool dims_valid(const TensorMapSpec *s) {
 static bool inner_valid(const TensorMapSpec *s, u32 elements) {
     if (elements == 0 || elements > MAX_BOX) return false;
     if (is_padded(s->type)) return elements == 128;
-    if (s->interleave != TENSOR_FLAT) return true;
     u32 bits = elements * tensor_types[s->type].bits, span = tensor_swizzle_span(s->swizzle);
-    return bits % 128 == 0 && (span == 0 || bits <= span * 8);
+    return bits % 128 == 0 && (span == 0 || bits <= span * 8 || s->interleave != TENSOR_FLAT);
 }
 
 static bool spec_valid(const void *map, const TensorMapSpec *s, u32 lowest_rank) {
-    if (!map || (u64)(uintptr_t)map & 63) return false;
+    if (!map) return false;
     if (s->interleave != TENSOR_FLAT && lowest_rank < 3) lowest_rank = 3;
     if (s->rank < lowest_rank || s->rank > TENSOR_MAX_RANK) return false;
-    if (!s->dims || !s->element_strides || (s->rank > 1 && !s->strides)) return false;
+    if (!s->dims || !s->element_strides || !s->strides) return false;
     return enums_valid(s) && dims_valid(s);
 }
 
@@ -104,8 +106,13 @@ static TensorMap map_of(const TensorMapSpec *s, TensorMode mode) {
 
 Status sim_tensor_map_encode_tiled(void *map, const TensorMapSpec *s, const u32 *box) {
     if (!spec_valid(map, s, 1) || !box || !inner_valid(s, box[0])) return STATUS_INVALID;
-    for (u32 i = 0; i < s->rank; i++)
+    u64 bits = tensor_types[s->type].shared_bits;
+    for (u32 i = 0; i < s->rank; i++) {
         if (box[i] == 0 || box[i] > MAX_BOX) return STATUS_INVALID;
+        u32 step = i || s->interleave != TENSOR_FLAT ? s->element_strides[i] : 1;
+        bits *= (box[i] + step - 1) / step;
+    }
+    if (bits / 8 > MAX_BYTES) return STATUS_INVALID;
     TensorMap m = map_of(s, TENSOR_TILED);
     for (u32 i = 0; i < s->rank; i++) m.box[i] = (u16)box[i];
     memcpy(map, &m, sizeof m);
@@ -155,7 +162,7 @@ Status sim_tensor_map_encode_im2col_wide(void *map, const TensorMapSpec *s, i32 
 
 Status sim_tensor_map_replace_address(void *map, u64 address) {
     TensorMap m;
-    if (!map || (u64)(uintptr_t)map & 63) return STATUS_INVALID;
+    if (!map) return STATUS_INVALID;
     memcpy(&m, map, sizeof m);
     if (tensor_map_check(&m) != STATUS_OK || address & (alignment_of(m.type, m.interleave) - 1)) return STATUS_INVALID;
     m.address = address;

@@ -52,10 +52,11 @@ typedef struct TensorMapSpec {
     const u64 *strides;  // bytes, of dimensions 1 and up
     const u32 *element_strides;
     u32 interleave, swizzle, l2_promotion, fill;
+    u32 sm_version;  // of the device, 0 = 90: packed types and the swizzles with larger atoms came with 100
 } TensorMapSpec;
 
-// The encoders write TENSOR_MAP_BYTES to `map`, which is aligned to 64 bytes. STATUS_INVALID when an argument breaks
-// one of the rules of the API's documentation (CUDA_ERROR_INVALID_VALUE there); `map` is not touched then.
+// The encoders write TENSOR_MAP_BYTES to `map`. STATUS_INVALID when an argument breaks
+// one of the rules of the API (CUDA_ERROR_INVALID_VALUE there); `map` is not touched then.
 WL_MUST_USE Status sim_tensor_map_encode_tiled(void *map, const TensorMapSpec *spec, const u32 *box);
 // `lower` and `upper` have rank - 2 entries, in the order of the dimensions: W, H, D (so on an H200; the API's text has
 // it the other way round).

@@ -79,7 +79,9 @@ TEST(tiled_rules) {
     TAKEN(c.spec.swizzle = TENSOR_SWIZZLE_64B; c.box[0] = 16);
     TAKEN(c.spec.fill = TENSOR_FILL_NAN);
     REFUSED(c.spec.fill = TENSOR_FILL_NAN; c.spec.type = TENSOR_S32);
-    REFUSED(c.spec.interleave = TENSOR_INTERLEAVE_32B);
+    REFUSED(c.spec.swizzle = TENSOR_SWIZZLE_128B_ATOM_32B);
+    TAKEN(c.spec.swizzle = TENSOR_SWIZZLE_128B_ATOM_32B; c.spec.sm_version = 100);
+    REFUSED(c.box[1] = c.box[2] = 256);
     TAKEN(c.spec.interleave = TENSOR_INTERLEAVE_32B; c.spec.swizzle = TENSOR_SWIZZLE_32B);
     REFUSED(c.spec.interleave = TENSOR_INTERLEAVE_32B; c.spec.swizzle = TENSOR_SWIZZLE_32B; c.spec.address += 16);
     REFUSED(c.spec.interleave = TENSOR_INTERLEAVE_16B; c.spec.rank = 2);

@@ -37,6 +37,13 @@ static u64 in_cta(u64 address, u32 rank) {
     return (address & SHARED_OFFSET_MASK) | (u64)(rank + 1) << SHARED_RANK_SHIFT;
 }
 
+// What goes from one shared memory to another is illegal in a launch without clusters (on an H200, for the own CTA
+// too).
+static bool has_cluster(Exec *x, u32 mask) {
+    if (x->grid->explicit_cluster) return true;
+    return bad_copy(x, (u32)__builtin_ctz(mask), "asynchronous access to shared::cluster in a launch without clusters");
+}
+
 // --- bulk copies -------------------------------------------------------------------------------------------------
 typedef struct BulkCopy {
     u64 to, from;
@@ -70,6 +77,7 @@ static bool copy_bulk(Exec *x, const BulkCopy *c) {
 // To shared memory: [to], [from], size, [mbarrier], mask of CTAs.
 static void bulk_load(Exec *x, const SimInsn *in, u32 mask) {
     const SimOperand *list = exec_list(x, in);
+    if (in->form->space2 != SPACE_GLOBAL && !has_cluster(x, mask)) return;
     for (u32 left = mask; left; left &= left - 1) {
         u32 l = (u32)__builtin_ctz(left);
         BulkCopy c = {.to = address_at(x, list, 0, l),
@@ -113,6 +121,7 @@ static void bulk_store(Exec *x, const SimInsn *in, u32 mask) {
 static void bulk_reduce(Exec *x, const SimInsn *in, u32 mask) {
     const SimOperand *list = exec_list(x, in);
     bool shared = in->form_op == OP_CP_REDUCE_BULK;
+    if (shared && !has_cluster(x, mask)) return;
     for (u32 left = mask; left; left &= left - 1) {
         u32 l = (u32)__builtin_ctz(left);
         BulkCopy c = {.to = address_at(x, list, 0, l),
@@ -182,10 +191,9 @@ static TensorCopy tensor_of(const SimInsn *in, u32 lane, TensorAction action) {
                         .lane = lane};
 }
 
-// The im2col offsets lie behind the mbarrier: W, H, D; .im2col::w has the halo and an offset along W.
+// The im2col offsets lie behind the mbarrier: W, H, D.
 static u32 read_offsets(const Exec *x, const SimOperand *list, u32 at, TensorCopy *t) {
     u32 count = t->mode == LOAD_MODE_IM2COL ? t->rank - 2 : 0;
-    if (t->mode == LOAD_MODE_IM2COL_W || t->mode == LOAD_MODE_IM2COL_W_128) count = 2;
     for (u32 i = 0; i < count; i++) t->offset[i] = (u32)value_at(x, list, at + i, t->lane) & 0xffff;
     return count;
 }
@@ -232,7 +240,9 @@ static void tensor_reduce(Exec *x, const SimInsn *in, u32 mask) { tensor_put(x, 
 
 EXEC_SELECT(tensor_load) {
     (void)shape;
-    return has(in, MOD_CTA_GROUP) ? NULL : tensor_load;
+    u16 mode = in->form->mods[MOD_LOAD_MODE];
+    bool halos = mode == LOAD_MODE_IM2COL_W || mode == LOAD_MODE_IM2COL_W_128;
+    return halos || has(in, MOD_CTA_GROUP) ? NULL : tensor_load;
 }
 EXEC_SELECT(tensor_store) { return (void)shape, (void)in, tensor_store; }
 EXEC_SELECT(tensor_reduce) { return (void)shape, (void)in, tensor_reduce; }
@@ -325,6 +335,7 @@ static void st_async(Exec *x, const SimInsn *in, u32 mask) {
     u32 bytes = (u32)in->width * in->count;
     const SimOperand single = in->src[1], *list = in->list_count ? exec_list(x, in) : &single;
     SimOperand barrier = in->src[in->list_count ? 1 : 2];
+    if (!has_cluster(x, mask)) return;
     for (u32 left = mask; left; left &= left - 1) {
         u32 l = (u32)__builtin_ctz(left);
         u8 space;
@@ -346,6 +357,7 @@ EXEC_SELECT(st_async) {
 // in->mods: type.
 static void red_async(Exec *x, const SimInsn *in, u32 mask) {
     ReduceFn reduce = reduce_function(in->form->mods[MOD_ATOM_OP], (u8)in->mods);
+    if (!has_cluster(x, mask)) return;
     for (u32 left = mask; left; left &= left - 1) {
         u32 l = (u32)__builtin_ctz(left);
         u8 space, from[8];
