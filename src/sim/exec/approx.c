@@ -11,50 +11,52 @@ static inline bool is_huge(f32 v) { return magnitude_f32(v) > 0x1p126f; }
 
 // Defines the handler of a function of the unit, `op`: it is given `scaled`, of the argument a; the result is
 // `rescaled`, of its result r and of a.
-#define MUFU1(name, op, T, scaled, rescaled)                                            \
-    static inline T name##_scaled(T a) { return scaled; }                               \
-    static inline T name##_rescaled(T a, T r) {                                         \
-        (void)a;                                                                        \
-        return rescaled;                                                                \
-    }                                                                                   \
-    void APPROX_FN(name)(Exec * x, const SimInsn *in, u32 mask) {                       \
-        CELL_##T *d = exec_operand(x, in->dst);                                         \
-        const CELL_##T *a = exec_operand(x, in->src[0]);                                \
-        T v[LANES];                                                                     \
-        u32 place[LANES];                                                               \
-        MufuRows rows;                                                                  \
-        SIM_VECTORIZE for (u32 l = 0; l < LANES; l++) {                                 \
-            v[l] = name##_scaled(a[l]);                                                 \
-            place[l] = mufu_##op##_row(v[l]);                                           \
-        }                                                                               \
-        mufu_fetch(&rows, mufu_##op##_rows, place);                                     \
-        LANES_SET(mask, CELL_##T, d,                                                    \
-                  name##_rescaled(a[l], mufu_##op(v[l], mufu_at(&rows, l))));           \
+#define MUFU1_(function, name, op, T, scaled, rescaled)                                          \
+    static inline T name##_scaled(T a) { return scaled; }                                        \
+    static inline T name##_rescaled(T a, T r) {                                                  \
+        (void)a;                                                                                 \
+        return rescaled;                                                                         \
+    }                                                                                            \
+    function(Exec *x, const SimInsn *in, u32 mask) {                                             \
+        CELL_##T *d = exec_operand(x, in->dst);                                                  \
+        const CELL_##T *a = exec_operand(x, in->src[0]);                                         \
+        T v[LANES];                                                                              \
+        u32 place[LANES];                                                                        \
+        MufuRows rows;                                                                           \
+        SIM_VECTORIZE for (u32 l = 0; l < LANES; l++) {                                          \
+            v[l] = name##_scaled(a[l]);                                                          \
+            place[l] = mufu_##op##_row(v[l]);                                                    \
+        }                                                                                        \
+        mufu_fetch(&rows, mufu_##op##_rows, place);                                              \
+        LANES_SET(mask, CELL_##T, d, name##_rescaled(a[l], mufu_##op(v[l], mufu_at(&rows, l)))); \
     }
+
+#define MUFU1(name, ...) MUFU1_(static void name, name, __VA_ARGS__)
+#define MUFU1_SHARED(name, ...) MUFU1_(void APPROX_FN(name), name, __VA_ARGS__)
 
 // --- rcp, div ---------------------------------------------------------------------------------------------------
 // The reciprocals of huge numbers are subnormal: rcp and div.full scale those as well, div.approx lets them vanish.
 static inline f32 scale_tiny(f32 v) { return is_tiny(v) ? 0x1p24f : 1.0f; }
 static inline f32 scale_huge(f32 v) { return is_huge(v) ? 0.25f : 1.0f; }
 static inline f32 scale_both(f32 v) { return is_tiny(v) ? 0x1p24f : scale_huge(v); }
-MUFU1(rcp_f32, rcp, f32, a *scale_both(a), canonical_f32(r *scale_both(a)))
-MUFU1(rcp_f32_ftz, rcp, f32, a, r)
+MUFU1_SHARED(rcp_f32, rcp, f32, a *scale_both(a), canonical_f32(r *scale_both(a)))
+MUFU1_SHARED(rcp_f32_ftz, rcp, f32, a, r)
 
 // a / b: SCALE, of b, is applied to both; then a times the reciprocal.
-#define DIVISION(name, SCALE, FLUSH)                                                                                 \
-    void APPROX_FN(name)(Exec * x, const SimInsn *in, u32 mask) {                                                    \
-        CellF32 *d = exec_operand(x, in->dst);                                                                       \
-        const CellF32 *a = exec_operand(x, in->src[0]), *b = exec_operand(x, in->src[1]);                            \
-        f32 v[LANES];                                                                                                \
-        u32 place[LANES];                                                                                            \
-        MufuRows rows;                                                                                               \
-        SIM_VECTORIZE for (u32 l = 0; l < LANES; l++) {                                                              \
-            v[l] = b[l] * SCALE(b[l]);                                                                               \
-            place[l] = mufu_rcp_row(v[l]);                                                                           \
-        }                                                                                                            \
-        mufu_fetch(&rows, mufu_rcp_rows, place);                                                                     \
-        LANES_SET(mask, CellF32, d,                                                                                  \
-                  canonical_f32(FLUSH(mufu_rcp(v[l], mufu_at(&rows, l)) * FLUSH(FLUSH(a[l]) * SCALE(b[l])))));       \
+#define DIVISION(name, SCALE, FLUSH)                                                                           \
+    void APPROX_FN(name)(Exec * x, const SimInsn *in, u32 mask) {                                              \
+        CellF32 *d = exec_operand(x, in->dst);                                                                 \
+        const CellF32 *a = exec_operand(x, in->src[0]), *b = exec_operand(x, in->src[1]);                      \
+        f32 v[LANES];                                                                                          \
+        u32 place[LANES];                                                                                      \
+        MufuRows rows;                                                                                         \
+        SIM_VECTORIZE for (u32 l = 0; l < LANES; l++) {                                                        \
+            v[l] = b[l] * SCALE(b[l]);                                                                         \
+            place[l] = mufu_rcp_row(v[l]);                                                                     \
+        }                                                                                                      \
+        mufu_fetch(&rows, mufu_rcp_rows, place);                                                               \
+        LANES_SET(mask, CellF32, d,                                                                            \
+                  canonical_f32(FLUSH(mufu_rcp(v[l], mufu_at(&rows, l)) * FLUSH(FLUSH(a[l]) * SCALE(b[l]))))); \
     }
 #define SCALE_NONE(v) 1.0f
 #define FLUSH_NONE(v) (v)
@@ -64,8 +66,8 @@ DIVISION(div_full_f32, scale_both, FLUSH_NONE)
 DIVISION(div_full_f32_ftz, scale_huge, flush_f32)
 
 // --- sqrt, rsqrt ------------------------------------------------------------------------------------------------
-MUFU1(sqrt_f32, sqrt, f32, a *scale_tiny(a), canonical_f32(r *(is_tiny(a) ? 0x1p-12f : 1.0f)))
-MUFU1(sqrt_f32_ftz, sqrt, f32, a, r)
+MUFU1_SHARED(sqrt_f32, sqrt, f32, a *scale_tiny(a), canonical_f32(r *(is_tiny(a) ? 0x1p-12f : 1.0f)))
+MUFU1_SHARED(sqrt_f32_ftz, sqrt, f32, a, r)
 MUFU1(rsqrt_f32, rsqrt, f32, a *scale_tiny(a), canonical_f32(r *(is_tiny(a) ? 0x1p12f : 1.0f)))
 MUFU1(rsqrt_f32_ftz, rsqrt, f32, a, r)
 
@@ -82,7 +84,7 @@ MUFU1(ex2_f32_ftz, ex2, f32, a, r)
 MUFU1(tanh_f32, tanh, f32, a, r)
 
 // --- f64 --------------------------------------------------------------------------------------------------------
-MUFU1(rcp_f64, rcp_f64, f64, a, r)
+MUFU1_SHARED(rcp_f64, rcp_f64, f64, a, r)
 MUFU1(rsqrt_f64_ftz, rsqrt_f64, f64, a, r)
 
 // One step of a third-order iteration.
@@ -103,27 +105,27 @@ EACH1(rsqrt_f64, f64, f64, rsqrt_approx_f64(a))
 // --- selectors --------------------------------------------------------------------------------------------------
 EXEC_SELECT(sin) {
     (void)shape, (void)in;
-    return APPROX_FN(sin_f32);
+    return sin_f32;
 }
 EXEC_SELECT(cos) {
     (void)shape, (void)in;
-    return APPROX_FN(cos_f32);
+    return cos_f32;
 }
 EXEC_SELECT(tanh) {
     (void)shape, (void)in;
-    return APPROX_FN(tanh_f32);
+    return tanh_f32;
 }
 EXEC_SELECT(lg2) {
     (void)in;
-    return shape_has(shape, MOD_FTZ) ? APPROX_FN(lg2_f32_ftz) : APPROX_FN(lg2_f32);
+    return shape_has(shape, MOD_FTZ) ? lg2_f32_ftz : lg2_f32;
 }
 EXEC_SELECT(ex2) {
     (void)in;
-    return shape_has(shape, MOD_FTZ) ? APPROX_FN(ex2_f32_ftz) : APPROX_FN(ex2_f32);
+    return shape_has(shape, MOD_FTZ) ? ex2_f32_ftz : ex2_f32;
 }
 EXEC_SELECT(rsqrt) {
     bool ftz = shape_has(shape, MOD_FTZ);
     (void)in;
-    if (shape_type(shape, 0) == TYPE_F64) return ftz ? APPROX_FN(rsqrt_f64_ftz) : rsqrt_f64;
-    return ftz ? APPROX_FN(rsqrt_f32_ftz) : APPROX_FN(rsqrt_f32);
+    if (shape_type(shape, 0) == TYPE_F64) return ftz ? rsqrt_f64_ftz : rsqrt_f64;
+    return ftz ? rsqrt_f32_ftz : rsqrt_f32;
 }

@@ -234,18 +234,48 @@ static inline u32 f16_truncated(f32 v) {
     f32 magnitude = f32_of_bits(bits_of_f32(v) & 0x7fffffff);
     return h - ((f16_to_f32(h & 0x7fff) > magnitude) & (magnitude < 0x1p16f));
 }
-static inline f32 ex2_of(f32 v) { return mufu_ex2(v, mufu_ex2_rows[mufu_ex2_row(v)]); }
-static inline f32 tanh_of(f32 v) { return mufu_tanh(v, mufu_tanh_rows[mufu_tanh_row(v)]); }
-static inline u32 ex2_f16_of(u32 h) { return f16_truncated(ex2_of(f16_to_f32(h))); }
-static inline u32 ex2_f16_ftz_of(u32 h) { return flush_f16(ex2_f16_of(flush_f16(h))); }
-static inline u32 ex2_bf16_of(u32 h) { return bits_of_f32(ex2_of(bf16_to_f32(h))) >> 16; }
-static inline u32 tanh_f16_of(u32 h) { return f16_truncated(tanh_of(f16_to_f32(h))); }
-static inline u32 tanh_bf16_of(u32 h) { return bits_of_f32(tanh_of(bf16_to_f32(h))) >> 16; }
-HALF1(ex2_f16, ex2_f16_of)
-HALF1(ex2_f16_ftz, ex2_f16_ftz_of)
-HALF1(ex2_bf16, ex2_bf16_of)
-HALF1(tanh_f16, tanh_f16_of)
-HALF1(tanh_bf16, tanh_bf16_of)
+static inline u32 f16_truncated_ftz(f32 v) { return flush_f16(f16_truncated(v)); }
+static inline f32 f16_to_f32_ftz(u32 h) { return f16_to_f32(flush_f16(h)); }
+static inline u32 bf16_truncated(f32 v) { return bits_of_f32(v) >> 16; }
+
+// A function of the unit, for all lanes in place.
+#define MUFU_LANES(op)                                                                           \
+    static inline void op##_lanes(f32 *v) {                                                      \
+        u32 place[LANES];                                                                        \
+        MufuRows rows;                                                                           \
+        SIM_VECTORIZE for (u32 l = 0; l < LANES; l++) place[l] = mufu_##op##_row(v[l]);          \
+        mufu_fetch(&rows, mufu_##op##_rows, place);                                              \
+        SIM_VECTORIZE for (u32 l = 0; l < LANES; l++) v[l] = mufu_##op(v[l], mufu_at(&rows, l)); \
+    }
+MUFU_LANES(ex2)
+MUFU_LANES(tanh)
+
+#define HALF_MUFU(name, op, widen, narrow)                                         \
+    static void name(Exec *x, const SimInsn *in, u32 mask) {                       \
+        Cell32 *d = exec_operand(x, in->dst);                                      \
+        const Cell32 *a = exec_operand(x, in->src[0]);                             \
+        f32 v[LANES];                                                              \
+        SIM_VECTORIZE for (u32 l = 0; l < LANES; l++) v[l] = widen(a[l] & 0xffff); \
+        op##_lanes(v);                                                             \
+        LANES_SET(mask, Cell32, d, narrow(v[l]));                                  \
+    }                                                                              \
+    static void name##_x2(Exec *x, const SimInsn *in, u32 mask) {                  \
+        Cell32 *d = exec_operand(x, in->dst);                                      \
+        const Cell32 *a = exec_operand(x, in->src[0]);                             \
+        f32 low[LANES], high[LANES];                                               \
+        SIM_VECTORIZE for (u32 l = 0; l < LANES; l++) {                            \
+            low[l] = widen(a[l] & 0xffff);                                         \
+            high[l] = widen(a[l] >> 16);                                           \
+        }                                                                          \
+        op##_lanes(low);                                                           \
+        op##_lanes(high);                                                          \
+        LANES_SET(mask, Cell32, d, narrow(low[l]) | narrow(high[l]) << 16);        \
+    }
+HALF_MUFU(ex2_f16, ex2, f16_to_f32, f16_truncated)
+HALF_MUFU(ex2_f16_ftz, ex2, f16_to_f32_ftz, f16_truncated_ftz)
+HALF_MUFU(ex2_bf16, ex2, bf16_to_f32, bf16_truncated)
+HALF_MUFU(tanh_f16, tanh, f16_to_f32, f16_truncated)
+HALF_MUFU(tanh_bf16, tanh, bf16_to_f32, bf16_truncated)
 
 EXEC_SELECT(ex2_half) {
     static const ExecFn f16[2][2] = {BOTH(ex2_f16), BOTH(ex2_f16_ftz)}, bf16[2] = BOTH(ex2_bf16);

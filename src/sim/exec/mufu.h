@@ -210,7 +210,8 @@ static inline f32 mufu_sin_of(f32 v, u32 quarters, u32 sign, MufuRow row) {
     f64 sum = mufu_constant(row) * 0x1p11 + mufu_linear(row, d) - mufu_quadratic(row, mufu_square(d));
     f32 sine = (f32)(mufu_truncate(sum) * 0x1p-37);
     u32 bits = bits_of_f32(sine) ^ sign ^ (quarters << 7 & 0x80000000);
-    return v - v == 0.0f ? f32_of_bits(bits) : mufu_nan();  // infinities have no sine
+    u32 none = 0u - (mufu_exponent(v) == 255);
+    return f32_of_bits((bits & ~none) | (NAN_BITS_F32 & none));
 }
 static inline u32 mufu_sin_row(f32 v) { return mufu_sin_place(mufu_quarters(v)) >> 17; }
 static inline f32 mufu_sin(f32 v, MufuRow row) { return mufu_sin_of(v, mufu_quarters(v), mufu_sign(v), row); }
