@@ -6,6 +6,7 @@
 #include "sim/exec/matrix.h"
 #include "sim/exec_testing.h"
 #include "sim/machine.h"
+#include "sim/matrix_cases.h"
 #include "sim/warp.h"
 
 static const ExecSelect *tables[2];
@@ -111,6 +112,126 @@ TEST(fragments_cover_their_matrices) {
     }
 }
 
+// --- against an H200 ------------------------------------------------------------------------------------------------
+enum { SELECTOR_REG = 250, LITERAL_REG = 251, MANY_REGS = 256 };
+static _Alignas(64) u32 many32[MANY_REGS][LANES];
+static _Alignas(64) u64 many64[64][LANES];
+
+typedef struct TensorCode {
+    TensorForm f;
+    SimInsn insn;
+    SimOperand list[MANY_REGS];
+    ExecFn fn;
+} TensorCode;
+
+// D in registers from 0 (wgmma: C too), then A, B, C.
+static bool tensor_select(const TensorCase *c, const ExecSelect *table, TensorCode *code) {
+    memset(code, 0, sizeof *code);
+    if (!tensor_form(c, &code->f)) return false;
+    const TensorForm *f = &code->f;
+    SimInsn *in = &code->insn;
+    u32 reg = 0;
+    testing_insn(&f->form, in);
+    for (u32 role = 0; role < (f->wgmma ? 2u : 4u); role++)
+        for (u32 r = 0; r < f->count[role]; r++, reg++)
+            code->list[in->list_count++] = f->width[role] == 2 ? r64_operand(reg) : r32_operand(reg);
+    u32 next = 0;
+    if (c->flags & A_IN_MEMORY) in->src[next++] = r64_operand(62);
+    if (f->wgmma) in->src[next++] = r64_operand(63), in->pred_src = 4;
+    if (f->sparse) in->src[next] = r32_operand(reg), code->list[in->list_count++] = r32_operand(SELECTOR_REG);
+    u32 literals = !f->wgmma || f->type[0] == TYPE_S32 ? 0
+                   : ptx_types[f->type[1]].bits != 16  ? 2
+                   : c->flags & A_IN_MEMORY            ? 4
+                                                       : 3;
+    for (u32 i = 0; i < literals; i++) code->list[in->list_count++] = r32_operand(LITERAL_REG + i);
+    code->fn = table[f->form.op](&(ExecShape){.form = &f->form}, in);
+    return code->fn != NULL;
+}
+
+static void tensor_set_literals(const TensorCase *c) {
+    u32 last = LITERAL_REG + (c->flags & A_IN_MEMORY ? 3 : 2);
+    for (u32 l = 0; l < LANES; l++) {
+        many32[SELECTOR_REG][l] = c->selector;
+        many32[LITERAL_REG][l] = c->flags & NEGATIVE_A ? (u32)-1 : 1;
+        many32[LITERAL_REG + 1][l] = 1;
+        many32[LITERAL_REG + 2][l] = (c->flags & ACROSS_A) != 0;
+        many32[last][l] = (c->flags & ACROSS_B) != 0;
+    }
+}
+
+// Warp `warp` of a unit.
+static void tensor_run(const TensorCode *code, const TensorUnit *u, u32 warp, Exec *x, u32 results[][TENSOR_THREADS]) {
+    const TensorForm *f = &code->f;
+    u32 row = 0, reg = f->wgmma ? 0 : f->count[0], first = warp * LANES;
+    for (u32 l = 0; l < LANES; l++) many64[62][l] = u->descriptor[0], many64[63][l] = u->descriptor[1];
+    for (u32 role = 1; role < 5; role++) {
+        if (f->wgmma && role == 1) reg = f->count[0];
+        u32 at = reg, count = role == 4 ? f->sparse : f->count[role];
+        if (f->wgmma && role == 3) at = 0;
+        for (u32 r = 0; r < count; r++, at++) {
+            u32 width = role == 4 ? 1 : f->width[role];
+            for (u32 l = 0; l < LANES; l++) {
+                many32[at][l] = u->rows[row][first + l];
+                if (width == 2) many64[at][l] = u->rows[row][l] | (u64)u->rows[row + 1][l] << 32;
+            }
+            row += width;
+        }
+        if (at > reg) reg = at;
+    }
+    code->fn(x, &code->insn, FULL_MASK);
+    for (u32 r = 0; r < f->count[0]; r++)
+        for (u32 l = 0; l < LANES; l++) {
+            u64 value = f->width[0] == 2 ? many64[r][l] : many32[r][l];
+            results[r * f->width[0]][first + l] = (u32)value;
+            if (f->width[0] == 2) results[2 * r + 1][first + l] = (u32)(value >> 32);
+        }
+}
+
+static u64 tensor_hash_of(const TensorCase *c, const TensorCode *code) {
+    static TensorUnit unit;
+    static u32 results[TENSOR_ROWS][TENSOR_THREADS];
+    SimProgram program = {.lists = (u32 *)code->list};
+    Grid grid = {.program = &program};
+    u32 preds[16] = {0};
+    u64 hash = 0;
+    tensor_set_literals(c);
+    for (u32 n = 0; n < TENSOR_UNITS; n++) {
+        tensor_unit(c, &code->f, n, &unit);
+        preds[4] = unit.adds ? FULL_MASK : 0;
+        for (u32 w = 0; w < code->f.threads / LANES; w++) {
+            Warp warp = {.index = w};
+            Exec x = {.base = {(u8 *)many32, (u8 *)many64},
+                      .pred = preds,
+                      .grid = &grid,
+                      .warp = &warp,
+                      .shared = (u8 *)unit.image,
+                      .shared_size = code->f.image};
+            tensor_run(code, &unit, w, &x, results);
+            assert_int_equal(x.fault.kind, FAULT_NONE);
+        }
+        hash = tensor_hash(hash, &code->f, results);
+    }
+    return hash;
+}
+
+TEST(sums_are_those_of_an_h200) {
+    u32 wrong = 0;
+    static TensorCode code;
+    for (u32 i = 0; i < WL_COUNT(matrix_cases); i++) {
+        const TensorCase *c = &matrix_cases[i];
+        for (u32 k = 0; k < table_count; k++) {
+            bool found = tensor_select(c, tables[k], &code);
+            u64 hash = found ? tensor_hash_of(c, &code) : 0;
+            if (found && hash == c->hash) continue;
+            print_error("%s %u %u: %s (%s) %llx\n", c->mnemonic, c->selector, c->flags,
+                        found ? "not what the GPU gave" : "not executable", k ? "v3" : "base",
+                        (unsigned long long)hash);
+            wrong++;
+        }
+    }
+    assert_int_equal(wrong, 0);
+}
+
 // vadd4.u32.u32.u32 d.b20, a.b3210, b.b0123, c and vadd.s32.s32.u32 d.h1, a.b2, b.h0, c
 TEST(video_selectors) {
     Module m = {0};
@@ -148,6 +269,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wmma_f16_multiplies),
         cmocka_unit_test(fragments_cover_their_matrices),
+        cmocka_unit_test(sums_are_those_of_an_h200),
         cmocka_unit_test(video_selectors),
     };
     return cmocka_run_group_tests(tests, find_tables, NULL);

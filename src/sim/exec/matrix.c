@@ -143,8 +143,8 @@ static void multiply_add(Exec *x, const SimInsn *in, u32 mask) {
 }
 
 // --- mma.m8n8k4 of f16: each quad pair (lanes 4q..4q+3 and 4q+16..4q+19) multiplies matrices of its own -------------
-// No tensor core does it any more: products are added in f32, each sum rounded, the accumulator last; one after the
-// other where the result is f32, in pairs where it is f16 (measured on an H200).
+// No tensor core does it any more: products are added in f32, each sum rounded; where the result is f32 one after the
+// other and the accumulator last, where it is f16 in pairs (measured on an H200).
 typedef struct Quad {
     f32 a[8][4], b[4][8], c[8][8];
 } Quad;
@@ -186,13 +186,10 @@ static void gather_quad(const Exec *x, const SimInsn *in, const SimOperand *regs
 static void multiply_quad(Quad *q, bool in_pairs) {
     for (u32 row = 0; row < 8; row++)
         for (u32 col = 0; col < 8; col++) {
-            f32 p[4], sum = 0;
+            f32 p[4], c = q->c[row][col], sum = 0;
             for (u32 k = 0; k < 4; k++) p[k] = q->a[row][k] * q->b[k][col];  // exact
-            if (in_pairs)
-                sum = (p[0] + p[1]) + (p[2] + p[3]);
-            else
-                for (u32 k = 0; k < 4; k++) sum += p[k];
-            q->c[row][col] = canonical_f32(sum + q->c[row][col]);
+            for (u32 k = 0; k < 4; k++) sum += p[k];
+            q->c[row][col] = canonical_f32(in_pairs ? (c + (p[0] + p[1])) + (p[2] + p[3]) : sum + c);
         }
 }
 
