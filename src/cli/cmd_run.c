@@ -18,7 +18,8 @@
 #include "cli/cli.h"
 #include "cuda/config.h"
 
-#define RUNTIME_LIBRARY "lib/libcudart.so.13"
+// What is preloaded: the library, and the names under which programs look for the driver API.
+static const char *const libraries[] = {"lib/libcudart.so.13", "lib/libcuda.so.1", "lib/libcuda.so"};
 
 typedef struct RunOptions {
     const char *on, *gpu, *gpus, *threads, *regex, *skip, *count, *output;
@@ -138,8 +139,24 @@ static void set(ConfigVariable variable, const char *value) {
         unsetenv(config_name(variable));
 }
 
-static void set_environment(const RunOptions *o, const char *output, const char *library, const char *gpu_dir) {
-    char run[32], preload[PATH_MAX * 2];
+// False, after a message: one is missing.
+static bool find_libraries(char *list, size_t size) {
+    size_t used = 0;
+    *list = 0;
+    for (size_t i = 0; i < WL_COUNT(libraries); i++) {
+        char path[PATH_MAX];
+        if (!cli_find_file(libraries[i], path, sizeof path))
+            return cli_fail(EXIT_TOOL, "%s is missing from this installation", libraries[i]), false;
+        int length = snprintf(list + used, size - used, "%s%s", i ? ":" : "", path);
+        if (length < 0 || (size_t)length >= size - used)
+            return cli_fail(EXIT_TOOL, "the path of this installation is too long"), false;
+        used += (size_t)length;
+    }
+    return true;
+}
+
+static void set_environment(const RunOptions *o, const char *output, const char *preloaded, const char *gpu_dir) {
+    char run[32], preload[PATH_MAX * 5];
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     snprintf(run, sizeof run, "%llu", (unsigned long long)now.tv_sec * 1000000000ull + (unsigned long long)now.tv_nsec);
@@ -163,7 +180,7 @@ static void set_environment(const RunOptions *o, const char *output, const char 
     set(CONFIG_QUIET, o->quiet ? "1" : NULL);
     set(CONFIG_PROGRESS, o->progress ? "1" : NULL);
     const char *others = getenv("LD_PRELOAD");
-    snprintf(preload, sizeof preload, "%s%s%s", library, others && *others ? ":" : "", others ? others : "");
+    snprintf(preload, sizeof preload, "%s%s%s", preloaded, others && *others ? ":" : "", others ? others : "");
     setenv("LD_PRELOAD", preload, 1);
 }
 
@@ -189,7 +206,7 @@ static int look_at_program(const char *path) {
     BinaryReport report;
     int code = EXIT_OK;
     bool known = binary_inspect_file(path, &report, &diag) == STATUS_OK;
-    if (known && (report.runtime == RUNTIME_STATIC_HIDDEN || report.runtime == RUNTIME_DRIVER))
+    if (known && report.runtime == RUNTIME_STATIC_HIDDEN)
         code = cli_fail(EXIT_TOOL, "%s cannot be run without a GPU: %s", path, report.remedy);
     diag_free(&diag);
     return code;
@@ -246,9 +263,8 @@ int cmd_run(int argc, char **argv) {
     if (code == EXIT_OK) code = check(&o);
     if (code != EXIT_OK) return code;
     if (first >= argc) return cli_fail(EXIT_USAGE, "run needs a program: warplens run [options] ./app [args...]");
-    char output[PATH_MAX], library[PATH_MAX], gpu_dir[PATH_MAX], program[PATH_MAX];
-    if (!cli_find_file(RUNTIME_LIBRARY, library, sizeof library))
-        return cli_fail(EXIT_TOOL, "%s is missing from this installation", RUNTIME_LIBRARY);
+    char output[PATH_MAX], preloaded[PATH_MAX * 3], gpu_dir[PATH_MAX], program[PATH_MAX];
+    if (!find_libraries(preloaded, sizeof preloaded)) return EXIT_TOOL;
     if (!cli_find_file("share/warplens/gpus", gpu_dir, sizeof gpu_dir))
         return cli_fail(EXIT_TOOL, "share/warplens/gpus is missing from this installation");
     if (!find_program(argv[first], program, sizeof program))
@@ -257,7 +273,7 @@ int cmd_run(int argc, char **argv) {
     Diag diag = {0};
     if ((code = check_models(&o, &diag)) != EXIT_OK) return code;
     if ((code = choose_output(&o, argv[first], output)) != EXIT_OK) return code;
-    set_environment(&o, output, library, gpu_dir);
+    set_environment(&o, output, preloaded, gpu_dir);
     code = start(argv + first);
     if (!o.quiet && access(output, R_OK) == 0)
         fprintf(stderr, "warplens: profile in %s; `warplens report %s` shows it\n", output, output);

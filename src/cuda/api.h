@@ -417,4 +417,26 @@ CUDA_API cudaError_t cudaGraphRetainUserObject(cudaGraph_t graph, cudaUserObject
                                                unsigned int flags);
 CUDA_API cudaError_t cudaGraphReleaseUserObject(cudaGraph_t graph, cudaUserObject_t object, unsigned int count);
 
+// driver/driver_table.c
+CUDA_API cudaError_t cudaGetDriverEntryPoint(const char *symbol, void **funcPtr, unsigned long long flags,
+                                             enum cudaDriverEntryPointQueryResult *driverStatus);
+CUDA_API cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **funcPtr, unsigned int cudaVersion,
+                                                      unsigned long long flags,
+                                                      enum cudaDriverEntryPointQueryResult *driverStatus);
+
+// driver/library.c; the options are enum cudaJitOption and enum cudaLibraryOption
+CUDA_API cudaError_t cudaLibraryLoadData(cudaLibrary_t *library, const void *code, const int *jitOptions,
+                                         void **jitOptionsValues, unsigned int numJitOptions, const int *libraryOptions,
+                                         void **libraryOptionValues, unsigned int numLibraryOptions);
+CUDA_API cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t *library, const char *fileName, const int *jitOptions,
+                                             void **jitOptionsValues, unsigned int numJitOptions,
+                                             const int *libraryOptions, void **libraryOptionValues,
+                                             unsigned int numLibraryOptions);
+CUDA_API cudaError_t cudaLibraryUnload(cudaLibrary_t library);
+CUDA_API cudaError_t cudaLibraryGetKernel(cudaKernel_t *pKernel, cudaLibrary_t library, const char *name);
+CUDA_API cudaError_t cudaLibraryGetGlobal(void **dptr, size_t *bytes, cudaLibrary_t library, const char *name);
+CUDA_API cudaError_t cudaLibraryGetManaged(void **dptr, size_t *bytes, cudaLibrary_t library, const char *name);
+CUDA_API cudaError_t cudaLibraryGetKernelCount(unsigned int *count, cudaLibrary_t lib);
+CUDA_API cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t *kernels, unsigned int numKernels, cudaLibrary_t lib);
+
 #endif

@@ -1,18 +1,27 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Writes docs/cuda-api.md from api.def:  src/cuda/api_document.sh >docs/cuda-api.md
+# Writes docs/cuda-api.md from api.def and driver/driver.def:  bash src/cuda/api_document.sh >docs/cuda-api.md
 set -eu
 cd "$(dirname "$0")"
 names() { sed -n "s/^API_$1(\\([A-Za-z0-9_]*\\).*/\\1/p" api.def; }
 count() { names "$1" | wc -l; }
 list() { names "$1" | sed 's/.*/- `&`/'; }
+driver_names() { sed -n "s/^DRIVER_$1(\\([A-Za-z0-9_]*\\).*/\\1/p" driver/driver.def; }
+driver_count() { driver_names "$1" | wc -l; }
+driver_list() { driver_names "$1" | sed 's/.*/`&`/' | paste -sd' ' | fold -s -w 120 | sed 's/ *$//'; }
 
 cat <<END
-# The CUDA runtime API on the simulator
+# The CUDA API on the simulator
 
-This page is generated from \`src/cuda/api.def\` by \`src/cuda/api_document.sh\`. Warplens's \`libcudart.so.13\` exports every
-function that CUDA 13.0's exports: $(count DONE) are implemented, $(count SAME) are per-thread default stream variants of these,
-and $(count STUB) are not implemented. The latter return \`cudaErrorNotSupported\` and are named once on stderr.
+This page is generated from \`src/cuda/api.def\` and \`src/cuda/driver/driver.def\` by \`src/cuda/api_document.sh\`.
+
+**Runtime API.** Warplens's \`libcudart.so.13\` exports every function that CUDA 13.0's exports: $(count DONE) are implemented,
+$(count SAME) are per-thread default stream variants of these, and $(count STUB) are not implemented. The latter return
+\`cudaErrorNotSupported\` and are named once on stderr.
+
+**Driver API.** Our \`libcuda.so.1\` has every function that CUDA 13.0's has, in all its versions: $(driver_count DONE) are implemented,
+$(driver_count SAME) are other names of these, and $(driver_count STUB) are not implemented, among them the first versions from before
+CUDA 3.2, whose addresses have 32 bits. The latter return \`CUDA_ERROR_NOT_SUPPORTED\` and are named once on stderr.
 
 ## How it behaves
 
@@ -39,6 +48,26 @@ and $(count STUB) are not implemented. The latter return \`cudaErrorNotSupported
   \`cudaErrorInitializationError\`, as with CUDA.
 - **Mipmapped textures** sample their first level. Views that change a texture's format are not taken into account.
 
+## The driver API
+
+Both APIs share one implementation and one context, so a stream, event, array, graph, kernel or module made in one can be
+used in the other. Programs reach it by linking with \`-lcuda\`, by \`dlopen\` and \`dlsym\`, by \`cuGetProcAddress\` and by
+\`cudaGetDriverEntryPoint\`.
+
+- **Contexts** have a device, flags and a life; memory, limits and faults belong to the device. What was made through the
+  driver API while a context other than the primary one was current ends with that context.
+- **Modules** come from PTX, given as text, in a fat binary or in a file. A cubin is \`CUDA_ERROR_NO_BINARY_FOR_GPU\`. The PTX is
+  checked when it is loaded; an instruction that the simulator has not is an error of the kernels that use it, at their first
+  use. Messages go to the log buffers of the options too. \`cuLinkComplete\` gives PTX.
+- **One function, many handles.** \`CUfunction\`, \`CUkernel\`, \`cudaFunction_t\` and \`cudaKernel_t\` are the same thing, and so are a
+  library and its module.
+- **Waiting for a value in memory** (\`cuStreamWaitValue32\`) works when the value is there already: work runs when it is
+  submitted, so what comes later cannot be waited for.
+- **Errors** are those that an H200 gives (recorded in \`tests/cuda/h200_driver.txt\`). A handle that is none gives an error;
+  NVIDIA's driver follows it and may crash.
+- **Other processes and other APIs**: IPC handles, external memory and semaphores, EGL, OpenGL, VDPAU, green contexts,
+  multicast objects, coredumps, checkpoints, texture references and export tables are not there.
+
 ## Not implemented
 
 $(list STUB)
@@ -50,4 +79,16 @@ $(list DONE)
 ## Per-thread default stream variants
 
 $(list SAME)
+
+## Driver API: not implemented
+
+$(driver_list STUB)
+
+## Driver API: implemented
+
+$(driver_list DONE)
+
+## Driver API: other names of these
+
+$(driver_list SAME)
 END

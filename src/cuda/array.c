@@ -34,7 +34,7 @@ static size_t at_least_one(size_t n) { return n ? n : 1; }
 static cudaError_t check_shape(struct cudaExtent e, unsigned flags) {
     const unsigned known = cudaArrayLayered | cudaArraySurfaceLoadStore | cudaArrayCubemap | cudaArrayTextureGather;
     if (!e.width || flags & ~known) return cudaErrorInvalidValue;
-    if (e.width > 1u << 20 || e.height > 1u << 20 || e.depth > 1u << 16) return cudaErrorInvalidValue;
+    if (e.width > 1u << 17 || e.height > 1u << 16 || e.depth > 1u << 16) return cudaErrorInvalidValue;
     if (flags & cudaArrayLayered && !e.depth) return cudaErrorInvalidValue;
     if (flags & cudaArrayCubemap && (e.width != e.height || e.depth % 6 || !e.depth)) return cudaErrorInvalidValue;
     return cudaSuccess;

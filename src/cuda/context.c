@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cuda/driver/device_context.h"
 #include "cuda/filter.h"
 #include "cuda/memory.h"
 #include "cuda/progress.h"
@@ -224,14 +225,17 @@ cudaError_t cuda_enter(CudaContext **out, CudaNeed need) {
     if (need == NEED_NOTHING) return cudaSuccess;
     if (c->state == CUDA_IDLE) start(c);
     cudaError_t error = state_error(c);
+    if (error == cudaSuccess && need >= NEED_HEALTHY && !thread.driver_depth) error = context_bind(c);
     if (error == cudaSuccess && need >= NEED_HEALTHY) error = cuda_device(c)->sticky;
     if (error == cudaSuccess && need == NEED_UNCAPTURED) error = stream_check_uncaptured(c);
     return error;
 }
 
 cudaError_t cuda_leave(CudaContext *c, cudaError_t error) {
-    if (error != cudaSuccess && error != cudaErrorNotReady) thread.last_error = error;
-    thread.per_thread_default = false;
+    if (thread.driver_depth == 0) {
+        if (error != cudaSuccess && error != cudaErrorNotReady) thread.last_error = error;
+        thread.per_thread_default = false;
+    }
     pthread_mutex_unlock(&c->lock);
     return error;
 }
@@ -259,11 +263,14 @@ int cuda_switch_device(int device) {
 
 void cuda_call_host(CudaContext *c, cudaHostFn_t fn, void *data) {
     bool per_thread = thread.per_thread_default;
+    u32 depth = thread.driver_depth;
     thread.per_thread_default = false;
+    thread.driver_depth = 0;
     pthread_mutex_unlock(&c->lock);
     fn(data);
     pthread_mutex_lock(&c->lock);
     thread.per_thread_default = per_thread;
+    thread.driver_depth = depth;
 }
 
 cudaError_t cuda_not_implemented(const char *name, unsigned char *told) {

@@ -42,6 +42,7 @@ typedef struct CudaDevice {
     CudaPool *default_pool, *current_pool;
     CudaStream *default_stream;                                            // the legacy one
     u64 graph_used, graph_used_high, graph_reserved, graph_reserved_high;  // bytes of graph allocations
+    struct CudaCtx *primary;                                               // NULL until something asks for it
 } CudaDevice;
 
 typedef enum CudaState { CUDA_IDLE, CUDA_RUNNING, CUDA_FAILED, CUDA_FORKED, CUDA_CLOSED } CudaState;
@@ -59,15 +60,19 @@ typedef struct CudaContext {
     void *profile;  // what host.open_profile gave
     CudaDevice *devices;
     ObjectTable objects;
-    Map functions;     // host address -> CudaFunction *
-    Map symbols;       // host address (managed: also the address of the storage) -> CudaSymbol *
-    Map pool_of;       // address of a pool allocation -> CudaPool *
-    Map conditions;    // cudaGraphConditionalHandle -> CudaCondition *
-    Map graph_memory;  // address of a graph allocation -> 1 live, 0 freed
-    Map host_flags;    // address of host memory -> flags it was made with
-    Map texture_info;  // texture or surface handle -> TextureInfo *
+    Map functions;                       // host address -> CudaFunction *
+    Map symbols;                         // host address (managed: also the address of the storage) -> CudaSymbol *
+    Map pool_of;                         // address of a pool allocation -> CudaPool *
+    Map conditions;                      // cudaGraphConditionalHandle -> CudaCondition *
+    Map graph_memory;                    // address of a graph allocation -> 1 live, 0 freed
+    Map host_flags;                      // address of host memory -> flags it was made with
+    Map texture_info;                    // texture or surface handle -> TextureInfo *
+    struct JitMemory *jit;               // driver/jit.c; NULL until there is something to remember
+    struct CudaVirtual *virtual_memory;  // driver/virtual_memory.c; NULL until it is used
+    Map owned;                           // what ends with a context of the driver API (driver/device_context.h)
     Vec(CudaModule *) modules;
-    u64 next_stream_id, last_event_ns, next_capture_id, next_condition;
+    Vec(CudaFunction *) retired;  // of unloaded modules
+    u64 next_stream_id, last_event_ns, next_capture_id, next_condition, next_context_id;
     struct CudaExec *running_exec;    // device graph whose nodes run now
     struct ExecList *fired, *tailed;  // what its kernels launched: to run after the kernel, after the graph
     u64 matched_launches;             // that the kernel filter let pass
@@ -89,8 +94,11 @@ typedef struct CudaThread {
         cudaStream_t stream;
     } pushed[16];  // __cudaPushCallConfiguration
     u32 pushed_count;
-    bool per_thread_default;  // the call under way came through a _ptsz entry point: stream 0 is the thread's own
-    CudaStream *streams[64];  // cudaStreamPerThread by device, made at first use
+    bool per_thread_default;       // the call under way came through a _ptsz entry point: stream 0 is the thread's own
+    CudaStream *streams[64];       // cudaStreamPerThread by device, made at first use
+    struct CudaCtx *contexts[64];  // the driver API's stack of contexts; the last one is current
+    u32 context_count;
+    u32 driver_depth;  // driver functions under way
 } CudaThread;
 
 // What a call needs before it may go on.
@@ -104,7 +112,8 @@ typedef enum CudaNeed {
 CudaThread *cuda_thread(void);
 // Takes the lock and prepares what `need` asks for. cuda_leave must follow in any case.
 cudaError_t cuda_enter(CudaContext **context, CudaNeed need);
-// Gives the lock back and notes the error for cudaGetLastError; returns it. cudaErrorNotReady is not noted.
+// Gives the lock back and notes the error for cudaGetLastError; returns it. cudaErrorNotReady is not noted, nor is
+// anything inside a driver function.
 cudaError_t cuda_leave(CudaContext *context, cudaError_t error);
 
 // The body of nearly every API function: enter, evaluate `expression` (which sees the context as `c`) unless entering

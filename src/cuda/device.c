@@ -5,12 +5,12 @@
 #include <strings.h>
 
 #include "cuda/api.h"
+#include "cuda/driver/device_context.h"
 #include "cuda/memory.h"
 #include "cuda/module.h"
 #include "cuda/runtime_hooks.h"
 #include "cuda/stream.h"
 
-#define DRIVER_VERSION 13000  // CUDA 13.0
 #define RUNTIME_VERSION 13000
 
 static bool valid(const CudaContext *c, int device) { return device >= 0 && (u32)device < c->config.devices; }
@@ -27,8 +27,7 @@ CUDA_API cudaError_t cudaGetDeviceCount(int *count) { CUDA_RETURN(c, NEED_DEVICE
 
 static cudaError_t set_device(CudaContext *c, int device) {
     if (!valid(c, device)) return cudaErrorInvalidDevice;
-    cuda_thread()->device = device;
-    return cudaSuccess;
+    return context_use_device(c, device);
 }
 
 CUDA_API cudaError_t cudaSetDevice(int device) { CUDA_RETURN(c, NEED_DEVICE, set_device(c, device)); }
@@ -106,6 +105,7 @@ static cudaError_t reset(CudaContext *c) {
     device_defaults(d);
     for (u32 peer = 0; peer < c->config.devices; peer++) sim_set_peer(c->sim, (u32)cuda_thread()->device, peer, false);
     modules_reset(c);
+    context_reset_primary(c, cuda_thread()->device);
     cuda_thread()->last_error = cudaSuccess;
     return error;
 }

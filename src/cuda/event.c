@@ -50,6 +50,7 @@ static cudaError_t record(CudaContext *c, cudaEvent_t handle, cudaStream_t strea
     CudaStream *stream = stream_find(c, stream_handle);
     if (!event || !stream || event->device != stream->device) return cudaErrorInvalidResourceHandle;
     if (flags & ~(unsigned)cudaEventRecordExternal) return cudaErrorInvalidValue;
+    if (!stream->capture && flags & cudaEventRecordExternal) return cudaErrorIllegalState;
     if (!stream->capture || flags & cudaEventRecordExternal) {
         CudaWork work = {.type = cudaGraphNodeTypeEventRecord, .event = handle};
         return work_submit(c, stream_handle, &work);

@@ -151,7 +151,7 @@ static cudaError_t get_kernel(CudaContext *c, cudaGraphNode_t handle, struct cud
     if (!node->arguments) node->arguments = mem_zero(kernel->info.param_count + 1, sizeof(void *));
     if (!node->arguments) return cudaErrorMemoryAllocation;
     for (u32 i = 0; i < kernel->info.param_count; i++) node->arguments[i] = l->params + kernel->info.params[i].offset;
-    *to = (struct cudaKernelNodeParams){.func = (void *)(uintptr_t)l->function->host,
+    *to = (struct cudaKernelNodeParams){.func = l->function->host ? (void *)(uintptr_t)l->function->host : l->function,
                                         .gridDim = l->grid,
                                         .blockDim = l->block,
                                         .sharedMemBytes = l->shared,

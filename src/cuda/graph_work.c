@@ -10,10 +10,10 @@ CudaNode *node_find(CudaContext *c, cudaGraphNode_t handle) { return object_get(
 
 cudaError_t make_kernel(CudaContext *c, const struct cudaKernelNodeParams *p, CudaWork *work) {
     *work = (CudaWork){.type = cudaGraphNodeTypeKernel};
-    if (!p || !p->func || p->extra) return cudaErrorInvalidValue;
+    if (!p || !p->func) return cudaErrorInvalidValue;
     work->launch = (CudaLaunch){.grid = p->gridDim, .block = p->blockDim, .shared = p->sharedMemBytes};
     cudaError_t error = function_find(c, p->func, &work->launch.function);
-    return error == cudaSuccess ? launch_prepare(c, &work->launch, p->kernelParams) : error;
+    return error == cudaSuccess ? launch_prepare(c, &work->launch, p->kernelParams, p->extra) : error;
 }
 
 cudaError_t make_copy(const struct cudaMemcpy3DParms *p, CudaWork *work) {

@@ -10,13 +10,17 @@
 #include "cuda/progress.h"
 #include "cuda/stream.h"
 
-// The runtime reference documents these; driver 580 in fact gives cudaErrorInvalidValue for all of them
-// (tests/cuda/h200_errors.txt). Programs are written against the reference.
+// The runtime reference documents these; driver 580 in fact gives cudaErrorInvalidValue for all of them, through both
+// APIs (tests/cuda/h200_errors.txt, h200_driver.txt). Programs are written against the reference.
 enum {
     ERROR_CONFIGURATION = cudaErrorInvalidConfiguration,  // a size that no kernel can have
     ERROR_RESOURCES = cudaErrorLaunchOutOfResources,      // too many threads for this kernel
     ERROR_SHARED = cudaErrorInvalidValue,                 // too much shared memory
 };
+
+static cudaError_t out_of_resources(void) {
+    return cuda_thread()->driver_depth ? cudaErrorInvalidValue : (cudaError_t)ERROR_RESOURCES;
+}
 
 static bool sizes_possible(const CudaContext *c, const CudaLaunch *l) {
     u64 limit = cuda_gpu(c)->max_threads_per_cta;
@@ -57,17 +61,47 @@ static cudaError_t check_cooperative(const CudaContext *c, const CudaLaunch *l, 
 static cudaError_t check_sizes(const CudaContext *c, const CudaLaunch *l, const SimKernelInfo *info) {
     if (!sizes_possible(c, l)) return (cudaError_t)ERROR_CONFIGURATION;
     u32 threads = l->block.x * l->block.y * l->block.z;
-    if (info->max_threads && threads > info->max_threads) return (cudaError_t)ERROR_RESOURCES;
+    if (info->max_threads && threads > info->max_threads) return out_of_resources();
     const u32 *fixed = info->required_threads;
     if (fixed[0] && (l->block.x != fixed[0] || l->block.y != fixed[1] || l->block.z != fixed[2]))
         return (cudaError_t)ERROR_CONFIGURATION;
     if (l->shared > max_shared(c, l->function, info)) return (cudaError_t)ERROR_SHARED;
-    if (!sim_occupancy(cuda_gpu(c), info, threads, l->shared)) return (cudaError_t)ERROR_RESOURCES;
+    if (!sim_occupancy(cuda_gpu(c), info, threads, l->shared)) return out_of_resources();
     cudaError_t error = check_cluster(c, l, info);
     return error == cudaSuccess ? check_cooperative(c, l, info) : error;
 }
 
-cudaError_t launch_prepare(CudaContext *c, CudaLaunch *l, void **args) {
+enum { EXTRA_END, EXTRA_BUFFER, EXTRA_SIZE };  // CU_LAUNCH_PARAM_...: keys of `extra`, each but the end with a value
+
+// The arguments packed into one buffer.
+static cudaError_t copy_packed(CudaLaunch *l, void **extra) {
+    const void *buffer = NULL;
+    const size_t *size = NULL;
+    for (; (uintptr_t)*extra != EXTRA_END; extra += 2) {
+        if ((uintptr_t)extra[0] == EXTRA_BUFFER)
+            buffer = extra[1];
+        else if ((uintptr_t)extra[0] == EXTRA_SIZE)
+            size = extra[1];
+        else
+            return cudaErrorInvalidValue;
+    }
+    if (size && *size > l->param_bytes) return cudaErrorLaunchOutOfResources;
+    if (!l->param_bytes) return cudaSuccess;
+    if (!buffer || !size) return cudaErrorInvalidValue;
+    memcpy(l->params, buffer, *size);  // the rest is zero
+    return cudaSuccess;
+}
+
+static cudaError_t copy_each(CudaLaunch *l, const SimKernelInfo *info, void **args) {
+    if (info->param_count && !args) return cudaErrorInvalidValue;
+    for (u32 i = 0; i < info->param_count; i++) {
+        if (!args[i]) return cudaErrorInvalidValue;
+        memcpy(l->params + info->params[i].offset, args[i], info->params[i].size);
+    }
+    return cudaSuccess;
+}
+
+cudaError_t launch_prepare(CudaContext *c, CudaLaunch *l, void **args, void **extra) {
     CudaKernel *kernel;
     const int *cluster = l->function->cluster_required;
     if (!l->cluster.x && cluster[0])
@@ -76,16 +110,12 @@ cudaError_t launch_prepare(CudaContext *c, CudaLaunch *l, void **args) {
     if (error == cudaSuccess) error = check_sizes(c, l, &kernel->info);
     if (error != cudaSuccess) return error;
     const SimKernelInfo *info = &kernel->info;
+    if (args && extra) return cudaErrorInvalidValue;
     l->device = cuda_thread()->device;
-    if (info->param_count && !args) return cudaErrorInvalidValue;
     l->param_bytes = info->param_bytes;
     l->params = mem_zero(1, info->param_bytes + 1);
     if (!l->params) return cudaErrorMemoryAllocation;
-    for (u32 i = 0; i < info->param_count; i++) {
-        if (!args[i]) return cudaErrorInvalidValue;
-        memcpy(l->params + info->params[i].offset, args[i], info->params[i].size);
-    }
-    return cudaSuccess;
+    return extra ? copy_packed(l, extra) : copy_each(l, info, args);
 }
 
 // A fault stays with the device: the launch itself succeeded, as it would on a GPU, where it runs later.
@@ -139,17 +169,22 @@ cudaError_t launch_run(CudaContext *c, CudaStream *stream, const CudaLaunch *l) 
     return error;
 }
 
-static cudaError_t launch(CudaContext *c, const void *func, CudaLaunch l, void **args, cudaStream_t handle) {
+cudaError_t launch_function(CudaContext *c, const void *func, CudaLaunch l, void **args, void **extra,
+                            cudaStream_t handle) {
     CudaWork work = {.type = cudaGraphNodeTypeKernel};
     CudaStream *stream = stream_find(c, handle);
     if (!func) return cudaErrorInvalidDeviceFunction;
     if (!stream || stream->device != cuda_thread()->device) return cudaErrorInvalidResourceHandle;
     cudaError_t error = function_find(c, func, &l.function);
-    if (error == cudaSuccess) error = launch_prepare(c, &l, args);
+    if (error == cudaSuccess) error = launch_prepare(c, &l, args, extra);
     work.launch = l;
     if (error == cudaSuccess) return work_submit(c, handle, &work);
     work_release(c, &work);
     return error;
+}
+
+static cudaError_t launch(CudaContext *c, const void *func, CudaLaunch l, void **args, cudaStream_t stream) {
+    return launch_function(c, func, l, args, NULL, stream);
 }
 
 static CudaLaunch shape(dim3 grid, dim3 block, size_t shared, bool cooperative) {
@@ -169,7 +204,8 @@ CUDA_API cudaError_t cudaLaunchCooperativeKernel(const void *func, dim3 gridDim,
 
 // Attributes that change which work is done are obeyed. The rest (priorities, cache windows, programmatic dependent
 // launch) only let a GPU overlap or place work, which has no effect on a simulator that runs in order.
-static cudaError_t launch_config(CudaContext *c, const cudaLaunchConfig_t *config, const void *func, void **args) {
+cudaError_t launch_configured(CudaContext *c, const cudaLaunchConfig_t *config, const void *func, void **args,
+                              void **extra) {
     if (!config || (config->numAttrs && !config->attrs)) return cudaErrorInvalidValue;
     CudaLaunch l = shape(config->gridDim, config->blockDim, config->dynamicSmemBytes, false);
     for (unsigned i = 0; i < config->numAttrs; i++) {
@@ -179,7 +215,7 @@ static cudaError_t launch_config(CudaContext *c, const cudaLaunchConfig_t *confi
         l.cluster = a->val.clusterDim;
         if (!l.cluster.x || !l.cluster.y || !l.cluster.z) return cudaErrorInvalidClusterSize;
     }
-    cudaError_t error = launch(c, func, l, args, config->stream);
+    cudaError_t error = launch_function(c, func, l, args, extra, config->stream);
     for (unsigned i = 0; i < config->numAttrs && error == cudaSuccess; i++) {
         const cudaLaunchAttribute *a = &config->attrs[i];
         if (a->id == cudaLaunchAttributeLaunchCompletionEvent)
@@ -190,7 +226,7 @@ static cudaError_t launch_config(CudaContext *c, const cudaLaunchConfig_t *confi
 }
 
 CUDA_API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *func, void **args) {
-    CUDA_RETURN(c, NEED_HEALTHY, launch_config(c, config, func, args));
+    CUDA_RETURN(c, NEED_HEALTHY, launch_configured(c, config, func, args, NULL));
 }
 
 // --- what nvcc makes of kernel<<<grid, block, shared, stream>>>(...) ---

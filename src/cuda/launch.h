@@ -6,8 +6,14 @@
 #include "cuda/work.h"
 
 // Copies the arguments into a parameter block and checks the configuration. `launch` has function, grid, block,
-// cluster, shared and cooperative; params are filled in (owned by it) also when an error comes back.
-cudaError_t launch_prepare(CudaContext *c, CudaLaunch *launch, void **args);
+// cluster, shared and cooperative; params are filled in (owned by it) also when an error comes back. The arguments are
+// either `args`, a pointer to each, or `extra`, the driver API's list with one packed buffer.
+cudaError_t launch_prepare(CudaContext *c, CudaLaunch *launch, void **args, void **extra);
+// Prepares and submits it; `func` is whatever stands for a function, `launch.function` is filled in.
+cudaError_t launch_function(CudaContext *c, const void *func, CudaLaunch launch, void **args, void **extra,
+                            cudaStream_t stream);
+cudaError_t launch_configured(CudaContext *c, const cudaLaunchConfig_t *config, const void *func, void **args,
+                              void **extra);
 cudaError_t launch_run(CudaContext *c, CudaStream *stream, const CudaLaunch *launch);
 
 #endif

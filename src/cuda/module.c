@@ -17,7 +17,9 @@ typedef struct Instance {  // of a module on one device
 } Instance;
 
 struct CudaModule {
-    void *wrapper;        // what __cudaRegisterFatBinary was given
+    void *wrapper;      // what __cudaRegisterFatBinary was given; NULL: the program loaded the module itself
+    BinaryImage image;  // then: what it loaded
+    bool library;
     Instance *instances;  // config.devices of them, made at first use
     Vec(CudaFunction *) functions;
     Vec(CudaSymbol *) symbols;
@@ -75,19 +77,16 @@ static cudaError_t place_managed(CudaContext *c, CudaModule *module, Instance *i
     return cudaSuccess;
 }
 
-static cudaError_t load(CudaContext *c, CudaModule *module, Instance *instance) {
-    BinaryImage image;
-    Diag diag = {0};
-    Status status = binary_ptx_from_wrapper(module->wrapper, (u32)cuda_gpu(c)->sm_version, &image, &diag);
-    cudaError_t error = load_error(status);
-    if (status == STATUS_OK) {
-        error = load_ptx(c, instance, &image, (u32)cuda_thread()->device, &diag);
-        binary_image_free(&image);
-    }
-    if (error == cudaSuccess) error = place_managed(c, module, instance);
-    if (error != cudaSuccess || diag.errors) cuda_message_diag(c, &diag);
-    diag_free(&diag);
-    return error;
+static cudaError_t load(CudaContext *c, CudaModule *module, Instance *instance, Diag *diag) {
+    BinaryImage registered = {0};
+    Status status = STATUS_OK;
+    if (module->wrapper)
+        status = binary_ptx_from_wrapper(module->wrapper, (u32)cuda_gpu(c)->sm_version, &registered, diag);
+    if (status != STATUS_OK) return load_error(status);
+    const BinaryImage *image = module->wrapper ? &registered : &module->image;
+    cudaError_t error = load_ptx(c, instance, image, (u32)cuda_thread()->device, diag);
+    binary_image_free(&registered);
+    return error == cudaSuccess ? place_managed(c, module, instance) : error;
 }
 
 // The module on the current device. What goes wrong is told once and comes back every time.
@@ -95,10 +94,12 @@ static cudaError_t module_instance(CudaContext *c, CudaModule *module, Instance 
     if (!module->instances) module->instances = mem_zero(c->config.devices, sizeof *module->instances);
     if (!module->instances) return cudaErrorMemoryAllocation;
     Instance *instance = *out = &module->instances[cuda_thread()->device];
-    if (!instance->tried) {
-        instance->tried = true;
-        instance->error = load(c, module, instance);
-    }
+    if (instance->tried) return instance->error;
+    Diag diag = {0};
+    instance->tried = true;
+    instance->error = load(c, module, instance, &diag);
+    if (instance->error != cudaSuccess || diag.errors) cuda_message_diag(c, &diag);
+    diag_free(&diag);
     return instance->error;
 }
 
@@ -126,6 +127,7 @@ static cudaError_t prepare(CudaContext *c, CudaFunction *f, CudaKernel *kernel) 
 }
 
 cudaError_t function_prepare(CudaContext *c, CudaFunction *f, CudaKernel **out) {
+    if (!f->module) return cudaErrorInvalidDeviceFunction;  // its module was unloaded; a graph may still have it
     if (!f->devices) f->devices = mem_zero(c->config.devices, sizeof *f->devices);
     if (!f->devices) return cudaErrorMemoryAllocation;
     CudaKernel *kernel = *out = &f->devices[cuda_thread()->device];
@@ -173,6 +175,13 @@ CUDA_API cudaError_t cudaGetSymbolSize(size_t *size, const void *symbol) {
 
 static char *copy_name(const char *name) { return mem_copy_str((Str){name, strlen(name)}); }
 
+static CudaModule *module_new(CudaContext *c) {
+    CudaModule *module = object_new(&c->objects, OBJECT_MODULE, sizeof *module);
+    if (!module || vec_push(&c->modules, module) == STATUS_OK) return module;
+    object_delete(&c->objects, module);
+    return NULL;
+}
+
 // The handle is the module; programs only hand it back.
 static CudaModule *module_of(CudaContext *c, void **handle) {
     for (u32 i = c->modules.len; i-- > 0;)
@@ -183,25 +192,23 @@ static CudaModule *module_of(CudaContext *c, void **handle) {
 CUDA_API void **__cudaRegisterFatBinary(void *fatCubin) {
     CudaContext *c;
     (void)cuda_enter(&c, NEED_NOTHING);
-    CudaModule *module = mem_zero(1, sizeof *module);
+    CudaModule *module = module_new(c);
     if (module) module->wrapper = fatCubin;
-    if (module && vec_push(&c->modules, module) != STATUS_OK) {
-        mem_free(module);
-        module = NULL;
-    }
     (void)cuda_leave(c, cudaSuccess);
     return (void **)module;
 }
 
 CUDA_API void __cudaRegisterFatBinaryEnd(void **fatCubinHandle) { (void)fatCubinHandle; }
 
-static void add_function(CudaContext *c, CudaModule *module, const char *host, const char *name) {
+// NULL: no memory.
+static CudaFunction *add_function(CudaContext *c, CudaModule *module, const char *host, const char *name) {
     CudaFunction *f = object_new(&c->objects, OBJECT_FUNCTION, sizeof *f);
     char *copy = f ? copy_name(name) : NULL;
-    if (!copy) return;
+    if (!copy) return NULL;
     *f = (CudaFunction){.module = module, .host = host, .name = copy, .max_dynamic_shared = -1, .carveout = -1};
-    if (vec_push(&module->functions, f) == STATUS_OK)
-        (void)!map_put(&c->functions, (u64)(uintptr_t)host, (u64)(uintptr_t)f);
+    if (vec_push(&module->functions, f) != STATUS_OK) return NULL;
+    if (host) (void)!map_put(&c->functions, (u64)(uintptr_t)host, (u64)(uintptr_t)f);
+    return f;
 }
 
 CUDA_API void __cudaRegisterFunction(void **fatCubinHandle, const char *hostFun, char *deviceFun,
@@ -211,7 +218,7 @@ CUDA_API void __cudaRegisterFunction(void **fatCubinHandle, const char *hostFun,
     CudaContext *c;
     (void)cuda_enter(&c, NEED_NOTHING);
     CudaModule *module = module_of(c, fatCubinHandle);
-    if (module) add_function(c, module, hostFun, deviceName);
+    if (module) (void)add_function(c, module, hostFun, deviceName);
     (void)cuda_leave(c, cudaSuccess);
 }
 
@@ -262,14 +269,19 @@ CUDA_API char __cudaInitModule(void **fatCubinHandle) {
     return (char)(cuda_leave(c, error) == cudaSuccess);
 }
 
+// Graphs may still point to it: it stays, without a module.
+static void retire(CudaContext *c, CudaFunction *f) {
+    if (f->host) map_remove(&c->functions, (u64)(uintptr_t)f->host);
+    mem_free(f->name);
+    mem_free(f->devices);
+    mem_free(f->legacy);
+    *f = (CudaFunction){0};
+    object_retire(&c->objects, f);
+    (void)!vec_push(&c->retired, f);
+}
+
 static void module_forget(CudaContext *c, CudaModule *module) {
-    for (u32 i = 0; i < module->functions.len; i++) {
-        CudaFunction *f = module->functions.data[i];
-        map_remove(&c->functions, (u64)(uintptr_t)f->host);
-        mem_free(f->name);
-        mem_free(f->devices);
-        object_delete(&c->objects, f);
-    }
+    for (u32 i = 0; i < module->functions.len; i++) retire(c, module->functions.data[i]);
     for (u32 i = 0; i < module->symbols.len; i++) {
         map_remove(&c->symbols, (u64)(uintptr_t)module->symbols.data[i]->host);
         mem_free(module->symbols.data[i]->name);
@@ -279,7 +291,10 @@ static void module_forget(CudaContext *c, CudaModule *module) {
     vec_free(&module->symbols);
     for (u32 i = 0; module->instances && i < c->config.devices; i++) map_free(&module->instances[i].registers);
     mem_free(module->instances);
-    mem_free(module);
+    binary_image_free(&module->image);
+    for (u32 i = 0; i < c->modules.len; i++)
+        if (c->modules.data[i] == module) c->modules.data[i--] = c->modules.data[--c->modules.len];
+    object_delete(&c->objects, module);
 }
 
 // At exit, or when a plug-in is unloaded. Its code may be gone afterwards, so nothing of it is kept. The simulator's
@@ -287,12 +302,8 @@ static void module_forget(CudaContext *c, CudaModule *module) {
 CUDA_API void __cudaUnregisterFatBinary(void **fatCubinHandle) {
     CudaContext *c;
     (void)cuda_enter(&c, NEED_NOTHING);
-    for (u32 i = 0; i < c->modules.len; i++) {
-        if ((void **)c->modules.data[i] != fatCubinHandle) continue;
-        module_forget(c, c->modules.data[i]);
-        c->modules.data[i] = c->modules.data[--c->modules.len];
-        break;
-    }
+    CudaModule *module = module_of(c, fatCubinHandle);
+    if (module) module_forget(c, module);
     (void)cuda_leave(c, cudaSuccess);
 }
 
@@ -309,4 +320,82 @@ void modules_reset(CudaContext *c) {
             if (f->devices) f->devices[cuda_thread()->device] = (CudaKernel){0};
         }
     }
+}
+
+// --- modules that the program loads itself ---
+
+CudaModule *module_find(CudaContext *c, const void *handle) { return object_get(&c->objects, handle, OBJECT_MODULE); }
+
+cudaError_t module_load(CudaContext *c, BinaryImage *image, bool library, Diag *diag, CudaModule **out) {
+    CudaModule *module = module_new(c);
+    if (!module) {
+        binary_image_free(image);
+        return cudaErrorMemoryAllocation;
+    }
+    module->image = *image;
+    module->library = library;
+    *image = (BinaryImage){0};
+    module->instances = mem_zero(c->config.devices, sizeof *module->instances);
+    cudaError_t error = cudaErrorMemoryAllocation;
+    if (module->instances) {
+        Instance *instance = &module->instances[cuda_thread()->device];
+        instance->tried = true;
+        error = instance->error = load(c, module, instance, diag);
+    }
+    if (error != cudaSuccess)
+        module_forget(c, module);
+    else
+        *out = module;
+    return error;
+}
+
+cudaError_t module_unload(CudaContext *c, CudaModule *module) {
+    if (module->wrapper) return cudaErrorNotPermitted;  // a part of the program
+    for (u32 i = 0; module->instances && i < c->config.devices; i++)
+        if (module->instances[i].loaded) sim_unload_module(c->sim, module->instances[i].loaded);
+    module_forget(c, module);
+    return cudaSuccess;
+}
+
+bool module_is_library(const CudaModule *module) { return module->library; }
+
+cudaError_t module_function(CudaContext *c, CudaModule *module, const char *name, CudaFunction **function) {
+    Instance *instance;
+    SimKernel *kernel;
+    for (u32 i = 0; i < module->functions.len; i++) {
+        *function = module->functions.data[i];
+        if (strcmp((*function)->name, name) == 0) return cudaSuccess;
+    }
+    cudaError_t error = module_instance(c, module, &instance);
+    if (error != cudaSuccess) return error;
+    if (sim_find_kernel(c->sim, instance->loaded, name, &kernel) != STATUS_OK) return cudaErrorSymbolNotFound;
+    *function = add_function(c, module, NULL, name);
+    return *function ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+
+cudaError_t module_variable(CudaContext *c, CudaModule *module, const char *name, void **address, size_t *size) {
+    Instance *instance;
+    DevicePtr at;
+    u64 bytes;
+    cudaError_t error = module_instance(c, module, &instance);
+    if (error != cudaSuccess) return error;
+    if (sim_find_symbol(c->sim, instance->loaded, name, &at, &bytes) != STATUS_OK) return cudaErrorSymbolNotFound;
+    if (address) *address = (void *)(uintptr_t)at;
+    if (size) *size = bytes;
+    return cudaSuccess;
+}
+
+cudaError_t module_functions(CudaContext *c, CudaModule *module, CudaFunction **to, u32 room, u32 *count) {
+    Instance *instance;
+    cudaError_t error = module_instance(c, module, &instance);
+    if (error != cudaSuccess) return error;
+    const Module *ptx = sim_module_ptx(instance->loaded);
+    *count = 0;
+    for (u32 i = 0; i < ptx->func_count && error == cudaSuccess; i++) {
+        const Function *f = &ptx->funcs[i];
+        if (!f->is_entry || !f->has_body) continue;
+        if (*count < room) error = module_function(c, module, module_text(ptx, f->name), &to[*count]);
+        ++*count;
+    }
+    return error;
 }

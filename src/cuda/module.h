@@ -4,6 +4,7 @@
 #ifndef WL_CUDA_MODULE_H
 #define WL_CUDA_MODULE_H
 
+#include "binary/binary.h"
 #include "cuda/context.h"
 
 typedef struct CudaKernel {  // a function on one device
@@ -18,6 +19,7 @@ struct CudaFunction {
     char *name;           // mangled
     CudaKernel *devices;  // config.devices of them, made at first use
     int max_dynamic_shared, carveout, cache_config, cluster_required[3], non_portable_cluster, cluster_policy;
+    struct LegacyLaunch *legacy;  // cuFuncSetBlockShape and its like, NULL at first
 };
 
 struct CudaSymbol {
@@ -34,5 +36,17 @@ cudaError_t function_find(CudaContext *c, const void *handle, CudaFunction **fun
 cudaError_t function_prepare(CudaContext *c, CudaFunction *function, CudaKernel **kernel);
 cudaError_t cuda_symbol_find(CudaContext *c, const void *host, void **address, size_t *size);
 void modules_reset(CudaContext *c);  // variables get their initial values again (cudaDeviceReset)
+
+// --- modules that the program loads itself: the driver API's modules, the libraries of both APIs ---
+CudaModule *module_find(CudaContext *c, const void *handle);  // NULL: not one, or not any more
+// Loads it on the current device; what is wrong with it goes to `diag`. Takes over the image, in any case.
+cudaError_t module_load(CudaContext *c, BinaryImage *image, bool library, Diag *diag, CudaModule **module);
+cudaError_t module_unload(CudaContext *c, CudaModule *module);
+bool module_is_library(const CudaModule *module);
+// cudaErrorSymbolNotFound: there is none of that name.
+cudaError_t module_function(CudaContext *c, CudaModule *module, const char *name, CudaFunction **function);
+cudaError_t module_variable(CudaContext *c, CudaModule *module, const char *name, void **address, size_t *size);
+// The first `room` kernels, in order of the PTX; `*count` becomes how many there are.
+cudaError_t module_functions(CudaContext *c, CudaModule *module, CudaFunction **to, u32 room, u32 *count);
 
 #endif

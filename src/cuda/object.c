@@ -20,3 +20,5 @@ void *object_get(const ObjectTable *table, const void *handle, ObjectKind kind) 
 void object_delete(ObjectTable *table, void *object) {
     if (map_remove(&table->kinds, (u64)(uintptr_t)object)) mem_free(object);
 }
+
+void object_retire(ObjectTable *table, void *object) { map_remove(&table->kinds, (u64)(uintptr_t)object); }

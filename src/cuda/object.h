@@ -17,6 +17,10 @@ typedef enum ObjectKind {
     OBJECT_POOL,
     OBJECT_FUNCTION,
     OBJECT_USER,
+    OBJECT_MODULE,
+    OBJECT_CONTEXT,
+    OBJECT_LINK,
+    OBJECT_PHYSICAL,
 } ObjectKind;
 
 typedef struct ObjectTable {
@@ -28,5 +32,6 @@ void *object_new(ObjectTable *table, ObjectKind kind, size_t size);
 // The object behind a handle; NULL when it is none of that kind.
 void *object_get(const ObjectTable *table, const void *handle, ObjectKind kind);
 void object_delete(ObjectTable *table, void *object);  // forgets and frees it
+void object_retire(ObjectTable *table, void *object);  // forgets it only
 
 #endif

@@ -121,6 +121,11 @@ void memory_destroy(Sim *sim);
 SimAllocation *memory_lookup(const Sim *sim, u64 address);
 // Whether kernels on a device may touch an allocation: device memory of another one needs peer access.
 bool memory_reaches(const Sim *sim, u32 device, const SimAllocation *allocation);
+Status memory_insert(Sim *sim, SimAllocation allocation);
+void memory_remove(Sim *sim, const SimAllocation *allocation);
+// Addresses of the window, as offsets in it.
+Status memory_take(Sim *sim, u64 size, u64 align, u64 *offset);
+void memory_give(Sim *sim, u64 offset, u64 size);
 
 // module.c
 #define FUNCTION_HANDLE(func) ((0x84ull << WINDOW_SHIFT) + ((u64)(func) + 1) * 16)

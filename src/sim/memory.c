@@ -82,7 +82,7 @@ const SimAllocation *sim_nearest(const Sim *sim, DevicePtr address) {
     return address < below->address + below->size || past <= above->address - address ? below : above;
 }
 
-static Status insert(Sim *sim, SimAllocation allocation) {
+Status memory_insert(Sim *sim, SimAllocation allocation) {
     TRY(vec_reserve(&sim->allocations, 1));
     allocation.serial = ++sim->serial;
     u32 at = upper_bound(&sim->allocations, allocation.address);
@@ -92,6 +92,14 @@ static Status insert(Sim *sim, SimAllocation allocation) {
     sim->allocations.len++;
     sim->generation++;
     return STATUS_OK;
+}
+
+void memory_remove(Sim *sim, const SimAllocation *a) {
+    u32 at = (u32)(a - sim->allocations.data);
+    SimAllocation *data = sim->allocations.data;
+    memmove(&data[at], &data[at + 1], sizeof *data * (sim->allocations.len - at - 1));
+    sim->allocations.len--;
+    sim->generation++;
 }
 
 // First fit among freed blocks, then fresh addresses. Returns an offset in the window, UINT64_MAX when it is full.
@@ -145,9 +153,16 @@ static void window_give(Sim *sim, u64 offset, u64 size) {
 
 static u64 block_span(u64 size) { return ((size + ALIGNMENT - 1) & ~(ALIGNMENT - 1)) + RED_ZONE; }
 
+Status memory_take(Sim *sim, u64 size, u64 align, u64 *offset) {
+    *offset = window_take(sim, block_span(size), align > ALIGNMENT ? align : ALIGNMENT);
+    return *offset == UINT64_MAX ? STATUS_NO_MEMORY : STATUS_OK;
+}
+
+void memory_give(Sim *sim, u64 offset, u64 size) { window_give(sim, offset, block_span(size)); }
+
 static Status alloc_window(Sim *sim, SimAllocation *a, u64 align) {
-    u64 offset = window_take(sim, block_span(a->size), align);
-    if (offset == UINT64_MAX) return STATUS_NO_MEMORY;
+    u64 offset;
+    TRY(memory_take(sim, a->size, align, &offset));
     a->address = (u64)(uintptr_t)sim->window.base + offset;
     a->host = sim->window.backing + offset;
     return STATUS_OK;
@@ -164,9 +179,9 @@ Status sim_alloc(Sim *sim, u32 device, SimMemoryKind kind, u64 size, u64 align, 
         if (!a.host) return STATUS_NO_MEMORY;
         a.address = (u64)(uintptr_t)a.host;
     } else {
-        TRY(alloc_window(sim, &a, align > ALIGNMENT ? align : ALIGNMENT));
+        TRY(alloc_window(sim, &a, align));
     }
-    TRY(insert(sim, a));
+    TRY(memory_insert(sim, a));
     if (kind == MEMORY_DEVICE) sim->devices[device].used += size;
     *address = a.address;
     return STATUS_OK;
@@ -178,21 +193,18 @@ Status sim_register_host(Sim *sim, void *host, u64 size) {
     u32 at = upper_bound(&sim->allocations, address + size - 1);
     if (at > 0 && sim->allocations.data[at - 1].address + sim->allocations.data[at - 1].size > address)
         return STATUS_EXISTS;
-    return insert(sim, (SimAllocation){.address = address, .size = size, .host = host, .kind = MEMORY_HOST});
+    return memory_insert(sim, (SimAllocation){.address = address, .size = size, .host = host, .kind = MEMORY_HOST});
 }
 
 Status sim_free(Sim *sim, DevicePtr address) {
     SimAllocation *a = memory_lookup(sim, address);
-    if (!a || a->address != address) return STATUS_NOT_FOUND;
+    if (!a || a->address != address || a->mapped) return STATUS_NOT_FOUND;
     if (a->kind == MEMORY_DEVICE) sim->devices[a->device].used -= a->size;
     if (host_block(a->kind))
         munmap(a->host, a->size);
     else if (a->kind != MEMORY_HOST)
-        window_give(sim, address - (u64)(uintptr_t)sim->window.base, block_span(a->size));
-    u32 at = (u32)(a - sim->allocations.data);
-    memmove(a, a + 1, sizeof *a * (sim->allocations.len - at - 1));
-    sim->allocations.len--;
-    sim->generation++;
+        memory_give(sim, address - (u64)(uintptr_t)sim->window.base, a->size);
+    memory_remove(sim, a);
     return STATUS_OK;
 }
 

@@ -79,7 +79,8 @@ typedef struct SimAllocation {
     u8 *host;  // where the bytes are in this process
     u32 device;
     u8 kind;            // SimMemoryKind
-    bool read_only;     // .const
+    bool read_only;     // .const, or mapped so
+    bool mapped;        // made of reserved addresses (sim_expose): not to be freed
     const char *label;  // variable name, or NULL
     u64 serial;         // order of allocation, from 1
     bool pooled;        // `sharing` decides, not peer access
@@ -105,6 +106,22 @@ void sim_set_sharing(Sim *sim, DevicePtr address, u64 devices);
 // Bytes that device malloc may give out on a device.
 void sim_set_heap_limit(Sim *sim, u32 device, u64 bytes);
 void sim_memory_info(const Sim *sim, u32 device, u64 *free_bytes, u64 *total_bytes);
+
+// Addresses apart from memory. All addresses and sizes are multiples of MAPPING_UNIT and inside one reservation; the
+// caller keeps account of what is mapped where.
+enum { MAPPING_UNIT = 2 << 20 };  // what cuMemGetAllocationGranularity gives on an H200
+WL_MUST_USE Status sim_reserve(Sim *sim, u64 size, u64 align, DevicePtr *address);
+void sim_unreserve(Sim *sim, DevicePtr address, u64 size);  // nothing may be mapped there any more
+// Puts bytes of a file (memfd_create) behind addresses that have none. They cannot be accessed yet.
+WL_MUST_USE Status sim_map(Sim *sim, DevicePtr address, u64 size, int file, u64 offset);
+WL_MUST_USE Status sim_unmap(Sim *sim, DevicePtr address, u64 size);
+// Lets mapped addresses, memory of `device`, be accessed by the devices of the mask `sharing` and by copies; and no
+// more.
+WL_MUST_USE Status sim_expose(Sim *sim, DevicePtr address, u64 size, u32 device, u64 sharing, bool read_only);
+WL_MUST_USE Status sim_hide(Sim *sim, DevicePtr address, u64 size);
+// Counts memory of a device as used. STATUS_NO_MEMORY: it has not so much.
+WL_MUST_USE Status sim_claim(Sim *sim, u32 device, u64 size);
+void sim_unclaim(Sim *sim, u32 device, u64 size);
 
 // --- modules --------------------------------------------------------------------------------------------------
 // Takes ownership of `module` when it succeeds. Lowers functions lazily; a kernel that uses an instruction that is not
