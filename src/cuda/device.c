@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "cuda/api.h"
+#include "cuda/array.h"
 #include "cuda/driver/device_context.h"
 #include "cuda/memory.h"
 #include "cuda/module.h"
@@ -180,8 +181,11 @@ static cudaError_t linear_width(CudaContext *c, size_t *width, const struct cuda
     if (!width || !format) return cudaErrorInvalidValue;
     if (!valid(c, device)) return cudaErrorInvalidDevice;
     int value = 0;
+    size_t element;
+    u32 channels;
+    if (!format_size(*format, &element, &channels)) return cudaErrorInvalidValue;
     (void)attribute_value(&c->gpus[device], device, cudaDevAttrMaxTexture1DLinearWidth, &value);
-    *width = (size_t)value;
+    *width = (size_t)value * 16 / element;  // the attribute counts the largest elements
     return cudaSuccess;
 }
 

@@ -9,7 +9,8 @@
 #include "sim/machine.h"
 
 #define ALIGNMENT 256ull  // cudaMalloc promises at least this much
-#define RED_ZONE 256ull   // never allocated space behind each block, so that overruns hit nothing
+#define WINDOW_ALIGN (1ull << 30)
+#define RED_ZONE 256ull  // never allocated space behind each block, so that overruns hit nothing
 
 static const u64 window_sizes[] = {1ull << 40, 1ull << 37, 1ull << 34, 1ull << 32};
 
@@ -18,9 +19,19 @@ static u8 *reserve(u64 size, int protection) {
     return p == MAP_FAILED ? NULL : p;
 }
 
+// At a multiple of WINDOW_ALIGN, so that offsets in the window and addresses have the same alignment.
+static u8 *reserve_aligned(u64 size) {
+    u8 *p = reserve(size + WINDOW_ALIGN, PROT_NONE);
+    if (!p) return NULL;
+    u64 before = WINDOW_ALIGN - (u64)(uintptr_t)p % WINDOW_ALIGN;
+    munmap(p, before);
+    if (before < WINDOW_ALIGN) munmap(p + before + size, WINDOW_ALIGN - before);
+    return p + before;
+}
+
 Status memory_init(Sim *sim) {
     for (u32 i = 0; i < WL_COUNT(window_sizes); i++) {
-        u8 *base = reserve(window_sizes[i], PROT_NONE);
+        u8 *base = reserve_aligned(window_sizes[i]);
         u8 *backing = base ? reserve(window_sizes[i], PROT_READ | PROT_WRITE) : NULL;
         if (backing) {
             sim->window = (SimWindow){.base = base, .backing = backing, .size = window_sizes[i]};

@@ -5,6 +5,7 @@
 #include "cuda/api.h"
 #include "cuda/driver/device_context.h"
 #include "cuda/driver/driver_api.h"
+#include "cuda/stream.h"
 
 static cudaError_t state_error(const CudaContext *c) {
     switch (c->state) {
@@ -28,6 +29,16 @@ cudaError_t driver_enter(CudaContext **out, DriverNeed need) {
     cudaError_t error = state_error(*out);
     if (error == cudaSuccess && need == DRIVER_HEALTHY) return cuda_device(*out)->sticky;
     return error == cudaSuccess && need == DRIVER_CONTEXT ? check_context(*out) : error;
+}
+
+cudaError_t driver_enter_on(CudaContext **out, CUstream handle) {
+    CudaCtx *current;
+    cudaError_t error = driver_enter(out, DRIVER_READY);
+    if (error != cudaSuccess) return error;
+    const CudaStream *stream = object_get(&(*out)->objects, handle, OBJECT_STREAM);
+    if (context_current(&current) != cudaSuccess || current || !stream) return check_context(*out);
+    (void)cuda_switch_device(stream->device);
+    return cuda_device(*out)->sticky;
 }
 
 // Codes that only the runtime API has.
@@ -122,5 +133,8 @@ CUDA_API CUresult cuGetExportTable(const void **ppExportTable, const CUuuid *pEx
 
 #define DIRECT(name, parameters, need, expression) \
     CUDA_API CUresult name parameters { DRIVER_RETURN(c, need, expression); }
+#define DIRECT_ON(name, parameters, stream, expression) \
+    CUDA_API CUresult name parameters { DRIVER_RETURN_ON(c, stream, expression); }
 #include "cuda/driver/direct.def"
 #undef DIRECT
+#undef DIRECT_ON

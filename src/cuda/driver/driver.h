@@ -18,6 +18,8 @@ typedef enum DriverNeed {
 
 // Takes the lock; driver_leave must follow in any case.
 cudaError_t driver_enter(CudaContext **context, DriverNeed need);
+// For work in a stream: a stream that the program made brings its device along where the thread has no context.
+cudaError_t driver_enter_on(CudaContext **context, CUstream stream);
 CUresult driver_leave(CudaContext *context, cudaError_t error);  // the error as the driver API tells it
 CUresult driver_not_implemented(const char *name, unsigned char *told);
 
@@ -26,6 +28,14 @@ CUresult driver_not_implemented(const char *name, unsigned char *told);
     CudaContext *c;                                   \
     cudaError_t error_ = driver_enter(&c, need);      \
     if (error_ == cudaSuccess) error_ = (expression); \
+    return driver_leave(c, error_)
+
+#define DRIVER_RETURN_ON(c, stream, expression)       \
+    CudaContext *c;                                   \
+    int device_ = cuda_thread()->device;              \
+    cudaError_t error_ = driver_enter_on(&c, stream); \
+    if (error_ == cudaSuccess) error_ = (expression); \
+    (void)cuda_switch_device(device_);                \
     return driver_leave(c, error_)
 
 // Where the driver calls a device that there is not a wrong value.

@@ -7,8 +7,10 @@
 #include "cuda/driver/driver.h"
 
 #define DIRECT(name, parameters, need, expression) CUDA_API CUresult name parameters;
+#define DIRECT_ON(name, parameters, stream, expression) CUDA_API CUresult name parameters;
 #include "cuda/driver/direct.def"
 #undef DIRECT
+#undef DIRECT_ON
 
 // driver.c
 CUDA_API CUresult cuInit(unsigned int Flags);

@@ -6,6 +6,7 @@
 #include "cuda/array.h"
 #include "cuda/driver/device_context.h"
 #include "cuda/driver/driver_api.h"
+#include "cuda/driver/driver_copy.h"
 
 // --- formats ---
 
@@ -24,7 +25,7 @@ static const struct {
     {CU_AD_FORMAT_FLOAT, 32, cudaChannelFormatKindFloat},
 };
 
-static cudaError_t channels_of(CUarray_format format, unsigned channels, struct cudaChannelFormatDesc *to) {
+cudaError_t driver_channels(CUarray_format format, unsigned channels, struct cudaChannelFormatDesc *to) {
     if (channels != 1 && channels != 2 && channels != 4) return cudaErrorInvalidValue;
     for (u32 i = 0; i < WL_COUNT(formats); i++) {
         int bits = formats[i].bits;
@@ -47,7 +48,7 @@ static void format_of(struct cudaChannelFormatDesc desc, CUarray_format *format,
 static cudaError_t create(CudaContext *c, CUarray *to, const CUDA_ARRAY3D_DESCRIPTOR *d) {
     struct cudaChannelFormatDesc format;
     if (!to || !d) return cudaErrorInvalidValue;
-    cudaError_t error = channels_of(d->Format, d->NumChannels, &format);
+    cudaError_t error = driver_channels(d->Format, d->NumChannels, &format);
     if (error != cudaSuccess) return error;
     error = cudaMalloc3DArray(to, &format, (struct cudaExtent){d->Width, d->Height, d->Depth}, d->Flags);
     return error == cudaSuccess ? context_own(c, OWNED_ARRAY, *to) : error;
@@ -105,7 +106,7 @@ static cudaError_t create_mipmap(CudaContext *c, CUmipmappedArray *to, const CUD
                                  unsigned levels) {
     struct cudaChannelFormatDesc format;
     if (!to || !d) return cudaErrorInvalidValue;
-    cudaError_t error = channels_of(d->Format, d->NumChannels, &format);
+    cudaError_t error = driver_channels(d->Format, d->NumChannels, &format);
     if (error != cudaSuccess) return error;
     struct cudaExtent extent = {d->Width, d->Height, d->Depth};
     error = cudaMallocMipmappedArray(to, &format, extent, levels ? levels : 1, d->Flags);
@@ -137,13 +138,13 @@ static cudaError_t resource_of(const CUDA_RESOURCE_DESC *d, struct cudaResourceD
     case cudaResourceTypeLinear:
         to->res.linear.devPtr = driver_pointer(d->res.linear.devPtr);
         to->res.linear.sizeInBytes = d->res.linear.sizeInBytes;
-        return channels_of(d->res.linear.format, d->res.linear.numChannels, &to->res.linear.desc);
+        return driver_channels(d->res.linear.format, d->res.linear.numChannels, &to->res.linear.desc);
     case cudaResourceTypePitch2D:
         to->res.pitch2D.devPtr = driver_pointer(d->res.pitch2D.devPtr);
         to->res.pitch2D.width = d->res.pitch2D.width;
         to->res.pitch2D.height = d->res.pitch2D.height;
         to->res.pitch2D.pitchInBytes = d->res.pitch2D.pitchInBytes;
-        return channels_of(d->res.pitch2D.format, d->res.pitch2D.numChannels, &to->res.pitch2D.desc);
+        return driver_channels(d->res.pitch2D.format, d->res.pitch2D.numChannels, &to->res.pitch2D.desc);
     default: return cudaErrorInvalidValue;
     }
 }

@@ -16,9 +16,9 @@ static void *host(const void *p) { return (void *)(uintptr_t)p; }
     CUDA_API CUresult name parameters {                                                      \
         DRIVER_RETURN(c, DRIVER_CONTEXT, cudaMemcpy(to, from, ByteCount, cudaMemcpy##kind)); \
     }
-#define COPY_ASYNC(name, parameters, to, from, kind)                                                       \
-    CUDA_API CUresult name parameters {                                                                    \
-        DRIVER_RETURN(c, DRIVER_CONTEXT, cudaMemcpyAsync(to, from, ByteCount, cudaMemcpy##kind, hStream)); \
+#define COPY_ASYNC(name, parameters, to, from, kind)                                                   \
+    CUDA_API CUresult name parameters {                                                                \
+        DRIVER_RETURN_ON(c, hStream, cudaMemcpyAsync(to, from, ByteCount, cudaMemcpy##kind, hStream)); \
     }
 #define TO_DEVICE driver_pointer(dstDevice)
 #define FROM_DEVICE driver_pointer(srcDevice)
@@ -51,7 +51,7 @@ CUDA_API CUresult cuMemcpyPeer(CUdeviceptr dstDevice, CUcontext dstContext, CUde
 }
 CUDA_API CUresult cuMemcpyPeerAsync(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice,
                                     CUcontext srcContext, size_t ByteCount, CUstream hStream) {
-    DRIVER_RETURN(c, DRIVER_CONTEXT, peer(c, dstDevice, dstContext, srcDevice, srcContext, ByteCount, hStream));
+    DRIVER_RETURN_ON(c, hStream, peer(c, dstDevice, dstContext, srcDevice, srcContext, ByteCount, hStream));
 }
 
 // --- boxes ---
@@ -213,27 +213,27 @@ CUDA_API CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *pCopy) {
     DRIVER_RETURN(c, DRIVER_CONTEXT, copy_rectangle(c, pCopy, NULL));
 }
 CUDA_API CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *pCopy, CUstream hStream) {
-    DRIVER_RETURN(c, DRIVER_CONTEXT, copy_rectangle(c, pCopy, hStream));
+    DRIVER_RETURN_ON(c, hStream, copy_rectangle(c, pCopy, hStream));
 }
 CUDA_API CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D *pCopy) {
     DRIVER_RETURN(c, DRIVER_CONTEXT, copy_box(c, pCopy, NULL));
 }
 CUDA_API CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *pCopy, CUstream hStream) {
-    DRIVER_RETURN(c, DRIVER_CONTEXT, copy_box(c, pCopy, hStream));
+    DRIVER_RETURN_ON(c, hStream, copy_box(c, pCopy, hStream));
 }
 CUDA_API CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER *pCopy) {
     DRIVER_RETURN(c, DRIVER_CONTEXT, copy_box(c, pCopy, NULL));
 }
 CUDA_API CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *pCopy, CUstream hStream) {
-    DRIVER_RETURN(c, DRIVER_CONTEXT, copy_box(c, pCopy, hStream));
+    DRIVER_RETURN_ON(c, hStream, copy_box(c, pCopy, hStream));
 }
 
 CUDA_API CUresult cuMemcpyBatchAsync_v2(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_t count,
                                         CUmemcpyAttributes *attrs, size_t *attrsIdxs, size_t numAttrs,
                                         CUstream hStream) {
-    DRIVER_RETURN(c, DRIVER_CONTEXT,
-                  cudaMemcpyBatchAsync((void *const *)dsts, (const void *const *)srcs, sizes, count, attrs, attrsIdxs,
-                                       numAttrs, hStream));
+    DRIVER_RETURN_ON(c, hStream,
+                     cudaMemcpyBatchAsync((void *const *)dsts, (const void *const *)srcs, sizes, count, attrs,
+                                          attrsIdxs, numAttrs, hStream));
 }
 
 // --- ranges of bytes in the first row of an array ---
@@ -264,7 +264,7 @@ static DriverSide in_device(CUdeviceptr p) { return (DriverSide){.type = CU_MEMO
 static DriverSide in_host(const void *p) { return (DriverSide){.type = CU_MEMORYTYPE_HOST, .host = p}; }
 
 #define FLAT(name, parameters, to, from, stream) \
-    CUDA_API CUresult name parameters { DRIVER_RETURN(c, DRIVER_CONTEXT, flat(c, to, from, ByteCount, stream)); }
+    CUDA_API CUresult name parameters { DRIVER_RETURN_ON(c, stream, flat(c, to, from, ByteCount, stream)); }
 FLAT(cuMemcpyDtoA_v2, (CUarray dstArray, size_t dstOffset, CUdeviceptr srcDevice, size_t ByteCount),
      in_array(dstArray, dstOffset), in_device(srcDevice), NULL)
 FLAT(cuMemcpyAtoD_v2, (CUdeviceptr dstDevice, CUarray srcArray, size_t srcOffset, size_t ByteCount),
@@ -294,12 +294,12 @@ static cudaError_t fill(CudaContext *c, struct cudaMemsetParams params, CUstream
 #define FILL_ROWS(bits, value_type, name, arguments, stream)                                               \
     CUDA_API CUresult name arguments {                                                                     \
         struct cudaMemsetParams p = {driver_pointer(dstDevice), dstPitch, value, bits / 8, Width, Height}; \
-        DRIVER_RETURN(c, DRIVER_CONTEXT, fill(c, p, stream));                                              \
+        DRIVER_RETURN_ON(c, stream, fill(c, p, stream));                                                   \
     }
 #define FILL(bits, value_type, name, arguments, stream)                                    \
     CUDA_API CUresult name arguments {                                                     \
         struct cudaMemsetParams p = {driver_pointer(dstDevice), 0, value, bits / 8, N, 1}; \
-        DRIVER_RETURN(c, DRIVER_CONTEXT, fill(c, p, stream));                              \
+        DRIVER_RETURN_ON(c, stream, fill(c, p, stream));                                   \
     }
 #define FILLS(bits, value_type)                                                                                    \
     FILL(bits, value_type, cuMemsetD##bits##_v2, (CUdeviceptr dstDevice, value_type value, size_t N), NULL)        \

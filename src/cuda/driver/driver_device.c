@@ -6,6 +6,7 @@
 #include "cuda/api.h"
 #include "cuda/driver/device_context.h"
 #include "cuda/driver/driver_api.h"
+#include "cuda/driver/driver_copy.h"
 
 static bool valid(const CudaContext *c, CUdevice device) { return device >= 0 && (u32)device < c->config.devices; }
 
@@ -149,9 +150,9 @@ CUDA_API CUresult cuDeviceGetExecAffinitySupport(int *pi, CUexecAffinityType typ
 }
 
 static cudaError_t linear_width(size_t *to, CUarray_format format, unsigned channels, CUdevice device) {
-    struct cudaChannelFormatDesc any = {.x = 8};
-    if (!format || !channels) return cudaErrorInvalidValue;
-    return cudaDeviceGetTexture1DLinearMaxWidth(to, &any, device);
+    struct cudaChannelFormatDesc desc;
+    cudaError_t error = driver_channels(format, channels, &desc);
+    return error == cudaSuccess ? cudaDeviceGetTexture1DLinearMaxWidth(to, &desc, device) : error;
 }
 
 CUDA_API CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t *maxWidthInElements, CUarray_format format,

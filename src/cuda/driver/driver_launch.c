@@ -11,7 +11,7 @@ CUDA_API CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned i
                                  unsigned int sharedMemBytes, CUstream hStream, void **kernelParams, void **extra) {
     CudaLaunch l = {
         .grid = {gridDimX, gridDimY, gridDimZ}, .block = {blockDimX, blockDimY, blockDimZ}, .shared = sharedMemBytes};
-    DRIVER_RETURN(c, DRIVER_CONTEXT, launch_function(c, f, l, kernelParams, extra, hStream));
+    DRIVER_RETURN_ON(c, hStream, launch_function(c, f, l, kernelParams, extra, hStream));
 }
 
 CUDA_API CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
@@ -22,7 +22,7 @@ CUDA_API CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX,
                     .block = {blockDimX, blockDimY, blockDimZ},
                     .shared = sharedMemBytes,
                     .cooperative = true};
-    DRIVER_RETURN(c, DRIVER_CONTEXT, launch_function(c, f, l, kernelParams, NULL, hStream));
+    DRIVER_RETURN_ON(c, hStream, launch_function(c, f, l, kernelParams, NULL, hStream));
 }
 
 static cudaLaunchConfig_t runtime_config(const CUlaunchConfig *config) {
@@ -150,5 +150,5 @@ CUDA_API CUresult cuLaunchGrid(CUfunction f, int grid_width, int grid_height) {
     DRIVER_RETURN(c, DRIVER_CONTEXT, launch_legacy(c, f, grid_width, grid_height, NULL));
 }
 CUDA_API CUresult cuLaunchGridAsync(CUfunction f, int grid_width, int grid_height, CUstream hStream) {
-    DRIVER_RETURN(c, DRIVER_CONTEXT, launch_legacy(c, f, grid_width, grid_height, hStream));
+    DRIVER_RETURN_ON(c, hStream, launch_legacy(c, f, grid_width, grid_height, hStream));
 }

@@ -173,14 +173,14 @@ static cudaError_t complete(CudaContext *c, CUlinkState handle, void **to, size_
     u64 begin = cuda_now();
     Diag diag = {0};
     if (!state || state->completed) return cudaErrorInvalidResourceHandle;
-    if (!to || !size || !state->inputs.len) return cudaErrorInvalidValue;
+    if (!to || !state->inputs.len) return cudaErrorInvalidValue;
     cudaError_t error = link_inputs(state, &diag);
     jit_report(c, &state->options, &diag, begin);
     diag_free(&diag);
     if (error != cudaSuccess) return error;
     state->completed = true;
     *to = state->result.data;
-    *size = state->result.len + 1;
+    if (size) *size = state->result.len + 1;
     return cudaSuccess;
 }
 

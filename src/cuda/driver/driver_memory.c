@@ -69,7 +69,7 @@ static cudaError_t allocate_async(CUdeviceptr *to, size_t size, CUstream stream)
 }
 
 CUDA_API CUresult cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream) {
-    DRIVER_RETURN(c, DRIVER_CONTEXT, allocate_async(dptr, bytesize, hStream));
+    DRIVER_RETURN_ON(c, hStream, allocate_async(dptr, bytesize, hStream));
 }
 
 static cudaError_t allocate_from_pool(CUdeviceptr *to, size_t size, CUmemoryPool pool, CUstream stream) {
@@ -81,11 +81,11 @@ static cudaError_t allocate_from_pool(CUdeviceptr *to, size_t size, CUmemoryPool
 }
 
 CUDA_API CUresult cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool, CUstream hStream) {
-    DRIVER_RETURN(c, DRIVER_CONTEXT, allocate_from_pool(dptr, bytesize, pool, hStream));
+    DRIVER_RETURN_ON(c, hStream, allocate_from_pool(dptr, bytesize, pool, hStream));
 }
 
 CUDA_API CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) {
-    DRIVER_RETURN(c, DRIVER_CONTEXT, dptr ? cudaFreeAsync(driver_pointer(dptr), hStream) : cudaSuccess);
+    DRIVER_RETURN_ON(c, hStream, dptr ? cudaFreeAsync(driver_pointer(dptr), hStream) : cudaSuccess);
 }
 
 // --- host memory ---
@@ -110,7 +110,7 @@ static cudaError_t release_host(CudaContext *c, void *p) {
     return error;
 }
 
-CUDA_API CUresult cuMemFreeHost(void *p) { DRIVER_RETURN(c, DRIVER_CONTEXT, release_host(c, p)); }
+CUDA_API CUresult cuMemFreeHost(void *p) { DRIVER_RETURN(c, DRIVER_HEALTHY, release_host(c, p)); }
 
 CUDA_API CUresult cuMemHostRegister_v2(void *p, size_t bytesize, unsigned int Flags) {
     DRIVER_RETURN(c, DRIVER_CONTEXT, cudaHostRegister(p, bytesize, Flags));
@@ -142,12 +142,12 @@ CUDA_API CUresult cuMemAdvise_v2(CUdeviceptr devPtr, size_t count, CUmem_advise 
     DRIVER_RETURN(c, DRIVER_READY, cudaMemAdvise(driver_pointer(devPtr), count, advice, location));
 }
 CUDA_API CUresult cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice dstDevice, CUstream hStream) {
-    DRIVER_RETURN(c, DRIVER_CONTEXT,
-                  cudaMemPrefetchAsync(driver_pointer(devPtr), count, location_of(dstDevice), 0, hStream));
+    DRIVER_RETURN_ON(c, hStream,
+                     cudaMemPrefetchAsync(driver_pointer(devPtr), count, location_of(dstDevice), 0, hStream));
 }
 CUDA_API CUresult cuMemPrefetchAsync_v2(CUdeviceptr devPtr, size_t count, CUmemLocation location, unsigned int flags,
                                         CUstream hStream) {
-    DRIVER_RETURN(c, DRIVER_CONTEXT, cudaMemPrefetchAsync(driver_pointer(devPtr), count, location, flags, hStream));
+    DRIVER_RETURN_ON(c, hStream, cudaMemPrefetchAsync(driver_pointer(devPtr), count, location, flags, hStream));
 }
 CUDA_API CUresult cuMemRangeGetAttribute(void *data, size_t dataSize, CUmem_range_attribute attribute,
                                          CUdeviceptr devPtr, size_t count) {

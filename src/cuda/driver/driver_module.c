@@ -122,7 +122,7 @@ static cudaError_t get_module_of(CudaContext *c, const void *function, bool libr
 }
 
 CUDA_API CUresult cuFuncGetModule(CUmodule *hmod, CUfunction hfunc) {
-    DRIVER_RETURN(c, DRIVER_CONTEXT, get_module_of(c, hfunc, false, (void **)hmod));
+    DRIVER_RETURN(c, DRIVER_HEALTHY, get_module_of(c, hfunc, false, (void **)hmod));
 }
 
 CUDA_API CUresult cuKernelGetLibrary(CUlibrary *pLib, CUkernel kernel) {
@@ -133,7 +133,8 @@ static cudaError_t loading_state(CudaContext *c, CUfunctionLoadingState *to, CUf
     CudaFunction *f;
     cudaError_t error = to ? function_find(c, function, &f) : cudaErrorInvalidValue;
     if (error != cudaSuccess) return error;
-    bool loaded = f->devices && f->devices[cuda_thread()->device].kernel;
+    bool prepared = f->devices && f->devices[cuda_thread()->device].kernel;
+    bool loaded = prepared || !module_is_library(f->module);
     *to = loaded ? CU_FUNCTION_LOADING_STATE_LOADED : CU_FUNCTION_LOADING_STATE_UNLOADED;
     return cudaSuccess;
 }
@@ -200,11 +201,11 @@ static cudaError_t set_attribute(const void *function, CUfunction_attribute attr
 }
 
 CUDA_API CUresult cuFuncGetAttribute(int *pi, CUfunction_attribute attrib, CUfunction hfunc) {
-    DRIVER_RETURN(c, DRIVER_CONTEXT, get_attribute(pi, attrib, hfunc));
+    DRIVER_RETURN(c, DRIVER_HEALTHY, get_attribute(pi, attrib, hfunc));
 }
 
 CUDA_API CUresult cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, int value) {
-    DRIVER_RETURN(c, DRIVER_CONTEXT, set_attribute(hfunc, attrib, value));
+    DRIVER_RETURN(c, DRIVER_HEALTHY, set_attribute(hfunc, attrib, value));
 }
 
 // Kernels are asked for a device: it becomes the thread's for the time of the question.

@@ -57,7 +57,7 @@ static cudaError_t context_of_stream(CudaContext *c, CUcontext *to, CUstream han
 }
 
 CUDA_API CUresult cuStreamGetCtx(CUstream hStream, CUcontext *pctx) {
-    DRIVER_RETURN(c, DRIVER_CONTEXT, context_of_stream(c, pctx, hStream));
+    DRIVER_RETURN_ON(c, hStream, context_of_stream(c, pctx, hStream));
 }
 
 static cudaError_t context_of_stream_v2(CudaContext *c, CUcontext *to, void **green, CUstream stream) {
@@ -66,15 +66,15 @@ static cudaError_t context_of_stream_v2(CudaContext *c, CUcontext *to, void **gr
 }
 
 CUDA_API CUresult cuStreamGetCtx_v2(CUstream hStream, CUcontext *pCtx, void **pGreenCtx) {
-    DRIVER_RETURN(c, DRIVER_CONTEXT, context_of_stream_v2(c, pCtx, pGreenCtx, hStream));
+    DRIVER_RETURN_ON(c, hStream, context_of_stream_v2(c, pCtx, pGreenCtx, hStream));
 }
 
 CUDA_API CUresult cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void *userData, unsigned int flags) {
-    DRIVER_RETURN(c, DRIVER_CONTEXT, cudaStreamAddCallback(hStream, (cudaStreamCallback_t)callback, userData, flags));
+    DRIVER_RETURN_ON(c, hStream, cudaStreamAddCallback(hStream, (cudaStreamCallback_t)callback, userData, flags));
 }
 
 CUDA_API CUresult cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t length, unsigned int flags) {
-    DRIVER_RETURN(c, DRIVER_CONTEXT, cudaStreamAttachMemAsync(hStream, driver_pointer(dptr), length, flags));
+    DRIVER_RETURN_ON(c, hStream, cudaStreamAttachMemAsync(hStream, driver_pointer(dptr), length, flags));
 }
 
 // --- words of memory. Work runs when it is submitted, so a wait must find its value there already ---
@@ -129,18 +129,18 @@ static cudaError_t wait_word(CudaContext *c, CUstream stream, Word word) {
 }
 
 CUDA_API CUresult cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr addr, unsigned int value, unsigned int flags) {
-    DRIVER_RETURN(c, DRIVER_CONTEXT, write_word(c, stream, (Word){addr, value, 4, flags}));
+    DRIVER_RETURN_ON(c, stream, write_word(c, stream, (Word){addr, value, 4, flags}));
 }
 CUDA_API CUresult cuStreamWriteValue64_v2(CUstream stream, CUdeviceptr addr, unsigned long long value,
                                           unsigned int flags) {
-    DRIVER_RETURN(c, DRIVER_CONTEXT, write_word(c, stream, (Word){addr, value, 8, flags}));
+    DRIVER_RETURN_ON(c, stream, write_word(c, stream, (Word){addr, value, 8, flags}));
 }
 CUDA_API CUresult cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr addr, unsigned int value, unsigned int flags) {
-    DRIVER_RETURN(c, DRIVER_CONTEXT, wait_word(c, stream, (Word){addr, value, 4, flags}));
+    DRIVER_RETURN_ON(c, stream, wait_word(c, stream, (Word){addr, value, 4, flags}));
 }
 CUDA_API CUresult cuStreamWaitValue64_v2(CUstream stream, CUdeviceptr addr, unsigned long long value,
                                          unsigned int flags) {
-    DRIVER_RETURN(c, DRIVER_CONTEXT, wait_word(c, stream, (Word){addr, value, 8, flags}));
+    DRIVER_RETURN_ON(c, stream, wait_word(c, stream, (Word){addr, value, 8, flags}));
 }
 
 static cudaError_t one_operation(CudaContext *c, CUstream stream, const CUstreamBatchMemOpParams *p) {
@@ -166,5 +166,5 @@ static cudaError_t operations(CudaContext *c, CUstream stream, unsigned count, c
 
 CUDA_API CUresult cuStreamBatchMemOp_v2(CUstream stream, unsigned int count, CUstreamBatchMemOpParams *paramArray,
                                         unsigned int flags) {
-    DRIVER_RETURN(c, DRIVER_CONTEXT, operations(c, stream, count, paramArray, flags));
+    DRIVER_RETURN_ON(c, stream, operations(c, stream, count, paramArray, flags));
 }

@@ -65,10 +65,11 @@ const DriverEntry *driver_find(const char *base, u32 version, bool per_thread, b
 static cudaError_t proc_address(const char *name, void **to, int version, unsigned long long flags,
                                 CUdriverProcAddressQueryResult *status) {
     bool too_new = false;
-    if (!name || !to || flags > CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM || version < 0)
+    if (!name || !to || flags > CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM || version < 0 ||
+        version > DRIVER_VERSION)
         return cudaErrorInvalidValue;
     bool per_thread = flags == CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
-    const DriverEntry *found = version > DRIVER_VERSION ? NULL : driver_find(name, (u32)version, per_thread, &too_new);
+    const DriverEntry *found = driver_find(name, (u32)version, per_thread, &too_new);
     *to = found ? (void *)(uintptr_t)found->function : NULL;
     if (status)
         *status = found     ? CU_GET_PROC_ADDRESS_SUCCESS
