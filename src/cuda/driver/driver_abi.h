@@ -113,7 +113,7 @@ typedef enum CUjit_option {  // those that are answered; the others tune a compi
     CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6,
     CU_JIT_MAX_THREADS_PER_BLOCK = 32,
     CU_JIT_SPLIT_COMPILE = 34,
-    CU_JIT_NUM_OPTIONS = 36,
+    CU_JIT_NUM_OPTIONS = 35,
 } CUjit_option;
 typedef enum CUjitInputType {
     CU_JIT_INPUT_CUBIN,

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prints the layout of the driver API's types and the numbers of its enumerators: once from our header, once (-DREAL)
+// from CUDA's. abi.sh compares.
+#include <stddef.h>
+#include <stdio.h>
+
+#ifdef REAL
+#include <cuda.h>
+#define value waitValue  // and writeValue, laid out alike
+#define CUDA_MEMSET_NODE_PARAMS CUDA_MEMSET_NODE_PARAMS_v2
+#else
+#include "cuda/driver/driver_abi.h"
+#endif
+
+#define SIZE(type) printf("%s %zu\n", #type, sizeof(type))
+#define FIELD(type, field) printf("%s.%s %zu %zu\n", #type, #field, offsetof(type, field), sizeof(((type *)0)->field))
+#define VALUE(name) printf("%s %lld\n", #name, (long long)name)
+#define DRIVER_ERROR(number, name) VALUE(name);
+#ifdef REAL
+#define DRIVER_ATTRIBUTE(number, name, value) printf("attribute %d\n", CU_DEVICE_ATTRIBUTE_##name);
+#else
+#define DRIVER_ATTRIBUTE(number, name, value) printf("attribute %d\n", number);
+#endif
+
+static void print_types(void) {
+    SIZE(CUuuid);
+    SIZE(CUlaunchAttributeValue);
+    SIZE(CUlaunchAttribute);
+    SIZE(CUmemLocation);
+    SIZE(CUmemAccessDesc);
+    SIZE(CUmemPoolProps);
+    SIZE(CUmemcpyAttributes);
+    SIZE(CUgraphEdgeData);
+    SIZE(CUgraphExecUpdateResultInfo);
+    SIZE(CUDA_GRAPH_INSTANTIATE_PARAMS);
+    SIZE(CUDA_HOST_NODE_PARAMS);
+    SIZE(CUDA_RESOURCE_VIEW_DESC);
+    SIZE(CUdevice);
+    SIZE(CUdeviceptr);
+    SIZE(CUresult);
+    SIZE(CUDA_MEM_ALLOC_NODE_PARAMS);
+    FIELD(CUmemPoolProps, location);
+    FIELD(CUmemPoolProps, maxSize);
+    FIELD(CUlaunchAttribute, id);
+    SIZE(CUdevprop);
+    FIELD(CUdevprop, maxThreadsPerBlock);
+    FIELD(CUdevprop, maxThreadsDim);
+    FIELD(CUdevprop, maxGridSize);
+    FIELD(CUdevprop, sharedMemPerBlock);
+    FIELD(CUdevprop, totalConstantMemory);
+    FIELD(CUdevprop, SIMDWidth);
+    FIELD(CUdevprop, memPitch);
+    FIELD(CUdevprop, regsPerBlock);
+    FIELD(CUdevprop, clockRate);
+    FIELD(CUdevprop, textureAlign);
+    SIZE(CUexecAffinityParam);
+    FIELD(CUexecAffinityParam, type);
+    FIELD(CUexecAffinityParam, param);
+    SIZE(CUctxCreateParams);
+    FIELD(CUctxCreateParams, execAffinityParams);
+    FIELD(CUctxCreateParams, numExecAffinityParams);
+    FIELD(CUctxCreateParams, cigParams);
+    SIZE(CUlaunchConfig);
+    FIELD(CUlaunchConfig, gridDimX);
+    FIELD(CUlaunchConfig, gridDimY);
+    FIELD(CUlaunchConfig, gridDimZ);
+    FIELD(CUlaunchConfig, blockDimX);
+    FIELD(CUlaunchConfig, blockDimY);
+    FIELD(CUlaunchConfig, blockDimZ);
+    FIELD(CUlaunchConfig, sharedMemBytes);
+    FIELD(CUlaunchConfig, hStream);
+    FIELD(CUlaunchConfig, attrs);
+    FIELD(CUlaunchConfig, numAttrs);
+    SIZE(CUDA_MEMCPY2D);
+    FIELD(CUDA_MEMCPY2D, srcXInBytes);
+    FIELD(CUDA_MEMCPY2D, srcY);
+    FIELD(CUDA_MEMCPY2D, srcMemoryType);
+    FIELD(CUDA_MEMCPY2D, srcHost);
+    FIELD(CUDA_MEMCPY2D, srcDevice);
+    FIELD(CUDA_MEMCPY2D, srcArray);
+    FIELD(CUDA_MEMCPY2D, srcPitch);
+    FIELD(CUDA_MEMCPY2D, dstXInBytes);
+    FIELD(CUDA_MEMCPY2D, dstY);
+    FIELD(CUDA_MEMCPY2D, dstMemoryType);
+    FIELD(CUDA_MEMCPY2D, dstHost);
+    FIELD(CUDA_MEMCPY2D, dstDevice);
+    FIELD(CUDA_MEMCPY2D, dstArray);
+    FIELD(CUDA_MEMCPY2D, dstPitch);
+    FIELD(CUDA_MEMCPY2D, WidthInBytes);
+    FIELD(CUDA_MEMCPY2D, Height);
+    SIZE(CUDA_MEMCPY3D);
+    FIELD(CUDA_MEMCPY3D, srcXInBytes);
+    FIELD(CUDA_MEMCPY3D, srcY);
+    FIELD(CUDA_MEMCPY3D, srcZ);
+    FIELD(CUDA_MEMCPY3D, srcLOD);
+    FIELD(CUDA_MEMCPY3D, srcMemoryType);
+    FIELD(CUDA_MEMCPY3D, srcHost);
+    FIELD(CUDA_MEMCPY3D, srcDevice);
+    FIELD(CUDA_MEMCPY3D, srcArray);
+    FIELD(CUDA_MEMCPY3D, reserved0);
+    FIELD(CUDA_MEMCPY3D, srcPitch);
+    FIELD(CUDA_MEMCPY3D, srcHeight);
+    FIELD(CUDA_MEMCPY3D, dstXInBytes);
+    FIELD(CUDA_MEMCPY3D, dstY);
+    FIELD(CUDA_MEMCPY3D, dstZ);
+    FIELD(CUDA_MEMCPY3D, dstLOD);
+    FIELD(CUDA_MEMCPY3D, dstMemoryType);
+    FIELD(CUDA_MEMCPY3D, dstHost);
+    FIELD(CUDA_MEMCPY3D, dstDevice);
+    FIELD(CUDA_MEMCPY3D, dstArray);
+    FIELD(CUDA_MEMCPY3D, reserved1);
+    FIELD(CUDA_MEMCPY3D, dstPitch);
+    FIELD(CUDA_MEMCPY3D, dstHeight);
+    FIELD(CUDA_MEMCPY3D, WidthInBytes);
+    FIELD(CUDA_MEMCPY3D, Height);
+    FIELD(CUDA_MEMCPY3D, Depth);
+    SIZE(CUmemAllocationProp);
+    FIELD(CUmemAllocationProp, type);
+    FIELD(CUmemAllocationProp, requestedHandleTypes);
+    FIELD(CUmemAllocationProp, location);
+    FIELD(CUmemAllocationProp, win32HandleMetaData);
+    FIELD(CUmemAllocationProp, allocFlags);
+    SIZE(CUstreamBatchMemOpParams);
+    FIELD(CUstreamBatchMemOpParams, operation);
+    printf("value %zu\n", sizeof(((CUstreamBatchMemOpParams *)0)->value));
+    FIELD(CUstreamBatchMemOpParams, pad);
+    SIZE(CUDA_ARRAY_DESCRIPTOR);
+    FIELD(CUDA_ARRAY_DESCRIPTOR, Width);
+    FIELD(CUDA_ARRAY_DESCRIPTOR, Height);
+    FIELD(CUDA_ARRAY_DESCRIPTOR, Format);
+    FIELD(CUDA_ARRAY_DESCRIPTOR, NumChannels);
+    SIZE(CUDA_ARRAY3D_DESCRIPTOR);
+    FIELD(CUDA_ARRAY3D_DESCRIPTOR, Width);
+    FIELD(CUDA_ARRAY3D_DESCRIPTOR, Height);
+    FIELD(CUDA_ARRAY3D_DESCRIPTOR, Depth);
+    FIELD(CUDA_ARRAY3D_DESCRIPTOR, Format);
+    FIELD(CUDA_ARRAY3D_DESCRIPTOR, NumChannels);
+    FIELD(CUDA_ARRAY3D_DESCRIPTOR, Flags);
+    SIZE(CUDA_ARRAY_MEMORY_REQUIREMENTS);
+    FIELD(CUDA_ARRAY_MEMORY_REQUIREMENTS, size);
+    FIELD(CUDA_ARRAY_MEMORY_REQUIREMENTS, alignment);
+    FIELD(CUDA_ARRAY_MEMORY_REQUIREMENTS, reserved);
+    SIZE(CUDA_RESOURCE_DESC);
+    FIELD(CUDA_RESOURCE_DESC, resType);
+    FIELD(CUDA_RESOURCE_DESC, res);
+    FIELD(CUDA_RESOURCE_DESC, flags);
+    SIZE(CUDA_TEXTURE_DESC);
+    FIELD(CUDA_TEXTURE_DESC, addressMode);
+    FIELD(CUDA_TEXTURE_DESC, filterMode);
+    FIELD(CUDA_TEXTURE_DESC, flags);
+    FIELD(CUDA_TEXTURE_DESC, maxAnisotropy);
+    FIELD(CUDA_TEXTURE_DESC, mipmapFilterMode);
+    FIELD(CUDA_TEXTURE_DESC, mipmapLevelBias);
+    FIELD(CUDA_TEXTURE_DESC, minMipmapLevelClamp);
+    FIELD(CUDA_TEXTURE_DESC, maxMipmapLevelClamp);
+    FIELD(CUDA_TEXTURE_DESC, borderColor);
+    FIELD(CUDA_TEXTURE_DESC, reserved);
+    SIZE(CUDA_KERNEL_NODE_PARAMS);
+    FIELD(CUDA_KERNEL_NODE_PARAMS, func);
+    FIELD(CUDA_KERNEL_NODE_PARAMS, gridDimX);
+    FIELD(CUDA_KERNEL_NODE_PARAMS, gridDimY);
+    FIELD(CUDA_KERNEL_NODE_PARAMS, gridDimZ);
+    FIELD(CUDA_KERNEL_NODE_PARAMS, blockDimX);
+    FIELD(CUDA_KERNEL_NODE_PARAMS, blockDimY);
+    FIELD(CUDA_KERNEL_NODE_PARAMS, blockDimZ);
+    FIELD(CUDA_KERNEL_NODE_PARAMS, sharedMemBytes);
+    FIELD(CUDA_KERNEL_NODE_PARAMS, kernelParams);
+    FIELD(CUDA_KERNEL_NODE_PARAMS, extra);
+    FIELD(CUDA_KERNEL_NODE_PARAMS, kern);
+    FIELD(CUDA_KERNEL_NODE_PARAMS, ctx);
+    SIZE(CUDA_MEMSET_NODE_PARAMS);
+    FIELD(CUDA_MEMSET_NODE_PARAMS, dst);
+    FIELD(CUDA_MEMSET_NODE_PARAMS, pitch);
+    FIELD(CUDA_MEMSET_NODE_PARAMS, elementSize);
+    FIELD(CUDA_MEMSET_NODE_PARAMS, width);
+    FIELD(CUDA_MEMSET_NODE_PARAMS, height);
+    FIELD(CUDA_MEMSET_NODE_PARAMS, ctx);
+    SIZE(CUDA_MEMCPY_NODE_PARAMS);
+    FIELD(CUDA_MEMCPY_NODE_PARAMS, flags);
+    FIELD(CUDA_MEMCPY_NODE_PARAMS, reserved);
+    FIELD(CUDA_MEMCPY_NODE_PARAMS, copyCtx);
+    FIELD(CUDA_MEMCPY_NODE_PARAMS, copyParams);
+    SIZE(CUgraphNodeParams);
+    FIELD(CUgraphNodeParams, type);
+    FIELD(CUgraphNodeParams, reserved0);
+    FIELD(CUgraphNodeParams, reserved2);
+    SIZE(CUtensorMap);
+    FIELD(CUtensorMap, opaque);
+}
+
+static void print_values(void) {
+    VALUE(CU_CTX_SCHED_MASK);
+    VALUE(CU_CTX_MAP_HOST);
+    VALUE(CU_CTX_LMEM_RESIZE_TO_MAX);
+    VALUE(CU_CTX_COREDUMP_ENABLE);
+    VALUE(CU_CTX_USER_COREDUMP_ENABLE);
+    VALUE(CU_CTX_SYNC_MEMOPS);
+    VALUE(CU_CTX_FLAGS_MASK);
+    VALUE(CU_EXEC_AFFINITY_TYPE_SM_COUNT);
+    VALUE(CU_JIT_THREADS_PER_BLOCK);
+    VALUE(CU_JIT_WALL_TIME);
+    VALUE(CU_JIT_INFO_LOG_BUFFER);
+    VALUE(CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES);
+    VALUE(CU_JIT_ERROR_LOG_BUFFER);
+    VALUE(CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
+    VALUE(CU_JIT_MAX_THREADS_PER_BLOCK);
+    VALUE(CU_JIT_SPLIT_COMPILE);
+    VALUE(CU_JIT_NUM_OPTIONS);
+    VALUE(CU_JIT_INPUT_CUBIN);
+    VALUE(CU_JIT_INPUT_PTX);
+    VALUE(CU_JIT_INPUT_FATBINARY);
+    VALUE(CU_JIT_INPUT_OBJECT);
+    VALUE(CU_JIT_INPUT_LIBRARY);
+    VALUE(CU_JIT_INPUT_NVVM);
+    VALUE(CU_JIT_NUM_INPUT_TYPES);
+    VALUE(CU_LIBRARY_HOST_UNIVERSAL_FUNCTION_AND_DATA_TABLE);
+    VALUE(CU_LIBRARY_BINARY_IS_PRESERVED);
+    VALUE(CU_LIBRARY_NUM_OPTIONS);
+    VALUE(CU_MODULE_EAGER_LOADING);
+    VALUE(CU_MODULE_LAZY_LOADING);
+    VALUE(CU_FUNCTION_LOADING_STATE_UNLOADED);
+    VALUE(CU_FUNCTION_LOADING_STATE_LOADED);
+    VALUE(CU_GET_PROC_ADDRESS_SUCCESS);
+    VALUE(CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
+    VALUE(CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT);
+    VALUE(CU_GET_PROC_ADDRESS_DEFAULT);
+    VALUE(CU_GET_PROC_ADDRESS_LEGACY_STREAM);
+    VALUE(CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM);
+    VALUE(CU_MEMORYTYPE_HOST);
+    VALUE(CU_MEMORYTYPE_DEVICE);
+    VALUE(CU_MEMORYTYPE_ARRAY);
+    VALUE(CU_MEMORYTYPE_UNIFIED);
+    VALUE(CU_POINTER_ATTRIBUTE_CONTEXT);
+    VALUE(CU_POINTER_ATTRIBUTE_MEMORY_TYPE);
+    VALUE(CU_POINTER_ATTRIBUTE_DEVICE_POINTER);
+    VALUE(CU_POINTER_ATTRIBUTE_HOST_POINTER);
+    VALUE(CU_POINTER_ATTRIBUTE_P2P_TOKENS);
+    VALUE(CU_POINTER_ATTRIBUTE_SYNC_MEMOPS);
+    VALUE(CU_POINTER_ATTRIBUTE_BUFFER_ID);
+    VALUE(CU_POINTER_ATTRIBUTE_IS_MANAGED);
+    VALUE(CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL);
+    VALUE(CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE);
+    VALUE(CU_POINTER_ATTRIBUTE_RANGE_START_ADDR);
+    VALUE(CU_POINTER_ATTRIBUTE_RANGE_SIZE);
+    VALUE(CU_POINTER_ATTRIBUTE_MAPPED);
+    VALUE(CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES);
+    VALUE(CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE);
+    VALUE(CU_POINTER_ATTRIBUTE_ACCESS_FLAGS);
+    VALUE(CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE);
+    VALUE(CU_POINTER_ATTRIBUTE_MAPPING_SIZE);
+    VALUE(CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR);
+    VALUE(CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID);
+    VALUE(CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE);
+    VALUE(CU_MEM_HANDLE_TYPE_NONE);
+    VALUE(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+    VALUE(CU_MEM_ALLOC_GRANULARITY_MINIMUM);
+    VALUE(CU_MEM_ALLOC_GRANULARITY_RECOMMENDED);
+    VALUE(CU_STREAM_WAIT_VALUE_GEQ);
+    VALUE(CU_STREAM_WAIT_VALUE_EQ);
+    VALUE(CU_STREAM_WAIT_VALUE_AND);
+    VALUE(CU_STREAM_WAIT_VALUE_NOR);
+    VALUE(CU_STREAM_WAIT_VALUE_FLUSH);
+    VALUE(CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER);
+    VALUE(CU_STREAM_MEM_OP_WAIT_VALUE_32);
+    VALUE(CU_STREAM_MEM_OP_WRITE_VALUE_32);
+    VALUE(CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES);
+    VALUE(CU_STREAM_MEM_OP_WAIT_VALUE_64);
+    VALUE(CU_STREAM_MEM_OP_WRITE_VALUE_64);
+    VALUE(CU_STREAM_MEM_OP_BARRIER);
+    VALUE(CU_AD_FORMAT_UNSIGNED_INT8);
+    VALUE(CU_AD_FORMAT_UNSIGNED_INT16);
+    VALUE(CU_AD_FORMAT_UNSIGNED_INT32);
+    VALUE(CU_AD_FORMAT_SIGNED_INT8);
+    VALUE(CU_AD_FORMAT_SIGNED_INT16);
+    VALUE(CU_AD_FORMAT_SIGNED_INT32);
+    VALUE(CU_AD_FORMAT_HALF);
+    VALUE(CU_AD_FORMAT_FLOAT);
+    VALUE(CU_TRSF_READ_AS_INTEGER);
+    VALUE(CU_TRSF_NORMALIZED_COORDINATES);
+    VALUE(CU_TRSF_SRGB);
+    VALUE(CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION);
+    VALUE(CU_TRSF_SEAMLESS_CUBEMAP);
+}
+
+int main(void) {
+#include "cuda/driver/driver_attributes.def"
+#include "cuda/driver/results.def"
+    print_types();
+    print_values();
+    return 0;
+}
