@@ -174,7 +174,7 @@ static cudaError_t available_shared(CudaContext *c, size_t *bytes, const void *f
     u64 unit = g->shared_unit, fixed = g->shared_reserved + kernel->info.static_shared_bytes;
     u64 each = g->shared_per_sm / (u64)blocks / unit * unit;
     u64 left = each > fixed ? each - fixed : 0;
-    int allowed = f->max_dynamic_shared >= 0 ? f->max_dynamic_shared : default_dynamic_shared(c, &kernel->info);
+    int allowed = f->max_dynamic_shared >= 0 ? f->max_dynamic_shared : default_dynamic_shared(g, &kernel->info);
     u64 most = (u64)allowed;
     *bytes = left < most ? left : most;
     return cudaSuccess;
