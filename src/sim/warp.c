@@ -116,8 +116,8 @@ Status warp_start(Warp *w, const SimProgram *program, u32 lanes, u64 local_strid
     w->current = 0;
     w->lanes = lanes == LANES ? FULL_MASK : (1u << lanes) - 1;
     if (!warp_reserve(w, kernel->r32_bytes, kernel->r64_bytes, kernel->preds)) return STATUS_NO_MEMORY;
-    memset(w->r32, 0, kernel->r32_bytes);
-    memset(w->r64, 0, kernel->r64_bytes);
+    if (kernel->r32_bytes) memset(w->r32, 0, kernel->r32_bytes);
+    if (kernel->r64_bytes) memset(w->r64, 0, kernel->r64_bytes);
     memset(w->preds, 0, kernel->preds * sizeof(u32));
     w->preds[1] = FULL_MASK;
     if (local_stride * LANES > w->local_stride * LANES || !w->local) {
