@@ -39,6 +39,7 @@ void function_describe(const GpuModel *gpu, const SimKernelInfo *info, struct cu
         .binaryVersion = (int)info->target_sm,
         .maxDynamicSharedSizeBytes = default_dynamic_shared(gpu, info),
         .preferredShmemCarveout = -1,
+        .clusterDimMustBeSet = info->cluster[0] != 0 || info->needs_cluster,
         .requiredClusterWidth = (int)info->cluster[0],
         .requiredClusterHeight = (int)info->cluster[1],
         .requiredClusterDepth = (int)info->cluster[2],

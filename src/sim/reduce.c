@@ -22,6 +22,15 @@ static u32 add_f32_bits(u32 a, u32 b) { return bits_of_f32(canonical_f32(f32_of_
 static u16 add_f16_bits(u32 a, u32 b) { return (u16)f16_of_f64((f64)f16_to_f32(a) + (f64)f16_to_f32(b)); }
 static u16 add_bf16_bits(u32 a, u32 b) { return (u16)bf16_of_f64((f64)bf16_to_f32(a) + (f64)bf16_to_f32(b)); }
 
+static u32 add_ftz_bits(u32 a, u32 b) {
+    return bits_of_f32(flush_f32(canonical_f32(flush_f32(f32_of_bits(a)) + flush_f32(f32_of_bits(b)))));
+}
+// A NaN comes through as it is, the source's first.
+static u64 add_f64_bits(u64 a, u64 b) {
+    f64 x = f64_of_bits(a), y = f64_of_bits(b);
+    return y != y ? b : x != x ? a : bits_of_f64(x + y);
+}
+
 // Numbers win over NaN; -0 is below +0. As integers of sign and magnitude.
 static i32 half_order(u32 bits) { return bits & 0x8000 ? -(i32)(bits & 0x7fff) - 1 : (i32)bits; }
 static u16 pick_half(u32 a, u32 b, u32 infinity, bool least) {
@@ -55,7 +64,8 @@ REDUCE(max_f16, u16, pick_half(a, b, 0x7c00, false))
 REDUCE(min_bf16, u16, pick_half(a, b, 0x7f80, true))
 REDUCE(max_bf16, u16, pick_half(a, b, 0x7f80, false))
 REDUCE(add_f32, u32, add_f32_bits(a, b))
-REDUCE(add_f64, f64, a + b)
+REDUCE(add_f32_ftz, u32, add_ftz_bits(a, b))
+REDUCE(add_f64, u64, add_f64_bits(a, b))
 
 static const struct {
     u16 op;
@@ -73,6 +83,8 @@ static const struct {
     {ATOM_OP_MIN, TYPE_BF16, min_bf16}, {ATOM_OP_MAX, TYPE_BF16, max_bf16}, {ATOM_OP_ADD, TYPE_F32, add_f32},
     {ATOM_OP_ADD, TYPE_F64, add_f64},
 };
+
+ReduceFn reduce_add_f32_ftz(void) { return add_f32_ftz; }
 
 ReduceFn reduce_function(u16 op, u8 type) {
     for (u32 i = 0; i < WL_COUNT(rows); i++)

@@ -10,5 +10,7 @@ typedef void (*ReduceFn)(u8 *to, const u8 *from, u32 count);
 
 // ATOM_OP_* and TYPE_*; NULL when there is no such reduction.
 ReduceFn reduce_function(u16 op, u8 type);
+// Addition for tensors of F32_FTZ, which is no type of PTX: subnormals are zeros.
+ReduceFn reduce_add_f32_ftz(void);
 
 #endif

@@ -35,6 +35,7 @@ static ReduceFn reduction_of(const TensorCopy *t) {
     u8 type = types[t->map.type];
     bool bitwise = t->reduction == ATOM_OP_AND || t->reduction == ATOM_OP_OR || t->reduction == ATOM_OP_XOR;
     if (bitwise && type) type = tensor_types[t->map.type].bits == 64 ? TYPE_B64 : TYPE_B32;
+    if (t->map.type == TENSOR_F32_FTZ && t->reduction == ATOM_OP_ADD) return reduce_add_f32_ftz();
     return reduce_function(t->reduction, type);
 }
 
@@ -66,9 +67,12 @@ static u32 row_count(const TensorCopy *t) {
 
 u32 tensor_box_bytes(const TensorCopy *t) { return row_count(t) * row_bytes(t); }
 
-// Where an im2col copy may begin: between the corners.
+// Where an im2col copy may begin: between the corners; and these within the tensor when it is written.
 static bool base_in_box(const TensorCopy *t) {
     const TensorMap *m = &t->map;
+    bool writes = t->action != TENSOR_LOAD;
+    for (u32 i = 0; writes && i < m->rank - 2u; i++)
+        if (m->lower[i] < 0 || m->upper[i] > 0) return false;
     for (u32 i = 1; i <= m->rank - 2u; i++)
         if (t->at[i] < m->lower[i - 1] || t->at[i] > (i64)m->last[i] + m->upper[i - 1]) return false;
     return true;

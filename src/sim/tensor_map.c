@@ -9,7 +9,7 @@
 #define MAX_BOX 256u
 #define MAX_STEP 8u
 #define MAX_STRIDE (1ull << 40)
-#define MAX_BYTES (227u << 10)  // of a box: what a CTA can have of shared memory
+#define MAX_BYTES (228u << 10)  // of a box: the shared memory of an SM
 #define MAX_PIXELS 1024u
 #define WIDE_PIXELS 128u  // of .im2col::w::128
 
@@ -130,6 +130,8 @@ Status sim_tensor_map_encode_im2col(void *map, const TensorMapSpec *s, const i32
     static const i32 limits[] = {[3] = 1 << 15, [4] = 1 << 7, [5] = 1 << 4};
     if (!spec_valid(map, s, 3) || !lower || !upper || !inner_valid(s, channels_per_pixel)) return STATUS_INVALID;
     if (pixels_per_column == 0 || pixels_per_column > MAX_PIXELS) return STATUS_INVALID;
+    if ((u64)channels_per_pixel * pixels_per_column * tensor_types[s->type].shared_bits / 8 > MAX_BYTES)
+        return STATUS_INVALID;
     TensorMap m = map_of(s, TENSOR_IM2COL);
     u32 spatial = s->rank - 2;
     for (u32 i = 0; i < spatial; i++) {
