@@ -25,6 +25,9 @@ it as [validation.md](validation.md) says. Some things that are no instructions:
   CTA's instructions, `%globaltimer` those of all launches.
 - Hints (`prefetch`, `applypriority`, `discard`, cache and eviction modifiers, cache policies) have no effect on values.
 - Fences order nothing further: memory is sequentially consistent.
+- Asynchronous copies are made when they are issued. Of tensor maps, those with interleaved layouts and with packed types that have
+  gaps in shared memory (16U4_ALIGN16B, 16U6_ALIGN16B) are refused when a copy uses them; `.im2col::w` modes and `.cta_group` at load.
+  `.tile::gather4`, `.tile::scatter4`, `.cp_mask`, `st.bulk` and the swizzles with larger atoms came with sm_100: not measured.
 
 END
 
