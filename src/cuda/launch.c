@@ -53,7 +53,11 @@ static cudaError_t check_cluster(const CudaContext *c, const CudaLaunch *l, cons
 }
 
 static cudaError_t check_cooperative(const CudaContext *c, const CudaLaunch *l, const SimKernelInfo *info) {
-    u64 resident = cuda_gpu(c)->sms * sim_occupancy(cuda_gpu(c), info, l->block.x * l->block.y * l->block.z, l->shared);
+    const GpuModel *gpu = cuda_gpu(c);
+    const u32 asked[3] = {l->cluster.x, l->cluster.y, l->cluster.z}, *cluster = asked[0] ? asked : info->cluster;
+    u32 size = cluster[0] * cluster[1] * cluster[2], threads = l->block.x * l->block.y * l->block.z;
+    u64 resident = size ? (u64)sim_cluster_occupancy(gpu, info, threads, l->shared, size) * size
+                        : gpu->sms * sim_occupancy(gpu, info, threads, l->shared);
     bool fits = (u64)l->grid.x * l->grid.y * l->grid.z <= resident;
     return !l->cooperative || fits ? cudaSuccess : cudaErrorCooperativeLaunchTooLarge;
 }

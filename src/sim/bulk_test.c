@@ -109,6 +109,16 @@ TEST(bulk_copies_that_are_refused) {
     refused(0, "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r2], %r1, [%r3];", "without clusters");
 }
 
+// Bytes that never come: who waits is said, in a cluster too.
+TEST(waits_without_end) {
+    static Run r;
+    for (r.cluster = 0; r.cluster < 3; r.cluster += 2) {
+        assert_int_equal(run_try(&r, "@!%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r3], 64;\n" WAIT, 64),
+                         STATUS_DEADLOCK);
+        assert_non_null(strstr(r.said, "block (0,0,0) warp 1 lanes 0xffffffff: repeats the same steps forever"));
+    }
+}
+
 TEST(addresses_in_clusters) {
     static Run r;
     r.cluster = 3;
@@ -185,11 +195,9 @@ TEST(tensor_copies_that_are_refused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bulk_copies),
-        cmocka_unit_test(bulk_copies_that_are_refused),
-        cmocka_unit_test(addresses_in_clusters),
-        cmocka_unit_test(tensor_copies),
-        cmocka_unit_test(tensor_copies_that_are_refused),
+        cmocka_unit_test(bulk_copies),       cmocka_unit_test(bulk_copies_that_are_refused),
+        cmocka_unit_test(waits_without_end), cmocka_unit_test(addresses_in_clusters),
+        cmocka_unit_test(tensor_copies),     cmocka_unit_test(tensor_copies_that_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
