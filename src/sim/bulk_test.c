@@ -119,6 +119,21 @@ TEST(waits_without_end) {
     }
 }
 
+// Lanes that try an mbarrier leave their warp's other lanes the turn, on either side of the branch.
+TEST(lanes_wait_for_lanes) {
+    static Run r;
+    static const char *const guards[] = {"@%p1", "@!%p1"};
+    for (u32 i = 0; i < 2; i++) {
+        char body[512];
+        snprintf(body, sizeof body,
+                 "setp.gt.u32 %%p1, %%r1, %u; %s bra tries; mbarrier.arrive.shared::cta.b64 _, [%%r3]; bra over;\n"
+                 "tries: %s over: st.global.u32 [%%d5], %%r1;\n",
+                 i ? 30u : 0u, guards[i], WAIT);
+        run(&r, body, 32);
+        assert_int_equal(r.out[4 * 31], 31);
+    }
+}
+
 TEST(addresses_in_clusters) {
     static Run r;
     r.cluster = 3;
@@ -195,9 +210,13 @@ TEST(tensor_copies_that_are_refused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bulk_copies),       cmocka_unit_test(bulk_copies_that_are_refused),
-        cmocka_unit_test(waits_without_end), cmocka_unit_test(addresses_in_clusters),
-        cmocka_unit_test(tensor_copies),     cmocka_unit_test(tensor_copies_that_are_refused),
+        cmocka_unit_test(bulk_copies),
+        cmocka_unit_test(bulk_copies_that_are_refused),
+        cmocka_unit_test(waits_without_end),
+        cmocka_unit_test(lanes_wait_for_lanes),
+        cmocka_unit_test(addresses_in_clusters),
+        cmocka_unit_test(tensor_copies),
+        cmocka_unit_test(tensor_copies_that_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

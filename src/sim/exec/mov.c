@@ -66,7 +66,9 @@ static u64 sreg_uniform(const Exec *x, u32 sreg, u32 c) {
     case SREG_CURRENT_GRAPH_EXEC: return g->graph_exec;
     case SREG_DYNAMIC_SMEM_SIZE: return g->dynamic_shared;
     case SREG_TOTAL_SMEM_SIZE: return (x->shared_size + 127) & ~127u;  // given out in units of 128 bytes
-    case SREG_AGGR_SMEM_SIZE: return sim_gpu(g->sim, g->kernel->module->device)->shared_reserved + x->shared_size;
+    case SREG_AGGR_SMEM_SIZE:  // dynamic shared memory begins at a multiple of 16
+        return sim_gpu(g->sim, g->kernel->module->device)->shared_reserved + ((g->program->shared_bytes + 15) & ~15u) +
+               g->dynamic_shared;
     case SREG_NCLUSTERID: return c < 3 ? g->grid[c] / g->cluster[c] : 0;
     case SREG_CLUSTERID: return c < 3 ? cta->id[c] / g->cluster[c] : 0;
     case SREG_CLUSTER_CTAID: return c < 3 ? cta->id[c] % g->cluster[c] : 0;
