@@ -17,7 +17,7 @@ enum { CASE_LANES = 4096, CASE_INPUTS = 18, CASE_OUTPUTS = 8 };  // 64-bit words
 // exact: E two f16, F two bf16, G f32, Y f64, X four e4m3.
 typedef struct ExecCase {
     const char *mnemonic, *operands;
-    u64 hash;  // of the GPU's results; 0: they are approximate, or a choice of the hardware that is not followed
+    u64 hash;  // of the GPU's results; 0: not recorded, or a choice of the hardware that is not followed
 } ExecCase;
 
 static const ExecCase exec_cases[] = {

@@ -294,6 +294,40 @@ TEST(approximations_keep_their_promise) {
     }
 }
 
+// .ftz: what a product of 24 bits says, of any exponent, decides, not its rounding to units of 2^-149.
+TEST(results_are_flushed_after_rounding) {
+    static const struct {
+        const char *name;
+        u32 a, b, result;
+    } cases[] = {
+        {"mul.rn.ftz.f32", 0x3f7fffff, 0x00800000, 0},           // 2^-126 (1 - 2^-24): has 24 bits
+        {"mul.rn.ftz.f32", 0x3f7ff800, 0x00800400, 0x00800000},  // 2^-126 (1 - 2^-26): rounded up
+        {"mul.rz.ftz.f32", 0x3f7ff800, 0x00800400, 0},          {"mul.rm.ftz.f32", 0xbf7fffff, 0x00800000, 0x80000000},
+        {"mul.rn.f32", 0x3f7fffff, 0x00800000, 0x00800000},     {"mul.rn.ftz.sat.f32", 0x3f7fffff, 0x00800000, 0},
+        {"div.rp.ftz.f32", 0x00ffffff, 0x40000000, 0},          {"div.rp.f32", 0x00ffffff, 0x40000000, 0x00800000},
+        {"div.full.ftz.f32", 0x00ffffff, 0x40000000, 0},        {"div.approx.ftz.f32", 0x00ffffff, 0x40000000, 0},
+    };
+    for (u32 k = 0; k < table_count; k++) {
+        for (u32 n = 0; n < WL_COUNT(cases); n++) {
+            ExecFn fn = prepare(tables[k], cases[n].name, 2, 0);
+            for (u32 l = 0; l < LANES; l++) t.r32[0][l] = cases[n].a, t.r32[1][l] = cases[n].b;
+            fn(&t.x, &insn, FULL_MASK);
+            if (t.r32[32][5] != cases[n].result) fail_msg("%s: 0x%08x", cases[n].name, t.r32[32][5]);
+        }
+        ExecFn fma = prepare(tables[k], "fma.rn.ftz.f32", 3, 0);
+        for (u32 l = 0; l < LANES; l++) t.r32[0][l] = 0x3f7fffff, t.r32[1][l] = 0x00800000, t.r32[2][l] = 0;
+        fma(&t.x, &insn, FULL_MASK);
+        assert_int_equal(t.r32[32][0], 0);
+        ExecFn narrow = prepare(tables[k], "cvt.rn.ftz.f32.f64", 1, 2);
+        for (u32 l = 0; l < LANES; l++) t.r64[0][l] = 0x380ffffff0000000;
+        narrow(&t.x, &insn, FULL_MASK);
+        assert_int_equal(t.r32[32][0], 0x00800000);  // 2^-126 (1 - 2^-25), a tie
+        for (u32 l = 0; l < LANES; l++) t.r64[0][l] = 0x380fffffe0000000;
+        narrow(&t.x, &insn, FULL_MASK);
+        assert_int_equal(t.r32[32][0], 0);
+    }
+}
+
 TEST(host_rounding_mode_is_left_alone) {
     for (u32 k = 0; k < table_count; k++) {
         ExecFn fn = prepare(tables[k], "add.rp.f32", 2, 0);
@@ -402,6 +436,7 @@ int main(void) {
         cmocka_unit_test(halves_widen_exactly),
         cmocka_unit_test(halves_round_once),
         cmocka_unit_test(approximations_keep_their_promise),
+        cmocka_unit_test(results_are_flushed_after_rounding),
         cmocka_unit_test(host_rounding_mode_is_left_alone),
         cmocka_unit_test(wide_registers),
         cmocka_unit_test(lop3_gives_every_table),

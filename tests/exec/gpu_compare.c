@@ -225,8 +225,7 @@ int main(int argc, char **argv) {
         puts("// SPDX-License-Identifier: Apache-2.0\n"
              "// Instructions, their operands (see src/sim/exec_cases.h) and the hash of what an H200 gave for them: "
              "driver 580, PTX 9.0 for sm_90.\n"
-             "// 0: the simulator does not give the same bits. These are the approximations, and a few choices "
-             "documented in exec/.\n"
+             "// 0: not recorded, or a choice of the hardware that is not followed (documented in exec/).\n"
              "// Written by gpu_compare --record.");
     for (u32 i = 0; i < WL_COUNT(exec_cases); i++) {
         static char ptx[8192];

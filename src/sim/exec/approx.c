@@ -42,28 +42,30 @@ static inline f32 scale_both(f32 v) { return is_tiny(v) ? 0x1p24f : scale_huge(v
 MUFU1_SHARED(rcp_f32, rcp, f32, a *scale_both(a), canonical_f32(r *scale_both(a)))
 MUFU1_SHARED(rcp_f32_ftz, rcp, f32, a, r)
 
-// a / b: SCALE, of b, is applied to both; then a times the reciprocal.
-#define DIVISION(name, SCALE, FLUSH)                                                                           \
-    void APPROX_FN(name)(Exec * x, const SimInsn *in, u32 mask) {                                              \
-        CellF32 *d = exec_operand(x, in->dst);                                                                 \
-        const CellF32 *a = exec_operand(x, in->src[0]), *b = exec_operand(x, in->src[1]);                      \
-        f32 v[LANES];                                                                                          \
-        u32 place[LANES];                                                                                      \
-        MufuRows rows;                                                                                         \
-        SIM_VECTORIZE for (u32 l = 0; l < LANES; l++) {                                                        \
-            v[l] = b[l] * SCALE(b[l]);                                                                         \
-            place[l] = mufu_rcp_row(v[l]);                                                                     \
-        }                                                                                                      \
-        mufu_fetch(&rows, mufu_rcp_rows, place);                                                               \
-        LANES_SET(mask, CellF32, d,                                                                            \
-                  canonical_f32(FLUSH(mufu_rcp(v[l], mufu_at(&rows, l)) * FLUSH(FLUSH(a[l]) * SCALE(b[l]))))); \
+// a / b: SCALE, of b, is applied to both; then MULTIPLY a by the reciprocal.
+#define DIVISION(name, SCALE, FLUSH, MULTIPLY)                                                                   \
+    void APPROX_FN(name)(Exec * x, const SimInsn *in, u32 mask) {                                                \
+        CellF32 *d = exec_operand(x, in->dst);                                                                   \
+        const CellF32 *a = exec_operand(x, in->src[0]), *b = exec_operand(x, in->src[1]);                        \
+        f32 v[LANES];                                                                                            \
+        u32 place[LANES];                                                                                        \
+        MufuRows rows;                                                                                           \
+        SIM_VECTORIZE for (u32 l = 0; l < LANES; l++) {                                                          \
+            v[l] = b[l] * SCALE(b[l]);                                                                           \
+            place[l] = mufu_rcp_row(v[l]);                                                                       \
+        }                                                                                                        \
+        mufu_fetch(&rows, mufu_rcp_rows, place);                                                                 \
+        LANES_SET(mask, CellF32, d,                                                                              \
+                  canonical_f32(MULTIPLY(FLUSH(FLUSH(a[l]) * SCALE(b[l])), mufu_rcp(v[l], mufu_at(&rows, l))))); \
     }
 #define SCALE_NONE(v) 1.0f
 #define FLUSH_NONE(v) (v)
-DIVISION(div_f32, scale_tiny, FLUSH_NONE)
-DIVISION(div_f32_ftz, SCALE_NONE, flush_f32)
-DIVISION(div_full_f32, scale_both, FLUSH_NONE)
-DIVISION(div_full_f32_ftz, scale_huge, flush_f32)
+#define MULTIPLY(a, b) ((a) * (b))
+static inline f32 multiply_ftz(f32 a, f32 b) { return MUL_FTZ_F32(a, b); }
+DIVISION(div_f32, scale_tiny, FLUSH_NONE, MULTIPLY)
+DIVISION(div_f32_ftz, SCALE_NONE, flush_f32, multiply_ftz)
+DIVISION(div_full_f32, scale_both, FLUSH_NONE, MULTIPLY)
+DIVISION(div_full_f32_ftz, scale_huge, flush_f32, multiply_ftz)
 
 // --- sqrt, rsqrt ------------------------------------------------------------------------------------------------
 MUFU1_SHARED(sqrt_f32, sqrt, f32, a *scale_tiny(a), canonical_f32(r *(is_tiny(a) ? 0x1p-12f : 1.0f)))

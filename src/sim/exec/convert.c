@@ -168,12 +168,14 @@ static void store_32(Cell32 *d, const f64 *v, const Plan *plan, u32 mask) {
         break;
     }
     default: {  // f32
-        f32 r[LANES];
+        f32 r[LANES], scaled[LANES];
         Rounding old = rounding_enter(rounding);
         for (u32 l = 0; l < LANES; l++) r[l] = (f32)v[l];
+        if (plan->flags & FTZ_RESULT)
+            for (u32 l = 0; l < LANES; l++) scaled[l] = (f32)(v[l] * 0x1p24);
         rounding_leave(old);
         if (plan->flags & FTZ_RESULT)
-            for (u32 l = 0; l < LANES; l++) r[l] = flush_f32(r[l]);
+            for (u32 l = 0; l < LANES; l++) r[l] = flush_scaled_f32(r[l], scaled[l]);
         CellF32 *df = (CellF32 *)d;
         if (plan->flags & KEEP_NAN)
             LANES_SET(mask, CellF32, df, r[l]);

@@ -49,6 +49,16 @@ static inline f32 flush_f32(f32 v) {
     u32 bits = bits_of_f32(v);
     return f32_of_bits(bits & 0x7f800000 ? bits : bits & 0x80000000);
 }
+// .ftz of a result. It is subnormal when it is after rounding to 24 bits whatever the exponent, not in units of 2^-149
+// (measured on an H200): `scaled` is the same operation in the same rounding mode, with a result 2^24 times as large.
+// Macros, so that nothing is moved out of a rounding mode.
+static inline f32 flush_scaled_f32(f32 result, f32 scaled) {
+    u32 bits = bits_of_f32(result), tiny = (bits_of_f32(scaled) & 0x7fffffff) < 0x0c800000;  // 2^-102
+    return f32_of_bits(tiny ? bits & 0x80000000 : bits);
+}
+#define MUL_FTZ_F32(a, b) flush_scaled_f32((a) * (b), (a)*0x1p24f * (b))
+#define DIV_FTZ_F32(a, b) flush_scaled_f32((a) / (b), (a)*0x1p24f / (b))
+#define FMA_FTZ_F32(a, b, c) flush_scaled_f32(__builtin_fmaf(a, b, c), __builtin_fmaf((a)*0x1p24f, b, (c)*0x1p24f))
 // .sat: [+0, 1]; NaN becomes +0.
 static inline f32 saturate_f32(f32 v) {
     f32 low = v > 0.0f ? v : 0.0f;

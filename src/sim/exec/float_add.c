@@ -11,27 +11,29 @@
 #define ADD_(a, b) (a) + (b)
 #define SUB_(a, b) (a) - (b)
 #define MUL_(a, b) (a) * (b)
+#define ADD_FTZ_(a, b) flush_f32((a) + (b))  // a sum below 2^-126 is exact
+#define SUB_FTZ_(a, b) flush_f32((a) - (b))
 
-#define BINARY_F32(op, OP)                                                                           \
-    static void op##_f32(Exec *x, const SimInsn *in, u32 mask) {                                     \
-        OPERANDS2(f32)                                                                               \
-        LANES_SET(mask, CellF32, d, canonical_f32(OP(a[l], b[l])));                                  \
-    }                                                                                                \
-    static void op##_f32_ftz(Exec *x, const SimInsn *in, u32 mask) {                                 \
-        OPERANDS2(f32)                                                                               \
-        LANES_SET(mask, CellF32, d, canonical_f32(flush_f32(OP(flush_f32(a[l]), flush_f32(b[l]))))); \
-    }                                                                                                \
-    static void op##_f32_sat(Exec *x, const SimInsn *in, u32 mask) {                                 \
-        OPERANDS2(f32)                                                                               \
-        LANES_SET(mask, CellF32, d, saturate_f32(OP(a[l], b[l])));                                   \
-    }                                                                                                \
-    static void op##_f32_ftz_sat(Exec *x, const SimInsn *in, u32 mask) {                             \
-        OPERANDS2(f32)                                                                               \
-        LANES_SET(mask, CellF32, d, saturate_f32(flush_f32(OP(flush_f32(a[l]), flush_f32(b[l])))));  \
-    }                                                                                                \
-    ROUNDED(op##_f32)                                                                                \
-    ROUNDED(op##_f32_ftz)                                                                            \
-    ROUNDED(op##_f32_sat)                                                                            \
+#define BINARY_F32(op, OP, OP_FTZ)                                                            \
+    static void op##_f32(Exec *x, const SimInsn *in, u32 mask) {                              \
+        OPERANDS2(f32)                                                                        \
+        LANES_SET(mask, CellF32, d, canonical_f32(OP(a[l], b[l])));                           \
+    }                                                                                         \
+    static void op##_f32_ftz(Exec *x, const SimInsn *in, u32 mask) {                          \
+        OPERANDS2(f32)                                                                        \
+        LANES_SET(mask, CellF32, d, canonical_f32(OP_FTZ(flush_f32(a[l]), flush_f32(b[l])))); \
+    }                                                                                         \
+    static void op##_f32_sat(Exec *x, const SimInsn *in, u32 mask) {                          \
+        OPERANDS2(f32)                                                                        \
+        LANES_SET(mask, CellF32, d, saturate_f32(OP(a[l], b[l])));                            \
+    }                                                                                         \
+    static void op##_f32_ftz_sat(Exec *x, const SimInsn *in, u32 mask) {                      \
+        OPERANDS2(f32)                                                                        \
+        LANES_SET(mask, CellF32, d, saturate_f32(OP_FTZ(flush_f32(a[l]), flush_f32(b[l]))));  \
+    }                                                                                         \
+    ROUNDED(op##_f32)                                                                         \
+    ROUNDED(op##_f32_ftz)                                                                     \
+    ROUNDED(op##_f32_sat)                                                                     \
     ROUNDED(op##_f32_ftz_sat)
 
 #define BINARY_F64(op, OP)                                                 \
@@ -52,9 +54,9 @@ static inline f64 nan_of_3(f64 result, f64 a, f64 b, f64 c) {
     return result == result ? result : nan;
 }
 
-BINARY_F32(add, ADD_)
-BINARY_F32(sub, SUB_)
-BINARY_F32(mul, MUL_)
+BINARY_F32(add, ADD_, ADD_FTZ_)
+BINARY_F32(sub, SUB_, SUB_FTZ_)
+BINARY_F32(mul, MUL_, MUL_FTZ_F32)
 BINARY_F64(add, ADD_)
 BINARY_F64(sub, SUB_)
 BINARY_F64(mul, MUL_)
@@ -66,7 +68,7 @@ BINARY_F64(mul, MUL_)
 #define LANES_FMA LANES_EACH
 #endif
 #define FMA_F32_LANE __builtin_fmaf(a[l], b[l], c[l])
-#define FMA_F32_LANE_FTZ flush_f32(__builtin_fmaf(flush_f32(a[l]), flush_f32(b[l]), flush_f32(c[l])))
+#define FMA_F32_LANE_FTZ FMA_FTZ_F32(flush_f32(a[l]), flush_f32(b[l]), flush_f32(c[l]))
 
 static void fma_f32(Exec *x, const SimInsn *in, u32 mask) {
     OPERANDS3(f32)

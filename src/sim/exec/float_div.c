@@ -10,10 +10,10 @@ static inline f64 quiet_nan_f64(f64 result, f64 a, f64 b) {
 }
 
 MAP2(div_f32, f32, f32, f32, canonical_f32(a / b))
-MAP2(div_f32_ftz, f32, f32, f32, canonical_f32(flush_f32(flush_f32(a) / flush_f32(b))))
+MAP2(div_f32_ftz, f32, f32, f32, canonical_f32(DIV_FTZ_F32(flush_f32(a), flush_f32(b))))
 MAP2(div_f64, f64, f64, f64, quiet_nan_f64(a / b, a, b))
 MAP1(rcp_f32, f32, f32, canonical_f32(1.0f / a))
-MAP1(rcp_f32_ftz, f32, f32, canonical_f32(flush_f32(1.0f / flush_f32(a))))
+MAP1(rcp_f32_ftz, f32, f32, canonical_f32(DIV_FTZ_F32(1.0f, flush_f32(a))))
 MAP1(rcp_f64, f64, f64, quiet_nan_f64(1.0 / a, a, a))
 ROUNDED(div_f32)
 ROUNDED(div_f32_ftz)

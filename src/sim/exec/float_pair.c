@@ -15,9 +15,9 @@ static inline u64 pair_f32(f32 low, f32 high) {
 #define MUL(a, b) ((a) * (b))
 #define ADD_FTZ(a, b) flush_f32(flush_f32(a) + flush_f32(b))
 #define SUB_FTZ(a, b) flush_f32(flush_f32(a) - flush_f32(b))
-#define MUL_FTZ(a, b) flush_f32(flush_f32(a) * flush_f32(b))
+#define MUL_FTZ(a, b) MUL_FTZ_F32(flush_f32(a), flush_f32(b))
 #define FMA(a, b, c) __builtin_fmaf(a, b, c)
-#define FMA_FTZ(a, b, c) flush_f32(__builtin_fmaf(flush_f32(a), flush_f32(b), flush_f32(c)))
+#define FMA_FTZ(a, b, c) FMA_FTZ_F32(flush_f32(a), flush_f32(b), flush_f32(c))
 
 // Not from lane functions: the directed roundings are the host's mode, and a call may be moved out of it.
 #define PAIR2(name, OP)                                                                                             \
