@@ -46,7 +46,7 @@ CUDA 3.2, whose addresses have 32 bits. The latter return \`CUDA_ERROR_NOT_SUPPO
   \`cudaErrorNoKernelImageForDevice\`, with the compiler option to add on stderr.
 - **fork.** A child may use CUDA when its parent did not before the fork; otherwise it gets
   \`cudaErrorInitializationError\`, as with CUDA.
-- **Mipmapped textures** sample their first level. Views that change a texture's format are not taken into account.
+- **Textures.** Mipmaps are filtered as an H200 does, bit for bit, when the level is given; gradients choose a level that may be off by half a level, anisotropy is not simulated, sRGB texels are exact and their mixtures close. Views that change a texture's format are not taken into account.
 
 ## The driver API
 

@@ -148,7 +148,7 @@ static cudaError_t make_mipmap(CudaContext *c, cudaMipmappedArray_t *to, const s
         bool last = extent.width <= 1 && extent.height <= 1;
         extent.width = halve(extent.width);
         extent.height = halve(extent.height);
-        if (!(flags & cudaArrayLayered)) extent.depth = halve(extent.depth);
+        if (!(flags & (cudaArrayLayered | cudaArrayCubemap))) extent.depth = halve(extent.depth);
         if (last) break;
     }
     *to = (cudaMipmappedArray_t)mipmap;

@@ -16,7 +16,7 @@ typedef struct CudaArray {
 } CudaArray;
 
 typedef struct CudaMipmap {
-    CudaArray *levels[16];
+    CudaArray *levels[SIM_TEXTURE_LEVELS];
     unsigned count;
 } CudaMipmap;
 

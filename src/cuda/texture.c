@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texture and surface objects over arrays, mipmaps (their first level) and plain memory.
+// Texture and surface objects over arrays, mipmaps and plain memory.
 #include <string.h>
 
 #include "cuda/api.h"
@@ -38,6 +38,21 @@ static cudaError_t of_array(CudaContext *c, const CudaArray *array, SimTexture *
     return error;
 }
 
+static cudaError_t of_mipmap(CudaContext *c, const CudaMipmap *mipmap, SimTexture *to) {
+    cudaError_t error = of_array(c, mipmap->levels[0], to);
+    to->level_count = (u8)mipmap->count;
+    for (unsigned i = 1; i < mipmap->count; i++) {
+        const CudaArray *level = mipmap->levels[i];
+        to->levels[i] = (SimTextureLevel){.data = (DevicePtr)(uintptr_t)level->data,
+                                          .width = (u32)level->extent.width,
+                                          .height = (u32)level->extent.height,
+                                          .depth = to->layers ? 0 : (u32)level->extent.depth,
+                                          .pitch = level->pitch,
+                                          .slice = level->slice};
+    }
+    return error;
+}
+
 static cudaError_t of_memory(CudaContext *c, void *pointer, struct cudaChannelFormatDesc format, size_t bytes,
                              SimTexture *to, size_t *element) {
     u8 *view;
@@ -61,7 +76,7 @@ static cudaError_t of_resource(CudaContext *c, const struct cudaResourceDesc *r,
         return array ? of_array(c, array, to) : cudaErrorInvalidResourceHandle;
     case cudaResourceTypeMipmappedArray:
         mipmap = object_get(&c->objects, r->res.mipmap.mipmap, OBJECT_MIPMAP);
-        return mipmap ? of_array(c, mipmap->levels[0], to) : cudaErrorInvalidResourceHandle;
+        return mipmap ? of_mipmap(c, mipmap, to) : cudaErrorInvalidResourceHandle;
     case cudaResourceTypeLinear:
         error = of_memory(c, r->res.linear.devPtr, r->res.linear.desc, r->res.linear.sizeInBytes, to, &element);
         to->width = (u32)(r->res.linear.sizeInBytes / element);
@@ -104,6 +119,11 @@ static void of_sampling(const struct cudaTextureDesc *t, SimTexture *to) {
     to->filter = (u8)t->filterMode;
     to->normalized_coords = t->normalizedCoords != 0;
     to->read_normalized = t->readMode == cudaReadModeNormalizedFloat && to->channel_kind != CHANNEL_FLOAT;
+    to->srgb = t->sRGB && to->read_normalized && to->channel_kind == CHANNEL_UNSIGNED && to->channel_bits == 8;
+    to->mip_filter = (u8)t->mipmapFilterMode;
+    to->level_bias = t->mipmapLevelBias;
+    to->level_min = t->minMipmapLevelClamp;
+    to->level_max = t->maxMipmapLevelClamp;
     memcpy(to->border, t->borderColor, sizeof to->border);
 }
 

@@ -43,7 +43,7 @@ static u8 *resolve_global(Exec *x, u32 lane, u64 address, u32 bytes, u8 space, b
     const SimAllocation *a = memory_lookup(x->grid->sim, address);
     if (!a || address - a->address + bytes > a->size)
         return fault_at(x, lane, address, bytes, space, store, FAULT_OUT_OF_BOUNDS);
-    if (!memory_reaches(x->grid->sim, x->grid->kernel->module->device, a))
+    if (!memory_reaches(x->grid->sim, x->grid->device, a))
         return fault_at(x, lane, address, bytes, space, store, FAULT_PEER);
     if (store && a->read_only) return fault_at(x, lane, address, bytes, space, store, FAULT_READ_ONLY);
     PcState *state = pc_state(x);

@@ -337,6 +337,7 @@ static void exec_prepare(Grid *g) {
 static Status grid_prepare(Grid *g, Sim *sim, const SimLaunch *l, const SimKernelInfo *info) {
     g->sim = sim;
     g->kernel = l->kernel;
+    g->device = l->kernel->module->device;
     g->program = l->kernel->program;
     memcpy(g->grid, l->grid, sizeof g->grid);
     memcpy(g->block, l->block, sizeof g->block);

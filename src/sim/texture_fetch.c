@@ -34,12 +34,20 @@ void texture_end(TextureAccess *a) {
     c->bytes += a->bytes;
 }
 
+static void use_level(TextureAccess *a, u32 level) {
+    const SimTexture *t = a->texture;
+    a->level = level ? t->levels[level] : (SimTextureLevel){t->data, t->width, t->height, t->depth, t->pitch, t->slice};
+}
+
 bool texture_bind(TextureAccess *a, u32 lane, u64 handle) {
     a->lane = lane;
     if (a->texture && a->handle == handle) return true;
     a->handle = handle;
     a->texture = sim_texture_get(a->x->grid->sim, handle);
-    if (!a->texture) a->x->fault = (Fault){.kind = FAULT_BAD_HANDLE, .lane = (u8)lane, .address = handle};
+    if (a->texture)
+        use_level(a, 0);
+    else
+        a->x->fault = (Fault){.kind = FAULT_BAD_HANDLE, .lane = (u8)lane, .address = handle};
     return a->texture != NULL;
 }
 
@@ -124,7 +132,9 @@ static bool read_texel(TextureAccess *a, u64 address, u32 out[4]) {
     const SimTexture *t = a->texture;
     const u8 *from = place(a, address, texel_bytes(t), false);
     if (!from) return false;
-    for (u32 c = 0; c < t->channels; c++) out[c] = decode_channel(t, from + c * t->channel_bits / 8);
+    for (u32 c = 0; c < t->channels; c++)
+        out[c] = t->srgb && c < 3 ? bits_of(float_from_half(texture_srgb[from[c]]))
+                                  : decode_channel(t, from + c * t->channel_bits / 8);
     missing_channels(t, out);
     return true;
 }
@@ -160,8 +170,8 @@ typedef struct Footprint {
     u64 layer;
 } Footprint;
 
-static i64 texture_size(const SimTexture *t, u32 dim) {
-    u32 size = dim == 0 ? t->width : dim == 1 ? t->height : t->depth;
+static i64 texture_size(const SimTextureLevel *level, u32 dim) {
+    u32 size = dim == 0 ? level->width : dim == 1 ? level->height : level->depth;
     return size ? size : 1;
 }
 
@@ -205,13 +215,14 @@ static void half_outside(const SimTexture *t, const TextureGeometry *g, const Te
     f->mode[1] = ADDRESS_BORDER;
 }
 
-static Footprint footprint(const SimTexture *t, const TextureGeometry *g, const TexturePoint *p) {
+static Footprint footprint(const TextureAccess *a, const TextureGeometry *g, const TexturePoint *p) {
+    const SimTexture *t = a->texture;
     Footprint f = {.dims = g->cube ? 2 : g->dims, .layer = layer_of(t, g, p->layer)};
     f64 on_face[2];
     bool normalized = (t->normalized_coords || g->cube) && p->is_float;
     if (g->cube) f.layer = f.layer * 6 + cube_face(p->f, on_face);
     for (u32 d = 0; d < f.dims; d++) {
-        f.size[d] = texture_size(t, d);
+        f.size[d] = texture_size(&a->level, d);
         u8 mode = t->address[d];
         if (!normalized && mode != ADDRESS_BORDER) mode = ADDRESS_CLAMP;  // wrap and mirror need normalised ones
         f64 at = g->cube ? on_face[d] : p->is_float ? (f64)p->f[d] : (f64)p->i[d];
@@ -238,8 +249,8 @@ static i64 apply_mode(i64 index, i64 size, u8 mode) {
 
 static bool fetch_texel(TextureAccess *a, const Footprint *f, const i64 index[3], u32 out[4]) {
     const SimTexture *t = a->texture;
-    const u64 strides[3] = {texel_bytes(t), t->pitch, t->slice};
-    u64 address = t->data + f->layer * t->slice;
+    const u64 strides[3] = {texel_bytes(t), a->level.pitch, a->level.slice};
+    u64 address = a->level.data + f->layer * a->level.slice;
     for (u32 d = 0; d < f->dims; d++) {
         i64 at = apply_mode(index[d], f->size[d], f->mode[d]);
         if (at < 0) return border_texel(t, out), true;
@@ -273,12 +284,13 @@ static void clamp_corners(const Footprint *f, i64 low[3], u32 weight[3]) {
     }
 }
 
-// The weights of the 2^dims corners in 1/256, found by measurement on an H200 (no difference in 226 fetches of three
-// dimensions): the third dimension divides exactly, then the first, then the second, where the corner farther out in
-// both is rounded and the other one gets the rest.
-static void corner_weights(const u32 weight[3], i32 share[8]) {
+// The weights of the 2^dims corners, `total` together, in 1/256: found by measurement on an H200 (no difference in 226
+// fetches of three dimensions): the third dimension divides exactly, then the first, then the second, where the corner
+// farther out in both is rounded and the other one gets the rest.
+static void corner_weights(const u32 weight[3], i32 total, i32 share[8]) {
+    i32 back = (total * (i32)weight[2] + 127) >> 8;
     for (u32 z = 0; z < 2; z++) {
-        i32 all = (i32)(z ? weight[2] : 256 - weight[2]), *at = share + 4 * z;
+        i32 all = z ? back : total - back, *at = share + 4 * z;
         i32 right = (all * (i32)weight[0] + 128) >> 8, left = all - right;
         at[3] = (right * (i32)weight[1] + 128) >> 8;
         at[1] = right - at[3];
@@ -287,13 +299,19 @@ static void corner_weights(const u32 weight[3], i32 share[8]) {
     }
 }
 
-// Texels are filtered as halves, 16-bit normalised integers or floats (measured too): the unit of one, 0 for floats.
-static f64 filter_unit(const SimTexture *t) {
-    return !t->read_normalized ? 0 : t->channel_kind == CHANNEL_SIGNED ? 32767 : 65535;
+// Texels are filtered as halves (16-bit floats, sRGB), 16-bit normalised integers or floats (measured too): the unit of
+// one, 0 for floats.
+static f64 filter_unit(const SimTexture *t, u32 channel) {
+    if (!t->read_normalized || (t->srgb && channel < 3)) return 0;
+    return t->channel_kind == CHANNEL_SIGNED ? 32767 : 65535;
 }
 
-static f64 filter_input(const SimTexture *t, u32 texel) {
-    f64 unit = filter_unit(t);
+static bool filters_halves(const SimTexture *t, u32 channel) {
+    return filter_unit(t, channel) == 0 && (t->channel_bits == 16 || t->srgb);
+}
+
+static f64 filter_input(const SimTexture *t, u32 channel, u32 texel) {
+    f64 unit = filter_unit(t, channel);
     if (unit == 0) return (f64)float_of(texel);
     f64 steps = (f64)((1u << (t->channel_bits - (t->channel_kind == CHANNEL_SIGNED))) - 1);
     // 127 steps become 32767 by shifts: 2^8 + 2 + 2^-7 each (measured on an H200).
@@ -309,10 +327,10 @@ static f64 round_away(f64 value, int bits, int smallest) {
     return copysign(ldexp(floor(ldexp(fabs(value), -unit) + 0.5), unit), value);
 }
 
-static u32 filter_output(const SimTexture *t, f64 sum) {
-    f64 unit = filter_unit(t), value = sum / 256;
+static u32 filter_output(const SimTexture *t, u32 channel, f64 sum) {
+    f64 unit = filter_unit(t, channel), value = sum / 256;
     if (unit != 0) return bits_of((f32)floor(value + 0.5) / (f32)unit);
-    if (t->channel_bits == 16) return bits_of(float_from_half(half_from_float((f32)round_away(value, 11, -24))));
+    if (filters_halves(t, channel)) return bits_of(float_from_half(half_from_float((f32)round_away(value, 11, -24))));
     return bits_of((f32)round_away(value, 24, -149));
 }
 
@@ -322,35 +340,72 @@ static u32 filter_output(const SimTexture *t, f64 sum) {
 static f64 mix_slice(const SimTexture *t, const u32 texel[4][4], const i32 share[4], u32 corners, u32 channel) {
     f64 value[4], largest = 0, sum = 0;
     for (u32 k = 0; k < corners; k++) {
-        value[k] = share[k] ? filter_input(t, texel[k][channel]) : 0;
+        value[k] = share[k] ? filter_input(t, channel, texel[k][channel]) : 0;
         if (fabs(value[k]) > largest) largest = fabs(value[k]);
     }
-    bool halves = filter_unit(t) == 0 && t->channel_bits == 16 && largest > 0 && isfinite(largest);
+    bool halves = filters_halves(t, channel) && largest > 0 && isfinite(largest);
     f64 step = halves ? exp2(logb(largest) - 14) : 0;
     for (u32 k = 0; k < corners; k++) sum += (halves ? trunc(value[k] / step) * step : value[k]) * share[k];
     return sum;
 }
 
-static bool sample_linear(TextureAccess *a, const Footprint *f, u32 out[4]) {
+// Values that are mixed, one for each component: in units of filter_unit, times 256.
+typedef struct Mixed {
+    f64 sum[4];
+} Mixed;
+
+// The texels of a level that has `total` / 256 of the result.
+static bool mix_linear(TextureAccess *a, const Footprint *f, i32 total, Mixed *out) {
     i64 low[3] = {0};
     u32 weight[3] = {0};
     i32 share[8];
     u32 texel[8][4], corners = 1u << f->dims;
     split_linear(f, low, weight);
     clamp_corners(f, low, weight);
-    corner_weights(weight, share);
+    corner_weights(weight, total, share);
     for (u32 corner = 0; corner < corners; corner++) {
         i64 index[3] = {0};
         if (share[corner] == 0) continue;
         for (u32 d = 0; d < f->dims; d++) index[d] = low[d] + (corner >> d & 1);
         if (!fetch_texel(a, f, index, texel[corner])) return false;
     }
-    for (u32 c = 0; c < 4; c++) {
-        f64 sum = 0;
+    for (u32 c = 0; c < 4; c++)
         for (u32 first = 0; first < corners; first += 4)
-            sum += mix_slice(a->texture, &texel[first], &share[first], corners < 4 ? corners : 4, c);
-        out[c] = filter_output(a->texture, sum);
+            out->sum[c] += mix_slice(a->texture, &texel[first], &share[first], corners < 4 ? corners : 4, c);
+    return true;
+}
+
+static bool mix_nearest(TextureAccess *a, const Footprint *f, i32 share, Mixed *out) {
+    u32 texel[4];
+    if (!sample_nearest(a, f, texel)) return false;
+    for (u32 c = 0; c < 4; c++) out->sum[c] += filter_input(a->texture, c, texel[c]) * share;
+    return true;
+}
+
+static bool mixes(const SimTexture *t) { return t->filter == FILTER_LINEAR && yields_floats(t); }
+
+// One level.
+static bool sample_level(TextureAccess *a, const TextureGeometry *g, const TexturePoint *p, u32 level, u32 out[4]) {
+    Mixed mixed = {0};
+    use_level(a, level);
+    Footprint f = footprint(a, g, p);
+    if (!mixes(a->texture)) return sample_nearest(a, &f, out);
+    if (!mix_linear(a, &f, 256, &mixed)) return false;
+    for (u32 c = 0; c < 4; c++) out[c] = filter_output(a->texture, c, mixed.sum[c]);
+    return true;
+}
+
+// Two neighbouring levels; `weight` of the upper one in 1/256.
+static bool sample_between(TextureAccess *a, const TextureGeometry *g, const TexturePoint *p, u32 level, u32 weight,
+                           u32 out[4]) {
+    Mixed mixed = {0};
+    for (u32 upper = 0; upper < 2; upper++) {
+        use_level(a, level + upper);
+        Footprint f = footprint(a, g, p);
+        i32 share = (i32)(upper ? weight : 256 - weight);
+        if (!(mixes(a->texture) ? mix_linear : mix_nearest)(a, &f, share, &mixed)) return false;
     }
+    for (u32 c = 0; c < 4; c++) out[c] = filter_output(a->texture, c, mixed.sum[c]);
     return true;
 }
 
@@ -368,16 +423,53 @@ static bool sample_texel(TextureAccess *a, const Footprint *f, u32 out[4]) {
     return true;
 }
 
+// --- levels of detail ------------------------------------------------------------------------------------------------
+// The base two logarithm of the longer of the two steps in texels: how many times coarser a level may be.
+static f64 gradient_lod(const TextureAccess *a, const TextureGeometry *g, const TexturePoint *p) {
+    f64 across = 0, down = 0;
+    for (u32 d = 0; d < g->dims; d++) {
+        f64 size = (f64)texture_size(&a->level, d);
+        across += p->dx[d] * size * (p->dx[d] * size);
+        down += p->dy[d] * size * (p->dy[d] * size);
+    }
+    return 0.5 * log2(fmax(across, down));
+}
+
+static i64 fixed_lod(f64 lod) { return (i64)fmin(fmax(lod * 256, -1e6), 1e6); }  // towards zero; NaN is the finest
+
+// In 1/256. Measured on an H200: each part loses what is below 1/256; the bias counts where a level is asked for.
+static i64 lod_of(const TextureAccess *a, const TextureGeometry *g, const TexturePoint *p) {
+    const SimTexture *t = a->texture;
+    i64 lod = 0, low = fixed_lod(t->level_min), high = fixed_lod(t->level_max), last = (t->level_count - 1) * 256;
+    if (p->detail == DETAIL_LEVEL) lod = fixed_lod(p->lod);
+    if (p->detail == DETAIL_GRADIENT) lod = fixed_lod(gradient_lod(a, g, p));
+    if (p->detail != DETAIL_BASE) lod += fixed_lod(t->level_bias);
+    if (lod > high) lod = high;
+    if (lod < low) lod = low;
+    return lod < 0 ? 0 : lod > last ? last : lod;
+}
+
+static bool sample_mipmap(TextureAccess *a, const TextureGeometry *g, const TexturePoint *p, u32 out[4]) {
+    const SimTexture *t = a->texture;
+    use_level(a, 0);
+    i64 lod = lod_of(a, g, p);
+    if (t->mip_filter == FILTER_POINT || !yields_floats(t)) return sample_level(a, g, p, (u32)(lod + 128) >> 8, out);
+    u32 weight = (u32)lod & 255;
+    return weight ? sample_between(a, g, p, (u32)lod >> 8, weight, out) : sample_level(a, g, p, (u32)lod >> 8, out);
+}
+
 bool texture_sample(TextureAccess *a, const TextureGeometry *g, const TexturePoint *p, u32 out[4]) {
     const SimTexture *t = a->texture;
-    Footprint f = footprint(t, g, p);
-    if (t->linear_memory || !p->is_float) return sample_texel(a, &f, out);
-    return t->filter == FILTER_LINEAR && yields_floats(t) ? sample_linear(a, &f, out) : sample_nearest(a, &f, out);
+    if (t->level_count > 1 && p->is_float) return sample_mipmap(a, g, p, out);
+    if (!t->linear_memory && p->is_float) return sample_level(a, g, p, 0, out);
+    Footprint f = footprint(a, g, p);
+    return sample_texel(a, &f, out);
 }
 
 bool texture_gather(TextureAccess *a, const TextureGeometry *g, const TexturePoint *p, u32 component, u32 out[4]) {
     static const u8 right[4] = {0, 1, 1, 0}, next_row[4] = {1, 1, 0, 0};
-    Footprint f = footprint(a->texture, g, p);
+    if (a->texture->level_count > 1) use_level(a, (u32)(lod_of(a, g, p) + 128) >> 8);
+    Footprint f = footprint(a, g, p);
     i64 low[3] = {0};
     u32 weight[3];
     split_linear(&f, low, weight);
@@ -386,8 +478,9 @@ bool texture_gather(TextureAccess *a, const TextureGeometry *g, const TexturePoi
         u32 texel[4];
         if (!fetch_texel(a, &f, index, texel)) return false;
         // Through the filter's format, as all that is gathered.
-        out[k] = yields_floats(a->texture) ? filter_output(a->texture, 256 * filter_input(a->texture, texel[component]))
-                                           : texel[component];
+        out[k] = yields_floats(a->texture)
+                     ? filter_output(a->texture, component, 256 * filter_input(a->texture, component, texel[component]))
+                     : texel[component];
     }
     return true;
 }
@@ -417,7 +510,7 @@ u8 *surface_place(TextureAccess *a, const TextureGeometry *g, const TexturePoint
     if (outside) layer = layers - 1;
     u64 address = t->data + (u64)layer * t->slice;
     for (u32 d = 0; d < g->dims; d++) {
-        i64 last = d == 0 ? (i64)t->width * texel_bytes(t) - bytes : texture_size(t, d) - 1, at = p->i[d];
+        i64 last = d == 0 ? (i64)t->width * texel_bytes(t) - bytes : texture_size(&a->level, d) - 1, at = p->i[d];
         bool out = at < 0 || at > last;
         outside |= out;
         if (out) at = at < 0 || last < 0 ? 0 : last;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the texture unit does with one lane's coordinates: addressing, filtering, conversion; and surface accesses.
-// Values are those of the CUDA Programming Guide, appendix "Texture Fetching"; there are no mipmaps, cube faces are
-// filtered each on its own.
+// Values are those of the CUDA Programming Guide, appendix "Texture Fetching"; cube faces are filtered each on its own.
 #ifndef WL_SIM_TEXTURE_FETCH_H
 #define WL_SIM_TEXTURE_FETCH_H
 
@@ -20,6 +19,7 @@ typedef struct TextureAccess {
     u32 lane;
     u64 handle;
     const SimTexture *texture;  // of `handle`
+    SimTextureLevel level;      // the one that is read
     SectorSet sectors;
     u64 bytes;
 } TextureAccess;
@@ -32,12 +32,18 @@ typedef struct TextureGeometry {
 } TextureGeometry;
 extern const TextureGeometry texture_geometries[9];
 
+// How the level of a mipmap is chosen.
+typedef enum TextureDetail { DETAIL_BASE, DETAIL_LEVEL, DETAIL_GRADIENT } TextureDetail;
+
 typedef struct TexturePoint {
     f32 f[3];       // coordinates, when `is_float`
     i32 i[3];       // ... or as integers: texels for textures, bytes and then texels for surfaces
     i32 offset[3];  // in texels
     u32 layer;
     bool is_float;
+    u8 detail;         // TextureDetail
+    f32 lod;           // DETAIL_LEVEL
+    f32 dx[3], dy[3];  // DETAIL_GRADIENT: by how much the coordinates change to the right and below
 } TexturePoint;
 
 typedef enum SurfaceMode { SURFACE_TRAP, SURFACE_CLAMP, SURFACE_ZERO } SurfaceMode;
@@ -57,7 +63,8 @@ bool texture_gather(TextureAccess *a, const TextureGeometry *geometry, const Tex
 u8 *surface_place(TextureAccess *a, const TextureGeometry *geometry, const TexturePoint *point, u32 bytes,
                   SurfaceMode mode, bool store);
 
-u32 half_from_float(f32 value);  // to nearest even
+extern const u16 texture_srgb[256];  // sRGB to linear, as halves
+u32 half_from_float(f32 value);      // to nearest even
 f32 float_from_half(u32 half);
 
 #endif

@@ -438,6 +438,89 @@ TEST(surface_traps) {
     assert_int_equal(trap_at(0, 0, 99), STATUS_FAULT);
 }
 
+// --- levels --------------------------------------------------------------------------------------------------------
+// A mipmap of 25 x 13 texels, linear between texels and between levels, wrapping: x, y, level, and what an H200
+// returned (2026-11-21, driver 580, CUDA 13.0).
+static const struct {
+    u32 in[3], out[4];
+} trilinear[] = {
+    {{0xbf000000, 0x3f132180, 0x40d1e9dd}, {0xc0255000, 0xc0552400, 0x3f398000, 0x40adf800}},
+    {{0x3e1afdd0, 0x3f3fab56, 0x3e8f9fb0}, {0xbf907a30, 0x3e0c1980, 0x409f7304, 0x3f9c69b0}},
+    {{0xbebfe414, 0x3de98a90, 0x409c09ca}, {0xc0255000, 0xc0552400, 0x3f398000, 0x40adf800}},
+    {{0x3fbd6ad2, 0x3eef8f04, 0x403739cc}, {0xc011511c, 0x4084646a, 0x40b848dc, 0xbf910810}},
+    {{0x3faab132, 0x3f82f1f4, 0x4019fed0}, {0xc0125a30, 0x3dda2e00, 0x408b8ba4, 0xbfc606f0}},
+    {{0x3ede3c58, 0x3e77ad18, 0x404db28c}, {0xc01d0f90, 0x3fddc670, 0x409d5d34, 0xbf27b800}},
+    {{0xbccc3dc0, 0x3f3302e2, 0x3fca3a54}, {0x4027d5e4, 0xbd965480, 0xc03898a8, 0x3fe8ca40}},
+    {{0x3f2d3ef4, 0x3d8bd9a0, 0xbedb1090}, {0xbcb3da00, 0x3fc70e98, 0xc0524534, 0x3f833280}},
+    {{0xbe212b28, 0x3f515182, 0x4006877e}, {0x407fa788, 0xc031334c, 0xc05644f4, 0x3fc31820}},
+};
+
+static void bench_open_mipmap(Bench *b, const char *insn, SimTexture t) {
+    char ptx[4096];
+    u32 w = t.width, h = t.height;
+    snprintf(ptx, sizeof ptx, frame, insn);
+    device_open(&b->d, ptx);
+    for (u32 k = 0; k<t.level_count; k++, w = w> 1 ? w / 2 : 1, h = h > 1 ? h / 2 : 1) {
+        f32 *texels = (f32 *)(void *)b->data;
+        for (u32 i = 0; i < w * h * 4; i++) texels[i] = (f32)(mix(i * 7919u + k * 104729u) & 0xffff) / 4096.0f - 8;
+        t.levels[k] = (SimTextureLevel){
+            .data = device_memory(&b->d, texels, (u64)w * h * 16), .width = w, .height = h, .pitch = w * 16ull};
+    }
+    t.data = t.levels[0].data;
+    t.pitch = t.levels[0].pitch;
+    assert_int_equal(sim_texture_create(b->d.sim, &t, &b->handle), STATUS_OK);
+}
+
+static const SimTexture mipmap = {.width = 25,
+                                  .height = 13,
+                                  .channels = 4,
+                                  .channel_bits = 32,
+                                  .channel_kind = CHANNEL_FLOAT,
+                                  .filter = FILTER_LINEAR,
+                                  .normalized_coords = true,
+                                  .level_count = 5,
+                                  .mip_filter = FILTER_LINEAR,
+                                  .level_max = 99};
+
+TEST(levels_are_mixed) {
+    static Bench b;
+    Point points[WL_COUNT(trilinear)];
+    bench_open_mipmap(&b,
+                      "tex.level.2d.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%d1, {%f1, %f2}], %f4; mov.b32 %r1, %f5; "
+                      "mov.b32 %r2, %f6; mov.b32 %r3, %f7; mov.b32 %r4, %f8;",
+                      mipmap);
+    for (u32 i = 0; i < WL_COUNT(trilinear); i++) {
+        memcpy(points[i].at, trilinear[i].in, 8);
+        points[i].layer = trilinear[i].in[2];
+    }
+    bench_run(&b, points, WL_COUNT(trilinear));
+    for (u32 i = 0; i < WL_COUNT(trilinear); i++) assert_memory_equal(b.out[i], trilinear[i].out, 16);
+    device_close(&b.d);
+}
+
+// A fetch without a level takes the finest that the clamp lets it have, without the bias; sizes of levels are halved.
+TEST(levels_are_clamped_and_chosen_by_gradients) {
+    static Bench b;
+    SimTexture t = mipmap;
+    Point point = {.at = {0.5f, 0.5f, 0.08f}};
+    t.filter = FILTER_POINT;
+    t.mip_filter = FILTER_POINT;
+    t.level_min = 1.6f;
+    t.level_bias = 3;
+    bench_open_mipmap(&b,
+                      "tex.2d.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%d1, {%f1, %f2}]; mov.b32 %r1, %f5;"
+                      "tex.grad.2d.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%d1, {%f1, %f2}], {%f3, %f3}, {%f3, %f3};"
+                      "mov.b32 %r2, %f5; txq.num_mipmap_levels.b32 %r3, [%d1];",
+                      t);
+    bench_run(&b, &point, 1);
+    f32 second = (f32)(mix((1 * 6 + 3) * 4 * 7919u + 2 * 104729u) & 0xffff) / 4096.0f - 8;
+    f32 last = (f32)(mix(4 * 104729u) & 0xffff) / 4096.0f - 8;
+    assert_memory_equal(&b.out[0][0], &second, 4);
+    assert_memory_equal(&b.out[0][1], &last, 4);
+    assert_int_equal(b.out[0][2], 5);
+    device_close(&b.d);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nearest_in_all_modes),
@@ -453,6 +536,8 @@ int main(void) {
         cmocka_unit_test(surface_loads_clamp_and_zero),
         cmocka_unit_test(surface_stores),
         cmocka_unit_test(surface_traps),
+        cmocka_unit_test(levels_are_mixed),
+        cmocka_unit_test(levels_are_clamped_and_chosen_by_gradients),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

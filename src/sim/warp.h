@@ -138,6 +138,7 @@ typedef struct ChildLaunch ChildLaunch;  // device-side launch, child.c
 typedef struct Grid {
     Sim *sim;
     SimKernel *kernel;
+    u32 device;  // of the kernel
     const SimProgram *program;
     u32 grid[3], block[3], cluster[3];  // cluster: at least 1
     u32 cluster_size;                   // CTAs

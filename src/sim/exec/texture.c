@@ -14,6 +14,7 @@ typedef struct TextureMods {
     u16 coords : 3;  // elements of the coordinate vector
     u16 offset : 1;  // texel offsets follow the coordinates
     u16 choice : 2;  // component of tld4, SurfaceMode
+    u16 detail : 2;  // TextureDetail: operands behind the coordinates
 } TextureMods;
 
 static TextureMods mods_of(const SimInsn *in) {
@@ -56,6 +57,28 @@ static TexturePoint read_point(const Exec *x, const SimInsn *in, const SimOperan
     return p;
 }
 
+static f32 read_float(const Exec *x, SimOperand operand, u32 lane) {
+    u32 bits = read32(x, operand, lane);
+    f32 value;
+    memcpy(&value, &bits, 4);
+    return value;
+}
+
+// The level, or the gradients, which are vectors behind the coordinates or scalars of their own.
+static void read_detail(const Exec *x, const SimInsn *in, const SimOperand *list, u32 lane, TexturePoint *p) {
+    TextureMods m = mods_of(in);
+    const TextureGeometry *g = &texture_geometries[m.geometry];
+    u32 elements = (u32)(in->list_count - in->count - m.coords) / 2, scalar = 1 + m.scalar;
+    p->detail = m.detail;
+    if (m.detail == DETAIL_LEVEL) p->lod = read_float(x, in->src[scalar], lane);
+    if (m.detail != DETAIL_GRADIENT) return;
+    for (u32 d = 0; d < g->dims; d++) {
+        const SimOperand *vector = list + m.coords + d;
+        p->dx[d] = read_float(x, elements ? vector[0] : in->src[scalar], lane);
+        p->dy[d] = read_float(x, elements ? vector[elements] : in->src[scalar + 1], lane);
+    }
+}
+
 // --- tex, tld4 -----------------------------------------------------------------------------------------------------
 static void write_results(const Exec *x, const SimInsn *in, const SimOperand *list, u32 lane, const u32 value[4]) {
     u32 halves = mods_of(in).halves, half[4] = {0};
@@ -80,6 +103,7 @@ static void texture(Exec *x, const SimInsn *in, u32 mask, bool gather) {
         u32 l = (u32)__builtin_ctz(left), value[4];
         if (!bind_lane(&a, in, l)) return;
         TexturePoint p = read_point(x, in, list + in->count, l);
+        if (m.detail) read_detail(x, in, list + in->count, l, &p);
         bool good = gather ? texture_gather(&a, g, &p, m.choice, value) : texture_sample(&a, g, &p, value);
         if (!good) return;
         write_results(x, in, list, l, value);
@@ -113,7 +137,9 @@ static bool has_vector(const ExecShape *shape, u32 from) {
 static ExecFn select_texture(const ExecShape *shape, SimInsn *in, ExecFn function, u32 scalars) {
     const Form *form = shape->form;
     TextureMods m = {.choice = (u16)(form->mods[MOD_TLD4_COMP] ? (form->mods[MOD_TLD4_COMP] - TLD4_COMP_R) & 3 : 0)};
-    bool grad = form->mods[MOD_TEX_LOD] == TEX_LOD_GRAD;
+    u16 detail = form->mods[MOD_TEX_LOD];
+    bool grad = detail == TEX_LOD_GRAD;
+    m.detail = grad ? DETAIL_GRADIENT : detail == TEX_LOD_LEVEL ? DETAIL_LEVEL : DETAIL_BASE;
     u32 plain = 2 + scalars + (grad ? 2 : 0);  // operands without offsets; more scalars would be a depth comparison
     m.float_coords = form->types[1] == TYPE_F32;
     m.halves = form->types[0] == TYPE_F16 ? 1 : form->types[0] == TYPE_F16X2 ? 2 : 0;
@@ -124,7 +150,6 @@ static ExecFn select_texture(const ExecShape *shape, SimInsn *in, ExecFn functio
     return function;
 }
 
-// Levels of detail make no difference without mipmaps: the operand is not read.
 EXEC_SELECT(tex) {
     u16 lod = shape->form->mods[MOD_TEX_LOD];
     return select_texture(shape, in, tex, lod == TEX_LOD_LEVEL);
@@ -160,7 +185,7 @@ static u32 query(const SimTexture *t, u32 what) {
     case TXQ_CHANNEL_ORDER: return channel_order(t);
     case TXQ_NORMALIZED_COORDS: return t->normalized_coords;
     case TXQ_ARRAY_SIZE: return t->layers;
-    case TXQ_NUM_MIPMAP_LEVELS: return 1;
+    case TXQ_NUM_MIPMAP_LEVELS: return t->level_count ? t->level_count : 1;
     case TXQ_NUM_SAMPLES: return 1;
     case TXQ_FORCE_UNNORMALIZED_COORDS: return !t->normalized_coords;
     case TXQ_FILTER_MODE: return t->filter == FILTER_LINEAR;
