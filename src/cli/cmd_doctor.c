@@ -27,6 +27,8 @@ static bool check_simulator(void) {
     puts("Without a GPU (simulator):");
     bool good = say(cli_find_file("lib/libcudart.so.13", path, sizeof path), "runtime for programs", path,
                     "install again: the simulated libcudart.so.13 is missing");
+    good &= say(cli_find_file("lib/libcuda.so.1", path, sizeof path), "driver for programs", path,
+                "install again: the simulated libcuda.so.1 is missing");
     Diag diag = {0};
     GpuModel gpu;
     if (cli_load_gpu("h200", &gpu, &diag) == STATUS_OK)
@@ -69,11 +71,13 @@ static int check_program(const char *path) {
                                       [RUNTIME_STATIC_HIDDEN] = "static libcudart, stripped",
                                       [RUNTIME_DRIVER] = "driver API only"};
     printf("%s:\n", path);
-    bool caught = r.runtime == RUNTIME_SHARED || r.runtime == RUNTIME_STATIC;
+    bool driver = r.runtime == RUNTIME_DRIVER;  // it may have its PTX elsewhere: in files, or made at run time
+    bool caught = r.runtime == RUNTIME_SHARED || r.runtime == RUNTIME_STATIC || driver;
     say(caught, "can be run here", how[r.runtime], r.remedy[0] ? r.remedy : NULL);
-    say(r.ptx_entries > 0, "has PTX", r.targets,
-        r.remedy[0] ? r.remedy : "compile with -gencode arch=compute_XX,code=compute_XX");
-    return caught && r.ptx_entries ? EXIT_OK : EXIT_INPUT;
+    if (r.ptx_entries || !driver)
+        say(r.ptx_entries > 0, "has PTX", r.targets,
+            r.remedy[0] ? r.remedy : "compile with -gencode arch=compute_XX,code=compute_XX");
+    return caught && (r.ptx_entries || driver) ? EXIT_OK : EXIT_INPUT;
 }
 
 int cmd_doctor(int argc, char **argv) {

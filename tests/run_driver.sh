@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Programs of the driver API, each way that they reach libcuda, under `warplens run`.
+. tests/e2e/lib.sh
+[ "$(uname -m)" = x86_64 ] || skip "programs run on x86-64 only"
+need "${CC:-cc}"
+build() { "${CC:-cc}" -O1 -Wall -Wno-strict-prototypes -std=gnu17 tests/e2e/driver.c -o "$@" || exit 1; }
+build "$T/opened" -ldl
+# What programs are linked with where there is no driver: a library of its name whose functions do nothing.
+mkdir "$T/stubs"
+for name in cuInit cuCtxCreate_v2 cuModuleLoadData cuModuleGetFunction cuMemAlloc_v2 cuMemcpyHtoD_v2 cuMemcpyDtoH_v2 \
+    cuLaunchKernel cuCtxDestroy_v2; do echo "int $name(void) { return 34; }"; done |
+    "${CC:-cc}" -Wno-missing-prototypes -shared -fPIC -Wl,-soname,libcuda.so.1 -o "$T/stubs/libcuda.so" -x c - || exit 1
+build "$T/linked" -DLINKED -L"$T/stubs" -lcuda
+wanted="error 0 words 2 4 6 8"
+
+# Without the simulator there is no driver here, or NVIDIA's own: nothing to check.
+for way in libcuda.so.1 libcuda.so proc child; do
+    same "$way" "$("$W" run -q -f -o "$T/$way.wlp" "$T/opened" $way 2>&1)" "$wanted"
+    "$W" report "$T/$way.wlp" 2>&1 | grep -q twice || fail "$way: the kernel is not in the profile"
+    checks=$((checks + 1))
+done
+same "linked" "$("$W" run -q -o "$T/linked.wlp" "$T/linked" linked 2>&1)" "$wanted"
+same "needs libcuda.so.1" "$(readelf -d "$T/linked" 2>/dev/null | grep -c 'NEEDED.*libcuda.so.1')" 1
+
+# Started by a program without CUDA; two processes, two profiles.
+same "through a shell" "$("$W" run -q -o "$T/shell.wlp" bash -c "$T/linked; $T/opened proc" 2>&1)" "$wanted"$'\n'"$wanted"
+same "profiles" "$(ls "$T" | grep -c '^shell.*wlp$')" 2
+
+# The same libraries without the command.
+same "preloaded" "$(WARPLENS_PROGRESS=0 LD_PRELOAD=$BUILD/lib/libcuda.so.1 "$T/opened" libcuda.so.1 2>&1)" "$wanted"
+same "on the library path" "$(WARPLENS_PROGRESS=0 LD_LIBRARY_PATH=$BUILD/lib "$T/opened" libcuda.so 2>&1)" "$wanted"
+
+# doctor knows them.
+"$W" doctor "$T/linked" >"$T/doctor" 2>&1
+same "doctor" $? 0
+grep -q 'yes.*can be run here.*driver API' "$T/doctor" || fail "doctor" "$(cat "$T/doctor")"
+grep -q 'yes.*libcuda.so.1' "$T/doctor" || fail "doctor: libcuda" "$(cat "$T/doctor")"
+finish
