@@ -156,27 +156,44 @@ static u32 sum_any(const MatrixRule *rule, const u8 *row, u64 present, const u8 
 }
 
 // --- eight elements at a time ---------------------------------------------------------------------------------------
+// Products and sums are in f32 arithmetic, which is exact here: a product, times the power of two that makes the last
+// bit to be kept 1, is cut off by its conversion to an integer. Operands far from 1 are first taken apart, so that
+// neither the product nor that power leaves the range of f32. Infinities and NaN count as zeros, and make sum_any
+// compute their rows and columns anew.
+enum {
+    FAR = 1,  // what flags say of a row of A, a column of B, a row of C
+    INFINITIES = 2,
+    NANS = 4,
+    SPECIAL = INFINITIES | NANS,
+};
+
 // Vectors are passed by address: by value, their way depends on the instruction set.
 static inline void raise_to(Eight_i32 *a, const Eight_i32 *b) {
     Eight_i32 first = *a > *b;
     *a = (*a & first) | (*b & ~first);
 }
 
-// Eight elements of C or D as numbers; false when they are not safe.
-static inline bool load_sums(u8 type, const u32 *bits, Eight_f32 *value, Eight_i32 *exponent) {
-    f32 v[8];
-    i32 e[8];
-    u32 unsafe = 0;
+static inline f32 power_of_two(i32 exponent) { return f32_of_bits((u32)(127 + exponent) << 23); }
+// value * 2^-exponent, for every exponent of an f32
+static inline f32 normalised(f32 value, i32 exponent) {
+    return exponent == NO_EXPONENT ? value : value * power_of_two(-(exponent / 2)) * power_of_two(exponent / 2 - exponent);
+}
+
+// Eight elements of C. `special`: bits of those that are no numbers.
+static inline u32 load_sums(u8 type, const u32 *bits, f32 *value, i32 *exponent, u32 *special) {
+    u32 far = 0;
+    *special = 0;
     for (u32 i = 0; i < 8; i++) {
-        v[i] = type == TYPE_F16 ? f16_to_f32(bits[i]) : f32_of_bits(bits[i]);
-        u32 magnitude = bits_of_f32(v[i]) & 0x7fffffff;
+        f32 v = type == TYPE_F16 ? f16_to_f32(bits[i]) : f32_of_bits(bits[i]);
+        u32 magnitude = bits_of_f32(v) & 0x7fffffff;
         i32 field = (i32)(magnitude >> 23) - 127, lowest = type == TYPE_F16 ? -14 : -126;
-        e[i] = magnitude == 0 ? NO_EXPONENT : field < lowest ? lowest : field;
-        unsafe |= (u32)(field == 128) | (u32)(magnitude != 0 && e[i] < SAFE_SUM_LOW);
+        bool finite = field != 128;
+        value[i] = finite ? v : 0.0f;
+        exponent[i] = magnitude == 0 || !finite ? NO_EXPONENT : field < lowest ? lowest : field;
+        *special |= (u32)!finite << i;
+        far |= exponent[i] != NO_EXPONENT && exponent[i] < SAFE_SUM_LOW;
     }
-    memcpy(value, v, sizeof v);
-    memcpy(exponent, e, sizeof e);
-    return !unsafe;
+    return far ? FAR : 0;
 }
 
 // The f64 sums, rounded: rounding towards zero is the mode that the caller set.
@@ -196,9 +213,10 @@ static inline void store_sums(const MatrixRule *rule, const f64 *sum, u32 *bits)
     }
 }
 
-// `count` packed elements as numbers: true when one is not safe. Made for one format at a time, so that it vectorises.
-static inline bool decode(Format y, bool no_infinity, u32 count, const u8 *packed, f32 *value, i32 *exponent) {
-    u32 mask = (1u << y.exponent) - 1, bias = mask >> 1, unsafe = 0;
+// `count` packed elements as numbers; returns flags. Made for one format at a time, so that it vectorises.
+static inline u8 decode(Format y, bool no_infinity, u32 count, const u8 *packed, f32 *value, i32 *exponent) {
+    u32 field_mask = (1u << y.exponent) - 1, bias = field_mask >> 1, all = (1u << (y.mantissa + y.exponent)) - 1;
+    u32 far = 0, special = 0, nan = 0;
     f32 factor = f32_of_bits((127 + 127 - bias) << 23);  // moves the exponent's bias; exact, for subnormals too
     for (u32 i = 0; i < count; i++) {
         u16 short_bits;
@@ -206,18 +224,20 @@ static inline bool decode(Format y, bool no_infinity, u32 count, const u8 *packe
         if (y.bits == 16) memcpy(&short_bits, packed + 2 * i, 2), bits = short_bits;
         if (y.bits == 32) memcpy(&bits, packed + 4 * i, 4);
         bits >>= y.unused;
-        u32 magnitude = bits & ((1u << (y.mantissa + y.exponent)) - 1), sign = bits >> (y.mantissa + y.exponent) << 31;
-        u32 field = magnitude >> y.mantissa;
+        u32 magnitude = bits & all, sign = bits >> (y.mantissa + y.exponent) << 31, field = magnitude >> y.mantissa;
+        u32 finite = no_infinity ? magnitude != all : field != field_mask;
+        special |= (u32)!finite;
+        nan |= (u32)!finite & ((u32)no_infinity | (u32)(magnitude != field_mask << y.mantissa));
+        magnitude = finite ? magnitude : 0;
         i32 e = (i32)(field ? field : 1) - (i32)bias;
         value[i] = f32_of_bits(bits_of_f32(f32_of_bits(magnitude << (23 - y.mantissa)) * factor) | sign);
         exponent[i] = magnitude ? e : NO_EXPONENT;
-        unsafe |= no_infinity ? magnitude == (1u << (y.mantissa + y.exponent)) - 1 : field == mask;
-        if (y.exponent == 8) unsafe |= (u32)(magnitude != 0) & (u32)((e < SAFE_LOW) | (e > SAFE_HIGH));
+        if (y.exponent == 8) far |= (u32)(magnitude != 0) & (u32)((e < SAFE_LOW) | (e > SAFE_HIGH));
     }
-    return unsafe;
+    return (u8)((far ? FAR : 0) | (special ? INFINITIES : 0) | (nan ? NANS : 0));
 }
 
-static bool decode_floats(u8 type, u32 count, const u8 *packed, f32 *value, i32 *exponent) {
+static u8 decode_floats(u8 type, u32 count, const u8 *packed, f32 *value, i32 *exponent) {
     switch (type) {
     case TYPE_F16: return decode((Format){16, 10, 5, 0}, false, count, packed, value, exponent);
     case TYPE_BF16: return decode((Format){16, 7, 8, 0}, false, count, packed, value, exponent);
@@ -230,67 +250,124 @@ static bool decode_floats(u8 type, u32 count, const u8 *packed, f32 *value, i32 
 typedef struct FloatColumns {
     _Alignas(32) f32 value[PANEL_K][8];
     _Alignas(32) i32 exponent[PANEL_K][8];
+    u8 flags[8], all_flags;
 } FloatColumns;
 
-static bool decode_columns(const MatrixRule *rule, const PanelRow *b, FloatColumns *columns) {
+static void decode_columns(const MatrixRule *rule, const PanelRow *b, FloatColumns *columns) {
     f32 value[PANEL_K];
     i32 exponent[PANEL_K];
-    bool hard = false;
+    columns->all_flags = 0;
     for (u32 col = 0; col < PANEL_COLUMNS; col++) {
-        hard |= decode_floats(rule->b, rule->k, b[col], value, exponent);
+        columns->flags[col] = decode_floats(rule->b, rule->k, b[col], value, exponent);
+        columns->all_flags |= columns->flags[col];
         for (u32 k = 0; k < rule->k; k++) columns->value[k][col] = value[k], columns->exponent[k][col] = exponent[k];
     }
-    return hard;
 }
 
-// One group of a row. Sums of 8 products below 2^27 and one number below 2^26 fit in 32 bits.
-static inline bool sum_eight(const MatrixRule *rule, const f32 *a, const i32 *ea, const FloatColumns *b, u32 start,
-                             u8 c_type, u32 *c) {
+// One group of a row, added to the numbers c with exponents ec. Sums of 8 products below 2^27 and one number below 2^26
+// fit in 32 bits. `taken_apart`: a, b and c are normalised.
+static inline void sum_eight(const MatrixRule *rule, const f32 *a, const i32 *ea, const FloatColumns *b, u32 start,
+                             bool taken_apart, const f32 *c, const i32 *ec, f64 *sum) {
     Eight_f32 value, scale;
-    Eight_i32 highest, sums[2] = {{0}, {0}};
+    Eight_i32 highest, exponent, sums[2] = {{0}, {0}}, zero = {0}, lowest = zero + (taken_apart ? -400 : SAFE_SUM_LOW);
     u32 end = start + rule->group;
-    if (!load_sums(c_type, c, &value, &highest)) return false;
+    memcpy(&value, c, sizeof value);
+    memcpy(&exponent, ec, sizeof exponent);
+    highest = exponent;
+    raise_to(&highest, &lowest);
     for (u32 k = start; k < end; k++) {
         Eight_i32 e;
         memcpy(&e, b->exponent[k], sizeof e);
         e += ea[k];
         raise_to(&highest, &e);
     }
-    Eight_i32 lowest = (Eight_i32){0} + SAFE_SUM_LOW;
-    raise_to(&highest, &lowest);
-    Eight_i32 scale_bits = (127 + rule->fraction - highest) << 23;
-    memcpy(&scale, &scale_bits, sizeof scale);
+    // The power of two of a sum, or, for what was taken apart, of each product.
+#define SCALE(e)                                                                      \
+    do {                                                                              \
+        Eight_i32 power = (e) + rule->fraction, least = zero - 126;                   \
+        raise_to(&power, &least);                                                     \
+        power = (power + 127) << 23;                                                  \
+        memcpy(&scale, &power, sizeof scale);                                         \
+    } while (0)
+    SCALE(taken_apart ? exponent - highest : -highest);
     sums[0] = __builtin_convertvector(value * scale, Eight_i32);
     for (u32 k = start; k < end; k++) {
         Eight_f32 vb;
         memcpy(&vb, b->value[k], sizeof vb);
+        if (taken_apart) {
+            memcpy(&exponent, b->exponent[k], sizeof exponent);
+            SCALE(exponent + ea[k] - highest);
+        }
         sums[k >> 2 & 1] += __builtin_convertvector(vb * a[k] * scale, Eight_i32);
     }
-    f64 sum[8];
+#undef SCALE
     for (u32 i = 0; i < 8; i++)
         sum[i] = ((f64)sums[0][i] + (f64)sums[1][i]) * f64_of_bits((u64)(1023 + highest[i] - rule->fraction) << 52);
-    store_sums(rule, sum, c);
-    return true;
+}
+
+// A row of D; returns the elements, as bits, that were computed with zeros for infinities or NaN.
+static u32 sum_row(const MatrixRule *rule, const f32 *a, const i32 *ea, const FloatColumns *near, const FloatColumns *far,
+                   u32 *c) {
+    u32 special = 0, some;
+    f32 value[8], a_apart[PANEL_K];
+    i32 exponent[8];
+    f64 sum[8];
+    bool apart = far;
+    if (apart)
+        for (u32 k = 0; k < rule->k; k++) a_apart[k] = normalised(a[k], ea[k]);
+    for (u32 start = 0; start < rule->k; start += rule->group) {
+        u32 flags = load_sums(start ? rule->d : rule->c, c, value, exponent, &some);
+        special |= some;
+        if (!apart && flags) return 0xff;
+        if (apart)
+            for (u32 i = 0; i < 8; i++) value[i] = normalised(value[i], exponent[i]);
+        if (apart)
+            sum_eight(rule, a_apart, ea, far, start, true, value, exponent, sum);
+        else
+            sum_eight(rule, a, ea, near, start, false, value, exponent, sum);
+        store_sums(rule, sum, c);
+    }
+    return special;
+}
+
+static void take_apart(const MatrixRule *rule, const FloatColumns *from, FloatColumns *to) {
+    for (u32 k = 0; k < rule->k; k++)
+        for (u32 col = 0; col < 8; col++) {
+            to->value[k][col] = normalised(from->value[k][col], from->exponent[k][col]);
+            to->exponent[k][col] = from->exponent[k][col];
+        }
+}
+
+static void sum_specials(const MatrixRule *rule, const MatrixRows *a, const PanelRow *b, const FloatColumns *columns,
+                         u32 row, u32 which, const u32 *c, u32 *d) {
+    u32 nan = rule->d == TYPE_F16 ? NAN_BITS_HALF : NAN_BITS_F32;
+    for (; which; which &= which - 1) {
+        u32 col = (u32)__builtin_ctz(which);
+        bool certain = a->flags[row] & NANS || (columns->flags[col] & NANS && !a->present);
+        d[col] = certain ? nan
+                         : sum_any(rule, a->packed->row[row], a->present ? a->present[row] : ~0ull, b[col], c[col]);
+    }
 }
 
 static void multiply_floats(const MatrixRule *rule, const MatrixRows *a, const PanelRow *b, MatrixTile *tile) {
-    FloatColumns columns;
-    bool hard = decode_columns(rule, b, &columns) || a->hard;
-    Rounding old = rounding_enter(rule->d == TYPE_F16 ? RND_RN : RND_RZ);
+    FloatColumns columns, apart;
+    u32 special_columns = 0;
+    decode_columns(rule, b, &columns);
+    for (u32 col = 0; col < 8; col++) special_columns |= (u32)((columns.flags[col] & SPECIAL) != 0) << col;
+    bool far = (a->all_flags | columns.all_flags) & FAR;
+    if (far) take_apart(rule, &columns, &apart);
     for (u32 row = 0; row < rule->m; row++) {
-        u32 c[8];
+        u32 c[8], special = special_columns;
         memcpy(c, tile->u[row], sizeof c);
-        bool done = !hard;
-        for (u32 start = 0; done && start < rule->k; start += rule->group)
-            done = sum_eight(rule, a->value[row], a->exponent[row], &columns, start, start ? rule->d : rule->c, c);
-        if (done)
-            memcpy(tile->u[row], c, sizeof c);
-        else
-            for (u32 col = 0; col < 8; col++)
-                tile->u[row][col] =
-                    sum_any(rule, a->packed->row[row], a->present ? a->present[row] : ~0ull, b[col], tile->u[row][col]);
+        if (a->flags[row] & SPECIAL) {
+            special = 0xff;
+        } else {
+            Rounding old = rounding_enter(rule->d == TYPE_F16 ? RND_RN : RND_RZ);
+            special |= sum_row(rule, a->value[row], a->exponent[row], &columns, far ? &apart : NULL, tile->u[row]);
+            rounding_leave(old);
+        }
+        if (special) sum_specials(rule, a, b, &columns, row, special, c, tile->u[row]);
     }
-    rounding_leave(old);
 }
 
 // --- f64: a chain of fused multiply-adds in the order of k ----------------------------------------------------------
@@ -397,11 +474,13 @@ static Arithmetic arithmetic_of(const MatrixRule *rule) {
 void matrix_decode_rows(const MatrixRule *rule, const Panel *a, const u64 *present, MatrixRows *rows) {
     rows->packed = a;
     rows->present = present;
-    rows->hard = false;
+    rows->all_flags = 0;
     switch (arithmetic_of(rule)) {
     case IN_FLOATS:
-        for (u32 row = 0; row < rule->m; row++)
-            rows->hard |= decode_floats(rule->a, rule->k, a->row[row], rows->value[row], rows->exponent[row]);
+        for (u32 row = 0; row < rule->m; row++) {
+            rows->flags[row] = decode_floats(rule->a, rule->k, a->row[row], rows->value[row], rows->exponent[row]);
+            rows->all_flags |= rows->flags[row];
+        }
         break;
     case IN_INTEGERS:
         for (u32 row = 0; row < rule->m; row++) decode_integers(rule->a, rule->k, a->row[row], rows->integer[row]);

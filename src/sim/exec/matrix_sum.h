@@ -37,7 +37,7 @@ typedef struct MatrixRule {
 // A, decoded.
 typedef struct MatrixRows {
     const Panel *packed;
-    bool hard;           // some element is too large or too small for the quick way
+    u8 flags[PANEL_ROWS], all_flags;  // floating point: infinities, NaN, exponents far from 0
     const u64 *present;  // by row, of sparse matrices: which k take part. NULL: all
     union {
         struct {
