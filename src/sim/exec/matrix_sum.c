@@ -176,7 +176,8 @@ static inline void raise_to(Eight_i32 *a, const Eight_i32 *b) {
 static inline f32 power_of_two(i32 exponent) { return f32_of_bits((u32)(127 + exponent) << 23); }
 // value * 2^-exponent, for every exponent of an f32
 static inline f32 normalised(f32 value, i32 exponent) {
-    return exponent == NO_EXPONENT ? value : value * power_of_two(-(exponent / 2)) * power_of_two(exponent / 2 - exponent);
+    return exponent == NO_EXPONENT ? value
+                                   : value * power_of_two(-(exponent / 2)) * power_of_two(exponent / 2 - exponent);
 }
 
 // Eight elements of C. `special`: bits of those that are no numbers.
@@ -282,12 +283,12 @@ static inline void sum_eight(const MatrixRule *rule, const f32 *a, const i32 *ea
         raise_to(&highest, &e);
     }
     // The power of two of a sum, or, for what was taken apart, of each product.
-#define SCALE(e)                                                                      \
-    do {                                                                              \
-        Eight_i32 power = (e) + rule->fraction, least = zero - 126;                   \
-        raise_to(&power, &least);                                                     \
-        power = (power + 127) << 23;                                                  \
-        memcpy(&scale, &power, sizeof scale);                                         \
+#define SCALE(e)                                                    \
+    do {                                                            \
+        Eight_i32 power = (e) + rule->fraction, least = zero - 126; \
+        raise_to(&power, &least);                                   \
+        power = (power + 127) << 23;                                \
+        memcpy(&scale, &power, sizeof scale);                       \
     } while (0)
     SCALE(taken_apart ? exponent - highest : -highest);
     sums[0] = __builtin_convertvector(value * scale, Eight_i32);
@@ -306,8 +307,8 @@ static inline void sum_eight(const MatrixRule *rule, const f32 *a, const i32 *ea
 }
 
 // A row of D; returns the elements, as bits, that were computed with zeros for infinities or NaN.
-static u32 sum_row(const MatrixRule *rule, const f32 *a, const i32 *ea, const FloatColumns *near, const FloatColumns *far,
-                   u32 *c) {
+static u32 sum_row(const MatrixRule *rule, const f32 *a, const i32 *ea, const FloatColumns *near,
+                   const FloatColumns *far, u32 *c) {
     u32 special = 0, some;
     f32 value[8], a_apart[PANEL_K];
     i32 exponent[8];
@@ -344,8 +345,8 @@ static void sum_specials(const MatrixRule *rule, const MatrixRows *a, const Pane
     for (; which; which &= which - 1) {
         u32 col = (u32)__builtin_ctz(which);
         bool certain = a->flags[row] & NANS || (columns->flags[col] & NANS && !a->present);
-        d[col] = certain ? nan
-                         : sum_any(rule, a->packed->row[row], a->present ? a->present[row] : ~0ull, b[col], c[col]);
+        d[col] =
+            certain ? nan : sum_any(rule, a->packed->row[row], a->present ? a->present[row] : ~0ull, b[col], c[col]);
     }
 }
 
