@@ -408,6 +408,67 @@ CUDA_API cudaError_t cudaDeviceGraphMemTrim(int device);
 CUDA_API cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *pHandle_out, cudaGraph_t graph,
                                                       unsigned int defaultLaunchValue, unsigned int flags);
 
+// sharing.c
+CUDA_API cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t *handle, cudaEvent_t event);
+CUDA_API cudaError_t cudaIpcOpenEventHandle(cudaEvent_t *event, cudaIpcEventHandle_t handle);
+CUDA_API cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *handle, void *devPtr);
+CUDA_API cudaError_t cudaIpcOpenMemHandle(void **devPtr, cudaIpcMemHandle_t handle, unsigned int flags);
+CUDA_API cudaError_t cudaIpcCloseMemHandle(void *devPtr);
+CUDA_API cudaError_t cudaMemPoolExportToShareableHandle(void *shareableHandle, cudaMemPool_t memPool, int handleType,
+                                                        unsigned int flags);
+CUDA_API cudaError_t cudaMemPoolImportFromShareableHandle(cudaMemPool_t *memPool, void *shareableHandle, int handleType,
+                                                          unsigned int flags);
+CUDA_API cudaError_t cudaMemPoolExportPointer(void *exportData, void *ptr);
+CUDA_API cudaError_t cudaMemPoolImportPointer(void **ptr, cudaMemPool_t memPool, void *exportData);
+CUDA_API cudaError_t cudaDeviceFlushGPUDirectRDMAWrites(int target, int scope);
+CUDA_API cudaError_t cudaDeviceGetHostAtomicCapabilities(unsigned int *capabilities, const int *operations,
+                                                         unsigned int count, int device);
+CUDA_API cudaError_t cudaDeviceGetP2PAtomicCapabilities(unsigned int *capabilities, const int *operations,
+                                                        unsigned int count, int srcDevice, int dstDevice);
+
+// managed.c
+CUDA_API cudaError_t cudaMemRangeGetAttributes(void **data, size_t *dataSizes, enum cudaMemRangeAttribute *attributes,
+                                               size_t numAttributes, const void *devPtr, size_t count);
+CUDA_API cudaError_t cudaMemPrefetchBatchAsync(void **dptrs, size_t *sizes, size_t count,
+                                               struct cudaMemLocation *prefetchLocs, size_t *prefetchLocIdxs,
+                                               size_t numPrefetchLocs, unsigned long long flags, cudaStream_t stream);
+CUDA_API cudaError_t cudaMemDiscardBatchAsync(void **dptrs, size_t *sizes, size_t count, unsigned long long flags,
+                                              cudaStream_t stream);
+CUDA_API cudaError_t cudaMemDiscardAndPrefetchBatchAsync(void **dptrs, size_t *sizes, size_t count,
+                                                         struct cudaMemLocation *prefetchLocs, size_t *prefetchLocIdxs,
+                                                         size_t numPrefetchLocs, unsigned long long flags,
+                                                         cudaStream_t stream);
+
+// copy_more.c
+CUDA_API cudaError_t cudaMemcpy3DBatchAsync(size_t numOps, struct cudaMemcpy3DBatchOp *opList, unsigned long long flags,
+                                            cudaStream_t stream);
+CUDA_API cudaError_t cudaMemcpyArrayToArray(cudaArray_t dst, size_t wOffsetDst, size_t hOffsetDst,
+                                            cudaArray_const_t src, size_t wOffsetSrc, size_t hOffsetSrc, size_t count,
+                                            enum cudaMemcpyKind kind);
+
+// array.c, also
+CUDA_API cudaError_t cudaArrayGetPlane(cudaArray_t *pPlaneArray, cudaArray_t hArray, unsigned int planeIdx);
+CUDA_API cudaError_t cudaArrayGetMemoryRequirements(struct cudaArrayMemoryRequirements *memoryRequirements,
+                                                    cudaArray_t array, int device);
+CUDA_API cudaError_t cudaMipmappedArrayGetMemoryRequirements(struct cudaArrayMemoryRequirements *memoryRequirements,
+                                                             cudaMipmappedArray_t mipmap, int device);
+CUDA_API cudaError_t cudaArrayGetSparseProperties(struct cudaArraySparseProperties *sparseProperties,
+                                                  cudaArray_t array);
+CUDA_API cudaError_t cudaMipmappedArrayGetSparseProperties(struct cudaArraySparseProperties *sparseProperties,
+                                                           cudaMipmappedArray_t mipmap);
+
+// pool.c, also
+CUDA_API cudaError_t cudaMemGetDefaultMemPool(cudaMemPool_t *memPool, struct cudaMemLocation *location,
+                                              enum cudaMemAllocationType type);
+CUDA_API cudaError_t cudaMemGetMemPool(cudaMemPool_t *memPool, struct cudaMemLocation *location,
+                                       enum cudaMemAllocationType type);
+CUDA_API cudaError_t cudaMemSetMemPool(struct cudaMemLocation *location, enum cudaMemAllocationType type,
+                                       cudaMemPool_t memPool);
+
+// texture.c, also
+CUDA_API cudaError_t cudaGetTextureObjectResourceViewDesc(struct cudaResourceViewDesc *pResViewDesc,
+                                                          cudaTextureObject_t texObject);
+
 // user_object.c
 CUDA_API cudaError_t cudaUserObjectCreate(cudaUserObject_t *object_out, void *ptr, cudaHostFn_t destroy,
                                           unsigned int initialRefcount, unsigned int flags);

@@ -25,15 +25,20 @@ CUDA 3.2, whose addresses have 32 bits. The latter return \`CUDA_ERROR_NOT_SUPPO
 
 ## How it behaves
 
+- **Devices.** \`--gpus N\` or \`--gpus h200,a100\`: each has its memory, variables, streams, events, limits and faults. Devices of
+  the same model are peers; without \`cudaDeviceEnablePeerAccess\` (or \`cudaMemPoolSetAccess\`) a kernel that touches another
+  device's memory faults, as on hardware.
+- **Kernels that call the runtime** (dynamic parallelism): launches, copies and fills are done in their order when the
+  parent grid is complete, tail launches last. Graphs that kernels launch run when the kernel, or its graph, is over.
 - **Order.** Each operation runs to completion when it is submitted, in the order of submission over all streams, callbacks
   and host functions included. That is one of the orders that a GPU may choose. Stream and event queries therefore always
   say "done", and programs that overlap copies with kernels run correctly but gain nothing. Programmatic dependent launch,
   priorities, cache windows and prefetching are accepted and change nothing.
 - **Time.** Events take the host's monotonic clock; two recordings are at least one microsecond apart.
-- **Errors.** Error codes are those that an H200 gives (recorded in \`tests/cuda/h200_errors.txt\`), with two exceptions: an
-  impossible grid or block is \`cudaErrorInvalidConfiguration\`, and more threads than the kernel can have is
-  \`cudaErrorLaunchOutOfResources\`, as the reference documents; driver 580 gives \`cudaErrorInvalidValue\` for both. A function
-  that was never registered is \`cudaErrorInvalidDeviceFunction\`.
+- **Errors.** Error codes are those that an H200 gives, driver 580, also where the reference says otherwise: an impossible
+  launch is \`cudaErrorInvalidValue\`. \`tests/cuda/h200_calls.txt\` has what a GPU answers to over a thousand odd calls, and
+  \`tests/cuda/odd_differences.inc\` where and why we answer otherwise. A function that was never registered is
+  \`cudaErrorInvalidDeviceFunction\`.
 - **Faults.** A kernel fault is explained once on stderr and in the profile. It stays with the device: every later call that
   uses the device returns it, until \`cudaDeviceReset\`.
 - **Handles** are looked up, never followed: a stale or invented one gives \`cudaErrorInvalidResourceHandle\`

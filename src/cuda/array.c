@@ -34,10 +34,16 @@ static size_t at_least_one(size_t n) { return n ? n : 1; }
 static cudaError_t check_shape(struct cudaExtent e, unsigned flags) {
     const unsigned known = cudaArrayLayered | cudaArraySurfaceLoadStore | cudaArrayCubemap | cudaArrayTextureGather;
     if (!e.width || flags & ~known) return cudaErrorInvalidValue;
-    if (e.width > 1u << 17 || e.height > 1u << 16 || e.depth > 1u << 16) return cudaErrorInvalidValue;
-    if (flags & cudaArrayLayered && !e.depth) return cudaErrorInvalidValue;
-    if (flags & cudaArrayCubemap && (e.width != e.height || e.depth % 6 || !e.depth)) return cudaErrorInvalidValue;
-    return cudaSuccess;
+    bool layered = flags & cudaArrayLayered, cubemap = flags & cudaArrayCubemap, box = e.depth && !layered && !cubemap;
+    if (layered && !e.depth) return cudaErrorInvalidValue;
+    if (cubemap && (e.width != e.height || !e.depth || (layered ? e.depth % 6 : e.depth != 6)))
+        return cudaErrorInvalidValue;
+    if (flags & cudaArrayTextureGather && (!e.height || box)) return cudaErrorInvalidValue;
+    if (box && !e.height) return cudaErrorInvalidValue;
+    // The limits of the technical specifications (attributes.def).
+    size_t width = box ? 16384 : layered || cubemap ? 32768 : 131072;
+    size_t height = box ? 16384 : layered || cubemap ? 32768 : 65536, depth = box ? 16384 : 2048;
+    return e.width > width || e.height > height || e.depth > depth ? cudaErrorInvalidValue : cudaSuccess;
 }
 
 static cudaError_t make(CudaContext *c, CudaArray **to, const struct cudaChannelFormatDesc *format,
@@ -99,7 +105,9 @@ static cudaError_t free_array(CudaContext *c, cudaArray_t handle) {
     return array ? drop(c, array) : cudaErrorInvalidResourceHandle;
 }
 
-CUDA_API cudaError_t cudaFreeArray(cudaArray_t array) { CUDA_RETURN(c, NEED_UNCAPTURED, free_array(c, array)); }
+CUDA_API cudaError_t cudaFreeArray(cudaArray_t array) {
+    CUDA_RETURN(c, array ? NEED_UNCAPTURED : NEED_HEALTHY, free_array(c, array));
+}
 
 static cudaError_t array_info(CudaContext *c, struct cudaChannelFormatDesc *format, struct cudaExtent *extent,
                               unsigned *flags, cudaArray_const_t handle) {
@@ -124,6 +132,38 @@ CUDA_API struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z,
     return (struct cudaChannelFormatDesc){x, y, z, w, f};
 }
 
+// What only arrays with deferred mapping, sparse arrays and multi-planar formats have, none of which can be made here.
+static cudaError_t no_such_array(CudaContext *c) { return (void)c, cudaErrorInvalidValue; }
+
+CUDA_API cudaError_t cudaArrayGetPlane(cudaArray_t *pPlaneArray, cudaArray_t hArray, unsigned int planeIdx) {
+    (void)pPlaneArray, (void)hArray, (void)planeIdx;
+    CUDA_RETURN(c, NEED_HEALTHY, no_such_array(c));
+}
+
+CUDA_API cudaError_t cudaArrayGetMemoryRequirements(struct cudaArrayMemoryRequirements *memoryRequirements,
+                                                    cudaArray_t array, int device) {
+    (void)memoryRequirements, (void)array, (void)device;
+    CUDA_RETURN(c, NEED_HEALTHY, no_such_array(c));
+}
+
+CUDA_API cudaError_t cudaMipmappedArrayGetMemoryRequirements(struct cudaArrayMemoryRequirements *memoryRequirements,
+                                                             cudaMipmappedArray_t mipmap, int device) {
+    (void)memoryRequirements, (void)mipmap, (void)device;
+    CUDA_RETURN(c, NEED_HEALTHY, no_such_array(c));
+}
+
+CUDA_API cudaError_t cudaArrayGetSparseProperties(struct cudaArraySparseProperties *sparseProperties,
+                                                  cudaArray_t array) {
+    (void)sparseProperties, (void)array;
+    CUDA_RETURN(c, NEED_HEALTHY, no_such_array(c));
+}
+
+CUDA_API cudaError_t cudaMipmappedArrayGetSparseProperties(struct cudaArraySparseProperties *sparseProperties,
+                                                           cudaMipmappedArray_t mipmap) {
+    (void)sparseProperties, (void)mipmap;
+    CUDA_RETURN(c, NEED_HEALTHY, no_such_array(c));
+}
+
 // --- mipmaps: one array per level ---
 
 static void drop_mipmap(CudaContext *c, CudaMipmap *mipmap) {
@@ -135,7 +175,8 @@ static size_t halve(size_t n) { return n > 1 ? n / 2 : n; }
 
 static cudaError_t make_mipmap(CudaContext *c, cudaMipmappedArray_t *to, const struct cudaChannelFormatDesc *format,
                                struct cudaExtent extent, unsigned levels, unsigned flags) {
-    if (!to || !levels) return cudaErrorInvalidValue;
+    if (!to) return cudaErrorInvalidValue;
+    if (!levels) levels = 1;
     CudaMipmap *mipmap = object_new(&c->objects, OBJECT_MIPMAP, sizeof *mipmap);
     if (!mipmap) return cudaErrorMemoryAllocation;
     for (unsigned i = 0; i < levels && i < WL_COUNT(mipmap->levels); i++) {

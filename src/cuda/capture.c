@@ -44,6 +44,12 @@ static cudaError_t forbid_implicit(CudaContext *c, CudaStream *stream) {
     return cudaErrorStreamCaptureImplicit;
 }
 
+cudaError_t stream_forbid_capture(CudaStream *stream) {
+    if (!stream->capture) return cudaSuccess;
+    stream->capture->invalid = true;
+    return cudaErrorStreamCaptureUnsupported;
+}
+
 cudaError_t stream_check_uncaptured(CudaContext *c) { return each_captured(c, forbid_unsafe); }
 cudaError_t stream_check_synchronize(CudaContext *c) { return each_captured(c, forbid_synchronize); }
 cudaError_t stream_check_implicit(CudaContext *c, CudaStream *stream) {
@@ -126,10 +132,10 @@ static bool release_streams(CudaContext *c, CudaCapture *capture) {
 static cudaError_t end(CudaContext *c, cudaStream_t handle, cudaGraph_t *to) {
     CudaStream *stream = stream_find(c, handle);
     if (!stream) return cudaErrorInvalidResourceHandle;
-    if (!to) return cudaErrorInvalidValue;
-    *to = NULL;
     CudaCapture *capture = stream->capture;
     if (!capture) return cudaErrorIllegalState;
+    if (!to) return cudaErrorInvalidValue;
+    *to = NULL;
     if (capture->origin != stream) return cudaErrorStreamCaptureUnmatched;
     if (capture->mode != cudaStreamCaptureModeRelaxed && capture->thread != cuda_thread())
         return cudaErrorStreamCaptureWrongThread;

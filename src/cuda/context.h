@@ -63,6 +63,7 @@ typedef struct CudaContext {
     Map functions;                       // host address -> CudaFunction *
     Map symbols;                         // host address (managed: also the address of the storage) -> CudaSymbol *
     Map pool_of;                         // address of a pool allocation -> CudaPool *
+    Map managed_hints;                   // serial of an allocation -> Hints * (managed.c)
     Map conditions;                      // cudaGraphConditionalHandle -> CudaCondition *
     Map graph_memory;                    // address of a graph allocation -> 1 live, 0 freed
     Map host_flags;                      // address of host memory -> flags it was made with
@@ -73,6 +74,7 @@ typedef struct CudaContext {
     Vec(CudaModule *) modules;
     Vec(CudaFunction *) retired;  // of unloaded modules
     u64 next_stream_id, last_event_ns, next_capture_id, next_condition, next_context_id;
+    CudaPool *host_pool;              // of host memory
     struct CudaExec *running_exec;    // device graph whose nodes run now
     struct ExecList *fired, *tailed;  // what its kernels launched: to run after the kernel, after the graph
     u64 matched_launches;             // that the kernel filter let pass

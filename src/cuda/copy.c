@@ -55,6 +55,8 @@ static cudaError_t array_side(CudaContext *c, cudaArray_t handle, struct cudaPos
 
 static cudaError_t pointer_side(CudaContext *c, struct cudaPitchedPtr p, struct cudaPos at, Box box, MemorySide use,
                                 Side *side) {
+    if (!p.ptr) return cudaErrorInvalidValue;
+    if (box.depth > 1 && p.ysize < box.height) return cudaErrorInvalidPitchValue;
     side->pitch = box.height > 1 || box.depth > 1 ? p.pitch : box.width;
     side->slice = box.depth > 1 || at.z ? p.pitch * p.ysize : 0;
     if (side->pitch < box.width) return cudaErrorInvalidPitchValue;
@@ -63,7 +65,6 @@ static cudaError_t pointer_side(CudaContext *c, struct cudaPitchedPtr p, struct 
     unsigned __int128 span = (unsigned __int128)(box.depth - 1) * side->slice +
                              (unsigned __int128)(box.height - 1) * side->pitch + box.width;
     if (first > (u64)1 << 62 || span > (u64)1 << 62) return cudaErrorInvalidValue;
-    if (!p.ptr) return cudaErrorInvalidValue;
     return memory_view(c, (u8 *)p.ptr + (u64)first, (u64)span, use, &side->bytes, &side->kind);
 }
 
@@ -88,11 +89,7 @@ static void move_rows(const Side *to, const Side *from, Box box) {
 
 static bool on_device(u32 kind) { return kind == MEMORY_DEVICE || kind == MEMORY_MODULE || kind == MEMORY_MANAGED; }
 
-cudaError_t copy_run(CudaContext *c, CudaStream *stream, const struct cudaMemcpy3DParms *copy) {
-    Side from, to;
-    cudaError_t error = copy_check(copy);
-    if (error != cudaSuccess) return error;
-    if (!copy->extent.width || !copy->extent.height || !copy->extent.depth) return cudaSuccess;
+static cudaError_t find_sides(CudaContext *c, const struct cudaMemcpy3DParms *copy, Side *from, Side *to, Box *box) {
     size_t element = 1;  // the width counts elements of the array, when there is one
     if (copy->srcArray)
         element = array_element(c, copy->srcArray);
@@ -100,13 +97,35 @@ cudaError_t copy_run(CudaContext *c, CudaStream *stream, const struct cudaMemcpy
         element = array_element(c, copy->dstArray);
     if (!element) return cudaErrorInvalidResourceHandle;
     if (copy->extent.width > ((u64)1 << 60) / element) return cudaErrorInvalidValue;
-    Box box = {copy->extent.width * element, copy->extent.height, copy->extent.depth};
+    *box = (Box){copy->extent.width * element, copy->extent.height, copy->extent.depth};
     const MemorySide *use = sides[copy->kind];
-    error = copy->srcArray ? array_side(c, copy->srcArray, copy->srcPos, box, &from)
-                           : pointer_side(c, copy->srcPtr, copy->srcPos, box, use[0], &from);
+    cudaError_t error = copy->srcArray ? array_side(c, copy->srcArray, copy->srcPos, *box, from)
+                                       : pointer_side(c, copy->srcPtr, copy->srcPos, *box, use[0], from);
+    if (error == cudaSuccess)
+        error = copy->dstArray ? array_side(c, copy->dstArray, copy->dstPos, *box, to)
+                               : pointer_side(c, copy->dstPtr, copy->dstPos, *box, use[1], to);
+    bool array = copy->srcArray || copy->dstArray;
+    return array && error == cudaErrorInvalidPitchValue ? cudaErrorInvalidValue : error;
+}
+
+static bool is_empty(const struct cudaMemcpy3DParms *copy) {
+    return !copy->extent.width || !copy->extent.height || !copy->extent.depth;
+}
+
+cudaError_t copy_check_sides(CudaContext *c, const struct cudaMemcpy3DParms *copy) {
+    Side from, to;
+    Box box;
+    cudaError_t error = copy_check(copy);
     if (error != cudaSuccess) return error;
-    error = copy->dstArray ? array_side(c, copy->dstArray, copy->dstPos, box, &to)
-                           : pointer_side(c, copy->dstPtr, copy->dstPos, box, use[1], &to);
+    return is_empty(copy) ? cudaErrorInvalidValue : find_sides(c, copy, &from, &to, &box);
+}
+
+cudaError_t copy_run(CudaContext *c, CudaStream *stream, const struct cudaMemcpy3DParms *copy) {
+    Side from, to;
+    Box box;
+    cudaError_t error = copy_check(copy);
+    if (error != cudaSuccess || is_empty(copy)) return error;
+    error = find_sides(c, copy, &from, &to, &box);
     if (error != cudaSuccess) return error;
     u64 begin = cuda_now();
     move_rows(&to, &from, box);
@@ -115,6 +134,17 @@ cudaError_t copy_run(CudaContext *c, CudaStream *stream, const struct cudaMemcpy
     cuda_record_copy(c, kinds[on_device(from.kind)][on_device(to.kind)], (u32)stream->id,
                      (u64)box.width * box.height * box.depth, begin);
     return cudaSuccess;
+}
+
+cudaError_t fill_check(CudaContext *c, const struct cudaMemsetParams *fill) {
+    Side side;
+    if (!fill->width || !fill->height || fill->width > (u64)1 << 60) return cudaErrorInvalidValue;
+    if (fill->elementSize != 1 && fill->elementSize != 2 && fill->elementSize != 4) return cudaErrorInvalidValue;
+    if ((uintptr_t)fill->dst % fill->elementSize) return cudaErrorInvalidValue;
+    Box box = {fill->width * fill->elementSize, fill->height, 1};
+    struct cudaPitchedPtr to = {fill->dst, fill->pitch, box.width, box.height};
+    cudaError_t error = pointer_side(c, to, (struct cudaPos){0}, box, SIDE_DEVICE, &side);
+    return error == cudaSuccess ? cudaSuccess : cudaErrorInvalidValue;
 }
 
 cudaError_t fill_run(CudaContext *c, CudaStream *stream, const struct cudaMemsetParams *fill) {
@@ -140,7 +170,12 @@ cudaError_t fill_run(CudaContext *c, CudaStream *stream, const struct cudaMemset
 // --- the API, by shape ---
 
 static cudaError_t submit(CudaContext *c, const struct cudaMemcpy3DParms *copy, cudaStream_t stream) {
+    CudaStream *captured = stream_find(c, stream);
     cudaError_t error = copy_check(copy);
+    if (error == cudaSuccess && captured && captured->capture) {
+        if (is_empty(copy)) return cudaSuccess;
+        error = copy_check_sides(c, copy);
+    }
     if (error != cudaSuccess) return error;
     CudaWork work = {.type = cudaGraphNodeTypeMemcpy, .copy = *copy};
     return work_submit(c, stream, &work);
@@ -153,6 +188,9 @@ static cudaError_t linear(CudaContext *c, void *to, const void *from, size_t cou
 }
 
 CUDA_API cudaError_t cudaMemcpy(void *dst, const void *src, size_t count, enum cudaMemcpyKind kind) {
+    if (!count) {  // after a fault too
+        CUDA_RETURN(c, NEED_DEVICE, linear(c, dst, src, count, kind, NULL));
+    }
     CUDA_RETURN(c, NEED_HEALTHY, linear(c, dst, src, count, kind, NULL));
 }
 
@@ -179,10 +217,13 @@ CUDA_API cudaError_t cudaMemcpyPeerAsync(void *dst, int dstDevice, const void *s
 }
 
 static cudaError_t batch(CudaContext *c, void *const *to, const void *const *from, const size_t *sizes, size_t count,
-                         cudaStream_t stream) {
-    if (!to || !from || !sizes) return cudaErrorInvalidValue;
+                         const struct cudaMemcpyAttributes *attributes, size_t attribute_count, cudaStream_t handle) {
+    if (!to || !from || !sizes || !handle || handle == cudaStreamLegacy) return cudaErrorInvalidValue;
+    if (!attributes || !count) return cudaErrorInvalidValue;
+    for (size_t i = 0; i < attribute_count; i++)
+        if (attributes[i].srcAccessOrder < 1 || attributes[i].srcAccessOrder > 3) return cudaErrorInvalidValue;
     for (size_t i = 0; i < count; i++) {
-        cudaError_t error = linear(c, to[i], from[i], sizes[i], cudaMemcpyDefault, stream);
+        cudaError_t error = linear(c, to[i], from[i], sizes[i], cudaMemcpyDefault, handle);
         if (error != cudaSuccess) return error;
     }
     return cudaSuccess;
@@ -191,8 +232,8 @@ static cudaError_t batch(CudaContext *c, void *const *to, const void *const *fro
 CUDA_API cudaError_t cudaMemcpyBatchAsync(void *const *dsts, const void *const *srcs, const size_t *sizes, size_t count,
                                           struct cudaMemcpyAttributes *attrs, size_t *attrsIdxs, size_t numAttrs,
                                           cudaStream_t stream) {
-    (void)attrs, (void)attrsIdxs, (void)numAttrs;  // hints
-    CUDA_RETURN(c, NEED_HEALTHY, batch(c, dsts, srcs, sizes, count, stream));
+    (void)attrsIdxs;  // which of the attributes, which are hints
+    CUDA_RETURN(c, NEED_HEALTHY, batch(c, dsts, srcs, sizes, count, attrs, numAttrs, stream));
 }
 
 typedef struct Rect {  // one side of a two-dimensional copy, in bytes
@@ -203,12 +244,12 @@ typedef struct Rect {  // one side of a two-dimensional copy, in bytes
 
 static cudaError_t rectangle(CudaContext *c, Rect to, Rect from, size_t width, size_t height, enum cudaMemcpyKind kind,
                              cudaStream_t stream) {
-    if ((to.pointer && to.pitch < width) || (from.pointer && from.pitch < width)) return cudaErrorInvalidPitchValue;
+    bool arrays = to.array || from.array;
+    if ((to.pointer && to.pitch < width) || (from.pointer && from.pitch < width))
+        return arrays ? cudaErrorInvalidValue : cudaErrorInvalidPitchValue;
     size_t element = 1;
     if (to.array || from.array) element = array_element(c, from.array ? from.array : to.array);
     if (!element) return cudaErrorInvalidResourceHandle;
-    if (width % element || (to.array && to.x % element) || (from.array && from.x % element))
-        return cudaErrorInvalidValue;
     struct cudaMemcpy3DParms copy = {
         .srcArray = from.array,
         .srcPos = {from.x / (from.array ? element : 1), from.y, 0},
@@ -221,6 +262,15 @@ static cudaError_t rectangle(CudaContext *c, Rect to, Rect from, size_t width, s
     };
     if (!to.array && !to.pointer && width && height) return cudaErrorInvalidValue;
     return submit(c, &copy, stream);
+}
+
+// Between an array and memory: what a copy the other way round would be.
+static cudaError_t array_rectangle(CudaContext *c, Rect to, Rect from, cudaArray_const_t array, size_t width,
+                                   size_t height, enum cudaMemcpyKind wrong, enum cudaMemcpyKind kind,
+                                   cudaStream_t stream) {
+    if (!array_find(c, array)) return cudaErrorInvalidResourceHandle;
+    if (kind == wrong || kind == cudaMemcpyHostToHost) return cudaErrorInvalidMemcpyDirection;
+    return rectangle(c, to, from, width, height, kind, stream);
 }
 
 static Rect of_pointer(const void *pointer, size_t pitch) {
@@ -245,35 +295,41 @@ CUDA_API cudaError_t cudaMemcpy2DAsync(void *dst, size_t dpitch, const void *src
 CUDA_API cudaError_t cudaMemcpy2DToArray(cudaArray_t dst, size_t wOffset, size_t hOffset, const void *src,
                                          size_t spitch, size_t width, size_t height, enum cudaMemcpyKind kind) {
     CUDA_RETURN(c, NEED_HEALTHY,
-                rectangle(c, of_array(dst, wOffset, hOffset), of_pointer(src, spitch), width, height, kind, NULL));
+                array_rectangle(c, of_array(dst, wOffset, hOffset), of_pointer(src, spitch), dst, width, height,
+                                cudaMemcpyDeviceToHost, kind, NULL));
 }
 
 CUDA_API cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t dst, size_t wOffset, size_t hOffset, const void *src,
                                               size_t spitch, size_t width, size_t height, enum cudaMemcpyKind kind,
                                               cudaStream_t stream) {
     CUDA_RETURN(c, NEED_HEALTHY,
-                rectangle(c, of_array(dst, wOffset, hOffset), of_pointer(src, spitch), width, height, kind, stream));
+                array_rectangle(c, of_array(dst, wOffset, hOffset), of_pointer(src, spitch), dst, width, height,
+                                cudaMemcpyDeviceToHost, kind, stream));
 }
 
 CUDA_API cudaError_t cudaMemcpy2DFromArray(void *dst, size_t dpitch, cudaArray_const_t src, size_t wOffset,
                                            size_t hOffset, size_t width, size_t height, enum cudaMemcpyKind kind) {
     CUDA_RETURN(c, NEED_HEALTHY,
-                rectangle(c, of_pointer(dst, dpitch), of_array(src, wOffset, hOffset), width, height, kind, NULL));
+                array_rectangle(c, of_pointer(dst, dpitch), of_array(src, wOffset, hOffset), src, width, height,
+                                cudaMemcpyHostToDevice, kind, NULL));
 }
 
 CUDA_API cudaError_t cudaMemcpy2DFromArrayAsync(void *dst, size_t dpitch, cudaArray_const_t src, size_t wOffset,
                                                 size_t hOffset, size_t width, size_t height, enum cudaMemcpyKind kind,
                                                 cudaStream_t stream) {
     CUDA_RETURN(c, NEED_HEALTHY,
-                rectangle(c, of_pointer(dst, dpitch), of_array(src, wOffset, hOffset), width, height, kind, stream));
+                array_rectangle(c, of_pointer(dst, dpitch), of_array(src, wOffset, hOffset), src, width, height,
+                                cudaMemcpyHostToDevice, kind, stream));
 }
 
 CUDA_API cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t dst, size_t wOffsetDst, size_t hOffsetDst,
                                               cudaArray_const_t src, size_t wOffsetSrc, size_t hOffsetSrc, size_t width,
                                               size_t height, enum cudaMemcpyKind kind) {
     CUDA_RETURN(c, NEED_HEALTHY,
-                rectangle(c, of_array(dst, wOffsetDst, hOffsetDst), of_array(src, wOffsetSrc, hOffsetSrc), width,
-                          height, kind, NULL));
+                array_find(c, src) && array_find(c, dst)
+                    ? rectangle(c, of_array(dst, wOffsetDst, hOffsetDst), of_array(src, wOffsetSrc, hOffsetSrc), width,
+                                height, kind, NULL)
+                    : cudaErrorInvalidResourceHandle);
 }
 
 // The old cudaMemcpyToArray family counts bytes over the rows of the array, from (wOffset, hOffset) on.
@@ -407,6 +463,7 @@ static cudaError_t fill(CudaContext *c, void *to, size_t pitch, int value, size_
 
 static cudaError_t fill_3d(CudaContext *c, struct cudaPitchedPtr to, int value, struct cudaExtent extent,
                            cudaStream_t stream) {
+    if (extent.depth > 1 && to.ysize < extent.height) return cudaErrorInvalidValue;
     for (size_t z = 0; z < extent.depth; z++) {
         u8 *slice = (u8 *)to.ptr + z * to.pitch * to.ysize;
         cudaError_t error = fill(c, slice, to.pitch, value, extent.width, extent.height, stream);

@@ -173,6 +173,30 @@ enum cudaMemRangeAttribute {
     cudaMemRangeAttributeLastPrefetchLocationType,
     cudaMemRangeAttributeLastPrefetchLocationId
 };
+enum cudaMemcpy3DOperandType { cudaMemcpyOperandTypePointer = 1, cudaMemcpyOperandTypeArray = 2 };
+struct cudaOffset3D {
+    size_t x, y, z;
+};
+struct cudaMemcpy3DOperand {
+    enum cudaMemcpy3DOperandType type;
+    union {
+        struct {
+            void *ptr;
+            size_t rowLength, layerHeight;  // elements; 0 = as the extent
+            struct cudaMemLocation locHint;
+        } ptr;
+        struct {
+            cudaArray_t array;
+            struct cudaOffset3D offset;
+        } array;
+    } op;
+};
+struct cudaMemcpy3DBatchOp {
+    struct cudaMemcpy3DOperand src, dst;
+    struct cudaExtent extent;
+    int srcAccessOrder;
+    unsigned int flags;
+};
 struct cudaMemcpyAttributes {
     int srcAccessOrder;
     struct cudaMemLocation srcLocHint, dstLocHint;
@@ -382,6 +406,28 @@ typedef struct cudaLaunchConfig_st {
     cudaLaunchAttribute *attrs;
     unsigned int numAttrs;
 } cudaLaunchConfig_t;
+
+// --- arrays ---
+struct cudaArrayMemoryRequirements {
+    size_t size, alignment;
+    unsigned int reserved[4];
+};
+struct cudaArraySparseProperties {
+    struct {
+        unsigned int width, height, depth;
+    } tileExtent;
+    unsigned int miptailFirstLevel;
+    unsigned long long miptailSize;
+    unsigned int flags, reserved[4];
+};
+
+// --- sharing with other processes ---
+typedef struct cudaIpcEventHandle_st {
+    char reserved[64];
+} cudaIpcEventHandle_t;
+typedef struct cudaIpcMemHandle_st {
+    char reserved[64];
+} cudaIpcMemHandle_t;
 
 // --- textures and surfaces ---
 enum cudaResourceType {

@@ -41,10 +41,19 @@ static cudaError_t get_device(int *device) {
 
 CUDA_API cudaError_t cudaGetDevice(int *device) { CUDA_RETURN(c, NEED_DEVICE, get_device(device)); }
 
+// At most one way to wait: spin, yield, block.
+static bool flags_possible(unsigned flags) {
+    const unsigned known = cudaDeviceScheduleMask | cudaDeviceMapHost | cudaDeviceLmemResizeToMax | 0x40 |
+                           cudaDeviceSyncMemops;  // 0x40: an H200 takes it and says nothing
+    unsigned waiting = flags & cudaDeviceScheduleMask;
+    return !(flags & ~known) && !(waiting & (waiting - 1));
+}
+
 static cudaError_t init_device(CudaContext *c, int device, unsigned flags, unsigned which) {
     if (!valid(c, device)) return cudaErrorInvalidDevice;
-    if (which & ~(unsigned)cudaInitDeviceFlagsAreValid) return cudaErrorInvalidValue;
-    if (which) c->devices[device].flags = flags;
+    if (!(which & cudaInitDeviceFlagsAreValid)) return cudaSuccess;
+    if (!flags_possible(flags)) return cudaErrorInvalidValue;
+    c->devices[device].flags = flags | cudaDeviceMapHost;
     return cudaSuccess;
 }
 
@@ -82,9 +91,7 @@ CUDA_API cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *
 }
 
 static cudaError_t set_flags(CudaContext *c, unsigned flags) {
-    const unsigned known =
-        cudaDeviceScheduleMask | cudaDeviceMapHost | cudaDeviceLmemResizeToMax | cudaDeviceSyncMemops;
-    if (flags & ~known) return cudaErrorInvalidValue;
+    if (!flags_possible(flags)) return cudaErrorInvalidValue;
     cuda_device(c)->flags = flags | cudaDeviceMapHost;
     return cudaSuccess;
 }
@@ -211,7 +218,11 @@ CUDA_API cudaError_t cudaDeviceGetPCIBusId(char *pciBusId, int len, int device) 
 }
 
 static cudaError_t by_bus_id(CudaContext *c, int *to, const char *text) {
+    unsigned domain, bus, slot, function;
     if (!to || !text) return cudaErrorInvalidValue;
+    if (sscanf(text, "%x:%x:%x.%x", &domain, &bus, &slot, &function) != 4 &&
+        sscanf(text, "%x:%x.%x", &bus, &slot, &function) != 3 && sscanf(text, "%x:%x:%x", &domain, &bus, &slot) != 3)
+        return cudaErrorInvalidValue;
     for (int i = 0; i < (int)c->config.devices; i++) {
         char id[16];
         if (bus_id(c, id, sizeof id, i) != cudaSuccess) continue;
@@ -254,7 +265,7 @@ static cudaError_t set_limit(CudaContext *c, enum cudaLimit limit, size_t value)
     if (limit == cudaLimitStackSize) highest = 512 * 1024;  // local memory of a thread, programming guide table 24
     if (limit == cudaLimitMaxL2FetchGranularity) highest = 128;
     if (limit == cudaLimitPersistingL2CacheSize) highest = cuda_gpu(c)->persisting_l2_bytes;
-    if (limit == cudaLimitMallocHeapSize || limit == cudaLimitPrintfFifoSize) highest = cuda_gpu(c)->memory_bytes;
+    if (limit == cudaLimitPrintfFifoSize) highest = cuda_gpu(c)->memory_bytes;
     if (value > highest) return cudaErrorInvalidValue;
     cuda_device(c)->limits[limit] = value;
     if (limit == cudaLimitMallocHeapSize) sim_set_heap_limit(c->sim, (u32)cuda_thread()->device, value);
@@ -262,7 +273,7 @@ static cudaError_t set_limit(CudaContext *c, enum cudaLimit limit, size_t value)
 }
 
 CUDA_API cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value) {
-    CUDA_RETURN(c, NEED_HEALTHY, set_limit(c, limit, value));
+    CUDA_RETURN(c, NEED_UNCAPTURED, set_limit(c, limit, value));
 }
 
 static cudaError_t get_limit(CudaContext *c, size_t *value, enum cudaLimit limit) {
@@ -311,8 +322,8 @@ CUDA_API cudaError_t cudaDeviceSetSharedMemConfig(enum cudaSharedMemConfig confi
 }
 
 CUDA_API cudaError_t cudaCtxResetPersistingL2Cache(void) { CUDA_RETURN(c, NEED_HEALTHY, cudaSuccess); }
-CUDA_API cudaError_t cudaProfilerStart(void) { CUDA_RETURN(c, NEED_DEVICE, cudaSuccess); }
-CUDA_API cudaError_t cudaProfilerStop(void) { CUDA_RETURN(c, NEED_DEVICE, cudaSuccess); }
+CUDA_API cudaError_t cudaProfilerStart(void) { CUDA_RETURN(c, NEED_HEALTHY, cudaSuccess); }
+CUDA_API cudaError_t cudaProfilerStop(void) { CUDA_RETURN(c, NEED_HEALTHY, cudaSuccess); }
 
 // --- peers: devices of the same model reach each other ---
 

@@ -32,7 +32,7 @@ static cudaError_t destroy(CudaContext *c, cudaEvent_t handle) {
     return cudaSuccess;
 }
 
-CUDA_API cudaError_t cudaEventDestroy(cudaEvent_t event) { CUDA_RETURN(c, NEED_DEVICE, destroy(c, event)); }
+CUDA_API cudaError_t cudaEventDestroy(cudaEvent_t event) { CUDA_RETURN(c, NEED_HEALTHY, destroy(c, event)); }
 
 cudaError_t event_record_now(CudaContext *c, cudaEvent_t handle) {
     CudaEvent *event = find(c, handle);
@@ -50,7 +50,7 @@ static cudaError_t record(CudaContext *c, cudaEvent_t handle, cudaStream_t strea
     CudaStream *stream = stream_find(c, stream_handle);
     if (!event || !stream || event->device != stream->device) return cudaErrorInvalidResourceHandle;
     if (flags & ~(unsigned)cudaEventRecordExternal) return cudaErrorInvalidValue;
-    if (!stream->capture && flags & cudaEventRecordExternal) return cudaErrorIllegalState;
+    if (!stream->capture && flags) return cudaErrorIllegalState;
     if (!stream->capture || flags & cudaEventRecordExternal) {
         CudaWork work = {.type = cudaGraphNodeTypeEventRecord, .event = handle};
         return work_submit(c, stream_handle, &work);
@@ -87,7 +87,7 @@ static cudaError_t check_done(CudaContext *c, cudaEvent_t handle) {
     CudaEvent *event = find(c, handle);
     if (!event) return cudaErrorInvalidResourceHandle;
     CudaCapture *capture = find_capture(c, event);
-    if (!capture) return cudaSuccess;
+    if (!capture) return stream_check_uncaptured(c);
     capture->invalid = true;
     return cudaErrorCapturedEvent;
 }
@@ -98,6 +98,7 @@ CUDA_API cudaError_t cudaEventSynchronize(cudaEvent_t event) { CUDA_RETURN(c, NE
 static cudaError_t elapsed(CudaContext *c, float *ms, cudaEvent_t start_handle, cudaEvent_t end_handle) {
     CudaEvent *start = find(c, start_handle), *end = find(c, end_handle);
     if (!ms) return cudaErrorInvalidValue;
+    if ((start && find_capture(c, start)) || (end && find_capture(c, end))) return cudaErrorCapturedEvent;
     if (!start || !end || !start->recorded || !end->recorded) return cudaErrorInvalidResourceHandle;
     if (start->device != end->device || (start->flags | end->flags) & cudaEventDisableTiming)
         return cudaErrorInvalidResourceHandle;
@@ -127,8 +128,13 @@ static cudaError_t wait(CudaContext *c, cudaStream_t stream_handle, cudaEvent_t 
     if (!stream || !event) return cudaErrorInvalidResourceHandle;
     if (flags & ~(unsigned)cudaEventWaitExternal) return cudaErrorInvalidValue;
     CudaCapture *capture = find_capture(c, event);
-    if (capture) return stream->legacy ? cudaErrorStreamCaptureImplicit : join(stream, capture, event);
-    if (!stream->capture) return cudaSuccess;  // what it stands for has run
+    if (capture && stream->legacy) {
+        capture->invalid = true;
+        return cudaErrorStreamCaptureImplicit;
+    }
+    if (capture) return join(stream, capture, event);
+    if (!stream->capture) return flags ? cudaErrorIllegalState : cudaSuccess;  // what it stands for has run
+    if (!event->recorded && !flags) return cudaSuccess;
     if (!(flags & cudaEventWaitExternal)) {
         stream->capture->invalid = true;
         return cudaErrorStreamCaptureIsolation;

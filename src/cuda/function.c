@@ -82,7 +82,7 @@ static cudaError_t set_attribute(CudaContext *c, const void *func, enum cudaFunc
         [cudaFuncAttributeRequiredClusterWidth] = {0, 16, &f->cluster_required[0]},
         [cudaFuncAttributeRequiredClusterHeight] = {0, 16, &f->cluster_required[1]},
         [cudaFuncAttributeRequiredClusterDepth] = {0, 16, &f->cluster_required[2]},
-        [cudaFuncAttributeNonPortableClusterSizeAllowed] = {0, 1, &f->non_portable_cluster},
+        [cudaFuncAttributeNonPortableClusterSizeAllowed] = {INT32_MIN, INT32_MAX, &f->non_portable_cluster},
         [cudaFuncAttributeClusterSchedulingPolicyPreference] = {0, 2, &f->cluster_policy},
     };
     if ((unsigned)attribute >= WL_COUNT(rows) || !rows[attribute].field) return cudaErrorInvalidValue;
@@ -175,6 +175,7 @@ static cudaError_t available_shared(CudaContext *c, size_t *bytes, const void *f
     u64 unit = g->shared_unit, fixed = g->shared_reserved + kernel->info.static_shared_bytes;
     u64 each = g->shared_per_sm / (u64)blocks / unit * unit;
     u64 left = each > fixed ? each - fixed : 0;
+    if ((u64)blocks > g->max_ctas_per_sm) return cudaErrorInvalidValue;
     int allowed = f->max_dynamic_shared >= 0 ? f->max_dynamic_shared : default_dynamic_shared(g, &kernel->info);
     u64 most = (u64)allowed;
     *bytes = left < most ? left : most;

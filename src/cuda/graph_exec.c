@@ -135,7 +135,7 @@ static cudaError_t check_live_memory(CudaContext *c, const CudaExec *exec) {
 static cudaError_t launch(CudaContext *c, cudaGraphExec_t handle, cudaStream_t stream_handle) {
     CudaExec *exec = find(c, handle);
     CudaStream *stream = stream_find(c, stream_handle);
-    if (!exec) return cudaErrorInvalidValue;
+    if (!exec) return stream && stream->capture ? stream_forbid_capture(stream) : cudaErrorInvalidValue;
     if (!stream) return cudaErrorInvalidResourceHandle;
     if (stream->capture) return captured_launch(c, stream, exec);
     cudaError_t error = stream_check_implicit(c, stream);
@@ -180,11 +180,11 @@ CUDA_API cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t hGraphExec
 }
 CUDA_API cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node,
                                                       const struct cudaMemcpy3DParms *pNodeParams) {
-    EXEC_SET_RETURN(c, hGraphExec, node, make_copy(pNodeParams, &work));
+    EXEC_SET_RETURN(c, hGraphExec, node, make_copy(c, pNodeParams, &work));
 }
 CUDA_API cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, void *dst,
                                                         const void *src, size_t count, enum cudaMemcpyKind kind) {
-    EXEC_SET_RETURN(c, hGraphExec, node, make_linear(dst, src, count, kind, &work));
+    EXEC_SET_RETURN(c, hGraphExec, node, make_linear(c, dst, src, count, kind, &work));
 }
 CUDA_API cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t hGraphExec, cudaGraphNode_t node,
                                                               const void *symbol, const void *src, size_t count,
@@ -198,7 +198,7 @@ CUDA_API cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t 
 }
 CUDA_API cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node,
                                                       const struct cudaMemsetParams *pNodeParams) {
-    EXEC_SET_RETURN(c, hGraphExec, node, make_fill(pNodeParams, &work));
+    EXEC_SET_RETURN(c, hGraphExec, node, make_fill(c, pNodeParams, &work));
 }
 CUDA_API cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node,
                                                     const struct cudaHostNodeParams *pNodeParams) {

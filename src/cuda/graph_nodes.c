@@ -15,7 +15,7 @@ static cudaError_t create(CudaContext *c, cudaGraph_t *to, unsigned flags) {
 }
 
 CUDA_API cudaError_t cudaGraphCreate(cudaGraph_t *pGraph, unsigned int flags) {
-    CUDA_RETURN(c, NEED_HEALTHY, create(c, pGraph, flags));
+    CUDA_RETURN(c, NEED_DEVICE, create(c, pGraph, flags));
 }
 
 static cudaError_t destroy(CudaContext *c, cudaGraph_t handle) {
@@ -84,17 +84,17 @@ static cudaError_t add(CudaContext *c, cudaGraphNode_t *to, cudaGraph_t handle, 
 // The body of an add function: `made` makes `work`.
 #define ADD_RETURN(c, made) \
     CudaWork work;          \
-    CUDA_RETURN(c, NEED_HEALTHY, add(c, pGraphNode, graph, pDependencies, numDependencies, made, &work))
+    CUDA_RETURN(c, NEED_DEVICE, add(c, pGraphNode, graph, pDependencies, numDependencies, made, &work))
 
 CUDA_API cudaError_t cudaGraphAddKernelNode(ADD_PARAMETERS, const struct cudaKernelNodeParams *pNodeParams) {
     ADD_RETURN(c, make_kernel(c, pNodeParams, &work));
 }
 CUDA_API cudaError_t cudaGraphAddMemcpyNode(ADD_PARAMETERS, const struct cudaMemcpy3DParms *pCopyParams) {
-    ADD_RETURN(c, make_copy(pCopyParams, &work));
+    ADD_RETURN(c, make_copy(c, pCopyParams, &work));
 }
 CUDA_API cudaError_t cudaGraphAddMemcpyNode1D(ADD_PARAMETERS, void *dst, const void *src, size_t count,
                                               enum cudaMemcpyKind kind) {
-    ADD_RETURN(c, make_linear(dst, src, count, kind, &work));
+    ADD_RETURN(c, make_linear(c, dst, src, count, kind, &work));
 }
 CUDA_API cudaError_t cudaGraphAddMemcpyNodeToSymbol(ADD_PARAMETERS, const void *symbol, const void *src, size_t count,
                                                     size_t offset, enum cudaMemcpyKind kind) {
@@ -105,7 +105,7 @@ CUDA_API cudaError_t cudaGraphAddMemcpyNodeFromSymbol(ADD_PARAMETERS, void *dst,
     ADD_RETURN(c, make_from_symbol(c, dst, symbol, count, offset, kind, &work));
 }
 CUDA_API cudaError_t cudaGraphAddMemsetNode(ADD_PARAMETERS, const struct cudaMemsetParams *pMemsetParams) {
-    ADD_RETURN(c, make_fill(pMemsetParams, &work));
+    ADD_RETURN(c, make_fill(c, pMemsetParams, &work));
 }
 CUDA_API cudaError_t cudaGraphAddHostNode(ADD_PARAMETERS, const struct cudaHostNodeParams *pNodeParams) {
     ADD_RETURN(c, make_host(pNodeParams, &work));
@@ -217,11 +217,11 @@ CUDA_API cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node,
     SET_RETURN(c, node, make_kernel(c, pNodeParams, &work));
 }
 CUDA_API cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node, const struct cudaMemcpy3DParms *pNodeParams) {
-    SET_RETURN(c, node, make_copy(pNodeParams, &work));
+    SET_RETURN(c, node, make_copy(c, pNodeParams, &work));
 }
 CUDA_API cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *dst, const void *src, size_t count,
                                                     enum cudaMemcpyKind kind) {
-    SET_RETURN(c, node, make_linear(dst, src, count, kind, &work));
+    SET_RETURN(c, node, make_linear(c, dst, src, count, kind, &work));
 }
 CUDA_API cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const void *symbol, const void *src,
                                                           size_t count, size_t offset, enum cudaMemcpyKind kind) {
@@ -232,7 +232,7 @@ CUDA_API cudaError_t cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node
     SET_RETURN(c, node, make_from_symbol(c, dst, symbol, count, offset, kind, &work));
 }
 CUDA_API cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const struct cudaMemsetParams *pNodeParams) {
-    SET_RETURN(c, node, make_fill(pNodeParams, &work));
+    SET_RETURN(c, node, make_fill(c, pNodeParams, &work));
 }
 CUDA_API cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const struct cudaHostNodeParams *pNodeParams) {
     SET_RETURN(c, node, make_host(pNodeParams, &work));
@@ -251,7 +251,7 @@ CUDA_API cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, struct cudaGra
 static cudaError_t set_attribute(CudaContext *c, cudaGraphNode_t handle, cudaLaunchAttributeID id,
                                  const cudaLaunchAttributeValue *value) {
     CudaNode *node = of_type(c, handle, cudaGraphNodeTypeKernel);
-    if (!node || !value) return cudaErrorInvalidValue;
+    if (!node || !value || (unsigned)id > cudaLaunchAttributeNvlinkUtilCentricScheduling) return cudaErrorInvalidValue;
     if (id == cudaLaunchAttributeCooperative) node->work.launch.cooperative = value->cooperative != 0;
     if (id == cudaLaunchAttributeClusterDimension) node->work.launch.cluster = value->clusterDim;
     if (id != cudaLaunchAttributeDeviceUpdatableKernelNode) return cudaSuccess;
@@ -270,7 +270,7 @@ CUDA_API cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t hNode, cuda
 static cudaError_t get_attribute(CudaContext *c, cudaGraphNode_t handle, cudaLaunchAttributeID id,
                                  cudaLaunchAttributeValue *value) {
     CudaNode *node = of_type(c, handle, cudaGraphNodeTypeKernel);
-    if (!node || !value) return cudaErrorInvalidValue;
+    if (!node || !value || (unsigned)id > cudaLaunchAttributeNvlinkUtilCentricScheduling) return cudaErrorInvalidValue;
     *value = (cudaLaunchAttributeValue){0};
     if (id == cudaLaunchAttributeCooperative) value->cooperative = node->work.launch.cooperative;
     if (id == cudaLaunchAttributeDeviceUpdatableKernelNode && node->updatable) {

@@ -10,22 +10,24 @@ CudaNode *node_find(CudaContext *c, cudaGraphNode_t handle) { return object_get(
 
 cudaError_t make_kernel(CudaContext *c, const struct cudaKernelNodeParams *p, CudaWork *work) {
     *work = (CudaWork){.type = cudaGraphNodeTypeKernel};
-    if (!p || !p->func) return cudaErrorInvalidValue;
+    if (!p) return cudaErrorInvalidValue;
+    if (!p->func) return cudaErrorInvalidDeviceFunction;
     work->launch = (CudaLaunch){.grid = p->gridDim, .block = p->blockDim, .shared = p->sharedMemBytes};
     cudaError_t error = function_find(c, p->func, &work->launch.function);
     return error == cudaSuccess ? launch_prepare(c, &work->launch, p->kernelParams, p->extra) : error;
 }
 
-cudaError_t make_copy(const struct cudaMemcpy3DParms *p, CudaWork *work) {
+cudaError_t make_copy(CudaContext *c, const struct cudaMemcpy3DParms *p, CudaWork *work) {
     *work = (CudaWork){.type = cudaGraphNodeTypeMemcpy};
     if (!p) return cudaErrorInvalidValue;
     work->copy = *p;
-    return copy_check(p);
+    return copy_check_sides(c, p);
 }
 
-cudaError_t make_linear(void *to, const void *from, size_t count, enum cudaMemcpyKind kind, CudaWork *work) {
+cudaError_t make_linear(CudaContext *c, void *to, const void *from, size_t count, enum cudaMemcpyKind kind,
+                        CudaWork *work) {
     struct cudaMemcpy3DParms copy = copy_linear(to, from, count, kind);
-    return make_copy(&copy, work);
+    return make_copy(c, &copy, work);
 }
 
 static cudaError_t in_symbol(CudaContext *c, const void *symbol, size_t count, size_t offset, u8 **at) {
@@ -42,7 +44,7 @@ cudaError_t make_to_symbol(CudaContext *c, const void *symbol, const void *from,
     u8 *at = NULL;
     cudaError_t error = in_symbol(c, symbol, count, offset, &at);
     *work = (CudaWork){.type = cudaGraphNodeTypeMemcpy};
-    return error == cudaSuccess ? make_linear(at, from, count, kind, work) : error;
+    return error == cudaSuccess ? make_linear(c, at, from, count, kind, work) : error;
 }
 
 cudaError_t make_from_symbol(CudaContext *c, void *to, const void *symbol, size_t count, size_t offset,
@@ -50,15 +52,15 @@ cudaError_t make_from_symbol(CudaContext *c, void *to, const void *symbol, size_
     u8 *at = NULL;
     cudaError_t error = in_symbol(c, symbol, count, offset, &at);
     *work = (CudaWork){.type = cudaGraphNodeTypeMemcpy};
-    return error == cudaSuccess ? make_linear(to, at, count, kind, work) : error;
+    if (error == cudaSuccess && kind == cudaMemcpyHostToDevice) error = cudaErrorInvalidMemcpyDirection;
+    return error == cudaSuccess ? make_linear(c, to, at, count, kind, work) : error;
 }
 
-cudaError_t make_fill(const struct cudaMemsetParams *p, CudaWork *work) {
+cudaError_t make_fill(CudaContext *c, const struct cudaMemsetParams *p, CudaWork *work) {
     *work = (CudaWork){.type = cudaGraphNodeTypeMemset};
-    if (!p || !p->dst || !p->width || !p->height) return cudaErrorInvalidValue;
-    if (p->elementSize != 1 && p->elementSize != 2 && p->elementSize != 4) return cudaErrorInvalidValue;
+    if (!p) return cudaErrorInvalidValue;
     work->fill = *p;
-    return cudaSuccess;
+    return fill_check(c, p);
 }
 
 cudaError_t make_host(const struct cudaHostNodeParams *p, CudaWork *work) {
@@ -81,7 +83,9 @@ cudaError_t make_event(CudaContext *c, enum cudaGraphNodeType type, cudaEvent_t 
 
 cudaError_t make_alloc(CudaContext *c, struct cudaMemAllocNodeParams *p, CudaWork *work) {
     *work = (CudaWork){.type = cudaGraphNodeTypeMemAlloc};
-    if (!p || !p->bytesize || p->poolProps.location.type != cudaMemLocationTypeDevice) return cudaErrorInvalidValue;
+    if (!p || !p->bytesize || p->poolProps.location.type != cudaMemLocationTypeDevice || p->poolProps.location.id < 0 ||
+        (u32)p->poolProps.location.id >= c->config.devices)
+        return cudaErrorInvalidValue;
     cudaError_t error = graph_memory_new(c, p->bytesize, &p->dptr);
     work->alloc = *p;
     return error;
@@ -97,8 +101,8 @@ cudaError_t make_any(CudaContext *c, struct cudaGraphNodeParams *p, CudaWork *wo
     if (!p) return cudaErrorInvalidValue;
     switch (p->type) {
     case cudaGraphNodeTypeKernel: return make_kernel(c, &p->kernel, work);
-    case cudaGraphNodeTypeMemcpy: return make_copy(&p->memcpy.copyParams, work);
-    case cudaGraphNodeTypeMemset: return make_fill(&p->memset, work);
+    case cudaGraphNodeTypeMemcpy: return make_copy(c, &p->memcpy.copyParams, work);
+    case cudaGraphNodeTypeMemset: return make_fill(c, &p->memset, work);
     case cudaGraphNodeTypeHost: return make_host(&p->host, work);
     case cudaGraphNodeTypeGraph: return make_child(c, p->graph.graph, work);
     case cudaGraphNodeTypeEmpty: return cudaSuccess;

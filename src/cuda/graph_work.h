@@ -6,13 +6,14 @@
 #include "cuda/graph.h"
 
 cudaError_t make_kernel(CudaContext *c, const struct cudaKernelNodeParams *params, CudaWork *work);
-cudaError_t make_copy(const struct cudaMemcpy3DParms *params, CudaWork *work);
-cudaError_t make_linear(void *to, const void *from, size_t count, enum cudaMemcpyKind kind, CudaWork *work);
+cudaError_t make_copy(CudaContext *c, const struct cudaMemcpy3DParms *params, CudaWork *work);
+cudaError_t make_linear(CudaContext *c, void *to, const void *from, size_t count, enum cudaMemcpyKind kind,
+                        CudaWork *work);
 cudaError_t make_to_symbol(CudaContext *c, const void *symbol, const void *from, size_t count, size_t offset,
                            enum cudaMemcpyKind kind, CudaWork *work);
 cudaError_t make_from_symbol(CudaContext *c, void *to, const void *symbol, size_t count, size_t offset,
                              enum cudaMemcpyKind kind, CudaWork *work);
-cudaError_t make_fill(const struct cudaMemsetParams *params, CudaWork *work);
+cudaError_t make_fill(CudaContext *c, const struct cudaMemsetParams *params, CudaWork *work);
 cudaError_t make_host(const struct cudaHostNodeParams *params, CudaWork *work);
 cudaError_t make_child(CudaContext *c, cudaGraph_t graph, CudaWork *work);
 cudaError_t make_event(CudaContext *c, enum cudaGraphNodeType type, cudaEvent_t event, CudaWork *work);

@@ -10,17 +10,8 @@
 #include "cuda/progress.h"
 #include "cuda/stream.h"
 
-// The runtime reference documents these; driver 580 in fact gives cudaErrorInvalidValue for all of them, through both
-// APIs (tests/cuda/h200_errors.txt, h200_driver.txt). Programs are written against the reference.
-enum {
-    ERROR_CONFIGURATION = cudaErrorInvalidConfiguration,  // a size that no kernel can have
-    ERROR_RESOURCES = cudaErrorLaunchOutOfResources,      // too many threads for this kernel
-    ERROR_SHARED = cudaErrorInvalidValue,                 // too much shared memory
-};
-
-static cudaError_t out_of_resources(void) {
-    return cuda_thread()->driver_depth ? cudaErrorInvalidValue : (cudaError_t)ERROR_RESOURCES;
-}
+// The runtime reference has codes for each kind; driver 580 gives this one for all of them (tests/cuda/h200_calls.txt).
+enum { ERROR_CONFIGURATION = cudaErrorInvalidValue };
 
 static bool sizes_possible(const CudaContext *c, const CudaLaunch *l) {
     u64 limit = cuda_gpu(c)->max_threads_per_cta;
@@ -31,10 +22,9 @@ static bool sizes_possible(const CudaContext *c, const CudaLaunch *l) {
 }
 
 static u32 max_shared(const CudaContext *c, const CudaFunction *f, const SimKernelInfo *info) {
-    u32 by_default = (u32)cuda_gpu(c)->shared_per_cta - info->static_shared_bytes;
-    if (info->static_shared_bytes > cuda_gpu(c)->shared_per_cta) by_default = 0;
-    return f->max_dynamic_shared >= 0 && (u32)f->max_dynamic_shared > by_default ? (u32)f->max_dynamic_shared
-                                                                                 : by_default;
+    if (f->max_dynamic_shared >= 0) return (u32)f->max_dynamic_shared;
+    u64 most = cuda_gpu(c)->shared_per_cta;
+    return info->static_shared_bytes > most ? 0 : (u32)(most - info->static_shared_bytes);
 }
 
 static cudaError_t check_cluster(const CudaContext *c, const CudaLaunch *l, const SimKernelInfo *info) {
@@ -65,12 +55,12 @@ static cudaError_t check_cooperative(const CudaContext *c, const CudaLaunch *l, 
 static cudaError_t check_sizes(const CudaContext *c, const CudaLaunch *l, const SimKernelInfo *info) {
     if (!sizes_possible(c, l)) return (cudaError_t)ERROR_CONFIGURATION;
     u32 threads = l->block.x * l->block.y * l->block.z;
-    if (info->max_threads && threads > info->max_threads) return out_of_resources();
+    if (info->max_threads && threads > info->max_threads) return (cudaError_t)ERROR_CONFIGURATION;
     const u32 *fixed = info->required_threads;
     if (fixed[0] && (l->block.x != fixed[0] || l->block.y != fixed[1] || l->block.z != fixed[2]))
         return (cudaError_t)ERROR_CONFIGURATION;
-    if (l->shared > max_shared(c, l->function, info)) return (cudaError_t)ERROR_SHARED;
-    if (!sim_occupancy(cuda_gpu(c), info, threads, l->shared)) return out_of_resources();
+    if (l->shared > max_shared(c, l->function, info)) return (cudaError_t)ERROR_CONFIGURATION;
+    if (!sim_occupancy(cuda_gpu(c), info, threads, l->shared)) return (cudaError_t)ERROR_CONFIGURATION;
     cudaError_t error = check_cluster(c, l, info);
     return error == cudaSuccess ? check_cooperative(c, l, info) : error;
 }
@@ -183,6 +173,7 @@ cudaError_t launch_function(CudaContext *c, const void *func, CudaLaunch l, void
     if (error == cudaSuccess) error = launch_prepare(c, &l, args, extra);
     work.launch = l;
     if (error == cudaSuccess) return work_submit(c, handle, &work);
+    if (stream->capture) stream->capture->invalid = true;
     work_release(c, &work);
     return error;
 }
@@ -192,8 +183,7 @@ static cudaError_t launch(CudaContext *c, const void *func, CudaLaunch l, void *
 }
 
 static CudaLaunch shape(dim3 grid, dim3 block, size_t shared, bool cooperative) {
-    u32 bytes = shared > UINT32_MAX ? UINT32_MAX : (u32)shared;
-    return (CudaLaunch){.grid = grid, .block = block, .shared = bytes, .cooperative = cooperative};
+    return (CudaLaunch){.grid = grid, .block = block, .shared = (u32)shared, .cooperative = cooperative};
 }
 
 CUDA_API cudaError_t cudaLaunchKernel(const void *func, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem,
@@ -206,6 +196,24 @@ CUDA_API cudaError_t cudaLaunchCooperativeKernel(const void *func, dim3 gridDim,
     CUDA_RETURN(c, NEED_HEALTHY, launch(c, func, shape(gridDim, blockDim, sharedMem, true), args, stream));
 }
 
+static cudaError_t check_event(CudaContext *c, cudaEvent_t handle) {
+    const CudaEvent *event = object_get(&c->objects, handle, OBJECT_EVENT);
+    if (!event) return cudaErrorInvalidResourceHandle;
+    return event->flags & cudaEventDisableTiming ? cudaSuccess : cudaErrorNotSupported;
+}
+
+static cudaError_t check_attribute(CudaContext *c, const cudaLaunchAttribute *a) {
+    if ((unsigned)a->id > cudaLaunchAttributeNvlinkUtilCentricScheduling) return cudaErrorInvalidValue;
+    switch (a->id) {
+    case cudaLaunchAttributeLaunchCompletionEvent: return check_event(c, a->val.launchCompletionEvent.event);
+    case cudaLaunchAttributeProgrammaticEvent: return check_event(c, a->val.programmaticEvent.event);
+    case cudaLaunchAttributeMemSyncDomain: return (unsigned)a->val.priority > 1 ? cudaErrorInvalidValue : cudaSuccess;
+    case cudaLaunchAttributePreferredSharedMemoryCarveout:
+        return a->val.sharedMemCarveout > 100 ? cudaErrorInvalidValue : cudaSuccess;
+    default: return cudaSuccess;
+    }
+}
+
 // Attributes that change which work is done are obeyed. The rest (priorities, cache windows, programmatic dependent
 // launch) only let a GPU overlap or place work, which has no effect on a simulator that runs in order.
 cudaError_t launch_configured(CudaContext *c, const cudaLaunchConfig_t *config, const void *func, void **args,
@@ -215,9 +223,10 @@ cudaError_t launch_configured(CudaContext *c, const cudaLaunchConfig_t *config, 
     for (unsigned i = 0; i < config->numAttrs; i++) {
         const cudaLaunchAttribute *a = &config->attrs[i];
         if (a->id == cudaLaunchAttributeCooperative) l.cooperative = a->val.cooperative != 0;
+        cudaError_t error = check_attribute(c, a);
+        if (error != cudaSuccess) return error;
         if (a->id != cudaLaunchAttributeClusterDimension) continue;
         l.cluster = a->val.clusterDim;
-        if (!l.cluster.x || !l.cluster.y || !l.cluster.z) return cudaErrorInvalidClusterSize;
     }
     cudaError_t error = launch_function(c, func, l, args, extra, config->stream);
     for (unsigned i = 0; i < config->numAttrs && error == cudaSuccess; i++) {
@@ -270,7 +279,9 @@ CUDA_API cudaError_t cudaGetKernel(cudaKernel_t *kernelPtr, const void *entryFun
 }
 
 CUDA_API cudaError_t cudaGetFuncBySymbol(cudaFunction_t *functionPtr, const void *symbolPtr) {
-    CUDA_RETURN(c, NEED_HEALTHY, kernel_handle(c, (cudaKernel_t *)(void *)functionPtr, symbolPtr));
+    cudaKernel_t unused;  // a GPU takes NULL
+    CUDA_RETURN(c, NEED_HEALTHY,
+                kernel_handle(c, functionPtr ? (cudaKernel_t *)(void *)functionPtr : &unused, symbolPtr));
 }
 
 CUDA_API cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem,

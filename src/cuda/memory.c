@@ -13,7 +13,7 @@ enum { ALLOC_DEVICE, ALLOC_MANAGED, ALLOC_PINNED, ALLOC_MODULE, ALLOC_POOL };  /
 
 cudaError_t memory_new_on(CudaContext *c, int device, SimMemoryKind kind, u32 record_kind, u64 size, void **address) {
     DevicePtr at = 0;
-    Status status = sim_alloc(c->sim, (u32)device, kind, size, 256, &at);
+    Status status = sim_alloc(c->sim, (u32)device, kind, size, MEMORY_ALIGNMENT, &at);
     if (status != STATUS_OK) return cuda_error_of(status);
     *address = (void *)(uintptr_t)at;
     cuda_record_alloc(c, (u32)device, record_kind, at, size, false, "");
@@ -74,6 +74,9 @@ static cudaError_t release(CudaContext *c, void *pointer) {
 }
 
 CUDA_API cudaError_t cudaMalloc(void **devPtr, size_t size) {
+    if (!devPtr) {  // told before anything else, after a fault too
+        CUDA_RETURN(c, NEED_DEVICE, cudaErrorInvalidValue);
+    }
     CUDA_RETURN(c, NEED_UNCAPTURED, allocate(c, MEMORY_DEVICE, ALLOC_DEVICE, devPtr, size));
 }
 
@@ -96,6 +99,7 @@ static cudaError_t allocate_3d(CudaContext *c, struct cudaPitchedPtr *to, struct
         return cudaErrorMemoryAllocation;
     unsigned __int128 size = (unsigned __int128)pitch * extent.height * extent.depth;
     if (size > (u64)1 << 46) return cudaErrorMemoryAllocation;
+    if (!size) to->pitch = 0;
     return allocate(c, MEMORY_DEVICE, ALLOC_DEVICE, &to->ptr, (size_t)size);
 }
 
@@ -158,8 +162,9 @@ CUDA_API cudaError_t cudaMallocHost(void **ptr, size_t size) {
 CUDA_API cudaError_t cudaFreeHost(void *ptr) { CUDA_RETURN(c, NEED_UNCAPTURED, release_host(c, ptr)); }
 
 static cudaError_t register_host(CudaContext *c, void *pointer, size_t size, unsigned flags) {
-    const unsigned known =
-        cudaHostRegisterPortable | cudaHostRegisterMapped | cudaHostRegisterIoMemory | cudaHostRegisterReadOnly;
+    const unsigned known = cudaHostRegisterPortable | cudaHostRegisterMapped | cudaHostRegisterReadOnly;
+    const SimAllocation *other = sim_find(c->sim, (DevicePtr)(uintptr_t)pointer);
+    if (other && other->kind != MEMORY_HOST) return cudaErrorInvalidValue;
     if (!pointer || !size || flags & ~known) return cudaErrorInvalidValue;
     Status status = sim_register_host(c->sim, pointer, size);
     if (status == STATUS_EXISTS) return cudaErrorHostMemoryAlreadyRegistered;
@@ -169,7 +174,9 @@ static cudaError_t register_host(CudaContext *c, void *pointer, size_t size, uns
 
 static cudaError_t unregister_host(CudaContext *c, void *pointer) {
     if (!pointer) return cudaErrorInvalidValue;
-    if (!starts_at(c, pointer, MEMORY_HOST, MEMORY_HOST)) return cudaErrorHostMemoryNotRegistered;
+    const SimAllocation *a = sim_find(c->sim, (DevicePtr)(uintptr_t)pointer);
+    if (!a) return cudaErrorHostMemoryNotRegistered;
+    if (a->kind != MEMORY_HOST || a->address != (u64)(uintptr_t)pointer) return cudaErrorInvalidValue;
     map_remove(&c->host_flags, (u64)(uintptr_t)pointer);
     return cuda_error_of(sim_free(c->sim, (DevicePtr)(uintptr_t)pointer));
 }
@@ -196,7 +203,9 @@ CUDA_API cudaError_t cudaHostGetDevicePointer(void **pDevice, void *pHost, unsig
 }
 
 static cudaError_t host_flags(CudaContext *c, unsigned *flags, void *host) {
-    const SimAllocation *a = host_allocation(c, host);
+    const SimAllocation *a = sim_find(c->sim, (DevicePtr)(uintptr_t)host);
+    if (flags && a && a->kind == MEMORY_MANAGED) return *flags = cudaHostAllocMapped, cudaSuccess;
+    a = host_allocation(c, host);
     const u64 *found = a ? map_get(&c->host_flags, a->address) : NULL;
     if (!flags || !found) return cudaErrorInvalidValue;
     *flags = (unsigned)*found;
@@ -229,58 +238,5 @@ static cudaError_t pointer_attributes(CudaContext *c, struct cudaPointerAttribut
 }
 
 CUDA_API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *ptr) {
-    CUDA_RETURN(c, NEED_HEALTHY, pointer_attributes(c, attributes, ptr));
-}
-
-// Managed memory has one place here; hints are checked and have no effect.
-static cudaError_t check_managed(CudaContext *c, const void *pointer, size_t count, struct cudaMemLocation location) {
-    const SimAllocation *a = sim_find(c->sim, (DevicePtr)(uintptr_t)pointer);
-    if (!a || a->kind != MEMORY_MANAGED || !count) return cudaErrorInvalidValue;
-    if (count > a->address + a->size - (u64)(uintptr_t)pointer) return cudaErrorInvalidValue;
-    bool device = location.type == cudaMemLocationTypeDevice;
-    if (device && (location.id < 0 || (u32)location.id >= c->config.devices)) return cudaErrorInvalidDevice;
-    return cudaSuccess;
-}
-
-static cudaError_t prefetch(CudaContext *c, const void *pointer, size_t count, struct cudaMemLocation location,
-                            unsigned flags, cudaStream_t stream) {
-    if (!stream_find(c, stream)) return cudaErrorInvalidResourceHandle;
-    return flags ? cudaErrorInvalidValue : check_managed(c, pointer, count, location);
-}
-
-CUDA_API cudaError_t cudaMemPrefetchAsync(const void *devPtr, size_t count, struct cudaMemLocation location,
-                                          unsigned int flags, cudaStream_t stream) {
-    CUDA_RETURN(c, NEED_HEALTHY, prefetch(c, devPtr, count, location, flags, stream));
-}
-
-static cudaError_t advise(CudaContext *c, const void *pointer, size_t count, enum cudaMemoryAdvise advice,
-                          struct cudaMemLocation location) {
-    if (advice < cudaMemAdviseSetReadMostly || advice > cudaMemAdviseUnsetAccessedBy) return cudaErrorInvalidValue;
-    bool ignored = advice <= cudaMemAdviseUnsetReadMostly || advice == cudaMemAdviseUnsetPreferredLocation;
-    if (ignored) location = (struct cudaMemLocation){cudaMemLocationTypeHost, 0};
-    return check_managed(c, pointer, count, location);
-}
-
-CUDA_API cudaError_t cudaMemAdvise(const void *devPtr, size_t count, enum cudaMemoryAdvise advice,
-                                   struct cudaMemLocation location) {
-    CUDA_RETURN(c, NEED_HEALTHY, advise(c, devPtr, count, advice, location));
-}
-
-static cudaError_t range_attribute(CudaContext *c, void *data, size_t size, enum cudaMemRangeAttribute attribute,
-                                   const void *pointer, size_t count) {
-    if (!data || size < sizeof(int) || size % sizeof(int)) return cudaErrorInvalidValue;
-    cudaError_t error = check_managed(c, pointer, count, (struct cudaMemLocation){cudaMemLocationTypeHost, 0});
-    if (error != cudaSuccess) return error;
-    if (attribute < cudaMemRangeAttributeReadMostly || attribute > cudaMemRangeAttributeLastPrefetchLocationId)
-        return cudaErrorInvalidValue;
-    bool location = attribute == cudaMemRangeAttributePreferredLocation ||
-                    attribute == cudaMemRangeAttributeAccessedBy ||
-                    attribute == cudaMemRangeAttributeLastPrefetchLocation;
-    for (size_t i = 0; i < size / sizeof(int); i++) ((int *)data)[i] = location ? cudaInvalidDeviceId : 0;
-    return cudaSuccess;
-}
-
-CUDA_API cudaError_t cudaMemRangeGetAttribute(void *data, size_t dataSize, enum cudaMemRangeAttribute attribute,
-                                              const void *devPtr, size_t count) {
-    CUDA_RETURN(c, NEED_HEALTHY, range_attribute(c, data, dataSize, attribute, devPtr, count));
+    CUDA_RETURN(c, NEED_DEVICE, pointer_attributes(c, attributes, ptr));
 }

@@ -12,6 +12,8 @@ cudaError_t memory_new(CudaContext *c, SimMemoryKind kind, u32 record_kind, u64 
 cudaError_t memory_new_on(CudaContext *c, int device, SimMemoryKind kind, u32 record_kind, u64 size, void **address);
 cudaError_t memory_release(CudaContext *c, const SimAllocation *allocation, u32 record_kind);
 
+#define MEMORY_ALIGNMENT 512u  // of allocations: what textures need (cudaDevAttrTextureAlignment)
+
 // How a copy may use an address.
 typedef enum MemorySide { SIDE_HOST, SIDE_DEVICE, SIDE_ANY } MemorySide;
 // The bytes [address, address + size) in this process, or cudaErrorInvalidValue. A device side must lie inside one

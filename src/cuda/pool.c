@@ -68,7 +68,8 @@ static cudaError_t alloc(CudaContext *c, void **to, size_t size, CudaPool *pool,
     if (!pool) pool = current_pool(c, stream->device);
     if (!pool) return cudaErrorMemoryAllocation;
     *to = NULL;
-    if (!size) return cudaSuccess;
+    cudaError_t implicit = stream_check_implicit(c, stream);
+    if (!size || implicit != cudaSuccess) return implicit;
     if (stream->capture) return captured_alloc(c, stream, to, size);
     if (pool->props.maxSize && pool->used + size > pool->props.maxSize) return cudaErrorMemoryAllocation;
     cudaError_t error = memory_new_on(c, pool->device, MEMORY_DEVICE, RECORD_POOL, size, to);
@@ -81,13 +82,18 @@ static cudaError_t alloc(CudaContext *c, void **to, size_t size, CudaPool *pool,
 static cudaError_t release(CudaContext *c, void *address, cudaStream_t handle) {
     CudaStream *stream = stream_find(c, handle);
     if (!stream) return cudaErrorInvalidResourceHandle;
-    if (!address) return cudaErrorInvalidValue;
+    if (!address) return cudaSuccess;
+    cudaError_t error = stream_check_implicit(c, stream);
+    if (error != cudaSuccess) return error;
     if (stream->capture) {
+        if (!map_get(&c->graph_memory, (u64)(uintptr_t)address) && !map_get(&c->pool_of, (u64)(uintptr_t)address))
+            return cudaErrorInvalidValue;
         CudaWork work = {.type = cudaGraphNodeTypeMemFree, .freed = address};
         return capture_add(c, stream, &work, NULL);
     }
     if (graph_memory_free(c, address)) return cudaSuccess;
     const SimAllocation *a = sim_find(c->sim, (DevicePtr)(uintptr_t)address);
+    if (a && a->kind == MEMORY_MANAGED) return cudaErrorNotSupported;
     if (!a || a->address != (u64)(uintptr_t)address || a->kind != MEMORY_DEVICE) return cudaErrorInvalidValue;
     bool pooled = pool_forget(c, address, a->size);
     return memory_release(c, a, pooled ? RECORD_POOL : 0);
@@ -110,8 +116,9 @@ CUDA_API cudaError_t cudaFreeAsync(void *devPtr, cudaStream_t hStream) {
 
 static cudaError_t create(CudaContext *c, cudaMemPool_t *to, const struct cudaMemPoolProps *props) {
     if (!to || !props || props->location.type != cudaMemLocationTypeDevice) return cudaErrorInvalidValue;
-    if (!valid(c, props->location.id)) return cudaErrorInvalidDevice;
+    if (!valid(c, props->location.id)) return cudaErrorInvalidValue;
     if (props->allocType != cudaMemAllocationTypePinned) return cudaErrorInvalidValue;
+    if (props->handleTypes & ~0xf) return cudaErrorInvalidValue;
     if (props->handleTypes) return cudaErrorNotSupported;  // sharing with other processes
     CudaPool *pool = new_pool(c, props->location.id);
     if (!pool) return cudaErrorMemoryAllocation;
@@ -147,19 +154,55 @@ CUDA_API cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *memPool, int dev
 }
 
 CUDA_API cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *memPool, int device) {
-    CUDA_RETURN(c, NEED_DEVICE, valid(c, device) ? give(memPool, current_pool(c, device)) : cudaErrorInvalidDevice);
+    CUDA_RETURN(c, NEED_DEVICE, valid(c, device) ? give(memPool, current_pool(c, device)) : cudaErrorInvalidValue);
 }
 
 static cudaError_t set_current(CudaContext *c, int device, cudaMemPool_t handle) {
     CudaPool *pool = find(c, handle);
-    if (!valid(c, device)) return cudaErrorInvalidDevice;
-    if (!pool || pool->device != device) return cudaErrorInvalidValue;
+    if (!valid(c, device) || !pool || pool->device != device) return cudaErrorInvalidValue;
     c->devices[device].current_pool = pool;
     return cudaSuccess;
 }
 
 CUDA_API cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t memPool) {
     CUDA_RETURN(c, NEED_DEVICE, set_current(c, device, memPool));
+}
+
+// --- pools by where their memory is: of a device, or of the host ---
+
+static CudaPool *host_pool(CudaContext *c) {
+    if (!c->host_pool) c->host_pool = new_pool(c, 0);
+    return c->host_pool;
+}
+
+static cudaError_t pool_at(CudaContext *c, cudaMemPool_t *to, const struct cudaMemLocation *location,
+                           enum cudaMemAllocationType type, bool current) {
+    if (!to || !location || type != cudaMemAllocationTypePinned) return cudaErrorInvalidValue;
+    if (location->type == cudaMemLocationTypeHost) return give(to, host_pool(c));
+    if (location->type != cudaMemLocationTypeDevice || !valid(c, location->id)) return cudaErrorInvalidValue;
+    return give(to, current ? current_pool(c, location->id) : default_pool(c, location->id));
+}
+
+CUDA_API cudaError_t cudaMemGetDefaultMemPool(cudaMemPool_t *memPool, struct cudaMemLocation *location,
+                                              enum cudaMemAllocationType type) {
+    CUDA_RETURN(c, NEED_HEALTHY, pool_at(c, memPool, location, type, false));
+}
+
+CUDA_API cudaError_t cudaMemGetMemPool(cudaMemPool_t *memPool, struct cudaMemLocation *location,
+                                       enum cudaMemAllocationType type) {
+    CUDA_RETURN(c, NEED_HEALTHY, pool_at(c, memPool, location, type, true));
+}
+
+static cudaError_t set_at(CudaContext *c, const struct cudaMemLocation *location, enum cudaMemAllocationType type,
+                          cudaMemPool_t pool) {
+    if (!location || type != cudaMemAllocationTypePinned || location->type != cudaMemLocationTypeDevice)
+        return cudaErrorInvalidValue;
+    return set_current(c, location->id, pool);
+}
+
+CUDA_API cudaError_t cudaMemSetMemPool(struct cudaMemLocation *location, enum cudaMemAllocationType type,
+                                       cudaMemPool_t memPool) {
+    CUDA_RETURN(c, NEED_HEALTHY, set_at(c, location, type, memPool));
 }
 
 static cudaError_t trim(CudaContext *c, cudaMemPool_t handle) {
@@ -197,12 +240,17 @@ CUDA_API cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t memPool, enum cudaMem
     CUDA_RETURN(c, NEED_HEALTHY, set_attribute(c, memPool, attr, value));
 }
 
+// Pools of an H200 take memory in blocks of 32 MiB.
+static u64 reserved(u64 used) { return (used + (32u << 20) - 1) & ~(u64)((32u << 20) - 1); }
+
 static cudaError_t get_attribute(CudaContext *c, cudaMemPool_t handle, enum cudaMemPoolAttr attribute, void *value) {
     CudaPool *pool = find(c, handle);
     if (!pool || !value) return cudaErrorInvalidValue;
     const u64 numbers[] = {
-        [cudaMemPoolAttrReleaseThreshold] = pool->threshold,    [cudaMemPoolAttrReservedMemCurrent] = pool->used,
-        [cudaMemPoolAttrReservedMemHigh] = pool->reserved_high, [cudaMemPoolAttrUsedMemCurrent] = pool->used,
+        [cudaMemPoolAttrReleaseThreshold] = pool->threshold,
+        [cudaMemPoolAttrReservedMemCurrent] = reserved(pool->used),
+        [cudaMemPoolAttrReservedMemHigh] = reserved(pool->reserved_high),
+        [cudaMemPoolAttrUsedMemCurrent] = pool->used,
         [cudaMemPoolAttrUsedMemHigh] = pool->used_high,
     };
     if ((unsigned)attribute >= WL_COUNT(numbers) || !attribute) return cudaErrorInvalidValue;
@@ -221,10 +269,11 @@ static cudaError_t set_access(CudaContext *c, cudaMemPool_t handle, const struct
     CudaPool *pool = find(c, handle);
     if (!pool || (n && !list)) return cudaErrorInvalidValue;
     for (size_t i = 0; i < n; i++) {
-        if (list[i].location.type != cudaMemLocationTypeDevice) return cudaErrorInvalidValue;
+        if (list[i].location.type != cudaMemLocationTypeDevice) return cudaErrorNotSupported;
+        if (list[i].flags == cudaMemAccessFlagsProtRead) return cudaErrorNotSupported;
         if (!valid(c, list[i].location.id)) return cudaErrorInvalidDevice;
         if (list[i].location.id == pool->device && list[i].flags == cudaMemAccessFlagsProtNone)
-            return cudaErrorInvalidValue;
+            return cudaErrorInvalidDevice;
         u64 bit = 1ull << list[i].location.id;
         for (u32 k = 0; k < 2; k++)
             pool->access[k] = list[i].flags >> k & 1 ? pool->access[k] | bit : pool->access[k] & ~bit;
@@ -243,8 +292,9 @@ CUDA_API cudaError_t cudaMemPoolSetAccess(cudaMemPool_t memPool, const struct cu
 static cudaError_t get_access(CudaContext *c, enum cudaMemAccessFlags *flags, cudaMemPool_t handle,
                               const struct cudaMemLocation *location) {
     CudaPool *pool = find(c, handle);
-    if (!pool || !flags || !location || location->type != cudaMemLocationTypeDevice) return cudaErrorInvalidValue;
-    if (!valid(c, location->id)) return cudaErrorInvalidDevice;
+    if (!pool || !flags || !location) return cudaErrorInvalidValue;
+    if (location->type != cudaMemLocationTypeDevice) return *flags = cudaMemAccessFlagsProtNone, cudaSuccess;
+    if (!valid(c, location->id)) return cudaErrorInvalidValue;
     unsigned both = (unsigned)(pool->access[0] >> location->id & 1) | (unsigned)(pool->access[1] >> location->id & 1)
                                                                           << 1;
     *flags = location->id == pool->device ? cudaMemAccessFlagsProtReadWrite : (enum cudaMemAccessFlags)both;

@@ -12,7 +12,7 @@ static int attribute(void *context, u32 device, int number, int *value) {
 
 static int limit(void *context, u32 device, int number, u64 *value) {
     const CudaContext *c = context;
-    if ((unsigned)number >= WL_COUNT(c->devices[device].limits)) return cudaErrorUnsupportedLimit;
+    if ((unsigned)number >= WL_COUNT(c->devices[device].limits)) return cudaErrorInvalidValue;
     *value = c->devices[device].limits[number];
     return cudaSuccess;
 }

@@ -87,12 +87,15 @@ static cudaError_t destroy(CudaContext *c, cudaStream_t handle) {
     return cudaSuccess;
 }
 
-CUDA_API cudaError_t cudaStreamDestroy(cudaStream_t stream) { CUDA_RETURN(c, NEED_DEVICE, destroy(c, stream)); }
+CUDA_API cudaError_t cudaStreamDestroy(cudaStream_t stream) { CUDA_RETURN(c, NEED_HEALTHY, destroy(c, stream)); }
 
 static cudaError_t wait(CudaContext *c, cudaStream_t handle) {
     CudaStream *stream = stream_find(c, handle);
     if (!stream) return cudaErrorInvalidResourceHandle;
-    if (!stream->capture) return stream_check_implicit(c, stream);
+    if (!stream->capture) {
+        cudaError_t error = stream_check_implicit(c, stream);
+        return error == cudaSuccess ? stream_check_uncaptured(c) : error;
+    }
     stream->capture->invalid = true;
     return cudaErrorStreamCaptureUnsupported;
 }
@@ -141,25 +144,51 @@ CUDA_API cudaError_t cudaDeviceGetStreamPriorityRange(int *leastPriority, int *g
     CUDA_RETURN(c, NEED_HEALTHY, priority_range(leastPriority, greatestPriority));
 }
 
-static cudaLaunchAttributeValue *attribute(CudaContext *c, cudaStream_t handle, cudaLaunchAttributeID id) {
+static const bool is_stream_attribute[] = {
+    [cudaLaunchAttributeAccessPolicyWindow] = true, [cudaLaunchAttributeSynchronizationPolicy] = true,
+    [cudaLaunchAttributePriority] = true,           [cudaLaunchAttributeMemSyncDomainMap] = true,
+    [cudaLaunchAttributeMemSyncDomain] = true,      [cudaLaunchAttributeNvlinkUtilCentricScheduling] = true,
+};
+
+// The stream's own value of an attribute that streams have.
+static cudaError_t attribute(CudaContext *c, cudaStream_t handle, cudaLaunchAttributeID id, const void *value,
+                             cudaLaunchAttributeValue **own) {
     CudaStream *stream = stream_find(c, handle);
-    return stream && (unsigned)id < WL_COUNT(stream->attributes) ? &stream->attributes[id] : NULL;
+    if (!stream) return cudaErrorInvalidResourceHandle;
+    bool known = (unsigned)id < WL_COUNT(is_stream_attribute) && is_stream_attribute[id];
+    if (!known || !value) return cudaErrorInvalidValue;
+    *own = &stream->attributes[id];
+    return cudaSuccess;
 }
 
-static cudaError_t move_attribute(cudaLaunchAttributeValue *to, const cudaLaunchAttributeValue *from) {
-    if (!to || !from) return cudaErrorInvalidValue;
-    *to = *from;
+static cudaError_t attribute_get(CudaContext *c, cudaStream_t handle, cudaLaunchAttributeID id,
+                                 cudaLaunchAttributeValue *to) {
+    cudaLaunchAttributeValue *own;
+    cudaError_t error = attribute(c, handle, id, to, &own);
+    if (error == cudaSuccess) *to = *own;
+    return error;
+}
+
+static cudaError_t attribute_set(CudaContext *c, cudaStream_t handle, cudaLaunchAttributeID id,
+                                 const cudaLaunchAttributeValue *from) {
+    cudaLaunchAttributeValue *own;
+    cudaError_t error = attribute(c, handle, id, from, &own);
+    if (error != cudaSuccess) return error;
+    bool window = id == cudaLaunchAttributeAccessPolicyWindow;
+    if (window && !(from->accessPolicyWindow.hitRatio >= 0 && from->accessPolicyWindow.hitRatio <= 1))
+        return cudaErrorInvalidValue;
+    *own = *from;
     return cudaSuccess;
 }
 
 CUDA_API cudaError_t cudaStreamGetAttribute(cudaStream_t hStream, cudaLaunchAttributeID attr,
                                             cudaLaunchAttributeValue *value) {
-    CUDA_RETURN(c, NEED_HEALTHY, move_attribute(value, attribute(c, hStream, attr)));
+    CUDA_RETURN(c, NEED_HEALTHY, attribute_get(c, hStream, attr, value));
 }
 
 CUDA_API cudaError_t cudaStreamSetAttribute(cudaStream_t hStream, cudaLaunchAttributeID attr,
                                             const cudaLaunchAttributeValue *value) {
-    CUDA_RETURN(c, NEED_HEALTHY, move_attribute(attribute(c, hStream, attr), value));
+    CUDA_RETURN(c, NEED_HEALTHY, attribute_set(c, hStream, attr, value));
 }
 
 static cudaError_t copy_attributes(CudaContext *c, cudaStream_t to, cudaStream_t from) {
@@ -200,7 +229,8 @@ static cudaError_t stream_callback(CudaContext *c, StreamCallback *call, unsigne
     if (!call->callback || flags) return cudaErrorInvalidValue;
     CudaStream *stream = stream_find(c, call->stream);
     if (!stream) return cudaErrorInvalidResourceHandle;
-    if (stream->capture) return cudaErrorStreamCaptureUnsupported;
+    cudaError_t error = stream_forbid_capture(stream);
+    if (error != cudaSuccess) return error;
     cuda_call_host(c, run_callback, call);
     return cudaSuccess;
 }
@@ -211,17 +241,18 @@ CUDA_API cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallba
     CUDA_RETURN(c, NEED_HEALTHY, stream_callback(c, &call, flags));
 }
 
-static cudaError_t attach(CudaContext *c, cudaStream_t handle, const void *pointer, unsigned flags) {
+static cudaError_t attach(CudaContext *c, cudaStream_t handle, const void *pointer, size_t length, unsigned flags) {
     CudaStream *stream = stream_find(c, handle);
     const SimAllocation *a = sim_find(c->sim, (DevicePtr)(uintptr_t)pointer);
     if (!stream) return cudaErrorInvalidResourceHandle;
-    if (!a || a->kind != MEMORY_MANAGED) return cudaErrorInvalidValue;
+    if (!a || a->kind != MEMORY_MANAGED || (length && length != a->size)) return cudaErrorInvalidValue;
+    cudaError_t error = stream_forbid_capture(stream);
+    if (error != cudaSuccess) return error;
     if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost && flags != cudaMemAttachSingle)
         return cudaErrorInvalidValue;
     return flags == cudaMemAttachSingle && (stream->legacy || stream->per_thread) ? cudaErrorInvalidValue : cudaSuccess;
 }
 
 CUDA_API cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *devPtr, size_t length, unsigned int flags) {
-    (void)length;
-    CUDA_RETURN(c, NEED_HEALTHY, attach(c, stream, devPtr, flags));
+    CUDA_RETURN(c, NEED_HEALTHY, attach(c, stream, devPtr, length, flags));
 }

@@ -45,6 +45,8 @@ void stream_thread_ends(CudaContext *c, CudaThread *thread);
 cudaError_t stream_check_uncaptured(CudaContext *c);
 // The legacy stream would wait for streams that are being captured.
 cudaError_t stream_check_implicit(CudaContext *c, CudaStream *stream);
+// For calls that a capture cannot hold: invalidates that of the stream, if there is one.
+cudaError_t stream_forbid_capture(CudaStream *stream);
 // Every stream of the device would be waited for.
 cudaError_t stream_check_synchronize(CudaContext *c);
 // Appends the work as a node behind the stream's tips. Takes over what `work` owns. `node` may be NULL.

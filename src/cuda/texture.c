@@ -9,6 +9,7 @@
 typedef struct TextureInfo {  // what the program gave, for the cudaGet... questions
     struct cudaResourceDesc resource;
     struct cudaTextureDesc texture;
+    struct cudaResourceViewDesc view;
     bool surface;
 } TextureInfo;
 
@@ -60,7 +61,7 @@ static cudaError_t of_memory(CudaContext *c, void *pointer, struct cudaChannelFo
     if (error == cudaSuccess && !bytes) error = cudaErrorInvalidValue;
     // Only the start must be device memory: a GPU takes a size that goes past the end, and programs rely on it.
     if (error == cudaSuccess) error = memory_view(c, pointer, 1, SIDE_DEVICE, &view, NULL);
-    if (error == cudaSuccess && (uintptr_t)pointer % 32) error = cudaErrorInvalidValue;
+    if (error == cudaSuccess && (uintptr_t)pointer % MEMORY_ALIGNMENT) error = cudaErrorInvalidValue;
     to->data = (DevicePtr)(uintptr_t)pointer;
     return error;
 }
@@ -101,9 +102,11 @@ static cudaError_t of_resource(CudaContext *c, const struct cudaResourceDesc *r,
 static cudaError_t check_sampling(const struct cudaTextureDesc *t, const SimTexture *made) {
     bool floats = made->channel_kind == CHANNEL_FLOAT;
     bool normalized = t->readMode == cudaReadModeNormalizedFloat;
-    if (normalized && !floats && made->channel_bits == 32) return cudaErrorInvalidNormSetting;
+    if (normalized && (floats || made->channel_bits == 32)) return cudaErrorInvalidNormSetting;
     if (t->filterMode == cudaFilterModeLinear && !floats && !normalized) return cudaErrorInvalidFilterSetting;
     if ((unsigned)t->filterMode > cudaFilterModeLinear || (unsigned)t->readMode > cudaReadModeNormalizedFloat)
+        return cudaErrorInvalidValue;
+    if ((unsigned)t->mipmapFilterMode > cudaFilterModeLinear || (t->seamlessCubemap && !made->cubemap))
         return cudaErrorInvalidValue;
     for (u32 i = 0; i < 3; i++)
         if ((unsigned)t->addressMode[i] > cudaAddressModeBorder) return cudaErrorInvalidValue;
@@ -127,6 +130,15 @@ static void of_sampling(const struct cudaTextureDesc *t, SimTexture *to) {
     memcpy(to->border, t->borderColor, sizeof to->border);
 }
 
+// Views may choose levels and layers; a format must have the texels' size, and the size must be that of the resource.
+static bool view_possible(const struct cudaResourceViewDesc *view, const SimTexture *t) {
+    static const u8 channel_bytes[] = {1, 1, 2, 2, 4, 4, 2, 4};  // by kinds of format, three channel counts each
+    static const u8 channels[] = {1, 2, 4};
+    if (view->format < 1 || view->format > 24) return false;  // none, block compressed
+    u32 bytes = (u32)channel_bytes[(view->format - 1) / 3] * channels[(view->format - 1) % 3];
+    return bytes * 8 == (u32)t->channels * t->channel_bits && view->width == t->width && view->height == t->height;
+}
+
 static cudaError_t keep(CudaContext *c, const SimTexture *made, const TextureInfo *info, unsigned long long *handle) {
     TextureInfo *copy = mem_alloc(sizeof *copy);
     u64 id;
@@ -143,7 +155,7 @@ static cudaError_t keep(CudaContext *c, const SimTexture *made, const TextureInf
 }
 
 static cudaError_t make(CudaContext *c, unsigned long long *handle, const struct cudaResourceDesc *resource,
-                        const struct cudaTextureDesc *texture) {
+                        const struct cudaTextureDesc *texture, const struct cudaResourceViewDesc *view) {
     SimTexture made = {0};
     TextureInfo info = {.surface = !texture};
     if (!handle || !resource) return cudaErrorInvalidValue;
@@ -155,6 +167,8 @@ static cudaError_t make(CudaContext *c, unsigned long long *handle, const struct
         if (error != cudaSuccess) return error;
         of_sampling(texture, &made);
         info.texture = *texture;
+        if (view && !view_possible(view, &made)) return cudaErrorInvalidValue;
+        if (view) info.view = *view;
     } else if (resource->resType != cudaResourceTypeArray) {
         return cudaErrorInvalidValue;
     }
@@ -179,8 +193,9 @@ static cudaError_t destroy(CudaContext *c, unsigned long long handle, bool surfa
 CUDA_API cudaError_t cudaCreateTextureObject(cudaTextureObject_t *pTexObject, const struct cudaResourceDesc *pResDesc,
                                              const struct cudaTextureDesc *pTexDesc,
                                              const struct cudaResourceViewDesc *pResViewDesc) {
-    (void)pResViewDesc;  // views that keep the format are the resource itself
-    CUDA_RETURN(c, NEED_HEALTHY, pTexDesc ? make(c, pTexObject, pResDesc, pTexDesc) : cudaErrorInvalidValue);
+    // Views that keep the format are the resource itself.
+    CUDA_RETURN(c, NEED_HEALTHY,
+                pTexDesc ? make(c, pTexObject, pResDesc, pTexDesc, pResViewDesc) : cudaErrorInvalidValue);
 }
 
 CUDA_API cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texObject) {
@@ -189,7 +204,7 @@ CUDA_API cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texObject) {
 
 CUDA_API cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *pSurfObject,
                                              const struct cudaResourceDesc *pResDesc) {
-    CUDA_RETURN(c, NEED_HEALTHY, make(c, pSurfObject, pResDesc, NULL));
+    CUDA_RETURN(c, NEED_HEALTHY, make(c, pSurfObject, pResDesc, NULL, NULL));
 }
 
 CUDA_API cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surfObject) {
@@ -222,4 +237,16 @@ static cudaError_t get_sampling(CudaContext *c, struct cudaTextureDesc *to, unsi
 
 CUDA_API cudaError_t cudaGetTextureObjectTextureDesc(struct cudaTextureDesc *pTexDesc, cudaTextureObject_t texObject) {
     CUDA_RETURN(c, NEED_HEALTHY, get_sampling(c, pTexDesc, texObject));
+}
+
+static cudaError_t get_view(CudaContext *c, struct cudaResourceViewDesc *to, unsigned long long handle) {
+    TextureInfo *info = find(c, handle, false);
+    if (!info) return cudaErrorInvalidValue;
+    if (to) *to = info->view;
+    return cudaSuccess;
+}
+
+CUDA_API cudaError_t cudaGetTextureObjectResourceViewDesc(struct cudaResourceViewDesc *pResViewDesc,
+                                                          cudaTextureObject_t texObject) {
+    CUDA_RETURN(c, NEED_HEALTHY, get_view(c, pResViewDesc, texObject));
 }

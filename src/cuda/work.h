@@ -46,6 +46,9 @@ void work_release(CudaContext *c, CudaWork *work);
 
 // copy.c
 cudaError_t copy_check(const struct cudaMemcpy3DParms *copy);  // what can be said without running it
+// ... and what a graph node is refused for: nothing to copy, or memory that is not there.
+cudaError_t copy_check_sides(CudaContext *c, const struct cudaMemcpy3DParms *copy);
+cudaError_t fill_check(CudaContext *c, const struct cudaMemsetParams *fill);
 cudaError_t copy_run(CudaContext *c, CudaStream *stream, const struct cudaMemcpy3DParms *copy);
 cudaError_t fill_run(CudaContext *c, CudaStream *stream, const struct cudaMemsetParams *fill);
 struct cudaMemcpy3DParms copy_linear(void *to, const void *from, size_t count, enum cudaMemcpyKind kind);

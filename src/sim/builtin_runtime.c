@@ -13,8 +13,8 @@ enum {  // cudaError_t
     CUDA_INVALID_VALUE = 1,
     CUDA_OUT_OF_MEMORY = 2,
     CUDA_INVALID_CONFIGURATION = 9,
+    CUDA_INVALID_PITCH = 12,
     CUDA_INVALID_DIRECTION = 21,
-    CUDA_INVALID_FUNCTION = 98,
     CUDA_INVALID_DEVICE = 101,
     CUDA_NOT_SUPPORTED = 801
 };
@@ -79,7 +79,7 @@ u64 builtin_CDP_STREAM_CREATE(const BuiltinLane *b) {
 
 u64 builtin_CDP_EVENT_CREATE(const BuiltinLane *b) {
     u64 handle = EVENT_HANDLE;
-    if (arg_u64(b, 1) != EVENT_DISABLE_TIMING) return note(b, CUDA_INVALID_VALUE);
+    if (!(arg_u64(b, 1) & EVENT_DISABLE_TIMING)) return note(b, CUDA_INVALID_VALUE);
     return store_through(b, 0, &handle, sizeof handle) ? CUDA_SUCCESS : CUDA_INVALID_VALUE;
 }
 
@@ -122,7 +122,8 @@ static bool on_device(u64 kind) { return kind == KIND_DEVICE_TO_DEVICE || kind =
 u64 builtin_CDP_MEMCPY(const BuiltinLane *b) {
     ChildBox box = {.to = arg_u64(b, 0), .from = arg_u64(b, 1), .width = arg_u64(b, 2), .height = 1, .depth = 1};
     if (!on_device(arg_u64(b, 3))) return note(b, CUDA_INVALID_DIRECTION);
-    return box.to && box.from ? queue(b, &box, arg_u64(b, 4)) : note(b, CUDA_INVALID_VALUE);
+    bool good = !box.width || (box.to && box.from);
+    return good ? queue(b, &box, arg_u64(b, 4)) : note(b, CUDA_INVALID_VALUE);
 }
 
 u64 builtin_CDP_MEMCPY_2D(const BuiltinLane *b) {
@@ -134,7 +135,8 @@ u64 builtin_CDP_MEMCPY_2D(const BuiltinLane *b) {
                     .height = arg_u64(b, 5),
                     .depth = 1};
     if (!on_device(arg_u64(b, 6))) return note(b, CUDA_INVALID_DIRECTION);
-    bool good = box.to && box.from && box.width <= box.to_pitch && box.width <= box.from_pitch;
+    if (box.width > box.to_pitch || box.width > box.from_pitch) return note(b, CUDA_INVALID_PITCH);
+    bool good = box.to && box.from;
     return good ? queue(b, &box, arg_u64(b, 7)) : note(b, CUDA_INVALID_VALUE);
 }
 
@@ -292,7 +294,7 @@ u64 builtin_CDP_FUNCTION(const BuiltinLane *b) {
     const SimRuntime *r = runtime_of(b, &context);
     SimKernelInfo info;
     u64 attributes[32], to = arg_u64(b, 0);
-    if (!kernel_info(b, arg_u64(b, 1), &info)) return note(b, CUDA_INVALID_FUNCTION);
+    if (!kernel_info(b, arg_u64(b, 1), &info)) return note(b, CUDA_INVALID_VALUE);
     if (!r) return note(b, CUDA_NOT_SUPPORTED);
     u32 size = r->function(context, lane_device(b), &info, attributes, sizeof attributes);
     for (u32 i = 0; i < size; i += 8) {
@@ -307,7 +309,7 @@ u64 builtin_CDP_OCCUPANCY(const BuiltinLane *b) {
     SimKernelInfo info;
     u64 threads = arg_u64(b, 2), shared = arg_u64(b, 3);
     const GpuModel *gpu = sim_gpu(b->x->grid->sim, lane_device(b));
-    if (!kernel_info(b, arg_u64(b, 1), &info)) return note(b, CUDA_INVALID_FUNCTION);
+    if (!kernel_info(b, arg_u64(b, 1), &info)) return note(b, CUDA_INVALID_VALUE);
     bool possible = (i32)threads > 0 && threads <= gpu->max_threads_per_cta && shared <= gpu->shared_per_sm;
     u32 blocks = possible ? sim_occupancy(gpu, &info, (u32)threads, (u32)shared) : 0;
     return give_int(b, 0, (i32)threads > 0 ? CUDA_SUCCESS : CUDA_INVALID_VALUE, (int)blocks);

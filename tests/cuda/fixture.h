@@ -33,7 +33,7 @@ typedef struct FatEntry {  // a stored PTX entry
 } FatEntry;
 
 // The host side of the kernels and variables: only their addresses matter.
-static char host_fill, host_increment, host_bounded, host_missing;
+static char host_fill, host_increment, host_bounded, host_missing, host_trap, host_assert;
 static u32 host_scale, host_table[16];
 static u32 *host_managed;
 static FatWrapper fat_wrapper = {0x466243b1u, 1, NULL, NULL};
@@ -70,6 +70,8 @@ static void program_begins(void) {
     register_kernel(&host_increment, "increment");
     register_kernel(&host_bounded, "bounded");
     register_kernel(&host_missing, "no_such_kernel");
+    register_kernel(&host_trap, "trapped");
+    register_kernel(&host_assert, "asserts");
     __cudaRegisterVar(fat_handle, (char *)&host_scale, NULL, "scale", 0, 4, 1, 0);
     __cudaRegisterVar(fat_handle, (char *)host_table, NULL, "table", 0, 64, 0, 0);
     __cudaRegisterManagedVar(fat_handle, (void **)&host_managed, NULL, "managed_word", 0, 4, 0, 0);

@@ -207,7 +207,7 @@ TEST(kernel_parameters_can_be_read_and_changed) {
     WORKS(cudaGraphNodeFindInClone(&twin, node, copy));
     assert_ptr_not_equal(twin, node);
     kernel.blockDim.x = 4096;
-    GIVES(cudaErrorInvalidConfiguration, cudaGraphKernelNodeSetParams(node, &kernel));
+    GIVES(cudaErrorInvalidValue, cudaGraphKernelNodeSetParams(node, &kernel));
     WORKS(cudaGraphDestroy(graph));
     WORKS(cudaGraphDestroy(copy));
 }
