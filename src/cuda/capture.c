@@ -64,6 +64,11 @@ cudaError_t capture_add(CudaContext *c, CudaStream *stream, CudaWork *work, Cuda
     }
     cudaError_t error = graph_add(c, stream->capture->graph, stream->tips.data, stream->tips.len, work, &node);
     if (error != cudaSuccess) return error;
+    for (u32 i = 0; stream->programmatic && i < node->needs.len; i++) {
+        cudaGraphEdgeData programmatic = {.from_port = 1, .type = 1};
+        if (edge_possible(node->needs.data[i], node, programmatic)) node->edges.data[i] = programmatic;
+    }
+    stream->programmatic = false;
     stream->tips.len = 0;
     if (out) *out = node;
     return cuda_error_of(vec_push(&stream->tips, node));

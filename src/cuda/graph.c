@@ -12,6 +12,7 @@ CudaGraph *graph_new(CudaContext *c) { return object_new(&c->objects, OBJECT_GRA
 void node_delete(CudaContext *c, CudaNode *node) {
     work_release(c, &node->work);
     vec_free(&node->needs);
+    vec_free(&node->edges);
     mem_free(node->arguments);
     object_delete(&c->objects, node);
 }
@@ -31,6 +32,29 @@ Status node_list_copy(NodeList *to, const NodeList *from) {
     TRY(vec_reserve(to, from->len));
     for (u32 i = 0; i < from->len; i++) to->data[to->len++] = from->data[i];
     return STATUS_OK;
+}
+
+Status node_need(CudaNode *node, CudaNode *needed, cudaGraphEdgeData edge) {
+    TRY(vec_reserve(&node->needs, 1));
+    TRY(vec_push(&node->edges, edge));
+    return vec_push(&node->needs, needed);
+}
+
+enum { PORT_PROGRAMMATIC = 1, PORT_LAUNCH_ORDER = 2, EDGE_PROGRAMMATIC = 1 };
+
+bool edge_is_plain(cudaGraphEdgeData edge) {
+    return !edge.from_port && !edge.to_port && !edge.type && !edge.reserved[0] && !edge.reserved[1] &&
+           !edge.reserved[2] && !edge.reserved[3] && !edge.reserved[4];
+}
+
+bool edge_possible(const CudaNode *from, const CudaNode *to, cudaGraphEdgeData edge) {
+    bool kernel = from->work.type == cudaGraphNodeTypeKernel;
+    for (u32 i = 0; i < sizeof edge.reserved; i++)
+        if (edge.reserved[i]) return false;
+    if (edge.to_port || edge.type > EDGE_PROGRAMMATIC || edge.from_port > PORT_LAUNCH_ORDER) return false;
+    if (edge.from_port && !kernel) return false;
+    if (edge.type != EDGE_PROGRAMMATIC) return edge.from_port != PORT_PROGRAMMATIC;
+    return kernel && edge.from_port && to->work.type == cudaGraphNodeTypeKernel;
 }
 
 static cudaError_t check_needs(const CudaGraph *graph, CudaNode *const *needs, size_t count) {
@@ -54,8 +78,9 @@ cudaError_t graph_add(CudaContext *c, CudaGraph *graph, CudaNode *const *needs, 
     node->graph = graph;
     node->work = *work;
     if (work->type == cudaGraphNodeTypeGraph) work->graph->child = true;
-    Status status = vec_reserve(&node->needs, count);
-    for (size_t i = 0; status == STATUS_OK && i < count; i++) node->needs.data[node->needs.len++] = needs[i];
+    Status status = STATUS_OK;
+    for (size_t i = 0; status == STATUS_OK && i < count; i++)
+        status = node_need(node, needs[i], (cudaGraphEdgeData){0});
     if (status == STATUS_OK) status = vec_push(&graph->nodes, node);
     if (status != STATUS_OK) {
         node_delete(c, node);
@@ -82,7 +107,9 @@ cudaError_t graph_clone(CudaContext *c, const CudaGraph *from, CudaGraph **to) {
         copy->original = node;
         copy->disabled = node->disabled;
         node->mark = i;
-        if (node_list_copy(&copy->needs, &node->needs) != STATUS_OK) error = cudaErrorMemoryAllocation;
+        for (u32 k = 0; k < node->needs.len && error == cudaSuccess; k++)
+            if (node_need(copy, node->needs.data[k], node->edges.data[k]) != STATUS_OK)
+                error = cudaErrorMemoryAllocation;
     }
     for (u32 i = 0; i < graph->nodes.len && error == cudaSuccess; i++) {
         NodeList *needs = &graph->nodes.data[i]->needs;

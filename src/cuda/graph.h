@@ -11,11 +11,12 @@ typedef Vec(CudaNode *) NodeList;
 struct CudaNode {
     CudaGraph *graph;
     CudaWork work;
-    NodeList needs;        // direct dependencies
-    CudaNode *original;    // the node it is a copy of
-    CudaNode *executable;  // its copy in an executable graph, when kernels may update it
-    bool updatable;        // by kernels (cudaLaunchAttributeDeviceUpdatableKernelNode)
-    u32 mark;              // of the traversal under way
+    NodeList needs;                // direct dependencies
+    Vec(cudaGraphEdgeData) edges;  // one for each of them
+    CudaNode *original;            // the node it is a copy of
+    CudaNode *executable;          // its copy in an executable graph, when kernels may update it
+    bool updatable;                // by kernels (cudaLaunchAttributeDeviceUpdatableKernelNode)
+    u32 mark;                      // of the traversal under way
     bool disabled;
     void **arguments;  // made for cudaGraphKernelNodeGetParams
 };
@@ -60,6 +61,11 @@ cudaError_t graph_clone(CudaContext *c, const CudaGraph *from, CudaGraph **to);
 // Takes over what `work` owns, in any case.
 cudaError_t graph_add(CudaContext *c, CudaGraph *graph, CudaNode *const *needs, size_t count, CudaWork *work,
                       CudaNode **node);
+// Makes `node` depend on `needed`. The edge's ports and type must be possible (edge_possible).
+Status node_need(CudaNode *node, CudaNode *needed, cudaGraphEdgeData edge);
+// From kernels, when all blocks have begun or said so: `programmatic` to another kernel; else data of zeros.
+bool edge_possible(const CudaNode *from, const CudaNode *to, cudaGraphEdgeData edge);
+bool edge_is_plain(cudaGraphEdgeData edge);
 // An order in which every node comes behind what it needs. cudaErrorInvalidValue: there is a circle.
 cudaError_t graph_order(CudaGraph *graph, NodeList *order);
 cudaError_t graph_run(CudaContext *c, CudaStream *stream, CudaGraph *graph);

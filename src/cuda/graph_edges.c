@@ -10,6 +10,8 @@
 typedef struct Output {
     cudaGraphNode_t *nodes;
     size_t room, found;
+    cudaGraphEdgeData *edges;  // NULL: not asked for
+    bool lossy;                // an edge is not plain, and its data was not asked for
 } Output;
 
 static void give(Output *to, CudaNode *node) {
@@ -17,17 +19,24 @@ static void give(Output *to, CudaNode *node) {
     to->found++;
 }
 
+static void give_edge(Output *to, CudaNode *node, cudaGraphEdgeData edge) {
+    bool fits = to->nodes && to->found < to->room;
+    if (fits && to->edges) to->edges[to->found] = edge;
+    to->lossy |= fits && !to->edges && !edge_is_plain(edge);
+    give(to, node);
+}
+
 static cudaError_t finish(Output *to, size_t *count) {
     if (to->nodes && to->room < to->found) to->found = to->room;
     for (size_t i = to->found; to->nodes && i < to->room; i++) to->nodes[i] = NULL;
     *count = to->found;
-    return cudaSuccess;
+    return to->lossy ? cudaErrorLossyQuery : cudaSuccess;
 }
 
 static cudaError_t get_nodes(CudaContext *c, cudaGraph_t handle, cudaGraphNode_t *nodes, size_t *count, bool roots) {
     CudaGraph *graph = graph_find(c, handle);
     if (!graph || !count) return cudaErrorInvalidValue;
-    Output to = {nodes, *count, 0};
+    Output to = {.nodes = nodes, .room = *count};
     for (u32 i = 0; i < graph->nodes.len; i++)
         if (!roots || !graph->nodes.data[i]->needs.len) give(&to, graph->nodes.data[i]);
     return finish(&to, count);
@@ -41,27 +50,21 @@ CUDA_API cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *p
     CUDA_RETURN(c, NEED_HEALTHY, get_nodes(c, graph, pRootNodes, pNumRootNodes, true));
 }
 
-static void clear_edges(cudaGraphEdgeData *edges, size_t count) {
-    for (size_t i = 0; edges && i < count; i++) edges[i] = (cudaGraphEdgeData){0};
-}
-
 static cudaError_t get_edges(CudaContext *c, cudaGraph_t handle, cudaGraphNode_t *from, cudaGraphNode_t *to,
                              cudaGraphEdgeData *data, size_t *count) {
     CudaGraph *graph = graph_find(c, handle);
     if (!graph || !count || !from != !to) return cudaErrorInvalidValue;
-    Output starts = {from, *count, 0}, ends = {to, *count, 0};
+    Output starts = {.nodes = from, .room = *count, .edges = data}, ends = {.nodes = to, .room = *count};
     for (u32 i = 0; i < graph->nodes.len; i++) {
         CudaNode *node = graph->nodes.data[i];
         for (u32 k = 0; k < node->needs.len; k++) {
-            give(&starts, node->needs.data[k]);
+            give_edge(&starts, node->needs.data[k], node->edges.data[k]);
             give(&ends, node);
         }
     }
     size_t ignored = *count;
     (void)finish(&ends, &ignored);
-    cudaError_t error = finish(&starts, count);
-    clear_edges(data, *count);
-    return error;
+    return finish(&starts, count);
 }
 
 CUDA_API cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to,
@@ -73,11 +76,9 @@ static cudaError_t get_needs(CudaContext *c, cudaGraphNode_t handle, cudaGraphNo
                              size_t *count) {
     CudaNode *node = node_find(c, handle);
     if (!node || !count) return cudaErrorInvalidValue;
-    Output to = {nodes, *count, 0};
-    for (u32 i = 0; i < node->needs.len; i++) give(&to, node->needs.data[i]);
-    cudaError_t error = finish(&to, count);
-    clear_edges(nodes ? data : NULL, *count);
-    return error;
+    Output to = {.nodes = nodes, .room = *count, .edges = data};
+    for (u32 i = 0; i < node->needs.len; i++) give_edge(&to, node->needs.data[i], node->edges.data[i]);
+    return finish(&to, count);
 }
 
 CUDA_API cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *pDependencies,
@@ -95,12 +96,13 @@ static cudaError_t get_dependents(CudaContext *c, cudaGraphNode_t handle, cudaGr
                                   cudaGraphEdgeData *data, size_t *count) {
     CudaNode *node = node_find(c, handle);
     if (!node || !count) return cudaErrorInvalidValue;
-    Output to = {nodes, *count, 0};
-    for (u32 i = 0; i < node->graph->nodes.len; i++)
-        if (need_index(node->graph->nodes.data[i], node) != WL_NONE) give(&to, node->graph->nodes.data[i]);
-    cudaError_t error = finish(&to, count);
-    clear_edges(nodes ? data : NULL, *count);
-    return error;
+    Output to = {.nodes = nodes, .room = *count, .edges = data};
+    for (u32 i = 0; i < node->graph->nodes.len; i++) {
+        CudaNode *dependent = node->graph->nodes.data[i];
+        u32 index = need_index(dependent, node);
+        if (index != WL_NONE) give_edge(&to, dependent, dependent->edges.data[index]);
+    }
+    return finish(&to, count);
 }
 
 CUDA_API cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *pDependentNodes,
@@ -110,38 +112,47 @@ CUDA_API cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGr
 
 // --- changing it ---
 
-static void drop_need(CudaNode *node, u32 index) { node->needs.data[index] = node->needs.data[--node->needs.len]; }
+static void drop_need(CudaNode *node, u32 index) {
+    node->needs.data[index] = node->needs.data[--node->needs.len];
+    node->edges.data[index] = node->edges.data[--node->edges.len];
+}
+
+static bool same_edge(cudaGraphEdgeData a, cudaGraphEdgeData b) {
+    return a.from_port == b.from_port && a.to_port == b.to_port && a.type == b.type;
+}
 
 static cudaError_t change_edges(CudaContext *c, cudaGraph_t handle, const cudaGraphNode_t *from,
-                                const cudaGraphNode_t *to, size_t count, bool remove) {
+                                const cudaGraphNode_t *to, const cudaGraphEdgeData *edges, size_t count, bool remove) {
     CudaGraph *graph = graph_find(c, handle);
     if (!graph || (count && (!from || !to))) return cudaErrorInvalidValue;
     for (size_t i = 0; i < count; i++) {
         CudaNode *needed = node_find(c, from[i]), *node = node_find(c, to[i]);
         if (!needed || !node || needed->graph != graph || node->graph != graph || needed == node)
             return cudaErrorInvalidValue;
-        if ((need_index(node, needed) != WL_NONE) != remove) return cudaErrorInvalidValue;
+        u32 index = need_index(node, needed);
+        if ((index != WL_NONE) != remove) return cudaErrorInvalidValue;
+        if (edges && remove && !same_edge(edges[i], node->edges.data[index])) return cudaErrorInvalidValue;
+        if (edges && !remove && !edge_possible(needed, node, edges[i])) return cudaErrorInvalidValue;
     }
     for (size_t i = 0; i < count; i++) {
         CudaNode *needed = (CudaNode *)from[i], *node = (CudaNode *)to[i];
         u32 index = need_index(node, needed);
         if (remove && index != WL_NONE) drop_need(node, index);
-        if (!remove && vec_push(&node->needs, needed) != STATUS_OK) return cudaErrorMemoryAllocation;
+        cudaGraphEdgeData edge = edges ? edges[i] : (cudaGraphEdgeData){0};
+        if (!remove && node_need(node, needed, edge) != STATUS_OK) return cudaErrorMemoryAllocation;
     }
     return cudaSuccess;
 }
 
 CUDA_API cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
                                               const cudaGraphEdgeData *edgeData, size_t numDependencies) {
-    (void)edgeData;
-    CUDA_RETURN(c, NEED_HEALTHY, change_edges(c, graph, from, to, numDependencies, false));
+    CUDA_RETURN(c, NEED_HEALTHY, change_edges(c, graph, from, to, edgeData, numDependencies, false));
 }
 
 CUDA_API cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
                                                  const cudaGraphNode_t *to, const cudaGraphEdgeData *edgeData,
                                                  size_t numDependencies) {
-    (void)edgeData;
-    CUDA_RETURN(c, NEED_HEALTHY, change_edges(c, graph, from, to, numDependencies, true));
+    CUDA_RETURN(c, NEED_HEALTHY, change_edges(c, graph, from, to, edgeData, numDependencies, true));
 }
 
 static cudaError_t destroy_node(CudaContext *c, cudaGraphNode_t handle) {

@@ -16,12 +16,13 @@ static bool has_executable(CudaContext *c, const CudaGraph *graph) {
 }
 
 static cudaError_t check_nodes(CudaContext *c, const CudaGraph *graph, unsigned long long flags) {
+    if (flags & EXEC_DEVICE_LAUNCH && !graph->nodes.len) return cudaErrorInvalidValue;
     for (u32 i = 0; i < graph->nodes.len; i++) {
         const CudaNode *node = graph->nodes.data[i];
         enum cudaGraphNodeType type = node->work.type;
         bool simple = type == cudaGraphNodeTypeKernel || type == cudaGraphNodeTypeMemcpy ||
                       type == cudaGraphNodeTypeMemset || type == cudaGraphNodeTypeGraph;
-        if (flags & EXEC_DEVICE_LAUNCH && !simple) return cudaErrorNotSupported;
+        if (flags & EXEC_DEVICE_LAUNCH && !simple) return cudaErrorInvalidValue;
         if (type == cudaGraphNodeTypeConditional && !conditional_is_valid(&node->work.conditional))
             return cudaErrorInvalidValue;
         bool memory = type == cudaGraphNodeTypeMemAlloc || type == cudaGraphNodeTypeMemFree;
@@ -178,13 +179,22 @@ CUDA_API cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t hGraphExec
                                                       const struct cudaKernelNodeParams *pNodeParams) {
     EXEC_SET_RETURN(c, hGraphExec, node, make_kernel(c, pNodeParams, &work));
 }
+// The direction of a copy stays as it is.
+static cudaError_t same_kind(CudaContext *c, cudaGraphExec_t exec, cudaGraphNode_t handle, cudaError_t made,
+                             const CudaWork *work) {
+    const CudaNode *node = exec_node(c, exec, handle);
+    bool copies = node && node->work.type == cudaGraphNodeTypeMemcpy;
+    return made == cudaSuccess && copies && node->work.copy.kind != work->copy.kind ? cudaErrorInvalidValue : made;
+}
+
 CUDA_API cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node,
                                                       const struct cudaMemcpy3DParms *pNodeParams) {
-    EXEC_SET_RETURN(c, hGraphExec, node, make_copy(c, pNodeParams, &work));
+    EXEC_SET_RETURN(c, hGraphExec, node, same_kind(c, hGraphExec, node, make_copy(c, pNodeParams, &work), &work));
 }
 CUDA_API cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, void *dst,
                                                         const void *src, size_t count, enum cudaMemcpyKind kind) {
-    EXEC_SET_RETURN(c, hGraphExec, node, make_linear(c, dst, src, count, kind, &work));
+    EXEC_SET_RETURN(c, hGraphExec, node,
+                    same_kind(c, hGraphExec, node, make_linear(c, dst, src, count, kind, &work), &work));
 }
 CUDA_API cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t hGraphExec, cudaGraphNode_t node,
                                                               const void *symbol, const void *src, size_t count,
@@ -204,9 +214,17 @@ CUDA_API cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t hGraphExec, 
                                                     const struct cudaHostNodeParams *pNodeParams) {
     EXEC_SET_RETURN(c, hGraphExec, node, make_host(pNodeParams, &work));
 }
+static cudaError_t make_other_child(CudaContext *c, cudaGraphExec_t exec, cudaGraphNode_t handle, cudaGraph_t graph,
+                                    CudaWork *work) {
+    const CudaNode *node = exec_node(c, exec, handle);
+    cudaError_t error = make_child(c, graph, work);
+    bool other = node && node->work.type != cudaGraphNodeTypeGraph;
+    return error == cudaSuccess && other ? cudaErrorGraphExecUpdateFailure : error;
+}
+
 CUDA_API cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node,
                                                           cudaGraph_t childGraph) {
-    EXEC_SET_RETURN(c, hGraphExec, node, make_child(c, childGraph, &work));
+    EXEC_SET_RETURN(c, hGraphExec, node, make_other_child(c, hGraphExec, node, childGraph, &work));
 }
 CUDA_API cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode,
                                                           cudaEvent_t event) {
@@ -223,7 +241,7 @@ CUDA_API cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t graphExec, cudaG
 
 static cudaError_t set_enabled(CudaContext *c, cudaGraphExec_t exec, cudaGraphNode_t handle, unsigned enabled) {
     CudaNode *node = exec_node(c, exec, handle);
-    if (!node || enabled > 1 || node->work.type > cudaGraphNodeTypeMemset) return cudaErrorInvalidValue;
+    if (!node || node->work.type > cudaGraphNodeTypeMemset) return cudaErrorInvalidValue;
     node->disabled = !enabled;
     return cudaSuccess;
 }
@@ -235,7 +253,7 @@ CUDA_API cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t hGraphExec, cudaGra
 
 static cudaError_t get_enabled(CudaContext *c, cudaGraphExec_t exec, cudaGraphNode_t handle, unsigned *enabled) {
     CudaNode *node = exec_node(c, exec, handle);
-    if (!node || !enabled) return cudaErrorInvalidValue;
+    if (!node || !enabled || node->work.type > cudaGraphNodeTypeMemset) return cudaErrorInvalidValue;
     *enabled = !node->disabled;
     return cudaSuccess;
 }
@@ -275,7 +293,9 @@ static cudaError_t update(CudaContext *c, cudaGraphExec_t handle, cudaGraph_t fr
     CudaExec *exec = find(c, handle);
     CudaGraph *graph = graph_find(c, from);
     CudaNode *at;
-    if (!exec || !graph || !info) return cudaErrorInvalidValue;
+    cudaGraphExecUpdateResultInfo unused;
+    if (!exec || !graph) return cudaErrorInvalidValue;
+    if (!info) info = &unused;
     *info = (cudaGraphExecUpdateResultInfo){.result = compare(exec->graph, graph, &at)};
     info->errorNode = (cudaGraphNode_t)at;
     if (info->result != cudaGraphExecUpdateSuccess) return cudaErrorGraphExecUpdateFailure;

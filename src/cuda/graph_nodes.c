@@ -79,6 +79,21 @@ static cudaError_t add(CudaContext *c, cudaGraphNode_t *to, cudaGraph_t handle, 
     return error;
 }
 
+static cudaError_t add_with_edges(CudaContext *c, cudaGraphNode_t *to, cudaGraph_t graph, const cudaGraphNode_t *needs,
+                                  const cudaGraphEdgeData *edges, size_t count, cudaError_t made, CudaWork *work) {
+    cudaError_t error = add(c, to, graph, needs, count, made, work);
+    CudaNode *node = error == cudaSuccess && edges ? (CudaNode *)*to : NULL;
+    for (size_t i = 0; node && i < count; i++) {
+        if (!edge_possible(node->needs.data[i], node, edges[i])) {
+            node->graph->nodes.len--;  // it is the last one
+            node_delete(c, node);
+            return cudaErrorInvalidValue;
+        }
+        node->edges.data[i] = edges[i];
+    }
+    return error;
+}
+
 #define ADD_PARAMETERS \
     cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies
 // The body of an add function: `made` makes `work`.
@@ -130,8 +145,10 @@ CUDA_API cudaError_t cudaGraphAddMemFreeNode(ADD_PARAMETERS, void *dptr) { ADD_R
 CUDA_API cudaError_t cudaGraphAddNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,
                                       const cudaGraphNode_t *pDependencies, const cudaGraphEdgeData *dependencyData,
                                       size_t numDependencies, struct cudaGraphNodeParams *nodeParams) {
-    (void)dependencyData;
-    ADD_RETURN(c, make_any(c, nodeParams, &work));
+    CudaWork work;
+    CUDA_RETURN(c, NEED_DEVICE,
+                add_with_edges(c, pGraphNode, graph, pDependencies, dependencyData, numDependencies,
+                               make_any(c, nodeParams, &work), &work));
 }
 
 // --- reading parameters ---
@@ -243,8 +260,13 @@ CUDA_API cudaError_t cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cuda
 CUDA_API cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
     SET_RETURN(c, node, make_event(c, cudaGraphNodeTypeWaitEvent, event, &work));
 }
+static cudaError_t make_settable(CudaContext *c, struct cudaGraphNodeParams *p, CudaWork *work) {
+    *work = (CudaWork){.type = cudaGraphNodeTypeEmpty};
+    return p && p->type == cudaGraphNodeTypeConditional ? cudaErrorNotSupported : make_any(c, p, work);
+}
+
 CUDA_API cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, struct cudaGraphNodeParams *nodeParams) {
-    SET_RETURN(c, node, make_any(c, nodeParams, &work));
+    SET_RETURN(c, node, make_settable(c, nodeParams, &work));
 }
 
 // Attributes that change the launch; all others are taken and have no effect.

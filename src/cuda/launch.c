@@ -172,6 +172,10 @@ cudaError_t launch_function(CudaContext *c, const void *func, CudaLaunch l, void
     cudaError_t error = function_find(c, func, &l.function);
     if (error == cudaSuccess) error = launch_prepare(c, &l, args, extra);
     work.launch = l;
+    CudaKernel *kernel;
+    if (error == cudaSuccess) error = function_prepare(c, l.function, &kernel);
+    // Only nodes of device graphs may launch graphs.
+    if (error == cudaSuccess && kernel->info.launches_graphs && !stream->capture) error = cudaErrorNotSupported;
     if (error == cudaSuccess) return work_submit(c, handle, &work);
     if (stream->capture) stream->capture->invalid = true;
     work_release(c, &work);
@@ -223,6 +227,8 @@ cudaError_t launch_configured(CudaContext *c, const cudaLaunchConfig_t *config, 
     for (unsigned i = 0; i < config->numAttrs; i++) {
         const cudaLaunchAttribute *a = &config->attrs[i];
         if (a->id == cudaLaunchAttributeCooperative) l.cooperative = a->val.cooperative != 0;
+        if (a->id == cudaLaunchAttributeProgrammaticStreamSerialization && stream_find(c, config->stream))
+            stream_find(c, config->stream)->programmatic = a->val.programmaticStreamSerializationAllowed != 0;
         cudaError_t error = check_attribute(c, a);
         if (error != cudaSuccess) return error;
         if (a->id != cudaLaunchAttributeClusterDimension) continue;

@@ -23,6 +23,7 @@ struct CudaStream {
     unsigned flags;
     CudaCapture *capture;  // NULL = runs its work
     NodeList tips;         // nodes that the next captured one depends on
+    bool programmatic;     // that next one may begin before kernels among them end
     cudaLaunchAttributeValue attributes[17];
 };
 

@@ -76,6 +76,7 @@ bool lower_call(Lower *lo, SimInsn *in) {
             call.builtin = builtin_find(name) + 1;
             if (call.builtin == 0)
                 return lower_refuse(lo, "calls a function that is not defined in this module"), false;
+            lo->program->launches_graphs |= call.builtin == BUILTIN_GRAPH_LAUNCH + 1;
         } else {
             in->target = callee;  // replaced by the function's index when all are known
         }

@@ -87,10 +87,11 @@ typedef struct SimProgram {
     SimArg *args;
     u8 *c32, *c64;  // constant areas
     u32 c32_bytes, c64_bytes;
-    u32 shared_bytes;  // static shared memory
-    u32 local_bytes;   // of one thread without recursion
-    u32 registers;     // estimate
-    bool recursive;    // recursion, indirect calls or alloca: stack depth is not known
+    u32 shared_bytes;      // static shared memory
+    u32 local_bytes;       // of one thread without recursion
+    u32 registers;         // estimate
+    bool launches_graphs;  // calls cudaGraphLaunch
+    bool recursive;        // recursion, indirect calls or alloca: stack depth is not known
     u32 target_sm;
 } SimProgram;
 

@@ -182,6 +182,7 @@ Status sim_kernel_prepare(Sim *sim, SimKernel *k, SimKernelInfo *info, Diag *dia
         memcpy(k->info.cluster, f->required_cluster, sizeof f->required_cluster);
         k->info.needs_cluster = f->explicit_cluster;
         k->info.max_cluster = f->max_cluster;
+        k->info.launches_graphs = k->program->launches_graphs;
         k->info.target_sm = m->target_sm;
     }
     u32 limit = (u32)gpu->max_registers_per_thread;

@@ -147,6 +147,7 @@ typedef struct SimKernelInfo {
     u32 required_threads[3];  // .reqntid, 0 = none
     u32 target_sm;            // 75: the PTX target
     u32 cluster[3];           // .reqnctapercluster, 0 = none
+    bool launches_graphs;     // calls cudaGraphLaunch
     u32 max_cluster;          // .maxclusterrank, 0 = none
     bool needs_cluster;       // .explicitcluster: refused when it is launched without
 } SimKernelInfo;

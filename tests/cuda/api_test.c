@@ -42,8 +42,7 @@ TEST(impossible_launches_are_refused) {
     GIVES(cudaErrorInvalidValue, cudaLaunchKernel(&host_increment, dim1(0), dim1(1), args, 0, NULL));
     GIVES(cudaErrorInvalidValue, cudaLaunchKernel(&host_increment, dim1(1), dim1(2000), args, 0, NULL));
     GIVES(cudaErrorInvalidValue, cudaLaunchKernel(&host_increment, dim1(1), (dim3){1, 1, 128}, args, 0, NULL));
-    GIVES(cudaErrorInvalidValue,
-          cudaLaunchKernel(&host_increment, (dim3){1, 70000, 1}, dim1(1), args, 0, NULL));
+    GIVES(cudaErrorInvalidValue, cudaLaunchKernel(&host_increment, (dim3){1, 70000, 1}, dim1(1), args, 0, NULL));
     GIVES(cudaErrorInvalidValue, cudaLaunchKernel(&host_increment, dim1(1), dim1(1), args, 100000, NULL));
     GIVES(cudaErrorInvalidValue, cudaLaunchKernel(&host_bounded, dim1(1), dim1(128), args, 0, NULL));
     GIVES(cudaErrorInvalidDeviceFunction, cudaLaunchKernel(&host_unregistered, dim1(1), dim1(1), args, 0, NULL));

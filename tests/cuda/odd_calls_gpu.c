@@ -14,10 +14,10 @@ const void *k_increment(void), *k_bounded(void), *k_trap(void), *k_assert(void),
 #define S_TABLE s_table()
 
 static sigjmp_buf crashed;
-#define GUARD(statement)                   \
-    if (sigsetjmp(crashed, 1) == 0)        \
-        statement;                         \
-    else                                   \
+#define GUARD(statement)            \
+    if (sigsetjmp(crashed, 1) == 0) \
+        statement;                  \
+    else                            \
         fprintf(answers, "crash\n")
 #include "odd_state.h"
 
