@@ -222,7 +222,7 @@ static cudaError_t by_bus_id(CudaContext *c, int *to, const char *text) {
     if (!to || !text) return cudaErrorInvalidValue;
     if (sscanf(text, "%x:%x:%x.%x", &domain, &bus, &slot, &function) != 4 &&
         sscanf(text, "%x:%x.%x", &bus, &slot, &function) != 3 && sscanf(text, "%x:%x:%x", &domain, &bus, &slot) != 3)
-        return cudaErrorInvalidValue;
+        return cuda_thread()->driver_depth ? cudaErrorInvalidDevice : cudaErrorInvalidValue;  // as an H200
     for (int i = 0; i < (int)c->config.devices; i++) {
         char id[16];
         if (bus_id(c, id, sizeof id, i) != cudaSuccess) continue;

@@ -233,6 +233,8 @@ cudaError_t launch_configured(CudaContext *c, const cudaLaunchConfig_t *config, 
         if (error != cudaSuccess) return error;
         if (a->id != cudaLaunchAttributeClusterDimension) continue;
         l.cluster = a->val.clusterDim;
+        bool empty = !l.cluster.x || !l.cluster.y || !l.cluster.z;
+        if (empty && cuda_thread()->driver_depth) return cudaErrorInvalidClusterSize;  // the runtime API takes it
     }
     cudaError_t error = launch_function(c, func, l, args, extra, config->stream);
     for (unsigned i = 0; i < config->numAttrs && error == cudaSuccess; i++) {

@@ -74,7 +74,8 @@ static cudaError_t advise(CudaContext *c, const void *pointer, size_t count, enu
     if (!a || advice < cudaMemAdviseSetReadMostly || advice > cudaMemAdviseUnsetAccessedBy)
         return cudaErrorInvalidValue;
     bool located = advice == cudaMemAdviseSetPreferredLocation || advice >= cudaMemAdviseSetAccessedBy;
-    if (located && !is_device(c, location) && !is_host(location)) return cudaErrorInvalidValue;
+    bool wrong = located && !is_device(c, location) && !is_host(location);
+    if (wrong) return cuda_thread()->driver_depth ? cudaErrorInvalidDevice : cudaErrorInvalidValue;  // as an H200
     Hints hints = hints_of(c, a);
     u64 bit = 1ull << (is_host(location) ? HOST_BIT : (u32)location.id & 63);
     switch (advice) {
