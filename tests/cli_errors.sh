@@ -178,4 +178,13 @@ done
 "$W" report --json "$T/fault.wlp" >"$T/out"
 grep -q '"messages":\[".*out of bounds' "$T/out" || fail "the fault is not in the profile"
 grep -q '"status":700' "$T/out" || fail "the launch's status is not in the profile"
+
+# --- programs of CUDA versions whose runtime is another one (build_launches needs a C compiler too)
+echo 'void __cudaRegisterFatBinary(void) {} void cudaGetDeviceProperties_v2(void) {} int main(void) { return 0; }' >"$T/old.c"
+cc -o "$T/old_static" "$T/old.c"
+expect 125 "built with an older CUDA, whose runtime has other structures: rebuild it with CUDA 13" run "$T/old_static"
+cc -shared -fPIC -Wl,-soname,libcudart.so.12 -o "$T/libcudart.so" "$T/old.c"
+echo 'void __cudaRegisterFatBinary(void); int main(void) { __cudaRegisterFatBinary(); return 0; }' >"$T/uses.c"
+cc -o "$T/old_shared" "$T/uses.c" -L"$T" -lcudart
+expect 125 "built with an older CUDA" run "$T/old_shared"
 finish

@@ -68,6 +68,7 @@ typedef enum BinaryRuntime {
     RUNTIME_STATIC,         // static cudart whose entry points .symtab names
     RUNTIME_STATIC_HIDDEN,  // static cudart (or CUDA code) and no .symtab: cannot be caught without a GPU
     RUNTIME_DRIVER,         // DT_NEEDED libcuda.so.1 only
+    RUNTIME_OTHER_VERSION,  // cudart of another major version than 13, shared or static: its structures differ
 } BinaryRuntime;
 
 typedef struct BinaryReport {

@@ -54,9 +54,22 @@ static bool inspect_needed(const ElfFile *file, BinaryReport *report) {
     return found;
 }
 
-static BinaryRuntime find_runtime(const ElfFile *file, BinaryReport *report) {
-    if (inspect_needed(file, report)) return RUNTIME_SHARED;
+enum { CUDART_MAJOR = 13 };  // whose functions and structures we have
+
+// Functions that only the static runtimes of older versions have: removed in 13 and in 12.
+static u32 old_static_major(const ElfFile *file) {
     ElfSymbol symbol;
+    if (elf_file_find_symbol(file, ELF_SYMTAB, "cudaBindTexture", &symbol) && symbol.section != SHN_UNDEF) return 11;
+    bool twelve = elf_file_find_symbol(file, ELF_SYMTAB, "cudaGetDeviceProperties_v2", &symbol);
+    return twelve && symbol.section != SHN_UNDEF ? 12 : 0;
+}
+
+static BinaryRuntime find_runtime(const ElfFile *file, BinaryReport *report) {
+    if (inspect_needed(file, report))
+        return report->cudart_major && report->cudart_major != CUDART_MAJOR ? RUNTIME_OTHER_VERSION : RUNTIME_SHARED;
+    ElfSymbol symbol;
+    u32 old = old_static_major(file);
+    if (old) return report->cudart_major = old, RUNTIME_OTHER_VERSION;
     bool named = elf_file_find_symbol(file, ELF_SYMTAB, "__cudaRegisterFatBinary", &symbol);
     if (named && symbol.section != SHN_UNDEF) return RUNTIME_STATIC;
     if (report->wrappers && !report->is_relocatable) return RUNTIME_STATIC_HIDDEN;
@@ -64,6 +77,10 @@ static BinaryRuntime find_runtime(const ElfFile *file, BinaryReport *report) {
 }
 
 static const char *find_remedy(const BinaryReport *report) {
+    if (report->runtime == RUNTIME_OTHER_VERSION)
+        return report->cudart_major < CUDART_MAJOR
+                   ? "it was built with an older CUDA, whose runtime has other structures: rebuild it with CUDA 13"
+                   : "it was built with a newer CUDA, whose runtime has other structures: rebuild it with CUDA 13";
     if (report->runtime == RUNTIME_STATIC_HIDDEN)
         return "the CUDA runtime is linked statically and the program is stripped: keep its symbols (no -s, no strip), "
                "or rebuild with -cudart shared";

@@ -65,11 +65,10 @@ static int check_program(const char *path) {
     cli_diag(&diag);
     diag_free(&diag);
     if (status != STATUS_OK) return EXIT_INPUT;
-    static const char *const how[] = {[RUNTIME_NONE] = "no CUDA in it",
-                                      [RUNTIME_SHARED] = "shared libcudart",
-                                      [RUNTIME_STATIC] = "static libcudart",
-                                      [RUNTIME_STATIC_HIDDEN] = "static libcudart, stripped",
-                                      [RUNTIME_DRIVER] = "driver API only"};
+    static const char *const how[] = {
+        [RUNTIME_NONE] = "no CUDA in it",      [RUNTIME_SHARED] = "shared libcudart",
+        [RUNTIME_STATIC] = "static libcudart", [RUNTIME_STATIC_HIDDEN] = "static libcudart, stripped",
+        [RUNTIME_DRIVER] = "driver API only",  [RUNTIME_OTHER_VERSION] = "libcudart of another version"};
     printf("%s:\n", path);
     bool driver = r.runtime == RUNTIME_DRIVER;  // it may have its PTX elsewhere: in files, or made at run time
     bool caught = r.runtime == RUNTIME_SHARED || r.runtime == RUNTIME_STATIC || driver;

@@ -206,7 +206,7 @@ static int look_at_program(const char *path) {
     BinaryReport report;
     int code = EXIT_OK;
     bool known = binary_inspect_file(path, &report, &diag) == STATUS_OK;
-    if (known && report.runtime == RUNTIME_STATIC_HIDDEN)
+    if (known && (report.runtime == RUNTIME_STATIC_HIDDEN || report.runtime == RUNTIME_OTHER_VERSION))
         code = cli_fail(EXIT_TOOL, "%s cannot be run without a GPU: %s", path, report.remedy);
     diag_free(&diag);
     return code;

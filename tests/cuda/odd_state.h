@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the sections of odd_calls.inc and odd_graphs.inc work on, and how they tell what is answered. The includer has
-// K_INCREMENT, K_BOUNDED, K_TRAP, K_ASSERT, S_TABLE, GUARD (says what to do when a call crashes) and the list of sections.
+// K_INCREMENT, K_BOUNDED, K_TRAP, K_ASSERT, S_TABLE, GUARD (says what to do when a call crashes) and the list of
+// sections.
 #ifndef WL_TESTS_CUDA_ODD_STATE_H
 #define WL_TESTS_CUDA_ODD_STATE_H
 
@@ -125,19 +126,19 @@ static void end_captured(cudaError_t error) {
     (void)cudaGetLastError();
 }
 
-#define T(...)                                         \
-    do {                                               \
-        fprintf(answers, "%s = ", #__VA_ARGS__);       \
-        fflush(answers);                               \
-        GUARD(say_error(__VA_ARGS__));                 \
+#define T(...)                                   \
+    do {                                         \
+        fprintf(answers, "%s = ", #__VA_ARGS__); \
+        fflush(answers);                         \
+        GUARD(say_error(__VA_ARGS__));           \
     } while (0)
 #define V(number_) fprintf(answers, "%s = %lld\n", #number_, (long long)(intptr_t)(number_))
-#define CAPTURED(...)                                  \
-    do {                                               \
-        fprintf(answers, "%s = ", #__VA_ARGS__);       \
-        fflush(answers);                               \
-        begin_captured();                              \
-        GUARD(end_captured(__VA_ARGS__));              \
+#define CAPTURED(...)                            \
+    do {                                         \
+        fprintf(answers, "%s = ", #__VA_ARGS__); \
+        fflush(answers);                         \
+        begin_captured();                        \
+        GUARD(end_captured(__VA_ARGS__));        \
     } while (0)
 
 // The sections as functions, then as a list.
