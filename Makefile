@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -c
 
-.PHONY: all setup demo test bench install asan tsan fuzz format clean
+.PHONY: all setup demo test bench differential install asan tsan fuzz format clean
 .DEFAULT_GOAL := all
 
 define build
@@ -40,6 +40,12 @@ asan tsan: setup
 fuzz:
 	@tools/setup.sh fuzz
 	$(call build,fuzz)
+
+# Everything that was recorded on a GPU, given by the simulator too: all random programs, all instruction forms
+differential: setup
+	$(call build,release)
+	@build/release/tests/form_gpu sim
+	@build/release/tests/random_gpu replay
 
 format:
 	@find src include lib tests bench \( -name "*.c" -o -name "*.h" \) -exec clang-format -i {} +

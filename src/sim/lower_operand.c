@@ -25,7 +25,8 @@ SimOperand lower_const(Lower *lo, u64 value, u32 bits) {
 SimOperand lower_reg(Lower *lo, const Operand *o, u32 *bits) {
     const Reg *reg = &lo->m->regs[o->ref];
     u32 slot = lo->reg_slot[o->ref - lo->func->regs];
-    u32 width = ptx_types[reg->type].bits, element = o->component ? o->component - 1u : 0;
+    u32 width = ptx_types[reg->type].bits;
+    u32 element = reg->vector > 1 && o->component ? o->component - 1u : 0;  // of others, a part for video instructions
     *bits = width;
     if (width <= 32) return SIM_OPERAND(AREA_R32, slot + element * LANES * 4);
     return SIM_OPERAND(AREA_R64, slot + element * LANES * 8 * (width > 64 ? 2 : 1));

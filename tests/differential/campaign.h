@@ -16,7 +16,6 @@ typedef struct Campaign {
     u32 level;         // ptxas -O
     u32 shown;         // differences reported at most; 0: 100
     u64 seconds;       // after which nothing more is begun
-    const char *folder;
     void *context;
     void (*name)(void *context, u32 i, char *text, size_t size);
     void (*text)(void *context, u32 i, FILE *f);                        // the kernel, without head
@@ -25,9 +24,8 @@ typedef struct Campaign {
     void (*report)(void *context, u32 i);                               // after on_gpu, where the hashes differ
 } Campaign;
 
-// Writes hashes.bin into the folder: a 64-bit hash of the GPU's results for each kernel, 0 where there is none.
-// 0 when all ran and none differs.
-int campaign_run(Campaign *c);
+// The hashes of the results for each kernel, 0 where there is none. 0 when all ran and none differs.
+int campaign_run(Campaign *c, u64 *of_gpu, u64 *of_sim);
 // The hashes of the simulator alone.
 void campaign_simulate(Campaign *c, u32 jobs, u64 *hashes);
 

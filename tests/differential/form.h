@@ -41,6 +41,8 @@ typedef enum FormSpace {
 
 // Why an op has no forms here; NULL when it has.
 const char *form_excluded(u32 op);
+// Whether the ISA gives a bound on the error and not the result.
+bool form_approximate(const FormCase *form);
 // Calls `each` for every candidate of an op.
 void form_each(u32 op, void (*each)(void *context, const FormCase *form), void *context);
 

@@ -159,6 +159,21 @@ static int sim_all(Run *r) {
     return wrong || unrun;
 }
 
+// forms.inc anew. What was recorded before stays where the GPU has not run; approximations are recorded when they
+// agree.
+static int record(Run *r, const u64 *gpu, const u64 *sim) {
+    char path[700];
+    snprintf(path, sizeof path, "%s/forms.inc", r->folder);
+    FILE *f = fopen(path, "w");
+    for (u32 i = 0; f && i < r->count; i++) {
+        const FormRecord *rec = form_record(&r->forms[i]);
+        u64 hash = gpu[i] ? gpu[i] : rec->hash;
+        if (gpu[i] != sim[i] && form_approximate(&r->forms[i])) hash = 0;
+        fprintf(f, "{\"%s\", %u, 0x%llx},\n", rec->mnemonic, rec->variant, (unsigned long long)hash);
+    }
+    return f ? fclose(f) : 1;
+}
+
 int main(int argc, char **argv) {
     static Run r;
     const char *what = argc > 1 ? argv[1] : "";
@@ -186,7 +201,6 @@ int main(int argc, char **argv) {
                   .batch = 64,
                   .head = form_head,
                   .level = 3,
-                  .folder = r.folder,
                   .context = &r,
                   .name = name,
                   .text = text_of,
@@ -195,5 +209,11 @@ int main(int argc, char **argv) {
                   .report = report,
                   .shown = 1000};
     if (argc > 3) c.seconds = strtoull(argv[3], NULL, 0);
-    return campaign_run(&c);
+    u64 *gpu = calloc(r.count, sizeof *gpu), *sim = calloc(r.count, sizeof *sim);
+    if (!gpu || !sim) return 2;
+    int rc = campaign_run(&c, gpu, sim);
+    if (record(&r, gpu, sim)) rc = 2;
+    free(gpu);
+    free(sim);
+    return rc;
 }

@@ -8,90 +8,63 @@
 
 enum { MOST_VARIANTS = 4 };
 
+// What has no forms: whole kinds of instructions, and single ones.
+static const struct {
+    u32 flags;
+    const char *why;
+} excluded_kinds[] = {
+    {OPF_MATRIX, "matrices: exec_cases.inc and exec_matrix_test.c"},
+    {OPF_TEXTURE | OPF_SURFACE, "texture_test.c"},
+    {OPF_BRANCH | OPF_CALL | OPF_RET | OPF_EXIT | OPF_TRAP, "control flow: random programs"},
+    {OPF_BARRIER, "barriers: random programs"},
+    {OPF_ASYNC, "asynchronous: random programs, async_test.c, tests/sim"},
+    {OPF_FENCE, "no value: order only"},
+    {OPF_VOLATILE, "no value"},
+};
 static const struct {
     u16 op;
     const char *why;
 } excluded[] = {
     {OP_MOV_PACK, "random programs: mov of pieces"},
     {OP_MOV_UNPACK, "random programs: mov of pieces"},
-    {OP_CVTA, "addresses; random programs use it for every space"},
-    {OP_ISSPACEP, "addresses; tests/sim/memory.cu"},
+    {OP_MOV_VECTOR, "exec_value_test.c"},
+    {OP_MOV_VECTOR_SREG, "exec_value_test.c"},
+    {OP_CVTA, "addresses: random programs use it for every space"},
+    {OP_ISSPACEP, "addresses: tests/sim/memory.cu"},
+    {OP_MAPA, "addresses: cluster tests"},
+    {OP_GETCTARANK, "addresses: cluster tests"},
     {OP_PREFETCH, "changes nothing"},
     {OP_PREFETCH_EVICT, "changes nothing"},
     {OP_PREFETCH_TENSORMAP, "changes nothing"},
     {OP_PREFETCHU, "changes nothing"},
     {OP_APPLYPRIORITY, "changes nothing"},
-    {OP_DISCARD, "leaves memory undefined"},
-    {OP_CP_ASYNC, "random programs; async_test.c"},
-    {OP_CP_ASYNC_COMMIT, "random programs; async_test.c"},
-    {OP_CP_ASYNC_WAIT, "random programs; async_test.c"},
-    {OP_CP_ASYNC_WAIT_ALL, "random programs; async_test.c"},
-    {OP_CP_ASYNC_MBARRIER, "async_test.c"},
-    {OP_TEX, "texture_test.c"},
-    {OP_TEX_OFFSET, "texture_test.c"},
-    {OP_TEX_MIP, "texture_test.c"},
-    {OP_TEX_GRAD, "texture_test.c"},
-    {OP_TLD4, "texture_test.c"},
-    {OP_TXQ, "texture_test.c"},
-    {OP_TXQ_LEVEL, "texture_test.c"},
-    {OP_SULD, "texture_test.c"},
-    {OP_SUST, "texture_test.c"},
-    {OP_SURED, "texture_test.c"},
-    {OP_SUQ, "texture_test.c"},
-    {OP_BRA, "control flow: random programs"},
-    {OP_BRX, "control flow: random programs"},
-    {OP_CALL, "control flow: random programs"},
-    {OP_RET, "control flow: random programs"},
-    {OP_EXIT, "control flow: random programs"},
-    {OP_BAR_SYNC, "barriers: random programs"},
-    {OP_BAR_ARRIVE, "barriers: random programs"},
-    {OP_BAR_RED_POPC, "barriers: random programs"},
-    {OP_BAR_RED, "barriers: random programs"},
-    {OP_BARRIER_SYNC, "barriers: random programs"},
-    {OP_BARRIER_ARRIVE, "barriers: random programs"},
-    {OP_BARRIER_RED_POPC, "barriers: random programs"},
-    {OP_BARRIER_RED, "barriers: random programs"},
-    {OP_BAR_WARP_SYNC, "barriers: random programs"},
-    {OP_BARRIER_CLUSTER_ARRIVE, "barriers: cluster tests"},
-    {OP_BARRIER_CLUSTER_WAIT, "barriers: cluster tests"},
-    {OP_MEMBAR, "no value: order only"},
-    {OP_MEMBAR_PROXY, "no value: order only"},
-    {OP_FENCE, "no value: order only"},
-    {OP_FENCE_RESTRICT, "no value: order only"},
-    {OP_FENCE_MBARRIER_INIT, "no value: order only"},
-    {OP_FENCE_PROXY, "no value: order only"},
-    {OP_FENCE_PROXY_RELEASE, "no value: order only"},
-    {OP_SHFL, "not for sm_70 and later: warp_ops tests"},
-    {OP_VOTE, "not for sm_70 and later: warp_ops tests"},
-    {OP_VOTE_BALLOT, "not for sm_70 and later: warp_ops tests"},
-    {OP_GRIDDEPCONTROL, "no value"},
-    {OP_MBARRIER_INIT, "random programs; async_test.c"},
-    {OP_MBARRIER_INVAL, "async_test.c"},
-    {OP_MBARRIER_EXPECT_TX, "async_test.c"},
-    {OP_MBARRIER_COMPLETE_TX, "async_test.c"},
-    {OP_MBARRIER_ARRIVE, "random programs; async_test.c"},
-    {OP_MBARRIER_ARRIVE_DROP, "async_test.c"},
-    {OP_MBARRIER_TEST_WAIT, "random programs; async_test.c"},
-    {OP_MBARRIER_TRY_WAIT, "random programs; async_test.c"},
-    {OP_MBARRIER_PENDING, "async_test.c"},
-    {OP_WMMA_LOAD, "matrices: exec_cases.inc and exec_matrix_test.c"},
-    {OP_WMMA_STORE, "matrices: exec_cases.inc and exec_matrix_test.c"},
-    {OP_WMMA_MMA_F16, "matrices: exec_cases.inc"},
-    {OP_WMMA_MMA, "matrices: exec_cases.inc"},
-    {OP_MMA, "matrices: exec_cases.inc"},
-    {OP_LDMATRIX, "matrices: exec_matrix_test.c"},
-    {OP_STMATRIX, "matrices: exec_matrix_test.c"},
-    {OP_MOVMATRIX, "matrices: exec_cases.inc"},
+    {OP_CREATEPOLICY_RANGE, "its value is opaque"},
+    {OP_CREATEPOLICY_FRACTIONAL, "its value is opaque"},
+    {OP_CREATEPOLICY_CVT, "its value is opaque"},
+    {OP_SHFL, "not for sm_70 and later: exec_value_test.c"},
+    {OP_VOTE, "not for sm_70 and later: exec_value_test.c"},
+    {OP_VOTE_BALLOT, "not for sm_70 and later: exec_value_test.c"},
     {OP_BRKPT, "ends the program"},
-    {OP_NANOSLEEP, "no value"},
-    {OP_PMEVENT, "no value"},
-    {OP_TRAP, "ends the program"},
 };
 
 const char *form_excluded(u32 op) {
+    const OpInfo *info = &ptx_ops[op];
+    if (info->sm > 90) return "for later GPUs than the H200";
+    if (op == OP_ACTIVEMASK) return NULL;
+    for (u32 i = 0; i < WL_COUNT(excluded_kinds); i++)
+        if (info->flags & excluded_kinds[i].flags) return excluded_kinds[i].why;
+    if (!strncmp(info->name, "mbarrier.", 9)) return "barrier objects: random programs, async_test.c";
     for (u32 i = 0; i < WL_COUNT(excluded); i++)
         if (excluded[i].op == op) return excluded[i].why;
     return NULL;
+}
+
+bool form_approximate(const FormCase *form) {
+    static const u16 ops[] = {OP_RSQRT, OP_RSQRT_F64, OP_SIN,  OP_COS,      OP_LG2,
+                              OP_EX2,   OP_EX2_HALF,  OP_TANH, OP_TANH_HALF};
+    for (u32 i = 0; i < WL_COUNT(ops); i++)
+        if (ops[i] == form->op) return true;
+    return form->mods[MOD_APPROX] != MOD_TOKEN_NONE;
 }
 
 typedef struct Walk {
@@ -185,7 +158,8 @@ static void walk_spaces(const Walk *w, const FormCase *form, const Item *it) {
     }
 }
 static void walk_vectors(const Walk *w, const FormCase *form, const Item *it) {
-    for (u8 n = 2; n <= 8; n = (u8)(n * 2)) {
+    u8 most = w->info->flags & OPF_ATOMIC ? 8 : 4;  // of loads and stores v8 is for later GPUs
+    for (u8 n = 2; n <= most; n = (u8)(n * 2)) {
         char text[4] = {'v', (char)('0' + n), 0};
         if (!listed(it, text)) continue;
         FormCase f = *form;
@@ -213,6 +187,9 @@ static void walk_tokens(const Walk *w, const FormCase *form, const Item *it) {
 }
 static void walk(const Walk *w, const FormCase *form) {
     if (!*form->item) {
+        if (form->op == OP_CVT_F && ptx_types[form->types[0]].class != TYPE_CLASS_FLOAT &&
+            ptx_types[form->types[1]].class != TYPE_CLASS_FLOAT)
+            return;  // CVT_INT's
         for (u8 v = 0; v < MOST_VARIANTS; v++) {
             static char text[FORM_TEXT];
             FormCase f = *form;

@@ -164,7 +164,8 @@ static bool has_variant(const FormCase *f, const Slot *slots, u32 n) {
         }
         return false;
     }
-    return is_generic_memory(f) && !f->extras;  // 2: to shared memory, 3: to local memory
+    // 2: to shared memory, 3: to local memory
+    return is_generic_memory(f) && !f->extras && !(f->variant == 3 && ptx_ops[f->op].flags & OPF_ATOMIC);
 }
 
 u32 form_kinds(const FormCase *f, char kinds[8], char *memory_kind) {

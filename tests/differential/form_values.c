@@ -177,6 +177,7 @@ static void boundary(Random *g, const FormCase *f, char kind, u64 *row) {
         bool pair = kind == 'H' || kind == 'B';
         row[0] = (x ^ sign) | (pair ? x << 16 : 0), row[1] = y | (pair ? (y + 1) << 16 : 0);
     }
+    if (f->op == OP_RCP) row[0] = 0x7e7ffffc + (next(g) & 7) + (next(g) & 0x80000000);  // of about 2^126
     if (kind == 'd')
         row[0] = (next(g) & 1ull << 63) | (0x3810000000000000ull - (next(g) >> 62 << 27) - (next(g) >> 60 << 24));
 }

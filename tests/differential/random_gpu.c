@@ -5,8 +5,11 @@
 //   random_gpu dump SEED [CUT..]                          the simulator's results, word by word; without some
 //   statements random_gpu gpu FIRST COUNT FOLDER [LEVEL [SECONDS]]   both; ptxas -O LEVEL (3); what differs goes into
 //   FOLDER, with
-//                                                         the hashes of the GPU's results (hashes.bin)
-//   random_gpu reduce FOLDER SEED..                       fewest statements that still differ, or fail on the GPU
+//                                                         the hashes of the GPU's results (random.hashes; several in a
+//                                                         row make the file of the tests)
+//   random_gpu replay [JOBS]                              the simulator against all recorded hashes
+//   random_gpu reduce FOLDER SEED..                       fewest statements that still differ
+//   random_gpu faults FOLDER SEED..                       fewest statements that still fault or hang on the GPU
 // Run it in a folder with gpus/. CI has no GPU; random_test.c replays what was recorded.
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +21,7 @@
 #include <unistd.h>
 
 #include "campaign.h"
+#include "random_record.h"
 #include "random_sim.h"
 
 typedef struct Run {
@@ -27,6 +31,8 @@ typedef struct Run {
     RandomSim *sim;
     RandomResult of_sim, of_gpu;
     u64 input, acc, slots, out;  // on the GPU
+    CampaignGpu *gpu;            // of a shrinking process; NULL: one for each trial
+    bool apart;
 } Run;
 
 static RandomProgram program_of(const Run *r, u32 i) {
@@ -133,33 +139,40 @@ static int dump(u64 seed, int cuts, char **numbers) {
 }
 
 // --- shrinking ----------------------------------------------------------------------------------------------------
-enum { REDUCE_SECONDS = 40, TEST_MS = 4000 };
+enum { REDUCE_SECONDS = 20, TEST_MS = 1000, TOGETHER = 12 };
 enum { SAME, DIFFERS, FAULTS };
 
-// In a process of its own, as it may fault or not end.
-static u32 trial(Run *r, const Campaign *c, const char *stem) {
+static u32 verdict_of(Run *r, CampaignGpu *g, const char *stem) {
     char path[128];
+    u64 sim = 0, gpu = 0;
     snprintf(path, sizeof path, "%s.cubin", stem);
-    if (!campaign_compile(c, 0, 1, stem)) return SAME;
-    volatile u32 *verdict = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    *verdict = FAULTS;
+    if (driver_load(g, path) || !simulate(r, 0, &sim)) return SAME;
+    if (!on_gpu(r, 0, g, &gpu)) return FAULTS;
+    return sim == gpu ? SAME : DIFFERS;
+}
+// In a process of its own, as it may fault or not end.
+static u32 apart(Run *r, const char *stem) {
+    volatile u32 *shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    shared[0] = FAULTS, shared[1] = 0;
     fflush(stdout);
     pid_t pid = fork();
     if (!pid) {
-        u64 sim = 0, gpu = 0;
         CampaignGpu *g = driver_open();
-        if (!g || driver_load(g, path) || !simulate(r, 0, &sim))
-            *verdict = SAME;
-        else if (on_gpu(r, 0, g, &gpu))
-            *verdict = sim == gpu ? SAME : DIFFERS;
-        if (*verdict == DIFFERS) report(r, 0);
+        shared[1] = 1;
+        shared[0] = g ? verdict_of(r, g, stem) : SAME;
         _exit(0);
     }
-    for (u32 ms = 0; waitpid(pid, NULL, WNOHANG) == 0; ms += 5, usleep(5000))
+    for (u32 ms = 0; waitpid(pid, NULL, WNOHANG) == 0; ms += shared[1] ? 5 : 0, usleep(5000))
         if (ms > TEST_MS) kill(pid, SIGKILL);
-    u32 v = *verdict;
-    munmap((void *)verdict, 4096);
+    u32 v = shared[0];
+    munmap((void *)shared, 4096);
     return v;
+}
+static u32 trial(Run *r, const Campaign *c, const char *stem) {
+    if (!campaign_compile(c, 0, 1, stem)) return SAME;
+    if (r->apart) return apart(r, stem);
+    if (!r->gpu) r->gpu = driver_open();
+    return r->gpu ? verdict_of(r, r->gpu, stem) : SAME;
 }
 static void reduce(Run *r, const Campaign *c, u64 seed) {
     static u8 mask[1 << 16], kept[1 << 16];
@@ -183,7 +196,7 @@ static void reduce(Run *r, const Campaign *c, u64 seed) {
     snprintf(path, sizeof path, "%s/reduced_%llu.ptx", r->folder, (unsigned long long)seed);
     FILE *f = fopen(path, "w");
     if (f) fputs(random_head, f), fputs(p.text, f), fclose(f);
-    if (what == DIFFERS) trial(r, c, stem);
+    if (what == DIFFERS && trial(r, c, stem) == DIFFERS) report(r, 0);
     u32 left = 0;
     for (u32 i = 0; i < end; i++) left += !mask[i];
     printf("seed %llu: %s, %u of %u statements left after %u tests\n", (unsigned long long)seed,
@@ -194,19 +207,53 @@ static void reduce(Run *r, const Campaign *c, u64 seed) {
     fflush(stdout);
 }
 static int reduce_all(Run *r, const Campaign *c, int n, char **seeds) {
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
+        if (i >= TOGETHER) wait(NULL);
         if (!fork()) {
+            alarm(2 * REDUCE_SECONDS);
             reduce(r, c, strtoull(seeds[i], NULL, 0));
             exit(0);
         }
+    }
     while (wait(NULL) > 0) continue;
     return 0;
 }
 
+// --- recorded hashes ----------------------------------------------------------------------------------------------
+static int record(const Run *r, const u64 *hashes, u32 count) {
+    char path[600];
+    snprintf(path, sizeof path, "%s/random.hashes", r->folder);
+    FILE *f = fopen(path, "wb");
+    for (u32 i = 0; f && i < count; i++) {
+        u32 h = hashes[i] ? random_short_hash(hashes[i]) : 0;
+        u8 b[4] = {(u8)h, (u8)(h >> 8), (u8)(h >> 16), (u8)(h >> 24)};
+        fwrite(b, 4, 1, f);
+    }
+    return f ? fclose(f) : 1;
+}
+static int replay(Run *r, Campaign *c, u32 jobs) {
+    u32 wrong = 0, run = 0, *hashes = random_recorded(NULL, &c->count);
+    u64 *sim = calloc(c->count + 1, sizeof *sim);
+    if (!hashes || !sim) return 2;
+    r->first = RANDOM_FIRST;
+    campaign_simulate(c, jobs, sim);
+    for (u32 i = 0; i < c->count; i++) {
+        if (!hashes[i]) continue;
+        run++;
+        if (sim[i] && random_short_hash(sim[i]) == hashes[i]) continue;
+        printf("seed %u: not what the GPU gave\n", RANDOM_FIRST + i);
+        wrong++;
+    }
+    printf("%u programs: %u wrong\n", run, wrong);
+    free(hashes);
+    free(sim);
+    return wrong != 0;
+}
+
 int main(int argc, char **argv) {
     static Run run;
-    if (argc < 3) return puts("random_gpu ptx|sim|dump|gpu FIRST COUNT ..."), 2;
-    run.first = strtoull(argv[2], NULL, 0);
+    if (argc < 2) return puts("random_gpu ptx|sim|dump|gpu|replay|reduce ..."), 2;
+    if (argc > 2) run.first = strtoull(argv[2], NULL, 0);
     u32 count = argc > 3 ? (u32)strtoul(argv[3], NULL, 0) : 1;
     if (!strcmp(argv[1], "dump")) return dump(run.first, argc - 3, argv + 3);
     if (!strcmp(argv[1], "ptx")) {
@@ -218,13 +265,15 @@ int main(int argc, char **argv) {
                   .batch = 16,
                   .head = random_head,
                   .level = 3,
-                  .folder = ".",
+
                   .context = &run,
                   .name = name,
                   .text = text,
                   .simulate = simulate,
                   .on_gpu = on_gpu,
                   .report = report};
+    if (!strcmp(argv[1], "replay"))
+        return replay(&run, &c, argc > 2 ? (u32)atoi(argv[2]) : (u32)sysconf(_SC_NPROCESSORS_ONLN));
     if (!strcmp(argv[1], "sim")) {
         u64 *hashes = calloc(count, sizeof *hashes);
         if (!hashes) return 2;
@@ -234,12 +283,19 @@ int main(int argc, char **argv) {
         free(hashes);
         return 0;
     }
-    if (!strcmp(argv[1], "reduce")) {
+    if (!strcmp(argv[1], "reduce") || !strcmp(argv[1], "faults")) {
         run.folder = argv[2];
+        run.apart = *argv[1] == 'f';
         return reduce_all(&run, &c, argc - 3, argv + 3);
     }
-    if (argc > 4) c.folder = run.folder = argv[4];
+    run.folder = argc > 4 ? argv[4] : ".";
     if (argc > 5) c.level = (u32)atoi(argv[5]);
     if (argc > 6) c.seconds = strtoull(argv[6], NULL, 0);
-    return campaign_run(&c);
+    u64 *hashes = calloc(count, sizeof *hashes), *of_sim = calloc(count, sizeof *of_sim);
+    if (!hashes || !of_sim) return 2;
+    int rc = campaign_run(&c, hashes, of_sim);
+    free(of_sim);
+    if (record(&run, hashes, count)) rc = 2;
+    free(hashes);
+    return rc;
 }

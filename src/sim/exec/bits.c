@@ -63,6 +63,7 @@ EXEC_SELECT(bfind) {
 // fns: the n-th set bit of a counted from bit b, upwards for c > 0 and downwards for c < 0; c = 0 tests bit b itself.
 static u32 nth_set(u32 a, u32 b, i32 c) {
     if (c == 0) return b < 32 && a >> b & 1 ? b : UINT32_MAX;
+    if (c == INT32_MIN) return 0;  // measured on an H200
     u32 left = c > 0 ? (u32)c : 0 - (u32)c;
     for (i64 pos = b; pos >= 0 && pos<32; pos += c> 0 ? 1 : -1)
         if (a >> pos & 1 && --left == 0) return (u32)pos;

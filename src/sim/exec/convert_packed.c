@@ -161,6 +161,9 @@ static inline u32 tf32_clamped(const SimInsn *in, u32 bits) {
         LANES_SET(mask, Cell32, d, tf32_clamped(in, expression));   \
     }
 TF32(rna, tf32_of_bits(a[l], 0x1000))
+// Of a NaN one less (measured on an H200).
+static inline u32 nan_less(u32 bits) { return (bits & 0x7fffffff) > 0x7f800000 ? bits - 0x2000 : bits; }
+TF32(rna_finite, tf32_of_bits(nan_less(a[l]), 0x1000))
 TF32(rn, tf32_of_bits(canonical_bits(a[l]), 0xfff + (a[l] >> 13 & 1)))
 TF32(rz, tf32_of_bits(canonical_bits(a[l]), 0))
 
@@ -168,7 +171,7 @@ ExecFn SIM_ISA_NAME(select_tf32)(const ExecShape *shape, SimInsn *in) {
     in->mods =
         (u16)((shape_has(shape, MOD_RELU) ? TF32_RELU : 0) | (shape_has(shape, MOD_SATFINITE) ? TF32_FINITE : 0));
     switch (shape_mod(shape, MOD_RND)) {
-    case RND_RNA: return tf32_rna;
+    case RND_RNA: return shape_has(shape, MOD_SATFINITE) ? tf32_rna_finite : tf32_rna;
     case RND_RZ: return tf32_rz;
     default: return tf32_rn;
     }

@@ -6,6 +6,7 @@
 #include "sim/exec/mufu.h"
 
 #define SAME(v) (v)
+#define KEEP(result, exact) (result)
 #define PAIR1(f) (f(a & 0xffff) | f(a >> 16) << 16)
 #define PAIR2(f) (f(a & 0xffff, b & 0xffff) | f(a >> 16, b >> 16) << 16)
 
@@ -14,23 +15,24 @@
 #define HALF2(name, f) MAP2(name, u32, u32, u32, f(a & 0xffff, b & 0xffff)) MAP2(name##_x2, u32, u32, u32, PAIR2(f))
 static inline f32 relu_f32(f32 v) { return v <= 0.0f ? 0.0f : v; }  // also of -0
 
-#define ARITHMETIC(op, OP, T, suffix, FLUSH, CLAMP)                                    \
-    static inline u32 op##_##T##suffix##_of(u32 a, u32 b) {                            \
-        return FLUSH(T##_of_f32(CLAMP(T##_to_f32(FLUSH(a)) OP T##_to_f32(FLUSH(b))))); \
-    }                                                                                  \
+#define ARITHMETIC(op, OP, T, suffix, FLUSH, FLUSH_RESULT, CLAMP)    \
+    static inline u32 op##_##T##suffix##_of(u32 a, u32 b) {          \
+        f32 r = CLAMP(T##_to_f32(FLUSH(a)) OP T##_to_f32(FLUSH(b))); \
+        return FLUSH_RESULT(T##_of_f32(r), r);                       \
+    }                                                                \
     HALF2(op##_##T##suffix, op##_##T##suffix##_of)
-#define ARITHMETIC_ALL(op, OP)                                 \
-    ARITHMETIC(op, OP, f16, , SAME, SAME)                      \
-    ARITHMETIC(op, OP, f16, _ftz, flush_f16, SAME)             \
-    ARITHMETIC(op, OP, f16, _sat, SAME, saturate_f32)          \
-    ARITHMETIC(op, OP, f16, _ftz_sat, flush_f16, saturate_f32) \
-    ARITHMETIC(op, OP, bf16, , SAME, SAME)
+#define ARITHMETIC_ALL(op, OP)                                                   \
+    ARITHMETIC(op, OP, f16, , SAME, KEEP, SAME)                                  \
+    ARITHMETIC(op, OP, f16, _ftz, flush_f16, flush_result_f16, SAME)             \
+    ARITHMETIC(op, OP, f16, _sat, SAME, KEEP, saturate_f32)                      \
+    ARITHMETIC(op, OP, f16, _ftz_sat, flush_f16, flush_result_f16, saturate_f32) \
+    ARITHMETIC(op, OP, bf16, , SAME, KEEP, SAME)
 ARITHMETIC_ALL(add, +)
 ARITHMETIC_ALL(sub, -)
 ARITHMETIC_ALL(mul, *)
 
 // fma in steps of one loop each, which vectorise where one loop over all would not.
-#define FMA_HALF(T, suffix, FLUSH, CLAMP)                                                                             \
+#define FMA_HALF(T, suffix, FLUSH, FLUSH_RESULT, CLAMP)                                                               \
     static void fma_##T##suffix##_part(const Cell32 *a, const Cell32 *b, const Cell32 *c, u32 shift, u32 *out) {      \
         f64 fa[LANES], fb[LANES], fc[LANES];                                                                          \
         for (u32 l = 0; l < LANES; l++) fa[l] = T##_to_f32(FLUSH(a[l] >> shift & 0xffff));                            \
@@ -39,7 +41,7 @@ ARITHMETIC_ALL(mul, *)
         for (u32 l = 0; l < LANES; l++) fa[l] = odd_fma_f64(fa[l], fb[l], fc[l]);                                     \
         f32 r[LANES];                                                                                                 \
         for (u32 l = 0; l < LANES; l++) r[l] = odd_f32(fa[l]);                                                        \
-        for (u32 l = 0; l < LANES; l++) out[l] = FLUSH(T##_of_f32(CLAMP(r[l])));                                      \
+        for (u32 l = 0; l < LANES; l++) out[l] = FLUSH_RESULT(T##_of_f32(CLAMP(r[l])), CLAMP(r[l]));                  \
     }                                                                                                                 \
     static void fma_##T##suffix(Exec *x, const SimInsn *in, u32 mask) {                                               \
         u32 low[LANES];                                                                                               \
@@ -57,14 +59,14 @@ ARITHMETIC_ALL(mul, *)
         fma_##T##suffix##_part(a, b, c, 16, high);                                                                    \
         LANES_SET(mask, Cell32, d, low[l] | high[l] << 16);                                                           \
     }
-FMA_HALF(f16, , SAME, SAME)
-FMA_HALF(f16, _ftz, flush_f16, SAME)
-FMA_HALF(f16, _sat, SAME, saturate_f32)
-FMA_HALF(f16, _ftz_sat, flush_f16, saturate_f32)
-FMA_HALF(f16, _relu, SAME, relu_f32)
-FMA_HALF(f16, _ftz_relu, flush_f16, relu_f32)
-FMA_HALF(bf16, , SAME, SAME)
-FMA_HALF(bf16, _relu, SAME, relu_f32)
+FMA_HALF(f16, , SAME, KEEP, SAME)
+FMA_HALF(f16, _ftz, flush_f16, flush_result_f16, SAME)
+FMA_HALF(f16, _sat, SAME, KEEP, saturate_f32)
+FMA_HALF(f16, _ftz_sat, flush_f16, flush_result_f16, saturate_f32)
+FMA_HALF(f16, _relu, SAME, KEEP, relu_f32)
+FMA_HALF(f16, _ftz_relu, flush_f16, flush_result_f16, relu_f32)
+FMA_HALF(bf16, , SAME, KEEP, SAME)
+FMA_HALF(bf16, _relu, SAME, KEEP, relu_f32)
 
 // fma.oob: 0 where a or b is the NaN that stands for "out of bounds" (PTX ISA 9.7.4, fma): 0x7ff7 of either sign, found
 // by measurement on an H200.

@@ -52,5 +52,10 @@ static inline f64 odd_fma_f64(f64 a, f64 b, f64 c) {
 }
 
 static inline u32 flush_f16(u32 h) { return h & 0x7c00 ? h & 0xffff : h & 0x8000; }
+// As flush_scaled_f32: `exact` is h before it was rounded to nearest.
+static inline u32 flush_result_f16(u32 h, f32 exact) {
+    u32 magnitude = bits_of_f32(exact) & 0x7fffffff;
+    return magnitude < 0x387ff000 ? h & 0x8000 : h;  // 2^-14 less half a unit
+}
 
 #endif
