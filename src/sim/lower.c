@@ -230,8 +230,19 @@ static bool needs_exec(u8 kind) {
     return kind == SIM_PLAIN || kind == SIM_MEMORY || kind == SIM_WAIT || kind == SIM_WARP_SYNC;
 }
 
+static bool reads_special(const Lower *lo) {
+    for (u32 k = 1; k < lo->insn->operands; k++)
+        if (insn_operand(lo->m, lo->insn, k)->kind == OPERAND_SREG) return true;
+    return false;
+}
+
 static void select_exec(Lower *lo, SimInsn *in, ExecShape *shape) {
     u16 op = shape->form->op;
+    if (reads_special(lo) && strncmp(ptx_ops[op].name, "mov", 3) != 0) {
+        // PTX 1.x reads them with conversions: cvt.u32.u16 %r, %tid.x. They fit in 16 bits there.
+        if (op != OP_CVT_INT) return lower_refuse(lo, "reads a special register, which mov does");
+        in->form_op = op = OP_MOV;
+    }
     if (op == OP_BAR_WARP_SYNC) return;
     if (op == OP_MOV || op == OP_MOV_PACK || op == OP_MOV_UNPACK) in->form_op = op = mov_op(lo);
     if (!ptx_ops[op].executable || !lo->table[op]) return lower_refuse(lo, "cannot be executed by the simulator yet");

@@ -56,6 +56,38 @@ check preloaded env LD_PRELOAD="$library" LD_LIBRARY_PATH="${CUDA_HOME:-/usr/loc
 check rdc env LD_PRELOAD="$library" "$folder/rdc"
 check fixed env LD_PRELOAD="$library" "$folder/fixed"
 
+# The driver API beside the runtime API: what one makes, the other uses.
+cat >"$folder/both.cu" <<'END'
+#include <cstdio>
+#include <cuda.h>
+__global__ void twice(int *p) { p[threadIdx.x] *= 2; }
+int main() {
+    int words[4] = {1, 2, 3, 4};
+    CUdeviceptr d;
+    cudaFunction_t f;
+    CUstream s;
+    CUcontext c;
+    cudaSetDevice(0);
+    cuCtxGetCurrent(&c);
+    cuStreamCreate(&s, 0);
+    cuMemAlloc(&d, sizeof words);
+    cudaMemcpyAsync((void *)d, words, sizeof words, cudaMemcpyHostToDevice, s);
+    cudaGetFuncBySymbol(&f, (void *)twice);
+    void *args[] = {&d};
+    CUresult r = cuLaunchKernel(f, 1, 1, 1, 4, 1, 1, 0, s, args, NULL);
+    twice<<<1, 4, 0, s>>>((int *)d);
+    cuMemcpyDtoH(words, d, sizeof words);
+    printf("%d %d: %d %d %d %d\n", c != NULL, r, words[0], words[1], words[2], words[3]);
+    return 0;
+}
+END
+expected="1 0: 4 8 12 16"
+preload="$library:$WARPLENS_BUILD/lib/libcuda.so.1"
+for kind in static shared; do
+    "$nvcc" -cudart $kind -o "$folder/both_$kind" "$folder/both.cu" -L"${CUDA_HOME:-/usr/local/cuda}/lib64/stubs" -lcuda
+    check "both, $kind cudart" env LD_PRELOAD="$preload" LD_LIBRARY_PATH="${CUDA_HOME:-/usr/local/cuda}/lib64" "$folder/both_$kind"
+done
+
 bash -c 'LD_PRELOAD=$0 "$1" >/dev/null; true' "$library" "$folder/stripped" 2>"$folder/err"
 grep -q 'link it with -cudart shared, or do not strip it' "$folder/err" || say "stripped: no remedy named"
 
