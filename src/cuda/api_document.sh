@@ -70,6 +70,9 @@ used in the other. Programs reach it by linking with \`-lcuda\`, by \`dlopen\` a
   submitted, so what comes later cannot be waited for.
 - **Errors** are those that an H200 gives (recorded in \`tests/cuda/h200_driver.txt\`). A handle that is none gives an error;
   NVIDIA's driver follows it and may crash.
+- **libnvrtc.** PTX made at run time is loaded as it is. Of machine code that a program fetches with nvrtcGetCUBIN, the PTX is
+  fetched too and loaded in its place, when the program is linked with libnvrtc.
+- **Virtual memory management** is there, with memory of devices; it can be handed to another process as a file descriptor.
 - **Other processes and other APIs**: IPC handles, external memory and semaphores, EGL, OpenGL, VDPAU, green contexts,
   multicast objects, coredumps, checkpoints, texture references and export tables are not there.
 
