@@ -148,9 +148,7 @@ Status sim_tensor_map_encode_im2col(void *map, const TensorMapSpec *s, const i32
 Status sim_tensor_map_encode_im2col_wide(void *map, const TensorMapSpec *s, i32 lower, i32 upper,
                                          u32 channels_per_pixel, u32 pixels_per_column, u32 mode) {
     if (!spec_valid(map, s, 3) || mode > 1 || !inner_valid(s, channels_per_pixel)) return STATUS_INVALID;
-    if (s->swizzle != TENSOR_SWIZZLE_64B && s->swizzle != TENSOR_SWIZZLE_128B &&
-        s->swizzle != TENSOR_SWIZZLE_128B_ATOM_32B)
-        return STATUS_INVALID;
+    if (s->swizzle == TENSOR_SWIZZLE_32B || s->swizzle > TENSOR_SWIZZLE_128B_ATOM_32B) return STATUS_INVALID;
     if (mode == 0 && (pixels_per_column == 0 || pixels_per_column > MAX_PIXELS)) return STATUS_INVALID;
     if (!corner_valid(s->dims[1], lower, upper, 1 << 15)) return STATUS_INVALID;
     TensorMap m = map_of(s, mode ? TENSOR_IM2COL_W128 : TENSOR_IM2COL_W);

@@ -6,9 +6,10 @@
 
 static bool supported(const CudaContext *c) { return cuda_gpu(c)->sm_version >= 90; }
 
-static cudaError_t encode_tiled(CudaContext *c, CUtensorMap *to, const TensorMapSpec *spec, const u32 *box) {
+static cudaError_t encode_tiled(CudaContext *c, CUtensorMap *to, TensorMapSpec *spec, const u32 *box) {
     if (!to || !spec->dims || !spec->element_strides || !box) return cudaErrorInvalidValue;
     if (!supported(c)) return cudaErrorNotSupported;
+    spec->sm_version = (u32)cuda_gpu(c)->sm_version;
     return cuda_error_of(sim_tensor_map_encode_tiled(to, spec, box));
 }
 
@@ -30,10 +31,11 @@ CUDA_API CUresult cuTensorMapEncodeTiled(CUtensorMap *tensorMap, int tensorDataT
     DRIVER_RETURN(c, DRIVER_READY, encode_tiled(c, tensorMap, &spec, boxDim));
 }
 
-static cudaError_t encode_im2col(CudaContext *c, CUtensorMap *to, const TensorMapSpec *spec, const i32 *lower,
+static cudaError_t encode_im2col(CudaContext *c, CUtensorMap *to, TensorMapSpec *spec, const i32 *lower,
                                  const i32 *upper, u32 channels, u32 pixels) {
     if (!to || !spec->dims || !spec->element_strides || !lower || !upper) return cudaErrorInvalidValue;
     if (!supported(c)) return cudaErrorNotSupported;
+    spec->sm_version = (u32)cuda_gpu(c)->sm_version;
     return cuda_error_of(sim_tensor_map_encode_im2col(to, spec, lower, upper, channels, pixels));
 }
 
@@ -58,10 +60,11 @@ CUDA_API CUresult cuTensorMapEncodeIm2col(CUtensorMap *tensorMap, int tensorData
                                 pixelsPerColumn));
 }
 
-static cudaError_t encode_wide(CudaContext *c, CUtensorMap *to, const TensorMapSpec *spec, i32 lower, i32 upper,
-                               u32 channels, u32 pixels, u32 mode) {
+static cudaError_t encode_wide(CudaContext *c, CUtensorMap *to, TensorMapSpec *spec, i32 lower, i32 upper, u32 channels,
+                               u32 pixels, u32 mode) {
     if (!to || !spec->dims || !spec->element_strides) return cudaErrorInvalidValue;
     if (!supported(c)) return cudaErrorNotSupported;
+    spec->sm_version = (u32)cuda_gpu(c)->sm_version;
     return cuda_error_of(sim_tensor_map_encode_im2col_wide(to, spec, lower, upper, channels, pixels, mode));
 }
 
