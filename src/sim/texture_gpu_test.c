@@ -4,39 +4,12 @@
 #include "sim/device_testing.h"
 #include "sim/texture_cases.h"
 
-static const char frame[] = PTX_HEAD
-    ".visible .entry fetch(.param .u64 t, .param .u64 points, .param .u64 out) {\n"
-    "  .reg .b64 %%d<9>; .reg .b32 %%r<11>; .reg .f32 %%f<13>; .reg .b16 %%h<5>; .reg .pred %%p<3>;\n"
-    "  ld.param.u64 %%d1, [t]; ld.param.u64 %%d2, [points]; ld.param.u64 %%d3, [out]; mov.u32 %%r9, %%tid.x;\n"
-    "  mul.wide.u32 %%d4, %%r9, 64; add.u64 %%d2, %%d2, %%d4; mul.wide.u32 %%d4, %%r9, 16; add.u64 %%d3, %%d3, %%d4;\n"
-    "  ld.global.v4.f32 {%%f1,%%f2,%%f3,%%f4}, [%%d2]; ld.global.v4.u32 {%%r6,%%r7,%%r8,%%r5}, [%%d2+16];\n"
-    "  ld.global.v4.f32 {%%f5,%%f6,%%f7,%%f8}, [%%d2+32]; ld.global.v2.f32 {%%f9,%%f10}, [%%d2+48];\n"
-    "  mov.u32 %%r1, 77; mov.u32 %%r2, 77; mov.u32 %%r3, 77; mov.u32 %%r4, 77;\n"
-    "  %s\n"
-    "  st.global.v4.u32 [%%d3], {%%r1,%%r2,%%r3,%%r4}; ret;\n}\n";
-
-// The fetch's PTX, with the type of the results in place of T.
-static void make_ptx(char *ptx, size_t size, const char *fetch, const CaseFormat *f) {
-    char insn[512];
-    const char *type = f->normalized || f->kind == CHANNEL_FLOAT ? "f32" : f->kind == CHANNEL_SIGNED ? "s32" : "u32";
-    const char *text = NULL;
-    for (u32 i = 0; i < WL_COUNT(case_fetches); i++)
-        if (strcmp(case_fetches[i].name, fetch) == 0) text = case_fetches[i].text;
-    assert_non_null(text);
-    const char *hole = strstr(text, ".T.");
-    if (hole)
-        snprintf(insn, sizeof insn, "%.*s.%s.%s", (int)(hole - text), text, type, hole + 3);
-    else
-        snprintf(insn, sizeof insn, "%s", text);
-    snprintf(ptx, size, frame, insn);
-}
-
 // All modes of one case; the hash of their hashes.
 static u64 run_case(const char *fetch, const CaseResource *r, const CaseFormat *f) {
     static u8 texels[8 * 8 * 12 * 16];
     char ptx[4096];
     TestDevice d;
-    make_ptx(ptx, sizeof ptx, fetch, f);
+    case_ptx(ptx, sizeof ptx, fetch, f);
     device_open(&d, ptx);
     SimTexture t = case_texture(r, f);
     case_fill(texels, r, f);
