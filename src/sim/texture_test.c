@@ -384,6 +384,39 @@ TEST(gather) {
 static const SimTexture surface = {
     .width = 4, .height = 3, .channels = 1, .channel_bits = 32, .channel_kind = CHANNEL_UNSIGNED};
 
+// What an H200 answers for textures, then for surfaces (2026-11-21, driver 580, CUDA 13.0).
+TEST(sizes) {
+    static const struct {
+        u32 width, height, depth, layers;
+        bool cubemap;
+        u32 texture[3], surface[3];
+    } cases[] = {{21, 0, 0, 0, false, {21, 1, 0}, {21, 0, 0}}, {19, 9, 0, 0, false, {19, 9, 0}, {19, 9, 0}},
+                 {13, 6, 5, 0, false, {13, 6, 5}, {13, 6, 5}}, {17, 0, 0, 6, false, {17, 6, 0}, {17, 6, 0}},
+                 {11, 5, 0, 4, false, {11, 5, 4}, {11, 5, 4}}, {8, 8, 0, 6, true, {8, 8, 0}, {8, 8, 6}},
+                 {8, 8, 0, 12, true, {8, 8, 2}, {8, 8, 12}}};
+    static Bench b;
+    for (u32 i = 0; i < 2 * WL_COUNT(cases); i++) {
+        u32 n = i / 2;
+        SimTexture t = {.width = cases[n].width,
+                        .height = cases[n].height,
+                        .depth = cases[n].depth,
+                        .layers = cases[n].layers,
+                        .cubemap = cases[n].cubemap,
+                        .channels = 1,
+                        .channel_bits = 8,
+                        .channel_kind = CHANNEL_UNSIGNED};
+        bench_open(&b,
+                   i & 1 ? "suq.width.b32 %r1, [%d1]; suq.height.b32 %r2, [%d1]; suq.depth.b32 %r3, [%d1];"
+                         : "txq.width.b32 %r1, [%d1]; txq.height.b32 %r2, [%d1]; txq.depth.b32 %r3, [%d1]; "
+                           "txq.level.width.b32 %r4, [%d1], 1;",
+                   t, 1);
+        bench_run(&b, (Point[1]){0}, 1);
+        for (u32 k = 0; k < 3; k++) assert_int_equal(b.out[0][k], i & 1 ? cases[n].surface[k] : cases[n].texture[k]);
+        assert_int_equal(b.out[0][3], i & 1 ? 77 : 0);
+        device_close(&b.d);
+    }
+}
+
 TEST(surface_loads_clamp_and_zero) {
     static Bench b;
     Point points[5] = {{{4, 1}}, {{-8, 0}}, {{16, 2}}, {{0, 3}}, {{12, -1}}};
@@ -538,6 +571,7 @@ int main(void) {
         cmocka_unit_test(surface_traps),
         cmocka_unit_test(levels_are_mixed),
         cmocka_unit_test(levels_are_clamped_and_chosen_by_gradients),
+        cmocka_unit_test(sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

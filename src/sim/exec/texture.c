@@ -178,9 +178,6 @@ static u32 address_mode(u8 mode) {
 
 static u32 query(const SimTexture *t, u32 what) {
     switch (what + TXQ_WIDTH) {
-    case TXQ_WIDTH: return t->width;
-    case TXQ_HEIGHT: return t->height;
-    case TXQ_DEPTH: return t->depth;
     case TXQ_CHANNEL_DATA_TYPE: return channel_data_type(t);
     case TXQ_CHANNEL_ORDER: return channel_order(t);
     case TXQ_NORMALIZED_COORDS: return t->normalized_coords;
@@ -197,13 +194,28 @@ static u32 query(const SimTexture *t, u32 what) {
     }
 }
 
+// Width, height and depth. Measured on an H200: layers count as the dimension that follows, cubes of a texture as one
+// of 6 faces, rows of a texture are at least 1, and a level that is not there has none of anything.
+static u32 query_size(const SimTexture *t, u32 what, bool surface, u32 level) {
+    u32 layers = t->cubemap && !surface ? (t->layers > 6 ? t->layers / 6 : 0) : t->layers;
+    u32 levels = t->level_count ? t->level_count : 1;
+    const SimTextureLevel *l = level && level < levels ? &t->levels[level] : NULL;
+    u32 width = l ? l->width : t->width, height = l ? l->height : t->height, depth = l ? l->depth : t->depth;
+    if (level >= levels) return 0;
+    if (what == TXQ_WIDTH) return width;
+    if (what == TXQ_HEIGHT) return height ? height : layers ? layers : !surface;
+    return depth ? depth : height ? layers : 0;
+}
+
 static void txq(Exec *x, const SimInsn *in, u32 mask) {
     TextureAccess a;
+    bool size = in->mods + TXQ_WIDTH <= TXQ_DEPTH, surface = in->form_op == OP_SUQ;
     texture_begin(&a, x);
     for (u32 left = mask; left; left &= left - 1) {
-        u32 l = (u32)__builtin_ctz(left);
+        u32 l = (u32)__builtin_ctz(left), level = read32(x, in->src[1], l);
         if (!bind_lane(&a, in, l)) return;
-        write_lane(x, in->dst, l, query(a.texture, in->mods));
+        u32 value = size ? query_size(a.texture, in->mods + TXQ_WIDTH, surface, level) : query(a.texture, in->mods);
+        write_lane(x, in->dst, l, value);
     }
 }
 
