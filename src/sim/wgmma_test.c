@@ -90,6 +90,16 @@ TEST(sparse_selectors_are_heeded) {
     }
 }
 
+// ptxas lets it pass; an H200 calls it an illegal instruction.
+TEST(wrong_selector_is_a_fault) {
+    f32 out[512];
+    assert_int_equal(
+        run("mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%r8, %r8, %r8, %r8}, "
+            "{%r8, %r8, %r8, %r8}, {%f1, %f2, %f3, %f4}, %r1, 2;\n",
+            out),
+        STATUS_FAULT);
+}
+
 TEST(descriptors_stay_in_shared_memory) {
     f32 out[512];
     assert_int_equal(run("add.u64 %d3, %d3, 1020;\n" WGMMA "%d4, %d3, %p1, 1, 1, 0, 0;\n", out), STATUS_FAULT);
@@ -100,6 +110,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(literals_are_heeded),
         cmocka_unit_test(sparse_selectors_are_heeded),
+        cmocka_unit_test(wrong_selector_is_a_fault),
         cmocka_unit_test(descriptors_stay_in_shared_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

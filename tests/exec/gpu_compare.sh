@@ -9,7 +9,7 @@ flags=(-std=gnu17 -D_GNU_SOURCE -Isrc -Iinclude -DSIM_HAS_V3=1 -ffp-contract=off
 objects=()
 # Only the functions of values: those that touch memory are not called, and their symbols stay unresolved.
 for file in alu_add alu_mul logic bits compare float_add float_pair float_div float_misc half half_compare convert convert_int convert_packed fp8 approx \
-            warp_ops matrix video table; do
+            warp_ops matrix matrix_sum matrix_fragment video table; do
     gcc "${flags[@]}" -O3 -DSIM_ISA=v3 -march=x86-64-v3 -c "src/sim/exec/$file.c" -o "$out/$file.o"
     objects+=("$out/$file.o")
 done

@@ -44,28 +44,34 @@ static MatrixRule rule_of(const Plan *p, MatrixShape s) {
 }
 
 // --- steps of a multiplication --------------------------------------------------------------------------------------
-static u32 f16_of_fp8(u8 type, u32 v) {
-    u32 magnitude = v & 0x7f, sign = (v & 0x80) << 8;
-    if (type == TYPE_E5M2) return v << 8;
-    if (magnitude == 0x7f) return NAN_BITS_HALF;
-    if (magnitude >= 8) return sign | ((magnitude << 7) + (8 << 10));  // the biases are 7 and 15
-    if (!magnitude) return sign;
-    u32 top = 31 - (u32)__builtin_clz(magnitude);  // subnormal: magnitude * 2^-9
-    return sign | (top + 6) << 10 | ((magnitude << (10 - top)) & 0x3ff);
+static void halves_of_fp8(u8 type, u32 count, const u8 *packed, u16 *halves) {
+    if (type == TYPE_E5M2) {
+        for (u32 i = 0; i < count; i++) halves[i] = (u16)(packed[i] << 8);
+        return;
+    }
+    for (u32 i = 0; i < count; i++) {
+        u32 magnitude = packed[i] & 0x7f, sign = (u32)(packed[i] & 0x80) << 8;
+        // In f32 the multiplication moves the exponent's bias; f16 has all of them as normal numbers.
+        u32 bits = bits_of_f32(f32_of_bits(magnitude << 20) * 0x1p120f);
+        u32 half = magnitude ? (bits >> 13) - (112 << 10) : 0;
+        halves[i] = (u16)(magnitude == 0x7f ? NAN_BITS_HALF : half | sign);
+    }
 }
 
 // fp8 to f16. The first halves of all runs come first: of two elements, or, when A is sparse, of four.
-static u32 widened_place(u32 i, u32 k, u32 run) { return i / run % 2 * (k / 2) + i / run / 2 * run + i % run; }
 static void widen(Panel *panel, u32 rows, u8 type, u32 k, u32 run) {
+    u32 bytes = run * 2;
     for (u32 row = 0; row < rows; row++) {
-        u8 packed[PANEL_BYTES];
-        memcpy(packed, panel->row[row], k);
-        for (u32 i = 0; i < k; i++) {
-            u16 half = (u16)f16_of_fp8(type, packed[i]);
-            memcpy(panel->row[row] + 2 * widened_place(i, k, run), &half, 2);
+        u16 halves[PANEL_BYTES / 2];
+        u8 *first = panel->row[row], *second = first + k;
+        halves_of_fp8(type, k, panel->row[row], halves);
+        for (u32 i = 0; i < k; i += 2 * run, first += bytes, second += bytes) {
+            memcpy(first, halves + i, bytes);
+            memcpy(second, halves + i + run, bytes);
         }
     }
 }
+static u32 widened_place(u32 i, u32 k, u32 run) { return i / run % 2 * (k / 2) + i / run / 2 * run + i % run; }
 static void widen_present(u64 *present, u32 rows, u32 k, u32 run) {
     for (u32 row = 0; row < rows; row++) {
         u64 moved = 0;
@@ -128,7 +134,7 @@ static void multiply_add(Exec *x, const SimInsn *in, u32 mask) {
     matrix_gather_panel(x, ra, a_count, stored, MATRIX_A, p->a, p->sparse ? &all : &a);
     if (p->sparse) {
         u32 selector = *(const u32 *)exec_operand(x, rc[c_count]);
-        matrix_expand(exec_operand(x, in->src[0]), selector, p->a, k, &all, &a, present);
+        if (!matrix_expand(x, exec_operand(x, in->src[0]), selector, p->a, k, &all, &a, present)) return;
     }
     matrix_gather_panel(x, rb, b_count, s, MATRIX_B, p->b, &b);
     if (is_fp8(p->a)) {

@@ -6,14 +6,16 @@
 // A register of A (or B) is a block of 8 rows (columns): lanes 4 i .. 4 i + 3 hold neighbours along k of row i.
 void matrix_gather_panel(const Exec *x, const SimOperand *regs, u32 count, MatrixShape s, MatrixRole role, u8 type,
                          Panel *panel) {
-    u32 bytes = type == TYPE_F64 ? 8 : 4;
     for (u32 r = 0; r < count; r++) {
         const u8 *lanes = exec_operand(x, regs[r]);
         u32 row, col;
         matrix_register_part(s, role, type, r, 0, &row, &col);
         u32 major = role == MATRIX_A ? row : col, minor = role == MATRIX_A ? col : row;
-        for (u32 i = 0; i < 8; i++)
-            memcpy(panel->row[major + i] + minor * ptx_types[type].bits / 8, lanes + i * 4 * bytes, 4 * bytes);
+        u8 *to = panel->row[major] + minor * ptx_types[type].bits / 8;
+        if (type == TYPE_F64)
+            for (u32 i = 0; i < 8; i++) memcpy(to + i * PANEL_BYTES, lanes + 32 * i, 32);
+        else
+            for (u32 i = 0; i < 8; i++) memcpy(to + i * PANEL_BYTES, lanes + 16 * i, 16);
     }
 }
 
@@ -32,8 +34,14 @@ static u32 metadata_of(const u32 *metadata, u32 selector, bool bytes, u32 groups
     return metadata[lane & 31] >> (4 * half) & 15;
 }
 
-void matrix_expand(const u32 *metadata, u32 selector, u8 type, u32 k, const Panel *stored, Panel *a, u64 *present) {
+bool matrix_expand(Exec *x, const u32 *metadata, u32 selector, u8 type, u32 k, const Panel *stored, Panel *a,
+                   u64 *present) {
     u32 bits = ptx_types[type].bits, place = bits <= 8 ? 1 : 2, groups = k * bits / 8 / (4 * place);
+    if (selector >= (groups == 4 ? 4 : groups == 8 ? 2 : 1)) {
+        x->fault = (Fault){.kind = FAULT_UNSUPPORTED};
+        x->message = "sparsity selector that the shape does not have";
+        return false;
+    }
     for (u32 row = 0; row < 16; row++) {
         memset(a->row[row], 0, k * bits / 8);
         present[row] = 0;
@@ -46,6 +54,7 @@ void matrix_expand(const u32 *metadata, u32 selector, u8 type, u32 k, const Pane
             }
         }
     }
+    return true;
 }
 
 // The place of an accumulator's element in lane 0, and how it moves from lane to lane.
@@ -82,25 +91,28 @@ void matrix_gather_sums(const Exec *x, const SimOperand *regs, u32 count, Matrix
     }
 }
 
+static void scatter_wide(const Exec *x, SimOperand reg, SumPlace p, const MatrixTile *tile, u32 mask) {
+    f64 value[LANES], *d = exec_operand(x, reg);
+    EACH_SUM(p, value[l] = tile->d[row][col])
+    FOR_LANES(mask, d[l] = value[l]);
+}
+
 void matrix_scatter_sums(const Exec *x, const SimOperand *regs, u32 count, MatrixShape s, u8 type,
                          const MatrixTile *tiles, u32 mask) {
     for (u32 r = 0; r < count; r++) {
         if (regs[r] == SIM_NO_OPERAND) continue;
-        u64 value[LANES] = {0};
-        for (u32 e = 0; e < matrix_elements(type); e++) {
-            SumPlace p = sum_place(s, type, r, e);
-            const MatrixTile *tile = &tiles[p.tile];
-            if (type == TYPE_F64)
-                EACH_SUM(p, value[l] = bits_of_f64(tile->d[row][col]))
-            else
-                EACH_SUM(p, value[l] |= (u64)tile->u[row][col] << (16 * e))
-        }
+        SumPlace p = sum_place(s, type, r, 0);
+        const MatrixTile *tile = &tiles[p.tile];
         if (type == TYPE_F64) {
-            u64 *d = exec_operand(x, regs[r]);
-            FOR_LANES(mask, d[l] = value[l]);
-        } else {
-            u32 *d = exec_operand(x, regs[r]);
-            FOR_LANES(mask, d[l] = (u32)value[l]);
+            scatter_wide(x, regs[r], p, tile, mask);
+            continue;
         }
+        u32 value[LANES], *d = exec_operand(x, regs[r]);
+        EACH_SUM(p, value[l] = tile->u[row][col])
+        if (type == TYPE_F16) {
+            p = sum_place(s, type, r, 1);
+            EACH_SUM(p, value[l] |= tile->u[row][col] << 16)
+        }
+        FOR_LANES(mask, d[l] = value[l]);
     }
 }

@@ -18,8 +18,10 @@ static inline u32 matrix_register_count(u32 elements, u8 type) { return elements
 void matrix_gather_panel(const Exec *x, const SimOperand *regs, u32 count, MatrixShape s, MatrixRole role, u8 type,
                          Panel *panel);
 // From the stored half of a sparse A to all of it: 16 rows, `k` elements each after expansion. `metadata`: a register
-// of each lane; `present`: by row, the k that are stored.
-void matrix_expand(const u32 *metadata, u32 selector, u8 type, u32 k, const Panel *stored, Panel *a, u64 *present);
+// of each lane; `present`: by row, the k that are stored. False with a fault: the shape has no such selector, which is
+// an illegal instruction.
+bool matrix_expand(Exec *x, const u32 *metadata, u32 selector, u8 type, u32 k, const Panel *stored, Panel *a,
+                   u64 *present);
 // C: a tile for each eight columns.
 void matrix_gather_sums(const Exec *x, const SimOperand *regs, u32 count, MatrixShape s, u8 type, MatrixTile *tiles);
 void matrix_scatter_sums(const Exec *x, const SimOperand *regs, u32 count, MatrixShape s, u8 type,

@@ -15,6 +15,10 @@
 typedef f32 Eight_f32 __attribute__((vector_size(32)));
 typedef i32 Eight_i32 __attribute__((vector_size(32)));
 typedef i16 Sixteen_i16 __attribute__((vector_size(32)));
+typedef i32 Four_i32 __attribute__((vector_size(16)));
+typedef i64 Four_i64 __attribute__((vector_size(32)));
+typedef f32 Four_f32 __attribute__((vector_size(16)));
+typedef f64 Four_f64 __attribute__((vector_size(32)));
 
 enum {
     NO_EXPONENT = -1000,  // of zero; the sum of two is below every other
@@ -169,8 +173,12 @@ enum {
 
 // Vectors are passed by address: by value, their way depends on the instruction set.
 static inline void raise_to(Eight_i32 *a, const Eight_i32 *b) {
+#if defined(__AVX2__)
+    *a = (Eight_i32)_mm256_max_epi32((__m256i)*a, (__m256i)*b);
+#else
     Eight_i32 first = *a > *b;
     *a = (*a & first) | (*b & ~first);
+#endif
 }
 
 static inline f32 power_of_two(i32 exponent) { return f32_of_bits((u32)(127 + exponent) << 23); }
@@ -206,11 +214,18 @@ static inline void store_sums(const MatrixRule *rule, const f64 *sum, u32 *bits)
         }
         return;
     }
-    u32 kept = rule->short_result ? ~0x3ffu : ~0u;
+    u32 kept = rule->short_result ? 0x7ffffc00 : 0x7fffffff, cut[8], infinite[8];
+    for (u32 i = 0; i < 8; i += 4) {
+        Four_f64 wide;
+        memcpy(&wide, sum + i, sizeof wide);
+        Four_f32 narrow = __builtin_convertvector(wide, Four_f32);
+        Four_i32 large = __builtin_convertvector((wide >= 0x1p128) | (wide <= -0x1p128), Four_i32);
+        memcpy(cut + i, &narrow, sizeof narrow);
+        memcpy(infinite + i, &large, sizeof large);
+    }
     for (u32 i = 0; i < 8; i++) {
-        u32 cut = bits_of_f32((f32)sum[i]) & kept, sign = cut & 0x80000000;
-        f64 magnitude = f64_of_bits(bits_of_f64(sum[i]) & 0x7fffffffffffffffull);
-        bits[i] = magnitude >= 0x1p128 ? sign | 0x7f800000 : cut == sign ? 0 : cut;
+        u32 magnitude = infinite[i] ? 0x7f800000 : cut[i] & kept;
+        bits[i] = magnitude ? magnitude | (cut[i] & 0x80000000) : 0;
     }
 }
 
@@ -227,13 +242,14 @@ static inline u8 decode(Format y, bool no_infinity, u32 count, const u8 *packed,
         bits >>= y.unused;
         u32 magnitude = bits & all, sign = bits >> (y.mantissa + y.exponent) << 31, field = magnitude >> y.mantissa;
         u32 finite = no_infinity ? magnitude != all : field != field_mask;
-        special |= (u32)!finite;
-        nan |= (u32)!finite & ((u32)no_infinity | (u32)(magnitude != field_mask << y.mantissa));
+        special |= finite ? 0u : 1u;
+        nan |= !finite && (no_infinity || magnitude != field_mask << y.mantissa) ? 1u : 0u;
         magnitude = finite ? magnitude : 0;
         i32 e = (i32)(field ? field : 1) - (i32)bias;
         value[i] = f32_of_bits(bits_of_f32(f32_of_bits(magnitude << (23 - y.mantissa)) * factor) | sign);
         exponent[i] = magnitude ? e : NO_EXPONENT;
-        if (y.exponent == 8) far |= (u32)(magnitude != 0) & (u32)((e < SAFE_LOW) | (e > SAFE_HIGH));
+        u32 outside = (u32)(e - SAFE_LOW) > SAFE_HIGH - SAFE_LOW ? 1u : 0u;
+        far |= y.exponent == 8 && magnitude ? outside : 0u;
     }
     return (u8)((far ? FAR : 0) | (special ? INFINITIES : 0) | (nan ? NANS : 0));
 }
@@ -292,18 +308,32 @@ static inline void sum_eight(const MatrixRule *rule, const f32 *a, const i32 *ea
     } while (0)
     SCALE(taken_apart ? exponent - highest : -highest);
     sums[0] = __builtin_convertvector(value * scale, Eight_i32);
-    for (u32 k = start; k < end; k++) {
-        Eight_f32 vb;
-        memcpy(&vb, b->value[k], sizeof vb);
-        if (taken_apart) {
-            memcpy(&exponent, b->exponent[k], sizeof exponent);
-            SCALE(exponent + ea[k] - highest);
+    for (u32 k = start; k < end; k += 4) {  // a sparse A has two in four
+        Eight_i32 four = {0};
+        for (u32 i = k; i < k + 4; i++) {
+            Eight_f32 vb;
+            memcpy(&vb, b->value[i], sizeof vb);
+            if (taken_apart) {
+                memcpy(&exponent, b->exponent[i], sizeof exponent);
+                SCALE(exponent + ea[i] - highest);
+            }
+            four += __builtin_convertvector(vb * a[i] * scale, Eight_i32);
         }
-        sums[k >> 2 & 1] += __builtin_convertvector(vb * a[k] * scale, Eight_i32);
+        sums[0] += four;
+        four = sums[0], sums[0] = sums[1], sums[1] = four;
     }
 #undef SCALE
-    for (u32 i = 0; i < 8; i++)
-        sum[i] = ((f64)sums[0][i] + (f64)sums[1][i]) * f64_of_bits((u64)(1023 + highest[i] - rule->fraction) << 52);
+    for (u32 i = 0; i < 8; i += 4) {
+        Four_i32 part[3];
+        memcpy(&part[0], (const char *)&sums[0] + 4 * i, sizeof part[0]);
+        memcpy(&part[1], (const char *)&sums[1] + 4 * i, sizeof part[1]);
+        memcpy(&part[2], (const char *)&highest + 4 * i, sizeof part[2]);
+        Four_f64 total = __builtin_convertvector(part[0], Four_f64) + __builtin_convertvector(part[1], Four_f64), unit;
+        Four_i64 power = __builtin_convertvector(part[2] + (1023 - rule->fraction), Four_i64) << 52;
+        memcpy(&unit, &power, sizeof unit);
+        total *= unit;
+        memcpy(sum + i, &total, sizeof total);
+    }
 }
 
 // A row of D; returns the elements, as bits, that were computed with zeros for infinities or NaN.
@@ -357,18 +387,18 @@ static void multiply_floats(const MatrixRule *rule, const MatrixRows *a, const P
     for (u32 col = 0; col < 8; col++) special_columns |= (u32)((columns.flags[col] & SPECIAL) != 0) << col;
     bool far = (a->all_flags | columns.all_flags) & FAR;
     if (far) take_apart(rule, &columns, &apart);
+    Rounding old = rounding_enter(rule->d == TYPE_F16 ? RND_RN : RND_RZ);
     for (u32 row = 0; row < rule->m; row++) {
         u32 c[8], special = special_columns;
         memcpy(c, tile->u[row], sizeof c);
         if (a->flags[row] & SPECIAL) {
             special = 0xff;
         } else {
-            Rounding old = rounding_enter(rule->d == TYPE_F16 ? RND_RN : RND_RZ);
             special |= sum_row(rule, a->value[row], a->exponent[row], &columns, far ? &apart : NULL, tile->u[row]);
-            rounding_leave(old);
         }
         if (special) sum_specials(rule, a, b, &columns, row, special, c, tile->u[row]);
     }
+    rounding_leave(old);
 }
 
 // --- f64: a chain of fused multiply-adds in the order of k ----------------------------------------------------------

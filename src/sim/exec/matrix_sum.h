@@ -38,7 +38,7 @@ typedef struct MatrixRule {
 typedef struct MatrixRows {
     const Panel *packed;
     u8 flags[PANEL_ROWS], all_flags;  // floating point: infinities, NaN, exponents far from 0
-    const u64 *present;  // by row, of sparse matrices: which k take part. NULL: all
+    const u64 *present;               // by row, of sparse matrices: which k take part. NULL: all
     union {
         struct {
             f32 value[PANEL_ROWS][PANEL_K];

@@ -152,9 +152,9 @@ static void wgmma_mma(Exec *x, const SimInsn *in, u32 mask) {
     MatrixRows rows;
     Panel all;
     u64 present[PANEL_ROWS];
-    if (p->sparse)
-        matrix_expand(exec_operand(x, in->src[p->a_in_registers ? 1 : 2]), literals.selector, p->a, k, &a, &all,
-                      present);
+    SimOperand metadata = in->src[p->a_in_registers ? 1 : 2];
+    if (p->sparse && !matrix_expand(x, exec_operand(x, metadata), literals.selector, p->a, k, &a, &all, present))
+        return;
     matrix_decode_rows(&rule, p->sparse ? &all : &a, p->sparse ? present : NULL, &rows);
     bool adds = exec_get_pred(x, in) & mask;
     for (u32 t = 0; t < n / 8; t++) {
