@@ -18,8 +18,8 @@ other kernels of the module run.
 - **Executed**: *yes*; *yes, not measured*: there is no hardware with it at hand, so that it is tested against the documented
   definition alone; *no* with the reason.
 
-Exact instructions give the bits of an H200 (`src/sim/exec_gpu_test.c` has the recorded results); approximate ones are as far from
-it as [validation.md](validation.md) says. Some things that are no instructions:
+Instructions give the bits of an H200, the approximate ones too (`src/sim/exec_gpu_test.c` and `exec_approx_test.c` have the
+recorded results, [validation.md](validation.md) the errors). Some things that are no instructions:
 
 - Special registers: `%pm*`, `%envreg*` (but those of cooperative launches) and `%reserved_smem_offset_*` are 0; clocks count the
   CTA's instructions, `%globaltimer` those of all launches.

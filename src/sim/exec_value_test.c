@@ -302,10 +302,16 @@ TEST(results_are_flushed_after_rounding) {
     } cases[] = {
         {"mul.rn.ftz.f32", 0x3f7fffff, 0x00800000, 0},           // 2^-126 (1 - 2^-24): has 24 bits
         {"mul.rn.ftz.f32", 0x3f7ff800, 0x00800400, 0x00800000},  // 2^-126 (1 - 2^-26): rounded up
-        {"mul.rz.ftz.f32", 0x3f7ff800, 0x00800400, 0},          {"mul.rm.ftz.f32", 0xbf7fffff, 0x00800000, 0x80000000},
-        {"mul.rn.f32", 0x3f7fffff, 0x00800000, 0x00800000},     {"mul.rn.ftz.sat.f32", 0x3f7fffff, 0x00800000, 0},
-        {"div.rp.ftz.f32", 0x00ffffff, 0x40000000, 0},          {"div.rp.f32", 0x00ffffff, 0x40000000, 0x00800000},
-        {"div.full.ftz.f32", 0x00ffffff, 0x40000000, 0},        {"div.approx.ftz.f32", 0x00ffffff, 0x40000000, 0},
+        {"mul.rz.ftz.f32", 0x3f7ff800, 0x00800400, 0},
+        {"mul.rm.ftz.f32", 0xbf7fffff, 0x00800000, 0x80000000},
+        {"mul.rn.f32", 0x3f7fffff, 0x00800000, 0x00800000},
+        {"mul.rn.ftz.sat.f32", 0x3f7fffff, 0x00800000, 0},
+        {"mul.rn.ftz.f16", 0x3bff, 0x0400, 0},  // 2^-14 (1 - 2^-11)
+        {"mul.rn.f16", 0x3bff, 0x0400, 0x0400},
+        {"div.rp.ftz.f32", 0x00ffffff, 0x40000000, 0},
+        {"div.rp.f32", 0x00ffffff, 0x40000000, 0x00800000},
+        {"div.full.ftz.f32", 0x00ffffff, 0x40000000, 0},
+        {"div.approx.ftz.f32", 0x00ffffff, 0x40000000, 0},
     };
     for (u32 k = 0; k < table_count; k++) {
         for (u32 n = 0; n < WL_COUNT(cases); n++) {
