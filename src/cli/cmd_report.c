@@ -19,7 +19,7 @@ typedef struct ReportArgs {
 enum { OPT_SECTION = 256, OPT_FORMAT, OPT_CSV, OPT_JSON, OPT_LINES, OPT_SORT };
 
 static const struct argp_option options[] = {
-    {"section", OPT_SECTION, "summary|kernels|lines|launches", 0, "only this part", 0},
+    {"section", OPT_SECTION, "summary|findings|kernels|lines|launches", 0, "only this part", 0},
     {"format", OPT_FORMAT, "text|json|csv", 0, "text (default), JSON (schema warplens-report/1) or CSV", 0},
     {"json", OPT_JSON, NULL, 0, "short for --format json", 0},
     {"csv", OPT_CSV, NULL, 0, "short for --format csv", 0},
@@ -34,7 +34,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case OPT_SECTION:
         a->options.section = report_section(arg);
         if (a->options.section == REPORT_SECTION_COUNT)
-            argp_error(state, "--section takes summary, kernels, lines or launches, not `%s`", arg);
+            argp_error(state, "--section takes summary, findings, kernels, lines or launches, not `%s`", arg);
         break;
     case OPT_FORMAT: a->format = arg; break;
     case OPT_JSON: a->format = "json"; break;

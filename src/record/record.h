@@ -150,6 +150,13 @@ typedef struct RecordAccessCounts {
     u32 count;
     u32 word_bytes;
 } RecordAccessCounts;
+typedef struct RecordFinding {
+    u32 finding;
+    u32 function, pc;  // function 0: not in a kernel
+    u32 line;
+    u32 severity;
+    u32 reserved;
+} RecordFinding;  // severity: LogLevel
 typedef struct RecordDropped {
     u64 count;
     u64 time_ns;
@@ -169,6 +176,8 @@ static inline Status sink_write(Sink *sink, RecordKind kind, const void *fixed, 
 }
 static inline Status sink_flush(Sink *sink) { return sink ? sink->flush(sink) : STATUS_OK; }
 
+// Headers of the CUDA toolkit and the system: nobody wants to find his atomicAdd in sm_60_atomic_functions.hpp.
+bool record_is_system_file(const char *path);
 size_t record_fixed_size(RecordKind kind);
 const char *record_name(RecordKind kind);
 

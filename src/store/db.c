@@ -46,6 +46,7 @@ Status db_status(int code) {
 static int bind(sqlite3_stmt *statement, int at, const DbValue *value) {
     switch (value->type) {
     case DB_INTEGER: return sqlite3_bind_int64(statement, at, value->integer);
+    case DB_NULL: return sqlite3_bind_null(statement, at);
     case DB_REAL: return sqlite3_bind_double(statement, at, value->real);
     case DB_TEXT:
         return sqlite3_bind_text64(statement, at, value->bytes.data, value->bytes.len, SQLITE_STATIC, SQLITE_UTF8);

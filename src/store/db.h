@@ -18,7 +18,7 @@ typedef struct DbHeader {
 } DbHeader;
 DbHeader db_header(const u8 *bytes, size_t size);
 
-typedef enum DbType { DB_INTEGER, DB_REAL, DB_TEXT, DB_BLOB } DbType;
+typedef enum DbType { DB_INTEGER, DB_REAL, DB_TEXT, DB_BLOB, DB_NULL } DbType;
 typedef struct DbValue {
     DbType type;
     i64 integer;
@@ -28,6 +28,7 @@ typedef struct DbValue {
 
 static inline DbValue db_int(u64 value) { return (DbValue){.type = DB_INTEGER, .integer = (i64)value}; }
 static inline DbValue db_real(f64 value) { return (DbValue){.type = DB_REAL, .real = value}; }
+static inline DbValue db_null(void) { return (DbValue){.type = DB_NULL}; }
 static inline DbValue db_text(Str text) { return (DbValue){.type = DB_TEXT, .bytes = text}; }
 static inline DbValue db_blob(const void *data, size_t size) {
     return (DbValue){.type = DB_BLOB, .bytes = {data, size}};

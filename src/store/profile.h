@@ -40,6 +40,8 @@
              "ORDER BY pc")                                                                                            \
     X(PC_METRICS, "SELECT pc, metric, value FROM pc_metric WHERE function = ?1 AND source = ?2 ORDER BY pc, metric")   \
     X(MESSAGES, "SELECT text FROM message ORDER BY id")                                                                \
+    X(FINDINGS,                                                                                                        \
+      "SELECT id, rule, severity, text, evidence, coalesce(file, ''), line, function FROM finding ORDER BY id")        \
     X(MODULE_TEXT, "SELECT text_size, text FROM module WHERE id = ?1")
 
 typedef enum ProfileStatement {

@@ -137,6 +137,27 @@ Status profile_messages(Profile *profile, const char *const **texts, u32 *count,
     return *texts || status != STATUS_OK ? status : profile_tell(profile, diag, STATUS_NO_MEMORY);
 }
 
+Status profile_findings(Profile *profile, const ProfileFinding **findings, u32 *count, Diag *diag) {
+    Vec(ProfileFinding) rows = {0};
+    Query query = query_begin(profile, PROFILE_FINDINGS, 0, 0);
+    while (query_row(&query)) {
+        ProfileFinding row = {.id = query_u32(&query, 0),
+                              .rule = query_text(&query, 1),
+                              .severity = query_text(&query, 2),
+                              .text = query_text(&query, 3),
+                              .evidence = query_text(&query, 4),
+                              .file = query_text(&query, 5),
+                              .line = query_u32(&query, 6),
+                              .function = query_u32(&query, 7)};
+        if (query.code == SQLITE_OK && vec_push(&rows, row) != STATUS_OK) query.code = SQLITE_NOMEM;
+    }
+    Status status = query_end(&query, diag);
+    *count = rows.len;
+    *findings = keep(profile, rows.data, rows.len, sizeof *rows.data);
+    vec_free(&rows);
+    return *findings || status != STATUS_OK ? status : profile_tell(profile, diag, STATUS_NO_MEMORY);
+}
+
 static Status decompress(Profile *profile, const void *data, size_t size, u64 text_size, Str *text) {
     if (text_size == 0 || !data) return STATUS_OK;
     if (text_size > MAX_MODULE_TEXT) return STATUS_LIMIT;

@@ -72,7 +72,7 @@ CREATE TABLE thread_category(id INTEGER PRIMARY KEY, launch INTEGER NOT NULL, so
 CREATE TABLE access_count(id INTEGER PRIMARY KEY, launch INTEGER NOT NULL, source INTEGER NOT NULL,
     object TEXT NOT NULL, word_bytes INTEGER NOT NULL, first INTEGER NOT NULL, count INTEGER NOT NULL, data BLOB NOT NULL);
 
--- What an analysis found. evidence: JSON. estimate, low, high: speedup if the advice is followed, NULL when there is none.
+-- What the checker or an analysis found. evidence: JSON. estimate, low, high: speedup if the advice is followed, NULL when there is none.
 CREATE TABLE finding(id INTEGER PRIMARY KEY, rule TEXT NOT NULL, function INTEGER, pc INTEGER, file TEXT, line INTEGER,
     severity TEXT NOT NULL, text TEXT NOT NULL, evidence TEXT NOT NULL, estimate REAL, low REAL, high REAL, confidence REAL);
 

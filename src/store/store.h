@@ -65,6 +65,16 @@ typedef struct ProfileLine {
     MetricSet metrics;  // evaluated; provenance of the source asked for
 } ProfileLine;
 
+// What the checker found (docs/checker.md).
+typedef struct ProfileFinding {
+    u32 id;
+    const char *rule, *severity, *text;
+    const char *evidence;  // JSON: count, place, other, notes, ... (docs/profile-format.md)
+    const char *file;      // "" = not known, `line` is then one of the PTX text
+    u32 line;
+    u32 function;  // 0 = not in a kernel
+} ProfileFinding;
+
 typedef struct ProfileSummary {
     const char *tool_version, *command, *device, *created;
     u32 schema_version;
@@ -87,6 +97,7 @@ WL_MUST_USE Status profile_launches(Profile *profile, u32 function, const Profil
                                     Diag *diag);  // 0 = all
 WL_MUST_USE Status profile_lines(Profile *profile, u32 function, const ProfileLine **lines, u32 *count, Diag *diag);
 WL_MUST_USE Status profile_messages(Profile *profile, const char *const **texts, u32 *count, Diag *diag);
+WL_MUST_USE Status profile_findings(Profile *profile, const ProfileFinding **findings, u32 *count, Diag *diag);
 WL_MUST_USE Status profile_function_metrics(Profile *profile, u32 function, MetricSet *metrics,
                                             Diag *diag);  // over all launches
 // The PTX or SASS text of a module; empty when the profile holds none.

@@ -201,6 +201,7 @@ static void other_records_are_kept(void **state) {
     RecordThreadCategories categories = {.launch = 1, .source = 1, .count = 1};
     RecordAccessCounts access = {.launch = 1, .source = 1, .count = 1, .word_bytes = 4};
     f64 values[2] = {1.5, 2.5};
+    RecordFinding finding = {.finding = 7, .function = 1, .pc = 3, .line = 12};
     u64 cycles = 77;
     assert_int_equal(sink_write(sink, RECORD_COPY, &copy, NULL, 0), STATUS_OK);
     assert_int_equal(sink_write(sink, RECORD_ALLOC, &alloc, "buf", 4), STATUS_OK);
@@ -209,7 +210,10 @@ static void other_records_are_kept(void **state) {
     assert_int_equal(sink_write(sink, RECORD_DROPPED, &dropped, "samples", 8), STATUS_OK);
     assert_int_equal(sink_write(sink, RECORD_SAMPLES, &samples, &sample, sizeof sample), STATUS_OK);
     assert_int_equal(sink_write(sink, RECORD_SAMPLES, &samples, &sample, sizeof sample), STATUS_OK);
-    size_t size = SAMPLE_TAIL(tail, "ipc", "inst/cycle");
+    size_t size = SAMPLE_TAIL(tail, "race.x", "hazard", "a.cu", "{}");
+    assert_int_equal(sink_write(sink, RECORD_FINDING, &finding, tail, size), STATUS_OK);
+    assert_int_equal(sink_write(sink, RECORD_FINDING, &finding, tail, size), STATUS_OK);  // the same one again
+    size = SAMPLE_TAIL(tail, "ipc", "inst/cycle");
     memcpy(tail + size, values, sizeof values);
     assert_int_equal(sink_write(sink, RECORD_SERIES, &series, tail, size + sizeof values), STATUS_OK);
     size = SAMPLE_TAIL(tail, "busy");
@@ -225,6 +229,8 @@ static void other_records_are_kept(void **state) {
     assert_string_equal(query_value("SELECT name || count FROM series"), "ipc2");
     assert_string_equal(query_value("SELECT category FROM thread_category"), "busy");
     assert_string_equal(query_value("SELECT object FROM access_count"), "busy");
+    assert_string_equal(query_value("SELECT rule || severity || file || line || text || evidence FROM finding"),
+                        "race.xerrora.cu12hazard{}");
 }
 
 static void malformed_records_are_refused_and_counted(void **state) {
@@ -242,6 +248,8 @@ static void malformed_records_are_refused_and_counted(void **state) {
     RecordPcCounts pcs = {.function = 1, .source = 1, .count = 1};
     RecordPcCount far = {.pc = UINT32_MAX, .metric = METRIC_INST, .value = 1};
     assert_int_equal(sink_write(sink, RECORD_META, &meta, "no end", 6), STATUS_INVALID);
+    assert_int_equal(sink_write(sink, RECORD_FINDING, &(RecordFinding){.finding = 1}, "rule\0text", 10),
+                     STATUS_INVALID);
     assert_int_equal(sink_write(sink, RECORD_META, &meta, NULL, 0), STATUS_INVALID);
     assert_int_equal(sink_write(sink, RECORD_INSN, &insns, "x", 1), STATUS_INVALID);
     assert_int_equal(sink_write(sink, RECORD_MODULE, &module, "p\0text", 6), STATUS_INVALID);
@@ -252,7 +260,7 @@ static void malformed_records_are_refused_and_counted(void **state) {
     assert_int_equal(sink_write(sink, RECORD_KIND_COUNT, &meta, NULL, 0), STATUS_INVALID);
     assert_int_equal(sample_head(sink), STATUS_OK);  // it goes on
     close_writer(writer);
-    assert_string_equal(query_value("SELECT what || ' ' || count FROM dropped"), "malformed records 10");
+    assert_string_equal(query_value("SELECT what || ' ' || count FROM dropped"), "malformed records 11");
     assert_string_equal(query_value("SELECT count(*) FROM source"), "1");
 }
 

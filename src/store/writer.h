@@ -30,6 +30,7 @@
     X(SERIES, "INSERT INTO series VALUES(NULL,?,?,?,?,?,?,?,?,?,?)")                                                 \
     X(THREAD_CATEGORY, "INSERT INTO thread_category VALUES(NULL,?,?,?,?,?,?)")                                       \
     X(ACCESS_COUNT, "INSERT INTO access_count VALUES(NULL,?,?,?,?,?,?,?)")                                           \
+    X(FINDING, "INSERT OR REPLACE INTO finding VALUES(?,?,?,?,?,?,?,?,?,NULL,NULL,NULL,NULL)")                       \
     X(DROPPED, "INSERT INTO dropped VALUES(?,?,?) ON CONFLICT DO UPDATE SET count=count+excluded.count, "            \
                "time_ns=max(time_ns,excluded.time_ns)")
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One function per kind of record: checks it and writes its rows. Nothing in a record is trusted: counts and texts must
 // fit the tail, and elements may be unaligned.
-#include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -95,32 +94,12 @@ static Status write_function(StoreWriter *writer, const void *fixed, Tail tail) 
                       db_int(record->shared_bytes), db_int(record->local_bytes), db_int(record->const_bytes));
 }
 
-// Headers of the CUDA toolkit and the system: nobody wants to find his atomicAdd in sm_60_atomic_functions.hpp.
-static bool is_system_file(const char *path) {
-    static const char *const patterns[] = {
-        "/usr/include/*",
-        "/usr/lib/*",
-        "*/targets/*/include/*",
-        "*/cuda/include/*",
-        "*/cuda-*/include/*",
-        "*/nvidia/*/include/*",
-        "cuda_runtime/*",
-        "*/cuda_runtime/*",
-        "*device_atomic_functions.h*",
-        "*/sm_[0-9]*_*.h*",
-        "*/device_functions.h*",
-    };
-    for (u32 i = 0; i < WL_COUNT(patterns); i++) {
-        if (fnmatch(patterns[i], path, 0) == 0) return true;
-    }
-    return false;
-}
-
 static Status write_file_name(StoreWriter *writer, const void *fixed, Tail tail) {
     const RecordFileName *record = fixed;
     Str path;
     if (!take_text(&tail, &path)) return STATUS_INVALID;
-    return WRITER_RUN(writer, STORE_FILE, db_int(record->file), db_text(path), db_int(is_system_file(path.data)));
+    return WRITER_RUN(writer, STORE_FILE, db_int(record->file), db_text(path),
+                      db_int(record_is_system_file(path.data)));
 }
 
 static Status write_insns(StoreWriter *writer, const void *fixed, Tail tail) {
@@ -274,6 +253,22 @@ static Status write_access_counts(StoreWriter *writer, const void *fixed, Tail t
                       db_int(record->word_bytes), db_int(record->first), db_int(record->count), blob);
 }
 
+static DbValue or_null(bool known, DbValue value) { return known ? value : db_null(); }
+
+static Status write_finding(StoreWriter *writer, const void *fixed, Tail tail) {
+    const RecordFinding *record = fixed;
+    Str rule, text, file, evidence;
+    if (!take_text(&tail, &rule) || !take_text(&tail, &text) || !take_text(&tail, &file) ||
+        !take_text(&tail, &evidence))
+        return STATUS_INVALID;
+    bool in_kernel = record->function != 0;
+    return WRITER_RUN(writer, STORE_FINDING, db_int(record->finding), db_text(rule),
+                      or_null(in_kernel, db_int(record->function)), or_null(in_kernel, db_int(record->pc)),
+                      or_null(file.len, db_text(file)), or_null(record->line, db_int(record->line)),
+                      db_text(str(record->severity == LOG_ERROR ? "error" : "warning")), db_text(text),
+                      db_text(evidence));
+}
+
 static Status write_dropped(StoreWriter *writer, const void *fixed, Tail tail) {
     const RecordDropped *record = fixed;
     Str what;
@@ -301,6 +296,7 @@ static const RecordWriter record_writers[RECORD_KIND_COUNT] = {
     [RECORD_SERIES] = write_series,
     [RECORD_THREAD_CATEGORIES] = write_thread_categories,
     [RECORD_ACCESS_COUNTS] = write_access_counts,
+    [RECORD_FINDING] = write_finding,
     [RECORD_DROPPED] = write_dropped,
 };
 

@@ -130,6 +130,7 @@ Status report_load(Profile *profile, const ReportOptions *options, Arena *arena,
     TRY(load_order(&loader));
     TRY(compile_filter(&loader));
     Status status = load_run(&loader);
+    if (status == STATUS_OK) status = report_load_findings(report, arena, diag);
     if (status == STATUS_OK) status = load_kernels(&loader);
     if (loader.filtered) regfree(&loader.filter);
     return status;

@@ -21,6 +21,19 @@ typedef struct ReportKernel {
     f64 order;  // value of the sort column
 } ReportKernel;
 
+typedef struct ReportFinding {
+    const ProfileFinding *row;  // its texts are valid UTF-8 only after cleaning
+    u64 count;
+    const char *function;    // plain name, "" = not in a kernel
+    const char *place;       // "by thread ... of block ..."; "" = not known
+    const char *other_role;  // "Written"; "" = there is no other party
+    const char *other_file;
+    u32 other_line;
+    const char *other_place;
+    const char *const *notes;
+    u32 note_count;
+} ReportFinding;
+
 struct Report {
     Profile *profile;
     ReportOptions options;
@@ -29,6 +42,8 @@ struct Report {
     u32 source_count;
     const char *const *messages;
     u32 message_count;
+    const ReportFinding *findings;
+    u32 finding_count;
     const ReportKernel *kernels;  // sorted, largest first
     u32 kernel_count;
     Formula line_order;  // by which lines are sorted in the text
@@ -36,6 +51,8 @@ struct Report {
 
 WL_MUST_USE Status report_load(Profile *profile, const ReportOptions *options, Arena *arena, Report *report,
                                Diag *diag);
+
+WL_MUST_USE Status report_load_findings(Report *report, Arena *arena, Diag *diag);
 
 Status export_text(const Report *report, Output *out, Diag *diag);
 Status export_json(const Report *report, Output *out, Diag *diag);

@@ -107,6 +107,23 @@ static void write_launches(Csv *csv, const Report *report) {
     }
 }
 
+static void write_findings(Csv *csv, const Report *report) {
+    fields(csv, (const char *const[]){"id", "severity", "rule", "text", "kernel", "file", "line", "count", "other_role",
+                                      "other_file", "other_line", NULL});
+    end_row(csv);
+    for (u32 i = 0; i < report->finding_count; i++) {
+        const ReportFinding *f = &report->findings[i];
+        number_field(csv, f->row->id);
+        fields(csv,
+               (const char *const[]){f->row->severity, f->row->rule, f->row->text, f->function, f->row->file, NULL});
+        number_field(csv, f->row->line);
+        number_field(csv, (f64)f->count);
+        fields(csv, (const char *const[]){f->other_role, f->other_file, NULL});
+        number_field(csv, f->other_line);
+        end_row(csv);
+    }
+}
+
 static void pair(Csv *csv, const char *key, const char *value) {
     fields(csv, (const char *const[]){key, value, NULL});
     end_row(csv);
@@ -132,7 +149,7 @@ static void write_summary(Csv *csv, const Report *report) {
 Status export_csv(const Report *report, Output *out, Diag *diag) {
     static void (*const writers[REPORT_SECTION_COUNT])(Csv *, const Report *) = {
         [REPORT_DEFAULT] = write_kernels, [REPORT_SUMMARY] = write_summary,   [REPORT_KERNELS] = write_kernels,
-        [REPORT_LINES] = write_lines,     [REPORT_LAUNCHES] = write_launches,
+        [REPORT_LINES] = write_lines,     [REPORT_LAUNCHES] = write_launches, [REPORT_FINDINGS] = write_findings,
     };
     (void)diag;
     Csv csv = {.out = out};

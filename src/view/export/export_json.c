@@ -149,10 +149,33 @@ static json_t *head_value(Json *json, const Report *report) {
     return object;
 }
 
+static json_t *finding_value(Json *json, const ReportFinding *f) {
+    json_t *object = json_object(), *evidence = json_loads(f->row->evidence, 0, NULL);
+    json_object_set_new(object, "id", integer(f->row->id));
+    json_object_set_new(object, "severity", text(json, f->row->severity));
+    json_object_set_new(object, "rule", text(json, f->row->rule));
+    json_object_set_new(object, "text", text(json, f->row->text));
+    json_object_set_new(object, "kernel", text(json, f->function));
+    json_object_set_new(object, "file", *f->row->file ? text(json, f->row->file) : json_null());
+    json_object_set_new(object, "line", integer(f->row->line));
+    json_object_set_new(object, "evidence", evidence ? evidence : json_null());
+    return object;
+}
+
+static void write_findings(Json *json, const Report *report) {
+    output_text(json->out, ",\"findings\":[");
+    for (u32 i = 0; i < report->finding_count; i++) {
+        output_text(json->out, i ? ",\n" : "\n");
+        write_value(json, finding_value(json, &report->findings[i]), false);
+    }
+    output_text(json->out, "]");
+}
+
 Status export_json(const Report *report, Output *out, Diag *diag) {
     (void)diag;
     Json json = {.out = out};
     write_value(&json, head_value(&json, report), true);
+    write_findings(&json, report);
     output_text(out, ",\"kernels\":[");
     for (u32 i = 0; i < report->kernel_count; i++) {
         output_text(out, i ? ",\n" : "\n");

@@ -201,6 +201,38 @@ static void write_kernels(Text *text) {
     write_troubles(text);
 }
 
+// --- findings ---------------------------------------------------------------------------------------------------
+
+static void write_party(Text *text, const char *role, const char *file, u32 line, const char *function,
+                        const char *place) {
+    const char *shown = clean(text, file);
+    if (!line && !*function) return;
+    output_printf(text->out, "      %s %s%s%u%s%s\n", role, *file && shown ? shown : "line ", *file ? ":" : "", line,
+                  *file ? "" : " of the PTX", *function ? arena_printf(&text->arena, " in %s", function) : "");
+    if (*place) output_printf(text->out, "          %s\n", place);
+}
+
+static void write_finding(Text *text, const ReportFinding *f) {
+    const char *headline = clean(text, f->row->text), *rule = clean(text, f->row->rule);
+    output_printf(text->out, "  %s: %s [%s]\n", strcmp(f->row->severity, "error") ? "warning" : "error",
+                  headline ? headline : "", rule ? rule : "");
+    write_party(text, "at", f->row->file, f->row->line, f->function, f->place);
+    if (*f->other_role)
+        write_party(text, arena_printf(&text->arena, "%s at", f->other_role), f->other_file, f->other_line, "",
+                    f->other_place);
+    for (u32 i = 0; i < f->note_count; i++) output_printf(text->out, "      %s\n", f->notes[i]);
+    if (f->count > 1) output_printf(text->out, "      %s times\n", number_human((f64)f->count).text);
+}
+
+// In the whole report only when there are any.
+static void write_findings(Text *text) {
+    const Report *report = text->report;
+    if (report->finding_count == 0 && report->options.section != REPORT_FINDINGS) return;
+    heading(text, "Findings of the checker");
+    for (u32 i = 0; i < report->finding_count; i++) write_finding(text, &report->findings[i]);
+    if (report->finding_count == 0) output_text(text->out, "  none; `warplens run --check all` looks for them\n");
+}
+
 // --- lines ------------------------------------------------------------------------------------------------------
 
 typedef struct RankedLine {
@@ -377,6 +409,7 @@ Status export_text(const Report *report, Output *out, Diag *diag) {
     if (status == STATUS_OK) {
         bool all = section == REPORT_DEFAULT;
         if (all || section == REPORT_SUMMARY) write_summary(text);
+        if (all || section == REPORT_FINDINGS) write_findings(text);
         if (all || section == REPORT_KERNELS) write_kernels(text);
         if (all || section == REPORT_LINES) write_lines(text);
         if (section == REPORT_LAUNCHES) write_launches(text);
