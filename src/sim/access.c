@@ -3,6 +3,8 @@
 // all checks; distinct sectors; bank conflicts.
 #include "sim/exec/access.h"
 
+#include "sim/check/check.h"
+
 static u8 *fault_at(Exec *x, u32 lane, u64 address, u32 bytes, u8 space, bool store, FaultKind kind) {
     x->fault = (Fault){
         .kind = (u8)kind, .lane = (u8)lane, .space = space, .width = bytes, .is_store = store, .address = address};
@@ -64,7 +66,7 @@ static u8 space_of_window(u64 address) {
     }
 }
 
-u8 *access_aligned(Exec *x, u32 lane, u64 address, u32 bytes, u32 align, u8 space, bool store, u8 *found_space) {
+u8 *access_plain(Exec *x, u32 lane, u64 address, u32 bytes, u32 align, u8 space, bool store, u8 *found_space) {
     u8 found = space == SPACE_NONE ? space_of_window(address) : space;
     if (space == SPACE_NONE && found != SPACE_GLOBAL) address &= (1ull << WINDOW_SHIFT) - 1;
     *found_space = found;
@@ -75,6 +77,11 @@ u8 *access_aligned(Exec *x, u32 lane, u64 address, u32 bytes, u32 align, u8 spac
     case SPACE_PARAM: return resolve_param(x, lane, address, bytes, store);
     default: return resolve_global(x, lane, address, bytes, found, store);
     }
+}
+
+u8 *access_aligned(Exec *x, u32 lane, u64 address, u32 bytes, u32 align, u8 space, bool store, u8 *found_space) {
+    if (WL_UNLIKELY(x->check)) return check_resolve(x, lane, address, bytes, align, space, store, found_space);
+    return access_plain(x, lane, address, bytes, align, space, store, found_space);
 }
 
 u8 *access_resolve(Exec *x, u32 lane, u64 address, u32 bytes, u8 space, bool store, u8 *found_space) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // CTA barriers: bar and barrier with .sync, .arrive and .red (PTX ISA 9.0, 9.7.13.1). Threads are counted, as from
 // Volta on; before that a warp counts whole.
+#include "sim/check/check.h"
 #include "sim/warp.h"
 
 static u32 scalar(const Exec *x, SimOperand operand, u32 mask) {
@@ -29,6 +30,7 @@ static u32 reduction_of(const Barrier *b, const SimInsn *in) {
 static void release(Cta *cta, u32 id) {
     Barrier *b = &cta->barriers[id];
     const SimInsn *insns = cta->grid->program->insns;
+    if (WL_UNLIKELY(cta->grid->exec.check)) check_barrier_release(cta, id);
     for (u32 i = 0; i < cta->warp_count; i++) {
         Warp *w = &cta->warps[i];
         for (u32 k = 0; k < w->split_count; k++) {
@@ -82,6 +84,7 @@ bool barrier_arrive(Exec *x, Warp *w, Split *s, const SimInsn *in, u32 mask) {
         x->fault = (Fault){.kind = FAULT_BARRIER, .lane = (u8)__builtin_ctz(mask), .address = count};
         return true;
     }
+    if (WL_UNLIKELY(x->check)) check_barrier_arrive(x, w, s, in, id, count, mask);
     reduce(x, b, in, mask);
     u32 lanes = x->grid->its ? mask : w->lanes & ~w->exited;
     b->arrived += (u32)__builtin_popcount(lanes);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/check/check.h"
 #include "sim/exec/access.h"
 
 #define HEAP_LIMIT_DEFAULT (8ull << 20)  // cudaLimitMallocHeapSize
@@ -105,6 +106,7 @@ u64 builtin_FREE(const BuiltinLane *b) {
     u64 address = arg_u64(b, 0);
     if (address == 0 || heap_free(b, address)) return 0;
     Exec *x = b->x;
+    if (x->check && check_bad_device_free(x, b->lane, address)) return 0;
     snprintf(x->grid->message, sizeof x->grid->message,
              "free of 0x%llx, which device malloc did not return or which was freed before",
              (unsigned long long)address);

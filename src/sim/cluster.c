@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Clusters: barrier.cluster.arrive and .wait (PTX ISA 9.0, 9.7.13.4) over the threads of all CTAs of a cluster, and the
 // CTAs behind addresses of distributed shared memory.
+#include "sim/check/check.h"
 #include "sim/warp.h"
 
 static Cta *first_of(const Cta *cta) { return cta->grid->ctas + (cta - cta->grid->ctas) - cta->rank; }
@@ -16,6 +17,8 @@ static void release_warp(Warp *w) {
     for (u32 k = 0; k < w->split_count; k++) {
         Split *s = &w->splits[k];
         if (s->state != SPLIT_BARRIER || s->barrier != CLUSTER_BARRIER) continue;
+        if (WL_UNLIKELY(w->cta->grid->exec.check))
+            race_barrier_leave(w->cta->grid->exec.check, w, CLUSTER_BARRIER, s->mask, true);
         s->state = SPLIT_READY;
         s->pc++;
     }
@@ -49,9 +52,13 @@ static void arrive(Exec *x, Warp *w, u32 mask) {
 bool cluster_barrier(Exec *x, Warp *w, Split *s, const SimInsn *in, u32 mask) {
     if (in->form_op == OP_BARRIER_CLUSTER_ARRIVE) {
         s->pc++;
+        if (WL_UNLIKELY(x->check)) race_barrier_arrive(x->check, w, CLUSTER_BARRIER);
         return arrive(x, w, mask), true;
     }
-    if (!(w->cluster_pending & mask)) return s->pc++, true;
+    if (!(w->cluster_pending & mask)) {
+        if (WL_UNLIKELY(x->check)) race_barrier_leave(x->check, w, CLUSTER_BARRIER, mask, true);
+        return s->pc++, true;
+    }
     warp_split_off(w, s, s->mask & ~mask, s->pc + 1);  // predicated off lanes go on
     s->state = SPLIT_BARRIER;
     s->barrier = CLUSTER_BARRIER;

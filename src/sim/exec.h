@@ -83,6 +83,8 @@ struct Exec {
     u64 stores;  // stores and atomics that other warps can see
     u64 polls;   // loads and atomics that look as if they waited for another thread
     bool retry;  // SIM_WAIT: nothing happened, try again after the others ran
+
+    struct Check *check;  // NULL: nothing is checked
 };
 
 #define SIM_CAT_(a, b) a##_##b

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "sim/check/check.h"
 #include "sim/child.h"
 
 #define WARP_TURN 4000u           // warp instructions before the next warp of the CTA
@@ -92,7 +93,7 @@ static Status cta_start(Grid *g, Cta *cta, u64 linear) {
         TRY(warp_start(&cta->warps[w], g->program, lanes, local_stride(g)));
     }
     cta->used = true;
-    return STATUS_OK;
+    return g->exec.check ? check_cta_start(g->exec.check, cta) : STATUS_OK;
 }
 
 typedef enum CtaStop { CTA_DONE, CTA_TIRED, CTA_BLOCKED, CTA_FAULT } CtaStop;
@@ -204,6 +205,7 @@ static u32 pc_of_fault(const Grid *g) { return (u32)((const PcState *)(const voi
 
 static Status say_deadlock(Grid *g, Diag *diag) {
     deadlock_explain(g, diag);
+    if (g->exec.check) check_deadlock(g);
     return STATUS_DEADLOCK;
 }
 
@@ -220,6 +222,7 @@ static Status round_robin(Grid *g, Residency *r, bool *headway, Diag *diag) {
         if (stop == CTA_FAULT) {
             g->faulting_pc = pc_of_fault(g);
             fault_explain(g, diag);
+            if (g->exec.check) check_fault(g);
             return STATUS_FAULT;
         }
         // Only others of its cluster can help a CTA that is blocked.
@@ -328,7 +331,7 @@ static Status grid_reserve(Grid *g, const SimLaunch *l, const SimKernelInfo *inf
 
 static void exec_prepare(Grid *g) {
     Exec *x = &g->exec;
-    *x = (Exec){.grid = g, .params = g->params, .param_size = g->param_size};
+    *x = (Exec){.grid = g, .params = g->params, .param_size = g->param_size, .check = g->sim->check};
     x->base[AREA_C32] = g->program->c32;
     x->base[AREA_C64] = g->program->c64;
     for (u32 c = 0; c < g->cta_cap; c++) g->ctas[c].used = g->ctas[c].shaped = false;
@@ -405,7 +408,9 @@ Status sim_launch(Sim *sim, const SimLaunch *l, SimLaunchResult *result, Diag *d
         log_printf(&sim->config.log, LOG_WARNING, "the launch of %s could not be recorded", info.name);
     Residency r = {.most = most_resident(sim, l, &info, g->cta_count)};
     r.wanted = l->cooperative ? r.most : 1;  // and a cluster at least
+    if (sim->check) check_launch_begin(sim->check, g, launch_id, g->program->recursive ? UINT64_MAX : local_stride(g));
     if (status == STATUS_OK) status = run_ctas(g, &r, diag);
+    if (sim->check) check_launch_end(sim->check);
     u64 end = now_ns();
     if (l->record) {
         Status counted = count_launch(g, launch_id, end - begin);

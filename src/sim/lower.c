@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/check/check.h"
+
 u32 lower_push(Lower *lo, U32Vec *vec, u32 value) {
     if (vec_push(vec, value) != STATUS_OK) lo->status = STATUS_NO_MEMORY;
     return value;
@@ -443,7 +445,7 @@ static Status finish(Lower *lo) {
     u32 *memo = ARENA_ARRAY(&lo->scratch, u32, p->func_count);
     if (!state || !memo) return STATUS_NO_MEMORY;
     p->local_bytes = stack_depth(p, 0, state, memo, &p->recursive);
-    return STATUS_OK;
+    return lo->sim_module->sim->check ? check_wrap(p) : STATUS_OK;
 }
 
 static Status build(Lower *lo, FuncRef entry) {

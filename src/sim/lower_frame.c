@@ -166,6 +166,7 @@ void lower_locals(Lower *lo) {
     const Function *f = lo->func;
     // A kernel's parameters lie in a block of their own, those of other functions at the begin of the frame.
     u32 params = param_layout(lo->m, f, lo->var_offset), at = f->is_entry ? 0 : params;
+    lo->out->param_bytes = at;
     for (u32 i = 0; i < f->var_count; i++) {
         const Var *var = &lo->m->vars[f->vars + i];
         if (var->space != SPACE_LOCAL && var->space != SPACE_PARAM) continue;

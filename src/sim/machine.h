@@ -46,7 +46,8 @@ struct Sim {
     u64 unreported;  // warp instructions since the last progress report
     u64 time;        // warp instructions of all launches so far: the base of %globaltimer
     Pool *pool;
-    struct Grid *grid;  // kept between launches for its memory
+    struct Grid *grid;    // kept between launches for its memory
+    struct Check *check;  // NULL: nothing is checked
 };
 
 // One function of a program.
@@ -56,6 +57,7 @@ typedef struct SimFunc {
     u32 insn_count;
     u32 r32_bytes, r64_bytes, preds;  // size of a frame
     u32 local_bytes;                  // local variables and .param variables of a frame
+    u32 param_bytes;                  // of these, at its begin: the function's own parameters and results
     u32 ret_offset, ret_size;         // first return parameter in the frame
     u32 stack_slot;  // of a function with alloca: where in the frame it keeps the caller's stack; WL_NONE
 } SimFunc;
@@ -93,6 +95,7 @@ typedef struct SimProgram {
     bool launches_graphs;  // calls cudaGraphLaunch
     bool recursive;        // recursion, indirect calls or alloca: stack depth is not known
     u32 target_sm;
+    struct CheckPc *check;  // by pc; NULL: not checked
 } SimProgram;
 
 struct SimModule {
@@ -127,6 +130,7 @@ void memory_remove(Sim *sim, const SimAllocation *allocation);
 // Addresses of the window, as offsets in it.
 Status memory_take(Sim *sim, u64 size, u64 align, u64 *offset);
 void memory_give(Sim *sim, u64 offset, u64 size);
+void memory_reuse(Sim *sim, const SimAllocation *freed);  // its addresses may be given out again
 
 // module.c
 #define FUNCTION_HANDLE(func) ((0x84ull << WINDOW_SHIFT) + ((u64)(func) + 1) * 16)

@@ -6,11 +6,12 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "sim/machine.h"
+#include "sim/check/check.h"
 
 #define ALIGNMENT 256ull  // cudaMalloc promises at least this much
 #define WINDOW_ALIGN (1ull << 30)
-#define RED_ZONE 256ull  // never allocated space behind each block, so that overruns hit nothing
+#define RED_ZONE 256ull            // never allocated space behind each block, so that overruns hit nothing
+#define RED_ZONE_CHECKED 65536ull  // ... while checking: larger overruns are found too
 
 static const u64 window_sizes[] = {1ull << 40, 1ull << 37, 1ull << 34, 1ull << 32};
 
@@ -48,6 +49,7 @@ void memory_destroy(Sim *sim) {
     for (u32 i = 0; i < sim->allocations.len; i++) {
         SimAllocation *a = &sim->allocations.data[i];
         if (host_block(a->kind)) munmap(a->host, a->size);
+        mem_free(a->written);
     }
     vec_free(&sim->allocations);
     vec_free(&sim->free_blocks);
@@ -102,10 +104,12 @@ Status memory_insert(Sim *sim, SimAllocation allocation) {
     data[at] = allocation;
     sim->allocations.len++;
     sim->generation++;
+    if (sim->check) check_allocated(sim->check, &data[at]);
     return STATUS_OK;
 }
 
 void memory_remove(Sim *sim, const SimAllocation *a) {
+    if (sim->check && a->mapped) check_unmapped(sim->check, a);
     u32 at = (u32)(a - sim->allocations.data);
     SimAllocation *data = sim->allocations.data;
     memmove(&data[at], &data[at + 1], sizeof *data * (sim->allocations.len - at - 1));
@@ -133,7 +137,7 @@ static u64 window_take(Sim *sim, u64 size, u64 align) {
     return start;
 }
 
-static void window_give(Sim *sim, u64 offset, u64 size) {
+static void window_clear(Sim *sim, u64 offset, u64 size) {
     // Whole pages go back to the system; the ragged ends are cleared, so that a block always starts as zeros.
     u64 page = 4096, from = (offset + page - 1) & ~(page - 1), to = (offset + size) & ~(page - 1);
     u8 *backing = sim->window.backing;
@@ -144,6 +148,9 @@ static void window_give(Sim *sim, u64 offset, u64 size) {
     } else {
         memset(backing + offset, 0, size);
     }
+}
+
+static void window_give(Sim *sim, u64 offset, u64 size) {
     u32 at = 0;
     while (at < sim->free_blocks.len && sim->free_blocks.data[at].offset < offset) at++;
     if (vec_reserve(&sim->free_blocks, 1) != STATUS_OK) return;  // the addresses are lost, nothing else
@@ -162,14 +169,19 @@ static void window_give(Sim *sim, u64 offset, u64 size) {
     }
 }
 
-static u64 block_span(u64 size) { return ((size + ALIGNMENT - 1) & ~(ALIGNMENT - 1)) + RED_ZONE; }
+static u64 block_span(const Sim *sim, u64 size) {
+    return ((size + ALIGNMENT - 1) & ~(ALIGNMENT - 1)) + (sim->check ? RED_ZONE_CHECKED : RED_ZONE);
+}
 
 Status memory_take(Sim *sim, u64 size, u64 align, u64 *offset) {
-    *offset = window_take(sim, block_span(size), align > ALIGNMENT ? align : ALIGNMENT);
+    *offset = window_take(sim, block_span(sim, size), align > ALIGNMENT ? align : ALIGNMENT);
     return *offset == UINT64_MAX ? STATUS_NO_MEMORY : STATUS_OK;
 }
 
-void memory_give(Sim *sim, u64 offset, u64 size) { window_give(sim, offset, block_span(size)); }
+void memory_give(Sim *sim, u64 offset, u64 size) {
+    window_clear(sim, offset, block_span(sim, size));
+    window_give(sim, offset, block_span(sim, size));
+}
 
 static Status alloc_window(Sim *sim, SimAllocation *a, u64 align) {
     u64 offset;
@@ -207,14 +219,21 @@ Status sim_register_host(Sim *sim, void *host, u64 size) {
     return memory_insert(sim, (SimAllocation){.address = address, .size = size, .host = host, .kind = MEMORY_HOST});
 }
 
+void memory_reuse(Sim *sim, const SimAllocation *a) {
+    window_give(sim, a->address - (u64)(uintptr_t)sim->window.base, block_span(sim, a->size));
+}
+
 Status sim_free(Sim *sim, DevicePtr address) {
     SimAllocation *a = memory_lookup(sim, address);
     if (!a || a->address != address || a->mapped) return STATUS_NOT_FOUND;
     if (a->kind == MEMORY_DEVICE) sim->devices[a->device].used -= a->size;
-    if (host_block(a->kind))
+    bool keep = sim->check && check_freed(sim->check, a);  // in quarantine, which ends with memory_reuse
+    if (host_block(a->kind)) {
         munmap(a->host, a->size);
-    else if (a->kind != MEMORY_HOST)
-        memory_give(sim, address - (u64)(uintptr_t)sim->window.base, a->size);
+    } else if (a->kind != MEMORY_HOST) {
+        window_clear(sim, address - (u64)(uintptr_t)sim->window.base, block_span(sim, a->size));
+        if (!keep) memory_reuse(sim, a);
+    }
     memory_remove(sim, a);
     return STATUS_OK;
 }

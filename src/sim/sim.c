@@ -2,6 +2,7 @@
 // The machine's life, its texture handles, and occupancy.
 #include <string.h>
 
+#include "sim/check/check.h"
 #include "sim/grid.h"
 #include "sim/machine.h"
 
@@ -15,7 +16,9 @@ Status sim_create(const SimConfig *config, Sim **created) {
     sim->next_texture = FIRST_TEXTURE;
     sim->devices = mem_zero(config->devices, sizeof *sim->devices);
     Status status = sim->devices ? memory_init(sim) : STATUS_NO_MEMORY;
+    if (status == STATUS_OK && config->checks) status = check_create(sim);
     if (status != STATUS_OK) {
+        memory_destroy(sim);
         mem_free(sim->devices);
         mem_free(sim);
         return status;
@@ -37,6 +40,7 @@ void sim_destroy(Sim *sim) {
     map_free(&sim->file_ids);
     grid_free(sim->grid);
     memory_destroy(sim);
+    check_destroy(sim->check);
     mem_free(sim->devices);
     mem_free(sim);
 }

@@ -43,6 +43,52 @@ typedef struct SimRuntime {
     int (*change_node)(void *context, const SimNodeChange *change);
 } SimRuntime;
 
+// --- the checker (docs/checker.md) -----------------------------------------------------------------------------
+typedef enum SimCheck {
+    CHECK_MEMORY = 1,
+    CHECK_RACE = 2,
+    CHECK_INIT = 4,
+    CHECK_SYNC = 8,
+    CHECK_STRICT = 16,
+    CHECK_ALL = 15
+} SimCheck;
+typedef enum SimSeverity { FINDING_WARNING, FINDING_ERROR } SimSeverity;
+
+// Who called an API function, as SimConfig.origin says it.
+#define ORIGIN_FRAMES 8
+typedef struct SimOrigin {
+    const char *api;  // "cudaMalloc"; NULL: not known. Lives as long as the Sim.
+    u32 depth;
+    uintptr_t frames[ORIGIN_FRAMES];  // return addresses, innermost first
+} SimOrigin;
+
+typedef struct SimPlace {
+    const char *kernel, *function;  // mangled; NULL: not in a kernel
+    const char *file;               // NULL: `line` is one of the PTX
+    u32 line;
+    const char *call_file;  // the code was inlined at this line, or NULL
+    u32 call_line;
+    u32 function_id, pc;  // of the records; 0 = not recorded
+    u32 block[3], thread[3];
+    bool has_thread;
+} SimPlace;
+
+#define FINDING_NOTES 10
+typedef struct SimFinding {
+    u32 id;            // from 1, in order
+    const char *rule;  // "memory.out_of_bounds"
+    SimSeverity severity;
+    const char *headline;
+    SimPlace place, other;
+    const char *other_role;  // what the other party did: "written", ...; NULL: there is none
+    const char *notes[FINDING_NOTES];
+    u32 note_count;
+    u64 address;   // 0 = none
+    u32 launch;    // where it was found first, 0 = not in a launch
+    u64 count;     // accesses by single threads, or calls
+    bool dropped;  // another finding explains it
+} SimFinding;
+
 typedef struct SimConfig {
     const GpuModel *gpu;  // of each device: `devices` of them
     u32 devices;          // 1 to 64
@@ -58,6 +104,13 @@ typedef struct SimConfig {
     void *progress_context;
     const SimRuntime *runtime;  // NULL: what needs it gives cudaErrorNotSupported
     void *runtime_context;
+    u32 checks;  // SimCheck bits; 0 costs nothing
+    // A finding, told when the launch ends that it was made in. Its count goes on rising.
+    void (*finding)(void *context, const SimFinding *finding);
+    void *finding_context;
+    // Who is calling now, and what an address of SimOrigin is in words. NULL = not known.
+    void (*origin)(void *context, SimOrigin *origin);
+    bool (*frame_text)(void *context, uintptr_t frame, char *text, size_t size);
 } SimConfig;
 
 WL_MUST_USE Status sim_create(const SimConfig *config, Sim **sim);
@@ -85,6 +138,7 @@ typedef struct SimAllocation {
     u64 serial;         // order of allocation, from 1
     bool pooled;        // `sharing` decides, not peer access
     u64 sharing;        // bit d: device d may touch it too
+    u8 *written;        // while checking: a bit for each byte that was written; NULL: all were, or it is not followed
 } SimAllocation;
 
 // `align` is a power of two, at least 256 is used. STATUS_NO_MEMORY when the device's capacity would be exceeded.
@@ -210,6 +264,28 @@ WL_MUST_USE Status sim_texture_create(Sim *sim, const SimTexture *texture, u64 *
 WL_MUST_USE Status sim_texture_destroy(Sim *sim, u64 handle);
 const SimTexture *sim_texture_get(const Sim *sim, u64 handle);
 // Gives a module-scope .texref variable its texture (legacy texture references).
+
+// --- what the checker is told from outside; nothing happens without it --------------------------------------------
+bool sim_checks(const Sim *sim, SimCheck check);
+// Written, or copied, by the host. Ranges inside one allocation.
+void sim_check_written(Sim *sim, DevicePtr address, u64 size);
+void sim_check_copied(Sim *sim, DevicePtr to, DevicePtr from, u64 size);
+// A copy or fill, or a free, that `api` refused.
+void sim_check_bad_range(Sim *sim, const char *api, DevicePtr address, u64 size, bool store);
+void sim_check_bad_free(Sim *sim, const char *api, DevicePtr address);
+// At the end of the program: what was never freed, as errors or as warnings; then the last counts go to the sink.
+void sim_check_finish(Sim *sim, bool leaks_are_errors);
+typedef struct SimCheckTotals {
+    u64 errors, warnings;  // findings
+    u64 occurrences;       // of the errors
+    u64 leaks, leaked_bytes;
+} SimCheckTotals;
+SimCheckTotals sim_check_totals(const Sim *sim);
+// The finding as lines of text, the way compute-sanitizer says it; returns the full length. `demangle` may be NULL.
+size_t sim_finding_text(const SimFinding *finding, char *(*demangle)(const char *), bool color, char *text,
+                        size_t size);
+// "memory,race" -> SimCheck bits; 0 when a word is unknown.
+u32 sim_checks_of(const char *list);
 
 // Occupancy: CTAs of this kernel that fit on one SM (registers, shared memory, warps, CTA slots), as CUDA's API
 // computes it.

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/builtin.h"
+#include "sim/check/check.h"
 
 #define RELEASE_FIRST 20000u  // instructions after which lanes at a convergence point are let go the first time
 #define RELEASE_LATER 256u    // ... and afterwards in the same launch
@@ -297,6 +298,7 @@ static bool enter_function(Exec *x, Warp *w, Split *s, const SimInsn *in, const 
     if (!warp_reserve(w, frame.r32 + callee->r32_bytes, frame.r64 + callee->r64_bytes, frame.pred + callee->preds))
         return false;
     exec_enter(x, w, s);
+    if (WL_UNLIKELY(x->check)) check_enter(x, w, callee, frame.local, mask);
     for (u32 i = 0; i < call->arg_count; i++)
         copy_arg(x, w, &p->args[call->args + i], caller.local, frame.local, mask, false);
     if (callee->stack_slot != WL_NONE) stack_enter(w, frame.local + callee->stack_slot, mask);
@@ -374,6 +376,7 @@ static void exec_exit(Warp *w, Split *s, u32 mask) {
     w->exited |= mask;
     cluster_lanes_exited(w, mask);
     w->cta->exited_threads += (u32)__builtin_popcount(mask);
+    if (WL_UNLIKELY(w->cta->grid->exec.check)) race_exit(w->cta->grid->exec.check, w);
     u32 at = (u32)(s - w->splits), conv = s->conv;
     s->mask &= ~mask;
     if (conv != WL_NONE) w->convs.data[conv].refs++;  // keep it over the removal
@@ -411,8 +414,10 @@ static void sync_release(Exec *x, Warp *w) {
         if (!meets) continue;
         u32 pc = s->pc, frame = s->frame;
         exec_enter(x, w, s);
+        x->count = &x->grid->states[pc].counters;
         x->active = here;
         if (in->exec) in->exec(x, in, here);
+        if (WL_UNLIKELY(x->check)) check_warp_sync(x, w, in, in->exec ? here : wanted);
         for (u32 j = 0; j < w->split_count; j++) {
             Split *o = &w->splits[j];
             bool joins =
@@ -424,11 +429,21 @@ static void sync_release(Exec *x, Warp *w) {
     }
 }
 
+// Lanes that wait for ones that have exited need not wait any more (measured on an H200: neither __syncwarp nor a
+// shuffle hangs).
+static void exit_and_release(Exec *x, Warp *w, Split *s, u32 mask) {
+    exec_exit(w, s, mask);
+    for (u32 i = 0; i < w->split_count; i++)
+        if (w->splits[i].state == SPLIT_SYNC) return sync_release(x, w);
+}
+
 // True when the instruction was executed, false when the split has to wait.
 static bool exec_sync(Exec *x, Warp *w, Split *s, const SimInsn *in, u32 mask) {
     u32 members = sync_members(x, in, mask) & w->lanes & ~w->exited;
+    if (WL_UNLIKELY(x->check)) check_warp_mask(x, w, in, mask);
     if (WL_LIKELY((members & ~mask) == 0)) {
         if (in->exec) in->exec(x, in, mask);
+        if (WL_UNLIKELY(x->check)) check_warp_sync(x, w, in, mask);
         s->pc++;
         return true;
     }
@@ -477,7 +492,7 @@ static RunEvent run_control(Exec *x, Warp *w, Split *s, const SimInsn *in, u32 m
         if (mask == 0)
             s->pc++;
         else if (w->frames.data[s->frame].parent == WL_NONE)
-            exec_exit(w, s, mask);
+            exit_and_release(x, w, s, mask);
         else
             good = exec_return(x, w, s, mask);
         break;
@@ -485,7 +500,7 @@ static RunEvent run_control(Exec *x, Warp *w, Split *s, const SimInsn *in, u32 m
         if (mask == 0)
             s->pc++;
         else
-            exec_exit(w, s, mask);
+            exit_and_release(x, w, s, mask);
         break;
     case SIM_TRAP:
         if (mask) x->fault = (Fault){.kind = FAULT_TRAP, .lane = (u8)__builtin_ctz(mask)};
@@ -570,6 +585,7 @@ static u32 next_ready(const Warp *w) {
 // Nothing is ready: before Volta that is final; later, lanes waiting at convergence points are let go.
 static bool unblock(Exec *x, Warp *w) {
     if (!x->grid->its) return false;
+    if (WL_UNLIKELY(x->check)) check_blocked(x, w);
     for (u32 i = 0; i < w->split_count; i++)
         if (warp_let_go(w, &w->splits[i])) return true;
     return false;

@@ -22,6 +22,8 @@ u8 *access_resolve(Exec *x, u32 lane, u64 address, u32 bytes, u8 space, bool sto
 
 // ... of any number of bytes, at an address that must be a multiple of `align`, a power of two.
 u8 *access_aligned(Exec *x, u32 lane, u64 address, u32 bytes, u32 align, u8 space, bool store, u8 *found_space);
+// ... without the checker, which calls it.
+u8 *access_plain(Exec *x, u32 lane, u64 address, u32 bytes, u32 align, u8 space, bool store, u8 *found_space);
 
 static inline u64 operand_address(const Exec *x, SimOperand operand, u32 lane) {
     const void *lanes = exec_operand(x, operand);
