@@ -17,16 +17,29 @@
 #include "binary/binary.h"
 #include "cli/cli.h"
 #include "cuda/config.h"
+#include "sim/sim.h"
 
 // What is preloaded: the library, and the names under which programs look for the driver API.
 static const char *const libraries[] = {"lib/libcudart.so.13", "lib/libcuda.so.1", "lib/libcuda.so"};
 
 typedef struct RunOptions {
-    const char *on, *gpu, *gpus, *threads, *regex, *skip, *count, *output;
-    bool overwrite, quiet, progress;
+    const char *on, *gpu, *gpus, *threads, *regex, *skip, *count, *output, *check, *check_limit, *error_exit;
+    bool overwrite, quiet, progress, leak_check;
 } RunOptions;
 
-enum { OPT_ON = 256, OPT_GPU, OPT_GPUS, OPT_THREADS, OPT_SKIP, OPT_COUNT, OPT_PROGRESS };
+enum {
+    OPT_ON = 256,
+    OPT_GPU,
+    OPT_GPUS,
+    OPT_THREADS,
+    OPT_SKIP,
+    OPT_COUNT,
+    OPT_PROGRESS,
+    OPT_CHECK,
+    OPT_LEAKS,
+    OPT_LIMIT,
+    OPT_ERROR_EXIT
+};
 
 static const struct argp_option options[] = {
     {"on", OPT_ON, "auto|gpu|sim", 0, "where the kernels run (auto: the simulator, in this version)", 0},
@@ -39,6 +52,11 @@ static const struct argp_option options[] = {
     {"launch-count", OPT_COUNT, "N", 0, "matching launches to profile", 0},
     {"output", 'o', "FILE", 0, "profile to write; %p pid, %h host, %i counter, %q{ENV}, %% (default APP.%i.wlp)", 0},
     {"force", 'f', NULL, 0, "replace an existing profile", 0},
+    {"check", OPT_CHECK, "memory,race,init,sync,strict|all", 0, "look for errors in kernels (docs/checker.md)", 0},
+    {"leak-check", OPT_LEAKS, NULL, 0, "memory that is never freed is an error; tell each allocation", 0},
+    {"check-limit", OPT_LIMIT, "N", 0, "findings to print; the rest is only counted (default 100)", 0},
+    {"error-exitcode", OPT_ERROR_EXIT, "N", 0,
+     "exit code when errors were found and the program itself ended with 0 (default: the program's own)", 0},
     {"quiet", 'q', NULL, 0, "only errors on stderr", 0},
     {"progress", OPT_PROGRESS, NULL, 0, "show progress on stderr even when it is not a terminal", 0},
     {0}};
@@ -57,6 +75,10 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case 'f': o->overwrite = true; break;
     case 'q': o->quiet = true; break;
     case OPT_PROGRESS: o->progress = true; break;
+    case OPT_CHECK: o->check = arg; break;
+    case OPT_LEAKS: o->leak_check = true; break;
+    case OPT_LIMIT: o->check_limit = arg; break;
+    case OPT_ERROR_EXIT: o->error_exit = arg; break;
     default: return ARGP_ERR_UNKNOWN;
     }
     return 0;
@@ -77,7 +99,9 @@ static int check(const RunOptions *o) {
         u64 least, most;
     } numbers[] = {{"--threads", o->threads, 1, 4096},
                    {"--launch-skip", o->skip, 0, UINT64_MAX},
-                   {"--launch-count", o->count, 0, UINT64_MAX}};
+                   {"--launch-count", o->count, 0, UINT64_MAX},
+                   {"--check-limit", o->check_limit, 0, UINT32_MAX},
+                   {"--error-exitcode", o->error_exit, 0, 255}};
     for (size_t i = 0; i < WL_COUNT(numbers); i++)
         if (numbers[i].value && !cli_number(numbers[i].name, numbers[i].value, numbers[i].least, numbers[i].most, NULL))
             return EXIT_USAGE;
@@ -89,6 +113,12 @@ static int check(const RunOptions *o) {
     if (o->on && !strcmp(o->on, "gpu"))
         return cli_fail(EXIT_TOOL,
                         "collection on a GPU is not in this version yet; --on sim runs the program on the simulator");
+    if (o->check && !sim_checks_of(o->check))
+        return cli_fail(EXIT_USAGE,
+                        "--check takes memory, race, init, sync, strict or all, separated by commas, not `%s`",
+                        o->check);
+    if ((o->leak_check || o->check_limit || o->error_exit) && !o->check)
+        return cli_fail(EXIT_USAGE, "--leak-check, --check-limit and --error-exitcode need --check");
     return o->regex ? check_regex(o->regex) : EXIT_OK;
 }
 
@@ -179,6 +209,9 @@ static void set_environment(const RunOptions *o, const char *output, const char 
     set(CONFIG_RUN, run);
     set(CONFIG_QUIET, o->quiet ? "1" : NULL);
     set(CONFIG_PROGRESS, o->progress ? "1" : NULL);
+    set(CONFIG_CHECK, o->check);
+    set(CONFIG_LEAK_CHECK, o->leak_check ? "1" : NULL);
+    set(CONFIG_CHECK_LIMIT, o->check_limit);
     const char *others = getenv("LD_PRELOAD");
     snprintf(preload, sizeof preload, "%s%s%s", preloaded, others && *others ? ":" : "", others ? others : "");
     setenv("LD_PRELOAD", preload, 1);
@@ -210,6 +243,25 @@ static int look_at_program(const char *path) {
         code = cli_fail(EXIT_TOOL, "%s cannot be run without a GPU: %s", path, report.remedy);
     diag_free(&diag);
     return code;
+}
+
+// --- errors that the checker found ---
+// The library inside the program adds a line to this file for each error, also when the program is killed later.
+static bool make_result_file(char *path, size_t size) {
+    const char *folder = getenv("TMPDIR");
+    snprintf(path, size, "%s/warplens-check.XXXXXX", folder && *folder ? folder : "/tmp");
+    int file = mkstemp(path);
+    if (file < 0) return *path = 0, false;
+    close(file);
+    set(CONFIG_CHECK_RESULT, path);
+    return true;
+}
+
+static int with_result(const RunOptions *o, const char *path, int code) {
+    struct stat st;
+    bool errors = *path && stat(path, &st) == 0 && st.st_size > 0;
+    if (*path) unlink(path);
+    return code == EXIT_OK && errors && o->error_exit ? (int)strtoul(o->error_exit, NULL, 10) : code;
 }
 
 static int wait_for(pid_t child) {
@@ -274,7 +326,11 @@ int cmd_run(int argc, char **argv) {
     if ((code = check_models(&o, &diag)) != EXIT_OK) return code;
     if ((code = choose_output(&o, argv[first], output)) != EXIT_OK) return code;
     set_environment(&o, output, preloaded, gpu_dir);
-    code = start(argv + first);
+    char result[PATH_MAX] = "";
+    set(CONFIG_CHECK_RESULT, NULL);
+    if (o.error_exit && !make_result_file(result, sizeof result))
+        return cli_fail(EXIT_TOOL, "cannot make a temporary file for --error-exitcode: %s", strerror(errno));
+    code = with_result(&o, result, start(argv + first));
     if (!o.quiet && access(output, R_OK) == 0)
         fprintf(stderr, "warplens: profile in %s; `warplens report %s` shows it\n", output, output);
     return code;

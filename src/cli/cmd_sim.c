@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "binary/demangle.h"
@@ -17,17 +18,18 @@
 #define SOURCE_ID 1
 
 typedef struct SimArgs {
-    const char *ptx, *spec, *output, *gpu, *threads;
+    const char *ptx, *spec, *output, *gpu, *threads, *check;
     bool overwrite, quiet;
 } SimArgs;
 
-enum { OPT_LAUNCH = 256, OPT_GPU, OPT_THREADS };
+enum { OPT_LAUNCH = 256, OPT_GPU, OPT_THREADS, OPT_CHECK };
 
 static const struct argp_option options[] = {
     {"launch", OPT_LAUNCH, "SPEC", 0,
      "launch file: kernel, grid, block, buffers, parameters, expected results (docs/launch-files.md)", 0},
     {"gpu", OPT_GPU, "MODEL", 0, "GPU model to simulate (default h200)", 0},
     {"threads", OPT_THREADS, "N", 0, "host threads for a launch (this version uses one)", 0},
+    {"check", OPT_CHECK, "memory,race,init,sync,strict|all", 0, "look for errors in the kernels (docs/checker.md)", 0},
     {"output", 'o', "FILE", 0, "also write a profile", 0},
     {"force", 'f', NULL, 0, "replace an existing profile", 0},
     {"quiet", 'q', NULL, 0, "print only what fails", 0},
@@ -39,6 +41,12 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case OPT_LAUNCH: a->spec = arg; break;
     case OPT_GPU: a->gpu = arg; break;
     case OPT_THREADS: a->threads = arg; break;
+    case OPT_CHECK:
+        a->check = arg;
+        if (!sim_checks_of(arg))
+            argp_error(state, "--check takes memory, race, init, sync, strict or all, separated by commas, not `%s`",
+                       arg);
+        break;
     case 'o': a->output = arg; break;
     case 'f': a->overwrite = true; break;
     case 'q': a->quiet = true; break;
@@ -63,6 +71,7 @@ typedef struct Run {
     DevicePtr *buffers;
     Diag diag;
     u32 failures;
+    bool found;  // by the checker
 } Run;
 
 static Status load(Run *r) {
@@ -85,6 +94,7 @@ static Status make_buffers(Run *r) {
         u64 bytes = b->count * spec_type_size(b->type);
         TRY(sim_alloc(r->sim, 0, MEMORY_DEVICE, bytes, 256, &r->buffers[i]));
         memcpy(sim_host_view(r->sim, r->buffers[i], bytes, NULL), b->data, bytes);
+        if (b->written) sim_check_written(r->sim, r->buffers[i], b->written * spec_type_size(b->type));
         sim_set_label(r->sim, r->buffers[i], b->name);
     }
     return STATUS_OK;
@@ -132,7 +142,7 @@ static Status fill_params(Run *r, const SpecLaunch *l, const SimKernelInfo *info
 }
 
 static Status launch(Run *r, const SpecLaunch *l) {
-    SimLaunch s = {.dynamic_shared_bytes = l->shared, .record = true};
+    SimLaunch s = {.dynamic_shared_bytes = l->shared, .cooperative = l->cooperative, .record = true};
     SimKernelInfo info;
     TRY(find_kernel(r, l, &s.kernel));
     TRY(sim_kernel_prepare(r->sim, s.kernel, &info, &r->diag));
@@ -176,11 +186,32 @@ static void check(Run *r, const SpecExpect *e) {
     if (wrong) r->failures++;
 }
 
+static void show_finding(void *context, const SimFinding *finding) {
+    (void)context;
+    char text[8192];
+    sim_finding_text(finding, demangle_short, isatty(STDERR_FILENO), text, sizeof text);
+    fputs(text, stderr);
+}
+
+// What the checker found makes a check of its own.
+static Status finish_checks(Run *r) {
+    if (!r->args->check) return STATUS_OK;
+    sim_check_finish(r->sim, false);
+    SimCheckTotals t = sim_check_totals(r->sim);
+    if (!r->args->quiet || t.errors || t.warnings)
+        fprintf(stderr, "========= CHECK SUMMARY: %" PRIu64 " error%s, %" PRIu64 " warning%s\n", t.errors,
+                t.errors == 1 ? "" : "s", t.warnings, t.warnings == 1 ? "" : "s");
+    r->found = t.errors != 0;
+    return t.errors ? STATUS_INVALID : STATUS_OK;
+}
+
 static Status run(Run *r, const GpuModel *gpu) {
     SimConfig config = {.gpu = gpu,
                         .devices = 1,
                         .threads = r->args->threads ? (u32)strtoul(r->args->threads, NULL, 10) : 1,
                         .source = SOURCE_ID,
+                        .checks = r->args->check ? sim_checks_of(r->args->check) : 0,
+                        .finding = show_finding,
                         .log = {.write = log_to_stderr, .level = LOG_WARNING}};
     if (r->args->output) {
         TRY(store_create(r->args->output, r->args->overwrite, &r->writer, &r->diag));
@@ -214,9 +245,12 @@ int cmd_sim(int argc, char **argv) {
     Status status = cli_load_gpu(args.gpu, &gpu, &r.diag);
     if (status == STATUS_OK) status = launch_spec_read(args.spec, &r.spec, &r.diag);
     if (status == STATUS_OK) status = run(&r, &gpu);
+    Status checked = r.sim ? finish_checks(&r) : STATUS_OK;
+    if (status == STATUS_OK) status = checked;
     if (status == STATUS_OK && !args.quiet)
         printf("RESULT PASS: %u launches, %u expectations\n", r.spec.launches.len, r.spec.expects.len);
-    if (status != STATUS_OK && r.diag.errors == 0) cli_fail(EXIT_INPUT, "%s: %s", args.ptx, status_text(status));
+    if (status != STATUS_OK && r.diag.errors == 0 && !r.found)
+        cli_fail(EXIT_INPUT, "%s: %s", args.ptx, status_text(status));
     cli_diag(&r.diag);
     sim_destroy(r.sim);
     Status closed = store_close(r.writer);

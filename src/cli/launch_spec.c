@@ -208,13 +208,16 @@ static void init_file(Reader *r, SpecBuffer *b) {
     file_release(&file);
 }
 
+// Never written, as after cudaMalloc: for the checker. The bytes are zero all the same.
+static void init_uninit(Reader *r, SpecBuffer *b) { (void)r, b->written = 0; }
+
 static void init_zero(Reader *r, SpecBuffer *b) { (void)r, (void)b; }
 
 static const struct {
     const char *name;
     void (*init)(Reader *, SpecBuffer *);
-} inits[] = {{"zero", init_zero}, {"fill", init_fill}, {"iota", init_iota},
-             {"lcg", init_lcg},   {"file", init_file}, {"values", init_values}};
+} inits[] = {{"zero", init_zero}, {"fill", init_fill},     {"iota", init_iota},    {"lcg", init_lcg},
+             {"file", init_file}, {"values", init_values}, {"uninit", init_uninit}};
 
 // --- directives ------------------------------------------------------------------------------------------------
 static void read_buffer(Reader *r) {
@@ -226,6 +229,7 @@ static void read_buffer(Reader *r) {
     if (b.count == 0 || b.count > MAX_BUFFER_BYTES / types[b.type].size)
         return complain(r, "`%s`: the size is not possible", name);
     b.name = keep(r, name);
+    b.written = b.count;
     b.data = mem_zero(b.count, types[b.type].size);
     if (!b.data || vec_push(&r->spec->buffers, b) != STATUS_OK) {
         mem_free(b.data);
@@ -236,7 +240,7 @@ static void read_buffer(Reader *r) {
     for (u32 i = 0; i < WL_COUNT(inits); i++)
         if (!strcmp(kind ? kind : "zero", inits[i].name))
             return inits[i].init(r, &r->spec->buffers.data[r->spec->buffers.len - 1]);
-    complain(r, "`%s` is no way to fill a buffer; zero, fill, iota, lcg, file, values are", kind);
+    complain(r, "`%s` is no way to fill a buffer; zero, fill, iota, lcg, file, values, uninit are", kind);
 }
 
 static void read_dims(Reader *r, u32 *dims, const char *what) {
@@ -272,6 +276,8 @@ static void read_shared(Reader *r) {
     if (value > 0xffffffff) return complain(r, "shared: too large%s", "");
     r->current.shared = (u32)value;
 }
+
+static void read_cooperative(Reader *r) { r->current.cooperative = true; }
 
 static void read_param(Reader *r) {
     SpecParam p = {.buffer = WL_NONE};
@@ -372,9 +378,10 @@ static void read_expect(Reader *r) {
 static const struct {
     const char *name;
     void (*read)(Reader *);
-} directives[] = {{"kernel", read_kernel}, {"grid", read_grid},     {"block", read_block},
-                  {"shared", read_shared}, {"buffer", read_buffer}, {"param", read_param},
-                  {"expect", read_expect}, {"launch", read_launch}, {"cluster", read_cluster}};
+} directives[] = {{"kernel", read_kernel},          {"grid", read_grid},     {"block", read_block},
+                  {"shared", read_shared},          {"buffer", read_buffer}, {"param", read_param},
+                  {"expect", read_expect},          {"launch", read_launch}, {"cluster", read_cluster},
+                  {"cooperative", read_cooperative}};
 
 static void read_line(Reader *r) {
     char *hash = strchr(r->rest, '#');

@@ -22,9 +22,10 @@ typedef enum SpecType {
 
 typedef struct SpecBuffer {
     const char *name;
-    u8 type;    // SpecType
-    u64 count;  // elements
-    u8 *data;   // initial content, count * size bytes, on the heap
+    u8 type;      // SpecType
+    u64 count;    // elements
+    u64 written;  // of these, from the first on; the others are left as allocated (for the checker)
+    u8 *data;     // initial content, count * size bytes, on the heap
 } SpecBuffer;
 
 typedef struct SpecParam {
@@ -38,6 +39,7 @@ typedef struct SpecLaunch {
     u32 grid[3], block[3];
     u32 cluster[3];  // 0 = none asked for
     u32 shared;
+    bool cooperative;
     u32 params, param_count;  // LaunchSpec.params
     u32 line;
 } SpecLaunch;

@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "sim/sim.h"
+
 static const struct {
     const char *name, *help;
 } variables[] = {
@@ -126,6 +128,14 @@ void config_read(CudaConfig *config, char *problem_text, size_t problem_size) {
     config->overwrite = get_number(CONFIG_OVERWRITE, 0, 1, 0, problem) == 1;
     // When it is not known, a file that exists is taken for one of this run, unless it may be replaced anyway.
     config->run_ns = get_number(CONFIG_RUN, 0, UINT64_MAX, config->overwrite ? now_realtime() : 0, problem);
+    const char *checks = get(CONFIG_CHECK);
+    config->checks = sim_checks_of(checks);
+    if (*checks && !config->checks)
+        snprintf(problem_text, problem_size, "%s=%s: memory, race, init, sync or all, separated by commas",
+                 config_name(CONFIG_CHECK), checks);
+    config->check_limit = (u32)get_number(CONFIG_CHECK_LIMIT, 0, UINT32_MAX, 100, problem);
+    config->leak_check = get_number(CONFIG_LEAK_CHECK, 0, 1, 0, problem) == 1;
+    get_text(CONFIG_CHECK_RESULT, config->check_result, sizeof config->check_result, "");
     config->quiet = get_number(CONFIG_QUIET, 0, 1, 0, problem) == 1;
     config->progress = get_number(CONFIG_PROGRESS, 0, 1, isatty(2) ? 1 : 0, problem) == 1 && !config->quiet;
 }

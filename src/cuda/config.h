@@ -19,6 +19,10 @@
     X(OVERWRITE, "WARPLENS_OVERWRITE", "1: a profile from before this run may be replaced")                   \
     X(RUN, "WARPLENS_RUN", "when the run began, ns since 1970: tells this run's profiles from older ones")    \
     X(QUIET, "WARPLENS_QUIET", "1: only errors on stderr, no progress")                                       \
+    X(CHECK, "WARPLENS_CHECK", "what to check for: memory,race,init,sync or all; unset or empty: nothing")    \
+    X(LEAK_CHECK, "WARPLENS_LEAK_CHECK", "1: memory that was never freed is an error, each allocation told")  \
+    X(CHECK_LIMIT, "WARPLENS_CHECK_LIMIT", "findings to print; the rest is counted; default 100")             \
+    X(CHECK_RESULT, "WARPLENS_CHECK_RESULT", "file to which a line is added for each error found")            \
     X(PROGRESS, "WARPLENS_PROGRESS", "1: progress on stderr even when it is no terminal; 0: never")
 
 typedef enum ConfigVariable {
@@ -37,7 +41,10 @@ typedef struct CudaConfig {
     u32 devices, threads;
     u64 launch_skip, launch_count;
     u64 run_ns;
-    bool overwrite, quiet;
+    u32 checks;  // SimCheck bits
+    u32 check_limit;
+    char check_result[4096];  // "" = none
+    bool overwrite, quiet, leak_check;
     bool progress;  // show it
 } CudaConfig;
 

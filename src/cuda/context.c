@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cuda/checker.h"
 #include "cuda/driver/device_context.h"
 #include "cuda/filter.h"
 #include "cuda/memory.h"
@@ -187,6 +188,7 @@ static Status start_simulator(CudaContext *c, Diag *diag) {
                         .progress_context = c,
                         .runtime = &runtime_hooks,
                         .runtime_context = c};
+    checker_setup(c, &config);
     TRY(sim_create(&config, &c->sim));
     for (u32 i = 0; i < c->config.devices; i++) device_defaults(&c->devices[i]);
     return stream_setup(c);
@@ -330,6 +332,7 @@ void cuda_shutdown(void) {
     CudaContext *c = &context;
     pthread_mutex_lock(&c->lock);
     progress_clear(c);
+    if (c->state == CUDA_RUNNING) checker_finish(c);
     if (c->profile) c->host.close_profile(c->profile);
     c->profile = NULL;
     c->sink = NULL;

@@ -84,6 +84,8 @@ typedef struct CudaContext {
     Progress progress;    // of the running launch
     u64 progress_launch;  // which one that is
     bool progress_shown;  // a progress line stands on the terminal
+    const char *api;      // the function that the program called last; NULL = none yet
+    u64 findings_shown;   // of the checker; those past the limit too
 } CudaContext;
 
 typedef struct CudaThread {
@@ -123,6 +125,7 @@ cudaError_t cuda_leave(CudaContext *context, cudaError_t error);
 #define CUDA_RETURN(c, need, expression)              \
     CudaContext *c;                                   \
     cudaError_t error_ = cuda_enter(&c, need);        \
+    c->api = __func__;                                \
     if (error_ == cudaSuccess) error_ = (expression); \
     return cuda_leave(c, error_)
 

@@ -13,7 +13,8 @@
 typedef struct Side {
     u8 *bytes;  // first byte of the box
     size_t pitch, slice;
-    u32 kind;  // SimMemoryKind, MEMORY_KIND_COUNT for unregistered memory
+    u32 kind;           // SimMemoryKind, MEMORY_KIND_COUNT for unregistered memory
+    DevicePtr address;  // of `bytes` in the device's address space
 } Side;
 
 typedef struct Box {
@@ -49,12 +50,15 @@ static cudaError_t array_side(CudaContext *c, cudaArray_t handle, struct cudaPos
     side->pitch = array->pitch;
     side->slice = array->slice;
     cudaError_t error = memory_view(c, array->data, array->bytes, SIDE_DEVICE, &side->bytes, &side->kind);
-    if (error == cudaSuccess) side->bytes += x + at.y * side->pitch + at.z * side->slice;
-    return error;
+    if (error != cudaSuccess) return error;
+    size_t first = x + at.y * side->pitch + at.z * side->slice;
+    side->bytes += first;
+    side->address = (DevicePtr)(uintptr_t)array->data + first;
+    return cudaSuccess;
 }
 
-static cudaError_t pointer_side(CudaContext *c, struct cudaPitchedPtr p, struct cudaPos at, Box box, MemorySide use,
-                                Side *side) {
+static cudaError_t find_pointer_side(CudaContext *c, struct cudaPitchedPtr p, struct cudaPos at, Box box,
+                                     MemorySide use, Side *side) {
     if (!p.ptr) return cudaErrorInvalidValue;
     if (box.depth > 1 && p.ysize < box.height) return cudaErrorInvalidPitchValue;
     side->pitch = box.height > 1 || box.depth > 1 ? p.pitch : box.width;
@@ -65,7 +69,20 @@ static cudaError_t pointer_side(CudaContext *c, struct cudaPitchedPtr p, struct 
     unsigned __int128 span = (unsigned __int128)(box.depth - 1) * side->slice +
                              (unsigned __int128)(box.height - 1) * side->pitch + box.width;
     if (first > (u64)1 << 62 || span > (u64)1 << 62) return cudaErrorInvalidValue;
+    side->address = (DevicePtr)(uintptr_t)p.ptr + (u64)first;
     return memory_view(c, (u8 *)p.ptr + (u64)first, (u64)span, use, &side->bytes, &side->kind);
+}
+
+// A range that leaves its allocation, or lies in none: told by the checker.
+static cudaError_t pointer_side(CudaContext *c, struct cudaPitchedPtr p, struct cudaPos at, Box box, MemorySide use,
+                                bool store, Side *side) {
+    side->address = 0;
+    cudaError_t error = find_pointer_side(c, p, at, box, use, side);
+    if (error == cudaErrorInvalidValue && side->address) {
+        u64 span = (u64)(box.depth - 1) * side->slice + (u64)(box.height - 1) * side->pitch + box.width;
+        sim_check_bad_range(c->sim, c->api ? c->api : "a copy", side->address, span, store);
+    }
+    return error;
 }
 
 cudaError_t copy_check(const struct cudaMemcpy3DParms *copy) {
@@ -87,6 +104,20 @@ static void move_rows(const Side *to, const Side *from, Box box) {
                     box.width);
 }
 
+// What a copy brings is as written as its source; host memory always is.
+static void note_copied(CudaContext *c, const Side *to, const Side *from, Box box) {
+    bool whole = box.depth == 1 && (box.height == 1 || (to->pitch == box.width && from->pitch == box.width));
+    if (whole) box = (Box){box.width * box.height, 1, 1};
+    for (size_t z = 0; z < box.depth; z++)
+        for (size_t y = 0; y < box.height; y++) {
+            DevicePtr row = to->address + z * to->slice + y * to->pitch;
+            if (from->kind == MEMORY_KIND_COUNT)
+                sim_check_written(c->sim, row, box.width);
+            else
+                sim_check_copied(c->sim, row, from->address + z * from->slice + y * from->pitch, box.width);
+        }
+}
+
 static bool on_device(u32 kind) { return kind == MEMORY_DEVICE || kind == MEMORY_MODULE || kind == MEMORY_MANAGED; }
 
 static cudaError_t find_sides(CudaContext *c, const struct cudaMemcpy3DParms *copy, Side *from, Side *to, Box *box) {
@@ -100,10 +131,10 @@ static cudaError_t find_sides(CudaContext *c, const struct cudaMemcpy3DParms *co
     *box = (Box){copy->extent.width * element, copy->extent.height, copy->extent.depth};
     const MemorySide *use = sides[copy->kind];
     cudaError_t error = copy->srcArray ? array_side(c, copy->srcArray, copy->srcPos, *box, from)
-                                       : pointer_side(c, copy->srcPtr, copy->srcPos, *box, use[0], from);
+                                       : pointer_side(c, copy->srcPtr, copy->srcPos, *box, use[0], false, from);
     if (error == cudaSuccess)
         error = copy->dstArray ? array_side(c, copy->dstArray, copy->dstPos, *box, to)
-                               : pointer_side(c, copy->dstPtr, copy->dstPos, *box, use[1], to);
+                               : pointer_side(c, copy->dstPtr, copy->dstPos, *box, use[1], true, to);
     bool array = copy->srcArray || copy->dstArray;
     return array && error == cudaErrorInvalidPitchValue ? cudaErrorInvalidValue : error;
 }
@@ -129,6 +160,7 @@ cudaError_t copy_run(CudaContext *c, CudaStream *stream, const struct cudaMemcpy
     if (error != cudaSuccess) return error;
     u64 begin = cuda_now();
     move_rows(&to, &from, box);
+    if (sim_checks(c->sim, CHECK_INIT)) note_copied(c, &to, &from, box);
     static const u32 kinds[2][2] = {{COPY_HOST_TO_HOST, COPY_HOST_TO_DEVICE},
                                     {COPY_DEVICE_TO_HOST, COPY_DEVICE_TO_DEVICE}};
     cuda_record_copy(c, kinds[on_device(from.kind)][on_device(to.kind)], (u32)stream->id,
@@ -154,8 +186,15 @@ cudaError_t fill_run(CudaContext *c, CudaStream *stream, const struct cudaMemset
     Side side;
     Box box = {fill->width * fill->elementSize, fill->height, 1};
     struct cudaPitchedPtr to = {fill->dst, fill->pitch, box.width, box.height};
-    if (pointer_side(c, to, (struct cudaPos){0}, box, SIDE_DEVICE, &side) != cudaSuccess) return cudaErrorInvalidValue;
+    if (pointer_side(c, to, (struct cudaPos){0}, box, SIDE_DEVICE, true, &side) != cudaSuccess)
+        return cudaErrorInvalidValue;
     u64 begin = cuda_now();
+    if (sim_checks(c->sim, CHECK_INIT)) {
+        if (side.pitch == box.width)
+            sim_check_written(c->sim, side.address, box.width * box.height);
+        else
+            for (size_t y = 0; y < box.height; y++) sim_check_written(c->sim, side.address + y * side.pitch, box.width);
+    }
     for (size_t y = 0; y < box.height; y++) {
         u8 *row = side.bytes + y * side.pitch;
         if (fill->elementSize == 1)

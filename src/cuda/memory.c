@@ -56,6 +56,11 @@ static const SimAllocation *starts_at(CudaContext *c, const void *address, SimMe
     return fits ? a : NULL;
 }
 
+cudaError_t memory_bad_free(CudaContext *c, const void *pointer) {
+    sim_check_bad_free(c->sim, c->api ? c->api : "a free", (DevicePtr)(uintptr_t)pointer);
+    return cudaErrorInvalidValue;
+}
+
 // --- device memory ---
 
 static cudaError_t allocate(CudaContext *c, SimMemoryKind kind, u32 record_kind, void **pointer, size_t size) {
@@ -68,7 +73,7 @@ static cudaError_t release(CudaContext *c, void *pointer) {
     if (!pointer) return cudaSuccess;
     if (graph_memory_free(c, pointer)) return cudaSuccess;
     const SimAllocation *a = starts_at(c, pointer, MEMORY_DEVICE, MEMORY_MANAGED);
-    if (!a) return cudaErrorInvalidValue;
+    if (!a) return memory_bad_free(c, pointer);
     bool pooled = pool_forget(c, pointer, a->size);
     return memory_release(c, a, pooled ? ALLOC_POOL : a->kind == MEMORY_MANAGED ? ALLOC_MANAGED : ALLOC_DEVICE);
 }
@@ -146,7 +151,7 @@ static cudaError_t allocate_host(CudaContext *c, void **pointer, size_t size, un
 static cudaError_t release_host(CudaContext *c, void *pointer) {
     if (!pointer) return cudaSuccess;
     const SimAllocation *a = starts_at(c, pointer, MEMORY_PINNED, MEMORY_PINNED);
-    if (!a) return cudaErrorInvalidValue;
+    if (!a) return memory_bad_free(c, pointer);
     map_remove(&c->host_flags, (u64)(uintptr_t)pointer);
     return memory_release(c, a, ALLOC_PINNED);
 }

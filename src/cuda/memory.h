@@ -11,6 +11,8 @@ void device_defaults(CudaDevice *device);
 cudaError_t memory_new(CudaContext *c, SimMemoryKind kind, u32 record_kind, u64 size, void **address);
 cudaError_t memory_new_on(CudaContext *c, int device, SimMemoryKind kind, u32 record_kind, u64 size, void **address);
 cudaError_t memory_release(CudaContext *c, const SimAllocation *allocation, u32 record_kind);
+// Tells the checker of a pointer that is not the start of an allocation; gives the error that a GPU gives.
+cudaError_t memory_bad_free(CudaContext *c, const void *pointer);
 
 #define MEMORY_ALIGNMENT 512u  // of allocations: what textures need (cudaDevAttrTextureAlignment)
 

@@ -94,7 +94,7 @@ static cudaError_t release(CudaContext *c, void *address, cudaStream_t handle) {
     if (graph_memory_free(c, address)) return cudaSuccess;
     const SimAllocation *a = sim_find(c->sim, (DevicePtr)(uintptr_t)address);
     if (a && a->kind == MEMORY_MANAGED) return cudaErrorNotSupported;
-    if (!a || a->address != (u64)(uintptr_t)address || a->kind != MEMORY_DEVICE) return cudaErrorInvalidValue;
+    if (!a || a->address != (u64)(uintptr_t)address || a->kind != MEMORY_DEVICE) return memory_bad_free(c, address);
     bool pooled = pool_forget(c, address, a->size);
     return memory_release(c, a, pooled ? RECORD_POOL : 0);
 }

@@ -27,6 +27,7 @@ CUresult driver_not_implemented(const char *name, unsigned char *told);
 #define DRIVER_RETURN(c, need, expression)            \
     CudaContext *c;                                   \
     cudaError_t error_ = driver_enter(&c, need);      \
+    c->api = __func__;                                \
     if (error_ == cudaSuccess) error_ = (expression); \
     return driver_leave(c, error_)
 
@@ -34,6 +35,7 @@ CUresult driver_not_implemented(const char *name, unsigned char *told);
     CudaContext *c;                                   \
     int device_ = cuda_thread()->device;              \
     cudaError_t error_ = driver_enter_on(&c, stream); \
+    c->api = __func__;                                \
     if (error_ == cudaSuccess) error_ = (expression); \
     (void)cuda_switch_device(device_);                \
     return driver_leave(c, error_)
