@@ -175,7 +175,7 @@ cudaError_t fill_check(CudaContext *c, const struct cudaMemsetParams *fill) {
     if ((uintptr_t)fill->dst % fill->elementSize) return cudaErrorInvalidValue;
     Box box = {fill->width * fill->elementSize, fill->height, 1};
     struct cudaPitchedPtr to = {fill->dst, fill->pitch, box.width, box.height};
-    cudaError_t error = pointer_side(c, to, (struct cudaPos){0}, box, SIDE_DEVICE, &side);
+    cudaError_t error = pointer_side(c, to, (struct cudaPos){0}, box, SIDE_DEVICE, true, &side);
     return error == cudaSuccess ? cudaSuccess : cudaErrorInvalidValue;
 }
 
