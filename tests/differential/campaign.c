@@ -232,7 +232,7 @@ static void gpu_process(const Campaign *c, u32 from) {
     exit(0);
 }
 static void run_gpu(const Campaign *c) {
-    for (u32 from = 0, restarts = 0; from < c->count && restarts < 40; restarts++) {
+    for (u32 from = 0, restarts = 0; from < c->count && restarts < 40 && now_ms() < deadline; restarts++) {
         *gpu_at = from;
         fflush(stdout);
         pid_t pid = fork();

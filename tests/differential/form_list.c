@@ -27,6 +27,8 @@ static const struct {
 } excluded[] = {
     {OP_MOV_PACK, "random programs: mov of pieces"},
     {OP_MOV_UNPACK, "random programs: mov of pieces"},
+    {OP_ISTYPEP, "texture_test.c"},
+    {OP_TENSORMAP_REPLACE, "tensor maps: tests/sim"},
     {OP_MOV_VECTOR, "exec_value_test.c"},
     {OP_MOV_VECTOR_SREG, "exec_value_test.c"},
     {OP_CVTA, "addresses: random programs use it for every space"},

@@ -164,8 +164,9 @@ static bool has_variant(const FormCase *f, const Slot *slots, u32 n) {
         }
         return false;
     }
-    // 2: to shared memory, 3: to local memory
-    return is_generic_memory(f) && !f->extras && !(f->variant == 3 && ptx_ops[f->op].flags & OPF_ATOMIC);
+    // 2: to shared memory, 3: to local memory; atomics not to local, those of vectors to global memory only
+    bool atomic = ptx_ops[f->op].flags & OPF_ATOMIC;
+    return is_generic_memory(f) && !f->extras && !(atomic && (f->variant == 3 || f->vector > 1));
 }
 
 u32 form_kinds(const FormCase *f, char kinds[8], char *memory_kind) {

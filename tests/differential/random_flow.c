@@ -172,7 +172,7 @@ static void recursive_tail(Gen *g) {
              "%%depth, 1;\n",
              end);
     call_of(g, self, "", "%r0", "%d1", "%t2", "%t3", "%r0");
-    gen_emit(g, "L%u:\n", end);
+    gen_emit(g, "L%u:\nbar.warp.sync %%m;\n", end);
 }
 static void end_plain(Gen *g) {
     function_tail(g);
@@ -199,13 +199,16 @@ void gen_call(Gen *g, const Scope *s) {
     gen_emit(g, "and.b32 %s, %s, 3;\n", depth.s, gen_pool(g, C32).s);
     if (s->function || gen_chance(g, 60)) {
         call_of(g, callee, "", a.s, b.s, s->mask.s, depth.s, d.s);
+        gen_emit(g, "bar.warp.sync %s;\n", s->mask.s);
         return;
     }
     Name at = gen_temp(g, C64), at2 = gen_temp(g, C64), q, yes, no, m = gen_temp(g, C32);
     u32 label = gen_label(g);
     char prototype[16];
     split(g, s, &q, &yes, &no);
-    if (f == f2) yes = no = s->mask;
+    // To one function: after calls of several, ptxas and the H200 do not bring the lanes of a mask together.
+    f2 = f;
+    yes = no = s->mask;
     snprintf(prototype, sizeof prototype, "P%u", label);
     gen_emit(g, "mov.u64 %s, %s;\nmov.u64 %s, %s_f%u;\nselp.b64 %s, %s, %s, %s;\nselp.b32 %s, %s, %s, %s;\n", at.s,
              callee, at2.s, g->program->name, f2, at.s, at.s, at2.s, q.s, m.s, yes.s, no.s, q.s);
@@ -215,4 +218,5 @@ void gen_call(Gen *g, const Scope *s) {
              ".param .b64 _, .param .b32 _);\n",
              label);
     call_of(g, at.s, prototype, a.s, b.s, m.s, depth.s, d.s);
+    gen_emit(g, "bar.warp.sync %s;\n", s->mask.s);
 }

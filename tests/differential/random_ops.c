@@ -40,7 +40,7 @@ static const Pattern integers[] = {
     {"sad.{u16,s16}", "tsss", 0},
     {"sad.{u32,s32}", "riii", 0},
     {"sad.{u64,s64}", "xlll", 0},
-    {"{abs,neg}.s16", "ts", 0},
+    {"{not,cnot}.b16", "ts", 0},  // not abs, neg: ptxas lets -32768 become 32768 in 32 bits
     {"{abs,neg}.s32", "ri", 0},
     {"{abs,neg}.s64", "xl", 0},
     {"dp4a.{u32,s32}.{u32,s32}", "riii", 0},

@@ -37,19 +37,14 @@ static f32 flush(f32 value) { return fabsf(value) < 0x1p-126f ? copysignf(0, val
 static u64 add_f32_global(u64 a, u64 b, u64 c) { return (void)c, of_f32(flush(flush(as_f32(a)) + flush(as_f32(b)))); }
 static u64 add_f32_shared(u64 a, u64 b, u64 c) { return (void)c, of_f32(as_f32(a) + as_f32(b)); }
 // The NaN that stays of two: the operand's in global memory, the old value in shared memory.
-static u64 sum_f64(f64 x, f64 y, f64 first, f64 second) {
-    f64 sum = x + y, nan = first != first     ? quiet_f64(first)
-                           : second != second ? quiet_f64(second)
-                                              : f64_of_bits(NAN_BITS_F64);
-    return bits_of_f64(sum == sum ? sum : nan);
-}
-static u64 add_f64_global(u64 a, u64 b, u64 c) {
-    f64 x = f64_of_bits(a), y = f64_of_bits(b);
-    return (void)c, sum_f64(x, y, y, x);
+static bool is_nan_f64(u64 bits) { return (bits & INT64_MAX) > 0x7ff0000000000000ull; }
+static u64 sum_f64(u64 a, u64 b) { return bits_of_f64(f64_of_bits(a) + f64_of_bits(b)); }
+static u64 add_f64_global(u64 a, u64 b, u64 c) {  // signalling NaNs stay so
+    return (void)c, is_nan_f64(b) ? b : is_nan_f64(a) ? a : is_nan_f64(sum_f64(a, b)) ? NAN_BITS_F64 : sum_f64(a, b);
 }
 static u64 add_f64_shared(u64 a, u64 b, u64 c) {
-    f64 x = f64_of_bits(a), y = f64_of_bits(b);
-    return (void)c, sum_f64(x, y, x, y);
+    u64 nan = is_nan_f64(a) ? a : is_nan_f64(b) ? b : NAN_BITS_F64;
+    return (void)c, is_nan_f64(sum_f64(a, b)) ? nan | 0x0008000000000000ull : sum_f64(a, b);
 }
 
 // Half precision: widened, computed and rounded once (the sum of two halves is exact in f64).

@@ -87,6 +87,8 @@ static u32 oob_halves(u32 a, u32 b) {
     }
 FMA_OOB(fma_f16)
 FMA_OOB(fma_f16_x2)
+FMA_OOB(fma_f16_sat)
+FMA_OOB(fma_f16_sat_x2)
 FMA_OOB(fma_f16_relu)
 FMA_OOB(fma_f16_relu_x2)
 FMA_OOB(fma_bf16)
@@ -132,12 +134,16 @@ EXEC_SELECT(fma_half) {
     static const HalfFns fns = {{{BOTH(fma_f16), BOTH(fma_f16_sat), BOTH(fma_f16_relu)},
                                  {BOTH(fma_f16_ftz), BOTH(fma_f16_ftz_sat), BOTH(fma_f16_ftz_relu)}},
                                 {BOTH(fma_bf16), {NULL, NULL}, BOTH(fma_bf16_relu)}};
-    static const ExecFn oob[2][2][2] = {{{fma_f16_oob, fma_f16_x2_oob}, {fma_f16_relu_oob, fma_f16_relu_x2_oob}},
-                                        {{fma_bf16_oob, fma_bf16_x2_oob}, {fma_bf16_relu_oob, fma_bf16_relu_x2_oob}}};
+    static const ExecFn oob[2][3][2] = {
+        {{fma_f16_oob, fma_f16_x2_oob}, {fma_f16_sat_oob, fma_f16_sat_x2_oob}, {fma_f16_relu_oob, fma_f16_relu_x2_oob}},
+        {{fma_bf16_oob, fma_bf16_x2_oob}, {NULL, NULL}, {fma_bf16_relu_oob, fma_bf16_relu_x2_oob}}};
     u8 type = shape_type(shape, 0);
     bool bfloat = type == TYPE_BF16 || type == TYPE_BF16X2;
     (void)in;
-    if (shape_has(shape, MOD_OOB)) return oob[bfloat][shape_has(shape, MOD_RELU)][ptx_types[type].elements == 2];
+    if (shape_has(shape, MOD_OOB)) {
+        u32 clamp = shape_has(shape, MOD_SAT) ? SAT : shape_has(shape, MOD_RELU) ? RELU : PLAIN;
+        return oob[bfloat][clamp][ptx_types[type].elements == 2];
+    }
     return select_half(shape, &fns);
 }
 

@@ -77,11 +77,11 @@ static i64 component_of(u32 reg, u32 component, bool is_signed) {
 
 // From sm_60 on ptxas makes several instructions of one of these. What they compute is followed where it is not what
 // the ISA says (measured on an H200, CUDA 13.0): .sat of a part knows no lower bound, that of an unsigned word no upper
-// one, that of vshl looks at 34 bits and at the whole word only; .h1 gets the upper half of the result; vmad takes
+// one, that of shifts looks at 34 bits and at the whole word only; .h1 gets the upper half of the result; vmad takes
 // words as signed.
 static i64 saturate(const Video *v, u32 bits, i64 r) {
     if (!v->sat) return r;
-    if (v->op == V_SHL) return extend_to(clamp_to(extend_to(r, 34, true), 32, v->d_signed), 32, true);
+    if (v->op == V_SHL || v->op == V_SHR) return extend_to(clamp_to(extend_to(r, 34, true), 32, v->d_signed), 32, true);
     if (bits < 32) {
         u32 max = (1u << (bits - v->d_signed)) - 1;
         return (u32)r > max ? max : (u32)r;
@@ -109,7 +109,7 @@ static u32 scalar(const Video *v, u32 ra, u32 rb, u32 rc) {
 
 // vmad: a * b + c, +1 for .po, shifted right.
 static u32 multiply_add(const Video *v, u32 ra, u32 rb, u32 rc) {
-    bool is_signed = v->a_signed || v->b_signed || v->d_signed;
+    bool is_signed = v->a_signed || v->b_signed;
     i64 a = component_of(ra, v->a, v->a == 0 || v->a_signed);
     i64 b = component_of(rb, v->b, v->b == 0 || v->b_signed);
     i64 r = (a * b + (i32)rc + v->po) >> v->shift;
@@ -192,7 +192,7 @@ EXEC_SELECT(video) {
                        [OP_VAVRG4] = {V_AVRG, 4},       [OP_VABSDIFF4] = {V_ABSDIFF, 4}, [OP_VMIN4] = {V_MIN, 4},
                        [OP_VMAX4] = {V_MAX, 4},         [OP_VSET4] = {V_SET, 4}};
     u16 op = shape->form->op, then = shape_mod(shape, MOD_VIDEO_OP2), cmp = shape_mod(shape, MOD_CMP);
-    bool set = ops[op].op == V_SET;  // vset has no type of its own for the result
+    bool set = ops[op].op == V_SET;  // vset has no type of its own for the result: a's
     union VideoBits u = {.bits = 0};
     u.video = (Video){.op = ops[op].op & 15,
                       .lanes = ops[op].lanes & 7,
@@ -201,7 +201,7 @@ EXEC_SELECT(video) {
                       .shift = shape_mod(shape, MOD_VIDEO_SCALE) == VIDEO_SCALE_SHR7    ? 7
                                : shape_mod(shape, MOD_VIDEO_SCALE) == VIDEO_SCALE_SHR15 ? 15
                                                                                         : 0,
-                      .d_signed = !set && shape_type(shape, 0) == TYPE_S32,
+                      .d_signed = shape_type(shape, 0) == TYPE_S32,
                       .a_signed = shape_type(shape, !set) == TYPE_S32,
                       .b_signed = shape_type(shape, 1 + !set) == TYPE_S32,
                       .sat = shape_has(shape, MOD_SAT),
