@@ -12,9 +12,9 @@
 #include "random_sim.h"
 
 #if defined(__SANITIZE_ADDRESS__)
-enum { STEP = 150, FORM_STEP = 13 };
+enum { STEP = 15, FORM_STEP = 13 };
 #else
-enum { STEP = 10, FORM_STEP = 1 };
+enum { STEP = 2, FORM_STEP = 1 };
 #endif
 
 typedef struct Forms {
