@@ -177,6 +177,7 @@ static bool parse_var_type(Parser *p, Var *var) {
     if (var->space == SPACE_CONST && parse_accept(p, '[') && !parse_bank(p, var)) return false;
     for (Str word; (word = lex_dotted(&p->lex)).len; lex_skip(&p->lex)) {
         u8 type = find_type(word), vector = find_vector(word);
+        if (type && var->type) return parse_error(p, word.data, "a variable has one type");
         if (type)
             var->type = type;
         else if (vector)

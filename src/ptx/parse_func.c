@@ -169,7 +169,8 @@ static bool parse_prototype(Parser *p, Label *label) {
     proto = (Function){.is_prototype = true, .line = p->lex.line};
     Str name;
     if (parse_accept(p, '(') && !parse_parameters(p, ref, &proto.return_count)) return false;
-    if (!parse_name(p, "_", &name) || !parse_intern(p, name, &proto.name)) return false;
+    // Any name stands for `_`.
+    if (!parse_name(p, "_", &name) || !parse_intern(p, STR("_"), &proto.name)) return false;
     if (parse_accept(p, '(') && !parse_parameters(p, ref, &proto.param_count)) return false;
     if (!parse_header_directives(p, &proto) || !parse_expect(p, ';')) return false;
     // Its variables wait aside: those of the body must lie side by side.

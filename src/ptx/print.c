@@ -277,7 +277,8 @@ static void put_var(Printer *p, const Var *var) {
     if (bank) printf_(p, "[%u]", p->m->refs[bank->values]);
     put_attributes(p, var->attributes, var->attribute_count);
     bool opaque = ptx_types[var->type].class == TYPE_CLASS_OPAQUE;
-    if (!opaque && var->space != SPACE_REG) printf_(p, " .align %u", var->align);
+    if (var->space != SPACE_REG && (!opaque || var->align > type_bytes(var->type)))
+        printf_(p, " .align %u", var->align);
     if (var->vector > 1) printf_(p, " .v%u", var->vector);
     printf_(p, " .%s", ptx_types[var->type].text);
     if (var->ptr_space) {
