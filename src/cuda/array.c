@@ -102,6 +102,7 @@ CUDA_API cudaError_t cudaMalloc3DArray(cudaArray_t *array, const struct cudaChan
 static cudaError_t free_array(CudaContext *c, cudaArray_t handle) {
     CudaArray *array = array_find(c, handle);
     if (!handle) return cudaSuccess;
+    if (array && array->is_level) return cudaSuccess;  // an H200's answer too
     return array ? drop(c, array) : cudaErrorInvalidResourceHandle;
 }
 
@@ -185,6 +186,7 @@ static cudaError_t make_mipmap(CudaContext *c, cudaMipmappedArray_t *to, const s
             drop_mipmap(c, mipmap);
             return error;
         }
+        mipmap->levels[i]->is_level = true;
         mipmap->count++;
         bool last = extent.width <= 1 && extent.height <= 1;
         extent.width = halve(extent.width);

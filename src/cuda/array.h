@@ -13,6 +13,7 @@ typedef struct CudaArray {
     size_t pitch, slice, bytes;
     void *data;  // device address
     int device;
+    bool is_level;  // of a mipmap, with which it goes
 } CudaArray;
 
 typedef struct CudaMipmap {

@@ -178,6 +178,8 @@ static bool parse_var_type(Parser *p, Var *var) {
     for (Str word; (word = lex_dotted(&p->lex)).len; lex_skip(&p->lex)) {
         u8 type = find_type(word), vector = find_vector(word);
         if (type && var->type) return parse_error(p, word.data, "a variable has one type");
+        if (var->attribute_count && parse_is(word, ".attribute"))  // a bank is kept as one
+            return parse_error(p, word.data, "attributes are given once, and not with a constant bank");
         if (type)
             var->type = type;
         else if (vector)

@@ -257,9 +257,10 @@ static bool access_shared(Exec *x, const SimInsn *in, Access *a, u32 mask, u32 b
     count_shared(x->count, x->address, mask, bytes, simple);
     a->linear = (mask == FULL_MASK && p.contiguous) || p.low == p.high;
     a->step = p.low == p.high ? 0 : bytes;
-    a->first = x->shared + (p.low == p.high ? p.low : address[0]);
+    a->first = (u8 *)((uintptr_t)x->shared + (p.low == p.high ? p.low : address[0]));
     if (!a->linear)
-        for (u32 l = 0; l < LANES; l++) a->lane[l] = x->shared + x->address[l];
+        // Idle lanes hold any address: no pointer arithmetic.
+        for (u32 l = 0; l < LANES; l++) a->lane[l] = (u8 *)((uintptr_t)x->shared + x->address[l]);
     return true;
 }
 
