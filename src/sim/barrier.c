@@ -45,19 +45,19 @@ static void release(Cta *cta, u32 id) {
             s->pc++;
         }
     }
-    *b = (Barrier){.all = true};
+    *b = (Barrier){0};
+    cta->open_barriers &= ~(1u << id);
 }
 
 static void check(Cta *cta, u32 id) {
-    Barrier *b = &cta->barriers[id];
-    if (b->arrived == 0) return;
+    const Barrier *b = &cta->barriers[id];
     u32 expected = b->open_count ? cta->threads - cta->exited_threads : b->expected;
     if (b->arrived >= expected) release(cta, id);
 }
 
 void barrier_threads_exited(Cta *cta) {
-    for (u32 id = 0; id < CTA_BARRIERS; id++) check(cta, id);
-    cluster_check(cta);
+    for (u32 left = cta->open_barriers; left; left &= left - 1) check(cta, (u32)__builtin_ctz(left));
+    cluster_check(cluster_first(cta));
 }
 
 static void reduce(Exec *x, Barrier *b, const SimInsn *in, u32 mask) {
@@ -88,6 +88,7 @@ bool barrier_arrive(Exec *x, Warp *w, Split *s, const SimInsn *in, u32 mask) {
     reduce(x, b, in, mask);
     u32 lanes = x->grid->its ? mask : w->lanes & ~w->exited;
     b->arrived += (u32)__builtin_popcount(lanes);
+    cta->open_barriers |= 1u << id;
     b->open_count = !counted;
     b->expected = count;
     if (counted) b->arrived += LANES - (u32)__builtin_popcount(w->lanes);  // a count is in whole warps

@@ -4,11 +4,9 @@
 #include "sim/check/check.h"
 #include "sim/warp.h"
 
-static Cta *first_of(const Cta *cta) { return cta->grid->ctas + (cta - cta->grid->ctas) - cta->rank; }
-
 Cta *cluster_cta(const Cta *cta, u32 rank) {
     if (rank >= cta->grid->cluster_size) return NULL;
-    Cta *found = first_of(cta) + rank;
+    Cta *found = &cta->grid->ctas[cta - cta->grid->ctas - cta->rank + rank];
     return found->used ? found : NULL;
 }
 
@@ -25,10 +23,9 @@ static void release_warp(Warp *w) {
 }
 
 // The phase is complete when all threads that are left have arrived.
-void cluster_check(const Cta *cta) {
-    Cta *first = first_of(cta);
+void cluster_check(Cta *first) {
     if (first->cluster_arrived == 0) return;
-    u32 size = cta->grid->cluster_size, live = 0;
+    u32 size = first->grid->cluster_size, live = 0;
     for (u32 i = 0; i < size; i++)
         if (first[i].used) live += first[i].threads - first[i].exited_threads;
     if (first->cluster_arrived < live) return;
@@ -45,8 +42,9 @@ static void arrive(Exec *x, Warp *w, u32 mask) {
         return;
     }
     w->cluster_pending |= mask;
-    first_of(w->cta)->cluster_arrived += (u32)__builtin_popcount(mask);
-    cluster_check(w->cta);
+    Cta *first = cluster_first(w->cta);
+    first->cluster_arrived += (u32)__builtin_popcount(mask);
+    cluster_check(first);
 }
 
 bool cluster_barrier(Exec *x, Warp *w, Split *s, const SimInsn *in, u32 mask) {
@@ -68,6 +66,6 @@ bool cluster_barrier(Exec *x, Warp *w, Split *s, const SimInsn *in, u32 mask) {
 
 // They count as arrived, in this phase and all later ones.
 void cluster_lanes_exited(Warp *w, u32 lanes) {
-    first_of(w->cta)->cluster_arrived -= (u32)__builtin_popcount(w->cluster_pending & lanes);
+    cluster_first(w->cta)->cluster_arrived -= (u32)__builtin_popcount(w->cluster_pending & lanes);
     w->cluster_pending &= ~lanes;
 }

@@ -99,6 +99,19 @@ static inline void *exec_operand(const Exec *x, SimOperand operand) {
     return x->base[operand >> 30] + (operand & 0x3fffffff);
 }
 
+// One lane of an operand of 32 or 64 bits.
+static inline u64 exec_get_lane(const Exec *x, SimOperand operand, u32 lane) {
+    const void *lanes = exec_operand(x, operand);
+    return operand >> 30 & 1 ? ((const u64 *)lanes)[lane] : ((const u32 *)lanes)[lane];
+}
+static inline void exec_set_lane(const Exec *x, SimOperand operand, u32 lane, u64 value) {
+    void *lanes = exec_operand(x, operand);
+    if (operand >> 30 & 1)
+        ((u64 *)lanes)[lane] = value;
+    else
+        ((u32 *)lanes)[lane] = (u32)value;
+}
+
 const SimOperand *exec_program_list(const Exec *x, u32 list);  // warp.c
 // The operands of vectors, destination first: in->list_count of them.
 static inline const SimOperand *exec_list(const Exec *x, const SimInsn *in) { return exec_program_list(x, in->list); }

@@ -84,7 +84,8 @@ static Status cta_start(Grid *g, Cta *cta, u64 linear) {
     cta->executed = 0;
     cta->shared_size = shared;
     memset(cta->shared, 0, shared);
-    for (u32 b = 0; b < CTA_BARRIERS; b++) cta->barriers[b] = (Barrier){.all = true};
+    if (cta->open_barriers) memset(cta->barriers, 0, sizeof cta->barriers);
+    cta->open_barriers = 0;
     if (!cta->shaped) shape_warps(cta, g);
     for (u32 w = 0; w < warps; w++) {
         u32 lanes = threads - w * LANES < LANES ? threads - w * LANES : LANES;

@@ -422,6 +422,14 @@ static void resolve_calls(Lower *lo) {
             p->insns[i].target = p->func_of[p->insns[i].target];
 }
 
+static bool has_stack_insn(const SimProgram *p) {
+    for (u32 i = 0; i < p->insn_count; i++) {
+        u16 op = p->insns[i].form_op;
+        if (op == OP_ALLOCA || op == OP_STACKSAVE || op == OP_STACKRESTORE) return true;
+    }
+    return false;
+}
+
 #define COPY_OUT(to, vec)                                                        \
     do {                                                                         \
         (to) = arena_alloc(&p->arena, sizeof *(vec).data * ((vec).len + 1), 32); \
@@ -441,6 +449,7 @@ static Status finish(Lower *lo) {
     p->c32_bytes = lo->c32.len;
     p->c64_bytes = lo->c64.len;
     resolve_calls(lo);
+    p->allocates = has_stack_insn(p);
     u8 *state = ARENA_ARRAY(&lo->scratch, u8, p->func_count);
     u32 *memo = ARENA_ARRAY(&lo->scratch, u32, p->func_count);
     if (!state || !memo) return STATUS_NO_MEMORY;

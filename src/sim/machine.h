@@ -94,6 +94,7 @@ typedef struct SimProgram {
     u32 registers;         // estimate
     bool launches_graphs;  // calls cudaGraphLaunch
     bool recursive;        // recursion, indirect calls or alloca: stack depth is not known
+    bool allocates;        // has alloca, stacksave or stackrestore: Warp.stack is kept
     u32 target_sm;
     struct CheckPc *check;  // by pc; NULL: not checked
 } SimProgram;

@@ -40,7 +40,11 @@ static const char text[] = PTX_HEAD
     "  st.global.u64 [%d7+24], %d2; st.global.u64 [%d7+32], %d4; ret;\n}\n"
     ".visible .entry endless() {\n"
     "  .reg .b64 %d<3>;\n"
-    "more: mov.u64 %d1, 4096; alloca.u64 %d2, %d1; bra more;\n}\n";
+    "more: mov.u64 %d1, 4096; alloca.u64 %d2, %d1; bra more;\n}\n"
+    // 16 bytes of local memory, read behind them
+    ".visible .entry beyond() {\n"
+    "  .local .align 4 .b8 own[16]; .reg .b32 %r<3>;\n"
+    "  mov.u32 %r1, own; ld.local.u32 %r2, [%r1+64]; ret;\n}\n";
 
 TEST(memory_comes_back_when_a_function_returns) {
     TestDevice d;
@@ -75,9 +79,20 @@ TEST(the_stack_has_an_end) {
     device_close(&d);
 }
 
+// Where a thread's local memory ends does not depend on what ran before.
+TEST(local_memory_is_that_of_the_launch) {
+    TestDevice d;
+    device_open(&d, text);
+    u64 out = device_memory(&d, NULL, 32 * 40);
+    device_run(&d, "saved", 1, 32, &out);
+    assert_int_equal(device_try(&d, "beyond", 1, 32, NULL), STATUS_FAULT);
+    device_close(&d);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(memory_comes_back_when_a_function_returns),
                                        cmocka_unit_test(restore_takes_back_what_came_after_save),
-                                       cmocka_unit_test(the_stack_has_an_end)};
+                                       cmocka_unit_test(the_stack_has_an_end),
+                                       cmocka_unit_test(local_memory_is_that_of_the_launch)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

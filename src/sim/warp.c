@@ -109,6 +109,21 @@ static void exec_enter(Exec *x, Warp *w, const Split *s) {
     x->active = s->mask;
 }
 
+// All lanes' local memory, cleared: `stride` bytes each, whatever earlier launches had.
+static Status local_reset(Warp *w, const SimProgram *program, u64 stride) {
+    if (stride > w->local_cap || !w->local) {
+        mem_free(w->local);
+        w->local = mem_alloc(stride * LANES + 1);
+        w->local_cap = w->local ? stride : 0;
+        if (!w->local) return STATUS_NO_MEMORY;
+    }
+    w->local_stride = stride;
+    w->stack_limit = (u32)stride;
+    if (stride) memset(w->local, 0, stride * LANES);
+    if (program->allocates) stack_reset(w);
+    return STATUS_OK;
+}
+
 Status warp_start(Warp *w, const SimProgram *program, u32 lanes, u64 local_stride) {
     const SimFunc *kernel = &program->funcs[0];
     w->frames.len = w->free_frames.len = w->convs.len = w->free_convs.len = 0;
@@ -121,14 +136,7 @@ Status warp_start(Warp *w, const SimProgram *program, u32 lanes, u64 local_strid
     if (kernel->r64_bytes) memset(w->r64, 0, kernel->r64_bytes);
     memset(w->preds, 0, kernel->preds * sizeof(u32));
     w->preds[1] = FULL_MASK;
-    if (local_stride * LANES > w->local_stride * LANES || !w->local) {
-        mem_free(w->local);
-        w->local = mem_alloc(local_stride * LANES + 1);
-        if (!w->local) return w->local_stride = 0, STATUS_NO_MEMORY;
-        w->local_stride = local_stride;
-    }
-    memset(w->local, 0, w->local_stride * LANES);
-    stack_reset(w);
+    TRY(local_reset(w, program, local_stride));
     u32 frame = frame_new(w, (Frame){.parent = WL_NONE, .call_pc = WL_NONE, .refs = 1});
     if (frame == WL_NONE) return STATUS_NO_MEMORY;
     w->splits[0] = (Split){.pc = kernel->entry, .mask = w->lanes, .frame = frame, .conv = WL_NONE};
@@ -146,8 +154,6 @@ void warp_free(Warp *w) {
     mem_free(w->preds);
     mem_free(w->local);
 }
-
-bool warp_done(const Warp *w) { return w->split_count == 0; }
 
 // --- convergence -----------------------------------------------------------------------------------------------
 // All lanes still expected at `conv` are there: they go on as one split.
@@ -374,7 +380,7 @@ static bool exec_return(Exec *x, Warp *w, Split *s, u32 mask) {
 
 static void exec_exit(Warp *w, Split *s, u32 mask) {
     w->exited |= mask;
-    cluster_lanes_exited(w, mask);
+    if (WL_UNLIKELY(w->cluster_pending & mask)) cluster_lanes_exited(w, mask);
     w->cta->exited_threads += (u32)__builtin_popcount(mask);
     if (WL_UNLIKELY(w->cta->grid->exec.check)) race_exit(w->cta->grid->exec.check, w);
     u32 at = (u32)(s - w->splits), conv = s->conv;

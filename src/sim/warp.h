@@ -56,8 +56,8 @@ typedef struct Warp {
     u32 *preds;
     u32 r32_size, r64_size, pred_count;  // bytes, bytes, slots
     u8 *local;                           // all lanes
-    u64 local_stride;
-    u32 stack[LANES];     // where the memory that alloca gave begins, as offsets in the lanes' local memory
+    u64 local_stride, local_cap;         // bytes of a lane: in this launch, allocated
+    u32 stack[LANES];     // SimProgram.allocates: where what alloca gave begins, as offsets in the lanes' local memory
     u32 stack_limit;      // the lowest of them
     u64 executed;         // warp instructions, for clocks and budgets
     u64 turn;             // instructions that the current split has had in its turn
@@ -82,7 +82,7 @@ void stack_update(Warp *warp);  // after a change of Warp.stack
 void stack_enter(Warp *warp, u32 slot, u32 mask);
 void stack_leave(Warp *warp, u32 slot, u32 mask);
 
-bool warp_done(const Warp *warp);
+static inline bool warp_done(const Warp *warp) { return warp->split_count == 0; }
 
 // barrier.c: a split arrives at a CTA barrier. False: it has to wait (its state is set).
 #define CTA_BARRIERS 16
@@ -105,7 +105,8 @@ typedef struct Cta {
     u32 exited_threads;
     Warp *warps;
     u32 warp_cap;
-    u32 next_warp;  // round robin
+    u32 next_warp;      // round robin
+    u32 open_barriers;  // bit b: somebody has arrived at barriers[b]; the others are zero
     Barrier barriers[CTA_BARRIERS];
     u8 *shared;
     u32 shared_size, shared_cap;
@@ -120,7 +121,8 @@ void barrier_threads_exited(Cta *cta);
 // cluster.c: barrier.cluster. Its threads that have exited count as arrived.
 bool cluster_barrier(Exec *x, Warp *warp, Split *split, const SimInsn *in, u32 mask);
 void cluster_lanes_exited(Warp *warp, u32 lanes);
-void cluster_check(const Cta *cta);  // completes the phase when nobody is left to wait for
+void cluster_check(Cta *first);  // completes the phase when nobody is left to wait for; `first`: of rank 0
+static inline Cta *cluster_first(Cta *cta) { return cta - cta->rank; }
 // The CTA of that rank in the cluster of `cta`; NULL when there is none, or it has exited.
 Cta *cluster_cta(const Cta *cta, u32 rank);
 

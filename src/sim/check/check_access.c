@@ -259,7 +259,7 @@ bool check_same_value(Exec *x, const SimInsn *in, u32 a, u32 b) {
     if (in->form_op != OP_ST || in->width > 8) return false;
     const SimOperand *list = in->list_count ? exec_list(x, in) : &in->src[1];
     for (u32 k = 0; k < (in->list_count ? in->list_count : 1u); k++)
-        if ((operand_address(x, list[k], a) ^ operand_address(x, list[k], b)) & keep) return false;
+        if ((exec_get_lane(x, list[k], a) ^ exec_get_lane(x, list[k], b)) & keep) return false;
     return true;
 }
 
@@ -268,7 +268,7 @@ bool check_stores_same(Exec *x, const SimInsn *in, u32 lane, u64 offset) {
     if (in->form_op != OP_ST || in->width > 8) return false;
     const SimOperand *list = in->list_count ? exec_list(x, in) : &in->src[1];
     for (u32 k = 0; k < (in->list_count ? in->list_count : 1u); k++) {
-        u64 value = operand_address(x, list[k], lane);
+        u64 value = exec_get_lane(x, list[k], lane);
         if (memcmp(x->cta->shared + offset + (u64)k * in->width, &value, in->width)) return false;
     }
     return true;
@@ -343,7 +343,7 @@ static void check_others(Exec *x, const SimInsn *in, u32 mask) {
         if (in->form_op == OP_CP_ASYNC_WAIT_ALL)
             race_copies_done(x, mask, 0, true);
         else
-            race_copies_done(x, mask, (u32)operand_address(x, in->src[0], (u32)__builtin_ctz(mask)), false);
+            race_copies_done(x, mask, (u32)exec_get_lane(x, in->src[0], (u32)__builtin_ctz(mask)), false);
         break;
     default: break;
     }

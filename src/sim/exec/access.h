@@ -25,15 +25,10 @@ u8 *access_aligned(Exec *x, u32 lane, u64 address, u32 bytes, u32 align, u8 spac
 // ... without the checker, which calls it.
 u8 *access_plain(Exec *x, u32 lane, u64 address, u32 bytes, u32 align, u8 space, bool store, u8 *found_space);
 
-static inline u64 operand_address(const Exec *x, SimOperand operand, u32 lane) {
-    const void *lanes = exec_operand(x, operand);
-    return (operand >> 30 & 1) ? ((const u64 *)lanes)[lane] : ((const u32 *)lanes)[lane];
-}
-
 // One lane's base + offset. Addresses in 32-bit registers wrap at 32 bits.
 static inline u64 access_address(const Exec *x, SimOperand base, i64 offset, u32 lane) {
     if (base == SIM_NO_OPERAND) return (u64)offset;
-    u64 address = operand_address(x, base, lane) + (u64)offset;
+    u64 address = exec_get_lane(x, base, lane) + (u64)offset;
     return base >> 30 & 1 ? address : (u32)address;
 }
 
@@ -54,7 +49,10 @@ static inline void access_addresses(Exec *x, const SimInsn *in, u32 source) {
 
 // What the addresses of the active lanes look like.
 typedef struct Pattern {
+    const u64 *address;
+    u32 count;
     u64 low, high;    // lowest and highest address
+    u64 bits;         // set in any of the addresses
     u32 sectors;      // distinct 32-byte sectors, when `monotone`
     bool monotone;    // never falling from lane to lane
     bool contiguous;  // each lane `bytes` after the one before
@@ -62,15 +60,19 @@ typedef struct Pattern {
 
 // `count` is at least 1.
 static inline Pattern pattern_of(const u64 *address, u32 count, u32 bytes) {
-    u64 rising = 1, contiguous = 1, changes = 1;
+    u64 rising = 1, contiguous = 1, changes = 1, bits = address[0];
     for (u32 i = 1; i < count; i++) {
         u64 step = address[i] - address[i - 1];
         rising &= (u64)(address[i] >= address[i - 1]);
         contiguous &= (u64)(step == bytes);
         changes += (u64)(address[i] >> 5 != address[i - 1] >> 5);
+        bits |= address[i];
     }
-    Pattern p = {.low = address[0],
+    Pattern p = {.address = address,
+                 .count = count,
+                 .low = address[0],
                  .high = address[count - 1],
+                 .bits = bits,
                  .sectors = (u32)changes,
                  .monotone = rising,
                  .contiguous = contiguous};
@@ -89,6 +91,12 @@ static inline u32 pack_active(const u64 *address, u32 mask, u64 *packed) {
     packed[0] = 0;  // defined for an empty mask too
     for (u32 left = mask; left; left &= left - 1) packed[count++] = address[__builtin_ctz(left)];
     return count;
+}
+
+// ... of those in `mask`; `packed` must live as long as the pattern.
+static inline Pattern pattern_of_active(const u64 *address, u32 mask, u32 bytes, u64 packed[LANES]) {
+    if (mask == FULL_MASK) return pattern_of(address, LANES, bytes);  // a known count: vector code without a remainder
+    return pattern_of(packed, pack_active(address, mask, packed), bytes);
 }
 
 u32 count_distinct_sectors(const u64 *address, u32 count);

@@ -24,7 +24,7 @@ enum { CP_FROM_REGISTERS = 1 };
 static u32 source_bytes(const Exec *x, const SimInsn *in, u32 lane, u32 ignored) {
     if (ignored >> lane & 1) return 0;
     if (!(in->mods & CP_FROM_REGISTERS)) return in->width;
-    u32 size = (u32)operand_address(x, in->src[3], lane);
+    u32 size = (u32)exec_get_lane(x, in->src[3], lane);
     return size < in->width ? size : in->width;
 }
 
@@ -104,7 +104,7 @@ static void each_lane(Exec *x, const SimInsn *in, u32 mask, MbarrierOp op, bool 
 }
 
 static u64 value_of(const Exec *x, SimOperand operand, u32 lane, u64 absent) {
-    return operand == SIM_NO_OPERAND ? absent : operand_address(x, operand, lane);
+    return operand == SIM_NO_OPERAND ? absent : exec_get_lane(x, operand, lane);
 }
 
 static void give_state(const Exec *x, const SimInsn *in, u32 lane, const Mbarrier *b) {

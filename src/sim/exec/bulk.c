@@ -10,7 +10,7 @@
 #define COPY_UNIT 16u  // sizes and addresses are multiples of it
 
 static u64 value_at(const Exec *x, const SimOperand *list, u32 at, u32 lane) {
-    return operand_address(x, list[at], lane);
+    return exec_get_lane(x, list[at], lane);
 }
 // An address is two entries.
 static u64 address_at(const Exec *x, const SimOperand *list, u32 at, u32 lane) {
@@ -342,7 +342,7 @@ static void st_async(Exec *x, const SimInsn *in, u32 mask) {
         u8 *to = access_resolve(x, l, remote_address(x, in, l), bytes, in->space, true, &space);
         if (!to) return;
         for (u32 k = 0; k < in->count; k++) {
-            u64 value = operand_address(x, list[k], l);
+            u64 value = exec_get_lane(x, list[k], l);
             memcpy(to + k * in->width, &value, in->width);
         }
         if (!complete_lane(x, in, l, barrier, bytes)) return;
@@ -363,7 +363,7 @@ static void red_async(Exec *x, const SimInsn *in, u32 mask) {
         u8 space, from[8];
         u8 *to = access_resolve(x, l, remote_address(x, in, l), in->width, in->space, true, &space);
         if (!to) return;
-        u64 value = operand_address(x, in->src[1], l);
+        u64 value = exec_get_lane(x, in->src[1], l);
         memcpy(from, &value, sizeof from);
         reduce(to, from, 1);
         if (!complete_lane(x, in, l, in->src[2], in->width)) return;

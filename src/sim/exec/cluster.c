@@ -24,7 +24,7 @@ static void mapa(Exec *x, const SimInsn *in, u32 mask) {
     const u32 *rank = exec_operand(x, in->src[1]);
     for (u32 left = mask; left; left &= left - 1) {
         u32 l = (u32)__builtin_ctz(left);
-        u64 address = operand_address(x, in->src[0], l);
+        u64 address = exec_get_lane(x, in->src[0], l);
         if (!is_shared(x, in, address)) {
             x->fault = (Fault){.kind = FAULT_WRONG_SPACE, .lane = (u8)l, .address = address};
             x->message = "mapa of an address that is not in shared memory";
@@ -38,7 +38,7 @@ static void getctarank(Exec *x, const SimInsn *in, u32 mask) {
     u32 *d = exec_operand(x, in->dst);
     for (u32 left = mask; left; left &= left - 1) {
         u32 l = (u32)__builtin_ctz(left);
-        u32 rank = (u32)((operand_address(x, in->src[0], l) & RANK_BITS) >> SHARED_RANK_SHIFT);
+        u32 rank = (u32)((exec_get_lane(x, in->src[0], l) & RANK_BITS) >> SHARED_RANK_SHIFT);
         d[l] = rank ? rank - 1 : x->cta->rank;
     }
 }
@@ -62,7 +62,7 @@ static void isspacep(Exec *x, const SimInsn *in, u32 mask) {
     u32 result = 0;
     for (u32 left = mask; left; left &= left - 1) {
         u32 l = (u32)__builtin_ctz(left);
-        result |= (u32)in_space(x, operand_address(x, in->src[0], l), in->space) << l;
+        result |= (u32)in_space(x, exec_get_lane(x, in->src[0], l), in->space) << l;
     }
     exec_set_pred(x, in->pred_dst, result, mask);
 }

@@ -39,7 +39,7 @@ static void istypep(Exec *x, const SimInsn *in, u32 mask) {
     u32 result = 0;
     for (u32 left = mask; left; left &= left - 1) {
         u32 l = (u32)__builtin_ctz(left);
-        u64 address = operand_address(x, in->src[0], l);
+        u64 address = exec_get_lane(x, in->src[0], l);
         result |= (u32)is_opaque_variable(x->grid->kernel->module, address, (u8)in->mods) << l;
     }
     exec_set_pred(x, in->pred_dst, result, mask);

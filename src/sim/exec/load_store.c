@@ -38,6 +38,13 @@ static inline u8 *lane_bytes(const Access *a, u32 lane) {
 #define STORE_FN(name, memory_type, register_type)                   \
     static void name(const Access *a, void *reg, u32 at, u32 mask) { \
         const register_type *from = reg;                             \
+        if (mask == FULL_MASK && !a->linear) {                       \
+            for (u32 l = 0; l < LANES; l++) {                        \
+                memory_type value = (memory_type)from[l];            \
+                memcpy(a->lane[l] + at, &value, sizeof value);       \
+            }                                                        \
+            return;                                                  \
+        }                                                            \
         for (u32 left = mask; left; left &= left - 1) {              \
             u32 l = (u32)__builtin_ctz(left);                        \
             memory_type value = (memory_type)from[l];                \
@@ -94,11 +101,18 @@ static inline bool is_run(const Access *a, u32 mask, u32 width, bool wide) {
     return mask == FULL_MASK && a->linear && a->step == width && width == (wide ? 8u : 4u);
 }
 
+static inline void copy_run(void *to, const void *from, bool wide) {
+    if (wide)
+        memcpy(to, from, LANES * sizeof(u64));
+    else
+        memcpy(to, from, LANES * sizeof(u32));
+}
+
 static void load_element(Exec *x, const SimInsn *in, const Access *a, SimOperand dst, u32 at, u32 mask) {
     if (dst == SIM_NO_OPERAND) return;
     bool wide = dst >> 30 == AREA_R64;
     if (is_run(a, mask, in->width, wide))
-        memcpy(exec_operand(x, dst), a->first + at, LANES * in->width);
+        copy_run(exec_operand(x, dst), a->first + at, wide);
     else
         loads[in->mods][wide](a, exec_operand(x, dst), at, mask);
 }
@@ -106,7 +120,7 @@ static void load_element(Exec *x, const SimInsn *in, const Access *a, SimOperand
 static void store_element(Exec *x, const SimInsn *in, const Access *a, SimOperand src, u32 at, u32 mask) {
     bool wide = src >> 30 & 1;
     if (is_run(a, mask, in->width, wide))
-        memcpy(a->first + at, exec_operand(x, src), LANES * in->width);
+        copy_run(a->first + at, exec_operand(x, src), wide);
     else
         stores[__builtin_ctz(in->width)][wide](a, exec_operand(x, src), at, mask);
 }
@@ -125,10 +139,10 @@ static void store_all(Exec *x, const SimInsn *in, const Access *a, u32 mask) {
 }
 
 // --- where the bytes are -----------------------------------------------------------------------------------------
-static inline void count_global(PcCounters *c, const Pattern *p, const u64 *packed, u32 count, u32 bytes) {
+static inline void count_global(PcCounters *c, const Pattern *p, u32 bytes) {
     c->requests++;
-    c->bytes += (u64)count * bytes;
-    c->sectors += p->monotone ? p->sectors : count_distinct_sectors(packed, count);
+    c->bytes += (u64)p->count * bytes;
+    c->sectors += p->monotone ? p->sectors : count_distinct_sectors(p->address, p->count);
 }
 
 static inline void count_shared(PcCounters *c, const u64 *address, u32 mask, u32 bytes, bool simple) {
@@ -177,7 +191,7 @@ static bool resolve_lanes(Exec *x, const SimInsn *in, Access *a, u32 mask, u32 b
     if (in->flags & SIM_UNCOUNTED) return true;
     if (global_count) {
         Pattern p = pattern_of(global, global_count, bytes);
-        count_global(x->count, &p, global, global_count, bytes);
+        count_global(x->count, &p, bytes);
     }
     if (shared_mask) count_shared(x->count, shared, shared_mask, bytes, false);
     if (local_mask) count_local(x->count, local, local_mask, bytes);
@@ -187,25 +201,16 @@ static bool resolve_lanes(Exec *x, const SimInsn *in, Access *a, u32 mask, u32 b
 // The fast path: all active lanes inside the allocation that this instruction hit last.
 static bool resolve_warp(Exec *x, Access *a, u32 mask, u32 bytes, bool store) {
     u64 packed[LANES];
-    const u64 *address = x->address;
-    u32 count = LANES;
-    if (mask != FULL_MASK) {
-        count = pack_active(address, mask, packed);
-        address = packed;
-    }
-    Pattern p = pattern_of(address, count, bytes);
+    Pattern p = pattern_of_active(x->address, mask, bytes, packed);
     PcState *state = pc_state(x);
     if (state->generation != x->grid->sim->generation || p.low - state->start >= state->size ||
-        p.high - state->start + bytes > state->size || (store && state->read_only))
+        p.high - state->start + bytes > state->size || (store && state->read_only) || p.bits & (bytes - 1))
         return false;
-    u64 misaligned = 0;
-    for (u32 i = 0; i < count; i++) misaligned |= address[i];
-    if (misaligned & (bytes - 1)) return false;
-    count_global(x->count, &p, address, count, bytes);
+    count_global(x->count, &p, bytes);
     if (mask == FULL_MASK && p.contiguous) {
         a->linear = true;
         a->step = bytes;
-        a->first = (u8 *)(uintptr_t)(address[0] + (u64)state->delta);
+        a->first = (u8 *)(uintptr_t)(p.low + (u64)state->delta);
     } else if (p.low == p.high) {
         a->linear = true;
         a->step = 0;
@@ -242,22 +247,14 @@ static bool access_shared(Exec *x, const SimInsn *in, Access *a, u32 mask, u32 b
     }
     access_addresses(x, in, 0);
     u64 packed[LANES];
-    const u64 *address = x->address;
-    u32 count = LANES;
-    if (mask != FULL_MASK) {
-        count = pack_active(address, mask, packed);
-        address = packed;
-    }
-    Pattern p = pattern_of(address, count, bytes);
-    u64 misaligned = 0;
-    for (u32 i = 0; i < count; i++) misaligned |= address[i];
-    if (p.high + bytes > x->shared_size || p.high > x->shared_size || misaligned & (bytes - 1))
+    Pattern p = pattern_of_active(x->address, mask, bytes, packed);
+    if (p.high + bytes > x->shared_size || p.high > x->shared_size || p.bits & (bytes - 1))
         return resolve_lanes(x, in, a, mask, bytes, store);
     bool simple = p.low == p.high || (p.monotone && p.high - p.low < 128);
     count_shared(x->count, x->address, mask, bytes, simple);
     a->linear = (mask == FULL_MASK && p.contiguous) || p.low == p.high;
     a->step = p.low == p.high ? 0 : bytes;
-    a->first = (u8 *)((uintptr_t)x->shared + (p.low == p.high ? p.low : address[0]));
+    a->first = (u8 *)((uintptr_t)x->shared + p.low);
     if (!a->linear)
         // Idle lanes hold any address: no pointer arithmetic.
         for (u32 l = 0; l < LANES; l++) a->lane[l] = (u8 *)((uintptr_t)x->shared + x->address[l]);

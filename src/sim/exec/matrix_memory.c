@@ -162,7 +162,7 @@ static u8 *piece_place(Exec *x, const SimInsn *in, u32 lane, u64 address, u32 by
 }
 
 static u64 stride_of(const Exec *x, const SimInsn *in, const Fragment *f, u32 lane) {
-    if (in->src[1] != SIM_NO_OPERAND) return operand_address(x, in->src[1], lane);
+    if (in->src[1] != SIM_NO_OPERAND) return exec_get_lane(x, in->src[1], lane);
     return f->by_columns ? f->rows : f->columns;
 }
 
@@ -173,7 +173,7 @@ static bool move_piece(Exec *x, const SimInsn *in, const Fragment *f, u32 mask, 
     u32 per = f->elements / f->pieces, bits = per * f->bits, bytes = bits / 8;
     for (u32 left = mask; left; left &= left - 1) {
         u32 l = (u32)__builtin_ctz(left);
-        u64 base = (u64)in->offset + (in->src[0] == SIM_NO_OPERAND ? 0 : operand_address(x, in->src[0], l)),
+        u64 base = (u64)in->offset + (in->src[0] == SIM_NO_OPERAND ? 0 : exec_get_lane(x, in->src[0], l)),
             part = value[l] >> (piece * bits);
         u64 index = element_index(f, l, reg * f->elements + piece * per, stride_of(x, in, f, l));
         u8 *place = piece_place(x, in, l, base + index * f->bits / 8, bytes, store, &pass);
@@ -212,7 +212,7 @@ static void wmma_store(Exec *x, const SimInsn *in, u32 mask) {
     const SimOperand *list = exec_list(x, in);
     for (u32 reg = 0; reg < in->list_count; reg++) {
         u64 value[LANES];
-        for (u32 l = 0; l < LANES; l++) value[l] = operand_address(x, list[reg], l);
+        for (u32 l = 0; l < LANES; l++) value[l] = exec_get_lane(x, list[reg], l);
         for (u32 piece = 0; piece < f.pieces; piece++)
             if (!move_piece(x, in, &f, mask, reg, piece, value, true)) return;
     }

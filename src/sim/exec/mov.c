@@ -44,15 +44,15 @@ static u64 sreg_uniform(const Exec *x, u32 sreg, u32 c) {
     const Warp *w = x->warp;
     const Cta *cta = w->cta;
     const Grid *g = cta->grid;
-    u32 sms = (u32)sim_gpu(g->sim, g->kernel->module->device)->sms;
+    const GpuModel *gpu = sim_gpu(g->sim, g->device);
     switch (sreg) {
     case SREG_NTID: return c < 3 ? g->block[c] : 0;
     case SREG_CTAID: return c < 3 ? cta->id[c] : 0;
     case SREG_NCTAID: return c < 3 ? g->grid[c] : 0;
     case SREG_WARPID: return w->index;
-    case SREG_NWARPID: return sim_gpu(g->sim, g->kernel->module->device)->max_threads_per_sm / LANES;
-    case SREG_SMID: return cta->linear % sms;
-    case SREG_NSMID: return sms;
+    case SREG_NWARPID: return gpu->max_threads_per_sm / LANES;
+    case SREG_SMID: return cta->linear % (u32)gpu->sms;
+    case SREG_NSMID: return gpu->sms;
     case SREG_GRIDID: return g->sim->launches;
     case SREG_CLOCK: return (u32)x->now;
     case SREG_CLOCK_HI: return x->now >> 32;
@@ -67,8 +67,7 @@ static u64 sreg_uniform(const Exec *x, u32 sreg, u32 c) {
     case SREG_DYNAMIC_SMEM_SIZE: return g->dynamic_shared;
     case SREG_TOTAL_SMEM_SIZE: return (x->shared_size + 127) & ~127u;  // given out in units of 128 bytes
     case SREG_AGGR_SMEM_SIZE:  // dynamic shared memory begins at a multiple of 16
-        return sim_gpu(g->sim, g->kernel->module->device)->shared_reserved + ((g->program->shared_bytes + 15) & ~15u) +
-               g->dynamic_shared;
+        return gpu->shared_reserved + ((g->program->shared_bytes + 15) & ~15u) + g->dynamic_shared;
     case SREG_NCLUSTERID: return c < 3 ? g->grid[c] / g->cluster[c] : 0;
     case SREG_CLUSTERID: return c < 3 ? cta->id[c] / g->cluster[c] : 0;
     case SREG_CLUSTER_CTAID: return c < 3 ? cta->id[c] % g->cluster[c] : 0;
@@ -79,34 +78,32 @@ static u64 sreg_uniform(const Exec *x, u32 sreg, u32 c) {
     }
 }
 
-static bool sreg_lane(const Exec *x, u32 sreg, u32 c, u32 lane, u64 *value) {
+// DIV_DIVERGENT ones.
+static u32 sreg_lane(const Exec *x, u32 sreg, u32 c, u32 lane) {
     switch (sreg) {
-    case SREG_TID: *value = c < 3 ? x->warp->tid[c][lane] : 0; return true;
-    case SREG_LANEID: *value = lane; return true;
-    case SREG_LANEMASK_EQ: *value = 1u << lane; return true;
-    case SREG_LANEMASK_LE: *value = lane == 31 ? FULL_MASK : (2u << lane) - 1; return true;
-    case SREG_LANEMASK_LT: *value = (1u << lane) - 1; return true;
-    case SREG_LANEMASK_GE: *value = ~((1u << lane) - 1); return true;
-    case SREG_LANEMASK_GT: *value = lane == 31 ? 0 : ~((2u << lane) - 1); return true;
-    default: return false;
+    case SREG_TID: return c < 3 ? x->warp->tid[c][lane] : 0;
+    case SREG_LANEID: return lane;
+    case SREG_LANEMASK_EQ: return 1u << lane;
+    case SREG_LANEMASK_LE: return lane == 31 ? FULL_MASK : (2u << lane) - 1;
+    case SREG_LANEMASK_LT: return (1u << lane) - 1;
+    case SREG_LANEMASK_GE: return ~((1u << lane) - 1);
+    default: return lane == 31 ? 0 : ~((2u << lane) - 1);  // %lanemask_gt
     }
 }
 
-static void mov_sreg(Exec *x, const SimInsn *in, u32 mask) {
+static void mov_sreg_lanes(Exec *x, const SimInsn *in, u32 mask) {
     u32 sreg = in->mods >> 2, component = in->mods & 3;
-    u64 lane_value, value = 0;
-    bool per_lane = sreg_lane(x, sreg, component, 0, &lane_value);
-    if (!per_lane) value = sreg_uniform(x, sreg, component);
-    u32 *d32 = exec_operand(x, in->dst);
-    u64 *d64 = exec_operand(x, in->dst);
-    bool wide = in->dst >> 30 == AREA_R64;
-    for (u32 l = 0; l < LANES; l++) {
-        if (!(mask >> l & 1)) continue;
-        if (per_lane) sreg_lane(x, sreg, component, l, &value);
-        if (wide)
-            d64[l] = value;
-        else
-            d32[l] = (u32)value;
+    FOR_LANES(mask, exec_set_lane(x, in->dst, l, sreg_lane(x, sreg, component, l)));
+}
+
+static void mov_sreg(Exec *x, const SimInsn *in, u32 mask) {
+    u64 value = sreg_uniform(x, in->mods >> 2, in->mods & 3);
+    if (in->dst >> 30 == AREA_R64) {
+        u64 *d = exec_operand(x, in->dst);
+        FOR_LANES(mask, d[l] = value);
+    } else {
+        u32 *d = exec_operand(x, in->dst);
+        FOR_LANES(mask, d[l] = (u32)value);
     }
 }
 
@@ -125,7 +122,8 @@ static const Operand *source_operand(const ExecShape *shape) { return insn_opera
 static ExecFn select_sreg(SimInsn *in, const Operand *o) {
     u32 component = o->component == 0xff ? 0 : o->component;
     in->mods = (u16)(o->ref * 4 + component);
-    return o->ref == SREG_TID && component < 3 && in->dst >> 30 == AREA_R32 ? mov_tid : mov_sreg;
+    if (o->ref == SREG_TID && component < 3 && in->dst >> 30 == AREA_R32) return mov_tid;
+    return ptx_sregs[o->ref].divergence == DIV_DIVERGENT ? mov_sreg_lanes : mov_sreg;
 }
 
 static bool in_frame(const ExecShape *shape, const Operand *o) {
@@ -153,19 +151,6 @@ EXEC_SELECT(mov) {
 EXEC_SELECT(mov_pack);
 EXEC_SELECT(mov_unpack);
 
-static inline u64 read_lane(const Exec *x, SimOperand operand, u32 lane) {
-    const void *lanes = exec_operand(x, operand);
-    return operand >> 30 & 1 ? ((const u64 *)lanes)[lane] : ((const u32 *)lanes)[lane];
-}
-
-static inline void write_lane(const Exec *x, SimOperand operand, u32 lane, u64 value) {
-    void *lanes = exec_operand(x, operand);
-    if (operand >> 30 & 1)
-        ((u64 *)lanes)[lane] = value;
-    else
-        ((u32 *)lanes)[lane] = (u32)value;
-}
-
 static void pack(Exec *x, const SimInsn *in, u32 mask) {
     const SimOperand *list = exec_list(x, in);
     u32 bits = in->mods;
@@ -173,8 +158,8 @@ static void pack(Exec *x, const SimInsn *in, u32 mask) {
     for (u32 left = mask; left; left &= left - 1) {
         u32 l = (u32)__builtin_ctz(left);
         u64 value = 0;
-        for (u32 k = 0; k < in->list_count; k++) value |= (read_lane(x, list[k], l) & part_mask) << (k * bits);
-        write_lane(x, in->dst, l, value);
+        for (u32 k = 0; k < in->list_count; k++) value |= (exec_get_lane(x, list[k], l) & part_mask) << (k * bits);
+        exec_set_lane(x, in->dst, l, value);
     }
 }
 
@@ -202,9 +187,9 @@ static void unpack(Exec *x, const SimInsn *in, u32 mask) {
     u64 part_mask = bits == 64 ? ~0ull : (1ull << bits) - 1;
     for (u32 left = mask; left; left &= left - 1) {
         u32 l = (u32)__builtin_ctz(left);
-        u64 value = read_lane(x, in->src[0], l);
+        u64 value = exec_get_lane(x, in->src[0], l);
         for (u32 k = 0; k < in->list_count; k++)
-            if (list[k] != SIM_NO_OPERAND) write_lane(x, list[k], l, value >> (k * bits) & part_mask);
+            if (list[k] != SIM_NO_OPERAND) exec_set_lane(x, list[k], l, value >> (k * bits) & part_mask);
     }
 }
 
@@ -263,9 +248,9 @@ static void mov_vector(Exec *x, const SimInsn *in, u32 mask) {
     for (u32 left = mask; left; left &= left - 1) {
         u32 l = (u32)__builtin_ctz(left);
         u64 value[4];
-        for (u32 k = 0; k < in->count; k++) value[k] = read_lane(x, list[in->count + k], l);
+        for (u32 k = 0; k < in->count; k++) value[k] = exec_get_lane(x, list[in->count + k], l);
         for (u32 k = 0; k < in->count; k++)
-            if (list[k] != SIM_NO_OPERAND) write_lane(x, list[k], l, value[k]);
+            if (list[k] != SIM_NO_OPERAND) exec_set_lane(x, list[k], l, value[k]);
     }
 }
 EXEC_SELECT(mov_vector) { return (void)shape, in->list_count == 2u * in->count ? mov_vector : NULL; }
@@ -276,10 +261,9 @@ static void mov_vector_sreg(Exec *x, const SimInsn *in, u32 mask) {
     for (u32 left = mask; left; left &= left - 1) {
         u32 l = (u32)__builtin_ctz(left);
         for (u32 k = 0; k < in->count; k++) {
-            u64 value;
             if (list[k] == SIM_NO_OPERAND) continue;
-            if (!sreg_lane(x, in->mods, k, l, &value)) value = sreg_uniform(x, in->mods, k);
-            write_lane(x, list[k], l, value);
+            bool varies = ptx_sregs[in->mods].divergence == DIV_DIVERGENT;
+            exec_set_lane(x, list[k], l, varies ? sreg_lane(x, in->mods, k, l) : sreg_uniform(x, in->mods, k));
         }
     }
 }

@@ -5,14 +5,6 @@
 
 enum { DEFAULT_ALIGN = 8 };
 
-static void put_lane(const Exec *x, SimOperand operand, u32 lane, u64 value) {
-    void *lanes = exec_operand(x, operand);
-    if (operand >> 30 & 1)
-        ((u64 *)lanes)[lane] = value;
-    else
-        ((u32 *)lanes)[lane] = (u32)value;
-}
-
 // The first byte behind the frame that executes.
 static u64 frame_end(const Exec *x) {
     const Warp *w = x->warp;
@@ -25,14 +17,14 @@ static void stack_alloc(Exec *x, const SimInsn *in, u32 mask) {
     u64 end = frame_end(x), align = (u64)in->offset;
     for (u32 left = mask; left; left &= left - 1) {
         u32 l = (u32)__builtin_ctz(left);
-        u64 size = operand_address(x, in->src[0], l), top = w->stack[l];
+        u64 size = exec_get_lane(x, in->src[0], l), top = w->stack[l];
         u64 address = size > top ? 0 : (top - size) & ~(align - 1);
         if (size > top || address < end) {
             x->fault = (Fault){.kind = FAULT_STACK, .lane = (u8)l};
             return;
         }
         w->stack[l] = (u32)address;
-        if (in->dst != SIM_NO_OPERAND) put_lane(x, in->dst, l, address);
+        if (in->dst != SIM_NO_OPERAND) exec_set_lane(x, in->dst, l, address);
     }
     stack_update(w);
 }
@@ -48,14 +40,14 @@ EXEC_SELECT(alloca) {
 
 static void stack_save(Exec *x, const SimInsn *in, u32 mask) {
     if (in->dst == SIM_NO_OPERAND) return;
-    FOR_LANES(mask, put_lane(x, in->dst, l, x->warp->stack[l]));
+    FOR_LANES(mask, exec_set_lane(x, in->dst, l, x->warp->stack[l]));
 }
 EXEC_SELECT(stacksave) { return (void)shape, (void)in, stack_save; }
 
 static void stack_restore(Exec *x, const SimInsn *in, u32 mask) {
     for (u32 left = mask; left; left &= left - 1) {
         u32 l = (u32)__builtin_ctz(left);
-        u64 top = operand_address(x, in->src[0], l);
+        u64 top = exec_get_lane(x, in->src[0], l);
         if (top > x->local_stride || top < frame_end(x)) {
             x->fault = (Fault){.kind = FAULT_STACK, .lane = (u8)l};
             return;

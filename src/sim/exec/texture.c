@@ -24,20 +24,15 @@ static TextureMods mods_of(const SimInsn *in) {
 }
 
 static u32 read32(const Exec *x, SimOperand operand, u32 lane) {
-    return operand == SIM_NO_OPERAND ? 0 : (u32)operand_address(x, operand, lane);
+    return operand == SIM_NO_OPERAND ? 0 : (u32)exec_get_lane(x, operand, lane);
 }
 
 static void write_lane(const Exec *x, SimOperand operand, u32 lane, u64 value) {
-    if (operand == SIM_NO_OPERAND) return;
-    void *to = exec_operand(x, operand);
-    if (operand >> 30 & 1)
-        ((u64 *)to)[lane] = value;
-    else
-        ((u32 *)to)[lane] = (u32)value;
+    if (operand != SIM_NO_OPERAND) exec_set_lane(x, operand, lane, value);
 }
 
 static bool bind_lane(TextureAccess *a, const SimInsn *in, u32 lane) {
-    u64 handle = in->src[0] == SIM_NO_OPERAND ? 0 : operand_address(a->x, in->src[0], lane);
+    u64 handle = in->src[0] == SIM_NO_OPERAND ? 0 : exec_get_lane(a->x, in->src[0], lane);
     return texture_bind(a, lane, handle);
 }
 
@@ -260,7 +255,7 @@ static void sust(Exec *x, const SimInsn *in, u32 mask) {
         u8 *to = surface_place(&a, &texture_geometries[m.geometry], &p, bytes, m.choice, true);
         if (!to && x->fault.kind) return;
         for (u32 k = 0; to && k < in->count; k++) {
-            u64 value = src[k] == SIM_NO_OPERAND ? 0 : operand_address(x, src[k], l);
+            u64 value = src[k] == SIM_NO_OPERAND ? 0 : exec_get_lane(x, src[k], l);
             memcpy(to + k * in->width, &value, in->width);
         }
     }
@@ -300,7 +295,7 @@ static void sured(Exec *x, const SimInsn *in, u32 mask) {
         if (!at) continue;
         u64 old = 0;
         memcpy(&old, at, in->width);
-        old = reduce(in->form->mods[MOD_ATOM_OP], in->form->types[0], old, operand_address(x, source, l));
+        old = reduce(in->form->mods[MOD_ATOM_OP], in->form->types[0], old, exec_get_lane(x, source, l));
         memcpy(at, &old, in->width);
     }
     texture_end(&a);
