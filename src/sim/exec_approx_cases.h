@@ -5,6 +5,7 @@
 #define WL_SIM_EXEC_APPROX_CASES_H
 
 #include "sim/exec_testing.h"
+#include "sim/test_values.h"
 
 // What the arguments are: all f32, the upper words of all f64, all halves, pairs of f32.
 typedef enum ApproxRange { APPROX_F32, APPROX_F64, APPROX_HALF, APPROX_PAIR } ApproxRange;
@@ -23,12 +24,7 @@ static const ApproxCase approx_cases[] = {
     // clang-format on
 };
 
-static inline u64 approx_mix(u64 z) {  // splitmix64
-    z += 0x9e3779b97f4a7c15ull;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebull;
-    return z ^ z >> 31;
-}
+static inline u64 approx_mix(u64 z) { return value_random(&z); }
 
 // The n-th pair: any bits, or (odd n) an exponent of b that is that of a or up to 15 more.
 static inline void approx_pair(u64 n, u32 *a, u32 *b) {

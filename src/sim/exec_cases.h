@@ -6,6 +6,7 @@
 #define WL_SIM_EXEC_CASES_H
 
 #include "sim/exec_testing.h"
+#include "sim/test_values.h"
 
 enum { CASE_LANES = 4096, CASE_INPUTS = 18, CASE_OUTPUTS = 8 };  // 64-bit words a lane
 
@@ -26,95 +27,8 @@ static const ExecCase exec_cases[] = {
 
 // --- inputs -----------------------------------------------------------------------------------------------------
 static u64 case_random_state;
-static u64 case_random(void) {
-    u64 z = case_random_state += 0x9e3779b97f4a7c15ull;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebull;
-    return z ^ z >> 31;
-}
-static u32 case_f32_bits(f32 v) {
-    u32 bits;
-    return memcpy(&bits, &v, 4), bits;
-}
-static u64 case_f64_bits(f64 v) {
-    u64 bits;
-    return memcpy(&bits, &v, 8), bits;
-}
+static u64 case_random(void) { return value_random(&case_random_state); }
 
-static u64 case_f32(void) {
-    static const u32 special[] = {0,          0x80000000, 0x3f800000, 0xbf800000, 0x7f800000, 0xff800000, 0x7fc00000,
-                                  0xffc12345, 0x7f812345, 0x7fffffff, 1,          0x80000001, 0x007fffff, 0x807fffff,
-                                  0x00800000, 0x80800000, 0x7f7fffff, 0xff7fffff, 0x3f000000, 0x3fc00000, 0xc0200000,
-                                  0x4b000000, 0x4f000000, 0xcf000000, 0x4effffff, 0x4f800000, 0x5f000000, 0xdf000000,
-                                  0x5f800000, 0x33800000, 0x3effffff, 0x42fe0000, 0xc2fe0000, 0x7e800000, 0x7f000000};
-    u64 r = case_random();
-    switch (r >> 60) {
-    case 0:
-    case 1:
-    case 2: return special[r % WL_COUNT(special)];
-    case 3:
-    case 4:
-    case 5:
-    case 6: return (u32)r;
-    case 7: return (u32)r & 0x80ffffff;
-    case 8: return case_f32_bits((f32)((i64)(r & 0xffff) - 32768) * 0.5f);
-    case 9: return case_f32_bits((f32)(i32)r);
-    default: return case_f32_bits((f32)((f64)(i64)(r << 4) * 0x1p-61));
-    }
-}
-static u64 case_f64(void) {
-    static const u64 special[] = {0,
-                                  0x8000000000000000,
-                                  0x3ff0000000000000,
-                                  0xbff0000000000000,
-                                  0x7ff0000000000000,
-                                  0xfff0000000000000,
-                                  0x7ff8000000000000,
-                                  0xfff8000012345678,
-                                  0x7ff0123456789abc,
-                                  0x7fffffffffffffff,
-                                  1,
-                                  0x8000000000000001,
-                                  0x000fffffffffffff,
-                                  0x0010000000000000,
-                                  0x8010000000000000,
-                                  0x7fefffffffffffff,
-                                  0x3fe0000000000000,
-                                  0x3ff8000000000000,
-                                  0x4330000000000000,
-                                  0x41e0000000000000,
-                                  0xc1e0000000000000,
-                                  0x41efffffffe00000,
-                                  0x43e0000000000000,
-                                  0xc3e0000000000000,
-                                  0x43f0000000000000,
-                                  0x380fffffffffffff,
-                                  0x47efffffefffffff};
-    u64 r = case_random();
-    switch (r >> 60) {
-    case 0:
-    case 1:
-    case 2: return special[r % WL_COUNT(special)];
-    case 3:
-    case 4:
-    case 5:
-    case 6: return r << 4 ^ r >> 40;
-    case 7: return case_f64_bits((f64)((i64)(r & 0xffff) - 32768) * 0.5);
-    case 8: return case_f64_bits((f64)(i32)r + 0.5);
-    case 9: return (r & 0x800fffffffffffff) | (0x369 + (r >> 52 & 0xff)) << 52;  // around f32's subnormals
-    default: return case_f64_bits((f64)(i64)(r << 4) * 0x1p-61);
-    }
-}
-static u64 case_int(u32 bits) {
-    u64 r = case_random(), mask = bits == 64 ? UINT64_MAX : (1ull << bits) - 1;
-    switch (r >> 60) {
-    case 0: return r & 3;
-    case 1: return (0 - (r & 3)) & mask;
-    case 2: return 1ull << (bits - 1) & mask;
-    case 3: return mask >> 1;
-    default: return case_random() >> (r & 63) & mask;
-    }
-}
 static u64 case_half(u64 r) {
     static const u16 special[] = {0,      0x8000, 0x3c00, 0xbc00, 0x7c00, 0xfc00, 0x7e00, 0x7d01,
                                   0x7fff, 0x3f80, 0x7f80, 0xff80, 0x7fc0, 0x0001, 0x8001};
@@ -133,32 +47,27 @@ static u64 case_small_pair(u64 r, u32 mantissa, u32 bias) {
 static u64 case_value(char kind) {
     u64 r = case_random();
     switch (kind) {
-    case 'f': return case_f32();
-    case 'z': return case_f32_bits((f32)((f64)(i64)r * 0x1p-58));
-    case 'd': return case_f64();
-    case 'i': return case_int(32);
-    case 'l': return case_int(64);
-    case 's': return case_int(16);
+    case 'f': return value_f32(&case_random_state);
+    case 'z': return value_f32_bits((f32)((f64)(i64)r * 0x1p-58));
+    case 'd': return value_f64(&case_random_state);
+    case 'i': return value_int(&case_random_state, 32);
+    case 'l': return value_int(&case_random_state, 64);
+    case 's': return value_int(&case_random_state, 16);
     case 'h':
     case 'b': return case_half(r);
     case 'o': return r >> 62 ? case_half(case_random()) : 0x7ff7 | (r & 0x8000);
     case 'O': return case_value('o') | case_value('o') << 16;
     case 'H':
     case 'B': return case_half(r) | case_half(case_random()) << 16;
-    case 'a': return r >> 60 ? r % 72 : r & 0xff;
-    case 'A': return (u32)((i32)(r % 20) - 10);
-    case 'u': return r & 31;
-    case 'k': return (r & 31) | (r >> 8 & 1 ? 0x1f : 0) | (r >> 16 & 31) << 8;
-    case 'q': return r >> 63;
     case 'w': return r & 0xffff;
     case 'm': return FULL_MASK;
     case '#': return 0x96;
     case 'E': return case_small_pair(r, 10, 15);
     case 'F': return case_small_pair(r, 7, 127);
-    case 'G': return case_f32_bits((f32)(i32)(r % 17) - 8);
-    case 'Y': return case_f64_bits((f64)(i32)(r % 17) - 8);
+    case 'G': return value_f32_bits((f32)(i32)(r % 17) - 8);
+    case 'Y': return value_f64_bits((f64)(i32)(r % 17) - 8);
     case 'X': return (r & 0x87878787) | 0x38383838;  // 1 .. 1.875, either sign
-    default: return 0;
+    default: return value_small(kind, r);
     }
 }
 
@@ -191,8 +100,7 @@ static CaseKinds case_kinds(const ExecCase *c) {
 // in: CASE_LANES rows of CASE_INPUTS. The same for every run of a case.
 static void case_inputs(const ExecCase *c, u64 *in) {
     CaseKinds kinds = case_kinds(c);
-    case_random_state = 0;
-    for (const char *p = c->mnemonic; *p; p++) case_random_state = case_random_state * 31 + (u8)*p;
+    case_random_state = value_seed(0, c->mnemonic);
     for (u32 lane = 0; lane < CASE_LANES; lane++) {
         u64 *row = in + lane * CASE_INPUTS;
         memset(row, 0, CASE_INPUTS * 8);
@@ -293,8 +201,8 @@ static void case_results(const CaseCode *code, const TestFrame *t, u64 *rows) {
 }
 
 static u64 case_hash(const u64 *out) {
-    u64 h = 0xcbf29ce484222325ull;
-    for (u32 i = 0; i < CASE_LANES * CASE_OUTPUTS; i++) h = (h ^ out[i]) * 0x100000001b3ull, h ^= h >> 29;
+    u64 h = VALUE_HASH_START;
+    for (u32 i = 0; i < CASE_LANES * CASE_OUTPUTS; i++) h = value_hash(h, out[i]);
     return h ? h : 1;
 }
 

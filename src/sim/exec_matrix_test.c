@@ -13,10 +13,7 @@ static const ExecSelect *tables[2];
 static u32 table_count;
 static int find_tables(void **state) {
     (void)state;
-    tables[table_count++] = exec_table_base;
-#if SIM_HAS_V3
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) tables[table_count++] = exec_table_v3;
-#endif
+    table_count = testing_tables(tables);
     return 0;
 }
 

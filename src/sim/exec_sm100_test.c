@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "sim/exec_testing.h"
+#include "sim/test_values.h"
 
 enum { ROUNDS = 400 };
 
@@ -14,10 +15,7 @@ static const ExecSelect *tables[2];
 static u32 table_count;
 static int find_tables(void **state) {
     (void)state;
-    tables[table_count++] = exec_table_base;
-#if SIM_HAS_V3
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) tables[table_count++] = exec_table_v3;
-#endif
+    table_count = testing_tables(tables);
     return 0;
 }
 
@@ -41,12 +39,7 @@ static void execute(const ExecSelect *table, u32 op, const char *mnemonic, u32 s
 }
 
 static u64 seed = 100;
-static u64 random_u64(void) {
-    u64 z = seed += 0x9e3779b97f4a7c15ull;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebull;
-    return z ^ z >> 31;
-}
+static u64 random_u64(void) { return value_random(&seed); }
 static u32 random_f32(void) {
     static const u32 special[] = {0,          0x80000000, 0x3f800000, 0xbf800000, 0x7f800000, 0xff800000, 0x7fc00000,
                                   0xffc12345, 0x7f812345, 0x7fffffff, 1,          0x80000001, 0x007fffff, 0x807fffff,
@@ -60,10 +53,6 @@ static u32 random_half(void) {
     static const u16 special[] = {0, 0x8000, 0x3c00, 0x7c00, 0xfc00, 0x7e00, 0x7d01, 0x3f80, 0x7f80, 0xff80, 1, 0x8001};
     u64 r = random_u64();
     return r >> 61 ? r & 0xffff : special[r % WL_COUNT(special)];
-}
-static u32 bits_of(f32 v) {
-    u32 bits;
-    return memcpy(&bits, &v, 4), bits;
 }
 static f32 float_of(u32 bits) {
     f32 v;
@@ -213,7 +202,7 @@ static u32 mini_nearest(const Mini *m, f32 v) {
 }
 static u32 small_float(void) {
     u64 r = random_u64();
-    return (r >> 62 ? bits_of((f32)((i64)(r & 0x1fff) - 4096) / (r >> 60 & 1 ? 128.0f : 512.0f)) : random_f32());
+    return (r >> 62 ? value_f32_bits((f32)((i64)(r & 0x1fff) - 4096) / (r >> 60 & 1 ? 128.0f : 512.0f)) : random_f32());
 }
 
 TEST(fp6_and_fp4_are_the_nearest) {

@@ -12,6 +12,16 @@
 
 enum { TESTING_REGS = 48, TESTING_PREDS = 16 };
 
+// The tables of exec/ for the instruction sets that this processor has. Returns their number.
+static inline u32 testing_tables(const ExecSelect *tables[2]) {
+    u32 count = 0;
+    tables[count++] = exec_table_base;
+#if SIM_HAS_V3
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) tables[count++] = exec_table_v3;
+#endif
+    return count;
+}
+
 // A frame of registers: r32 and r64 registers 0..; predicates 0 and 1 are false and true.
 typedef struct TestFrame {
     _Alignas(64) u32 r32[TESTING_REGS][LANES];

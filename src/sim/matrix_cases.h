@@ -7,6 +7,7 @@
 
 #include "sim/exec/matrix.h"
 #include "sim/exec_testing.h"
+#include "sim/test_values.h"
 
 typedef enum TensorKind {
     TENSOR_SUMS,     // matrices of many ranges of exponents, zeros, infinities, NaN; wgmma: B without swizzling
@@ -79,12 +80,7 @@ static inline bool tensor_form(const TensorCase *c, TensorForm *f) {
 
 // --- numbers --------------------------------------------------------------------------------------------------------
 static u64 tensor_state;
-static u64 tensor_random(void) {
-    u64 z = tensor_state += 0x9e3779b97f4a7c15ull;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebull;
-    return z ^ z >> 31;
-}
+static u64 tensor_random(void) { return value_random(&tensor_state); }
 static i32 tensor_below(u32 n) { return (i32)((tensor_random() >> 32) % n); }
 
 typedef struct TensorFormat {
@@ -239,9 +235,7 @@ static void tensor_unit(const TensorCase *c, const TensorForm *f, u32 n, TensorU
     const u8 *range = ranges[n % 13];
     bool layouts = c->kind == TENSOR_LAYOUTS;
     memset(u, 0, sizeof *u);
-    tensor_state = n;
-    for (const char *p = c->mnemonic; *p; p++) tensor_state = tensor_state * 31 + (u8)*p;
-    tensor_state = tensor_state * 31 + c->flags * 4u + c->selector;
+    tensor_state = value_seed(n, c->mnemonic) * 31 + c->flags * 4u + c->selector;
     for (u32 role = 1; role < 4; role++)
         tensor_fill(u, f, role, tensor_row(f, role), layouts ? SMALL_INTEGERS : (TensorRange)range[role - 1]);
     if (f->sparse)
@@ -256,9 +250,9 @@ static void tensor_unit(const TensorCase *c, const TensorForm *f, u32 n, TensorU
 }
 
 static u64 tensor_hash(u64 h, const TensorForm *f, u32 results[][TENSOR_THREADS]) {
-    if (!h) h = 0xcbf29ce484222325ull;
+    if (!h) h = VALUE_HASH_START;
     for (u32 row = 0; row < f->count[0] * f->width[0]; row++)
-        for (u32 l = 0; l < f->threads; l++) h = (h ^ results[row][l]) * 0x100000001b3ull, h ^= h >> 29;
+        for (u32 l = 0; l < f->threads; l++) h = value_hash(h, results[row][l]);
     return h;
 }
 

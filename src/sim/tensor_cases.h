@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "sim/tensor_map.h"
+#include "sim/test_values.h"
 
 enum {
     CASE_TENSOR_BYTES = 1 << 16,  // global memory of a case, all of it that of the tensor
@@ -42,12 +43,7 @@ typedef struct TensorCase {
 } TensorCase;
 
 static u64 tensor_random_state;
-static u32 tensor_random(u32 below) {
-    u64 z = tensor_random_state += 0x9e3779b97f4a7c15ull;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebull;
-    return (u32)((z ^ z >> 31) >> 33) % below;
-}
+static u32 tensor_random(u32 below) { return (u32)(value_random(&tensor_random_state) >> 33) % below; }
 static i32 tensor_between(i32 low, i32 high) { return low + (i32)tensor_random((u32)(high - low + 1)); }
 
 // op, type of the instruction, type of a map

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opening whatever may lie where a profile should be.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-// cmocka.h needs the four above
-#include <cmocka.h>
-
 #include <sqlite3.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -17,24 +9,7 @@
 #include "base/file.h"
 #include "store/sample_profile.h"
 #include "store/store.h"
-
-static char folder[64];
-static char path[256];
-
-static int make_folder(void **state) {
-    (void)state;
-    strcpy(folder, "/tmp/wl_open_XXXXXX");
-    if (!mkdtemp(folder)) return -1;
-    snprintf(path, sizeof path, "%s/run %%41?#.wlp", folder);  // characters that URIs give meaning to
-    return 0;
-}
-
-static int remove_folder(void **state) {
-    (void)state;
-    char command[256];
-    snprintf(command, sizeof command, "chmod -R u+w '%s'; rm -rf '%s'", folder, folder);
-    return system(command);
-}
+#include "store/store_testing.h"
 
 static void write_sample(void) {
     StoreWriter *writer;
@@ -272,8 +247,6 @@ static void a_thousand_functions_are_listed_at_once(void **state) {
     assert_int_equal(store_close(writer), STATUS_OK);
     assert_int_equal(open_and_read(), STATUS_OK);
 }
-
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

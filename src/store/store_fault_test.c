@@ -1,16 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The store when things go wrong: memory runs out at every allocation (SQLite's included), the disk fills up, the
 // process is killed at every point.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-// cmocka.h needs the four above
-#include <cmocka.h>
-
 #include <signal.h>
 #include <sqlite3.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -20,24 +12,7 @@
 #include "base/mem.h"
 #include "store/sample_profile.h"
 #include "store/store.h"
-
-static char folder[64];
-static char path[128];
-
-static int make_folder(void **state) {
-    (void)state;
-    strcpy(folder, "/tmp/wl_fault_XXXXXX");
-    if (!mkdtemp(folder)) return -1;
-    snprintf(path, sizeof path, "%s/run.wlp", folder);
-    return 0;
-}
-
-static int remove_folder(void **state) {
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
-}
+#include "store/store_testing.h"
 
 static Status read_everything(Profile *profile, u32 *launches) {
     ProfileSummary summary;
@@ -283,8 +258,6 @@ static void killed_writers_leave_what_was_flushed(void **state) {
         profile_close(profile);
     }
 }
-
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
 
 int main(void) {
     sqlite3_mem_methods methods = {lite_alloc, lite_free, lite_resize,   lite_size,

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-// cmocka.h needs the four above
-#include <cmocka.h>
-
 #include <math.h>
 #include <sqlite3.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -16,24 +8,7 @@
 
 #include "store/sample_profile.h"
 #include "store/store.h"
-
-static char folder[64];
-static char path[128];
-
-static int make_folder(void **state) {
-    (void)state;
-    strcpy(folder, "/tmp/wl_store_XXXXXX");
-    if (!mkdtemp(folder)) return -1;
-    snprintf(path, sizeof path, "%s/run.wlp", folder);
-    return 0;
-}
-
-static int remove_folder(void **state) {
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
-}
+#include "store/store_testing.h"
 
 static StoreWriter *create(void) {
     StoreWriter *writer = NULL;
@@ -426,8 +401,6 @@ static void same_records_give_the_same_profile(void **state) {
     free(dumps[0]);
     free(dumps[1]);
 }
-
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

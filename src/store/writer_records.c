@@ -46,6 +46,10 @@ static Status compress(StoreWriter *writer, Tail data, int level, DbValue *blob)
     return STATUS_OK;
 }
 
+static Status take_column(StoreWriter *writer, Tail tail, u32 count, size_t element_size, DbValue *blob) {
+    return holds(tail, count, element_size) ? compress(writer, tail, COLUMN_LEVEL, blob) : STATUS_INVALID;
+}
+
 // Keys that only the writer sets; see docs/profile-format.md.
 static bool is_reserved(Str key) {
     static const char *const keys[] = {"complete", "created", "wall_ns", "warplens_version"};
@@ -224,10 +228,8 @@ static Status write_series(StoreWriter *writer, const void *fixed, Tail tail) {
     const RecordSeries *record = fixed;
     Str name, unit;
     DbValue blob;
-    if (!take_text(&tail, &name) || !take_text(&tail, &unit) || !holds(tail, record->count, sizeof(f64))) {
-        return STATUS_INVALID;
-    }
-    TRY(compress(writer, tail, COLUMN_LEVEL, &blob));
+    if (!take_text(&tail, &name) || !take_text(&tail, &unit)) return STATUS_INVALID;
+    TRY(take_column(writer, tail, record->count, sizeof(f64), &blob));
     return WRITER_RUN(writer, STORE_SERIES, db_int(record->launch), db_int(record->source), db_text(name),
                       db_text(unit), db_int(record->unit_kind), db_int(record->unit_index), db_int(record->first_ns),
                       db_int(record->step_ns), db_int(record->count), blob);
@@ -237,8 +239,8 @@ static Status write_thread_categories(StoreWriter *writer, const void *fixed, Ta
     const RecordThreadCategories *record = fixed;
     Str category;
     DbValue blob;
-    if (!take_text(&tail, &category) || !holds(tail, record->count, sizeof(u64))) return STATUS_INVALID;
-    TRY(compress(writer, tail, COLUMN_LEVEL, &blob));
+    if (!take_text(&tail, &category)) return STATUS_INVALID;
+    TRY(take_column(writer, tail, record->count, sizeof(u64), &blob));
     return WRITER_RUN(writer, STORE_THREAD_CATEGORY, db_int(record->launch), db_int(record->source), db_text(category),
                       db_int(record->first), db_int(record->count), blob);
 }
@@ -247,8 +249,8 @@ static Status write_access_counts(StoreWriter *writer, const void *fixed, Tail t
     const RecordAccessCounts *record = fixed;
     Str object;
     DbValue blob;
-    if (!take_text(&tail, &object) || !holds(tail, record->count, sizeof(u64))) return STATUS_INVALID;
-    TRY(compress(writer, tail, COLUMN_LEVEL, &blob));
+    if (!take_text(&tail, &object)) return STATUS_INVALID;
+    TRY(take_column(writer, tail, record->count, sizeof(u64), &blob));
     return WRITER_RUN(writer, STORE_ACCESS_COUNT, db_int(record->launch), db_int(record->source), db_text(object),
                       db_int(record->word_bytes), db_int(record->first), db_int(record->count), blob);
 }

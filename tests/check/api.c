@@ -1,59 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Planted errors of host programs: `api CASE`, where CASE is one of those below. Written against the ABI of the CUDA
 // runtime; the kernel is scale() of tests/binary/one_none.fatbin. Exit code 0, whatever CUDA says.
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-typedef struct Dim3 {
-    unsigned x, y, z;
-} Dim3;
+#include "../e2e/scale_kernel.h"
 
-void **__cudaRegisterFatBinary(void *wrapper);
-void __cudaRegisterFatBinaryEnd(void **handle);
-void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name, int thread_limit,
-                            void *tid, void *bid, void *block, void *grid, int *warp_size);
-int cudaLaunchKernel(const void *host, Dim3 grid, Dim3 block, void **args, size_t shared, void *stream);
-int cudaMalloc(void **at, size_t size);
 int cudaMallocHost(void **at, size_t size);
 int cudaFree(void *at);
 int cudaFreeHost(void *at);
 int cudaMallocAsync(void **at, size_t size, void *stream);
 int cudaFreeAsync(void *at, void *stream);
-int cudaMemset(void *at, int value, size_t size);
 int cudaMemcpy(void *to, const void *from, size_t size, int kind);
-int cudaDeviceSynchronize(void);
 
 enum { TO_DEVICE = 1, TO_HOST = 2, ON_DEVICE = 3, BYTES = 4000 };
 
-static struct {
-    int magic, version;
-    const void *data;
-    void *extra;
-} wrapper = {0x466243b1, 1, NULL, NULL};
 static char host[2 * BYTES];
 
-static void scale_stub(void) {}  // its address stands for the kernel
-
-static void load(void) {
-    static char name[] = "_Z5scalePffi";
-    FILE *file = fopen("tests/binary/one_none.fatbin", "rb");
-    void *data = aligned_alloc(8, 1 << 16);
-    if (!file || !data || !fread(data, 1, 1 << 16, file)) exit(4);
-    fclose(file);
-    wrapper.data = data;
-    void **handle = __cudaRegisterFatBinary(&wrapper);
-    __cudaRegisterFunction(handle, (const char *)scale_stub, name, name, -1, NULL, NULL, NULL, NULL, NULL);
-    __cudaRegisterFatBinaryEnd(handle);
-}
-
-static void scale(float *x, int n) {
-    float factor = 2;
-    void *args[] = {&x, &factor, &n};
-    cudaLaunchKernel((const void *)scale_stub, (Dim3){(unsigned)(n + 127) / 128, 1, 1}, (Dim3){128, 1, 1}, args, 0,
-                     NULL);
-    cudaDeviceSynchronize();
-}
+static void scale(float *x, int n) { scale_launch(x, n); }
 
 __attribute__((noinline)) void *make_buffer(size_t bytes) {
     void *at = NULL;
@@ -173,7 +136,7 @@ static const struct {
              {"leak", leak}};
 
 int main(int argc, char **argv) {
-    load();
+    scale_load("tests/binary/one_none.fatbin");
     for (size_t i = 0; argc > 1 && i < sizeof cases / sizeof *cases; i++)
         if (!strcmp(argv[1], cases[i].name)) return cases[i].run(), 0;
     return 2;

@@ -402,13 +402,6 @@ static int begin(void **state) {
     return 0;
 }
 
-static int end(void **state) {
-    (void)state;
-    program_ends();
-    cuda_shutdown();
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(launches_run),
@@ -433,5 +426,5 @@ int main(void) {
         cmocka_unit_test(pools_count),
         cmocka_unit_test(arrays_and_textures),
     };
-    return cmocka_run_group_tests(tests, begin, end);
+    return cmocka_run_group_tests(tests, begin, runtime_ends);
 }

@@ -93,6 +93,14 @@ static void runtime_begins(const char *gpus) {
     program_begins();
 }
 
+// The end of a group of tests.
+static inline int runtime_ends(void **state) {
+    (void)state;
+    program_ends();
+    cuda_shutdown();
+    return 0;
+}
+
 static inline dim3 dim1(u32 x) { return (dim3){x, 1, 1}; }
 
 static inline cudaError_t launch_fill(u32 *out, u32 n, u32 value, cudaStream_t stream) {

@@ -221,13 +221,6 @@ static int begin(void **state) {
     return 0;
 }
 
-static int end(void **state) {
-    (void)state;
-    program_ends();
-    cuda_shutdown();
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nodes_run_in_order_of_their_dependencies),
@@ -237,5 +230,5 @@ int main(void) {
         cmocka_unit_test(child_graphs_host_nodes_and_memory),
         cmocka_unit_test(kernel_parameters_can_be_read_and_changed),
     };
-    return cmocka_run_group_tests(tests, begin, end);
+    return cmocka_run_group_tests(tests, begin, runtime_ends);
 }

@@ -7,19 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/test_values.h"
+
 const char random_head[] = ".version 8.6\n.target sm_90\n.address_size 64\n"
                            ".const .align 16 .b32 random_const[16] = {0x00000000, 0x3f800000, 0xffffffff, 0x80000000, "
                            "0x12345678, 0x9abcdef0, 0x7f800000, 0x00000001, 0x3ff00000, 0x7fffffff, 0x0000ffff, "
                            "0xff00ff00, 0x40490fdb, 0xc0000000, 0x00800000, 0xdeadbeef};\n";
 
 // --- numbers ------------------------------------------------------------------------------------------------------
-static u64 mix(u64 *state) {
-    u64 z = *state += 0x9e3779b97f4a7c15ull;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebull;
-    return z ^ z >> 31;
-}
-u64 gen_random(Gen *g) { return mix(&g->state); }
+u64 gen_random(Gen *g) { return value_random(&g->state); }
 u32 gen_below(Gen *g, u32 n) { return (u32)((gen_random(g) >> 32) * n >> 32); }
 bool gen_chance(Gen *g, u32 percent) { return gen_below(g, 100) < percent; }
 
@@ -341,7 +337,7 @@ static u64 data_word(u64 *state) {
     static const u32 special[] = {0,          0x80000000, 0x3f800000, 0xbf800000, 0x7f800000, 0xff800000, 0x7fc00000,
                                   0x7fffffff, 1,          0x80000001, 0x007fffff, 0x00800000, 0x7f7fffff, 0x3f000000,
                                   0x4f000000, 0xcf000000, 0x3c003c00, 0x7c00fc00, 0x3f803f80, 0xffffffff, 0x40000000};
-    u64 a = mix(state), b = mix(state);
+    u64 a = value_random(state), b = value_random(state);
     f32 f = (f32)((f64)(i64)a * 0x1p-60);
     f64 d = (f64)(i64)a * 0x1p-58;
     u32 f_bits;
@@ -370,10 +366,10 @@ void random_data(const RandomProgram *program, u8 *input, u8 *acc, u8 *slots, Ra
     fill(&state, acc, RANDOM_ACC);
     memset(acc + RANDOM_ACC / 2, 0, RANDOM_ACC / 2);  // sums of floats, which are exact from 0
     fill(&state, slots, (size_t)program->threads * RANDOM_SLOT);
-    params->p8 = (u8)mix(&state);
-    params->p16 = (u16)mix(&state);
-    params->p32 = (u32)mix(&state);
-    params->p64 = mix(&state);
+    params->p8 = (u8)value_random(&state);
+    params->p16 = (u16)value_random(&state);
+    params->p32 = (u32)value_random(&state);
+    params->p64 = value_random(&state);
     fill(&state, params->bytes, sizeof params->bytes);
 }
 static u64 fold(u64 h, const void *data, size_t size) {
@@ -381,13 +377,12 @@ static u64 fold(u64 h, const void *data, size_t size) {
     for (size_t i = 0; i < size; i += 8) {
         u64 w;
         memcpy(&w, p + i, 8);
-        h = (h ^ w) * 0x100000001b3ull;
-        h ^= h >> 29;
+        h = value_hash(h, w);
     }
     return h;
 }
 u64 random_hash(const RandomProgram *program, const u8 *acc, const u8 *slots, const u64 *out) {
-    u64 h = fold(0xcbf29ce484222325ull, acc, RANDOM_ACC);
+    u64 h = fold(VALUE_HASH_START, acc, RANDOM_ACC);
     h = fold(h, slots, (size_t)program->threads * RANDOM_SLOT);
     return fold(h, out, (size_t)program->threads * RANDOM_ROW * 8);
 }

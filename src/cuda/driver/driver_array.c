@@ -256,26 +256,21 @@ CUDA_API CUresult cuSurfObjectCreate(CUsurfObject *pSurfObject, const CUDA_RESOU
     DRIVER_RETURN(c, DRIVER_CONTEXT, create_surface(pSurfObject, pResDesc));
 }
 
-static cudaError_t texture_resource(CUDA_RESOURCE_DESC *to, CUtexObject texture) {
+typedef cudaError_t ResourceOf(struct cudaResourceDesc *to, unsigned long long object);
+
+static cudaError_t object_resource(CUDA_RESOURCE_DESC *to, ResourceOf *get, unsigned long long object) {
     struct cudaResourceDesc same;
-    cudaError_t error = to ? cudaGetTextureObjectResourceDesc(&same, texture) : cudaErrorInvalidValue;
+    cudaError_t error = to ? get(&same, object) : cudaErrorInvalidValue;
     if (error == cudaSuccess) driver_resource(&same, to);
     return error;
 }
 
 CUDA_API CUresult cuTexObjectGetResourceDesc(CUDA_RESOURCE_DESC *pResDesc, CUtexObject texObject) {
-    DRIVER_RETURN(c, DRIVER_CONTEXT, texture_resource(pResDesc, texObject));
-}
-
-static cudaError_t surface_resource(CUDA_RESOURCE_DESC *to, CUsurfObject surface) {
-    struct cudaResourceDesc same;
-    cudaError_t error = to ? cudaGetSurfaceObjectResourceDesc(&same, surface) : cudaErrorInvalidValue;
-    if (error == cudaSuccess) driver_resource(&same, to);
-    return error;
+    DRIVER_RETURN(c, DRIVER_CONTEXT, object_resource(pResDesc, cudaGetTextureObjectResourceDesc, texObject));
 }
 
 CUDA_API CUresult cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC *pResDesc, CUsurfObject surfObject) {
-    DRIVER_RETURN(c, DRIVER_CONTEXT, surface_resource(pResDesc, surfObject));
+    DRIVER_RETURN(c, DRIVER_CONTEXT, object_resource(pResDesc, cudaGetSurfaceObjectResourceDesc, surfObject));
 }
 
 static cudaError_t texture_sampling(CUDA_TEXTURE_DESC *to, CUtexObject texture) {

@@ -6,10 +6,32 @@
 
 static bool supported(const CudaContext *c) { return cuda_gpu(c)->sm_version >= 90; }
 
-static cudaError_t encode_tiled(CudaContext *c, CUtensorMap *to, TensorMapSpec *spec, const u32 *box) {
-    if (!to || !spec->dims || !spec->element_strides || !box) return cudaErrorInvalidValue;
+static TensorMapSpec spec_of(int type, unsigned int rank, void *address, const unsigned long long *dims,
+                             const unsigned long long *strides, const unsigned int *element_strides, int interleave,
+                             int swizzle, int l2_promotion, int fill) {
+    return (TensorMapSpec){.type = (u32)type,
+                           .rank = rank,
+                           .address = driver_address(address),
+                           .dims = (const u64 *)dims,
+                           .strides = (const u64 *)strides,
+                           .element_strides = element_strides,
+                           .interleave = (u32)interleave,
+                           .swizzle = (u32)swizzle,
+                           .l2_promotion = (u32)l2_promotion,
+                           .fill = (u32)fill};
+}
+
+// What all of them demand first.
+static cudaError_t prepare(CudaContext *c, const CUtensorMap *to, TensorMapSpec *spec, bool corners) {
+    if (!to || !spec->dims || !spec->element_strides || !corners) return cudaErrorInvalidValue;
     if (!supported(c)) return cudaErrorNotSupported;
     spec->sm_version = (u32)cuda_gpu(c)->sm_version;
+    return cudaSuccess;
+}
+
+static cudaError_t encode_tiled(CudaContext *c, CUtensorMap *to, TensorMapSpec *spec, const u32 *box) {
+    cudaError_t error = prepare(c, to, spec, box);
+    if (error != cudaSuccess) return error;
     return cuda_error_of(sim_tensor_map_encode_tiled(to, spec, box));
 }
 
@@ -18,24 +40,15 @@ CUDA_API CUresult cuTensorMapEncodeTiled(CUtensorMap *tensorMap, int tensorDataT
                                          const unsigned long long *globalStrides, const unsigned int *boxDim,
                                          const unsigned int *elementStrides, int interleave, int swizzle,
                                          int l2Promotion, int oobFill) {
-    TensorMapSpec spec = {(u32)tensorDataType,
-                          tensorRank,
-                          driver_address(globalAddress),
-                          (const u64 *)globalDim,
-                          (const u64 *)globalStrides,
-                          elementStrides,
-                          (u32)interleave,
-                          (u32)swizzle,
-                          (u32)l2Promotion,
-                          (u32)oobFill};
+    TensorMapSpec spec = spec_of(tensorDataType, tensorRank, globalAddress, globalDim, globalStrides, elementStrides,
+                                 interleave, swizzle, l2Promotion, oobFill);
     DRIVER_RETURN(c, DRIVER_READY, encode_tiled(c, tensorMap, &spec, boxDim));
 }
 
 static cudaError_t encode_im2col(CudaContext *c, CUtensorMap *to, TensorMapSpec *spec, const i32 *lower,
                                  const i32 *upper, u32 channels, u32 pixels) {
-    if (!to || !spec->dims || !spec->element_strides || !lower || !upper) return cudaErrorInvalidValue;
-    if (!supported(c)) return cudaErrorNotSupported;
-    spec->sm_version = (u32)cuda_gpu(c)->sm_version;
+    cudaError_t error = prepare(c, to, spec, lower && upper);
+    if (error != cudaSuccess) return error;
     return cuda_error_of(sim_tensor_map_encode_im2col(to, spec, lower, upper, channels, pixels));
 }
 
@@ -45,16 +58,8 @@ CUDA_API CUresult cuTensorMapEncodeIm2col(CUtensorMap *tensorMap, int tensorData
                                           const int *pixelBoxUpperCorner, unsigned int channelsPerPixel,
                                           unsigned int pixelsPerColumn, const unsigned int *elementStrides,
                                           int interleave, int swizzle, int l2Promotion, int oobFill) {
-    TensorMapSpec spec = {(u32)tensorDataType,
-                          tensorRank,
-                          driver_address(globalAddress),
-                          (const u64 *)globalDim,
-                          (const u64 *)globalStrides,
-                          elementStrides,
-                          (u32)interleave,
-                          (u32)swizzle,
-                          (u32)l2Promotion,
-                          (u32)oobFill};
+    TensorMapSpec spec = spec_of(tensorDataType, tensorRank, globalAddress, globalDim, globalStrides, elementStrides,
+                                 interleave, swizzle, l2Promotion, oobFill);
     DRIVER_RETURN(c, DRIVER_READY,
                   encode_im2col(c, tensorMap, &spec, pixelBoxLowerCorner, pixelBoxUpperCorner, channelsPerPixel,
                                 pixelsPerColumn));
@@ -62,9 +67,8 @@ CUDA_API CUresult cuTensorMapEncodeIm2col(CUtensorMap *tensorMap, int tensorData
 
 static cudaError_t encode_wide(CudaContext *c, CUtensorMap *to, TensorMapSpec *spec, i32 lower, i32 upper, u32 channels,
                                u32 pixels, u32 mode) {
-    if (!to || !spec->dims || !spec->element_strides) return cudaErrorInvalidValue;
-    if (!supported(c)) return cudaErrorNotSupported;
-    spec->sm_version = (u32)cuda_gpu(c)->sm_version;
+    cudaError_t error = prepare(c, to, spec, true);
+    if (error != cudaSuccess) return error;
     return cuda_error_of(sim_tensor_map_encode_im2col_wide(to, spec, lower, upper, channels, pixels, mode));
 }
 
@@ -74,16 +78,8 @@ CUDA_API CUresult cuTensorMapEncodeIm2colWide(CUtensorMap *tensorMap, int tensor
                                               int pixelBoxUpperCornerWidth, unsigned int channelsPerPixel,
                                               unsigned int pixelsPerColumn, const unsigned int *elementStrides,
                                               int interleave, int mode, int swizzle, int l2Promotion, int oobFill) {
-    TensorMapSpec spec = {(u32)tensorDataType,
-                          tensorRank,
-                          driver_address(globalAddress),
-                          (const u64 *)globalDim,
-                          (const u64 *)globalStrides,
-                          elementStrides,
-                          (u32)interleave,
-                          (u32)swizzle,
-                          (u32)l2Promotion,
-                          (u32)oobFill};
+    TensorMapSpec spec = spec_of(tensorDataType, tensorRank, globalAddress, globalDim, globalStrides, elementStrides,
+                                 interleave, swizzle, l2Promotion, oobFill);
     DRIVER_RETURN(c, DRIVER_READY,
                   encode_wide(c, tensorMap, &spec, pixelBoxLowerCornerWidth, pixelBoxUpperCornerWidth, channelsPerPixel,
                               pixelsPerColumn, (u32)mode));

@@ -167,6 +167,8 @@ static inline CheckWarp *check_warp(const Check *c, const Warp *w) { return &che
 // The finding of this rule here, new or known. The text of `what` goes into the headline. *is_new: fill in notes and
 // the second place. NULL: too many.
 SimFinding *check_find(Check *c, CheckRule rule, u32 pc, u32 other, bool *is_new, const char *what);
+// ... of an access: with its address and the thread. NULL when it is a known one, too.
+SimFinding *check_find_access(Exec *x, CheckRule rule, u32 pc, const CheckAccess *access);
 SimFinding *check_find_api(Check *c, CheckRule rule, const char *api, u64 key, bool *is_new, const char *what);
 void check_note(Check *c, SimFinding *f, const char *format, ...) WL_PRINTF(3, 4);
 SimPlace check_place(Check *c, u32 pc);

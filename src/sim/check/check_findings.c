@@ -79,6 +79,16 @@ SimFinding *check_find(Check *c, CheckRule rule, u32 pc, u32 other, bool *is_new
     return f;
 }
 
+SimFinding *check_find_access(Exec *x, CheckRule rule, u32 pc, const CheckAccess *access) {
+    char what[96];
+    bool is_new;
+    SimFinding *f = check_find(x->check, rule, pc, 0, &is_new, check_access_text(what, sizeof what, access));
+    if (!f || !is_new) return NULL;
+    check_place_lane(&f->place, x->warp, access->lane);
+    f->address = access->address;
+    return f;
+}
+
 SimFinding *check_find_api(Check *c, CheckRule rule, const char *api, u64 key, bool *is_new, const char *what) {
     *is_new = false;
     if (!(c->checks & rule_checks[rule])) return NULL;

@@ -56,12 +56,8 @@ void check_unwritten(Exec *x, u32 pc, const CheckAccess *access) {
     CheckRule rule = access->space == SPACE_SHARED  ? RULE_UNINIT_SHARED
                      : access->space == SPACE_LOCAL ? RULE_UNINIT_LOCAL
                                                     : RULE_UNINIT_GLOBAL;
-    char what[96];
-    bool is_new;
-    SimFinding *f = check_find(c, rule, pc, 0, &is_new, check_access_text(what, sizeof what, access));
-    if (!f || !is_new) return;
-    check_place_lane(&f->place, x->warp, access->lane);
-    f->address = access->address;
+    SimFinding *f = check_find_access(x, rule, pc, access);
+    if (!f) return;
     check_note(c, f, "%s", what_to_do[rule]);
     if (rule == RULE_UNINIT_SHARED)
         check_note(c, f, "Offset 0x%llx of the block's %u bytes", (unsigned long long)access->address,

@@ -167,14 +167,9 @@ static void note_address(Exec *x, SimFinding *f, CheckRule rule, const CheckAcce
 }
 
 void check_bad_access(Exec *x, u32 pc, const CheckAccess *access) {
-    Check *c = x->check;
     CheckRule rule = reason_of(x, access);
-    char what[96];
-    bool is_new;
-    SimFinding *f = check_find(c, rule, pc, 0, &is_new, check_access_text(what, sizeof what, access));
-    if (!f || !is_new) return;
-    check_place_lane(&f->place, x->warp, access->lane);
-    f->address = access->address;
+    SimFinding *f = check_find_access(x, rule, pc, access);
+    if (!f) return;
     note_address(x, f, rule, access);
 }
 

@@ -74,19 +74,25 @@ static bool copy_bulk(Exec *x, const BulkCopy *c) {
     return true;
 }
 
+// What all begin with: [to], [from], size.
+static BulkCopy copy_of(const Exec *x, const SimOperand *list, u32 lane, u8 to_space, u8 from_space) {
+    return (BulkCopy){.to = address_at(x, list, 0, lane),
+                      .from = address_at(x, list, 2, lane),
+                      .size = (u32)value_at(x, list, 4, lane),
+                      .lane = lane,
+                      .bytes_mask = 0xffff,
+                      .to_space = to_space,
+                      .from_space = from_space};
+}
+
 // To shared memory: [to], [from], size, [mbarrier], mask of CTAs.
 static void bulk_load(Exec *x, const SimInsn *in, u32 mask) {
     const SimOperand *list = exec_list(x, in);
-    if (in->form->space2 != SPACE_GLOBAL && !has_cluster(x, mask)) return;
+    u8 from = in->form->space2 == SPACE_GLOBAL ? SPACE_GLOBAL : SPACE_SHARED;
+    if (from == SPACE_SHARED && !has_cluster(x, mask)) return;
     for (u32 left = mask; left; left &= left - 1) {
         u32 l = (u32)__builtin_ctz(left);
-        BulkCopy c = {.to = address_at(x, list, 0, l),
-                      .from = address_at(x, list, 2, l),
-                      .size = (u32)value_at(x, list, 4, l),
-                      .lane = l,
-                      .bytes_mask = 0xffff,
-                      .to_space = SPACE_SHARED,
-                      .from_space = in->form->space2 == SPACE_GLOBAL ? SPACE_GLOBAL : SPACE_SHARED};
+        BulkCopy c = copy_of(x, list, l, SPACE_SHARED, from);
         u64 barrier = address_at(x, list, 5, l);
         if (!has(in, MOD_MULTICAST)) {
             if (!copy_bulk(x, &c) || !mbarrier_complete(x, l, barrier, SPACE_SHARED, c.size)) return;
@@ -106,13 +112,8 @@ static void bulk_store(Exec *x, const SimInsn *in, u32 mask) {
     const SimOperand *list = exec_list(x, in);
     for (u32 left = mask; left; left &= left - 1) {
         u32 l = (u32)__builtin_ctz(left);
-        BulkCopy c = {.to = address_at(x, list, 0, l),
-                      .from = address_at(x, list, 2, l),
-                      .size = (u32)value_at(x, list, 4, l),
-                      .lane = l,
-                      .bytes_mask = in->mods ? (u32)value_at(x, list, in->mods, l) & 0xffff : 0xffff,
-                      .to_space = SPACE_GLOBAL,
-                      .from_space = SPACE_SHARED};
+        BulkCopy c = copy_of(x, list, l, SPACE_GLOBAL, SPACE_SHARED);
+        if (in->mods) c.bytes_mask = (u32)value_at(x, list, in->mods, l) & 0xffff;
         if (!copy_bulk(x, &c)) return;
     }
 }
@@ -124,14 +125,9 @@ static void bulk_reduce(Exec *x, const SimInsn *in, u32 mask) {
     if (shared && !has_cluster(x, mask)) return;
     for (u32 left = mask; left; left &= left - 1) {
         u32 l = (u32)__builtin_ctz(left);
-        BulkCopy c = {.to = address_at(x, list, 0, l),
-                      .from = address_at(x, list, 2, l),
-                      .size = (u32)value_at(x, list, 4, l),
-                      .lane = l,
-                      .to_space = shared ? SPACE_SHARED : SPACE_GLOBAL,
-                      .from_space = SPACE_SHARED,
-                      .reduce = reduce_function(in->form->mods[MOD_ATOM_OP], (u8)in->mods),
-                      .element = type_bytes((u8)in->mods)};
+        BulkCopy c = copy_of(x, list, l, shared ? SPACE_SHARED : SPACE_GLOBAL, SPACE_SHARED);
+        c.reduce = reduce_function(in->form->mods[MOD_ATOM_OP], (u8)in->mods);
+        c.element = type_bytes((u8)in->mods);
         if (!copy_bulk(x, &c)) return;
         if (shared && !mbarrier_complete(x, l, address_at(x, list, 5, l), SPACE_SHARED, c.size)) return;
     }

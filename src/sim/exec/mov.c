@@ -26,9 +26,7 @@ static void mov_pred(Exec *x, const SimInsn *in, u32 mask) {
     exec_set_pred(x, in->pred_dst, x->pred[in->src[0]], mask);
 }
 
-// The address of a variable in the current frame, as an offset in local memory.
-static void mov_frame(Exec *x, const SimInsn *in, u32 mask) {
-    u64 value = x->frame_local + (u64)in->offset;
+static void mov_uniform(Exec *x, const SimInsn *in, u32 mask, u64 value) {
     if (in->dst >> 30 == AREA_R64) {
         u64 *d = exec_operand(x, in->dst);
         FOR_LANES(mask, d[l] = value);
@@ -36,6 +34,11 @@ static void mov_frame(Exec *x, const SimInsn *in, u32 mask) {
         u32 *d = exec_operand(x, in->dst);
         FOR_LANES(mask, d[l] = (u32)value);
     }
+}
+
+// The address of a variable in the current frame, as an offset in local memory.
+static void mov_frame(Exec *x, const SimInsn *in, u32 mask) {
+    mov_uniform(x, in, mask, x->frame_local + (u64)in->offset);
 }
 
 // --- special registers -------------------------------------------------------------------------------------------
@@ -97,14 +100,7 @@ static void mov_sreg_lanes(Exec *x, const SimInsn *in, u32 mask) {
 }
 
 static void mov_sreg(Exec *x, const SimInsn *in, u32 mask) {
-    u64 value = sreg_uniform(x, in->mods >> 2, in->mods & 3);
-    if (in->dst >> 30 == AREA_R64) {
-        u64 *d = exec_operand(x, in->dst);
-        FOR_LANES(mask, d[l] = value);
-    } else {
-        u32 *d = exec_operand(x, in->dst);
-        FOR_LANES(mask, d[l] = (u32)value);
-    }
+    mov_uniform(x, in, mask, sreg_uniform(x, in->mods >> 2, in->mods & 3));
 }
 
 static void mov_tid(Exec *x, const SimInsn *in, u32 mask) {
