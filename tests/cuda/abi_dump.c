@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints the layout of the runtime's types: once from our header, once (-DREAL) from CUDA's. abi.sh compares.
-#include <stddef.h>
-#include <stdio.h>
+#include "abi_rows.h"
 
 #ifdef REAL
 #include <cuda_runtime_api.h>
@@ -9,509 +8,512 @@
 #include "cuda/cuda_abi.h"
 #endif
 
-#define SIZE(type) printf("%s %zu\n", #type, sizeof(type))
-#define FIELD(type, field) printf("%s.%s %zu %zu\n", #type, #field, offsetof(type, field), sizeof(((type *)0)->field))
-#define VALUE(name) printf("%s %lld\n", #name, (long long)name)
-#define CUDA_ERROR(number, name, text) VALUE(name);
-#define DEVICE_ATTRIBUTE(number, name, value) VALUE(cudaDevAttr##name);
+#define CUDA_ERROR(number, name, text) VALUE(name)
+#define DEVICE_ATTRIBUTE(number, name, value) VALUE(cudaDevAttr##name)
 
-int main(void) {
+// clang-format off
+static const AbiRow rows[] = {
 #include "cuda/attributes.def"
 #include "cuda/errors.def"
-    SIZE(struct cudaChannelFormatDesc);
-    FIELD(struct cudaChannelFormatDesc, x);
-    FIELD(struct cudaChannelFormatDesc, y);
-    FIELD(struct cudaChannelFormatDesc, z);
-    FIELD(struct cudaChannelFormatDesc, w);
-    FIELD(struct cudaChannelFormatDesc, f);
-    SIZE(struct cudaPitchedPtr);
-    FIELD(struct cudaPitchedPtr, ptr);
-    FIELD(struct cudaPitchedPtr, pitch);
-    FIELD(struct cudaPitchedPtr, xsize);
-    FIELD(struct cudaPitchedPtr, ysize);
-    SIZE(struct cudaExtent);
-    FIELD(struct cudaExtent, width);
-    FIELD(struct cudaExtent, height);
-    FIELD(struct cudaExtent, depth);
-    SIZE(struct cudaPos);
-    FIELD(struct cudaPos, x);
-    FIELD(struct cudaPos, y);
-    FIELD(struct cudaPos, z);
-    SIZE(struct cudaMemcpy3DParms);
-    FIELD(struct cudaMemcpy3DParms, srcArray);
-    FIELD(struct cudaMemcpy3DParms, srcPos);
-    FIELD(struct cudaMemcpy3DParms, srcPtr);
-    FIELD(struct cudaMemcpy3DParms, dstArray);
-    FIELD(struct cudaMemcpy3DParms, dstPos);
-    FIELD(struct cudaMemcpy3DParms, dstPtr);
-    FIELD(struct cudaMemcpy3DParms, extent);
-    FIELD(struct cudaMemcpy3DParms, kind);
-    SIZE(struct cudaMemcpy3DPeerParms);
-    FIELD(struct cudaMemcpy3DPeerParms, srcArray);
-    FIELD(struct cudaMemcpy3DPeerParms, srcPos);
-    FIELD(struct cudaMemcpy3DPeerParms, srcPtr);
-    FIELD(struct cudaMemcpy3DPeerParms, srcDevice);
-    FIELD(struct cudaMemcpy3DPeerParms, dstArray);
-    FIELD(struct cudaMemcpy3DPeerParms, dstPos);
-    FIELD(struct cudaMemcpy3DPeerParms, dstPtr);
-    FIELD(struct cudaMemcpy3DPeerParms, dstDevice);
-    FIELD(struct cudaMemcpy3DPeerParms, extent);
-    SIZE(struct cudaMemcpyNodeParams);
-    FIELD(struct cudaMemcpyNodeParams, flags);
-    FIELD(struct cudaMemcpyNodeParams, reserved);
-    FIELD(struct cudaMemcpyNodeParams, copyParams);
-    SIZE(struct cudaMemsetParams);
-    FIELD(struct cudaMemsetParams, dst);
-    FIELD(struct cudaMemsetParams, pitch);
-    FIELD(struct cudaMemsetParams, value);
-    FIELD(struct cudaMemsetParams, elementSize);
-    FIELD(struct cudaMemsetParams, width);
-    FIELD(struct cudaMemsetParams, height);
-    SIZE(struct cudaPointerAttributes);
-    FIELD(struct cudaPointerAttributes, type);
-    FIELD(struct cudaPointerAttributes, device);
-    FIELD(struct cudaPointerAttributes, devicePointer);
-    FIELD(struct cudaPointerAttributes, hostPointer);
-    FIELD(struct cudaPointerAttributes, reserved);
-    SIZE(struct cudaMemLocation);
-    FIELD(struct cudaMemLocation, type);
-    FIELD(struct cudaMemLocation, id);
-    SIZE(struct cudaMemcpyAttributes);
-    FIELD(struct cudaMemcpyAttributes, srcAccessOrder);
-    FIELD(struct cudaMemcpyAttributes, srcLocHint);
-    FIELD(struct cudaMemcpyAttributes, dstLocHint);
-    FIELD(struct cudaMemcpyAttributes, flags);
-    SIZE(struct cudaMemAccessDesc);
-    FIELD(struct cudaMemAccessDesc, location);
-    FIELD(struct cudaMemAccessDesc, flags);
-    SIZE(struct cudaMemPoolProps);
-    FIELD(struct cudaMemPoolProps, allocType);
-    FIELD(struct cudaMemPoolProps, handleTypes);
-    FIELD(struct cudaMemPoolProps, location);
-    FIELD(struct cudaMemPoolProps, win32SecurityAttributes);
-    FIELD(struct cudaMemPoolProps, maxSize);
-    FIELD(struct cudaMemPoolProps, usage);
-    FIELD(struct cudaMemPoolProps, reserved);
-    SIZE(struct cudaMemAllocNodeParams);
-    FIELD(struct cudaMemAllocNodeParams, poolProps);
-    FIELD(struct cudaMemAllocNodeParams, accessDescs);
-    FIELD(struct cudaMemAllocNodeParams, accessDescCount);
-    FIELD(struct cudaMemAllocNodeParams, bytesize);
-    FIELD(struct cudaMemAllocNodeParams, dptr);
-    SIZE(struct cudaDeviceProp);
-    FIELD(struct cudaDeviceProp, name);
-    FIELD(struct cudaDeviceProp, uuid);
-    FIELD(struct cudaDeviceProp, luid);
-    FIELD(struct cudaDeviceProp, luidDeviceNodeMask);
-    FIELD(struct cudaDeviceProp, totalGlobalMem);
-    FIELD(struct cudaDeviceProp, sharedMemPerBlock);
-    FIELD(struct cudaDeviceProp, regsPerBlock);
-    FIELD(struct cudaDeviceProp, warpSize);
-    FIELD(struct cudaDeviceProp, memPitch);
-    FIELD(struct cudaDeviceProp, maxThreadsPerBlock);
-    FIELD(struct cudaDeviceProp, maxThreadsDim);
-    FIELD(struct cudaDeviceProp, maxGridSize);
-    FIELD(struct cudaDeviceProp, totalConstMem);
-    FIELD(struct cudaDeviceProp, major);
-    FIELD(struct cudaDeviceProp, minor);
-    FIELD(struct cudaDeviceProp, textureAlignment);
-    FIELD(struct cudaDeviceProp, texturePitchAlignment);
-    FIELD(struct cudaDeviceProp, multiProcessorCount);
-    FIELD(struct cudaDeviceProp, integrated);
-    FIELD(struct cudaDeviceProp, canMapHostMemory);
-    FIELD(struct cudaDeviceProp, maxTexture1D);
-    FIELD(struct cudaDeviceProp, maxTexture1DMipmap);
-    FIELD(struct cudaDeviceProp, maxTexture2D);
-    FIELD(struct cudaDeviceProp, maxTexture2DMipmap);
-    FIELD(struct cudaDeviceProp, maxTexture2DLinear);
-    FIELD(struct cudaDeviceProp, maxTexture2DGather);
-    FIELD(struct cudaDeviceProp, maxTexture3D);
-    FIELD(struct cudaDeviceProp, maxTexture3DAlt);
-    FIELD(struct cudaDeviceProp, maxTextureCubemap);
-    FIELD(struct cudaDeviceProp, maxTexture1DLayered);
-    FIELD(struct cudaDeviceProp, maxTexture2DLayered);
-    FIELD(struct cudaDeviceProp, maxTextureCubemapLayered);
-    FIELD(struct cudaDeviceProp, maxSurface1D);
-    FIELD(struct cudaDeviceProp, maxSurface2D);
-    FIELD(struct cudaDeviceProp, maxSurface3D);
-    FIELD(struct cudaDeviceProp, maxSurface1DLayered);
-    FIELD(struct cudaDeviceProp, maxSurface2DLayered);
-    FIELD(struct cudaDeviceProp, maxSurfaceCubemap);
-    FIELD(struct cudaDeviceProp, maxSurfaceCubemapLayered);
-    FIELD(struct cudaDeviceProp, surfaceAlignment);
-    FIELD(struct cudaDeviceProp, concurrentKernels);
-    FIELD(struct cudaDeviceProp, ECCEnabled);
-    FIELD(struct cudaDeviceProp, pciBusID);
-    FIELD(struct cudaDeviceProp, pciDeviceID);
-    FIELD(struct cudaDeviceProp, pciDomainID);
-    FIELD(struct cudaDeviceProp, tccDriver);
-    FIELD(struct cudaDeviceProp, asyncEngineCount);
-    FIELD(struct cudaDeviceProp, unifiedAddressing);
-    FIELD(struct cudaDeviceProp, memoryBusWidth);
-    FIELD(struct cudaDeviceProp, l2CacheSize);
-    FIELD(struct cudaDeviceProp, persistingL2CacheMaxSize);
-    FIELD(struct cudaDeviceProp, maxThreadsPerMultiProcessor);
-    FIELD(struct cudaDeviceProp, streamPrioritiesSupported);
-    FIELD(struct cudaDeviceProp, globalL1CacheSupported);
-    FIELD(struct cudaDeviceProp, localL1CacheSupported);
-    FIELD(struct cudaDeviceProp, sharedMemPerMultiprocessor);
-    FIELD(struct cudaDeviceProp, regsPerMultiprocessor);
-    FIELD(struct cudaDeviceProp, managedMemory);
-    FIELD(struct cudaDeviceProp, isMultiGpuBoard);
-    FIELD(struct cudaDeviceProp, multiGpuBoardGroupID);
-    FIELD(struct cudaDeviceProp, hostNativeAtomicSupported);
-    FIELD(struct cudaDeviceProp, pageableMemoryAccess);
-    FIELD(struct cudaDeviceProp, concurrentManagedAccess);
-    FIELD(struct cudaDeviceProp, computePreemptionSupported);
-    FIELD(struct cudaDeviceProp, canUseHostPointerForRegisteredMem);
-    FIELD(struct cudaDeviceProp, cooperativeLaunch);
-    FIELD(struct cudaDeviceProp, sharedMemPerBlockOptin);
-    FIELD(struct cudaDeviceProp, pageableMemoryAccessUsesHostPageTables);
-    FIELD(struct cudaDeviceProp, directManagedMemAccessFromHost);
-    FIELD(struct cudaDeviceProp, maxBlocksPerMultiProcessor);
-    FIELD(struct cudaDeviceProp, accessPolicyMaxWindowSize);
-    FIELD(struct cudaDeviceProp, reservedSharedMemPerBlock);
-    FIELD(struct cudaDeviceProp, hostRegisterSupported);
-    FIELD(struct cudaDeviceProp, sparseCudaArraySupported);
-    FIELD(struct cudaDeviceProp, hostRegisterReadOnlySupported);
-    FIELD(struct cudaDeviceProp, timelineSemaphoreInteropSupported);
-    FIELD(struct cudaDeviceProp, memoryPoolsSupported);
-    FIELD(struct cudaDeviceProp, gpuDirectRDMASupported);
-    FIELD(struct cudaDeviceProp, gpuDirectRDMAFlushWritesOptions);
-    FIELD(struct cudaDeviceProp, gpuDirectRDMAWritesOrdering);
-    FIELD(struct cudaDeviceProp, memoryPoolSupportedHandleTypes);
-    FIELD(struct cudaDeviceProp, deferredMappingCudaArraySupported);
-    FIELD(struct cudaDeviceProp, ipcEventSupported);
-    FIELD(struct cudaDeviceProp, clusterLaunch);
-    FIELD(struct cudaDeviceProp, unifiedFunctionPointers);
-    FIELD(struct cudaDeviceProp, deviceNumaConfig);
-    FIELD(struct cudaDeviceProp, deviceNumaId);
-    FIELD(struct cudaDeviceProp, mpsEnabled);
-    FIELD(struct cudaDeviceProp, hostNumaId);
-    FIELD(struct cudaDeviceProp, gpuPciDeviceID);
-    FIELD(struct cudaDeviceProp, gpuPciSubsystemID);
-    FIELD(struct cudaDeviceProp, hostNumaMultinodeIpcSupported);
-    FIELD(struct cudaDeviceProp, reserved);
-    SIZE(struct cudaFuncAttributes);
-    FIELD(struct cudaFuncAttributes, sharedSizeBytes);
-    FIELD(struct cudaFuncAttributes, constSizeBytes);
-    FIELD(struct cudaFuncAttributes, localSizeBytes);
-    FIELD(struct cudaFuncAttributes, maxThreadsPerBlock);
-    FIELD(struct cudaFuncAttributes, numRegs);
-    FIELD(struct cudaFuncAttributes, ptxVersion);
-    FIELD(struct cudaFuncAttributes, binaryVersion);
-    FIELD(struct cudaFuncAttributes, cacheModeCA);
-    FIELD(struct cudaFuncAttributes, maxDynamicSharedSizeBytes);
-    FIELD(struct cudaFuncAttributes, preferredShmemCarveout);
-    FIELD(struct cudaFuncAttributes, clusterDimMustBeSet);
-    FIELD(struct cudaFuncAttributes, requiredClusterWidth);
-    FIELD(struct cudaFuncAttributes, requiredClusterHeight);
-    FIELD(struct cudaFuncAttributes, requiredClusterDepth);
-    FIELD(struct cudaFuncAttributes, clusterSchedulingPolicyPreference);
-    FIELD(struct cudaFuncAttributes, nonPortableClusterSizeAllowed);
-    FIELD(struct cudaFuncAttributes, reserved);
-    SIZE(struct cudaAccessPolicyWindow);
-    FIELD(struct cudaAccessPolicyWindow, base_ptr);
-    FIELD(struct cudaAccessPolicyWindow, num_bytes);
-    FIELD(struct cudaAccessPolicyWindow, hitRatio);
-    FIELD(struct cudaAccessPolicyWindow, hitProp);
-    FIELD(struct cudaAccessPolicyWindow, missProp);
-    SIZE(struct cudaResourceDesc);
-    FIELD(struct cudaResourceDesc, resType);
-    FIELD(struct cudaResourceDesc, res);
-    FIELD(struct cudaResourceDesc, res.array);
-    FIELD(struct cudaResourceDesc, res.array.array);
-    FIELD(struct cudaResourceDesc, res.mipmap);
-    FIELD(struct cudaResourceDesc, res.mipmap.mipmap);
-    FIELD(struct cudaResourceDesc, res.linear);
-    FIELD(struct cudaResourceDesc, res.linear.devPtr);
-    FIELD(struct cudaResourceDesc, res.linear.desc);
-    FIELD(struct cudaResourceDesc, res.linear.sizeInBytes);
-    FIELD(struct cudaResourceDesc, res.pitch2D);
-    FIELD(struct cudaResourceDesc, res.pitch2D.devPtr);
-    FIELD(struct cudaResourceDesc, res.pitch2D.desc);
-    FIELD(struct cudaResourceDesc, res.pitch2D.width);
-    FIELD(struct cudaResourceDesc, res.pitch2D.height);
-    FIELD(struct cudaResourceDesc, res.pitch2D.pitchInBytes);
-    FIELD(struct cudaResourceDesc, res.reserved);
-    FIELD(struct cudaResourceDesc, res.reserved.reserved);
-    FIELD(struct cudaResourceDesc, flags);
-    SIZE(struct cudaResourceViewDesc);
-    FIELD(struct cudaResourceViewDesc, format);
-    FIELD(struct cudaResourceViewDesc, width);
-    FIELD(struct cudaResourceViewDesc, height);
-    FIELD(struct cudaResourceViewDesc, depth);
-    FIELD(struct cudaResourceViewDesc, firstMipmapLevel);
-    FIELD(struct cudaResourceViewDesc, lastMipmapLevel);
-    FIELD(struct cudaResourceViewDesc, firstLayer);
-    FIELD(struct cudaResourceViewDesc, lastLayer);
-    FIELD(struct cudaResourceViewDesc, reserved);
-    SIZE(struct cudaTextureDesc);
-    FIELD(struct cudaTextureDesc, addressMode);
-    FIELD(struct cudaTextureDesc, filterMode);
-    FIELD(struct cudaTextureDesc, readMode);
-    FIELD(struct cudaTextureDesc, sRGB);
-    FIELD(struct cudaTextureDesc, borderColor);
-    FIELD(struct cudaTextureDesc, normalizedCoords);
-    FIELD(struct cudaTextureDesc, maxAnisotropy);
-    FIELD(struct cudaTextureDesc, mipmapFilterMode);
-    FIELD(struct cudaTextureDesc, mipmapLevelBias);
-    FIELD(struct cudaTextureDesc, minMipmapLevelClamp);
-    FIELD(struct cudaTextureDesc, maxMipmapLevelClamp);
-    FIELD(struct cudaTextureDesc, disableTrilinearOptimization);
-    FIELD(struct cudaTextureDesc, seamlessCubemap);
-    SIZE(struct cudaKernelNodeParams);
-    FIELD(struct cudaKernelNodeParams, func);
-    FIELD(struct cudaKernelNodeParams, gridDim);
-    FIELD(struct cudaKernelNodeParams, blockDim);
-    FIELD(struct cudaKernelNodeParams, sharedMemBytes);
-    FIELD(struct cudaKernelNodeParams, kernelParams);
-    FIELD(struct cudaKernelNodeParams, extra);
-    SIZE(struct cudaHostNodeParams);
-    FIELD(struct cudaHostNodeParams, fn);
-    FIELD(struct cudaHostNodeParams, userData);
-    SIZE(struct cudaChildGraphNodeParams);
-    FIELD(struct cudaChildGraphNodeParams, graph);
-    FIELD(struct cudaChildGraphNodeParams, ownership);
-    SIZE(struct cudaEventRecordNodeParams);
-    FIELD(struct cudaEventRecordNodeParams, event);
-    SIZE(struct cudaMemFreeNodeParams);
-    FIELD(struct cudaMemFreeNodeParams, dptr);
-    SIZE(struct cudaConditionalNodeParams);
-    FIELD(struct cudaConditionalNodeParams, handle);
-    FIELD(struct cudaConditionalNodeParams, type);
-    FIELD(struct cudaConditionalNodeParams, size);
-    FIELD(struct cudaConditionalNodeParams, phGraph_out);
-    SIZE(struct cudaGraphNodeParams);
-    FIELD(struct cudaGraphNodeParams, type);
-    FIELD(struct cudaGraphNodeParams, reserved0);
-    FIELD(struct cudaGraphNodeParams, reserved1);
-    FIELD(struct cudaGraphNodeParams, kernel);
-    FIELD(struct cudaGraphNodeParams, memcpy);
-    FIELD(struct cudaGraphNodeParams, memset);
-    FIELD(struct cudaGraphNodeParams, host);
-    FIELD(struct cudaGraphNodeParams, graph);
-    FIELD(struct cudaGraphNodeParams, eventRecord);
-    FIELD(struct cudaGraphNodeParams, eventWait);
-    FIELD(struct cudaGraphNodeParams, alloc);
-    FIELD(struct cudaGraphNodeParams, free);
-    FIELD(struct cudaGraphNodeParams, conditional);
-    FIELD(struct cudaGraphNodeParams, reserved2);
-    SIZE(dim3);
-    FIELD(dim3, x);
-    FIELD(dim3, y);
-    FIELD(dim3, z);
-    SIZE(cudaUUID_t);
-    FIELD(cudaUUID_t, bytes);
-    SIZE(cudaLaunchAttributeValue);
-    FIELD(cudaLaunchAttributeValue, pad);
-    FIELD(cudaLaunchAttributeValue, accessPolicyWindow);
-    FIELD(cudaLaunchAttributeValue, cooperative);
-    FIELD(cudaLaunchAttributeValue, clusterDim);
-    FIELD(cudaLaunchAttributeValue, programmaticStreamSerializationAllowed);
-    FIELD(cudaLaunchAttributeValue, programmaticEvent);
-    FIELD(cudaLaunchAttributeValue, programmaticEvent.event);
-    FIELD(cudaLaunchAttributeValue, programmaticEvent.flags);
-    FIELD(cudaLaunchAttributeValue, programmaticEvent.triggerAtBlockStart);
-    FIELD(cudaLaunchAttributeValue, priority);
-    FIELD(cudaLaunchAttributeValue, launchCompletionEvent);
-    FIELD(cudaLaunchAttributeValue, launchCompletionEvent.event);
-    FIELD(cudaLaunchAttributeValue, launchCompletionEvent.flags);
-    FIELD(cudaLaunchAttributeValue, sharedMemCarveout);
-    SIZE(cudaLaunchAttribute);
-    FIELD(cudaLaunchAttribute, id);
-    FIELD(cudaLaunchAttribute, pad);
-    FIELD(cudaLaunchAttribute, val);
-    SIZE(cudaLaunchConfig_t);
-    FIELD(cudaLaunchConfig_t, gridDim);
-    FIELD(cudaLaunchConfig_t, blockDim);
-    FIELD(cudaLaunchConfig_t, dynamicSmemBytes);
-    FIELD(cudaLaunchConfig_t, stream);
-    FIELD(cudaLaunchConfig_t, attrs);
-    FIELD(cudaLaunchConfig_t, numAttrs);
-    SIZE(cudaGraphEdgeData);
-    FIELD(cudaGraphEdgeData, from_port);
-    FIELD(cudaGraphEdgeData, to_port);
-    FIELD(cudaGraphEdgeData, type);
-    FIELD(cudaGraphEdgeData, reserved);
-    SIZE(cudaGraphExecUpdateResultInfo);
-    FIELD(cudaGraphExecUpdateResultInfo, result);
-    FIELD(cudaGraphExecUpdateResultInfo, errorNode);
-    FIELD(cudaGraphExecUpdateResultInfo, errorFromNode);
-    SIZE(cudaGraphInstantiateParams);
-    FIELD(cudaGraphInstantiateParams, flags);
-    FIELD(cudaGraphInstantiateParams, uploadStream);
-    FIELD(cudaGraphInstantiateParams, errNode_out);
-    FIELD(cudaGraphInstantiateParams, result_out);
-    VALUE(cudaHostAllocPortable);
-    VALUE(cudaHostAllocMapped);
-    VALUE(cudaHostAllocWriteCombined);
-    VALUE(cudaHostRegisterPortable);
-    VALUE(cudaHostRegisterMapped);
-    VALUE(cudaHostRegisterIoMemory);
-    VALUE(cudaHostRegisterReadOnly);
-    VALUE(cudaStreamNonBlocking);
-    VALUE(cudaEventBlockingSync);
-    VALUE(cudaEventDisableTiming);
-    VALUE(cudaEventInterprocess);
-    VALUE(cudaEventRecordExternal);
-    VALUE(cudaEventWaitExternal);
-    VALUE(cudaDeviceScheduleMask);
-    VALUE(cudaDeviceMapHost);
-    VALUE(cudaDeviceLmemResizeToMax);
-    VALUE(cudaDeviceSyncMemops);
-    VALUE(cudaDeviceMask);
-    VALUE(cudaArrayLayered);
-    VALUE(cudaArraySurfaceLoadStore);
-    VALUE(cudaArrayCubemap);
-    VALUE(cudaArrayTextureGather);
-    VALUE(cudaMemAttachGlobal);
-    VALUE(cudaMemAttachHost);
-    VALUE(cudaMemAttachSingle);
-    VALUE(cudaOccupancyDisableCachingOverride);
-    VALUE(cudaCpuDeviceId);
-    VALUE(cudaInvalidDeviceId);
-    VALUE(cudaInitDeviceFlagsAreValid);
-    VALUE(cudaMemcpyHostToHost);
-    VALUE(cudaMemcpyHostToDevice);
-    VALUE(cudaMemcpyDeviceToHost);
-    VALUE(cudaMemcpyDeviceToDevice);
-    VALUE(cudaMemcpyDefault);
-    VALUE(cudaMemoryTypeUnregistered);
-    VALUE(cudaMemoryTypeHost);
-    VALUE(cudaMemoryTypeDevice);
-    VALUE(cudaMemoryTypeManaged);
-    VALUE(cudaChannelFormatKindSigned);
-    VALUE(cudaChannelFormatKindUnsigned);
-    VALUE(cudaChannelFormatKindFloat);
-    VALUE(cudaChannelFormatKindNone);
-    VALUE(cudaMemLocationTypeInvalid);
-    VALUE(cudaMemLocationTypeDevice);
-    VALUE(cudaMemLocationTypeHost);
-    VALUE(cudaMemLocationTypeHostNuma);
-    VALUE(cudaMemLocationTypeHostNumaCurrent);
-    VALUE(cudaMemAdviseSetReadMostly);
-    VALUE(cudaMemAdviseUnsetReadMostly);
-    VALUE(cudaMemAdviseSetPreferredLocation);
-    VALUE(cudaMemAdviseUnsetPreferredLocation);
-    VALUE(cudaMemAdviseSetAccessedBy);
-    VALUE(cudaMemAdviseUnsetAccessedBy);
-    VALUE(cudaMemRangeAttributeReadMostly);
-    VALUE(cudaMemRangeAttributePreferredLocation);
-    VALUE(cudaMemRangeAttributeAccessedBy);
-    VALUE(cudaMemRangeAttributeLastPrefetchLocation);
-    VALUE(cudaMemRangeAttributePreferredLocationType);
-    VALUE(cudaMemRangeAttributePreferredLocationId);
-    VALUE(cudaMemRangeAttributeLastPrefetchLocationType);
-    VALUE(cudaMemRangeAttributeLastPrefetchLocationId);
-    VALUE(cudaMemPoolReuseFollowEventDependencies);
-    VALUE(cudaMemPoolReuseAllowOpportunistic);
-    VALUE(cudaMemPoolReuseAllowInternalDependencies);
-    VALUE(cudaMemPoolAttrReleaseThreshold);
-    VALUE(cudaMemPoolAttrReservedMemCurrent);
-    VALUE(cudaMemPoolAttrReservedMemHigh);
-    VALUE(cudaMemPoolAttrUsedMemCurrent);
-    VALUE(cudaMemPoolAttrUsedMemHigh);
-    VALUE(cudaMemAccessFlagsProtNone);
-    VALUE(cudaMemAccessFlagsProtRead);
-    VALUE(cudaMemAccessFlagsProtReadWrite);
-    VALUE(cudaMemAllocationTypeInvalid);
-    VALUE(cudaMemAllocationTypePinned);
-    VALUE(cudaMemAllocationTypeManaged);
-    VALUE(cudaMemAllocationTypeMax);
-    VALUE(cudaGraphMemAttrUsedMemCurrent);
-    VALUE(cudaGraphMemAttrUsedMemHigh);
-    VALUE(cudaGraphMemAttrReservedMemCurrent);
-    VALUE(cudaGraphMemAttrReservedMemHigh);
-    VALUE(cudaDevP2PAttrPerformanceRank);
-    VALUE(cudaDevP2PAttrAccessSupported);
-    VALUE(cudaDevP2PAttrNativeAtomicSupported);
-    VALUE(cudaDevP2PAttrCudaArrayAccessSupported);
-    VALUE(cudaDevP2PAttrOnlyPartialNativeAtomicSupported);
-    VALUE(cudaLimitStackSize);
-    VALUE(cudaLimitPrintfFifoSize);
-    VALUE(cudaLimitMallocHeapSize);
-    VALUE(cudaLimitDevRuntimeSyncDepth);
-    VALUE(cudaLimitDevRuntimePendingLaunchCount);
-    VALUE(cudaLimitMaxL2FetchGranularity);
-    VALUE(cudaLimitPersistingL2CacheSize);
-    VALUE(cudaFuncAttributeMaxDynamicSharedMemorySize);
-    VALUE(cudaFuncAttributePreferredSharedMemoryCarveout);
-    VALUE(cudaFuncAttributeClusterDimMustBeSet);
-    VALUE(cudaFuncAttributeRequiredClusterWidth);
-    VALUE(cudaFuncAttributeRequiredClusterHeight);
-    VALUE(cudaFuncAttributeRequiredClusterDepth);
-    VALUE(cudaFuncAttributeNonPortableClusterSizeAllowed);
-    VALUE(cudaFuncAttributeClusterSchedulingPolicyPreference);
-    VALUE(cudaFuncAttributeMax);
-    VALUE(cudaFuncCachePreferNone);
-    VALUE(cudaFuncCachePreferShared);
-    VALUE(cudaFuncCachePreferL1);
-    VALUE(cudaFuncCachePreferEqual);
-    VALUE(cudaSharedMemBankSizeDefault);
-    VALUE(cudaSharedMemBankSizeFourByte);
-    VALUE(cudaSharedMemBankSizeEightByte);
-    VALUE(cudaLaunchAttributeIgnore);
-    VALUE(cudaLaunchAttributeAccessPolicyWindow);
-    VALUE(cudaLaunchAttributeCooperative);
-    VALUE(cudaLaunchAttributeSynchronizationPolicy);
-    VALUE(cudaLaunchAttributeClusterDimension);
-    VALUE(cudaLaunchAttributeClusterSchedulingPolicyPreference);
-    VALUE(cudaLaunchAttributeProgrammaticStreamSerialization);
-    VALUE(cudaLaunchAttributeProgrammaticEvent);
-    VALUE(cudaLaunchAttributePriority);
-    VALUE(cudaLaunchAttributeMemSyncDomainMap);
-    VALUE(cudaLaunchAttributeMemSyncDomain);
-    VALUE(cudaLaunchAttributePreferredClusterDimension);
-    VALUE(cudaLaunchAttributeLaunchCompletionEvent);
-    VALUE(cudaLaunchAttributeDeviceUpdatableKernelNode);
-    VALUE(cudaLaunchAttributePreferredSharedMemoryCarveout);
-    VALUE(cudaLaunchAttributeNvlinkUtilCentricScheduling);
-    VALUE(cudaResourceTypeArray);
-    VALUE(cudaResourceTypeMipmappedArray);
-    VALUE(cudaResourceTypeLinear);
-    VALUE(cudaResourceTypePitch2D);
-    VALUE(cudaAddressModeWrap);
-    VALUE(cudaAddressModeClamp);
-    VALUE(cudaAddressModeMirror);
-    VALUE(cudaAddressModeBorder);
-    VALUE(cudaFilterModePoint);
-    VALUE(cudaFilterModeLinear);
-    VALUE(cudaReadModeElementType);
-    VALUE(cudaReadModeNormalizedFloat);
-    VALUE(cudaStreamCaptureStatusNone);
-    VALUE(cudaStreamCaptureStatusActive);
-    VALUE(cudaStreamCaptureStatusInvalidated);
-    VALUE(cudaStreamCaptureModeGlobal);
-    VALUE(cudaStreamCaptureModeThreadLocal);
-    VALUE(cudaStreamCaptureModeRelaxed);
-    VALUE(cudaStreamAddCaptureDependencies);
-    VALUE(cudaStreamSetCaptureDependencies);
-    VALUE(cudaGraphNodeTypeKernel);
-    VALUE(cudaGraphNodeTypeMemcpy);
-    VALUE(cudaGraphNodeTypeMemset);
-    VALUE(cudaGraphNodeTypeHost);
-    VALUE(cudaGraphNodeTypeGraph);
-    VALUE(cudaGraphNodeTypeEmpty);
-    VALUE(cudaGraphNodeTypeWaitEvent);
-    VALUE(cudaGraphNodeTypeEventRecord);
-    VALUE(cudaGraphNodeTypeExtSemaphoreSignal);
-    VALUE(cudaGraphNodeTypeExtSemaphoreWait);
-    VALUE(cudaGraphNodeTypeMemAlloc);
-    VALUE(cudaGraphNodeTypeMemFree);
-    VALUE(cudaGraphNodeTypeConditional);
-    VALUE(cudaGraphNodeTypeCount);
-    VALUE(cudaGraphExecUpdateSuccess);
-    VALUE(cudaGraphExecUpdateError);
-    VALUE(cudaGraphExecUpdateErrorTopologyChanged);
-    VALUE(cudaGraphExecUpdateErrorNodeTypeChanged);
-    VALUE(cudaGraphExecUpdateErrorFunctionChanged);
-    VALUE(cudaGraphExecUpdateErrorParametersChanged);
-    VALUE(cudaGraphExecUpdateErrorNotSupported);
-    VALUE(cudaGraphExecUpdateErrorUnsupportedFunctionChange);
-    VALUE(cudaGraphExecUpdateErrorAttributesChanged);
-    VALUE(cudaDriverEntryPointSuccess);
-    VALUE(cudaDriverEntryPointSymbolNotFound);
-    VALUE(cudaDriverEntryPointVersionNotSufficent);
+    SIZE(struct cudaChannelFormatDesc)
+    FIELD(struct cudaChannelFormatDesc, x)
+    FIELD(struct cudaChannelFormatDesc, y)
+    FIELD(struct cudaChannelFormatDesc, z)
+    FIELD(struct cudaChannelFormatDesc, w)
+    FIELD(struct cudaChannelFormatDesc, f)
+    SIZE(struct cudaPitchedPtr)
+    FIELD(struct cudaPitchedPtr, ptr)
+    FIELD(struct cudaPitchedPtr, pitch)
+    FIELD(struct cudaPitchedPtr, xsize)
+    FIELD(struct cudaPitchedPtr, ysize)
+    SIZE(struct cudaExtent)
+    FIELD(struct cudaExtent, width)
+    FIELD(struct cudaExtent, height)
+    FIELD(struct cudaExtent, depth)
+    SIZE(struct cudaPos)
+    FIELD(struct cudaPos, x)
+    FIELD(struct cudaPos, y)
+    FIELD(struct cudaPos, z)
+    SIZE(struct cudaMemcpy3DParms)
+    FIELD(struct cudaMemcpy3DParms, srcArray)
+    FIELD(struct cudaMemcpy3DParms, srcPos)
+    FIELD(struct cudaMemcpy3DParms, srcPtr)
+    FIELD(struct cudaMemcpy3DParms, dstArray)
+    FIELD(struct cudaMemcpy3DParms, dstPos)
+    FIELD(struct cudaMemcpy3DParms, dstPtr)
+    FIELD(struct cudaMemcpy3DParms, extent)
+    FIELD(struct cudaMemcpy3DParms, kind)
+    SIZE(struct cudaMemcpy3DPeerParms)
+    FIELD(struct cudaMemcpy3DPeerParms, srcArray)
+    FIELD(struct cudaMemcpy3DPeerParms, srcPos)
+    FIELD(struct cudaMemcpy3DPeerParms, srcPtr)
+    FIELD(struct cudaMemcpy3DPeerParms, srcDevice)
+    FIELD(struct cudaMemcpy3DPeerParms, dstArray)
+    FIELD(struct cudaMemcpy3DPeerParms, dstPos)
+    FIELD(struct cudaMemcpy3DPeerParms, dstPtr)
+    FIELD(struct cudaMemcpy3DPeerParms, dstDevice)
+    FIELD(struct cudaMemcpy3DPeerParms, extent)
+    SIZE(struct cudaMemcpyNodeParams)
+    FIELD(struct cudaMemcpyNodeParams, flags)
+    FIELD(struct cudaMemcpyNodeParams, reserved)
+    FIELD(struct cudaMemcpyNodeParams, copyParams)
+    SIZE(struct cudaMemsetParams)
+    FIELD(struct cudaMemsetParams, dst)
+    FIELD(struct cudaMemsetParams, pitch)
+    FIELD(struct cudaMemsetParams, value)
+    FIELD(struct cudaMemsetParams, elementSize)
+    FIELD(struct cudaMemsetParams, width)
+    FIELD(struct cudaMemsetParams, height)
+    SIZE(struct cudaPointerAttributes)
+    FIELD(struct cudaPointerAttributes, type)
+    FIELD(struct cudaPointerAttributes, device)
+    FIELD(struct cudaPointerAttributes, devicePointer)
+    FIELD(struct cudaPointerAttributes, hostPointer)
+    FIELD(struct cudaPointerAttributes, reserved)
+    SIZE(struct cudaMemLocation)
+    FIELD(struct cudaMemLocation, type)
+    FIELD(struct cudaMemLocation, id)
+    SIZE(struct cudaMemcpyAttributes)
+    FIELD(struct cudaMemcpyAttributes, srcAccessOrder)
+    FIELD(struct cudaMemcpyAttributes, srcLocHint)
+    FIELD(struct cudaMemcpyAttributes, dstLocHint)
+    FIELD(struct cudaMemcpyAttributes, flags)
+    SIZE(struct cudaMemAccessDesc)
+    FIELD(struct cudaMemAccessDesc, location)
+    FIELD(struct cudaMemAccessDesc, flags)
+    SIZE(struct cudaMemPoolProps)
+    FIELD(struct cudaMemPoolProps, allocType)
+    FIELD(struct cudaMemPoolProps, handleTypes)
+    FIELD(struct cudaMemPoolProps, location)
+    FIELD(struct cudaMemPoolProps, win32SecurityAttributes)
+    FIELD(struct cudaMemPoolProps, maxSize)
+    FIELD(struct cudaMemPoolProps, usage)
+    FIELD(struct cudaMemPoolProps, reserved)
+    SIZE(struct cudaMemAllocNodeParams)
+    FIELD(struct cudaMemAllocNodeParams, poolProps)
+    FIELD(struct cudaMemAllocNodeParams, accessDescs)
+    FIELD(struct cudaMemAllocNodeParams, accessDescCount)
+    FIELD(struct cudaMemAllocNodeParams, bytesize)
+    FIELD(struct cudaMemAllocNodeParams, dptr)
+    SIZE(struct cudaDeviceProp)
+    FIELD(struct cudaDeviceProp, name)
+    FIELD(struct cudaDeviceProp, uuid)
+    FIELD(struct cudaDeviceProp, luid)
+    FIELD(struct cudaDeviceProp, luidDeviceNodeMask)
+    FIELD(struct cudaDeviceProp, totalGlobalMem)
+    FIELD(struct cudaDeviceProp, sharedMemPerBlock)
+    FIELD(struct cudaDeviceProp, regsPerBlock)
+    FIELD(struct cudaDeviceProp, warpSize)
+    FIELD(struct cudaDeviceProp, memPitch)
+    FIELD(struct cudaDeviceProp, maxThreadsPerBlock)
+    FIELD(struct cudaDeviceProp, maxThreadsDim)
+    FIELD(struct cudaDeviceProp, maxGridSize)
+    FIELD(struct cudaDeviceProp, totalConstMem)
+    FIELD(struct cudaDeviceProp, major)
+    FIELD(struct cudaDeviceProp, minor)
+    FIELD(struct cudaDeviceProp, textureAlignment)
+    FIELD(struct cudaDeviceProp, texturePitchAlignment)
+    FIELD(struct cudaDeviceProp, multiProcessorCount)
+    FIELD(struct cudaDeviceProp, integrated)
+    FIELD(struct cudaDeviceProp, canMapHostMemory)
+    FIELD(struct cudaDeviceProp, maxTexture1D)
+    FIELD(struct cudaDeviceProp, maxTexture1DMipmap)
+    FIELD(struct cudaDeviceProp, maxTexture2D)
+    FIELD(struct cudaDeviceProp, maxTexture2DMipmap)
+    FIELD(struct cudaDeviceProp, maxTexture2DLinear)
+    FIELD(struct cudaDeviceProp, maxTexture2DGather)
+    FIELD(struct cudaDeviceProp, maxTexture3D)
+    FIELD(struct cudaDeviceProp, maxTexture3DAlt)
+    FIELD(struct cudaDeviceProp, maxTextureCubemap)
+    FIELD(struct cudaDeviceProp, maxTexture1DLayered)
+    FIELD(struct cudaDeviceProp, maxTexture2DLayered)
+    FIELD(struct cudaDeviceProp, maxTextureCubemapLayered)
+    FIELD(struct cudaDeviceProp, maxSurface1D)
+    FIELD(struct cudaDeviceProp, maxSurface2D)
+    FIELD(struct cudaDeviceProp, maxSurface3D)
+    FIELD(struct cudaDeviceProp, maxSurface1DLayered)
+    FIELD(struct cudaDeviceProp, maxSurface2DLayered)
+    FIELD(struct cudaDeviceProp, maxSurfaceCubemap)
+    FIELD(struct cudaDeviceProp, maxSurfaceCubemapLayered)
+    FIELD(struct cudaDeviceProp, surfaceAlignment)
+    FIELD(struct cudaDeviceProp, concurrentKernels)
+    FIELD(struct cudaDeviceProp, ECCEnabled)
+    FIELD(struct cudaDeviceProp, pciBusID)
+    FIELD(struct cudaDeviceProp, pciDeviceID)
+    FIELD(struct cudaDeviceProp, pciDomainID)
+    FIELD(struct cudaDeviceProp, tccDriver)
+    FIELD(struct cudaDeviceProp, asyncEngineCount)
+    FIELD(struct cudaDeviceProp, unifiedAddressing)
+    FIELD(struct cudaDeviceProp, memoryBusWidth)
+    FIELD(struct cudaDeviceProp, l2CacheSize)
+    FIELD(struct cudaDeviceProp, persistingL2CacheMaxSize)
+    FIELD(struct cudaDeviceProp, maxThreadsPerMultiProcessor)
+    FIELD(struct cudaDeviceProp, streamPrioritiesSupported)
+    FIELD(struct cudaDeviceProp, globalL1CacheSupported)
+    FIELD(struct cudaDeviceProp, localL1CacheSupported)
+    FIELD(struct cudaDeviceProp, sharedMemPerMultiprocessor)
+    FIELD(struct cudaDeviceProp, regsPerMultiprocessor)
+    FIELD(struct cudaDeviceProp, managedMemory)
+    FIELD(struct cudaDeviceProp, isMultiGpuBoard)
+    FIELD(struct cudaDeviceProp, multiGpuBoardGroupID)
+    FIELD(struct cudaDeviceProp, hostNativeAtomicSupported)
+    FIELD(struct cudaDeviceProp, pageableMemoryAccess)
+    FIELD(struct cudaDeviceProp, concurrentManagedAccess)
+    FIELD(struct cudaDeviceProp, computePreemptionSupported)
+    FIELD(struct cudaDeviceProp, canUseHostPointerForRegisteredMem)
+    FIELD(struct cudaDeviceProp, cooperativeLaunch)
+    FIELD(struct cudaDeviceProp, sharedMemPerBlockOptin)
+    FIELD(struct cudaDeviceProp, pageableMemoryAccessUsesHostPageTables)
+    FIELD(struct cudaDeviceProp, directManagedMemAccessFromHost)
+    FIELD(struct cudaDeviceProp, maxBlocksPerMultiProcessor)
+    FIELD(struct cudaDeviceProp, accessPolicyMaxWindowSize)
+    FIELD(struct cudaDeviceProp, reservedSharedMemPerBlock)
+    FIELD(struct cudaDeviceProp, hostRegisterSupported)
+    FIELD(struct cudaDeviceProp, sparseCudaArraySupported)
+    FIELD(struct cudaDeviceProp, hostRegisterReadOnlySupported)
+    FIELD(struct cudaDeviceProp, timelineSemaphoreInteropSupported)
+    FIELD(struct cudaDeviceProp, memoryPoolsSupported)
+    FIELD(struct cudaDeviceProp, gpuDirectRDMASupported)
+    FIELD(struct cudaDeviceProp, gpuDirectRDMAFlushWritesOptions)
+    FIELD(struct cudaDeviceProp, gpuDirectRDMAWritesOrdering)
+    FIELD(struct cudaDeviceProp, memoryPoolSupportedHandleTypes)
+    FIELD(struct cudaDeviceProp, deferredMappingCudaArraySupported)
+    FIELD(struct cudaDeviceProp, ipcEventSupported)
+    FIELD(struct cudaDeviceProp, clusterLaunch)
+    FIELD(struct cudaDeviceProp, unifiedFunctionPointers)
+    FIELD(struct cudaDeviceProp, deviceNumaConfig)
+    FIELD(struct cudaDeviceProp, deviceNumaId)
+    FIELD(struct cudaDeviceProp, mpsEnabled)
+    FIELD(struct cudaDeviceProp, hostNumaId)
+    FIELD(struct cudaDeviceProp, gpuPciDeviceID)
+    FIELD(struct cudaDeviceProp, gpuPciSubsystemID)
+    FIELD(struct cudaDeviceProp, hostNumaMultinodeIpcSupported)
+    FIELD(struct cudaDeviceProp, reserved)
+    SIZE(struct cudaFuncAttributes)
+    FIELD(struct cudaFuncAttributes, sharedSizeBytes)
+    FIELD(struct cudaFuncAttributes, constSizeBytes)
+    FIELD(struct cudaFuncAttributes, localSizeBytes)
+    FIELD(struct cudaFuncAttributes, maxThreadsPerBlock)
+    FIELD(struct cudaFuncAttributes, numRegs)
+    FIELD(struct cudaFuncAttributes, ptxVersion)
+    FIELD(struct cudaFuncAttributes, binaryVersion)
+    FIELD(struct cudaFuncAttributes, cacheModeCA)
+    FIELD(struct cudaFuncAttributes, maxDynamicSharedSizeBytes)
+    FIELD(struct cudaFuncAttributes, preferredShmemCarveout)
+    FIELD(struct cudaFuncAttributes, clusterDimMustBeSet)
+    FIELD(struct cudaFuncAttributes, requiredClusterWidth)
+    FIELD(struct cudaFuncAttributes, requiredClusterHeight)
+    FIELD(struct cudaFuncAttributes, requiredClusterDepth)
+    FIELD(struct cudaFuncAttributes, clusterSchedulingPolicyPreference)
+    FIELD(struct cudaFuncAttributes, nonPortableClusterSizeAllowed)
+    FIELD(struct cudaFuncAttributes, reserved)
+    SIZE(struct cudaAccessPolicyWindow)
+    FIELD(struct cudaAccessPolicyWindow, base_ptr)
+    FIELD(struct cudaAccessPolicyWindow, num_bytes)
+    FIELD(struct cudaAccessPolicyWindow, hitRatio)
+    FIELD(struct cudaAccessPolicyWindow, hitProp)
+    FIELD(struct cudaAccessPolicyWindow, missProp)
+    SIZE(struct cudaResourceDesc)
+    FIELD(struct cudaResourceDesc, resType)
+    FIELD(struct cudaResourceDesc, res)
+    FIELD(struct cudaResourceDesc, res.array)
+    FIELD(struct cudaResourceDesc, res.array.array)
+    FIELD(struct cudaResourceDesc, res.mipmap)
+    FIELD(struct cudaResourceDesc, res.mipmap.mipmap)
+    FIELD(struct cudaResourceDesc, res.linear)
+    FIELD(struct cudaResourceDesc, res.linear.devPtr)
+    FIELD(struct cudaResourceDesc, res.linear.desc)
+    FIELD(struct cudaResourceDesc, res.linear.sizeInBytes)
+    FIELD(struct cudaResourceDesc, res.pitch2D)
+    FIELD(struct cudaResourceDesc, res.pitch2D.devPtr)
+    FIELD(struct cudaResourceDesc, res.pitch2D.desc)
+    FIELD(struct cudaResourceDesc, res.pitch2D.width)
+    FIELD(struct cudaResourceDesc, res.pitch2D.height)
+    FIELD(struct cudaResourceDesc, res.pitch2D.pitchInBytes)
+    FIELD(struct cudaResourceDesc, res.reserved)
+    FIELD(struct cudaResourceDesc, res.reserved.reserved)
+    FIELD(struct cudaResourceDesc, flags)
+    SIZE(struct cudaResourceViewDesc)
+    FIELD(struct cudaResourceViewDesc, format)
+    FIELD(struct cudaResourceViewDesc, width)
+    FIELD(struct cudaResourceViewDesc, height)
+    FIELD(struct cudaResourceViewDesc, depth)
+    FIELD(struct cudaResourceViewDesc, firstMipmapLevel)
+    FIELD(struct cudaResourceViewDesc, lastMipmapLevel)
+    FIELD(struct cudaResourceViewDesc, firstLayer)
+    FIELD(struct cudaResourceViewDesc, lastLayer)
+    FIELD(struct cudaResourceViewDesc, reserved)
+    SIZE(struct cudaTextureDesc)
+    FIELD(struct cudaTextureDesc, addressMode)
+    FIELD(struct cudaTextureDesc, filterMode)
+    FIELD(struct cudaTextureDesc, readMode)
+    FIELD(struct cudaTextureDesc, sRGB)
+    FIELD(struct cudaTextureDesc, borderColor)
+    FIELD(struct cudaTextureDesc, normalizedCoords)
+    FIELD(struct cudaTextureDesc, maxAnisotropy)
+    FIELD(struct cudaTextureDesc, mipmapFilterMode)
+    FIELD(struct cudaTextureDesc, mipmapLevelBias)
+    FIELD(struct cudaTextureDesc, minMipmapLevelClamp)
+    FIELD(struct cudaTextureDesc, maxMipmapLevelClamp)
+    FIELD(struct cudaTextureDesc, disableTrilinearOptimization)
+    FIELD(struct cudaTextureDesc, seamlessCubemap)
+    SIZE(struct cudaKernelNodeParams)
+    FIELD(struct cudaKernelNodeParams, func)
+    FIELD(struct cudaKernelNodeParams, gridDim)
+    FIELD(struct cudaKernelNodeParams, blockDim)
+    FIELD(struct cudaKernelNodeParams, sharedMemBytes)
+    FIELD(struct cudaKernelNodeParams, kernelParams)
+    FIELD(struct cudaKernelNodeParams, extra)
+    SIZE(struct cudaHostNodeParams)
+    FIELD(struct cudaHostNodeParams, fn)
+    FIELD(struct cudaHostNodeParams, userData)
+    SIZE(struct cudaChildGraphNodeParams)
+    FIELD(struct cudaChildGraphNodeParams, graph)
+    FIELD(struct cudaChildGraphNodeParams, ownership)
+    SIZE(struct cudaEventRecordNodeParams)
+    FIELD(struct cudaEventRecordNodeParams, event)
+    SIZE(struct cudaMemFreeNodeParams)
+    FIELD(struct cudaMemFreeNodeParams, dptr)
+    SIZE(struct cudaConditionalNodeParams)
+    FIELD(struct cudaConditionalNodeParams, handle)
+    FIELD(struct cudaConditionalNodeParams, type)
+    FIELD(struct cudaConditionalNodeParams, size)
+    FIELD(struct cudaConditionalNodeParams, phGraph_out)
+    SIZE(struct cudaGraphNodeParams)
+    FIELD(struct cudaGraphNodeParams, type)
+    FIELD(struct cudaGraphNodeParams, reserved0)
+    FIELD(struct cudaGraphNodeParams, reserved1)
+    FIELD(struct cudaGraphNodeParams, kernel)
+    FIELD(struct cudaGraphNodeParams, memcpy)
+    FIELD(struct cudaGraphNodeParams, memset)
+    FIELD(struct cudaGraphNodeParams, host)
+    FIELD(struct cudaGraphNodeParams, graph)
+    FIELD(struct cudaGraphNodeParams, eventRecord)
+    FIELD(struct cudaGraphNodeParams, eventWait)
+    FIELD(struct cudaGraphNodeParams, alloc)
+    FIELD(struct cudaGraphNodeParams, free)
+    FIELD(struct cudaGraphNodeParams, conditional)
+    FIELD(struct cudaGraphNodeParams, reserved2)
+    SIZE(dim3)
+    FIELD(dim3, x)
+    FIELD(dim3, y)
+    FIELD(dim3, z)
+    SIZE(cudaUUID_t)
+    FIELD(cudaUUID_t, bytes)
+    SIZE(cudaLaunchAttributeValue)
+    FIELD(cudaLaunchAttributeValue, pad)
+    FIELD(cudaLaunchAttributeValue, accessPolicyWindow)
+    FIELD(cudaLaunchAttributeValue, cooperative)
+    FIELD(cudaLaunchAttributeValue, clusterDim)
+    FIELD(cudaLaunchAttributeValue, programmaticStreamSerializationAllowed)
+    FIELD(cudaLaunchAttributeValue, programmaticEvent)
+    FIELD(cudaLaunchAttributeValue, programmaticEvent.event)
+    FIELD(cudaLaunchAttributeValue, programmaticEvent.flags)
+    FIELD(cudaLaunchAttributeValue, programmaticEvent.triggerAtBlockStart)
+    FIELD(cudaLaunchAttributeValue, priority)
+    FIELD(cudaLaunchAttributeValue, launchCompletionEvent)
+    FIELD(cudaLaunchAttributeValue, launchCompletionEvent.event)
+    FIELD(cudaLaunchAttributeValue, launchCompletionEvent.flags)
+    FIELD(cudaLaunchAttributeValue, sharedMemCarveout)
+    SIZE(cudaLaunchAttribute)
+    FIELD(cudaLaunchAttribute, id)
+    FIELD(cudaLaunchAttribute, pad)
+    FIELD(cudaLaunchAttribute, val)
+    SIZE(cudaLaunchConfig_t)
+    FIELD(cudaLaunchConfig_t, gridDim)
+    FIELD(cudaLaunchConfig_t, blockDim)
+    FIELD(cudaLaunchConfig_t, dynamicSmemBytes)
+    FIELD(cudaLaunchConfig_t, stream)
+    FIELD(cudaLaunchConfig_t, attrs)
+    FIELD(cudaLaunchConfig_t, numAttrs)
+    SIZE(cudaGraphEdgeData)
+    FIELD(cudaGraphEdgeData, from_port)
+    FIELD(cudaGraphEdgeData, to_port)
+    FIELD(cudaGraphEdgeData, type)
+    FIELD(cudaGraphEdgeData, reserved)
+    SIZE(cudaGraphExecUpdateResultInfo)
+    FIELD(cudaGraphExecUpdateResultInfo, result)
+    FIELD(cudaGraphExecUpdateResultInfo, errorNode)
+    FIELD(cudaGraphExecUpdateResultInfo, errorFromNode)
+    SIZE(cudaGraphInstantiateParams)
+    FIELD(cudaGraphInstantiateParams, flags)
+    FIELD(cudaGraphInstantiateParams, uploadStream)
+    FIELD(cudaGraphInstantiateParams, errNode_out)
+    FIELD(cudaGraphInstantiateParams, result_out)
+    VALUE(cudaHostAllocPortable)
+    VALUE(cudaHostAllocMapped)
+    VALUE(cudaHostAllocWriteCombined)
+    VALUE(cudaHostRegisterPortable)
+    VALUE(cudaHostRegisterMapped)
+    VALUE(cudaHostRegisterIoMemory)
+    VALUE(cudaHostRegisterReadOnly)
+    VALUE(cudaStreamNonBlocking)
+    VALUE(cudaEventBlockingSync)
+    VALUE(cudaEventDisableTiming)
+    VALUE(cudaEventInterprocess)
+    VALUE(cudaEventRecordExternal)
+    VALUE(cudaEventWaitExternal)
+    VALUE(cudaDeviceScheduleMask)
+    VALUE(cudaDeviceMapHost)
+    VALUE(cudaDeviceLmemResizeToMax)
+    VALUE(cudaDeviceSyncMemops)
+    VALUE(cudaDeviceMask)
+    VALUE(cudaArrayLayered)
+    VALUE(cudaArraySurfaceLoadStore)
+    VALUE(cudaArrayCubemap)
+    VALUE(cudaArrayTextureGather)
+    VALUE(cudaMemAttachGlobal)
+    VALUE(cudaMemAttachHost)
+    VALUE(cudaMemAttachSingle)
+    VALUE(cudaOccupancyDisableCachingOverride)
+    VALUE(cudaCpuDeviceId)
+    VALUE(cudaInvalidDeviceId)
+    VALUE(cudaInitDeviceFlagsAreValid)
+    VALUE(cudaMemcpyHostToHost)
+    VALUE(cudaMemcpyHostToDevice)
+    VALUE(cudaMemcpyDeviceToHost)
+    VALUE(cudaMemcpyDeviceToDevice)
+    VALUE(cudaMemcpyDefault)
+    VALUE(cudaMemoryTypeUnregistered)
+    VALUE(cudaMemoryTypeHost)
+    VALUE(cudaMemoryTypeDevice)
+    VALUE(cudaMemoryTypeManaged)
+    VALUE(cudaChannelFormatKindSigned)
+    VALUE(cudaChannelFormatKindUnsigned)
+    VALUE(cudaChannelFormatKindFloat)
+    VALUE(cudaChannelFormatKindNone)
+    VALUE(cudaMemLocationTypeInvalid)
+    VALUE(cudaMemLocationTypeDevice)
+    VALUE(cudaMemLocationTypeHost)
+    VALUE(cudaMemLocationTypeHostNuma)
+    VALUE(cudaMemLocationTypeHostNumaCurrent)
+    VALUE(cudaMemAdviseSetReadMostly)
+    VALUE(cudaMemAdviseUnsetReadMostly)
+    VALUE(cudaMemAdviseSetPreferredLocation)
+    VALUE(cudaMemAdviseUnsetPreferredLocation)
+    VALUE(cudaMemAdviseSetAccessedBy)
+    VALUE(cudaMemAdviseUnsetAccessedBy)
+    VALUE(cudaMemRangeAttributeReadMostly)
+    VALUE(cudaMemRangeAttributePreferredLocation)
+    VALUE(cudaMemRangeAttributeAccessedBy)
+    VALUE(cudaMemRangeAttributeLastPrefetchLocation)
+    VALUE(cudaMemRangeAttributePreferredLocationType)
+    VALUE(cudaMemRangeAttributePreferredLocationId)
+    VALUE(cudaMemRangeAttributeLastPrefetchLocationType)
+    VALUE(cudaMemRangeAttributeLastPrefetchLocationId)
+    VALUE(cudaMemPoolReuseFollowEventDependencies)
+    VALUE(cudaMemPoolReuseAllowOpportunistic)
+    VALUE(cudaMemPoolReuseAllowInternalDependencies)
+    VALUE(cudaMemPoolAttrReleaseThreshold)
+    VALUE(cudaMemPoolAttrReservedMemCurrent)
+    VALUE(cudaMemPoolAttrReservedMemHigh)
+    VALUE(cudaMemPoolAttrUsedMemCurrent)
+    VALUE(cudaMemPoolAttrUsedMemHigh)
+    VALUE(cudaMemAccessFlagsProtNone)
+    VALUE(cudaMemAccessFlagsProtRead)
+    VALUE(cudaMemAccessFlagsProtReadWrite)
+    VALUE(cudaMemAllocationTypeInvalid)
+    VALUE(cudaMemAllocationTypePinned)
+    VALUE(cudaMemAllocationTypeManaged)
+    VALUE(cudaMemAllocationTypeMax)
+    VALUE(cudaGraphMemAttrUsedMemCurrent)
+    VALUE(cudaGraphMemAttrUsedMemHigh)
+    VALUE(cudaGraphMemAttrReservedMemCurrent)
+    VALUE(cudaGraphMemAttrReservedMemHigh)
+    VALUE(cudaDevP2PAttrPerformanceRank)
+    VALUE(cudaDevP2PAttrAccessSupported)
+    VALUE(cudaDevP2PAttrNativeAtomicSupported)
+    VALUE(cudaDevP2PAttrCudaArrayAccessSupported)
+    VALUE(cudaDevP2PAttrOnlyPartialNativeAtomicSupported)
+    VALUE(cudaLimitStackSize)
+    VALUE(cudaLimitPrintfFifoSize)
+    VALUE(cudaLimitMallocHeapSize)
+    VALUE(cudaLimitDevRuntimeSyncDepth)
+    VALUE(cudaLimitDevRuntimePendingLaunchCount)
+    VALUE(cudaLimitMaxL2FetchGranularity)
+    VALUE(cudaLimitPersistingL2CacheSize)
+    VALUE(cudaFuncAttributeMaxDynamicSharedMemorySize)
+    VALUE(cudaFuncAttributePreferredSharedMemoryCarveout)
+    VALUE(cudaFuncAttributeClusterDimMustBeSet)
+    VALUE(cudaFuncAttributeRequiredClusterWidth)
+    VALUE(cudaFuncAttributeRequiredClusterHeight)
+    VALUE(cudaFuncAttributeRequiredClusterDepth)
+    VALUE(cudaFuncAttributeNonPortableClusterSizeAllowed)
+    VALUE(cudaFuncAttributeClusterSchedulingPolicyPreference)
+    VALUE(cudaFuncAttributeMax)
+    VALUE(cudaFuncCachePreferNone)
+    VALUE(cudaFuncCachePreferShared)
+    VALUE(cudaFuncCachePreferL1)
+    VALUE(cudaFuncCachePreferEqual)
+    VALUE(cudaSharedMemBankSizeDefault)
+    VALUE(cudaSharedMemBankSizeFourByte)
+    VALUE(cudaSharedMemBankSizeEightByte)
+    VALUE(cudaLaunchAttributeIgnore)
+    VALUE(cudaLaunchAttributeAccessPolicyWindow)
+    VALUE(cudaLaunchAttributeCooperative)
+    VALUE(cudaLaunchAttributeSynchronizationPolicy)
+    VALUE(cudaLaunchAttributeClusterDimension)
+    VALUE(cudaLaunchAttributeClusterSchedulingPolicyPreference)
+    VALUE(cudaLaunchAttributeProgrammaticStreamSerialization)
+    VALUE(cudaLaunchAttributeProgrammaticEvent)
+    VALUE(cudaLaunchAttributePriority)
+    VALUE(cudaLaunchAttributeMemSyncDomainMap)
+    VALUE(cudaLaunchAttributeMemSyncDomain)
+    VALUE(cudaLaunchAttributePreferredClusterDimension)
+    VALUE(cudaLaunchAttributeLaunchCompletionEvent)
+    VALUE(cudaLaunchAttributeDeviceUpdatableKernelNode)
+    VALUE(cudaLaunchAttributePreferredSharedMemoryCarveout)
+    VALUE(cudaLaunchAttributeNvlinkUtilCentricScheduling)
+    VALUE(cudaResourceTypeArray)
+    VALUE(cudaResourceTypeMipmappedArray)
+    VALUE(cudaResourceTypeLinear)
+    VALUE(cudaResourceTypePitch2D)
+    VALUE(cudaAddressModeWrap)
+    VALUE(cudaAddressModeClamp)
+    VALUE(cudaAddressModeMirror)
+    VALUE(cudaAddressModeBorder)
+    VALUE(cudaFilterModePoint)
+    VALUE(cudaFilterModeLinear)
+    VALUE(cudaReadModeElementType)
+    VALUE(cudaReadModeNormalizedFloat)
+    VALUE(cudaStreamCaptureStatusNone)
+    VALUE(cudaStreamCaptureStatusActive)
+    VALUE(cudaStreamCaptureStatusInvalidated)
+    VALUE(cudaStreamCaptureModeGlobal)
+    VALUE(cudaStreamCaptureModeThreadLocal)
+    VALUE(cudaStreamCaptureModeRelaxed)
+    VALUE(cudaStreamAddCaptureDependencies)
+    VALUE(cudaStreamSetCaptureDependencies)
+    VALUE(cudaGraphNodeTypeKernel)
+    VALUE(cudaGraphNodeTypeMemcpy)
+    VALUE(cudaGraphNodeTypeMemset)
+    VALUE(cudaGraphNodeTypeHost)
+    VALUE(cudaGraphNodeTypeGraph)
+    VALUE(cudaGraphNodeTypeEmpty)
+    VALUE(cudaGraphNodeTypeWaitEvent)
+    VALUE(cudaGraphNodeTypeEventRecord)
+    VALUE(cudaGraphNodeTypeExtSemaphoreSignal)
+    VALUE(cudaGraphNodeTypeExtSemaphoreWait)
+    VALUE(cudaGraphNodeTypeMemAlloc)
+    VALUE(cudaGraphNodeTypeMemFree)
+    VALUE(cudaGraphNodeTypeConditional)
+    VALUE(cudaGraphNodeTypeCount)
+    VALUE(cudaGraphExecUpdateSuccess)
+    VALUE(cudaGraphExecUpdateError)
+    VALUE(cudaGraphExecUpdateErrorTopologyChanged)
+    VALUE(cudaGraphExecUpdateErrorNodeTypeChanged)
+    VALUE(cudaGraphExecUpdateErrorFunctionChanged)
+    VALUE(cudaGraphExecUpdateErrorParametersChanged)
+    VALUE(cudaGraphExecUpdateErrorNotSupported)
+    VALUE(cudaGraphExecUpdateErrorUnsupportedFunctionChange)
+    VALUE(cudaGraphExecUpdateErrorAttributesChanged)
+    VALUE(cudaDriverEntryPointSuccess)
+    VALUE(cudaDriverEntryPointSymbolNotFound)
+    VALUE(cudaDriverEntryPointVersionNotSufficent)
+};
+// clang-format on
+
+int main(void) {
+    abi_print(rows, sizeof rows / sizeof *rows);
     return 0;
 }

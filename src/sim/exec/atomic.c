@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // atom and red (PTX ISA 9.0, 9.7.13.5-6): lane after lane, so that the order is that of the lanes - one of those the
 // hardware may choose.
-#include <math.h>
-
 #include "sim/exec/access.h"
 #include "sim/exec/half.h"
 
@@ -30,11 +28,12 @@ static u64 op_cas(u64 a, u64 b, u64 c) { return a == b ? c : a; }
 
 static f32 as_f32(u64 bits) { return f32_of_bits((u32)bits); }
 static u64 of_f32(f32 value) { return bits_of_f32(canonical_f32(value)); }
-static f32 flush(f32 value) { return fabsf(value) < 0x1p-126f ? copysignf(0, value) : value; }
 
 // NaN results are those of add (measured on an H200).
 // atom.add.f32 on global memory flushes subnormal values, on shared memory it keeps them (PTX ISA, atom).
-static u64 add_f32_global(u64 a, u64 b, u64 c) { return (void)c, of_f32(flush(flush(as_f32(a)) + flush(as_f32(b)))); }
+static u64 add_f32_global(u64 a, u64 b, u64 c) {
+    return (void)c, of_f32(flush_f32(flush_f32(as_f32(a)) + flush_f32(as_f32(b))));
+}
 static u64 add_f32_shared(u64 a, u64 b, u64 c) { return (void)c, of_f32(as_f32(a) + as_f32(b)); }
 // The NaN that stays of two: the operand's in global memory, the old value in shared memory.
 static bool is_nan_f64(u64 bits) { return (bits & INT64_MAX) > 0x7ff0000000000000ull; }

@@ -45,10 +45,8 @@ static inline f64 f64_of_bits(u64 bits) {
 static inline f64 quiet_f64(f64 v) { return f64_of_bits(bits_of_f64(v) | 0x0008000000000000ull); }
 static inline f32 canonical_f32(f32 v) { return v == v ? v : f32_of_bits(NAN_BITS_F32); }
 // .ftz: a subnormal becomes a zero of its sign.
-static inline f32 flush_f32(f32 v) {
-    u32 bits = bits_of_f32(v);
-    return f32_of_bits(bits & 0x7f800000 ? bits : bits & 0x80000000);
-}
+static inline u32 flush_bits_f32(u32 bits) { return bits & 0x7f800000 ? bits : bits & 0x80000000; }
+static inline f32 flush_f32(f32 v) { return f32_of_bits(flush_bits_f32(bits_of_f32(v))); }
 // .ftz of a result. It is subnormal when it is after rounding to 24 bits whatever the exponent, not in units of 2^-149
 // (measured on an H200): `scaled` is the same operation in the same rounding mode, with a result 2^24 times as large.
 // Macros, so that nothing is moved out of a rounding mode.

@@ -10,16 +10,15 @@
 
 // A NaN becomes the canonical one, or for f64 quiet, and keeps its sign (measured on an H200: abs and neg are additions
 // there).
-static inline u32 flush_bits(u32 v) { return v & EXP32 ? v : v & SIGN32; }
 static inline u32 number_or_nan32(u32 a, u32 result) { return (a & ~SIGN32) > EXP32 ? NAN_BITS_F32 : result; }
 static inline u64 number_or_nan64(u64 a, u64 result) {
     return (a & ~SIGN64) > EXP64 ? a | 0x0008000000000000ull : result;
 }
 MAP1(abs_f32, u32, u32, number_or_nan32(a, a & ~SIGN32))
-MAP1(abs_f32_ftz, u32, u32, number_or_nan32(a, flush_bits(a) & ~SIGN32))
+MAP1(abs_f32_ftz, u32, u32, number_or_nan32(a, flush_bits_f32(a) & ~SIGN32))
 MAP1(abs_f64, u64, u64, number_or_nan64(a, a & ~SIGN64))
 MAP1(neg_f32, u32, u32, number_or_nan32(a, a ^ SIGN32))
-MAP1(neg_f32_ftz, u32, u32, number_or_nan32(a, flush_bits(a) ^ SIGN32))
+MAP1(neg_f32_ftz, u32, u32, number_or_nan32(a, flush_bits_f32(a) ^ SIGN32))
 MAP1(neg_f64, u64, u64, number_or_nan64(a, a ^ SIGN64))
 MAP2(copysign_f32, u32, u32, u32, (a & SIGN32) | (b & ~SIGN32))
 MAP2(copysign_f64, u64, u64, u64, (a & SIGN64) | (b & ~SIGN64))
