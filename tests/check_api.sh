@@ -75,6 +75,8 @@ same "--error-exitcode needs --check" $? 2
 # The profile has the findings, in every format.
 same "CSV" "$("$W" report --csv --section findings "$T/launch_after_free.wlp" | cut -d, -f1-3 | tr -d '\r' | tail -2)" \
     $'1,error,memory.use_after_free\n2,error,memory.use_after_free'
+same "CSV of a finding without a place" "$("$W" report --csv --section findings "$T/leak.wlp" | tail -1 | tr -d '\r')" \
+    "1,error,memory.leak,Leak: 4000 bytes of device memory were never freed,,,,1,,,"
 "$W" report "$T/launch_after_free.wlp" >"$T/err"
 has "report" "error: Invalid __global__ read of 4 bytes: the memory was freed [memory.use_after_free]"
 has "report" "Freed by cudaFree in launch_after_free"

@@ -28,6 +28,13 @@ expect 2 "no command \`bogus\`" bogus
 expect 2 "no command" --bogus
 "$W" >/dev/null 2>&1
 same "no command at all" $? 2
+"$W" run --help >"$T/help"
+for words in "help run" "run -h"; do
+    # shellcheck disable=SC2086
+    "$W" $words 2>&1 | cmp -s - "$T/help" || fail "warplens $words is not warplens run --help"
+    checks=$((checks + 1))
+done
+expect 2 "no command" help bogus
 for command in "" run report sim ptx doctor; do
     # shellcheck disable=SC2086
     "$W" $command --help >"$T/out" 2>"$T/err"
@@ -41,7 +48,8 @@ expect 2 "one profile" report a b
 expect 2 "unrecognized option '--nope'" report --nope
 expect 2 "--section takes" report --section nope "$good"
 expect 2 "no format \`nope\`" report --format nope "$good"
-expect 1 "cannot sort by 'nope'" report --sort nope "$good"
+expect 1 "cannot sort by 'nope': neither a metric (docs/metrics.md) nor a column; columns are warp, thread, " report --sort nope "$good"
+"$W" report --sort 'warp inst' "$good" | cmp -s - <("$W" report --sort warp "$good") || fail "a column is not known by its title"
 expect 1 "kernel filter '('" report -k '(' "$good"
 expect 1 "$T/missing.wlp: error: cannot open" report "$T/missing.wlp"
 expect 1 "directory" report "$T"
@@ -62,8 +70,18 @@ if [ "$(id -u)" != 0 ]; then
     cp "$good" "$T/secret.wlp" && chmod 0 "$T/secret.wlp"
     expect 1 "Permission denied" report "$T/secret.wlp"
 fi
-"$W" report "$good" >/dev/full 2>"$T/err"
-same "report to a full disk" "$? $(wc -l <"$T/err")" "1 1"
+
+# full ARGS...: what does not get onto a full disk is told, in one line, and not blamed on the input
+full() {
+    "$W" "$@" >/dev/full 2>"$T/err"
+    same "$1 to a full disk" "$? $(cat "$T/err")" "1 warplens: standard output could not be written: No space left on device"
+}
+full --help
+full report "$good"
+full report --help
+full ptx --print $ptx
+full sim $ptx --launch $launch
+full doctor
 
 # --- run
 expect 2 "run needs a program" run
@@ -84,7 +102,7 @@ expect 2 "GPU model" run --gpu "$T/nope.gpu" true
 expect 127 "cannot run \`./nope\`" run ./nope
 expect 127 "cannot run \`no-such-program-anywhere\`" run no-such-program-anywhere
 expect 126 "cannot run \`./Makefile\`: Permission denied" run ./Makefile
-expect 126 "cannot run \`./examples\`" run ./examples
+expect 126 "cannot run \`./examples\`: it is a directory" run ./examples
 printf 'text' >"$T/text" && chmod +x "$T/text"
 expect 125 "stripped: keep its symbols" run tests/binary/program_stripped
 
@@ -93,8 +111,8 @@ expect 125 "$T/kept.wlp exists; -f replaces it" run -o "$T/kept.wlp" echo noise
 cmp -s "$good" "$T/kept.wlp" || fail "run without -f changed an existing profile"
 expect 125 "$T/no/such/x.wlp" run -o "$T/no/such/x.wlp" echo noise
 expect 125 "directory" run -f -o "$T" echo noise
-expect 125 "%z" run -o "$T/%z.wlp" echo noise
-expect 125 "NOT_SET_ANYWHERE" run -o "$T/%q{NOT_SET_ANYWHERE}.wlp" echo noise
+expect 125 "\`%z\` is none of %p, %h" run -o "$T/%z.wlp" echo noise
+expect 125 "the environment variable NOT_SET_ANYWHERE is not set" run -o "$T/%q{NOT_SET_ANYWHERE}.wlp" echo noise
 if [ "$(id -u)" != 0 ]; then
     mkdir "$T/readonly" && chmod a-w "$T/readonly"
     expect 125 "Permission denied" run -o "$T/readonly/x.wlp" echo noise
@@ -121,7 +139,7 @@ launch_file() {
     printf "$1\n" >"$T/x.launch"
     expect 1 "$2" sim tests/e2e/deadlock.ptx --launch "$T/x.launch"
 }
-launch_file 'bogus 1' "x.launch:1: error: \`bogus\` is no directive"
+launch_file 'bogus 1' "x.launch:1: error: \`bogus\` is no directive; kernel, grid, block, shared, buffer, param, expect, launch, cluster, cooperative are"
 launch_file 'kernel stuck junk' "x.launch:1: error: \`junk\` is more than the line needs"
 launch_file 'grid 1 1 1 1' "is more than the line needs"
 launch_file 'buffer a u8 2 fill 300' "x.launch:1: error: \`300\` is no value"
@@ -140,6 +158,8 @@ launch_file 'param nope' "\`nope\` is neither a buffer nor a type"
 launch_file 'buffer a u32 4 zero\nexpect a 4 1' "\`4\` is no index"
 launch_file 'expect a 0 1' "there is no buffer \`a\`"
 launch_file '' "a launch needs a kernel"
+printf 'buffer c f32 4 zero\nkernel vecAdd\ngrid 1\nblock 1\nparam c\nparam c\nparam c\nparam s32 1\nlaunch\nexpect c 0 5\nexpect c 1 0\n' >"$T/x.launch"
+same "an expectation that is not met" "$("$W" sim $ptx --launch "$T/x.launch" 2>/dev/null | tail -1)" "RESULT FAIL: 1 of 2 expectations not met"
 
 # What goes wrong in a kernel is told with the kernel, the thread, the place and what is near.
 "$W" sim -q tests/e2e/out_of_bounds.ptx --launch tests/e2e/out_of_bounds.launch >"$T/out" 2>"$T/err"
@@ -161,6 +181,9 @@ expect 2 "which file?" ptx
 expect 2 "no dump \`nope\`" ptx --dump nope $ptx
 expect 2 "not a regular expression" ptx -k '(' $ptx
 expect 1 "nope.ptx: error: cannot open" ptx nope.ptx
+expect 2 "--sm takes a whole number, not \`x\`" ptx --sm x $ptx
+expect 2 "--sm goes from" ptx --sm 0 $ptx
+expect 1 "no function matches \`nope\`" ptx -k nope $ptx
 expect 1 "neither PTX" ptx examples/prebuilt/matmul.xz
 expect 1 "deadlock.launch:1:1: error: expected a directive" ptx tests/e2e/deadlock.launch
 expect 1 "irectory" ptx examples
@@ -171,7 +194,7 @@ expect 1 "no PTX that an sm_90 device can use (there is: sm_80 SASS)" ptx tests/
 build_launches
 "$W" run -o "$T/fault.wlp" "$T/launches" tests/binary/one_none.fatbin 1 2000 >"$T/out" 2>"$T/err"
 same "a program with a fault" "$? $(cat "$T/out")" "3 cuda error 700"
-for part in 'global read of 4 bytes at address 0x' 'of 4000 bytes' 'block (7,0,0) thread (104,0,0)' 'scale'; do
+for part in 'kernel `scale`: global read of 4 bytes at address 0x' 'of 4000 bytes' 'block (7,0,0) thread (104,0,0)'; do
     grep -qF "$part" "$T/err" || fail "a program with a fault: not told: $part" "$(cat "$T/err")"
     checks=$((checks + 1))
 done

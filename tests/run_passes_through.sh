@@ -36,8 +36,11 @@ same "killed by signal 15" $? 143
 "$W" run -q -o "$T/none.wlp" "$T/launches" >/dev/null 2>&1
 same "exit code of a CUDA program" $? 2
 
-# A program without CUDA is run, and leaves no profile and no message.
-same "a program without CUDA" "$("$W" run -o "$T/plain.wlp" echo hello 2>&1)" hello
+# A program without CUDA is run, and leaves no profile; one who waits for it is told, unless -q.
+same "a program without CUDA" "$("$W" run -o "$T/plain.wlp" echo hello 2>"$T/err")" hello
+same "a program without CUDA: stderr" "$(cat "$T/err")" \
+    "warplens: no profile was written: a program has one when it calls the CUDA runtime or driver"
+same "a program without CUDA, quietly" "$("$W" run -q -o "$T/plain.wlp" echo hello 2>&1)" hello
 [ ! -e "$T/plain.wlp" ] || fail "a program without CUDA left a profile"
 
 # A static runtime is reached in a program without kernels too (deviceQuery): such a program has no fat binary section.

@@ -12,6 +12,7 @@
 
 enum {
     SHORT_INPUT = 1000,      // up to here the library itself limits recursion
+    NAME_IN_TEXT = 160,      // longer names would hide the rest of a message
     STACK_SIZE = 128 << 20,  // for longer names: it recurses up to once per character, some kB each
 };
 
@@ -78,3 +79,42 @@ static char *demangle_with(const char *mangled, int options) {
 
 char *demangle_name(const char *mangled) { return demangle_with(mangled, DMGL_PARAMS); }
 char *demangle_short(const char *mangled) { return demangle_with(mangled, DMGL_NO_OPTS); }
+
+static bool is_name_char(char c) {
+    return c == '_' || c == '$' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+typedef Vec(char) Text;
+
+static bool append(Text *text, const char *from, size_t len) {
+    if (vec_reserve(text, len + 1) != STATUS_OK) return false;
+    memcpy(text->data + text->len, from, len);
+    text->len += (u32)len;
+    text->data[text->len] = 0;
+    return true;
+}
+
+// What is between the names is kept. False when memory is out.
+static bool append_plain(Text *text, const char *from) {
+    for (const char *at = from, *end; *from; from = at = end) {
+        while ((at = strstr(at, "_Z")) && at > from && is_name_char(at[-1])) at += 2;
+        if (!at) return append(text, from, strlen(from));
+        for (end = at; is_name_char(*end);) end++;
+        char *name = mem_copy_str((Str){at, (size_t)(end - at)}), *plain = name ? demangle_short(name) : NULL;
+        size_t len = plain ? strlen(plain) : 0;
+        bool fits = len <= NAME_IN_TEXT;
+        bool good = plain && append(text, from, (size_t)(at - from)) &&
+                    append(text, plain, fits ? len : NAME_IN_TEXT - 2) && (fits || append(text, "..", 2));
+        mem_free(name);
+        mem_free(plain);
+        if (!good) return false;
+    }
+    return true;
+}
+
+char *demangle_text(const char *message) {
+    Text text = {0};
+    if (append(&text, "", 0) && append_plain(&text, message)) return text.data;
+    vec_free(&text);
+    return NULL;
+}

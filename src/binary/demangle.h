@@ -11,5 +11,7 @@
 
 char *demangle_name(const char *mangled);   // "void ns::kernel<float, 4>(float const*, int)"
 char *demangle_short(const char *mangled);  // "ns::kernel<float, 4>"
+// A message with the short form of every mangled name in it, cut where that is very long.
+char *demangle_text(const char *message);
 
 #endif

@@ -63,11 +63,35 @@ TEST(long_real_names_work) {
     mem_free(text);
 }
 
+TEST(names_in_messages) {
+    static const char *const cases[][2] = {
+        {"kernel `_Z3badPi`: write in _ZN2ns6kernelIfLi4EEEvPKT_i, at a.cu:14",
+         "kernel `bad`: write in ns::kernel<float, 4>, at a.cu:14"},
+        {"no names", "no names"},
+        {"", ""},
+        {"a_Z3badPi _Zzzz _Z _Z3foov", "a_Z3badPi _Zzzz _Z foo"},
+    };
+    for (u32 i = 0; i < WL_COUNT(cases); i++) {
+        char *text = demangle_text(cases[i][0]);
+        assert_string_equal(text, cases[i][1]);
+        mem_free(text);
+    }
+    char name[4096] = "_Z6kernelI";
+    for (u32 i = 0; i < 300; i++) strcat(name, "3ArgIfE");
+    strcat(name, "Evv: and what happened");
+    char *text = demangle_text(name);
+    assert_int_equal(strlen(text), 160 + strlen(": and what happened"));
+    mem_free(text);
+}
+
 TEST(memory_may_run_out) {
     for (u64 n = 0; n < 4; n++) {
         u64 left = n;
         testing_memory_out_after(&left);
         char *text = demangle_name("_Z2mmPKfS0_Pfi");
+        mem_free(text);
+        left = n;
+        text = demangle_text("in _Z2mmPKfS0_Pfi here");
         testing_memory_back();
         mem_free(text);
     }
@@ -78,6 +102,7 @@ int main(void) {
         cmocka_unit_test(kernels),
         cmocka_unit_test(pathological_names_are_bounded),
         cmocka_unit_test(long_real_names_work),
+        cmocka_unit_test(names_in_messages),
         cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

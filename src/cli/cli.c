@@ -11,14 +11,21 @@
 #include <string.h>
 #include <unistd.h>
 
-void cli_diag(const Diag *diag) {
+#include "binary/demangle.h"
+
+static void show_diag(const Diag *diag, bool readable) {
     char line[8192];
     for (u32 i = 0; i < diag->entries.len; i++) {
         diag_format(&diag->entries.data[i], line, sizeof line);
-        fprintf(stderr, "warplens: %s\n", line);
+        char *plain = readable ? demangle_text(line) : NULL;
+        fprintf(stderr, "warplens: %s\n", plain ? plain : line);
+        mem_free(plain);
     }
     if (diag->dropped) fprintf(stderr, "warplens: ... and %u more\n", diag->dropped);
 }
+
+void cli_diag(const Diag *diag) { show_diag(diag, false); }
+void cli_diag_readable(const Diag *diag) { show_diag(diag, true); }
 
 int cli_fail(int code, const char *format, ...) {
     va_list args;
@@ -60,13 +67,26 @@ bool cli_find_file(const char *relative, char *path, size_t size) {
     return access(path, R_OK) == 0;
 }
 
+// -h, which argp does not have.
+static error_t parse_help(int key, char *arg, struct argp_state *state) {
+    (void)arg;
+    if (key != 'h') return ARGP_ERR_UNKNOWN;
+    argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+    return 0;
+}
+
 int cli_parse(const struct argp *argp, int argc, char **argv, unsigned flags, int *rest, void *input) {
     char name[64];
     snprintf(name, sizeof name, "warplens %s", argv[0]);
     char *command = argv[0];
     argv[0] = name;
     argp_err_exit_status = EXIT_USAGE;
-    int error = argp_parse(argp, argc, argv, flags, rest, input);
+    static const struct argp_option help_option[] = {{NULL, 'h', NULL, OPTION_HIDDEN, NULL, -1}, {0}};
+    static const struct argp help = {help_option, parse_help, NULL, NULL, NULL, NULL, NULL};
+    static const struct argp_child children[] = {{&help, 0, NULL, 0}, {0}};
+    struct argp with_help = *argp;
+    with_help.children = children;
+    int error = argp_parse(&with_help, argc, argv, flags, rest, input);
     argv[0] = command;
     return error ? EXIT_USAGE : EXIT_OK;
 }

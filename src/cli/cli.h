@@ -20,6 +20,7 @@ enum { EXIT_OK = 0, EXIT_INPUT = 1, EXIT_USAGE = 2, EXIT_TOOL = 125, EXIT_NOT_EX
 
 // Prints all entries on stderr, one line each, "warplens: " before the first.
 void cli_diag(const Diag *diag);
+void cli_diag_readable(const Diag *diag);  // with kernels' names as in the source
 // "warplens <command>: message" on stderr; returns `code`.
 int cli_fail(int code, const char *format, ...) WL_PRINTF(2, 3);
 

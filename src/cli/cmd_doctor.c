@@ -73,7 +73,7 @@ static int check_program(const char *path) {
     bool driver = r.runtime == RUNTIME_DRIVER;  // it may have its PTX elsewhere: in files, or made at run time
     bool caught = r.runtime == RUNTIME_SHARED || r.runtime == RUNTIME_STATIC || driver;
     say(caught, "can be run here", how[r.runtime], r.remedy[0] ? r.remedy : NULL);
-    if (r.ptx_entries || !driver)
+    if (r.ptx_entries || !(driver || r.runtime == RUNTIME_NONE))
         say(r.ptx_entries > 0, "has PTX", r.targets,
             r.remedy[0] ? r.remedy : "compile with -gencode arch=compute_XX,code=compute_XX");
     return caught && (r.ptx_entries || driver) ? EXIT_OK : EXIT_INPUT;

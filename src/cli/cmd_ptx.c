@@ -18,6 +18,8 @@ typedef struct PtxArgs {
     u32 sm;
     bool has_pattern;
     regex_t pattern;
+    const char *pattern_text;
+    u32 matches;  // functions of all modules whose name matches
 } PtxArgs;
 
 enum { OPT_DUMP = 256, OPT_PRINT, OPT_CHECK, OPT_SM };
@@ -46,9 +48,15 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case OPT_DUMP: choose_dumps(a, arg, state); break;
     case OPT_PRINT: a->print = true; break;
     case OPT_CHECK: a->check = true; break;
-    case OPT_SM: a->sm = (u32)strtoul(arg, NULL, 10); break;
+    case OPT_SM: {
+        u64 sm;
+        if (!cli_number("--sm", arg, 10, 999, &sm)) exit(EXIT_USAGE);
+        a->sm = (u32)sm;
+        break;
+    }
     case 'k':
         if (a->has_pattern) regfree(&a->pattern);
+        a->pattern_text = arg;
         a->has_pattern = regcomp(&a->pattern, arg, REG_EXTENDED | REG_NOSUB) == 0;
         if (!a->has_pattern) argp_error(state, "`%s` is not a regular expression", arg);
         break;
@@ -105,8 +113,8 @@ static void print_overview(const FlowResults *r) {
     mem_free(demangled);
 }
 
-static Status analyse_function(const PtxArgs *a, const Module *module, FuncRef func, const CallGraph *calls,
-                               Arena *arena, TextBuffer *text) {
+static Status analyse_function(PtxArgs *a, const Module *module, FuncRef func, const CallGraph *calls, Arena *arena,
+                               TextBuffer *text) {
     FlowCode *code;
     FlowResults results;
     TRY(flow_from_ptx(module, func, arena, &code));
@@ -121,13 +129,14 @@ static Status analyse_function(const PtxArgs *a, const Module *module, FuncRef f
     return STATUS_OK;
 }
 
-static Status analyse_module(const PtxArgs *a, const Module *module, TextBuffer *text) {
+static Status analyse_module(PtxArgs *a, const Module *module, TextBuffer *text) {
     Arena arena = {0}, function_arena = {0};
     CallGraph *calls;
     Status status = flow_callgraph(module, &arena, &calls);
     for (u32 i = 0; i < module->func_count && status == STATUS_OK; i++) {
         const Function *function = &module->funcs[i];
         if (!function->has_body || !is_wanted(a, module_text(module, function->name))) continue;
+        a->matches++;
         status = analyse_function(a, module, i, calls, &function_arena, text);
         arena_reset(&function_arena);
     }
@@ -136,7 +145,7 @@ static Status analyse_module(const PtxArgs *a, const Module *module, TextBuffer 
     return status;
 }
 
-static Status show_module(const PtxArgs *a, Str ptx, const char *name, Diag *diag) {
+static Status show_module(PtxArgs *a, Str ptx, const char *name, Diag *diag) {
     Module *module;
     TRY(ptx_load(ptx, name, &module, diag));
     TextBuffer text = {0};
@@ -151,7 +160,7 @@ static Status show_module(const PtxArgs *a, Str ptx, const char *name, Diag *dia
     return status;
 }
 
-static Status show_images(const PtxArgs *a, Diag *diag) {
+static Status show_images(PtxArgs *a, Diag *diag) {
     BinaryImages images = {0};
     TRY(binary_ptx_from_file(a->path, a->sm, &images, diag));
     Status status = STATUS_OK;
@@ -167,7 +176,7 @@ static Status show_images(const PtxArgs *a, Diag *diag) {
 }
 
 // A file without a NUL is PTX text and is taken as it is, for whatever device; others hold their PTX somewhere.
-static Status show_file(const PtxArgs *a, Diag *diag) {
+static Status show_file(PtxArgs *a, Diag *diag) {
     FileData file;
     TRY(file_read(a->path, &file, diag));
     bool is_text = !memchr(file.data, 0, file.size);
@@ -186,8 +195,13 @@ int cmd_ptx(int argc, char **argv) {
     Diag diag = {0};
     if (code == EXIT_OK) {
         Status status = show_file(&a, &diag);
-        if (fflush(stdout) != 0 && status == STATUS_OK) status = STATUS_IO;
         cli_diag(&diag);
+        bool analysed = a.dumps || !(a.check || a.print);
+        if (status == STATUS_OK && a.has_pattern && analysed && !a.matches) {
+            cli_fail(EXIT_INPUT, "%s: no function matches `%s`", a.path, a.pattern_text);
+            diag.errors++;
+            status = STATUS_NOT_FOUND;
+        }
         if (status != STATUS_OK && diag.errors == 0) cli_fail(EXIT_INPUT, "%s: %s", a.path, status_text(status));
         code = status == STATUS_OK ? EXIT_OK : EXIT_INPUT;
     }

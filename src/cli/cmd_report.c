@@ -73,33 +73,37 @@ static u32 terminal_width(void) {
     return columns ? (u32)strtoul(columns, NULL, 10) : 0;
 }
 
+static bool has_colors(void) {
+    const char *terminal = getenv("TERM");
+    return isatty(STDOUT_FILENO) && !getenv("NO_COLOR") && terminal && strcmp(terminal, "dumb");
+}
+
 static Status show(const ReportArgs *a, const Exporter *exporter, Diag *diag) {
     Profile *profile;
     TRY(profile_open(a->path, &profile, diag));
     Output out = output_file(stdout);
     Status status = report_write(profile, exporter, &a->options, &out, diag);
     profile_close(profile);
-    if (fflush(stdout) != 0 && status == STATUS_OK) status = STATUS_IO;
     return status;
 }
 
 int cmd_report(int argc, char **argv) {
     static const struct argp argp = {options, parse, "FILE.wlp", "Shows what a profile holds.", NULL, NULL, NULL};
     char *demangled = NULL;
-    ReportArgs a = {.format = "text",
-                    .options = {.demangle = demangle,
-                                .demangle_context = &demangled,
-                                .width = terminal_width(),
-                                .color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR")}};
+    ReportArgs a = {
+        .format = "text",
+        .options = {
+            .demangle = demangle, .demangle_context = &demangled, .width = terminal_width(), .color = has_colors()}};
     int code = cli_parse(&argp, argc, argv, 0, NULL, &a);
     if (code != EXIT_OK) return code;
     const Exporter *exporter = exporter_find(a.format);
-    if (!exporter) return cli_fail(EXIT_USAGE, "there is no format `%s`; text, json and csv there are", a.format);
+    if (!exporter) return cli_fail(EXIT_USAGE, "there is no format `%s`; the formats are text, json and csv", a.format);
     a.options.path = a.path;
     Diag diag = {0};
     Status status = show(&a, exporter, &diag);
     cli_diag(&diag);
-    if (status != STATUS_OK && diag.errors == 0) cli_fail(EXIT_INPUT, "%s: %s", a.path, status_text(status));
+    bool told = diag.errors || ferror(stdout);  // main tells of stdout
+    if (status != STATUS_OK && !told) cli_fail(EXIT_INPUT, "%s: %s", a.path, status_text(status));
     diag_free(&diag);
     mem_free(demangled);
     return status == STATUS_OK ? EXIT_OK : EXIT_INPUT;

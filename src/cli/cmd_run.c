@@ -137,15 +137,21 @@ static int check_models(const RunOptions *o, Diag *diag) {
     return EXIT_OK;
 }
 
+static int check_folder(const char *path) {
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%s", path);
+    if (access(dirname(folder), W_OK | X_OK) == 0) return EXIT_OK;
+    return cli_fail(EXIT_TOOL, "%s cannot be written: %s; -o names another file", path, strerror(errno));
+}
+
 // Says before the program runs why the profile could not be written afterwards.
 static int check_output(const RunOptions *o, const char *pattern, char *path) {
-    char folder[PATH_MAX], problem[512];
+    char problem[512];
     struct stat st;
     if (config_expand_path(pattern, path, PATH_MAX, problem, sizeof problem) != STATUS_OK)
-        return cli_fail(EXIT_TOOL, "-o %s: %s", pattern, problem);
-    snprintf(folder, sizeof folder, "%s", path);
-    const char *parent = dirname(folder);
-    if (access(parent, W_OK | X_OK) != 0) return cli_fail(EXIT_TOOL, "%s cannot be written: %s", path, strerror(errno));
+        return cli_fail(EXIT_TOOL, "-o %s", problem);
+    int code = check_folder(path);
+    if (code != EXIT_OK) return code;
     if (stat(path, &st) != 0) return EXIT_OK;
     if (!S_ISREG(st.st_mode))
         return cli_fail(EXIT_TOOL, "%s is a directory or no regular file; -o names the profile", path);
@@ -158,7 +164,7 @@ static int choose_output(const RunOptions *o, const char *app, char path[PATH_MA
     const char *base = strrchr(app, '/') ? strrchr(app, '/') + 1 : app;
     for (u32 i = 1;; i++) {
         snprintf(path, PATH_MAX, "%.200s.%u.wlp", base, i);
-        if (access(path, F_OK) != 0) return EXIT_OK;
+        if (access(path, F_OK) != 0) return check_folder(path);
     }
 }
 
@@ -235,6 +241,9 @@ static bool find_program(const char *name, char *path, size_t size) {
 
 // Says before the program starts what cannot work: a program whose runtime cannot be reached.
 static int look_at_program(const char *path) {
+    struct stat st;
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        return cli_fail(EXIT_NOT_EXECUTABLE, "cannot run `%s`: it is a directory", path);
     Diag diag = {0};
     BinaryReport report;
     int code = EXIT_OK;
@@ -272,7 +281,8 @@ static int wait_for(pid_t child) {
     return 128 + WTERMSIG(status);
 }
 
-static int start(char **argv) {
+// *started: the program was executed.
+static int start(char **argv, bool *started) {
     int report[2];
     if (pipe(report) != 0) return cli_fail(EXIT_TOOL, "cannot make a pipe: %s", strerror(errno));
     pid_t child = fork();
@@ -294,9 +304,18 @@ static int start(char **argv) {
     ssize_t got = read(report[0], &error, sizeof error);
     close(report[0]);
     int code = wait_for(child);
-    if (got != sizeof error) return code;
+    *started = got != sizeof error;
+    if (*started) return code;
     return cli_fail(error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE, "cannot run `%s`: %s", argv[0],
                     strerror(error));
+}
+
+static void say_where(const RunOptions *o, const char *output) {
+    if (access(output, R_OK) == 0)
+        fprintf(stderr, "warplens: profile in %s; `warplens report %s` shows it\n", output, output);
+    else if (!o->output || !strstr(o->output, "%p"))
+        fprintf(stderr,
+                "warplens: no profile was written: a program has one when it calls the CUDA runtime or driver\n");
 }
 
 int cmd_run(int argc, char **argv) {
@@ -330,8 +349,8 @@ int cmd_run(int argc, char **argv) {
     set(CONFIG_CHECK_RESULT, NULL);
     if (o.error_exit && !make_result_file(result, sizeof result))
         return cli_fail(EXIT_TOOL, "cannot make a temporary file for --error-exitcode: %s", strerror(errno));
-    code = with_result(&o, result, start(argv + first));
-    if (!o.quiet && access(output, R_OK) == 0)
-        fprintf(stderr, "warplens: profile in %s; `warplens report %s` shows it\n", output, output);
+    bool started = false;
+    code = with_result(&o, result, start(argv + first, &started));
+    if (started && !o.quiet) say_where(&o, output);
     return code;
 }

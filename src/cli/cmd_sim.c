@@ -248,10 +248,14 @@ int cmd_sim(int argc, char **argv) {
     Status checked = r.sim ? finish_checks(&r) : STATUS_OK;
     if (status == STATUS_OK) status = checked;
     if (status == STATUS_OK && !args.quiet)
-        printf("RESULT PASS: %u launches, %u expectations\n", r.spec.launches.len, r.spec.expects.len);
+        printf("RESULT PASS: %u launch%s, %u expectation%s\n", r.spec.launches.len,
+               r.spec.launches.len == 1 ? "" : "es", r.spec.expects.len, r.spec.expects.len == 1 ? "" : "s");
     if (status != STATUS_OK && r.diag.errors == 0 && !r.found)
         cli_fail(EXIT_INPUT, "%s: %s", args.ptx, status_text(status));
-    cli_diag(&r.diag);
+    if (r.failures && !args.quiet)
+        printf("RESULT FAIL: %u of %u expectation%s not met\n", r.failures, r.spec.expects.len,
+               r.spec.expects.len == 1 ? "" : "s");
+    cli_diag_readable(&r.diag);
     sim_destroy(r.sim);
     Status closed = store_close(r.writer);
     if (closed != STATUS_OK) cli_fail(EXIT_INPUT, "%s could not be written: %s", args.output, status_text(closed));

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -395,7 +396,11 @@ static void read_line(Reader *r) {
         if (more) complain(r, "`%s` is more than the line needs", more);
         return;
     }
-    complain(r, "`%s` is no directive; kernel, grid, block, shared, buffer, param, expect, launch are", name);
+    char what[256] = "`%s` is no directive; ";
+    for (u32 i = 0; i < WL_COUNT(directives); i++)
+        snprintf(what + strlen(what), sizeof what - strlen(what), "%s%s", directives[i].name,
+                 i + 1 < WL_COUNT(directives) ? ", " : " are");
+    complain(r, what, name);
 }
 
 Status launch_spec_parse(const char *path, Str content, LaunchSpec *spec, Diag *diag) {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // warplens: finds the subcommand and runs it.
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 
@@ -16,7 +19,7 @@ static const struct {
 };
 
 static void usage(FILE *out) {
-    fputs("warplens finds out where a CUDA kernel loses time - on a GPU, or on any machine without one.\n\n"
+    fputs("warplens runs CUDA programs on a simulated GPU and tells what their kernels did, line by line.\n\n"
           "Usage: warplens COMMAND [options]\n\n",
           out);
     for (size_t i = 0; i < WL_COUNT(commands); i++) fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].text);
@@ -25,13 +28,29 @@ static void usage(FILE *out) {
           out);
 }
 
+// What was printed must not be lost in silence, whoever ends the process.
+static void finish_output(void) {
+    if (fflush(stdout) == 0 && !ferror(stdout)) return;
+    cli_fail(EXIT_INPUT, "standard output could not be written: %s", errno ? strerror(errno) : "input/output error");
+    _exit(EXIT_INPUT);
+}
+
+static int run_command(int argc, char **argv) {
+    for (size_t i = 0; i < WL_COUNT(commands); i++)
+        if (!strcmp(argv[0], commands[i].name)) return commands[i].run(argc, argv);
+    return cli_fail(EXIT_USAGE, "there is no command `%s`; `warplens --help` lists them", argv[0]);
+}
+
 int main(int argc, char **argv) {
     if (argc < 2) {
         usage(stderr);
         return EXIT_USAGE;
     }
+    atexit(finish_output);
     const char *name = argv[1];
-    if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) {
+    bool help = !strcmp(name, "help");
+    if (help && argc > 2) return run_command(2, (char *[]){argv[2], (char[]){"--help"}, NULL});
+    if (help || !strcmp(name, "--help") || !strcmp(name, "-h")) {
         usage(stdout);
         return EXIT_OK;
     }
@@ -39,8 +58,5 @@ int main(int argc, char **argv) {
         printf("warplens %s\n", WARPLENS_VERSION);
         return EXIT_OK;
     }
-    for (size_t i = 0; i < WL_COUNT(commands); i++)
-        if (!strcmp(name, commands[i].name)) return commands[i].run(argc - 1, argv + 1);
-    fprintf(stderr, "warplens: there is no command `%s`; `warplens --help` lists them\n", name);
-    return EXIT_USAGE;
+    return run_command(argc - 1, argv + 1);
 }

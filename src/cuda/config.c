@@ -190,8 +190,11 @@ static Status expand(const char *pattern, u32 number, bool *numbered, Expansion 
         const char *start = at++;
         if (*at == 'i') *numbered = true;
         if (!*at || !expand_letter(to, &at, number)) {
-            snprintf(problem, size, "%s: cannot replace '%.12s' (%%p, %%h, %%i, %%%% or %%q{NAME} of a set variable)",
-                     pattern, start);
+            size_t name = start[1] == 'q' && start[2] == '{' ? strcspn(start + 3, "}") : 0;
+            if (name && start[3 + name])
+                snprintf(problem, size, "%s: the environment variable %.*s is not set", pattern, (int)name, start + 3);
+            else
+                snprintf(problem, size, "%s: `%.2s` is none of %%p, %%h, %%i, %%q{NAME} and %%%%", pattern, start);
             return STATUS_INVALID;
         }
     }

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "binary/demangle.h"
 #include "cuda/checker.h"
 #include "cuda/driver/device_context.h"
 #include "cuda/filter.h"
@@ -60,7 +61,9 @@ void cuda_message_diag(CudaContext *c, const Diag *diag) {
     char text[4096];
     for (u32 i = 0; i < diag->entries.len; i++) {
         diag_format(&diag->entries.data[i], text, sizeof text);
-        cuda_message(c, levels[diag->entries.data[i].severity], "%s", text);
+        char *readable = demangle_text(text);
+        cuda_message(c, levels[diag->entries.data[i].severity], "%s", readable ? readable : text);
+        mem_free(readable);
     }
 }
 

@@ -13,7 +13,8 @@ const u32 column_count = WL_COUNT(column_table);
 
 Status column_formula(const char *name, Formula *formula) {
     for (u32 i = 0; i < column_count; i++) {
-        if (strcmp(column_table[i].field, name) == 0) return formula_compile(column_table[i].formula, formula, NULL);
+        const Column *c = &column_table[i];
+        if (!strcmp(c->field, name) || !strcmp(c->header, name)) return formula_compile(c->formula, formula, NULL);
     }
     return formula_compile(name, formula, NULL);
 }

@@ -99,7 +99,12 @@ static Status load_order(Loader *loader) {
     Status status = column_formula(kernel_order, &loader->order);
     if (status == STATUS_OK) status = column_formula(line_order, &loader->report->line_order);
     if (status == STATUS_OK) return STATUS_OK;
-    diag_text(loader->diag, DIAG_ERROR, NULL, 0, 0, "cannot sort by '%s': neither a column nor a metric", sort);
+    const char *names = "";
+    for (u32 i = 0; i < column_count && names; i++)
+        names = arena_printf(loader->arena, "%s%s%s", names, i ? ", " : "", column_table[i].field);
+    diag_text(loader->diag, DIAG_ERROR, NULL, 0, 0,
+              "cannot sort by '%s': neither a metric (docs/metrics.md) nor a column; columns are %s", sort,
+              names ? names : "those of the table");
     return STATUS_INVALID;
 }
 

@@ -42,6 +42,9 @@ static void end_row(Csv *csv) {
 
 static void number_field(Csv *csv, f64 value) { field(csv, number_exact(value).text); }
 
+// A line of a file; 0: there is none.
+static void line_field(Csv *csv, u32 line) { number_field(csv, line ? (f64)line : (f64)NAN); }
+
 static void fields(Csv *csv, const char *const *names) {
     for (; *names; names++) field(csv, *names);
 }
@@ -116,10 +119,10 @@ static void write_findings(Csv *csv, const Report *report) {
         number_field(csv, f->row->id);
         fields(csv,
                (const char *const[]){f->row->severity, f->row->rule, f->row->text, f->function, f->row->file, NULL});
-        number_field(csv, f->row->line);
+        line_field(csv, f->row->line);
         number_field(csv, (f64)f->count);
         fields(csv, (const char *const[]){f->other_role, f->other_file, NULL});
-        number_field(csv, f->other_line);
+        line_field(csv, f->other_line);
         end_row(csv);
     }
 }

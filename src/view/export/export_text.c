@@ -96,7 +96,7 @@ static void write_summary(Text *text) {
     item(text, "launches", arena_printf(&text->arena, "%u of %u kernel%s", launches, kernels, kernels == 1 ? "" : "s"));
     if (summary->copies) {
         item(text, "copies",
-             arena_printf(&text->arena, "%llu, %s", (unsigned long long)summary->copies,
+             arena_printf(&text->arena, "%llu (%s)", (unsigned long long)summary->copies,
                           number_bytes(summary->copy_bytes).text));
     }
     item(text, "wall time", keep(text, number_time(summary->wall_ns)));
@@ -201,11 +201,17 @@ static void write_kernels(Text *text) {
     write_troubles(text);
 }
 
+// Some builds call the folder they run in /proc/self/cwd, so that their output does not depend on where it is.
+static const char *shown_path(const char *file) {
+    static const char prefix[] = "/proc/self/cwd/";
+    return strncmp(file, prefix, sizeof prefix - 1) ? file : file + sizeof prefix - 1;
+}
+
 // --- findings ---------------------------------------------------------------------------------------------------
 
 static void write_party(Text *text, const char *role, const char *file, u32 line, const char *function,
                         const char *place) {
-    const char *shown = clean(text, file);
+    const char *shown = clean(text, shown_path(file));
     if (!line && !*function) return;
     output_printf(text->out, "      %s %s%s%u%s%s\n", role, *file && shown ? shown : "line ", *file ? ":" : "", line,
                   *file ? "" : " of the PTX", *function ? arena_printf(&text->arena, " in %s", function) : "");
@@ -273,7 +279,7 @@ static bool has_line_info(const ReportKernel *kernel) { return kernel->lines[0].
 static const char *place(Text *text, const ProfileLine *line, bool with_file) {
     if (!line->line) return "(unknown)";
     if (!with_file) return arena_printf(&text->arena, "%u", line->line);
-    const char *raw = arena_printf(&text->arena, "%s:%u", line->file ? line->file : "PTX", line->line);
+    const char *raw = arena_printf(&text->arena, "%s:%u", line->file ? shown_path(line->file) : "PTX", line->line);
     return raw ? clean(text, raw) : NULL;
 }
 
@@ -330,7 +336,7 @@ static void write_rest(Text *text, const ReportKernel *kernel, const RankedLine 
 }
 
 static const char *lines_title(Text *text, const ReportKernel *kernel, const char *file) {
-    const char *name = clean(text, kernel->name), *shown = file ? clean(text, file) : "";
+    const char *name = clean(text, kernel->name), *shown = file ? clean(text, shown_path(file)) : "";
     if (!name || !shown) return NULL;
     return arena_printf(&text->arena, "Lines of %s%s%s%s", name, kernel->launch_count ? "" : " (device function)",
                         file ? " in " : "", shown);
