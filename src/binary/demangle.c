@@ -56,7 +56,20 @@ static size_t own_length(const char *mangled, size_t len) {
     return at > 0 && at < len && mangled[at - 1] == '$' ? at - 1 : len;
 }
 
+// Functions that are static in a file are renamed by nvcc -rdc: __nv_static_N__ and N characters that name the file
+// stand before their own name.
+static const char *without_file(const char *mangled) {
+    static const char prefix[] = "__nv_static_";
+    if (strncmp(mangled, prefix, sizeof prefix - 1)) return mangled;
+    const char *at = mangled + sizeof prefix - 1;
+    size_t skip = 0;
+    while (*at >= '0' && *at <= '9' && skip < DEMANGLE_MAX_INPUT) skip = skip * 10 + (size_t)(*at++ - '0');
+    if (skip == 0 || strncmp(at, "__", 2) || strnlen(at + 2, skip + 1) <= skip) return mangled;
+    return at + 2 + skip;
+}
+
 static char *demangle_with(const char *mangled, int options) {
+    mangled = without_file(mangled);
     size_t all = strnlen(mangled, DEMANGLE_MAX_INPUT + 1), len = own_length(mangled, all);
     Demangling d = {.options = options | DMGL_ANSI};
     bool mangled_name = len > 2 && all <= DEMANGLE_MAX_INPUT && mangled[0] == '_' && mangled[1] == 'Z';
@@ -94,10 +107,16 @@ static bool append(Text *text, const char *from, size_t len) {
     return true;
 }
 
+static const char *next_mangled(const char *text) {
+    for (const char *at = text; (at = strchr(at, '_')); at++)
+        if ((at == text || !is_name_char(at[-1])) && (at[1] == 'Z' || without_file(at) != at)) return at;
+    return NULL;
+}
+
 // What is between the names is kept. False when memory is out.
 static bool append_plain(Text *text, const char *from) {
-    for (const char *at = from, *end; *from; from = at = end) {
-        while ((at = strstr(at, "_Z")) && at > from && is_name_char(at[-1])) at += 2;
+    for (const char *end; *from; from = end) {
+        const char *at = next_mangled(from);
         if (!at) return append(text, from, strlen(from));
         for (end = at; is_name_char(*end);) end++;
         char *name = mem_copy_str((Str){at, (size_t)(end - at)}), *plain = name ? demangle_short(name) : NULL;

@@ -25,6 +25,11 @@ TEST(kernels) {
         {"_Z", "_Z", "_Z"},
         {"_Zzzz", "_Zzzz", "_Zzzz"},
         {"_Z3fooi$2", "foo(int)$2", "foo$2"},
+        {"__nv_static_35__e7147e2b_17_simpleMultiGPU_cu_main__Z12reduceKernelPfS_i",
+         "reduceKernel(float*, float*, int)", "reduceKernel"},
+        {"__nv_static_11__e7147e2b_x_plain", "plain", "plain"},
+        {"__nv_static_99__short", "__nv_static_99__short", "__nv_static_99__short"},
+        {"__nv_static_", "__nv_static_", "__nv_static_"},
     };
     for (u32 i = 0; i < WL_COUNT(cases); i++) check(cases[i][0], cases[i][1], cases[i][2]);
 }
@@ -68,6 +73,7 @@ TEST(names_in_messages) {
         {"kernel `_Z3badPi`: write in _ZN2ns6kernelIfLi4EEEvPKT_i, at a.cu:14",
          "kernel `bad`: write in ns::kernel<float, 4>, at a.cu:14"},
         {"no names", "no names"},
+        {"kernel `__nv_static_11__e7147e2b_x__Z3badPi`: bad", "kernel `bad`: bad"},
         {"", ""},
         {"a_Z3badPi _Zzzz _Z _Z3foov", "a_Z3badPi _Zzzz _Z foo"},
     };

@@ -241,7 +241,7 @@ static void text_has_all_parts(void **state) {
         "program     ./app --size 64\n",
         "device      Test GPU\n",
         "provenance  simulated\n",
-        "launches    3 of 2 kernels\n",
+        "launches    3 (2 kernels)\n",
         "state       complete\n",
         "    10     40.0",
         "Lines of mm in src/app.cu\n",
@@ -391,6 +391,49 @@ static void tables_are_sound(void **state) {
 
 #define WITH_FILE(test) cmocka_unit_test_setup_teardown(test, make_path, remove_path)
 
+// One kernel with a name that no line can hold, and lines in several files.
+static const char *demangle_long(void *context, const char *mangled) {
+    static char name[512];
+    (void)mangled;
+    if (!*name) {
+        strcpy(name, "void outer::kernel<");
+        while (strlen(name) < 300) strcat(name, "space::type, ");
+        strcat(name, "space::the_last>(int)");
+    }
+    return context ? context : name;
+}
+
+static void names_and_places_stay_short(void **state) {
+    (void)state;
+    StoreWriter *writer = create();
+    Sink *sink = store_sink(writer);
+    RecordInsn insns[] = {{.file = 11, .line = 1}, {.file = 12, .line = 2}, {.file = 13, .line = 3}};
+    RecordPcCount pcs[] = {{0, METRIC_INST, 1}, {1, METRIC_INST, 2}, {2, METRIC_INST, 3}};
+    RecordCount counts[] = {{METRIC_INST, 0, 6}};
+    Status status = sample_head(sink);
+    if (status == STATUS_OK) status = sample_file(sink, 11, "/home/me/src/main.cu");
+    if (status == STATUS_OK) status = sample_file(sink, 12, "/home/me/a/part.cuh");
+    if (status == STATUS_OK) status = sample_file(sink, 13, "/proc/self/cwd/b/part.cuh");
+    if (status == STATUS_OK) status = sample_function(sink, 1, "_Z1kv", 3);
+    if (status == STATUS_OK) status = sample_insns(sink, 1, insns, 3);
+    if (status == STATUS_OK) status = sample_launch(sink, 1, 1);
+    if (status == STATUS_OK) status = sample_counts(sink, 1, counts, 1);
+    if (status == STATUS_OK) status = sample_pc_counts(sink, 1, pcs, 3);
+    if (status == STATUS_OK) status = sample_launch_end(sink, 1);
+    assert_int_equal(status, STATUS_OK);
+    assert_int_equal(store_close(writer), STATUS_OK);
+    char *text = render("text", (ReportOptions){.demangle = demangle_long});
+    static const char *const parts[] = {
+        "\n  outer::kernel<space::type, space::type, space::type, s..::type, space::the_last> ",
+        "\n  main.cu:1 ",              // the only one of its name
+        "\n  /home/me/a/part.cuh:2 ",  // there is another part.cuh
+        "\n  b/part.cuh:3 ",
+    };
+    for (u32 i = 0; i < WL_COUNT(parts); i++)
+        if (!strstr(text, parts[i])) fail_msg("'%s' is missing in:\n%s", parts[i], text);
+    free(text);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         WITH_FILE(json_has_the_promised_shape),
@@ -398,6 +441,7 @@ int main(void) {
         WITH_FILE(csv_is_one_table),
         WITH_FILE(text_reads_well),
         WITH_FILE(text_has_all_parts),
+        WITH_FILE(names_and_places_stay_short),
         WITH_FILE(text_fits_the_terminal),
         WITH_FILE(kernels_are_filtered_and_sorted),
         WITH_FILE(failing_output_ends_the_report),

@@ -15,6 +15,8 @@ enum {
     DEFAULT_LINES = 20,
     MAX_COLUMNS = 64,
     LEAST_NAME = 12,
+    MOST_NAME = 80,
+    NAME_END = 24,
     LEAST_PLACE = 14,
     LEAST_SOURCE = 16,
     MESSAGES = 10,
@@ -33,6 +35,15 @@ typedef struct Text {
 
 static const char *clean(Text *text, const char *raw) {
     return utf8_clean(&text->arena, (Str){raw, strlen(raw)}, true);
+}
+
+// The names of generated kernels can be longer than any line: their ends tell them apart.
+static const char *shown_name(Text *text, const ReportKernel *kernel) {
+    const char *name = clean(text, kernel->name);
+    u32 width = name ? utf8_width(name) : 0;
+    if (width <= MOST_NAME) return name;
+    return arena_printf(&text->arena, "%.*s..%s", (int)utf8_prefix(name, MOST_NAME - NAME_END - 2), name,
+                        name + utf8_prefix(name, width - NAME_END));
 }
 
 static const char *keep(Text *text, NumberText number) {
@@ -93,7 +104,7 @@ static void write_summary(Text *text) {
         kernels += report->kernels[i].launch_count > 0;
         launches += report->kernels[i].launch_count;
     }
-    item(text, "launches", arena_printf(&text->arena, "%u of %u kernel%s", launches, kernels, kernels == 1 ? "" : "s"));
+    item(text, "launches", arena_printf(&text->arena, "%u (%u kernel%s)", launches, kernels, kernels == 1 ? "" : "s"));
     if (summary->copies) {
         item(text, "copies",
              arena_printf(&text->arena, "%llu (%s)", (unsigned long long)summary->copies,
@@ -191,7 +202,7 @@ static void write_kernels(Text *text) {
     figure_columns(&table, &set, 'K');
     for (u32 i = 0; i < report->kernel_count; i++) {
         const ReportKernel *kernel = &report->kernels[i];
-        table_cell(&table, clean(text, kernel->name));
+        table_cell(&table, shown_name(text, kernel));
         table_cell(&table, kernel->launch_count ? keep(text, number_human(kernel->launch_count)) : "-");
         table_cell(&table, launch_shape(text, kernel));
         figure_cells(text, &table, &set, 'K', &kernel->metrics);
@@ -276,10 +287,25 @@ static const char *common_file(const ReportKernel *kernel) {
 
 static bool has_line_info(const ReportKernel *kernel) { return kernel->lines[0].file != NULL; }  // files come first
 
-static const char *place(Text *text, const ProfileLine *line, bool with_file) {
+static const char *base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+// A file of the kernel's, without its folder where that leaves no doubt.
+static const char *shown_file(const ReportKernel *kernel, const char *file) {
+    if (!file) return "PTX";
+    for (u32 i = 0; i < kernel->line_count; i++) {
+        const char *other = kernel->lines[i].file;
+        if (other && strcmp(other, file) && !strcmp(base_name(other), base_name(file))) return shown_path(file);
+    }
+    return base_name(file);
+}
+
+static const char *place(Text *text, const ReportKernel *kernel, const ProfileLine *line, bool with_file) {
     if (!line->line) return "(unknown)";
     if (!with_file) return arena_printf(&text->arena, "%u", line->line);
-    const char *raw = arena_printf(&text->arena, "%s:%u", line->file ? shown_path(line->file) : "PTX", line->line);
+    const char *raw = arena_printf(&text->arena, "%s:%u", shown_file(kernel, line->file), line->line);
     return raw ? clean(text, raw) : NULL;
 }
 
@@ -317,7 +343,7 @@ static void line_table(Text *text, const ReportKernel *kernel, const RankedLine 
     }
     for (u32 i = 0; codes && i < count; i++) {
         const ProfileLine *line = ranked[i].line;
-        table_cell(&table, place(text, line, with_file));
+        table_cell(&table, place(text, kernel, line, with_file));
         table_cell(&table, keep(text, number_fixed(share_of(kernel, line), 1)));
         figure_cells(text, &table, &set, 'L', &line->metrics);
         if (has_code) table_cell(&table, codes[i]);
@@ -336,7 +362,7 @@ static void write_rest(Text *text, const ReportKernel *kernel, const RankedLine 
 }
 
 static const char *lines_title(Text *text, const ReportKernel *kernel, const char *file) {
-    const char *name = clean(text, kernel->name), *shown = file ? clean(text, shown_path(file)) : "";
+    const char *name = shown_name(text, kernel), *shown = file ? clean(text, shown_path(file)) : "";
     if (!name || !shown) return NULL;
     return arena_printf(&text->arena, "Lines of %s%s%s%s", name, kernel->launch_count ? "" : " (device function)",
                         file ? " in " : "", shown);
@@ -384,7 +410,7 @@ static void write_launches(Text *text) {
     figure_columns(&table, &set, 'K');
     for (u32 i = 0; i < text->report->kernel_count; i++) {
         const ReportKernel *kernel = &text->report->kernels[i];
-        const char *name = clean(text, kernel->name);
+        const char *name = shown_name(text, kernel);
         for (u32 k = 0; k < kernel->launch_count; k++) {
             const ProfileLaunch *launch = &kernel->launches[k];
             table_cell(&table, arena_printf(&text->arena, "%u", launch->index));
