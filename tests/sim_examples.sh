@@ -28,5 +28,5 @@ same "what is told of it" "$(cat "$T/out")" "warplens: $T/wrong.launch:$line: er
 
 # The example of docs/launch-files.md.
 sed -n '/^```$/,/^```$/p' docs/launch-files.md | sed '/^```$/d' >"$T/documented.launch"
-same "docs/launch-files.md" "$("$W" sim examples/vector_add/vector_add.ptx --launch "$T/documented.launch" 2>&1 | tail -1)" "RESULT PASS: 1 launches, 2 expectations"
+same "docs/launch-files.md" "$("$W" sim examples/vector_add/vector_add.ptx --launch "$T/documented.launch" 2>&1 | tail -1)" "RESULT PASS: 1 launch, 2 expectations"
 finish
