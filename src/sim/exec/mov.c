@@ -96,7 +96,10 @@ static u32 sreg_lane(const Exec *x, u32 sreg, u32 c, u32 lane) {
 
 static void mov_sreg_lanes(Exec *x, const SimInsn *in, u32 mask) {
     u32 sreg = in->mods >> 2, component = in->mods & 3;
-    FOR_LANES(mask, exec_set_lane(x, in->dst, l, sreg_lane(x, sreg, component, l)));
+    for (u32 left = mask; left; left &= left - 1) {
+        u32 l = (u32)__builtin_ctz(left);
+        exec_set_lane(x, in->dst, l, sreg_lane(x, sreg, component, l));
+    }
 }
 
 static void mov_sreg(Exec *x, const SimInsn *in, u32 mask) {
