@@ -147,19 +147,14 @@ static Status child_run(Sim *sim, SimModule *module, const ChildLaunch *child, D
     return status;
 }
 
-Status child_run_all(Grid *grid, Diag *diag) {
-    Sim *sim = grid->sim;
-    SimModule *module = grid->kernel->module;
-    ChildLaunch **list = grid->children.data;
-    u32 count = grid->children.len;
-    grid->children.data = NULL;
-    grid->children.len = grid->children.cap = 0;
+Status child_run_all(Sim *sim, SimModule *module, ChildList *children, Diag *diag) {
     Status status = STATUS_OK;
+    ChildLaunch **list = children->data;
     for (u32 pass = 0; pass < 2; pass++)
-        for (u32 i = 0; i < count && status == STATUS_OK; i++)
+        for (u32 i = 0; i < children->len && status == STATUS_OK; i++)
             if (list[i]->launched && list[i]->tail == (pass == 1)) status = child_run(sim, module, list[i], diag);
-    for (u32 i = 0; i < count; i++) child_free(sim, list[i]);
-    mem_free(list);
+    for (u32 i = 0; i < children->len; i++) child_free(sim, list[i]);
+    vec_free(children);
     return status;
 }
 

@@ -24,9 +24,8 @@ typedef struct ChildBox {
 } ChildBox;
 Status child_move(Exec *x, const ChildBox *box, u64 stream);  // queues it
 
-// After `grid` completed: runs what it queued, in order, tail launches last. The Grid's list is taken over first, so
-// the Grid may be used again inside.
-WL_MUST_USE Status child_run_all(Grid *grid, Diag *diag);
+// After a kernel of `module` completed: runs what it queued, in order, tail launches last; frees the list.
+WL_MUST_USE Status child_run_all(Sim *sim, SimModule *module, ChildList *children, Diag *diag);
 // After a fault: forgets what was queued.
 void child_discard(Grid *grid);
 

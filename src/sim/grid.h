@@ -5,7 +5,15 @@
 
 #include "sim/warp.h"
 
+// grid.c: the CTAs.
+// Goes on with a launch (sim_launch_step).
+WL_MUST_USE Status grid_step(Grid *grid, u64 budget, SimStep *step, Diag *diag);
+Status grid_deadlock(Grid *grid, Diag *diag);  // explains it; STATUS_DEADLOCK
+u64 grid_local_stride(const Grid *grid);       // local memory of a thread, bytes
 void grid_free(Grid *grid);
+
+// run.c: a Grid of a launch that is over, out of Sim.free_grids; a new one when there is none; NULL: no memory.
+Grid *grid_take(Sim *sim);
 
 // A device-side launch: runs to completion and is recorded like a launch of the host.
 Status grid_run_child(Sim *sim, SimModule *module, FuncRef func, const u32 grid[3], const u32 block[3], u32 shared,

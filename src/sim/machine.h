@@ -46,8 +46,8 @@ struct Sim {
     u64 unreported;  // warp instructions since the last progress report
     u64 time;        // warp instructions of all launches so far: the base of %globaltimer
     Pool *pool;
-    struct Grid *grid;    // kept between launches for its memory
-    struct Check *check;  // NULL: nothing is checked
+    struct Grid *free_grids;  // of launches that are over, kept for their memory; the last one first
+    struct Check *check;      // NULL: nothing is checked
 };
 
 // One function of a program.

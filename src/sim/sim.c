@@ -38,7 +38,7 @@ void sim_destroy(Sim *sim) {
     map_free(&sim->textures);
     map_free(&sim->device_texts);
     map_free(&sim->file_ids);
-    grid_free(sim->grid);
+    while (sim->free_grids) grid_free(grid_take(sim));
     memory_destroy(sim);
     check_destroy(sim->check);
     mem_free(sim->devices);

@@ -15,6 +15,7 @@
 typedef struct Sim Sim;
 typedef struct SimModule SimModule;
 typedef struct SimKernel SimKernel;  // an entry function of a loaded module
+typedef struct Grid SimRun;          // a launch under way
 typedef u64 DevicePtr;               // a generic address; 0 is never valid
 
 // A change that a kernel makes to a kernel node of a graph (cudaGraphKernelNodeSet...).
@@ -225,12 +226,34 @@ typedef struct SimLaunch {
 
 typedef struct SimLaunchResult {
     u64 warp_insts, thread_insts;
-    u64 host_ns;
+    u64 host_ns;  // spent on it
 } SimLaunchResult;
 
-// Runs to completion. STATUS_INVALID: impossible configuration; STATUS_FAULT, STATUS_DEADLOCK: `diag` has the full
-// explanation (kernel, source line, thread, address, nearest allocation; who waits where), and sim_fault_code() the
-// CUDA error number.
+// A launch is begun, stepped until it is done, and ended. Any number may be under way at a time (one, when the checker
+// is on: it follows one launch); each keeps the memory of its resident CTAs until it is ended.
+// STATUS_INVALID: impossible configuration. The parameters are copied.
+WL_MUST_USE Status sim_launch_begin(Sim *sim, const SimLaunch *launch, SimRun **run, Diag *diag);
+typedef enum SimStepState {
+    STEP_DONE,
+    STEP_MORE,   // the budget is used up
+    STEP_WAITS,  // it goes in a circle: only a change of memory from outside of the launch can let it go on
+} SimStepState;
+typedef struct SimStep {
+    SimStepState state;
+    bool moved;  // a CTA ended or something was written in this step
+    bool polls;  // it has loads that look as if they waited for another thread, in this step or before
+} SimStep;
+// Goes on for about `budget` warp instructions (UINT64_MAX: until it is done or waits). STATUS_FAULT, STATUS_DEADLOCK:
+// `diag` has the full explanation (kernel, source line, thread, address, nearest allocation; who waits where), and
+// sim_fault_code() the CUDA error number. With the checker, a launch that waits is a deadlock.
+WL_MUST_USE Status sim_launch_step(Sim *sim, SimRun *run, u64 budget, SimStep *step, Diag *diag);
+// Says who waits where in a launch that nothing will ever let go on. STATUS_DEADLOCK.
+WL_MUST_USE Status sim_launch_deadlock(Sim *sim, SimRun *run, Diag *diag);
+// Records what it counted and gives its memory back; `run` is gone then. `status`: STATUS_OK when it is done: then the
+// launches that it made itself run, to completion. Otherwise how it failed, STATUS_CANCELLED when it was given up.
+// `result` may be NULL. Gives `status`, or what went wrong with the launches it made.
+WL_MUST_USE Status sim_launch_end(Sim *sim, SimRun *run, Status status, SimLaunchResult *result, Diag *diag);
+// All of it at once. A launch that waits is a deadlock.
 WL_MUST_USE Status sim_launch(Sim *sim, const SimLaunch *launch, SimLaunchResult *result, Diag *diag);
 u32 sim_fault_code(const Sim *sim);  // cudaError_t of the last fault: 700 illegal address, 716 misaligned, 710 assert,
                                      // 719 launch failure, 715 illegal instruction

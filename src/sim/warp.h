@@ -12,6 +12,8 @@
 #include "sim/exec.h"
 #include "sim/machine.h"
 
+typedef struct Grid Grid;
+
 typedef enum SplitState { SPLIT_READY, SPLIT_SYNC, SPLIT_BARRIER } SplitState;
 
 typedef struct Split {
@@ -136,8 +138,27 @@ typedef struct PcState {
 } PcState;
 
 typedef struct ChildLaunch ChildLaunch;  // device-side launch, child.c
+typedef Vec(ChildLaunch *) ChildList;
 
-typedef struct Grid {
+typedef struct Residency {  // of CTAs
+    u64 next, done;         // started, finished
+    u32 used, wanted, most;
+} Residency;
+
+typedef struct Stuck {  // Brent's cycle search over the states of rounds without headway
+    u64 saved, rounds, hashed, next_save;
+} Stuck;
+
+typedef struct Round {  // one turn for every resident CTA
+    u32 place;          // in Grid.ctas, whose turn it is
+    u64 executed;       // warp instructions so far
+    u64 stores, polls;  // Exec's when it began
+    bool finished;      // a CTA ended
+    bool polling;       // in the round before, nothing was done but polling
+    bool moved;         // something finished or was written since the step began
+} Round;
+
+struct Grid {  // also called SimRun
     Sim *sim;
     SimKernel *kernel;
     u32 device;  // of the kernel
@@ -158,12 +179,19 @@ typedef struct Grid {
     u64 grid_workspace;  // device address of the grid barrier's word, 0 = none
     bool its;            // independent thread scheduling
     Exec exec;
-    Vec(ChildLaunch *) children;
+    ChildList children;
     Map thread_errors;   // thread of the grid -> cudaError_t of its last failed call of the device runtime
     char message[1024];  // what Exec.message points to when it is composed at run time
     u32 faulting_pc;
     u32 launch_id;       // of the record
     u32 release_budget;  // warp instructions before waiting lanes are let go
-} Grid;
+    bool record;         // SimLaunch.record
+    Residency residency;
+    Round round;
+    Stuck stuck;
+    u64 begin_ns, end_ns;    // host time at which it began, at which its last step ended
+    u64 host_ns;             // spent on it
+    struct Grid *next_free;  // Sim.free_grids
+};
 
 #endif

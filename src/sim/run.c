@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// A launch from its beginning to its end: what may be launched, the Grid that stands for it, what is recorded.
+#include <string.h>
+#include <time.h>
+
+#include "sim/check/check.h"
+#include "sim/child.h"
+#include "sim/grid.h"
+
+#define WORKSPACE_BYTES 256u
+#define FAULT_CODE_UNKNOWN 719u  // cudaErrorLaunchFailure
+
+static u64 now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (u64)t.tv_sec * 1000000000u + (u64)t.tv_nsec;
+}
+
+static const u32 *cluster_of(const SimLaunch *l, const SimKernelInfo *info) {
+    return l->cluster[0] ? l->cluster : info->cluster;
+}
+
+static const char *cluster_problem(const GpuModel *gpu, const SimLaunch *l, const SimKernelInfo *info) {
+    const u32 *cluster = cluster_of(l, info);
+    if (!cluster[0]) return info->needs_cluster ? "no cluster (the kernel has .explicitcluster)" : NULL;
+    u64 size = (u64)cluster[0] * cluster[1] * cluster[2];
+    if (gpu->sm_version < 90) return "a cluster (before compute capability 9.0)";
+    if (size == 0 || size > SIM_MAX_CLUSTER || (info->max_cluster && size > info->max_cluster))
+        return "the number of blocks per cluster";
+    for (u32 i = 0; i < 3; i++) {
+        if (info->cluster[0] && cluster[i] != info->cluster[i])
+            return "the cluster (the kernel has .reqnctapercluster)";
+        if (l->grid[i] % cluster[i]) return "a grid that is not made of whole clusters";
+    }
+    return NULL;
+}
+
+static Status check_config(const Sim *sim, const SimLaunch *l, const SimKernelInfo *info, Diag *diag) {
+    static const u32 grid_limit[3] = {0x7fffffff, 65535, 65535}, block_limit[3] = {1024, 1024, 64};
+    const GpuModel *gpu = sim_gpu(sim, l->kernel->module->device);
+    u64 threads = 1;
+    const char *what = NULL;
+    for (u32 i = 0; i < 3; i++) {
+        threads *= l->block[i];
+        if (l->grid[i] == 0 || l->grid[i] > grid_limit[i]) what = "the grid";
+        if (l->block[i] == 0 || l->block[i] > block_limit[i]) what = "the block";
+        if (info->required_threads[0] && l->block[i] != info->required_threads[i])
+            what = "the block (the kernel has .reqntid)";
+    }
+    if (!what) what = cluster_problem(gpu, l, info);
+    if (!what && threads > info->max_threads) what = "the number of threads per block";
+    if (!what && info->static_shared_bytes + (u64)l->dynamic_shared_bytes > gpu->shared_per_cta_optin)
+        what = "the shared memory";
+    if (!what) return STATUS_OK;
+    diag_text(diag, DIAG_ERROR, NULL, 0, 0,
+              "kernel `%s`: %s is not possible: grid %u x %u x %u, block %u x %u x %u, %u + %u bytes of shared memory",
+              info->name, what, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2],
+              info->static_shared_bytes, l->dynamic_shared_bytes);
+    return STATUS_INVALID;
+}
+
+static Status grid_reserve(Grid *g, const SimLaunch *l, const SimKernelInfo *info) {
+    u32 count = g->program->insn_count;
+    if (count > g->state_cap) {
+        mem_free(g->states);
+        g->states = mem_alloc(sizeof *g->states * count);
+        g->state_cap = g->states ? count : 0;
+        if (!g->states) return STATUS_NO_MEMORY;
+    }
+    memset(g->states, 0, sizeof *g->states * count);
+    if (info->param_bytes > g->param_cap || !g->params) {
+        mem_free(g->params);
+        g->params = mem_alloc(info->param_bytes + 16);
+        g->param_cap = g->params ? info->param_bytes : 0;
+        if (!g->params) return STATUS_NO_MEMORY;
+    }
+    if (info->param_bytes) memcpy(g->params, l->params, info->param_bytes);
+    g->param_size = info->param_bytes;
+    return STATUS_OK;
+}
+
+static void exec_prepare(Grid *g) {
+    Exec *x = &g->exec;
+    *x = (Exec){.grid = g, .params = g->params, .param_size = g->param_size, .check = g->sim->check};
+    x->base[AREA_C32] = g->program->c32;
+    x->base[AREA_C64] = g->program->c64;
+    for (u32 c = 0; c < g->cta_cap; c++) g->ctas[c].used = g->ctas[c].shaped = false;
+}
+
+static Status grid_prepare(Grid *g, Sim *sim, const SimLaunch *l, const SimKernelInfo *info) {
+    g->sim = sim;
+    g->kernel = l->kernel;
+    g->device = l->kernel->module->device;
+    g->program = l->kernel->program;
+    memcpy(g->grid, l->grid, sizeof g->grid);
+    memcpy(g->block, l->block, sizeof g->block);
+    const u32 *cluster = cluster_of(l, info);
+    g->explicit_cluster = cluster[0] != 0;
+    for (u32 i = 0; i < 3; i++) g->cluster[i] = cluster[0] ? cluster[i] : 1;
+    g->cluster_size = g->cluster[0] * g->cluster[1] * g->cluster[2];
+    g->cta_count = (u64)l->grid[0] * l->grid[1] * l->grid[2];
+    g->dynamic_shared = l->dynamic_shared_bytes;
+    g->executed = 0;
+    g->release_budget = 0;
+    g->graph_exec = l->graph_exec;
+    g->record = l->record;
+    map_free(&g->thread_errors);
+    g->its = sim_gpu(sim, l->kernel->module->device)->sm_version >= 70 && g->program->target_sm >= 60;
+    TRY(grid_reserve(g, l, info));
+    exec_prepare(g);
+    if (l->cooperative) {
+        TRY(sim_alloc(sim, l->kernel->module->device, MEMORY_MODULE, WORKSPACE_BYTES, 256, &g->grid_workspace));
+        u32 size = WORKSPACE_BYTES;
+        memcpy(sim_host_view(sim, g->grid_workspace, 4, NULL), &size, 4);
+    }
+    return STATUS_OK;
+}
+
+static Status record_begin(Sim *sim, const SimLaunch *l, const Grid *g) {
+    TRY(count_announce(l->kernel));
+    RecordLaunch record = {.launch = g->launch_id,
+                           .function = l->kernel->module->function_ids[l->kernel->func],
+                           .source = sim->config.source,
+                           .device = l->kernel->module->device,
+                           .stream = l->stream,
+                           .dynamic_shared_bytes = l->dynamic_shared_bytes,
+                           .begin_ns = g->begin_ns};
+    memcpy(record.grid, l->grid, sizeof record.grid);
+    memcpy(record.block, l->block, sizeof record.block);
+    memcpy(record.cluster, g->cluster, sizeof record.cluster);
+    return sink_write(sim->config.sink, RECORD_LAUNCH, &record, NULL, 0);
+}
+
+static u32 most_resident(const Sim *sim, const SimLaunch *l, const SimKernelInfo *info, u64 ctas) {
+    const GpuModel *gpu = sim_gpu(sim, l->kernel->module->device);
+    u64 fit =
+        (u64)sim_occupancy(gpu, info, l->block[0] * l->block[1] * l->block[2], l->dynamic_shared_bytes) * gpu->sms;
+    if (fit == 0) fit = 1;
+    return (u32)(ctas < fit ? ctas : fit);
+}
+
+Grid *grid_take(Sim *sim) {
+    Grid *g = sim->free_grids;
+    if (!g) return mem_zero(1, sizeof *g);
+    sim->free_grids = g->next_free;
+    return g;
+}
+
+static void grid_give(Sim *sim, Grid *g) {
+    g->next_free = sim->free_grids;
+    sim->free_grids = g;
+}
+
+static void free_workspace(Grid *g) {
+    if (g->grid_workspace && sim_free(g->sim, g->grid_workspace) == STATUS_OK) g->grid_workspace = 0;
+}
+
+Status sim_launch_begin(Sim *sim, const SimLaunch *l, SimRun **run, Diag *diag) {
+    SimKernelInfo info;
+    TRY(sim_kernel_prepare(sim, l->kernel, &info, diag));
+    TRY(check_config(sim, l, &info, diag));
+    Grid *g = grid_take(sim);
+    if (!g) return STATUS_NO_MEMORY;
+    g->launch_id = ++sim->launches;
+    g->begin_ns = g->end_ns = now_ns();
+    g->host_ns = 0;
+    Status status = grid_prepare(g, sim, l, &info);
+    if (status != STATUS_OK) {
+        free_workspace(g);
+        grid_give(sim, g);
+        return status;
+    }
+    // A full disk must not change what the program computes: what the sink reports is its own business.
+    if (l->record && record_begin(sim, l, g) != STATUS_OK)
+        log_printf(&sim->config.log, LOG_WARNING, "the launch of %s could not be recorded", info.name);
+    g->residency = (Residency){.most = most_resident(sim, l, &info, g->cta_count)};
+    g->residency.wanted = l->cooperative ? g->residency.most : 1;  // and a cluster at least
+    g->round = (Round){0};
+    if (sim->check)
+        check_launch_begin(sim->check, g, g->launch_id, g->program->recursive ? UINT64_MAX : grid_local_stride(g));
+    *run = g;
+    return STATUS_OK;
+}
+
+Status sim_launch_step(Sim *sim, SimRun *g, u64 budget, SimStep *step, Diag *diag) {
+    u64 begin = g->host_ns ? now_ns() : g->begin_ns;  // preparing it counts too
+    Status status = grid_step(g, budget, step, diag);
+    if (status == STATUS_OK && step->state == STEP_WAITS && sim->check) status = grid_deadlock(g, diag);
+    g->end_ns = now_ns();
+    g->host_ns += g->end_ns - begin;
+    return status;
+}
+
+Status sim_launch_deadlock(Sim *sim, SimRun *g, Diag *diag) {
+    (void)sim;
+    return grid_deadlock(g, diag);
+}
+
+static Status record_end(Sim *sim, Grid *g, Status status) {
+    u32 code = sim->fault_code ? sim->fault_code : FAULT_CODE_UNKNOWN;
+    RecordLaunchEnd over = {.launch = g->launch_id, .status = status == STATUS_OK ? 0 : code, .end_ns = g->end_ns};
+    TRY(count_launch(g, g->launch_id, g->host_ns));
+    TRY(sink_write(sim->config.sink, RECORD_LAUNCH_END, &over, NULL, 0));
+    // A program that is killed early leaves at least its first launch.
+    return g->launch_id == 1 ? sink_flush(sim->config.sink) : STATUS_OK;
+}
+
+Status sim_launch_end(Sim *sim, SimRun *g, Status status, SimLaunchResult *result, Diag *diag) {
+    if (sim->check) check_launch_end(sim->check);
+    if (g->record && record_end(sim, g, status) != STATUS_OK) {}  // as above
+    free_workspace(g);
+    sim->time += g->executed;
+    if (result) {
+        *result = (SimLaunchResult){.host_ns = g->host_ns};
+        for (u32 pc = 0; pc < g->program->insn_count; pc++) {
+            result->warp_insts += g->states[pc].counters.warps;
+            result->thread_insts += g->states[pc].counters.threads;
+        }
+    }
+    ChildList children = {0};
+    if (status == STATUS_OK) {
+        children = g->children;
+        g->children = (ChildList){0};
+    } else {
+        child_discard(g);
+    }
+    SimModule *module = g->kernel->module;
+    grid_give(sim, g);  // children use its memory
+    return children.len ? child_run_all(sim, module, &children, diag) : status;
+}
+
+Status sim_launch(Sim *sim, const SimLaunch *l, SimLaunchResult *result, Diag *diag) {
+    SimRun *run;
+    SimStep step;
+    TRY(sim_launch_begin(sim, l, &run, diag));
+    Status status = sim_launch_step(sim, run, UINT64_MAX, &step, diag);
+    if (status == STATUS_OK && step.state == STEP_WAITS) status = sim_launch_deadlock(sim, run, diag);
+    return sim_launch_end(sim, run, status, result, diag);
+}
+
+Status grid_run_child(Sim *sim, SimModule *module, FuncRef func, const u32 grid[3], const u32 block[3], u32 shared,
+                      const void *params, Diag *diag) {
+    SimLaunch l = {.dynamic_shared_bytes = shared, .params = params, .record = true};
+    TRY(sim_find_kernel(sim, module, module_text(module->ptx, module->ptx->funcs[func].name), &l.kernel));
+    memcpy(l.grid, grid, sizeof l.grid);
+    memcpy(l.block, block, sizeof l.block);
+    return sim_launch(sim, &l, NULL, diag);
+}
