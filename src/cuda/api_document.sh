@@ -31,9 +31,19 @@ CUDA 3.2, whose addresses have 32 bits. The latter return \`CUDA_ERROR_NOT_SUPPO
 - **Kernels that call the runtime** (dynamic parallelism): launches, copies and fills are done in their order when the
   parent grid is complete, tail launches last. Graphs that kernels launch run when the kernel, or its graph, is over.
 - **Order.** Each operation runs to completion when it is submitted, in the order of submission over all streams, callbacks
-  and host functions included. That is one of the orders that a GPU may choose. Stream and event queries therefore always
+  and host functions included. That is one of the orders that a GPU may choose. Stream and event queries therefore mostly
   say "done", and programs that overlap copies with kernels run correctly but gain nothing. Programmatic dependent launch,
   priorities, cache windows and prefetching are accepted and change nothing.
+- **Kernels that wait** for the host or for a kernel of another stream stay pending, with what CUDA puts behind them; other
+  streams, and other branches of the same graph, go on. They get turns at each call, in every wait, and after 20 ms without a
+  call from a thread of the library's own, which also runs host functions then. Queries say \`cudaErrorNotReady\` meanwhile.
+  Asynchronous copies from pageable memory read it when they are submitted, those to it return when they are done, as with
+  CUDA. Calls that free or unload execute what can be executed, but never wait for a kernel that waits itself.
+- **Deadlocks.** When a thread waits, nothing pending can move and the program has no other thread that could change that,
+  the kernels that wait are told on stderr, with who waits where, and the device fails with \`cudaErrorLaunchFailure\`.
+  With \`--check\`, which follows one kernel at a time, every kernel that waits for something outside of it is a deadlock.
+- **Lazy.** With \`WARPLENS_LAZY=1\` work is executed when the program waits for it (at most 1024 operations later), and its
+  errors are told then.
 - **Time.** Events take the host's monotonic clock; two recordings are at least one microsecond apart.
 - **Errors.** Error codes are those that an H200 gives, driver 580, also where the reference says otherwise: an impossible
   launch is \`cudaErrorInvalidValue\`. \`tests/cuda/h200_calls.txt\` has what a GPU answers to over a thousand odd calls, and
@@ -66,8 +76,6 @@ used in the other. Programs reach it by linking with \`-lcuda\`, by \`dlopen\` a
   use. Messages go to the log buffers of the options too. \`cuLinkComplete\` gives PTX.
 - **One function, many handles.** \`CUfunction\`, \`CUkernel\`, \`cudaFunction_t\` and \`cudaKernel_t\` are the same thing, and so are a
   library and its module.
-- **Waiting for a value in memory** (\`cuStreamWaitValue32\`) works when the value is there already: work runs when it is
-  submitted, so what comes later cannot be waited for.
 - **Errors** are those that an H200 gives (recorded in \`tests/cuda/h200_driver.txt\`). A handle that is none gives an error;
   NVIDIA's driver follows it and may crash.
 - **libnvrtc.** PTX made at run time is loaded as it is. Of machine code that a program fetches with nvrtcGetCUBIN, the PTX is

@@ -4,6 +4,7 @@
 
 #include "cuda/api.h"
 #include "cuda/memory.h"
+#include "cuda/pending.h"
 
 CudaArray *array_find(CudaContext *c, cudaArray_const_t handle) {
     return object_get(&c->objects, handle, OBJECT_ARRAY);
@@ -103,6 +104,8 @@ static cudaError_t free_array(CudaContext *c, cudaArray_t handle) {
     CudaArray *array = array_find(c, handle);
     if (!handle) return cudaSuccess;
     if (array && array->is_level) return cudaSuccess;  // an H200's answer too
+    cudaError_t error = pending_settle(c);
+    if (error != cudaSuccess) return error;
     return array ? drop(c, array) : cudaErrorInvalidResourceHandle;
 }
 
@@ -208,6 +211,8 @@ static cudaError_t free_mipmap(CudaContext *c, cudaMipmappedArray_t handle) {
     CudaMipmap *mipmap = object_get(&c->objects, handle, OBJECT_MIPMAP);
     if (!handle) return cudaSuccess;
     if (!mipmap) return cudaErrorInvalidResourceHandle;
+    cudaError_t error = pending_settle(c);
+    if (error != cudaSuccess) return error;
     drop_mipmap(c, mipmap);
     return cudaSuccess;
 }

@@ -23,6 +23,7 @@
     X(LEAK_CHECK, "WARPLENS_LEAK_CHECK", "1: memory that was never freed is an error, each allocation told")  \
     X(CHECK_LIMIT, "WARPLENS_CHECK_LIMIT", "findings to print; the rest is counted; default 100")             \
     X(CHECK_RESULT, "WARPLENS_CHECK_RESULT", "file to which a line is added for each error found")            \
+    X(LAZY, "WARPLENS_LAZY", "1: work is executed when the program waits for it, not when it is submitted")   \
     X(PROGRESS, "WARPLENS_PROGRESS", "1: progress on stderr even when it is no terminal; 0: never")
 
 typedef enum ConfigVariable {
@@ -44,7 +45,7 @@ typedef struct CudaConfig {
     u32 checks;  // SimCheck bits
     u32 check_limit;
     char check_result[4096];  // "" = none
-    bool overwrite, quiet, leak_check;
+    bool overwrite, quiet, leak_check, lazy;
     bool progress;  // show it
 } CudaConfig;
 

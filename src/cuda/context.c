@@ -14,6 +14,7 @@
 #include "cuda/driver/device_context.h"
 #include "cuda/filter.h"
 #include "cuda/memory.h"
+#include "cuda/pending.h"
 #include "cuda/progress.h"
 #include "cuda/runtime_hooks.h"
 #include "cuda/stream.h"
@@ -28,6 +29,8 @@ u64 cuda_now(void) {
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (u64)t.tv_sec * 1000000000ull + (u64)t.tv_nsec;
 }
+
+u64 cuda_time(const CudaContext *c) { return c->clock ? c->clock(c->clock_context) : cuda_now(); }
 
 cudaError_t cuda_error_of(Status status) {
     switch (status) {
@@ -85,7 +88,7 @@ void cuda_record_copy(CudaContext *c, u32 kind, u32 stream, u64 bytes, u64 begin
                     .kind = kind,
                     .bytes = bytes,
                     .begin_ns = begin_ns,
-                    .end_ns = cuda_now()};
+                    .end_ns = cuda_time(c)};
     record(c, RECORD_COPY, &r, NULL, 0);
 }
 
@@ -194,6 +197,7 @@ static Status start_simulator(CudaContext *c, Diag *diag) {
     checker_setup(c, &config);
     TRY(sim_create(&config, &c->sim));
     for (u32 i = 0; i < c->config.devices; i++) device_defaults(&c->devices[i]);
+    c->lazy = c->config.lazy && !c->config.checks;  // the checker follows one launch at a time
     return stream_setup(c);
 }
 
@@ -227,9 +231,12 @@ static cudaError_t state_error(CudaContext *c) {
 cudaError_t cuda_enter(CudaContext **out, CudaNeed need) {
     CudaContext *c = *out = &context;
     pthread_mutex_lock(&c->lock);
+    thread.entered++;
+    c->calls++;
     if (need == NEED_NOTHING) return cudaSuccess;
     if (c->state == CUDA_IDLE) start(c);
     cudaError_t error = state_error(c);
+    if (WL_UNLIKELY(c->begun) && thread.entered == 1 && !thread.host_depth) pending_poke(c);
     if (error == cudaSuccess && need >= NEED_HEALTHY && !thread.driver_depth) error = context_bind(c);
     if (error == cudaSuccess && need >= NEED_HEALTHY) error = cuda_device(c)->sticky;
     if (error == cudaSuccess && need == NEED_UNCAPTURED) error = stream_check_uncaptured(c);
@@ -241,6 +248,7 @@ cudaError_t cuda_leave(CudaContext *c, cudaError_t error) {
         if (error != cudaSuccess && error != cudaErrorNotReady) thread.last_error = error;
         thread.per_thread_default = false;
     }
+    thread.entered--;
     pthread_mutex_unlock(&c->lock);
     return error;
 }
@@ -269,13 +277,17 @@ int cuda_switch_device(int device) {
 void cuda_call_host(CudaContext *c, cudaHostFn_t fn, void *data) {
     bool per_thread = thread.per_thread_default;
     u32 depth = thread.driver_depth;
+    u32 entered = thread.entered;
     thread.per_thread_default = false;
-    thread.driver_depth = 0;
-    pthread_mutex_unlock(&c->lock);
+    thread.driver_depth = thread.entered = 0;
+    thread.host_depth++;
+    for (u32 i = 0; i < entered; i++) pthread_mutex_unlock(&c->lock);
     fn(data);
-    pthread_mutex_lock(&c->lock);
+    for (u32 i = 0; i < entered; i++) pthread_mutex_lock(&c->lock);
+    thread.host_depth--;
     thread.per_thread_default = per_thread;
     thread.driver_depth = depth;
+    thread.entered = entered;
 }
 
 cudaError_t cuda_not_implemented(const char *name, unsigned char *told) {
@@ -334,11 +346,14 @@ void cuda_note_exit(int status) {
 void cuda_shutdown(void) {
     CudaContext *c = &context;
     pthread_mutex_lock(&c->lock);
+    thread.entered++;
     progress_clear(c);
+    if (c->state == CUDA_RUNNING) pending_finish(c);
     if (c->state == CUDA_RUNNING) checker_finish(c);
     if (c->profile) c->host.close_profile(c->profile);
     c->profile = NULL;
     c->sink = NULL;
     if (c->state == CUDA_RUNNING) c->state = CUDA_CLOSED;
+    thread.entered--;
     pthread_mutex_unlock(&c->lock);
 }

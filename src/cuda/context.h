@@ -4,7 +4,8 @@
 // What belongs to a host thread (current device, last error, pushed launch configuration) is in CudaThread.
 //
 // Order of execution: every operation runs to completion when it is submitted, in the order of submission over all
-// streams. That is one of the orders a GPU may choose; events, stream waits and callbacks keep their meaning.
+// streams, but for kernels that wait for memory and what has to come after them (pending.h). That is one of the orders
+// a GPU may choose.
 #ifndef WL_CUDA_CONTEXT_H
 #define WL_CUDA_CONTEXT_H
 
@@ -43,6 +44,9 @@ typedef struct CudaDevice {
     CudaStream *default_stream;                                            // the legacy one
     u64 graph_used, graph_used_high, graph_reserved, graph_reserved_high;  // bytes of graph allocations
     struct CudaCtx *primary;                                               // NULL until something asks for it
+    u32 queued_blocking;                                                   // items of pending work in blocking streams
+    u64 blocking_pass, legacy_pass;  // as CudaStream.pass, of blocking streams and of the legacy one
+    cudaError_t failed;              // work that had to wait; told by the next call that waits for the device
 } CudaDevice;
 
 typedef enum CudaState { CUDA_IDLE, CUDA_RUNNING, CUDA_FAILED, CUDA_FORKED, CUDA_CLOSED } CudaState;
@@ -74,12 +78,22 @@ typedef struct CudaContext {
     Vec(CudaModule *) modules;
     Vec(CudaFunction *) retired;  // of unloaded modules
     u64 next_stream_id, last_event_ns, next_capture_id, next_condition, next_context_id;
-    CudaPool *host_pool;              // of host memory
-    struct CudaExec *running_exec;    // device graph whose nodes run now
-    struct ExecList *fired, *tailed;  // what its kernels launched: to run after the kernel, after the graph
-    u64 matched_launches;             // that the kernel filter let pass
-    u32 captures;                     // streams being captured now
-    void *filter;                     // compiled kernel_regex, NULL = every kernel
+    CudaPool *host_pool;             // of host memory
+    bool lazy;                       // work is executed when somebody waits for it (pending.h)
+    Vec(struct CudaItem *) pending;  // in the order of submission
+    u64 submitted, changes, pass;    // items so far, changes of the list, passes over it
+    u32 begun;                       // items under way
+    u32 failed;                      // devices with CudaDevice.failed
+    u32 waiters;                     // threads that wait for pending work
+    u32 poke_calls, poke_interval;   // calls since kernels under way had a turn, and when they have the next
+    bool watching;                   // the watching thread is there
+    struct CudaTask *running;        // the kernel under way
+    u64 calls;                       // of the API
+    u64 (*clock)(void *context);     // of cuda_time; NULL: the host's
+    void *clock_context;
+    u64 matched_launches;  // that the kernel filter let pass
+    u32 captures;          // streams being captured now
+    void *filter;          // compiled kernel_regex, NULL = every kernel
     u64 launches;
     Progress progress;    // of the running launch
     u64 progress_launch;  // which one that is
@@ -103,6 +117,8 @@ typedef struct CudaThread {
     struct CudaCtx *contexts[64];  // the driver API's stack of contexts; the last one is current
     u32 context_count;
     u32 driver_depth;  // driver functions under way
+    u32 entered;       // times that the thread holds the lock
+    u32 host_depth;    // functions of the program under way that work called (cuda_call_host)
 } CudaThread;
 
 // What a call needs before it may go on.
@@ -135,6 +151,7 @@ cudaError_t cuda_leave(CudaContext *context, cudaError_t error);
 CudaDevice *cuda_device(CudaContext *c);         // the calling thread's current device
 const GpuModel *cuda_gpu(const CudaContext *c);  // its model
 u64 cuda_now(void);                              // ns, monotonic
+u64 cuda_time(const CudaContext *c);             // ns, of the clock that events and copies are stamped with
 cudaError_t cuda_error_of(Status status);
 
 // The calling thread owns something that is to go when it ends.

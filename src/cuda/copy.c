@@ -7,6 +7,7 @@
 #include "cuda/array.h"
 #include "cuda/memory.h"
 #include "cuda/module.h"
+#include "cuda/pending.h"
 #include "cuda/stream.h"
 #include "cuda/work.h"
 
@@ -158,13 +159,37 @@ cudaError_t copy_run(CudaContext *c, CudaStream *stream, const struct cudaMemcpy
     if (error != cudaSuccess || is_empty(copy)) return error;
     error = find_sides(c, copy, &from, &to, &box);
     if (error != cudaSuccess) return error;
-    u64 begin = cuda_now();
+    u64 begin = cuda_time(c);
     move_rows(&to, &from, box);
     if (sim_checks(c->sim, CHECK_INIT)) note_copied(c, &to, &from, box);
     static const u32 kinds[2][2] = {{COPY_HOST_TO_HOST, COPY_HOST_TO_DEVICE},
                                     {COPY_DEVICE_TO_HOST, COPY_DEVICE_TO_DEVICE}};
     cuda_record_copy(c, kinds[on_device(from.kind)][on_device(to.kind)], (u32)stream->id,
                      (u64)box.width * box.height * box.depth, begin);
+    return cudaSuccess;
+}
+
+// The source of a copy as a row of rows without gaps.
+static u8 *read_now(const Side *from, Box box) {
+    u8 *bytes = mem_alloc(box.width * box.height * box.depth);
+    Side to = {.bytes = bytes, .pitch = box.width, .slice = box.width * box.height};
+    if (bytes) move_rows(&to, from, box);
+    return bytes;
+}
+
+cudaError_t copy_defer(CudaContext *c, struct cudaMemcpy3DParms *copy, void **staged, bool *blocks) {
+    Side from, to;
+    Box box;
+    cudaError_t error = copy_check(copy);
+    if (error != cudaSuccess || is_empty(copy)) return error;
+    error = find_sides(c, copy, &from, &to, &box);
+    if (error != cudaSuccess) return error;
+    *blocks = to.kind == MEMORY_KIND_COUNT;
+    if (from.kind != MEMORY_KIND_COUNT || *blocks) return cudaSuccess;
+    *staged = read_now(&from, box);
+    if (!*staged) return cudaErrorMemoryAllocation;
+    copy->srcPos = (struct cudaPos){0};
+    copy->srcPtr = (struct cudaPitchedPtr){*staged, box.width, box.width, box.height};
     return cudaSuccess;
 }
 
@@ -188,7 +213,7 @@ cudaError_t fill_run(CudaContext *c, CudaStream *stream, const struct cudaMemset
     struct cudaPitchedPtr to = {fill->dst, fill->pitch, box.width, box.height};
     if (pointer_side(c, to, (struct cudaPos){0}, box, SIDE_DEVICE, true, &side) != cudaSuccess)
         return cudaErrorInvalidValue;
-    u64 begin = cuda_now();
+    u64 begin = cuda_time(c);
     if (sim_checks(c->sim, CHECK_INIT)) {
         if (side.pitch == box.width)
             sim_check_written(c->sim, side.address, box.width * box.height);
@@ -226,11 +251,16 @@ static cudaError_t linear(CudaContext *c, void *to, const void *from, size_t cou
     return submit(c, &copy, stream);
 }
 
+// Copies within devices are not waited for ("API synchronization behavior").
+static cudaError_t finish(CudaContext *c, enum cudaMemcpyKind kind, cudaError_t error) {
+    return kind == cudaMemcpyDeviceToDevice ? error : pending_finish_copy(c, error);
+}
+
 CUDA_API cudaError_t cudaMemcpy(void *dst, const void *src, size_t count, enum cudaMemcpyKind kind) {
     if (!count) {  // after a fault too
         CUDA_RETURN(c, NEED_DEVICE, linear(c, dst, src, count, kind, NULL));
     }
-    CUDA_RETURN(c, NEED_HEALTHY, linear(c, dst, src, count, kind, NULL));
+    CUDA_RETURN(c, NEED_HEALTHY, finish(c, kind, linear(c, dst, src, count, kind, NULL)));
 }
 
 CUDA_API cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t count, enum cudaMemcpyKind kind,
@@ -321,8 +351,9 @@ static Rect of_array(cudaArray_const_t array, size_t x, size_t y) {
 
 CUDA_API cudaError_t cudaMemcpy2D(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height,
                                   enum cudaMemcpyKind kind) {
-    CUDA_RETURN(c, NEED_HEALTHY,
-                rectangle(c, of_pointer(dst, dpitch), of_pointer(src, spitch), width, height, kind, NULL));
+    CUDA_RETURN(
+        c, NEED_HEALTHY,
+        finish(c, kind, rectangle(c, of_pointer(dst, dpitch), of_pointer(src, spitch), width, height, kind, NULL)));
 }
 
 CUDA_API cudaError_t cudaMemcpy2DAsync(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width,
@@ -334,8 +365,8 @@ CUDA_API cudaError_t cudaMemcpy2DAsync(void *dst, size_t dpitch, const void *src
 CUDA_API cudaError_t cudaMemcpy2DToArray(cudaArray_t dst, size_t wOffset, size_t hOffset, const void *src,
                                          size_t spitch, size_t width, size_t height, enum cudaMemcpyKind kind) {
     CUDA_RETURN(c, NEED_HEALTHY,
-                array_rectangle(c, of_array(dst, wOffset, hOffset), of_pointer(src, spitch), dst, width, height,
-                                cudaMemcpyDeviceToHost, kind, NULL));
+                pending_finish_copy(c, array_rectangle(c, of_array(dst, wOffset, hOffset), of_pointer(src, spitch), dst,
+                                                       width, height, cudaMemcpyDeviceToHost, kind, NULL)));
 }
 
 CUDA_API cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t dst, size_t wOffset, size_t hOffset, const void *src,
@@ -349,8 +380,8 @@ CUDA_API cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t dst, size_t wOffset, s
 CUDA_API cudaError_t cudaMemcpy2DFromArray(void *dst, size_t dpitch, cudaArray_const_t src, size_t wOffset,
                                            size_t hOffset, size_t width, size_t height, enum cudaMemcpyKind kind) {
     CUDA_RETURN(c, NEED_HEALTHY,
-                array_rectangle(c, of_pointer(dst, dpitch), of_array(src, wOffset, hOffset), src, width, height,
-                                cudaMemcpyHostToDevice, kind, NULL));
+                pending_finish_copy(c, array_rectangle(c, of_pointer(dst, dpitch), of_array(src, wOffset, hOffset), src,
+                                                       width, height, cudaMemcpyHostToDevice, kind, NULL)));
 }
 
 CUDA_API cudaError_t cudaMemcpy2DFromArrayAsync(void *dst, size_t dpitch, cudaArray_const_t src, size_t wOffset,
@@ -395,7 +426,9 @@ static cudaError_t flat_array(CudaContext *c, cudaArray_const_t handle, size_t x
 
 CUDA_API cudaError_t cudaMemcpyToArray(cudaArray_t dst, size_t wOffset, size_t hOffset, const void *src, size_t count,
                                        enum cudaMemcpyKind kind) {
-    CUDA_RETURN(c, NEED_HEALTHY, flat_array(c, dst, wOffset, hOffset, (void *)(uintptr_t)src, count, true, kind, NULL));
+    CUDA_RETURN(
+        c, NEED_HEALTHY,
+        pending_finish_copy(c, flat_array(c, dst, wOffset, hOffset, (void *)(uintptr_t)src, count, true, kind, NULL)));
 }
 
 CUDA_API cudaError_t cudaMemcpyToArrayAsync(cudaArray_t dst, size_t wOffset, size_t hOffset, const void *src,
@@ -406,7 +439,8 @@ CUDA_API cudaError_t cudaMemcpyToArrayAsync(cudaArray_t dst, size_t wOffset, siz
 
 CUDA_API cudaError_t cudaMemcpyFromArray(void *dst, cudaArray_const_t src, size_t wOffset, size_t hOffset, size_t count,
                                          enum cudaMemcpyKind kind) {
-    CUDA_RETURN(c, NEED_HEALTHY, flat_array(c, src, wOffset, hOffset, dst, count, false, kind, NULL));
+    CUDA_RETURN(c, NEED_HEALTHY,
+                pending_finish_copy(c, flat_array(c, src, wOffset, hOffset, dst, count, false, kind, NULL)));
 }
 
 CUDA_API cudaError_t cudaMemcpyFromArrayAsync(void *dst, cudaArray_const_t src, size_t wOffset, size_t hOffset,
@@ -418,7 +452,9 @@ static cudaError_t box(CudaContext *c, const struct cudaMemcpy3DParms *p, cudaSt
     return p ? submit(c, p, stream) : cudaErrorInvalidValue;
 }
 
-CUDA_API cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *p) { CUDA_RETURN(c, NEED_HEALTHY, box(c, p, NULL)); }
+CUDA_API cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *p) {
+    CUDA_RETURN(c, NEED_HEALTHY, pending_finish_copy(c, box(c, p, NULL)));
+}
 
 CUDA_API cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_t stream) {
     CUDA_RETURN(c, NEED_HEALTHY, box(c, p, stream));
@@ -467,7 +503,7 @@ static cudaError_t from_symbol(CudaContext *c, void *to, const void *symbol, siz
 
 CUDA_API cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *src, size_t count, size_t offset,
                                         enum cudaMemcpyKind kind) {
-    CUDA_RETURN(c, NEED_HEALTHY, to_symbol(c, symbol, src, count, offset, kind, NULL));
+    CUDA_RETURN(c, NEED_HEALTHY, pending_finish_copy(c, to_symbol(c, symbol, src, count, offset, kind, NULL)));
 }
 
 CUDA_API cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *src, size_t count, size_t offset,
@@ -477,7 +513,7 @@ CUDA_API cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *src
 
 CUDA_API cudaError_t cudaMemcpyFromSymbol(void *dst, const void *symbol, size_t count, size_t offset,
                                           enum cudaMemcpyKind kind) {
-    CUDA_RETURN(c, NEED_HEALTHY, from_symbol(c, dst, symbol, count, offset, kind, NULL));
+    CUDA_RETURN(c, NEED_HEALTHY, pending_finish_copy(c, from_symbol(c, dst, symbol, count, offset, kind, NULL)));
 }
 
 CUDA_API cudaError_t cudaMemcpyFromSymbolAsync(void *dst, const void *symbol, size_t count, size_t offset,

@@ -9,6 +9,7 @@
 #include "cuda/driver/device_context.h"
 #include "cuda/memory.h"
 #include "cuda/module.h"
+#include "cuda/pending.h"
 #include "cuda/runtime_hooks.h"
 #include "cuda/stream.h"
 
@@ -109,6 +110,10 @@ CUDA_API cudaError_t cudaGetDeviceFlags(unsigned int *flags) { CUDA_RETURN(c, NE
 static cudaError_t reset(CudaContext *c) {
     cudaError_t error = stream_check_synchronize(c);
     CudaDevice *d = cuda_device(c);
+    (void)pending_settle(c);
+    pending_drop(c, cuda_thread()->device);
+    if (d->failed != cudaSuccess) c->failed--;
+    d->failed = cudaSuccess;
     d->sticky = cudaSuccess;
     device_defaults(d);
     for (u32 peer = 0; peer < c->config.devices; peer++) sim_set_peer(c->sim, (u32)cuda_thread()->device, peer, false);

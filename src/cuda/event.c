@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events hold the host's monotonic time at which the work before them was done. Two recordings are at least one
-// microsecond apart, so that a rate computed from them is finite.
+// Events hold the time at which the work before them was done (cuda_time). Two recordings are at least one microsecond
+// apart, so that a rate computed from them is finite.
 #include "cuda/api.h"
+#include "cuda/pending.h"
 #include "cuda/stream.h"
 
 static CudaEvent *find(CudaContext *c, cudaEvent_t handle) { return object_get(&c->objects, handle, OBJECT_EVENT); }
@@ -28,20 +29,61 @@ static cudaError_t destroy(CudaContext *c, cudaEvent_t handle) {
     CudaEvent *event = find(c, handle);
     if (!event) return cudaErrorInvalidResourceHandle;
     vec_free(&event->tips);
+    event_mark_release(event->mark);
     object_delete(&c->objects, event);
     return cudaSuccess;
 }
 
 CUDA_API cudaError_t cudaEventDestroy(cudaEvent_t event) { CUDA_RETURN(c, NEED_HEALTHY, destroy(c, event)); }
 
-cudaError_t event_record_now(CudaContext *c, cudaEvent_t handle) {
-    CudaEvent *event = find(c, handle);
-    if (!event) return cudaErrorInvalidResourceHandle;
-    u64 now = cuda_now();
-    if (now < c->last_event_ns + 1000) now = c->last_event_ns + 1000;
-    event->time_ns = c->last_event_ns = now;
+// --- recordings ---
+
+void event_mark_release(EventMark *mark) {
+    if (mark && --mark->refs == 0) mem_free(mark);
+}
+
+static void set_mark(CudaEvent *event, EventMark *mark) {
+    event_mark_release(event->mark);
+    event->mark = mark;
     event->recorded = true;
     event->capture = 0;
+}
+
+cudaError_t event_issue(CudaContext *c, cudaEvent_t handle, EventMark **to) {
+    CudaEvent *event = find(c, handle);
+    *to = NULL;
+    if (!event) return cudaErrorInvalidResourceHandle;
+    EventMark *mark = mem_alloc(sizeof *mark);
+    if (!mark) return cudaErrorMemoryAllocation;
+    *mark = (EventMark){.refs = 2};  // the event's and the caller's
+    set_mark(event, mark);
+    *to = mark;
+    return cudaSuccess;
+}
+
+EventMark *event_mark(CudaContext *c, cudaEvent_t handle) {
+    const CudaEvent *event = find(c, handle);
+    if (!event || !event->mark || event->mark->done) return NULL;
+    event->mark->refs++;
+    return event->mark;
+}
+
+static bool is_done(const CudaEvent *event) { return !event->mark || event->mark->done; }
+static u64 time_of(const CudaEvent *event) { return event->mark ? event->mark->time_ns : event->time_ns; }
+
+cudaError_t event_record_now(CudaContext *c, cudaEvent_t handle, EventMark *mark) {
+    CudaEvent *event = mark ? NULL : find(c, handle);
+    if (!event && !mark) return cudaErrorInvalidResourceHandle;
+    u64 now = cuda_time(c);
+    if (now < c->last_event_ns + 1000) now = c->last_event_ns + 1000;
+    c->last_event_ns = now;
+    if (mark) {
+        mark->time_ns = now;
+        mark->done = true;
+    } else {
+        event->time_ns = now;
+        set_mark(event, NULL);
+    }
     return cudaSuccess;
 }
 
@@ -83,17 +125,24 @@ static CudaCapture *find_capture(CudaContext *c, const CudaEvent *event) {
     return NULL;
 }
 
-static cudaError_t check_done(CudaContext *c, cudaEvent_t handle) {
+static cudaError_t check_done(CudaContext *c, cudaEvent_t handle, bool waits) {
     CudaEvent *event = find(c, handle);
     if (!event) return cudaErrorInvalidResourceHandle;
     CudaCapture *capture = find_capture(c, event);
-    if (!capture) return stream_check_uncaptured(c);
+    if (!capture) {
+        cudaError_t error = stream_check_uncaptured(c);
+        if (error != cudaSuccess || is_done(event)) return error;
+        PendingSet set = {.mark = event->mark, .device = -1};
+        return waits ? pending_wait(c, set) : pending_query(c, set);
+    }
     capture->invalid = true;
     return cudaErrorCapturedEvent;
 }
 
-CUDA_API cudaError_t cudaEventQuery(cudaEvent_t event) { CUDA_RETURN(c, NEED_HEALTHY, check_done(c, event)); }
-CUDA_API cudaError_t cudaEventSynchronize(cudaEvent_t event) { CUDA_RETURN(c, NEED_HEALTHY, check_done(c, event)); }
+CUDA_API cudaError_t cudaEventQuery(cudaEvent_t event) { CUDA_RETURN(c, NEED_HEALTHY, check_done(c, event, false)); }
+CUDA_API cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+    CUDA_RETURN(c, NEED_HEALTHY, check_done(c, event, true));
+}
 
 static cudaError_t elapsed(CudaContext *c, float *ms, cudaEvent_t start_handle, cudaEvent_t end_handle) {
     CudaEvent *start = find(c, start_handle), *end = find(c, end_handle);
@@ -102,7 +151,8 @@ static cudaError_t elapsed(CudaContext *c, float *ms, cudaEvent_t start_handle, 
     if (!start || !end || !start->recorded || !end->recorded) return cudaErrorInvalidResourceHandle;
     if (start->device != end->device || (start->flags | end->flags) & cudaEventDisableTiming)
         return cudaErrorInvalidResourceHandle;
-    *ms = (float)((double)(i64)(end->time_ns - start->time_ns) * 1e-6);
+    if (!is_done(start) || !is_done(end)) return cudaErrorNotReady;
+    *ms = (float)((double)(i64)(time_of(end) - time_of(start)) * 1e-6);
     return cudaSuccess;
 }
 
@@ -133,13 +183,15 @@ static cudaError_t wait(CudaContext *c, cudaStream_t stream_handle, cudaEvent_t 
         return cudaErrorStreamCaptureImplicit;
     }
     if (capture) return join(stream, capture, event);
-    if (!stream->capture) return flags ? cudaErrorIllegalState : cudaSuccess;  // what it stands for has run
+    if (!stream->capture && flags) return cudaErrorIllegalState;
+    if (!stream->capture && is_done(event)) return cudaSuccess;
+    CudaWork work = {.type = cudaGraphNodeTypeWaitEvent, .event = handle};
+    if (!stream->capture) return work_submit(c, stream_handle, &work);
     if (!event->recorded && !flags) return cudaSuccess;
     if (!(flags & cudaEventWaitExternal)) {
         stream->capture->invalid = true;
         return cudaErrorStreamCaptureIsolation;
     }
-    CudaWork work = {.type = cudaGraphNodeTypeWaitEvent, .event = handle};
     return work_submit(c, stream_handle, &work);
 }
 

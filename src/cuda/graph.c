@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Making, copying, ordering and running graphs. The API for their nodes is in graph_nodes.c, for executables in
+// Making, copying and ordering graphs. The API for their nodes is in graph_nodes.c, for executables in
 // graph_exec.c.
 #include "cuda/graph.h"
 
@@ -168,24 +168,6 @@ bool graph_reaches(CudaGraph *graph, const NodeList *from, const CudaNode *wante
     vec_free(&stack);
     vec_free(&seen);
     return wanted->mark == MARK_DONE;
-}
-
-static cudaError_t run_ordered(CudaContext *c, CudaStream *stream, const NodeList *order) {
-    for (u32 i = 0; i < order->len; i++) {
-        CudaNode *node = order->data[i];
-        cudaError_t error = node->disabled ? cudaSuccess : work_run(c, stream, &node->work);
-        if (error == cudaSuccess) error = cuda_device(c)->sticky;
-        if (error != cudaSuccess) return error;
-    }
-    return cudaSuccess;
-}
-
-cudaError_t graph_run(CudaContext *c, CudaStream *stream, CudaGraph *graph) {
-    NodeList order = {0};
-    cudaError_t error = graph_order(graph, &order);
-    if (error == cudaSuccess) error = run_ordered(c, stream, &order);
-    vec_free(&order);
-    return error;
 }
 
 // --- memory of allocation nodes ---

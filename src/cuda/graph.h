@@ -17,6 +17,7 @@ struct CudaNode {
     CudaNode *executable;          // its copy in an executable graph, when kernels may update it
     bool updatable;                // by kernels (cudaLaunchAttributeDeviceUpdatableKernelNode)
     u32 mark;                      // of the traversal under way
+    u32 place;                     // in the order of the run under way
     bool disabled;
     void **arguments;  // made for cudaGraphKernelNodeGetParams
 };
@@ -35,6 +36,9 @@ typedef struct CudaExec {
     unsigned long long flags;
     bool uploaded;
     bool pending;  // a kernel launched it, and it has not run yet
+    u32 runs;      // launches that are not over
+    bool busy;     // one of them is executing its nodes
+    bool doomed;   // destroyed, to go with the last of them
 } CudaExec;
 
 enum {  // flags of cudaGraphInstantiate
@@ -44,15 +48,7 @@ enum {  // flags of cudaGraphInstantiate
     EXEC_NODE_PRIORITY = 8
 };
 
-typedef struct ExecList {
-    CudaExec **data;
-    u32 len, cap;
-} ExecList;
-
-// graph_launch.c
-cudaError_t exec_run(CudaContext *c, CudaStream *stream, CudaExec *exec);
-// Runs what the kernel that just ended launched to fire and forget.
-cudaError_t exec_run_fired(CudaContext *c, CudaStream *stream);
+void exec_free(CudaContext *c, CudaExec *exec);  // of one that no handle stands for any more
 
 CudaGraph *graph_new(CudaContext *c);
 void graph_destroy(CudaContext *c, CudaGraph *graph);  // NULL is allowed
@@ -68,7 +64,6 @@ bool edge_possible(const CudaNode *from, const CudaNode *to, cudaGraphEdgeData e
 bool edge_is_plain(cudaGraphEdgeData edge);
 // An order in which every node comes behind what it needs. cudaErrorInvalidValue: there is a circle.
 cudaError_t graph_order(CudaGraph *graph, NodeList *order);
-cudaError_t graph_run(CudaContext *c, CudaStream *stream, CudaGraph *graph);
 bool graph_reaches(CudaGraph *graph, const NodeList *from, const CudaNode *node);
 Status node_list_copy(NodeList *to, const NodeList *from);
 

@@ -2,7 +2,9 @@
 #include "cuda/graph_condition.h"
 
 #include "cuda/api.h"
+#include "cuda/graph_run.h"
 #include "cuda/graph_work.h"
+#include "cuda/stream.h"
 
 typedef struct CudaCondition {
     const CudaGraph *graph;  // that it was made for
@@ -131,18 +133,32 @@ static u32 value_of(CudaContext *c, const CudaConditional *conditional) {
     return condition ? condition->value : 0;
 }
 
-cudaError_t conditional_run(CudaContext *c, CudaStream *stream, const CudaConditional *conditional) {
+// Which body runs next; conditional->size: none.
+static u32 next_body(CudaContext *c, const CudaConditional *conditional) {
     u32 value = value_of(c, conditional);
-    cudaError_t error = cudaSuccess;
     switch (conditional->type) {
-    case CONDITION_WHILE:
-        while (value && error == cudaSuccess) {
-            error = graph_run(c, stream, conditional->bodies[0]);
-            value = value_of(c, conditional);
-        }
-        return error;
-    case CONDITION_IF: value = !value; break;  // the body for "else" is the second one
-    default: break;
+    case CONDITION_WHILE: return value ? 0 : conditional->size;
+    case CONDITION_IF: return !value;  // the body for "else" is the second one
+    default: return value;
     }
-    return value < conditional->size ? graph_run(c, stream, conditional->bodies[value]) : cudaSuccess;
+}
+
+cudaError_t conditional_go(CudaContext *c, CudaTask *task, WorkEffort *effort) {
+    const CudaConditional *conditional = &task->work->conditional;
+    for (;;) {
+        if (!task->graph) {
+            u32 body = next_body(c, conditional);
+            if (body >= conditional->size) return task->state = TASK_DONE, cudaSuccess;
+            cudaError_t made = graph_run_inner(c, task->stream, conditional->bodies[body], task->launch, &task->graph);
+            if (made != cudaSuccess) return made;
+        }
+        bool done;
+        cudaError_t error = graph_run_go(c, task->graph, effort, &done);
+        task->state = TASK_BEGUN;
+        if (!done) return cudaSuccess;
+        graph_run_free(c, task->graph);
+        task->graph = NULL;
+        bool again = conditional->type == CONDITION_WHILE && error == cudaSuccess;
+        if (!again || c->devices[task->stream->device].sticky != cudaSuccess) return task->state = TASK_DONE, error;
+    }
 }

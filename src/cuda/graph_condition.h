@@ -10,7 +10,7 @@ enum { CONDITION_IF, CONDITION_WHILE, CONDITION_SWITCH };  // cudaGraphCondition
 cudaError_t make_conditional(CudaContext *c, struct cudaConditionalNodeParams *params, CudaWork *work);
 cudaError_t conditional_clone(CudaContext *c, const CudaConditional *from, CudaConditional *to);
 void conditional_release(CudaContext *c, CudaConditional *conditional);
-cudaError_t conditional_run(CudaContext *c, CudaStream *stream, const CudaConditional *conditional);
+cudaError_t conditional_go(CudaContext *c, CudaTask *task, WorkEffort *effort);  // task_go of such a node
 // Whether all nodes of the bodies are of types that may be there.
 bool conditional_is_valid(const CudaConditional *conditional);
 

@@ -3,6 +3,7 @@
 #include "cuda/api.h"
 #include "cuda/graph_condition.h"
 #include "cuda/graph_work.h"
+#include "cuda/pending.h"
 #include "cuda/stream.h"
 
 static CudaExec *find(CudaContext *c, cudaGraphExec_t handle) { return object_get(&c->objects, handle, OBJECT_EXEC); }
@@ -84,6 +85,13 @@ CUDA_API cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t *pGraphExec,
     CUDA_RETURN(c, NEED_HEALTHY, with_params(c, pGraphExec, graph, instantiateParams));
 }
 
+void exec_free(CudaContext *c, CudaExec *exec) {
+    graph_destroy(c, exec->graph);
+    vec_free(&exec->order);
+    object_retire(&c->objects, exec);
+    mem_free(exec);
+}
+
 static cudaError_t destroy(CudaContext *c, cudaGraphExec_t handle) {
     CudaExec *exec = find(c, handle);
     if (!exec) return cudaErrorInvalidValue;
@@ -91,9 +99,9 @@ static cudaError_t destroy(CudaContext *c, cudaGraphExec_t handle) {
         CudaNode *made = object_get(&c->objects, exec->graph->nodes.data[i]->original, OBJECT_NODE);
         if (made && made->executable == exec->graph->nodes.data[i]) made->executable = NULL;
     }
-    graph_destroy(c, exec->graph);
-    vec_free(&exec->order);
-    object_delete(&c->objects, exec);
+    exec->doomed = true;
+    if (!exec->runs) return exec_free(c, exec), cudaSuccess;
+    object_retire(&c->objects, exec);
     return cudaSuccess;
 }
 
@@ -122,9 +130,9 @@ static cudaError_t captured_launch(CudaContext *c, CudaStream *stream, const Cud
 static cudaError_t check_live_memory(CudaContext *c, const CudaExec *exec) {
     for (u32 i = 0; i < exec->order.len; i++) {
         const CudaWork *work = &exec->order.data[i]->work;
-        const u64 *live = work->type == cudaGraphNodeTypeMemAlloc
-                              ? map_get(&c->graph_memory, (u64)(uintptr_t)work->alloc.dptr)
-                              : NULL;
+        if (work->type != cudaGraphNodeTypeMemAlloc) continue;
+        (void)pending_settle(c);  // which may free it
+        const u64 *live = map_get(&c->graph_memory, (u64)(uintptr_t)work->alloc.dptr);
         if (!live || !*live) continue;
         if (!(exec->flags & EXEC_AUTO_FREE)) return cudaErrorInvalidValue;
         cudaError_t error = graph_memory_set(c, work->alloc.dptr, false);
@@ -142,7 +150,8 @@ static cudaError_t launch(CudaContext *c, cudaGraphExec_t handle, cudaStream_t s
     cudaError_t error = stream_check_implicit(c, stream);
     if (error == cudaSuccess) error = check_live_memory(c, exec);
     exec->uploaded = true;
-    return error == cudaSuccess ? exec_run(c, stream, exec) : error;
+    CudaWork work = {.type = WORK_EXEC, .exec = exec};
+    return error == cudaSuccess ? work_submit(c, stream_handle, &work) : error;
 }
 
 CUDA_API cudaError_t cudaGraphLaunch(cudaGraphExec_t graphExec, cudaStream_t stream) {
@@ -163,6 +172,12 @@ CUDA_API cudaError_t cudaGraphUpload(cudaGraphExec_t graphExec, cudaStream_t str
 
 // --- changing nodes of an executable ---
 
+// Launches under way are of the nodes as they were.
+static cudaError_t wait_for(CudaContext *c, const CudaExec *exec) {
+    if (!exec || !exec->runs) return cudaSuccess;
+    return pending_wait(c, (PendingSet){.exec = exec, .device = -1});
+}
+
 // The executable's copy of a node of the graph it was made from.
 static CudaNode *exec_node(CudaContext *c, cudaGraphExec_t handle, cudaGraphNode_t node) {
     CudaExec *exec = find(c, handle);
@@ -171,9 +186,15 @@ static CudaNode *exec_node(CudaContext *c, cudaGraphExec_t handle, cudaGraphNode
     return NULL;
 }
 
+// ... to be changed; NULL also when launches of it are not over.
+static CudaNode *node_to_change(CudaContext *c, cudaGraphExec_t handle, cudaGraphNode_t node) {
+    CudaExec *exec = find(c, handle);
+    return wait_for(c, exec) == cudaSuccess && exec && !exec->runs ? exec_node(c, handle, node) : NULL;
+}
+
 #define EXEC_SET_RETURN(c, exec, node, made) \
     CudaWork work;                           \
-    CUDA_RETURN(c, NEED_HEALTHY, node_set(c, exec_node(c, exec, node), made, &work))
+    CUDA_RETURN(c, NEED_HEALTHY, node_set(c, node_to_change(c, exec, node), made, &work))
 
 CUDA_API cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node,
                                                       const struct cudaKernelNodeParams *pNodeParams) {
@@ -240,7 +261,7 @@ CUDA_API cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t graphExec, cudaG
 }
 
 static cudaError_t set_enabled(CudaContext *c, cudaGraphExec_t exec, cudaGraphNode_t handle, unsigned enabled) {
-    CudaNode *node = exec_node(c, exec, handle);
+    CudaNode *node = node_to_change(c, exec, handle);
     if (!node || node->work.type > cudaGraphNodeTypeMemset) return cudaErrorInvalidValue;
     node->disabled = !enabled;
     return cudaSuccess;
@@ -299,6 +320,8 @@ static cudaError_t update(CudaContext *c, cudaGraphExec_t handle, cudaGraph_t fr
     *info = (cudaGraphExecUpdateResultInfo){.result = compare(exec->graph, graph, &at)};
     info->errorNode = (cudaGraphNode_t)at;
     if (info->result != cudaGraphExecUpdateSuccess) return cudaErrorGraphExecUpdateFailure;
+    cudaError_t waited = wait_for(c, exec);
+    if (waited != cudaSuccess) return waited;
     for (u32 i = 0; i < graph->nodes.len; i++) {
         CudaWork work;
         CudaNode *node = exec->graph->nodes.data[i];

@@ -7,11 +7,15 @@
 
 #include "cuda/api.h"
 #include "cuda/filter.h"
+#include "cuda/graph_run.h"
+#include "cuda/pending.h"
 #include "cuda/progress.h"
 #include "cuda/stream.h"
 
 // The runtime reference has codes for each kind; driver 580 gives this one for all of them (tests/cuda/h200_calls.txt).
 enum { ERROR_CONFIGURATION = cudaErrorInvalidValue };
+
+#define MOST_BUDGET (1ull << 24)  // warp instructions of a step, of a kernel that moves while others are pending
 
 static bool sizes_possible(const CudaContext *c, const CudaLaunch *l) {
     u64 limit = cuda_gpu(c)->max_threads_per_cta;
@@ -128,7 +132,7 @@ static cudaError_t after_launch(CudaContext *c, Status status, const Diag *diag)
     }
 }
 
-static cudaError_t run_here(CudaContext *c, CudaStream *stream, const CudaLaunch *l) {
+static cudaError_t begin(CudaContext *c, CudaTask *task, const CudaLaunch *l) {
     CudaKernel *kernel;
     cudaError_t error = function_prepare(c, l->function, &kernel);
     if (error != cudaSuccess) return error;
@@ -139,26 +143,105 @@ static cudaError_t run_here(CudaContext *c, CudaStream *stream, const CudaLaunch
         .cluster = {l->cluster.x, l->cluster.y, l->cluster.z},
         .dynamic_shared_bytes = l->shared,
         .params = l->params,
-        .stream = (u32)stream->id,
+        .stream = (u32)task->stream->id,
         .cooperative = l->cooperative,
-        .graph_exec = (u64)(uintptr_t)c->running_exec,
+        .graph_exec = (u64)(uintptr_t)graph_run_of(task->launch),
         .record = c->sink && filter_launch(c, l->function->name),
     };
-    SimLaunchResult result;
     Diag diag = {0};
     c->launches++;
-    Status status = sim_launch(c->sim, &launch, &result, &diag);
-    progress_clear(c);
-    error = after_launch(c, status, &diag);
+    error = after_launch(c, sim_launch_begin(c->sim, &launch, &task->run, &diag), &diag);
     diag_free(&diag);
+    task->state = TASK_BEGUN;
+    return error;
+}
+
+static cudaError_t end(CudaContext *c, CudaTask *task, Status status, Diag *diag) {
+    SimRun *run = task->run;
+    task->run = NULL;
+    status = sim_launch_end(c->sim, run, status, NULL, diag);
+    progress_clear(c);
+    cudaError_t error = status == STATUS_CANCELLED ? cudaSuccess : after_launch(c, status, diag);
     if (sink_flush(c->sink) != STATUS_OK) cuda_message(c, LOG_ERROR, "the profile cannot be written any more");
     return error;
 }
 
-cudaError_t launch_run(CudaContext *c, CudaStream *stream, const CudaLaunch *l) {
+void launch_give_up(CudaContext *c, CudaTask *task) {
+    Diag diag = {0};
+    (void)end(c, task, STATUS_CANCELLED, &diag);
+    diag_free(&diag);
+}
+
+cudaError_t launch_deadlock(CudaContext *c, CudaTask *task) {
+    Diag diag = {0};
+    int before = cuda_switch_device(task->work->launch.device);
+    cudaError_t error = end(c, task, sim_launch_deadlock(c->sim, task->run, &diag), &diag);
+    (void)cuda_switch_device(before);
+    diag_free(&diag);
+    return error;
+}
+
+static Status go_on(CudaContext *c, CudaTask *task, const WorkEffort *effort, u64 budget, SimStep *made, Diag *diag) {
+    for (u32 more = effort->steps;;) {
+        Status status = sim_launch_step(c->sim, task->run, budget, made, diag);
+        if (status != STATUS_OK || made->state != STEP_MORE || !effort->whole) return status;
+        if (!made->polls)
+            budget = UINT64_MAX;
+        else if (made->idle || more-- == 0)
+            return status;
+    }
+}
+
+// A step takes the larger of what is given to all and what the kernel earned: twice as much each time, while it does
+// not merely poll.
+static cudaError_t step(CudaContext *c, CudaTask *task, WorkEffort *effort) {
+    u64 budget = effort->budget > task->budget ? effort->budget : task->budget;
+    SimStep made = {0};
+    Diag diag = {0};
+    CudaTask *outer = c->running;
+    c->running = task;
+    Status status = go_on(c, task, effort, budget, &made, &diag);
+    c->running = outer;
+    cudaError_t error = cudaSuccess;
+    if (status != STATUS_OK || made.state == STEP_DONE) {
+        error = end(c, task, status, &diag);
+    } else {
+        task->waits = made.state == STEP_WAITS;
+        task->budget = made.idle || !made.moved ? 0 : budget < MOST_BUDGET ? budget * 2 : budget;
+        effort->moved |= made.moved;
+        effort->more |= !task->waits;
+    }
+    diag_free(&diag);
+    return error;
+}
+
+static cudaError_t go_fired(CudaContext *c, CudaTask *task, WorkEffort *effort) {
+    while ((task->graph || task->fired.len) && cuda_device(c)->sticky == cudaSuccess) {
+        if (!task->graph) {
+            CudaExec *exec = task->fired.data[0];
+            cudaError_t error = graph_run_exec(c, task->stream, exec, &task->graph);
+            for (u32 i = 1; i < task->fired.len; i++) task->fired.data[i - 1] = task->fired.data[i];
+            task->fired.len--;
+            graph_run_unqueue(c, exec);
+            if (error != cudaSuccess) return error;
+        }
+        bool done;
+        cudaError_t error = graph_run_go(c, task->graph, effort, &done);
+        if (!done) return cudaSuccess;
+        graph_run_free(c, task->graph);
+        task->graph = NULL;
+        if (error != cudaSuccess) return error;
+    }
+    task->state = TASK_DONE;
+    return cudaSuccess;
+}
+
+cudaError_t launch_go(CudaContext *c, CudaTask *task, WorkEffort *effort) {
+    const CudaLaunch *l = &task->work->launch;
     int before = cuda_switch_device(l->device);  // a graph may be launched from another one
-    cudaError_t error = run_here(c, stream, l);
-    if (error == cudaSuccess) error = exec_run_fired(c, stream);
+    cudaError_t error = task->state == TASK_NEW ? begin(c, task, l) : cudaSuccess;
+    if (error == cudaSuccess && task->run) error = step(c, task, effort);
+    if (error == cudaSuccess && !task->run) error = go_fired(c, task, effort);
     (void)cuda_switch_device(before);
     return error;
 }
@@ -218,6 +301,14 @@ static cudaError_t check_attribute(CudaContext *c, const cudaLaunchAttribute *a)
     }
 }
 
+// An event that a launch brings along: recorded when the kernel has begun, at the latest when it is over.
+static cudaError_t record_launch(CudaContext *c, cudaEvent_t event, cudaStream_t handle) {
+    const CudaStream *stream = stream_find(c, handle);
+    CudaWork work = {.type = cudaGraphNodeTypeEventRecord, .event = event};
+    bool waits = stream && !stream->capture && stream->queued && !pending_has_begun(c, stream);
+    return waits ? work_submit(c, handle, &work) : event_record_now(c, event, NULL);
+}
+
 // Attributes that change which work is done are obeyed. The rest (priorities, cache windows, programmatic dependent
 // launch) only let a GPU overlap or place work, which has no effect on a simulator that runs in order.
 cudaError_t launch_configured(CudaContext *c, const cudaLaunchConfig_t *config, const void *func, void **args,
@@ -240,8 +331,9 @@ cudaError_t launch_configured(CudaContext *c, const cudaLaunchConfig_t *config, 
     for (unsigned i = 0; i < config->numAttrs && error == cudaSuccess; i++) {
         const cudaLaunchAttribute *a = &config->attrs[i];
         if (a->id == cudaLaunchAttributeLaunchCompletionEvent)
-            error = event_record_now(c, a->val.launchCompletionEvent.event);
-        if (a->id == cudaLaunchAttributeProgrammaticEvent) error = event_record_now(c, a->val.programmaticEvent.event);
+            error = record_launch(c, a->val.launchCompletionEvent.event, config->stream);
+        if (a->id == cudaLaunchAttributeProgrammaticEvent)
+            error = record_launch(c, a->val.programmaticEvent.event, config->stream);
     }
     return error;
 }

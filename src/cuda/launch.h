@@ -14,6 +14,10 @@ cudaError_t launch_function(CudaContext *c, const void *func, CudaLaunch launch,
                             cudaStream_t stream);
 cudaError_t launch_configured(CudaContext *c, const cudaLaunchConfig_t *config, const void *func, void **args,
                               void **extra);
-cudaError_t launch_run(CudaContext *c, CudaStream *stream, const CudaLaunch *launch);
+// task_go of a kernel.
+cudaError_t launch_go(CudaContext *c, CudaTask *task, WorkEffort *effort);
+// Ends a kernel under way: given up; told as a deadlock, which becomes the error of its device.
+void launch_give_up(CudaContext *c, CudaTask *task);
+cudaError_t launch_deadlock(CudaContext *c, CudaTask *task);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "cuda/api.h"
 #include "cuda/graph.h"
+#include "cuda/pending.h"
 #include "cuda/pool.h"
 #include "cuda/stream.h"
 
@@ -14,6 +15,10 @@ enum { ALLOC_DEVICE, ALLOC_MANAGED, ALLOC_PINNED, ALLOC_MODULE, ALLOC_POOL };  /
 cudaError_t memory_new_on(CudaContext *c, int device, SimMemoryKind kind, u32 record_kind, u64 size, void **address) {
     DevicePtr at = 0;
     Status status = sim_alloc(c->sim, (u32)device, kind, size, MEMORY_ALIGNMENT, &at);
+    if (status == STATUS_NO_MEMORY && c->pending.len) {
+        (void)pending_settle(c);  // which may free some
+        status = sim_alloc(c->sim, (u32)device, kind, size, MEMORY_ALIGNMENT, &at);
+    }
     if (status != STATUS_OK) return cuda_error_of(status);
     *address = (void *)(uintptr_t)at;
     cuda_record_alloc(c, (u32)device, record_kind, at, size, false, "");
@@ -71,6 +76,8 @@ static cudaError_t allocate(CudaContext *c, SimMemoryKind kind, u32 record_kind,
 
 static cudaError_t release(CudaContext *c, void *pointer) {
     if (!pointer) return cudaSuccess;
+    cudaError_t error = pending_settle(c);
+    if (error != cudaSuccess) return error;
     if (graph_memory_free(c, pointer)) return cudaSuccess;
     const SimAllocation *a = starts_at(c, pointer, MEMORY_DEVICE, MEMORY_MANAGED);
     if (!a) return memory_bad_free(c, pointer);
@@ -150,6 +157,8 @@ static cudaError_t allocate_host(CudaContext *c, void **pointer, size_t size, un
 
 static cudaError_t release_host(CudaContext *c, void *pointer) {
     if (!pointer) return cudaSuccess;
+    cudaError_t error = pending_settle(c);
+    if (error != cudaSuccess) return error;
     const SimAllocation *a = starts_at(c, pointer, MEMORY_PINNED, MEMORY_PINNED);
     if (!a) return memory_bad_free(c, pointer);
     map_remove(&c->host_flags, (u64)(uintptr_t)pointer);
@@ -179,6 +188,8 @@ static cudaError_t register_host(CudaContext *c, void *pointer, size_t size, uns
 
 static cudaError_t unregister_host(CudaContext *c, void *pointer) {
     if (!pointer) return cudaErrorInvalidValue;
+    cudaError_t error = pending_settle(c);
+    if (error != cudaSuccess) return error;
     const SimAllocation *a = sim_find(c->sim, (DevicePtr)(uintptr_t)pointer);
     if (!a) return cudaErrorHostMemoryNotRegistered;
     if (a->kind != MEMORY_HOST || a->address != (u64)(uintptr_t)pointer) return cudaErrorInvalidValue;

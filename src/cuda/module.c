@@ -7,6 +7,7 @@
 #include "binary/binary.h"
 #include "binary/cubin.h"
 #include "cuda/api.h"
+#include "cuda/pending.h"
 #include "ptx/ptx.h"
 
 typedef struct Instance {  // of a module on one device
@@ -303,6 +304,7 @@ CUDA_API void __cudaUnregisterFatBinary(void **fatCubinHandle) {
     CudaContext *c;
     (void)cuda_enter(&c, NEED_NOTHING);
     CudaModule *module = module_of(c, fatCubinHandle);
+    if (c->state == CUDA_RUNNING) (void)pending_settle(c);
     if (module) module_forget(c, module);
     (void)cuda_leave(c, cudaSuccess);
 }
@@ -351,6 +353,8 @@ cudaError_t module_load(CudaContext *c, BinaryImage *image, bool library, Diag *
 
 cudaError_t module_unload(CudaContext *c, CudaModule *module) {
     if (module->wrapper) return cudaErrorNotPermitted;  // a part of the program
+    cudaError_t error = pending_wait(c, (PendingSet){.device = -1});
+    if (error != cudaSuccess) return error;
     for (u32 i = 0; module->instances && i < c->config.devices; i++)
         if (module->instances[i].loaded) sim_unload_module(c->sim, module->instances[i].loaded);
     module_forget(c, module);

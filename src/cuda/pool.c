@@ -6,6 +6,7 @@
 #include "cuda/api.h"
 #include "cuda/graph.h"
 #include "cuda/memory.h"
+#include "cuda/pending.h"
 #include "cuda/stream.h"
 
 enum { RECORD_POOL = 4 };  // RecordAlloc.kind
@@ -91,10 +92,17 @@ static cudaError_t release(CudaContext *c, void *address, cudaStream_t handle) {
         CudaWork work = {.type = cudaGraphNodeTypeMemFree, .freed = address};
         return capture_add(c, stream, &work, NULL);
     }
-    if (graph_memory_free(c, address)) return cudaSuccess;
     const SimAllocation *a = sim_find(c->sim, (DevicePtr)(uintptr_t)address);
     if (a && a->kind == MEMORY_MANAGED) return cudaErrorNotSupported;
     if (!a || a->address != (u64)(uintptr_t)address || a->kind != MEMORY_DEVICE) return memory_bad_free(c, address);
+    CudaWork work = {.type = WORK_FREE, .freed = address};
+    return work_submit(c, handle, &work);
+}
+
+cudaError_t pool_release(CudaContext *c, void *address) {
+    if (graph_memory_free(c, address)) return cudaSuccess;
+    const SimAllocation *a = sim_find(c->sim, (DevicePtr)(uintptr_t)address);
+    if (!a) return memory_bad_free(c, address);  // freed twice
     bool pooled = pool_forget(c, address, a->size);
     return memory_release(c, a, pooled ? RECORD_POOL : 0);
 }

@@ -14,5 +14,6 @@ struct CudaPool {
 };
 
 bool pool_forget(CudaContext *c, void *address, u64 size);  // true when the allocation came from a pool
+cudaError_t pool_release(CudaContext *c, void *address);    // cudaFreeAsync, when its turn has come
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams run their work at once, in the order of submission (context.h), so waiting never waits.
 #include "cuda/stream.h"
 
 #include "cuda/api.h"
+#include "cuda/pending.h"
 
 enum { LEAST_PRIORITY = 0, GREATEST_PRIORITY = -5 };  // as on an H200
 
@@ -36,8 +36,17 @@ static CudaStream *thread_stream(CudaContext *c) {
 
 static void delete_stream(CudaContext *c, CudaStream *stream) {
     vec_free(&stream->tips);
-    object_delete(&c->objects, stream);
+    stream->doomed = true;
+    object_retire(&c->objects, stream);
+    stream_unqueued(c, stream);
 }
+
+void stream_unqueued(CudaContext *c, CudaStream *stream) {
+    (void)c;
+    if (stream->doomed && !stream->queued) mem_free(stream);
+}
+
+bool stream_blocks(const CudaStream *stream) { return !stream->legacy && !(stream->flags & cudaStreamNonBlocking); }
 
 void stream_thread_ends(CudaContext *c, CudaThread *thread) {
     for (u32 d = 0; d < WL_COUNT(thread->streams); d++) {
@@ -89,21 +98,33 @@ static cudaError_t destroy(CudaContext *c, cudaStream_t handle) {
 
 CUDA_API cudaError_t cudaStreamDestroy(cudaStream_t stream) { CUDA_RETURN(c, NEED_HEALTHY, destroy(c, stream)); }
 
-static cudaError_t wait(CudaContext *c, cudaStream_t handle) {
+static cudaError_t check_done(CudaContext *c, cudaStream_t handle, bool waits) {
     CudaStream *stream = stream_find(c, handle);
     if (!stream) return cudaErrorInvalidResourceHandle;
-    if (!stream->capture) {
-        cudaError_t error = stream_check_implicit(c, stream);
-        return error == cudaSuccess ? stream_check_uncaptured(c) : error;
+    if (stream->capture) {
+        stream->capture->invalid = true;
+        return cudaErrorStreamCaptureUnsupported;
     }
-    stream->capture->invalid = true;
-    return cudaErrorStreamCaptureUnsupported;
+    cudaError_t error = stream_check_implicit(c, stream);
+    if (error == cudaSuccess) error = stream_check_uncaptured(c);
+    if (error != cudaSuccess) return error;
+    PendingSet set = {.stream = stream, .device = -1};
+    return waits ? pending_wait(c, set) : pending_query(c, set);
 }
 
-CUDA_API cudaError_t cudaStreamSynchronize(cudaStream_t stream) { CUDA_RETURN(c, NEED_HEALTHY, wait(c, stream)); }
-CUDA_API cudaError_t cudaStreamQuery(cudaStream_t stream) { CUDA_RETURN(c, NEED_HEALTHY, wait(c, stream)); }
+CUDA_API cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+    CUDA_RETURN(c, NEED_HEALTHY, check_done(c, stream, true));
+}
+CUDA_API cudaError_t cudaStreamQuery(cudaStream_t stream) {
+    CUDA_RETURN(c, NEED_HEALTHY, check_done(c, stream, false));
+}
 
-CUDA_API cudaError_t cudaDeviceSynchronize(void) { CUDA_RETURN(c, NEED_HEALTHY, stream_check_synchronize(c)); }
+static cudaError_t synchronize(CudaContext *c) {
+    cudaError_t error = stream_check_synchronize(c);
+    return error == cudaSuccess ? pending_wait(c, (PendingSet){.device = cuda_thread()->device}) : error;
+}
+
+CUDA_API cudaError_t cudaDeviceSynchronize(void) { CUDA_RETURN(c, NEED_HEALTHY, synchronize(c)); }
 
 // --- what a stream is ---
 
@@ -214,31 +235,20 @@ CUDA_API cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t fn, vo
     CUDA_RETURN(c, NEED_HEALTHY, host_function(c, stream, fn, userData));
 }
 
-typedef struct StreamCallback {
-    cudaStreamCallback_t callback;
-    cudaStream_t stream;
-    void *data;
-} StreamCallback;
-
-static void run_callback(void *data) {
-    const StreamCallback *call = data;
-    call->callback(call->stream, cudaSuccess, call->data);
-}
-
-static cudaError_t stream_callback(CudaContext *c, StreamCallback *call, unsigned flags) {
-    if (!call->callback || flags) return cudaErrorInvalidValue;
-    CudaStream *stream = stream_find(c, call->stream);
+static cudaError_t stream_callback(CudaContext *c, CudaCallback call, unsigned flags) {
+    if (!call.function || flags) return cudaErrorInvalidValue;
+    CudaStream *stream = stream_find(c, call.stream);
     if (!stream) return cudaErrorInvalidResourceHandle;
     cudaError_t error = stream_forbid_capture(stream);
     if (error != cudaSuccess) return error;
-    cuda_call_host(c, run_callback, call);
-    return cudaSuccess;
+    CudaWork work = {.type = WORK_CALLBACK, .callback = call};
+    return pending_submit(c, stream, &work);
 }
 
 CUDA_API cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *userData,
                                            unsigned int flags) {
-    StreamCallback call = {callback, stream, userData};
-    CUDA_RETURN(c, NEED_HEALTHY, stream_callback(c, &call, flags));
+    CudaCallback call = {callback, stream, userData};
+    CUDA_RETURN(c, NEED_HEALTHY, stream_callback(c, call, flags));
 }
 
 static cudaError_t attach(CudaContext *c, cudaStream_t handle, const void *pointer, size_t length, unsigned flags) {

@@ -5,6 +5,7 @@
 #include "cuda/api.h"
 #include "cuda/array.h"
 #include "cuda/memory.h"
+#include "cuda/pending.h"
 
 typedef struct TextureInfo {  // what the program gave, for the cudaGet... questions
     struct cudaResourceDesc resource;
@@ -185,6 +186,8 @@ static cudaError_t destroy(CudaContext *c, unsigned long long handle, bool surfa
     TextureInfo *info = find(c, handle, surface);
     if (!handle) return cudaSuccess;
     if (!info) return cudaErrorInvalidValue;
+    cudaError_t error = pending_settle(c);
+    if (error != cudaSuccess) return error;
     map_remove(&c->texture_info, handle);
     mem_free(info);
     return cuda_error_of(sim_texture_destroy(c->sim, handle));

@@ -280,7 +280,8 @@ Status grid_step(Grid *g, u64 budget, SimStep *step, Diag *diag) {
                                : waits ? STEP_WAITS
                                        : STEP_MORE,
                       .moved = g->round.moved || done || g->exec.stores != g->round.stores,
-                      .polls = g->exec.polls != 0};
+                      .polls = g->exec.polls != 0,
+                      .idle = g->round.polling};
     return STATUS_OK;
 }
 

@@ -284,7 +284,7 @@ TEST(libraries_serve_both_apis) {
     WORKS(cudaLibraryLoadData(&library, ptx_text, NULL, NULL, 0, NULL, NULL, 0));
     DOES(cuLibraryGetKernel(&kernel, library, "fill"));
     WORKS(cudaLibraryGetKernelCount(&count, library));
-    assert_int_equal(count, 5);
+    assert_int_equal(count, 7);
     WORKS(cudaLibraryEnumerateKernels(list, 8, library));
     assert_ptr_equal(list[0], kernel);
     WORKS(cudaLibraryGetGlobal(&address, &bytes, library, "table"));
@@ -462,7 +462,7 @@ TEST(fills_of_each_width) {
 
 TEST(words_are_written_and_waited_for) {
     CUdeviceptr d;
-    CUstream s;
+    CUstream s, other;
     DOES(cuMemAlloc_v2(&d, 16));
     DOES(cuMemsetD32_v2(d, 0, 4));
     DOES(cuStreamCreate(&s, 0));
@@ -471,7 +471,14 @@ TEST(words_are_written_and_waited_for) {
     DOES(cuStreamWaitValue32_v2(s, d, 9, CU_STREAM_WAIT_VALUE_EQ));
     DOES(cuStreamWaitValue32_v2(s, d, 1, CU_STREAM_WAIT_VALUE_AND));
     DOES(cuStreamWaitValue32_v2(s, d, 1, CU_STREAM_WAIT_VALUE_NOR));
-    ANSWERS(CUDA_ERROR_NOT_SUPPORTED, cuStreamWaitValue32_v2(s, d, 10, CU_STREAM_WAIT_VALUE_GEQ));
+    DOES(cuStreamWaitValue32_v2(s, d, 10, CU_STREAM_WAIT_VALUE_GEQ));
+    DOES(cuStreamWriteValue32_v2(s, d + 4, 5, 0));
+    ANSWERS(CUDA_ERROR_NOT_READY, cuStreamQuery(s));
+    DOES(cuStreamCreate(&other, 1));
+    DOES(cuStreamWriteValue32_v2(other, d, 11, 0));
+    DOES(cuStreamSynchronize(s));
+    assert_int_equal(read_word(d + 4), 5);
+    DOES(cuStreamDestroy_v2(other));
     CUstreamBatchMemOpParams list[2] = {
         {.value = {.operation = CU_STREAM_MEM_OP_WRITE_VALUE_64, .address = d + 8, .value64 = 1ull << 40}},
         {.value = {.operation = CU_STREAM_MEM_OP_WAIT_VALUE_64, .address = d + 8, .value64 = 1ull << 39}}};

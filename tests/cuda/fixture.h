@@ -33,7 +33,7 @@ typedef struct FatEntry {  // a stored PTX entry
 } FatEntry;
 
 // The host side of the kernels and variables: only their addresses matter.
-static char host_fill, host_increment, host_bounded, host_missing, host_trap, host_assert;
+static char host_fill, host_increment, host_bounded, host_missing, host_trap, host_assert, host_awaits, host_stores;
 static u32 host_scale, host_table[16];
 static u32 *host_managed;
 static FatWrapper fat_wrapper = {0x466243b1u, 1, NULL, NULL};
@@ -72,6 +72,8 @@ static void program_begins(void) {
     register_kernel(&host_missing, "no_such_kernel");
     register_kernel(&host_trap, "trapped");
     register_kernel(&host_assert, "asserts");
+    register_kernel(&host_awaits, "awaits");
+    register_kernel(&host_stores, "stores");
     __cudaRegisterVar(fat_handle, (char *)&host_scale, NULL, "scale", 0, 4, 1, 0);
     __cudaRegisterVar(fat_handle, (char *)host_table, NULL, "table", 0, 64, 0, 0);
     __cudaRegisterManagedVar(fat_handle, (void **)&host_managed, NULL, "managed_word", 0, 4, 0, 0);
@@ -111,6 +113,17 @@ static inline cudaError_t launch_fill(u32 *out, u32 n, u32 value, cudaStream_t s
 static inline cudaError_t launch_increment(u32 *out, cudaStream_t stream) {
     void *args[] = {&out};
     return cudaLaunchKernel(&host_increment, dim1(1), dim1(1), args, 0, stream);
+}
+
+// Waits until *word is `value`, then *out = value.
+static inline cudaError_t launch_awaits(u32 *word, u32 value, u32 *out, cudaStream_t stream) {
+    void *args[] = {&word, &value, &out};
+    return cudaLaunchKernel(&host_awaits, dim1(1), dim1(32), args, 0, stream);
+}
+
+static inline cudaError_t launch_stores(u32 *word, u32 value, cudaStream_t stream) {
+    void *args[] = {&word, &value};
+    return cudaLaunchKernel(&host_stores, dim1(1), dim1(1), args, 0, stream);
 }
 
 // Calls must give this error; the last error is cleared.

@@ -6,6 +6,7 @@
 #include "cuda/api.h"
 #include "cuda/array.h"
 #include "cuda/driver/driver_api.h"
+#include "cuda/pending.h"
 #include "cuda/stream.h"
 
 // --- one range of bytes ---
@@ -207,22 +208,22 @@ static cudaError_t copy_rectangle(CudaContext *c, const CUDA_MEMCPY2D *r, CUstre
 }
 
 CUDA_API CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D *pCopy) {
-    DRIVER_RETURN(c, DRIVER_CONTEXT, copy_rectangle(c, pCopy, NULL));
+    DRIVER_RETURN(c, DRIVER_CONTEXT, pending_finish_copy(c, copy_rectangle(c, pCopy, NULL)));
 }
 CUDA_API CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *pCopy) {
-    DRIVER_RETURN(c, DRIVER_CONTEXT, copy_rectangle(c, pCopy, NULL));
+    DRIVER_RETURN(c, DRIVER_CONTEXT, pending_finish_copy(c, copy_rectangle(c, pCopy, NULL)));
 }
 CUDA_API CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *pCopy, CUstream hStream) {
     DRIVER_RETURN_ON(c, hStream, copy_rectangle(c, pCopy, hStream));
 }
 CUDA_API CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D *pCopy) {
-    DRIVER_RETURN(c, DRIVER_CONTEXT, copy_box(c, pCopy, NULL));
+    DRIVER_RETURN(c, DRIVER_CONTEXT, pending_finish_copy(c, copy_box(c, pCopy, NULL)));
 }
 CUDA_API CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *pCopy, CUstream hStream) {
     DRIVER_RETURN_ON(c, hStream, copy_box(c, pCopy, hStream));
 }
 CUDA_API CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER *pCopy) {
-    DRIVER_RETURN(c, DRIVER_CONTEXT, copy_box(c, pCopy, NULL));
+    DRIVER_RETURN(c, DRIVER_CONTEXT, pending_finish_copy(c, copy_box(c, pCopy, NULL)));
 }
 CUDA_API CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *pCopy, CUstream hStream) {
     DRIVER_RETURN_ON(c, hStream, copy_box(c, pCopy, hStream));
@@ -263,23 +264,28 @@ static DriverSide in_array(CUarray array, size_t offset) {
 static DriverSide in_device(CUdeviceptr p) { return (DriverSide){.type = CU_MEMORYTYPE_DEVICE, .device = p}; }
 static DriverSide in_host(const void *p) { return (DriverSide){.type = CU_MEMORYTYPE_HOST, .host = p}; }
 
-#define FLAT(name, parameters, to, from, stream) \
-    CUDA_API CUresult name parameters { DRIVER_RETURN_ON(c, stream, flat(c, to, from, ByteCount, stream)); }
+#define FLAT(name, parameters, to, from)                                                       \
+    CUDA_API CUresult name parameters {                                                        \
+        DRIVER_RETURN_ON(c, NULL, pending_finish_copy(c, flat(c, to, from, ByteCount, NULL))); \
+    }
+#define FLAT_ASYNC(name, parameters, to, from) \
+    CUDA_API CUresult name parameters { DRIVER_RETURN_ON(c, hStream, flat(c, to, from, ByteCount, hStream)); }
 FLAT(cuMemcpyDtoA_v2, (CUarray dstArray, size_t dstOffset, CUdeviceptr srcDevice, size_t ByteCount),
-     in_array(dstArray, dstOffset), in_device(srcDevice), NULL)
+     in_array(dstArray, dstOffset), in_device(srcDevice))
 FLAT(cuMemcpyAtoD_v2, (CUdeviceptr dstDevice, CUarray srcArray, size_t srcOffset, size_t ByteCount),
-     in_device(dstDevice), in_array(srcArray, srcOffset), NULL)
+     in_device(dstDevice), in_array(srcArray, srcOffset))
 FLAT(cuMemcpyHtoA_v2, (CUarray dstArray, size_t dstOffset, const void *srcHost, size_t ByteCount),
-     in_array(dstArray, dstOffset), in_host(srcHost), NULL)
+     in_array(dstArray, dstOffset), in_host(srcHost))
 FLAT(cuMemcpyAtoH_v2, (void *dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount), in_host(dstHost),
-     in_array(srcArray, srcOffset), NULL)
+     in_array(srcArray, srcOffset))
 FLAT(cuMemcpyAtoA_v2, (CUarray dstArray, size_t dstOffset, CUarray srcArray, size_t srcOffset, size_t ByteCount),
-     in_array(dstArray, dstOffset), in_array(srcArray, srcOffset), NULL)
-FLAT(cuMemcpyHtoAAsync_v2,
-     (CUarray dstArray, size_t dstOffset, const void *srcHost, size_t ByteCount, CUstream hStream),
-     in_array(dstArray, dstOffset), in_host(srcHost), hStream)
-FLAT(cuMemcpyAtoHAsync_v2, (void *dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount, CUstream hStream),
-     in_host(dstHost), in_array(srcArray, srcOffset), hStream)
+     in_array(dstArray, dstOffset), in_array(srcArray, srcOffset))
+FLAT_ASYNC(cuMemcpyHtoAAsync_v2,
+           (CUarray dstArray, size_t dstOffset, const void *srcHost, size_t ByteCount, CUstream hStream),
+           in_array(dstArray, dstOffset), in_host(srcHost))
+FLAT_ASYNC(cuMemcpyAtoHAsync_v2,
+           (void *dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount, CUstream hStream), in_host(dstHost),
+           in_array(srcArray, srcOffset))
 
 // --- fills ---
 

@@ -2,12 +2,10 @@
 // Streams and events, which end with the context they were made in, and waiting for and writing words of memory.
 #include "cuda/stream.h"
 
-#include <string.h>
-
 #include "cuda/api.h"
 #include "cuda/driver/device_context.h"
 #include "cuda/driver/driver_api.h"
-#include "cuda/memory.h"
+#include "cuda/driver/word.h"
 
 static cudaError_t new_stream(CudaContext *c, CUstream *to, unsigned flags, int priority) {
     cudaError_t error = cudaStreamCreateWithPriority(to, flags, priority);
@@ -77,74 +75,44 @@ CUDA_API CUresult cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, siz
     DRIVER_RETURN_ON(c, hStream, cudaStreamAttachMemAsync(hStream, driver_pointer(dptr), length, flags));
 }
 
-// --- words of memory. Work runs when it is submitted, so a wait must find its value there already ---
+// --- words of memory ---
 
-typedef struct Word {
-    CUdeviceptr address;
-    u64 value;
-    u32 bytes;  // 4 or 8
-    unsigned flags;
-} Word;
-
-static cudaError_t view_word(CudaContext *c, CUstream stream, Word word, u8 **view) {
-    CudaStream *s = stream_find(c, stream);
-    if (!s) return cudaErrorInvalidResourceHandle;
-    if (s->capture) return cudaErrorStreamCaptureUnsupported;
-    if (word.address % word.bytes) return cudaErrorInvalidValue;
-    return memory_view(c, driver_pointer(word.address), word.bytes, SIDE_DEVICE, view, NULL);
+static cudaError_t submit_word(CudaContext *c, CUstream handle, u32 type, CudaWord word) {
+    CudaStream *stream = stream_find(c, handle);
+    if (!stream) return cudaErrorInvalidResourceHandle;
+    if (stream->capture) return cudaErrorStreamCaptureUnsupported;
+    cudaError_t error = word_check(c, &word);
+    CudaWork work = {.type = type, .word = word};
+    return error == cudaSuccess ? work_submit(c, handle, &work) : error;
 }
 
-static cudaError_t write_word(CudaContext *c, CUstream stream, Word word) {
-    u8 *view;
+static cudaError_t write_word(CudaContext *c, CUstream stream, CudaWord word) {
     if (word.flags & ~(unsigned)CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER) return cudaErrorInvalidValue;
-    cudaError_t error = view_word(c, stream, word, &view);
-    if (error == cudaSuccess) memcpy(view, &word.value, word.bytes);
-    return error;
+    return submit_word(c, stream, WORK_WRITE_WORD, word);
 }
 
-static bool word_is_there(u64 now, Word word) {
-    i64 ahead = word.bytes == 4 ? (i32)((u32)now - (u32)word.value) : (i64)(now - word.value);
-    u64 all = word.bytes == 4 ? UINT32_MAX : UINT64_MAX;
-    switch (word.flags & 3) {
-    case CU_STREAM_WAIT_VALUE_GEQ: return ahead >= 0;
-    case CU_STREAM_WAIT_VALUE_EQ: return now == (word.value & all);
-    case CU_STREAM_WAIT_VALUE_AND: return (now & word.value) != 0;
-    default: return (~(now | word.value) & all) != 0;
-    }
-}
-
-static cudaError_t wait_word(CudaContext *c, CUstream stream, Word word) {
-    u8 *view;
-    u64 now = 0;
+static cudaError_t wait_word(CudaContext *c, CUstream stream, CudaWord word) {
     if (word.flags & ~(3u | (unsigned)CU_STREAM_WAIT_VALUE_FLUSH)) return cudaErrorInvalidValue;
-    cudaError_t error = view_word(c, stream, word, &view);
-    if (error != cudaSuccess) return error;
-    memcpy(&now, view, word.bytes);
-    if (word_is_there(now, word)) return cudaSuccess;
-    cuda_message(c, LOG_ERROR,
-                 "a stream waits for a value at 0x%llx that is not there yet; the simulator runs work in the order of "
-                 "submission and cannot wait for what comes later",
-                 word.address);
-    return cudaErrorNotSupported;
+    return submit_word(c, stream, WORK_WAIT_WORD, word);
 }
 
 CUDA_API CUresult cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr addr, unsigned int value, unsigned int flags) {
-    DRIVER_RETURN_ON(c, stream, write_word(c, stream, (Word){addr, value, 4, flags}));
+    DRIVER_RETURN_ON(c, stream, write_word(c, stream, (CudaWord){addr, value, 4, flags}));
 }
 CUDA_API CUresult cuStreamWriteValue64_v2(CUstream stream, CUdeviceptr addr, unsigned long long value,
                                           unsigned int flags) {
-    DRIVER_RETURN_ON(c, stream, write_word(c, stream, (Word){addr, value, 8, flags}));
+    DRIVER_RETURN_ON(c, stream, write_word(c, stream, (CudaWord){addr, value, 8, flags}));
 }
 CUDA_API CUresult cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr addr, unsigned int value, unsigned int flags) {
-    DRIVER_RETURN_ON(c, stream, wait_word(c, stream, (Word){addr, value, 4, flags}));
+    DRIVER_RETURN_ON(c, stream, wait_word(c, stream, (CudaWord){addr, value, 4, flags}));
 }
 CUDA_API CUresult cuStreamWaitValue64_v2(CUstream stream, CUdeviceptr addr, unsigned long long value,
                                          unsigned int flags) {
-    DRIVER_RETURN_ON(c, stream, wait_word(c, stream, (Word){addr, value, 8, flags}));
+    DRIVER_RETURN_ON(c, stream, wait_word(c, stream, (CudaWord){addr, value, 8, flags}));
 }
 
 static cudaError_t one_operation(CudaContext *c, CUstream stream, const CUstreamBatchMemOpParams *p) {
-    Word word = {p->value.address, p->value.value64, 4, p->value.flags};
+    CudaWord word = {p->value.address, p->value.value64, 4, p->value.flags};
     switch (p->operation) {
     case CU_STREAM_MEM_OP_WAIT_VALUE_64: word.bytes = 8; return wait_word(c, stream, word);
     case CU_STREAM_MEM_OP_WAIT_VALUE_32: return wait_word(c, stream, word);

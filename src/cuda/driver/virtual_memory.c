@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cuda/driver/driver_api.h"
+#include "cuda/pending.h"
 
 typedef struct Physical {  // memory without addresses
     u64 size;
@@ -282,6 +283,7 @@ static bool may_unmap(const CudaVirtual *v, u64 address, u64 size) {
 static cudaError_t unmap(CudaContext *c, CUdeviceptr address, size_t size) {
     CudaVirtual *v = table(c);
     if (!v || !whole(size) || address % MAPPING_UNIT || !may_unmap(v, address, size)) return cudaErrorInvalidValue;
+    (void)pending_settle(c);
     if (sim_unmap(c->sim, address, size) != STATUS_OK) return cudaErrorMemoryAllocation;
     for (u32 i = v->mappings.len; i-- > 0;) {
         if (!overlaps(&v->mappings.data[i], address, size)) continue;
@@ -310,6 +312,7 @@ static Status apply_access(CudaContext *c, const Mapping *m) {
 }
 
 static cudaError_t set_access(CudaContext *c, CUdeviceptr address, size_t size, const CUmemAccessDesc *list, size_t n) {
+    (void)pending_settle(c);
     CudaVirtual *v = table(c);
     if (!v || !list || !n || !whole(size) || !covered(v, address, size)) return cudaErrorInvalidValue;
     for (size_t i = 0; i < n; i++) {

@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels that wait for memory, and the order of what comes behind them; work that is put off until somebody waits for
+// it. Each case in its own process: a deadlock is for the rest of a process's life.
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fixture.h"
+
+#define EXPECT(condition)                         \
+    do {                                          \
+        if (!(condition)) _exit(__LINE__ & 0xff); \
+    } while (0)
+
+// Runs `body` in a child; its assertions fail the child.
+static void in_child(const char *lazy, void (*body)(void)) {
+    fflush(NULL);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        int sink = open("/dev/null", 1);
+        dup2(sink, 2);
+        setenv("WARPLENS_LAZY", lazy, 1);
+        runtime_begins("2");
+        body();
+        _exit(0);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);  // else the line of the expectation that failed, modulo 256
+}
+
+#define BOTH(name)                               \
+    static void name(void);                      \
+    static void name##_both_ways(void **state) { \
+        (void)state;                             \
+        in_child("0", name);                     \
+        in_child("1", name);                     \
+    }                                            \
+    static void name(void)
+
+static volatile u32 *pinned(u32 words) {
+    void *p;
+    EXPECT(cudaMallocHost(&p, words * 4) == cudaSuccess);
+    memset(p, 0, words * 4);
+    return p;
+}
+
+static u32 *device(u32 words) {
+    void *p;
+    EXPECT(cudaMalloc(&p, words * 4) == cudaSuccess);
+    EXPECT(cudaMemset(p, 0, words * 4) == cudaSuccess);
+    return p;
+}
+
+static cudaStream_t stream(unsigned flags) {
+    cudaStream_t made;
+    EXPECT(cudaStreamCreateWithFlags(&made, flags) == cudaSuccess);
+    return made;
+}
+
+static u32 *plain(volatile u32 *word) { return (u32 *)(uintptr_t)word; }
+
+BOTH(a_kernel_waits_for_the_host) {
+    volatile u32 *word = pinned(2);
+    cudaStream_t s = stream(0);
+    cudaEvent_t before, after;
+    float ms;
+    EXPECT(cudaEventCreate(&before) == cudaSuccess && cudaEventCreate(&after) == cudaSuccess);
+    EXPECT(cudaEventRecord(before, s) == cudaSuccess);
+    EXPECT(launch_awaits(plain(word), 5, plain(word + 1), s) == cudaSuccess);
+    EXPECT(cudaEventRecord(after, s) == cudaSuccess);
+    EXPECT(cudaStreamQuery(s) == cudaErrorNotReady && cudaPeekAtLastError() == cudaSuccess);
+    EXPECT(cudaEventQuery(after) == cudaErrorNotReady && cudaEventQuery(before) == cudaSuccess);
+    EXPECT(cudaEventElapsedTime(&ms, before, after) == cudaErrorNotReady);
+    EXPECT(word[1] == 0);
+    *word = 5;
+    EXPECT(cudaEventSynchronize(after) == cudaSuccess);
+    EXPECT(word[1] == 5 && cudaEventQuery(after) == cudaSuccess && cudaStreamQuery(s) == cudaSuccess);
+    EXPECT(cudaEventElapsedTime(&ms, before, after) == cudaSuccess && ms > 0);
+}
+
+BOTH(a_query_lets_it_go_on) {
+    volatile u32 *word = pinned(2);
+    cudaStream_t s = stream(0);
+    EXPECT(launch_awaits(plain(word), 5, plain(word + 1), s) == cudaSuccess);
+    EXPECT(cudaStreamQuery(s) == cudaErrorNotReady);
+    *word = 5;
+    while (cudaStreamQuery(s) == cudaErrorNotReady) {}
+    EXPECT(word[1] == 5);
+}
+
+static void producer_and_consumer(bool producer_first) {
+    u32 *words = device(2), host[2];
+    cudaStream_t a = stream(cudaStreamNonBlocking), b = stream(cudaStreamNonBlocking);
+    if (producer_first) EXPECT(launch_stores(words, 3, b) == cudaSuccess);
+    EXPECT(launch_awaits(words, 3, words + 1, a) == cudaSuccess);
+    if (!producer_first) EXPECT(launch_stores(words, 3, b) == cudaSuccess);
+    EXPECT(cudaDeviceSynchronize() == cudaSuccess);
+    EXPECT(cudaMemcpy(host, words, sizeof host, cudaMemcpyDeviceToHost) == cudaSuccess);
+    EXPECT(host[0] == 3 && host[1] == 3);
+}
+
+BOTH(kernels_wait_for_each_other) {
+    producer_and_consumer(false);
+    producer_and_consumer(true);
+    u32 *words = device(4), host[4];  // there and back
+    cudaStream_t a = stream(0), b = stream(0);
+    EXPECT(launch_awaits(words, 1, words + 1, a) == cudaSuccess);
+    EXPECT(launch_awaits(words + 1, 1, words + 2, b) == cudaSuccess);
+    EXPECT(launch_awaits(words + 2, 1, words + 3, a) == cudaSuccess);
+    cudaStream_t c = stream(cudaStreamNonBlocking);
+    EXPECT(launch_stores(words, 1, c) == cudaSuccess);
+    EXPECT(cudaStreamSynchronize(a) == cudaSuccess);
+    EXPECT(cudaMemcpy(host, words, sizeof host, cudaMemcpyDeviceToHost) == cudaSuccess);
+    EXPECT(host[1] == 1 && host[2] == 1 && host[3] == 1);
+}
+
+BOTH(default_stream_keeps_its_order) {
+    volatile u32 *word = pinned(4);
+    cudaStream_t blocking = stream(0), free_one = stream(cudaStreamNonBlocking);
+    EXPECT(launch_awaits(plain(word), 1, plain(word + 1), blocking) == cudaSuccess);
+    EXPECT(launch_stores(plain(word + 2), 7, NULL) == cudaSuccess);      // behind it
+    EXPECT(launch_stores(plain(word + 3), 8, free_one) == cudaSuccess);  // not behind it
+    EXPECT(cudaStreamSynchronize(free_one) == cudaSuccess);
+    EXPECT(word[3] == 8 && word[2] == 0 && cudaStreamQuery(NULL) == cudaErrorNotReady);
+    cudaStream_t later = stream(0);
+    EXPECT(launch_awaits(plain(word + 2), 7, plain(word + 3), later) == cudaSuccess);  // behind the default stream
+    EXPECT(word[3] == 8);
+    word[0] = 1;
+    EXPECT(cudaDeviceSynchronize() == cudaSuccess);
+    EXPECT(word[1] == 1 && word[2] == 7 && word[3] == 7);
+}
+
+BOTH(streams_wait_for_events) {
+    volatile u32 *word = pinned(4);
+    cudaStream_t a = stream(cudaStreamNonBlocking), b = stream(cudaStreamNonBlocking);
+    cudaEvent_t event;
+    EXPECT(cudaEventCreateWithFlags(&event, cudaEventDisableTiming) == cudaSuccess);
+    EXPECT(launch_awaits(plain(word), 1, plain(word + 1), a) == cudaSuccess);
+    EXPECT(cudaEventRecord(event, a) == cudaSuccess);
+    EXPECT(cudaStreamWaitEvent(b, event, 0) == cudaSuccess);
+    EXPECT(cudaEventRecord(event, b) == cudaSuccess);  // b waits for the first recording
+    EXPECT(cudaEventDestroy(event) == cudaSuccess);
+    EXPECT(launch_stores(plain(word + 2), 9, b) == cudaSuccess);
+    EXPECT(cudaStreamQuery(b) == cudaErrorNotReady && word[2] == 0);
+    EXPECT(cudaStreamDestroy(a) == cudaSuccess);  // its work goes on
+    *word = 1;
+    EXPECT(cudaStreamSynchronize(b) == cudaSuccess);
+    EXPECT(word[1] == 1 && word[2] == 9);
+}
+
+static char said[8];
+static void say(void *letter) { said[strlen(said)] = *(char *)letter; }
+static void say_status(cudaStream_t s, cudaError_t status, void *letter) {
+    (void)s;
+    if (status == cudaSuccess) say(letter);
+}
+
+BOTH(callbacks_come_in_order) {
+    volatile u32 *word = pinned(2);
+    cudaStream_t s = stream(0), other = stream(0);
+    static char letters[] = "abcd";
+    EXPECT(cudaLaunchHostFunc(s, say, letters) == cudaSuccess);
+    EXPECT(launch_awaits(plain(word), 1, plain(word + 1), s) == cudaSuccess);
+    EXPECT(cudaStreamAddCallback(s, say_status, letters + 2, 0) == cudaSuccess);
+    EXPECT(cudaLaunchHostFunc(s, say, letters + 3) == cudaSuccess);
+    EXPECT(cudaStreamQuery(s) == cudaErrorNotReady && strcmp(said, "a") == 0);
+    EXPECT(cudaLaunchHostFunc(other, say, letters + 1) == cudaSuccess);
+    EXPECT(cudaStreamSynchronize(other) == cudaSuccess && strcmp(said, "ab") == 0);
+    *word = 1;
+    EXPECT(cudaStreamSynchronize(s) == cudaSuccess && strcmp(said, "abcd") == 0);
+}
+
+BOTH(copies_read_pageable_memory_at_once) {
+    volatile u32 *word = pinned(3);
+    u32 *words = device(4), host[2][2] = {{1, 2}, {3, 4}}, back[2][2];
+    cudaStream_t s = stream(cudaStreamNonBlocking);
+    EXPECT(launch_awaits(plain(word), 1, plain(word + 1), s) == cudaSuccess);
+    word[2] = 7;
+    EXPECT(cudaMemcpy2DAsync(words, 4, host, 8, 4, 2, cudaMemcpyHostToDevice, s) == cudaSuccess);
+    EXPECT(cudaMemcpyAsync(words + 2, plain(word + 2), 4, cudaMemcpyHostToDevice, s) == cudaSuccess);
+    EXPECT(cudaMemcpyAsync(words, NULL, 4, cudaMemcpyHostToDevice, s) == cudaErrorInvalidValue);
+    host[0][0] = host[1][0] = 0;
+    word[2] = 8;  // pinned: read when the copy is made
+    *word = 1;
+    EXPECT(cudaMemcpyAsync(back, words, 12, cudaMemcpyDeviceToHost, s) == cudaSuccess);  // to pageable memory: done
+    EXPECT(back[0][0] == 1 && back[0][1] == 3 && back[1][0] == 8);
+}
+
+BOTH(memory_goes_in_stream_order) {
+    volatile u32 *word = pinned(3);
+    cudaStream_t s = stream(0);
+    u32 *p;
+    EXPECT(cudaMallocAsync((void **)&p, 256, s) == cudaSuccess);
+    EXPECT(launch_awaits(plain(word), 1, p, s) == cudaSuccess);
+    EXPECT(cudaMemcpyAsync(plain(word + 1), p, 4, cudaMemcpyDeviceToHost, s) == cudaSuccess);
+    EXPECT(cudaFreeAsync(p, s) == cudaSuccess);
+    *word = 1;
+    EXPECT(cudaStreamSynchronize(s) == cudaSuccess && word[1] == 1);
+    EXPECT(cudaFreeAsync(p, s) == cudaErrorInvalidValue);
+}
+
+// A graph whose one branch waits for the other, the waiting one first; destroyed and launched again while it runs.
+BOTH(branches_of_a_graph_run_side_by_side) {
+    volatile u32 *word = pinned(4);
+    cudaStream_t s = stream(0), side = stream(0);
+    cudaEvent_t fork_event, join_event, inside;
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    EXPECT(cudaEventCreate(&fork_event) == cudaSuccess && cudaEventCreate(&join_event) == cudaSuccess);
+    EXPECT(cudaEventCreate(&inside) == cudaSuccess);
+    EXPECT(cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal) == cudaSuccess);
+    EXPECT(launch_awaits(plain(word), 1, plain(word + 1), s) == cudaSuccess);
+    EXPECT(cudaEventRecord(fork_event, s) == cudaSuccess && cudaStreamWaitEvent(side, fork_event, 0) == cudaSuccess);
+    EXPECT(launch_awaits(plain(word + 2), 2, plain(word + 3), s) == cudaSuccess);
+    EXPECT(launch_stores(plain(word + 2), 2, side) == cudaSuccess);
+    EXPECT(cudaEventRecordWithFlags(inside, side, cudaEventRecordExternal) == cudaSuccess);
+    EXPECT(cudaEventRecord(join_event, side) == cudaSuccess && cudaStreamWaitEvent(s, join_event, 0) == cudaSuccess);
+    EXPECT(cudaStreamEndCapture(s, &graph) == cudaSuccess);
+    EXPECT(cudaGraphInstantiate(&exec, graph, 0) == cudaSuccess);
+    EXPECT(cudaGraphLaunch(exec, s) == cudaSuccess && cudaGraphLaunch(exec, side) == cudaSuccess);
+    EXPECT(cudaStreamQuery(s) == cudaErrorNotReady && cudaEventQuery(inside) == cudaErrorNotReady);
+    EXPECT(cudaGraphExecDestroy(exec) == cudaSuccess && cudaGraphDestroy(graph) == cudaSuccess);
+    EXPECT(cudaGraphLaunch(exec, s) == cudaErrorInvalidValue);
+    (void)cudaGetLastError();
+    *word = 1;
+    EXPECT(cudaEventSynchronize(inside) == cudaSuccess && word[2] == 2);
+    EXPECT(cudaDeviceSynchronize() == cudaSuccess && word[1] == 1 && word[3] == 2);
+}
+
+BOTH(a_graph_changes_when_its_launches_are_over) {
+    volatile u32 *word = pinned(2);
+    u32 *address = plain(word + 1), value = 4;
+    cudaStream_t s = stream(0);
+    cudaGraph_t graph;
+    cudaGraphNode_t node;
+    cudaGraphExec_t exec;
+    void *args[] = {&address, &value};
+    struct cudaKernelNodeParams params = {
+        .func = &host_stores, .gridDim = dim1(1), .blockDim = dim1(1), .kernelParams = args};
+    EXPECT(cudaGraphCreate(&graph, 0) == cudaSuccess);
+    EXPECT(cudaGraphAddKernelNode(&node, graph, NULL, 0, &params) == cudaSuccess);
+    EXPECT(cudaGraphInstantiate(&exec, graph, 0) == cudaSuccess);
+    EXPECT(cudaGraphLaunch(exec, s) == cudaSuccess);
+    value = 5;
+    EXPECT(cudaGraphExecKernelNodeSetParams(exec, node, &params) == cudaSuccess);
+    EXPECT(word[1] == 4);
+    EXPECT(cudaGraphLaunch(exec, s) == cudaSuccess && cudaStreamSynchronize(s) == cudaSuccess && word[1] == 5);
+}
+
+BOTH(what_can_never_go_on_is_told) {
+    u32 *words = device(2);
+    cudaStream_t a = stream(0), b = stream(0);
+    EXPECT(launch_awaits(words, 1, words + 1, a) == cudaSuccess);
+    EXPECT(launch_awaits(words + 1, 1, words, b) == cudaSuccess);
+    EXPECT(cudaStreamQuery(a) == cudaErrorNotReady);
+    EXPECT(cudaStreamSynchronize(a) == cudaErrorLaunchFailure);
+    EXPECT(cudaStreamQuery(b) == cudaErrorLaunchFailure && cudaFree(words) == cudaErrorLaunchFailure);
+    EXPECT(cudaSetDevice(1) == cudaSuccess && cudaDeviceSynchronize() == cudaSuccess);
+    u32 *others = device(2), host;  // the other device is well
+    EXPECT(launch_stores(others, 6, NULL) == cudaSuccess);
+    EXPECT(cudaMemcpy(&host, others, 4, cudaMemcpyDeviceToHost) == cudaSuccess && host == 6);
+    EXPECT(cudaSetDevice(0) == cudaSuccess && cudaDeviceReset() == cudaSuccess);
+    EXPECT(launch_stores(device(1), 6, NULL) == cudaSuccess && cudaDeviceSynchronize() == cudaSuccess);
+}
+
+BOTH(a_copy_behind_a_deadlock_fails) {
+    u32 *words = device(2), host;
+    EXPECT(launch_awaits(words, 1, words + 1, NULL) == cudaSuccess);
+    EXPECT(cudaMemcpy(&host, words, 4, cudaMemcpyDeviceToHost) == cudaErrorLaunchFailure);
+}
+
+BOTH(faults_are_told_when_they_happen) {
+    volatile u32 *word = pinned(2);
+    cudaStream_t s = stream(0);
+    EXPECT(launch_awaits(plain(word), 1, plain(word + 1), s) == cudaSuccess);
+    EXPECT(launch_increment((u32 *)0x10, s) == cudaSuccess);
+    EXPECT(launch_stores(plain(word), 3, s) == cudaSuccess);
+    EXPECT(cudaStreamQuery(s) == cudaErrorNotReady);
+    *word = 1;
+    EXPECT(cudaStreamSynchronize(s) == cudaErrorIllegalAddress);
+    EXPECT(word[0] == 1 && word[1] == 1);  // what came behind the fault never ran
+    EXPECT(cudaDeviceSynchronize() == cudaErrorIllegalAddress);
+}
+
+typedef struct Helper {
+    u32 *words;
+    cudaStream_t stream;
+} Helper;
+
+static void *launch_producer(void *argument) {
+    const Helper *h = argument;
+    EXPECT(launch_stores(h->words, 1, h->stream) == cudaSuccess);
+    EXPECT(cudaStreamSynchronize(h->stream) == cudaSuccess);
+    return NULL;
+}
+
+static void *write_word(void *argument) {
+    const Helper *h = argument;
+    __atomic_store_n(h->words, 1, __ATOMIC_RELEASE);
+    return NULL;
+}
+
+BOTH(other_threads_let_it_go_on) {
+    volatile u32 *word = pinned(2);
+    u32 *words = device(2), host;
+    cudaStream_t a = stream(cudaStreamNonBlocking), b = stream(cudaStreamNonBlocking);
+    Helper producer = {words, b}, writer = {plain(word), NULL};
+    pthread_t thread;
+    EXPECT(launch_awaits(words, 1, words + 1, a) == cudaSuccess);
+    EXPECT(pthread_create(&thread, NULL, launch_producer, &producer) == 0);
+    EXPECT(cudaStreamSynchronize(a) == cudaSuccess && pthread_join(thread, NULL) == 0);
+    EXPECT(launch_awaits(plain(word), 1, words, a) == cudaSuccess);
+    EXPECT(pthread_create(&thread, NULL, write_word, &writer) == 0);
+    EXPECT(cudaStreamSynchronize(a) == cudaSuccess && pthread_join(thread, NULL) == 0);
+    EXPECT(cudaMemcpy(&host, words, 4, cudaMemcpyDeviceToHost) == cudaSuccess && host == 1);
+}
+
+// No call of the API between the two: the kernel goes on all the same.
+BOTH(the_host_waits_for_a_kernel) {
+    volatile u32 *word = pinned(2);
+    EXPECT(launch_awaits(plain(word), 1, plain(word + 1), stream(0)) == cudaSuccess);
+    *word = 1;
+    while (word[1] != 1) {}
+}
+
+static void program_ends_early(void) {
+    volatile u32 *word = pinned(2);
+    cudaStream_t s = stream(0);
+    EXPECT(launch_stores(plain(word + 1), 2, s) == cudaSuccess);
+    EXPECT(launch_awaits(plain(word), 1, plain(word + 1), s) == cudaSuccess);
+    EXPECT(launch_stores(plain(word + 1), 3, s) == cudaSuccess);
+    cuda_shutdown();
+    EXPECT(word[1] == 2);
+    EXPECT(cudaStreamSynchronize(s) == cudaErrorCudartUnloading);
+}
+
+static void at_the_end_it_is_given_up(void **state) {
+    (void)state;
+    in_child("0", program_ends_early);
+    in_child("1", program_ends_early);
+}
+
+static void nothing_is_done_before(void) {
+    volatile u32 *word = pinned(3);
+    cudaEvent_t before, after;
+    cudaStream_t s = stream(0);
+    float ms;
+    EXPECT(cudaEventCreate(&before) == cudaSuccess && cudaEventCreate(&after) == cudaSuccess);
+    EXPECT(cudaEventRecord(before, s) == cudaSuccess);
+    for (u32 i = 1; i <= 2000; i++) EXPECT(launch_increment(plain(word), s) == cudaSuccess);
+    EXPECT(cudaEventRecord(after, s) == cudaSuccess);
+    EXPECT(word[0] < 2000);  // there is room for some of it only
+    EXPECT(cudaStreamSynchronize(s) == cudaSuccess && word[0] == 2000);
+    EXPECT(cudaEventElapsedTime(&ms, before, after) == cudaSuccess && ms > 0);
+    EXPECT(launch_stores(plain(word + 1), 1, s) == cudaSuccess && word[1] == 0);
+    EXPECT(cudaStreamQuery(s) == cudaSuccess && word[1] == 1);
+    EXPECT(launch_stores(plain(word + 2), 1, s) == cudaSuccess && word[2] == 0);
+    EXPECT(cudaFree(device(1)) == cudaSuccess && word[2] == 1);  // a free waits
+    EXPECT(launch_increment((u32 *)0x10, s) == cudaSuccess && cudaPeekAtLastError() == cudaSuccess);
+    EXPECT(launch_increment(plain(word), s) == cudaSuccess);  // the fault is not known yet
+    EXPECT(cudaDeviceSynchronize() == cudaErrorIllegalAddress && word[0] == 2000);
+}
+
+static void lazy_work_is_put_off(void **state) {
+    (void)state;
+    in_child("1", nothing_is_done_before);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_kernel_waits_for_the_host_both_ways),
+        cmocka_unit_test(a_query_lets_it_go_on_both_ways),
+        cmocka_unit_test(kernels_wait_for_each_other_both_ways),
+        cmocka_unit_test(default_stream_keeps_its_order_both_ways),
+        cmocka_unit_test(streams_wait_for_events_both_ways),
+        cmocka_unit_test(callbacks_come_in_order_both_ways),
+        cmocka_unit_test(copies_read_pageable_memory_at_once_both_ways),
+        cmocka_unit_test(memory_goes_in_stream_order_both_ways),
+        cmocka_unit_test(branches_of_a_graph_run_side_by_side_both_ways),
+        cmocka_unit_test(a_graph_changes_when_its_launches_are_over_both_ways),
+        cmocka_unit_test(what_can_never_go_on_is_told_both_ways),
+        cmocka_unit_test(a_copy_behind_a_deadlock_fails_both_ways),
+        cmocka_unit_test(faults_are_told_when_they_happen_both_ways),
+        cmocka_unit_test(other_threads_let_it_go_on_both_ways),
+        cmocka_unit_test(the_host_waits_for_a_kernel_both_ways),
+        cmocka_unit_test(at_the_end_it_is_given_up),
+        cmocka_unit_test(lazy_work_is_put_off),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
