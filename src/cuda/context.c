@@ -236,7 +236,7 @@ cudaError_t cuda_enter(CudaContext **out, CudaNeed need) {
     if (need == NEED_NOTHING) return cudaSuccess;
     if (c->state == CUDA_IDLE) start(c);
     cudaError_t error = state_error(c);
-    if (WL_UNLIKELY(c->begun) && thread.entered == 1 && !thread.host_depth) pending_poke(c);
+    pending_poke(c);
     if (error == cudaSuccess && need >= NEED_HEALTHY && !thread.driver_depth) error = context_bind(c);
     if (error == cudaSuccess && need >= NEED_HEALTHY) error = cuda_device(c)->sticky;
     if (error == cudaSuccess && need == NEED_UNCAPTURED) error = stream_check_uncaptured(c);

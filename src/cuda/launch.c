@@ -181,7 +181,17 @@ cudaError_t launch_deadlock(CudaContext *c, CudaTask *task) {
     return error;
 }
 
+void launch_explain(CudaContext *c, const CudaTask *task) {
+    char text[4096] = "";
+    Diag diag = {0};
+    if (sim_launch_deadlock(c->sim, task->run, &diag) == STATUS_DEADLOCK && diag.entries.len)
+        diag_format(&diag.entries.data[0], text, sizeof text);
+    cuda_message(c, LOG_WARNING, "waiting for long; another thread of the program may help: %s", text);
+    diag_free(&diag);
+}
+
 static Status go_on(CudaContext *c, CudaTask *task, const WorkEffort *effort, u64 budget, SimStep *made, Diag *diag) {
+    if (c->config.checks) budget = UINT64_MAX;  // the checker follows one launch at a time
     for (u32 more = effort->steps;;) {
         Status status = sim_launch_step(c->sim, task->run, budget, made, diag);
         if (status != STATUS_OK || made->state != STEP_MORE || !effort->whole) return status;
@@ -198,6 +208,7 @@ static cudaError_t step(CudaContext *c, CudaTask *task, WorkEffort *effort) {
     u64 budget = effort->budget > task->budget ? effort->budget : task->budget;
     SimStep made = {0};
     Diag diag = {0};
+    if (!budget) return effort->more = true, cudaSuccess;
     CudaTask *outer = c->running;
     c->running = task;
     Status status = go_on(c, task, effort, budget, &made, &diag);

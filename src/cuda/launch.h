@@ -19,5 +19,6 @@ cudaError_t launch_go(CudaContext *c, CudaTask *task, WorkEffort *effort);
 // Ends a kernel under way: given up; told as a deadlock, which becomes the error of its device.
 void launch_give_up(CudaContext *c, CudaTask *task);
 cudaError_t launch_deadlock(CudaContext *c, CudaTask *task);
+void launch_explain(CudaContext *c, const CudaTask *task);  // a warning that says where a kernel waits
 
 #endif

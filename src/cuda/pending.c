@@ -12,9 +12,10 @@
 #define WATCH_BUDGET (1ull << 18)
 #define MOST_TURN (1ull << 26)
 
-#define MOST_POKE_INTERVAL 256u  // calls from one turn to the next, of kernels that did not move
-#define MOST_SETTLE_PASSES 64u   // in which kernels move and no item is done
-#define MOST_PENDING 1024u       // items of a lazy context
+#define LONG_WAIT_NS 10000000000ull  // with other threads about, which may never do what is waited for
+#define MOST_POKE_INTERVAL 256u      // calls from one turn to the next, of kernels that did not move
+#define MOST_SETTLE_PASSES 64u       // in which kernels move and no item is done
+#define MOST_PENDING 1024u           // items of a lazy context
 
 // --- the list --------------------------------------------------------------------------------------------------------
 static CudaDevice *device_of(CudaContext *c, const CudaStream *stream) { return &c->devices[stream->device]; }
@@ -138,6 +139,14 @@ static void go_through(CudaContext *c, WorkEffort *effort) {
     }
 }
 
+// In a lazy context everything that may begin does so before anything goes on, as kernels do that run at once.
+static void advance(CudaContext *c, WorkEffort *effort) {
+    WorkEffort first = {.begin = true};
+    if (c->lazy && effort->begin) go_through(c, &first);
+    go_through(c, effort);
+    effort->moved |= first.moved;
+}
+
 // --- submitting ------------------------------------------------------------------------------------------------------
 static CudaItem *item_new(CudaStream *stream, const CudaWork *work) {
     CudaItem *item = mem_zero(1, sizeof *item);
@@ -167,7 +176,7 @@ static cudaError_t enqueue(CudaContext *c, CudaStream *stream, CudaWork *work, b
     WorkEffort effort = {.budget = SUBMIT_BUDGET, .begin = true, .whole = true, .steps = SUBMIT_STEPS};
     if (now) return item_go(c, item, &effort);
     if (blocks) return pending_wait(c, (PendingSet){.stream = stream, .device = -1});
-    if (c->pending.len > MOST_PENDING) go_through(c, &effort);
+    if (c->pending.len > MOST_PENDING) advance(c, &effort);
     return cudaSuccess;
 }
 
@@ -186,7 +195,7 @@ static cudaError_t execute(CudaContext *c, CudaStream *stream, CudaWork *work) {
         return cudaSuccess;
     }
     if (task.state != TASK_DONE) error = cudaErrorMemoryAllocation;
-    task_release(c, &task);
+    if (task.run || task.graph || task.fired.data || task.mark) task_release(c, &task);
     work_release(c, work);
     return error;
 }
@@ -258,11 +267,21 @@ static void tell_deadlock(CudaContext *c, const CudaItem *item) {
     c->devices[device].sticky = cudaErrorLaunchFailure;
 }
 
+// Somebody who has waited for long is told for what.
+static void tell_waiting(CudaContext *c) {
+    for (u32 i = 0; i < c->pending.len; i++) {
+        const CudaTask *task = task_waiting(&c->pending.data[i]->task);
+        if (task) launch_explain(c, task);
+    }
+}
+
 // Nothing moves. What may still change that: another thread, or more instructions of kernels that are not known to
 // wait.
 static bool wait_longer(CudaContext *c, WatchPause *pause, const WorkEffort *effort, u64 *budget) {
     if (!cuda_thread()->host_depth && (is_busy(c) || watch_others(c))) {
+        u64 before = pause->total;
         watch_pause(c, pause);
+        if (before < LONG_WAIT_NS && pause->total >= LONG_WAIT_NS) tell_waiting(c);
         return true;
     }
     if (!effort->more) return false;
@@ -275,7 +294,7 @@ static cudaError_t drive(CudaContext *c, const Wanted *w) {
     WatchPause pause = {0};
     while (left_of(c, w)) {
         WorkEffort effort = {.budget = budget, .begin = true, .whole = true};
-        go_through(c, &effort);
+        advance(c, &effort);
         if (effort.moved) {
             budget = TURN_BUDGET;
             pause = (WatchPause){0};
@@ -306,7 +325,7 @@ cudaError_t pending_query(CudaContext *c, PendingSet set) {
     if (WL_LIKELY(!c->pending.len && !c->failed)) return cudaSuccess;
     Wanted w = wanted(c, set);
     WorkEffort effort = {.budget = QUERY_BUDGET, .begin = true};
-    if (left_of(c, &w)) go_through(c, &effort);
+    if (left_of(c, &w)) advance(c, &effort);
     if (c->devices[w.device].sticky != cudaSuccess) return c->devices[w.device].sticky;
     return left_of(c, &w) ? cudaErrorNotReady : take_error(c, w.device);
 }
@@ -321,7 +340,7 @@ cudaError_t pending_settle(CudaContext *c) {
     u64 changes = c->changes;
     for (u32 idle = 0; c->pending.len && idle < MOST_SETTLE_PASSES; idle++) {
         WorkEffort effort = {.budget = QUERY_BUDGET, .begin = true, .whole = true};
-        go_through(c, &effort);
+        advance(c, &effort);
         if (!effort.moved) break;
         if (c->changes != changes) idle = 0;
         changes = c->changes;
@@ -335,10 +354,10 @@ bool pending_has_begun(const CudaContext *c, const CudaStream *stream) {
     return false;
 }
 
-void pending_poke(CudaContext *c) {
+void pending_take_turns(CudaContext *c) {
     if (++c->poke_calls < c->poke_interval) return;
     WorkEffort effort = {.budget = TURN_BUDGET, .begin = !c->lazy};
-    go_through(c, &effort);
+    advance(c, &effort);
     c->poke_calls = 0;
     c->poke_interval = effort.moved                            ? 1
                        : c->poke_interval < MOST_POKE_INTERVAL ? c->poke_interval * 2
@@ -348,7 +367,7 @@ void pending_poke(CudaContext *c) {
 
 bool pending_watch(CudaContext *c, bool begin) {
     WorkEffort effort = {.budget = WATCH_BUDGET, .begin = begin};
-    go_through(c, &effort);
+    advance(c, &effort);
     return effort.moved;
 }
 

@@ -38,8 +38,12 @@ cudaError_t pending_query(CudaContext *c, PendingSet set);
 cudaError_t pending_settle(CudaContext *c);
 // Whether the last work of a stream that has some is under way.
 bool pending_has_begun(const CudaContext *c, const CudaStream *stream);
-// Gives the kernels under way a turn.
-void pending_poke(CudaContext *c);
+// Gives the kernels under way a turn, at the beginning of a call of the program's.
+void pending_take_turns(CudaContext *c);
+static inline void pending_poke(CudaContext *c) {
+    const CudaThread *thread = cuda_thread();
+    if (WL_UNLIKELY(c->begun) && thread->entered == 1 && !thread->host_depth) pending_take_turns(c);
+}
 // The watching thread's turn, after a quiet time; `begin`: new work may begin. True when something moved.
 bool pending_watch(CudaContext *c, bool begin);
 // Gives up everything of a device; -1: of all.

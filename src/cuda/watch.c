@@ -29,6 +29,7 @@ static void unlocked(CudaContext *c, u64 ns) {
 void watch_pause(CudaContext *c, WatchPause *pause) {
     if (pause->ns < FIRST_PAUSE) pause->ns = FIRST_PAUSE;
     unlocked(c, pause->ns);
+    pause->total += pause->ns;
     pause->ns = pause->ns * 2 < MOST_PAUSE ? pause->ns * 2 : MOST_PAUSE;
 }
 
@@ -43,8 +44,8 @@ static u32 threads(void) {
     return count;
 }
 
-// Threads that wait here themselves change nothing.
-bool watch_others(const CudaContext *c) { return threads() > c->waiters + c->watching; }
+// Threads that wait here themselves change nothing, nor do the simulator's.
+bool watch_others(const CudaContext *c) { return threads() > c->waiters + c->watching + sim_workers(c->sim); }
 
 // --- the watching thread ---------------------------------------------------------------------------------------------
 typedef struct Quiet {

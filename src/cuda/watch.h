@@ -8,7 +8,8 @@
 #include "cuda/context.h"
 
 typedef struct WatchPause {
-    u64 ns;  // the next one; doubled each time
+    u64 ns;     // the next one; doubled each time
+    u64 total;  // so far
 } WatchPause;
 
 void watch_pause(CudaContext *c, WatchPause *pause);

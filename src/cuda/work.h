@@ -94,7 +94,7 @@ typedef struct CudaTask {
 
 // How much may be done now.
 typedef struct WorkEffort {
-    u64 budget;  // warp instructions of one step of a kernel
+    u64 budget;  // warp instructions of one step of a kernel; 0: kernels only begin
     bool begin;  // new work may begin
     bool whole;  // kernels that do not poll run to their end: nobody gains from a turn of them,
     u32 steps;   // ... and those that do, but not merely, have so many steps more

@@ -200,35 +200,44 @@ static Status say_fault(Grid *g, Diag *diag) {
     return STATUS_FAULT;
 }
 
-// One CTA alone is not changed by how often it is interrupted: its warps take turns all the same.
-static u64 turn_of(const Grid *g, u64 left) {
+static u64 full_turn(const Grid *g) {
     if (g->residency.used > 1) return CTA_TURN_SHARED;
-    u64 turn = g->round.polling ? CTA_TURN_POLLING : CTA_TURN;
-    return turn < left ? turn : left;
+    return g->round.polling ? CTA_TURN_POLLING : CTA_TURN;
+}
+
+// Gives the CTA whose turn it is the rest of its turn, or `left` instructions of it. A turn that is cut in pieces is
+// the same turn: what is executed, and in which order, does not depend on budgets.
+static Status give_turn(Grid *g, Cta *cta, u64 *left, Diag *diag) {
+    Residency *r = &g->residency;
+    Round *round = &g->round;
+    if (!round->turn) round->turn = full_turn(g);
+    u64 before = cta->executed;
+    CtaStop stop = cta_run(g, cta, round->turn < *left ? round->turn : *left);
+    u64 executed = cta->executed - before;
+    round->executed += executed;
+    round->turn -= executed < round->turn ? executed : round->turn;
+    *left -= executed < *left ? executed : *left;
+    report_progress(g, executed, r->done + (stop == CTA_DONE));
+    if (stop == CTA_FAULT) return say_fault(g, diag);
+    // Only others of its cluster can help a CTA that is blocked.
+    if (stop == CTA_BLOCKED && g->cluster_size == 1) return grid_deadlock(g, diag);
+    if (stop != CTA_TIRED) round->turn = 0;
+    if (stop != CTA_DONE) return STATUS_OK;
+    g->executed += cta->executed;
+    cta->used = false;
+    r->used--;
+    r->done++;
+    round->finished = true;
+    return STATUS_OK;
 }
 
 // A turn for every resident CTA from `round.place` on, until `*left` instructions are used up.
 static Status round_robin(Grid *g, u64 *left, Diag *diag) {
-    Residency *r = &g->residency;
     Round *round = &g->round;
-    for (; round->place < g->cta_cap && *left; round->place++) {
+    while (round->place < g->cta_cap && *left) {
         Cta *cta = &g->ctas[round->place];
-        if (!cta->used) continue;
-        u64 before = cta->executed;
-        CtaStop stop = cta_run(g, cta, turn_of(g, *left));
-        u64 executed = cta->executed - before;
-        round->executed += executed;
-        *left -= executed < *left ? executed : *left;
-        report_progress(g, executed, r->done + (stop == CTA_DONE));
-        if (stop == CTA_FAULT) return say_fault(g, diag);
-        // Only others of its cluster can help a CTA that is blocked.
-        if (stop == CTA_BLOCKED && g->cluster_size == 1) return grid_deadlock(g, diag);
-        if (stop == CTA_TIRED || stop == CTA_BLOCKED) continue;
-        g->executed += cta->executed;
-        cta->used = false;
-        r->used--;
-        r->done++;
-        round->finished = true;
+        if (cta->used) TRY(give_turn(g, cta, left, diag));
+        if (!round->turn) round->place++;
     }
     return STATUS_OK;
 }
@@ -244,7 +253,7 @@ static bool admit_more(Residency *r, const Grid *g) {
 static Status end_round(Grid *g, bool *waits, Diag *diag) {
     Round *round = &g->round;
     bool headway = round->finished || g->exec.stores != round->stores, polled = g->exec.polls != round->polls;
-    round->place = 0;
+    round->open = false;
     round->polling = !headway && polled;
     round->moved |= headway;
     if (!round->executed && !headway) return grid_deadlock(g, diag);
@@ -271,7 +280,7 @@ Status grid_step(Grid *g, u64 budget, SimStep *step, Diag *diag) {
     g->round.moved = false;
     g->stuck = (Stuck){0};  // what is outside of the launch may have changed
     while (!waits && budget && g->residency.done < g->cta_count) {
-        if (g->round.place == 0) TRY(begin_round(g));
+        if (!g->round.open) TRY(begin_round(g));
         TRY(round_robin(g, &budget, diag));
         if (g->round.place == g->cta_cap) TRY(end_round(g, &waits, diag));
     }

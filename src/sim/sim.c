@@ -45,6 +45,8 @@ void sim_destroy(Sim *sim) {
     mem_free(sim);
 }
 
+u32 sim_workers(const Sim *sim) { return sim->pool ? pool_threads(sim->pool) - 1 : 0; }
+
 u32 sim_fault_code(const Sim *sim) { return sim->fault_code; }
 
 Status sim_texture_create(Sim *sim, const SimTexture *texture, u64 *handle) {

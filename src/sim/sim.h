@@ -115,6 +115,7 @@ typedef struct SimConfig {
 } SimConfig;
 
 WL_MUST_USE Status sim_create(const SimConfig *config, Sim **sim);
+u32 sim_workers(const Sim *sim);  // threads of its own
 void sim_destroy(Sim *sim);
 
 // --- memory ---------------------------------------------------------------------------------------------------

@@ -150,7 +150,9 @@ typedef struct Stuck {  // Brent's cycle search over the states of rounds withou
 } Stuck;
 
 typedef struct Round {  // one turn for every resident CTA
+    bool open;
     u32 place;          // in Grid.ctas, whose turn it is
+    u64 turn;           // what is left of it, 0: it has not begun
     u64 executed;       // warp instructions so far
     u64 stores, polls;  // Exec's when it began
     bool finished;      // a CTA ended

@@ -5,6 +5,7 @@
 #include "cuda/api.h"
 #include "cuda/driver/device_context.h"
 #include "cuda/driver/driver_api.h"
+#include "cuda/pending.h"
 #include "cuda/stream.h"
 
 static cudaError_t state_error(const CudaContext *c) {
@@ -27,6 +28,7 @@ cudaError_t driver_enter(CudaContext **out, DriverNeed need) {
     cuda_thread()->driver_depth++;
     if (need == DRIVER_NOTHING) return cudaSuccess;
     cudaError_t error = state_error(*out);
+    pending_poke(*out);
     if (error == cudaSuccess && need == DRIVER_HEALTHY) return cuda_device(*out)->sticky;
     return error == cudaSuccess && need == DRIVER_CONTEXT ? check_context(*out) : error;
 }
