@@ -270,8 +270,11 @@ static Status end_round(Grid *g, bool *waits, Diag *diag) {
 
 static Status begin_round(Grid *g) {
     Round *round = &g->round;
-    *round =
-        (Round){.stores = g->exec.stores, .polls = g->exec.polls, .polling = round->polling, .moved = round->moved};
+    *round = (Round){.open = true,
+                     .stores = g->exec.stores,
+                     .polls = g->exec.polls,
+                     .polling = round->polling,
+                     .moved = round->moved};
     return admit(g, &g->residency);
 }
 

@@ -2,9 +2,15 @@
 // Launches under way side by side: one that waits for memory, one that writes it, small budgets, giving up.
 #include "sim/device_testing.h"
 
-// consume: waits until word 0 is 1, then writes 7 to word 1. produce: stores 1 to word 0. blocked: a barrier that one
-// warp misses. sums: 8 CTAs count their threads in word 2. spins: forever.
+// relay: CTA i waits until word 0 is the number of CTAs behind it, then raises it. consume: waits until word 0 is 1,
+// then writes 7 to word 1. produce: stores 1 to word 0. blocked: a barrier that one warp misses. sums: 8 CTAs count
+// their threads in word 2. spins: forever.
 static const char *const kernels = PTX_HEAD
+    ".visible .entry relay(.param .u64 p) { .reg .u32 %r<4>; .reg .u64 %d<2>; .reg .pred %p<2>;\n"
+    "ld.param.u64 %d1, [p]; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %nctaid.x; sub.u32 %r1, %r2, %r1; sub.u32 %r1, %r1, "
+    "1;\n"
+    "WAIT: ld.volatile.global.u32 %r2, [%d1]; setp.ne.u32 %p1, %r2, %r1; @%p1 bra WAIT;\n"
+    "add.u32 %r2, %r2, 1; st.volatile.global.u32 [%d1], %r2; ret; }\n"
     ".visible .entry consume(.param .u64 p) { .reg .u32 %r<4>; .reg .u64 %d<2>; .reg .pred %p<2>;\n"
     "ld.param.u64 %d1, [p];\n"
     "WAIT: ld.volatile.global.u32 %r1, [%d1]; setp.ne.u32 %p1, %r1, 1; @%p1 bra WAIT;\n"
@@ -101,6 +107,30 @@ static void budgets_change_nothing(void **state) {
     device_close(&d);
 }
 
+// Blocks that wait for one another get their turns, however small the steps.
+static void small_steps_reach_every_block(void **state) {
+    (void)state;
+    TestDevice d;
+    device_open(&d, kernels);
+    DevicePtr words = device_memory(&d, NULL, 16);
+    u32 *view = device_view(&d, words, 16);
+    SimLaunchResult whole = {0}, cut = {0};
+    SimRun *run;
+    begin(&d, "relay", 12, 1, words, &run);
+    assert_int_equal(step(&d, run, UINT64_MAX).state, STEP_DONE);
+    assert_int_equal(sim_launch_end(d.sim, run, STATUS_OK, &whole, &d.diag), STATUS_OK);
+    assert_int_equal(view[0], 12);
+    view[0] = 0;
+    begin(&d, "relay", 12, 1, words, &run);
+    u32 steps = 0;
+    while (step(&d, run, 900).state == STEP_MORE) steps++;
+    assert_true(steps > 12);
+    assert_int_equal(sim_launch_end(d.sim, run, STATUS_OK, &cut, &d.diag), STATUS_OK);
+    assert_int_equal(view[0], 12);
+    assert_int_equal(cut.warp_insts, whole.warp_insts);
+    device_close(&d);
+}
+
 static void deadlocks_are_told(void **state) {
     (void)state;
     TestDevice d;
@@ -125,9 +155,8 @@ static void deadlocks_are_told(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(consumer_waits_for_producer),
-        cmocka_unit_test(the_host_lets_it_go_on),
-        cmocka_unit_test(budgets_change_nothing),
+        cmocka_unit_test(consumer_waits_for_producer), cmocka_unit_test(the_host_lets_it_go_on),
+        cmocka_unit_test(budgets_change_nothing),      cmocka_unit_test(small_steps_reach_every_block),
         cmocka_unit_test(deadlocks_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
