@@ -284,7 +284,7 @@ TEST(libraries_serve_both_apis) {
     WORKS(cudaLibraryLoadData(&library, ptx_text, NULL, NULL, 0, NULL, NULL, 0));
     DOES(cuLibraryGetKernel(&kernel, library, "fill"));
     WORKS(cudaLibraryGetKernelCount(&count, library));
-    assert_int_equal(count, 7);
+    assert_int_equal(count, 8);
     WORKS(cudaLibraryEnumerateKernels(list, 8, library));
     assert_ptr_equal(list[0], kernel);
     WORKS(cudaLibraryGetGlobal(&address, &bytes, library, "table"));

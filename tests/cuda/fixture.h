@@ -33,7 +33,8 @@ typedef struct FatEntry {  // a stored PTX entry
 } FatEntry;
 
 // The host side of the kernels and variables: only their addresses matter.
-static char host_fill, host_increment, host_bounded, host_missing, host_trap, host_assert, host_awaits, host_stores;
+static char host_fill, host_increment, host_bounded, host_missing, host_trap, host_assert, host_awaits, host_stores,
+    host_mixes;
 static u32 host_scale, host_table[16];
 static u32 *host_managed;
 static FatWrapper fat_wrapper = {0x466243b1u, 1, NULL, NULL};
@@ -74,6 +75,7 @@ static void program_begins(void) {
     register_kernel(&host_assert, "asserts");
     register_kernel(&host_awaits, "awaits");
     register_kernel(&host_stores, "stores");
+    register_kernel(&host_mixes, "mixes");
     __cudaRegisterVar(fat_handle, (char *)&host_scale, NULL, "scale", 0, 4, 1, 0);
     __cudaRegisterVar(fat_handle, (char *)host_table, NULL, "table", 0, 64, 0, 0);
     __cudaRegisterManagedVar(fat_handle, (void **)&host_managed, NULL, "managed_word", 0, 4, 0, 0);
@@ -124,6 +126,12 @@ static inline cudaError_t launch_awaits(u32 *word, u32 value, u32 *out, cudaStre
 static inline cudaError_t launch_stores(u32 *word, u32 value, cudaStream_t stream) {
     void *args[] = {&word, &value};
     return cudaLaunchKernel(&host_stores, dim1(1), dim1(1), args, 0, stream);
+}
+
+// *word = 5 * *word + value
+static inline cudaError_t launch_mixes(u32 *word, u32 value, cudaStream_t stream) {
+    void *args[] = {&word, &value};
+    return cudaLaunchKernel(&host_mixes, dim1(1), dim1(1), args, 0, stream);
 }
 
 // Calls must give this error; the last error is cleared.

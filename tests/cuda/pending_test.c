@@ -328,6 +328,122 @@ BOTH(the_host_waits_for_a_kernel) {
     while (word[1] != 1) {}
 }
 
+// --- random programs: words that are changed in an order that streams and events prescribe ---
+enum { WORDS = 4, STREAMS = 6, OPERATIONS = 150 };
+
+typedef struct Random {
+    u32 state;
+    u32 *device;             // the words,
+    u32 host[WORDS];         // ... words that host functions change,
+    u32 expected[2][WORDS];  // ... and what both are to become
+    cudaStream_t streams[STREAMS];
+    cudaEvent_t events[WORDS];  // behind the last change of each
+    cudaGraphExec_t graphs[WORDS];
+    volatile u32 *gate;
+} Random;
+
+static u32 draw(Random *r, u32 below) {
+    r->state = r->state * 1664525u + 1013904223u;
+    return (r->state >> 8) % below;
+}
+
+typedef struct HostChange {
+    u32 *word, value;
+} HostChange;
+
+static void change_on_host(void *argument) {
+    const HostChange *change = argument;
+    *change->word = 7 * *change->word + change->value;
+}
+
+static void record_graph(Random *r, u32 word) {
+    cudaGraph_t graph;
+    cudaStream_t s = r->streams[1];
+    EXPECT(cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal) == cudaSuccess);
+    EXPECT(launch_mixes(&r->device[word], 1, s) == cudaSuccess && launch_mixes(&r->device[word], 2, s) == cudaSuccess);
+    EXPECT(cudaStreamEndCapture(s, &graph) == cudaSuccess);
+    EXPECT(cudaGraphInstantiate(&r->graphs[word], graph, 0) == cudaSuccess && cudaGraphDestroy(graph) == cudaSuccess);
+}
+
+static void set_up(Random *r, u32 seed) {
+    *r = (Random){.state = seed, .device = device(WORDS), .gate = pinned(2)};
+    r->streams[1] = stream(0);
+    r->streams[2] = stream(0);
+    r->streams[3] = stream(cudaStreamNonBlocking);
+    r->streams[4] = stream(cudaStreamNonBlocking);
+    r->streams[5] = cudaStreamPerThread;
+    for (u32 w = 0; w < WORDS; w++) {
+        record_graph(r, w);
+        EXPECT(cudaEventCreateWithFlags(&r->events[w], cudaEventDisableTiming) == cudaSuccess);
+    }
+}
+
+static void change_from_other(Random *r, u32 word, cudaStream_t s) {
+    u32 from = draw(r, WORDS);
+    EXPECT(cudaStreamWaitEvent(s, r->events[from], 0) == cudaSuccess);
+    EXPECT(cudaMemcpyAsync(&r->device[word], &r->device[from], 4, cudaMemcpyDeviceToDevice, s) == cudaSuccess);
+    EXPECT(cudaEventRecord(r->events[from], s) == cudaSuccess);
+    r->expected[0][word] = r->expected[0][from];
+}
+
+static void change(Random *r, HostChange *later) {
+    u32 word = draw(r, WORDS), value = draw(r, 1000), *at = &r->device[word], *expected = &r->expected[0][word];
+    cudaStream_t s = r->streams[draw(r, STREAMS)];
+    EXPECT(cudaStreamWaitEvent(s, r->events[word], 0) == cudaSuccess);
+    switch (draw(r, 6)) {
+    case 0:
+        EXPECT(cudaMemsetAsync(at, (int)(value & 0x7f), 4, s) == cudaSuccess);
+        *expected = (value & 0x7f) * 0x01010101u;
+        break;
+    case 1:
+        EXPECT(cudaMemcpyAsync(at, &value, 4, cudaMemcpyHostToDevice, s) == cudaSuccess);
+        *expected = value;
+        break;
+    case 2: change_from_other(r, word, s); break;
+    case 3:
+        EXPECT(cudaGraphLaunch(r->graphs[word], s) == cudaSuccess);
+        *expected = 5 * (5 * *expected + 1) + 2;
+        break;
+    case 4:
+        *later = (HostChange){&r->host[word], value};
+        EXPECT(cudaLaunchHostFunc(s, change_on_host, later) == cudaSuccess);
+        r->expected[1][word] = 7 * r->expected[1][word] + value;
+        break;
+    default:
+        EXPECT(launch_mixes(at, value, s) == cudaSuccess);
+        *expected = 5 * *expected + value;
+        break;
+    }
+    EXPECT(cudaEventRecord(r->events[word], s) == cudaSuccess);
+}
+
+// Some streams are held up by kernels that wait for the gate.
+static void random_program(u32 seed, bool gated) {
+    static HostChange later[OPERATIONS];
+    u32 host[WORDS];
+    Random r;
+    set_up(&r, seed);
+    for (u32 i = 0; i < 2 && gated; i++)
+        EXPECT(launch_awaits(plain(r.gate), 1, plain(r.gate + 1), r.streams[1 + draw(&r, STREAMS - 1)]) == cudaSuccess);
+    for (u32 i = 0; i < OPERATIONS; i++) {
+        change(&r, &later[i]);
+        u32 chance = draw(&r, 40);
+        if (chance == 0) r.gate[0] = 1;
+        if (chance == 1) (void)cudaStreamQuery(r.streams[draw(&r, STREAMS)]);
+        if (chance == 2 && (!gated || r.gate[0]))
+            EXPECT(cudaStreamSynchronize(r.streams[draw(&r, STREAMS)]) == cudaSuccess);
+    }
+    r.gate[0] = 1;
+    EXPECT(cudaDeviceSynchronize() == cudaSuccess);
+    EXPECT(cudaMemcpy(host, r.device, sizeof host, cudaMemcpyDeviceToHost) == cudaSuccess);
+    EXPECT(memcmp(host, r.expected[0], sizeof host) == 0);
+    EXPECT(memcmp(r.host, r.expected[1], sizeof host) == 0);
+}
+
+BOTH(streams_and_events_keep_every_order) {
+    for (u32 seed = 1; seed <= 40; seed++) random_program(seed, seed % 2);
+}
+
 static void program_ends_early(void) {
     volatile u32 *word = pinned(2);
     cudaStream_t s = stream(0);
@@ -388,6 +504,7 @@ int main(void) {
         cmocka_unit_test(faults_are_told_when_they_happen_both_ways),
         cmocka_unit_test(other_threads_let_it_go_on_both_ways),
         cmocka_unit_test(the_host_waits_for_a_kernel_both_ways),
+        cmocka_unit_test(streams_and_events_keep_every_order_both_ways),
         cmocka_unit_test(at_the_end_it_is_given_up),
         cmocka_unit_test(lazy_work_is_put_off),
     };
