@@ -67,6 +67,7 @@ typedef struct CudaContext {
     Map functions;                       // host address -> CudaFunction *
     Map symbols;                         // host address (managed: also the address of the storage) -> CudaSymbol *
     Map pool_of;                         // address of a pool allocation -> CudaPool *
+    Map freeing;                         // address of memory that pending work is going to free
     Map managed_hints;                   // serial of an allocation -> Hints * (managed.c)
     Map conditions;                      // cudaGraphConditionalHandle -> CudaCondition *
     Map graph_memory;                    // address of a graph allocation -> 1 live, 0 freed

@@ -95,11 +95,15 @@ static cudaError_t release(CudaContext *c, void *address, cudaStream_t handle) {
     const SimAllocation *a = sim_find(c->sim, (DevicePtr)(uintptr_t)address);
     if (a && a->kind == MEMORY_MANAGED) return cudaErrorNotSupported;
     if (!a || a->address != (u64)(uintptr_t)address || a->kind != MEMORY_DEVICE) return memory_bad_free(c, address);
+    if (map_get(&c->freeing, (u64)(uintptr_t)address)) return memory_bad_free(c, address);
     CudaWork work = {.type = WORK_FREE, .freed = address};
+    if ((c->lazy || c->pending.len) && map_put(&c->freeing, (u64)(uintptr_t)address, 1) != STATUS_OK)
+        return cudaErrorMemoryAllocation;
     return work_submit(c, handle, &work);
 }
 
 cudaError_t pool_release(CudaContext *c, void *address) {
+    map_remove(&c->freeing, (u64)(uintptr_t)address);
     if (graph_memory_free(c, address)) return cudaSuccess;
     const SimAllocation *a = sim_find(c->sim, (DevicePtr)(uintptr_t)address);
     if (!a) return memory_bad_free(c, address);  // freed twice

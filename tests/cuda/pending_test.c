@@ -198,7 +198,7 @@ BOTH(memory_goes_in_stream_order) {
     EXPECT(cudaMallocAsync((void **)&p, 256, s) == cudaSuccess);
     EXPECT(launch_awaits(plain(word), 1, p, s) == cudaSuccess);
     EXPECT(cudaMemcpyAsync(plain(word + 1), p, 4, cudaMemcpyDeviceToHost, s) == cudaSuccess);
-    EXPECT(cudaFreeAsync(p, s) == cudaSuccess);
+    EXPECT(cudaFreeAsync(p, s) == cudaSuccess && cudaFreeAsync(p, s) == cudaErrorInvalidValue);
     *word = 1;
     EXPECT(cudaStreamSynchronize(s) == cudaSuccess && word[1] == 1);
     EXPECT(cudaFreeAsync(p, s) == cudaErrorInvalidValue);
