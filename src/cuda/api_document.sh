@@ -42,8 +42,8 @@ CUDA 3.2, whose addresses have 32 bits. The latter return \`CUDA_ERROR_NOT_SUPPO
 - **Deadlocks.** When a thread waits, nothing pending can move and the program has no other thread that could change that,
   the kernels that wait are told on stderr, with who waits where, and the device fails with \`cudaErrorLaunchFailure\`.
   With \`--check\`, which follows one kernel at a time, every kernel that waits for something outside of it is a deadlock.
-- **Lazy.** With \`WARPLENS_LAZY=1\` work is executed when the program waits for it (at most 1024 operations later), and its
-  errors are told then.
+- **Lazy.** With \`WARPLENS_LAZY=1\` work is executed when the program waits for it, at most 1024 operations later and at most
+  after a second without a call, and its errors are told then.
 - **Time.** Events take the host's monotonic clock; two recordings are at least one microsecond apart.
 - **Errors.** Error codes are those that an H200 gives, driver 580, also where the reference says otherwise: an impossible
   launch is \`cudaErrorInvalidValue\`. \`tests/cuda/h200_calls.txt\` has what a GPU answers to over a thousand odd calls, and

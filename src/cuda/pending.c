@@ -6,7 +6,7 @@
 
 // Warp instructions of one step of a kernel.
 #define SUBMIT_BUDGET (1ull << 20)  // ... at its submission,
-#define SUBMIT_STEPS 64u            // ... and how many more when it polls now and then; those that never do end
+#define SUBMIT_STEPS 16u            // ... and how many more when it polls now and then; those that never do end
 #define TURN_BUDGET 5000ull         // ... while others are pending, at first
 #define QUERY_BUDGET (1ull << 18)
 #define WATCH_BUDGET (1ull << 18)
@@ -174,7 +174,11 @@ static cudaError_t enqueue(CudaContext *c, CudaStream *stream, CudaWork *work, b
     if (error == cudaSuccess) error = append(c, item);
     if (error != cudaSuccess) return item_free(c, item), error;
     WorkEffort effort = {.budget = SUBMIT_BUDGET, .begin = true, .whole = true, .steps = SUBMIT_STEPS};
-    if (now) return item_go(c, item, &effort);
+    if (now) {
+        error = item_go(c, item, &effort);
+        if (c->pending.len) go_through(c, &effort);  // what others submitted behind a function of the program
+        return error;
+    }
     if (blocks) return pending_wait(c, (PendingSet){.stream = stream, .device = -1});
     if (c->pending.len > MOST_PENDING) advance(c, &effort);
     return cudaSuccess;

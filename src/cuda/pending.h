@@ -42,7 +42,8 @@ bool pending_has_begun(const CudaContext *c, const CudaStream *stream);
 void pending_take_turns(CudaContext *c);
 static inline void pending_poke(CudaContext *c) {
     const CudaThread *thread = cuda_thread();
-    if (WL_UNLIKELY(c->begun) && thread->entered == 1 && !thread->host_depth) pending_take_turns(c);
+    bool any = c->begun || (c->pending.len && !c->lazy);
+    if (WL_UNLIKELY(any) && thread->entered == 1 && !thread->host_depth) pending_take_turns(c);
 }
 // The watching thread's turn, after a quiet time; `begin`: new work may begin. True when something moved.
 bool pending_watch(CudaContext *c, bool begin);

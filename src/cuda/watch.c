@@ -10,8 +10,8 @@
 
 #define FIRST_PAUSE 20000ull  // ns
 #define MOST_PAUSE 5000000ull
-#define QUIET_NS 20000000ull        // without a call: then kernels under way go on,
-#define LAZY_QUIET_NS 500000000ull  // ... and work of a lazy context begins
+#define QUIET_NS 20000000ull         // without a call: then kernels under way go on,
+#define LAZY_QUIET_NS 1000000000ull  // ... and work of a lazy context begins
 
 static void sleep_ns(u64 ns) { nanosleep(&(struct timespec){.tv_nsec = (long)ns}, NULL); }
 

@@ -3,6 +3,7 @@
 // it. Each case in its own process: a deadlock is for the rest of a process's life.
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -320,6 +321,36 @@ BOTH(other_threads_let_it_go_on) {
     EXPECT(cudaMemcpy(&host, words, 4, cudaMemcpyDeviceToHost) == cudaSuccess && host == 1);
 }
 
+static int in_function, function_may_end;
+static void wait_in_function(void *unused) {
+    (void)unused;
+    __atomic_store_n(&in_function, 1, __ATOMIC_RELEASE);
+    while (!__atomic_load_n(&function_may_end, __ATOMIC_ACQUIRE)) sched_yield();
+}
+
+static void *launch_function(void *argument) {
+    EXPECT(cudaLaunchHostFunc(((const Helper *)argument)->stream, wait_in_function, NULL) == cudaSuccess);
+    return NULL;
+}
+
+// What one thread submits behind a function that runs in another is done when that is over.
+static void behind_a_function(void) {
+    volatile u32 *word = pinned(1);
+    Helper helper = {NULL, stream(0)};
+    pthread_t thread;
+    EXPECT(pthread_create(&thread, NULL, launch_function, &helper) == 0);
+    while (!__atomic_load_n(&in_function, __ATOMIC_ACQUIRE)) sched_yield();
+    EXPECT(launch_stores(plain(word), 1, helper.stream) == cudaSuccess);
+    EXPECT(cudaStreamQuery(helper.stream) == cudaErrorNotReady && *word == 0);
+    __atomic_store_n(&function_may_end, 1, __ATOMIC_RELEASE);
+    EXPECT(pthread_join(thread, NULL) == 0 && *word == 1);
+}
+
+static void work_comes_behind_functions_of_other_threads(void **state) {
+    (void)state;
+    in_child("0", behind_a_function);
+}
+
 // No call of the API between the two: the kernel goes on all the same.
 BOTH(the_host_waits_for_a_kernel) {
     volatile u32 *word = pinned(2);
@@ -521,6 +552,7 @@ int main(void) {
         cmocka_unit_test(a_copy_behind_a_deadlock_fails_both_ways),
         cmocka_unit_test(faults_are_told_when_they_happen_both_ways),
         cmocka_unit_test(other_threads_let_it_go_on_both_ways),
+        cmocka_unit_test(work_comes_behind_functions_of_other_threads),
         cmocka_unit_test(the_host_waits_for_a_kernel_both_ways),
         cmocka_unit_test(streams_and_events_keep_every_order_both_ways),
         cmocka_unit_test(at_the_end_it_is_given_up),
