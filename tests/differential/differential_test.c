@@ -117,12 +117,35 @@ TEST(programs_shrink) {
     random_sim_close(sim);
 }
 
+// Apart, a program computes the same.
+TEST(programs_come_apart) {
+    RandomSim *sim = random_sim_open();
+    assert_non_null(sim);
+    for (u64 seed = 1; seed <= 40; seed++) {
+        RandomProgram p;
+        char why[1024];
+        u64 hash[2];
+        size_t size = 0;
+        for (u32 apart = 0; apart < 2; apart++) {
+            assert_true(random_program(seed, NULL, &p));
+            if (apart) assert_true(random_apart(&p) && p.size > size * 5 / 4);
+            if (!random_sim_run(sim, &p, &result, why, sizeof why)) fail_msg("seed %u: %s", (u32)seed, why);
+            hash[apart] = random_hash(&p, result.acc, result.slots, result.out);
+            size = p.size;
+            random_free(&p);
+        }
+        assert_int_equal(hash[0], hash[1]);
+    }
+    random_sim_close(sim);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_form_gives_what_the_gpu_gave),
         cmocka_unit_test(every_executable_op_has_forms),
         cmocka_unit_test(random_programs_give_what_the_gpu_gave),
         cmocka_unit_test(programs_shrink),
+        cmocka_unit_test(programs_come_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

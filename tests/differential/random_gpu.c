@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random programs on a GPU and on the simulator: what differs.
-//   random_gpu ptx SEED [COUNT]                           the text of programs
+//   random_gpu ptx SEED [COUNT [apart]]                   the text of programs
 //   random_gpu sim FIRST COUNT [JOBS]                     hashes of the simulator's results
 //   random_gpu dump SEED [CUT..]                          the simulator's results, word by word; without some
 //   statements random_gpu gpu FIRST COUNT FOLDER [LEVEL [SECONDS]]   both; ptxas -O LEVEL (3); what differs goes into
 //   FOLDER, with
 //                                                         the hashes of the GPU's results (random.hashes; several in a
 //                                                         row make the file of the tests)
+//   random_gpu apart FOLDER LEVEL SEED..                  the same of some programs, their instructions kept apart
+//                                                         (random_apart): lines for random_misread.inc
 //   random_gpu replay [JOBS]                              the simulator against all recorded hashes
-//   random_gpu reduce FOLDER SEED..                       fewest statements that still differ
-//   random_gpu faults FOLDER SEED..                       fewest statements that still fault or hang on the GPU
+//   random_gpu reduce FOLDER LEVEL SEED..                 fewest statements that still differ
+//   random_gpu faults FOLDER LEVEL SEED..                 fewest statements that still fault or hang on the GPU
 // Run it in a folder with gpus/. CI has no GPU; random_test.c replays what was recorded.
 #include <stdlib.h>
 #include <string.h>
@@ -26,25 +28,30 @@
 
 typedef struct Run {
     u64 first;
+    const u64 *seeds;  // NULL: those from `first` on
+    bool apart;        // the GPU gets them with their instructions apart
     const RandomCut *cut;
     const char *folder;
     RandomSim *sim;
     RandomResult of_sim, of_gpu;
     u64 input, acc, slots, out;  // on the GPU
     CampaignGpu *gpu;            // of a shrinking process; NULL: one for each trial
-    bool apart;
+    bool guarded;                // each trial in a process of its own
 } Run;
 
+static u64 seed_of(const Run *r, u32 i) { return r->seeds ? r->seeds[i] : r->first + i; }
 static RandomProgram program_of(const Run *r, u32 i) {
     RandomProgram p;
-    if (!random_program(r->first + i, r->cut, &p)) exit(2);
+    if (!random_program(seed_of(r, i), r->cut, &p)) exit(2);
     return p;
 }
 static void name(void *context, u32 i, char *text, size_t size) {
-    snprintf(text, size, "seed %llu", (unsigned long long)(((Run *)context)->first + i));
+    snprintf(text, size, "seed %llu", (unsigned long long)seed_of(context, i));
 }
 static void text(void *context, u32 i, FILE *f) {
-    RandomProgram p = program_of(context, i);
+    const Run *r = context;
+    RandomProgram p = program_of(r, i);
+    if (r->apart && !random_apart(&p)) exit(2);
     fputs(p.text, f);
     random_free(&p);
 }
@@ -151,7 +158,7 @@ static u32 verdict_of(Run *r, CampaignGpu *g, const char *stem) {
     return sim == gpu ? SAME : DIFFERS;
 }
 // In a process of its own, as it may fault or not end.
-static u32 apart(Run *r, const char *stem) {
+static u32 guarded_verdict(Run *r, const char *stem) {
     volatile u32 *shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     shared[0] = FAULTS, shared[1] = 0;
     fflush(stdout);
@@ -170,7 +177,7 @@ static u32 apart(Run *r, const char *stem) {
 }
 static u32 trial(Run *r, const Campaign *c, const char *stem) {
     if (!campaign_compile(c, 0, 1, stem)) return SAME;
-    if (r->apart) return apart(r, stem);
+    if (r->guarded) return guarded_verdict(r, stem);
     if (!r->gpu) r->gpu = driver_open();
     return r->gpu ? verdict_of(r, r->gpu, stem) : SAME;
 }
@@ -219,6 +226,24 @@ static int reduce_all(Run *r, const Campaign *c, int n, char **seeds) {
     return 0;
 }
 
+// --- instructions apart -------------------------------------------------------------------------------------------
+static int run_apart(Run *r, Campaign *c, int n, char **numbers) {
+    u64 *seeds = calloc((size_t)n, sizeof *seeds), *of_gpu = calloc((size_t)n, sizeof *of_gpu),
+        *of_sim = calloc((size_t)n, sizeof *of_sim);
+    if (!seeds || !of_gpu || !of_sim) return 2;
+    for (int i = 0; i < n; i++) seeds[i] = strtoull(numbers[i], NULL, 0);
+    r->seeds = seeds, c->count = (u32)n, c->batch = 1, c->shown = (u32)n;
+    int rc = campaign_run(c, of_gpu, of_sim);
+    for (int i = 0; i < n; i++)
+        printf("    {%llu, REASON, 0x%08x},%s\n", (unsigned long long)(seeds[i] - RANDOM_FIRST),
+               of_gpu[i] ? random_short_hash(of_gpu[i]) : 0,
+               !of_gpu[i]               ? "  // did not run"
+               : of_gpu[i] != of_sim[i] ? "  // differs"
+                                        : "");
+    free(seeds), free(of_gpu), free(of_sim);
+    return rc;
+}
+
 // --- recorded hashes ----------------------------------------------------------------------------------------------
 static int record(const Run *r, const u64 *hashes, u32 count) {
     char path[600];
@@ -257,6 +282,7 @@ int main(int argc, char **argv) {
     u32 count = argc > 3 ? (u32)strtoul(argv[3], NULL, 0) : 1;
     if (!strcmp(argv[1], "dump")) return dump(run.first, argc - 3, argv + 3);
     if (!strcmp(argv[1], "ptx")) {
+        run.apart = argc > 4;
         fputs(random_head, stdout);
         for (u32 i = 0; i < count; i++) text(&run, i, stdout);
         return 0;
@@ -283,10 +309,14 @@ int main(int argc, char **argv) {
         free(hashes);
         return 0;
     }
-    if (!strcmp(argv[1], "reduce") || !strcmp(argv[1], "faults")) {
+    bool apart = !strcmp(argv[1], "apart");
+    if (apart || !strcmp(argv[1], "reduce") || !strcmp(argv[1], "faults")) {
+        if (argc < 5) return 2;
         run.folder = argv[2];
-        run.apart = *argv[1] == 'f';
-        return reduce_all(&run, &c, argc - 3, argv + 3);
+        run.apart = apart;
+        run.guarded = *argv[1] == 'f';
+        c.level = (u32)atoi(argv[3]);
+        return apart ? run_apart(&run, &c, argc - 4, argv + 4) : reduce_all(&run, &c, argc - 4, argv + 4);
     }
     run.folder = argc > 4 ? argv[4] : ".";
     if (argc > 5) c.level = (u32)atoi(argv[5]);
