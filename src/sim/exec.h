@@ -82,7 +82,7 @@ struct Exec {
     u64 now;     // warp instructions that the CTA has executed: its clock
     u64 stores;  // stores and atomics that other warps can see
     u64 polls;   // loads and atomics that look as if they waited for another thread
-    bool retry;  // SIM_WAIT: nothing happened, try again after the others ran
+    bool retry;  // SIM_WAIT: nothing happened, try again after the others ran; wgmma.wait_group: wait for the others
 
     struct Check *check;  // NULL: nothing is checked
 };

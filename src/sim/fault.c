@@ -176,6 +176,8 @@ static void say_waiting(Text *t, const Grid *g, const Warp *w, const Split *s) {
         say(t, "waits for lanes 0x%08x of its warp", s->sync_mask);
     else if (s->state == SPLIT_BARRIER) {
         say_barrier(t, w->cta, s->barrier);
+    } else if (s->state == SPLIT_WARPGROUP) {
+        say(t, "waits for the other warps of its warpgroup to commit %u groups of wgmma", w->wgmma_awaited);
     } else if (!g->its && s != &w->splits[w->current])
         say(t, "cannot run before the other lanes of its warp (no independent thread scheduling before Volta)");
     else

@@ -128,7 +128,7 @@ Status warp_start(Warp *w, const SimProgram *program, u32 lanes, u64 local_strid
     const SimFunc *kernel = &program->funcs[0];
     w->frames.len = w->free_frames.len = w->convs.len = w->free_convs.len = 0;
     w->executed = w->stuck_since = w->turn = 0;
-    w->exited = w->cluster_pending = 0;
+    w->exited = w->cluster_pending = w->wgmma_committed = w->wgmma_awaited = 0;
     w->current = 0;
     w->lanes = lanes == LANES ? FULL_MASK : (1u << lanes) - 1;
     if (!warp_reserve(w, kernel->r32_bytes, kernel->r64_bytes, kernel->preds)) return STATUS_NO_MEMORY;
@@ -393,6 +393,7 @@ static void exec_exit(Warp *w, Split *s, u32 mask) {
     conv_forget(w, conv, WL_NONE, mask);
     conv_release(w, conv);
     barrier_threads_exited(w->cta);
+    if (warp_done(w)) warpgroup_advanced(w);
 }
 
 // --- warp-level synchronisation --------------------------------------------------------------------------------
@@ -422,6 +423,7 @@ static void sync_release(Exec *x, Warp *w) {
         exec_enter(x, w, s);
         x->count = &x->grid->states[pc].counters;
         x->active = here;
+        x->retry = false;
         if (in->exec) in->exec(x, in, here);
         if (WL_UNLIKELY(x->check)) check_warp_sync(x, w, in, in->exec ? here : wanted);
         for (u32 j = 0; j < w->split_count; j++) {
@@ -429,8 +431,8 @@ static void sync_release(Exec *x, Warp *w) {
             bool joins =
                 o->state == SPLIT_SYNC && ((o->pc == pc && o->frame == frame) || (!in->exec && (o->mask & wanted)));
             if (!joins) continue;
-            o->state = SPLIT_READY;
-            o->pc++;
+            o->state = x->retry ? SPLIT_WARPGROUP : SPLIT_READY;
+            o->pc += !x->retry;
         }
     }
 }
@@ -448,8 +450,10 @@ static bool exec_sync(Exec *x, Warp *w, Split *s, const SimInsn *in, u32 mask) {
     u32 members = sync_members(x, in, mask) & w->lanes & ~w->exited;
     if (WL_UNLIKELY(x->check)) check_warp_mask(x, w, in, mask);
     if (WL_LIKELY((members & ~mask) == 0)) {
+        x->retry = false;
         if (in->exec) in->exec(x, in, mask);
         if (WL_UNLIKELY(x->check)) check_warp_sync(x, w, in, mask);
+        if (WL_UNLIKELY(x->retry)) return s->state = SPLIT_WARPGROUP, false;
         s->pc++;
         return true;
     }

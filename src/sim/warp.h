@@ -14,7 +14,7 @@
 
 typedef struct Grid Grid;
 
-typedef enum SplitState { SPLIT_READY, SPLIT_SYNC, SPLIT_BARRIER } SplitState;
+typedef enum SplitState { SPLIT_READY, SPLIT_SYNC, SPLIT_BARRIER, SPLIT_WARPGROUP } SplitState;
 
 typedef struct Split {
     u32 pc, mask;
@@ -64,6 +64,8 @@ typedef struct Warp {
     u64 executed;         // warp instructions, for clocks and budgets
     u64 turn;             // instructions that the current split has had in its turn
     u64 stuck_since;      // `executed` when the current split last had company or made way
+    u32 wgmma_committed;  // groups so far
+    u32 wgmma_awaited;    // SPLIT_WARPGROUP: the groups that every warp of the warpgroup has to have committed
     u32 cluster_pending;  // lanes that have arrived at the cluster's barrier, in the phase that is not complete
     u32 tid[3][LANES];
 } Warp;
@@ -127,6 +129,12 @@ void cluster_check(Cta *first);  // completes the phase when nobody is left to w
 static inline Cta *cluster_first(Cta *cta) { return cta - cta->rank; }
 // The CTA of that rank in the cluster of `cta`; NULL when there is none, or it has exited.
 Cta *cluster_cta(const Cta *cta, u32 rank);
+
+// warpgroup.c: groups of wgmma, which are complete when all warps of the warpgroup have committed them.
+enum { WARPGROUP = 4 };                        // warps
+void warpgroup_commit(Warp *warp);             // one more group
+bool warpgroup_wait(Warp *warp, u32 pending);  // false: more than the last `pending` are not complete, it has to wait
+void warpgroup_advanced(const Warp *warp);     // the warp has committed, or is done: others may be able to go on
 
 // One pc's row of counters and the allocation it hit last.
 typedef struct PcState {

@@ -20,18 +20,20 @@
     "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;\n" \
     "st.global.v4.b32 [%d5], {%f1, %f2, %f3, %f4}; ret;\n}\n"
 
-static Status run(const char *body, f32 out[512]) {
+static Status run_threads(const char *body, u32 threads, f32 out[512]) {
     static TestDevice d;
     char ptx[4096];
     snprintf(ptx, sizeof ptx, "%s%s%s", ENTRY, body, END);
     device_open(&d, ptx);
     DevicePtr memory = device_memory(&d, NULL, 2048);
-    Status status = device_try(&d, "run", 1, 128, &memory);
+    Status status = device_try(&d, "run", 1, threads, &memory);
     if (status != STATUS_OK && status != STATUS_FAULT) device_show(&d);
     memcpy(out, device_view(&d, memory, 2048), 2048);
     device_close(&d);
     return status;
 }
+
+static Status run(const char *body, f32 out[512]) { return run_threads(body, 128, out); }
 
 // Register e of thread t is row t / 32 * 16 + t % 32 / 4 + e / 2 * 8, column t % 4 * 2 + e % 2.
 static void check(const f32 out[512], f32 every, f32 by_column, f32 by_row) {
@@ -106,12 +108,57 @@ TEST(descriptors_stay_in_shared_memory) {
     assert_int_equal(run("mov.b64 %d4, 0x3fff;\n" WGMMA "%d4, %d3, %p1, 1, 1, 0, 0;\n", out), STATUS_FAULT);
 }
 
+#define COMMIT "wgmma.commit_group.sync.aligned;\n"
+#define WAIT(n) "wgmma.wait_group.sync.aligned " #n ";\n"
+#define WARP "shr.u32 %r12, %r1, 5; setp.eq.u32 %p2, %r12, 0; setp.eq.u32 %p3, %r12, 4;\n"
+#define FLAG "[%r2+12288]"
+
+// Thread 0 has waited for its warpgroup, and says so; only then is B cleared. The other warps are late.
+TEST(a_group_is_complete_when_all_warps_have_committed_it) {
+    f32 out[512];
+    static const char *const body =
+        WARP "@%p3 bra CLEAR; @%p2 bra MULTIPLY; mov.u32 %r13, 50000;\n"
+             "LATE: sub.u32 %r13, %r13, 1; setp.ne.u32 %p3, %r13, 0; @%p3 bra LATE;\n"
+             "MULTIPLY:\n" WGMMA "%d4, %d3, %p1, 1, 1, 0, 0;\n" COMMIT WAIT(
+                 0) "setp.eq.u32 %p3, %r1, 0; mov.u32 %r13, 7; @%p3 st.volatile.shared.u32 " FLAG ", %r13; bra END;\n"
+                    "CLEAR: ld.volatile.shared.u32 %r13, " FLAG "; setp.ne.u32 %p3, %r13, 7; @%p3 bra CLEAR;\n"
+                    "and.b32 %r13, %r1, 31; shl.b32 %r13, %r13, 4; add.u32 %r13, %r13, %r2; mov.u32 %r8, 0;\n"
+                    "st.shared.v4.b32 [%r13], {%r8, %r8, %r8, %r8}; exit;\nEND:\n";
+    assert_int_equal(run_threads(body, 160, out), STATUS_OK);
+    check(out, 57, 0, 0);
+}
+
+// The first warp has committed two groups and waits for the first one, the others commit the second one later.
+TEST(the_last_groups_may_be_pending) {
+    f32 out[512];
+    static const char *const body =
+        WARP WGMMA "%d4, %d3, %p1, 1, 1, 0, 0;\n" COMMIT
+                   "@%p2 bra FIRST; bar.sync 1, 128; bra END;\nFIRST:\n" COMMIT WAIT(1) "bar.sync 1, 128;\nEND:\n";
+    assert_int_equal(run(body, out), STATUS_OK);
+    check(out, 57, 0, 0);
+}
+
+TEST(a_group_that_is_not_committed_is_waited_for) {
+    f32 out[512];
+    static const char *const body =
+        WARP WGMMA "%d4, %d3, %p1, 1, 1, 0, 0;\n" COMMIT
+                   "@%p2 bra FIRST; bar.sync 1, 128; bra END;\nFIRST:\n" COMMIT WAIT(0) "bar.sync 1, 128;\nEND:\n";
+    assert_int_not_equal(run(body, out), STATUS_OK);
+    // ... but not by warps that have exited.
+    static const char *const exits = WARP "@!%p2 exit;\n" WGMMA "%d4, %d3, %p1, 1, 1, 0, 0;\n" COMMIT WAIT(0);
+    assert_int_equal(run(exits, out), STATUS_OK);
+    assert_true(out[0] == 57);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(literals_are_heeded),
         cmocka_unit_test(sparse_selectors_are_heeded),
         cmocka_unit_test(wrong_selector_is_a_fault),
         cmocka_unit_test(descriptors_stay_in_shared_memory),
+        cmocka_unit_test(a_group_is_complete_when_all_warps_have_committed_it),
+        cmocka_unit_test(the_last_groups_may_be_pending),
+        cmocka_unit_test(a_group_that_is_not_committed_is_waited_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

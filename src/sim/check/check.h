@@ -84,6 +84,7 @@ typedef struct PendingCopy {  // cp.async under way
 typedef struct CheckWarp {
     u32 tick;
     u16 interval;
+    u32 wgmma_tick;           // of its last wgmma.commit_group
     u32 synced;               // up to this tick all lanes are ordered
     bool partly;              // known[] holds more
     u32 known[LANES][LANES];  // [a][b]: up to which tick of b lane a's accesses are ordered behind b's
@@ -216,6 +217,8 @@ void race_barrier_arrive(Check *c, const Warp *w, u32 barrier);
 void race_barrier_leave(Check *c, const Warp *w, u32 barrier, u32 lanes, bool open);  // open: of all threads
 void race_exit(Check *c, const Warp *w);
 void race_barrier_reset(Check *c, const Cta *cta, u32 barrier);
+void race_wgmma_commit(Check *c, const Warp *w);
+void race_wgmma_done(Check *c, const Warp *w, u32 warps);  // of its warpgroup
 void race_lanes_synced(Check *c, const Warp *w, u32 lanes);
 
 // --- check_uses.c ---

@@ -371,6 +371,8 @@ static u8 class_of(const SimInsn *in) {
     case OP_CP_ASYNC_WAIT:
     case OP_CP_ASYNC_WAIT_ALL: return CLASS_COPY_WAIT;
     case OP_CP_ASYNC_MBARRIER: return CLASS_COPY_ARRIVE;
+    case OP_WGMMA:
+    case OP_WGMMA_SP: return CLASS_OTHER;
     default: break;
     }
     if (flags & OPF_ASYNC && memory) return CLASS_BULK;

@@ -89,8 +89,10 @@ static Status reserve_clocks(CheckCta *cc) {
 }
 
 Status race_cta_start(Check *c, const Cta *cta, CheckCta *cc) {
-    for (u32 w = 0; w < cc->warp_cap; w++)
+    for (u32 w = 0; w < cc->warp_cap; w++) {
         if (cc->warps[w].tick > cc->base) cc->base = cc->warps[w].tick;
+        cc->warps[w].wgmma_tick = 0;
+    }
     cc->granules = 0;
     if (!(c->checks & CHECK_RACE)) return STATUS_OK;
     if (cc->base >= LAST_TICK) {
@@ -177,6 +179,18 @@ void race_barrier_leave(Check *c, const Warp *w, u32 barrier, u32 lanes, bool op
     if (open) join(clock, row(cc->barriers_clock, cc, EXIT_ROW), cc->warp_count);
     join(clock, row(cc->pending, cc, w->index), cc->warp_count);
     publish(cc, row(cc->fenced, cc, w->index), clock, w->index, true);
+}
+
+// What a group of wgmma reads is read when the group is complete, by whichever warp: a warp that has waited comes after
+// what the others of its warpgroup did before they committed. That is more order than there is for their own accesses.
+void race_wgmma_commit(Check *c, const Warp *w) { check_warp(c, w)->wgmma_tick = check_warp(c, w)->tick; }
+void race_wgmma_done(Check *c, const Warp *w, u32 warps) {
+    CheckCta *cc = check_cta(c, w->cta);
+    u32 first = w->index - w->index % WARPGROUP;
+    if (!cc->granules) return;
+    u32 *clock = row(cc->clocks, cc, w->index);
+    for (u32 i = first; i < first + warps; i++)
+        if (clock[i] < cc->warps[i].wgmma_tick) clock[i] = cc->warps[i].wgmma_tick;
 }
 
 // A barrier of all threads does not wait for exited ones, and comes after them.

@@ -180,7 +180,7 @@ static void blame(Exec *x, const Warp *w, const Split *s, const Conv *conv) {
     const char *what = s->state == SPLIT_BARRIER
                            ? "lanes of the warp that wait here diverged from others, which do not come"
                            : "the mask names lanes that do not come here";
-    if (s->state == SPLIT_BARRIER && !is_aligned(in)) return;
+    if (s->state == SPLIT_WARPGROUP || (s->state == SPLIT_BARRIER && !is_aligned(in))) return;
     if (s->state == SPLIT_SYNC && !(s->sync_mask & conv->arrived)) return;
     SimFinding *f = tell(c, rule, w, s->mask, s->pc, conv->pc, what);
     if (!f) return;
@@ -212,6 +212,7 @@ static const char *waiting_text(const Split *s) {
     switch (s->state) {
     case SPLIT_SYNC: return "a warp waits for lanes that never come";
     case SPLIT_BARRIER: return "threads wait at a barrier for others that never come";
+    case SPLIT_WARPGROUP: return "a warp waits for wgmma that other warps of its warpgroup never commit";
     default: return "threads repeat the same steps forever";
     }
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // wgmma (PTX ISA 9.0, 9.7.15): a warpgroup, four neighbouring warps, multiplies 64 rows by matrices in shared memory.
 //
-// Each warp multiplies its own 16 rows when it gets to the instruction, and its result is in the registers at once:
-// wgmma.fence, commit_group and wait_group have nothing left to do. The ISA allows it. The operation is asynchronous:
-// it may read A, B and the accumulator at any time between its issue and the wait, so a program may change none of them
-// in between, nor read the accumulator (9.7.15.6.2); and what it reads from shared memory has to be there, made visible
-// by a barrier and a proxy fence, when a warp issues it. Warps of a warpgroup share nothing but B and the shape.
+// Each warp multiplies its own 16 rows when it gets to the instruction, and its result is in the registers at once, so
+// wgmma.fence has nothing left to do; wait_group waits for the other warps (sim/warpgroup.c). The ISA allows it. The
+// operation is asynchronous: it may read A, B and the accumulator at any time between its issue and the wait, so a
+// program may change none of them in between, nor read the accumulator (9.7.15.6.2); and what it reads from shared
+// memory has to be there, made visible by a barrier and a proxy fence, when a warp issues it. Warps of a warpgroup
+// share nothing but B and the shape.
 #include "sim/exec/access.h"
 #include "sim/exec/lanes.h"
 #include "sim/exec/matrix_fragment.h"
@@ -48,10 +49,8 @@ static Source source_of(u64 descriptor) {
 static const u8 *chunk_place(Exec *x, const Source *s, u32 offset) {
     u32 address = s->start + offset;
     address ^= (((address >> 7) - s->base) & (s->chunks - 1)) << 4;
-    address &= 0x3ffff;
-    if (address <= x->shared_size && x->shared_size - address >= CHUNK) return x->shared + address;
-    x->fault = (Fault){.kind = FAULT_OUT_OF_BOUNDS, .space = SPACE_SHARED, .width = CHUNK, .address = address};
-    return NULL;
+    u8 space;
+    return access_resolve(x, 0, address & 0x3ffff, CHUNK, SPACE_SHARED, false, &space);
 }
 
 // Eight rows of A (columns of B) from the `major`-th on, `bytes` along k of each.
@@ -186,5 +185,15 @@ static ExecFn select_wgmma(const ExecShape *shape, SimInsn *in, bool sparse) {
 EXEC_SELECT(wgmma) { return select_wgmma(shape, in, false); }
 EXEC_SELECT(wgmma_sp) { return select_wgmma(shape, in, true); }
 
-static void nothing(Exec *x, const SimInsn *in, u32 mask) { (void)x, (void)in, (void)mask; }
-EXEC_SELECT(wgmma_sync) { return (void)shape, (void)in, nothing; }
+static void fence(Exec *x, const SimInsn *in, u32 mask) { (void)x, (void)in, (void)mask; }
+static void commit_group(Exec *x, const SimInsn *in, u32 mask) {
+    (void)in, (void)mask;
+    warpgroup_commit(x->warp);
+}
+static void wait_group(Exec *x, const SimInsn *in, u32 mask) {
+    (void)mask;
+    x->retry = !warpgroup_wait(x->warp, (u32)literal(x, exec_list(x, in)[0]));
+}
+EXEC_SELECT(wgmma_fence) { return (void)shape, (void)in, fence; }
+EXEC_SELECT(wgmma_commit) { return (void)shape, (void)in, commit_group; }
+EXEC_SELECT(wgmma_wait) { return (void)shape, (void)in, wait_group; }
