@@ -321,6 +321,14 @@ TEST(results_are_flushed_after_rounding) {
         for (u32 l = 0; l < LANES; l++) t.r32[0][l] = 0x3f7fffff, t.r32[1][l] = 0x00800000, t.r32[2][l] = 0;
         fma(&t.x, &insn, FULL_MASK);
         assert_int_equal(t.r32[32][0], 0);
+        static const char *const directed[] = {"fma.rn.ftz.f32", "fma.rz.ftz.f32", "fma.rm.ftz.f32", "fma.rp.ftz.f32"};
+        for (u32 n = 0; n < WL_COUNT(directed); n++) {  // 2^127 (1 - 2^-23) - 2^128 (1 - 2^-24) = -2^127
+            fma = prepare(tables[k], directed[n], 3, 0);
+            for (u32 l = 0; l < LANES; l++)
+                t.r32[0][l] = 0xfefffffe, t.r32[1][l] = 0xbf800000, t.r32[2][l] = 0xff7fffff;
+            fma(&t.x, &insn, FULL_MASK);
+            assert_int_equal(t.r32[32][0], 0xff000000);
+        }
         ExecFn narrow = prepare(tables[k], "cvt.rn.ftz.f32.f64", 1, 2);
         for (u32 l = 0; l < LANES; l++) t.r64[0][l] = 0x380ffffff0000000;
         narrow(&t.x, &insn, FULL_MASK);

@@ -49,9 +49,11 @@ static inline u32 flush_bits_f32(u32 bits) { return bits & 0x7f800000 ? bits : b
 static inline f32 flush_f32(f32 v) { return f32_of_bits(flush_bits_f32(bits_of_f32(v))); }
 // .ftz of a result. It is subnormal when it is after rounding to 24 bits whatever the exponent, not in units of 2^-149
 // (measured on an H200): `scaled` is the same operation in the same rounding mode, with a result 2^24 times as large.
-// Macros, so that nothing is moved out of a rounding mode.
+// Where that overflows on its way, it may come out small, but the result is not. Macros, so that nothing is moved out
+// of a rounding mode.
 static inline f32 flush_scaled_f32(f32 result, f32 scaled) {
     u32 bits = bits_of_f32(result), tiny = (bits_of_f32(scaled) & 0x7fffffff) < 0x0c800000;  // 2^-102
+    tiny &= (bits & 0x7fffffff) <= 0x00800000;                                               // 2^-126
     return f32_of_bits(tiny ? bits & 0x80000000 : bits);
 }
 #define MUL_FTZ_F32(a, b) flush_scaled_f32((a) * (b), (a)*0x1p24f * (b))
