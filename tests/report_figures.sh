@@ -129,6 +129,35 @@ vecAdd_grid_stride ld_req 64
 vecAdd_grid_stride ld_sect 250
 END
 
+# --- wgmma, m64n8k16 of f16: A has 64 * 16 * 2 bytes, B 8 * 16 * 2, a wavefront 128. An H200 counts the same.
+cat >"$T/wgmma.launch" <<'END'
+buffer out f32 128
+kernel wgmma_both_shared
+grid 2
+block 128
+param out
+launch
+expect out 127 16
+kernel wgmma_handed_over
+grid 1
+block 160
+param out
+launch
+END
+"$W" sim -q tests/check/wgmma.ptx --launch "$T/wgmma.launch" -o "$T/wgmma.wlp" || fail "wgmma does not run"
+report wgmma "$T/wgmma.wlp"
+figures wgmma <<'END'
+wgmma_both_shared gmma 8                # two blocks of four warps
+wgmma_both_shared matrix 8
+wgmma_both_shared wavefronts_gmma 36    # 2 * (16 + 2)
+wgmma_both_shared bytes_gmma 4608
+wgmma_both_shared shared_st 40          # two blocks of four warps, 5 * 16 bits each: 4 of A and one of B
+wgmma_both_shared conflicts 0
+wgmma_handed_over gmma 4
+wgmma_handed_over wavefronts_gmma 2     # A is in registers
+wgmma_handed_over bytes_gmma 256
+END
+
 # --- the rest: shape only
 for topic in bitonic histogram jacobi bfs reduction scan spmv; do sim $topic; done
 finish

@@ -126,6 +126,14 @@ static void add_memory(CountOut *out, const SimInsn *in, u32 flags, const PcCoun
     add(out, store ? METRIC_LOCAL_ST_SECT : METRIC_LOCAL_LD_SECT, c->local_sectors);
 }
 
+static bool is_gmma(const SimInsn *in) { return in->form_op == OP_WGMMA || in->form_op == OP_WGMMA_SP; }
+
+static void add_gmma(CountOut *out, const PcCounters *c) {
+    add(out, METRIC_GMMA, c->warps);
+    add(out, METRIC_SHARED_GMMA_WAVEFRONTS, c->wavefronts);
+    add(out, METRIC_SHARED_GMMA_BYTES, c->bytes);
+}
+
 static void add_insn(CountOut *out, const SimInsn *in, const PcCounters *c) {
     u32 flags = ptx_ops[in->form_op].flags;
     add(out, METRIC_INST, c->warps);
@@ -140,13 +148,15 @@ static void add_insn(CountOut *out, const SimInsn *in, const PcCounters *c) {
         add(out, METRIC_SURFACE, c->warps);
     else if (in->space == SPACE_CONST || (in->space == SPACE_PARAM && flags & OPF_LOAD))
         add(out, METRIC_CONST_LD, c->warps);
+    else if (is_gmma(in))
+        add_gmma(out, c);
     else
         add_memory(out, in, flags, c);
     if (flags & OPF_BARRIER)
         add(out, METRIC_BARRIER, c->warps);
     else if (flags & OPF_MATRIX)
         add(out, METRIC_MATRIX, c->warps);
-    else if (flags & OPF_WARP_SYNC && in->form_op != OP_BAR_WARP_SYNC)
+    else if (flags & OPF_WARP_SYNC && in->form_op != OP_BAR_WARP_SYNC && ptx_ops[in->form_op].unit != UNIT_TENSOR)
         add(out, METRIC_SHUFFLE, c->warps);
     else if (in->form_op == OP_MEMBAR || in->form_op == OP_FENCE)
         add(out, METRIC_FENCE, c->warps);

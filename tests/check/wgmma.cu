@@ -4,7 +4,7 @@
 // arch: sm_90a
 #include <cuda_fp16.h>
 
-__device__ unsigned long long descriptor(const void *at) {  // no swizzling, k by k of 8 x 8
+__device__ unsigned long long descriptor(const void *at) {  // no swizzling, matrices of 8 x 8 behind each other
     unsigned long long address = __cvta_generic_to_shared(at);
     return (address & 0x3ffff) >> 4 | 8ull << 16 | 16ull << 32;
 }
@@ -59,6 +59,20 @@ extern "C" __global__ void wgmma_overwritten(float *out) {
     }
     fence();
     MULTIPLY(d, b);  //! wgmma_overwritten
+    complete();
+    out[threadIdx.x] = d[0];
+}
+extern "C" __global__ void wgmma_both_shared(float *out) {
+    __shared__ __align__(128) __half a[64 * 16], b[128];
+    float d[4] = {};
+    for (int i = 0; i < 1024; i += 256) ((__half2 *)(a + i))[threadIdx.x] = __float2half2_rn(1);
+    b[threadIdx.x] = __float2half(1);
+    __syncthreads();
+    fence();
+    asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %1, %2, %3}, %4, %5, 1, 1, 1, 0, 0;"
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+                 : "l"(descriptor(a)), "l"(descriptor(b))
+                 : "memory");
     complete();
     out[threadIdx.x] = d[0];
 }
