@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program whose instructions ptxas cannot join: an exclusive-or with a zero that is read at run time stands behind
-// every instruction with a result. It computes what the program computes.
+// every instruction with a result, and guards are branches. It computes what the program computes.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,35 +24,49 @@ static void take_apart(Gen *g, const char *operand, size_t size) {
                          kinds[k].zero);
     }
 }
-// The first operand of the instruction of a line, where it can be a result.
-static const char *first_operand(const char *line, const char *end, size_t *size) {
-    const char *s = line;
-    if (*s == '@') s = memchr(s, ' ', (size_t)(end - s)), s = s ? s + 1 : end;
-    if (s == end || *s == '.' || !(s = memchr(s, ' ', (size_t)(end - s)))) return NULL;
-    s++;
-    if (*s != '%' && *s != '{') return NULL;
-    *size = strcspn(s, *s == '{' ? "}" : ",;");
-    return s;
+// The instruction of a line, behind its guard.
+static const char *instruction(const char *line, const char *end) {
+    const char *blank = *line == '@' ? memchr(line, ' ', (size_t)(end - line)) : NULL;
+    return blank ? blank + 1 : line;
+}
+// Its first operand, where that can be a result.
+static const char *first_operand(const char *insn, const char *end, size_t *size) {
+    const char *s = *insn == '.' ? NULL : memchr(insn, ' ', (size_t)(end - insn));
+    if (!s || (s[1] != '%' && s[1] != '{')) return NULL;
+    *size = strcspn(s + 1, s[1] == '{' ? "}" : ",;");
+    return s + 1;
+}
+static void declare_zeros(Gen *g, const char *zero) {
+    gen_emit(g, ".reg .b64 %%z64;\n.reg .b32 %%z32;\n.reg .b16 %%z16;\n.reg .pred %%zp;\n");
+    gen_emit(g,
+             "ld.volatile.global.b64 %%z64, [%s];\ncvt.u32.u64 %%z32, %%z64;\ncvt.u16.u64 %%z16, %%z64;\n"
+             "setp.ne.u64 %%zp, %%z64, 0;\n",
+             zero);
 }
 
 bool random_apart(RandomProgram *program) {
-    static const char last_declaration[] = ".local ";
+    static const char last_declaration[] = ".local ", entry[] = ".visible .entry ";
     Gen g = {0};
     char zero[RANDOM_NAME + 8];
+    const u32 *block = program->block;
     snprintf(zero, sizeof zero, "%s_zero", program->name);
     gen_emit(&g, ".global .align 8 .b64 %s;\n", zero);
     for (const char *line = program->text, *end; *line; line = end + 1) {
-        size_t size;
+        size_t size = 0;
         end = strchr(line, '\n');
-        gen_emit(&g, "%.*s\n", (int)(end - line), line);
-        if (!strncmp(line, last_declaration, sizeof last_declaration - 1)) {
-            gen_emit(&g, ".reg .b64 %%z64;\n.reg .b32 %%z32;\n.reg .b16 %%z16;\n.reg .pred %%zp;\n");
-            gen_emit(&g,
-                     "ld.volatile.global.b64 %%z64, [%s];\ncvt.u32.u64 %%z32, %%z64;\ncvt.u16.u64 %%z16, %%z64;\n"
-                     "setp.ne.u64 %%zp, %%z64, 0;\n",
-                     zero);
+        const char *insn = instruction(line, end), *operand = first_operand(insn, end, &size);
+        bool guarded = operand && insn != line;
+        if (guarded) {
+            bool negated = line[1] == '!';
+            const char *guard = line + 1 + negated;
+            gen_emit(&g, "@%s%.*sbra over%u;\n", negated ? "" : "!", (int)(insn - guard), guard, g.labels);
+            line = insn;
         }
-        const char *operand = first_operand(line, end, &size);
+        gen_emit(&g, "%.*s\n", (int)(end - line), line);
+        if (!strncmp(line, entry, sizeof entry - 1))  // so that its registers suffice
+            gen_emit(&g, ".maxntid %u, %u, %u\n", block[0], block[1], block[2]);
+        if (!strncmp(line, last_declaration, sizeof last_declaration - 1)) declare_zeros(&g, zero);
+        if (guarded) gen_emit(&g, "over%u:\n", g.labels++);
         if (operand) take_apart(&g, operand, size);
     }
     free(program->text);
