@@ -73,6 +73,7 @@ static Status cta_start(Grid *g, Cta *cta, u64 linear) {
     cta->threads = threads;
     cta->warp_count = warps;
     cta->exited_threads = cta->next_warp = cta->cluster_arrived = 0;
+    cta->wgmma_committed = false;
     cta->executed = 0;
     cta->shared_size = shared;
     memset(cta->shared, 0, shared);

@@ -393,7 +393,7 @@ static void exec_exit(Warp *w, Split *s, u32 mask) {
     conv_forget(w, conv, WL_NONE, mask);
     conv_release(w, conv);
     barrier_threads_exited(w->cta);
-    if (warp_done(w)) warpgroup_advanced(w);
+    if (WL_UNLIKELY(w->cta->wgmma_committed) && warp_done(w)) warpgroup_advanced(w);
 }
 
 // --- warp-level synchronisation --------------------------------------------------------------------------------

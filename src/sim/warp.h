@@ -107,6 +107,7 @@ typedef struct Cta {
     u32 cluster_arrived;  // rank 0: threads that have arrived at the cluster's barrier
     u32 threads, warp_count;
     u32 exited_threads;
+    bool wgmma_committed;  // by any of its warps
     Warp *warps;
     u32 warp_cap;
     u32 next_warp;      // round robin

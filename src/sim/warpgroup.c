@@ -40,6 +40,7 @@ void warpgroup_advanced(const Warp *warp) {
 
 void warpgroup_commit(Warp *warp) {
     warp->wgmma_committed++;
+    warp->cta->wgmma_committed = true;
     if (WL_UNLIKELY(warp->cta->grid->exec.check)) race_wgmma_commit(warp->cta->grid->exec.check, warp);
     warpgroup_advanced(warp);
 }
