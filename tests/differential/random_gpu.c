@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random programs on a GPU and on the simulator: what differs.
-//   random_gpu ptx SEED [COUNT [apart]]                   the text of programs
-//   random_gpu sim FIRST COUNT [JOBS]                     hashes of the simulator's results
-//   random_gpu dump SEED [CUT..]                          the simulator's results, word by word; without some
-//   statements random_gpu gpu FIRST COUNT FOLDER [LEVEL [SECONDS]]   both; ptxas -O LEVEL (3); what differs goes into
-//   FOLDER, with
-//                                                         the hashes of the GPU's results (random.hashes; several in a
-//                                                         row make the file of the tests)
-//   random_gpu apart FOLDER LEVEL SEED..                  the same of some programs, their instructions kept apart
-//                                                         (random_apart): lines for random_misread.inc
-//   random_gpu replay [JOBS]                              the simulator against all recorded hashes
-//   random_gpu reduce FOLDER LEVEL SEED..                 fewest statements that still differ
-//   random_gpu faults FOLDER LEVEL SEED..                 fewest statements that still fault or hang on the GPU
+//   random_gpu ptx SEED [COUNT [apart]]        the text of programs
+//   random_gpu sim FIRST COUNT [JOBS]          hashes of the simulator's results
+//   random_gpu dump SEED [CUT..]               the simulator's results, word by word; without some statements
+//   random_gpu gpu FIRST COUNT FOLDER [LEVEL [SECONDS]]
+//                                              both; ptxas -O LEVEL (3); what differs goes into FOLDER, with the hashes
+//                                              of the GPU's results (random.hashes; several in a row make the file of
+//                                              the tests)
+//   random_gpu apart FOLDER LEVEL SEED..       both, of some programs, all with their instructions apart
+//   random_gpu replay [JOBS]                   the simulator against all recorded hashes
+//   random_gpu reduce FOLDER LEVEL SEED..      fewest statements that still differ
+//   random_gpu faults FOLDER LEVEL SEED..      fewest statements that still fault or hang on the GPU
 // Run it in a folder with gpus/. CI has no GPU; random_test.c replays what was recorded.
 #include <stdlib.h>
 #include <string.h>
@@ -23,13 +22,14 @@
 #include <unistd.h>
 
 #include "campaign.h"
+#include "random_apart.h"
 #include "random_record.h"
 #include "random_sim.h"
 
 typedef struct Run {
     u64 first;
-    const u64 *seeds;  // NULL: those from `first` on
-    bool apart;        // the GPU gets them with their instructions apart
+    const u64 *seeds;                  // NULL: those from `first` on
+    enum { LISTED, ALL, NONE } apart;  // which the GPU gets with their instructions apart
     const RandomCut *cut;
     const char *folder;
     RandomSim *sim;
@@ -51,7 +51,9 @@ static void name(void *context, u32 i, char *text, size_t size) {
 static void text(void *context, u32 i, FILE *f) {
     const Run *r = context;
     RandomProgram p = program_of(r, i);
-    if (r->apart && !random_apart(&p)) exit(2);
+    ApartReason reason = random_apart_reason(p.seed);
+    bool apart = r->apart == ALL || (r->apart == LISTED && reason != APART_NONE && reason != APART_GUARDED);
+    if (apart && !random_apart(&p)) exit(2);
     fputs(p.text, f);
     random_free(&p);
 }
@@ -61,6 +63,7 @@ static bool simulate(void *context, u32 i, u64 *hash) {
     Run *r = context;
     char why[1024] = "";
     RandomProgram p = program_of(r, i);
+    if (r->apart == LISTED && random_apart_reason(p.seed) == APART_GUARDED) random_lose_guards(&p);
     if (!r->sim) r->sim = random_sim_open();
     bool ok = r->sim && random_sim_run(r->sim, &p, &r->of_sim, why, sizeof why);
     if (!ok) printf("seed %llu: simulator: %s\n", (unsigned long long)p.seed, why);
@@ -235,10 +238,9 @@ static int run_apart(Run *r, Campaign *c, int n, char **numbers) {
     r->seeds = seeds, c->count = (u32)n, c->batch = 1, c->shown = (u32)n;
     int rc = campaign_run(c, of_gpu, of_sim);
     for (int i = 0; i < n; i++)
-        printf("    {%llu, REASON, 0x%08x},%s\n", (unsigned long long)(seeds[i] - RANDOM_FIRST),
-               of_gpu[i] ? random_short_hash(of_gpu[i]) : 0,
-               !of_gpu[i]               ? "  // did not run"
-               : of_gpu[i] != of_sim[i] ? "  // differs"
+        printf("seed %llu: 0x%08x%s\n", (unsigned long long)seeds[i], of_gpu[i] ? random_short_hash(of_gpu[i]) : 0,
+               !of_gpu[i]               ? " did not run"
+               : of_gpu[i] != of_sim[i] ? " differs"
                                         : "");
     free(seeds), free(of_gpu), free(of_sim);
     return rc;
@@ -282,7 +284,7 @@ int main(int argc, char **argv) {
     u32 count = argc > 3 ? (u32)strtoul(argv[3], NULL, 0) : 1;
     if (!strcmp(argv[1], "dump")) return dump(run.first, argc - 3, argv + 3);
     if (!strcmp(argv[1], "ptx")) {
-        run.apart = argc > 4;
+        run.apart = argc > 4 ? ALL : NONE;
         fputs(random_head, stdout);
         for (u32 i = 0; i < count; i++) text(&run, i, stdout);
         return 0;
@@ -313,7 +315,7 @@ int main(int argc, char **argv) {
     if (apart || !strcmp(argv[1], "reduce") || !strcmp(argv[1], "faults")) {
         if (argc < 5) return 2;
         run.folder = argv[2];
-        run.apart = apart;
+        run.apart = apart ? ALL : NONE;
         run.guarded = *argv[1] == 'f';
         c.level = (u32)atoi(argv[3]);
         return apart ? run_apart(&run, &c, argc - 4, argv + 4) : reduce_all(&run, &c, argc - 4, argv + 4);

@@ -48,9 +48,6 @@ extern const char random_head[];  // .version and .target: once in a module
 
 bool random_program(u64 seed, const RandomCut *cut, RandomProgram *program);  // false: out of memory
 void random_free(RandomProgram *program);
-// The same program for a compiler that must not join instructions: behind each that has a result stands an
-// exclusive-or of it with a zero that is read at run time. False: out of memory; the program is freed.
-bool random_apart(RandomProgram *program);
 
 // Fills a launch's input, accumulators and slots (RANDOM_SLOT bytes a thread) and the values of its parameters.
 void random_data(const RandomProgram *program, u8 *input, u8 *acc, u8 *slots, RandomParams *params);
