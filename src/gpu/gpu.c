@@ -11,22 +11,36 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "gpu/address_map.h"
 
 #define MAX_DEPTH 8  // of inherit
 
+typedef enum KeyKind { KEY_NUMBER, KEY_WORD, KEY_TEXT } KeyKind;
+
 typedef struct KeyInfo {
-    const char *text, *unit;
+    const char *text;
+    const char *unit;  // of a number; the possible words
     size_t offset;
-    u64 low, high;
+    u64 low, high;  // of a number; high: bytes for a text, its end included
     bool required;
+    KeyKind kind;
 } KeyInfo;
 
+// The keys of gpu_keys.def, then those of timing_keys.def.
 static const KeyInfo keys[] = {
 #define GPU_KEY(field, text, unit, low, high, required, help) \
-    {text, unit, offsetof(GpuModel, field), low, high, required},
+    {text, unit, offsetof(GpuModel, field), low, high, required, KEY_NUMBER},
+#define GPU_WORD(field, text, words, help) {text, words, offsetof(GpuModel, field), 0, 0, false, KEY_WORD},
+#define GPU_TEXT(field, text, size, help) {text, NULL, offsetof(GpuModel, field), 1, size, false, KEY_TEXT},
 #include "gpu/gpu_keys.def"
+#include "gpu/timing_keys.def"
 #undef GPU_KEY
+#undef GPU_WORD
+#undef GPU_TEXT
 };
+static const KeyInfo name_key = {"name", NULL,    offsetof(GpuModel, name), 1, sizeof((GpuModel *)0)->name,
+                                 true,   KEY_TEXT};
+enum { TIMING_KEYS = WL_COUNT(keys) - GPU_TIMING_KEY_COUNT };  // where they begin
 
 static const struct {
     const char *text;
@@ -75,7 +89,7 @@ static u64 unit_factor(const KeyInfo *key, const char *unit) {
     return *unit == 0 || strcmp(unit, key->unit) == 0;
 }
 
-static Status read_value(Loader *loader, const KeyInfo *key, char *value, const Line *at) {
+static Status read_number(Loader *loader, const KeyInfo *key, char *value, const Line *at) {
     char *unit = value;
     errno = 0;
     u64 number = strtoull(value, &unit, 10);
@@ -98,6 +112,37 @@ static Status read_value(Loader *loader, const KeyInfo *key, char *value, const 
     return STATUS_OK;
 }
 
+static Status read_word(Loader *loader, const KeyInfo *key, const char *value, const Line *at) {
+    size_t length = strlen(value), word_length;
+    u64 index = 0;
+    for (const char *word = key->unit; *word; word += word_length + (word[word_length] == ' '), index++) {
+        word_length = strcspn(word, " ");
+        if (length != word_length || memcmp(word, value, length) != 0) continue;
+        memcpy((u8 *)loader->model + key->offset, &index, sizeof index);
+        return STATUS_OK;
+    }
+    LINE_ERROR(loader, at, "%s: '%s' is none of: %s", key->text, value, key->unit);
+    return STATUS_INVALID;
+}
+
+static Status read_text(Loader *loader, const KeyInfo *key, const char *value, const Line *at) {
+    if (!*value || strlen(value) >= key->high) {
+        LINE_ERROR(loader, at, "%s: 1 to %llu characters are possible", key->text, (unsigned long long)key->high - 1);
+        return STATUS_INVALID;
+    }
+    strcpy((char *)loader->model + key->offset, value);
+    return STATUS_OK;
+}
+
+static Status read_value(Loader *loader, const KeyInfo *key, char *value, const Line *at) {
+    switch (key->kind) {
+    case KEY_NUMBER: return read_number(loader, key, value, at);
+    case KEY_WORD: return read_word(loader, key, value, at);
+    case KEY_TEXT: return read_text(loader, key, value, at);
+    }
+    return STATUS_INVALID;
+}
+
 static Status load_file(Loader *loader, const char *id, const Line *from);
 
 // What one file has given so far.
@@ -111,14 +156,7 @@ static Status read_pair(Loader *loader, char *name, char *value, Seen *seen, con
         LINE_ERROR(loader, at, "inherit is given twice");
         return STATUS_INVALID;
     }
-    if (strcmp(name, "name") == 0) {
-        if (!*value || strlen(value) >= sizeof loader->model->name) {
-            LINE_ERROR(loader, at, "name: 1 to %zu characters are possible", sizeof loader->model->name - 1);
-            return STATUS_INVALID;
-        }
-        strcpy(loader->model->name, value);
-        return STATUS_OK;
-    }
+    if (strcmp(name, "name") == 0) return read_text(loader, &name_key, value, at);
     for (u32 i = 0; i < WL_COUNT(keys); i++) {
         if (strcmp(name, keys[i].text) != 0) continue;
         if (seen->keys[i]) {
@@ -232,7 +270,19 @@ Status gpu_load(const char *folder, const char *id, GpuModel *model, Diag *diag)
     snprintf(model->id, sizeof model->id, "%.*s", (int)length, base);
     Loader loader = {.folder = folder, .own_folder = is_path(id) ? own_folder : NULL, .model = model, .diag = diag};
     TRY(load_file(&loader, id, NULL));
-    return check_complete(&loader, id);
+    memcpy(model->timing_given, loader.given + TIMING_KEYS, sizeof model->timing_given);
+    TRY(check_complete(&loader, id));
+    AddressMap map;
+    return model->timing_given[GPU_TIMING_address_map] ? address_map_parse(model, id, &map, diag) : STATUS_OK;
+}
+
+bool gpu_has_timing(const GpuModel *model, const char **missing) {
+    for (u32 i = 0; i < GPU_TIMING_KEY_COUNT; i++) {
+        if (model->timing_given[i]) continue;
+        *missing = keys[TIMING_KEYS + i].text;
+        return false;
+    }
+    return true;
 }
 
 static int compare_texts(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }

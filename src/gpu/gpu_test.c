@@ -43,6 +43,8 @@ TEST(every_shipped_model_loads) {
         assert_int_equal(gpu_load("gpus", ids[i], &model, &diag), STATUS_OK);
         assert_int_equal(diag.errors, 0);
         assert_string_equal(model.id, ids[i]);
+        const char *missing = "";
+        if (!gpu_has_timing(&model, &missing)) fail_msg("%s has no %s", ids[i], missing);
         if (i) assert_true(strcmp(ids[i - 1], ids[i]) < 0);
         diag_free(&diag);
     }
@@ -62,6 +64,23 @@ TEST(h200_has_the_measured_values) {
     assert_int_equal(m.l2_bytes, 62914560);
 }
 
+TEST(page_of_keys_is_current) { assert_int_equal(system("tools/gen_gpu_doc.sh | diff -u docs/gpu-keys.md - >&2"), 0); }
+
+// A model without timing names what it lacks; 0 is a value.
+TEST(timing_is_there_or_something_is_missing) {
+    GpuModel m;
+    const char *missing = NULL;
+    assert_int_equal(load_text("inherit = h200\n", &m, NULL), STATUS_OK);
+    memset(m.timing_given, 1, sizeof m.timing_given);
+    assert_true(gpu_has_timing(&m, &missing));
+    assert_null(missing);
+    m.timing_given[GPU_TIMING_shared_banks] = false;
+    assert_false(gpu_has_timing(&m, &missing));
+    assert_string_equal(missing, "shared_banks");
+    assert_int_equal(load_text("inherit = h200\nicache_l0 = 0\n", &m, NULL), STATUS_OK);
+    assert_true(m.timing_given[GPU_TIMING_icache_l0]);
+}
+
 TEST(mistakes_are_told_with_their_line) {
     expect_error("inherit = h200\nsmss = 3\n", 2, "unknown key 'smss'");
     expect_error("inherit = h200\nsms = many\n", 2, "not a whole number");
@@ -74,6 +93,30 @@ TEST(mistakes_are_told_with_their_line) {
     expect_error("inherit = h200\ninherit = h200\n", 2, "given twice");
     expect_error("name = x\n", 0, "sms is missing");
     expect_error("inherit = h200\nshared_per_cta = 300 KiB\n", 0, "more threads or shared memory");
+}
+
+TEST(timing_words_and_texts) {
+    expect_error("inherit = h200\nscheduler = fifo\n", 2, "'fifo' is none of: lrr gto two-level oldest");
+    expect_error("inherit = h200\nscheduler = gt\n", 2, "'gt' is none of");
+    expect_error("inherit = h200\nscheduler =\n", 2, "'' is none of");
+    expect_error("inherit = h200\nscheduler = lrr gto\n", 2, "'lrr gto' is none of");
+    expect_error("inherit = h200\ndram = a kind of memory\n", 2, "1 to 15 characters");
+    expect_error("inherit = h200\naddress_map =\n", 2, "1 to 255 characters");
+    expect_error("inherit = h200\ntRCD = 5 bits\n", 2, "measured in cycles");
+    expect_error("inherit = h200\nl1_write = evict\nl1_write = back\n", 3, "given twice");
+    expect_error("inherit = h200\naddress_map = slice = interleave(9); bnak = local(10)\n", 0,
+                 "column 24: channel, slice or bank");
+    GpuModel m;
+    const char *text = "inherit = h200\nscheduler = oldest\nl1_write=through\ndram = GDDR6X # kind\naddress_map = "
+                       "slice = interleave(8); bank = local(10:13)\n"
+                       "tRCD = 12 cycles\nicache_l0 = 2 KiB\ndram_banks = 16\n";
+    assert_int_equal(load_text(text, &m, NULL), STATUS_OK);
+    assert_int_equal(m.scheduler, 3);
+    assert_int_equal(m.l1_write, 0);
+    assert_string_equal(m.dram_kind, "GDDR6X");
+    assert_string_equal(m.address_map, "slice = interleave(8); bank = local(10:13)");
+    assert_int_equal(m.t_rcd, 12);
+    assert_int_equal(m.icache_l0, 2048);
 }
 
 TEST(units_and_comments) {
@@ -120,7 +163,10 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_shipped_model_loads),
         cmocka_unit_test(h200_has_the_measured_values),
+        cmocka_unit_test(page_of_keys_is_current),
+        cmocka_unit_test(timing_is_there_or_something_is_missing),
         cmocka_unit_test(mistakes_are_told_with_their_line),
+        cmocka_unit_test(timing_words_and_texts),
         cmocka_unit_test(units_and_comments),
         cmocka_unit_test(circles_end),
         cmocka_unit_test(memory_may_run_out),
