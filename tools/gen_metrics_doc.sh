@@ -15,7 +15,13 @@ Names are those of Nsight Compute (`ncu --query-metrics`) wherever the meaning i
   over the instructions of that line and all launches of the kernel.
 - **Formulas** are computed from the counters of the same row when the profile is read, never stored. A formula is absent
   when none of its inputs is known or when it divides by zero; a counter that is absent beside others counts as zero.
-- **Scope**: *launch* - known per kernel launch; *line* - known per instruction and source line.
+- **Levels** are properties of a launch (registers of a thread); of several launches the largest is shown.
+- **Scope**: *launch* - known per kernel launch; *line* - known per instruction and source line; the others over time, per
+  interval of a launch: *time* - whole GPU; *SM*, *port* (of the interconnect), *slice* (of the L2), *channel*, *bank* (of DRAM),
+  *instruction*.
+
+What the simulator's timing model counts (cycles, stalls, caches, DRAM) is there when a launch was timed; docs/simulator-model.md
+says what that model is and what it leaves out.
 
 Provenance matters: on the simulator (`simulated`) what is counted are **PTX instructions**, where Nsight Compute counts the SASS
 instructions made from them. Counts of memory requests, sectors, wavefronts, branches and barriers compare directly;
@@ -24,10 +30,13 @@ instructions made from them. Counts of memory requests, sectors, wavefronts, bra
 END
 
 awk -F'"' '
-function scope(letters) {
-    if (letters == "LP") return "launch, line"
-    return letters == "L" ? "launch" : "line"
+BEGIN { split("L launch P line T time S SM N port C slice D channel B bank H instruction", words, " ")
+        for (i = 1; i in words; i += 2) names[words[i]] = words[i + 1] }
+function scope(letters, text, i) {
+    for (i = 1; i <= length(letters); i++) text = text (i > 1 ? ", " : "") names[substr(letters, i, 1)]
+    return text
 }
+/^LEVEL\(/ { levels = levels sprintf("| `%s` | %s | %s | %s |\n", $2, $4, scope($6), $8) }
 /^COUNTER\(/ { counters = counters sprintf("| `%s` | %s | %s | %s |\n", $2, $4, scope($6), $8) }
 /^FORMULA\(/ {
     formulas = formulas sprintf("| `%s` | %s | %s | %s |\n", $2, $4, scope($6), $10)
@@ -36,6 +45,8 @@ function scope(letters) {
 END {
     print "## Counters\n\n| name | unit | scope | what it counts |\n|---|---|---|---|"
     print counters
+    print "## Levels\n\n| name | unit | scope | what it says |\n|---|---|---|---|"
+    print levels
     print "## Formulas\n\n| name | unit | scope | what it says |\n|---|---|---|---|"
     print formulas
     printf "%s", texts

@@ -8,7 +8,7 @@
 #include "base/status.h"
 #include "metric/metric.h"
 
-enum { FORMULA_STEPS = 32, FORMULA_STACK = 16 };
+enum { FORMULA_STEPS = 64, FORMULA_STACK = 16 };
 
 typedef enum FormulaOp {
     FORMULA_NUMBER,

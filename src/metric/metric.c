@@ -8,18 +8,22 @@
 #include "metric/formula.h"
 
 const MetricInfo metric_table[METRIC_COUNT] = {
-#define COUNTER(id, name, unit, scopes, text) [METRIC_##id] = {name, unit, scopes, NULL, text},
-#define FORMULA(id, name, unit, scopes, formula, text) [METRIC_##id] = {name, unit, scopes, formula, text},
+#define COUNTER(id, name, unit, scopes, text) [METRIC_##id] = {name, unit, scopes, NULL, text, false},
+#define LEVEL(id, name, unit, scopes, text) [METRIC_##id] = {name, unit, scopes, NULL, text, true},
+#define FORMULA(id, name, unit, scopes, formula, text) [METRIC_##id] = {name, unit, scopes, formula, text, false},
 #include "metric/metrics.def"
 #undef COUNTER
+#undef LEVEL
 #undef FORMULA
 };
 
 enum {
 #define COUNTER(id, name, unit, scopes, text)
+#define LEVEL(id, name, unit, scopes, text)
 #define FORMULA(id, name, unit, scopes, formula, text) FORMULA_INDEX_##id,
 #include "metric/metrics.def"
 #undef COUNTER
+#undef LEVEL
 #undef FORMULA
     FORMULA_COUNT
 };
@@ -83,12 +87,18 @@ void metric_run(const MetricProgram *program, MetricSet *set) {
 }
 
 static bool known_unit(const char *unit) {
-    static const char *const units[] = {"inst", "thread", "request", "sector", "wavefront", "byte",
+    static const char *const units[] = {"inst", "thread", "request", "sector", "wavefront", "byte", "flit",
                                         "ns",   "cycle",  "percent", "ratio",  "warp",      "count"};
     for (u32 i = 0; i < WL_COUNT(units); i++) {
         if (strcmp(units[i], unit) == 0) return true;
     }
     return false;
+}
+
+u32 metric_pc_limit(void) {
+    u32 limit = METRIC_COUNT;
+    while (limit && !metric_has_scope((MetricId)(limit - 1), 'P')) limit--;
+    return limit;
 }
 
 // A formula may use rows above it only, so one pass from the top evaluates all; and only rows known wherever it is.
@@ -109,7 +119,8 @@ Status metric_check(const char **bad_name) {
     for (u32 i = 0; i < METRIC_COUNT; i++) {
         const MetricInfo *info = &metric_table[i];
         bool good = metric_find(info->name) == (MetricId)i && known_unit(info->unit) && info->scopes[0] &&
-                    strspn(info->scopes, "LP") == strlen(info->scopes) && (!info->formula || formula_is_sound(i));
+                    strspn(info->scopes, "LPTSNCDBH") == strlen(info->scopes) &&
+                    (!info->formula || formula_is_sound(i));
         if (good) continue;
         *bad_name = info->name;
         return STATUS_INVALID;

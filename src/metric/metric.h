@@ -7,9 +7,11 @@
 
 typedef enum MetricId {
 #define COUNTER(id, name, unit, scopes, text) METRIC_##id,
+#define LEVEL(id, name, unit, scopes, text) METRIC_##id,
 #define FORMULA(id, name, unit, scopes, formula, text) METRIC_##id,
 #include "metric/metrics.def"
 #undef COUNTER
+#undef LEVEL
 #undef FORMULA
     METRIC_COUNT
 } MetricId;
@@ -18,8 +20,9 @@ typedef struct MetricInfo {
     const char *name;
     const char *unit;
     const char *scopes;
-    const char *formula;  // NULL for a counter
+    const char *formula;  // NULL for a counter or level
     const char *text;
+    bool level;  // of several launches the largest
 } MetricInfo;
 
 extern const MetricInfo metric_table[METRIC_COUNT];
@@ -32,8 +35,11 @@ typedef struct MetricSet {
     bool present[METRIC_COUNT];
 } MetricSet;
 
+// Adds one more launch, instruction, ...
 static inline void metric_add(MetricSet *set, MetricId metric, f64 value) {
-    set->value[metric] = set->present[metric] ? set->value[metric] + value : value;
+    f64 before = set->present[metric] ? set->value[metric] : 0;
+    bool level = metric_table[metric].level;
+    set->value[metric] = !level ? before + value : value > before ? value : before;
     set->present[metric] = true;
 }
 void metric_merge(MetricSet *into, const MetricSet *from);  // adds the counters; forgets the formulas of `into`
@@ -48,7 +54,10 @@ typedef struct MetricProgram MetricProgram;
 WL_MUST_USE Status metric_compile(MetricProgram **program);
 void metric_run(const MetricProgram *program, MetricSet *set);
 
-static inline bool metric_has_scope(MetricId metric, char scope) {  // 'L' or 'P'
+// Metrics of instructions and lines are among the first so many.
+u32 metric_pc_limit(void);
+
+static inline bool metric_has_scope(MetricId metric, char scope) {  // a letter of metrics.def
     for (const char *at = metric_table[metric].scopes; *at; at++) {
         if (*at == scope) return true;
     }

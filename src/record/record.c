@@ -2,6 +2,7 @@
 #include "record/record.h"
 
 #include <fnmatch.h>
+#include <string.h>
 
 const char *provenance_name(Provenance provenance) {
     static const char *const names[] = {
@@ -10,6 +11,29 @@ const char *provenance_name(Provenance provenance) {
 #undef X
     };
     return (u32)provenance < PROVENANCE_COUNT ? names[provenance] : "unknown";
+}
+
+static const struct {
+    const char *name;
+    char scope;
+} timeline_units[] = {
+#define X(id, name, scope) [TIMELINE_##id] = {name, scope},
+    TIMELINE_UNIT_TABLE(X)
+#undef X
+};
+
+const char *timeline_unit_name(TimelineUnit unit) {
+    return (u32)unit < TIMELINE_UNIT_COUNT ? timeline_units[unit].name : "unknown";
+}
+
+char timeline_unit_scope(TimelineUnit unit) {
+    return (u32)unit < TIMELINE_UNIT_COUNT ? timeline_units[unit].scope : '?';
+}
+
+TimelineUnit timeline_unit_find(const char *name) {
+    u32 unit = 0;
+    while (unit < TIMELINE_UNIT_COUNT && strcmp(timeline_units[unit].name, name) != 0) unit++;
+    return (TimelineUnit)unit;
 }
 
 size_t record_fixed_size(RecordKind kind) {

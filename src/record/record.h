@@ -121,6 +121,62 @@ typedef struct RecordMessage {
     u32 reserved;
     u64 time_ns;
 } RecordMessage;  // severity: LogLevel
+// When a launch ran, on a clock of its own: that of the simulated machine, or of the GPU.
+typedef struct RecordLaunchTime {
+    u32 launch, source;
+    u64 begin_cycle, end_cycle;           // of the SM clock; launch overhead included
+    u64 first_cta_cycle, last_cta_cycle;  // the first CTA started, the last one ended
+    f64 begin_ns, end_ns;                 // of that clock
+    u32 registers;                        // of a thread, as the machine allocates them
+    u32 ctas_per_sm;                      // that fit
+    u32 overlapped;                       // 1: other launches ran at the same time, machine counters are of all
+    u32 reserved;
+} RecordLaunchTime;
+typedef struct RecordLatencies {
+    u32 launch, source;
+    u32 count;
+    u32 reserved;
+} RecordLatencies;
+typedef struct RecordLatency {
+    u32 low, high;  // cycles: low <= latency < high
+    u64 count;
+} RecordLatency;
+typedef struct RecordStallName {
+    u32 source, stall;
+} RecordStallName;
+typedef struct RecordStallCauses {
+    u32 function, source;
+    u32 count;
+    u32 reserved;
+} RecordStallCauses;
+typedef struct RecordStallCause {
+    u32 pc, stall;                 // the instruction that waited, and why
+    u32 cause_function, cause_pc;  // the one it waited for
+    u64 cycles, times;             // of warps
+} RecordStallCause;
+// Units whose counters are watched over time: id, name in files, scope letter of metrics.def.
+#define TIMELINE_UNIT_TABLE(X) \
+    X(GPU, "gpu", 'T')         \
+    X(SM, "sm", 'S')           \
+    X(PORT, "port", 'N') X(SLICE, "slice", 'C') X(CHANNEL, "channel", 'D') X(BANK, "bank", 'B') X(PC, "pc", 'H')
+typedef enum TimelineUnit {
+#define X(id, name, scope) TIMELINE_##id,
+    TIMELINE_UNIT_TABLE(X)
+#undef X
+        TIMELINE_UNIT_COUNT
+} TimelineUnit;
+// Point p of a metric is what the ticks [first + p * step, first + (p + 1) * step) added to it; the last point may be
+// of a shorter time. `max_bytes`: a store joins neighbouring points, and then leaves out the last metrics, until it
+// needs no more; 0 = no limit.
+typedef struct RecordTimeline {
+    u32 launch, source;
+    u32 unit;      // TimelineUnit
+    u32 function;  // of TIMELINE_PC, whose units are its instructions; else 0
+    u32 units, metrics, points;
+    u32 max_bytes;
+    u64 first, step;  // ticks
+    f64 tick_ns;      // length of a tick
+} RecordTimeline;
 typedef struct RecordSamples {
     u32 launch, function, source;
     u32 count;
@@ -130,7 +186,7 @@ typedef struct RecordSample {
     u32 pc;
     u32 stall;
     u64 samples, not_issued;
-} RecordSample;  // stall: index in stalls of the source
+} RecordSample;  // stall: RecordStallName of the source
 typedef struct RecordSeries {
     u32 launch, source;
     u32 unit_kind, unit_index;
@@ -178,6 +234,9 @@ static inline Status sink_flush(Sink *sink) { return sink ? sink->flush(sink) : 
 
 // Headers of the CUDA toolkit and the system: nobody wants to find his atomicAdd in sm_60_atomic_functions.hpp.
 bool record_is_system_file(const char *path);
+const char *timeline_unit_name(TimelineUnit unit);
+char timeline_unit_scope(TimelineUnit unit);
+TimelineUnit timeline_unit_find(const char *name);  // TIMELINE_UNIT_COUNT when unknown
 size_t record_fixed_size(RecordKind kind);
 const char *record_name(RecordKind kind);
 

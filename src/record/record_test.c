@@ -31,6 +31,20 @@ static void records_have_no_padding(void **state) {
     assert_int_equal(sizeof(RecordPcCount), 16);
     assert_int_equal(sizeof(RecordCount), 16);
     assert_int_equal(sizeof(RecordInsn), 32);
+    assert_int_equal(sizeof(RecordLaunchTime), 8 + 4 * 8 + 16 + 16);
+    assert_int_equal(sizeof(RecordTimeline), 32 + 24);
+    assert_int_equal(sizeof(RecordStallCause), 32);
+}
+
+static void units_have_names(void **state) {
+    (void)state;
+    for (u32 i = 0; i < TIMELINE_UNIT_COUNT; i++) {
+        const char *name = timeline_unit_name((TimelineUnit)i);
+        assert_int_equal(timeline_unit_find(name), i);
+        assert_true(timeline_unit_scope((TimelineUnit)i) >= 'A');
+    }
+    assert_int_equal(timeline_unit_find("toaster"), TIMELINE_UNIT_COUNT);
+    assert_string_equal(timeline_unit_name(TIMELINE_UNIT_COUNT), "unknown");
 }
 
 static void no_sink_takes_everything(void **state) {
@@ -44,6 +58,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tables_cover_every_kind),
         cmocka_unit_test(records_have_no_padding),
+        cmocka_unit_test(units_have_names),
         cmocka_unit_test(no_sink_takes_everything),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,15 +29,19 @@ static Status find_row(PcTotals *totals, PcTable *table, u32 pc, PcRow **row) {
         memset(table->rows.data + table->rows.len, 0, extra * sizeof *table->rows.data);
         table->rows.len = pc + 1;
     }
-    if (!table->rows.data[pc]) table->rows.data[pc] = ARENA_NEW(&totals->arena, PcRow);
+    if (!totals->row_bytes) totals->row_bytes = (u32)(sizeof(PcRow) + metric_pc_limit() * sizeof(f64));
     *row = table->rows.data[pc];
-    return *row ? STATUS_OK : STATUS_NO_MEMORY;
+    if (*row) return STATUS_OK;
+    *row = table->rows.data[pc] = arena_alloc(&totals->arena, totals->row_bytes, sizeof(f64));
+    if (!*row) return STATUS_NO_MEMORY;
+    memset(*row, 0, totals->row_bytes);
+    return STATUS_OK;
 }
 
 Status pc_totals_add(PcTotals *totals, u32 function, u32 source, u32 pc, MetricId metric, f64 value) {
     PcTable *table;
     PcRow *row;
-    if (pc >= PC_LIMIT) return STATUS_INVALID;
+    if (pc >= PC_LIMIT || !metric_has_scope(metric, 'P')) return STATUS_INVALID;
     TRY(find_table(totals, function, source, &table));
     TRY(find_row(totals, table, pc, &row));
     row->value[metric] += value;

@@ -13,7 +13,7 @@ enum { PC_LIMIT = 1 << 22 };  // instructions of one function
 
 typedef struct PcRow {
     u64 dirty[(METRIC_COUNT + 63) / 64];  // metrics changed since the last pc_totals_write
-    f64 value[METRIC_COUNT];
+    f64 value[];                          // metric_pc_limit() of them
 } PcRow;
 
 typedef struct PcTable {
@@ -27,7 +27,8 @@ typedef struct PcTotals {
     Arena arena;
     Map index;  // function and source -> position in tables
     Vec(PcTable) tables;
-    u32 last;  // table used last
+    u32 last;       // table used last
+    u32 row_bytes;  // of a PcRow; 0: not known yet
 } PcTotals;
 
 WL_MUST_USE Status pc_totals_add(PcTotals *totals, u32 function, u32 source, u32 pc, MetricId metric, f64 value);

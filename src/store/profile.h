@@ -42,6 +42,22 @@
     X(MESSAGES, "SELECT text FROM message ORDER BY id")                                                                \
     X(FINDINGS,                                                                                                        \
       "SELECT id, rule, severity, text, evidence, coalesce(file, ''), line, function FROM finding ORDER BY id")        \
+    X(LAUNCH_TIMES_ALL, "SELECT launch, begin_cycle, end_cycle, first_cta_cycle, last_cta_cycle, begin_ns, end_ns, "   \
+                        "registers, ctas_per_sm, overlapped FROM launch_time WHERE ?1 = ?1 ORDER BY launch")           \
+    X(LAUNCH_TIMES, "SELECT t.launch, t.begin_cycle, t.end_cycle, t.first_cta_cycle, t.last_cta_cycle, t.begin_ns, "   \
+                    "t.end_ns, t.registers, t.ctas_per_sm, t.overlapped FROM launch l CROSS JOIN launch_time t "       \
+                    "ON t.launch = l.id WHERE l.function = ?1")                                                        \
+    X(LATENCIES, "SELECT v.low, v.high, v.count FROM launch l CROSS JOIN load_latency v ON v.launch = l.id "           \
+                 "WHERE l.function = ?1 AND l.source = ?2 ORDER BY v.low, v.high")                                     \
+    X(STALLS, "SELECT id, name, text FROM stall WHERE source = ?1 ORDER BY id")                                        \
+    X(STALL_CAUSES, "SELECT pc, stall, cause_function, cause_pc, cycles, times FROM stall_cause WHERE function = ?1 "  \
+                    "AND source = ?2 ORDER BY pc, stall, cause_function, cause_pc")                                    \
+    X(SAMPLES, "SELECT launch, pc, stall, samples, not_issued, period FROM sample WHERE function = ?1 "                \
+               "AND source = ?2 ORDER BY launch, pc, stall, period")                                                   \
+    X(TIMELINES, "SELECT source, unit, function, units, metrics, points, first, step, tick_ns FROM timeline "          \
+                 "WHERE launch = ?1 ORDER BY source, unit, function")                                                  \
+    X(TIMELINE_DATA, "SELECT source, unit, function, data FROM timeline WHERE launch = ?1 AND source = ?2 "            \
+                     "ORDER BY unit, function")                                                                        \
     X(MODULE_TEXT, "SELECT text_size, text FROM module WHERE id = ?1")
 
 typedef enum ProfileStatement {
@@ -79,14 +95,17 @@ struct Profile {
     Map function_index;   // id -> position in functions
     MetricSet *totals;    // by position in functions
     Map lines, launches;  // function id -> position in lists
+    Map places;           // ... of its instructions
     Vec(ProfileList) lists;
 };
 
 // A query in progress. Always ends with query_end, also after a failure.
+// A table that an older writer did not know has no rows.
 typedef struct Query {
     Profile *profile;
     sqlite3_stmt *statement;
     int code;
+    bool absent;
 } Query;
 Query query_begin(Profile *profile, ProfileStatement statement, u64 first,
                   u64 second);  // binds ?1 and ?2 where they are
@@ -104,5 +123,13 @@ const char *query_text(Query *query, int column);
 Status profile_tell(Profile *profile, Diag *diag, Status status);
 MetricId profile_metric(const Profile *profile, u64 id);  // METRIC_COUNT for a metric that this version does not know
 WL_MUST_USE Status profile_load_functions(Profile *profile, Diag *diag);
+
+// A copy of a vector's rows in the profile's arena; NULL when memory is out.
+void *profile_keep(Profile *profile, const void *rows, u32 count, size_t size);
+// Ends a query; `status`: what went wrong while its rows were taken. Tells either.
+WL_MUST_USE Status query_finish(Query *query, Status status, Diag *diag);
+// Answers that stay, by function.
+WL_MUST_USE Status profile_remember(Profile *profile, Map *map, u32 function, ProfileList list);
+ProfileList *profile_recall(Profile *profile, const Map *map, u32 function);
 
 #endif

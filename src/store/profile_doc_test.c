@@ -23,7 +23,7 @@ static sqlite3 *db;
 static int set_up(void **state) {
     (void)state;
     StoreWriter *writer;
-    SampleSpec spec = {.functions = 2, .lines = 3, .launches = 2, .metrics = 100};
+    SampleSpec spec = {.functions = 2, .lines = 3, .launches = 2, .metrics = 100, .timing = true};
     strcpy(path, "/tmp/wl_doc_XXXXXX");
     int file = mkstemp(path);
     if (file < 0) return -1;
@@ -54,7 +54,7 @@ static void queries_run(void **state) {
         blocks++;
         at = end;
     }
-    assert_int_equal(blocks, 7);
+    assert_int_equal(blocks, 8);
 }
 
 static void page_names_every_table(void **state) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "store/pc_totals.h"
 #include "store/profile.h"
 
 // The value of a row that holds a metric and its value in two columns, added to `set`.
@@ -13,21 +14,6 @@ static void add_value(const Query *query, int column, MetricSet *set) {
     MetricId metric = profile_metric(query->profile, query_u64(query, column));
     f64 value = query_f64(query, column + 1);
     if (metric != METRIC_COUNT && isfinite(value)) metric_add(set, metric, value);
-}
-
-static Status finish(Query *query, Status status, Diag *diag) {
-    Status ended = query_end(query, diag);
-    return ended == STATUS_OK && status != STATUS_OK ? profile_tell(query->profile, diag, status) : ended;
-}
-
-static Status remember(Profile *profile, Map *map, u32 function, ProfileList list) {
-    TRY(vec_push(&profile->lists, list));
-    return map_put(map, function, profile->lists.len - 1);
-}
-
-static ProfileList *recall(Profile *profile, const Map *map, u32 function) {
-    u64 *at = map_get(map, function);
-    return at ? &profile->lists.data[*at] : NULL;
 }
 
 // --- launches ---------------------------------------------------------------------------------------------------
@@ -57,7 +43,7 @@ static Status read_launches(Profile *profile, u32 function, LaunchRows *rows, Ma
         status = map_put(index, row.id, rows->len);
         if (status == STATUS_OK) status = vec_push(rows, row);
     }
-    return finish(&query, status, diag);
+    return query_finish(&query, status, diag);
 }
 
 static Status read_launch_metrics(Profile *profile, u32 function, ProfileLaunch *rows, const Map *index, Diag *diag) {
@@ -71,24 +57,44 @@ static Status read_launch_metrics(Profile *profile, u32 function, ProfileLaunch 
         }
         if (row) add_value(&query, 1, &row->metrics);
     }
-    return finish(&query, STATUS_OK, diag);
+    return query_finish(&query, STATUS_OK, diag);
+}
+
+static Status read_launch_times(Profile *profile, u32 function, ProfileLaunch *rows, const Map *index, Diag *diag) {
+    Query query = query_begin(profile, function ? PROFILE_LAUNCH_TIMES : PROFILE_LAUNCH_TIMES_ALL, function, 0);
+    while (query_row(&query)) {
+        u64 *at = map_get(index, query_u64(&query, 0));
+        if (!at) continue;
+        rows[*at].time = (ProfileTime){.known = true,
+                                       .begin_cycle = query_u64(&query, 1),
+                                       .end_cycle = query_u64(&query, 2),
+                                       .first_cta_cycle = query_u64(&query, 3),
+                                       .last_cta_cycle = query_u64(&query, 4),
+                                       .begin_ns = query_f64(&query, 5),
+                                       .end_ns = query_f64(&query, 6),
+                                       .registers = query_u32(&query, 7),
+                                       .ctas_per_sm = query_u32(&query, 8),
+                                       .overlapped = query_u32(&query, 9) != 0};
+    }
+    return query_end(&query, diag);
 }
 
 static Status load_launches(Profile *profile, u32 function, LaunchRows *rows, Map *index, Diag *diag) {
     TRY(read_launches(profile, function, rows, index, diag));
     TRY(read_launch_metrics(profile, function, rows->data, index, diag));
+    TRY(read_launch_times(profile, function, rows->data, index, diag));
     ProfileLaunch *kept = ARENA_ARRAY(&profile->arena, ProfileLaunch, rows->len + 1);
     if (!kept) return profile_tell(profile, diag, STATUS_NO_MEMORY);
     for (u32 i = 0; i < rows->len; i++) {
         kept[i] = rows->data[i];
         metric_run(profile->program, &kept[i].metrics);
     }
-    Status status = remember(profile, &profile->launches, function, (ProfileList){kept, rows->len});
+    Status status = profile_remember(profile, &profile->launches, function, (ProfileList){kept, rows->len});
     return status == STATUS_OK ? status : profile_tell(profile, diag, status);
 }
 
 Status profile_launches(Profile *profile, u32 function, const ProfileLaunch **launches, u32 *count, Diag *diag) {
-    if (!recall(profile, &profile->launches, function)) {
+    if (!profile_recall(profile, &profile->launches, function)) {
         LaunchRows rows = {0};
         Map index = {0};
         Status status = load_launches(profile, function, &rows, &index, diag);
@@ -96,7 +102,7 @@ Status profile_launches(Profile *profile, u32 function, const ProfileLaunch **la
         map_free(&index);
         if (status != STATUS_OK) return status;
     }
-    const ProfileList *list = recall(profile, &profile->launches, function);
+    const ProfileList *list = profile_recall(profile, &profile->launches, function);
     *launches = list->rows;
     *count = list->count;
     return STATUS_OK;
@@ -149,7 +155,7 @@ static Status load_files(Profile *profile, Diag *diag) {
         status = map_put(&profile->files, query_u64(&query, 0), profile->file_rows.len);
         if (status == STATUS_OK) status = vec_push(&profile->file_rows, file);
     }
-    TRY(finish(&query, status, diag));
+    TRY(query_finish(&query, status, diag));
     profile->has_files = true;
     return STATUS_OK;
 }
@@ -160,16 +166,16 @@ static const ProfileFile *find_file(const Profile *profile, u64 id) {
 }
 
 // The rule of the view insn_line in schema.sql.
-static ProfileLine place_of(const Query *query) {
+static ProfilePlace place_of(const Query *query) {
     const ProfileFile *file = find_file(query->profile, query_u64(query, 1));
     const ProfileFile *call = find_file(query->profile, query_u64(query, 3));
-    if (!file) return (ProfileLine){.line = query_u32(query, 6)};
+    if (!file) return (ProfilePlace){.line = query_u32(query, 6)};
     bool at_call = query_u32(query, 5) > 0 && file->system && call;
-    if (at_call) return (ProfileLine){.file = call->path, .line = query_u32(query, 4)};
-    return (ProfileLine){.file = file->path, .line = query_u32(query, 2)};
+    if (at_call) return (ProfilePlace){.file = call->path, .line = query_u32(query, 4)};
+    return (ProfilePlace){.file = file->path, .line = query_u32(query, 2)};
 }
 
-static Status find_line(LineBuild *build, Intern *texts, ProfileLine place, u64 *at) {
+static Status find_line(LineBuild *build, Intern *texts, ProfilePlace place, u64 *at) {
     u32 file = 0;  // the text's id, plus 1
     if (place.file) {
         TRY(intern_add(texts, (Str){place.file, strlen(place.file)}, &file));
@@ -180,18 +186,58 @@ static Status find_line(LineBuild *build, Intern *texts, ProfileLine place, u64 
     *at = known ? *known : build->lines.len;
     if (known) return STATUS_OK;
     TRY(map_put(&build->by_place, key, build->lines.len));
-    return vec_push(&build->lines, place);
+    return vec_push(&build->lines, ((ProfileLine){.file = place.file, .line = place.line}));
 }
 
-static Status read_places(Profile *profile, u32 function, LineBuild *build, Diag *diag) {
+typedef Vec(ProfilePlace) PlaceRows;
+
+// Grows with zeros: instructions without a row are nowhere.
+static Status put_place(PlaceRows *rows, u64 pc, ProfilePlace place) {
+    if (pc >= PC_LIMIT) return STATUS_OK;
+    if (pc >= rows->len) {
+        u32 extra = (u32)pc + 1 - rows->len;
+        TRY(vec_reserve(rows, extra));
+        memset(rows->data + rows->len, 0, extra * sizeof *rows->data);
+        rows->len = (u32)pc + 1;
+    }
+    rows->data[pc] = place;
+    return STATUS_OK;
+}
+
+static Status load_places(Profile *profile, u32 function, Diag *diag) {
+    PlaceRows rows = {0};
+    TRY(load_files(profile, diag));
     Status status = STATUS_OK;
     Query query = query_begin(profile, PROFILE_INSNS, function, 0);
     while (status == STATUS_OK && query_row(&query)) {
-        u64 at;
-        status = find_line(build, &profile->texts, place_of(&query), &at);
-        if (status == STATUS_OK) status = map_put(&build->by_pc, query_u64(&query, 0), at);
+        status = put_place(&rows, query_u64(&query, 0), place_of(&query));
     }
-    return finish(&query, status, diag);
+    ProfileList list = {profile_keep(profile, rows.data, rows.len, sizeof *rows.data), rows.len};
+    if (status == STATUS_OK && !list.rows) status = STATUS_NO_MEMORY;
+    if (status == STATUS_OK) status = profile_remember(profile, &profile->places, function, list);
+    vec_free(&rows);
+    return query_finish(&query, status, diag);
+}
+
+Status profile_places(Profile *profile, u32 function, const ProfilePlace **places, u32 *count, Diag *diag) {
+    if (!profile_recall(profile, &profile->places, function)) TRY(load_places(profile, function, diag));
+    const ProfileList *list = profile_recall(profile, &profile->places, function);
+    *places = list->rows;
+    *count = list->count;
+    return STATUS_OK;
+}
+
+static Status sort_places(Profile *profile, u32 function, LineBuild *build, Diag *diag) {
+    const ProfilePlace *places;
+    u32 count;
+    TRY(profile_places(profile, function, &places, &count, diag));
+    for (u32 pc = 0; pc < count; pc++) {
+        u64 at;
+        Status status = find_line(build, &profile->texts, places[pc], &at);
+        if (status == STATUS_OK) status = map_put(&build->by_pc, pc, at);
+        if (status != STATUS_OK) return profile_tell(profile, diag, status);
+    }
+    return STATUS_OK;
 }
 
 static Status read_line_metrics(Profile *profile, u32 function, u32 source, LineBuild *build, Diag *diag) {
@@ -199,10 +245,10 @@ static Status read_line_metrics(Profile *profile, u32 function, u32 source, Line
     Query query = query_begin(profile, PROFILE_PC_METRICS, function, source);
     while (status == STATUS_OK && query_row(&query)) {
         u64 *known = map_get(&build->by_pc, query_u64(&query, 0)), at = known ? *known : 0;
-        if (!known) status = find_line(build, &profile->texts, (ProfileLine){0}, &at);
+        if (!known) status = find_line(build, &profile->texts, (ProfilePlace){0}, &at);
         if (status == STATUS_OK) add_value(&query, 1, &build->lines.data[at].metrics);
     }
-    return finish(&query, status, diag);
+    return query_finish(&query, status, diag);
 }
 
 static int compare_lines(const void *left, const void *right) {
@@ -215,8 +261,7 @@ static int compare_lines(const void *left, const void *right) {
 static bool has_figures(const ProfileLine *line) { return memchr(line->metrics.present, 1, METRIC_COUNT) != NULL; }
 
 static Status load_lines(Profile *profile, u32 function, u32 source, LineBuild *build, Diag *diag) {
-    TRY(load_files(profile, diag));
-    TRY(read_places(profile, function, build, diag));
+    TRY(sort_places(profile, function, build, diag));
     TRY(read_line_metrics(profile, function, source, build, diag));
     ProfileLine *kept = ARENA_ARRAY(&profile->arena, ProfileLine, build->lines.len + 1);
     if (!kept) return profile_tell(profile, diag, STATUS_NO_MEMORY);
@@ -226,12 +271,12 @@ static Status load_lines(Profile *profile, u32 function, u32 source, LineBuild *
     }
     qsort(kept, count, sizeof *kept, compare_lines);
     for (u32 i = 0; i < count; i++) metric_run(profile->program, &kept[i].metrics);
-    Status status = remember(profile, &profile->lines, function, (ProfileList){kept, count});
+    Status status = profile_remember(profile, &profile->lines, function, (ProfileList){kept, count});
     return status == STATUS_OK ? status : profile_tell(profile, diag, status);
 }
 
 Status profile_lines(Profile *profile, u32 function, const ProfileLine **lines, u32 *count, Diag *diag) {
-    if (!recall(profile, &profile->lines, function)) {
+    if (!profile_recall(profile, &profile->lines, function)) {
         TRY(profile_load_functions(profile, diag));
         u64 *at = map_get(&profile->function_index, function);
         u32 source = at ? profile->functions[*at].source : 0;
@@ -242,7 +287,7 @@ Status profile_lines(Profile *profile, u32 function, const ProfileLine **lines, 
         map_free(&build.by_pc);
         if (status != STATUS_OK) return status;
     }
-    const ProfileList *list = recall(profile, &profile->lines, function);
+    const ProfileList *list = profile_recall(profile, &profile->lines, function);
     *lines = list->rows;
     *count = list->count;
     return STATUS_OK;

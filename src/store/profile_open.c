@@ -178,6 +178,7 @@ void profile_close(Profile *profile) {
     map_free(&profile->function_index);
     map_free(&profile->lines);
     map_free(&profile->launches);
+    map_free(&profile->places);
     vec_free(&profile->file_rows);
     vec_free(&profile->lists);
     mem_free(profile->totals);

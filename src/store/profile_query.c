@@ -28,9 +28,11 @@ Query query_begin(Profile *profile, ProfileStatement statement, u64 first, u64 s
     if (!*prepared) {
         query.code =
             sqlite3_prepare_v3(profile->db, statement_sql[statement], -1, SQLITE_PREPARE_PERSISTENT, prepared, NULL);
+        query.absent = query.code == SQLITE_ERROR && strncmp(sqlite3_errmsg(profile->db), "no such table", 13) == 0;
+        if (query.absent) query.code = SQLITE_OK;
     }
     query.statement = *prepared;
-    if (query.code != SQLITE_OK) return query;
+    if (query.code != SQLITE_OK || query.absent) return query;
     int parameters = sqlite3_bind_parameter_count(query.statement);
     if (parameters >= 1) query.code = sqlite3_bind_int64(query.statement, 1, (i64)first);
     if (parameters >= 2 && query.code == SQLITE_OK) query.code = sqlite3_bind_int64(query.statement, 2, (i64)second);
@@ -38,7 +40,7 @@ Query query_begin(Profile *profile, ProfileStatement statement, u64 first, u64 s
 }
 
 bool query_row(Query *query) {
-    if (query->code != SQLITE_OK) return false;
+    if (query->code != SQLITE_OK || query->absent) return false;
     int code = sqlite3_step(query->statement);
     if (code == SQLITE_ROW) return true;
     if (code != SQLITE_DONE) query->code = code;
@@ -50,6 +52,27 @@ Status query_end(Query *query, Diag *diag) {
     if (status != STATUS_OK) profile_tell(query->profile, diag, status);  // before reset, which changes the message
     if (query->statement) sqlite3_reset(query->statement);
     return status;
+}
+
+Status query_finish(Query *query, Status status, Diag *diag) {
+    Status ended = query_end(query, diag);
+    return ended == STATUS_OK && status != STATUS_OK ? profile_tell(query->profile, diag, status) : ended;
+}
+
+void *profile_keep(Profile *profile, const void *rows, u32 count, size_t size) {
+    void *kept = arena_alloc(&profile->arena, count * size + 1, 16);
+    if (kept && count) memcpy(kept, rows, count * size);
+    return kept;
+}
+
+Status profile_remember(Profile *profile, Map *map, u32 function, ProfileList list) {
+    TRY(vec_push(&profile->lists, list));
+    return map_put(map, function, profile->lists.len - 1);
+}
+
+ProfileList *profile_recall(Profile *profile, const Map *map, u32 function) {
+    u64 *at = map_get(map, function);
+    return at ? &profile->lists.data[*at] : NULL;
 }
 
 u32 query_u32(const Query *query, int column) {

@@ -59,13 +59,6 @@ Status profile_summary(Profile *profile, ProfileSummary *summary, Diag *diag) {
     return read_counts(profile, summary, diag);
 }
 
-// A copy of the rows of a vector in the profile's arena; NULL when memory is out.
-static void *keep(Profile *profile, const void *rows, u32 count, size_t size) {
-    void *kept = arena_alloc(&profile->arena, count * size + 1, 16);
-    if (kept && count) memcpy(kept, rows, count * size);
-    return kept;
-}
-
 Status profile_sources(Profile *profile, const ProfileSource **sources, u32 *count, Diag *diag) {
     Vec(ProfileSource) rows = {0};
     Query query = query_begin(profile, PROFILE_SOURCES, 0, 0);
@@ -76,7 +69,7 @@ Status profile_sources(Profile *profile, const ProfileSource **sources, u32 *cou
     }
     Status status = query_end(&query, diag);
     *count = rows.len;
-    *sources = keep(profile, rows.data, rows.len, sizeof *rows.data);
+    *sources = profile_keep(profile, rows.data, rows.len, sizeof *rows.data);
     vec_free(&rows);
     return *sources || status != STATUS_OK ? status : profile_tell(profile, diag, STATUS_NO_MEMORY);
 }
@@ -108,7 +101,7 @@ Status profile_load_functions(Profile *profile, Diag *diag) {
         if (status == STATUS_OK) status = vec_push(&rows, row);
     }
     Status ended = query_end(&query, diag);
-    profile->functions = keep(profile, rows.data, rows.len, sizeof *rows.data);
+    profile->functions = profile_keep(profile, rows.data, rows.len, sizeof *rows.data);
     profile->function_count = rows.len;
     vec_free(&rows);
     if (status == STATUS_OK && !profile->functions) status = STATUS_NO_MEMORY;
@@ -132,7 +125,7 @@ Status profile_messages(Profile *profile, const char *const **texts, u32 *count,
     }
     Status status = query_end(&query, diag);
     *count = rows.len;
-    *texts = keep(profile, rows.data, rows.len, sizeof *rows.data);
+    *texts = profile_keep(profile, rows.data, rows.len, sizeof *rows.data);
     vec_free(&rows);
     return *texts || status != STATUS_OK ? status : profile_tell(profile, diag, STATUS_NO_MEMORY);
 }
@@ -153,7 +146,7 @@ Status profile_findings(Profile *profile, const ProfileFinding **findings, u32 *
     }
     Status status = query_end(&query, diag);
     *count = rows.len;
-    *findings = keep(profile, rows.data, rows.len, sizeof *rows.data);
+    *findings = profile_keep(profile, rows.data, rows.len, sizeof *rows.data);
     vec_free(&rows);
     return *findings || status != STATUS_OK ? status : profile_tell(profile, diag, STATUS_NO_MEMORY);
 }

@@ -13,6 +13,7 @@ typedef struct SampleSpec {
     u32 functions, lines, launches;  // launches of each function
     u32 metrics;                     // per launch, from the top of the catalogue
     bool no_line_info;
+    bool timing;  // as the simulator's timing model writes it
 } SampleSpec;
 
 // Joins texts with their NULs; `parts` ends with NULL. Returns the size.
@@ -65,6 +66,80 @@ static inline Status sample_pc_counts(Sink *sink, u32 function, const RecordPcCo
     return sink_write(sink, RECORD_PC_COUNTS, &record, counts, count * sizeof *counts);
 }
 
+enum { SAMPLE_STALL_WAIT, SAMPLE_STALL_MEMORY };
+
+static inline Status sample_stall_names(Sink *sink) {
+    char tail[128];
+    RecordStallName wait = {1, SAMPLE_STALL_WAIT}, memory = {1, SAMPLE_STALL_MEMORY};
+    TRY(sink_write(sink, RECORD_STALL_NAME, &wait, tail, SAMPLE_TAIL(tail, "wait", "a result of fixed latency")));
+    return sink_write(sink, RECORD_STALL_NAME, &memory, tail, SAMPLE_TAIL(tail, "long_scoreboard", "data of memory"));
+}
+
+static inline Status sample_time(Sink *sink, u32 launch) {
+    u64 begin = launch * 10000u;
+    RecordLaunchTime time = {.launch = launch,
+                             .source = 1,
+                             .begin_cycle = begin,
+                             .end_cycle = begin + 8000,
+                             .first_cta_cycle = begin + 1000,
+                             .last_cta_cycle = begin + 7500,
+                             .begin_ns = (f64)begin / 2,
+                             .end_ns = (f64)begin / 2 + 4000,
+                             .registers = 32,
+                             .ctas_per_sm = 4};
+    return sink_write(sink, RECORD_LAUNCH_TIME, &time, NULL, 0);
+}
+
+static inline Status sample_latencies(Sink *sink, u32 launch) {
+    RecordLatencies record = {.launch = launch, .source = 1, .count = 2};
+    RecordLatency buckets[] = {{256, 362, 90}, {362, 512, 10}};
+    return sink_write(sink, RECORD_LATENCIES, &record, buckets, sizeof buckets);
+}
+
+// Instruction 1 waits for 0, the last one for 1.
+static inline Status sample_stalls(Sink *sink, u32 function, u32 insns) {
+    RecordStallCauses record = {.function = function, .source = 1, .count = 2};
+    RecordStallCause causes[] = {{1, SAMPLE_STALL_MEMORY, function, 0, 5000, 50},
+                                 {insns - 1, SAMPLE_STALL_WAIT, function, 1, 700, 70}};
+    TRY(sink_write(sink, RECORD_STALL_CAUSES, &record, causes, sizeof causes));
+    RecordSamples samples = {.function = function, .source = 1, .count = 2, .period = 512};
+    RecordSample rows[] = {{1, SAMPLE_STALL_MEMORY, 30, 20}, {insns - 1, SAMPLE_STALL_WAIT, 5, 1}};
+    return sink_write(sink, RECORD_SAMPLES, &samples, rows, sizeof rows);
+}
+
+// Value of metric m (of METRIC_INST and METRIC_THREAD_INST), unit u, point p.
+static inline u64 sample_point(u32 m, u32 u, u32 p) { return (m ? 32 : 1) * (100 + u + p % 7 * 10); }
+
+static inline Status sample_timeline(Sink *sink, u32 launch, TimelineUnit unit, u32 units, u32 points, u32 max_bytes) {
+    static u8 tail[1 << 16];
+    RecordTimeline record = {.launch = launch,
+                             .source = 1,
+                             .unit = unit,
+                             .units = units,
+                             .metrics = 2,
+                             .points = points,
+                             .max_bytes = max_bytes,
+                             .first = launch * 10000u,
+                             .step = 1000,
+                             .tick_ns = 0.5};
+    u32 metrics[] = {METRIC_INST, METRIC_THREAD_INST};
+    size_t size = sizeof metrics;
+    memcpy(tail, metrics, sizeof metrics);
+    for (u32 at = 0; at < 2 * units * points && size + 8 <= sizeof tail; at++, size += 8) {
+        u64 value = sample_point(at / points / units, at / points % units, at % points);
+        memcpy(tail + size, &value, sizeof value);
+    }
+    return sink_write(sink, RECORD_TIMELINE, &record, tail, size);
+}
+
+static inline Status sample_timing(Sink *sink, u32 launch, u32 function, u32 insns) {
+    TRY(sample_time(sink, launch));
+    TRY(sample_latencies(sink, launch));
+    TRY(sample_stalls(sink, function, insns));
+    TRY(sample_timeline(sink, launch, TIMELINE_GPU, 1, 8, 0));
+    return sample_timeline(sink, launch, TIMELINE_SM, 4, 8, 0);
+}
+
 // Program, source, module, two files (the second one a toolkit header).
 static inline Status sample_head(Sink *sink) {
     char tail[256];
@@ -107,11 +182,13 @@ static inline Status sample_one_launch(Sink *sink, const SampleSpec *spec, u32 l
         RecordPcCount cells[3] = {{pc, METRIC_INST, 8}, {pc, METRIC_THREAD_INST, 200}, {pc, METRIC_BRANCH, pc % 2}};
         TRY(sample_pc_counts(sink, function, cells, 3));
     }
+    if (spec->timing) TRY(sample_timing(sink, launch, function, spec->lines * 2));
     return sample_launch_end(sink, launch);
 }
 
 static inline Status sample_run(Sink *sink, const SampleSpec *spec) {
     TRY(sample_head(sink));
+    if (spec->timing) TRY(sample_stall_names(sink));
     for (u32 i = 1; i <= spec->functions; i++) TRY(sample_one_function(sink, spec, i));
     for (u32 i = 0; i < spec->launches; i++) {
         for (u32 f = 0; f < spec->functions; f++)

@@ -56,11 +56,42 @@ CREATE TABLE alloc(id INTEGER PRIMARY KEY, device INTEGER NOT NULL, kind TEXT NO
 
 CREATE TABLE message(id INTEGER PRIMARY KEY, severity TEXT NOT NULL, time_ns INTEGER NOT NULL, text TEXT NOT NULL);
 
--- Stall samples of one function in one launch (launch 0: not known which). period: cycles between two samples.
+-- When a launch ran, on the clock of the machine it ran on (simulated, or the GPU's own): cycles of the SM clock since
+-- that machine began, and ns. overlapped: other launches ran meanwhile, and counters of the machine are of all of them.
+CREATE TABLE launch_time(launch INTEGER PRIMARY KEY REFERENCES launch, source INTEGER NOT NULL,
+    begin_cycle INTEGER NOT NULL, end_cycle INTEGER NOT NULL, first_cta_cycle INTEGER NOT NULL,
+    last_cta_cycle INTEGER NOT NULL, begin_ns REAL NOT NULL, end_ns REAL NOT NULL, registers INTEGER NOT NULL,
+    ctas_per_sm INTEGER NOT NULL, overlapped INTEGER NOT NULL);
+
+-- Loads of global memory by warps that took low to high - 1 cycles.
+CREATE TABLE load_latency(launch INTEGER NOT NULL REFERENCES launch, low INTEGER NOT NULL, high INTEGER NOT NULL,
+    count INTEGER NOT NULL, PRIMARY KEY(launch, low)) WITHOUT ROWID;
+
+-- The stall reasons of a source.
+CREATE TABLE stall(source INTEGER NOT NULL REFERENCES source, id INTEGER NOT NULL, name TEXT NOT NULL,
+    text TEXT NOT NULL, PRIMARY KEY(source, id)) WITHOUT ROWID;
+
+-- Warps that waited at (function, pc), and the instruction (cause_function, cause_pc) that they truly waited for: the
+-- producer of the value, or what warps missing at a barrier were at. Totals over all launches.
+CREATE TABLE stall_cause(function INTEGER NOT NULL REFERENCES function, source INTEGER NOT NULL, pc INTEGER NOT NULL,
+    stall INTEGER NOT NULL, cause_function INTEGER NOT NULL, cause_pc INTEGER NOT NULL, cycles INTEGER NOT NULL,
+    times INTEGER NOT NULL, PRIMARY KEY(function, source, pc, stall, cause_function, cause_pc)) WITHOUT ROWID;
+
+-- Stall samples of one function in one launch (launch 0: in all of them). period: cycles between two samples;
+-- not_issued: those of cycles in which the scheduler issued nothing.
 CREATE TABLE sample(launch INTEGER NOT NULL, function INTEGER NOT NULL, source INTEGER NOT NULL, pc INTEGER NOT NULL,
     stall INTEGER NOT NULL, samples INTEGER NOT NULL, not_issued INTEGER NOT NULL, period INTEGER NOT NULL,
-    PRIMARY KEY(launch, function, source, pc, stall)) WITHOUT ROWID;
+    PRIMARY KEY(launch, function, source, pc, stall, period)) WITHOUT ROWID;
 
+-- Counters of a launch over time, of every unit of one kind (gpu, sm, port, slice, channel, bank; pc: instructions of
+-- `function`). Point p is what the ticks first + p * step to first + (p + 1) * step - 1 added; a tick lasts tick_ns.
+-- data: zstd frame, see docs/profile-format.md.
+CREATE TABLE timeline(launch INTEGER NOT NULL REFERENCES launch, source INTEGER NOT NULL, unit TEXT NOT NULL,
+    function INTEGER NOT NULL, units INTEGER NOT NULL, metrics INTEGER NOT NULL, points INTEGER NOT NULL,
+    first INTEGER NOT NULL, step INTEGER NOT NULL, tick_ns REAL NOT NULL, data BLOB NOT NULL,
+    PRIMARY KEY(launch, source, unit, function)) WITHOUT ROWID;
+
+-- Quantities outside the catalogue of metrics.
 -- data: zstd frame of count little-endian 64-bit values (doubles; unsigned integers in the two tables below).
 CREATE TABLE series(id INTEGER PRIMARY KEY, launch INTEGER NOT NULL, source INTEGER NOT NULL, name TEXT NOT NULL,
     unit TEXT NOT NULL, unit_kind INTEGER NOT NULL, unit_index INTEGER NOT NULL, first_ns INTEGER NOT NULL,

@@ -46,6 +46,15 @@ typedef struct ProfileFunction {
     u32 source;  // whose figures are returned: profile_use_source's, else the first that has any; 0 = there are none
 } ProfileFunction;
 
+// On the clock of the machine that ran the launch: of the simulated GPU, or of the real one.
+typedef struct ProfileTime {
+    bool known;
+    bool overlapped;  // other launches ran meanwhile
+    u64 begin_cycle, end_cycle, first_cta_cycle, last_cta_cycle;
+    f64 begin_ns, end_ns;
+    u32 registers, ctas_per_sm;
+} ProfileTime;
+
 typedef struct ProfileLaunch {
     u32 id, index;  // index: position in the run, from 0
     u32 function, source;
@@ -54,6 +63,7 @@ typedef struct ProfileLaunch {
     u64 begin_ns, end_ns;  // end 0: not finished when the profile ended
     u32 status;
     u32 device, stream;
+    ProfileTime time;
     MetricSet metrics;  // evaluated
 } ProfileLaunch;
 
@@ -64,6 +74,45 @@ typedef struct ProfileLine {
     u32 line;           // 0: not known
     MetricSet metrics;  // evaluated; provenance of the source asked for
 } ProfileLine;
+
+// Where an instruction is shown, by the rule of ProfileLine. A zeroed one: not known.
+typedef struct ProfilePlace {
+    const char *file;
+    u32 line;
+} ProfilePlace;
+
+typedef struct ProfileStall {
+    u32 id;
+    const char *name, *text;
+} ProfileStall;
+typedef struct ProfileStallCause {  // over all launches
+    u32 pc, stall;
+    u32 cause_function, cause_pc;
+    u64 cycles, times;
+} ProfileStallCause;
+typedef struct ProfileSample {
+    u32 launch;  // 0: of all launches
+    u32 pc, stall;
+    u64 samples, not_issued, period;
+} ProfileSample;
+typedef struct ProfileLatency {  // low <= cycles < high
+    u32 low, high;
+    u64 count;
+} ProfileLatency;
+
+// Counters over time of all units of one kind.
+typedef struct ProfileTimeline {
+    u32 launch, source;
+    TimelineUnit unit;
+    u32 function;  // of TIMELINE_PC
+    u32 units, metrics, points;
+    u64 first, step;  // ticks
+    f64 tick_ns;
+} ProfileTimeline;
+typedef struct TimelineData {
+    MetricId *metrics;  // METRIC_COUNT: one that this version does not know
+    u64 *values;        // [metrics][units][points]
+} TimelineData;
 
 // What the checker found (docs/checker.md).
 typedef struct ProfileFinding {
@@ -100,6 +149,29 @@ WL_MUST_USE Status profile_messages(Profile *profile, const char *const **texts,
 WL_MUST_USE Status profile_findings(Profile *profile, const ProfileFinding **findings, u32 *count, Diag *diag);
 WL_MUST_USE Status profile_function_metrics(Profile *profile, u32 function, MetricSet *metrics,
                                             Diag *diag);  // over all launches
+WL_MUST_USE Status profile_places(Profile *profile, u32 function, const ProfilePlace **places, u32 *count,
+                                  Diag *diag);  // by pc
+WL_MUST_USE Status profile_stalls(Profile *profile, u32 source, const ProfileStall **stalls, u32 *count, Diag *diag);
+// Of the function's source.
+WL_MUST_USE Status profile_stall_causes(Profile *profile, const ProfileFunction *function,
+                                        const ProfileStallCause **causes, u32 *count, Diag *diag);
+WL_MUST_USE Status profile_samples(Profile *profile, const ProfileFunction *function, const ProfileSample **samples,
+                                   u32 *count, Diag *diag);
+// How long global loads took, over all launches.
+WL_MUST_USE Status profile_latencies(Profile *profile, const ProfileFunction *function,
+                                     const ProfileLatency **latencies, u32 *count, Diag *diag);
+WL_MUST_USE Status profile_timelines(Profile *profile, u32 launch, const ProfileTimeline **timelines, u32 *count,
+                                     Diag *diag);
+// Decodes one; to be given back with timeline_free. STATUS_FORMAT with a diag when it is damaged.
+WL_MUST_USE Status timeline_read(Profile *profile, const ProfileTimeline *timeline, TimelineData *data, Diag *diag);
+void timeline_free(TimelineData *data);
+enum { TIMELINE_ALL = -1 };  // for `unit`: counters added up over all of them
+// All metrics of one unit at one point, evaluated.
+void timeline_point_metrics(Profile *profile, const ProfileTimeline *timeline, const TimelineData *data, i64 unit,
+                            u32 point, MetricSet *set);
+// A counter or formula at each point; NAN where it has no value.
+void timeline_figure(Profile *profile, const ProfileTimeline *timeline, const TimelineData *data, MetricId metric,
+                     i64 unit, f64 *values);
 // The PTX or SASS text of a module; empty when the profile holds none.
 WL_MUST_USE Status profile_module_text(Profile *profile, u32 module, Str *text, Diag *diag);
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <zstd.h>
 
 #include "base/mem.h"
 
@@ -128,6 +129,10 @@ static void finish_failed(StoreWriter *writer) {
 static void free_memory(StoreWriter *writer) {
     pc_totals_free(&writer->totals);
     vec_free(&writer->scratch);
+    ZSTD_freeCCtx(writer->zstd);
+    vec_free(&writer->ids);
+    vec_free(&writer->points);
+    vec_free(&writer->packed);
     mem_free(writer);
 }
 

@@ -6,6 +6,7 @@
 #include "store/db.h"
 #include "store/pc_totals.h"
 #include "store/store.h"
+#include "store/timeline_code.h"
 
 // Every statement of the writer: name, SQL. Prepared at first use.
 #define STORE_STATEMENTS(X)                                                                                          \
@@ -25,6 +26,12 @@
     X(COPY, "INSERT INTO copy VALUES(NULL,?,?,?,?,?,?,?)")                                                           \
     X(ALLOC, "INSERT INTO alloc VALUES(NULL,?,?,?,?,?,?,?)")                                                         \
     X(MESSAGE, "INSERT INTO message VALUES(NULL,?,?,?)")                                                             \
+    X(LAUNCH_TIME, "INSERT OR REPLACE INTO launch_time VALUES(?,?,?,?,?,?,?,?,?,?,?)")                               \
+    X(LATENCY, "INSERT INTO load_latency VALUES(?,?,?,?) ON CONFLICT DO UPDATE SET count=count+excluded.count")      \
+    X(STALL, "INSERT OR REPLACE INTO stall VALUES(?,?,?,?)")                                                         \
+    X(STALL_CAUSE, "INSERT INTO stall_cause VALUES(?,?,?,?,?,?,?,?) ON CONFLICT DO UPDATE SET "                      \
+                   "cycles=cycles+excluded.cycles, times=times+excluded.times")                                      \
+    X(TIMELINE, "INSERT OR REPLACE INTO timeline VALUES(?,?,?,?,?,?,?,?,?,?,?)")                                     \
     X(SAMPLE, "INSERT INTO sample VALUES(?,?,?,?,?,?,?,?) ON CONFLICT DO UPDATE SET "                                \
               "samples=samples+excluded.samples, not_issued=not_issued+excluded.not_issued")                         \
     X(SERIES, "INSERT INTO series VALUES(NULL,?,?,?,?,?,?,?,?,?,?)")                                                 \
@@ -47,6 +54,10 @@ struct StoreWriter {
     sqlite3_stmt *statements[STORE_STATEMENT_COUNT];
     PcTotals totals;
     Vec(u8) scratch;  // compressed blobs
+    struct ZSTD_CCtx_s *zstd;
+    Vec(u32) ids;     // of the metrics of a timeline
+    Vec(u64) points;  // its values
+    ByteVec packed;   // ... before compression
     Status failed;    // not OK: everything is swallowed
     bool pending;     // a transaction is open
     u32 records;      // in this transaction
@@ -66,5 +77,11 @@ WL_MUST_USE Status writer_meta(StoreWriter *writer, const char *key, const char 
 // Puts one record into the open transaction. STATUS_INVALID: the record is malformed.
 WL_MUST_USE Status writer_record(StoreWriter *writer, RecordKind kind, const void *fixed, const void *tail,
                                  size_t size);
+
+// One zstd frame in writer->scratch.
+WL_MUST_USE Status writer_compress(StoreWriter *writer, Str data, int level, DbValue *blob);
+
+// writer_timeline.c
+WL_MUST_USE Status writer_timeline(StoreWriter *writer, const RecordTimeline *record, Str tail);
 
 #endif

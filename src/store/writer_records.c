@@ -11,22 +11,19 @@
 
 enum { TEXT_LEVEL = 3, COLUMN_LEVEL = 1 };  // of zstd
 
-typedef struct Tail {
-    const char *data;
-    size_t size;
-} Tail;
+typedef Str Tail;
 
 // Takes a NUL-terminated text off the front.
 static bool take_text(Tail *tail, Str *text) {
-    const char *end = tail->size ? memchr(tail->data, '\0', tail->size) : NULL;
+    const char *end = tail->len ? memchr(tail->data, '\0', tail->len) : NULL;
     if (!end) return false;
     *text = (Str){tail->data, (size_t)(end - tail->data)};
-    tail->size -= text->len + 1;
+    tail->len -= text->len + 1;
     tail->data = end + 1;
     return true;
 }
 
-static bool holds(Tail tail, u32 count, size_t element_size) { return tail.size == (size_t)count * element_size; }
+static bool holds(Tail tail, u32 count, size_t element_size) { return tail.len == (size_t)count * element_size; }
 
 static Str str(const char *text) { return (Str){text, strlen(text)}; }
 
@@ -35,19 +32,21 @@ static DbValue named(const char *const *names, u32 count, u32 value) {
     return db_text(str(value < count ? names[value] : "unknown"));
 }
 
-static Status compress(StoreWriter *writer, Tail data, int level, DbValue *blob) {
-    size_t bound = ZSTD_compressBound(data.size);
+Status writer_compress(StoreWriter *writer, Str data, int level, DbValue *blob) {
+    size_t bound = ZSTD_compressBound(data.len);
     if (ZSTD_isError(bound) || bound > UINT32_MAX / 2) return STATUS_LIMIT;
     writer->scratch.len = 0;
     TRY(vec_reserve(&writer->scratch, bound));
-    size_t size = ZSTD_compress(writer->scratch.data, bound, data.data, data.size, level);
+    if (!writer->zstd) writer->zstd = ZSTD_createCCtx();
+    if (!writer->zstd) return STATUS_NO_MEMORY;
+    size_t size = ZSTD_compressCCtx(writer->zstd, writer->scratch.data, bound, data.data, data.len, level);
     if (ZSTD_isError(size)) return STATUS_NO_MEMORY;
     *blob = db_blob(writer->scratch.data, size);
     return STATUS_OK;
 }
 
 static Status take_column(StoreWriter *writer, Tail tail, u32 count, size_t element_size, DbValue *blob) {
-    return holds(tail, count, element_size) ? compress(writer, tail, COLUMN_LEVEL, blob) : STATUS_INVALID;
+    return holds(tail, count, element_size) ? writer_compress(writer, tail, COLUMN_LEVEL, blob) : STATUS_INVALID;
 }
 
 // Keys that only the writer sets; see docs/profile-format.md.
@@ -80,11 +79,11 @@ static Status write_module(StoreWriter *writer, const void *fixed, Tail tail) {
     static const char *const kinds[] = {"ptx", "cubin"};
     const RecordModule *record = fixed;
     Str path;
-    if (!take_text(&tail, &path) || tail.size != record->text_size) return STATUS_INVALID;
+    if (!take_text(&tail, &path) || tail.len != record->text_size) return STATUS_INVALID;
     char hash[17];
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)record->hash);
     DbValue blob;
-    TRY(compress(writer, tail, TEXT_LEVEL, &blob));
+    TRY(writer_compress(writer, tail, TEXT_LEVEL, &blob));
     return WRITER_RUN(writer, STORE_MODULE, db_int(record->module), named(kinds, WL_COUNT(kinds), record->kind),
                       db_text(str(hash)), db_text(path), db_int(record->text_size), blob);
 }
@@ -224,6 +223,52 @@ static Status write_samples(StoreWriter *writer, const void *fixed, Tail tail) {
     return STATUS_OK;
 }
 
+static Status write_launch_time(StoreWriter *writer, const void *fixed, Tail tail) {
+    (void)tail;
+    const RecordLaunchTime *record = fixed;
+    if (!isfinite(record->begin_ns) || !isfinite(record->end_ns)) return STATUS_INVALID;
+    return WRITER_RUN(writer, STORE_LAUNCH_TIME, db_int(record->launch), db_int(record->source),
+                      db_int(record->begin_cycle), db_int(record->end_cycle), db_int(record->first_cta_cycle),
+                      db_int(record->last_cta_cycle), db_real(record->begin_ns), db_real(record->end_ns),
+                      db_int(record->registers), db_int(record->ctas_per_sm), db_int(record->overlapped));
+}
+
+static Status write_latencies(StoreWriter *writer, const void *fixed, Tail tail) {
+    const RecordLatencies *record = fixed;
+    if (!holds(tail, record->count, sizeof(RecordLatency))) return STATUS_INVALID;
+    for (u32 i = 0; i < record->count; i++) {
+        RecordLatency bucket;
+        memcpy(&bucket, tail.data + i * sizeof bucket, sizeof bucket);
+        TRY(WRITER_RUN(writer, STORE_LATENCY, db_int(record->launch), db_int(bucket.low), db_int(bucket.high),
+                       db_int(bucket.count)));
+    }
+    return STATUS_OK;
+}
+
+static Status write_stall_name(StoreWriter *writer, const void *fixed, Tail tail) {
+    const RecordStallName *record = fixed;
+    Str name, text;
+    if (!take_text(&tail, &name) || !take_text(&tail, &text)) return STATUS_INVALID;
+    return WRITER_RUN(writer, STORE_STALL, db_int(record->source), db_int(record->stall), db_text(name), db_text(text));
+}
+
+static Status write_stall_causes(StoreWriter *writer, const void *fixed, Tail tail) {
+    const RecordStallCauses *record = fixed;
+    if (!holds(tail, record->count, sizeof(RecordStallCause))) return STATUS_INVALID;
+    for (u32 i = 0; i < record->count; i++) {
+        RecordStallCause cause;
+        memcpy(&cause, tail.data + i * sizeof cause, sizeof cause);
+        TRY(WRITER_RUN(writer, STORE_STALL_CAUSE, db_int(record->function), db_int(record->source), db_int(cause.pc),
+                       db_int(cause.stall), db_int(cause.cause_function), db_int(cause.cause_pc), db_int(cause.cycles),
+                       db_int(cause.times)));
+    }
+    return STATUS_OK;
+}
+
+static Status write_timeline(StoreWriter *writer, const void *fixed, Tail tail) {
+    return writer_timeline(writer, fixed, tail);
+}
+
 static Status write_series(StoreWriter *writer, const void *fixed, Tail tail) {
     const RecordSeries *record = fixed;
     Str name, unit;
@@ -295,6 +340,11 @@ static const RecordWriter record_writers[RECORD_KIND_COUNT] = {
     [RECORD_ALLOC] = write_alloc,
     [RECORD_MESSAGE] = write_message,
     [RECORD_SAMPLES] = write_samples,
+    [RECORD_LAUNCH_TIME] = write_launch_time,
+    [RECORD_LATENCIES] = write_latencies,
+    [RECORD_STALL_NAME] = write_stall_name,
+    [RECORD_STALL_CAUSES] = write_stall_causes,
+    [RECORD_TIMELINE] = write_timeline,
     [RECORD_SERIES] = write_series,
     [RECORD_THREAD_CATEGORIES] = write_thread_categories,
     [RECORD_ACCESS_COUNTS] = write_access_counts,

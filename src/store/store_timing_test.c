@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a profile keeps of time: stalls, causes, samples, latencies, timelines.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+// cmocka.h needs the four above
+#include <cmocka.h>
+
+#include <math.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "store/sample_profile.h"
+#include "store/store.h"
+#include "store/timeline_code.h"
+
+static char path[64];
+
+static int make_path(void **state) {
+    (void)state;
+    strcpy(path, "/tmp/wl_timing_XXXXXX");
+    int file = mkstemp(path);
+    if (file < 0) return -1;
+    close(file);
+    return 0;
+}
+
+static int remove_path(void **state) {
+    (void)state;
+    return unlink(path);
+}
+
+static StoreWriter *create(void) {
+    StoreWriter *writer;
+    assert_int_equal(store_create(path, true, &writer, NULL), STATUS_OK);
+    return writer;
+}
+
+static Profile *open_profile(void) {
+    Profile *profile = NULL;
+    Diag diag = {0};
+    if (profile_open(path, &profile, &diag) != STATUS_OK) fail_msg("%s", diag.entries.data[0].text);
+    return profile;
+}
+
+static void execute(const char *sql) {
+    sqlite3 *db;
+    char *error = NULL;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    if (sqlite3_exec(db, sql, NULL, NULL, &error) != SQLITE_OK) fail_msg("%s", error);
+    sqlite3_close(db);
+}
+
+static void write_run(void) {
+    SampleSpec spec = {.functions = 2, .lines = 3, .launches = 4, .metrics = 5, .timing = true};
+    StoreWriter *writer = create();
+    assert_int_equal(sample_run(store_sink(writer), &spec), STATUS_OK);
+    assert_int_equal(store_close(writer), STATUS_OK);
+}
+
+static void times_come_back(void **state) {
+    (void)state;
+    write_run();
+    Profile *profile = open_profile();
+    const ProfileLaunch *launches;
+    u32 count;
+    for (u32 function = 0; function <= 2; function += 2) {  // all, and those of one
+        assert_int_equal(profile_launches(profile, function, &launches, &count, NULL), STATUS_OK);
+        const ProfileLaunch *last = &launches[count - 1];
+        assert_int_equal(last->id, 8);
+        assert_true(last->time.known && !last->time.overlapped);
+        assert_int_equal(last->time.begin_cycle, 80000);
+        assert_int_equal(last->time.end_cycle, 88000);
+        assert_int_equal(last->time.first_cta_cycle, 81000);
+        assert_int_equal(last->time.last_cta_cycle, 87500);
+        assert_true(last->time.begin_ns == 40000 && last->time.end_ns == 44000);
+        assert_true(last->time.registers == 32 && last->time.ctas_per_sm == 4);
+    }
+    profile_close(profile);
+}
+
+static void stalls_are_added_up(void **state) {
+    (void)state;
+    write_run();
+    Profile *profile = open_profile();
+    const ProfileFunction *functions;
+    const ProfileStall *stalls;
+    const ProfileStallCause *causes;
+    const ProfileSample *samples;
+    const ProfileLatency *latencies;
+    const ProfilePlace *places;
+    u32 count;
+    assert_int_equal(profile_functions(profile, &functions, &count, NULL), STATUS_OK);
+    assert_int_equal(profile_stalls(profile, 1, &stalls, &count, NULL), STATUS_OK);
+    assert_int_equal(count, 2);
+    assert_string_equal(stalls[SAMPLE_STALL_MEMORY].name, "long_scoreboard");
+    assert_int_equal(profile_stalls(profile, 7, &stalls, &count, NULL), STATUS_OK);
+    assert_int_equal(count, 0);
+    assert_int_equal(profile_stall_causes(profile, &functions[1], &causes, &count, NULL), STATUS_OK);
+    assert_int_equal(count, 2);
+    assert_true(causes[0].pc == 1 && causes[0].stall == SAMPLE_STALL_MEMORY && causes[0].cause_pc == 0);
+    assert_true(causes[0].cause_function == 2 && causes[0].cycles == 20000 && causes[0].times == 200);
+    assert_int_equal(profile_samples(profile, &functions[1], &samples, &count, NULL), STATUS_OK);
+    assert_int_equal(count, 2);
+    assert_true(samples[0].launch == 0 && samples[0].pc == 1 && samples[0].period == 512);
+    assert_true(samples[0].samples == 120 && samples[0].not_issued == 80);
+    assert_int_equal(profile_latencies(profile, &functions[1], &latencies, &count, NULL), STATUS_OK);
+    assert_int_equal(count, 2);
+    assert_true(latencies[1].low == 362 && latencies[1].high == 512 && latencies[1].count == 40);
+    assert_int_equal(profile_places(profile, 2, &places, &count, NULL), STATUS_OK);
+    assert_int_equal(count, 6);
+    assert_string_equal(places[5].file, "src/app.cu");
+    assert_int_equal(places[5].line, 12);
+    profile_close(profile);
+}
+
+static void samples_of_other_periods_stay_apart(void **state) {
+    (void)state;
+    StoreWriter *writer = create();
+    for (u32 period = 512; period <= 1024; period *= 2) {
+        RecordSamples samples = {.function = 1, .source = 1, .count = 1, .period = period};
+        RecordSample row = {0, 1, 10, 5};
+        assert_int_equal(sink_write(store_sink(writer), RECORD_SAMPLES, &samples, &row, sizeof row), STATUS_OK);
+    }
+    assert_int_equal(store_close(writer), STATUS_OK);
+    Profile *profile = open_profile();
+    const ProfileSample *samples;
+    u32 count;
+    ProfileFunction function = {.id = 1, .source = 1};
+    assert_int_equal(profile_samples(profile, &function, &samples, &count, NULL), STATUS_OK);
+    assert_int_equal(count, 2);
+    profile_close(profile);
+}
+
+// --- timelines --------------------------------------------------------------------------------------------------
+
+static ProfileTimeline only_timeline(Profile *profile) {
+    const ProfileTimeline *timelines;
+    u32 count;
+    assert_int_equal(profile_timelines(profile, 1, &timelines, &count, NULL), STATUS_OK);
+    assert_int_equal(count, 1);
+    return timelines[0];
+}
+
+static void write_timeline(u32 units, u32 points, u32 max_bytes) {
+    StoreWriter *writer = create();
+    assert_int_equal(sample_timeline(store_sink(writer), 1, TIMELINE_SM, units, points, max_bytes), STATUS_OK);
+    assert_int_equal(store_close(writer), STATUS_OK);
+}
+
+static void timelines_come_back(void **state) {
+    (void)state;
+    write_timeline(5, 300, 0);
+    Profile *profile = open_profile();
+    ProfileTimeline timeline = only_timeline(profile);
+    assert_int_equal(timeline.unit, TIMELINE_SM);
+    assert_true(timeline.units == 5 && timeline.metrics == 2 && timeline.points == 300);
+    assert_true(timeline.first == 10000 && timeline.step == 1000 && timeline.tick_ns == 0.5);
+    TimelineData data;
+    assert_int_equal(timeline_read(profile, &timeline, &data, NULL), STATUS_OK);
+    assert_int_equal(data.metrics[1], METRIC_THREAD_INST);
+    for (u32 i = 0; i < 2 * 5 * 300; i++) {
+        assert_int_equal(data.values[i], sample_point(i / 300 / 5, i / 300 % 5, i % 300));
+    }
+    f64 lanes[300], all[300], none[300];
+    timeline_figure(profile, &timeline, &data, METRIC_LANES, 3, lanes);
+    timeline_figure(profile, &timeline, &data, METRIC_INST, TIMELINE_ALL, all);
+    timeline_figure(profile, &timeline, &data, METRIC_BARRIER, 0, none);
+    assert_true(lanes[17] == 32 && isnan(none[17]));
+    assert_true(all[17] == 5 * (100 + 30) + 1 + 2 + 3 + 4);
+    timeline_free(&data);
+    profile_close(profile);
+}
+
+// Coarser until it fits; what the points add up to stays.
+static void timelines_fit_their_share(void **state) {
+    (void)state;
+    u64 total = 0;
+    for (u32 p = 0; p < 301; p++) total += sample_point(0, 0, p);
+    for (u32 max = 2000; max >= 250; max /= 2) {
+        write_timeline(1, 301, max);
+        Profile *profile = open_profile();
+        ProfileTimeline timeline = only_timeline(profile);
+        assert_true(timeline.points >= 2 && timeline.points * timeline.step / 1000 >= 301);
+        TimelineData data;
+        assert_int_equal(timeline_read(profile, &timeline, &data, NULL), STATUS_OK);
+        u64 sum = 0;
+        for (u32 p = 0; p < timeline.points; p++) sum += data.values[p];
+        assert_int_equal(sum, total);
+        timeline_free(&data);
+        profile_close(profile);
+    }
+    write_timeline(200, 1, 45);  // one point of one metric is still too much
+    Profile *profile = open_profile();
+    const ProfileTimeline *timelines;
+    u32 count;
+    assert_int_equal(profile_timelines(profile, 1, &timelines, &count, NULL), STATUS_OK);
+    assert_int_equal(count, 0);
+    profile_close(profile);
+}
+
+static void malformed_timelines_are_refused(void **state) {
+    (void)state;
+    StoreWriter *writer = create();
+    Sink *sink = store_sink(writer);
+    RecordTimeline good = {.launch = 1, .unit = TIMELINE_SM, .units = 1, .metrics = 1, .points = 1, .step = 1};
+    u8 tail[12] = {METRIC_INST};
+    RecordTimeline bad[8] = {good, good, good, good, good, good, good, good};
+    bad[0].unit = TIMELINE_UNIT_COUNT;
+    bad[1].units = 0;
+    bad[2].points = UINT32_MAX;
+    bad[3].metrics = UINT32_MAX;
+    bad[4].step = 0;
+    bad[5].step = UINT64_MAX;
+    bad[6].tick_ns = NAN;
+    bad[7].points = 2;
+    for (u32 i = 0; i < WL_COUNT(bad); i++) {
+        assert_int_equal(sink_write(sink, RECORD_TIMELINE, &bad[i], tail, sizeof tail), STATUS_INVALID);
+    }
+    tail[0] = METRIC_LANES;  // a formula
+    assert_int_equal(sink_write(sink, RECORD_TIMELINE, &good, tail, sizeof tail), STATUS_INVALID);
+    RecordStallCauses causes = {.function = 1, .source = 1, .count = 2};
+    RecordLatencies latencies = {.launch = 1, .count = 1};
+    RecordLaunchTime time = {.launch = 1, .begin_ns = INFINITY};
+    RecordStallName name = {1, 1};
+    assert_int_equal(sink_write(sink, RECORD_STALL_CAUSES, &causes, tail, 12), STATUS_INVALID);
+    assert_int_equal(sink_write(sink, RECORD_LATENCIES, &latencies, tail, 12), STATUS_INVALID);
+    assert_int_equal(sink_write(sink, RECORD_LAUNCH_TIME, &time, NULL, 0), STATUS_INVALID);
+    assert_int_equal(sink_write(sink, RECORD_STALL_NAME, &name, "no end", 6), STATUS_INVALID);
+    assert_int_equal(store_close(writer), STATUS_OK);
+}
+
+static void damaged_timelines_are_told(void **state) {
+    (void)state;
+    static const char *const damages[] = {
+        "UPDATE timeline SET data = x'00'",           "UPDATE timeline SET data = NULL",
+        "UPDATE timeline SET points = points + 1",    "UPDATE timeline SET units = units - 1",
+        "UPDATE timeline SET metrics = 60000000",     "UPDATE timeline SET data = substr(data, 1, length(data) - 1)",
+        "UPDATE timeline SET points = 1, units = 10",
+    };
+    for (u32 i = 0; i < WL_COUNT(damages); i++) {
+        write_timeline(5, 30, 0);
+        char sql[256];
+        snprintf(sql, sizeof sql,
+                 "PRAGMA writable_schema=ON; UPDATE sqlite_schema SET sql = replace(sql, "
+                 "'BLOB NOT NULL', 'BLOB') WHERE name = 'timeline'");
+        execute(sql);
+        execute(damages[i]);
+        Profile *profile = open_profile();
+        const ProfileTimeline *timelines;
+        u32 count;
+        assert_int_equal(profile_timelines(profile, 1, &timelines, &count, NULL), STATUS_OK);
+        Diag diag = {0};
+        TimelineData data;
+        if (count) assert_int_equal(timeline_read(profile, &timelines[0], &data, &diag), STATUS_FORMAT);
+        if (count) assert_int_equal(diag.errors, 1);
+        diag_free(&diag);
+        profile_close(profile);
+    }
+}
+
+// Profiles from before there were timing tables.
+static void older_profiles_have_no_times(void **state) {
+    (void)state;
+    write_run();
+    execute("DROP TABLE launch_time; DROP TABLE load_latency; DROP TABLE stall; DROP TABLE stall_cause;"
+            "DROP TABLE timeline");
+    Profile *profile = open_profile();
+    const ProfileLaunch *launches;
+    const ProfileTimeline *timelines;
+    const ProfileStallCause *causes;
+    u32 count;
+    Diag diag = {0};
+    assert_int_equal(profile_launches(profile, 0, &launches, &count, &diag), STATUS_OK);
+    assert_true(count == 8 && !launches[0].time.known);
+    assert_int_equal(profile_timelines(profile, 1, &timelines, &count, &diag), STATUS_OK);
+    assert_int_equal(count, 0);
+    assert_int_equal(profile_timelines(profile, 2, &timelines, &count, &diag), STATUS_OK);
+    ProfileFunction function = {.id = 1, .source = 1};
+    assert_int_equal(profile_stall_causes(profile, &function, &causes, &count, &diag), STATUS_OK);
+    assert_int_equal(count, 0);
+    assert_int_equal(diag.entries.len, 0);
+    profile_close(profile);
+}
+
+static void any_value_survives_packing(void **state) {
+    (void)state;
+    u64 values[2 * 3 * 4] = {0, 1, UINT64_MAX, 0, 127, 128, UINT64_MAX / 2, 1ull << 63, 5, 5, 5, 5};  // the rest 0
+    u32 ids[2] = {300, 7}, packed;
+    TimelineShape shape = {2, 3, 4};
+    ByteVec bytes = {0};
+    assert_int_equal(timeline_pack(shape, ids, values, &bytes, &packed), STATUS_OK);
+    assert_int_equal(packed, 1);
+    u64 back[3 * 4], names[1];
+    shape.metrics = packed;
+    assert_int_equal(timeline_unpack(shape, bytes.data, bytes.len, names, back), STATUS_OK);
+    assert_memory_equal(values, back, sizeof back);
+    assert_int_equal(names[0], 300);
+    for (u32 cut = 0; cut < bytes.len; cut++)
+        assert_int_equal(timeline_unpack(shape, bytes.data, cut, names, back), STATUS_FORMAT);
+    assert_int_equal(vec_push(&bytes, 0), STATUS_OK);
+    assert_int_equal(timeline_unpack(shape, bytes.data, bytes.len, names, back), STATUS_FORMAT);
+    vec_free(&bytes);
+}
+
+#define WITH_FILE(test) cmocka_unit_test_setup_teardown(test, make_path, remove_path)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        WITH_FILE(times_come_back),
+        WITH_FILE(stalls_are_added_up),
+        WITH_FILE(samples_of_other_periods_stay_apart),
+        WITH_FILE(timelines_come_back),
+        WITH_FILE(timelines_fit_their_share),
+        WITH_FILE(malformed_timelines_are_refused),
+        WITH_FILE(damaged_timelines_are_told),
+        WITH_FILE(older_profiles_have_no_times),
+        cmocka_unit_test(any_value_survives_packing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

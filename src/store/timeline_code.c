@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/timeline_code.h"
+
+#include <string.h>
+
+enum { VARINT_BYTES = 10 };
+
+static u8 *put(u8 *to, u64 value) {
+    for (; value >= 0x80; value >>= 7) *to++ = (u8)(value | 0x80);
+    *to++ = (u8)value;
+    return to;
+}
+
+static u64 zigzag(u64 difference) { return difference << 1 ^ (u64)((i64)difference >> 63); }
+static u64 unzigzag(u64 value) { return value >> 1 ^ (0 - (value & 1)); }
+
+static bool is_zero(const u64 *values, u64 count) {
+    for (u64 i = 0; i < count; i++)
+        if (values[i]) return false;
+    return true;
+}
+
+// The first point of a unit is compared with the first of the unit before it.
+static u8 *pack_metric(TimelineShape shape, const u64 *values, u8 *to) {
+    u64 first = 0;
+    for (u32 u = 0; u < shape.units; u++, values += shape.points) {
+        u64 before = first;
+        for (u32 p = 0; p < shape.points; p++) {
+            to = put(to, zigzag(values[p] - before));
+            before = values[p];
+        }
+        first = values[0];
+    }
+    return to;
+}
+
+u64 timeline_changes(TimelineShape shape, const u64 *values) {
+    u64 changes = 0;
+    for (u32 m = 0; m < shape.metrics; m++) {
+        u64 first = 0;
+        for (u32 u = 0; u < shape.units; u++, values += shape.points) {
+            changes += values[0] != first;
+            for (u32 p = 1; p < shape.points; p++) changes += values[p] != values[p - 1];
+            first = values[0];
+        }
+    }
+    return changes;
+}
+
+Status timeline_pack(TimelineShape shape, const u32 *ids, const u64 *values, ByteVec *out, u32 *packed) {
+    u64 each = (u64)shape.units * shape.points;
+    out->len = 0;
+    *packed = 0;
+    for (u32 m = 0; m < shape.metrics; m++, values += each) {
+        if (is_zero(values, each)) continue;
+        TRY(vec_reserve(out, (each + 1) * VARINT_BYTES));
+        u8 *end = pack_metric(shape, values, put(out->data + out->len, ids[m]));
+        out->len = (u32)(end - out->data);
+        ++*packed;
+    }
+    return STATUS_OK;
+}
+
+typedef struct Bytes {
+    const u8 *at, *end;
+    bool bad;
+} Bytes;
+
+static u64 take(Bytes *bytes) {
+    u64 value = 0;
+    for (u32 shift = 0; shift < 64 && bytes->at < bytes->end; shift += 7) {
+        u8 byte = *bytes->at++;
+        value |= (u64)(byte & 0x7f) << shift;
+        if (byte < 0x80) return value;
+    }
+    bytes->bad = true;
+    return 0;
+}
+
+Status timeline_unpack(TimelineShape shape, const u8 *data, size_t size, u64 *ids, u64 *values) {
+    Bytes bytes = {.at = data, .end = data + size};
+    for (u32 m = 0; m < shape.metrics; m++) {
+        ids[m] = take(&bytes);
+        u64 first = 0;
+        for (u32 u = 0; u < shape.units; u++, values += shape.points) {
+            u64 before = first;
+            for (u32 p = 0; p < shape.points && !bytes.bad; p++) values[p] = before += unzigzag(take(&bytes));
+            first = values[0];
+            if (bytes.bad) return STATUS_FORMAT;
+        }
+    }
+    return bytes.at == bytes.end ? STATUS_OK : STATUS_FORMAT;
+}
+
+TimelineShape timeline_join(TimelineShape shape, u64 *values) {
+    u64 rows = (u64)shape.metrics * shape.units;
+    u32 points = (shape.points + 1) / 2;
+    for (u64 r = 0; r < rows; r++) {
+        const u64 *from = values + r * shape.points;
+        u64 *to = values + r * points;
+        for (u32 p = 0; p < points; p++) {
+            bool pair = 2 * p + 1 < shape.points;
+            u64 sum = from[2 * p] + (pair ? from[2 * p + 1] : 0);
+            to[p] = sum;
+        }
+    }
+    shape.points = points;
+    return shape;
+}

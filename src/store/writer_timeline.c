@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Timelines on their way to the file: checked, packed, and made as coarse as their share of the profile demands.
+#include <math.h>
+#include <string.h>
+
+#include "store/writer.h"
+
+enum { TIMELINE_LEVEL = 3, ROW_BYTES = 40, CHANGES = 4 };  // of zstd; of a row beside its data; most that a byte holds
+
+static bool is_counter(u32 metric) { return metric < METRIC_COUNT && !metric_table[metric].formula; }
+
+// Copies the tail to aligned memory: ids of the file's own in writer->ids, values in writer->points.
+static Status take_tail(StoreWriter *writer, TimelineShape shape, Str tail) {
+    u64 values = (u64)shape.metrics * shape.units * shape.points;
+    if (tail.len != shape.metrics * sizeof(u32) + values * sizeof(u64)) return STATUS_INVALID;
+    writer->ids.len = writer->points.len = 0;
+    TRY(vec_reserve(&writer->ids, shape.metrics));
+    TRY(vec_reserve(&writer->points, values));
+    memcpy(writer->ids.data, tail.data, shape.metrics * sizeof(u32));
+    memcpy(writer->points.data, tail.data + shape.metrics * sizeof(u32), values * sizeof(u64));
+    for (u32 m = 0; m < shape.metrics; m++) {
+        if (!is_counter(writer->ids.data[m])) return STATUS_INVALID;
+        writer->ids.data[m]++;
+    }
+    return STATUS_OK;
+}
+
+// Coarser in time first; at one point, the metrics named last go. False: nothing is left.
+static bool shrink(StoreWriter *writer, TimelineShape *shape, u64 *step) {
+    if (shape->points > 1) {
+        *shape = timeline_join(*shape, writer->points.data);
+        *step *= 2;
+        return true;
+    }
+    shape->metrics /= 2;
+    return shape->metrics > 0;
+}
+
+static Status write(StoreWriter *writer, const RecordTimeline *record, TimelineShape shape, u64 step, DbValue data) {
+    const char *unit = timeline_unit_name((TimelineUnit)record->unit);
+    return WRITER_RUN(writer, STORE_TIMELINE, db_int(record->launch), db_int(record->source),
+                      db_text((Str){unit, strlen(unit)}), db_int(record->function), db_int(shape.units),
+                      db_int(shape.metrics), db_int(shape.points), db_int(record->first), db_int(step),
+                      db_real(record->tick_ns), data);
+}
+
+Status writer_timeline(StoreWriter *writer, const RecordTimeline *record, Str tail) {
+    TimelineShape shape = {record->metrics, record->units, record->points};
+    u64 step = record->step;
+    bool good = timeline_possible(shape) && record->unit < TIMELINE_UNIT_COUNT && step &&
+                step <= INT64_MAX / TIMELINE_VALUES && isfinite(record->tick_ns);
+    if (!good) return STATUS_INVALID;
+    TRY(take_tail(writer, shape, tail));
+    for (;;) {
+        u32 packed;
+        bool hopeless = record->max_bytes && timeline_changes(shape, writer->points.data) / CHANGES > record->max_bytes;
+        if (hopeless && !shrink(writer, &shape, &step)) return STATUS_OK;
+        if (hopeless) continue;
+        TRY(timeline_pack(shape, writer->ids.data, writer->points.data, &writer->packed, &packed));
+        if (packed == 0) return STATUS_OK;  // nothing happened: nothing to say
+        Str bytes = {(const char *)writer->packed.data, writer->packed.len};
+        DbValue data;
+        TRY(writer_compress(writer, bytes, TIMELINE_LEVEL, &data));
+        bool fits = !record->max_bytes || data.bytes.len + ROW_BYTES <= record->max_bytes;
+        TimelineShape written = {packed, shape.units, shape.points};
+        if (fits) return write(writer, record, written, step, data);
+        if (!shrink(writer, &shape, &step)) return STATUS_OK;
+    }
+}
