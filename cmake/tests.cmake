@@ -78,6 +78,7 @@ endforeach()
 
 if(EXISTS ${CMAKE_SOURCE_DIR}/bench/run.sh)
     add_custom_target(bench COMMAND ${CMAKE_SOURCE_DIR}/bench/run.sh ${CMAKE_BINARY_DIR}
+        COMMAND ${CMAKE_SOURCE_DIR}/bench/timing.sh ${CMAKE_BINARY_DIR}
         WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} USES_TERMINAL)
     if(TARGET warplens)
         add_dependencies(bench warplens)

@@ -189,6 +189,7 @@ static u32 family(u32 sm) { return sm == 101 ? 11 : sm / 10; }
 static bool same_family(u32 sm, u32 device_sm) { return family(sm) == family(device_sm) && sm <= device_sm; }
 
 bool fatbin_ptx_fits(u32 sm, char variant, u32 device_sm) {
+    if (device_sm < FATBIN_OLDEST_SM) return true;
     if (variant == 'a') return sm == device_sm;
     return variant == 'f' ? same_family(sm, device_sm) : sm <= device_sm;
 }
@@ -224,7 +225,8 @@ static const FatbinEntry *find_best(const Fatbin *fatbin, u32 object, u32 kind, 
     for (u32 i = first_entry(fatbin, object); in_object(fatbin, i, object); i++) {
         const FatbinEntry *entry = &fatbin->entries.data[i];
         if (entry->kind != kind || !fits(entry->sm, entry->variant, device_sm)) continue;
-        if (!best || rank(entry) > rank(best)) best = entry;
+        bool lower = kind == FATBIN_PTX && device_sm < FATBIN_OLDEST_SM;  // the oldest code is the nearest to it
+        if (!best || (lower ? rank(entry) < rank(best) : rank(entry) > rank(best))) best = entry;
     }
     return best;
 }

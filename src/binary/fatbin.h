@@ -76,6 +76,10 @@ void fatbin_free(Fatbin *fatbin);
 // or too many bytes are STATUS_FORMAT, a suspicious ratio or size is STATUS_LIMIT.
 WL_MUST_USE Status fatbin_unpack(const Fatbin *fatbin, const FatbinEntry *entry, u8 **data, size_t *size, Diag *diag);
 
+// No compiler of today makes code for devices below this one. They exist as models of the simulator only, and are given
+// the PTX of any target, the lowest that there is.
+enum { FATBIN_OLDEST_SM = 50 };
+
 // True when code for sm/variant may run on a device (PTX: any later device unless a variant narrows it).
 bool fatbin_ptx_fits(u32 sm, char variant, u32 device_sm);
 bool fatbin_cubin_fits(u32 sm, char variant, u32 device_sm);

@@ -136,6 +136,12 @@ void config_read(CudaConfig *config, char *problem_text, size_t problem_size) {
     config->check_limit = (u32)get_number(CONFIG_CHECK_LIMIT, 0, UINT32_MAX, 100, problem);
     config->leak_check = get_number(CONFIG_LEAK_CHECK, 0, 1, 0, problem) == 1;
     get_text(CONFIG_CHECK_RESULT, config->check_result, sizeof config->check_result, "");
+    config->timing = get_number(CONFIG_TIMING, 0, 1, 0, problem) == 1;
+    config->interval = get_number(CONFIG_INTERVAL, 0, CONFIG_MOST_INTERVAL, CONFIG_DEFAULT_INTERVAL, problem);
+    const char *caches = get(CONFIG_CACHE_CONTROL);
+    config->flush_caches = strcmp(caches, "all") == 0;
+    if (*caches && !config->flush_caches && strcmp(caches, "none") != 0)
+        snprintf(problem_text, problem_size, "%s=%s: all or none", config_name(CONFIG_CACHE_CONTROL), caches);
     config->lazy = get_number(CONFIG_LAZY, 0, 1, 0, problem) == 1;
     config->quiet = get_number(CONFIG_QUIET, 0, 1, 0, problem) == 1;
     config->progress = get_number(CONFIG_PROGRESS, 0, 1, isatty(2) ? 1 : 0, problem) == 1 && !config->quiet;

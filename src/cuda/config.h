@@ -23,6 +23,10 @@
     X(LEAK_CHECK, "WARPLENS_LEAK_CHECK", "1: memory that was never freed is an error, each allocation told")  \
     X(CHECK_LIMIT, "WARPLENS_CHECK_LIMIT", "findings to print; the rest is counted; default 100")             \
     X(CHECK_RESULT, "WARPLENS_CHECK_RESULT", "file to which a line is added for each error found")            \
+    X(TIMING, "WARPLENS_TIMING", "1: cycle-level timing of kernels; 0: what they compute and count only")     \
+    X(INTERVAL, "WARPLENS_INTERVAL",                                                                          \
+      "timed kernels: cycles between two points over time; 0: totals only; default 1000")                     \
+    X(CACHE_CONTROL, "WARPLENS_CACHE_CONTROL", "all: timed kernels begin with empty caches; default none")    \
     X(LAZY, "WARPLENS_LAZY", "1: work is executed when the program waits for it, not when it is submitted")   \
     X(PROGRESS, "WARPLENS_PROGRESS", "1: progress on stderr even when it is no terminal; 0: never")
 
@@ -32,6 +36,8 @@ typedef enum ConfigVariable {
 #undef X
         CONFIG_COUNT
 } ConfigVariable;
+
+enum { CONFIG_DEFAULT_INTERVAL = 1000, CONFIG_MOST_INTERVAL = 1000000000 };
 
 typedef struct CudaConfig {
     char output[4096];  // pattern, "" = no profile
@@ -47,6 +53,8 @@ typedef struct CudaConfig {
     char check_result[4096];  // "" = none
     bool overwrite, quiet, leak_check, lazy;
     bool progress;  // show it
+    bool timing, flush_caches;
+    u64 interval;
 } CudaConfig;
 
 const char *config_name(ConfigVariable variable);

@@ -81,7 +81,27 @@ void cuda_record_alloc(CudaContext *c, u32 device, u32 kind, u64 address, u64 by
     record(c, RECORD_ALLOC, &r, label, strlen(label) + 1);
 }
 
+// The simulated clock: of the device that is furthest, so that it never goes back.
+static u64 simulated_ns(void *of) {
+    const CudaContext *c = of;
+    u64 latest = 0;
+    for (u32 d = 0; d < c->config.devices; d++) {
+        u64 now = sim_clock_ns(c->sim, d);
+        if (now > latest) latest = now;
+    }
+    return latest;
+}
+
+// How long a copy takes on the simulated clock.
+static u64 copy_ns(const GpuModel *gpu, u32 kind, u64 bytes) {
+    u64 rate = kind == COPY_HOST_TO_DEVICE   ? gpu->copy_to_device
+               : kind == COPY_DEVICE_TO_HOST ? gpu->copy_to_host
+                                             : gpu->copy_on_device;
+    return gpu->copy_overhead + (rate ? bytes * 1000 / rate : 0);
+}
+
 void cuda_record_copy(CudaContext *c, u32 kind, u32 stream, u64 bytes, u64 begin_ns) {
+    if (c->config.timing) sim_clock_pass(c->sim, (u32)thread.device, copy_ns(cuda_gpu(c), kind, bytes));
     RecordCopy r = {.source = CUDA_RECORD_SOURCE,
                     .device = (u32)thread.device,
                     .stream = stream,
@@ -193,11 +213,16 @@ static Status start_simulator(CudaContext *c, Diag *diag) {
                         .progress = progress_show,
                         .progress_context = c,
                         .runtime = &runtime_hooks,
-                        .runtime_context = c};
+                        .runtime_context = c,
+                        .timing = c->config.timing,
+                        .interval = c->config.interval,
+                        .flush_caches = c->config.flush_caches};
     checker_setup(c, &config);
     TRY(sim_create(&config, &c->sim));
+    if (c->config.timing) c->clock = simulated_ns, c->clock_context = c;
     for (u32 i = 0; i < c->config.devices; i++) device_defaults(&c->devices[i]);
-    c->lazy = c->config.lazy && !c->config.checks;  // the checker follows one launch at a time
+    // The checker follows one launch at a time. Timed work waits, so that kernels of several streams run side by side.
+    c->lazy = (c->config.lazy || c->config.timing) && !c->config.checks;
     return stream_setup(c);
 }
 

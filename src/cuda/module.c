@@ -49,6 +49,15 @@ static void note_registers(Instance *instance, const BinaryImage *image) {
     cubin_close(&cubin);
 }
 
+// Models older than any compiler run newer code (FATBIN_OLDEST_SM); that is said once.
+static void note_target(CudaContext *c, const BinaryImage *image) {
+    const GpuModel *gpu = cuda_gpu(c);
+    if (image->sm <= gpu->sm_version || c->newer_code_told) return;
+    c->newer_code_told = true;
+    cuda_message(c, LOG_WARNING, "%s could not run this program: its code is for sm_%u, the GPU is an sm_%u", gpu->name,
+                 image->sm, (u32)gpu->sm_version);
+}
+
 static cudaError_t load_ptx(CudaContext *c, Instance *instance, const BinaryImage *image, u32 device, Diag *diag) {
     Module *ptx = NULL;
     const char *name = image->name && image->name[0] ? image->name : "the program's PTX";
@@ -60,6 +69,7 @@ static cudaError_t load_ptx(CudaContext *c, Instance *instance, const BinaryImag
         return load_error(status);
     }
     note_registers(instance, image);
+    note_target(c, image);
     return cudaSuccess;
 }
 

@@ -4,6 +4,7 @@
 #include "sim/exec/access.h"
 
 #include "sim/check/check.h"
+#include "sim/time/trace.h"
 
 static u8 *fault_at(Exec *x, u32 lane, u64 address, u32 bytes, u8 space, bool store, FaultKind kind) {
     x->fault = (Fault){
@@ -139,4 +140,37 @@ u32 count_wavefronts(const u64 *address, u32 mask, u32 bytes, u32 *fewest) {
         total += bank_degree(address, part, words);
     }
     return total;
+}
+
+void access_count_global(Exec *x, const u64 *packed, u32 count, u32 bytes) {
+    x->count->requests++;
+    x->count->bytes += (u64)count * bytes;
+    x->count->sectors += count_distinct_sectors(packed, count);
+    if (WL_UNLIKELY(x->trace)) trace_global(x->trace, packed, count, bytes);
+}
+
+static u32 count_shared(Exec *x, const u64 *address, u32 mask, u32 bytes, u32 *fewest) {
+    u32 wavefronts = count_wavefronts(address, mask, bytes, fewest);
+    x->count->shared++;
+    x->count->wavefronts += wavefronts;
+    x->count->conflicts += wavefronts - *fewest;
+    return wavefronts;
+}
+
+void access_count_shared(Exec *x, const u64 *address, u32 mask, u32 bytes) {
+    u32 fewest, wavefronts = count_shared(x, address, mask, bytes, &fewest);
+    if (WL_UNLIKELY(x->trace)) trace_shared(x->trace, wavefronts, fewest, (u32)__builtin_popcount(mask), bytes);
+}
+
+// For the time that it takes, lanes of one bank follow each other, on the same word too (bench/hwref:
+// shared/atomic_add).
+void access_count_shared_atomic(Exec *x, const u64 *address, u32 mask, u32 bytes) {
+    u32 fewest, wavefronts = count_shared(x, address, mask, bytes, &fewest);
+    if (WL_LIKELY(!x->trace)) return;
+    u8 lanes[32] = {0};
+    for (u32 left = mask; left; left &= left - 1) {
+        u32 bank = address[__builtin_ctz(left)] >> 2 & 31;
+        if (++lanes[bank] > wavefronts) wavefronts = lanes[bank];
+    }
+    trace_shared(x->trace, wavefronts, fewest, (u32)__builtin_popcount(mask), bytes);
 }

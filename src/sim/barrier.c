@@ -2,6 +2,7 @@
 // CTA barriers: bar and barrier with .sync, .arrive and .red (PTX ISA 9.0, 9.7.13.1). Threads are counted, as from
 // Volta on; before that a warp counts whole.
 #include "sim/check/check.h"
+#include "sim/time/trace.h"
 #include "sim/warp.h"
 
 static u32 scalar(const Exec *x, SimOperand operand, u32 mask) {
@@ -85,14 +86,15 @@ bool barrier_arrive(Exec *x, Warp *w, Split *s, const SimInsn *in, u32 mask) {
         return true;
     }
     if (WL_UNLIKELY(x->check)) check_barrier_arrive(x, w, s, in, id, count, mask);
+    bool waits = in->form->mods[MOD_ARRIVE] == MOD_TOKEN_NONE;
     reduce(x, b, in, mask);
-    u32 lanes = x->grid->its ? mask : w->lanes & ~w->exited;
-    b->arrived += (u32)__builtin_popcount(lanes);
+    u32 lanes = (u32)__builtin_popcount(x->grid->its ? mask : w->lanes & ~w->exited);
+    b->arrived += lanes;
     cta->open_barriers |= 1u << id;
     b->open_count = !counted;
     b->expected = count;
     if (counted) b->arrived += LANES - (u32)__builtin_popcount(w->lanes);  // a count is in whole warps
-    bool waits = in->form->mods[MOD_ARRIVE] == MOD_TOKEN_NONE;
+    if (WL_UNLIKELY(x->trace)) trace_barrier(x->trace, id, lanes, count, waits);
     if (waits) {
         if (x->grid->its) warp_split_off(w, s, s->mask & ~mask, s->pc + 1);  // predicated off lanes go on
         s->state = SPLIT_BARRIER;

@@ -41,6 +41,7 @@ typedef enum SimKind {  // what the warp loop has to do besides, or instead of, 
 enum {
     SIM_RECONVERGE = 1,  // lanes may wait here: check the convergence barrier before executing
     SIM_GUARD_NEGATED = 2,
+    SIM_CLOCK = 4,         // reads a clock
     SIM_PRED_NEGATED = 8,  // the predicate source in pred_src is negated
     SIM_FRAME = 16,        // local address relative to the current frame
     SIM_UNCOUNTED = 32,    // access to a parameter of a call: a register on hardware

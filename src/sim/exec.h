@@ -85,6 +85,7 @@ struct Exec {
     bool retry;  // SIM_WAIT: nothing happened, try again after the others ran; wgmma.wait_group: wait for the others
 
     struct Check *check;  // NULL: nothing is checked
+    struct Trace *trace;  // of the warp; NULL: nothing is timed
 };
 
 #define SIM_CAT_(a, b) a##_##b

@@ -197,7 +197,9 @@ static u64 tensor_hash_of(const TensorCase *c, const TensorCode *code) {
         preds[4] = unit.adds ? FULL_MASK : 0;
         for (u32 w = 0; w < code->f.threads / LANES; w++) {
             Warp warp = {.index = w};
-            Exec x = {.base = {(u8 *)many32, (u8 *)many64},
+            PcCounters counted = {0};
+            Exec x = {.count = &counted,
+                      .base = {(u8 *)many32, (u8 *)many64},
                       .pred = preds,
                       .grid = &grid,
                       .warp = &warp,

@@ -64,7 +64,7 @@ static void place_cta(const Grid *g, Cta *cta, u64 linear) {
     }
 }
 
-static Status cta_start(Grid *g, Cta *cta, u64 linear) {
+Status grid_cta_start(Grid *g, Cta *cta, u64 linear) {
     u32 threads = g->block[0] * g->block[1] * g->block[2], warps = (threads + LANES - 1) / LANES;
     u32 shared = g->program->shared_bytes + g->dynamic_shared;
     TRY(cta_reserve(cta, warps, shared));
@@ -84,6 +84,7 @@ static Status cta_start(Grid *g, Cta *cta, u64 linear) {
         u32 lanes = threads - w * LANES < LANES ? threads - w * LANES : LANES;
         cta->warps[w].cta = cta;
         cta->warps[w].index = w;
+        cta->warps[w].trace = NULL;
         TRY(warp_start(&cta->warps[w], g->program, lanes, grid_local_stride(g)));
     }
     cta->used = true;
@@ -146,7 +147,7 @@ static bool is_stuck(Stuck *s, const Grid *g) {
 }
 
 // --- the loop over CTAs ------------------------------------------------------------------------------------------
-static Status reserve_ctas(Grid *g, u32 count) {
+Status grid_reserve_ctas(Grid *g, u32 count) {
     if (count <= g->cta_cap) return STATUS_OK;
     Cta *bigger = mem_resize(g->ctas, sizeof *bigger * count);
     if (!bigger) return STATUS_NO_MEMORY;
@@ -170,8 +171,8 @@ static Status admit(Grid *g, Residency *r) {
     while (r->used < r->wanted && r->next < g->cta_count) {
         u32 slot = 0;
         while (slot + size <= g->cta_cap && cluster_used(&g->ctas[slot], size)) slot += size;
-        TRY(reserve_ctas(g, slot + size));
-        for (u32 i = 0; i < size; i++) TRY(cta_start(g, &g->ctas[slot + i], r->next++));
+        TRY(grid_reserve_ctas(g, slot + size));
+        for (u32 i = 0; i < size; i++) TRY(grid_cta_start(g, &g->ctas[slot + i], r->next++));
         r->used += size;
     }
     return STATUS_OK;

@@ -11,6 +11,8 @@ WL_MUST_USE Status grid_step(Grid *grid, u64 budget, SimStep *step, Diag *diag);
 Status grid_deadlock(Grid *grid, Diag *diag);  // explains it; STATUS_DEADLOCK
 u64 grid_local_stride(const Grid *grid);       // local memory of a thread, bytes
 void grid_free(Grid *grid);
+WL_MUST_USE Status grid_reserve_ctas(Grid *grid, u32 count);          // places of Grid.ctas
+WL_MUST_USE Status grid_cta_start(Grid *grid, Cta *cta, u64 linear);  // CTA `linear` of the launch, in a free place
 
 // run.c: a Grid of a launch that is over, out of Sim.free_grids; a new one when there is none; NULL: no memory.
 Grid *grid_take(Sim *sim);

@@ -238,6 +238,23 @@ static bool reads_special(const Lower *lo) {
     return false;
 }
 
+static bool reads_clock(const Lower *lo) {
+    for (u32 k = 1; k < lo->insn->operands; k++) {
+        const Operand *o = insn_operand(lo->m, lo->insn, k);
+        if (o->kind != OPERAND_SREG) continue;
+        switch (o->ref) {
+        case SREG_CLOCK:
+        case SREG_CLOCK_HI:
+        case SREG_CLOCK64:
+        case SREG_GLOBALTIMER:
+        case SREG_GLOBALTIMER_LO:
+        case SREG_GLOBALTIMER_HI: return true;
+        default: break;
+        }
+    }
+    return false;
+}
+
 static void select_exec(Lower *lo, SimInsn *in, ExecShape *shape) {
     u16 op = shape->form->op;
     if (reads_special(lo) && strncmp(ptx_ops[op].name, "mov", 3) != 0) {
@@ -296,6 +313,7 @@ static void lower_insn(Lower *lo, u32 index) {
         in.flags |= SIM_LONG;
     if (in.kind == SIM_MEMORY && (form->mods[MOD_SEM] > SEM_WEAK || form->mods[MOD_COP] == COP_CV))
         in.flags |= SIM_POLL;
+    if (reads_clock(lo)) in.flags |= SIM_CLOCK;
     if (in.list == WL_NONE) in.list = 0;
     if (form_op(form)->flags & OPF_ATOMIC) drop_unread_result(lo, &in);
     if (vec_push(&lo->insns, in) != STATUS_OK) lo->status = STATUS_NO_MEMORY;

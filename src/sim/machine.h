@@ -32,6 +32,7 @@ typedef struct SimDevice {
 struct Sim {
     SimConfig config;
     SimWindow window;
+    u64 host_next;                  // where the next managed or pinned memory would lie, as an offset
     Vec(SimFreeBlock) free_blocks;  // sorted by offset
     AllocationList allocations;
     u64 serial;      // of the last allocation
@@ -46,8 +47,10 @@ struct Sim {
     u64 unreported;  // warp instructions since the last progress report
     u64 time;        // warp instructions of all launches so far: the base of %globaltimer
     Pool *pool;
-    struct Grid *free_grids;  // of launches that are over, kept for their memory; the last one first
-    struct Check *check;      // NULL: nothing is checked
+    struct Grid *free_grids;        // of launches that are over, kept for their memory; the last one first
+    struct Check *check;            // NULL: nothing is checked
+    struct TimeMachine **machines;  // by device, NULL until the first launch; NULL: nothing is timed
+    struct Timeline **timelines;
 };
 
 // One function of a program.
@@ -115,7 +118,9 @@ struct SimKernel {
     SimProgram *program;
     SimKernelInfo info;
     SimParam *params;
-    u32 registers_known;  // from the cubin, 0 = none
+    u32 registers_known;         // from the cubin, 0 = none
+    struct TimeCode *time_code;  // NULL: not timed yet
+    u32 time_code_id;
 };
 
 static inline const GpuModel *sim_gpu(const Sim *sim, u32 device) { return &sim->config.gpu[device]; }

@@ -15,25 +15,36 @@
 
 static const u64 window_sizes[] = {1ull << 40, 1ull << 37, 1ull << 34, 1ull << 32};
 
-static u8 *reserve(u64 size, int protection) {
-    void *p = mmap(NULL, size, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+// Addresses are the same in each run where they can be, because caches and DRAM of the timing model depend on them:
+// nothing lies here in a Linux process of 64 bits, sanitized or not.
+#define PLACE_WINDOW (1ull << 45)
+#define PLACE_HOST (PLACE_WINDOW + (1ull << 42))
+#define HOST_ALIGN (1ull << 21)
+
+static u8 *reserve(u64 place, u64 size, int protection) {
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    void *wanted = (void *)(uintptr_t)place;
+    void *p = place ? mmap(wanted, size, protection, flags | MAP_FIXED_NOREPLACE, -1, 0) : MAP_FAILED;
+    if (p != MAP_FAILED && p != wanted) munmap(p, size);  // kernels before 4.17
+    if (p == MAP_FAILED || p != wanted) p = mmap(NULL, size, protection, flags, -1, 0);
     return p == MAP_FAILED ? NULL : p;
 }
 
 // At a multiple of WINDOW_ALIGN, so that offsets in the window and addresses have the same alignment.
 static u8 *reserve_aligned(u64 size) {
-    u8 *p = reserve(size + WINDOW_ALIGN, PROT_NONE);
+    u8 *p = reserve(PLACE_WINDOW, size + WINDOW_ALIGN, PROT_NONE);
     if (!p) return NULL;
     u64 before = WINDOW_ALIGN - (u64)(uintptr_t)p % WINDOW_ALIGN;
-    munmap(p, before);
-    if (before < WINDOW_ALIGN) munmap(p + before + size, WINDOW_ALIGN - before);
+    if (before == WINDOW_ALIGN) before = 0;
+    if (before) munmap(p, before);
+    munmap(p + before + size, WINDOW_ALIGN - before);
     return p + before;
 }
 
 Status memory_init(Sim *sim) {
     for (u32 i = 0; i < WL_COUNT(window_sizes); i++) {
         u8 *base = reserve_aligned(window_sizes[i]);
-        u8 *backing = base ? reserve(window_sizes[i], PROT_READ | PROT_WRITE) : NULL;
+        u8 *backing = base ? reserve(0, window_sizes[i], PROT_READ | PROT_WRITE) : NULL;
         if (backing) {
             madvise(backing, window_sizes[i], MADV_HUGEPAGE);  // fewer TLB misses; where refused, small pages do
             sim->window = (SimWindow){.base = base, .backing = backing, .size = window_sizes[i]};
@@ -199,7 +210,9 @@ Status sim_alloc(Sim *sim, u32 device, SimMemoryKind kind, u64 size, u64 align, 
     if (kind == MEMORY_DEVICE && (size > capacity || sim->devices[device].used > capacity - size))
         return STATUS_NO_MEMORY;
     if (host_block((u8)kind)) {
-        a.host = reserve(size, PROT_READ | PROT_WRITE);
+        u64 room = (size + HOST_ALIGN - 1) / HOST_ALIGN * HOST_ALIGN;
+        a.host = reserve(PLACE_HOST + sim->host_next, size, PROT_READ | PROT_WRITE);
+        sim->host_next += room;
         if (!a.host) return STATUS_NO_MEMORY;
         a.address = (u64)(uintptr_t)a.host;
     } else {

@@ -5,6 +5,7 @@
 
 #include "ptx/ptx.h"
 #include "sim/machine.h"
+#include "sim/time/time_code.h"
 
 FuncRef function_from_handle(const Module *module, u64 handle) {
     u64 first = FUNCTION_HANDLE(0);
@@ -91,6 +92,7 @@ Status sim_load_module(Sim *sim, u32 device, Module *module, SimModule **loaded,
 
 static void free_kernel(SimKernel *kernel) {
     if (!kernel) return;
+    time_code_free(kernel->time_code);
     program_free(kernel->program);
     mem_free(kernel->params);
     mem_free(kernel);

@@ -6,6 +6,7 @@
 #include "sim/check/check.h"
 #include "sim/child.h"
 #include "sim/grid.h"
+#include "sim/time/timeline.h"
 
 #define WORKSPACE_BYTES 256u
 #define FAULT_CODE_UNKNOWN 719u  // cudaErrorLaunchFailure
@@ -155,6 +156,53 @@ static void free_workspace(Grid *g) {
     if (g->grid_workspace && sim_free(g->sim, g->grid_workspace) == STATUS_OK) g->grid_workspace = 0;
 }
 
+// --- timing ------------------------------------------------------------------------------------------------------
+static Status begin_timing(Sim *sim, Grid *g) {
+    TimeMachine **machine = &sim->machines[g->device];
+    Timeline **timeline = &sim->timelines[g->device];
+    const SimConfig *config = &sim->config;
+    if (!*machine) TRY(time_machine_create(sim, g->device, machine));
+    if (!*timeline && config->sink) TRY(timeline_create(*machine, &config->gpu[g->device], config->interval, timeline));
+    time_pass(*machine, config->gpu[g->device].launch_interval);
+    TRY(time_run_begin(*machine, g, &g->time_run));
+    return *timeline && g->record ? timeline_begin(*timeline, g->time_run, g, &g->timeline) : STATUS_OK;
+}
+
+static Status step_timing(Sim *sim, Grid *g, u64 budget, SimStep *step, Diag *diag) {
+    TimeMachine *machine = sim->machines[g->device];
+    u64 now = time_now(machine), limit = budget < UINT64_MAX - now ? now + budget : UINT64_MAX;
+    bool over = false;
+    TRY(time_advance(machine, g->time_run, limit, &over, diag));
+    *step = (SimStep){.state = over ? STEP_DONE : STEP_MORE, .moved = true};
+    return STATUS_OK;
+}
+
+u64 sim_clock_ns(const Sim *sim, u32 device) {
+    const TimeMachine *machine = sim->machines ? sim->machines[device] : NULL;
+    return machine ? (u64)time_ns(machine, time_now(machine)) : 0;
+}
+
+void sim_clock_pass(Sim *sim, u32 device, u64 ns) {
+    if (sim->machines && sim->machines[device]) time_pass(sim->machines[device], ns);
+}
+
+static u64 end_timing(Grid *g, Status status) {
+    TimeResult result = {0};
+    u64 cycles = 0;
+    if (status == STATUS_OK && time_run_result(g->time_run, &result) == STATUS_OK) cycles = result.end - result.begin;
+    Timeline *timeline = g->sim->timelines[g->device];
+    if (timeline && status == STATUS_OK && g->timeline)
+        status = timeline_end(timeline, g->timeline, g->launch_id);
+    else if (timeline)
+        timeline_drop(timeline, g->timeline);
+    if (status != STATUS_OK && !g->sim->fault_code)
+        log_printf(&g->sim->config.log, LOG_WARNING, "the times of a launch could not be recorded");
+    time_run_end(g->time_run);
+    g->time_run = NULL;
+    g->timeline = NULL;
+    return cycles;
+}
+
 Status sim_launch_begin(Sim *sim, const SimLaunch *l, SimRun **run, Diag *diag) {
     SimKernelInfo info;
     TRY(sim_kernel_prepare(sim, l->kernel, &info, diag));
@@ -179,12 +227,13 @@ Status sim_launch_begin(Sim *sim, const SimLaunch *l, SimRun **run, Diag *diag) 
     if (sim->check)
         check_launch_begin(sim->check, g, g->launch_id, g->program->recursive ? UINT64_MAX : grid_local_stride(g));
     *run = g;
-    return STATUS_OK;
+    g->time_run = NULL;
+    return sim->machines ? begin_timing(sim, g) : STATUS_OK;
 }
 
 Status sim_launch_step(Sim *sim, SimRun *g, u64 budget, SimStep *step, Diag *diag) {
     u64 begin = g->host_ns ? now_ns() : g->begin_ns;  // preparing it counts too
-    Status status = grid_step(g, budget, step, diag);
+    Status status = g->time_run ? step_timing(sim, g, budget, step, diag) : grid_step(g, budget, step, diag);
     if (status == STATUS_OK && step->state == STEP_WAITS && sim->check) status = grid_deadlock(g, diag);
     g->end_ns = now_ns();
     g->host_ns += g->end_ns - begin;
@@ -210,8 +259,9 @@ Status sim_launch_end(Sim *sim, SimRun *g, Status status, SimLaunchResult *resul
     if (g->record && record_end(sim, g, status) != STATUS_OK) {}  // as above
     free_workspace(g);
     sim->time += g->executed;
+    u64 cycles = g->time_run ? end_timing(g, status) : 0;
     if (result) {
-        *result = (SimLaunchResult){.host_ns = g->host_ns};
+        *result = (SimLaunchResult){.host_ns = g->host_ns, .cycles = cycles};
         for (u32 pc = 0; pc < g->program->insn_count; pc++) {
             result->warp_insts += g->states[pc].counters.warps;
             result->thread_insts += g->states[pc].counters.threads;

@@ -5,6 +5,7 @@
 #include "sim/check/check.h"
 #include "sim/grid.h"
 #include "sim/machine.h"
+#include "sim/time/timeline.h"
 
 #define FIRST_TEXTURE 0x10000ull
 
@@ -17,8 +18,15 @@ Status sim_create(const SimConfig *config, Sim **created) {
     sim->devices = mem_zero(config->devices, sizeof *sim->devices);
     Status status = sim->devices ? memory_init(sim) : STATUS_NO_MEMORY;
     if (status == STATUS_OK && config->checks) status = check_create(sim);
+    if (status == STATUS_OK && config->timing) {
+        sim->machines = mem_zero(config->devices, sizeof *sim->machines);
+        sim->timelines = mem_zero(config->devices, sizeof *sim->timelines);
+        if (!sim->machines || !sim->timelines) status = STATUS_NO_MEMORY;
+    }
     if (status != STATUS_OK) {
         memory_destroy(sim);
+        mem_free(sim->machines);
+        mem_free(sim->timelines);
         mem_free(sim->devices);
         mem_free(sim);
         return status;
@@ -35,6 +43,12 @@ void sim_destroy(Sim *sim) {
     }
     u64 key, value;
     for (u32 at = 0; map_next(&sim->textures, &at, &key, &value);) mem_free((void *)(uintptr_t)value);
+    for (u32 d = 0; sim->timelines && d < sim->config.devices; d++) {
+        timeline_destroy(sim->timelines[d]);
+        time_machine_destroy(sim->machines[d]);
+    }
+    mem_free(sim->timelines);
+    mem_free(sim->machines);
     map_free(&sim->textures);
     map_free(&sim->device_texts);
     map_free(&sim->file_ids);
@@ -76,22 +90,30 @@ static u64 round_up(u64 value, u64 unit) { return unit ? (value + unit - 1) / un
 
 static u64 least(u64 a, u64 b) { return a < b ? a : b; }
 
-// As cuda_occupancy.h of the toolkit: CTAs by slots, warps, registers (given out per warp, warps rounded to the
-// schedulers) and shared memory, whichever is least.
-u32 sim_occupancy(const GpuModel *gpu, const SimKernelInfo *info, u32 block_threads, u32 dynamic_shared_bytes) {
+static u64 fit_by_registers(const GpuModel *gpu, u64 registers, u64 warps) {
+    u64 per_warp = round_up(registers * LANES, gpu->register_unit);
+    if (!per_warp) return gpu->max_ctas_per_sm;
+    u64 limit = gpu->registers_per_cta / per_warp / gpu->warp_schedulers * gpu->warp_schedulers;
+    return limit < warps ? 0 : limit / warps * (gpu->registers_per_sm / gpu->registers_per_cta);
+}
+
+// As cuda_occupancy.h of the toolkit: registers are given out per warp, warps rounded to the schedulers.
+SimOccupancy sim_occupancy_limits(const GpuModel *gpu, const SimKernelInfo *info, u32 block_threads,
+                                  u32 dynamic_shared_bytes) {
     u64 warps = (block_threads + LANES - 1) / LANES;
-    if (block_threads == 0 || block_threads > info->max_threads) return 0;
-    u64 ctas = least(gpu->max_ctas_per_sm, gpu->max_threads_per_sm / LANES / warps);
-    u64 per_warp = round_up((u64)info->registers * LANES, gpu->register_unit);
-    if (per_warp) {
-        u64 warp_limit = gpu->registers_per_cta / per_warp / gpu->warp_schedulers * gpu->warp_schedulers;
-        ctas =
-            least(ctas, warp_limit < warps ? 0 : warp_limit / warps * (gpu->registers_per_sm / gpu->registers_per_cta));
-    }
-    u64 shared = round_up(info->static_shared_bytes + dynamic_shared_bytes + gpu->shared_reserved, gpu->shared_unit);
-    if (info->static_shared_bytes + (u64)dynamic_shared_bytes > gpu->shared_per_cta_optin) return 0;
-    if (shared) ctas = least(ctas, gpu->shared_per_sm / shared);
-    return (u32)ctas;
+    if (block_threads == 0 || block_threads > info->max_threads) return (SimOccupancy){0};
+    u64 asked = info->static_shared_bytes + (u64)dynamic_shared_bytes;
+    u64 shared = round_up(asked + gpu->shared_reserved, gpu->shared_unit);
+    u64 by_shared = asked > gpu->shared_per_cta_optin ? 0 : shared ? gpu->shared_per_sm / shared : gpu->max_ctas_per_sm;
+    return (SimOccupancy){.by_ctas = (u32)gpu->max_ctas_per_sm,
+                          .by_warps = (u32)(gpu->max_threads_per_sm / LANES / warps),
+                          .by_registers = (u32)fit_by_registers(gpu, info->registers, warps),
+                          .by_shared = (u32)by_shared};
+}
+
+u32 sim_occupancy(const GpuModel *gpu, const SimKernelInfo *info, u32 block_threads, u32 dynamic_shared_bytes) {
+    SimOccupancy o = sim_occupancy_limits(gpu, info, block_threads, dynamic_shared_bytes);
+    return (u32)least(least(o.by_ctas, o.by_warps), least(o.by_registers, o.by_shared));
 }
 
 // A cluster lies within one group of SMs, and takes no more of them than it has CTAs; SMs hold at most 8 CTAs of

@@ -105,7 +105,10 @@ typedef struct SimConfig {
     void *progress_context;
     const SimRuntime *runtime;  // NULL: what needs it gives cudaErrorNotSupported
     void *runtime_context;
-    u32 checks;  // SimCheck bits; 0 costs nothing
+    u32 checks;         // SimCheck bits; 0 costs nothing
+    bool timing;        // cycle-level: src/sim/time
+    u64 interval;       // timing: cycles between two points over time; 0: totals only
+    bool flush_caches;  // timing: caches are empty when a kernel begins, as Nsight Compute makes them
     // A finding, told when the launch ends that it was made in. Its count goes on rising.
     void (*finding)(void *context, const SimFinding *finding);
     void *finding_context;
@@ -113,6 +116,11 @@ typedef struct SimConfig {
     void (*origin)(void *context, SimOrigin *origin);
     bool (*frame_text)(void *context, uintptr_t frame, char *text, size_t size);
 } SimConfig;
+
+// Timing: the simulated clock of a device in ns since its first launch, 0 before; and time that passes on it for what
+// is not simulated cycle by cycle (copies, the host's way to a launch).
+u64 sim_clock_ns(const Sim *sim, u32 device);
+void sim_clock_pass(Sim *sim, u32 device, u64 ns);
 
 WL_MUST_USE Status sim_create(const SimConfig *config, Sim **sim);
 u32 sim_workers(const Sim *sim);  // threads of its own
@@ -228,6 +236,7 @@ typedef struct SimLaunch {
 typedef struct SimLaunchResult {
     u64 warp_insts, thread_insts;
     u64 host_ns;  // spent on it
+    u64 cycles;   // timing: of the SM clock, from launch to end
 } SimLaunchResult;
 
 // A launch is begun, stepped until it is done, and ended. Any number may be under way at a time (one, when the checker
@@ -315,6 +324,11 @@ u32 sim_checks_of(const char *list);
 // Occupancy: CTAs of this kernel that fit on one SM (registers, shared memory, warps, CTA slots), as CUDA's API
 // computes it.
 u32 sim_occupancy(const GpuModel *gpu, const SimKernelInfo *info, u32 block_threads, u32 dynamic_shared_bytes);
+typedef struct SimOccupancy {  // CTAs that fit on an SM by each of its resources
+    u32 by_ctas, by_warps, by_registers, by_shared;
+} SimOccupancy;
+SimOccupancy sim_occupancy_limits(const GpuModel *gpu, const SimKernelInfo *info, u32 block_threads,
+                                  u32 dynamic_shared_bytes);
 // Clusters of `size` CTAs that fit on the GPU at a time.
 u32 sim_cluster_occupancy(const GpuModel *gpu, const SimKernelInfo *info, u32 block_threads, u32 dynamic_shared_bytes,
                           u32 size);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sim/exec/access.h"
+#include "sim/time/trace.h"
 
 const TextureGeometry texture_geometries[9] = {
     [GEOM_1D - GEOM_1D] = {.dims = 1},
@@ -32,6 +33,12 @@ void texture_end(TextureAccess *a) {
     c->requests++;
     c->sectors += a->sectors.count;
     c->bytes += a->bytes;
+    if (WL_LIKELY(!a->x->trace)) return;
+    u64 sector[512];
+    u32 count = 0;
+    for (u32 at = 0; at < 512; at++)
+        if (a->sectors.used[at >> 6] >> (at & 63) & 1) sector[count++] = a->sectors.sector[at];
+    trace_sectors(a->x->trace, sector, count);
 }
 
 static void use_level(TextureAccess *a, u32 level) {

@@ -379,6 +379,7 @@ static bool exec_return(Exec *x, Warp *w, Split *s, u32 mask) {
 }
 
 static void exec_exit(Warp *w, Split *s, u32 mask) {
+    if (WL_UNLIKELY(w->trace)) trace_exit(w->trace, (u32)__builtin_popcount(mask));
     w->exited |= mask;
     if (WL_UNLIKELY(w->cluster_pending & mask)) cluster_lanes_exited(w, mask);
     w->cta->exited_threads += (u32)__builtin_popcount(mask);
@@ -486,7 +487,7 @@ static inline void count_insn(Exec *x, u32 active, u32 mask) {
     x->count->threads_on += mask == active ? lanes : lanes_in(mask);
 }
 
-typedef enum RunEvent { RUN_ON, RUN_SWITCH, RUN_FAIL, RUN_YIELD, RUN_WAIT } RunEvent;
+typedef enum RunEvent { RUN_ON, RUN_SWITCH, RUN_FAIL, RUN_YIELD, RUN_WAIT, RUN_STOP } RunEvent;
 
 // Control flow and synchronisation: RUN_SWITCH when the set of splits changed.
 static RunEvent run_control(Exec *x, Warp *w, Split *s, const SimInsn *in, u32 mask) {
@@ -541,15 +542,29 @@ static RunEvent run_wait(Exec *x, Split *s, const SimInsn *in, u32 mask) {
     return x->retry ? RUN_WAIT : RUN_ON;
 }
 
+// Whether a traced warp has to stop before this instruction; otherwise it becomes part of the trace.
+static bool trace_insn(Exec *x, const Split *s, const SimInsn *in, u64 left) {
+    Trace *t = x->trace;
+    bool clock = in->flags & SIM_CLOCK;
+    if (clock || !trace_goes_on(t, s->pc, s->mask)) {
+        trace_close(t);
+        if (left == 0 || (clock && !trace_empty(t))) return true;
+        trace_open(t, s->pc, s->mask);
+    }
+    if (clock) x->now = t->clock;
+    t->next = s->pc;  // accesses are filed under this instruction; it ends behind it
+    return false;
+}
+
 // Runs one split until something changes the set of splits, or `budget` instructions have passed.
-static RunEvent split_run(Exec *x, Warp *w, u32 at, u64 *budget) {
+static inline RunEvent split_run_as(Exec *x, Warp *w, u32 at, u64 *budget, const bool traced) {
     const SimInsn *insns = x->grid->program->insns;
     PcState *states = x->grid->states;
     Split *s = &w->splits[at];
     exec_enter(x, w, s);
-    u64 left = *budget;
+    u64 left = *budget, executed = 0;
     RunEvent event = RUN_ON;
-    while (left > 0) {
+    while (traced || left > 0) {
         const SimInsn *in = &insns[s->pc];
         if (WL_UNLIKELY(in->flags & SIM_RECONVERGE) && s->conv != WL_NONE) {
             u32 count = w->split_count;
@@ -559,10 +574,15 @@ static RunEvent split_run(Exec *x, Warp *w, u32 at, u64 *budget) {
                 break;
             }
         }
+        if (traced && trace_insn(x, s, in, left)) {
+            event = RUN_STOP;
+            break;
+        }
         u32 mask = guarded(x, in, s->mask);
         x->count = &states[s->pc].counters;
         count_insn(x, s->mask, mask);
-        left--;
+        left -= !traced || left > 0;
+        executed++;
         x->now++;
         if (WL_LIKELY(in->kind <= SIM_MEMORY)) {
             if (mask) in->exec(x, in, mask);
@@ -571,18 +591,23 @@ static RunEvent split_run(Exec *x, Warp *w, u32 at, u64 *budget) {
                 break;
             }
             s->pc++;
+            if (traced) x->trace->next++;
             if (WL_LIKELY(!(in->flags & SIM_LONG))) continue;
             event = RUN_YIELD;
             break;
         }
         event = in->kind == SIM_WAIT ? run_wait(x, s, in, mask) : run_control(x, w, s, in, mask);
+        if (traced) x->trace->next++, trace_close(x->trace);
         if (event != RUN_ON) break;
     }
-    w->executed += *budget - left;
+    w->executed += executed;
     w->cta->executed = x->now;
     *budget = left;
     return event;
 }
+
+static RunEvent split_run(Exec *x, Warp *w, u32 at, u64 *budget) { return split_run_as(x, w, at, budget, false); }
+static RunEvent split_run_traced(Exec *x, Warp *w, u32 at, u64 *budget) { return split_run_as(x, w, at, budget, true); }
 
 static u32 next_ready(const Warp *w) {
     for (u32 i = 0; i < w->split_count; i++) {
@@ -621,12 +646,13 @@ static u64 turn_left(const Grid *g, const Warp *w) {
     return w->turn < length ? length - w->turn : 1;
 }
 
-WarpStop warp_run(Exec *x, Warp *w, u64 budget) {
+static WarpStop run_warp(Exec *x, Warp *w, u64 budget) {
     x->warp = w;
     x->cta = w->cta;
     x->now = w->cta->executed;
     x->local = w->local;
     x->local_stride = w->local_stride;
+    x->trace = w->trace;
     if (x->grid->release_budget == 0) x->grid->release_budget = RELEASE_FIRST;
     while (w->split_count) {
         u32 at = next_ready(w);
@@ -639,7 +665,7 @@ WarpStop warp_run(Exec *x, Warp *w, u64 budget) {
         u64 turn = alone || !x->grid->its ? budget : turn_left(x->grid, w),
             given = turn = turn < budget ? turn : budget;
         w->current = at;
-        RunEvent event = split_run(x, w, at, &turn);
+        RunEvent event = x->trace ? split_run_traced(x, w, at, &turn) : split_run(x, w, at, &turn);
         budget -= given - turn;
         w->turn += given - turn;
         if (event == RUN_FAIL) return WARP_FAULT;
@@ -651,7 +677,14 @@ WarpStop warp_run(Exec *x, Warp *w, u64 budget) {
             take_turns(x, w, at);
         else if (event == RUN_WAIT)
             w->current = (at + 1) % w->split_count;
-        if (event == RUN_YIELD || event == RUN_WAIT) return WARP_BUDGET;
+        if (event == RUN_WAIT && x->trace) return WARP_BLOCKED;
+        if (event == RUN_YIELD || event == RUN_WAIT || event == RUN_STOP) return WARP_BUDGET;
     }
     return WARP_DONE;
+}
+
+WarpStop warp_run(Exec *x, Warp *w, u64 budget) {
+    WarpStop stop = run_warp(x, w, budget);
+    if (w->trace && stop != WARP_BUDGET) trace_close(w->trace);  // its turn may end within a run
+    return stop;
 }

@@ -11,6 +11,7 @@
 
 #include "sim/exec.h"
 #include "sim/machine.h"
+#include "sim/time/trace.h"
 
 typedef struct Grid Grid;
 
@@ -68,9 +69,12 @@ typedef struct Warp {
     u32 wgmma_awaited;    // SPLIT_WARPGROUP: the groups that every warp of the warpgroup has to have committed
     u32 cluster_pending;  // lanes that have arrived at the cluster's barrier, in the phase that is not complete
     u32 tid[3][LANES];
+    Trace *trace;  // NULL: nothing is timed
 } Warp;
 
 typedef enum WarpStop { WARP_BUDGET, WARP_BLOCKED, WARP_DONE, WARP_FAULT } WarpStop;
+// A traced warp stops between runs only, before an instruction that reads a clock while its trace is not used up, and
+// after an attempt that has to be repeated (as if it were blocked).
 
 // Prepares a warp for a new CTA: lanes [0, lanes), registers cleared, at the kernel's entry.
 Status warp_start(Warp *warp, const SimProgram *program, u32 lanes, u64 local_stride);
@@ -116,8 +120,9 @@ typedef struct Cta {
     u8 *shared;
     u32 shared_size, shared_cap;
     u64 executed;
-    bool used;    // holds a running CTA
-    bool shaped;  // thread indices of its warps are those of the current launch
+    bool used;         // holds a running CTA
+    u32 members_left;  // timing, rank 0: CTAs of the cluster that are not over
+    bool shaped;       // thread indices of its warps are those of the current launch
 } Cta;
 
 bool barrier_arrive(Exec *x, Warp *warp, Split *split, const SimInsn *in, u32 mask);
@@ -190,6 +195,8 @@ struct Grid {  // also called SimRun
     u64 grid_workspace;  // device address of the grid barrier's word, 0 = none
     bool its;            // independent thread scheduling
     Exec exec;
+    struct TimeRun *time_run;  // NULL: not timed
+    struct TimelineRun *timeline;
     ChildList children;
     Map thread_errors;   // thread of the grid -> cudaError_t of its last failed call of the device runtime
     char message[1024];  // what Exec.message points to when it is composed at run time

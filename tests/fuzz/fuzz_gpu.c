@@ -10,12 +10,29 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static u64 count_spaces(const char *words) {
+    u64 count = 0;
+    for (; *words; words++) count += *words == ' ';
+    return count;
+}
+
 static void check_ranges(const GpuModel *model) {
     if (memchr(model->name, 0, sizeof model->name) == NULL) abort();
 #define GPU_KEY(field, text, unit, low, high, required, help) \
     if ((required || model->field) && model->field - (u64)(low) > (u64)(high) - (u64)(low)) abort();
 #include "gpu/gpu_keys.def"
 #undef GPU_KEY
+#define GIVEN(field) model->timing_given[GPU_TIMING_##field]
+#define GPU_KEY(field, text, unit, low, high, required, help) \
+    if (GIVEN(field) && model->field - (u64)(low) > (u64)(high) - (u64)(low)) abort();
+#define GPU_WORD(field, text, words, help) \
+    if (model->field > count_spaces(words)) abort();
+#define GPU_TEXT(field, text, size, help) \
+    if (memchr(model->field, 0, sizeof model->field) == NULL || GIVEN(field) != (model->field[0] != 0)) abort();
+#include "gpu/timing_keys.def"
+#undef GPU_KEY
+#undef GPU_WORD
+#undef GPU_TEXT
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -15,11 +15,12 @@ static Status swallow(void *context, const char *data, size_t size) {
 }
 
 static void report(Profile *profile) {
-    for (u32 i = 0; i < exporter_count; i++) {
+    for (u32 i = 0; i < exporter_count * REPORT_SECTION_COUNT; i++) {
         size_t total = 0;
         Output out = {.write = swallow, .context = &total};
-        ReportOptions options = {.width = 80, .section = i % 2 ? REPORT_LINES : REPORT_DEFAULT};
-        if (report_write(profile, &exporter_table[i], &options, &out, NULL) == STATUS_OK && total == 0) abort();
+        ReportOptions options = {.width = 80, .section = (ReportSection)(i / exporter_count), .units = i % 2};
+        const Exporter *exporter = &exporter_table[i % exporter_count];
+        if (report_write(profile, exporter, &options, &out, NULL) == STATUS_OK && total == 0) abort();
     }
 }
 

@@ -100,6 +100,11 @@ static inline Pattern pattern_of_active(const u64 *address, u32 mask, u32 bytes,
 }
 
 u32 count_distinct_sectors(const u64 *address, u32 count);
+// Counts (and traces) one access of the current instruction: to device memory, by the addresses of the `count` active
+// lanes; to shared memory, by the addresses of the lanes in `mask`.
+void access_count_global(Exec *x, const u64 *packed, u32 count, u32 bytes);
+void access_count_shared(Exec *x, const u64 *address, u32 mask, u32 bytes);
+void access_count_shared_atomic(Exec *x, const u64 *address, u32 mask, u32 bytes);
 // Wavefronts of a shared-memory access of `bytes` per lane (banks of 4 bytes, 32 of them), and the fewest possible for
 // its width.
 u32 count_wavefronts(const u64 *address, u32 mask, u32 bytes, u32 *fewest);

@@ -9,13 +9,6 @@ static u64 lane_address(const Exec *x, SimOperand base, i64 offset, u32 lane) {
     return access_address(x, base, offset, lane);
 }
 
-static void count_shared(PcCounters *c, const u64 *address, u32 mask, u32 bytes) {
-    u32 fewest, wavefronts = count_wavefronts(address, mask, bytes, &fewest);
-    c->shared++;
-    c->wavefronts += wavefronts;
-    c->conflicts += wavefronts - fewest;
-}
-
 // --- cp.async ------------------------------------------------------------------------------------------------------
 // in->width: bytes written; in->mods: src[3] says how many are read; in->target: constant part of the shared address
 // (in->offset is that of the global one); a predicate source: the lanes where it holds read nothing.
@@ -50,19 +43,17 @@ static bool copy_lane(Exec *x, const SimInsn *in, u32 lane, u64 to, u64 from, u3
 
 static void cp_async(Exec *x, const SimInsn *in, u32 mask) {
     u64 shared[LANES], global[LANES];
-    u32 count = 0, ignored = in->pred_src == WL_NONE ? 0 : exec_get_pred(x, in);
+    u32 count = 0, missing = 0, ignored = in->pred_src == WL_NONE ? 0 : exec_get_pred(x, in);
     for (u32 left = mask; left; left &= left - 1) {
         u32 l = (u32)__builtin_ctz(left), size = source_bytes(x, in, l, ignored);
         shared[l] = lane_address(x, in->src[0], (i32)in->target, l) & 0xffffffff;
         u64 from = lane_address(x, in->src[1], in->offset, l);
         if (!copy_lane(x, in, l, shared[l], from, size)) return;
-        if (size) global[count++] = from, x->count->bytes += size;
+        if (size) global[count++] = from, missing += in->width - size;
     }
-    if (count) {
-        x->count->requests++;
-        x->count->sectors += count_distinct_sectors(global, count);
-    }
-    count_shared(x->count, shared, mask, in->width);
+    if (count) access_count_global(x, global, count, in->width);
+    x->count->bytes -= missing;
+    access_count_shared(x, shared, mask, in->width);
 }
 
 EXEC_SELECT(cp_async) {
@@ -84,6 +75,15 @@ EXEC_SELECT(griddepcontrol) { return (void)shape, (void)in, nothing; }  // grids
 // --- mbarrier ------------------------------------------------------------------------------------------------------
 typedef void (*MbarrierOp)(Exec *x, const SimInsn *in, u32 lane, Mbarrier *b);
 
+// Operations of one CTA on its own mbarriers, in the order in which they are made.
+static void trace_operation(Exec *x, const SimInsn *in, u64 address) {
+    u32 offset = (u32)address;
+    if (offset >> SHARED_RANK_SHIFT || x->retry) return;
+    bool waits = in->kind == SIM_WAIT;
+    bool copies = in->form_op == OP_CP_ASYNC_MBARRIER;
+    trace_sync(x->trace, waits ? SYNC_WAIT : copies ? SYNC_ARRIVE_COPIES : SYNC_ARRIVE, offset);
+}
+
 // Lane after lane: what the hardware may do too.
 static void each_lane(Exec *x, const SimInsn *in, u32 mask, MbarrierOp op, bool init) {
     u64 offset[LANES];
@@ -99,8 +99,9 @@ static void each_lane(Exec *x, const SimInsn *in, u32 mask, MbarrierOp op, bool 
         if (x->fault.kind) return;
         x->stores += memcmp(at, &b, sizeof b) != 0;
         memcpy(at, &b, sizeof b);
+        if (WL_UNLIKELY(x->trace)) trace_operation(x, in, address);
     }
-    count_shared(x->count, offset, mask, 8);
+    access_count_shared(x, offset, mask, 8);
 }
 
 static u64 value_of(const Exec *x, SimOperand operand, u32 lane, u64 absent) {

@@ -84,18 +84,8 @@ static inline u64 lane_value(const Exec *x, SimOperand operand, u32 lane, u32 by
 }
 
 static void count_atomic(Exec *x, const u64 *global, u32 global_count, const u64 *shared, u32 shared_mask, u32 bytes) {
-    PcCounters *c = x->count;
-    if (global_count) {
-        c->requests++;
-        c->bytes += (u64)global_count * bytes;
-        c->sectors += count_distinct_sectors(global, global_count);
-    }
-    if (shared_mask) {
-        u32 fewest, wavefronts = count_wavefronts(shared, shared_mask, bytes, &fewest);
-        c->shared++;
-        c->wavefronts += wavefronts;
-        c->conflicts += wavefronts - fewest;
-    }
+    if (global_count) access_count_global(x, global, global_count, bytes);
+    if (shared_mask) access_count_shared_atomic(x, shared, shared_mask, bytes);
 }
 
 static const AtomicOp *atomic_ops(void);

@@ -6,6 +6,7 @@
 #include "sim/exec/mbarrier.h"
 #include "sim/reduce.h"
 #include "sim/tensor_copy.h"
+#include "sim/time/trace.h"
 
 #define COPY_UNIT 16u  // sizes and addresses are multiples of it
 
@@ -70,7 +71,9 @@ static bool copy_bulk(Exec *x, const BulkCopy *c) {
     }
     u64 global = c->to_space == SPACE_GLOBAL ? c->to : c->from;
     bool touches_global = c->to_space == SPACE_GLOBAL || c->from_space == SPACE_GLOBAL;
-    if (touches_global) count_bytes(x, c->size, ((global + c->size - 1) >> 5) - (global >> 5) + 1);
+    if (!touches_global) return true;
+    if (WL_UNLIKELY(x->trace)) trace_bulk(x->trace, global, c->size);
+    count_bytes(x, c->size, ((global + c->size - 1) >> 5) - (global >> 5) + 1);
     return true;
 }
 

@@ -2,6 +2,7 @@
 // ld, ldu, st (PTX ISA 9.0, 9.7.9.8-12): all spaces, vectors, widening. A warp-wide access is checked and counted as a
 // whole where its lanes fall into one allocation, lane by lane otherwise.
 #include "sim/exec/access.h"
+#include "sim/time/trace.h"
 
 // --- moving the bytes of one element between memory and a register -----------------------------------------------
 // in->mods of a load: how a loaded element becomes a register value.
@@ -139,23 +140,26 @@ static void store_all(Exec *x, const SimInsn *in, const Access *a, u32 mask) {
 }
 
 // --- where the bytes are -----------------------------------------------------------------------------------------
-static inline void count_global(PcCounters *c, const Pattern *p, u32 bytes) {
+static inline void count_global(Exec *x, const Pattern *p, u32 bytes) {
+    PcCounters *c = x->count;
     c->requests++;
     c->bytes += (u64)p->count * bytes;
     c->sectors += p->monotone ? p->sectors : count_distinct_sectors(p->address, p->count);
+    if (WL_UNLIKELY(x->trace)) trace_global(x->trace, p->address, p->count, bytes);
 }
 
-static inline void count_shared(PcCounters *c, const u64 *address, u32 mask, u32 bytes, bool simple) {
-    u32 fewest = 1, wavefronts = 1;
-    if (!simple || bytes > 4) wavefronts = count_wavefronts(address, mask, bytes, &fewest);
-    c->shared++;
-    c->wavefronts += wavefronts;
-    c->conflicts += wavefronts - fewest;
+// `simple`: without conflicts, when the lanes access 4 bytes at most.
+static inline void count_shared(Exec *x, const u64 *address, u32 mask, u32 bytes, bool simple) {
+    if (!simple || bytes > 4) return access_count_shared(x, address, mask, bytes);
+    x->count->shared++;
+    x->count->wavefronts++;
+    if (WL_UNLIKELY(x->trace)) trace_shared(x->trace, 1, 1, (u32)__builtin_popcount(mask), bytes);
 }
 
 // Local memory is interleaved by words of the 32 lanes, so that a uniform offset is one full line: sectors as on
 // hardware.
-static inline void count_local(PcCounters *c, const u64 *address, u32 mask, u32 bytes) {
+static inline void count_local(Exec *x, const u64 *address, u32 mask, u32 bytes) {
+    PcCounters *c = x->count;
     u64 spread[LANES];
     u32 count = 0, words = bytes < 4 ? 1 : bytes / 4, sectors = 0;
     for (u32 k = 0; k < words; k++) {
@@ -169,6 +173,7 @@ static inline void count_local(PcCounters *c, const u64 *address, u32 mask, u32 
     }
     c->local_requests++;
     c->local_sectors += sectors;
+    if (WL_UNLIKELY(x->trace)) trace_local(x->trace, address, mask, bytes);
 }
 
 // Lane by lane: faults are found here, generic addresses sorted into their spaces.
@@ -191,10 +196,10 @@ static bool resolve_lanes(Exec *x, const SimInsn *in, Access *a, u32 mask, u32 b
     if (in->flags & SIM_UNCOUNTED) return true;
     if (global_count) {
         Pattern p = pattern_of(global, global_count, bytes);
-        count_global(x->count, &p, bytes);
+        count_global(x, &p, bytes);
     }
-    if (shared_mask) count_shared(x->count, shared, shared_mask, bytes, false);
-    if (local_mask) count_local(x->count, local, local_mask, bytes);
+    if (shared_mask) access_count_shared(x, shared, shared_mask, bytes);
+    if (local_mask) count_local(x, local, local_mask, bytes);
     return true;
 }
 
@@ -206,7 +211,7 @@ static bool resolve_warp(Exec *x, Access *a, u32 mask, u32 bytes, bool store) {
     if (state->generation != x->grid->sim->generation || p.low - state->start >= state->size ||
         p.high - state->start + bytes > state->size || (store && state->read_only) || p.bits & (bytes - 1))
         return false;
-    count_global(x->count, &p, bytes);
+    count_global(x, &p, bytes);
     if (mask == FULL_MASK && p.contiguous) {
         a->linear = true;
         a->step = bytes;
@@ -242,7 +247,7 @@ static bool access_shared(Exec *x, const SimInsn *in, Access *a, u32 mask, u32 b
         a->step = 0;
         a->first = x->shared + offset;
         for (u32 l = 0; l < LANES; l++) x->address[l] = offset;
-        count_shared(x->count, x->address, mask, bytes, true);
+        count_shared(x, x->address, mask, bytes, true);
         return true;
     }
     access_addresses(x, in, 0);
@@ -251,7 +256,7 @@ static bool access_shared(Exec *x, const SimInsn *in, Access *a, u32 mask, u32 b
     if (p.high + bytes > x->shared_size || p.high > x->shared_size || p.bits & (bytes - 1))
         return resolve_lanes(x, in, a, mask, bytes, store);
     bool simple = p.low == p.high || (p.monotone && p.high - p.low < 128);
-    count_shared(x->count, x->address, mask, bytes, simple);
+    count_shared(x, x->address, mask, bytes, simple);
     a->linear = (mask == FULL_MASK && p.contiguous) || p.low == p.high;
     a->step = p.low == p.high ? 0 : bytes;
     a->first = (u8 *)((uintptr_t)x->shared + p.low);
@@ -263,11 +268,13 @@ static bool access_shared(Exec *x, const SimInsn *in, Access *a, u32 mask, u32 b
 
 // All lanes at the same offset: one line of the interleaved memory per word, a sector for every 8 lanes with an active
 // one.
-static inline void count_local_uniform(PcCounters *c, u32 mask, u32 bytes) {
+static inline void count_local_uniform(Exec *x, u64 offset, u32 mask, u32 bytes) {
+    PcCounters *c = x->count;
     u32 words = bytes < 4 ? 1 : bytes / 4;
     u32 groups = !!(mask & 0xff) + !!(mask & 0xff00) + !!(mask & 0xff0000) + !!(mask & 0xff000000);
     c->local_requests++;
     c->local_sectors += (u64)words * groups;
+    if (WL_UNLIKELY(x->trace)) trace_local_uniform(x->trace, offset, mask, bytes);
 }
 
 static bool access_local(Exec *x, const SimInsn *in, Access *a, u32 mask, u32 bytes, bool store) {
@@ -287,7 +294,7 @@ static bool access_local(Exec *x, const SimInsn *in, Access *a, u32 mask, u32 by
     a->linear = true;
     a->first = x->local + offset;
     a->step = x->local_stride;
-    if (!(in->flags & SIM_UNCOUNTED)) count_local_uniform(x->count, mask, bytes);
+    if (!(in->flags & SIM_UNCOUNTED)) count_local_uniform(x, offset, mask, bytes);
     return true;
 }
 

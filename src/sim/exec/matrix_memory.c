@@ -26,10 +26,7 @@ static bool row_places(Exec *x, const SimInsn *in, u32 mask, bool store, u8 *row
         offset[l] = address & 0xffffffff;
     }
     if (!wanted) return true;
-    u32 fewest, wavefronts = count_wavefronts(offset, wanted, 16, &fewest);
-    x->count->shared++;
-    x->count->wavefronts += wavefronts;
-    x->count->conflicts += wavefronts - fewest;
+    access_count_shared(x, offset, wanted, 16);
     return true;
 }
 
@@ -130,18 +127,9 @@ typedef struct Pass {
     u32 global_count, shared_mask;
 } Pass;
 
-static void count_pass(PcCounters *c, const Pass *p, u32 bytes) {
-    if (p->global_count) {
-        c->requests++;
-        c->bytes += (u64)p->global_count * bytes;
-        c->sectors += count_distinct_sectors(p->global, p->global_count);
-    }
-    if (p->shared_mask) {
-        u32 fewest, wavefronts = count_wavefronts(p->shared, p->shared_mask, bytes, &fewest);
-        c->shared++;
-        c->wavefronts += wavefronts;
-        c->conflicts += wavefronts - fewest;
-    }
+static void count_pass(Exec *x, const Pass *p, u32 bytes) {
+    if (p->global_count) access_count_global(x, p->global, p->global_count, bytes);
+    if (p->shared_mask) access_count_shared(x, p->shared, p->shared_mask, bytes);
 }
 
 static u8 *piece_place(Exec *x, const SimInsn *in, u32 lane, u64 address, u32 bytes, bool store, Pass *pass) {
@@ -186,7 +174,7 @@ static bool move_piece(Exec *x, const SimInsn *in, const Fragment *f, u32 mask, 
             value[l] |= part << (piece * bits);
         }
     }
-    if (reg < f->distinct) count_pass(x->count, &pass, bytes);
+    if (reg < f->distinct) count_pass(x, &pass, bytes);
     return true;
 }
 

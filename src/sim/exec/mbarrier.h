@@ -5,6 +5,7 @@
 #define WL_SIM_EXEC_MBARRIER_H
 
 #include "sim/exec/access.h"
+#include "sim/time/trace.h"
 
 // The object in shared memory; the layout is ours, the ISA calls it opaque. A state is the object as it was before the
 // arrive.
@@ -57,6 +58,7 @@ static inline bool mbarrier_complete(Exec *x, u32 lane, u64 address, u8 space, u
     if (!at) return false;
     if (b.live != MBARRIER_LIVE) return mbarrier_misuse(x, lane, "mbarrier object that was not initialised"), false;
     b.tx -= bytes;
+    if (WL_UNLIKELY(x->trace) && address < SHARED_OFFSET_MASK) trace_sync(x->trace, SYNC_BULK, (u32)address);
     mbarrier_end_phase(&b);
     memcpy(at, &b, sizeof b);
     x->stores++;

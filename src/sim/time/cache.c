@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tags are found by comparing 32 bits of all ways of the set at once (vectors of four); beside them, in the same lines
+// of the host's cache, lies the order of replacement, a byte per way, the way to keep longest first. Caches of higher
+// associativity have a hash index instead, and the order as a doubly linked list. Places without a line come last.
+#include "sim/time/cache.h"
+
+#include <string.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+
+enum {
+    SCANNED_WAYS = 64,  // of more ways the set is not scanned
+    MAX_SECTORS = 16,   // of a line
+    LANES = 4           // of a vector
+};
+#define NO_LINE UINT64_MAX
+
+typedef u32 Lanes __attribute__((vector_size(LANES * sizeof(u32))));
+
+typedef struct Place {
+    u64 number;  // of the line: its address / line; NO_LINE = empty
+    u64 owner;
+    u16 valid, pending, dirty;
+} Place;
+
+typedef struct Link {  // in the order of replacement: towards the head, towards the tail
+    u32 prev, next;
+} Link;
+
+struct Cache {
+    u32 sets, ways, stride;  // places of a set lie `stride` apart: ways, rounded up to whole vectors
+    u32 shift;               // log2 of the line
+    bool lru, hashed;
+    u32 set_bits;   // log2 of the number of sets; WL_NONE when it is no power of two
+    u32 last;       // place found last
+    bool used;      // a line has had a place since it was emptied
+    Place *places;  // sets * stride
+    void *block;    // scanned: the memory of `tags`
+    u8 *tags;       // per set, tag_bytes apart: the low 32 bits of the numbers, then the order
+    size_t tag_bytes;
+    u32 *index;  // else: open addressing, place + 1 or 0
+    u32 index_mask;
+    Link *links;         // by place
+    u32 *heads, *tails;  // by set
+};
+
+static u32 log2_of(u32 value) { return 31 - (u32)__builtin_clz(value); }
+static bool is_power(u32 value) { return value && !(value & (value - 1)); }
+
+enum { HOST_LINE = 64 };
+
+static Status allocate_tags(Cache *c) {
+    c->tag_bytes = (size_t)c->stride * (sizeof(u32) + 1);
+    size_t unit = c->tag_bytes > HOST_LINE / 2 ? HOST_LINE : c->tag_bytes > HOST_LINE / 4 ? HOST_LINE / 2 : 4;
+    c->tag_bytes = (c->tag_bytes + unit - 1) / unit * unit;
+    c->block = mem_alloc(c->sets * c->tag_bytes + HOST_LINE);
+    if (!c->block) return STATUS_NO_MEMORY;
+    c->tags = (u8 *)c->block + (HOST_LINE - (uintptr_t)c->block % HOST_LINE);
+    return STATUS_OK;
+}
+
+static Status allocate_index(Cache *c, size_t count) {
+    u32 slots = 2u << log2_of((u32)count * 2 - 1);
+    c->index = mem_alloc(slots * sizeof *c->index);
+    c->index_mask = slots - 1;
+    c->links = mem_alloc(count * sizeof *c->links);
+    c->heads = mem_alloc(c->sets * sizeof *c->heads);
+    c->tails = mem_alloc(c->sets * sizeof *c->tails);
+    return c->index && c->links && c->heads && c->tails ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+static Status allocate(Cache *c) {
+    size_t count = (size_t)c->sets * c->stride;
+    c->places = mem_alloc(count * sizeof *c->places);
+    if (!c->places) return STATUS_NO_MEMORY;
+    return c->ways <= SCANNED_WAYS ? allocate_tags(c) : allocate_index(c, count);
+}
+
+static void clear_all(Cache *c);
+
+Status cache_create(const CacheConfig *config, Cache **cache) {
+    *cache = NULL;
+    if (!is_power(config->line) || !is_power(config->sector) || config->sector > config->line ||
+        config->line / config->sector > MAX_SECTORS || config->size / config->line >= UINT32_MAX / 8)
+        return STATUS_INVALID;
+    Cache *c = mem_zero(1, sizeof *c);
+    if (!c) return STATUS_NO_MEMORY;
+    u32 lines = (u32)(config->size / config->line);
+    c->ways = config->ways && config->ways < lines ? config->ways : lines;
+    c->sets = c->ways ? lines / c->ways : 0;
+    c->stride = (c->ways + LANES - 1) / LANES * LANES;
+    c->shift = log2_of(config->line);
+    c->lru = config->replacement == CACHE_LRU;
+    c->hashed = config->hashed;
+    c->set_bits = is_power(c->sets) ? log2_of(c->sets) : WL_NONE;
+    if (c->sets && allocate(c) != STATUS_OK) {
+        cache_destroy(c);
+        return STATUS_NO_MEMORY;
+    }
+    clear_all(c);
+    *cache = c;
+    return STATUS_OK;
+}
+
+void cache_destroy(Cache *c) {
+    if (!c) return;
+    mem_free(c->places);
+    mem_free(c->block);
+    mem_free(c->index);
+    mem_free(c->links);
+    mem_free(c->heads);
+    mem_free(c->tails);
+    mem_free(c);
+}
+
+static u32 *shorts_of(const Cache *c, u32 set) { return (u32 *)(void *)(c->tags + set * c->tag_bytes); }
+static u8 *order_of(const Cache *c, u32 set) { return c->tags + set * c->tag_bytes + c->stride * sizeof(u32); }
+
+static void clear_set(Cache *c, u32 set) {
+    for (u32 way = 0; way < c->stride; way++) c->places[set * c->stride + way] = (Place){.number = NO_LINE};
+    if (c->tags) {
+        memset(shorts_of(c, set), 0xFF, c->stride * sizeof(u32));
+        for (u32 way = 0; way < c->stride; way++) order_of(c, set)[way] = (u8)way;
+        return;
+    }
+    u32 first = set * c->stride;
+    for (u32 way = 0; way < c->ways; way++)
+        c->links[first + way] =
+            (Link){.prev = way ? first + way - 1 : WL_NONE, .next = way + 1 < c->ways ? first + way + 1 : WL_NONE};
+    c->heads[set] = first;
+    c->tails[set] = first + c->ways - 1;
+}
+
+static void clear_all(Cache *c) {
+    if (c->index) memset(c->index, 0, (c->index_mask + 1) * sizeof *c->index);
+    for (u32 set = 0; set < c->sets; set++) clear_set(c, set);
+    c->last = 0;
+    c->used = false;
+}
+
+void cache_clear(Cache *c) {
+    if (c->used) clear_all(c);
+}
+
+// The set of a line. Hashed: as many neighbouring lines as there are sets still fall into different ones.
+static u32 set_of(const Cache *c, u64 number) {
+    if (c->set_bits != WL_NONE) {
+        u64 bits = c->hashed ? number ^ hash_u64(number >> c->set_bits) : number;
+        return (u32)bits & (c->sets - 1);
+    }
+    u64 high = number / c->sets;
+    u32 low = (u32)(number - high * c->sets);
+    return c->hashed ? (u32)((low + (hash_u64(high) >> 32)) % c->sets) : low;
+}
+
+static u32 index_slot(const Cache *c, u64 number) { return (u32)hash_u64(number) & c->index_mask; }
+
+static u32 find_indexed(const Cache *c, u64 number) {
+    for (u32 slot = index_slot(c, number); c->index[slot]; slot = (slot + 1) & c->index_mask)
+        if (c->places[c->index[slot] - 1].number == number) return c->index[slot] - 1;
+    return WL_NONE;
+}
+
+static u32 find_scanned(const Cache *c, u64 number, u32 set) {
+    u32 first = set * c->stride;
+    const u32 *shorts = shorts_of(c, set);
+    u32 wanted = (u32)number;
+    Lanes way = {0, 1, 2, 3}, found = {0}, any = {0};
+    for (u32 i = 0; i < c->stride; i += LANES) {
+        Lanes four;
+        memcpy(&four, shorts + i, sizeof four);
+        Lanes equal = (Lanes)(four == wanted);
+        any |= equal;
+        found |= equal & way;
+        way += LANES;
+    }
+    if (!(any[0] | any[1] | any[2] | any[3])) return WL_NONE;
+    u32 place = first + (found[0] | found[1] | found[2] | found[3]);
+    if (place < first + c->ways && c->places[place].number == number) return place;
+    for (place = first; place < first + c->ways; place++)  // several lines have these 32 bits
+        if (c->places[place].number == number) return place;
+    return WL_NONE;
+}
+
+// The place of a line, WL_NONE when it has none.
+static u32 find(Cache *c, u64 number) {
+    if (c->places[c->last].number == number) return c->last;
+    u32 place = c->index ? find_indexed(c, number) : find_scanned(c, number, set_of(c, number));
+    if (place != WL_NONE) c->last = place;
+    return place;
+}
+
+static void unlink_place(Cache *c, u32 set, u32 place) {
+    Link *l = &c->links[place];
+    *(l->prev == WL_NONE ? &c->heads[set] : &c->links[l->prev].next) = l->next;
+    *(l->next == WL_NONE ? &c->tails[set] : &c->links[l->next].prev) = l->prev;
+}
+
+static u32 order_index(const u8 *order, u8 way) {
+    u32 at = 0;
+    while (order[at] != way) at++;
+    return at;
+}
+
+static void to_head(Cache *c, u32 place) {
+    u32 set = place / c->stride;
+    if (c->tags) {
+        u8 *order = order_of(c, set), way = (u8)(place - set * c->stride);
+        memmove(order + 1, order, order_index(order, way));
+        order[0] = way;
+        return;
+    }
+    if (c->heads[set] == place) return;
+    unlink_place(c, set, place);
+    c->links[place] = (Link){.prev = WL_NONE, .next = c->heads[set]};
+    c->links[c->heads[set]].prev = place;
+    c->heads[set] = place;
+}
+
+static void to_tail(Cache *c, u32 place) {
+    u32 set = place / c->stride;
+    if (c->tags) {
+        u8 *order = order_of(c, set), way = (u8)(place - set * c->stride);
+        u32 at = order_index(order, way);
+        memmove(order + at, order + at + 1, c->ways - 1 - at);
+        order[c->ways - 1] = way;
+        return;
+    }
+    if (c->tails[set] == place) return;
+    unlink_place(c, set, place);
+    c->links[place] = (Link){.prev = c->tails[set], .next = WL_NONE};
+    c->links[c->tails[set]].next = place;
+    c->tails[set] = place;
+}
+
+// The place of a set that is given up next, WL_NONE when all have sectors under way.
+static u32 last_free(const Cache *c, u32 set) {
+    if (c->tags) {
+        const u8 *order = order_of(c, set);
+        for (u32 at = c->ways; at-- > 0;)
+            if (!c->places[set * c->stride + order[at]].pending) return set * c->stride + order[at];
+        return WL_NONE;
+    }
+    u32 place = c->tails[set];
+    while (place != WL_NONE && c->places[place].pending) place = c->links[place].prev;
+    return place;
+}
+
+// Slots behind the emptied one move up, so that every line stays reachable from its own slot.
+static void index_remove(Cache *c, u32 place) {
+    u32 slot = index_slot(c, c->places[place].number);
+    while (c->index[slot] != place + 1) slot = (slot + 1) & c->index_mask;
+    for (u32 next = (slot + 1) & c->index_mask; c->index[next]; next = (next + 1) & c->index_mask) {
+        u32 home = index_slot(c, c->places[c->index[next] - 1].number);
+        if (((next - home) & c->index_mask) < ((next - slot) & c->index_mask)) continue;
+        c->index[slot] = c->index[next];
+        slot = next;
+    }
+    c->index[slot] = 0;
+}
+
+static void set_number(Cache *c, u32 place, u64 number) {
+    if (c->tags) {
+        u32 set = place / c->stride;
+        shorts_of(c, set)[place - set * c->stride] = (u32)number;
+    } else {
+        if (c->places[place].number != NO_LINE) index_remove(c, place);
+        if (number != NO_LINE) {
+            u32 slot = index_slot(c, number);
+            while (c->index[slot]) slot = (slot + 1) & c->index_mask;
+            c->index[slot] = place + 1;
+        }
+    }
+    c->places[place].number = number;
+}
+
+// Gives the line a place, at the head of its set; WL_NONE when all are taken by lines with sectors under way.
+static u32 take_place(Cache *c, u64 number, u64 owner, CacheVictim *victim) {
+    u32 place = last_free(c, set_of(c, number));
+    if (place == WL_NONE) return WL_NONE;
+    Place *p = &c->places[place];
+    if (p->number != NO_LINE)
+        *victim = (CacheVictim){.evicted = true, .line = p->number << c->shift, .dirty = p->dirty, .owner = p->owner};
+    set_number(c, place, number);
+    c->used = true;
+    p->owner = owner;
+    p->valid = p->pending = p->dirty = 0;
+    to_head(c, place);
+    c->last = place;
+    return place;
+}
+
+CacheLook cache_look(Cache *c, u64 line, u32 sectors) {
+    u32 place = c->sets ? find(c, line >> c->shift) : WL_NONE;
+    if (place == WL_NONE) return (CacheLook){.miss = sectors};
+    const Place *p = &c->places[place];
+    if (c->lru) to_head(c, place);
+    return (CacheLook){.hit = sectors & p->valid,
+                       .pending = sectors & p->pending & ~(u32)p->valid,
+                       .miss = sectors & ~(u32)(p->valid | p->pending),
+                       .present = true};
+}
+
+void cache_prefetch(const Cache *c, u64 line) {
+    if (!c->sets || !c->tags) return;
+    const u8 *tags = c->tags + set_of(c, line >> c->shift) * c->tag_bytes;
+    for (size_t at = 0; at < c->tag_bytes; at += HOST_LINE) __builtin_prefetch(tags + at);
+}
+
+bool cache_reserve(Cache *c, u64 line, u32 sectors, u64 owner, CacheVictim *victim) {
+    *victim = (CacheVictim){0};
+    if (!c->sets) return true;
+    u64 number = line >> c->shift;
+    u32 place = find(c, number);
+    if (place == WL_NONE) place = take_place(c, number, owner, victim);
+    if (place == WL_NONE) return false;
+    c->places[place].pending |= (u16)(sectors & ~(u32)c->places[place].valid);
+    return true;
+}
+
+void cache_fill(Cache *c, u64 line, u32 sectors) {
+    u32 place = c->sets ? find(c, line >> c->shift) : WL_NONE;
+    if (place == WL_NONE) return;
+    c->places[place].valid |= (u16)(sectors & c->places[place].pending);
+    c->places[place].pending &= (u16)~sectors;
+}
+
+bool cache_write(Cache *c, u64 line, u32 sectors, bool allocate_line, u64 owner, CacheVictim *victim) {
+    *victim = (CacheVictim){0};
+    if (!c->sets) {
+        if (allocate_line) *victim = (CacheVictim){.evicted = true, .line = line, .dirty = sectors, .owner = owner};
+        return true;
+    }
+    u64 number = line >> c->shift;
+    u32 place = find(c, number);
+    if (place == WL_NONE) {
+        if (!allocate_line) return true;
+        place = take_place(c, number, owner, victim);
+        if (place == WL_NONE) return false;
+    } else if (c->lru) {
+        to_head(c, place);
+    }
+    Place *p = &c->places[place];
+    u16 written = (u16)(allocate_line ? sectors : sectors & p->valid);
+    p->valid |= written;
+    p->dirty |= written;
+    return true;
+}
+
+void cache_drop(Cache *c, u64 line, u32 sectors) {
+    u32 place = c->sets ? find(c, line >> c->shift) : WL_NONE;
+    if (place == WL_NONE) return;
+    Place *p = &c->places[place];
+    p->valid &= (u16)~sectors;
+    p->dirty &= (u16)~sectors;
+    if (p->valid | p->pending) return;
+    set_number(c, place, NO_LINE);
+    to_tail(c, place);
+}

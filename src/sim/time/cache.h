@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// A sectored set-associative cache: tags and states only, no data. Lines of 128 bytes with four sectors, or others.
+// Used for the L1, the constant, texture and instruction caches and the slices of the L2. Not for several threads.
+#ifndef WL_SIM_CACHE_H
+#define WL_SIM_CACHE_H
+
+#include "base/status.h"
+#include "base/types.h"
+
+typedef enum CacheReplacement { CACHE_LRU, CACHE_FIFO } CacheReplacement;
+
+typedef struct CacheConfig {
+    u64 size;          // bytes; 0: there is no cache, every probe misses and what is written to it leaves it at once
+    u32 line, sector;  // powers of two, at most 16 sectors a line
+    u32 ways;          // 0 = fully associative; lines that are no multiple of the ways are left out
+    u8 replacement;
+    bool hashed;  // sets are chosen by a hash of the line's address, not by its lowest bits; contiguous lines spread
+                  // evenly
+} CacheConfig;
+
+typedef struct Cache Cache;
+// STATUS_INVALID: no such shape.
+WL_MUST_USE Status cache_create(const CacheConfig *config, Cache **cache);
+void cache_destroy(Cache *cache);
+void cache_clear(Cache *cache);  // nothing is valid any more
+
+typedef struct CacheLook {
+    u32 hit;       // of the sectors asked for: present
+    u32 pending;   // ... asked for already, on their way
+    u32 miss;      // ... neither
+    bool present;  // the line has a place
+} CacheLook;
+// Looks a line up (`line`: address of its first byte) and counts it as used.
+CacheLook cache_look(Cache *cache, u64 line, u32 sectors);
+
+// The line will be looked up soon: brings what that needs into the host's cache. Changes nothing.
+void cache_prefetch(const Cache *cache, u64 line);
+
+typedef struct CacheVictim {
+    bool evicted;
+    u64 line;
+    u32 dirty;  // sectors to be written back
+    u64 owner;  // what was given with cache_reserve
+} CacheVictim;
+// Makes the sectors pending, taking a place for the line when it has none. False: no place is free, all lines of the
+// set have pending sectors. `owner` is kept with the line (who brought it), for interference analysis.
+bool cache_reserve(Cache *cache, u64 line, u32 sectors, u64 owner, CacheVictim *victim);
+// Pending sectors have arrived. What is not pending any more (the cache was cleared) is ignored.
+void cache_fill(Cache *cache, u64 line, u32 sectors);
+// Sectors written: present ones (or, with `allocate`, all) become valid and dirty. False as for cache_reserve.
+bool cache_write(Cache *cache, u64 line, u32 sectors, bool allocate, u64 owner, CacheVictim *victim);
+void cache_drop(Cache *cache, u64 line, u32 sectors);  // not valid any more (write-evict)
+
+#endif

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/time/cache.h"
+
+#include <string.h>
+
+#include "base/map.h"
+#include "base/testing.h"
+
+static Cache *make(u64 size, u32 ways, u8 replacement, bool hashed) {
+    CacheConfig config = {
+        .size = size, .line = 128, .sector = 32, .ways = ways, .replacement = replacement, .hashed = hashed};
+    Cache *cache;
+    assert_int_equal(cache_create(&config, &cache), STATUS_OK);
+    return cache;
+}
+
+static u32 hits(Cache *cache, u64 number) { return cache_look(cache, number * 128, 0xF).hit; }
+
+static CacheVictim bring(Cache *cache, u64 number, u32 sectors, u64 owner) {
+    CacheVictim victim;
+    assert_true(cache_reserve(cache, number * 128, sectors, owner, &victim));
+    cache_fill(cache, number * 128, sectors);
+    return victim;
+}
+
+TEST(sectors_are_missing_then_pending_then_there) {
+    Cache *cache = make(4096, 4, CACHE_LRU, false);
+    CacheVictim victim;
+    CacheLook look = cache_look(cache, 1280, 6);
+    assert_true(look.miss == 6 && !look.hit && !look.pending && !look.present);
+    assert_true(cache_reserve(cache, 1280, 2, 7, &victim));
+    assert_false(victim.evicted);
+    look = cache_look(cache, 1280, 6);
+    assert_true(look.miss == 4 && !look.hit && look.pending == 2 && look.present);
+    cache_fill(cache, 1280, 2);
+    look = cache_look(cache, 1280, 6);
+    assert_true(look.miss == 4 && look.hit == 2 && !look.pending && look.present);
+    cache_clear(cache);
+    assert_false(cache_look(cache, 1280, 2).present);
+    cache_destroy(cache);
+}
+
+TEST(least_recently_used_or_first_come_goes) {
+    for (u8 replacement = CACHE_LRU; replacement <= CACHE_FIFO; replacement++) {
+        Cache *cache = make(512, 0, replacement, false);  // four lines
+        for (u64 i = 0; i < 4; i++) assert_false(bring(cache, i, 0xF, 100 + i).evicted);
+        assert_int_equal(hits(cache, 0), 0xF);
+        CacheVictim victim = bring(cache, 4, 0xF, 0);
+        assert_true(victim.evicted && !victim.dirty);
+        u64 gone = replacement == CACHE_LRU ? 1 : 0;
+        assert_int_equal(victim.line, gone * 128);
+        assert_int_equal(victim.owner, 100 + gone);
+        assert_int_equal(hits(cache, gone), 0);
+        cache_destroy(cache);
+    }
+}
+
+TEST(lines_with_pending_sectors_stay) {
+    Cache *cache = make(512, 0, CACHE_LRU, false);
+    CacheVictim victim;
+    for (u64 i = 0; i < 4; i++) assert_true(cache_reserve(cache, i * 128, 1, 0, &victim));
+    assert_false(cache_reserve(cache, 4 * 128, 1, 0, &victim));
+    assert_false(cache_write(cache, 4 * 128, 1, true, 0, &victim));
+    assert_true(cache_reserve(cache, 3 * 128, 2, 0, &victim));  // has its place already
+    cache_fill(cache, 2 * 128, 1);
+    assert_true(cache_reserve(cache, 4 * 128, 1, 0, &victim));
+    assert_true(victim.evicted && victim.line == 2 * 128);
+    cache_destroy(cache);
+}
+
+TEST(written_sectors_are_dirty_until_evicted) {
+    Cache *cache = make(512, 0, CACHE_LRU, false);
+    CacheVictim victim;
+    assert_true(cache_write(cache, 0, 3, false, 0, &victim));  // no line, none made
+    assert_false(cache_look(cache, 0, 3).present);
+    bring(cache, 0, 1, 0);
+    assert_true(cache_write(cache, 0, 3, false, 0, &victim));  // only what is there
+    assert_int_equal(cache_look(cache, 0, 3).hit, 1);
+    assert_true(cache_write(cache, 0, 6, true, 0, &victim));
+    assert_int_equal(cache_look(cache, 0, 15).hit, 7);
+    for (u64 i = 1; i < 4; i++) bring(cache, i, 1, 0);
+    victim = bring(cache, 4, 1, 0);
+    assert_true(victim.evicted && victim.line == 0 && victim.dirty == 7);
+    cache_destroy(cache);
+}
+
+TEST(dropped_lines_leave_room) {
+    Cache *cache = make(512, 0, CACHE_LRU, false);
+    for (u64 i = 0; i < 4; i++) bring(cache, i, 3, 0);
+    cache_drop(cache, 2 * 128, 1);
+    assert_int_equal(cache_look(cache, 2 * 128, 3).hit, 2);
+    cache_drop(cache, 2 * 128, 2);
+    assert_false(cache_look(cache, 2 * 128, 3).present);
+    assert_false(bring(cache, 9, 1, 0).evicted);
+    assert_int_equal(hits(cache, 0), 3);
+    cache_destroy(cache);
+}
+
+TEST(without_a_cache_everything_misses) {
+    Cache *cache = make(0, 4, CACHE_LRU, false);
+    CacheVictim victim;
+    assert_true(cache_reserve(cache, 128, 5, 0, &victim));
+    assert_false(victim.evicted);
+    cache_fill(cache, 128, 5);
+    assert_int_equal(cache_look(cache, 128, 5).miss, 5);
+    assert_true(cache_write(cache, 128, 5, false, 3, &victim));
+    assert_false(victim.evicted);
+    assert_true(cache_write(cache, 128, 5, true, 3, &victim));  // leaves it at once
+    assert_true(victim.evicted && victim.line == 128 && victim.dirty == 5 && victim.owner == 3);
+    cache_drop(cache, 128, 5);
+    cache_destroy(cache);
+}
+
+TEST(shapes_that_do_not_fit_are_refused) {
+    static const CacheConfig bad[] = {{.size = 4096, .line = 100, .sector = 32},
+                                      {.size = 4096, .line = 128, .sector = 24},
+                                      {.size = 4096, .line = 32, .sector = 64},
+                                      {.size = 4096, .line = 512, .sector = 16},
+                                      {.size = UINT64_MAX, .line = 128, .sector = 32}};
+    Cache *cache;
+    for (u32 i = 0; i < WL_COUNT(bad); i++) assert_int_equal(cache_create(&bad[i], &cache), STATUS_INVALID);
+    CacheConfig good = {.size = 1 << 16, .line = 128, .sector = 32, .ways = 128};
+    for (u64 allowed = 0; allowed < 5; allowed++) {
+        u64 left = allowed;
+        testing_memory_out_after(&left);
+        assert_int_equal(cache_create(&good, &cache), STATUS_NO_MEMORY);
+        testing_memory_back();
+        assert_null(cache);
+    }
+}
+
+// A contiguous array as large as the cache fits, hashed or not, whatever the number of sets.
+TEST(contiguous_lines_fill_the_cache_exactly) {
+    static const struct {
+        u64 size;
+        u32 ways;
+    } shapes[] = {{1 << 18, 16}, {223 << 10, 64}, {60 << 10, 4}, {5229 * 128, 16}, {48 << 10, 0}};
+    for (u32 i = 0; i < WL_COUNT(shapes) * 2; i++) {
+        u64 size = shapes[i / 2].size;
+        u32 ways = shapes[i / 2].ways;
+        Cache *cache = make(size, ways, CACHE_LRU, i & 1);
+        u64 lines = size / 128, base = 1234567;
+        if (ways) lines = lines / ways * ways;
+        if (i & 1)
+            base = base / (ways ? lines / ways : 1) * (ways ? lines / ways : 1);  // blocks of as many lines as sets
+        for (u64 k = 0; k < lines; k++) assert_false(bring(cache, base + k, 0xF, 0).evicted);
+        for (u64 k = 0; k < lines; k++) assert_int_equal(hits(cache, base + k), 0xF);
+        assert_true(bring(cache, base + lines, 1, 0).evicted);
+        cache_destroy(cache);
+    }
+}
+
+// Lines a multiple of the sets apart share one set unless the sets are hashed.
+TEST(hashed_sets_spread_strided_lines) {
+    for (u32 hashed = 0; hashed < 2; hashed++) {
+        Cache *cache = make(1 << 18, 4, CACHE_LRU, hashed);  // 512 sets
+        for (u64 k = 0; k < 64; k++) bring(cache, k * 512, 1, 0);
+        u32 left = 0;
+        for (u64 k = 0; k < 64; k++) left += cache_look(cache, k * 512 * 128, 1).hit;
+        if (hashed)
+            assert_true(left > 60);
+        else
+            assert_int_equal(left, 4);
+        cache_destroy(cache);
+    }
+}
+
+// A fully associative cache the slow way: lines in the order of replacement.
+typedef struct Plain {
+    u64 number;
+    u32 valid, pending, dirty;
+    u64 owner;
+} Plain;
+enum { MOST = 80 };
+typedef struct Model {
+    Plain lines[MOST];
+    u32 count, ways;
+    bool lru;
+} Model;
+
+static Plain *model_find(Model *m, u64 number) {
+    for (u32 i = 0; i < m->count; i++)
+        if (m->lines[i].number == number) return &m->lines[i];
+    return NULL;
+}
+static Plain *model_front(Model *m, Plain line, Plain *from) {
+    memmove(m->lines + 1, m->lines, (size_t)((u8 *)from - (u8 *)m->lines));
+    m->lines[0] = line;
+    return m->lines;
+}
+static Plain *model_take(Model *m, u64 number, u64 owner, CacheVictim *victim) {
+    *victim = (CacheVictim){0};
+    Plain fresh = {.number = number, .owner = owner};
+    if (m->count < m->ways) return model_front(m, fresh, &m->lines[m->count++]);
+    for (u32 i = m->count; i-- > 0;) {
+        Plain *p = &m->lines[i];
+        if (p->pending) continue;
+        *victim = (CacheVictim){true, p->number * 128, p->dirty, p->owner};
+        return model_front(m, fresh, p);
+    }
+    return NULL;
+}
+
+static void agree(const CacheVictim *a, const CacheVictim *b) {
+    assert_int_equal(a->evicted, b->evicted);
+    assert_int_equal(a->line, b->line);
+    assert_int_equal(a->dirty, b->dirty);
+    assert_int_equal(a->owner, b->owner);
+}
+
+static void step(Model *m, Cache *cache, u64 random, u64 number) {
+    u32 sectors = random >> 32 & 15;
+    CacheVictim got, expected = {0};
+    Plain *p = model_find(m, number);
+    switch (random >> 40 & 7) {
+    case 0:
+    case 1:
+    case 2: {
+        CacheLook look = cache_look(cache, number * 128, sectors);
+        assert_int_equal(look.present, p != NULL);
+        if (p && m->lru) p = model_front(m, *p, p);
+        assert_int_equal(look.hit, p ? sectors & p->valid : 0);
+        assert_int_equal(look.pending, p ? sectors & p->pending & ~p->valid : 0);
+        assert_int_equal(look.hit | look.pending | look.miss, sectors);
+        break;
+    }
+    case 3:
+    case 4:
+        if (!p) p = model_take(m, number, random, &expected);
+        assert_int_equal(cache_reserve(cache, number * 128, sectors, random, &got), p != NULL);
+        if (p) agree(&got, &expected), p->pending |= sectors & ~p->valid;
+        break;
+    case 5:
+        cache_fill(cache, number * 128, sectors);
+        if (p) p->valid |= sectors & p->pending, p->pending &= ~sectors;
+        break;
+    case 6:
+        if (p && m->lru) p = model_front(m, *p, p);
+        if (!p) p = model_take(m, number, random, &expected);
+        assert_int_equal(cache_write(cache, number * 128, sectors, true, random, &got), p != NULL);
+        if (p) agree(&got, &expected), p->valid |= sectors, p->dirty |= sectors;
+        break;
+    default:
+        cache_drop(cache, number * 128, sectors);
+        if (!p) break;
+        p->valid &= ~sectors;
+        p->dirty &= ~sectors;
+        if (!(p->valid | p->pending)) {
+            memmove(p, p + 1, (size_t)((u8 *)&m->lines[m->count] - (u8 *)(p + 1)));
+            m->count--;
+        }
+    }
+}
+
+// Scanned sets (ways up to 64) and the index (more) against the plain model; numbers that share their low 32 bits, too.
+TEST(agrees_with_a_plain_model_under_random_use) {
+    static const u32 ways[] = {1, 3, 4, 16, 61, 64, 65, 80};
+    for (u32 i = 0; i < WL_COUNT(ways) * 2; i++) {
+        Model m = {.ways = ways[i / 2], .lru = i & 1};
+        Cache *cache = make(ways[i / 2] * 128, 0, m.lru ? CACHE_LRU : CACHE_FIFO, false);
+        u64 random = i;
+        for (u32 k = 0; k < 40000; k++) {
+            random = hash_u64(random);
+            u64 number = random % (m.ways * 2) + (random >> 20 & 1) * (1ull << 33);
+            step(&m, cache, random, number == 5 ? UINT32_MAX : number);
+        }
+        cache_destroy(cache);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sectors_are_missing_then_pending_then_there),
+        cmocka_unit_test(least_recently_used_or_first_come_goes),
+        cmocka_unit_test(lines_with_pending_sectors_stay),
+        cmocka_unit_test(written_sectors_are_dirty_until_evicted),
+        cmocka_unit_test(dropped_lines_leave_room),
+        cmocka_unit_test(without_a_cache_everything_misses),
+        cmocka_unit_test(shapes_that_do_not_fit_are_refused),
+        cmocka_unit_test(contiguous_lines_fill_the_cache_exactly),
+        cmocka_unit_test(hashed_sets_spread_strided_lines),
+        cmocka_unit_test(agrees_with_a_plain_model_under_random_use),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

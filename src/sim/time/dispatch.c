@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// CTAs to SMs: to the SM with the fewest, from where the last search ended; clusters as a whole.
+#include "sim/time/machine.h"
+
+static u64 max(u64 a, u64 b) { return a > b ? a : b; }
+
+// The SM with the most room; WL_NONE when there is none.
+static u32 find_sm(const TimeMachine *m, const TimeRun *run) {
+    u32 best = WL_NONE;
+    for (u32 i = 0; i < m->sm_count; i++) {
+        u32 k = (m->next_sm + i) % m->sm_count;
+        if (!sm_fits(&m->sms[k], run)) continue;
+        if (best == WL_NONE || m->sms[k].share < m->sms[best].share) best = k;
+        if (m->sms[best].share == 0) break;
+    }
+    return best;
+}
+
+static bool cluster_fits(const TimeMachine *m, const TimeRun *run) {
+    u32 room = 0, size = run->grid->cluster_size;
+    for (u32 i = 0; i < m->sm_count && room < size; i++) {
+        const Sm *sm = &m->sms[i];
+        u64 by_share = (SM_SHARE - sm->share) / (SM_SHARE / run->limit);
+        u64 by_warps = (sm->warp_count - sm->resident_warps) / run->cta_warps;
+        room += (u32)(by_share < by_warps ? by_share : by_warps);
+    }
+    return room >= size;
+}
+
+enum { ROOMS = sizeof((Sm *)0)->room_at / sizeof(u64) };
+
+// A CTA is over: its place can be taken at `cycle`.
+static void leave_room(Sm *sm, u64 cycle) {
+    sm->room_at[(sm->room_first + sm->rooms) % ROOMS] = cycle;
+    if (sm->rooms < ROOMS)
+        sm->rooms++;
+    else
+        sm->room_first = (sm->room_first + 1) % ROOMS;
+}
+
+// When the place is free that the next CTA takes: the one that was left first.
+static u64 take_room(Sm *sm) {
+    if (sm->rooms == 0) return 0;
+    u64 cycle = sm->room_at[sm->room_first];
+    sm->room_first = (sm->room_first + 1) % ROOMS;
+    sm->rooms--;
+    return cycle;
+}
+
+static Status start_one(TimeMachine *m, TimeRun *run, u32 group, u32 rank) {
+    u32 at = find_sm(m, run);
+    Sm *sm = &m->sms[at];
+    const GpuModel *gpu = m->gpu;
+    Cta *front = &run->grid->ctas[group * run->grid->cluster_size + rank];
+    TRY(grid_cta_start(run->grid, front, run->next_linear++));
+    m->dispatched = max(m->dispatched + gpu->cta_dispatch, max(m->now, run->begin + gpu->launch_overhead) * 100);
+    u64 start = max(max(m->dispatched / 100, m->now) + gpu->cta_start, max(sm->start_free, take_room(sm)));
+    if (sm->cold) start += gpu->cold_start;
+    sm->cold = false;
+    sm->start_free = start + gpu->cta_interval + front->warp_count * gpu->warp_start;
+    m->next_sm = (at + 1) % m->sm_count;
+    if (run->first_cta == NEVER) run->first_cta = start;
+    return sm_start_cta(sm, run, front, group, start);
+}
+
+Status dispatch_ctas(TimeMachine *m) {
+    for (u32 i = 0; i < m->runs.len; i++) {
+        TimeRun *run = m->runs.data[i];
+        u32 size = run->grid->cluster_size;
+        while (run->next_linear < run->grid->cta_count && run->free_count) {
+            if (size > 1 ? !cluster_fits(m, run) : find_sm(m, run) == WL_NONE) break;
+            u32 group = run->free_slots[--run->free_count];
+            run->grid->ctas[group * size].members_left = size;
+            for (u32 rank = 0; rank < size; rank++) TRY(start_one(m, run, group, rank));
+        }
+        if (run->next_linear < run->grid->cta_count) break;  // later kernels wait for the earlier one's CTAs
+    }
+    return STATUS_OK;
+}
+
+static void cta_over(TimeMachine *m, Sm *sm, TimeCta *cta, u64 cycle) {
+    TimeRun *run = cta->run;
+    Grid *g = run->grid;
+    run->ended++;
+    m->retired = max(m->retired + m->gpu->cta_retire, cycle * 100);
+    run->last_cta = max(run->last_cta, m->retired / 100);
+    leave_room(sm, m->retired / 100 + m->gpu->cta_end);
+    cta->used = false;
+    Cta *first = &g->ctas[cta->slot_group * g->cluster_size];
+    first->members_left--;
+    if (first->members_left == 0) run->free_slots[run->free_count++] = cta->slot_group;
+}
+
+void dispatch_collect(TimeMachine *m) {
+    for (u32 i = 0; i < m->sm_count; i++) {
+        Sm *sm = &m->sms[i];
+        for (u32 k = 0; k < sm->ended.len; k++) cta_over(m, sm, &sm->ctas[sm->ended.data[k]], sm->ended_at.data[k]);
+        sm->ended.len = sm->ended_at.len = 0;
+    }
+}

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+// The slices of the L2. A slice serves one request after the other, in order of arrival: a cycle each, or as long as
+// its data take. Misses wait in an MSHR per cache line, which later misses of the line join. Written lines are
+// allocated and not fetched; dirty sectors go to DRAM when the line is evicted. A request that cannot be served - no
+// MSHR, no room in the DRAM queues, all lines of its set under way - blocks the slice until something ends. Atomics are
+// done by a unit of the slice, a sector per cycle, lanes on one word one by one. Without an L2 (GT200) a slice is what
+// passes requests on to its memory controller.
+#include <string.h>
+
+#include "base/map.h"
+#include "sim/time/memsys_parts.h"
+
+// --- MSHRs
+// ------------------------------------------------------------------------------------------------------------
+static u32 table_slot(const MemSys *m, u64 line) { return (u32)hash_u64(line) & m->mshr_mask; }
+
+static u32 mshr_find(const MemSys *m, const Slice *s, u64 line) {
+    if (!s->table) return WL_NONE;
+    for (u32 slot = table_slot(m, line); s->table[slot]; slot = (slot + 1) & m->mshr_mask)
+        if (s->mshrs[s->table[slot] - 1].line == line) return s->table[slot] - 1;
+    return WL_NONE;
+}
+
+static u32 mshr_take(MemSys *m, Slice *s, u64 line) {
+    u32 mshr = s->free_mshrs[--s->free_count];
+    s->mshrs[mshr] = (Mshr){.line = line, .waiting = {WL_NONE, WL_NONE}};
+    if (s->table) {
+        u32 slot = table_slot(m, line);
+        while (s->table[slot]) slot = (slot + 1) & m->mshr_mask;
+        s->table[slot] = mshr + 1;
+    }
+    gauge_add(m, &s->missing, 1);
+    return mshr;
+}
+
+// Slots behind the emptied one move up, so that every line stays reachable from its own slot.
+static void table_remove(const MemSys *m, Slice *s, u32 mshr) {
+    u32 slot = table_slot(m, s->mshrs[mshr].line), mask = m->mshr_mask;
+    while (s->table[slot] != mshr + 1) slot = (slot + 1) & mask;
+    for (u32 next = (slot + 1) & mask; s->table[next]; next = (next + 1) & mask) {
+        u32 home = table_slot(m, s->mshrs[s->table[next] - 1].line);
+        if (((next - home) & mask) < ((next - slot) & mask)) continue;
+        s->table[slot] = s->table[next];
+        slot = next;
+    }
+    s->table[slot] = 0;
+}
+
+static void mshr_give(MemSys *m, Slice *s, u32 mshr) {
+    if (s->table) table_remove(m, s, mshr);
+    s->free_mshrs[s->free_count++] = mshr;
+    gauge_add(m, &s->missing, -1);
+}
+
+// --- service
+// -----------------------------------------------------------------------------------------------------------
+static void occupy(MemSys *m, Slice *s, u32 bytes) {
+    u64 start = m->now * m->slice_rate;
+    s->busy = (s->busy > start ? s->busy : start) + bytes;
+    s->busy_bytes += bytes;
+}
+
+static u32 count_sectors(u32 mask) { return (u32)__builtin_popcount(mask); }
+
+static void start_atomic(MemSys *m, u32 item) {
+    Piece *p = piece_at(m, item);
+    Slice *s = &m->slice[p->slice];
+    CacheVictim victim;
+    cache_write(s->cache, p->local, p->mask, m->no_cache, piece_address(m, p), &victim);  // no place is needed
+    if (victim.dirty) dram_access(m, p->slice, victim.owner, victim.dirty, WL_NONE, true);
+    u32 degree = p->degree ? p->degree : 1;
+    u64 start = s->atomic_free > m->now ? s->atomic_free : m->now;
+    s->atomic_free = start + ((u64)degree * m->atomic_interval + 99) / 100 + count_sectors(p->mask);
+    s->atomics++;
+    wheel_add(m, item, s->atomic_free + m->atomic_latency);
+}
+
+void l2_atomic_done(MemSys *m, u32 item) {
+    u32 slice = piece_at(m, item)->slice;
+    m->slice[slice].atomics--;
+    noc_reply(m, item);
+    l2_wake(m, slice);
+}
+
+// All sectors are there.
+static void complete(MemSys *m, u32 item) {
+    u8 kind = piece_at(m, item)->request;
+    if (kind == MEM_ATOMIC || kind == MEM_REDUCE)
+        start_atomic(m, item);
+    else
+        noc_reply(m, item);
+}
+
+static bool make_room(MemSys *m, const Piece *p, u32 reads, bool evicts) {
+    return dram_room(m, p->slice / (m->slices / m->channels), reads, evicts);
+}
+
+static void evicted(MemSys *m, Slice *s, u32 slice, const CacheVictim *victim) {
+    if (!victim->evicted) return;
+    s->evictions++;
+    if (!victim->dirty) return;
+    s->writebacks += count_sectors(victim->dirty);
+    dram_access(m, slice, victim->owner, victim->dirty, WL_NONE, true);
+}
+
+// Sectors that are fetched together with `sectors`: aligned blocks.
+static u32 whole_blocks(const MemSys *m, u32 sectors) {
+    u32 per = m->fetch_sectors, result = 0, one = (1u << per) - 1;
+    if (per <= 1) return sectors;
+    for (u32 at = 0; at < m->cache_line / m->cache_sector; at += per)
+        if (sectors >> at & one) result |= one << at;
+    return result;
+}
+
+// Asks DRAM for what nobody has asked for yet and lets the piece wait. False: not now.
+static bool miss(MemSys *m, Slice *s, u32 item, CacheLook look) {
+    Piece *p = piece_at(m, item);
+    u32 mshr = look.present ? mshr_find(m, s, p->local) : WL_NONE;
+    if (mshr == WL_NONE && !s->free_count) return false;
+    if (look.miss) {
+        CacheVictim victim;
+        u32 wanted = whole_blocks(m, look.miss);
+        if (!make_room(m, p, 1, !look.present)) return false;
+        if (!cache_reserve(s->cache, p->local, wanted, piece_address(m, p), &victim)) return false;
+        evicted(m, s, p->slice, &victim);
+        if (mshr == WL_NONE) mshr = mshr_take(m, s, p->local);
+        wanted &= ~(u32)(s->mshrs[mshr].pending);
+        s->mshrs[mshr].pending |= (u16)wanted;
+        dram_access(m, p->slice, piece_address(m, p), wanted, mshr, false);
+    }
+    p->need = (u8)(look.miss | look.pending);
+    queue_push(m, &s->mshrs[mshr].waiting, item);
+    return true;
+}
+
+static void count_read(Slice *s, const Piece *p, CacheLook look) {
+    bool atomic = p->request == MEM_ATOMIC || p->request == MEM_REDUCE;
+    *(atomic ? &s->atomic_sectors : &s->read_sectors) += count_sectors(p->mask);
+    *(atomic ? &s->atomic_hits : &s->read_hits) += count_sectors(look.hit);
+    if (!atomic) s->read_pending += count_sectors(look.pending);
+}
+
+static bool serve_read(MemSys *m, Slice *s, u32 item) {
+    Piece *p = piece_at(m, item);
+    bool atomic = p->request == MEM_ATOMIC || p->request == MEM_REDUCE;
+    if (atomic && s->atomics >= m->slice_queue) return false;
+    CacheLook look = cache_look(s->cache, p->local, p->mask);
+    if (look.miss | look.pending) {
+        if (!miss(m, s, item, look)) return false;
+        count_read(s, p, look);
+        occupy(m, s, m->slice_rate);
+        return true;
+    }
+    count_read(s, p, look);
+    u32 bytes = p->count * SECTOR;
+    occupy(m, s, bytes > m->slice_rate ? bytes : m->slice_rate);
+    complete(m, item);
+    return true;
+}
+
+static bool serve_write(MemSys *m, Slice *s, u32 item) {
+    Piece *p = piece_at(m, item);
+    CacheLook look = cache_look(s->cache, p->local, p->mask);
+    CacheVictim victim;
+    if (!look.present && !make_room(m, p, 0, true)) return false;
+    if (!cache_write(s->cache, p->local, p->mask, true, piece_address(m, p), &victim)) return false;
+    s->write_sectors += count_sectors(p->mask);
+    if (m->no_cache) {
+        dram_access(m, p->slice, piece_address(m, p), p->mask, WL_NONE, true);
+        s->writebacks += count_sectors(p->mask);
+    } else {
+        s->write_hits += count_sectors(p->mask);
+        evicted(m, s, p->slice, &victim);
+    }
+    u32 partial = count_sectors(p->mask & ~(u32)p->whole);  // read, changed and written
+    partial = partial < p->count ? partial : p->count;
+    occupy(m, s,
+           m->slice_rate + (p->count - partial) * SECTOR * m->slice_rate / m->write_rate +
+               partial * SECTOR * m->slice_rate / m->partial_rate);
+    noc_reply(m, item);
+    return true;
+}
+
+static bool serve(MemSys *m, Slice *s, u32 slice, u32 item) {
+    if (!noc_reply_room(m, slice)) return false;
+    bool done = piece_at(m, item)->request == MEM_WRITE ? serve_write(m, s, item) : serve_read(m, s, item);
+    s->requests += done;
+    return done;
+}
+
+static bool is_free(const MemSys *m, const Slice *s) { return s->busy < (m->now + 1) * m->slice_rate; }
+
+void l2_arrive(MemSys *m, u32 item) {
+    u32 slice = piece_at(m, item)->slice;
+    Slice *s = &m->slice[slice];
+    if (s->queue.head == WL_NONE && is_free(m, s) && serve(m, s, slice, item)) return;
+    bool first = s->queue.head == WL_NONE;
+    queue_push(m, &s->queue, item);
+    gauge_add(m, &s->queued, 1);
+    if (!first) return;
+    s->blocked = is_free(m, s);
+    if (!s->blocked) wheel_add(m, m->first_slice + slice, s->busy / m->slice_rate);
+}
+
+void l2_slice(MemSys *m, u32 slice) {
+    Slice *s = &m->slice[slice];
+    u32 served = 0;
+    s->blocked = false;
+    while (s->queue.head != WL_NONE && is_free(m, s)) {
+        u32 item = s->queue.head;
+        queue_remove(m, &s->queue, item);
+        if (!serve(m, s, slice, item)) {
+            queue_push_front(m, &s->queue, item);
+            s->blocked = true;
+            break;
+        }
+        gauge_add(m, &s->queued, -1);
+        served++;
+    }
+    if (s->queue.head != WL_NONE && !s->blocked) wheel_add(m, m->first_slice + slice, s->busy / m->slice_rate);
+    while (served--) noc_room(m, slice);
+}
+
+void l2_wake(MemSys *m, u32 slice) {
+    if (m->slice[slice].blocked) wheel_add(m, m->first_slice + slice, m->now);
+}
+
+void l2_filled(MemSys *m, u32 item) {
+    Burst b = item_at(m, item)->burst;
+    Slice *s = &m->slice[b.slice];
+    item_give(m, item);
+    if (b.mshr != WL_NONE) {
+        Mshr *mshr = &s->mshrs[b.mshr];
+        cache_fill(s->cache, mshr->line, b.mask);
+        mshr->pending &= (u16)~b.mask;
+        occupy(m, s, count_sectors(b.mask) * m->cache_sector);
+        for (u32 at = mshr->waiting.head, next; at != WL_NONE; at = next) {
+            Piece *p = piece_at(m, at);
+            next = item_at(m, at)->next;
+            p->need &= (u8)~b.mask;
+            if (p->need) continue;
+            queue_remove(m, &mshr->waiting, at);
+            complete(m, at);
+        }
+        if (!mshr->pending) mshr_give(m, s, b.mshr);
+    }
+    l2_wake(m, b.slice);
+}
+
+// --- creation
+// ----------------------------------------------------------------------------------------------------------
+static Status create_slice(MemSys *m, const GpuModel *gpu, Slice *s) {
+    CacheConfig config = {.size = m->cache_bytes / m->slices,
+                          .line = m->cache_line,
+                          .sector = m->cache_sector,
+                          .ways = (u32)gpu->l2_ways,
+                          .replacement = (u8)gpu->l2_replacement,
+                          .hashed = true};
+    s->queue = (Queue){WL_NONE, WL_NONE};
+    s->first_port = s->last_port = WL_NONE;
+    TRY(cache_create(&config, &s->cache));
+    s->mshrs = mem_zero(m->mshr_count, sizeof *s->mshrs);
+    s->free_mshrs = mem_alloc(m->mshr_count * sizeof *s->free_mshrs);
+    if (!s->mshrs || !s->free_mshrs) return STATUS_NO_MEMORY;
+    for (u32 i = 0; i < m->mshr_count; i++) s->free_mshrs[i] = m->mshr_count - 1 - i;
+    s->free_count = m->mshr_count;
+    if (m->no_cache) return STATUS_OK;
+    s->table = mem_zero(m->mshr_mask + 1, sizeof *s->table);
+    return s->table ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+Status l2_create(MemSys *m, const GpuModel *gpu) {
+    m->mshr_count = (u32)gpu->l2_mshrs;
+    m->mshr_mask = 1;
+    while (m->mshr_mask < m->mshr_count * 2) m->mshr_mask = m->mshr_mask * 2 + 1;
+    m->slice = mem_zero(m->slices, sizeof *m->slice);
+    if (!m->slice) return STATUS_NO_MEMORY;
+    for (u32 i = 0; i < m->slices; i++) TRY(create_slice(m, gpu, &m->slice[i]));
+    return STATUS_OK;
+}
+
+void l2_destroy(MemSys *m) {
+    for (u32 i = 0; m->slice && i < m->slices; i++) {
+        Slice *s = &m->slice[i];
+        cache_destroy(s->cache);
+        mem_free(s->mshrs);
+        mem_free(s->free_mshrs);
+        mem_free(s->table);
+    }
+    mem_free(m->slice);
+}

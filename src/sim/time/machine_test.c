@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels on the timed machine: its clock, its accounts, what must not change results or cycles, and that nothing
+// hangs.
+#include "sim/device_testing.h"
+#include "sim/machine.h"
+#include "sim/time/time.h"
+
+static const char kernels[] =
+    PTX_HEAD ".visible .entry ticks(.param .u64 out) {\n.reg .b64 %rd<5>;\n.reg .b32 %r<3>;\n.reg .f32 %f<3>;\n"
+             "ld.param.u64 %rd1, [out];\ncvta.to.global.u64 %rd2, %rd1;\nmov.f32 %f1, 0f3F800000;\n"
+             "mov.u64 %rd3, %clock64;\n"
+             "fma.rn.f32 %f1, %f1, %f1, %f1;\nfma.rn.f32 %f1, %f1, %f1, %f1;\nfma.rn.f32 %f1, %f1, %f1, %f1;\n"
+             "fma.rn.f32 %f1, %f1, %f1, %f1;\nfma.rn.f32 %f1, %f1, %f1, %f1;\nfma.rn.f32 %f1, %f1, %f1, %f1;\n"
+             "fma.rn.f32 %f1, %f1, %f1, %f1;\nfma.rn.f32 %f1, %f1, %f1, %f1;\nfma.rn.f32 %f1, %f1, %f1, %f1;\n"
+             "fma.rn.f32 %f1, %f1, %f1, %f1;\n"
+             "mov.u64 %rd4, %clock64;\nsub.s64 %rd4, %rd4, %rd3;\nst.global.u64 [%rd2], %rd4;\nst.global.f32 [%rd2+8], "
+             "%f1;\nret;\n}\n"
+             // Threads of a block meet twice, some of them are over before, lanes of one warp among them.
+             ".visible .entry meet(.param .u64 out) {\n.reg .b64 %rd<4>;\n.reg .b32 %r<6>;\n.reg .pred %p<2>;\n"
+             ".shared .align 4 .b32 words[128];\n"
+             "ld.param.u64 %rd1, [out];\ncvta.to.global.u64 %rd2, %rd1;\nmov.u32 %r1, %tid.x;\n"
+             "shl.b32 %r2, %r1, 2;\nmov.u32 %r3, words;\nadd.u32 %r3, %r3, %r2;\nst.shared.u32 [%r3], %r1;\n"
+             "setp.ge.u32 %p1, %r1, 40;\n@%p1 bra OVER;\nbar.sync 0;\nld.shared.u32 %r4, [%r3+160];\nbar.sync 0;\n"
+             "mul.wide.u32 %rd3, %r1, 4;\nadd.s64 %rd3, %rd2, %rd3;\nst.global.u32 [%rd3], %r4;\nOVER:\nret;\n}\n"
+             ".visible .entry stuck(.param .u64 out) {\n.reg .b32 %r<2>;\n.reg .pred %p<2>;\n"
+             "mov.u32 %r1, %tid.x;\nsetp.lt.u32 %p1, %r1, 32;\n@%p1 bra ONE;\nbar.sync 1, 64;\nret;\nONE:\nbar.sync 2, "
+             "64;\nret;\n}\n"
+             ".visible .entry wild(.param .u64 out) {\n.reg .b64 %rd<3>;\n"
+             "ld.param.u64 %rd1, [out];\nst.global.u64 [%rd1+1048576], %rd1;\nret;\n}\n";
+
+typedef struct Timed {
+    TestDevice d;
+    DevicePtr out;
+} Timed;
+
+static void open_timed(Timed *t, u32 threads) {
+    memset(t, 0, sizeof *t);
+    TestDevice *d = &t->d;
+    assert_int_equal(gpu_load("gpus", "h200", &d->gpu, &d->diag), STATUS_OK);
+    SimConfig config = {.gpu = &d->gpu, .devices = 1, .threads = threads, .timing = true};
+    assert_int_equal(sim_create(&config, &d->sim), STATUS_OK);
+    Module *module;
+    assert_int_equal(ptx_load((Str){kernels, strlen(kernels)}, "test.ptx", &module, &d->diag), STATUS_OK);
+    assert_int_equal(sim_load_module(d->sim, 0, module, &d->module, &d->diag), STATUS_OK);
+    t->out = device_memory(d, NULL, 4096);
+}
+
+static Status run(Timed *t, const char *name, u32 ctas, u32 threads, u64 *cycles) {
+    SimKernel *kernel;
+    assert_int_equal(sim_find_kernel(t->d.sim, t->d.module, name, &kernel), STATUS_OK);
+    SimLaunch launch = {
+        .kernel = kernel, .grid = {ctas, 1, 1}, .block = {threads, 1, 1}, .params = &t->out, .record = false};
+    SimLaunchResult result = {0};
+    Status status = sim_launch(t->d.sim, &launch, &result, &t->d.diag);
+    *cycles = result.cycles;
+    return status;
+}
+
+// Ten dependent multiplications of four cycles each lie between the two clocks.
+TEST(clocks_tell_simulated_cycles) {
+    Timed t;
+    u64 cycles;
+    open_timed(&t, 1);
+    assert_int_equal(run(&t, "ticks", 1, 32, &cycles), STATUS_OK);
+    u64 between = *(u64 *)device_view(&t.d, t.out, 8);
+    assert_in_range(between, 9 * t.d.gpu.alu_latency, 12 * t.d.gpu.alu_latency);
+    assert_true(cycles > between + t.d.gpu.launch_overhead);
+    device_close(&t.d);
+}
+
+TEST(threads_that_are_over_need_not_come_to_a_barrier) {
+    Timed t;
+    u64 cycles;
+    open_timed(&t, 1);
+    assert_int_equal(run(&t, "meet", 3, 96, &cycles), STATUS_OK);
+    const u32 *out = device_view(&t.d, t.out, 160);
+    for (u32 i = 0; i < 40; i++) assert_int_equal(out[i], i + 40);
+    device_close(&t.d);
+}
+
+// Every cycle of every scheduler issued, stalled or had no warp.
+TEST(scheduler_cycles_add_up) {
+    Timed t;
+    u64 cycles;
+    open_timed(&t, 1);
+    for (u32 i = 0; i < 3; i++) assert_int_equal(run(&t, i == 1 ? "ticks" : "meet", 200 + i, 96, &cycles), STATUS_OK);
+    const TimeMachine *machine = t.d.sim->machines[0];
+    for (u32 sm = 0; sm < time_sms(machine); sm++) {
+        const u64 *c = time_sm_counters(machine, sm);
+        assert_int_equal(c[SMC_SLOTS_ISSUED] + c[SMC_SLOTS_STALLED] + c[SMC_SLOTS_EMPTY],
+                         time_schedulers(machine) * time_now(machine));
+        const u64 *stalls = time_sm_stalls(machine, sm);
+        u64 warp_cycles = 0;
+        for (u32 r = 0; r < STALL_COUNT; r++) warp_cycles += stalls[r];
+        assert_in_range(warp_cycles, c[SMC_WARP_CYCLES] * 9 / 10, c[SMC_WARP_CYCLES] * 11 / 10 + 1);
+    }
+    device_close(&t.d);
+}
+
+TEST(cycles_do_not_depend_on_threads) {
+    u64 cycles[3][2];
+    for (u32 k = 0; k < 3; k++) {
+        Timed t;
+        open_timed(&t, k + 1);
+        assert_int_equal(run(&t, "meet", 500, 96, &cycles[k][0]), STATUS_OK);
+        assert_int_equal(run(&t, "ticks", 300, 64, &cycles[k][1]), STATUS_OK);
+        device_close(&t.d);
+    }
+    assert_memory_equal(cycles[0], cycles[1], sizeof cycles[0]);
+    assert_memory_equal(cycles[0], cycles[2], sizeof cycles[0]);
+}
+
+// After a failure the machine takes the next kernel as if nothing had been.
+TEST(faults_and_deadlocks_end) {
+    Timed t;
+    u64 cycles;
+    open_timed(&t, 1);
+    assert_int_equal(run(&t, "wild", 40, 64, &cycles), STATUS_FAULT);
+    assert_int_equal(run(&t, "stuck", 2, 64, &cycles), STATUS_DEADLOCK);
+    assert_int_equal(run(&t, "meet", 3, 96, &cycles), STATUS_OK);
+    device_close(&t.d);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(clocks_tell_simulated_cycles),
+        cmocka_unit_test(threads_that_are_over_need_not_come_to_a_barrier), cmocka_unit_test(scheduler_cycles_add_up),
+        cmocka_unit_test(cycles_do_not_depend_on_threads), cmocka_unit_test(faults_and_deadlocks_end)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

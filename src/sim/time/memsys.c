@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: Apache-2.0
+// Time and requests of the memory system. What will happen is in a wheel of buckets, one per interconnect cycle, each a
+// list in the order of scheduling; a step takes requests and events in the order of their time. Nothing is done for a
+// cycle in which nothing happens, and what a request needs comes from pools.
+#include <string.h>
+
+#include "base/map.h"
+#include "sim/time/memsys_parts.h"
+
+// --- items and the wheel
+// -----------------------------------------------------------------------------------------------
+enum { HOST_LINE = 64 };  // bytes; items do not lie across two
+
+static Status add_chunk(MemSys *m) {
+    TRY(vec_reserve(&m->chunks, 1));
+    TRY(vec_reserve(&m->blocks, 1));
+    u8 *block = mem_alloc((sizeof(Item) << CHUNK_BITS) + HOST_LINE);
+    if (!block) return STATUS_NO_MEMORY;
+    m->blocks.data[m->blocks.len++] = block;
+    m->chunks.data[m->chunks.len++] = (Item *)(block + (HOST_LINE - (uintptr_t)block % HOST_LINE));
+    return STATUS_OK;
+}
+
+u32 item_take(MemSys *m, u8 kind) {
+    u32 item = m->free_item;
+    if (item != WL_NONE) {
+        m->free_item = item_at(m, item)->next;
+    } else {
+        if (m->item_count >> CHUNK_BITS == m->chunks.len && add_chunk(m) != STATUS_OK) {
+            m->status = STATUS_NO_MEMORY;
+            return WL_NONE;
+        }
+        item = m->item_count++;
+    }
+    item_at(m, item)->time = NEVER;
+    item_at(m, item)->unit.kind = kind;
+    return item;
+}
+
+void item_give(MemSys *m, u32 item) {
+    item_at(m, item)->next = m->free_item;
+    m->free_item = item;
+}
+
+static void wheel_remove(MemSys *m, u32 item) {
+    Item *i = item_at(m, item);
+    u32 bucket = i->time & (WHEEL_BUCKETS - 1);
+    queue_remove(m, &m->bucket[bucket], item);
+    if (m->bucket[bucket].head == WL_NONE) m->used[bucket / 64] &= ~(1ull << bucket % 64);
+    i->time = NEVER;
+    m->scheduled--;
+}
+
+void wheel_add(MemSys *m, u32 item, u64 time) {
+    Item *i = item_at(m, item);
+    if (time < m->now) time = m->now;
+    if (i->time <= time) return;
+    if (i->time != NEVER) wheel_remove(m, item);
+    u32 bucket = time & (WHEEL_BUCKETS - 1);
+    i->time = time;
+    queue_push(m, &m->bucket[bucket], item);
+    m->used[bucket / 64] |= 1ull << bucket % 64;
+    m->scheduled++;
+}
+
+// The first item of a bucket that is due at `time`.
+static u32 due(const MemSys *m, u64 time) {
+    u32 item = m->bucket[time & (WHEEL_BUCKETS - 1)].head;
+    while (item != WL_NONE && item_at(m, item)->time != time) item = item_at(m, item)->next;
+    return item;
+}
+
+// The time of the next item, which is none of this turn of the wheel.
+static u64 far_time(const MemSys *m) {
+    u64 best = NEVER;
+    for (u32 bucket = 0; bucket < WHEEL_BUCKETS; bucket++)
+        for (u32 item = m->bucket[bucket].head; item != WL_NONE; item = item_at(m, item)->next)
+            if (item_at(m, item)->time < best) best = item_at(m, item)->time;
+    return best;
+}
+
+// The time of the next item at or after `now`; NEVER when there is none.
+static u64 wheel_next(const MemSys *m) {
+    if (!m->scheduled) return NEVER;
+    for (u64 time = m->now, end = m->now + WHEEL_BUCKETS; time < end;) {
+        u32 bucket = time & (WHEEL_BUCKETS - 1);
+        u64 word = m->used[bucket / 64] >> bucket % 64;
+        if (!word) {
+            time += 64 - bucket % 64;
+            continue;
+        }
+        time += (u32)__builtin_ctzll(word);
+        if (time < end && due(m, time) != WL_NONE) return time;
+        time++;
+    }
+    return far_time(m);
+}
+
+static void happen(MemSys *m, u32 item) {
+    if (item_at(m, item)->next != WL_NONE) __builtin_prefetch(item_at(m, item_at(m, item)->next));
+    wheel_remove(m, item);
+    u32 unit = item_at(m, item)->unit.index;
+    switch ((ItemKind)item_at(m, item)->unit.kind) {
+    case ITEM_PORT: noc_port(m, unit); break;
+    case ITEM_SLICE: l2_slice(m, unit); break;
+    case ITEM_CHANNEL: dram_channel(m, unit); break;
+    case ITEM_NETWORK: network_step(m, unit); break;
+    case ITEM_PIECE: l2_atomic_done(m, item); break;
+    case ITEM_PACKET: network_arrive(m, item); break;
+    case ITEM_BURST: l2_filled(m, item); break;
+    }
+}
+
+// --- requests and replies
+// ------------------------------------------------------------------------------------------------
+static u32 join_take(MemSys *m, u32 pieces) {
+    u32 join = m->free_join;
+    if (join != WL_NONE) {
+        m->free_join = m->joins.data[join].next_free;
+    } else {
+        join = m->joins.len;
+        if (vec_push(&m->joins, (Join){0}) != STATUS_OK) {
+            m->status = STATUS_NO_MEMORY;
+            return WL_NONE;
+        }
+    }
+    m->joins.data[join] = (Join){.left = pieces};
+    return join;
+}
+
+static void answer(MemSys *m, const Piece *p, u64 cycle) {
+    MemReply reply = {
+        .cycle = cycle, .line = p->line, .tag = p->tag, .sm = p->sm, .kind = p->request, .sectors = p->sectors};
+    if (vec_push(m->replies, reply) != STATUS_OK) m->status = STATUS_NO_MEMORY;
+    m->outstanding--;
+}
+
+void memsys_deliver(MemSys *m, u32 item, u64 cycle) {
+    const Piece *p = piece_at(m, item);
+    u64 arrival = clock_convert(cycle, m->noc_clock, m->sm_clock) + m->tail + m->extra[p->sm * m->slices + p->slice];
+    if (p->join == WL_NONE) {
+        answer(m, p, arrival);
+    } else {
+        Join *join = &m->joins.data[p->join];
+        if (arrival > join->latest) join->latest = arrival;
+        if (--join->left == 0) {
+            answer(m, p, join->latest);
+            join->next_free = m->free_join;
+            m->free_join = p->join;
+        }
+    }
+    item_give(m, item);
+}
+
+// Bits of 32 bytes, `offset` bytes from the start of a cache line, as sectors of it.
+static u8 cache_sectors(const MemSys *m, u32 bits, u32 offset) {
+    u32 result = 0;
+    for (; bits; bits &= bits - 1) result |= 1u << (offset + (u32)__builtin_ctz(bits) * SECTOR) / m->cache_sector;
+    return (u8)result;
+}
+
+// Sectors of the cache line that the request writes completely: with all of their 32-byte sectors.
+static u8 whole_sectors(const MemSys *m, const MemRequest *r, u32 offset, u32 bits, u32 within) {
+    u32 whole = bits & (u32)r->whole >> offset / SECTOR;
+    return cache_sectors(m, bits, within) & (u8)~cache_sectors(m, bits & ~whole, within);
+}
+
+static void send_piece(MemSys *m, const MemRequest *r, u32 offset, u32 bits, u32 join) {
+    u32 item = item_take(m, ITEM_PIECE);
+    if (item == WL_NONE) return;
+    u64 address = (r->line + offset) & ~(u64)(m->cache_line - 1);
+    u32 within = (u32)(r->line + offset - address);
+    AddressPlace place = address_map_place(&m->map, address);
+    *piece_at(m, item) = (Piece){.kind = ITEM_PIECE,
+                                 .line = r->line,
+                                 .local = place.local,
+                                 .tag = r->tag,
+                                 .join = join,
+                                 .sm = r->sm,
+                                 .slice = (u16)place.slice,
+                                 .mask = cache_sectors(m, bits, within),
+                                 .whole = whole_sectors(m, r, offset, bits, within),
+                                 .request = r->kind,
+                                 .sectors = r->sectors,
+                                 .first = (u8)(offset / SECTOR),
+                                 .count = (u8)__builtin_popcount(bits),
+                                 .degree = r->degree};
+    noc_send(m, item);
+}
+
+static void send(MemSys *m, const MemRequest *r) {
+    u32 size = m->cache_line < REQUEST_LINE ? m->cache_line : REQUEST_LINE, per = size / SECTOR, pieces = 0;
+    u32 all = (1u << per) - 1, join = WL_NONE;
+    for (u32 first = 0; first < REQUEST_LINE / SECTOR; first += per) pieces += ((u32)r->sectors >> first & all) != 0;
+    m->outstanding++;
+    if (pieces > 1 && (join = join_take(m, pieces)) == WL_NONE) return;
+    for (u32 first = 0; first < REQUEST_LINE / SECTOR; first += per) {
+        u32 bits = (u32)r->sectors >> first & all;
+        if (bits) send_piece(m, r, first * SECTOR, bits, join);
+    }
+}
+
+enum { AHEAD = 12 };  // requests whose cache lines are fetched before their turn
+
+static void prefetch(const MemSys *m, const MemRequest *r) {
+    AddressPlace place = address_map_place(&m->map, r->line & ~(u64)(m->cache_line - 1));
+    cache_prefetch(m->slice[place.slice].cache, place.local);
+}
+
+// Sends the requests whose interconnect cycle is `now`; returns how many.
+static u32 send_now(MemSys *m, const MemRequest *requests, u32 count) {
+    u32 sent = 0;
+    for (u64 cycle = NEVER; sent < count; sent++) {
+        const MemRequest *r = &requests[sent];
+        if (r->cycle != cycle) {
+            cycle = r->cycle;
+            if (clock_convert(cycle, m->sm_clock, m->noc_clock) > m->now) break;
+        }
+        if (sent + AHEAD < count) prefetch(m, r + AHEAD);
+        send(m, r);
+    }
+    return sent;
+}
+
+static Status keep_late(MemSys *m, const MemRequest *requests, u32 count) {
+    TRY(vec_reserve(&m->late, count));
+    if (count) memcpy(m->late.data + m->late.len, requests, count * sizeof *requests);
+    m->late.len += count;
+    return STATUS_OK;
+}
+
+Status memsys_step(MemSys *m, const MemRequest *requests, u32 count, u64 from, u64 until, MemReplies *replies) {
+    (void)from;
+    u64 end = clock_convert(until, m->sm_clock, m->noc_clock);
+    u32 at = 0;
+    m->replies = replies;
+    m->status = STATUS_OK;
+    while (m->status == STATUS_OK) {
+        u64 time = wheel_next(m), next = NEVER;
+        if (m->late.len)
+            next = clock_convert(m->late.data[0].cycle, m->sm_clock, m->noc_clock);
+        else if (at < count)
+            next = clock_convert(requests[at].cycle, m->sm_clock, m->noc_clock);
+        if (next < m->now) next = m->now;
+        if ((time < next ? time : next) >= end) break;
+        if (time <= next) {
+            m->now = time;
+            for (u32 item; m->status == STATUS_OK && (item = due(m, time)) != WL_NONE;) happen(m, item);
+        } else {
+            m->now = next;
+            for (u32 i = 0; i < m->late.len; i++) send(m, &m->late.data[i]);  // all of one interconnect cycle
+            m->late.len = 0;
+            at += send_now(m, requests + at, count - at);
+        }
+    }
+    TRY(m->status);
+    if (end > m->now) m->now = end;
+    return keep_late(m, requests + at, count - at);
+}
+
+u64 memsys_least_latency(const MemSys *m) { return m->tail; }
+
+bool memsys_idle(const MemSys *m) { return !m->outstanding && !m->scheduled && !m->late.len; }
+
+u64 memsys_next_event(const MemSys *m) {
+    if (m->late.len) return m->now * m->sm_clock / m->noc_clock;
+    u64 time = wheel_next(m);
+    return time == NEVER ? NEVER : time * m->sm_clock / m->noc_clock;
+}
+
+// --- caches and counters from outside
+// ------------------------------------------------------------------------------------
+void memsys_flush(MemSys *m) {
+    for (u32 i = 0; i < m->slices; i++) cache_clear(m->slice[i].cache);
+}
+
+void memsys_touch(MemSys *m, u64 address, u64 size, bool write) {
+    if (m->no_cache || !size || (!write && !m->copy_allocates)) return;
+    u64 end = address + size, line = m->cache_line;
+    if (size > m->cache_bytes * 2) address = end - m->cache_bytes * 2;
+    u32 all = (1u << m->cache_line / m->cache_sector) - 1;
+    for (address &= ~(line - 1); address < end; address += line) {
+        AddressPlace place = address_map_place(&m->map, address);
+        Cache *cache = m->slice[place.slice].cache;
+        CacheVictim victim;
+        if (!m->copy_allocates)
+            cache_drop(cache, place.local, all);
+        else if (write)
+            cache_write(cache, place.local, all, true, address, &victim);
+        else if (cache_reserve(cache, place.local, all, address, &victim))
+            cache_fill(cache, place.local, all);
+    }
+}
+
+u32 memsys_units(const MemSys *m, MemScope scope) {
+    switch (scope) {
+    case MEM_SCOPE_NOC: return m->sms;
+    case MEM_SCOPE_SLICE: return m->slices;
+    case MEM_SCOPE_CHANNEL: return m->channels;
+    case MEM_SCOPE_BANK: return m->channels * m->banks;
+    default: return 0;
+    }
+}
+
+static const u8 scopes[] = {
+#define MEM_COUNTER(id, scope, help) MEM_SCOPE_##scope,
+#include "sim/time/memsys_counters.def"
+#undef MEM_COUNTER
+};
+
+static u64 gauge_now(const MemSys *m, const Gauge *g) { return g->sum + g->value * (m->now - g->since); }
+static u64 noc_to_sm(const MemSys *m, u64 cycles) { return cycles * m->sm_clock / m->noc_clock; }
+
+static u64 port_counter(const MemSys *m, MemCounter counter, u32 unit) {
+    const Port *p = &m->ports[unit];
+    switch (counter) {
+    case MEMC_NOC_REQUEST_FLITS: return p->request_flits;
+    case MEMC_NOC_REPLY_FLITS: return p->reply_flits;
+    case MEMC_NOC_REQUEST_WAIT: return noc_to_sm(m, p->request_wait);
+    case MEMC_NOC_REPLY_WAIT: return noc_to_sm(m, p->reply_wait);
+    default: return 0;
+    }
+}
+
+static u64 slice_counter(const MemSys *m, MemCounter counter, u32 unit) {
+    const Slice *s = &m->slice[unit];
+    switch (counter) {
+    case MEMC_L2_READ_SECTORS: return s->read_sectors;
+    case MEMC_L2_READ_HIT_SECTORS: return s->read_hits;
+    case MEMC_L2_READ_PENDING_SECTORS: return s->read_pending;
+    case MEMC_L2_WRITE_SECTORS: return s->write_sectors;
+    case MEMC_L2_WRITE_HIT_SECTORS: return s->write_hits;
+    case MEMC_L2_ATOMIC_SECTORS: return s->atomic_sectors;
+    case MEMC_L2_ATOMIC_HIT_SECTORS: return s->atomic_hits;
+    case MEMC_L2_REQUESTS: return s->requests;
+    case MEMC_L2_EVICTIONS: return s->evictions;
+    case MEMC_L2_WRITEBACK_SECTORS: return s->writebacks;
+    case MEMC_L2_BUSY_CYCLES: return noc_to_sm(m, s->busy_bytes / m->slice_rate);
+    case MEMC_L2_QUEUE_CYCLES: return noc_to_sm(m, gauge_now(m, &s->queued));
+    case MEMC_L2_MSHR_CYCLES: return noc_to_sm(m, gauge_now(m, &s->missing));
+    default: return 0;
+    }
+}
+
+static u64 channel_counter(const MemSys *m, MemCounter counter, u32 unit) {
+    const Channel *c = &m->channel[unit];
+    switch (counter) {
+    case MEMC_DRAM_READS: return c->reads;
+    case MEMC_DRAM_WRITES: return c->writes;
+    case MEMC_DRAM_READ_BYTES: return c->read_bytes;
+    case MEMC_DRAM_WRITE_BYTES: return c->write_bytes;
+    case MEMC_DRAM_ACTIVATES: return c->activates;
+    case MEMC_DRAM_BUSY_CYCLES: return c->busy * m->sm_clock / m->dram_clock;
+    case MEMC_DRAM_PENDING_CYCLES: return noc_to_sm(m, gauge_now(m, &c->pending));
+    case MEMC_DRAM_QUEUE_CYCLES: return noc_to_sm(m, gauge_now(m, &c->queued));
+    case MEMC_DRAM_REFRESHES: return c->refreshes;
+    default: return 0;
+    }
+}
+
+static u64 bank_counter(const MemSys *m, MemCounter counter, u32 unit) {
+    const Bank *b = &m->channel[unit / m->banks].banks[unit % m->banks];
+    switch (counter) {
+    case MEMC_BANK_READS: return b->reads;
+    case MEMC_BANK_WRITES: return b->writes;
+    case MEMC_BANK_ACTIVATES: return b->activates;
+    default: return 0;
+    }
+}
+
+const u64 *memsys_counter(const MemSys *m, MemCounter counter) {
+    static u64 (*const values[])(const MemSys *, MemCounter, u32) = {[MEM_SCOPE_NOC] = port_counter,
+                                                                     [MEM_SCOPE_SLICE] = slice_counter,
+                                                                     [MEM_SCOPE_CHANNEL] = channel_counter,
+                                                                     [MEM_SCOPE_BANK] = bank_counter};
+    u8 scope = scopes[counter];
+    u32 units = memsys_units(m, scope);
+    for (u32 i = 0; i < units; i++) m->columns[counter][i] = values[scope](m, counter, i);
+    return m->columns[counter];
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory system that all SMs share: interconnect, L2 slices, DRAM channels. Time is in cycles of the SM clock; what
+// runs at other clocks is converted inside. SMs advance alone for a quantum; then all that they asked for in it is
+// served here, in order of (cycle, SM, order of asking), so that results do not depend on the number of host threads.
+#ifndef WL_SIM_MEMSYS_H
+#define WL_SIM_MEMSYS_H
+
+#include "base/vec.h"
+#include "gpu/gpu.h"
+
+typedef enum MemKind {
+    MEM_READ,
+    MEM_WRITE,
+    MEM_ATOMIC,
+    MEM_REDUCE,
+    MEM_FETCH,
+    MEM_CONST,
+    MEM_TEXTURE,
+    MEM_KIND_COUNT
+} MemKind;
+
+typedef struct MemRequest {
+    u64 cycle;  // leaves the SM
+    u64 line;   // device address of a 128-byte line
+    u32 tag;    // the SM's own, comes back
+    u16 sm;
+    u8 kind;     // MemKind
+    u8 sectors;  // of the line
+    u8 whole;    // writes: sectors written completely
+    u8 lanes;    // atomics: lanes that touch the line
+    u8 degree;   // ... the most of them on one word
+    u8 local;    // local memory (for the counters only)
+} MemRequest;
+
+typedef struct MemReply {
+    u64 cycle;  // arrives at the SM
+    u64 line;
+    u32 tag;
+    u16 sm;
+    u8 kind, sectors;
+} MemReply;
+typedef Vec(MemReply) MemReplies;
+
+typedef struct MemSys MemSys;
+WL_MUST_USE Status memsys_create(const GpuModel *gpu, MemSys **memsys);
+void memsys_destroy(MemSys *memsys);
+void memsys_flush(MemSys *memsys);  // caches empty, as Nsight Compute makes them before each kernel
+// Lines that the host or a copy engine wrote or read: leaves them in the L2 as hardware does, or not.
+void memsys_touch(MemSys *memsys, u64 address, u64 size, bool write);
+
+// The least number of cycles between a request and its reply: the longest quantum.
+u64 memsys_least_latency(const MemSys *memsys);
+// Serves the requests of [from, until), `count` of them, sorted by (cycle, sm) and otherwise in order of asking, and
+// goes on with what is under way. Appends replies, none earlier than `until`; writes and reductions are answered when
+// they are done, too (fences wait for that).
+WL_MUST_USE Status memsys_step(MemSys *memsys, const MemRequest *requests, u32 count, u64 from, u64 until,
+                               MemReplies *replies);
+bool memsys_idle(const MemSys *memsys);
+// When something will happen that needs no new request; UINT64_MAX when idle.
+u64 memsys_next_event(const MemSys *memsys);
+
+// Counters: totals since creation, u64, one column per row of memsys_counters.def and unit.
+typedef enum MemCounter {
+#define MEM_COUNTER(id, scope, help) MEMC_##id,
+#include "sim/time/memsys_counters.def"
+#undef MEM_COUNTER
+    MEM_COUNTER_COUNT
+} MemCounter;
+typedef enum MemScope { MEM_SCOPE_NOC, MEM_SCOPE_SLICE, MEM_SCOPE_CHANNEL, MEM_SCOPE_BANK, MEM_SCOPE_COUNT } MemScope;
+u32 memsys_units(const MemSys *memsys, MemScope scope);  // ports, slices, channels, channels * banks
+// The column of one counter: memsys_units(scope of the counter) values. Gauges (occupancies) are summed over cycles.
+const u64 *memsys_counter(const MemSys *memsys, MemCounter counter);
+
+#endif

@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0
+// Latencies, bandwidths, counters and order of the memory system with a crossbar. Networks: noc_network_test.c.
+#include "sim/time/memsys_testing.h"
+
+#define SLICE_COUNT(d, id) driver_count(d, MEMC_##id, MEM_SCOPE_SLICE)
+#define CHANNEL_COUNT(d, id) driver_count(d, MEMC_##id, MEM_SCOPE_CHANNEL)
+
+// --- isolated requests
+// -------------------------------------------------------------------------------------------------
+TEST(a_lonely_request_takes_what_the_model_says) {
+    GpuModel g = testing_model();
+    Driver d = driver_make(&g);
+    u64 row_miss = g.l2_latency + g.dram_latency + g.t_rcd + g.t_cl + g.t_burst;
+    assert_int_equal(driver_alone(&d, 0, MEM_READ, 0, 1), row_miss);              // row closed
+    assert_int_equal(driver_alone(&d, 0, MEM_READ, 0, 1), g.l2_latency);          // hit
+    assert_int_equal(driver_alone(&d, 0, MEM_READ, 128, 1), row_miss - g.t_rcd);  // row open
+    assert_int_equal(driver_alone(&d, 0, MEM_READ, 512, 15),
+                     row_miss - g.t_rcd + 6 + 1);  // four bursts; two cycles to the SM
+    assert_int_equal(driver_alone(&d, 0, MEM_READ, 512, 15), g.l2_latency + 1);
+    assert_int_equal(driver_alone(&d, 0, MEM_READ, 1 << 16, 1), row_miss + g.t_rp);  // another row of the bank
+    assert_int_equal(driver_alone(&d, 0, MEM_WRITE, 1 << 20, 15), g.l2_latency);     // nothing is fetched
+    driver_end(&d);
+}
+
+TEST(far_slices_take_longer_and_always_the_same) {
+    GpuModel g = testing_model();
+    g.sms = 64, g.noc_spread = 20;
+    Driver d = driver_make(&g);
+    u64 low = UINT64_MAX, high = 0, sum = 0;
+    for (u32 k = 0; k < 2; k++) driver_alone(&d, 0, MEM_READ, k * 256, 1);
+    for (u32 sm = 0; sm < 64; sm++)
+        for (u32 k = 0; k < 2; k++) {
+            u64 took = driver_alone(&d, sm, MEM_READ, k * 256, 1);
+            assert_int_equal(driver_alone(&d, sm, MEM_READ, k * 256, 1), took);
+            low = took < low ? took : low;
+            high = took > high ? took : high;
+            sum += took;
+        }
+    assert_int_equal(low, g.l2_latency);
+    assert_int_equal(high, g.l2_latency + 20);
+    assert_in_range(sum / 128, g.l2_latency + 7, g.l2_latency + 13);
+    assert_true(memsys_least_latency(d.memsys) <= low);
+    driver_end(&d);
+}
+
+TEST(atomics_on_one_word_follow_each_other) {
+    GpuModel g = testing_model();
+    Driver d = driver_make(&g);
+    driver_alone(&d, 0, MEM_READ, 0, 15);
+    u64 degree_1 = driver_alone(&d, 0, MEM_ATOMIC, 0, 1);
+    assert_int_equal(degree_1, g.l2_latency + g.l2_atomic_latency + 2 + 1);  // an interval of 2, a sector
+    for (u32 i = 0; i < 32; i++) {
+        u32 tag = driver_ask(&d, d.now, i % 4, MEM_REDUCE, 0, 1);
+        d.requests.data[tag].degree = 32;
+    }
+    u64 begin = d.now, end = driver_play(&d, 0);
+    assert_in_range(end - begin, 32 * 65, 32 * 65 + 2 * g.l2_latency);
+    assert_int_equal(SLICE_COUNT(&d, L2_ATOMIC_SECTORS), 33);
+    assert_int_equal(SLICE_COUNT(&d, L2_ATOMIC_HIT_SECTORS), 33);
+    driver_end(&d);
+}
+
+// --- bandwidth
+// --------------------------------------------------------------------------------------------------------- `count`
+// requests of whole lines as fast as the SMs can send them; cycles from the first to the last reply.
+static u64 stream(Driver *d, const GpuModel *g, MemKind kind, u64 base, u64 stride, u32 count, u32 interval) {
+    u64 begin = d->now;
+    for (u32 i = 0; i < count; i++)
+        driver_ask(d, begin + (u64)(i / g->sms) * interval, i % (u32)g->sms, kind, base + i * stride, 15);
+    return driver_play(d, 0) - begin - g->l2_latency;
+}
+
+TEST(l2_hits_come_at_the_rate_of_the_slices) {
+    GpuModel g = testing_model();
+    Driver d = driver_make(&g);
+    stream(&d, &g, MEM_READ, 0, 128, 256, 8);
+    u64 cycles = stream(&d, &g, MEM_READ, 0, 128, 256, 1);  // 32 KiB of two slices of 64 bytes a cycle
+    assert_in_range(cycles, 252, 256 + 16);
+    assert_int_equal(SLICE_COUNT(&d, L2_READ_HIT_SECTORS) + SLICE_COUNT(&d, L2_READ_PENDING_SECTORS), 1024);
+    // One SM alone: its port is the limit.
+    u64 begin = d.now;
+    for (u32 i = 0; i < 128; i++) driver_ask(&d, begin + i, 0, MEM_READ, i * 128, 15);
+    cycles = driver_play(&d, 0) - begin - g.l2_latency;
+    assert_in_range(cycles, 252, 256 + 8);  // 64 bytes a cycle
+    // Writes: 32 bytes a cycle leave an SM.
+    begin = d.now;
+    for (u32 i = 0; i < 64; i++) driver_ask(&d, begin + i, 0, MEM_WRITE, i * 128, 15);
+    cycles = driver_play(&d, 0) - begin - g.l2_latency;
+    assert_in_range(cycles, 252, 256 + 8);
+    driver_end(&d);
+}
+
+TEST(dram_streams_fill_the_bus) {
+    GpuModel g = testing_model();
+    g.l2_bytes = 16 << 10;
+    Driver d = driver_make(&g);
+    u64 cycles = stream(&d, &g, MEM_READ, 0, 128, 4096, 8);
+    u64 bus = 4096 * 4 * g.t_burst / g.dram_channels;
+    assert_in_range(cycles, bus, bus * 108 / 100);
+    assert_int_equal(CHANNEL_COUNT(&d, DRAM_READ_BYTES), 4096 * 128);
+    assert_int_equal(CHANNEL_COUNT(&d, DRAM_ACTIVATES), 4096 * 128 / g.dram_row);
+    driver_end(&d);
+}
+
+TEST(other_rows_of_one_bank_cost_the_row_cycle) {
+    GpuModel g = testing_model();
+    Driver d = driver_make(&g);
+    u64 begin = d.now, cycles;
+    for (u32 i = 0; i < 256; i++) driver_ask(&d, begin + i, i % 4, MEM_READ, (u64)i << 14, 1);
+    cycles = driver_play(&d, 0) - begin - g.l2_latency - g.dram_latency;
+    u64 cycle = g.t_ras + g.t_rp;
+    assert_in_range(cycles, 255 * cycle, 256 * cycle + 40);
+    assert_int_equal(CHANNEL_COUNT(&d, DRAM_ACTIVATES), 256);
+    driver_end(&d);
+}
+
+// Requests alternate between two rows of a bank: the out-of-order controller serves one row, then the other.
+TEST(fr_fcfs_beats_fifo_on_interleaved_rows) {
+    u64 took[2], activates[2];
+    for (u32 fifo = 0; fifo < 2; fifo++) {
+        GpuModel g = testing_model();
+        g.dram_scheduler = fifo;
+        Driver d = driver_make(&g);
+        for (u32 i = 0; i < 512; i++) {
+            u64 within = (u64)(i / 8 % 4) * 32 + (u64)(i / 32 % 4) * 512, row = (u64)(i % 2 + 2 * (i / 128)) << 14;
+            driver_ask(&d, i, i % 4, MEM_READ, row + within + (u64)(i / 2 % 4) * 2048 * 4, 1u << (i / 8 % 4));
+        }
+        took[fifo] = driver_play(&d, 0);
+        activates[fifo] = CHANNEL_COUNT(&d, DRAM_ACTIVATES);
+        driver_end(&d);
+    }
+    assert_true(took[0] * 10 < took[1] * 8);
+    assert_true(activates[0] * 2 < activates[1]);
+}
+
+TEST(writes_are_drained_together) {
+    GpuModel g = testing_model();
+    g.l2_bytes = 16 << 10;
+    Driver d = driver_make(&g);
+    u64 begin = d.now;
+    for (u32 i = 0; i < 4096; i++)
+        driver_ask(&d, begin + i * 5, i % 4, i % 2 ? MEM_WRITE : MEM_READ, (u64)(i % 2) << 24 | (u64)(i / 2) * 128, 15);
+    u64 cycles = driver_play(&d, 0) - begin, bus = 4096 * 4 * g.t_burst / g.dram_channels;
+    u64 bytes = CHANNEL_COUNT(&d, DRAM_READ_BYTES) + CHANNEL_COUNT(&d, DRAM_WRITE_BYTES);
+    assert_int_equal(CHANNEL_COUNT(&d, DRAM_READ_BYTES), 2048 * 128);
+    assert_in_range(bytes, 4096 * 128 - g.l2_bytes, 4096 * 128);
+    assert_in_range(cycles, bus * 95 / 100, bus * 150 / 100);
+    driver_end(&d);
+}
+
+TEST(refreshes_happen_and_cost_time) {
+    u64 took[2];
+    for (u32 on = 0; on < 2; on++) {
+        GpuModel g = testing_model();
+        g.l2_bytes = 16 << 10;
+        if (on) g.t_refi = 1000, g.t_rfc = 200;
+        Driver d = driver_make(&g);
+        took[on] = stream(&d, &g, MEM_READ, 0, 128, 4096, 8);
+        u64 refreshes = CHANNEL_COUNT(&d, DRAM_REFRESHES);
+        if (on)
+            assert_in_range(refreshes, 2 * (took[on] / 1000 - 1), 2 * (took[on] / 1000 + 1));
+        else
+            assert_int_equal(refreshes, 0);
+        driver_end(&d);
+    }
+    assert_in_range(took[1] * 100 / took[0], 115, 145);
+}
+
+// --- caches
+// ------------------------------------------------------------------------------------------------------------
+TEST(misses_of_one_line_are_joined) {
+    GpuModel g = testing_model();
+    Driver d = driver_make(&g);
+    for (u32 i = 0; i < 4; i++) driver_ask(&d, i, i, MEM_READ, 0, 15);
+    driver_play(&d, 0);
+    assert_int_equal(SLICE_COUNT(&d, L2_READ_PENDING_SECTORS), 12);
+    assert_int_equal(CHANNEL_COUNT(&d, DRAM_READS), 4);
+    driver_end(&d);
+}
+
+TEST(a_miss_brings_its_neighbours) {
+    GpuModel g = testing_model();
+    g.l2_fetch = 64, g.dram_burst = 64;
+    Driver d = driver_make(&g);
+    driver_alone(&d, 0, MEM_READ, 0, 2);
+    assert_int_equal(driver_alone(&d, 0, MEM_READ, 0, 1), g.l2_latency);
+    assert_true(driver_alone(&d, 0, MEM_READ, 0, 4) > g.l2_latency);
+    assert_int_equal(CHANNEL_COUNT(&d, DRAM_READS), 2);
+    assert_int_equal(CHANNEL_COUNT(&d, DRAM_READ_BYTES), 128);
+    driver_end(&d);
+}
+
+TEST(written_lines_go_to_dram_when_they_are_evicted) {
+    GpuModel g = testing_model();
+    g.l2_bytes = 4096;
+    Driver d = driver_make(&g);
+    stream(&d, &g, MEM_WRITE, 0, 128, 64, 8);
+    assert_int_equal(CHANNEL_COUNT(&d, DRAM_READS), 0);
+    assert_int_equal(CHANNEL_COUNT(&d, DRAM_WRITE_BYTES), 64 * 128 - 4096);
+    assert_int_equal(SLICE_COUNT(&d, L2_WRITEBACK_SECTORS), 128);
+    memsys_flush(d.memsys);
+    assert_true(driver_alone(&d, 0, MEM_READ, 63 * 128, 1) > g.l2_latency);
+    driver_end(&d);
+}
+
+TEST(copies_leave_their_lines) {
+    for (u32 on = 0; on < 2; on++) {
+        GpuModel g = testing_model();
+        g.copy_allocates = on;
+        Driver d = driver_make(&g);
+        driver_alone(&d, 0, MEM_READ, 0, 1);
+        memsys_touch(d.memsys, 0, 1000, true);
+        assert_int_equal(driver_alone(&d, 0, MEM_READ, 0, 1) == g.l2_latency, on);
+        assert_int_equal(driver_alone(&d, 0, MEM_READ, 896, 1) == g.l2_latency, on);
+        assert_true(driver_alone(&d, 0, MEM_READ, 1024, 1) > g.l2_latency);
+        memsys_touch(d.memsys, 0, 1ull << 40, true);  // not a walk over a terabyte
+        driver_end(&d);
+    }
+}
+
+TEST(without_an_l2_every_request_goes_to_dram) {
+    GpuModel g = testing_model();
+    g.l2_bytes = 0;
+    strcpy(g.address_map, "channel = bits(6); bank = bits(11:13)");  // a line lies in two channels
+    Driver d = driver_make(&g);
+    u64 first = driver_alone(&d, 0, MEM_READ, 0, 15);
+    assert_int_equal(first, g.l2_latency + g.dram_latency + g.t_rcd + g.t_cl + 2 * g.t_burst + 1);
+    assert_int_equal(driver_alone(&d, 0, MEM_READ, 0, 15), first - g.t_rcd);
+    driver_alone(&d, 0, MEM_WRITE, 0, 15);
+    driver_alone(&d, 0, MEM_ATOMIC, 0, 1);
+    assert_int_equal(CHANNEL_COUNT(&d, DRAM_READ_BYTES), 128 + 128 + 32);
+    assert_int_equal(CHANNEL_COUNT(&d, DRAM_WRITE_BYTES), 128 + 32);
+    driver_end(&d);
+}
+
+// --- everything at once
+// --------------------------------------------------------------------------------------------------
+static void add_random(Driver *d, u64 seed, u32 count, u32 sms, u64 span) {
+    for (u32 i = 0; i < count; i++) {
+        u64 r = hash_u64(seed * 1000003 + i), hot = r >> 60 & 3;
+        MemKind kind = (r >> 8 & 7) < 4    ? MEM_READ
+                       : (r >> 8 & 7) < 6  ? MEM_WRITE
+                       : (r >> 8 & 7) == 6 ? MEM_ATOMIC
+                                           : MEM_REDUCE;
+        u64 address = (r >> 16) % (hot ? span : 1 << 14) & ~127ull;
+        u32 tag = driver_ask(d, d->now + i / sms + (r >> 40 & 15), (u32)(r % sms), kind, address, 1 + (r >> 12) % 15);
+        d->requests.data[tag].degree = (u8)(1 + (r >> 50 & 31));
+    }
+}
+
+static void check_counters(const Driver *d, const GpuModel *g) {
+    u64 reads = SLICE_COUNT(d, L2_READ_SECTORS), hits = SLICE_COUNT(d, L2_READ_HIT_SECTORS);
+    u64 pending = SLICE_COUNT(d, L2_READ_PENDING_SECTORS);
+    assert_true(reads >= hits + pending);
+    u64 atomic_misses = SLICE_COUNT(d, L2_ATOMIC_SECTORS) - SLICE_COUNT(d, L2_ATOMIC_HIT_SECTORS);
+    u64 fetched = CHANNEL_COUNT(d, DRAM_READ_BYTES) / 32, misses = reads - hits - pending;
+    assert_in_range(fetched, misses, misses + atomic_misses);
+    assert_int_equal(CHANNEL_COUNT(d, DRAM_WRITE_BYTES), SLICE_COUNT(d, L2_WRITEBACK_SECTORS) * 32);
+    assert_int_equal(CHANNEL_COUNT(d, DRAM_READS), driver_count(d, MEMC_BANK_READS, MEM_SCOPE_BANK));
+    assert_int_equal(CHANNEL_COUNT(d, DRAM_WRITES), driver_count(d, MEMC_BANK_WRITES, MEM_SCOPE_BANK));
+    assert_int_equal(CHANNEL_COUNT(d, DRAM_ACTIVATES), driver_count(d, MEMC_BANK_ACTIVATES, MEM_SCOPE_BANK));
+    u64 bursts = CHANNEL_COUNT(d, DRAM_READS) + CHANNEL_COUNT(d, DRAM_WRITES);
+    assert_int_equal(CHANNEL_COUNT(d, DRAM_BUSY_CYCLES), bursts * g->t_burst * g->clock_mhz / g->dram_clock_mhz);
+    assert_true(CHANNEL_COUNT(d, DRAM_PENDING_CYCLES) <= d->now * g->dram_channels);
+}
+
+// The shapes and clocks of `variant`.
+static GpuModel variant_model(u32 variant) {
+    GpuModel g = testing_model();
+    if (variant & 1) g.dram_scheduler = 1, g.dram_queue = 3;
+    if (variant & 2) g.l2_mshrs = 2, g.l2_queue = 1;
+    if (variant & 4) g.l2_bytes = 2048, g.l2_ways = 2;
+    if (variant & 8) g.t_refi = 700, g.t_rfc = 90, g.t_ccdl = 4, g.noc_spread = 30;
+    return g;
+}
+
+TEST(every_request_is_answered_once_whatever_happens) {
+    for (u32 variant = 0; variant < 16; variant++) {
+        GpuModel g = variant_model(variant);
+        Driver d = driver_make(&g);
+        for (u32 round = 0; round < 3; round++) {
+            add_random(&d, variant * 10 + round, 3000, (u32)g.sms, 1 << 20);
+            driver_play(&d, 0);
+            check_counters(&d, &g);
+        }
+        assert_int_equal(memsys_next_event(d.memsys), UINT64_MAX);
+        driver_end(&d);
+    }
+}
+
+// The same whatever the quanta are, with clocks that have nothing in common, and in every run.
+TEST(results_do_not_depend_on_the_quanta) {
+    for (u32 variant = 0; variant < 16; variant++) {
+        u64 sums[3];
+        for (u32 run = 0; run < 3; run++) {
+            GpuModel g = variant_model(variant);
+            g.clock_mhz = 1980, g.noc_clock_mhz = variant & 1 ? 1607 : 2311, g.dram_clock_mhz = 1313;
+            Driver d = driver_make(&g);
+            add_random(&d, variant, 3000, (u32)g.sms, 1 << 20);
+            u64 sum = driver_play(&d, run == 0 ? 0 : run == 1 ? 1 : 17);
+            for (u32 i = 0; i < 3000; i++) sum = hash_u64(sum ^ d.latency[i]);
+            for (u32 c = 0; c < MEM_COUNTER_COUNT; c++)
+                if (c < MEMC_L2_READ_SECTORS)
+                    sum = hash_u64(sum ^ driver_count(&d, c, MEM_SCOPE_NOC));
+                else if (c < MEMC_DRAM_READS)
+                    sum = hash_u64(sum ^ driver_count(&d, c, MEM_SCOPE_SLICE));
+                else if (c < MEMC_BANK_READS)
+                    sum = hash_u64(sum ^ driver_count(&d, c, MEM_SCOPE_CHANNEL));
+            sums[run] = sum;
+            driver_end(&d);
+        }
+        assert_int_equal(sums[0], sums[1]);
+        assert_int_equal(sums[0], sums[2]);
+    }
+}
+
+// One clock is no whole multiple of another: nothing drifts over a billion cycles.
+TEST(other_clocks_do_not_drift) {
+    GpuModel g = testing_model();
+    g.clock_mhz = 1980, g.noc_clock_mhz = 1607, g.dram_clock_mhz = 1313;
+    Driver d = driver_make(&g);
+    u64 low = UINT64_MAX, high = 0;
+    driver_alone(&d, 0, MEM_READ, 0, 1);
+    for (u32 i = 0; i < 200; i++) {
+        d.now += 5000011;
+        u64 took = driver_alone(&d, 0, MEM_READ, 0, 1);
+        low = took < low ? took : low;
+        high = took > high ? took : high;
+    }
+    assert_in_range(low, g.l2_latency, g.l2_latency + 1);
+    assert_in_range(high, low, g.l2_latency + 2);
+    driver_end(&d);
+}
+
+TEST(memory_may_run_out) {
+    GpuModel g = testing_model();
+    g.noc = 1;
+    for (u64 allowed = 0; allowed < 400; allowed++) {
+        u64 left = allowed;
+        MemSys *memsys;
+        testing_memory_out_after(&left);
+        Status status = memsys_create(&g, &memsys);
+        testing_memory_back();
+        assert_true(status == STATUS_NO_MEMORY || (status == STATUS_OK && memsys));
+        memsys_destroy(memsys);
+        if (status == STATUS_OK) break;
+        assert_true(allowed < 399);
+    }
+}
+
+TEST(models_that_do_not_fit_are_refused) {
+    MemSys *memsys;
+    GpuModel g = testing_model();
+    g.l2_slices = 3;
+    assert_int_equal(memsys_create(&g, &memsys), STATUS_INVALID);
+    g = (GpuModel){0};
+    assert_int_equal(memsys_create(&g, &memsys), STATUS_INVALID);
+    assert_null(memsys);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_lonely_request_takes_what_the_model_says),
+        cmocka_unit_test(far_slices_take_longer_and_always_the_same),
+        cmocka_unit_test(atomics_on_one_word_follow_each_other),
+        cmocka_unit_test(l2_hits_come_at_the_rate_of_the_slices),
+        cmocka_unit_test(dram_streams_fill_the_bus),
+        cmocka_unit_test(other_rows_of_one_bank_cost_the_row_cycle),
+        cmocka_unit_test(fr_fcfs_beats_fifo_on_interleaved_rows),
+        cmocka_unit_test(writes_are_drained_together),
+        cmocka_unit_test(refreshes_happen_and_cost_time),
+        cmocka_unit_test(misses_of_one_line_are_joined),
+        cmocka_unit_test(a_miss_brings_its_neighbours),
+        cmocka_unit_test(written_lines_go_to_dram_when_they_are_evicted),
+        cmocka_unit_test(copies_leave_their_lines),
+        cmocka_unit_test(without_an_l2_every_request_goes_to_dram),
+        cmocka_unit_test(every_request_is_answered_once_whatever_happens),
+        cmocka_unit_test(results_do_not_depend_on_the_quanta),
+        cmocka_unit_test(other_clocks_do_not_drift),
+        cmocka_unit_test(memory_may_run_out),
+        cmocka_unit_test(models_that_do_not_fit_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

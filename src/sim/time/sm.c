@@ -1,0 +1,788 @@
+// SPDX-License-Identifier: Apache-2.0
+// Issue: which warp, when, and what the others wait for. A warp's time is accounted for when its state changes, not
+// cycle by cycle: every cycle of every warp and of every scheduler gets exactly one reason.
+#include "sim/time/sm.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "sim/time/machine.h"
+
+static const TimeCode *code_of(const TimeWarp *w) { return w->cta->run->code; }
+static Tally *tally_of(const Sm *sm, const TimeWarp *w) { return &w->cta->run->tallies[sm->worker]; }
+static u32 pc_of(const TimeWarp *w) { return w->op < w->op_end ? code_of(w)->ops[w->op].pc : w->from; }
+
+// --- accounts ------------------------------------------------------------------------------------------------------
+static void integrate(Sm *sm, u64 cycle) {
+    if (cycle <= sm->integrated) return;
+    u64 cycles = cycle - sm->integrated;
+    sm->counters[SMC_WARP_CYCLES] += cycles * sm->resident_warps;
+    sm->counters[SMC_CTA_CYCLES] += cycles * sm->resident_ctas;
+    if (sm->resident_warps) sm->counters[SMC_ACTIVE_CYCLES] += cycles;
+    sm->counters[SMC_L1_MSHR_CYCLES] += cycles * sm->sectors_under_way;
+    sm->integrated = cycle;
+}
+
+// The sample cycles in [from, to) that look at this warp's place, one place after the other.
+static void sample(const Sm *sm, const TimeWarp *w, Tally *tally, u32 pc, u32 reason, u64 from, u64 to) {
+    u32 shift = machine_sample_shift(sm->machine);
+    u64 first = (from + (1ull << shift) - 1) >> shift, last = (to + (1ull << shift) - 1) >> shift;
+    if (WL_LIKELY(first == last)) return;
+    const Scheduler *s = &sm->schedulers[w->sched];
+    for (u64 k = first; k < last; k++) {
+        if (k % s->slots != w->slot) continue;
+        u32 *count = tally_sample(tally, pc, reason);
+        bool issued = k <= s->sample_head && s->sample_head - k < 64 && s->sampled >> (k & 63) & 1;
+        count[0]++;
+        count[1] += !issued;
+    }
+}
+
+static void charge(Sm *sm, TimeWarp *w, u32 reason, u64 from, u64 to) {
+    if (to <= from) return;
+    u32 pc = pc_of(w);
+    Tally *tally = tally_of(sm, w);
+    tally->pcs[pc].stalls[reason] += to - from;
+    tally->stalls[reason] += to - from;
+    sm->stalls[reason] += to - from;
+    if (w->cause != WL_NONE) tally_edge(tally, pc, w->cause, (u8)reason, to - from, 1);
+    if (to - from > w->worst) w->worst = to - from, w->worst_pc = w->cause != WL_NONE ? w->cause : pc;
+    sample(sm, w, tally, pc, reason, from, to);
+}
+
+// The warp stalls for another reason from `cycle` on.
+static void stall(Sm *sm, TimeWarp *w, u64 cycle, StallReason reason, u32 cause) {
+    if (cycle > w->since) {
+        charge(sm, w, w->reason, w->since, cycle);
+        w->since = cycle;
+    }
+    w->reason = (u8)reason;
+    w->cause = cause;
+}
+
+// Cycles of a scheduler before `cycle` that did not issue.
+static void account_slots(Sm *sm, Scheduler *s, u64 cycle, const TimeWarp *w) {
+    if (cycle <= s->accounted) return;
+    u64 cycles = cycle - s->accounted;
+    s->accounted = cycle;
+    if (!w) return (void)(sm->counters[SMC_SLOTS_EMPTY] += cycles);
+    sm->counters[SMC_SLOTS_STALLED] += cycles;
+    sm->slot_stalls[w->reason] += cycles;
+    tally_of(sm, w)->slot_stalls[w->reason] += cycles;
+}
+
+// The resident warp that will issue first, as far as is known.
+static const TimeWarp *first_warp(const Scheduler *s) {
+    const TimeWarp *best = NULL;
+    u64 at = NEVER;
+    for (u32 i = 0; i < s->slots; i++)
+        if (s->warps[i] && (!best || s->at[i] < at)) best = s->warps[i], at = s->at[i];
+    return best;
+}
+
+#ifndef NDEBUG
+// Every cycle of every scheduler has been issued, stalled or empty, once.
+static bool slots_add_up(const Sm *sm) {
+    u64 accounted = 0;
+    for (u32 i = 0; i < sm->scheduler_count; i++) accounted += sm->schedulers[i].accounted;
+    const u64 *c = sm->counters;
+    return c[SMC_SLOTS_ISSUED] + c[SMC_SLOTS_STALLED] + c[SMC_SLOTS_EMPTY] == accounted;
+}
+#endif
+
+void sm_settle(Sm *sm, u64 cycle) {
+    integrate(sm, cycle);
+    assert(slots_add_up(sm));
+    for (u32 i = 0; i < sm->scheduler_count; i++) {
+        Scheduler *s = &sm->schedulers[i];
+        account_slots(sm, s, cycle, s->resident ? first_warp(s) : NULL);
+        for (u32 k = 0; k < s->slots; k++) {
+            TimeWarp *w = s->warps[k];
+            if (w && w->since < cycle) stall(sm, w, cycle, w->reason, w->cause);
+        }
+    }
+}
+
+// --- what comes next for a warp ------------------------------------------------------------------------------------
+static void set_at(Sm *sm, TimeWarp *w, WarpState state, u64 at) {
+    Scheduler *s = &sm->schedulers[w->sched];
+    w->state = (u8)state;
+    s->at[w->slot] = at;
+    if (at < s->next) s->next = at;
+}
+
+static bool next_op(TimeWarp *w) {
+    const TimeOp *ops = code_of(w)->ops;
+    while (w->op < w->op_end && (ops[w->op].pc < w->from || ops[w->op].pc >= w->to)) w->op++;
+    return w->op < w->op_end;
+}
+
+// Whether the next TIME_UNROLL runs are this whole block with the same lanes: then they are one.
+static bool take_turns(TimeWarp *w, const TimeBlock *block, TraceRun run) {
+    const Trace *t = &w->trace;
+    if (!block->unrolled_count || run.from != block->pc || run.to != block->pc_end) return false;
+    u32 at = 0;
+    for (u32 k = 0; k < TIME_UNROLL; k++) {
+        if (t->begin + at >= t->complete) return false;
+        TraceRun next = trace_run(t->words + t->begin + at);
+        if (next.from != run.from || next.to != run.to || next.lanes != run.lanes) return false;
+        at += TRACE_HEAD + next.words;
+        w->turn[k + 1] = at;
+    }
+    w->run_words = at;
+    w->op = block->unrolled;
+    w->op_end = block->unrolled + block->unrolled_count;
+    return true;
+}
+
+// Between the last run and one that begins at `pc`: blocks that the machine predicates are issued without effect.
+static bool pass_predicated(TimeWarp *w, u32 pc) {
+    const TimeCode *code = code_of(w);
+    u32 from = w->to;
+    if (from >= pc || pc >= code->program->insn_count) return false;
+    u32 first = code->block_of[from], end = code->block_of[pc];
+    if (code->blocks[first].pc != from || code->blocks[end].pc != pc) return false;
+    for (u32 b = first; b < end; b++)
+        if (!code->blocks[b].predicated) return false;
+    w->from = from;
+    w->to = pc;
+    w->op = code->blocks[first].ops;
+    w->op_end = code->blocks[end - 1].ops + code->blocks[end - 1].op_count;
+    w->turn[1] = w->cursor = 0;
+    w->unrolled = false;
+    return next_op(w);
+}
+
+// Goes to the next run with something to issue. False: the trace is used up.
+static bool next_run(Sm *sm, TimeWarp *w) {
+    const TimeCode *code = code_of(w);
+    Trace *t = &w->trace;
+    for (;;) {
+        t->begin += w->run_words;
+        w->run_words = 0;
+        if (trace_empty(t)) return false;
+        TraceRun run = trace_run(t->words + t->begin);
+        const TimeBlock *block = &code->blocks[code->block_of[run.from]];
+        if (pass_predicated(w, run.from)) return true;
+        w->run_words = TRACE_HEAD + run.words;
+        w->cursor = TRACE_HEAD;
+        w->from = run.from;
+        w->to = run.to;
+        w->lanes = (u8)run.lanes;
+        w->op = block->ops;
+        w->op_end = block->ops + block->op_count;
+        w->turn[1] = w->run_words;
+        w->low_words = block->unrolled_count ? TIME_UNROLL * w->run_words : 0;
+        w->unrolled = take_turns(w, block, run);
+        u32 insns = (run.to - run.from) * (w->unrolled ? TIME_UNROLL : 1);
+        sm->counters[SMC_INSTS] += insns;
+        sm->counters[SMC_THREAD_INSTS] += (u64)insns * run.lanes;
+        if (t->begin + w->run_words + w->low_words >= t->complete) (void)!vec_push(&sm->low, (u32)(w - sm->warps));
+        if (next_op(w)) return true;
+    }
+}
+
+// The latest of the registers that the next instruction reads or writes.
+static u64 registers_ready(const TimeWarp *w, const TimeOp *op, u32 *latest) {
+    const u16 *regs = code_of(w)->regs + op->regs;
+    u64 ready = 0;
+    for (u32 i = 0; i < (u32)op->dst_count + op->src_count; i++)
+        if (w->ready[regs[i]] > ready) ready = w->ready[regs[i]], *latest = regs[i];
+    return ready;
+}
+
+// When the next instruction can issue, not before `earliest`; sets state and reason from `cycle` on.
+static void plan(Sm *sm, TimeWarp *w, u64 cycle, u64 earliest, StallReason reason, u32 cause) {
+    const TimeCode *code = code_of(w);
+    const TimeOp *op = &code->ops[w->op];
+    u32 line = w->op * code->insn_bytes / 128, latest = 0;
+    if (line != w->line) {
+        u64 fetched = memory_fetch(sm, w, line, cycle);
+        w->line = line;
+        if (fetched == NEVER) {
+            stall(sm, w, cycle, STALL_NO_INSTRUCTIONS, WL_NONE);
+            w->wait = WAIT_FETCH;
+            return set_at(sm, w, TW_WAIT, NEVER);
+        }
+        if (fetched > earliest) earliest = fetched, reason = STALL_NO_INSTRUCTIONS, cause = WL_NONE;
+    }
+    u64 ready = registers_ready(w, op, &latest);
+    if (ready > earliest) {
+        earliest = ready;
+        reason = (StallReason)(w->producer[latest] >> 24);
+        cause = w->producer[latest] & 0xffffff;
+    }
+    stall(sm, w, cycle, reason, cause);
+    if (ready == NEVER) {
+        w->wait = WAIT_SLOT;
+        w->wait_slot = (u16)latest;
+        return set_at(sm, w, TW_WAIT, NEVER);
+    }
+    set_at(sm, w, TW_READY, earliest);
+}
+
+static void warp_exit(Sm *sm, TimeWarp *w, u64 cycle);
+
+// The warp has issued (or begins): finds the next instruction.
+static void advance(Sm *sm, TimeWarp *w, u64 cycle, u64 earliest, StallReason reason) {
+    if ((w->op < w->op_end && next_op(w)) || next_run(sm, w)) return plan(sm, w, cycle, earliest, reason, WL_NONE);
+    if (warp_done(w->front)) return warp_exit(sm, w, cycle);
+    stall(sm, w, cycle, reason, WL_NONE);
+    set_at(sm, w, TW_TRACE, earliest);
+}
+
+void sm_warp_traced(Sm *sm, TimeWarp *w, u64 cycle) {
+    if (next_run(sm, w)) return plan(sm, w, cycle, cycle, w->reason, w->cause);
+    if (warp_done(w->front)) return warp_exit(sm, w, cycle);
+    if (w->state == TW_FRONT) return;
+    stall(sm, w, cycle, STALL_SLEEPING, WL_NONE);
+    set_at(sm, w, TW_FRONT, NEVER);
+}
+
+// --- the end of warps and CTAs -------------------------------------------------------------------------------------
+static void barrier_check(Sm *sm, TimeCta *cta, u32 id, u64 cycle, const TimeWarp *last);
+
+static void warp_exit(Sm *sm, TimeWarp *w, u64 cycle) {
+    TimeCta *cta = w->cta;
+    Scheduler *s = &sm->schedulers[w->sched];
+    stall(sm, w, cycle, w->reason, w->cause);
+    integrate(sm, cycle);
+    account_slots(sm, s, cycle, w);
+    s->warps[w->slot] = NULL;
+    s->at[w->slot] = NEVER;
+    s->resident--;
+    sm->resident_warps--;
+    w->state = TW_FREE;
+    cta->exited += (u32)__builtin_popcount(w->front->lanes) - w->exited;
+    for (u32 id = 0; id < CTA_BARRIERS; id++)
+        if (cta->barriers[id].open) barrier_check(sm, cta, id, cycle, w);
+    if (--cta->warps_left) return;
+    sm->resident_ctas--;
+    sm->share -= cta->share;
+    sm->counters[SMC_CTAS_ENDED]++;
+    if (vec_push(&sm->ended, (u32)(cta - sm->ctas)) != STATUS_OK || vec_push(&sm->ended_at, cycle) != STATUS_OK)
+        sm->status = STATUS_NO_MEMORY;
+}
+
+// --- waking up -----------------------------------------------------------------------------------------------------
+void sm_set_result(TimeWarp *w, const TimeCode *code, const TimeOp *op, u64 cycle, StallReason reason) {
+    const u16 *regs = code->regs + op->regs;
+    for (u32 i = 0; i < op->dst_count; i++) {
+        w->ready[regs[i]] = cycle;
+        w->producer[regs[i]] = op->pc | (u32)reason << 24;
+    }
+}
+
+void sm_wake_slot(Sm *sm, TimeWarp *w, u64 cycle) {
+    if (w->state != TW_WAIT || w->wait != WAIT_SLOT || w->ready[w->wait_slot] == NEVER) return;
+    u64 known = w->ready[w->wait_slot];
+    plan(sm, w, cycle, known > cycle ? known : cycle, w->reason, w->cause);
+}
+
+// All groups but the newest `allowed` ones are complete.
+static bool groups_done(const TimeWarp *w, u32 allowed) {
+    for (u32 i = allowed; i < w->groups && i < GROUPS; i++)
+        if (w->group_loads[(w->groups - 1 - i) % GROUPS]) return false;
+    return true;
+}
+
+static bool wait_is_over(const TimeWarp *w) {
+    switch (w->wait) {
+    case WAIT_STORES: return w->stores == 0;
+    case WAIT_GROUP: return groups_done(w, w->wait_slot);
+    case WAIT_SYNC: return w->cta->sync_done[w->wait_slot] >= w->wait_made;
+    default: return false;
+    }
+}
+
+void sm_wake_other(Sm *sm, TimeWarp *w, u64 cycle) {
+    if (w->state == TW_WAIT && w->wait == WAIT_FETCH) return plan(sm, w, cycle, cycle, w->reason, w->cause);
+    if (w->state != TW_WAIT || !wait_is_over(w)) return;
+    stall(sm, w, cycle, w->reason, w->cause);  // up to now it waited at this instruction
+    w->op++;
+    advance(sm, w, cycle, cycle, STALL_WAIT);
+}
+
+void sm_sync_done(Sm *sm, TimeCta *cta, u32 sync, u64 cycle) {
+    cta->sync_done[sync]++;
+    for (u32 i = 0; i < sm->warp_count; i++) {
+        TimeWarp *w = &sm->warps[i];
+        if (w->cta == cta && w->state == TW_WAIT && w->wait == WAIT_SYNC && w->wait_slot == sync)
+            sm_wake_other(sm, w, cycle);
+    }
+}
+
+// --- barriers ------------------------------------------------------------------------------------------------------
+static void barrier_release(Sm *sm, TimeCta *cta, u32 id, u64 cycle, const TimeWarp *last) {
+    u32 cause = last->worst_pc;
+    cta->barriers[id] = (TimeBarrier){0};
+    for (u32 i = 0; i < sm->warp_count; i++) {
+        TimeWarp *w = &sm->warps[i];
+        if (w->cta != cta || w->state == TW_FREE || w->barrier != id) continue;
+        w->at_barrier = 0;
+        if (w->state != TW_WAIT || w->wait != WAIT_BARRIER) continue;
+        if (w != last && cause != WL_NONE) w->cause = cause;
+        w->worst = 0;
+        w->worst_pc = WL_NONE;
+        stall(sm, w, cycle + 1, STALL_BARRIER, w->cause);
+        w->op++;
+        advance(sm, w, cycle + 1, (sm->barrier_free > cycle ? sm->barrier_free : cycle + 1) + sm->gpu->barrier_latency,
+                STALL_BARRIER);
+    }
+}
+
+static void barrier_check(Sm *sm, TimeCta *cta, u32 id, u64 cycle, const TimeWarp *last) {
+    TimeBarrier *b = &cta->barriers[id];
+    u32 expected = b->expected ? b->expected : cta->threads - cta->exited;
+    if (b->arrived >= expected) barrier_release(sm, cta, id, cycle, last);
+}
+
+// The next access of instruction `pc` in the run; NULL: there is none (left).
+static const u64 *find_access(const TimeWarp *w, u32 pc, u32 *cursor) {
+    const u64 *words = w->trace.words + w->trace.begin;
+    while (*cursor < w->run_words) {
+        TraceAccess a = trace_access(words[*cursor]);
+        const u64 *found = words + *cursor;
+        *cursor += 1u + a.lines;
+        if (a.insn == pc - w->from) return found;
+    }
+    return NULL;
+}
+
+// Lanes of the warp wait at a barrier (TimeWarp.barrier). The warp itself does when it has no others left.
+static bool wait_at_barrier(Sm *sm, TimeWarp *w, u64 cycle) {
+    if (!w->at_barrier || w->at_barrier + w->exited < (u32)__builtin_popcount(w->front->lanes)) return false;
+    stall(sm, w, cycle + 1, STALL_BARRIER, WL_NONE);
+    w->wait = WAIT_BARRIER;
+    set_at(sm, w, TW_WAIT, NEVER);
+    return true;
+}
+
+// Lanes are over, which barriers need not wait for.
+static bool issue_exit(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
+    u32 cursor = TRACE_HEAD;
+    const u64 *access = find_access(w, op->pc, &cursor);
+    if (!access) return false;
+    u32 lanes = trace_access(*access).lanes;
+    w->exited += lanes;
+    w->cta->exited += lanes;
+    bool waits = wait_at_barrier(sm, w, cycle);
+    for (u32 id = 0; id < CTA_BARRIERS; id++)
+        if (w->cta->barriers[id].open) barrier_check(sm, w->cta, id, cycle, w);
+    return waits;
+}
+
+static bool issue_barrier(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
+    u32 cursor = TRACE_HEAD;
+    const u64 *access = find_access(w, op->pc, &cursor);
+    if (!access) return false;  // predicated off
+    TraceAccess a = trace_access(*access);
+    u32 id = a.wavefronts;
+    TimeBarrier *b = &w->cta->barriers[id];
+    b->open = true;
+    b->arrived += a.lanes;
+    b->expected = (u32)access[1];
+    bool waits = false;
+    if (a.bytes) {
+        sm->counters[SMC_BARRIER_WAITS]++;
+        w->at_barrier += a.lanes;
+        w->barrier = (u8)id;
+        waits = wait_at_barrier(sm, w, cycle);
+    }
+    u64 noted = sm->barrier_free > cycle ? sm->barrier_free : cycle;
+    sm->barrier_free = noted + sm->gpu->barrier_arrival;
+    barrier_check(sm, w->cta, id, cycle, w);
+    return waits;
+}
+
+// mbarriers: true when the warp has to wait.
+static bool issue_sync(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
+    u32 cursor = TRACE_HEAD;
+    for (const u64 *access; (access = find_access(w, op->pc, &cursor));) {
+        TraceAccess a = trace_access(*access);
+        if (a.space != TRACE_SYNC || a.wavefronts == SYNC_BULK) continue;
+        if (a.wavefronts != SYNC_WAIT) {
+            sm_sync_done(sm, w->cta, a.lanes, cycle);
+        } else if (w->cta->sync_done[a.lanes] < (u32)access[1]) {
+            stall(sm, w, cycle + 1, STALL_LONG_SCOREBOARD, WL_NONE);
+            w->wait = WAIT_SYNC;
+            w->wait_slot = a.lanes;
+            w->wait_made = (u32)access[1];
+            set_at(sm, w, TW_WAIT, NEVER);
+            return true;
+        }
+    }
+    return false;
+}
+
+// --- groups of asynchronous work -----------------------------------------------------------------------------------
+// Loads that are under way are those of the group w->groups; it is closed, and the next one begins.
+static void commit_group(TimeWarp *w) { w->groups++; }
+
+static bool wait_for(Sm *sm, TimeWarp *w, u64 cycle, WaitKind kind, u32 what, StallReason reason) {
+    w->wait = (u8)kind;
+    w->wait_slot = (u16)what;
+    if (wait_is_over(w)) return false;
+    stall(sm, w, cycle + 1, reason, WL_NONE);
+    set_at(sm, w, TW_WAIT, NEVER);
+    return true;
+}
+
+// --- issuing -------------------------------------------------------------------------------------------------------
+static const u8 unit_counter[UNIT_COUNT] = {
+    [UNIT_ALU] = SMC_UNIT_ALU,   [UNIT_FMA] = SMC_UNIT_FMA,   [UNIT_FMAHEAVY] = SMC_UNIT_FMAHEAVY,
+    [UNIT_FP64] = SMC_UNIT_FP64, [UNIT_FP16] = SMC_UNIT_FP16, [UNIT_XU] = SMC_UNIT_XU,
+    [UNIT_LSU] = SMC_UNIT_LSU,   [UNIT_TEX] = SMC_UNIT_TEX,   [UNIT_TENSOR] = SMC_UNIT_TENSOR,
+    [UNIT_ADU] = SMC_UNIT_ADU,   [UNIT_CBU] = SMC_UNIT_CBU,   [UNIT_UNIFORM] = SMC_UNIT_UNIFORM,
+    [UNIT_TMA] = SMC_UNIT_LSU,   [UNIT_NONE] = SMC_UNIT_ALU};
+
+static bool uses_memory(const TimeOp *op) {
+    switch (op->kind) {
+    case TIME_LOAD:
+    case TIME_STORE:
+    case TIME_ATOMIC:
+    case TIME_REDUCE:
+    case TIME_CONST:
+    case TIME_TEXTURE:
+    case TIME_ASYNC:
+    case TIME_BULK: return true;
+    default: return op->flags & TIME_MIO;
+    }
+}
+
+// Books an issue at `cycle`.
+static void count_issue(Sm *sm, Scheduler *s, TimeWarp *w, const TimeOp *op, u64 cycle) {
+    u64 *c = sm->counters;
+    Tally *tally = tally_of(sm, w);
+    u64 could = s->at[w->slot] > w->since ? s->at[w->slot] : w->since;
+    account_slots(sm, s, cycle, w);
+    charge(sm, w, w->reason, w->since, could);
+    w->cause = WL_NONE;
+    charge(sm, w, STALL_NOT_SELECTED, could, cycle);
+    w->since = cycle;
+    u32 shift = machine_sample_shift(sm->machine);
+    if ((cycle & ((1ull << shift) - 1)) == 0) {
+        u64 k = cycle >> shift;
+        if (k - s->sample_head >= 64) s->sampled = 0;
+        for (u64 i = s->sample_head + 1; i <= k && i > s->sample_head && k - i < 64; i++)
+            s->sampled &= ~(1ull << (i & 63));
+        s->sampled |= 1ull << (k & 63);
+        s->sample_head = k;
+    }
+    charge(sm, w, STALL_SELECTED, cycle, cycle + 1);
+    w->since = cycle + 1;
+    s->accounted = s->busy = cycle + sm->gpu->issue_interval;
+    c[SMC_SLOTS_ISSUED] += sm->gpu->issue_interval;
+    c[SMC_ISSUED]++;
+    c[SMC_ELIGIBLE_CYCLES] += cycle + 1 - could;
+    c[SMC_LANES_1_4 + (w->lanes - 1) / 4]++;
+    c[unit_counter[op->unit]]++;
+    tally->pcs[op->pc].issued++;
+}
+
+// What the warp cannot do now it can do later: `until`.
+static bool throttle(Sm *sm, TimeWarp *w, u64 cycle, u64 until, StallReason reason) {
+    Scheduler *s = &sm->schedulers[w->sched];
+    u64 could = s->at[w->slot] > w->since ? s->at[w->slot] : w->since;
+    charge(sm, w, w->reason, w->since, could);
+    w->cause = WL_NONE;
+    charge(sm, w, STALL_NOT_SELECTED, could, cycle);
+    w->since = cycle;
+    w->reason = (u8)reason;
+    set_at(sm, w, TW_READY, until);
+    return false;
+}
+
+static StallReason result_reason(const TimeOp *op) {
+    return op->flags & TIME_SHORT ? STALL_SHORT_SCOREBOARD : STALL_WAIT;
+}
+
+// Does what the instruction does to the warp. True: the warp waits or is elsewhere; it must not go on by itself.
+static bool issue_effect(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
+    switch (op->kind) {
+    case TIME_BARRIER:
+    case TIME_ARRIVE: return issue_barrier(sm, w, op, cycle);
+    case TIME_MBARRIER:
+    case TIME_MBARRIER_WAIT: return issue_sync(sm, w, op, cycle);
+    case TIME_EXIT: return issue_exit(sm, w, op, cycle);
+    case TIME_FENCE: return wait_for(sm, w, cycle, WAIT_STORES, 0, STALL_MEMBAR);
+    case TIME_ASYNC_COMMIT: commit_group(w); return false;
+    case TIME_ASYNC_WAIT: return wait_for(sm, w, cycle, WAIT_GROUP, op->extra, STALL_LONG_SCOREBOARD);
+    default: return false;
+    }
+}
+
+// wgmma: the groups end at known times.
+static u64 issue_gmma(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
+    Scheduler *s = &sm->schedulers[w->sched];
+    if (op->kind == TIME_GMMA) {
+        u64 begin = s->unit_free[UNIT_TENSOR] > cycle ? s->unit_free[UNIT_TENSOR] : cycle;
+        s->unit_free[UNIT_TENSOR] = begin + op->extra;
+        w->gmma_last = begin + op->extra + op->latency;
+    } else if (op->kind == TIME_GMMA_COMMIT) {
+        w->gmma_group[w->gmma_groups++ % GROUPS] = w->gmma_last;
+    } else if (w->gmma_groups > op->extra) {
+        u64 done = w->gmma_group[(w->gmma_groups - op->extra - 1) % GROUPS];
+        if (done > cycle) return done;
+    }
+    return cycle + 1;
+}
+
+static u64 next_issue(const Sm *sm, const TimeOp *op, u64 cycle, StallReason *reason) {
+    *reason = STALL_WAIT;
+    if (op->kind == TIME_SLEEP) return *reason = STALL_SLEEPING, cycle + 1 + op->latency;
+    if (op->kind != TIME_BRANCH || !sm->gpu->branch_latency) return cycle + 1;
+    *reason = STALL_BRANCH_RESOLVING;
+    return cycle + sm->gpu->branch_latency;
+}
+
+static bool try_issue(Sm *sm, Scheduler *s, TimeWarp *w, u64 cycle) {
+    const TimeCode *code = code_of(w);
+    const TimeOp *op = &code->ops[w->op];
+    bool memory = uses_memory(op);
+    if (!memory && op->kind != TIME_GMMA && s->unit_free[op->unit] > cycle)
+        return throttle(sm, w, cycle, s->unit_free[op->unit], STALL_MATH_PIPE_THROTTLE);
+    if (memory) {
+        MemoryIssue result = memory_issue(sm, w, op, cycle);
+        if (result != ISSUE_OK) {
+            const Pipe *pipe = result == ISSUE_TEX_FULL ? &sm->tex : &sm->lsu;
+            StallReason reason = result == ISSUE_TEX_FULL ? STALL_TEX_THROTTLE
+                                 : op->flags & TIME_MIO   ? STALL_MIO_THROTTLE
+                                                          : STALL_LG_THROTTLE;
+            return throttle(sm, w, cycle, memory_full_until(sm, pipe), reason);
+        }
+    }
+    count_issue(sm, s, w, op, cycle);
+    if (!memory) {
+        s->unit_free[op->unit] = cycle + op->interval;
+        if (op->dst_count) sm_set_result(w, code, op, cycle + op->latency, result_reason(op));
+    }
+    if (op->kind == TIME_GMMA || op->kind == TIME_GMMA_COMMIT || op->kind == TIME_GMMA_WAIT) {
+        u64 go = issue_gmma(sm, w, op, cycle);
+        w->op++;
+        advance(sm, w, cycle + 1, go, STALL_GMMA);
+        return true;
+    }
+    if (issue_effect(sm, w, op, cycle)) return true;
+    StallReason reason;
+    u64 go = next_issue(sm, op, cycle, &reason);
+    w->op++;
+    advance(sm, w, cycle + 1, go, reason);
+    return true;
+}
+
+// --- choosing ------------------------------------------------------------------------------------------------------
+typedef enum SchedulerPolicy { POLICY_LRR, POLICY_GTO, POLICY_TWO_LEVEL, POLICY_OLDEST } SchedulerPolicy;
+
+static u32 oldest(const Scheduler *s, u64 ready) {
+    u32 best = (u32)__builtin_ctzll(ready);
+    for (u64 left = ready & (ready - 1); left; left &= left - 1) {
+        u32 i = (u32)__builtin_ctzll(left);
+        if (s->age[i] < s->age[best]) best = i;
+    }
+    return best;
+}
+
+static u32 after_last(const Scheduler *s, u64 ready) {
+    u64 later = s->last + 1 < 64 ? ready & (NEVER << (s->last + 1)) : 0;
+    return (u32)__builtin_ctzll(later ? later : ready);
+}
+
+// Two-level: only the first warps, by age, of those that do not wait for something long take turns.
+static u64 active_set(const Sm *sm, const Scheduler *s, u64 ready) {
+    u64 active = 0, left = 0;
+    for (u32 i = 0; i < s->slots; i++)
+        if (s->warps[i] && s->warps[i]->state != TW_WAIT) left |= 1ull << i;
+    for (u32 n = 0; n < sm->gpu->two_level_active && left; n++) {
+        u32 i = oldest(s, left);
+        active |= 1ull << i;
+        left &= ~(1ull << i);
+    }
+    return active & ready ? active & ready : ready;
+}
+
+static u32 choose(const Sm *sm, const Scheduler *s, u64 ready) {
+    switch ((SchedulerPolicy)sm->gpu->scheduler) {
+    case POLICY_LRR: return after_last(s, ready);
+    case POLICY_GTO: return ready >> s->last & 1 ? s->last : oldest(s, ready);
+    case POLICY_TWO_LEVEL: return after_last(s, active_set(sm, s, ready));
+    default: return oldest(s, ready);
+    }
+}
+
+// One cycle of a scheduler. False: a warp needs the front first.
+static bool schedule(Sm *sm, Scheduler *s, u64 cycle) {
+    if (s->busy > cycle) return s->next = s->busy, true;
+    u64 ready = 0, next = NEVER;
+    for (u32 i = 0; i < s->slots; i++) ready |= (u64)(s->at[i] <= cycle) << i;
+    for (u64 left = ready; left; left &= left - 1) {
+        TimeWarp *w = s->warps[__builtin_ctzll(left)];
+        if (w->state != TW_TRACE) continue;
+        if (trace_empty(&w->trace) && !warp_done(w->front)) return false;
+        sm_warp_traced(sm, w, cycle);
+        if (s->at[w->slot] > cycle) ready &= ~(1ull << w->slot);
+    }
+    s->next = NEVER;  // set_at lowers it
+    for (u32 i = 0; i < s->slots; i++)
+        if (s->at[i] > cycle && s->at[i] < next) next = s->at[i];
+    while (ready) {
+        u32 i = choose(sm, s, ready);
+        ready &= ~(1ull << i);
+        if (try_issue(sm, s, s->warps[i], cycle)) {
+            s->last = i;
+            break;
+        }
+    }
+    if (ready && cycle + 1 < next) next = cycle + 1;
+    if (next < s->next) s->next = next;
+    if (s->next < s->busy) s->next = s->busy;
+    return true;
+}
+
+u64 sm_next_event(const Sm *sm) {
+    u64 next = memory_next(sm);
+    for (u32 i = 0; i < sm->scheduler_count; i++)
+        if (sm->schedulers[i].next < next) next = sm->schedulers[i].next;
+    return next;
+}
+
+void sm_run(Sm *sm, u64 until) {
+    sm->paused = false;
+    for (;;) {
+        u64 cycle = sm_next_event(sm);
+        if (cycle < sm->now) cycle = sm->now;
+        if (cycle >= until) break;
+        sm->now = cycle;
+        if (memory_next(sm) <= cycle) memory_events(sm, cycle);
+        for (u32 i = 0; i < sm->scheduler_count; i++)
+            if (sm->schedulers[i].next <= cycle && !schedule(sm, &sm->schedulers[i], cycle)) {
+                sm->paused = true;
+                return;
+            }
+    }
+    sm->now = until;
+}
+
+// --- CTAs ----------------------------------------------------------------------------------------------------------
+bool sm_fits(const Sm *sm, const TimeRun *run) {
+    return sm->share + SM_SHARE / run->limit <= SM_SHARE && sm->resident_warps + run->cta_warps <= sm->warp_count;
+}
+
+static Status warp_reserve_slots(TimeWarp *w, u32 slots) {
+    if (slots > w->slot_cap) {
+        mem_free(w->ready);
+        mem_free(w->producer);
+        w->ready = mem_alloc(sizeof *w->ready * slots);
+        w->producer = mem_alloc(sizeof *w->producer * slots);
+        w->slot_cap = w->ready && w->producer ? slots : 0;
+        if (!w->slot_cap) return STATUS_NO_MEMORY;
+    }
+    memset(w->ready, 0, sizeof *w->ready * slots);
+    return STATUS_OK;
+}
+
+static u32 least_loaded(const Sm *sm, u32 first) {
+    u32 best = first % sm->scheduler_count;
+    for (u32 i = 0; i < sm->scheduler_count; i++) {
+        u32 k = (first + i) % sm->scheduler_count;
+        if (sm->schedulers[k].resident < sm->schedulers[best].resident) best = k;
+    }
+    return best;
+}
+
+static Status start_warp(Sm *sm, TimeCta *cta, u32 index, u64 start) {
+    u32 at = 0;
+    while (sm->warps[at].state != TW_FREE) at++;
+    TimeWarp *w = &sm->warps[at], kept = *w;
+    *w = (TimeWarp){.trace = kept.trace, .ready = kept.ready, .producer = kept.producer, .slot_cap = kept.slot_cap};
+    TRY(warp_reserve_slots(w, cta->run->code->slots + 1));
+    w->cta = cta;
+    w->front = &cta->front->warps[index];
+    w->serial = kept.serial + 1;
+    w->line = w->cause = w->worst_pc = WL_NONE;
+    w->start = w->since = start;
+    w->reason = STALL_NO_INSTRUCTIONS;
+    w->sched = (u8)least_loaded(sm, index);
+    Scheduler *s = &sm->schedulers[w->sched];
+    while (s->warps[w->slot]) w->slot++;
+    if (!s->resident) account_slots(sm, s, start, NULL);
+    s->warps[w->slot] = w;
+    s->age[w->slot] = sm->next_age++;
+    s->resident++;
+    trace_reset(&w->trace);
+    w->trace.half = (u32)sm->gpu->coalesce_lanes;
+    w->trace.block_end = machine_block_ends(cta->run);
+    w->trace.local_base = machine_local_base(sm->machine, sm->id, at);
+    w->trace.syncs = &cta->syncs;
+    w->front->trace = &w->trace;
+    set_at(sm, w, TW_TRACE, start);
+    return STATUS_OK;
+}
+
+Status sm_start_cta(Sm *sm, TimeRun *run, Cta *front, u32 slot_group, u64 start) {
+    u32 at = 0;
+    while (sm->ctas[at].used) at++;
+    TimeCta *cta = &sm->ctas[at];
+    *cta = (TimeCta){.run = run, .front = front, .slot_group = slot_group, .used = true, .threads = front->threads};
+    cta->warps_left = front->warp_count;
+    cta->share = SM_SHARE / run->limit;
+    integrate(sm, start > sm->integrated ? start : sm->integrated);
+    sm->share += cta->share;
+    sm->resident_ctas++;
+    sm->resident_warps += front->warp_count;
+    sm->counters[SMC_CTAS_STARTED]++;
+    for (u32 i = 0; i < front->warp_count; i++) TRY(start_warp(sm, cta, i, start + i * sm->gpu->warp_start));
+    return STATUS_OK;
+}
+
+// --- life ----------------------------------------------------------------------------------------------------------
+Status sm_init(Sm *sm, TimeMachine *machine, const GpuModel *gpu, u32 id) {
+    *sm = (Sm){.machine = machine, .gpu = gpu, .id = id, .scheduler_count = (u32)gpu->warp_schedulers};
+    sm->warp_count = (u32)gpu->max_threads_per_sm / LANES;
+    sm->cta_count = (u32)gpu->max_ctas_per_sm;
+    sm->warps = mem_zero(sm->warp_count, sizeof *sm->warps);
+    sm->ctas = mem_zero(sm->cta_count, sizeof *sm->ctas);
+    if (!sm->warps || !sm->ctas) return STATUS_NO_MEMORY;
+    for (u32 i = 0; i < sm->scheduler_count; i++) {
+        Scheduler *s = &sm->schedulers[i];
+        s->slots = (sm->warp_count + sm->scheduler_count - 1) / sm->scheduler_count;
+        if (s->slots > SCHED_WARPS) s->slots = SCHED_WARPS;
+        s->next = NEVER;
+        for (u32 k = 0; k < SCHED_WARPS; k++) s->at[k] = NEVER;
+    }
+    return memory_init_sm(sm);
+}
+
+void sm_free(Sm *sm) {
+    for (u32 i = 0; sm->warps && i < sm->warp_count; i++) {
+        trace_free(&sm->warps[i].trace);
+        mem_free(sm->warps[i].ready);
+        mem_free(sm->warps[i].producer);
+    }
+    mem_free(sm->warps);
+    mem_free(sm->ctas);
+    vec_free(&sm->low);
+    vec_free(&sm->ended);
+    vec_free(&sm->ended_at);
+    memory_free_sm(sm);
+}
+
+void sm_abandon(Sm *sm, u64 cycle) {
+    for (u32 i = 0; i < sm->warp_count; i++) {
+        sm->warps[i].state = TW_FREE;
+        sm->warps[i].serial++;
+    }
+    for (u32 i = 0; i < sm->cta_count; i++) sm->ctas[i].used = false;
+    for (u32 i = 0; i < sm->scheduler_count; i++) {
+        Scheduler *s = &sm->schedulers[i];
+        for (u32 k = 0; k < SCHED_WARPS; k++) s->at[k] = NEVER, s->warps[k] = NULL;
+        s->resident = 0;
+        s->next = NEVER;
+        account_slots(sm, s, cycle, NULL);
+    }
+    sm->resident_warps = sm->resident_ctas = 0;
+    sm->share = 0;
+    sm->low.len = sm->ended.len = sm->ended_at.len = 0;
+    memory_abandon(sm);
+    sm_flush(sm);
+}

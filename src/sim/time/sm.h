@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// One streaming multiprocessor of the timing model: schedulers with their warps, scoreboards, units, the load/store
+// path with the L1, instruction fetch, barriers. Driven by one thread at a time; SMs share nothing while they run.
+#ifndef WL_SIM_SM_H
+#define WL_SIM_SM_H
+
+#include "sim/time/cache.h"
+#include "sim/time/tally.h"
+#include "sim/time/time.h"
+
+#define NEVER UINT64_MAX
+enum { MACHINE_RUNS = 32, SCHED_WARPS = 64, SM_SCHEDULERS = 8, GROUPS = 16 };
+
+// The stages of a time run that a CTA belongs to.
+struct TimeRun {
+    TimeMachine *machine;
+    u32 index;  // in the machine
+    Grid *grid;
+    const TimeCode *code;
+    Tally *tallies;  // one per worker thread
+    u32 limit;       // CTAs that fit on an SM
+    u32 cta_warps;
+    u64 next_linear, ended;  // CTAs handed out, over
+    u64 begin, first_cta, last_cta, end;
+    u64 next_dispatch;  // hundredths of a cycle
+    u32 *free_slots;    // groups of cluster_size places in grid->ctas
+    u32 free_count, slot_groups;
+    Tally result;
+    Vec(TimeEdge) edges;
+    Vec(TimeSample) samples;
+    u32 *block_ends;  // by pc
+    u32 code_id;
+    bool over;
+};
+
+typedef struct TimeBarrier {
+    u32 arrived, expected;  // threads; expected 0 = all that are left
+    bool open;              // somebody has arrived
+} TimeBarrier;
+
+typedef struct TimeCta {
+    TimeRun *run;
+    Cta *front;
+    u32 slot_group;
+    u32 threads, exited, warps_left;
+    TimeBarrier barriers[CTA_BARRIERS];
+    TraceSyncs syncs;
+    u32 sync_done[TRACE_SYNCS];  // operations that are over
+    u64 share;                   // of the SM
+    u32 next_free;
+    bool used;
+} TimeCta;
+
+typedef enum WarpState {
+    TW_FREE,
+    TW_READY,  // the next instruction can issue at `at`
+    TW_WAIT,   // ... when a register, a barrier, a fence, a group is there
+    TW_TRACE,  // what comes next is not known yet: the front must execute further, at `at`
+    TW_FRONT   // the front cannot go on with it for now
+} WarpState;
+
+typedef enum WaitKind { WAIT_SLOT, WAIT_BARRIER, WAIT_STORES, WAIT_GROUP, WAIT_GMMA, WAIT_SYNC, WAIT_FETCH } WaitKind;
+
+typedef struct TimeWarp {
+    u8 state, sched, slot, reason;  // WarpState; StallReason since `since`
+    u8 wait;                        // WaitKind
+    u8 lanes, barrier;
+    u16 wait_slot;                      // WAIT_SLOT: register; WAIT_SYNC: which; WAIT_GROUP: groups that may be open
+    u32 wait_made;                      // WAIT_SYNC
+    u32 cause;                          // pc of what it waits for, WL_NONE
+    u64 since;                          // start of the present stall
+    u32 op, op_end;                     // TimeCode.ops: next, end of the run's block
+    u32 from, to;                       // the run
+    u32 cursor;                         // next access of the run, in words behind Trace.begin
+    u32 run_words;                      // words of the run, its head included; 0 = no run
+    u32 turn[TIME_UNROLL + 1];          // of an unrolled block: where the words of each run begin; turn[0] = 0
+    u32 low_words;                      // so few words behind the run are too few: the front is asked for more
+    bool unrolled;                      // the run is TIME_UNROLL runs of a block
+    u32 line;                           // of instructions, that it reads; WL_NONE
+    u32 exited;                         // lanes that are over
+    u32 at_barrier;                     // lanes that wait at barrier `barrier`
+    u32 stores;                         // writes and reductions not yet answered
+    u32 serial;                         // tells the warps apart that have this place one after the other
+    u32 groups;                         // cp.async: committed groups
+    u32 group_loads[GROUPS];            // loads under way, by group
+    u64 gmma_group[GROUPS], gmma_last;  // wgmma: when committed groups are over
+    u32 gmma_groups;
+    u64 start;
+    u32 worst_pc;  // where it stalled longest since its last barrier
+    u64 worst;
+    TimeCta *cta;
+    Warp *front;
+    Trace trace;
+    u64 *ready;     // by register slot: when it can be read; NEVER: not known yet
+    u32 *producer;  // by register slot: pc | StallReason << 24
+    u32 slot_cap;
+} TimeWarp;
+
+typedef struct Scheduler {
+    u64 at[SCHED_WARPS];  // by slot: when the warp can issue; NEVER
+    u32 age[SCHED_WARPS];
+    TimeWarp *warps[SCHED_WARPS];
+    u32 slots, resident;
+    u32 last;       // slot that issued last
+    u64 next;       // the least of `at`, or when it may issue again
+    u64 accounted;  // cycles before this one are accounted for
+    u64 busy;       // until then it cannot issue
+    u64 unit_free[UNIT_COUNT];
+    u64 sampled;      // bit k & 63: it issued in sample cycle k
+    u64 sample_head;  // the newest k in `sampled`
+    Cache *fetch;     // L0
+} Scheduler;
+
+typedef enum TicketKind { TICKET_LOAD, TICKET_ASYNC, TICKET_BULK, TICKET_STORE } TicketKind;
+// A memory instruction under way.
+typedef struct Ticket {
+    TimeRun *run;
+    TimeWarp *warp;
+    u32 serial;  // the warp's when it was issued
+    u64 issued;
+    u64 done;       // latest cycle of what is there already
+    u32 op;         // TimeCode.ops
+    u32 remaining;  // sectors, and 1 while it is in the queue
+    u16 group;      // cp.async: group; bulk: place in TraceSyncs, NO_SYNC = none
+    u8 kind;        // TicketKind
+    bool global;    // a load from global memory: counts for the latency
+} Ticket;
+
+typedef struct Waiter {  // of a line under way
+    u32 ticket, next;
+    u32 sectors;
+} Waiter;
+
+typedef struct Miss {  // line under way to the L1
+    u64 line;
+    u32 sectors;
+    u32 waiters;  // list
+    u32 next;     // free list; hash chain
+} Miss;
+
+typedef struct PipeEntry {
+    u64 issued;
+    u32 ticket, op;
+    u32 words, count;  // lines in Pipe.words from `words`
+    u32 next_line;
+    u16 wavefronts, fewest;
+    u8 space;  // TraceSpace
+    u8 kind;   // TimeKind
+    u8 lanes;
+} PipeEntry;
+
+// The queue before the load/store or the texture unit: served in order.
+typedef struct Pipe {
+    PipeEntry *entries;  // ring of `cap`
+    u32 first, count, cap;
+    u64 *words;  // of their lines; ring of `word_cap`
+    u32 word_first, word_count, word_cap;
+    u64 free_at;   // when the unit can start on the next
+    bool blocked;  // the L1 can take no further miss
+} Pipe;
+
+typedef struct Sm {
+    TimeMachine *machine;
+    const GpuModel *gpu;
+    u32 id, scheduler_count;
+    u64 now;
+    bool paused;  // a warp needs the front at `now`
+    Scheduler schedulers[SM_SCHEDULERS];
+    TimeWarp *warps;  // max_threads_per_sm / 32
+    u32 warp_count, resident_warps, resident_ctas, next_age;
+    TimeCta *ctas;
+    u32 cta_count;
+    u64 share;        // taken, of SM_SHARE
+    u64 start_free;   // when it can start another CTA
+    u64 room_at[64];  // when the places that CTAs left can be taken: a ring, in order of their ends
+    u32 room_first, rooms;
+    bool cold;        // its caches were emptied, and no CTA has started since
+    bool translated;  // global memory was accessed in this kernel
+    Pipe lsu, tex;
+    Cache *l1, *tex_cache, *const_l1, *const_l15, *fetch_l1;
+    u64 l1_bytes;
+    Cache *l1_before;  // that of another size, which the next kernel may want; its content is void
+    u64 l1_before_bytes;
+    Vec(Ticket) tickets;
+    Vec(u32) free_tickets;
+    Vec(Waiter) waiters;
+    u32 free_waiters;
+    Miss *misses;
+    u32 *miss_hash;
+    u32 miss_cap, free_misses, miss_count, sectors_under_way;
+    u32 writes;           // and atomics, not yet answered
+    u64 barrier_free;     // when the SM can note another arrival at a barrier
+    Vec(MemRequest) out;  // sorted by cycle
+    MemReply *heap;       // replies that have not arrived, least cycle first
+    u32 heap_len, heap_cap;
+    Vec(u32) low;    // warps whose trace is nearly used up
+    Vec(u32) ended;  // CTAs that are over
+    Vec(u64) ended_at;
+    u64 counters[SM_COUNTER_COUNT];
+    u64 stalls[STALL_COUNT], slot_stalls[STALL_COUNT];
+    u32 run_tickets[MACHINE_RUNS];  // under way, by TimeRun.index
+    u64 run_last[MACHINE_RUNS];     // when the last one was complete
+    u64 integrated;                 // counters of residents are summed up to here
+    u32 worker;                     // who runs it now
+    Status status;
+} Sm;
+#define SM_SHARE (1ull << 32)
+
+WL_MUST_USE Status sm_init(Sm *sm, TimeMachine *machine, const GpuModel *gpu, u32 id);
+void sm_free(Sm *sm);
+// Runs until cycle `until`, or pauses earlier when a warp needs the front.
+void sm_run(Sm *sm, u64 until);
+void sm_flush(Sm *sm);               // caches empty
+void sm_abandon(Sm *sm, u64 cycle);  // no warps, nothing under way
+// Brings all lazy accounts up to `cycle`, which the SM has reached.
+void sm_settle(Sm *sm, u64 cycle);
+// A CTA whose warps begin at `start`. The front's CTA is in place.
+WL_MUST_USE Status sm_start_cta(Sm *sm, TimeRun *run, Cta *front, u32 slot_group, u64 start);
+// Before a kernel begins: the code that the launch fetches ahead is there.
+void sm_prefetch(Sm *sm, const TimeRun *run);
+bool sm_fits(const Sm *sm, const TimeRun *run);
+// The front has executed further for a warp in state TW_TRACE or TW_FRONT (or could not): `stop` says how it ended.
+void sm_warp_traced(Sm *sm, TimeWarp *w, u64 cycle);
+void sm_receive(Sm *sm, const MemReply *reply);
+u64 sm_next_event(const Sm *sm);
+
+// sm_memory.c
+u64 memory_next(const Sm *sm);  // next event of pipes and replies
+void memory_events(Sm *sm, u64 cycle);
+typedef enum MemoryIssue { ISSUE_OK, ISSUE_LSU_FULL, ISSUE_TEX_FULL } MemoryIssue;
+// A warp issues a memory instruction (or one that goes through the same queue): NEVER as result means that `ready` of
+// its results will be set when it is known.
+MemoryIssue memory_issue(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle);
+u64 memory_full_until(const Sm *sm, const Pipe *pipe);
+// When the instructions of a line can be issued; NEVER: the warp is told.
+u64 memory_fetch(Sm *sm, TimeWarp *w, u32 line, u64 cycle);
+WL_MUST_USE Status memory_init_sm(Sm *sm);
+WL_MUST_USE Status sm_set_l1(Sm *sm, u64 bytes);  // gives it another size, empty
+void memory_abandon(Sm *sm);
+void memory_free_sm(Sm *sm);
+
+// sm.c, for sm_memory.c
+void sm_wake_slot(Sm *sm, TimeWarp *w, u64 cycle);   // a register that the warp may wait for has become known
+void sm_wake_other(Sm *sm, TimeWarp *w, u64 cycle);  // stores, groups, syncs, instructions
+void sm_set_result(TimeWarp *w, const TimeCode *code, const TimeOp *op, u64 cycle, StallReason reason);
+void sm_sync_done(Sm *sm, TimeCta *cta, u32 sync, u64 cycle);
+
+#endif

@@ -1,0 +1,725 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory side of an SM: the queues before the load/store and the texture unit, the L1, lines under way, constants
+// and instruction fetch. An access is looked up when its turn in the queue comes; what misses becomes a request to the
+// memory system, and the reply wakes who waits.
+#include <string.h>
+
+#include "sim/time/machine.h"
+#include "sim/time/sm.h"
+
+enum { NO_SYNC = 0xffff, NO_TICKET = WL_NONE, TAG_TICKET = 1u << 31, TAG_FETCH = 1u << 30 };
+#define CODE_BASE (0xc0deull << 32)  // where code lies, for the caches
+
+// --- tickets -------------------------------------------------------------------------------------------------------
+static u32 ticket_new(Sm *sm, TimeWarp *w, u32 op, TicketKind kind, u64 cycle) {
+    u32 at;
+    if (sm->free_tickets.len)
+        at = sm->free_tickets.data[--sm->free_tickets.len];
+    else {
+        if (vec_push(&sm->tickets, (Ticket){0}) != STATUS_OK) return sm->status = STATUS_NO_MEMORY, NO_TICKET;
+        at = sm->tickets.len - 1;
+    }
+    sm->tickets.data[at] = (Ticket){.run = w->cta->run,
+                                    .warp = w,
+                                    .serial = w->serial,
+                                    .issued = cycle,
+                                    .op = op,
+                                    .kind = (u8)kind,
+                                    .group = NO_SYNC};
+    sm->run_tickets[w->cta->run->index]++;
+    return at;
+}
+
+static StallReason result_reason(const Ticket *t) { return t->global ? STALL_LONG_SCOREBOARD : STALL_SHORT_SCOREBOARD; }
+
+// All of a memory instruction is done: results are there at ticket.done.
+static void ticket_complete(Sm *sm, u32 at, u64 cycle) {
+    Ticket t = sm->tickets.data[at];
+    TimeWarp *w = t.warp;
+    if (vec_push(&sm->free_tickets, at) != STATUS_OK) sm->status = STATUS_NO_MEMORY;
+    if (t.done < cycle) t.done = cycle;
+    sm->run_tickets[t.run->index]--;
+    if (sm->run_last[t.run->index] < t.done) sm->run_last[t.run->index] = t.done;
+    if (t.global && t.kind == TICKET_LOAD) {
+        sm->counters[SMC_LOADS_ENDED]++;
+        sm->counters[SMC_LOAD_LATENCY] += t.done - t.issued;
+        t.run->tallies[sm->worker].load_latency[tally_bucket(t.done - t.issued)]++;
+    }
+    if (w->serial != t.serial || w->state == TW_FREE) return;
+    const TimeCode *code = t.run->code;
+    switch ((TicketKind)t.kind) {
+    case TICKET_LOAD:
+        sm_set_result(w, code, &code->ops[t.op], t.done, result_reason(&t));
+        sm_wake_slot(sm, w, cycle);
+        break;
+    case TICKET_ASYNC:
+        w->group_loads[t.group]--;
+        sm_wake_other(sm, w, cycle);
+        break;
+    case TICKET_BULK:
+        if (t.group != NO_SYNC) sm_sync_done(sm, w->cta, t.group, cycle);
+        break;
+    case TICKET_STORE:
+        w->stores--;
+        sm_wake_other(sm, w, cycle);
+        break;
+    }
+}
+
+static void ticket_part(Sm *sm, u32 at, u32 parts, u64 done, u64 cycle) {
+    Ticket *t = &sm->tickets.data[at];
+    if (done > t->done) t->done = done;
+    t->remaining -= parts;
+    if (t->remaining == 0) ticket_complete(sm, at, cycle);
+}
+
+// --- requests ------------------------------------------------------------------------------------------------------
+static void request(Sm *sm, MemRequest r) {
+    r.sm = (u16)sm->id;
+    if (vec_push(&sm->out, r) != STATUS_OK) sm->status = STATUS_NO_MEMORY;
+}
+
+// --- lines under way to the L1 -------------------------------------------------------------------------------------
+static u32 *chain_of(Sm *sm, u64 line) { return &sm->miss_hash[(u32)(line >> 7) * 0x9e3779b1u & (sm->miss_cap - 1)]; }
+
+static Miss *miss_find(Sm *sm, u64 line) {
+    for (u32 at = *chain_of(sm, line); at != WL_NONE; at = sm->misses[at].next)
+        if (sm->misses[at].line == line) return &sm->misses[at];
+    return NULL;
+}
+
+static Miss *miss_new(Sm *sm, u64 line) {
+    u32 at = sm->free_misses;
+    if (at == WL_NONE) return NULL;
+    Miss *m = &sm->misses[at];
+    sm->free_misses = m->next;
+    u32 *chain = chain_of(sm, line);
+    *m = (Miss){.line = line, .waiters = WL_NONE, .next = *chain};
+    *chain = at;
+    sm->miss_count++;
+    return m;
+}
+
+static void miss_free(Sm *sm, u32 at) {
+    Miss *m = &sm->misses[at];
+    u32 *chain = chain_of(sm, m->line);
+    while (*chain != at) chain = &sm->misses[*chain].next;
+    *chain = m->next;
+    m->next = sm->free_misses;
+    sm->free_misses = at;
+    sm->miss_count--;
+}
+
+static void wait_for_line(Sm *sm, Miss *m, u32 ticket, u32 sectors) {
+    u32 at = sm->free_waiters;
+    if (at != WL_NONE)
+        sm->free_waiters = sm->waiters.data[at].next;
+    else {
+        if (vec_push(&sm->waiters, (Waiter){0}) != STATUS_OK) return (void)(sm->status = STATUS_NO_MEMORY);
+        at = sm->waiters.len - 1;
+    }
+    sm->waiters.data[at] = (Waiter){.ticket = ticket, .next = m->waiters, .sectors = sectors};
+    m->waiters = at;
+    sm->tickets.data[ticket].remaining += (u32)__builtin_popcount(sectors);
+}
+
+static void line_arrived(Sm *sm, const MemReply *reply) {
+    u32 at = reply->tag;
+    Miss *m = &sm->misses[at];
+    if (m->sectors & reply->sectors) {
+        sm->sectors_under_way -= (u32)__builtin_popcount(m->sectors & reply->sectors);
+        m->sectors &= ~(u32)reply->sectors;
+    }
+    cache_fill(reply->kind == MEM_TEXTURE && sm->tex_cache ? sm->tex_cache : sm->l1, m->line, reply->sectors);
+    for (u32 *link = &m->waiters; *link != WL_NONE;) {
+        Waiter *w = &sm->waiters.data[*link];
+        u32 parts = (u32)__builtin_popcount(w->sectors & reply->sectors), ticket = w->ticket;
+        w->sectors &= ~(u32)reply->sectors;
+        if (w->sectors == 0) {
+            u32 gone = *link;
+            *link = w->next;
+            w->next = sm->free_waiters;
+            sm->free_waiters = gone;
+        } else {
+            link = &w->next;
+        }
+        if (parts) ticket_part(sm, ticket, parts, reply->cycle, reply->cycle);
+    }
+    if (m->sectors == 0) miss_free(sm, at);
+    sm->lsu.blocked = sm->tex.blocked = false;
+}
+
+// --- the queues ----------------------------------------------------------------------------------------------------
+static bool pipe_init(Pipe *p, u32 cap) {
+    *p = (Pipe){.cap = cap + 64, .word_cap = 512};
+    p->entries = mem_zero(p->cap, sizeof *p->entries);
+    p->words = mem_zero(p->word_cap, sizeof *p->words);
+    return p->entries && p->words;
+}
+
+static bool pipe_words(Pipe *p, u32 count) {
+    if (p->word_count + count <= p->word_cap) return true;
+    u32 cap = p->word_cap * 2;
+    while (cap < p->word_count + count) cap *= 2;
+    u64 *bigger = mem_alloc(sizeof *bigger * cap);
+    if (!bigger) return false;
+    for (u32 i = 0; i < p->word_count; i++)
+        bigger[(p->word_first + i) & (cap - 1)] = p->words[(p->word_first + i) & (p->word_cap - 1)];
+    mem_free(p->words);
+    p->words = bigger;
+    p->word_cap = cap;
+    return true;
+}
+
+static bool pipe_grow(Pipe *p) {
+    PipeEntry *bigger = mem_alloc(sizeof *bigger * p->cap * 2);
+    if (!bigger) return false;
+    for (u32 i = 0; i < p->count; i++) bigger[i] = p->entries[(p->first + i) % p->cap];
+    mem_free(p->entries);
+    p->entries = bigger;
+    p->first = 0;
+    p->cap *= 2;
+    return true;
+}
+
+static void pipe_push(Sm *sm, Pipe *p, PipeEntry e, const u64 *lines, u32 count) {
+    if (!pipe_words(p, count) || (p->count == p->cap && !pipe_grow(p))) return (void)(sm->status = STATUS_NO_MEMORY);
+    e.words = p->word_first + p->word_count;
+    e.count = count;
+    for (u32 i = 0; i < count; i++) p->words[(e.words + i) & (p->word_cap - 1)] = lines[i];
+    p->word_count += count;
+    p->entries[(p->first + p->count++) % p->cap] = e;
+    if (e.ticket != NO_TICKET) sm->tickets.data[e.ticket].remaining++;
+}
+
+static void pipe_pop(Pipe *p) {
+    const PipeEntry *e = &p->entries[p->first];
+    p->word_first += e->count;
+    p->word_count -= e->count;
+    p->first = (p->first + 1) % p->cap;
+    p->count--;
+}
+
+static u64 pipe_next(const Pipe *p) {
+    if (!p->count || p->blocked) return NEVER;
+    u64 issued = p->entries[p->first].issued;
+    return p->free_at > issued ? p->free_at : issued;
+}
+
+u64 memory_full_until(const Sm *sm, const Pipe *p) {
+    u64 next = pipe_next(p);
+    return (next == NEVER || next <= sm->now ? sm->now : next) + (p->blocked ? 16 : 1);
+}
+
+// --- serving an access ---------------------------------------------------------------------------------------------
+typedef struct Access {
+    Sm *sm;
+    Pipe *pipe;
+    PipeEntry *entry;
+    const TimeOp *op;
+    u64 cycle;
+} Access;
+
+static u64 divided(u64 value, u64 by) { return (value + by - 1) / by; }
+
+// A line to be read: what is there, is there after `latency`. False: no place for the miss.
+static bool read_line(const Access *a, u64 word, Cache *cache, u64 latency, MemKind kind, bool keep) {
+    Sm *sm = a->sm;
+    u64 line = trace_line_address(word);
+    u32 sectors = sm->gpu->l1_sector < 128 ? trace_line_sectors(word) : 15;
+    bool local = a->entry->space == TRACE_LOCAL;
+    CacheLook look = keep ? cache_look(cache, line, sectors) : (CacheLook){.miss = sectors};
+    Miss *m = look.pending || look.miss ? miss_find(sm, line) : NULL;
+    if (look.miss) {
+        u32 room = (u32)sm->gpu->l1_mshrs - sm->sectors_under_way;
+        CacheVictim victim = {0};
+        if (room < 4 || sm->sectors_under_way > sm->gpu->l1_mshrs || (!m && sm->free_misses == WL_NONE)) return false;
+        if (keep && !cache_reserve(cache, line, look.miss, a->op->pc, &victim)) return false;
+        sm->counters[SMC_L1_EVICTIONS] += victim.evicted;
+        if (!m) m = miss_new(sm, line);
+        u32 fresh = look.miss & ~m->sectors;
+        m->sectors |= look.miss;
+        sm->sectors_under_way += (u32)__builtin_popcount(fresh);
+        if (fresh)
+            request(sm, (MemRequest){.cycle = a->cycle,
+                                     .line = line,
+                                     .tag = (u32)(m - sm->misses),
+                                     .kind = (u8)kind,
+                                     .sectors = (u8)fresh,
+                                     .local = local});
+    }
+    u32 awaited = look.pending | look.miss;
+    if (awaited && m) wait_for_line(sm, m, a->entry->ticket, awaited);
+    if (look.hit) {
+        Ticket *t = &sm->tickets.data[a->entry->ticket];
+        if (a->cycle + latency > t->done) t->done = a->cycle + latency;
+    }
+    u32 hits = (u32)__builtin_popcount(look.hit), pending = (u32)__builtin_popcount(look.pending),
+        all = (u32)__builtin_popcount(sectors);
+    if (a->entry->space == TRACE_TEXTURE) {
+        sm->counters[SMC_TEX_SECTORS] += all;
+        sm->counters[SMC_TEX_HITS] += hits + pending;
+    } else if (local) {
+        sm->counters[SMC_L1_LOCAL_LD_SECTORS] += all;
+        sm->counters[SMC_L1_LOCAL_LD_HITS] += hits + pending;
+    } else {
+        sm->counters[SMC_L1_GLOBAL_LD_SECTORS] += all;
+        sm->counters[SMC_L1_GLOBAL_LD_HITS] += hits;
+        sm->counters[SMC_L1_GLOBAL_LD_PENDING] += pending;
+    }
+    return true;
+}
+
+typedef enum L1Write { L1_THROUGH, L1_EVICT, L1_BACK, L1_ALLOCATE } L1Write;  // the words of l1_write
+
+static void write_line(const Access *a, u64 word) {
+    Sm *sm = a->sm;
+    u64 line = trace_line_address(word);
+    u32 sectors = trace_line_sectors(word);
+    bool local = a->entry->space == TRACE_LOCAL;
+    CacheLook look = cache_look(sm->l1, line, sectors);
+    if (sm->gpu->l1_write == L1_EVICT && look.present)
+        cache_drop(sm->l1, line, sectors);
+    else if (look.hit || sm->gpu->l1_write == L1_ALLOCATE) {
+        CacheVictim victim = {0};
+        bool allocate = sm->gpu->l1_write == L1_ALLOCATE;
+        (void)cache_write(sm->l1, line, allocate ? sectors & ~look.pending : look.hit, allocate, a->op->pc, &victim);
+        sm->counters[SMC_L1_EVICTIONS] += victim.evicted;
+    }
+    sm->counters[local ? SMC_L1_LOCAL_ST_SECTORS : SMC_L1_GLOBAL_ST_SECTORS] += (u32)__builtin_popcount(sectors);
+    sm->counters[local ? SMC_L1_LOCAL_ST_HITS : SMC_L1_GLOBAL_ST_HITS] += (u32)__builtin_popcount(look.hit);
+    sm->tickets.data[a->entry->ticket].remaining++;
+    sm->writes++;
+    request(sm, (MemRequest){.cycle = a->cycle,
+                             .line = line,
+                             .tag = TAG_TICKET | a->entry->ticket,
+                             .kind = MEM_WRITE,
+                             .sectors = (u8)sectors,
+                             .whole = (u8)trace_line_whole(word),
+                             .local = local});
+}
+
+static void atomic_line(const Access *a, u64 word, MemKind kind) {
+    Sm *sm = a->sm;
+    u64 line = trace_line_address(word);
+    u32 sectors = trace_line_sectors(word);
+    cache_drop(sm->l1, line, sectors);
+    sm->counters[SMC_L1_ATOMIC_SECTORS] += (u32)__builtin_popcount(sectors);
+    sm->tickets.data[a->entry->ticket].remaining++;
+    sm->writes++;
+    request(sm, (MemRequest){.cycle = a->cycle,
+                             .line = line,
+                             .tag = TAG_TICKET | a->entry->ticket,
+                             .kind = (u8)kind,
+                             .sectors = (u8)sectors,
+                             .lanes = a->entry->lanes,
+                             .degree = (u8)trace_line_degree(word)});
+}
+
+static void bulk_line(const Access *a, u64 word) {
+    Sm *sm = a->sm;
+    bool store = a->entry->kind == TIME_STORE;
+    sm->tickets.data[a->entry->ticket].remaining++;
+    request(sm, (MemRequest){.cycle = a->cycle,
+                             .line = trace_line_address(word),
+                             .tag = TAG_TICKET | a->entry->ticket,
+                             .kind = store ? MEM_WRITE : MEM_READ,
+                             .sectors = (u8)trace_line_sectors(word),
+                             .whole = (u8)trace_line_whole(word)});
+}
+
+// Indexed constants: two caches of their own, then the L2.
+static bool const_line(const Access *a, u64 word) {
+    Sm *sm = a->sm;
+    u64 line = trace_line_address(word);
+    u32 sectors = trace_line_sectors(word);
+    Ticket *t = &sm->tickets.data[a->entry->ticket];
+    u64 latency = sm->gpu->const_l1_latency;
+    CacheVictim victim;
+    sm->counters[SMC_CONST_REQUESTS]++;
+    if (cache_look(sm->const_l1, line, sectors).hit == sectors) {
+        sm->counters[SMC_CONST_HITS]++;
+    } else if (cache_look(sm->const_l15, line, sectors).hit == sectors) {
+        sm->counters[SMC_CONST_L15_HITS]++;
+        latency = sm->gpu->const_l15_latency;
+        if (cache_reserve(sm->const_l1, line, sectors, 0, &victim)) cache_fill(sm->const_l1, line, sectors);
+    } else {
+        if (cache_reserve(sm->const_l1, line, sectors, 0, &victim)) cache_fill(sm->const_l1, line, sectors);
+        if (cache_reserve(sm->const_l15, line, sectors, 0, &victim)) cache_fill(sm->const_l15, line, sectors);
+        t->remaining++;
+        request(sm, (MemRequest){.cycle = a->cycle,
+                                 .line = line,
+                                 .tag = TAG_TICKET | a->entry->ticket,
+                                 .kind = MEM_CONST,
+                                 .sectors = (u8)sectors});
+    }
+    if (a->cycle + latency > t->done) t->done = a->cycle + latency;
+    return true;
+}
+
+static bool kept_in_l1(const Access *a) {
+    if (a->entry->space == TRACE_LOCAL) return true;
+    return a->sm->gpu->l1_global && !(a->op->flags & TIME_BYPASS);
+}
+
+static bool serve_line(const Access *a, u64 word) {
+    Sm *sm = a->sm;
+    const PipeEntry *e = a->entry;
+    if (e->space == TRACE_TEXTURE) {
+        Cache *cache = sm->tex_cache ? sm->tex_cache : sm->l1;
+        if (a->op->kind == TIME_STORE) return write_line(a, word), true;
+        return read_line(a, word, cache, sm->gpu->tex_latency, MEM_TEXTURE, true);
+    }
+    if (e->space == TRACE_BULK) return bulk_line(a, word), true;
+    switch ((TimeKind)e->kind) {
+    case TIME_STORE: return write_line(a, word), true;
+    case TIME_ATOMIC: return atomic_line(a, word, MEM_ATOMIC), true;
+    case TIME_REDUCE: return atomic_line(a, word, MEM_REDUCE), true;
+    case TIME_CONST: return const_line(a, word);
+    default: return read_line(a, word, sm->l1, sm->gpu->l1_latency, MEM_READ, kept_in_l1(a));
+    }
+}
+
+// Shared memory, shuffles and whatever else only takes the unit: cycles, and when the result is there.
+static void serve_shared(const Access *a) {
+    Sm *sm = a->sm;
+    const PipeEntry *e = a->entry;
+    u32 n = e->wavefronts;
+    u64 done;
+    if (e->space != TRACE_SHARED || a->op->flags & TIME_MIO) {
+        done = a->cycle + a->op->latency;
+    } else {
+        sm->counters[e->kind == TIME_STORE                              ? SMC_SHARED_ST_WAVEFRONTS
+                     : e->kind == TIME_ATOMIC || e->kind == TIME_REDUCE ? SMC_SHARED_ATOMIC_WAVEFRONTS
+                                                                        : SMC_SHARED_LD_WAVEFRONTS] += n;
+        sm->counters[SMC_SHARED_CONFLICTS] += n > e->fewest ? n - e->fewest : 0;
+        done = a->cycle + sm->gpu->shared_latency + (n - 1) * sm->gpu->shared_conflict + a->op->latency;
+    }
+    sm->counters[SMC_L1_DATA_CYCLES] += n;
+    a->pipe->free_at = a->cycle + n;
+    Ticket *t = &sm->tickets.data[e->ticket];
+    if (done > t->done) t->done = done;
+}
+
+// Cycles that the unit is busy with `lines` lines of the access.
+static u64 line_cycles(const Sm *sm, const PipeEntry *e, u32 lines, u32 sectors) {
+    if (e->space == TRACE_TEXTURE) return lines * sm->gpu->tex_interval;
+    u64 tags = divided(lines, sm->gpu->l1_tags), data = divided((u64)sectors * 32, sm->gpu->l1_bytes);
+    return tags > data ? tags : data;
+}
+
+// What the memory system has to answer although nobody waits for data: so many may be under way.
+static bool writes(const PipeEntry *e) {
+    return e->space != TRACE_BULK && (e->kind == TIME_STORE || e->kind == TIME_REDUCE || e->kind == TIME_ATOMIC);
+}
+
+// The head of the queue has its turn. What does not fit stays at the head.
+static void serve(Sm *sm, Pipe *p, u64 cycle) {
+    PipeEntry *e = &p->entries[p->first];
+    Ticket *t = &sm->tickets.data[e->ticket];
+    Access a = {.sm = sm, .pipe = p, .entry = e, .op = &t->run->code->ops[e->op], .cycle = cycle};
+    if (e->count == 0) {
+        serve_shared(&a);
+    } else if (!sm->translated && sm->gpu->translation) {
+        sm->translated = true;
+        p->free_at = cycle + sm->gpu->translation;
+        return;
+    } else {
+        u32 lines = 0, sectors = 0;
+        for (; e->next_line < e->count; e->next_line++, lines++) {
+            u64 word = p->words[(e->words + e->next_line) & (p->word_cap - 1)];
+            if (writes(e) && sm->writes >= sm->gpu->l1_writes) {
+                p->blocked = true;
+                break;
+            }
+            if (!serve_line(&a, word)) {
+                p->blocked = true;
+                sm->counters[SMC_L1_MSHR_FULL]++;
+                break;
+            }
+            sectors += (u32)__builtin_popcount(trace_line_sectors(word));
+        }
+        u64 busy = line_cycles(sm, e, lines, sectors);
+        sm->counters[SMC_L1_TAG_CYCLES] += divided(lines, sm->gpu->l1_tags);
+        sm->counters[SMC_L1_DATA_CYCLES] += divided((u64)sectors * 32, sm->gpu->l1_bytes);
+        p->free_at = cycle + (busy ? busy : 1);
+        if (p->blocked) return;
+    }
+    u32 ticket = e->ticket;
+    pipe_pop(p);
+    ticket_part(sm, ticket, 1, 0, cycle);
+}
+
+// --- issue ---------------------------------------------------------------------------------------------------------
+static TicketKind ticket_kind(const TimeOp *op) {
+    switch (op->kind) {
+    case TIME_STORE:
+    case TIME_REDUCE: return TICKET_STORE;
+    case TIME_ASYNC: return TICKET_ASYNC;
+    case TIME_BULK: return TICKET_BULK;
+    default: return TICKET_LOAD;
+    }
+}
+
+// Puts the accesses of the instruction into the queue; returns whether there were any.
+static bool push_accesses(Sm *sm, Pipe *p, TimeWarp *w, const TimeOp *op, u32 ticket, u64 cycle) {
+    const u64 *words = w->trace.words + w->trace.begin;
+    bool any = false;
+    u32 turn = w->unrolled ? op->extra : 0;
+    for (u32 at = w->turn[turn] + TRACE_HEAD; at < w->turn[turn + 1];) {
+        TraceAccess a = trace_access(words[at]);
+        const u64 *lines = words + at + 1;
+        at += 1u + a.lines;
+        if (a.insn != op->pc - w->from) continue;
+        Ticket *t = &sm->tickets.data[ticket];
+        if (a.space == TRACE_SYNC) {
+            if (t->kind == TICKET_BULK && a.wavefronts == SYNC_BULK) t->group = a.lanes;
+            continue;
+        }
+        if (a.space == TRACE_BARRIER) continue;
+        PipeEntry e = {.issued = cycle,
+                       .ticket = ticket,
+                       .op = (u32)(op - w->cta->run->code->ops),
+                       .space = a.space,
+                       .kind = op->kind,
+                       .wavefronts = a.wavefronts,
+                       .lanes = a.lanes};
+        t->global |= a.space != TRACE_SHARED;
+        if (a.space == TRACE_SHARED)
+            e.fewest = (u16)lines[0];
+        else if (op->kind == TIME_LOAD)
+            sm->counters[SMC_L1_GLOBAL_LD_REQUESTS] += a.space == TRACE_GLOBAL;
+        bool joined = op->flags & TIME_JOINED && a.lines == 1;  // one lane asks for all
+        u64 line = joined ? lines[0] : 0;
+        if (joined) line = (line & ~(0xffull << 56)) | 1ull << 56;
+        pipe_push(sm, p, e, joined ? &line : lines, a.space == TRACE_SHARED ? 0 : a.lines);
+        any = true;
+    }
+    return any;
+}
+
+MemoryIssue memory_issue(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
+    const TimeCode *code = w->cta->run->code;
+    bool texture = op->kind == TIME_TEXTURE;
+    Pipe *p = texture ? &sm->tex : &sm->lsu;
+    if (p->count >= (texture ? sm->gpu->tex_queue : sm->gpu->lsu_queue))
+        return texture ? ISSUE_TEX_FULL : ISSUE_LSU_FULL;
+    u32 at = (u32)(op - code->ops), ticket = ticket_new(sm, w, at, ticket_kind(op), cycle);
+    if (ticket == NO_TICKET) return ISSUE_OK;
+    bool any = push_accesses(sm, p, w, op, ticket, cycle);
+    if (!any && op->flags & TIME_MIO) {
+        PipeEntry e = {.issued = cycle, .ticket = ticket, .op = at, .space = TRACE_BARRIER, .wavefronts = op->interval};
+        pipe_push(sm, p, e, NULL, 0);
+        any = true;
+    }
+    Ticket *t = &sm->tickets.data[ticket];
+    if (!any) {  // no lane accesses anything
+        if (vec_push(&sm->free_tickets, ticket) != STATUS_OK) sm->status = STATUS_NO_MEMORY;
+        sm->run_tickets[t->run->index]--;
+        if (t->kind == TICKET_BULK && t->group != NO_SYNC) sm_sync_done(sm, w->cta, t->group, cycle);
+        sm_set_result(w, code, op, cycle + 1, STALL_WAIT);
+        return ISSUE_OK;
+    }
+    if (t->kind == TICKET_STORE) w->stores++;
+    if (t->kind == TICKET_ASYNC) w->group_loads[t->group = (u16)(w->groups % GROUPS)]++;
+    if (t->kind == TICKET_LOAD) sm_set_result(w, code, op, NEVER, result_reason(t));
+    return ISSUE_OK;
+}
+
+// --- instruction fetch ---------------------------------------------------------------------------------------------
+u64 memory_fetch(Sm *sm, TimeWarp *w, u32 line, u64 cycle) {
+    Scheduler *s = &sm->schedulers[w->sched];
+    if (!s->fetch) return cycle;
+    u64 address = CODE_BASE + ((u64)machine_code_id(w->cta->run) << 28) + (u64)line * 128;
+    CacheVictim victim;
+    if (cache_look(s->fetch, address, 15).hit == 15) return cycle;
+    if (cache_reserve(s->fetch, address, 15, 0, &victim)) cache_fill(s->fetch, address, 15);
+    sm->counters[SMC_FETCHES]++;
+    CacheLook look = cache_look(sm->fetch_l1, address, 15);
+    if (look.hit == 15) {
+        sm->counters[SMC_FETCH_HITS]++;
+        return cycle + sm->gpu->icache_l1_latency;
+    }
+    if (look.pending) return NEVER;
+    for (u32 i = 0; i < 4; i++) {  // fetched ahead, as lines are used one after the other
+        u64 next = address + i * 128;
+        CacheLook there = cache_look(sm->fetch_l1, next, 15);
+        if (there.hit || there.pending || !cache_reserve(sm->fetch_l1, next, 15, 0, &victim)) continue;
+        request(sm, (MemRequest){.cycle = sm->now, .line = next, .tag = TAG_FETCH, .kind = MEM_FETCH, .sectors = 15});
+    }
+    return cache_look(sm->fetch_l1, address, 15).pending ? NEVER : cycle + sm->gpu->icache_l1_latency;
+}
+
+void sm_prefetch(Sm *sm, const TimeRun *run) {
+    u64 base = CODE_BASE + ((u64)run->code_id << 28), bytes = (u64)run->code->op_count * run->code->insn_bytes;
+    CacheVictim victim;
+    if (bytes > sm->gpu->icache_l1) bytes = sm->gpu->icache_l1;
+    for (u64 at = 0; at < bytes; at += 128)
+        if (cache_reserve(sm->fetch_l1, base + at, 15, 0, &victim)) cache_fill(sm->fetch_l1, base + at, 15);
+}
+
+static void code_arrived(Sm *sm, const MemReply *reply) {
+    cache_fill(sm->fetch_l1, reply->line, reply->sectors);
+    for (u32 i = 0; i < sm->warp_count; i++) {
+        TimeWarp *w = &sm->warps[i];
+        if (w->state != TW_WAIT || w->wait != WAIT_FETCH) continue;
+        u64 line = CODE_BASE + ((u64)machine_code_id(w->cta->run) << 28) + (u64)w->line * 128;
+        if (line == reply->line) sm_wake_other(sm, w, reply->cycle);
+    }
+}
+
+// --- replies -------------------------------------------------------------------------------------------------------
+static bool earlier(const MemReply *a, const MemReply *b) {
+    if (a->cycle != b->cycle) return a->cycle < b->cycle;
+    return a->line != b->line ? a->line < b->line : a->tag < b->tag;
+}
+
+void sm_receive(Sm *sm, const MemReply *reply) {
+    if (sm->heap_len == sm->heap_cap) {
+        u32 cap = sm->heap_cap ? sm->heap_cap * 2 : 256;
+        MemReply *bigger = mem_resize(sm->heap, sizeof *bigger * cap);
+        if (!bigger) return (void)(sm->status = STATUS_NO_MEMORY);
+        sm->heap = bigger;
+        sm->heap_cap = cap;
+    }
+    u32 at = sm->heap_len++;
+    for (; at && earlier(reply, &sm->heap[(at - 1) / 2]); at = (at - 1) / 2) sm->heap[at] = sm->heap[(at - 1) / 2];
+    sm->heap[at] = *reply;
+}
+
+static MemReply heap_take(Sm *sm) {
+    MemReply top = sm->heap[0], last = sm->heap[--sm->heap_len];
+    u32 at = 0;
+    for (u32 child; (child = 2 * at + 1) < sm->heap_len; at = child) {
+        if (child + 1 < sm->heap_len && earlier(&sm->heap[child + 1], &sm->heap[child])) child++;
+        if (!earlier(&sm->heap[child], &last)) break;
+        sm->heap[at] = sm->heap[child];
+    }
+    sm->heap[at] = last;
+    return top;
+}
+
+static void arrived(Sm *sm, const MemReply *reply) {
+    if (reply->tag & TAG_TICKET && sm->tickets.data[reply->tag & ~TAG_TICKET].kind != TICKET_BULK &&
+        (reply->kind == MEM_WRITE || reply->kind == MEM_ATOMIC || reply->kind == MEM_REDUCE)) {
+        sm->writes--;
+        sm->lsu.blocked = false;
+    }
+    if (reply->tag & TAG_TICKET)
+        ticket_part(sm, reply->tag & ~TAG_TICKET, 1, reply->cycle, reply->cycle);
+    else if (reply->kind == MEM_FETCH)
+        code_arrived(sm, reply);
+    else
+        line_arrived(sm, reply);
+}
+
+u64 memory_next(const Sm *sm) {
+    u64 next = sm->heap_len ? sm->heap[0].cycle : NEVER, lsu = pipe_next(&sm->lsu), tex = pipe_next(&sm->tex);
+    if (lsu < next) next = lsu;
+    return tex < next ? tex : next;
+}
+
+void memory_events(Sm *sm, u64 cycle) {
+    while (sm->heap_len && sm->heap[0].cycle <= cycle) {
+        MemReply reply = heap_take(sm);
+        reply.cycle = cycle;
+        arrived(sm, &reply);
+    }
+    if (pipe_next(&sm->lsu) <= cycle) serve(sm, &sm->lsu, cycle);
+    if (pipe_next(&sm->tex) <= cycle) serve(sm, &sm->tex, cycle);
+}
+
+// --- life ----------------------------------------------------------------------------------------------------------
+static Status cache_of(u64 size, u32 ways, u64 replacement, u32 line, u32 sector, Cache **cache) {
+    CacheConfig config = {.size = size, .line = line, .sector = sector, .ways = ways, .replacement = (u8)replacement};
+    return cache_create(&config, cache);
+}
+
+Status sm_set_l1(Sm *sm, u64 bytes) {
+    if (sm->l1 && sm->l1_bytes == bytes) return STATUS_OK;
+    Cache *before = sm->l1_before;
+    bool fits = before && sm->l1_before_bytes == bytes;
+    sm->l1_before = sm->l1;
+    sm->l1_before_bytes = sm->l1_bytes;
+    sm->l1 = fits ? before : NULL;
+    sm->l1_bytes = bytes;
+    if (fits) return cache_clear(before), STATUS_OK;
+    cache_destroy(before);
+    CacheConfig config = {.size = bytes,
+                          .line = 128,
+                          .sector = 32,
+                          .ways = (u32)sm->gpu->l1_ways,
+                          .replacement = (u8)sm->gpu->l1_replacement,
+                          .hashed = true};
+    return cache_create(&config, &sm->l1);
+}
+
+static void pipe_clear(Pipe *p) {
+    p->first = p->count = p->word_first = p->word_count = 0;
+    p->blocked = false;
+}
+
+static void clear_misses(Sm *sm) {
+    memset(sm->miss_hash, 0xff, sizeof *sm->miss_hash * sm->miss_cap);
+    for (u32 i = 0; i < sm->miss_cap; i++) sm->misses[i].next = i + 1 < sm->miss_cap ? i + 1 : WL_NONE;
+    sm->free_misses = sm->miss_count = sm->sectors_under_way = 0;
+    sm->waiters.len = 0;
+    sm->free_waiters = WL_NONE;
+}
+
+Status memory_init_sm(Sm *sm) {
+    const GpuModel *g = sm->gpu;
+    if (!pipe_init(&sm->lsu, (u32)g->lsu_queue) || !pipe_init(&sm->tex, (u32)g->tex_queue)) return STATUS_NO_MEMORY;
+    sm->miss_cap = 64;
+    while (sm->miss_cap < g->l1_mshrs) sm->miss_cap *= 2;
+    sm->misses = mem_zero(sm->miss_cap, sizeof *sm->misses);
+    sm->miss_hash = mem_alloc(sizeof *sm->miss_hash * sm->miss_cap);
+    if (!sm->misses || !sm->miss_hash) return STATUS_NO_MEMORY;
+    clear_misses(sm);
+    if (g->tex_size) TRY(cache_of(g->tex_size, 0, CACHE_LRU, 128, 32, &sm->tex_cache));
+    TRY(cache_of(g->const_l1, 0, CACHE_LRU, 128, 32, &sm->const_l1));
+    TRY(cache_of(g->const_l15, 0, CACHE_LRU, 128, 32, &sm->const_l15));
+    TRY(cache_of(g->icache_l1, 0, CACHE_LRU, 128, 32, &sm->fetch_l1));
+    for (u32 i = 0; g->icache_l0 && i < sm->scheduler_count; i++)
+        TRY(cache_of(g->icache_l0, 0, CACHE_LRU, 128, 32, &sm->schedulers[i].fetch));
+    return STATUS_OK;
+}
+
+void sm_flush(Sm *sm) {
+    sm->cold = true;
+    Cache *caches[] = {sm->l1, sm->tex_cache, sm->const_l1, sm->const_l15, sm->fetch_l1};
+    for (u32 i = 0; i < sizeof caches / sizeof *caches; i++)
+        if (caches[i]) cache_clear(caches[i]);
+    for (u32 i = 0; i < sm->scheduler_count; i++)
+        if (sm->schedulers[i].fetch) cache_clear(sm->schedulers[i].fetch);
+}
+
+void memory_abandon(Sm *sm) {
+    pipe_clear(&sm->lsu);
+    pipe_clear(&sm->tex);
+    sm->tickets.len = sm->free_tickets.len = sm->out.len = 0;
+    sm->heap_len = sm->writes = 0;
+    memset(sm->run_tickets, 0, sizeof sm->run_tickets);
+    clear_misses(sm);
+}
+
+void memory_free_sm(Sm *sm) {
+    cache_destroy(sm->l1);
+    cache_destroy(sm->l1_before);
+    cache_destroy(sm->tex_cache);
+    cache_destroy(sm->const_l1);
+    cache_destroy(sm->const_l15);
+    cache_destroy(sm->fetch_l1);
+    for (u32 i = 0; i < sm->scheduler_count; i++) cache_destroy(sm->schedulers[i].fetch);
+    mem_free(sm->lsu.entries);
+    mem_free(sm->lsu.words);
+    mem_free(sm->tex.entries);
+    mem_free(sm->tex.words);
+    mem_free(sm->misses);
+    mem_free(sm->miss_hash);
+    mem_free(sm->heap);
+    vec_free(&sm->tickets);
+    vec_free(&sm->free_tickets);
+    vec_free(&sm->waiters);
+    vec_free(&sm->out);
+}

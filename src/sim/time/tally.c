@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/time/tally.h"
+
+#include "base/map.h"
+
+Status tally_init(Tally *t, u32 pc_count) {
+    *t = (Tally){.pc_count = pc_count, .edge_cap = 256};
+    while (t->edge_cap < 4 * pc_count) t->edge_cap *= 2;
+    t->pcs = mem_zero(pc_count, sizeof *t->pcs);
+    t->edges = mem_zero(t->edge_cap, sizeof *t->edges);
+    t->last_edge = mem_zero(pc_count, sizeof *t->last_edge);
+    t->samples = mem_zero((u64)pc_count * STALL_COUNT * 2, sizeof *t->samples);
+    return t->pcs && t->edges && t->last_edge && t->samples ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+void tally_free(Tally *t) {
+    mem_free(t->pcs);
+    mem_free(t->edges);
+    mem_free(t->samples);
+    mem_free(t->last_edge);
+    *t = (Tally){0};
+}
+
+static TimeEdge *find(TimeEdge *edges, u32 cap, u32 pc, u32 cause, u8 reason) {
+    u32 at = (u32)hash_u64((u64)pc << 32 ^ (u64)cause << 8 ^ reason) & (cap - 1);
+    while (edges[at].times && (edges[at].pc != pc || edges[at].cause != cause || edges[at].reason != reason))
+        at = (at + 1) & (cap - 1);
+    return &edges[at];
+}
+
+static bool grow(Tally *t) {
+    TimeEdge *bigger = mem_zero(t->edge_cap * 2, sizeof *bigger);
+    if (!bigger) return false;
+    for (u32 i = 0; i < t->edge_cap; i++) {
+        const TimeEdge *e = &t->edges[i];
+        if (e->times) *find(bigger, t->edge_cap * 2, e->pc, e->cause, e->reason) = *e;
+    }
+    mem_free(t->edges);
+    t->edges = bigger;
+    t->edge_cap *= 2;
+    return true;
+}
+
+void tally_edge(Tally *t, u32 pc, u32 cause, u8 reason, u64 cycles, u64 times) {
+    TimeEdge *e = &t->edges[t->last_edge[pc]];
+    if (WL_LIKELY(e->times && e->pc == pc && e->cause == cause && e->reason == reason)) {
+        e->cycles += cycles;
+        e->times += times;
+        return;
+    }
+    e = find(t->edges, t->edge_cap, pc, cause, reason);
+    if (!e->times) {
+        if (t->edge_count >= t->edge_cap / 4 * 3) {
+            if (!grow(t)) return (void)(t->failed = true);
+            e = find(t->edges, t->edge_cap, pc, cause, reason);
+        }
+        *e = (TimeEdge){.pc = pc, .cause = cause, .reason = reason};
+        t->edge_count++;
+    }
+    t->last_edge[pc] = (u32)(e - t->edges);
+    e->cycles += cycles;
+    e->times += times;
+}
+
+void tally_merge(Tally *to, const Tally *from) {
+    for (u32 pc = 0; pc < to->pc_count; pc++) {
+        to->pcs[pc].issued += from->pcs[pc].issued;
+        for (u32 r = 0; r < STALL_COUNT; r++) to->pcs[pc].stalls[r] += from->pcs[pc].stalls[r];
+    }
+    for (u64 i = 0; i < (u64)to->pc_count * STALL_COUNT * 2; i++) to->samples[i] += from->samples[i];
+    for (u32 i = 0; i < from->edge_cap; i++) {
+        const TimeEdge *e = &from->edges[i];
+        if (e->times) tally_edge(to, e->pc, e->cause, e->reason, e->cycles, e->times);
+    }
+    for (u32 r = 0; r < STALL_COUNT; r++) {
+        to->stalls[r] += from->stalls[r];
+        to->slot_stalls[r] += from->slot_stalls[r];
+    }
+    for (u32 i = 0; i < LATENCY_BUCKETS; i++) to->load_latency[i] += from->load_latency[i];
+    to->failed |= from->failed;
+}

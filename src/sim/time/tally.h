@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is added up while SMs run: per instruction and per cause. One per worker thread and kernel, so that nobody
+// waits; all are sums, so that who added does not matter.
+#ifndef WL_SIM_TALLY_H
+#define WL_SIM_TALLY_H
+
+#include "sim/time/time.h"
+
+typedef struct Tally {
+    TimePc *pcs;
+    u32 pc_count;
+    TimeEdge *edges;  // open addressing; times == 0: free
+    u32 edge_cap, edge_count;
+    u32 *last_edge;  // by pc: where its last edge lies
+    u32 *samples;    // [pc][reason][all, in cycles without issue]
+    u64 stalls[STALL_COUNT], slot_stalls[STALL_COUNT];
+    u64 load_latency[LATENCY_BUCKETS];
+    bool failed;  // out of memory: some edges are missing
+} Tally;
+
+WL_MUST_USE Status tally_init(Tally *tally, u32 pc_count);
+void tally_free(Tally *tally);
+void tally_edge(Tally *tally, u32 pc, u32 cause, u8 reason, u64 cycles, u64 times);
+void tally_merge(Tally *to, const Tally *from);
+
+static inline u32 *tally_sample(Tally *t, u32 pc, u32 reason) {
+    return t->samples + ((u64)pc * STALL_COUNT + reason) * 2;
+}
+// Bucket of a latency: two for each power of two.
+static inline u32 tally_bucket(u64 cycles) {
+    if (cycles < 2) return 0;
+    u32 log = 63 - (u32)__builtin_clzll(cycles), half = (u32)(cycles >> (log - 1) & 1);
+    return log * 2 + half < LATENCY_BUCKETS ? log * 2 + half : LATENCY_BUCKETS - 1;
+}
+
+#endif

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program lowered for timing: what the machine would issue for it. PTX is not what a GPU runs, so copies are
+// propagated, addresses folded, dead code dropped, macro instructions expanded into the machine's steps, blocks
+// scheduled for latency and registers placed. No values: only units, cycles and registers.
+// Immutable once built; shared by all threads; owned by whoever built it.
+#ifndef WL_SIM_TIME_CODE_H
+#define WL_SIM_TIME_CODE_H
+
+#include "gpu/gpu.h"
+#include "sim/machine.h"
+
+typedef enum TimeKind {
+    TIME_MATH,  // fixed or known latency, no memory
+    TIME_LOAD,  // what the trace's access says decides where: global, local, shared, generic, ...
+    TIME_STORE,
+    TIME_ATOMIC,   // with a result
+    TIME_REDUCE,   // without
+    TIME_CONST,    // constant bank with a register address
+    TIME_TEXTURE,  // and surface loads
+    TIME_BRANCH,   // ends a run: branches, calls, returns
+    TIME_BARRIER,  // CTA barrier that may wait (bar.sync, bar.red, barrier.cluster.wait: see the instruction)
+    TIME_ARRIVE,   // ... that does not wait
+    TIME_FENCE,
+    TIME_ASYNC,       // cp.async: a load into shared memory, nobody waits for its registers
+    TIME_ASYNC_WAIT,  // cp.async.wait_group N (TimeOp.extra = N), wait_all (0)
+    TIME_ASYNC_COMMIT,
+    TIME_BULK,      // cp.async.bulk, tensor copies
+    TIME_MBARRIER,  // operations on an mbarrier that do not wait
+    TIME_MBARRIER_WAIT,
+    TIME_GMMA,       // wgmma.mma_async
+    TIME_GMMA_WAIT,  // wgmma.wait_group N
+    TIME_GMMA_COMMIT,
+    TIME_CLOCK,  // reads a clock: the front must not run ahead
+    TIME_SLEEP,
+    TIME_EXIT,
+} TimeKind;
+
+enum {
+    TIME_FIRST = 1,    // first machine instruction of its PTX instruction
+    TIME_SHORT = 2,    // its result is awaited as short_scoreboard (XU, shuffles, ...), else as wait
+    TIME_MIO = 4,      // goes through the SM-wide queue of slow units (MIO) instead of a unit of the scheduler
+    TIME_BYPASS = 32,  // loads that the L1 does not keep: .cg, .cv, volatile, relaxed, acquire
+    TIME_RELEASE = 8,  // atomics, stores: waits for earlier stores (release), as a fence before it does
+    TIME_JOINED = 16,  // reductions: the warp joins its lanes' operands first, one lane asks: degree 1
+};
+
+typedef struct TimeOp {
+    u32 pc;    // index in SimProgram.insns of the PTX instruction that it is (part) of
+    u32 regs;  // TimeCode.regs: dst_count results, then src_count sources (guards and address registers included)
+    u8 dst_count, src_count;
+    u8 kind;      // TimeKind
+    u8 unit;      // UnitClass
+    u8 interval;  // cycles that it takes its unit, of the scheduler's own or the SM's
+    u8 flags;
+    u16 latency;  // cycles from issue until a result can be read; loads: on top of what memory takes
+    u16 extra;    // of the kind
+} TimeOp;
+
+enum { TIME_UNROLL = 4 };
+
+typedef struct TimeBlock {
+    u32 pc, pc_end;  // the PTX instructions [pc, pc_end)
+    u32 ops, op_count;
+    // Loops that ptxas unrolls: what TIME_UNROLL runs of the whole block with the same lanes become, issued as one.
+    // TimeOp.extra: which of them the operation is of, from 0.
+    u32 unrolled, unrolled_count;  // unrolled_count 0: not unrolled
+    // The branch around it is none on the machine, its instructions are predicated: a warp whose trace jumps over the
+    // block (and only over such blocks) issues them all the same, without effect.
+    bool predicated;
+} TimeBlock;
+
+typedef struct TimeCode {
+    const SimProgram *program;
+    TimeOp *ops;  // blocks behind each other, each in the order in which it is issued
+    u32 op_count;
+    u16 *regs;
+    u32 reg_count;
+    TimeBlock *blocks;  // cover all instructions of the program, in order of pc
+    u32 block_count;
+    u32 *block_of;   // by pc
+    u32 slots;       // registers and predicates that `regs` names: 0 to slots - 1
+    u32 registers;   // 32-bit registers of a thread, as the machine would allocate them: known, or estimated
+    u32 insn_bytes;  // of one machine instruction: 16 since Volta, 8 before
+} TimeCode;
+
+// Blocks end behind every instruction that may leave the straight line or wait (SimKind above SIM_MEMORY), begin at
+// every branch target, and have at most TIME_BLOCK_MAX instructions.
+enum { TIME_BLOCK_MAX = 4096 };
+
+// `registers`: the figure of the cubin, 0 = not known.
+WL_MUST_USE Status time_code_build(const SimProgram *program, const GpuModel *gpu, u32 registers, TimeCode **code);
+void time_code_free(TimeCode *code);
+
+#endif

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// What ptxas makes of branches: short conditional regions are predicated, diverging regions are put between BSSY and
+// BSYNC, jumps between neighbours fall away, counted loops are unrolled. From listings of ptxas 13.0 for sm_90.
+#include "sim/time/time_lower.h"
+
+#include <string.h>
+
+enum {
+    PREDICATED_MAX = 6,  // machine instructions of a region that is predicated
+    UNROLLED_MAX = 48,   // of a loop that is unrolled
+};
+
+typedef struct Control {
+    TimeFunc *f;
+    u32 *cost;       // of each block: machine instructions
+    Bitset claimed;  // blocks that a jump is laid out before
+} Control;
+
+static const FlowBlock *block_at(const Control *c, u32 b) { return &c->f->cfg->blocks[b]; }
+static u32 last_insn(const FlowBlock *block) { return block->first + block->count - 1; }
+static const FlowInsn *insn_at(const Control *c, u32 i) { return &c->f->code->insns[i]; }
+
+static Status find_costs(Control *c) {
+    TimeFunc *f = c->f;
+    for (u32 i = 0; i < f->code->insn_count; i++) {
+        if (!f->picked[i].needed || insn_at(c, i)->kind == FLOW_BRANCH) continue;
+        TimeSteps steps;
+        u32 row = f->picked[i].steps;
+        TRY(time_steps(f->lower, f->lower->module->insns[f->function->insns + row].form, time_variant(f, row), &steps));
+        c->cost[f->cfg->block_of[i]] += steps.count;
+    }
+    return STATUS_OK;
+}
+
+// --- predication
+// ------------------------------------------------------------------------------------------------------
+static bool can_predicate(const Control *c, u32 b) {
+    const FlowBlock *block = block_at(c, b);
+    if (block->pred_count != 1 || block->succ_count != 1 || block->leaves) return false;
+    for (u32 i = block->first; i < block->first + block->count; i++) {
+        const FlowInsn *in = insn_at(c, i);
+        u32 flags = form_op(time_form(c->f, i))->flags;
+        bool jump = in->kind == FLOW_BRANCH && i == last_insn(block) && in->guard == WL_NONE;
+        if ((in->kind != FLOW_PLAIN && !jump) || in->is_barrier) return false;
+        if (flags & (OPF_CONVERGENT | OPF_WARP_SYNC | OPF_FENCE) || flags & OPF_ASYNC) return false;
+        if (in->guard != WL_NONE && !jump) return false;
+    }
+    return true;
+}
+
+static void predicate(Control *c, u32 b) {
+    const FlowBlock *block = block_at(c, b);
+    c->f->predicated[b] = true;
+    if (insn_at(c, last_insn(block))->kind == FLOW_BRANCH) c->f->no_branch[last_insn(block)] = true;
+}
+
+// if (p) { side } and if (p) { side } else { other }, both short.
+static void predicate_branch(Control *c, u32 b) {
+    const FlowBlock *block = block_at(c, b);
+    const FlowInsn *branch = insn_at(c, last_insn(block));
+    if (branch->kind != FLOW_BRANCH || branch->guard == WL_NONE || block->succ_count != 2) return;
+    const u32 *succs = c->f->cfg->edges + block->succs;
+    u32 side = succs[1], other = succs[0];
+    bool side_ok = can_predicate(c, side), other_ok = can_predicate(c, other);
+    u32 after_side = side_ok ? c->f->cfg->edges[block_at(c, side)->succs] : WL_NONE;
+    u32 after_other = other_ok ? c->f->cfg->edges[block_at(c, other)->succs] : WL_NONE;
+    if (side_ok && after_side == other && c->cost[side] <= PREDICATED_MAX) {
+        predicate(c, side);
+    } else if (other_ok && after_other == side && c->cost[other] <= PREDICATED_MAX) {
+        predicate(c, other);
+    } else if (side_ok && other_ok && after_side == after_other && c->cost[side] + c->cost[other] <= PREDICATED_MAX) {
+        predicate(c, side);
+        predicate(c, other);
+    } else {
+        return;
+    }
+    c->f->no_branch[last_insn(block)] = true;
+}
+
+// --- divergence
+// -------------------------------------------------------------------------------------------------------
+static bool only_leaves(const Control *c, u32 b) {
+    const FlowBlock *block = block_at(c, b);
+    return block->leaves && block->succ_count == 0 && c->cost[b] <= 1 && c->f->function->is_entry;
+}
+
+// Where the region of a diverging branch begins: before the loops that its end lies outside of.
+static u32 region_begin(const Control *c, u32 b, u32 end) {
+    for (u32 loop = c->f->loops->loop_of[b]; loop != WL_NONE && !flow_loop_has(c->f->loops, loop, end);
+         loop = c->f->loops->loop_of[b]) {
+        u32 before = c->f->dominators->parent[c->f->loops->loops[loop].header];
+        if (before == WL_NONE) break;
+        b = before;
+    }
+    return b;
+}
+
+static void synchronize(Control *c, u32 b) {
+    const FlowBlock *block = block_at(c, b);
+    u32 last = last_insn(block), end = c->f->postdominators->parent[b];
+    bool branch = insn_at(c, last)->kind == FLOW_BRANCH || insn_at(c, last)->kind == FLOW_SWITCH;
+    if (!branch || c->f->no_branch[last] || end == WL_NONE || only_leaves(c, end)) return;
+    if (!bitset_has(&c->f->divergence->branches, last)) return;
+    u32 begin = region_begin(c, b, end);
+    // The first branch to an end opens its region; those inside share it.
+    for (u32 up = begin; up != WL_NONE; up = c->f->dominators->parent[up])
+        if (c->f->opens[up] == end + 1) return;
+    if (c->f->opens[begin]) return;
+    c->f->opens[begin] = end + 1;
+    c->f->closes[end] = true;
+}
+
+// --- layout
+// ----------------------------------------------------------------------------------------------------------- A jump
+// costs nothing when its target can be laid out behind it: nothing else falls into the target.
+static void lay_out(Control *c, u32 b) {
+    const FlowBlock *block = block_at(c, b);
+    u32 last = last_insn(block);
+    const FlowInsn *jump = insn_at(c, last);
+    if (jump->kind != FLOW_BRANCH || jump->guard != WL_NONE || block->succ_count != 1) return;
+    u32 target = c->f->cfg->edges[block->succs];
+    bool before = target > 0 && block_at(c, target - 1)->count > 0;
+    const FlowInsn *above = before ? insn_at(c, last_insn(block_at(c, target - 1))) : NULL;
+    bool falls = above && (above->kind == FLOW_PLAIN || above->kind == FLOW_CALL || above->guard != WL_NONE);
+    if (target == b + 1 || (!falls && target > b && !bitset_has(&c->claimed, target))) {
+        bitset_add(&c->claimed, target);
+        c->f->no_branch[last] = true;
+    }
+}
+
+// --- unrolling
+// --------------------------------------------------------------------------------------------------------
+static bool forbids_unrolling(const Control *c, const FlowBlock *block) {
+    const Module *m = c->f->lower->module;
+    const Function *function = c->f->function;
+    for (u32 i = 0; i < function->directive_count; i++) {
+        const Directive *d = &m->directives[function->directives + i];
+        if (d->is_text && d->insn == block->first && d->value_count &&
+            strcmp(module_text(m, m->refs[d->values]), "nounroll") == 0)
+            return true;
+    }
+    return false;
+}
+
+// r = r + constant
+static bool is_increment(const Control *c, u32 i) {
+    const FlowInsn *in = insn_at(c, i);
+    const FlowOperand *o = c->f->code->operands + in->operands;
+    return in->arith == FLOW_ADD && in->guard == WL_NONE && o[1].kind == FLOW_VALUE && o[1].id == o[0].id &&
+           o[2].kind == FLOW_IMMEDIATE;
+}
+
+// The comparison that a block's branch asks, of something that is increased in the block.
+static u32 counting_compare(const Control *c, const FlowBlock *block) {
+    const FlowInsn *branch = insn_at(c, last_insn(block));
+    u32 compare = WL_NONE;
+    Bitset *counted = &c->f->counted;
+    bitset_clear(counted);
+    for (u32 i = block->first; i < block->first + block->count; i++) {
+        const FlowInsn *in = insn_at(c, i);
+        const FlowOperand *o = c->f->code->operands + in->operands;
+        if (is_increment(c, i)) bitset_add(counted, o[0].id);
+        if (in->arith == FLOW_COMPARE && o[0].id == branch->guard)
+            compare = (o[1].kind == FLOW_VALUE && bitset_has(counted, o[1].id)) ||
+                              (o[2].kind == FLOW_VALUE && bitset_has(counted, o[2].id))
+                          ? i
+                          : WL_NONE;
+    }
+    return compare;
+}
+
+static bool can_unroll(const Control *c, const FlowBlock *block) {
+    for (u32 i = block->first; i < block->first + block->count; i++) {
+        if (insn_at(c, i)->guard != WL_NONE && i != last_insn(block)) return false;
+        u32 flags = form_op(time_form(c->f, i))->flags;
+        if (flags & (OPF_CONVERGENT | OPF_WARP_SYNC | OPF_FENCE | OPF_CALL | OPF_VOLATILE | OPF_ATOMIC | OPF_ASYNC))
+            return false;
+    }
+    return !forbids_unrolling(c, block);
+}
+
+static void unroll(Control *c, u32 b) {
+    const FlowBlock *block = block_at(c, b);
+    u32 last = last_insn(block);
+    if (c->cost[b] > UNROLLED_MAX || insn_at(c, last)->kind != FLOW_BRANCH || insn_at(c, last)->guard == WL_NONE)
+        return;
+    u32 compare = counting_compare(c, block);
+    if (compare == WL_NONE || !can_unroll(c, block)) return;
+    for (u32 i = block->first; i < last; i++) c->f->loop_control[i] = is_increment(c, i);
+    c->f->loop_control[compare] = c->f->loop_control[last] = true;
+    c->f->unrolled[b] = true;
+}
+
+static void unroll_loops(Control *c) {
+    for (u32 l = 0; l < c->f->loops->loop_count; l++) {
+        const FlowLoop *loop = &c->f->loops->loops[l];
+        if (loop->block_count == 1 && !loop->irreducible) unroll(c, loop->header);
+    }
+}
+
+// --- the pass
+// -----------------------------------------------------------------------------------------------------------
+static Status analyze(Control *c) {
+    TimeFunc *f = c->f;
+    Arena *arena = &f->lower->scratch;
+    Liveness *live;
+    Chains *chains;
+    u32 blocks = f->cfg->block_count + 1;
+    TRY(flow_dominators(f->cfg, arena, &f->dominators));
+    TRY(flow_postdominators(f->cfg, arena, &f->postdominators));
+    TRY(flow_loops(f->cfg, f->dominators, arena, &f->loops));
+    TRY(flow_liveness(f->cfg, arena, &live));
+    TRY(flow_chains(live, arena, &chains));
+    TRY(flow_divergence(chains, f->loops, f->postdominators, arena, &f->divergence));
+    c->cost = ARENA_ARRAY(arena, u32, blocks);
+    f->predicated = ARENA_ARRAY(arena, bool, blocks);
+    f->opens = ARENA_ARRAY(arena, u32, blocks);
+    f->closes = ARENA_ARRAY(arena, bool, blocks);
+    f->unrolled = ARENA_ARRAY(arena, bool, blocks);
+    f->no_branch = ARENA_ARRAY(arena, bool, f->code->insn_count + 1);
+    f->loop_control = ARENA_ARRAY(arena, bool, f->code->insn_count + 1);
+    bool ok = bitset_init(&c->claimed, arena, blocks) && bitset_init(&f->counted, arena, f->code->value_count + 1);
+    ok = ok && c->cost && f->predicated && f->opens && f->closes && f->no_branch && f->loop_control && f->unrolled;
+    return ok ? find_costs(c) : STATUS_NO_MEMORY;
+}
+
+Status time_control(TimeFunc *f) {
+    Control c = {.f = f};
+    TRY(analyze(&c));
+    for (u32 b = 0; b < f->cfg->block_count; b++)
+        if (f->cfg->blocks[b].reachable && f->cfg->blocks[b].count) predicate_branch(&c, b);
+    unroll_loops(&c);
+    if (f->lower->gpu->sm_version >= 70)
+        for (u32 k = 0; k < f->cfg->rpo_count; k++)
+            if (f->cfg->blocks[f->cfg->rpo[k]].count) synchronize(&c, f->cfg->rpo[k]);
+    for (u32 b = 0; b < f->cfg->block_count; b++)
+        if (f->cfg->blocks[b].reachable && f->cfg->blocks[b].count) lay_out(&c, b);
+    return STATUS_OK;
+}

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// Machine instructions in program order: the steps of each needed PTX instruction with the values they read and write.
+#include "sim/time/time_lower.h"
+
+enum { GROUP_MAX = 16 };  // steps that wait for the same ones
+
+static Status add_operand(TimeFunc *f, u32 value) { return vec_push(&f->operands, value); }
+
+static Status new_value(TimeFunc *f, u16 bits, u32 *value) {
+    *value = f->value_count++;
+    return vec_push(&f->value_bits, bits);
+}
+
+// --- memory order -------------------------------------------------------------------------------------------------
+static u8 order_of(const Form *form, TimeKind kind) {
+    bool strong = form->mods[MOD_SEM] > SEM_WEAK || form->mods[MOD_COP] == COP_CV;
+    switch (kind) {
+    case TIME_MATH: return form_op(form)->flags & OPF_VOLATILE ? ORDER_FENCE : ORDER_FREE;
+    case TIME_LOAD: return strong ? ORDER_FENCE : form->mods[MOD_NC] ? ORDER_FREE : ORDER_LOAD;
+    case TIME_CONST: return ORDER_FREE;
+    case TIME_TEXTURE: return form_op(form)->flags & OPF_STORE ? ORDER_STORE : ORDER_FREE;
+    case TIME_STORE: return strong ? ORDER_FENCE : ORDER_STORE;
+    case TIME_ATOMIC:
+    case TIME_REDUCE: return form->mods[MOD_SEM] > SEM_RELAXED ? ORDER_FENCE : ORDER_STORE;
+    case TIME_BRANCH:
+    case TIME_EXIT:
+    case TIME_BARRIER:
+    case TIME_MBARRIER_WAIT:
+    case TIME_SLEEP:
+    case TIME_CLOCK: return ORDER_ALL;
+    default: return ORDER_FENCE;
+    }
+}
+
+static bool is_release(const Form *form) {
+    u16 sem = form->mods[MOD_SEM];
+    return form_op(form)->flags & OPF_STORE && (sem == SEM_RELEASE || sem == SEM_ACQ_REL || sem == SEM_SC);
+}
+
+// --- one instruction ----------------------------------------------------------------------------------------------
+// Of cp.async.wait_group and wgmma.wait_group: the groups that may be pending.
+static u16 literal_operand(const TimeFunc *f, u32 insn) {
+    const FlowOperand *uses = time_uses(f, insn);
+    bool given = f->code->insns[insn].uses && uses[0].kind == FLOW_IMMEDIATE;
+    return given && (u64)uses[0].value < UINT16_MAX ? (u16)uses[0].value : 0;
+}
+
+static MachineOp plain_op(const TimeFunc *f, u32 insn, u32 pc) {
+    return (MachineOp){
+        .pc = pc, .operands = f->operands.len, .kind = TIME_MATH, .guard = f->picked[insn].guard, .base = WL_NONE};
+}
+
+static Status add_defs(TimeFunc *f, MachineOp *op, u32 insn) {
+    const FlowInsn *in = &f->code->insns[insn];
+    for (u32 k = 0; k < in->defs; k++) TRY(add_operand(f, f->code->operands[in->operands + k].id));
+    op->defs += in->defs;
+    return STATUS_OK;
+}
+
+// The results of the loads that are issued as one with this one, all in its block.
+static Status add_merged(TimeFunc *f, MachineOp *op, u32 insn) {
+    const FlowBlock *block = &f->cfg->blocks[f->cfg->block_of[insn]];
+    for (u32 i = insn + 1; i < block->first + block->count; i++)
+        if (f->merged[i] == insn) TRY(add_defs(f, op, i));
+    return STATUS_OK;
+}
+
+static Status add_leaves(TimeFunc *f, MachineOp *op, u32 insn) {
+    const Picked *p = &f->picked[insn];
+    for (u32 k = 0; k < p->leaf_count; k++) TRY(add_operand(f, f->leaves.data[p->leaves + k]));
+    op->uses = (u16)(op->uses + p->leaf_count);
+    return STATUS_OK;
+}
+
+static Status hidden_op(TimeFunc *f, u32 insn) {
+    MachineOp op = plain_op(f, insn, insn);
+    op.hidden = true;
+    op.flow = f->code->insns[insn].kind;
+    TRY(add_defs(f, &op, insn));
+    TRY(add_leaves(f, &op, insn));
+    return vec_push(&f->ops, op);
+}
+
+typedef struct Group {
+    u32 values[GROUP_MAX], count;
+} Group;
+
+// The sources of a step: the PTX instruction's, or what the group of steps before it made; an access has both.
+static Status add_sources(TimeFunc *f, MachineOp *op, u32 insn, const Group *before, bool memory) {
+    for (u32 k = 0; k < before->count; k++) TRY(add_operand(f, before->values[k]));
+    op->uses = (u16)before->count;
+    return before->count == 0 || memory ? add_leaves(f, op, insn) : STATUS_OK;
+}
+
+// Loads that the L1 does not keep (PTX ISA 9.0, 8.6.1 and table 30).
+static bool bypasses_l1(const Form *form) {
+    u8 cop = form->mods[MOD_COP];
+    return form->mods[MOD_SEM] > SEM_WEAK || cop == COP_CV || cop == COP_CG;
+}
+
+// `joined`: behind other steps.
+static void set_access(const TimeFunc *f, MachineOp *op, u32 insn, TimeKind kind, bool joined) {
+    const FlowInsn *in = &f->code->insns[insn];
+    const Form *form = time_form(f, insn);
+    op->kind = (u8)kind;
+    op->order = order_of(form, kind);
+    op->space = in->space;
+    op->bytes = in->access_bytes;
+    op->base = f->picked[insn].base;
+    op->offset = f->picked[insn].offset;
+    if (is_release(form)) op->flags |= TIME_RELEASE;
+    if (kind == TIME_LOAD && bypasses_l1(form)) op->flags |= TIME_BYPASS;
+    if (kind == TIME_REDUCE && joined) op->flags |= TIME_JOINED;
+    if (kind == TIME_GMMA)
+        op->extra = op->latency;
+    else if (kind == TIME_ASYNC_WAIT || kind == TIME_GMMA_WAIT)
+        op->extra = literal_operand(f, insn);
+}
+
+static bool is_copy(const TimeFunc *f, u32 insn) {
+    const FlowOperand *use = time_uses(f, insn);
+    const FlowInsn *in = &f->code->insns[insn];
+    return time_form(f, insn)->op == OP_MOV && in->defs == 1 && in->uses == 1 && use->kind == FLOW_VALUE &&
+           in->guard == WL_NONE && f->picked[insn].leaf_count == 1;
+}
+
+// `pc`: the instruction that it is issued with.
+static Status emit_steps(TimeFunc *f, u32 insn, u32 pc) {
+    TimeSteps steps;
+    TimeKind kind = time_kind(f, insn);
+    u32 row = f->picked[insn].steps;
+    const Module *m = f->lower->module;
+    TimeVariant variant = time_variant(f, row);
+    TRY(time_steps(f->lower, m->insns[f->function->insns + row].form, variant, &steps));
+    Group before = {.count = 0}, group = {.count = 0};
+    for (u32 i = 0; i < steps.count; i++) {
+        TimeStep step = f->lower->steps.data[steps.first + i];
+        bool last = i + 1 == steps.count;
+        if (!step.parallel) before = group, group.count = 0;
+        MachineOp op = plain_op(f, insn, pc);
+        op.unit = step.unit;
+        op.interval = step.interval;
+        op.latency = step.latency;
+        op.flags = (u8)(step.flags | (i == 0 ? TIME_FIRST : 0));
+        op.balanced = step.balanced;
+        op.copy = is_copy(f, insn);
+        if (step.branch) op.kind = TIME_BRANCH, op.order = ORDER_ALL;
+        if (step.memory || (last && kind != TIME_MATH)) set_access(f, &op, insn, kind, i > 0 && is_joined(variant));
+        if (last) {
+            if (!step.branch) op.order = order_of(time_form(f, insn), kind);
+            op.flow = f->code->insns[insn].kind;
+            TRY(add_defs(f, &op, insn));
+            if (f->merged[insn] == insn) TRY(add_merged(f, &op, insn));
+        } else {
+            u32 value;
+            TRY(new_value(f, 32, &value));
+            TRY(add_operand(f, value));
+            op.defs = 1;
+            if (group.count < GROUP_MAX) group.values[group.count++] = value;
+        }
+        TRY(add_sources(f, &op, insn, &before, step.memory));
+        TRY(vec_push(&f->ops, op));
+    }
+    return STATUS_OK;
+}
+
+// Parameters of calls lie in registers; a branch to the next instruction is none.
+static bool is_hidden(const TimeFunc *f, u32 insn) {
+    const FlowInsn *in = &f->code->insns[insn];
+    if ((in->is_load || in->is_store) && in->space == SPACE_PARAM) {
+        bool own = time_uses(f, insn)[in->address_use].kind == FLOW_PARAMETER && f->function->is_entry;
+        return !own && time_uses(f, insn)[in->address_use].kind != FLOW_VALUE;
+    }
+    return f->no_branch[insn];
+}
+
+// BSSY at the end of a block and BSYNC at the begin of one.
+static Status emit_sync(TimeFunc *f, u32 insn, u8 order) {
+    const GpuModel *gpu = f->lower->gpu;
+    return vec_push(&f->ops, (MachineOp){.pc = insn,
+                                         .operands = f->operands.len,
+                                         .unit = UNIT_CBU,
+                                         .interval = (u8)gpu->cbu_interval,
+                                         .order = order,
+                                         .guard = WL_NONE,
+                                         .base = WL_NONE});
+}
+
+// Whether an address of a variable in shared memory is computed: on Hopper, from the CTA's place in the cluster.
+static bool names_shared(const TimeFunc *f) {
+    const Module *m = f->lower->module;
+    for (u32 i = 0; i < f->code->operand_count; i++) {
+        const FlowOperand *o = &f->code->operands[i];
+        if (o->kind == FLOW_SYMBOL && m->vars[o->id].space == SPACE_SHARED) return true;
+    }
+    return false;
+}
+
+static Status emit_uniform(TimeFunc *f, u32 pc, u32 count) {
+    const GpuModel *gpu = f->lower->gpu;
+    for (u32 k = 0; k < count; k++)
+        TRY(vec_push(&f->ops, (MachineOp){.pc = pc,
+                                          .operands = f->operands.len,
+                                          .unit = UNIT_UNIFORM,
+                                          .interval = (u8)gpu->uniform_interval,
+                                          .latency = (u16)gpu->alu_latency,
+                                          .guard = WL_NONE,
+                                          .base = WL_NONE}));
+    return STATUS_OK;
+}
+
+static Status emit_sunk(TimeFunc *f, u32 insn) {
+    u64 sm = f->lower->gpu->sm_version;
+    for (u32 c = f->sunk_at[insn]; c != WL_NONE; c = f->sunk_next[c]) {
+        if (c < f->code->insn_count)
+            TRY(emit_steps(f, c, insn));
+        else if (c == f->code->insn_count + SUNK_DESCRIPTOR)
+            TRY(emit_uniform(f, insn, sm >= 80));
+        else if (c == f->code->insn_count + SUNK_LEADER)
+            TRY(emit_uniform(f, insn, 5));
+        else
+            TRY(emit_uniform(f, insn, sm >= 90 && names_shared(f) ? 3 : 0));  // S2UR SR_CgaCtaId, UMOV, ULEA
+    }
+    return STATUS_OK;
+}
+
+bool time_is_emitted(const TimeFunc *f, u32 insn) {
+    bool part = f->merged[insn] != WL_NONE && f->merged[insn] != insn;
+    return f->picked[insn].needed && f->sunk[insn] == WL_NONE && !part;
+}
+
+Status time_emit_insn(TimeFunc *f, u32 insn) {
+    return is_hidden(f, insn) ? hidden_op(f, insn) : emit_steps(f, insn, insn);
+}
+
+Status time_emit(TimeFunc *f) {
+    f->value_count = f->code->value_count;
+    for (u32 v = 0; v < f->value_count; v++) {
+        u32 def = f->sole_def[v];
+        bool uniform = def != WL_NONE && f->sunk[def] != WL_NONE;  // in a uniform register
+        TRY(vec_push(&f->value_bits, uniform ? 1 : f->code->value_bits[v]));
+    }
+    if (f->function->is_entry) TRY(emit_uniform(f, 0, 1));  // the stack pointer [L]
+    for (u32 i = 0; i < f->code->insn_count; i++) {
+        u32 b = f->cfg->block_of[i];
+        const FlowBlock *block = &f->cfg->blocks[b];
+        if (i == block->first && f->unrolled[b]) TRY(time_emit_unrolled(f, b));
+        if (i == block->first && f->closes[b]) TRY(emit_sync(f, i, ORDER_ALL));
+        if (i == block->first + block->count - 1 && f->opens[b]) TRY(emit_sync(f, i, ORDER_FREE));
+        TRY(emit_sunk(f, i));
+        if (time_is_emitted(f, i)) TRY(time_emit_insn(f, i));
+    }
+    return STATUS_OK;
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loads of neighbouring words of shared or local memory become one wide load where the address is known to be a
+// multiple of its width: LDS.64, LDS.128 [listings of ptxas 13.0 for sm_90]. Of what lies in global memory ptxas knows
+// no alignment beyond the type's.
+#include "sim/time/time_lower.h"
+
+enum { WIDEST = 16, ALIGNMENT_DEPTH = 8, LOADS_KEPT = 64 };
+
+typedef struct Merger {
+    TimeFunc *f;
+    u32 loads[LOADS_KEPT];  // instructions of the block, since the last store
+    u32 count;
+} Merger;
+
+static u32 lowest_bit(u64 number) { return number & (WIDEST - 1) ? (u32)(number & -number) : WIDEST; }
+
+static u32 alignment_of(const TimeFunc *f, const FlowOperand *o, u32 depth);
+
+static u32 alignment_of_shift(const TimeFunc *f, const FlowOperand *uses, u32 depth) {
+    u32 known = alignment_of(f, &uses[0], depth);
+    if (uses[1].kind != FLOW_IMMEDIATE || uses[1].value < 0 || uses[1].value > 31) return 1;
+    for (i64 k = 0; k < uses[1].value && known < WIDEST; k++) known *= 2;
+    return known;
+}
+
+// The power of two, up to 16, that divides what an instruction makes.
+static u32 alignment_of_result(const TimeFunc *f, u32 def, u32 depth) {
+    const FlowInsn *in = &f->code->insns[def];
+    const FlowOperand *uses = time_uses(f, def);
+    u32 a = in->uses > 0 ? alignment_of(f, &uses[0], depth) : 1,
+        b = in->uses > 1 ? alignment_of(f, &uses[1], depth) : 1;
+    switch (in->arith) {
+    case FLOW_MOVE:
+    case FLOW_CONVERT: return a;
+    case FLOW_ADD:
+    case FLOW_SUB:
+    case FLOW_OR: return a < b ? a : b;
+    case FLOW_AND: return a > b ? a : b;
+    case FLOW_MUL: return a * b < WIDEST ? a * b : WIDEST;
+    case FLOW_SHIFT_LEFT: return alignment_of_shift(f, uses, depth);
+    case FLOW_MULADD: {
+        u32 product = a * b < WIDEST ? a * b : WIDEST, sum = alignment_of(f, &uses[2], depth);
+        return product < sum ? product : sum;
+    }
+    default: return 1;
+    }
+}
+
+static u32 alignment_of(const TimeFunc *f, const FlowOperand *o, u32 depth) {
+    if (o->kind == FLOW_IMMEDIATE) return lowest_bit((u64)o->value);
+    if (o->kind == FLOW_SYMBOL) {
+        const Var *var = &f->lower->module->vars[o->id];  // ptxas places those in shared memory itself
+        u32 known = var->space == SPACE_SHARED && var->size >= WIDEST ? WIDEST : lowest_bit(var->align);
+        u32 offset = lowest_bit((u64)o->value);
+        return known < offset ? known : offset;
+    }
+    if (o->kind != FLOW_VALUE || depth == 0 || f->sole_def[o->id] == WL_NONE) return 1;
+    return alignment_of_result(f, f->sole_def[o->id], depth - 1);
+}
+
+static bool can_merge(const TimeFunc *f, u32 insn) {
+    const FlowInsn *in = &f->code->insns[insn];
+    const Form *form = time_form(f, insn);
+    bool plain = form->op == OP_LD && in->defs == 1 && in->guard == WL_NONE && form->mods[MOD_SEM] <= SEM_WEAK;
+    return plain && f->picked[insn].needed && (in->space == SPACE_SHARED || in->space == SPACE_LOCAL) &&
+           (in->access_bytes == 4 || in->access_bytes == 8);
+}
+
+static u32 find_load(const Merger *m, const Picked *p, u32 bytes, i64 offset) {
+    for (u32 k = 0; k < m->count; k++) {
+        u32 insn = m->loads[k];
+        const Picked *other = &m->f->picked[insn];
+        if (other->base == p->base && other->offset == offset && m->f->code->insns[insn].access_bytes == bytes &&
+            m->f->merged[insn] == WL_NONE)
+            return k;
+    }
+    return WL_NONE;
+}
+
+// The loads collected so far become as wide as they can: fours first, then twos.
+static void merge_loads(Merger *m, u32 wide) {
+    TimeFunc *f = m->f;
+    for (u32 k = 0; k < m->count; k++) {
+        u32 insn = m->loads[k], members[WIDEST / 4], n = 0;
+        const Picked *p = &f->picked[insn];
+        u32 bytes = f->code->insns[insn].access_bytes, first = insn;
+        FlowOperand address = time_uses(f, insn)[f->code->insns[insn].address_use];
+        u32 known = alignment_of(f, &address, ALIGNMENT_DEPTH),
+            own = lowest_bit((u64)f->code->insns[insn].address_offset);
+        if (f->merged[insn] != WL_NONE || (known < own ? known : own) < wide) continue;
+        for (u32 at = 0; at < wide; at += bytes) {
+            u32 found = find_load(m, p, bytes, p->offset + at);
+            if (found == WL_NONE) break;
+            members[n++] = m->loads[found];
+            if (members[n - 1] < first) first = members[n - 1];
+        }
+        if (n < wide / bytes || n < 2) continue;
+        for (u32 i = 0; i < n; i++) f->merged[members[i]] = first;
+    }
+}
+
+static void flush(Merger *m) {
+    merge_loads(m, WIDEST);
+    merge_loads(m, WIDEST / 2);
+    m->count = 0;
+}
+
+Status time_merge(TimeFunc *f) {
+    Merger m = {.f = f};
+    f->merged = ARENA_ARRAY(&f->lower->scratch, u32, f->code->insn_count + 1);
+    if (!f->merged) return STATUS_NO_MEMORY;
+    for (u32 i = 0; i < f->code->insn_count; i++) f->merged[i] = WL_NONE;
+    for (u32 b = 0; b < f->cfg->block_count; b++) {
+        const FlowBlock *block = &f->cfg->blocks[b];
+        for (u32 i = block->first; i < block->first + block->count; i++) {
+            const FlowInsn *in = &f->code->insns[i];
+            // A run of the trace ends at whatever waits: loads on both sides of that are apart.
+            bool ends = in->is_store || in->is_barrier || time_insn(f, i)->kind > SIM_MEMORY || m.count == LOADS_KEPT;
+            if (ends) flush(&m);
+            if (can_merge(f, i)) m.loads[m.count++] = i;
+        }
+        flush(&m);
+    }
+    return STATUS_OK;
+}

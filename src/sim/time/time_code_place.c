@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where values live. Copies whose two sides never live at the same time share a register and are not issued (Chaitin's
+// coalescing). Then values take slots by linear scan over their live ranges (Poletto, Sarkar: "Linear Scan Register
+// Allocation", TOPLAS 1999); a slot is used again as late as possible, so that a value rarely waits for its
+// predecessor. Slots are not the machine's registers: one holds a value of any width, and there are as many as are
+// wanted.
+#include "sim/time/time_lower.h"
+
+#include <string.h>
+
+// --- the flow graph of the machine instructions ---------------------------------------------------------------------
+
+// Instruction of the PTX -> the first operation at or behind it.
+static u32 *first_ops(TimeFunc *f) {
+    u32 *first = ARENA_ARRAY(&f->lower->scratch, u32, f->code->insn_count + 1);
+    if (!first) return NULL;
+    u32 op = f->ops.len;
+    for (u32 i = f->code->insn_count + 1; i-- > 0;) {
+        while (op > 0 && f->ops.data[op - 1].pc >= i) op--;
+        first[i] = op;
+    }
+    return first;
+}
+
+static void flow_insn(const TimeFunc *f, const MachineOp *op, FlowInsn *insn) {
+    const FlowInsn *source = &f->code->insns[op->pc];
+    *insn = (FlowInsn){.operands = op->operands,
+                       .defs = op->defs,
+                       .uses = op->uses,
+                       .guard = op->guard,
+                       .kind = op->flow,
+                       .noreturn = source->noreturn,
+                       .address_use = 0xff,
+                       .address2_use = 0xff,
+                       .callee = WL_NONE,
+                       .targets = source->targets,
+                       .target_count = op->flow == FLOW_PLAIN ? 0 : source->target_count};
+}
+
+// From the mark before the copies to the first of them or to the block itself; from the one behind them to that, or
+// out of the loop.
+static void flow_marks(const TimeFunc *f, FlowInsn *insns, u32 *targets, u32 count, const u32 *first) {
+    u32 begin = 0;
+    for (u32 i = 0; i < f->ops.len; i++) {
+        const MachineOp *op = &f->ops.data[i];
+        if (op->iteration) insns[i].kind = FLOW_PLAIN, insns[i].target_count = 0;
+        if (op->mark == UNROLL_NONE) continue;
+        insns[i].targets = count;
+        insns[i].target_count = 2;
+        if (op->mark == UNROLL_BEGIN) {
+            begin = i;
+            targets[count] = i + 1;  // the other target follows with the mark behind
+        } else {
+            targets[insns[begin].targets + 1] = i + 1;
+            targets[count] = begin;
+            targets[count + 1] = first[op->pc + 1];
+        }
+        count += 2;
+    }
+}
+
+static u32 mark_count(const TimeFunc *f) {
+    u32 marks = 0;
+    for (u32 i = 0; i < f->ops.len; i++) marks += f->ops.data[i].mark != UNROLL_NONE;
+    return marks;
+}
+
+Status time_flow(TimeFunc *f, Cfg **cfg, Liveness **liveness) {
+    Arena *arena = &f->lower->scratch;
+    FlowCode *code = ARENA_NEW(arena, FlowCode);
+    FlowInsn *insns = ARENA_ARRAY(arena, FlowInsn, f->ops.len + 1);
+    FlowOperand *operands = ARENA_ARRAY(arena, FlowOperand, f->operands.len + 1);
+    u32 target_count = 0;
+    for (u32 i = 0; i < f->code->insn_count; i++) target_count += f->code->insns[i].target_count;
+    u32 *targets = ARENA_ARRAY(arena, u32, target_count + 2 * mark_count(f) + 1), *first = first_ops(f);
+    if (!code || !insns || !operands || !targets || !first) return STATUS_NO_MEMORY;
+    for (u32 i = 0; i < target_count; i++) targets[i] = first[f->code->targets[i]];
+    for (u32 i = 0; i < f->operands.len; i++)
+        operands[i] = (FlowOperand){.kind = FLOW_VALUE, .id = f->operands.data[i]};
+    for (u32 i = 0; i < f->ops.len; i++) flow_insn(f, &f->ops.data[i], &insns[i]);
+    flow_marks(f, insns, targets, target_count, first);
+    *code = *f->code;
+    code->insns = insns;
+    code->insn_count = f->ops.len;
+    code->operands = operands;
+    code->operand_count = f->operands.len;
+    code->targets = targets;
+    code->value_count = f->value_count;
+    code->value_bits = f->value_bits.data;
+    TRY(flow_cfg(code, arena, cfg));
+    return flow_liveness(*cfg, arena, liveness);
+}
+
+// --- live ranges ----------------------------------------------------------------------------------------------------
+// Positions: operation i reads at 2i and writes at 2i + 1.
+typedef struct Segment {
+    u32 value, begin, end;  // [begin, end)
+} Segment;
+
+typedef struct Ranges {
+    Vec(Segment) all;  // descending by begin
+    u32 *end;          // value -> where it is alive until, in the block under work; 0 = dead
+    Vec(u32) alive;
+} Ranges;
+
+static Status range_use(Ranges *r, u32 value, u32 position) {
+    if (r->end[value]) return STATUS_OK;
+    r->end[value] = position;
+    return vec_push(&r->alive, value);
+}
+
+static Status range_def(Ranges *r, u32 value, u32 position, bool kills) {
+    u32 end = r->end[value] ? r->end[value] : position + 1;
+    if (!kills) return range_use(r, value, end);
+    r->end[value] = 0;
+    return vec_push(&r->all, (Segment){value, position, end});
+}
+
+static Status range_block(Ranges *r, TimeFunc *f, const Cfg *cfg, const Liveness *live, u32 b) {
+    const FlowBlock *block = &cfg->blocks[b];
+    u32 last = block->first + block->count;
+    r->alive.len = 0;
+    for (u32 s = 0; s < block->succ_count; s++) {
+        u32 to = cfg->edges[block->succs + s];
+        for (u32 k = live->first[to]; k < live->first[to + 1]; k++) TRY(range_use(r, live->values[k], last * 2));
+    }
+    for (u32 i = last; i-- > block->first;) {
+        const MachineOp *op = &f->ops.data[i];
+        const u32 *operands = f->operands.data + op->operands;
+        for (u32 k = 0; k < op->defs; k++) TRY(range_def(r, operands[k], i * 2 + 1, op->guard == WL_NONE));
+        for (u32 k = 0; k < op->uses; k++) TRY(range_use(r, operands[op->defs + k], i * 2 + 1));
+    }
+    for (u32 k = 0; k < r->alive.len; k++) {
+        u32 value = r->alive.data[k];
+        if (r->end[value]) TRY(vec_push(&r->all, (Segment){value, block->first * 2, r->end[value]}));
+        r->end[value] = 0;
+    }
+    return STATUS_OK;
+}
+
+static Status find_ranges(TimeFunc *f, const Cfg *cfg, const Liveness *live, Ranges *r) {
+    r->end = ARENA_ARRAY(&f->lower->scratch, u32, f->value_count + 1);
+    if (!r->end) return STATUS_NO_MEMORY;
+    for (u32 b = cfg->block_count; b-- > 0;)
+        if (cfg->blocks[b].reachable) TRY(range_block(r, f, cfg, live, b));
+    return STATUS_OK;
+}
+
+static void ranges_free(Ranges *r) {
+    vec_free(&r->all);
+    vec_free(&r->alive);
+}
+
+// --- coalescing
+// -------------------------------------------------------------------------------------------------------
+enum { CLASS_MAX = 2048 };  // segments of a class; larger ones are left alone to keep the work linear
+
+typedef struct Classes {
+    u32 *parent;
+    u32 *first, *count;  // class -> its segments in `pool`, ascending
+    Vec(Segment) pool;
+} Classes;
+
+static u32 class_of(Classes *c, u32 value) {
+    while (c->parent[value] != value) value = c->parent[value] = c->parent[c->parent[value]];
+    return value;
+}
+
+static Status init_classes(TimeFunc *f, Classes *c, const Ranges *r) {
+    Arena *arena = &f->lower->scratch;
+    c->parent = ARENA_ARRAY(arena, u32, f->value_count + 1);
+    c->first = ARENA_ARRAY(arena, u32, f->value_count + 2);
+    c->count = ARENA_ARRAY(arena, u32, f->value_count + 1);
+    if (!c->parent || !c->first || !c->count) return STATUS_NO_MEMORY;
+    TRY(vec_reserve(&c->pool, r->all.len));
+    c->pool.len = r->all.len;
+    for (u32 i = 0; i < r->all.len; i++) c->count[r->all.data[i].value]++;
+    for (u32 v = 0, at = 0; v < f->value_count; v++) {
+        c->parent[v] = v;
+        c->first[v] = at;
+        at += c->count[v];
+        c->count[v] = 0;
+    }
+    for (u32 i = r->all.len; i-- > 0;) {
+        Segment s = r->all.data[i];
+        c->pool.data[c->first[s.value] + c->count[s.value]++] = s;
+    }
+    return STATUS_OK;
+}
+
+static bool overlaps(const Classes *c, u32 a, u32 b) {
+    const Segment *x = c->pool.data + c->first[a], *y = c->pool.data + c->first[b];
+    const Segment *x_end = x + c->count[a], *y_end = y + c->count[b];
+    while (x < x_end && y < y_end) {
+        if (x->end <= y->begin)
+            x++;
+        else if (y->end <= x->begin)
+            y++;
+        else
+            return true;
+    }
+    return false;
+}
+
+static Status unite(Classes *c, u32 a, u32 b) {
+    u32 at = c->pool.len, total = c->count[a] + c->count[b];
+    TRY(vec_reserve(&c->pool, total));
+    const Segment *x = c->pool.data + c->first[a], *y = c->pool.data + c->first[b];
+    const Segment *x_end = x + c->count[a], *y_end = y + c->count[b];
+    for (u32 i = 0; i < total; i++)
+        c->pool.data[at + i] = y == y_end || (x < x_end && x->begin <= y->begin) ? *x++ : *y++;
+    c->pool.len += total;
+    c->parent[b] = a;
+    c->first[a] = at;
+    c->count[a] = total;
+    return STATUS_OK;
+}
+
+static Status try_copy(Classes *c, u32 to, u32 from, bool *joined) {
+    u32 a = class_of(c, to), b = class_of(c, from);
+    *joined = a == b;
+    if (a == b || c->count[a] + c->count[b] > CLASS_MAX || overlaps(c, a, b)) return STATUS_OK;
+    *joined = true;
+    return unite(c, a, b);
+}
+
+static void rename_values(TimeFunc *f, Classes *c) {
+    for (u32 i = 0; i < f->operands.len; i++) f->operands.data[i] = class_of(c, f->operands.data[i]);
+    u32 kept = 0;
+    for (u32 i = 0; i < f->ops.len; i++) {
+        MachineOp op = f->ops.data[i];
+        if (op.guard != WL_NONE) op.guard = class_of(c, op.guard);
+        if (op.base != WL_NONE) op.base = class_of(c, op.base);
+        if (op.pc != WL_NONE) f->ops.data[kept++] = op;
+    }
+    f->ops.len = kept;
+}
+
+// Removes the copies that need no instruction.
+Status time_coalesce(TimeFunc *f) {
+    Cfg *cfg;
+    Liveness *live;
+    Ranges ranges = {0};
+    Classes classes = {0};
+    Status status = time_flow(f, &cfg, &live);
+    if (status == STATUS_OK) status = find_ranges(f, cfg, live, &ranges);
+    if (status == STATUS_OK) status = init_classes(f, &classes, &ranges);
+    for (u32 i = 0; i < f->ops.len && status == STATUS_OK; i++) {
+        MachineOp *op = &f->ops.data[i];
+        if (!op->copy || op->defs != 1 || f->operands.data[op->operands] >= f->code->value_count) continue;
+        const MachineOp *half = i > 0 && op[-1].copy && op[-1].pc == op->pc ? op - 1 : op;
+        bool joined;
+        const u32 *operands = f->operands.data;
+        status = try_copy(&classes, operands[op->operands], operands[half->operands + half->defs], &joined);
+        if (!joined || status != STATUS_OK) continue;
+        if (half != op) op[-1].pc = WL_NONE;
+        op->pc = WL_NONE;
+    }
+    if (status == STATUS_OK) rename_values(f, &classes);
+    vec_free(&classes.pool);
+    ranges_free(&ranges);
+    return status;
+}
+
+// --- slots
+// --------------------------------------------------------------------------------------------------------------
+enum { SLOTS_SPARE = 8 };  // free slots that are left to rest
+
+typedef struct Scan {
+    u32 *begin, *end;  // value -> hull of its live range
+    u32 *slot;
+    u32 *at_begin, *at_end, *next_begin, *next_end;  // position / 2 -> values that begin or end there, as lists
+    u32 *queue;                                      // free slots, the longest free one first
+    u32 head, tail, slots;
+} Scan;
+
+static Status scan_init(TimeFunc *f, Scan *s) {
+    Arena *arena = &f->lower->scratch;
+    u32 values = f->value_count + 1, places = f->ops.len + 2;
+    u32 **arrays[] = {&s->begin, &s->end, &s->slot, &s->next_begin, &s->next_end, &s->queue};
+    for (u32 i = 0; i < WL_COUNT(arrays); i++)
+        if (!(*arrays[i] = ARENA_ARRAY(arena, u32, values))) return STATUS_NO_MEMORY;
+    s->at_begin = ARENA_ARRAY(arena, u32, places);
+    s->at_end = ARENA_ARRAY(arena, u32, places);
+    if (!s->at_begin || !s->at_end) return STATUS_NO_MEMORY;
+    memset(s->begin, 0xff, sizeof(u32) * values);
+    memset(s->at_begin, 0xff, sizeof(u32) * places);
+    memset(s->at_end, 0xff, sizeof(u32) * places);
+    return STATUS_OK;
+}
+
+static void scan_hulls(TimeFunc *f, Scan *s, const Ranges *r) {
+    for (u32 i = 0; i < r->all.len; i++) {
+        Segment g = r->all.data[i];
+        if (g.begin < s->begin[g.value]) s->begin[g.value] = g.begin;
+        if (g.end > s->end[g.value]) s->end[g.value] = g.end;
+    }
+    for (u32 v = 0; v < f->value_count; v++) {
+        if (s->begin[v] == WL_NONE) continue;
+        u32 begin = s->begin[v] / 2, end = s->end[v] / 2;
+        s->next_begin[v] = s->at_begin[begin], s->at_begin[begin] = v;
+        s->next_end[v] = s->at_end[end], s->at_end[end] = v;
+    }
+}
+
+// The queue holds at most as many slots as there are values.
+static void scan_slots(TimeFunc *f, Scan *s) {
+    u32 size = f->value_count + 1, free_slots = 0;
+    for (u32 i = 0; i <= f->ops.len; i++) {
+        for (u32 v = s->at_begin[i]; v != WL_NONE; v = s->next_begin[v]) {
+            bool reuse = free_slots > SLOTS_SPARE;
+            s->slot[v] = reuse ? s->queue[s->head % size] : s->slots++;
+            if (reuse) s->head++, free_slots--;
+        }
+        for (u32 v = s->at_end[i]; v != WL_NONE; v = s->next_end[v])
+            s->queue[s->tail++ % size] = s->slot[v], free_slots++;
+    }
+}
+
+// Registers that the launch bounds of a kernel leave a thread.
+static u32 register_limit(const TimeFunc *f) {
+    const Function *k = f->function;
+    u64 threads = 1, limit = 255;
+    for (u32 i = 0; i < 3; i++)
+        threads *= k->required_threads[i] ? k->required_threads[i] : k->max_threads[i] ? k->max_threads[i] : 1;
+    threads = (threads + 31) / 32 * 32 * (k->min_ctas ? k->min_ctas : 1);
+    u64 share = f->lower->gpu->registers_per_sm / threads / 8 * 8;
+    if (share >= 16 && share < limit) limit = share;
+    if (k->max_regs && k->max_regs < limit) limit = k->max_regs;
+    return (u32)limit;
+}
+
+// What ptxas reports, against the most that is alive at once: the stack pointer, addresses under way; it is generous as
+// long as that costs no occupancy. Of 1,758 kernels compiled for sm_90: see docs/timing-code.md.
+enum { FREE_REGISTERS = 32 };
+static u32 estimate_registers(const TimeFunc *f, u32 pressure) {
+    u32 registers = pressure + 4, limit = register_limit(f);
+    if (registers < FREE_REGISTERS) registers = registers + 3 < FREE_REGISTERS ? registers + 3 : FREE_REGISTERS;
+    return registers < 8 ? 8 : registers > limit ? limit : registers;
+}
+
+static Status append_regs(TimeFunc *f, TimeOp *out, const MachineOp *op, const u32 *slot) {
+    TimeLower *lower = f->lower;
+    const u32 *operands = f->operands.data + op->operands;
+    bool async = op->kind == TIME_GMMA;  // nobody waits for its registers but wgmma.wait_group
+    out->regs = lower->regs.len;
+    for (u32 k = 0; k < op->defs && k < UINT8_MAX && !async; k++) {
+        TRY(vec_push(&lower->regs, (u16)slot[operands[k]]));
+        out->dst_count++;
+    }
+    for (u32 k = 0; k < op->uses && k < UINT8_MAX && !async; k++) {
+        TRY(vec_push(&lower->regs, (u16)slot[operands[op->defs + k]]));
+        out->src_count++;
+    }
+    return STATUS_OK;
+}
+
+// Integer additions and moves take turns between the ALU and the multiply-adders [L].
+static void balance(const TimeFunc *f, MachineOp *op, u32 *turn) {
+    const GpuModel *gpu = f->lower->gpu;
+    if (!op->balanced || gpu->sm_version < 70 || (++*turn & 1)) return;
+    op->unit = UNIT_FMAHEAVY;
+    op->interval = (u8)gpu->fmaheavy_interval;
+}
+
+static Status append_op(TimeFunc *f, MachineOp op, const u32 *slot, u32 *turn) {
+    balance(f, &op, turn);
+    TimeOp out = {.pc = f->func->entry + op.pc,
+                  .kind = op.kind,
+                  .unit = op.unit,
+                  .interval = op.interval,
+                  .flags = op.flags,
+                  .latency = op.latency,
+                  .extra = op.iteration ? op.iteration - 1u : op.extra};
+    TRY(append_regs(f, &out, &op, slot));
+    return vec_push(&f->lower->ops, out);
+}
+
+// The operations [op, end) of a block: as it stands, or unrolled.
+static Status append_part(TimeFunc *f, u32 op, u32 end, bool unrolled, const u32 *slot) {
+    u32 turn = 0;
+    for (; op < end; op++)
+        if (!f->ops.data[op].hidden && (f->ops.data[op].iteration > 0) == unrolled)
+            TRY(append_op(f, f->ops.data[op], slot, &turn));
+    return STATUS_OK;
+}
+
+static Status append_blocks(TimeFunc *f, const u32 *slot) {
+    u32 op = 0;
+    for (u32 b = f->blocks; b < f->blocks + f->block_count; b++) {
+        TimeBlock *block = &f->lower->blocks.data[b];
+        u32 end = op, first = block->pc - f->func->entry;
+        while (end < f->ops.len && f->func->entry + f->ops.data[end].pc < block->pc_end) end++;
+        block->ops = f->lower->ops.len;
+        TRY(append_part(f, op, end, false, slot));
+        block->op_count = f->lower->ops.len - block->ops;
+        block->unrolled = f->lower->ops.len;
+        TRY(append_part(f, op, end, true, slot));
+        block->unrolled_count = f->lower->ops.len - block->unrolled;
+        block->predicated = first < f->code->insn_count && f->predicated[f->cfg->block_of[first]];
+        op = end;
+    }
+    return STATUS_OK;
+}
+
+// Registers that are alive at once, unrolled loops left aside.
+static Status find_pressure(TimeFunc *f, const Liveness *live, u32 *pressure) {
+    u32 *units = ARENA_ARRAY(&f->lower->scratch, u32, f->ops.len + 1);
+    RegisterPressure all;
+    if (!units) return STATUS_NO_MEMORY;
+    TRY(flow_pressure_by_insn(live, units, &all));
+    *pressure = 0;
+    for (u32 i = 0; i < f->ops.len; i++)
+        if (!f->ops.data[i].iteration && units[i] > *pressure) *pressure = units[i];
+    return STATUS_OK;
+}
+
+Status time_place(TimeFunc *f) {
+    Cfg *cfg;
+    Liveness *live;
+    u32 pressure;
+    Ranges ranges = {0};
+    Scan scan = {0};
+    TRY(time_flow(f, &cfg, &live));
+    TRY(find_pressure(f, live, &pressure));
+    Status status = find_ranges(f, cfg, live, &ranges);
+    if (status == STATUS_OK) status = scan_init(f, &scan);
+    if (status == STATUS_OK) {
+        scan_hulls(f, &scan, &ranges);
+        scan_slots(f, &scan);
+    }
+    ranges_free(&ranges);
+    TRY(status);
+    if (scan.slots > UINT16_MAX - 1u) return STATUS_UNSUPPORTED;
+    u32 registers = estimate_registers(f, pressure);
+    if (scan.slots > f->lower->slots) f->lower->slots = scan.slots;
+    if (registers > f->lower->registers) f->lower->registers = registers;
+    return append_blocks(f, scan.slot);
+}

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+// List scheduling of each block (Gibbons, Muchnick: "Efficient Instruction Scheduling for a Pipelined Architecture",
+// 1986): of the operations whose sources are ready, the one with the longest way to the block's end first. Loads count
+// with a latency that brings them to the front. When too many registers would be alive, the oldest operation goes next,
+// which is the order of the PTX. Work is about n log n: memory order looks back at a bounded number of accesses.
+#include "sim/time/time_lower.h"
+
+#include <string.h>
+
+// Latencies that the order aims at, cycles [M of timing.def]: an L1 hit, shared memory, a constant, a texture.
+enum { LOAD_CYCLES = 40, SHARED_CYCLES = 24, CONST_CYCLES = 30, TEXTURE_CYCLES = 90, ACCESSES_KEPT = 256 };
+
+// Registers: those that cost no occupancy since Volta; what comes on top of what is alive.
+// Unrolled loops have their loads together: ptxas keeps what does not change in the loop in other places.
+enum { FEW_REGISTERS = 32, OVERHEAD = 4, UNROLLED_ROOM = 32 };
+
+typedef struct Edge {
+    u32 to, next;  // next: WL_NONE ends the list
+    u32 cycles;
+} Edge;
+
+typedef struct Heap {
+    u64 *keys;  // smallest first; the operation in the low half
+    u32 len;
+} Heap;
+
+typedef struct Access {
+    u32 op;
+    bool store;
+} Access;
+
+typedef struct Scheduler {
+    TimeFunc *f;
+    u32 first, count;  // operations under work
+    Vec(Edge) edges;
+    u32 *edge_of;       // per operation of the block: first edge
+    u32 *waits;         // edges into it that are not satisfied
+    u32 *path, *ready;  // cycles to the end; cycle from which it can issue
+    bool *done;
+    // per value, valid for stamp
+    u32 *stamp, *writer, *readers;  // readers: Edge list (to = reader)
+    u32 *uses_left;                 // per value: reads not scheduled yet in the run
+    u32 *reads;                     // ... in the whole function that are not: a value with some left stays alive
+    u32 *units;                     // per operation: registers alive before it, in the order of the PTX
+    Vec(Edge) reader_list;
+    u32 round;
+    Access accesses[ACCESSES_KEPT];
+    u32 access_count;
+    u32 fence;  // last operation that no access crosses, WL_NONE
+    Heap now, later;
+    MachineOp *order;
+    u32 alive, limit, room;  // room: limit of the run
+} Scheduler;
+
+// --- heaps
+// --------------------------------------------------------------------------------------------------------------
+static void heap_push(Heap *h, u64 key) {
+    u32 i = h->len++;
+    for (; i > 0 && h->keys[(i - 1) / 2] > key; i = (i - 1) / 2) h->keys[i] = h->keys[(i - 1) / 2];
+    h->keys[i] = key;
+}
+
+static u64 heap_pop(Heap *h) {
+    u64 top = h->keys[0], key = h->keys[--h->len];
+    u32 i = 0;
+    for (u32 child; (child = 2 * i + 1) < h->len; i = child) {
+        if (child + 1 < h->len && h->keys[child + 1] < h->keys[child]) child++;
+        if (h->keys[child] >= key) break;
+        h->keys[i] = h->keys[child];
+    }
+    h->keys[i] = key;
+    return top;
+}
+
+// --- dependences
+// ----------------------------------------------------------------------------------------------------------
+static Status add_edge(Scheduler *s, u32 from, u32 to, u32 cycles) {
+    TRY(vec_push(&s->edges, (Edge){to, s->edge_of[from], cycles}));
+    s->edge_of[from] = s->edges.len - 1;
+    s->waits[to]++;
+    return STATUS_OK;
+}
+
+static u32 expected_cycles(const MachineOp *op) {
+    switch (op->kind) {
+    case TIME_LOAD: return op->space == SPACE_SHARED ? SHARED_CYCLES : LOAD_CYCLES;
+    case TIME_ATOMIC: return LOAD_CYCLES;
+    case TIME_CONST: return CONST_CYCLES;
+    case TIME_TEXTURE: return TEXTURE_CYCLES;
+    default: return op->latency ? op->latency : 1;
+    }
+}
+
+static MachineOp *op_at(const Scheduler *s, u32 i) { return &s->f->ops.data[s->first + i]; }
+
+static void touch(Scheduler *s, u32 value) {
+    if (s->stamp[value] == s->round) return;
+    s->stamp[value] = s->round;
+    s->writer[value] = s->readers[value] = WL_NONE;
+    s->uses_left[value] = 0;
+}
+
+static Status depend_on_values(Scheduler *s, u32 i) {
+    const MachineOp *op = op_at(s, i);
+    const u32 *operands = s->f->operands.data + op->operands;
+    for (u32 k = 0; k < op->uses; k++) {
+        u32 value = operands[op->defs + k];
+        touch(s, value);
+        if (s->writer[value] != WL_NONE)
+            TRY(add_edge(s, s->writer[value], i, expected_cycles(op_at(s, s->writer[value]))));
+        TRY(vec_push(&s->reader_list, (Edge){i, s->readers[value], 0}));
+        s->readers[value] = s->reader_list.len - 1;
+        s->uses_left[value]++;
+    }
+    for (u32 k = 0; k < op->defs; k++) {
+        u32 value = operands[k];
+        touch(s, value);
+        if (s->writer[value] != WL_NONE) TRY(add_edge(s, s->writer[value], i, 1));
+        for (u32 r = s->readers[value]; r != WL_NONE; r = s->reader_list.data[r].next)
+            if (s->reader_list.data[r].to != i) TRY(add_edge(s, s->reader_list.data[r].to, i, 0));
+        s->writer[value] = i;
+        s->readers[value] = WL_NONE;
+    }
+    return STATUS_OK;
+}
+
+static bool may_alias(const MachineOp *a, const MachineOp *b) {
+    if (a->space != b->space && a->space != SPACE_NONE && b->space != SPACE_NONE) return false;
+    if (a->base != b->base || !a->bytes || !b->bytes) return true;
+    return a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes;
+}
+
+static Status depend_on_memory(Scheduler *s, u32 i) {
+    const MachineOp *op = op_at(s, i);
+    if (op->order == ORDER_FREE) return STATUS_OK;
+    if (s->fence != WL_NONE) TRY(add_edge(s, s->fence, i, 1));
+    bool fence = op->order >= ORDER_FENCE || s->access_count == ACCESSES_KEPT, store = op->order == ORDER_STORE;
+    for (u32 k = 0; k < s->access_count; k++) {
+        const Access *access = &s->accesses[k];
+        bool ordered = fence || ((store || access->store) && may_alias(op, op_at(s, access->op)));
+        if (store && access->store) ordered = true;  // stores keep their order
+        if (ordered) TRY(add_edge(s, access->op, i, 1));
+    }
+    if (fence) {
+        s->fence = i;
+        s->access_count = 0;
+        return STATUS_OK;
+    }
+    s->accesses[s->access_count++] = (Access){i, store};
+    return STATUS_OK;
+}
+
+static Status find_dependences(Scheduler *s) {
+    s->round++;
+    s->edges.len = s->reader_list.len = 0;
+    s->access_count = 0;
+    s->fence = WL_NONE;
+    for (u32 i = 0; i < s->count; i++) {
+        s->edge_of[i] = WL_NONE;
+        s->waits[i] = s->ready[i] = 0;
+        s->done[i] = false;
+    }
+    for (u32 i = 0; i < s->count; i++) {
+        TRY(depend_on_values(s, i));
+        TRY(depend_on_memory(s, i));
+    }
+    for (u32 i = s->count; i-- > 0;) {
+        s->path[i] = expected_cycles(op_at(s, i));
+        for (u32 e = s->edge_of[i]; e != WL_NONE; e = s->edges.data[e].next) {
+            u32 way = s->edges.data[e].cycles + s->path[s->edges.data[e].to];
+            if (way > s->path[i]) s->path[i] = way;
+        }
+    }
+    return STATUS_OK;
+}
+
+// --- choosing
+// ---------------------------------------------------------------------------------------------------------------
+static u64 urgency(const Scheduler *s, u32 i) { return (u64)(UINT32_MAX - s->path[i]) << 32 | i; }
+
+static u32 value_units(const Scheduler *s, u32 value) {
+    u32 bits = s->f->value_bits.data[value];
+    return bits <= 1 ? 0 : (bits + 31) / 32;
+}
+
+static void count_alive(Scheduler *s, const MachineOp *op) {
+    const u32 *operands = s->f->operands.data + op->operands;
+    for (u32 k = 0; k < op->uses; k++) {
+        u32 value = operands[op->defs + k];
+        s->reads[value]--;
+        if (--s->uses_left[value] == 0 && s->reads[value] == 0 && s->alive >= value_units(s, value))
+            s->alive -= value_units(s, value);
+    }
+    for (u32 k = 0; k < op->defs; k++)
+        if (s->reads[operands[k]]) s->alive += value_units(s, operands[k]);
+}
+
+static void release(Scheduler *s, u32 i, u32 cycle) {
+    for (u32 e = s->edge_of[i]; e != WL_NONE; e = s->edges.data[e].next) {
+        Edge edge = s->edges.data[e];
+        if (cycle + edge.cycles > s->ready[edge.to]) s->ready[edge.to] = cycle + edge.cycles;
+        if (--s->waits[edge.to] == 0) heap_push(&s->later, (u64)s->ready[edge.to] << 32 | edge.to);
+    }
+}
+
+static u32 choose(Scheduler *s, u32 *cycle, u32 *oldest) {
+    for (;;) {
+        while (s->later.len && s->later.keys[0] >> 32 <= *cycle)
+            heap_push(&s->now, urgency(s, (u32)heap_pop(&s->later)));
+        while (s->done[*oldest]) ++*oldest;
+        if (s->alive >= s->room) return *oldest;
+        while (s->now.len) {
+            u32 i = (u32)heap_pop(&s->now);
+            if (!s->done[i]) return i;
+        }
+        if (s->later.len == 0) return *oldest;
+        *cycle = (u32)(s->later.keys[0] >> 32);
+    }
+}
+
+static Status schedule_run(Scheduler *s) {
+    TRY(find_dependences(s));
+    s->now.len = s->later.len = 0;
+    for (u32 i = 0; i < s->count; i++)
+        if (s->waits[i] == 0) heap_push(&s->now, urgency(s, i));
+    u32 cycle = 0, oldest = 0;
+    for (u32 n = 0; n < s->count; n++) {
+        u32 i = choose(s, &cycle, &oldest);
+        s->done[i] = true;
+        s->order[n] = *op_at(s, i);
+        count_alive(s, op_at(s, i));
+        cycle++;
+        release(s, i, cycle - 1);
+    }
+    memcpy(op_at(s, 0), s->order, sizeof(MachineOp) * s->count);
+    return STATUS_OK;
+}
+
+// Nothing moves across clocks and branches: the operations between them are one run each.
+static Status schedule_block(Scheduler *s, u32 first, u32 end) {
+    while (first < end) {
+        u32 stop = first;
+        while (stop < end && s->f->ops.data[stop].order != ORDER_ALL && !s->f->ops.data[stop].hidden) stop++;
+        s->first = first;
+        s->count = stop - first;
+        s->alive = s->units[first];
+        s->room = s->f->ops.data[first].iteration ? s->limit + UNROLLED_ROOM : s->limit;
+        if (s->count > 1) TRY(schedule_run(s));
+        first = stop + 1;
+    }
+    return STATUS_OK;
+}
+
+static Status scheduler_init(Scheduler *s, TimeFunc *f) {
+    Arena *arena = &f->lower->scratch;
+    u32 n = f->ops.len + 1, values = f->value_count + 1;
+    u32 **of_ops[] = {&s->edge_of, &s->waits, &s->path, &s->ready};
+    u32 **of_values[] = {&s->stamp, &s->writer, &s->readers, &s->uses_left, &s->reads};
+    for (u32 i = 0; i < WL_COUNT(of_ops); i++)
+        if (!(*of_ops[i] = ARENA_ARRAY(arena, u32, n))) return STATUS_NO_MEMORY;
+    for (u32 i = 0; i < WL_COUNT(of_values); i++)
+        if (!(*of_values[i] = ARENA_ARRAY(arena, u32, values))) return STATUS_NO_MEMORY;
+    for (u32 i = 0; i < f->ops.len; i++) {
+        const MachineOp *op = &f->ops.data[i];
+        for (u32 k = 0; k < op->uses; k++) s->reads[f->operands.data[op->operands + op->defs + k]]++;
+    }
+    Cfg *cfg;
+    Liveness *live;
+    RegisterPressure pressure;
+    s->units = ARENA_ARRAY(arena, u32, n);
+    if (!s->units) return STATUS_NO_MEMORY;
+    TRY(time_flow(f, &cfg, &live));
+    TRY(flow_pressure_by_insn(live, s->units, &pressure));
+    s->limit = (pressure.units + OVERHEAD + 7) / 8 * 8 - OVERHEAD;  // registers are allocated in eights
+    if (s->limit < FEW_REGISTERS - OVERHEAD) s->limit = FEW_REGISTERS - OVERHEAD;
+    s->done = ARENA_ARRAY(arena, bool, n);
+    s->order = ARENA_ARRAY(arena, MachineOp, n);
+    s->now.keys = ARENA_ARRAY(arena, u64, n);
+    s->later.keys = ARENA_ARRAY(arena, u64, n);
+    return s->done && s->order && s->now.keys && s->later.keys ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+Status time_schedule(TimeFunc *f) {
+    Scheduler s = {.f = f};
+    Status status = scheduler_init(&s, f);
+    u32 op = 0;
+    for (u32 b = f->blocks; b < f->blocks + f->block_count && status == STATUS_OK; b++) {
+        u32 first = op, end = f->lower->blocks.data[b].pc_end - f->func->entry;
+        while (op < f->ops.len && f->ops.data[op].pc < end) op++;
+        status = schedule_block(&s, first, op);
+    }
+    vec_free(&s.edges);
+    vec_free(&s.reader_list);
+    return status;
+}

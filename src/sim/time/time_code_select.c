@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which PTX instructions the machine has to issue anything for, and which it folds into others: copies, constants,
+// conversions that only rename a register, address arithmetic, multiply-adds, three-input logic. From the instructions
+// with effects back to what they read; what nobody asks for is dead.
+// Checked against the listings of ptxas 13.0 for sm_90.
+#include "sim/time/time_lower.h"
+
+enum { RESOLVE_DEPTH = 32, LOGIC_INPUTS = 3 };
+
+// --- definitions ------------------------------------------------------------------------------------------------
+static const FlowOperand *operands_of(const TimeFunc *f, u32 insn) {
+    return f->code->operands + f->code->insns[insn].operands;
+}
+
+static Status find_definitions(TimeFunc *f) {
+    Arena *arena = &f->lower->scratch;
+    u32 values = f->code->value_count;
+    f->sole_def = ARENA_ARRAY(arena, u32, values + 1);
+    f->first_def = ARENA_ARRAY(arena, u32, values + 2);
+    f->defs_of = ARENA_ARRAY(arena, u32, f->code->operand_count + 1);
+    f->use_count = ARENA_ARRAY(arena, u32, values + 1);
+    if (!f->sole_def || !f->first_def || !f->defs_of || !f->use_count) return STATUS_NO_MEMORY;
+    for (u32 i = 0; i < f->code->insn_count; i++) {
+        const FlowOperand *o = operands_of(f, i);
+        const FlowInsn *in = &f->code->insns[i];
+        for (u32 k = 0; k < in->defs; k++) f->first_def[o[k].id + 2]++;
+        for (u32 k = in->defs; k < in->defs + (u32)in->uses; k++)
+            if (o[k].kind == FLOW_VALUE) f->use_count[o[k].id]++;
+        if (in->guard != WL_NONE) f->use_count[in->guard]++;
+    }
+    for (u32 v = 1; v < values + 2; v++) f->first_def[v] += f->first_def[v - 1];
+    for (u32 i = 0; i < f->code->insn_count; i++) {
+        const FlowOperand *o = operands_of(f, i);
+        for (u32 k = 0; k < f->code->insns[i].defs; k++) f->defs_of[f->first_def[o[k].id + 1]++] = i;
+    }
+    for (u32 v = 0; v < values; v++) {
+        u32 first = f->first_def[v];
+        bool sole = f->first_def[v + 1] == first + 1 && f->code->insns[f->defs_of[first]].guard == WL_NONE;
+        f->sole_def[v] = sole ? f->defs_of[first] : WL_NONE;
+    }
+    return STATUS_OK;
+}
+
+// Whether `value` as instruction `from` read it is what instruction `to`, behind it, would read.
+static bool is_same(const TimeFunc *f, u32 value, u32 from, u32 to) {
+    if (f->sole_def[value] != WL_NONE || f->first_def[value] == f->first_def[value + 1]) return true;
+    if (f->cfg->block_of[from] != f->cfg->block_of[to] || from > to) return false;
+    u32 low = f->first_def[value], high = f->first_def[value + 1];
+    while (low < high) {  // the first definition at or behind `from`
+        u32 mid = (low + high) / 2;
+        if (f->defs_of[mid] < from)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low == f->first_def[value + 1] || f->defs_of[low] >= to;
+}
+
+static u32 op_of(const TimeFunc *f, u32 insn) { return time_form(f, insn)->op; }
+static u32 type_bits(const TimeFunc *f, u32 insn, u32 which) {
+    const Form *form = time_form(f, insn);
+    return which < form->type_count ? ptx_types[form->types[which]].bits : 0;
+}
+
+// --- what costs nothing -----------------------------------------------------------------------------------------
+// In the constant bank, which arithmetic reads as an operand up to Ampere; from Hopper on it takes an LDC [L].
+static bool is_free_constant(const TimeFunc *f) { return f->lower->gpu->sm_version < 90; }
+static bool is_free_sreg(const TimeFunc *f, u32 sreg) {
+    return (sreg == SREG_NTID || sreg == SREG_NCTAID) && is_free_constant(f);
+}
+
+// A register of another width or type whose bits are the same, or the lower ones.
+static bool is_free_conversion(const TimeFunc *f, u32 insn) {
+    const Form *form = time_form(f, insn);
+    if (form->mods[MOD_SAT]) return false;
+    u32 to = type_bits(f, insn, 0), from = type_bits(f, insn, 1);
+    bool is_signed = ptx_types[form->types[1]].class == TYPE_CLASS_SINT;
+    if (to <= from) return to >= 16;
+    return !is_signed && from >= 16;
+}
+
+// The value before it was extended by a load: those fill the register.
+static bool is_loaded_narrow(const TimeFunc *f, u32 insn) {
+    const FlowOperand *use = time_uses(f, insn);
+    if (use->kind != FLOW_VALUE || f->sole_def[use->id] == WL_NONE) return false;
+    u32 def = f->sole_def[use->id];
+    return f->code->insns[def].is_load && type_bits(f, def, 0) <= type_bits(f, insn, 1) &&
+           ptx_types[time_form(f, insn)->types[0]].bits <= 32;
+}
+
+// cvt.sat.f32.f32 of a sum or product: its .SAT modifier.
+static bool is_saturation(const TimeFunc *f, u32 insn) {
+    const Form *form = time_form(f, insn);
+    const FlowOperand *use = time_uses(f, insn);
+    if (!form->mods[MOD_SAT] || form->types[0] != TYPE_F32 || form->types[1] != TYPE_F32) return false;
+    if (use->kind != FLOW_VALUE || f->sole_def[use->id] == WL_NONE || f->use_count[use->id] != 1) return false;
+    return form_op(time_form(f, f->sole_def[use->id]))->unit == UNIT_FMA;
+}
+
+static bool is_free_move(const TimeFunc *f, u32 insn) {
+    const FlowOperand *use = time_uses(f, insn);
+    return f->code->insns[insn].uses != 1 || use->kind != FLOW_SREG || is_free_sreg(f, use->id);
+}
+
+// Whether the result of an instruction is its sources under another name (or a constant) to whoever reads it.
+static bool is_alias(const TimeFunc *f, u32 insn) {
+    const FlowInsn *in = &f->code->insns[insn];
+    if (in->has_effects || in->guard != WL_NONE) return false;
+    switch (op_of(f, insn)) {
+    case OP_MOV: return is_free_move(f, insn);
+    case OP_MOV_PACK:
+    case OP_MOV_UNPACK:
+    case OP_MOV_VECTOR:
+    case OP_CVTA: return true;
+    case OP_NEG_F:
+    case OP_ABS_F:
+    case OP_NEG_F64:
+    case OP_ABS_F64:
+    case OP_NEG_HALF: return true;  // modifiers of a source
+    case OP_NOT: return time_form(f, insn)->types[0] == TYPE_PRED;
+    case OP_CVT_F: return is_saturation(f, insn);
+    case OP_CVT_INT: return is_free_conversion(f, insn) || is_loaded_narrow(f, insn);
+    case OP_LD: return in->arith == FLOW_LOAD_PARAM && f->function->is_entry && is_free_constant(f);
+    default: return false;
+    }
+}
+
+// A constant operand of the bank of __constant__ variables.
+static bool is_constant_load(const TimeFunc *f, u32 insn) {
+    const FlowInsn *in = &f->code->insns[insn];
+    return in->is_load && in->space == SPACE_CONST && in->guard == WL_NONE &&
+           time_uses(f, insn)[in->address_use].kind != FLOW_VALUE;
+}
+
+// --- operands ---------------------------------------------------------------------------------------------------
+static Status add_leaf(TimeFunc *f, Picked *p, u32 value) {
+    for (u32 i = p->leaves; i < f->leaves.len; i++)
+        if (f->leaves.data[i] == value) return STATUS_OK;
+    TRY(vec_push(&f->leaves, value));
+    p->leaf_count++;
+    return STATUS_OK;
+}
+
+static bool can_fold(const TimeFunc *f, u32 def, u32 into) {
+    const FlowOperand *uses = time_uses(f, def);
+    for (u32 k = 0; k < f->code->insns[def].uses; k++)
+        if (uses[k].kind == FLOW_VALUE && !is_same(f, uses[k].id, def, into)) return false;
+    return true;
+}
+
+// The definition behind a value that instruction `at` may take apart, WL_NONE.
+static u32 foldable_def(const TimeFunc *f, u32 value, u32 at) {
+    u32 def = f->sole_def[value];
+    return def != WL_NONE && def != at && can_fold(f, def, at) ? def : WL_NONE;
+}
+
+static Status resolve(TimeFunc *f, Picked *p, u32 value, u32 at, u32 depth) {
+    u32 def = foldable_def(f, value, at);
+    if (def == WL_NONE || depth == 0 || !(is_alias(f, def) || is_constant_load(f, def))) return add_leaf(f, p, value);
+    const FlowOperand *uses = time_uses(f, def);
+    for (u32 k = 0; k < f->code->insns[def].uses; k++)
+        if (uses[k].kind == FLOW_VALUE) TRY(resolve(f, p, uses[k].id, at, depth - 1));
+    return STATUS_OK;
+}
+
+static Status resolve_all(TimeFunc *f, Picked *p, u32 insn, u32 at) {
+    const FlowOperand *uses = time_uses(f, insn);
+    for (u32 k = 0; k < f->code->insns[insn].uses; k++)
+        if (uses[k].kind == FLOW_VALUE) TRY(resolve(f, p, uses[k].id, at, RESOLVE_DEPTH));
+    return STATUS_OK;
+}
+
+// Follows copies: the value that `value` is a name of as `at` sees it, or the constant (WL_NONE, *literal).
+static u32 look_through(const TimeFunc *f, u32 value, u32 at, bool *literal, i64 *number) {
+    *literal = false;
+    for (u32 depth = 0; depth < RESOLVE_DEPTH; depth++) {
+        u32 def = foldable_def(f, value, at);
+        if (def == WL_NONE || !is_alias(f, def) || f->code->insns[def].uses != 1) return value;
+        const FlowOperand *use = time_uses(f, def);
+        if (use->kind == FLOW_IMMEDIATE || use->kind == FLOW_SYMBOL) {
+            *literal = true;
+            *number = use->kind == FLOW_IMMEDIATE ? use->value : 0;
+            return WL_NONE;
+        }
+        if (use->kind != FLOW_VALUE) return value;
+        value = use->id;
+    }
+    return value;
+}
+
+// --- addresses --------------------------------------------------------------------------------------------------
+// [base + offset]: sums with a constant on the way to the base are part of the access. 24 bits since Volta.
+static Status pick_address(TimeFunc *f, Picked *p, u32 value, u32 at, i64 offset) {
+    p->offset = offset;
+    for (u32 depth = 0; depth < RESOLVE_DEPTH; depth++) {
+        bool literal;
+        i64 number = 0;
+        value = look_through(f, value, at, &literal, &number);
+        if (literal) return STATUS_OK;
+        u32 def = foldable_def(f, value, at);
+        if (def == WL_NONE || f->code->insns[def].arith != FLOW_ADD) break;
+        const FlowOperand *uses = time_uses(f, def);
+        u32 next = WL_NONE;
+        for (u32 k = 0; k < 2 && next == WL_NONE; k++) {
+            const FlowOperand *other = &uses[1 - k];
+            if (uses[k].kind != FLOW_VALUE) continue;
+            bool constant = other->kind == FLOW_IMMEDIATE || other->kind == FLOW_SYMBOL;
+            number = other->kind == FLOW_IMMEDIATE ? other->value : 0;
+            if (other->kind == FLOW_VALUE) look_through(f, other->id, at, &constant, &number);
+            if (constant && number >= -(1 << 23) && number < 1 << 23) next = uses[k].id, p->offset += number;
+        }
+        if (next == WL_NONE) break;
+        value = next;
+    }
+    p->base = value;
+    return resolve(f, p, value, at, RESOLVE_DEPTH);
+}
+
+// --- folding of arithmetic ----------------------------------------------------------------------------------------
+static bool is_single(const TimeFunc *f, u32 value) { return f->use_count[value] == 1; }
+
+static bool is_logic(u32 op) { return op == OP_AND || op == OP_OR || op == OP_XOR || op == OP_NOT; }
+
+// What the instruction swallows of the definition of one of its sources: its steps are then those of *steps.
+static bool absorbs(const TimeFunc *f, u32 insn, u32 def, u32 value, u32 *steps) {
+    u32 op = op_of(f, insn), from = op_of(f, def);
+    const FlowInsn *d = &f->code->insns[def];
+    if (d->guard != WL_NONE || d->has_effects) return false;
+    bool wide_sum = (op == OP_ADD_INT || op == OP_SUB_INT) && type_bits(f, insn, 0) == 64;
+    bool sum =
+        (op == OP_ADD_INT || op == OP_SUB_INT) && type_bits(f, insn, 0) == 32 && !time_form(f, insn)->mods[MOD_SAT];
+    bool plain = !time_form(f, insn)->mods[MOD_RND] && !time_form(f, def)->mods[MOD_RND];
+    bool by_literal = d->uses == 2 && time_uses(f, def)[1].kind == FLOW_IMMEDIATE;
+    if (wide_sum && from == OP_MUL_WIDE && op == OP_ADD_INT) return *steps = def, true;  // IMAD.WIDE
+    if (wide_sum && from == OP_CVT_INT && type_bits(f, def, 1) == 32) return true;       // IADD3, LEA.HI.X.SX32
+    if (wide_sum && from == OP_SHL && by_literal && op == OP_ADD_INT) return true;       // LEA, LEA.HI.X
+    if (sum && from == OP_SHL && by_literal && op == OP_ADD_INT) return true;            // LEA
+    if (sum && from == OP_MUL_INT && is_single(f, value) && !(time_form(f, def)->mods[MOD_MUL_HALF] == MUL_HALF_HI))
+        return *steps = def, op == OP_ADD_INT;  // IMAD
+    if (sum && (from == OP_ADD_INT || from == OP_SUB_INT || from == OP_NEG_INT) && is_single(f, value))
+        return true;  // IADD3
+    bool of_zero = f->code->insns[insn].uses == 2 && time_uses(f, insn)[1].kind == FLOW_IMMEDIATE &&
+                   time_uses(f, insn)[1].value == 0;
+    bool equal = f->code->insns[insn].compare == FLOW_EQUAL || f->code->insns[insn].compare == FLOW_NOT_EQUAL;
+    if (op == OP_SETP_INT && of_zero && equal && is_logic(from) && from != OP_NOT)
+        return is_single(f, value) && type_bits(f, def, 0) == 32;  // LOP3 writes a predicate
+    if ((op == OP_ADD_F || op == OP_SUB_F) && from == OP_MUL_F) return plain && is_single(f, value);           // FFMA
+    if ((op == OP_ADD_F64 || op == OP_SUB_F64) && from == OP_MUL_F64) return plain && is_single(f, value);     // DFMA
+    if ((op == OP_ADD_HALF || op == OP_SUB_HALF) && from == OP_MUL_HALF) return plain && is_single(f, value);  // HFMA2
+    return false;
+}
+
+// LOP3: any function of three inputs.
+static Status pick_logic(TimeFunc *f, Picked *p, u32 insn) {
+    const FlowOperand *uses = time_uses(f, insn);
+    u32 inputs[2 * LOGIC_INPUTS], count = 0;
+    for (u32 k = 0; k < f->code->insns[insn].uses; k++)
+        if (uses[k].kind == FLOW_VALUE) inputs[count++] = uses[k].id;
+    u32 literals = f->code->insns[insn].uses - count;
+    for (u32 k = 0, folds = 0; k < count && folds < LOGIC_INPUTS; k++) {
+        u32 def = foldable_def(f, inputs[k], insn);
+        if (def == WL_NONE || !is_logic(op_of(f, def)) || !is_single(f, inputs[k]) ||
+            f->code->insns[def].guard != WL_NONE || type_bits(f, def, 0) != type_bits(f, insn, 0))
+            continue;
+        const FlowInsn *d = &f->code->insns[def];
+        if (count + literals + d->uses - 1 > LOGIC_INPUTS) continue;
+        const FlowOperand *inner = time_uses(f, def);
+        inputs[k] = inputs[--count];
+        for (u32 j = 0; j < d->uses; j++)
+            if (inner[j].kind == FLOW_VALUE)
+                inputs[count++] = inner[j].id;
+            else
+                literals++;
+        folds++, k = WL_NONE;  // from the first one again
+    }
+    for (u32 k = 0; k < count; k++) TRY(resolve(f, p, inputs[k], insn, RESOLVE_DEPTH));
+    return STATUS_OK;
+}
+
+// Predicate logic: a comparison takes the other input as its combiner, so one of the two is swallowed.
+static Status pick_predicate_logic(TimeFunc *f, Picked *p, u32 insn) {
+    const FlowOperand *uses = time_uses(f, insn);
+    bool swallowed = false;
+    for (u32 k = 0; k < f->code->insns[insn].uses; k++) {
+        if (uses[k].kind != FLOW_VALUE) continue;
+        u32 def = swallowed ? WL_NONE : foldable_def(f, uses[k].id, insn);
+        bool compare = def != WL_NONE && is_single(f, uses[k].id) && f->code->insns[def].guard == WL_NONE &&
+                       (op_of(f, def) == OP_SETP_INT || op_of(f, def) == OP_SETP_F || op_of(f, def) == OP_SETP_F64) &&
+                       f->code->insns[def].defs == 1 && f->cfg->block_of[def] == f->cfg->block_of[insn];
+        if (compare) {
+            swallowed = true;
+            p->steps = def;
+            TRY(resolve_all(f, p, def, insn));
+        } else {
+            TRY(resolve(f, p, uses[k].id, insn, RESOLVE_DEPTH));
+        }
+    }
+    return STATUS_OK;
+}
+
+static Status pick_arithmetic(TimeFunc *f, Picked *p, u32 insn) {
+    const FlowOperand *uses = time_uses(f, insn);
+    bool folded = false;
+    for (u32 k = 0; k < f->code->insns[insn].uses; k++) {
+        if (uses[k].kind != FLOW_VALUE) continue;
+        u32 def = folded ? WL_NONE : foldable_def(f, uses[k].id, insn);
+        if (def != WL_NONE && absorbs(f, insn, def, uses[k].id, &p->steps)) {
+            folded = true;
+            TRY(resolve_all(f, p, def, insn));
+        } else {
+            TRY(resolve(f, p, uses[k].id, insn, RESOLVE_DEPTH));
+        }
+    }
+    return STATUS_OK;
+}
+
+static Status pick_access(TimeFunc *f, Picked *p, u32 insn) {
+    const FlowInsn *in = &f->code->insns[insn];
+    const FlowOperand *uses = time_uses(f, insn);
+    for (u32 k = 0; k < in->uses; k++) {
+        if (uses[k].kind != FLOW_VALUE) continue;
+        if (k == in->address_use)
+            TRY(pick_address(f, p, uses[k].id, insn, in->address_offset));
+        else
+            TRY(resolve(f, p, uses[k].id, insn, RESOLVE_DEPTH));
+    }
+    return STATUS_OK;
+}
+
+static Status need(TimeFunc *f, u32 insn) {
+    if (f->picked[insn].needed) return STATUS_OK;
+    f->picked[insn].needed = true;
+    return vec_push(&f->work, insn);
+}
+
+static Status pick(TimeFunc *f, u32 insn) {
+    Picked *p = &f->picked[insn];
+    const FlowInsn *in = &f->code->insns[insn];
+    u32 op = op_of(f, insn);
+    bool predicate = time_form(f, insn)->types[0] == TYPE_PRED;
+    *p = (Picked){.leaves = f->leaves.len, .steps = insn, .needed = true, .guard = WL_NONE, .base = WL_NONE};
+    if (in->address_use != 0xff && !(in->arith == FLOW_LOAD_PARAM))
+        TRY(pick_access(f, p, insn));
+    else if (is_logic(op) && predicate)
+        TRY(pick_predicate_logic(f, p, insn));
+    else if (is_logic(op))
+        TRY(pick_logic(f, p, insn));
+    else
+        TRY(pick_arithmetic(f, p, insn));
+    if (in->guard != WL_NONE) {
+        bool literal;
+        i64 number;
+        p->guard = look_through(f, in->guard, insn, &literal, &number);
+        if (p->guard != WL_NONE) TRY(add_leaf(f, p, p->guard));
+    }
+    for (u32 i = 0; i < p->leaf_count; i++) {
+        u32 value = f->leaves.data[p->leaves + i];
+        for (u32 d = f->first_def[value]; d < f->first_def[value + 1]; d++) TRY(need(f, f->defs_of[d]));
+    }
+    return STATUS_OK;
+}
+
+static bool is_root(const TimeFunc *f, u32 insn) {
+    const FlowInsn *in = &f->code->insns[insn];
+    if (in->kind != FLOW_PLAIN || in->has_effects || in->is_barrier) return true;
+    const Form *form = time_form(f, insn);
+    bool kept = form->mods[MOD_SEM] > SEM_WEAK || form->op == OP_PREFETCH || form->op == OP_PREFETCHU;
+    return kept && f->cfg->blocks[f->cfg->block_of[insn]].reachable;
+}
+
+Status time_select(TimeFunc *f) {
+    TRY(find_definitions(f));
+    f->picked = ARENA_ARRAY(&f->lower->scratch, Picked, f->code->insn_count + 1);
+    if (!f->picked) return STATUS_NO_MEMORY;
+    for (u32 i = 0; i < f->code->insn_count; i++)
+        if (is_root(f, i)) TRY(need(f, i));
+    while (f->work.len) TRY(pick(f, f->work.data[--f->work.len]));
+    return STATUS_OK;
+}

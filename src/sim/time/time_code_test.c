@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// time_code_build: what small kernels become, and what must hold of every TimeCode.
+#include "sim/device_testing.h"
+#include "sim/machine.h"
+#include "sim/time/time_code_testing.h"
+#include "sim/time/time_lower.h"
+
+#include <stdlib.h>
+
+typedef struct Built {
+    TestDevice device;
+    SimProgram *program;
+    TimeCode *code;
+} Built;
+
+static void build(Built *b, const char *text, const char *kernel) {
+    device_open(&b->device, text);
+    set_test_timing(&b->device.gpu);
+    const Module *m = sim_module_ptx(b->device.module);
+    FuncRef func = module_find_function(m, (Str){kernel, strlen(kernel)});
+    assert_int_not_equal(func, WL_NONE);
+    assert_int_equal(program_build(b->device.module, func, &b->program, &b->device.diag), STATUS_OK);
+    assert_int_equal(time_code_build(b->program, &b->device.gpu, 0, &b->code), STATUS_OK);
+}
+
+static void drop(Built *b) {
+    time_code_free(b->code);
+    program_free(b->program);
+    device_close(&b->device);
+}
+
+// Blocks cover the program without gaps, operations lie in their blocks, slots in their range.
+static void check_shape(const TimeCode *c) {
+    u32 pc = 0, op = 0;
+    for (u32 b = 0; b < c->block_count; b++) {
+        const TimeBlock *block = &c->blocks[b];
+        assert_int_equal(block->pc, pc);
+        assert_true(block->pc_end > pc && block->pc_end - pc <= TIME_BLOCK_MAX);
+        assert_int_equal(block->ops, op);
+        assert_int_equal(block->unrolled, op + block->op_count);
+        for (; pc < block->pc_end; pc++) assert_int_equal(c->block_of[pc], b);
+        for (; op < block->unrolled + block->unrolled_count; op++) {
+            const TimeOp *o = &c->ops[op];
+            assert_true(o->pc >= block->pc && o->pc < block->pc_end);
+            assert_true(o->regs + o->dst_count + o->src_count <= c->reg_count);
+            for (u32 k = 0; k < (u32)o->dst_count + o->src_count; k++) assert_true(c->regs[o->regs + k] < c->slots);
+        }
+    }
+    assert_int_equal(pc, c->program->insn_count);
+    assert_int_equal(op, c->op_count);
+    assert_true(c->registers >= 8 && c->registers <= 255);
+}
+
+static const char vector_add[] = PTX_HEAD
+    ".visible .entry add(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 n) {\n"
+    "  .reg .b32 %r<9>; .reg .b64 %d<12>; .reg .f32 %f<4>; .reg .pred %p;\n"
+    "  ld.param.u64 %d1, [a]; ld.param.u64 %d2, [b]; ld.param.u64 %d3, [c]; ld.param.u32 %r1, [n];\n"
+    "  mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x; mad.lo.s32 %r5, %r2, %r3, %r4;\n"
+    "  setp.ge.s32 %p, %r5, %r1; @%p bra done;\n"
+    "  cvta.to.global.u64 %d4, %d1; mul.wide.s32 %d5, %r5, 4; add.s64 %d6, %d4, %d5;\n"
+    "  cvta.to.global.u64 %d7, %d2; add.s64 %d8, %d7, %d5; ld.global.f32 %f1, [%d8]; ld.global.f32 %f2, [%d6];\n"
+    "  add.f32 %f3, %f2, %f1; cvta.to.global.u64 %d9, %d3; add.s64 %d10, %d9, %d5; st.global.f32 [%d10], %f3;\n"
+    "done: ret;\n}\n";
+
+TEST(a_small_kernel_becomes_what_the_machine_issues) {
+    Built b;
+    build(&b, vector_add, "add");
+    check_shape(b.code);
+    u32 wide = 0, moves = 0;
+    for (u32 i = 0; i < b.code->op_count; i++) {
+        const TimeOp *o = &b.code->ops[i];
+        u16 op = b.program->insns[o->pc].form_op;
+        wide += op == OP_ADD_INT && o->unit == UNIT_FMAHEAVY;
+        moves += op == OP_CVTA || op == OP_MUL_WIDE;
+    }
+    assert_int_equal(wide, 3);  // address = IMAD.WIDE each
+    assert_int_equal(moves, 0);
+    drop(&b);
+}
+
+static char *read_text(const char *path) {
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    char *text = calloc(1, 1 << 20);
+    assert_true(fread(text, 1, (1 << 20) - 1, f) > 0);
+    fclose(f);
+    return text;
+}
+
+// All kernels of a file, and all functions with a body: as a kernel would reach them.
+static void check_file(const char *path) {
+    char *text = read_text(path);
+    TestDevice d;
+    device_open(&d, text);
+    set_test_timing(&d.gpu);
+    const Module *m = sim_module_ptx(d.module);
+    for (FuncRef i = 0; i < m->func_count; i++) {
+        SimProgram *program;
+        TimeCode *code;
+        if (!m->funcs[i].is_entry || !m->funcs[i].has_body) continue;
+        if (program_build(d.module, i, &program, &d.diag) != STATUS_OK) continue;
+        assert_int_equal(time_code_build(program, &d.gpu, 0, &code), STATUS_OK);
+        check_shape(code);
+        time_code_free(code);
+        program_free(program);
+    }
+    device_close(&d);
+    free(text);
+}
+
+TEST(every_kernel_has_a_code_of_the_right_shape) {
+    static const char *const files[] = {"tests/time/lowering.ptx", "tests/sim/control.ptx", "tests/sim/memory.ptx",
+                                        "tests/sim/cluster.ptx"};
+    for (u32 i = 0; i < WL_COUNT(files); i++) check_file(files[i]);
+}
+
+TEST(what_has_no_use_is_not_issued) {
+    Built b;
+    build(&b,
+          PTX_HEAD ".visible .entry k(.param .u64 out) {\n .reg .b32 %r<9>; .reg .b64 %d<3>;\n"
+                   " ld.param.u64 %d1, [out]; mov.u32 %r1, %tid.x; mul.lo.s32 %r2, %r1, %r1; add.s32 %r3, %r2, 1;\n"
+                   " ld.global.u32 %r4, [%d1]; xor.b32 %r5, %r4, %r3; st.global.u32 [%d1], %r1; ret;\n}\n",
+          "k");
+    check_shape(b.code);
+    assert_int_equal(b.code->op_count, 6);  // LDC R1, ULDC of the descriptor, LDC of the parameter, S2R, STG, EXIT
+    drop(&b);
+}
+
+// The order keeps what depends on each other: definitions before uses, stores before loads of the same bytes.
+TEST(loads_come_early_but_not_before_a_store_that_may_alias) {
+    Built b;
+    build(&b,
+          PTX_HEAD
+          ".visible .entry k(.param .u64 p, .param .u64 q) {\n .reg .b32 %r<9>; .reg .b64 %d<5>;\n"
+          " ld.param.u64 %d1, [p]; ld.param.u64 %d2, [q]; ld.global.u64 %d3, [%d1]; ld.global.u64 %d4, [%d2];\n"
+          " ld.global.u32 %r1, [%d3]; add.s32 %r2, %r1, 1; mul.lo.s32 %r2, %r2, %r2; st.global.u32 [%d3], %r2;\n"
+          " ld.global.u32 %r3, [%d3+4]; ld.global.u32 %r4, [%d4]; ld.shared.u32 %r5, [8];\n"
+          " add.s32 %r6, %r3, %r4; add.s32 %r6, %r6, %r5; st.global.u32 [%d3+8], %r6; ret;\n}\n",
+          "k");
+    check_shape(b.code);
+    u32 place[32];
+    for (u32 i = 0; i < b.code->op_count; i++) place[b.code->ops[i].pc] = i;
+    assert_true(place[8] < place[7]);   // [%d3+4] is not what is stored at [%d3]
+    assert_true(place[10] < place[7]);  // other space
+    assert_true(place[9] > place[7]);   // any address
+    assert_true(place[13] > place[7] && place[13] > place[8]);
+    drop(&b);
+}
+
+// A block of the largest size takes time in proportion: nothing here looks at all pairs.
+TEST(a_long_block_is_no_harder_than_short_ones) {
+    enum { INSNS = 3 * TIME_BLOCK_MAX };
+    char *text = malloc(INSNS * 64 + 1024), *at = text;
+    at += sprintf(at, PTX_HEAD ".visible .entry k(.param .u64 p) {\n .reg .b32 %%r<16>; .reg .b64 %%d<3>;\n"
+                               " ld.param.u64 %%d1, [p]; ld.global.u64 %%d2, [%%d1]; mov.u32 %%r0, %%tid.x;\n");
+    for (u32 i = 0; i < INSNS; i++)
+        at += i % 3 == 0   ? sprintf(at, "ld.global.u32 %%r%u, [%%d2+%u];\n", i % 16, i * 4)
+              : i % 3 == 1 ? sprintf(at, "add.s32 %%r%u, %%r%u, %%r%u;\n", i % 16, (i + 5) % 16, (i + 15) % 16)
+                           : sprintf(at, "st.global.u32 [%%d1+%u], %%r%u;\n", i * 4, (i + 15) % 16);
+    sprintf(at, "ret;\n}\n");
+    Built b;
+    build(&b, text, "k");
+    check_shape(b.code);
+    assert_true(b.code->block_count >= 4);
+    drop(&b);
+    free(text);
+}
+
+// Every instruction with every first type, in all variants: it has steps, and only those that timing.def knows.
+TEST(every_instruction_has_steps) {
+    GpuModel gpu = {.sm_version = 90};
+    set_test_timing(&gpu);
+    for (u16 op = 0; op < OP_COUNT; op++) {
+        Form forms[TYPE_COUNT] = {0};
+        TimeSteps rows[TYPE_COUNT * VARIANT_COUNT], steps;
+        for (u8 t = 0; t < TYPE_COUNT; t++) forms[t] = (Form){.op = op, .types = {t, t}, .type_count = t ? 2 : 0};
+        memset(rows, 0xff, sizeof rows);
+        Module m = {.forms = forms, .form_count = TYPE_COUNT};
+        TimeLower lower = {.module = &m, .gpu = &gpu, .rows = rows};
+        for (u32 t = 0; t < TYPE_COUNT; t++)
+            for (u32 v = 0; v < VARIANT_COUNT; v++) {
+                assert_int_equal(time_steps(&lower, t, (TimeVariant)v, &steps), STATUS_OK);
+                assert_true(steps.count >= 1 && steps.count < 100);
+                const TimeStep *last = &lower.steps.data[steps.first + steps.count - 1];
+                assert_true(last->interval >= 1 && last->unit < UNIT_COUNT);
+            }
+        vec_free(&lower.steps);
+    }
+}
+
+TEST(running_out_of_memory_is_reported) {
+    Built b;
+    build(&b, vector_add, "add");
+    Status status = STATUS_NO_MEMORY;
+    for (u64 n = 0; status != STATUS_OK; n++) {
+        u64 left = n;
+        TimeCode *code = NULL;
+        testing_memory_out_after(&left);
+        status = time_code_build(b.program, &b.device.gpu, 0, &code);
+        testing_memory_back();
+        assert_true(status == STATUS_OK || status == STATUS_NO_MEMORY);
+        if (status == STATUS_OK) time_code_free(code);
+    }
+    drop(&b);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_small_kernel_becomes_what_the_machine_issues),
+        cmocka_unit_test(every_kernel_has_a_code_of_the_right_shape),
+        cmocka_unit_test(what_has_no_use_is_not_issued),
+        cmocka_unit_test(loads_come_early_but_not_before_a_store_that_may_alias),
+        cmocka_unit_test(a_long_block_is_no_harder_than_short_ones),
+        cmocka_unit_test(every_instruction_has_steps),
+        cmocka_unit_test(running_out_of_memory_is_reported),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inside of time_code_build, shared by the time_code_*.c files. One function goes through these passes:
+//   select    which PTX instructions cost anything, and what they fold into (time_code_select.c)
+//   control   predicated regions, BSSY and BSYNC, unrolled loops (time_code_control.c)
+//   merge     neighbouring loads (time_code_merge.c)
+//   sink      where parameters are loaded (time_code_sink.c)
+//   emit      machine instructions in program order (time_code_emit.c)
+//   coalesce  copies that no machine instruction is needed for (time_code_place.c)
+//   schedule  each block for latency (time_code_schedule.c)
+//   place     values on slots, estimate of registers (time_code_place.c)
+#ifndef WL_SIM_TIME_LOWER_H
+#define WL_SIM_TIME_LOWER_H
+
+#include "base/vec.h"
+#include "flow/divergence.h"
+#include "flow/liveness.h"
+#include "sim/time/time_code.h"
+
+// One machine instruction of a PTX instruction's row in timing.def, with the figures of the GPU.
+typedef struct TimeStep {
+    u8 unit;  // UnitClass
+    u8 interval;
+    u8 flags;       // TimeOp.flags
+    bool parallel;  // does not wait for the step before it
+    bool memory;    // the one that accesses memory: what the form's kind says
+    bool branch;    // nothing moves across it
+    bool balanced;  // on the ALU or the FMAHEAVY unit, by turns
+    u16 latency;
+} TimeStep;
+
+// What the form alone does not tell of the row that an instruction has.
+typedef enum TimeVariant {
+    VARIANT_PLAIN,
+    VARIANT_LITERAL,   // the last source is one
+    VARIANT_SPECIAL,   // reads a special register ...
+    VARIANT_CLOCK,     // ... a clock
+    VARIANT_CONSTANT,  // ... or a parameter: in the constant bank
+    VARIANT_UNIFORM,   // atomic without result on global memory, all lanes at one address ...
+    VARIANT_ALIKE,     // ... with the same operand
+    VARIANT_SHARED,    // atomic on shared memory
+    VARIANT_COUNT
+} TimeVariant;
+
+typedef struct TimeSteps {
+    u32 first, count;  // TimeLower.steps
+} TimeSteps;
+
+typedef enum MachineOrder {
+    ORDER_FREE,
+    ORDER_LOAD,   // not across a store that may touch the same bytes
+    ORDER_STORE,  // not across stores, nor loads that may touch the same bytes
+    ORDER_FENCE,  // not across any access
+    ORDER_ALL,    // nothing moves across
+} MachineOrder;
+
+typedef enum UnrollMark { UNROLL_NONE, UNROLL_BEGIN, UNROLL_END } UnrollMark;
+
+typedef struct MachineOp {
+    u32 pc;        // within the function
+    u32 operands;  // TimeFunc.operands: results, then sources
+    u16 defs, uses;
+    u8 kind, unit, interval, flags;  // as in TimeOp
+    u16 latency, extra;
+    u8 order;       // MachineOrder
+    bool hidden;    // not issued: control flow and values that cost nothing
+    bool copy;      // (part of) a register move: one result, one source
+    bool balanced;  // see TimeStep
+    u8 mark;        // UnrollMark
+    u8 iteration;   // of an unrolled loop, from 1; 0 = not of one
+    u8 flow;        // FlowKind of the last one of an instruction
+    u8 space;       // PtxSpace of an access
+    u8 bytes;       // 0 = not known
+    u32 guard;      // value, WL_NONE
+    u32 base;       // value that the address starts from, WL_NONE
+    i64 offset;
+} MachineOp;
+
+typedef Vec(MachineOp) MachineOps;
+typedef Vec(u32) TimeWords;
+
+// What became of a PTX instruction.
+typedef struct Picked {
+    u32 leaves, leaf_count;  // TimeFunc.leaves: values that it reads
+    u32 steps;               // the instruction whose row it is issued as: its own, or that of what it absorbed
+    bool needed;
+    u32 guard;  // WL_NONE
+    u32 base;   // of its address, WL_NONE
+    i64 offset;
+} Picked;
+
+typedef struct TimeLower {
+    const SimProgram *program;
+    const Module *module;
+    const GpuModel *gpu;
+    Arena arena;    // of the program
+    Arena scratch;  // of the function
+    Vec(TimeStep) steps;
+    TimeSteps *rows;  // by form and TimeVariant; count WL_NONE = not looked up yet
+    u32 *block_of;    // TimeCode.block_of
+    Vec(TimeBlock) blocks;
+    Vec(TimeOp) ops;
+    Vec(u16) regs;
+    u32 slots, registers;
+} TimeLower;
+
+// What kernels need once, besides their parameters.
+typedef enum SunkConstant {
+    SUNK_DESCRIPTOR,  // of global memory (since Ampere)
+    SUNK_WINDOW,      // the begin of shared memory (since Hopper)
+    SUNK_LEADER,      // the lane that asks for the warp: VOTEU, UFLO, POPC, S2R, ISETP
+    SUNK_COUNT
+} SunkConstant;
+
+typedef struct TimeFunc {
+    TimeLower *lower;
+    const SimFunc *func;
+    const Function *function;
+    FlowCode *code;
+    Cfg *cfg;
+    u32 *sole_def;  // value -> its only, unguarded definition, WL_NONE
+    u32 *first_def,
+        *defs_of;    // value v: defs_of[first_def[v]] up to defs_of[first_def[v + 1]]: its definitions, ascending
+    u32 *use_count;  // value -> instructions that read it
+    DomTree *dominators, *postdominators;
+    Loops *loops;
+    DivergenceInfo *divergence;
+    Picked *picked;
+    TimeWords leaves, work;
+    // time_code_control.c, by block of cfg:
+    bool *predicated;  // issued by warps that jump over it, too
+    u32 *opens;        // block + 1 where the diverging region that begins at its end is closed (BSSY), 0 = none
+    bool *closes;      // lanes are joined at its begin (BSYNC)
+    bool *unrolled;    // see time_code_unroll.c
+    // ... by instruction:
+    bool *no_branch;     // a branch that is not issued
+    bool *loop_control;  // increments, comparison and branch of an unrolled loop
+    Bitset counted;      // scratch
+    u32 *merged;         // time_code_merge.c: by instruction, the load that it is issued with (may be itself), WL_NONE
+    // time_code_sink.c, by instruction, and behind those SunkConstant:
+    u32 *sunk;                 // the instruction before which it is issued, WL_NONE = where it stands
+    u32 *sunk_at, *sunk_next;  // before an instruction: the first; the next one; WL_NONE
+    MachineOps ops;
+    TimeWords operands;
+    u32 value_count;  // values of the code and temporaries
+    Vec(u16) value_bits;
+    u32 blocks, block_count;  // TimeLower.blocks of the function
+} TimeFunc;
+
+// time_code_rows.c
+WL_MUST_USE Status time_steps(TimeLower *lower, u32 form, TimeVariant variant, TimeSteps *steps);
+TimeKind time_kind(const TimeFunc *f, u32 insn);
+TimeVariant time_variant(const TimeFunc *f, u32 insn);
+static inline bool is_joined(TimeVariant variant) { return variant == VARIANT_UNIFORM || variant == VARIANT_ALIKE; }
+
+// time_code_select.c
+WL_MUST_USE Status time_select(TimeFunc *f);
+
+// time_code_control.c
+WL_MUST_USE Status time_control(TimeFunc *f);
+
+// time_code_merge.c
+WL_MUST_USE Status time_merge(TimeFunc *f);
+
+// time_code_sink.c
+WL_MUST_USE Status time_sink(TimeFunc *f);
+
+// time_code_emit.c
+WL_MUST_USE Status time_emit(TimeFunc *f);
+bool time_is_emitted(const TimeFunc *f, u32 insn);  // at its own place
+WL_MUST_USE Status time_emit_insn(TimeFunc *f, u32 insn);
+
+// time_code_unroll.c
+WL_MUST_USE Status time_emit_unrolled(TimeFunc *f, u32 block);
+
+// time_code_schedule.c: reorders the operations of each block.
+WL_MUST_USE Status time_schedule(TimeFunc *f);
+
+// time_code_place.c
+// The machine instructions as a flow graph: instruction i is operation i.
+WL_MUST_USE Status time_flow(TimeFunc *f, Cfg **cfg, Liveness **liveness);
+WL_MUST_USE Status time_coalesce(TimeFunc *f);
+WL_MUST_USE Status time_place(TimeFunc *f);
+
+static inline const Form *time_form(const TimeFunc *f, u32 insn) {
+    const Module *m = f->lower->module;
+    return insn_form(m, &m->insns[f->function->insns + insn]);
+}
+static inline const SimInsn *time_insn(const TimeFunc *f, u32 insn) {
+    return &f->lower->program->insns[f->func->entry + insn];
+}
+static inline const FlowOperand *time_uses(const TimeFunc *f, u32 insn) {
+    const FlowInsn *in = &f->code->insns[insn];
+    return f->code->operands + in->operands + in->defs;
+}
+
+#endif

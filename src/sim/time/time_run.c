@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// A kernel on the timed machine, from its launch to its result.
+#include <stdlib.h>
+
+#include "sim/time/machine.h"
+
+// Shared memory that an SM sets aside, from the L1's array: the steps of the CUDA Programming Guide, compute capability
+// 9.0 (fewer of them exist before).
+static const u32 carve_outs[] = {0, 8, 16, 32, 64, 100, 132, 164, 196, 228};
+
+static u64 l1_size(const GpuModel *gpu, const TimeRun *run) {
+    if (!gpu->l1_unified) return gpu->l1_size;
+    const Grid *g = run->grid;
+    u64 bytes = g->program->shared_bytes + g->dynamic_shared, needed = 0;
+    if (bytes) needed = run->limit * (bytes + gpu->shared_reserved);
+    for (u32 i = 0; i < WL_COUNT(carve_outs); i++)
+        if (carve_outs[i] * 1024ull >= needed && carve_outs[i] * 1024ull < gpu->l1_size)
+            return gpu->l1_size - carve_outs[i] * 1024ull;
+    return gpu->l1_size > gpu->shared_per_sm ? gpu->l1_size - gpu->shared_per_sm : 0;
+}
+
+static Status take_places(TimeRun *run, u32 most) {
+    Grid *g = run->grid;
+    run->slot_groups = (most + g->cluster_size - 1) / g->cluster_size;
+    run->free_slots = mem_alloc(sizeof *run->free_slots * run->slot_groups);
+    if (!run->free_slots) return STATUS_NO_MEMORY;
+    TRY(grid_reserve_ctas(g, run->slot_groups * g->cluster_size));
+    for (u32 i = run->slot_groups; i-- > 0;) run->free_slots[run->free_count++] = i;
+    return STATUS_OK;
+}
+
+static Status find_block_ends(TimeRun *run) {
+    const TimeCode *code = run->code;
+    u32 count = run->grid->program->insn_count;
+    run->block_ends = mem_alloc(sizeof *run->block_ends * (count + 1));
+    if (!run->block_ends) return STATUS_NO_MEMORY;
+    for (u32 pc = 0; pc < count; pc++) run->block_ends[pc] = code->blocks[code->block_of[pc]].pc_end;
+    return STATUS_OK;
+}
+
+static Status prepare(TimeMachine *m, TimeRun *run, Grid *g) {
+    SimKernel *kernel = g->kernel;
+    if (!kernel->time_code) {
+        TRY(time_code_build(g->program, m->gpu, kernel->registers_known, &kernel->time_code));
+        kernel->time_code_id = m->codes++;
+    }
+    run->code = kernel->time_code;
+    run->code_id = kernel->time_code_id;
+    SimKernelInfo info = kernel->info;
+    u32 threads = g->block[0] * g->block[1] * g->block[2];
+    info.registers = run->code->registers;
+    run->cta_warps = (threads + LANES - 1) / LANES;
+    run->limit = sim_occupancy(m->gpu, &info, threads, g->dynamic_shared);
+    if (run->limit == 0) run->limit = 1;
+    u64 most = (u64)run->limit * m->gpu->sms;
+    TRY(take_places(run, (u32)(most < g->cta_count ? most : g->cta_count)));
+    TRY(find_block_ends(run));
+    u32 workers = m->pool ? pool_threads(m->pool) : 1;
+    run->tallies = mem_zero(workers, sizeof *run->tallies);
+    if (!run->tallies) return STATUS_NO_MEMORY;
+    for (u32 i = 0; i < workers; i++) TRY(tally_init(&run->tallies[i], g->program->insn_count));
+    for (u32 i = 0; i < m->sm_count; i++) m->sms[i].run_last[run->index] = 0;
+    if (m->runs.len == 0) {
+        if (m->sim->config.flush_caches) time_flush(m);
+        for (u32 i = 0; i < m->sm_count; i++) TRY(sm_set_l1(&m->sms[i], l1_size(m->gpu, run)));
+    }
+    for (u32 i = 0; i < m->sm_count; i++) {
+        m->sms[i].translated = false;
+        sm_prefetch(&m->sms[i], run);
+    }
+    return STATUS_OK;
+}
+
+Status time_run_begin(TimeMachine *m, Grid *grid, TimeRun **begun) {
+    u32 index = (u32)__builtin_ctzll(~m->indices);
+    if (index >= MACHINE_RUNS) return STATUS_LIMIT;
+    TimeRun *run = mem_zero(1, sizeof *run);
+    if (!run) return STATUS_NO_MEMORY;
+    *run = (TimeRun){.machine = m, .grid = grid, .index = index, .begin = m->now, .first_cta = NEVER};
+    Status status = prepare(m, run, grid);
+    if (status == STATUS_OK) status = vec_push(&m->runs, run);
+    m->indices |= 1ull << index;
+    if (status != STATUS_OK) {
+        time_run_end(run);
+        return status;
+    }
+    *begun = run;
+    return STATUS_OK;
+}
+
+void time_run_end(TimeRun *run) {
+    if (!run) return;
+    TimeMachine *m = run->machine;
+    for (u32 i = 0; i < m->runs.len; i++)
+        if (m->runs.data[i] == run) {  // it failed: the machine holds its warps
+            machine_abandon(m);
+            break;
+        }
+    m->indices &= ~(1ull << run->index);
+    u32 workers = m->pool ? pool_threads(m->pool) : 1;
+    for (u32 i = 0; run->tallies && i < workers; i++) tally_free(&run->tallies[i]);
+    mem_free(run->tallies);
+    mem_free(run->free_slots);
+    mem_free(run->block_ends);
+    vec_free(&run->edges);
+    vec_free(&run->samples);
+    mem_free(run);
+}
+
+static int compare_edges(const void *a, const void *b) {
+    const TimeEdge *x = a, *y = b;
+    if (x->pc != y->pc) return x->pc < y->pc ? -1 : 1;
+    if (x->cause != y->cause) return x->cause < y->cause ? -1 : 1;
+    return (x->reason > y->reason) - (x->reason < y->reason);
+}
+
+static Status list_edges(TimeRun *run, const Tally *all) {
+    run->edges.len = 0;
+    for (u32 i = 0; i < all->edge_cap; i++)
+        if (all->edges[i].times) TRY(vec_push(&run->edges, all->edges[i]));
+    if (run->edges.len) qsort(run->edges.data, run->edges.len, sizeof *run->edges.data, compare_edges);
+    return STATUS_OK;
+}
+
+static Status list_samples(TimeRun *run, const Tally *all) {
+    run->samples.len = 0;
+    for (u32 pc = 0; pc < all->pc_count; pc++)
+        for (u32 r = 0; r < STALL_COUNT; r++) {
+            const u32 *count = all->samples + ((u64)pc * STALL_COUNT + r) * 2;
+            if (count[0]) TRY(vec_push(&run->samples, ((TimeSample){pc, (u8)r, count[0], count[1]})));
+        }
+    return STATUS_OK;
+}
+
+void time_run_issued(const TimeRun *run, u64 *issued) {
+    u32 workers = run->machine->pool ? pool_threads(run->machine->pool) : 1;
+    for (u32 i = 0; i < workers; i++)
+        for (u32 pc = 0; pc < run->tallies[i].pc_count; pc++) issued[pc] += run->tallies[i].pcs[pc].issued;
+}
+
+Status time_run_result(TimeRun *run, TimeResult *result) {
+    TimeMachine *m = run->machine;
+    for (u32 i = 0; i < m->sm_count; i++) sm_settle(&m->sms[i], m->now);
+    Tally *all = &run->tallies[0];
+    u32 workers = m->pool ? pool_threads(m->pool) : 1;
+    for (u32 i = 1; i < workers; i++) {
+        tally_merge(all, &run->tallies[i]);
+        tally_free(&run->tallies[i]);
+        TRY(tally_init(&run->tallies[i], all->pc_count));
+    }
+    TRY(list_edges(run, all));
+    TRY(list_samples(run, all));
+    *result = (TimeResult){.begin = run->begin,
+                           .end = run->end,
+                           .first_cta = run->first_cta,
+                           .last_cta = run->last_cta,
+                           .pcs = all->pcs,
+                           .edges = run->edges.data,
+                           .edge_count = run->edges.len,
+                           .sample_period = 1u << m->sample_shift,
+                           .samples = run->samples.data,
+                           .sample_count = run->samples.len,
+                           .registers = run->code->registers,
+                           .ctas_per_sm = run->limit};
+    for (u32 pc = 0; pc < all->pc_count; pc++) result->issued += all->pcs[pc].issued;
+    for (u32 r = 0; r < STALL_COUNT; r++) {
+        result->stalls[r] = all->stalls[r];
+        result->slot_stalls[r] = all->slot_stalls[r];
+    }
+    for (u32 i = 0; i < LATENCY_BUCKETS; i++) result->load_latency[i] = all->load_latency[i];
+    return STATUS_OK;
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// The inside of timeline.h, for its files.
+#ifndef WL_SIM_TIMELINE_INSIDE_H
+#define WL_SIM_TIMELINE_INSIDE_H
+
+#include "metric/metric.h"
+#include "sim/time/timeline.h"
+
+typedef enum TimeSource {
+    TIME_SOURCE_SM,
+    TIME_SOURCE_STALL,
+    TIME_SOURCE_SLOT,
+    TIME_SOURCE_MEM,
+    TIME_SOURCE_CYCLES
+} TimeSource;
+typedef enum TimeFactor { TIME_FACTOR_ONE, TIME_FACTOR_WARPS, TIME_FACTOR_DRAM_BYTES, TIME_FACTOR_COUNT } TimeFactor;
+
+// A row of time_metrics.def.
+typedef struct TimeMetric {
+    u16 metric;  // MetricId
+    u8 source;   // TimeSource
+    u8 counter;  // of the source
+    u8 factor;   // TimeFactor
+    bool total;  // of a launch, too
+} TimeMetric;
+extern const TimeMetric time_metrics[];
+extern const u32 time_metric_count;
+// The kind of unit that counts it.
+TimelineUnit time_metric_unit(const TimeMetric *row);
+
+// Metrics of all units of one kind, and the counters they are made of.
+typedef struct Group {
+    u32 units, metrics, rows;
+    MetricId *ids;           // [metrics]
+    const TimeMetric **row;  // [rows]
+    u32 *column;             // [rows]: which of ids
+    u64 *now;                // [units][metrics], as read last
+    u64 read;                // in this cycle
+} Group;
+
+struct Timeline {
+    TimeMachine *machine;
+    const GpuModel *gpu;
+    u64 interval;
+    f64 factors[TIME_FACTOR_COUNT];
+    u32 units[TIMELINE_UNIT_COUNT];
+    Group groups[TIMELINE_UNIT_COUNT];
+    u64 *sums[TIME_SOURCE_CYCLES];  // by source and counter: over all units
+    Vec(TimelineRun *) runs;
+    TimelineRun *spare;  // one that is over, kept for its memory
+    Vec(u8) tail;        // of a record
+    bool named;          // the stall reasons are in the profile
+    Arena arena;
+};
+
+// Points of one group: what each added.
+typedef struct Track {
+    u32 width;  // units * metrics; 0: not used
+    u32 points, most;
+    u64 first, step;  // cycles
+    u64 *base;        // [width]: the counters at the last point
+    u64 *values;      // [points][width]
+    u64 base_cap, value_cap;
+} Track;
+
+struct TimelineRun {
+    TimeRun *time;
+    Grid *grid;
+    u64 *begin;  // GPU counters at its begin
+    u64 begin_cycle;
+    bool overlapped;
+    bool failed;  // memory was out: no points
+    Track tracks[TIMELINE_UNIT_COUNT];
+    u64 *issued;  // by pc, as read last
+    u64 issued_cap;
+};
+
+// Brings group->now up to the present cycle.
+void timeline_read_group(Timeline *timeline, TimelineUnit unit);
+// The last point, of whatever time is left.
+void timeline_finish_tracks(Timeline *timeline, TimelineRun *run);
+// timeline_record.c
+Status timeline_record(Timeline *timeline, TimelineRun *run, u32 launch);
+
+#endif

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+// A timed launch as records: totals, stalls by instruction, causes, samples, latencies, timelines.
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/time/timeline_inside.h"
+
+typedef struct Out {
+    Timeline *timeline;
+    TimelineRun *run;
+    TimeResult result;
+    Sink *sink;
+    u32 launch, source;
+    Arena scratch;
+} Out;
+
+// --- totals ------------------------------------------------------------------------------------------------------
+typedef struct Counts {
+    RecordCount rows[METRIC_COUNT];
+    u32 count;
+} Counts;
+
+static void add(Counts *counts, MetricId metric, f64 value) {
+    counts->rows[counts->count++] = (RecordCount){.metric = metric, .value = value};
+}
+
+// The end of a launch is known before the machine gets there: nothing is issued until then.
+static f64 unwatched_slots(const Out *out, f64 elapsed) {
+    const TimeMachine *machine = out->timeline->machine;
+    f64 watched = (f64)(time_now(machine) - out->run->begin_cycle);
+    return elapsed > watched ? (elapsed - watched) * time_sms(machine) * time_schedulers(machine) : 0;
+}
+
+// What the machine's counters say, but for time itself: that is the launch's own.
+static void add_machine(const Out *out, Counts *counts) {
+    const Timeline *t = out->timeline;
+    const Group *gpu = &t->groups[TIMELINE_GPU];
+    f64 elapsed = (f64)(out->result.end - out->result.begin);
+    bool done[METRIC_COUNT] = {false};
+    for (u32 r = 0; r < gpu->rows; r++) {
+        const TimeMetric *row = gpu->row[r];
+        if (!row->total || done[row->metric]) continue;
+        done[row->metric] = true;
+        u32 column = gpu->column[r];
+        f64 value = (f64)(gpu->now[column] - out->run->begin[column]);
+        if (row->source == TIME_SOURCE_CYCLES)
+            value = elapsed * t->units[time_metric_unit(row)] * t->factors[row->factor];
+        if (row->metric == METRIC_ISSUE_EMPTY) value += unwatched_slots(out, elapsed);
+        add(counts, (MetricId)row->metric, value);
+    }
+}
+
+static u64 counter_total(const Out *out, MetricId metric) {
+    const Group *gpu = &out->timeline->groups[TIMELINE_GPU];
+    for (u32 c = 0; c < gpu->metrics; c++)
+        if (gpu->ids[c] == metric) return gpu->now[c] - out->run->begin[c];
+    return 0;
+}
+
+static void add_launch(const Out *out, Counts *counts) {
+    const Grid *grid = out->run->grid;
+    const GpuModel *gpu = out->timeline->gpu;
+    u32 threads = grid->block[0] * grid->block[1] * grid->block[2], warps = (threads + LANES - 1) / LANES;
+    u32 fit = out->result.ctas_per_sm;
+    SimKernelInfo info = grid->kernel->info;
+    info.registers = out->result.registers;
+    SimOccupancy limits = sim_occupancy_limits(gpu, &info, threads, grid->dynamic_shared);
+    f64 active = (f64)counter_total(out, METRIC_SM_ACTIVE);
+    add(counts, METRIC_DURATION, time_ns(out->timeline->machine, out->result.end - out->result.begin));
+    add(counts, METRIC_WARPS_THEORETICAL, active * fit * warps);
+    add(counts, METRIC_REGISTERS, out->result.registers);
+    if (fit) add(counts, METRIC_WAVES, (f64)grid->cta_count / ((f64)fit * time_sms(out->timeline->machine)));
+    add(counts, METRIC_LIMIT_BLOCKS, limits.by_ctas);
+    add(counts, METRIC_LIMIT_WARPS, limits.by_warps);
+    add(counts, METRIC_LIMIT_REGISTERS, limits.by_registers);
+    add(counts, METRIC_LIMIT_SHARED, limits.by_shared);
+}
+
+static Status write_totals(Out *out) {
+    Counts counts = {.count = 0};
+    timeline_read_group(out->timeline, TIMELINE_GPU);
+    add_machine(out, &counts);
+    add_launch(out, &counts);
+    u32 kept = 0;
+    for (u32 i = 0; i < counts.count; i++)
+        if (counts.rows[i].value != 0) counts.rows[kept++] = counts.rows[i];
+    RecordLaunchCounts head = {.launch = out->launch, .count = kept};
+    return sink_write(out->sink, RECORD_LAUNCH_COUNTS, &head, counts.rows, sizeof *counts.rows * kept);
+}
+
+static Status write_time(Out *out) {
+    const TimeResult *r = &out->result;
+    const TimeMachine *machine = out->timeline->machine;
+    RecordLaunchTime time = {.launch = out->launch,
+                             .source = out->source,
+                             .begin_cycle = r->begin,
+                             .end_cycle = r->end,
+                             .first_cta_cycle = r->first_cta,
+                             .last_cta_cycle = r->last_cta,
+                             .begin_ns = time_ns(machine, r->begin),
+                             .end_ns = time_ns(machine, r->end),
+                             .registers = r->registers,
+                             .ctas_per_sm = r->ctas_per_sm,
+                             .overlapped = out->run->overlapped};
+    return sink_write(out->sink, RECORD_LAUNCH_TIME, &time, NULL, 0);
+}
+
+// Bucket b holds loads of 2^(b/2) cycles and more, times 1.5 for odd b.
+static u32 latency_low(u32 bucket) {
+    u32 power = 1u << bucket / 2;
+    return bucket % 2 ? power + power / 2 : power;
+}
+
+static Status write_latencies(Out *out) {
+    RecordLatency rows[LATENCY_BUCKETS];
+    u32 count = 0;
+    for (u32 b = 0; b < LATENCY_BUCKETS; b++) {
+        u32 low = b ? latency_low(b) : 0, high = b + 1 < LATENCY_BUCKETS ? latency_low(b ? b + 1 : 2) : UINT32_MAX;
+        if (out->result.load_latency[b]) rows[count++] = (RecordLatency){low, high, out->result.load_latency[b]};
+    }
+    RecordLatencies head = {.launch = out->launch, .source = out->source, .count = count};
+    return count ? sink_write(out->sink, RECORD_LATENCIES, &head, rows, sizeof *rows * count) : STATUS_OK;
+}
+
+// --- stalls ------------------------------------------------------------------------------------------------------
+static Status write_stall_names(Out *out) {
+    static const char *const texts[STALL_COUNT] = {
+#define STALL(id, name, help) [STALL_##id] = help,
+#include "sim/time/stalls.def"
+#undef STALL
+    };
+    for (u32 i = 0; i < STALL_COUNT; i++) {
+        RecordStallName head = {.source = out->source, .stall = i};
+        char tail[256];
+        int size = snprintf(tail, sizeof tail, "%s%c%s%c", stall_names[i], 0, texts[i], 0);
+        TRY(sink_write(out->sink, RECORD_STALL_NAME, &head, tail, (size_t)size));
+    }
+    out->timeline->named = true;
+    return STATUS_OK;
+}
+
+typedef struct Place {
+    u32 function, pc;  // of the records
+} Place;
+
+static Place place_of(const Out *out, u32 pc) {
+    const Grid *grid = out->run->grid;
+    const SimProgram *p = grid->program;
+    for (u32 f = 0; f < p->func_count; f++) {
+        const SimFunc *func = &p->funcs[f];
+        if (pc - func->entry < func->insn_count)
+            return (Place){grid->kernel->module->function_ids[func->func], pc - func->entry};
+    }
+    return (Place){0, 0};
+}
+
+typedef Vec(RecordPcCount) PcCounts;
+
+static Status add_pc(PcCounts *rows, u32 pc, u32 metric, f64 value) {
+    return value != 0 ? vec_push(rows, ((RecordPcCount){.pc = pc, .metric = metric, .value = value})) : STATUS_OK;
+}
+
+// Scheduler cycles that were lost for device memory, shared out to instructions as the samples of such cycles fell.
+static Status exposed_latency(Out *out, f64 **by_pc) {
+    const TimeResult *r = &out->result;
+    *by_pc = ARENA_ARRAY(&out->scratch, f64, out->run->grid->program->insn_count + 1);
+    if (!*by_pc) return STATUS_NO_MEMORY;
+    f64 all = 0, lost = (f64)r->slot_stalls[STALL_LONG_SCOREBOARD];
+    for (u32 i = 0; i < r->sample_count; i++)
+        if (r->samples[i].reason == STALL_LONG_SCOREBOARD) all += r->samples[i].latency_count;
+    for (u32 i = 0; i < r->sample_count && all > 0; i++)
+        if (r->samples[i].reason == STALL_LONG_SCOREBOARD)
+            (*by_pc)[r->samples[i].pc] += lost * r->samples[i].latency_count / all;
+    return STATUS_OK;
+}
+
+// Warp cycles by reason, as far as the reason has a metric.
+static Status add_stalls(const TimePc *from, u32 pc, PcCounts *rows) {
+    for (u32 i = 0; i < time_metric_count; i++) {
+        const TimeMetric *row = &time_metrics[i];
+        if (row->source == TIME_SOURCE_STALL) TRY(add_pc(rows, pc, row->metric, (f64)from->stalls[row->counter]));
+    }
+    return STATUS_OK;
+}
+
+static Status add_function(const Out *out, const SimFunc *func, const f64 *exposed, PcCounts *rows) {
+    for (u32 i = 0; i < func->insn_count; i++) {
+        const TimePc *pc = &out->result.pcs[func->entry + i];
+        TRY(add_pc(rows, i, METRIC_ISSUED, (f64)pc->issued));
+        TRY(add_stalls(pc, i, rows));
+        TRY(add_pc(rows, i, METRIC_EXPOSED_MEMORY, exposed[func->entry + i]));
+    }
+    return STATUS_OK;
+}
+
+static Status write_pcs(Out *out) {
+    const Grid *grid = out->run->grid;
+    PcCounts rows = {0};
+    f64 *exposed;
+    Status status = exposed_latency(out, &exposed);
+    for (u32 f = 0; f < grid->program->func_count && status == STATUS_OK; f++) {
+        const SimFunc *func = &grid->program->funcs[f];
+        rows.len = 0;
+        status = add_function(out, func, exposed, &rows);
+        RecordPcCounts head = {
+            .function = grid->kernel->module->function_ids[func->func], .source = out->source, .count = rows.len};
+        if (status == STATUS_OK && rows.len)
+            status = sink_write(out->sink, RECORD_PC_COUNTS, &head, rows.data, sizeof *rows.data * rows.len);
+    }
+    vec_free(&rows);
+    return status;
+}
+
+// Edges and samples are sorted by pc, so those of one function follow each other.
+static Status write_causes(Out *out) {
+    const TimeResult *r = &out->result;
+    RecordStallCause *rows = ARENA_ARRAY(&out->scratch, RecordStallCause, r->edge_count + 1);
+    if (!rows) return STATUS_NO_MEMORY;
+    for (u32 i = 0, count = 0; i < r->edge_count; i++) {
+        const TimeEdge *e = &r->edges[i];
+        Place at = place_of(out, e->pc), cause = place_of(out, e->cause);
+        rows[count++] = (RecordStallCause){at.pc, e->reason, cause.function, cause.pc, e->cycles, e->times};
+        bool last = i + 1 == r->edge_count || place_of(out, r->edges[i + 1].pc).function != at.function;
+        if (!last) continue;
+        RecordStallCauses head = {.function = at.function, .source = out->source, .count = count};
+        TRY(sink_write(out->sink, RECORD_STALL_CAUSES, &head, rows, sizeof *rows * count));
+        count = 0;
+    }
+    return STATUS_OK;
+}
+
+static Status write_samples(Out *out) {
+    const TimeResult *r = &out->result;
+    RecordSample *rows = ARENA_ARRAY(&out->scratch, RecordSample, r->sample_count + 1);
+    if (!rows) return STATUS_NO_MEMORY;
+    for (u32 i = 0, count = 0; i < r->sample_count; i++) {
+        const TimeSample *s = &r->samples[i];
+        Place at = place_of(out, s->pc);
+        rows[count++] = (RecordSample){at.pc, s->reason, s->count, s->latency_count};
+        bool last = i + 1 == r->sample_count || place_of(out, r->samples[i + 1].pc).function != at.function;
+        if (!last) continue;
+        RecordSamples head = {
+            .function = at.function, .source = out->source, .count = count, .period = r->sample_period};
+        TRY(sink_write(out->sink, RECORD_SAMPLES, &head, rows, sizeof *rows * count));
+        count = 0;
+    }
+    return STATUS_OK;
+}
+
+// --- timelines ---------------------------------------------------------------------------------------------------
+
+// Bytes of the profile for one point of the GPU's timeline, 600 in all.
+static const u32 shares[TIMELINE_UNIT_COUNT] = {
+    [TIMELINE_GPU] = 160,    [TIMELINE_SM] = 230,  [TIMELINE_PORT] = 20, [TIMELINE_SLICE] = 40,
+    [TIMELINE_CHANNEL] = 80, [TIMELINE_BANK] = 30, [TIMELINE_PC] = 40,
+};
+
+typedef struct Plot {  // what of a track makes one record
+    TimelineUnit unit;
+    u32 function;
+    u32 units, metrics, first;  // first: of the columns
+    const MetricId *ids;
+} Plot;
+
+static Status write_plot(Out *out, Plot plot) {
+    const Track *track = &out->run->tracks[plot.unit];
+    const Track *gpu = &out->run->tracks[TIMELINE_GPU];
+    u64 values = (u64)plot.metrics * plot.units * track->points;
+    size_t size = plot.metrics * sizeof(u32) + values * sizeof(u64);
+    if (size > UINT32_MAX / 2) return STATUS_LIMIT;
+    TRY(vec_reserve(&out->timeline->tail, size));
+    u8 *tail = out->timeline->tail.data, *to = tail;
+    for (u32 m = 0; m < plot.metrics; m++, to += sizeof(u32)) memcpy(to, &(u32){plot.ids[m]}, sizeof(u32));
+    for (u32 m = 0; m < plot.metrics; m++)
+        for (u32 u = 0; u < plot.units; u++)
+            for (u32 p = 0; p < track->points; p++, to += sizeof(u64))
+                memcpy(to, &track->values[(u64)p * track->width + plot.first + (u64)u * plot.metrics + m], sizeof(u64));
+    RecordTimeline head = {.launch = out->launch,
+                           .source = out->source,
+                           .unit = plot.unit,
+                           .function = plot.function,
+                           .units = plot.units,
+                           .metrics = plot.metrics,
+                           .points = track->points,
+                           .max_bytes = shares[plot.unit] * gpu->points,
+                           .first = track->first,
+                           .step = track->step,
+                           .tick_ns = time_ns(out->timeline->machine, 1)};
+    return sink_write(out->sink, RECORD_TIMELINE, &head, tail, size);
+}
+
+static Status write_pc_plots(Out *out) {
+    static const MetricId ids[] = {METRIC_ISSUED};
+    const Grid *grid = out->run->grid;
+    for (u32 f = 0; f < grid->program->func_count; f++) {
+        const SimFunc *func = &grid->program->funcs[f];
+        u32 function = grid->kernel->module->function_ids[func->func];
+        if (func->insn_count)
+            TRY(write_plot(out, (Plot){TIMELINE_PC, function, func->insn_count, 1, func->entry, ids}));
+    }
+    return STATUS_OK;
+}
+
+// A launch of one point says nothing that its totals do not.
+static Status write_timelines(Out *out) {
+    static const RecordDropped lost = {.count = 1};
+    if (out->run->failed) return sink_write(out->sink, RECORD_DROPPED, &lost, "timelines", sizeof "timelines");
+    if (out->run->tracks[TIMELINE_GPU].points < 2) return STATUS_OK;
+    for (u32 unit = 0; unit < TIMELINE_PC; unit++) {
+        const Group *group = &out->timeline->groups[unit];
+        if (!group->metrics || !group->units) continue;
+        TRY(write_plot(out, (Plot){(TimelineUnit)unit, 0, group->units, group->metrics, 0, group->ids}));
+    }
+    return write_pc_plots(out);
+}
+
+static Status write_all(Out *out) {
+    if (!out->timeline->named) TRY(write_stall_names(out));
+    TRY(write_time(out));
+    TRY(write_totals(out));
+    TRY(write_latencies(out));
+    TRY(write_pcs(out));
+    TRY(write_causes(out));
+    TRY(write_samples(out));
+    return write_timelines(out);
+}
+
+Status timeline_record(Timeline *t, TimelineRun *run, u32 launch) {
+    const SimConfig *config = &run->grid->sim->config;
+    Out out = {.timeline = t, .run = run, .sink = config->sink, .launch = launch, .source = config->source};
+    if (!out.sink) return STATUS_OK;
+    Status status = time_run_result(run->time, &out.result);
+    if (status == STATUS_OK) status = write_all(&out);
+    arena_free(&out.scratch);
+    return status;
+}

@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is written down of timed launches, on a small GPU made from h200: every metric lives, the accounts close,
+// watching changes nothing.
+#include "sim/time/timeline_inside.h"
+
+#include "sim/device_testing.h"
+
+// --- a sink that remembers -----------------------------------------------------------------------------------------
+typedef struct Catch {
+    Sink sink;
+    MetricSet launch, all, pcs;  // of the last launch, of all, of instructions
+    RecordLaunchTime time;
+    f64 points[TIMELINE_UNIT_COUNT][METRIC_COUNT];  // of the last launch: timelines added up
+    u32 point_count[TIMELINE_UNIT_COUNT], unit_count[TIMELINE_UNIT_COUNT];
+    u64 step[TIMELINE_UNIT_COUNT];
+    u64 latencies, causes, cause_cycles, samples, names;
+} Catch;
+
+static void take_timeline(Catch *c, const RecordTimeline *t, const u8 *tail) {
+    const u8 *values = tail + t->metrics * sizeof(u32);
+    assert_true(t->unit < TIMELINE_UNIT_COUNT && t->points <= TIMELINE_POINTS);
+    c->point_count[t->unit] = t->points;
+    c->unit_count[t->unit] = t->units;
+    c->step[t->unit] = t->step;
+    for (u32 m = 0; m < t->metrics; m++) {
+        u32 metric;
+        memcpy(&metric, tail + m * sizeof metric, sizeof metric);
+        assert_true(metric_has_scope((MetricId)metric, timeline_unit_scope((TimelineUnit)t->unit)));
+        for (u64 i = 0; i < (u64)t->units * t->points; i++, values += sizeof(u64)) {
+            u64 value;
+            memcpy(&value, values, sizeof value);
+            assert_true(value < 1ull << 62);  // no counter runs backwards
+            c->points[t->unit][metric] += (f64)value;
+        }
+    }
+}
+
+static void take_counts(Catch *c, const void *tail, u32 count) {
+    const RecordCount *rows = tail;
+    for (u32 i = 0; i < count; i++) {
+        metric_add(&c->launch, (MetricId)rows[i].metric, rows[i].value);
+        metric_add(&c->all, (MetricId)rows[i].metric, rows[i].value);
+    }
+}
+
+static Status take(Sink *sink, RecordKind kind, const void *fixed, const void *tail, size_t size) {
+    Catch *c = (Catch *)sink;
+    (void)size;
+    switch (kind) {
+    case RECORD_LAUNCH: {
+        c->launch = (MetricSet){0};
+        memset(c->points, 0, sizeof c->points);
+        memset(c->point_count, 0, sizeof c->point_count);
+        break;
+    }
+    case RECORD_LAUNCH_TIME: c->time = *(const RecordLaunchTime *)fixed; break;
+    case RECORD_LAUNCH_COUNTS: take_counts(c, tail, ((const RecordLaunchCounts *)fixed)->count); break;
+    case RECORD_PC_COUNTS: {
+        const RecordPcCount *rows = tail;
+        for (u32 i = 0; i < ((const RecordPcCounts *)fixed)->count; i++)
+            metric_add(&c->pcs, (MetricId)rows[i].metric, rows[i].value);
+        break;
+    }
+    case RECORD_TIMELINE: take_timeline(c, fixed, tail); break;
+    case RECORD_LATENCIES: {
+        const RecordLatency *rows = tail;
+        for (u32 i = 0; i < ((const RecordLatencies *)fixed)->count; i++) c->latencies += rows[i].count;
+        break;
+    }
+    case RECORD_STALL_CAUSES: {
+        const RecordStallCause *rows = tail;
+        for (u32 i = 0; i < ((const RecordStallCauses *)fixed)->count; i++, c->causes++)
+            c->cause_cycles += rows[i].cycles;
+        break;
+    }
+    case RECORD_SAMPLES: c->samples += ((const RecordSamples *)fixed)->count; break;
+    case RECORD_STALL_NAME: c->names++; break;
+    default: break;
+    }
+    return STATUS_OK;
+}
+
+static Status no_flush(Sink *sink) {
+    (void)sink;
+    return STATUS_OK;
+}
+
+// --- a small GPU ---------------------------------------------------------------------------------------------------
+typedef struct Timed {
+    TestDevice d;
+    Catch *catch;
+} Timed;
+
+enum { SMS = 4 };
+
+// Caches small enough to be used up in a test.
+static void open_device(Timed *t, const char *ptx, bool record, u64 interval) {
+    memset(t, 0, sizeof *t);
+    TestDevice *d = &t->d;
+    assert_int_equal(gpu_load("gpus", "h200", &d->gpu, &d->diag), STATUS_OK);
+    d->gpu.sms = SMS;
+    d->gpu.gpcs_18 = d->gpu.gpcs_16 = d->gpu.gpcs_8 = 0;
+    d->gpu.l2_bytes = d->gpu.l2_usable = 1 << 20;
+    d->gpu.l1_mshrs = 64;
+    t->catch = mem_zero(1, sizeof *t->catch);
+    assert_non_null(t->catch);
+    t->catch->sink = (Sink){.write = take, .flush = no_flush};
+    SimConfig config = {.gpu = &d->gpu,
+                        .devices = 1,
+                        .threads = 1,
+                        .sink = record ? &t->catch->sink : NULL,
+                        .source = 1,
+                        .timing = true,
+                        .interval = interval};
+    assert_int_equal(sim_create(&config, &d->sim), STATUS_OK);
+    Module *module;
+    Status status = ptx_load((Str){ptx, strlen(ptx)}, "test.ptx", &module, &d->diag);
+    if (status != STATUS_OK) device_show(d);
+    assert_int_equal(status, STATUS_OK);
+    assert_int_equal(sim_load_module(d->sim, 0, module, &d->module, &d->diag), STATUS_OK);
+}
+
+static void close_device(Timed *t) {
+    device_close(&t->d);
+    mem_free(t->catch);
+}
+
+// --- kernels -------------------------------------------------------------------------------------------------------
+// clang-format off
+#define HEAD ".version 8.2\n.target sm_90a\n.address_size 64\n.const .align 4 .b8 table[16384];\n"
+// Thread i of the grid: r1 = tid, r2 = i, d1 = the buffer, d2 = its word i; 2^20 words there are.
+#define BEGIN(name)                                                                                               \
+    ".visible .entry " name "(.param .u64 buffer, .param .u64 texture) {\n"                                       \
+    ".reg .b64 %d<12>; .reg .b32 %r<24>; .reg .f32 %f<12>; .reg .f64 %e<8>; .reg .b16 %h<4>; .reg .pred %p<4>;\n" \
+    "ld.param.u64 %d1, [buffer]; mov.u32 %r1, %tid.x; mov.u32 %r3, %ctaid.x; mov.u32 %r4, %ntid.x;\n"             \
+    "mad.lo.u32 %r2, %r3, %r4, %r1; mul.wide.u32 %d2, %r2, 4; add.u64 %d2, %d1, %d2;\n"
+#define END "ret; }\n"
+#define PRODUCT "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %d3, %d3, %p1, 1, 1, 0, 0;\n"
+
+static const char kernels[] =
+    HEAD
+    // Reads and writes more than the L2 holds.
+    BEGIN("stream")
+    "mov.u32 %r5, 0;\n"
+    "again: ld.global.u32 %r6, [%d2]; ld.global.u32 %r7, [%d2]; add.u32 %r6, %r6, %r7; st.global.u32 [%d2], %r6;\n"
+    "add.u64 %d2, %d2, 131072; add.u32 %r5, %r5, 1; setp.lt.u32 %p1, %r5, 24; @%p1 bra again;\n"
+    END
+    // Shared memory with conflicts, barriers, atomics, shuffles.
+    BEGIN("shared")
+    ".shared .align 4 .b8 tile[8192]; mov.u32 %r5, tile; shl.b32 %r6, %r1, 7; and.b32 %r6, %r6, 8064;\n"
+    "add.u32 %r5, %r5, %r6; mov.u32 %r7, 0;\n"
+    "again: st.shared.u32 [%r5], %r1; bar.sync 0; ld.shared.u32 %r8, [%r5]; atom.shared.add.u32 %r9, [%r5], %r8;\n"
+    "shfl.sync.bfly.b32 %r10, %r8, 1, 31, -1; shfl.sync.bfly.b32 %r11, %r8, 2, 31, -1;\n"
+    "shfl.sync.bfly.b32 %r12, %r8, 4, 31, -1; shfl.sync.bfly.b32 %r13, %r8, 8, 31, -1;\n"
+    "shfl.sync.bfly.b32 %r14, %r8, 16, 31, -1; shfl.sync.bfly.b32 %r15, %r8, 3, 31, -1;\n"
+    "add.u32 %r10, %r10, %r11; add.u32 %r10, %r10, %r12; add.u32 %r10, %r10, %r13; add.u32 %r10, %r10, %r14;\n"
+    "add.u32 %r10, %r10, %r15; add.u32 %r10, %r10, %r9; add.u32 %r7, %r7, 1;\n"
+    "setp.lt.u32 %p1, %r7, 8; @%p1 bra again; st.global.u32 [%d2], %r10;\n"
+    END
+    // Every arithmetic unit; 3, 6, 9, ... lanes at work.
+    BEGIN("units")
+    "cvt.rn.f32.u32 %f1, %r1; cvt.f64.f32 %e1, %f1; mov.u32 %r5, 0; and.b32 %r8, %r1, 31;\n"
+    "again: fma.rn.f32 %f1, %f1, %f1, %f1; fma.rn.f64 %e1, %e1, %e1, %e1; sin.approx.f32 %f2, %f1;\n"
+    "fma.rn.f64 %e2, %e1, %e1, %e1; fma.rn.f64 %e3, %e1, %e2, %e1; sin.approx.f32 %f3, %f2; sin.approx.f32 %f4, %f3;\n"
+    "mad.lo.u32 %r6, %r1, %r5, %r6; mul.lo.u32 %r7, %r6, %r2;\n"
+    "{.reg .b32 %a; mov.b32 %a, %f1; fma.rn.f16x2 %a, %a, %a, %a; xor.b32 %r7, %r7, %a;}\n"
+    "setp.lt.u32 %p1, %r8, %r5; @%p1 bra few; bra all;\n"
+    "few: add.f32 %f1, %f1, %f4; cvt.rn.f32.f64 %f5, %e3; add.f32 %f1, %f1, %f5;\n"
+    "all: add.u32 %r5, %r5, 3; setp.lt.u32 %p2, %r5, 40; @%p2 bra again;\n"
+    "cvt.rn.f32.f64 %f5, %e1; add.f32 %f1, %f1, %f5; mov.b32 %r9, %f1; xor.b32 %r9, %r9, %r7; st.global.u32 [%d2], %r9;\n"
+    END
+    // Constants, local memory, atomics, fences, sleep, the clock.
+    BEGIN("spaces")
+    ".local .align 4 .b8 stack[512]; mov.u32 %r5, 0; mov.u64 %d4, table; mov.u64 %d5, stack;\n"
+    "again: rem.u32 %r8, %r5, 24; mul.lo.u32 %r8, %r8, 640; cvt.u64.u32 %d6, %r8; add.u64 %d6, %d6, %d4;\n"
+    "ld.const.u32 %r9, [%d6]; add.u32 %r9, %r9, %r5; shl.b32 %r10, %r9, 2; and.b32 %r10, %r10, 252;\n"
+    "cvt.u64.u32 %d7, %r10; add.u64 %d7, %d7, %d5; st.local.u32 [%d7], %r5; st.local.u32 [%d7+64], %r5;\n"
+    "ld.local.u32 %r11, [%d7]; and.b32 %r15, %r11, 4; cvt.u64.u32 %d8, %r15; add.u64 %d8, %d8, %d7;\n"
+    "ld.local.u32 %r14, [%d8]; add.u32 %r11, %r11, %r14; st.local.u32 [%d7], %r11;\n"
+    "atom.global.add.u32 %r12, [%d2], %r11; red.global.add.u32 [%d1], %r12; st.global.u32 [%d2], %r12;\n"
+    "membar.gl; nanosleep.u32 50; mov.u32 %r13, %clock;\n"
+    "add.u32 %r5, %r5, 1; setp.lt.u32 %p1, %r5, 30; @%p1 bra again;\n"
+    END
+    // Textures, one after the other.
+    BEGIN("texture")
+    "ld.param.u64 %d3, [texture]; mov.u32 %r5, 0; cvt.rn.f32.u32 %f1, %r1; cvt.rn.f32.u32 %f2, %r3;\n"
+    "again: tex.2d.v4.f32.f32 {%f3, %f4, %f5, %f6}, [%d3, {%f1, %f2}];\n"
+    "tex.2d.v4.f32.f32 {%f7, %f8, %f9, %f10}, [%d3, {%f2, %f1}]; add.f32 %f3, %f3, %f7;\n"
+    "add.f32 %f1, %f1, 0f3F800000; add.u32 %r5, %r5, 1; setp.lt.u32 %p1, %r5, 24; @%p1 bra again;\n"
+    "st.global.f32 [%d2], %f3;\n"
+    END
+    // Matrix products, of a warp and of a warpgroup.
+    BEGIN("matrix")
+    ".shared .align 1024 .b8 tile[16384]; mov.u32 %r5, tile; shr.u32 %r6, %r5, 4; cvt.u64.u32 %d3, %r6;\n"
+    "add.u64 %d3, %d3, 0x0000000800080000; mov.b32 %f1, 0f3f800000; mov.b32 %f2, %f1; mov.b32 %f3, %f1;\n"
+    "mov.b32 %f4, %f1; setp.eq.u32 %p1, %r1, %r1; mov.u32 %r8, 0; mov.u32 %r9, 0; mov.u32 %r10, 0;\n"
+    "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f5, %f6, %f7, %f8}, {%r8, %r8, %r9, %r9}, {%r8, %r9},\n"
+    "{%f1, %f2, %f3, %f4}; fence.proxy.async; bar.sync 0;\n"
+    "again: wgmma.fence.sync.aligned;\n" PRODUCT PRODUCT PRODUCT PRODUCT
+    "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;\n"
+    "add.u32 %r10, %r10, 1; setp.lt.u32 %p2, %r10, 8; @%p2 bra again; add.f32 %f1, %f1, %f5; st.global.f32 [%d2], %f1;\n"
+    END
+    // One warp that is busy for a long time.
+    BEGIN("long")
+    "mov.u32 %r5, 0;\nagain: add.u32 %r5, %r5, 1; setp.lt.u32 %p1, %r5, 60000; @%p1 bra again;\n"
+    "st.global.u32 [%d2], %r5;\n"
+    END;
+// clang-format on
+
+typedef struct Params {
+    u64 buffer, texture;
+} Params;
+
+static Params make_params(Timed *t) {
+    TestDevice *d = &t->d;
+    SimTexture texture = {.data = device_memory(d, NULL, 512 * 512 * 4),
+                          .width = 512,
+                          .height = 512,
+                          .pitch = 512 * 4,
+                          .slice = 512 * 512 * 4,
+                          .channels = 1,
+                          .channel_bits = 32,
+                          .channel_kind = CHANNEL_FLOAT,
+                          .filter = FILTER_LINEAR};
+    Params params = {.buffer = device_memory(d, NULL, 4 << 20)};
+    assert_int_equal(sim_texture_create(d->sim, &texture, &params.texture), STATUS_OK);
+    return params;
+}
+
+typedef struct Case {
+    const char *kernel;
+    u32 ctas, threads;
+} Case;
+static const Case cases[] = {{"stream", 64, 512},  {"shared", 16, 256}, {"units", 16, 256}, {"spaces", 8, 128},
+                             {"texture", 16, 256}, {"matrix", 8, 128},  {"long", 1, 32}};
+
+// --- tests ---------------------------------------------------------------------------------------------------------
+// From the first metric of the timing model on, and those over time that the functional simulator counts.
+static void every_metric_is_alive(void **state) {
+    (void)state;
+    Timed t;
+    open_device(&t, kernels, true, 1000);
+    Params params = make_params(&t);
+    f64 seen[METRIC_COUNT] = {0};
+    for (u32 i = 0; i < WL_COUNT(cases); i++) {
+        device_run(&t.d, cases[i].kernel, cases[i].ctas, cases[i].threads, &params);
+        for (u32 unit = 0; unit < TIMELINE_UNIT_COUNT; unit++)
+            for (u32 m = 0; m < METRIC_COUNT; m++) seen[m] += t.catch->points[unit][m];
+    }
+    metric_evaluate(&t.catch->all);
+    metric_evaluate(&t.catch->pcs);
+    u32 dead = 0, alive = 0;
+    for (u32 m = METRIC_ISSUED; m < METRIC_COUNT; m++) {
+        bool lives = t.catch->all.value[m] != 0 || t.catch->pcs.value[m] != 0 || seen[m] != 0;
+        if (!lives) print_message("dead: %s\n", metric_table[m].name);
+        dead += !lives;
+        alive += lives;
+    }
+    for (u32 i = 0; i < time_metric_count; i++) {
+        MetricId m = (MetricId)time_metrics[i].metric;
+        if (metric_has_scope(m, 'T') && seen[m] == 0) {
+            print_message("dead over time: %s\n", metric_table[m].name);
+            dead++;
+        }
+    }
+    assert_int_equal(dead, 0);
+    assert_true(alive >= 60);
+    close_device(&t);
+}
+
+static f64 value(const Timed *t, MetricId metric) { return t->catch->launch.value[metric]; }
+
+// Every cycle of every scheduler is issued, stalled or empty, and every lost one has a reason.
+static void the_accounts_close(void **state) {
+    (void)state;
+    Timed t;
+    open_device(&t, kernels, true, 1000);
+    Params params = make_params(&t);
+    for (u32 i = 0; i < WL_COUNT(cases); i++) {
+        device_run(&t.d, cases[i].kernel, cases[i].ctas, cases[i].threads, &params);
+        f64 elapsed = value(&t, METRIC_ELAPSED), schedulers = (f64)t.d.gpu.warp_schedulers;
+        assert_true(elapsed == (f64)(t.catch->time.end_cycle - t.catch->time.begin_cycle) && elapsed > 0);
+        assert_true(value(&t, METRIC_SM_ELAPSED) == elapsed * SMS);
+        f64 slots = value(&t, METRIC_ISSUE_ACTIVE) + value(&t, METRIC_ISSUE_STALLED) + value(&t, METRIC_ISSUE_EMPTY);
+        assert_true(slots == elapsed * SMS * schedulers);
+        f64 lost = 0, waited = 0;
+        for (u32 r = 0; r < time_metric_count; r++) {
+            if (time_metrics[r].source == TIME_SOURCE_SLOT) lost += value(&t, (MetricId)time_metrics[r].metric);
+            if (time_metrics[r].source == TIME_SOURCE_STALL) waited += value(&t, (MetricId)time_metrics[r].metric);
+        }
+        assert_true(lost == value(&t, METRIC_ISSUE_STALLED));
+        f64 resident = value(&t, METRIC_WARPS_ACTIVE);  // before its first instruction a warp waits for nothing
+        assert_true(waited <= resident && waited > 0.9 * resident);
+        f64 lanes = 0;
+        for (u32 m = METRIC_LANES_1_4; m <= METRIC_LANES_29_32; m++) lanes += value(&t, (MetricId)m);
+        assert_true(lanes == value(&t, METRIC_ISSUED));
+        assert_true(value(&t, METRIC_CTAS_ENDED) == cases[i].ctas);
+        assert_true(t.catch->time.first_cta_cycle < t.catch->time.last_cta_cycle);
+    }
+    assert_int_equal(t.catch->names, STALL_COUNT);  // once
+    assert_true(t.catch->causes && t.catch->samples);
+    assert_true((f64)t.catch->latencies == t.catch->all.value[METRIC_LOADS_ENDED]);
+    close_device(&t);
+}
+
+static void instructions_add_up_to_launches(void **state) {
+    (void)state;
+    Timed t;
+    open_device(&t, kernels, true, 0);
+    Params params = make_params(&t);
+    for (u32 i = 0; i < WL_COUNT(cases); i++)
+        device_run(&t.d, cases[i].kernel, cases[i].ctas, cases[i].threads, &params);
+    const MetricSet *all = &t.catch->all, *pcs = &t.catch->pcs;
+    assert_true(pcs->value[METRIC_ISSUED] == all->value[METRIC_ISSUED] && pcs->value[METRIC_ISSUED] > 0);
+    for (u32 r = 0; r < time_metric_count; r++) {
+        MetricId metric = (MetricId)time_metrics[r].metric;
+        if (time_metrics[r].source == TIME_SOURCE_STALL) assert_true(pcs->value[metric] == all->value[metric]);
+    }
+    f64 exposed = pcs->value[METRIC_EXPOSED_MEMORY], lost = all->value[METRIC_LOST_LONG_SCOREBOARD];
+    assert_true(exposed > lost * 0.5 && exposed < lost * 1.001);
+    close_device(&t);
+}
+
+static void points_add_up_to_launches(void **state) {
+    (void)state;
+    Timed t;
+    open_device(&t, kernels, true, 1000);
+    Params params = make_params(&t);
+    for (u32 i = 0; i < WL_COUNT(cases); i++) {
+        device_run(&t.d, cases[i].kernel, cases[i].ctas, cases[i].threads, &params);
+        if (t.catch->point_count[TIMELINE_GPU] == 0) continue;  // shorter than two intervals
+        for (u32 r = 0; r < time_metric_count; r++) {
+            const TimeMetric *row = &time_metrics[r];
+            f64(*points)[METRIC_COUNT] = t.catch->points;
+            TimelineUnit native = time_metric_unit(row);
+            MetricId metric = (MetricId)row->metric;
+            bool time = row->source == TIME_SOURCE_CYCLES || metric == METRIC_ISSUE_EMPTY;  // launch_end is not watched
+            bool of_gpu = metric_has_scope(metric, 'T');
+            if (row->total && of_gpu && !time) assert_true(points[TIMELINE_GPU][metric] == value(&t, metric));
+            if (of_gpu && native != TIMELINE_GPU && metric_has_scope(metric, timeline_unit_scope(native)))
+                if (row->factor == TIME_FACTOR_ONE) assert_true(points[native][metric] == points[TIMELINE_GPU][metric]);
+        }
+        assert_true(t.catch->points[TIMELINE_GPU][METRIC_THREAD_INST] == value(&t, METRIC_THREAD_INST));
+        assert_true(t.catch->points[TIMELINE_PC][METRIC_ISSUED] == value(&t, METRIC_ISSUED));
+    }
+    assert_int_equal(t.catch->unit_count[TIMELINE_SM], SMS);
+    close_device(&t);
+}
+
+static u64 cycles_of(const Case *c, bool record, u64 interval) {
+    Timed t;
+    open_device(&t, kernels, record, interval);
+    Params params = make_params(&t);
+    SimKernel *k;
+    SimLaunchResult result[2];
+    assert_int_equal(sim_find_kernel(t.d.sim, t.d.module, c->kernel, &k), STATUS_OK);
+    SimLaunch launch = {
+        .kernel = k, .grid = {c->ctas, 1, 1}, .block = {c->threads, 1, 1}, .params = &params, .record = true};
+    for (u32 i = 0; i < 2; i++) assert_int_equal(sim_launch(t.d.sim, &launch, &result[i], &t.d.diag), STATUS_OK);
+    close_device(&t);
+    return result[0].cycles << 32 | result[1].cycles;
+}
+
+static void watching_changes_nothing(void **state) {
+    (void)state;
+    for (u32 i = 0; i < WL_COUNT(cases); i++) {
+        u64 alone = cycles_of(&cases[i], false, 0);
+        assert_true(alone >> 32 > 0);
+        assert_int_equal(cycles_of(&cases[i], true, 0), alone);
+        assert_int_equal(cycles_of(&cases[i], true, 1000), alone);
+        assert_int_equal(cycles_of(&cases[i], true, 1), alone);  // every quantum
+    }
+}
+
+static void long_launches_have_longer_points(void **state) {
+    (void)state;
+    Timed t;
+    open_device(&t, kernels, true, 1);
+    Params params = make_params(&t);
+    device_run(&t.d, "long", 1, 32, &params);
+    u64 cycles = t.catch->time.end_cycle - t.catch->time.begin_cycle, step = t.catch->step[TIMELINE_GPU];
+    u32 points = t.catch->point_count[TIMELINE_GPU];
+    assert_true(points >= TIMELINE_POINTS / 2 - 1 && points < TIMELINE_POINTS);
+    assert_true(step * points < cycles + step && step * points + 2000 > cycles);
+    assert_true(t.catch->points[TIMELINE_GPU][METRIC_ISSUED] == value(&t, METRIC_ISSUED));
+    assert_true(t.catch->points[TIMELINE_SM][METRIC_INST] == t.catch->points[TIMELINE_GPU][METRIC_INST]);
+    close_device(&t);
+}
+
+static void without_an_interval_there_are_totals_only(void **state) {
+    (void)state;
+    Timed t;
+    open_device(&t, kernels, true, 0);
+    Params params = make_params(&t);
+    device_run(&t.d, "shared", 16, 256, &params);
+    assert_true(value(&t, METRIC_ISSUED) > 0);
+    for (u32 unit = 0; unit < TIMELINE_UNIT_COUNT; unit++) assert_int_equal(t.catch->point_count[unit], 0);
+    close_device(&t);
+}
+
+// A counter over time has a row in time_metrics.def, by a unit that counts it; and no counter of the model is left out.
+static void tables_are_complete(void **state) {
+    (void)state;
+    bool sm[SM_COUNTER_COUNT] = {false}, memory[MEM_COUNTER_COUNT] = {false};
+    for (u32 m = 0; m < METRIC_COUNT; m++) {
+        if (metric_table[m].formula || m == METRIC_ISSUED) continue;  // instructions have no row
+        for (u32 unit = 0; unit < TIMELINE_UNIT_COUNT; unit++) {
+            if (!metric_has_scope((MetricId)m, timeline_unit_scope((TimelineUnit)unit))) continue;
+            u32 rows = 0;
+            for (u32 r = 0; r < time_metric_count; r++)
+                rows += time_metrics[r].metric == m &&
+                        (unit == TIMELINE_GPU || time_metric_unit(&time_metrics[r]) == (TimelineUnit)unit);
+            if (!rows) fail_msg("%s has no row for %s", metric_table[m].name, timeline_unit_name((TimelineUnit)unit));
+        }
+    }
+    for (u32 r = 0; r < time_metric_count; r++) {
+        if (time_metrics[r].source == TIME_SOURCE_SM) sm[time_metrics[r].counter] = true;
+        if (time_metrics[r].source == TIME_SOURCE_MEM) memory[time_metrics[r].counter] = true;
+        assert_true(metric_table[time_metrics[r].metric].formula == NULL);
+    }
+    for (u32 i = 0; i < SM_COUNTER_COUNT; i++) assert_true(sm[i]);
+    for (u32 i = 0; i < MEM_COUNTER_COUNT; i++) assert_true(memory[i]);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_metric_is_alive),
+        cmocka_unit_test(the_accounts_close),
+        cmocka_unit_test(instructions_add_up_to_launches),
+        cmocka_unit_test(points_add_up_to_launches),
+        cmocka_unit_test(watching_changes_nothing),
+        cmocka_unit_test(long_launches_have_longer_points),
+        cmocka_unit_test(without_an_interval_there_are_totals_only),
+        cmocka_unit_test(tables_are_complete),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

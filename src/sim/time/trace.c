@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/time/trace.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "sim/exec.h"
+
+enum { TRACE_LINES_MAX = 255, WORDS_FIRST = 256 };
+
+void trace_reset(Trace *t) {
+    t->begin = t->complete = t->end = 0;
+    t->next = t->limit = WL_NONE;
+}
+
+void trace_free(Trace *t) {
+    mem_free(t->words);
+    *t = (Trace){0};
+}
+
+// Room for `count` more words: what was consumed is given up first.
+static bool reserve(Trace *t, u32 count) {
+    if (t->end + count <= t->cap) return true;
+    if (t->begin >= count && t->begin > t->cap / 4) {
+        memmove(t->words, t->words + t->begin, sizeof *t->words * (t->end - t->begin));
+        t->complete -= t->begin;
+        t->end -= t->begin;
+        t->begin = 0;
+        return true;
+    }
+    u32 cap = t->cap ? t->cap * 2 : WORDS_FIRST;
+    while (cap < t->end + count) cap *= 2;
+    u64 *bigger = mem_resize(t->words, sizeof *bigger * cap);
+    if (!bigger) return t->failed = true, false;
+    t->words = bigger;
+    t->cap = cap;
+    return true;
+}
+
+void trace_close(Trace *t) {
+    if (t->next == WL_NONE) return;
+    u64 *head = t->words + t->complete;
+    head[0] |= (u64)t->next << 32;
+    head[1] |= (u64)(t->end - t->complete - TRACE_HEAD) << 32;
+    t->complete = t->end;
+    t->next = t->limit = WL_NONE;
+}
+
+void trace_open(Trace *t, u32 pc, u32 mask) {
+    trace_close(t);
+    if (!reserve(t, TRACE_HEAD)) return;
+    t->words[t->end++] = pc;
+    t->words[t->end++] = (u32)__builtin_popcount(mask);
+    t->next = pc;
+    t->limit = t->block_end[pc];
+    t->mask = mask;
+}
+
+// The head of an access of the instruction that is being executed; NULL when there is no memory for `lines` more words.
+static u64 *add(Trace *t, u32 lines) {
+    if (t->next == WL_NONE || !reserve(t, 1 + lines)) return NULL;
+    return t->words + t->end;
+}
+
+static void finish(Trace *t, u64 *head, TraceAccess a, u32 lines) {
+    a.insn = (u16)(t->next - (u32)t->words[t->complete]);
+    a.lines = (u8)lines;
+    *head = trace_access_word(a);
+    t->end += 1 + lines;
+}
+
+static u64 line_word(u64 line, u32 sectors, u32 whole, u32 degree) {
+    return (line & TRACE_LINE_MASK) | (u64)sectors << 48 | (u64)whole << 52 | (u64)degree << 56;
+}
+
+// --- lines ---------------------------------------------------------------------------------------------------------
+typedef struct LineSet {
+    u64 line[TRACE_LINES_MAX];
+    u16 bytes[TRACE_LINES_MAX][4];  // accessed in each sector
+    u8 sectors[TRACE_LINES_MAX], degree[TRACE_LINES_MAX];
+    u64 last_word;
+    u32 count, last, same;
+} LineSet;
+
+static u32 line_index(LineSet *s, u64 line) {
+    if (s->count && s->line[s->last] == line) return s->last;
+    for (u32 i = 0; i < s->count; i++)
+        if (s->line[i] == line) return s->last = i;
+    if (s->count == TRACE_LINES_MAX) return s->last;
+    s->line[s->count] = line;
+    memset(s->bytes[s->count], 0, sizeof s->bytes[0]);
+    s->sectors[s->count] = s->degree[s->count] = 0;
+    return s->last = s->count++;
+}
+
+// One lane's bytes. Lanes on the same word are noticed when they are neighbours.
+static void line_add(LineSet *s, u64 address, u32 bytes) {
+    u64 end = address + bytes;
+    s->same = s->count && address >> 2 == s->last_word ? s->same + 1 : 1;
+    s->last_word = address >> 2;
+    while (address < end) {
+        u64 stop = (address | 31) + 1;
+        if (stop > end) stop = end;
+        u32 i = line_index(s, address >> 7), sector = address >> 5 & 3;
+        s->sectors[i] |= (u8)(1u << sector);
+        s->bytes[i][sector] += (u16)(stop - address);
+        if (s->same > s->degree[i]) s->degree[i] = (u8)s->same;
+        address = stop;
+    }
+}
+
+static u32 write_lines(const LineSet *s, u64 *out) {
+    for (u32 i = 0; i < s->count; i++) {
+        u32 whole = 0;
+        for (u32 k = 0; k < 4; k++) whole |= (u32)(s->bytes[i][k] >= 32) << k;
+        out[i] = line_word(s->line[i], s->sectors[i], whole, s->degree[i]);
+    }
+    return s->count;
+}
+
+// The sectors of `line` that [from, to) touches (or, with `whole`, covers).
+static u32 sectors_in(u64 line, u64 from, u64 to, bool whole) {
+    u64 first = from, last = to - 1, base = line << 7;
+    if (whole) {
+        first = (from + 31) & ~31ull;
+        if ((to & ~31ull) <= first) return 0;
+        last = (to & ~31ull) - 1;
+    }
+    u32 a = first <= base ? 0 : (u32)((first - base) >> 5), b = last >= base + 127 ? 3 : (u32)((last - base) >> 5);
+    return last < base || first > base + 127 ? 0 : (15u << a) & (15u >> (3 - b));
+}
+
+// The lanes' accesses lie one behind the other, or all on the same bytes: [from, to).
+static void trace_span(Trace *t, u64 from, u64 to, u32 count, u32 bytes, u32 degree) {
+    u64 first = from >> 7, last = (to - 1) >> 7;
+    u64 *head = add(t, (u32)(last - first) + 1);
+    if (!head) return;
+    for (u64 line = first; line <= last; line++)
+        head[1 + line - first] =
+            line_word(line, sectors_in(line, from, to, false), sectors_in(line, from, to, true), degree);
+    TraceAccess a = {.space = TRACE_GLOBAL, .lanes = (u8)count, .bytes = (u8)bytes};
+    finish(t, head, a, (u32)(last - first) + 1);
+}
+
+// The step from lane to lane when it is the same everywhere and the accesses leave no gap: 0 or `bytes`; otherwise
+// WL_NONE.
+static u32 step_of(const u64 *address, u32 count, u32 bytes) {
+    u64 step = count > 1 ? address[1] - address[0] : bytes, differs = 0;
+    for (u32 i = 1; i < count; i++) differs |= (address[i] - address[i - 1]) ^ step;
+    return !differs && (step == 0 || step == bytes) ? (u32)step : WL_NONE;
+}
+
+void trace_global(Trace *t, const u64 *address, u32 count, u32 bytes) {
+    if (WL_LIKELY(count <= t->half)) {
+        u32 step = step_of(address, count, bytes);
+        if (step == 0) return trace_span(t, address[0], address[0] + bytes, count, bytes, count);
+        if (step != WL_NONE) {
+            u32 degree = bytes < 4 ? 4 / bytes : 1;
+            return trace_span(t, address[0], address[0] + (u64)count * bytes, count, bytes, degree);
+        }
+    }
+    for (u32 first = 0; first < count; first += t->half) {
+        LineSet set = {.count = 0};
+        u32 last = first + t->half < count ? first + t->half : count;
+        for (u32 i = first; i < last; i++) line_add(&set, address[i], bytes);
+        u64 *head = add(t, set.count);
+        if (!head) return;
+        TraceAccess a = {.space = TRACE_GLOBAL, .lanes = (u8)(last - first), .bytes = (u8)bytes};
+        finish(t, head, a, write_lines(&set, head + 1));
+    }
+}
+
+void trace_shared(Trace *t, u32 wavefronts, u32 fewest, u32 lanes, u32 bytes) {
+    u64 *head = add(t, 1);
+    if (!head) return;
+    head[1] = fewest;
+    finish(t, head,
+           (TraceAccess){.space = TRACE_SHARED, .wavefronts = (u16)wavefronts, .lanes = (u8)lanes, .bytes = (u8)bytes},
+           1);
+}
+
+// Words of the lanes are interleaved.
+void trace_local(Trace *t, const u64 *offset, u32 mask, u32 bytes) {
+    LineSet set = {.count = 0};
+    u32 words = bytes < 4 ? 1 : bytes / 4;
+    for (u32 k = 0; k < words; k++)
+        for (u32 left = mask; left; left &= left - 1) {
+            u32 l = (u32)__builtin_ctz(left);
+            line_add(&set, t->local_base + ((offset[l] >> 2) + k) * 128 + l * 4, 4);
+        }
+    u64 *head = add(t, set.count);
+    if (!head) return;
+    TraceAccess a = {.space = TRACE_LOCAL, .lanes = (u8)__builtin_popcount(mask), .bytes = (u8)bytes};
+    finish(t, head, a, write_lines(&set, head + 1));
+}
+
+void trace_local_uniform(Trace *t, u64 offset, u32 mask, u32 bytes) {
+    u64 lanes[LANES];
+    for (u32 l = 0; l < LANES; l++) lanes[l] = offset;
+    trace_local(t, lanes, mask, bytes);
+}
+
+void trace_sectors(Trace *t, const u64 *sector, u32 count) {
+    LineSet set = {.count = 0};
+    for (u32 i = 0; i < count; i++) line_add(&set, sector[i] << 5, 1);
+    u64 *head = add(t, set.count);
+    if (!head) return;
+    finish(t, head, (TraceAccess){.space = TRACE_TEXTURE, .lanes = LANES}, write_lines(&set, head + 1));
+}
+
+void trace_bulk(Trace *t, u64 address, u64 bytes) {
+    u64 line = address >> 7, last = (address + bytes - 1) >> 7;
+    while (line <= last) {
+        u32 count = last - line + 1 < TRACE_LINES_MAX ? (u32)(last - line + 1) : TRACE_LINES_MAX;
+        u64 *head = add(t, count);
+        if (!head) return;
+        for (u32 i = 0; i < count; i++, line++) {
+            u32 sectors = 15;
+            if (line == address >> 7) sectors &= 15u << (address >> 5 & 3);
+            if (line == last) sectors &= (2u << ((address + bytes - 1) >> 5 & 3)) - 1;
+            head[1 + i] = line_word(line, sectors, sectors, 1);
+        }
+        finish(t, head, (TraceAccess){.space = TRACE_BULK, .lanes = 1}, count);
+    }
+}
+
+void trace_barrier(Trace *t, u32 barrier, u32 lanes, u32 expected, bool waits) {
+    u64 *head = add(t, 1);
+    if (!head) return;
+    head[1] = expected;
+    TraceAccess a = {.space = TRACE_BARRIER, .wavefronts = (u16)barrier, .lanes = (u8)lanes, .bytes = waits};
+    finish(t, head, a, 1);
+}
+
+void trace_exit(Trace *t, u32 lanes) {
+    u64 *head = add(t, 0);
+    if (head) finish(t, head, (TraceAccess){.space = TRACE_BARRIER, .lanes = (u8)lanes, .bytes = TRACE_EXITS}, 0);
+}
+
+void trace_sync(Trace *t, TraceSync kind, u32 key) {
+    TraceSyncs *s = t->syncs;
+    u32 at = 0;
+    while (at < s->count && s->key[at] != key) at++;
+    if (at == s->count) {
+        if (s->count < TRACE_SYNCS)
+            s->key[s->count++] = key;
+        else
+            at--;  // more mbarriers than can be told apart: the last ones are one
+    }
+    u64 *head = add(t, 1);
+    if (!head) return;
+    if (kind != SYNC_WAIT) s->made[at]++;
+    head[1] = s->made[at];
+    finish(t, head, (TraceAccess){.space = TRACE_SYNC, .wavefronts = (u16)kind, .lanes = (u8)at}, 1);
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a warp executed, on its way from the functional front (which knows values and no cycle) to the timing model
+// (which knows cycles and no value): a queue of 64-bit words per warp.
+//
+// A run is consecutive instructions of one block of the program, executed with the same lanes. Its head is two words;
+// behind it lie the memory accesses of its instructions in program order: a word for the access, then a word for each
+// 128-byte line of it.
+#ifndef WL_SIM_TRACE_H
+#define WL_SIM_TRACE_H
+
+#include "base/status.h"
+#include "base/types.h"
+
+typedef enum TraceSpace {
+    TRACE_GLOBAL,   // device memory, through the L1
+    TRACE_LOCAL,    // local memory, at addresses of the timing model's own
+    TRACE_SHARED,   // no lines; wavefronts
+    TRACE_TEXTURE,  // and surfaces
+    TRACE_BULK,     // asynchronous bulk copy: past the L1
+    TRACE_BARRIER,  // arrival at a CTA barrier: `wavefronts` = which, `lanes` threads arrive, `bytes` = they wait; a
+                    // word: threads expected, 0 = all. `bytes` = TRACE_EXITS: `lanes` threads are over
+    TRACE_SYNC,     // an mbarrier: `wavefronts` = TraceSync, `lanes` = its place in TraceSyncs; a word: how many
+                    // operations on it had come before
+} TraceSpace;
+
+typedef enum TraceSync { SYNC_ARRIVE, SYNC_ARRIVE_COPIES, SYNC_BULK, SYNC_WAIT } TraceSync;
+
+typedef struct TraceRun {
+    u32 from, to;  // program counters [from, to)
+    u32 lanes;     // 1 to 32
+    u32 words;     // of accesses
+} TraceRun;
+enum { TRACE_HEAD = 2, TRACE_EXITS = 2 };
+
+typedef struct TraceAccess {
+    u16 insn;         // pc - TraceRun.from
+    u8 space;         // TraceSpace
+    u8 lines;         // words behind it
+    u16 wavefronts;   // of shared memory
+    u8 lanes, bytes;  // lanes, and bytes of each
+} TraceAccess;
+
+static inline u64 trace_run_word(u32 from, u32 to) { return from | (u64)to << 32; }
+static inline TraceRun trace_run(const u64 *head) {
+    return (TraceRun){(u32)head[0], (u32)(head[0] >> 32), (u32)head[1], (u32)(head[1] >> 32)};
+}
+
+static inline u64 trace_access_word(TraceAccess a) {
+    return a.insn | (u64)a.space << 16 | (u64)a.lines << 24 | (u64)a.wavefronts << 32 | (u64)a.lanes << 48 |
+           (u64)a.bytes << 56;
+}
+static inline TraceAccess trace_access(u64 w) {
+    return (TraceAccess){(u16)w, (u8)(w >> 16), (u8)(w >> 24), (u16)(w >> 32), (u8)(w >> 48), (u8)(w >> 56)};
+}
+
+// A line: its number in the low 48 bits; the 32-byte sectors touched, and those covered completely, 4 bits each; and
+// the most lanes on one 4-byte word of it.
+#define TRACE_LINE_MASK ((1ull << 48) - 1)
+static inline u64 trace_line_address(u64 w) { return (w & TRACE_LINE_MASK) << 7; }
+static inline u32 trace_line_sectors(u64 w) { return w >> 48 & 15; }
+static inline u32 trace_line_whole(u64 w) { return w >> 52 & 15; }
+static inline u32 trace_line_degree(u64 w) { return (u32)(w >> 56); }
+
+typedef struct Trace Trace;
+// Operations that the front has made on the mbarriers of a CTA, by their offset in shared memory.
+#define TRACE_SYNCS 64
+typedef struct TraceSyncs {
+    u32 key[TRACE_SYNCS], made[TRACE_SYNCS], count;
+} TraceSyncs;
+
+struct Trace {
+    u64 *words;
+    u32 begin, complete, end, cap;  // [begin, complete): whole runs; [complete, end): the open one
+    u32 next, limit;                // the pc that would go on with the open run; the end of its block. WL_NONE: none
+    u32 mask;                       // lanes of the open run
+    u32 half;                       // accesses are joined for so many lanes: 16 before Fermi, 32
+    u64 local_base;                 // where the warp's local memory lies
+    u64 clock;                      // cycles, for instructions that read a clock
+    const u32 *block_end;           // by pc
+    TraceSyncs *syncs;              // of the CTA
+    bool failed;                    // out of memory
+};
+
+static inline bool trace_empty(const Trace *t) { return t->begin == t->complete; }
+
+void trace_reset(Trace *t);
+void trace_free(Trace *t);
+// The warp executes `pc` next, with the lanes of `mask`: closes the open run when this does not go on with it.
+void trace_open(Trace *t, u32 pc, u32 mask);
+void trace_close(Trace *t);
+static inline bool trace_goes_on(const Trace *t, u32 pc, u32 mask) {
+    return pc == t->next && pc != t->limit && mask == t->mask;
+}
+
+// The current instruction accesses memory. Addresses: of the active lanes one after the other, or of the lanes in
+// `mask`.
+void trace_global(Trace *t, const u64 *address, u32 count, u32 bytes);
+void trace_shared(Trace *t, u32 wavefronts, u32 fewest, u32 lanes, u32 bytes);
+void trace_local(Trace *t, const u64 *offset, u32 mask, u32 bytes);
+void trace_local_uniform(Trace *t, u64 offset, u32 mask, u32 bytes);
+void trace_sectors(Trace *t, const u64 *sector, u32 count);  // a texture access, by numbers of sectors
+void trace_bulk(Trace *t, u64 address, u64 bytes);
+void trace_barrier(Trace *t, u32 barrier, u32 lanes, u32 expected, bool waits);
+void trace_exit(Trace *t, u32 lanes);
+void trace_sync(Trace *t, TraceSync kind, u32 key);
+
+#endif
