@@ -22,6 +22,18 @@ for topic in bfs bitonic histogram jacobi matmul reduction scan spmv transpose v
     for run in 1b 2 4; do compare "$topic-1" "$topic-$run"; done
 done
 
+# Time, too: cycles, stalls and their causes, counters over time.
+for topic in histogram jacobi; do
+    for run in 1 1b 2; do
+        "$W" sim -q --timing "examples/$topic/$topic.ptx" --launch "examples/$topic/$topic.launch" --threads "${run%b}" -o "$T/timed-$topic-$run.wlp" ||
+            fail "$topic timed with ${run%b} threads does not run"
+    done
+    report "timed-$topic-1"
+    checks=$((checks + 1))
+    grep -q '"sm__cycles_elapsed.max"' "$T/timed-$topic-1.json" || fail "$topic: no cycles in the report"
+    for run in 1b 2; do compare "timed-$topic-1" "timed-$topic-$run"; done
+done
+
 unpack_prebuilt
 for run in 1 1b 2 4; do
     "$W" run -q --threads "${run%b}" -o "$T/program-$run.wlp" "$T/matmul" --n 64 >"$T/out" 2>&1 || fail "matmul with ${run%b} threads" "$(tail -1 "$T/out")"

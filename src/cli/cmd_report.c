@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // warplens report: a profile as text, JSON or CSV on stdout.
+#include <langinfo.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,15 +18,16 @@ typedef struct ReportArgs {
     ReportOptions options;
 } ReportArgs;
 
-enum { OPT_SECTION = 256, OPT_FORMAT, OPT_CSV, OPT_JSON, OPT_LINES, OPT_SORT };
+enum { OPT_SECTION = 256, OPT_FORMAT, OPT_CSV, OPT_JSON, OPT_LINES, OPT_SORT, OPT_UNITS };
 
 static const struct argp_option options[] = {
-    {"section", OPT_SECTION, "summary|findings|kernels|lines|launches", 0, "only this part", 0},
+    {"section", OPT_SECTION, "summary|findings|kernels|timing|stalls|lines|launches|timeline", 0, "only this part", 0},
     {"format", OPT_FORMAT, "text|json|csv", 0, "text (default), JSON (schema warplens-report/1) or CSV", 0},
     {"json", OPT_JSON, NULL, 0, "short for --format json", 0},
     {"csv", OPT_CSV, NULL, 0, "short for --format csv", 0},
     {"kernel", 'k', "REGEX", 0, "only kernels whose name matches", 0},
     {"lines", OPT_LINES, "N", 0, "source lines per kernel in the text (default 20)", 0},
+    {"units", OPT_UNITS, NULL, 0, "timelines of every SM, L2 slice, DRAM channel, ... in JSON and CSV", 0},
     {"sort", OPT_SORT, "METRIC", 0, "order by this metric or column, highest first", 0},
     {0}};
 
@@ -34,7 +37,10 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case OPT_SECTION:
         a->options.section = report_section(arg);
         if (a->options.section == REPORT_SECTION_COUNT)
-            argp_error(state, "--section takes summary, findings, kernels, lines or launches, not `%s`", arg);
+            argp_error(
+                state,
+                "--section takes summary, findings, kernels, timing, stalls, lines, launches or timeline, not `%s`",
+                arg);
         break;
     case OPT_FORMAT: a->format = arg; break;
     case OPT_JSON: a->format = "json"; break;
@@ -46,6 +52,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         a->options.lines = (u32)lines;
         break;
     }
+    case OPT_UNITS: a->options.units = true; break;
     case OPT_SORT: a->options.sort = arg; break;
     case ARGP_KEY_ARG:
         if (a->path) argp_error(state, "one profile at a time");
@@ -73,6 +80,13 @@ static u32 terminal_width(void) {
     return columns ? (u32)strtoul(columns, NULL, 10) : 0;
 }
 
+static bool is_utf8(void) {
+    setlocale(LC_CTYPE, "");
+    bool utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+    setlocale(LC_CTYPE, "C");
+    return utf8;
+}
+
 static bool has_colors(void) {
     const char *terminal = getenv("TERM");
     return isatty(STDOUT_FILENO) && !getenv("NO_COLOR") && terminal && strcmp(terminal, "dumb");
@@ -90,10 +104,12 @@ static Status show(const ReportArgs *a, const Exporter *exporter, Diag *diag) {
 int cmd_report(int argc, char **argv) {
     static const struct argp argp = {options, parse, "FILE.wlp", "Shows what a profile holds.", NULL, NULL, NULL};
     char *demangled = NULL;
-    ReportArgs a = {
-        .format = "text",
-        .options = {
-            .demangle = demangle, .demangle_context = &demangled, .width = terminal_width(), .color = has_colors()}};
+    ReportArgs a = {.format = "text",
+                    .options = {.demangle = demangle,
+                                .demangle_context = &demangled,
+                                .width = terminal_width(),
+                                .ascii = !is_utf8(),
+                                .color = has_colors()}};
     int code = cli_parse(&argp, argc, argv, 0, NULL, &a);
     if (code != EXIT_OK) return code;
     const Exporter *exporter = exporter_find(a.format);

@@ -11,6 +11,7 @@
 #include "binary/demangle.h"
 #include "cli/cli.h"
 #include "cli/launch_spec.h"
+#include "cuda/config.h"
 #include "ptx/ptx.h"
 #include "sim/sim.h"
 #include "store/store.h"
@@ -18,11 +19,11 @@
 #define SOURCE_ID 1
 
 typedef struct SimArgs {
-    const char *ptx, *spec, *output, *gpu, *threads, *check;
-    bool overwrite, quiet;
+    const char *ptx, *spec, *output, *gpu, *threads, *check, *interval;
+    bool overwrite, quiet, timing, flush_caches;
 } SimArgs;
 
-enum { OPT_LAUNCH = 256, OPT_GPU, OPT_THREADS, OPT_CHECK };
+enum { OPT_LAUNCH = 256, OPT_GPU, OPT_THREADS, OPT_CHECK, OPT_TIMING, OPT_CACHES, OPT_INTERVAL };
 
 static const struct argp_option options[] = {
     {"launch", OPT_LAUNCH, "SPEC", 0,
@@ -30,6 +31,10 @@ static const struct argp_option options[] = {
     {"gpu", OPT_GPU, "MODEL", 0, "GPU model to simulate (default h200)", 0},
     {"threads", OPT_THREADS, "N", 0, "host threads for a launch (this version uses one)", 0},
     {"check", OPT_CHECK, "memory,race,init,sync,strict|all", 0, "look for errors in the kernels (docs/checker.md)", 0},
+    {"timing", OPT_TIMING, NULL, 0, "also how long kernels take, cycle by cycle (docs/simulator-model.md)", 0},
+    {"cache-control", OPT_CACHES, "none|all", 0, "all: timed kernels begin with empty caches (default none)", 0},
+    {"interval", OPT_INTERVAL, "N", 0, "cycles between two points of counters over time; 0: totals only (default 1000)",
+     0},
     {"output", 'o', "FILE", 0, "also write a profile", 0},
     {"force", 'f', NULL, 0, "replace an existing profile", 0},
     {"quiet", 'q', NULL, 0, "print only what fails", 0},
@@ -47,6 +52,13 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
             argp_error(state, "--check takes memory, race, init, sync, strict or all, separated by commas, not `%s`",
                        arg);
         break;
+    case OPT_TIMING: a->timing = true; break;
+    case OPT_CACHES:
+        a->flush_caches = strcmp(arg, "all") == 0;
+        if (!a->flush_caches && strcmp(arg, "none"))
+            argp_error(state, "--cache-control takes none or all, not `%s`", arg);
+        break;
+    case OPT_INTERVAL: a->interval = arg; break;
     case 'o': a->output = arg; break;
     case 'f': a->overwrite = true; break;
     case 'q': a->quiet = true; break;
@@ -72,15 +84,19 @@ typedef struct Run {
     Diag diag;
     u32 failures;
     bool found;  // by the checker
+    u64 interval;
 } Run;
 
-static Status load(Run *r) {
+static Status load(Run *r, const GpuModel *gpu) {
     FileData file;
     Module *module;
     TRY(file_read(r->args->ptx, &file, &r->diag));
     Status status = ptx_load((Str){(const char *)file.data, file.size}, r->args->ptx, &module, &r->diag);
     file_release(&file);
     TRY(status);
+    if (!r->args->quiet && module->target_sm > gpu->sm_version)
+        fprintf(stderr, "warplens: %s could not run this PTX: it is for sm_%u, the GPU is an sm_%u\n", gpu->name,
+                (unsigned)module->target_sm, (unsigned)gpu->sm_version);
     status = sim_load_module(r->sim, 0, module, &r->module, &r->diag);
     if (status != STATUS_OK) module_free(module);
     return status;
@@ -156,6 +172,10 @@ static Status launch(Run *r, const SpecLaunch *l) {
     SimLaunchResult result;
     if (status == STATUS_OK) status = sim_launch(r->sim, &s, &result, &r->diag);
     mem_free(block);
+    if (status == STATUS_OK && !r->args->quiet && r->args->timing)
+        printf("%s <<<(%u,%u,%u), (%u,%u,%u)>>>: %" PRIu64 " cycles, simulated at %.1f thousand/s\n", l->kernel,
+               l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2], result.cycles,
+               (f64)result.cycles * 1e6 / (f64)(result.host_ns ? result.host_ns : 1));
     if (status == STATUS_OK && !r->args->quiet)
         printf("%s <<<(%u,%u,%u), (%u,%u,%u)>>>: %" PRIu64 " warp instructions, %" PRIu64
                " thread instructions, %.1f million/s\n",
@@ -210,6 +230,9 @@ static Status run(Run *r, const GpuModel *gpu) {
                         .devices = 1,
                         .threads = r->args->threads ? (u32)strtoul(r->args->threads, NULL, 10) : 1,
                         .source = SOURCE_ID,
+                        .timing = r->args->timing,
+                        .flush_caches = r->args->flush_caches,
+                        .interval = r->interval,
                         .checks = r->args->check ? sim_checks_of(r->args->check) : 0,
                         .finding = show_finding,
                         .log = {.write = log_to_stderr, .level = LOG_WARNING}};
@@ -221,7 +244,7 @@ static Status run(Run *r, const GpuModel *gpu) {
         TRY(sink_write(config.sink, RECORD_SOURCE, &(RecordSource){SOURCE_ID, PROVENANCE_SIMULATED}, text, (size_t)n));
     }
     TRY(sim_create(&config, &r->sim));
-    TRY(load(r));
+    TRY(load(r, gpu));
     TRY(make_buffers(r));
     for (u32 i = 0; i < r->spec.launches.len; i++) TRY(launch(r, &r->spec.launches.data[i]));
     for (u32 i = 0; i < r->spec.expects.len; i++) check(r, &r->spec.expects.data[i]);
@@ -240,7 +263,9 @@ int cmd_sim(int argc, char **argv) {
     int code = cli_parse(&argp, argc, argv, 0, NULL, &args);
     if (code != EXIT_OK) return code;
     if (args.threads && !cli_number("--threads", args.threads, 1, 4096, NULL)) return EXIT_USAGE;
-    Run r = {.args = &args};
+    Run r = {.args = &args, .interval = CONFIG_DEFAULT_INTERVAL};
+    if (args.interval && !cli_number("--interval", args.interval, 0, CONFIG_MOST_INTERVAL, &r.interval))
+        return EXIT_USAGE;
     GpuModel gpu;
     Status status = cli_load_gpu(args.gpu, &gpu, &r.diag);
     if (status == STATUS_OK) status = launch_spec_read(args.spec, &r.spec, &r.diag);

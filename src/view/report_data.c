@@ -59,6 +59,7 @@ static Status load_kernel(Loader *loader, ReportKernel *kernel) {
     TRY(profile_lines(profile, id, &kernel->lines, &kernel->line_count, loader->diag));
     TRY(profile_function_metrics(profile, id, &kernel->metrics, loader->diag));
     if (!kernel->metrics.present[METRIC_INST]) add_line_figures(kernel);
+    TRY(report_load_timing(loader->report, kernel, loader->arena, loader->diag));
     kernel->provenance = provenance_of(loader->report, kernel->function->source);
     f64 order = formula_run(&loader->order, &kernel->metrics);
     kernel->order = isnan(order) ? -INFINITY : order;

@@ -7,6 +7,16 @@
 #include "metric/formula.h"
 #include "view/report.h"
 
+// Warps that waited at a line, and the line that they truly waited for, over all launches.
+typedef struct ReportStall {
+    const char *file;  // NULL: a line of the PTX
+    u32 line;
+    const char *reason;
+    const char *cause_file;
+    u32 cause_line;  // 0: not known
+    f64 cycles, times;
+} ReportStall;
+
 typedef struct ReportKernel {
     const ProfileFunction *function;
     const char *name;        // without parameters, valid UTF-8
@@ -18,7 +28,13 @@ typedef struct ReportKernel {
     u32 launch_count;
     const ProfileLine *lines;
     u32 line_count;
-    f64 order;  // value of the sort column
+    const ReportStall *stalls;  // most cycles first
+    u32 stall_count;
+    const ProfileLatency *latencies;  // of global loads
+    u32 latency_count;
+    u32 timed_launches;
+    const ProfileLaunch *longest;  // of those with a time; NULL: there are none
+    f64 order;                     // value of the sort column
 } ReportKernel;
 
 typedef struct ReportFinding {
@@ -53,6 +69,8 @@ WL_MUST_USE Status report_load(Profile *profile, const ReportOptions *options, A
                                Diag *diag);
 
 WL_MUST_USE Status report_load_findings(Report *report, Arena *arena, Diag *diag);
+
+WL_MUST_USE Status report_load_timing(Report *report, ReportKernel *kernel, Arena *arena, Diag *diag);
 
 Status export_text(const Report *report, Output *out, Diag *diag);
 Status export_json(const Report *report, Output *out, Diag *diag);

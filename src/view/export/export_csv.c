@@ -149,14 +149,115 @@ static void write_summary(Csv *csv, const Report *report) {
     pair(csv, "dropped", number_exact((f64)summary->dropped).text);
 }
 
+static void optional_field(Csv *csv, const char *text) { field(csv, text ? text : ""); }
+
+static void write_stalls(Csv *csv, const Report *report) {
+    fields(csv, (const char *const[]){"kernel", "mangled", "provenance", "file", "line", "reason", "cause_file",
+                                      "cause_line", "cycles", "times", NULL});
+    end_row(csv);
+    for (u32 i = 0; i < report->kernel_count; i++) {
+        const ReportKernel *kernel = &report->kernels[i];
+        for (u32 k = 0; k < kernel->stall_count; k++) {
+            const ReportStall *stall = &kernel->stalls[k];
+            fields(csv, (const char *const[]){kernel->name, kernel->mangled, kernel->provenance, NULL});
+            optional_field(csv, stall->file);
+            number_field(csv, stall->line);
+            field(csv, stall->reason);
+            optional_field(csv, stall->cause_file);
+            number_field(csv, stall->cause_line);
+            number_field(csv, stall->cycles);
+            number_field(csv, stall->times);
+            end_row(csv);
+        }
+    }
+}
+
+static void write_timing(Csv *csv, const Report *report) {
+    fields(csv, (const char *const[]){"kernel", "mangled", "provenance", "index", "begin_cycle", "end_cycle",
+                                      "first_cta_cycle", "last_cta_cycle", "begin_ns", "end_ns", "registers",
+                                      "ctas_per_sm", "overlapped", NULL});
+    metric_names(csv, 'L');
+    for (u32 i = 0; i < report->kernel_count; i++) {
+        const ReportKernel *kernel = &report->kernels[i];
+        for (u32 k = 0; k < kernel->launch_count; k++) {
+            const ProfileLaunch *launch = &kernel->launches[k];
+            const ProfileTime *t = &launch->time;
+            if (!t->known) continue;
+            fields(csv, (const char *const[]){kernel->name, kernel->mangled, kernel->provenance, NULL});
+            const f64 values[] = {
+                launch->index, (f64)t->begin_cycle, (f64)t->end_cycle, (f64)t->first_cta_cycle, (f64)t->last_cta_cycle,
+                t->begin_ns,   t->end_ns,           t->registers,      t->ctas_per_sm,          t->overlapped};
+            for (u32 v = 0; v < WL_COUNT(values); v++) number_field(csv, values[v]);
+            metric_fields(csv, &launch->metrics, 'L');
+        }
+    }
+}
+
+// One row per unit and point; the metrics are those known for any kind of unit.
+static bool is_over_time(MetricId metric) {
+    for (u32 unit = 0; unit < TIMELINE_UNIT_COUNT; unit++)
+        if (metric_has_scope(metric, timeline_unit_scope((TimelineUnit)unit))) return true;
+    return false;
+}
+
+static void timeline_point(Csv *csv, const ReportKernel *kernel, const ProfileLaunch *launch, const ProfileTimeline *t,
+                           const TimelineData *data, u32 unit, u32 point, Profile *profile) {
+    MetricSet set;
+    timeline_point_metrics(profile, t, data, unit, point, &set);
+    fields(csv, (const char *const[]){kernel->name, kernel->mangled, kernel->provenance, NULL});
+    number_field(csv, launch->index);
+    field(csv, timeline_unit_name(t->unit));
+    number_field(csv, unit);
+    number_field(csv, (f64)(t->first + point * t->step));
+    number_field(csv, (f64)t->step);
+    for (u32 i = 0; i < METRIC_COUNT; i++)
+        if (is_over_time((MetricId)i)) number_field(csv, set.present[i] ? set.value[i] : (f64)NAN);
+    end_row(csv);
+}
+
+static Status launch_timelines(Csv *csv, const Report *report, const ReportKernel *kernel, const ProfileLaunch *launch,
+                               Diag *diag) {
+    const ProfileTimeline *timelines;
+    u32 count;
+    TRY(profile_timelines(report->profile, launch->id, &timelines, &count, diag));
+    for (u32 i = 0; i < count; i++) {
+        const ProfileTimeline *t = &timelines[i];
+        if (t->unit != TIMELINE_GPU && !report->options.units) continue;
+        TimelineData data;
+        TRY(timeline_read(report->profile, t, &data, diag));
+        for (u32 u = 0; u < t->units; u++)
+            for (u32 p = 0; p < t->points && csv->out->status == STATUS_OK; p++)
+                timeline_point(csv, kernel, launch, t, &data, u, p, report->profile);
+        timeline_free(&data);
+    }
+    return STATUS_OK;
+}
+
+static Status write_timelines(Csv *csv, const Report *report, Diag *diag) {
+    fields(csv, (const char *const[]){"kernel", "mangled", "provenance", "index", "unit", "unit_index", "first", "step",
+                                      NULL});
+    for (u32 i = 0; i < METRIC_COUNT; i++)
+        if (is_over_time((MetricId)i)) field(csv, metric_table[i].name);
+    end_row(csv);
+    for (u32 i = 0; i < report->kernel_count; i++) {
+        const ReportKernel *kernel = &report->kernels[i];
+        for (u32 k = 0; k < kernel->launch_count; k++)
+            TRY(launch_timelines(csv, report, kernel, &kernel->launches[k], diag));
+    }
+    return csv->out->status;
+}
+
 Status export_csv(const Report *report, Output *out, Diag *diag) {
     static void (*const writers[REPORT_SECTION_COUNT])(Csv *, const Report *) = {
         [REPORT_DEFAULT] = write_kernels, [REPORT_SUMMARY] = write_summary,   [REPORT_KERNELS] = write_kernels,
         [REPORT_LINES] = write_lines,     [REPORT_LAUNCHES] = write_launches, [REPORT_FINDINGS] = write_findings,
+        [REPORT_TIMING] = write_timing,   [REPORT_STALLS] = write_stalls,
     };
-    (void)diag;
     Csv csv = {.out = out};
-    writers[report->options.section](&csv, report);
+    Status status = STATUS_OK;
+    ReportSection section = report->options.section;
+    if (section == REPORT_TIMELINE) status = write_timelines(&csv, report, diag);
+    if (writers[section]) writers[section](&csv, report);
     arena_free(&csv.scratch);
-    return out->status;
+    return status == STATUS_OK ? out->status : status;
 }

@@ -11,6 +11,7 @@
 typedef struct Json {
     Output *out;
     Arena scratch;  // texts of one object
+    Diag *diag;
 } Json;
 
 static json_t *text(Json *json, const char *value) {
@@ -70,6 +71,110 @@ static json_t *launch_value(const ProfileLaunch *launch) {
     return object;
 }
 
+static json_t *time_value(const ProfileTime *time) {
+    json_t *object = json_object();
+    json_object_set_new(object, "begin_cycle", integer(time->begin_cycle));
+    json_object_set_new(object, "end_cycle", integer(time->end_cycle));
+    json_object_set_new(object, "first_cta_cycle", integer(time->first_cta_cycle));
+    json_object_set_new(object, "last_cta_cycle", integer(time->last_cta_cycle));
+    json_object_set_new(object, "begin_ns", number(time->begin_ns));
+    json_object_set_new(object, "end_ns", number(time->end_ns));
+    json_object_set_new(object, "registers", integer(time->registers));
+    json_object_set_new(object, "ctas_per_sm", integer(time->ctas_per_sm));
+    json_object_set_new(object, "overlapped", json_boolean(time->overlapped));
+    return object;
+}
+
+static json_t *timeline_head(const ProfileTimeline *t) {
+    json_t *object = json_object();
+    json_object_set_new(object, "unit", json_string(timeline_unit_name(t->unit)));
+    json_object_set_new(object, "units", integer(t->units));
+    json_object_set_new(object, "first", integer(t->first));
+    json_object_set_new(object, "step", integer(t->step));
+    json_object_set_new(object, "tick_ns", number(t->tick_ns));
+    json_object_set_new(object, "points", integer(t->points));
+    return object;
+}
+
+// One array of points per unit.
+static json_t *timeline_values(const ProfileTimeline *t, const u64 *values) {
+    json_t *units = json_array();
+    for (u32 u = 0; u < t->units; u++) {
+        json_t *points = json_array();
+        for (u32 p = 0; p < t->points; p++) json_array_append_new(points, number((f64)values[(u64)u * t->points + p]));
+        json_array_append_new(units, points);
+    }
+    return units;
+}
+
+static void write_timeline(Json *json, const ProfileTimeline *t, const TimelineData *data) {
+    bool first = true;
+    write_value(json, timeline_head(t), true);
+    output_text(json->out, ",\"metrics\":{");
+    for (u32 m = 0; m < t->metrics; m++) {
+        if (data->metrics[m] == METRIC_COUNT) continue;
+        output_printf(json->out, "%s\"%s\":", first ? "" : ",", metric_table[data->metrics[m]].name);
+        write_value(json, timeline_values(t, data->values + (u64)m * t->units * t->points), false);
+        first = false;
+    }
+    output_text(json->out, "}}");
+}
+
+static Status write_timelines(Json *json, const Report *report, const ProfileLaunch *launch) {
+    const ProfileTimeline *timelines;
+    u32 count, written = 0;
+    TRY(profile_timelines(report->profile, launch->id, &timelines, &count, json->diag));
+    output_text(json->out, ",\"timelines\":[");
+    for (u32 i = 0; i < count; i++) {
+        if (timelines[i].unit != TIMELINE_GPU && !report->options.units) continue;
+        TimelineData data;
+        TRY(timeline_read(report->profile, &timelines[i], &data, json->diag));
+        output_text(json->out, written++ ? ",\n" : "");
+        write_timeline(json, &timelines[i], &data);
+        timeline_free(&data);
+    }
+    output_text(json->out, "]}");
+    return STATUS_OK;
+}
+
+static Status write_launch(Json *json, const Report *report, const ProfileLaunch *launch) {
+    write_value(json, launch_value(launch), launch->time.known);
+    if (!launch->time.known) return STATUS_OK;
+    output_text(json->out, ",\"time\":");
+    write_value(json, time_value(&launch->time), false);
+    return write_timelines(json, report, launch);
+}
+
+static json_t *stall_value(Json *json, const ReportStall *stall) {
+    json_t *object = json_object();
+    json_object_set_new(object, "file", text(json, stall->file));
+    json_object_set_new(object, "line", integer(stall->line));
+    json_object_set_new(object, "reason", text(json, stall->reason));
+    json_object_set_new(object, "cause_file", text(json, stall->cause_file));
+    json_object_set_new(object, "cause_line", stall->cause_line ? integer(stall->cause_line) : json_null());
+    json_object_set_new(object, "cycles", number(stall->cycles));
+    json_object_set_new(object, "times", number(stall->times));
+    return object;
+}
+
+// Only of kernels that were timed or sampled.
+static void write_stalls(Json *json, const ReportKernel *kernel) {
+    if (!kernel->stall_count && !kernel->latency_count) return;
+    output_text(json->out, ",\"stalls\":[");
+    for (u32 i = 0; i < kernel->stall_count; i++) {
+        output_text(json->out, i ? ",\n" : "\n");
+        write_value(json, stall_value(json, &kernel->stalls[i]), false);
+    }
+    output_text(json->out, "],\"load_latency\":");
+    json_t *latencies = json_array();
+    for (u32 i = 0; i < kernel->latency_count; i++) {
+        const ProfileLatency *l = &kernel->latencies[i];
+        json_array_append_new(latencies, json_pack("{s:I,s:I,s:I}", "low", (json_int_t)l->low, "high",
+                                                   (json_int_t)l->high, "count", (json_int_t)l->count));
+    }
+    write_value(json, latencies, false);
+}
+
 static json_t *line_value(Json *json, const ReportKernel *kernel, const ProfileLine *line) {
     json_t *object = json_object();
     json_object_set_new(object, "file", text(json, line->file));
@@ -94,19 +199,22 @@ static json_t *kernel_value(Json *json, const ReportKernel *kernel) {
     return object;
 }
 
-static void write_kernel(Json *json, const ReportKernel *kernel) {
+static Status write_kernel(Json *json, const Report *report, const ReportKernel *kernel) {
     write_value(json, kernel_value(json, kernel), true);
     output_text(json->out, ",\"launches\":[");
     for (u32 i = 0; i < kernel->launch_count; i++) {
         output_text(json->out, i ? ",\n" : "\n");
-        write_value(json, launch_value(&kernel->launches[i]), false);
+        TRY(write_launch(json, report, &kernel->launches[i]));
     }
     output_text(json->out, "],\"lines\":[");
     for (u32 i = 0; i < kernel->line_count; i++) {
         output_text(json->out, i ? ",\n" : "\n");
         write_value(json, line_value(json, kernel, &kernel->lines[i]), false);
     }
-    output_text(json->out, "]}");
+    output_text(json->out, "]");
+    write_stalls(json, kernel);
+    output_text(json->out, "}");
+    return STATUS_OK;
 }
 
 static json_t *summary_value(Json *json, const Report *report) {
@@ -172,16 +280,16 @@ static void write_findings(Json *json, const Report *report) {
 }
 
 Status export_json(const Report *report, Output *out, Diag *diag) {
-    (void)diag;
-    Json json = {.out = out};
+    Json json = {.out = out, .diag = diag};
+    Status status = STATUS_OK;
     write_value(&json, head_value(&json, report), true);
     write_findings(&json, report);
     output_text(out, ",\"kernels\":[");
-    for (u32 i = 0; i < report->kernel_count; i++) {
+    for (u32 i = 0; i < report->kernel_count && status == STATUS_OK; i++) {
         output_text(out, i ? ",\n" : "\n");
-        write_kernel(&json, &report->kernels[i]);
+        status = write_kernel(&json, report, &report->kernels[i]);
     }
     output_text(out, "]}\n");
     arena_free(&json.scratch);
-    return out->status;
+    return status == STATUS_OK ? out->status : status;
 }

@@ -5,58 +5,41 @@
 #include <string.h>
 
 #include "view/columns.h"
-#include "view/number.h"
-#include "view/report_data.h"
-#include "view/source_text.h"
-#include "view/table.h"
+#include "view/export/text.h"
 #include "view/utf8.h"
 
 enum {
     DEFAULT_LINES = 20,
-    MAX_COLUMNS = 64,
     LEAST_NAME = 12,
     MOST_NAME = 80,
     NAME_END = 24,
     LEAST_PLACE = 14,
     LEAST_SOURCE = 16,
-    MESSAGES = 10,
-    KERNELS_WITH_LINES = 10
+    MESSAGES = 10
 };
 
-typedef struct Text {
-    const Report *report;
-    Output *out;
-    Arena arena;  // of the cells
-    Formula columns[MAX_COLUMNS];
-    SourceTexts sources;
-    u32 hidden;  // columns dropped because the terminal is narrow
-    bool begun;  // something stands above
-} Text;
-
-static const char *clean(Text *text, const char *raw) {
-    return utf8_clean(&text->arena, (Str){raw, strlen(raw)}, true);
-}
+const char *text_clean(Text *text, const char *raw) { return utf8_clean(&text->arena, (Str){raw, strlen(raw)}, true); }
 
 // The names of generated kernels can be longer than any line: their ends tell them apart.
 static const char *shown_name(Text *text, const ReportKernel *kernel) {
-    const char *name = clean(text, kernel->name);
+    const char *name = text_clean(text, kernel->name);
     u32 width = name ? utf8_width(name) : 0;
     if (width <= MOST_NAME) return name;
     return arena_printf(&text->arena, "%.*s..%s", (int)utf8_prefix(name, MOST_NAME - NAME_END - 2), name,
                         name + utf8_prefix(name, width - NAME_END));
 }
 
-static const char *keep(Text *text, NumberText number) {
+const char *text_keep(Text *text, NumberText number) {
     return arena_copy_str(&text->arena, (Str){number.text, strlen(number.text)});
 }
 
-static void heading(Text *text, const char *title) {
+void text_heading(Text *text, const char *title) {
     output_text(text->out, text->begun ? "\n" : "");
     output_printf(text->out, text->report->options.color ? "\033[1m%s\033[0m\n" : "%s\n", title ? title : "");
     text->begun = true;
 }
 
-static u32 width_of(const Text *text) { return text->report->options.width; }
+u32 text_width(const Text *text) { return text->report->options.width; }
 
 // --- summary ----------------------------------------------------------------------------------------------------
 
@@ -76,7 +59,7 @@ static void write_provenance(Text *text) {
         known = arena_printf(&text->arena, "%s%s%s", known, known[0] ? ", " : "", one);
         if (!known) break;
     }
-    item(text, "provenance", known ? clean(text, known) : NULL);
+    item(text, "provenance", known ? text_clean(text, known) : NULL);
 }
 
 static const char *state_of(Text *text, const ProfileSummary *summary) {
@@ -86,7 +69,7 @@ static const char *state_of(Text *text, const ProfileSummary *summary) {
 }
 
 static const char *command_of(Text *text, const ProfileSummary *summary) {
-    const char *command = clean(text, summary->command);
+    const char *command = text_clean(text, summary->command);
     if (!command || summary->exit_code <= 0) return command;
     return arena_printf(&text->arena, "%s  (exit code %d)", command, summary->exit_code);
 }
@@ -94,10 +77,10 @@ static const char *command_of(Text *text, const ProfileSummary *summary) {
 static void write_summary(Text *text) {
     const Report *report = text->report;
     const ProfileSummary *summary = &report->summary;
-    heading(text, "Warplens report");
-    if (report->options.path) item(text, "profile", clean(text, report->options.path));
+    text_heading(text, "Warplens report");
+    if (report->options.path) item(text, "profile", text_clean(text, report->options.path));
     item(text, "program", command_of(text, summary));
-    item(text, "device", clean(text, summary->device));
+    item(text, "device", text_clean(text, summary->device));
     write_provenance(text);
     u32 kernels = 0, launches = 0;  // of those that the report is about
     for (u32 i = 0; i < report->kernel_count; i++) {
@@ -110,10 +93,10 @@ static void write_summary(Text *text) {
              arena_printf(&text->arena, "%llu (%s)", (unsigned long long)summary->copies,
                           number_bytes(summary->copy_bytes).text));
     }
-    item(text, "wall time", keep(text, number_time(summary->wall_ns)));
+    item(text, "wall time", text_keep(text, number_time(summary->wall_ns)));
     item(text, "state", state_of(text, summary));
     for (u32 i = 0; i < report->message_count && i < MESSAGES; i++) {
-        item(text, "message", clean(text, report->messages[i]));
+        item(text, "message", text_clean(text, report->messages[i]));
     }
     if (report->message_count > MESSAGES) {
         item(text, "", arena_printf(&text->arena, "and %u more messages", report->message_count - MESSAGES));
@@ -147,7 +130,7 @@ static void figure_cells(Text *text, Table *table, const ColumnSet *set, char wh
         if (!set->shown[i] || !strchr(column->tables, which)) continue;
         f64 value = formula_run(&text->columns[i], metrics);
         bool ratio = column->kind == COLUMN_RATIO && fabs(value) < 9999.5;
-        table_cell(table, isnan(value) ? "-" : keep(text, ratio ? number_fixed(value, 1) : number_human(value)));
+        table_cell(table, isnan(value) ? "-" : text_keep(text, ratio ? number_fixed(value, 1) : number_human(value)));
     }
 }
 
@@ -187,7 +170,7 @@ static void write_troubles(Text *text) {
 
 static void write_kernels(Text *text) {
     const Report *report = text->report;
-    heading(text, "Kernels");
+    text_heading(text, "Kernels");
     if (report->kernel_count == 0) {
         output_text(text->out,
                     report->options.kernel_regex ? "  no kernel matches the filter\n" : "  no kernel was launched\n");
@@ -203,11 +186,11 @@ static void write_kernels(Text *text) {
     for (u32 i = 0; i < report->kernel_count; i++) {
         const ReportKernel *kernel = &report->kernels[i];
         table_cell(&table, shown_name(text, kernel));
-        table_cell(&table, kernel->launch_count ? keep(text, number_human(kernel->launch_count)) : "-");
+        table_cell(&table, kernel->launch_count ? text_keep(text, number_human(kernel->launch_count)) : "-");
         table_cell(&table, launch_shape(text, kernel));
         figure_cells(text, &table, &set, 'K', &kernel->metrics);
     }
-    text->hidden += table_print(&table, text->out, width_of(text), report->options.color);
+    text->hidden += table_print(&table, text->out, text_width(text), report->options.color);
     table_free(&table);
     write_troubles(text);
 }
@@ -222,7 +205,7 @@ static const char *shown_path(const char *file) {
 
 static void write_party(Text *text, const char *role, const char *file, u32 line, const char *function,
                         const char *place) {
-    const char *shown = clean(text, shown_path(file));
+    const char *shown = text_clean(text, shown_path(file));
     if (!line && !*function) return;
     output_printf(text->out, "      %s %s%s%u%s%s\n", role, *file && shown ? shown : "line ", *file ? ":" : "", line,
                   *file ? "" : " of the PTX", *function ? arena_printf(&text->arena, " in %s", function) : "");
@@ -230,7 +213,7 @@ static void write_party(Text *text, const char *role, const char *file, u32 line
 }
 
 static void write_finding(Text *text, const ReportFinding *f) {
-    const char *headline = clean(text, f->row->text), *rule = clean(text, f->row->rule);
+    const char *headline = text_clean(text, f->row->text), *rule = text_clean(text, f->row->rule);
     output_printf(text->out, "  %s: %s [%s]\n", strcmp(f->row->severity, "error") ? "warning" : "error",
                   headline ? headline : "", rule ? rule : "");
     write_party(text, "at", f->row->file, f->row->line, f->function, f->place);
@@ -245,7 +228,7 @@ static void write_finding(Text *text, const ReportFinding *f) {
 static void write_findings(Text *text) {
     const Report *report = text->report;
     if (report->finding_count == 0 && report->options.section != REPORT_FINDINGS) return;
-    heading(text, "Findings of the checker");
+    text_heading(text, "Findings of the checker");
     for (u32 i = 0; i < report->finding_count; i++) write_finding(text, &report->findings[i]);
     if (report->finding_count == 0) output_text(text->out, "  none; `warplens run --check all` looks for them\n");
 }
@@ -306,10 +289,10 @@ static const char *place(Text *text, const ReportKernel *kernel, const ProfileLi
     if (!line->line) return "(unknown)";
     if (!with_file) return arena_printf(&text->arena, "%u", line->line);
     const char *raw = arena_printf(&text->arena, "%s:%u", shown_file(kernel, line->file), line->line);
-    return raw ? clean(text, raw) : NULL;
+    return raw ? text_clean(text, raw) : NULL;
 }
 
-static const char *code(Text *text, const ReportKernel *kernel, const ProfileLine *line) {
+const char *text_code(Text *text, const ReportKernel *kernel, const ProfileLine *line) {
     Str found =
         line->file ? source_line(&text->sources, line->file, line->line)
                    : source_module_line(&text->sources, text->report->profile, kernel->function->module_id, line->line);
@@ -330,7 +313,7 @@ static void line_table(Text *text, const ReportKernel *kernel, const RankedLine 
     if (!codes) text->out->status = STATUS_NO_MEMORY;
     for (u32 i = 0; codes && i < count; i++) {
         note_columns(text, &set, &ranked[i].line->metrics);
-        codes[i] = code(text, kernel, ranked[i].line);
+        codes[i] = text_code(text, kernel, ranked[i].line);
         has_code |= codes[i] && codes[i][0];
     }
     TableColumn place_column = {.header = "line", .align = TABLE_LEFT_TAIL, .least = LEAST_PLACE};
@@ -344,11 +327,11 @@ static void line_table(Text *text, const ReportKernel *kernel, const RankedLine 
     for (u32 i = 0; codes && i < count; i++) {
         const ProfileLine *line = ranked[i].line;
         table_cell(&table, place(text, kernel, line, with_file));
-        table_cell(&table, keep(text, number_fixed(share_of(kernel, line), 1)));
+        table_cell(&table, text_keep(text, number_fixed(share_of(kernel, line), 1)));
         figure_cells(text, &table, &set, 'L', &line->metrics);
         if (has_code) table_cell(&table, codes[i]);
     }
-    text->hidden += table_print(&table, text->out, width_of(text), text->report->options.color);
+    text->hidden += table_print(&table, text->out, text_width(text), text->report->options.color);
     table_free(&table);
 }
 
@@ -362,7 +345,7 @@ static void write_rest(Text *text, const ReportKernel *kernel, const RankedLine 
 }
 
 static const char *lines_title(Text *text, const ReportKernel *kernel, const char *file) {
-    const char *name = shown_name(text, kernel), *shown = file ? clean(text, shown_path(file)) : "";
+    const char *name = shown_name(text, kernel), *shown = file ? text_clean(text, shown_path(file)) : "";
     if (!name || !shown) return NULL;
     return arena_printf(&text->arena, "Lines of %s%s%s%s", name, kernel->launch_count ? "" : " (device function)",
                         file ? " in " : "", shown);
@@ -378,7 +361,7 @@ static void write_kernel_lines(Text *text, const ReportKernel *kernel) {
     }
     u32 limit = text->report->options.lines ? text->report->options.lines : DEFAULT_LINES;
     u32 count = kernel->line_count < limit ? kernel->line_count : limit;
-    heading(text, title);
+    text_heading(text, title);
     if (!has_line_info(kernel)) {
         output_text(text->out, "  no source lines: compile with nvcc -lineinfo; these are lines of the PTX\n");
     }
@@ -401,7 +384,7 @@ static void write_lines(Text *text) {
 static void write_launches(Text *text) {
     Table table = {0};
     ColumnSet set = {0};
-    heading(text, "Launches");
+    text_heading(text, "Launches");
     table_column(&table, (TableColumn){.header = "#"});
     table_column(&table, (TableColumn){.header = "kernel", .align = TABLE_LEFT, .least = LEAST_NAME});
     table_column(&table, (TableColumn){.header = "grid", .importance = 12});
@@ -420,7 +403,7 @@ static void write_launches(Text *text) {
             figure_cells(text, &table, &set, 'K', &launch->metrics);
         }
     }
-    text->hidden += table_print(&table, text->out, width_of(text), text->report->options.color);
+    text->hidden += table_print(&table, text->out, text_width(text), text->report->options.color);
     table_free(&table);
 }
 
@@ -431,7 +414,6 @@ static Status compile_columns(Text *text) {
 }
 
 Status export_text(const Report *report, Output *out, Diag *diag) {
-    (void)diag;
     Text *text = mem_zero(1, sizeof *text);
     if (!text) return STATUS_NO_MEMORY;
     text->report = report;
@@ -443,7 +425,10 @@ Status export_text(const Report *report, Output *out, Diag *diag) {
         if (all || section == REPORT_SUMMARY) write_summary(text);
         if (all || section == REPORT_FINDINGS) write_findings(text);
         if (all || section == REPORT_KERNELS) write_kernels(text);
+        if (all || section == REPORT_TIMING) text_timing(text);
         if (all || section == REPORT_LINES) write_lines(text);
+        if (section == REPORT_STALLS) text_stalls(text);
+        if (section == REPORT_TIMELINE) status = text_timelines(text, diag);
         if (section == REPORT_LAUNCHES) write_launches(text);
         if (text->hidden) {
             output_text(out, "\n  some columns do not fit: widen the terminal, or use --format csv\n");

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The text report in the making, shared by the files that write its sections.
+#ifndef WL_VIEW_EXPORT_TEXT_H
+#define WL_VIEW_EXPORT_TEXT_H
+
+#include "view/number.h"
+#include "view/report_data.h"
+#include "view/source_text.h"
+#include "view/table.h"
+
+enum { MAX_COLUMNS = 64, KERNELS_WITH_LINES = 10 };
+
+typedef struct Text {
+    const Report *report;
+    Output *out;
+    Arena arena;  // of the cells
+    Formula columns[MAX_COLUMNS];
+    SourceTexts sources;
+    u32 hidden;  // columns dropped because the terminal is narrow
+    bool begun;  // something stands above
+} Text;
+
+// Texts in the arena; NULL when memory is out.
+const char *text_clean(Text *text, const char *raw);
+const char *text_keep(Text *text, NumberText number);
+// The source line of `line`, without its indentation; empty when it cannot be had.
+const char *text_code(Text *text, const ReportKernel *kernel, const ProfileLine *line);
+void text_heading(Text *text, const char *title);
+u32 text_width(const Text *text);  // of the terminal, 0 = no limit
+
+// text_timing.c: sections. In the whole report only kernels that were timed are mentioned.
+void text_timing(Text *text);
+void text_stalls(Text *text);
+Status text_timelines(Text *text, Diag *diag);
+
+#endif

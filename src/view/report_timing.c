@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "view/report_timing.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const StallText stall_texts[] = {
+#define STALL(metric, name, cause, meaning) {METRIC_STALL_##metric, name, cause, meaning},
+#include "view/stalls.def"
+#undef STALL
+};
+const u32 stall_text_count = WL_COUNT(stall_texts);
+
+const StallText *stall_text_find(const char *name) {
+    for (u32 i = 0; i < stall_text_count; i++)
+        if (strcmp(stall_texts[i].name, name) == 0) return &stall_texts[i];
+    return NULL;
+}
+
+const StallText *stall_text_main(const MetricSet *metrics) {
+    const StallText *most = NULL;
+    for (u32 i = 0; i < stall_text_count; i++) {
+        f64 value = metrics->value[stall_texts[i].metric];
+        if (value > 0 && (!most || value > metrics->value[most->metric])) most = &stall_texts[i];
+    }
+    return most;
+}
+
+// A part of the GPU that works at more than this much of its limit is what holds a kernel back (per cent).
+enum { NEAR_LIMIT = 60 };
+
+const char *timing_limit(const MetricSet *m) {
+    static const struct {
+        MetricId share;
+        const char *text;
+    } limits[] = {
+        {METRIC_DRAM_PCT, "bandwidth of DRAM"},
+        {METRIC_L2_BUSY_PCT, "bandwidth of the L2"},
+        {METRIC_L1_BUSY_PCT, "bandwidth of L1 and shared memory"},
+        {METRIC_ISSUE_PCT_ELAPSED, "instruction issue"},
+    };
+    if (!m->present[METRIC_ELAPSED]) return NULL;
+    for (u32 i = 0; i < WL_COUNT(limits); i++)
+        if (m->value[limits[i].share] >= NEAR_LIMIT) return limits[i].text;
+    if (m->value[METRIC_SM_ACTIVE_PCT] < NEAR_LIMIT)
+        return "idle SMs: too few CTAs, or too short a kernel for the cost of its launch";
+    const StallText *most = stall_text_main(m);
+    return most ? most->meaning : "too few warps";
+}
+
+// --- stalls by line ---------------------------------------------------------------------------------------------
+typedef struct Loader {
+    Report *report;
+    Arena *arena;
+    Diag *diag;
+} Loader;
+
+static Status place_of(Loader *loader, u32 function, u32 pc, ProfilePlace *place) {
+    const ProfilePlace *places;
+    u32 count;
+    *place = (ProfilePlace){0};
+    if (!function) return STATUS_OK;
+    TRY(profile_places(loader->report->profile, function, &places, &count, loader->diag));
+    if (pc < count) *place = places[pc];
+    return STATUS_OK;
+}
+
+static int compare_texts(const char *a, const char *b) {
+    if (!a || !b) return (b == NULL) - (a == NULL);
+    return strcmp(a, b);
+}
+
+static int compare_places(const ReportStall *a, const ReportStall *b) {
+    int order = compare_texts(a->file, b->file);
+    if (!order) order = (a->line > b->line) - (a->line < b->line);
+    if (!order) order = strcmp(a->reason, b->reason);
+    if (!order) order = compare_texts(a->cause_file, b->cause_file);
+    if (!order) order = (a->cause_line > b->cause_line) - (a->cause_line < b->cause_line);
+    return order;
+}
+
+static int by_place(const void *left, const void *right) { return compare_places(left, right); }
+
+static int by_cycles(const void *left, const void *right) {
+    const ReportStall *a = left, *b = right;
+    if (a->cycles != b->cycles) return a->cycles < b->cycles ? 1 : -1;
+    return compare_places(a, b);
+}
+
+static u32 join_equal(ReportStall *rows, u32 count) {
+    u32 kept = 0;
+    for (u32 i = 0; i < count; i++) {
+        if (kept && compare_places(&rows[kept - 1], &rows[i]) == 0) {
+            rows[kept - 1].cycles += rows[i].cycles;
+            rows[kept - 1].times += rows[i].times;
+        } else {
+            rows[kept++] = rows[i];
+        }
+    }
+    return kept;
+}
+
+static const char *reason_of(const ProfileStall *stalls, u32 count, u32 id) {
+    for (u32 i = 0; i < count; i++)
+        if (stalls[i].id == id) return stalls[i].name;
+    return "unknown";
+}
+
+static Status load_stalls(Loader *loader, ReportKernel *kernel) {
+    Profile *profile = loader->report->profile;
+    const ProfileStallCause *causes;
+    const ProfileStall *stalls;
+    u32 count, names;
+    TRY(profile_stall_causes(profile, kernel->function, &causes, &count, loader->diag));
+    TRY(profile_stalls(profile, kernel->function->source, &stalls, &names, loader->diag));
+    ReportStall *rows = ARENA_ARRAY(loader->arena, ReportStall, count + 1u);
+    if (!rows) return STATUS_NO_MEMORY;
+    for (u32 i = 0; i < count; i++) {
+        const ProfileStallCause *c = &causes[i];
+        ProfilePlace at, cause;
+        TRY(place_of(loader, kernel->function->id, c->pc, &at));
+        TRY(place_of(loader, c->cause_function, c->cause_pc, &cause));
+        rows[i] = (ReportStall){.file = at.file,
+                                .line = at.line,
+                                .reason = reason_of(stalls, names, c->stall),
+                                .cause_file = cause.file,
+                                .cause_line = cause.line,
+                                .cycles = (f64)c->cycles,
+                                .times = (f64)c->times};
+    }
+    qsort(rows, count, sizeof *rows, by_place);
+    kernel->stall_count = join_equal(rows, count);
+    qsort(rows, kernel->stall_count, sizeof *rows, by_cycles);
+    kernel->stalls = rows;
+    return STATUS_OK;
+}
+
+Status report_load_timing(Report *report, ReportKernel *kernel, Arena *arena, Diag *diag) {
+    Loader loader = {report, arena, diag};
+    TRY(load_stalls(&loader, kernel));
+    u64 longest = 0;
+    for (u32 i = 0; i < kernel->launch_count; i++) {
+        const ProfileTime *time = &kernel->launches[i].time;
+        kernel->timed_launches += time->known;
+        if (!time->known || time->end_cycle - time->begin_cycle <= longest) continue;
+        longest = time->end_cycle - time->begin_cycle;
+        kernel->longest = &kernel->launches[i];
+    }
+    return profile_latencies(report->profile, kernel->function, &kernel->latencies, &kernel->latency_count, diag);
+}

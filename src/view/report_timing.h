@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a report says about time: why warps waited, by line and cause, and what holds a kernel back.
+#ifndef WL_VIEW_REPORT_TIMING_H
+#define WL_VIEW_REPORT_TIMING_H
+
+#include "view/report_data.h"
+
+typedef struct StallText {
+    MetricId metric;  // warp cycles
+    const char *name, *cause, *meaning;
+} StallText;
+extern const StallText stall_texts[];
+extern const u32 stall_text_count;
+const StallText *stall_text_find(const char *name);  // NULL when unknown
+
+// The reason with the most warp cycles; NULL when there are none.
+const StallText *stall_text_main(const MetricSet *metrics);
+
+// Why the kernel is not faster, in a few words. NULL when it was not timed.
+const char *timing_limit(const MetricSet *metrics);
+
+#endif
