@@ -34,7 +34,7 @@ enum { CHAIN = 64, ROUNDS = 64 };
     X(fma_f16x2, "r", int, 0x3c003c00, "fma.rn.f16x2 %0, %0, %1, %1;")                           \
     X(add_f16x2, "r", int, 0x3c003c00, "add.f16x2 %0, %0, %1;")                                  \
     X(fma_bf16x2, "r", int, 0x3f803f80, "fma.rn.bf16x2 %0, %0, %1, %1;")                         \
-    X(rcp_approx_f32, "f", float, 1.5f, "rcp.approx.ftz.f32 %0, %0;")                            \
+    X(add_rcp_approx_f32, "f", float, 1.5f, "{.reg .f32 t; add.f32 t, %0, %1; rcp.approx.ftz.f32 %0, t;}") \
     X(rsqrt_approx_f32, "f", float, 1.5f, "rsqrt.approx.ftz.f32 %0, %0;")                        \
     X(sqrt_approx_f32, "f", float, 1.5f, "sqrt.approx.ftz.f32 %0, %0;")                          \
     X(ex2_approx_f32, "f", float, 0.5f, "ex2.approx.ftz.f32 %0, %0;")                            \
@@ -50,7 +50,13 @@ enum { CHAIN = 64, ROUNDS = 64 };
     X(cvt_f64_f32_f64, "d", double, 3, "{.reg .f32 t; cvt.rn.f32.f64 t, %0; cvt.f64.f32 %0, t;}") \
     X(cvt_f16_f32_f16, "f", float, 3, "{.reg .b16 t; cvt.rn.f16.f32 t, %0; cvt.f32.f16 %0, t;}")  \
     X(setp_selp, "r", int, 3, "{.reg .pred p; setp.lt.s32 p, %0, %1; selp.b32 %0, %1, %0, p;}")   \
-    X(shfl_bfly, "r", int, 3, "shfl.sync.bfly.b32 %0, %0, %1, 31, -1;")                            \
+    X(add_shfl_idx, "r", int, 3, "{.reg .s32 t; add.s32 t, %0, %1; shfl.sync.idx.b32 %0, t, t, 31, -1;}") \
+    X(mad_wide_u32, "l", i64, 3, "{.reg .u32 t; cvt.u32.u64 t, %0; mad.wide.u32 %0, t, 5, %1;}")    \
+    X(fma_lop3, "r", int, 3, "{.reg .f32 t; mov.b32 t, %0; fma.rn.f32 t, t, t, t; mov.b32 %0, t; lop3.b32 %0, %0, %1, %1, 0x96;}") \
+    X(imad_lop3, "r", int, 3, "{.reg .s32 t; mad.lo.s32 t, %0, %1, %1; lop3.b32 %0, t, %1, %1, 0x96;}") \
+    X(imad_fma, "r", int, 3, "{.reg .f32 t; .reg .s32 u; mad.lo.s32 u, %0, %1, %1; mov.b32 t, u; fma.rn.f32 t, t, t, t; mov.b32 %0, t;}") \
+    X(sub_shl, "r", int, 3, "{.reg .s32 t; sub.s32 t, %1, %0; shl.b32 %0, t, 1;}")                  \
+    X(isetp_sel_fma, "f", float, 3, "{.reg .pred p; setp.lt.f32 p, %0, %1; selp.f32 %0, %1, %0, p; fma.rn.f32 %0, %0, %0, %0;}") \
     X(vote_ballot, "r", int, 3,                                                                  \
       "{.reg .pred p; setp.ne.s32 p, %0, 0; vote.sync.ballot.b32 %0, p, -1;}")                   \
     X(redux_add, "r", int, 3, "redux.sync.add.s32 %0, %0, -1;")                                  \

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# On a machine with Nsight Compute: what it counts of the launches of FOLDER/dispatch and FOLDER/l2 (built by run.sh or by hand), and what
+# FOLDER/cold measures after its flushes. Writes dispatch.csv, l2.csv, cold-ncu.txt to OUTDIR.
+set -u
+folder=${1:?usage: counters.sh FOLDER OUTDIR}
+out=${2:?usage: counters.sh FOLDER OUTDIR}
+cycles=sm__cycles_elapsed.max,gpc__cycles_elapsed.max,gpu__time_duration.sum,sm__cycles_active.avg,sm__cycles_active.max,smsp__inst_executed.sum
+l2=lts__t_sectors.sum,lts__t_sector_hit_rate.pct,lts__t_sectors_op_read.sum,lts__t_sectors_op_write.sum,lts__t_sectors_op_red.sum
+l2+=,lts__t_sectors_srcunit_tex.sum,lts__t_sectors_srcunit_tex_lookup_hit.sum,lts__t_sectors_srcunit_tex_lookup_miss.sum
+l2+=,lts__t_sectors_srcunit_ltcfabric.sum,lts__t_sectors_lookup_hit.sum,lts__t_sectors_lookup_miss.sum,dram__bytes_read.sum,dram__bytes_write.sum
+count() { # CACHE-CONTROL METRICS NAME COMMAND...
+    local control=$1 metrics=$2 name=$3
+    shift 3
+    ncu --clock-control none --cache-control "$control" --csv --page raw --metrics "$metrics" --log-file "$out/$name.csv" "$@" >"$out/$name-ncu.txt" 2>"$out/$name.err" || echo "$name failed"
+    echo "$name $(grep -c '^"' "$out/$name.csv") lines"
+}
+count all "$cycles" dispatch "$folder/dispatch" counted
+count none "$cycles" dispatch-unflushed "$folder/dispatch" counted
+count none "$cycles,$l2" l2 "$folder/l2" counted
+count all "$cycles" cold "$folder/cold"
+count none "$cycles,$l2" streams "$folder/streams" counted
