@@ -4,6 +4,7 @@
 # usage: build.sh [--ptx] [--exe] [--prebuilt] [OUTDIR]
 #
 #   --ptx       PTX of every example: OUTDIR/TOPIC.ptx, without OUTDIR the committed examples/TOPIC/TOPIC.ptx
+#               papers/ has several files without a main: OUTDIR/papers-NAME.ptx, without OUTDIR papers/NAME.ptx
 #   --exe       executables: OUTDIR/TOPIC, without OUTDIR examples/build/TOPIC
 #   --prebuilt  examples/prebuilt/matmul.xz, the committed executable (not affected by OUTDIR)
 #
@@ -33,8 +34,8 @@ find_nvcc() {
 # nvcc in the current directory, under the name that is true everywhere
 compile() { env PWD=/proc/self/cwd "$nvcc" -lineinfo -Xcompiler -Wall "$@"; }
 
-build_ptx() { # TOPIC OUTPUT
-    compile -ptx -O3 "$1/$1.cu" -o "$2.tmp"
+build_ptx() { # SOURCE OUTPUT
+    compile -ptx -O3 "$1" -o "$2.tmp"
     sed -e '1i // SPDX-License-Identifier: Apache-2.0' \
         -e '/^[[:space:]]*\.file/s|"/proc/self/cwd/|"|' \
         -e '/^[[:space:]]*\.file/s|"/.*/\([^/"]*\)"|"cuda_runtime/\1"|' "$2.tmp" >"$2"
@@ -67,9 +68,14 @@ nvcc=$(find_nvcc)
 cd "$(dirname "$0")"
 [ -z "$want_exe" ] || [ "$out" ] || mkdir -p build
 
+papers=${out:+$out/papers-}
 for source in */*.cu; do
-    topic=${source%%/*}
-    if [ "$want_ptx" ]; then build_ptx "$topic" "${out:-$topic}/$topic.ptx"; fi
+    topic=${source%%/*} name=${source##*/}
+    if [ "$topic" = papers ]; then
+        if [ "$want_ptx" ]; then build_ptx "$source" "${papers:-papers/}${name%.cu}.ptx"; fi
+        continue
+    fi
+    if [ "$want_ptx" ]; then build_ptx "$source" "${out:-$topic}/$topic.ptx"; fi
     if [ "$want_exe" ]; then compile -O3 "$source" -o "${out:-build}/$topic"; fi
 done
 if [ "$want_prebuilt" ]; then build_prebuilt; fi

@@ -9,7 +9,8 @@ for launch in examples/*/*.launch; do
     "$W" sim "$ptx" --launch "$launch" >"$T/out" 2>"$T/err"
     same "$launch: exit code" $? 0
     launches=$(grep -c '^launch' "$launch") expectations=$(grep -c '^expect' "$launch")
-    same "$launch: last line" "$(tail -1 "$T/out")" "RESULT PASS: $launches launches, $expectations expectations"
+    [ "$launches" = 1 ] && noun=launch || noun=launches
+    same "$launch: last line" "$(tail -1 "$T/out")" "RESULT PASS: $launches $noun, $expectations expectations"
     same "$launch: stderr" "$(head -3 "$T/err")" ""
     same "$launch: quiet" "$("$W" sim -q "$ptx" --launch "$launch" 2>&1)" ""
     for gpu in gpus/*.gpu; do
