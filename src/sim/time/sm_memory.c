@@ -527,6 +527,22 @@ MemoryIssue memory_issue(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
 }
 
 // --- instruction fetch ---------------------------------------------------------------------------------------------
+// Lines are used one after the other: with each, the next ones are asked for (an H200 runs code of any size with one
+// warp at 60 cycles a line, a fourth of the L2's latency: bench/hwref, code/256_KiB/1_warps).
+enum { FETCH_AHEAD = 4 };
+
+static void fetch_ahead(Sm *sm, const TimeRun *run, u32 line) {
+    u64 base = CODE_BASE + ((u64)run->code_id << 28);
+    u32 lines = (u32)(((u64)run->code->op_count * run->code->insn_bytes + 127) / 128);
+    CacheVictim victim;
+    for (u32 i = 0; i < FETCH_AHEAD && line + i < lines; i++) {
+        u64 next = base + (u64)(line + i) * 128;
+        CacheLook there = cache_look(sm->fetch_l1, next, 15);
+        if (there.hit || there.pending || !cache_reserve(sm->fetch_l1, next, 15, 0, &victim)) continue;
+        request(sm, (MemRequest){.cycle = sm->now, .line = next, .tag = TAG_FETCH, .kind = MEM_FETCH, .sectors = 15});
+    }
+}
+
 u64 memory_fetch(Sm *sm, TimeWarp *w, u32 line, u64 cycle) {
     Scheduler *s = &sm->schedulers[w->sched];
     if (!s->fetch) return cycle;
@@ -535,18 +551,8 @@ u64 memory_fetch(Sm *sm, TimeWarp *w, u32 line, u64 cycle) {
     if (cache_look(s->fetch, address, 15).hit == 15) return cycle;
     if (cache_reserve(s->fetch, address, 15, 0, &victim)) cache_fill(s->fetch, address, 15);
     sm->counters[SMC_FETCHES]++;
-    CacheLook look = cache_look(sm->fetch_l1, address, 15);
-    if (look.hit == 15) {
-        sm->counters[SMC_FETCH_HITS]++;
-        return cycle + sm->gpu->icache_l1_latency;
-    }
-    if (look.pending) return NEVER;
-    for (u32 i = 0; i < 4; i++) {  // fetched ahead, as lines are used one after the other
-        u64 next = address + i * 128;
-        CacheLook there = cache_look(sm->fetch_l1, next, 15);
-        if (there.hit || there.pending || !cache_reserve(sm->fetch_l1, next, 15, 0, &victim)) continue;
-        request(sm, (MemRequest){.cycle = sm->now, .line = next, .tag = TAG_FETCH, .kind = MEM_FETCH, .sectors = 15});
-    }
+    sm->counters[SMC_FETCH_HITS] += cache_look(sm->fetch_l1, address, 15).hit == 15;
+    fetch_ahead(sm, w->cta->run, line);
     return cache_look(sm->fetch_l1, address, 15).pending ? NEVER : cycle + sm->gpu->icache_l1_latency;
 }
 
