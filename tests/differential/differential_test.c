@@ -75,24 +75,21 @@ static bool random_equals(RandomSim *sim, u64 seed, u32 recorded) {
 }
 
 TEST(random_programs_give_what_the_gpu_gave) {
-    u32 count, wrong = 0, run = 0, unrecorded = 0;
+    u32 count, wrong = 0, run = 0;
     u32 *hashes = random_recorded(NULL, &count);
     RandomSim *sim = random_sim_open();
     assert_non_null(sim);
     assert_non_null(hashes);
     for (u32 i = 0; i < count; i++) {
         ApartReason reason = random_apart_reason(RANDOM_FIRST + i);
-        if (!hashes[i]) {
-            assert_int_equal(reason, APART_REGISTERS);
-            unrecorded++;
-        } else if (i % STEP == 0 || reason != APART_NONE) {
+        assert_int_not_equal(hashes[i], 0);
+        if (i % STEP == 0 || reason != APART_NONE) {
             wrong += !random_equals(sim, RANDOM_FIRST + i, hashes[i]);
             run++;
         }
     }
     random_sim_close(sim);
     free(hashes);
-    assert_int_equal(unrecorded, 8);
     assert_true(run > 99);
     assert_int_equal(wrong, 0);
 }
