@@ -5,12 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const stall_names[STALL_COUNT] = {
-#define STALL(id, name, help) [STALL_##id] = name,
-#include "sim/time/stalls.def"
-#undef STALL
-};
-
 enum { SAMPLE_SHIFT = 10, QUIET_MOST = 4096, WATCH_GRID = 1000 };
 
 // Quanta end at multiples of their length, whoever watches, and what is watched every thousand cycles ends with one: so

@@ -7,17 +7,10 @@
 #define WL_SIM_TIME_H
 
 #include "base/pool.h"
+#include "record/stall.h"
 #include "sim/grid.h"
 #include "sim/time/memsys.h"
 #include "sim/time/time_code.h"
-
-typedef enum StallReason {
-#define STALL(id, name, help) STALL_##id,
-#include "sim/time/stalls.def"
-#undef STALL
-    STALL_COUNT
-} StallReason;
-extern const char *const stall_names[STALL_COUNT];
 
 typedef enum SmCounter {
 #define SM_COUNTER(id, help) SMC_##id,

@@ -124,15 +124,10 @@ static Status write_latencies(Out *out) {
 
 // --- stalls ------------------------------------------------------------------------------------------------------
 static Status write_stall_names(Out *out) {
-    static const char *const texts[STALL_COUNT] = {
-#define STALL(id, name, help) [STALL_##id] = help,
-#include "sim/time/stalls.def"
-#undef STALL
-    };
     for (u32 i = 0; i < STALL_COUNT; i++) {
         RecordStallName head = {.source = out->source, .stall = i};
         char tail[256];
-        int size = snprintf(tail, sizeof tail, "%s%c%s%c", stall_names[i], 0, texts[i], 0);
+        int size = snprintf(tail, sizeof tail, "%s%c%s%c", stall_names[i], 0, stall_helps[i], 0);
         TRY(sink_write(out->sink, RECORD_STALL_NAME, &head, tail, (size_t)size));
     }
     out->timeline->named = true;
