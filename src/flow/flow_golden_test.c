@@ -5,11 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/file.h"
+#include "base/golden_testing.h"
 #include "base/testing.h"
 #include "flow/flow_dump.h"
-
-static bool update;
 
 static void dump_function(const Module *module, FuncRef func, const CallGraph *calls, Str kinds, TextBuffer *out) {
     Arena arena = {0};
@@ -55,25 +53,6 @@ static Str kinds_of(Str text) {
     return (Str){begin, (size_t)(end - begin)};
 }
 
-static void compare(const char *path, const TextBuffer *out) {
-    FileData expected;
-    Diag diag = {0};
-    if (update) {
-        FILE *file = fopen(path, "wb");
-        assert_non_null(file);
-        assert_int_equal(fwrite(out->data, 1, out->len, file), out->len);
-        assert_int_equal(fclose(file), 0);
-        return;
-    }
-    assert_int_equal(file_read(path, &expected, &diag), STATUS_OK);
-    u32 line = 1, at = 0;
-    while (at < out->len && at < expected.size && (u8)out->data[at] == expected.data[at])
-        line += out->data[at++] == '\n';
-    if (at < out->len || at < expected.size) fail_msg("%s:%u: differs; run with --update to see how", path, line);
-    file_release(&expected);
-    diag_free(&diag);
-}
-
 static void check_file(const char *path) {
     FileData file;
     Diag diag = {0};
@@ -81,9 +60,7 @@ static void check_file(const char *path) {
     assert_int_equal(file_read(path, &file, &diag), STATUS_OK);
     Str text = {(const char *)file.data, file.size};
     dump_module(path, kinds_of(text), text, &out);
-    char expect[512];
-    snprintf(expect, sizeof expect, "%.*s.expect", (int)(strlen(path) - strlen(".ptx")), path);
-    compare(expect, &out);
+    golden_compare(path, ".ptx", out.data, out.len);
     vec_free(&out);
     file_release(&file);
     diag_free(&diag);
@@ -97,7 +74,7 @@ TEST(dumps_are_as_expected) {
 }
 
 int main(int argc, char **argv) {
-    update = argc > 1 && strcmp(argv[1], "--update") == 0;
+    golden_arguments(argc, argv);
     const struct CMUnitTest tests[] = {cmocka_unit_test(dumps_are_as_expected)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

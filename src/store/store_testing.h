@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "store/store.h"
+
 static char folder[64];
 static char path[128];
 
@@ -24,6 +26,14 @@ static int remove_folder(void **state) {
     char command[192];
     snprintf(command, sizeof command, "chmod -R u+w '%s'; rm -rf '%s'", folder, folder);
     return system(command);
+}
+
+static inline StoreWriter *create_profile(void) {
+    StoreWriter *writer = NULL;
+    Diag diag = {0};
+    assert_int_equal(store_create(path, true, &writer, &diag), STATUS_OK);
+    assert_int_equal(diag.entries.len, 0);
+    return writer;
 }
 
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)

@@ -15,30 +15,8 @@
 
 #include "base/mem.h"
 #include "store/sample_profile.h"
-#include "store/store.h"
+#include "store/store_testing.h"
 #include "store/timeline_code.h"
-
-static char path[64];
-
-static int make_path(void **state) {
-    (void)state;
-    strcpy(path, "/tmp/wl_timing_XXXXXX");
-    int file = mkstemp(path);
-    if (file < 0) return -1;
-    close(file);
-    return 0;
-}
-
-static int remove_path(void **state) {
-    (void)state;
-    return unlink(path);
-}
-
-static StoreWriter *create(void) {
-    StoreWriter *writer;
-    assert_int_equal(store_create(path, true, &writer, NULL), STATUS_OK);
-    return writer;
-}
 
 static Profile *open_profile(void) {
     Profile *profile = NULL;
@@ -57,7 +35,7 @@ static void execute(const char *sql) {
 
 static void write_run(void) {
     SampleSpec spec = {.functions = 2, .lines = 3, .launches = 4, .metrics = 5, .timing = true};
-    StoreWriter *writer = create();
+    StoreWriter *writer = create_profile();
     assert_int_equal(sample_run(store_sink(writer), &spec), STATUS_OK);
     assert_int_equal(store_close(writer), STATUS_OK);
 }
@@ -120,7 +98,7 @@ static void stalls_are_added_up(void **state) {
 
 static void samples_of_other_periods_stay_apart(void **state) {
     (void)state;
-    StoreWriter *writer = create();
+    StoreWriter *writer = create_profile();
     for (u32 period = 512; period <= 1024; period *= 2) {
         RecordSamples samples = {.function = 1, .source = 1, .count = 1, .period = period};
         RecordSample row = {0, 1, 10, 5};
@@ -147,7 +125,7 @@ static ProfileTimeline only_timeline(Profile *profile) {
 }
 
 static void write_timeline(u32 units, u32 points, u32 max_bytes) {
-    StoreWriter *writer = create();
+    StoreWriter *writer = create_profile();
     assert_int_equal(sample_timeline(store_sink(writer), 1, TIMELINE_SM, units, points, max_bytes), STATUS_OK);
     assert_int_equal(store_close(writer), STATUS_OK);
 }
@@ -205,7 +183,7 @@ static void timelines_fit_their_share(void **state) {
 
 static void malformed_timelines_are_refused(void **state) {
     (void)state;
-    StoreWriter *writer = create();
+    StoreWriter *writer = create_profile();
     Sink *sink = store_sink(writer);
     RecordTimeline good = {.launch = 1, .unit = TIMELINE_SM, .units = 1, .metrics = 1, .points = 1, .step = 1};
     u8 tail[12] = {METRIC_INST};
@@ -307,18 +285,16 @@ static void any_value_survives_packing(void **state) {
     vec_free(&bytes);
 }
 
-#define WITH_FILE(test) cmocka_unit_test_setup_teardown(test, make_path, remove_path)
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        WITH_FILE(times_come_back),
-        WITH_FILE(stalls_are_added_up),
-        WITH_FILE(samples_of_other_periods_stay_apart),
-        WITH_FILE(timelines_come_back),
-        WITH_FILE(timelines_fit_their_share),
-        WITH_FILE(malformed_timelines_are_refused),
-        WITH_FILE(damaged_timelines_are_told),
-        WITH_FILE(older_profiles_have_no_times),
+        IN_FOLDER(times_come_back),
+        IN_FOLDER(stalls_are_added_up),
+        IN_FOLDER(samples_of_other_periods_stay_apart),
+        IN_FOLDER(timelines_come_back),
+        IN_FOLDER(timelines_fit_their_share),
+        IN_FOLDER(malformed_timelines_are_refused),
+        IN_FOLDER(damaged_timelines_are_told),
+        IN_FOLDER(older_profiles_have_no_times),
         cmocka_unit_test(any_value_survives_packing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

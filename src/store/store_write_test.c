@@ -10,14 +10,6 @@
 #include "store/store.h"
 #include "store/store_testing.h"
 
-static StoreWriter *create(void) {
-    StoreWriter *writer = NULL;
-    Diag diag = {0};
-    assert_int_equal(store_create(path, true, &writer, &diag), STATUS_OK);
-    assert_int_equal(diag.entries.len, 0);
-    return writer;
-}
-
 static Profile *open_profile(void) {
     Profile *profile = NULL;
     Diag diag = {0};
@@ -45,7 +37,7 @@ static char *query_value(const char *sql) {
 
 static void everything_comes_back(void **state) {
     (void)state;
-    StoreWriter *writer = create();
+    StoreWriter *writer = create_profile();
     SampleSpec spec = {.functions = 2, .lines = 3, .launches = 4, .metrics = 100};
     assert_int_equal(sample_run(store_sink(writer), &spec), STATUS_OK);
     close_writer(writer);
@@ -98,7 +90,7 @@ static void everything_comes_back(void **state) {
 // An atomic inlined from a toolkit header belongs to the line that uses it; a helper of the program to its own line.
 static void inlined_code_goes_where_people_look(void **state) {
     (void)state;
-    StoreWriter *writer = create();
+    StoreWriter *writer = create_profile();
     Sink *sink = store_sink(writer);
     assert_int_equal(sample_head(sink), STATUS_OK);
     assert_int_equal(sample_file(sink, 3, "src/helper.cuh"), STATUS_OK);
@@ -135,7 +127,7 @@ static void inlined_code_goes_where_people_look(void **state) {
 
 static void sources_stay_apart(void **state) {
     (void)state;
-    StoreWriter *writer = create();
+    StoreWriter *writer = create_profile();
     Sink *sink = store_sink(writer);
     assert_int_equal(sample_head(sink), STATUS_OK);
     char tail[64];
@@ -163,7 +155,7 @@ static void sources_stay_apart(void **state) {
 
 static void other_records_are_kept(void **state) {
     (void)state;
-    StoreWriter *writer = create();
+    StoreWriter *writer = create_profile();
     Sink *sink = store_sink(writer);
     char tail[128];
     RecordCopy copy = {.source = 1, .kind = COPY_HOST_TO_DEVICE, .bytes = 4096};
@@ -210,7 +202,7 @@ static void other_records_are_kept(void **state) {
 
 static void malformed_records_are_refused_and_counted(void **state) {
     (void)state;
-    StoreWriter *writer = create();
+    StoreWriter *writer = create_profile();
     Sink *sink = store_sink(writer);
     RecordMeta meta = {0};
     RecordInsns insns = {.function = 1, .count = UINT32_MAX};
@@ -241,7 +233,7 @@ static void malformed_records_are_refused_and_counted(void **state) {
 
 static void reserved_keys_stay_the_writers(void **state) {
     (void)state;
-    StoreWriter *writer = create();
+    StoreWriter *writer = create_profile();
     assert_int_equal(sample_meta(store_sink(writer), "complete", "maybe"), STATUS_OK);
     close_writer(writer);
     assert_string_equal(query_value("SELECT value FROM meta WHERE key = 'complete'"), "1");
@@ -280,10 +272,10 @@ static void only_profiles_are_overwritten(void **state) {
     snprintf(name, sizeof name, "%s/thesis.txt/run.wlp", folder);
     expect_refusal(name, false, STATUS_NOT_FOUND, "Not a directory");
 
-    StoreWriter *writer = create();
+    StoreWriter *writer = create_profile();
     close_writer(writer);
     expect_refusal(path, false, STATUS_EXISTS, "file exists");
-    close_writer(create());  // a profile may be replaced
+    close_writer(create_profile());  // a profile may be replaced
     snprintf(name, sizeof name, "%s/empty", folder);
     write_text(name, "");
     assert_int_equal(store_create(name, true, &writer, NULL), STATUS_OK);
@@ -296,7 +288,7 @@ static void leftovers_are_not_mixed_in(void **state) {
     SampleSpec spec = {.functions = 3, .lines = 2, .launches = 2, .metrics = 5};
     pid_t child = fork();
     if (child == 0) {
-        StoreWriter *writer = create();
+        StoreWriter *writer = create_profile();
         if (sample_run(store_sink(writer), &spec) != STATUS_OK) _exit(1);
         if (sink_flush(store_sink(writer)) != STATUS_OK) _exit(2);
         _exit(0);  // without closing
@@ -317,7 +309,7 @@ static void leftovers_are_not_mixed_in(void **state) {
 
 static void forked_child_leaves_the_file_alone(void **state) {
     (void)state;
-    StoreWriter *writer = create();
+    StoreWriter *writer = create_profile();
     SampleSpec spec = {.functions = 1, .lines = 2, .launches = 1, .metrics = 5};
     assert_int_equal(sample_run(store_sink(writer), &spec), STATUS_OK);
     pid_t child = fork();
@@ -338,7 +330,7 @@ static void forked_child_leaves_the_file_alone(void **state) {
 
 static void a_running_profile_can_be_read(void **state) {
     (void)state;
-    StoreWriter *writer = create();
+    StoreWriter *writer = create_profile();
     SampleSpec spec = {.functions = 1, .lines = 2, .launches = 3, .metrics = 5};
     assert_int_equal(sample_run(store_sink(writer), &spec), STATUS_OK);
     assert_int_equal(sink_flush(store_sink(writer)), STATUS_OK);
@@ -391,7 +383,7 @@ static void same_records_give_the_same_profile(void **state) {
     SampleSpec spec = {.functions = 3, .lines = 5, .launches = 3, .metrics = 20};
     char *dumps[2];
     for (u32 i = 0; i < 2; i++) {
-        StoreWriter *writer = create();
+        StoreWriter *writer = create_profile();
         assert_int_equal(sample_run(store_sink(writer), &spec), STATUS_OK);
         close_writer(writer);
         dumps[i] = dump();

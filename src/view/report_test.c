@@ -13,35 +13,14 @@
 
 #include "base/mem.h"
 #include "store/sample_profile.h"
+#include "store/store_testing.h"
 #include "view/columns.h"
 #include "view/report.h"
 #include "view/utf8.h"
 
-static char path[64];
-
-static int make_path(void **state) {
-    (void)state;
-    strcpy(path, "/tmp/wl_report_XXXXXX");
-    int file = mkstemp(path);
-    if (file < 0) return -1;
-    close(file);
-    return 0;
-}
-
-static int remove_path(void **state) {
-    (void)state;
-    return unlink(path);
-}
-
-static StoreWriter *create(void) {
-    StoreWriter *writer;
-    assert_int_equal(store_create(path, true, &writer, NULL), STATUS_OK);
-    return writer;
-}
-
 // Two kernels: mm with three lines (one an atomic from a toolkit header), init without line information.
 static void write_two_kernels(void) {
-    StoreWriter *writer = create();
+    StoreWriter *writer = create_profile();
     Sink *sink = store_sink(writer);
     Status status = sample_head(sink);
     if (status == STATUS_OK) status = sample_function(sink, 1, "_Z4initPf", 1);
@@ -158,7 +137,7 @@ static const char *same_name(void *context, const char *mangled) {
 
 static void hostile_texts_stay_valid(void **state) {
     (void)state;
-    StoreWriter *writer = create();
+    StoreWriter *writer = create_profile();
     Sink *sink = store_sink(writer);
     assert_int_equal(sample_head(sink), STATUS_OK);
     assert_int_equal(sample_function(sink, 1, "k\x1b[31m\"\\\n\xff\xc0\xaf,\r\x7f", 1), STATUS_OK);
@@ -263,7 +242,7 @@ static void text_has_all_parts(void **state) {
 
 static void text_fits_the_terminal(void **state) {
     (void)state;
-    StoreWriter *writer = create();
+    StoreWriter *writer = create_profile();
     SampleSpec spec = {.functions = 2, .lines = 30, .launches = 1, .metrics = 100};
     assert_int_equal(sample_run(store_sink(writer), &spec), STATUS_OK);
     assert_int_equal(store_close(writer), STATUS_OK);
@@ -369,7 +348,7 @@ static void lack_of_memory_is_told(void **state) {
 
 static void an_empty_profile_has_a_report(void **state) {
     (void)state;
-    assert_int_equal(store_close(create()), STATUS_OK);
+    assert_int_equal(store_close(create_profile()), STATUS_OK);
     for (u32 i = 0; i < exporter_count; i++) free(render(exporter_table[i].name, (ReportOptions){0}));
     char *text = render("text", (ReportOptions){0});
     assert_non_null(strstr(text, "no kernel was launched"));
@@ -389,8 +368,6 @@ static void tables_are_sound(void **state) {
     assert_int_equal(report_section("poems"), REPORT_SECTION_COUNT);
 }
 
-#define WITH_FILE(test) cmocka_unit_test_setup_teardown(test, make_path, remove_path)
-
 // One kernel with a name that no line can hold, and lines in several files.
 static const char *demangle_long(void *context, const char *mangled) {
     static char name[512];
@@ -405,7 +382,7 @@ static const char *demangle_long(void *context, const char *mangled) {
 
 static void names_and_places_stay_short(void **state) {
     (void)state;
-    StoreWriter *writer = create();
+    StoreWriter *writer = create_profile();
     Sink *sink = store_sink(writer);
     RecordInsn insns[] = {{.file = 11, .line = 1}, {.file = 12, .line = 2}, {.file = 13, .line = 3}};
     RecordPcCount pcs[] = {{0, METRIC_INST, 1}, {1, METRIC_INST, 2}, {2, METRIC_INST, 3}};
@@ -436,17 +413,17 @@ static void names_and_places_stay_short(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        WITH_FILE(json_has_the_promised_shape),
-        WITH_FILE(hostile_texts_stay_valid),
-        WITH_FILE(csv_is_one_table),
-        WITH_FILE(text_reads_well),
-        WITH_FILE(text_has_all_parts),
-        WITH_FILE(names_and_places_stay_short),
-        WITH_FILE(text_fits_the_terminal),
-        WITH_FILE(kernels_are_filtered_and_sorted),
-        WITH_FILE(failing_output_ends_the_report),
-        WITH_FILE(lack_of_memory_is_told),
-        WITH_FILE(an_empty_profile_has_a_report),
+        IN_FOLDER(json_has_the_promised_shape),
+        IN_FOLDER(hostile_texts_stay_valid),
+        IN_FOLDER(csv_is_one_table),
+        IN_FOLDER(text_reads_well),
+        IN_FOLDER(text_has_all_parts),
+        IN_FOLDER(names_and_places_stay_short),
+        IN_FOLDER(text_fits_the_terminal),
+        IN_FOLDER(kernels_are_filtered_and_sorted),
+        IN_FOLDER(failing_output_ends_the_report),
+        IN_FOLDER(lack_of_memory_is_told),
+        IN_FOLDER(an_empty_profile_has_a_report),
         cmocka_unit_test(tables_are_sound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

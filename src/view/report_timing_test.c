@@ -15,25 +15,10 @@
 
 #include "base/mem.h"
 #include "store/sample_profile.h"
+#include "store/store_testing.h"
 #include "view/report.h"
 #include "view/report_timing.h"
 #include "view/sparkline.h"
-
-static char path[64];
-
-static int make_path(void **state) {
-    (void)state;
-    strcpy(path, "/tmp/wl_report_timing_XXXXXX");
-    int file = mkstemp(path);
-    if (file < 0) return -1;
-    close(file);
-    return 0;
-}
-
-static int remove_path(void **state) {
-    (void)state;
-    return unlink(path);
-}
 
 static const RecordCount totals[] = {
     {METRIC_INST, 0, 8000},
@@ -73,12 +58,6 @@ static const RecordPcCount by_pc[] = {{1, METRIC_STALL_LONG_SCOREBOARD, 80000},
                                       {1, METRIC_INST, 4000},
                                       {3, METRIC_INST, 4000}};
 
-static StoreWriter *create(void) {
-    StoreWriter *writer;
-    assert_int_equal(store_create(path, true, &writer, NULL), STATUS_OK);
-    return writer;
-}
-
 static Status write_launch(Sink *sink) {
     TRY(sample_head(sink));
     TRY(sample_stall_names(sink));
@@ -98,7 +77,7 @@ static Status write_launch(Sink *sink) {
 }
 
 static void write_timed(void) {
-    StoreWriter *writer = create();
+    StoreWriter *writer = create_profile();
     assert_int_equal(write_launch(store_sink(writer)), STATUS_OK);
     assert_int_equal(store_close(writer), STATUS_OK);
 }
@@ -158,7 +137,7 @@ static void whole_report_has_timing_only_when_timed(void **state) {
     char *text = render("text", (ReportOptions){0});
     assert_non_null(strstr(text, "Timing (by a model"));
     free(text);
-    StoreWriter *writer = create();
+    StoreWriter *writer = create_profile();
     SampleSpec spec = {.functions = 1, .lines = 2, .launches = 1, .metrics = 3};
     assert_int_equal(sample_run(store_sink(writer), &spec), STATUS_OK);
     assert_int_equal(store_close(writer), STATUS_OK);
@@ -272,12 +251,10 @@ static void limits_are_named(void **state) {
     assert_null(stall_text_find("boredom"));
 }
 
-#define WITH_FILE(test) cmocka_unit_test_setup_teardown(test, make_path, remove_path)
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        WITH_FILE(text_says_why),           WITH_FILE(whole_report_has_timing_only_when_timed),
-        WITH_FILE(json_has_everything),     WITH_FILE(csv_has_a_table_of_each),
+        IN_FOLDER(text_says_why),           IN_FOLDER(whole_report_has_timing_only_when_timed),
+        IN_FOLDER(json_has_everything),     IN_FOLDER(csv_has_a_table_of_each),
         cmocka_unit_test(curves_are_drawn), cmocka_unit_test(limits_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,13 +3,11 @@
 // rewrite those; look at the difference before committing it.
 #include <glob.h>
 
-#include "base/file.h"
+#include "base/golden_testing.h"
 #include "sim/device_testing.h"
 #include "sim/machine.h"
 #include "sim/time/time_code_print.h"
 #include "sim/time/time_code_testing.h"
-
-static bool update;
 
 static void print_module(TestDevice *d, TextBuffer *out) {
     const Module *m = sim_module_ptx(d->module);
@@ -28,31 +26,12 @@ static void print_module(TestDevice *d, TextBuffer *out) {
     }
 }
 
-static void compare(const char *path, const TextBuffer *out) {
-    FileData expected;
-    Diag diag = {0};
-    if (update) {
-        FILE *file = fopen(path, "wb");
-        assert_non_null(file);
-        assert_int_equal(fwrite(out->data, 1, out->len, file), out->len);
-        assert_int_equal(fclose(file), 0);
-        return;
-    }
-    assert_int_equal(file_read(path, &expected, &diag), STATUS_OK);
-    u32 line = 1, at = 0;
-    while (at < out->len && at < expected.size && (u8)out->data[at] == expected.data[at])
-        line += out->data[at++] == '\n';
-    if (at < out->len || at < expected.size) fail_msg("%s:%u: differs; run with --update to see how", path, line);
-    file_release(&expected);
-    diag_free(&diag);
-}
-
 static void check_file(const char *path) {
     FileData file;
     Diag diag = {0};
     TestDevice d;
     TextBuffer out = {0};
-    char expect[512], text[1 << 15];
+    char text[1 << 15];
     assert_int_equal(file_read(path, &file, &diag), STATUS_OK);
     assert_true(file.size < sizeof text);
     memcpy(text, file.data, file.size);
@@ -60,8 +39,7 @@ static void check_file(const char *path) {
     device_open(&d, text);
     set_test_timing(&d.gpu);
     print_module(&d, &out);
-    snprintf(expect, sizeof expect, "%.*s.expect", (int)(strlen(path) - strlen(".ptx")), path);
-    compare(expect, &out);
+    golden_compare(path, ".ptx", out.data, out.len);
     vec_free(&out);
     device_close(&d);
     file_release(&file);
@@ -76,7 +54,7 @@ TEST(kernels_become_what_is_expected) {
 }
 
 int main(int argc, char **argv) {
-    update = argc > 1 && strcmp(argv[1], "--update") == 0;
+    golden_arguments(argc, argv);
     const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_become_what_is_expected)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
