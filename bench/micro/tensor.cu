@@ -5,74 +5,53 @@
 
 enum { ROUNDS = 64 };
 
-#define MMA(d0, d1, d2, d3)                                                                                              \
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%4,%4,%4}, {%4,%4}, {%0,%1,%2,%3};" \
-                 : "+f"(d0), "+f"(d1), "+f"(d2), "+f"(d3)                                                                \
-                 : "r"(a));
-#define MMA_TF32(d0, d1, d2, d3)                                                                                            \
-    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%4,%4,%4}, {%4,%4}, {%0,%1,%2,%3};" \
-                 : "+f"(d0), "+f"(d1), "+f"(d2), "+f"(d3)                                                                   \
-                 : "r"(a));
-#define MMA_S8(d0, d1, d2, d3)                                                                                              \
-    asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, {%4,%4,%4,%4}, {%4,%4}, {%0,%1,%2,%3};" \
-                 : "+r"(d0), "+r"(d1), "+r"(d2), "+r"(d3)                                                                   \
-                 : "r"(a));
-#define MMA_F64(d0, d1) \
-    asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%2}, {%0,%1};" : "+d"(d0), "+d"(d1) : "d"(a));
+// One product of each kind on an accumulator of WORDS registers.
+struct mma_f16 {
+    typedef float Word;
+    enum { WORDS = 4 };
+    static __device__ void step(float *d, int a) {
+        asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%4,%4,%4}, {%4,%4}, {%0,%1,%2,%3};"
+                     : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+                     : "r"(a));
+    }
+};
+struct mma_tf32 {
+    typedef float Word;
+    enum { WORDS = 4 };
+    static __device__ void step(float *d, int a) {
+        asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%4,%4,%4}, {%4,%4}, {%0,%1,%2,%3};"
+                     : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+                     : "r"(a));
+    }
+};
+struct mma_s8 {
+    typedef int Word;
+    enum { WORDS = 4 };
+    static __device__ void step(int *d, int a) {
+        asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, {%4,%4,%4,%4}, {%4,%4}, {%0,%1,%2,%3};"
+                     : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
+                     : "r"(a));
+    }
+};
+struct mma_f64 {
+    typedef double Word;
+    enum { WORDS = 2 };
+    static __device__ void step(double *d, double a) {
+        asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%2}, {%0,%1};" : "+d"(d[0]), "+d"(d[1]) : "d"(a));
+    }
+};
 
-template <int CHAINS> __global__ void mma_f16(i64 *cycles, float *out, int a) {
-    float d[CHAINS][4] = {};
+template <typename Product, int CHAINS> __global__ void products(i64 *cycles, float *out, int a) {
+    typename Product::Word d[CHAINS][Product::WORDS] = {}, sum = 0;
     __syncthreads();
     i64 begin = now();
     for (int i = 0; i < ROUNDS; i++)
 #pragma unroll
-        for (int k = 0; k < CHAINS; k++) MMA(d[k][0], d[k][1], d[k][2], d[k][3])
+        for (int k = 0; k < CHAINS; k++) Product::step(d[k], a);
     __syncthreads();
     i64 end = now();
-    float sum = 0;
-    for (int k = 0; k < CHAINS; k++) sum += d[k][0] + d[k][1] + d[k][2] + d[k][3];
-    out[threadIdx.x] = sum;
-    if (threadIdx.x == 0) cycles[0] = end - begin;
-}
-template <int CHAINS> __global__ void mma_tf32(i64 *cycles, float *out, int a) {
-    float d[CHAINS][4] = {};
-    __syncthreads();
-    i64 begin = now();
-    for (int i = 0; i < ROUNDS; i++)
-#pragma unroll
-        for (int k = 0; k < CHAINS; k++) MMA_TF32(d[k][0], d[k][1], d[k][2], d[k][3])
-    __syncthreads();
-    i64 end = now();
-    float sum = 0;
-    for (int k = 0; k < CHAINS; k++) sum += d[k][0] + d[k][1] + d[k][2] + d[k][3];
-    out[threadIdx.x] = sum;
-    if (threadIdx.x == 0) cycles[0] = end - begin;
-}
-template <int CHAINS> __global__ void mma_s8(i64 *cycles, float *out, int a) {
-    int d[CHAINS][4] = {};
-    __syncthreads();
-    i64 begin = now();
-    for (int i = 0; i < ROUNDS; i++)
-#pragma unroll
-        for (int k = 0; k < CHAINS; k++) MMA_S8(d[k][0], d[k][1], d[k][2], d[k][3])
-    __syncthreads();
-    i64 end = now();
-    int sum = 0;
-    for (int k = 0; k < CHAINS; k++) sum += d[k][0] + d[k][1] + d[k][2] + d[k][3];
-    out[threadIdx.x] = (float)sum;
-    if (threadIdx.x == 0) cycles[0] = end - begin;
-}
-template <int CHAINS> __global__ void mma_f64(i64 *cycles, float *out, int first) {
-    double d[CHAINS][2] = {}, a = first;
-    __syncthreads();
-    i64 begin = now();
-    for (int i = 0; i < ROUNDS; i++)
-#pragma unroll
-        for (int k = 0; k < CHAINS; k++) MMA_F64(d[k][0], d[k][1])
-    __syncthreads();
-    i64 end = now();
-    double sum = 0;
-    for (int k = 0; k < CHAINS; k++) sum += d[k][0] + d[k][1];
+    for (int k = 0; k < CHAINS; k++)
+        for (int w = 0; w < Product::WORDS; w++) sum += d[k][w];
     out[threadIdx.x] = (float)sum;
     if (threadIdx.x == 0) cycles[0] = end - begin;
 }
@@ -112,8 +91,8 @@ __global__ void if_else(i64 *cycles, float *out, int n, float limit, bool *) {
 #define MEASURE(name, chains, what)                                                                                      \
     for (int warps = 1; warps <= 32; warps *= (chains) == 1 ? 32 : 4) {                                                   \
         if ((chains) == 1 && warps > 1) break;                                                                           \
-        name<chains><<<1, warps * 32>>>(cycles, out, 0);                                                                 \
-        name<chains><<<1, warps * 32>>>(cycles, out, 0);                                                                 \
+        products<name, chains><<<1, warps * 32>>>(cycles, out, 0);                                                                 \
+        products<name, chains><<<1, warps * 32>>>(cycles, out, 0);                                                                 \
         snprintf(text, sizeof text, "tensor/" #name "/%d_chains/%d_warps", chains, warps);                               \
         report(text, (double)cycles_read(cycles, 0) / ((chains) == 1 ? ROUNDS : (double)ROUNDS * (chains) * warps), "cycles", \
                (chains) == 1 ? what ": dependent" : what ": per product of the SM");                                      \

@@ -36,6 +36,15 @@ static SimStep step(TestDevice *d, SimRun *run, u64 budget) {
     return made;
 }
 
+static void finish(TestDevice *d, SimRun *run, SimLaunchResult *result) {
+    assert_int_equal(sim_launch_end(d->sim, run, STATUS_OK, result, &d->diag), STATUS_OK);
+}
+
+static void run_whole(TestDevice *d, SimRun *run, SimLaunchResult *result) {
+    assert_int_equal(step(d, run, UINT64_MAX).state, STEP_DONE);
+    finish(d, run, result);
+}
+
 static void consumer_waits_for_producer(void **state) {
     (void)state;
     TestDevice d;
@@ -49,11 +58,10 @@ static void consumer_waits_for_producer(void **state) {
     assert_true(waits.polls && !waits.moved);
     begin(&d, "produce", 1, 1, words, &producer);
     assert_int_equal(step(&d, consumer, UINT64_MAX).state, STEP_WAITS);
-    assert_int_equal(step(&d, producer, UINT64_MAX).state, STEP_DONE);
-    assert_int_equal(sim_launch_end(d.sim, producer, STATUS_OK, NULL, &d.diag), STATUS_OK);
+    run_whole(&d, producer, NULL);
     SimStep done = step(&d, consumer, UINT64_MAX);
     assert_true(done.state == STEP_DONE && done.moved);
-    assert_int_equal(sim_launch_end(d.sim, consumer, STATUS_OK, NULL, &d.diag), STATUS_OK);
+    finish(&d, consumer, NULL);
     assert_int_equal(view[1], 7);
     device_close(&d);
 }
@@ -71,7 +79,7 @@ static void the_host_lets_it_go_on(void **state) {
     view[0] = 1;
     assert_int_equal(step(&d, consumer, UINT64_MAX).state, STEP_DONE);
     SimLaunchResult result;
-    assert_int_equal(sim_launch_end(d.sim, consumer, STATUS_OK, &result, &d.diag), STATUS_OK);
+    finish(&d, consumer, &result);
     assert_true(result.warp_insts > 20 * 1000 && result.host_ns > 0);
     device_close(&d);
 }
@@ -86,8 +94,7 @@ static void budgets_change_nothing(void **state) {
     SimLaunchResult whole = {0}, cut = {0};
     SimRun *run;
     begin(&d, "sums", 8, 96, words, &run);
-    assert_int_equal(step(&d, run, UINT64_MAX).state, STEP_DONE);
-    assert_int_equal(sim_launch_end(d.sim, run, STATUS_OK, &whole, &d.diag), STATUS_OK);
+    run_whole(&d, run, &whole);
     assert_int_equal(view[2], 8 * 96 * 50);
     SimRun *other;
     u32 steps = 0;
@@ -99,9 +106,9 @@ static void budgets_change_nothing(void **state) {
         if (second == STEP_MORE) second = step(&d, other, 170).state;
     }
     assert_true(steps > 3);
-    assert_int_equal(sim_launch_end(d.sim, run, STATUS_OK, &cut, &d.diag), STATUS_OK);
+    finish(&d, run, &cut);
     assert_int_equal(cut.thread_insts, whole.thread_insts);
-    assert_int_equal(sim_launch_end(d.sim, other, STATUS_OK, &cut, &d.diag), STATUS_OK);
+    finish(&d, other, &cut);
     assert_int_equal(cut.warp_insts, whole.warp_insts);
     assert_int_equal(view[2], 3 * 8 * 96 * 50);
     device_close(&d);
@@ -117,15 +124,14 @@ static void small_steps_reach_every_block(void **state) {
     SimLaunchResult whole = {0}, cut = {0};
     SimRun *run;
     begin(&d, "relay", 12, 1, words, &run);
-    assert_int_equal(step(&d, run, UINT64_MAX).state, STEP_DONE);
-    assert_int_equal(sim_launch_end(d.sim, run, STATUS_OK, &whole, &d.diag), STATUS_OK);
+    run_whole(&d, run, &whole);
     assert_int_equal(view[0], 12);
     view[0] = 0;
     begin(&d, "relay", 12, 1, words, &run);
     u32 steps = 0;
     while (step(&d, run, 900).state == STEP_MORE) steps++;
     assert_true(steps > 12);
-    assert_int_equal(sim_launch_end(d.sim, run, STATUS_OK, &cut, &d.diag), STATUS_OK);
+    finish(&d, run, &cut);
     assert_int_equal(view[0], 12);
     assert_int_equal(cut.warp_insts, whole.warp_insts);
     device_close(&d);
