@@ -102,6 +102,7 @@ static const char *hits(Text *text, const MetricSet *m) {
 }
 
 static const char *dram(Text *text, const MetricSet *m) {
+    if (value_of(m, METRIC_DRAM_READ_BYTES) + value_of(m, METRIC_DRAM_WRITE_BYTES) == 0) return "not used";
     return arena_printf(&text->arena, "%s/s, %s %% of peak; %s read, %s written",
                         bytes(text, value_of(m, METRIC_DRAM_RATE)), fixed(text, value_of(m, METRIC_DRAM_PCT), 1),
                         bytes(text, value_of(m, METRIC_DRAM_READ_BYTES)),
