@@ -38,11 +38,20 @@ static void sample(const Sm *sm, const TimeWarp *w, Tally *tally, u32 pc, u32 re
     }
 }
 
+// Of the `cycles` that a warp has now stood there, those in which its scheduler issued.
+static u64 take_issued(const Sm *sm, TimeWarp *w, u64 cycles) {
+    u64 issued = sm->schedulers[w->sched].issued - w->issued_before;
+    if (issued > cycles) issued = cycles;
+    w->issued_before += issued;
+    return issued;
+}
+
 static void charge(Sm *sm, TimeWarp *w, u32 reason, u64 from, u64 to) {
     if (to <= from) return;
     u32 pc = pc_of(w);
     Tally *tally = tally_of(sm, w);
     tally->pcs[pc].stalls[reason] += to - from;
+    tally->pcs[pc].latency[reason] += to - from - take_issued(sm, w, to - from);
     tally->stalls[reason] += to - from;
     sm->stalls[reason] += to - from;
     if (w->cause != WL_NONE) tally_edge(tally, pc, w->cause, (u8)reason, to - from, 1);
@@ -58,6 +67,19 @@ static void stall(Sm *sm, TimeWarp *w, u64 cycle, StallReason reason, u32 cause)
     }
     w->reason = (u8)reason;
     w->cause = cause;
+}
+
+// A warp that waited for its reason until it could issue, and since then for its turn. While it was not selected its
+// scheduler issued others, so those cycles are the first to be looked for there.
+static void charge_turn(Sm *sm, TimeWarp *w, u64 cycle) {
+    u64 at = sm->schedulers[w->sched].at[w->slot], could = at > w->since ? at : w->since;
+    u32 cause = w->cause;
+    w->cause = WL_NONE;
+    charge(sm, w, STALL_NOT_SELECTED, could, cycle);
+    w->cause = cause;
+    charge(sm, w, w->reason, w->since, could);
+    w->cause = WL_NONE;
+    w->since = cycle;
 }
 
 // Cycles of a scheduler before `cycle` that did not issue.
@@ -232,6 +254,7 @@ static void advance(Sm *sm, TimeWarp *w, u64 cycle, u64 earliest, StallReason re
 }
 
 void sm_warp_traced(Sm *sm, TimeWarp *w, u64 cycle) {
+    if (w->since == w->start) w->issued_before = sm->schedulers[w->sched].issued;
     if (next_run(sm, w)) return plan(sm, w, cycle, cycle, w->reason, w->cause);
     if (warp_done(w->front)) return warp_exit(sm, w, cycle);
     if (w->state == TW_FRONT) return;
@@ -456,10 +479,7 @@ static void count_issue(Sm *sm, Scheduler *s, TimeWarp *w, const TimeOp *op, u64
     Tally *tally = tally_of(sm, w);
     u64 could = s->at[w->slot] > w->since ? s->at[w->slot] : w->since;
     account_slots(sm, s, cycle, w);
-    charge(sm, w, w->reason, w->since, could);
-    w->cause = WL_NONE;
-    charge(sm, w, STALL_NOT_SELECTED, could, cycle);
-    w->since = cycle;
+    charge_turn(sm, w, cycle);
     u32 shift = machine_sample_shift(sm->machine);
     if ((cycle & ((1ull << shift) - 1)) == 0) {
         u64 k = cycle >> shift;
@@ -469,6 +489,7 @@ static void count_issue(Sm *sm, Scheduler *s, TimeWarp *w, const TimeOp *op, u64
         s->sampled |= 1ull << (k & 63);
         s->sample_head = k;
     }
+    s->issued += sm->gpu->issue_interval;
     charge(sm, w, STALL_SELECTED, cycle, cycle + 1);
     w->since = cycle + 1;
     s->accounted = s->busy = cycle + sm->gpu->issue_interval;
@@ -482,12 +503,7 @@ static void count_issue(Sm *sm, Scheduler *s, TimeWarp *w, const TimeOp *op, u64
 
 // What the warp cannot do now it can do later: `until`.
 static bool throttle(Sm *sm, TimeWarp *w, u64 cycle, u64 until, StallReason reason) {
-    Scheduler *s = &sm->schedulers[w->sched];
-    u64 could = s->at[w->slot] > w->since ? s->at[w->slot] : w->since;
-    charge(sm, w, w->reason, w->since, could);
-    w->cause = WL_NONE;
-    charge(sm, w, STALL_NOT_SELECTED, could, cycle);
-    w->since = cycle;
+    charge_turn(sm, w, cycle);
     w->reason = (u8)reason;
     set_at(sm, w, TW_READY, until);
     return false;

@@ -69,6 +69,7 @@ typedef struct TimeWarp {
     u32 wait_made;                      // WAIT_SYNC
     u32 cause;                          // pc of what it waits for, WL_NONE
     u64 since;                          // start of the present stall
+    u64 issued_before;                  // of Scheduler.issued, those that its accounts have had
     u32 op, op_end;                     // TimeCode.ops: next, end of the run's block
     u32 from, to;                       // the run
     u32 cursor;                         // next access of the run, in words behind Trace.begin
@@ -105,6 +106,7 @@ typedef struct Scheduler {
     u64 next;       // the least of `at`, or when it may issue again
     u64 accounted;  // cycles before this one are accounted for
     u64 busy;       // until then it cannot issue
+    u64 issued;     // cycles in which it issued
     u64 unit_free[UNIT_COUNT];
     u64 sampled;      // bit k & 63: it issued in sample cycle k
     u64 sample_head;  // the newest k in `sampled`

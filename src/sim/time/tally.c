@@ -65,7 +65,10 @@ void tally_edge(Tally *t, u32 pc, u32 cause, u8 reason, u64 cycles, u64 times) {
 void tally_merge(Tally *to, const Tally *from) {
     for (u32 pc = 0; pc < to->pc_count; pc++) {
         to->pcs[pc].issued += from->pcs[pc].issued;
-        for (u32 r = 0; r < STALL_COUNT; r++) to->pcs[pc].stalls[r] += from->pcs[pc].stalls[r];
+        for (u32 r = 0; r < STALL_COUNT; r++) {
+            to->pcs[pc].stalls[r] += from->pcs[pc].stalls[r];
+            to->pcs[pc].latency[r] += from->pcs[pc].latency[r];
+        }
     }
     for (u64 i = 0; i < (u64)to->pc_count * STALL_COUNT * 2; i++) to->samples[i] += from->samples[i];
     for (u32 i = 0; i < from->edge_cap; i++) {

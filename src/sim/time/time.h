@@ -38,9 +38,10 @@ void time_run_end(TimeRun *run);
 void time_flush(TimeMachine *machine);  // all caches empty
 
 // --- what was found; valid until time_run_end ---------------------------------------------------------------------
-typedef struct TimePc {       // by pc of the program
-    u64 issued;               // machine instructions
-    u64 stalls[STALL_COUNT];  // cycles of warps whose next instruction it was
+typedef struct TimePc {        // by pc of the program
+    u64 issued;                // machine instructions
+    u64 stalls[STALL_COUNT];   // cycles of warps whose next instruction it was
+    u64 latency[STALL_COUNT];  // ... in which their scheduler issued nothing
 } TimePc;
 typedef struct TimeEdge {  // cycles that warps waited at `pc` because of `cause`
     u32 pc, cause;  // cause: the instruction that made the awaited value, or that warps missing at a barrier were at

@@ -155,18 +155,13 @@ static Status add_pc(PcCounts *rows, u32 pc, u32 metric, f64 value) {
     return value != 0 ? vec_push(rows, ((RecordPcCount){.pc = pc, .metric = metric, .value = value})) : STATUS_OK;
 }
 
-// Scheduler cycles that were lost for device memory, shared out to instructions as the samples of such cycles fell.
-static Status exposed_latency(Out *out, f64 **by_pc) {
+// Scheduler cycles that were lost for device memory, shared out to instructions by the cycles that warps waited there
+// for it while their schedulers issued nothing.
+static f64 exposed_share(const Out *out) {
     const TimeResult *r = &out->result;
-    *by_pc = ARENA_ARRAY(&out->scratch, f64, out->run->grid->program->insn_count + 1);
-    if (!*by_pc) return STATUS_NO_MEMORY;
-    f64 all = 0, lost = (f64)r->slot_stalls[STALL_LONG_SCOREBOARD];
-    for (u32 i = 0; i < r->sample_count; i++)
-        if (r->samples[i].reason == STALL_LONG_SCOREBOARD) all += r->samples[i].latency_count;
-    for (u32 i = 0; i < r->sample_count && all > 0; i++)
-        if (r->samples[i].reason == STALL_LONG_SCOREBOARD)
-            (*by_pc)[r->samples[i].pc] += lost * r->samples[i].latency_count / all;
-    return STATUS_OK;
+    u64 all = 0;
+    for (u32 pc = 0; pc < out->run->grid->program->insn_count; pc++) all += r->pcs[pc].latency[STALL_LONG_SCOREBOARD];
+    return all ? (f64)r->slot_stalls[STALL_LONG_SCOREBOARD] / (f64)all : 0;
 }
 
 // Warp cycles by reason, as far as the reason has a metric.
@@ -178,12 +173,12 @@ static Status add_stalls(const TimePc *from, u32 pc, PcCounts *rows) {
     return STATUS_OK;
 }
 
-static Status add_function(const Out *out, const SimFunc *func, const f64 *exposed, PcCounts *rows) {
+static Status add_function(const Out *out, const SimFunc *func, f64 exposed, PcCounts *rows) {
     for (u32 i = 0; i < func->insn_count; i++) {
         const TimePc *pc = &out->result.pcs[func->entry + i];
         TRY(add_pc(rows, i, METRIC_ISSUED, (f64)pc->issued));
         TRY(add_stalls(pc, i, rows));
-        TRY(add_pc(rows, i, METRIC_EXPOSED_MEMORY, exposed[func->entry + i]));
+        TRY(add_pc(rows, i, METRIC_EXPOSED_MEMORY, exposed * (f64)pc->latency[STALL_LONG_SCOREBOARD]));
     }
     return STATUS_OK;
 }
@@ -191,8 +186,8 @@ static Status add_function(const Out *out, const SimFunc *func, const f64 *expos
 static Status write_pcs(Out *out) {
     const Grid *grid = out->run->grid;
     PcCounts rows = {0};
-    f64 *exposed;
-    Status status = exposed_latency(out, &exposed);
+    f64 exposed = exposed_share(out);
+    Status status = STATUS_OK;
     for (u32 f = 0; f < grid->program->func_count && status == STATUS_OK; f++) {
         const SimFunc *func = &grid->program->funcs[f];
         rows.len = 0;
@@ -240,6 +235,31 @@ static Status write_samples(Out *out) {
         count = 0;
     }
     return STATUS_OK;
+}
+
+// The same, but every cycle of every warp.
+static Status write_cycles(Out *out) {
+    const Grid *grid = out->run->grid;
+    Vec(RecordSample) rows = {0};
+    Status status = STATUS_OK;
+    for (u32 f = 0; f < grid->program->func_count && status == STATUS_OK; f++) {
+        const SimFunc *func = &grid->program->funcs[f];
+        rows.len = 0;
+        for (u32 i = 0; i < func->insn_count * STALL_COUNT && status == STATUS_OK; i++) {
+            u32 pc = i / STALL_COUNT, reason = i % STALL_COUNT;
+            const TimePc *at = &out->result.pcs[func->entry + pc];
+            if (at->stalls[reason])
+                status = vec_push(&rows, ((RecordSample){pc, reason, at->stalls[reason], at->latency[reason]}));
+        }
+        RecordSamples head = {.function = grid->kernel->module->function_ids[func->func],
+                              .source = out->source,
+                              .count = rows.len,
+                              .period = 1};
+        if (status == STATUS_OK && rows.len)
+            status = sink_write(out->sink, RECORD_SAMPLES, &head, rows.data, sizeof *rows.data * rows.len);
+    }
+    vec_free(&rows);
+    return status;
 }
 
 // --- timelines ---------------------------------------------------------------------------------------------------
@@ -317,6 +337,7 @@ static Status write_all(Out *out) {
     TRY(write_pcs(out));
     TRY(write_causes(out));
     TRY(write_samples(out));
+    TRY(write_cycles(out));
     return write_timelines(out);
 }
 

@@ -14,6 +14,7 @@ typedef struct Catch {
     u32 point_count[TIMELINE_UNIT_COUNT], unit_count[TIMELINE_UNIT_COUNT];
     u64 step[TIMELINE_UNIT_COUNT];
     u64 latencies, causes, cause_cycles, samples, names;
+    u64 warp_cycles[STALL_COUNT], idle_cycles[STALL_COUNT];  // idle: of the warp's scheduler
 } Catch;
 
 static void take_timeline(Catch *c, const RecordTimeline *t, const u8 *tail) {
@@ -73,7 +74,17 @@ static Status take(Sink *sink, RecordKind kind, const void *fixed, const void *t
             c->cause_cycles += rows[i].cycles;
         break;
     }
-    case RECORD_SAMPLES: c->samples += ((const RecordSamples *)fixed)->count; break;
+    case RECORD_SAMPLES: {
+        const RecordSamples *head = fixed;
+        const RecordSample *rows = tail;
+        if (head->period != 1) c->samples += head->count;
+        for (u32 i = 0; i < head->count && head->period == 1; i++) {
+            assert_true(rows[i].not_issued <= rows[i].samples);
+            c->warp_cycles[rows[i].stall] += rows[i].samples;
+            c->idle_cycles[rows[i].stall] += rows[i].not_issued;
+        }
+        break;
+    }
     case RECORD_STALL_NAME: c->names++; break;
     default: break;
     }
@@ -321,6 +332,27 @@ static void instructions_add_up_to_launches(void **state) {
     close_device(&t);
 }
 
+// Samples of period 1 are every cycle of every warp. The scheduler of a single warp idles when the warp waits.
+static void every_cycle_is_sampled(void **state) {
+    (void)state;
+    Timed t;
+    open_device(&t, kernels, true, 0);
+    Params params = make_params(&t);
+    device_run(&t.d, "long", 1, 32, &params);
+    const MetricSet *all = &t.catch->all;
+    u64 idle = 0;
+    for (u32 r = 0; r < STALL_COUNT; r++) idle += t.catch->idle_cycles[r];
+    assert_int_equal(t.catch->warp_cycles[STALL_SELECTED], (u64)all->value[METRIC_ISSUED]);
+    assert_int_equal(idle, (u64)all->value[METRIC_ISSUE_STALLED]);
+    device_run(&t.d, "units", 16, 256, &params);
+    for (u32 r = 0; r < time_metric_count; r++)
+        if (time_metrics[r].source == TIME_SOURCE_STALL)
+            assert_int_equal(t.catch->warp_cycles[time_metrics[r].counter],
+                             (u64)all->value[(MetricId)time_metrics[r].metric]);
+    assert_int_equal(t.catch->idle_cycles[STALL_SELECTED], 0);
+    close_device(&t);
+}
+
 static void points_add_up_to_launches(void **state) {
     (void)state;
     Timed t;
@@ -427,6 +459,7 @@ int main(void) {
         cmocka_unit_test(every_metric_is_alive),
         cmocka_unit_test(the_accounts_close),
         cmocka_unit_test(instructions_add_up_to_launches),
+        cmocka_unit_test(every_cycle_is_sampled),
         cmocka_unit_test(points_add_up_to_launches),
         cmocka_unit_test(watching_changes_nothing),
         cmocka_unit_test(long_launches_have_longer_points),
