@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tags are found by comparing 32 bits of all ways of the set at once (vectors of four); beside them, in the same lines
-// of the host's cache, lies the order of replacement, a byte per way, the way to keep longest first. Caches of higher
-// associativity have a hash index instead, and the order as a doubly linked list. Places without a line come last.
+// Tags are found by comparing 16 bits of all ways of the set at once (vectors of eight); beside them, in the same line
+// of the host's cache if they fit, lies the order of replacement, a byte per way, the way to keep longest first. Places
+// without a line come last. Caches of higher associativity have a hash index instead, and the order as a doubly linked
+// list of the places that have had a line. Neither creation nor emptying touches what is not in use: a set that was not
+// prepared since then has another epoch, and counts as empty.
 #include "sim/time/cache.h"
 
 #include <string.h>
@@ -12,11 +14,12 @@
 enum {
     SCANNED_WAYS = 64,  // of more ways the set is not scanned
     MAX_SECTORS = 16,   // of a line
-    LANES = 4           // of a vector
+    LANES = 8,          // of a vector
+    WAY_UNIT = 4        // places of a set are a multiple of it
 };
 #define NO_LINE UINT64_MAX
 
-typedef u32 Lanes __attribute__((vector_size(LANES * sizeof(u32))));
+typedef u16 Lanes __attribute__((vector_size(LANES * sizeof(u16))));
 
 typedef struct Place {
     u64 number;  // of the line: its address / line; NO_LINE = empty
@@ -29,20 +32,21 @@ typedef struct Link {  // in the order of replacement: towards the head, towards
 } Link;
 
 struct Cache {
-    u32 sets, ways, stride;  // places of a set lie `stride` apart: ways, rounded up to whole vectors
+    u32 sets, ways, stride;  // places of a set lie `stride` apart: ways, rounded up
     u32 shift;               // log2 of the line
     bool lru, hashed;
-    u32 set_bits;   // log2 of the number of sets; WL_NONE when it is no power of two
-    u32 last;       // place found last
-    bool used;      // a line has had a place since it was emptied
-    Place *places;  // sets * stride
-    void *block;    // scanned: the memory of `tags`
-    u8 *tags;       // per set, tag_bytes apart: the low 32 bits of the numbers, then the order
+    u32 set_bits;     // log2 of the number of sets; WL_NONE when it is no power of two
+    u32 last;         // place found last
+    u64 last_number;  // ... its line; NO_LINE
+    u32 epoch;        // of sets that are in use; grows when the cache is emptied
+    Place *places;    // sets * stride
+    void *block;      // scanned: the memory of `tags`
+    u8 *tags;         // per set, tag_bytes apart: 16 bits of each number, the epoch, the order
     size_t tag_bytes;
     u32 *index;  // else: open addressing, place + 1 or 0
     u32 index_mask;
-    Link *links;         // by place
-    u32 *heads, *tails;  // by set
+    Link *links;                 // by place
+    u32 *heads, *tails, *taken;  // by set; taken: places that have had a line since the cache was emptied
 };
 
 static u32 log2_of(u32 value) { return 31 - (u32)__builtin_clz(value); }
@@ -51,10 +55,10 @@ static bool is_power(u32 value) { return value && !(value & (value - 1)); }
 enum { HOST_LINE = 64 };
 
 static Status allocate_tags(Cache *c) {
-    c->tag_bytes = (size_t)c->stride * (sizeof(u32) + 1);
+    c->tag_bytes = (size_t)c->stride * (sizeof(u16) + 1) + sizeof(u32);
     size_t unit = c->tag_bytes > HOST_LINE / 2 ? HOST_LINE : c->tag_bytes > HOST_LINE / 4 ? HOST_LINE / 2 : 4;
     c->tag_bytes = (c->tag_bytes + unit - 1) / unit * unit;
-    c->block = mem_alloc(c->sets * c->tag_bytes + HOST_LINE);
+    c->block = mem_zero(c->sets * c->tag_bytes + 2 * HOST_LINE, 1);  // the last vector may read behind the last set
     if (!c->block) return STATUS_NO_MEMORY;
     c->tags = (u8 *)c->block + (HOST_LINE - (uintptr_t)c->block % HOST_LINE);
     return STATUS_OK;
@@ -62,12 +66,15 @@ static Status allocate_tags(Cache *c) {
 
 static Status allocate_index(Cache *c, size_t count) {
     u32 slots = 2u << log2_of((u32)count * 2 - 1);
-    c->index = mem_alloc(slots * sizeof *c->index);
+    c->index = mem_zero(slots, sizeof *c->index);
     c->index_mask = slots - 1;
     c->links = mem_alloc(count * sizeof *c->links);
     c->heads = mem_alloc(c->sets * sizeof *c->heads);
     c->tails = mem_alloc(c->sets * sizeof *c->tails);
-    return c->index && c->links && c->heads && c->tails ? STATUS_OK : STATUS_NO_MEMORY;
+    c->taken = mem_zero(c->sets, sizeof *c->taken);
+    if (!c->index || !c->links || !c->heads || !c->tails || !c->taken) return STATUS_NO_MEMORY;
+    for (u32 set = 0; set < c->sets; set++) c->heads[set] = c->tails[set] = WL_NONE;
+    return STATUS_OK;
 }
 
 static Status allocate(Cache *c) {
@@ -76,8 +83,6 @@ static Status allocate(Cache *c) {
     if (!c->places) return STATUS_NO_MEMORY;
     return c->ways <= SCANNED_WAYS ? allocate_tags(c) : allocate_index(c, count);
 }
-
-static void clear_all(Cache *c);
 
 Status cache_create(const CacheConfig *config, Cache **cache) {
     *cache = NULL;
@@ -89,7 +94,7 @@ Status cache_create(const CacheConfig *config, Cache **cache) {
     u32 lines = (u32)(config->size / config->line);
     c->ways = config->ways && config->ways < lines ? config->ways : lines;
     c->sets = c->ways ? lines / c->ways : 0;
-    c->stride = (c->ways + LANES - 1) / LANES * LANES;
+    c->stride = (c->ways + WAY_UNIT - 1) / WAY_UNIT * WAY_UNIT;
     c->shift = log2_of(config->line);
     c->lru = config->replacement == CACHE_LRU;
     c->hashed = config->hashed;
@@ -98,7 +103,8 @@ Status cache_create(const CacheConfig *config, Cache **cache) {
         cache_destroy(c);
         return STATUS_NO_MEMORY;
     }
-    clear_all(c);
+    c->epoch = 1;
+    c->last_number = NO_LINE;
     *cache = c;
     return STATUS_OK;
 }
@@ -111,36 +117,42 @@ void cache_destroy(Cache *c) {
     mem_free(c->links);
     mem_free(c->heads);
     mem_free(c->tails);
+    mem_free(c->taken);
     mem_free(c);
 }
 
-static u32 *shorts_of(const Cache *c, u32 set) { return (u32 *)(void *)(c->tags + set * c->tag_bytes); }
-static u8 *order_of(const Cache *c, u32 set) { return c->tags + set * c->tag_bytes + c->stride * sizeof(u32); }
+static u16 *shorts_of(const Cache *c, u32 set) { return (u16 *)(void *)(c->tags + set * c->tag_bytes); }
+static u32 *epoch_of(const Cache *c, u32 set) { return (u32 *)(void *)(shorts_of(c, set) + c->stride); }
+static u8 *order_of(const Cache *c, u32 set) { return (u8 *)(epoch_of(c, set) + 1); }
+static u16 short_of(u64 number) { return (u16)(number ^ number >> 16 ^ number >> 32); }
 
-static void clear_set(Cache *c, u32 set) {
+// A scanned set gets its first line since the cache was emptied.
+static void prepare_set(Cache *c, u32 set) {
     for (u32 way = 0; way < c->stride; way++) c->places[set * c->stride + way] = (Place){.number = NO_LINE};
-    if (c->tags) {
-        memset(shorts_of(c, set), 0xFF, c->stride * sizeof(u32));
-        for (u32 way = 0; way < c->stride; way++) order_of(c, set)[way] = (u8)way;
-        return;
-    }
-    u32 first = set * c->stride;
-    for (u32 way = 0; way < c->ways; way++)
-        c->links[first + way] =
-            (Link){.prev = way ? first + way - 1 : WL_NONE, .next = way + 1 < c->ways ? first + way + 1 : WL_NONE};
-    c->heads[set] = first;
-    c->tails[set] = first + c->ways - 1;
+    memset(shorts_of(c, set), 0xFF, c->stride * sizeof(u16));
+    for (u32 way = 0; way < c->stride; way++) order_of(c, set)[way] = (u8)way;
+    *epoch_of(c, set) = c->epoch;
 }
 
-static void clear_all(Cache *c) {
-    if (c->index) memset(c->index, 0, (c->index_mask + 1) * sizeof *c->index);
-    for (u32 set = 0; set < c->sets; set++) clear_set(c, set);
-    c->last = 0;
-    c->used = false;
+static void index_remove(Cache *c, u32 place);
+
+static void clear_indexed(Cache *c) {
+    for (u32 set = 0; set < c->sets; set++) {
+        for (u32 i = 0; i < c->taken[set]; i++)
+            if (c->places[set * c->stride + i].number != NO_LINE) index_remove(c, set * c->stride + i);
+        c->heads[set] = c->tails[set] = WL_NONE;
+        c->taken[set] = 0;
+    }
 }
 
 void cache_clear(Cache *c) {
-    if (c->used) clear_all(c);
+    c->last_number = NO_LINE;
+    if (c->index)
+        clear_indexed(c);
+    else if (c->sets && ++c->epoch == 0) {  // sets of all epochs are there
+        memset(c->tags, 0, c->sets * c->tag_bytes);
+        c->epoch = 1;
+    }
 }
 
 // The set of a line. Hashed: as many neighbouring lines as there are sets still fall into different ones.
@@ -164,30 +176,40 @@ static u32 find_indexed(const Cache *c, u64 number) {
 
 static u32 find_scanned(const Cache *c, u64 number, u32 set) {
     u32 first = set * c->stride;
-    const u32 *shorts = shorts_of(c, set);
-    u32 wanted = (u32)number;
-    Lanes way = {0, 1, 2, 3}, found = {0}, any = {0};
-    for (u32 i = 0; i < c->stride; i += LANES) {
-        Lanes four;
-        memcpy(&four, shorts + i, sizeof four);
-        Lanes equal = (Lanes)(four == wanted);
+    const u16 *shorts = shorts_of(c, set);
+    u16 wanted = short_of(number);
+    Lanes way = {0, 1, 2, 3, 4, 5, 6, 7}, found = {0}, any = {0};
+    for (u32 i = 0; i < c->ways; i += LANES) {  // the last vector may reach into what is no tag
+        Lanes eight;
+        memcpy(&eight, shorts + i, sizeof eight);
+        Lanes equal = (Lanes)(eight == wanted) & (Lanes)(way < (u16)c->ways);
         any |= equal;
         found |= equal & way;
         way += LANES;
     }
-    if (!(any[0] | any[1] | any[2] | any[3])) return WL_NONE;
-    u32 place = first + (found[0] | found[1] | found[2] | found[3]);
+    u64 half[2];
+    memcpy(half, &any, sizeof half);
+    if (!(half[0] | half[1]) || *epoch_of(c, set) != c->epoch) return WL_NONE;
+    memcpy(half, &found, sizeof half);
+    u64 at = half[0] | half[1];
+    at |= at >> 32;
+    u32 place = first + ((u32)(at | at >> 16) & 0xffff);
     if (place < first + c->ways && c->places[place].number == number) return place;
-    for (place = first; place < first + c->ways; place++)  // several lines have these 32 bits
+    for (place = first; place < first + c->ways; place++)  // several lines have these 16 bits
         if (c->places[place].number == number) return place;
     return WL_NONE;
 }
 
+static void remember(Cache *c, u32 place, u64 number) {
+    c->last = place;
+    c->last_number = number;
+}
+
 // The place of a line, WL_NONE when it has none.
 static u32 find(Cache *c, u64 number) {
-    if (c->places[c->last].number == number) return c->last;
+    if (c->last_number == number) return c->last;
     u32 place = c->index ? find_indexed(c, number) : find_scanned(c, number, set_of(c, number));
-    if (place != WL_NONE) c->last = place;
+    if (place != WL_NONE) remember(c, place, number);
     return place;
 }
 
@@ -197,17 +219,16 @@ static void unlink_place(Cache *c, u32 set, u32 place) {
     *(l->next == WL_NONE ? &c->tails[set] : &c->links[l->next].prev) = l->prev;
 }
 
-static u32 order_index(const u8 *order, u8 way) {
-    u32 at = 0;
-    while (order[at] != way) at++;
-    return at;
+static u32 order_index(const Cache *c, const u8 *order, u8 way) {
+    return (u32)((const u8 *)memchr(order, way, c->ways) - order);
 }
 
 static void to_head(Cache *c, u32 place) {
     u32 set = place / c->stride;
     if (c->tags) {
         u8 *order = order_of(c, set), way = (u8)(place - set * c->stride);
-        memmove(order + 1, order, order_index(order, way));
+        if (order[0] == way) return;
+        memmove(order + 1, order, order_index(c, order, way));
         order[0] = way;
         return;
     }
@@ -222,7 +243,7 @@ static void to_tail(Cache *c, u32 place) {
     u32 set = place / c->stride;
     if (c->tags) {
         u8 *order = order_of(c, set), way = (u8)(place - set * c->stride);
-        u32 at = order_index(order, way);
+        u32 at = order_index(c, order, way);
         memmove(order + at, order + at + 1, c->ways - 1 - at);
         order[c->ways - 1] = way;
         return;
@@ -234,14 +255,25 @@ static void to_tail(Cache *c, u32 place) {
     c->tails[set] = place;
 }
 
+// The next place that has had no line since the cache was emptied, linked in as the last.
+static u32 fresh_place(Cache *c, u32 set) {
+    u32 place = set * c->stride + c->taken[set]++;
+    c->places[place] = (Place){.number = NO_LINE};
+    c->links[place] = (Link){.prev = c->tails[set], .next = WL_NONE};
+    *(c->tails[set] == WL_NONE ? &c->heads[set] : &c->links[c->tails[set]].next) = place;
+    return c->tails[set] = place;
+}
+
 // The place of a set that is given up next, WL_NONE when all have sectors under way.
-static u32 last_free(const Cache *c, u32 set) {
+static u32 last_free(Cache *c, u32 set) {
     if (c->tags) {
+        if (*epoch_of(c, set) != c->epoch) prepare_set(c, set);
         const u8 *order = order_of(c, set);
         for (u32 at = c->ways; at-- > 0;)
             if (!c->places[set * c->stride + order[at]].pending) return set * c->stride + order[at];
         return WL_NONE;
     }
+    if (c->taken[set] < c->ways) return fresh_place(c, set);
     u32 place = c->tails[set];
     while (place != WL_NONE && c->places[place].pending) place = c->links[place].prev;
     return place;
@@ -263,7 +295,7 @@ static void index_remove(Cache *c, u32 place) {
 static void set_number(Cache *c, u32 place, u64 number) {
     if (c->tags) {
         u32 set = place / c->stride;
-        shorts_of(c, set)[place - set * c->stride] = (u32)number;
+        shorts_of(c, set)[place - set * c->stride] = short_of(number);
     } else {
         if (c->places[place].number != NO_LINE) index_remove(c, place);
         if (number != NO_LINE) {
@@ -273,6 +305,7 @@ static void set_number(Cache *c, u32 place, u64 number) {
         }
     }
     c->places[place].number = number;
+    if (c->last == place) c->last_number = number;
 }
 
 // Gives the line a place, at the head of its set; WL_NONE when all are taken by lines with sectors under way.
@@ -283,11 +316,10 @@ static u32 take_place(Cache *c, u64 number, u64 owner, CacheVictim *victim) {
     if (p->number != NO_LINE)
         *victim = (CacheVictim){.evicted = true, .line = p->number << c->shift, .dirty = p->dirty, .owner = p->owner};
     set_number(c, place, number);
-    c->used = true;
     p->owner = owner;
     p->valid = p->pending = p->dirty = 0;
     to_head(c, place);
-    c->last = place;
+    remember(c, place, number);
     return place;
 }
 
