@@ -17,4 +17,12 @@ void pool_run(Pool *pool, u32 parts, PoolJob job, void *context);  // returns wh
 u32 pool_threads(const Pool *pool);
 void pool_destroy(Pool *pool);
 
+// For parts that depend on each other; none may rely on another one being run by another thread. A part that finds
+// nothing to do takes a ticket, looks once more and waits: until somebody has called pool_notify since it took the
+// ticket. Waiting, here and for the next job, is looking for some microseconds (not where threads outnumber
+// processors), then sleeping.
+u64 pool_ticket(const Pool *pool);
+void pool_wait(Pool *pool, u64 ticket);
+void pool_notify(Pool *pool);
+
 #endif

@@ -21,7 +21,7 @@ static bool cluster_fits(const TimeMachine *m, const TimeRun *run) {
     for (u32 i = 0; i < m->sm_count && room < size; i++) {
         const Sm *sm = &m->sms[i];
         u64 by_share = (SM_SHARE - sm->share) / (SM_SHARE / run->limit);
-        u64 by_warps = (sm->warp_count - sm->resident_warps) / run->cta_warps;
+        u64 by_warps = (sm->warp_count - sm->resident_warps - sm->starting_warps) / run->cta_warps;
         room += (u32)(by_share < by_warps ? by_share : by_warps);
     }
     return room >= size;
@@ -47,23 +47,45 @@ static u64 take_room(Sm *sm) {
     return cycle;
 }
 
-static Status start_one(TimeMachine *m, TimeRun *run, u32 group, u32 rank) {
+static void give_one(TimeMachine *m, TimeRun *run, u32 group, u32 rank) {
     u32 at = find_sm(m, run);
     Sm *sm = &m->sms[at];
     const GpuModel *gpu = m->gpu;
     Cta *front = &run->grid->ctas[group * run->grid->cluster_size + rank];
-    TRY(grid_cta_start(run->grid, front, run->next_linear++));
     m->dispatched = max(m->dispatched + gpu->cta_dispatch, max(m->now, run->begin + gpu->launch_overhead) * 100);
     u64 start = max(max(m->dispatched / 100, m->now) + gpu->cta_start, max(sm->start_free, take_room(sm)));
     if (sm->cold) start += gpu->cold_start;
     sm->cold = false;
-    sm->start_free = start + gpu->cta_interval + front->warp_count * gpu->warp_start;
+    sm->start_free = start + gpu->cta_interval + run->cta_warps * gpu->warp_start;
     m->next_sm = (at + 1) % m->sm_count;
     if (run->first_cta == NEVER) run->first_cta = start;
-    return sm_start_cta(sm, run, front, group, start);
+    sm_give_cta(
+        sm, (CtaStart){.run = run, .front = front, .linear = run->next_linear++, .start = start, .slot_group = group});
+}
+
+static void start_part(void *context, u32 part, u32 worker) {
+    TimeMachine *m = context;
+    (void)worker;
+    sm_start_ctas(&m->sms[m->starting[part]]);
+}
+
+// SMs start their CTAs at the same time; the checker wants to see them one after the other.
+static Status start_given(TimeMachine *m) {
+    u32 count = 0;
+    bool checked = false;
+    for (u32 i = 0; i < m->runs.len; i++) checked |= m->runs.data[i]->grid->exec.check != NULL;
+    for (u32 i = 0; i < m->sm_count; i++)
+        if (m->sms[i].starts.len) m->starting[count++] = i;
+    if (m->pool && !checked)
+        pool_run(m->pool, count, start_part, m);
+    else
+        for (u32 i = 0; i < count; i++) start_part(m, i, 0);
+    for (u32 i = 0; i < count; i++) TRY(m->sms[m->starting[i]].status);
+    return STATUS_OK;
 }
 
 Status dispatch_ctas(TimeMachine *m) {
+    bool any = false;
     for (u32 i = 0; i < m->runs.len; i++) {
         TimeRun *run = m->runs.data[i];
         u32 size = run->grid->cluster_size;
@@ -71,11 +93,12 @@ Status dispatch_ctas(TimeMachine *m) {
             if (size > 1 ? !cluster_fits(m, run) : find_sm(m, run) == WL_NONE) break;
             u32 group = run->free_slots[--run->free_count];
             run->grid->ctas[group * size].members_left = size;
-            for (u32 rank = 0; rank < size; rank++) TRY(start_one(m, run, group, rank));
+            for (u32 rank = 0; rank < size; rank++) give_one(m, run, group, rank);
+            any = true;
         }
         if (run->next_linear < run->grid->cta_count) break;  // later kernels wait for the earlier one's CTAs
     }
-    return STATUS_OK;
+    return any ? start_given(m) : STATUS_OK;
 }
 
 static void cta_over(TimeMachine *m, Sm *sm, TimeCta *cta, u64 cycle) {

@@ -66,17 +66,22 @@ Status front_serve(Sm *sm, u64 cycle, Diag *diag) {
     return STATUS_OK;
 }
 
-Status front_top_up(TimeMachine *m, u64 cycle, bool *moved, Diag *diag) {
+Status front_top_up(Sm *sm, u64 cycle, bool *moved, Diag *diag) {
+    for (u32 k = 0; k < sm->low.len; k++) {
+        TimeWarp *w = &sm->warps[sm->low.data[k]];
+        if (w->state != TW_FREE && w->trace.begin + w->run_words + w->low_words >= w->trace.complete &&
+            !warp_done(w->front))
+            TRY(fill(w, cycle, moved, diag));
+    }
+    sm->low.len = 0;
+    return STATUS_OK;
+}
+
+Status front_try_again(TimeMachine *m, u64 cycle, bool *moved, Diag *diag) {
     for (u32 i = 0; i < m->active_count; i++) {
         Sm *sm = &m->sms[m->active[i]];
-        for (u32 k = 0; k < sm->low.len; k++) {
-            TimeWarp *w = &sm->warps[sm->low.data[k]];
-            if (w->state != TW_FREE && w->trace.begin + w->run_words + w->low_words >= w->trace.complete &&
-                !warp_done(w->front))
-                TRY(fill(w, cycle, moved, diag));
-        }
-        sm->low.len = 0;
-        for (u32 k = 0; k < sm->warp_count; k++) {
+        TRY(front_top_up(sm, cycle, moved, diag));
+        for (u32 k = 0; k < sm->warp_count && sm->stuck_warps; k++) {
             TimeWarp *w = &sm->warps[k];
             if (w->state != TW_FRONT) continue;
             TRY(fill(w, cycle, moved, diag));

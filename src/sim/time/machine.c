@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop over quanta: SMs in parallel, then the memory system, the front and the start of CTAs in a fixed order.
+// The loop over quanta: CTAs are started, SMs run, the memory system serves what they asked for, all in a fixed order.
+//
+// A quantum is shorter than the least latency of the memory system, so what an SM asks for in it is not answered in it.
+// With several threads it is two windows: what is asked for in a window is served while the SMs are in the next one,
+// and is there in time for the one after that. With one thread the SMs run through, which is kinder to the host's
+// caches; the results are the same.
 #include "sim/time/machine.h"
 
 #include <stdlib.h>
@@ -15,6 +20,14 @@ static u64 quantum_of(u64 least_latency) {
     return quantum ? quantum : 1;
 }
 
+static void empty_inboxes(TimeMachine *m) {
+    for (u32 i = 0; i < 2 * m->sm_count; i++) {
+        Inbox *inbox = &m->inbox[i % 2][i / 2];
+        inbox->replies.len = 0;
+        inbox->first = NEVER;
+    }
+}
+
 Status time_machine_create(Sim *sim, u32 device, TimeMachine **machine) {
     TimeMachine *m = mem_zero(1, sizeof *m);
     if (!m) return STATUS_NO_MEMORY;
@@ -27,12 +40,17 @@ Status time_machine_create(Sim *sim, u32 device, TimeMachine **machine) {
     m->next_watch = NEVER;
     m->sms = mem_zero(m->sm_count, sizeof *m->sms);
     m->active = mem_zero(m->sm_count, sizeof *m->active);
-    if (!m->sms || !m->active) return STATUS_NO_MEMORY;
+    m->starting = mem_zero(m->sm_count, sizeof *m->starting);
+    for (u32 side = 0; side < 2; side++)
+        if (!(m->inbox[side] = mem_zero(m->sm_count, sizeof *m->inbox[side]))) return STATUS_NO_MEMORY;
+    if (!m->sms || !m->active || !m->starting) return STATUS_NO_MEMORY;
+    empty_inboxes(m);
     for (u32 i = 0; i < m->sm_count; i++) TRY(sm_init(&m->sms[i], m, m->gpu, i));
     if (sim->config.threads > 1) TRY(pool_create(&m->pool, sim->config.threads));
     TRY(memsys_create(m->gpu, &m->memsys));
     m->quantum = quantum_of(memsys_least_latency(m->memsys));
-    return STATUS_OK;
+    m->behind = m->pool && m->quantum > 1;
+    return window_create(m);
 }
 
 void time_machine_destroy(TimeMachine *m) {
@@ -40,6 +58,11 @@ void time_machine_destroy(TimeMachine *m) {
     for (u32 i = 0; m->sms && i < m->sm_count; i++) sm_free(&m->sms[i]);
     mem_free(m->sms);
     mem_free(m->active);
+    mem_free(m->starting);
+    for (u32 i = 0; i < 2 * m->sm_count; i++)
+        if (m->inbox[i % 2]) vec_free(&m->inbox[i % 2][i / 2].replies);
+    for (u32 side = 0; side < 2; side++) mem_free(m->inbox[side]);
+    window_destroy(m->window);
     mem_free(m->order);
     vec_free(&m->requests);
     vec_free(&m->replies);
@@ -68,6 +91,8 @@ void machine_abandon(TimeMachine *m) {
     m->runs.len = 0;
     for (u32 i = 0; i < m->sm_count; i++) sm_abandon(&m->sms[i], m->now);
     memsys_flush(m->memsys);
+    empty_inboxes(m);
+    m->pending = false;
     m->quiet = 0;
 }
 
@@ -83,8 +108,8 @@ static void settle_all(TimeMachine *m) {
 // --- memory --------------------------------------------------------------------------------------------------------
 // Requests of all SMs by (cycle, SM, order of asking): each SM's are in order already, so a counting sort by cycle that
 // takes the SMs one after the other is enough.
-static Status gather(TimeMachine *m, u64 from, u64 until) {
-    u32 span = (u32)(until - from), total = 0;
+static Status gather(TimeMachine *m) {
+    u32 span = (u32)(m->sent_until - m->sent_from), total = 0;
     if (m->order_cap < span + 1) {
         mem_free(m->order);
         m->order = mem_alloc(sizeof *m->order * (span + 1));
@@ -92,130 +117,128 @@ static Status gather(TimeMachine *m, u64 from, u64 until) {
         if (!m->order) return STATUS_NO_MEMORY;
     }
     memset(m->order, 0, sizeof *m->order * (span + 1));
-    for (u32 i = 0; i < m->active_count; i++) {
-        Sm *sm = &m->sms[m->active[i]];
-        for (u32 k = 0; k < sm->out.len; k++) m->order[sm->out.data[k].cycle - from + 1]++;
-        total += sm->out.len;
+    for (u32 i = 0; i < m->sm_count; i++) {
+        const Requests *sent = &m->sms[i].sent;
+        for (u32 k = 0; k < sent->len; k++) m->order[sent->data[k].cycle - m->sent_from + 1]++;
+        total += sent->len;
     }
     for (u32 c = 0; c < span; c++) m->order[c + 1] += m->order[c];
+    m->requests.len = 0;
     TRY(vec_reserve(&m->requests, total));
     m->requests.len = total;
-    for (u32 i = 0; i < m->active_count; i++) {
-        Sm *sm = &m->sms[m->active[i]];
-        for (u32 k = 0; k < sm->out.len; k++) {
-            const MemRequest *r = &sm->out.data[k];
-            m->requests.data[m->order[r->cycle - from]++] = *r;
-        }
-        sm->out.len = 0;
+    for (u32 i = 0; i < m->sm_count; i++) {
+        Requests *sent = &m->sms[i].sent;
+        for (u32 k = 0; k < sent->len; k++)
+            m->requests.data[m->order[sent->data[k].cycle - m->sent_from]++] = sent->data[k];
+        sent->len = 0;
     }
     return STATUS_OK;
 }
 
-typedef enum BetweenPart { BETWEEN_MEMORY, BETWEEN_FRONT, BETWEEN_PARTS } BetweenPart;
-typedef struct Between {
-    TimeMachine *machine;
-    u64 from, until;
-    Diag *diag;
-    bool moved;
-    Status status[BETWEEN_PARTS];
-} Between;
-
-static void between_part(void *context, u32 part, u32 worker) {
-    Between *b = context;
-    TimeMachine *m = b->machine;
-    (void)worker;
-    if (part == BETWEEN_MEMORY)
-        b->status[part] = memsys_step(m->memsys, m->requests.data, m->requests.len, b->from, b->until, &m->replies);
-    else
-        b->status[part] = front_top_up(m, b->until, &b->moved, b->diag);
-}
-
-// Kernels that launch graphs call into the runtime, which knows its threads.
-static bool calls_the_runtime(const TimeMachine *m) {
-    for (u32 i = 0; i < m->runs.len; i++)
-        if (m->runs.data[i]->grid->program->launches_graphs) return true;
-    return false;
-}
-
-// After a quantum: the memory system serves what was asked, and the front executes further. They share nothing (the
-// front reads and writes warps, the memory system itself and the replies), so each may have a thread.
-static Status between_quanta(TimeMachine *m, u64 until, bool *moved, Diag *diag) {
-    Between b = {.machine = m, .from = m->now, .until = until, .diag = diag};
-    TRY(gather(m, b.from, until));
+Status memory_serve(TimeMachine *m, u32 side) {
+    TRY(gather(m));
     m->replies.len = 0;
-    m->now = until;
-    if (m->pool && !calls_the_runtime(m))
-        pool_run(m->pool, BETWEEN_PARTS, between_part, &b);
-    else
-        for (u32 part = 0; part < BETWEEN_PARTS; part++) between_part(&b, part, 0);
-    for (u32 part = 0; part < BETWEEN_PARTS; part++) TRY(b.status[part]);
-    for (u32 i = 0; i < m->replies.len; i++) sm_receive(&m->sms[m->replies.data[i].sm], &m->replies.data[i]);
-    *moved = b.moved;
+    TRY(memsys_step(m->memsys, m->requests.data, m->requests.len, m->sent_from, m->sent_until, &m->replies));
+    for (u32 i = 0; i < m->replies.len; i++) {
+        const MemReply *reply = &m->replies.data[i];
+        Inbox *inbox = &m->inbox[side][reply->sm];
+        TRY(vec_push(&inbox->replies, *reply));
+        if (reply->cycle < inbox->first) inbox->first = reply->cycle;
+    }
     return STATUS_OK;
+}
+
+// The memory system comes up to the SMs.
+static Status catch_up(TimeMachine *m) {
+    if (!m->pending) return STATUS_OK;
+    m->pending = false;
+    return memory_serve(m, m->side);
+}
+
+void machine_take_replies(TimeMachine *m, Sm *sm) {
+    Inbox *inbox = &m->inbox[m->side][sm->id];
+    for (u32 i = 0; i < inbox->replies.len; i++) sm_receive(sm, &inbox->replies.data[i]);
+    inbox->replies.len = 0;
+    inbox->first = NEVER;
 }
 
 // --- a quantum -----------------------------------------------------------------------------------------------------
-static void run_part(void *context, u32 part, u32 worker) {
-    TimeMachine *m = context;
-    Sm *sm = &m->sms[m->active[part]];
-    sm->worker = worker;
-    sm_run(sm, m->until);
-}
-
-static void run_sms(TimeMachine *m, u32 count) {
-    if (m->pool && count > 1)
-        pool_run(m->pool, count, run_part, m);
-    else
-        for (u32 i = 0; i < count; i++) run_part(m, i, 0);
-}
-
-static bool sm_is_active(const Sm *sm) {
-    return sm->resident_warps || sm->heap_len || sm->out.len || sm->lsu.count || sm->tex.count;
+static bool sm_is_active(const TimeMachine *m, const Sm *sm) {
+    return sm->resident_warps || sm->heap_len || sm->out.len || sm->lsu.count || sm->tex.count ||
+           m->inbox[m->side][sm->id].replies.len;
 }
 
 static void choose_active(TimeMachine *m) {
     m->active_count = 0;
     for (u32 i = 0; i < m->sm_count; i++)
-        if (sm_is_active(&m->sms[i]))
+        if (sm_is_active(m, &m->sms[i]))
             m->active[m->active_count++] = i;
         else
             m->sms[i].now = m->now;
 }
 
-// All active SMs to the end of the quantum; those that need the front stop, are served in order, and go on.
-static Status run_quantum(TimeMachine *m, Diag *diag) {
-    u32 all = m->active_count, left = all;
-    while (left) {
-        run_sms(m, left);
-        u32 stopped = 0;
-        for (u32 i = 0; i < left; i++) {
-            Sm *sm = &m->sms[m->active[i]];
-            TRY(sm->status);
-            if (!sm->paused) continue;
-            u32 id = m->active[i];
-            m->active[i] = m->active[stopped];
-            m->active[stopped++] = id;
-        }
-        // The order of the SMs that stopped is kept: it does not depend on threads.
-        for (u32 i = 0; i < stopped; i++) TRY(front_serve(&m->sms[m->active[i]], m->sms[m->active[i]].now, diag));
-        left = stopped;
+// SMs from now to `until`; what they asked for becomes what is pending.
+static Status run_window(TimeMachine *m, u64 stops, u64 until, bool first, bool *moved, Diag *diag) {
+    TRY(window_run(m, stops, until, first, moved, diag));
+    for (u32 i = 0; i < m->active_count; i++) {
+        Sm *sm = &m->sms[m->active[i]];
+        Requests sent = sm->out;
+        sm->out = sm->sent;
+        sm->sent = sent;
     }
+    m->pending = true;
+    m->sent_from = m->now;
+    m->sent_until = m->now = until;
+    m->side = !m->side;
+    return m->behind ? STATUS_OK : catch_up(m);
+}
+
+static Status run_quantum(TimeMachine *m, u64 until, bool *moved, Diag *diag) {
+    u64 middle = m->now / m->quantum * m->quantum + m->quantum / 2;
+    for (bool first = true; m->now < until; first = false) {
+        u64 stops = m->now < middle && middle < until ? middle : until;
+        if (!first) choose_active(m);
+        TRY(run_window(m, stops, m->behind ? stops : until, first, moved, diag));
+    }
+    for (u32 i = 0; i < m->active_count; i++)
+        if (m->sms[m->active[i]].stuck_warps) return front_try_again(m, m->now, moved, diag);
     return STATUS_OK;
 }
 
-static int by_number(const void *a, const void *b) {
-    u32 x = *(const u32 *)a, y = *(const u32 *)b;
-    return x < y ? -1 : x > y;
-}
-
-static u64 next_event(const TimeMachine *m) {
-    u64 next = memsys_next_event(m->memsys);
+static u64 next_of_sms(const TimeMachine *m) {
+    u64 next = NEVER;
     for (u32 i = 0; i < m->active_count; i++) {
         const Sm *sm = &m->sms[m->active[i]];
-        u64 at = sm->out.len ? m->now : sm_next_event(sm);
+        u64 at = sm->out.len ? m->now : sm_next_event(sm), reply = m->inbox[m->side][sm->id].first;
+        if (reply < at) at = reply;
         if (at < next) next = at;
     }
     return next;
+}
+
+// The next event, exactly if it is behind `until`: then what is pending decides, too.
+static Status next_event(TimeMachine *m, u64 until, u64 *next) {
+    *next = next_of_sms(m);
+    if (*next <= until) return STATUS_OK;
+    TRY(catch_up(m));
+    choose_active(m);
+    u64 sms = next_of_sms(m), memory = memsys_next_event(m->memsys);
+    *next = sms < memory ? sms : memory;
+    return STATUS_OK;
+}
+
+// What a quantum begins with, done now.
+static Status top_up_all(TimeMachine *m, bool *moved, Diag *diag) {
+    for (u32 i = 0; i < m->active_count; i++) TRY(front_top_up(&m->sms[m->active[i]], m->now, moved, diag));
+    return STATUS_OK;
+}
+
+// Nothing happens before `to`.
+static Status jump(TimeMachine *m, u64 to, bool *moved, Diag *diag) {
+    TRY(top_up_all(m, moved, diag));
+    m->now = to;
+    for (u32 i = 0; i < m->active_count; i++) m->sms[m->active[i]].now = to;
+    return front_try_again(m, to, moved, diag);
 }
 
 static bool run_is_over(const TimeRun *run) {
@@ -259,25 +282,19 @@ static Status deadlock(TimeMachine *m, Diag *diag) {
 static Status step(TimeMachine *m, u64 limit, Diag *diag) {
     TRY(dispatch_ctas(m));
     choose_active(m);
-    u64 next = next_event(m), until = (m->now / m->quantum + 1) * m->quantum;
+    u64 next, until = (m->now / m->quantum + 1) * m->quantum;
     bool moved = false;
-    if (next != NEVER && next > until) {  // nothing happens until then
-        u64 to = next < m->next_watch ? next : m->next_watch;
-        m->now = to < limit ? to : limit;
-        for (u32 i = 0; i < m->active_count; i++) m->sms[m->active[i]].now = m->now;
-        TRY(front_top_up(m, m->now, &moved, diag));
-    } else {
-        if (until > m->next_watch) until = m->next_watch;
-        if (until > limit) until = limit;
-        m->until = until;
-        TRY(run_quantum(m, diag));
-        qsort(m->active, m->active_count, sizeof *m->active, by_number);
-        TRY(between_quanta(m, until, &moved, diag));
-    }
+    TRY(next_event(m, until, &next));
+    u64 most = m->next_watch < limit ? m->next_watch : limit;
+    if (next != NEVER && next > until)
+        TRY(jump(m, next < most ? next : most, &moved, diag));
+    else
+        TRY(run_quantum(m, until < most ? until : most, &moved, diag));
     dispatch_collect(m);
     m->quiet = moved || next != NEVER ? 0 : m->quiet + 1;
     if (m->quiet > QUIET_MOST) return deadlock(m, diag);
     if (m->now == m->next_watch) {
+        TRY(catch_up(m));
         settle_all(m);
         m->watcher.interval(m->watcher.context, m, m->now);
         m->next_watch += m->watcher.cycles;
@@ -294,10 +311,13 @@ void time_pass(TimeMachine *m, u64 ns) {
 }
 
 Status time_advance(TimeMachine *m, TimeRun *run, u64 limit, bool *over, Diag *diag) {
+    bool moved = false;
     while (m->runs.len && m->now < limit) {
         TRY(step(m, limit, diag));
         if (end_runs(m) && (!run || run->over)) break;
     }
+    TRY(catch_up(m));
+    TRY(top_up_all(m, &moved, diag));
     *over = !run || run->over;
     return STATUS_OK;
 }

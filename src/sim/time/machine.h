@@ -5,6 +5,12 @@
 
 #include "sim/time/sm.h"
 
+typedef struct Inbox {  // replies that an SM has not taken
+    MemReplies replies;
+    u64 first;  // the earliest one's cycle, NEVER
+} Inbox;
+typedef struct Window Window;  // window.c
+
 struct TimeMachine {
     Sim *sim;
     const GpuModel *gpu;
@@ -12,16 +18,23 @@ struct TimeMachine {
     Pool *pool;  // NULL: one thread
     Sm *sms;
     u32 sm_count;
-    u32 *active;  // SMs that run in this quantum
+    u32 *active;  // SMs that run in this window, by number
     u32 active_count;
+    u32 *starting;  // SMs that have been given CTAs
+    Window *window;
     MemSys *memsys;
-    Vec(MemRequest) requests;
-    u32 *order;  // counting sort of requests by cycle
+    bool behind;   // the memory system serves a window while the SMs are in the next one
+    bool pending;  // what the SMs sent in the window [sent_from, sent_until) is not served yet
+    u64 sent_from, sent_until;
+    Requests requests;  // of a window, sorted
+    u32 *order;         // counting sort of requests by cycle
     u32 order_cap;
     MemReplies replies;
+    Inbox *inbox[2];  // by SM; inbox[side]: to be taken by SMs that run, the other one is being filled
+    u32 side;
     Vec(TimeRun *) runs;  // in order of their begin
     u64 indices;          // bit i: a run has index i
-    u64 now, quantum, until;
+    u64 now, quantum;
     u64 dispatched;    // when the last CTA was handed out, hundredths of a cycle
     u64 retired;       // when the last one was known to be over, hundredths of a cycle
     u32 next_sm;       // where the search for room begins
@@ -43,9 +56,20 @@ static inline u64 machine_local_base(const TimeMachine *m, u32 sm, u32 place) {
 
 void machine_abandon(TimeMachine *machine);  // everything under way is given up
 
-// front.c: executes further for warps whose trace is used up, or nearly.
-WL_MUST_USE Status front_serve(Sm *sm, u64 cycle, Diag *diag);  // those that the SM has stopped for
-WL_MUST_USE Status front_top_up(TimeMachine *m, u64 cycle, bool *moved, Diag *diag);  // between quanta
+void machine_take_replies(TimeMachine *machine, Sm *sm);
+// Serves what is pending; replies go to inbox[side].
+WL_MUST_USE Status memory_serve(TimeMachine *machine, u32 side);
+
+// window.c: SMs from `now` to `until`. The front serves those that stop before `stops` first; and, when it tops up,
+// executes further before for warps that will need it soon. What is pending is served meanwhile.
+WL_MUST_USE Status window_create(TimeMachine *machine);
+void window_destroy(Window *window);
+WL_MUST_USE Status window_run(TimeMachine *m, u64 stops, u64 until, bool tops_up, bool *moved, Diag *diag);
+
+// front.c: executes further for warps whose trace is used up, or nearly. *moved: it has executed something.
+WL_MUST_USE Status front_serve(Sm *sm, u64 cycle, Diag *diag);                // those that the SM has stopped for
+WL_MUST_USE Status front_top_up(Sm *sm, u64 cycle, bool *moved, Diag *diag);  // those that will soon be out of it
+WL_MUST_USE Status front_try_again(TimeMachine *m, u64 cycle, bool *moved, Diag *diag);  // those, and those that waited
 
 // dispatch.c: CTAs to SMs.
 WL_MUST_USE Status dispatch_ctas(TimeMachine *m);

@@ -255,11 +255,16 @@ static void advance(Sm *sm, TimeWarp *w, u64 cycle, u64 earliest, StallReason re
 
 void sm_warp_traced(Sm *sm, TimeWarp *w, u64 cycle) {
     if (w->since == w->start) w->issued_before = sm->schedulers[w->sched].issued;
-    if (next_run(sm, w)) return plan(sm, w, cycle, cycle, w->reason, w->cause);
-    if (warp_done(w->front)) return warp_exit(sm, w, cycle);
-    if (w->state == TW_FRONT) return;
+    bool stuck = w->state == TW_FRONT;
+    bool more = next_run(sm, w);
+    if (more || warp_done(w->front)) {
+        sm->stuck_warps -= stuck;
+        return more ? plan(sm, w, cycle, cycle, w->reason, w->cause) : warp_exit(sm, w, cycle);
+    }
+    if (stuck) return;
     stall(sm, w, cycle, STALL_SLEEPING, WL_NONE);
     set_at(sm, w, TW_FRONT, NEVER);
+    sm->stuck_warps++;
 }
 
 // --- the end of warps and CTAs -------------------------------------------------------------------------------------
@@ -681,7 +686,8 @@ void sm_run(Sm *sm, u64 until) {
 
 // --- CTAs ----------------------------------------------------------------------------------------------------------
 bool sm_fits(const Sm *sm, const TimeRun *run) {
-    return sm->share + SM_SHARE / run->limit <= SM_SHARE && sm->resident_warps + run->cta_warps <= sm->warp_count;
+    return sm->share + SM_SHARE / run->limit <= SM_SHARE &&
+           sm->resident_warps + sm->starting_warps + run->cta_warps <= sm->warp_count;
 }
 
 static Status warp_reserve_slots(TimeWarp *w, u32 slots) {
@@ -706,9 +712,18 @@ static u32 least_loaded(const Sm *sm, u32 first) {
     return best;
 }
 
+// A warp that is over does not need the front any more.
+static void leave_low(Sm *sm, u32 place) {
+    u32 kept = 0;
+    for (u32 i = 0; i < sm->low.len; i++)
+        if (sm->low.data[i] != place) sm->low.data[kept++] = sm->low.data[i];
+    sm->low.len = kept;
+}
+
 static Status start_warp(Sm *sm, TimeCta *cta, u32 index, u64 start) {
     u32 at = 0;
     while (sm->warps[at].state != TW_FREE) at++;
+    leave_low(sm, at);
     TimeWarp *w = &sm->warps[at], kept = *w;
     *w = (TimeWarp){.trace = kept.trace, .ready = kept.ready, .producer = kept.producer, .slot_cap = kept.slot_cap};
     TRY(warp_reserve_slots(w, cta->run->code->slots + 1));
@@ -735,20 +750,34 @@ static Status start_warp(Sm *sm, TimeCta *cta, u32 index, u64 start) {
     return STATUS_OK;
 }
 
-Status sm_start_cta(Sm *sm, TimeRun *run, Cta *front, u32 slot_group, u64 start) {
+void sm_give_cta(Sm *sm, CtaStart start) {
+    if (vec_push(&sm->starts, start) != STATUS_OK) sm->status = STATUS_NO_MEMORY;
+    sm->share += SM_SHARE / start.run->limit;
+    sm->starting_warps += start.run->cta_warps;
+}
+
+static Status start_cta(Sm *sm, const CtaStart *s) {
     u32 at = 0;
+    u64 start = s->start;
+    Cta *front = s->front;
+    TRY(grid_cta_start(s->run->grid, front, s->linear));
     while (sm->ctas[at].used) at++;
     TimeCta *cta = &sm->ctas[at];
-    *cta = (TimeCta){.run = run, .front = front, .slot_group = slot_group, .used = true, .threads = front->threads};
+    *cta =
+        (TimeCta){.run = s->run, .front = front, .slot_group = s->slot_group, .used = true, .threads = front->threads};
     cta->warps_left = front->warp_count;
-    cta->share = SM_SHARE / run->limit;
+    cta->share = SM_SHARE / s->run->limit;
     integrate(sm, start > sm->integrated ? start : sm->integrated);
-    sm->share += cta->share;
     sm->resident_ctas++;
     sm->resident_warps += front->warp_count;
     sm->counters[SMC_CTAS_STARTED]++;
     for (u32 i = 0; i < front->warp_count; i++) TRY(start_warp(sm, cta, i, start + i * sm->gpu->warp_start));
     return STATUS_OK;
+}
+
+void sm_start_ctas(Sm *sm) {
+    for (u32 i = 0; i < sm->starts.len && sm->status == STATUS_OK; i++) sm->status = start_cta(sm, &sm->starts.data[i]);
+    sm->starts.len = sm->starting_warps = 0;
 }
 
 // --- life ----------------------------------------------------------------------------------------------------------
@@ -778,6 +807,7 @@ void sm_free(Sm *sm) {
     mem_free(sm->warps);
     mem_free(sm->ctas);
     vec_free(&sm->low);
+    vec_free(&sm->starts);
     vec_free(&sm->ended);
     vec_free(&sm->ended_at);
     memory_free_sm(sm);
@@ -796,9 +826,9 @@ void sm_abandon(Sm *sm, u64 cycle) {
         s->next = NEVER;
         account_slots(sm, s, cycle, NULL);
     }
-    sm->resident_warps = sm->resident_ctas = 0;
+    sm->resident_warps = sm->resident_ctas = sm->stuck_warps = sm->starting_warps = 0;
     sm->share = 0;
-    sm->low.len = sm->ended.len = sm->ended_at.len = 0;
+    sm->low.len = sm->starts.len = sm->ended.len = sm->ended_at.len = 0;
     memory_abandon(sm);
     sm_flush(sm);
 }

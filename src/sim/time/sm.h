@@ -161,6 +161,15 @@ typedef struct Pipe {
     bool blocked;  // the L1 can take no further miss
 } Pipe;
 
+typedef Vec(MemRequest) Requests;
+
+typedef struct CtaStart {
+    TimeRun *run;
+    Cta *front;
+    u64 linear, start;  // of the launch; when its first warp begins
+    u32 slot_group;
+} CtaStart;
+
 typedef struct Sm {
     TimeMachine *machine;
     const GpuModel *gpu;
@@ -190,13 +199,17 @@ typedef struct Sm {
     Miss *misses;
     u32 *miss_hash;
     u32 miss_cap, free_misses, miss_count, sectors_under_way;
-    u32 writes;           // and atomics, not yet answered
-    u64 barrier_free;     // when the SM can note another arrival at a barrier
-    Vec(MemRequest) out;  // sorted by cycle
-    MemReply *heap;       // replies that have not arrived, least cycle first
+    u32 writes;        // and atomics, not yet answered
+    u64 barrier_free;  // when the SM can note another arrival at a barrier
+    Requests out;      // sorted by cycle
+    Requests sent;     // those of the window before, for the memory system
+    MemReply *heap;    // replies that have not arrived, least cycle first
     u32 heap_len, heap_cap;
-    Vec(u32) low;    // warps whose trace is nearly used up
-    Vec(u32) ended;  // CTAs that are over
+    Vec(u32) low;          // warps whose trace is nearly used up
+    u32 stuck_warps;       // in state TW_FRONT
+    Vec(CtaStart) starts;  // CTAs that it has been given, to be started
+    u32 starting_warps;    // ... their warps
+    Vec(u32) ended;        // CTAs that are over
     Vec(u64) ended_at;
     u64 counters[SM_COUNTER_COUNT];
     u64 stalls[STALL_COUNT], slot_stalls[STALL_COUNT];
@@ -216,8 +229,8 @@ void sm_flush(Sm *sm);               // caches empty
 void sm_abandon(Sm *sm, u64 cycle);  // no warps, nothing under way
 // Brings all lazy accounts up to `cycle`, which the SM has reached.
 void sm_settle(Sm *sm, u64 cycle);
-// A CTA whose warps begin at `start`. The front's CTA is in place.
-WL_MUST_USE Status sm_start_cta(Sm *sm, TimeRun *run, Cta *front, u32 slot_group, u64 start);
+void sm_give_cta(Sm *sm, CtaStart start);  // it will be started, and its room is taken
+void sm_start_ctas(Sm *sm);                // those that it was given: here and in the front
 // Before a kernel begins: the code that the launch fetches ahead is there.
 void sm_prefetch(Sm *sm, const TimeRun *run);
 bool sm_fits(const Sm *sm, const TimeRun *run);

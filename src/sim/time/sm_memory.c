@@ -577,7 +577,8 @@ static void code_arrived(Sm *sm, const MemReply *reply) {
 // --- replies -------------------------------------------------------------------------------------------------------
 static bool earlier(const MemReply *a, const MemReply *b) {
     if (a->cycle != b->cycle) return a->cycle < b->cycle;
-    return a->line != b->line ? a->line < b->line : a->tag < b->tag;
+    if (a->line != b->line) return a->line < b->line;
+    return a->tag != b->tag ? a->tag < b->tag : a->sectors < b->sectors;
 }
 
 void sm_receive(Sm *sm, const MemReply *reply) {
@@ -703,7 +704,7 @@ void sm_flush(Sm *sm) {
 void memory_abandon(Sm *sm) {
     pipe_clear(&sm->lsu);
     pipe_clear(&sm->tex);
-    sm->tickets.len = sm->free_tickets.len = sm->out.len = 0;
+    sm->tickets.len = sm->free_tickets.len = sm->out.len = sm->sent.len = 0;
     sm->heap_len = sm->writes = 0;
     memset(sm->run_tickets, 0, sizeof sm->run_tickets);
     clear_misses(sm);
@@ -728,4 +729,5 @@ void memory_free_sm(Sm *sm) {
     vec_free(&sm->free_tickets);
     vec_free(&sm->waiters);
     vec_free(&sm->out);
+    vec_free(&sm->sent);
 }
