@@ -319,3 +319,14 @@ void gpu_list_free(char **ids, u32 count) {
     for (u32 i = 0; i < count; i++) mem_free(ids[i]);
     mem_free(ids);
 }
+
+Status gpu_find(const char *folder, const char *device, GpuModel *model, Diag *diag) {
+    char **ids;
+    u32 count;
+    TRY(gpu_list(folder, &ids, &count, diag));
+    Status status = STATUS_NOT_FOUND;
+    for (u32 i = 0; i < count && status == STATUS_NOT_FOUND; i++)
+        if (gpu_load(folder, ids[i], model, NULL) == STATUS_OK && strcmp(model->name, device) == 0) status = STATUS_OK;
+    gpu_list_free(ids, count);
+    return status;
+}

@@ -37,6 +37,8 @@ typedef struct GpuModel {
 // Loads `folder`/`id`.gpu (or the file itself when `id` contains a '/' or ends in .gpu).
 // What a file inherits is looked for beside it first, then in `folder`.
 WL_MUST_USE Status gpu_load(const char *folder, const char *id, GpuModel *model, Diag *diag);
+// The model of the device that programs see under this name ("NVIDIA H200"). STATUS_NOT_FOUND: the folder has none.
+WL_MUST_USE Status gpu_find(const char *folder, const char *device, GpuModel *model, Diag *diag);
 // Whether the model has all that the timing model needs; else the first key that it lacks.
 bool gpu_has_timing(const GpuModel *model, const char **missing);
 // Names of the models in a folder, sorted; freed with gpu_list_free.

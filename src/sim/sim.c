@@ -86,34 +86,16 @@ const SimTexture *sim_texture_get(const Sim *sim, u64 handle) {
     return found ? (const SimTexture *)(uintptr_t)*found : NULL;
 }
 
-static u64 round_up(u64 value, u64 unit) { return unit ? (value + unit - 1) / unit * unit : value; }
-
 static u64 least(u64 a, u64 b) { return a < b ? a : b; }
 
-static u64 fit_by_registers(const GpuModel *gpu, u64 registers, u64 warps) {
-    u64 per_warp = round_up(registers * LANES, gpu->register_unit);
-    if (!per_warp) return gpu->max_ctas_per_sm;
-    u64 limit = gpu->registers_per_cta / per_warp / gpu->warp_schedulers * gpu->warp_schedulers;
-    return limit < warps ? 0 : limit / warps * (gpu->registers_per_sm / gpu->registers_per_cta);
-}
-
-// As cuda_occupancy.h of the toolkit: registers are given out per warp, warps rounded to the schedulers.
-SimOccupancy sim_occupancy_limits(const GpuModel *gpu, const SimKernelInfo *info, u32 block_threads,
+GpuOccupancy sim_occupancy_limits(const GpuModel *gpu, const SimKernelInfo *info, u32 block_threads,
                                   u32 dynamic_shared_bytes) {
-    u64 warps = (block_threads + LANES - 1) / LANES;
-    if (block_threads == 0 || block_threads > info->max_threads) return (SimOccupancy){0};
-    u64 asked = info->static_shared_bytes + (u64)dynamic_shared_bytes;
-    u64 shared = round_up(asked + gpu->shared_reserved, gpu->shared_unit);
-    u64 by_shared = asked > gpu->shared_per_cta_optin ? 0 : shared ? gpu->shared_per_sm / shared : gpu->max_ctas_per_sm;
-    return (SimOccupancy){.by_ctas = (u32)gpu->max_ctas_per_sm,
-                          .by_warps = (u32)(gpu->max_threads_per_sm / LANES / warps),
-                          .by_registers = (u32)fit_by_registers(gpu, info->registers, warps),
-                          .by_shared = (u32)by_shared};
+    if (block_threads > info->max_threads) return (GpuOccupancy){0};
+    return gpu_occupancy(gpu, info->registers, info->static_shared_bytes + (u64)dynamic_shared_bytes, block_threads);
 }
 
 u32 sim_occupancy(const GpuModel *gpu, const SimKernelInfo *info, u32 block_threads, u32 dynamic_shared_bytes) {
-    SimOccupancy o = sim_occupancy_limits(gpu, info, block_threads, dynamic_shared_bytes);
-    return (u32)least(least(o.by_ctas, o.by_warps), least(o.by_registers, o.by_shared));
+    return gpu_occupancy_ctas(sim_occupancy_limits(gpu, info, block_threads, dynamic_shared_bytes));
 }
 
 // A cluster lies within one group of SMs, and takes no more of them than it has CTAs; SMs hold at most 8 CTAs of

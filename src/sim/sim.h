@@ -8,7 +8,7 @@
 #include "base/diag.h"
 #include "base/log.h"
 #include "base/vec.h"
-#include "gpu/gpu.h"
+#include "gpu/occupancy.h"
 #include "ptx/ir.h"
 #include "record/record.h"
 
@@ -191,6 +191,8 @@ void sim_unclaim(Sim *sim, u32 device, u64 size);
 // Takes ownership of `module` when it succeeds. Lowers functions lazily; a kernel that uses an instruction that is not
 // executable is refused by name at its first launch (sim_kernel_prepare), not here.
 WL_MUST_USE Status sim_load_module(Sim *sim, u32 device, Module *module, SimModule **loaded, Diag *diag);
+// Copies the text that the module was parsed from for the record of its first launch; nothing without a sink.
+WL_MUST_USE Status sim_keep_text(SimModule *module, Str text);
 void sim_unload_module(Sim *sim, SimModule *module);
 const Module *sim_module_ptx(const SimModule *module);
 WL_MUST_USE Status sim_find_kernel(Sim *sim, SimModule *module, const char *name, SimKernel **kernel);
@@ -324,10 +326,7 @@ u32 sim_checks_of(const char *list);
 // Occupancy: CTAs of this kernel that fit on one SM (registers, shared memory, warps, CTA slots), as CUDA's API
 // computes it.
 u32 sim_occupancy(const GpuModel *gpu, const SimKernelInfo *info, u32 block_threads, u32 dynamic_shared_bytes);
-typedef struct SimOccupancy {  // CTAs that fit on an SM by each of its resources
-    u32 by_ctas, by_warps, by_registers, by_shared;
-} SimOccupancy;
-SimOccupancy sim_occupancy_limits(const GpuModel *gpu, const SimKernelInfo *info, u32 block_threads,
+GpuOccupancy sim_occupancy_limits(const GpuModel *gpu, const SimKernelInfo *info, u32 block_threads,
                                   u32 dynamic_shared_bytes);
 // Clusters of `size` CTAs that fit on the GPU at a time.
 u32 sim_cluster_occupancy(const GpuModel *gpu, const SimKernelInfo *info, u32 block_threads, u32 dynamic_shared_bytes,

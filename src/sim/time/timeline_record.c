@@ -64,7 +64,7 @@ static void add_launch(const Out *out, Counts *counts) {
     u32 fit = out->result.ctas_per_sm;
     SimKernelInfo info = grid->kernel->info;
     info.registers = out->result.registers;
-    SimOccupancy limits = sim_occupancy_limits(gpu, &info, threads, grid->dynamic_shared);
+    GpuOccupancy limits = sim_occupancy_limits(gpu, &info, threads, grid->dynamic_shared);
     f64 active = (f64)counter_total(out, METRIC_SM_ACTIVE);
     add(counts, METRIC_DURATION, time_ns(out->timeline->machine, out->result.end - out->result.begin));
     add(counts, METRIC_WARPS_THEORETICAL, active * fit * warps);
