@@ -91,14 +91,16 @@ static Status load(Run *r, const GpuModel *gpu) {
     FileData file;
     Module *module;
     TRY(file_read(r->args->ptx, &file, &r->diag));
-    Status status = ptx_load((Str){(const char *)file.data, file.size}, r->args->ptx, &module, &r->diag);
-    file_release(&file);
-    TRY(status);
+    Str text = {(const char *)file.data, file.size};
+    Status status = ptx_load(text, r->args->ptx, &module, &r->diag);
+    if (status != STATUS_OK) return file_release(&file), status;
     if (!r->args->quiet && module->target_sm > gpu->sm_version)
         fprintf(stderr, "warplens: %s could not run this PTX: it is for sm_%u, the GPU is an sm_%u\n", gpu->name,
                 (unsigned)module->target_sm, (unsigned)gpu->sm_version);
     status = sim_load_module(r->sim, 0, module, &r->module, &r->diag);
     if (status != STATUS_OK) module_free(module);
+    if (status == STATUS_OK) status = sim_keep_text(r->module, text);
+    file_release(&file);
     return status;
 }
 

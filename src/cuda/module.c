@@ -68,6 +68,9 @@ static cudaError_t load_ptx(CudaContext *c, Instance *instance, const BinaryImag
         module_free(ptx);
         return load_error(status);
     }
+    // Without its text the profile is of less use, but the program runs.
+    if (sim_keep_text(instance->loaded, (Str){image->ptx, image->ptx_size}) != STATUS_OK)
+        cuda_message(c, LOG_WARNING, "no memory to keep the code of %s for the profile", name);
     note_registers(instance, image);
     note_target(c, image);
     return cudaSuccess;

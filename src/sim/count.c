@@ -9,13 +9,23 @@
 typedef Vec(RecordPcCount) PcCountVec;
 
 // --- announcing ----------------------------------------------------------------------------------------------------
+// The path and its NUL, then the text.
 static Status announce_module(SimModule *sm) {
     if (sm->record_id) return STATUS_OK;
     Sim *sim = sm->sim;
-    sm->record_id = ++sim->next_module_id;
-    RecordModule record = {.module = sm->record_id, .hash = sm->ptx->hash};
     const char *path = sm->ptx->path ? sm->ptx->path : "";
-    return sink_write(sim->config.sink, RECORD_MODULE, &record, path, strlen(path) + 1);
+    size_t path_size = strlen(path) + 1;
+    char *tail = mem_alloc(path_size + sm->text_size);
+    if (!tail) return STATUS_NO_MEMORY;
+    memcpy(tail, path, path_size);
+    if (sm->text) memcpy(tail + path_size, sm->text, sm->text_size);
+    sm->record_id = ++sim->next_module_id;
+    RecordModule record = {.module = sm->record_id, .hash = sm->ptx->hash, .text_size = sm->text_size};
+    Status status = sink_write(sim->config.sink, RECORD_MODULE, &record, tail, path_size + sm->text_size);
+    mem_free(tail);
+    mem_free(sm->text);
+    sm->text = NULL;
+    return status;
 }
 
 static Status file_id(Sim *sim, const char *path, u32 *id) {

@@ -109,7 +109,9 @@ struct SimModule {
     u64 *var_address;     // VarRef -> device address of module-scope variables
     SimKernel **kernels;  // by FuncRef, NULL until asked for
     u32 record_id;        // RecordModule, 0 = not recorded yet
-    u32 *function_ids;    // FuncRef -> RecordFunction id, 0 = not recorded yet
+    char *text;           // sim_keep_text; NULL: not kept, or recorded
+    size_t text_size;
+    u32 *function_ids;  // FuncRef -> RecordFunction id, 0 = not recorded yet
 };
 
 struct SimKernel {

@@ -90,6 +90,13 @@ Status sim_load_module(Sim *sim, u32 device, Module *module, SimModule **loaded,
     return STATUS_OK;
 }
 
+Status sim_keep_text(SimModule *sm, Str text) {
+    if (!sm->sim->config.sink || sm->record_id || sm->text) return STATUS_OK;
+    sm->text = mem_copy_str(text);
+    sm->text_size = text.len;
+    return sm->text ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
 static void free_kernel(SimKernel *kernel) {
     if (!kernel) return;
     time_code_free(kernel->time_code);
@@ -109,6 +116,7 @@ void sim_unload_module(Sim *sim, SimModule *sm) {
     mem_free(sm->var_address);
     mem_free(sm->kernels);
     mem_free(sm->function_ids);
+    mem_free(sm->text);
     if (sm->ptx) module_free(sm->ptx);
     mem_free(sm);
 }
