@@ -52,8 +52,7 @@
     X(STALLS, "SELECT id, name, text FROM stall WHERE source = ?1 ORDER BY id")                                        \
     X(STALL_CAUSES, "SELECT pc, stall, cause_function, cause_pc, cycles, times FROM stall_cause WHERE function = ?1 "  \
                     "AND source = ?2 ORDER BY pc, stall, cause_function, cause_pc")                                    \
-    X(SAMPLES, "SELECT launch, pc, stall, samples, not_issued, period FROM sample WHERE function = ?1 "                \
-               "AND source = ?2 ORDER BY launch, pc, stall, period")                                                   \
+    X(SAMPLES, "SELECT function, source, launch, pc, stall, samples, not_issued, period FROM sample")                  \
     X(TIMELINES, "SELECT source, unit, function, units, metrics, points, first, step, tick_ns FROM timeline "          \
                  "WHERE launch = ?1 ORDER BY source, unit, function")                                                  \
     X(TIMELINE_DATA, "SELECT source, unit, function, data FROM timeline WHERE launch = ?1 AND source = ?2 "            \
@@ -89,13 +88,14 @@ struct Profile {
     Map metrics;  // id in the file -> MetricId
     Map files;    // id -> position in file_rows
     Vec(ProfileFile) file_rows;
-    bool has_files, has_functions, has_totals;
+    bool has_files, has_functions, has_totals, has_samples;
     ProfileFunction *functions;
     u32 function_count;
     Map function_index;   // id -> position in functions
     MetricSet *totals;    // by position in functions
     Map lines, launches;  // function id -> position in lists
     Map places;           // ... of its instructions
+    Map samples;          // source << 32 | function id
     Vec(ProfileList) lists;
 };
 

@@ -292,3 +292,24 @@ Status profile_lines(Profile *profile, u32 function, const ProfileLine **lines, 
     *count = list->count;
     return STATUS_OK;
 }
+
+// --- instructions -----------------------------------------------------------------------------------------------
+
+Status profile_pc_metrics(Profile *profile, const ProfileFunction *function, const ProfilePcMetric **counts, u32 *count,
+                          Diag *diag) {
+    Vec(ProfilePcMetric) rows = {0};
+    Status status = STATUS_OK;
+    Query query = query_begin(profile, PROFILE_PC_METRICS, function->id, function->source);
+    while (status == STATUS_OK && query_row(&query)) {
+        ProfilePcMetric row = {query_u32(&query, 0), profile_metric(profile, query_u64(&query, 1)),
+                               query_f64(&query, 2)};
+        if (row.metric != METRIC_COUNT && isfinite(row.value)) status = vec_push(&rows, row);
+    }
+    *count = rows.len;
+    *counts = profile_keep(profile, rows.data, rows.len, sizeof *rows.data);
+    vec_free(&rows);
+    if (status == STATUS_OK && !*counts) status = STATUS_NO_MEMORY;
+    return query_finish(&query, status, diag);
+}
+
+void profile_evaluate(const Profile *profile, MetricSet *metrics) { metric_run(profile->program, metrics); }

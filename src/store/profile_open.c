@@ -179,6 +179,7 @@ void profile_close(Profile *profile) {
     map_free(&profile->lines);
     map_free(&profile->launches);
     map_free(&profile->places);
+    map_free(&profile->samples);
     vec_free(&profile->file_rows);
     vec_free(&profile->lists);
     mem_free(profile->totals);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a profile says about time: stalls and their causes, samples, latencies, counters over time.
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
 
@@ -44,20 +45,88 @@ Status profile_stall_causes(Profile *profile, const ProfileFunction *function, c
     return end_rows(&query, *causes, status, diag);
 }
 
+// --- samples ----------------------------------------------------------------------------------------------------
+
+typedef struct SampleRow {
+    u64 key;  // source << 32 | function
+    ProfileSample sample;
+} SampleRow;
+typedef Vec(SampleRow) SampleRows;
+
+static int compare_samples(const void *left, const void *right) {
+    const SampleRow *a = left, *b = right;
+    const ProfileSample *x = &a->sample, *y = &b->sample;
+    if (a->key != b->key) return a->key < b->key ? -1 : 1;
+    if (x->launch != y->launch) return x->launch < y->launch ? -1 : 1;
+    if (x->pc != y->pc) return x->pc < y->pc ? -1 : 1;
+    if (x->stall != y->stall) return x->stall < y->stall ? -1 : 1;
+    return (x->period > y->period) - (x->period < y->period);
+}
+
+static Status read_samples(Profile *profile, SampleRows *rows, Diag *diag) {
+    Status status = STATUS_OK;
+    Query query = query_begin(profile, PROFILE_SAMPLES, 0, 0);
+    while (status == STATUS_OK && query_row(&query)) {
+        u64 key = (u64)query_u32(&query, 1) << 32 | query_u32(&query, 0);
+        ProfileSample row = {query_u32(&query, 2), query_u32(&query, 3), query_u32(&query, 4),
+                             query_u64(&query, 5), query_u64(&query, 6), query_u64(&query, 7)};
+        status = vec_push(rows, ((SampleRow){key, row}));
+    }
+    return query_finish(&query, status, diag);
+}
+
+// A function that has nothing but samples: its source is theirs.
+static void note_source(Profile *profile, u64 key) {
+    u64 *at = map_get(&profile->function_index, (u32)key);
+    if (at && !profile->functions[*at].source) profile->functions[*at].source = (u32)(key >> 32);
+}
+
+// Sorted rows into lists, one for each source and function.
+static Status keep_samples(Profile *profile, const SampleRows *rows) {
+    ProfileSample *kept = arena_alloc(&profile->arena, rows->len * sizeof *kept + 1, 16);
+    if (!kept) return STATUS_NO_MEMORY;
+    for (u32 i = 0, first = 0; i < rows->len; i++) {
+        kept[i] = rows->data[i].sample;
+        u64 key = rows->data[i].key;
+        if (i + 1 < rows->len && rows->data[i + 1].key == key) continue;
+        TRY(vec_push(&profile->lists, ((ProfileList){kept + first, i + 1 - first})));
+        TRY(map_put(&profile->samples, key, profile->lists.len - 1));
+        note_source(profile, key);
+        first = i + 1;
+    }
+    return STATUS_OK;
+}
+
+// The table is ordered by launch: one pass for all functions, instead of one for each.
+static Status load_samples(Profile *profile, Diag *diag) {
+    TRY(profile_load_functions(profile, diag));
+    SampleRows rows = {0};
+    Status status = read_samples(profile, &rows, diag);
+    bool sorted = true;
+    for (u32 i = 1; i < rows.len && sorted; i++) sorted = compare_samples(&rows.data[i - 1], &rows.data[i]) <= 0;
+    if (!sorted) qsort(rows.data, rows.len, sizeof *rows.data, compare_samples);
+    if (status == STATUS_OK) {
+        status = keep_samples(profile, &rows);
+        if (status != STATUS_OK) profile_tell(profile, diag, status);
+    }
+    vec_free(&rows);
+    profile->has_samples = status == STATUS_OK;
+    return status;
+}
+
 Status profile_samples(Profile *profile, const ProfileFunction *function, const ProfileSample **samples, u32 *count,
                        Diag *diag) {
-    Vec(ProfileSample) rows = {0};
-    Status status = STATUS_OK;
-    Query query = query_begin(profile, PROFILE_SAMPLES, function->id, function->source);
-    while (status == STATUS_OK && query_row(&query)) {
-        ProfileSample row = {query_u32(&query, 0), query_u32(&query, 1), query_u32(&query, 2),
-                             query_u64(&query, 3), query_u64(&query, 4), query_u64(&query, 5)};
-        status = vec_push(&rows, row);
-    }
-    *count = rows.len;
-    *samples = profile_keep(profile, rows.data, rows.len, sizeof *rows.data);
-    vec_free(&rows);
-    return end_rows(&query, *samples, status, diag);
+    *samples = NULL;
+    *count = 0;
+    if (!profile->has_samples) TRY(load_samples(profile, diag));
+    u64 *at = map_get(&profile->function_index, function->id);
+    u32 source = function->source || !at ? function->source : profile->functions[*at].source;
+    u64 *found = map_get(&profile->samples, (u64)source << 32 | function->id);
+    if (!found) return STATUS_OK;
+    const ProfileList *list = &profile->lists.data[*found];
+    *samples = list->rows;
+    *count = list->count;
+    return STATUS_OK;
 }
 
 Status profile_latencies(Profile *profile, const ProfileFunction *function, const ProfileLatency **latencies,

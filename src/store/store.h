@@ -95,6 +95,11 @@ typedef struct ProfileSample {
     u32 pc, stall;
     u64 samples, not_issued, period;
 } ProfileSample;
+typedef struct ProfilePcMetric {
+    u32 pc;
+    MetricId metric;  // a counter
+    f64 value;        // over all launches
+} ProfilePcMetric;
 typedef struct ProfileLatency {  // low <= cycles < high
     u32 low, high;
     u64 count;
@@ -151,10 +156,16 @@ WL_MUST_USE Status profile_function_metrics(Profile *profile, u32 function, Metr
                                             Diag *diag);  // over all launches
 WL_MUST_USE Status profile_places(Profile *profile, u32 function, const ProfilePlace **places, u32 *count,
                                   Diag *diag);  // by pc
+// What was counted at each instruction, of the function's source, sorted by pc.
+WL_MUST_USE Status profile_pc_metrics(Profile *profile, const ProfileFunction *function, const ProfilePcMetric **counts,
+                                      u32 *count, Diag *diag);
+// Formulas over counters, as for everything else of the profile.
+void profile_evaluate(const Profile *profile, MetricSet *metrics);
 WL_MUST_USE Status profile_stalls(Profile *profile, u32 source, const ProfileStall **stalls, u32 *count, Diag *diag);
 // Of the function's source.
 WL_MUST_USE Status profile_stall_causes(Profile *profile, const ProfileFunction *function,
                                         const ProfileStallCause **causes, u32 *count, Diag *diag);
+// The first call reads those of all functions, in one pass.
 WL_MUST_USE Status profile_samples(Profile *profile, const ProfileFunction *function, const ProfileSample **samples,
                                    u32 *count, Diag *diag);
 // How long global loads took, over all launches.
