@@ -46,6 +46,15 @@ if(WL_TESTS)
         wl_link_modules(${name} ${WL_MODULES})
     endforeach()
 
+    # Programs that scripts in bench/ use.
+    file(GLOB benches CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bench/*/*.c)
+    foreach(bench IN LISTS benches)
+        get_filename_component(name ${bench} NAME_WE)
+        add_executable(${name} ${bench})
+        set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
+        wl_link_modules(${name} ${WL_REACH_analyze})
+    endforeach()
+
     find_program(WL_BASH bash REQUIRED)
     file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/*.sh)
     foreach(script IN LISTS scripts)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One function of a profile as every analysis sees it: its code as a flow view (PTX or SASS alike), where its warps
-// were sampled and why, what was counted, how it was launched and on what machine. Loaded once, then read-only;
-// everything lives as long as the arena and the Profile it was made from.
+// were sampled and why, what was counted, how it was launched and on what machine.
+// KernelViews owns everything that it hands out, and parses each module once; it must not outlive the Profile. One
+// thread at a time; views are read-only.
 #ifndef WL_ANALYZE_KERNEL_VIEW_H
 #define WL_ANALYZE_KERNEL_VIEW_H
 
@@ -10,60 +11,91 @@
 #include "record/stall.h"
 #include "store/store.h"
 
-typedef enum ViewCode { VIEW_PTX, VIEW_SASS } ViewCode;
+typedef enum ViewCode { VIEW_NO_CODE, VIEW_PTX, VIEW_SASS } ViewCode;
 
-// Samples of one instruction, over all launches taken into account. A sample is one warp in one sampled cycle.
+// What KernelView.samples counts.
+typedef enum ViewBasis {
+    VIEW_NOTHING,
+    VIEW_SAMPLES,  // PC samples
+    VIEW_CYCLES,   // the profile has no samples of it, or few, but every cycle of every warp by its reason
+} ViewBasis;
+
+// Samples of one instruction, over all launches. A sample is one warp in one sampled cycle.
 typedef struct ViewSamples {
-    u64 all[STALL_COUNT];      // by reason; STALL_SELECTED: the warp issued
-    u64 latency[STALL_COUNT];  // ... of cycles in which the scheduler issued nothing (CUPTI: _not_issued)
+    u64 all[STALL_COUNT];  // by reason; STALL_SELECTED: the warp issued
+    // ... of cycles in which the scheduler issued nothing (CUPTI: _not_issued). VIEW_CYCLES: an estimate from the
+    // kernel's total
+    u64 latency[STALL_COUNT];
 } ViewSamples;
 
-// Of the launches of a kernel that count as alike, the sums and the most typical one.
+// Of the launches of a kernel, the sums and the most typical one. A device function has none of its own.
 typedef struct ViewLaunches {
-    const ProfileLaunch *rows;
+    const ProfileLaunch *const *rows;
     u32 count;
     const ProfileLaunch *typical;  // of median duration; NULL: the kernel was not launched (a device function)
     f64 total_ns;                  // on the clock of the machine that ran them; 0 = not known
-    f64 share;                     // of the time of all kernels of the profile and source; 0..1
+    f64 share;  // kernels: of the time of all kernels of the profile, or, where times are not known, of all samples;
+                // device functions: of all samples. 0..1
 } ViewLaunches;
 
 // What fits on an SM and what limits it.
 typedef enum OccupancyLimit { LIMIT_CTAS, LIMIT_WARPS, LIMIT_REGISTERS, LIMIT_SHARED, LIMIT_GRID } OccupancyLimit;
-typedef struct ViewOccupancy {
+typedef struct ViewOccupancy {                     // all 0 without a launch or a GPU model
     u32 ctas_per_sm, warps_per_cta, warps_per_sm;  // theoretical, as CUDA's occupancy calculator has them
-    u32 limits;                                    // bits 1 << OccupancyLimit
-    f64 warps_per_scheduler;  // achieved on average while the SM was active; theoretical if unknown
-    f64 waves;                // CTAs of the typical launch / CTAs that the GPU holds at once
+    u32 limits;               // bits 1 << OccupancyLimit; LIMIT_GRID: the typical launch has fewer CTAs than fit
+    f64 warps_per_scheduler;  // achieved on average while the SM was active; theoretical if not known
+    bool achieved_known;
+    f64 waves;  // CTAs of the typical launch / CTAs that the GPU holds at once
 } ViewOccupancy;
 
 typedef struct KernelView {
     const ProfileFunction *function;
-    const char *provenance;  // "simulated", "sampled": of the samples
+    const char *provenance;  // of the samples: "simulated", "sampled"; "" when there are none
     ViewCode kind;
-    FlowResults flow;     // flow.code->insns by pc
+    FlowResults flow;     // flow.code->insns by pc; flow.code NULL: the profile holds no (usable) code
+    const char *no_code;  // why not, as a sentence; NULL when there is code
     const GpuModel *gpu;  // of the device the source names; NULL: not known
     bool latency_known;   // false: no table for this architecture, only bounds are used
-    u32 insn_count;
-    ViewSamples *samples;  // by pc
-    u64 *executed;         // by pc: warp instructions executed when counted, else 0 everywhere (see executed_known)
-    bool executed_known;
+    ViewBasis basis;
+    u32 insn_count;              // at least that of the profile's function and of flow.code
+    const ViewSamples *samples;  // by pc
+    const u64 *executed;         // by pc: warp instructions executed; NULL: not counted
+    const u64 *issued;           // by pc: machine instructions issued for it, 0 where the compiler dropped a PTX
+                                 // instruction; NULL: not counted
     u64 total, total_latency, total_issued;  // samples: all, of cycles without issue, of warps that issued
-    u64 period;                              // cycles between two samples of a scheduler
+    u64 period;                              // cycles between two samples of a scheduler, 0 = not known
     const ProfilePlace *places;              // by pc
     MetricSet metrics;                       // over all launches
-    const MetricSet *pc_metrics;             // by pc, evaluated; NULL: nothing counted per instruction
-    const ProfileStallCause *causes;         // the truth, when the simulator knew it; else none
+    const ProfilePcMetric *counts;           // by pc: counts[first_count[pc]] up to counts[first_count[pc + 1]]
+    const u32 *first_count;
+    // The truth, when the simulator knew it; else none. `stall` is a StallReason here. Sorted by pc, stall.
+    const ProfileStallCause *causes;
     u32 cause_count;
     ViewLaunches launches;
     ViewOccupancy occupancy;
 } KernelView;
 
-// Device functions that a profile's code calls are views of their own: kernel_view_load_all loads every function with
-// samples, most samples first, at most `most` (0 = all). STATUS_OK with views that have no flow (flow.code NULL) where
-// the profile holds no code; `diag` then says what is missing and how to get it.
-WL_MUST_USE Status kernel_view_load(Profile *profile, const ProfileFunction *function, const char *gpu_folder,
-                                    Arena *arena, KernelView **view, Diag *diag);
-WL_MUST_USE Status kernel_view_load_all(Profile *profile, const char *gpu_folder, u32 most, Arena *arena,
-                                        KernelView ***views, u32 *count, Diag *diag);
+typedef struct KernelViewOptions {
+    const char *gpu_folder;  // with the .gpu files
+    bool prefer_cycles;      // VIEW_CYCLES wherever cycles are known: no sampling error
+    bool every_function;     // kernel_views_all: also those without samples
+} KernelViewOptions;
+
+typedef struct KernelViews KernelViews;
+
+WL_MUST_USE Status kernel_views_open(Profile *profile, const KernelViewOptions *options, KernelViews **views,
+                                     Diag *diag);
+void kernel_views_close(KernelViews *views);
+
+// A function's view; made at the first call. STATUS_OK with a view that has no flow (flow.code NULL) where the profile
+// holds no code; `diag` then has a note that says what is missing and how to get it.
+WL_MUST_USE Status kernel_views_get(KernelViews *views, const ProfileFunction *function, const KernelView **view,
+                                    Diag *diag);
+// Every function with samples, kernels and device functions alike, most samples first, at most `most` (0 = all).
+WL_MUST_USE Status kernel_views_all(KernelViews *views, u32 most, const KernelView *const **list, u32 *count,
+                                    Diag *diag);
+
+// What was counted at one instruction, with the formulas over it.
+void kernel_view_metrics(const KernelViews *views, const KernelView *view, u32 pc, MetricSet *metrics);
 
 #endif

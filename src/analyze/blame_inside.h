@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// The inside of the blamer, for the files blame*.c only. Passes, in order: facts of instructions (blame_facts.c),
+// backward slices (blame_slice.c), then for each use pruning (blame_prune.c, with blame_path.c) and apportioning
+// (blame.c).
+#ifndef WL_ANALYZE_BLAME_INSIDE_H
+#define WL_ANALYZE_BLAME_INSIDE_H
+
+#include "analyze/blame.h"
+#include "base/vec.h"
+
+#define REASON_BIT(reason) (1u << (reason))
+
+typedef struct BlameInsn {
+    u32 reasons;    // REASON_BITs: what waiting for its result is called
+    u32 latency;    // cycles until its result is there, as a rule
+    u32 upper;      // ... at most; UINT32_MAX = not known
+    f32 steps;      // machine instructions issued for it each time; 1 when not known, 0: dropped
+    f32 weight;     // how often it was issued: executed, else samples in which it issued
+    u8 class;       // BlameClass of waiting for it
+    bool dropped;   // PTX: the machine has no instruction for it, it is its sources under another name
+    bool parallel;  // its result comes from memory or a shared unit: how long it takes differs from time to time
+} BlameInsn;
+
+typedef struct BlameDep {
+    u32 use, def;
+    u32 group;        // deps of one use and group are alternatives, of different groups are all waited for
+    u32 next_reader;  // deps: another use of the same def, WL_NONE
+} BlameDep;
+
+typedef struct PathLength {
+    f32 least, most;  // machine instructions issued from behind the def up to the use, 1 for neighbours
+    bool found;
+} PathLength;
+
+typedef struct PathFinder {
+    u32 from;                 // block that the lengths below start at the end of; WL_NONE: none yet
+    f32 *least[2], *most[2];  // by block: up to its begin; [1]: along one back edge. least < 0: not reached
+    u32 *queue;
+    u32 *stamp;  // of the search around a block
+    u32 round;
+} PathFinder;
+
+typedef struct Blamer {
+    const KernelView *view;
+    BlameOptions options;
+    Arena *arena;  // of the result
+    Arena scratch;
+    const FlowResults *flow;
+    BlameInsn *insns;
+    f32 *before;        // by pc: steps issued in its block before it
+    f32 *block_length;  // by block
+    Vec(BlameDep) deps;
+    u32 *first_dep;     // by use pc, insn_count + 1
+    u32 *first_reader;  // by def pc: deps, WL_NONE
+    PathFinder paths;
+    Vec(BlameEdge) edges;
+    u32 *block_stamp;  // of region searches
+    u32 region_round;
+    Blame *result;
+} Blamer;
+
+// blame_facts.c
+WL_MUST_USE Status blame_facts(Blamer *b);
+
+// blame_slice.c: deps of every instruction that is issued
+WL_MUST_USE Status blame_slice(Blamer *b);
+
+// blame_path.c
+WL_MUST_USE Status blame_path_init(Blamer *b);
+PathLength blame_path(Blamer *b, u32 def, u32 use);
+// Every path from `def` to `use` passes `between`. Errs towards false.
+bool blame_on_every_path(Blamer *b, u32 def, u32 between, u32 use);
+
+// blame_prune.c
+typedef struct BlameSource {
+    u32 def, group;
+    PathLength path;
+    f64 weight;
+} BlameSource;
+typedef struct BlameSources {
+    Vec(BlameSource) list;
+    u32 before;  // how many there were before any rule
+} BlameSources;
+WL_MUST_USE Status blame_sources(Blamer *b, u32 use, StallReason reason, BlameSources *sources);
+
+// blame_weigh.c: shares that add up to 1
+void blame_weigh(Blamer *b, u32 use, StallReason reason, BlameSources *sources);
+
+// blame_region.c: stalls whose cause is no register: what came before on the way
+WL_MUST_USE Status blame_region(Blamer *b, u32 use, StallReason reason, BlameSources *sources);
+bool blame_has_region(const Blamer *b, u32 use, StallReason reason);
+// Barriers: what the warps that came late were held up by, with shares that add up to 1; none when nothing is known.
+// blamed: by pc, what the instruction is blamed for among all other stalls.
+WL_MUST_USE Status blame_late_arrivers(Blamer *b, u32 use, const f64 *blamed, BlameSources *sources);
+
+static inline bool blame_is_dependency(StallReason reason) {
+    return REASON_BIT(reason) & (REASON_BIT(STALL_WAIT) | REASON_BIT(STALL_LONG_SCOREBOARD) |
+                                 REASON_BIT(STALL_SHORT_SCOREBOARD) | REASON_BIT(STALL_IMC_MISS));
+}
+
+#endif

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which of the instructions behind a use can have caused a stall of this reason: GPA's three rules (section 4, "Prune
+// cold edges"). A rule that would leave nothing does not apply: the samples have a cause, so the rule was wrong there.
+#include <stdlib.h>
+
+#include "analyze/blame_inside.h"
+
+typedef bool (*Rule)(Blamer *b, u32 use, StallReason reason, const BlameSource *source);
+
+// 1. Only what is waited for under this name.
+static bool other_opcode(Blamer *b, u32 use, StallReason reason, const BlameSource *source) {
+    (void)use;
+    return !(b->insns[source->def].reasons & REASON_BIT(reason));
+}
+
+// 2. Another instruction, not under a guard, reads the same result on every way: the stall would have been seen there.
+static bool seen_before(Blamer *b, u32 use, StallReason reason, const BlameSource *source) {
+    (void)reason;
+    for (u32 i = b->first_reader[source->def]; i != WL_NONE; i = b->deps.data[i].next_reader)
+        if (blame_on_every_path(b, source->def, b->deps.data[i].use, use)) return true;
+    return false;
+}
+
+// 3. More instructions lie between on every way than the result can take cycles.
+static bool too_far(Blamer *b, u32 use, StallReason reason, const BlameSource *source) {
+    (void)use;
+    (void)reason;
+    return source->path.found && source->path.least > (f32)b->insns[source->def].upper;
+}
+
+static void apply(Blamer *b, u32 use, StallReason reason, BlameSources *sources, Rule rule) {
+    u32 kept = 0;
+    for (u32 i = 0; i < sources->list.len; i++) {
+        BlameSource source = sources->list.data[i];
+        if (rule(b, use, reason, &source)) continue;
+        sources->list.data[i] = sources->list.data[kept];
+        sources->list.data[kept++] = source;
+    }
+    if (kept) sources->list.len = kept;
+}
+
+static int by_def(const void *left, const void *right) {
+    const BlameSource *a = left, *b = right;
+    return (a->def > b->def) - (a->def < b->def);
+}
+
+Status blame_sources(Blamer *b, u32 use, StallReason reason, BlameSources *sources) {
+    sources->list.len = 0;
+    bool own = !b->options.no_own_steps && b->view->kind == VIEW_PTX && b->insns[use].steps > 1.5f;
+    for (u32 i = b->first_dep[use]; i < b->first_dep[use + 1]; i++) {
+        const BlameDep *dep = &b->deps.data[i];
+        if (own && dep->def == use) continue;
+        BlameSource source = {.def = dep->def, .group = dep->group};
+        TRY(vec_push(&sources->list, source));
+    }
+    sources->before = sources->list.len;
+    // Pruned before lengths are looked up: most sources go here.
+    if (!b->options.no_opcode_pruning && sources->list.len) apply(b, use, reason, sources, other_opcode);
+    for (u32 i = 0; i < sources->list.len; i++)
+        sources->list.data[i].path = blame_path(b, sources->list.data[i].def, use);
+    if (!b->options.no_dominator_pruning && sources->list.len > 1) apply(b, use, reason, sources, seen_before);
+    if (!b->options.no_latency_pruning && sources->list.len > 1) apply(b, use, reason, sources, too_far);
+    if (own) TRY(vec_push(&sources->list, ((BlameSource){.def = use, .group = WL_NONE})));
+    if (sources->list.len) qsort(sources->list.data, sources->list.len, sizeof *sources->list.data, by_def);
+    return STATUS_OK;
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stalls whose cause is no register: found among the instructions that lie before the use on some way, back to where
+// the same kind of wait was over.
+#include "analyze/blame_inside.h"
+
+typedef bool (*Match)(const Blamer *b, u32 pc);
+
+static bool is_branch(const Blamer *b, u32 pc) {
+    u8 kind = b->flow->code->insns[pc].kind;
+    return kind == FLOW_BRANCH || kind == FLOW_SWITCH || kind == FLOW_CALL || kind == FLOW_RET;
+}
+static bool is_issued(const Blamer *b, u32 pc) { return b->insns[pc].steps > 0; }
+static bool is_write(const Blamer *b, u32 pc) {
+    const FlowInsn *in = &b->flow->code->insns[pc];
+    return in->is_store || in->is_atomic;
+}
+static bool is_fence(const Blamer *b, u32 pc) {
+    return b->flow->code->insns[pc].is_barrier || b->insns[pc].class == BLAME_FENCE;
+}
+static bool is_async(const Blamer *b, u32 pc) { return b->insns[pc].class == BLAME_ASYNC; }
+static bool is_gmma(const Blamer *b, u32 pc) {
+    const FlowInsn *in = &b->flow->code->insns[pc];
+    return in->unit == UNIT_TENSOR;
+}
+static bool is_barrier(const Blamer *b, u32 pc) { return b->flow->code->insns[pc].is_barrier; }
+static bool nowhere(const Blamer *b, u32 pc) {
+    (void)b;
+    (void)pc;
+    return false;
+}
+
+static const struct Region {
+    Match wanted, ends;  // `ends`: not looked behind
+} regions[STALL_COUNT] = {
+    [STALL_BRANCH_RESOLVING] = {is_branch, is_issued},
+    [STALL_MEMBAR] = {is_write, is_fence},
+    [STALL_DRAIN] = {is_write, is_fence},
+    [STALL_GMMA] = {is_gmma, nowhere},
+    [STALL_LONG_SCOREBOARD] = {is_async, nowhere},  // waits for groups of asynchronous copies
+};
+
+typedef struct Search {
+    Blamer *b;
+    u32 use;
+    struct Region region;
+    BlameSources *sources;
+    Vec(u32) work;
+} Search;
+
+// Back from before `end` to the first of the block; true: the region ends here.
+static Status search_block(Search *s, u32 first, u32 end, bool *ended) {
+    *ended = false;
+    for (u32 pc = end; pc-- > first && !*ended;) {
+        bool idle = s->b->view->executed && !s->b->view->executed[pc];
+        if (idle || pc == s->use) continue;
+        if (s->region.wanted(s->b, pc)) {
+            BlameSource source = {.def = pc, .group = 0, .path = blame_path(s->b, pc, s->use)};
+            TRY(vec_push(&s->sources->list, source));
+        }
+        *ended = s->region.ends(s->b, pc);
+    }
+    return STATUS_OK;
+}
+
+static Status push_preds(Search *s, const FlowBlock *block) {
+    const Cfg *cfg = s->b->flow->cfg;
+    for (u32 p = 0; p < block->pred_count; p++) {
+        u32 pred = cfg->edges[block->preds + p];
+        if (!cfg->blocks[pred].reachable || s->b->block_stamp[pred] == s->b->region_round) continue;
+        s->b->block_stamp[pred] = s->b->region_round;
+        TRY(vec_push(&s->work, pred));
+    }
+    return STATUS_OK;
+}
+
+static Status search_all(Search *s) {
+    const Cfg *cfg = s->b->flow->cfg;
+    const FlowBlock *block = &cfg->blocks[cfg->block_of[s->use]];
+    bool ended;
+    s->b->region_round++;
+    TRY(search_block(s, block->first, s->use, &ended));
+    if (ended) return STATUS_OK;
+    TRY(push_preds(s, block));
+    while (s->work.len) {
+        u32 at = s->work.data[--s->work.len];
+        block = &cfg->blocks[at];
+        u32 end = block->first + block->count, stop = at == cfg->block_of[s->use] ? s->use + 1 : block->first;
+        TRY(search_block(s, stop, end, &ended));
+        if (!ended && stop == block->first) TRY(push_preds(s, block));
+    }
+    return STATUS_OK;
+}
+
+static Status search(Blamer *b, u32 use, struct Region region, BlameSources *sources) {
+    Search s = {.b = b, .use = use, .region = region, .sources = sources};
+    sources->list.len = 0;
+    Status status = search_all(&s);
+    sources->before = sources->list.len;
+    vec_free(&s.work);
+    return status;
+}
+
+bool blame_has_region(const Blamer *b, u32 use, StallReason reason) {
+    if (!regions[reason].wanted) return false;
+    const FlowInsn *in = &b->flow->code->insns[use];
+    return reason != STALL_LONG_SCOREBOARD || (in->has_effects && !in->is_store && !in->is_atomic && !in->is_load);
+}
+
+Status blame_region(Blamer *b, u32 use, StallReason reason, BlameSources *sources) {
+    return search(b, use, regions[reason], sources);
+}
+
+// --- late arrivers -----------------------------------------------------------------------------------------------
+// What an instruction cost the warps on their way to the barrier: the stalls blamed on it, the longer the single one
+// the more, since the last warp to arrive is the one that met the longest.
+static f64 delay_of(const Blamer *b, u32 def, const f64 *blamed) {
+    f64 times = (f64)b->insns[def].weight;
+    return blamed[def] * (times > 0 ? blamed[def] / times : 0);
+}
+
+Status blame_late_arrivers(Blamer *b, u32 use, const f64 *blamed, BlameSources *sources) {
+    static const struct Region before_barrier = {is_issued, is_barrier};
+    TRY(search(b, use, before_barrier, sources));
+    u32 kept = 0;
+    f64 sum = 0;
+    for (u32 i = 0; i < sources->list.len; i++) {
+        BlameSource source = sources->list.data[i];
+        source.weight = is_barrier(b, source.def) ? 0 : delay_of(b, source.def, blamed);
+        if (source.weight > 0) sources->list.data[kept++] = source, sum += source.weight;
+    }
+    sources->list.len = kept;
+    for (u32 i = 0; i < kept; i++) sources->list.data[i].weight /= sum;
+    return STATUS_OK;
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The inside of KernelViews, for the files kernel_view*.c only.
+#ifndef WL_ANALYZE_KERNEL_VIEW_INSIDE_H
+#define WL_ANALYZE_KERNEL_VIEW_INSIDE_H
+
+#include "analyze/kernel_view.h"
+#include "base/map.h"
+
+typedef struct ViewModule {
+    Module *ptx;             // owned; NULL: there is no text, or it cannot be parsed
+    const CallGraph *calls;  // NULL: not made yet
+    const char *why;         // there is no code
+} ViewModule;
+
+enum { VIEW_STALL_IDS = 256 };
+typedef struct ViewSource {
+    const ProfileSource *row;
+    const GpuModel *gpu;        // NULL: not known
+    u8 reason[VIEW_STALL_IDS];  // StallReason of the source's id
+} ViewSource;
+
+// What the profile holds of one function, before it is a view.
+typedef struct ViewFigures {
+    const ProfileSample *samples;
+    u32 sample_count;
+    const ProfilePcMetric *counts;
+    u32 count_count;
+    bool has_counts;  // they were read
+    ViewBasis basis;
+    u64 weight;  // samples, or cycles
+    const ProfileLaunch **launches;
+    u32 launch_count;
+    f64 ns;  // of the launches, 0 = not known
+} ViewFigures;
+
+struct KernelViews {
+    Profile *profile;
+    KernelViewOptions options;
+    Arena arena;
+    const ProfileFunction *functions;
+    u32 function_count;
+    ViewFigures *figures;     // by position in functions
+    const KernelView **made;  // ... NULL: not yet
+    Map function_index;       // id -> position
+    ViewSource *sources;
+    u32 source_count;
+    Map modules;  // id -> position in module_rows
+    Vec(ViewModule) module_rows;
+    f64 all_ns;                     // of all kernels' launches
+    f64 lost_slots, all_slots;      // cycles of schedulers without issue, and all, of all launches
+    u64 all_weight, kernel_weight;  // samples of all functions, of kernels
+};
+
+// kernel_view_code.c: fills in `kind`, `flow` and `no_code`.
+WL_MUST_USE Status view_load_code(KernelViews *views, KernelView *view, Diag *diag);
+
+// kernel_view_figures.c: what is read for all functions at once, and for one.
+WL_MUST_USE Status view_read_figures(KernelViews *views, Diag *diag);
+WL_MUST_USE Status view_fill_figures(KernelViews *views, const ViewFigures *figures, KernelView *view, Diag *diag);
+const ViewSource *view_source(const KernelViews *views, u32 id);  // NULL: none of that id
+
+// kernel_view_launch.c: how it was launched, and what fits on an SM.
+WL_MUST_USE Status view_read_launches(KernelViews *views, Diag *diag);
+WL_MUST_USE Status view_fill_launches(KernelViews *views, const ViewFigures *figures, KernelView *view);
+
+#endif
