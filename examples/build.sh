@@ -1,14 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# usage: build.sh [--ptx] [--exe] [--prebuilt] [OUTDIR]
+# usage: build.sh [--ptx] [--exe] [--advice] [--prebuilt] [OUTDIR]
 #
 #   --ptx       PTX of every example: OUTDIR/TOPIC.ptx, without OUTDIR the committed examples/TOPIC/TOPIC.ptx
 #               papers/ has several files without a main: OUTDIR/papers-NAME.ptx, without OUTDIR papers/NAME.ptx
 #   --exe       executables: OUTDIR/TOPIC, without OUTDIR examples/build/TOPIC
+#   --advice    the optimisation pairs of advice/: OUTDIR/NAME-before and NAME-after, without OUTDIR in examples/build/advice
+#               (sm_90 code and compute_90 PTX; $JOBS compilers at a time, 2 unless set)
 #   --prebuilt  examples/prebuilt/matmul.xz, the committed executable (not affected by OUTDIR)
 #
-# Neither flag: --ptx --exe. The compiler is $NVCC, else nvcc of the PATH, else /usr/local/cuda/bin/nvcc; nvcc itself
+# No flag: --ptx --exe. The compiler is $NVCC, else nvcc of the PATH, else /usr/local/cuda/bin/nvcc; nvcc itself
 # heeds NVCC_APPEND_FLAGS. Exit codes: 0 built, 1 a compiler failed or is missing, 2 usage error.
 #
 # No output names a directory of the machine it was built on. nvcc writes the working directory into .file directives
@@ -50,18 +52,29 @@ build_prebuilt() {
     xz -9e --force prebuilt/matmul
 }
 
-want_ptx='' want_exe='' want_prebuilt='' out=''
+# Both versions of every pair; line tables name examples/advice/NAME.cu, as of prebuilt.
+build_advice() { # OUTPUT FOLDER
+    folder=$(basename "$PWD")
+    for source in advice/*.cu; do
+        name=$(basename "$source" .cu)
+        echo "$folder/$source -o $1/$name-before"
+        echo "-DAFTER $folder/$source -o $1/$name-after"
+    done | (cd .. && xargs -P "${JOBS:-2}" -L 1 env PWD=/proc/self/cwd "$nvcc" -lineinfo -O3 -arch=sm_90 -Xcompiler -Wall)
+}
+
+want_ptx='' want_exe='' want_prebuilt='' want_advice='' out=''
 for argument; do
     case $argument in
     --ptx) want_ptx=1 ;;
     --exe) want_exe=1 ;;
+    --advice) want_advice=1 ;;
     --prebuilt) want_prebuilt=1 ;;
-    -*) say "unknown option $argument; usage: build.sh [--ptx] [--exe] [--prebuilt] [OUTDIR]"; exit 2 ;;
+    -*) say "unknown option $argument; usage: build.sh [--ptx] [--exe] [--advice] [--prebuilt] [OUTDIR]"; exit 2 ;;
     *) [ -z "$out" ] || { say "more than one OUTDIR: $out, $argument"; exit 2; }
        out=$argument ;;
     esac
 done
-[ "$want_ptx$want_exe$want_prebuilt" ] || want_ptx=1 want_exe=1
+[ "$want_ptx$want_exe$want_advice$want_prebuilt" ] || want_ptx=1 want_exe=1
 
 nvcc=$(find_nvcc)
 [ -z "$out" ] || { mkdir -p "$out" && out=$(cd "$out" && pwd); }
@@ -71,6 +84,7 @@ cd "$(dirname "$0")"
 papers=${out:+$out/papers-}
 for source in */*.cu; do
     topic=${source%%/*} name=${source##*/}
+    [ "$topic" != advice ] || continue
     if [ "$topic" = papers ]; then
         if [ "$want_ptx" ]; then build_ptx "$source" "${papers:-papers/}${name%.cu}.ptx"; fi
         continue
@@ -78,4 +92,8 @@ for source in */*.cu; do
     if [ "$want_ptx" ]; then build_ptx "$source" "${out:-$topic}/$topic.ptx"; fi
     if [ "$want_exe" ]; then compile -O3 "$source" -o "${out:-build}/$topic"; fi
 done
+if [ "$want_advice" ]; then
+    mkdir -p "${out:-build/advice}"
+    build_advice "${out:-$PWD/build/advice}"
+fi
 if [ "$want_prebuilt" ]; then build_prebuilt; fi

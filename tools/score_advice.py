@@ -1,0 +1,363 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Compares the speedups that `warplens advise` expects with those that were achieved, on pairs of programs before and after
+exactly one change (examples/advice).
+
+    tools/score_advice.py --times TIMES.tsv --advice FOLDER [options]      achieved on a GPU, advice from profiles of a GPU
+    tools/score_advice.py --simulate BINARIES [options]                    both from the simulator; runs anywhere
+
+TIMES.tsv has a row for each run: round, pair, version (before, after), exit code, wall milliseconds, the program's output,
+whose "median_us=" is the time of one launch; FOLDER has PAIR.json (`warplens advise --format json` on the profile of
+before) or PAIR.wlp or PAIR-before.wlp. --simulate runs BINARIES/PAIR-before and -after (`small`) with --timing and takes the
+simulated times.
+
+What a pair wants is in the head of its source: "Rule: NAME", and "Also: NAME" for a rule that is as right. --pairs reads
+other pairs from a table instead: pair, rule, also (or -), kernel (a part of its name, or - for the whole program).
+
+Each estimate is scored as it is, and once more with the rule's record left out and measured again on all other pairs
+(leave-one-out), so that no pair's own result sets its scale or its interval. Errors: ratio |estimate / achieved - 1|, gain
+|estimate - achieved| / (achieved - 1); an advice that is missing counts as an estimate of 1.
+
+Prints the table and the summary. --tsv FILE writes the table, --record prints the rows' RECORD(...) for rules.def.
+Exit code: 0 scored, 1 something did not run, 2 usage.
+"""
+import argparse
+import concurrent.futures
+import json
+import math
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+
+NORMAL_90 = 1.6449     # a 90 % interval is this many standard deviations to each side
+PRIOR_SPREAD = 0.7     # of the logarithm of achieved gain / estimated gain, where nothing is known of a rule
+PRIOR_PAIRS = 2.0      # how many pairs that prior is worth
+LEAST_GAIN = 0.005     # gains below are noise: their logarithm says nothing
+TOP = 3
+
+
+@dataclass
+class Estimate:
+    rule: str
+    rank: int          # 1 is the first advice of the list
+    speedup: float
+    low: float
+    high: float
+    model: float       # speedup before the record is applied
+    error: float       # standard deviation of the logarithm of the gain, from sampling
+    limit: float
+
+
+@dataclass
+class Pair:
+    name: str
+    wanted: list       # rules, the one that it was made for first
+    kernel: str = None
+    times: dict = field(default_factory=lambda: {"before": [], "after": []})
+    advice: list = None
+    found: Estimate = None
+
+    def achieved(self):
+        before, after = (self.times[v] for v in ("before", "after"))
+        return statistics.median(before) / statistics.median(after) if before and after else None
+
+    def noise(self):
+        """Relative half-width of what the rounds gave."""
+        spans = [(max(t) - min(t)) / statistics.median(t) / 2 for t in self.times.values() if t]
+        return max(spans, default=0)
+
+
+# --- input --------------------------------------------------------------------------------------------------------------
+
+def pairs_of_sources(folder):
+    pairs = []
+    for file in sorted(os.listdir(folder)):
+        if file.endswith(".cu"):
+            with open(os.path.join(folder, file), encoding="utf-8") as source:
+                head = source.read(2000)
+            wanted = re.findall(r"^// (?:Rule|Also): (\S+)$", head, re.M)
+            if not wanted:
+                sys.exit(f"{file}: no line '// Rule: NAME' in its head")
+            pairs.append(Pair(file[:-3], wanted))
+    return pairs
+
+
+def pairs_of_table(path):
+    pairs = []
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            if line.strip() and not line.startswith("#"):
+                name, rule, also, kernel = line.rstrip("\n").split("\t")[:4]
+                pairs.append(Pair(name, [rule] + [a for a in also.split(",") if a != "-"], None if kernel == "-" else kernel))
+    return pairs
+
+
+def read_times(path, pairs):
+    by_name, wrong = {p.name: p for p in pairs}, []
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            if line.startswith("#") or line.startswith("round\t"):
+                continue
+            _, name, version, code, _, text = line.rstrip("\n").split("\t")[:6]
+            match = re.search(r"median_us=([0-9.]+)", text)
+            if name not in by_name:
+                continue
+            if code != "0" or not match:
+                wrong.append(f"{name} {version}: exit code {code}: {text[:100]}")
+            else:
+                by_name[name].times[version].append(float(match.group(1)))
+    return wrong
+
+
+def run(command, timeout=600):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=timeout, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(command)}: exit code {done.returncode}: {(done.stderr or done.stdout).strip()[-300:]}")
+    return done.stdout
+
+
+def load_advice(options, pair):
+    base = os.path.join(options.advice, pair.name)
+    for profile in (base + ".wlp", base + "-before.wlp"):
+        if os.path.exists(profile):
+            return json.loads(run([options.warplens, "advise", "--format", "json", profile]))
+    with open(base + ".json", encoding="utf-8") as file:
+        return json.load(file)
+
+
+def simulate(options, pair, scratch):
+    """Runs both versions on the simulator: fills in times and advice."""
+    for version in ("before", "after"):
+        profile = os.path.join(options.keep or scratch, f"{pair.name}-{version}.wlp")
+        text = run([options.warplens, "run", "-q", "-f", "--on", "sim", "--timing", "-o", profile, "--",
+                    os.path.join(options.simulate, f"{pair.name}-{version}"), "small"])
+        pair.times[version].append(float(re.search(r"median_us=([0-9.]+)", text).group(1)))
+        if version == "before" and not options.no_advice:
+            pair.advice = json.loads(run([options.warplens, "advise", "--format", "json", profile]))
+        if not options.keep:
+            os.remove(profile)
+
+
+# --- estimates ------------------------------------------------------------------------------------------------------------
+
+def of_program(speedup, kernel, program):
+    """The program's speedup when the kernel's is `speedup`; `kernel` and `program` are one pair of both (Amdahl)."""
+    if kernel <= 1 or program <= 1:
+        return speedup
+    share = min(1.0, (1 - 1 / program) / (1 - 1 / kernel))
+    return 1 / (1 - share + share / speedup)
+
+
+def estimates_of(pair, scales):
+    """All advice for the pair's kernel in the order of the list, in terms of what was timed."""
+    out = []
+    for row in pair.advice["advice"]:
+        if pair.kernel and pair.kernel not in row["kernel"]:
+            continue
+        e = row["estimate"]
+        model = e.get("model") or {}
+        raw = model.get("speedup", 1 + (e["speedup"] - 1) / scales.get(row["rule"], 1))
+        values = [e["speedup"], e["low"], e["high"], raw, model.get("limit", 64.0)]
+        if not pair.kernel:
+            values = [of_program(v, e["speedup"], e.get("program_speedup", e["speedup"])) for v in values]
+        out.append(Estimate(row["rule"], len(out) + 1, *values[:4], model.get("error", 0.0), values[4]))
+    return out
+
+
+def find(pair, scales):
+    """The first advice that is right; several places of one rule count as one rank."""
+    rules, best = [], None
+    for e in estimates_of(pair, scales):
+        if e.rule not in rules:
+            rules.append(e.rule)
+        e.rank = rules.index(e.rule) + 1
+        if e.rule in pair.wanted and (best is None or pair.wanted.index(e.rule) < pair.wanted.index(best.rule)):
+            best = e
+    pair.found = best
+    ranks = [rules.index(w) + 1 for w in pair.wanted if w in rules]
+    return min(ranks) if ranks else None
+
+
+def log_error(pair):
+    """ln(achieved gain / gain of the model); None where either is noise."""
+    if not pair.found or pair.achieved() is None:
+        return None
+    achieved, model = pair.achieved() - 1, pair.found.model - 1
+    return math.log(achieved / model) if achieved > LEAST_GAIN and model > LEAST_GAIN else None
+
+
+def record_of(errors, everybody):
+    """(scale, spread) of a rule from the errors of its pairs, drawn towards what all pairs together show."""
+    center = statistics.median(everybody) if everybody else 0.0
+    wide = statistics.pstdev(everybody) if len(everybody) > 3 else PRIOR_SPREAD
+    n = len(errors)
+    middle = (n * (statistics.median(errors) if errors else 0.0) + PRIOR_PAIRS * center) / (n + PRIOR_PAIRS)
+    variance = (sum((e - middle) ** 2 for e in errors) + PRIOR_PAIRS * wide ** 2) / (n + PRIOR_PAIRS)
+    return math.exp(middle), math.sqrt(variance)
+
+
+def leave_one_out(pair, pairs):
+    """The pair's estimate with a record that knows only the other pairs."""
+    others = [(p.found.rule, log_error(p)) for p in pairs if p is not pair and p.found]
+    known = [(rule, e) for rule, e in others if e is not None]
+    scale, spread = record_of([e for rule, e in known if rule == pair.found.rule], [e for _, e in known])
+    gain = (pair.found.model - 1) * scale
+    width = NORMAL_90 * math.hypot(spread, pair.found.error)
+    return [1 + min(gain * f, pair.found.limit - 1) for f in (1, math.exp(-width), math.exp(width))]
+
+
+# --- output ---------------------------------------------------------------------------------------------------------------
+
+COLUMNS = ("pair", "rule", "rank", "estimated", "low", "high", "achieved", "noise", "ratio_error", "gain_error", "covered",
+           "loo", "loo_low", "loo_high", "loo_gain_error", "loo_covered", "before_us", "after_us")
+
+
+def errors_of(estimate, achieved):
+    gain = abs(estimate - achieved) / abs(achieved - 1) if abs(achieved - 1) > LEAST_GAIN else float("nan")
+    return abs(estimate / achieved - 1), gain
+
+
+def covers(low, high, achieved, noise):
+    return low * (1 - noise) <= achieved <= high * (1 + noise)
+
+
+def row_of(pair, pairs, rank):
+    achieved, noise, found = pair.achieved(), pair.noise(), pair.found
+    row = dict(pair=pair.name, rule=pair.wanted[0], rank=rank, achieved=achieved, noise=noise,
+               before_us=statistics.median(pair.times["before"]), after_us=statistics.median(pair.times["after"]))
+    speedup, low, high = (found.speedup, found.low, found.high) if found else (1, 1, 1)
+    loo, loo_low, loo_high = leave_one_out(pair, pairs) if found else (1, 1, 1)
+    ratio, gain = errors_of(speedup, achieved)
+    row.update(estimated=speedup, low=low, high=high, ratio_error=ratio, gain_error=gain,
+               covered=bool(found) and covers(low, high, achieved, noise), loo=loo, loo_low=loo_low, loo_high=loo_high,
+               loo_gain_error=errors_of(loo, achieved)[1], loo_covered=bool(found) and covers(loo_low, loo_high, achieved, noise))
+    return row
+
+
+def cell(value):
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def summary(rows):
+    lines = [f"pairs: {len(rows)}"]
+    ranks = [r["rank"] for r in rows]
+    for top in (1, TOP):
+        right = sum(rank is not None and rank <= top for rank in ranks)
+        lines.append(f"right rule in the first {top}: {right} of {len(rows)} ({100 * right / len(rows):.0f} %)")
+    for prefix, text in (("", "as advised"), ("loo_", "record of the other pairs")):
+        gains = [r[prefix + "gain_error"] for r in rows if not math.isnan(r[prefix + "gain_error"])]
+        found = [r[prefix + "gain_error"] for r in rows if r["rank"] is not None and not math.isnan(r[prefix + "gain_error"])]
+        covered = [r[prefix + "covered"] for r in rows if r["rank"] is not None]
+        if found:
+            lines.append(f"{text}: gain error median {100 * statistics.median(gains):.0f} %, mean {100 * statistics.mean(gains):.0f} %; "
+                         f"where the rule was found median {100 * statistics.median(found):.0f} %, mean {100 * statistics.mean(found):.0f} %; "
+                         f"intervals cover {100 * sum(covered) / len(covered):.0f} %")
+    ratios = [r["ratio_error"] for r in rows]
+    lines.append(f"ratio error median {100 * statistics.median(ratios):.0f} %, mean {100 * statistics.mean(ratios):.0f} %")
+    return lines
+
+
+def records(pairs):
+    errors, tried, helped = {}, {}, {}
+    for p in pairs:
+        if p.found and p.achieved() is not None:
+            tried[p.found.rule] = tried.get(p.found.rule, 0) + 1
+            helped[p.found.rule] = helped.get(p.found.rule, 0) + (p.achieved() > 1 + LEAST_GAIN)
+            errors.setdefault(p.found.rule, [])
+            if log_error(p) is not None:
+                errors[p.found.rule].append(log_error(p))
+    everybody = [e for each in errors.values() for e in each]
+    for rule in sorted(errors):
+        scale, spread = record_of(errors[rule], everybody)
+        yield f"{rule:<22} RECORD({scale:.2f}, {spread:.2f}, {helped[rule]}, {tried[rule]})"
+
+
+def scales_in_use(path):
+    """What `advise` multiplied the gains by: rule -> scale, from rules.def."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return {m[0]: float(m[1]) for m in re.findall(r'ADVICE_RULE\(\w+,\s*"([\w-]+)".*?RECORD\(([0-9.]+)', file.read())}
+    except OSError:
+        return {}
+
+
+def parse_arguments():
+    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--times")
+    parser.add_argument("--advice", metavar="FOLDER")
+    parser.add_argument("--simulate", metavar="BINARIES")
+    parser.add_argument("--no-advice", action="store_true", help="only the achieved speedups")
+    parser.add_argument("--pairs", metavar="TABLE")
+    parser.add_argument("--only", action="append", metavar="PAIR", help="only this pair (may be repeated)")
+    parser.add_argument("--warplens", default=os.path.join(root, "build/release/bin/warplens"))
+    parser.add_argument("--sources", default=os.path.join(root, "examples/advice"))
+    parser.add_argument("--rules", default=os.path.join(root, "src/analyze/advice/rules.def"))
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--keep", metavar="FOLDER", help="keep the simulated profiles")
+    parser.add_argument("--tsv", metavar="FILE")
+    parser.add_argument("--note", action="append", default=[], help="a line for the head of the TSV: date, GPU, driver, command")
+    parser.add_argument("--record", action="store_true")
+    options = parser.parse_args()
+    if bool(options.simulate) == bool(options.times):
+        parser.error("one of --times and --simulate")
+    if options.times and not options.advice:
+        options.no_advice = True
+    return options
+
+
+def gather(options, pairs):
+    """Times and advice of every pair; returns what went wrong."""
+    wrong = read_times(options.times, pairs) if options.times else []
+    with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        def one(pair):
+            try:
+                if options.simulate:
+                    simulate(options, pair, scratch)
+                elif not options.no_advice:
+                    pair.advice = load_advice(options, pair)
+                return None
+            except (OSError, RuntimeError, ValueError, KeyError, AttributeError, subprocess.TimeoutExpired) as error:
+                return f"{pair.name}: {error}"
+        return wrong + [w for w in pool.map(one, pairs) if w]
+
+
+def main():
+    options = parse_arguments()
+    pairs = pairs_of_table(options.pairs) if options.pairs else pairs_of_sources(options.sources)
+    if options.only:
+        pairs = [p for p in pairs if p.name in options.only]
+    wrong = gather(options, pairs)
+    scored = [p for p in pairs if p.achieved() is not None and (p.advice or options.no_advice)]
+    scales, ranks = scales_in_use(options.rules), {}
+    for pair in scored:
+        ranks[pair.name] = find(pair, scales) if pair.advice else None
+    rows = [row_of(p, scored, ranks[p.name]) for p in scored]
+    columns = COLUMNS if not options.no_advice else ("pair", "rule", "achieved", "noise", "before_us", "after_us")
+    table = [columns] + [[cell(r[c]) for c in columns] for r in rows]
+    widths = [max(len(row[i]) for row in table) for i in range(len(columns))]
+    for row in table:
+        print("  ".join(text.ljust(w) if i < 2 else text.rjust(w) for i, (text, w) in enumerate(zip(row, widths))))
+    if rows and not options.no_advice:
+        print("\n" + "\n".join(summary(rows)))
+    if options.record:
+        print("\n" + "\n".join(records(scored)))
+    if options.tsv:
+        with open(options.tsv, "w", encoding="utf-8") as file:
+            file.writelines(f"# {line}\n" for line in options.note + ([] if options.no_advice else summary(rows) if rows else []))
+            file.writelines("\t".join(row) + "\n" for row in table)
+    for line in wrong:
+        print(f"score_advice.py: {line}", file=sys.stderr)
+    return 1 if wrong or not rows else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
