@@ -59,7 +59,7 @@ build_advice() { # OUTPUT FOLDER
         name=$(basename "$source" .cu)
         echo "$folder/$source -o $1/$name-before"
         echo "-DAFTER $folder/$source -o $1/$name-after"
-    done | (cd .. && xargs -P "${JOBS:-2}" -L 1 env PWD=/proc/self/cwd "$nvcc" -lineinfo -O3 -arch=sm_90 -Xcompiler -Wall)
+    done | (cd .. && xargs -P "${JOBS:-2}" -L 1 env PWD=/proc/self/cwd "$nvcc" -lineinfo -O3 -arch=sm_90 -Xcompiler -Wall,-Wno-unknown-pragmas)
 }
 
 want_ptx='' want_exe='' want_prebuilt='' want_advice='' out=''

@@ -12,7 +12,7 @@ before) or PAIR.wlp or PAIR-before.wlp. --simulate runs BINARIES/PAIR-before and
 simulated times.
 
 What a pair wants is in the head of its source: "Rule: NAME", and "Also: NAME" for a rule that is as right. --pairs reads
-other pairs from a table instead: pair, rule, also (or -), kernel (a part of its name, or - for the whole program).
+other pairs from a table instead: pair, rule, also (or -), kernel (a part of its name, or - for all kernels).
 
 Each estimate is scored as it is, and once more with the rule's record left out and measured again on all other pairs
 (leave-one-out), so that no pair's own result sets its scale or its interval. Errors: ratio |estimate / achieved - 1|, gain
@@ -129,13 +129,20 @@ def load_advice(options, pair):
         return json.load(file)
 
 
+def kernel_us(options, pair, profile):
+    """Time of all launches of the profile, cold ones too, as advice is about them all; the program's own clock ticks too coarsely."""
+    report = json.loads(run([options.warplens, "report", "--format", "json", "--section", "kernels", profile]))
+    return sum(k["metrics"].get("gpu__time_duration.sum", 0) for k in report["kernels"] if not pair.kernel or pair.kernel in k["name"]) / 1000
+
+
 def simulate(options, pair, scratch):
     """Runs both versions on the simulator: fills in times and advice."""
     for version in ("before", "after"):
         profile = os.path.join(options.keep or scratch, f"{pair.name}-{version}.wlp")
-        text = run([options.warplens, "run", "-q", "-f", "--on", "sim", "--timing", "-o", profile, "--",
-                    os.path.join(options.simulate, f"{pair.name}-{version}"), "small"])
-        pair.times[version].append(float(re.search(r"median_us=([0-9.]+)", text).group(1)))
+        if not (options.again and os.path.exists(profile)):
+            run([options.warplens, "run", "-q", "-f", "--on", "sim", "--timing", "-o", profile, "--",
+                 os.path.join(options.simulate, f"{pair.name}-{version}"), "small"])
+        pair.times[version].append(kernel_us(options, pair, profile))
         if version == "before" and not options.no_advice:
             pair.advice = json.loads(run([options.warplens, "advise", "--format", "json", profile]))
         if not options.keep:
@@ -144,26 +151,24 @@ def simulate(options, pair, scratch):
 
 # --- estimates ------------------------------------------------------------------------------------------------------------
 
-def of_program(speedup, kernel, program):
-    """The program's speedup when the kernel's is `speedup`; `kernel` and `program` are one pair of both (Amdahl)."""
-    if kernel <= 1 or program <= 1:
-        return speedup
-    share = min(1.0, (1 - 1 / program) / (1 - 1 / kernel))
+def of_all(speedup, share):
+    """Speedup of what has the kernel as this share of its time, when the kernel's is `speedup` (Amdahl)."""
     return 1 / (1 - share + share / speedup)
 
 
 def estimates_of(pair, scales):
-    """All advice for the pair's kernel in the order of the list, in terms of what was timed."""
-    out = []
+    """All advice for the pair's kernel in the order of the list, in terms of what was timed: that kernel, or all kernels."""
+    kernels, out = {k["mangled"]: k for k in pair.advice["kernels"]}, []
     for row in pair.advice["advice"]:
         if pair.kernel and pair.kernel not in row["kernel"]:
             continue
         e = row["estimate"]
         model = e.get("model") or {}
         raw = model.get("speedup", 1 + (e["speedup"] - 1) / scales.get(row["rule"], 1))
-        values = [e["speedup"], e["low"], e["high"], raw, model.get("limit", 64.0)]
-        if not pair.kernel:
-            values = [of_program(v, e["speedup"], e.get("program_speedup", e["speedup"])) for v in values]
+        values = [float(v) for v in (e["speedup"], e["low"], e["high"], raw, model.get("limit", 64.0))]
+        if not pair.kernel and pair.advice["kernel_ns"] > 0:
+            share = min(1.0, kernels[row["kernel_mangled"]]["total_ns"] / pair.advice["kernel_ns"])
+            values = [of_all(v, share) for v in values]
         out.append(Estimate(row["rule"], len(out) + 1, *values[:4], model.get("error", 0.0), values[4]))
     return out
 
@@ -229,8 +234,8 @@ def row_of(pair, pairs, rank):
     achieved, noise, found = pair.achieved(), pair.noise(), pair.found
     row = dict(pair=pair.name, rule=pair.wanted[0], rank=rank, achieved=achieved, noise=noise,
                before_us=statistics.median(pair.times["before"]), after_us=statistics.median(pair.times["after"]))
-    speedup, low, high = (found.speedup, found.low, found.high) if found else (1, 1, 1)
-    loo, loo_low, loo_high = leave_one_out(pair, pairs) if found else (1, 1, 1)
+    speedup, low, high = (found.speedup, found.low, found.high) if found else (1.0, 1.0, 1.0)
+    loo, loo_low, loo_high = leave_one_out(pair, pairs) if found else (1.0, 1.0, 1.0)
     ratio, gain = errors_of(speedup, achieved)
     row.update(estimated=speedup, low=low, high=high, ratio_error=ratio, gain_error=gain,
                covered=bool(found) and covers(low, high, achieved, noise), loo=loo, loo_low=loo_low, loo_high=loo_high,
@@ -303,6 +308,7 @@ def parse_arguments():
     parser.add_argument("--rules", default=os.path.join(root, "src/analyze/advice/rules.def"))
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--keep", metavar="FOLDER", help="keep the simulated profiles")
+    parser.add_argument("--again", action="store_true", help="take the profiles that --keep left, simulate only what is missing")
     parser.add_argument("--tsv", metavar="FILE")
     parser.add_argument("--note", action="append", default=[], help="a line for the head of the TSV: date, GPU, driver, command")
     parser.add_argument("--record", action="store_true")

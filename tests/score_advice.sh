@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# tools/score_advice.py: ranks, errors, intervals and shares, on times and advice whose scores are known.
+. tests/e2e/lib.sh
+need python3
+
+# advice RULE SPEEDUP LOW HIGH, for a kernel with half of all kernels' time or for all of it
+row() {
+    printf '{"rule":"%s","kernel":"%s","kernel_mangled":"%s","estimate":{"speedup":%s,"low":%s,"high":%s,"model":{"speedup":%s,"error":0.1,"limit":64}}}' \
+        "$1" "$2" "$2" "$3" "$4" "$5" "$3"
+}
+advice() {
+    local IFS=,
+    printf '{"kernel_ns":100,"kernels":[{"mangled":"all","total_ns":100},{"mangled":"half","total_ns":50}],"advice":[%s]}' "$*"
+}
+mkdir "$T/advice"
+advice "$(row other all 1.5 1.4 1.6)" "$(row other all 1.3 1.2 1.4)" "$(row first all 1.8 1.2 2.5)" >"$T/advice/second.json"
+advice "$(row also all 1.4 1.3 1.5)" >"$T/advice/wide.json"
+advice "$(row other all 1.4 1.3 1.5)" >"$T/advice/missing.json"
+advice "$(row first half 2 1 4)" >"$T/advice/shared.json"
+advice "$(row other all 3 2 4)" "$(row first half 2 1 4)" >"$T/advice/kernel.json"
+printf '# pair\trule\talso\tkernel\nsecond\tfirst\t-\t-\nwide\tnone\talso\t-\nmissing\tfirst\t-\t-\nshared\tfirst\t-\t-\nkernel\tfirst\t-\thalf\n' >"$T/pairs.tsv"
+times() { # PAIR BEFORE AFTER
+    printf '1\t%s\tbefore\t0\t500\t%s before median_us=%s launches=9 RESULT PASS\n1\t%s\tafter\t0\t500\t%s after median_us=%s\n' \
+        "$1" "$1" "$2" "$1" "$1" "$3"
+}
+{
+    printf 'round\tpair\tversion\texit\twall_ms\toutput\n'
+    times second 20 10
+    times second 22 11
+    times wide 12 10
+    times missing 15 10
+    times shared 20 15
+    times kernel 20 10
+} >"$T/times.tsv"
+
+score() { tools/score_advice.py --pairs "$T/pairs.tsv" --times "$T/times.tsv" --advice "$T/advice" --rules /dev/null --tsv "$T/table.tsv" "$@"; }
+score >"$T/out"
+same "exit code" $? 0
+same "table" "$(grep -v '^#' "$T/table.tsv" | cut -f1-7,9-11)" "pair	rule	rank	estimated	low	high	achieved	ratio_error	gain_error	covered
+second	first	2	1.800	1.200	2.500	2.000	0.100	0.200	yes
+wide	none	1	1.400	1.300	1.500	1.200	0.167	1.000	no
+missing	first	-	1.000	1.000	1.000	1.500	0.333	1.000	no
+shared	first	1	1.333	1.000	1.600	1.333	0.000	0.000	yes
+kernel	first	1	2.000	1.000	4.000	2.000	0.000	0.000	yes"
+same "right rule in the first three" "$(grep 'first 3' "$T/out")" "right rule in the first 3: 4 of 5 (80 %)"
+same "summary" "$(grep 'as advised' "$T/out")" \
+    "as advised: gain error median 20 %, mean 44 %; where the rule was found median 10 %, mean 30 %; intervals cover 75 %"
+same "only the times" "$(score --no-advice --only second | tail -1 | tr -s ' ')" "second first 2.000 0.048 21.000 10.500"
+
+# The record of the other pairs: without any, the model's own estimate.
+score --only second >"$T/out"
+same "leave one out" "$(grep -v '^#' "$T/table.tsv" | tail -1 | cut -f12)" 1.800
+
+printf '1\twide\tafter\t1\t500\twide after median_us=2 FAIL\n' >>"$T/times.tsv"
+score >"$T/out" 2>"$T/err"
+same "exit code with a run that failed" $? 1
+same "the run that failed" "$(cat "$T/err")" "score_advice.py: wide after: exit code 1: wide after median_us=2 FAIL"
+rm "$T/advice/wide.json"
+score >"$T/out" 2>"$T/err"
+same "advice that is not there" "$? $(grep -c 'wide.json' "$T/err")" "1 1"
+finish
