@@ -115,7 +115,7 @@ Status kernel_views_get(KernelViews *views, const ProfileFunction *function, con
 }
 
 typedef struct Ranked {
-    u64 weight;
+    f64 weight;
     u32 at;
 } Ranked;
 
@@ -132,10 +132,30 @@ Status kernel_views_all(KernelViews *views, u32 most, const KernelView *const **
     u32 found = 0;
     for (u32 i = 0; i < views->function_count; i++)
         if (views->figures[i].weight || views->options.every_function)
-            ranked[found++] = (Ranked){views->figures[i].weight, i};
+            ranked[found++] = (Ranked){(f64)views->figures[i].weight, i};
     if (found) qsort(ranked, found, sizeof *ranked, most_first);
     if (most && found > most) found = most;
     for (u32 i = 0; i < found; i++) TRY(kernel_views_get(views, &views->functions[ranked[i].at], &rows[i], diag));
+    *list = rows;
+    *count = found;
+    return STATUS_OK;
+}
+
+Status kernel_views_launched(KernelViews *views, u32 most,
+                             bool (*wanted)(void *context, const ProfileFunction *function), void *context,
+                             const ProfileFunction *const **list, u32 *count) {
+    Ranked *ranked = ARENA_ARRAY(&views->arena, Ranked, views->function_count + 1);
+    const ProfileFunction **rows = ARENA_ARRAY(&views->arena, const ProfileFunction *, views->function_count + 1);
+    if (!ranked || !rows) return STATUS_NO_MEMORY;
+    u32 found = 0;
+    for (u32 i = 0; i < views->function_count; i++) {
+        const ViewFigures *f = &views->figures[i];
+        if (!f->launch_count || (wanted && !wanted(context, &views->functions[i]))) continue;
+        ranked[found++] = (Ranked){views->all_ns > 0 ? f->ns : (f64)f->weight, i};
+    }
+    if (found) qsort(ranked, found, sizeof *ranked, most_first);
+    if (most && found > most) found = most;
+    for (u32 i = 0; i < found; i++) rows[i] = &views->functions[ranked[i].at];
     *list = rows;
     *count = found;
     return STATUS_OK;

@@ -95,6 +95,12 @@ WL_MUST_USE Status kernel_views_get(KernelViews *views, const ProfileFunction *f
 WL_MUST_USE Status kernel_views_all(KernelViews *views, u32 most, const KernelView *const **list, u32 *count,
                                     Diag *diag);
 
+// The kernels that were launched, most time first (most samples first where times are not known), at most `most`
+// (0 = all); `wanted` NULL: all. Makes no view. The list belongs to the views.
+WL_MUST_USE Status kernel_views_launched(KernelViews *views, u32 most,
+                                         bool (*wanted)(void *context, const ProfileFunction *function), void *context,
+                                         const ProfileFunction *const **list, u32 *count);
+
 // What was counted at one instruction, with the formulas over it.
 void kernel_view_metrics(const KernelViews *views, const KernelView *view, u32 pc, MetricSet *metrics);
 

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each access to memory costs: counted where the profile has counts, else from the stride between lanes, which
+// the affine analysis knows of most accesses.
+#include "analyze/advice/rule.h"
+
+#include <math.h>
+
+enum { WARP = 32, SECTOR = 32, LINE = 128, BANKS = 32, BANK_BYTES = 4 };
+
+typedef struct AccessMetrics {
+    MetricId requests, amount, conflicts;  // conflicts: METRIC_COUNT: none
+} AccessMetrics;
+
+static const AccessMetrics metrics_global[] = {
+    {METRIC_GLOBAL_LD_REQ, METRIC_GLOBAL_LD_SECT, METRIC_COUNT},
+    {METRIC_GLOBAL_ST_REQ, METRIC_GLOBAL_ST_SECT, METRIC_COUNT},
+    {METRIC_GLOBAL_ATOM_REQ, METRIC_GLOBAL_ATOM_SECT, METRIC_COUNT},
+    {METRIC_GLOBAL_RED_REQ, METRIC_GLOBAL_RED_SECT, METRIC_COUNT},
+    {METRIC_LOCAL_LD_REQ, METRIC_LOCAL_LD_SECT, METRIC_COUNT},
+    {METRIC_LOCAL_ST_REQ, METRIC_LOCAL_ST_SECT, METRIC_COUNT},
+};
+static const AccessMetrics metrics_shared[] = {
+    {METRIC_SHARED_LD, METRIC_SHARED_LD_WAVEFRONTS, METRIC_SHARED_LD_CONFLICTS},
+    {METRIC_SHARED_ST, METRIC_SHARED_ST_WAVEFRONTS, METRIC_SHARED_ST_CONFLICTS},
+    {METRIC_SHARED_ATOM, METRIC_SHARED_ATOM_WAVEFRONTS, METRIC_SHARED_ATOM_CONFLICTS},
+};
+
+static f64 fewest_sectors(const CaseAccess *a) {
+    return a->uniform ? ceil((f64)a->bytes / SECTOR) : fmax(ceil(a->lanes * a->bytes / SECTOR), 1);
+}
+static f64 fewest_passes(const CaseAccess *a) {
+    return a->uniform ? 1 : fmax(ceil(a->lanes * a->bytes / (BANKS * BANK_BYTES)), 1);
+}
+
+// --- counted -------------------------------------------------------------------------------------------------------
+static void take_counts(CaseAccess *a, const MetricSet *m) {
+    f64 inst = m->value[METRIC_INST];
+    if (inst > 0 && m->present[METRIC_THREAD_INST_ON]) a->lanes = fmax(m->value[METRIC_THREAD_INST_ON] / inst, 1);
+    a->fewest = fewest_sectors(a);
+    a->fewest_passes = fewest_passes(a);
+    for (u32 i = 0; i < WL_COUNT(metrics_global); i++) {
+        f64 requests = m->value[metrics_global[i].requests];
+        if (requests <= 0) continue;
+        a->sectors = m->value[metrics_global[i].amount] / requests;
+        a->fewest = fmin(a->fewest, a->sectors);
+        a->known = ACCESS_COUNTED;
+        if (a->space == SPACE_NONE) a->space = i < 4 ? SPACE_GLOBAL : SPACE_LOCAL;
+    }
+    for (u32 i = 0; i < WL_COUNT(metrics_shared); i++) {
+        f64 requests = m->value[metrics_shared[i].requests];
+        if (requests <= 0) continue;
+        a->passes = m->value[metrics_shared[i].amount] / requests;
+        a->fewest_passes = fmax(a->passes - m->value[metrics_shared[i].conflicts] / requests, 1);
+        a->known = ACCESS_COUNTED;
+        if (a->space == SPACE_NONE) a->space = SPACE_SHARED;
+    }
+}
+
+static bool has_counts(const KernelView *view) { return view->executed != NULL; }
+
+// --- from the stride -----------------------------------------------------------------------------------------------
+// Lanes of a warp along each axis of the CTA.
+static void lane_of(const ProfileLaunch *launch, u32 lane, i64 at[3]) {
+    u32 x = launch && launch->block[0] ? launch->block[0] : WARP, y = launch && launch->block[1] ? launch->block[1] : 1;
+    at[0] = lane % x;
+    at[1] = lane / x % y;
+    at[2] = lane / x / y;
+}
+
+static bool offsets_of(const AffineAccess *affine, const ProfileLaunch *launch, i64 offsets[WARP]) {
+    for (u32 lane = 0; lane < WARP; lane++) {
+        i64 at[3];
+        lane_of(launch, lane, at);
+        offsets[lane] = 0;
+        for (u32 axis = 0; axis < 3; axis++) {
+            if (!at[axis]) continue;
+            if (affine->stride_kind[axis] == AFFINE_STRIDE_UNKNOWN) return false;
+            // A stride that is known at launch only is a row's: far beyond a sector.
+            i64 stride = affine->stride_kind[axis] == AFFINE_STRIDE_CONSTANT ? affine->stride[axis] : 1 << 20;
+            offsets[lane] += at[axis] * stride;
+        }
+    }
+    return true;
+}
+
+static f64 count_sectors(const i64 offsets[WARP], u32 bytes) {
+    i64 seen[2 * WARP];
+    u32 count = 0;
+    for (u32 lane = 0; lane < WARP; lane++) {
+        for (i64 s = offsets[lane] >> 5; s <= (offsets[lane] + (i64)bytes - 1) >> 5; s++) {
+            u32 i = 0;
+            while (i < count && seen[i] != s) i++;
+            if (i == count && count < WL_COUNT(seen)) seen[count++] = s;
+        }
+    }
+    return count;
+}
+
+// Passes over the banks: the most different words that one bank has to give, for lanes served together.
+static f64 count_passes(const i64 offsets[WARP], u32 bytes) {
+    u32 group = bytes > 8 ? 8 : bytes > 4 ? 16 : 32;
+    f64 passes = 0;
+    for (u32 first = 0; first < WARP; first += group) {
+        i64 words[BANKS][WARP];
+        u32 count[BANKS] = {0}, most = 1;
+        for (u32 lane = first; lane < first + group; lane++) {
+            for (i64 w = offsets[lane] >> 2; w <= (offsets[lane] + (i64)bytes - 1) >> 2; w++) {
+                u32 bank = (u32)(w & (BANKS - 1)), i = 0;
+                while (i < count[bank] && words[bank][i] != w) i++;
+                if (i == count[bank] && i < WARP) words[bank][count[bank]++] = w;
+                if (count[bank] > most) most = count[bank];
+            }
+        }
+        passes += most;
+    }
+    return passes;
+}
+
+static void take_strides(const AdviceCase *c, CaseAccess *a) {
+    i64 offsets[WARP];
+    a->fewest = a->sectors = fewest_sectors(a);
+    a->fewest_passes = a->passes = fewest_passes(a);
+    if (!a->affine || !a->bytes || a->bytes > 16) return;
+    if (!a->uniform && !offsets_of(a->affine, c->view->launches.typical, offsets)) return;
+    a->known = ACCESS_STATIC;
+    if (a->uniform) return;
+    a->sectors = fmax(count_sectors(offsets, a->bytes), a->fewest);
+    a->passes = fmax(count_passes(offsets, a->bytes), a->fewest_passes);
+}
+
+// --- all -----------------------------------------------------------------------------------------------------------
+static void fill(const AdviceCase *c, CasePart *part, CaseAccess *a) {
+    const FlowInsn *in = case_insn(part, a->pc);
+    MetricSet counted;
+    a->space = in->space;
+    a->bytes = in->access_bytes;
+    a->load = in->is_load;
+    a->store = in->is_store;
+    a->atomic = in->is_atomic;
+    a->lanes = WARP;
+    a->requests = part->insns[a->pc].executed;
+    a->uniform = a->affine && a->affine->uniform;
+    take_strides(c, a);
+    if (!has_counts(part->view)) return;
+    kernel_view_metrics(c->context->views, part->view, a->pc, &counted);
+    take_counts(a, &counted);
+}
+
+static bool is_access(const FlowInsn *in) {
+    bool memory = in->is_load || in->is_store || in->is_atomic;
+    return memory && in->space != SPACE_PARAM && in->space != SPACE_CONST && in->unit != UNIT_TEX &&
+           in->unit != UNIT_TMA;
+}
+
+Status case_find_accesses(AdviceCase *c, CasePart *part) {
+    const KernelView *v = part->view;
+    const Affine *affine = v->flow.affine;
+    u32 at = 0;
+    for (u32 pc = 0; pc < v->insn_count; pc++) part->access_count += is_access(case_insn(part, pc));
+    part->accesses = ARENA_ARRAY(c->scratch, CaseAccess, part->access_count + 1);
+    if (!part->accesses) return STATUS_NO_MEMORY;
+    part->access_count = 0;
+    for (u32 pc = 0; pc < v->insn_count; pc++) {
+        if (!is_access(case_insn(part, pc))) continue;
+        while (at < affine->access_count && affine->accesses[at].insn < pc) at++;
+        CaseAccess *a = &part->accesses[part->access_count];
+        bool analysed = at < affine->access_count && affine->accesses[at].insn == pc;
+        *a = (CaseAccess){.pc = pc, .affine = analysed ? &affine->accesses[at] : NULL};
+        part->insns[pc].access = part->access_count++;
+        fill(c, part, a);
+        c->counted |= a->known == ACCESS_COUNTED;
+    }
+    return STATUS_OK;
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// The driver: which kernels are looked at, by which rules; then what they found becomes the list (advice_rank.c).
+#include "analyze/advice/advice.h"
+
+#include <string.h>
+
+#include "analyze/advice/advice_inside.h"
+
+enum { MOST_KERNELS = 32 };
+#define LEAST_GAIN 0.01  // of the program
+
+const char *const advice_confidence_names[3] = {"low", "medium", "high"};
+
+// --- which rules ---------------------------------------------------------------------------------------------------
+// Letters to insert, delete or exchange (Wagner and Fischer, 1974); names are short.
+static u32 distance(const char *a, const char *b) {
+    u32 row[64], length = (u32)strlen(b);
+    if (length >= WL_COUNT(row)) return UINT32_MAX;
+    for (u32 j = 0; j <= length; j++) row[j] = j;
+    for (u32 i = 0; a[i]; i++) {
+        u32 diagonal = row[0];
+        row[0] = i + 1;
+        for (u32 j = 0; j < length; j++) {
+            u32 change = diagonal + (a[i] != b[j]);
+            diagonal = row[j + 1];
+            u32 gap = (row[j] < row[j + 1] ? row[j] : row[j + 1]) + 1;
+            row[j + 1] = change < gap ? change : gap;
+        }
+    }
+    return row[length];
+}
+
+static const AdviceRule *find_rule(const char *name, const AdviceRule **nearest) {
+    u32 least = UINT32_MAX;
+    for (u32 i = 0; i < advice_rule_count; i++) {
+        u32 d = distance(name, advice_rules[i].name);
+        if (d == 0) return &advice_rules[i];
+        if (d < least) least = d, *nearest = &advice_rules[i];
+    }
+    return NULL;
+}
+
+static Status check_names(const char *const *names, u32 count, Diag *diag) {
+    const AdviceRule *nearest = NULL;
+    for (u32 i = 0; i < count; i++) {
+        if (find_rule(names[i], &nearest)) continue;
+        diag_text(diag, DIAG_ERROR, NULL, 0, 0, "no rule is called \"%s\"; the nearest is \"%s\"", names[i],
+                  nearest ? nearest->name : "");
+        return STATUS_INVALID;
+    }
+    return STATUS_OK;
+}
+
+static bool is_among(const char *name, const char *const *names, u32 count) {
+    for (u32 i = 0; i < count; i++)
+        if (!strcmp(name, names[i])) return true;
+    return false;
+}
+
+static bool is_wanted(const AdviceOptions *o, const AdviceRule *rule) {
+    return (!o->only || is_among(rule->name, o->only, o->only_count)) &&
+           !(o->except && is_among(rule->name, o->except, o->except_count));
+}
+
+// --- kernels -------------------------------------------------------------------------------------------------------
+static Status note(AdviceMaker *m, const char *text) {
+    if (!text) return STATUS_NO_MEMORY;
+    return vec_push(&m->notes, text);
+}
+
+static Status run_rules(AdviceMaker *m, AdviceCase *c) {
+    for (u32 i = 0; i < advice_rule_count && c->status == STATUS_OK; i++) {
+        c->rule = &advice_rules[i];
+        if (is_wanted(m->options, c->rule)) advice_functions[i](c);
+    }
+    return c->status;
+}
+
+static Status look_at(AdviceMaker *m, const KernelView *view) {
+    AdviceCase c;
+    AdviceKernel kernel = {.view = view, .limit = ""};
+    Status status = case_make(&m->context, view, &m->scratch, &c);
+    if (status == STATUS_OK && c.part_count && c.load.issued > 0) {
+        status = run_rules(m, &c);
+        kernel.limit = case_limit(&c);
+        kernel.stalled = case_share(&c, c.load.total - c.load.issued - c.load.not_selected);
+        if (status == STATUS_OK) status = rank_kernel(m, &c);
+    } else if (status == STATUS_OK) {
+        const char *why = view->no_code ? view->no_code : "it has no samples";
+        status = note(m, arena_printf(m->context.arena, "%s is left out: %s", view->function->name, why));
+    }
+    case_free(&c);
+    arena_reset(&m->scratch);
+    return status == STATUS_OK ? vec_push(&m->kernels, kernel) : status;
+}
+
+static Status find_kernels(AdviceMaker *m) {
+    const AdviceOptions *o = m->options;
+    const ProfileFunction *const *functions;
+    u32 count;
+    AdviceContext *x = &m->context;
+    u32 most = o->most_kernels ? o->most_kernels : MOST_KERNELS;
+    TRY(profile_functions(x->profile, &x->functions, &x->function_count, x->diag));
+    TRY(kernel_views_launched(x->views, most, o->wanted, o->context, &functions, &count));
+    x->kernels = ARENA_ARRAY(x->arena, const KernelView *, count + 1);
+    if (!x->kernels) return STATUS_NO_MEMORY;
+    for (u32 i = 0; i < count; i++)
+        TRY(kernel_views_get(x->views, functions[i], &x->kernels[x->kernel_count++], x->diag));
+    return STATUS_OK;
+}
+
+static Status look_at_all(AdviceMaker *m) {
+    u64 samples = 0;
+    TRY(find_kernels(m));
+    for (u32 i = 0; i < m->context.kernel_count; i++) samples += m->context.kernels[i]->total;
+    if (!samples)
+        return note(m, "the profile has no samples of kernels: run the program with `warplens run --timing`, or on a "
+                       "GPU with `--on gpu`");
+    for (u32 i = 0; i < m->context.kernel_count; i++) TRY(look_at(m, m->context.kernels[i]));
+    return STATUS_OK;
+}
+
+// --- the list ------------------------------------------------------------------------------------------------------
+static Status make(AdviceMaker *m, Diag *diag) {
+    TRY(check_names(m->options->only, m->options->only ? m->options->only_count : 0, diag));
+    TRY(check_names(m->options->except, m->options->except ? m->options->except_count : 0, diag));
+    TRY(look_at_all(m));
+    return rank_all(m);
+}
+
+Status advice_make(Profile *profile, KernelViews *views, const AdviceOptions *options, Arena *arena, AdviceList **list,
+                   Diag *diag) {
+    AdviceMaker m = {.context = {.profile = profile, .views = views, .arena = arena, .diag = diag},
+                     .options = options ? options : &(AdviceOptions){0}};
+    m.least = m.options->least > 0 ? m.options->least : LEAST_GAIN;
+    Status status = make(&m, diag);
+    *list = status == STATUS_OK ? m.list : NULL;
+    vec_free(&m.rows);
+    vec_free(&m.kernels);
+    vec_free(&m.notes);
+    arena_free(&m.scratch);
+    return status;
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a rule's change to a speedup with an interval: the model (estimate.h), corrected by how the rule did on known
+// pairs, as wide as that record and the sampling error together make it.
+#include <math.h>
+
+#include "analyze/advice/rule.h"
+
+#define NORMAL_90 1.6449  // a 90 % interval is that many standard deviations to each side
+
+static f64 clamp(f64 x, f64 low, f64 high) { return x > low ? x < high ? x : high : low; }
+
+// Amdahl: the part of the launch that is not its CTAs', and other kernels, stay as they are.
+static f64 of_whole(f64 speedup, f64 part) { return 1 / (1 - part + part / speedup); }
+
+static AdviceConfidence confidence_of(const Hit *hit, const AdviceEstimate *e) {
+    const AdviceRecord *r = &hit->rule->record;
+    f64 width = hypot(r->spread, e->error);
+    if (hit->doubtful || width > 0.8 || e->low <= 1.005) return CONFIDENCE_LOW;
+    bool proven = r->tried >= 3 && r->helped * 4 >= r->tried * 3;
+    return proven && width < 0.4 ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM;
+}
+
+static const char *basis_of(const Hit *hit) {
+    const EstimateChange *change = &hit->change;
+    f64 matched = change->stalls + fabs(change->issues) + change->hidden;
+    const char *unit = isfinite(hit->c->samples) ? "samples" : "warp cycles";
+    if (*hit->basis) return hit->basis;
+    const char *equation = change->warps > 0 || change->work > 0 ? "equation 10"
+                           : change->hidden > change->stalls     ? "equation 5"
+                                                                 : "equation 2";
+    return case_printf(hit->c, "%s over %.0f of %.0f %s", equation, matched, hit->c->load.total, unit);
+}
+
+void hit_estimate(const Hit *hit, AdviceEstimate *e) {
+    const AdviceCase *c = hit->c;
+    const AdviceRecord *record = &hit->rule->record;
+    f64 part = 1 - c->fixed;
+    *e = (AdviceEstimate){.error = estimate_error(&c->load, &hit->change, c->samples)};
+    e->model = fmax(of_whole(1 / estimate_time(&c->load, &hit->change), part), 1);
+    e->limit = fmax(of_whole(1 / estimate_least_time(&c->load, &hit->change), part), 1);
+    e->model = fmin(e->model, e->limit);
+    f64 width = NORMAL_90 * hypot(record->spread, e->error), gain = (e->model - 1) * record->scale;
+    e->speedup = clamp(1 + gain, 1, e->limit);
+    e->low = clamp(1 + gain * exp(-width), 1, e->speedup);
+    e->high = clamp(1 + gain * exp(width), e->speedup, e->limit);
+    f64 share = hit->share > 0 ? hit->share : c->view->launches.share;
+    e->program_speedup = of_whole(e->speedup, share);
+    e->program_low = of_whole(e->low, share);
+    e->program_high = of_whole(e->high, share);
+    f64 ns =
+        share > 0 && c->view->launches.share > 0 ? c->view->launches.total_ns * share / c->view->launches.share : 0;
+    e->saved_ns = ns * (1 - 1 / e->speedup);
+    e->confidence = confidence_of(hit, e);
+    e->basis = basis_of(hit);
+}

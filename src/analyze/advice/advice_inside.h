@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The inside of the driver, for advice.c and advice_rank.c only.
+#ifndef WL_ANALYZE_ADVICE_ADVICE_INSIDE_H
+#define WL_ANALYZE_ADVICE_ADVICE_INSIDE_H
+
+#include "analyze/advice/rule.h"
+
+typedef struct AdviceMaker {
+    AdviceContext context;
+    const AdviceOptions *options;
+    f64 least;      // gain of the program
+    Arena scratch;  // of the kernel that is looked at
+    Vec(Advice) rows;
+    Vec(AdviceKernel) kernels;
+    Vec(const char *) notes;
+    u32 groups;
+    AdviceList *list;
+} AdviceMaker;
+
+// The hits of one kernel become rows, in groups of those that would remove the same stalls.
+WL_MUST_USE Status rank_kernel(AdviceMaker *m, AdviceCase *c);
+WL_MUST_USE Status rank_all(AdviceMaker *m);
+
+#endif

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// From hits to rows: estimates, hot places, groups of what cannot be added up, and the order.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/advice/advice_inside.h"
+
+enum { MOST_PLACES = 5, MOST_OF_KERNEL = 40 };
+#define SAME_ROOT 0.5  // of the samples of the larger of two hits, matched by both
+
+typedef struct RankedHit {
+    Hit *hit;
+    AdviceEstimate estimate;
+    u32 order;  // in which it was found
+    u32 group;
+} RankedHit;
+
+static int by_gain(const void *left, const void *right) {
+    const RankedHit *a = left, *b = right;
+    if (a->estimate.program_speedup != b->estimate.program_speedup)
+        return a->estimate.program_speedup > b->estimate.program_speedup ? -1 : 1;
+    return (a->order > b->order) - (a->order < b->order);
+}
+
+// --- places --------------------------------------------------------------------------------------------------------
+static int compare_texts(const char *a, const char *b) { return a == b ? 0 : !a ? -1 : !b ? 1 : strcmp(a, b); }
+
+static int by_place(const void *left, const void *right) {
+    const HitSpot *a = left, *b = right;
+    if (a->part != b->part) return a->part < b->part ? -1 : 1;
+    const ProfilePlace *p = &a->part->view->places[a->use], *q = &b->part->view->places[b->use];
+    int files = compare_texts(p->file, q->file);
+    if (files) return files;
+    if (p->line != q->line) return p->line < q->line ? -1 : 1;
+    return a->use != b->use ? (a->use < b->use ? -1 : 1) : (a->def > b->def) - (a->def < b->def);
+}
+
+static bool one_place(const HitSpot *a, const HitSpot *b) {
+    return a->part == b->part && same_line(a->part, a->use, b->use);
+}
+
+static AdvicePlace place_of(const AdviceCase *c, const HitSpot *spots, u32 count) {
+    const CasePart *part = spots->part;
+    f64 by_reason[STALL_COUNT] = {0}, all = 0;
+    u32 best = 0, reason = 0;
+    for (u32 i = 0; i < count; i++) {
+        all += spots[i].samples;
+        by_reason[spots[i].reason] += spots[i].samples;
+        if (spots[i].samples > spots[best].samples) best = i;
+    }
+    for (u32 r = 1; r < STALL_COUNT; r++)
+        if (by_reason[r] > by_reason[reason]) reason = r;
+    const ProfilePlace *places = part->view->places;
+    u32 use = spots[best].use, def = spots[best].def;
+    bool caused = def != use;
+    return (AdvicePlace){.kind = PLACE_LINE,
+                         .view = part->view,
+                         .pc = use,
+                         .pc_end = use + 1,
+                         .line = places[use].line ? &places[use] : NULL,
+                         .cause_pc = caused ? def : WL_NONE,
+                         .cause_line = caused && places[def].line ? &places[def] : NULL,
+                         .share = case_share(c, all),
+                         .stall = (StallReason)reason};
+}
+
+static u32 insert_place(AdvicePlace *places, u32 count, AdvicePlace place) {
+    u32 at = count < MOST_PLACES ? count : MOST_PLACES - 1;
+    if (count == MOST_PLACES && places[at].share >= place.share) return count;
+    while (at > 0 && places[at - 1].share < place.share) places[at] = places[at - 1], at--;
+    places[at] = place;
+    return count < MOST_PLACES ? count + 1 : count;
+}
+
+static Status find_places(const AdviceCase *c, const Hit *hit, Advice *row) {
+    AdvicePlace *places = ARENA_ARRAY(c->arena, AdvicePlace, MOST_PLACES);
+    f64 share = 0;
+    if (!places) return STATUS_NO_MEMORY;
+    for (u32 i = 0, next; i < hit->spots.len; i = next) {
+        for (next = i + 1; next < hit->spots.len; next++)
+            if (!one_place(&hit->spots.data[i], &hit->spots.data[next])) break;
+        AdvicePlace place = place_of(c, &hit->spots.data[i], next - i);
+        share += place.share;
+        row->place_count = insert_place(places, row->place_count, place);
+    }
+    row->places = places;
+    row->scope = hit->scope;
+    row->scope.share = share;
+    if (row->place_count) row->scope.stall = places[0].stall;
+    return STATUS_OK;
+}
+
+static Status keep_facts(const AdviceCase *c, const Hit *hit, Advice *row) {
+    AdviceFact *facts = ARENA_ARRAY(c->arena, AdviceFact, hit->facts.len + 1);
+    if (!facts) return STATUS_NO_MEMORY;
+    if (hit->facts.len) memcpy(facts, hit->facts.data, hit->facts.len * sizeof *facts);
+    row->facts = facts;
+    row->fact_count = hit->facts.len;
+    return STATUS_OK;
+}
+
+// --- groups --------------------------------------------------------------------------------------------------------
+static f64 spot_sum(const Hit *hit) {
+    f64 all = 0;
+    for (u32 i = 0; i < hit->spots.len; i++) all += hit->spots.data[i].samples;
+    return all;
+}
+
+static int by_instruction(const HitSpot *a, const HitSpot *b) {
+    if (a->part != b->part) return a->part < b->part ? -1 : 1;
+    return (a->use > b->use) - (a->use < b->use);
+}
+
+static f64 of_instruction(const Hit *hit, u32 *at) {
+    const HitSpot *first = &hit->spots.data[*at];
+    f64 all = 0;
+    while (*at < hit->spots.len && by_instruction(first, &hit->spots.data[*at]) == 0)
+        all += hit->spots.data[(*at)++].samples;
+    return all;
+}
+
+static int by_use(const void *left, const void *right) { return by_instruction(left, right); }
+
+// Samples that both hits would remove; spots are sorted by instruction.
+static f64 common(const Hit *a, const Hit *b) {
+    f64 all = 0;
+    u32 i = 0, j = 0;
+    while (i < a->spots.len && j < b->spots.len) {
+        int order = by_instruction(&a->spots.data[i], &b->spots.data[j]);
+        if (order < 0) i++;
+        if (order > 0) j++;
+        if (order == 0) {
+            f64 x = of_instruction(a, &i), y = of_instruction(b, &j);
+            all += x < y ? x : y;
+        }
+    }
+    return all;
+}
+
+static bool one_root(const Hit *a, const Hit *b) {
+    f64 x = spot_sum(a), y = spot_sum(b), more = x > y ? x : y;
+    if (more <= 0) return a->rule->kind == ADVICE_PARALLEL && b->rule->kind == ADVICE_PARALLEL;
+    return common(a, b) >= SAME_ROOT * more;
+}
+
+// Each joins the first group whose best it shares its root with.
+static void find_groups(AdviceMaker *m, RankedHit *ranked, u32 count) {
+    for (u32 i = 0; i < count; i++) {
+        ranked[i].group = WL_NONE;
+        for (u32 j = 0; j < i && ranked[i].group == WL_NONE; j++)
+            if (one_root(ranked[j].hit, ranked[i].hit)) ranked[i].group = ranked[j].group;
+        if (ranked[i].group == WL_NONE) ranked[i].group = m->groups++;
+    }
+}
+
+// --- rows ----------------------------------------------------------------------------------------------------------
+static Status add_row(AdviceMaker *m, const AdviceCase *c, const RankedHit *ranked) {
+    Hit *hit = ranked->hit;
+    Advice row = {.rule = hit->rule,
+                  .kernel = c->view,
+                  .what = hit->what,
+                  .caution = hit->caution,
+                  .estimate = ranked->estimate,
+                  .group = ranked->group};
+    if (hit->spots.len) qsort(hit->spots.data, hit->spots.len, sizeof *hit->spots.data, by_place);
+    TRY(find_places(c, hit, &row));
+    TRY(keep_facts(c, hit, &row));
+    return vec_push(&m->rows, row);
+}
+
+Status rank_kernel(AdviceMaker *m, AdviceCase *c) {
+    RankedHit *ranked = ARENA_ARRAY(c->scratch, RankedHit, c->hits.len + 1);
+    u32 count = 0;
+    if (!ranked) return STATUS_NO_MEMORY;
+    for (u32 i = 0; i < c->hits.len; i++) {
+        RankedHit *r = &ranked[count];
+        *r = (RankedHit){.hit = c->hits.data[i], .order = i};
+        hit_estimate(r->hit, &r->estimate);
+        count += r->estimate.program_speedup - 1 >= m->least;
+    }
+    if (count) qsort(ranked, count, sizeof *ranked, by_gain);
+    if (count > MOST_OF_KERNEL) count = MOST_OF_KERNEL;
+    for (u32 i = 0; i < count; i++)
+        if (ranked[i].hit->spots.len)
+            qsort(ranked[i].hit->spots.data, ranked[i].hit->spots.len, sizeof(HitSpot), by_use);
+    find_groups(m, ranked, count);
+    for (u32 i = 0; i < count; i++) TRY(add_row(m, c, &ranked[i]));
+    return c->status;
+}
+
+// --- the whole list ------------------------------------------------------------------------------------------------
+static int by_saving(const void *left, const void *right) {
+    const Advice *a = left, *b = right;
+    if (a->estimate.program_speedup != b->estimate.program_speedup)
+        return a->estimate.program_speedup > b->estimate.program_speedup ? -1 : 1;
+    if (a->kernel != b->kernel) return a->kernel->function->id < b->kernel->function->id ? -1 : 1;
+    return a->rule != b->rule ? (a->rule < b->rule ? -1 : 1)
+                              : (a->scope.pc > b->scope.pc) - (a->scope.pc < b->scope.pc);
+}
+
+static void rank_by_kernel(AdviceList *list, AdviceKernel *kernels, u32 *ranked) {
+    u32 count = 0;
+    for (u32 k = 0; k < list->kernel_count; k++) {
+        kernels[k].first = count;
+        for (u32 i = 0; i < list->count; i++)
+            if (list->rows[i].kernel == kernels[k].view) ranked[count++] = i;
+        kernels[k].count = count - kernels[k].first;
+    }
+}
+
+static void find_times(const AdviceMaker *m, AdviceList *list) {
+    for (u32 i = 0; i < m->context.kernel_count; i++) {
+        const ViewLaunches *l = &m->context.kernels[i]->launches;
+        if (l->share > 0 && l->total_ns > 0 && list->kernel_ns <= 0) list->kernel_ns = l->total_ns / l->share;
+        if (!*list->provenance) list->provenance = m->context.kernels[i]->provenance;
+    }
+    list->gpu_ns = list->kernel_ns;
+}
+
+#define KEEP(m, vec) arena_keep((m)->context.arena, (m)->vec.data, (m)->vec.len, sizeof *(m)->vec.data)
+static void *arena_keep(Arena *arena, const void *data, u32 count, size_t size) {
+    void *copy = arena_alloc(arena, size * ((size_t)count + 1), _Alignof(f64));
+    if (copy && count) memcpy(copy, data, size * count);
+    return copy;
+}
+
+Status rank_all(AdviceMaker *m) {
+    if (m->rows.len) qsort(m->rows.data, m->rows.len, sizeof *m->rows.data, by_saving);
+    AdviceList *list = m->list = ARENA_NEW(m->context.arena, AdviceList);
+    u32 *ranked = ARENA_ARRAY(m->context.arena, u32, m->rows.len + 1);
+    AdviceKernel *kernels = KEEP(m, kernels);
+    Advice *rows = KEEP(m, rows);
+    const char **notes = KEEP(m, notes);
+    if (!list || !ranked || !kernels || !rows || !notes) return STATUS_NO_MEMORY;
+    *list = (AdviceList){.rows = rows,
+                         .count = m->rows.len,
+                         .kernels = kernels,
+                         .kernel_count = m->kernels.len,
+                         .ranked = ranked,
+                         .provenance = "",
+                         .notes = notes,
+                         .note_count = m->notes.len};
+    rank_by_kernel(list, kernels, ranked);
+    find_times(m, list);
+    return STATUS_OK;
+}

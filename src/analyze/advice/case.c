@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// One kernel as the rules see it: its function and the device functions that it calls, each with its stalls blamed.
+#include "analyze/advice/rule.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bitset.h"
+
+enum { CASE_PARTS = 64 };  // functions of a kernel that are looked at
+
+// --- parts ---------------------------------------------------------------------------------------------------------
+static bool reaches(const CallGraph *calls, FuncRef from, FuncRef to, Bitset *seen) {
+    const CallNode *node = &calls->nodes[from];
+    for (u32 i = 0; i < node->callee_count; i++) {
+        FuncRef callee = calls->edges[node->callees + i];
+        if (callee == to) return true;
+        if (bitset_has(seen, callee)) continue;
+        bitset_add(seen, callee);
+        if (reaches(calls, callee, to, seen)) return true;
+    }
+    return false;
+}
+
+static Status calls_it(const KernelView *kernel, FuncRef to, Arena *scratch, bool *does) {
+    const FlowResults *flow = &kernel->flow;
+    *does = false;
+    if (!flow->code || !flow->code->module || !flow->calls) return STATUS_OK;
+    Bitset seen;
+    if (!bitset_init(&seen, scratch, flow->code->module->func_count)) return STATUS_NO_MEMORY;
+    *does = reaches(flow->calls, flow->code->func, to, &seen);
+    return STATUS_OK;
+}
+
+// The part of a device function's samples that belongs to this kernel: they do not say who called. By the samples of
+// the kernels that reach it.
+static Status weigh_part(const AdviceContext *x, const KernelView *kernel, FuncRef func, Arena *scratch, f64 *weight) {
+    f64 all = 0;
+    *weight = 0;
+    for (u32 i = 0; i < x->kernel_count; i++) {
+        const KernelView *k = x->kernels[i];
+        bool does = k == kernel;
+        if (k->function->module_id != kernel->function->module_id) continue;
+        if (!does) TRY(calls_it(k, func, scratch, &does));
+        if (does) all += (f64)k->total;
+    }
+    *weight = all > 0 ? (f64)kernel->total / all : 1;
+    return STATUS_OK;
+}
+
+static const ProfileFunction *find_function(const AdviceContext *x, u32 module, const char *name) {
+    for (u32 i = 0; i < x->function_count; i++)
+        if (x->functions[i].module_id == module && !strcmp(x->functions[i].name, name)) return &x->functions[i];
+    return NULL;
+}
+
+static Status add_part(const AdviceContext *x, AdviceCase *c, const KernelView *view, f64 weight) {
+    CasePart *part = &c->parts[c->part_count];
+    *part = (CasePart){.view = view, .weight = weight};
+    Blame *blame;
+    TRY(blame_kernel(view, NULL, x->arena, &blame));
+    part->blame = blame;
+    c->part_count++;
+    return STATUS_OK;
+}
+
+static Status add_callees(const AdviceContext *x, AdviceCase *c) {
+    const FlowResults *flow = &c->view->flow;
+    if (!flow->code->module || !flow->calls || !flow->calls->nodes[flow->code->func].callee_count) return STATUS_OK;
+    const Module *m = flow->code->module;
+    Bitset seen;
+    if (!bitset_init(&seen, c->scratch, m->func_count)) return STATUS_NO_MEMORY;
+    for (FuncRef f = 0; f < m->func_count && c->part_count < CASE_PARTS; f++) {
+        bitset_clear(&seen);
+        if (m->funcs[f].is_entry || !m->funcs[f].has_body || !reaches(flow->calls, flow->code->func, f, &seen))
+            continue;
+        const ProfileFunction *function =
+            find_function(x, c->view->function->module_id, module_text(m, m->funcs[f].name));
+        const KernelView *view;
+        f64 weight;
+        if (!function) continue;
+        TRY(kernel_views_get(x->views, function, &view, x->diag));
+        if (!view->total || !view->flow.code) continue;
+        TRY(weigh_part(x, c->view, f, c->scratch, &weight));
+        TRY(add_part(x, c, view, weight));
+    }
+    return STATUS_OK;
+}
+
+// --- instructions --------------------------------------------------------------------------------------------------
+static u64 sum(const u64 *values, u32 count) {
+    u64 all = 0;
+    for (u32 i = 0; i < count; i++) all += values[i];
+    return all;
+}
+
+// Counts are exact where samples of issues are few: they are scaled to samples.
+static void fill_issues(CasePart *part) {
+    const KernelView *v = part->view;
+    const u64 *issued = v->issued ? v->issued : v->executed;
+    u64 all = issued ? sum(issued, v->insn_count) : 0;
+    f64 scale = all ? part->weight * (f64)v->total_issued / (f64)all : 0;
+    for (u32 pc = 0; pc < v->insn_count; pc++) {
+        CaseInsn *in = &part->insns[pc];
+        in->issued = all ? scale * (f64)issued[pc] : part->weight * (f64)v->samples[pc].all[STALL_SELECTED];
+        in->executed = all && v->executed ? scale * (f64)v->executed[pc] : in->issued;
+        for (u32 r = STALL_NOT_SELECTED + 1; r < STALL_COUNT; r++)
+            in->stalled += part->weight * (f64)v->samples[pc].all[r];
+    }
+}
+
+static Status index_blame(AdviceCase *c, CasePart *part) {
+    const Blame *b = part->blame;
+    u32 count = part->view->insn_count;
+    u32 *first = ARENA_ARRAY(c->scratch, u32, count + 2), *edges = ARENA_ARRAY(c->scratch, u32, b->edge_count + 1);
+    u32 *next = ARENA_ARRAY(c->scratch, u32, count + 2);
+    if (!first || !edges || !next) return STATUS_NO_MEMORY;
+    for (u32 i = 0; i < b->edge_count; i++) first[b->edges[i].def + 1]++;
+    for (u32 pc = 0; pc < count; pc++) next[pc + 1] = first[pc + 1] += first[pc];
+    for (u32 i = 0; i < b->edge_count; i++) edges[next[b->edges[i].def]++] = i;
+    part->first_blaming = first;
+    part->blaming = edges;
+    for (u32 i = 0; i < b->edge_count; i++)
+        if (b->edges[i].reason != STALL_NOT_SELECTED)
+            part->insns[b->edges[i].def].blamed += part->weight * b->edges[i].samples;
+    return STATUS_OK;
+}
+
+static Status fill_part(AdviceCase *c, CasePart *part) {
+    const KernelView *v = part->view;
+    const FlowResults *flow = &v->flow;
+    part->insns = ARENA_ARRAY(c->scratch, CaseInsn, v->insn_count + 1);
+    if (!part->insns) return STATUS_NO_MEMORY;
+    for (u32 pc = 0; pc < v->insn_count; pc++) {
+        part->insns[pc].traits = insn_traits(v, pc);
+        part->insns[pc].loop = flow->loops->loop_of[flow->cfg->block_of[pc]];
+        part->insns[pc].access = WL_NONE;
+    }
+    fill_issues(part);
+    TRY(index_blame(c, part));
+    TRY(case_find_loops(c, part));
+    return case_find_accesses(c, part);
+}
+
+// --- the case ------------------------------------------------------------------------------------------------------
+static Status make(const AdviceContext *x, AdviceCase *c) {
+    c->parts = ARENA_ARRAY(c->scratch, CasePart, CASE_PARTS);
+    if (!c->parts) return STATUS_NO_MEMORY;
+    TRY(add_part(x, c, c->view, 1));
+    TRY(add_callees(x, c));
+    for (u32 p = 0; p < c->part_count; p++) TRY(fill_part(c, &c->parts[p]));
+    return case_find_load(c);
+}
+
+Status case_make(const AdviceContext *x, const KernelView *view, Arena *scratch, AdviceCase *c) {
+    *c = (AdviceCase){.context = x, .view = view, .gpu = view->gpu, .arena = x->arena, .scratch = scratch};
+    if (!view->total || !view->flow.code) return STATUS_OK;
+    return make(x, c);
+}
+
+void case_free(AdviceCase *c) {
+    for (u32 i = 0; i < c->hits.len; i++) {
+        vec_free(&c->hits.data[i]->spots);
+        vec_free(&c->hits.data[i]->facts);
+    }
+    vec_free(&c->hits);
+}
+
+// --- words ---------------------------------------------------------------------------------------------------------
+const char *case_vprintf(AdviceCase *c, const char *format, va_list args) {
+    va_list again;
+    va_copy(again, args);
+    int size = vsnprintf(NULL, 0, format, args);
+    char *text = size >= 0 ? arena_alloc(c->arena, (size_t)size + 1, 1) : NULL;
+    if (text)
+        vsnprintf(text, (size_t)size + 1, format, again);
+    else
+        c->status = STATUS_NO_MEMORY;
+    va_end(again);
+    return text ? text : "";
+}
+
+const char *case_printf(AdviceCase *c, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    const char *text = case_vprintf(c, format, args);
+    va_end(args);
+    return text;
+}
+
+const char *place_text(AdviceCase *c, const CasePart *part, u32 pc) {
+    const ProfilePlace *p = &part->view->places[pc];
+    const char *slash = p->file ? strrchr(p->file, '/') : NULL;
+    if (p->file && p->line) return case_printf(c, "%s:%u", slash ? slash + 1 : p->file, p->line);
+    if (p->line) return case_printf(c, "line %u of the PTX", p->line);
+    return case_printf(c, "instruction %u of %s", pc, part->view->function->name);
+}
+
+bool same_line(const CasePart *part, u32 a, u32 b) {
+    const ProfilePlace *x = &part->view->places[a], *y = &part->view->places[b];
+    if (!x->line || !y->line) return a == b;
+    return x->line == y->line && (x->file == y->file || (x->file && y->file && !strcmp(x->file, y->file)));
+}
+
+f64 case_stalls(const AdviceCase *c, u32 reasons) {
+    f64 all = 0;
+    for (u32 r = 0; r < STALL_COUNT; r++)
+        if (reasons & 1u << r) all += c->stalls[r];
+    return all;
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// The estimators against numbers worked out by hand.
+#include "analyze/advice/estimate.h"
+
+#include <math.h>
+
+#include "base/testing.h"
+
+static void near(f64 a, f64 b) { assert_true(fabs(a - b) < 1e-9); }
+
+static void the_papers_equations(void **state) {
+    (void)state;
+    near(estimate_elimination(100, 20), 1.25);  // 100 / 80
+    near(estimate_elimination(100, 0), 1);
+    near(estimate_hiding(100, 30, 50), 100.0 / 70);  // the 30 that are active hide no more than 30
+    near(estimate_hiding(100, 30, 10), 100.0 / 90);
+    near(estimate_hiding(100, 50, 50), 2);  // theorem 5.1: no more than 2
+    near(estimate_issue_rate(0.25, 1), 0.25);
+    near(estimate_issue_rate(0.25, 2), 1 - 0.75 * 0.75);
+    near(estimate_issue_rate(1, 8), 1);
+    near(estimate_issue_rate(0, 8), 0);
+    near(estimate_parallel(0.5, 0.75, 1), 1.5);  // half the warps, three quarters of the issue rate
+}
+
+static void nothing_is_infinite(void **state) {
+    (void)state;
+    near(estimate_elimination(100, 100), ESTIMATE_MOST);
+    near(estimate_elimination(100, 1e9), ESTIMATE_MOST);
+    near(estimate_elimination(0, 0), 1);
+    near(estimate_parallel(0, 1, 1), ESTIMATE_MOST);
+    EstimateLoad load = {.total = 10, .issued = 1, .latency = 9, .issue_rate = 0.1};
+    EstimateChange all = {.stalls = 1e6, .issues = 1e6};
+    assert_true(estimate_time(&load, &all) >= 1 / ESTIMATE_MOST);
+    assert_true(estimate_least_time(&load, &all) >= 1 / ESTIMATE_MOST);
+    near(estimate_time(&(EstimateLoad){0}, &all), 1);
+}
+
+// One warp per scheduler: what a warp gains, the kernel gains.
+static void one_warp_is_equation_2(void **state) {
+    (void)state;
+    EstimateLoad load = {.total = 100, .issued = 20, .latency = 80, .issue_rate = 0.2};
+    near(1 / estimate_time(&load, &(EstimateChange){.stalls = 40}), estimate_elimination(100, 40));
+    near(1 / estimate_time(&load, &(EstimateChange){.issues = 5, .stalls = 10}), estimate_elimination(100, 15));
+    EstimateChange hidden = {.hidden = 60, .scope_active = 15};
+    near(1 / estimate_time(&load, &hidden), estimate_hiding(100, 15, 60));
+    near(estimate_time(&load, &(EstimateChange){0}), 1);
+}
+
+// A scheduler that issues in 80 % of its cycles is not 3 times faster when its warps wait less.
+static void issue_slots_are_a_limit(void **state) {
+    (void)state;
+    EstimateLoad load = {.total = 1000, .issued = 100, .not_selected = 100, .latency = 200, .issue_rate = 0.8};
+    EstimateChange change = {.stalls = 700};
+    f64 speedup = 1 / estimate_time(&load, &change);
+    assert_true(speedup > 1.2 && speedup <= 1.25);
+    near(estimate_least_time(&load, &change), 0.8);
+    change.issues = 50;  // half of the instructions go, too
+    near(estimate_least_time(&load, &change), 0.4);
+}
+
+static void a_busy_unit_is_a_limit(void **state) {
+    (void)state;
+    EstimateLoad load = {.total = 100, .issued = 10, .latency = 90, .issue_rate = 0.1};
+    EstimateChange change = {.stalls = 80};
+    load.busy[RESOURCE_DRAM] = 0.5;
+    near(estimate_time(&load, &change), 0.5);
+    change.relief[RESOURCE_DRAM] = 0.25;
+    near(estimate_time(&load, &change), 0.25);
+    change.relief[RESOURCE_DRAM] = 0.5;
+    near(estimate_time(&load, &change), 0.2);
+}
+
+// Who still queues waits less when others no longer queue.
+static void queues_get_shorter(void **state) {
+    (void)state;
+    EstimateLoad load = {.total = 100, .issued = 10, .latency = 90, .issue_rate = 0.1};
+    load.busy[RESOURCE_LSU] = 0.4;
+    load.queued[RESOURCE_LSU] = 60;
+    EstimateChange half = {.relief = {[RESOURCE_LSU] = 0.2}};
+    near(estimate_time(&load, &half), 0.7);        // 30 of 60
+    half.stalls = half.queued[RESOURCE_LSU] = 20;  // of the 60, by the rule itself; half of the other 40
+    near(estimate_time(&load, &half), 0.6);
+}
+
+static void warps_and_work(void **state) {
+    (void)state;
+    EstimateLoad load = {.total = 100, .issued = 10, .latency = 90, .issue_rate = 0.19};  // as two warps of 0.1
+    EstimateChange twice = {.warps = 2};
+    near(1 / estimate_time(&load, &twice), estimate_issue_rate(0.1, 4) / 0.19);
+    EstimateChange spread = {.work = 0.25};
+    near(estimate_time(&load, &spread), 0.25);
+}
+
+static void the_error_is_that_of_a_binomial(void **state) {
+    (void)state;
+    EstimateLoad load = {.total = 1000, .issued = 200, .latency = 800, .issue_rate = 0.2};
+    EstimateChange change = {.stalls = 100};
+    near(estimate_error(&load, &change, INFINITY), 0);
+    // p = 0.1 of n = 1000: +- sqrt(0.9 / 100) = 9.5 % of the samples; of the gain M / (T - M) a little more
+    f64 error = estimate_error(&load, &change, 1000);
+    assert_true(error > 0.095 && error < 0.115);
+    assert_true(estimate_error(&load, &change, 100000) < error / 9);
+    assert_true(isfinite(estimate_error(&load, &(EstimateChange){0}, 10)));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_papers_equations),   cmocka_unit_test(nothing_is_infinite),
+        cmocka_unit_test(one_warp_is_equation_2), cmocka_unit_test(issue_slots_are_a_limit),
+        cmocka_unit_test(a_busy_unit_is_a_limit), cmocka_unit_test(queues_get_shorter),
+        cmocka_unit_test(warps_and_work),         cmocka_unit_test(the_error_is_that_of_a_binomial),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

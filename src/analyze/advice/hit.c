@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a rule found, put together piece by piece: the samples that matched, what goes away with them, the words.
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyze/advice/rule.h"
+
+Hit *hit_begin(AdviceCase *c) {
+    Hit *hit = ARENA_NEW(c->scratch, Hit);
+    if (!hit) {
+        c->status = STATUS_NO_MEMORY;
+        hit = &c->spare;
+    }
+    *hit = (Hit){.c = c, .rule = c->rule, .caution = "", .basis = ""};
+    return hit;
+}
+
+static bool failed(const Hit *hit) { return hit->c->status != STATUS_OK; }
+
+// --- samples -------------------------------------------------------------------------------------------------------
+// Queues whose waits are part of EstimateLoad.queued, so that they are not taken away twice.
+static void take_queue(Hit *hit, const CasePart *part, u32 pc, u32 reason, f64 samples) {
+    f64 all = 0;
+    EstimateLoad *load = &hit->c->load;
+    if (reason == STALL_LG_THROTTLE) hit->change.queued[RESOURCE_LSU] += samples;
+    for (u32 r = 0; r < RESOURCE_COUNT; r++) all += part->insns[pc].use[r] > 0 ? load->queued[r] : 0;
+    if (all <= 0 || (reason != STALL_MATH_PIPE_THROTTLE && reason != STALL_MIO_THROTTLE)) return;
+    for (u32 r = 0; r < RESOURCE_COUNT; r++)
+        if (part->insns[pc].use[r] > 0) hit->change.queued[r] += samples * load->queued[r] / all;
+}
+
+static void add_spot(Hit *hit, const CasePart *part, const BlameEdge *edge, f64 samples) {
+    if (samples <= 0) return;
+    HitSpot spot = {.part = part, .use = edge->use, .def = edge->def, .reason = edge->reason, .samples = samples};
+    if (vec_push(&hit->spots, spot) != STATUS_OK) hit->c->status = STATUS_NO_MEMORY;
+}
+
+static bool matches(const BlameEdge *edge, u32 reasons) {
+    return edge->reason != STALL_NOT_SELECTED && reasons & 1u << edge->reason;
+}
+
+f64 hit_blamed(Hit *hit, const CasePart *part, u32 pc, u32 reasons, f64 fraction) {
+    f64 all = 0;
+    if (failed(hit)) return 0;
+    for (u32 i = part->first_blaming[pc]; i < part->first_blaming[pc + 1]; i++) {
+        const BlameEdge *edge = &part->blame->edges[part->blaming[i]];
+        f64 samples = edge->samples * part->weight * fraction;
+        if (!matches(edge, reasons)) continue;
+        add_spot(hit, part, edge, samples);
+        take_queue(hit, part, edge->use, edge->reason, samples);
+        all += samples;
+    }
+    hit->change.stalls += all;
+    return all;
+}
+
+f64 hit_overlapped(Hit *hit, const CasePart *part, u32 pc, u32 reasons, u32 loop, f64 fraction) {
+    f64 all = 0;
+    if (failed(hit)) return 0;
+    for (u32 i = part->first_blaming[pc]; i < part->first_blaming[pc + 1]; i++) {
+        const BlameEdge *edge = &part->blame->edges[part->blaming[i]];
+        f64 samples = edge->latency_samples * part->weight * fraction;
+        if (!matches(edge, reasons) || (loop != WL_NONE && !loop_has(part, loop, edge->use))) continue;
+        add_spot(hit, part, edge, samples);
+        all += samples;
+    }
+    hit->change.hidden += all;
+    return all;
+}
+
+f64 hit_stalled(Hit *hit, const CasePart *part, u32 pc, u32 reasons, f64 fraction) {
+    f64 all = 0;
+    if (failed(hit)) return 0;
+    for (u32 i = part->blame->first[pc]; i < part->blame->first[pc + 1]; i++) {
+        const BlameEdge *edge = &part->blame->edges[i];
+        f64 samples = edge->samples * part->weight * fraction;
+        if (!matches(edge, reasons)) continue;
+        add_spot(hit, part, edge, samples);
+        take_queue(hit, part, pc, edge->reason, samples);
+        all += samples;
+    }
+    hit->change.stalls += all;
+    return all;
+}
+
+void hit_unissue(Hit *hit, const CasePart *part, u32 pc, f64 fraction) {
+    const CaseInsn *in = &part->insns[pc];
+    hit->change.issues += in->issued * fraction;
+    for (u32 r = 0; r < RESOURCE_COUNT; r++) hit->change.relief[r] += in->use[r] * fraction;
+}
+
+void hit_remove(Hit *hit, const CasePart *part, u32 pc, f64 fraction) {
+    hit_blamed(hit, part, pc, UINT32_MAX, fraction);
+    hit_unissue(hit, part, pc, fraction);
+}
+
+void hit_relieve(Hit *hit, Resource resource, f64 part_of_time) { hit->change.relief[resource] += part_of_time; }
+
+// --- words ---------------------------------------------------------------------------------------------------------
+#define FORMATTED(into)                               \
+    do {                                              \
+        va_list args_;                                \
+        va_start(args_, format);                      \
+        (into) = case_vprintf(hit->c, format, args_); \
+        va_end(args_);                                \
+    } while (0)
+
+void hit_fact(Hit *hit, const char *name, f64 value, const char *unit, const char *format, ...) {
+    const char *text;
+    FORMATTED(text);
+    AdviceFact fact = {.name = name, .text = text, .value = value, .unit = unit};
+    if (!failed(hit) && vec_push(&hit->facts, fact) != STATUS_OK) hit->c->status = STATUS_NO_MEMORY;
+}
+
+void hit_caution(Hit *hit, const char *format, ...) { FORMATTED(hit->caution); }
+void hit_basis(Hit *hit, const char *format, ...) { FORMATTED(hit->basis); }
+
+// --- the end -------------------------------------------------------------------------------------------------------
+static void keep(Hit *hit, AdvicePlaceKind kind, const CasePart *part, u32 pc, u32 pc_end) {
+    const ProfilePlace *line = pc < part->view->insn_count ? &part->view->places[pc] : NULL;
+    hit->scope = (AdvicePlace){.kind = kind,
+                               .view = part->view,
+                               .pc = pc,
+                               .pc_end = pc_end,
+                               .line = line && line->line ? line : NULL,
+                               .cause_pc = WL_NONE,
+                               .stall = STALL_SELECTED};
+    if (!failed(hit) && vec_push(&hit->c->hits, hit) != STATUS_OK) hit->c->status = STATUS_NO_MEMORY;
+    if (!failed(hit)) return;
+    vec_free(&hit->spots);
+    vec_free(&hit->facts);
+}
+
+void hit_end_kernel(Hit *hit, const char *format, ...) {
+    FORMATTED(hit->what);
+    if (hit->c->part_count) keep(hit, PLACE_KERNEL, &hit->c->parts[0], 0, hit->c->view->insn_count);
+}
+
+void hit_end_function(Hit *hit, const CasePart *part, const char *format, ...) {
+    FORMATTED(hit->what);
+    keep(hit, PLACE_FUNCTION, part, 0, part->view->insn_count);
+}
+
+void hit_end_loop(Hit *hit, const CasePart *part, u32 loop, const char *format, ...) {
+    const FlowResults *flow = &part->view->flow;
+    const FlowLoop *l = &flow->loops->loops[loop];
+    u32 first = UINT32_MAX, end = 0;
+    FORMATTED(hit->what);
+    for (u32 i = 0; i < l->block_count; i++) {
+        const FlowBlock *b = &flow->cfg->blocks[flow->loops->members[l->blocks + i]];
+        if (b->first < first) first = b->first;
+        if (b->first + b->count > end) end = b->first + b->count;
+    }
+    u32 header = loop_header_pc(part, loop);
+    keep(hit, PLACE_LOOP, part, header, end);
+    hit->scope.pc = first;
+    hit->scope.line = part->view->places[header].line ? &part->view->places[header] : NULL;
+}
+
+void hit_end_line(Hit *hit, const CasePart *part, u32 pc, const char *format, ...) {
+    FORMATTED(hit->what);
+    keep(hit, PLACE_LINE, part, pc, pc + 1);
+}
+
+void hit_drop(Hit *hit) {
+    vec_free(&hit->spots);
+    vec_free(&hit->facts);
+}

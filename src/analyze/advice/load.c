@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// How busy the kernel keeps the machine: which unit works how much of the time, and for which instructions. Counters
+// say it where the profile has them, else it follows from what issued and the units' intervals in the GPU's model.
+#include "analyze/advice/rule.h"
+
+#include <math.h>
+
+enum { SECTORS_PER_LINE = 4 };
+
+static f64 ratio(const MetricSet *m, MetricId part, MetricId whole) {
+    return m->present[part] && m->value[whole] > 0 ? m->value[part] / m->value[whole] : 0;
+}
+
+// --- samples -------------------------------------------------------------------------------------------------------
+static void add_samples(AdviceCase *c, const CasePart *part) {
+    const KernelView *v = part->view;
+    for (u32 pc = 0; pc < v->insn_count; pc++)
+        for (u32 r = 0; r < STALL_COUNT; r++) c->stalls[r] += part->weight * (f64)v->samples[pc].all[r];
+    c->load.latency += part->weight * (f64)v->total_latency;
+}
+
+static f64 issue_rate(const AdviceCase *c) {
+    const MetricSet *m = &c->view->metrics;
+    f64 slots = m->value[METRIC_ISSUE_ACTIVE] + m->value[METRIC_ISSUE_STALLED];
+    if (m->present[METRIC_ISSUE_ACTIVE] && slots > 0) return m->value[METRIC_ISSUE_ACTIVE] / slots;
+    f64 rate = c->load.latency > 0 ? 1 - c->load.latency / c->load.total : 0;
+    f64 by_warps = c->warps > 0 ? c->warps * c->load.issued / c->load.total : 0;
+    return fmin(rate > 0 ? rate : by_warps > 0 ? by_warps : c->load.issued / c->load.total, 1);
+}
+
+static void find_samples(AdviceCase *c) {
+    for (u32 p = 0; p < c->part_count; p++) add_samples(c, &c->parts[p]);
+    for (u32 r = 0; r < STALL_COUNT; r++) c->load.total += c->stalls[r];
+    c->load.issued = c->stalls[STALL_SELECTED];
+    c->load.not_selected = c->stalls[STALL_NOT_SELECTED];
+    c->warps = c->view->occupancy.warps_per_scheduler;
+    c->load.issue_rate = issue_rate(c);
+    c->samples = c->view->basis == VIEW_CYCLES ? INFINITY : c->load.total;
+}
+
+// What a launch takes besides its CTAs.
+static void find_fixed(AdviceCase *c) {
+    const ViewLaunches *l = &c->view->launches;
+    f64 clock = c->gpu ? (f64)c->gpu->clock_mhz : 0;
+    if (!l->count || l->total_ns <= 0 || clock <= 0) return;
+    f64 ns = (f64)(c->gpu->launch_overhead + c->gpu->launch_end) * 1000 / clock;
+    c->fixed = fmin(ns * l->count / l->total_ns, 0.95);
+}
+
+// --- units by instruction --------------------------------------------------------------------------------------------
+// Cycles of the scheduler's unit for one machine instruction.
+static f64 interval_of(const GpuModel *g, UnitClass unit, Resource *resource) {
+    switch (unit) {
+    case UNIT_ALU: return *resource = RESOURCE_ALU, g ? (f64)g->alu_interval : 2;
+    case UNIT_FMA: return *resource = RESOURCE_FMA, g ? (f64)g->fma_interval : 1;
+    case UNIT_FMAHEAVY: return *resource = RESOURCE_FMAHEAVY, g ? (f64)g->fmaheavy_interval : 2;
+    case UNIT_FP64: return *resource = RESOURCE_FP64, g ? (f64)g->fp64_interval : 2;
+    case UNIT_XU: return *resource = RESOURCE_XU, g ? (f64)g->xu_interval : 8;
+    default: return *resource = RESOURCE_COUNT, 0;
+    }
+}
+
+f64 access_l1_cycles(const CaseAccess *a, f64 sectors, f64 passes) {
+    if (access_is_shared(a)) return passes;
+    f64 packed = ceil(sectors / SECTORS_PER_LINE),
+        lines = sectors <= a->fewest * 1.5 ? packed : fmin(sectors, a->lanes);
+    return fmax(fmax(lines, packed), 1);
+}
+
+static void use_of_access(const AdviceCase *c, const CasePart *part, CaseInsn *in, f64 per_slot) {
+    const CaseAccess *a = &part->accesses[in->access];
+    f64 schedulers = c->gpu ? (f64)c->gpu->warp_schedulers : 4;
+    in->use[RESOURCE_LSU] = a->requests * access_l1_cycles(a, a->sectors, a->passes) * schedulers * per_slot;
+    if (!access_is_shared(a)) in->use[RESOURCE_L2] = in->use[RESOURCE_DRAM] = a->requests * a->sectors * per_slot;
+}
+
+static void add_uses(AdviceCase *c, CasePart *part, f64 per_slot, f64 sums[RESOURCE_COUNT]) {
+    for (u32 pc = 0; pc < part->view->insn_count; pc++) {
+        CaseInsn *in = &part->insns[pc];
+        const FlowInsn *flow = case_insn(part, pc);
+        Resource resource;
+        f64 interval = interval_of(c->gpu, (UnitClass)flow->unit, &resource);
+        if (in->access != WL_NONE)
+            use_of_access(c, part, in, per_slot);
+        else if (flow->unit == UNIT_LSU)
+            in->use[RESOURCE_LSU] = in->issued * (c->gpu ? (f64)c->gpu->warp_schedulers : 4) * per_slot;
+        else if (resource != RESOURCE_COUNT)
+            in->use[resource] = in->issued * interval * per_slot;
+        for (u32 r = 0; r < RESOURCE_COUNT; r++) sums[r] += in->use[r];
+    }
+}
+
+// --- what counters say -----------------------------------------------------------------------------------------------
+static f64 pipe_busy(const AdviceCase *c, MetricId pipe, u64 interval) {
+    const MetricSet *m = &c->view->metrics;
+    f64 slots = m->value[METRIC_SM_ACTIVE] * (c->gpu ? (f64)c->gpu->warp_schedulers : 4);
+    return m->present[pipe] && slots > 0 ? m->value[pipe] * (f64)interval / slots : 0;
+}
+
+static void measured(const AdviceCase *c, f64 busy[RESOURCE_COUNT]) {
+    const MetricSet *m = &c->view->metrics;
+    const GpuModel *g = c->gpu;
+    f64 active = ratio(m, METRIC_SM_ACTIVE, METRIC_SM_ELAPSED), overall = active > 0 ? 1 / active : 1;
+    busy[RESOURCE_LSU] =
+        fmax(ratio(m, METRIC_L1_TAG_CYCLES, METRIC_SM_ACTIVE), ratio(m, METRIC_L1_DATA_CYCLES, METRIC_SM_ACTIVE));
+    busy[RESOURCE_L2] = ratio(m, METRIC_L2_BUSY, METRIC_L2_ELAPSED) * overall;
+    f64 bytes = m->value[METRIC_DRAM_READ_BYTES] + m->value[METRIC_DRAM_WRITE_BYTES];
+    if (m->value[METRIC_DRAM_PEAK] > 0) busy[RESOURCE_DRAM] = bytes / m->value[METRIC_DRAM_PEAK] * overall;
+    if (!g) return;
+    busy[RESOURCE_ALU] = pipe_busy(c, METRIC_PIPE_ALU, g->alu_interval);
+    busy[RESOURCE_FMA] = pipe_busy(c, METRIC_PIPE_FMA, g->fma_interval);
+    busy[RESOURCE_FMAHEAVY] = pipe_busy(c, METRIC_PIPE_FMAHEAVY, g->fmaheavy_interval);
+    busy[RESOURCE_FP64] = pipe_busy(c, METRIC_PIPE_FP64, g->fp64_interval);
+    busy[RESOURCE_XU] = pipe_busy(c, METRIC_PIPE_XU, g->xu_interval);
+}
+
+static void scale_uses(CasePart *part, const f64 factor[RESOURCE_COUNT]) {
+    for (u32 pc = 0; pc < part->view->insn_count; pc++)
+        for (u32 r = 0; r < RESOURCE_COUNT; r++) part->insns[pc].use[r] *= factor[r];
+}
+
+// --- queues ----------------------------------------------------------------------------------------------------------
+static void find_unit_queues(AdviceCase *c, const CasePart *part) {
+    for (u32 pc = 0; pc < part->view->insn_count; pc++) {
+        Resource resource;
+        interval_of(c->gpu, (UnitClass)case_insn(part, pc)->unit, &resource);
+        f64 waits = (f64)part->view->samples[pc].all[STALL_MATH_PIPE_THROTTLE] * part->weight;
+        if (resource != RESOURCE_COUNT) c->load.queued[resource] += waits;
+    }
+}
+
+// Of the latency of loads, what is above that of an idle machine is waiting for others. Where latencies were not
+// measured: as in a queue with one server that is busy for that part of the time (M/M/1).
+static f64 waiting_part(const AdviceCase *c) {
+    const MetricSet *m = &c->view->metrics;
+    const GpuModel *g = c->gpu;
+    const f64 *busy = c->load.busy;
+    if (!g || !g->l1_latency || !m->present[METRIC_LOAD_CYCLES] || m->value[METRIC_LOADS_ENDED] <= 0)
+        return fmax(busy[RESOURCE_LSU], fmax(busy[RESOURCE_L2], busy[RESOURCE_DRAM]));
+    f64 latency = m->value[METRIC_LOAD_CYCLES] / m->value[METRIC_LOADS_ENDED];
+    f64 idle = (f64)g->l1_latency + c->l1_miss * ((f64)g->l2_latency + c->l2_miss * (f64)g->dram_latency);
+    return latency > idle ? 1 - idle / latency : 0;
+}
+
+static void find_misses(AdviceCase *c) {
+    const MetricSet *m = &c->view->metrics;
+    c->l1_miss = c->l2_miss = 1;
+    if (m->value[METRIC_L1_SECTORS] > 0) c->l1_miss -= ratio(m, METRIC_L1_HITS, METRIC_L1_SECTORS);
+    if (m->value[METRIC_GLOBAL_LD_SECT] > 0 && m->present[METRIC_L1_GLOBAL_LD_HITS])
+        c->l1_miss = 1 - fmin(ratio(m, METRIC_L1_GLOBAL_LD_HITS, METRIC_GLOBAL_LD_SECT), 1);
+    if (m->value[METRIC_L2_SECTORS] > 0) c->l2_miss -= ratio(m, METRIC_L2_HITS, METRIC_L2_SECTORS);
+    c->waiting = waiting_part(c);
+}
+
+static void find_queues(AdviceCase *c) {
+    EstimateLoad *load = &c->load;
+    find_misses(c);
+    for (u32 p = 0; p < c->part_count; p++) find_unit_queues(c, &c->parts[p]);
+    Resource slow = load->busy[RESOURCE_XU] > load->busy[RESOURCE_LSU] ? RESOURCE_XU : RESOURCE_LSU;
+    load->queued[RESOURCE_LSU] += c->stalls[STALL_LG_THROTTLE];
+    load->queued[slow] += c->stalls[STALL_MIO_THROTTLE];
+    Resource busiest = RESOURCE_LSU;
+    if (load->busy[RESOURCE_L2] > load->busy[busiest]) busiest = RESOURCE_L2;
+    if (load->busy[RESOURCE_DRAM] > load->busy[busiest]) busiest = RESOURCE_DRAM;
+    load->queued[busiest] += c->stalls[STALL_LONG_SCOREBOARD] * c->waiting;
+}
+
+Status case_find_load(AdviceCase *c) {
+    f64 sums[RESOURCE_COUNT] = {0}, busy[RESOURCE_COUNT] = {0}, factor[RESOURCE_COUNT];
+    find_samples(c);
+    find_fixed(c);
+    if (c->load.issued <= 0) return STATUS_OK;
+    f64 per_slot = c->load.issue_rate / c->load.issued;
+    for (u32 p = 0; p < c->part_count; p++) add_uses(c, &c->parts[p], per_slot, sums);
+    measured(c, busy);
+    for (u32 r = 0; r < RESOURCE_COUNT; r++) {
+        bool only_counted = r == RESOURCE_L2 || r == RESOURCE_DRAM;
+        f64 all = busy[r] > 0 ? busy[r] : only_counted ? 0 : sums[r];
+        c->load.busy[r] = fmin(all, 1);
+        factor[r] = sums[r] > 0 ? c->load.busy[r] / sums[r] : 0;
+    }
+    for (u32 p = 0; p < c->part_count; p++) scale_uses(&c->parts[p], factor);
+    find_queues(c);
+    return STATUS_OK;
+}
+
+// --- in words
+// ----------------------------------------------------------------------------------------------------------
+static const char *const limit_of_class[BLAME_CLASS_COUNT] = {
+    [BLAME_GLOBAL] = "waits for global memory",
+    [BLAME_LOCAL] = "waits for local memory",
+    [BLAME_CONSTANT] = "waits for constants",
+    [BLAME_TEXTURE] = "waits for textures",
+    [BLAME_SHARED] = "waits for shared memory",
+    [BLAME_ARITHMETIC] = "waits for results of arithmetic",
+    [BLAME_SPECIAL] = "waits for special functions and conversions",
+    [BLAME_TENSOR] = "waits for the matrix unit",
+    [BLAME_WAR] = "waits until registers were read",
+    [BLAME_ATOMIC] = "waits for atomics",
+    [BLAME_ASYNC] = "waits for asynchronous copies",
+    [BLAME_BARRIER] = "waits at barriers",
+    [BLAME_FENCE] = "waits at fences",
+    [BLAME_FETCH] = "waits for instructions",
+    [BLAME_THROTTLE] = "waits for places in full queues",
+    [BLAME_CONTROL] = "waits for branches",
+    [BLAME_NOT_SELECTED] = "has more ready warps than issue slots",
+    [BLAME_OTHER] = "waits",
+};
+
+const char *case_limit(AdviceCase *c) {
+    f64 waits[BLAME_CLASS_COUNT] = {0};
+    u32 most = 0, busiest = 0;
+    for (u32 r = 1; r < RESOURCE_COUNT; r++)
+        if (c->load.busy[r] > c->load.busy[busiest]) busiest = r;
+    if (c->load.busy[busiest] > 0.8)
+        return case_printf(c, "keeps %s busy (%.0f %% of the time)", resource_names[busiest],
+                           100 * c->load.busy[busiest]);
+    if (c->load.issue_rate > 0.8) return case_printf(c, "issues in %.0f %% of all cycles", 100 * c->load.issue_rate);
+    for (u32 p = 0; p < c->part_count; p++)
+        for (u32 i = 0; i < c->parts[p].blame->edge_count; i++)
+            waits[c->parts[p].blame->edges[i].class] += c->parts[p].weight * c->parts[p].blame->edges[i].samples;
+    for (u32 i = 1; i < BLAME_CLASS_COUNT; i++)
+        if (waits[i] > waits[most]) most = i;
+    return case_printf(c, "%s (%.0f %% of its warps' time)", limit_of_class[most], 100 * case_share(c, waits[most]));
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a rule sees of a kernel and how it says what it found. A rule is a function `void rule_NAME(AdviceCase *)` in
+// rules/NAME.c and a row of rules.def. It looks at the case, and for each change that it would make it fills a Hit:
+//     Hit *hit = hit_begin(c);
+//     hit_remove(hit, part, pc, 0.75);             the instruction's stalls and issues, three quarters of them
+//     hit_fact(hit, "name", value, "unit", "each request touches %.1f sectors", value);
+//     hit_end(hit, part, WITHIN_LINES, "Coalesce the load at %s", place_text(c, part, pc));
+// The estimate is made of what was put into hit->change (estimate.h). Running out of memory is remembered in the case:
+// all functions do nothing then, and a Hit is never NULL. One thread; memory is the case's.
+#ifndef WL_ANALYZE_ADVICE_RULE_H
+#define WL_ANALYZE_ADVICE_RULE_H
+
+#include <stdarg.h>
+
+#include "analyze/advice/advice.h"
+#include "analyze/advice/estimate.h"
+#include "base/vec.h"
+
+// --- what is known of an instruction -------------------------------------------------------------------------------
+typedef enum InsnTrait {
+    TRAIT_FP64 = 1 << 0,        // computes in double precision
+    TRAIT_WIDEN = 1 << 1,       // f32 to f64
+    TRAIT_NARROW = 1 << 2,      // f64 to f32
+    TRAIT_CONVERT = 1 << 3,     // between numbers of different kinds, on the slow unit
+    TRAIT_INT_DIVIDE = 1 << 4,  // division or remainder of integers: a routine
+    TRAIT_EXACT_MATH = 1 << 5,  // correctly rounded f32 division, root, reciprocal: a sequence
+    TRAIT_SPECIAL = 1 << 6,     // one operation of the special function unit
+    TRAIT_ASYNC = 1 << 7,       // asynchronous copy
+    TRAIT_CALL = 1 << 8,
+    TRAIT_ARITHMETIC = 1 << 9,  // computes; no memory, no control
+    TRAIT_SHUFFLE = 1 << 10,
+    TRAIT_HINTED = 1 << 11,     // a load or store with a cache hint of its own
+    TRAIT_BARRIER = 1 << 12,    // of the CTA
+    TRAIT_READ_ONLY = 1 << 13,  // load that nothing writes to meanwhile (ld.global.nc)
+} InsnTrait;
+
+typedef enum AccessKnown {
+    ACCESS_UNKNOWN,  // nothing but that it is an access
+    ACCESS_STATIC,   // from the stride between lanes
+    ACCESS_COUNTED,
+} AccessKnown;
+
+// A warp's access to memory on average. Sectors of 32 bytes for global and local memory, wavefronts for shared memory.
+typedef struct CaseAccess {
+    u32 pc;
+    u8 known;  // AccessKnown
+    u8 space;  // PtxSpace; SPACE_NONE: generic
+    u8 bytes;  // of a lane
+    bool load, store, atomic;
+    bool uniform;                // one address for all lanes
+    f64 requests;                // samples in which it issued
+    f64 lanes;                   // active, 1..32
+    f64 sectors, fewest;         // global, local: touched, and as many as its bytes need
+    f64 passes, fewest_passes;   // shared: wavefronts, and the fewest possible
+    const AffineAccess *affine;  // NULL: not analysed
+} CaseAccess;
+
+typedef struct CaseInsn {
+    f64 issued;    // samples in which it issued
+    f64 executed;  // times that a warp executed it, in the same unit (PTX: one may be several machine instructions)
+    f64 stalled;   // samples of warps that waited at it
+    f64 blamed;    // samples of waits that it is blamed for, its own included
+    u32 traits;    // InsnTrait
+    u32 loop;      // innermost, WL_NONE
+    u32 access;    // CasePart.accesses, WL_NONE
+    f64 use[RESOURCE_COUNT];  // part of the kernel's time for which it keeps a resource busy
+} CaseInsn;
+
+typedef struct CaseLoop {
+    f64 active;   // samples that issued in it and in loops within (equation 5)
+    f64 stalled;  // samples of stalls in them
+    f64 trips;    // turns per entry: constant or measured; 0 = not known
+    u32 insns;    // instructions in it and in loops within
+    bool innermost;
+    bool has_barrier, has_call;
+} CaseLoop;
+
+typedef struct CasePart {  // the kernel's function, or a device function that it calls
+    const KernelView *view;
+    const Blame *blame;
+    f64 weight;  // of its samples, the part that belongs to this kernel; already in the numbers below
+    CaseInsn *insns;
+    CaseLoop *loops;
+    CaseAccess *accesses;  // by pc
+    u32 access_count;
+    const u32 *first_blaming, *blaming;  // edges that blame pc: blame->edges[blaming[first_blaming[pc]]] and on
+} CasePart;
+
+// What a rule found.
+typedef struct HitSpot {
+    const CasePart *part;
+    u32 use, def;
+    u8 reason;
+    f64 samples;
+} HitSpot;
+
+typedef struct AdviceCase AdviceCase;
+
+typedef struct Hit {
+    AdviceCase *c;
+    const AdviceRule *rule;
+    EstimateChange change;
+    AdvicePlace scope;
+    const char *what, *caution, *basis;
+    bool doubtful;  // the evidence is thin: confidence is low whatever the interval
+    f64 share;      // of the program's kernel time that the change concerns; 0: the kernel's own
+    Vec(HitSpot) spots;
+    Vec(AdviceFact) facts;
+} Hit;
+
+// What is the same for all kernels.
+typedef struct AdviceContext {
+    Profile *profile;
+    KernelViews *views;
+    const ProfileFunction *functions;
+    u32 function_count;
+    const KernelView **kernels;  // that are looked at, most time first
+    u32 kernel_count;
+    Arena *arena;  // of the result
+    Diag *diag;
+} AdviceContext;
+
+struct AdviceCase {
+    Status status;
+    const AdviceContext *context;
+    const KernelView *view;  // parts[0].view
+    const GpuModel *gpu;     // NULL: not known
+    CasePart *parts;
+    u32 part_count;
+    EstimateLoad load;
+    bool counted;          // accesses were counted, not only sampled
+    f64 samples;           // samples behind the figures; INFINITY: every cycle was counted
+    f64 warps;             // resident warps of a scheduler; 0 = not known
+    f64 waiting;           // of the latency of loads, the part that is waiting behind other accesses, 0..1
+    f64 l1_miss, l2_miss;  // part of the sectors of global loads that go to the L2, and on to DRAM; 1 = not known
+    f64 fixed;             // part of the kernel's duration before its first CTA and after its last, 0..1
+    f64 stalls[STALL_COUNT];
+    Arena *arena;            // of the result
+    Arena *scratch;          // until the next kernel
+    const AdviceRule *rule;  // that is looking
+    Vec(Hit *) hits;
+    Hit spare;  // where to write when memory is out
+};
+
+static inline const FlowInsn *case_insn(const CasePart *part, u32 pc) { return &part->view->flow.code->insns[pc]; }
+static inline const CaseAccess *case_access(const CasePart *part, u32 pc) {
+    return part->insns[pc].access == WL_NONE ? NULL : &part->accesses[part->insns[pc].access];
+}
+// Samples of all parts together.
+static inline f64 case_share(const AdviceCase *c, f64 samples) {
+    return c->load.total > 0 ? samples / c->load.total : 0;
+}
+f64 case_stalls(const AdviceCase *c, u32 reasons);  // samples of these reasons (STALL_BIT)
+#define STALL_BIT(reason) (1u << STALL_##reason)
+
+// Cycles of the SM's L1 (lines looked up, data moved) for one access of a warp with so many sectors or passes.
+f64 access_l1_cycles(const CaseAccess *access, f64 sectors, f64 passes);
+static inline bool access_is_shared(const CaseAccess *a) {
+    return a->space == SPACE_SHARED || a->space == SPACE_SHARED_CLUSTER;
+}
+static inline bool access_is_global(const CaseAccess *a) { return a->space == SPACE_GLOBAL || a->space == SPACE_NONE; }
+// The pointer or variable that the address starts from: accesses of one part with the same number have the same;
+// WL_NONE: not known.
+static inline u32 access_base(const CaseAccess *a) { return a->affine ? a->affine->base : WL_NONE; }
+
+bool loop_has(const CasePart *part, u32 loop, u32 pc);
+u32 loop_header_pc(const CasePart *part, u32 loop);
+
+// --- what it found -------------------------------------------------------------------------------------------------
+Hit *hit_begin(AdviceCase *c);
+// Stalls that the instruction is blamed for, wherever warps waited, of these reasons (UINT32_MAX: all). Returns them.
+f64 hit_blamed(Hit *hit, const CasePart *part, u32 pc, u32 reasons, f64 fraction);
+// The same as latency that other work may overlap, only where def and use lie in `loop` (WL_NONE: anywhere).
+f64 hit_overlapped(Hit *hit, const CasePart *part, u32 pc, u32 reasons, u32 loop, f64 fraction);
+// Stalls at an instruction, whoever is to blame.
+f64 hit_stalled(Hit *hit, const CasePart *part, u32 pc, u32 reasons, f64 fraction);
+// The instruction is executed that much less often: its issues and its use of resources go.
+void hit_unissue(Hit *hit, const CasePart *part, u32 pc, f64 fraction);
+// ... and the stalls that it is blamed for.
+void hit_remove(Hit *hit, const CasePart *part, u32 pc, f64 fraction);
+void hit_relieve(Hit *hit, Resource resource, f64 part_of_time);
+void hit_fact(Hit *hit, const char *name, f64 value, const char *unit, const char *format, ...) WL_PRINTF(5, 6);
+void hit_caution(Hit *hit, const char *format, ...) WL_PRINTF(2, 3);
+void hit_basis(Hit *hit, const char *format, ...) WL_PRINTF(2, 3);
+void hit_drop(Hit *hit);  // nothing was found after all
+// Done; the scope is the whole kernel, one loop, or the line of one instruction.
+void hit_end_kernel(Hit *hit, const char *format, ...) WL_PRINTF(2, 3);
+void hit_end_function(Hit *hit, const CasePart *part, const char *format, ...) WL_PRINTF(3, 4);
+void hit_end_loop(Hit *hit, const CasePart *part, u32 loop, const char *format, ...) WL_PRINTF(4, 5);
+void hit_end_line(Hit *hit, const CasePart *part, u32 pc, const char *format, ...) WL_PRINTF(4, 5);
+
+// "nbody.cu:41", or "instruction 41 of nbody" where lines are not known.
+const char *place_text(AdviceCase *c, const CasePart *part, u32 pc);
+// Same file and line, or, where lines are not known, the same instruction.
+bool same_line(const CasePart *part, u32 a, u32 b);
+const char *case_printf(AdviceCase *c, const char *format, ...) WL_PRINTF(2, 3);  // "" when memory is out
+const char *case_vprintf(AdviceCase *c, const char *format, va_list args) WL_PRINTF(2, 0);
+
+// --- the inside of the engine, for its own files -------------------------------------------------------------------
+// case.c. A kernel in which there is nothing to look at has no parts.
+WL_MUST_USE Status case_make(const AdviceContext *context, const KernelView *view, Arena *scratch, AdviceCase *c);
+void case_free(AdviceCase *c);
+u32 insn_traits(const KernelView *view, u32 pc);                       // traits.c
+WL_MUST_USE Status case_find_accesses(AdviceCase *c, CasePart *part);  // access.c
+WL_MUST_USE Status case_find_load(AdviceCase *c);                      // load.c
+WL_MUST_USE Status case_find_loops(AdviceCase *c, CasePart *part);     // scope.c
+const char *case_limit(AdviceCase *c);                                 // load.c: AdviceKernel.limit
+void hit_estimate(const Hit *hit, AdviceEstimate *estimate);           // advice_estimate.c
+
+typedef void RuleFunction(AdviceCase *c);
+extern RuleFunction *const advice_functions[];
+#define ADVICE_RULE(id, ...) RuleFunction rule_##id;
+#include "analyze/advice/rules.def"
+#undef ADVICE_RULE
+
+#endif

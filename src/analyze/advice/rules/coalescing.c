@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// global-coalescing: accesses whose lanes touch more sectors than their bytes need. One hit for each array.
+#include <math.h>
+
+#include "analyze/advice/rule.h"
+
+#define WASTE 1.5  // times the fewest sectors; below it is alignment, not the layout
+
+static bool is_scattered(const CaseAccess *a) {
+    return access_is_global(a) && !a->atomic && a->known != ACCESS_UNKNOWN && a->requests > 0 &&
+           a->sectors > WASTE * a->fewest;
+}
+
+static bool one_array(const CasePart *part, const CaseAccess *a, const CaseAccess *b) {
+    if (access_base(a) != WL_NONE || access_base(b) != WL_NONE) return access_base(a) == access_base(b);
+    return same_line(part, a->pc, b->pc);
+}
+
+// Sectors that do not come from the L1 are what the L2 and DRAM have to move; of those as many stay as are needed.
+static void relieve(Hit *hit, const CasePart *part, const CaseAccess *a) {
+    const CaseInsn *in = &part->insns[a->pc];
+    const AdviceCase *c = hit->c;
+    f64 to_l2 = a->load ? a->sectors * c->l1_miss : a->sectors, to_dram = to_l2 * c->l2_miss;
+    f64 before = access_l1_cycles(a, a->sectors, 1), after = access_l1_cycles(a, a->fewest, 1);
+    hit_relieve(hit, RESOURCE_LSU, in->use[RESOURCE_LSU] * (1 - after / before));
+    if (to_l2 > a->fewest) hit_relieve(hit, RESOURCE_L2, in->use[RESOURCE_L2] * (1 - a->fewest / to_l2));
+    if (to_dram > a->fewest) hit_relieve(hit, RESOURCE_DRAM, in->use[RESOURCE_DRAM] * (1 - a->fewest / to_dram));
+}
+
+static void add(Hit *hit, const CasePart *part, const CaseAccess *a) {
+    f64 fewer = 1 - a->fewest / a->sectors;
+    hit_blamed(hit, part, a->pc, STALL_BIT(LG_THROTTLE), fewer);
+    hit_blamed(hit, part, a->pc, ~STALL_BIT(LG_THROTTLE), fewer * hit->c->waiting);
+    relieve(hit, part, a);
+}
+
+static void look_at(AdviceCase *c, const CasePart *part, u32 first) {
+    const CaseAccess *worst = &part->accesses[first];
+    Hit *hit = hit_begin(c);
+    f64 excess = 0;
+    for (u32 i = first; i < part->access_count; i++) {
+        const CaseAccess *a = &part->accesses[i];
+        if (!is_scattered(a) || !one_array(part, &part->accesses[first], a)) continue;
+        if (a->requests * (a->sectors - a->fewest) > excess) {
+            excess = a->requests * (a->sectors - a->fewest);
+            worst = a;
+        }
+        add(hit, part, a);
+    }
+    hit_fact(hit, "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio", worst->sectors, "sectors",
+             "each request of %s touches %.1f sectors; %.1f would do", place_text(c, part, worst->pc), worst->sectors,
+             worst->fewest);
+    const AffineAccess *f = worst->affine;
+    if (f && f->stride_kind[0] == AFFINE_STRIDE_CONSTANT && f->stride[0] > worst->bytes)
+        hit_fact(hit, "lane_stride", (f64)f->stride[0], "bytes",
+                 "neighbouring lanes are %lld bytes apart, each takes %u", (long long)f->stride[0], worst->bytes);
+    else if (f && f->stride_kind[0] == AFFINE_STRIDE_SYMBOLIC)
+        hit_fact(hit, "lane_stride", NAN, "bytes", "neighbouring lanes are apart by a distance known at launch only");
+    hit->doubtful = worst->known != ACCESS_COUNTED;
+    hit_end_line(hit, part, worst->pc, "Let neighbouring lanes %s neighbouring words at %s",
+                 worst->load ? "load" : "store", place_text(c, part, worst->pc));
+}
+
+static bool is_first(const CasePart *part, u32 at) {
+    for (u32 i = 0; i < at; i++)
+        if (is_scattered(&part->accesses[i]) && one_array(part, &part->accesses[i], &part->accesses[at])) return false;
+    return true;
+}
+
+void rule_global_coalescing(AdviceCase *c) {
+    for (u32 p = 0; p < c->part_count; p++)
+        for (u32 i = 0; i < c->parts[p].access_count; i++)
+            if (is_scattered(&c->parts[p].accesses[i]) && is_first(&c->parts[p], i)) look_at(c, &c->parts[p], i);
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// loop-unrolling: a loop in which each turn waits for its own loads or results. Unrolled, loads of several turns are
+// under way at once, other turns' instructions fill the waits (equation 5), and counter and branch are shared.
+#include "analyze/advice/rule.h"
+
+enum { MOST_INSNS = 1024 /* of the unrolled body */, MOST_TIMES = 8, LEAST_TRIPS = 4 };
+#define RESULTS (STALL_BIT(WAIT) | STALL_BIT(LONG_SCOREBOARD) | STALL_BIT(SHORT_SCOREBOARD) | STALL_BIT(BARRIER))
+
+// An address that does not depend on what the loop loads.
+static bool runs_ahead(const CasePart *part, const CaseAccess *a, u32 loop) {
+    const Affine *affine = part->view->flow.affine;
+    i64 step;
+    return a->affine && affine_step(affine, a->affine->form, loop, &step) != AFFINE_STRIDE_UNKNOWN;
+}
+
+// Stores through a pointer may hit what is loaded: the compiler keeps later loads behind them.
+static bool has_stores(const CasePart *part, u32 loop, bool shared) {
+    for (u32 i = 0; i < part->access_count; i++) {
+        const CaseAccess *a = &part->accesses[i];
+        if ((a->store || a->atomic) && access_is_shared(a) == shared && loop_has(part, loop, a->pc)) return true;
+    }
+    return false;
+}
+
+static u32 times_of(const CaseLoop *loop) {
+    u32 times = MOST_TIMES;
+    while (times > 1 && (loop->insns * times > MOST_INSNS || (loop->trips > 0 && times > loop->trips))) times /= 2;
+    return times;
+}
+
+// Counter, comparison and branch: what the latch's condition is made of, within the loop and for nothing else.
+static void add_overhead(Hit *hit, const CasePart *part, u32 loop, f64 fraction) {
+    const FlowResults *flow = &part->view->flow;
+    const FlowLoop *l = &flow->loops->loops[loop];
+    for (u32 i = 0; i < l->latch_count; i++) {
+        const FlowBlock *b = &flow->cfg->blocks[flow->loops->members[l->latches + i]];
+        u32 branch = b->first + b->count - 1, node;
+        if (case_insn(part, branch)->kind != FLOW_BRANCH) continue;
+        hit_remove(hit, part, branch, fraction);
+        node = flow->chains->of_guard[branch];
+        u32 compare = node == WL_NONE ? WL_NONE : flow->chains->nodes[node].insn;
+        if (compare == WL_NONE || !loop_has(part, loop, compare)) continue;
+        hit_remove(hit, part, compare, fraction);
+        const FlowInsn *in = case_insn(part, compare);
+        node = in->uses ? flow->chains->of_operand[in->operands + in->defs] : WL_NONE;
+        u32 counter = node == WL_NONE ? WL_NONE : flow->chains->nodes[node].insn;
+        if (counter != WL_NONE && loop_has(part, loop, counter) && case_insn(part, counter)->arith == FLOW_ADD)
+            hit_remove(hit, part, counter, fraction);
+    }
+}
+
+static u32 add_loads(Hit *hit, const CasePart *part, u32 loop, f64 fraction) {
+    bool stores[2] = {has_stores(part, loop, false), has_stores(part, loop, true)};
+    u32 loads = 0;
+    for (u32 i = 0; i < part->access_count; i++) {
+        const CaseAccess *a = &part->accesses[i];
+        bool kept_back = stores[access_is_shared(a)] && !(part->insns[a->pc].traits & TRAIT_READ_ONLY);
+        if (!a->load || a->atomic || part->insns[a->pc].loop != loop || kept_back || !runs_ahead(part, a, loop))
+            continue;
+        loads += hit_blamed(hit, part, a->pc, RESULTS, fraction) > 0;
+    }
+    return loads;
+}
+
+static void add_results(Hit *hit, const CasePart *part, u32 loop) {
+    for (u32 pc = 0; pc < part->view->insn_count; pc++)
+        if (part->insns[pc].loop == loop && part->insns[pc].access == WL_NONE)
+            hit_overlapped(hit, part, pc, STALL_BIT(WAIT) | STALL_BIT(SHORT_SCOREBOARD), loop, 1);
+    hit->change.scope_active = part->loops[loop].active;
+}
+
+static void look_at(AdviceCase *c, const CasePart *part, u32 loop) {
+    const CaseLoop *l = &part->loops[loop];
+    u32 times = times_of(l), header = loop_header_pc(part, loop);
+    if (times < 2) return;
+    f64 fraction = 1 - 1.0 / times;
+    Hit *hit = hit_begin(c);
+    u32 loads = add_loads(hit, part, loop, fraction);
+    add_results(hit, part, loop);
+    hit->change.hidden *= fraction;
+    add_overhead(hit, part, loop, fraction);
+    f64 share = 100 * case_share(c, l->active + l->stalled);
+    hit_fact(hit, "loop_share", share, "%", "%.0f %% of the kernel's samples are in the loop, %.0f %% wait", share,
+             100 * case_share(c, l->stalled));
+    if (l->trips > 0) hit_fact(hit, "loop_trip_count", l->trips, "turns", "it turns %.0f times", l->trips);
+    if (loads)
+        hit_fact(hit, "independent_loads", loads, "loads", "%u of its loads could start before the turn before ends",
+                 loads);
+    hit_basis(hit, "equation 5, and equation 2 for loads of %u turns under way at once", times);
+    hit_caution(hit, "more registers are needed: check that the occupancy stays");
+    hit_end_loop(hit, part, loop, "Unroll the loop at %s %u times", place_text(c, part, header), times);
+}
+
+void rule_loop_unrolling(AdviceCase *c) {
+    for (u32 p = 0; p < c->part_count; p++) {
+        const CasePart *part = &c->parts[p];
+        for (u32 l = 0; l < part->view->flow.loops->loop_count; l++) {
+            const CaseLoop *loop = &part->loops[l];
+            bool short_loop = loop->trips > 0 && loop->trips < LEAST_TRIPS;
+            if (loop->innermost && loop->active > 0 && !loop->has_barrier && !loop->has_call && !short_loop)
+                look_at(c, part, l);
+        }
+    }
+}

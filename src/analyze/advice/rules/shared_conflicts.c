@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// shared-conflicts: accesses to shared memory that take more passes over the banks than their width needs.
+#include "analyze/advice/rule.h"
+
+#define CONFLICT 1.2  // times the fewest passes
+
+static bool has_conflicts(const CaseAccess *a) {
+    return access_is_shared(a) && a->known != ACCESS_UNKNOWN && a->requests > 0 &&
+           a->passes > CONFLICT * a->fewest_passes;
+}
+
+// Of the wait for a load, the part that the further passes cause: its own, and, behind other accesses, theirs.
+static f64 part_of_latency(const AdviceCase *c, const CaseAccess *a, f64 fewer) {
+    f64 alone = c->gpu ? (f64)c->gpu->shared_latency : 25, extra = a->passes - a->fewest_passes;
+    f64 own = extra / (alone + a->passes), queue = c->load.busy[RESOURCE_LSU] * fewer;
+    return own > queue ? own : queue;
+}
+
+static bool one_array(const CasePart *part, const CaseAccess *a, const CaseAccess *b) {
+    if (access_base(a) != WL_NONE || access_base(b) != WL_NONE) return access_base(a) == access_base(b);
+    return same_line(part, a->pc, b->pc);
+}
+
+static void look_at(AdviceCase *c, const CasePart *part, u32 first) {
+    const CaseAccess *worst = &part->accesses[first];
+    Hit *hit = hit_begin(c);
+    f64 excess = 0, passes = 0, fewest = 0;
+    for (u32 i = first; i < part->access_count; i++) {
+        const CaseAccess *a = &part->accesses[i];
+        if (!has_conflicts(a) || !one_array(part, &part->accesses[first], a)) continue;
+        f64 fewer = 1 - a->fewest_passes / a->passes, more = a->requests * (a->passes - a->fewest_passes);
+        if (more > excess) excess = more, worst = a;
+        passes += a->requests * a->passes;
+        fewest += a->requests * a->fewest_passes;
+        hit_blamed(hit, part, a->pc, STALL_BIT(MIO_THROTTLE), fewer);
+        hit_blamed(hit, part, a->pc, ~STALL_BIT(MIO_THROTTLE), part_of_latency(c, a, fewer));
+        hit_relieve(hit, RESOURCE_LSU, part->insns[a->pc].use[RESOURCE_LSU] * fewer);
+    }
+    hit_fact(hit, "warplens__shared_wavefronts_per_inst.ratio", worst->passes, "wavefronts",
+             "each access of %s takes %.1f wavefronts; %.1f would do", place_text(c, part, worst->pc), worst->passes,
+             worst->fewest_passes);
+    if (passes > 0)
+        hit_fact(hit, "conflict_share", 100 * (1 - fewest / passes), "%",
+                 "%.0f %% of the wavefronts of this array are conflicts", 100 * (1 - fewest / passes));
+    hit->doubtful = worst->known != ACCESS_COUNTED;
+    hit_end_line(hit, part, worst->pc, "Pad or permute the shared array at %s so that lanes meet in different banks",
+                 place_text(c, part, worst->pc));
+}
+
+static bool is_first(const CasePart *part, u32 at) {
+    for (u32 i = 0; i < at; i++)
+        if (has_conflicts(&part->accesses[i]) && one_array(part, &part->accesses[i], &part->accesses[at])) return false;
+    return true;
+}
+
+void rule_shared_conflicts(AdviceCase *c) {
+    for (u32 p = 0; p < c->part_count; p++)
+        for (u32 i = 0; i < c->parts[p].access_count; i++)
+            if (has_conflicts(&c->parts[p].accesses[i]) && is_first(&c->parts[p], i)) look_at(c, &c->parts[p], i);
+}

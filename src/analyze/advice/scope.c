@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scope analysis (GPA, equation 5): what issues and what waits within each loop, loops inside included; how often a
+// loop turns.
+#include "analyze/advice/rule.h"
+
+bool loop_has(const CasePart *part, u32 loop, u32 pc) {
+    const FlowResults *flow = &part->view->flow;
+    return flow_loop_has(flow->loops, loop, flow->cfg->block_of[pc]);
+}
+
+u32 loop_header_pc(const CasePart *part, u32 loop) {
+    const FlowResults *flow = &part->view->flow;
+    return flow->cfg->blocks[flow->loops->loops[loop].header].first;
+}
+
+static f64 block_runs(const CasePart *part, u32 block) {  // times that a warp ran it, in samples
+    const FlowBlock *b = &part->view->flow.cfg->blocks[block];
+    f64 most = 0;
+    for (u32 pc = b->first; pc < b->first + b->count; pc++)
+        if (part->insns[pc].executed > most) most = part->insns[pc].executed;
+    return most;
+}
+
+// Turns per entry: how often the header ran, over how often it was come to from outside.
+static f64 measured_trips(const CasePart *part, const FlowLoop *loop, u32 at) {
+    const FlowResults *flow = &part->view->flow;
+    const FlowBlock *header = &flow->cfg->blocks[loop->header];
+    f64 turns = block_runs(part, loop->header), entries = 0;
+    for (u32 i = 0; i < header->pred_count; i++) {
+        u32 pred = flow->cfg->edges[header->preds + i];
+        if (!flow_loop_has(flow->loops, at, pred)) entries += block_runs(part, pred);
+    }
+    return entries > 0 && turns > entries ? turns / entries : 0;
+}
+
+static void add_to_loops(const CasePart *part, u32 pc) {
+    const Loops *loops = part->view->flow.loops;
+    const CaseInsn *in = &part->insns[pc];
+    for (u32 l = in->loop; l != WL_NONE; l = loops->loops[l].parent) {
+        part->loops[l].active += in->issued;
+        part->loops[l].stalled += in->stalled;
+        part->loops[l].insns++;
+        part->loops[l].has_barrier |= (in->traits & TRAIT_BARRIER) != 0;
+        part->loops[l].has_call |= (in->traits & TRAIT_CALL) != 0;
+    }
+}
+
+Status case_find_loops(AdviceCase *c, CasePart *part) {
+    const Loops *loops = part->view->flow.loops;
+    part->loops = ARENA_ARRAY(c->scratch, CaseLoop, loops->loop_count + 1);
+    if (!part->loops) return STATUS_NO_MEMORY;
+    for (u32 l = 0; l < loops->loop_count; l++) part->loops[l].innermost = true;
+    for (u32 l = 0; l < loops->loop_count; l++) {
+        const FlowLoop *loop = &loops->loops[l];
+        if (loop->parent != WL_NONE) part->loops[loop->parent].innermost = false;
+        part->loops[l].trips = loop->trip_count > 0 ? (f64)loop->trip_count : measured_trips(part, loop, l);
+    }
+    for (u32 pc = 0; pc < part->view->insn_count; pc++) add_to_loops(part, pc);
+    return STATUS_OK;
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Advice from end to end: kernels with one fault each are simulated, and the rule for that fault must find it where it
+// is; and what holds for every advice.
+#include "base/testing.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/advice/advice.h"
+
+static char profile_path[64] = "/tmp/wl_advice_XXXXXX";
+
+typedef struct Made {
+    Profile *profile;
+    KernelViews *views;
+    Arena arena;
+    AdviceList *list;
+    Diag diag;
+} Made;
+
+static int simulate(void **state) {
+    (void)state;
+    char command[512];
+    const char *build = getenv("WARPLENS_BUILD");
+    int fd = mkstemp(profile_path);
+    if (fd < 0) return -1;
+    snprintf(
+        command, sizeof command,
+        "'%s/bin/warplens' sim -q -f --timing -o '%s' tests/advice/kernels.ptx --launch tests/advice/kernels.launch",
+        build ? build : "build/release", profile_path);
+    return system(command);
+}
+
+static int clean(void **state) {
+    (void)state;
+    return remove(profile_path);
+}
+
+static Made make(const AdviceOptions *options) {
+    Made m = {0};
+    KernelViewOptions views = {.gpu_folder = "gpus"};
+    assert_int_equal(profile_open(profile_path, &m.profile, &m.diag), STATUS_OK);
+    assert_int_equal(kernel_views_open(m.profile, &views, &m.views, &m.diag), STATUS_OK);
+    assert_int_equal(advice_make(m.profile, m.views, options, &m.arena, &m.list, &m.diag), STATUS_OK);
+    return m;
+}
+
+static void end(Made *m) {
+    arena_free(&m->arena);
+    kernel_views_close(m->views);
+    profile_close(m->profile);
+    diag_free(&m->diag);
+}
+
+// The best advice for a kernel.
+static const Advice *first_of(const AdviceList *list, const char *kernel) {
+    for (u32 i = 0; i < list->count; i++)
+        if (!strcmp(list->rows[i].kernel->function->name, kernel)) return &list->rows[i];
+    return NULL;
+}
+
+static void each_fault_is_found(void **state) {
+    (void)state;
+    static const struct {
+        const char *kernel, *rule;
+        u32 line;
+        f64 least;
+    } wanted[] = {
+        {"strided", "global-coalescing", 10, 1.3},
+        {"conflicts", "shared-conflicts", 24, 2},
+        {"doubles", "wrong-type", 33, 1.3},
+        {"rolled", "loop-unrolling", 43, 1.5},
+    };
+    Made m = make(NULL);
+    assert_int_equal(m.list->kernel_count, WL_COUNT(wanted));
+    for (u32 i = 0; i < WL_COUNT(wanted); i++) {
+        const Advice *a = first_of(m.list, wanted[i].kernel);
+        assert_non_null(a);
+        assert_string_equal(a->rule->name, wanted[i].rule);
+        assert_non_null(a->scope.line);
+        assert_int_equal(a->scope.line->line, wanted[i].line);
+        assert_true(a->estimate.speedup > wanted[i].least);
+    }
+    end(&m);
+}
+
+static void check_estimate(const AdviceEstimate *e) {
+    assert_true(isfinite(e->limit) && isfinite(e->error) && e->error >= 0);
+    assert_true(1 <= e->low && e->low <= e->speedup && e->speedup <= e->high && e->high <= e->limit);
+    assert_true(e->program_low <= e->program_speedup && e->program_speedup <= e->program_high);
+    assert_true(e->program_speedup <= e->speedup * (1 + 1e-9));
+    assert_true(*e->basis);
+}
+
+static void what_holds_for_all(void **state) {
+    (void)state;
+    Made m = make(&(AdviceOptions){.least = 1e-6});
+    assert_string_equal(m.list->provenance, "simulated");
+    for (u32 i = 0; i < m.list->count; i++) {
+        const Advice *a = &m.list->rows[i];
+        check_estimate(&a->estimate);
+        assert_true(*a->what && *a->rule->how);
+        assert_true(i == 0 || m.list->rows[i - 1].estimate.program_speedup >= a->estimate.program_speedup);
+        for (u32 p = 0; p < a->place_count; p++) {
+            assert_true(a->places[p].share >= 0 && a->places[p].share <= 1.0001);
+            assert_true(p == 0 || a->places[p - 1].share >= a->places[p].share);
+        }
+        for (u32 j = 0; j < i; j++)  // nothing is said twice
+            assert_true(m.list->rows[j].kernel != a->kernel || strcmp(m.list->rows[j].what, a->what) != 0);
+    }
+    for (u32 k = 0; k < m.list->kernel_count; k++)
+        for (u32 i = 0; i < m.list->kernels[k].count; i++)
+            assert_ptr_equal(m.list->rows[m.list->ranked[m.list->kernels[k].first + i]].kernel,
+                             m.list->kernels[k].view);
+    end(&m);
+}
+
+static void two_runs_say_the_same(void **state) {
+    (void)state;
+    Made a = make(NULL), b = make(NULL);
+    assert_int_equal(a.list->count, b.list->count);
+    for (u32 i = 0; i < a.list->count; i++) {
+        assert_string_equal(a.list->rows[i].what, b.list->rows[i].what);
+        assert_true(a.list->rows[i].estimate.speedup == b.list->rows[i].estimate.speedup);
+        assert_int_equal(a.list->rows[i].group, b.list->rows[i].group);
+    }
+    end(&a);
+    end(&b);
+}
+
+static void rules_are_chosen(void **state) {
+    (void)state;
+    const char *one[] = {"wrong-type"}, *wrong[] = {"loop-unroling"};
+    Made m = make(&(AdviceOptions){.only = one, .only_count = 1});
+    assert_true(m.list->count > 0);
+    for (u32 i = 0; i < m.list->count; i++) assert_string_equal(m.list->rows[i].rule->name, "wrong-type");
+    AdviceList *list;
+    AdviceOptions options = {.except = wrong, .except_count = 1};
+    assert_int_equal(advice_make(m.profile, m.views, &options, &m.arena, &list, &m.diag), STATUS_INVALID);
+    assert_non_null(strstr(m.diag.entries.data[m.diag.entries.len - 1].text, "loop-unrolling"));
+    end(&m);
+    m = make(&(AdviceOptions){.except = one, .except_count = 1});
+    for (u32 i = 0; i < m.list->count; i++) assert_string_not_equal(m.list->rows[i].rule->name, "wrong-type");
+    end(&m);
+}
+
+static bool nothing(void *context, const ProfileFunction *function) {
+    (void)context;
+    (void)function;
+    return false;
+}
+
+static void nothing_to_look_at_is_said(void **state) {
+    (void)state;
+    Made m = make(&(AdviceOptions){.wanted = nothing});
+    assert_int_equal(m.list->count, 0);
+    assert_int_equal(m.list->note_count, 1);
+    end(&m);
+}
+
+static void rows_are_complete(void **state) {
+    (void)state;
+    for (u32 i = 0; i < advice_rule_count; i++) {
+        const AdviceRule *r = &advice_rules[i];
+        assert_true(*r->name && *r->title && *r->why && *r->how);
+        assert_true(r->record.scale > 0 && r->record.spread > 0 && r->record.helped <= r->record.tried);
+        for (u32 j = 0; j < i; j++) assert_string_not_equal(advice_rules[j].name, r->name);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_fault_is_found),        cmocka_unit_test(what_holds_for_all),
+        cmocka_unit_test(two_runs_say_the_same),      cmocka_unit_test(rules_are_chosen),
+        cmocka_unit_test(nothing_to_look_at_is_said), cmocka_unit_test(rows_are_complete),
+    };
+    return cmocka_run_group_tests(tests, simulate, clean);
+}
