@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // warplens report: a profile as text, JSON or CSV on stdout.
-#include <langinfo.h>
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "base/mem.h"
-#include "binary/demangle.h"
 #include "cli/cli.h"
+#include "cli/terminal.h"
 #include "view/report.h"
 
 typedef struct ReportArgs {
@@ -66,32 +62,6 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     return 0;
 }
 
-static const char *demangle(void *context, const char *mangled) {
-    char **last = context;
-    mem_free(*last);
-    *last = demangle_name(mangled);
-    return *last ? *last : mangled;
-}
-
-static u32 terminal_width(void) {
-    struct winsize size;
-    if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) return size.ws_col;
-    const char *columns = getenv("COLUMNS");
-    return columns ? (u32)strtoul(columns, NULL, 10) : 0;
-}
-
-static bool is_utf8(void) {
-    setlocale(LC_CTYPE, "");
-    bool utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
-    setlocale(LC_CTYPE, "C");
-    return utf8;
-}
-
-static bool has_colors(void) {
-    const char *terminal = getenv("TERM");
-    return isatty(STDOUT_FILENO) && !getenv("NO_COLOR") && terminal && strcmp(terminal, "dumb");
-}
-
 static Status show(const ReportArgs *a, const Exporter *exporter, Diag *diag) {
     Profile *profile;
     TRY(profile_open(a->path, &profile, diag));
@@ -105,11 +75,11 @@ int cmd_report(int argc, char **argv) {
     static const struct argp argp = {options, parse, "FILE.wlp", "Shows what a profile holds.", NULL, NULL, NULL};
     char *demangled = NULL;
     ReportArgs a = {.format = "text",
-                    .options = {.demangle = demangle,
+                    .options = {.demangle = terminal_demangle,
                                 .demangle_context = &demangled,
                                 .width = terminal_width(),
-                                .ascii = !is_utf8(),
-                                .color = has_colors()}};
+                                .ascii = !terminal_is_utf8(),
+                                .color = terminal_has_colors()}};
     int code = cli_parse(&argp, argc, argv, 0, NULL, &a);
     if (code != EXIT_OK) return code;
     const Exporter *exporter = exporter_find(a.format);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "binary/binary.h"
+#include "cli/advise.h"
 #include "cli/cli.h"
 #include "cuda/config.h"
 #include "sim/sim.h"
@@ -327,11 +328,13 @@ static int start(char **argv, bool *started) {
 }
 
 static void say_where(const RunOptions *o, const char *output) {
-    if (access(output, R_OK) == 0)
+    if (access(output, R_OK) == 0) {
         fprintf(stderr, "warplens: profile in %s; `warplens report %s` shows it\n", output, output);
-    else if (!o->output || !strstr(o->output, "%p"))
+        advise_briefly(output);
+    } else if (!o->output || !strstr(o->output, "%p")) {
         fprintf(stderr,
                 "warplens: no profile was written: a program has one when it calls the CUDA runtime or driver\n");
+    }
 }
 
 int cmd_run(int argc, char **argv) {

@@ -14,7 +14,7 @@ static bool is_readable_text(const char *path) {
 }
 
 // "/build/app/src/k.cu", then "build/app/src/k.cu", "app/src/k.cu", "src/k.cu", "k.cu".
-static const char *find_file(const char *path) {
+const char *source_find(const char *path) {
     if (is_readable_text(path)) return path;
     for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
         if (is_readable_text(slash + 1)) return slash + 1;
@@ -55,7 +55,7 @@ Str source_line(SourceTexts *sources, const char *path, u32 line) {
     bool fresh;
     if (snprintf(name, sizeof name, "file %s", path) >= (int)sizeof name) return (Str){"", 0};
     SourceText *source = find_entry(sources, name, &fresh);
-    const char *found = fresh ? find_file(path) : NULL;
+    const char *found = fresh ? source_find(path) : NULL;
     if (found && file_read(found, &source->file, NULL) == STATUS_OK) {
         source->text = (Str){(const char *)source->file.data, source->file.size};
         find_lines(source);
