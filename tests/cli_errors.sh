@@ -35,7 +35,7 @@ for words in "help run" "run -h"; do
     checks=$((checks + 1))
 done
 expect 2 "no command" help bogus
-for command in "" run report sim ptx doctor; do
+for command in "" run report advise sim ptx doctor; do
     # shellcheck disable=SC2086
     "$W" $command --help >"$T/out" 2>"$T/err"
     same "$command --help" "$? $(wc -l <"$T/err")" "0 0"
@@ -71,6 +71,23 @@ if [ "$(id -u)" != 0 ]; then
     expect 1 "Permission denied" report "$T/secret.wlp"
 fi
 
+# --- advise
+expect 2 "which profile?" advise
+expect 2 "one profile" advise a b
+expect 2 "--top takes a whole number, not \`x\`" advise --top x "$good"
+expect 2 "--least takes a percentage like 5 or 0.5, not \`much\`" advise --least much "$good"
+expect 2 "no format \`csv\`; the formats are text, json and sarif" advise --format csv "$good"
+expect 2 "-k \`(\`: " advise -k '(' "$good"
+expect 2 "-f needs -o FILE" advise -f "$good"
+expect 2 "--list-rules comes as text or json" advise --list-rules --sarif
+expect 1 "no rule is called" advise --rule nope "$good"
+expect 1 "no rule is called" advise --no-rule lop-unrolling "$good"
+expect 1 "$T/missing.wlp: error: cannot open" advise "$T/missing.wlp"
+expect 1 "not a Warplens profile" advise Makefile
+expect 1 "damaged profile" advise "$T/cut.wlp"
+expect 1 "$good exists; -f replaces it" advise -o "$good" "$good"
+expect 1 "$T/no/such/x cannot be written" advise -o "$T/no/such/x" "$good"
+
 # full ARGS...: what does not get onto a full disk is told, in one line, and not blamed on the input
 full() {
     "$W" "$@" >/dev/full 2>"$T/err"
@@ -78,6 +95,7 @@ full() {
 }
 full --help
 full report "$good"
+full advise "$good"
 full report --help
 full ptx --print $ptx
 full sim $ptx --launch $launch

@@ -5,7 +5,7 @@
 set -eu
 
 packages=(gcc libc6-dev make cmake ninja-build pkgconf libsqlite3-dev libzstd-dev liblz4-dev libelf-dev libiberty-dev libjansson-dev
-    libcmocka-dev clang clang-format xz-utils python3)
+    libcmocka-dev clang clang-format xz-utils python3 python3-jsonschema)
 [ "${1:-}" = fuzz ] && packages+=(libclang-rt-dev)
 
 if ! command -v dpkg-query >/dev/null; then

@@ -17,6 +17,8 @@
 
 enum { OPT_FORMAT = 256, OPT_JSON, OPT_SARIF, OPT_RULE, OPT_NO_RULE, OPT_LIST_RULES, OPT_TOP, OPT_LEAST };
 
+#define LEAST_OF_ALL 1e-9  // for --least 0: AdviceOptions.least 0 is its default
+
 typedef struct AdviseArgs {
     const char *path, *format, *regex, *output;
     bool list_rules, force;
@@ -47,7 +49,7 @@ static f64 percent(struct argp_state *state, const char *text) {
     f64 value = strtod(text, &end);
     if (end == text || *end || !(value >= 0 && value <= 1e6))
         argp_error(state, "--least takes a percentage like 5 or 0.5, not `%s`", text);
-    return value / 100;
+    return value > 0 ? value / 100 : LEAST_OF_ALL;
 }
 
 static u32 count(const char *text) {
