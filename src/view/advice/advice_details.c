@@ -8,6 +8,7 @@
 #include "view/table.h"
 #include "view/wrap.h"
 
+#define LEAST_SHARE 0.005  // places with less are not worth a line of the screen
 enum { LABEL = 11, BODY = 5 + LABEL, LEAST_PLACE = 14, LEAST_CODE = 16 };
 
 static void label(AdvicePage *page, const char *name) { output_printf(page->out, "     %-*s", LABEL, name); }
@@ -86,7 +87,8 @@ static void write_places(AdvicePage *page, const Advice *advice) {
     if (causes)
         table_column(&table, (TableColumn){.header = "waits for", .align = TABLE_LEFT, .importance = 2, .least = 20});
     table_column(&table, (TableColumn){.header = "source", .align = TABLE_LEFT, .least = LEAST_CODE});
-    for (u32 i = 0; i < advice->place_count; i++) place_row(page, &table, &advice->places[i], causes);
+    for (u32 i = 0; i < advice->place_count; i++)
+        if (i == 0 || advice->places[i].share >= LEAST_SHARE) place_row(page, &table, &advice->places[i], causes);
     table_print(&table, page->out, page->width, false);
     table_free(&table);
 }
@@ -181,7 +183,7 @@ static void write_kernel(AdvicePage *page, const AdviceKernel *kernel) {
     page_paragraph(page, 2,
                    page_text(page, "%s of all kernels' time; %s", page_percent(page, kernel->view->launches.share),
                              launch_text(page, kernel->view)));
-    page_paragraph(page, 2, page_text(page, "limited by: %s", page_clean(page, kernel->limit)));
+    page_paragraph(page, 2, page_text(page, "what limits it: %s", page_clean(page, kernel->limit)));
     for (u32 i = 0; i < kernel->count; i++) {
         u32 row = list->ranked[kernel->first + i];
         if (row < page->report->shown) write_advice(page, &list->rows[row]);
