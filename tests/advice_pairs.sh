@@ -5,10 +5,10 @@
 . tests/e2e/lib.sh
 need python3
 
-for launch in tests/advice/*.launch; do
+for launch in tests/advice/pairs/*.launch; do
     name=$(basename "$launch" .launch)
     rules=$(sed -n 's/^# Rule: //p' "$launch")
-    "$W" sim -q --timing "tests/advice/$name.ptx" --launch "$launch" -o "$T/$name.wlp" || fail "$name does not run"
+    "$W" sim -q --timing "tests/advice/pairs/$name.ptx" --launch "$launch" -o "$T/$name.wlp" || fail "$name does not run"
     "$W" advise --json "$T/$name.wlp" >"$T/$name.json" || fail "$name: no advice"
     same "$name: $rules" "$(python3 tests/e2e/first_rules.py "$T/$name.json" "$rules")" good
 done

@@ -4,7 +4,7 @@
 . tests/e2e/lib.sh
 need python3
 
-launch() { "$W" sim -q "${@:2}" "tests/advice/$1.ptx" --launch "tests/advice/$1.launch" -o "$T/$1.wlp" || fail "$1 does not run"; }
+launch() { "$W" sim -q "${@:2}" "tests/advice/pairs/$1.ptx" --launch "tests/advice/pairs/$1.launch" -o "$T/$1.wlp" || fail "$1 does not run"; }
 launch column_sum --timing
 launch transpose
 p=$T/column_sum.wlp

@@ -72,4 +72,6 @@ same "--launch-skip 2 --launch-count 3 of 9" "$(count few.wlp)" '"launches":3'
 same "-k that matches nothing" "$(count kernel.wlp)" '"launches":0'
 "$W" run -q -o "$T/kernel2.wlp" -k '^scale' "$T/launches" $fatbin 2 >/dev/null
 same "-k that matches" "$(count kernel2.wlp)" '"launches":2'
+"$W" run -q -o "$T/kernel3.wlp" -k '^scale$' "$T/launches" $fatbin 2 >/dev/null
+same "-k with the name alone" "$(count kernel3.wlp)" '"launches":2'
 finish

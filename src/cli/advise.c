@@ -36,7 +36,7 @@ Status advise_profile(const char *path, const AdviceOptions *options, const Advi
     if (status == STATUS_OK)
         status = exporter ? advice_report_write(profile, list, exporter, report, out, diag)
                           : advice_report_brief(profile, list, report, prefix, out, diag);
-    if (status == STATUS_OK && !exporter && list->count)
+    if (status == STATUS_OK && !exporter && list->kernel_count)
         output_printf(out, "%s`warplens advise %s` says why and how\n", prefix, path);
     arena_free(&arena);
     kernel_views_close(views);

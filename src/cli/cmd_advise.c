@@ -9,11 +9,11 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "binary/kernel_name.h"
 #include "cli/advise.h"
 #include "cli/cli.h"
 #include "cli/terminal.h"
 #include "view/advice/advice_report.h"
-#include "view/kernel_name.h"
 
 enum { OPT_FORMAT = 256, OPT_JSON, OPT_SARIF, OPT_RULE, OPT_NO_RULE, OPT_LIST_RULES, OPT_TOP, OPT_LEAST };
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "binary/kernel_name.h"
 #include "view/columns.h"
-#include "view/kernel_name.h"
 #include "view/utf8.h"
 
 typedef struct Loader {

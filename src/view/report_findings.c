@@ -4,7 +4,7 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "view/kernel_name.h"
+#include "binary/kernel_name.h"
 #include "view/report_data.h"
 #include "view/utf8.h"
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "view/kernel_name.h"
+#include "binary/kernel_name.h"
 #include "view/number.h"
 #include "view/source_text.h"
 #include "view/table.h"

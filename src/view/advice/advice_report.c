@@ -3,9 +3,11 @@
 
 #include <string.h>
 
+#include "binary/kernel_name.h"
 #include "view/advice/advice_data.h"
-#include "view/kernel_name.h"
 #include "view/utf8.h"
+
+enum { BRIEF_TOP = 3 };
 
 const AdviceExporter advice_exporter_table[] = {
 #define EXPORTER(name, function, text) {name, text, function},
@@ -160,20 +162,37 @@ static const char *brief_line(const AdviceReport *report, const Advice *advice, 
                         advice_name(report, advice->kernel)->name, e->speedup, e->low, e->high);
 }
 
+// Where no rule has a remedy: what the kernel with the most time is limited by.
+static const char *limit_line(const AdviceReport *report, const char *prefix, Arena *arena) {
+    const AdviceKernel *kernel = &report->list->kernels[0];
+    const char *limit = utf8_clean(arena, str(kernel->limit), true);
+    if (!limit) return NULL;
+    return arena_printf(arena, "%sno rule has advice; %s, %.0f %% of the kernels' time, %s (%s)\n", prefix,
+                        advice_name(report, kernel->view)->name, 100 * kernel->view->launches.share, limit,
+                        report->list->provenance);
+}
+
+static Status write_line(Output *out, const char *line) {
+    if (line) output_text(out, line);
+    return line ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+static Status write_brief(const AdviceReport *report, const char *prefix, Arena *arena, Output *out) {
+    const AdviceList *list = report->list;
+    if (!report->shown) return list->kernel_count ? write_line(out, limit_line(report, prefix, arena)) : STATUS_OK;
+    output_printf(out, "%swhat to change first (%s):\n", prefix, list->provenance);
+    for (u32 i = 0; i < report->shown; i++) TRY(write_line(out, brief_line(report, &list->rows[i], prefix, arena)));
+    return STATUS_OK;
+}
+
 Status advice_report_brief(Profile *profile, const AdviceList *list, const AdviceReportOptions *options,
                            const char *prefix, Output *out, Diag *diag) {
     AdviceReport report = {.profile = profile, .list = list};
     Arena arena = {0};
     if (options) report.options = *options;
-    report.options.top = report.options.top ? report.options.top : 3;
+    report.options.top = report.options.top ? report.options.top : BRIEF_TOP;
     Status status = load(&report, &arena, diag);
-    if (status == STATUS_OK && report.shown)
-        output_printf(out, "%swhat to change first (%s):\n", prefix, list->provenance);
-    for (u32 i = 0; i < report.shown && status == STATUS_OK; i++) {
-        const char *line = brief_line(&report, &list->rows[i], prefix, &arena);
-        if (!line) status = STATUS_NO_MEMORY;
-        if (line) output_text(out, line);
-    }
+    if (status == STATUS_OK) status = write_brief(&report, prefix, &arena, out);
     arena_free(&arena);
     return finish(status, out, diag);
 }

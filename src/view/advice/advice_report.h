@@ -36,7 +36,8 @@ const AdviceExporter *advice_exporter_find(const char *name);  // NULL when unkn
 WL_MUST_USE Status advice_report_write(Profile *profile, const AdviceList *list, const AdviceExporter *exporter,
                                        const AdviceReportOptions *options, Output *out, Diag *diag);
 
-// The three best pieces of advice in a few lines, each beginning with `prefix`. Nothing where there is none.
+// The three best pieces of advice in a few lines, each beginning with `prefix`; where there is none, what limits the
+// kernel with the most time; nothing at all where nothing was sampled.
 WL_MUST_USE Status advice_report_brief(Profile *profile, const AdviceList *list, const AdviceReportOptions *options,
                                        const char *prefix, Output *out, Diag *diag);
 

@@ -242,6 +242,17 @@ TEST(an_empty_list_says_why) {
     profile_close(profile);
 }
 
+TEST(without_advice_the_limit_is_told) {
+    Profile *profile = open_made();
+    made.list.count = 0;
+    char *text = render(profile, "brief", options_of(80, false));
+    assert_string_equal(text,
+                        "warplens: no rule has advice; force<4>, 97 % of the kernels' time, waits for global memory "
+                        "(61 % of its warps' time) (simulated)\n");
+    free(text);
+    profile_close(profile);
+}
+
 TEST(top_is_the_best_ones) {
     Profile *profile = open_made();
     AdviceReportOptions options = options_of(100, true);
@@ -388,10 +399,15 @@ TEST(lack_of_memory_is_told) {
 int main(int argc, char **argv) {
     golden_arguments(argc, argv);
     const struct CMUnitTest tests[] = {
-        IN_FOLDER(text_is_as_expected),         IN_FOLDER(text_fits_the_terminal),
-        IN_FOLDER(an_empty_list_says_why),      IN_FOLDER(top_is_the_best_ones),
-        IN_FOLDER(json_has_the_promised_shape), IN_FOLDER(sarif_has_what_code_hosts_show),
-        IN_FOLDER(failing_output_is_told),      IN_FOLDER(lack_of_memory_is_told),
+        IN_FOLDER(text_is_as_expected),
+        IN_FOLDER(text_fits_the_terminal),
+        IN_FOLDER(an_empty_list_says_why),
+        IN_FOLDER(without_advice_the_limit_is_told),
+        IN_FOLDER(top_is_the_best_ones),
+        IN_FOLDER(json_has_the_promised_shape),
+        IN_FOLDER(sarif_has_what_code_hosts_show),
+        IN_FOLDER(failing_output_is_told),
+        IN_FOLDER(lack_of_memory_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

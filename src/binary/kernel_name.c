@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "view/kernel_name.h"
+#include "binary/kernel_name.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From "void ns::mm<4>(float const*, int)" to "ns::mm<4>".
-#ifndef WL_VIEW_KERNEL_NAME_H
-#define WL_VIEW_KERNEL_NAME_H
+#ifndef WL_BINARY_KERNEL_NAME_H
+#define WL_BINARY_KERNEL_NAME_H
 
 #include "base/types.h"
 
