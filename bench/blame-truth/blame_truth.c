@@ -179,7 +179,7 @@ static void do_profile(Bench *bench, const char *path) {
     Sums sums[VARIANTS] = {0};
     f64 stalled = 0;
     if (profile_open(path, &profile, &diag) != STATUS_OK) fail(path, &diag);
-    KernelViewOptions options = {.gpu_folder = bench->gpus, .prefer_cycles = true};
+    KernelViewOptions options = {.gpu_folder = bench->gpus};
     if (kernel_views_open(profile, &options, &views, &diag) != STATUS_OK) fail(path, &diag);
     if (kernel_views_all(views, 0, &list, &count, &diag) != STATUS_OK) fail(path, &diag);
     if (bench->kernels || bench->wrong) printf("%s\n", base_name(path));

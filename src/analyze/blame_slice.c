@@ -23,14 +23,14 @@ typedef struct Slicer {
     const Chains *chains;
     Arena covers;
     Vec(Visit) work;
-    u32 *node_stamp;  // group in which the node was met last
-    u32 *def_stamp;   // use + 1 for which the instruction was found
+    u32 *node_stamp;  // use + 1 for which the node was met: once, in the first of its groups
+    u32 *def_stamp;   // ... for which the instruction was found
     u32 use, groups, first_dep;
 } Slicer;
 
 static Status visit(Slicer *s, u32 node, u32 group, const Cover *cover) {
-    if (node == WL_NONE || s->node_stamp[node] == group) return STATUS_OK;
-    s->node_stamp[node] = group;
+    if (node == WL_NONE || s->node_stamp[node] == s->use + 1) return STATUS_OK;
+    s->node_stamp[node] = s->use + 1;
     return vec_push(&s->work, ((Visit){node, group, cover}));
 }
 

@@ -18,18 +18,26 @@ static f64 spread_of(const Blamer *b, const BlameSource *source) { return b->ins
 
 static f64 latest(const Blamer *b, const BlameSources *sources) {
     f64 most = -INFINITY;
-    for (u32 i = 0; i < sources->list.len; i++) {
-        f64 ready = remaining(b, &sources->list.data[i]);
-        if (ready > most) most = ready;
-    }
+    for (u32 i = 0; i < sources->list.len; i++) most = fmax(most, remaining(b, &sources->list.data[i]));
     return most;
 }
 
-static f64 group_weight(const BlameSources *sources, u32 group) {
-    f64 sum = 0;
-    for (u32 i = 0; i < sources->list.len; i++)
-        if (sources->list.data[i].group == group) sum += sources->list.data[i].weight;
-    return sum;
+// The alternatives of one group.
+typedef struct Group {
+    f64 weight;  // the sum
+    f64 factor;  // how likely it is the last one: the average of its alternatives
+} Group;
+
+static Group group_of(const Blamer *b, const BlameSources *sources, u32 group, f64 last) {
+    Group g = {0};
+    for (u32 i = 0; i < sources->list.len; i++) {
+        const BlameSource *source = &sources->list.data[i];
+        if (source->group != group) continue;
+        g.weight += source->weight;
+        g.factor += source->weight * exp((remaining(b, source) - last) / spread_of(b, source));
+    }
+    g.factor /= g.weight;
+    return g;
 }
 
 // Equation 1 over all, as a start.
@@ -48,8 +56,8 @@ static void by_last_source(const Blamer *b, BlameSources *sources) {
     f64 shares[sources->list.len];
     for (u32 i = 0; i < sources->list.len; i++) {
         const BlameSource *source = &sources->list.data[i];
-        f64 of_group = source->weight / group_weight(sources, source->group);
-        shares[i] = of_group * exp((remaining(b, source) - last) / spread_of(b, source));
+        Group group = group_of(b, sources, source->group, last);
+        shares[i] = source->weight / group.weight * group.factor;
     }
     for (u32 i = 0; i < sources->list.len; i++) sources->list.data[i].weight = shares[i];
 }

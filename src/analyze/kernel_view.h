@@ -17,15 +17,13 @@ typedef enum ViewCode { VIEW_NO_CODE, VIEW_PTX, VIEW_SASS } ViewCode;
 typedef enum ViewBasis {
     VIEW_NOTHING,
     VIEW_SAMPLES,  // PC samples
-    VIEW_CYCLES,   // the profile has no samples of it, or few, but every cycle of every warp by its reason
+    VIEW_CYCLES,   // every cycle of every warp (samples of period 1, the simulator's): no sampling error
 } ViewBasis;
 
 // Samples of one instruction, over all launches. A sample is one warp in one sampled cycle.
 typedef struct ViewSamples {
-    u64 all[STALL_COUNT];  // by reason; STALL_SELECTED: the warp issued
-    // ... of cycles in which the scheduler issued nothing (CUPTI: _not_issued). VIEW_CYCLES: an estimate from the
-    // kernel's total
-    u64 latency[STALL_COUNT];
+    u64 all[STALL_COUNT];      // by reason; STALL_SELECTED: the warp issued
+    u64 latency[STALL_COUNT];  // ... of cycles in which the scheduler issued nothing (CUPTI: _not_issued)
 } ViewSamples;
 
 // Of the launches of a kernel, the sums and the most typical one. A device function has none of its own.
@@ -77,7 +75,7 @@ typedef struct KernelView {
 
 typedef struct KernelViewOptions {
     const char *gpu_folder;  // with the .gpu files
-    bool prefer_cycles;      // VIEW_CYCLES wherever cycles are known: no sampling error
+    u64 period;              // only samples of this period; 0: of each function the finest
     bool every_function;     // kernel_views_all: also those without samples
 } KernelViewOptions;
 

@@ -4,40 +4,7 @@
 
 #include "analyze/kernel_view_inside.h"
 
-enum {
-    VIEW_PC_LIMIT = 1 << 22,     // what lies beyond is damage
-    VIEW_ENOUGH_SAMPLES = 1000,  // of a function: a share of a half is known to +- 3 per cent (95 % confidence)
-};
-
-// The metric that counts warp cycles of a reason; METRIC_COUNT: there is none.
-static const u16 cycles_of_reason[STALL_COUNT] = {
-    [STALL_SELECTED] = METRIC_STALL_SELECTED,
-    [STALL_NOT_SELECTED] = METRIC_STALL_NOT_SELECTED,
-    [STALL_WAIT] = METRIC_STALL_WAIT,
-    [STALL_LONG_SCOREBOARD] = METRIC_STALL_LONG_SCOREBOARD,
-    [STALL_SHORT_SCOREBOARD] = METRIC_STALL_SHORT_SCOREBOARD,
-    [STALL_IMC_MISS] = METRIC_COUNT,
-    [STALL_NO_INSTRUCTIONS] = METRIC_STALL_NO_INSTRUCTIONS,
-    [STALL_BRANCH_RESOLVING] = METRIC_STALL_BRANCH_RESOLVING,
-    [STALL_BARRIER] = METRIC_STALL_BARRIER,
-    [STALL_MEMBAR] = METRIC_STALL_MEMBAR,
-    [STALL_MATH_PIPE_THROTTLE] = METRIC_STALL_MATH_PIPE_THROTTLE,
-    [STALL_MIO_THROTTLE] = METRIC_STALL_MIO_THROTTLE,
-    [STALL_LG_THROTTLE] = METRIC_STALL_LG_THROTTLE,
-    [STALL_TEX_THROTTLE] = METRIC_STALL_TEX_THROTTLE,
-    [STALL_GMMA] = METRIC_STALL_GMMA,
-    [STALL_WARPGROUP_ARRIVE] = METRIC_COUNT,
-    [STALL_SLEEPING] = METRIC_STALL_SLEEPING,
-    [STALL_DRAIN] = METRIC_COUNT,
-    [STALL_DISPATCH] = METRIC_COUNT,
-    [STALL_MISC] = METRIC_COUNT,
-};
-
-static StallReason reason_of_metric(MetricId metric) {
-    for (u32 r = 0; r < STALL_COUNT; r++)
-        if (cycles_of_reason[r] == metric) return (StallReason)r;
-    return STALL_COUNT;
-}
+enum { VIEW_PC_LIMIT = 1 << 22 };  // what lies beyond is damage
 
 // --- all functions -------------------------------------------------------------------------------------------------
 static Status read_counts(KernelViews *views, u32 at, Diag *diag) {
@@ -48,25 +15,20 @@ static Status read_counts(KernelViews *views, u32 at, Diag *diag) {
     return STATUS_OK;
 }
 
-static u64 cycles_in(const ViewFigures *figures) {
-    f64 sum = 0;
-    for (u32 i = 0; i < figures->count_count; i++)
-        if (reason_of_metric(figures->counts[i].metric) != STALL_COUNT) sum += figures->counts[i].value;
-    return sum > 0 && sum < 1e18 ? (u64)sum : 0;
+// Samples of other periods are of the same warps: those of one period are taken.
+static u64 period_of(const KernelViews *views, const ViewFigures *figures) {
+    if (views->options.period) return views->options.period;
+    u64 finest = UINT64_MAX;
+    for (u32 i = 0; i < figures->sample_count; i++)
+        if (figures->samples[i].period < finest) finest = figures->samples[i].period;
+    return finest;
 }
 
-static Status weigh(KernelViews *views, u32 at, Diag *diag) {
-    ViewFigures *figures = &views->figures[at];
-    for (u32 i = 0; i < figures->sample_count; i++) figures->weight += figures->samples[i].samples;
-    figures->basis = figures->weight ? VIEW_SAMPLES : VIEW_NOTHING;
-    bool enough = figures->weight >= VIEW_ENOUGH_SAMPLES && !views->options.prefer_cycles;
-    if (!views->functions[at].source || enough) return STATUS_OK;
-    TRY(read_counts(views, at, diag));
-    u64 cycles = cycles_in(figures);
-    if (!cycles) return STATUS_OK;
-    figures->weight = cycles;
-    figures->basis = VIEW_CYCLES;
-    return STATUS_OK;
+static void weigh(KernelViews *views, ViewFigures *figures) {
+    figures->period = period_of(views, figures);
+    for (u32 i = 0; i < figures->sample_count; i++)
+        if (figures->samples[i].period == figures->period) figures->weight += figures->samples[i].samples;
+    figures->basis = !figures->weight ? VIEW_NOTHING : figures->period == 1 ? VIEW_CYCLES : VIEW_SAMPLES;
 }
 
 Status view_read_figures(KernelViews *views, Diag *diag) {
@@ -75,7 +37,7 @@ Status view_read_figures(KernelViews *views, Diag *diag) {
         TRY(profile_samples(views->profile, &views->functions[i], &figures->samples, &figures->sample_count, diag));
     }
     for (u32 i = 0; i < views->function_count; i++) {
-        TRY(weigh(views, i, diag));
+        weigh(views, &views->figures[i]);
         views->all_weight += views->figures[i].weight;
         if (views->functions[i].is_entry) views->kernel_weight += views->figures[i].weight;
     }
@@ -100,41 +62,11 @@ static u32 count_insns(const KernelView *view, const ViewFigures *figures, u32 p
 static void add_samples(const ViewSource *source, const ViewFigures *figures, KernelView *view, ViewSamples *to) {
     for (u32 i = 0; i < figures->sample_count; i++) {
         const ProfileSample *s = &figures->samples[i];
-        if (s->pc >= view->insn_count) continue;
+        if (s->pc >= view->insn_count || s->period != figures->period) continue;
         u32 reason = source && s->stall < VIEW_STALL_IDS ? source->reason[s->stall] : STALL_MISC;
         to[s->pc].all[reason] += s->samples;
         if (reason != STALL_SELECTED) to[s->pc].latency[reason] += s->not_issued;
-        if (s->period && (!view->period || s->period < view->period)) view->period = s->period;
     }
-}
-
-// Cycles of warps do not say what their schedulers did meanwhile. Where a scheduler issued nothing none of its warps
-// was eligible, so all that they spent in such cycles is of the other reasons; it is shared out to them alike.
-static f64 latency_part(const KernelViews *views, const KernelView *view, const ViewSamples *to) {
-    const MetricSet *m = &view->metrics;
-    f64 lost = m->value[METRIC_ISSUE_STALLED], slots = lost + m->value[METRIC_ISSUE_ACTIVE];
-    if (slots <= 0) lost = views->lost_slots, slots = views->all_slots;  // a device function: as its callers
-    f64 all = 0, waiting = 0;
-    for (u32 pc = 0; pc < view->insn_count; pc++) {
-        for (u32 r = 0; r < STALL_COUNT; r++) all += (f64)to[pc].all[r];
-        waiting -= (f64)to[pc].all[STALL_SELECTED] + (f64)to[pc].all[STALL_NOT_SELECTED];
-    }
-    waiting += all;
-    f64 part = slots > 0 && waiting > 0 ? lost / slots * all / waiting : 0;
-    return part < 1 ? part : 1;
-}
-
-static void add_cycles(const KernelViews *views, const ViewFigures *figures, KernelView *view, ViewSamples *to) {
-    for (u32 i = 0; i < figures->count_count; i++) {
-        const ProfilePcMetric *c = &figures->counts[i];
-        StallReason reason = reason_of_metric(c->metric);
-        bool usable = reason != STALL_COUNT && c->pc < view->insn_count && c->value > 0 && c->value < 1e18;
-        if (usable) to[c->pc].all[reason] += (u64)c->value;
-    }
-    f64 part = latency_part(views, view, to);
-    for (u32 pc = 0; pc < view->insn_count; pc++)
-        for (u32 r = STALL_NOT_SELECTED + 1; r < STALL_COUNT; r++) to[pc].latency[r] = (u64)((f64)to[pc].all[r] * part);
-    view->period = 1;
 }
 
 static void add_up(KernelView *view) {
@@ -223,8 +155,10 @@ Status view_fill_figures(KernelViews *views, const ViewFigures *figures, KernelV
     if (!samples) return STATUS_NO_MEMORY;
     view->samples = samples;
     view->basis = figures->basis;
-    if (view->basis == VIEW_SAMPLES) add_samples(source, figures, view, samples);
-    if (view->basis == VIEW_CYCLES) add_cycles(views, figures, view, samples);
+    if (view->basis != VIEW_NOTHING) {
+        view->period = figures->period;
+        add_samples(source, figures, view, samples);
+    }
     add_up(view);
     return fill_causes(views, source, view, diag);
 }

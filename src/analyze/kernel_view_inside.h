@@ -27,7 +27,8 @@ typedef struct ViewFigures {
     u32 count_count;
     bool has_counts;  // they were read
     ViewBasis basis;
-    u64 weight;  // samples, or cycles
+    u64 period;  // of the samples that are taken
+    u64 weight;  // how many those are
     const ProfileLaunch **launches;
     u32 launch_count;
     f64 ns;  // of the launches, 0 = not known
@@ -47,7 +48,6 @@ struct KernelViews {
     Map modules;  // id -> position in module_rows
     Vec(ViewModule) module_rows;
     f64 all_ns;                     // of all kernels' launches
-    f64 lost_slots, all_slots;      // cycles of schedulers without issue, and all, of all launches
     u64 all_weight, kernel_weight;  // samples of all functions, of kernels
 };
 

@@ -24,9 +24,6 @@ Status view_read_launches(KernelViews *views, Diag *diag) {
     TRY(profile_launches(views->profile, 0, &rows, &count, diag));
     for (u32 i = 0; i < count; i++) {
         ViewFigures *figures = figures_of(views, &rows[i]);
-        const f64 *value = rows[i].metrics.value;
-        views->lost_slots += value[METRIC_ISSUE_STALLED];
-        views->all_slots += value[METRIC_ISSUE_STALLED] + value[METRIC_ISSUE_ACTIVE];
         if (figures) figures->launch_count++;
     }
     for (u32 f = 0; f < views->function_count; f++) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a profile: opening, reading and reporting must neither crash nor read beyond what is there.
+// Any bytes as a profile: opening, reading, reporting and blaming must neither crash nor read beyond what is there.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "analyze/blame.h"
 #include "view/report.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -24,6 +25,24 @@ static void report(Profile *profile) {
     }
 }
 
+static void blame(Profile *profile) {
+    KernelViews *views;
+    const KernelView *const *list;
+    u32 count;
+    KernelViewOptions options = {.gpu_folder = "gpus", .every_function = true};
+    if (kernel_views_open(profile, &options, &views, NULL) != STATUS_OK) return;
+    if (kernel_views_all(views, 0, &list, &count, NULL) != STATUS_OK) count = 0;
+    for (u32 i = 0; i < count; i++) {
+        Arena arena = {0};
+        Blame *result;
+        BlameTruth truth;
+        if (blame_kernel(list[i], NULL, &arena, &result) != STATUS_OK) abort();
+        if (blame_compare(result, &arena, &truth) != STATUS_OK) abort();
+        arena_free(&arena);
+    }
+    kernel_views_close(views);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     char path[] = "/tmp/wl_fuzz_profile_XXXXXX";
     int file = mkstemp(path);
@@ -34,6 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     Status status = profile_open(path, &profile, &diag);
     if (status != STATUS_OK && diag.errors == 0) abort();
     if (status == STATUS_OK) report(profile);
+    if (status == STATUS_OK) blame(profile);
     if (status == STATUS_OK) profile_close(profile);
     diag_free(&diag);
     unlink(path);
