@@ -31,7 +31,7 @@ __global__ void coulomb(const float *__restrict__ atoms, float *__restrict__ pot
 
 int main(int argc, char **argv) {
     Pair p = pair_begin(argc, argv, "direct_coulomb");
-    int width = p.small ? 256 : 1024, height = p.small ? 66 : 264, count = p.small ? 256 : 2000;
+    int width = p.small ? 512 : 1024, height = p.small ? 132 : 264, count = p.small ? 64 : 2000;
     std::vector<float> atoms = random_floats(4 * count, 0.1f, 1, 1);
     float *d_atoms = device_copy_of(atoms.data(), atoms.size()),
           *d_potential = device_array<float>((size_t)PLANES * width * height);

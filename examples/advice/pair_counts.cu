@@ -6,15 +6,15 @@
 // mean.
 #include "common.h"
 
-enum { BLOCK = 256, WARP = 32, BLOCKS = 132 * 4 };
+enum { BLOCK = 256, WARP = 32 };
 
 // Two-point correlation: how many pairs i < j of galaxies are nearer than a radius; rows of the triangle are split over
 // blocks.
 __global__ void pair_counts(const float *x, const float *y, const float *z, int *counts, int n, float radius2) {
-    int rows = n / BLOCKS, found = 0;
+    int rows = n / gridDim.x, found = 0;
     for (int k = 0; k < rows; k++) {
 #ifdef AFTER
-        int i = k * BLOCKS + blockIdx.x;
+        int i = k * gridDim.x + blockIdx.x;
 #else
         int i = blockIdx.x * rows + k;
 #endif
@@ -31,15 +31,15 @@ __global__ void pair_counts(const float *x, const float *y, const float *z, int 
 
 int main(int argc, char **argv) {
     Pair p = pair_begin(argc, argv, "pair_counts");
-    int n = p.small ? BLOCKS * 6 : BLOCKS * 80;
+    int blocks = p.small ? 132 : 132 * 4, n = blocks * (p.small ? 24 : 80);
     std::vector<float> x = random_floats(n, 0, 1, 1), y = random_floats(n, 0, 1, 2), z = random_floats(n, 0, 1, 3);
     float *d_x = device_copy_of(x.data(), n), *d_y = device_copy_of(y.data(), n), *d_z = device_copy_of(z.data(), n);
-    int *d_counts = device_array<int>(BLOCKS);
-    CUDA_CHECK(cudaMemset(d_counts, 0, BLOCKS * sizeof(int)));
-    pair_time(&p, [&] { pair_counts<<<BLOCKS, BLOCK>>>(d_x, d_y, d_z, d_counts, n, 0.04f); });
-    CUDA_CHECK(cudaMemset(d_counts, 0, BLOCKS * sizeof(int)));
-    pair_counts<<<BLOCKS, BLOCK>>>(d_x, d_y, d_z, d_counts, n, 0.04f);
-    std::vector<int> counts = host_copy_of(d_counts, BLOCKS);
+    int *d_counts = device_array<int>(blocks);
+    CUDA_CHECK(cudaMemset(d_counts, 0, blocks * sizeof(int)));
+    pair_time(&p, [&] { pair_counts<<<blocks, BLOCK>>>(d_x, d_y, d_z, d_counts, n, 0.04f); });
+    CUDA_CHECK(cudaMemset(d_counts, 0, blocks * sizeof(int)));
+    pair_counts<<<blocks, BLOCK>>>(d_x, d_y, d_z, d_counts, n, 0.04f);
+    std::vector<int> counts = host_copy_of(d_counts, blocks);
     double got = 0, expected = 0;
     int step = p.small ? 1 : n / 1000;  // a sample of the rows stands for all
     for (int c : counts)
