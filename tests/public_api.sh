@@ -31,5 +31,31 @@ cc -std=c99 -Wall -Wextra -Werror -pedantic -Iinclude "$T/read.c" -L"$BUILD/lib"
 export LD_LIBRARY_PATH=$BUILD/lib
 same "what the reader says" "$("$T/read" "$T/v.wlp")" "4 kernels, complete 1
 1 launches, lines add up: 1, unknown metric: 0"
+cat >"$T/advise.c" <<'C'
+#include <stdio.h>
+#include <warplens/advice.h>
+
+int main(int argc, char **argv) {
+    WlProfile *p;
+    WlAdvice *a = NULL;
+    double low = 0, high = 0;
+    if (wl_profile_open(argv[argc - 1], &p) || wl_advice_make(p, &a)) return puts(wl_profile_error(p)), wl_profile_close(p), 1;
+    printf("%s, notes: %d\n", wl_advice_provenance(a), wl_advice_notes(a) > 0);
+    for (unsigned i = 0; i < wl_advice_count(a) && i < 1; i++) {
+        double speedup = wl_advice_speedup(a, i, &low, &high), program = wl_advice_program_speedup(a, i, NULL, NULL);
+        printf("%s in %s at %s:%u, group %u, interval: %d\n", wl_advice_rule(a, i), wl_advice_kernel(a, i), wl_advice_file(a, i),
+               wl_advice_line(a, i), wl_advice_group(a, i), 1 <= low && low <= speedup && speedup <= high && program > 1);
+    }
+    printf("beyond the last: '%s' %g\n", wl_advice_what(a, wl_advice_count(a)), wl_advice_speedup(a, 9999, NULL, NULL));
+    return wl_advice_free(a), wl_profile_close(p), 0;
+}
+C
+cc -std=c99 -Wall -Wextra -Werror -pedantic -Iinclude "$T/advise.c" -L"$BUILD/lib" -lwarplens -o "$T/advise"
+"$W" sim -q --timing tests/advice/pairs/matvec.ptx --launch tests/advice/pairs/matvec.launch -o "$T/m.wlp"
+same "advice from C" "$("$T/advise" "$T/m.wlp")" "simulated, notes: 0
+global-coalescing in _Z6matvecPKfS0_Pfii at examples/advice/matvec.cu:17, group 0, interval: 1
+beyond the last: '' 0"
+same "advice from C where nothing was sampled" "$("$T/advise" "$T/v.wlp")" "simulated, notes: 1
+beyond the last: '' 0"
 same "a file that is not there" "$("$T/read" "$T/nope.wlp")" "$T/nope.wlp: error: cannot open the profile: No such file or directory"
 finish

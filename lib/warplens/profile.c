@@ -1,23 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The public reader of profiles: src/store behind opaque types.
-#include "warplens/profile.h"
-
 #include <stdio.h>
 
-#include "store/store.h"
+#include "warplens/profile_inside.h"
 
-#define PUBLIC __attribute__((visibility("default")))
-
-struct WlProfile {
-    Profile *profile;
-    Diag diag;
-    ProfileSummary summary;
-    const ProfileFunction *functions;
-    u32 count;
-    char error[1024];
-};
-
-static void keep_error(WlProfile *p, Status status) {
+void profile_keep_error(WlProfile *p, Status status) {
     if (p->diag.entries.len)
         diag_format(&p->diag.entries.data[p->diag.entries.len - 1], p->error, sizeof p->error);
     else
@@ -36,7 +23,7 @@ PUBLIC int wl_profile_open(const char *path, WlProfile **profile) {
     if (!p) return 1;
     Status status = load(p, path);
     if (status == STATUS_OK) return 0;
-    keep_error(p, status);
+    profile_keep_error(p, status);
     p->count = 0;
     return 1;
 }
@@ -71,7 +58,7 @@ PUBLIC int wl_kernel_metric(WlProfile *p, unsigned kernel, const char *metric, d
     MetricSet set = {0};
     if (kernel >= p->count) return 0;
     Status status = profile_function_metrics(p->profile, p->functions[kernel].id, &set, &p->diag);
-    if (status != STATUS_OK) return keep_error(p, status), 0;
+    if (status != STATUS_OK) return profile_keep_error(p, status), 0;
     return pick(&set, metric, value);
 }
 
@@ -80,7 +67,7 @@ static const ProfileLine *lines_of(WlProfile *p, unsigned kernel, u32 *count) {
     *count = 0;
     if (kernel >= p->count) return NULL;
     Status status = profile_lines(p->profile, p->functions[kernel].id, &lines, count, &p->diag);
-    if (status != STATUS_OK) keep_error(p, status), *count = 0;
+    if (status != STATUS_OK) profile_keep_error(p, status), *count = 0;
     return lines;
 }
 
