@@ -12,7 +12,7 @@ before) or PAIR.wlp or PAIR-before.wlp. --simulate runs BINARIES/PAIR-before and
 simulated times.
 
 What a pair wants is in the head of its source: "Rule: NAME", and "Also: NAME" for a rule that is as right. --pairs reads
-other pairs from a table instead: pair, rule, also (or -), kernel (a part of its name, or - for all kernels).
+other pairs from a table instead: pair, rule, also (or -), kernel (a regular expression, or - for all kernels).
 
 Each estimate is scored as it is, and once more with the rule's record left out and measured again on all other pairs
 (leave-one-out), so that no pair's own result sets its scale or its interval. Errors: ratio |estimate / achieved - 1|, gain
@@ -132,7 +132,7 @@ def load_advice(options, pair):
 def kernel_us(options, pair, profile):
     """Time of all launches of the profile, cold ones too, as advice is about them all; the program's own clock ticks too coarsely."""
     report = json.loads(run([options.warplens, "report", "--format", "json", "--section", "kernels", profile]))
-    return sum(k["metrics"].get("gpu__time_duration.sum", 0) for k in report["kernels"] if not pair.kernel or pair.kernel in k["name"]) / 1000
+    return sum(k["metrics"].get("gpu__time_duration.sum", 0) for k in report["kernels"] if not pair.kernel or re.search(pair.kernel, k["name"])) / 1000
 
 
 def simulate(options, pair, scratch):
@@ -160,7 +160,7 @@ def estimates_of(pair, scales):
     """All advice for the pair's kernel in the order of the list, in terms of what was timed: that kernel, or all kernels."""
     kernels, out = {k["mangled"]: k for k in pair.advice["kernels"]}, []
     for row in pair.advice["advice"]:
-        if pair.kernel and pair.kernel not in row["kernel"]:
+        if pair.kernel and not re.search(pair.kernel, row["kernel"]):
             continue
         e = row["estimate"]
         model = e.get("model") or {}
