@@ -56,6 +56,19 @@ printf '1\twide\tafter\t1\t500\twide after median_us=2 FAIL\n' >>"$T/times.tsv"
 score >"$T/out" 2>"$T/err"
 same "exit code with a run that failed" $? 1
 same "the run that failed" "$(cat "$T/err")" "score_advice.py: wide after: exit code 1: wide after median_us=2 FAIL"
+# tools/time_pairs.sh makes such a table of programs; what a program prints and its exit code are in it.
+mkdir "$T/bin"
+printf '#!/bin/sh\necho "second before median_us=30 launches=$2"\n' >"$T/bin/second-before"
+printf '#!/bin/sh\necho "second after\tmedian_us=20"; exit 7\n' >"$T/bin/second-after"
+chmod +x "$T"/bin/*
+tools/time_pairs.sh -r 2 -t 5 "$T/bin" >"$T/measured.tsv"
+same "exit code when a program fails" $? 1
+same "times" "$(cut -f1-4,6 "$T/measured.tsv" | sed 's/ *$//')" "round	pair	version	exit	output
+1	second	before	0	second before median_us=30 launches=5
+1	second	after	7	second after median_us=20
+2	second	before	0	second before median_us=30 launches=5
+2	second	after	7	second after median_us=20"
+
 rm "$T/advice/wide.json"
 score >"$T/out" 2>"$T/err"
 same "advice that is not there" "$? $(grep -c 'wide.json' "$T/err")" "1 1"
