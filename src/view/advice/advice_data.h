@@ -16,7 +16,7 @@ typedef struct AdviceName {
 
 struct AdviceReport {
     Profile *profile;
-    const AdviceList *list;
+    const AdviceList *list;  // what, caution, facts and notes are readable and valid UTF-8 here
     AdviceReportOptions options;
     ProfileSummary summary;
     const AdviceName *names;

@@ -112,8 +112,7 @@ static void write_estimate(AdvicePage *page, const Advice *advice) {
 }
 
 static void write_facts(AdvicePage *page, const Advice *advice) {
-    for (u32 i = 0; i < advice->fact_count; i++)
-        field(page, i ? "" : "evidence", page_clean(page, advice->facts[i].text));
+    for (u32 i = 0; i < advice->fact_count; i++) field(page, i ? "" : "evidence", advice->facts[i].text);
 }
 
 static void write_code(AdvicePage *page, const char *name, const char *code) {
@@ -143,8 +142,7 @@ static void write_overlap(AdvicePage *page, const Advice *advice) {
 static void write_advice(AdvicePage *page, const Advice *advice) {
     output_text(page->out, "\n");
     output_printf(page->out, "%3u. ", advice_rank(page->report, advice));
-    wrap_text(page->out, page_text(page, "%s  [%s]", page_clean(page, advice->what), advice->rule->name), 5,
-              page->width);
+    wrap_text(page->out, page_text(page, "%s  [%s]", advice->what, advice->rule->name), 5, page->width);
     write_estimate(page, advice);
     field(page, "where", scope_text(page, advice));
     write_places(page, advice);
@@ -153,7 +151,7 @@ static void write_advice(AdvicePage *page, const Advice *advice) {
     field(page, "how", advice->rule->how);
     write_code(page, "before", advice->rule->before);
     write_code(page, "after", advice->rule->after);
-    field(page, "check", page_clean(page, advice->caution));
+    field(page, "check", advice->caution);
     write_overlap(page, advice);
 }
 

@@ -125,9 +125,75 @@ u32 advice_rank(const AdviceReport *report, const Advice *advice) { return (u32)
 
 f64 advice_saved(f64 speedup) { return speedup > 1 ? 1 - 1 / speedup : 0; }
 
+// --- readable texts -------------------------------------------------------------------------------------------------
+static bool is_symbol(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' ||
+           c == '.';
+}
+
+static const char *plain_name(const AdviceReportOptions *o, const char *mangled, Arena *arena) {
+    const char *signature = o->demangle ? o->demangle(o->demangle_context, mangled) : mangled;
+    return arena_copy_str(arena, kernel_plain_name(signature ? signature : mangled));
+}
+
+// One line of valid UTF-8 with kernels' names as in the source. NULL when memory is out.
+static const char *readable(const AdviceReportOptions *o, const char *raw, Arena *arena) {
+    const char *text = utf8_clean(arena, str(raw), true);
+    for (const char *at = text ? strstr(text, "_Z") : NULL; at; at = at ? strstr(at, "_Z") : NULL) {
+        size_t before = (size_t)(at - text), size = 0;
+        while (is_symbol(at[size])) size++;
+        if (before && is_symbol(at[-1])) {
+            at += size;
+            continue;
+        }
+        const char *mangled = arena_copy_str(arena, (Str){at, size});
+        const char *name = mangled ? plain_name(o, mangled, arena) : NULL;
+        if (!name) return NULL;
+        text = arena_printf(arena, "%.*s%s%s", (int)before, text, name, at + size);
+        at = text ? text + before + strlen(name) : NULL;
+    }
+    return text;
+}
+
+static Status make_readable(const AdviceReportOptions *o, Advice *advice, Arena *arena) {
+    AdviceFact *facts = ARENA_ARRAY(arena, AdviceFact, advice->fact_count + 1);
+    if (!facts) return STATUS_NO_MEMORY;
+    for (u32 i = 0; i < advice->fact_count; i++) {
+        facts[i] = advice->facts[i];
+        facts[i].text = readable(o, facts[i].text, arena);
+        if (!facts[i].text) return STATUS_NO_MEMORY;
+    }
+    advice->facts = facts;
+    advice->what = readable(o, advice->what, arena);
+    advice->caution = readable(o, advice->caution, arena);
+    return advice->what && advice->caution ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+// report->list becomes a copy whose texts are fit to be shown.
+static Status copy_list(AdviceReport *report, Arena *arena) {
+    AdviceList *list = ARENA_NEW(arena, AdviceList);
+    Advice *rows = ARENA_ARRAY(arena, Advice, report->list->count + 1);
+    const char **notes = ARENA_ARRAY(arena, const char *, report->list->note_count + 1);
+    if (!list || !rows || !notes) return STATUS_NO_MEMORY;
+    *list = *report->list;
+    for (u32 i = 0; i < list->count; i++) {
+        rows[i] = list->rows[i];
+        TRY(make_readable(&report->options, &rows[i], arena));
+    }
+    for (u32 i = 0; i < list->note_count; i++) {
+        notes[i] = readable(&report->options, list->notes[i], arena);
+        if (!notes[i]) return STATUS_NO_MEMORY;
+    }
+    list->rows = rows;
+    list->notes = notes;
+    report->list = list;
+    return STATUS_OK;
+}
+
 // --- the report -----------------------------------------------------------------------------------------------------
 static Status load(AdviceReport *report, Arena *arena, Diag *diag) {
     TRY(profile_summary(report->profile, &report->summary, diag));
+    TRY(copy_list(report, arena));
     TRY(name_all(report, arena));
     u32 top = report->options.top;
     report->shown = top && top < report->list->count ? top : report->list->count;
@@ -153,12 +219,11 @@ Status advice_report_write(Profile *profile, const AdviceList *list, const Advic
 
 static const char *brief_line(const AdviceReport *report, const Advice *advice, const char *prefix, Arena *arena) {
     const AdviceEstimate *e = &advice->estimate;
-    const char *what = utf8_clean(arena, str(advice->what), true);
     const char *place = advice_place_text(report, advice_main_place(advice), true, arena);
-    if (!what || !place) return NULL;
-    bool said = !*place || strstr(what, place);
+    if (!place) return NULL;
+    bool said = !*place || strstr(advice->what, place);
     return arena_printf(arena, "%s  %3.0f %%  %s%s%s: %s %.2fx (%.2f-%.2f)\n", prefix,
-                        100 * advice_saved(e->program_speedup), what, said ? "" : " at ", said ? "" : place,
+                        100 * advice_saved(e->program_speedup), advice->what, said ? "" : " at ", said ? "" : place,
                         advice_name(report, advice->kernel)->name, e->speedup, e->low, e->high);
 }
 

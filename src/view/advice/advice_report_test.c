@@ -88,7 +88,7 @@ static void make_places(void) {
 static void make_rows(void) {
     made.rows[0] = (Advice){.rule = &unrolling,
                             .kernel = &made.views[FORCE],
-                            .what = "Unroll the loop at nbody.cu:2",
+                            .what = "Unroll the loop at nbody.cu:2 of _Z7kernel1Pfi, not x_Z1f",
                             .caution = "More registers are used: 64 of 255 now.",
                             .scope = {.kind = PLACE_LOOP,
                                       .view = &made.views[HELPER],

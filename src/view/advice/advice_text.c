@@ -86,13 +86,12 @@ static const char *overlap_text(AdvicePage *page, const Advice *advice) {
 
 static void list_row(AdvicePage *page, const Advice *advice) {
     const AdviceEstimate *e = &advice->estimate;
-    const char *what = page_clean(page, advice->what);
     const char *place = kept(page, advice_place_text(page->report, advice_main_place(advice), true, &page->arena));
     output_printf(page->out, "%3u  %6s  %-17s  ", advice_rank(page->report, advice),
                   page_percent(page, advice_saved(e->program_speedup)),
                   page_interval(page, e->speedup, e->low, e->high));
-    wrap_text(page->out, what, LIST_INDENT, page->width);
-    bool said = !*place || strstr(what, place);
+    wrap_text(page->out, advice->what, LIST_INDENT, page->width);
+    bool said = !*place || strstr(advice->what, place);
     page_paragraph(page, LIST_INDENT,
                    page_text(page, "%s%s%s; %s confidence%s", advice_name(page->report, advice->kernel)->name,
                              said ? "" : ", ", said ? "" : place, advice_confidence_names[e->confidence],
@@ -148,7 +147,7 @@ static void write_notes(AdvicePage *page) {
     const AdviceList *list = page->report->list;
     for (u32 i = 0; i < list->note_count; i++) {
         output_text(page->out, i ? "  Note: " : "\n  Note: ");
-        wrap_text(page->out, page_clean(page, list->notes[i]), 8, page->width);
+        wrap_text(page->out, list->notes[i], 8, page->width);
     }
 }
 
