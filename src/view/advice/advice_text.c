@@ -76,6 +76,7 @@ static void write_head(AdvicePage *page) {
     const char *device = page_clean(page, report->summary.device);
     item(page, "device", provenance ? page_text(page, "%s (%s)", device, provenance) : device);
     item(page, "GPU time", time_text(page));
+    item(page, "state", report->summary.complete ? "" : "cut off: the program was killed or is still running");
 }
 
 // --- list ---------------------------------------------------------------------------------------------------------
