@@ -172,3 +172,36 @@ Status case_find_accesses(AdviceCase *c, CasePart *part) {
     }
     return STATUS_OK;
 }
+
+// --- comparing -----------------------------------------------------------------------------------------------------
+bool access_same_array(const CasePart *part, const CaseAccess *a, const CaseAccess *b) {
+    if (access_base(a) != WL_NONE || access_base(b) != WL_NONE) return access_base(a) == access_base(b);
+    return same_line(part, a->pc, b->pc);
+}
+
+static bool same_term(const AffineTerm *a, const AffineTerm *b) {
+    bool same = a->coefficient == b->coefficient;
+    for (u32 i = 0; i < AFFINE_DEGREE; i++) same &= a->factors[i] == b->factors[i];
+    return same;
+}
+
+bool access_same_address(const CasePart *part, const CaseAccess *a, const CaseAccess *b) {
+    const Affine *affine = part->view->flow.affine;
+    if (!a->affine || !b->affine || a->space != b->space) return false;
+    const AffineForm *f = &affine->forms[a->affine->form], *g = &affine->forms[b->affine->form];
+    if (f->constant != g->constant || f->term_count != g->term_count) return false;
+    for (u32 i = 0; i < f->term_count; i++)
+        if (!same_term(&affine->terms[f->terms + i], &affine->terms[g->terms + i])) return false;
+    return true;
+}
+
+bool access_is_written(const CasePart *part, const CaseAccess *a) {
+    for (u32 i = 0; i < part->access_count; i++) {
+        const CaseAccess *b = &part->accesses[i];
+        if (!b->store && !b->atomic) continue;
+        bool other =
+            access_is_shared(a) != access_is_shared(b) || (a->space == SPACE_LOCAL) != (b->space == SPACE_LOCAL);
+        if (!other && (access_base(b) == WL_NONE || access_base(b) == access_base(a))) return true;
+    }
+    return access_base(a) == WL_NONE;
+}

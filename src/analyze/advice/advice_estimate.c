@@ -34,7 +34,7 @@ static const char *basis_of(const Hit *hit) {
 void hit_estimate(const Hit *hit, AdviceEstimate *e) {
     const AdviceCase *c = hit->c;
     const AdviceRecord *record = &hit->rule->record;
-    f64 part = 1 - c->fixed;
+    f64 part = hit->of_launch ? 1 : 1 - c->fixed;
     *e = (AdviceEstimate){.error = estimate_error(&c->load, &hit->change, c->samples)};
     e->model = fmax(of_whole(1 / estimate_time(&c->load, &hit->change), part), 1);
     e->limit = fmax(of_whole(1 / estimate_least_time(&c->load, &hit->change), part), 1);

@@ -209,3 +209,34 @@ f64 case_stalls(const AdviceCase *c, u32 reasons) {
         if (reasons & 1u << r) all += c->stalls[r];
     return all;
 }
+
+// --- instructions, for rules -----------------------------------------------------------------------------------------
+f64 insn_steps(const CasePart *part, u32 pc) {
+    const CaseInsn *in = &part->insns[pc];
+    return in->executed > 0 ? in->issued / in->executed : 1;
+}
+
+u32 insn_source(const CasePart *part, u32 pc, u32 use) {
+    const FlowInsn *in = case_insn(part, pc);
+    const Chains *chains = part->view->flow.chains;
+    if (use >= in->uses) return WL_NONE;
+    u32 node = chains->of_operand[in->operands + in->defs + use];
+    return node == WL_NONE ? WL_NONE : chains->nodes[node].insn;
+}
+
+bool insn_feeds(const CasePart *part, u32 pc, u32 depth, bool (*wanted)(const CasePart *part, u32 pc, u32 from)) {
+    const FlowInsn *in = case_insn(part, pc);
+    const Chains *chains = part->view->flow.chains;
+    for (u32 d = 0; d < in->defs; d++) {
+        u32 node = chains->of_operand[in->operands + d];
+        if (node == WL_NONE) continue;
+        for (u32 i = chains->first_user[node]; i < chains->first_user[node + 1]; i++) {
+            u32 user = chains->users[i].insn;
+            if (user == WL_NONE) continue;
+            if (wanted(part, user, pc)) return true;
+            bool passes = part->insns[user].traits & TRAIT_ARITHMETIC;
+            if (passes && depth > 1 && insn_feeds(part, user, depth - 1, wanted)) return true;
+        }
+    }
+    return false;
+}

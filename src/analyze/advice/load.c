@@ -165,6 +165,19 @@ static void find_queues(AdviceCase *c) {
     load->queued[busiest] += c->stalls[STALL_LONG_SCOREBOARD] * c->waiting;
 }
 
+// CTAs are handed out one after the other, and start on an SM one after the other, warp by warp.
+static f64 launch_busy(const AdviceCase *c) {
+    const ViewLaunches *l = &c->view->launches;
+    const GpuModel *g = c->gpu;
+    if (!g || !l->typical || !l->count || l->total_ns <= 0 || !g->sms) return 0;
+    const u32 *grid = l->typical->grid;
+    f64 ctas = (f64)grid[0] * grid[1] * grid[2],
+        cycles = l->total_ns / l->count * (f64)g->clock_mhz / 1000 * (1 - c->fixed);
+    f64 start = (f64)g->cta_interval + (f64)g->warp_start * c->view->occupancy.warps_per_cta;
+    f64 by_sm = ctas / (f64)g->sms * start, by_gpu = ctas * fmax((f64)g->cta_dispatch, (f64)g->cta_retire) / 100;
+    return cycles > 0 ? fmax(by_sm, by_gpu) / cycles : 0;
+}
+
 Status case_find_load(AdviceCase *c) {
     f64 sums[RESOURCE_COUNT] = {0}, busy[RESOURCE_COUNT] = {0}, factor[RESOURCE_COUNT];
     find_samples(c);
@@ -173,6 +186,7 @@ Status case_find_load(AdviceCase *c) {
     f64 per_slot = c->load.issue_rate / c->load.issued;
     for (u32 p = 0; p < c->part_count; p++) add_uses(c, &c->parts[p], per_slot, sums);
     measured(c, busy);
+    busy[RESOURCE_LAUNCH] = launch_busy(c);
     for (u32 r = 0; r < RESOURCE_COUNT; r++) {
         bool only_counted = r == RESOURCE_L2 || r == RESOURCE_DRAM;
         f64 all = busy[r] > 0 ? busy[r] : only_counted ? 0 : sums[r];

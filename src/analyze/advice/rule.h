@@ -102,8 +102,9 @@ typedef struct Hit {
     EstimateChange change;
     AdvicePlace scope;
     const char *what, *caution, *basis;
-    bool doubtful;  // the evidence is thin: confidence is low whatever the interval
-    f64 share;      // of the program's kernel time that the change concerns; 0: the kernel's own
+    bool doubtful;   // the evidence is thin: confidence is low whatever the interval
+    f64 share;       // of the program's kernel time that the change concerns; 0: the kernel's own
+    bool of_launch;  // the change concerns launches as a whole, not only their CTAs
     Vec(HitSpot) spots;
     Vec(AdviceFact) facts;
 } Hit;
@@ -162,6 +163,20 @@ static inline bool access_is_global(const CaseAccess *a) { return a->space == SP
 // The pointer or variable that the address starts from: accesses of one part with the same number have the same;
 // WL_NONE: not known.
 static inline u32 access_base(const CaseAccess *a) { return a->affine ? a->affine->base : WL_NONE; }
+
+// Accesses of one array, as far as is known; else of one line.
+bool access_same_array(const CasePart *part, const CaseAccess *a, const CaseAccess *b);
+bool access_same_address(const CasePart *part, const CaseAccess *a, const CaseAccess *b);
+// Whether something in the function writes to the array that `a` starts from. Errs towards true.
+bool access_is_written(const CasePart *part, const CaseAccess *a);
+
+// Machine instructions for one execution; 1 where it is not known.
+f64 insn_steps(const CasePart *part, u32 pc);
+// The instruction that defines what operand `use` (0: the first source) of `pc` sees; WL_NONE: none, or several.
+u32 insn_source(const CasePart *part, u32 pc, u32 use);
+// Whether the value of `pc` is used, through arithmetic of at most `depth` instructions, by one that `wanted` says yes
+// to.
+bool insn_feeds(const CasePart *part, u32 pc, u32 depth, bool (*wanted)(const CasePart *part, u32 pc, u32 from));
 
 bool loop_has(const CasePart *part, u32 loop, u32 pc);
 u32 loop_header_pc(const CasePart *part, u32 loop);

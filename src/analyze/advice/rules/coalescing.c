@@ -11,11 +11,6 @@ static bool is_scattered(const CaseAccess *a) {
            a->sectors > WASTE * a->fewest;
 }
 
-static bool one_array(const CasePart *part, const CaseAccess *a, const CaseAccess *b) {
-    if (access_base(a) != WL_NONE || access_base(b) != WL_NONE) return access_base(a) == access_base(b);
-    return same_line(part, a->pc, b->pc);
-}
-
 // Sectors that do not come from the L1 are what the L2 and DRAM have to move; of those as many stay as are needed.
 static void relieve(Hit *hit, const CasePart *part, const CaseAccess *a) {
     const CaseInsn *in = &part->insns[a->pc];
@@ -40,7 +35,7 @@ static void look_at(AdviceCase *c, const CasePart *part, u32 first) {
     f64 excess = 0;
     for (u32 i = first; i < part->access_count; i++) {
         const CaseAccess *a = &part->accesses[i];
-        if (!is_scattered(a) || !one_array(part, &part->accesses[first], a)) continue;
+        if (!is_scattered(a) || !access_same_array(part, &part->accesses[first], a)) continue;
         if (a->requests * (a->sectors - a->fewest) > excess) {
             excess = a->requests * (a->sectors - a->fewest);
             worst = a;
@@ -63,7 +58,8 @@ static void look_at(AdviceCase *c, const CasePart *part, u32 first) {
 
 static bool is_first(const CasePart *part, u32 at) {
     for (u32 i = 0; i < at; i++)
-        if (is_scattered(&part->accesses[i]) && one_array(part, &part->accesses[i], &part->accesses[at])) return false;
+        if (is_scattered(&part->accesses[i]) && access_same_array(part, &part->accesses[i], &part->accesses[at]))
+            return false;
     return true;
 }
 

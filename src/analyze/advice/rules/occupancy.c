@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// occupancy-up: more warps would fit if CTAs took less of what limits them.
+// occupancy-up: more warps would fit if CTAs took less of what limits them. occupancy-down: so many warps are resident
+// that each evicts from the L1 what the others are about to use.
 #include <math.h>
 
 #include "analyze/advice/rule.h"
@@ -51,4 +52,68 @@ void rule_occupancy_up(AdviceCase *c) {
     if (!c->gpu || !c->view->launches.typical || c->view->occupancy.waves <= 1) return;
     look_at(c, LIMIT_SHARED, "shared memory");
     look_at(c, LIMIT_REGISTERS, "registers");
+}
+
+// --- occupancy-down
+// ----------------------------------------------------------------------------------------------------
+enum { SECTOR = 32 };
+#define THRASHING 1.5  // times the misses that a cache which keeps each sector until it is used up would have
+
+typedef struct Walk {
+    const CasePart *part;
+    u32 pc;
+    f64 sectors, fewest;  // looked up; brought if each is brought once
+    f64 bytes;            // of the L1 that one warp's lanes walk through
+    f64 most;
+} Walk;
+
+// Loads whose lanes each walk through memory of their own, in steps of less than a sector.
+static void add_walk(const CasePart *part, const CaseAccess *a, Walk *w) {
+    u32 loop = part->insns[a->pc].loop;
+    i64 step = 0;
+    if (!a->load || !access_is_global(a) || !a->affine || a->uniform || loop == WL_NONE) return;
+    if (affine_step(part->view->flow.affine, a->affine->form, loop, &step) != AFFINE_STRIDE_CONSTANT) return;
+    if (step < 0) step = -step;
+    if (step == 0 || step >= SECTOR || a->sectors <= 2 * a->fewest) return;
+    w->sectors += a->requests * a->sectors;
+    w->fewest += a->requests * a->sectors * (f64)step / SECTOR;
+    if (a->sectors * SECTOR > w->bytes) w->bytes = a->sectors * SECTOR;
+    if (a->requests > w->most) w->most = a->requests, w->part = part, w->pc = a->pc;
+}
+
+static void keep_fewer(AdviceCase *c, const Walk *w, f64 room) {
+    const ViewOccupancy *o = &c->view->occupancy;
+    f64 fit = fmax(floor(room / (w->bytes * o->warps_per_cta)), 1), after = w->fewest / w->sectors;
+    Hit *hit = hit_begin(c);
+    f64 fewer = 1 - after / c->l1_miss;
+    for (u32 i = 0; i < w->part->access_count; i++) {
+        const CaseAccess *a = &w->part->accesses[i];
+        Walk one = {0};
+        add_walk(w->part, a, &one);
+        if (one.sectors <= 0) continue;
+        hit_blamed(hit, w->part, a->pc, UINT32_MAX, fewer);
+        hit_relieve(hit, RESOURCE_L2, w->part->insns[a->pc].use[RESOURCE_L2] * fewer);
+        hit_relieve(hit, RESOURCE_DRAM, w->part->insns[a->pc].use[RESOURCE_DRAM] * fewer);
+    }
+    hit->change.warps = fit / o->ctas_per_sm;
+    hit_fact(hit, "l1tex__t_sector_hit_rate.pct", 100 * (1 - c->l1_miss), "%",
+             "%.0f %% of the sectors hit the L1; %.0f %% would if each stayed until it was used up",
+             100 * (1 - c->l1_miss), 100 * (1 - after));
+    hit_fact(hit, "l1_footprint", w->bytes * o->warps_per_sm, "bytes",
+             "resident warps walk through %.0f KiB, the L1 has %.0f", w->bytes * o->warps_per_sm / 1024, room / 1024);
+    hit_basis(hit, "equations 2 and 8 to 10: fewer misses, %.0f CTAs on an SM instead of %u", fit, o->ctas_per_sm);
+    hit_end_kernel(hit, "Let %.0f CTAs be resident on an SM instead of %u, so that the L1 holds what they use", fit,
+                   o->ctas_per_sm);
+}
+
+void rule_occupancy_down(AdviceCase *c) {
+    const ViewOccupancy *o = &c->view->occupancy;
+    Walk w = {0};
+    if (!c->gpu || !o->ctas_per_sm || o->ctas_per_sm < 2 || !c->view->metrics.present[METRIC_L1_HITS]) return;
+    for (u32 p = 0; p < c->part_count; p++)
+        for (u32 i = 0; i < c->parts[p].access_count; i++) add_walk(&c->parts[p], &c->parts[p].accesses[i], &w);
+    u64 shared = c->view->function->shared_bytes + (u64)c->view->launches.typical->dynamic_shared_bytes;
+    f64 room = (f64)c->gpu->l1_size - (c->gpu->l1_unified ? (f64)(shared * o->ctas_per_sm) : 0);
+    bool thrashes = w.sectors > 0 && c->l1_miss * w.sectors > THRASHING * w.fewest && w.bytes * o->warps_per_sm > room;
+    if (thrashes && room > 0) keep_fewer(c, &w, room);
 }

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// divergence: instructions that run with part of the lanes; branch-elimination: tests in a loop that hardly ever
+// decide.
+#include <math.h>
+
+#include "analyze/advice/rule.h"
+
+enum { WARP = 32 };
+#define FEW_LANES 28.0  // on average; above, regrouping is not worth it
+#define ONE_SIDED 0.9   // a branch that goes one way that often
+
+// --- divergence ------------------------------------------------------------------------------------------------------
+static f64 lanes_of(const AdviceCase *c, const CasePart *part, u32 pc) {
+    MetricSet m;
+    kernel_view_metrics(c->context->views, part->view, pc, &m);
+    return m.value[METRIC_INST] > 0 ? m.value[METRIC_THREAD_INST] / m.value[METRIC_INST] : WARP;
+}
+
+// Without counts: both sides of a branch that may diverge were seen executing, so on average each has half.
+static f64 lanes_guessed(const CasePart *part, u32 block) {
+    return bitset_has(&part->view->flow.divergence->partial, block) ? WARP / 2.0 : WARP;
+}
+
+static bool is_uneven_end(const AdviceCase *c, f64 lanes) {  // CTAs that are no multiple of a warp
+    const ProfileLaunch *l = c->view->launches.typical;
+    u32 threads = l ? l->block[0] * l->block[1] * l->block[2] : 0;
+    return threads % WARP != 0 && lanes >= threads % WARP && threads < WARP;
+}
+
+typedef struct Parting {
+    const CasePart *part;
+    u32 pc;
+    f64 most, lost;
+    f64 lanes, issued;
+} Parting;
+
+static void add_block(Hit *hit, const CasePart *part, u32 block, Parting *d) {
+    const FlowBlock *b = &part->view->flow.cfg->blocks[block];
+    const AdviceCase *c = hit->c;
+    f64 lanes = part->view->executed ? lanes_of(c, part, b->first) : lanes_guessed(part, block);
+    bool partial = bitset_has(&part->view->flow.divergence->partial, block);
+    if (!b->reachable || !partial || lanes >= FEW_LANES || is_uneven_end(c, lanes)) return;
+    f64 fraction = 1 - lanes / WARP, issued = 0;
+    for (u32 pc = b->first; pc < b->first + b->count; pc++) {
+        hit_remove(hit, part, pc, fraction);
+        issued += part->insns[pc].issued;
+    }
+    d->issued += issued;
+    d->lanes += issued * lanes;
+    if (issued * fraction > d->most) d->most = issued * fraction, d->part = part, d->pc = b->first;
+}
+
+// The branch after which the hottest part of the lanes runs alone.
+static u32 parting_branch(const CasePart *part, u32 pc) {
+    const FlowResults *flow = &part->view->flow;
+    u32 block = flow->cfg->block_of[pc];
+    for (u32 b = flow->dominators->parent[block]; b != WL_NONE; b = flow->dominators->parent[b]) {
+        const FlowBlock *at = &flow->cfg->blocks[b];
+        u32 last = at->first + at->count - 1;
+        if (at->count && bitset_has(&flow->divergence->branches, last)) return last;
+    }
+    return pc;
+}
+
+void rule_divergence(AdviceCase *c) {
+    Hit *hit = hit_begin(c);
+    Parting d = {0};
+    for (u32 p = 0; p < c->part_count; p++)
+        for (u32 b = 0; b < c->parts[p].view->flow.cfg->block_count; b++) add_block(hit, &c->parts[p], b, &d);
+    if (!d.part || d.issued <= 0) return hit_drop(hit);
+    u32 branch = parting_branch(d.part, d.pc);
+    hit_fact(hit, "smsp__thread_inst_executed_per_inst_executed.ratio", d.lanes / d.issued, "lanes",
+             "%.0f %% of what is issued runs with part of the lanes, %.1f of 32 on average",
+             100 * d.issued / c->load.issued, d.lanes / d.issued);
+    hit->doubtful = !d.part->view->executed;
+    hit_end_line(hit, d.part, branch, "Let the lanes of a warp go the same way at %s", place_text(c, d.part, branch));
+}
+
+// --- branch-elimination
+// ------------------------------------------------------------------------------------------------
+static f64 runs(const CasePart *part, u32 block) {
+    const FlowBlock *b = &part->view->flow.cfg->blocks[block];
+    f64 most = 0;
+    for (u32 pc = b->first; pc < b->first + b->count; pc++) most = fmax(most, part->insns[pc].executed);
+    return most;
+}
+
+// A branch within a loop that goes the same way nearly always, but does not leave the loop or end it.
+static bool hardly_decides(const CasePart *part, u32 block, u32 branch) {
+    const FlowResults *flow = &part->view->flow;
+    const FlowBlock *b = &flow->cfg->blocks[block];
+    u32 loop = flow->loops->loop_of[block];
+    f64 all = runs(part, block);
+    if (case_insn(part, branch)->kind != FLOW_BRANCH || case_insn(part, branch)->guard == WL_NONE) return false;
+    if (loop == WL_NONE || b->succ_count != 2 || all <= 0) return false;
+    f64 most = 0;
+    for (u32 i = 0; i < 2; i++) {
+        u32 to = flow->cfg->edges[b->succs + i];
+        if (!flow_loop_has(flow->loops, loop, to) || to == flow->loops->loops[loop].header) return false;
+        if (flow->cfg->blocks[to].pred_count == 1) most = fmax(most, runs(part, to));
+    }
+    return most >= ONE_SIDED * all;
+}
+
+// What the test is made of, if it is for nothing else: predicates, and comparisons with what they compare computed for
+// them alone.
+static void remove_test(Hit *hit, const CasePart *part, u32 node, u32 loop, u32 depth) {
+    const Chains *chains = part->view->flow.chains;
+    if (node == WL_NONE || chains->nodes[node].insn == WL_NONE) return;
+    u32 pc = chains->nodes[node].insn;
+    bool alone = chains->first_user[node + 1] - chains->first_user[node] <= 1;
+    if (!alone || !loop_has(part, loop, pc) || !(part->insns[pc].traits & TRAIT_ARITHMETIC)) return;
+    hit_remove(hit, part, pc, 1);
+    const FlowInsn *in = case_insn(part, pc);
+    for (u32 u = 0; u < in->uses && depth > 1; u++)
+        remove_test(hit, part, chains->of_operand[in->operands + in->defs + u], loop, depth - 1);
+}
+
+static void add_branch(Hit *hit, const CasePart *part, u32 branch) {
+    u32 loop = part->insns[branch].loop;
+    hit_remove(hit, part, branch, 1);
+    hit_stalled(hit, part, branch, UINT32_MAX, 0);
+    remove_test(hit, part, part->view->flow.chains->of_guard[branch], loop, 4);
+}
+
+static void look_at_loop(AdviceCase *c, const CasePart *part, u32 loop) {
+    const FlowResults *flow = &part->view->flow;
+    u32 count = 0, at = 0;
+    f64 most = 0;
+    Hit *hit = hit_begin(c);
+    for (u32 b = 0; b < flow->cfg->block_count; b++) {
+        const FlowBlock *block = &flow->cfg->blocks[b];
+        u32 branch = block->first + block->count - 1;
+        if (flow->loops->loop_of[b] != loop || !block->count || !hardly_decides(part, b, branch)) continue;
+        add_branch(hit, part, branch);
+        count++;
+        if (part->insns[branch].issued > most) most = part->insns[branch].issued, at = branch;
+    }
+    if (!count || most <= 0) return hit_drop(hit);
+    hit_fact(hit, "one_sided_branches", count, "branches",
+             "%u branches in the loop go the same way in more than nine of ten turns", count);
+    hit_fact(hit, "test_issue_share", 100 * hit->change.issues / c->load.issued, "%",
+             "%.0f %% of what is issued only tests", 100 * hit->change.issues / c->load.issued);
+    hit->change.scope_active = part->loops[loop].active;
+    for (u32 i = 0; i < part->access_count; i++)
+        if (part->insns[part->accesses[i].pc].loop == loop && part->accesses[i].load)
+            hit_overlapped(hit, part, part->accesses[i].pc, UINT32_MAX, loop, 1);
+    hit_basis(hit, "equation 2 over the tests, equation 5 over the loads that no longer wait for them");
+    hit_end_line(hit, part, at, "Take the test at %s out of the loop", place_text(c, part, at));
+}
+
+void rule_branch_elimination(AdviceCase *c) {
+    for (u32 p = 0; p < c->part_count; p++)
+        for (u32 l = 0; l < c->parts[p].view->flow.loops->loop_count; l++)
+            if (c->parts[p].loops[l].active > 0) look_at_loop(c, &c->parts[p], l);
+}

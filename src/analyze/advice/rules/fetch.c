@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// function-split: code that is larger than the instruction caches; function-inlining: small functions that are called.
+#include "analyze/advice/rule.h"
+
+enum { INSN_BYTES = 16 };
+
+// --- function-split --------------------------------------------------------------------------------------------------
+static f64 machine_insns(const CasePart *part) {
+    f64 all = 0;
+    for (u32 pc = 0; pc < part->view->insn_count; pc++) {
+        f64 steps = insn_steps(part, pc);
+        all += part->view->kind == VIEW_PTX ? steps : 1;
+    }
+    return all;
+}
+
+void rule_function_split(AdviceCase *c) {
+    Hit *hit = hit_begin(c);
+    const CasePart *where = NULL;
+    u32 at = 0;
+    f64 most = 0, insns = 0;
+    for (u32 p = 0; p < c->part_count; p++) {
+        const CasePart *part = &c->parts[p];
+        f64 here = 0;
+        for (u32 pc = 0; pc < part->view->insn_count; pc++) {
+            f64 samples = hit_stalled(hit, part, pc, STALL_BIT(NO_INSTRUCTIONS), 1);
+            here += samples;
+            if (samples > most) most = samples, at = pc, where = part;
+        }
+        if (here > 0) insns += machine_insns(part);
+    }
+    u64 cache = c->gpu && c->gpu->icache_l0 ? c->gpu->icache_l0 : 16384;
+    f64 bytes = insns * INSN_BYTES;
+    if (!where || bytes <= (f64)cache) return hit_drop(hit);
+    hit_fact(hit, "code_bytes", bytes, "bytes",
+             "the code is about %.0f KiB; a scheduler's instruction cache holds %.0f", bytes / 1024, (f64)cache / 1024);
+    f64 share = 100 * case_share(c, hit->change.stalls);
+    hit_fact(hit, "smsp__pcsamp_warps_issue_stalled_no_instructions", share, "%",
+             "%.0f %% of the samples wait for instructions", share);
+    hit_end_function(hit, where,
+                     "Make the code around %s smaller: loops instead of copies, functions instead of inlining",
+                     place_text(c, where, at));
+}
+
+// --- function-inlining -----------------------------------------------------------------------------------------------
+static bool is_parameter(const FlowInsn *in) { return (in->is_load || in->is_store) && in->space == SPACE_PARAM; }
+
+// Jumps there and back, and what passes parameters and results. `callee`: all of the part's parameters are a call's.
+static void add_overhead(Hit *hit, const CasePart *part, bool callee) {
+    for (u32 pc = 0; pc < part->view->insn_count; pc++) {
+        const FlowInsn *in = case_insn(part, pc);
+        bool jump = in->kind == FLOW_CALL || (callee && in->kind == FLOW_RET);
+        bool parameter = is_parameter(in) && (callee || in->is_store);
+        if (jump || parameter) hit_remove(hit, part, pc, 1);
+        if (jump) hit_stalled(hit, part, pc, STALL_BIT(BRANCH_RESOLVING) | STALL_BIT(NO_INSTRUCTIONS), 1);
+    }
+}
+
+// Locals whose address is passed need not be in memory when the function is inlined.
+static void add_locals(Hit *hit, const CasePart *part) {
+    for (u32 i = 0; i < part->access_count; i++)
+        if (part->accesses[i].space == SPACE_LOCAL) hit_remove(hit, part, part->accesses[i].pc, 1);
+}
+
+static void add_waits(Hit *hit, const CasePart *part) {
+    for (u32 pc = 0; pc < part->view->insn_count; pc++) {
+        hit_overlapped(hit, part, pc, STALL_BIT(WAIT) | STALL_BIT(SHORT_SCOREBOARD), WL_NONE, 1);
+        hit->change.scope_active += part->insns[pc].issued;
+    }
+}
+
+static bool find_call(const AdviceCase *c, const CasePart **where, u32 *at) {
+    f64 most = 0;
+    for (u32 p = 0; p < c->part_count; p++)
+        for (u32 pc = 0; pc < c->parts[p].view->insn_count; pc++) {
+            const CaseInsn *in = &c->parts[p].insns[pc];
+            if (case_insn(&c->parts[p], pc)->kind != FLOW_CALL || in->executed <= most) continue;
+            most = in->executed;
+            *where = &c->parts[p];
+            *at = pc;
+        }
+    return most > 0;
+}
+
+void rule_function_inlining(AdviceCase *c) {
+    const CasePart *where = NULL;
+    u32 at = 0;
+    if (!find_call(c, &where, &at)) return;
+    Hit *hit = hit_begin(c);
+    f64 samples = 0;
+    for (u32 p = 0; p < c->part_count; p++) {
+        add_overhead(hit, &c->parts[p], p > 0);
+        add_locals(hit, &c->parts[p]);
+        if (p == 0) continue;
+        add_waits(hit, &c->parts[p]);
+        for (u32 pc = 0; pc < c->parts[p].view->insn_count; pc++)
+            samples += c->parts[p].insns[pc].issued + c->parts[p].insns[pc].stalled;
+    }
+    hit_fact(hit, "device_function_share", 100 * case_share(c, samples), "%",
+             "%.0f %% of the samples are in %u functions that are called", 100 * case_share(c, samples),
+             c->part_count - 1);
+    hit_fact(hit, "call_share", 100 * hit->change.issues / c->load.issued, "%",
+             "%.0f %% of what is issued passes parameters, jumps and returns",
+             100 * hit->change.issues / c->load.issued);
+    hit_basis(hit, "equation 2 over calls and parameters, equation 5 in the functions called");
+    hit_caution(hit, "the code grows at every call");
+    hit_end_line(hit, where, at, "Inline the function called at %s", place_text(c, where, at));
+}

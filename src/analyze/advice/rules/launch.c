@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// block-increase, thread-increase, sm-balance, tail-effect: how the grid fills the machine.
+#include <math.h>
+
+#include "analyze/advice/rule.h"
+#include "gpu/occupancy.h"
+
+enum { WARP = 32, BLOCK_WARPS = 8 };
+
+typedef struct Grid {
+    f64 ctas, sms, per_sm;  // per_sm: CTAs that fit on an SM
+    f64 rounds;             // CTAs of the busiest SM over those that fit
+} Grid;
+
+static bool find_grid(const AdviceCase *c, Grid *g) {
+    const ProfileLaunch *l = c->view->launches.typical;
+    const ViewOccupancy *o = &c->view->occupancy;
+    if (!l || !c->gpu || !o->ctas_per_sm) return false;
+    *g = (Grid){.ctas = (f64)l->grid[0] * l->grid[1] * l->grid[2], .sms = (f64)c->gpu->sms, .per_sm = o->ctas_per_sm};
+    g->rounds = g->ctas / (g->sms * g->per_sm);
+    return g->ctas > 0;
+}
+
+// Turns of the hottest outermost loop: work that could be shared among further threads.
+static f64 turns(const AdviceCase *c) {
+    const CasePart *part = &c->parts[0];
+    const Loops *loops = part->view->flow.loops;
+    f64 best = 0, trips = 1;
+    for (u32 l = 0; l < loops->loop_count; l++) {
+        f64 samples = part->loops[l].active + part->loops[l].stalled;
+        if (loops->loops[l].parent == WL_NONE && samples > best) best = samples, trips = fmax(part->loops[l].trips, 1);
+    }
+    return best > 0.5 * c->load.total ? trips : 1;
+}
+
+// --- block-increase --------------------------------------------------------------------------------------------------
+// The same threads in smaller CTAs, so that all SMs have alike: from the fullest SM to the average.
+static f64 evened_out(const AdviceCase *c, const Grid *g) {
+    f64 fullest = ceil(g->ctas / g->sms), mean = g->ctas / g->sms;
+    return c->view->occupancy.warps_per_cta > 1 ? fmax(mean / fullest, 1.0 / c->view->occupancy.warps_per_cta) : 1;
+}
+
+void rule_block_increase(AdviceCase *c) {
+    Grid g;
+    if (!find_grid(c, &g) || g.rounds >= 1) return;
+    f64 on_an_sm = fmax(g.ctas / g.sms, 1), room = g.per_sm / on_an_sm, share = fmin(g.ctas / g.sms, 1);
+    f64 more = fmin(room / share, turns(c));  // times as many CTAs
+    Hit *hit = hit_begin(c);
+    if (more >= 2) {
+        f64 ctas = g.ctas * more;
+        hit->change.work = share / fmin(ctas / g.sms, 1);  // SMs that had nothing to do take their part
+        hit->change.warps = fmax(fmin(ctas / g.sms, g.per_sm), 1) / on_an_sm;
+    } else {
+        hit->change.work = evened_out(c, &g);
+    }
+    if (hit->change.work > 0.99 && hit->change.warps <= 1) return hit_drop(hit);
+    hit_fact(hit, "launch__grid_size", g.ctas, "CTAs", "%.0f CTAs on %.0f SMs, each of which holds %.0f", g.ctas, g.sms,
+             g.per_sm);
+    if (more >= 2)
+        hit_fact(hit, "loop_trip_count", turns(c), "turns",
+                 "a thread's loop turns %.0f times, which more threads could share", turns(c));
+    hit_basis(hit, "equations 6 to 10: %.2f of the work per SM, %.1f times the warps", hit->change.work,
+              hit->change.warps > 0 ? hit->change.warps : 1);
+    if (more >= 2)
+        hit_end_kernel(hit, "Launch %.0f CTAs instead of %.0f, to fill all SMs", g.ctas * more, g.ctas);
+    else
+        hit_end_kernel(hit, "Launch more and smaller CTAs than %.0f of %u threads, to load all SMs alike", g.ctas,
+                       c->view->occupancy.warps_per_cta * WARP);
+}
+
+// --- thread-increase -------------------------------------------------------------------------------------------------
+void rule_thread_increase(AdviceCase *c) {
+    Grid g;
+    const ViewOccupancy *o = &c->view->occupancy;
+    if (!find_grid(c, &g) || o->warps_per_cta >= BLOCK_WARPS || !(o->limits & 1u << LIMIT_CTAS)) return;
+    f64 most = (f64)c->gpu->max_threads_per_sm / WARP, of_grid = ceil(g.ctas / g.sms) * o->warps_per_cta;
+    f64 resident = c->warps > 0 ? c->warps * (f64)c->gpu->warp_schedulers : o->warps_per_sm;
+    f64 after = fmin(most, of_grid);
+    if (c->view->function->registers)
+        after = fmin(after, (f64)c->gpu->registers_per_sm / (c->view->function->registers * (f64)WARP));
+    Hit *hit = hit_begin(c);
+    f64 fewer = 1 - (f64)o->warps_per_cta / BLOCK_WARPS;
+    hit->change.warps = fmax(after / resident, 1);
+    hit_relieve(hit, RESOURCE_LAUNCH, c->load.busy[RESOURCE_LAUNCH] * fewer);
+    hit_fact(hit, "launch__block_size", o->warps_per_cta * WARP, "threads",
+             "an SM holds %u CTAs at most, which of %u threads are %u of %.0f warps", o->ctas_per_sm,
+             o->warps_per_cta * WARP, o->warps_per_sm, most);
+    hit_fact(hit, "sm__warps_active.avg.per_cycle_active", resident, "warps", "%.1f warps are resident on average",
+             resident);
+    hit_basis(hit, "equations 8 to 10, %.1f warps on an SM instead of %.1f", after, resident);
+    hit_end_kernel(hit, "Launch CTAs of %u threads instead of %u", BLOCK_WARPS * WARP, o->warps_per_cta * WARP);
+}
+
+// --- sm-balance, tail-effect
+// ------------------------------------------------------------------------------------------- Time with CTAs of the
+// average SM, over that of the longest; 1 = not known.
+static f64 active_part(const AdviceCase *c) {
+    const MetricSet *m = &c->view->metrics;
+    f64 part = m->value[METRIC_SM_ELAPSED] > 0 ? m->value[METRIC_SM_ACTIVE] / m->value[METRIC_SM_ELAPSED] : 0;
+    return part > 0 ? fmin(part / (1 - c->fixed), 1) : 1;
+}
+
+// The last round of CTAs fills only part of the machine. With CTAs that all take as long that would be the active part.
+static f64 rounds_part(const Grid *g) { return g->rounds > 1 ? g->rounds / ceil(g->rounds) : 1; }
+
+void rule_sm_balance(AdviceCase *c) {
+    Grid g;
+    f64 active = active_part(c);
+    if (!find_grid(c, &g) || active > 0.95) return;
+    f64 by_grid = g.ctas < g.sms ? g.ctas / g.sms : 1;  // SMs without any CTA are block-increase's
+    f64 balance = active / by_grid;
+    if (balance > 0.95) return;
+    Hit *hit = hit_begin(c);
+    hit->change.work = balance;
+    hit_fact(hit, "sm__cycles_active.avg.pct_of_peak_sustained_elapsed", 100 * active, "%",
+             "the average SM has work in %.0f %% of the time between the first CTA and the last", 100 * active);
+    hit_basis(hit, "equation 10: the average SM's time instead of the longest");
+    hit_end_kernel(hit, "Give all SMs equal work: deal long and short parts of the data to CTAs in turn");
+}
+
+void rule_tail_effect(AdviceCase *c) {
+    Grid g;
+    if (!find_grid(c, &g) || g.rounds <= 1 || g.rounds > 8) return;
+    f64 full = rounds_part(&g), active = active_part(c);
+    if (full > 0.95) return;
+    Hit *hit = hit_begin(c);
+    // While few CTAs are left they run faster, so less than the whole empty part is lost where that is measured.
+    hit->change.work = active < 1 ? fmax(full, active) : full;
+    hit_fact(hit, "launch__waves_per_multiprocessor", g.rounds, "waves",
+             "%.0f CTAs are %.2f times what the GPU holds: the last wave is %.0f %% full", g.ctas, g.rounds,
+             100 * (g.rounds - floor(g.rounds)));
+    hit_basis(hit, "equation 10: %.2f waves instead of %.0f", g.rounds, ceil(g.rounds));
+    hit_end_kernel(hit, "Make the last wave of CTAs full: smaller CTAs, or a number of them that divides");
+}

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+// redundant-loads, memory-transactions, vectorised-access: fewer instructions for the same data.
+#include <math.h>
+
+#include "analyze/advice/rule.h"
+
+enum { BACK = 48 /* accesses looked back for the same address */, WIDEST = 16 /* bytes of one access */, SECTOR = 32 };
+
+typedef struct Found {
+    const CasePart *part;
+    u32 pc, count;
+    f64 most, requests;
+} Found;
+
+static void found(Found *f, const CasePart *part, u32 pc) {
+    f64 weight = part->insns[pc].issued + part->insns[pc].blamed;
+    f->count++;
+    f->requests += part->insns[pc].executed;
+    if (weight >= f->most) f->most = weight, f->part = part, f->pc = pc;
+}
+
+static bool is_global_load(const CaseAccess *a) {
+    return a->load && !a->atomic && !a->store && access_is_global(a) && a->requests > 0;
+}
+
+static f64 requests_of_all(const AdviceCase *c) {
+    f64 all = 0;
+    for (u32 p = 0; p < c->part_count; p++)
+        for (u32 i = 0; i < c->parts[p].access_count; i++)
+            if (access_is_global(&c->parts[p].accesses[i])) all += c->parts[p].accesses[i].requests;
+    return all;
+}
+
+// --- redundant-loads -------------------------------------------------------------------------------------------------
+// Part of the executions that get or put the same word as the turn before.
+static f64 repeated_in_loop(const CasePart *part, const CaseAccess *a) {
+    u32 loop = part->insns[a->pc].loop;
+    i64 step = 1;
+    if (loop == WL_NONE || !a->affine || a->atomic || !access_is_global(a)) return 0;
+    if (affine_step(part->view->flow.affine, a->affine->form, loop, &step) != AFFINE_STRIDE_CONSTANT || step) return 0;
+    return part->loops[loop].trips > 1 ? 1 - 1 / part->loops[loop].trips : 0.5;
+}
+
+static bool loaded_before(const CasePart *part, u32 at) {
+    const FlowResults *flow = &part->view->flow;
+    const CaseAccess *a = &part->accesses[at];
+    for (u32 i = at; i > 0 && at - i < BACK; i--) {
+        const CaseAccess *b = &part->accesses[i - 1];
+        if (b->load && part->insns[a->pc].loop == part->insns[b->pc].loop && access_same_address(part, a, b) &&
+            dom_dominates(flow->dominators, flow->cfg->block_of[b->pc], flow->cfg->block_of[a->pc]))
+            return true;
+    }
+    return false;
+}
+
+void rule_redundant_loads(AdviceCase *c) {
+    Hit *hit = hit_begin(c);
+    Found f = {0};
+    u32 stores = 0;
+    for (u32 p = 0; p < c->part_count; p++) {
+        const CasePart *part = &c->parts[p];
+        for (u32 i = 0; i < part->access_count; i++) {
+            const CaseAccess *a = &part->accesses[i];
+            f64 fraction = a->requests > 0 ? repeated_in_loop(part, a) : 0;
+            if (a->load && access_is_global(a) && fraction <= 0 && a->requests > 0 && loaded_before(part, i))
+                fraction = 1;
+            if (fraction <= 0) continue;
+            hit_remove(hit, part, a->pc, fraction);
+            stores += a->store;
+            found(&f, part, a->pc);
+        }
+    }
+    if (!f.part) return hit_drop(hit);
+    f64 share = 100 * f.requests / fmax(requests_of_all(c), 1);
+    hit_fact(hit, "repeated_accesses", f.count, "instructions",
+             "%u loads%s access the same words again: %.0f %% of all accesses to global memory", f.count,
+             stores ? " and stores" : "", share);
+    hit_caution(hit, "only if no other thread writes there meanwhile, and the pointers do not overlap");
+    hit_end_line(hit, f.part, f.pc, "Keep the value accessed at %s in a register", place_text(c, f.part, f.pc));
+}
+
+// --- memory-transactions ---------------------------------------------------------------------------------------------
+// Whether the address is the same in every turn of every loop: then a constant is an operand, not a load.
+static bool is_constant_operand(const CasePart *part, const CaseAccess *a) {
+    const Affine *affine = part->view->flow.affine;
+    const AffineForm *form = &affine->forms[a->affine->form];
+    for (u32 t = 0; t < form->term_count; t++)
+        for (u32 i = 0; i < AFFINE_DEGREE && affine->terms[form->terms + t].factors[i] != WL_NONE; i++)
+            if (affine->factors[affine->terms[form->terms + t].factors[i]].kind != AFFINE_PARAMETER) return false;
+    return true;
+}
+
+void rule_memory_transactions(AdviceCase *c) {
+    Hit *hit = hit_begin(c);
+    Found f = {0};
+    for (u32 p = 0; p < c->part_count; p++) {
+        const CasePart *part = &c->parts[p];
+        for (u32 i = 0; i < part->access_count; i++) {
+            const CaseAccess *a = &part->accesses[i];
+            bool fits = is_global_load(a) && a->uniform && a->affine && !access_is_written(part, a);
+            if (!fits || part->insns[a->pc].loop == WL_NONE) {
+                if (!fits || !is_constant_operand(part, a)) continue;
+            }
+            hit_blamed(hit, part, a->pc, UINT32_MAX, 1);
+            hit_relieve(hit, RESOURCE_LSU, part->insns[a->pc].use[RESOURCE_LSU]);
+            if (is_constant_operand(part, a)) hit->change.issues += part->insns[a->pc].issued;
+            found(&f, part, a->pc);
+        }
+    }
+    if (!f.part) return hit_drop(hit);
+    f64 share = 100 * f.requests / fmax(requests_of_all(c), 1);
+    hit_fact(hit, "uniform_load_share", share, "%",
+             "%.0f %% of the accesses to global memory load one word for all lanes of a warp", share);
+    hit_fact(hit, "warplens__l1_busy.pct", 100 * c->load.busy[RESOURCE_LSU], "%", "the L1 is busy %.0f %% of the time",
+             100 * c->load.busy[RESOURCE_LSU]);
+    hit_caution(hit, "constant memory holds 64 KiB, and must not be written by the kernel");
+    hit_end_line(hit, f.part, f.pc, "Read what all threads share at %s from constant memory",
+                 place_text(c, f.part, f.pc));
+}
+
+// --- vectorised-access -----------------------------------------------------------------------------------------------
+// The distance of two addresses of one array, where it is constant.
+static bool distance(const CasePart *part, const CaseAccess *a, const CaseAccess *b, i64 *bytes) {
+    const Affine *affine = part->view->flow.affine;
+    if (!a->affine || !b->affine || a->bytes != b->bytes || a->load != b->load || a->space != b->space) return false;
+    const AffineForm *f = &affine->forms[a->affine->form], *g = &affine->forms[b->affine->form];
+    if (a->affine->base == WL_NONE || a->affine->base != b->affine->base || f->term_count != g->term_count)
+        return false;
+    for (u32 t = 0; t < f->term_count; t++) {
+        const AffineTerm *x = &affine->terms[f->terms + t], *y = &affine->terms[g->terms + t];
+        if (x->coefficient != y->coefficient) return false;
+        for (u32 i = 0; i < AFFINE_DEGREE; i++)
+            if (x->factors[i] != y->factors[i]) return false;
+    }
+    *bytes = g->constant - f->constant;
+    return true;
+}
+
+// Other lanes, and other turns of the loop, begin at multiples of the width, as far as is known.
+static bool stays_aligned(const CasePart *part, const CaseAccess *a, i64 width) {
+    u32 loop = part->insns[a->pc].loop;
+    i64 step = 0;
+    for (u32 axis = 0; axis < 3; axis++)
+        if (a->affine->stride_kind[axis] == AFFINE_STRIDE_CONSTANT && a->affine->stride[axis] % width) return false;
+    if (loop != WL_NONE && affine_step(part->view->flow.affine, a->affine->form, loop, &step) == AFFINE_STRIDE_CONSTANT)
+        return step % width == 0;
+    return true;
+}
+
+// How many neighbours in memory, in the same block, would be one access with this one, itself included; whether it is
+// the one with the lowest address. An aligned piece is as long as a power of two of them.
+static u32 neighbours(const CasePart *part, u32 at, bool *is_first) {
+    const u32 *block_of = part->view->flow.cfg->block_of;
+    const CaseAccess *a = &part->accesses[at];
+    i64 most = WIDEST / a->bytes;
+    u32 below = 0, above = 0;  // bits: neighbours at that distance
+    for (u32 i = at > BACK ? at - BACK : 0; i < part->access_count && i < at + BACK; i++) {
+        const CaseAccess *b = &part->accesses[i];
+        i64 bytes;
+        if (i == at || block_of[b->pc] != block_of[a->pc] || !distance(part, a, b, &bytes) || bytes % a->bytes)
+            continue;
+        i64 steps = bytes / a->bytes;
+        if (steps > 0 && steps < most) above |= 1u << steps;
+        if (steps < 0 && steps > -most) below |= 1u << -steps;
+    }
+    u32 run_above = 0, run_below = 0;
+    while (above >> (run_above + 1) & 1) run_above++;
+    while (below >> (run_below + 1) & 1) run_below++;
+    u32 run = run_above + run_below + 1, count = 1;
+    while (count * 2 <= run && count * 2 <= (u32)most && stays_aligned(part, a, count * 2 * a->bytes)) count *= 2;
+    *is_first = run_below % count == 0;
+    return count;
+}
+
+static bool can_widen(const CaseAccess *a) {
+    return !a->atomic && a->requests > 0 && a->bytes && a->bytes < WIDEST && access_is_global(a) && a->affine;
+}
+
+// Joined, they look up all the sectors that they touch together, at once.
+static f64 joined_cycles(const CaseAccess *a, u32 count) {
+    f64 packed = a->lanes * a->bytes * count / SECTOR, sectors = a->uniform            ? 1
+                                                                 : packed > a->sectors ? packed
+                                                                                       : a->sectors;
+    CaseAccess wide = *a;
+    wide.fewest = a->uniform ? 1 : packed;
+    return access_l1_cycles(&wide, sectors, 1);
+}
+
+static void join(Hit *hit, const CasePart *part, const CaseAccess *a, u32 count, bool is_first) {
+    const CaseInsn *in = &part->insns[a->pc];
+    f64 alone = access_l1_cycles(a, a->sectors, 1), saved = 1 - joined_cycles(a, count) / (alone * count);
+    f64 fraction = is_first ? 0 : 1;  // the first stays and brings the others' data
+    if (saved < 0) saved = 0;
+    hit->change.issues += in->issued * fraction;
+    hit_relieve(hit, RESOURCE_LSU, in->use[RESOURCE_LSU] * saved);
+    hit_blamed(hit, part, a->pc, STALL_BIT(LG_THROTTLE) | STALL_BIT(MIO_THROTTLE), saved);
+    hit_blamed(hit, part, a->pc, ~(STALL_BIT(LG_THROTTLE) | STALL_BIT(MIO_THROTTLE)), saved * hit->c->waiting);
+}
+
+// Neighbouring accesses of a thread: k become one. What is saved is instructions and, where lanes are far apart, passes
+// through the L1.
+static void join_accesses(AdviceCase *c, const CasePart *part) {
+    Hit *hit = hit_begin(c);
+    Found f = {0};
+    u32 widest = 1;
+    for (u32 i = 0; i < part->access_count; i++) {
+        const CaseAccess *a = &part->accesses[i];
+        bool is_first;
+        if (!can_widen(a)) continue;
+        u32 count = neighbours(part, i, &is_first);
+        if (count < 2) continue;
+        if (count > widest) widest = count;
+        join(hit, part, a, count, is_first);
+        found(&f, part, a->pc);
+    }
+    if (!f.part) return hit_drop(hit);
+    hit_fact(hit, "neighbouring_accesses", f.count, "instructions",
+             "%u accesses of a thread are neighbours in memory; up to %u could be one", f.count, widest);
+    hit_caution(hit, "the address must be a multiple of the width");
+    hit_end_line(hit, f.part, f.pc, "Join the neighbouring accesses at %s into one of up to %u elements",
+                 place_text(c, f.part, f.pc), widest);
+}
+
+// Narrow elements: a thread that takes several pays for its index once. What depends on the data stays.
+static void mark_data(const CasePart *part, Bitset *data) {
+    const FlowInsn *insns = part->view->flow.code->insns;
+    const Chains *chains = part->view->flow.chains;
+    for (u32 pc = 0; pc < part->view->insn_count; pc++) {
+        const CaseAccess *a = case_access(part, pc);
+        bool is_data = a && a->load;
+        for (u32 u = 0; u < insns[pc].uses && !is_data; u++) {
+            u32 node = chains->of_operand[insns[pc].operands + insns[pc].defs + u];
+            u32 from = node == WL_NONE ? WL_NONE : chains->nodes[node].insn;
+            is_data = from != WL_NONE && from < pc && bitset_has(data, from);
+        }
+        if (is_data) bitset_add(data, pc);
+    }
+}
+
+static u32 narrowest(const CasePart *part, u32 *at) {
+    u32 bytes = 4;
+    for (u32 i = 0; i < part->access_count; i++) {
+        const CaseAccess *a = &part->accesses[i];
+        bool dense =
+            a->affine && a->affine->stride_kind[0] == AFFINE_STRIDE_CONSTANT && a->affine->stride[0] == a->bytes;
+        if (!can_widen(a) || !dense || part->insns[a->pc].loop != WL_NONE) continue;
+        if (a->bytes < bytes) bytes = a->bytes, *at = a->pc;
+    }
+    return bytes;
+}
+
+static void take_several(AdviceCase *c, const CasePart *part) {
+    u32 at = 0, bytes = narrowest(part, &at), times = 4 / bytes;
+    Bitset data;
+    if (times < 2) return;
+    if (!bitset_init(&data, c->scratch, part->view->insn_count)) {
+        c->status = STATUS_NO_MEMORY;
+        return;
+    }
+    mark_data(part, &data);
+    Hit *hit = hit_begin(c);
+    f64 fraction = 1 - 1.0 / times;
+    for (u32 pc = 0; pc < part->view->insn_count; pc++)
+        if (part->insns[pc].access != WL_NONE || !bitset_has(&data, pc)) hit_remove(hit, part, pc, fraction);
+    for (u32 pc = 0; pc < part->view->insn_count; pc++)  // threads that are not there need no start and no end
+        if (part->insns[pc].access == WL_NONE && bitset_has(&data, pc))
+            hit_blamed(hit, part, pc, STALL_BIT(DRAIN), fraction);
+    hit_relieve(hit, RESOURCE_LAUNCH, c->load.busy[RESOURCE_LAUNCH] * fraction);
+    hit_fact(hit, "access_bytes", bytes, "bytes", "a lane accesses %u byte%s at a time", bytes, bytes > 1 ? "s" : "");
+    hit_end_line(hit, part, at, "Let a thread take %u elements at %s with one access of 4 bytes", times,
+                 place_text(c, part, at));
+}
+
+void rule_vectorised_access(AdviceCase *c) {
+    for (u32 p = 0; p < c->part_count; p++) join_accesses(c, &c->parts[p]);
+    if (c->part_count) take_several(c, &c->parts[0]);
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// spills, register-reuse: what goes through local memory. Accesses at a fixed place of the stack frame are values that
+// had no register; accesses at a place computed at run time are arrays, which cannot be in registers.
+#include "analyze/advice/rule.h"
+
+static bool is_local(const CaseAccess *a) { return a->space == SPACE_LOCAL && a->requests > 0; }
+
+// The address is the frame's plus a constant.
+static bool is_fixed(const CasePart *part, const CaseAccess *a) {
+    const Affine *affine = part->view->flow.affine;
+    if (!a->affine) return false;
+    const AffineForm *form = &affine->forms[a->affine->form];
+    for (u32 t = 0; t < form->term_count; t++) {
+        const AffineTerm *term = &affine->terms[form->terms + t];
+        for (u32 i = 0; i < AFFINE_DEGREE && term->factors[i] != WL_NONE; i++)
+            if (affine->factors[term->factors[i]].kind == AFFINE_COUNTER ||
+                affine->factors[term->factors[i]].kind == AFFINE_NODE)
+                return false;
+    }
+    return true;
+}
+
+// Address arithmetic that serves nothing else goes with the access.
+static void remove_address(Hit *hit, const CasePart *part, u32 pc) {
+    const FlowInsn *in = case_insn(part, pc);
+    if (in->address_use == 0xff) return;
+    u32 source = insn_source(part, pc, in->address_use);
+    if (source == WL_NONE || !(part->insns[source].traits & TRAIT_ARITHMETIC)) return;
+    const Chains *chains = part->view->flow.chains;
+    u32 node = chains->of_operand[case_insn(part, source)->operands];
+    bool alone = node != WL_NONE && chains->first_user[node + 1] - chains->first_user[node] == 1;
+    if (alone) hit_remove(hit, part, source, 1);
+}
+
+typedef struct Locals {
+    u32 loads, stores;
+    f64 issued, most;
+    const CasePart *part;
+    u32 pc;
+} Locals;
+
+static void add(Hit *hit, const CasePart *part, const CaseAccess *a, bool fixed, Locals *l) {
+    const CaseInsn *in = &part->insns[a->pc];
+    l->loads += a->load;
+    l->stores += a->store;
+    l->issued += in->issued;
+    if (in->issued + in->blamed > l->most) l->most = in->issued + in->blamed, l->part = part, l->pc = a->pc;
+    hit_remove(hit, part, a->pc, 1);
+    if (!fixed) remove_address(hit, part, a->pc);
+}
+
+static Locals collect(Hit *hit, bool fixed) {
+    Locals l = {0};
+    for (u32 p = 0; p < hit->c->part_count; p++) {
+        const CasePart *part = &hit->c->parts[p];
+        for (u32 i = 0; i < part->access_count; i++)
+            if (is_local(&part->accesses[i]) && is_fixed(part, &part->accesses[i]) == fixed)
+                add(hit, part, &part->accesses[i], fixed, &l);
+    }
+    if (l.part)
+        hit_fact(hit, "local_accesses", l.loads + l.stores, "instructions",
+                 "%u loads and %u stores of local memory are %.1f %% of what is issued", l.loads, l.stores,
+                 100 * l.issued / hit->c->load.issued);
+    if (l.part && hit->c->view->function->local_bytes)
+        hit_fact(hit, "local_bytes", hit->c->view->function->local_bytes, "bytes",
+                 "a thread has %u bytes of local memory", hit->c->view->function->local_bytes);
+    return l;
+}
+
+void rule_spills(AdviceCase *c) {
+    Hit *hit = hit_begin(c);
+    Locals l = collect(hit, true);
+    if (!l.part) return hit_drop(hit);
+    hit_caution(hit, "with more registers fewer CTAs may fit on an SM");
+    hit_end_line(hit, l.part, l.pc, "Give threads more registers so that the values at %s are not spilled",
+                 place_text(c, l.part, l.pc));
+}
+
+void rule_register_reuse(AdviceCase *c) {
+    Hit *hit = hit_begin(c);
+    Locals l = collect(hit, false);
+    if (!l.part) return hit_drop(hit);
+    hit_end_line(hit, l.part, l.pc, "Keep the array accessed at %s in registers: index it with constants only",
+                 place_text(c, l.part, l.pc));
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel-merge: kernels that run one after the other over the same data. Merged, what one writes for the next stays in
+// registers, and only one launch is paid for.
+#include <math.h>
+
+#include "analyze/advice/rule.h"
+
+enum { MOST_LINKS = 8 };
+#define MOSTLY 0.5  // of a kernel's launches, those that the next kernel follows
+
+typedef struct Chain {
+    const KernelView *views[MOST_LINKS];
+    u32 count;
+} Chain;
+
+static u64 threads_of(const ProfileLaunch *l) {
+    return (u64)l->grid[0] * l->grid[1] * l->grid[2] * l->block[0] * l->block[1] * l->block[2];
+}
+
+static const KernelView *view_of(const AdviceContext *x, u32 function) {
+    for (u32 i = 0; i < x->kernel_count; i++)
+        if (x->kernels[i]->function->id == function) return x->kernels[i];
+    return NULL;
+}
+
+static bool has(const Chain *chain, const KernelView *view) {
+    for (u32 i = 0; i < chain->count; i++)
+        if (chain->views[i] == view) return true;
+    return false;
+}
+
+// The kernel that mostly comes `step` (1: after, -1: before) the launches of `view`, on the same stream and with as
+// many threads. NULL: none, or not always the same.
+static const KernelView *neighbour(const AdviceContext *x, const ProfileLaunch *launches, u32 count,
+                                   const KernelView *view, i64 step) {
+    u32 other = 0, times = 0;
+    for (u32 i = 0; i < count; i++) {
+        i64 at = (i64)i + step;
+        if (launches[i].function != view->function->id || at < 0 || at >= (i64)count) continue;
+        const ProfileLaunch *a = &launches[i], *b = &launches[at];
+        bool fits = a->stream == b->stream && a->device == b->device && threads_of(a) == threads_of(b);
+        if (!fits || b->function == a->function) continue;
+        if (times && b->function != other) return NULL;
+        other = b->function;
+        times++;
+    }
+    return times >= MOSTLY * view->launches.count && times ? view_of(x, other) : NULL;
+}
+
+static void find_chain(const AdviceContext *x, const ProfileLaunch *launches, u32 count, const KernelView *view,
+                       Chain *chain) {
+    const KernelView *first = view, *before;
+    Chain back = {.views = {view}, .count = 1};
+    while (back.count < MOST_LINKS && (before = neighbour(x, launches, count, first, -1)) && !has(&back, before))
+        back.views[back.count++] = first = before;
+    *chain = (Chain){.views = {first}, .count = 1};
+    const KernelView *next;
+    while (chain->count < MOST_LINKS && (next = neighbour(x, launches, count, chain->views[chain->count - 1], 1)) &&
+           !has(chain, next))
+        chain->views[chain->count++] = next;
+}
+
+static f64 loaded(const KernelView *v) { return v->metrics.value[METRIC_GLOBAL_LD_BYTES]; }
+static f64 stored(const KernelView *v) { return v->metrics.value[METRIC_GLOBAL_ST_BYTES]; }
+
+// Part of the bytes that are still moved when they are one: what one stores and the next loads is not.
+static f64 bytes_left(const Chain *chain) {
+    f64 all = 0, gone = 0;
+    for (u32 i = 0; i < chain->count; i++) {
+        all += loaded(chain->views[i]) + stored(chain->views[i]);
+        if (i + 1 < chain->count) gone += 2 * fmin(stored(chain->views[i]), loaded(chain->views[i + 1]));
+    }
+    return all > 0 ? 1 - gone / all : 1.0 / chain->count;  // not counted: as if each did nothing but load and store
+}
+
+static void merge(AdviceCase *c, const Chain *chain) {
+    f64 ns = 0, fixed = 0, share = 0, left = bytes_left(chain);
+    f64 overhead = c->gpu && c->gpu->clock_mhz
+                       ? (f64)(c->gpu->launch_overhead + c->gpu->launch_end) * 1000 / (f64)c->gpu->clock_mhz
+                       : 0;
+    for (u32 i = 0; i < chain->count; i++) {
+        const ViewLaunches *l = &chain->views[i]->launches;
+        ns += l->total_ns;
+        share += l->share;
+        fixed += fmin(overhead * l->count, 0.95 * l->total_ns);
+    }
+    if (ns <= 0) return;
+    Hit *hit = hit_begin(c);
+    hit->change.work = (fixed / chain->count + (ns - fixed) * left) / ns;
+    hit->share = share;
+    hit->of_launch = true;
+    hit->doubtful = !c->view->metrics.present[METRIC_GLOBAL_LD_BYTES];
+    hit_fact(hit, "kernels", chain->count, "kernels", "%u kernels with the same number of threads follow each other",
+             chain->count);
+    hit_fact(hit, "launch_overhead_share", 100 * fixed / ns, "%", "%.0f %% of their time is the launches'",
+             100 * fixed / ns);
+    hit_fact(hit, "intermediate_bytes", 100 * (1 - left), "%",
+             "%.0f %% of the bytes are stored by one and loaded by the next", 100 * (1 - left));
+    hit_basis(hit, "time in proportion to the bytes that are left, and one launch instead of %u", chain->count);
+    hit_caution(hit, "only if each thread needs nothing of another thread's results");
+    hit_end_kernel(hit, "Merge %s and the kernels before and after it into one", c->view->function->name);
+}
+
+// The advice is given once, for the kernel of the chain that takes most time.
+void rule_kernel_merge(AdviceCase *c) {
+    const ProfileLaunch *launches;
+    u32 count;
+    Chain chain;
+    if (profile_launches(c->context->profile, 0, &launches, &count, c->context->diag) != STATUS_OK) return;
+    find_chain(c->context, launches, count, c->view, &chain);
+    if (chain.count < 2) return;
+    u32 longest = 0;
+    for (u32 i = 1; i < chain.count; i++)
+        if (chain.views[i]->launches.total_ns > chain.views[longest]->launches.total_ns) longest = i;
+    if (chain.views[longest] != c->view) return;
+    merge(c, &chain);
+}
