@@ -101,6 +101,13 @@ static Status operand_poly(AffineFinder *f, u32 index, Poly *poly, bool *known) 
         TRY(make_factor(f, (AffineFactor){.kind = AFFINE_SYMBOL, .bits = 64, .id = operand->id}, poly));
         poly->constant = operand->value;
         return STATUS_OK;
+    case FLOW_PARAMETER_VALUE:
+        return make_factor(f,
+                           (AffineFactor){.kind = AFFINE_PARAMETER,
+                                          .bits = operand->width,
+                                          .id = operand->id,
+                                          .offset = operand->value},
+                           poly);
     default: *known = false; return STATUS_OK;
     }
 }
@@ -130,13 +137,13 @@ static bool shift_left(Poly *a, const Poly *amount) {
 // s: the sources. False when the result is not a small polynomial of them.
 static bool combine(const AffineFinder *f, u8 arith, Poly *s, Poly *result) {
     switch (arith) {
-    case FLOW_MOVE:
     case FLOW_CONVERT: *result = s[0]; return true;
     case FLOW_NEGATE:
         poly_scale(&s[0], -1);
         *result = s[0];
         return true;
     case FLOW_ADD: *result = s[0]; return poly_add(result, &s[1], 1);
+    case FLOW_ADD3: *result = s[0]; return poly_add(result, &s[1], 1) && poly_add(result, &s[2], 1);
     case FLOW_SUB: *result = s[0]; return poly_add(result, &s[1], -1);
     case FLOW_MUL: return poly_multiply(&s[0], &s[1], result);
     case FLOW_MULADD: return poly_multiply(&s[0], &s[1], result) && poly_add(result, &s[2], 1);
@@ -160,18 +167,19 @@ static Status load_param_poly(AffineFinder *f, const FlowInsn *insn, u32 operand
     return make_factor(f, factor, poly);
 }
 
-static bool is_wide_enough(const FlowInsn *insn, const FlowOperand *def) {  // narrower arithmetic wraps on purpose
-    return def->width >= 32 || insn->arith == FLOW_MOVE;
-}
+static bool is_wide_enough(const FlowOperand *def) { return def->width >= 32; }  // narrower ones wrap on purpose
 
 static Status definition_poly(AffineFinder *f, const ChainNode *node, Poly *poly, bool *known) {
     const FlowInsn *insn = &f->code->insns[node->insn];
     *known = insn->guard == WL_NONE && insn->arith != FLOW_OPAQUE;
     if (!*known) return STATUS_OK;
     if (insn->arith == FLOW_LOAD_PARAM) return load_param_poly(f, insn, node->operand, poly);
-    *known = insn->defs == 1 && insn->uses <= 3 && is_wide_enough(insn, &flow_defs(f->code, insn)[0]);
+    u32 nth = node->operand - insn->operands, first = insn->operands + insn->defs;
+    if (insn->arith == FLOW_MOVE && nth < insn->uses) return operand_poly(f, first + nth, poly, known);
+    *known = nth == 0 && insn->uses >= flow_arith_uses[insn->arith] && is_wide_enough(&flow_defs(f->code, insn)[0]);
     Poly sources[3];
-    for (u32 u = 0; u < insn->uses && *known; u++) TRY(operand_poly(f, insn->operands + 1 + u, &sources[u], known));
+    for (u32 u = 0; u < flow_arith_uses[insn->arith] && *known; u++)
+        TRY(operand_poly(f, first + u, &sources[u], known));
     *known = *known && combine(f, insn->arith, sources, poly);
     return STATUS_OK;
 }
@@ -287,7 +295,7 @@ static bool factor_differs(const AffineFinder *f, const AffineFactor *factor, u3
     u32 block = f->cfg->block_of[insn];
     switch (factor->kind) {
     case AFFINE_SREG: return ptx_sregs[factor->id].divergence == DIV_DIVERGENT;
-    case AFFINE_PARAMETER: return !f->code->module || !f->code->module->funcs[f->code->func].is_entry;
+    case AFFINE_PARAMETER: return !f->code->is_entry;
     case AFFINE_COUNTER:
         return !flow_loop_has(f->loops, factor->id, block) && bitset_has(&f->divergence->temporal, factor->id);
     case AFFINE_NODE: return divergence_of_node(f->divergence, factor->id, block);
@@ -346,13 +354,25 @@ static u32 find_base(const AffineFinder *f, const Poly *poly) {
     return WL_NONE;
 }
 
+// The address itself: the base, shifted, and what is added to it.
+static Status address_poly(AffineFinder *f, const FlowInsn *insn, u32 use, bool second, Poly *poly, bool *known) {
+    TRY(operand_poly(f, use, poly, known));
+    if (second || !*known) return STATUS_OK;
+    if (insn->address_shift) poly_scale(poly, 1ll << insn->address_shift);
+    if (!insn->address_index) return STATUS_OK;
+    Poly index;
+    TRY(operand_poly(f, insn->operands + insn->defs + insn->address_index - 1u, &index, known));
+    *known = *known && poly_add(poly, &index, 1);
+    return STATUS_OK;
+}
+
 static Status add_access(AffineFinder *f, u32 index, bool second) {
     const FlowInsn *insn = &f->code->insns[index];
     u32 use = insn->operands + insn->defs + (second ? insn->address2_use : insn->address_use);
     bool known = f->code->operands[use].kind != FLOW_PARAMETER;
     if (!known) return STATUS_OK;
     Poly poly;
-    TRY(operand_poly(f, use, &poly, &known));
+    TRY(address_poly(f, insn, use, second, &poly, &known));
     AffineAccess access = {.insn = index,
                            .second = second,
                            .space = second ? insn->space2 : insn->space,
@@ -360,7 +380,8 @@ static Status add_access(AffineFinder *f, u32 index, bool second) {
                            .base = WL_NONE};
     if (known) {
         poly.constant += second ? insn->address2_offset : insn->address_offset;
-        access.uniform = !divergence_of_use(f->divergence, index, use);
+        access.uniform = second ? !divergence_of_use(f->divergence, index, use)
+                                : !divergence_of_address(f->divergence, index);
         find_strides(f, &poly, &access);
         access.base = find_base(f, &poly);
     }

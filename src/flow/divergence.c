@@ -49,8 +49,6 @@ static bool sreg_differs(const FlowCode *code, const FlowOperand *operand) {
     return row == 0 || row % 32 != 0;
 }
 
-static bool param_differs(const FlowCode *code) { return !code->module || !code->module->funcs[code->func].is_entry; }
-
 bool divergence_of_use(const DivergenceInfo *info, u32 insn, u32 index) {
     const FlowCode *code = info->chains->cfg->code;
     const FlowOperand *operand = &code->operands[index];
@@ -58,7 +56,8 @@ bool divergence_of_use(const DivergenceInfo *info, u32 insn, u32 index) {
     case FLOW_VALUE:
         return divergence_of_node(info, info->chains->of_operand[index], info->chains->cfg->block_of[insn]);
     case FLOW_SREG: return sreg_differs(code, operand);
-    case FLOW_PARAMETER: return param_differs(code);
+    case FLOW_PARAMETER:
+    case FLOW_PARAMETER_VALUE: return !code->is_entry;
     default: return false;
     }
 }
@@ -78,7 +77,9 @@ bool divergence_of_result(const DivergenceInfo *info, u32 index) {
 
 bool divergence_of_address(const DivergenceInfo *info, u32 index) {
     const FlowInsn *insn = &info->chains->cfg->code->insns[index];
-    return insn->address_use != 0xff && divergence_of_use(info, index, insn->operands + insn->defs + insn->address_use);
+    u32 first = insn->operands + insn->defs;
+    if (insn->address_index && divergence_of_use(info, index, first + insn->address_index - 1u)) return true;
+    return insn->address_use != 0xff && divergence_of_use(info, index, first + insn->address_use);
 }
 
 static bool any_source_differs(const DivergenceInfo *info, u32 index) {
@@ -92,7 +93,7 @@ static bool any_source_differs(const DivergenceInfo *info, u32 index) {
 static bool loads_private(const FlowCode *code, const FlowInsn *insn) {
     if (insn->space != SPACE_PARAM) return insn->space == SPACE_NONE || insn->space == SPACE_LOCAL;
     bool own = insn->address_use != 0xff && flow_uses(code, insn)[insn->address_use].kind == FLOW_PARAMETER;
-    return !own && !(code->module && code->module->funcs[code->func].is_entry && insn->address_use != 0xff &&
+    return !own && !(code->is_entry && insn->address_use != 0xff &&
                      flow_uses(code, insn)[insn->address_use].kind == FLOW_VALUE);
 }
 

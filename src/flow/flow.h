@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The abstract instruction view on which every static analysis works, so that each is written once for PTX and SASS.
 // A FlowCode is one function: instructions in program order with their definitions, uses, guard, memory space, branch
-// targets and a small arithmetic vocabulary. Built by an adapter (flow_from_ptx; later flow_from_sass).
+// targets and a small arithmetic vocabulary. Built by an adapter (flow_from_ptx, flow_from_sass).
 // All memory of a FlowCode and of the analyses over it belongs to the arena given. Immutable once built.
 #ifndef WL_FLOW_FLOW_H
 #define WL_FLOW_FLOW_H
@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "ptx/ir.h"
+#include "sass/sass.h"
 
 typedef enum FlowKind {
     FLOW_PLAIN,
@@ -22,7 +23,7 @@ typedef enum FlowKind {
 
 typedef enum FlowArith {  // what the affine analysis understands; everything else is FLOW_OPAQUE
     FLOW_OPAQUE,
-    FLOW_MOVE,
+    FLOW_MOVE,  // definition k is use k
     FLOW_CONVERT /* integers of 32 and 64 bits */,
     FLOW_ADD,
     FLOW_SUB,
@@ -38,6 +39,7 @@ typedef enum FlowArith {  // what the affine analysis understands; everything el
     FLOW_MIN,
     FLOW_MAX,
     FLOW_SHIFT_RIGHT,
+    FLOW_ADD3,
 } FlowArith;
 
 typedef enum FlowCompare {  // of a FLOW_COMPARE; signedness is the operands'
@@ -56,7 +58,8 @@ typedef enum FlowOperandKind {
     FLOW_SREG,
     FLOW_SYMBOL,
     FLOW_PARAMETER,
-    FLOW_OTHER
+    FLOW_OTHER,
+    FLOW_PARAMETER_VALUE  // SASS: what lies at byte `value` of parameter `id`
 } FlowOperandKind;
 
 typedef struct FlowOperand {
@@ -64,13 +67,25 @@ typedef struct FlowOperand {
     u8 component;  // SREG: 0..3
     u8 width;      // bits
     bool is_signed;
-    u32 id;     // VALUE: 0..value_count-1; SREG: PtxSreg; SYMBOL: VarRef; PARAMETER: VarRef of the function's parameter
+    u32 id;     // VALUE: 0..value_count-1; SREG: PtxSreg; SYMBOL: VarRef; PARAMETER: VarRef of the function's parameter;
+                // PARAMETER_VALUE: its position
     i64 value;  // IMMEDIATE; SYMBOL and PARAMETER: byte offset (0 where the operand is an address base: the offset is
                 // FlowInsn.address_offset); OTHER: bits of a floating-point literal
 } FlowOperand;
 
+// SASS: how the compiler told the hardware when the instruction may be issued (sass/control.h).
+typedef struct FlowIssue {
+    u8 stall;          // cycles until the next instruction of the warp may be issued
+    u8 write_barrier;  // raised until its result is there: 0..5, SASS_NO_BARRIER
+    u8 read_barrier;   // raised until its sources were read
+    u8 wait_mask;      // bit b: not issued while barrier b is up
+    u8 reuse;          // operand slots kept for the next instruction
+    bool yield;
+} FlowIssue;
+
 typedef struct FlowInsn {
-    u32 operands;  // first in FlowCode.operands: defs first, then uses (guard not included)
+    u32 operands;  // first in FlowCode.operands: defs first, then uses (guard not included); what `arith` computes with
+                   // are the first uses
     u16 defs, uses;
     u32 guard;  // value id, WL_NONE when unguarded
     bool guard_negated;
@@ -86,6 +101,8 @@ typedef struct FlowInsn {
     u8 access_bytes;  // per lane, of the whole vector; 0 = not known
     u8 address_use;   // which use is the base address, 0xff = none
     u8 address2_use;  // the same of a second address
+    u8 address_index;  // SASS: 1 + the use that is added to the first address, 0 = none
+    u8 address_shift;  // SASS: the base of the first address is shifted left by so much
     i64 address_offset, address2_offset;
     u32 targets, target_count;  // FlowCode.targets: instruction indices; insn_count: past the end, leaves the function
     u32 callee;                 // FuncRef of a direct call, WL_NONE otherwise
@@ -93,15 +110,20 @@ typedef struct FlowInsn {
 } FlowInsn;
 
 typedef struct FlowCode {
-    const Module *module;  // NULL for SASS
-    u32 func;              // FuncRef
+    const Module *module;    // NULL for SASS
+    const SassModule *sass;  // NULL for PTX
+    u32 func;                // FuncRef; SASS: position in sass->functions
+    bool is_entry;           // a kernel: its parameters are the same for all threads
     const FlowInsn *insns;
     u32 insn_count;
     const FlowOperand *operands;
     u32 operand_count;
     const u32 *targets;
-    u32 value_count;        // virtual registers: for PTX, value id = RegRef - func.regs, then the carry flag
+    u32 value_count;        // virtual registers: for PTX, value id = RegRef - func.regs, then the carry flag; for SASS
+                            // the registers that occur, see value_regs
     const u16 *value_bits;  // width of each value; 1 = predicate
+    const SassReg *value_regs;  // SASS: the register of each value
+    const FlowIssue *issue;     // SASS: by instruction; NULL: not known
     u32 carry;              // value id of the carry flag CC.CF, WL_NONE when the target has none
     bool its;               // target has independent thread scheduling (sm_70 and later)
 } FlowCode;
@@ -109,6 +131,25 @@ typedef struct FlowCode {
 // Definitions come from the access column of the forms; a write to one component of a vector register also uses it.
 // STATUS_INVALID for a function without a body.
 WL_MUST_USE Status flow_from_ptx(const Module *module, FuncRef func, Arena *arena, FlowCode **code);
+
+// A function of machine code. A value is a register of 32 bits, or a predicate. Of a pair of registers that holds 64 bits
+// the lower one stands for the whole in arithmetic and addresses; the upper one is opaque. What lies in constant bank 0
+// from `param_base` on are the kernel's parameters. Calls inside the function (to routines that the compiler put
+// behind it) are branches that may as well go on; what a call of another function writes is not known, and not defined.
+typedef struct FlowParam {
+    u32 offset, size;  // bytes from param_base on
+} FlowParam;
+typedef struct FlowSassSource {
+    const SassModule *module;
+    u32 function;     // in module->functions
+    const u8 *code;   // its bytes, for control words; NULL: not known
+    u64 code_size;
+    bool is_entry;
+    u32 param_base;  // 0: not known
+    const FlowParam *params;
+    u32 param_count;
+} FlowSassSource;
+WL_MUST_USE Status flow_from_sass(const FlowSassSource *source, Arena *arena, FlowCode **code);
 
 // --- control flow ---------------------------------------------------------------------------------------------
 typedef struct FlowBlock {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The adapter from PTX: what each instruction defines, uses, computes and touches, read off its form's operand specs.
 #include "base/vec.h"
-#include "flow/flow.h"
+#include "flow/flow_util.h"
 
 #include <string.h>
 
@@ -291,13 +291,8 @@ static void note_memory(const Adapter *a, FlowInsn *insn, const Insn *source) {
 
 // The vocabulary only fits instructions of the plain shape: one scalar result, and as many sources as it has.
 static u8 checked_arith(const Adapter *a, const FlowInsn *insn, u8 arith) {
-    static const u8 sources[] = {
-        [FLOW_MOVE] = 1,   [FLOW_CONVERT] = 1, [FLOW_ADD] = 2, [FLOW_SUB] = 2,     [FLOW_MUL] = 2,
-        [FLOW_MULADD] = 3, [FLOW_NEGATE] = 1,  [FLOW_AND] = 2, [FLOW_OR] = 2,      [FLOW_SHIFT_LEFT] = 2,
-        [FLOW_SELECT] = 3, [FLOW_MIN] = 2,     [FLOW_MAX] = 2, [FLOW_COMPARE] = 2, [FLOW_SHIFT_RIGHT] = 2,
-    };
     const FlowOperand *operands = a->operands.data + insn->operands;
-    if (arith != FLOW_OPAQUE) return insn->defs == 1 && insn->uses == sources[arith] ? arith : FLOW_OPAQUE;
+    if (arith != FLOW_OPAQUE) return insn->defs == 1 && insn->uses == flow_arith_uses[arith] ? arith : FLOW_OPAQUE;
     bool loads_param = insn->is_load && insn->space == SPACE_PARAM && insn->address_use == 0 && insn->defs > 0 &&
                        operands[insn->defs].kind == FLOW_PARAMETER;
     return loads_param ? FLOW_LOAD_PARAM : FLOW_OPAQUE;
@@ -360,6 +355,7 @@ static Status finish(Adapter *a, FlowInsn *insns, Arena *arena, FlowCode **code)
     *result = (FlowCode){
         .module = a->module,
         .func = a->func,
+        .is_entry = a->function->is_entry,
         .insns = insns,
         .insn_count = a->function->insn_count,
         .operands = operands,

@@ -30,9 +30,13 @@ void flow_print(FlowText *text, const char *format, ...) {
     text->out->len += (u32)len;
 }
 
+static const char *const sass_files[SASS_FILE_COUNT] = {"", "R", "UR", "P", "UP", "B"};
+
 void flow_print_value(FlowText *text, const FlowCode *code, u32 value) {
     if (value == code->carry) {
         flow_print(text, "CC.CF");
+    } else if (code->value_regs) {
+        flow_print(text, "%s%u", sass_files[code->value_regs[value].file], code->value_regs[value].index);
     } else if (!code->module) {
         flow_print(text, "v%u", value);
     } else {
@@ -61,8 +65,21 @@ static void make_one_line(TextBuffer *out, u32 begin) {
     out->len = to;
 }
 
+static void print_sass(FlowText *text, const FlowCode *code, u32 insn) {
+    const SassInsn *source = &code->sass->insns.data[code->sass->functions.data[code->func].first + insn];
+    if (source->guard.file != SASS_NO_FILE && source->guard.index != SASS_ZERO)
+        flow_print(text, "@%s%s%u ", source->guard_not ? "!" : "", sass_files[source->guard.file], source->guard.index);
+    flow_print(text, "%s", source->name);
+    for (u32 i = 0; i < source->operand_count; i++)
+        flow_print(text, "%s%s", i ? ", " : " ", code->sass->operands.data[source->operands + i].text);
+}
+
 void flow_print_insn(FlowText *text, const FlowCode *code, u32 insn) {
     if (text->status != STATUS_OK) return;
+    if (code->sass) {
+        print_sass(text, code, insn);
+        return;
+    }
     if (!code->module) {
         flow_print(text, "insn");
         return;
@@ -74,5 +91,6 @@ void flow_print_insn(FlowText *text, const FlowCode *code, u32 insn) {
 }
 
 const char *flow_function_name(const FlowCode *code) {
+    if (code->sass) return code->sass->functions.data[code->func].name;
     return code->module ? module_text(code->module, code->module->funcs[code->func].name) : "code";
 }

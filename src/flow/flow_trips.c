@@ -23,8 +23,8 @@ static bool operand_form(const Affine *affine, u32 index, Poly *poly) {
 
 static bool find_distance(const Affine *affine, const FlowInsn *compare, u32 loop, Distance *distance) {
     Poly left, right;
-    if (!operand_form(affine, compare->operands + 1, &left) || !operand_form(affine, compare->operands + 2, &right))
-        return false;
+    u32 first = compare->operands + compare->defs;
+    if (!operand_form(affine, first, &left) || !operand_form(affine, first + 1, &right)) return false;
     if (!poly_add(&left, &right, -1) || left.count != 1) return false;
     const AffineFactor *factor = &affine->factors[left.terms[0].factors[0]];
     if (term_degree(&left.terms[0]) != 1 || factor->kind != AFFINE_COUNTER || factor->id != loop) return false;

@@ -22,6 +22,9 @@ typedef struct FlowGroups {
 
 WL_MUST_USE Status flow_group(const FlowPairs *pairs, u32 keys, Arena *arena, FlowGroups *groups);
 
+// How many of its first uses an instruction of this FlowArith computes with.
+extern const u8 flow_arith_uses[];
+
 static inline const FlowOperand *flow_defs(const FlowCode *code, const FlowInsn *insn) {
     return code->operands + insn->operands;
 }
