@@ -80,7 +80,11 @@ Status kernel_views_open(Profile *profile, const KernelViewOptions *options, Ker
 
 void kernel_views_close(KernelViews *views) {
     if (!views) return;
-    for (u32 i = 0; i < views->module_rows.len; i++) module_free(views->module_rows.data[i].ptx);
+    for (u32 i = 0; i < views->module_rows.len; i++) {
+        module_free(views->module_rows.data[i].ptx);
+        if (views->module_rows.data[i].machine) machine_code_free(views->module_rows.data[i].machine);
+        mem_free(views->module_rows.data[i].machine);
+    }
     vec_free(&views->module_rows);
     map_free(&views->modules);
     map_free(&views->function_index);

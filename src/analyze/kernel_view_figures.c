@@ -148,6 +148,11 @@ Status view_fill_figures(KernelViews *views, const ViewFigures *figures, KernelV
     const ViewSource *source = view_source(views, view->function->source);
     TRY(read_counts(views, (u32)(figures - views->figures), diag));
     TRY(profile_places(views->profile, view->function->id, &places, &place_count, diag));
+    if (!place_count) {
+        ProfilePlace *read;
+        TRY(view_machine_places(views, view, &read, &place_count));
+        if (place_count) places = read;
+    }
     view->insn_count = count_insns(view, figures, place_count);
     TRY(fill_places(views, places, place_count, view));
     TRY(index_counts(views, figures, view));

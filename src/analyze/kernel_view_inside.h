@@ -4,11 +4,13 @@
 #define WL_ANALYZE_KERNEL_VIEW_INSIDE_H
 
 #include "analyze/kernel_view.h"
+#include "analyze/machine_code.h"
 #include "base/map.h"
 
 typedef struct ViewModule {
     Module *ptx;             // owned; NULL: there is no text, or it cannot be parsed
     const CallGraph *calls;  // NULL: not made yet
+    MachineCode *machine;    // owned; NULL: it is no machine code
     const char *why;         // there is no code
 } ViewModule;
 
@@ -53,6 +55,8 @@ struct KernelViews {
 
 // kernel_view_code.c: fills in `kind`, `flow` and `no_code`.
 WL_MUST_USE Status view_load_code(KernelViews *views, KernelView *view, Diag *diag);
+// The places of instructions that the cubin's line table gives; for profiles that were not completed.
+WL_MUST_USE Status view_machine_places(KernelViews *views, const KernelView *view, ProfilePlace **places, u32 *count);
 
 // kernel_view_figures.c: what is read for all functions at once, and for one.
 WL_MUST_USE Status view_read_figures(KernelViews *views, Diag *diag);

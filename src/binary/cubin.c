@@ -20,7 +20,9 @@ enum {
     RESERVED_SHARED_SM = 90,
     INFO_VALUE = 4,  // attribute format: u16 size and that many bytes; others have 2 bytes of value
     INFO_MAX_THREADS = 0x05,
+    INFO_PARAM_BANK = 0x0a,   // symbol, u16 offset and size in constant bank 0
     INFO_FRAME_SIZE = 0x11,
+    INFO_PARAM = 0x17,        // index, u16 position and offset, size << 18 | ...
     INFO_PARAM_SIZE = 0x19,
     INFO_REGISTERS = 0x2f,
     INFO_BARRIERS = 0x4c,
@@ -110,7 +112,16 @@ static void note_module(CubinReader *r, u32 code, const u8 *value, u32 size) {
     if (code == INFO_FRAME_SIZE) function->local_size = read_u32(value + 4);
 }
 
+static Status note_param(CubinReader *r, CubinFunction *function, const u8 *value) {
+    CubinParam param = {.function = (u32)(function - r->cubin->functions.data),
+                        .position = read_u16(value + 4),
+                        .offset = read_u16(value + 6),
+                        .size = read_u32(value + 8) >> 18};
+    return vec_push(&r->cubin->params, param);
+}
+
 static void note_function(CubinFunction *function, u32 code, const u8 *value, u32 size) {
+    if (code == INFO_PARAM_BANK && size >= 8) function->param_base = read_u16(value + 4);
     if (code == INFO_BARRIERS) function->barriers = value[0];
     if (code == INFO_PARAM_SIZE) function->param_size = read_u16(value);
     if (code == INFO_MAX_THREADS && size >= 12) {
@@ -119,11 +130,11 @@ static void note_function(CubinFunction *function, u32 code, const u8 *value, u3
     }
 }
 
-static void read_attributes(CubinReader *r, const ElfSection *section, CubinFunction *function) {
+static Status read_attributes(CubinReader *r, const ElfSection *section, CubinFunction *function) {
     for (u64 at = 0; section->data && at + 4 <= section->size;) {
         const u8 *head = section->data + at;
         u32 size = head[0] == INFO_VALUE ? read_u16(head + 2) : 0;
-        if (size > section->size - at - 4) return;
+        if (size > section->size - at - 4) return STATUS_OK;
         const u8 *value = head[0] == INFO_VALUE ? head + 4 : head + 2;
         u32 room = head[0] == INFO_VALUE ? size : 2;
         if (room < 2) room = 0;
@@ -131,22 +142,39 @@ static void read_attributes(CubinReader *r, const ElfSection *section, CubinFunc
             note_function(function, head[1], value, room);
         else if (room)
             note_module(r, head[1], value, room);
+        if (function && head[1] == INFO_PARAM && size >= 12) TRY(note_param(r, function, value));
         at += 4 + size;
+    }
+    return STATUS_OK;
+}
+
+static int by_position(const void *a, const void *b) {
+    const CubinParam *x = a, *y = b;
+    if (x->function != y->function) return x->function < y->function ? -1 : 1;
+    return (x->position > y->position) - (x->position < y->position);
+}
+
+static void sort_params(Cubin *cubin) {
+    if (cubin->params.len) qsort(cubin->params.data, cubin->params.len, sizeof(CubinParam), by_position);
+    for (u32 i = cubin->params.len; i-- > 0;) {
+        CubinFunction *function = &cubin->functions.data[cubin->params.data[i].function];
+        function->first_param = i;
+        function->param_count++;
     }
 }
 
-static void read_figures(CubinReader *r) {
+static Status read_figures(CubinReader *r) {
     for (u32 i = 1; i < elf_file_sections(r->file); i++) {
         ElfSection section;
         if (!elf_file_section(r->file, i, &section)) continue;
         note_size(r, &section);
         CubinFunction *function = function_of(r, section.info);
         bool module = strcmp(section.name, ".nv.info") == 0;
-        if (module)
-            read_attributes(r, &section, NULL);
-        else if (function && behind(section.name, ".nv.info."))
-            read_attributes(r, &section, function);
+        if (module || (function && behind(section.name, ".nv.info.")))
+            TRY(read_attributes(r, &section, module ? NULL : function));
     }
+    sort_params(r->cubin);
+    return STATUS_OK;
 }
 
 static int by_place(const void *a, const void *b) {
@@ -200,7 +228,7 @@ static Status read_cubin(CubinReader *r, Diag *diag) {
     read_target(r->cubin, r->file);
     TRY(find_functions(r));
     TRY(read_symbols(r));
-    read_figures(r);
+    TRY(read_figures(r));
     return read_lines(r, diag);
 }
 
@@ -219,6 +247,7 @@ Status cubin_open(Cubin *cubin, const u8 *data, size_t size, const char *name, D
 void cubin_close(Cubin *cubin) {
     vec_free(&cubin->functions);
     vec_free(&cubin->lines);
+    vec_free(&cubin->params);
     vec_free(&cubin->files);
     arena_free(&cubin->arena);
     *cubin = (Cubin){0};

@@ -22,7 +22,14 @@ typedef struct CubinFunction {
     u32 max_threads;             // __launch_bounds__, 0 = not given
     bool is_entry;               // a kernel
     u32 first_line, line_count;  // in Cubin.lines
+    u32 param_base;              // where parameters begin in constant bank 0, 0 = not known
+    u32 first_param, param_count;  // in Cubin.params, by position
 } CubinFunction;
+
+typedef struct CubinParam {
+    u32 function, position;  // function: index of Cubin.functions
+    u32 offset, size;        // bytes from param_base on
+} CubinParam;
 
 typedef struct CubinLine {  // holds from `offset` up to the next row's offset
     u64 offset;             // within the function
@@ -37,6 +44,7 @@ typedef struct Cubin {
     u32 flags;     // e_flags
     Vec(CubinFunction) functions;
     Vec(CubinLine) lines;
+    Vec(CubinParam) params;
     Vec(const char *) files;
     u32 global_constant_size;  // .nv.constant3: __constant__ variables
     u32 global_size;           // .nv.global and .nv.global.init

@@ -39,6 +39,11 @@ typedef struct RecordModule {
     u64 hash;
     u64 text_size;
 } RecordModule;  // kind: 0 PTX, 1 cubin
+typedef struct RecordListing {  // of a module of kind 1
+    u32 module;
+    u32 reserved;
+    u64 text_size;
+} RecordListing;
 typedef struct RecordFunction {
     u32 function;
     u32 module;

@@ -57,7 +57,8 @@
                  "WHERE launch = ?1 ORDER BY source, unit, function")                                                  \
     X(TIMELINE_DATA, "SELECT source, unit, function, data FROM timeline WHERE launch = ?1 AND source = ?2 "            \
                      "ORDER BY unit, function")                                                                        \
-    X(MODULE_TEXT, "SELECT text_size, text FROM module WHERE id = ?1")
+    X(MODULE_TEXT, "SELECT text_size, text FROM module WHERE id = ?1")                                                 \
+    X(MODULE_LISTING, "SELECT text_size, text FROM listing WHERE module = ?1 AND format = 'nvdisasm-json'")
 
 typedef enum ProfileStatement {
 #define X(name, sql) PROFILE_##name,

@@ -163,10 +163,10 @@ static Status decompress(Profile *profile, const void *data, size_t size, u64 te
     return STATUS_OK;
 }
 
-Status profile_module_text(Profile *profile, u32 module, Str *text, Diag *diag) {
+static Status read_text(Profile *profile, ProfileStatement statement, u32 module, Str *text, Diag *diag) {
     *text = (Str){"", 0};
     Status status = STATUS_OK;
-    Query query = query_begin(profile, PROFILE_MODULE_TEXT, module, 0);
+    Query query = query_begin(profile, statement, module, 0);
     if (query_row(&query)) {
         const void *data = sqlite3_column_blob(query.statement, 1);
         size_t size = (size_t)sqlite3_column_bytes(query.statement, 1);
@@ -176,4 +176,12 @@ Status profile_module_text(Profile *profile, u32 module, Str *text, Diag *diag) 
     if (ended != STATUS_OK || status == STATUS_OK) return ended;
     diag_text(diag, DIAG_ERROR, profile->path, 0, 0, "damaged profile: the text of module %u cannot be read", module);
     return status;
+}
+
+Status profile_module_text(Profile *profile, u32 module, Str *text, Diag *diag) {
+    return read_text(profile, PROFILE_MODULE_TEXT, module, text, diag);
+}
+
+Status profile_module_listing(Profile *profile, u32 module, Str *json, Diag *diag) {
+    return read_text(profile, PROFILE_MODULE_LISTING, module, json, diag);
 }

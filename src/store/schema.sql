@@ -17,6 +17,11 @@ CREATE TABLE metric(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, unit TEXT
 CREATE TABLE module(id INTEGER PRIMARY KEY, kind TEXT NOT NULL, hash TEXT NOT NULL, path TEXT NOT NULL,
     text_size INTEGER NOT NULL, text BLOB);
 
+-- What a module of machine code (kind cubin) says, for those who cannot read it: the output of nvdisasm -json (format
+-- 'nvdisasm-json'). text: zstd frame of text_size bytes.
+CREATE TABLE listing(module INTEGER PRIMARY KEY REFERENCES module, format TEXT NOT NULL, text_size INTEGER NOT NULL,
+    text BLOB NOT NULL);
+
 CREATE TABLE function(id INTEGER PRIMARY KEY, module INTEGER NOT NULL REFERENCES module, name TEXT NOT NULL,
     is_entry INTEGER NOT NULL, insn_count INTEGER NOT NULL, registers INTEGER NOT NULL, shared_bytes INTEGER NOT NULL,
     local_bytes INTEGER NOT NULL, const_bytes INTEGER NOT NULL);

@@ -15,6 +15,9 @@ typedef struct StoreWriter StoreWriter;
 // Creates `path`. An existing file is STATUS_EXISTS unless `overwrite`, and then only a Warplens profile (or an empty
 // file) is replaced - never another file. Problems are told in `diag`.
 WL_MUST_USE Status store_create(const char *path, bool overwrite, StoreWriter **writer, Diag *diag);
+// Opens a profile that its writer has closed, to complete what it says of code: records LISTING, FUNCTION, FILE_NAME and
+// INSN. Closing it says nothing of the run. STATUS_INVALID: not a Warplens profile.
+WL_MUST_USE Status store_append(const char *path, StoreWriter **writer, Diag *diag);
 Sink *store_sink(StoreWriter *writer);
 // Commits, marks the profile complete, folds the WAL into the file and frees the writer. NULL is allowed.
 WL_MUST_USE Status store_close(StoreWriter *writer);
@@ -183,7 +186,9 @@ void timeline_point_metrics(Profile *profile, const ProfileTimeline *timeline, c
 // A counter or formula at each point; NAN where it has no value.
 void timeline_figure(Profile *profile, const ProfileTimeline *timeline, const TimelineData *data, MetricId metric,
                      i64 unit, f64 *values);
-// The PTX or SASS text of a module; empty when the profile holds none.
+// The PTX text of a module, or its machine code (a cubin: an ELF file); empty when the profile holds none.
 WL_MUST_USE Status profile_module_text(Profile *profile, u32 module, Str *text, Diag *diag);
+// What nvdisasm -json says of a module of machine code; empty when the profile holds none.
+WL_MUST_USE Status profile_module_listing(Profile *profile, u32 module, Str *json, Diag *diag);
 
 #endif

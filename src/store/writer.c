@@ -65,7 +65,7 @@ static Status commit(StoreWriter *writer, u64 now) {
     snprintf(wall, sizeof wall, "%llu", (unsigned long long)(now - writer->start_ns));
     TRY(pc_totals_write(&writer->totals, write_total, writer));
     TRY(note_dropped(writer, "malformed records", &writer->invalid, now));
-    TRY(writer_meta(writer, "wall_ns", wall));
+    if (!writer->appends) TRY(writer_meta(writer, "wall_ns", wall));
     TRY(writer_run(writer, STORE_COMMIT, NULL, 0));
     writer->pending = false;
     return STATUS_OK;
@@ -115,7 +115,7 @@ Sink *store_sink(StoreWriter *writer) {
 
 static Status finish(StoreWriter *writer) {
     TRY(begin(writer, now_ns()));
-    TRY(writer_meta(writer, "complete", "1"));
+    if (!writer->appends) TRY(writer_meta(writer, "complete", "1"));
     return commit(writer, now_ns());
 }
 

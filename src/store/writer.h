@@ -16,6 +16,7 @@
     X(METRIC, "INSERT INTO metric VALUES(?,?,?,?)")                                                                  \
     X(SOURCE, "INSERT OR REPLACE INTO source VALUES(?,?,?,?,?)")                                                     \
     X(MODULE, "INSERT OR REPLACE INTO module VALUES(?,?,?,?,?,?)")                                                   \
+    X(LISTING, "INSERT OR REPLACE INTO listing VALUES(?,?,?,?)")                                                     \
     X(FUNCTION, "INSERT OR REPLACE INTO function VALUES(?,?,?,?,?,?,?,?,?)")                                         \
     X(FILE, "INSERT OR REPLACE INTO file VALUES(?,?,?)")                                                             \
     X(INSN, "INSERT OR REPLACE INTO insn VALUES(?,?,?,?,?,?,?,?,?,?)")                                               \
@@ -60,6 +61,7 @@ struct StoreWriter {
     ByteVec packed;   // ... before compression
     Status failed;    // not OK: everything is swallowed
     bool pending;     // a transaction is open
+    bool appends;     // to a profile that another writer made: says nothing of the run
     u32 records;      // in this transaction
     u64 begin_ns;     // of this transaction
     u64 start_ns;     // of the writer

@@ -88,6 +88,15 @@ static Status write_module(StoreWriter *writer, const void *fixed, Tail tail) {
                       db_text(str(hash)), db_text(path), db_int(record->text_size), blob);
 }
 
+static Status write_listing(StoreWriter *writer, const void *fixed, Tail tail) {
+    const RecordListing *record = fixed;
+    Str format;
+    if (!take_text(&tail, &format) || tail.len != record->text_size) return STATUS_INVALID;
+    DbValue blob;
+    TRY(writer_compress(writer, tail, TEXT_LEVEL, &blob));
+    return WRITER_RUN(writer, STORE_LISTING, db_int(record->module), db_text(format), db_int(record->text_size), blob);
+}
+
 static Status write_function(StoreWriter *writer, const void *fixed, Tail tail) {
     const RecordFunction *record = fixed;
     Str name;
@@ -329,6 +338,7 @@ static const RecordWriter record_writers[RECORD_KIND_COUNT] = {
     [RECORD_META] = write_meta,
     [RECORD_SOURCE] = write_source,
     [RECORD_MODULE] = write_module,
+    [RECORD_LISTING] = write_listing,
     [RECORD_FUNCTION] = write_function,
     [RECORD_FILE_NAME] = write_file_name,
     [RECORD_INSN] = write_insns,

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/machine_code.h"
+
+#include <string.h>
+
+bool machine_code_is(Str bytes) { return bytes.len > 4 && memcmp(bytes.data, "\177ELF", 4) == 0; }
+
+// --- listings ----------------------------------------------------------------------------------------------------
+static Status disassemble(Str bytes, MachineCode *code, Diag *diag) {
+    Arena arena = {0};
+    const char *tool = sass_find_tool(&arena);
+    code->why = "the profile holds its machine code only, and this machine has no nvdisasm (CUDA toolkit) to read it";
+    Status status = STATUS_OK;
+    if (tool) {
+        status = sass_disassemble(tool, (const u8 *)bytes.data, bytes.len, SASS_DISASSEMBLE_MS, &code->made, diag);
+        code->why = status == STATUS_OK ? NULL : "nvdisasm of this machine does not read its machine code";
+        code->json = (Str){code->made.data, code->made.len};
+    }
+    arena_free(&arena);
+    return status == STATUS_NO_MEMORY ? status : STATUS_OK;
+}
+
+Status machine_code_open(Profile *profile, u32 module, Str bytes, MachineCode *code, Diag *diag) {
+    *code = (MachineCode){0};
+    Status status = cubin_open(&code->cubin, (const u8 *)bytes.data, bytes.len, "cubin", NULL);
+    if (status != STATUS_OK) code->why = "its machine code in the profile is damaged";
+    if (status != STATUS_OK) return status == STATUS_NO_MEMORY ? status : STATUS_OK;
+    TRY(profile_module_listing(profile, module, &code->json, diag));
+    return code->json.len ? STATUS_OK : disassemble(bytes, code, diag);
+}
+
+Status machine_code_read(Profile *profile, u32 module, Str bytes, MachineCode *code, Diag *diag) {
+    TRY(machine_code_open(profile, module, bytes, code, diag));
+    if (code->why) return STATUS_OK;
+    Status status = sass_read(&code->sass, code->json, "listing", diag);
+    if (status != STATUS_OK) code->why = "what nvdisasm says of its machine code is not understood";
+    return status == STATUS_NO_MEMORY ? status : STATUS_OK;
+}
+
+void machine_code_free(MachineCode *code) {
+    cubin_close(&code->cubin);
+    sass_free(&code->sass);
+    vec_free(&code->made);
+}
+
+// --- flow --------------------------------------------------------------------------------------------------------
+Status machine_code_flow(const MachineCode *code, const char *name, Arena *arena, FlowCode **flow) {
+    Str text = {name, strlen(name)};
+    const SassFunction *listed = sass_find_function(&code->sass, text);
+    const CubinFunction *function = cubin_find_function(&code->cubin, text);
+    *flow = NULL;
+    if (!listed || !function) return STATUS_NOT_FOUND;
+    FlowParam *params = ARENA_ARRAY(arena, FlowParam, function->param_count + 1);
+    if (!params) return STATUS_NO_MEMORY;
+    for (u32 i = 0; i < function->param_count; i++) {
+        const CubinParam *param = &code->cubin.params.data[function->first_param + i];
+        params[i] = (FlowParam){param->offset, param->size};
+    }
+    FlowSassSource source = {.module = &code->sass,
+                             .function = (u32)(listed - code->sass.functions.data),
+                             .code = function->code,
+                             .code_size = function->code_size,
+                             .is_entry = function->is_entry,
+                             .param_base = function->param_base,
+                             .params = params,
+                             .param_count = function->param_count};
+    return flow_from_sass(&source, arena, flow);
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The machine code of a profile that was collected on a GPU: cubins, and what nvdisasm says of them.
+#ifndef WL_ANALYZE_MACHINE_CODE_H
+#define WL_ANALYZE_MACHINE_CODE_H
+
+#include "binary/cubin.h"
+#include "flow/flow.h"
+#include "sass/disassemble.h"
+#include "store/store.h"
+
+typedef struct MachineCode {
+    Cubin cubin;      // borrows the profile's bytes
+    SassModule sass;  // machine_code_read
+    Str json;         // the listing
+    SassText made;    // ... when it was made now, and is not the profile's
+    const char *why;  // there is no listing, as a sentence; NULL when there is one
+} MachineCode;
+
+// Whether the bytes of a module are a cubin.
+bool machine_code_is(Str bytes);
+
+// Takes the listing of the profile, or has nvdisasm of this machine make one. Without either `why` says so: that is no
+// failure. `bytes` must live as long. The result is freed with machine_code_free whatever the status.
+WL_MUST_USE Status machine_code_open(Profile *profile, u32 module, Str bytes, MachineCode *code, Diag *diag);
+// The same, and reads the listing.
+WL_MUST_USE Status machine_code_read(Profile *profile, u32 module, Str bytes, MachineCode *code, Diag *diag);
+void machine_code_free(MachineCode *code);
+
+// The instructions of a function with its parameters and control words; STATUS_NOT_FOUND: not in the listing.
+WL_MUST_USE Status machine_code_flow(const MachineCode *code, const char *name, Arena *arena, FlowCode **flow);
+
+// Completes a profile whose writer has ended: listings, source lines of instructions, resources of functions. Does what
+// can be done without nvdisasm when there is none, with a note in `diag`. Profiles without machine code stay as they
+// are.
+WL_MUST_USE Status profile_add_machine_code(const char *path, Diag *diag);
+
+#endif
