@@ -37,7 +37,8 @@ static const u8 class_of_reason[STALL_COUNT] = {
     [STALL_MISC] = BLAME_OTHER,
 };
 
-static BlameClass class_of(const Blamer *b, StallReason reason, u32 def) {
+static BlameClass class_of(const Blamer *b, u32 use, StallReason reason, u32 def) {
+    if (blame_is_dependency(reason) && blame_is_war(b, use, def)) return BLAME_WAR;
     bool by_source = b->insns && blame_is_dependency(reason) && b->insns[def].reasons & REASON_BIT(reason);
     return by_source ? (BlameClass)b->insns[def].class : (BlameClass)class_of_reason[reason];
 }
@@ -56,7 +57,7 @@ static Status add_edge(Blamer *b, u32 use, StallReason reason, const BlameSource
     BlameEdge edge = {.use = use,
                       .def = source->def,
                       .reason = (u8)reason,
-                      .class = (u8)class_of(b, reason, source->def),
+                      .class = (u8)class_of(b, use, reason, source->def),
                       .same_loop = in_one_loop(b, use, source->def),
                       .distance = (u32)distance,
                       .samples = (f64)s->all[reason] * source->weight,

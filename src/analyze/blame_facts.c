@@ -118,6 +118,11 @@ Status blame_facts(Blamer *b) {
         insn->dropped = is_dropped(view, pc);
         insn->steps = insn->dropped ? 0 : steps_of(view, pc);
         insn->weight = weight_of(view, pc);
+        if (view->kind == VIEW_SASS) {
+            blame_sass_facts(b, pc, insn);
+            insn->parallel = insn->reasons & LONG;
+            continue;
+        }
         Waiting w = ptx_waiting(code, &code->insns[pc], insn->steps, &latencies);
         insn->reasons = w.reasons;
         insn->latency = w.latency;

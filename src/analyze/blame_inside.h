@@ -65,6 +65,13 @@ WL_MUST_USE Status blame_facts(Blamer *b);
 // blame_slice.c: deps of every instruction that is issued
 WL_MUST_USE Status blame_slice(Blamer *b);
 
+// blame_scoreboard.c: machine code
+void blame_sass_facts(Blamer *b, u32 pc, BlameInsn *insn);
+// Deps of a use by the barriers it waits for, each a group of its own, counted from behind `group`.
+WL_MUST_USE Status blame_scoreboard(Blamer *b, u32 use, u32 group);
+bool blame_by_barrier(const Blamer *b, u32 def);         // its result is waited for by a barrier
+bool blame_is_war(const Blamer *b, u32 use, u32 def);  // the use waits until `def` has read its sources
+
 // blame_path.c
 WL_MUST_USE Status blame_path_init(Blamer *b);
 PathLength blame_path(Blamer *b, u32 def, u32 use);

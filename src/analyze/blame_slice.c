@@ -4,6 +4,7 @@
 // until the guards met cover the use, that is, until P and !P were met, or the guard of the use itself. Guards are
 // compared as SSA nodes, so P before and after it was set anew are different ones.
 #include "analyze/blame_inside.h"
+#include "sass/control.h"
 
 enum { DEPS_OF_USE = 256, COVERS = 1 << 16 };
 
@@ -76,6 +77,7 @@ static Status visit_sources(Slicer *s, u32 insn, u32 group, bool keep_group) {
 static Status found(Slicer *s, u32 insn, u32 group) {
     Blamer *b = s->b;
     if (b->view->executed && !b->view->executed[insn]) return STATUS_OK;
+    if (blame_by_barrier(b, insn)) return STATUS_OK;
     if (!b->insns[insn].dropped) return add_dep(s, insn, group);
     const FlowInsn *in = &b->flow->code->insns[insn];
     if (in->is_load && in->arith != FLOW_LOAD_PARAM) {
@@ -133,6 +135,8 @@ static Status slice_all(Slicer *s) {
         bool idle = b->view->executed && !b->view->executed[pc];
         if (idle || b->insns[pc].dropped || !b->flow->cfg->blocks[b->flow->cfg->block_of[pc]].reachable) continue;
         TRY(slice(s));
+        TRY(blame_scoreboard(b, pc, s->groups));
+        s->groups += SASS_BARRIERS;
         if (s->covers.used > COVERS) arena_reset(&s->covers);
     }
     b->first_dep[count] = b->deps.len;

@@ -5,6 +5,7 @@
 #include "analyze/kernel_view_inside.h"
 #include "ptx/ptx.h"
 #include "sass/control.h"
+#include "sass/latency.h"
 
 static Status read_machine_code(KernelViews *views, u32 id, Str bytes, ViewModule *module, Diag *diag) {
     module->machine = mem_zero(1, sizeof *module->machine);
@@ -73,6 +74,7 @@ static Status load_sass(KernelViews *views, const ViewModule *module, KernelView
         return view->no_code = "the code of its module is not the one that was measured", STATUS_OK;
     TRY(flow_analyse(code, &views->arena, &view->flow));
     view->kind = VIEW_SASS;
+    view->latency_known = sass_latencies(code->sass->sm)->known;
     return STATUS_OK;
 }
 

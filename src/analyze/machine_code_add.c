@@ -8,7 +8,9 @@
 #include "sass/control.h"
 
 typedef struct Adder {
+    Profile *profile;
     Sink *sink;
+    Diag *diag;
     Map files;  // hash of the path -> file id
     u32 file_count;
 } Adder;
@@ -30,7 +32,7 @@ static Status write_listing(Adder *a, u32 module, const SassText *listing) {
     RecordText text = {0};
     Status status = add_text(&text, format, sizeof format);
     if (status == STATUS_OK) status = add_text(&text, listing->data, listing->len);
-    if (status == STATUS_OK) status = a->sink->write(a->sink, RECORD_LISTING, &record, text.bytes.data, text.bytes.len);
+    if (status == STATUS_OK) status = sink_write(a->sink, RECORD_LISTING, &record, text.bytes.data, text.bytes.len);
     vec_free(&text.bytes);
     return status;
 }
@@ -44,7 +46,7 @@ static Status file_id(Adder *a, const char *path, u32 *id) {
     if (known) return STATUS_OK;
     RecordFileName record = {.file = ++a->file_count};
     TRY(map_put(&a->files, hash, *id));
-    return a->sink->write(a->sink, RECORD_FILE_NAME, &record, path, strlen(path) + 1);
+    return sink_write(a->sink, RECORD_FILE_NAME, &record, path, strlen(path) + 1);
 }
 
 static Status write_lines(Adder *a, const MachineCode *code, const CubinFunction *function, u32 id) {
@@ -62,7 +64,7 @@ static Status write_lines(Adder *a, const MachineCode *code, const CubinFunction
     }
     RecordInsns record = {.function = id, .count = count};
     if (status == STATUS_OK)
-        status = a->sink->write(a->sink, RECORD_INSN, &record, insns, (size_t)count * sizeof *insns);
+        status = sink_write(a->sink, RECORD_INSN, &record, insns, (size_t)count * sizeof *insns);
     mem_free(insns);
     return status;
 }
@@ -78,75 +80,70 @@ static Status write_function(Adder *a, const MachineCode *code, const ProfileFun
                              .shared_bytes = function->shared_size,
                              .local_bytes = function->local_size,
                              .const_bytes = function->constant_size};
-    TRY(a->sink->write(a->sink, RECORD_FUNCTION, &record, known->name, strlen(known->name) + 1));
+    TRY(sink_write(a->sink, RECORD_FUNCTION, &record, known->name, strlen(known->name) + 1));
     return write_lines(a, code, function, known->id);
 }
 
 // --- modules -----------------------------------------------------------------------------------------------------
-// Everything is read before anything is written: the profile is open as a file that does not change.
-typedef struct AddedModule {
-    u32 module;
-    MachineCode code;
-} AddedModule;
-typedef Vec(AddedModule) AddedModules;
-
-static Status read_module(Profile *profile, const ProfileFunction *function, AddedModules *modules, Diag *diag) {
+static Status add_module(Adder *a, const ProfileFunction *functions, u32 count) {
     Str bytes;
-    AddedModule added = {.module = function->module_id};
-    TRY(profile_module_text(profile, function->module_id, &bytes, diag));
+    MachineCode code;
+    u32 module = functions[0].module_id;
+    TRY(profile_module_text(a->profile, module, &bytes, a->diag));
     if (!machine_code_is(bytes)) return STATUS_OK;
-    Status status = machine_code_open(profile, added.module, bytes, &added.code, diag);
-    if (status == STATUS_OK) status = vec_push(modules, added);
-    if (status != STATUS_OK) machine_code_free(&added.code);
-    if (status == STATUS_OK && added.code.why)
-        diag_text(diag, DIAG_NOTE, NULL, 0, 0, "%s: %s", function->name, added.code.why);
+    Status status = machine_code_open(a->profile, module, bytes, &code, a->diag);
+    if (status == STATUS_OK && code.why)
+        diag_text(a->diag, DIAG_NOTE, NULL, 0, 0, "%s: %s", functions[0].name, code.why);
+    if (status == STATUS_OK && code.made.len && !code.why) status = write_listing(a, module, &code.made);
+    for (u32 i = 0; i < count && status == STATUS_OK; i++)
+        if (functions[i].module_id == module) status = write_function(a, &code, &functions[i]);
+    machine_code_free(&code);
     return status;
 }
 
-static Status read_modules(Profile *profile, const ProfileFunction *functions, u32 count, AddedModules *modules,
-                           Diag *diag) {
+static Status add_modules(Adder *a) {
+    const ProfileFunction *functions;
+    u32 count;
     Map done = {0};
+    TRY(profile_functions(a->profile, &functions, &count, a->diag));
     Status status = STATUS_OK;
     for (u32 i = 0; i < count && status == STATUS_OK; i++) {
         if (map_get(&done, functions[i].module_id)) continue;
         status = map_put(&done, functions[i].module_id, 1);
-        if (status == STATUS_OK) status = read_module(profile, &functions[i], modules, diag);
+        if (status == STATUS_OK) status = add_module(a, functions + i, count - i);
     }
     map_free(&done);
     return status;
 }
 
-static Status write_modules(Adder *a, const AddedModules *modules, const ProfileFunction *functions, u32 count) {
-    for (u32 m = 0; m < modules->len; m++) {
-        const AddedModule *added = &modules->data[m];
-        if (added->code.made.len && !added->code.why) TRY(write_listing(a, added->module, &added->code.made));
-        for (u32 i = 0; i < count; i++)
-            if (functions[i].module_id == added->module) TRY(write_function(a, &added->code, &functions[i]));
+static Status has_machine_code(const char *path, bool *has, Diag *diag) {
+    Profile *profile;
+    const ProfileFunction *functions;
+    u32 count = 0;
+    *has = false;
+    TRY(profile_open(path, &profile, diag));
+    Status status = profile_functions(profile, &functions, &count, diag);
+    for (u32 i = 0; i < count && status == STATUS_OK && !*has; i++) {
+        Str bytes;
+        bool seen = i > 0 && functions[i].module_id == functions[i - 1].module_id;
+        if (!seen) status = profile_module_text(profile, functions[i].module_id, &bytes, diag);
+        *has = !seen && status == STATUS_OK && machine_code_is(bytes);
     }
-    return STATUS_OK;
-}
-
-static Status append(const char *path, const AddedModules *modules, const ProfileFunction *functions, u32 count,
-                     Diag *diag) {
-    StoreWriter *writer;
-    TRY(store_append(path, &writer, diag));
-    Adder adder = {.sink = store_sink(writer)};
-    Status status = write_modules(&adder, modules, functions, count), closed = store_close(writer);
-    map_free(&adder.files);
-    return status == STATUS_OK ? closed : status;
+    profile_close(profile);
+    return status;
 }
 
 Status profile_add_machine_code(const char *path, Diag *diag) {
-    Profile *profile;
-    const ProfileFunction *functions;
-    u32 count;
-    AddedModules modules = {0};
-    TRY(profile_open(path, &profile, diag));
-    Status status = profile_functions(profile, &functions, &count, diag);
-    if (status == STATUS_OK) status = read_modules(profile, functions, count, &modules, diag);
-    if (status == STATUS_OK && modules.len) status = append(path, &modules, functions, count, diag);
-    for (u32 m = 0; m < modules.len; m++) machine_code_free(&modules.data[m].code);
-    vec_free(&modules);
-    profile_close(profile);
-    return status;
+    StoreWriter *writer;
+    bool has;
+    TRY(has_machine_code(path, &has, diag));
+    if (!has) return STATUS_OK;
+    TRY(store_append(path, &writer, diag));
+    Adder adder = {.sink = store_sink(writer), .diag = diag};
+    Status status = profile_open(path, &adder.profile, diag);
+    if (status == STATUS_OK) status = add_modules(&adder);
+    profile_close(adder.profile);
+    Status closed = store_close(writer);
+    map_free(&adder.files);
+    return status == STATUS_OK ? closed : status;
 }

@@ -291,8 +291,19 @@ static Status add_control(SassAdapter *a, const SassInsn *source, u32 at) {
     }
 }
 
-static FlowIssue issue_of(const SassAdapter *a, u32 at) {
+// DEPBAR.LE SB0, 0x1 names the barrier in an operand.
+static u32 barriers_named(const SassAdapter *a, const SassInsn *source) {
+    u32 mask = 0;
+    for (u32 i = 0; source->op == SASS_OP_DEPBAR && i < source->operand_count; i++) {
+        const char *text = a->sources[i].text;
+        if (strncmp(text, "SB", 2) == 0 && text[2] >= '0' && text[2] < '0' + SASS_BARRIERS) mask |= 1u << (text[2] - '0');
+    }
+    return mask;
+}
+
+static FlowIssue issue_of(const SassAdapter *a, const SassInsn *source, u32 at) {
     SassControl c = sass_control(a->source->code + (size_t)at * SASS_INSN_BYTES);
+    c.wait_mask |= (u8)barriers_named(a, source);
     return (FlowIssue){c.stall, c.write_barrier, c.read_barrier, c.wait_mask, c.reuse, c.yield};
 }
 
@@ -402,8 +413,9 @@ static Status adapt(SassAdapter *a, Arena *arena, FlowCode **code) {
     FlowIssue *issue = controlled ? ARENA_ARRAY(arena, FlowIssue, count + 1) : NULL;
     if (!insns || (controlled && !issue)) return STATUS_NO_MEMORY;
     for (u32 i = 0; i < count; i++) {
-        TRY(adapt_insn(a, &a->source->module->insns.data[a->function->first + i], i, &insns[i]));
-        if (issue) issue[i] = issue_of(a, i);
+        const SassInsn *insn = &a->source->module->insns.data[a->function->first + i];
+        TRY(adapt_insn(a, insn, i, &insns[i]));
+        if (issue) issue[i] = issue_of(a, insn, i);
     }
     TRY(adapt_switches(a, insns));
     return finish(a, insns, issue, arena, code);

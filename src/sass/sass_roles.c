@@ -51,15 +51,17 @@ static void widen_data(SassOperand *operands, u32 count, u32 words) {
         if (is_data(&operands[i])) set_words(&operands[i], words);
 }
 
-// Until Turing [R2] of an instruction with .E is 64 bits wide; later ones print [R2.64].
+// Until Turing [R2] of an instruction with .E is 64 bits wide; later ones print [R2.64]. The first address of LDGSTS is
+// one of shared memory.
 static void widen_addresses(const SassInsn *insn, SassOperand *operands, u32 count) {
     for (u32 i = 0; i < count; i++) {
         SassOperand *o = &operands[i];
         if (o->kind != SASS_OPERAND_ADDRESS) continue;
         if (o->handle.file != SASS_NO_FILE) o->handle.count = 2;
-        bool wide = sass_has(insn, "E") && !strstr(o->text, ".U32");
-        if (wide && o->index.file == SASS_NO_FILE && o->handle.file == SASS_NO_FILE) o->reg.count = 2;
-        if (sass_has(insn, "E") && o->index.file == SASS_UR) o->index.count = 2;
+        bool extended = sass_has(insn, "E") && !(insn->op == SASS_OP_LDGSTS && i == 0);
+        bool alone = o->index.file == SASS_NO_FILE && o->handle.file == SASS_NO_FILE;
+        if (extended && alone && !strstr(o->text, ".U32")) o->reg.count = 2;
+        if (extended && o->index.file == SASS_UR) o->index.count = 2;
     }
 }
 

@@ -16,7 +16,8 @@ typedef struct StoreWriter StoreWriter;
 // file) is replaced - never another file. Problems are told in `diag`.
 WL_MUST_USE Status store_create(const char *path, bool overwrite, StoreWriter **writer, Diag *diag);
 // Opens a profile that its writer has closed, to complete what it says of code: records LISTING, FUNCTION, FILE_NAME and
-// INSN. Closing it says nothing of the run. STATUS_INVALID: not a Warplens profile.
+// INSN. It may be read meanwhile, by those who open it after this; they close it before the writer does. Closing says
+// nothing of the run. STATUS_INVALID: not a Warplens profile.
 WL_MUST_USE Status store_append(const char *path, StoreWriter **writer, Diag *diag);
 Sink *store_sink(StoreWriter *writer);
 // Commits, marks the profile complete, folds the WAL into the file and frees the writer. NULL is allowed.

@@ -9,9 +9,9 @@
 
 enum { BUSY_MS = 5000 };
 
-// Profiles of older writers have no such table.
-static const char listing_sql[] =
-    "CREATE TABLE IF NOT EXISTS listing(module INTEGER PRIMARY KEY REFERENCES module, format TEXT NOT NULL, "
+// A journal that readers and a writer share; and a table that profiles of older writers lack.
+static const char prepare_sql[] =
+    "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; CREATE TABLE IF NOT EXISTS listing(module INTEGER PRIMARY KEY REFERENCES module, format TEXT NOT NULL, "
     "text_size INTEGER NOT NULL, text BLOB NOT NULL)";
 
 static Status check(const char *path, Diag *diag) {
@@ -31,7 +31,7 @@ static Status open_existing(StoreWriter *writer, const char *path, Diag *diag) {
     Status status = db_status(sqlite3_open_v2(name, &writer->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL));
     mem_free(name);
     if (status == STATUS_OK) sqlite3_busy_timeout(writer->db, BUSY_MS);
-    if (status == STATUS_OK) status = db_status(sqlite3_exec(writer->db, listing_sql, NULL, NULL, NULL));
+    if (status == STATUS_OK) status = db_status(sqlite3_exec(writer->db, prepare_sql, NULL, NULL, NULL));
     if (status != STATUS_OK)
         diag_text(diag, DIAG_ERROR, path, 0, 0, "cannot add to the profile: %s",
                   writer->db ? sqlite3_errmsg(writer->db) : status_text(status));
