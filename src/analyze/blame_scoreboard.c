@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Machine code says itself what is waited for: an instruction of variable latency raises one of six barriers, and what
-// needs its result, or overwrites its sources, waits for that barrier (sass/control.h). So behind a scoreboard stall are
-// those that raised the barriers of the wait mask since they were last waited for, whatever registers they have; and a
-// register dependence on one of them was over where its barrier was waited for. What has a fixed latency is found by
-// its registers (blame_slice.c).
+// needs its result, or overwrites its sources, waits for that barrier (sass/control.h). So behind a scoreboard stall
+// are those that raised the barriers of the wait mask since they were last waited for, whatever registers they have;
+// and a register dependence on one of them was over where its barrier was waited for. What has a fixed latency is found
+// by its registers (blame_slice.c).
 #include "analyze/blame_inside.h"
 #include "sass/control.h"
 #include "sass/latency.h"

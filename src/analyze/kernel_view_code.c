@@ -90,7 +90,8 @@ Status view_machine_places(KernelViews *views, const KernelView *view, ProfilePl
     if (!*places) return STATUS_NO_MEMORY;
     for (u32 i = 0; i < insns; i++) {
         const CubinLine *line = cubin_find_line(&code->cubin, function, (u64)i * SASS_INSN_BYTES);
-        if (line && line->file != WL_NONE) (*places)[i] = (ProfilePlace){code->cubin.files.data[line->file], line->line};
+        if (line && line->file != WL_NONE)
+            (*places)[i] = (ProfilePlace){code->cubin.files.data[line->file], line->line};
     }
     *count = insns;
     return STATUS_OK;

@@ -63,8 +63,7 @@ static Status write_lines(Adder *a, const MachineCode *code, const CubinFunction
         insns[i].column = line->column;
     }
     RecordInsns record = {.function = id, .count = count};
-    if (status == STATUS_OK)
-        status = sink_write(a->sink, RECORD_INSN, &record, insns, (size_t)count * sizeof *insns);
+    if (status == STATUS_OK) status = sink_write(a->sink, RECORD_INSN, &record, insns, (size_t)count * sizeof *insns);
     mem_free(insns);
     return status;
 }

@@ -114,7 +114,8 @@ static void close_view(Opened *o) {
 }
 
 // --- tests -------------------------------------------------------------------------------------------------------
-static const char print_listing[] = "while IFS= read -r line; do printf '%s' \"$line\"; done < tests/sass/app.json; printf '%s' \"$line\"";
+static const char print_listing[] =
+    "while IFS= read -r line; do printf '%s' \"$line\"; done < tests/sass/app.json; printf '%s' \"$line\"";
 static const Seen some[] = {{60, STALL_SHORT_SCOREBOARD, 1000}, {48, STALL_LONG_SCOREBOARD, 500}};
 
 TEST(listing_is_made_on_demand) {
@@ -198,9 +199,12 @@ static f64 blamed_on(const Blame *blame, u32 use, StallReason reason, u32 def) {
 // FFMA (60) waits over barrier 0 for LDS.128 (52), FFMA (83) over barrier 0 for LDS.128 (75), whose registers are
 // several uses away; FFMA (82) for FFMA (81) by its stall count.
 TEST(stalls_are_blamed_by_barriers) {
-    static const Seen seen[] = {{60, STALL_SHORT_SCOREBOARD, 1000}, {48, STALL_LONG_SCOREBOARD, 500},
-                                {49, STALL_LONG_SCOREBOARD, 300},   {83, STALL_SHORT_SCOREBOARD, 200},
-                                {82, STALL_WAIT, 100},              {46, STALL_LONG_SCOREBOARD, 50}};
+    static const Seen seen[] = {{60, STALL_SHORT_SCOREBOARD, 1000},
+                                {48, STALL_LONG_SCOREBOARD, 500},
+                                {49, STALL_LONG_SCOREBOARD, 300},
+                                {83, STALL_SHORT_SCOREBOARD, 200},
+                                {82, STALL_WAIT, 100},
+                                {46, STALL_LONG_SCOREBOARD, 50}};
     Arena arena = {0};
     Blame *blame;
     make_tool(print_listing);

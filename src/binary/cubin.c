@@ -20,9 +20,9 @@ enum {
     RESERVED_SHARED_SM = 90,
     INFO_VALUE = 4,  // attribute format: u16 size and that many bytes; others have 2 bytes of value
     INFO_MAX_THREADS = 0x05,
-    INFO_PARAM_BANK = 0x0a,   // symbol, u16 offset and size in constant bank 0
+    INFO_PARAM_BANK = 0x0a,  // symbol, u16 offset and size in constant bank 0
     INFO_FRAME_SIZE = 0x11,
-    INFO_PARAM = 0x17,        // index, u16 position and offset, size << 18 | ...
+    INFO_PARAM = 0x17,  // index, u16 position and offset, size << 18 | ...
     INFO_PARAM_SIZE = 0x19,
     INFO_REGISTERS = 0x2f,
     INFO_BARRIERS = 0x4c,

@@ -19,10 +19,10 @@ typedef struct CubinFunction {
     u32 constant_size;  // bank 0, parameters included
     u32 param_size;     // bytes of kernel parameters
     u32 barriers;
-    u32 max_threads;             // __launch_bounds__, 0 = not given
-    bool is_entry;               // a kernel
-    u32 first_line, line_count;  // in Cubin.lines
-    u32 param_base;              // where parameters begin in constant bank 0, 0 = not known
+    u32 max_threads;               // __launch_bounds__, 0 = not given
+    bool is_entry;                 // a kernel
+    u32 first_line, line_count;    // in Cubin.lines
+    u32 param_base;                // where parameters begin in constant bank 0, 0 = not known
     u32 first_param, param_count;  // in Cubin.params, by position
 } CubinFunction;
 

@@ -102,12 +102,11 @@ static Status operand_poly(AffineFinder *f, u32 index, Poly *poly, bool *known) 
         poly->constant = operand->value;
         return STATUS_OK;
     case FLOW_PARAMETER_VALUE:
-        return make_factor(f,
-                           (AffineFactor){.kind = AFFINE_PARAMETER,
-                                          .bits = operand->width,
-                                          .id = operand->id,
-                                          .offset = operand->value},
-                           poly);
+        return make_factor(
+            f,
+            (AffineFactor){
+                .kind = AFFINE_PARAMETER, .bits = operand->width, .id = operand->id, .offset = operand->value},
+            poly);
     default: *known = false; return STATUS_OK;
     }
 }
@@ -380,8 +379,8 @@ static Status add_access(AffineFinder *f, u32 index, bool second) {
                            .base = WL_NONE};
     if (known) {
         poly.constant += second ? insn->address2_offset : insn->address_offset;
-        access.uniform = second ? !divergence_of_use(f->divergence, index, use)
-                                : !divergence_of_address(f->divergence, index);
+        access.uniform =
+            second ? !divergence_of_use(f->divergence, index, use) : !divergence_of_address(f->divergence, index);
         find_strides(f, &poly, &access);
         access.base = find_base(f, &poly);
     }

@@ -67,8 +67,8 @@ typedef struct FlowOperand {
     u8 component;  // SREG: 0..3
     u8 width;      // bits
     bool is_signed;
-    u32 id;     // VALUE: 0..value_count-1; SREG: PtxSreg; SYMBOL: VarRef; PARAMETER: VarRef of the function's parameter;
-                // PARAMETER_VALUE: its position
+    u32 id;  // VALUE: 0..value_count-1; SREG: PtxSreg; SYMBOL: VarRef; PARAMETER: VarRef of the function's parameter;
+             // PARAMETER_VALUE: its position
     i64 value;  // IMMEDIATE; SYMBOL and PARAMETER: byte offset (0 where the operand is an address base: the offset is
                 // FlowInsn.address_offset); OTHER: bits of a floating-point literal
 } FlowOperand;
@@ -97,10 +97,10 @@ typedef struct FlowInsn {
     u8 space2;      // ... at the second address (the source of cp.async, both sides of bulk copies)
     bool noreturn;  // CALL: the callee is known not to come back
     bool is_load, is_store, is_atomic, is_barrier, has_effects;
-    u8 unit;          // UnitClass
-    u8 access_bytes;  // per lane, of the whole vector; 0 = not known
-    u8 address_use;   // which use is the base address, 0xff = none
-    u8 address2_use;  // the same of a second address
+    u8 unit;           // UnitClass
+    u8 access_bytes;   // per lane, of the whole vector; 0 = not known
+    u8 address_use;    // which use is the base address, 0xff = none
+    u8 address2_use;   // the same of a second address
     u8 address_index;  // SASS: 1 + the use that is added to the first address, 0 = none
     u8 address_shift;  // SASS: the base of the first address is shifted left by so much
     i64 address_offset, address2_offset;
@@ -124,25 +124,25 @@ typedef struct FlowCode {
     const u16 *value_bits;  // width of each value; 1 = predicate
     const SassReg *value_regs;  // SASS: the register of each value
     const FlowIssue *issue;     // SASS: by instruction; NULL: not known
-    u32 carry;              // value id of the carry flag CC.CF, WL_NONE when the target has none
-    bool its;               // target has independent thread scheduling (sm_70 and later)
+    u32 carry;                  // value id of the carry flag CC.CF, WL_NONE when the target has none
+    bool its;                   // target has independent thread scheduling (sm_70 and later)
 } FlowCode;
 
 // Definitions come from the access column of the forms; a write to one component of a vector register also uses it.
 // STATUS_INVALID for a function without a body.
 WL_MUST_USE Status flow_from_ptx(const Module *module, FuncRef func, Arena *arena, FlowCode **code);
 
-// A function of machine code. A value is a register of 32 bits, or a predicate. Of a pair of registers that holds 64 bits
-// the lower one stands for the whole in arithmetic and addresses; the upper one is opaque. What lies in constant bank 0
-// from `param_base` on are the kernel's parameters. Calls inside the function (to routines that the compiler put
+// A function of machine code. A value is a register of 32 bits, or a predicate. Of a pair of registers that holds 64
+// bits the lower one stands for the whole in arithmetic and addresses; the upper one is opaque. What lies in constant
+// bank 0 from `param_base` on are the kernel's parameters. Calls inside the function (to routines that the compiler put
 // behind it) are branches that may as well go on; what a call of another function writes is not known, and not defined.
 typedef struct FlowParam {
     u32 offset, size;  // bytes from param_base on
 } FlowParam;
 typedef struct FlowSassSource {
     const SassModule *module;
-    u32 function;     // in module->functions
-    const u8 *code;   // its bytes, for control words; NULL: not known
+    u32 function;    // in module->functions
+    const u8 *code;  // its bytes, for control words; NULL: not known
     u64 code_size;
     bool is_entry;
     u32 param_base;  // 0: not known

@@ -47,9 +47,7 @@ static Status use_reg(SassAdapter *a, SassReg reg, u32 nth, bool is_signed) {
     return push(a, operand);
 }
 
-static bool has_values(SassReg reg) {
-    return reg.file != SASS_NO_FILE && reg.file != SASS_B && reg.index != SASS_ZERO;
-}
+static bool has_values(SassReg reg) { return reg.file != SASS_NO_FILE && reg.file != SASS_B && reg.index != SASS_ZERO; }
 
 static Status use_all(SassAdapter *a, SassReg reg) {
     for (u32 k = 0; has_values(reg) && k < reg.count; k++) TRY(use_reg(a, reg, k, false));
@@ -95,12 +93,23 @@ static const struct {
     const char *name;
     u8 sreg, component;
 } special_registers[] = {
-    {"SR_TID.X", SREG_TID, 0},       {"SR_TID.Y", SREG_TID, 1},     {"SR_TID.Z", SREG_TID, 2},
-    {"SR_CTAID.X", SREG_CTAID, 0},   {"SR_CTAID.Y", SREG_CTAID, 1}, {"SR_CTAID.Z", SREG_CTAID, 2},
-    {"SR_LANEID", SREG_LANEID, 0},   {"SR_SMID", SREG_SMID, 0},     {"SR_VIRTUALSMID", SREG_SMID, 0},
-    {"SR_EQMASK", SREG_LANEMASK_EQ, 0}, {"SR_LTMASK", SREG_LANEMASK_LT, 0}, {"SR_LEMASK", SREG_LANEMASK_LE, 0},
-    {"SR_GTMASK", SREG_LANEMASK_GT, 0}, {"SR_GEMASK", SREG_LANEMASK_GE, 0}, {"SR_CLOCKLO", SREG_CLOCK, 0},
-    {"SR_CLOCKHI", SREG_CLOCK_HI, 0}, {"SR_CgaCtaId", SREG_CLUSTER_CTARANK, 0},
+    {"SR_TID.X", SREG_TID, 0},
+    {"SR_TID.Y", SREG_TID, 1},
+    {"SR_TID.Z", SREG_TID, 2},
+    {"SR_CTAID.X", SREG_CTAID, 0},
+    {"SR_CTAID.Y", SREG_CTAID, 1},
+    {"SR_CTAID.Z", SREG_CTAID, 2},
+    {"SR_LANEID", SREG_LANEID, 0},
+    {"SR_SMID", SREG_SMID, 0},
+    {"SR_VIRTUALSMID", SREG_SMID, 0},
+    {"SR_EQMASK", SREG_LANEMASK_EQ, 0},
+    {"SR_LTMASK", SREG_LANEMASK_LT, 0},
+    {"SR_LEMASK", SREG_LANEMASK_LE, 0},
+    {"SR_GTMASK", SREG_LANEMASK_GT, 0},
+    {"SR_GEMASK", SREG_LANEMASK_GE, 0},
+    {"SR_CLOCKLO", SREG_CLOCK, 0},
+    {"SR_CLOCKHI", SREG_CLOCK_HI, 0},
+    {"SR_CgaCtaId", SREG_CLUSTER_CTARANK, 0},
 };
 
 FlowOperand flow_sass_special(const SassOperand *o) {
@@ -243,8 +252,7 @@ static Status add_target(SassAdapter *a, u32 insn) {
 }
 
 static bool is_inside(const SassAdapter *a, const SassOperand *o) {
-    return o->kind == SASS_OPERAND_TARGET && o->value >= 0 &&
-           (u64)o->value < (u64)a->function->count * SASS_INSN_BYTES;
+    return o->kind == SASS_OPERAND_TARGET && o->value >= 0 && (u64)o->value < (u64)a->function->count * SASS_INSN_BYTES;
 }
 
 // A predicate among the operands of a branch: with a guard of its own it is an ordinary use.
@@ -296,7 +304,8 @@ static u32 barriers_named(const SassAdapter *a, const SassInsn *source) {
     u32 mask = 0;
     for (u32 i = 0; source->op == SASS_OP_DEPBAR && i < source->operand_count; i++) {
         const char *text = a->sources[i].text;
-        if (strncmp(text, "SB", 2) == 0 && text[2] >= '0' && text[2] < '0' + SASS_BARRIERS) mask |= 1u << (text[2] - '0');
+        if (strncmp(text, "SB", 2) == 0 && text[2] >= '0' && text[2] < '0' + SASS_BARRIERS)
+            mask |= 1u << (text[2] - '0');
     }
     return mask;
 }
@@ -317,7 +326,7 @@ static u8 divergence_of(const SassAdapter *a, const SassInsn *source) {
     if (access & (SASS_ATOMIC | SASS_WARP)) return DIV_DIVERGENT;
     if (source->op == SASS_OP_S2R && a->sources[source->operand_count - 1u].kind == SASS_OPERAND_SPECIAL)
         return flow_sass_special(&a->sources[source->operand_count - 1u]).kind == FLOW_OTHER ? DIV_DIVERGENT
-                                                                                            : DIV_OF_SOURCES;
+                                                                                             : DIV_OF_SOURCES;
     bool constant = facts[source->op].space == SPACE_CONST;
     return access & SASS_LOAD && !constant ? DIV_MEMORY : DIV_OF_SOURCES;
 }

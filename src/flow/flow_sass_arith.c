@@ -39,9 +39,9 @@ static Status make(SassAdapter *a, FlowArith arith, const SassOperand *const *op
     for (u32 i = 0; i < count; i++) TRY(flow_sass_use(a, operands[i], 0, is_signed));
     return STATUS_OK;
 }
-#define MAKE(a, arith, ...)                                    \
-    make((a), (arith), (const SassOperand *[]){__VA_ARGS__},   \
-         (u32)WL_COUNT(((const SassOperand *[]){__VA_ARGS__})), true)
+#define MAKE(a, arith, ...)                                                                                         \
+    make((a), (arith), (const SassOperand *[]){__VA_ARGS__}, (u32)WL_COUNT(((const SassOperand *[]){__VA_ARGS__})), \
+         true)
 
 // All words of a constant, a register pair, a special register.
 static Status make_move(SassAdapter *a, const SassOperand *from) {
@@ -143,8 +143,7 @@ static Status make_choice(SassAdapter *a, const SassInsn *source, const Sources 
     if (s->count != 2 || !s->predicate || !is_plain(s->list[0]) || !is_plain(s->list[1])) return STATUS_OK;
     bool fixed = s->predicate->reg.index == SASS_ZERO;
     if (extreme && !fixed) return STATUS_OK;
-    if (extreme)
-        return make(a, s->predicate->negated ? FLOW_MAX : FLOW_MIN, s->list, 2, !sass_has(source, "U32"));
+    if (extreme) return make(a, s->predicate->negated ? FLOW_MAX : FLOW_MIN, s->list, 2, !sass_has(source, "U32"));
     a->insn->arith = FLOW_SELECT;
     TRY(flow_sass_use(a, s->list[s->predicate->negated], 0, true));
     TRY(flow_sass_use(a, s->list[!s->predicate->negated], 0, true));
@@ -163,9 +162,9 @@ Status flow_sass_arith(SassAdapter *a, const SassInsn *source) {
     case SASS_OP_CS2R:
     case SASS_OP_LDC:
     case SASS_OP_LDCU:
-    case SASS_OP_ULDC: return s.list[0]->reg.file == SASS_NO_FILE || s.list[0]->kind == SASS_OPERAND_REG
-                                  ? make_move(a, s.list[0])
-                                  : STATUS_OK;
+    case SASS_OP_ULDC:
+        return s.list[0]->reg.file == SASS_NO_FILE || s.list[0]->kind == SASS_OPERAND_REG ? make_move(a, s.list[0])
+                                                                                          : STATUS_OK;
     case SASS_OP_R2UR: return make_move(a, s.list[0]);
     case SASS_OP_IADD:
     case SASS_OP_IADD3:

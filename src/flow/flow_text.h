@@ -13,7 +13,8 @@ typedef struct FlowText {
 } FlowText;
 
 void flow_print(FlowText *text, const char *format, ...) WL_PRINTF(2, 3);
-void flow_print_value(FlowText *text, const FlowCode *code, u32 value);  // "%r12", "R12", "CC.CF"; "v3" without a module
+void flow_print_value(FlowText *text, const FlowCode *code,
+                      u32 value);  // "%r12", "R12", "CC.CF"; "v3" without a module
 void flow_print_variable(FlowText *text, const FlowCode *code, u32 var);
 void flow_print_insn(FlowText *text, const FlowCode *code, u32 insn);  // on one line, without the semicolon
 const char *flow_function_name(const FlowCode *code);                  // "code" without a module

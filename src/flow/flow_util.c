@@ -2,10 +2,10 @@
 #include "flow/flow_util.h"
 
 const u8 flow_arith_uses[] = {
-    [FLOW_MOVE] = 1,   [FLOW_CONVERT] = 1, [FLOW_ADD] = 2, [FLOW_SUB] = 2,     [FLOW_MUL] = 2,
-    [FLOW_MULADD] = 3, [FLOW_NEGATE] = 1,  [FLOW_AND] = 2, [FLOW_OR] = 2,      [FLOW_SHIFT_LEFT] = 2,
-    [FLOW_SELECT] = 3, [FLOW_MIN] = 2,     [FLOW_MAX] = 2, [FLOW_COMPARE] = 2, [FLOW_SHIFT_RIGHT] = 2,
-    [FLOW_ADD3] = 3,
+    [FLOW_MOVE] = 1, [FLOW_CONVERT] = 1,    [FLOW_ADD] = 2,         [FLOW_SUB] = 2,
+    [FLOW_MUL] = 2,  [FLOW_MULADD] = 3,     [FLOW_NEGATE] = 1,      [FLOW_AND] = 2,
+    [FLOW_OR] = 2,   [FLOW_SHIFT_LEFT] = 2, [FLOW_SELECT] = 3,      [FLOW_MIN] = 2,
+    [FLOW_MAX] = 2,  [FLOW_COMPARE] = 2,    [FLOW_SHIFT_RIGHT] = 2, [FLOW_ADD3] = 3,
 };
 
 Status flow_group(const FlowPairs *pairs, u32 keys, Arena *arena, FlowGroups *groups) {

@@ -38,7 +38,7 @@ typedef struct RecordModule {
     u32 kind;
     u64 hash;
     u64 text_size;
-} RecordModule;  // kind: 0 PTX, 1 cubin
+} RecordModule;                 // kind: 0 PTX, 1 cubin
 typedef struct RecordListing {  // of a module of kind 1
     u32 module;
     u32 reserved;

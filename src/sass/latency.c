@@ -8,7 +8,11 @@ static const SassLatencies tables[] = {
 };
 
 // The most of the rows above.
-static const SassLatencies bounds = {"unknown architecture", "bounds of Volta to Hopper", 0, UINT16_MAX, false,
+static const SassLatencies bounds = {"unknown architecture",
+                                     "bounds of Volta to Hopper",
+                                     0,
+                                     UINT16_MAX,
+                                     false,
                                      {6, 6, 6, 6, 64, 13, 13, 40, 40, 40, 40, 60, 300, 60, 120}};
 
 const SassLatencies *sass_latencies(u32 sm) {

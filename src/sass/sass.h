@@ -111,11 +111,19 @@ typedef struct SassInsn {
     const char *name;  // the mnemonic with its modifiers
 } SassInsn;
 
+// Routines that the compiler put behind a function (divisions, roots, device functions that were not inlined) are part
+// of it, as they are for the hardware and for CUPTI: places count from the function's begin.
+typedef struct SassRoutine {
+    const char *name;
+    u32 offset;  // bytes from the function's begin
+} SassRoutine;
+
 typedef struct SassFunction {
-    const char *name;  // mangled
-    u32 start;         // in its section: what is subtracted from targets
-    u32 first, count;  // SassModule.insns
-    u32 unknown;       // instructions whose opcode is not known
+    const char *name;                  // mangled
+    u32 start;                         // in its section: what is subtracted from targets
+    u32 first, count;                  // SassModule.insns, those of its routines included
+    u32 first_routine, routine_count;  // SassModule.routines
+    u32 unknown;                       // instructions whose opcode is not known
 } SassFunction;
 
 typedef struct SassModule {
@@ -123,6 +131,7 @@ typedef struct SassModule {
     Vec(SassFunction) functions;
     Vec(SassInsn) insns;
     Vec(SassOperand) operands;
+    Vec(SassRoutine) routines;
     u32 unknown;
     Arena arena;
 } SassModule;

@@ -107,8 +107,8 @@ static void read_signs(Str *text, SassOperand *operand) {
         else if (!take(text, "+"))
             break;
     }
+    if (operand->absolute) *text = take_until(text, "|");  // "|R4|.H0_H0"
     take_end(text, ".reuse");
-    if (operand->absolute) take_end(text, "|");
 }
 
 bool sass_parse_reg(Str text, SassOperand *operand) {
@@ -192,8 +192,8 @@ static bool read_address(Str text, SassOperand *operand) {
 static bool is_number(Str text) {
     take(&text, "-");
     take(&text, "+");
-    return text.len && (isdigit((unsigned char)text.data[0]) || take(&text, "INF") || take(&text, "QNAN") ||
-                        take(&text, "SNAN"));
+    return text.len &&
+           (isdigit((unsigned char)text.data[0]) || take(&text, "INF") || take(&text, "QNAN") || take(&text, "SNAN"));
 }
 
 // "`(.L_x_1)", "R2 `(.L_x_1)": the register is a use.
@@ -210,8 +210,7 @@ static bool read_label(Str text, SassOperand *operand) {
 static SassOperand parse(Str text) {
     SassOperand operand = {0};
     i64 number;
-    if (read_hex(text, &number))
-        return (SassOperand){.kind = SASS_OPERAND_IMMEDIATE, .words = 1, .value = number};
+    if (read_hex(text, &number)) return (SassOperand){.kind = SASS_OPERAND_IMMEDIATE, .words = 1, .value = number};
     if (is_number(text)) return (SassOperand){.kind = SASS_OPERAND_IMMEDIATE, .words = 1, .is_float = true};
     if (sass_parse_reg(text, &operand)) return operand;
     operand = (SassOperand){0};

@@ -107,18 +107,18 @@ static const struct Fragments {
     const char *type;  // a modifier that must be there, "" = any
     u8 a, b, d;
 } fragments[] = {
-    {SASS_OP_DMMA, "884", "", 2, 2, 4},          {SASS_OP_DMMA, "8x8x4", "", 2, 2, 4},
-    {SASS_OP_DMMA, "16x8x4", "", 4, 2, 8},       {SASS_OP_DMMA, "16x8x8", "", 8, 4, 8},
-    {SASS_OP_DMMA, "16x8x16", "", 16, 8, 8},     {SASS_OP_HMMA, "884", "", 2, 2, 2},
-    {SASS_OP_HMMA, "1684", "", 2, 1, 4},         {SASS_OP_HMMA, "1688", "TF32", 4, 2, 4},
-    {SASS_OP_HMMA, "1688", "", 2, 1, 4},         {SASS_OP_HMMA, "16816", "SP", 2, 2, 4},
-    {SASS_OP_HMMA, "16816", "", 4, 2, 4},        {SASS_OP_HMMA, "16832", "", 4, 4, 4},
-    {SASS_OP_IMMA, "8816", "", 1, 1, 2},         {SASS_OP_IMMA, "8832", "", 1, 1, 2},
-    {SASS_OP_IMMA, "16816", "", 2, 1, 4},        {SASS_OP_IMMA, "16832", "SP", 2, 2, 4},
-    {SASS_OP_IMMA, "16832", "S4", 2, 1, 4},      {SASS_OP_IMMA, "16832", "U4", 2, 1, 4},
-    {SASS_OP_IMMA, "16832", "", 4, 2, 4},        {SASS_OP_IMMA, "16864", "SP", 4, 4, 4},
-    {SASS_OP_IMMA, "16864", "", 4, 2, 4},        {SASS_OP_BMMA, "88128", "", 1, 1, 2},
-    {SASS_OP_BMMA, "168128", "", 2, 1, 4},       {SASS_OP_BMMA, "168256", "", 4, 2, 4},
+    {SASS_OP_DMMA, "884", "", 2, 2, 4},      {SASS_OP_DMMA, "8x8x4", "", 2, 2, 4},
+    {SASS_OP_DMMA, "16x8x4", "", 4, 2, 8},   {SASS_OP_DMMA, "16x8x8", "", 8, 4, 8},
+    {SASS_OP_DMMA, "16x8x16", "", 16, 8, 8}, {SASS_OP_HMMA, "884", "", 2, 2, 2},
+    {SASS_OP_HMMA, "1684", "", 2, 1, 4},     {SASS_OP_HMMA, "1688", "TF32", 4, 2, 4},
+    {SASS_OP_HMMA, "1688", "", 2, 1, 4},     {SASS_OP_HMMA, "16816", "SP", 2, 2, 4},
+    {SASS_OP_HMMA, "16816", "", 4, 2, 4},    {SASS_OP_HMMA, "16832", "", 4, 4, 4},
+    {SASS_OP_IMMA, "8816", "", 1, 1, 2},     {SASS_OP_IMMA, "8832", "", 1, 1, 2},
+    {SASS_OP_IMMA, "16816", "", 2, 1, 4},    {SASS_OP_IMMA, "16832", "SP", 2, 2, 4},
+    {SASS_OP_IMMA, "16832", "S4", 2, 1, 4},  {SASS_OP_IMMA, "16832", "U4", 2, 1, 4},
+    {SASS_OP_IMMA, "16832", "", 4, 2, 4},    {SASS_OP_IMMA, "16864", "SP", 4, 4, 4},
+    {SASS_OP_IMMA, "16864", "", 4, 2, 4},    {SASS_OP_BMMA, "88128", "", 1, 1, 2},
+    {SASS_OP_BMMA, "168128", "", 2, 1, 4},   {SASS_OP_BMMA, "168256", "", 4, 2, 4},
     {SASS_OP_QMMA, "16864", "", 4, 4, 4},
 };
 

@@ -15,9 +15,9 @@ typedef struct StoreWriter StoreWriter;
 // Creates `path`. An existing file is STATUS_EXISTS unless `overwrite`, and then only a Warplens profile (or an empty
 // file) is replaced - never another file. Problems are told in `diag`.
 WL_MUST_USE Status store_create(const char *path, bool overwrite, StoreWriter **writer, Diag *diag);
-// Opens a profile that its writer has closed, to complete what it says of code: records LISTING, FUNCTION, FILE_NAME and
-// INSN. It may be read meanwhile, by those who open it after this; they close it before the writer does. Closing says
-// nothing of the run. STATUS_INVALID: not a Warplens profile.
+// Opens a profile that its writer has closed, to complete what it says of code: records LISTING, FUNCTION, FILE_NAME
+// and INSN. It may be read meanwhile, by those who open it after this; they close it before the writer does. Closing
+// says nothing of the run. STATUS_INVALID: not a Warplens profile.
 WL_MUST_USE Status store_append(const char *path, StoreWriter **writer, Diag *diag);
 Sink *store_sink(StoreWriter *writer);
 // Commits, marks the profile complete, folds the WAL into the file and frees the writer. NULL is allowed.

@@ -10,9 +10,9 @@
 enum { BUSY_MS = 5000 };
 
 // A journal that readers and a writer share; and a table that profiles of older writers lack.
-static const char prepare_sql[] =
-    "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; CREATE TABLE IF NOT EXISTS listing(module INTEGER PRIMARY KEY REFERENCES module, format TEXT NOT NULL, "
-    "text_size INTEGER NOT NULL, text BLOB NOT NULL)";
+static const char prepare_sql[] = "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; CREATE TABLE IF NOT EXISTS "
+                                  "listing(module INTEGER PRIMARY KEY REFERENCES module, format TEXT NOT NULL, "
+                                  "text_size INTEGER NOT NULL, text BLOB NOT NULL)";
 
 static Status check(const char *path, Diag *diag) {
     u8 bytes[100];
