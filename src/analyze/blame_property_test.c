@@ -102,7 +102,7 @@ TEST(edges_add_up_to_the_samples) {
         memset(&subject, 0, sizeof subject);
         const FlowCode *code = random_code(&sketch, &random, INSNS, VALUES);
         make_memory(&sketch, &random);
-        subject_init(&subject, n % 2 ? VIEW_PTX : VIEW_SASS, code);
+        subject_init(&subject, VIEW_PTX, code);
         make_figures(&subject, &random);
         for (u32 v = 0; v < WL_COUNT(variants); v++) {
             subject_blame(&subject, &variants[v]);
