@@ -97,7 +97,7 @@ static Status make(KernelViews *views, u32 at, Diag *diag) {
     KernelView *view = ARENA_NEW(&views->arena, KernelView);
     if (!view) return STATUS_NO_MEMORY;
     const ProfileFunction *function = view->function = &views->functions[at];
-    const ViewSource *source = view_source(views, function->source);
+    const ViewSource *source = view_source(views, views->figures[at].source);
     view->provenance = source ? source->row->provenance : "";
     view->gpu = source ? source->gpu : NULL;
     view->latency_known = view->gpu && gpu_has_timing(view->gpu, &(const char *){NULL});

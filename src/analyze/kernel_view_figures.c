@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The figures of a view: samples, or cycles where there are none, counts, places, causes; all by pc.
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyze/kernel_view_inside.h"
 
@@ -31,11 +32,31 @@ static void weigh(KernelViews *views, ViewFigures *figures) {
     figures->basis = !figures->weight ? VIEW_NOTHING : figures->period == 1 ? VIEW_CYCLES : VIEW_SAMPLES;
 }
 
-Status view_read_figures(KernelViews *views, Diag *diag) {
-    for (u32 i = 0; i < views->function_count; i++) {
-        ViewFigures *figures = &views->figures[i];
-        TRY(profile_samples(views->profile, &views->functions[i], &figures->samples, &figures->sample_count, diag));
+static bool is_same_device(const ViewSource *a, const ViewSource *b) {
+    return a && !strcmp(a->row->device, b->row->device) && !strcmp(a->row->detail, b->row->detail);
+}
+
+// On a GPU launches are counted and samples are taken by two sources: where the function's own has no samples, those of
+// another source are taken, one of the same device if there is one.
+static Status read_samples(KernelViews *views, u32 at, Diag *diag) {
+    ViewFigures *figures = &views->figures[at];
+    ProfileFunction asked = views->functions[at];
+    const ViewSource *own = view_source(views, asked.source);
+    figures->source = asked.source;
+    TRY(profile_samples(views->profile, &asked, &figures->samples, &figures->sample_count, diag));
+    for (u32 pass = 0; pass < 2; pass++) {
+        for (u32 i = 0; i < views->source_count && !figures->sample_count; i++) {
+            if (pass == 0 && !is_same_device(own, &views->sources[i])) continue;
+            asked.source = views->sources[i].row->id;
+            TRY(profile_samples(views->profile, &asked, &figures->samples, &figures->sample_count, diag));
+            if (figures->sample_count) figures->source = asked.source;
+        }
     }
+    return STATUS_OK;
+}
+
+Status view_read_figures(KernelViews *views, Diag *diag) {
+    for (u32 i = 0; i < views->function_count; i++) TRY(read_samples(views, i, diag));
     for (u32 i = 0; i < views->function_count; i++) {
         weigh(views, &views->figures[i]);
         views->all_weight += views->figures[i].weight;
@@ -145,7 +166,7 @@ static Status fill_causes(KernelViews *views, const ViewSource *source, KernelVi
 Status view_fill_figures(KernelViews *views, const ViewFigures *figures, KernelView *view, Diag *diag) {
     const ProfilePlace *places;
     u32 place_count;
-    const ViewSource *source = view_source(views, view->function->source);
+    const ViewSource *source = view_source(views, figures->source);
     TRY(read_counts(views, (u32)(figures - views->figures), diag));
     TRY(profile_places(views->profile, view->function->id, &places, &place_count, diag));
     if (!place_count) {
@@ -165,5 +186,5 @@ Status view_fill_figures(KernelViews *views, const ViewFigures *figures, KernelV
         add_samples(source, figures, view, samples);
     }
     add_up(view);
-    return fill_causes(views, source, view, diag);
+    return fill_causes(views, view_source(views, view->function->source), view, diag);
 }

@@ -25,6 +25,7 @@ typedef struct ViewSource {
 typedef struct ViewFigures {
     const ProfileSample *samples;
     u32 sample_count;
+    u32 source;  // of the samples: the function's, or the one beside it that sampled while the function's counted
     const ProfilePcMetric *counts;
     u32 count_count;
     bool has_counts;  // they were read

@@ -57,12 +57,12 @@ typedef struct Seen {
     u64 samples;
 } Seen;
 
-static void write_samples(Sink *sink, const Seen *seen, u32 count) {
+static void write_samples(Sink *sink, u32 source, const Seen *seen, u32 count) {
     RecordSample rows[16] = {0};
     for (u32 i = 0; i < count; i++)
         rows[i] = (RecordSample){
             .pc = seen[i].pc, .stall = seen[i].reason, .samples = seen[i].samples, .not_issued = seen[i].samples / 2};
-    RecordSamples record = {.function = 1, .source = 1, .period = 1024, .count = count};
+    RecordSamples record = {.function = 1, .source = source, .period = 1024, .count = count};
     assert_int_equal(sink_write(sink, RECORD_SAMPLES, &record, rows, count * sizeof *rows), STATUS_OK);
 }
 
@@ -71,11 +71,15 @@ static void write_profile(const Seen *seen, u32 count) {
     StoreWriter *writer = create_profile();
     Sink *sink = store_sink(writer);
     char tail[128];
-    RecordSource source = {.source = 1, .provenance = PROVENANCE_SAMPLED};
-    size_t size = SAMPLE_TAIL(tail, "warplens", "NVIDIA H200", "");
-    assert_int_equal(sink_write(sink, RECORD_SOURCE, &source, tail, size), STATUS_OK);
+    static const Provenance provenances[] = {PROVENANCE_COUNTED, PROVENANCE_SAMPLED, PROVENANCE_SAMPLED};
+    size_t size;
+    for (u32 i = 0; i < WL_COUNT(provenances); i++) {  // launches are counted by 1, samples of that device are 3's
+        RecordSource source = {.source = i + 1, .provenance = provenances[i]};
+        size = SAMPLE_TAIL(tail, "warplens", "NVIDIA H200", i == 1 ? "device 1" : "device 0");
+        assert_int_equal(sink_write(sink, RECORD_SOURCE, &source, tail, size), STATUS_OK);
+    }
     for (u32 r = 0; r < STALL_COUNT; r++) {
-        RecordStallName name = {.source = 1, .stall = r};
+        RecordStallName name = {.source = 3, .stall = r};
         size = SAMPLE_TAIL(tail, stall_names[r], "");
         assert_int_equal(sink_write(sink, RECORD_STALL_NAME, &name, tail, size), STATUS_OK);
     }
@@ -83,7 +87,8 @@ static void write_profile(const Seen *seen, u32 count) {
     RecordFunction function = {.function = 1, .module = 1, .is_entry = 1};
     assert_int_equal(sink_write(sink, RECORD_FUNCTION, &function, mm, sizeof mm), STATUS_OK);
     assert_int_equal(sample_launch(sink, 1, 1), STATUS_OK);
-    write_samples(sink, seen, count);
+    write_samples(sink, 2, seen, 1);
+    write_samples(sink, 3, seen, count);
     assert_int_equal(store_close(writer), STATUS_OK);
 }
 
@@ -128,6 +133,8 @@ TEST(listing_is_made_on_demand) {
     assert_int_equal(o.view->basis, VIEW_SAMPLES);
     assert_true(o.view->latency_known);
     assert_string_equal(o.view->provenance, "sampled");
+    assert_int_equal(o.view->launches.count, 1);
+    assert_non_null(o.view->gpu);
     assert_non_null(o.view->flow.code->issue);
     assert_int_equal(o.view->flow.loops->loop_count, 1);
     assert_int_equal(o.view->samples[60].all[STALL_SHORT_SCOREBOARD], 1000);

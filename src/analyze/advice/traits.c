@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What kind of work an instruction does, as far as rules ask for it.
+#include "analyze/advice/traits.h"
 #include "analyze/advice/rule.h"
 #include "ptx/ptx.h"
 
@@ -65,6 +66,7 @@ u32 insn_traits(const KernelView *view, u32 pc) {
     const FlowCode *code = view->flow.code;
     const FlowInsn *in = &code->insns[pc];
     u32 traits = arithmetic_unit(in) | (in->unit == UNIT_FP64 ? TRAIT_FP64 : 0);
+    if (code->sass) return traits | insn_traits_sass(code, pc);
     if (in->kind == FLOW_CALL) traits |= TRAIT_CALL;
     if (!code->module) return traits | (in->is_barrier ? TRAIT_BARRIER : 0);
     const Module *m = code->module;
