@@ -7,7 +7,9 @@
 #include "analyze/advice/advice_inside.h"
 
 enum { MOST_PLACES = 5, MOST_OF_KERNEL = 40 };
-#define SAME_ROOT 0.5  // of the samples of the larger of two hits, matched by both
+#define SAME_ROOT 0.5   // of the samples of the smaller of two hits, matched by both
+#define COMPARABLE 0.2  // ... which is no less than this part of the larger
+#define NEAR_LIMIT 0.9  // of the gain that the limit allows
 
 typedef struct RankedHit {
     Hit *hit;
@@ -138,10 +140,18 @@ static f64 common(const Hit *a, const Hit *b) {
     return all;
 }
 
-static bool one_root(const Hit *a, const Hit *b) {
-    f64 x = spot_sum(a), y = spot_sum(b), more = x > y ? x : y;
-    if (more <= 0) return a->rule->kind == ADVICE_PARALLEL && b->rule->kind == ADVICE_PARALLEL;
-    return common(a, b) >= SAME_ROOT * more;
+// Both come as far as the same unit or memory lets them.
+static bool one_limit(const AdviceEstimate *a, const AdviceEstimate *b) {
+    return a->model > 1 + NEAR_LIMIT * (a->limit - 1) && b->model > 1 + NEAR_LIMIT * (b->limit - 1) &&
+           fabs(a->limit - b->limit) < (1 - NEAR_LIMIT) * (a->limit - 1);
+}
+
+static bool one_root(const RankedHit *left, const RankedHit *right) {
+    const Hit *a = left->hit, *b = right->hit;
+    f64 x = spot_sum(a), y = spot_sum(b), more = x > y ? x : y, fewer = x < y ? x : y;
+    if (one_limit(&left->estimate, &right->estimate)) return true;
+    if (fewer <= 0) return more <= 0 && a->rule->kind == ADVICE_PARALLEL && b->rule->kind == ADVICE_PARALLEL;
+    return fewer >= COMPARABLE * more && common(a, b) >= SAME_ROOT * fewer;
 }
 
 // Each joins the first group whose best it shares its root with.
@@ -149,7 +159,7 @@ static void find_groups(AdviceMaker *m, RankedHit *ranked, u32 count) {
     for (u32 i = 0; i < count; i++) {
         ranked[i].group = WL_NONE;
         for (u32 j = 0; j < i && ranked[i].group == WL_NONE; j++)
-            if (one_root(ranked[j].hit, ranked[i].hit)) ranked[i].group = ranked[j].group;
+            if (one_root(&ranked[j], &ranked[i])) ranked[i].group = ranked[j].group;
         if (ranked[i].group == WL_NONE) ranked[i].group = m->groups++;
     }
 }
@@ -169,10 +179,49 @@ static Status add_row(AdviceMaker *m, const AdviceCase *c, const RankedHit *rank
     return vec_push(&m->rows, row);
 }
 
+// What a rule found twice at one line (code that was inlined or copied by the compiler) is one change.
+static bool one_change(const Hit *a, const Hit *b) {
+    const AdvicePlace *p = &a->scope, *q = &b->scope;
+    if (a->rule != b->rule || a->rule->kind == ADVICE_PARALLEL || !p->line || !q->line || p->kind != q->kind)
+        return false;
+    return p->line->line == q->line->line && compare_texts(p->line->file, q->line->file) == 0;
+}
+
+static Status add_change(Hit *to, const Hit *from) {
+    EstimateChange *x = &to->change;
+    const EstimateChange *y = &from->change;
+    f64 hidden = fmin(x->hidden, x->scope_active) + fmin(y->hidden, y->scope_active);  // each within its own scope
+    x->stalls += y->stalls;
+    x->issues += y->issues;
+    x->hidden = x->scope_active = hidden;
+    for (u32 r = 0; r < RESOURCE_COUNT; r++) x->relief[r] += y->relief[r], x->queued[r] += y->queued[r];
+    to->doubtful |= from->doubtful;
+    for (u32 i = 0; i < from->spots.len; i++) TRY(vec_push(&to->spots, from->spots.data[i]));
+    return STATUS_OK;
+}
+
+static Status merge_hits(AdviceCase *c) {
+    u32 count = 0;
+    for (u32 i = 0; i < c->hits.len; i++) {
+        Hit *hit = c->hits.data[i];
+        u32 j = 0;
+        while (j < count && !one_change(c->hits.data[j], hit)) j++;
+        if (j < count) {
+            TRY(add_change(c->hits.data[j], hit));
+            hit_drop(hit);
+        } else {
+            c->hits.data[count++] = hit;
+        }
+    }
+    c->hits.len = count;
+    return STATUS_OK;
+}
+
 Status rank_kernel(AdviceMaker *m, AdviceCase *c) {
     RankedHit *ranked = ARENA_ARRAY(c->scratch, RankedHit, c->hits.len + 1);
     u32 count = 0;
     if (!ranked) return STATUS_NO_MEMORY;
+    TRY(merge_hits(c));
     for (u32 i = 0; i < c->hits.len; i++) {
         RankedHit *r = &ranked[count];
         *r = (RankedHit){.hit = c->hits.data[i], .order = i};

@@ -27,12 +27,19 @@ f64 estimate_parallel(f64 change_of_warps, f64 change_of_issue, f64 factor) {
 // --- all together --------------------------------------------------------------------------------------------------
 static f64 least(f64 x) { return fmax(x, 1 / ESTIMATE_MOST); }
 
+// Of the waits in a queue, the part that goes when the unit is busy for less of the time: with one server and random
+// arrivals they are in proportion to busy / (1 - busy) (M/M/1).
+static f64 shorter_wait(f64 busy, f64 relief) {
+    f64 before = clamp(busy, 0.001, 0.98), after = clamp(busy - relief, 0, 0.98);
+    return clamp(1 - after / (1 - after) * (1 - before) / before, -1, 1);
+}
+
 // Waits in queues that get shorter because others no longer queue.
 static f64 shorter_queues(const EstimateLoad *load, const EstimateChange *change) {
     f64 gone = 0;
     for (u32 r = 0; r < RESOURCE_COUNT; r++) {
         f64 left = load->queued[r] - change->queued[r];
-        if (load->busy[r] > 0 && left > 0) gone += left * clamp(change->relief[r] / load->busy[r], -1, 1);
+        if (load->busy[r] > 0 && left > 0) gone += left * shorter_wait(load->busy[r], change->relief[r]);
     }
     return gone;
 }

@@ -74,12 +74,12 @@ static void a_busy_unit_is_a_limit(void **state) {
 static void queues_get_shorter(void **state) {
     (void)state;
     EstimateLoad load = {.total = 100, .issued = 10, .latency = 90, .issue_rate = 0.1};
-    load.busy[RESOURCE_LSU] = 0.4;
+    load.busy[RESOURCE_LSU] = 0.6;  // waits go with 0.6 / 0.4 = 1.5
     load.queued[RESOURCE_LSU] = 60;
-    EstimateChange half = {.relief = {[RESOURCE_LSU] = 0.2}};
-    near(estimate_time(&load, &half), 0.7);        // 30 of 60
-    half.stalls = half.queued[RESOURCE_LSU] = 20;  // of the 60, by the rule itself; half of the other 40
-    near(estimate_time(&load, &half), 0.6);
+    EstimateChange half = {.relief = {[RESOURCE_LSU] = 0.3}};  // with 0.3 / 0.7: two sevenths are left
+    near(estimate_time(&load, &half), (100 - 60 * 5 / 7.0) / 100);
+    half.stalls = half.queued[RESOURCE_LSU] = 25;  // of the 60, by the rule itself; the same part of the other 35
+    near(estimate_time(&load, &half), 0.5);
 }
 
 static void warps_and_work(void **state) {

@@ -18,15 +18,29 @@ Hit *hit_begin(AdviceCase *c) {
 static bool failed(const Hit *hit) { return hit->c->status != STATUS_OK; }
 
 // --- samples -------------------------------------------------------------------------------------------------------
-// Queues whose waits are part of EstimateLoad.queued, so that they are not taken away twice.
-static void take_queue(Hit *hit, const CasePart *part, u32 pc, u32 reason, f64 samples) {
-    f64 all = 0;
-    EstimateLoad *load = &hit->c->load;
-    if (reason == STALL_LG_THROTTLE) hit->change.queued[RESOURCE_LSU] += samples;
-    for (u32 r = 0; r < RESOURCE_COUNT; r++) all += part->insns[pc].use[r] > 0 ? load->queued[r] : 0;
-    if (all <= 0 || (reason != STALL_MATH_PIPE_THROTTLE && reason != STALL_MIO_THROTTLE)) return;
-    for (u32 r = 0; r < RESOURCE_COUNT; r++)
-        if (part->insns[pc].use[r] > 0) hit->change.queued[r] += samples * load->queued[r] / all;
+// What of the samples is in EstimateLoad.queued already, so that it is not taken away twice (load.c, find_queues).
+static void take_queue(Hit *hit, const CasePart *part, const BlameEdge *edge, f64 samples) {
+    const AdviceCase *c = hit->c;
+    const CaseAccess *a = case_access(part, edge->def);
+    const f64 *busy = c->load.busy;
+    f64 *queued = hit->change.queued;
+    switch ((StallReason)edge->reason) {
+    case STALL_LG_THROTTLE: queued[RESOURCE_LSU] += samples; break;
+    case STALL_MIO_THROTTLE:
+        queued[busy[RESOURCE_XU] > busy[RESOURCE_LSU] ? RESOURCE_XU : RESOURCE_LSU] += samples;
+        break;
+    case STALL_MATH_PIPE_THROTTLE:
+        for (u32 r = 0; r < RESOURCE_COUNT; r++)
+            if (part->insns[edge->use].use[r] > 0) queued[r] += samples;
+        break;
+    case STALL_LONG_SCOREBOARD:
+    case STALL_SHORT_SCOREBOARD:
+    case STALL_BARRIER:
+        if (a && access_is_shared(a)) queued[RESOURCE_LSU] += samples * busy[RESOURCE_LSU];
+        if (a && !access_is_shared(a)) queued[c->behind] += samples * c->waiting;
+        break;
+    default: break;
+    }
 }
 
 static void add_spot(Hit *hit, const CasePart *part, const BlameEdge *edge, f64 samples) {
@@ -47,7 +61,7 @@ f64 hit_blamed(Hit *hit, const CasePart *part, u32 pc, u32 reasons, f64 fraction
         f64 samples = edge->samples * part->weight * fraction;
         if (!matches(edge, reasons)) continue;
         add_spot(hit, part, edge, samples);
-        take_queue(hit, part, edge->use, edge->reason, samples);
+        take_queue(hit, part, edge, samples);
         all += samples;
     }
     hit->change.stalls += all;
@@ -76,7 +90,7 @@ f64 hit_stalled(Hit *hit, const CasePart *part, u32 pc, u32 reasons, f64 fractio
         f64 samples = edge->samples * part->weight * fraction;
         if (!matches(edge, reasons)) continue;
         add_spot(hit, part, edge, samples);
-        take_queue(hit, part, pc, edge->reason, samples);
+        take_queue(hit, part, edge, samples);
         all += samples;
     }
     hit->change.stalls += all;

@@ -100,7 +100,7 @@ static f64 pipe_busy(const AdviceCase *c, MetricId pipe, u64 interval) {
 static void measured(const AdviceCase *c, f64 busy[RESOURCE_COUNT]) {
     const MetricSet *m = &c->view->metrics;
     const GpuModel *g = c->gpu;
-    f64 active = ratio(m, METRIC_SM_ACTIVE, METRIC_SM_ELAPSED), overall = active > 0 ? 1 / active : 1;
+    f64 overall = 1 / (1 - c->fixed);  // of the time in which there are CTAs
     busy[RESOURCE_LSU] =
         fmax(ratio(m, METRIC_L1_TAG_CYCLES, METRIC_SM_ACTIVE), ratio(m, METRIC_L1_DATA_CYCLES, METRIC_SM_ACTIVE));
     busy[RESOURCE_L2] = ratio(m, METRIC_L2_BUSY, METRIC_L2_ELAPSED) * overall;
@@ -152,17 +152,34 @@ static void find_misses(AdviceCase *c) {
     c->waiting = waiting_part(c);
 }
 
+// Waits for accesses: through the L1, and for global memory through what lies behind, whichever is busiest.
+static void find_memory_queues(AdviceCase *c, const CasePart *part, Resource behind) {
+    EstimateLoad *load = &c->load;
+    u32 waits = STALL_BIT(LONG_SCOREBOARD) | STALL_BIT(SHORT_SCOREBOARD) | STALL_BIT(BARRIER);
+    for (u32 i = 0; i < part->blame->edge_count; i++) {
+        const BlameEdge *e = &part->blame->edges[i];
+        const CaseAccess *a = case_access(part, e->def);
+        if (!a || !(waits & 1u << e->reason)) continue;
+        bool shared = access_is_shared(a);
+        load->queued[shared ? RESOURCE_LSU : behind] +=
+            e->samples * part->weight * (shared ? load->busy[RESOURCE_LSU] : c->waiting);
+    }
+}
+
 static void find_queues(AdviceCase *c) {
     EstimateLoad *load = &c->load;
     find_misses(c);
-    for (u32 p = 0; p < c->part_count; p++) find_unit_queues(c, &c->parts[p]);
     Resource slow = load->busy[RESOURCE_XU] > load->busy[RESOURCE_LSU] ? RESOURCE_XU : RESOURCE_LSU;
+    Resource behind = RESOURCE_LSU;
+    if (load->busy[RESOURCE_L2] > load->busy[behind]) behind = RESOURCE_L2;
+    if (load->busy[RESOURCE_DRAM] > load->busy[behind]) behind = RESOURCE_DRAM;
+    for (u32 p = 0; p < c->part_count; p++) {
+        find_unit_queues(c, &c->parts[p]);
+        find_memory_queues(c, &c->parts[p], behind);
+    }
+    c->behind = behind;
     load->queued[RESOURCE_LSU] += c->stalls[STALL_LG_THROTTLE];
     load->queued[slow] += c->stalls[STALL_MIO_THROTTLE];
-    Resource busiest = RESOURCE_LSU;
-    if (load->busy[RESOURCE_L2] > load->busy[busiest]) busiest = RESOURCE_L2;
-    if (load->busy[RESOURCE_DRAM] > load->busy[busiest]) busiest = RESOURCE_DRAM;
-    load->queued[busiest] += c->stalls[STALL_LONG_SCOREBOARD] * c->waiting;
 }
 
 // CTAs are handed out one after the other, and start on an SM one after the other, warp by warp.

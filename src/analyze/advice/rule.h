@@ -134,6 +134,7 @@ struct AdviceCase {
     f64 warps;             // resident warps of a scheduler; 0 = not known
     f64 waiting;           // of the latency of loads, the part that is waiting behind other accesses, 0..1
     f64 l1_miss, l2_miss;  // part of the sectors of global loads that go to the L2, and on to DRAM; 1 = not known
+    Resource behind;       // of L1, L2 and DRAM the busiest: where loads of global memory queue
     f64 fixed;             // part of the kernel's duration before its first CTA and after its last, 0..1
     f64 stalls[STALL_COUNT];
     Arena *arena;            // of the result

@@ -6,6 +6,7 @@
 #include "gpu/occupancy.h"
 
 enum { WARP = 32, BLOCK_WARPS = 8 };
+#define EVEN 0.9  // of what equal CTAs would give; above, starts and ends of CTAs explain it
 
 typedef struct Grid {
     f64 ctas, sms, per_sm;  // per_sm: CTAs that fit on an SM
@@ -21,16 +22,23 @@ static bool find_grid(const AdviceCase *c, Grid *g) {
     return g->ctas > 0;
 }
 
-// Turns of the hottest outermost loop: work that could be shared among further threads.
-static f64 turns(const AdviceCase *c) {
+typedef struct MainLoop {
+    f64 turns;    // of the hottest outermost loop; 1: none is hot
+    f64 outside;  // samples of issue outside of it, which further threads have as well
+} MainLoop;
+
+static MainLoop main_loop(const AdviceCase *c) {
     const CasePart *part = &c->parts[0];
     const Loops *loops = part->view->flow.loops;
-    f64 best = 0, trips = 1;
+    f64 best = 0;
+    MainLoop m = {1, c->load.issued};
     for (u32 l = 0; l < loops->loop_count; l++) {
         f64 samples = part->loops[l].active + part->loops[l].stalled;
-        if (loops->loops[l].parent == WL_NONE && samples > best) best = samples, trips = fmax(part->loops[l].trips, 1);
+        if (loops->loops[l].parent != WL_NONE || samples <= best) continue;
+        best = samples;
+        m = (MainLoop){fmax(part->loops[l].trips, 1), fmax(c->load.issued - part->loops[l].active, 0)};
     }
-    return best > 0.5 * c->load.total ? trips : 1;
+    return best > 0.5 * c->load.total ? m : (MainLoop){1, c->load.issued};
 }
 
 // --- block-increase --------------------------------------------------------------------------------------------------
@@ -40,25 +48,32 @@ static f64 evened_out(const AdviceCase *c, const Grid *g) {
     return c->view->occupancy.warps_per_cta > 1 ? fmax(mean / fullest, 1.0 / c->view->occupancy.warps_per_cta) : 1;
 }
 
+// `more` times as many threads share the turns of the loop; each has what is outside of it for itself.
+static void share_loop(Hit *hit, const Grid *g, const MainLoop *loop, f64 more) {
+    f64 ctas = g->ctas * more, on_an_sm = fmax(g->ctas / g->sms, 1);
+    hit->change.work = fmin(g->ctas / g->sms, 1) / fmin(ctas / g->sms, 1);  // idle SMs take their part
+    hit->change.warps = fmax(fmin(ctas / g->sms, g->per_sm), 1) / on_an_sm;
+    hit->change.issues = -loop->outside * (more - 1);
+    hit_fact(hit, "loop_trip_count", loop->turns, "turns",
+             "a thread's loop turns %.0f times, which more threads could share", loop->turns);
+    hit_caution(hit,
+                "if there are no further elements for further threads, the turns of a thread's loop have to be split, "
+                "and results joined");
+}
+
 void rule_block_increase(AdviceCase *c) {
     Grid g;
     if (!find_grid(c, &g) || g.rounds >= 1) return;
-    f64 on_an_sm = fmax(g.ctas / g.sms, 1), room = g.per_sm / on_an_sm, share = fmin(g.ctas / g.sms, 1);
-    f64 more = fmin(room / share, turns(c));  // times as many CTAs
+    MainLoop loop = main_loop(c);
+    f64 more = floor(fmin(g.sms * g.per_sm / g.ctas, loop.turns));
     Hit *hit = hit_begin(c);
-    if (more >= 2) {
-        f64 ctas = g.ctas * more;
-        hit->change.work = share / fmin(ctas / g.sms, 1);  // SMs that had nothing to do take their part
-        hit->change.warps = fmax(fmin(ctas / g.sms, g.per_sm), 1) / on_an_sm;
-    } else {
+    if (more >= 2)
+        share_loop(hit, &g, &loop, more);
+    else
         hit->change.work = evened_out(c, &g);
-    }
     if (hit->change.work > 0.99 && hit->change.warps <= 1) return hit_drop(hit);
     hit_fact(hit, "launch__grid_size", g.ctas, "CTAs", "%.0f CTAs on %.0f SMs, each of which holds %.0f", g.ctas, g.sms,
              g.per_sm);
-    if (more >= 2)
-        hit_fact(hit, "loop_trip_count", turns(c), "turns",
-                 "a thread's loop turns %.0f times, which more threads could share", turns(c));
     hit_basis(hit, "equations 6 to 10: %.2f of the work per SM, %.1f times the warps", hit->change.work,
               hit->change.warps > 0 ? hit->change.warps : 1);
     if (more >= 2)
@@ -100,20 +115,23 @@ static f64 active_part(const AdviceCase *c) {
     return part > 0 ? fmin(part / (1 - c->fixed), 1) : 1;
 }
 
-// The last round of CTAs fills only part of the machine. With CTAs that all take as long that would be the active part.
-static f64 rounds_part(const Grid *g) { return g->rounds > 1 ? g->rounds / ceil(g->rounds) : 1; }
+// What CTAs that all take as long would give: SMs have a whole number of them, and the last wave is not full.
+static f64 even_part(const Grid *g) {
+    f64 mean = g->ctas / g->sms, by_waves = g->rounds > 1 ? g->rounds / ceil(g->rounds) : 1;
+    return fmin(mean / ceil(mean), by_waves);
+}
 
 void rule_sm_balance(AdviceCase *c) {
     Grid g;
     f64 active = active_part(c);
-    if (!find_grid(c, &g) || active > 0.95) return;
-    f64 by_grid = g.ctas < g.sms ? g.ctas / g.sms : 1;  // SMs without any CTA are block-increase's
-    f64 balance = active / by_grid;
-    if (balance > 0.95) return;
+    if (!find_grid(c, &g) || active >= EVEN * even_part(&g)) return;
     Hit *hit = hit_begin(c);
-    hit->change.work = balance;
-    hit_fact(hit, "sm__cycles_active.avg.pct_of_peak_sustained_elapsed", 100 * active, "%",
-             "the average SM has work in %.0f %% of the time between the first CTA and the last", 100 * active);
+    hit->change.work = active / even_part(&g);
+    hit_fact(
+        hit, "sm__cycles_active.avg.pct_of_peak_sustained_elapsed", 100 * active, "%",
+        "the average SM has CTAs for %.0f %% of the time between the first and the last; equal CTAs would make that "
+        "%.0f %%",
+        100 * active, 100 * even_part(&g));
     hit_basis(hit, "equation 10: the average SM's time instead of the longest");
     hit_end_kernel(hit, "Give all SMs equal work: deal long and short parts of the data to CTAs in turn");
 }
@@ -121,7 +139,7 @@ void rule_sm_balance(AdviceCase *c) {
 void rule_tail_effect(AdviceCase *c) {
     Grid g;
     if (!find_grid(c, &g) || g.rounds <= 1 || g.rounds > 8) return;
-    f64 full = rounds_part(&g), active = active_part(c);
+    f64 full = g.rounds / ceil(g.rounds), active = active_part(c);
     if (full > 0.95) return;
     Hit *hit = hit_begin(c);
     // While few CTAs are left they run faster, so less than the whole empty part is lost where that is measured.

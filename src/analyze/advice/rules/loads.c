@@ -4,7 +4,12 @@
 
 #include "analyze/advice/rule.h"
 
-enum { BACK = 48 /* accesses looked back for the same address */, WIDEST = 16 /* bytes of one access */, SECTOR = 32 };
+enum {
+    BACK = 48 /* accesses looked back for the same address */,
+    WIDEST = 16 /* bytes of one access */,
+    SECTOR = 32,
+    UNROLLED = 4
+};
 
 typedef struct Found {
     const CasePart *part;
@@ -53,6 +58,31 @@ static bool loaded_before(const CasePart *part, u32 at) {
     return false;
 }
 
+// When a loop's last store leaves it, the compiler may start the loads of further turns ahead: by default it unrolls
+// four times.
+static void free_loads(Hit *hit, const CasePart *part, u32 loop) {
+    for (u32 i = 0; i < part->access_count; i++) {
+        const CaseAccess *a = &part->accesses[i];
+        if (a->store && access_is_global(a) && loop_has(part, loop, a->pc) && repeated_in_loop(part, a) <= 0) return;
+    }
+    for (u32 i = 0; i < part->access_count; i++) {
+        const CaseAccess *a = &part->accesses[i];
+        i64 step;
+        if (!is_global_load(a) || part->insns[a->pc].loop != loop || repeated_in_loop(part, a) > 0 || !a->affine)
+            continue;
+        if (affine_step(part->view->flow.affine, a->affine->form, loop, &step) == AFFINE_STRIDE_UNKNOWN) continue;
+        hit_blamed(hit, part, a->pc, STALL_BIT(LONG_SCOREBOARD), 1 - 1.0 / UNROLLED);
+    }
+}
+
+static bool first_store_of_loop(const CasePart *part, u32 at) {
+    for (u32 i = 0; i < at; i++)
+        if (part->accesses[i].store && repeated_in_loop(part, &part->accesses[i]) > 0 &&
+            part->insns[part->accesses[i].pc].loop == part->insns[part->accesses[at].pc].loop)
+            return false;
+    return true;
+}
+
 void rule_redundant_loads(AdviceCase *c) {
     Hit *hit = hit_begin(c);
     Found f = {0};
@@ -66,6 +96,7 @@ void rule_redundant_loads(AdviceCase *c) {
                 fraction = 1;
             if (fraction <= 0) continue;
             hit_remove(hit, part, a->pc, fraction);
+            if (a->store && first_store_of_loop(part, i)) free_loads(hit, part, part->insns[a->pc].loop);
             stores += a->store;
             found(&f, part, a->pc);
         }

@@ -20,6 +20,17 @@ static bool is_fixed(const CasePart *part, const CaseAccess *a) {
     return true;
 }
 
+// An array of which some elements are accessed at fixed places is no spill.
+static bool is_of_array(const CasePart *part, const CaseAccess *a) {
+    if (!is_fixed(part, a)) return true;
+    for (u32 i = 0; i < part->access_count; i++) {
+        const CaseAccess *b = &part->accesses[i];
+        if (is_local(b) && access_base(a) == access_base(b) && access_base(a) != WL_NONE && !is_fixed(part, b))
+            return true;
+    }
+    return false;
+}
+
 // Address arithmetic that serves nothing else goes with the access.
 static void remove_address(Hit *hit, const CasePart *part, u32 pc) {
     const FlowInsn *in = case_insn(part, pc);
@@ -54,7 +65,7 @@ static Locals collect(Hit *hit, bool fixed) {
     for (u32 p = 0; p < hit->c->part_count; p++) {
         const CasePart *part = &hit->c->parts[p];
         for (u32 i = 0; i < part->access_count; i++)
-            if (is_local(&part->accesses[i]) && is_fixed(part, &part->accesses[i]) == fixed)
+            if (is_local(&part->accesses[i]) && is_of_array(part, &part->accesses[i]) != fixed)
                 add(hit, part, &part->accesses[i], fixed, &l);
     }
     if (l.part)
@@ -76,9 +87,24 @@ void rule_spills(AdviceCase *c) {
                  place_text(c, l.part, l.pc));
 }
 
+// Loops over such an array are to be unrolled: their branches go, and with them what lanes do one after the other.
+static void remove_loops(Hit *hit, const CasePart *part) {
+    const FlowResults *flow = &part->view->flow;
+    for (u32 l = 0; l < flow->loops->loop_count; l++) {
+        bool walks = false;
+        for (u32 i = 0; i < part->access_count && !walks; i++) {
+            const CaseAccess *a = &part->accesses[i];
+            walks = is_local(a) && part->insns[a->pc].loop == l && !is_fixed(part, a);
+        }
+        for (u32 pc = 0; pc < part->view->insn_count && walks && part->loops[l].innermost; pc++)
+            if (part->insns[pc].loop == l && case_insn(part, pc)->kind == FLOW_BRANCH) hit_remove(hit, part, pc, 1);
+    }
+}
+
 void rule_register_reuse(AdviceCase *c) {
     Hit *hit = hit_begin(c);
     Locals l = collect(hit, false);
+    for (u32 p = 0; p < c->part_count; p++) remove_loops(hit, &c->parts[p]);
     if (!l.part) return hit_drop(hit);
     hit_end_line(hit, l.part, l.pc, "Keep the array accessed at %s in registers: index it with constants only",
                  place_text(c, l.part, l.pc));

@@ -13,9 +13,10 @@ static const struct {
     const char *name, *fast;
     u32 exact_steps, fast_steps;
 } math_functions[] = {
-    {0x3bbb989d, "expf", "__expf", 9, 2},                     // 1 / 174.67: log2(e) / 252
-    {0x3e1039f6, "logf", "__logf", 22, 2},                    // of the polynomial
-    {0x3f22f983, "sinf or cosf", "__sinf or __cosf", 26, 2},  // 2 / pi, of the argument's reduction
+    {0x3bbb989d, "expf", "__expf", 9, 2},                        // 1 / 174.67: log2(e) / 252
+    {0x3e1039f6, "logf", "__logf", 22, 2},                       // of the polynomial
+    {0x3f22f983, "the reduction of an angle", "__sinf", 12, 0},  // 2 / pi
+    {0x3c0885e4, "sinf or cosf", "__sinf or __cosf", 17, 2},     // of the polynomial
 };
 
 static u32 function_of(const CasePart *part, u32 pc) {

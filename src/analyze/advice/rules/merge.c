@@ -87,6 +87,7 @@ static void merge(AdviceCase *c, const Chain *chain) {
     if (ns <= 0) return;
     Hit *hit = hit_begin(c);
     hit->change.work = (fixed / chain->count + (ns - fixed) * left) / ns;
+    for (u32 r = 0; r < RESOURCE_COUNT; r++) hit_relieve(hit, (Resource)r, c->load.busy[r] * (1 - hit->change.work));
     hit->share = share;
     hit->of_launch = true;
     hit->doubtful = !c->view->metrics.present[METRIC_GLOBAL_LD_BYTES];

@@ -4,6 +4,7 @@
 
 #include "analyze/advice/rule.h"
 
+#define HOT 0.2     // of the samples
 #define UNEVEN 0.9  // warps alive of a resident CTA, on average
 
 // Warps alive of those that resident CTAs have room for; 1 = not known.
@@ -11,6 +12,19 @@ static f64 alive(const AdviceCase *c) {
     const MetricSet *m = &c->view->metrics;
     f64 warps = m->value[METRIC_CTAS_ACTIVE] * c->view->occupancy.warps_per_cta;
     return m->present[METRIC_CTAS_ACTIVE] && warps > 0 ? fmin(m->value[METRIC_WARPS_ACTIVE] / warps, 1) : 1;
+}
+
+// Whether threads turn a hot loop a different number of times: else warps end apart by chance.
+static bool turns_differ(const AdviceCase *c) {
+    for (u32 p = 0; p < c->part_count; p++) {
+        const CasePart *part = &c->parts[p];
+        const FlowResults *flow = &part->view->flow;
+        for (u32 l = 0; l < flow->loops->loop_count; l++)
+            if (bitset_has(&flow->divergence->temporal, l) &&
+                case_share(c, part->loops[l].active + part->loops[l].stalled) > HOT)
+                return true;
+    }
+    return false;
 }
 
 static f64 stalls_at(const CasePart *part, u32 pc) {
@@ -38,7 +52,7 @@ void rule_warp_balance(AdviceCase *c) {
     Hit *hit = hit_begin(c);
     const CasePart *where = c->parts;
     u32 at = 0;
-    f64 most = 0, barrier = 0, part_alive = alive(c);
+    f64 most = 0, barrier = 0, part_alive = turns_differ(c) ? alive(c) : 1;
     for (u32 p = 0; p < c->part_count; p++)
         for (u32 pc = 0; pc < c->parts[p].view->insn_count; pc++) {
             if (stalls_at(&c->parts[p], pc) <= 0) continue;
