@@ -23,12 +23,12 @@ static AdviceConfidence confidence_of(const Hit *hit, const AdviceEstimate *e) {
 static const char *basis_of(const Hit *hit) {
     const EstimateChange *change = &hit->change;
     f64 matched = change->stalls + fabs(change->issues) + change->hidden;
-    const char *unit = isfinite(hit->c->samples) ? "samples" : "warp cycles";
+    const char *unit = isfinite(hit->c->samples) ? "samples" : "warps' cycles";
     if (*hit->basis) return hit->basis;
     const char *equation = change->warps > 0 || change->work > 0 ? "equation 10"
                            : change->hidden > change->stalls     ? "equation 5"
                                                                  : "equation 2";
-    return case_printf(hit->c, "%s over %.0f of %.0f %s", equation, matched, hit->c->load.total, unit);
+    return case_printf(hit->c, "%s over %.0f %% of the %s", equation, 100 * case_share(hit->c, matched), unit);
 }
 
 void hit_estimate(const Hit *hit, AdviceEstimate *e) {

@@ -23,7 +23,8 @@ static bool find_grid(const AdviceCase *c, Grid *g) {
 }
 
 typedef struct MainLoop {
-    f64 turns;    // of the hottest outermost loop; 1: none is hot
+    u32 loop;     // the hottest outermost one, WL_NONE: none is hot
+    f64 turns;    // 1: not known
     f64 outside;  // samples of issue outside of it, which further threads have as well
 } MainLoop;
 
@@ -31,14 +32,14 @@ static MainLoop main_loop(const AdviceCase *c) {
     const CasePart *part = &c->parts[0];
     const Loops *loops = part->view->flow.loops;
     f64 best = 0;
-    MainLoop m = {1, c->load.issued};
+    MainLoop m = {WL_NONE, 1, c->load.issued};
     for (u32 l = 0; l < loops->loop_count; l++) {
         f64 samples = part->loops[l].active + part->loops[l].stalled;
         if (loops->loops[l].parent != WL_NONE || samples <= best) continue;
         best = samples;
-        m = (MainLoop){fmax(part->loops[l].trips, 1), fmax(c->load.issued - part->loops[l].active, 0)};
+        m = (MainLoop){l, fmax(part->loops[l].trips, 1), fmax(c->load.issued - part->loops[l].active, 0)};
     }
-    return best > 0.5 * c->load.total ? m : (MainLoop){1, c->load.issued};
+    return best > 0.5 * c->load.total ? m : (MainLoop){WL_NONE, 1, c->load.issued};
 }
 
 // --- block-increase --------------------------------------------------------------------------------------------------
@@ -46,6 +47,14 @@ static MainLoop main_loop(const AdviceCase *c) {
 static f64 evened_out(const AdviceCase *c, const Grid *g) {
     f64 fullest = ceil(g->ctas / g->sms), mean = g->ctas / g->sms;
     return c->view->occupancy.warps_per_cta > 1 ? fmax(mean / fullest, 1.0 / c->view->occupancy.warps_per_cta) : 1;
+}
+
+// A kernel that asks how large the grid is deals its work to any number of CTAs.
+static bool any_grid(const AdviceCase *c) {
+    const FlowCode *code = c->view->flow.code;
+    for (u32 i = 0; i < code->operand_count; i++)
+        if (code->operands[i].kind == FLOW_SREG && code->operands[i].id == SREG_NCTAID) return true;
+    return false;
 }
 
 // `more` times as many threads share the turns of the loop; each has what is outside of it for itself.
@@ -65,7 +74,8 @@ void rule_block_increase(AdviceCase *c) {
     Grid g;
     if (!find_grid(c, &g) || g.rounds >= 1) return;
     MainLoop loop = main_loop(c);
-    f64 more = floor(fmin(g.sms * g.per_sm / g.ctas, loop.turns));
+    bool shared = loop.loop != WL_NONE && !c->parts[0].loops[loop.loop].has_barrier;
+    f64 more = shared || any_grid(c) ? floor(fmin(g.sms * g.per_sm / g.ctas, loop.turns)) : 1;
     Hit *hit = hit_begin(c);
     if (more >= 2)
         share_loop(hit, &g, &loop, more);
@@ -76,8 +86,11 @@ void rule_block_increase(AdviceCase *c) {
              g.per_sm);
     hit_basis(hit, "equations 6 to 10: %.2f of the work per SM, %.1f times the warps", hit->change.work,
               hit->change.warps > 0 ? hit->change.warps : 1);
-    if (more >= 2)
+    if (more >= 2 && any_grid(c))
         hit_end_kernel(hit, "Launch %.0f CTAs instead of %.0f, to fill all SMs", g.ctas * more, g.ctas);
+    else if (more >= 2)
+        hit_end_kernel(hit, "Split the loop at %s among %.0f CTAs instead of %.0f",
+                       place_text(c, &c->parts[0], loop_header_pc(&c->parts[0], loop.loop)), g.ctas * more, g.ctas);
     else
         hit_end_kernel(hit, "Launch more and smaller CTAs than %.0f of %u threads, to load all SMs alike", g.ctas,
                        c->view->occupancy.warps_per_cta * WARP);

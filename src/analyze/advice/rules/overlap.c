@@ -72,7 +72,7 @@ static void copy_ahead(AdviceCase *c, const CasePart *part, u32 loop) {
     f64 share = 100 * case_share(c, hit->change.hidden);
     hit_fact(hit, "copy_wait_share", share, "%",
              "%.0f %% of the samples wait for %u loads that only go to shared memory", share, loads);
-    hit_basis(hit, "equation 5 over %.0f of %.0f samples", hit->change.hidden, c->load.total);
+    hit_basis(hit, "equation 5 over %.0f %% of the samples, the rest of the loop being the active part", share);
     hit_caution(hit, "a second buffer takes shared memory: check that the occupancy stays");
     hit_end_loop(hit, part, loop, "Copy the tile at %s asynchronously, one turn ahead", place_text(c, part, at));
 }
@@ -115,7 +115,7 @@ static void load_earlier(AdviceCase *c, const CasePart *part, u32 loop) {
              "the load at %s is waited for %u instructions after its start", place_text(c, part, at), distance);
     f64 share = 100 * case_share(c, hit->change.hidden);
     hit_fact(hit, "load_wait_share", share, "%", "%.0f %% of the samples wait for it and others like it", share);
-    hit_basis(hit, "equation 5 over %.0f of %.0f samples", hit->change.hidden, c->load.total);
+    hit_basis(hit, "equation 5 over %.0f %% of the samples, the rest of the loop being the active part", share);
     hit_end_loop(hit, part, loop, "Start the load at %s earlier, ahead of the %s", place_text(c, part, at),
                  part->loops[loop].has_barrier ? "barrier" : "work that does not need it");
 }

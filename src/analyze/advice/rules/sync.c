@@ -69,7 +69,7 @@ void rule_warp_balance(AdviceCase *c) {
     if (part_alive < UNEVEN)
         hit_fact(hit, "warps_alive", 100 * part_alive, "%",
                  "on average %.0f %% of the warps of a resident CTA still run", 100 * part_alive);
-    hit_basis(hit, "equation 2 over %.0f of %.0f samples%s", barrier, c->load.total,
+    hit_basis(hit, "equation 2 over %.0f %% of the samples%s", 100 * case_share(c, barrier),
               part_alive < UNEVEN ? ", and the mean of the warps' times instead of the longest" : "");
     if (barrier > 0)
         hit_end_line(hit, where, at, "Give the warps that meet at %s equal work", place_text(c, where, at));
