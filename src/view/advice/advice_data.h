@@ -10,6 +10,7 @@
 typedef struct AdviceName {
     const KernelView *view;
     const char *name;       // without parameters
+    const char *brief;      // ... and at most 40 characters
     const char *signature;  // demangled
     const char *mangled;
 } AdviceName;

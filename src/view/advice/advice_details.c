@@ -35,9 +35,9 @@ static const char *base_place(AdvicePage *page, const ProfilePlace *place) {
 // "kernel nbody > function force > loop at nbody.cu:41"
 static const char *scope_text(AdvicePage *page, const Advice *advice) {
     const AdvicePlace *scope = &advice->scope;
-    const char *text = page_text(page, "kernel %s", advice_name(page->report, advice->kernel)->name);
+    const char *text = page_text(page, "kernel %s", advice_name(page->report, advice->kernel)->brief);
     if (scope->view && scope->view != advice->kernel)
-        text = page_text(page, "%s > function %s", text, advice_name(page->report, scope->view)->name);
+        text = page_text(page, "%s > function %s", text, advice_name(page->report, scope->view)->brief);
     const char *place = place_of(page, scope->line);
     if (scope->kind == PLACE_LOOP || scope->kind == PLACE_LINE)
         text = page_text(page, "%s > %s%s%s", text, advice_place_names[scope->kind],

@@ -7,7 +7,7 @@
 #include "view/advice/advice_data.h"
 #include "view/utf8.h"
 
-enum { BRIEF_TOP = 3 };
+enum { BRIEF_TOP = 3, BRIEF_NAME = 40 };
 
 const AdviceExporter advice_exporter_table[] = {
 #define EXPORTER(name, function, text) {name, text, function},
@@ -35,6 +35,16 @@ typedef struct Names {
     u32 count;
 } Names;
 
+// "reduce<..>" of a long name with template arguments; of others the beginning and the end.
+static const char *brief_name(const char *name, Arena *arena) {
+    u32 width = utf8_width(name), plain = (u32)strcspn(name, "<");
+    if (width <= BRIEF_NAME) return name;
+    if (name[plain] && plain && plain + 4 <= BRIEF_NAME) return arena_printf(arena, "%.*s<..>", (int)plain, name);
+    u32 tail = BRIEF_NAME / 3;
+    return arena_printf(arena, "%.*s..%s", (int)utf8_prefix(name, BRIEF_NAME - 2 - tail), name,
+                        name + utf8_prefix(name, width - tail));
+}
+
 static Status add_name(Names *names, const KernelView *view) {
     if (!view) return STATUS_OK;
     for (u32 i = 0; i < names->count; i++)
@@ -48,7 +58,8 @@ static Status add_name(Names *names, const KernelView *view) {
     name->signature = utf8_clean(names->arena, str(signature ? signature : mangled), true);
     if (!name->mangled || !name->signature) return STATUS_NO_MEMORY;
     name->name = arena_copy_str(names->arena, kernel_plain_name(name->signature));
-    return name->name ? STATUS_OK : STATUS_NO_MEMORY;
+    name->brief = name->name ? brief_name(name->name, names->arena) : NULL;
+    return name->brief ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
 static Status name_all(AdviceReport *report, Arena *arena) {
@@ -69,7 +80,7 @@ static Status name_all(AdviceReport *report, Arena *arena) {
 }
 
 const AdviceName *advice_name(const AdviceReport *report, const KernelView *view) {
-    static const AdviceName unknown = {NULL, "?", "?", "?"};
+    static const AdviceName unknown = {NULL, "?", "?", "?", "?"};
     for (u32 i = 0; i < report->name_count; i++)
         if (report->names[i].view == view) return &report->names[i];
     return &unknown;
@@ -221,10 +232,10 @@ static const char *brief_line(const AdviceReport *report, const Advice *advice, 
     const AdviceEstimate *e = &advice->estimate;
     const char *place = advice_place_text(report, advice_main_place(advice), true, arena);
     if (!place) return NULL;
-    bool said = !*place || strstr(advice->what, place);
+    bool said = !*place || advice->scope.kind == PLACE_KERNEL || strstr(advice->what, place);
     return arena_printf(arena, "%s  %3.0f %%  %s%s%s: %s %.2fx (%.2f-%.2f)\n", prefix,
                         100 * advice_saved(e->program_speedup), advice->what, said ? "" : " at ", said ? "" : place,
-                        advice_name(report, advice->kernel)->name, e->speedup, e->low, e->high);
+                        advice_name(report, advice->kernel)->brief, e->speedup, e->low, e->high);
 }
 
 // Where no rule has a remedy: what the kernel with the most time is limited by.
@@ -233,7 +244,7 @@ static const char *limit_line(const AdviceReport *report, const char *prefix, Ar
     const char *limit = utf8_clean(arena, str(kernel->limit), true);
     if (!limit) return NULL;
     return arena_printf(arena, "%sno rule has advice; %s, %.0f %% of the kernels' time, %s (%s)\n", prefix,
-                        advice_name(report, kernel->view)->name, 100 * kernel->view->launches.share, limit,
+                        advice_name(report, kernel->view)->brief, 100 * kernel->view->launches.share, limit,
                         report->list->provenance);
 }
 

@@ -171,7 +171,7 @@ static const char *demangle(void *context, const char *mangled) {
     (void)context;
     return strstr(mangled, "kernel1")   ? "void force<4>(float4*, int)"
            : strstr(mangled, "kernel2") ? "shade(int)"
-                                        : "helper(int)";
+                                        : "void helper_of_many<float, std::array<int, 4>, cub::Max>(float*, int)";
 }
 
 static AdviceReportOptions options_of(u32 width, bool verbose) {

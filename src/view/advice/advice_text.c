@@ -94,7 +94,7 @@ static void list_row(AdvicePage *page, const Advice *advice) {
     wrap_text(page->out, advice->what, LIST_INDENT, page->width);
     bool said = !*place || strstr(advice->what, place);
     page_paragraph(page, LIST_INDENT,
-                   page_text(page, "%s%s%s; %s confidence%s", advice_name(page->report, advice->kernel)->name,
+                   page_text(page, "%s%s%s; %s confidence%s", advice_name(page->report, advice->kernel)->brief,
                              said ? "" : ", ", said ? "" : place, advice_confidence_names[e->confidence],
                              overlap_text(page, advice)));
 }
@@ -123,7 +123,7 @@ static void kernel_row(AdvicePage *page, Table *table, const AdviceKernel *kerne
     table_cell(table, page_percent(page, launches->share));
     table_cell(table, launches->total_ns > 0 ? page_text(page, "%s", number_time((u64)launches->total_ns).text) : "-");
     table_cell(table, page_text(page, "%s", number_human(launches->count).text));
-    table_cell(table, advice_name(page->report, kernel->view)->name);
+    table_cell(table, advice_name(page->report, kernel->view)->brief);
     table_cell(table, page_clean(page, kernel->limit));
 }
 
