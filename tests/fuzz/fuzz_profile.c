@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a profile: opening, reading, reporting and blaming must neither crash nor read beyond what is there.
+// Any bytes as a profile: opening, reading, reporting, blaming and advising must neither crash nor read beyond what is
+// there.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "analyze/blame.h"
+#include "view/advice/advice_report.h"
 #include "view/report.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -43,6 +45,26 @@ static void blame(Profile *profile) {
     kernel_views_close(views);
 }
 
+static void advise(Profile *profile) {
+    KernelViews *views;
+    AdviceList *list;
+    Arena arena = {0};
+    KernelViewOptions view_options = {.gpu_folder = "gpus"};
+    AdviceOptions options = {.least = 1e-9};
+    if (kernel_views_open(profile, &view_options, &views, NULL) != STATUS_OK) return;
+    bool made = advice_make(profile, views, &options, &arena, &list, NULL) == STATUS_OK;
+    for (u32 i = 0; made && i < advice_exporter_count; i++) {
+        size_t total = 0;
+        Output out = {.write = swallow, .context = &total};
+        AdviceReportOptions report_options = {.width = 80, .verbose = true, .root = "/"};
+        const AdviceExporter *exporter = &advice_exporter_table[i];
+        if (advice_report_write(profile, list, exporter, &report_options, &out, NULL) == STATUS_OK && total == 0)
+            abort();
+    }
+    arena_free(&arena);
+    kernel_views_close(views);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     char path[] = "/tmp/wl_fuzz_profile_XXXXXX";
     int file = mkstemp(path);
@@ -54,6 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (status != STATUS_OK && diag.errors == 0) abort();
     if (status == STATUS_OK) report(profile);
     if (status == STATUS_OK) blame(profile);
+    if (status == STATUS_OK) advise(profile);
     if (status == STATUS_OK) profile_close(profile);
     diag_free(&diag);
     unlink(path);
