@@ -23,7 +23,7 @@ __global__ void column_sum(const float *matrix, const float *weight, float *sums
 
 int main(int argc, char **argv) {
     Pair p = pair_begin(argc, argv, "column_sum");
-    int rows = p.small ? 512 : 4096, columns = p.small ? 4096 : 16384;
+    int rows = p.small ? 128 : 4096, columns = 16384;
     size_t n = (size_t)rows * columns;
     std::vector<float> matrix = random_floats(n, 0, 1, 1), weight = random_floats(rows, 0, 1, 2);
     float *d_matrix = device_copy_of(matrix.data(), n), *d_weight = device_copy_of(weight.data(), rows),

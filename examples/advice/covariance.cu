@@ -24,7 +24,7 @@ __global__ void covariance(float *data, float *result, int variables, int rows) 
 
 int main(int argc, char **argv) {
     Pair p = pair_begin(argc, argv, "covariance");
-    int variables = p.small ? 192 : 1536, rows = p.small ? 96 : 512;
+    int variables = p.small ? 384 : 1536, rows = p.small ? 32 : 512;
     std::vector<float> data = random_floats((size_t)variables * rows, -1, 1, 1);
     float *d_data = device_copy_of(data.data(), data.size()),
           *d_result = device_array<float>((size_t)variables * variables);

@@ -6,14 +6,14 @@
 // turn.
 #include "common.h"
 
-enum { BLOCK = 128, NEIGHBOURS = 48 };
+enum { BLOCK = 128 };
 
 struct Atoms {
     float *x, *y, *z, *charge, *fx, *fy, *fz;
 };
 
 // Forces from a neighbour list stored neighbour by neighbour (molecular dynamics, SHOC's md).
-__global__ void force_list(Atoms a, const int *neighbours, int n) {
+__global__ void force_list(Atoms a, const int *neighbours, int count, int n) {
     int i = blockIdx.x * BLOCK + threadIdx.x;
     if (i >= n)
         return;
@@ -26,7 +26,7 @@ __global__ void force_list(Atoms a, const int *neighbours, int n) {
 #define charge a.charge[i]
 #endif
     float fx = 0, fy = 0, fz = 0;
-    for (int k = 0; k < NEIGHBOURS; k++) {
+    for (int k = 0; k < count; k++) {
         int j = neighbours[(size_t)k * n + i];
         float dx = px - a.x[j], dy = py - a.y[j], dz = pz - a.z[j];
         float r2 = 1.0f / (dx * dx + dy * dy + dz * dz + 0.01f), pull = charge * r2 * (r2 - 0.5f);
@@ -41,24 +41,24 @@ __global__ void force_list(Atoms a, const int *neighbours, int n) {
 
 int main(int argc, char **argv) {
     Pair p = pair_begin(argc, argv, "force_list");
-    int n = p.small ? 132 * BLOCK : 1 << 18;
+    int n = p.small ? 132 * 512 : 1 << 18, count = p.small ? 12 : 48;
     std::vector<float> v[4];
     for (int d = 0; d < 4; d++)
         v[d] = random_floats(n, 0, 1, d + 1);
-    std::vector<int> neighbours((size_t)NEIGHBOURS * n);
+    std::vector<int> neighbours((size_t)count * n);
     unsigned seed = 5;
-    for (int k = 0; k < NEIGHBOURS; k++)
+    for (int k = 0; k < count; k++)
         for (int i = 0; i < n; i++)
             neighbours[(size_t)k * n + i] = (i + 1 + (int)lcg_next(&seed, 512)) % n;
     int *d_neighbours = device_copy_of(neighbours.data(), neighbours.size());
     Atoms a = {device_copy_of(v[0].data(), n), device_copy_of(v[1].data(), n), device_copy_of(v[2].data(), n),
                device_copy_of(v[3].data(), n), device_array<float>(n),         device_array<float>(n),
                device_array<float>(n)};
-    pair_time(&p, [&] { force_list<<<(n + BLOCK - 1) / BLOCK, BLOCK>>>(a, d_neighbours, n); });
+    pair_time(&p, [&] { force_list<<<(n + BLOCK - 1) / BLOCK, BLOCK>>>(a, d_neighbours, count, n); });
     std::vector<float> fx = host_copy_of(a.fx, n);
     for (int i = 0; i < n; i += 29) {
         double sum = 0, scale = 0;
-        for (int k = 0; k < NEIGHBOURS; k++) {
+        for (int k = 0; k < count; k++) {
             int j = neighbours[(size_t)k * n + i];
             double d[3];
             for (int c = 0; c < 3; c++)

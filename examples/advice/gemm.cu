@@ -10,9 +10,10 @@
 enum { TILE = 64, DEEP = 16, PER = 4, SIDE = TILE / PER, BLOCK = SIDE * SIDE };
 
 // Fetches the float4 of each matrix's tile that is this thread's.
-static __device__ void fetch(const float *a, const float *b, float (*ta)[DEEP], float (*tb)[TILE], int n, int k) {
+static __device__ void fetch(const float *a, const float *b, float (*ta)[DEEP], float (*tb)[TILE], int n, int depth,
+                             int k) {
     int t = threadIdx.x, ar = t / 4, ac = t % 4 * 4, br = t / 16, bc = t % 16 * 4;
-    const float *from_a = a + (size_t)(blockIdx.y * TILE + ar) * n + k + ac,
+    const float *from_a = a + (size_t)(blockIdx.y * TILE + ar) * depth + k + ac,
                 *from_b = b + (size_t)(k + br) * n + blockIdx.x * TILE + bc;
 #ifdef AFTER
     __pipeline_memcpy_async(&ta[ar][ac], from_a, 16);
@@ -24,23 +25,23 @@ static __device__ void fetch(const float *a, const float *b, float (*ta)[DEEP], 
 #endif
 }
 
-// C = A B: a 64 x 64 tile per block, 4 x 4 sums per thread.
-__global__ void __launch_bounds__(BLOCK) gemm(const float *a, const float *b, float *c, int n) {
+// C = A B, A being n x depth: a 64 x 64 tile per block, 4 x 4 sums per thread.
+__global__ void __launch_bounds__(BLOCK) gemm(const float *a, const float *b, float *c, int n, int depth) {
     __shared__ __align__(16) float ta[2][TILE][DEEP], tb[2][DEEP][TILE];
     int tx = threadIdx.x % SIDE, ty = threadIdx.x / SIDE;
     float sum[PER][PER] = {};
 #ifdef AFTER
-    fetch(a, b, ta[0], tb[0], n, 0);
+    fetch(a, b, ta[0], tb[0], n, depth, 0);
 #endif
-    for (int k = 0; k < n; k += DEEP) {
+    for (int k = 0; k < depth; k += DEEP) {
         int now = k / DEEP % 2;
 #ifdef AFTER
         __pipeline_wait_prior(0);
         __syncthreads();
-        if (k + DEEP < n)
-            fetch(a, b, ta[1 - now], tb[1 - now], n, k + DEEP);
+        if (k + DEEP < depth)
+            fetch(a, b, ta[1 - now], tb[1 - now], n, depth, k + DEEP);
 #else
-        fetch(a, b, ta[now], tb[now], n, k);
+        fetch(a, b, ta[now], tb[now], n, depth, k);
         __syncthreads();
 #endif
 #pragma unroll
@@ -63,17 +64,17 @@ __global__ void __launch_bounds__(BLOCK) gemm(const float *a, const float *b, fl
 
 int main(int argc, char **argv) {
     Pair p = pair_begin(argc, argv, "gemm");
-    int n = p.small ? 256 : 1536;
-    std::vector<float> a = random_floats((size_t)n * n, -1, 1, 1), b = random_floats((size_t)n * n, -1, 1, 2);
+    int n = p.small ? 768 : 1536, depth = p.small ? 128 : n;
+    std::vector<float> a = random_floats((size_t)n * depth, -1, 1, 1), b = random_floats((size_t)depth * n, -1, 1, 2);
     float *d_a = device_copy_of(a.data(), a.size()), *d_b = device_copy_of(b.data(), b.size()),
-          *d_c = device_array<float>(a.size());
-    pair_time(&p, [&] { gemm<<<dim3(n / TILE, n / TILE), BLOCK>>>(d_a, d_b, d_c, n); });
-    std::vector<float> c = host_copy_of(d_c, a.size());
+          *d_c = device_array<float>((size_t)n * n);
+    pair_time(&p, [&] { gemm<<<dim3(n / TILE, n / TILE), BLOCK>>>(d_a, d_b, d_c, n, depth); });
+    std::vector<float> c = host_copy_of(d_c, (size_t)n * n);
     for (int y = 0; y < n; y += n / 19)
         for (int x = 0; x < n; x += n / 23) {
             double sum = 0;
-            for (int k = 0; k < n; k++)
-                sum += (double)a[(size_t)y * n + k] * b[(size_t)k * n + x];
+            for (int k = 0; k < depth; k++)
+                sum += (double)a[(size_t)y * depth + k] * b[(size_t)k * n + x];
             pair_near(&p, "c", (size_t)y * n + x, sum, c[(size_t)y * n + x], 1e-3);
         }
     return pair_end(&p);

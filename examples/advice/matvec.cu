@@ -21,7 +21,7 @@ __global__ void matvec(const float *matrix, const float *x, float *y, int rows, 
 
 int main(int argc, char **argv) {
     Pair p = pair_begin(argc, argv, "matvec");
-    int rows = p.small ? 132 * BLOCK : 132 * 8 * BLOCK, columns = p.small ? 96 : 1000;
+    int rows = 132 * (p.small ? 4 : 8) * BLOCK, columns = p.small ? 48 : 1000;
     std::vector<float> matrix = random_floats((size_t)rows * columns, -1, 1, 1), x = random_floats(columns, -1, 1, 2);
     float *d_matrix = device_copy_of(matrix.data(), matrix.size()), *d_x = device_copy_of(x.data(), columns),
           *d_y = device_array<float>(rows);

@@ -8,12 +8,13 @@
 
 enum { TILE = 256 };
 
-__global__ void nbody(const float4 *bodies, float4 *forces, int n) {
+// Forces of the first `sources` bodies on all.
+__global__ void nbody(const float4 *bodies, float4 *forces, int sources) {
     __shared__ float4 tile[TILE];
     int i = blockIdx.x * TILE + threadIdx.x;
     float4 me = bodies[i];
     float x = 0, y = 0, z = 0;
-    for (int first = 0; first < n; first += TILE) {
+    for (int first = 0; first < sources; first += TILE) {
         tile[threadIdx.x] = bodies[first + threadIdx.x];
         __syncthreads();
 #ifdef AFTER
@@ -36,14 +37,14 @@ __global__ void nbody(const float4 *bodies, float4 *forces, int n) {
 
 int main(int argc, char **argv) {
     Pair p = pair_begin(argc, argv, "nbody");
-    int n = p.small ? 8 * TILE : 132 * 2 * TILE;
+    int n = 132 * (p.small ? 1 : 2) * TILE, sources = p.small ? TILE : n;
     std::vector<float> b = random_floats(4 * n, 0, 1, 1);
     float4 *d_bodies = (float4 *)device_copy_of(b.data(), b.size()), *d_forces = device_array<float4>(n);
-    pair_time(&p, [&] { nbody<<<n / TILE, TILE>>>(d_bodies, d_forces, n); });
+    pair_time(&p, [&] { nbody<<<n / TILE, TILE>>>(d_bodies, d_forces, sources); });
     std::vector<float4> forces = host_copy_of(d_forces, n);
     for (int i = 0; i < n; i += n / 17) {
         double x = 0, scale = 0;
-        for (int j = 0; j < n; j++) {
+        for (int j = 0; j < sources; j++) {
             double dx = b[4 * j] - b[4 * i], dy = b[4 * j + 1] - b[4 * i + 1], dz = b[4 * j + 2] - b[4 * i + 2];
             double pull = b[4 * j + 3] * pow(dx * dx + dy * dy + dz * dz + 1e-2, -1.5);
             x += dx * pull;

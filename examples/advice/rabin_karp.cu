@@ -44,7 +44,7 @@ __global__ void rabin_karp(const unsigned char *text, int n, int span, const uns
 
 int main(int argc, char **argv) {
     Pair p = pair_begin(argc, argv, "rabin_karp");
-    int span = p.small ? 16 : 64, threads = p.small ? 132 * 64 : 132 * 2048, n = span * threads;
+    int span = p.small ? 8 : 64, threads = 132 * (p.small ? 512 : 2048), n = span * threads;
     std::vector<unsigned char> text(n), pattern(PATTERN);
     lcg_fill(text.data(), n, 1, 4);
     lcg_fill(pattern.data(), PATTERN, 2, 4);

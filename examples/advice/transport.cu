@@ -50,7 +50,7 @@ __global__ void transport(float *tally, int particles) {
 
 int main(int argc, char **argv) {
     Pair p = pair_begin(argc, argv, "transport");
-    int n = p.small ? 132 * 128 : 132 * 2048, particles = p.small ? 1 : 8;
+    int n = 132 * (p.small ? 512 : 2048), particles = p.small ? 1 : 8;
     std::vector<float> layers = random_floats(2 * LAYERS, 0.1f, 0.3f, 1);
     for (int i = 0; i < LAYERS; i++)
         layers[2 * i] += 0.5f;
