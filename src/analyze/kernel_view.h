@@ -60,6 +60,7 @@ typedef struct KernelView {
     const u64 *executed;         // by pc: warp instructions executed; NULL: not counted
     const u64 *issued;           // by pc: machine instructions issued for it, 0 where the compiler dropped a PTX
                                  // instruction; NULL: not counted
+    const f64 *place;            // by pc: machine instructions that stand before its own; NULL: the order is that of pc
     u64 total, total_latency, total_issued;  // samples: all, of cycles without issue, of warps that issued
     u64 period;                              // cycles between two samples of a scheduler, 0 = not known
     const ProfilePlace *places;              // by pc

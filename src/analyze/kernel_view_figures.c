@@ -115,6 +115,19 @@ static Status column(KernelViews *views, const ViewFigures *figures, const Kerne
     return STATUS_OK;
 }
 
+// What was not issued stands where the instruction before it does.
+static Status fill_order(KernelViews *views, const ViewFigures *figures, KernelView *view) {
+    const u64 *sums;
+    TRY(column(views, figures, view, METRIC_ISSUE_PLACE, &sums));
+    if (!sums || !view->issued) return STATUS_OK;
+    f64 *place = ARENA_ARRAY(&views->arena, f64, view->insn_count + 1);
+    if (!place) return STATUS_NO_MEMORY;
+    for (u32 pc = 0; pc < view->insn_count; pc++)
+        place[pc] = view->issued[pc] ? (f64)sums[pc] / (f64)view->issued[pc] : pc ? place[pc - 1] : 0;
+    view->place = place;
+    return STATUS_OK;
+}
+
 static Status index_counts(KernelViews *views, const ViewFigures *figures, KernelView *view) {
     u32 *first = ARENA_ARRAY(&views->arena, u32, view->insn_count + 2), at = 0;
     if (!first) return STATUS_NO_MEMORY;
@@ -125,7 +138,8 @@ static Status index_counts(KernelViews *views, const ViewFigures *figures, Kerne
     view->counts = figures->counts;
     view->first_count = first;
     TRY(column(views, figures, view, METRIC_INST, &view->executed));
-    return column(views, figures, view, METRIC_ISSUED, &view->issued);
+    TRY(column(views, figures, view, METRIC_ISSUED, &view->issued));
+    return fill_order(views, figures, view);
 }
 
 static Status fill_places(KernelViews *views, const ProfilePlace *places, u32 count, KernelView *view) {

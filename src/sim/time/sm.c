@@ -301,9 +301,18 @@ void sm_set_result(TimeWarp *w, const TimeCode *code, const TimeOp *op, u64 cycl
     }
 }
 
+// Of several results that a warp waits for, the last one to come is the cause, also of the time before: without the
+// others the wait would have been as long. Told apart by reason, which is what a sampler sees at the time.
+static void blame_last(TimeWarp *w) {
+    u32 latest = w->wait_slot;
+    registers_ready(w, &code_of(w)->ops[w->op], &latest);
+    if (w->producer[latest] >> 24 == w->reason) w->cause = w->producer[latest] & 0xffffff;
+}
+
 void sm_wake_slot(Sm *sm, TimeWarp *w, u64 cycle) {
     if (w->state != TW_WAIT || w->wait != WAIT_SLOT || w->ready[w->wait_slot] == NEVER) return;
     u64 known = w->ready[w->wait_slot];
+    blame_last(w);
     plan(sm, w, cycle, known > cycle ? known : cycle, w->reason, w->cause);
 }
 
@@ -350,9 +359,9 @@ static void barrier_release(Sm *sm, TimeCta *cta, u32 id, u64 cycle, const TimeW
         w->at_barrier = 0;
         if (w->state != TW_WAIT || w->wait != WAIT_BARRIER) continue;
         if (w != last && cause != WL_NONE) w->cause = cause;
-        w->worst = 0;
-        w->worst_pc = WL_NONE;
         stall(sm, w, cycle + 1, STALL_BARRIER, w->cause);
+        w->worst = 0;  // the wait at the barrier itself made nobody late at the next one
+        w->worst_pc = WL_NONE;
         w->op++;
         advance(sm, w, cycle + 1, (sm->barrier_free > cycle ? sm->barrier_free : cycle + 1) + sm->gpu->barrier_latency,
                 STALL_BARRIER);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A timed launch as records: totals, stalls by instruction, causes, samples, latencies, timelines.
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/time/machine.h"
 #include "sim/time/timeline_inside.h"
 
 typedef struct Out {
@@ -173,10 +175,35 @@ static Status add_stalls(const TimePc *from, u32 pc, PcCounts *rows) {
     return STATUS_OK;
 }
 
-static Status add_function(const Out *out, const SimFunc *func, f64 exposed, PcCounts *rows) {
+// By pc of the program: how many machine instructions stand before its own, on average. Unrolled loops as such, around
+// the place where they stand.
+static Status find_places(Out *out, f64 **places) {
+    const TimeCode *code = out->run->time->code;
+    u32 count = code->program->insn_count;
+    f64 *place = *places = ARENA_ARRAY(&out->scratch, f64, count + 1);
+    u32 *steps = ARENA_ARRAY(&out->scratch, u32, count + 1);
+    if (!place || !steps) return STATUS_NO_MEMORY;
+    f64 before = 0;
+    for (u32 b = 0; b < code->block_count; before += code->blocks[b++].op_count) {
+        const TimeBlock *block = &code->blocks[b];
+        u32 ops = block->unrolled_count ? block->unrolled_count : block->op_count;
+        const TimeOp *first = &code->ops[block->unrolled_count ? block->unrolled : block->ops];
+        for (u32 i = 0; i < ops; i++) {
+            place[first[i].pc] += before + i - (ops - block->op_count) / 2.0;
+            steps[first[i].pc]++;
+        }
+    }
+    for (u32 pc = 0; pc < count; pc++)
+        if (steps[pc]) place[pc] /= steps[pc];
+    return STATUS_OK;
+}
+
+static Status add_function(const Out *out, const SimFunc *func, const f64 *places, f64 exposed, PcCounts *rows) {
     for (u32 i = 0; i < func->insn_count; i++) {
         const TimePc *pc = &out->result.pcs[func->entry + i];
+        f64 place = fmax(places[func->entry + i], 0);
         TRY(add_pc(rows, i, METRIC_ISSUED, (f64)pc->issued));
+        TRY(add_pc(rows, i, METRIC_ISSUE_PLACE, place * (f64)pc->issued));
         TRY(add_stalls(pc, i, rows));
         TRY(add_pc(rows, i, METRIC_EXPOSED_MEMORY, exposed * (f64)pc->latency[STALL_LONG_SCOREBOARD]));
     }
@@ -186,12 +213,12 @@ static Status add_function(const Out *out, const SimFunc *func, f64 exposed, PcC
 static Status write_pcs(Out *out) {
     const Grid *grid = out->run->grid;
     PcCounts rows = {0};
-    f64 exposed = exposed_share(out);
-    Status status = STATUS_OK;
+    f64 exposed = exposed_share(out), *places;
+    Status status = find_places(out, &places);
     for (u32 f = 0; f < grid->program->func_count && status == STATUS_OK; f++) {
         const SimFunc *func = &grid->program->funcs[f];
         rows.len = 0;
-        status = add_function(out, func, exposed, &rows);
+        status = add_function(out, func, places, exposed, &rows);
         RecordPcCounts head = {
             .function = grid->kernel->module->function_ids[func->func], .source = out->source, .count = rows.len};
         if (status == STATUS_OK && rows.len)

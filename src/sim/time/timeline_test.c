@@ -15,6 +15,9 @@ typedef struct Catch {
     u64 step[TIMELINE_UNIT_COUNT];
     u64 latencies, causes, cause_cycles, samples, names;
     u64 warp_cycles[STALL_COUNT], idle_cycles[STALL_COUNT];  // idle: of the warp's scheduler
+    RecordStallCause cause[64];                              // of the last launch, as many as fit
+    u32 cause_count;
+    f64 issued[64], place[64];  // METRIC_ISSUED and METRIC_ISSUE_PLACE by pc
 } Catch;
 
 static void take_timeline(Catch *c, const RecordTimeline *t, const u8 *tail) {
@@ -58,8 +61,11 @@ static Status take(Sink *sink, RecordKind kind, const void *fixed, const void *t
     case RECORD_LAUNCH_COUNTS: take_counts(c, tail, ((const RecordLaunchCounts *)fixed)->count); break;
     case RECORD_PC_COUNTS: {
         const RecordPcCount *rows = tail;
-        for (u32 i = 0; i < ((const RecordPcCounts *)fixed)->count; i++)
+        for (u32 i = 0; i < ((const RecordPcCounts *)fixed)->count; i++) {
             metric_add(&c->pcs, (MetricId)rows[i].metric, rows[i].value);
+            if (rows[i].pc < 64 && rows[i].metric == METRIC_ISSUED) c->issued[rows[i].pc] = rows[i].value;
+            if (rows[i].pc < 64 && rows[i].metric == METRIC_ISSUE_PLACE) c->place[rows[i].pc] = rows[i].value;
+        }
         break;
     }
     case RECORD_TIMELINE: take_timeline(c, fixed, tail); break;
@@ -70,8 +76,11 @@ static Status take(Sink *sink, RecordKind kind, const void *fixed, const void *t
     }
     case RECORD_STALL_CAUSES: {
         const RecordStallCause *rows = tail;
-        for (u32 i = 0; i < ((const RecordStallCauses *)fixed)->count; i++, c->causes++)
+        c->cause_count = 0;
+        for (u32 i = 0; i < ((const RecordStallCauses *)fixed)->count; i++, c->causes++) {
             c->cause_cycles += rows[i].cycles;
+            if (c->cause_count < 64) c->cause[c->cause_count++] = rows[i];
+        }
         break;
     }
     case RECORD_SAMPLES: {
@@ -215,6 +224,17 @@ static const char kernels[] =
     BEGIN("long")
     "mov.u32 %r5, 0;\nagain: add.u32 %r5, %r5, 1; setp.lt.u32 %p1, %r5, 60000; @%p1 bra again;\n"
     "st.global.u32 [%d2], %r5;\n"
+    END
+    // Two loads under way at once, the second one later by what its address takes; a third one has gone ahead of them,
+    // so that no translation is missing.
+    BEGIN("two_loads")
+    "ld.global.u32 %r5, [%d2+4096]; and.b32 %r5, %r5, 4; cvt.u64.u32 %d4, %r5; add.u64 %d4, %d4, %d2;\n"
+    "ld.global.u32 %r6, [%d4]; add.u32 %r8, %r5, 3;\n"  // 11
+    "mul.lo.u32 %r8, %r8, %r8; mul.lo.u32 %r8, %r8, %r8; mul.lo.u32 %r8, %r8, %r8; mul.lo.u32 %r8, %r8, %r8;\n"
+    "mul.lo.u32 %r8, %r8, %r8; mul.lo.u32 %r8, %r8, %r8; mul.lo.u32 %r8, %r8, %r8; mul.lo.u32 %r8, %r8, %r8;\n"
+    "mul.lo.u32 %r8, %r8, %r8; mul.lo.u32 %r8, %r8, %r8; mul.lo.u32 %r8, %r8, %r8; mul.lo.u32 %r8, %r8, %r8;\n"
+    "and.b32 %r8, %r8, 4; cvt.u64.u32 %d3, %r8; add.u64 %d3, %d3, %d2;\n"
+    "ld.global.u32 %r7, [%d3+1048576]; add.u32 %r9, %r6, %r7; st.global.u32 [%d2], %r9;\n"  // 28, 29
     END;
 // clang-format on
 
@@ -353,6 +373,38 @@ static void every_cycle_is_sampled(void **state) {
     close_device(&t);
 }
 
+// Whatever the order of its operands, an instruction waits for the load that comes last, from the first cycle on.
+static void the_last_result_is_the_cause(void **state) {
+    (void)state;
+    Timed t;
+    open_device(&t, kernels, true, 0);
+    Params params = make_params(&t);
+    device_run(&t.d, "two_loads", 1, 32, &params);
+    u64 waited = 0;
+    for (u32 i = 0; i < t.catch->cause_count; i++) {
+        const RecordStallCause *c = &t.catch->cause[i];
+        if (c->stall != STALL_LONG_SCOREBOARD || c->pc != 29) continue;
+        assert_int_equal(c->cause_pc, 28);
+        waited += c->cycles;
+    }
+    assert_true(waited > 200);
+    close_device(&t);
+}
+
+// The machine's order: what is needed stands before what needs it, and no two stand at one place.
+static void places_are_the_order_of_issue(void **state) {
+    (void)state;
+    Timed t;
+    open_device(&t, kernels, true, 0);
+    Params params = make_params(&t);
+    device_run(&t.d, "two_loads", 1, 32, &params);
+    f64 place[30];
+    for (u32 pc = 0; pc < 30; pc++) place[pc] = t.catch->place[pc] / t.catch->issued[pc];
+    for (u32 pc = 14; pc < 25; pc++) assert_true(place[pc] >= place[pc - 1] + 1);  // each needs the one before
+    assert_true(place[11] < place[29] && place[28] < place[29]);
+    close_device(&t);
+}
+
 static void points_add_up_to_launches(void **state) {
     (void)state;
     Timed t;
@@ -460,6 +512,8 @@ int main(void) {
         cmocka_unit_test(the_accounts_close),
         cmocka_unit_test(instructions_add_up_to_launches),
         cmocka_unit_test(every_cycle_is_sampled),
+        cmocka_unit_test(the_last_result_is_the_cause),
+        cmocka_unit_test(places_are_the_order_of_issue),
         cmocka_unit_test(points_add_up_to_launches),
         cmocka_unit_test(watching_changes_nothing),
         cmocka_unit_test(long_launches_have_longer_points),
