@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How right the instruction blamer is, against what the simulator knows: blame_truth GPUS [--kernels] [--wrong N]
-// PROFILE.wlp... Kernels weigh within a profile by their stall cycles, and profiles count alike.
+// PROFILE.wlp... A kernel weighs by its stall cycles; the stall cycles of all profiles are as many.
 //   --kernels  also a line for each kernel      --wrong N  also the N worst stalls of each kernel, with what was blamed
 #include <math.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ typedef struct Bench {
     Sums all[VARIANTS];
     Vec(f64) precision[VARIANTS];  // of each kernel
     u64 nodes, before, after;
-    f64 stalled, known;  // warp cycles without issue, and those with a known cause, programs alike
+    u32 stalled;  // programs with stalls
     u32 programs, kernels_seen;
 } Bench;
 
@@ -69,19 +69,19 @@ static void add_truth(Sums *s, const BlameTruth *t) {
         add_part(t->reason_precision[i], t->reason_cycles[i], &s->reason_cycles[i], &s->reason_hit[i]);
 }
 
-// Every program counts alike.
-static void add_program(Sums *all, const Sums *one) {
-    if (one->cycles <= 0) return;
-    all->cycles += 1;
-    all->hit += one->hit / one->cycles;
-    all->line_hit += one->line_hit / one->cycles;
+// A program's stall cycles are 1, of which the cause is known of a part.
+static void add_program(Sums *all, const Sums *one, f64 stalled) {
+    if (stalled <= 0) return;
+    all->cycles += one->cycles / stalled;
+    all->hit += one->hit / stalled;
+    all->line_hit += one->line_hit / stalled;
     for (u32 i = 0; i < BLAME_CLASS_COUNT; i++) {
-        all->class_cycles[i] += one->class_cycles[i] / one->cycles;
-        all->class_hit[i] += one->class_hit[i] / one->cycles;
+        all->class_cycles[i] += one->class_cycles[i] / stalled;
+        all->class_hit[i] += one->class_hit[i] / stalled;
     }
     for (u32 i = 0; i < STALL_COUNT; i++) {
-        all->reason_cycles[i] += one->reason_cycles[i] / one->cycles;
-        all->reason_hit[i] += one->reason_hit[i] / one->cycles;
+        all->reason_cycles[i] += one->reason_cycles[i] / stalled;
+        all->reason_hit[i] += one->reason_hit[i] / stalled;
     }
 }
 
@@ -184,8 +184,8 @@ static void do_profile(Bench *bench, const char *path) {
     if (kernel_views_all(views, 0, &list, &count, &diag) != STATUS_OK) fail(path, &diag);
     if (bench->kernels || bench->wrong) printf("%s\n", base_name(path));
     for (u32 i = 0; i < count; i++) do_kernel(bench, list[i], sums, &stalled);
-    for (u32 v = 0; v < VARIANTS; v++) add_program(&bench->all[v], &sums[v]);
-    if (stalled > 0) bench->stalled += 1, bench->known += sums[0].cycles / stalled;
+    for (u32 v = 0; v < VARIANTS; v++) add_program(&bench->all[v], &sums[v], stalled);
+    bench->stalled += stalled > 0;
     bench->programs++;
     printf("%-60.60s %5.1f %% (line %5.1f %%, as published %5.1f %%)\n", base_name(path),
            100 * sums[0].hit / sums[0].cycles, 100 * sums[0].line_hit / sums[0].cycles,
@@ -218,7 +218,7 @@ static void print_parts(const char *title, const char *const *names, const f64 *
 
 static void print_table(Bench *bench) {
     printf("\n%u programs, %u kernels; the cause of %.0f %% of the stall cycles is known\n", bench->programs,
-           bench->kernels_seen, 100 * bench->known / bench->stalled);
+           bench->kernels_seen, 100 * bench->all[0].cycles / bench->stalled);
     printf("single-dependency coverage: %.2f before pruning, %.2f after, of %llu instructions\n",
            (f64)bench->before / (f64)bench->nodes, (f64)bench->after / (f64)bench->nodes,
            (unsigned long long)bench->nodes);

@@ -87,13 +87,14 @@ static void cover(Blamer *b, u32 before, u32 after) {
 // A stall that is a wait for a result, or for what lies behind.
 static Status blame_wait(Blamer *b, u32 use, StallReason reason, BlameSources *sources) {
     sources->list.len = sources->before = 0;
+    sources->own = false;
     if (blame_is_dependency(reason)) TRY(blame_sources(b, use, reason, sources));
     if (blame_has_region(b, use, reason) && !sources->list.len) TRY(blame_region(b, use, reason, sources));
     if (blame_is_dependency(reason)) {
         cover(b, sources->before, sources->list.len);
-        if (!sources->list.len) b->result->unattributed += (f64)b->view->samples[use].all[reason];
+        if (!sources->list.len && !sources->own) b->result->unattributed += (f64)b->view->samples[use].all[reason];
     }
-    if (sources->list.len) blame_weigh(b, use, reason, sources);
+    if (sources->list.len || sources->own) TRY(blame_weigh(b, use, reason, sources));
     return add_sources(b, use, reason, sources);
 }
 

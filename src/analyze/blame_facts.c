@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the blamer has to know of each instruction: whether it is issued at all, how often, what a wait for its result
 // is called, and how long that can last.
+#include <math.h>
+
 #include "analyze/blame_inside.h"
 
 enum {
@@ -41,7 +43,7 @@ static Waiting of_memory(const FlowInsn *in, const Latencies *l) {
     case SPACE_SHARED:
     case SPACE_SHARED_CLUSTER: return (Waiting){SHORT, l->shared, QUEUE_UPPER, atomic ? BLAME_ATOMIC : BLAME_SHARED};
     case SPACE_PARAM:
-    case SPACE_CONST: return (Waiting){SHORT | CONSTANT, l->constant, MEMORY_UPPER, BLAME_CONSTANT};
+    case SPACE_CONST: return (Waiting){LONG | SHORT | CONSTANT, l->constant, MEMORY_UPPER, BLAME_CONSTANT};
     case SPACE_LOCAL: return (Waiting){LONG, l->global, MEMORY_UPPER, BLAME_LOCAL};
     case SPACE_NONE: return (Waiting){LONG | SHORT, l->global, MEMORY_UPPER, atomic ? BLAME_ATOMIC : BLAME_GLOBAL};
     default: return (Waiting){LONG, l->global, MEMORY_UPPER, atomic ? BLAME_ATOMIC : BLAME_GLOBAL};
@@ -92,6 +94,17 @@ static f32 steps_of(const KernelView *view, u32 pc) {
 }
 
 // --- all -----------------------------------------------------------------------------------------------------------
+// As the machine has them: the middle of an instruction's steps is known.
+static void order_block(Blamer *b, const FlowBlock *block) {
+    const f64 *place = b->view->place;
+    f64 begin = INFINITY;
+    for (u32 pc = block->first; pc < block->first + block->count; pc++)
+        if (b->insns[pc].steps > 0) begin = fmin(begin, place[pc] - (b->insns[pc].steps - 1) / 2);
+    for (u32 pc = block->first; pc < block->first + block->count; pc++) {
+        if (b->insns[pc].steps > 0) b->before[pc] = (f32)(place[pc] - (b->insns[pc].steps - 1) / 2 - begin);
+    }
+}
+
 static void measure_blocks(Blamer *b) {
     const Cfg *cfg = b->flow->cfg;
     for (u32 i = 0; i < cfg->block_count; i++) {
@@ -102,6 +115,7 @@ static void measure_blocks(Blamer *b) {
             length += b->insns[pc].steps;
         }
         b->block_length[i] = length;
+        if (b->view->place) order_block(b, block);
     }
 }
 
@@ -109,6 +123,8 @@ Status blame_facts(Blamer *b) {
     const KernelView *view = b->view;
     const FlowCode *code = b->flow->code;
     Latencies latencies = latencies_of(view);
+    b->step_latency = latencies.alu;
+    b->slow_latency = latencies.xu;
     b->insns = ARENA_ARRAY(&b->scratch, BlameInsn, code->insn_count + 1);
     b->before = ARENA_ARRAY(&b->scratch, f32, code->insn_count + 1);
     b->block_length = ARENA_ARRAY(&b->scratch, f32, b->flow->cfg->block_count + 1);

@@ -47,6 +47,7 @@ typedef struct Blamer {
     Arena scratch;
     const FlowResults *flow;
     BlameInsn *insns;
+    f64 step_latency, slow_latency;  // of a plain instruction, of the slow unit
     f32 *before;        // by pc: steps issued in its block before it
     f32 *block_length;  // by block
     Vec(BlameDep) deps;
@@ -85,13 +86,14 @@ typedef struct BlameSource {
     f64 weight;
 } BlameSource;
 typedef struct BlameSources {
-    Vec(BlameSource) list;
-    u32 before;  // how many there were before any rule
+    Vec(BlameSource) list;  // by group, def
+    u32 before;             // how many there were before any rule
+    bool own;               // the use is issued in steps that wait for each other, too
 } BlameSources;
 WL_MUST_USE Status blame_sources(Blamer *b, u32 use, StallReason reason, BlameSources *sources);
 
-// blame_weigh.c: shares that add up to 1
-void blame_weigh(Blamer *b, u32 use, StallReason reason, BlameSources *sources);
+// blame_weigh.c: shares that add up to 1; adds the use itself where it waits for its own steps
+WL_MUST_USE Status blame_weigh(Blamer *b, u32 use, StallReason reason, BlameSources *sources);
 
 // blame_region.c: stalls whose cause is no register: what came before on the way
 WL_MUST_USE Status blame_region(Blamer *b, u32 use, StallReason reason, BlameSources *sources);

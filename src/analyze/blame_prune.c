@@ -39,17 +39,20 @@ static void apply(Blamer *b, u32 use, StallReason reason, BlameSources *sources,
     if (kept) sources->list.len = kept;
 }
 
-static int by_def(const void *left, const void *right) {
+static int by_group(const void *left, const void *right) {
     const BlameSource *a = left, *b = right;
+    if (a->group != b->group) return a->group < b->group ? -1 : 1;
     return (a->def > b->def) - (a->def < b->def);
 }
 
 Status blame_sources(Blamer *b, u32 use, StallReason reason, BlameSources *sources) {
     sources->list.len = 0;
-    bool own = !b->options.no_own_steps && b->view->kind == VIEW_PTX && b->insns[use].steps > 1.5f;
+    const BlameInsn *insn = &b->insns[use];
+    bool steps = !b->options.no_own_steps && b->view->kind == VIEW_PTX && insn->steps > 1.5f;
+    sources->own = steps && insn->reasons & REASON_BIT(reason);
     for (u32 i = b->first_dep[use]; i < b->first_dep[use + 1]; i++) {
         const BlameDep *dep = &b->deps.data[i];
-        if (own && dep->def == use) continue;
+        if (steps && dep->def == use) continue;
         BlameSource source = {.def = dep->def, .group = dep->group};
         TRY(vec_push(&sources->list, source));
     }
@@ -60,7 +63,6 @@ Status blame_sources(Blamer *b, u32 use, StallReason reason, BlameSources *sourc
         sources->list.data[i].path = blame_path(b, sources->list.data[i].def, use);
     if (!b->options.no_dominator_pruning && sources->list.len > 1) apply(b, use, reason, sources, seen_before);
     if (!b->options.no_latency_pruning && sources->list.len > 1) apply(b, use, reason, sources, too_far);
-    if (own) TRY(vec_push(&sources->list, ((BlameSource){.def = use, .group = WL_NONE})));
-    if (sources->list.len) qsort(sources->list.data, sources->list.len, sizeof *sources->list.data, by_def);
+    if (sources->list.len) qsort(sources->list.data, sources->list.len, sizeof *sources->list.data, by_group);
     return STATUS_OK;
 }

@@ -88,6 +88,23 @@ TEST(dropped_copies_are_looked_through) {
     subject_free(&subject);
 }
 
+// The order of the machine, where it is known, decides what is near.
+TEST(distances_are_those_of_the_machines_order) {
+    subject_ptx(&subject, "ld.global.u32 %r1, [%rd1];\n"
+                          "ld.global.u32 %r2, [%rd2];\n"
+                          "add.u32 %r3, %r3, 1;\n"
+                          "add.u32 %r4, %r1, %r2;\n"
+                          "ret;");
+    const f64 place[] = {2, 0, 1, 3, 4};  // the first load stands behind all but its user
+    subject.view.place = place;
+    subject_stall(&subject, 3, LONG, 100);
+    subject_blame(&subject, NULL);
+    assert_int_equal(subject_edge(&subject, 3, LONG, 0)->distance, 1);
+    assert_int_equal(subject_edge(&subject, 3, LONG, 1)->distance, 3);
+    assert_true(subject_blamed(&subject, 3, LONG, 0) > 60);
+    subject_free(&subject);
+}
+
 // Four neighbouring words become one load: the one that is left is waited for.
 TEST(merged_loads_are_the_wide_one) {
     subject_ptx(&subject, "ld.global.u32 %r1, [%rd1];\n"
@@ -296,6 +313,39 @@ TEST(of_two_operands_the_later_one_is_blamed) {
     assert_near(alike, 100 * (1 / 5.0) / (1 / 5.0 + 1 / 6.0));
 }
 
+// Three steps of an instruction: two waits for the step before, one for the source.
+TEST(an_instruction_of_several_steps_waits_for_itself) {
+    static const BlameOptions off = {.no_own_steps = true};
+    for (u32 i = 0; i < 2; i++) {
+        subject_ptx(&subject, "add.u32 %r1, %r9, 1;\n"
+                              "mul.lo.u32 %r2, %r1, %r1;\n"
+                              "ret;");
+        subject.issued[1] = 3;
+        subject_stall(&subject, 1, STALL_WAIT, 90);
+        subject_stall(&subject, 1, LONG, 9);  // not a reason to wait for a product
+        subject_blame(&subject, i ? &off : NULL);
+        assert_near(subject_blamed(&subject, 1, STALL_WAIT, 1), i ? 0 : 60);
+        assert_near(subject_blamed(&subject, 1, STALL_WAIT, 0), i ? 90 : 30);
+        assert_near(subject_blamed(&subject, 1, LONG, 0), 9);
+        subject_free(&subject);
+    }
+}
+
+// Each turn waits for its own load; for the one ahead of the loop the first turn alone.
+TEST(what_lies_ahead_of_a_loop_is_waited_for_once) {
+    subject_ptx(&subject, "ld.global.u32 %r1, [%rd1];\n"
+                          "LOOP: ld.global.u32 %r2, [%rd2];\n"
+                          "add.u32 %r3, %r1, %r2;\n"
+                          "setp.lt.u32 %p1, %r3, 100;\n"
+                          "@%p1 bra LOOP;\n"
+                          "ret;");
+    for (u32 pc = 1; pc < 5; pc++) subject_run(&subject, pc, 1000);
+    subject_stall(&subject, 2, LONG, 100);
+    subject_blame(&subject, NULL);
+    assert_true(subject_blamed(&subject, 2, LONG, 1) > 99);
+    subject_free(&subject);
+}
+
 // --- coverage, and what has no source
 // ------------------------------------------------------------------------------------
 TEST(coverage_counts_sources_before_and_after_pruning) {
@@ -497,6 +547,7 @@ int main(void) {
         cmocka_unit_test(the_load_of_a_register_is_blamed),
         cmocka_unit_test(classes_are_of_what_was_waited_for),
         cmocka_unit_test(dropped_copies_are_looked_through),
+        cmocka_unit_test(distances_are_those_of_the_machines_order),
         cmocka_unit_test(merged_loads_are_the_wide_one),
         cmocka_unit_test(predicates_are_followed_until_they_cover),
         cmocka_unit_test(one_predicate_does_not_cover),
@@ -513,6 +564,8 @@ int main(void) {
         cmocka_unit_test(issue_counts_come_from_samples_where_nothing_was_counted),
         cmocka_unit_test(what_was_not_executed_is_not_blamed),
         cmocka_unit_test(of_two_operands_the_later_one_is_blamed),
+        cmocka_unit_test(an_instruction_of_several_steps_waits_for_itself),
+        cmocka_unit_test(what_lies_ahead_of_a_loop_is_waited_for_once),
         cmocka_unit_test(coverage_counts_sources_before_and_after_pruning),
         cmocka_unit_test(stalls_without_a_source_stay_where_they_are),
         cmocka_unit_test(other_stalls_are_the_instructions_own),
