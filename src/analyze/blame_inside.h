@@ -48,8 +48,8 @@ typedef struct Blamer {
     const FlowResults *flow;
     BlameInsn *insns;
     f64 step_latency, slow_latency;  // of a plain instruction, of the slow unit
-    f32 *before;        // by pc: steps issued in its block before it
-    f32 *block_length;  // by block
+    f32 *before;                     // by pc: steps issued in its block before it
+    f32 *block_length;               // by block
     Vec(BlameDep) deps;
     u32 *first_dep;     // by use pc, insn_count + 1
     u32 *first_reader;  // by def pc: deps, WL_NONE
