@@ -25,7 +25,7 @@ static const char *const libraries[] = {"lib/libcudart.so.13", "lib/libcuda.so.1
 
 typedef struct RunOptions {
     const char *on, *gpu, *gpus, *threads, *regex, *skip, *count, *output, *check, *check_limit, *error_exit, *caches,
-        *interval;
+        *interval, *sample;
     bool overwrite, quiet, progress, leak_check, timing;
 } RunOptions;
 
@@ -43,7 +43,8 @@ enum {
     OPT_ERROR_EXIT,
     OPT_TIMING,
     OPT_CACHES,
-    OPT_INTERVAL
+    OPT_INTERVAL,
+    OPT_SAMPLE
 };
 
 static const struct argp_option options[] = {
@@ -65,6 +66,10 @@ static const struct argp_option options[] = {
     {"timing", OPT_TIMING, NULL, 0, "also how long kernels take, cycle by cycle (docs/simulator-model.md)", 0},
     {"cache-control", OPT_CACHES, "none|all", 0, "all: timed kernels begin with empty caches (default none)", 0},
     {"interval", OPT_INTERVAL, "N", 0, "cycles between two points of counters over time; 0: totals only (default 1000)",
+     0},
+    {"sample", OPT_SAMPLE, "N", OPTION_ARG_OPTIONAL,
+     "large launches, and launches alike, in part: about one wave of blocks, or launch, of N (default 20) cycle by "
+     "cycle, the others only executed and their time estimated, with an interval",
      0},
     {"quiet", 'q', NULL, 0, "only errors on stderr", 0},
     {"progress", OPT_PROGRESS, NULL, 0, "show progress on stderr even when it is not a terminal", 0},
@@ -91,6 +96,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case OPT_TIMING: o->timing = true; break;
     case OPT_CACHES: o->caches = arg; break;
     case OPT_INTERVAL: o->interval = arg; break;
+    case OPT_SAMPLE: o->sample = arg ? arg : CONFIG_DEFAULT_SAMPLE; break;
     default: return ARGP_ERR_UNKNOWN;
     }
     return 0;
@@ -109,9 +115,13 @@ static int check(const RunOptions *o) {
     const struct {
         const char *name, *value;
         u64 least, most;
-    } numbers[] = {{"--threads", o->threads, 1, 4096},          {"--launch-skip", o->skip, 0, UINT64_MAX},
-                   {"--launch-count", o->count, 0, UINT64_MAX}, {"--check-limit", o->check_limit, 0, UINT32_MAX},
-                   {"--error-exitcode", o->error_exit, 0, 255}, {"--interval", o->interval, 0, CONFIG_MOST_INTERVAL}};
+    } numbers[] = {{"--threads", o->threads, 1, 4096},
+                   {"--launch-skip", o->skip, 0, UINT64_MAX},
+                   {"--launch-count", o->count, 0, UINT64_MAX},
+                   {"--check-limit", o->check_limit, 0, UINT32_MAX},
+                   {"--error-exitcode", o->error_exit, 0, 255},
+                   {"--interval", o->interval, 0, CONFIG_MOST_INTERVAL},
+                   {"--sample", o->sample, CONFIG_LEAST_SAMPLE, CONFIG_MOST_SAMPLE}};
     for (size_t i = 0; i < WL_COUNT(numbers); i++)
         if (numbers[i].value && !cli_number(numbers[i].name, numbers[i].value, numbers[i].least, numbers[i].most, NULL))
             return EXIT_USAGE;
@@ -129,8 +139,8 @@ static int check(const RunOptions *o) {
                         o->check);
     if ((o->leak_check || o->check_limit || o->error_exit) && !o->check)
         return cli_fail(EXIT_USAGE, "--leak-check, --check-limit and --error-exitcode need --check");
-    if ((o->caches || o->interval) && !o->timing)
-        return cli_fail(EXIT_USAGE, "--cache-control and --interval need --timing");
+    if ((o->caches || o->interval || o->sample) && !o->timing)
+        return cli_fail(EXIT_USAGE, "--cache-control, --interval and --sample need --timing");
     if (o->caches && strcmp(o->caches, "none") && strcmp(o->caches, "all"))
         return cli_fail(EXIT_USAGE, "--cache-control takes none or all, not `%s`", o->caches);
     return o->regex ? check_regex(o->regex) : EXIT_OK;
@@ -232,6 +242,7 @@ static void set_environment(const RunOptions *o, const char *output, const char 
     set(CONFIG_TIMING, o->timing ? "1" : NULL);
     set(CONFIG_CACHE_CONTROL, o->caches);
     set(CONFIG_INTERVAL, o->interval);
+    set(CONFIG_SAMPLE, o->sample);
     set(CONFIG_CHECK, o->check);
     set(CONFIG_LEAK_CHECK, o->leak_check ? "1" : NULL);
     set(CONFIG_CHECK_LIMIT, o->check_limit);

@@ -19,11 +19,11 @@
 #define SOURCE_ID 1
 
 typedef struct SimArgs {
-    const char *ptx, *spec, *output, *gpu, *threads, *check, *interval;
+    const char *ptx, *spec, *output, *gpu, *threads, *check, *interval, *sample;
     bool overwrite, quiet, timing, flush_caches;
 } SimArgs;
 
-enum { OPT_LAUNCH = 256, OPT_GPU, OPT_THREADS, OPT_CHECK, OPT_TIMING, OPT_CACHES, OPT_INTERVAL };
+enum { OPT_LAUNCH = 256, OPT_GPU, OPT_THREADS, OPT_CHECK, OPT_TIMING, OPT_CACHES, OPT_INTERVAL, OPT_SAMPLE };
 
 static const struct argp_option options[] = {
     {"launch", OPT_LAUNCH, "SPEC", 0,
@@ -34,6 +34,10 @@ static const struct argp_option options[] = {
     {"timing", OPT_TIMING, NULL, 0, "also how long kernels take, cycle by cycle (docs/simulator-model.md)", 0},
     {"cache-control", OPT_CACHES, "none|all", 0, "all: timed kernels begin with empty caches (default none)", 0},
     {"interval", OPT_INTERVAL, "N", 0, "cycles between two points of counters over time; 0: totals only (default 1000)",
+     0},
+    {"sample", OPT_SAMPLE, "N", OPTION_ARG_OPTIONAL,
+     "large launches, and launches alike, in part: about one wave of blocks, or launch, of N (default 20) cycle by "
+     "cycle, the others only executed and their time estimated, with an interval",
      0},
     {"output", 'o', "FILE", 0, "also write a profile", 0},
     {"force", 'f', NULL, 0, "replace an existing profile", 0},
@@ -59,6 +63,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
             argp_error(state, "--cache-control takes none or all, not `%s`", arg);
         break;
     case OPT_INTERVAL: a->interval = arg; break;
+    case OPT_SAMPLE: a->sample = arg ? arg : CONFIG_DEFAULT_SAMPLE; break;
     case 'o': a->output = arg; break;
     case 'f': a->overwrite = true; break;
     case 'q': a->quiet = true; break;
@@ -68,6 +73,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         break;
     case ARGP_KEY_END:
         if (!a->ptx || !a->spec) argp_error(state, "needs a PTX file and --launch SPEC");
+        if (a->sample && !a->timing) argp_error(state, "--sample needs --timing");
         break;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -84,7 +90,7 @@ typedef struct Run {
     Diag diag;
     u32 failures;
     bool found;  // by the checker
-    u64 interval;
+    u64 interval, sample;
 } Run;
 
 static Status load(Run *r, const GpuModel *gpu) {
@@ -174,9 +180,13 @@ static Status launch(Run *r, const SpecLaunch *l) {
     SimLaunchResult result;
     if (status == STATUS_OK) status = sim_launch(r->sim, &s, &result, &r->diag);
     mem_free(block);
+    char interval[128] = "";
+    if (status == STATUS_OK && result.detail < 1)
+        snprintf(interval, sizeof interval, " (estimated, %" PRIu64 " to %" PRIu64 "; %.1f %% in detail)",
+                 result.low_cycles, result.high_cycles, 100 * result.detail);
     if (status == STATUS_OK && !r->args->quiet && r->args->timing)
-        printf("%s <<<(%u,%u,%u), (%u,%u,%u)>>>: %" PRIu64 " cycles, simulated at %.1f thousand/s\n", l->kernel,
-               l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2], result.cycles,
+        printf("%s <<<(%u,%u,%u), (%u,%u,%u)>>>: %" PRIu64 " cycles%s, simulated at %.1f thousand/s\n", l->kernel,
+               l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2], result.cycles, interval,
                (f64)result.cycles * 1e6 / (f64)(result.host_ns ? result.host_ns : 1));
     if (status == STATUS_OK && !r->args->quiet)
         printf("%s <<<(%u,%u,%u), (%u,%u,%u)>>>: %" PRIu64 " warp instructions, %" PRIu64
@@ -235,6 +245,7 @@ static Status run(Run *r, const GpuModel *gpu) {
                         .timing = r->args->timing,
                         .flush_caches = r->args->flush_caches,
                         .interval = r->interval,
+                        .sample = (u32)r->sample,
                         .checks = r->args->check ? sim_checks_of(r->args->check) : 0,
                         .finding = show_finding,
                         .log = {.write = log_to_stderr, .level = LOG_WARNING}};
@@ -267,6 +278,8 @@ int cmd_sim(int argc, char **argv) {
     if (args.threads && !cli_number("--threads", args.threads, 1, 4096, NULL)) return EXIT_USAGE;
     Run r = {.args = &args, .interval = CONFIG_DEFAULT_INTERVAL};
     if (args.interval && !cli_number("--interval", args.interval, 0, CONFIG_MOST_INTERVAL, &r.interval))
+        return EXIT_USAGE;
+    if (args.sample && !cli_number("--sample", args.sample, CONFIG_LEAST_SAMPLE, CONFIG_MOST_SAMPLE, &r.sample))
         return EXIT_USAGE;
     GpuModel gpu;
     Status status = cli_load_gpu(args.gpu, &gpu, &r.diag);

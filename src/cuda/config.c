@@ -138,6 +138,7 @@ void config_read(CudaConfig *config, char *problem_text, size_t problem_size) {
     get_text(CONFIG_CHECK_RESULT, config->check_result, sizeof config->check_result, "");
     config->timing = get_number(CONFIG_TIMING, 0, 1, 0, problem) == 1;
     config->interval = get_number(CONFIG_INTERVAL, 0, CONFIG_MOST_INTERVAL, CONFIG_DEFAULT_INTERVAL, problem);
+    config->sample = (u32)get_number(CONFIG_SAMPLE, CONFIG_LEAST_SAMPLE, CONFIG_MOST_SAMPLE, 0, problem);
     const char *caches = get(CONFIG_CACHE_CONTROL);
     config->flush_caches = strcmp(caches, "all") == 0;
     if (*caches && !config->flush_caches && strcmp(caches, "none") != 0)

@@ -216,7 +216,8 @@ static Status start_simulator(CudaContext *c, Diag *diag) {
                         .runtime_context = c,
                         .timing = c->config.timing,
                         .interval = c->config.interval,
-                        .flush_caches = c->config.flush_caches};
+                        .flush_caches = c->config.flush_caches,
+                        .sample = c->config.sample};
     checker_setup(c, &config);
     TRY(sim_create(&config, &c->sim));
     if (c->config.timing) c->clock = simulated_ns, c->clock_context = c;

@@ -137,6 +137,12 @@ typedef struct RecordLaunchTime {
     u32 overlapped;                       // 1: other launches ran at the same time, machine counters are of all
     u32 reserved;
 } RecordLaunchTime;
+// Partial simulation: the time of a launch was estimated. Follows its RecordLaunchTime.
+typedef struct RecordLaunchEstimate {
+    u32 launch, source;
+    u64 low_cycles, high_cycles;  // between which the launch's cycles are, with 95 % confidence
+    f64 detail;                   // share of its warp instructions that were simulated cycle by cycle: 0 to 1
+} RecordLaunchEstimate;
 typedef struct RecordLatencies {
     u32 launch, source;
     u32 count;

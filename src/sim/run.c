@@ -179,17 +179,21 @@ static Status step_timing(Sim *sim, Grid *g, u64 budget, SimStep *step, Diag *di
 
 u64 sim_clock_ns(const Sim *sim, u32 device) {
     const TimeMachine *machine = sim->machines ? sim->machines[device] : NULL;
-    return machine ? (u64)time_ns(machine, time_now(machine)) : 0;
+    return machine ? (u64)time_ns(machine, time_clock(machine)) : 0;
 }
 
 void sim_clock_pass(Sim *sim, u32 device, u64 ns) {
     if (sim->machines && sim->machines[device]) time_pass(sim->machines[device], ns);
 }
 
-static u64 end_timing(Grid *g, Status status) {
-    TimeResult result = {0};
-    u64 cycles = 0;
-    if (status == STATUS_OK && time_run_result(g->time_run, &result) == STATUS_OK) cycles = result.end - result.begin;
+static void end_timing(Grid *g, Status status, SimLaunchResult *told) {
+    TimeResult result;
+    if (status == STATUS_OK && time_run_result(g->time_run, &result) == STATUS_OK) {
+        told->cycles = result.end - result.begin;
+        told->low_cycles = result.low;
+        told->high_cycles = result.high;
+        told->detail = result.detail;
+    }
     Timeline *timeline = g->sim->timelines[g->device];
     if (timeline && status == STATUS_OK && g->timeline)
         status = timeline_end(timeline, g->timeline, g->launch_id);
@@ -200,7 +204,6 @@ static u64 end_timing(Grid *g, Status status) {
     time_run_end(g->time_run);
     g->time_run = NULL;
     g->timeline = NULL;
-    return cycles;
 }
 
 Status sim_launch_begin(Sim *sim, const SimLaunch *l, SimRun **run, Diag *diag) {
@@ -259,9 +262,10 @@ Status sim_launch_end(Sim *sim, SimRun *g, Status status, SimLaunchResult *resul
     if (g->record && record_end(sim, g, status) != STATUS_OK) {}  // as above
     free_workspace(g);
     sim->time += g->executed;
-    u64 cycles = g->time_run ? end_timing(g, status) : 0;
+    SimLaunchResult told = {.host_ns = g->host_ns, .detail = 1};
+    if (g->time_run) end_timing(g, status, &told);
     if (result) {
-        *result = (SimLaunchResult){.host_ns = g->host_ns, .cycles = cycles};
+        *result = told;
         for (u32 pc = 0; pc < g->program->insn_count; pc++) {
             result->warp_insts += g->states[pc].counters.warps;
             result->thread_insts += g->states[pc].counters.threads;

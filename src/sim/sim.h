@@ -109,6 +109,7 @@ typedef struct SimConfig {
     bool timing;        // cycle-level: src/sim/time
     u64 interval;       // timing: cycles between two points over time; 0: totals only
     bool flush_caches;  // timing: caches are empty when a kernel begins, as Nsight Compute makes them
+    u32 sample;         // timing: one wave of CTAs, or launch, of so many in detail; 0: all
     // A finding, told when the launch ends that it was made in. Its count goes on rising.
     void (*finding)(void *context, const SimFinding *finding);
     void *finding_context;
@@ -239,6 +240,10 @@ typedef struct SimLaunchResult {
     u64 warp_insts, thread_insts;
     u64 host_ns;  // spent on it
     u64 cycles;   // timing: of the SM clock, from launch to end
+    // SimConfig.sample: `cycles` is an estimate, between these with 95 % confidence; the share of the warp instructions
+    // that were simulated cycle by cycle, 1 when all were.
+    u64 low_cycles, high_cycles;
+    f64 detail;
 } SimLaunchResult;
 
 // A launch is begun, stepped until it is done, and ended. Any number may be under way at a time (one, when the checker

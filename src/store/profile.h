@@ -47,6 +47,7 @@
     X(LAUNCH_TIMES, "SELECT t.launch, t.begin_cycle, t.end_cycle, t.first_cta_cycle, t.last_cta_cycle, t.begin_ns, "   \
                     "t.end_ns, t.registers, t.ctas_per_sm, t.overlapped FROM launch l CROSS JOIN launch_time t "       \
                     "ON t.launch = l.id WHERE l.function = ?1")                                                        \
+    X(LAUNCH_ESTIMATES, "SELECT launch, low_cycles, high_cycles, detail FROM launch_estimate")                         \
     X(LATENCIES, "SELECT v.low, v.high, v.count FROM launch l CROSS JOIN load_latency v ON v.launch = l.id "           \
                  "WHERE l.function = ?1 AND l.source = ?2 ORDER BY v.low, v.high")                                     \
     X(STALLS, "SELECT id, name, text FROM stall WHERE source = ?1 ORDER BY id")                                        \

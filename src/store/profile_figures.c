@@ -74,7 +74,25 @@ static Status read_launch_times(Profile *profile, u32 function, ProfileLaunch *r
                                        .end_ns = query_f64(&query, 6),
                                        .registers = query_u32(&query, 7),
                                        .ctas_per_sm = query_u32(&query, 8),
-                                       .overlapped = query_u32(&query, 9) != 0};
+                                       .overlapped = query_u32(&query, 9) != 0,
+                                       .detail = 1};
+        u64 cycles = rows[*at].time.end_cycle - rows[*at].time.begin_cycle;
+        rows[*at].time.low_cycles = rows[*at].time.high_cycles = cycles;
+    }
+    return query_end(&query, diag);
+}
+
+static Status read_launch_estimates(Profile *profile, ProfileLaunch *rows, const Map *index, Diag *diag) {
+    Query query = query_begin(profile, PROFILE_LAUNCH_ESTIMATES, 0, 0);
+    while (query_row(&query)) {
+        u64 *at = map_get(index, query_u64(&query, 0));
+        f64 detail = query_f64(&query, 3);
+        if (!at || !rows[*at].time.known) continue;
+        ProfileTime *time = &rows[*at].time;
+        time->estimated = true;
+        time->low_cycles = query_u64(&query, 1);
+        time->high_cycles = query_u64(&query, 2);
+        time->detail = detail >= 0 && detail <= 1 ? detail : 0;
     }
     return query_end(&query, diag);
 }
@@ -83,6 +101,7 @@ static Status load_launches(Profile *profile, u32 function, LaunchRows *rows, Ma
     TRY(read_launches(profile, function, rows, index, diag));
     TRY(read_launch_metrics(profile, function, rows->data, index, diag));
     TRY(read_launch_times(profile, function, rows->data, index, diag));
+    TRY(read_launch_estimates(profile, rows->data, index, diag));
     ProfileLaunch *kept = ARENA_ARRAY(&profile->arena, ProfileLaunch, rows->len + 1);
     if (!kept) return profile_tell(profile, diag, STATUS_NO_MEMORY);
     for (u32 i = 0; i < rows->len; i++) {

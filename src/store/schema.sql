@@ -68,6 +68,11 @@ CREATE TABLE launch_time(launch INTEGER PRIMARY KEY REFERENCES launch, source IN
     last_cta_cycle INTEGER NOT NULL, begin_ns REAL NOT NULL, end_ns REAL NOT NULL, registers INTEGER NOT NULL,
     ctas_per_sm INTEGER NOT NULL, overlapped INTEGER NOT NULL);
 
+-- Launches whose time was estimated, as only a part of them was simulated (--sample): the cycles lie between low_cycles
+-- and high_cycles with 95 % confidence; detail: the share of the warp instructions that were simulated cycle by cycle.
+CREATE TABLE launch_estimate(launch INTEGER PRIMARY KEY REFERENCES launch, source INTEGER NOT NULL,
+    low_cycles INTEGER NOT NULL, high_cycles INTEGER NOT NULL, detail REAL NOT NULL);
+
 -- Loads of global memory by warps that took low to high - 1 cycles.
 CREATE TABLE load_latency(launch INTEGER NOT NULL REFERENCES launch, low INTEGER NOT NULL, high INTEGER NOT NULL,
     count INTEGER NOT NULL, PRIMARY KEY(launch, low)) WITHOUT ROWID;

@@ -57,6 +57,11 @@ typedef struct ProfileTime {
     u64 begin_cycle, end_cycle, first_cta_cycle, last_cta_cycle;
     f64 begin_ns, end_ns;
     u32 registers, ctas_per_sm;
+    // Partial simulation: the cycles are an estimate, between `low` and `high` with 95 % confidence; `detail` is the
+    // share of the warp instructions that were simulated cycle by cycle. Otherwise 1, and low and high are the cycles.
+    bool estimated;
+    u64 low_cycles, high_cycles;
+    f64 detail;
 } ProfileTime;
 
 typedef struct ProfileLaunch {

@@ -242,6 +242,15 @@ static Status write_launch_time(StoreWriter *writer, const void *fixed, Tail tai
                       db_int(record->registers), db_int(record->ctas_per_sm), db_int(record->overlapped));
 }
 
+static Status write_launch_estimate(StoreWriter *writer, const void *fixed, Tail tail) {
+    (void)tail;
+    const RecordLaunchEstimate *record = fixed;
+    if (!(record->detail >= 0 && record->detail <= 1) || record->low_cycles > record->high_cycles)
+        return STATUS_INVALID;
+    return WRITER_RUN(writer, STORE_LAUNCH_ESTIMATE, db_int(record->launch), db_int(record->source),
+                      db_int(record->low_cycles), db_int(record->high_cycles), db_real(record->detail));
+}
+
 static Status write_latencies(StoreWriter *writer, const void *fixed, Tail tail) {
     const RecordLatencies *record = fixed;
     if (!holds(tail, record->count, sizeof(RecordLatency))) return STATUS_INVALID;
@@ -351,6 +360,7 @@ static const RecordWriter record_writers[RECORD_KIND_COUNT] = {
     [RECORD_MESSAGE] = write_message,
     [RECORD_SAMPLES] = write_samples,
     [RECORD_LAUNCH_TIME] = write_launch_time,
+    [RECORD_LAUNCH_ESTIMATE] = write_launch_estimate,
     [RECORD_LATENCIES] = write_latencies,
     [RECORD_STALL_NAME] = write_stall_name,
     [RECORD_STALL_CAUSES] = write_stall_causes,

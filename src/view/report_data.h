@@ -33,6 +33,10 @@ typedef struct ReportKernel {
     const ProfileLatency *latencies;  // of global loads
     u32 latency_count;
     u32 timed_launches;
+    // Partial simulation: launches with an estimated time; the cycles of all launches with a time lie between `low` and
+    // `high`; `detail`: share of their warp instructions that were simulated cycle by cycle.
+    u32 estimated_launches;
+    f64 low, high, detail;
     const ProfileLaunch *longest;  // of those with a time; NULL: there are none
     f64 order;                     // value of the sort column
 } ReportKernel;

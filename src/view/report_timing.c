@@ -140,12 +140,21 @@ Status report_load_timing(Report *report, ReportKernel *kernel, Arena *arena, Di
     Loader loader = {report, arena, diag};
     TRY(load_stalls(&loader, kernel));
     u64 longest = 0;
+    f64 insts = 0, detailed = 0;
     for (u32 i = 0; i < kernel->launch_count; i++) {
         const ProfileTime *time = &kernel->launches[i].time;
         kernel->timed_launches += time->known;
-        if (!time->known || time->end_cycle - time->begin_cycle <= longest) continue;
+        if (!time->known) continue;
+        f64 executed = kernel->launches[i].metrics.value[METRIC_INST];
+        insts += executed;
+        detailed += executed * time->detail;
+        kernel->low += (f64)time->low_cycles;
+        kernel->high += (f64)time->high_cycles;
+        kernel->estimated_launches += time->estimated;
+        if (time->end_cycle - time->begin_cycle <= longest) continue;
         longest = time->end_cycle - time->begin_cycle;
         kernel->longest = &kernel->launches[i];
     }
+    kernel->detail = insts > 0 ? detailed / insts : 1;
     return profile_latencies(report->profile, kernel->function, &kernel->latencies, &kernel->latency_count, diag);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // CTAs to SMs: to the SM with the fewest, from where the last search ended; clusters as a whole.
 #include "sim/time/machine.h"
+#include "sim/time/sample.h"
 
 static u64 max(u64 a, u64 b) { return a > b ? a : b; }
 
@@ -59,6 +60,7 @@ static void give_one(TimeMachine *m, TimeRun *run, u32 group, u32 rank) {
     sm->start_free = start + gpu->cta_interval + run->cta_warps * gpu->warp_start;
     m->next_sm = (at + 1) % m->sm_count;
     if (run->first_cta == NEVER) run->first_cta = start;
+    sample_given(run, run->next_linear, start);
     sm_give_cta(
         sm, (CtaStart){.run = run, .front = front, .linear = run->next_linear++, .start = start, .slot_group = group});
 }
@@ -84,18 +86,31 @@ static Status start_given(TimeMachine *m) {
     return STATUS_OK;
 }
 
-Status dispatch_ctas(TimeMachine *m) {
+// CTAs of one launch, as many as there is room for. *any: some were handed out.
+static Status dispatch_run(TimeMachine *m, TimeRun *run, bool *any, Diag *diag) {
+    u32 size = run->grid->cluster_size;
+    u64 goal;
+    bool waits = false;
+    if (run->sample && run->sample->skipping) TRY(fast_forward(run, &waits, diag));
+    while (run->next_linear < run->grid->cta_count && run->free_count) {
+        if (size > 1 ? !cluster_fits(m, run) : find_sm(m, run) == WL_NONE) break;
+        if (!waits && sample_due(run, &goal)) {
+            TRY(fast_forward(run, &waits, diag));
+            continue;
+        }
+        u32 group = run->free_slots[--run->free_count];
+        run->grid->ctas[group * size].members_left = size;
+        for (u32 rank = 0; rank < size; rank++) give_one(m, run, group, rank);
+        *any = true;
+    }
+    return STATUS_OK;
+}
+
+Status dispatch_ctas(TimeMachine *m, Diag *diag) {
     bool any = false;
     for (u32 i = 0; i < m->runs.len; i++) {
         TimeRun *run = m->runs.data[i];
-        u32 size = run->grid->cluster_size;
-        while (run->next_linear < run->grid->cta_count && run->free_count) {
-            if (size > 1 ? !cluster_fits(m, run) : find_sm(m, run) == WL_NONE) break;
-            u32 group = run->free_slots[--run->free_count];
-            run->grid->ctas[group * size].members_left = size;
-            for (u32 rank = 0; rank < size; rank++) give_one(m, run, group, rank);
-            any = true;
-        }
+        TRY(dispatch_run(m, run, &any, diag));
         if (run->next_linear < run->grid->cta_count) break;  // later kernels wait for the earlier one's CTAs
     }
     return any ? start_given(m) : STATUS_OK;

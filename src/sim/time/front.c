@@ -5,7 +5,7 @@
 // PTX instructions that a warp executes at a time; words of its trace with which it is far enough ahead.
 enum { FRONT_BUDGET = 256, FRONT_WORDS = 512 };
 
-static Status fault_of(Grid *g, Diag *diag) {
+Status front_fault(Grid *g, Diag *diag) {
     g->faulting_pc = (u32)((const PcState *)(const void *)g->exec.count - g->states);
     fault_explain(g, diag);
     return STATUS_FAULT;
@@ -23,7 +23,7 @@ static Status turn(Grid *g, Warp *warp, u64 cycle, WarpStop *stop, Diag *diag) {
     g->exec.shared_size = cta->shared_size;
     *stop = warp_run(&g->exec, warp, FRONT_BUDGET);
     g->executed += warp->executed - executed;
-    if (*stop == WARP_FAULT) return fault_of(g, diag);
+    if (*stop == WARP_FAULT) return front_fault(g, diag);
     if (cta->exited_threads == cta->threads) cta->used = false;
     return warp->trace->failed ? STATUS_NO_MEMORY : STATUS_OK;
 }

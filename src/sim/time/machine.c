@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/time/sample.h"
+
 enum { SAMPLE_SHIFT = 10, QUIET_MOST = 4096, WATCH_GRID = 1000 };
 
 // Quanta end at multiples of their length, whoever watches, and what is watched every thousand cycles ends with one: so
@@ -68,12 +70,14 @@ void time_machine_destroy(TimeMachine *m) {
     vec_free(&m->replies);
     vec_free(&m->runs);
     memsys_destroy(m->memsys);
+    sample_groups_free(m->groups);
     if (m->pool) pool_destroy(m->pool);
     mem_free(m);
 }
 
 u64 time_quantum(const TimeMachine *m) { return m->quantum; }
 u64 time_now(const TimeMachine *m) { return m->now; }
+u64 time_clock(const TimeMachine *m) { return m->now + m->owed; }
 f64 time_ns(const TimeMachine *m, u64 cycles) { return (f64)cycles * 1000.0 / (f64)m->gpu->clock_mhz; }
 u32 time_sms(const TimeMachine *m) { return m->sm_count; }
 u32 time_schedulers(const TimeMachine *m) { return m->sms[0].scheduler_count; }
@@ -148,8 +152,7 @@ Status memory_serve(TimeMachine *m, u32 side) {
     return STATUS_OK;
 }
 
-// The memory system comes up to the SMs.
-static Status catch_up(TimeMachine *m) {
+Status machine_catch_up(TimeMachine *m) {
     if (!m->pending) return STATUS_OK;
     m->pending = false;
     return memory_serve(m, m->side);
@@ -190,7 +193,7 @@ static Status run_window(TimeMachine *m, u64 stops, u64 until, bool first, bool 
     m->sent_from = m->now;
     m->sent_until = m->now = until;
     m->side = !m->side;
-    return m->behind ? STATUS_OK : catch_up(m);
+    return m->behind ? STATUS_OK : machine_catch_up(m);
 }
 
 static Status run_quantum(TimeMachine *m, u64 until, bool *moved, Diag *diag) {
@@ -220,7 +223,7 @@ static u64 next_of_sms(const TimeMachine *m) {
 static Status next_event(TimeMachine *m, u64 until, u64 *next) {
     *next = next_of_sms(m);
     if (*next <= until) return STATUS_OK;
-    TRY(catch_up(m));
+    TRY(machine_catch_up(m));
     choose_active(m);
     u64 sms = next_of_sms(m), memory = memsys_next_event(m->memsys);
     *next = sms < memory ? sms : memory;
@@ -256,6 +259,19 @@ static u64 last_work(const TimeRun *run) {
     return last;
 }
 
+// What was not simulated makes the launch longer.
+static void estimate_end(TimeRun *run) {
+    Sample *s = run->sample;
+    if (s->whole) run->end = run->begin;
+    sample_end(run);
+    run->estimated = (u64)(s->estimate.value + 0.5);
+    run->end += run->estimated;
+    run->machine->owed += run->estimated;
+    if (run->first_cta == NEVER) run->first_cta = run->begin;
+    if (run->last_cta < run->first_cta || run->estimated) run->last_cta = run->end - run->machine->gpu->launch_end;
+    if (run->last_cta < run->first_cta || run->last_cta > run->end) run->last_cta = run->end;
+}
+
 static bool end_runs(TimeMachine *m) {
     bool any = false;
     for (u32 i = 0; i < m->runs.len;) {
@@ -266,6 +282,7 @@ static bool end_runs(TimeMachine *m) {
         }
         run->over = any = true;
         run->end = last_work(run) + m->gpu->launch_end;
+        if (run->sample) estimate_end(run);
         for (u32 k = i; k + 1 < m->runs.len; k++) m->runs.data[k] = m->runs.data[k + 1];
         m->runs.len--;
     }
@@ -280,7 +297,7 @@ static Status deadlock(TimeMachine *m, Diag *diag) {
 
 // One quantum, or the jump over time in which nothing happens.
 static Status step(TimeMachine *m, u64 limit, Diag *diag) {
-    TRY(dispatch_ctas(m));
+    TRY(dispatch_ctas(m, diag));
     choose_active(m);
     u64 next, until = (m->now / m->quantum + 1) * m->quantum;
     bool moved = false;
@@ -294,7 +311,7 @@ static Status step(TimeMachine *m, u64 limit, Diag *diag) {
     m->quiet = moved || next != NEVER ? 0 : m->quiet + 1;
     if (m->quiet > QUIET_MOST) return deadlock(m, diag);
     if (m->now == m->next_watch) {
-        TRY(catch_up(m));
+        TRY(machine_catch_up(m));
         settle_all(m);
         m->watcher.interval(m->watcher.context, m, m->now);
         m->next_watch += m->watcher.cycles;
@@ -302,12 +319,21 @@ static Status step(TimeMachine *m, u64 limit, Diag *diag) {
     return STATUS_OK;
 }
 
-void time_pass(TimeMachine *m, u64 ns) {
-    if (m->runs.len) return;
-    m->now += ns * m->gpu->clock_mhz / 1000;
+static void pass_cycles(TimeMachine *m, u64 cycles) {
+    m->now += cycles;
     for (u32 i = 0; i < m->sm_count; i++) m->sms[i].now = m->now;
     settle_all(m);
     if (m->next_watch <= m->now) m->next_watch = (m->now / m->watcher.cycles + 1) * m->watcher.cycles;
+}
+
+void time_pass(TimeMachine *m, u64 ns) {
+    if (m->runs.len == 0) pass_cycles(m, ns * m->gpu->clock_mhz / 1000);
+}
+
+void machine_pay(TimeMachine *m) {
+    if (m->runs.len || !m->owed) return;
+    pass_cycles(m, m->owed);
+    m->owed = 0;
 }
 
 Status time_advance(TimeMachine *m, TimeRun *run, u64 limit, bool *over, Diag *diag) {
@@ -316,7 +342,7 @@ Status time_advance(TimeMachine *m, TimeRun *run, u64 limit, bool *over, Diag *d
         TRY(step(m, limit, diag));
         if (end_runs(m) && (!run || run->over)) break;
     }
-    TRY(catch_up(m));
+    TRY(machine_catch_up(m));
     TRY(top_up_all(m, &moved, diag));
     *over = !run || run->over;
     return STATUS_OK;

@@ -42,7 +42,9 @@ struct TimeMachine {
     u32 codes;         // programs that have run
     TimeWatcher watcher;
     u64 next_watch;
-    u64 quiet;  // quanta without any progress
+    u64 quiet;                   // quanta without any progress
+    struct SampleGroup *groups;  // launches so far, when not all are simulated in detail
+    u64 owed;                    // estimated cycles of launches that are over, which have not passed yet
 };
 
 static inline u32 machine_sample_shift(const TimeMachine *m) { return m->sample_shift; }
@@ -55,7 +57,9 @@ static inline u64 machine_local_base(const TimeMachine *m, u32 sm, u32 place) {
 }
 
 void machine_abandon(TimeMachine *machine);  // everything under way is given up
+void machine_pay(TimeMachine *machine);      // what is owed passes, when nothing is under way
 
+WL_MUST_USE Status machine_catch_up(TimeMachine *machine);  // the memory system comes up to the SMs
 void machine_take_replies(TimeMachine *machine, Sm *sm);
 // Serves what is pending; replies go to inbox[side].
 WL_MUST_USE Status memory_serve(TimeMachine *machine, u32 side);
@@ -67,12 +71,13 @@ void window_destroy(Window *window);
 WL_MUST_USE Status window_run(TimeMachine *m, u64 stops, u64 until, bool tops_up, bool *moved, Diag *diag);
 
 // front.c: executes further for warps whose trace is used up, or nearly. *moved: it has executed something.
+Status front_fault(Grid *grid, Diag *diag);                                   // explains it; STATUS_FAULT
 WL_MUST_USE Status front_serve(Sm *sm, u64 cycle, Diag *diag);                // those that the SM has stopped for
 WL_MUST_USE Status front_top_up(Sm *sm, u64 cycle, bool *moved, Diag *diag);  // those that will soon be out of it
 WL_MUST_USE Status front_try_again(TimeMachine *m, u64 cycle, bool *moved, Diag *diag);  // those, and those that waited
 
 // dispatch.c: CTAs to SMs.
-WL_MUST_USE Status dispatch_ctas(TimeMachine *m);
+WL_MUST_USE Status dispatch_ctas(TimeMachine *m, Diag *diag);
 void dispatch_collect(TimeMachine *m);  // CTAs that are over
 
 #endif

@@ -292,6 +292,25 @@ void memsys_touch(MemSys *m, u64 address, u64 size, bool write) {
     }
 }
 
+void memsys_warm(MemSys *m, u64 line, u32 sectors, bool write) {
+    if (m->no_cache) return;
+    u32 size = m->cache_line < REQUEST_LINE ? m->cache_line : REQUEST_LINE, per = size / SECTOR;
+    for (u32 first = 0; first < REQUEST_LINE / SECTOR; first += per) {
+        u32 bits = sectors >> first & ((1u << per) - 1);
+        if (!bits) continue;
+        u64 address = (line + first * SECTOR) & ~(u64)(m->cache_line - 1);
+        u32 wanted = cache_sectors(m, bits, (u32)(line + first * SECTOR - address));
+        AddressPlace place = address_map_place(&m->map, address);
+        Cache *cache = m->slice[place.slice].cache;
+        CacheVictim victim;
+        CacheLook look = cache_look(cache, place.local, wanted);
+        if (write)
+            (void)cache_write(cache, place.local, wanted, true, address, &victim);
+        else if (look.miss && cache_reserve(cache, place.local, look.miss, address, &victim))
+            cache_fill(cache, place.local, look.miss);
+    }
+}
+
 u32 memsys_units(const MemSys *m, MemScope scope) {
     switch (scope) {
     case MEM_SCOPE_NOC: return m->sms;

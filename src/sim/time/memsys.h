@@ -48,6 +48,10 @@ void memsys_flush(MemSys *memsys);  // caches empty, as Nsight Compute makes the
 // Lines that the host or a copy engine wrote or read: leaves them in the L2 as hardware does, or not.
 void memsys_touch(MemSys *memsys, u64 address, u64 size, bool write);
 
+// Sectors of a line (of 128 bytes, 4 bits) that CTAs without time accessed: leaves them in the L2 as if they had been
+// asked for. Nothing is counted.
+void memsys_warm(MemSys *memsys, u64 line, u32 sectors, bool write);
+
 // The least number of cycles between a request and its reply: the longest quantum.
 u64 memsys_least_latency(const MemSys *memsys);
 // Serves the requests of [from, until), `count` of them, sorted by (cycle, sm) and otherwise in order of asking, and

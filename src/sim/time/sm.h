@@ -31,6 +31,8 @@ struct TimeRun {
     u32 *block_ends;  // by pc
     u32 code_id;
     bool over;
+    u64 estimated;          // cycles of `end` that were not simulated
+    struct Sample *sample;  // NULL: everything is simulated in detail
 };
 
 typedef struct TimeBarrier {

@@ -26,6 +26,7 @@ WL_MUST_USE Status time_machine_create(Sim *sim, u32 device, TimeMachine **machi
 void time_machine_destroy(TimeMachine *machine);
 u64 time_quantum(const TimeMachine *machine);  // cycles; quanta end at its multiples
 u64 time_now(const TimeMachine *machine);      // cycles of the SM clock since creation
+u64 time_clock(const TimeMachine *machine);    // and those of launches that are over, whose time is estimated
 f64 time_ns(const TimeMachine *machine, u64 cycles);
 void time_pass(TimeMachine *machine, u64 ns);  // nothing happens meanwhile; not while a run is on it
 
@@ -34,7 +35,7 @@ WL_MUST_USE Status time_run_begin(TimeMachine *machine, Grid *grid, TimeRun **ru
 // Advances the machine until the run is over (or any run, when `run` is NULL), or until cycle `limit`.
 // *over: it is; the limit came first otherwise. Faults and deadlocks as sim_launch_step.
 WL_MUST_USE Status time_advance(TimeMachine *machine, TimeRun *run, u64 limit, bool *over, Diag *diag);
-void time_run_end(TimeRun *run);
+void time_run_end(TimeRun *run);        // and what of its time was estimated passes
 void time_flush(TimeMachine *machine);  // all caches empty
 
 // --- what was found; valid until time_run_end ---------------------------------------------------------------------
@@ -70,6 +71,11 @@ typedef struct TimeResult {
     u32 sample_count;
     u32 registers;    // of a thread, as used for the occupancy
     u32 ctas_per_sm;  // that fit
+    // Partial simulation: all of the above but begin and end are of what was simulated in detail.
+    u64 detail_end;  // the end, had that been all
+    u64 low, high;   // of the cycles from begin to end: the interval of 95 % confidence
+    f64 detail;      // share of the warp instructions that were simulated in detail
+    f64 scale;       // by which counts are to be multiplied to be those of the whole launch
 } TimeResult;
 WL_MUST_USE Status time_run_result(TimeRun *run, TimeResult *result);
 // Machine instructions issued so far, added to `issued` by pc of the program. Correct between quanta.

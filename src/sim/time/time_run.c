@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "sim/time/machine.h"
+#include "sim/time/sample.h"
 
 // Shared memory that an SM sets aside, from the L1's array: the steps of the CUDA Programming Guide, compute capability
 // 9.0 (fewer of them exist before).
@@ -24,7 +25,10 @@ static Status take_places(TimeRun *run, u32 most) {
     run->slot_groups = (most + g->cluster_size - 1) / g->cluster_size;
     run->free_slots = mem_alloc(sizeof *run->free_slots * run->slot_groups);
     if (!run->free_slots) return STATUS_NO_MEMORY;
-    TRY(grid_reserve_ctas(g, run->slot_groups * g->cluster_size));
+    // One more for those that are executed without time.
+    u32 groups = run->slot_groups + (run->machine->sim->config.sample != 0);
+    TRY(grid_reserve_ctas(g, groups * g->cluster_size));
+    if (groups > run->slot_groups) g->ctas[run->slot_groups * g->cluster_size].members_left = 0;
     for (u32 i = run->slot_groups; i-- > 0;) run->free_slots[run->free_count++] = i;
     return STATUS_OK;
 }
@@ -78,6 +82,8 @@ Status time_run_begin(TimeMachine *m, Grid *grid, TimeRun **begun) {
     if (!run) return STATUS_NO_MEMORY;
     *run = (TimeRun){.machine = m, .grid = grid, .index = index, .begin = m->now, .first_cta = NEVER};
     Status status = prepare(m, run, grid);
+    if (status == STATUS_OK && m->sim->config.sample) status = sample_begin(run, m->sim->config.sample);
+    for (u32 i = 0; i < m->runs.len; i++) sample_share(m->runs.data[i]);
     if (status == STATUS_OK) status = vec_push(&m->runs, run);
     m->indices |= 1ull << index;
     if (status != STATUS_OK) {
@@ -96,7 +102,9 @@ void time_run_end(TimeRun *run) {
             machine_abandon(m);
             break;
         }
+    machine_pay(m);
     m->indices &= ~(1ull << run->index);
+    sample_free(run);
     u32 workers = m->pool ? pool_threads(m->pool) : 1;
     for (u32 i = 0; run->tallies && i < workers; i++) tally_free(&run->tallies[i]);
     mem_free(run->tallies);
@@ -138,6 +146,28 @@ void time_run_issued(const TimeRun *run, u64 *issued) {
         for (u32 pc = 0; pc < run->tallies[i].pc_count; pc++) issued[pc] += run->tallies[i].pcs[pc].issued;
 }
 
+// A launch that was not simulated is told from one like it.
+static void tell_from(const TimeRun *run, const SampleFigures *figures, TimeResult *result) {
+    TimeResult own = *result;
+    *result = figures->result;
+    result->begin = own.begin;
+    result->end = own.end;
+    result->first_cta = own.first_cta;
+    result->last_cta = own.last_cta;
+    result->registers = run->code->registers;
+    result->ctas_per_sm = run->limit;
+}
+
+static void tell_estimate(const TimeRun *run, const SampleFigures *figures, TimeResult *result) {
+    u64 cycles = run->end - run->begin, simulated = figures ? figures->cycles : cycles - run->estimated;
+    u64 half = run->sample ? (u64)(run->sample->estimate.half + 0.5) : 0, least = cycles - run->estimated;
+    result->detail_end = run->end - run->estimated;
+    result->low = cycles - least > half ? cycles - half : least;
+    result->high = cycles + half;
+    result->detail = run->sample ? run->sample->detail : 1;
+    result->scale = simulated ? (f64)cycles / (f64)simulated : 1;
+}
+
 Status time_run_result(TimeRun *run, TimeResult *result) {
     TimeMachine *m = run->machine;
     for (u32 i = 0; i < m->sm_count; i++) sm_settle(&m->sms[i], m->now);
@@ -150,6 +180,7 @@ Status time_run_result(TimeRun *run, TimeResult *result) {
     }
     TRY(list_edges(run, all));
     TRY(list_samples(run, all));
+    const SampleFigures *figures = sample_figures(run);
     *result = (TimeResult){.begin = run->begin,
                            .end = run->end,
                            .first_cta = run->first_cta,
@@ -168,5 +199,7 @@ Status time_run_result(TimeRun *run, TimeResult *result) {
         result->slot_stalls[r] = all->slot_stalls[r];
     }
     for (u32 i = 0; i < LATENCY_BUCKETS; i++) result->load_latency[i] = all->load_latency[i];
+    if (figures) tell_from(run, figures, result);
+    tell_estimate(run, figures, result);
     return STATUS_OK;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/time/machine.h"
+#include "sim/time/sample.h"
 #include "sim/time/timeline_inside.h"
 
 typedef struct Out {
@@ -13,8 +14,14 @@ typedef struct Out {
     TimeResult result;
     Sink *sink;
     u32 launch, source;
+    u64 *totals;  // by column of the GPU's group: what the launch added
     Arena scratch;
 } Out;
+
+// A count of what was simulated in detail, as one of the whole launch.
+static u64 scaled(const Out *out, u64 count) {
+    return out->result.scale == 1 ? count : (u64)((f64)count * out->result.scale + 0.5);
+}
 
 // --- totals ------------------------------------------------------------------------------------------------------
 typedef struct Counts {
@@ -27,8 +34,9 @@ static void add(Counts *counts, MetricId metric, f64 value) {
 }
 
 // The end of a launch is known before the machine gets there: nothing is issued until then.
-static f64 unwatched_slots(const Out *out, f64 elapsed) {
+static f64 unwatched_slots(const Out *out) {
     const TimeMachine *machine = out->timeline->machine;
+    f64 elapsed = (f64)(out->result.detail_end - out->result.begin);
     f64 watched = (f64)(time_now(machine) - out->run->begin_cycle);
     return elapsed > watched ? (elapsed - watched) * time_sms(machine) * time_schedulers(machine) : 0;
 }
@@ -44,10 +52,11 @@ static void add_machine(const Out *out, Counts *counts) {
         if (!row->total || done[row->metric]) continue;
         done[row->metric] = true;
         u32 column = gpu->column[r];
-        f64 value = (f64)(gpu->now[column] - out->run->begin[column]);
+        f64 value = (f64)out->totals[column];
+        if (row->metric == METRIC_ISSUE_EMPTY) value += unwatched_slots(out);
+        value *= out->result.scale;
         if (row->source == TIME_SOURCE_CYCLES)
             value = elapsed * t->units[time_metric_unit(row)] * t->factors[row->factor];
-        if (row->metric == METRIC_ISSUE_EMPTY) value += unwatched_slots(out, elapsed);
         add(counts, (MetricId)row->metric, value);
     }
 }
@@ -55,7 +64,7 @@ static void add_machine(const Out *out, Counts *counts) {
 static u64 counter_total(const Out *out, MetricId metric) {
     const Group *gpu = &out->timeline->groups[TIMELINE_GPU];
     for (u32 c = 0; c < gpu->metrics; c++)
-        if (gpu->ids[c] == metric) return gpu->now[c] - out->run->begin[c];
+        if (gpu->ids[c] == metric) return scaled(out, out->totals[c]);
     return 0;
 }
 
@@ -80,7 +89,6 @@ static void add_launch(const Out *out, Counts *counts) {
 
 static Status write_totals(Out *out) {
     Counts counts = {.count = 0};
-    timeline_read_group(out->timeline, TIMELINE_GPU);
     add_machine(out, &counts);
     add_launch(out, &counts);
     u32 kept = 0;
@@ -118,7 +126,8 @@ static Status write_latencies(Out *out) {
     u32 count = 0;
     for (u32 b = 0; b < LATENCY_BUCKETS; b++) {
         u32 low = b ? latency_low(b) : 0, high = b + 1 < LATENCY_BUCKETS ? latency_low(b ? b + 1 : 2) : UINT32_MAX;
-        if (out->result.load_latency[b]) rows[count++] = (RecordLatency){low, high, out->result.load_latency[b]};
+        u64 loads = scaled(out, out->result.load_latency[b]);
+        if (loads) rows[count++] = (RecordLatency){low, high, loads};
     }
     RecordLatencies head = {.launch = out->launch, .source = out->source, .count = count};
     return count ? sink_write(out->sink, RECORD_LATENCIES, &head, rows, sizeof *rows * count) : STATUS_OK;
@@ -167,10 +176,11 @@ static f64 exposed_share(const Out *out) {
 }
 
 // Warp cycles by reason, as far as the reason has a metric.
-static Status add_stalls(const TimePc *from, u32 pc, PcCounts *rows) {
+static Status add_stalls(const Out *out, const TimePc *from, u32 pc, PcCounts *rows) {
     for (u32 i = 0; i < time_metric_count; i++) {
         const TimeMetric *row = &time_metrics[i];
-        if (row->source == TIME_SOURCE_STALL) TRY(add_pc(rows, pc, row->metric, (f64)from->stalls[row->counter]));
+        if (row->source == TIME_SOURCE_STALL)
+            TRY(add_pc(rows, pc, row->metric, (f64)scaled(out, from->stalls[row->counter])));
     }
     return STATUS_OK;
 }
@@ -201,10 +211,10 @@ static Status find_places(Out *out, f64 **places) {
 static Status add_function(const Out *out, const SimFunc *func, const f64 *places, f64 exposed, PcCounts *rows) {
     for (u32 i = 0; i < func->insn_count; i++) {
         const TimePc *pc = &out->result.pcs[func->entry + i];
-        f64 place = fmax(places[func->entry + i], 0);
-        TRY(add_pc(rows, i, METRIC_ISSUED, (f64)pc->issued));
-        TRY(add_pc(rows, i, METRIC_ISSUE_PLACE, place * (f64)pc->issued));
-        TRY(add_stalls(pc, i, rows));
+        f64 place = fmax(places[func->entry + i], 0), issued = (f64)scaled(out, pc->issued);
+        TRY(add_pc(rows, i, METRIC_ISSUED, issued));
+        TRY(add_pc(rows, i, METRIC_ISSUE_PLACE, place * issued));
+        TRY(add_stalls(out, pc, i, rows));
         TRY(add_pc(rows, i, METRIC_EXPOSED_MEMORY, exposed * (f64)pc->latency[STALL_LONG_SCOREBOARD]));
     }
     return STATUS_OK;
@@ -213,7 +223,7 @@ static Status add_function(const Out *out, const SimFunc *func, const f64 *place
 static Status write_pcs(Out *out) {
     const Grid *grid = out->run->grid;
     PcCounts rows = {0};
-    f64 exposed = exposed_share(out), *places;
+    f64 exposed = exposed_share(out) * out->result.scale, *places;
     Status status = find_places(out, &places);
     for (u32 f = 0; f < grid->program->func_count && status == STATUS_OK; f++) {
         const SimFunc *func = &grid->program->funcs[f];
@@ -236,7 +246,8 @@ static Status write_causes(Out *out) {
     for (u32 i = 0, count = 0; i < r->edge_count; i++) {
         const TimeEdge *e = &r->edges[i];
         Place at = place_of(out, e->pc), cause = place_of(out, e->cause);
-        rows[count++] = (RecordStallCause){at.pc, e->reason, cause.function, cause.pc, e->cycles, e->times};
+        rows[count++] = (RecordStallCause){
+            at.pc, e->reason, cause.function, cause.pc, scaled(out, e->cycles), scaled(out, e->times)};
         bool last = i + 1 == r->edge_count || place_of(out, r->edges[i + 1].pc).function != at.function;
         if (!last) continue;
         RecordStallCauses head = {.function = at.function, .source = out->source, .count = count};
@@ -253,7 +264,7 @@ static Status write_samples(Out *out) {
     for (u32 i = 0, count = 0; i < r->sample_count; i++) {
         const TimeSample *s = &r->samples[i];
         Place at = place_of(out, s->pc);
-        rows[count++] = (RecordSample){at.pc, s->reason, s->count, s->latency_count};
+        rows[count++] = (RecordSample){at.pc, s->reason, scaled(out, s->count), scaled(out, s->latency_count)};
         bool last = i + 1 == r->sample_count || place_of(out, r->samples[i + 1].pc).function != at.function;
         if (!last) continue;
         RecordSamples head = {
@@ -276,7 +287,8 @@ static Status write_cycles(Out *out) {
             u32 pc = i / STALL_COUNT, reason = i % STALL_COUNT;
             const TimePc *at = &out->result.pcs[func->entry + pc];
             if (at->stalls[reason])
-                status = vec_push(&rows, ((RecordSample){pc, reason, at->stalls[reason], at->latency[reason]}));
+                status = vec_push(&rows, ((RecordSample){pc, reason, scaled(out, at->stalls[reason]),
+                                                         scaled(out, at->latency[reason])}));
         }
         RecordSamples head = {.function = grid->kernel->module->function_ids[func->func],
                               .source = out->source,
@@ -356,9 +368,22 @@ static Status write_timelines(Out *out) {
     return write_pc_plots(out);
 }
 
+// Partial simulation: how much was simulated, and how far the rest of the time may be from what it was estimated at.
+static Status write_estimate(Out *out) {
+    const TimeResult *r = &out->result;
+    if (r->detail_end == r->end) return STATUS_OK;
+    RecordLaunchEstimate estimate = {.launch = out->launch,
+                                     .source = out->source,
+                                     .low_cycles = r->low,
+                                     .high_cycles = r->high,
+                                     .detail = r->detail};
+    return sink_write(out->sink, RECORD_LAUNCH_ESTIMATE, &estimate, NULL, 0);
+}
+
 static Status write_all(Out *out) {
     if (!out->timeline->named) TRY(write_stall_names(out));
     TRY(write_time(out));
+    TRY(write_estimate(out));
     TRY(write_totals(out));
     TRY(write_latencies(out));
     TRY(write_pcs(out));
@@ -368,11 +393,26 @@ static Status write_all(Out *out) {
     return write_timelines(out);
 }
 
+// The machine's counters, or those of the launch that this one is told from.
+static Status find_totals(Out *out) {
+    Timeline *t = out->timeline;
+    const Group *gpu = &t->groups[TIMELINE_GPU];
+    const SampleFigures *figures = sample_figures(out->run->time);
+    timeline_read_group(t, TIMELINE_GPU);
+    out->totals = ARENA_ARRAY(&out->scratch, u64, gpu->metrics + 1u);
+    if (!out->totals) return STATUS_NO_MEMORY;
+    for (u32 c = 0; c < gpu->metrics; c++)
+        out->totals[c] =
+            figures && figures->total_count == gpu->metrics ? figures->totals[c] : gpu->now[c] - out->run->begin[c];
+    return sample_keep(out->run->time, &out->result, out->totals, gpu->metrics);
+}
+
 Status timeline_record(Timeline *t, TimelineRun *run, u32 launch) {
     const SimConfig *config = &run->grid->sim->config;
     Out out = {.timeline = t, .run = run, .sink = config->sink, .launch = launch, .source = config->source};
     if (!out.sink) return STATUS_OK;
     Status status = time_run_result(run->time, &out.result);
+    if (status == STATUS_OK) status = find_totals(&out);
     if (status == STATUS_OK) status = write_all(&out);
     arena_free(&out.scratch);
     return status;

@@ -173,9 +173,10 @@ static void write_stalls(Csv *csv, const Report *report) {
 }
 
 static void write_timing(Csv *csv, const Report *report) {
-    fields(csv, (const char *const[]){"kernel", "mangled", "provenance", "index", "begin_cycle", "end_cycle",
-                                      "first_cta_cycle", "last_cta_cycle", "begin_ns", "end_ns", "registers",
-                                      "ctas_per_sm", "overlapped", NULL});
+    fields(csv,
+           (const char *const[]){"kernel", "mangled", "provenance", "index", "begin_cycle", "end_cycle",
+                                 "first_cta_cycle", "last_cta_cycle", "begin_ns", "end_ns", "registers", "ctas_per_sm",
+                                 "overlapped", "estimated", "low_cycles", "high_cycles", "detail", NULL});
     metric_names(csv, 'L');
     for (u32 i = 0; i < report->kernel_count; i++) {
         const ReportKernel *kernel = &report->kernels[i];
@@ -184,9 +185,20 @@ static void write_timing(Csv *csv, const Report *report) {
             const ProfileTime *t = &launch->time;
             if (!t->known) continue;
             fields(csv, (const char *const[]){kernel->name, kernel->mangled, kernel->provenance, NULL});
-            const f64 values[] = {
-                launch->index, (f64)t->begin_cycle, (f64)t->end_cycle, (f64)t->first_cta_cycle, (f64)t->last_cta_cycle,
-                t->begin_ns,   t->end_ns,           t->registers,      t->ctas_per_sm,          t->overlapped};
+            const f64 values[] = {launch->index,
+                                  (f64)t->begin_cycle,
+                                  (f64)t->end_cycle,
+                                  (f64)t->first_cta_cycle,
+                                  (f64)t->last_cta_cycle,
+                                  t->begin_ns,
+                                  t->end_ns,
+                                  t->registers,
+                                  t->ctas_per_sm,
+                                  t->overlapped,
+                                  t->estimated,
+                                  (f64)t->low_cycles,
+                                  (f64)t->high_cycles,
+                                  t->detail};
             for (u32 v = 0; v < WL_COUNT(values); v++) number_field(csv, values[v]);
             metric_fields(csv, &launch->metrics, 'L');
         }

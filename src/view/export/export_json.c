@@ -34,6 +34,15 @@ static json_t *launch_value(const ProfileLaunch *launch) {
     return object;
 }
 
+// Partial simulation: the interval of 95 % confidence.
+static json_t *estimate_value(f64 low, f64 high, f64 detail) {
+    json_t *object = json_object();
+    json_object_set_new(object, "low_cycles", json_figure(low));
+    json_object_set_new(object, "high_cycles", json_figure(high));
+    json_object_set_new(object, "detail", json_figure(detail));
+    return object;
+}
+
 static json_t *time_value(const ProfileTime *time) {
     json_t *object = json_object();
     json_object_set_new(object, "begin_cycle", json_count(time->begin_cycle));
@@ -45,6 +54,9 @@ static json_t *time_value(const ProfileTime *time) {
     json_object_set_new(object, "registers", json_count(time->registers));
     json_object_set_new(object, "ctas_per_sm", json_count(time->ctas_per_sm));
     json_object_set_new(object, "overlapped", json_boolean(time->overlapped));
+    if (time->estimated)
+        json_object_set_new(object, "estimate",
+                            estimate_value((f64)time->low_cycles, (f64)time->high_cycles, time->detail));
     return object;
 }
 
@@ -159,6 +171,10 @@ static json_t *kernel_value(Json *json, const ReportKernel *kernel) {
     json_object_set_new(object, "registers", json_count(kernel->function->registers));
     json_object_set_new(object, "shared_bytes", json_count(kernel->function->shared_bytes));
     json_object_set_new(object, "local_bytes", json_count(kernel->function->local_bytes));
+    if (kernel->estimated_launches) {
+        json_object_set_new(object, "estimated_launches", json_count(kernel->estimated_launches));
+        json_object_set_new(object, "estimate", estimate_value(kernel->low, kernel->high, kernel->detail));
+    }
     json_object_set_new(object, "metrics", metrics(&kernel->metrics, 'L'));
     return object;
 }

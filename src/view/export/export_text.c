@@ -62,6 +62,19 @@ static void write_provenance(Text *text) {
     item(text, "provenance", known ? text_clean(text, known) : NULL);
 }
 
+// Partial simulation is no measurement of everything: it is said first of all.
+static void write_sampling(Text *text) {
+    u32 estimated = 0, timed = 0;
+    for (u32 i = 0; i < text->report->kernel_count; i++) {
+        estimated += text->report->kernels[i].estimated_launches;
+        timed += text->report->kernels[i].timed_launches;
+    }
+    if (!estimated) return;
+    item(text, "sampled",
+         arena_printf(&text->arena, "the times of %u of %u launches are estimates, from parts that were simulated",
+                      estimated, timed));
+}
+
 static const char *state_of(Text *text, const ProfileSummary *summary) {
     const char *state = summary->complete ? "complete" : "cut off: the writer was killed or is still running";
     if (summary->dropped == 0) return state;
@@ -82,6 +95,7 @@ static void write_summary(Text *text) {
     item(text, "program", command_of(text, summary));
     item(text, "device", text_clean(text, summary->device));
     write_provenance(text);
+    write_sampling(text);
     u32 kernels = 0, launches = 0;  // of those that the report is about
     for (u32 i = 0; i < report->kernel_count; i++) {
         kernels += report->kernels[i].launch_count > 0;

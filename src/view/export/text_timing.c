@@ -31,9 +31,20 @@ static const char *title_of(Text *text, const ReportKernel *kernel) {
     const char *name = text_clean(text, kernel->name);
     f64 cycles = value_of(&kernel->metrics, METRIC_ELAPSED), ns = value_of(&kernel->metrics, METRIC_DURATION);
     if (!name) return NULL;
-    return arena_printf(&text->arena, "%s: %s cycles, %s%s (%s)", name, human(text, cycles),
+    return arena_printf(&text->arena, "%s: %s cycles, %s%s (%s%s)", name, human(text, cycles),
                         text_keep(text, number_time((u64)ns)), kernel->timed_launches > 1 ? " in all launches" : "",
-                        kernel->provenance);
+                        kernel->provenance, kernel->estimated_launches ? " in part" : "");
+}
+
+// Partial simulation: how sure the cycles are.
+static const char *interval(Text *text, const ReportKernel *kernel) {
+    const char *low = human(text, kernel->low), *high = human(text, kernel->high);
+    return arena_printf(
+        &text->arena,
+        "%s to %s cycles with 95 %% confidence; %s %% of the warp instructions cycle by cycle, %u of %u "
+        "launches estimated",
+        low ? low : "", high ? high : "", fixed(text, 100 * kernel->detail, 1), kernel->estimated_launches,
+        kernel->timed_launches);
 }
 
 static const char *slots(Text *text, const MetricSet *m) {
@@ -112,6 +123,7 @@ static const char *dram(Text *text, const MetricSet *m) {
 static void write_reasons(Text *text, const ReportKernel *kernel) {
     const MetricSet *m = &kernel->metrics;
     const char *list = reasons(text, m);
+    if (kernel->estimated_launches) line(text, "estimated", interval(text, kernel));
     line(text, "limited by", timing_limit(m));
     line(text, "issue slots", slots(text, m));
     if (!list || *list) line(text, "warps wait", list);

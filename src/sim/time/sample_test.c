@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Partial simulation against the whole: results, counts and times, kernels whose blocks wait for each other, launches
+// that are alike, and any number of threads.
+#include "sim/device_testing.h"
+#include "sim/machine.h"
+#include "sim/time/time.h"
+
+// sum: out[i] = in[i] + in[i ^ 1], `rounds` times; chain: block b waits until block b - 1 has written its number.
+static const char kernels[] = PTX_HEAD
+    ".visible .entry sum(.param .u64 out, .param .u64 in, .param .u32 rounds) {\n.reg .b64 %rd<8>;\n"
+    ".reg .b32 %r<12>;\n.reg .pred %p<2>;\n"
+    "ld.param.u64 %rd1, [out];\nld.param.u64 %rd2, [in];\nld.param.u32 %r9, [rounds];\n"
+    "cvta.to.global.u64 %rd1, %rd1;\ncvta.to.global.u64 %rd2, %rd2;\nmov.u32 %r1, %ctaid.x;\n"
+    "mov.u32 %r2, %ntid.x;\nmov.u32 %r3, %tid.x;\nmad.lo.u32 %r4, %r1, %r2, %r3;\nxor.b32 %r5, %r4, 1;\n"
+    "mul.wide.u32 %rd3, %r4, 4;\nmul.wide.u32 %rd4, %r5, 4;\nadd.s64 %rd5, %rd2, %rd3;\n"
+    "add.s64 %rd6, %rd2, %rd4;\nadd.s64 %rd7, %rd1, %rd3;\nmov.u32 %r8, 0;\nmov.u32 %r10, 0;\nAGAIN:\n"
+    "ld.global.u32 %r6, [%rd5];\nld.global.u32 %r7, [%rd6];\nadd.u32 %r8, %r8, %r6;\nadd.u32 %r8, %r8, %r7;\n"
+    "add.u32 %r10, %r10, 1;\nsetp.lt.u32 %p1, %r10, %r9;\n@%p1 bra AGAIN;\nst.global.u32 [%rd7], %r8;\nret;\n}\n"
+    ".visible .entry chain(.param .u64 out, .param .u64 in, .param .u32 rounds) {\n.reg .b64 %rd<5>;\n"
+    ".reg .b32 %r<4>;\n.reg .pred %p<2>;\n"
+    "ld.param.u64 %rd1, [out];\ncvta.to.global.u64 %rd1, %rd1;\nmov.u32 %r1, %ctaid.x;\n"
+    "mul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd3, %rd1, %rd2;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra GO;\nWAIT:\n"
+    "ld.volatile.global.u32 %r2, [%rd3+-4];\nsetp.eq.u32 %p1, %r2, 0;\n@%p1 bra WAIT;\nGO:\n"
+    "add.u32 %r3, %r1, 1;\nst.volatile.global.u32 [%rd3], %r3;\nret;\n}\n";
+
+enum { CTAS = 1500, THREADS = 64, WORDS = CTAS * THREADS };
+
+typedef struct Device {
+    TestDevice d;
+    DevicePtr out, in;
+} Device;
+
+static void open_device(Device *t, u32 threads, u32 sample) {
+    memset(t, 0, sizeof *t);
+    TestDevice *d = &t->d;
+    assert_int_equal(gpu_load("gpus", "tegra-k1", &d->gpu, &d->diag), STATUS_OK);
+    SimConfig config = {.gpu = &d->gpu, .devices = 1, .threads = threads, .timing = true, .sample = sample};
+    assert_int_equal(sim_create(&config, &d->sim), STATUS_OK);
+    Module *module;
+    assert_int_equal(ptx_load((Str){kernels, strlen(kernels)}, "test.ptx", &module, &d->diag), STATUS_OK);
+    assert_int_equal(sim_load_module(d->sim, 0, module, &d->module, &d->diag), STATUS_OK);
+    t->out = device_memory(d, NULL, WORDS * 4);
+    t->in = device_memory(d, NULL, WORDS * 4);
+    u32 *in = device_view(d, t->in, WORDS * 4);
+    for (u32 i = 0; i < WORDS; i++) in[i] = i;
+}
+
+static SimLaunchResult run(Device *t, const char *name, u32 ctas, u32 threads, u32 rounds) {
+    struct {
+        DevicePtr out, in;
+        u32 rounds;
+    } params = {t->out, t->in, rounds};
+    SimKernel *kernel;
+    SimLaunchResult result = {0};
+    assert_int_equal(sim_find_kernel(t->d.sim, t->d.module, name, &kernel), STATUS_OK);
+    SimLaunch launch = {.kernel = kernel, .grid = {ctas, 1, 1}, .block = {threads, 1, 1}, .params = &params};
+    assert_int_equal(sim_launch(t->d.sim, &launch, &result, &t->d.diag), STATUS_OK);
+    return result;
+}
+
+static void check_sums(Device *t, u32 rounds) {
+    const u32 *out = device_view(&t->d, t->out, WORDS * 4);
+    for (u32 i = 0; i < WORDS; i++) assert_int_equal(out[i], rounds * (i + (i ^ 1)));
+}
+
+TEST(a_large_launch_is_estimated_within_its_interval) {
+    SimLaunchResult full, part[2];
+    for (u32 i = 0; i < 3; i++) {
+        Device t;
+        open_device(&t, i == 2 ? 2 : 1, i ? 20 : 0);
+        *(i ? &part[i - 1] : &full) = run(&t, "sum", CTAS, THREADS, 40);
+        assert_int_equal(sim_clock_ns(t.d.sim, 0) > 0, 1);
+        check_sums(&t, 40);
+        device_close(&t.d);
+    }
+    assert_true(full.detail == 1 && full.low_cycles == full.cycles && full.high_cycles == full.cycles);
+    assert_true(part[0].detail < 0.5 && part[0].detail > 0);
+    assert_int_equal(part[0].warp_insts, full.warp_insts);
+    assert_in_range(full.cycles, part[0].low_cycles, part[0].high_cycles);
+    assert_in_range(part[0].cycles * 100, full.cycles * 95, full.cycles * 105);
+    assert_memory_equal(&part[0].cycles, &part[1].cycles, sizeof full.cycles);
+    assert_int_equal(part[0].high_cycles, part[1].high_cycles);
+}
+
+// The clock goes on by what was estimated, too.
+TEST(launches_that_are_alike_are_estimated) {
+    enum { LAUNCHES = 12 };
+    u64 sum[2] = {0}, low = 0, high = 0, clock[2];
+    u32 estimated = 0;
+    for (u32 i = 0; i < 2; i++) {
+        Device t;
+        open_device(&t, 1, i ? 20 : 0);
+        for (u32 k = 0; k < LAUNCHES; k++) {
+            SimLaunchResult r = run(&t, "sum", 100, THREADS, 4);
+            sum[i] += r.cycles;
+            if (i) low += r.low_cycles, high += r.high_cycles, estimated += r.detail == 0;
+        }
+        clock[i] = sim_clock_ns(t.d.sim, 0);
+        device_close(&t.d);
+    }
+    assert_int_equal(estimated, LAUNCHES - 4);
+    assert_in_range(sum[0], low, high);
+    assert_in_range(clock[1] * 100, clock[0] * 95, clock[0] * 105);
+}
+
+// A launch like none before is told apart, by its wide interval, and the next one is simulated in detail.
+TEST(a_launch_that_is_unlike_says_so) {
+    Device t;
+    open_device(&t, 1, 20);
+    for (u32 k = 0; k < 4; k++) assert_true(run(&t, "sum", 100, THREADS, 4).detail == 1);
+    SimLaunchResult odd = run(&t, "sum", 100, THREADS, 40), next = run(&t, "sum", 100, THREADS, 40);
+    assert_true(odd.detail == 0 && next.detail == 1);
+    assert_in_range(next.cycles, odd.low_cycles, odd.high_cycles);
+    assert_true(run(&t, "sum", 100, THREADS, 40).detail == 0);
+    device_close(&t.d);
+}
+
+TEST(blocks_that_wait_for_each_other_get_there) {
+    Device t;
+    open_device(&t, 1, 20);
+    SimLaunchResult first = run(&t, "chain", CTAS, 1, 0);
+    const u32 *out = device_view(&t.d, t.out, CTAS * 4);
+    for (u32 i = 0; i < CTAS; i++) assert_int_equal(out[i], i + 1);
+    assert_true(first.cycles > 0);
+    for (u32 k = 0; k < 4; k++) assert_true(run(&t, "chain", CTAS, 1, 0).cycles > 0);
+    device_close(&t.d);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_large_launch_is_estimated_within_its_interval),
+        cmocka_unit_test(launches_that_are_alike_are_estimated),
+        cmocka_unit_test(a_launch_that_is_unlike_says_so),
+        cmocka_unit_test(blocks_that_wait_for_each_other_get_there),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
