@@ -210,7 +210,32 @@ f64 case_stalls(const AdviceCase *c, u32 reasons) {
     return all;
 }
 
-// --- instructions, for rules -----------------------------------------------------------------------------------------
+// --- instructions, for rules ---------------------------------------------------------------------------------------
+// Counts of a block's instructions agree; samples are a draw of each, so their mean says more.
+f64 block_runs(const CasePart *part, u32 block) {
+    const FlowBlock *b = &part->view->flow.cfg->blocks[block];
+    f64 most = 0, all = 0;
+    for (u32 pc = b->first; pc < b->first + b->count; pc++) {
+        f64 executed = part->insns[pc].executed;
+        if (executed > most) most = executed;
+        all += executed;
+    }
+    return part->view->executed || !b->count ? most : all / b->count;
+}
+
+const char *insn_routine(const CasePart *part, u32 pc) {
+    const FlowCode *code = part->view->flow.code;
+    const char *name = NULL;
+    if (!code->sass) return NULL;
+    const SassFunction *f = &code->sass->functions.data[code->func];
+    u32 offset = code->sass->insns.data[f->first + pc].offset;
+    for (u32 i = 0; i < f->routine_count; i++) {
+        const SassRoutine *r = &code->sass->routines.data[f->first_routine + i];
+        if (r->offset <= offset) name = r->name;
+    }
+    return name;
+}
+
 f64 insn_steps(const CasePart *part, u32 pc) {
     const CaseInsn *in = &part->insns[pc];
     return in->executed > 0 ? in->issued / in->executed : 1;

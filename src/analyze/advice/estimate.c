@@ -44,9 +44,7 @@ static f64 shorter_queues(const EstimateLoad *load, const EstimateChange *change
     return gone;
 }
 
-// As many warps as would issue that often if each were ready independently of the others: equation 8 solved for W, so
-// that it describes this kernel exactly before it is asked about another.
-static f64 effective_warps(f64 ready, f64 rate) {
+f64 estimate_warps(f64 ready, f64 rate) {
     if (ready <= 0 || ready >= 1 || rate <= ready) return 1;
     return fmax(log(1 - fmin(rate, 0.999)) / log(1 - ready), 1);
 }
@@ -56,7 +54,7 @@ f64 estimate_time(const EstimateLoad *load, const EstimateChange *change) {
     if (load->issued <= 0 || own <= 0) return 1;
     f64 gone = change->stalls + shorter_queues(load, change) + fmin(change->hidden, change->scope_active);
     f64 own_after = fmax(own - change->issues - gone, fmax(active, own / ESTIMATE_MOST));
-    f64 ready = load->issued / own, warps = effective_warps(ready, load->issue_rate);
+    f64 ready = load->issued / own, warps = estimate_warps(ready, load->issue_rate);
     f64 factor = change->warps > 0 ? change->warps : 1;
     f64 before = estimate_issue_rate(ready, warps), after = estimate_issue_rate(active / own_after, warps * factor);
     f64 time = active > 0 ? active / load->issued * before / after : own_after / own;

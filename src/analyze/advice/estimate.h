@@ -18,6 +18,9 @@ f64 estimate_hiding(f64 total, f64 active, f64 latency);
 // Equations 8 and 9: part of the cycles in which a scheduler with `warps` warps issues, each of which could in `ready`
 // of the cycles.
 f64 estimate_issue_rate(f64 ready, f64 warps);
+// Equation 8 solved for the warps: as many as would issue that often if each were ready independently of the others. So
+// the equations describe a kernel exactly before they are asked about another.
+f64 estimate_warps(f64 ready, f64 rate);
 // Equation 10; `change_of_warps` is that of equation 6, `change_of_issue` of equation 7.
 f64 estimate_parallel(f64 change_of_warps, f64 change_of_issue, f64 factor);
 

@@ -35,6 +35,8 @@ static void find_samples(AdviceCase *c) {
     c->load.not_selected = c->stalls[STALL_NOT_SELECTED];
     c->warps = c->view->occupancy.warps_per_scheduler;
     c->load.issue_rate = issue_rate(c);
+    bool known = c->view->occupancy.achieved_known || c->load.latency <= 0 || c->load.issued <= 0;
+    if (!known) c->warps = c->load.issue_rate * c->load.total / c->load.issued;  // Little's law
     c->samples = c->view->basis == VIEW_CYCLES ? INFINITY : c->load.total;
 }
 
@@ -47,7 +49,7 @@ static void find_fixed(AdviceCase *c) {
     c->fixed = fmin(ns * l->count / l->total_ns, 0.95);
 }
 
-// --- units by instruction --------------------------------------------------------------------------------------------
+// --- units by instruction ------------------------------------------------------------------------------------------
 // Cycles of the scheduler's unit for one machine instruction.
 static f64 interval_of(const GpuModel *g, UnitClass unit, Resource *resource) {
     switch (unit) {
@@ -90,7 +92,7 @@ static void add_uses(AdviceCase *c, CasePart *part, f64 per_slot, f64 sums[RESOU
     }
 }
 
-// --- what counters say -----------------------------------------------------------------------------------------------
+// --- what counters say ---------------------------------------------------------------------------------------------
 static f64 pipe_busy(const AdviceCase *c, MetricId pipe, u64 interval) {
     const MetricSet *m = &c->view->metrics;
     f64 slots = m->value[METRIC_SM_ACTIVE] * (c->gpu ? (f64)c->gpu->warp_schedulers : 4);
@@ -119,7 +121,7 @@ static void scale_uses(CasePart *part, const f64 factor[RESOURCE_COUNT]) {
         for (u32 r = 0; r < RESOURCE_COUNT; r++) part->insns[pc].use[r] *= factor[r];
 }
 
-// --- queues ----------------------------------------------------------------------------------------------------------
+// --- queues --------------------------------------------------------------------------------------------------------
 static void find_unit_queues(AdviceCase *c, const CasePart *part) {
     for (u32 pc = 0; pc < part->view->insn_count; pc++) {
         Resource resource;
@@ -129,15 +131,38 @@ static void find_unit_queues(AdviceCase *c, const CasePart *part) {
     }
 }
 
-// Of the latency of loads, what is above that of an idle machine is waiting for others. Where latencies were not
-// measured: as in a queue with one server that is busy for that part of the time (M/M/1).
+// Cycles from the issue of a block's loads of global memory to their last data, as warps were seen waiting for them:
+// each sample of an issue stands for one cycle. Means over blocks, weighted by their waits. Loads that are not waited
+// for make it an underestimate.
+static f64 sampled_latency(const AdviceCase *c) {
+    f64 sum = 0, weights = 0;
+    for (u32 p = 0; p < c->part_count; p++) {
+        const CasePart *part = &c->parts[p];
+        const u32 *block_of = part->view->flow.cfg->block_of;
+        for (u32 i = 0, next; i < part->access_count; i = next) {
+            f64 waits = 0, requests = 0;
+            for (next = i; next < part->access_count; next++) {
+                const CaseAccess *a = &part->accesses[next];
+                if (block_of[a->pc] != block_of[part->accesses[i].pc]) break;
+                if (!a->load || !access_is_global(a)) continue;
+                waits += part->insns[a->pc].blamed;
+                requests = fmax(requests, a->requests);
+            }
+            if (requests <= 0) continue;
+            sum += waits * waits / requests;
+            weights += waits;
+        }
+    }
+    return weights > 0 ? sum / weights : 0;
+}
+
+// Of the latency of loads, what is above that of an idle machine is waiting for others.
 static f64 waiting_part(const AdviceCase *c) {
     const MetricSet *m = &c->view->metrics;
     const GpuModel *g = c->gpu;
-    const f64 *busy = c->load.busy;
-    if (!g || !g->l1_latency || !m->present[METRIC_LOAD_CYCLES] || m->value[METRIC_LOADS_ENDED] <= 0)
-        return fmax(busy[RESOURCE_LSU], fmax(busy[RESOURCE_L2], busy[RESOURCE_DRAM]));
-    f64 latency = m->value[METRIC_LOAD_CYCLES] / m->value[METRIC_LOADS_ENDED];
+    if (!g || !g->l1_latency) return 0;
+    bool measured = m->present[METRIC_LOAD_CYCLES] && m->value[METRIC_LOADS_ENDED] > 0;
+    f64 latency = measured ? m->value[METRIC_LOAD_CYCLES] / m->value[METRIC_LOADS_ENDED] : sampled_latency(c);
     f64 idle = (f64)g->l1_latency + c->l1_miss * ((f64)g->l2_latency + c->l2_miss * (f64)g->dram_latency);
     return latency > idle ? 1 - idle / latency : 0;
 }
@@ -149,6 +174,7 @@ static void find_misses(AdviceCase *c) {
     if (m->value[METRIC_GLOBAL_LD_SECT] > 0 && m->present[METRIC_L1_GLOBAL_LD_HITS])
         c->l1_miss = 1 - fmin(ratio(m, METRIC_L1_GLOBAL_LD_HITS, METRIC_GLOBAL_LD_SECT), 1);
     if (m->value[METRIC_L2_SECTORS] > 0) c->l2_miss -= ratio(m, METRIC_L2_HITS, METRIC_L2_SECTORS);
+    c->misses_known = m->value[METRIC_L1_SECTORS] > 0;
     c->waiting = waiting_part(c);
 }
 
@@ -203,6 +229,9 @@ Status case_find_load(AdviceCase *c) {
     f64 per_slot = c->load.issue_rate / c->load.issued;
     for (u32 p = 0; p < c->part_count; p++) add_uses(c, &c->parts[p], per_slot, sums);
     measured(c, busy);
+    bool counted = c->view->metrics.present[METRIC_DRAM_PEAK];
+    if (!counted) busy[RESOURCE_DRAM] = case_dram_busy(c);
+    if (!counted) sums[RESOURCE_DRAM] = busy[RESOURCE_DRAM];
     busy[RESOURCE_LAUNCH] = launch_busy(c);
     for (u32 r = 0; r < RESOURCE_COUNT; r++) {
         bool only_counted = r == RESOURCE_L2 || r == RESOURCE_DRAM;
@@ -215,8 +244,7 @@ Status case_find_load(AdviceCase *c) {
     return STATUS_OK;
 }
 
-// --- in words
-// ----------------------------------------------------------------------------------------------------------
+// --- in words ------------------------------------------------------------------------------------------------------
 static const char *const limit_of_class[BLAME_CLASS_COUNT] = {
     [BLAME_GLOBAL] = "waits for global memory",
     [BLAME_LOCAL] = "waits for local memory",

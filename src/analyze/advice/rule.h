@@ -133,6 +133,7 @@ struct AdviceCase {
     f64 samples;           // samples behind the figures; INFINITY: every cycle was counted
     f64 warps;             // resident warps of a scheduler; 0 = not known
     f64 waiting;           // of the latency of loads, the part that is waiting behind other accesses, 0..1
+    bool misses_known;     // ... and the next two
     f64 l1_miss, l2_miss;  // part of the sectors of global loads that go to the L2, and on to DRAM; 1 = not known
     Resource behind;       // of L1, L2 and DRAM the busiest: where loads of global memory queue
     f64 fixed;             // part of the kernel's duration before its first CTA and after its last, 0..1
@@ -171,6 +172,11 @@ bool access_same_address(const CasePart *part, const CaseAccess *a, const CaseAc
 // Whether something in the function writes to the array that `a` starts from. Errs towards true.
 bool access_is_written(const CasePart *part, const CaseAccess *a);
 
+// Times that a warp ran the block, in samples.
+f64 block_runs(const CasePart *part, u32 block);
+// Machine code: the name of the compiler's routine or of the device function behind the kernel that `pc` is in; NULL:
+// none.
+const char *insn_routine(const CasePart *part, u32 pc);
 // Machine instructions for one execution; 1 where it is not known.
 f64 insn_steps(const CasePart *part, u32 pc);
 // The instruction that defines what operand `use` (0: the first source) of `pc` sees; WL_NONE: none, or several.
@@ -220,8 +226,10 @@ u32 insn_traits(const KernelView *view, u32 pc);                       // traits
 WL_MUST_USE Status case_find_accesses(AdviceCase *c, CasePart *part);  // access.c
 WL_MUST_USE Status case_find_load(AdviceCase *c);                      // load.c
 WL_MUST_USE Status case_find_loops(AdviceCase *c, CasePart *part);     // scope.c
-const char *case_limit(AdviceCase *c);                                 // load.c: AdviceKernel.limit
-void hit_estimate(const Hit *hit, AdviceEstimate *estimate);           // advice_estimate.c
+// footprint.c: part of the time in which DRAM has to work at least; fills in the uses of it by instruction.
+f64 case_dram_busy(AdviceCase *c);
+const char *case_limit(AdviceCase *c);                        // load.c: AdviceKernel.limit
+void hit_estimate(const Hit *hit, AdviceEstimate *estimate);  // advice_estimate.c
 
 typedef void RuleFunction(AdviceCase *c);
 extern RuleFunction *const advice_functions[];

@@ -13,14 +13,6 @@ u32 loop_header_pc(const CasePart *part, u32 loop) {
     return flow->cfg->blocks[flow->loops->loops[loop].header].first;
 }
 
-static f64 block_runs(const CasePart *part, u32 block) {  // times that a warp ran it, in samples
-    const FlowBlock *b = &part->view->flow.cfg->blocks[block];
-    f64 most = 0;
-    for (u32 pc = b->first; pc < b->first + b->count; pc++)
-        if (part->insns[pc].executed > most) most = part->insns[pc].executed;
-    return most;
-}
-
 // Turns per entry: how often the header ran, over how often it was come to from outside.
 static f64 measured_trips(const CasePart *part, const FlowLoop *loop, u32 at) {
     const FlowResults *flow = &part->view->flow;

@@ -9,16 +9,43 @@ enum { WARP = 32 };
 #define FEW_LANES 28.0  // on average; above, regrouping is not worth it
 #define ONE_SIDED 0.9   // a branch that goes one way that often
 
-// --- divergence ------------------------------------------------------------------------------------------------------
+// --- divergence ----------------------------------------------------------------------------------------------------
 static f64 lanes_of(const AdviceCase *c, const CasePart *part, u32 pc) {
     MetricSet m;
     kernel_view_metrics(c->context->views, part->view, pc, &m);
     return m.value[METRIC_INST] > 0 ? m.value[METRIC_THREAD_INST] / m.value[METRIC_INST] : WARP;
 }
 
-// Without counts: both sides of a branch that may diverge were seen executing, so on average each has half.
+static bool is_side(const FlowResults *flow, u32 block, u32 of) {
+    return flow->cfg->blocks[of].pred_count == 1 && flow->postdominators->parent[block] != of;
+}
+
+// Without counts of lanes: when both sides of a branch run nearly as often as the branch, most warps go both ways, and
+// on average each way has half of the lanes.
+static f64 part_of_side(const CasePart *part, u32 block) {
+    const FlowResults *flow = &part->view->flow;
+    const FlowBlock *b = &flow->cfg->blocks[block];
+    f64 sides = 0, all = block_runs(part, block);
+    u32 count = 0;
+    for (u32 i = 0; i < b->succ_count; i++) {
+        u32 to = flow->cfg->edges[b->succs + i];
+        if (!is_side(flow, block, to)) continue;
+        sides += fmin(block_runs(part, to), all);
+        count++;
+    }
+    return count >= 2 && all > 0 && sides > all ? all / sides : 1;
+}
+
 static f64 lanes_guessed(const CasePart *part, u32 block) {
-    return bitset_has(&part->view->flow.divergence->partial, block) ? WARP / 2.0 : WARP;
+    const FlowResults *flow = &part->view->flow;
+    f64 lanes = WARP;
+    u32 below = block;
+    for (u32 b = flow->dominators->parent[block]; b != WL_NONE; below = b, b = flow->dominators->parent[b]) {
+        const FlowBlock *at = &flow->cfg->blocks[b];
+        bool parts = at->count && bitset_has(&flow->divergence->branches, at->first + at->count - 1);
+        if (parts && is_side(flow, b, below)) lanes *= part_of_side(part, b);
+    }
+    return lanes;
 }
 
 static bool is_uneven_end(const AdviceCase *c, f64 lanes) {  // CTAs that are no multiple of a warp
@@ -76,28 +103,20 @@ void rule_divergence(AdviceCase *c) {
     hit_end_line(hit, d.part, branch, "Let the lanes of a warp go the same way at %s", place_text(c, d.part, branch));
 }
 
-// --- branch-elimination
-// ------------------------------------------------------------------------------------------------
-static f64 runs(const CasePart *part, u32 block) {
-    const FlowBlock *b = &part->view->flow.cfg->blocks[block];
-    f64 most = 0;
-    for (u32 pc = b->first; pc < b->first + b->count; pc++) most = fmax(most, part->insns[pc].executed);
-    return most;
-}
-
+// --- branch-elimination --------------------------------------------------------------------------------------------
 // A branch within a loop that goes the same way nearly always, but does not leave the loop or end it.
 static bool hardly_decides(const CasePart *part, u32 block, u32 branch) {
     const FlowResults *flow = &part->view->flow;
     const FlowBlock *b = &flow->cfg->blocks[block];
     u32 loop = flow->loops->loop_of[block];
-    f64 all = runs(part, block);
+    f64 all = block_runs(part, block);
     if (case_insn(part, branch)->kind != FLOW_BRANCH || case_insn(part, branch)->guard == WL_NONE) return false;
     if (loop == WL_NONE || b->succ_count != 2 || all <= 0) return false;
     f64 most = 0;
     for (u32 i = 0; i < 2; i++) {
         u32 to = flow->cfg->edges[b->succs + i];
         if (!flow_loop_has(flow->loops, loop, to) || to == flow->loops->loops[loop].header) return false;
-        if (flow->cfg->blocks[to].pred_count == 1) most = fmax(most, runs(part, to));
+        if (flow->cfg->blocks[to].pred_count == 1) most = fmax(most, block_runs(part, to));
     }
     return most >= ONE_SIDED * all;
 }

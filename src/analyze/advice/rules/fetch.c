@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // function-split: code that is larger than the instruction caches; function-inlining: small functions that are called.
+#include <string.h>
+
 #include "analyze/advice/rule.h"
 
 enum { INSN_BYTES = 16 };
 
-// --- function-split --------------------------------------------------------------------------------------------------
+// --- function-split ------------------------------------------------------------------------------------------------
 static f64 machine_insns(const CasePart *part) {
     f64 all = 0;
     for (u32 pc = 0; pc < part->view->insn_count; pc++) {
@@ -42,16 +44,30 @@ void rule_function_split(AdviceCase *c) {
                      place_text(c, where, at));
 }
 
-// --- function-inlining -----------------------------------------------------------------------------------------------
+// --- function-inlining ---------------------------------------------------------------------------------------------
 static bool is_parameter(const FlowInsn *in) { return (in->is_load || in->is_store) && in->space == SPACE_PARAM; }
 
-// Jumps there and back, and what passes parameters and results. `callee`: all of the part's parameters are a call's.
+// Of the compiler's own routines (divisions, roots) nobody decides whether they are inlined.
+static bool is_own_function(const CasePart *part, u32 pc) {
+    const char *name = insn_routine(part, pc);
+    return name && !strstr(name, "__internal_") && !strstr(name, "__cuda_sm");
+}
+
+static bool is_call(const CasePart *part, u32 pc) {
+    return part->insns[pc].traits & TRAIT_CALL && case_insn(part, pc)->kind != FLOW_PLAIN;
+}
+
+// Jumps there and back, and what passes parameters and results. In machine code moves before the call and in the
+// function do that. `callee`: all of the part is a function that is called.
 static void add_overhead(Hit *hit, const CasePart *part, bool callee) {
     for (u32 pc = 0; pc < part->view->insn_count; pc++) {
         const FlowInsn *in = case_insn(part, pc);
-        bool jump = in->kind == FLOW_CALL || (callee && in->kind == FLOW_RET);
+        bool own = callee || is_own_function(part, pc), machine = part->view->kind == VIEW_SASS;
+        bool jump = is_call(part, pc) || (own && in->kind == FLOW_RET);
         bool parameter = is_parameter(in) && (callee || in->is_store);
-        if (jump || parameter) hit_remove(hit, part, pc, 1);
+        bool move =
+            machine && in->arith == FLOW_MOVE && (own || (pc + 1 < part->view->insn_count && is_call(part, pc + 1)));
+        if (jump || parameter || move) hit_remove(hit, part, pc, 1);
         if (jump) hit_stalled(hit, part, pc, STALL_BIT(BRANCH_RESOLVING) | STALL_BIT(NO_INSTRUCTIONS), 1);
     }
 }
@@ -62,11 +78,15 @@ static void add_locals(Hit *hit, const CasePart *part) {
         if (part->accesses[i].space == SPACE_LOCAL) hit_remove(hit, part, part->accesses[i].pc, 1);
 }
 
-static void add_waits(Hit *hit, const CasePart *part) {
+static f64 add_waits(Hit *hit, const CasePart *part, bool callee) {
+    f64 samples = 0;
     for (u32 pc = 0; pc < part->view->insn_count; pc++) {
+        if (!callee && !is_own_function(part, pc)) continue;
         hit_overlapped(hit, part, pc, STALL_BIT(WAIT) | STALL_BIT(SHORT_SCOREBOARD), WL_NONE, 1);
         hit->change.scope_active += part->insns[pc].issued;
+        samples += part->insns[pc].issued + part->insns[pc].stalled;
     }
+    return samples;
 }
 
 static bool find_call(const AdviceCase *c, const CasePart **where, u32 *at) {
@@ -74,7 +94,7 @@ static bool find_call(const AdviceCase *c, const CasePart **where, u32 *at) {
     for (u32 p = 0; p < c->part_count; p++)
         for (u32 pc = 0; pc < c->parts[p].view->insn_count; pc++) {
             const CaseInsn *in = &c->parts[p].insns[pc];
-            if (case_insn(&c->parts[p], pc)->kind != FLOW_CALL || in->executed <= most) continue;
+            if (!is_call(&c->parts[p], pc) || in->executed <= most) continue;
             most = in->executed;
             *where = &c->parts[p];
             *at = pc;
@@ -91,14 +111,10 @@ void rule_function_inlining(AdviceCase *c) {
     for (u32 p = 0; p < c->part_count; p++) {
         add_overhead(hit, &c->parts[p], p > 0);
         add_locals(hit, &c->parts[p]);
-        if (p == 0) continue;
-        add_waits(hit, &c->parts[p]);
-        for (u32 pc = 0; pc < c->parts[p].view->insn_count; pc++)
-            samples += c->parts[p].insns[pc].issued + c->parts[p].insns[pc].stalled;
+        samples += add_waits(hit, &c->parts[p], p > 0);
     }
     hit_fact(hit, "device_function_share", 100 * case_share(c, samples), "%",
-             "%.0f %% of the samples are in %u functions that are called", 100 * case_share(c, samples),
-             c->part_count - 1);
+             "%.0f %% of the samples are in functions that are called", 100 * case_share(c, samples));
     hit_fact(hit, "call_share", 100 * hit->change.issues / c->load.issued, "%",
              "%.0f %% of what is issued passes parameters, jumps and returns",
              100 * hit->change.issues / c->load.issued);

@@ -36,7 +36,7 @@ static f64 requests_of_all(const AdviceCase *c) {
     return all;
 }
 
-// --- redundant-loads -------------------------------------------------------------------------------------------------
+// --- redundant-loads -----------------------------------------------------------------------------------------------
 // Part of the executions that get or put the same word as the turn before.
 static f64 repeated_in_loop(const CasePart *part, const CaseAccess *a) {
     u32 loop = part->insns[a->pc].loop;
@@ -56,6 +56,26 @@ static bool loaded_before(const CasePart *part, u32 at) {
             return true;
     }
     return false;
+}
+
+// Another load of the block is waited for all the same, so only the way through the caches gets shorter.
+static bool has_company(const CasePart *part, u32 at) {
+    const u32 *block_of = part->view->flow.cfg->block_of;
+    const CaseAccess *a = &part->accesses[at];
+    for (u32 i = at > BACK ? at - BACK : 0; i < part->access_count && i < at + BACK; i++) {
+        const CaseAccess *b = &part->accesses[i];
+        if (i != at && is_global_load(b) && block_of[b->pc] == block_of[a->pc] && repeated_in_loop(part, b) <= 0)
+            return true;
+    }
+    return false;
+}
+
+static void remove_access(Hit *hit, const CasePart *part, u32 at, f64 fraction) {
+    u32 pc = part->accesses[at].pc, latency = STALL_BIT(LONG_SCOREBOARD) | STALL_BIT(BARRIER);
+    f64 shorter = part->accesses[at].load && has_company(part, at) ? hit->c->waiting : 1;
+    hit_unissue(hit, part, pc, fraction);
+    hit_blamed(hit, part, pc, ~latency, fraction);
+    hit_blamed(hit, part, pc, latency, fraction * shorter);
 }
 
 // When a loop's last store leaves it, the compiler may start the loads of further turns ahead: by default it unrolls
@@ -95,7 +115,7 @@ void rule_redundant_loads(AdviceCase *c) {
             if (a->load && access_is_global(a) && fraction <= 0 && a->requests > 0 && loaded_before(part, i))
                 fraction = 1;
             if (fraction <= 0) continue;
-            hit_remove(hit, part, a->pc, fraction);
+            remove_access(hit, part, i, fraction);
             if (a->store && first_store_of_loop(part, i)) free_loads(hit, part, part->insns[a->pc].loop);
             stores += a->store;
             found(&f, part, a->pc);
@@ -110,7 +130,7 @@ void rule_redundant_loads(AdviceCase *c) {
     hit_end_line(hit, f.part, f.pc, "Keep the value accessed at %s in a register", place_text(c, f.part, f.pc));
 }
 
-// --- memory-transactions ---------------------------------------------------------------------------------------------
+// --- memory-transactions -------------------------------------------------------------------------------------------
 // Whether the address is the same in every turn of every loop: then a constant is an operand, not a load.
 static bool is_constant_operand(const CasePart *part, const CaseAccess *a) {
     const Affine *affine = part->view->flow.affine;
@@ -149,7 +169,7 @@ void rule_memory_transactions(AdviceCase *c) {
                  place_text(c, f.part, f.pc));
 }
 
-// --- vectorised-access -----------------------------------------------------------------------------------------------
+// --- vectorised-access ---------------------------------------------------------------------------------------------
 // The distance of two addresses of one array, where it is constant.
 static bool distance(const CasePart *part, const CaseAccess *a, const CaseAccess *b, i64 *bytes) {
     const Affine *affine = part->view->flow.affine;

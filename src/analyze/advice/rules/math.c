@@ -1,125 +1,186 @@
 // SPDX-License-Identifier: Apache-2.0
-// fast-math, strength-reduction: arithmetic that takes many instructions where few would do.
+// fast-math, strength-reduction: arithmetic that takes many instructions where few would do. The sequences are found by
+// what nothing else has: an instruction of the PTX, or a constant or opcode of the machine code. Each stands for so
+// many instructions of its source line; which of the line's they are is not asked, they count alike.
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "analyze/advice/rule.h"
 
-enum { FAST_STEPS = 2, DIVIDE_STEPS = 4, EXACT_STEPS = 8, ROUTINE_STEPS = 20 };
+enum { FAST_STEPS = 2, DIVIDE_STEPS = 4, EXACT_STEPS = 10, ROUTINE_STEPS = 20 };
 
-// Functions of CUDA's math library (libdevice) are inlined without a trace but for their constants: one that only
-// this function has, the instructions of the exact version, and of the fast one.
+// Functions of CUDA's math library (libdevice) and the exact operations of the machine code: a constant that only this
+// sequence has, the instructions of the exact version and of the fast one.
 static const struct {
     u32 bits;
+    bool machine;  // only in machine code; PTX has one instruction for it
     const char *name, *fast;
     u32 exact_steps, fast_steps;
-} math_functions[] = {
-    {0x3bbb989d, "expf", "__expf", 9, 2},                        // 1 / 174.67: log2(e) / 252
-    {0x3e1039f6, "logf", "__logf", 22, 2},                       // of the polynomial
-    {0x3f22f983, "the reduction of an angle", "__sinf", 12, 0},  // 2 / pi
-    {0x3c0885e4, "sinf or cosf", "__sinf or __cosf", 17, 2},     // of the polynomial
+} sequences[] = {
+    {0xcb40007f, false, "expf", "__expf", 9, 2},                        // -(2^23 + 2^22 + 127): rounds to an integer
+    {0x3e1039f6, false, "logf", "__logf", 22, 2},                       // of the polynomial
+    {0x3f22f983, false, "the reduction of an angle", "__sinf", 12, 0},  // 2 / pi
+    {0x3d2aaabb, false, "sinf or cosf", "__sinf or __cosf", 17, 2},     // 1 / 24, of the polynomial
+    {0x727fffff, true, "an exact square root", "sqrt.approx", 11, 2},   // largest argument of the short way
+    {0x01800000, true, "an exact reciprocal", "__frcp or __fdividef", 10, 1},  // is it a denormal number
 };
 
-static u32 function_of(const CasePart *part, u32 pc) {
-    const FlowInsn *in = case_insn(part, pc);
-    const FlowOperand *use = &part->view->flow.code->operands[in->operands + in->defs];
-    for (u32 u = 0; u < in->uses; u++)
-        for (u32 f = 0; f < WL_COUNT(math_functions); f++)
-            if (use[u].kind == FLOW_OTHER && (u32)use[u].value == math_functions[f].bits) return f;
+// --- which sequence ------------------------------------------------------------------------------------------------
+static u32 sequence_of(u32 bits, bool machine) {
+    for (u32 s = 0; s < WL_COUNT(sequences); s++)
+        if (sequences[s].bits == bits && (machine || !sequences[s].machine)) return s;
     return WL_NONE;
 }
 
-// --- fast-math -----------------------------------------------------------------------------------------------------
-static f64 block_runs(const CasePart *part, u32 pc) {
-    const FlowResults *flow = &part->view->flow;
-    const FlowBlock *b = &flow->cfg->blocks[flow->cfg->block_of[pc]];
-    f64 most = 0;
-    for (u32 i = b->first; i < b->first + b->count; i++)
-        if (part->insns[i].executed > most) most = part->insns[i].executed;
-    return most;
+static u32 float_bits(const char *text) {
+    f32 value = strtof(text, NULL);
+    u32 bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
 }
 
-static bool is_of_function(const CasePart *part, u32 pc) {
-    u32 traits = part->insns[pc].traits;
-    bool own = traits & (TRAIT_EXACT_MATH | TRAIT_CALL | TRAIT_BARRIER | TRAIT_SHUFFLE);
-    return !own && (traits & TRAIT_ARITHMETIC || case_insn(part, pc)->kind == FLOW_BRANCH);
-}
-
-typedef struct LineMath {
-    f64 saved, issued;  // samples of issue that the fast versions save; of all arithmetic of the line
-    u32 first, end;     // instructions that may be of the line
-} LineMath;
-
-// The functions' instructions are among those of the line that calls them, and as slow as these are on average.
-static LineMath look_at_line(const CasePart *part, u32 pc) {
-    LineMath l = {0};
-    for (u32 i = 0; i < part->view->insn_count; i++) {
-        if (!same_line(part, i, pc) || !is_of_function(part, i)) continue;
-        u32 f = function_of(part, i);
-        l.issued += part->insns[i].issued;
-        if (f != WL_NONE)
-            l.saved += block_runs(part, i) * (math_functions[f].exact_steps - math_functions[f].fast_steps);
+static u32 machine_sequence(const FlowCode *code, u32 pc) {
+    const SassInsn *insn = &code->sass->insns.data[code->sass->functions.data[code->func].first + pc];
+    for (u32 i = 0; i < insn->operand_count; i++) {
+        const SassOperand *o = &code->sass->operands.data[insn->operands + i];
+        if (o->kind != SASS_OPERAND_IMMEDIATE) continue;
+        u32 found = sequence_of(o->is_float ? float_bits(o->text) : (u32)o->value, true);
+        if (found != WL_NONE) return found;
     }
-    return l;
+    return WL_NONE;
 }
 
-static bool seen_before(const CasePart *part, u32 pc) {
-    for (u32 i = 0; i < pc; i++)
-        if (same_line(part, i, pc) && function_of(part, i) != WL_NONE) return true;
-    return false;
+static u32 find_sequence(const CasePart *part, u32 pc) {
+    const FlowCode *code = part->view->flow.code;
+    const FlowInsn *in = case_insn(part, pc);
+    if (code->sass) return insn_routine(part, pc) ? WL_NONE : machine_sequence(code, pc);
+    const FlowOperand *use = &code->operands[in->operands + in->defs];
+    for (u32 u = 0; u < in->uses; u++) {
+        u32 found = use[u].kind == FLOW_OTHER ? sequence_of((u32)use[u].value, false) : WL_NONE;
+        if (found != WL_NONE) return found;
+    }
+    return WL_NONE;
 }
+
+// --- lines ---------------------------------------------------------------------------------------------------------
+typedef struct MathLine {
+    u32 pc;             // one of its instructions
+    f64 saved, issued;  // samples of issue that are not needed; of all arithmetic
+    u32 next;           // of the same bucket
+} MathLine;
+
+typedef struct MathLines {  // by source line
+    Vec(MathLine) rows;
+    u32 buckets[256];
+} MathLines;
+
+static u32 bucket_of(const CasePart *part, u32 pc) {
+    const ProfilePlace *p = &part->view->places[pc];
+    return (p->line ? p->line : pc) % 256;
+}
+
+static MathLine *line_of(AdviceCase *c, MathLines *lines, const CasePart *part, u32 pc, bool make) {
+    u32 bucket = bucket_of(part, pc);
+    for (u32 i = lines->buckets[bucket]; i; i = lines->rows.data[i - 1].next)
+        if (same_line(part, lines->rows.data[i - 1].pc, pc)) return &lines->rows.data[i - 1];
+    if (!make) return NULL;
+    if (vec_push(&lines->rows, (MathLine){.pc = pc, .next = lines->buckets[bucket]}) != STATUS_OK) {
+        c->status = STATUS_NO_MEMORY;
+        return NULL;
+    }
+    lines->buckets[bucket] = lines->rows.len;
+    return &lines->rows.data[lines->rows.len - 1];
+}
+
+static bool is_arithmetic(const CasePart *part, u32 pc) {
+    u32 traits = part->insns[pc].traits;
+    bool other = traits & (TRAIT_CALL | TRAIT_BARRIER | TRAIT_SHUFFLE);
+    return !other && (traits & TRAIT_ARITHMETIC || case_insn(part, pc)->kind == FLOW_BRANCH);
+}
+
+// Saves the part of each line's arithmetic that is not needed.
+static void remove_lines(Hit *hit, const CasePart *part, MathLines *lines) {
+    for (u32 pc = 0; pc < part->view->insn_count && lines->rows.len; pc++) {
+        MathLine *line = line_of(hit->c, lines, part, pc, false);
+        if (line && is_arithmetic(part, pc)) line->issued += part->insns[pc].issued;
+    }
+    for (u32 pc = 0; pc < part->view->insn_count && lines->rows.len; pc++) {
+        const MathLine *line = line_of(hit->c, lines, part, pc, false);
+        if (line && line->issued > 0 && is_arithmetic(part, pc))
+            hit_remove(hit, part, pc, fmin(line->saved / line->issued, 0.95));
+    }
+}
+
+static f64 runs_of(const CasePart *part, u32 pc) { return block_runs(part, part->view->flow.cfg->block_of[pc]); }
 
 typedef struct MathFound {
     const CasePart *part;
-    u32 pc, exact, functions;
+    u32 pc;
     f64 most;
-    u32 names;  // bits: math_functions
+    u32 exact, names;  // operations; bits: sequences
 } MathFound;
 
-static void found(MathFound *m, const CasePart *part, u32 pc, f64 weight) {
-    if (weight > m->most) m->most = weight, m->part = part, m->pc = pc;
+static void add_to_line(AdviceCase *c, MathLines *lines, MathFound *m, const CasePart *part, u32 pc, f64 saved) {
+    MathLine *line = line_of(c, lines, part, pc, true);
+    if (!line) return;
+    line->saved += saved;
+    if (line->saved > m->most) m->most = line->saved, m->part = part, m->pc = pc;
 }
 
-static void add_function(Hit *hit, const CasePart *part, u32 pc, MathFound *m) {
-    m->functions++;
-    m->names |= 1u << function_of(part, pc);
-    if (seen_before(part, pc)) return;
-    LineMath l = look_at_line(part, pc);
-    f64 fraction = l.issued > 0 ? fmin(l.saved / l.issued, 0.95) : 0;
-    for (u32 i = 0; i < part->view->insn_count && fraction > 0; i++)
-        if (same_line(part, i, pc) && is_of_function(part, i)) hit_remove(hit, part, i, fraction);
-    found(m, part, pc, l.saved);
-}
-
+// --- fast-math -----------------------------------------------------------------------------------------------------
+// One PTX instruction that becomes a sequence: it is known how long.
 static void add_exact(Hit *hit, const CasePart *part, u32 pc, MathFound *m) {
     f64 steps = insn_steps(part, pc);
     if (steps <= FAST_STEPS) steps = EXACT_STEPS;
-    m->exact++;
     hit_remove(hit, part, pc, 1 - FAST_STEPS / steps);
-    found(m, part, pc, part->insns[pc].issued);
+    if (part->insns[pc].issued > m->most) m->most = part->insns[pc].issued, m->part = part, m->pc = pc;
+}
+
+static bool is_slow_path(const CasePart *part, u32 pc) {
+    const char *name = insn_routine(part, pc);
+    return name && strstr(name, "_f32_slowpath");
+}
+
+static void fast_math_of(Hit *hit, const CasePart *part, MathFound *m) {
+    MathLines lines = {0};
+    bool machine = part->view->kind == VIEW_SASS;
+    for (u32 pc = 0; pc < part->view->insn_count; pc++) {
+        u32 sequence = find_sequence(part, pc);
+        bool exact = part->insns[pc].traits & TRAIT_EXACT_MATH && !(part->insns[pc].traits & TRAIT_CALL);
+        if (sequence != WL_NONE) {
+            f64 saved = runs_of(part, pc) * (sequences[sequence].exact_steps - (f64)sequences[sequence].fast_steps);
+            add_to_line(hit->c, &lines, m, part, pc, saved);
+            m->names |= 1u << sequence;
+        }
+        if (is_slow_path(part, pc)) hit_remove(hit, part, pc, 1);
+        if (!exact || case_insn(part, pc)->kind == FLOW_CALL) continue;
+        m->exact += part->insns[pc].issued > 0;
+        if (machine)
+            add_to_line(hit->c, &lines, m, part, pc, runs_of(part, pc) * (EXACT_STEPS - FAST_STEPS));
+        else
+            add_exact(hit, part, pc, m);
+    }
+    remove_lines(hit, part, &lines);
+    vec_free(&lines.rows);
 }
 
 void rule_fast_math(AdviceCase *c) {
     Hit *hit = hit_begin(c);
     MathFound m = {0};
-    for (u32 p = 0; p < c->part_count; p++) {
-        const CasePart *part = &c->parts[p];
-        for (u32 pc = 0; pc < part->view->insn_count; pc++) {
-            if (part->insns[pc].traits & TRAIT_EXACT_MATH && part->insns[pc].issued > 0) add_exact(hit, part, pc, &m);
-            if (function_of(part, pc) != WL_NONE) add_function(hit, part, pc, &m);
-        }
-    }
-    if (!m.part) return hit_drop(hit);
+    for (u32 p = 0; p < c->part_count; p++) fast_math_of(hit, &c->parts[p], &m);
+    if (!m.part || hit->change.issues <= 0) return hit_drop(hit);
     f64 share = 100 * hit->change.issues / c->load.issued;
     hit_fact(hit, "exact_math_issue_share", share, "%",
-             "%.0f %% of the instructions make functions exact to the last bit", share);
+             "%.0f %% of the instructions would not be needed without the last bits of results", share);
     if (m.exact)
         hit_fact(hit, "exact_operations", m.exact, "instructions",
                  "%u divisions, roots and reciprocals are correctly rounded", m.exact);
-    for (u32 f = 0; f < WL_COUNT(math_functions); f++)
-        if (m.names & 1u << f)
-            hit_fact(hit, "math_function", math_functions[f].exact_steps, "instructions",
-                     "%s takes some %u instructions; %s takes %u", math_functions[f].name,
-                     math_functions[f].exact_steps, math_functions[f].fast, math_functions[f].fast_steps);
+    for (u32 s = 0; s < WL_COUNT(sequences); s++)
+        if (m.names & 1u << s)
+            hit_fact(hit, "math_function", sequences[s].exact_steps, "instructions",
+                     "%s takes some %u instructions; %s %u", sequences[s].name, sequences[s].exact_steps,
+                     sequences[s].fast, sequences[s].fast_steps);
     hit_caution(hit, "results change in their last digits; large arguments of sine and cosine lose more");
     hit_end_line(hit, m.part, m.pc, "Use the fast versions of the math functions at %s", place_text(c, m.part, m.pc));
 }
@@ -130,28 +191,67 @@ static bool by_constant(const CasePart *part, u32 pc) {
     return in->uses >= 2 && part->view->flow.code->operands[in->operands + in->defs + 1].kind == FLOW_IMMEDIATE;
 }
 
+static bool is_divide_routine(const CasePart *part, u32 pc) {
+    const char *name = insn_routine(part, pc);
+    return name && (strstr(name, "_rem_") || strstr(name, "_div_u") || strstr(name, "_div_s"));
+}
+
+// Of the machine code of a division of 32 bits: the reciprocal, which loops keep, and then, for each dividend, the high
+// half of a product with it and two corrections.
+enum { RECIPROCAL_STEPS = 8, CORRECTION_STEPS = 8 };
+
+static bool is_high_product(const FlowCode *code, u32 pc) {
+    const SassInsn *insn = &code->sass->insns.data[code->sass->functions.data[code->func].first + pc];
+    return insn->op == SASS_OP_IMAD && sass_has(insn, "HI") && sass_has(insn, "U32");
+}
+
+static u32 reduce_machine(Hit *hit, const CasePart *part, MathFound *m) {
+    const FlowCode *code = part->view->flow.code;
+    MathLines lines = {0};
+    u32 reciprocals = 0, products = 0;
+    for (u32 pc = 0; pc < code->insn_count; pc++)
+        if (!insn_routine(part, pc)) reciprocals += (part->insns[pc].traits & TRAIT_INT_DIVIDE) != 0;
+    for (u32 pc = 0; pc < code->insn_count; pc++) {
+        bool routine = is_divide_routine(part, pc);
+        if (routine) hit_remove(hit, part, pc, 1);
+        if (routine || part->insns[pc].issued <= 0 || !reciprocals || insn_routine(part, pc)) continue;
+        bool reciprocal = part->insns[pc].traits & TRAIT_INT_DIVIDE, product = is_high_product(code, pc);
+        if (reciprocal || product)
+            add_to_line(hit->c, &lines, m, part, pc,
+                        runs_of(part, pc) * (reciprocal ? RECIPROCAL_STEPS : CORRECTION_STEPS - FAST_STEPS));
+        products += product;
+    }
+    remove_lines(hit, part, &lines);
+    vec_free(&lines.rows);
+    return products;
+}
+
+static u32 reduce_ptx(Hit *hit, const CasePart *part, MathFound *m) {
+    u32 count = 0;
+    for (u32 pc = 0; pc < part->view->insn_count; pc++) {
+        const CaseInsn *in = &part->insns[pc];
+        if (!(in->traits & TRAIT_INT_DIVIDE) || in->issued <= 0 || by_constant(part, pc)) continue;
+        f64 steps = insn_steps(part, pc);
+        if (steps <= DIVIDE_STEPS) steps = ROUTINE_STEPS;
+        hit_remove(hit, part, pc, 1 - DIVIDE_STEPS / steps);
+        count++;
+        if (in->issued > m->most) m->most = in->issued, m->part = part, m->pc = pc;
+    }
+    return count;
+}
+
 void rule_strength_reduction(AdviceCase *c) {
     Hit *hit = hit_begin(c);
-    const CasePart *where = NULL;
-    u32 at = 0, count = 0;
-    f64 most = 0, steps_of_most = 0;
-    for (u32 p = 0; p < c->part_count; p++) {
-        const CasePart *part = &c->parts[p];
-        for (u32 pc = 0; pc < part->view->insn_count; pc++) {
-            const CaseInsn *in = &part->insns[pc];
-            if (!(in->traits & TRAIT_INT_DIVIDE) || in->issued <= 0 || by_constant(part, pc)) continue;
-            f64 steps = insn_steps(part, pc);
-            if (steps <= DIVIDE_STEPS) steps = ROUTINE_STEPS;
-            hit_remove(hit, part, pc, 1 - DIVIDE_STEPS / steps);
-            count++;
-            if (in->issued > most) most = in->issued, where = part, at = pc, steps_of_most = steps;
-        }
-    }
-    if (!where) return hit_drop(hit);
+    MathFound m = {0};
+    u32 count = 0;
+    for (u32 p = 0; p < c->part_count; p++)
+        count += c->parts[p].view->kind == VIEW_SASS ? reduce_machine(hit, &c->parts[p], &m)
+                                                     : reduce_ptx(hit, &c->parts[p], &m);
+    if (!m.part || hit->change.issues <= 0) return hit_drop(hit);
     hit_fact(hit, "integer_divisions", count, "instructions",
-             "%u divisions or remainders by a number known at run time only, some %.0f instructions each", count,
-             steps_of_most);
+             "%u divisions or remainders by a number known at run time only", count);
     f64 share = 100 * hit->change.issues / c->load.issued;
     hit_fact(hit, "division_issue_share", share, "%", "%.0f %% of what is issued would not be needed", share);
-    hit_end_line(hit, where, at, "Replace the division at %s by a multiplication or a shift", place_text(c, where, at));
+    hit_end_line(hit, m.part, m.pc, "Replace the division at %s by a multiplication or a shift",
+                 place_text(c, m.part, m.pc));
 }

@@ -6,6 +6,8 @@
 #include "analyze/advice/rule.h"
 #include "gpu/occupancy.h"
 
+#define FILLED 0.7  // of the warps that fit: with fewer resident on average, something else is the limit
+
 static u32 least_of(u32 a, u32 b) { return a < b ? a : b; }
 
 static u32 registers_of(const KernelView *v) {
@@ -31,7 +33,8 @@ static void look_at(AdviceCase *c, OccupancyLimit limit, const char *what) {
     const ViewOccupancy *o = &c->view->occupancy;
     u32 ctas = ctas_without(c, limit);
     if (!(o->limits & 1u << limit) || ctas <= o->ctas_per_sm || !o->ctas_per_sm) return;
-    if (limit == LIMIT_REGISTERS) ctas = least_of(ctas, o->ctas_per_sm * 2);  // further down values are spilled
+    if (limit == LIMIT_REGISTERS) ctas = least_of(ctas, o->ctas_per_sm * 2);         // further down values are spilled
+    if (c->warps * (f64)c->gpu->warp_schedulers < FILLED * o->warps_per_sm) return;  // it is not what keeps warps away
     Hit *hit = hit_begin(c);
     hit->change.warps = (f64)ctas / o->ctas_per_sm;
     hit_fact(hit, "theoretical_warps_per_sm", o->warps_per_sm, "warps", "an SM holds %u of %llu warps, limited by %s",
@@ -54,8 +57,7 @@ void rule_occupancy_up(AdviceCase *c) {
     look_at(c, LIMIT_REGISTERS, "registers");
 }
 
-// --- occupancy-down
-// ----------------------------------------------------------------------------------------------------
+// --- occupancy-down ------------------------------------------------------------------------------------------------
 enum { SECTOR = 32 };
 #define THRASHING 1.5  // times the misses that a cache which keeps each sector until it is used up would have
 

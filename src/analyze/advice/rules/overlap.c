@@ -13,7 +13,7 @@ static bool is_shared_store(const CasePart *part, u32 pc, u32 from) {
     return a && a->store && !a->load && access_is_shared(a) && in->is_store;
 }
 
-static bool goes_to_shared(const CasePart *part, u32 pc) { return insn_feeds(part, pc, 2, is_shared_store); }
+static bool goes_to_shared(const CasePart *part, u32 pc) { return insn_feeds(part, pc, 1, is_shared_store); }
 
 // Its address needs nothing that is loaded in the loop.
 static bool known_ahead(const CasePart *part, const CaseAccess *a, u32 loop) {
@@ -28,7 +28,7 @@ static bool is_candidate(const CasePart *part, const CaseAccess *a) {
 
 static f64 loop_samples(const CasePart *part, u32 loop) { return part->loops[loop].active + part->loops[loop].stalled; }
 
-// --- async-copy ------------------------------------------------------------------------------------------------------
+// --- async-copy ----------------------------------------------------------------------------------------------------
 static bool has_async(const AdviceCase *c) { return !c->gpu || c->gpu->sm_version >= 80; }
 
 static void remove_store(Hit *hit, const CasePart *part, u32 load) {
@@ -83,8 +83,7 @@ void rule_async_copy(AdviceCase *c) {
             if (c->parts[p].loops[l].has_barrier && c->parts[p].loops[l].active > 0) copy_ahead(c, &c->parts[p], l);
 }
 
-// --- code-reordering
-// ---------------------------------------------------------------------------------------------------
+// --- code-reordering -----------------------------------------------------------------------------------------------
 static u32 nearest_use(const CasePart *part, u32 pc) {
     u32 least = UINT32_MAX;
     for (u32 i = part->first_blaming[pc]; i < part->first_blaming[pc + 1]; i++) {
