@@ -353,6 +353,9 @@ static void an_empty_profile_has_a_report(void **state) {
     char *text = render("text", (ReportOptions){0});
     assert_non_null(strstr(text, "no kernel was launched"));
     free(text);
+    text = render("text", (ReportOptions){.section = REPORT_LINES});
+    assert_string_equal(text, "Lines\n  nothing was counted by line\n");
+    free(text);
 }
 
 static void tables_are_sound(void **state) {

@@ -389,6 +389,10 @@ static void write_lines(Text *text) {
     for (u32 i = 0; i < report->kernel_count && text->out->status == STATUS_OK; i++) {
         if (report->kernels[i].line_count && shown++ < limit) write_kernel_lines(text, &report->kernels[i]);
     }
+    if (!shown && report->options.section == REPORT_LINES) {
+        text_heading(text, "Lines");
+        output_text(text->out, "  nothing was counted by line\n");
+    }
     if (shown <= limit) return;
     output_printf(text->out, "\n  the lines of %u more kernels: --section lines, or choose with -k\n", shown - limit);
 }
