@@ -181,7 +181,7 @@ static void write_kernel(AdvicePage *page, const AdviceKernel *kernel) {
     page_paragraph(page, 2,
                    page_text(page, "%s of all kernels' time; %s", page_percent(page, kernel->view->launches.share),
                              launch_text(page, kernel->view)));
-    page_paragraph(page, 2, page_text(page, "what limits it: %s", page_clean(page, kernel->limit)));
+    page_paragraph(page, 2, page_text(page, "what limits it: %s", page_limit(page, kernel)));
     for (u32 i = 0; i < kernel->count; i++) {
         u32 row = list->ranked[kernel->first + i];
         if (row < page->report->shown) write_advice(page, &list->rows[row]);

@@ -46,6 +46,10 @@ const char *page_percent(AdvicePage *page, f64 part) {
     return page_text(page, "%s %%", number_fixed(100 * part, small ? 1 : 0).text);
 }
 
+const char *page_limit(AdvicePage *page, const AdviceKernel *kernel) {
+    return *kernel->limit ? page_clean(page, kernel->limit) : "not known";
+}
+
 void page_title(AdvicePage *page, const char *title) {
     output_printf(page->out, page->report->options.color ? "\033[1m%s\033[0m\n" : "%s\n", title);
 }
@@ -124,7 +128,7 @@ static void kernel_row(AdvicePage *page, Table *table, const AdviceKernel *kerne
     table_cell(table, launches->total_ns > 0 ? page_text(page, "%s", number_time((u64)launches->total_ns).text) : "-");
     table_cell(table, page_text(page, "%s", number_human(launches->count).text));
     table_cell(table, advice_name(page->report, kernel->view)->brief);
-    table_cell(table, page_clean(page, kernel->limit));
+    table_cell(table, page_limit(page, kernel));
 }
 
 static void write_kernels(AdvicePage *page) {
