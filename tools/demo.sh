@@ -37,14 +37,17 @@ kernels_only() {
 unpack examples/prebuilt/matmul.xz >$folder/matmul
 chmod +x $folder/matmul
 say "build/demo/matmul is a CUDA program as nvcc makes it: five ways to multiply two matrices. No GPU, no CUDA toolkit needed:"
-show "$warplens" run -f -o $folder/matmul.wlp $folder/matmul --variant all --n 128
+show "$warplens" run --timing -f -o $folder/global.wlp $folder/matmul --variant global --n 128
+show "$warplens" advise --verbose --top 2 $folder/global.wlp
+show "$warplens" run -q -f -o $folder/matmul.wlp $folder/matmul --variant all --n 128
 show "$warplens" report --lines 3 $folder/matmul.wlp
 
 cat <<'END'
 
-How to read it: in `mm` the loads of line 25 dominate. `mmt` keeps tiles in shared memory and loads far less; `mm_register`
-nearly halves the work again, but its stores to shared memory meet in the same banks (column "conflicts").
-All lines, JSON and CSV: warplens report --help. Your own program: warplens run ./app
+How to read it: `mm_global` keeps its sum in global memory and waits for it in every turn; `mm`, with the sum in a register, is the second
+piece of advice followed. `mmt` keeps tiles in shared memory and loads far less; `mm_register` nearly halves the work again,
+but its stores to shared memory meet in the same banks (column "conflicts").
+All options: warplens advise --help, warplens report --help. Your own program: warplens run --timing ./app
 END
 
 nvcc=$(command -v "${NVCC:-nvcc}" || command -v /usr/local/cuda/bin/nvcc || true)
