@@ -19,11 +19,12 @@ static const struct {
 };
 
 static void usage(FILE *out) {
-    fputs("warplens runs CUDA programs on a simulated GPU and tells what their kernels did, line by line.\n\n"
+    fputs("warplens tells what to change in the kernels of a CUDA program, and what they did, line by line; no GPU "
+          "needed.\n\n"
           "Usage: warplens COMMAND [options]\n\n",
           out);
     for (size_t i = 0; i < WL_COUNT(commands); i++) fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].text);
-    fputs("\nBegin with:  warplens run ./app    and then:  warplens report app.1.wlp\n"
+    fputs("\nBegin with:  warplens run --timing ./app    and then:  warplens advise app.1.wlp\n"
           "`warplens COMMAND --help` explains each.\n",
           out);
 }
