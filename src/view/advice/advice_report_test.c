@@ -242,6 +242,17 @@ TEST(an_empty_list_says_why) {
     profile_close(profile);
 }
 
+TEST(kernels_that_could_not_be_analysed_are_no_good_kernels) {
+    Profile *profile = open_made();
+    made.list.count = 0;
+    made.kernels[0].limit = made.kernels[1].limit = "";
+    char *text = render(profile, "text", options_of(200, false));
+    assert_non_null(strstr(text, "no kernel could be analysed"));
+    assert_non_null(strstr(text, "not known"));
+    free(text);
+    profile_close(profile);
+}
+
 TEST(without_advice_the_limit_is_told) {
     Profile *profile = open_made();
     made.list.count = 0;
@@ -402,6 +413,7 @@ int main(int argc, char **argv) {
         IN_FOLDER(text_is_as_expected),
         IN_FOLDER(text_fits_the_terminal),
         IN_FOLDER(an_empty_list_says_why),
+        IN_FOLDER(kernels_that_could_not_be_analysed_are_no_good_kernels),
         IN_FOLDER(without_advice_the_limit_is_told),
         IN_FOLDER(top_is_the_best_ones),
         IN_FOLDER(json_has_the_promised_shape),

@@ -111,14 +111,20 @@ static void write_list(AdvicePage *page, u32 shown) {
     if (shown < list->count) output_printf(page->out, "     and %u more: --top %u\n", list->count - shown, list->count);
 }
 
+static bool looked_at_any(const AdviceList *list) {
+    for (u32 i = 0; i < list->kernel_count; i++)
+        if (*list->kernels[i].limit) return true;
+    return false;
+}
+
 static void write_nothing(AdvicePage *page) {
     const AdviceList *list = page->report->list;
+    const char *words = "No rule found a change that is worth its while. What limits the kernels is below; "
+                        "`warplens report` has every line's figures.";
+    if (!looked_at_any(list)) words = "No advice: no kernel could be analysed; the notes below say what is missing.";
+    if (!list->kernel_count) words = "No advice: nothing in this profile says what warps waited for.";
     output_text(page->out, "\n");
-    page_paragraph(page, 2,
-                   list->kernel_count
-                       ? "No rule found a change that is worth its while. What limits the kernels is below; "
-                         "`warplens report` has every line's figures."
-                       : "No advice: nothing in this profile says what warps waited for.");
+    page_paragraph(page, 2, words);
 }
 
 // --- kernels ------------------------------------------------------------------------------------------------------
