@@ -78,6 +78,15 @@ static Status load_sass(KernelViews *views, const ViewModule *module, KernelView
     return STATUS_OK;
 }
 
+// As the profile's reader has it: code inlined from a header of the toolkit is shown at the line that called it.
+static ProfilePlace place_of(const Cubin *cubin, const CubinLine *line) {
+    if (line->file == WL_NONE) return (ProfilePlace){0};
+    const char *file = cubin->files.data[line->file];
+    bool moved = line->inlined && line->call_file != WL_NONE && record_is_system_file(file);
+    return moved ? (ProfilePlace){cubin->files.data[line->call_file], line->call_line}
+                 : (ProfilePlace){file, line->line};
+}
+
 Status view_machine_places(KernelViews *views, const KernelView *view, ProfilePlace **places, u32 *count) {
     const u64 *at = map_get(&views->modules, view->function->module_id);
     const MachineCode *code = at ? views->module_rows.data[*at].machine : NULL;
@@ -90,8 +99,7 @@ Status view_machine_places(KernelViews *views, const KernelView *view, ProfilePl
     if (!*places) return STATUS_NO_MEMORY;
     for (u32 i = 0; i < insns; i++) {
         const CubinLine *line = cubin_find_line(&code->cubin, function, (u64)i * SASS_INSN_BYTES);
-        if (line && line->file != WL_NONE)
-            (*places)[i] = (ProfilePlace){code->cubin.files.data[line->file], line->line};
+        if (line) (*places)[i] = place_of(&code->cubin, line);
     }
     *count = insns;
     return STATUS_OK;

@@ -29,7 +29,8 @@ void machine_code_free(MachineCode *code);
 // The instructions of a function with its parameters and control words; STATUS_NOT_FOUND: not in the listing.
 WL_MUST_USE Status machine_code_flow(const MachineCode *code, const char *name, Arena *arena, FlowCode **flow);
 
-// Completes a profile whose writer has ended: listings, source lines of instructions, resources of functions. Does what
+// Completes a profile whose writer has ended: listings; and of functions of which only the name is known the source lines
+// of instructions and the resources. Does what
 // can be done without nvdisasm when there is none, with a note in `diag`. Profiles without machine code stay as they
 // are.
 WL_MUST_USE Status profile_add_machine_code(const char *path, Diag *diag);

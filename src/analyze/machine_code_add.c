@@ -61,6 +61,10 @@ static Status write_lines(Adder *a, const MachineCode *code, const CubinFunction
         status = file_id(a, code->cubin.files.data[line->file], &insns[i].file);
         insns[i].line = line->line;
         insns[i].column = line->column;
+        if (!line->inlined || line->call_file == WL_NONE || status != STATUS_OK) continue;
+        status = file_id(a, code->cubin.files.data[line->call_file], &insns[i].call_file);
+        insns[i].call_line = line->call_line;
+        insns[i].inlined = line->inlined;
     }
     RecordInsns record = {.function = id, .count = count};
     if (status == STATUS_OK) status = sink_write(a->sink, RECORD_INSN, &record, insns, (size_t)count * sizeof *insns);
@@ -70,7 +74,7 @@ static Status write_lines(Adder *a, const MachineCode *code, const CubinFunction
 
 static Status write_function(Adder *a, const MachineCode *code, const ProfileFunction *known) {
     const CubinFunction *function = cubin_find_function(&code->cubin, (Str){known->name, strlen(known->name)});
-    if (!function) return STATUS_OK;
+    if (!function || known->insn_count) return STATUS_OK;  // not here, or the collector has said it
     RecordFunction record = {.function = known->id,
                              .module = known->module_id,
                              .is_entry = function->is_entry,

@@ -36,6 +36,8 @@ typedef struct CubinLine {  // holds from `offset` up to the next row's offset
     u32 file;               // index in Cubin.files, WL_NONE = not known
     u32 line;               // 0 = not known
     u32 column;
+    u32 inlined;  // functions that the place is inlined from, one in the other; 0 = it is the function's own
+    u32 call_file, call_line;  // of the outermost call when inlined: a place of the function itself
 } CubinLine;
 
 typedef struct Cubin {

@@ -66,6 +66,7 @@ typedef struct LineReader {
     Vec(const char *) dirs;
     Vec(u32) files;  // of this program, from 1 -> index in cubin->files
     Map known;       // hash of a path -> index in cubin->files
+    u32 sequence;    // where the rows of this one begin
     u32 min_length, line_range, opcode_base;
     i32 line_base;
     u8 operands[OPCODES_MAX];
@@ -115,16 +116,33 @@ static Status read_header(LineReader *l, Reader *r, u32 offset_size) {
 typedef struct LineState {
     u64 address;
     u32 section, file, line, column;
+    u32 context;  // row of this sequence, from 1, that called what is inlined here; 0 = not inlined
 } LineState;
 
+enum { INLINED_CALL = 0x90 };  // DW_LNE of NVIDIA (LLVM: DW_LNE_NVIDIA_inlined_call)
+
 static const LineState fresh_state = {.file = 1, .line = 1};
+
+static void note_caller(const LineReader *l, u32 context, CubinLine *line) {
+    if (!context || context > l->rows->len - l->sequence) return;
+    const CubinLine *caller = &l->rows->data[l->sequence + context - 1].line;
+    line->inlined = caller->inlined + 1;
+    line->call_file = caller->inlined ? caller->call_file : caller->file;
+    line->call_line = caller->inlined ? caller->call_line : caller->line;
+}
 
 static Status emit(LineReader *l, const LineState *state, bool end) {
     if (!state->section) return STATUS_OK;
     if (l->rows->len >= ROWS_MAX) return STATUS_LIMIT;
     u32 file = state->file && state->file <= l->files.len ? l->files.data[state->file - 1] : WL_NONE;
     CubinRow row = {.section = state->section, .order = l->rows->len};
-    row.line = (CubinLine){state->address, end ? WL_NONE : file, end ? 0 : state->line, end ? 0 : state->column};
+    row.line = (CubinLine){.offset = state->address, .file = WL_NONE};
+    if (!end) {
+        row.line.file = file;
+        row.line.line = state->line;
+        row.line.column = state->column;
+        note_caller(l, state->context, &row.line);
+    }
     return vec_push(l->rows, row);
 }
 
@@ -138,14 +156,17 @@ static Status extended(LineReader *l, Reader *r, LineState *state) {
     if (opcode == 1) {  // end of the sequence
         TRY(emit(l, state, true));
         *state = fresh_state;
+        l->sequence = l->rows->len;
     } else if (opcode == 2) {  // address, through its relocation
         const u64 *target = map_get(&l->relocations, r->at);
         state->section = target ? (u32)(*target >> 32) : 0;
         state->address = read_fixed(r, (u32)(length - 1)) + (target ? (u32)*target : 0);
     } else if (opcode == 3) {
         TRY(read_file_entry(l, r, read_text(r)));
+    } else if (opcode == INLINED_CALL) {
+        state->context = (u32)read_leb(r, false);  // then the function's name
     }
-    r->at = start + length;  // others (NVIDIA: 0x90 inlined call, 0x91 function name) are passed over
+    r->at = start + length;  // others are passed over
     return STATUS_OK;
 }
 
@@ -165,6 +186,7 @@ static Status standard(LineReader *l, Reader *r, LineState *state, u32 opcode) {
 
 static Status run_program(LineReader *l, Reader *r) {
     LineState state = fresh_state;
+    l->sequence = l->rows->len;
     while (r->at < r->end && !r->bad) {
         u32 opcode = (u32)read_fixed(r, 1);
         if (opcode >= l->opcode_base) {
