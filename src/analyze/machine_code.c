@@ -56,6 +56,12 @@ Status machine_code_flow(const MachineCode *code, const char *name, Arena *arena
         const CubinParam *param = &code->cubin.params.data[function->first_param + i];
         params[i] = (FlowParam){param->offset, param->size};
     }
+    FlowJump *jumps = ARENA_ARRAY(arena, FlowJump, function->jump_count + 1);
+    if (!jumps) return STATUS_NO_MEMORY;
+    for (u32 i = 0; i < function->jump_count; i++) {
+        const CubinJump *jump = &code->cubin.jumps.data[function->first_jump + i];
+        jumps[i] = (FlowJump){jump->from, jump->to};
+    }
     FlowSassSource source = {.module = &code->sass,
                              .function = (u32)(listed - code->sass.functions.data),
                              .code = function->code,
@@ -63,6 +69,8 @@ Status machine_code_flow(const MachineCode *code, const char *name, Arena *arena
                              .is_entry = function->is_entry,
                              .param_base = function->param_base,
                              .params = params,
-                             .param_count = function->param_count};
+                             .param_count = function->param_count,
+                             .jumps = jumps,
+                             .jump_count = function->jump_count};
     return flow_from_sass(&source, arena, flow);
 }

@@ -25,6 +25,7 @@ enum {
     INFO_PARAM = 0x17,  // index, u16 position and offset, size << 18 | ...
     INFO_PARAM_SIZE = 0x19,
     INFO_REGISTERS = 0x2f,
+    INFO_JUMPS = 0x34,  // of each indirect branch: its offset, 0, how many cases, their offsets
     INFO_BARRIERS = 0x4c,
 };
 
@@ -120,6 +121,20 @@ static Status note_param(CubinReader *r, CubinFunction *function, const u8 *valu
     return vec_push(&r->cubin->params, param);
 }
 
+static Status note_jumps(CubinReader *r, CubinFunction *function, const u8 *value, u32 size) {
+    Cubin *cubin = r->cubin;
+    if (!function->jump_count) function->first_jump = cubin->jumps.len;
+    for (u32 at = 0; at + 12 <= size;) {
+        u32 from = read_u32(value + at), count = read_u32(value + at + 8);
+        at += 12;
+        for (; count && at + 4 <= size; count--, at += 4) {
+            TRY(vec_push(&cubin->jumps, ((CubinJump){from, read_u32(value + at)})));
+            function->jump_count++;
+        }
+    }
+    return STATUS_OK;
+}
+
 static void note_function(CubinFunction *function, u32 code, const u8 *value, u32 size) {
     if (code == INFO_PARAM_BANK && size >= 8) function->param_base = read_u16(value + 4);
     if (code == INFO_BARRIERS) function->barriers = value[0];
@@ -143,6 +158,7 @@ static Status read_attributes(CubinReader *r, const ElfSection *section, CubinFu
         else if (room)
             note_module(r, head[1], value, room);
         if (function && head[1] == INFO_PARAM && size >= 12) TRY(note_param(r, function, value));
+        if (function && head[1] == INFO_JUMPS && size) TRY(note_jumps(r, function, value, size));
         at += 4 + size;
     }
     return STATUS_OK;
@@ -248,6 +264,7 @@ void cubin_close(Cubin *cubin) {
     vec_free(&cubin->functions);
     vec_free(&cubin->lines);
     vec_free(&cubin->params);
+    vec_free(&cubin->jumps);
     vec_free(&cubin->files);
     arena_free(&cubin->arena);
     *cubin = (Cubin){0};

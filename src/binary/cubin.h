@@ -24,12 +24,17 @@ typedef struct CubinFunction {
     u32 first_line, line_count;    // in Cubin.lines
     u32 param_base;                // where parameters begin in constant bank 0, 0 = not known
     u32 first_param, param_count;  // in Cubin.params, by position
+    u32 first_jump, jump_count;    // in Cubin.jumps
 } CubinFunction;
 
 typedef struct CubinParam {
     u32 function, position;  // function: index of Cubin.functions
     u32 offset, size;        // bytes from param_base on
 } CubinParam;
+
+typedef struct CubinJump {  // one case of an indirect branch
+    u32 from, to;           // offsets in the function: of the branch, of what it may go to
+} CubinJump;
 
 typedef struct CubinLine {  // holds from `offset` up to the next row's offset
     u64 offset;             // within the function
@@ -47,6 +52,7 @@ typedef struct Cubin {
     Vec(CubinFunction) functions;
     Vec(CubinLine) lines;
     Vec(CubinParam) params;
+    Vec(CubinJump) jumps;
     Vec(const char *) files;
     u32 global_constant_size;  // .nv.constant3: __constant__ variables
     u32 global_size;           // .nv.global and .nv.global.init

@@ -136,9 +136,13 @@ WL_MUST_USE Status flow_from_ptx(const Module *module, FuncRef func, Arena *aren
 // bits the lower one stands for the whole in arithmetic and addresses; the upper one is opaque. What lies in constant
 // bank 0 from `param_base` on are the kernel's parameters. Calls inside the function (to routines that the compiler put
 // behind it) are branches that may as well go on; what a call of another function writes is not known, and not defined.
+// An indirect branch without jumps is taken to go to the blocks behind it that nothing else leads to.
 typedef struct FlowParam {
     u32 offset, size;  // bytes from param_base on
 } FlowParam;
+typedef struct FlowJump {
+    u32 from, to;  // a case of an indirect branch: bytes from the function's begin
+} FlowJump;
 typedef struct FlowSassSource {
     const SassModule *module;
     u32 function;    // in module->functions
@@ -148,6 +152,8 @@ typedef struct FlowSassSource {
     u32 param_base;  // 0: not known
     const FlowParam *params;
     u32 param_count;
+    const FlowJump *jumps;
+    u32 jump_count;
 } FlowSassSource;
 WL_MUST_USE Status flow_from_sass(const FlowSassSource *source, Arena *arena, FlowCode **code);
 

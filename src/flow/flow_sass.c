@@ -290,7 +290,6 @@ static Status add_call(SassAdapter *a, const SassInsn *source, u32 at) {
     return STATUS_OK;
 }
 
-// Indirect branches whose table is not known may go to every place that nothing else leads to: see flow_sass_switch.
 static Status add_control(SassAdapter *a, const SassInsn *source, u32 at) {
     switch ((FlowKind)a->insn->kind) {
     case FLOW_BRANCH: return add_branch(a, source, at);
@@ -379,8 +378,23 @@ static Status add_cases(SassAdapter *a, FlowInsn *insns, FlowInsn *branch, u32 a
     return status;
 }
 
+static Status add_jumps(SassAdapter *a, FlowInsn *branch, u32 at) {
+    a->insn = branch;
+    branch->targets = a->targets.len;
+    for (u32 j = 0; j < a->source->jump_count; j++) {
+        const FlowJump *jump = &a->source->jumps[j];
+        bool here = jump->from / SASS_INSN_BYTES == at && jump->to / SASS_INSN_BYTES < a->function->count;
+        if (here) TRY(add_target(a, jump->to / SASS_INSN_BYTES));
+    }
+    return STATUS_OK;
+}
+
+// What is known first: the cases of one branch are not those of another.
 static Status adapt_switches(SassAdapter *a, FlowInsn *insns) {
-    for (u32 i = 0; i < a->function->count; i++)
+    u32 count = a->function->count;
+    for (u32 i = 0; i < count; i++)
+        if (insns[i].kind == FLOW_SWITCH && !insns[i].target_count) TRY(add_jumps(a, &insns[i], i));
+    for (u32 i = 0; i < count; i++)
         if (insns[i].kind == FLOW_SWITCH && !insns[i].target_count) TRY(add_cases(a, insns, &insns[i], i));
     return STATUS_OK;
 }
