@@ -128,7 +128,7 @@ Status flow_sass_use(SassAdapter *a, const SassOperand *o, u32 nth, bool is_sign
     switch ((SassOperandKind)o->kind) {
     case SASS_OPERAND_REG: return use_reg(a, o->reg, nth, is_signed);
     case SASS_OPERAND_IMMEDIATE:
-        if (o->is_float) return push(a, (FlowOperand){.kind = FLOW_OTHER, .width = 32});
+        if (o->is_float) return push(a, (FlowOperand){.kind = FLOW_OTHER, .width = 32, .value = o->value});
         return flow_sass_immediate(a, nth ? 0 : o->value);
     case SASS_OPERAND_CONSTANT: return push(a, constant_word(a, o, nth));
     case SASS_OPERAND_SPECIAL: return push(a, flow_sass_special(o));

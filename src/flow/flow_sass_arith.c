@@ -150,6 +150,15 @@ static Status make_choice(SassAdapter *a, const SassInsn *source, const Sources 
     return flow_sass_use(a, s->predicate, 0, false);
 }
 
+// HFMA2 R, -RZ, RZ, high, low: how the compiler loads a number when the integer units are busy.
+static Status make_halves(SassAdapter *a, const Sources *s) {
+    bool loads =
+        s->count == 4 && is_zero(s->list[0]) && is_zero(s->list[1]) && s->list[2]->is_float && s->list[3]->is_float;
+    if (!loads) return STATUS_OK;
+    a->insn->arith = FLOW_MOVE;
+    return flow_sass_immediate(a, (i64)(i32)(u32)(s->list[2]->value << 16 | (s->list[3]->value & 0xffff)));
+}
+
 Status flow_sass_arith(SassAdapter *a, const SassInsn *source) {
     Sources s = sources_of(a, source);
     if (!s.count || a->insn->defs == 0) return STATUS_OK;
@@ -165,6 +174,7 @@ Status flow_sass_arith(SassAdapter *a, const SassInsn *source) {
     case SASS_OP_ULDC:
         return s.list[0]->reg.file == SASS_NO_FILE || s.list[0]->kind == SASS_OPERAND_REG ? make_move(a, s.list[0])
                                                                                           : STATUS_OK;
+    case SASS_OP_HFMA2: return make_halves(a, &s);
     case SASS_OP_R2UR: return make_move(a, s.list[0]);
     case SASS_OP_IADD:
     case SASS_OP_IADD3:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operands as nvdisasm prints them.
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -196,6 +197,44 @@ static bool is_number(Str text) {
            (isdigit((unsigned char)text.data[0]) || take(&text, "INF") || take(&text, "QNAN") || take(&text, "SNAN"));
 }
 
+// Of a half, from a number that is one.
+static u32 half_bits(f64 number) {
+    enum { SUBNORMAL_SCALE = 1 << 24, MANTISSA = 10, BIAS = 15 };
+    u32 sign = signbit(number) ? 0x8000 : 0;
+    f64 size = fabs(number);
+    if (isnan(number)) return sign | 0x7fff;
+    if (size >= 65536) return sign | 0x7c00;
+    if (size < 1.0 / 16384) return sign | (u32)(size * SUBNORMAL_SCALE);
+    int exponent;
+    f64 fraction = frexp(size, &exponent) * 2 - 1;
+    return sign | (u32)(exponent - 1 + BIAS) << MANTISSA | (u32)(fraction * (1 << MANTISSA));
+}
+
+static u32 float_bits(f64 number) {
+    f32 narrow = (f32)number;
+    u32 bits;
+    memcpy(&bits, &narrow, sizeof bits);
+    return bits;
+}
+
+static u64 literal_bits(const SassInsn *insn, Str text) {
+    char copy[64];
+    bool negative = take(&text, "-");
+    take(&text, "+");
+    size_t len = text.len < sizeof copy ? text.len : sizeof copy - 1;
+    memcpy(copy, text.data, len);
+    copy[len] = '\0';
+    f64 number = strstr(copy, "NAN") ? (f64)NAN : strtod(copy, NULL);
+    if (negative) number = -number;
+    const char *name = sass_op(insn)->name;
+    if (name[0] == 'H' && sass_has(insn, "BF16_V2")) return float_bits(number) >> 16;
+    if (name[0] == 'H') return half_bits(number);
+    if (name[0] != 'D') return float_bits(number);
+    u64 bits;
+    memcpy(&bits, &number, sizeof bits);
+    return bits;
+}
+
 // "`(.L_x_1)", "R2 `(.L_x_1)": the register is a use.
 static bool read_label(Str text, SassOperand *operand) {
     Str reg = take_until(&text, "`");
@@ -207,11 +246,13 @@ static bool read_label(Str text, SassOperand *operand) {
     return true;
 }
 
-static SassOperand parse(Str text) {
+static SassOperand parse(const SassInsn *insn, Str text) {
     SassOperand operand = {0};
     i64 number;
     if (read_hex(text, &number)) return (SassOperand){.kind = SASS_OPERAND_IMMEDIATE, .words = 1, .value = number};
-    if (is_number(text)) return (SassOperand){.kind = SASS_OPERAND_IMMEDIATE, .words = 1, .is_float = true};
+    if (is_number(text))
+        return (SassOperand){
+            .kind = SASS_OPERAND_IMMEDIATE, .words = 1, .is_float = true, .value = (i64)literal_bits(insn, text)};
     if (sass_parse_reg(text, &operand)) return operand;
     operand = (SassOperand){0};
     if (read_label(text, &operand)) return operand;
@@ -248,7 +289,7 @@ Status sass_parse_operands(SassModule *module, SassInsn *insn, Str text) {
     insn->operands = module->operands.len;
     while (text.len && insn->operand_count < UINT8_MAX) {
         Str one = next_operand(&text);
-        SassOperand operand = parse(one);
+        SassOperand operand = parse(insn, one);
         operand.text = arena_copy_str(&module->arena, one);
         if (!operand.text) return STATUS_NO_MEMORY;
         TRY(vec_push(&module->operands, operand));

@@ -183,6 +183,17 @@ TEST(constants_addresses_and_numbers) {
     assert_int_equal(one.operands[2].bank, 0);
     assert_int_equal(one.operands[2].value, 0x164);
     assert_true(one.operands[3].is_float);
+    assert_int_equal(one.operands[3].value, 0x3fc00000);
+    sass_free(&one.module);
+    one = read_one("", "HFMA2.MMA", "R5,-RZ,RZ,-1.5,2.384185791015625e-07");
+    assert_int_equal(one.operands[3].value, 0xbe00);
+    assert_int_equal(one.operands[4].value, 4);
+    sass_free(&one.module);
+    one = read_one("", "DADD", "R4,R4,-1");
+    assert_int_equal((u64)one.operands[2].value, 0xbff0000000000000u);
+    sass_free(&one.module);
+    one = read_one("", "FSETP.GT.AND", "P0,PT,R4,+INF,PT");
+    assert_int_equal(one.operands[3].value, 0x7f800000);
     sass_free(&one.module);
     one = read_one("", "LDS", "R0,[R2.X4+UR4+-0x8]");
     assert_int_equal(one.operands[1].kind, SASS_OPERAND_ADDRESS);
