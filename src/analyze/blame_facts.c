@@ -73,6 +73,22 @@ static Waiting ptx_waiting(const FlowCode *code, const FlowInsn *in, f32 steps, 
     return w;
 }
 
+// Sectors of a global load, as counted; what a coalesced one of 4 bytes touches otherwise.
+static f64 sectors_of(const KernelView *view, u32 pc) {
+    f64 sectors = 0, requests = 0;
+    for (u32 i = view->counts ? view->first_count[pc] : 0; view->counts && i < view->first_count[pc + 1]; i++) {
+        if (view->counts[i].metric == METRIC_GLOBAL_LD_SECT) sectors += view->counts[i].value;
+        if (view->counts[i].metric == METRIC_GLOBAL_LD_REQ) requests += view->counts[i].value;
+    }
+    return sectors > 0 && requests > 0 ? sectors / requests : 4;
+}
+
+// A load is as slow as its slowest sector; half of all are taken to be in a cache.
+static f32 miss_of(const KernelView *view, u32 pc, BlameClass class) {
+    if (class == BLAME_CONSTANT) return 0.5f;
+    return class == BLAME_GLOBAL ? (f32)(1 - pow(0.5, sectors_of(view, pc))) : 1;
+}
+
 // Copies have no instruction of their own on the machine; nor has what the lowering folded into its users.
 static bool is_dropped(const KernelView *view, u32 pc) {
     const FlowInsn *in = &view->flow.code->insns[pc];
@@ -144,6 +160,7 @@ Status blame_facts(Blamer *b) {
         insn->latency = w.latency;
         insn->upper = w.upper;
         insn->class = (u8)w.class;
+        insn->miss = miss_of(view, pc, w.class);
         insn->parallel = w.reasons & LONG;
     }
     measure_blocks(b);

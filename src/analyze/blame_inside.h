@@ -16,6 +16,7 @@ typedef struct BlameInsn {
     u32 upper;      // ... at most; UINT32_MAX = not known
     f32 steps;      // machine instructions issued for it each time; 1 when not known, 0: dropped
     f32 weight;     // how often it was issued: executed, else samples in which it issued
+    f32 miss;       // how often its result is not there at once, 0..1: loads that no cache holds
     u8 class;       // BlameClass of waiting for it
     bool dropped;   // PTX: the machine has no instruction for it, it is its sources under another name
     bool parallel;  // its result comes from memory or a shared unit: how long it takes differs from time to time

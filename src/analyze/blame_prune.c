@@ -39,6 +39,13 @@ static void apply(Blamer *b, u32 use, StallReason reason, BlameSources *sources,
     if (kept) sources->list.len = kept;
 }
 
+// Constants that its steps read themselves, as far as is known.
+static bool only_constants(const Blamer *b, const BlameSources *sources) {
+    for (u32 i = 0; i < sources->list.len; i++)
+        if (b->insns[sources->list.data[i].def].class != BLAME_CONSTANT) return false;
+    return true;
+}
+
 static int by_group(const void *left, const void *right) {
     const BlameSource *a = left, *b = right;
     if (a->group != b->group) return a->group < b->group ? -1 : 1;
@@ -63,6 +70,7 @@ Status blame_sources(Blamer *b, u32 use, StallReason reason, BlameSources *sourc
         sources->list.data[i].path = blame_path(b, sources->list.data[i].def, use);
     if (!b->options.no_dominator_pruning && sources->list.len > 1) apply(b, use, reason, sources, seen_before);
     if (!b->options.no_latency_pruning && sources->list.len > 1) apply(b, use, reason, sources, too_far);
+    if (steps && reason == STALL_SHORT_SCOREBOARD && only_constants(b, sources)) sources->own = true;
     if (sources->list.len) qsort(sources->list.data, sources->list.len, sizeof *sources->list.data, by_group);
     return STATUS_OK;
 }

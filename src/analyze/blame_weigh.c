@@ -12,8 +12,8 @@ static f64 remaining(const Blamer *b, const BlameSource *source) {
     return (f64)b->insns[source->def].latency - (source->path.found ? (f64)source->path.least : 0);
 }
 
-// How much earlier a result has to be there to be waited for hardly ever, in cycles: what is of fixed latency comes in
-// order, memory differs from one access to the next.
+// How much earlier a result has to be there to come before another one, as a rule, in cycles: what is of fixed latency
+// comes in order, memory differs from one access to the next.
 static f64 spread_of(const Blamer *b, const BlameSource *source) { return b->insns[source->def].parallel ? 3 : 1; }
 
 // Equation 1 over all, as a start.
@@ -29,41 +29,64 @@ static void by_equation(const Blamer *b, BlameSources *sources) {
 
 // The alternatives of one group: [first, end) of the list.
 typedef struct Group {
-    u32 end;
-    f64 sum;    // of weights by equation 1
-    f64 fresh;  // part of the uses that come after a new one of them: what lies ahead of a loop is waited for once
-    f64 ready;  // remaining, the latest
-    f64 last;   // how likely it is the one that the use waits for
+    u32 first, end;
+    f64 sum;     // of weights by equation 1
+    f64 slow;    // how often it is waited for at all: it is new (what lies ahead of a loop is waited for once) and was
+                 // in no cache
+    f64 ready;   // remaining, the latest
+    f64 spread;  // ... give or take
+    f64 last;    // how often it is the last one of all groups
 } Group;
 
-static Group group_at(const Blamer *b, u32 use, const BlameSources *sources, u32 first, f64 latest) {
-    Group g = {.end = first, .ready = -INFINITY};
+static Group group_at(const Blamer *b, u32 use, const BlameSources *sources, u32 first) {
+    Group g = {.first = first, .end = first, .ready = -INFINITY};
     u32 group = sources->list.data[first].group;
-    f64 issued = 0;
+    f64 issued = 0, uses = (f64)b->insns[use].weight;
     for (; g.end < sources->list.len && sources->list.data[g.end].group == group; g.end++) {
         const BlameSource *source = &sources->list.data[g.end];
         g.sum += source->weight;
+        g.slow += source->weight * (f64)b->insns[source->def].miss;
         issued += (f64)b->insns[source->def].weight;
         g.ready = fmax(g.ready, remaining(b, source));
-        g.last += source->weight * exp((remaining(b, source) - latest) / spread_of(b, source));
+        g.spread = fmax(g.spread, spread_of(b, source));
     }
-    f64 uses = (f64)b->insns[use].weight;
-    g.fresh = uses > issued && !b->options.no_issue_weights ? issued / uses : 1;
-    g.last *= g.fresh / g.sum;
+    bool fresh = uses <= issued || b->options.no_issue_weights;
+    g.slow *= (fresh ? 1 : issued / uses) / g.sum;
     return g;
 }
 
-// Returns for how long a use waits for its sources on average, in cycles.
-static f64 by_last_source(const Blamer *b, u32 use, BlameSources *sources) {
-    f64 latest = -INFINITY, waits = 0, all = 0;
-    for (u32 i = 0; i < sources->list.len; i++) latest = fmax(latest, remaining(b, &sources->list.data[i]));
-    for (u32 first = 0, end; first < sources->list.len; first = end) {
-        Group g = group_at(b, use, sources, first, latest);
-        for (end = first; end < g.end; end++) sources->list.data[end].weight *= g.last / g.sum;
-        waits += g.last * fmax(g.ready, 0) * g.fresh;
-        all += g.last;
+// Group `g` is the last one where each other is fast or comes earlier.
+static f64 last_of(const Group *groups, u32 count, u32 g) {
+    f64 part = groups[g].slow;
+    for (u32 k = 0; k < count && part > 0; k++) {
+        if (k == g) continue;
+        f64 spread = fmax(groups[g].spread, groups[k].spread);
+        f64 before = 1 / (1 + exp((groups[k].ready - groups[g].ready) / spread));
+        part *= 1 - groups[k].slow + groups[k].slow * before;
     }
-    return all > 0 ? waits / all : 0;
+    return part;
+}
+
+// Waits: for how long a use waits for its sources on average, in cycles.
+static Status by_last_source(const Blamer *b, u32 use, BlameSources *sources, f64 *waits) {
+    Vec(Group) groups = {0};
+    Status status = STATUS_OK;
+    for (u32 first = 0; first < sources->list.len && status == STATUS_OK;) {
+        Group g = group_at(b, use, sources, first);
+        first = g.end;
+        status = vec_push(&groups, g);
+    }
+    f64 all = 0;
+    for (u32 i = 0; i < groups.len && status == STATUS_OK; i++) {
+        Group *g = &groups.data[i];
+        g->last = last_of(groups.data, groups.len, i);
+        for (u32 k = g->first; k < g->end; k++) sources->list.data[k].weight *= g->last / g->sum;
+        *waits += g->last * fmax(g->ready, 0) * g->slow;
+        all += g->last;
+    }
+    *waits = all > 0 ? *waits / all : 0;
+    vec_free(&groups);
+    return status;
 }
 
 // A use of several steps waits for its sources at the first of them and for itself at the others, one after the other.
@@ -83,7 +106,7 @@ Status blame_weigh(Blamer *b, u32 use, StallReason reason, BlameSources *sources
     f64 waits = 0;
     by_equation(b, sources);
     if (!b->options.published && !b->options.no_last_source && sources->list.len)
-        waits = by_last_source(b, use, sources);
+        TRY(by_last_source(b, use, sources, &waits));
     scale_to_one(sources);
     if (!sources->own) return STATUS_OK;
     f64 own = own_wait(b, use, reason), part = own / (own + waits);
