@@ -73,6 +73,14 @@ static Waiting ptx_waiting(const FlowCode *code, const FlowInsn *in, f32 steps, 
     return w;
 }
 
+static void ptx_facts(const FlowCode *code, u32 pc, const Latencies *latencies, BlameInsn *insn) {
+    Waiting w = ptx_waiting(code, &code->insns[pc], insn->steps, latencies);
+    insn->reasons = w.reasons;
+    insn->latency = w.latency;
+    insn->upper = w.upper;
+    insn->class = (u8)w.class;
+}
+
 // Sectors of a global load, as counted; what a coalesced one of 4 bytes touches otherwise.
 static f64 sectors_of(const KernelView *view, u32 pc) {
     f64 sectors = 0, requests = 0;
@@ -150,18 +158,12 @@ Status blame_facts(Blamer *b) {
         insn->dropped = is_dropped(view, pc);
         insn->steps = insn->dropped ? 0 : steps_of(view, pc);
         insn->weight = weight_of(view, pc);
-        if (view->kind == VIEW_SASS) {
+        if (view->kind == VIEW_SASS)
             blame_sass_facts(b, pc, insn);
-            insn->parallel = insn->reasons & LONG;
-            continue;
-        }
-        Waiting w = ptx_waiting(code, &code->insns[pc], insn->steps, &latencies);
-        insn->reasons = w.reasons;
-        insn->latency = w.latency;
-        insn->upper = w.upper;
-        insn->class = (u8)w.class;
-        insn->miss = miss_of(view, pc, w.class);
-        insn->parallel = w.reasons & LONG;
+        else
+            ptx_facts(code, pc, &latencies, insn);
+        insn->miss = miss_of(view, pc, (BlameClass)insn->class);
+        insn->parallel = insn->reasons & LONG;
     }
     measure_blocks(b);
     return STATUS_OK;
