@@ -95,11 +95,12 @@ CREATE TABLE sample(launch INTEGER NOT NULL, function INTEGER NOT NULL, source I
 
 -- Counters of a launch over time, of every unit of one kind (gpu, sm, port, slice, channel, bank; pc: instructions of
 -- `function`). Point p is what the ticks first + p * step to first + (p + 1) * step - 1 added; a tick lasts tick_ns.
--- data: zstd frame, see docs/profile-format.md.
+-- data: zstd frame, see docs/profile-format.md. Not WITHOUT ROWID: rows of more than a quarter of a page would each take pages of
+-- their own.
 CREATE TABLE timeline(launch INTEGER NOT NULL REFERENCES launch, source INTEGER NOT NULL, unit TEXT NOT NULL,
     function INTEGER NOT NULL, units INTEGER NOT NULL, metrics INTEGER NOT NULL, points INTEGER NOT NULL,
     first INTEGER NOT NULL, step INTEGER NOT NULL, tick_ns REAL NOT NULL, data BLOB NOT NULL,
-    PRIMARY KEY(launch, source, unit, function)) WITHOUT ROWID;
+    PRIMARY KEY(launch, source, unit, function));
 
 -- Quantities outside the catalogue of metrics.
 -- data: zstd frame of count little-endian 64-bit values (doubles; unsigned integers in the two tables below).

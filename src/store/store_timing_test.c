@@ -11,8 +11,10 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/map.h"
 #include "base/mem.h"
 #include "store/sample_profile.h"
 #include "store/store_testing.h"
@@ -181,6 +183,61 @@ static void timelines_fit_their_share(void **state) {
     profile_close(profile);
 }
 
+// Incompressible timelines of short launches, of every kind of unit: bytes of the file.
+static u64 size_with(u32 launches) {
+    enum { POINTS = 6, UNITS = 132 };
+    static const u32 shares[] = {160, 230, 20, 40, 80, 30, 40};  // as the simulator shares 600 bytes out
+    static u8 tail[8 + 2 * UNITS * POINTS * 8];
+    StoreWriter *writer = create_profile();
+    for (u32 i = 0; i < launches * 7; i++) {
+        RecordTimeline record = {.launch = 1 + i / 7,
+                                 .source = 1,
+                                 .unit = i % 7,
+                                 .units = i % 7 ? UNITS : 1,
+                                 .metrics = 2,
+                                 .points = POINTS,
+                                 .max_bytes = shares[i % 7] * POINTS,
+                                 .first = 100000ull * i,
+                                 .step = 1000,
+                                 .tick_ns = 0.5051};
+        u32 values = 2 * record.units * POINTS, ids[] = {METRIC_INST, METRIC_THREAD_INST};
+        memcpy(tail, ids, sizeof ids);
+        for (u32 v = 0; v < values; v++) memcpy(tail + 8 + v * 8, &(u64){hash_u64(i * 10007 + v) % 60000}, 8);
+        assert_int_equal(sink_write(store_sink(writer), RECORD_TIMELINE, &record, tail, 8 + values * 8), STATUS_OK);
+    }
+    assert_int_equal(store_close(writer), STATUS_OK);
+    struct stat info;
+    assert_int_equal(stat(path, &info), 0);
+    return (u64)info.st_size;
+}
+
+static void a_point_takes_at_most_600_bytes(void **state) {
+    (void)state;
+    u64 without = size_with(0);
+    for (u32 launches = 2; launches <= 30; launches += 7)
+        assert_in_range(size_with(launches) - without, 1, 600 * 6 * launches);
+}
+
+static void estimates_come_back(void **state) {
+    (void)state;
+    write_run();
+    execute("INSERT INTO launch_estimate VALUES(8, 1, 7500, 8600, 0.25), (99, 1, 1, 2, 1)");
+    Profile *profile = open_profile();
+    const ProfileLaunch *launches;
+    u32 count;
+    assert_int_equal(profile_launches(profile, 0, &launches, &count, NULL), STATUS_OK);
+    const ProfileTime *whole = &launches[count - 2].time, *part = &launches[count - 1].time;
+    assert_true(!whole->estimated && whole->detail == 1 && whole->low_cycles == 8000 && whole->high_cycles == 8000);
+    assert_true(part->estimated && part->detail == 0.25 && part->low_cycles == 7500 && part->high_cycles == 8600);
+    profile_close(profile);
+    StoreWriter *writer = create_profile();
+    RecordLaunchEstimate estimate = {.launch = 1, .source = 1, .low_cycles = 9, .high_cycles = 8, .detail = 0.5};
+    assert_int_equal(sink_write(store_sink(writer), RECORD_LAUNCH_ESTIMATE, &estimate, NULL, 0), STATUS_INVALID);
+    estimate = (RecordLaunchEstimate){.launch = 1, .source = 1, .detail = NAN};
+    assert_int_equal(sink_write(store_sink(writer), RECORD_LAUNCH_ESTIMATE, &estimate, NULL, 0), STATUS_INVALID);
+    assert_int_equal(store_close(writer), STATUS_OK);
+}
+
 static void malformed_timelines_are_refused(void **state) {
     (void)state;
     StoreWriter *writer = create_profile();
@@ -295,6 +352,8 @@ int main(void) {
         IN_FOLDER(malformed_timelines_are_refused),
         IN_FOLDER(damaged_timelines_are_told),
         IN_FOLDER(older_profiles_have_no_times),
+        IN_FOLDER(a_point_takes_at_most_600_bytes),
+        IN_FOLDER(estimates_come_back),
         cmocka_unit_test(any_value_survives_packing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

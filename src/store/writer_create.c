@@ -106,7 +106,8 @@ static Status execute(StoreWriter *writer, const char *sql) {
 // The schema goes into the main file before WAL is switched on, so that the file is recognisable by itself from then
 // on.
 static Status write_schema(StoreWriter *writer) {
-    TRY(execute(writer, "PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF; BEGIN"));
+    // Small pages: a profile has many small tables, and blobs that leave their last page half empty.
+    TRY(execute(writer, "PRAGMA page_size=1024; PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF; BEGIN"));
     TRY(execute(writer, schema_sql));
     TRY(write_catalogue(writer));
     TRY(write_birth(writer));

@@ -5,7 +5,8 @@
 
 #include "store/writer.h"
 
-enum { TIMELINE_LEVEL = 3, ROW_BYTES = 40, CHANGES = 4 };  // of zstd; of a row beside its data; most that a byte holds
+// Of zstd; bytes of a row and its index entry beside the data; most changes that a byte holds.
+enum { TIMELINE_LEVEL = 3, ROW_BYTES = 64, CHANGES = 4 };
 
 static bool is_counter(u32 metric) { return metric < METRIC_COUNT && !metric_table[metric].formula; }
 
