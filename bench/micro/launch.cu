@@ -89,7 +89,8 @@ static void block_starts() {
     }
 }
 
-// Straight-line code of N instructions in a loop: fetch cost per instruction when it exceeds a cache.
+// Straight-line code of N instructions in a loop: fetch cost per instruction when it exceeds a cache. The loop must stay
+// one: unrolled, every round would be code that is seen for the first time.
 #define F1 asm volatile("fma.rn.f32 %0, %0, %0, %0;" : "+f"(a)); asm volatile("fma.rn.f32 %0, %0, %0, %0;" : "+f"(b)); \
     asm volatile("fma.rn.f32 %0, %0, %0, %0;" : "+f"(c)); asm volatile("fma.rn.f32 %0, %0, %0, %0;" : "+f"(d));
 #define F4 F1 F1 F1 F1
@@ -100,22 +101,26 @@ static void block_starts() {
     __global__ void code_##name(i64 *cycles, float *out) {                     \
         float a = 1, b = 2, c = 3, d = 4;                                      \
         i64 begin = 0, end = 0;                                                \
-        for (int round = 0; round < 6; round++) {                              \
+        _Pragma("unroll 1") for (int round = 0; round < 6; round++) {          \
             if (round == 2) begin = now();                                     \
             body                                                               \
         }                                                                      \
         end = now();                                                           \
         out[threadIdx.x] = a + b + c + d;                                      \
-        if (threadIdx.x == 0) cycles[0] = end - begin;                         \
+        if (threadIdx.x == blockDim.x - 1) cycles[0] = end - begin;            \
     }
+CODE(64, F16)
+CODE(128, F16 F16)
 CODE(256, F64)
 CODE(512, F64 F64)
 CODE(1024, F256)
+CODE(1536, F256 F64 F64)
 CODE(2048, F256 F256)
 CODE(3072, F256 F256 F256)
 CODE(4096, F256 F256 F256 F256)
 CODE(6144, F256 F256 F256 F256 F256 F256)
 CODE(8192, F256 F256 F256 F256 F256 F256 F256 F256)
+CODE(10240, F256 F256 F256 F256 F256 F256 F256 F256 F256 F256)
 CODE(12288, F256 F256 F256 F256 F256 F256 F256 F256 F256 F256 F256 F256)
 CODE(16384, F256 F256 F256 F256 F256 F256 F256 F256 F256 F256 F256 F256 F256 F256 F256 F256)
 
@@ -130,7 +135,7 @@ static void instruction_cache() {
         snprintf(text, sizeof text, "code/%d_KiB/%d_warps", n / 64, warps);                              \
         report(text, (double)cycles_read(cycles, 0) / (4.0 * n), "cycles/instruction", "independent fma, 16 bytes each, loop"); \
     }
-    MEASURE(256) MEASURE(512) MEASURE(1024) MEASURE(2048) MEASURE(3072) MEASURE(4096) MEASURE(6144) MEASURE(8192) MEASURE(12288) MEASURE(16384)
+    MEASURE(64) MEASURE(128) MEASURE(256) MEASURE(512) MEASURE(1024) MEASURE(1536) MEASURE(2048) MEASURE(3072) MEASURE(4096) MEASURE(6144) MEASURE(8192) MEASURE(10240) MEASURE(12288) MEASURE(16384)
 }
 
 int main() {
