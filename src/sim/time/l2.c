@@ -3,8 +3,8 @@
 // its data take. Misses wait in an MSHR per cache line, which later misses of the line join. Written lines are
 // allocated and not fetched; dirty sectors go to DRAM when the line is evicted. A request that cannot be served - no
 // MSHR, no room in the DRAM queues, all lines of its set under way - blocks the slice until something ends. Atomics are
-// done by a unit of the slice, a sector per cycle, lanes on one word one by one. Without an L2 (GT200) a slice is what
-// passes requests on to its memory controller.
+// done by a unit of the slice, sector by sector, lanes on one word one by one; whichever takes longer counts. Without
+// an L2 (GT200) a slice is what passes requests on to its memory controller.
 #include <string.h>
 
 #include "base/map.h"
@@ -62,17 +62,23 @@ static void occupy(MemSys *m, Slice *s, u32 bytes) {
 
 static u32 count_sectors(u32 mask) { return (u32)__builtin_popcount(mask); }
 
+// To another line than the atomic before, hundredths of a cycle: an H200 does 10.8 of a line each a cycle when they are
+// spread over the L2 (bench/hwref, atomic/all_sms/red/line), one slice alone 0.21 on one line (atomic/add_u32).
+enum { ATOMIC_LINE = 100 };
+
 static void start_atomic(MemSys *m, u32 item) {
     Piece *p = piece_at(m, item);
     Slice *s = &m->slice[p->slice];
     CacheVictim victim;
     cache_write(s->cache, p->local, p->mask, m->no_cache, piece_address(m, p), &victim);  // no place is needed
     if (victim.dirty) dram_access(m, p->slice, victim.owner, victim.dirty, WL_NONE, true);
-    u32 degree = p->degree ? p->degree : 1;
-    u64 start = s->atomic_free > m->now ? s->atomic_free : m->now;
-    s->atomic_free = start + ((u64)degree * m->atomic_interval + 99) / 100 + count_sectors(p->mask);
+    u64 words = (u64)(p->degree ? p->degree : 1) * m->atomic_word[p->way];
+    u64 sectors = (u64)count_sectors(p->mask) * m->atomic_sector[p->way], now = m->now * 100;
+    s->atomic_free = (s->atomic_free > now ? s->atomic_free : now) + (words > sectors ? words : sectors);
+    if (s->atomic_line != p->local) s->atomic_free += ATOMIC_LINE;
+    s->atomic_line = p->local;
     s->atomics++;
-    wheel_add(m, item, s->atomic_free + m->atomic_latency);
+    wheel_add(m, item, (s->atomic_free + 99) / 100 + m->atomic_latency);
 }
 
 void l2_atomic_done(MemSys *m, u32 item) {
@@ -181,9 +187,24 @@ static bool serve_write(MemSys *m, Slice *s, u32 item) {
     return true;
 }
 
+// The host's memory is not kept in the L2.
+static bool serve_host(MemSys *m, Slice *s, u32 item) {
+    Piece *p = piece_at(m, item);
+    if (p->request == MEM_WRITE)
+        s->write_sectors += count_sectors(p->mask), s->write_hits += count_sectors(p->mask);
+    else
+        count_read(s, p, (CacheLook){.miss = p->mask});
+    occupy(m, s, m->slice_rate);
+    bus_access(m, item);
+    return true;
+}
+
 static bool serve(MemSys *m, Slice *s, u32 slice, u32 item) {
     if (!noc_reply_room(m, slice)) return false;
-    bool done = piece_at(m, item)->request == MEM_WRITE ? serve_write(m, s, item) : serve_read(m, s, item);
+    const Piece *p = piece_at(m, item);
+    bool done = p->way & PIECE_HOST       ? serve_host(m, s, item)
+                : p->request == MEM_WRITE ? serve_write(m, s, item)
+                                          : serve_read(m, s, item);
     s->requests += done;
     return done;
 }
@@ -257,6 +278,7 @@ static Status create_slice(MemSys *m, const GpuModel *gpu, Slice *s) {
                           .replacement = (u8)gpu->l2_replacement,
                           .hashed = true};
     s->queue = (Queue){WL_NONE, WL_NONE};
+    s->atomic_line = NEVER;
     s->first_port = s->last_port = WL_NONE;
     TRY(cache_create(&config, &s->cache));
     s->mshrs = mem_zero(m->mshr_count, sizeof *s->mshrs);

@@ -69,6 +69,7 @@ void time_machine_destroy(TimeMachine *m) {
     vec_free(&m->requests);
     vec_free(&m->replies);
     vec_free(&m->runs);
+    vec_free(&m->host);
     memsys_destroy(m->memsys);
     sample_groups_free(m->groups);
     if (m->pool) pool_destroy(m->pool);

@@ -35,11 +35,13 @@ struct TimeMachine {
     Vec(TimeRun *) runs;  // in order of their begin
     u64 indices;          // bit i: a run has index i
     u64 now, quantum;
-    u64 dispatched;    // when the last CTA was handed out, hundredths of a cycle
-    u64 retired;       // when the last one was known to be over, hundredths of a cycle
-    u32 next_sm;       // where the search for room begins
-    u32 sample_shift;  // a sample every 2^shift cycles
-    u32 codes;         // programs that have run
+    u64 dispatched;          // when the last CTA was handed out, hundredths of a cycle
+    u64 retired;             // when the last one was known to be over, hundredths of a cycle
+    u32 next_sm;             // where the search for room begins
+    u32 sample_shift;        // a sample every 2^shift cycles
+    u32 codes;               // programs that have run
+    Vec(MemHostRange) host;  // what kernels reach of the host's memory, as of `host_known` of Sim.generation
+    u64 host_known;
     TimeWatcher watcher;
     u64 next_watch;
     u64 quiet;                   // quanta without any progress

@@ -105,7 +105,12 @@ static void happen(MemSys *m, u32 item) {
     case ITEM_SLICE: l2_slice(m, unit); break;
     case ITEM_CHANNEL: dram_channel(m, unit); break;
     case ITEM_NETWORK: network_step(m, unit); break;
-    case ITEM_PIECE: l2_atomic_done(m, item); break;
+    case ITEM_PIECE:
+        if (piece_at(m, item)->way & PIECE_HOST)
+            bus_done(m, item);
+        else
+            l2_atomic_done(m, item);
+        break;
     case ITEM_PACKET: network_arrive(m, item); break;
     case ITEM_BURST: l2_filled(m, item); break;
     }
@@ -184,7 +189,8 @@ static void send_piece(MemSys *m, const MemRequest *r, u32 offset, u32 bits, u32
                                  .sectors = r->sectors,
                                  .first = (u8)(offset / SECTOR),
                                  .count = (u8)__builtin_popcount(bits),
-                                 .degree = r->degree};
+                                 .degree = r->degree,
+                                 .way = r->atomic | (bus_is_host(m, address) ? PIECE_HOST : 0)};
     noc_send(m, item);
 }
 

@@ -19,6 +19,15 @@ typedef enum MemKind {
     MEM_KIND_COUNT
 } MemKind;
 
+// What an atomic does, as far as the unit takes longer for some.
+typedef enum MemAtomic {
+    MEM_ATOMIC_INTEGER,
+    MEM_ATOMIC_FLOAT,
+    MEM_ATOMIC_DOUBLE,
+    MEM_ATOMIC_SWAP,  // compare and swap
+    MEM_ATOMIC_COUNT
+} MemAtomic;
+
 typedef struct MemRequest {
     u64 cycle;  // leaves the SM
     u64 line;   // device address of a 128-byte line
@@ -30,6 +39,7 @@ typedef struct MemRequest {
     u8 lanes;    // atomics: lanes that touch the line
     u8 degree;   // ... the most of them on one word
     u8 local;    // local memory (for the counters only)
+    u8 atomic;   // MemAtomic
 } MemRequest;
 
 typedef struct MemReply {
@@ -51,6 +61,13 @@ void memsys_touch(MemSys *memsys, u64 address, u64 size, bool write);
 // Sectors of a line (of 128 bytes, 4 bits) that CTAs without time accessed: leaves them in the L2 as if they had been
 // asked for. Nothing is counted.
 void memsys_warm(MemSys *memsys, u64 line, u32 sectors, bool write);
+
+// Memory of the host that kernels can reach, over the bus: [begin, end), ascending. They stay the caller's, and in
+// place.
+typedef struct MemHostRange {
+    u64 begin, end;
+} MemHostRange;
+void memsys_set_host(MemSys *memsys, const MemHostRange *ranges, u32 count);
 
 // The least number of cycles between a request and its reply: the longest quantum.
 u64 memsys_least_latency(const MemSys *memsys);

@@ -7,6 +7,17 @@
 
 static u32 least(u64 a, u64 b) { return (u32)(a < b ? a : b); }  // both below 2^32
 
+static void take_atomics(MemSys *m, const GpuModel *gpu) {
+    u64 word = gpu->l2_atomic_interval, floating = gpu->l2_atomic_float ? gpu->l2_atomic_float : word;
+    u64 sector = gpu->l2_atomic_sector ? gpu->l2_atomic_sector : 100,
+        wide = gpu->l2_atomic_wide ? gpu->l2_atomic_wide : sector;
+    m->atomic_word[MEM_ATOMIC_INTEGER] = m->atomic_word[MEM_ATOMIC_SWAP] = (u32)word;
+    m->atomic_word[MEM_ATOMIC_FLOAT] = m->atomic_word[MEM_ATOMIC_DOUBLE] = (u32)floating;
+    m->atomic_sector[MEM_ATOMIC_INTEGER] = m->atomic_sector[MEM_ATOMIC_FLOAT] = (u32)sector;
+    m->atomic_sector[MEM_ATOMIC_DOUBLE] = m->atomic_sector[MEM_ATOMIC_SWAP] = (u32)wide;
+    m->atomic_latency = (u32)clock_convert(gpu->l2_atomic_latency, m->sm_clock, m->noc_clock);
+}
+
 static void take_values(MemSys *m, const GpuModel *gpu) {
     m->sms = (u32)gpu->sms;
     m->slices = (u32)gpu->l2_slices;
@@ -31,9 +42,11 @@ static void take_values(MemSys *m, const GpuModel *gpu) {
     m->cache_line = least(m->cache_line, m->map.granule);
     m->cache_sector = least(m->no_cache ? SECTOR : gpu->l2_sector, m->cache_line);
     m->fetch_sectors = m->no_cache ? 1 : least(gpu->l2_fetch, m->cache_line) / m->cache_sector;
-    m->atomic_interval = (u32)gpu->l2_atomic_interval;
-    m->atomic_latency = (u32)clock_convert(gpu->l2_atomic_latency, m->sm_clock, m->noc_clock);
+    take_atomics(m, gpu);
     m->dram_latency = (u32)clock_convert(gpu->dram_latency, m->sm_clock, m->noc_clock);
+    m->host_latency = (u32)clock_convert(gpu->host_latency, m->sm_clock, m->noc_clock);
+    m->host_rate[0] = gpu->host_read * BUS_CYCLES / m->noc_clock;
+    m->host_rate[1] = gpu->host_write * BUS_CYCLES / m->noc_clock;
     m->dram_fifo = gpu->dram_scheduler;
     m->stepped = gpu->noc || gpu->noc_arbitration;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts of the memory system and how they reach each other: memsys.c (time, requests, replies), noc.c (crossbar),
-// noc_network.c (networks that are stepped), l2.c, dram.c.
+// noc_network.c (networks that are stepped), l2.c, dram.c, bus.c (the host's memory).
 //
 // Time inside is in cycles of the interconnect, which the L2 shares; DRAM counts its own. All that happens at one time
 // happens in the order in which it was scheduled. Fixed latencies lie at the end of a request's way, behind everything
@@ -19,6 +19,7 @@ enum {
     CHUNK_BITS = 10        // log2 of the items allocated together
 };
 #define NEVER UINT64_MAX
+enum { BUS_CYCLES = 256 };  // what the bus to the host counts its time in: fractions of an interconnect cycle
 
 // What the wheel holds, and lists are made of. An item is in one list or in the wheel, never in both.
 typedef enum ItemKind {
@@ -47,7 +48,9 @@ typedef struct Piece {
     u16 sm, slice;
     u8 flits, hops;  // in a network that is stepped
     u8 whole;        // writes: sectors written completely
+    u8 way;          // MemAtomic; PIECE_HOST: to the host's memory
 } Piece;
+enum { PIECE_HOST = 0x80 };
 
 typedef struct Burst {
     u8 kind;  // ItemKind
@@ -100,8 +103,8 @@ typedef struct Mshr {
 
 typedef struct Slice {
     Cache *cache;
-    u64 busy;  // in bytes, as a port
-    u64 atomic_free;
+    u64 busy;                      // in bytes, as a port
+    u64 atomic_free, atomic_line;  // hundredths of a cycle; the line of the last one
     Queue queue;
     u32 first_port, last_port;  // that wait for room
     bool blocked;               // until something ends: a fill, an atomic, a DRAM access, a reply's way
@@ -178,8 +181,12 @@ struct MemSys {
     u32 cache_line, cache_sector;  // bytes; line: of one piece at most
     u32 fetch_sectors;             // that a miss brings at least
     u32 slice_queue, mshr_count, mshr_mask;
-    u32 atomic_interval, atomic_latency;
-    u64 cache_bytes;  // of all slices
+    u32 atomic_word[MEM_ATOMIC_COUNT], atomic_sector[MEM_ATOMIC_COUNT], atomic_latency;  // hundredths of a cycle
+    const MemHostRange *host;                                                            // host_count of them
+    u32 host_count, host_latency;                                                        // latency: interconnect cycles
+    u64 host_rate[2],
+        host_busy[2];  // to read, to write: bytes per BUS_CYCLES cycles; busy until, in cycles / BUS_CYCLES
+    u64 cache_bytes;   // of all slices
     bool no_cache, copy_allocates, stepped;
     u32 dram_queue, dram_burst, dram_latency;  // latency: interconnect cycles
     u64 drain_high, drain_low;
@@ -287,6 +294,12 @@ void l2_slice(MemSys *m, u32 slice);  // it may serve again
 void l2_wake(MemSys *m, u32 slice);   // what it was blocked by may have ended
 void l2_filled(MemSys *m, u32 item);  // data have come from DRAM
 void l2_atomic_done(MemSys *m, u32 item);
+
+// --- the bus to the host (bus.c)
+// --------------------------------------------------------------------------------------
+void bus_access(MemSys *m, u32 item);
+void bus_done(MemSys *m, u32 item);
+bool bus_is_host(const MemSys *m, u64 address);
 
 // --- DRAM (dram.c)
 // ----------------------------------------------------------------------------------------------------

@@ -48,15 +48,59 @@ TEST(atomics_on_one_word_follow_each_other) {
     Driver d = driver_make(&g);
     driver_alone(&d, 0, MEM_READ, 0, 15);
     u64 degree_1 = driver_alone(&d, 0, MEM_ATOMIC, 0, 1);
-    assert_int_equal(degree_1, g.l2_latency + g.l2_atomic_latency + 2 + 1);  // an interval of 2, a sector
+    assert_int_equal(degree_1, g.l2_latency + g.l2_atomic_latency + 2 + 1);  // an interval of 2, a new line
     for (u32 i = 0; i < 32; i++) {
         u32 tag = driver_ask(&d, d.now, i % 4, MEM_REDUCE, 0, 1);
         d.requests.data[tag].degree = 32;
     }
     u64 begin = d.now, end = driver_play(&d, 0);
-    assert_in_range(end - begin, 32 * 65, 32 * 65 + 2 * g.l2_latency);
+    assert_in_range(end - begin, 32 * 64, 32 * 64 + 2 * g.l2_latency);
     assert_int_equal(SLICE_COUNT(&d, L2_ATOMIC_SECTORS), 33);
     assert_int_equal(SLICE_COUNT(&d, L2_ATOMIC_HIT_SECTORS), 33);
+    driver_end(&d);
+}
+
+// Cycles that 64 atomics of one kind on a sector take, all lanes on one word or each on its own.
+static u64 atomics_of(MemAtomic kind, u32 degree) {
+    GpuModel g = testing_model();
+    g.l2_atomic_float = 300, g.l2_atomic_wide = 400;
+    Driver d = driver_make(&g);
+    driver_alone(&d, 0, MEM_READ, 0, 1);
+    for (u32 i = 0; i < 64; i++) {
+        u32 tag = driver_ask(&d, d.now, i % 4, MEM_REDUCE, 0, 1);
+        d.requests.data[tag].degree = (u8)degree;
+        d.requests.data[tag].atomic = (u8)kind;
+    }
+    u64 begin = d.now, end = driver_play(&d, 0);
+    driver_end(&d);
+    return end - begin;
+}
+
+TEST(atomics_take_what_their_kind_takes) {
+    u64 word = 32 * 64, slack = 300;
+    assert_in_range(atomics_of(MEM_ATOMIC_INTEGER, 32), 2 * word, 2 * word + slack);
+    assert_in_range(atomics_of(MEM_ATOMIC_SWAP, 32), 2 * word, 2 * word + slack);
+    assert_in_range(atomics_of(MEM_ATOMIC_FLOAT, 32), 3 * word, 3 * word + slack);
+    assert_in_range(atomics_of(MEM_ATOMIC_DOUBLE, 32), 3 * word, 3 * word + slack);
+    assert_in_range(atomics_of(MEM_ATOMIC_INTEGER, 1), 2 * 64, 2 * 64 + slack);
+    assert_in_range(atomics_of(MEM_ATOMIC_DOUBLE, 1), 4 * 64, 4 * 64 + slack);
+    assert_in_range(atomics_of(MEM_ATOMIC_SWAP, 1), 4 * 64, 4 * 64 + slack);
+}
+
+TEST(memory_of_the_host_lies_behind_the_bus) {
+    static const MemHostRange ranges[] = {{0, 4096}, {1 << 20, 2 << 20}};
+    GpuModel g = testing_model();
+    g.host_read = 3200, g.host_write = 6400, g.host_latency = 500;  // 3.2 and 6.4 bytes a cycle
+    Driver d = driver_make(&g);
+    memsys_set_host(d.memsys, ranges, WL_COUNT(ranges));
+    for (u32 k = 0; k < 2; k++)  // it is not kept
+        assert_in_range(driver_alone(&d, 0, MEM_READ, 1 << 20, 1), g.l2_latency + 510, g.l2_latency + 512);
+    assert_in_range(driver_alone(&d, 0, MEM_WRITE, 1 << 20, 15), g.l2_latency + 18, g.l2_latency + 26);
+    assert_int_equal(SLICE_COUNT(&d, L2_READ_HIT_SECTORS), 0);
+    assert_true(driver_alone(&d, 0, MEM_READ, 8192, 1) < g.l2_latency + 200);
+    for (u32 i = 0; i < 100; i++) driver_ask(&d, d.now, i % 4, MEM_READ, (1 << 20) + i * 128, 15);
+    u64 begin = d.now, end = driver_play(&d, 0);
+    assert_in_range(end - begin, 100 * 40 + 500, 100 * 40 + 500 + 2 * g.l2_latency);
     driver_end(&d);
 }
 
@@ -363,6 +407,8 @@ int main(void) {
         cmocka_unit_test(a_lonely_request_takes_what_the_model_says),
         cmocka_unit_test(far_slices_take_longer_and_always_the_same),
         cmocka_unit_test(atomics_on_one_word_follow_each_other),
+        cmocka_unit_test(atomics_take_what_their_kind_takes),
+        cmocka_unit_test(memory_of_the_host_lies_behind_the_bus),
         cmocka_unit_test(l2_hits_come_at_the_rate_of_the_slices),
         cmocka_unit_test(dram_streams_fill_the_bus),
         cmocka_unit_test(other_rows_of_one_bank_cost_the_row_cycle),

@@ -204,12 +204,17 @@ static bool next_run(Sm *sm, TimeWarp *w) {
     }
 }
 
-// The latest of the registers that the next instruction reads or writes.
-static u64 registers_ready(const TimeWarp *w, const TimeOp *op, u32 *latest) {
+// The latest of the registers that the next instruction reads or writes; a guard counts later than an operand.
+static u64 registers_ready(const Sm *sm, const TimeWarp *w, const TimeOp *op, u32 *latest) {
     const u16 *regs = code_of(w)->regs + op->regs;
     u64 ready = 0;
     for (u32 i = 0; i < (u32)op->dst_count + op->src_count; i++)
         if (w->ready[regs[i]] > ready) ready = w->ready[regs[i]], *latest = regs[i];
+    if (op->guard && ready != NEVER) {
+        u32 guard = regs[op->dst_count + op->guard - 1];
+        u64 at = w->ready[guard] + sm->gpu->guard_latency;
+        if (at > ready) ready = at, *latest = guard;
+    }
     return ready;
 }
 
@@ -228,7 +233,7 @@ static void plan(Sm *sm, TimeWarp *w, u64 cycle, u64 earliest, StallReason reaso
         }
         if (fetched > earliest) earliest = fetched, reason = STALL_NO_INSTRUCTIONS, cause = WL_NONE;
     }
-    u64 ready = registers_ready(w, op, &latest);
+    u64 ready = registers_ready(sm, w, op, &latest);
     if (ready > earliest) {
         earliest = ready;
         reason = (StallReason)(w->producer[latest] >> 24);
@@ -303,16 +308,16 @@ void sm_set_result(TimeWarp *w, const TimeCode *code, const TimeOp *op, u64 cycl
 
 // Of several results that a warp waits for, the last one to come is the cause, also of the time before: without the
 // others the wait would have been as long. Told apart by reason, which is what a sampler sees at the time.
-static void blame_last(TimeWarp *w) {
+static void blame_last(const Sm *sm, TimeWarp *w) {
     u32 latest = w->wait_slot;
-    registers_ready(w, &code_of(w)->ops[w->op], &latest);
+    registers_ready(sm, w, &code_of(w)->ops[w->op], &latest);
     if (w->producer[latest] >> 24 == w->reason) w->cause = w->producer[latest] & 0xffffff;
 }
 
 void sm_wake_slot(Sm *sm, TimeWarp *w, u64 cycle) {
     if (w->state != TW_WAIT || w->wait != WAIT_SLOT || w->ready[w->wait_slot] == NEVER) return;
     u64 known = w->ready[w->wait_slot];
-    blame_last(w);
+    blame_last(sm, w);
     plan(sm, w, cycle, known > cycle ? known : cycle, w->reason, w->cause);
 }
 
@@ -558,12 +563,20 @@ static u64 issue_gmma(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
     return cycle + 1;
 }
 
-static u64 next_issue(const Sm *sm, const TimeOp *op, u64 cycle, StallReason *reason) {
+// The runtime's malloc or free, one lane after the other.
+static u64 heap_cycles(const GpuModel *gpu, const TimeOp *op, u32 lanes) {
+    return op->extra ? gpu->heap_free + (lanes - 1) * gpu->heap_free_lane
+                     : gpu->heap_malloc + (lanes - 1) * gpu->heap_malloc_lane;
+}
+
+static u64 next_issue(const Sm *sm, const TimeOp *op, u32 lanes, u64 cycle, StallReason *reason) {
     *reason = STALL_WAIT;
     if (op->kind == TIME_SLEEP) return *reason = STALL_SLEEPING, cycle + 1 + op->latency;
-    if (op->kind != TIME_BRANCH || !sm->gpu->branch_latency) return cycle + 1;
+    if (op->kind == TIME_HEAP) return *reason = STALL_LONG_SCOREBOARD, cycle + heap_cycles(sm->gpu, op, lanes);
+    u64 latency = op->kind == TIME_BRANCH ? sm->gpu->branch_latency : op->kind == TIME_SYNC ? sm->gpu->sync_latency : 0;
+    if (!latency) return cycle + 1;
     *reason = STALL_BRANCH_RESOLVING;
-    return cycle + sm->gpu->branch_latency;
+    return cycle + latency;
 }
 
 static bool try_issue(Sm *sm, Scheduler *s, TimeWarp *w, u64 cycle) {
@@ -595,7 +608,7 @@ static bool try_issue(Sm *sm, Scheduler *s, TimeWarp *w, u64 cycle) {
     }
     if (issue_effect(sm, w, op, cycle)) return true;
     StallReason reason;
-    u64 go = next_issue(sm, op, cycle, &reason);
+    u64 go = next_issue(sm, op, w->lanes, cycle, &reason);
     w->op++;
     advance(sm, w, cycle + 1, go, reason);
     return true;

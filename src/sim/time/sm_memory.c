@@ -313,7 +313,8 @@ static void atomic_line(const Access *a, u64 word, MemKind kind) {
                              .kind = (u8)kind,
                              .sectors = (u8)sectors,
                              .lanes = a->entry->lanes,
-                             .degree = (u8)trace_line_degree(word)});
+                             .degree = (u8)trace_line_degree(word),
+                             .atomic = a->op->flags >> TIME_ATOMIC_SHIFT});
 }
 
 static void bulk_line(const Access *a, u64 word) {
@@ -401,10 +402,27 @@ static void serve_shared(const Access *a) {
     if (done > t->done) t->done = done;
 }
 
+// Cycles that the data of the access take: a bank gives one word a cycle. `begins`: these are its first sectors.
+static u64 data_cycles(const Sm *sm, const PipeEntry *e, u32 sectors, bool begins) {
+    if (e->wavefronts) return begins ? e->wavefronts : 0;
+    return divided((u64)sectors * 32, sm->gpu->l1_bytes);
+}
+
+// Lines whose tags are looked up, by bank of the tags: neighbouring lines lie in different ones. Writes take turns.
+enum { TAG_BANKS = 16 };
+typedef struct TagLoad {
+    u32 lines[TAG_BANKS], most;
+} TagLoad;
+
+static void look_up_tag(const Access *a, TagLoad *load, u64 line) {
+    bool write = a->entry->kind != TIME_LOAD && a->entry->kind != TIME_ASYNC;
+    u32 bank = write ? 0 : (u32)((line >> 7) % a->sm->gpu->l1_tags);
+    if (++load->lines[bank] > load->most) load->most = load->lines[bank];
+}
+
 // Cycles that the unit is busy with `lines` lines of the access.
-static u64 line_cycles(const Sm *sm, const PipeEntry *e, u32 lines, u32 sectors) {
+static u64 line_cycles(const Sm *sm, const PipeEntry *e, u32 lines, u64 tags, u64 data) {
     if (e->space == TRACE_TEXTURE) return lines * sm->gpu->tex_interval;
-    u64 tags = divided(lines, sm->gpu->l1_tags), data = divided((u64)sectors * 32, sm->gpu->l1_bytes);
     return tags > data ? tags : data;
 }
 
@@ -426,6 +444,8 @@ static void serve(Sm *sm, Pipe *p, u64 cycle) {
         return;
     } else {
         u32 lines = 0, sectors = 0;
+        bool begins = e->next_line == 0;
+        TagLoad tags = {.most = 0};
         for (; e->next_line < e->count; e->next_line++, lines++) {
             u64 word = p->words[(e->words + e->next_line) & (p->word_cap - 1)];
             if (writes(e) && sm->writes >= sm->gpu->l1_writes) {
@@ -437,11 +457,12 @@ static void serve(Sm *sm, Pipe *p, u64 cycle) {
                 sm->counters[SMC_L1_MSHR_FULL]++;
                 break;
             }
+            look_up_tag(&a, &tags, trace_line_address(word));
             sectors += (u32)__builtin_popcount(trace_line_sectors(word));
         }
-        u64 busy = line_cycles(sm, e, lines, sectors);
-        sm->counters[SMC_L1_TAG_CYCLES] += divided(lines, sm->gpu->l1_tags);
-        sm->counters[SMC_L1_DATA_CYCLES] += divided((u64)sectors * 32, sm->gpu->l1_bytes);
+        u64 data = data_cycles(sm, e, sectors, begins), busy = line_cycles(sm, e, lines, tags.most, data);
+        sm->counters[SMC_L1_TAG_CYCLES] += tags.most;
+        sm->counters[SMC_L1_DATA_CYCLES] += data;
         p->free_at = cycle + (busy ? busy : 1);
         if (p->blocked) return;
     }
@@ -527,9 +548,10 @@ MemoryIssue memory_issue(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
 }
 
 // --- instruction fetch ---------------------------------------------------------------------------------------------
-// Lines are used one after the other: with each, the next ones are asked for (an H200 runs code of any size with one
-// warp at 60 cycles a line, a fourth of the L2's latency: bench/hwref, code/256_KiB/1_warps).
-enum { FETCH_AHEAD = 4 };
+// Lines are used one after the other: with each, the next ones are asked for (an H200 runs loops of any size with one
+// warp at 44 cycles a line, a sixth of the L2's latency: bench/hwref, code/256_KiB/1_warps). What a launch fetches
+// ahead: straight code that is seen for the first time becomes slow behind that (bench/hwref, straight/96_KiB).
+enum { FETCH_AHEAD = 6, LAUNCH_AHEAD = 64 << 10 };
 
 static void fetch_ahead(Sm *sm, const TimeRun *run, u32 line) {
     u64 base = CODE_BASE + ((u64)run->code_id << 28);
@@ -559,6 +581,7 @@ u64 memory_fetch(Sm *sm, TimeWarp *w, u32 line, u64 cycle) {
 void sm_prefetch(Sm *sm, const TimeRun *run) {
     u64 base = CODE_BASE + ((u64)run->code_id << 28), bytes = (u64)run->code->op_count * run->code->insn_bytes;
     CacheVictim victim;
+    if (bytes > LAUNCH_AHEAD) bytes = LAUNCH_AHEAD;
     if (bytes > sm->gpu->icache_l1) bytes = sm->gpu->icache_l1;
     for (u64 at = 0; at < bytes; at += 128)
         if (cache_reserve(sm->fetch_l1, base + at, 15, 0, &victim)) cache_fill(sm->fetch_l1, base + at, 15);

@@ -8,6 +8,7 @@
 
 #include "gpu/gpu.h"
 #include "sim/machine.h"
+#include "sim/time/memsys.h"
 
 typedef enum TimeKind {
     TIME_MATH,  // fixed or known latency, no memory
@@ -33,15 +34,18 @@ typedef enum TimeKind {
     TIME_CLOCK,  // reads a clock: the front must not run ahead
     TIME_SLEEP,
     TIME_EXIT,
+    TIME_SYNC,  // diverged lanes meet again
+    TIME_HEAP,  // device malloc (TimeOp.extra 0) and free (1): as one instruction that takes their time
 } TimeKind;
 
 enum {
-    TIME_FIRST = 1,    // first machine instruction of its PTX instruction
-    TIME_SHORT = 2,    // its result is awaited as short_scoreboard (XU, shuffles, ...), else as wait
-    TIME_MIO = 4,      // goes through the SM-wide queue of slow units (MIO) instead of a unit of the scheduler
-    TIME_BYPASS = 32,  // loads that the L1 does not keep: .cg, .cv, volatile, relaxed, acquire
-    TIME_RELEASE = 8,  // atomics, stores: waits for earlier stores (release), as a fence before it does
-    TIME_JOINED = 16,  // reductions: the warp joins its lanes' operands first, one lane asks: degree 1
+    TIME_FIRST = 1,         // first machine instruction of its PTX instruction
+    TIME_SHORT = 2,         // its result is awaited as short_scoreboard (XU, shuffles, ...), else as wait
+    TIME_MIO = 4,           // goes through the SM-wide queue of slow units (MIO) instead of a unit of the scheduler
+    TIME_BYPASS = 32,       // loads that the L1 does not keep: .cg, .cv, volatile, relaxed, acquire
+    TIME_RELEASE = 8,       // atomics, stores: waits for earlier stores (release), as a fence before it does
+    TIME_JOINED = 16,       // reductions: the warp joins its lanes' operands first, one lane asks: degree 1
+    TIME_ATOMIC_SHIFT = 6,  // the upper two bits, of atomics: MemAtomic
 };
 
 typedef struct TimeOp {
@@ -54,6 +58,7 @@ typedef struct TimeOp {
     u8 flags;
     u16 latency;  // cycles from issue until a result can be read; loads: on top of what memory takes
     u16 extra;    // of the kind
+    u8 guard;     // the source that is its guard, from 1; 0 = none
 } TimeOp;
 
 enum { TIME_UNROLL = 4 };

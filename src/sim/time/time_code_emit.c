@@ -27,6 +27,7 @@ static u8 order_of(const Form *form, TimeKind kind) {
     case TIME_BARRIER:
     case TIME_MBARRIER_WAIT:
     case TIME_SLEEP:
+    case TIME_HEAP:
     case TIME_CLOCK: return ORDER_ALL;
     default: return ORDER_FENCE;
     }
@@ -67,8 +68,12 @@ static Status add_merged(TimeFunc *f, MachineOp *op, u32 insn) {
 
 static Status add_leaves(TimeFunc *f, MachineOp *op, u32 insn) {
     const Picked *p = &f->picked[insn];
-    for (u32 k = 0; k < p->leaf_count; k++) TRY(add_operand(f, f->leaves.data[p->leaves + k]));
-    op->uses = (u16)(op->uses + p->leaf_count);
+    for (u32 k = 0; k < p->leaf_count; k++) {
+        u32 value = f->leaves.data[p->leaves + k];
+        TRY(add_operand(f, value));
+        op->uses++;
+        if (value == p->guard && op->uses <= UINT8_MAX) op->guard_use = (u8)op->uses;
+    }
     return STATUS_OK;
 }
 
@@ -98,6 +103,13 @@ static bool bypasses_l1(const Form *form) {
     return form->mods[MOD_SEM] > SEM_WEAK || cop == COP_CV || cop == COP_CG;
 }
 
+static MemAtomic atomic_class(const Form *form) {
+    if (form->mods[MOD_ATOM_OP] == ATOM_OP_CAS) return MEM_ATOMIC_SWAP;
+    const TypeInfo *type = &ptx_types[form->type_count ? form->types[0] : TYPE_U32];
+    if (type->class != TYPE_CLASS_FLOAT) return MEM_ATOMIC_INTEGER;
+    return type->bits == 64 ? MEM_ATOMIC_DOUBLE : MEM_ATOMIC_FLOAT;
+}
+
 // `joined`: behind other steps.
 static void set_access(const TimeFunc *f, MachineOp *op, u32 insn, TimeKind kind, bool joined) {
     const FlowInsn *in = &f->code->insns[insn];
@@ -111,7 +123,10 @@ static void set_access(const TimeFunc *f, MachineOp *op, u32 insn, TimeKind kind
     if (is_release(form)) op->flags |= TIME_RELEASE;
     if (kind == TIME_LOAD && bypasses_l1(form)) op->flags |= TIME_BYPASS;
     if (kind == TIME_REDUCE && joined) op->flags |= TIME_JOINED;
-    if (kind == TIME_GMMA)
+    if (kind == TIME_REDUCE || kind == TIME_ATOMIC) op->flags |= (u8)(atomic_class(form) << TIME_ATOMIC_SHIFT);
+    if (kind == TIME_HEAP)
+        op->extra = time_builtin(f, insn) == BUILTIN_FREE + 1;
+    else if (kind == TIME_GMMA)
         op->extra = op->latency;
     else if (kind == TIME_ASYNC_WAIT || kind == TIME_GMMA_WAIT)
         op->extra = literal_operand(f, insn);
@@ -177,7 +192,9 @@ static bool is_hidden(const TimeFunc *f, u32 insn) {
 // BSSY at the end of a block and BSYNC at the begin of one.
 static Status emit_sync(TimeFunc *f, u32 insn, u8 order) {
     const GpuModel *gpu = f->lower->gpu;
+    bool closes = order == ORDER_ALL && gpu->sync_latency;
     return vec_push(&f->ops, (MachineOp){.pc = insn,
+                                         .kind = closes ? TIME_SYNC : TIME_MATH,
                                          .operands = f->operands.len,
                                          .unit = UNIT_CBU,
                                          .interval = (u8)gpu->cbu_interval,

@@ -352,6 +352,7 @@ static Status append_regs(TimeFunc *f, TimeOp *out, const MachineOp *op, const u
         TRY(vec_push(&lower->regs, (u16)slot[operands[op->defs + k]]));
         out->src_count++;
     }
+    if (op->guard_use <= out->src_count) out->guard = op->guard_use;
     return STATUS_OK;
 }
 

@@ -26,6 +26,8 @@ static const char *const kind_names[] = {
     [TIME_CLOCK] = "clock",
     [TIME_SLEEP] = "sleep",
     [TIME_EXIT] = "exit",
+    [TIME_SYNC] = "sync",
+    [TIME_HEAP] = "heap",
 };
 
 static const char *const unit_names[UNIT_COUNT] = {

@@ -215,6 +215,49 @@ static TimeVariant special_variant(u32 sreg) {
     return sreg >= SREG_CLOCK && sreg <= SREG_GLOBALTIMER_HI ? VARIANT_CLOCK : VARIANT_SPECIAL;
 }
 
+static u32 bits_of(const Form *form, u32 which) {
+    return which < form->type_count ? ptx_types[form->types[which]].bits : 0;
+}
+
+// Whether the upper word of 64 bits is known to be zero.
+enum { UPPER_DEPTH = 4 };
+static bool upper_is_zero(const TimeFunc *f, const FlowOperand *o, u32 depth) {
+    if (o->kind == FLOW_IMMEDIATE) return (u64)o->value <= UINT32_MAX;
+    u32 def = o->kind == FLOW_VALUE ? f->sole_def[o->id] : WL_NONE;
+    if (def == WL_NONE || !depth) return false;
+    const Form *form = time_form(f, def);
+    const FlowOperand *uses = time_uses(f, def);
+    bool is_signed = ptx_types[form->types[form->type_count - 1]].class == TYPE_CLASS_SINT;
+    switch (form->op) {
+    case OP_CVT_INT: return bits_of(form, 1) <= 32 && !is_signed;
+    case OP_MOV: return upper_is_zero(f, uses, depth - 1);
+    case OP_AND: return upper_is_zero(f, uses, depth - 1) || upper_is_zero(f, uses + 1, depth - 1);
+    case OP_OR:
+    case OP_XOR: return upper_is_zero(f, uses, depth - 1) && upper_is_zero(f, uses + 1, depth - 1);
+    case OP_SHR: return !is_signed && uses[1].kind == FLOW_IMMEDIATE && uses[1].value >= 32;
+    default: return false;
+    }
+}
+
+// Operations on 64 bits of which ptxas knows enough to leave the upper half out [L].
+static bool is_narrow(const TimeFunc *f, u32 insn) {
+    const Form *form = time_form(f, insn);
+    const FlowOperand *uses = time_uses(f, insn);
+    if (bits_of(form, 0) != 64 || f->code->insns[insn].uses < 2) return false;
+    bool zero[2] = {upper_is_zero(f, uses, UPPER_DEPTH), upper_is_zero(f, uses + 1, UPPER_DEPTH)};
+    bool by_literal = uses[1].kind == FLOW_IMMEDIATE;
+    switch (form->op) {
+    case OP_AND: return zero[0] || zero[1] || (by_literal && (u64)uses[1].value >> 32 == UINT32_MAX);
+    case OP_OR:
+    case OP_XOR: return zero[0] || zero[1];
+    case OP_SHL: return by_literal && uses[1].value >= 32;
+    case OP_SHR: return by_literal && uses[1].value >= 32;
+    case OP_MUL_INT:
+    case OP_MAD_INT: return zero[0] && zero[1] && form->mods[MOD_MUL_HALF] != MUL_HALF_HI;
+    default: return false;
+    }
+}
+
 TimeVariant time_variant(const TimeFunc *f, u32 insn) {
     const FlowInsn *in = &f->code->insns[insn];
     const FlowOperand *uses = time_uses(f, insn);
@@ -222,6 +265,7 @@ TimeVariant time_variant(const TimeFunc *f, u32 insn) {
     if (in->arith == FLOW_LOAD_PARAM) return VARIANT_CONSTANT;
     if (in->uses == 0) return VARIANT_PLAIN;
     if (uses[0].kind == FLOW_SREG) return special_variant(uses[0].id);
+    if (is_narrow(f, insn)) return VARIANT_NARROW;
     u8 last = uses[in->uses - 1].kind;
     return in->uses > 1 && (last == FLOW_IMMEDIATE || last == FLOW_OTHER) ? VARIANT_LITERAL : VARIANT_PLAIN;
 }
@@ -235,12 +279,24 @@ static TimeKind access_kind(const TimeFunc *f, const Form *form, u32 insn) {
     return TIME_STORE;
 }
 
+u32 time_builtin(const TimeFunc *f, u32 insn) {
+    const SimInsn *in = time_insn(f, insn);
+    bool call = form_op(time_form(f, insn))->flags & OPF_CALL && in->target == WL_NONE && in->kind == SIM_CALL;
+    return call ? f->lower->program->calls[in->list].builtin : 0;
+}
+
+static bool is_heap_call(const TimeFunc *f, u32 insn) {
+    u32 builtin = f->lower->gpu->heap_malloc ? time_builtin(f, insn) : 0;
+    return builtin == BUILTIN_MALLOC + 1 || builtin == BUILTIN_FREE + 1;
+}
+
 TimeKind time_kind(const TimeFunc *f, u32 insn) {
     const Form *form = time_form(f, insn);
     u32 flags = form_op(form)->flags;
     for (u32 i = 0; i < WL_COUNT(kind_rows); i++)
         if (kind_rows[i].op == form->op) return kind_rows[i].kind;
     if (flags & OPF_EXIT || (flags & OPF_RET && f->function->is_entry)) return TIME_EXIT;
+    if (flags & OPF_CALL && is_heap_call(f, insn)) return TIME_HEAP;
     if (flags & (OPF_BRANCH | OPF_CALL | OPF_RET | OPF_TRAP)) return TIME_BRANCH;
     if (flags & OPF_BARRIER) return TIME_BARRIER;
     if (is_access(form) && f->code->insns[insn].arith != FLOW_LOAD_PARAM) return access_kind(f, form, insn);

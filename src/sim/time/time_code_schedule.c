@@ -106,8 +106,9 @@ static Status depend_on_values(Scheduler *s, u32 i) {
     for (u32 k = 0; k < op->uses; k++) {
         u32 value = operands[op->defs + k];
         touch(s, value);
+        u32 guard = k + 1 == op->guard_use ? (u32)s->f->lower->gpu->guard_latency : 0;
         if (s->writer[value] != WL_NONE)
-            TRY(add_edge(s, s->writer[value], i, expected_cycles(op_at(s, s->writer[value]))));
+            TRY(add_edge(s, s->writer[value], i, expected_cycles(op_at(s, s->writer[value])) + guard));
         TRY(vec_push(&s->reader_list, (Edge){i, s->readers[value], 0}));
         s->readers[value] = s->reader_list.len - 1;
         s->uses_left[value]++;
@@ -150,6 +151,13 @@ static Status depend_on_memory(Scheduler *s, u32 i) {
     return STATUS_OK;
 }
 
+// A predicate, which most likely guards the branch at the end of the block.
+static bool makes_guard(const Scheduler *s, u32 i) {
+    const MachineOp *op = op_at(s, i);
+    bool arithmetic = op->unit == UNIT_ALU || op->unit == UNIT_FP64 || op->unit == UNIT_FP16;
+    return op->defs == 1 && arithmetic && s->f->value_bits.data[s->f->operands.data[op->operands]] == 1;
+}
+
 static Status find_dependences(Scheduler *s) {
     s->round++;
     s->edges.len = s->reader_list.len = 0;
@@ -165,7 +173,7 @@ static Status find_dependences(Scheduler *s) {
         TRY(depend_on_memory(s, i));
     }
     for (u32 i = s->count; i-- > 0;) {
-        s->path[i] = expected_cycles(op_at(s, i));
+        s->path[i] = expected_cycles(op_at(s, i)) + (makes_guard(s, i) ? (u32)s->f->lower->gpu->guard_latency : 0);
         for (u32 e = s->edge_of[i]; e != WL_NONE; e = s->edges.data[e].next) {
             u32 way = s->edges.data[e].cycles + s->path[s->edges.data[e].to];
             if (way > s->path[i]) s->path[i] = way;

@@ -232,9 +232,12 @@ static bool absorbs(const TimeFunc *f, u32 insn, u32 def, u32 value, u32 *steps)
     bool plain = !time_form(f, insn)->mods[MOD_RND] && !time_form(f, def)->mods[MOD_RND];
     bool by_literal = d->uses == 2 && time_uses(f, def)[1].kind == FLOW_IMMEDIATE;
     if (wide_sum && from == OP_MUL_WIDE && op == OP_ADD_INT) return *steps = def, true;  // IMAD.WIDE
-    if (wide_sum && from == OP_CVT_INT && type_bits(f, def, 1) == 32) return true;       // IADD3, LEA.HI.X.SX32
-    if (wide_sum && from == OP_SHL && by_literal && op == OP_ADD_INT) return true;       // LEA, LEA.HI.X
-    if (sum && from == OP_SHL && by_literal && op == OP_ADD_INT) return true;            // LEA
+    if (wide_sum && from == OP_MUL_INT && op == OP_ADD_INT && is_single(f, value) &&
+        time_variant(f, def) == VARIANT_NARROW)
+        return *steps = def, true;                                                  // IMAD.WIDE
+    if (wide_sum && from == OP_CVT_INT && type_bits(f, def, 1) == 32) return true;  // IADD3, LEA.HI.X.SX32
+    if (wide_sum && from == OP_SHL && by_literal && op == OP_ADD_INT) return true;  // LEA, LEA.HI.X
+    if (sum && from == OP_SHL && by_literal && op == OP_ADD_INT) return true;       // LEA
     if (sum && from == OP_MUL_INT && is_single(f, value) && !(time_form(f, def)->mods[MOD_MUL_HALF] == MUL_HALF_HI))
         return *steps = def, op == OP_ADD_INT;  // IMAD
     if (sum && (from == OP_ADD_INT || from == OP_SUB_INT || from == OP_NEG_INT) && is_single(f, value))

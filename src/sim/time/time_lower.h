@@ -14,6 +14,7 @@
 #include "base/vec.h"
 #include "flow/divergence.h"
 #include "flow/liveness.h"
+#include "sim/builtin.h"
 #include "sim/time/time_code.h"
 
 // One machine instruction of a PTX instruction's row in timing.def, with the figures of the GPU.
@@ -32,6 +33,7 @@ typedef struct TimeStep {
 typedef enum TimeVariant {
     VARIANT_PLAIN,
     VARIANT_LITERAL,   // the last source is one
+    VARIANT_NARROW,    // of 64 bits, but what is known of the upper words spares instructions
     VARIANT_SPECIAL,   // reads a special register ...
     VARIANT_CLOCK,     // ... a clock
     VARIANT_CONSTANT,  // ... or a parameter: in the constant bank
@@ -68,6 +70,7 @@ typedef struct MachineOp {
     u8 mark;        // UnrollMark
     u8 iteration;   // of an unrolled loop, from 1; 0 = not of one
     u8 flow;        // FlowKind of the last one of an instruction
+    u8 guard_use;   // of the uses, the one that guards it, from 1; 0 = none
     u8 space;       // PtxSpace of an access
     u8 bytes;       // 0 = not known
     u32 guard;      // value, WL_NONE
@@ -149,6 +152,7 @@ typedef struct TimeFunc {
 // time_code_rows.c
 WL_MUST_USE Status time_steps(TimeLower *lower, u32 form, TimeVariant variant, TimeSteps *steps);
 TimeKind time_kind(const TimeFunc *f, u32 insn);
+u32 time_builtin(const TimeFunc *f, u32 insn);  // that it calls: BuiltinId + 1; 0 = none
 TimeVariant time_variant(const TimeFunc *f, u32 insn);
 static inline bool is_joined(TimeVariant variant) { return variant == VARIANT_UNIFORM || variant == VARIANT_ALIKE; }
 

@@ -42,6 +42,21 @@ static Status find_block_ends(TimeRun *run) {
     return STATUS_OK;
 }
 
+// The memory of the host that the program has made reachable. What other kernels under way reach stays reachable.
+static Status find_host_memory(TimeMachine *m) {
+    const Sim *sim = m->sim;
+    if (m->host_known == sim->generation) return STATUS_OK;
+    m->host.len = 0;
+    for (u32 i = 0; i < sim->allocations.len; i++) {
+        const SimAllocation *a = &sim->allocations.data[i];
+        if (a->kind != MEMORY_PINNED && a->kind != MEMORY_HOST) continue;
+        TRY(vec_push(&m->host, ((MemHostRange){a->address, a->address + a->size})));
+    }
+    memsys_set_host(m->memsys, m->host.data, m->host.len);
+    m->host_known = sim->generation;
+    return STATUS_OK;
+}
+
 static Status prepare(TimeMachine *m, TimeRun *run, Grid *g) {
     SimKernel *kernel = g->kernel;
     if (!kernel->time_code) {
@@ -64,6 +79,7 @@ static Status prepare(TimeMachine *m, TimeRun *run, Grid *g) {
     if (!run->tallies) return STATUS_NO_MEMORY;
     for (u32 i = 0; i < workers; i++) TRY(tally_init(&run->tallies[i], g->program->insn_count));
     for (u32 i = 0; i < m->sm_count; i++) m->sms[i].run_last[run->index] = 0;
+    TRY(find_host_memory(m));
     if (m->runs.len == 0) {
         if (m->sim->config.flush_caches) time_flush(m);
         for (u32 i = 0; i < m->sm_count; i++) TRY(sm_set_l1(&m->sms[i], l1_size(m->gpu, run)));

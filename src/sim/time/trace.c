@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "sim/exec.h"
+#include "sim/exec/access.h"
 
 enum { TRACE_LINES_MAX = 255, WORDS_FIRST = 256 };
 
@@ -165,7 +165,10 @@ void trace_global(Trace *t, const u64 *address, u32 count, u32 bytes) {
         for (u32 i = first; i < last; i++) line_add(&set, address[i], bytes);
         u64 *head = add(t, set.count);
         if (!head) return;
-        TraceAccess a = {.space = TRACE_GLOBAL, .lanes = (u8)(last - first), .bytes = (u8)bytes};
+        u32 lanes = last - first, fewest;
+        TraceAccess a = {.space = TRACE_GLOBAL, .lanes = (u8)lanes, .bytes = (u8)bytes};
+        a.wavefronts =
+            (u16)count_wavefronts(address + first, lanes == LANES ? FULL_MASK : (1u << lanes) - 1, bytes, &fewest);
         finish(t, head, a, write_lines(&set, head + 1));
     }
 }

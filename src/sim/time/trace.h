@@ -36,7 +36,7 @@ typedef struct TraceAccess {
     u16 insn;         // pc - TraceRun.from
     u8 space;         // TraceSpace
     u8 lines;         // words behind it
-    u16 wavefronts;   // of shared memory
+    u16 wavefronts;   // by the banks of their words; 0: of global memory, as many as its bytes need
     u8 lanes, bytes;  // lanes, and bytes of each
 } TraceAccess;
 

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bus to the host, whose memory kernels can reach, too. Both directions move data one request after the other, at
+// the rates of the model; what is read or changed comes back a latency later, what is written is not waited for.
+#include "sim/time/memsys_parts.h"
+
+void memsys_set_host(MemSys *m, const MemHostRange *ranges, u32 count) {
+    m->host = ranges;
+    m->host_count = m->host_rate[0] && m->host_rate[1] ? count : 0;
+}
+
+bool bus_is_host(const MemSys *m, u64 address) {
+    u32 low = 0, high = m->host_count;
+    while (low < high) {
+        u32 middle = (low + high) / 2;
+        if (address < m->host[middle].begin)
+            high = middle;
+        else if (address >= m->host[middle].end)
+            low = middle + 1;
+        else
+            return true;
+    }
+    return false;
+}
+
+static u64 move(MemSys *m, u32 direction, u32 bytes) {
+    u64 now = m->now * BUS_CYCLES, *busy = &m->host_busy[direction];
+    *busy = (*busy > now ? *busy : now) + (u64)bytes * BUS_CYCLES * BUS_CYCLES / m->host_rate[direction];
+    return *busy / BUS_CYCLES;
+}
+
+void bus_access(MemSys *m, u32 item) {
+    const Piece *p = piece_at(m, item);
+    u32 bytes = p->count * SECTOR;
+    u64 done = m->now;
+    if (p->request != MEM_READ && p->request != MEM_TEXTURE && p->request != MEM_CONST) done = move(m, 1, bytes);
+    if (p->request != MEM_WRITE && p->request != MEM_REDUCE) {
+        u64 read = move(m, 0, bytes);
+        done = (read > done ? read : done) + m->host_latency;
+        if (p->request == MEM_ATOMIC && p->degree > 1) done += (u64)(p->degree - 1) * m->host_latency;
+    }
+    wheel_add(m, item, done);
+}
+
+void bus_done(MemSys *m, u32 item) { noc_reply(m, item); }
