@@ -114,7 +114,11 @@ expect 2 "--gpus" run --gpus 65 true
 expect 2 "--threads" run --threads 0 true
 expect 2 "(" run -k '(' true
 expect 2 "--on takes auto, gpu or sim" run --on moon true
-expect 125 "not in this version" run --on gpu true
+expect 2 "--sampling takes" run --on gpu --sampling often true
+expect 2 "--sampling-period takes" run --on gpu --sampling-period 2^4 true
+expect 2 "--sampling-period takes" run --on gpu --sampling-period 1000 true
+expect 2 "--timing is an option of the simulator" run --on gpu --timing true
+expect 2 "--no-stacks is an option of collection" run --on sim --no-stacks true
 expect 2 "GPU model" run --gpu nope true
 expect 2 "GPU model" run --gpu "$T/nope.gpu" true
 expect 127 "cannot run \`./nope\`" run ./nope

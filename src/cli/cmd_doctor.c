@@ -9,6 +9,7 @@
 
 #include "binary/binary.h"
 #include "cli/cli.h"
+#include "collect/collect.h"
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
     const char **program = state->input;
@@ -50,12 +51,78 @@ static bool check_simulator(void) {
     return good;
 }
 
+// --- collection on a GPU ---
+
+typedef struct Driver {
+    int (*cuInit)(unsigned flags);
+    int (*cuDriverGetVersion)(int *version);
+    int (*cuDeviceGetCount)(int *count);
+    int (*cuDeviceGetName)(char *name, int size, int device);
+} Driver;
+
+static bool bind_driver(Driver *driver) {
+    void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+    if (!library) return false;
+#define BIND(name) (*(void **)&driver->name = dlsym(library, #name))
+    return BIND(cuInit) && BIND(cuDriverGetVersion) && BIND(cuDeviceGetCount) && BIND(cuDeviceGetName);
+#undef BIND
+}
+
+// Sets `major` of the CUDA version that the driver is made for; false: there is no GPU that can be used.
+static bool check_driver(int *major) {
+    Driver driver;
+    char name[256] = "", detail[512];
+    int version = 0, count = 0;
+    if (!say(bind_driver(&driver), "CUDA driver", "libcuda.so.1", "install NVIDIA's driver; the simulator needs none"))
+        return false;
+    int error = driver.cuInit(0);
+    if (!error) error = driver.cuDeviceGetCount(&count);
+    if (!error && count) driver.cuDeviceGetName(name, sizeof name, 0);
+    driver.cuDriverGetVersion(&version);
+    *major = version / 1000;
+    snprintf(detail, sizeof detail, "%d, the first %s; driver for CUDA %d.%d", count, name, version / 1000,
+             version % 1000 / 10);
+    if (!error && count) return say(true, "GPUs", detail, NULL);
+    snprintf(detail, sizeof detail, "none (the driver says error %d)", error);
+    return say(false, "GPUs", detail, "check with nvidia-smi; in a container, give it the GPU (--gpus all)");
+}
+
+static void check_cupti(int major) {
+    char path[PATH_MAX] = "", looked[256] = "";
+    bool found = collect_find_cupti(path, sizeof path, looked, sizeof looked);
+    char remedy[512];
+    snprintf(remedy, sizeof remedy, "install the CUDA toolkit, or set CUDA_HOME; looked in %s", looked);
+    say(found, "CUPTI", found ? path : "libcupti.so is not here", remedy);
+    if (major && major < 12)
+        say(false, "driver new enough", "for CUDA 12", "update the driver: collection needs one for CUDA 12 or newer");
+}
+
+// The driver's own rule: with RmProfilingAdminOnly only the administrator may read performance counters.
+static void check_permission(void) {
+    char line[256];
+    bool restricted = false, known = false;
+    FILE *file = fopen("/proc/driver/nvidia/params", "re");
+    while (file && fgets(line, sizeof line, file))
+        if (strncmp(line, "RmProfilingAdminOnly:", 21) == 0) known = true, restricted = strchr(line, '1') != NULL;
+    if (file) fclose(file);
+    bool good = !restricted || geteuid() == 0;
+    say(good, "instructions can be sampled",
+        !known       ? "not known before a program is run"
+        : restricted ? "for the administrator only (RmProfilingAdminOnly)"
+                     : "for everybody",
+        "run as root, or load the nvidia module with NVreg_RestrictProfilingToAdminUsers=0; launches and copies are "
+        "recorded all the same");
+}
+
 static void check_gpu(void) {
-    puts("With a GPU (collection comes in a later version and will need these; the simulator does not):");
-    void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
-    say(driver != NULL, "CUDA driver", driver ? "libcuda.so.1" : "libcuda.so.1 is not here", NULL);
-    if (driver) dlclose(driver);
-    say(access("/dev/nvidia0", F_OK) == 0, "GPU device", "/dev/nvidia0", NULL);
+    char path[PATH_MAX];
+    int major = 0;
+    puts("With a GPU (collection, run --on gpu):");
+    if (!check_driver(&major)) return;
+    check_cupti(major);
+    check_permission();
+    say(cli_find_file("lib/libwarplens-collect.so.0", path, sizeof path), "collector", path,
+        "install again: libwarplens-collect.so.0 is missing");
 }
 
 static int check_program(const char *path) {

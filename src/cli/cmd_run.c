@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// warplens run: starts the program with the simulated runtime preloaded, waits, and passes its exit code on.
+// warplens run: starts the program with the simulated runtime preloaded, or with the collector for the driver to load,
+// waits, and passes its exit code on.
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -17,16 +18,21 @@
 #include "binary/binary.h"
 #include "cli/advise.h"
 #include "cli/cli.h"
+#include "cli/run.h"
 #include "cuda/config.h"
 #include "sim/sim.h"
+#include "store/store.h"
 
 // What is preloaded: the library, and the names under which programs look for the driver API.
 static const char *const libraries[] = {"lib/libcudart.so.13", "lib/libcuda.so.1", "lib/libcuda.so"};
 
+enum { FILE_TIME_NS = 100000000 };
+
 typedef struct RunOptions {
     const char *on, *gpu, *gpus, *threads, *regex, *skip, *count, *output, *check, *check_limit, *error_exit, *caches,
-        *interval, *sample;
-    bool overwrite, quiet, progress, leak_check, timing;
+        *interval, *sample, *sampling, *period;
+    bool overwrite, quiet, progress, leak_check, timing, no_stacks, no_activities;
+    bool on_gpu;  // settled by choose_place
 } RunOptions;
 
 enum {
@@ -44,11 +50,16 @@ enum {
     OPT_TIMING,
     OPT_CACHES,
     OPT_INTERVAL,
-    OPT_SAMPLE
+    OPT_SAMPLE,
+    OPT_SAMPLING,
+    OPT_PERIOD,
+    OPT_NO_STACKS,
+    OPT_NO_ACTIVITIES
 };
 
 static const struct argp_option options[] = {
-    {"on", OPT_ON, "auto|gpu|sim", 0, "where the kernels run (auto: the simulator, in this version)", 0},
+    {"on", OPT_ON, "auto|gpu|sim", 0,
+     "where the kernels run (auto: on the GPU if there is one and no option of the simulator is given)", 0},
     {"gpu", OPT_GPU, "MODEL", 0, "GPU model to simulate: h200, a100, v100, ... or a .gpu file (default h200)", 0},
     {"gpus", OPT_GPUS, "N|MODEL,...", 0, "number of simulated devices, or the model of each (default 1)", 0},
     {"threads", OPT_THREADS, "N", 0,
@@ -71,6 +82,12 @@ static const struct argp_option options[] = {
      "large launches, and launches alike, in part: about one wave of blocks, or launch, of N (default 20) cycle by "
      "cycle, the others only executed and their time estimated, with an interval",
      0},
+    {"sampling", OPT_SAMPLING, "off|continuous|serialized", 0,
+     "on a GPU: samples of the kernels' instructions; serialized: one kernel at a time (default continuous)", 0},
+    {"sampling-period", OPT_PERIOD, "2^N", 0,
+     "on a GPU: cycles between two samples of an SM, 2^5 to 2^31 (default: about 4 million samples a second)", 0},
+    {"no-stacks", OPT_NO_STACKS, NULL, 0, "on a GPU: no host call stacks of launches", 0},
+    {"no-activities", OPT_NO_ACTIVITIES, NULL, 0, "on a GPU: samples only, no launches, copies and allocations", 0},
     {"quiet", 'q', NULL, 0, "only errors on stderr", 0},
     {"progress", OPT_PROGRESS, NULL, 0, "show progress on stderr even when it is not a terminal", 0},
     {0}};
@@ -97,6 +114,10 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case OPT_CACHES: o->caches = arg; break;
     case OPT_INTERVAL: o->interval = arg; break;
     case OPT_SAMPLE: o->sample = arg ? arg : CONFIG_DEFAULT_SAMPLE; break;
+    case OPT_SAMPLING: o->sampling = arg; break;
+    case OPT_PERIOD: o->period = arg; break;
+    case OPT_NO_STACKS: o->no_stacks = true; break;
+    case OPT_NO_ACTIVITIES: o->no_activities = true; break;
     default: return ARGP_ERR_UNKNOWN;
     }
     return 0;
@@ -130,9 +151,6 @@ static int check(const RunOptions *o) {
                         o->gpus);
     if (o->on && strcmp(o->on, "auto") && strcmp(o->on, "sim") && strcmp(o->on, "gpu"))
         return cli_fail(EXIT_USAGE, "--on takes auto, gpu or sim, not `%s`", o->on);
-    if (o->on && !strcmp(o->on, "gpu"))
-        return cli_fail(EXIT_TOOL,
-                        "collection on a GPU is not in this version yet; --on sim runs the program on the simulator");
     if (o->check && !sim_checks_of(o->check))
         return cli_fail(EXIT_USAGE,
                         "--check takes memory, race, init, sync, strict or all, separated by commas, not `%s`",
@@ -143,7 +161,33 @@ static int check(const RunOptions *o) {
         return cli_fail(EXIT_USAGE, "--cache-control, --interval and --sample need --timing");
     if (o->caches && strcmp(o->caches, "none") && strcmp(o->caches, "all"))
         return cli_fail(EXIT_USAGE, "--cache-control takes none or all, not `%s`", o->caches);
+    if (o->sampling && strcmp(o->sampling, "off") && strcmp(o->sampling, "continuous") &&
+        strcmp(o->sampling, "serialized"))
+        return cli_fail(EXIT_USAGE, "--sampling takes off, continuous or serialized, not `%s`", o->sampling);
+    if (o->period && !run_period(o->period))
+        return cli_fail(EXIT_USAGE, "--sampling-period takes 2^5 to 2^31, not `%s`", o->period);
     return o->regex ? check_regex(o->regex) : EXIT_OK;
+}
+
+// Decides between GPU and simulator; says which options belong to the other one.
+static int choose_place(RunOptions *o) {
+    const char *sim = o->timing    ? "--timing"
+                      : o->sample  ? "--sample"
+                      : o->check   ? "--check"
+                      : o->gpu     ? "--gpu"
+                      : o->gpus    ? "--gpus"
+                      : o->threads ? "--threads"
+                                   : NULL;
+    const char *gpu = o->sampling        ? "--sampling"
+                      : o->period        ? "--sampling-period"
+                      : o->no_stacks     ? "--no-stacks"
+                      : o->no_activities ? "--no-activities"
+                                         : NULL;
+    const char *on = o->on ? o->on : "auto";
+    o->on_gpu = !strcmp(on, "gpu") || (!strcmp(on, "auto") && !sim && run_gpu_present());
+    if (o->on_gpu && sim) return cli_fail(EXIT_USAGE, "%s is an option of the simulator (--on sim)", sim);
+    if (!o->on_gpu && gpu) return cli_fail(EXIT_USAGE, "%s is an option of collection on a GPU (--on gpu)", gpu);
+    return EXIT_OK;
 }
 
 static int check_models(const RunOptions *o, Diag *diag) {
@@ -168,6 +212,16 @@ static int check_folder(const char *path) {
     return cli_fail(EXIT_TOOL, "%s cannot be written: %s; -o names another file", path, strerror(errno));
 }
 
+// Done here and not by the program's processes: a file's time, by which they would tell an old profile from that of
+// another process of this run, is coarser than the time between them.
+static int remove_old_profile(const RunOptions *o, const char *path) {
+    Diag diag = {0};
+    bool done = strstr(o->output, "%p") || store_remove(path, &diag) == STATUS_OK;
+    cli_diag(&diag);
+    diag_free(&diag);
+    return done ? EXIT_OK : EXIT_TOOL;
+}
+
 // Says before the program runs why the profile could not be written afterwards.
 static int check_output(const RunOptions *o, const char *pattern, char *path) {
     char problem[512];
@@ -179,7 +233,8 @@ static int check_output(const RunOptions *o, const char *pattern, char *path) {
     if (stat(path, &st) != 0) return EXIT_OK;
     if (!S_ISREG(st.st_mode))
         return cli_fail(EXIT_TOOL, "%s is a directory or no regular file; -o names the profile", path);
-    return o->overwrite ? EXIT_OK : cli_fail(EXIT_TOOL, "%s exists; -f replaces it, -o names another file", path);
+    return o->overwrite ? remove_old_profile(o, path)
+                        : cli_fail(EXIT_TOOL, "%s exists; -f replaces it, -o names another file", path);
 }
 
 // The name is settled here, so that all processes of the run know it.
@@ -215,12 +270,14 @@ static bool find_libraries(char *list, size_t size) {
     return true;
 }
 
-static void set_environment(const RunOptions *o, const char *output, const char *preloaded, const char *gpu_dir) {
-    char run[32], preload[PATH_MAX * 5];
+// What both places need to know.
+static void set_common(const RunOptions *o, const char *output) {
+    char run[32], pattern[PATH_MAX * 2], *to = pattern;
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    snprintf(run, sizeof run, "%llu", (unsigned long long)now.tv_sec * 1000000000ull + (unsigned long long)now.tv_nsec);
-    char pattern[PATH_MAX * 2], *to = pattern;
+    // A file's time may be a clock tick behind: no profile of this run must look older than the run.
+    snprintf(run, sizeof run, "%llu",
+             (unsigned long long)now.tv_sec * 1000000000ull + (unsigned long long)now.tv_nsec - FILE_TIME_NS);
     for (const char *from = output; *from; from++) {  // what is expanded already stays as it is
         if (*from == '%') *to++ = '%';
         *to++ = *from;
@@ -228,16 +285,20 @@ static void set_environment(const RunOptions *o, const char *output, const char 
     *to = 0;
     bool per_process = o->output && strstr(o->output, "%p");
     set(CONFIG_OUTPUT, per_process ? o->output : pattern);
-    set(CONFIG_GPU, o->gpu);
-    set(CONFIG_GPU_DIR, gpu_dir);
-    set(CONFIG_GPUS, o->gpus);
-    set(CONFIG_THREADS, o->threads);
     set(CONFIG_KERNEL_REGEX, o->regex);
     set(CONFIG_LAUNCH_SKIP, o->skip);
     set(CONFIG_LAUNCH_COUNT, o->count);
     set(CONFIG_OVERWRITE, o->overwrite ? "1" : NULL);
     set(CONFIG_RUN, run);
     set(CONFIG_QUIET, o->quiet ? "1" : NULL);
+}
+
+static void set_simulator(const RunOptions *o, const char *preloaded, const char *gpu_dir) {
+    char preload[PATH_MAX * 5];
+    set(CONFIG_GPU, o->gpu);
+    set(CONFIG_GPU_DIR, gpu_dir);
+    set(CONFIG_GPUS, o->gpus);
+    set(CONFIG_THREADS, o->threads);
     set(CONFIG_PROGRESS, o->progress ? "1" : NULL);
     set(CONFIG_TIMING, o->timing ? "1" : NULL);
     set(CONFIG_CACHE_CONTROL, o->caches);
@@ -249,6 +310,17 @@ static void set_environment(const RunOptions *o, const char *output, const char 
     const char *others = getenv("LD_PRELOAD");
     snprintf(preload, sizeof preload, "%s%s%s", preloaded, others && *others ? ":" : "", others ? others : "");
     setenv("LD_PRELOAD", preload, 1);
+}
+
+static void set_collector(const RunOptions *o, const char *library) {
+    char period[16];
+    if (o->period) snprintf(period, sizeof period, "%u", run_period(o->period));
+    set(CONFIG_SAMPLING, o->sampling);
+    set(CONFIG_SAMPLING_PERIOD, o->period ? period : NULL);
+    set(CONFIG_STACKS, o->no_stacks ? "0" : NULL);
+    set(CONFIG_ACTIVITIES, o->no_activities ? "0" : NULL);
+    setenv("CUDA_INJECTION64_PATH", library, 1);  // read by the driver; child processes inherit it
+    setenv("NVTX_INJECTION64_PATH", library, 1);
 }
 
 // The file that execvp will run, to look at it first. False when it is not to be found.
@@ -348,39 +420,93 @@ static void say_where(const RunOptions *o, const char *output) {
     }
 }
 
+static int run_on_simulator(const RunOptions *o, char **argv, const char *program, char output[PATH_MAX]) {
+    char preloaded[PATH_MAX * 3], gpu_dir[PATH_MAX], result[PATH_MAX] = "";
+    int code;
+    if (!find_libraries(preloaded, sizeof preloaded)) return EXIT_TOOL;
+    if (!cli_find_file("share/warplens/gpus", gpu_dir, sizeof gpu_dir))
+        return cli_fail(EXIT_TOOL, "share/warplens/gpus is missing from this installation");
+    if ((code = look_at_program(program)) != EXIT_OK) return code;
+    Diag diag = {0};
+    if ((code = check_models(o, &diag)) != EXIT_OK) return code;
+    if ((code = choose_output(o, argv[0], output)) != EXIT_OK) return code;
+    set_common(o, output);
+    set_simulator(o, preloaded, gpu_dir);
+    set(CONFIG_CHECK_RESULT, NULL);
+    if (o->error_exit && !make_result_file(result, sizeof result))
+        return cli_fail(EXIT_TOOL, "cannot make a temporary file for --error-exitcode: %s", strerror(errno));
+    bool started = false;
+    code = with_result(o, result, start(argv, &started));
+    if (started && !o->quiet) say_where(o, output);
+    return code;
+}
+
+// Each process of the run adds the name of its profile to this file.
+static FILE *make_list(char *path, size_t size) {
+    const char *folder = getenv("TMPDIR");
+    snprintf(path, size, "%s/warplens-run.XXXXXX", folder && *folder ? folder : "/tmp");
+    int file = mkostemp(path, O_CLOEXEC);
+    return file < 0 ? NULL : fdopen(file, "r");
+}
+
+static void finish_profiles(const RunOptions *o, FILE *list) {
+    char path[PATH_MAX], here[PATH_MAX];
+    size_t length = getcwd(here, sizeof here) ? strlen(here) : 0;
+    u32 count = 0;
+    while (fgets(path, sizeof path, list)) {
+        path[strcspn(path, "\n")] = 0;
+        Diag diag = {0};
+        if (run_finish(path, &diag) != STATUS_OK) cli_diag(&diag);
+        diag_free(&diag);
+        bool below = length && strncmp(path, here, length) == 0 && path[length] == '/';
+        const char *name = below ? path + length + 1 : path;
+        if (!o->quiet) fprintf(stderr, "warplens: profile in %s; `warplens report %s` shows it\n", name, name);
+        if (!o->quiet && !count) advise_briefly(path);
+        count++;
+    }
+    if (!count && !o->quiet)
+        fprintf(stderr, "warplens: no profile was written: a program has one when it uses the GPU\n");
+}
+
+static int run_on_gpu(const RunOptions *o, char **argv, char output[PATH_MAX]) {
+    char library[PATH_MAX], list_path[PATH_MAX];
+    int code;
+    if (!cli_find_file("lib/libwarplens-collect.so.0", library, sizeof library))
+        return cli_fail(EXIT_TOOL, "lib/libwarplens-collect.so.0 is missing from this installation");
+    if ((code = choose_output(o, argv[0], output)) != EXIT_OK) return code;
+    FILE *list = make_list(list_path, sizeof list_path);
+    if (!list)
+        return cli_fail(EXIT_TOOL, "cannot make a temporary file: %s; TMPDIR names another folder", strerror(errno));
+    set_common(o, output);
+    set_collector(o, library);
+    set(CONFIG_PROFILES, list_path);
+    bool started = false;
+    code = start(argv, &started);
+    if (started) finish_profiles(o, list);
+    fclose(list);
+    unlink(list_path);
+    return code;
+}
+
 int cmd_run(int argc, char **argv) {
-    static const struct argp argp = {
-        options,
-        parse,
-        "[--] APP [ARGS...]",
-        "Runs APP, built by nvcc as usual, on the simulated GPU and writes a profile. The program's output and exit "
-        "code are its own; 125, 126 and 127 are failures of warplens itself.",
-        NULL,
-        NULL,
-        NULL};
+    static const struct argp argp = {options,
+                                     parse,
+                                     "[--] APP [ARGS...]",
+                                     "Runs APP, built by nvcc as usual, on a GPU or the simulated one and writes a "
+                                     "profile. The program's output and exit "
+                                     "code are its own; 125, 126 and 127 are failures of warplens itself.",
+                                     NULL,
+                                     NULL,
+                                     NULL};
     RunOptions o = {0};
     int first = argc;
     int code = cli_parse(&argp, argc, argv, ARGP_IN_ORDER, &first, &o);
     if (code == EXIT_OK) code = check(&o);
     if (code != EXIT_OK) return code;
     if (first >= argc) return cli_fail(EXIT_USAGE, "run needs a program: warplens run [options] ./app [args...]");
-    char output[PATH_MAX], preloaded[PATH_MAX * 3], gpu_dir[PATH_MAX], program[PATH_MAX];
-    if (!find_libraries(preloaded, sizeof preloaded)) return EXIT_TOOL;
-    if (!cli_find_file("share/warplens/gpus", gpu_dir, sizeof gpu_dir))
-        return cli_fail(EXIT_TOOL, "share/warplens/gpus is missing from this installation");
+    if ((code = choose_place(&o)) != EXIT_OK) return code;
+    char output[PATH_MAX], program[PATH_MAX];
     if (!find_program(argv[first], program, sizeof program))
         return cli_fail(EXIT_NOT_FOUND, "cannot run `%s`: no such program", argv[first]);
-    if ((code = look_at_program(program)) != EXIT_OK) return code;
-    Diag diag = {0};
-    if ((code = check_models(&o, &diag)) != EXIT_OK) return code;
-    if ((code = choose_output(&o, argv[first], output)) != EXIT_OK) return code;
-    set_environment(&o, output, preloaded, gpu_dir);
-    char result[PATH_MAX] = "";
-    set(CONFIG_CHECK_RESULT, NULL);
-    if (o.error_exit && !make_result_file(result, sizeof result))
-        return cli_fail(EXIT_TOOL, "cannot make a temporary file for --error-exitcode: %s", strerror(errno));
-    bool started = false;
-    code = with_result(&o, result, start(argv + first, &started));
-    if (started && !o.quiet) say_where(&o, output);
-    return code;
+    return o.on_gpu ? run_on_gpu(&o, argv + first, output) : run_on_simulator(&o, argv + first, program, output);
 }

@@ -30,6 +30,14 @@
     X(SAMPLE, "WARPLENS_SAMPLE",                                                                                  \
       "timed kernels: one wave of CTAs, or launch, of so many cycle by cycle, the others estimated; default all") \
     X(LAZY, "WARPLENS_LAZY", "1: work is executed when the program waits for it, not when it is submitted")       \
+    X(SAMPLING, "WARPLENS_SAMPLING", "on a GPU: off, continuous (the default) or serialized")                     \
+    X(SAMPLING_PERIOD, "WARPLENS_SAMPLING_PERIOD",                                                                \
+      "on a GPU: log2 of the cycles between two samples of an SM, 5 to 31")                                       \
+    X(PROFILES, "WARPLENS_PROFILES", "on a GPU: file to which each process adds the name of its profile")         \
+    X(END_SECONDS, "WARPLENS_END_SECONDS",                                                                        \
+      "on a GPU: how long the program's end waits for CUPTI's last records; default 60")                          \
+    X(STACKS, "WARPLENS_STACKS", "on a GPU: 0: no call stacks of launches")                                       \
+    X(ACTIVITIES, "WARPLENS_ACTIVITIES", "on a GPU: 0: no launches, copies and allocations, samples only")        \
     X(PROGRESS, "WARPLENS_PROGRESS", "1: progress on stderr even when it is no terminal; 0: never")
 
 typedef enum ConfigVariable {

@@ -83,6 +83,16 @@ typedef struct RecordLaunchEnd {
     u32 status;
     u64 end_ns;
 } RecordLaunchEnd;  // status: 0 complete, else cudaError_t
+// A launch that is known only when it has ended, with its time on the GPU.
+typedef struct RecordLaunchDone {
+    u32 launch, function, source, device;
+    u32 stream, stack;  // RecordStack, 0 = not known
+    u32 grid[3], block[3], cluster[3];
+    u32 dynamic_shared_bytes;
+    u32 registers;  // of a thread, as the machine allocates them
+    u32 reserved;
+    u64 begin_ns, end_ns;
+} RecordLaunchDone;
 typedef struct RecordLaunchCounts {
     u32 launch;
     u32 count;
@@ -224,6 +234,32 @@ typedef struct RecordFinding {
     u32 severity;
     u32 reserved;
 } RecordFinding;  // severity: LogLevel
+// Something of the host that took time.
+#define SPAN_KIND_TABLE(X) X(RANGE, "range") X(MARK, "mark") X(SYNC, "sync")
+typedef enum RecordSpanKind {
+#define X(id, name) SPAN_##id,
+    SPAN_KIND_TABLE(X)
+#undef X
+        SPAN_KIND_COUNT
+} RecordSpanKind;
+typedef struct RecordSpan {
+    u32 kind;
+    u32 thread;  // of the system, 0 = not known
+    u32 stream, reserved;
+    u64 begin_ns, end_ns;
+} RecordSpan;
+// Host call stacks: files that code was loaded from, places in them, and stacks of these.
+typedef struct RecordObject {
+    u32 object;
+} RecordObject;
+typedef struct RecordFrame {
+    u32 frame, object;  // object 0: code that is in no file, `offset` is its address
+    u64 offset;         // in the file, of the return address
+    u32 line, reserved;
+} RecordFrame;
+typedef struct RecordStack {
+    u32 stack, count;
+} RecordStack;
 typedef struct RecordDropped {
     u64 count;
     u64 time_ns;

@@ -25,12 +25,13 @@
                  "coalesce(nullif(?1, 0), (SELECT min(source) FROM launch WHERE function = f.id), "                    \
                  "(SELECT min(source) FROM pc_metric WHERE function = f.id), 0) "                                      \
                  "FROM function f LEFT JOIN module m ON m.id = f.module ORDER BY f.id")                                \
-    X(LAUNCHES_ALL, "SELECT id, position, function, source, grid_x, grid_y, grid_z, block_x, block_y, block_z, "       \
-                    "cluster_x, cluster_y, cluster_z, dynamic_shared_bytes, begin_ns, end_ns, status, device, stream " \
-                    "FROM launch WHERE ?1 = ?1 AND (?2 = 0 OR source = ?2) ORDER BY position, id")                     \
+    X(LAUNCHES_ALL,                                                                                                    \
+      "SELECT id, position, function, source, grid_x, grid_y, grid_z, block_x, block_y, block_z, "                     \
+      "cluster_x, cluster_y, cluster_z, dynamic_shared_bytes, begin_ns, end_ns, status, device, stream, "              \
+      "stack FROM launch WHERE ?1 = ?1 AND (?2 = 0 OR source = ?2) ORDER BY position, id")                             \
     X(LAUNCHES, "SELECT id, position, function, source, grid_x, grid_y, grid_z, block_x, block_y, block_z, "           \
-                "cluster_x, cluster_y, cluster_z, dynamic_shared_bytes, begin_ns, end_ns, status, device, stream "     \
-                "FROM launch WHERE function = ?1 AND (?2 = 0 OR source = ?2) ORDER BY position, id")                   \
+                "cluster_x, cluster_y, cluster_z, dynamic_shared_bytes, begin_ns, end_ns, status, device, stream, "    \
+                "stack FROM launch WHERE function = ?1 AND (?2 = 0 OR source = ?2) ORDER BY position, id")             \
     X(LAUNCH_METRICS_ALL, "SELECT launch, metric, value FROM launch_metric WHERE ?1 = ?1 ORDER BY launch, metric")     \
     X(LAUNCH_METRICS, "SELECT v.launch, v.metric, v.value FROM launch l CROSS JOIN launch_metric v "                   \
                       "ON v.launch = l.id WHERE l.function = ?1")                                                      \
@@ -58,6 +59,10 @@
                  "WHERE launch = ?1 ORDER BY source, unit, function")                                                  \
     X(TIMELINE_DATA, "SELECT source, unit, function, data FROM timeline WHERE launch = ?1 AND source = ?2 "            \
                      "ORDER BY unit, function")                                                                        \
+    X(FRAMES, "SELECT f.id, o.path, f.offset, f.symbol, f.file, f.line, f.object FROM frame f LEFT JOIN object o "     \
+              "ON o.id = f.object ORDER BY f.id")                                                                      \
+    X(STACK, "SELECT f.id, o.path, f.offset, f.symbol, f.file, f.line, f.object FROM stack_frame s JOIN frame f "      \
+             "ON f.id = s.frame LEFT JOIN object o ON o.id = f.object WHERE s.stack = ?1 ORDER BY s.depth")            \
     X(MODULE_TEXT, "SELECT text_size, text FROM module WHERE id = ?1")                                                 \
     X(MODULE_LISTING, "SELECT text_size, text FROM listing WHERE module = ?1 AND format = 'nvdisasm-json'")
 

@@ -54,7 +54,7 @@ static void queries_run(void **state) {
         blocks++;
         at = end;
     }
-    assert_int_equal(blocks, 8);
+    assert_int_equal(blocks, 9);
 }
 
 static void page_names_every_table(void **state) {

@@ -40,6 +40,7 @@ static Status read_launches(Profile *profile, u32 function, LaunchRows *rows, Ma
         row.status = query_u32(&query, 16);
         row.device = query_u32(&query, 17);
         row.stream = query_u32(&query, 18);
+        row.stack = query_u32(&query, 19);
         status = map_put(index, row.id, rows->len);
         if (status == STATUS_OK) status = vec_push(rows, row);
     }

@@ -36,12 +36,14 @@ CREATE TABLE insn(function INTEGER NOT NULL REFERENCES function, pc INTEGER NOT 
     inlined INTEGER NOT NULL, text_line INTEGER NOT NULL, op_class INTEGER NOT NULL, PRIMARY KEY(function, pc)) WITHOUT ROWID;
 
 -- position: of the launch in the run, from 0. end_ns 0: not finished when the profile ended. status: 0 or a cudaError_t.
+-- stack: the host's call stack, NULL when it is not known.
 CREATE TABLE launch(id INTEGER PRIMARY KEY, position INTEGER NOT NULL, function INTEGER NOT NULL REFERENCES function,
     source INTEGER NOT NULL REFERENCES source, device INTEGER NOT NULL, stream INTEGER NOT NULL,
     grid_x INTEGER NOT NULL, grid_y INTEGER NOT NULL, grid_z INTEGER NOT NULL,
     block_x INTEGER NOT NULL, block_y INTEGER NOT NULL, block_z INTEGER NOT NULL,
     cluster_x INTEGER NOT NULL, cluster_y INTEGER NOT NULL, cluster_z INTEGER NOT NULL,
-    dynamic_shared_bytes INTEGER NOT NULL, begin_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, status INTEGER NOT NULL);
+    dynamic_shared_bytes INTEGER NOT NULL, begin_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, status INTEGER NOT NULL,
+    stack INTEGER);
 CREATE INDEX launch_function ON launch(function, source);
 
 -- Totals of one launch.
@@ -117,6 +119,18 @@ CREATE TABLE access_count(id INTEGER PRIMARY KEY, launch INTEGER NOT NULL, sourc
 -- What the checker or an analysis found. evidence: JSON. estimate, low, high: speedup if the advice is followed, NULL when there is none.
 CREATE TABLE finding(id INTEGER PRIMARY KEY, rule TEXT NOT NULL, function INTEGER, pc INTEGER, file TEXT, line INTEGER,
     severity TEXT NOT NULL, text TEXT NOT NULL, evidence TEXT NOT NULL, estimate REAL, low REAL, high REAL, confidence REAL);
+
+-- Something of the host that took time: ranges and marks of NVTX, waits for the GPU.
+CREATE TABLE span(id INTEGER PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, thread INTEGER NOT NULL,
+    stream INTEGER NOT NULL, begin_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL);
+
+-- Host call stacks. A frame is the return address at `offset` in a file (object 0: in no file, offset is the address);
+-- symbol, file, line: NULL where they are not known. depth 0 is the innermost frame.
+CREATE TABLE object(id INTEGER PRIMARY KEY, path TEXT NOT NULL);
+CREATE TABLE frame(id INTEGER PRIMARY KEY, object INTEGER NOT NULL, offset INTEGER NOT NULL, symbol TEXT, file TEXT,
+    line INTEGER);
+CREATE TABLE stack_frame(stack INTEGER NOT NULL, depth INTEGER NOT NULL, frame INTEGER NOT NULL REFERENCES frame,
+    PRIMARY KEY(stack, depth)) WITHOUT ROWID;
 
 -- What was lost, and how much of it. Empty in a good profile.
 CREATE TABLE dropped(what TEXT PRIMARY KEY, count INTEGER NOT NULL, time_ns INTEGER NOT NULL) WITHOUT ROWID;

@@ -15,9 +15,11 @@ typedef struct StoreWriter StoreWriter;
 // Creates `path`. An existing file is STATUS_EXISTS unless `overwrite`, and then only a Warplens profile (or an empty
 // file) is replaced - never another file. Problems are told in `diag`.
 WL_MUST_USE Status store_create(const char *path, bool overwrite, StoreWriter **writer, Diag *diag);
-// Opens a profile that its writer has closed, to complete what it says of code: records LISTING, FUNCTION, FILE_NAME
-// and INSN. It may be read meanwhile, by those who open it after this; they close it before the writer does. Closing
-// says nothing of the run. STATUS_INVALID: not a Warplens profile.
+// Removes a profile that is to be replaced, by store_create's rules; STATUS_OK when there is none.
+WL_MUST_USE Status store_remove(const char *path, Diag *diag);
+// Opens a profile that its writer has closed, to complete what it says of code: records LISTING, FUNCTION, FILE_NAME,
+// INSN and FRAME. It may be read meanwhile, by those who open it after this; they close it before the writer does.
+// Closing says nothing of the run. STATUS_INVALID: not a Warplens profile.
 WL_MUST_USE Status store_append(const char *path, StoreWriter **writer, Diag *diag);
 Sink *store_sink(StoreWriter *writer);
 // Commits, marks the profile complete, folds the WAL into the file and frees the writer. NULL is allowed.
@@ -72,6 +74,7 @@ typedef struct ProfileLaunch {
     u64 begin_ns, end_ns;  // end 0: not finished when the profile ended
     u32 status;
     u32 device, stream;
+    u32 stack;  // of the host, for profile_stack; 0: not known
     ProfileTime time;
     MetricSet metrics;  // evaluated
 } ProfileLaunch;
@@ -113,6 +116,16 @@ typedef struct ProfileLatency {  // low <= cycles < high
     u32 low, high;
     u64 count;
 } ProfileLatency;
+
+// Where the host's code was in a call stack: the return address at `offset` of a file.
+typedef struct ProfileFrame {
+    u32 id, object_id;
+    const char *object;  // path; "" = in no file, `offset` is an address
+    u64 offset;
+    const char *symbol;  // as in the symbol table (mangled); "" = not known
+    const char *file;    // "" = not known
+    u32 line;
+} ProfileFrame;
 
 // Counters over time of all units of one kind.
 typedef struct ProfileTimeline {
@@ -192,6 +205,9 @@ void timeline_point_metrics(Profile *profile, const ProfileTimeline *timeline, c
 // A counter or formula at each point; NAN where it has no value.
 void timeline_figure(Profile *profile, const ProfileTimeline *timeline, const TimelineData *data, MetricId metric,
                      i64 unit, f64 *values);
+// All frames, by id; and a stack's, innermost first.
+WL_MUST_USE Status profile_frames(Profile *profile, const ProfileFrame **frames, u32 *count, Diag *diag);
+WL_MUST_USE Status profile_stack(Profile *profile, u32 stack, const ProfileFrame **frames, u32 *count, Diag *diag);
 // The PTX text of a module, or its machine code (a cubin: an ELF file); empty when the profile holds none.
 WL_MUST_USE Status profile_module_text(Profile *profile, u32 module, Str *text, Diag *diag);
 // What nvdisasm -json says of a module of machine code; empty when the profile holds none.

@@ -20,7 +20,8 @@
     X(FUNCTION, "INSERT OR REPLACE INTO function VALUES(?,?,?,?,?,?,?,?,?)")                                         \
     X(FILE, "INSERT OR REPLACE INTO file VALUES(?,?,?)")                                                             \
     X(INSN, "INSERT OR REPLACE INTO insn VALUES(?,?,?,?,?,?,?,?,?,?)")                                               \
-    X(LAUNCH, "INSERT OR REPLACE INTO launch VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,0,0)")                         \
+    X(LAUNCH, "INSERT OR REPLACE INTO launch VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,0,0,NULL)")                    \
+    X(LAUNCH_DONE, "INSERT OR REPLACE INTO launch VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,0,?)")                  \
     X(LAUNCH_END, "UPDATE launch SET end_ns=?2, status=?3 WHERE id=?1")                                              \
     X(LAUNCH_METRIC, "INSERT INTO launch_metric VALUES(?,?,?) ON CONFLICT DO UPDATE SET value=value+excluded.value") \
     X(PC_METRIC, "INSERT OR REPLACE INTO pc_metric VALUES(?,?,?,?,?)")                                               \
@@ -40,6 +41,10 @@
     X(THREAD_CATEGORY, "INSERT INTO thread_category VALUES(NULL,?,?,?,?,?,?)")                                       \
     X(ACCESS_COUNT, "INSERT INTO access_count VALUES(NULL,?,?,?,?,?,?,?)")                                           \
     X(FINDING, "INSERT OR REPLACE INTO finding VALUES(?,?,?,?,?,?,?,?,?,NULL,NULL,NULL,NULL)")                       \
+    X(SPAN, "INSERT INTO span VALUES(NULL,?,?,?,?,?,?)")                                                             \
+    X(OBJECT, "INSERT OR REPLACE INTO object VALUES(?,?)")                                                           \
+    X(FRAME, "INSERT OR REPLACE INTO frame VALUES(?,?,?,?,?,?)")                                                     \
+    X(STACK_FRAME, "INSERT OR REPLACE INTO stack_frame VALUES(?,?,?)")                                               \
     X(DROPPED, "INSERT INTO dropped VALUES(?,?,?) ON CONFLICT DO UPDATE SET count=count+excluded.count, "            \
                "time_ns=max(time_ns,excluded.time_ns)")
 

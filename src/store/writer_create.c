@@ -165,3 +165,8 @@ Status store_create(const char *path, bool overwrite, StoreWriter **writer, Diag
     *writer = made;
     return STATUS_OK;
 }
+
+Status store_remove(const char *path, Diag *diag) {
+    TRY(remove_old(path, true, diag));
+    return remove_companions(path);
+}

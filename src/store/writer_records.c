@@ -27,6 +27,8 @@ static bool holds(Tail tail, u32 count, size_t element_size) { return tail.len =
 
 static Str str(const char *text) { return (Str){text, strlen(text)}; }
 
+static DbValue or_null(bool known, DbValue value) { return known ? value : db_null(); }
+
 // The name of an enum value, for people who read the file by hand.
 static DbValue named(const char *const *names, u32 count, u32 value) {
     return db_text(str(value < count ? names[value] : "unknown"));
@@ -138,6 +140,23 @@ static Status write_launch(StoreWriter *writer, const void *fixed, Tail tail) {
                    db_int(record->begin_ns)));
     writer->launches++;
     return STATUS_OK;
+}
+
+static Status write_launch_done(StoreWriter *writer, const void *fixed, Tail tail) {
+    (void)tail;
+    const RecordLaunchDone *record = fixed;
+    const u32 *grid = record->grid, *block = record->block, *cluster = record->cluster;
+    TRY(WRITER_RUN(writer, STORE_LAUNCH_DONE, db_int(record->launch), db_int(writer->launches),
+                   db_int(record->function), db_int(record->source), db_int(record->device), db_int(record->stream),
+                   db_int(grid[0]), db_int(grid[1]), db_int(grid[2]), db_int(block[0]), db_int(block[1]),
+                   db_int(block[2]), db_int(cluster[0]), db_int(cluster[1]), db_int(cluster[2]),
+                   db_int(record->dynamic_shared_bytes), db_int(record->begin_ns), db_int(record->end_ns),
+                   or_null(record->stack, db_int(record->stack))));
+    writer->launches++;
+    // Cycles are not known: the GPU tells times only.
+    return WRITER_RUN(writer, STORE_LAUNCH_TIME, db_int(record->launch), db_int(record->source), db_int(0), db_int(0),
+                      db_int(0), db_int(0), db_real((f64)record->begin_ns), db_real((f64)record->end_ns),
+                      db_int(record->registers), db_int(0), db_int(0));
 }
 
 static Status write_launch_end(StoreWriter *writer, const void *fixed, Tail tail) {
@@ -318,8 +337,6 @@ static Status write_access_counts(StoreWriter *writer, const void *fixed, Tail t
                       db_int(record->word_bytes), db_int(record->first), db_int(record->count), blob);
 }
 
-static DbValue or_null(bool known, DbValue value) { return known ? value : db_null(); }
-
 static Status write_finding(StoreWriter *writer, const void *fixed, Tail tail) {
     const RecordFinding *record = fixed;
     Str rule, text, file, evidence;
@@ -332,6 +349,46 @@ static Status write_finding(StoreWriter *writer, const void *fixed, Tail tail) {
                       or_null(file.len, db_text(file)), or_null(record->line, db_int(record->line)),
                       db_text(str(record->severity == LOG_ERROR ? "error" : "warning")), db_text(text),
                       db_text(evidence));
+}
+
+static Status write_span(StoreWriter *writer, const void *fixed, Tail tail) {
+    static const char *const kinds[] = {
+#define X(id, name) name,
+        SPAN_KIND_TABLE(X)
+#undef X
+    };
+    const RecordSpan *record = fixed;
+    Str name;
+    if (!take_text(&tail, &name)) return STATUS_INVALID;
+    return WRITER_RUN(writer, STORE_SPAN, named(kinds, WL_COUNT(kinds), record->kind), db_text(name),
+                      db_int(record->thread), db_int(record->stream), db_int(record->begin_ns), db_int(record->end_ns));
+}
+
+static Status write_object(StoreWriter *writer, const void *fixed, Tail tail) {
+    const RecordObject *record = fixed;
+    Str path;
+    if (!take_text(&tail, &path)) return STATUS_INVALID;
+    return WRITER_RUN(writer, STORE_OBJECT, db_int(record->object), db_text(path));
+}
+
+static Status write_frame(StoreWriter *writer, const void *fixed, Tail tail) {
+    const RecordFrame *record = fixed;
+    Str symbol, file;
+    if (!take_text(&tail, &symbol) || !take_text(&tail, &file)) return STATUS_INVALID;
+    return WRITER_RUN(writer, STORE_FRAME, db_int(record->frame), db_int(record->object), db_int(record->offset),
+                      or_null(symbol.len, db_text(symbol)), or_null(file.len, db_text(file)),
+                      or_null(record->line, db_int(record->line)));
+}
+
+static Status write_stack(StoreWriter *writer, const void *fixed, Tail tail) {
+    const RecordStack *record = fixed;
+    if (!holds(tail, record->count, sizeof(u32))) return STATUS_INVALID;
+    for (u32 i = 0; i < record->count; i++) {
+        u32 frame;
+        memcpy(&frame, tail.data + i * sizeof frame, sizeof frame);
+        TRY(WRITER_RUN(writer, STORE_STACK_FRAME, db_int(record->stack), db_int(i), db_int(frame)));
+    }
+    return STATUS_OK;
 }
 
 static Status write_dropped(StoreWriter *writer, const void *fixed, Tail tail) {
@@ -353,6 +410,7 @@ static const RecordWriter record_writers[RECORD_KIND_COUNT] = {
     [RECORD_INSN] = write_insns,
     [RECORD_LAUNCH] = write_launch,
     [RECORD_LAUNCH_END] = write_launch_end,
+    [RECORD_LAUNCH_DONE] = write_launch_done,
     [RECORD_LAUNCH_COUNTS] = write_launch_counts,
     [RECORD_PC_COUNTS] = write_pc_counts,
     [RECORD_COPY] = write_copy,
@@ -370,6 +428,10 @@ static const RecordWriter record_writers[RECORD_KIND_COUNT] = {
     [RECORD_ACCESS_COUNTS] = write_access_counts,
     [RECORD_FINDING] = write_finding,
     [RECORD_DROPPED] = write_dropped,
+    [RECORD_SPAN] = write_span,
+    [RECORD_OBJECT] = write_object,
+    [RECORD_FRAME] = write_frame,
+    [RECORD_STACK] = write_stack,
 };
 
 Status writer_record(StoreWriter *writer, RecordKind kind, const void *fixed, const void *tail, size_t size) {

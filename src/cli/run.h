@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// For cmd_run.c: what concerns runs on a GPU.
+#ifndef WL_CLI_RUN_H
+#define WL_CLI_RUN_H
+
+#include "base/diag.h"
+
+// There is an NVIDIA GPU that this process may use.
+bool run_gpu_present(void);
+// The exponent of "2^N" (or of the power of two itself, "4096"); 0: neither, or out of bounds.
+u32 run_period(const char *text);
+// Completes the profile of a program that has ended: what the collector leaves for later.
+WL_MUST_USE Status run_finish(const char *path, Diag *diag);
+
+#endif

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The buffers that CUPTI fills with activity records. All are mapped at the start; a request takes a free one with a
+// compare-and-swap, so that a callback neither allocates nor waits. When the writer is so far behind that none is free,
+// CUPTI drops records and counts them.
+#include <sys/mman.h>
+
+#include "collect/collect_inside.h"
+
+typedef enum BufferState { BUFFER_FREE, BUFFER_FILLING, BUFFER_FULL, BUFFER_READING } BufferState;
+
+bool buffers_make(Buffers *buffers) {
+    void *memory = mmap(NULL, (size_t)BUFFER_BYTES * BUFFER_COUNT, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    buffers->memory = memory == MAP_FAILED ? NULL : memory;
+    return buffers->memory != NULL;
+}
+
+void buffers_request(u8 **buffer, size_t *size, size_t *max_records) {
+    Buffers *b = &collector.buffers;
+    *max_records = 0;  // as many as fit
+    for (u32 i = 0; i < BUFFER_COUNT; i++) {
+        u32 expected = BUFFER_FREE;
+        if (!atomic_compare_exchange_strong(&b->state[i], &expected, BUFFER_FILLING)) continue;
+        *buffer = b->memory + (size_t)i * BUFFER_BYTES;
+        *size = BUFFER_BYTES;
+        return;
+    }
+    atomic_fetch_add(&b->refused, 1);
+    *buffer = NULL;
+    *size = 0;
+}
+
+void buffers_complete(void *context, u32 stream, u8 *buffer, size_t size, size_t valid) {
+    (void)context, (void)stream, (void)size;
+    Buffers *b = &collector.buffers;
+    if (!buffer) return;
+    u32 i = (u32)((size_t)(buffer - b->memory) / BUFFER_BYTES);
+    b->valid[i] = valid;
+    b->order[i] = atomic_fetch_add(&b->completions, 1);
+    atomic_store(&b->state[i], BUFFER_FULL);
+    if (valid > BUFFER_BYTES / 2) sem_post(&collector.wake);
+}
+
+u32 buffers_take_full(Buffers *b) {
+    u32 first = BUFFER_NONE;
+    for (u32 i = 0; i < BUFFER_COUNT; i++)
+        if (atomic_load(&b->state[i]) == BUFFER_FULL && (first == BUFFER_NONE || b->order[i] < b->order[first]))
+            first = i;
+    if (first != BUFFER_NONE) atomic_store(&b->state[first], BUFFER_READING);
+    return first;
+}
+
+void buffers_give_back(Buffers *b, u32 buffer) { atomic_store(&b->state[buffer], BUFFER_FREE); }

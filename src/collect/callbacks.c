@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// What CUPTI calls on the program's threads: launches (for their call stacks), modules, contexts.
+#include <string.h>
+#include <sys/mman.h>
+
+#include "collect/collect_inside.h"
+
+// The cubin is CUPTI's during the callback only.
+static void keep_module(Collector *c, const CuptiModule *module) {
+    if (!module || !module->cubin || !module->size) return;
+    size_t bytes = sizeof(Loaded) + module->size;
+    Loaded *loaded = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (loaded == MAP_FAILED) return;
+    loaded->bytes = bytes;
+    loaded->size = module->size;
+    memcpy(loaded->cubin, module->cubin, module->size);
+    Loaded *head = atomic_load(&c->loaded);
+    do loaded->next = head;
+    while (!atomic_compare_exchange_weak(&c->loaded, &head, loaded));
+}
+
+static bool is_load(u32 cbid) {
+    switch (cbid) {
+#define X(id, name) case id:
+        CUPTI_LOAD_CBIDS(X)
+#undef X
+        return true;
+    default: return false;
+    }
+}
+
+// The driver reads its parameters again after this callback: it loads what stands there then.
+static void replace_code(Collector *c, const CuptiApiCall *call) {
+    CuptiLoadParameters *parameters = (CuptiLoadParameters *)(uintptr_t)call->parameters;
+    const void *code = parameters && parameters->code ? c->host.replace(c->host.context, parameters->code) : NULL;
+    if (code) parameters->code = code;
+}
+
+static void on_resource(Collector *c, u32 cbid, const CuptiResource *data) {
+    bool samples = c->host.options.sampling != COLLECT_SAMPLING_OFF;
+    switch (cbid) {
+    case CUPTI_CONTEXT_CREATED:
+        if (samples) sampling_begin(c, data->context);
+        break;
+    case CUPTI_CONTEXT_DESTROY_STARTING:
+        if (samples) sampling_end(c, data->context);
+        break;
+    case CUPTI_MODULE_LOADED:
+        keep_module(c, data->descriptor);
+        if (samples) sampling_module_loaded(c);
+        break;
+    default: break;
+    }
+}
+
+static void on_callback(void *context, u32 domain, u32 cbid, const void *data) {
+    Collector *c = context;
+    if (atomic_load_explicit(&c->state, memory_order_relaxed) != COLLECT_RUNNING) return;
+    if (domain == CUPTI_DOMAIN_RESOURCE) {
+        on_resource(c, cbid, data);
+        return;
+    }
+    const CuptiApiCall *call = data;
+    if (call->site != 0) return;
+    if (is_load(cbid)) {
+        replace_code(c, call);
+        return;
+    }
+    u32 stack = stacks_find(&c->stacks, call->symbol);
+    if (stack) stacks_set(&c->stacks, call->correlation, stack);
+}
+
+static void enable(Collector *c, u32 domain, const u32 *cbids, size_t count) {
+    // A CUPTI that does not know one of them has programs that do not call it.
+    for (size_t i = 0; i < count; i++) c->cupti.cuptiEnableCallback(1, c->subscriber, domain, cbids[i]);
+}
+
+CuptiResult callbacks_subscribe(Collector *c) {
+    static const u32 resources[] = {CUPTI_CONTEXT_CREATED, CUPTI_CONTEXT_DESTROY_STARTING, CUPTI_MODULE_LOADED};
+#define X(cbid, name) cbid,
+    static const u32 launches[] = {CUPTI_LAUNCH_CBIDS(X)}, loads[] = {CUPTI_LOAD_CBIDS(X)};
+#undef X
+    CuptiResult result = c->cupti.cuptiSubscribe(&c->subscriber, on_callback, c);
+    if (result != CUPTI_OK) return result;
+    enable(c, CUPTI_DOMAIN_RESOURCE, resources, WL_COUNT(resources));
+    if (c->host.options.stacks) enable(c, CUPTI_DOMAIN_DRIVER, launches, WL_COUNT(launches));
+    if (c->host.replace) enable(c, CUPTI_DOMAIN_DRIVER, loads, WL_COUNT(loads));
+    return CUPTI_OK;
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collection on a real GPU through CUPTI. One Collector per process, begun when the driver is initialised and ended at
+// the program's exit. Callbacks of CUPTI run on the program's threads: they take no lock that the program can hold,
+// parse nothing and wait for nothing; what they have goes through lock-free queues to one thread of the collector's
+// own, which alone writes to the sink. Whatever goes wrong is told once, and the program runs on.
+#ifndef WL_COLLECT_COLLECT_H
+#define WL_COLLECT_COLLECT_H
+
+#include "base/log.h"
+#include "record/record.h"
+
+typedef enum CollectSampling {
+    COLLECT_SAMPLING_OFF,
+    COLLECT_SAMPLING_CONTINUOUS,
+    COLLECT_SAMPLING_SERIALIZED
+} CollectSampling;
+enum { COLLECT_LEAST_PERIOD = 5, COLLECT_MOST_PERIOD = 31 };  // log2 of cycles
+
+typedef struct CollectOptions {
+    CollectSampling sampling;
+    u32 period;  // log2 of the cycles between two samples of an SM; 0: as many samples as CUPTI can decode
+    bool activities, stacks, allocations;
+    u64 launch_skip, launch_count;  // of the launches wanted
+    u32 end_seconds;                // that collect_end waits at most
+} CollectOptions;
+
+typedef struct CollectHost {
+    CollectOptions options;
+    Sink *sink;
+    Log log;
+    bool (*wants)(void *context, const char *kernel);  // NULL: every kernel; asked once for each name
+    // NULL: modules are loaded as they are. Otherwise called, on the program's thread, with what it is about to load (a
+    // fat binary's wrapper, a cubin or PTX text) and gives what the driver is to load instead, or NULL to leave it.
+    // What it gives must stay for the life of the process.
+    const void *(*replace)(void *context, const void *code);
+    void *context;
+} CollectHost;
+
+// The file of the CUPTI that would be used; false when there is none: `looked` then says where it was looked for.
+bool collect_find_cupti(char *path, size_t size, char *looked, size_t looked_size);
+
+// STATUS_OK: something is being collected. Otherwise nothing was switched on, and the log was told why.
+WL_MUST_USE Status collect_begin(const CollectHost *host);
+// Takes what is left, within bounded time, and switches everything off. False: CUPTI did not come back; the sink may
+// still be in use and must not be closed. Does nothing in a process that did not begin.
+bool collect_end(int exit_code);
+// CUPTI hears of NVTX ranges when this has been called from the program's InitializeInjectionNvtx2, with its argument.
+int collect_nvtx(void *table);
+// In the child of a fork(): the GPU and the profile are the parent's.
+void collect_forget(void);
+
+#endif

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the parts of the collector share. Internal to collect.
+#ifndef WL_COLLECT_COLLECT_INSIDE_H
+#define WL_COLLECT_COLLECT_INSIDE_H
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "collect/collect.h"
+#include "collect/cupti_abi.h"
+#include "collect/stacks.h"
+
+enum { COLLECT_CONTEXTS = 64, COLLECT_REASONS = 128, SAMPLED_PCS = 8192 };
+
+// --- activity buffers: handed to CUPTI and back, linked in stacks of which only the taking end needs care ---
+enum { BUFFER_BYTES = 4 << 20, BUFFER_COUNT = 64, BUFFER_NONE = BUFFER_COUNT };
+typedef struct Buffers {
+    u8 *memory;                       // BUFFER_COUNT of them, address space only until they are used
+    atomic_uint state[BUFFER_COUNT];  // BufferState
+    u64 valid[BUFFER_COUNT];          // bytes, of a full one
+    u64 order[BUFFER_COUNT];          // of completion
+    atomic_ullong completions;
+    atomic_ullong refused;  // requests when none was free
+} Buffers;
+
+// --- messages of callbacks to the writer: modules ---
+typedef struct Loaded {
+    struct Loaded *next;
+    size_t bytes;  // of this mapping
+    u64 hash;
+    size_t size;
+    u8 cubin[];
+} Loaded;
+
+// --- ... and samples ---
+typedef struct Flushed {
+    struct Flushed *next;
+    size_t bytes;  // of this mapping
+    u32 device, period;
+    CuptiPcData data;
+} Flushed;
+
+// --- contexts whose code is sampled ---
+typedef enum SamplingState {
+    SAMPLING_NONE,
+    SAMPLING_READY,
+    SAMPLING_BUSY,
+    SAMPLING_CLOSING,
+    SAMPLING_CLOSED
+} SamplingState;
+typedef struct SampledContext {
+    _Atomic(void *) context;
+    atomic_uint state;
+    u32 device;
+    u32 period;        // log2
+    CuptiPcData last;  // what CUPTI has left when sampling ends
+} SampledContext;
+
+typedef struct CollectModule {
+    u64 hash, crc;
+    u32 id;
+} CollectModule;
+typedef struct CollectFunction {
+    char *name;
+    u32 id, module;
+    bool wanted;
+    u32 next;  // of the same name, WL_NONE at the end
+} CollectFunction;
+typedef struct NamePointer {
+    const char *pointer;
+    u32 function;
+} NamePointer;
+enum { NAME_POINTERS = 1024 };
+
+// Used by the writer only.
+typedef struct Names {
+    Vec(CollectModule) modules;
+    Map by_crc;   // -> index in modules
+    Map by_hash;  // of a module's content -> index in modules
+    Vec(CollectFunction) functions;
+    Map by_name;  // hash of the name -> index of the first in functions
+    NamePointer pointers[NAME_POINTERS];
+} Names;
+
+// NVTX ranges that have begun, by CUPTI's id. Used by the writer only.
+typedef struct Range {
+    u64 begin_ns;
+    u32 thread;
+    char *name;
+} Range;
+typedef struct Ranges {
+    Vec(Range) list;
+    Map open;  // id -> index in list
+} Ranges;
+
+// Used by the writer only.
+typedef struct Mapping {
+    u64 begin, end, offset;  // offset in the file
+    u32 object;              // 0: no file
+} Mapping;
+typedef struct Objects {
+    Vec(Mapping) mappings;  // sorted; as they were when they were last read
+    Map by_path;            // hash -> object
+    Map by_address;         // -> frame
+    u32 count, frames, stacks;
+} Objects;
+
+typedef enum CollectState { COLLECT_IDLE, COLLECT_RUNNING, COLLECT_ENDING, COLLECT_OFF } CollectState;
+
+typedef struct Collector {
+    CollectHost host;
+    Cupti cupti;
+    void *subscriber;
+    int pid;
+    atomic_uint state;
+    i64 clock_offset;  // added to CUPTI's times: 0 when it takes our clock
+    // Of the driver.
+    int (*device_name)(char *name, int size, int device);
+    int (*device_attribute)(int *value, int attribute, int device);
+    int (*device_bus)(char *name, int size, int device);
+    atomic_ullong locked;  // bit: this process has the device's lock for sampling
+
+    Buffers buffers;
+    _Atomic(Loaded *) loaded;
+    _Atomic(Flushed *) flushed;
+    Stacks stacks;
+    SampledContext contexts[COLLECT_CONTEXTS];
+    u32 reason_count;  // set by the first sampled context, before it is READY
+    u32 reason_indices[COLLECT_REASONS];
+    char reason_names[COLLECT_REASONS][CUPTI_REASON_NAME_BYTES];
+    u32 reasons[COLLECT_REASONS];  // the writer's, by CUPTI's index: stall << 1 | not issued
+    u64 sources_named;             // bit of a device: its stall reasons are
+
+    pthread_t thread;
+    sem_t wake, ended;
+    atomic_bool end;
+    int exit_code;
+
+    // The writer's own.
+    Names names;
+    Objects objects;
+    Ranges ranges;
+    CuptiPcData fetched;
+    Map written_stacks;  // stack entry -> id in the profile
+    u32 launches;
+    u64 matched;  // launches of wanted kernels
+    u64 devices;  // bit: its sources are written
+    Vec(RecordSample) rows;
+    bool told_sink;
+    atomic_bool told_sampling;
+} Collector;
+
+extern Collector collector;  // the one context of the shared object
+
+u64 collect_now(void);  // ns, CLOCK_MONOTONIC
+void collect_say(Collector *c, LogLevel level, const char *format, ...) WL_PRINTF(3, 4);
+// Says that a call of CUPTI failed, and what to do about it.
+void collect_refused(Collector *c, const char *what, const char *call, CuptiResult result);
+void collect_write(Collector *c, RecordKind kind, const void *fixed, const void *tail, size_t size);
+void collect_dropped(Collector *c, const char *what, u64 count);
+u32 collect_source(Collector *c, u32 device, bool sampled);  // writes the device's sources when they are new
+
+// cupti_load.c
+void *cupti_open(char *path, size_t size, char *looked, size_t looked_size);
+const char *cupti_bind(Cupti *cupti, void *library);  // the name of a function that it lacks, or NULL
+
+// buffers.c
+bool buffers_make(Buffers *buffers);
+void buffers_request(u8 **buffer, size_t *size, size_t *max_records);
+void buffers_complete(void *context, u32 stream, u8 *buffer, size_t size, size_t valid);
+u32 buffers_take_full(Buffers *buffers);  // the one completed first; BUFFER_NONE
+void buffers_give_back(Buffers *buffers, u32 buffer);
+
+// activity.c
+void activity_read(Collector *c, u8 *buffer, size_t valid);
+
+// ranges.c
+void ranges_take(Collector *c, const CuptiMarker *marker);
+void ranges_end(Collector *c);  // those that never ended: until now
+
+// names.c
+void names_take_modules(Collector *c);                                    // those loaded since the last call
+CollectFunction *names_function(Collector *c, const char *name);          // as activities know it
+CollectFunction *names_sampled(Collector *c, u64 crc, const char *name);  // as samples know it
+void names_free(Names *names);
+
+// objects.c
+u32 objects_write_stack(Collector *c, const u64 *addresses, u32 count);  // innermost first; its id
+void objects_free(Objects *objects);
+
+// sampling.c
+void sampling_begin(Collector *c, void *context);
+void sampling_module_loaded(Collector *c);       // on the program's thread
+void sampling_fetch(Collector *c);               // the writer
+void sampling_end(Collector *c, void *context);  // a context goes away
+void sampling_collect_closed(Collector *c);      // the writer
+void sampling_end_all(Collector *c);             // the writer, at the end
+
+// callbacks.c
+CuptiResult callbacks_subscribe(Collector *c);
+
+#endif

@@ -1,0 +1,119 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The collector's whole life on a machine without a GPU: tests/collect/life.c is the program, tests/collect/mock_cupti.c
+# what CUPTI would do. What concerns us is that the program's own life stays as it is, and what the profile holds then.
+. tests/e2e/lib.sh
+need "${CC:-cc}" python3
+flags=(-std=c17 -D_GNU_SOURCE -Wall -Wextra -O1 -g -Isrc -Itests/collect)
+"${CC:-cc}" "${flags[@]}" -shared -fPIC -Wl,-soname,libcupti.so.13 tests/collect/mock_cupti.c -o "$T/libcupti.so.13" -lpthread || exit 1
+"${CC:-cc}" "${flags[@]}" tests/collect/life.c -o "$T/life" -L"$T" -l:libcupti.so.13 -Wl,-rpath,"$T" -ldl || exit 1
+
+export TMPDIR=$T  # with the locks of devices that other tests may have too
+
+# life NAME CODE [options]: runs it; what it and warplens say is in $T/NAME.err, the profile is $T/NAME.wlp.
+life() {
+    local name=$1 code=$2
+    shift 2
+    "$W" run --on gpu -o "$T/$name.wlp" "$@" -- "$T/life" "$name" >"$T/$name.out" 2>"$T/$name.err"
+    same "exit code of $name" $? "$code"
+}
+ask() { python3 -c 'import sqlite3, sys
+for row in sqlite3.connect(sys.argv[1]).execute(sys.argv[2]): print(*row, sep="|")' "$T/$1.wlp" "$2" 2>&1; }
+says() {  # NAME TEXT
+    checks=$((checks + 1))
+    grep -qF -- "$2" "$T/$1.err" || fail "$1 does not say: $2" "$(cat "$T/$1.err")"
+}
+
+life basic 7 -q
+same "nothing is said with -q" "$(cat "$T/basic.err")" ""
+life basic 7 -f
+same "where the profile is" "$(grep -c 'profile in' "$T/basic.err")" 1
+same "complete" "$(ask basic "SELECT value FROM meta WHERE key IN ('complete', 'exit_code') ORDER BY key")" $'1\n7'
+same "launches" "$(ask basic "SELECT f.name, count(*), sum(end_ns - begin_ns), count(stack) FROM launch l JOIN function f
+    ON f.id = l.function GROUP BY 1 ORDER BY 1")" $'mock_kernel|11|11000|11\nother_kernel|1|1000|1'
+same "where from" "$(ask basic "SELECT DISTINCT r.symbol FROM frame r WHERE r.symbol LIKE 'launch_from%' ORDER BY 1")" \
+    $'launch_from_here\nlaunch_from_there'
+same "stacks of one place are one" "$(ask basic "SELECT count(DISTINCT stack) FROM launch")" 3
+same "samples, those of the end too" "$(ask basic "SELECT s.name, p.provenance, sum(x.samples), sum(x.not_issued), x.pc, x.period
+    FROM sample x JOIN stall s ON s.source = x.source AND s.id = x.stall JOIN source p ON p.id = x.source GROUP BY 1")" \
+    "long_scoreboard|sampled|150|75|2|65536"
+same "module once" "$(ask basic "SELECT kind, text_size, count(*) FROM module")" "cubin|5|1"
+same "copies" "$(ask basic "SELECT kind, bytes FROM copy ORDER BY id")" $'host_to_device|4096\nmemset|512'
+same "waits" "$(ask basic "SELECT kind, name, end_ns - begin_ns FROM span")" "sync|context synchronize|50"
+same "allocations" "$(ask basic "SELECT kind, bytes, freed FROM alloc")" "device|4096|0"
+same "nothing lost" "$(ask basic "SELECT * FROM dropped")" ""
+
+"$W" run --on gpu -o "$T/some.wlp" -k '^mock' --launch-skip 2 --launch-count 3 --no-stacks --sampling off -- "$T/life" basic 2>"$T/some.err"
+same "launches chosen" "$(ask some "SELECT count(*), min(f.name), count(stack) FROM launch l JOIN function f ON f.id = l.function")" \
+    "3|mock_kernel|0"
+same "no samples" "$(ask some "SELECT count(*) FROM sample")" 0
+"$W" run --on gpu -f -o "$T/some.wlp" -k '^nothing' -- "$T/life" basic 2>/dev/null
+same "a profile of nothing, nothing beside it" "$(ask some "SELECT count(*) FROM launch") $(ls "$T"/some.wlp* | wc -l)" "0 1"
+"$W" run --on gpu -o "$T/period.wlp" --sampling-period 2^14 -- "$T/life" basic 2>/dev/null
+same "period" "$(ask period "SELECT DISTINCT period FROM sample")" 16384
+
+life contexts 7
+same "samples of two devices" "$(ask contexts "SELECT p.detail, sum(x.samples) FROM sample x JOIN source p ON p.id = x.source GROUP BY 1")" \
+    $'device 0|120\ndevice 1|5'
+life odd 7
+same "odd orders" "$(ask odd "SELECT f.name, count(l.id) FROM function f LEFT JOIN launch l ON l.function = f.id GROUP BY 1 ORDER BY 1")" \
+    $'(unknown)|1\nearly|1\nmock_kernel|0'
+life dropped 7
+same "what was lost is told" "$(ask dropped "SELECT what, count FROM dropped")" "PC samples|2000"
+
+life nvtx 7
+same "ranges and marks" "$(ask nvtx "SELECT kind, name, begin_ns, CASE name WHEN 'open' THEN end_ns > begin_ns ELSE end_ns - begin_ns END
+    FROM span ORDER BY name")" $'mark|here|1003|0\nrange|layer|1002|0\nrange|open|1004|1\nrange|step|1001|0'
+life reloads 7
+same "samples that CUPTI hands out by itself" "$(ask reloads "SELECT sum(samples) FROM sample")" 34
+
+life sampling_fails 7
+same "said once" "$(grep -c 'cuptiPCSamplingGetData says' "$T/sampling_fails.err")" 1
+same "launches all the same" "$(ask sampling_fails "SELECT count(*) FROM launch")" 3
+
+life forked 7
+same "the child leaves its parent's profile alone" "$(ask forked "SELECT (SELECT count(*) FROM launch), value FROM meta WHERE key = 'complete'")" "6|1"
+life children 7
+same "one profile per process" "$(ls "$T"/children*.wlp | wc -l)" 2
+says children "one at a time can"
+same "both are named" "$(grep -c 'profile in' "$T/children.err")" 2
+
+life ends_in_launch 5
+same "end between two callbacks" "$(ask ends_in_launch "SELECT (SELECT count(*) FROM launch), value FROM meta WHERE key = 'complete'")" "4|1"
+WARPLENS_END_SECONDS=0 life hangs 7
+says hangs "did not hand out its last records"
+same "not complete" "$(ask hangs "SELECT value FROM meta WHERE key = 'complete'")" 0
+life quick 7
+same "_exit() leaves a profile that says so" "$(ask quick "SELECT value FROM meta WHERE key = 'complete'")" 0
+
+mkfifo "$T/lines"
+"$W" run --on gpu -o "$T/killed.wlp" -- sh -c 'echo $$; exec "$0" killed' "$T/life" >"$T/lines" 2>"$T/killed.err" &
+exec 7<"$T/lines"
+read -r pid <&7
+read -r _ <&7
+kill -9 "$pid"
+wait $!
+same "exit code of a killed program" $? 137
+exec 7<&-
+same "what was flushed survives" "$(ask killed "SELECT (SELECT count(*) FROM launch), value FROM meta WHERE key = 'complete'")" "7|0"
+says killed "profile in"
+
+life full 7
+says full "the profile cannot be written any more"
+same "said once" "$(grep -c 'cannot be written any more' "$T/full.err")" 1
+
+MOCK_SUBSCRIBE=39 life basic 7 -f
+says basic "another tool"
+MOCK_SAMPLING=35 life basic 7 -f
+says basic "NVreg_RestrictProfilingToAdminUsers=0"
+same "launches without samples" "$(ask basic "SELECT (SELECT count(*) FROM launch), (SELECT count(*) FROM sample)")" "12|0"
+MOCK_SUBSCRIBE=14 life basic 7 -f
+says basic "cuptiSubscribe says CUPTI_ERROR_OF_THE_SCRIPT (14)"
+
+"${CC:-cc}" "${flags[@]}" tests/collect/replace.c -o "$T/replace" -L"$T" -l:libcupti.so.13 -Wl,-rpath,"$T" \
+    "$BUILD"/archives/libwl_{collect,record,base}.a -lpthread -ldl -lm || exit 1
+same "modules replaced" "$("$T/replace" 2>&1)" "other code, code, 1 launch"
+
+"$W" run --on gpu -o "$T/none.wlp" true 2>"$T/none.err"
+says none "no profile was written"
+finish

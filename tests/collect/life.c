@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program with a GPU, as the collector sees it: it loads the library of CUDA_INJECTION64_PATH as the driver does, and
+// the mock CUPTI does what a GPU would. Its argument chooses what happens; its exit code is 7 where nothing else is
+// said.
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "mock.h"
+
+static void driver_begins(void) {
+    const char *path = getenv("CUDA_INJECTION64_PATH");
+    void *library = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+    int (*begin)(void) = NULL;
+    if (library) *(void **)&begin = dlsym(library, "InitializeInjection");
+    if (begin) begin();
+}
+
+__attribute__((noinline)) void launch_from_here(void) { mock_launch("mock_kernel"); }
+__attribute__((noinline)) void launch_from_there(void) {
+    mock_launch("mock_kernel");
+    mock_launch("other_kernel");
+}
+
+static void work(u32 launches) {
+    driver_begins();
+    mock_context(1);
+    mock_module("cubin", 5);
+    mock_copy();
+    mock_script()->samples = 100;
+    for (u32 i = 0; i < launches; i++) launch_from_here();
+    launch_from_there();
+}
+
+static int basic(void) { return work(10), mock_script()->last_samples = 50, 7; }
+
+static int contexts(void) {
+    work(1);
+    mock_context(2);
+    mock_wait_flushes(2);
+    mock_script()->samples = 20;
+    mock_wait_flushes(2);
+    mock_script()->last_samples = 5;
+    mock_context_end(2);
+    mock_context_end(1);
+    return 7;
+}
+
+// Things that come before what they need, or twice.
+static int odd(void) {
+    driver_begins();
+    driver_begins();
+    mock_context_end(3);
+    mock_launch("early");
+    mock_launch(NULL);
+    mock_module(NULL, 0);
+    mock_module("cubin", 5);
+    mock_module("cubin", 5);
+    mock_script()->samples = 3;
+    mock_context(1);
+    mock_context_end(1);
+    mock_context_end(1);
+    mock_context(1);
+    return 7;
+}
+
+static int dropped(void) {
+    mock_script()->dropped_samples = 1000;
+    work(1);
+    mock_script()->last_samples = 1;
+    return 7;
+}
+
+static int forked(void) {
+    work(3);
+    pid_t child = fork();
+    if (child == 0) {
+        launch_from_here();
+        exit(3);  // runs the handlers that the child has of its parent
+    }
+    int status;
+    waitpid(child, &status, 0);
+    launch_from_here();
+    return WIFEXITED(status) ? WEXITSTATUS(status) + 4 : 1;
+}
+
+static int children(void) {
+    work(1);
+    pid_t child = fork();
+    if (child == 0) {
+        execl("/proc/self/exe", "life", "basic", (char *)NULL);
+        _exit(1);
+    }
+    int status;
+    waitpid(child, &status, 0);
+    return WEXITSTATUS(status);
+}
+
+static int ends_in_launch(void) {
+    work(2);
+    mock_script()->exit_in_launch = true;
+    launch_from_here();
+    return 1;
+}
+
+static int hangs(void) { return work(2), mock_script()->hang_flush = true, 7; }
+
+static int killed(void) {
+    work(5);
+    mock_wait_flushes(3);  // the second one begins after what the first one brought is in the profile
+    puts("written");
+    fflush(stdout);
+    return pause();
+}
+
+static int full(void) {
+    signal(SIGXFSZ, SIG_IGN);
+    struct rlimit limit = {300000, 300000};
+    driver_begins();
+    setrlimit(RLIMIT_FSIZE, &limit);
+    mock_context(1);
+    for (u32 i = 0; i < 40000; i++) launch_from_here();
+    mock_wait_flushes(2);
+    return 7;
+}
+
+static int nvtx(void) {
+    const char *path = getenv("NVTX_INJECTION64_PATH");
+    void *library = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+    int (*begin)(void *) = NULL, told = 0;
+    if (library) *(void **)&begin = dlsym(library, "InitializeInjectionNvtx2");
+    driver_begins();
+    mock_mark("step", 2, 1);
+    mock_mark("layer", 2, 2);
+    mock_mark("here", 1, 3);
+    mock_mark(NULL, 4, 2);
+    mock_mark(NULL, 4, 9);
+    mock_mark("open", 2, 4);
+    mock_mark(NULL, 4, 1);
+    return begin && begin(&told) && told ? 7 : 1;
+}
+
+// A module takes the place of another.
+static int reloads(void) {
+    driver_begins();
+    mock_context(1);
+    mock_module("cubin", 5);
+    mock_flush_samples(1, 30);
+    mock_module("other cubin", 11);
+    mock_script()->last_samples = 4;
+    return 7;
+}
+
+static int sampling_fails(void) {
+    mock_script()->fetch_result = 999;
+    work(1);
+    mock_wait_flushes(3);
+    return 7;
+}
+
+static int quick(void) { return work(1), _exit(7), 1; }
+
+int main(int argc, char **argv) {
+    static const struct {
+        const char *name;
+        int (*run)(void);
+    } lives[] = {{"basic", basic},     {"contexts", contexts},
+                 {"odd", odd},         {"dropped", dropped},
+                 {"forked", forked},   {"children", children},
+                 {"hangs", hangs},     {"killed", killed},
+                 {"full", full},       {"nvtx", nvtx},
+                 {"reloads", reloads}, {"sampling_fails", sampling_fails},
+                 {"quick", quick},     {"ends_in_launch", ends_in_launch}};
+    for (size_t i = 0; i < WL_COUNT(lives); i++)
+        if (argc > 1 && strcmp(argv[1], lives[i].name) == 0) return lives[i].run();
+    return 1;
+}

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+// A CUPTI that follows a script, to run the collector's whole life without a GPU. It is its own client too: the test
+// program calls mock_* (mock.h) to make contexts, load modules and launch kernels.
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collect/cupti_abi.h"
+#include "mock.h"
+
+// An H200's CUPTI (CUDA 13.0) refuses to be configured before sampling is enabled.
+enum { INVALID_OPERATION = 7 };
+
+typedef struct Pending {
+    u8 *buffer;
+    size_t size, used;
+} Pending;
+
+// The one context of this library.
+static struct {
+    CuptiCallback callback;
+    void *context;
+    u8 enabled[4][1024];
+    CuptiBufferRequest request;
+    CuptiBufferComplete complete;
+    u64 (*now)(void);
+    u64 kinds;
+    Pending pending;
+    u32 correlation;
+    size_t dropped;
+    CuptiPcData *last[8];
+    void *sampled[8];
+    u32 period;
+    pthread_mutex_t lock;
+    pthread_cond_t flushed;
+    u32 flushes;
+    MockScript script;
+} mock = {.lock = PTHREAD_MUTEX_INITIALIZER, .flushed = PTHREAD_COND_INITIALIZER};
+
+#define CUPTI(name, need, arguments) CuptiResult name arguments;
+#include "collect/cupti.def"
+#undef CUPTI
+
+MockScript *mock_script(void) { return &mock.script; }
+
+CuptiResult cuptiGetResultString(CuptiResult result, const char **text) {
+    (void)result;
+    *text = "CUPTI_ERROR_OF_THE_SCRIPT";
+    return CUPTI_OK;
+}
+CuptiResult cuptiGetVersion(u32 *version) { return *version = 130001, CUPTI_OK; }
+
+CuptiResult cuptiSubscribe(void **subscriber, CuptiCallback callback, void *context) {
+    const char *result = getenv("MOCK_SUBSCRIBE");
+    if (result) return atoi(result);
+    mock.callback = callback;
+    mock.context = context;
+    *subscriber = &mock;
+    return CUPTI_OK;
+}
+CuptiResult cuptiUnsubscribe(void *subscriber) {
+    (void)subscriber;
+    mock.callback = NULL;
+    return CUPTI_OK;
+}
+CuptiResult cuptiEnableCallback(u32 enable, void *subscriber, u32 domain, u32 cbid) {
+    (void)subscriber;
+    mock.enabled[domain & 3][cbid & 1023] = (u8)enable;
+    return CUPTI_OK;
+}
+CuptiResult cuptiGetDeviceId(void *context, u32 *device) { return *device = (u32)((size_t)context & 7) - 1, CUPTI_OK; }
+CuptiResult cuptiActivityRegisterCallbacks(CuptiBufferRequest request, CuptiBufferComplete complete) {
+    mock.request = request;
+    mock.complete = complete;
+    return CUPTI_OK;
+}
+CuptiResult cuptiActivityEnable(u32 kind) { return mock.kinds |= 1ull << kind, CUPTI_OK; }
+CuptiResult cuptiActivityDisable(u32 kind) { return mock.kinds &= ~(1ull << kind), CUPTI_OK; }
+CuptiResult cuptiActivityRegisterTimestampCallback(u64 (*now)(void)) { return mock.now = now, CUPTI_OK; }
+CuptiResult cuptiActivityEnableAllSyncRecords(u8 enable) { return (void)enable, CUPTI_OK; }
+
+static void hand_over(void) {
+    if (mock.pending.buffer) mock.complete(NULL, 0, mock.pending.buffer, mock.pending.size, mock.pending.used);
+    mock.pending = (Pending){0};
+}
+CuptiResult cuptiActivityFlushAll(u32 flag) {
+    if (mock.script.hang_flush && flag)
+        for (;;) pause();
+    pthread_mutex_lock(&mock.lock);
+    hand_over();
+    mock.flushes++;
+    pthread_cond_broadcast(&mock.flushed);
+    pthread_mutex_unlock(&mock.lock);
+    return CUPTI_OK;
+}
+void mock_wait_flushes(u32 count) {
+    pthread_mutex_lock(&mock.lock);
+    for (u32 wanted = mock.flushes + count; mock.flushes < wanted;) pthread_cond_wait(&mock.flushed, &mock.lock);
+    pthread_mutex_unlock(&mock.lock);
+}
+static size_t size_of(u32 kind) {
+    switch (kind) {
+    case CUPTI_KIND_KERNEL: return sizeof(CuptiKernel);
+    case CUPTI_KIND_MEMCPY: return sizeof(CuptiMemcpy);
+    case CUPTI_KIND_MEMSET: return sizeof(CuptiMemset);
+    case CUPTI_KIND_SYNCHRONIZATION: return sizeof(CuptiSynchronization);
+    case CUPTI_KIND_MEMORY2: return sizeof(CuptiMemory);
+    case CUPTI_KIND_MARKER: return sizeof(CuptiMarker);
+    default: return 8;
+    }
+}
+CuptiResult cuptiActivityGetNextRecord(u8 *buffer, size_t size, void **record) {
+    u8 *next = *record ? (u8 *)*record + size_of(*(u32 *)*record) : buffer;
+    if (next >= buffer + size) return CUPTI_MAX_LIMIT_REACHED;
+    *record = next;
+    return CUPTI_OK;
+}
+CuptiResult cuptiActivityGetNumDroppedRecords(void *context, u32 stream, size_t *dropped) {
+    (void)context, (void)stream;
+    *dropped = mock.dropped;
+    mock.dropped = 0;
+    return CUPTI_OK;
+}
+
+static void *room_for(u32 kind, size_t size) {
+    if (!(mock.kinds >> kind & 1)) return NULL;
+    if (mock.pending.buffer && mock.pending.used + size > mock.pending.size) hand_over();
+    if (!mock.pending.buffer) {
+        size_t most;
+        mock.request(&mock.pending.buffer, &mock.pending.size, &most);
+    }
+    if (!mock.pending.buffer) return mock.dropped++, NULL;
+    void *record = mock.pending.buffer + mock.pending.used;
+    memset(record, 0, size);
+    mock.pending.used += size;
+    *(u32 *)record = kind;
+    return record;
+}
+
+// --- sampling ---
+static const char *const reasons[] = {
+    "smsp__pcsamp_warps_issue_stalled_wait", "smsp__pcsamp_warps_issue_stalled_wait_not_issued",
+    "smsp__pcsamp_warps_issue_stalled_long_scoreboard", "smsp__pcsamp_warps_issue_stalled_long_scoreboard_not_issued"};
+CuptiResult cuptiPCSamplingSetConfigurationAttribute(CuptiSamplingConfig *config) {
+    if (mock.script.sampling_result) return mock.script.sampling_result;
+    if (mock.sampled[(size_t)config->context & 7] != config->context) return INVALID_OPERATION;
+    const char *result = getenv("MOCK_SAMPLING");
+    if (result) return atoi(result);
+    for (size_t i = 0; i < config->count; i++) {
+        if (config->attributes[i].type == CUPTI_SAMPLING_PERIOD) mock.period = config->attributes[i].number;
+        if (config->attributes[i].type == CUPTI_SAMPLING_BUFFER)
+            mock.last[(size_t)config->context & 7] = config->attributes[i].pointer;
+    }
+    return CUPTI_OK;
+}
+CuptiResult cuptiPCSamplingGetNumStallReasons(CuptiSamplingReasons *ask) {
+    if (mock.sampled[(size_t)ask->context & 7] != ask->context) return INVALID_OPERATION;
+    return *ask->count_out = WL_COUNT(reasons), CUPTI_OK;
+}
+CuptiResult cuptiPCSamplingGetStallReasons(CuptiSamplingReasons *ask) {
+    for (u32 i = 0; i < WL_COUNT(reasons); i++) {
+        ask->indices[i] = i + 1;
+        strcpy(ask->names[i], reasons[i]);
+    }
+    return CUPTI_OK;
+}
+CuptiResult cuptiPCSamplingEnable(CuptiSamplingContext *context) {
+    return mock.sampled[(size_t)context->context & 7] = context->context, CUPTI_OK;
+}
+
+static void give(CuptiPcData *data, u64 samples) {
+    static char name[] = "mock_kernel";
+    CuptiPc *pc = data->pcs;
+    pc->crc = 7;
+    pc->offset = 32;
+    pc->function = name;
+    pc->stall_count = 2;
+    pc->stalls[0] = (CuptiStall){3, (u32)samples};
+    pc->stalls[1] = (CuptiStall){4, (u32)samples / 2};
+    data->count = 1;
+    data->dropped = mock.script.dropped_samples;
+    data->remaining = 0;
+}
+CuptiResult cuptiPCSamplingGetData(CuptiSamplingGet *get) {
+    get->data->count = 0;
+    if (mock.script.fetch_result) return mock.script.fetch_result;
+    if (mock.script.samples) give(get->data, mock.script.samples);
+    mock.script.samples = 0;
+    return CUPTI_OK;
+}
+CuptiResult cuptiPCSamplingDisable(CuptiSamplingContext *context) {
+    size_t i = (size_t)context->context & 7;
+    if (mock.script.last_samples) give(mock.last[i], mock.script.last_samples);
+    mock.script.last_samples = 0;
+    mock.sampled[i] = NULL;
+    return CUPTI_OK;
+}
+CuptiResult cuptiGetCubinCrc(CuptiCubinCrc *crc) { return crc->crc = 7, CUPTI_OK; }
+
+// --- what the program does ---
+static void resource(u32 cbid, void *context, void *descriptor) {
+    CuptiResource data = {.context = context, .descriptor = descriptor};
+    if (mock.callback && mock.enabled[CUPTI_DOMAIN_RESOURCE][cbid])
+        mock.callback(mock.context, CUPTI_DOMAIN_RESOURCE, cbid, &data);
+}
+static void copy_record(u64 now) {
+    CuptiMemcpy *copy = room_for(CUPTI_KIND_MEMCPY, sizeof *copy);
+    if (copy) copy->copy = 1, copy->bytes = 4096, copy->begin = now, copy->end = now + 100;
+    CuptiMemset *set = room_for(CUPTI_KIND_MEMSET, sizeof *set);
+    if (set) set->bytes = 512, set->begin = now, set->end = now + 10;
+    CuptiSynchronization *sync = room_for(CUPTI_KIND_SYNCHRONIZATION, sizeof *sync);
+    if (sync) sync->type = 4, sync->begin = now, sync->end = now + 50;
+    CuptiMemory *memory = room_for(CUPTI_KIND_MEMORY2, sizeof *memory);
+    if (memory)
+        memory->operation = 1, memory->memory = 3, memory->address = 0x7000, memory->bytes = 4096, memory->time = now;
+}
+void mock_copy(void) {
+    pthread_mutex_lock(&mock.lock);
+    copy_record(mock.now ? mock.now() : 1000);
+    pthread_mutex_unlock(&mock.lock);
+}
+void mock_context(u32 number) { resource(CUPTI_CONTEXT_CREATED, (void *)(size_t)number, NULL); }
+void mock_context_end(u32 number) { resource(CUPTI_CONTEXT_DESTROY_STARTING, (void *)(size_t)number, NULL); }
+void mock_module(const void *cubin, size_t size) {
+    CuptiModule module = {1, size, cubin};
+    resource(CUPTI_MODULE_LOADED, (void *)1, &module);
+}
+static void fill_kernel(CuptiKernel *record, const char *kernel, u32 correlation, u64 now) {
+    record->begin = now;
+    record->end = now + 1000;
+    record->correlation = correlation;
+    record->name = kernel;
+    record->registers = 32;
+    for (u32 i = 0; i < 3; i++) record->grid[i] = record->block[i] = 1;
+}
+void mock_launch(const char *kernel) {
+    enum { LAUNCH_KERNEL = 307 };
+    CuptiApiCall call = {.site = 0, .symbol = kernel, .correlation = ++mock.correlation};
+    if (mock.callback && mock.enabled[CUPTI_DOMAIN_DRIVER][LAUNCH_KERNEL])
+        mock.callback(mock.context, CUPTI_DOMAIN_DRIVER, LAUNCH_KERNEL, &call);
+    u64 now = mock.now ? mock.now() : 1000;
+    if (mock.script.exit_in_launch) exit(5);
+    pthread_mutex_lock(&mock.lock);
+    CuptiKernel *record = room_for(CUPTI_KIND_KERNEL, sizeof *record);
+    if (record) fill_kernel(record, kernel, call.correlation, now);
+    pthread_mutex_unlock(&mock.lock);
+    call.site = 1;
+    if (mock.callback && mock.enabled[CUPTI_DOMAIN_DRIVER][LAUNCH_KERNEL])
+        mock.callback(mock.context, CUPTI_DOMAIN_DRIVER, LAUNCH_KERNEL, &call);
+}
+
+void mock_mark(const char *name, u32 flags, u32 id) {
+    pthread_mutex_lock(&mock.lock);
+    CuptiMarker *marker = room_for(CUPTI_KIND_MARKER, sizeof *marker);
+    if (marker) marker->flags = flags, marker->time = 1000 + id, marker->id = id, marker->name = name;
+    pthread_mutex_unlock(&mock.lock);
+}
+// What NVTX calls with its table; the table says here that it came through.
+int InitializeInjectionNvtx2(void *table);
+int InitializeInjectionNvtx2(void *table) { return *(int *)table = 1; }
+
+void mock_flush_samples(u32 context, u64 samples) { give(mock.last[context & 7], samples); }
+
+const void *mock_load(const void *code) {
+    enum { LIBRARY_LOAD_DATA = 678 };
+    CuptiLoadParameters parameters = {.code = code};
+    CuptiApiCall call = {.site = 0, .parameters = &parameters};
+    if (mock.callback && mock.enabled[CUPTI_DOMAIN_DRIVER][LIBRARY_LOAD_DATA])
+        mock.callback(mock.context, CUPTI_DOMAIN_DRIVER, LIBRARY_LOAD_DATA, &call);
+    return parameters.code;
+}
