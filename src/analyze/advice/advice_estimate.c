@@ -36,10 +36,11 @@ void hit_estimate(const Hit *hit, AdviceEstimate *e) {
     const AdviceRecord *record = &hit->rule->record;
     f64 part = hit->of_launch ? 1 : 1 - c->fixed;
     *e = (AdviceEstimate){.error = estimate_error(&c->load, &hit->change, c->samples)};
-    e->model = fmax(of_whole(1 / estimate_time(&c->load, &hit->change), part), 1);
-    e->limit = fmax(of_whole(1 / estimate_least_time(&c->load, &hit->change), part), 1);
-    e->model = fmin(e->model, e->limit);
-    f64 width = NORMAL_90 * hypot(record->spread, e->error), gain = (e->model - 1) * record->scale;
+    f64 width = NORMAL_90 * hypot(record->spread, e->error);
+    EstimateChange most = estimate_scaled(&hit->change, exp(width));  // as far as the record lets it be out
+    e->limit = fmax(of_whole(1 / estimate_least_time(&c->load, &most), part), 1);
+    e->model = clamp(of_whole(1 / estimate_time(&c->load, &hit->change), part), 1, e->limit);
+    f64 gain = (e->model - 1) * record->scale;
     e->speedup = clamp(1 + gain, 1, e->limit);
     e->low = clamp(1 + gain * exp(-width), 1, e->speedup);
     e->high = clamp(1 + gain * exp(width), e->speedup, e->limit);

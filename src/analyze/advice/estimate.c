@@ -49,6 +49,13 @@ f64 estimate_warps(f64 ready, f64 rate) {
     return fmax(log(1 - fmin(rate, 0.999)) / log(1 - ready), 1);
 }
 
+// What is left for the unit to do. Units of an SM have less of it when other SMs take part; there is only one DRAM.
+static f64 busy_after(const EstimateLoad *load, const EstimateChange *change, u32 r) {
+    bool shared = r == RESOURCE_L2 || r == RESOURCE_DRAM || r == RESOURCE_LAUNCH;
+    f64 left = load->busy[r] - change->relief[r];
+    return change->work > 0 && !shared ? left * change->work : left;
+}
+
 f64 estimate_time(const EstimateLoad *load, const EstimateChange *change) {
     f64 own = load->total - load->not_selected, active = fmax(load->issued - change->issues, 0);
     if (load->issued <= 0 || own <= 0) return 1;
@@ -59,19 +66,18 @@ f64 estimate_time(const EstimateLoad *load, const EstimateChange *change) {
     f64 before = estimate_issue_rate(ready, warps), after = estimate_issue_rate(active / own_after, warps * factor);
     f64 time = active > 0 ? active / load->issued * before / after : own_after / own;
     if (change->work > 0) time *= change->work;
-    for (u32 r = 0; r < RESOURCE_COUNT; r++) time = fmax(time, load->busy[r] - change->relief[r]);
+    for (u32 r = 0; r < RESOURCE_COUNT; r++) time = fmax(time, busy_after(load, change, r));
     return least(time);
 }
 
 f64 estimate_least_time(const EstimateLoad *load, const EstimateChange *change) {
     f64 active = load->issued > 0 ? clamp(1 - change->issues / load->issued, 0, 1) : 0;
     f64 time = active * load->issue_rate * (change->work > 0 ? change->work : 1);
-    for (u32 r = 0; r < RESOURCE_COUNT; r++) time = fmax(time, load->busy[r] - change->relief[r]);
+    for (u32 r = 0; r < RESOURCE_COUNT; r++) time = fmax(time, busy_after(load, change, r));
     return least(fmin(time, 1));
 }
 
-// The change as it would be if `factor` times as many samples had matched.
-static EstimateChange scaled(const EstimateChange *change, f64 factor) {
+EstimateChange estimate_scaled(const EstimateChange *change, f64 factor) {
     EstimateChange c = *change;
     c.stalls *= factor;
     c.issues *= factor;
@@ -88,7 +94,7 @@ f64 estimate_error(const EstimateLoad *load, const EstimateChange *change, f64 s
     f64 part = clamp(matched / load->total, 0, 1);
     if (part <= 0) part = 0.5;  // nothing was matched by samples: a share of the whole, as badly known as can be
     f64 relative = fmin(sqrt((1 - part) / (part * fmax(samples, 1))), 0.9);
-    EstimateChange more = scaled(change, 1 + relative), fewer = scaled(change, 1 - relative);
+    EstimateChange more = estimate_scaled(change, 1 + relative), fewer = estimate_scaled(change, 1 - relative);
     f64 high = 1 / estimate_time(load, &more) - 1, low = 1 / estimate_time(load, &fewer) - 1;
     return high > 0 && low > 0 ? clamp(log(high / low) / 2, 0, 2) : 2;
 }

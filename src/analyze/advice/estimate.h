@@ -60,6 +60,8 @@ f64 estimate_time(const EstimateLoad *load, const EstimateChange *change);
 // The least time that a change of this kind can leave, whatever becomes of latencies: of what is left to be issued and
 // to be moved.
 f64 estimate_least_time(const EstimateLoad *load, const EstimateChange *change);
+// The change as it would be if `factor` times as many samples had matched.
+EstimateChange estimate_scaled(const EstimateChange *change, f64 factor);
 // Standard deviation of ln(speedup - 1) because the matched samples are a binomial draw of `samples` (INFINITY: they
 // were counted, not sampled; the error is 0).
 f64 estimate_error(const EstimateLoad *load, const EstimateChange *change, f64 samples);

@@ -53,11 +53,16 @@ static bool same_but_constant(const CasePart *part, const CaseAccess *a, const C
 }
 
 // Accesses that differ in a constant are fields of one structure, or the neighbours that other lanes have as well:
-// together they name no more bytes than lie between two lanes.
+// together they name no more bytes than lie between two lanes, or between two turns of the loop.
 static bool is_named_before(const CasePart *part, u32 at, f64 *bytes) {
     const CaseAccess *a = &part->accesses[at];
     f64 between = a->affine->stride_kind[0] == AFFINE_STRIDE_CONSTANT ? fabs((f64)a->affine->stride[0]) : INFINITY;
     f64 named = 0;
+    u32 loop = part->insns[a->pc].loop;
+    i64 step = 0;
+    if (loop != WL_NONE &&
+        affine_step(part->view->flow.affine, a->affine->form, loop, &step) == AFFINE_STRIDE_CONSTANT && step)
+        between = fmin(between, fabs((f64)step));
     for (u32 i = 0; i < at; i++) {
         const CaseAccess *b = &part->accesses[i];
         if (b->affine && access_is_global(b) && b->affine->base == a->affine->base && same_but_constant(part, a, b))
@@ -67,12 +72,20 @@ static bool is_named_before(const CasePart *part, u32 at, f64 *bytes) {
     return *bytes <= 0;
 }
 
-static f64 bytes_of(const AdviceCase *c, const CasePart *part, u32 at) {
+// Executions by warps of an access that issued in one sample, in a launch.
+static f64 executions_per_sample(const AdviceCase *c, f64 seconds) {
+    const ProfileLaunch *l = c->view->launches.typical;
+    f64 ctas = (f64)l->grid[0] * l->grid[1] * l->grid[2], sms = fmin(ctas, (f64)c->gpu->sms);
+    f64 slots = seconds * (f64)c->gpu->clock_mhz * 1e6 * sms * (f64)c->gpu->warp_schedulers;
+    return c->load.issued > 0 ? slots * c->load.issue_rate / c->load.issued : 0;
+}
+
+static f64 bytes_of(const AdviceCase *c, const CasePart *part, u32 at, f64 per_sample) {
     const CaseAccess *a = &part->accesses[at];
     f64 bytes = a->bytes;
     if (!access_is_global(a) || !a->affine || a->requests <= 0 || part->access_count > ACCESS_GROUP_LIMIT) return 0;
     if (is_named_before(part, at, &bytes)) return 0;
-    return bytes * addresses(c, part, a);
+    return bytes * fmin(addresses(c, part, a), a->requests * per_sample * a->lanes);
 }
 
 static f64 peak_bytes(const GpuModel *g) {  // of DRAM, per second
@@ -83,16 +96,18 @@ static f64 peak_bytes(const GpuModel *g) {  // of DRAM, per second
 f64 case_dram_busy(AdviceCase *c) {
     const ViewLaunches *l = &c->view->launches;
     f64 all = 0;
-    if (!c->gpu || !l->count || l->total_ns <= 0 || peak_bytes(c->gpu) <= 0) return 0;
-    f64 seconds = l->total_ns / l->count * (1 - c->fixed) * 1e-9;
+    if (!c->gpu || !l->count || l->total_ns <= 0 || !l->typical || peak_bytes(c->gpu) <= 0) return 0;
+    f64 seconds = l->total_ns / l->count * (1 - c->fixed) * 1e-9, per_sample = executions_per_sample(c, seconds);
     for (u32 p = 0; p < c->part_count; p++) {
         CasePart *part = &c->parts[p];
         for (u32 i = 0; i < part->access_count; i++) {
-            f64 bytes = bytes_of(c, part, i);
+            f64 bytes = bytes_of(c, part, i, per_sample);
             part->insns[part->accesses[i].pc].use[RESOURCE_DRAM] = bytes / peak_bytes(c->gpu) / seconds;
             all += bytes;
         }
     }
-    if (all > (f64)c->gpu->l2_bytes) return fmin(all / peak_bytes(c->gpu) / seconds, 1);
-    return 0;  // it may all be in the L2 from launch to launch
+    f64 busy = all / peak_bytes(c->gpu) / seconds;
+    // What fits may be in the L2 from launch to launch; what cannot have been moved in that time are no different
+    // bytes.
+    return all > (f64)c->gpu->l2_bytes && busy <= 1 ? busy : 0;
 }

@@ -221,6 +221,17 @@ static f64 launch_busy(const AdviceCase *c) {
     return cycles > 0 ? fmax(by_sm, by_gpu) / cycles : 0;
 }
 
+// A unit at its limit has warps waiting for a place in its queue. Without them what was estimated for it is too much.
+#define NO_QUEUE 0.02     // of the samples
+#define MOST_WITHOUT 0.6  // busy: with more, the queue would be seen (M/M/1: 1.5 are in it on average)
+
+static f64 most_by_queues(const AdviceCase *c, Resource resource) {
+    f64 waits = resource == RESOURCE_LSU  ? c->stalls[STALL_LG_THROTTLE] + c->stalls[STALL_MIO_THROTTLE]
+                : resource == RESOURCE_XU ? c->stalls[STALL_MATH_PIPE_THROTTLE] + c->stalls[STALL_MIO_THROTTLE]
+                                          : c->stalls[STALL_MATH_PIPE_THROTTLE];
+    return case_share(c, waits) < NO_QUEUE ? MOST_WITHOUT : 1;
+}
+
 Status case_find_load(AdviceCase *c) {
     f64 sums[RESOURCE_COUNT] = {0}, busy[RESOURCE_COUNT] = {0}, factor[RESOURCE_COUNT];
     find_samples(c);
@@ -235,7 +246,7 @@ Status case_find_load(AdviceCase *c) {
     busy[RESOURCE_LAUNCH] = launch_busy(c);
     for (u32 r = 0; r < RESOURCE_COUNT; r++) {
         bool only_counted = r == RESOURCE_L2 || r == RESOURCE_DRAM;
-        f64 all = busy[r] > 0 ? busy[r] : only_counted ? 0 : sums[r];
+        f64 all = busy[r] > 0 ? busy[r] : only_counted ? 0 : fmin(sums[r], most_by_queues(c, (Resource)r));
         c->load.busy[r] = fmin(all, 1);
         factor[r] = sums[r] > 0 ? c->load.busy[r] / sums[r] : 0;
     }

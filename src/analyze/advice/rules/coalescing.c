@@ -11,6 +11,15 @@ static bool is_scattered(const CaseAccess *a) {
            a->sectors > WASTE * a->fewest;
 }
 
+// Arrays of the same structures are changed together.
+static bool is_one_change(const CasePart *part, const CaseAccess *a, const CaseAccess *b) {
+    if (access_same_array(part, a, b)) return true;
+    if (!a->affine || !b->affine || access_base(a) == WL_NONE || access_base(b) == WL_NONE) return false;
+    bool constant =
+        a->affine->stride_kind[0] == AFFINE_STRIDE_CONSTANT && b->affine->stride_kind[0] == AFFINE_STRIDE_CONSTANT;
+    return constant && a->affine->stride[0] == b->affine->stride[0];
+}
+
 // Sectors that do not come from the L1 are what the L2 and DRAM have to move; of those as many stay as are needed.
 static void relieve(Hit *hit, const CasePart *part, const CaseAccess *a) {
     const CaseInsn *in = &part->insns[a->pc];
@@ -36,7 +45,7 @@ static void look_at(AdviceCase *c, const CasePart *part, u32 first) {
     f64 excess = 0;
     for (u32 i = first; i < part->access_count; i++) {
         const CaseAccess *a = &part->accesses[i];
-        if (!is_scattered(a) || !access_same_array(part, &part->accesses[first], a)) continue;
+        if (!is_scattered(a) || !is_one_change(part, &part->accesses[first], a)) continue;
         if (a->requests * (a->sectors - a->fewest) > excess) {
             excess = a->requests * (a->sectors - a->fewest);
             worst = a;
@@ -59,7 +68,7 @@ static void look_at(AdviceCase *c, const CasePart *part, u32 first) {
 
 static bool is_first(const CasePart *part, u32 at) {
     for (u32 i = 0; i < at; i++)
-        if (is_scattered(&part->accesses[i]) && access_same_array(part, &part->accesses[i], &part->accesses[at]))
+        if (is_scattered(&part->accesses[i]) && is_one_change(part, &part->accesses[i], &part->accesses[at]))
             return false;
     return true;
 }
