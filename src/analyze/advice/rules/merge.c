@@ -6,7 +6,8 @@
 #include "analyze/advice/rule.h"
 
 enum { MOST_LINKS = 8 };
-#define MOSTLY 0.5  // of a kernel's launches, those that the next kernel follows
+#define NEARLY 1.25  // bytes that go into rows, constants and the like besides
+#define MOSTLY 0.5   // of a kernel's launches, those that the next kernel follows
 
 typedef struct Chain {
     const KernelView *views[MOST_LINKS];
@@ -47,21 +48,38 @@ static const KernelView *neighbour(const AdviceContext *x, const ProfileLaunch *
     return times >= MOSTLY * view->launches.count && times ? view_of(x, other) : NULL;
 }
 
+static f64 loaded(const KernelView *v) { return v->metrics.value[METRIC_GLOBAL_LD_BYTES]; }
+static f64 stored(const KernelView *v) { return v->metrics.value[METRIC_GLOBAL_ST_BYTES]; }
+
+static bool element_by_element(const KernelView *v) {
+    const FlowCode *code = v->flow.code;
+    if (!code || v->flow.loops->loop_count) return false;
+    for (u32 pc = 0; pc < code->insn_count; pc++)
+        if (code->insns[pc].is_barrier) return false;
+    return true;
+}
+
+// Whether the second may do no more than go on with what the first stored: it loads about as much. Where that was not
+// counted both have to be without loops and barriers.
+static bool goes_on(const KernelView *first, const KernelView *second) {
+    if (!first->metrics.present[METRIC_GLOBAL_ST_BYTES] || !second->metrics.present[METRIC_GLOBAL_LD_BYTES])
+        return element_by_element(first) && element_by_element(second);
+    return loaded(second) >= stored(first) / NEARLY && loaded(second) <= 2 * NEARLY * stored(first);
+}
+
 static void find_chain(const AdviceContext *x, const ProfileLaunch *launches, u32 count, const KernelView *view,
                        Chain *chain) {
     const KernelView *first = view, *before;
     Chain back = {.views = {view}, .count = 1};
-    while (back.count < MOST_LINKS && (before = neighbour(x, launches, count, first, -1)) && !has(&back, before))
+    while (back.count < MOST_LINKS && (before = neighbour(x, launches, count, first, -1)) && !has(&back, before) &&
+           goes_on(before, first))
         back.views[back.count++] = first = before;
     *chain = (Chain){.views = {first}, .count = 1};
     const KernelView *next;
     while (chain->count < MOST_LINKS && (next = neighbour(x, launches, count, chain->views[chain->count - 1], 1)) &&
-           !has(chain, next))
+           !has(chain, next) && goes_on(chain->views[chain->count - 1], next))
         chain->views[chain->count++] = next;
 }
-
-static f64 loaded(const KernelView *v) { return v->metrics.value[METRIC_GLOBAL_LD_BYTES]; }
-static f64 stored(const KernelView *v) { return v->metrics.value[METRIC_GLOBAL_ST_BYTES]; }
 
 // Part of the bytes that are still moved when they are one: what one stores and the next loads is not.
 static f64 bytes_left(const Chain *chain) {
