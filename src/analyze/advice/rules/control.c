@@ -61,15 +61,37 @@ typedef struct Parting {
     f64 lanes, issued;
 } Parting;
 
+// Of the warps that run the block, those that would have to even if its lanes were gathered: one of each CTA that comes
+// to the branch before it.
+static f64 least_part(const AdviceCase *c, const CasePart *part, u32 block) {
+    const FlowResults *flow = &part->view->flow;
+    u32 below = block, warps = c->view->occupancy.warps_per_cta;
+    for (u32 b = flow->dominators->parent[block]; b != WL_NONE; below = b, b = flow->dominators->parent[b]) {
+        const FlowBlock *at = &flow->cfg->blocks[b];
+        f64 runs = block_runs(part, below);
+        if (!at->count || !bitset_has(&flow->divergence->branches, at->first + at->count - 1)) continue;
+        return warps && runs > 0 ? fmin(block_runs(part, b) / warps / runs, 1) : 0;
+    }
+    return 0;
+}
+
+// Gathered lanes access what they accessed before, so the L1 has as much to do.
+static void gather_lanes(Hit *hit, const CasePart *part, u32 pc, f64 fraction) {
+    hit_remove(hit, part, pc, fraction);
+    if (part->insns[pc].access == WL_NONE) return;
+    for (u32 r = 0; r < RESOURCE_COUNT; r++) hit_relieve(hit, (Resource)r, -part->insns[pc].use[r] * fraction);
+}
+
 static void add_block(Hit *hit, const CasePart *part, u32 block, Parting *d) {
     const FlowBlock *b = &part->view->flow.cfg->blocks[block];
     const AdviceCase *c = hit->c;
     f64 lanes = part->view->executed ? lanes_of(c, part, b->first) : lanes_guessed(part, block);
     bool partial = bitset_has(&part->view->flow.divergence->partial, block);
     if (!b->reachable || !partial || lanes >= FEW_LANES || is_uneven_end(c, lanes)) return;
-    f64 fraction = 1 - lanes / WARP, issued = 0;
+    f64 fraction = 1 - fmax(lanes / WARP, least_part(c, part, block)), issued = 0;
+    if (fraction <= 0) return;
     for (u32 pc = b->first; pc < b->first + b->count; pc++) {
-        hit_remove(hit, part, pc, fraction);
+        gather_lanes(hit, part, pc, fraction);
         issued += part->insns[pc].issued;
     }
     d->issued += issued;

@@ -53,8 +53,23 @@ static bool is_own_function(const CasePart *part, u32 pc) {
     return name && !strstr(name, "__internal_") && !strstr(name, "__cuda_sm");
 }
 
+static const char *callee_of(const CasePart *part, u32 pc) {
+    const FlowCode *code = part->view->flow.code;
+    const FlowInsn *in = case_insn(part, pc);
+    if (!code->sass)
+        return in->callee == WL_NONE ? "" : module_text(code->module, code->module->funcs[in->callee].name);
+    const SassInsn *insn = &code->sass->insns.data[code->sass->functions.data[code->func].first + pc];
+    return insn->operand_count ? code->sass->operands.data[insn->operands + insn->operand_count - 1u].text : "";
+}
+
+// A call of a function of the program's own, not of one that comes with the compiler.
 static bool is_call(const CasePart *part, u32 pc) {
-    return part->insns[pc].traits & TRAIT_CALL && case_insn(part, pc)->kind != FLOW_PLAIN;
+    static const char *const others[] = {"__internal_", "__nv_", "__cuda"};
+    if (!(part->insns[pc].traits & TRAIT_CALL) || case_insn(part, pc)->kind == FLOW_PLAIN) return false;
+    const char *name = callee_of(part, pc);
+    for (u32 i = 0; i < WL_COUNT(others); i++)
+        if (strstr(name, others[i])) return false;
+    return true;
 }
 
 // Jumps there and back, and what passes parameters and results. In machine code moves before the call and in the

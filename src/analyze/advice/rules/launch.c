@@ -141,22 +141,24 @@ static f64 active_part(const AdviceCase *c) {
 }
 
 // What CTAs that all take as long would give: SMs have a whole number of them, and the last wave is not full.
-static f64 even_part(const Grid *g) {
+// The first wave's CTAs start one after the other, and so they end: on average an SM waits for half of that.
+static f64 even_part(const AdviceCase *c, const Grid *g) {
     f64 mean = g->ctas / g->sms, by_waves = g->rounds > 1 ? g->rounds / ceil(g->rounds) : 1;
-    return fmin(mean / ceil(mean), by_waves);
+    f64 ramp = c->load.busy[RESOURCE_LAUNCH] / fmax(g->rounds, 1) / 2;
+    return fmin(mean / ceil(mean), by_waves) * (1 - fmin(ramp, 0.5));
 }
 
 void rule_sm_balance(AdviceCase *c) {
     Grid g;
     f64 active = active_part(c);
-    if (!find_grid(c, &g) || active >= EVEN * even_part(&g)) return;
+    if (!find_grid(c, &g) || active >= EVEN * even_part(c, &g)) return;
     Hit *hit = hit_begin(c);
-    hit->change.work = active / even_part(&g);
+    hit->change.work = active / even_part(c, &g);
     hit_fact(
         hit, "sm__cycles_active.avg.pct_of_peak_sustained_elapsed", 100 * active, "%",
         "the average SM has CTAs for %.0f %% of the time between the first and the last; equal CTAs would make that "
         "%.0f %%",
-        100 * active, 100 * even_part(&g));
+        100 * active, 100 * even_part(c, &g));
     hit_basis(hit, "equation 10: the average SM's time instead of the longest");
     hit_end_kernel(hit, "Give all SMs equal work: deal long and short parts of the data to CTAs in turn");
 }
