@@ -52,7 +52,7 @@ if(WL_TESTS)
         get_filename_component(name ${bench} NAME_WE)
         add_executable(${name} ${bench})
         set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
-        wl_link_modules(${name} ${WL_REACH_analyze})
+        wl_link_modules(${name} ${WL_REACH_view})
     endforeach()
 
     find_program(WL_BASH bash REQUIRED)
