@@ -35,14 +35,17 @@ typedef struct Names {
     u32 count;
 } Names;
 
-// "reduce<..>" of a long name with template arguments; of others the beginning and the end.
+// Of a long name the beginning and the end of what stands before its template arguments: "reduce_ke..n_rows<..>".
 static const char *brief_name(const char *name, Arena *arena) {
-    u32 width = utf8_width(name), plain = (u32)strcspn(name, "<");
-    if (width <= BRIEF_NAME) return name;
-    if (name[plain] && plain && plain + 4 <= BRIEF_NAME) return arena_printf(arena, "%.*s<..>", (int)plain, name);
-    u32 tail = BRIEF_NAME / 3;
-    return arena_printf(arena, "%.*s..%s", (int)utf8_prefix(name, BRIEF_NAME - 2 - tail), name,
-                        name + utf8_prefix(name, width - tail));
+    static const char arguments[] = "<..>";
+    size_t plain = strcspn(name, "<");
+    if (utf8_width(name) <= BRIEF_NAME) return name;
+    bool cut = name[plain] && plain;
+    const char *base = cut ? arena_copy_str(arena, (Str){name, plain}) : name, *rest = cut ? arguments : "";
+    u32 width = base ? utf8_width(base) : 0, room = BRIEF_NAME - (u32)strlen(rest), tail = room / 3;
+    if (!base || width <= room) return base ? arena_printf(arena, "%s%s", base, rest) : NULL;
+    return arena_printf(arena, "%.*s..%s%s", (int)utf8_prefix(base, room - 2 - tail), base,
+                        base + utf8_prefix(base, width - tail), rest);
 }
 
 static Status add_name(Names *names, const KernelView *view) {
@@ -144,7 +147,8 @@ static bool is_symbol(char c) {
 
 static const char *plain_name(const AdviceReportOptions *o, const char *mangled, Arena *arena) {
     const char *signature = o->demangle ? o->demangle(o->demangle_context, mangled) : mangled;
-    return arena_copy_str(arena, kernel_plain_name(signature ? signature : mangled));
+    const char *name = arena_copy_str(arena, kernel_plain_name(signature ? signature : mangled));
+    return name ? brief_name(name, arena) : NULL;
 }
 
 // One line of valid UTF-8 with kernels' names as in the source. NULL when memory is out.
