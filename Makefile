@@ -22,7 +22,8 @@ demo: setup
 	$(call build,release)
 	@tools/demo.sh
 
-test: setup
+test:
+	@tools/setup.sh test
 	@tools/test.sh
 
 bench: setup
