@@ -163,11 +163,13 @@ static Status add_defs(SassAdapter *a, const SassInsn *source) {
     return STATUS_OK;
 }
 
-// Registers that `arith` does not compute with: upper halves, predicates, descriptors. All of them where it is opaque.
+// What `arith` does not compute with: upper halves, predicates, descriptors. All there is where it is opaque.
 static Status add_other_uses(SassAdapter *a, const SassInsn *source) {
     for (u32 i = 0; i < source->operand_count; i++) {
         const SassOperand *o = &a->sources[i];
         if (o->is_def || o->kind == SASS_OPERAND_ADDRESS) continue;
+        bool is_constant = o->kind == SASS_OPERAND_IMMEDIATE || o->kind == SASS_OPERAND_CONSTANT;
+        if (is_constant && a->insn->arith == FLOW_OPAQUE) TRY(flow_sass_use(a, o, 0, true));
         u32 first = a->insn->arith != FLOW_OPAQUE && o->kind == SASS_OPERAND_REG && !is_predicate(o->reg.file);
         bool all = a->insn->arith == FLOW_MOVE && a->insn->uses > 1;
         for (u32 k = first; !all && has_values(o->reg) && k < o->reg.count; k++) TRY(use_reg(a, o->reg, k, false));
@@ -332,7 +334,7 @@ static u8 divergence_of(const SassAdapter *a, const SassInsn *source) {
 
 static Status adapt_insn(SassAdapter *a, const SassInsn *source, u32 at, FlowInsn *insn) {
     a->insn = insn;
-    a->sources = a->source->module->operands.data + source->operands;
+    a->sources = source->operand_count ? a->source->module->operands.data + source->operands : NULL;
     *insn = (FlowInsn){.operands = a->operands.len,
                        .guard = WL_NONE,
                        .kind = facts[source->op].kind,
