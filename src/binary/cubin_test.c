@@ -69,6 +69,63 @@ TEST(lines_lead_to_the_source) {
     file_release(&file);
 }
 
+// tests/sass/kernels.cu: line 8 is square(), 9 distance2(), which calls it, 13 the kernel's call of that.
+TEST(inlined_places_know_their_call) {
+    FileData file;
+    Cubin cubin;
+    u32 seen[3] = {0};
+    assert_int_equal(file_read("tests/sass/kernels_90.cubin", &file, NULL), STATUS_OK);
+    assert_int_equal(cubin_open(&cubin, file.data, file.size, NULL, NULL), STATUS_OK);
+    const CubinFunction *f = cubin_find_function(&cubin, STR("inlined"));
+    for (u64 at = 0; at < f->code_size; at += 16) {
+        const CubinLine *line = cubin_find_line(&cubin, f, at);
+        assert_non_null(line);
+        assert_in_range(line->inlined, 0, 2);
+        seen[line->inlined]++;
+        assert_int_equal(line->line == 8, line->inlined == 2);
+        assert_int_equal(line->line == 9, line->inlined == 1);
+        if (!line->inlined) continue;
+        assert_int_equal(line->call_line, 13);
+        assert_int_equal(line->call_file, line->file);
+    }
+    assert_true(seen[0] && seen[1] && seen[2]);
+    cubin_close(&cubin);
+    file_release(&file);
+}
+
+TEST(parameters_and_jumps) {
+    static const u32 offsets[] = {0, 8, 16, 24, 32}, sizes[] = {8, 8, 8, 8, 4};
+    static const struct {
+        const char *path;
+        u32 base;
+    } cases[] = {{"tests/sass/kernels_80.cubin", 0x160},
+                 {"tests/sass/kernels_90.cubin", 0x210},
+                 {"tests/sass/kernels_120.cubin", 0x380}};
+    for (u32 i = 0; i < WL_COUNT(cases); i++) {
+        FileData file;
+        Cubin cubin;
+        assert_int_equal(file_read(cases[i].path, &file, NULL), STATUS_OK);
+        assert_int_equal(cubin_open(&cubin, file.data, file.size, NULL, NULL), STATUS_OK);
+        const CubinFunction *f = cubin_find_function(&cubin, STR("quotient"));
+        assert_int_equal(f->param_base, cases[i].base);
+        assert_int_equal(f->param_count, 5);
+        for (u32 p = 0; p < 5; p++) {
+            assert_int_equal(cubin.params.data[f->first_param + p].offset, offsets[p]);
+            assert_int_equal(cubin.params.data[f->first_param + p].size, sizes[p]);
+        }
+        assert_int_equal(f->jump_count, 0);
+        const CubinFunction *cases_of = cubin_find_function(&cubin, STR("cases"));
+        assert_in_range(cases_of->jump_count, 6, 16);
+        for (u32 j = 0; j < cases_of->jump_count; j++) {
+            const CubinJump *jump = &cubin.jumps.data[cases_of->first_jump + j];
+            assert_true(jump->from < cases_of->code_size && jump->from % 16 == 0);
+            assert_true(jump->to < cases_of->code_size && jump->to % 16 == 0);
+        }
+        cubin_close(&cubin);
+        file_release(&file);
+    }
+}
+
 TEST(other_files_are_refused) {
     FileData file;
     Cubin cubin;
@@ -131,8 +188,9 @@ TEST(every_allocation_may_fail) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(figures_are_those_of_ptxas), cmocka_unit_test(lines_lead_to_the_source),
-        cmocka_unit_test(other_files_are_refused),    cmocka_unit_test(damaged_files_never_crash),
+        cmocka_unit_test(figures_are_those_of_ptxas),     cmocka_unit_test(lines_lead_to_the_source),
+        cmocka_unit_test(inlined_places_know_their_call), cmocka_unit_test(parameters_and_jumps),
+        cmocka_unit_test(other_files_are_refused),        cmocka_unit_test(damaged_files_never_crash),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
