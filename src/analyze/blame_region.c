@@ -37,6 +37,7 @@ static const struct Region {
     [STALL_DRAIN] = {is_write, is_fence},
     [STALL_GMMA] = {is_gmma, nowhere},
     [STALL_LONG_SCOREBOARD] = {is_async, nowhere},  // waits for groups of asynchronous copies
+    [STALL_WAIT] = {is_issued, is_issued},          // machine code: the stall count of the instruction before
 };
 
 typedef struct Search {
@@ -102,6 +103,7 @@ static Status search(Blamer *b, u32 use, struct Region region, BlameSources *sou
 
 bool blame_has_region(const Blamer *b, u32 use, StallReason reason) {
     if (!regions[reason].wanted) return false;
+    if (reason == STALL_WAIT) return b->flow->code->issue;
     const FlowInsn *in = &b->flow->code->insns[use];
     return reason != STALL_LONG_SCOREBOARD || (in->has_effects && !in->is_store && !in->is_atomic && !in->is_load);
 }
