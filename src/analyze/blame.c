@@ -89,7 +89,9 @@ static Status blame_wait(Blamer *b, u32 use, StallReason reason, BlameSources *s
     sources->list.len = sources->before = 0;
     sources->own = false;
     if (blame_is_dependency(reason)) TRY(blame_sources(b, use, reason, sources));
+    u32 before = sources->before;
     if (blame_has_region(b, use, reason) && !sources->list.len) TRY(blame_region(b, use, reason, sources));
+    if (sources->before < before) sources->before = before;
     if (blame_is_dependency(reason)) {
         cover(b, sources->before, sources->list.len);
         if (!sources->list.len && !sources->own) b->result->unattributed += (f64)b->view->samples[use].all[reason];

@@ -28,7 +28,17 @@ static bool too_far(Blamer *b, u32 use, StallReason reason, const BlameSource *s
     return source->path.found && source->path.least > (f32)b->insns[source->def].upper;
 }
 
-static void apply(Blamer *b, u32 use, StallReason reason, BlameSources *sources, Rule rule) {
+// Machine code: the stall counts between the two are longer than the result takes. Then it was not waited for, even
+// when nothing else is known: what is left is the instruction before (blame_region.c).
+static bool was_ready(Blamer *b, u32 use, StallReason reason, const BlameSource *source) {
+    enum { SLACK = 2 };  // by which a latency may be longer than that of its class
+    f64 cycles;
+    bool fixed = reason == STALL_WAIT && b->insns[source->def].reasons == REASON_BIT(STALL_WAIT);
+    return fixed && blame_stall_cycles(b, source->def, use, &cycles) &&
+           cycles > (f64)b->insns[source->def].latency + SLACK;
+}
+
+static u32 keep(Blamer *b, u32 use, StallReason reason, BlameSources *sources, Rule rule) {
     u32 kept = 0;
     for (u32 i = 0; i < sources->list.len; i++) {
         BlameSource source = sources->list.data[i];
@@ -36,6 +46,11 @@ static void apply(Blamer *b, u32 use, StallReason reason, BlameSources *sources,
         sources->list.data[i] = sources->list.data[kept];
         sources->list.data[kept++] = source;
     }
+    return kept;
+}
+
+static void apply(Blamer *b, u32 use, StallReason reason, BlameSources *sources, Rule rule) {
+    u32 kept = keep(b, use, reason, sources, rule);
     if (kept) sources->list.len = kept;
 }
 
@@ -70,6 +85,7 @@ Status blame_sources(Blamer *b, u32 use, StallReason reason, BlameSources *sourc
         sources->list.data[i].path = blame_path(b, sources->list.data[i].def, use);
     if (!b->options.no_dominator_pruning && sources->list.len > 1) apply(b, use, reason, sources, seen_before);
     if (!b->options.no_latency_pruning && sources->list.len > 1) apply(b, use, reason, sources, too_far);
+    if (!b->options.no_latency_pruning) sources->list.len = keep(b, use, reason, sources, was_ready);
     if (steps && reason == STALL_SHORT_SCOREBOARD && only_constants(b, sources)) sources->own = true;
     if (sources->list.len) qsort(sources->list.data, sources->list.len, sizeof *sources->list.data, by_group);
     return STATUS_OK;

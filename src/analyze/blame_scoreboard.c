@@ -161,6 +161,14 @@ bool blame_by_barrier(const Blamer *b, u32 def) {
     return issue && (issue[def].write_barrier < SASS_BARRIERS || !has_fixed_latency(sass_op(source_of(b, def))->time));
 }
 
+bool blame_stall_cycles(const Blamer *b, u32 def, u32 use, f64 *cycles) {
+    const FlowIssue *issue = b->flow->code->issue;
+    *cycles = 0;
+    if (!issue || def >= use || b->flow->cfg->block_of[def] != b->flow->cfg->block_of[use]) return false;
+    for (u32 pc = def; pc < use; pc++) *cycles += issue[pc].stall ? issue[pc].stall : 1;
+    return true;
+}
+
 bool blame_is_war(const Blamer *b, u32 use, u32 def) {
     const FlowIssue *issue = b->flow ? b->flow->code->issue : NULL;
     if (!issue || def == use) return false;

@@ -8,7 +8,9 @@
 #include "analyze/blame_inside.h"
 
 // When the result is there, counted from the use's turn, if the warp issues once a cycle.
-static f64 remaining(const Blamer *b, const BlameSource *source) {
+static f64 remaining(const Blamer *b, u32 use, const BlameSource *source) {
+    f64 cycles;
+    if (blame_stall_cycles(b, source->def, use, &cycles)) return (f64)b->insns[source->def].latency - cycles;
     return (f64)b->insns[source->def].latency - (source->path.found ? (f64)source->path.least : 0);
 }
 
@@ -47,7 +49,7 @@ static Group group_at(const Blamer *b, u32 use, const BlameSources *sources, u32
         g.sum += source->weight;
         g.slow += source->weight * (f64)b->insns[source->def].miss;
         issued += (f64)b->insns[source->def].weight;
-        g.ready = fmax(g.ready, remaining(b, source));
+        g.ready = fmax(g.ready, remaining(b, use, source));
         g.spread = fmax(g.spread, spread_of(b, source));
     }
     bool fresh = uses <= issued || b->options.no_issue_weights;
