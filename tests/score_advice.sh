@@ -1,24 +1,25 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# tools/score_advice.py: ranks, errors, intervals and shares, on times and advice whose scores are known.
+# tools/score_advice.py: ranks, errors, intervals and shares of kernels, on times and advice whose scores are known.
 . tests/e2e/lib.sh
 need python3
 
-# advice RULE SPEEDUP LOW HIGH, for a kernel with half of all kernels' time or for all of it
+# row RULE KERNEL SPEEDUP LOW HIGH [NS]: advice that saves so many of 100 ns (default: what the speedup of all of them saves)
 row() {
-    printf '{"rule":"%s","kernel":"%s","kernel_mangled":"%s","estimate":{"speedup":%s,"low":%s,"high":%s,"model":{"speedup":%s,"error":0.1,"limit":64}}}' \
-        "$1" "$2" "$2" "$3" "$4" "$5" "$3"
+    printf '{"rule":"%s","kernel":"%s","estimate":{"speedup":%s,"low":%s,"high":%s,"saved_ns":%s,' \
+        "$1" "$2" "$3" "$4" "$5" "${6:-$(awk -v s="$3" 'BEGIN { print 100 - 100 / s }')}"
+    printf '"model":{"speedup":%s,"error":0.1,"limit":64}}}' "$3"
 }
 advice() {
     local IFS=,
-    printf '{"kernel_ns":100,"kernels":[{"mangled":"all","total_ns":100},{"mangled":"half","total_ns":50}],"advice":[%s]}' "$*"
+    printf '{"kernel_ns":100,"advice":[%s]}' "$*"
 }
 mkdir "$T/advice"
 advice "$(row other all 1.5 1.4 1.6)" "$(row other all 1.3 1.2 1.4)" "$(row first all 1.8 1.2 2.5)" >"$T/advice/second.json"
 advice "$(row also all 1.4 1.3 1.5)" >"$T/advice/wide.json"
 advice "$(row other all 1.4 1.3 1.5)" >"$T/advice/missing.json"
-advice "$(row first half 2 1 4)" >"$T/advice/shared.json"
-advice "$(row other all 3 2 4)" "$(row first half 2 1 4)" >"$T/advice/kernel.json"
+advice "$(row first half 2 1 4 25)" >"$T/advice/shared.json"
+advice "$(row other all 3 2 4)" "$(row first half 2 1 4 25)" >"$T/advice/kernel.json"
 printf '# pair\trule\talso\tkernel\nsecond\tfirst\t-\t-\nwide\tnone\talso\t-\nmissing\tfirst\t-\t-\nshared\tfirst\t-\t-\nkernel\tfirst\t-\thalf\n' >"$T/pairs.tsv"
 times() { # PAIR BEFORE AFTER
     printf '1\t%s\tbefore\t0\t500\t%s before median_us=%s launches=9 RESULT PASS\n1\t%s\tafter\t0\t500\t%s after median_us=%s\n' \

@@ -156,9 +156,17 @@ def of_all(speedup, share):
     return 1 / (1 - share + share / speedup)
 
 
+def share_of(row, advice):
+    """Which part of all kernels' time the row's speedup is of; advice on several kernels speaks of them together."""
+    e = row["estimate"]
+    if advice["kernel_ns"] <= 0 or e["speedup"] <= 1:
+        return 1.0
+    return min(1.0, e["saved_ns"] / (1 - 1 / e["speedup"]) / advice["kernel_ns"])
+
+
 def estimates_of(pair, scales):
     """All advice for the pair's kernel in the order of the list, in terms of what was timed: that kernel, or all kernels."""
-    kernels, out = {k["mangled"]: k for k in pair.advice["kernels"]}, []
+    out = []
     for row in pair.advice["advice"]:
         if pair.kernel and not re.search(pair.kernel, row["kernel"]):
             continue
@@ -166,8 +174,8 @@ def estimates_of(pair, scales):
         model = e.get("model") or {}
         raw = model.get("speedup", 1 + (e["speedup"] - 1) / scales.get(row["rule"], 1))
         values = [float(v) for v in (e["speedup"], e["low"], e["high"], raw, model.get("limit", 64.0))]
-        if not pair.kernel and pair.advice["kernel_ns"] > 0:
-            share = min(1.0, kernels[row["kernel_mangled"]]["total_ns"] / pair.advice["kernel_ns"])
+        if not pair.kernel:
+            share = share_of(row, pair.advice)
             values = [of_all(v, share) for v in values]
         out.append(Estimate(row["rule"], len(out) + 1, *values[:4], model.get("error", 0.0), values[4]))
     return out
