@@ -35,7 +35,7 @@ from dataclasses import dataclass, field
 
 NORMAL_90 = 1.6449     # a 90 % interval is this many standard deviations to each side
 PRIOR_SPREAD = 0.7     # of the logarithm of achieved gain / estimated gain, where nothing is known of a rule
-PRIOR_PAIRS = 2.0      # how many pairs that prior is worth
+PRIOR_PAIRS = 8.0      # how many pairs that prior is worth: with one to three pairs to a rule, fewer make estimates of other pairs worse
 LEAST_GAIN = 0.005     # gains below are noise: their logarithm says nothing
 TOP = 3
 
