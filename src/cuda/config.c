@@ -128,6 +128,8 @@ void config_read(CudaConfig *config, char *problem_text, size_t problem_size) {
     config->timing = get_number(CONFIG_TIMING, 0, 1, 0, problem) == 1;
     config->interval = get_number(CONFIG_INTERVAL, 0, CONFIG_MOST_INTERVAL, CONFIG_DEFAULT_INTERVAL, problem);
     config->sample = (u32)get_number(CONFIG_SAMPLE, CONFIG_LEAST_SAMPLE, CONFIG_MOST_SAMPLE, 0, problem);
+    config->pc_periods = (u32)get_number(CONFIG_PC_PERIODS, 2, UINT32_MAX, SIM_PC_PERIOD, problem);
+    config->pc_offset = get_number(CONFIG_PC_OFFSET, 0, UINT32_MAX, 0, problem);
     const char *caches = get(CONFIG_CACHE_CONTROL);
     config->flush_caches = strcmp(caches, "all") == 0;
     if (*caches && !config->flush_caches && strcmp(caches, "none") != 0)

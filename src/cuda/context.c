@@ -216,6 +216,8 @@ static Status start_simulator(CudaContext *c, Diag *diag) {
                         .runtime_context = c,
                         .timing = c->config.timing,
                         .interval = c->config.interval,
+                        .pc_periods = c->config.pc_periods,
+                        .pc_offset = c->config.pc_offset,
                         .flush_caches = c->config.flush_caches,
                         .sample = c->config.sample};
     checker_setup(c, &config);

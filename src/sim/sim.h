@@ -90,6 +90,8 @@ typedef struct SimFinding {
     bool dropped;  // another finding explains it
 } SimFinding;
 
+enum { SIM_PC_PERIOD = 1024 };  // cycles
+
 typedef struct SimConfig {
     const GpuModel *gpu;  // of each device: `devices` of them
     u32 devices;          // 1 to 64
@@ -105,9 +107,13 @@ typedef struct SimConfig {
     void *progress_context;
     const SimRuntime *runtime;  // NULL: what needs it gives cudaErrorNotSupported
     void *runtime_context;
-    u32 checks;         // SimCheck bits; 0 costs nothing
-    bool timing;        // cycle-level: src/sim/time
-    u64 interval;       // timing: cycles between two points over time; 0: totals only
+    u32 checks;    // SimCheck bits; 0 costs nothing
+    bool timing;   // cycle-level: src/sim/time
+    u64 interval;  // timing: cycles between two points over time; 0: totals only
+    // timing: PC samples, for each bit n one every 2^n cycles; 0 = SIM_PC_PERIOD. All come pc_offset cycles
+    // earlier.
+    u32 pc_periods;
+    u64 pc_offset;
     bool flush_caches;  // timing: caches are empty when a kernel begins, as Nsight Compute makes them
     u32 sample;         // timing: one wave of CTAs, or launch, of so many in detail; 0: all
     // A finding, told when the launch ends that it was made in. Its count goes on rising.

@@ -12,7 +12,7 @@
 
 #include "sim/time/sample.h"
 
-enum { SAMPLE_SHIFT = 10, QUIET_MOST = 4096, WATCH_GRID = 1000 };
+enum { QUIET_MOST = 4096, WATCH_GRID = 1000 };
 
 // Quanta end at multiples of their length, whoever watches, and what is watched every thousand cycles ends with one: so
 // watching changes nothing.
@@ -30,6 +30,14 @@ static void empty_inboxes(TimeMachine *m) {
     }
 }
 
+static SamplePlan plan_samples(const SimConfig *config) {
+    u32 periods = config->pc_periods ? config->pc_periods : SIM_PC_PERIOD;
+    SamplePlan plan = {.offset = config->pc_offset};
+    for (u32 shift = 0; shift < 32; shift++)
+        if (periods >> shift & 1 && plan.count < SAMPLE_SETS) plan.shift[plan.count++] = (u8)shift;
+    return plan;
+}
+
 Status time_machine_create(Sim *sim, u32 device, TimeMachine **machine) {
     TimeMachine *m = mem_zero(1, sizeof *m);
     if (!m) return STATUS_NO_MEMORY;
@@ -38,7 +46,7 @@ Status time_machine_create(Sim *sim, u32 device, TimeMachine **machine) {
     m->device = device;
     m->gpu = sim_gpu(sim, device);
     m->sm_count = (u32)m->gpu->sms;
-    m->sample_shift = SAMPLE_SHIFT;
+    m->samples = plan_samples(&sim->config);
     m->next_watch = NEVER;
     m->sms = mem_zero(m->sm_count, sizeof *m->sms);
     m->active = mem_zero(m->sm_count, sizeof *m->active);

@@ -35,10 +35,10 @@ struct TimeMachine {
     Vec(TimeRun *) runs;  // in order of their begin
     u64 indices;          // bit i: a run has index i
     u64 now, quantum;
-    u64 dispatched;          // when the last CTA was handed out, hundredths of a cycle
-    u64 retired;             // when the last one was known to be over, hundredths of a cycle
-    u32 next_sm;             // where the search for room begins
-    u32 sample_shift;        // a sample every 2^shift cycles
+    u64 dispatched;  // when the last CTA was handed out, hundredths of a cycle
+    u64 retired;     // when the last one was known to be over, hundredths of a cycle
+    u32 next_sm;     // where the search for room begins
+    SamplePlan samples;
     u32 codes;               // programs that have run
     Vec(MemHostRange) host;  // what kernels reach of the host's memory, as of `host_known` of Sim.generation
     u64 host_known;
@@ -49,7 +49,7 @@ struct TimeMachine {
     u64 owed;                    // estimated cycles of launches that are over, which have not passed yet
 };
 
-static inline u32 machine_sample_shift(const TimeMachine *m) { return m->sample_shift; }
+static inline const SamplePlan *machine_samples(const TimeMachine *m) { return &m->samples; }
 static inline const u32 *machine_block_ends(const TimeRun *run) { return run->block_ends; }
 static inline u32 machine_code_id(const TimeRun *run) { return run->code_id; }
 // Where the local memory of a warp's place lies for the caches: places of an SM behind each other.

@@ -25,16 +25,21 @@ static void integrate(Sm *sm, u64 cycle) {
 
 // The sample cycles in [from, to) that look at this warp's place, one place after the other.
 static void sample(const Sm *sm, const TimeWarp *w, Tally *tally, u32 pc, u32 reason, u64 from, u64 to) {
-    u32 shift = machine_sample_shift(sm->machine);
-    u64 first = (from + (1ull << shift) - 1) >> shift, last = (to + (1ull << shift) - 1) >> shift;
-    if (WL_LIKELY(first == last)) return;
+    const SamplePlan *plan = machine_samples(sm->machine);
     const Scheduler *s = &sm->schedulers[w->sched];
-    for (u64 k = first; k < last; k++) {
-        if (k % s->slots != w->slot) continue;
-        u32 *count = tally_sample(tally, pc, reason);
-        bool issued = k <= s->sample_head && s->sample_head - k < 64 && s->sampled >> (k & 63) & 1;
-        count[0]++;
-        count[1] += !issued;
+    for (u32 set = 0; set < plan->count; set++) {
+        u32 shift = plan->shift[set];
+        u64 round_up = (1ull << shift) - 1 + plan->offset;
+        u64 first = (from + round_up) >> shift, last = (to + round_up) >> shift;
+        if (WL_LIKELY(first == last)) return;  // so do the sets of longer periods
+        const SampledSlots *slots = &s->sampled[set];
+        for (u64 k = first; k < last; k++) {
+            if (k % s->slots != w->slot) continue;
+            u32 *count = tally_sample(tally, set, pc, reason);
+            bool issued = k <= slots->head && slots->head - k < 64 && slots->issued >> (k & 63) & 1;
+            count[0]++;
+            count[1] += !issued;
+        }
     }
 }
 
@@ -492,6 +497,21 @@ static bool uses_memory(const TimeOp *op) {
     }
 }
 
+// The scheduler issues at `cycle`.
+static void note_samples(const Sm *sm, Scheduler *s, u64 cycle) {
+    const SamplePlan *plan = machine_samples(sm->machine);
+    for (u32 set = 0; set < plan->count; set++) {
+        u64 at = cycle + plan->offset, k = at >> plan->shift[set];
+        if (k << plan->shift[set] != at) return;  // nor is it one of a longer period
+        SampledSlots *slots = &s->sampled[set];
+        if (k - slots->head >= 64) slots->issued = 0;
+        for (u64 i = slots->head + 1; i <= k && i > slots->head && k - i < 64; i++)
+            slots->issued &= ~(1ull << (i & 63));
+        slots->issued |= 1ull << (k & 63);
+        slots->head = k;
+    }
+}
+
 // Books an issue at `cycle`.
 static void count_issue(Sm *sm, Scheduler *s, TimeWarp *w, const TimeOp *op, u64 cycle) {
     u64 *c = sm->counters;
@@ -499,15 +519,7 @@ static void count_issue(Sm *sm, Scheduler *s, TimeWarp *w, const TimeOp *op, u64
     u64 could = s->at[w->slot] > w->since ? s->at[w->slot] : w->since;
     account_slots(sm, s, cycle, w);
     charge_turn(sm, w, cycle);
-    u32 shift = machine_sample_shift(sm->machine);
-    if ((cycle & ((1ull << shift) - 1)) == 0) {
-        u64 k = cycle >> shift;
-        if (k - s->sample_head >= 64) s->sampled = 0;
-        for (u64 i = s->sample_head + 1; i <= k && i > s->sample_head && k - i < 64; i++)
-            s->sampled &= ~(1ull << (i & 63));
-        s->sampled |= 1ull << (k & 63);
-        s->sample_head = k;
-    }
+    note_samples(sm, s, cycle);
     s->issued += sm->gpu->issue_interval;
     charge(sm, w, STALL_SELECTED, cycle, cycle + 1);
     w->since = cycle + 1;

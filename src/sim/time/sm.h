@@ -99,6 +99,12 @@ typedef struct TimeWarp {
     u32 slot_cap;
 } TimeWarp;
 
+// Sample cycles in which a scheduler issued.
+typedef struct SampledSlots {
+    u64 issued;  // bit k & 63: in sample cycle k
+    u64 head;    // the newest k in `issued`
+} SampledSlots;
+
 typedef struct Scheduler {
     u64 at[SCHED_WARPS];  // by slot: when the warp can issue; NEVER
     u32 age[SCHED_WARPS];
@@ -110,9 +116,8 @@ typedef struct Scheduler {
     u64 busy;       // until then it cannot issue
     u64 issued;     // cycles in which it issued
     u64 unit_free[UNIT_COUNT];
-    u64 sampled;      // bit k & 63: it issued in sample cycle k
-    u64 sample_head;  // the newest k in `sampled`
-    Cache *fetch;     // L0
+    SampledSlots sampled[SAMPLE_SETS];
+    Cache *fetch;  // L0
 } Scheduler;
 
 typedef enum TicketKind { TICKET_LOAD, TICKET_ASYNC, TICKET_BULK, TICKET_STORE } TicketKind;

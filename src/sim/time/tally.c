@@ -3,13 +3,13 @@
 
 #include "base/map.h"
 
-Status tally_init(Tally *t, u32 pc_count) {
-    *t = (Tally){.pc_count = pc_count, .edge_cap = 256};
+Status tally_init(Tally *t, u32 pc_count, u32 sample_sets) {
+    *t = (Tally){.pc_count = pc_count, .edge_cap = 256, .sets = sample_sets};
     while (t->edge_cap < 4 * pc_count) t->edge_cap *= 2;
     t->pcs = mem_zero(pc_count, sizeof *t->pcs);
     t->edges = mem_zero(t->edge_cap, sizeof *t->edges);
     t->last_edge = mem_zero(pc_count, sizeof *t->last_edge);
-    t->samples = mem_zero((u64)pc_count * STALL_COUNT * 2, sizeof *t->samples);
+    t->samples = mem_zero((u64)sample_sets * pc_count * STALL_COUNT * 2, sizeof *t->samples);
     return t->pcs && t->edges && t->last_edge && t->samples ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
@@ -70,7 +70,7 @@ void tally_merge(Tally *to, const Tally *from) {
             to->pcs[pc].latency[r] += from->pcs[pc].latency[r];
         }
     }
-    for (u64 i = 0; i < (u64)to->pc_count * STALL_COUNT * 2; i++) to->samples[i] += from->samples[i];
+    for (u64 i = 0; i < (u64)to->sets * to->pc_count * STALL_COUNT * 2; i++) to->samples[i] += from->samples[i];
     for (u32 i = 0; i < from->edge_cap; i++) {
         const TimeEdge *e = &from->edges[i];
         if (e->times) tally_edge(to, e->pc, e->cause, e->reason, e->cycles, e->times);

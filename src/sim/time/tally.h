@@ -6,25 +6,33 @@
 
 #include "sim/time/time.h"
 
+enum { SAMPLE_SETS = 12 };
+typedef struct SamplePlan {  // sets of PC samples
+    u32 count;
+    u8 shift[SAMPLE_SETS];  // one every 2^shift cycles, ascending
+    u64 offset;             // cycles by which they come earlier
+} SamplePlan;
+
 typedef struct Tally {
     TimePc *pcs;
     u32 pc_count;
     TimeEdge *edges;  // open addressing; times == 0: free
     u32 edge_cap, edge_count;
     u32 *last_edge;  // by pc: where its last edge lies
-    u32 *samples;    // [pc][reason][all, in cycles without issue]
+    u32 sets;        // of samples
+    u32 *samples;    // [set][pc][reason][all, in cycles without issue]
     u64 stalls[STALL_COUNT], slot_stalls[STALL_COUNT];
     u64 load_latency[LATENCY_BUCKETS];
     bool failed;  // out of memory: some edges are missing
 } Tally;
 
-WL_MUST_USE Status tally_init(Tally *tally, u32 pc_count);
+WL_MUST_USE Status tally_init(Tally *tally, u32 pc_count, u32 sample_sets);
 void tally_free(Tally *tally);
 void tally_edge(Tally *tally, u32 pc, u32 cause, u8 reason, u64 cycles, u64 times);
 void tally_merge(Tally *to, const Tally *from);
 
-static inline u32 *tally_sample(Tally *t, u32 pc, u32 reason) {
-    return t->samples + ((u64)pc * STALL_COUNT + reason) * 2;
+static inline u32 *tally_sample(const Tally *t, u32 set, u32 pc, u32 reason) {
+    return t->samples + (((u64)set * t->pc_count + pc) * STALL_COUNT + reason) * 2;
 }
 // Bucket of a latency: two for each power of two.
 static inline u32 tally_bucket(u64 cycles) {

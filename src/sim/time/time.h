@@ -50,6 +50,7 @@ typedef struct TimeEdge {  // cycles that warps waited at `pc` because of `cause
     u64 cycles, times;
 } TimeEdge;
 typedef struct TimeSample {  // as the hardware's PC sampling
+    u32 period;              // cycles
     u32 pc;
     u8 reason;
     u32 count;          // all samples
@@ -66,8 +67,7 @@ typedef struct TimeResult {
     const TimePc *pcs;                  // program->insn_count of them
     const TimeEdge *edges;              // sorted by (pc, cause, reason)
     u32 edge_count;
-    u32 sample_period;          // cycles
-    const TimeSample *samples;  // sorted by (pc, reason)
+    const TimeSample *samples;  // sorted by (period, pc, reason)
     u32 sample_count;
     u32 registers;    // of a thread, as used for the occupancy
     u32 ctas_per_sm;  // that fit

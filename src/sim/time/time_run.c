@@ -77,7 +77,8 @@ static Status prepare(TimeMachine *m, TimeRun *run, Grid *g) {
     u32 workers = m->pool ? pool_threads(m->pool) : 1;
     run->tallies = mem_zero(workers, sizeof *run->tallies);
     if (!run->tallies) return STATUS_NO_MEMORY;
-    for (u32 i = 0; i < workers; i++) TRY(tally_init(&run->tallies[i], g->program->insn_count));
+    for (u32 i = 0; i < workers; i++)
+        TRY(tally_init(&run->tallies[i], g->program->insn_count, machine_samples(run->machine)->count));
     for (u32 i = 0; i < m->sm_count; i++) m->sms[i].run_last[run->index] = 0;
     TRY(find_host_memory(m));
     if (m->runs.len == 0) {
@@ -148,11 +149,13 @@ static Status list_edges(TimeRun *run, const Tally *all) {
 
 static Status list_samples(TimeRun *run, const Tally *all) {
     run->samples.len = 0;
-    for (u32 pc = 0; pc < all->pc_count; pc++)
-        for (u32 r = 0; r < STALL_COUNT; r++) {
-            const u32 *count = all->samples + ((u64)pc * STALL_COUNT + r) * 2;
-            if (count[0]) TRY(vec_push(&run->samples, ((TimeSample){pc, (u8)r, count[0], count[1]})));
-        }
+    const SamplePlan *plan = machine_samples(run->machine);
+    for (u32 i = 0; i < plan->count * all->pc_count * STALL_COUNT; i++) {
+        u32 reason = i % STALL_COUNT, pc = i / STALL_COUNT % all->pc_count, set = i / STALL_COUNT / all->pc_count;
+        const u32 *count = tally_sample(all, set, pc, reason);
+        TimeSample sample = {1u << plan->shift[set], pc, (u8)reason, count[0], count[1]};
+        if (count[0]) TRY(vec_push(&run->samples, sample));
+    }
     return STATUS_OK;
 }
 
@@ -192,7 +195,7 @@ Status time_run_result(TimeRun *run, TimeResult *result) {
     for (u32 i = 1; i < workers; i++) {
         tally_merge(all, &run->tallies[i]);
         tally_free(&run->tallies[i]);
-        TRY(tally_init(&run->tallies[i], all->pc_count));
+        TRY(tally_init(&run->tallies[i], all->pc_count, all->sets));
     }
     TRY(list_edges(run, all));
     TRY(list_samples(run, all));
@@ -204,7 +207,6 @@ Status time_run_result(TimeRun *run, TimeResult *result) {
                            .pcs = all->pcs,
                            .edges = run->edges.data,
                            .edge_count = run->edges.len,
-                           .sample_period = 1u << m->sample_shift,
                            .samples = run->samples.data,
                            .sample_count = run->samples.len,
                            .registers = run->code->registers,

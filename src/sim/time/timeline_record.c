@@ -265,10 +265,10 @@ static Status write_samples(Out *out) {
         const TimeSample *s = &r->samples[i];
         Place at = place_of(out, s->pc);
         rows[count++] = (RecordSample){at.pc, s->reason, scaled(out, s->count), scaled(out, s->latency_count)};
-        bool last = i + 1 == r->sample_count || place_of(out, r->samples[i + 1].pc).function != at.function;
+        bool last = i + 1 == r->sample_count || r->samples[i + 1].period != s->period ||
+                    place_of(out, r->samples[i + 1].pc).function != at.function;
         if (!last) continue;
-        RecordSamples head = {
-            .function = at.function, .source = out->source, .count = count, .period = r->sample_period};
+        RecordSamples head = {.function = at.function, .source = out->source, .count = count, .period = s->period};
         TRY(sink_write(out->sink, RECORD_SAMPLES, &head, rows, sizeof *rows * count));
         count = 0;
     }

@@ -14,6 +14,7 @@ typedef struct Catch {
     u32 point_count[TIMELINE_UNIT_COUNT], unit_count[TIMELINE_UNIT_COUNT];
     u64 step[TIMELINE_UNIT_COUNT];
     u64 latencies, causes, cause_cycles, samples, names;
+    u64 period_samples[32];                                  // by the period's logarithm
     u64 warp_cycles[STALL_COUNT], idle_cycles[STALL_COUNT];  // idle: of the warp's scheduler
     RecordStallCause cause[64];                              // of the last launch, as many as fit
     u32 cause_count;
@@ -87,6 +88,7 @@ static Status take(Sink *sink, RecordKind kind, const void *fixed, const void *t
         const RecordSamples *head = fixed;
         const RecordSample *rows = tail;
         if (head->period != 1) c->samples += head->count;
+        for (u32 i = 0; i < head->count; i++) c->period_samples[__builtin_ctzll(head->period)] += rows[i].samples;
         for (u32 i = 0; i < head->count && head->period == 1; i++) {
             assert_true(rows[i].not_issued <= rows[i].samples);
             c->warp_cycles[rows[i].stall] += rows[i].samples;
@@ -114,7 +116,7 @@ typedef struct Timed {
 enum { SMS = 4 };
 
 // Caches small enough to be used up in a test.
-static void open_device(Timed *t, const char *ptx, bool record, u64 interval) {
+static void open_sampled(Timed *t, const char *ptx, bool record, u64 interval, u32 periods, u64 offset) {
     memset(t, 0, sizeof *t);
     TestDevice *d = &t->d;
     assert_int_equal(gpu_load("gpus", "h200", &d->gpu, &d->diag), STATUS_OK);
@@ -131,13 +133,19 @@ static void open_device(Timed *t, const char *ptx, bool record, u64 interval) {
                         .sink = record ? &t->catch->sink : NULL,
                         .source = 1,
                         .timing = true,
-                        .interval = interval};
+                        .interval = interval,
+                        .pc_periods = periods,
+                        .pc_offset = offset};
     assert_int_equal(sim_create(&config, &d->sim), STATUS_OK);
     Module *module;
     Status status = ptx_load((Str){ptx, strlen(ptx)}, "test.ptx", &module, &d->diag);
     if (status != STATUS_OK) device_show(d);
     assert_int_equal(status, STATUS_OK);
     assert_int_equal(sim_load_module(d->sim, 0, module, &d->module, &d->diag), STATUS_OK);
+}
+
+static void open_device(Timed *t, const char *ptx, bool record, u64 interval) {
+    open_sampled(t, ptx, record, interval, 0, 0);
 }
 
 static void close_device(Timed *t) {
@@ -373,6 +381,33 @@ static void every_cycle_is_sampled(void **state) {
     close_device(&t);
 }
 
+// Each period has its samples: one place of 16 in turn, every 2^n cycles; another offset gives other ones, and nothing
+// else changes.
+static void periods_are_sampled_side_by_side(void **state) {
+    (void)state;
+    u64 cycles[3], samples[3][2];
+    static const u32 periods[3] = {64 + 512, 64 + 512, 64};
+    for (u32 i = 0; i < 3; i++) {
+        Timed t;
+        open_sampled(&t, kernels, true, 0, periods[i], i == 1 ? 37 : 0);
+        Params params = make_params(&t);
+        device_run(&t.d, "shared", 16, 256, &params);
+        cycles[i] = t.catch->period_samples[0];
+        samples[i][0] = t.catch->period_samples[6];
+        samples[i][1] = t.catch->period_samples[9];
+        assert_int_equal(t.catch->period_samples[10], 0);
+        close_device(&t);
+    }
+    assert_true(cycles[0] == cycles[1] && cycles[0] == cycles[2]);
+    assert_true(samples[0][0] == samples[2][0] && samples[2][1] == 0);
+    assert_true(samples[0][0] != samples[1][0]);
+    for (u32 i = 0; i < 2; i++) {
+        f64 fine = (f64)samples[i][0] * 64 * 16, coarse = (f64)samples[i][1] * 512 * 16;
+        assert_true(fine > 0.7 * (f64)cycles[i] && fine < 1.3 * (f64)cycles[i]);
+        assert_true(coarse > 0.4 * (f64)cycles[i] && coarse < 1.6 * (f64)cycles[i]);
+    }
+}
+
 // Whatever the order of its operands, an instruction waits for the load that comes last, from the first cycle on.
 static void the_last_result_is_the_cause(void **state) {
     (void)state;
@@ -512,6 +547,7 @@ int main(void) {
         cmocka_unit_test(the_accounts_close),
         cmocka_unit_test(instructions_add_up_to_launches),
         cmocka_unit_test(every_cycle_is_sampled),
+        cmocka_unit_test(periods_are_sampled_side_by_side),
         cmocka_unit_test(the_last_result_is_the_cause),
         cmocka_unit_test(places_are_the_order_of_issue),
         cmocka_unit_test(points_add_up_to_launches),
