@@ -83,8 +83,8 @@ EstimateChange estimate_scaled(const EstimateChange *change, f64 factor) {
     c.issues *= factor;
     c.hidden *= factor;
     for (u32 r = 0; r < RESOURCE_COUNT; r++) c.relief[r] *= factor, c.queued[r] *= factor;
-    if (c.work > 0) c.work = fmax(1 - (1 - c.work) * factor, 0);
-    if (c.warps > 0) c.warps = fmax(1 + (c.warps - 1) * factor, 0);
+    if (c.work > 0) c.work = fmax(1 - (1 - c.work) * factor, 1 / ESTIMATE_MOST);
+    if (c.warps > 0) c.warps = fmax(1 + (c.warps - 1) * factor, 1 / ESTIMATE_MOST);
     return c;
 }
 

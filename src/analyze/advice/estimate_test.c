@@ -19,6 +19,8 @@ static void the_papers_equations(void **state) {
     near(estimate_issue_rate(0.25, 2), 1 - 0.75 * 0.75);
     near(estimate_issue_rate(1, 8), 1);
     near(estimate_issue_rate(0, 8), 0);
+    near(estimate_warps(0.25, estimate_issue_rate(0.25, 3)), 3);
+    near(estimate_warps(0.25, 0.1), 1);          // never less than one
     near(estimate_parallel(0.5, 0.75, 1), 1.5);  // half the warps, three quarters of the issue rate
 }
 
@@ -89,6 +91,10 @@ static void warps_and_work(void **state) {
     near(1 / estimate_time(&load, &twice), estimate_issue_rate(0.1, 4) / 0.19);
     EstimateChange spread = {.work = 0.25};
     near(estimate_time(&load, &spread), 0.25);
+    load.busy[RESOURCE_XU] = 0.8;  // other SMs' units take their part of it
+    near(estimate_time(&load, &spread), 0.25);
+    load.busy[RESOURCE_DRAM] = 0.8;  // there is only one
+    near(estimate_time(&load, &spread), 0.8);
 }
 
 static void the_error_is_that_of_a_binomial(void **state) {

@@ -33,7 +33,8 @@ static f64 addresses(const AdviceCase *c, const CasePart *part, const CaseAccess
             if (k < seen_count || seen_count == WL_COUNT(seen)) continue;
             seen[seen_count++] = id;
             const AffineFactor *f = &affine->factors[id];
-            if (f->kind == AFFINE_NODE) return 0;
+            bool same = f->kind != AFFINE_NODE || !bitset_has(&part->view->flow.divergence->nodes, f->id);
+            if (!same) return 0;  // a uniform value that is not understood counts as one
             if (f->kind == AFFINE_SREG) count *= range_of_sreg(l, f);
             if (f->kind == AFFINE_COUNTER) count *= fmax(part->loops[f->id].trips, 1);
         }

@@ -50,6 +50,55 @@ static f64 evened_out(const AdviceCase *c, const Grid *g) {
     return c->view->occupancy.warps_per_cta > 1 ? fmax(mean / fullest, 1.0 / c->view->occupancy.warps_per_cta) : 1;
 }
 
+enum { MOST_ADDS = 64 };  // of one sum in an unrolled turn
+
+static bool counts(const CasePart *part, u32 node) {
+    const Affine *affine = part->view->flow.affine;
+    const AffineForm *form = &affine->forms[node];
+    for (u32 t = 0; t < form->term_count; t++)
+        for (u32 i = 0; i < AFFINE_DEGREE && affine->terms[form->terms + t].factors[i] != WL_NONE; i++)
+            if (affine->factors[affine->terms[form->terms + t].factors[i]].kind == AFFINE_COUNTER) return true;
+    return false;
+}
+
+// The only instruction of the loop that uses the value, WL_NONE: several; *ends: none does, it goes to the next turn.
+static u32 only_user(const CasePart *part, u32 loop, u32 node, bool *ends) {
+    const Chains *chains = part->view->flow.chains;
+    u32 found = WL_NONE, users = 0;
+    for (u32 i = chains->first_user[node]; i < chains->first_user[node + 1]; i++) {
+        u32 user = chains->users[i].insn;
+        if (user != WL_NONE && loop_has(part, loop, user)) found = user, users++;
+    }
+    *ends = users == 0;
+    return users == 1 ? found : WL_NONE;
+}
+
+// A value that a turn takes from the one before: all right when it counts, or when turns only add to it.
+static bool only_adds(const CasePart *part, u32 loop, u32 node) {
+    const Chains *chains = part->view->flow.chains;
+    if (counts(part, node)) return true;
+    for (u32 steps = 0; steps < MOST_ADDS; steps++) {
+        bool ends;
+        u32 user = only_user(part, loop, node, &ends);
+        if (ends) return true;
+        if (user == WL_NONE || !case_insn(part, user)->defs) return false;
+        UnitClass unit = (UnitClass)case_insn(part, user)->unit;
+        bool adds = unit == UNIT_FMA || unit == UNIT_FP64 || case_insn(part, user)->arith == FLOW_ADD;
+        node = chains->of_operand[case_insn(part, user)->operands];
+        if (!adds || node == WL_NONE) return false;
+    }
+    return false;
+}
+
+// Turns that need nothing of the turn before can be dealt to different threads.
+static bool can_be_dealt(const CasePart *part, u32 loop) {
+    const FlowResults *flow = &part->view->flow;
+    if (part->loops[loop].has_barrier) return false;
+    for (u32 n = flow->chains->def_count; n < flow->chains->node_count; n++)
+        if (flow->chains->nodes[n].block == flow->loops->loops[loop].header && !only_adds(part, loop, n)) return false;
+    return true;
+}
+
 // A kernel that asks how large the grid is deals its work to any number of CTAs.
 static bool any_grid(const AdviceCase *c) {
     const FlowCode *code = c->view->flow.code;
@@ -75,14 +124,14 @@ void rule_block_increase(AdviceCase *c) {
     Grid g;
     if (!find_grid(c, &g) || g.rounds >= 1) return;
     MainLoop loop = main_loop(c);
-    bool shared = loop.loop != WL_NONE && !c->parts[0].loops[loop.loop].has_barrier;
+    bool shared = loop.loop != WL_NONE && can_be_dealt(&c->parts[0], loop.loop);
     f64 more = shared || any_grid(c) ? floor(fmin(g.sms * g.per_sm / g.ctas, loop.turns)) : 1;
     Hit *hit = hit_begin(c);
     if (more >= 2)
         share_loop(hit, &g, &loop, more);
     else
-        hit->change.work = evened_out(c, &g);
-    if (hit->change.work > 0.99 && hit->change.warps <= 1) return hit_drop(hit);
+        hit->change.work = hit->change.warps = evened_out(c, &g);  // the same warps, on more SMs
+    if (hit->change.work > 0.99 && hit->change.warps < 1.01) return hit_drop(hit);
     hit_fact(hit, "launch__grid_size", g.ctas, "CTAs", "%.0f CTAs on %.0f SMs, each of which holds %.0f", g.ctas, g.sms,
              g.per_sm);
     hit_basis(hit, "equations 6 to 10: %.2f of the work per SM, %.1f times the warps", hit->change.work,

@@ -58,7 +58,7 @@ static bool loaded_before(const CasePart *part, u32 at) {
     return false;
 }
 
-// Another load of the block is waited for all the same, so only the way through the caches gets shorter.
+// Another load of the block is waited for all the same, and longer: this one finds its data in the L1.
 static bool has_company(const CasePart *part, u32 at) {
     const u32 *block_of = part->view->flow.cfg->block_of;
     const CaseAccess *a = &part->accesses[at];
@@ -72,10 +72,10 @@ static bool has_company(const CasePart *part, u32 at) {
 
 static void remove_access(Hit *hit, const CasePart *part, u32 at, f64 fraction) {
     u32 pc = part->accesses[at].pc, latency = STALL_BIT(LONG_SCOREBOARD) | STALL_BIT(BARRIER);
-    f64 shorter = part->accesses[at].load && has_company(part, at) ? hit->c->waiting : 1;
+    bool alone = !part->accesses[at].load || !has_company(part, at);
     hit_unissue(hit, part, pc, fraction);
     hit_blamed(hit, part, pc, ~latency, fraction);
-    hit_blamed(hit, part, pc, latency, fraction * shorter);
+    if (alone) hit_blamed(hit, part, pc, latency, fraction);
 }
 
 // When a loop's last store leaves it, the compiler may start the loads of further turns ahead: by default it unrolls
