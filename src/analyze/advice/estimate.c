@@ -56,15 +56,30 @@ static f64 busy_after(const EstimateLoad *load, const EstimateChange *change, u3
     return change->work > 0 && !shared ? left * change->work : left;
 }
 
+// How often a scheduler issues when its `warps` warps each take `own` cycles from one instruction to the next, and then
+// wait for their turn among the others that are ready: for turn * rate / (1 - rate) cycles, as in a queue with one
+// server and random arrivals. Little's law: warps = rate * (own + turn * rate / (1 - rate)), solved for the rate.
+static f64 closed_rate(f64 warps, f64 own, f64 turn) {
+    f64 low = 0, high = 1;
+    for (u32 i = 0; i < 60; i++) {
+        f64 rate = (low + high) / 2, inside = rate * (own + turn * rate / fmax(1 - rate, 1e-9));
+        if (inside < warps)
+            low = rate;
+        else
+            high = rate;
+    }
+    return low;
+}
+
 f64 estimate_time(const EstimateLoad *load, const EstimateChange *change) {
     f64 own = load->total - load->not_selected, active = fmax(load->issued - change->issues, 0);
     if (load->issued <= 0 || own <= 0) return 1;
     f64 gone = change->stalls + shorter_queues(load, change) + fmin(change->hidden, change->scope_active);
     f64 own_after = fmax(own - change->issues - gone, fmax(active, own / ESTIMATE_MOST));
-    f64 ready = load->issued / own, warps = estimate_warps(ready, load->issue_rate);
-    f64 factor = change->warps > 0 ? change->warps : 1;
-    f64 before = estimate_issue_rate(ready, warps), after = estimate_issue_rate(active / own_after, warps * factor);
-    f64 time = active > 0 ? active / load->issued * before / after : own_after / own;
+    f64 rate = clamp(load->issue_rate, 1e-6, 0.995), factor = change->warps > 0 ? change->warps : 1;
+    f64 warps = rate * load->total / load->issued, turn = load->not_selected / load->issued * (1 - rate) / rate;
+    f64 after = active > 0 ? closed_rate(warps * factor, own_after / active, turn) : 0;
+    f64 time = after > 0 ? active / load->issued * rate / after : own_after / own;
     if (change->work > 0) time *= change->work;
     for (u32 r = 0; r < RESOURCE_COUNT; r++) time = fmax(time, busy_after(load, change, r));
     return least(time);
