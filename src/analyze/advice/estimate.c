@@ -82,14 +82,14 @@ f64 estimate_time(const EstimateLoad *load, const EstimateChange *change) {
     f64 time = after > 0 ? active / load->issued * rate / after : own_after / own;
     if (change->work > 0) time *= change->work;
     for (u32 r = 0; r < RESOURCE_COUNT; r++) time = fmax(time, busy_after(load, change, r));
-    return least(time);
+    return least(fmax(time, change->stays));
 }
 
 f64 estimate_least_time(const EstimateLoad *load, const EstimateChange *change) {
     f64 active = load->issued > 0 ? clamp(1 - change->issues / load->issued, 0, 1) : 0;
     f64 time = active * load->issue_rate * (change->work > 0 ? change->work : 1);
     for (u32 r = 0; r < RESOURCE_COUNT; r++) time = fmax(time, busy_after(load, change, r));
-    return least(fmin(time, 1));
+    return least(fmin(fmax(time, change->stays), 1));
 }
 
 EstimateChange estimate_scaled(const EstimateChange *change, f64 factor) {

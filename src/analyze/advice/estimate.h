@@ -52,6 +52,7 @@ typedef struct EstimateChange {
     f64 queued[RESOURCE_COUNT];  // of `stalls`, those that are in EstimateLoad.queued
     f64 warps;                   // resident warps after / before (equation 6); 0: as before
     f64 work;                    // work of the busiest SM after / before; 0: as before
+    f64 stays;                   // part of the time that stays in any case
 } EstimateChange;
 
 // The kernel's time after the change, of its time before. With a single warp per scheduler and no unit at its limit it

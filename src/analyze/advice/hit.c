@@ -165,7 +165,7 @@ void hit_end_loop(Hit *hit, const CasePart *part, u32 loop, const char *format, 
         if (b->first < first) first = b->first;
         if (b->first + b->count > end) end = b->first + b->count;
     }
-    u32 header = loop_header_pc(part, loop);
+    u32 header = loop_line_pc(part, loop);
     keep(hit, PLACE_LOOP, part, header, end);
     hit->scope.pc = first;
     hit->scope.line = part->view->places[header].line ? &part->view->places[header] : NULL;

@@ -187,6 +187,7 @@ bool insn_feeds(const CasePart *part, u32 pc, u32 depth, bool (*wanted)(const Ca
 
 bool loop_has(const CasePart *part, u32 loop, u32 pc);
 u32 loop_header_pc(const CasePart *part, u32 loop);
+u32 loop_line_pc(const CasePart *part, u32 loop);  // the first instruction from there on whose line is known
 
 // --- what it found -------------------------------------------------------------------------------------------------
 Hit *hit_begin(AdviceCase *c);

@@ -13,6 +13,13 @@ u32 loop_header_pc(const CasePart *part, u32 loop) {
     return flow->cfg->blocks[flow->loops->loops[loop].header].first;
 }
 
+u32 loop_line_pc(const CasePart *part, u32 loop) {
+    u32 header = loop_header_pc(part, loop);
+    for (u32 pc = header; pc < part->view->insn_count; pc++)
+        if (part->view->places[pc].line && loop_has(part, loop, pc)) return pc;
+    return header;
+}
+
 // Turns per entry: how often the header ran, over how often it was come to from outside.
 static f64 measured_trips(const CasePart *part, const FlowLoop *loop, u32 at) {
     const FlowResults *flow = &part->view->flow;

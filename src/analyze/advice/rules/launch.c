@@ -7,7 +7,8 @@
 #include "gpu/occupancy.h"
 
 enum { WARP = 32, BLOCK_WARPS = 8 };
-#define EVEN 0.9  // of what equal CTAs would give; above, starts and ends of CTAs explain it
+#define MOST_FIXED 0.25  // in shorter kernels the starts of CTAs are what differs
+#define EVEN 0.9         // of what equal CTAs would give; above, starts and ends of CTAs explain it
 
 typedef struct Grid {
     f64 ctas, sms, per_sm;  // per_sm: CTAs that fit on an SM
@@ -140,7 +141,7 @@ void rule_block_increase(AdviceCase *c) {
         hit_end_kernel(hit, "Launch %.0f CTAs instead of %.0f, to fill all SMs", g.ctas * more, g.ctas);
     else if (more >= 2)
         hit_end_kernel(hit, "Split the loop at %s among %.0f CTAs instead of %.0f",
-                       place_text(c, &c->parts[0], loop_header_pc(&c->parts[0], loop.loop)), g.ctas * more, g.ctas);
+                       place_text(c, &c->parts[0], loop_line_pc(&c->parts[0], loop.loop)), g.ctas * more, g.ctas);
     else
         hit_end_kernel(hit, "Launch more and smaller CTAs than %.0f of %u threads, to load all SMs alike", g.ctas,
                        c->view->occupancy.warps_per_cta * WARP);
@@ -200,7 +201,7 @@ static f64 even_part(const AdviceCase *c, const Grid *g) {
 void rule_sm_balance(AdviceCase *c) {
     Grid g;
     f64 active = active_part(c);
-    if (!find_grid(c, &g) || active >= EVEN * even_part(c, &g)) return;
+    if (!find_grid(c, &g) || c->fixed > MOST_FIXED || active >= EVEN * even_part(c, &g)) return;
     Hit *hit = hit_begin(c);
     hit->change.work = active / even_part(c, &g);
     hit_fact(
@@ -228,6 +229,7 @@ void rule_tail_effect(AdviceCase *c) {
     if (even > 0.97) return;
     Hit *hit = hit_begin(c);
     hit->change.work = active < 1 ? fmax(even, active) : even;
+    hit->change.stays = g.rounds / ceil(g.rounds);
     hit_fact(hit, "launch__waves_per_multiprocessor", g.rounds, "waves",
              "%.0f CTAs are %.2f times what the GPU holds: the last wave is %.0f %% full", g.ctas, g.rounds,
              100 * (g.rounds - floor(g.rounds)));

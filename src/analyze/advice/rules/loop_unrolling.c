@@ -71,7 +71,7 @@ static void add_results(Hit *hit, const CasePart *part, u32 loop) {
 
 static void look_at(AdviceCase *c, const CasePart *part, u32 loop) {
     const CaseLoop *l = &part->loops[loop];
-    u32 times = times_of(l), header = loop_header_pc(part, loop);
+    u32 times = times_of(l), header = loop_line_pc(part, loop);
     if (times < 2) return;
     f64 fraction = 1 - 1.0 / times;
     Hit *hit = hit_begin(c);

@@ -5,7 +5,7 @@
 
 #include "analyze/advice/rule.h"
 
-enum { MOST_LINKS = 8 };
+enum { MOST_LINKS = 8, LEAST_TIMES = 2 /* once may be chance */ };
 #define NEARLY 1.25  // bytes that go into rows, constants and the like besides
 #define MOSTLY 0.5   // of a kernel's launches, those that the next kernel follows
 
@@ -45,7 +45,7 @@ static const KernelView *neighbour(const AdviceContext *x, const ProfileLaunch *
         other = b->function;
         times++;
     }
-    return times >= MOSTLY * view->launches.count && times ? view_of(x, other) : NULL;
+    return times >= MOSTLY * view->launches.count && times >= LEAST_TIMES ? view_of(x, other) : NULL;
 }
 
 static f64 loaded(const KernelView *v) { return v->metrics.value[METRIC_GLOBAL_LD_BYTES]; }
@@ -92,13 +92,14 @@ static f64 bytes_left(const Chain *chain) {
 }
 
 static void merge(AdviceCase *c, const Chain *chain) {
-    f64 ns = 0, fixed = 0, share = 0, left = bytes_left(chain);
+    f64 ns = 0, fixed = 0, share = 0, shortest = INFINITY, left = bytes_left(chain);
     f64 overhead = c->gpu && c->gpu->clock_mhz
                        ? (f64)(c->gpu->launch_overhead + c->gpu->launch_end) * 1000 / (f64)c->gpu->clock_mhz
                        : 0;
     for (u32 i = 0; i < chain->count; i++) {
         const ViewLaunches *l = &chain->views[i]->launches;
         ns += l->total_ns;
+        shortest = fmin(shortest, l->total_ns);
         share += l->share;
         fixed += fmin(overhead * l->count, 0.95 * l->total_ns);
     }
@@ -106,6 +107,7 @@ static void merge(AdviceCase *c, const Chain *chain) {
     Hit *hit = hit_begin(c);
     hit->change.work = (fixed / chain->count + (ns - fixed) * left) / ns;
     for (u32 r = 0; r < RESOURCE_COUNT; r++) hit_relieve(hit, (Resource)r, c->load.busy[r] * (1 - hit->change.work));
+    hit->change.stays = shortest / ns;  // one of them at least
     hit->share = share;
     hit->of_launch = true;
     hit->doubtful = !c->view->metrics.present[METRIC_GLOBAL_LD_BYTES];
