@@ -104,8 +104,10 @@ same "said once" "$(grep -c 'cannot be written any more' "$T/full.err")" 1
 
 MOCK_SUBSCRIBE=39 life basic 7 -f
 says basic "another tool"
+same "and so does the profile" "$(ask basic "SELECT count(*) FROM message WHERE text LIKE '%another tool%'")" 1
 MOCK_SAMPLING=35 life basic 7 -f
 says basic "NVreg_RestrictProfilingToAdminUsers=0"
+same "and so does the profile" "$(ask basic "SELECT severity FROM message WHERE text LIKE '%NVreg_Restrict%'")" warning
 same "launches without samples" "$(ask basic "SELECT (SELECT count(*) FROM launch), (SELECT count(*) FROM sample)")" "12|0"
 MOCK_SUBSCRIBE=14 life basic 7 -f
 says basic "cuptiSubscribe says CUPTI_ERROR_OF_THE_SCRIPT (14)"

@@ -58,6 +58,15 @@ u32 collect_source(Collector *c, u32 device, bool sampled) {
 
 // --- the writer ---
 
+static void write_messages(Collector *c) {
+    for (; c->written_messages < MESSAGES; c->written_messages++) {
+        const Message *message = &c->messages[c->written_messages];
+        if (!atomic_load(&message->ready)) return;
+        RecordMessage r = {.severity = message->level, .time_ns = collect_now()};
+        collect_write(c, RECORD_MESSAGE, &r, message->text, strlen(message->text) + 1);
+    }
+}
+
 static void write_losses(Collector *c) {
     collect_dropped(c, "call stacks of launches", atomic_exchange(&c->stacks.missed, 0));
     collect_dropped(c, "activity buffers refused (collector behind)", atomic_exchange(&c->buffers.refused, 0));
@@ -92,6 +101,7 @@ static void finish(Collector *c) {
     names_take_modules(c);
     take_activities(c);
     write_losses(c);
+    write_messages(c);
     ranges_end(c);
     write_exit_code(c);
     names_free(&c->names);
@@ -114,7 +124,7 @@ static void *writer(void *context) {
         take_activities(c);
         if (tick % FETCH_TICKS == 0) sampling_fetch(c);
         sampling_collect_closed(c);
-        if (tick % FLUSH_TICKS == 0) write_losses(c);
+        if (tick % FLUSH_TICKS == 0) write_losses(c), write_messages(c);
         if (tick % FLUSH_TICKS == 0 && sink_flush(c->host.sink) != STATUS_OK) c->told_sink = true;
     }
     finish(c);
@@ -125,12 +135,17 @@ static void *writer(void *context) {
 // --- beginning ---
 
 void collect_say(Collector *c, LogLevel level, const char *format, ...) {
-    char text[1024];
+    char text[MESSAGE_BYTES];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     log_printf(&c->host.log, level, "%s", text);
+    u32 at = atomic_fetch_add(&c->said, 1);
+    if (at >= MESSAGES) return;
+    c->messages[at].level = level;
+    strcpy(c->messages[at].text, text);
+    atomic_store(&c->messages[at].ready, true);
 }
 
 void collect_refused(Collector *c, const char *what, const char *call, CuptiResult result) {
@@ -236,7 +251,10 @@ Status collect_begin(const CollectHost *host) {
     c->pid = getpid();
     atomic_store(&c->state, COLLECT_RUNNING);
     Status status = begin(c);
-    if (status != STATUS_OK) atomic_store(&c->state, COLLECT_OFF);
+    if (status != STATUS_OK) {
+        atomic_store(&c->state, COLLECT_OFF);
+        write_messages(c);
+    }
     return status;
 }
 

@@ -108,6 +108,14 @@ typedef struct Objects {
     u32 count, frames, stacks;
 } Objects;
 
+// What was said to people, on any thread, for the profile.
+enum { MESSAGES = 8, MESSAGE_BYTES = 512 };
+typedef struct Message {
+    u32 level;
+    atomic_bool ready;
+    char text[MESSAGE_BYTES];
+} Message;
+
 typedef enum CollectState { COLLECT_IDLE, COLLECT_RUNNING, COLLECT_ENDING, COLLECT_OFF } CollectState;
 
 typedef struct Collector {
@@ -150,6 +158,9 @@ typedef struct Collector {
     u64 devices;  // bit: its sources are written
     Vec(RecordSample) rows;
     bool told_sink;
+    Message messages[MESSAGES];  // any thread's
+    atomic_uint said;
+    u32 written_messages;
     atomic_bool told_sampling;
 } Collector;
 
