@@ -72,6 +72,7 @@ Status kernel_views_open(Profile *profile, const KernelViewOptions *options, Ker
     if (!views) return STATUS_NO_MEMORY;
     views->profile = profile;
     views->options = *options;
+    views->disassemble_ms = MACHINE_CODE_MS;
     Status status = open_all(views, diag);
     if (status != STATUS_OK) return kernel_views_close(views), status;
     *result = views;

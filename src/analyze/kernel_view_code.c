@@ -10,7 +10,7 @@
 static Status read_machine_code(KernelViews *views, u32 id, Str bytes, ViewModule *module, Diag *diag) {
     module->machine = mem_zero(1, sizeof *module->machine);
     if (!module->machine) return STATUS_NO_MEMORY;
-    TRY(machine_code_read(views->profile, id, bytes, module->machine, diag));
+    TRY(machine_code_read(views->profile, id, bytes, &views->disassemble_ms, module->machine, diag));
     module->why = module->machine->why;
     return STATUS_OK;
 }

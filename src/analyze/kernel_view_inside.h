@@ -48,7 +48,8 @@ struct KernelViews {
     Map function_index;       // id -> position
     ViewSource *sources;
     u32 source_count;
-    Map modules;  // id -> position in module_rows
+    u32 disassemble_ms;  // left for nvdisasm
+    Map modules;         // id -> position in module_rows
     Vec(ViewModule) module_rows;
     f64 all_ns;                     // of all kernels' launches
     u64 all_weight, kernel_weight;  // samples of all functions, of kernels

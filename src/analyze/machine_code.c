@@ -2,35 +2,53 @@
 #include "analyze/machine_code.h"
 
 #include <string.h>
+#include <time.h>
 
 bool machine_code_is(Str bytes) { return bytes.len > 4 && memcmp(bytes.data, "\177ELF", 4) == 0; }
 
 // --- listings ----------------------------------------------------------------------------------------------------
-static Status disassemble(Str bytes, MachineCode *code, Diag *diag) {
+static u64 now_ms(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (u64)t.tv_sec * 1000 + (u64)t.tv_nsec / 1000000;
+}
+
+static Status run_tool(const char *tool, Str bytes, u32 *left_ms, MachineCode *code, Diag *diag) {
+    u64 begin = now_ms();
+    Status status = sass_disassemble(tool, (const u8 *)bytes.data, bytes.len, *left_ms / 2, &code->made, diag);
+    u64 taken = now_ms() - begin;
+    *left_ms = taken < *left_ms ? *left_ms - (u32)taken : 0;
+    if (status == STATUS_CANCELLED)
+        code->why = "nvdisasm was not ready with its machine code in time";
+    else
+        code->why = status == STATUS_OK ? NULL : "nvdisasm of this machine does not read its machine code";
+    return status;
+}
+
+static Status disassemble(Str bytes, u32 *left_ms, MachineCode *code, Diag *diag) {
     Arena arena = {0};
     const char *tool = sass_find_tool(&arena);
     code->why = "the profile holds its machine code only, and this machine has no nvdisasm (CUDA toolkit) to read it";
     Status status = STATUS_OK;
     if (tool) {
-        status = sass_disassemble(tool, (const u8 *)bytes.data, bytes.len, SASS_DISASSEMBLE_MS, &code->made, diag);
-        code->why = status == STATUS_OK ? NULL : "nvdisasm of this machine does not read its machine code";
+        status = run_tool(tool, bytes, left_ms, code, diag);
         code->json = (Str){code->made.data, code->made.len};
     }
     arena_free(&arena);
     return status == STATUS_NO_MEMORY ? status : STATUS_OK;
 }
 
-Status machine_code_open(Profile *profile, u32 module, Str bytes, MachineCode *code, Diag *diag) {
+Status machine_code_open(Profile *profile, u32 module, Str bytes, u32 *left_ms, MachineCode *code, Diag *diag) {
     *code = (MachineCode){0};
     Status status = cubin_open(&code->cubin, (const u8 *)bytes.data, bytes.len, "cubin", NULL);
     if (status != STATUS_OK) code->why = "its machine code in the profile is damaged";
     if (status != STATUS_OK) return status == STATUS_NO_MEMORY ? status : STATUS_OK;
     TRY(profile_module_listing(profile, module, &code->json, diag));
-    return code->json.len ? STATUS_OK : disassemble(bytes, code, diag);
+    return code->json.len ? STATUS_OK : disassemble(bytes, left_ms, code, diag);
 }
 
-Status machine_code_read(Profile *profile, u32 module, Str bytes, MachineCode *code, Diag *diag) {
-    TRY(machine_code_open(profile, module, bytes, code, diag));
+Status machine_code_read(Profile *profile, u32 module, Str bytes, u32 *left_ms, MachineCode *code, Diag *diag) {
+    TRY(machine_code_open(profile, module, bytes, left_ms, code, diag));
     if (code->why) return STATUS_OK;
     Status status = sass_read(&code->sass, code->json, "listing", diag);
     if (status != STATUS_OK) code->why = "what nvdisasm says of its machine code is not understood";

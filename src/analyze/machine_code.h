@@ -20,19 +20,22 @@ typedef struct MachineCode {
 bool machine_code_is(Str bytes);
 
 // Takes the listing of the profile, or has nvdisasm of this machine make one. Without either `why` says so: that is no
-// failure. `bytes` must live as long. The result is freed with machine_code_free whatever the status.
-WL_MUST_USE Status machine_code_open(Profile *profile, u32 module, Str bytes, MachineCode *code, Diag *diag);
+// failure. nvdisasm may take half of *left_ms, from which its time is taken off: it needs minutes for the cubins of
+// large libraries. `bytes` must live as long. The result is freed with machine_code_free whatever the status.
+enum { MACHINE_CODE_MS = 12000 };  // for all modules of a profile
+WL_MUST_USE Status machine_code_open(Profile *profile, u32 module, Str bytes, u32 *left_ms, MachineCode *code,
+                                     Diag *diag);
 // The same, and reads the listing.
-WL_MUST_USE Status machine_code_read(Profile *profile, u32 module, Str bytes, MachineCode *code, Diag *diag);
+WL_MUST_USE Status machine_code_read(Profile *profile, u32 module, Str bytes, u32 *left_ms, MachineCode *code,
+                                     Diag *diag);
 void machine_code_free(MachineCode *code);
 
 // The instructions of a function with its parameters and control words; STATUS_NOT_FOUND: not in the listing.
 WL_MUST_USE Status machine_code_flow(const MachineCode *code, const char *name, Arena *arena, FlowCode **flow);
 
-// Completes a profile whose writer has ended: listings; and of functions of which only the name is known the source lines
-// of instructions and the resources. Does what
-// can be done without nvdisasm when there is none, with a note in `diag`. Profiles without machine code stay as they
-// are.
+// Completes a profile whose writer has ended: listings; and of functions of which only the name is known the source
+// lines of instructions and the resources. Does what can be done without nvdisasm when there is none, with a note in
+// `diag`. Profiles without machine code stay as they are.
 WL_MUST_USE Status profile_add_machine_code(const char *path, Diag *diag);
 
 #endif

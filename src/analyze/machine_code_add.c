@@ -13,6 +13,7 @@ typedef struct Adder {
     Diag *diag;
     Map files;  // hash of the path -> file id
     u32 file_count;
+    u32 left_ms;  // for nvdisasm
 } Adder;
 
 typedef struct RecordText {  // a fixed part, and texts behind it
@@ -94,7 +95,7 @@ static Status add_module(Adder *a, const ProfileFunction *functions, u32 count) 
     u32 module = functions[0].module_id;
     TRY(profile_module_text(a->profile, module, &bytes, a->diag));
     if (!machine_code_is(bytes)) return STATUS_OK;
-    Status status = machine_code_open(a->profile, module, bytes, &code, a->diag);
+    Status status = machine_code_open(a->profile, module, bytes, &a->left_ms, &code, a->diag);
     if (status == STATUS_OK && code.why)
         diag_text(a->diag, DIAG_NOTE, NULL, 0, 0, "%s: %s", functions[0].name, code.why);
     if (status == STATUS_OK && code.made.len && !code.why) status = write_listing(a, module, &code.made);
@@ -142,7 +143,7 @@ Status profile_add_machine_code(const char *path, Diag *diag) {
     TRY(has_machine_code(path, &has, diag));
     if (!has) return STATUS_OK;
     TRY(store_append(path, &writer, diag));
-    Adder adder = {.sink = store_sink(writer), .diag = diag};
+    Adder adder = {.sink = store_sink(writer), .diag = diag, .left_ms = MACHINE_CODE_MS};
     Status status = profile_open(path, &adder.profile, diag);
     if (status == STATUS_OK) status = add_modules(&adder);
     profile_close(adder.profile);

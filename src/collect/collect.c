@@ -119,6 +119,7 @@ static void *writer(void *context) {
         at.tv_sec += at.tv_nsec / 1000000000;
         at.tv_nsec %= 1000000000;
         while (sem_clockwait(&c->wake, CLOCK_MONOTONIC, &at) != 0 && errno == EINTR) continue;
+        sampling_start_wanted(c);
         names_take_modules(c);
         if (tick % FLUSH_TICKS == 0) c->cupti.cuptiActivityFlushAll(0);
         take_activities(c);

@@ -46,6 +46,8 @@ typedef struct Flushed {
 // --- contexts whose code is sampled ---
 typedef enum SamplingState {
     SAMPLING_NONE,
+    SAMPLING_WANTED,    // by a context that was created
+    SAMPLING_STARTING,  // the writer is at it
     SAMPLING_READY,
     SAMPLING_BUSY,
     SAMPLING_CLOSING,
@@ -204,6 +206,7 @@ void objects_free(Objects *objects);
 
 // sampling.c
 void sampling_begin(Collector *c, void *context);
+void sampling_start_wanted(Collector *c);        // the writer
 void sampling_module_loaded(Collector *c);       // on the program's thread
 void sampling_fetch(Collector *c);               // the writer
 void sampling_end(Collector *c, void *context);  // a context goes away

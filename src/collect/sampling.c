@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PC sampling (cupti_pcsampling.h): configured when a context is created, fetched by the writer every moment, ended
+// PC sampling (cupti_pcsampling.h): begun by the writer when a context is created, fetched by it every moment, ended
 // with the context or the program. A context belongs to the writer while it is BUSY; whoever ends it waits for that,
 // briefly.
 #include <fcntl.h>
@@ -152,19 +152,30 @@ static void refuse(Collector *c, const char *step, CuptiResult result) {
         collect_refused(c, "sampling of the kernels' instructions", step, result);
 }
 
+// CUPTI needs a tenth of a second to begin. Its writer does that beside the program, which meanwhile has memory to
+// allocate and modules to load: on an H200 that is half of what sampling costs a program altogether.
 void sampling_begin(Collector *c, void *context) {
-    const char *step = "CUPTI";
-    bool known = is_known(&c->cupti);
-    SampledContext *sampled = known ? claim(c, context) : NULL;
-    CuptiResult result = !known    ? CUPTI_NOT_SUPPORTED
-                         : sampled ? start(c, sampled, context, &step)
-                                   : CUPTI_OUT_OF_MEMORY;
-    if (result != CUPTI_OK) {
-        if (sampled) atomic_store(&sampled->context, NULL);
-        refuse(c, step, result);
+    SampledContext *sampled = is_known(&c->cupti) ? claim(c, context) : NULL;
+    if (!sampled) {
+        refuse(c, "CUPTI", is_known(&c->cupti) ? CUPTI_OUT_OF_MEMORY : CUPTI_NOT_SUPPORTED);
         return;
     }
-    atomic_store(&sampled->state, SAMPLING_READY);
+    atomic_store(&sampled->state, SAMPLING_WANTED);
+    sem_post(&c->wake);
+}
+
+void sampling_start_wanted(Collector *c) {
+    for (u32 i = 0; i < COLLECT_CONTEXTS; i++) {
+        u32 wanted = SAMPLING_WANTED;
+        const char *step = "CUPTI";
+        SampledContext *sampled = &c->contexts[i];
+        if (!atomic_compare_exchange_strong(&sampled->state, &wanted, SAMPLING_STARTING)) continue;
+        CuptiResult result = start(c, sampled, atomic_load(&sampled->context), &step);
+        atomic_store(&sampled->state, result == CUPTI_OK ? SAMPLING_READY : SAMPLING_NONE);
+        if (result == CUPTI_OK) continue;
+        refuse(c, step, result);
+        atomic_store(&sampled->context, NULL);
+    }
 }
 
 // --- what CUPTI hands out by itself ---
@@ -339,14 +350,18 @@ void sampling_end(Collector *c, void *context) {
     SampledContext *sampled = find(c, context);
     if (!sampled) return;
     for (u32 ms = 0; ms < CLOSING_MS; ms++) {
-        u32 ready = SAMPLING_READY;
+        u32 ready = SAMPLING_READY, wanted = SAMPLING_WANTED;
+        if (atomic_compare_exchange_strong(&sampled->state, &wanted, SAMPLING_NONE)) {  // before it began
+            atomic_store(&sampled->context, NULL);
+            return;
+        }
         if (atomic_compare_exchange_strong(&sampled->state, &ready, SAMPLING_CLOSING)) {
             close_sampling(c, sampled);
             atomic_store(&sampled->state, SAMPLING_CLOSED);
             sem_post(&c->wake);
             return;
         }
-        if (ready != SAMPLING_BUSY) return;
+        if (ready != SAMPLING_BUSY && ready != SAMPLING_STARTING) return;
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
 }
@@ -364,6 +379,7 @@ void sampling_collect_closed(Collector *c) {
 }
 
 void sampling_end_all(Collector *c) {
+    sampling_start_wanted(c);
     sampling_fetch(c);
     for (u32 i = 0; i < COLLECT_CONTEXTS; i++) {
         u32 ready = SAMPLING_READY;

@@ -8,8 +8,6 @@
 
 typedef Vec(char) SassText;
 
-enum { SASS_DISASSEMBLE_MS = 60000 };  // a time-out for the largest cubins
-
 // The path of nvdisasm: on the PATH, then $CUDA_HOME/bin, $CUDA_PATH/bin, /usr/local/cuda/bin. A string of the arena;
 // NULL: there is none.
 const char *sass_find_tool(Arena *arena);

@@ -150,6 +150,7 @@ static int reloads(void) {
     driver_begins();
     mock_context(1);
     mock_module("cubin", 5);
+    mock_wait_flushes(2);  // sampling has begun
     mock_flush_samples(1, 30);
     mock_module("other cubin", 11);
     mock_script()->last_samples = 4;

@@ -191,7 +191,7 @@ CuptiResult cuptiPCSamplingGetData(CuptiSamplingGet *get) {
 }
 CuptiResult cuptiPCSamplingDisable(CuptiSamplingContext *context) {
     size_t i = (size_t)context->context & 7;
-    if (mock.script.last_samples) give(mock.last[i], mock.script.last_samples);
+    if (mock.script.last_samples && mock.last[i]) give(mock.last[i], mock.script.last_samples);
     mock.script.last_samples = 0;
     mock.sampled[i] = NULL;
     return CUPTI_OK;
@@ -260,7 +260,9 @@ void mock_mark(const char *name, u32 flags, u32 id) {
 int InitializeInjectionNvtx2(void *table);
 int InitializeInjectionNvtx2(void *table) { return *(int *)table = 1; }
 
-void mock_flush_samples(u32 context, u64 samples) { give(mock.last[context & 7], samples); }
+void mock_flush_samples(u32 context, u64 samples) {
+    if (mock.last[context & 7]) give(mock.last[context & 7], samples);
+}
 
 const void *mock_load(const void *code) {
     enum { LIBRARY_LOAD_DATA = 678 };
