@@ -345,6 +345,7 @@ static Status adapt_insn(SassAdapter *a, const SassInsn *source, u32 at, FlowIns
                        .targets = a->targets.len,
                        .callee = WL_NONE,
                        .loc = WL_NONE};
+    if (sass_is_never(source)) return insn->kind = FLOW_PLAIN, STATUS_OK;
     if (has_values(source->guard)) {
         TRY(value_of(a, source->guard.file, source->guard.index, &insn->guard));
         insn->guard_negated = source->guard_not;

@@ -197,6 +197,15 @@ TEST(branches_go_where_they_say) {
     done(&m);
 }
 
+TEST(what_is_never_done_has_no_effect) {
+    Made m;
+    MAKE(&m, "|MOV|R0,0x1", "@!PT|BRA|0x40", "@!PT|MOV|R0,R1", "|STS|[RZ],R0", "|EXIT|");
+    assert_int_equal(m.flow.cfg->block_count, 1);
+    assert_int_equal(m.code->insns[2].defs, 0);
+    assert_true(uses(&m, 3, def_of(&m, 0, 0)));
+    done(&m);
+}
+
 TEST(indirect_branch_without_a_table) {
     Made m;
     MAKE(&m, "|BRX|R2,-0x10", "|EXIT|", "|MOV|R0,R1", "|EXIT|", "|BRA|0x40", "|NOP|");
@@ -237,6 +246,7 @@ int main(void) {
         cmocka_unit_test(unknown_opcodes_keep_what_was_there),
         cmocka_unit_test(divergence_knows_the_uniform_units),
         cmocka_unit_test(branches_go_where_they_say),
+        cmocka_unit_test(what_is_never_done_has_no_effect),
         cmocka_unit_test(indirect_branch_without_a_table),
         cmocka_unit_test(control_words_are_carried_along),
     };

@@ -144,6 +144,8 @@ void sass_free(SassModule *module);
 const SassFunction *sass_find_function(const SassModule *module, Str name);  // NULL when absent
 
 static inline const SassOpInfo *sass_op(const SassInsn *insn) { return &sass_ops[insn->op]; }
+// Guarded by !PT: issued, and without any effect.
+static inline bool sass_is_never(const SassInsn *insn) { return insn->guard.index == SASS_ZERO && insn->guard_not; }
 // Whether the mnemonic has the modifier (without its dot): "WIDE" of "IMAD.WIDE.U32".
 bool sass_has(const SassInsn *insn, const char *modifier);
 // Bytes that an access of this instruction moves per lane, 0 = not known or no access.

@@ -9,5 +9,5 @@ for sm in 80 90 120; do
     env PWD=/proc/self/cwd nvcc -cubin -lineinfo -std=c++17 -arch=sm_$sm -o kernels_$sm.cubin kernels.cu
     [ "${NVDISASM:-nvdisasm}" = - ] && continue
     "${NVDISASM:-nvdisasm}" -json kernels_$sm.cubin >kernels_$sm.json
-    "${NVDISASM:-nvdisasm}" -cfg kernels_$sm.cubin >kernels_$sm.dot
+    "${NVDISASM:-nvdisasm}" -bbcfg kernels_$sm.cubin | python3 edges.py >kernels_$sm.edges
 done
