@@ -83,6 +83,8 @@ static Status read_symbols(CubinReader *r) {
         memcpy(&raw, section.data + at, sizeof raw);
         TRY(vec_push(&r->sym_sections, raw.st_shndx));
         CubinFunction *function = function_of(r, raw.st_shndx);
+        bool begins = ELF64_ST_TYPE(raw.st_info) == STT_FUNC && raw.st_value == 0;
+        if (function && begins && !function->symbol) function->symbol = (u32)(at / sizeof raw);
         if (function && ELF64_ST_TYPE(raw.st_info) == STT_FUNC && raw.st_other & STO_ENTRY) function->is_entry = true;
     }
     return STATUS_OK;

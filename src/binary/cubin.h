@@ -13,6 +13,7 @@ typedef struct CubinFunction {
     const u8 *code;
     u64 code_size;
     u32 section;        // index of .text.<name>
+    u32 symbol;         // index of the symbol, 0 = not known
     u32 registers;      // per thread
     u32 shared_size;    // static shared memory, bytes
     u32 local_size;     // frame (stack) per thread, bytes

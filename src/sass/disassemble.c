@@ -65,7 +65,8 @@ static Status write_cubin(char *path, const u8 *cubin, size_t size) {
     return status;
 }
 
-static Status start(const char *tool, const char *path, Child *child) {
+// `symbols`: "3,17", NULL = all functions.
+static Status start(const char *tool, const char *path, const char *symbols, Child *child) {
     int ends[2];
     if (pipe(ends) != 0) return STATUS_IO;
     fcntl(ends[0], F_SETFD, FD_CLOEXEC);
@@ -75,7 +76,7 @@ static Status start(const char *tool, const char *path, Child *child) {
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     posix_spawn_file_actions_addclose(&actions, ends[1]);
-    char *const arguments[] = {(char *)tool, "-json", (char *)path, NULL};
+    char *const arguments[] = {(char *)tool, "-json", (char *)path, symbols ? "-fun" : NULL, (char *)symbols, NULL};
     int error = posix_spawn(&child->pid, tool, &actions, NULL, arguments, environ);
     posix_spawn_file_actions_destroy(&actions);
     close(ends[1]);
@@ -126,19 +127,31 @@ static void tell(Diag *diag, const char *tool, Status status) {
     diag_text(diag, DIAG_WARNING, NULL, 0, 0, "%s does not disassemble the code: %s", tool, why);
 }
 
-Status sass_disassemble(const char *tool, const u8 *cubin, size_t size, u32 timeout_ms, SassText *json, Diag *diag) {
+static const char *list_symbols(Arena *arena, const u32 *symbols, u32 count) {
+    const char *list = "";
+    for (u32 i = 0; i < count && list; i++) list = arena_printf(arena, "%s%s%u", list, i ? "," : "", symbols[i]);
+    return list;
+}
+
+Status sass_disassemble_some(const char *tool, const u8 *cubin, size_t size, const u32 *symbols, u32 count,
+                             u32 timeout_ms, SassText *json, Diag *diag) {
     const char *folder = getenv("TMPDIR");
     Arena arena = {0};
     char *path = arena_printf(&arena, "%s/warplens-XXXXXX", folder && *folder ? folder : "/tmp");
+    const char *list = list_symbols(&arena, symbols, count);
     Child child;
     json->len = 0;
-    Status status = path ? write_cubin(path, cubin, size) : STATUS_NO_MEMORY;
+    Status status = path && list ? write_cubin(path, cubin, size) : STATUS_NO_MEMORY;
     if (status == STATUS_OK) {
-        status = start(tool, path, &child);
+        status = start(tool, path, count ? list : NULL, &child);
         if (status == STATUS_OK) status = finish(&child, read_output(child.output, timeout_ms, json));
         unlink(path);
     }
     if (status != STATUS_OK) tell(diag, tool, status);
     arena_free(&arena);
     return status;
+}
+
+Status sass_disassemble(const char *tool, const u8 *cubin, size_t size, u32 timeout_ms, SassText *json, Diag *diag) {
+    return sass_disassemble_some(tool, cubin, size, NULL, 0, timeout_ms, json, diag);
 }

@@ -64,6 +64,17 @@ TEST(long_output_is_whole) {
     vec_free(&json);
 }
 
+TEST(some_functions_only) {
+    static const u32 symbols[] = {3, 17, 4000000000u};
+    SassText json = {0};
+    make_tool("test \"$1\" = -json && test -f \"$2\" && shift 2 && printf '%s ' \"$@\"");
+    Status status = sass_disassemble_some(tool, (const u8 *)"x", 1, symbols, 3, 10000, &json, NULL);
+    assert_int_equal(status, STATUS_OK);
+    assert_int_equal(json.len, 21);
+    assert_memory_equal(json.data, "-fun 3,17,4000000000 ", 21);
+    vec_free(&json);
+}
+
 TEST(failures_are_told_apart) {
     static const struct {
         const char *body;
@@ -121,8 +132,9 @@ TEST(temporary_folder_that_is_none) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        WITH_TOOL(output_is_the_listing),  WITH_TOOL(long_output_is_whole), WITH_TOOL(failures_are_told_apart),
-        WITH_TOOL(hanging_tool_is_killed), WITH_TOOL(tool_is_found),        WITH_TOOL(temporary_folder_that_is_none),
+        WITH_TOOL(some_functions_only),           WITH_TOOL(output_is_the_listing),  WITH_TOOL(long_output_is_whole),
+        WITH_TOOL(failures_are_told_apart),       WITH_TOOL(hanging_tool_is_killed), WITH_TOOL(tool_is_found),
+        WITH_TOOL(temporary_folder_that_is_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
