@@ -74,6 +74,7 @@ WL_MUST_USE Status blame_scoreboard(Blamer *b, u32 use, u32 group);
 bool blame_by_barrier(const Blamer *b, u32 def);  // its result is waited for by a barrier
 // Cycles that the compiler's stall counts put between the two at least; false: not in one block, or not known.
 bool blame_stall_cycles(const Blamer *b, u32 def, u32 use, f64 *cycles);
+bool blame_reads_constant(const Blamer *b, u32 pc);    // machine code: an operand lies in constant memory
 bool blame_is_war(const Blamer *b, u32 use, u32 def);  // the use waits until `def` has read its sources
 
 // blame_path.c

@@ -72,6 +72,7 @@ Status blame_sources(Blamer *b, u32 use, StallReason reason, BlameSources *sourc
     const BlameInsn *insn = &b->insns[use];
     bool steps = !b->options.no_own_steps && b->view->kind == VIEW_PTX && insn->steps > 1.5f;
     sources->own = steps && insn->reasons & REASON_BIT(reason);
+    if (reason == STALL_IMC_MISS && blame_reads_constant(b, use)) return sources->own = true, STATUS_OK;
     for (u32 i = b->first_dep[use]; i < b->first_dep[use + 1]; i++) {
         const BlameDep *dep = &b->deps.data[i];
         if (steps && dep->def == use) continue;

@@ -169,6 +169,14 @@ bool blame_stall_cycles(const Blamer *b, u32 def, u32 use, f64 *cycles) {
     return true;
 }
 
+bool blame_reads_constant(const Blamer *b, u32 pc) {
+    if (b->view->kind != VIEW_SASS) return false;
+    const SassInsn *insn = source_of(b, pc);
+    for (u32 i = 0; i < insn->operand_count; i++)
+        if (b->flow->code->sass->operands.data[insn->operands + i].kind == SASS_OPERAND_CONSTANT) return true;
+    return false;
+}
+
 bool blame_is_war(const Blamer *b, u32 use, u32 def) {
     const FlowIssue *issue = b->flow ? b->flow->code->issue : NULL;
     if (!issue || def == use) return false;

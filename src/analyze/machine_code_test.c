@@ -212,7 +212,8 @@ TEST(stalls_are_blamed_by_barriers) {
                                 {83, STALL_SHORT_SCOREBOARD, 200},
                                 {82, STALL_WAIT, 100},
                                 {46, STALL_LONG_SCOREBOARD, 50},
-                                {88, STALL_WAIT, 40}};
+                                {88, STALL_WAIT, 40},
+                                {3, STALL_IMC_MISS, 30}};
     Arena arena = {0};
     Blame *blame;
     make_tool(print_listing);
@@ -226,7 +227,8 @@ TEST(stalls_are_blamed_by_barriers) {
     assert_true(blamed_on(blame, 82, STALL_WAIT, 81) > 99);
     // BRA (88): its predicate is ready since long (ISETP, 44), the stall count is that of the barrier before it.
     assert_true(blamed_on(blame, 88, STALL_WAIT, 87) > 39);
-    const BlameEdge *war = &blame->edges[blame->first[46]];  // R2 may be overwritten once LDG 40 has read it
+    assert_true(blamed_on(blame, 3, STALL_IMC_MISS, 3) > 29);  // ULDC: its own constant
+    const BlameEdge *war = &blame->edges[blame->first[46]];    // R2 may be overwritten once LDG 40 has read it
     assert_int_equal(war->def, 40);
     assert_int_equal(war->class, BLAME_WAR);
     assert_true(blame->unattributed < 1e-9);
