@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "flow/flow_results.h"
 #include "flow/flow_util.h"
 #include "sass/control.h"
@@ -235,6 +236,40 @@ TEST(control_words_are_carried_along) {
     done(&m);
 }
 
+// --- memory --------------------------------------------------------------------------------------------------------
+static Status read_and_analyse(Str json) {
+    SassModule module;
+    TRY(sass_read(&module, json, "app", NULL));
+    Status status = STATUS_OK;
+    for (u32 f = 0; f < module.functions.len && status == STATUS_OK; f++) {
+        FlowSassSource source = {.module = &module, .function = f, .param_base = 0x210};
+        Arena arena = {0};
+        FlowCode *code;
+        FlowResults results;
+        status = flow_from_sass(&source, &arena, &code);
+        if (status == STATUS_OK) status = flow_analyse(code, &arena, &results);
+        arena_free(&arena);
+    }
+    sass_free(&module);
+    return status;
+}
+
+TEST(every_allocation_may_fail) {
+    FileData file;
+    assert_int_equal(file_read("tests/sass/app.json", &file, NULL), STATUS_OK);
+    Str json = {(char *)file.data, file.size};
+    Status status = STATUS_NO_MEMORY;
+    for (u64 n = 0; status != STATUS_OK; n++) {
+        u64 left = n;
+        assert_true(n < 100000);
+        testing_memory_out_after(&left);
+        status = read_and_analyse(json);
+        testing_memory_back();
+        if (status != STATUS_OK) assert_int_equal(status, STATUS_NO_MEMORY);
+    }
+    file_release(&file);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(addresses_of_hopper),
@@ -249,6 +284,7 @@ int main(void) {
         cmocka_unit_test(what_is_never_done_has_no_effect),
         cmocka_unit_test(indirect_branch_without_a_table),
         cmocka_unit_test(control_words_are_carried_along),
+        cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
