@@ -3,13 +3,14 @@
 #include <string.h>
 
 #include "view/advice/advice_page.h"
+#include "view/advice/advice_stack.h"
 #include "view/number.h"
 #include "view/report_timing.h"
 #include "view/table.h"
 #include "view/wrap.h"
 
 #define LEAST_SHARE 0.005  // places with less are not worth a line of the screen
-enum { LABEL = 11, BODY = 5 + LABEL, LEAST_PLACE = 14, LEAST_CODE = 16 };
+enum { LABEL = 11, BODY = 5 + LABEL, LEAST_PLACE = 14, LEAST_CODE = 16, FRAMES_SHOWN = 4 };
 
 static void label(AdvicePage *page, const char *name) { output_printf(page->out, "     %-*s", LABEL, name); }
 
@@ -168,6 +169,19 @@ static const char *launch_text(AdvicePage *page, const KernelView *view) {
                      l->count == 1 ? "" : "es", shape(page, l->typical->grid), shape(page, l->typical->block));
 }
 
+// Where the host launches it, when the profile has call stacks.
+static void write_stack(AdvicePage *page, const KernelView *view) {
+    AdviceStack stack;
+    if (advice_stack(page->report, view, &page->arena, &stack) != STATUS_OK) page->out->status = STATUS_NO_MEMORY;
+    if (page->out->status != STATUS_OK || !stack.count) return;
+    const char *text = advice_stack_text(&stack, FRAMES_SHOWN, &page->arena);
+    if (!text) page->out->status = STATUS_NO_MEMORY;
+    bool all = stack.launches == view->launches.count;
+    page_paragraph(page, 2,
+                   page_text(page, "launched by: %s%s", text ? text : "",
+                             all ? "" : page_text(page, "; %u of %u launches", stack.launches, view->launches.count)));
+}
+
 static bool is_shown(const AdvicePage *page, const AdviceKernel *kernel) {
     for (u32 i = 0; i < kernel->count; i++)
         if (page->report->list->ranked[kernel->first + i] < page->report->shown) return true;
@@ -181,6 +195,7 @@ static void write_kernel(AdvicePage *page, const AdviceKernel *kernel) {
     page_paragraph(page, 2,
                    page_text(page, "%s of all kernels' time; %s", page_percent(page, kernel->view->launches.share),
                              launch_text(page, kernel->view)));
+    write_stack(page, kernel->view);
     page_paragraph(page, 2, page_text(page, "what limits it: %s", page_limit(page, kernel)));
     for (u32 i = 0; i < kernel->count; i++) {
         u32 row = list->ranked[kernel->first + i];

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "view/advice/advice_data.h"
+#include "view/advice/advice_stack.h"
 #include "view/export/json_value.h"
 
 static void set(json_t *object, const char *key, json_t *value) { json_object_set_new(object, key, value); }
@@ -87,6 +88,24 @@ static json_t *dims_value(const u32 *dims) {
     return json_pack("[I,I,I]", (json_int_t)dims[0], (json_int_t)dims[1], (json_int_t)dims[2]);
 }
 
+static json_t *stack_value(Json *json, const AdviceReport *report, const KernelView *view) {
+    json_t *object = json_object(), *frames = json_array();
+    AdviceStack stack;
+    if (advice_stack(report, view, &json->scratch, &stack) != STATUS_OK) json->out->status = STATUS_NO_MEMORY;
+    for (u32 i = 0; i < stack.count; i++) {
+        const AdviceFrame *f = &stack.frames[i];
+        json_t *frame = json_object();
+        set(frame, "function", json_text(json, f->name));
+        set(frame, "file", json_text(json, f->file));
+        set(frame, "line", f->file ? json_count(f->line) : json_null());
+        set(frame, "object", json_text(json, f->object));
+        json_array_append_new(frames, frame);
+    }
+    set(object, "launches", json_count(stack.launches));
+    set(object, "frames", frames);
+    return object;
+}
+
 static json_t *kernel_value(Json *json, const AdviceReport *report, const AdviceKernel *kernel) {
     const KernelView *view = kernel->view;
     const AdviceName *name = advice_name(report, view);
@@ -103,6 +122,7 @@ static json_t *kernel_value(Json *json, const AdviceReport *report, const Advice
     set(object, "samples", json_count(view->total));
     set(object, "stalled", json_figure(kernel->stalled));
     set(object, "limit", json_text(json, kernel->limit));
+    set(object, "launched_by", stack_value(json, report, view));
     for (u32 i = 0; i < kernel->count; i++) {
         u32 row = report->list->ranked[kernel->first + i];
         if (row < report->shown) json_array_append_new(ranks, json_count(row + 1));

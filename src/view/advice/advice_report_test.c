@@ -33,6 +33,7 @@ enum { FORCE, SHADE, HELPER, FUNCTIONS };
 static struct {
     char file[160];
     ProfileLaunch launch;
+    const ProfileLaunch *launched[2];
     ProfilePlace load, use, shade_place, ptx;
     KernelView views[FUNCTIONS];
     AdvicePlace places[3];
@@ -52,7 +53,10 @@ static void make_views(Profile *profile) {
     made.launch = (ProfileLaunch){.grid = {64, 1, 1}, .block = {256, 1, 1}};
     for (u32 i = 0; i < FUNCTIONS; i++)
         made.views[i] = (KernelView){.function = &functions[i], .provenance = "simulated", .total = 9310};
-    made.views[FORCE].launches = (ViewLaunches){.count = 2, .typical = &made.launch, .total_ns = 1.2e6, .share = 0.97};
+    made.launch.stack = 1;
+    made.launched[0] = made.launched[1] = &made.launch;
+    made.views[FORCE].launches =
+        (ViewLaunches){.rows = made.launched, .count = 2, .typical = &made.launch, .total_ns = 1.2e6, .share = 0.97};
     made.views[SHADE].launches = (ViewLaunches){.count = 1, .typical = &made.launch, .total_ns = 4e4, .share = 0.03};
 }
 
@@ -155,10 +159,37 @@ static void write_source(void) {
     fclose(file);
 }
 
+// As a collector writes it: the runtime's and the C library's frames around those of the program.
+static void write_stack(Sink *sink) {
+    static const struct {
+        u32 object, line;
+        const char *symbol, *file;
+    } frames[] = {{2, 0, "", ""},
+                  {1, 0, "cudaLaunchKernel", ""},
+                  {1, 0, "_Z28__device_stub__Z5forcePfi", ""},
+                  {1, 40, "_Z4stepi", "/elsewhere/app.cu"},
+                  {1, 0, "main", ""},
+                  {3, 0, "__libc_start_main", ""}};
+    static const char *const objects[] = {"/home/me/app", "/usr/lib/libcuda.so.580.1", "/lib/libc.so.6"};
+    u32 ids[WL_COUNT(frames)];
+    char tail[128];
+    for (u32 i = 0; i < WL_COUNT(objects); i++)
+        assert_int_equal(sink_write(sink, RECORD_OBJECT, &(RecordObject){i + 1}, objects[i], strlen(objects[i]) + 1),
+                         STATUS_OK);
+    for (u32 i = 0; i < WL_COUNT(frames); i++) {
+        RecordFrame frame = {.frame = ids[i] = i + 1, .object = frames[i].object, .offset = i, .line = frames[i].line};
+        size_t size = SAMPLE_TAIL(tail, frames[i].symbol, frames[i].file);
+        assert_int_equal(sink_write(sink, RECORD_FRAME, &frame, tail, size), STATUS_OK);
+    }
+    RecordStack stack = {.stack = 1, .count = WL_COUNT(ids)};
+    assert_int_equal(sink_write(sink, RECORD_STACK, &stack, ids, sizeof ids), STATUS_OK);
+}
+
 static Profile *open_made(void) {
     StoreWriter *writer = create_profile();
     SampleSpec spec = {.functions = FUNCTIONS, .lines = 10, .launches = 1, .metrics = 5, .timing = true};
     assert_int_equal(sample_run(store_sink(writer), &spec), STATUS_OK);
+    write_stack(store_sink(writer));
     assert_int_equal(store_close(writer), STATUS_OK);
     Profile *profile;
     assert_int_equal(profile_open(path, &profile, NULL), STATUS_OK);
@@ -171,6 +202,8 @@ static const char *demangle(void *context, const char *mangled) {
     (void)context;
     return strstr(mangled, "kernel1")   ? "void force<4>(float4*, int)"
            : strstr(mangled, "kernel2") ? "shade(int)"
+           : strstr(mangled, "step")    ? "step(int)"
+           : !strcmp(mangled, "main")   ? "main"
                                         : "void helper_of_many<float, std::array<int, 4>, cub::Max>(float*, int)";
 }
 
@@ -330,6 +363,11 @@ TEST(json_has_the_promised_shape) {
     assert_true(json_number_value(at(root, "advice.0.facts.0.value")) == 1024);
     assert_int_equal(json_integer_value(at(root, "kernels.1.advice.0")), 3);
     assert_string_equal(text_at(root, "kernels.0.limit"), made.kernels[0].limit);
+    assert_int_equal(json_integer_value(at(root, "kernels.0.launched_by.launches")), 2);
+    assert_int_equal(json_array_size(at(root, "kernels.0.launched_by.frames")), 2);
+    assert_string_equal(text_at(root, "kernels.0.launched_by.frames.0.function"), "step");
+    assert_string_equal(text_at(root, "kernels.0.launched_by.frames.1.object"), "app");
+    assert_int_equal(json_array_size(at(root, "kernels.1.launched_by.frames")), 0);
     json_decref(root);
     validate(profile, "json", "docs/advice.schema.json");
     profile_close(profile);
