@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the blame of a kernel is worth when it was sampled: blame_samples GPUS PROFILE.wlp... prints a line for each
 // kernel and each period of its profile's samples, period 1 (every cycle) being the bound that sampling cannot pass:
-//   profile, kernel, period, samples of stalls, right, top
+//   profile, kernel, period, instants, samples of stalls, right, top
+//   instants  cycles of the kernel's launches / period: all SMs are sampled in the same cycles, so that samples of one
+//             instant are not independent
 //   right  overlap of the samples' blame with the truth, both as parts of 1 over all instructions that can be blamed:
 //          what is missing was blamed on the wrong instruction, or was sampled too often or too rarely
 //   top    1 when the instruction that most is blamed on is the one that most was truly waited for
@@ -77,6 +79,15 @@ static u32 top_of(const KernelView *view, const Shares *shares) {
     return top;
 }
 
+static f64 cycles_of(const KernelView *view) {
+    f64 cycles = 0;
+    for (u32 i = 0; i < view->launches.count; i++) {
+        const ProfileTime *time = &view->launches.rows[i]->time;
+        if (time->known) cycles += (f64)(time->end_cycle - time->begin_cycle);
+    }
+    return cycles;
+}
+
 static void print_kernel(const char *profile, const KernelView *view) {
     Arena arena = {0};
     Shares truth = truth_of(view, &arena), blamed = blame_of(view, &arena);
@@ -84,8 +95,9 @@ static void print_kernel(const char *profile, const KernelView *view) {
     for (u32 pc = 0; pc <= view->insn_count && blamed.sum > 0 && truth.sum > 0; pc++)
         right += fmin(truth.of[pc] / truth.sum, blamed.of[pc] / blamed.sum);
     if (truth.sum > 0)
-        printf("%s\t%s\t%llu\t%.0f\t%.5f\t%d\n", profile, view->function->name, (unsigned long long)view->period,
-               blamed.sum, right, blamed.sum > 0 && top_of(view, &truth) == top_of(view, &blamed));
+        printf("%s\t%s\t%llu\t%.0f\t%.0f\t%.5f\t%d\n", profile, view->function->name, (unsigned long long)view->period,
+               cycles_of(view) / (f64)view->period, blamed.sum, right,
+               blamed.sum > 0 && top_of(view, &truth) == top_of(view, &blamed));
     arena_free(&arena);
 }
 
