@@ -153,9 +153,9 @@ typedef struct PipeEntry {
     u32 words, count;  // lines in Pipe.words from `words`
     u32 next_line;
     u16 wavefronts, fewest;
-    u8 space;  // TraceSpace
-    u8 kind;   // TimeKind
-    u8 lanes;
+    u8 space;         // TraceSpace
+    u8 kind;          // TimeKind
+    u8 lanes, bytes;  // bytes: of a lane
 } PipeEntry;
 
 // The queue before the load/store or the texture unit: served in order.
@@ -165,6 +165,7 @@ typedef struct Pipe {
     u64 *words;  // of their lines; ring of `word_cap`
     u32 word_first, word_count, word_cap;
     u64 free_at;   // when the unit can start on the next
+    u32 owed;      // hundredths of a cycle that it is busy longer
     bool blocked;  // the L1 can take no further miss
 } Pipe;
 

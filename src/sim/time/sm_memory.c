@@ -426,6 +426,18 @@ static u64 line_cycles(const Sm *sm, const PipeEntry *e, u32 lines, u64 tags, u6
     return tags > data ? tags : data;
 }
 
+// Cycles that the unit is busy longer than `busy` because loads bring each lane its own data.
+static u64 return_cycles(const Sm *sm, Pipe *p, const PipeEntry *e, u64 busy) {
+    u64 rate = sm->gpu->l1_return;
+    if (!rate || e->kind != TIME_LOAD || e->space == TRACE_TEXTURE) return 0;
+    u64 needed = (u64)e->lanes * e->bytes * 100 / rate;
+    if (needed <= busy * 100) return 0;
+    p->owed += (u32)(needed - busy * 100);
+    u64 more = p->owed / 100;
+    p->owed %= 100;
+    return more;
+}
+
 // What the memory system has to answer although nobody waits for data: so many may be under way.
 static bool writes(const PipeEntry *e) {
     return e->space != TRACE_BULK && (e->kind == TIME_STORE || e->kind == TIME_REDUCE || e->kind == TIME_ATOMIC);
@@ -465,6 +477,7 @@ static void serve(Sm *sm, Pipe *p, u64 cycle) {
         sm->counters[SMC_L1_DATA_CYCLES] += data;
         p->free_at = cycle + (busy ? busy : 1);
         if (p->blocked) return;
+        p->free_at += return_cycles(sm, p, e, p->free_at - cycle);
     }
     u32 ticket = e->ticket;
     pipe_pop(p);
@@ -504,7 +517,8 @@ static bool push_accesses(Sm *sm, Pipe *p, TimeWarp *w, const TimeOp *op, u32 ti
                        .space = a.space,
                        .kind = op->kind,
                        .wavefronts = a.wavefronts,
-                       .lanes = a.lanes};
+                       .lanes = a.lanes,
+                       .bytes = a.bytes};
         t->global |= a.space != TRACE_SHARED;
         if (a.space == TRACE_SHARED)
             e.fewest = (u16)lines[0];
@@ -685,7 +699,7 @@ Status sm_set_l1(Sm *sm, u64 bytes) {
 }
 
 static void pipe_clear(Pipe *p) {
-    p->first = p->count = p->word_first = p->word_count = 0;
+    p->first = p->count = p->word_first = p->word_count = p->owed = 0;
     p->blocked = false;
 }
 
