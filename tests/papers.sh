@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What papers saw on simulated GPUs comes out here too (docs/validation.md): AerialVision's address maps, GRAB's table 5.
+# What papers saw on simulated GPUs comes out here too (docs/validation.md): AerialVision's address maps and its starvation on a ring,
+# GRAB's table 5.
 . tests/e2e/lib.sh
 folder=examples/papers
 
@@ -24,6 +25,11 @@ faster "transposition: diagonal against rows, bits 8-10" "$(cycles transpose $mi
 faster "BFS: channel bits 11-13 against 8-10" "$(cycles bfs $high bfs)" "$(cycles bfs $middle bfs)"
 faster "BFS: channel bits 8-10 against 6-8" "$(cycles bfs $middle bfs)" "$(cycles bfs $low bfs)"
 faster "BFS: channel bits 11-13 against 6-8" "$(cycles bfs $high bfs)" "$(cycles bfs $low bfs)" 5
+
+pim=$(cycles libor ./$folder/ring-pim.gpu libor) hold=$(cycles libor ./$folder/ring-hold-grant.gpu libor)
+cured=$(cycles libor ./$folder/ring-hold-grant-time-out.gpu libor)
+faster "LIBOR on a ring: PIM against hold-grant, which leaves SMs behind" "$pim" "$hold" 5
+faster "LIBOR on a ring: the time-out cures hold-grant" "$cured" "$hold" 5
 
 for gpu in tegra-k1 ./$folder/tegra-k1-lrr.gpu ./$folder/tegra-k1-two-level.gpu; do
     while read -r program better worse; do

@@ -58,4 +58,42 @@ beyond the last: '' 0"
 same "advice from C where nothing was sampled" "$("$T/advise" "$T/v.wlp")" "simulated, notes: 1
 beyond the last: '' 0"
 same "a file that is not there" "$("$T/read" "$T/nope.wlp")" "$T/nope.wlp: error: cannot open the profile: No such file or directory"
+
+cat >"$T/time.c" <<'C'
+#include <math.h>
+#include <stdio.h>
+#include <warplens/profile.h>
+
+int main(int argc, char **argv) {
+    WlProfile *p;
+    WlTimeline *t;
+    double cycles, low, high, total = 0, sum = 0, units = 0, values[4096];
+    if (wl_profile_open(argv[argc - 1], &p)) return puts(wl_profile_error(p)), 1;
+    unsigned known = wl_launch_kernel(p, 0) < wl_profile_kernels(p), beyond = wl_launch_kernel(p, 9) == wl_profile_kernels(p);
+    if (!wl_launch_cycles(p, 0, &cycles, &low, &high)) return puts("not timed"), wl_profile_close(p), 0;
+    printf("%u launches, kernel %u %u, exact %d\n", wl_profile_launches(p), known, beyond, cycles > 0 && low == cycles && high == cycles);
+    wl_launch_metric(p, 0, "smsp__inst_executed.sum", &total);
+    if (!(t = wl_timeline_open(p, 0, "gpu")) || wl_timeline_points(t) > 4096) return puts("no timeline"), 1;
+    wl_timeline_metric(t, "smsp__inst_executed.sum", -1, values);
+    for (unsigned i = 0; i < wl_timeline_points(t); i++) sum += values[i];
+    printf("points add up %d, step %llu, unknown metric %d\n", sum == total, wl_timeline_step(t), wl_timeline_metric(t, "no_such", -1, values));
+    wl_timeline_close(t);
+    if (!(t = wl_timeline_open(p, 0, "sm"))) return puts("no timeline of SMs"), 1;
+    for (unsigned u = 0; u < wl_timeline_units(t); u++) {
+        wl_timeline_metric(t, "smsp__inst_executed.sum", (int)u, values);
+        for (unsigned i = 0; i < wl_timeline_points(t); i++) units += values[i];
+    }
+    printf("%u SMs add up %d, beyond them %d\n", wl_timeline_units(t), units == total, wl_timeline_metric(t, "smsp__inst_executed.sum", 132, values));
+    wl_timeline_close(t);
+    printf("toasters: %d\n", wl_timeline_open(p, 0, "toaster") != NULL);
+    return wl_profile_close(p), 0;
+}
+C
+cc -std=c99 -Wall -Wextra -Werror -pedantic -Iinclude "$T/time.c" -L"$BUILD/lib" -lwarplens -o "$T/time"
+same "a profile without times" "$("$T/time" "$T/v.wlp")" "not timed"
+"$W" sim -q --timing examples/vector_add/vector_add.ptx --launch bench/vector_add.launch -o "$T/t.wlp"
+same "timelines" "$("$T/time" "$T/t.wlp")" "1 launches, kernel 1 1, exact 1
+points add up 1, step 1000, unknown metric 0
+132 SMs add up 1, beyond them 0
+toasters: 0"
 finish

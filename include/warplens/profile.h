@@ -36,6 +36,32 @@ const char *wl_line_file(WlProfile *profile, unsigned kernel, unsigned line);
 unsigned wl_line_number(WlProfile *profile, unsigned kernel, unsigned line);
 int wl_line_metric(WlProfile *profile, unsigned kernel, unsigned line, const char *metric, double *value);
 
+// Launches, from 0, in the order of the run; 0 when they cannot be read.
+unsigned wl_profile_launches(WlProfile *profile);
+// The kernel of a launch; wl_profile_kernels(profile) when there is no such launch.
+unsigned wl_launch_kernel(WlProfile *profile, unsigned launch);
+// A metric of one launch. Returns as wl_kernel_metric.
+int wl_launch_metric(WlProfile *profile, unsigned launch, const char *metric, double *value);
+// The cycles of the SM clock that a launch took, and between which they are: all equal, unless they are an estimate
+// (`warplens run --sample`; then with 95 % confidence). `low` and `high` may be NULL. Returns 0 when it was not timed.
+int wl_launch_cycles(WlProfile *profile, unsigned launch, double *cycles, double *low, double *high);
+
+// Counters of a launch over time, of all units of one kind: "gpu" (one unit: everything added up), "sm", "port",
+// "slice", "channel", "bank". Point p is what the cycles from `first` + p * `step` on, `step` of them, added.
+typedef struct WlTimeline WlTimeline;
+// NULL when the launch has none of that kind, or when it cannot be read (then wl_profile_error says why). To be closed
+// before the profile.
+WlTimeline *wl_timeline_open(WlProfile *profile, unsigned launch, const char *unit);
+void wl_timeline_close(WlTimeline *timeline);  // NULL is allowed
+unsigned wl_timeline_units(const WlTimeline *timeline);
+unsigned wl_timeline_points(const WlTimeline *timeline);
+unsigned long long wl_timeline_first(const WlTimeline *timeline);  // cycles
+unsigned long long wl_timeline_step(const WlTimeline *timeline);   // cycles
+double wl_timeline_cycle_ns(const WlTimeline *timeline);           // how long a cycle is
+// A metric, or a formula of several, at all points of one unit, or of all units together when `unit` is negative. Fills
+// wl_timeline_points values, NaN where there is nothing to compute it from; returns 0 when that is so at every point.
+int wl_timeline_metric(WlTimeline *timeline, const char *metric, int unit, double *values);
+
 #ifdef __cplusplus
 }
 #endif

@@ -62,15 +62,17 @@ struct StoreWriter {
     PcTotals totals;
     Vec(u8) scratch;  // compressed blobs
     struct ZSTD_CCtx_s *zstd;
-    Vec(u32) ids;     // of the metrics of a timeline
-    Vec(u64) points;  // its values
-    ByteVec packed;   // ... before compression
-    Status failed;    // not OK: everything is swallowed
-    bool pending;     // a transaction is open
-    bool appends;     // to a profile that another writer made: says nothing of the run
-    u32 records;      // in this transaction
-    u64 begin_ns;     // of this transaction
-    u64 start_ns;     // of the writer
+    Vec(u32) ids;      // of the metrics of a timeline
+    u32 spare_launch;  // whose timelines so far left
+    u64 spare_bytes;   // ... so much of their shares of the file
+    Vec(u64) points;   // its values
+    ByteVec packed;    // ... before compression
+    Status failed;     // not OK: everything is swallowed
+    bool pending;      // a transaction is open
+    bool appends;      // to a profile that another writer made: says nothing of the run
+    u32 records;       // in this transaction
+    u64 begin_ns;      // of this transaction
+    u64 start_ns;      // of the writer
     u32 launches;
     u64 invalid;    // records that were refused, not yet noted in the file
     u64 swallowed;  // records lost after the failure

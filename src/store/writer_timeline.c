@@ -33,7 +33,7 @@ static bool shrink(StoreWriter *writer, TimelineShape *shape, u64 *step) {
         *step *= 2;
         return true;
     }
-    shape->metrics /= 2;
+    shape->metrics -= (shape->metrics + 7) / 8;
     return shape->metrics > 0;
 }
 
@@ -45,6 +45,13 @@ static Status write(StoreWriter *writer, const RecordTimeline *record, TimelineS
                       db_real(record->tick_ns), data);
 }
 
+// What a timeline may take: its share, and what those of its launch before it have left. 0: anything.
+static u64 allowance(StoreWriter *writer, const RecordTimeline *record) {
+    if (writer->spare_launch != record->launch) writer->spare_bytes = 0;
+    writer->spare_launch = record->launch;
+    return record->max_bytes ? record->max_bytes + writer->spare_bytes : 0;
+}
+
 Status writer_timeline(StoreWriter *writer, const RecordTimeline *record, Str tail) {
     TimelineShape shape = {record->metrics, record->units, record->points};
     u64 step = record->step;
@@ -52,18 +59,21 @@ Status writer_timeline(StoreWriter *writer, const RecordTimeline *record, Str ta
                 step <= INT64_MAX / TIMELINE_VALUES && isfinite(record->tick_ns);
     if (!good) return STATUS_INVALID;
     TRY(take_tail(writer, shape, tail));
+    u64 allowed = allowance(writer, record);
     for (;;) {
         u32 packed;
-        bool hopeless = record->max_bytes && timeline_changes(shape, writer->points.data) / CHANGES > record->max_bytes;
+        bool hopeless = allowed && timeline_changes(shape, writer->points.data) / CHANGES > allowed;
         if (hopeless && !shrink(writer, &shape, &step)) return STATUS_OK;
         if (hopeless) continue;
         TRY(timeline_pack(shape, writer->ids.data, writer->points.data, &writer->packed, &packed));
-        if (packed == 0) return STATUS_OK;  // nothing happened: nothing to say
-        Str bytes = {(const char *)writer->packed.data, writer->packed.len};
+        if (packed == 0) return writer->spare_bytes = allowed, STATUS_OK;  // nothing happened: nothing to say
+        Str text = {(const char *)writer->packed.data, writer->packed.len};
         DbValue data;
-        TRY(writer_compress(writer, bytes, TIMELINE_LEVEL, &data));
-        bool fits = !record->max_bytes || data.bytes.len + ROW_BYTES <= record->max_bytes;
+        TRY(writer_compress(writer, text, TIMELINE_LEVEL, &data));
+        u64 bytes = data.bytes.len + ROW_BYTES;
+        bool fits = !allowed || bytes <= allowed;
         TimelineShape written = {packed, shape.units, shape.points};
+        if (fits && allowed) writer->spare_bytes = allowed - bytes;
         if (fits) return write(writer, record, written, step, data);
         if (!shrink(writer, &shape, &step)) return STATUS_OK;
     }

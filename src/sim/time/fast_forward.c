@@ -76,8 +76,8 @@ static Status turn(TimeRun *run, Cta *cta, Warp *w, Diag *diag) {
     Sample *s = run->sample;
     Grid *g = run->grid;
     u64 executed = w->executed;
-    u32 sm = (u32)(cta->linear % run->machine->sm_count);
-    s->trace.local_base = machine_local_base(run->machine, sm, w->index);
+    u32 sms = run->machine->sm_count, sm = (u32)(cta->linear % sms), place = (u32)(cta->linear / sms % run->limit);
+    machine_local(run->machine, run, sm, place, w->index, &s->trace);
     s->trace.clock = run->machine->now;
     w->trace = &s->trace;
     g->exec.shared = cta->shared;

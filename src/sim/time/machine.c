@@ -100,6 +100,20 @@ void time_flush(TimeMachine *m) {
     for (u32 i = 0; i < m->sm_count; i++) sm_flush(&m->sms[i]);
 }
 
+// By warps, without gaps: at a power of two apart, all would access one channel and bank at a time. By words: so that
+// CTAs of neighbouring SMs lie behind each other, then the next CTA of each, as GPGPU-Sim 2.1.1b has it
+// (-gpgpu_local_mem_map, translate_local_memaddr in cuda-sim.cc).
+#define LOCAL_BASE (0x10ca1ull << 28)
+enum { LOCAL_WARPS, LOCAL_WORDS };  // words of the key `local_layout`
+void machine_local(const TimeMachine *m, const TimeRun *run, u32 sm, u32 cta, u32 index, Trace *trace) {
+    u64 words = (u64)run->cta_warps * LANES, place = cta * m->sm_count + sm;
+    trace->local_step = 4 * LANES;
+    trace->local_base = LOCAL_BASE + (place * run->cta_warps + index) * run->local_bytes;
+    if (m->gpu->local_layout != LOCAL_WORDS) return;
+    trace->local_step = 4 * words * run->limit * m->sm_count;
+    trace->local_base = LOCAL_BASE + 4 * (place * words + index * LANES);
+}
+
 void machine_abandon(TimeMachine *m) {
     m->runs.len = 0;
     for (u32 i = 0; i < m->sm_count; i++) sm_abandon(&m->sms[i], m->now);

@@ -52,11 +52,8 @@ struct TimeMachine {
 static inline const SamplePlan *machine_samples(const TimeMachine *m) { return &m->samples; }
 static inline const u32 *machine_block_ends(const TimeRun *run) { return run->block_ends; }
 static inline u32 machine_code_id(const TimeRun *run) { return run->code_id; }
-// Where the local memory of a warp's place lies for the caches: places of an SM behind each other.
-#define LOCAL_BASE (0x10ca1ull << 28)
-static inline u64 machine_local_base(const TimeMachine *m, u32 sm, u32 place) {
-    return LOCAL_BASE + ((u64)sm * m->sms[sm].warp_count + place) * (1ull << 21);
-}
+// Where the local memory of a warp lies for the caches: that of warp `index` of the CTA in place `cta` of an SM.
+void machine_local(const TimeMachine *m, const TimeRun *run, u32 sm, u32 cta, u32 index, Trace *trace);
 
 void machine_abandon(TimeMachine *machine);  // everything under way is given up
 void machine_pay(TimeMachine *machine);      // what is owed passes, when nothing is under way

@@ -383,8 +383,7 @@ static u64 channel_counter(const MemSys *m, MemCounter counter, u32 unit) {
     }
 }
 
-static u64 bank_counter(const MemSys *m, MemCounter counter, u32 unit) {
-    const Bank *b = &m->channel[unit / m->banks].banks[unit % m->banks];
+static u64 bank_value(const Bank *b, MemCounter counter) {
     switch (counter) {
     case MEMC_BANK_READS: return b->reads;
     case MEMC_BANK_WRITES: return b->writes;
@@ -393,12 +392,19 @@ static u64 bank_counter(const MemSys *m, MemCounter counter, u32 unit) {
     }
 }
 
+// There are thousands of banks.
+static const u64 *bank_counters(const MemSys *m, MemCounter counter) {
+    u64 *to = m->columns[counter];
+    for (u32 c = 0; c < m->channels; c++)
+        for (u32 b = 0; b < m->banks; b++) *to++ = bank_value(&m->channel[c].banks[b], counter);
+    return m->columns[counter];
+}
+
 const u64 *memsys_counter(const MemSys *m, MemCounter counter) {
-    static u64 (*const values[])(const MemSys *, MemCounter, u32) = {[MEM_SCOPE_NOC] = port_counter,
-                                                                     [MEM_SCOPE_SLICE] = slice_counter,
-                                                                     [MEM_SCOPE_CHANNEL] = channel_counter,
-                                                                     [MEM_SCOPE_BANK] = bank_counter};
+    static u64 (*const values[])(const MemSys *, MemCounter, u32) = {
+        [MEM_SCOPE_NOC] = port_counter, [MEM_SCOPE_SLICE] = slice_counter, [MEM_SCOPE_CHANNEL] = channel_counter};
     u8 scope = scopes[counter];
+    if (scope == MEM_SCOPE_BANK) return bank_counters(m, counter);
     u32 units = memsys_units(m, scope);
     for (u32 i = 0; i < units; i++) m->columns[counter][i] = values[scope](m, counter, i);
     return m->columns[counter];

@@ -50,7 +50,7 @@ static void serve(MemSys *m, Network *n, const Router *r, u32 output, u32 input)
     Output *out = &n->outputs[r->first_output + output];
     if (out->holder != input) out->held_since = m->now;
     out->holder = input;
-    network_move(m, n, r->first_input + input, r->first_output + output);
+    network_grant(m, n, r->first_input + input, r->first_output + output);
 }
 
 static void round_robin(MemSys *m, Network *n, const Router *r) {
@@ -126,6 +126,7 @@ static bool iterate(MemSys *m, Network *n, const Router *r, bool first) {
 
 void network_match(MemSys *m, Network *n, u32 router) {
     const Router *r = &n->routers[router];
+    network_go_on(m, n, router);
     switch (n->arbitration) {
     case ARBITRATE_ROUND_ROBIN: round_robin(m, n, r); break;
     case ARBITRATE_HOLD_GRANT: hold_grant(m, n, r); break;

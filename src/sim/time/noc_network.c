@@ -141,14 +141,25 @@ static bool can_leave(MemSys *m, Network *n, u32 output, u32 item) {
     return free_flits(n, &n->inputs[next], m->now) >= p->flits;
 }
 
-bool network_wants(MemSys *m, Network *n, u32 input, u32 output) {
+// The first packet of an input for an output; WL_NONE = none.
+static u32 first_packet(const Network *n, u32 input, u32 output) {
     const Input *in = &n->inputs[input];
-    u32 port = output - n->routers[in->router].first_output, head = n->queues[in->first_queue + port].head;
-    return in->busy_until <= m->now && head != WL_NONE && can_leave(m, n, output, head);
+    return n->queues[in->first_queue + output - n->routers[in->router].first_output].head;
+}
+
+// Which of the buffers behind an output the packet goes to: those behind the ring's end are the second ones.
+static u32 buffers_of(const MemSys *m, const Network *n, u32 output, u32 item) {
+    return target(n, piece_at(m, item), output) != n->outputs[output].next;
+}
+
+bool network_wants(MemSys *m, Network *n, u32 input, u32 output) {
+    u32 head = first_packet(n, input, output);
+    if (head == WL_NONE || n->inputs[input].busy_until > m->now) return false;
+    return !n->outputs[output].granted[buffers_of(m, n, output, head)];
 }
 
 // The head of the input's queue for the output goes.
-void network_move(MemSys *m, Network *n, u32 input, u32 output) {
+static void move(MemSys *m, Network *n, u32 input, u32 output) {
     Input *in = &n->inputs[input];
     Router *r = &n->routers[in->router];
     Output *out = &n->outputs[output];
@@ -176,6 +187,34 @@ void network_move(MemSys *m, Network *n, u32 input, u32 output) {
     if (!n->reply) n->coming[p->slice]++;
     p->at = EJECT | (n->reply ? REPLY : 0);
     wheel_add(m, item, m->now + n->latency + p->flits - 1);
+}
+
+// A packet that was granted an output keeps it while it waits for room, or short packets would take every flit that
+// gets free and long ones never go.
+void network_grant(MemSys *m, Network *n, u32 input, u32 output) {
+    u32 item = first_packet(n, input, output);
+    if (can_leave(m, n, output, item)) {
+        move(m, n, input, output);
+    } else {
+        u32 first = n->routers[n->inputs[input].router].first_input;
+        n->outputs[output].granted[buffers_of(m, n, output, item)] = input - first + 1;
+    }
+}
+
+void network_go_on(MemSys *m, Network *n, u32 router) {
+    const Router *r = &n->routers[router];
+    for (u32 output = r->first_output; output < r->first_output + r->outputs; output++) {
+        Output *out = &n->outputs[output];
+        for (u32 i = 0; i < WL_COUNT(out->granted); i++) {
+            if (!out->granted[i] || out->busy_until > m->now) continue;
+            u32 input = r->first_input + out->granted[i] - 1;
+            bool goes =
+                n->inputs[input].busy_until <= m->now && can_leave(m, n, output, first_packet(n, input, output));
+            if (!goes) continue;
+            out->granted[i] = 0;
+            move(m, n, input, output);
+        }
+    }
 }
 
 void network_arrive(MemSys *m, u32 item) {

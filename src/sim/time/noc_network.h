@@ -22,9 +22,11 @@ typedef struct Input {
 
 typedef struct Output {
     u64 busy_until;
-    u32 next;     // the input that it leads to; WL_NONE = out of the network
-    u32 pointer;  // round-robin, islip: the input that it prefers (of its router)
-    u32 holder;   // hold-grant: input that was served last, WL_NONE = none
+    u32 next;        // the input that it leads to; WL_NONE = out of the network
+    u32 pointer;     // round-robin, islip: the input that it prefers (of its router)
+    u32 holder;      // hold-grant: input that was served last, WL_NONE = none
+    u32 granted[2];  // by buffers behind it: the input (of its router) + 1 whose packet has them next, and waits for
+                     // room
     u64 held_since;
 } Output;
 
@@ -51,9 +53,12 @@ struct Network {
     u32 *places[2];  // routers of SMs and slices
 };
 
-// Whether the input's first packet for the output could go now, and lets it go.
+// Whether the input has a packet for the output that no other one was granted before.
 bool network_wants(MemSys *m, Network *n, u32 input, u32 output);
-void network_move(MemSys *m, Network *n, u32 input, u32 output);
+// The output is the input's: its first packet for it goes as soon as there is room, and nobody's before.
+void network_grant(MemSys *m, Network *n, u32 input, u32 output);
+// What was granted before, and has room now.
+void network_go_on(MemSys *m, Network *n, u32 router);
 void network_match(MemSys *m, Network *n, u32 router);  // one cycle of a router
 u32 network_hops(const Network *n, u32 sm, u32 slice);
 

@@ -57,11 +57,18 @@ static void charge(Sm *sm, TimeWarp *w, u32 reason, u64 from, u64 to) {
     Tally *tally = tally_of(sm, w);
     tally->pcs[pc].stalls[reason] += to - from;
     tally->pcs[pc].latency[reason] += to - from - take_issued(sm, w, to - from);
-    tally->stalls[reason] += to - from;
     sm->stalls[reason] += to - from;
     if (w->cause != WL_NONE) tally_edge(tally, pc, w->cause, (u8)reason, to - from, 1);
     if (to - from > w->worst) w->worst = to - from, w->worst_pc = w->cause != WL_NONE ? w->cause : pc;
     sample(sm, w, tally, pc, reason, from, to);
+}
+
+// The cycle in which it issues: charge() for what happens most often. TimePc.stalls has these as TimePc.issued.
+static void charge_issue(Sm *sm, TimeWarp *w, u32 pc, u64 cycle) {
+    sm->stalls[STALL_SELECTED]++;
+    w->issued_before++;
+    if (!w->worst) w->worst = 1, w->worst_pc = pc;
+    sample(sm, w, tally_of(sm, w), pc, STALL_SELECTED, cycle, cycle + 1);
 }
 
 // The warp stalls for another reason from `cycle` on.
@@ -521,7 +528,7 @@ static void count_issue(Sm *sm, Scheduler *s, TimeWarp *w, const TimeOp *op, u64
     charge_turn(sm, w, cycle);
     note_samples(sm, s, cycle);
     s->issued += sm->gpu->issue_interval;
-    charge(sm, w, STALL_SELECTED, cycle, cycle + 1);
+    charge_issue(sm, w, op->pc, cycle);
     w->since = cycle + 1;
     s->accounted = s->busy = cycle + sm->gpu->issue_interval;
     c[SMC_SLOTS_ISSUED] += sm->gpu->issue_interval;
@@ -777,7 +784,7 @@ static Status start_warp(Sm *sm, TimeCta *cta, u32 index, u64 start) {
     trace_reset(&w->trace);
     w->trace.half = (u32)sm->gpu->coalesce_lanes;
     w->trace.block_end = machine_block_ends(cta->run);
-    w->trace.local_base = machine_local_base(sm->machine, sm->id, at);
+    machine_local(sm->machine, cta->run, sm->id, (u32)(cta - sm->ctas), index, &w->trace);
     w->trace.syncs = &cta->syncs;
     w->front->trace = &w->trace;
     set_at(sm, w, TW_TRACE, start);

@@ -20,6 +20,7 @@ struct TimeRun {
     Tally *tallies;  // one per worker thread
     u32 limit;       // CTAs that fit on an SM
     u32 cta_warps;
+    u64 local_bytes;         // local memory of a warp
     u64 next_linear, ended;  // CTAs handed out, over
     u64 begin, first_cta, last_cta, end;
     u64 next_dispatch;  // hundredths of a cycle

@@ -76,7 +76,6 @@ void tally_merge(Tally *to, const Tally *from) {
         if (e->times) tally_edge(to, e->pc, e->cause, e->reason, e->cycles, e->times);
     }
     for (u32 r = 0; r < STALL_COUNT; r++) {
-        to->stalls[r] += from->stalls[r];
         to->slot_stalls[r] += from->slot_stalls[r];
     }
     for (u32 i = 0; i < LATENCY_BUCKETS; i++) to->load_latency[i] += from->load_latency[i];

@@ -21,7 +21,7 @@ typedef struct Tally {
     u32 *last_edge;  // by pc: where its last edge lies
     u32 sets;        // of samples
     u32 *samples;    // [set][pc][reason][all, in cycles without issue]
-    u64 stalls[STALL_COUNT], slot_stalls[STALL_COUNT];
+    u64 slot_stalls[STALL_COUNT];
     u64 load_latency[LATENCY_BUCKETS];
     bool failed;  // out of memory: some edges are missing
 } Tally;

@@ -69,6 +69,7 @@ static Status prepare(TimeMachine *m, TimeRun *run, Grid *g) {
     u32 threads = g->block[0] * g->block[1] * g->block[2];
     info.registers = run->code->registers;
     run->cta_warps = (threads + LANES - 1) / LANES;
+    run->local_bytes = grid_local_stride(g) * LANES;
     run->limit = sim_occupancy(m->gpu, &info, threads, g->dynamic_shared);
     if (run->limit == 0) run->limit = 1;
     u64 most = (u64)run->limit * m->gpu->sms;
@@ -211,11 +212,13 @@ Status time_run_result(TimeRun *run, TimeResult *result) {
                            .sample_count = run->samples.len,
                            .registers = run->code->registers,
                            .ctas_per_sm = run->limit};
-    for (u32 pc = 0; pc < all->pc_count; pc++) result->issued += all->pcs[pc].issued;
-    for (u32 r = 0; r < STALL_COUNT; r++) {
-        result->stalls[r] = all->stalls[r];
-        result->slot_stalls[r] = all->slot_stalls[r];
+    for (u32 pc = 0; pc < all->pc_count; pc++) {
+        TimePc *at = &all->pcs[pc];
+        at->stalls[STALL_SELECTED] = at->issued;
+        result->issued += at->issued;
+        for (u32 r = 0; r < STALL_COUNT; r++) result->stalls[r] += at->stalls[r];
     }
+    for (u32 r = 0; r < STALL_COUNT; r++) result->slot_stalls[r] = all->slot_stalls[r];
     for (u32 i = 0; i < LATENCY_BUCKETS; i++) result->load_latency[i] = all->load_latency[i];
     if (figures) tell_from(run, figures, result);
     tell_estimate(run, figures, result);

@@ -303,11 +303,19 @@ static Status write_cycles(Out *out) {
 
 // --- timelines ---------------------------------------------------------------------------------------------------
 
-// Bytes of the profile for one point of the GPU's timeline, 600 in all.
-static const u32 shares[TIMELINE_UNIT_COUNT] = {
-    [TIMELINE_GPU] = 160,    [TIMELINE_SM] = 230,  [TIMELINE_PORT] = 20, [TIMELINE_SLICE] = 40,
-    [TIMELINE_CHANNEL] = 80, [TIMELINE_BANK] = 30, [TIMELINE_PC] = 40,
-};
+// Bytes of the profile for one point of the GPU's timeline. They add up to 440; with the file's pages that are not full
+// it is less than 600. What one leaves is for those that come after it.
+static const struct {
+    u8 unit;
+    u32 bytes;
+} shares[] = {{TIMELINE_GPU, 230}, {TIMELINE_PC, 20},   {TIMELINE_SLICE, 25}, {TIMELINE_CHANNEL, 25},
+              {TIMELINE_SM, 120},  {TIMELINE_PORT, 10}, {TIMELINE_BANK, 10}};
+
+static u32 share_of(TimelineUnit unit) {
+    u32 i = 0;
+    while (shares[i].unit != unit) i++;
+    return shares[i].bytes;
+}
 
 typedef struct Plot {  // what of a track makes one record
     TimelineUnit unit;
@@ -316,9 +324,27 @@ typedef struct Plot {  // what of a track makes one record
     const MetricId *ids;
 } Plot;
 
+// A metric that is zero throughout takes no place.
+static bool is_counted(const Track *track, const Plot *plot, u32 metric) {
+    for (u32 p = 0; p < track->points; p++) {
+        const u64 *values = track->values + (u64)p * track->width + plot->first + metric;
+        for (u32 u = 0; u < plot->units; u++)
+            if (values[(u64)u * plot->metrics]) return true;
+    }
+    return false;
+}
+
 static Status write_plot(Out *out, Plot plot) {
     const Track *track = &out->run->tracks[plot.unit];
     const Track *gpu = &out->run->tracks[TIMELINE_GPU];
+    MetricId ids[METRIC_COUNT];
+    u32 columns[METRIC_COUNT];
+    Plot all = plot;
+    plot.metrics = 0;
+    plot.ids = ids;
+    for (u32 m = 0; m < all.metrics; m++)
+        if (is_counted(track, &all, m)) columns[plot.metrics] = all.first + m, ids[plot.metrics++] = all.ids[m];
+    if (!plot.metrics) return STATUS_OK;
     u64 values = (u64)plot.metrics * plot.units * track->points;
     size_t size = plot.metrics * sizeof(u32) + values * sizeof(u64);
     if (size > UINT32_MAX / 2) return STATUS_LIMIT;
@@ -328,7 +354,7 @@ static Status write_plot(Out *out, Plot plot) {
     for (u32 m = 0; m < plot.metrics; m++)
         for (u32 u = 0; u < plot.units; u++)
             for (u32 p = 0; p < track->points; p++, to += sizeof(u64))
-                memcpy(to, &track->values[(u64)p * track->width + plot.first + (u64)u * plot.metrics + m], sizeof(u64));
+                memcpy(to, &track->values[(u64)p * track->width + columns[m] + (u64)u * all.metrics], sizeof(u64));
     RecordTimeline head = {.launch = out->launch,
                            .source = out->source,
                            .unit = plot.unit,
@@ -336,7 +362,7 @@ static Status write_plot(Out *out, Plot plot) {
                            .units = plot.units,
                            .metrics = plot.metrics,
                            .points = track->points,
-                           .max_bytes = shares[plot.unit] * gpu->points,
+                           .max_bytes = share_of(plot.unit) * gpu->points,
                            .first = track->first,
                            .step = track->step,
                            .tick_ns = time_ns(out->timeline->machine, 1)};
@@ -360,12 +386,15 @@ static Status write_timelines(Out *out) {
     static const RecordDropped lost = {.count = 1};
     if (out->run->failed) return sink_write(out->sink, RECORD_DROPPED, &lost, "timelines", sizeof "timelines");
     if (out->run->tracks[TIMELINE_GPU].points < 2) return STATUS_OK;
-    for (u32 unit = 0; unit < TIMELINE_PC; unit++) {
+    for (u32 i = 0; i < WL_COUNT(shares); i++) {
+        TimelineUnit unit = (TimelineUnit)shares[i].unit;
         const Group *group = &out->timeline->groups[unit];
-        if (!group->metrics || !group->units) continue;
-        TRY(write_plot(out, (Plot){(TimelineUnit)unit, 0, group->units, group->metrics, 0, group->ids}));
+        if (unit == TIMELINE_PC)
+            TRY(write_pc_plots(out));
+        else if (group->metrics && group->units)
+            TRY(write_plot(out, (Plot){unit, 0, group->units, group->metrics, 0, group->ids}));
     }
-    return write_pc_plots(out);
+    return STATUS_OK;
 }
 
 // Partial simulation: how much was simulated, and how far the rest of the time may be from what it was estimated at.

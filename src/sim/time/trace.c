@@ -189,7 +189,7 @@ void trace_local(Trace *t, const u64 *offset, u32 mask, u32 bytes) {
     for (u32 k = 0; k < words; k++)
         for (u32 left = mask; left; left &= left - 1) {
             u32 l = (u32)__builtin_ctz(left);
-            line_add(&set, t->local_base + ((offset[l] >> 2) + k) * 128 + l * 4, 4);
+            line_add(&set, t->local_base + ((offset[l] >> 2) + k) * t->local_step + l * 4, 4);
         }
     u64 *head = add(t, set.count);
     if (!head) return;

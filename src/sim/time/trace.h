@@ -74,7 +74,7 @@ struct Trace {
     u32 next, limit;                // the pc that would go on with the open run; the end of its block. WL_NONE: none
     u32 mask;                       // lanes of the open run
     u32 half;                       // accesses are joined for so many lanes: 16 before Fermi, 32
-    u64 local_base;                 // where the warp's local memory lies
+    u64 local_base, local_step;     // where the warp's local memory lies, and how far its words are apart
     u64 clock;                      // cycles, for instructions that read a clock
     const u32 *block_end;           // by pc
     TraceSyncs *syncs;              // of the CTA
