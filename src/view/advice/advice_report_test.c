@@ -286,6 +286,16 @@ TEST(kernels_that_could_not_be_analysed_are_no_good_kernels) {
     profile_close(profile);
 }
 
+TEST(few_samples_are_told) {
+    Profile *profile = open_made();
+    made.views[SHADE].basis = VIEW_SAMPLES;
+    made.views[SHADE].total = 37;
+    char *text = render(profile, "text", options_of(200, false));
+    assert_non_null(strstr(text, "few samples of shade (37)"));
+    free(text);
+    profile_close(profile);
+}
+
 TEST(without_advice_the_limit_is_told) {
     Profile *profile = open_made();
     made.list.count = 0;
@@ -452,6 +462,7 @@ int main(int argc, char **argv) {
         IN_FOLDER(text_fits_the_terminal),
         IN_FOLDER(an_empty_list_says_why),
         IN_FOLDER(kernels_that_could_not_be_analysed_are_no_good_kernels),
+        IN_FOLDER(few_samples_are_told),
         IN_FOLDER(without_advice_the_limit_is_told),
         IN_FOLDER(top_is_the_best_ones),
         IN_FOLDER(json_has_the_promised_shape),

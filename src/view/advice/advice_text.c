@@ -11,6 +11,8 @@
 #include "view/utf8.h"
 #include "view/wrap.h"
 
+// A tenth of so many samples is known to 13 % (binomial).
+enum { FEW_SAMPLES = 500 };
 enum { TEXT_TOP = 8, KERNELS_SHOWN = 5, LEAST_NAME = 12, LEAST_LIMIT = 24, LIST_INDENT = 32 };
 
 // --- texts --------------------------------------------------------------------------------------------------------
@@ -162,6 +164,24 @@ static void write_notes(AdvicePage *page) {
     }
 }
 
+// Sampled kernels of which little was seen; in simulated ones every cycle was.
+static void write_few_samples(AdvicePage *page) {
+    const AdviceList *list = page->report->list;
+    const char *names = "";
+    for (u32 i = 0; i < list->kernel_count && i < KERNELS_SHOWN; i++) {
+        const KernelView *view = list->kernels[i].view;
+        if (view->basis != VIEW_SAMPLES || view->total >= FEW_SAMPLES || !view->total) continue;
+        names = page_text(page, "%s%s%s (%s)", names, *names ? ", " : "", advice_name(page->report, view)->brief,
+                          number_human((f64)view->total).text);
+    }
+    if (!*names) return;
+    output_text(page->out, list->note_count ? "  Note: " : "\n  Note: ");
+    wrap_text(
+        page->out,
+        page_text(page, "few samples of %s: what is said of it is rough; let the program launch it more often", names),
+        8, page->width);
+}
+
 static bool has_overlaps(const AdviceReport *report) {
     for (u32 i = 0; i < report->shown; i++)
         if (advice_overlapped(report, &report->list->rows[i])) return true;
@@ -192,6 +212,7 @@ Status advice_text(const AdviceReport *report, Output *out, Diag *diag) {
     write_kernels(&page);
     if (report->options.verbose) advice_details(&page);
     write_notes(&page);
+    write_few_samples(&page);
     write_end(&page);
     source_free(&page.sources);
     arena_free(&page.arena);
