@@ -44,7 +44,7 @@ show "$warplens" report --lines 3 $folder/matmul.wlp
 
 cat <<'END'
 
-How to read it: `mm_global` keeps its sum in global memory and waits for it in every turn; `mm`, with the sum in a register, is the second
+How to read it: `mm_global` keeps its sum in global memory and waits for it in every turn; `mm`, with the sum in a register, is the first
 piece of advice followed. `mmt` keeps tiles in shared memory and loads far less; `mm_register` nearly halves the work again,
 but its stores to shared memory meet in the same banks (column "conflicts").
 All options: warplens advise --help, warplens report --help. Your own program: warplens run --timing ./app
