@@ -9,8 +9,10 @@ and --list say how each run is started, as for tools/run_programs.py. Launches a
 
 Prints a row for each launch - cycles on the hardware, simulated, their ratio; instructions, hit rates and DRAM bytes of
 both - then the figures of the issue: mean absolute error of the cycles, Pearson's r of their logarithms, ratio of the
-instructions (PTX here, SASS there), differences of the hit rates in points, error of the DRAM bytes; and the launches
-that are off by more than 30 %. --plot writes a scatter plot, --tsv the table, --keep FOLDER the profiles.
+instructions (PTX here, SASS there; and what the timing model issues), differences of the hit rates in points, error of
+the DRAM bytes; and the launches that are off by more than 30 %. Nsight Compute's hit rate of the L2 counts accesses of
+its own and those between the L2's partitions; --l2 FILE (bench/hwref/h200-l2-dev.csv) has that of the SMs' requests
+alone, and where it has none only launches with many sectors are compared. --plot writes a scatter plot, --tsv the table, --keep FOLDER the profiles.
 Exit code: 0 everything ran, 1 something did not.
 """
 import argparse
@@ -33,12 +35,15 @@ import run_programs
 
 CYCLES = "sm__cycles_elapsed.max"
 INSTS = "smsp__inst_executed.sum"
+ISSUED = "smsp__inst_issued.sum"
 L1 = "l1tex__t_sector_hit_rate.pct"
 L2 = "lts__t_sector_hit_rate.pct"
 READ = "dram__bytes_read.sum"
 WRITE = "dram__bytes_write.sum"
-METRICS = (CYCLES, INSTS, L1, L2, READ, WRITE)
+L2_SECTORS = "lts__t_sectors.sum"
+METRICS = (CYCLES, INSTS, L1, L2, L2_SECTORS, READ, WRITE)
 OUTLIER = 0.3      # of the cycles
+FEW_SECTORS = 1e5  # of the L2: about 3,700 hits in each launch are Nsight Compute's own
 FEW_BYTES = 1e6    # DRAM bytes of shorter launches are mostly code, parameters and what the profiler does
 
 
@@ -72,6 +77,18 @@ def read_figures(paths):
                 kernel = re.sub(r"^void ", "", row["Kernel Name"]).split("(")[0].split("<")[0]
                 runs.setdefault(row["run"], []).append(Launch(row["run"], int(row["launch"]), kernel, real))
     return runs
+
+
+def read_l2(path, runs):
+    """Hit rates of the SMs' requests take the place of those of all requests."""
+    with open(path, encoding="utf-8", newline="") as file:
+        found = {(row["run"], int(row["launch"])): (number(row["hits"]), number(row["misses"])) for row in csv.DictReader(file)}
+    for launches in runs.values():
+        for l in launches:
+            hits, misses = found.get((l.run, l.index), (0, 0))
+            if hits + misses:
+                l.real[L2] = 100 * hits / (hits + misses)
+                l.real[L2_SECTORS] = math.inf
 
 
 # --- the simulator ----------------------------------------------------------------------------------------------------
@@ -139,8 +156,7 @@ def pearson(xs, ys):
 
 
 def print_hit_rates(name, metric, launches):
-    # Nsight Compute's rate of the L2 passes 100 % in launches that touch little: nothing can be compared with that.
-    pairs = [(l.simulated[metric], l.real[metric]) for l in launches if metric in l.simulated and l.real.get(metric) is not None and l.real[metric] <= 100]
+    pairs = [(l.simulated[metric], l.real[metric]) for l in launches if metric in l.simulated and l.real.get(metric) is not None]
     if not pairs:
         return
     differences = [abs(s - r) for s, r in pairs]
@@ -172,8 +188,12 @@ def print_summary(launches):
     if insts:
         print(f"instructions, PTX / SASS: median {statistics.median(insts):.2f}, mean {statistics.fmean(insts):.2f}, "
               f"within 10 % {sum(abs(i - 1) <= 0.1 for i in insts)} of {len(insts)}")
+    issued = [l.simulated[ISSUED] / l.real[INSTS] for l in done if ISSUED in l.simulated and l.real.get(INSTS)]
+    if issued:
+        print(f"machine instructions / SASS: median {statistics.median(issued):.2f}, mean {statistics.fmean(issued):.2f}, "
+              f"within 10 % {sum(abs(i - 1) <= 0.1 for i in issued)} of {len(issued)}")
     print_hit_rates("L1", L1, done)
-    print_hit_rates("L2", L2, done)
+    print_hit_rates("L2", L2, [l for l in done if (l.real.get(L2_SECTORS) or 0) >= FEW_SECTORS])
     print_bytes("read", READ, done)
     print_bytes("written", WRITE, done)
     outliers = sorted((l for l in done if abs(l.ratio(CYCLES) - 1) > OUTLIER), key=lambda l: -abs(math.log(l.ratio(CYCLES))))
@@ -253,6 +273,7 @@ def parse_options():
     parser.add_argument("figures", nargs="+", help="CSV files of launches measured on a GPU")
     parser.add_argument("--programs", required=True, help="manifest or folder, as for run_programs.py")
     parser.add_argument("--list", help="table with the arguments of each program")
+    parser.add_argument("--l2", help="table of the L2's hits and misses of the SMs' requests")
     parser.add_argument("--only", help="only runs whose name matches this regular expression")
     parser.add_argument("--gpu", default="h200", help="GPU model (default h200)")
     parser.add_argument("--options", default="", help="more options for `warplens run`")
@@ -274,6 +295,8 @@ def parse_options():
 def main():
     options = parse_options()
     runs = read_figures(options.figures)
+    if options.l2:
+        read_l2(options.l2, runs)
     programs = [p for p in run_programs.choose_programs(options) if p.name in runs]
     if options.keep:
         os.makedirs(options.keep, exist_ok=True)
