@@ -18,8 +18,8 @@ const char *sass_find_tool(Arena *arena);
 WL_MUST_USE Status sass_disassemble(const char *tool, const u8 *cubin, size_t size, u32 timeout_ms, SassText *json,
                                     Diag *diag);
 
-// The same of some functions only, by the indices of their symbols (CubinFunction.symbol): the cubins of large libraries
-// take minutes as a whole. A function's routines come with it.
+// The same of some functions only, by the indices of their symbols (CubinFunction.symbol): the cubins of large
+// libraries take minutes as a whole. A function's routines come with it.
 WL_MUST_USE Status sass_disassemble_some(const char *tool, const u8 *cubin, size_t size, const u32 *symbols, u32 count,
                                          u32 timeout_ms, SassText *json, Diag *diag);
 
