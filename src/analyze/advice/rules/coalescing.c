@@ -61,7 +61,7 @@ static void look_at(AdviceCase *c, const CasePart *part, u32 first) {
                  "neighbouring lanes are %lld bytes apart, each takes %u", (long long)f->stride[0], worst->bytes);
     else if (f && f->stride_kind[0] == AFFINE_STRIDE_SYMBOLIC)
         hit_fact(hit, "lane_stride", NAN, "bytes", "neighbouring lanes are apart by a distance known at launch only");
-    hit->doubtful = worst->known != ACCESS_COUNTED;
+    hit->doubtful = worst->known != ACCESS_COUNTED && (!f || f->stride_kind[0] != AFFINE_STRIDE_CONSTANT);
     hit_end_line(hit, part, worst->pc, "Let neighbouring lanes %s neighbouring words at %s",
                  worst->load ? "load" : "store", place_text(c, part, worst->pc));
 }

@@ -160,7 +160,6 @@ static void remove_test(Hit *hit, const CasePart *part, u32 node, u32 loop, u32 
 static void add_branch(Hit *hit, const CasePart *part, u32 branch) {
     u32 loop = part->insns[branch].loop;
     hit_remove(hit, part, branch, 1);
-    hit_stalled(hit, part, branch, UINT32_MAX, 0);
     remove_test(hit, part, part->view->flow.chains->of_guard[branch], loop, 4);
 }
 

@@ -37,7 +37,8 @@ static void look_at(AdviceCase *c, const CasePart *part, u32 first) {
     if (passes > 0)
         hit_fact(hit, "conflict_share", 100 * (1 - fewest / passes), "%",
                  "%.0f %% of the wavefronts of this array are conflicts", 100 * (1 - fewest / passes));
-    hit->doubtful = worst->known != ACCESS_COUNTED;
+    bool constant = worst->affine && worst->affine->stride_kind[0] == AFFINE_STRIDE_CONSTANT;
+    hit->doubtful = worst->known != ACCESS_COUNTED && !constant;
     hit_end_line(hit, part, worst->pc, "Pad or permute the shared array at %s so that lanes meet in different banks",
                  place_text(c, part, worst->pc));
 }
