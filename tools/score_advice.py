@@ -35,7 +35,7 @@ from dataclasses import dataclass, field
 
 NORMAL_90 = 1.6449     # a 90 % interval is this many standard deviations to each side
 PRIOR_SPREAD = 0.7     # of the logarithm of achieved gain / estimated gain, where nothing is known of a rule
-PRIOR_PAIRS = 8.0      # how many pairs that prior is worth: with one to three pairs to a rule, fewer make estimates of other pairs worse
+PRIOR_PAIRS = 32.0     # how many pairs that prior is worth: chosen by leaving one out; with one to three pairs to a rule their own scale hurts others
 LEAST_GAIN = 0.005     # gains below are noise: their logarithm says nothing
 TOP = 3
 
@@ -288,9 +288,9 @@ def records(pairs):
             if log_error(p) is not None:
                 errors[p.found.rule].append(log_error(p))
     everybody = [e for each in errors.values() for e in each]
-    for rule in sorted(errors):
-        scale, spread = record_of(errors[rule], everybody)
-        yield f"{rule:<22} RECORD({scale:.2f}, {spread:.2f}, {helped[rule]}, {tried[rule]})"
+    for rule in sorted(errors) + ["(any other)"]:
+        scale, spread = record_of(errors.get(rule, []), everybody)
+        yield f"{rule:<22} RECORD({scale:.2f}, {spread:.2f}, {helped.get(rule, 0)}, {tried.get(rule, 0)})"
 
 
 def scales_in_use(path):
