@@ -13,9 +13,34 @@ static u64 now_ms(void) {
     return (u64)t.tv_sec * 1000 + (u64)t.tv_nsec / 1000000;
 }
 
-static Status run_tool(const char *tool, Str bytes, u32 *left_ms, MachineCode *code, Diag *diag) {
+enum { LARGE = 1 << 20 };  // a cubin of which only the functions that the profile has are disassembled
+
+typedef struct Wanted {
+    const char *tool;
+    Str bytes;
+    u32 *symbols;  // none: all functions
+    u32 count;
+} Wanted;
+
+static Status find_wanted(Profile *profile, u32 module, const Cubin *cubin, Arena *arena, Wanted *wanted, Diag *diag) {
+    const ProfileFunction *functions;
+    u32 count;
+    TRY(profile_functions(profile, &functions, &count, diag));
+    wanted->symbols = ARENA_ARRAY(arena, u32, count + 1);
+    if (!wanted->symbols) return STATUS_NO_MEMORY;
+    for (u32 i = 0; i < count; i++) {
+        Str name = {functions[i].name, strlen(functions[i].name)};
+        const CubinFunction *function = functions[i].module_id == module ? cubin_find_function(cubin, name) : NULL;
+        if (function && function->symbol) wanted->symbols[wanted->count++] = function->symbol;
+    }
+    return STATUS_OK;
+}
+
+static Status run_tool(const Wanted *w, u32 *left_ms, MachineCode *code, Diag *diag) {
     u64 begin = now_ms();
-    Status status = sass_disassemble(tool, (const u8 *)bytes.data, bytes.len, *left_ms / 2, &code->made, diag);
+    const u8 *bytes = (const u8 *)w->bytes.data;
+    Status status =
+        sass_disassemble_some(w->tool, bytes, w->bytes.len, w->symbols, w->count, *left_ms / 2, &code->made, diag);
     u64 taken = now_ms() - begin;
     *left_ms = taken < *left_ms ? *left_ms - (u32)taken : 0;
     if (status == STATUS_CANCELLED)
@@ -25,13 +50,14 @@ static Status run_tool(const char *tool, Str bytes, u32 *left_ms, MachineCode *c
     return status;
 }
 
-static Status disassemble(Str bytes, u32 *left_ms, MachineCode *code, Diag *diag) {
+static Status disassemble(Profile *profile, u32 module, Str bytes, u32 *left_ms, MachineCode *code, Diag *diag) {
     Arena arena = {0};
-    const char *tool = sass_find_tool(&arena);
+    Wanted wanted = {.tool = sass_find_tool(&arena), .bytes = bytes};
     code->why = "the profile holds its machine code only, and this machine has no nvdisasm (CUDA toolkit) to read it";
     Status status = STATUS_OK;
-    if (tool) {
-        status = run_tool(tool, bytes, left_ms, code, diag);
+    if (wanted.tool && bytes.len > LARGE) status = find_wanted(profile, module, &code->cubin, &arena, &wanted, diag);
+    if (wanted.tool && status == STATUS_OK) {
+        status = run_tool(&wanted, left_ms, code, diag);
         code->json = (Str){code->made.data, code->made.len};
     }
     arena_free(&arena);
@@ -44,7 +70,7 @@ Status machine_code_open(Profile *profile, u32 module, Str bytes, u32 *left_ms, 
     if (status != STATUS_OK) code->why = "its machine code in the profile is damaged";
     if (status != STATUS_OK) return status == STATUS_NO_MEMORY ? status : STATUS_OK;
     TRY(profile_module_listing(profile, module, &code->json, diag));
-    return code->json.len ? STATUS_OK : disassemble(bytes, left_ms, code, diag);
+    return code->json.len ? STATUS_OK : disassemble(profile, module, bytes, left_ms, code, diag);
 }
 
 Status machine_code_read(Profile *profile, u32 module, Str bytes, u32 *left_ms, MachineCode *code, Diag *diag) {

@@ -40,13 +40,15 @@ static int no_path(void **state) {
 }
 
 // --- the profile -------------------------------------------------------------------------------------------------
+static size_t padding;  // behind the cubin
+
 static void write_module(Sink *sink) {
     FileData file;
     assert_int_equal(file_read("tests/sass/app.cubin", &file, NULL), STATUS_OK);
-    RecordModule record = {.module = 1, .kind = 1, .hash = 7, .text_size = file.size};
-    char *tail = mem_zero(file.size + 1, 1);
+    RecordModule record = {.module = 1, .kind = 1, .hash = 7, .text_size = file.size + padding};
+    char *tail = mem_zero(file.size + padding + 1, 1);
     memcpy(tail + 1, file.data, file.size);
-    assert_int_equal(sink_write(sink, RECORD_MODULE, &record, tail, file.size + 1), STATUS_OK);
+    assert_int_equal(sink_write(sink, RECORD_MODULE, &record, tail, file.size + padding + 1), STATUS_OK);
     mem_free(tail);
     file_release(&file);
 }
@@ -138,6 +140,26 @@ TEST(listing_is_made_on_demand) {
     assert_non_null(o.view->flow.code->issue);
     assert_int_equal(o.view->flow.loops->loop_count, 1);
     assert_int_equal(o.view->samples[60].all[STALL_SHORT_SCOREBOARD], 1000);
+    close_view(&o);
+}
+
+// mm's symbol is the only one that is asked for.
+TEST(large_cubins_are_read_in_part) {
+    char body[512];
+    FileData file;
+    Cubin cubin;
+    assert_int_equal(file_read("tests/sass/app.cubin", &file, NULL), STATUS_OK);
+    assert_int_equal(cubin_open(&cubin, file.data, file.size, "app", NULL), STATUS_OK);
+    u32 symbol = cubin_find_function(&cubin, STR("_Z2mmPKfS0_Pfi"))->symbol;
+    cubin_close(&cubin);
+    file_release(&file);
+    snprintf(body, sizeof body, "test \"$3 $4\" = \"-fun %u\" || exit 1\n%s", symbol, print_listing);
+    make_tool(body);
+    padding = 1 << 20;
+    write_profile(some, 2);
+    padding = 0;
+    Opened o = open_view();
+    assert_int_equal(o.view->kind, VIEW_SASS);
     close_view(&o);
 }
 
@@ -240,11 +262,9 @@ TEST(stalls_are_blamed_by_barriers) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        WITH_TOOL(listing_is_made_on_demand),
-        WITH_TOOL(without_nvdisasm_it_says_so),
-        WITH_TOOL(nvdisasm_that_fails_is_no_failure),
-        WITH_TOOL(completed_profiles_need_no_nvdisasm),
-        WITH_TOOL(profiles_without_machine_code_stay_as_they_are),
+        WITH_TOOL(listing_is_made_on_demand),           WITH_TOOL(large_cubins_are_read_in_part),
+        WITH_TOOL(without_nvdisasm_it_says_so),         WITH_TOOL(nvdisasm_that_fails_is_no_failure),
+        WITH_TOOL(completed_profiles_need_no_nvdisasm), WITH_TOOL(profiles_without_machine_code_stay_as_they_are),
         WITH_TOOL(stalls_are_blamed_by_barriers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
