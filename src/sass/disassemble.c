@@ -123,7 +123,7 @@ static void tell(Diag *diag, const char *tool, Status status) {
     if (status == STATUS_NOT_FOUND) why = "it cannot be run";
     if (status == STATUS_CANCELLED) why = "it took too long";
     if (status == STATUS_UNSUPPORTED)
-        why = "it refused the code: the toolkit may be older than that, or than CUDA 12.4";
+        why = "it refused the code: the toolkit may be older than that, or than CUDA 12.8";
     diag_text(diag, DIAG_WARNING, NULL, 0, 0, "%s does not disassemble the code: %s", tool, why);
 }
 

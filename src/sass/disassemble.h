@@ -14,7 +14,7 @@ const char *sass_find_tool(Arena *arena);
 
 // The listing (sass_read) of a cubin, by `tool`, which is run as a child. STATUS_NOT_FOUND: it cannot be run;
 // STATUS_CANCELLED: not ready in `timeout_ms`; STATUS_UNSUPPORTED: it refused (an older toolkit than the code's, or
-// than CUDA 12.4, from which on it has -json); STATUS_LIMIT: too long. `diag` says which.
+// than CUDA 12.8, from which on it has -json); STATUS_LIMIT: too long. `diag` says which.
 WL_MUST_USE Status sass_disassemble(const char *tool, const u8 *cubin, size_t size, u32 timeout_ms, SassText *json,
                                     Diag *diag);
 

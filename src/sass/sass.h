@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Machine code (SASS) of Volta and later as instructions with typed operands, read from what `nvdisasm -json` prints
-// (CUDA 12.4 and later; "CUDA Binary Utilities", appendix "JSON Format"). What an opcode does is a row of sass_ops.def.
+// (CUDA 12.8 and later; "CUDA Binary Utilities", appendix "JSON Format"). What an opcode does is a row of sass_ops.def.
 // A SassModule owns everything and is immutable once read.
 #ifndef WL_SASS_SASS_H
 #define WL_SASS_SASS_H
