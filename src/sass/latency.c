@@ -13,7 +13,7 @@ static const SassLatencies bounds = {"unknown architecture",
                                      0,
                                      UINT16_MAX,
                                      false,
-                                     {6, 6, 6, 6, 64, 13, 13, 40, 40, 40, 40, 60, 300, 60, 120}};
+                                     {6, 6, 6, 8, 64, 13, 13, 40, 40, 40, 40, 60, 300, 60, 120}};
 
 const SassLatencies *sass_latencies(u32 sm) {
     for (u32 i = 0; i < WL_COUNT(tables); i++)
