@@ -79,10 +79,10 @@ typedef enum SassOperandKind {
     SASS_OPERAND_REG,        // register or predicate
     SASS_OPERAND_IMMEDIATE,  // `value`; of a floating-point literal its bits: of a half in H instructions, a double in
                              // D instructions, else a float
-    SASS_OPERAND_SPECIAL,   // SR_TID.X: `text`
-    SASS_OPERAND_CONSTANT,  // c[bank][value], c[bank][reg + value]
-    SASS_OPERAND_ADDRESS,   // [reg + index + value], desc[descriptor][...]
-    SASS_OPERAND_TARGET,    // `value`: offset in the function's section, -1 = not known
+    SASS_OPERAND_SPECIAL,    // SR_TID.X: `text`
+    SASS_OPERAND_CONSTANT,   // c[bank][value], c[bank][reg + value]
+    SASS_OPERAND_ADDRESS,    // [reg + index + value], desc[descriptor][...]
+    SASS_OPERAND_TARGET,     // `value`: offset in the function's section, -1 = not known
 } SassOperandKind;
 
 typedef struct SassOperand {
