@@ -39,8 +39,12 @@ static Status find_wanted(Profile *profile, u32 module, const Cubin *cubin, Aren
 static Status run_tool(const Wanted *w, u32 *left_ms, MachineCode *code, Diag *diag) {
     u64 begin = now_ms();
     const u8 *bytes = (const u8 *)w->bytes.data;
-    Status status =
-        sass_disassemble_some(w->tool, bytes, w->bytes.len, w->symbols, w->count, *left_ms / 2, &code->made, diag);
+    Status status = STATUS_UNSUPPORTED;  // an nvdisasm that does not take single functions may take all
+    if (w->count)
+        status =
+            sass_disassemble_some(w->tool, bytes, w->bytes.len, w->symbols, w->count, *left_ms / 2, &code->made, NULL);
+    if (status == STATUS_UNSUPPORTED)
+        status = sass_disassemble(w->tool, bytes, w->bytes.len, *left_ms / 2, &code->made, diag);
     u64 taken = now_ms() - begin;
     *left_ms = taken < *left_ms ? *left_ms - (u32)taken : 0;
     if (status == STATUS_CANCELLED)

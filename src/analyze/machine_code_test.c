@@ -161,6 +161,11 @@ TEST(large_cubins_are_read_in_part) {
     Opened o = open_view();
     assert_int_equal(o.view->kind, VIEW_SASS);
     close_view(&o);
+    snprintf(body, sizeof body, "test $# = 2 || exit 1\n%s", print_listing);  // one that does not know -fun
+    make_tool(body);
+    o = open_view();
+    assert_int_equal(o.view->kind, VIEW_SASS);
+    close_view(&o);
 }
 
 TEST(without_nvdisasm_it_says_so) {
