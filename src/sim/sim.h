@@ -110,7 +110,7 @@ typedef struct SimConfig {
     u32 checks;    // SimCheck bits; 0 costs nothing
     bool timing;   // cycle-level: src/sim/time
     u64 interval;  // timing: cycles between two points over time; 0: totals only
-    // timing: PC samples, for each bit n one every 2^n cycles; 0 = SIM_PC_PERIOD. All come pc_offset cycles
+    // timing: PC samples, for each bit n > 0 one every 2^n cycles; 0 = SIM_PC_PERIOD. All come pc_offset cycles
     // earlier.
     u32 pc_periods;
     u64 pc_offset;
