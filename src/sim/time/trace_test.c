@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an access of a warp becomes in its trace: lines, and the turns that the banks of their words take.
+#include "sim/time/trace.h"
+
+#include "base/testing.h"
+#include "sim/exec.h"
+
+static const u32 block_end[] = {1};
+
+// The access of 32 lanes at these addresses.
+static TraceAccess access_of(const u64 *address, u32 bytes) {
+    Trace t = {.half = LANES, .block_end = block_end};
+    trace_reset(&t);
+    trace_open(&t, 0, FULL_MASK);
+    trace_global(&t, address, LANES, bytes);
+    trace_close(&t);
+    assert_false(t.failed);
+    TraceAccess a = trace_access(t.words[TRACE_HEAD]);
+    trace_free(&t);
+    return a;
+}
+
+TEST(gathers_take_turns_at_the_banks) {
+    u64 own[LANES], same[LANES], wide[LANES], row[LANES];
+    for (u32 l = 0; l < LANES; l++) {
+        own[l] = l * 128 + l * 4;        // a line and a bank for each lane
+        same[l] = l * 128;               // ... all at one bank
+        wide[l] = l * 128 + l % 16 * 8;  // 8 bytes: half warps, a bank each
+        row[l] = l * 4;
+    }
+    assert_int_equal(access_of(own, 4).lines, 32);
+    assert_int_equal(access_of(own, 4).wavefronts, 1);
+    assert_int_equal(access_of(same, 4).lines, 32);
+    assert_int_equal(access_of(same, 4).wavefronts, 32);
+    assert_int_equal(access_of(wide, 8).wavefronts, 2);
+    assert_int_equal(access_of(row, 4).lines, 1);
+    assert_int_equal(access_of(row, 4).wavefronts, 0);  // as many as its bytes need
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(gathers_take_turns_at_the_banks)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
