@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/advice/advice.h"
+#include "analyze/advice/rule.h"
 
 static char profile_path[64] = "/tmp/wl_advice_XXXXXX";
 
@@ -160,6 +160,96 @@ static void nothing_to_look_at_is_said(void **state) {
     end(&m);
 }
 
+// What rules see of one kernel.
+typedef struct Seen {
+    Arena scratch;
+    AdviceContext context;
+    const KernelView *view;
+    AdviceCase c;
+} Seen;
+
+static void look_at(Made *m, const char *kernel, Seen *s) {
+    const ProfileFunction *const *list;
+    u32 count, i = 0;
+    *s = (Seen){.context = {.profile = m->profile, .views = m->views, .arena = &m->arena, .diag = &m->diag}};
+    assert_int_equal(kernel_views_launched(m->views, 0, NULL, NULL, &list, &count), STATUS_OK);
+    while (i < count && strcmp(list[i]->name, kernel)) i++;
+    assert_true(i < count);
+    assert_int_equal(kernel_views_get(m->views, list[i], &s->view, &m->diag), STATUS_OK);
+    s->context.kernels = &s->view;
+    s->context.kernel_count = 1;
+    assert_int_equal(case_make(&s->context, s->view, &s->scratch, &s->c), STATUS_OK);
+    assert_int_equal(s->c.part_count, 1);
+}
+
+static void forget(Seen *s) {
+    case_free(&s->c);
+    arena_free(&s->scratch);
+}
+
+static const CaseAccess *load_of(const Seen *s, bool shared) {
+    const CasePart *part = &s->c.parts[0];
+    for (u32 i = 0; i < part->access_count; i++)
+        if (part->accesses[i].load && access_is_shared(&part->accesses[i]) == shared) return &part->accesses[i];
+    return NULL;
+}
+
+static void loops_and_accesses_are_known(void **state) {
+    (void)state;
+    Made m = make(NULL);
+    Seen s;
+    look_at(&m, "rolled", &s);
+    const CasePart *part = &s.c.parts[0];
+    f64 active = 0, stalled = 0;
+    assert_int_equal(part->view->flow.loops->loop_count, 1);
+    assert_true(fabs(part->loops[0].trips - 32) < 0.01);
+    assert_true(part->loops[0].innermost && !part->loops[0].has_barrier && !part->loops[0].has_call);
+    for (u32 pc = 0; pc < part->view->insn_count; pc++) {
+        active += loop_has(part, 0, pc) ? part->insns[pc].issued : 0;
+        stalled += loop_has(part, 0, pc) ? part->insns[pc].stalled : 0;
+    }
+    assert_true(fabs(part->loops[0].active - active) < 1e-6 * active);
+    assert_true(fabs(part->loops[0].stalled - stalled) < 1e-6 * stalled);
+    assert_true(s.c.load.total > active + stalled);
+    const CaseAccess *load = load_of(&s, false);
+    assert_true(load->known == ACCESS_COUNTED && load->sectors == 4 && load->fewest == 4);
+    forget(&s);
+    look_at(&m, "strided", &s);
+    load = load_of(&s, false);
+    assert_true(load->sectors == 32 && load->fewest == 4 && load->lanes == 32);
+    assert_true(s.c.load.busy[RESOURCE_LSU] > 0.2);
+    forget(&s);
+    look_at(&m, "conflicts", &s);
+    load = load_of(&s, true);
+    assert_true(load->passes == 32 && load->fewest_passes == 1);
+    forget(&s);
+    end(&m);
+}
+
+// The time of all cycles is what the warps' samples add up to, and nobody is busy for more than all of it.
+static void loads_are_possible(void **state) {
+    (void)state;
+    static const char *const kernels[] = {"rolled", "strided", "conflicts", "doubles"};
+    Made m = make(NULL);
+    for (u32 i = 0; i < WL_COUNT(kernels); i++) {
+        Seen s;
+        look_at(&m, kernels[i], &s);
+        const EstimateLoad *load = &s.c.load;
+        assert_true(load->issued > 0 && load->issued + load->not_selected <= load->total);
+        assert_true(load->issue_rate > 0 && load->issue_rate <= 1);
+        for (u32 r = 0; r < RESOURCE_COUNT; r++) {
+            f64 used = 0;
+            for (u32 pc = 0; pc < s.view->insn_count; pc++) used += s.c.parts[0].insns[pc].use[r];
+            assert_true(load->busy[r] >= 0 && load->busy[r] <= 1 && load->queued[r] <= load->total);
+            assert_true(used <= load->busy[r] * (1 + 1e-6));
+        }
+        f64 unchanged = estimate_time(load, &(EstimateChange){0});
+        assert_true(fabs(unchanged - 1) < 1e-6);
+        forget(&s);
+    }
+    end(&m);
+}
+
 static void rows_are_complete(void **state) {
     (void)state;
     for (u32 i = 0; i < advice_rule_count; i++) {
@@ -172,9 +262,10 @@ static void rows_are_complete(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_fault_is_found),        cmocka_unit_test(what_holds_for_all),
-        cmocka_unit_test(two_runs_say_the_same),      cmocka_unit_test(rules_are_chosen),
-        cmocka_unit_test(nothing_to_look_at_is_said), cmocka_unit_test(rows_are_complete),
+        cmocka_unit_test(each_fault_is_found),          cmocka_unit_test(what_holds_for_all),
+        cmocka_unit_test(two_runs_say_the_same),        cmocka_unit_test(rules_are_chosen),
+        cmocka_unit_test(nothing_to_look_at_is_said),   cmocka_unit_test(rows_are_complete),
+        cmocka_unit_test(loops_and_accesses_are_known), cmocka_unit_test(loads_are_possible),
     };
     return cmocka_run_group_tests(tests, simulate, clean);
 }
