@@ -9,6 +9,12 @@
 #include "store/db.h"
 #include "store/store.h"
 
+// A launch's call stack, and where launches are read from. The column is younger than the first profiles: where the
+// table lacks it, `stack` is that of the query around.
+#define LAUNCH_STACK                                          \
+    "(SELECT stack FROM launch AS same WHERE same.id = l.id)" \
+    " FROM (SELECT NULL AS stack) CROSS JOIN launch AS l "
+
 // Every statement of the reader: name, SQL. Prepared at first use. Views are not used: a profile comes from anywhere,
 // and the connection trusts nothing in its schema but plain tables.
 #define PROFILE_STATEMENTS(X)                                                                                          \
@@ -27,11 +33,12 @@
                  "FROM function f LEFT JOIN module m ON m.id = f.module ORDER BY f.id")                                \
     X(LAUNCHES_ALL,                                                                                                    \
       "SELECT id, position, function, source, grid_x, grid_y, grid_z, block_x, block_y, block_z, "                     \
-      "cluster_x, cluster_y, cluster_z, dynamic_shared_bytes, begin_ns, end_ns, status, device, stream, "              \
-      "stack FROM launch WHERE ?1 = ?1 AND (?2 = 0 OR source = ?2) ORDER BY position, id")                             \
-    X(LAUNCHES, "SELECT id, position, function, source, grid_x, grid_y, grid_z, block_x, block_y, block_z, "           \
-                "cluster_x, cluster_y, cluster_z, dynamic_shared_bytes, begin_ns, end_ns, status, device, stream, "    \
-                "stack FROM launch WHERE function = ?1 AND (?2 = 0 OR source = ?2) ORDER BY position, id")             \
+      "cluster_x, cluster_y, cluster_z, dynamic_shared_bytes, begin_ns, end_ns, status, device, stream, " LAUNCH_STACK \
+      "WHERE ?1 = ?1 AND (?2 = 0 OR source = ?2) ORDER BY position, id")                                               \
+    X(LAUNCHES,                                                                                                        \
+      "SELECT id, position, function, source, grid_x, grid_y, grid_z, block_x, block_y, block_z, "                     \
+      "cluster_x, cluster_y, cluster_z, dynamic_shared_bytes, begin_ns, end_ns, status, device, stream, " LAUNCH_STACK \
+      "WHERE function = ?1 AND (?2 = 0 OR source = ?2) ORDER BY position, id")                                         \
     X(LAUNCH_METRICS_ALL, "SELECT launch, metric, value FROM launch_metric WHERE ?1 = ?1 ORDER BY launch, metric")     \
     X(LAUNCH_METRICS, "SELECT v.launch, v.metric, v.value FROM launch l CROSS JOIN launch_metric v "                   \
                       "ON v.launch = l.id WHERE l.function = ?1")                                                      \

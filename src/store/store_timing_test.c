@@ -298,12 +298,12 @@ static void damaged_timelines_are_told(void **state) {
     }
 }
 
-// Profiles from before there were timing tables.
+// Profiles from before there were timing tables, and the launches' call stacks.
 static void older_profiles_have_no_times(void **state) {
     (void)state;
     write_run();
     execute("DROP TABLE launch_time; DROP TABLE load_latency; DROP TABLE stall; DROP TABLE stall_cause;"
-            "DROP TABLE timeline");
+            "DROP TABLE timeline; ALTER TABLE launch DROP COLUMN stack");
     Profile *profile = open_profile();
     const ProfileLaunch *launches;
     const ProfileTimeline *timelines;
@@ -311,7 +311,7 @@ static void older_profiles_have_no_times(void **state) {
     u32 count;
     Diag diag = {0};
     assert_int_equal(profile_launches(profile, 0, &launches, &count, &diag), STATUS_OK);
-    assert_true(count == 8 && !launches[0].time.known);
+    assert_true(count == 8 && !launches[0].time.known && !launches[0].stack);
     assert_int_equal(profile_timelines(profile, 1, &timelines, &count, &diag), STATUS_OK);
     assert_int_equal(count, 0);
     assert_int_equal(profile_timelines(profile, 2, &timelines, &count, &diag), STATUS_OK);
