@@ -11,7 +11,7 @@ Prints a row for each launch - cycles on the hardware, simulated, their ratio; i
 both - then the figures of the issue: mean absolute error of the cycles, Pearson's r of their logarithms, ratio of the
 instructions (PTX here, SASS there; and what the timing model issues), differences of the hit rates in points, error of
 the DRAM bytes; and the launches that are off by more than 30 %. Nsight Compute's hit rate of the L2 counts accesses of
-its own and those between the L2's partitions; --l2 FILE (bench/hwref/h200-l2-dev.csv) has that of the SMs' requests
+its own and those between the L2's partitions; --l2 FILE (columns run, launch, hits, misses) has that of the SMs' requests
 alone, and where it has none only launches with many sectors are compared. --plot writes a scatter plot, --tsv the table, --keep FOLDER the profiles.
 Exit code: 0 everything ran, 1 something did not.
 """
