@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // warplens report: a profile as text, JSON or CSV on stdout.
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,6 +86,8 @@ int cmd_report(int argc, char **argv) {
     const Exporter *exporter = exporter_find(a.format);
     if (!exporter) return cli_fail(EXIT_USAGE, "there is no format `%s`; the formats are text, json and csv", a.format);
     a.options.path = a.path;
+    char folder[PATH_MAX] = "";
+    if (cli_find_file("share/warplens/gpus", folder, sizeof folder)) a.options.gpu_folder = folder;
     Diag diag = {0};
     Status status = show(&a, exporter, &diag);
     cli_diag(&diag);

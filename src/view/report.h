@@ -31,7 +31,8 @@ typedef struct ReportOptions {
     // is.
     const char *(*demangle)(void *context, const char *mangled);
     void *demangle_context;
-    const char *path;  // of the profile, for the summary; may be NULL
+    const char *gpu_folder;  // with the .gpu files, for what samples are blamed on; may be NULL
+    const char *path;        // of the profile, for the summary; may be NULL
 } ReportOptions;
 
 typedef struct Report Report;

@@ -69,6 +69,8 @@ static Status load_kernel(Loader *loader, ReportKernel *kernel) {
 static int compare_kernels(const void *left, const void *right) {
     const ReportKernel *a = left, *b = right;
     if (a->order != b->order) return a->order < b->order ? 1 : -1;
+    f64 time_a = a->sampled ? a->sampled->total_ns : 0, time_b = b->sampled ? b->sampled->total_ns : 0;
+    if (time_a != time_b) return time_a < time_b ? 1 : -1;
     return (a->function->id > b->function->id) - (a->function->id < b->function->id);
 }
 
@@ -88,6 +90,7 @@ static Status load_kernels(Loader *loader) {
         TRY(load_kernel(loader, kernel));
         kept += kernel->launch_count || kernel->line_count;
     }
+    TRY(report_load_samples(loader->report, kernels, kept, loader->arena, loader->diag));
     qsort(kernels, kept, sizeof *kernels, compare_kernels);
     loader->report->kernels = kernels;
     loader->report->kernel_count = kept;

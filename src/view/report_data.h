@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "metric/formula.h"
+#include "record/stall.h"
 #include "view/report.h"
 
 // Warps that waited at a line, and the line that they truly waited for, over all launches.
@@ -16,6 +17,26 @@ typedef struct ReportStall {
     u32 cause_line;  // 0: not known
     f64 cycles, times;
 } ReportStall;
+
+// What a GPU's samples say of a kernel, and how long its launches took there.
+typedef struct ReportSample {  // warps that waited at a line, and the line that the blamer charges it to
+    const char *file;          // NULL: not known
+    u32 line;
+    const char *reason;
+    const char *cause_file;
+    u32 cause_line;  // 0: not known
+    f64 samples;
+} ReportSample;
+
+typedef struct ReportSamples {
+    u32 launches;  // with a time on the GPU
+    f64 total_ns, least_ns, most_ns;
+    u64 samples, stalled;  // of warps; of those, that did not issue
+    u64 period;            // cycles between two samples of an SM, 0 = not known
+    f64 reasons[STALL_COUNT];
+    const ReportSample *rows;  // stalls, most samples first
+    u32 row_count;
+} ReportSamples;
 
 typedef struct ReportKernel {
     const ProfileFunction *function;
@@ -30,6 +51,7 @@ typedef struct ReportKernel {
     u32 line_count;
     const ReportStall *stalls;  // most cycles first
     u32 stall_count;
+    const ReportSamples *sampled;     // NULL: did not run on a GPU
     const ProfileLatency *latencies;  // of global loads
     u32 latency_count;
     u32 timed_launches;
@@ -75,6 +97,9 @@ WL_MUST_USE Status report_load(Profile *profile, const ReportOptions *options, A
 WL_MUST_USE Status report_load_findings(Report *report, Arena *arena, Diag *diag);
 
 WL_MUST_USE Status report_load_timing(Report *report, ReportKernel *kernel, Arena *arena, Diag *diag);
+
+// Of the kernels that ran on a GPU.
+WL_MUST_USE Status report_load_samples(Report *report, ReportKernel *kernels, u32 count, Arena *arena, Diag *diag);
 
 Status export_text(const Report *report, Output *out, Diag *diag);
 Status export_json(const Report *report, Output *out, Diag *diag);

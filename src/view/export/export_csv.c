@@ -172,6 +172,26 @@ static void write_stalls(Csv *csv, const Report *report) {
     }
 }
 
+static void write_samples(Csv *csv, const Report *report) {
+    fields(csv, (const char *const[]){"kernel", "mangled", "file", "line", "reason", "cause_file", "cause_line",
+                                      "samples", NULL});
+    end_row(csv);
+    for (u32 i = 0; i < report->kernel_count; i++) {
+        const ReportKernel *kernel = &report->kernels[i];
+        for (u32 k = 0; kernel->sampled && k < kernel->sampled->row_count; k++) {
+            const ReportSample *row = &kernel->sampled->rows[k];
+            fields(csv, (const char *const[]){kernel->name, kernel->mangled, NULL});
+            optional_field(csv, row->file);
+            number_field(csv, row->line);
+            field(csv, row->reason);
+            optional_field(csv, row->cause_file);
+            number_field(csv, row->cause_line);
+            number_field(csv, row->samples);
+            end_row(csv);
+        }
+    }
+}
+
 static void write_timing(Csv *csv, const Report *report) {
     fields(csv,
            (const char *const[]){"kernel", "mangled", "provenance", "index", "begin_cycle", "end_cycle",
@@ -263,7 +283,7 @@ Status export_csv(const Report *report, Output *out, Diag *diag) {
     static void (*const writers[REPORT_SECTION_COUNT])(Csv *, const Report *) = {
         [REPORT_DEFAULT] = write_kernels, [REPORT_SUMMARY] = write_summary,   [REPORT_KERNELS] = write_kernels,
         [REPORT_LINES] = write_lines,     [REPORT_LAUNCHES] = write_launches, [REPORT_FINDINGS] = write_findings,
-        [REPORT_TIMING] = write_timing,   [REPORT_STALLS] = write_stalls,
+        [REPORT_TIMING] = write_timing,   [REPORT_STALLS] = write_stalls,     [REPORT_SAMPLES] = write_samples,
     };
     Csv csv = {.out = out};
     Status status = STATUS_OK;

@@ -151,6 +151,40 @@ static void write_stalls(Json *json, const ReportKernel *kernel) {
     json_write(json, latencies, false);
 }
 
+static json_t *sample_value(Json *json, const ReportSample *row) {
+    json_t *object = json_object();
+    json_object_set_new(object, "file", json_text(json, row->file));
+    json_object_set_new(object, "line", json_count(row->line));
+    json_object_set_new(object, "reason", json_text(json, row->reason));
+    json_object_set_new(object, "cause_file", json_text(json, row->cause_file));
+    json_object_set_new(object, "cause_line", row->cause_line ? json_count(row->cause_line) : json_null());
+    json_object_set_new(object, "samples", json_figure(row->samples));
+    return object;
+}
+
+// Only of kernels that ran on a GPU.
+static void write_samples(Json *json, const ReportSamples *s) {
+    if (!s) return;
+    json_t *object = json_object(), *reasons = json_object();
+    json_object_set_new(object, "launches", json_count(s->launches));
+    json_object_set_new(object, "total_ns", json_figure(s->total_ns));
+    json_object_set_new(object, "least_ns", json_figure(s->least_ns));
+    json_object_set_new(object, "most_ns", json_figure(s->most_ns));
+    json_object_set_new(object, "samples", json_count(s->samples));
+    json_object_set_new(object, "period_cycles", json_count(s->period));
+    for (u32 i = 0; i < STALL_COUNT; i++)
+        if (s->reasons[i] > 0) json_object_set_new(reasons, stall_names[i], json_figure(s->reasons[i]));
+    json_object_set_new(object, "reasons", reasons);
+    output_text(json->out, ",\"on_gpu\":");
+    json_write(json, object, true);
+    output_text(json->out, ",\"stalls\":[");
+    for (u32 i = 0; i < s->row_count; i++) {
+        output_text(json->out, i ? ",\n" : "\n");
+        json_write(json, sample_value(json, &s->rows[i]), false);
+    }
+    output_text(json->out, "]}");
+}
+
 static json_t *line_value(Json *json, const ReportKernel *kernel, const ProfileLine *line) {
     json_t *object = json_object();
     json_object_set_new(object, "file", json_text(json, line->file));
@@ -193,6 +227,7 @@ static Status write_kernel(Json *json, const Report *report, const ReportKernel 
     }
     output_text(json->out, "]");
     write_stalls(json, kernel);
+    write_samples(json, kernel->sampled);
     output_text(json->out, "}");
     return STATUS_OK;
 }

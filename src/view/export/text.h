@@ -28,9 +28,10 @@ const char *text_code(Text *text, const ReportKernel *kernel, const ProfileLine 
 void text_heading(Text *text, const char *title);
 u32 text_width(const Text *text);  // of the terminal, 0 = no limit
 
-// text_timing.c: sections. In the whole report only kernels that were timed are mentioned.
+// text_timing.c, text_samples.c: sections. In the whole report only kernels that were timed are mentioned.
 void text_timing(Text *text);
 void text_stalls(Text *text);
+void text_samples(Text *text);
 Status text_timelines(Text *text, Diag *diag);
 
 #endif

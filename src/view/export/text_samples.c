@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels on a GPU in the text report: how long they took, what their warps waited for, by line and blamed cause.
+#include <string.h>
+
+#include "view/export/text.h"
+#include "view/report_timing.h"
+
+enum { SAMPLE_LINES = 8, REASONS = 4, LEAST_NAME = 12, LEAST_CODE = 16, LEAST_AT = 10 };
+
+static const char *percent(Text *text, f64 part, f64 all) {
+    return text_keep(text, number_fixed(all > 0 ? 100 * part / all : 0, 1));
+}
+
+static const char *time_text(Text *text, f64 ns) { return text_keep(text, number_time((u64)ns)); }
+
+static void write_times(Text *text, f64 all) {
+    static const char *const headers[] = {"share %", "launches", "total", "mean", "least", "most"};
+    const Report *report = text->report;
+    Table table = {0};
+    table_column(&table, (TableColumn){.header = "kernel", .align = TABLE_LEFT, .least = LEAST_NAME});
+    for (u32 i = 0; i < WL_COUNT(headers); i++)
+        table_column(&table, (TableColumn){.header = headers[i], .importance = i < 4 ? 0 : i});
+    for (u32 i = 0; i < report->kernel_count; i++) {
+        const ReportSamples *s = report->kernels[i].sampled;
+        if (!s || !s->launches) continue;
+        table_cell(&table, text_clean(text, report->kernels[i].name));
+        table_cell(&table, percent(text, s->total_ns, all));
+        table_cell(&table, arena_printf(&text->arena, "%u", s->launches));
+        table_cell(&table, time_text(text, s->total_ns));
+        table_cell(&table, time_text(text, s->total_ns / s->launches));
+        table_cell(&table, time_text(text, s->least_ns));
+        table_cell(&table, time_text(text, s->most_ns));
+    }
+    text->hidden += table_print(&table, text->out, text_width(text), report->options.color);
+    table_free(&table);
+}
+
+// The commonest reasons, in per cent of the samples of warps that did not issue.
+static const char *reasons(Text *text, const ReportSamples *s) {
+    const char *list = "";
+    u32 told[REASONS];
+    for (u32 n = 0; n < REASONS && list; n++) {
+        u32 most = STALL_COUNT;
+        for (u32 r = 0; r < STALL_COUNT; r++) {
+            bool before = r == STALL_SELECTED;
+            for (u32 k = 0; k < n; k++) before |= told[k] == r;
+            if (!before && s->reasons[r] > 0 && (most == STALL_COUNT || s->reasons[r] > s->reasons[most])) most = r;
+        }
+        if (most == STALL_COUNT) break;
+        told[n] = most;
+        const char *share = percent(text, s->reasons[most], (f64)s->stalled);
+        list = arena_printf(&text->arena, "%s%s%s %s %%", list, n ? ", " : "", stall_names[most], share ? share : "");
+    }
+    return list;
+}
+
+static bool same_file(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
+
+static const char *place(Text *text, const char *file, u32 line, bool with_file) {
+    if (!line) return "(unknown)";
+    if (!with_file || !file) return arena_printf(&text->arena, "%u", line);
+    const char *raw = arena_printf(&text->arena, "%s:%u", file, line);
+    return raw ? text_clean(text, raw) : NULL;
+}
+
+static const char *cause(Text *text, const ReportSample *row) {
+    const StallText *words = stall_text_find(row->reason);
+    if (!words || !*words->cause || !row->cause_line) return "";
+    bool here = row->cause_line == row->line && same_file(row->cause_file, row->file);
+    if (here) return arena_printf(&text->arena, "%s this line", words->cause);
+    bool other = !same_file(row->cause_file, row->file);
+    return arena_printf(&text->arena, "%s %s%s", words->cause, other ? "" : "line ",
+                        place(text, row->cause_file, row->cause_line, other));
+}
+
+static void write_rows(Text *text, const ReportKernel *kernel, u32 most) {
+    const ReportSamples *s = kernel->sampled;
+    u32 shown = s->row_count < most ? s->row_count : most;
+    bool files = false, codes = false;
+    for (u32 i = 0; i < shown; i++) {
+        const char *code = text_code(text, kernel, &(ProfileLine){.file = s->rows[i].file, .line = s->rows[i].line});
+        files |= !same_file(s->rows[i].file, s->rows[0].file);
+        codes |= code && *code;
+    }
+    Table table = {0};
+    table_column(
+        &table,
+        (TableColumn){.header = "line", .align = files ? TABLE_LEFT_TAIL : TABLE_RIGHT, .least = files ? LEAST_AT : 0});
+    table_column(&table, (TableColumn){.header = "waiting %"});
+    table_column(&table, (TableColumn){.header = "reason", .align = TABLE_LEFT});
+    table_column(&table, (TableColumn){.header = "waits for (blamed)", .align = TABLE_LEFT, .importance = 1});
+    TableColumn code = {.header = "source", .align = TABLE_LEFT, .importance = 2, .least = LEAST_CODE};
+    if (codes) table_column(&table, code);
+    for (u32 i = 0; i < shown; i++) {
+        const ReportSample *row = &s->rows[i];
+        table_cell(&table, place(text, row->file, row->line, files));
+        table_cell(&table, percent(text, row->samples, (f64)s->stalled));
+        table_cell(&table, row->reason);
+        table_cell(&table, cause(text, row));
+        if (codes) table_cell(&table, text_code(text, kernel, &(ProfileLine){.file = row->file, .line = row->line}));
+    }
+    text->hidden += table_print(&table, text->out, text_width(text), text->report->options.color);
+    table_free(&table);
+    if (s->row_count > shown) output_printf(text->out, "  and %u more\n", s->row_count - shown);
+}
+
+static void write_samples(Text *text, const ReportKernel *kernel, u32 most) {
+    const ReportSamples *s = kernel->sampled;
+    const char *name = text_clean(text, kernel->name), *list = reasons(text, s);
+    NumberText count = number_human((f64)s->samples);
+    if (!name || !list) {
+        text->out->status = STATUS_NO_MEMORY;
+        return;
+    }
+    text_heading(text, arena_printf(&text->arena, "Waiting warps of %s (sampled)", name));
+    output_printf(text->out, "  %s samples", count.text);
+    if (s->period) output_printf(text->out, ", one of an SM every %llu cycles", (unsigned long long)s->period);
+    output_printf(text->out, "; %s %% of the warps waited\n", percent(text, (f64)s->stalled, (f64)s->samples));
+    if (*list) output_printf(text->out, "  %s\n", list);
+    if (s->row_count) write_rows(text, kernel, most);
+}
+
+void text_samples(Text *text) {
+    const Report *report = text->report;
+    bool alone = report->options.section == REPORT_SAMPLES;
+    u32 shown = 0, limit = alone ? UINT32_MAX : KERNELS_WITH_LINES;
+    u32 lines = report->options.lines ? report->options.lines : SAMPLE_LINES;
+    f64 all = 0;
+    for (u32 i = 0; i < report->kernel_count; i++)
+        if (report->kernels[i].sampled) all += report->kernels[i].sampled->total_ns;
+    if (all > 0) {
+        text_heading(text, "Kernels on the GPU");
+        write_times(text, all);
+    }
+    for (u32 i = 0; i < report->kernel_count && text->out->status == STATUS_OK; i++) {
+        const ReportKernel *kernel = &report->kernels[i];
+        if (!kernel->sampled || !kernel->sampled->samples || shown++ >= limit) continue;
+        write_samples(text, kernel, lines);
+    }
+    if (shown > limit)
+        output_printf(text->out, "\n  the samples of %u more kernels: --section samples\n", shown - limit);
+    if (!alone || shown || all > 0) return;
+    text_heading(text, "Kernels on the GPU");
+    output_text(text->out, "  nothing ran on a GPU; `warplens run --on gpu` does it\n");
+}

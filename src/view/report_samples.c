@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels that ran on a GPU: their launches' times, and their samples with what the blamer charges them to.
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/blame.h"
+#include "view/report_data.h"
+
+typedef struct Loader {
+    Report *report;
+    KernelViews *views;  // NULL: nothing was sampled
+    Arena *arena;
+    Diag *diag;
+} Loader;
+
+static bool is_of_gpu(const ProfileLaunch *launch) {
+    const ProfileTime *time = &launch->time;
+    return time->known && time->end_cycle == time->begin_cycle && launch->end_ns > launch->begin_ns;
+}
+
+static void add_times(const ReportKernel *kernel, ReportSamples *s) {
+    for (u32 i = 0; i < kernel->launch_count; i++) {
+        const ProfileLaunch *launch = &kernel->launches[i];
+        if (!is_of_gpu(launch)) continue;
+        f64 ns = (f64)(launch->end_ns - launch->begin_ns);
+        s->total_ns += ns;
+        if (!s->launches || ns < s->least_ns) s->least_ns = ns;
+        if (ns > s->most_ns) s->most_ns = ns;
+        s->launches++;
+    }
+}
+
+static int compare_texts(const char *a, const char *b) {
+    if (!a || !b) return (b == NULL) - (a == NULL);
+    return strcmp(a, b);
+}
+
+static int compare_rows(const ReportSample *a, const ReportSample *b) {
+    int order = compare_texts(a->file, b->file);
+    if (!order) order = (a->line > b->line) - (a->line < b->line);
+    if (!order) order = strcmp(a->reason, b->reason);
+    if (!order) order = compare_texts(a->cause_file, b->cause_file);
+    if (!order) order = (a->cause_line > b->cause_line) - (a->cause_line < b->cause_line);
+    return order;
+}
+
+static int by_place(const void *left, const void *right) { return compare_rows(left, right); }
+
+static int by_samples(const void *left, const void *right) {
+    const ReportSample *a = left, *b = right;
+    if (a->samples != b->samples) return a->samples < b->samples ? 1 : -1;
+    return compare_rows(a, b);
+}
+
+static u32 join_equal(ReportSample *rows, u32 count) {
+    u32 kept = 0;
+    for (u32 i = 0; i < count; i++) {
+        if (kept && compare_rows(&rows[kept - 1], &rows[i]) == 0)
+            rows[kept - 1].samples += rows[i].samples;
+        else
+            rows[kept++] = rows[i];
+    }
+    return kept;
+}
+
+static Status add_rows(Loader *loader, const Blame *blame, ReportSamples *s) {
+    const KernelView *view = blame->view;
+    ReportSample *rows = ARENA_ARRAY(loader->arena, ReportSample, blame->edge_count + 1u);
+    if (!rows) return STATUS_NO_MEMORY;
+    u32 count = 0;
+    for (u32 i = 0; i < blame->edge_count; i++) {
+        const BlameEdge *edge = &blame->edges[i];
+        const ProfilePlace *at = &view->places[edge->use], *cause = &view->places[edge->def];
+        if (edge->reason == STALL_SELECTED || edge->samples <= 0) continue;
+        rows[count++] = (ReportSample){.file = at->file,
+                                       .line = at->line,
+                                       .reason = stall_names[edge->reason],
+                                       .cause_file = cause->file,
+                                       .cause_line = cause->line,
+                                       .samples = edge->samples};
+    }
+    qsort(rows, count, sizeof *rows, by_place);
+    s->row_count = join_equal(rows, count);
+    qsort(rows, s->row_count, sizeof *rows, by_samples);
+    s->rows = rows;
+    return STATUS_OK;
+}
+
+static Status add_samples(Loader *loader, const ReportKernel *kernel, ReportSamples *s) {
+    const KernelView *view;
+    Blame *blame;
+    Arena scratch = {0};
+    TRY(kernel_views_get(loader->views, kernel->function, &view, NULL));
+    if (!view->total || strcmp(view->provenance, "sampled") != 0) return STATUS_OK;
+    for (u32 pc = 0; pc < view->insn_count; pc++)
+        for (u32 r = 0; r < STALL_COUNT; r++) s->reasons[r] += (f64)view->samples[pc].all[r];
+    s->samples = view->total;
+    s->stalled = view->total - (u64)s->reasons[STALL_SELECTED];
+    s->period = view->period;
+    Status status = blame_kernel(view, NULL, &scratch, &blame);
+    if (status == STATUS_OK) status = add_rows(loader, blame, s);
+    arena_free(&scratch);
+    return status;
+}
+
+static Status load(Loader *loader, ReportKernel *kernel) {
+    ReportSamples found = {0};
+    add_times(kernel, &found);
+    if (loader->views) TRY(add_samples(loader, kernel, &found));
+    if (!found.launches && !found.samples) return STATUS_OK;
+    ReportSamples *kept = ARENA_NEW(loader->arena, ReportSamples);
+    if (!kept) return STATUS_NO_MEMORY;
+    *kept = found;
+    kernel->sampled = kept;
+    return STATUS_OK;
+}
+
+static bool was_sampled(const Report *report) {
+    for (u32 i = 0; i < report->source_count; i++)
+        if (strcmp(report->sources[i].provenance, "sampled") == 0) return true;
+    return false;
+}
+
+Status report_load_samples(Report *report, ReportKernel *kernels, u32 count, Arena *arena, Diag *diag) {
+    Loader loader = {report, NULL, arena, diag};
+    KernelViewOptions options = {.gpu_folder = report->options.gpu_folder};
+    if (was_sampled(report)) TRY(kernel_views_open(report->profile, &options, &loader.views, diag));
+    Status status = STATUS_OK;
+    for (u32 i = 0; i < count && status == STATUS_OK; i++) status = load(&loader, &kernels[i]);
+    kernel_views_close(loader.views);
+    return status;
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reports of kernels that ran on a GPU: a made-up run with launches' times and samples of another source.
+#include "store/sample_profile.h"
+#include "store/store_testing.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "record/stall.h"
+#include "view/report.h"
+
+static void put(Sink *sink, RecordKind kind, const void *fixed, const void *tail, size_t size) {
+    assert_int_equal(sink_write(sink, kind, fixed, tail, size), STATUS_OK);
+}
+
+static void write_samples(Sink *sink) {
+    RecordSample rows[] = {{.pc = 1, .stall = STALL_LONG_SCOREBOARD, .samples = 60, .not_issued = 50},
+                           {.pc = 2, .stall = STALL_WAIT, .samples = 20, .not_issued = 5},
+                           {.pc = 2, .stall = STALL_SELECTED, .samples = 20}};
+    for (u32 r = 0; r < STALL_COUNT; r++) {
+        char tail[64];
+        put(sink, RECORD_STALL_NAME, &(RecordStallName){.source = 2, .stall = r}, tail,
+            SAMPLE_TAIL(tail, stall_names[r], ""));
+    }
+    put(sink, RECORD_SAMPLES, &(RecordSamples){.function = 1, .source = 2, .period = 4096, .count = 3}, rows,
+        sizeof rows);
+}
+
+static void write_run(bool sampled) {
+    StoreWriter *writer = create_profile();
+    Sink *sink = store_sink(writer);
+    char tail[64];
+    RecordInsn insns[] = {{.file = 1, .line = 10}, {.file = 1, .line = 11}, {.file = 1, .line = 12}};
+    put(sink, RECORD_SOURCE, &(RecordSource){.source = 1, .provenance = PROVENANCE_COUNTED}, tail,
+        SAMPLE_TAIL(tail, "CUPTI", "NVIDIA H200", "device 0"));
+    put(sink, RECORD_SOURCE, &(RecordSource){.source = 2, .provenance = PROVENANCE_SAMPLED}, tail,
+        SAMPLE_TAIL(tail, "CUPTI", "NVIDIA H200", "device 0"));
+    assert_int_equal(sample_file(sink, 1, "a.cu"), STATUS_OK);
+    put(sink, RECORD_FUNCTION, &(RecordFunction){.function = 1, .insn_count = 3, .is_entry = 1}, "mm", 3);
+    assert_int_equal(sample_insns(sink, 1, insns, 3), STATUS_OK);
+    for (u32 i = 1; i <= 2; i++) {
+        RecordLaunchDone launch = {
+            .launch = i, .function = 1, .source = 1, .begin_ns = 10000 * i, .end_ns = 10000 * i + 1000 * i};
+        launch.grid[0] = launch.block[0] = 32;
+        put(sink, RECORD_LAUNCH_DONE, &launch, NULL, 0);
+    }
+    if (sampled) write_samples(sink);
+    assert_int_equal(store_close(writer), STATUS_OK);
+}
+
+static Status write_stream(void *context, const char *data, size_t size) {
+    return fwrite(data, 1, size, context) == size ? STATUS_OK : STATUS_IO;
+}
+
+static char *render(const char *format, ReportOptions options) {
+    char *text = NULL;
+    size_t size;
+    Profile *profile;
+    FILE *stream = open_memstream(&text, &size);
+    Output out = {.write = write_stream, .context = stream};
+    assert_int_equal(profile_open(path, &profile, NULL), STATUS_OK);
+    assert_int_equal(report_write(profile, exporter_find(format), &options, &out, NULL), STATUS_OK);
+    profile_close(profile);
+    fclose(stream);
+    return text;
+}
+
+TEST(times_and_samples_are_shown) {
+    write_run(true);
+    char *text = render("text", (ReportOptions){.section = REPORT_SAMPLES, .ascii = true});
+    assert_string_equal(text, "Kernels on the GPU\n"
+                              "  kernel  share %  launches    total     mean    least     most\n"
+                              "  mm        100.0         2  3.00 us  1.50 us  1.00 us  2.00 us\n"
+                              "\n"
+                              "Waiting warps of mm (sampled)\n"
+                              "  100 samples, one of an SM every 4096 cycles; 80.0 % of the warps waited\n"
+                              "  long_scoreboard 75.0 %, wait 25.0 %\n"
+                              "  line  waiting %  reason           waits for (blamed)\n"
+                              "    11       75.0  long_scoreboard  data loaded at this line\n"
+                              "    12       25.0  wait             the result of this line\n");
+    free(text);
+}
+
+TEST(a_run_without_samples_has_times) {
+    write_run(false);
+    char *text = render("text", (ReportOptions){.section = REPORT_SAMPLES, .ascii = true});
+    assert_non_null(strstr(text, "  mm        100.0         2  3.00 us"));
+    assert_null(strstr(text, "Waiting warps"));
+    free(text);
+}
+
+TEST(json_and_csv_have_them) {
+    write_run(true);
+    char *text = render("json", (ReportOptions){0});
+    json_t *json = json_loads(text, 0, NULL), *gpu, *stall;
+    gpu = json_object_get(json_array_get(json_object_get(json, "kernels"), 0), "on_gpu");
+    assert_int_equal(json_number_value(json_object_get(gpu, "total_ns")), 3000);
+    assert_int_equal(json_integer_value(json_object_get(gpu, "samples")), 100);
+    assert_int_equal(json_number_value(json_object_get(json_object_get(gpu, "reasons"), "wait")), 20);
+    stall = json_array_get(json_object_get(gpu, "stalls"), 0);
+    assert_int_equal(json_integer_value(json_object_get(stall, "line")), 11);
+    assert_int_equal(json_number_value(json_object_get(stall, "samples")), 60);
+    json_decref(json);
+    free(text);
+    text = render("csv", (ReportOptions){.section = REPORT_SAMPLES});
+    assert_non_null(strstr(text, "mm,mm,a.cu,11,long_scoreboard,a.cu,11,60"));
+    free(text);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {IN_FOLDER(times_and_samples_are_shown),
+                                       IN_FOLDER(a_run_without_samples_has_times), IN_FOLDER(json_and_csv_have_them)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
