@@ -33,6 +33,7 @@ same "what the reader says" "$("$T/read" "$T/v.wlp")" "4 kernels, complete 1
 1 launches, lines add up: 1, unknown metric: 0"
 cat >"$T/advise.c" <<'C'
 #include <stdio.h>
+#include <string.h>
 #include <warplens/advice.h>
 
 int main(int argc, char **argv) {
@@ -41,7 +42,8 @@ int main(int argc, char **argv) {
     double low = 0, high = 0;
     if (wl_profile_open(argv[argc - 1], &p) || wl_advice_make(p, &a)) return puts(wl_profile_error(p)), wl_profile_close(p), 1;
     printf("%s, notes: %d\n", wl_advice_provenance(a), wl_advice_notes(a) > 0);
-    for (unsigned i = 0; i < wl_advice_count(a) && i < 1; i++) {
+    for (unsigned i = 0; i < wl_advice_count(a); i++) {
+        if (strcmp(wl_advice_rule(a, i), "global-coalescing")) continue;
         double speedup = wl_advice_speedup(a, i, &low, &high), program = wl_advice_program_speedup(a, i, NULL, NULL);
         printf("%s in %s at %s:%u, group %u, interval: %d\n", wl_advice_rule(a, i), wl_advice_kernel(a, i), wl_advice_file(a, i),
                wl_advice_line(a, i), wl_advice_group(a, i), 1 <= low && low <= speedup && speedup <= high && program > 1);
