@@ -19,22 +19,13 @@ typedef struct ReportStall {
 } ReportStall;
 
 // What a GPU's samples say of a kernel, and how long its launches took there.
-typedef struct ReportSample {  // warps that waited at a line, and the line that the blamer charges it to
-    const char *file;          // NULL: not known
-    u32 line;
-    const char *reason;
-    const char *cause_file;
-    u32 cause_line;  // 0: not known
-    f64 samples;
-} ReportSample;
-
 typedef struct ReportSamples {
     u32 launches;  // with a time on the GPU
     f64 total_ns, least_ns, most_ns;
     u64 samples, stalled;  // of warps; of those, that did not issue
     u64 period;            // cycles between two samples of an SM, 0 = not known
     f64 reasons[STALL_COUNT];
-    const ReportSample *rows;  // stalls, most samples first
+    const ReportStall *rows;  // `cycles` are samples, causes the blamer's; most samples first
     u32 row_count;
 } ReportSamples;
 
@@ -95,6 +86,9 @@ WL_MUST_USE Status report_load(Profile *profile, const ReportOptions *options, A
                                Diag *diag);
 
 WL_MUST_USE Status report_load_findings(Report *report, Arena *arena, Diag *diag);
+
+// Sorts and joins rows of the same place, reason and cause, most cycles first; returns how many are left.
+u32 report_join_stalls(ReportStall *rows, u32 count);
 
 WL_MUST_USE Status report_load_timing(Report *report, ReportKernel *kernel, Arena *arena, Diag *diag);
 

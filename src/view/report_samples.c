@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels that ran on a GPU: their launches' times, and their samples with what the blamer charges them to.
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/blame.h"
@@ -30,58 +29,23 @@ static void add_times(const ReportKernel *kernel, ReportSamples *s) {
     }
 }
 
-static int compare_texts(const char *a, const char *b) {
-    if (!a || !b) return (b == NULL) - (a == NULL);
-    return strcmp(a, b);
-}
-
-static int compare_rows(const ReportSample *a, const ReportSample *b) {
-    int order = compare_texts(a->file, b->file);
-    if (!order) order = (a->line > b->line) - (a->line < b->line);
-    if (!order) order = strcmp(a->reason, b->reason);
-    if (!order) order = compare_texts(a->cause_file, b->cause_file);
-    if (!order) order = (a->cause_line > b->cause_line) - (a->cause_line < b->cause_line);
-    return order;
-}
-
-static int by_place(const void *left, const void *right) { return compare_rows(left, right); }
-
-static int by_samples(const void *left, const void *right) {
-    const ReportSample *a = left, *b = right;
-    if (a->samples != b->samples) return a->samples < b->samples ? 1 : -1;
-    return compare_rows(a, b);
-}
-
-static u32 join_equal(ReportSample *rows, u32 count) {
-    u32 kept = 0;
-    for (u32 i = 0; i < count; i++) {
-        if (kept && compare_rows(&rows[kept - 1], &rows[i]) == 0)
-            rows[kept - 1].samples += rows[i].samples;
-        else
-            rows[kept++] = rows[i];
-    }
-    return kept;
-}
-
 static Status add_rows(Loader *loader, const Blame *blame, ReportSamples *s) {
     const KernelView *view = blame->view;
-    ReportSample *rows = ARENA_ARRAY(loader->arena, ReportSample, blame->edge_count + 1u);
+    ReportStall *rows = ARENA_ARRAY(loader->arena, ReportStall, blame->edge_count + 1u);
     if (!rows) return STATUS_NO_MEMORY;
     u32 count = 0;
     for (u32 i = 0; i < blame->edge_count; i++) {
         const BlameEdge *edge = &blame->edges[i];
         const ProfilePlace *at = &view->places[edge->use], *cause = &view->places[edge->def];
         if (edge->reason == STALL_SELECTED || edge->samples <= 0) continue;
-        rows[count++] = (ReportSample){.file = at->file,
-                                       .line = at->line,
-                                       .reason = stall_names[edge->reason],
-                                       .cause_file = cause->file,
-                                       .cause_line = cause->line,
-                                       .samples = edge->samples};
+        rows[count++] = (ReportStall){.file = at->file,
+                                      .line = at->line,
+                                      .reason = stall_names[edge->reason],
+                                      .cause_file = cause->file,
+                                      .cause_line = cause->line,
+                                      .cycles = edge->samples};
     }
-    qsort(rows, count, sizeof *rows, by_place);
-    s->row_count = join_equal(rows, count);
-    qsort(rows, s->row_count, sizeof *rows, by_samples);
+    s->row_count = report_join_stalls(rows, count);
     s->rows = rows;
     return STATUS_OK;
 }

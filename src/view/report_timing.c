@@ -88,8 +88,9 @@ static int by_cycles(const void *left, const void *right) {
     return compare_places(a, b);
 }
 
-static u32 join_equal(ReportStall *rows, u32 count) {
+u32 report_join_stalls(ReportStall *rows, u32 count) {
     u32 kept = 0;
+    qsort(rows, count, sizeof *rows, by_place);
     for (u32 i = 0; i < count; i++) {
         if (kept && compare_places(&rows[kept - 1], &rows[i]) == 0) {
             rows[kept - 1].cycles += rows[i].cycles;
@@ -98,6 +99,7 @@ static u32 join_equal(ReportStall *rows, u32 count) {
             rows[kept++] = rows[i];
         }
     }
+    qsort(rows, kept, sizeof *rows, by_cycles);
     return kept;
 }
 
@@ -129,9 +131,7 @@ static Status load_stalls(Loader *loader, ReportKernel *kernel) {
                                 .cycles = (f64)c->cycles,
                                 .times = (f64)c->times};
     }
-    qsort(rows, count, sizeof *rows, by_place);
-    kernel->stall_count = join_equal(rows, count);
-    qsort(rows, kernel->stall_count, sizeof *rows, by_cycles);
+    kernel->stall_count = report_join_stalls(rows, count);
     kernel->stalls = rows;
     return STATUS_OK;
 }

@@ -151,6 +151,15 @@ static void write_summary(Csv *csv, const Report *report) {
 
 static void optional_field(Csv *csv, const char *text) { field(csv, text ? text : ""); }
 
+static void stall_fields(Csv *csv, const ReportStall *stall) {
+    optional_field(csv, stall->file);
+    number_field(csv, stall->line);
+    field(csv, stall->reason);
+    optional_field(csv, stall->cause_file);
+    number_field(csv, stall->cause_line);
+    number_field(csv, stall->cycles);
+}
+
 static void write_stalls(Csv *csv, const Report *report) {
     fields(csv, (const char *const[]){"kernel", "mangled", "provenance", "file", "line", "reason", "cause_file",
                                       "cause_line", "cycles", "times", NULL});
@@ -160,12 +169,7 @@ static void write_stalls(Csv *csv, const Report *report) {
         for (u32 k = 0; k < kernel->stall_count; k++) {
             const ReportStall *stall = &kernel->stalls[k];
             fields(csv, (const char *const[]){kernel->name, kernel->mangled, kernel->provenance, NULL});
-            optional_field(csv, stall->file);
-            number_field(csv, stall->line);
-            field(csv, stall->reason);
-            optional_field(csv, stall->cause_file);
-            number_field(csv, stall->cause_line);
-            number_field(csv, stall->cycles);
+            stall_fields(csv, stall);
             number_field(csv, stall->times);
             end_row(csv);
         }
@@ -179,14 +183,8 @@ static void write_samples(Csv *csv, const Report *report) {
     for (u32 i = 0; i < report->kernel_count; i++) {
         const ReportKernel *kernel = &report->kernels[i];
         for (u32 k = 0; kernel->sampled && k < kernel->sampled->row_count; k++) {
-            const ReportSample *row = &kernel->sampled->rows[k];
             fields(csv, (const char *const[]){kernel->name, kernel->mangled, NULL});
-            optional_field(csv, row->file);
-            number_field(csv, row->line);
-            field(csv, row->reason);
-            optional_field(csv, row->cause_file);
-            number_field(csv, row->cause_line);
-            number_field(csv, row->samples);
+            stall_fields(csv, &kernel->sampled->rows[k]);
             end_row(csv);
         }
     }

@@ -121,15 +121,15 @@ static Status write_launch(Json *json, const Report *report, const ProfileLaunch
     return write_timelines(json, report, launch);
 }
 
-static json_t *stall_value(Json *json, const ReportStall *stall) {
+static json_t *stall_value(Json *json, const ReportStall *stall, bool sampled) {
     json_t *object = json_object();
     json_object_set_new(object, "file", json_text(json, stall->file));
     json_object_set_new(object, "line", json_count(stall->line));
     json_object_set_new(object, "reason", json_text(json, stall->reason));
     json_object_set_new(object, "cause_file", json_text(json, stall->cause_file));
     json_object_set_new(object, "cause_line", stall->cause_line ? json_count(stall->cause_line) : json_null());
-    json_object_set_new(object, "cycles", json_figure(stall->cycles));
-    json_object_set_new(object, "times", json_figure(stall->times));
+    json_object_set_new(object, sampled ? "samples" : "cycles", json_figure(stall->cycles));
+    if (!sampled) json_object_set_new(object, "times", json_figure(stall->times));
     return object;
 }
 
@@ -139,7 +139,7 @@ static void write_stalls(Json *json, const ReportKernel *kernel) {
     output_text(json->out, ",\"stalls\":[");
     for (u32 i = 0; i < kernel->stall_count; i++) {
         output_text(json->out, i ? ",\n" : "\n");
-        json_write(json, stall_value(json, &kernel->stalls[i]), false);
+        json_write(json, stall_value(json, &kernel->stalls[i], false), false);
     }
     output_text(json->out, "],\"load_latency\":");
     json_t *latencies = json_array();
@@ -149,17 +149,6 @@ static void write_stalls(Json *json, const ReportKernel *kernel) {
                                                    (json_int_t)l->high, "count", (json_int_t)l->count));
     }
     json_write(json, latencies, false);
-}
-
-static json_t *sample_value(Json *json, const ReportSample *row) {
-    json_t *object = json_object();
-    json_object_set_new(object, "file", json_text(json, row->file));
-    json_object_set_new(object, "line", json_count(row->line));
-    json_object_set_new(object, "reason", json_text(json, row->reason));
-    json_object_set_new(object, "cause_file", json_text(json, row->cause_file));
-    json_object_set_new(object, "cause_line", row->cause_line ? json_count(row->cause_line) : json_null());
-    json_object_set_new(object, "samples", json_figure(row->samples));
-    return object;
 }
 
 // Only of kernels that ran on a GPU.
@@ -180,7 +169,7 @@ static void write_samples(Json *json, const ReportSamples *s) {
     output_text(json->out, ",\"stalls\":[");
     for (u32 i = 0; i < s->row_count; i++) {
         output_text(json->out, i ? ",\n" : "\n");
-        json_write(json, sample_value(json, &s->rows[i]), false);
+        json_write(json, stall_value(json, &s->rows[i], true), false);
     }
     output_text(json->out, "]}");
 }

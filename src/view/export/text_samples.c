@@ -54,32 +54,13 @@ static const char *reasons(Text *text, const ReportSamples *s) {
     return list;
 }
 
-static bool same_file(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
-
-static const char *place(Text *text, const char *file, u32 line, bool with_file) {
-    if (!line) return "(unknown)";
-    if (!with_file || !file) return arena_printf(&text->arena, "%u", line);
-    const char *raw = arena_printf(&text->arena, "%s:%u", file, line);
-    return raw ? text_clean(text, raw) : NULL;
-}
-
-static const char *cause(Text *text, const ReportSample *row) {
-    const StallText *words = stall_text_find(row->reason);
-    if (!words || !*words->cause || !row->cause_line) return "";
-    bool here = row->cause_line == row->line && same_file(row->cause_file, row->file);
-    if (here) return arena_printf(&text->arena, "%s this line", words->cause);
-    bool other = !same_file(row->cause_file, row->file);
-    return arena_printf(&text->arena, "%s %s%s", words->cause, other ? "" : "line ",
-                        place(text, row->cause_file, row->cause_line, other));
-}
-
 static void write_rows(Text *text, const ReportKernel *kernel, u32 most) {
     const ReportSamples *s = kernel->sampled;
     u32 shown = s->row_count < most ? s->row_count : most;
     bool files = false, codes = false;
     for (u32 i = 0; i < shown; i++) {
         const char *code = text_code(text, kernel, &(ProfileLine){.file = s->rows[i].file, .line = s->rows[i].line});
-        files |= !same_file(s->rows[i].file, s->rows[0].file);
+        files |= !text_same_file(s->rows[i].file, s->rows[0].file);
         codes |= code && *code;
     }
     Table table = {0};
@@ -92,11 +73,11 @@ static void write_rows(Text *text, const ReportKernel *kernel, u32 most) {
     TableColumn code = {.header = "source", .align = TABLE_LEFT, .importance = 2, .least = LEAST_CODE};
     if (codes) table_column(&table, code);
     for (u32 i = 0; i < shown; i++) {
-        const ReportSample *row = &s->rows[i];
-        table_cell(&table, place(text, row->file, row->line, files));
-        table_cell(&table, percent(text, row->samples, (f64)s->stalled));
+        const ReportStall *row = &s->rows[i];
+        table_cell(&table, text_place(text, row->file, row->line, files));
+        table_cell(&table, percent(text, row->cycles, (f64)s->stalled));
         table_cell(&table, row->reason);
-        table_cell(&table, cause(text, row));
+        table_cell(&table, text_cause(text, row));
         if (codes) table_cell(&table, text_code(text, kernel, &(ProfileLine){.file = row->file, .line = row->line}));
     }
     text->hidden += table_print(&table, text->out, text_width(text), text->report->options.color);

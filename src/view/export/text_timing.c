@@ -221,26 +221,30 @@ static int compare_lines(const void *left, const void *right) {
     return (a->position > b->position) - (a->position < b->position);
 }
 
-static bool same_file(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
+bool text_same_file(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
 
-static const char *place_text(Text *text, const char *file, u32 number, bool with_file) {
+const char *text_place(Text *text, const char *file, u32 number, bool with_file) {
     if (!number) return "(unknown)";
     if (!with_file) return arena_printf(&text->arena, "%u", number);
     const char *raw = arena_printf(&text->arena, "%s:%u", file ? file : "PTX", number);
     return raw ? text_clean(text, raw) : NULL;
 }
 
+const char *text_cause(Text *text, const ReportStall *s) {
+    const StallText *reason = stall_text_find(s->reason);
+    if (!reason || !*reason->cause || !s->cause_line) return "";
+    bool same = text_same_file(s->cause_file, s->file);
+    if (same && s->cause_line == s->line) return arena_printf(&text->arena, "%s this line", reason->cause);
+    return arena_printf(&text->arena, "%s %s%s", reason->cause, same ? "line " : "",
+                        text_place(text, s->cause_file, s->cause_line, !same));
+}
+
 // "data loaded at line 41": the cause of most of what this line waited for by its main reason.
 static const char *cause_text(Text *text, const ReportKernel *kernel, const ProfileLine *at, const StallText *reason) {
     for (u32 i = 0; i < kernel->stall_count; i++) {
         const ReportStall *s = &kernel->stalls[i];
-        if (s->line != at->line || !same_file(s->file, at->file) || strcmp(s->reason, reason->name)) continue;
-        if (!s->cause_line || !*reason->cause) return "";
-        bool here = s->cause_line == at->line && same_file(s->cause_file, at->file);
-        if (here) return arena_printf(&text->arena, "%s this line", reason->cause);
-        bool other = !same_file(s->cause_file, at->file);
-        return arena_printf(&text->arena, "%s %s%s", reason->cause, other ? "" : "line ",
-                            place_text(text, s->cause_file, s->cause_line, other));
+        if (s->line != at->line || !text_same_file(s->file, at->file) || strcmp(s->reason, reason->name)) continue;
+        return text_cause(text, s);
     }
     return "";
 }
@@ -253,7 +257,7 @@ static void stall_row(Text *text, Table *table, const ReportKernel *kernel, cons
     const StallText *reason = stall_text_main(&row->line->metrics);
     f64 all = value_of(&kernel->metrics, METRIC_WARP_STALLED);
     f64 main = reason ? 100 * value_of(&row->line->metrics, reason->metric) / row->cycles : 0;
-    table_cell(table, place_text(text, row->line->file, row->line->line, with.file));
+    table_cell(table, text_place(text, row->line->file, row->line->line, with.file));
     table_cell(table, fixed(text, all > 0 ? 100 * row->cycles / all : 0, 1));
     table_cell(table, reason ? arena_printf(&text->arena, "%s %s %%", reason->name, fixed(text, main, 0)) : "-");
     table_cell(table, reason ? cause_text(text, kernel, row->line, reason) : "");
@@ -262,7 +266,7 @@ static void stall_row(Text *text, Table *table, const ReportKernel *kernel, cons
 
 static bool in_one_file(const StallLine *rows, u32 count) {
     for (u32 i = 1; i < count; i++)
-        if (!same_file(rows[i].line->file, rows[0].line->file)) return false;
+        if (!text_same_file(rows[i].line->file, rows[0].line->file)) return false;
     return true;
 }
 
