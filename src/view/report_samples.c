@@ -79,7 +79,10 @@ static Status load(Loader *loader, ReportKernel *kernel) {
     return STATUS_OK;
 }
 
-static bool was_sampled(const Report *report) {
+// Samples are not read for sections that do not show them: it takes seconds where the code is that of large libraries.
+static bool are_wanted(const Report *report) {
+    ReportSection section = report->options.section;
+    if (section != REPORT_DEFAULT && section != REPORT_SAMPLES) return false;
     for (u32 i = 0; i < report->source_count; i++)
         if (strcmp(report->sources[i].provenance, "sampled") == 0) return true;
     return false;
@@ -88,7 +91,7 @@ static bool was_sampled(const Report *report) {
 Status report_load_samples(Report *report, ReportKernel *kernels, u32 count, Arena *arena, Diag *diag) {
     Loader loader = {report, NULL, arena, diag};
     KernelViewOptions options = {.gpu_folder = report->options.gpu_folder};
-    if (was_sampled(report)) TRY(kernel_views_open(report->profile, &options, &loader.views, diag));
+    if (are_wanted(report)) TRY(kernel_views_open(report->profile, &options, &loader.views, diag));
     Status status = STATUS_OK;
     for (u32 i = 0; i < count && status == STATUS_OK; i++) status = load(&loader, &kernels[i]);
     kernel_views_close(loader.views);

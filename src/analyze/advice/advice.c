@@ -76,6 +76,24 @@ static Status run_rules(AdviceMaker *m, AdviceCase *c) {
     return c->status;
 }
 
+static Status leave_out(AdviceMaker *m, const KernelView *view, const char *why) {
+    for (u32 i = 0; i < m->left_out.len; i++)
+        if (!strcmp(m->left_out.data[i].why, why)) return m->left_out.data[i].count++, STATUS_OK;
+    return vec_push(&m->left_out, ((LeftOut){why, view, 1}));
+}
+
+// One for each reason: a program can have hundreds of kernels.
+static Status tell_left_out(AdviceMaker *m) {
+    for (u32 i = 0; i < m->left_out.len; i++) {
+        const LeftOut *out = &m->left_out.data[i];
+        const char *name = out->first->function->name, *plural = out->count == 2 ? "" : "s";
+        TRY(note(m, out->count == 1 ? arena_printf(m->context.arena, "%s is left out: %s", name, out->why)
+                                    : arena_printf(m->context.arena, "%s and %u more kernel%s are left out: %s", name,
+                                                   out->count - 1, plural, out->why)));
+    }
+    return STATUS_OK;
+}
+
 static Status look_at(AdviceMaker *m, const KernelView *view) {
     AdviceCase c;
     AdviceKernel kernel = {.view = view, .limit = ""};
@@ -86,8 +104,7 @@ static Status look_at(AdviceMaker *m, const KernelView *view) {
         kernel.stalled = case_share(&c, c.load.total - c.load.issued - c.load.not_selected);
         if (status == STATUS_OK) status = rank_kernel(m, &c);
     } else if (status == STATUS_OK) {
-        const char *why = view->no_code ? view->no_code : "it has no samples";
-        status = note(m, arena_printf(m->context.arena, "%s is left out: %s", view->function->name, why));
+        status = leave_out(m, view, view->no_code ? view->no_code : "it has no samples");
     }
     case_free(&c);
     arena_reset(&m->scratch);
@@ -117,7 +134,7 @@ static Status look_at_all(AdviceMaker *m) {
         return note(m, "the profile has no samples of kernels: run the program with `warplens run --timing`, or on a "
                        "GPU with `--on gpu`");
     for (u32 i = 0; i < m->context.kernel_count; i++) TRY(look_at(m, m->context.kernels[i]));
-    return STATUS_OK;
+    return tell_left_out(m);
 }
 
 // --- the list ------------------------------------------------------------------------------------------------------
@@ -138,6 +155,7 @@ Status advice_make(Profile *profile, KernelViews *views, const AdviceOptions *op
     vec_free(&m.rows);
     vec_free(&m.kernels);
     vec_free(&m.notes);
+    vec_free(&m.left_out);
     arena_free(&m.scratch);
     return status;
 }

@@ -5,6 +5,12 @@
 
 #include "analyze/advice/rule.h"
 
+typedef struct LeftOut {  // kernels that were not looked at for the same reason
+    const char *why;
+    const KernelView *first;
+    u32 count;
+} LeftOut;
+
 typedef struct AdviceMaker {
     AdviceContext context;
     const AdviceOptions *options;
@@ -13,6 +19,7 @@ typedef struct AdviceMaker {
     Vec(Advice) rows;
     Vec(AdviceKernel) kernels;
     Vec(const char *) notes;
+    Vec(LeftOut) left_out;
     u32 groups;
     AdviceList *list;
 } AdviceMaker;

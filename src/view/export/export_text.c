@@ -20,8 +20,7 @@ enum {
 
 const char *text_clean(Text *text, const char *raw) { return utf8_clean(&text->arena, (Str){raw, strlen(raw)}, true); }
 
-// The names of generated kernels can be longer than any line: their ends tell them apart.
-static const char *shown_name(Text *text, const ReportKernel *kernel) {
+const char *text_kernel(Text *text, const ReportKernel *kernel) {
     const char *name = text_clean(text, kernel->name);
     u32 width = name ? utf8_width(name) : 0;
     if (width <= MOST_NAME) return name;
@@ -199,7 +198,7 @@ static void write_kernels(Text *text) {
     figure_columns(&table, &set, 'K');
     for (u32 i = 0; i < report->kernel_count; i++) {
         const ReportKernel *kernel = &report->kernels[i];
-        table_cell(&table, shown_name(text, kernel));
+        table_cell(&table, text_kernel(text, kernel));
         table_cell(&table, kernel->launch_count ? text_keep(text, number_human(kernel->launch_count)) : "-");
         table_cell(&table, launch_shape(text, kernel));
         figure_cells(text, &table, &set, 'K', &kernel->metrics);
@@ -359,7 +358,7 @@ static void write_rest(Text *text, const ReportKernel *kernel, const RankedLine 
 }
 
 static const char *lines_title(Text *text, const ReportKernel *kernel, const char *file) {
-    const char *name = shown_name(text, kernel), *shown = file ? text_clean(text, shown_path(file)) : "";
+    const char *name = text_kernel(text, kernel), *shown = file ? text_clean(text, shown_path(file)) : "";
     if (!name || !shown) return NULL;
     return arena_printf(&text->arena, "Lines of %s%s%s%s", name, kernel->launch_count ? "" : " (device function)",
                         file ? " in " : "", shown);
@@ -411,7 +410,7 @@ static void write_launches(Text *text) {
     figure_columns(&table, &set, 'K');
     for (u32 i = 0; i < text->report->kernel_count; i++) {
         const ReportKernel *kernel = &text->report->kernels[i];
-        const char *name = shown_name(text, kernel);
+        const char *name = text_kernel(text, kernel);
         for (u32 k = 0; k < kernel->launch_count; k++) {
             const ProfileLaunch *launch = &kernel->launches[k];
             table_cell(&table, arena_printf(&text->arena, "%u", launch->index));

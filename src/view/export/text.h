@@ -22,6 +22,8 @@ typedef struct Text {
 
 // Texts in the arena; NULL when memory is out.
 const char *text_clean(Text *text, const char *raw);
+// The name of a kernel for tables. Those of generated kernels can be longer than any line: their ends tell them apart.
+const char *text_kernel(Text *text, const ReportKernel *kernel);
 const char *text_keep(Text *text, NumberText number);
 // The source line of `line`, without its indentation; empty when it cannot be had.
 const char *text_code(Text *text, const ReportKernel *kernel, const ProfileLine *line);

@@ -23,7 +23,7 @@ static void write_times(Text *text, f64 all) {
     for (u32 i = 0; i < report->kernel_count; i++) {
         const ReportSamples *s = report->kernels[i].sampled;
         if (!s || !s->launches) continue;
-        table_cell(&table, text_clean(text, report->kernels[i].name));
+        table_cell(&table, text_kernel(text, &report->kernels[i]));
         table_cell(&table, percent(text, s->total_ns, all));
         table_cell(&table, arena_printf(&text->arena, "%u", s->launches));
         table_cell(&table, time_text(text, s->total_ns));
@@ -87,7 +87,7 @@ static void write_rows(Text *text, const ReportKernel *kernel, u32 most) {
 
 static void write_samples(Text *text, const ReportKernel *kernel, u32 most) {
     const ReportSamples *s = kernel->sampled;
-    const char *name = text_clean(text, kernel->name), *list = reasons(text, s);
+    const char *name = text_kernel(text, kernel), *list = reasons(text, s);
     NumberText count = number_human((f64)s->samples);
     if (!name || !list) {
         text->out->status = STATUS_NO_MEMORY;
