@@ -26,7 +26,8 @@ static const AccessMetrics metrics_shared[] = {
 };
 
 static f64 fewest_sectors(const CaseAccess *a) {
-    return a->uniform ? ceil((f64)a->bytes / SECTOR) : fmax(ceil(a->lanes * a->bytes / SECTOR), 1);
+    return a->uniform && a->space != SPACE_LOCAL ? ceil((f64)a->bytes / SECTOR)
+                                                 : fmax(ceil(a->lanes * a->bytes / SECTOR), 1);
 }
 static f64 fewest_passes(const CaseAccess *a) {
     return a->uniform ? 1 : fmax(ceil(a->lanes * a->bytes / (BANKS * BANK_BYTES)), 1);
@@ -121,6 +122,10 @@ static void take_strides(const AdviceCase *c, CaseAccess *a) {
     a->fewest = a->sectors = fewest_sectors(a);
     a->fewest_passes = a->passes = fewest_passes(a);
     if (!a->affine || !a->bytes || a->bytes > 16) return;
+    if (a->space == SPACE_LOCAL) {  // lanes' words lie next to each other, if all access the same one
+        a->known = a->uniform ? ACCESS_STATIC : ACCESS_UNKNOWN;
+        return;
+    }
     if (!a->uniform && !offsets_of(a->affine, c->view->launches.typical, offsets)) return;
     a->known = ACCESS_STATIC;
     if (a->uniform) return;

@@ -25,24 +25,21 @@ f64 estimate_parallel(f64 change_of_warps, f64 change_of_issue, f64 factor) {
 }
 
 // --- all together --------------------------------------------------------------------------------------------------
+#define MOST_BUSY 0.98
+#define MOST_ISSUED 0.995
+
 static f64 least(f64 x) { return fmax(x, 1 / ESTIMATE_MOST); }
 
-// Of the waits in a queue, the part that goes when the unit is busy for less of the time: with one server and random
-// arrivals they are in proportion to busy / (1 - busy) (M/M/1).
-static f64 shorter_wait(f64 busy, f64 relief) {
-    f64 before = clamp(busy, 0.001, 0.98), after = clamp(busy - relief, 0, 0.98);
-    return clamp(1 - after / (1 - after) * (1 - before) / before, -1, 1);
+// Waits in a queue with one server and random arrivals are in proportion to this (M/M/1).
+static f64 crowding(f64 busy) {
+    f64 at = clamp(busy, 0.001, MOST_BUSY);
+    return at / (1 - at);
 }
 
-// Waits in queues that get shorter because others no longer queue.
-static f64 shorter_queues(const EstimateLoad *load, const EstimateChange *change) {
-    f64 gone = 0;
-    for (u32 r = 0; r < RESOURCE_COUNT; r++) {
-        f64 left = load->queued[r] - change->queued[r];
-        if (load->busy[r] > 0 && left > 0) gone += left * shorter_wait(load->busy[r], change->relief[r]);
-    }
-    return gone;
-}
+// Requests to DRAM take 1 + DRAM_CROWDING * busy / (1 - busy) times as long as to an idle one. Measured on an H200 from
+// 27 to 94 % of its peak, where that is 1.04 to 2.4 (bench/hwref/h200-micro.tsv, dram/read/1_blocks to 256_blocks:
+// bytes under way over bytes per second).
+#define DRAM_CROWDING 0.1
 
 f64 estimate_warps(f64 ready, f64 rate) {
     if (ready <= 0 || ready >= 1 || rate <= ready) return 1;
@@ -56,31 +53,54 @@ static f64 busy_after(const EstimateLoad *load, const EstimateChange *change, u3
     return change->work > 0 && !shared ? left * change->work : left;
 }
 
-// How often a scheduler issues when its `warps` warps each take `own` cycles from one instruction to the next, and then
-// wait for their turn among the others that are ready: for turn * rate / (1 - rate) cycles, as in a queue with one
-// server and random arrivals. Little's law: warps = rate * (own + turn * rate / (1 - rate)), solved for the rate.
-static f64 closed_rate(f64 warps, f64 own, f64 turn) {
-    f64 low = 0, high = 1;
-    for (u32 i = 0; i < 60; i++) {
-        f64 rate = (low + high) / 2, inside = rate * (own + turn * rate / fmax(1 - rate, 1e-9));
-        if (inside < warps)
-            low = rate;
-        else
-            high = rate;
-    }
-    return low;
+// Samples of warps' waits for a place in the unit's queue, when the kernel takes `time`. Of memories only what is
+// relieved is believed: their queues are inferred, and a queue that is not theirs must not grow with them.
+static f64 queue_after(const EstimateLoad *load, const EstimateChange *change, u32 r, f64 time) {
+    bool memory = r == RESOURCE_LSU || r == RESOURCE_L2 || r == RESOURCE_DRAM;
+    f64 left = fmax(load->queued[r] - change->queued[r], 0);
+    if (left <= 0 || load->busy[r] <= 0) return left;
+    f64 change_of_wait = crowding(busy_after(load, change, r) / time) / crowding(load->busy[r]);
+    return left * (memory ? fmin(change_of_wait, 1) : change_of_wait);
 }
 
-f64 estimate_time(const EstimateLoad *load, const EstimateChange *change) {
+// Samples that loads from DRAM wait longer when it has less time for as many bytes.
+static f64 longer_loads(const EstimateLoad *load, const EstimateChange *change, f64 time) {
+    f64 left = fmax(load->from_dram - change->from_dram, 0), before = crowding(load->busy[RESOURCE_DRAM]);
+    f64 after = crowding(busy_after(load, change, RESOURCE_DRAM) / time);
+    return after > before ? left * DRAM_CROWDING * (after - before) / (1 + DRAM_CROWDING * before) : 0;
+}
+
+// The samples of the changed kernel, if it takes `time`: its warps are the customers of a closed network of queues.
+// Without a change and with time = 1 they are load->total.
+static f64 samples_after(const EstimateLoad *load, const EstimateChange *change, f64 time) {
     f64 own = load->total - load->not_selected, active = fmax(load->issued - change->issues, 0);
-    if (load->issued <= 0 || own <= 0) return 1;
-    f64 gone = change->stalls + shorter_queues(load, change) + fmin(change->hidden, change->scope_active);
-    f64 own_after = fmax(own - change->issues - gone, fmax(active, own / ESTIMATE_MOST));
-    f64 rate = clamp(load->issue_rate, 1e-6, 0.995), factor = change->warps > 0 ? change->warps : 1;
-    f64 warps = rate * load->total / load->issued, turn = load->not_selected / load->issued * (1 - rate) / rate;
-    f64 after = active > 0 ? closed_rate(warps * factor, own_after / active, turn) : 0;
-    f64 time = after > 0 ? active / load->issued * rate / after : own_after / own;
-    if (change->work > 0) time *= change->work;
+    f64 left = own - change->issues - change->stalls - fmin(change->hidden, change->scope_active);
+    f64 rate = clamp(load->issue_rate, 1e-6, MOST_ISSUED), work = change->work > 0 ? change->work : 1;
+    for (u32 r = 0; r < RESOURCE_COUNT; r++)
+        left += queue_after(load, change, r, time) - fmax(load->queued[r] - change->queued[r], 0);
+    left += longer_loads(load, change, time);
+    left = fmax(left, fmax(active, own / ESTIMATE_MOST));
+    if (active <= 0) return left;
+    f64 after = clamp(rate * active / load->issued * work / time, 0, MOST_ISSUED);
+    f64 turn = load->not_selected / load->issued * (after / (1 - after)) / (rate / (1 - rate));
+    return left + turn * active;
+}
+
+// Little's law for the warps: samples = warps * time. The fewer cycles, the more crowded the queues: the time at which
+// both sides agree is the only one.
+f64 estimate_time(const EstimateLoad *load, const EstimateChange *change) {
+    if (load->issued <= 0 || load->total <= load->not_selected) return 1;
+    f64 per_sample = (change->work > 0 ? change->work : 1) / (change->warps > 0 ? change->warps : 1) / load->total;
+    f64 low = 0, high = ESTIMATE_MOST;
+    for (u32 i = 0; i < 60; i++) {
+        f64 time = (low + high) / 2;
+        if (samples_after(load, change, time) * per_sample > time)
+            low = time;
+        else
+            high = time;
+    }
+    f64 active = fmax(load->issued - change->issues, 0) / load->issued, time = high;
+    time = fmax(time, active * load->issue_rate * (change->work > 0 ? change->work : 1));
     for (u32 r = 0; r < RESOURCE_COUNT; r++) time = fmax(time, busy_after(load, change, r));
     return least(fmax(time, change->stays));
 }
@@ -97,6 +117,7 @@ EstimateChange estimate_scaled(const EstimateChange *change, f64 factor) {
     c.stalls *= factor;
     c.issues *= factor;
     c.hidden *= factor;
+    c.from_dram *= factor;
     for (u32 r = 0; r < RESOURCE_COUNT; r++) c.relief[r] *= factor, c.queued[r] *= factor;
     if (c.work > 0) c.work = fmax(1 - (1 - c.work) * factor, 1 / ESTIMATE_MOST);
     if (c.warps > 0) c.warps = fmax(1 + (c.warps - 1) * factor, 1 / ESTIMATE_MOST);

@@ -41,6 +41,7 @@ typedef struct EstimateLoad {
     f64 issue_rate;              // part of the cycles in which a scheduler issues, 0..1
     f64 busy[RESOURCE_COUNT];    // part of the time in which it works, 0..1; 0: not known
     f64 queued[RESOURCE_COUNT];  // samples of waits for a place in its queue
+    f64 from_dram;               // samples of waits for loads that DRAM has to serve
 } EstimateLoad;
 
 typedef struct EstimateChange {
@@ -50,6 +51,7 @@ typedef struct EstimateChange {
     f64 scope_active;            // active samples of the scope, which can overlap them
     f64 relief[RESOURCE_COUNT];  // of `busy`, what goes away; negative: is added
     f64 queued[RESOURCE_COUNT];  // of `stalls`, those that are in EstimateLoad.queued
+    f64 from_dram;               // of `stalls`, those that are in EstimateLoad.from_dram
     f64 warps;                   // resident warps after / before (equation 6); 0: as before
     f64 work;                    // work of the busiest SM after / before; 0: as before
     f64 stays;                   // part of the time that stays in any case

@@ -8,71 +8,166 @@
 
 #define REACHED 0.93  // of DRAM's peak, by reading in order: bench/hwref/h200-micro.tsv, dram/read/256_blocks
 
-enum { ACCESS_GROUP_LIMIT = 4096 };  // accesses of a function that are compared with each other
+enum { SECTOR = 32, ACCESS_GROUP_LIMIT = 4096 /* accesses of a function that are compared with each other */ };
 
-static f64 range_of_sreg(const ProfileLaunch *l, const AffineFactor *f) {
-    if (f->component > 2) return 1;
-    if (f->id == SREG_TID) return l->block[f->component];
-    if (f->id == SREG_CTAID) return l->grid[f->component];
-    return 1;
+// --- one access ----------------------------------------------------------------------------------------------------
+// What varies within a launch, and how many values it takes; 1: it does not.
+static f64 range_of(const CasePart *part, const ProfileLaunch *l, const AffineFactor *f) {
+    if (f->kind == AFFINE_COUNTER) return fmax(part->loops[f->id].trips, 1);
+    if (f->kind != AFFINE_SREG || f->component > 2) return 1;
+    return f->id == SREG_TID ? l->block[f->component] : f->id == SREG_CTAID ? l->grid[f->component] : 1;
 }
 
-// How many different addresses the access names; 0: not known.
-static f64 addresses(const AdviceCase *c, const CasePart *part, const CaseAccess *a) {
-    const Affine *affine = part->view->flow.affine;
-    const ProfileLaunch *l = c->view->launches.typical;
-    if (!a->affine || !l) return 0;
-    const AffineForm *form = &affine->forms[a->affine->form];
-    u32 seen[AFFINE_TERMS * AFFINE_DEGREE], seen_count = 0;
-    f64 count = 1;
-    for (u32 t = 0; t < form->term_count; t++) {
-        for (u32 i = 0; i < AFFINE_DEGREE; i++) {
-            u32 id = affine->terms[form->terms + t].factors[i], k = 0;
-            if (id == WL_NONE) break;
-            while (k < seen_count && seen[k] != id) k++;
-            if (k < seen_count || seen_count == WL_COUNT(seen)) continue;
-            seen[seen_count++] = id;
-            const AffineFactor *f = &affine->factors[id];
-            bool same = f->kind != AFFINE_NODE || !bitset_has(&part->view->flow.divergence->nodes, f->id);
-            if (!same) return 0;  // a uniform value that is not understood counts as one
-            if (f->kind == AFFINE_SREG) count *= range_of_sreg(l, f);
-            if (f->kind == AFFINE_COUNTER) count *= fmax(part->loops[f->id].trips, 1);
-        }
+enum { AXES = 4, AXIS_PARAMETERS = 2 };
+
+// The addresses that an access names, as a box: a side is what is multiplied by the same parameters (a pitch), the
+// first one by none.
+typedef struct Axis {
+    u32 parameters[AXIS_PARAMETERS];  // WL_NONE: no more
+    f64 values;                       // different ones
+    f64 span, step;                   // between the first and the last; step: what divides all distances, 0 = none yet
+    f64 offset;                       // of the first
+} Axis;
+
+typedef struct Box {
+    Axis axes[AXES];
+    u32 count;
+    f64 all;
+} Box;
+
+static f64 common_step(f64 a, f64 b) {
+    a = fabs(a), b = fabs(b);
+    while (b >= 1) {
+        f64 rest = fmod(a, b);
+        a = b, b = rest;
     }
-    return count;
+    return a;
 }
 
-static bool same_but_constant(const CasePart *part, const CaseAccess *a, const CaseAccess *b) {
+static Axis *axis_of(Box *box, const u32 parameters[AXIS_PARAMETERS]) {
+    for (u32 i = 0; i < box->count; i++)
+        if (box->axes[i].parameters[0] == parameters[0] && box->axes[i].parameters[1] == parameters[1])
+            return &box->axes[i];
+    if (box->count == AXES) return NULL;
+    box->axes[box->count] = (Axis){.parameters = {parameters[0], parameters[1]}, .values = 1};
+    return &box->axes[box->count++];
+}
+
+typedef struct BoxTerm {
+    f64 distance, values;  // from one value to the next, and how many
+    u32 parameters[AXIS_PARAMETERS];
+    u32 varying;  // factors that do
+    bool understood;
+} BoxTerm;
+
+static BoxTerm box_term(const CasePart *part, const ProfileLaunch *l, const AffineTerm *term) {
     const Affine *affine = part->view->flow.affine;
-    const AffineForm *f = &affine->forms[a->affine->form], *g = &affine->forms[b->affine->form];
-    if (f->term_count != g->term_count) return false;
-    for (u32 t = 0; t < f->term_count; t++) {
-        const AffineTerm *x = &affine->terms[f->terms + t], *y = &affine->terms[g->terms + t];
-        if (x->coefficient != y->coefficient) return false;
-        for (u32 i = 0; i < AFFINE_DEGREE; i++)
-            if (x->factors[i] != y->factors[i]) return false;
+    BoxTerm b = {(f64)term->coefficient, 1, {WL_NONE, WL_NONE}, 0, true};
+    for (u32 i = 0, n = 0; i < AFFINE_DEGREE && term->factors[i] != WL_NONE; i++) {
+        const AffineFactor *f = &affine->factors[term->factors[i]];
+        f64 range = range_of(part, l, f);
+        bool axis = f->kind == AFFINE_SREG && f->component <= 2;
+        b.varying += range > 1;
+        b.values *= range;
+        if (axis && f->id == SREG_NTID) b.distance *= l->block[f->component];
+        if (axis && f->id == SREG_NCTAID) b.distance *= l->grid[f->component];
+        if (f->kind != AFFINE_PARAMETER && f->kind != AFFINE_NODE) continue;
+        b.understood &= n < AXIS_PARAMETERS &&  // a uniform value that is not counts as one
+                        (f->kind != AFFINE_NODE || !bitset_has(&part->view->flow.divergence->nodes, f->id));
+        if (n < AXIS_PARAMETERS) b.parameters[n++] = term->factors[i];
+    }
+    b.understood &= b.varying <= 1;
+    return b;
+}
+
+static bool box_of(const AdviceCase *c, const CasePart *part, const CaseAccess *a, Box *box) {
+    const Affine *affine = part->view->flow.affine;
+    const AffineForm *form = &affine->forms[a->affine->form];
+    *box = (Box){
+        .axes = {{.parameters = {WL_NONE, WL_NONE}, .values = 1, .offset = (f64)form->constant}}, .count = 1, .all = 1};
+    for (u32 t = 0; t < form->term_count; t++) {
+        BoxTerm b = box_term(part, c->view->launches.typical, &affine->terms[form->terms + t]);
+        Axis *axis = b.understood ? axis_of(box, b.parameters) : NULL;
+        if (!axis) return false;
+        box->all *= b.values;
+        axis->values *= b.values;
+        axis->span += fabs(b.distance) * (b.values - 1);
+        if (b.varying)
+            axis->step = common_step(axis->step, b.distance);
+        else
+            axis->offset += b.distance;
     }
     return true;
 }
 
-// Accesses that differ in a constant are fields of one structure, or the neighbours that other lanes have as well:
-// together they name no more bytes than lie between two lanes, or between two turns of the loop.
-static bool is_named_before(const CasePart *part, u32 at, f64 *bytes) {
-    const CaseAccess *a = &part->accesses[at];
-    f64 between = a->affine->stride_kind[0] == AFFINE_STRIDE_CONSTANT ? fabs((f64)a->affine->stride[0]) : INFINITY;
-    f64 named = 0;
-    u32 loop = part->insns[a->pc].loop;
-    i64 step = 0;
-    if (loop != WL_NONE &&
-        affine_step(part->view->flow.affine, a->affine->form, loop, &step) == AFFINE_STRIDE_CONSTANT && step)
-        between = fmin(between, fabs((f64)step));
-    for (u32 i = 0; i < at; i++) {
-        const CaseAccess *b = &part->accesses[i];
-        if (b->affine && access_is_global(b) && b->affine->base == a->affine->base && same_but_constant(part, a, b))
-            named += b->bytes;
+// --- accesses of one array -----------------------------------------------------------------------------------------
+static bool varies(const CasePart *part, const ProfileLaunch *l, const AffineTerm *term) {
+    return box_term(part, l, term).varying > 0;
+}
+
+static bool same_term(const AffineTerm *x, const AffineTerm *y) {
+    bool same = x->coefficient == y->coefficient;
+    for (u32 i = 0; i < AFFINE_DEGREE; i++) same &= x->factors[i] == y->factors[i];
+    return same;
+}
+
+// Each term of the one that varies within the launch is one of the other.
+static bool has_terms_of(const CasePart *part, const ProfileLaunch *l, const AffineForm *f, const AffineForm *g) {
+    const AffineTerm *terms = part->view->flow.affine->terms;
+    for (u32 t = 0; t < f->term_count; t++) {
+        bool found = !varies(part, l, &terms[f->terms + t]);
+        for (u32 u = 0; u < g->term_count && !found; u++) found = same_term(&terms[f->terms + t], &terms[g->terms + u]);
+        if (!found) return false;
     }
-    *bytes = fmin(*bytes, between - named);
-    return *bytes <= 0;
+    return true;
+}
+
+// They differ in a distance that is the same in the whole launch: fields of one structure, neighbours, other rows.
+static bool same_but_distance(const AdviceCase *c, const CasePart *part, const CaseAccess *a, const CaseAccess *b) {
+    const AffineForm *forms = part->view->flow.affine->forms, *f = &forms[a->affine->form],
+                     *g = &forms[b->affine->form];
+    const ProfileLaunch *l = c->view->launches.typical;
+    return a->affine->base == b->affine->base && a->store == b->store && has_terms_of(part, l, f, g) &&
+           has_terms_of(part, l, g, f);
+}
+
+typedef struct Group {  // of accesses that are alike
+    Box box;            // of the first
+    f64 low[AXES], high[AXES];
+    u32 count;
+    f64 width, executions;  // bytes: of the widest; named by all of them, one by one
+} Group;
+
+static bool add_to_group(const AdviceCase *c, const CasePart *part, const CaseAccess *a, Group *g) {
+    Box box;
+    if (!box_of(c, part, a, &box)) return false;
+    if (!g->count++) {
+        g->box = box;
+        for (u32 i = 0; i < AXES; i++) g->low[i] = g->high[i] = box.axes[i].offset;
+    }
+    for (u32 i = 0; i < box.count; i++) {
+        const Axis *axis = axis_of(&g->box, box.axes[i].parameters);
+        if (!axis) return false;
+        u32 at = (u32)(axis - g->box.axes);
+        g->low[at] = fmin(g->low[at], box.axes[i].offset);
+        g->high[at] = fmax(g->high[at], box.axes[i].offset);
+    }
+    g->width = fmax(g->width, a->bytes);
+    g->executions += a->requests * a->lanes * a->bytes;
+    return true;
+}
+
+// Different bytes that the accesses of the group name together.
+static f64 bytes_of_group(const Group *g) {
+    f64 all = 1;
+    for (u32 i = 0; i < g->box.count; i++) {
+        const Axis *axis = &g->box.axes[i];
+        f64 apart = g->high[i] - g->low[i], reach = axis->span + apart, step = common_step(axis->step, apart);
+        f64 width = i ? 1 : g->width;  // the first axis is in bytes
+        f64 values = i ? (step > 0 ? reach / step : 0) + 1 : reach + width;
+        all *= fmin((apart > 0 ? g->count : 1) * axis->values * width, values);
+    }
+    return fmin(all, g->count * g->box.all * g->width);
 }
 
 // Executions by warps of an access that issued in one sample, in a launch.
@@ -83,12 +178,26 @@ static f64 executions_per_sample(const AdviceCase *c, f64 seconds) {
     return c->load.issued > 0 ? slots * c->load.issue_rate / c->load.issued : 0;
 }
 
+// Outside of loops an access whose address had to be spilled names a word of the thread's own.
+static bool is_own_word(const CasePart *part, const CaseAccess *a) {
+    const FlowInsn *in = case_insn(part, a->pc);
+    u32 from = in->address_use == 0xff ? WL_NONE : insn_source(part, a->pc, in->address_use);
+    const CaseAccess *source = from == WL_NONE ? NULL : case_access(part, from);
+    return part->insns[a->pc].loop == WL_NONE && source && source->load && source->space == SPACE_LOCAL;
+}
+
+// The access's part of the different bytes that it and those like it name.
 static f64 bytes_of(const AdviceCase *c, const CasePart *part, u32 at, f64 per_sample) {
     const CaseAccess *a = &part->accesses[at];
-    f64 bytes = a->bytes;
+    Group g = {0};
     if (!access_is_global(a) || !a->affine || a->requests <= 0 || part->access_count > ACCESS_GROUP_LIMIT) return 0;
-    if (is_named_before(part, at, &bytes)) return 0;
-    return bytes * fmin(addresses(c, part, a), a->requests * per_sample * a->lanes);
+    if (is_own_word(part, a)) return a->requests * a->lanes * a->bytes * per_sample;
+    for (u32 i = 0; i < part->access_count; i++) {
+        const CaseAccess *b = &part->accesses[i];
+        if (!b->affine || !access_is_global(b) || b->requests <= 0 || !same_but_distance(c, part, a, b)) continue;
+        if (!add_to_group(c, part, b, &g)) return 0;
+    }
+    return g.count ? fmin(bytes_of_group(&g), g.executions * per_sample) / g.count : 0;
 }
 
 static f64 peak_bytes(const GpuModel *g) {  // of DRAM, per second, as far as it can be reached
@@ -96,21 +205,76 @@ static f64 peak_bytes(const GpuModel *g) {  // of DRAM, per second, as far as it
     return REACHED * (f64)g->dram_channels * (f64)g->dram_burst * (f64)g->dram_clock_mhz * 1e6 / (f64)g->t_burst;
 }
 
-f64 case_dram_busy(AdviceCase *c) {
+// --- local memory --------------------------------------------------------------------------------------------------
+// Part of the accesses to local memory that a cache of so many bytes does not hold, when `threads` share it.
+static f64 local_misses(const AdviceCase *c, f64 threads, f64 room) {
+    f64 bytes = (f64)c->view->function->local_bytes * threads;
+    return bytes > room ? 1 - fmax(room, 0) / bytes : 0;
+}
+
+static f64 resident_threads(const AdviceCase *c) { return c->warps * (f64)c->gpu->warp_schedulers * 32; }
+
+static f64 local_l1_misses(const AdviceCase *c) {
+    f64 shared = (f64)c->view->function->shared_bytes * c->view->occupancy.ctas_per_sm;
+    return local_misses(c, resident_threads(c), (f64)c->gpu->l1_size - (c->gpu->l1_unified ? shared : 0));
+}
+
+static f64 moved(const CaseAccess *a, f64 per_sample) { return a->requests * a->sectors * SECTOR * per_sample; }
+
+// --- all -----------------------------------------------------------------------------------------------------------
+typedef struct Launch {
+    f64 seconds, per_sample;
+} Launch;
+
+static bool find_launch(const AdviceCase *c, Launch *launch) {
     const ViewLaunches *l = &c->view->launches;
-    f64 all = 0;
-    if (!c->gpu || !l->count || l->total_ns <= 0 || !l->typical || peak_bytes(c->gpu) <= 0) return 0;
-    f64 seconds = l->total_ns / l->count * (1 - c->fixed) * 1e-9, per_sample = executions_per_sample(c, seconds);
+    if (!c->gpu || !l->count || l->total_ns <= 0 || !l->typical) return false;
+    launch->seconds = l->total_ns / l->count * (1 - c->fixed) * 1e-9;
+    launch->per_sample = executions_per_sample(c, launch->seconds);
+    return launch->seconds > 0;
+}
+
+f64 case_dram_busy(AdviceCase *c) {
+    Launch launch;
+    f64 all = 0, local = 0;
+    if (!find_launch(c, &launch) || peak_bytes(c->gpu) <= 0) return 0;
+    f64 spilled = local_misses(c, resident_threads(c) * (f64)c->gpu->sms, (f64)c->gpu->l2_usable);
     for (u32 p = 0; p < c->part_count; p++) {
         CasePart *part = &c->parts[p];
         for (u32 i = 0; i < part->access_count; i++) {
-            f64 bytes = bytes_of(c, part, i, per_sample);
-            part->insns[part->accesses[i].pc].use[RESOURCE_DRAM] = bytes / peak_bytes(c->gpu) / seconds;
-            all += bytes;
+            const CaseAccess *a = &part->accesses[i];
+            bool is_local = a->space == SPACE_LOCAL;
+            f64 bytes = is_local ? moved(a, launch.per_sample) * spilled : bytes_of(c, part, i, launch.per_sample);
+            part->insns[a->pc].use[RESOURCE_DRAM] = bytes / peak_bytes(c->gpu) / launch.seconds;
+            *(is_local ? &local : &all) += bytes;
         }
     }
-    f64 busy = all / peak_bytes(c->gpu) / seconds;
-    // What fits may be in the L2 from launch to launch; what cannot have been moved in that time are no different
-    // bytes.
-    return all > (f64)c->gpu->l2_bytes && busy <= 1 ? busy : 0;
+    // What fits may be in the L2 from launch to launch.
+    if (all + local <= (f64)c->gpu->l2_bytes) return 0;
+    f64 busy = all / peak_bytes(c->gpu) / launch.seconds, by_local = local / peak_bytes(c->gpu) / launch.seconds;
+    // What cannot have been moved in that time are no different bytes.
+    return busy + by_local <= 1 ? busy + by_local : fmin(by_local, 1);
+}
+
+// What is written goes to the L2, and so does local memory that the L1 does not hold. How many loads hit the L1 is not
+// known: a lower bound.
+f64 case_l2_busy(AdviceCase *c) {
+    Launch launch;
+    f64 all = 0, per_byte = c->gpu ? (f64)c->gpu->l2_slices * (f64)c->gpu->noc_clock_mhz * 1e6 : 0;
+    if (!find_launch(c, &launch) || per_byte <= 0 || !c->gpu->l2_port || !c->gpu->l2_write_port) return 0;
+    f64 misses = local_l1_misses(c);
+    for (u32 p = 0; p < c->part_count; p++) {
+        CasePart *part = &c->parts[p];
+        for (u32 i = 0; i < part->access_count; i++) {
+            const CaseAccess *a = &part->accesses[i];
+            bool is_local = a->space == SPACE_LOCAL, writes = a->store || a->atomic;
+            f64 bytes = is_local                        ? moved(a, launch.per_sample) * misses
+                        : writes && access_is_global(a) ? moved(a, launch.per_sample)
+                                                        : 0;
+            f64 busy = bytes / per_byte / (f64)(writes ? c->gpu->l2_write_port : c->gpu->l2_port) / launch.seconds;
+            part->insns[a->pc].use[RESOURCE_L2] = busy;
+            all += busy;
+        }
+    }
+    return all;
 }

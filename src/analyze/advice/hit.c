@@ -41,6 +41,8 @@ static void take_queue(Hit *hit, const CasePart *part, const BlameEdge *edge, f6
         break;
     default: break;
     }
+    if (edge->reason == STALL_LONG_SCOREBOARD && part->insns[edge->def].use[RESOURCE_DRAM] > 0)
+        hit->change.from_dram += samples;
 }
 
 static void add_spot(Hit *hit, const CasePart *part, const BlameEdge *edge, f64 samples) {

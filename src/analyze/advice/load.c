@@ -189,6 +189,8 @@ static void find_memory_queues(AdviceCase *c, const CasePart *part, Resource beh
         bool shared = access_is_shared(a);
         load->queued[shared ? RESOURCE_LSU : behind] +=
             e->samples * part->weight * (shared ? load->busy[RESOURCE_LSU] : c->waiting);
+        if (e->reason == STALL_LONG_SCOREBOARD && part->insns[e->def].use[RESOURCE_DRAM] > 0)
+            load->from_dram += e->samples * part->weight;
     }
 }
 
@@ -232,6 +234,41 @@ static f64 most_by_queues(const AdviceCase *c, Resource resource) {
     return case_share(c, waits) < NO_QUEUE ? MOST_WITHOUT : 1;
 }
 
+// Many warps that wait for a place in the queue of the L1 say that it is busy, whatever accesses are known to take: of
+// a server with random arrivals busy^2 / (1 - busy) wait (M/M/1).
+static f64 least_by_queue(const AdviceCase *c) {
+    f64 waiting = case_share(c, c->stalls[STALL_LG_THROTTLE]) * c->warps * (c->gpu ? (f64)c->gpu->warp_schedulers : 4);
+    return (sqrt(waiting * waiting + 4 * waiting) - waiting) / 2;
+}
+
+// What is missing is taken by arrays in local memory, of which lanes access different elements: how many is not known.
+static f64 give_to_arrays(CasePart *part, f64 missing, f64 requests) {
+    f64 all = 0;
+    for (u32 i = 0; i < part->access_count; i++) {
+        const CaseAccess *a = &part->accesses[i];
+        if (a->space != SPACE_LOCAL || a->known != ACCESS_UNKNOWN) continue;
+        all += a->requests;
+        if (requests > 0) part->insns[a->pc].use[RESOURCE_LSU] += missing * a->requests / requests;
+    }
+    return all;
+}
+
+static f64 busy_by_queue(AdviceCase *c, f64 known) {
+    f64 busy = least_by_queue(c), requests = 0;
+    if (busy <= known) return known;
+    for (u32 p = 0; p < c->part_count; p++) requests += give_to_arrays(&c->parts[p], 0, 0);
+    if (requests <= 0) return known;
+    for (u32 p = 0; p < c->part_count; p++) give_to_arrays(&c->parts[p], busy - known, requests);
+    return busy;
+}
+
+// Where nothing was counted.
+static void infer(AdviceCase *c, f64 busy[RESOURCE_COUNT], f64 sums[RESOURCE_COUNT]) {
+    sums[RESOURCE_DRAM] = busy[RESOURCE_DRAM] = case_dram_busy(c);
+    sums[RESOURCE_L2] = busy[RESOURCE_L2] = fmin(case_l2_busy(c), 1);
+    sums[RESOURCE_LSU] = busy_by_queue(c, sums[RESOURCE_LSU]);
+}
+
 Status case_find_load(AdviceCase *c) {
     f64 sums[RESOURCE_COUNT] = {0}, busy[RESOURCE_COUNT] = {0}, factor[RESOURCE_COUNT];
     find_samples(c);
@@ -240,9 +277,7 @@ Status case_find_load(AdviceCase *c) {
     f64 per_slot = c->load.issue_rate / c->load.issued;
     for (u32 p = 0; p < c->part_count; p++) add_uses(c, &c->parts[p], per_slot, sums);
     measured(c, busy);
-    bool counted = c->view->metrics.present[METRIC_DRAM_PEAK];
-    if (!counted) busy[RESOURCE_DRAM] = case_dram_busy(c);
-    if (!counted) sums[RESOURCE_DRAM] = busy[RESOURCE_DRAM];
+    if (!c->view->metrics.present[METRIC_DRAM_PEAK]) infer(c, busy, sums);
     busy[RESOURCE_LAUNCH] = launch_busy(c);
     for (u32 r = 0; r < RESOURCE_COUNT; r++) {
         bool only_counted = r == RESOURCE_L2 || r == RESOURCE_DRAM;

@@ -229,6 +229,7 @@ WL_MUST_USE Status case_find_load(AdviceCase *c);                      // load.c
 WL_MUST_USE Status case_find_loops(AdviceCase *c, CasePart *part);     // scope.c
 // footprint.c: part of the time in which DRAM has to work at least; fills in the uses of it by instruction.
 f64 case_dram_busy(AdviceCase *c);
+f64 case_l2_busy(AdviceCase *c);                              // ... the L2
 const char *case_limit(AdviceCase *c);                        // load.c: AdviceKernel.limit
 void hit_estimate(const Hit *hit, AdviceEstimate *estimate);  // advice_estimate.c
 

@@ -198,17 +198,34 @@ static f64 even_part(const AdviceCase *c, const Grid *g) {
     return fmin(mean / ceil(mean), by_waves) * (1 - fmin(ramp, 0.5));
 }
 
+// Warps that CTAs of equal length would keep resident, over those that were on average; 1: not known. Where all CTAs
+// start at once, an SM whose short ones have ended goes on with fewer warps. More of them are of no use to loads that
+// queue already.
+static f64 missing_warps(const AdviceCase *c, const Grid *g) {
+    f64 resident = c->warps * (f64)c->gpu->warp_schedulers,
+        at_start = g->ctas / g->sms * c->view->occupancy.warps_per_cta;
+    if (g->rounds > 1 || resident <= 0 || at_start <= resident) return 1;
+    return 1 + (at_start / resident - 1) * (1 - c->waiting);
+}
+
 void rule_sm_balance(AdviceCase *c) {
     Grid g;
     f64 active = active_part(c);
-    if (!find_grid(c, &g) || c->fixed > MOST_FIXED || active >= EVEN * even_part(c, &g)) return;
+    if (!find_grid(c, &g) || c->fixed > MOST_FIXED) return;
+    f64 even = even_part(c, &g), missing = missing_warps(c, &g);
+    if (active / missing >= EVEN * even) return;
     Hit *hit = hit_begin(c);
-    hit->change.work = active / even_part(c, &g);
+    hit->change.work = fmin(active / even, 1);
+    hit->change.warps = missing;
     hit_fact(
         hit, "sm__cycles_active.avg.pct_of_peak_sustained_elapsed", 100 * active, "%",
         "the average SM has CTAs for %.0f %% of the time between the first and the last; equal CTAs would make that "
         "%.0f %%",
-        100 * active, 100 * even_part(c, &g));
+        100 * active, 100 * even);
+    if (missing > 1)
+        hit_fact(hit, "sm__warps_active.avg.per_cycle_active", c->warps * (f64)c->gpu->warp_schedulers, "warps",
+                 "all CTAs start at once, %.0f warps to an SM; on average %.1f of them still run",
+                 g.ctas / g.sms * c->view->occupancy.warps_per_cta, c->warps * (f64)c->gpu->warp_schedulers);
     hit_basis(hit, "equation 10: the average SM's time instead of the longest");
     hit_end_kernel(hit, "Give all SMs equal work: deal long and short parts of the data to CTAs in turn");
 }
