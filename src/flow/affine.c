@@ -168,9 +168,45 @@ static Status load_param_poly(AffineFinder *f, const FlowInsn *insn, u32 operand
 
 static bool is_wide_enough(const FlowOperand *def) { return def->width >= 32; }  // narrower ones wrap on purpose
 
+// A guarded definition leaves what was there before when its guard is false, which nobody sees who reads it under the
+// same guard: the compiler writes short conditional code so. Readers are followed through the definitions and merges
+// that keep the value, at most GUARD_NODES of them.
+enum { GUARD_NODES = 16 };
+
+static bool add_node(u32 *nodes, u32 *count, u32 node) {
+    for (u32 i = 0; i < *count; i++)
+        if (nodes[i] == node) return true;
+    if (*count == GUARD_NODES) return false;
+    nodes[(*count)++] = node;
+    return true;
+}
+
+static bool has_guard_of(const AffineFinder *f, u32 insn, u32 as) {
+    return f->chains->of_guard[insn] == f->chains->of_guard[as] &&
+           f->code->insns[insn].guard_negated == f->code->insns[as].guard_negated;
+}
+
+static bool seen_under_guard_only(const AffineFinder *f, u32 node) {
+    u32 nodes[GUARD_NODES] = {node}, count = 1, insn = f->chains->nodes[node].insn;
+    if (f->chains->of_guard[insn] == WL_NONE) return false;  // not known which
+    for (u32 at = 0; at < count; at++) {
+        bool is_merge = chain_is_merge(f->chains, nodes[at]);
+        for (u32 i = f->chains->first_user[nodes[at]]; i < f->chains->first_user[nodes[at] + 1]; i++) {
+            const ChainUser *user = &f->chains->users[i];
+            if (user->insn != WL_NONE && (is_merge || !has_guard_of(f, user->insn, insn))) return false;
+            if (user->insn != WL_NONE) continue;
+            const ChainNode *keeper = &f->chains->nodes[user->operand];
+            if (keeper->insn != WL_NONE && !has_guard_of(f, keeper->insn, insn)) return false;
+            if (!add_node(nodes, &count, user->operand)) return false;
+        }
+    }
+    return true;
+}
+
 static Status definition_poly(AffineFinder *f, const ChainNode *node, Poly *poly, bool *known) {
     const FlowInsn *insn = &f->code->insns[node->insn];
-    *known = insn->guard == WL_NONE && insn->arith != FLOW_OPAQUE;
+    u32 index = (u32)(node - f->chains->nodes);
+    *known = insn->arith != FLOW_OPAQUE && (insn->guard == WL_NONE || seen_under_guard_only(f, index));
     if (!*known) return STATUS_OK;
     if (insn->arith == FLOW_LOAD_PARAM) return load_param_poly(f, insn, node->operand, poly);
     u32 nth = node->operand - insn->operands, first = insn->operands + insn->defs;

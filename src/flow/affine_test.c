@@ -131,6 +131,34 @@ TEST(trip_counts_are_those_of_the_loop) {
     assert_true(known > 2000);
 }
 
+// @v1 v0 = 40 + 2; then a reader of v0 under a guard of its own. Whether v0 is known to be 42 where it is read.
+static bool is_known_under(u32 guard, bool negated) {
+    static Sketch sketch;
+    Arena arena = {0};
+    FlowResults results;
+    memset(&sketch, 0, sizeof sketch);
+    sketch_insn(&sketch, FLOW_PLAIN, WL_NONE);
+    sketch_def(&sketch, 1);
+    sketch_insn(&sketch, FLOW_PLAIN, 1)->arith = FLOW_ADD;
+    sketch_def(&sketch, 0);
+    sketch_immediate(&sketch, 40);
+    sketch_immediate(&sketch, 2);
+    sketch_insn(&sketch, FLOW_PLAIN, guard)->guard_negated = negated;
+    sketch_use(&sketch, 0);
+    sketch_insn(&sketch, FLOW_RET, WL_NONE);
+    assert_int_equal(flow_analyse(sketch_code(&sketch, 2), &arena, &results), STATUS_OK);
+    const AffineForm *form = &results.affine->forms[results.chains->of_operand[1]];
+    bool known = form->term_count == 0 && form->constant == 42;
+    arena_free(&arena);
+    return known;
+}
+
+TEST(guarded_values_are_known_under_their_guard) {
+    assert_true(is_known_under(1, false));
+    assert_false(is_known_under(1, true));
+    assert_false(is_known_under(WL_NONE, false));
+}
+
 TEST(memory_may_run_out) {
     static Sketch sketch;
     const FlowCode *code = counting_loop(&sketch, 0, 1, FLOW_LESS, 10, false);
@@ -154,6 +182,7 @@ int main(void) {
         cmocka_unit_test(polynomials_compute),
         cmocka_unit_test(polynomials_have_limits),
         cmocka_unit_test(trip_counts_are_those_of_the_loop),
+        cmocka_unit_test(guarded_values_are_known_under_their_guard),
         cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
