@@ -117,16 +117,51 @@ static f64 count_passes(const i64 offsets[WARP], u32 bytes) {
     return passes;
 }
 
-static void take_strides(const AdviceCase *c, CaseAccess *a) {
+enum { GATHER_STEPS = 6 };  // of arithmetic between a loaded index and an address
+
+// Whether the value comes from memory; what was only spilled to local memory is not known.
+static bool is_loaded(const CasePart *part, u32 node, u32 depth) {
+    const Chains *chains = part->view->flow.chains;
+    if (node == WL_NONE) return false;
+    const ChainNode *n = &chains->nodes[node];
+    if (n->insn != WL_NONE && case_insn(part, n->insn)->is_load) {
+        u8 space = case_insn(part, n->insn)->space;
+        return space == SPACE_GLOBAL || space == SPACE_SHARED || space == SPACE_NONE;
+    }
+    if (!depth) return false;
+    for (u32 a = 0; n->insn == WL_NONE && a < n->arg_count; a++)
+        if (is_loaded(part, chains->args[n->args + a], depth - 1)) return true;
+    const FlowInsn *in = n->insn == WL_NONE ? NULL : case_insn(part, n->insn);
+    for (u32 u = 0; in && u < in->uses; u++)
+        if (is_loaded(part, chains->of_operand[in->operands + in->defs + u], depth - 1)) return true;
+    return false;
+}
+
+// Each lane goes where its data sends it.
+static bool is_gathered(const CasePart *part, const CaseAccess *a) {
+    const FlowInsn *in = case_insn(part, a->pc);
+    if (a->space == SPACE_LOCAL || in->address_use == 0xff || (a->affine && a->affine->uniform)) return false;
+    return is_loaded(part, part->view->flow.chains->of_operand[in->operands + in->defs + in->address_use],
+                     GATHER_STEPS);
+}
+
+static void take_strides(const AdviceCase *c, const CasePart *part, CaseAccess *a) {
     i64 offsets[WARP];
     a->fewest = a->sectors = fewest_sectors(a);
     a->fewest_passes = a->passes = fewest_passes(a);
     if (!a->affine || !a->bytes || a->bytes > 16) return;
+<<<<<<< HEAD
     if (a->space == SPACE_LOCAL) {  // lanes' words lie next to each other, if all access the same one
         a->known = a->uniform ? ACCESS_STATIC : ACCESS_UNKNOWN;
         return;
     }
     if (!a->uniform && !offsets_of(a->affine, c->view->launches.typical, offsets)) return;
+=======
+    if (!a->uniform && !offsets_of(a->affine, c->view->launches.typical, offsets)) {
+        if (is_gathered(part, a)) a->sectors = fmax(a->fewest, a->lanes);
+        return;
+    }
+>>>>>>> 1e61d8e (advice: on GPU samples issue counts are evened out over blocks, gathered loads touch a sector per lane, and accesses without a queue do not fill the L1)
     a->known = ACCESS_STATIC;
     if (a->uniform) return;
     a->sectors = fmax(count_sectors(offsets, a->bytes), a->fewest);
@@ -145,7 +180,7 @@ static void fill(const AdviceCase *c, CasePart *part, CaseAccess *a) {
     a->lanes = WARP;
     a->requests = part->insns[a->pc].executed;
     a->uniform = a->affine && a->affine->uniform;
-    take_strides(c, a);
+    take_strides(c, part, a);
     if (!has_counts(part->view)) return;
     kernel_view_metrics(c->context->views, part->view, a->pc, &counted);
     take_counts(a, &counted);

@@ -2,6 +2,7 @@
 // One kernel as the rules see it: its function and the device functions that it calls, each with its stalls blamed.
 #include "analyze/advice/rule.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -110,6 +111,22 @@ static void fill_issues(CasePart *part) {
     }
 }
 
+// All instructions of a block run equally often; of each only a few samples may have caught it issuing, or none.
+static void even_out(CasePart *part) {
+    const Cfg *cfg = part->view->flow.cfg;
+    for (u32 b = 0; b < cfg->block_count; b++) {
+        const FlowBlock *block = &cfg->blocks[b];
+        f64 issued = 0, waited = 0;
+        for (u32 pc = block->first; pc < block->first + block->count; pc++) {
+            issued += part->insns[pc].issued;
+            waited += part->insns[pc].stalled;
+        }
+        if (issued <= 0 && waited > 0) issued = fmin(waited, 0.5);  // it ran, and was never caught issuing
+        for (u32 pc = block->first; pc < block->first + block->count; pc++)
+            part->insns[pc].executed = issued / block->count;
+    }
+}
+
 static Status index_blame(AdviceCase *c, CasePart *part) {
     const Blame *b = part->blame;
     u32 count = part->view->insn_count;
@@ -138,6 +155,7 @@ static Status fill_part(AdviceCase *c, CasePart *part) {
         part->insns[pc].access = WL_NONE;
     }
     fill_issues(part);
+    if (!v->executed && !v->issued) even_out(part);
     TRY(index_blame(c, part));
     TRY(case_find_loops(c, part));
     return case_find_accesses(c, part);
@@ -211,16 +229,11 @@ f64 case_stalls(const AdviceCase *c, u32 reasons) {
 }
 
 // --- instructions, for rules ---------------------------------------------------------------------------------------
-// Counts of a block's instructions agree; samples are a draw of each, so their mean says more.
 f64 block_runs(const CasePart *part, u32 block) {
     const FlowBlock *b = &part->view->flow.cfg->blocks[block];
-    f64 most = 0, all = 0;
-    for (u32 pc = b->first; pc < b->first + b->count; pc++) {
-        f64 executed = part->insns[pc].executed;
-        if (executed > most) most = executed;
-        all += executed;
-    }
-    return part->view->executed || !b->count ? most : all / b->count;
+    f64 most = 0;
+    for (u32 pc = b->first; pc < b->first + b->count; pc++) most = fmax(most, part->insns[pc].executed);
+    return most;
 }
 
 const char *insn_routine(const CasePart *part, u32 pc) {

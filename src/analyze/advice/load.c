@@ -262,10 +262,28 @@ static f64 busy_by_queue(AdviceCase *c, f64 known) {
     return busy;
 }
 
+// Accesses to global memory have a queue of their own: without waits in it they do not fill the L1, however many
+// sectors a stride that is known at launch only was taken to touch.
+static void bound_by_queue(AdviceCase *c, f64 *sum) {
+    f64 all = 0, most = MOST_WITHOUT;
+    if (case_share(c, c->stalls[STALL_LG_THROTTLE]) >= NO_QUEUE) return;
+    for (u32 p = 0; p < c->part_count; p++)
+        for (u32 i = 0; i < c->parts[p].access_count; i++)
+            if (!access_is_shared(&c->parts[p].accesses[i]))
+                all += c->parts[p].insns[c->parts[p].accesses[i].pc].use[RESOURCE_LSU];
+    if (all <= most) return;
+    for (u32 p = 0; p < c->part_count; p++)
+        for (u32 i = 0; i < c->parts[p].access_count; i++)
+            if (!access_is_shared(&c->parts[p].accesses[i]))
+                c->parts[p].insns[c->parts[p].accesses[i].pc].use[RESOURCE_LSU] *= most / all;
+    *sum -= all - most;
+}
+
 // Where nothing was counted.
 static void infer(AdviceCase *c, f64 busy[RESOURCE_COUNT], f64 sums[RESOURCE_COUNT]) {
     sums[RESOURCE_DRAM] = busy[RESOURCE_DRAM] = case_dram_busy(c);
     sums[RESOURCE_L2] = busy[RESOURCE_L2] = fmin(case_l2_busy(c), 1);
+    bound_by_queue(c, &sums[RESOURCE_LSU]);
     sums[RESOURCE_LSU] = busy_by_queue(c, sums[RESOURCE_LSU]);
 }
 
