@@ -43,3 +43,47 @@ extern "C" __global__ void rolled(const float *a, float *out, int turns, int pit
         sum += a[k * pitch + i];
     out[i] = sum;
 }
+
+// The load of b starts only behind the barrier.
+extern "C" __global__ void late(const float *a, const float *b, float *out) {
+    __shared__ float first;
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (threadIdx.x == 0)
+        first = a[blockIdx.x];
+    __syncthreads();
+    out[i] = b[i] * first;
+}
+
+// The sum goes through shared memory in each turn, since what is stored might be what is loaded next.
+extern "C" __global__ void summed(const float *a, float *out, int turns) {
+    __shared__ float tile[64][65];
+    int x = threadIdx.x;
+#pragma unroll 1
+    for (int r = 0; r < 64; r++)
+        tile[r][x] = a[r * 64 + x];
+    __syncthreads();
+#pragma unroll 1
+    for (int k = 0; k < turns; k++)
+        tile[x][64] += tile[x][k] * tile[k][x];
+    out[blockIdx.x * blockDim.x + x] = tile[x][64];
+}
+
+// The stores keep the loads of further turns back.
+extern "C" __global__ void kept_back(const float *a, float *out, int turns, int pitch) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+#pragma unroll 1
+    for (int k = 0; k < turns; k++)
+        out[k * pitch + i] = a[k * pitch + i] * 2;
+}
+
+// A flag of a byte decides what a thread has to do: to take four flags at once saves little.
+extern "C" __global__ void flagged(const unsigned char *flags, const float *a, float *out, int turns, int pitch) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (!flags[i])
+        return;
+    float sum = 0;
+#pragma unroll 1
+    for (int k = 0; k < turns; k++)
+        sum += a[k * pitch + i];
+    out[i] = sum;
+}

@@ -150,18 +150,14 @@ static void take_strides(const AdviceCase *c, const CasePart *part, CaseAccess *
     a->fewest = a->sectors = fewest_sectors(a);
     a->fewest_passes = a->passes = fewest_passes(a);
     if (!a->affine || !a->bytes || a->bytes > 16) return;
-<<<<<<< HEAD
     if (a->space == SPACE_LOCAL) {  // lanes' words lie next to each other, if all access the same one
         a->known = a->uniform ? ACCESS_STATIC : ACCESS_UNKNOWN;
         return;
     }
-    if (!a->uniform && !offsets_of(a->affine, c->view->launches.typical, offsets)) return;
-=======
     if (!a->uniform && !offsets_of(a->affine, c->view->launches.typical, offsets)) {
         if (is_gathered(part, a)) a->sectors = fmax(a->fewest, a->lanes);
         return;
     }
->>>>>>> 1e61d8e (advice: on GPU samples issue counts are evened out over blocks, gathered loads touch a sector per lane, and accesses without a queue do not fill the L1)
     a->known = ACCESS_STATIC;
     if (a->uniform) return;
     a->sectors = fmax(count_sectors(offsets, a->bytes), a->fewest);

@@ -11,6 +11,8 @@ enum {
     UNROLLED = 4
 };
 
+#define LOAD_WAITS (STALL_BIT(LONG_SCOREBOARD) | STALL_BIT(SHORT_SCOREBOARD) | STALL_BIT(BARRIER))
+
 typedef struct Found {
     const CasePart *part;
     u32 pc, count;
@@ -28,20 +30,24 @@ static bool is_global_load(const CaseAccess *a) {
     return a->load && !a->atomic && !a->store && access_is_global(a) && a->requests > 0;
 }
 
-static f64 requests_of_all(const AdviceCase *c) {
+static f64 requests_of_all(const AdviceCase *c, bool with_shared) {
     f64 all = 0;
     for (u32 p = 0; p < c->part_count; p++)
-        for (u32 i = 0; i < c->parts[p].access_count; i++)
-            if (access_is_global(&c->parts[p].accesses[i])) all += c->parts[p].accesses[i].requests;
+        for (u32 i = 0; i < c->parts[p].access_count; i++) {
+            const CaseAccess *a = &c->parts[p].accesses[i];
+            if (access_is_global(a) || (with_shared && access_is_shared(a))) all += a->requests;
+        }
     return all;
 }
 
 // --- redundant-loads -----------------------------------------------------------------------------------------------
-// Part of the executions that get or put the same word as the turn before.
+// Part of the executions that get or put the same word as the turn before. Of shared memory, where threads pass values
+// to each other, only in loops without a barrier.
 static f64 repeated_in_loop(const CasePart *part, const CaseAccess *a) {
     u32 loop = part->insns[a->pc].loop;
     i64 step = 1;
-    if (loop == WL_NONE || !a->affine || a->atomic || !access_is_global(a)) return 0;
+    if (loop == WL_NONE || !a->affine || a->atomic) return 0;
+    if (!access_is_global(a) && (!access_is_shared(a) || part->loops[loop].has_barrier)) return 0;
     if (affine_step(part->view->flow.affine, a->affine->form, loop, &step) != AFFINE_STRIDE_CONSTANT || step) return 0;
     return part->loops[loop].trips > 1 ? 1 - 1 / part->loops[loop].trips : 0.5;
 }
@@ -58,46 +64,56 @@ static bool loaded_before(const CasePart *part, u32 at) {
     return false;
 }
 
+static bool is_plain_load(const CaseAccess *a) { return a->load && !a->atomic && !a->store && a->requests > 0; }
+
+static bool of_one_memory(const CaseAccess *a, const CaseAccess *b) {
+    return access_is_shared(a) ? access_is_shared(b) : access_is_global(a) && access_is_global(b);
+}
+
 // Another load of the block is waited for all the same, and longer: this one finds its data in the L1.
 static bool has_company(const CasePart *part, u32 at) {
     const u32 *block_of = part->view->flow.cfg->block_of;
     const CaseAccess *a = &part->accesses[at];
     for (u32 i = at > BACK ? at - BACK : 0; i < part->access_count && i < at + BACK; i++) {
         const CaseAccess *b = &part->accesses[i];
-        if (i != at && is_global_load(b) && block_of[b->pc] == block_of[a->pc] && repeated_in_loop(part, b) <= 0)
+        if (i != at && is_plain_load(b) && of_one_memory(a, b) && block_of[b->pc] == block_of[a->pc] &&
+            repeated_in_loop(part, b) <= 0)
             return true;
     }
     return false;
 }
 
 static void remove_access(Hit *hit, const CasePart *part, u32 at, f64 fraction) {
-    u32 pc = part->accesses[at].pc, latency = STALL_BIT(LONG_SCOREBOARD) | STALL_BIT(BARRIER);
+    u32 pc = part->accesses[at].pc, latency = LOAD_WAITS;
     bool alone = !part->accesses[at].load || !has_company(part, at);
     hit_unissue(hit, part, pc, fraction);
     hit_blamed(hit, part, pc, ~latency, fraction);
     if (alone) hit_blamed(hit, part, pc, latency, fraction);
 }
 
-// When a loop's last store leaves it, the compiler may start the loads of further turns ahead: by default it unrolls
-// four times.
-static void free_loads(Hit *hit, const CasePart *part, u32 loop) {
+// When a loop's last store to a memory leaves it, the compiler may start the loads of further turns ahead: by default
+// it unrolls four times.
+static void free_loads(Hit *hit, const CasePart *part, const CaseAccess *store) {
+    u32 loop = part->insns[store->pc].loop;
     for (u32 i = 0; i < part->access_count; i++) {
         const CaseAccess *a = &part->accesses[i];
-        if (a->store && access_is_global(a) && loop_has(part, loop, a->pc) && repeated_in_loop(part, a) <= 0) return;
+        if (a->store && of_one_memory(store, a) && loop_has(part, loop, a->pc) && repeated_in_loop(part, a) <= 0)
+            return;
     }
     for (u32 i = 0; i < part->access_count; i++) {
         const CaseAccess *a = &part->accesses[i];
         i64 step;
-        if (!is_global_load(a) || part->insns[a->pc].loop != loop || repeated_in_loop(part, a) > 0 || !a->affine)
-            continue;
+        bool waits_behind = is_plain_load(a) && of_one_memory(store, a) && part->insns[a->pc].loop == loop;
+        if (!waits_behind || repeated_in_loop(part, a) > 0 || !a->affine) continue;
         if (affine_step(part->view->flow.affine, a->affine->form, loop, &step) == AFFINE_STRIDE_UNKNOWN) continue;
-        hit_blamed(hit, part, a->pc, STALL_BIT(LONG_SCOREBOARD), 1 - 1.0 / UNROLLED);
+        hit_blamed(hit, part, a->pc, LOAD_WAITS & ~STALL_BIT(BARRIER), 1 - 1.0 / UNROLLED);
     }
 }
 
 static bool first_store_of_loop(const CasePart *part, u32 at) {
     for (u32 i = 0; i < at; i++)
-        if (part->accesses[i].store && repeated_in_loop(part, &part->accesses[i]) > 0 &&
+        if (part->accesses[i].store && of_one_memory(&part->accesses[i], &part->accesses[at]) &&
+            repeated_in_loop(part, &part->accesses[i]) > 0 &&
             part->insns[part->accesses[i].pc].loop == part->insns[part->accesses[at].pc].loop)
             return false;
     return true;
@@ -116,15 +132,15 @@ void rule_redundant_loads(AdviceCase *c) {
                 fraction = 1;
             if (fraction <= 0) continue;
             remove_access(hit, part, i, fraction);
-            if (a->store && first_store_of_loop(part, i)) free_loads(hit, part, part->insns[a->pc].loop);
+            if (a->store && first_store_of_loop(part, i)) free_loads(hit, part, a);
             stores += a->store;
             found(&f, part, a->pc);
         }
     }
     if (!f.part) return hit_drop(hit);
-    f64 share = 100 * f.requests / fmax(requests_of_all(c), 1);
+    f64 share = 100 * f.requests / fmax(requests_of_all(c, true), 1);
     hit_fact(hit, "repeated_accesses", f.count, "instructions",
-             "%u loads%s access the same words again: %.0f %% of all accesses to global memory", f.count,
+             "%u loads%s access the same words again: %.0f %% of all accesses to memory", f.count,
              stores ? " and stores" : "", share);
     hit_caution(hit, "only if no other thread writes there meanwhile, and the pointers do not overlap");
     hit_end_line(hit, f.part, f.pc, "Keep the value accessed at %s in a register", place_text(c, f.part, f.pc));
@@ -159,7 +175,7 @@ void rule_memory_transactions(AdviceCase *c) {
         }
     }
     if (!f.part) return hit_drop(hit);
-    f64 share = 100 * f.requests / fmax(requests_of_all(c), 1);
+    f64 share = 100 * f.requests / fmax(requests_of_all(c, false), 1);
     hit_fact(hit, "uniform_load_share", share, "%",
              "%.0f %% of the accesses to global memory load one word for all lanes of a warp", share);
     hit_fact(hit, "warplens__l1_busy.pct", 100 * c->load.busy[RESOURCE_LSU], "%", "the L1 is busy %.0f %% of the time",
@@ -288,16 +304,32 @@ static void mark_data(const CasePart *part, Bitset *data) {
     }
 }
 
+// Neighbouring lanes access neighbouring elements, once each.
+static bool is_dense(const CasePart *part, const CaseAccess *a) {
+    return can_widen(a) && a->affine->stride_kind[0] == AFFINE_STRIDE_CONSTANT && a->affine->stride[0] == a->bytes &&
+           part->insns[a->pc].loop == WL_NONE;
+}
+
 static u32 narrowest(const CasePart *part, u32 *at) {
     u32 bytes = 4;
     for (u32 i = 0; i < part->access_count; i++) {
         const CaseAccess *a = &part->accesses[i];
-        bool dense =
-            a->affine && a->affine->stride_kind[0] == AFFINE_STRIDE_CONSTANT && a->affine->stride[0] == a->bytes;
-        if (!can_widen(a) || !dense || part->insns[a->pc].loop != WL_NONE) continue;
-        if (a->bytes < bytes) bytes = a->bytes, *at = a->pc;
+        if (is_dense(part, a) && a->bytes < bytes) bytes = a->bytes, *at = a->pc;
     }
     return bytes;
+}
+
+// Whether the data decides if the block runs: then each element has it for itself.
+static bool is_conditional(const CasePart *part, const Bitset *data, u32 block) {
+    const FlowResults *flow = &part->view->flow;
+    for (u32 b = 0; b < flow->cfg->block_count; b++) {
+        const FlowBlock *from = &flow->cfg->blocks[b];
+        if (b == block || !from->count || !dom_dominates(flow->dominators, b, block)) continue;
+        u32 branch = from->first + from->count - 1, node = flow->chains->of_guard[branch];
+        u32 test = node == WL_NONE ? WL_NONE : flow->chains->nodes[node].insn;
+        if (test != WL_NONE && bitset_has(data, test) && !dom_dominates(flow->postdominators, block, b)) return true;
+    }
+    return false;
 }
 
 static void take_several(AdviceCase *c, const CasePart *part) {
@@ -311,8 +343,14 @@ static void take_several(AdviceCase *c, const CasePart *part) {
     mark_data(part, &data);
     Hit *hit = hit_begin(c);
     f64 fraction = 1 - 1.0 / times;
-    for (u32 pc = 0; pc < part->view->insn_count; pc++)
-        if (part->insns[pc].access != WL_NONE || !bitset_has(&data, pc)) hit_remove(hit, part, pc, fraction);
+    const Cfg *cfg = part->view->flow.cfg;
+    for (u32 b = 0; b < cfg->block_count; b++) {
+        if (is_conditional(part, &data, b)) continue;
+        for (u32 pc = cfg->blocks[b].first; pc < cfg->blocks[b].first + cfg->blocks[b].count; pc++) {
+            const CaseAccess *a = case_access(part, pc);
+            if (a ? is_dense(part, a) : !bitset_has(&data, pc)) hit_remove(hit, part, pc, fraction);
+        }
+    }
     for (u32 pc = 0; pc < part->view->insn_count; pc++)  // threads that are not there need no start and no end
         if (part->insns[pc].access == WL_NONE && bitset_has(&data, pc))
             hit_blamed(hit, part, pc, STALL_BIT(DRAIN), fraction);

@@ -13,7 +13,8 @@ static bool runs_ahead(const CasePart *part, const CaseAccess *a, u32 loop) {
     return a->affine && affine_step(affine, a->affine->form, loop, &step) != AFFINE_STRIDE_UNKNOWN;
 }
 
-// Stores through a pointer may hit what is loaded: the compiler keeps later loads behind them.
+// Stores through a pointer may hit what is loaded: the compiler keeps later loads behind them, who unrolls by hand need
+// not.
 static bool has_stores(const CasePart *part, u32 loop, bool shared) {
     for (u32 i = 0; i < part->access_count; i++) {
         const CaseAccess *a = &part->accesses[i];
@@ -49,15 +50,16 @@ static void add_overhead(Hit *hit, const CasePart *part, u32 loop, f64 fraction)
     }
 }
 
-static u32 add_loads(Hit *hit, const CasePart *part, u32 loop, f64 fraction) {
+static u32 add_loads(Hit *hit, const CasePart *part, u32 loop, f64 fraction, bool *by_hand) {
     bool stores[2] = {has_stores(part, loop, false), has_stores(part, loop, true)};
     u32 loads = 0;
     for (u32 i = 0; i < part->access_count; i++) {
         const CaseAccess *a = &part->accesses[i];
         bool kept_back = stores[access_is_shared(a)] && !(part->insns[a->pc].traits & TRAIT_READ_ONLY);
-        if (!a->load || a->atomic || part->insns[a->pc].loop != loop || kept_back || !runs_ahead(part, a, loop))
-            continue;
-        loads += hit_blamed(hit, part, a->pc, RESULTS, fraction) > 0;
+        if (!a->load || a->atomic || part->insns[a->pc].loop != loop || !runs_ahead(part, a, loop)) continue;
+        bool waits = hit_blamed(hit, part, a->pc, RESULTS, fraction) > 0;
+        loads += waits;
+        *by_hand |= waits && kept_back;
     }
     return loads;
 }
@@ -75,7 +77,8 @@ static void look_at(AdviceCase *c, const CasePart *part, u32 loop) {
     if (times < 2) return;
     f64 fraction = 1 - 1.0 / times;
     Hit *hit = hit_begin(c);
-    u32 loads = add_loads(hit, part, loop, fraction);
+    bool by_hand = false;
+    u32 loads = add_loads(hit, part, loop, fraction, &by_hand);
     add_results(hit, part, loop);
     hit->change.hidden *= fraction;
     add_overhead(hit, part, loop, fraction);
@@ -87,7 +90,9 @@ static void look_at(AdviceCase *c, const CasePart *part, u32 loop) {
         hit_fact(hit, "independent_loads", loads, "loads", "%u of its loads could start before the turn before ends",
                  loads);
     hit_basis(hit, "equation 5, and equation 2 for loads of %u turns under way at once", times);
-    hit_caution(hit, "more registers are needed: check that the occupancy stays");
+    hit_caution(hit, "more registers are needed: check that the occupancy stays%s",
+                by_hand ? "; the compiler keeps loads behind stores: load for several turns before the first store"
+                        : "");
     hit_end_loop(hit, part, loop, "Unroll the loop at %s %u times", place_text(c, part, header), times);
 }
 

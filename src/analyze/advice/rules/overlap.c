@@ -119,9 +119,130 @@ static void load_earlier(AdviceCase *c, const CasePart *part, u32 loop) {
                  part->loops[loop].has_barrier ? "barrier" : "work that does not need it");
 }
 
+// --- ... outside of loops, behind a barrier
+// ----------------------------------------------------------------------------
+enum { ADDRESS_STEPS = 12 };  // of arithmetic between what is loaded and an address
+
+typedef struct Ahead {
+    const CasePart *part;
+    u32 *known;    // by pc: known_from; WL_NONE: not asked for yet
+    u32 *barrier;  // by access: the first barrier between where it may start and where it does; WL_NONE: none
+    u32 *start;    // by access: where it may start
+} Ahead;
+
+static u32 later(u32 a, u32 b) { return a > b ? a : b; }
+
+static u32 known_from(const Ahead *x, u32 node, u32 depth);
+
+static u32 operands_known_from(const Ahead *x, u32 pc, u32 depth) {
+    const Chains *chains = x->part->view->flow.chains;
+    const FlowInsn *in = case_insn(x->part, pc);
+    u32 latest = known_from(x, chains->of_guard[pc], depth);
+    for (u32 u = 0; u < in->uses; u++)
+        latest = later(latest, known_from(x, chains->of_operand[in->operands + in->defs + u], depth));
+    return latest;
+}
+
+// After which instruction the value is known, if arithmetic is done as soon as it can be; 0: from the start.
+static u32 known_from(const Ahead *x, u32 node, u32 depth) {
+    const CasePart *part = x->part;
+    const FlowResults *flow = &part->view->flow;
+    if (node == WL_NONE) return 0;
+    u32 pc = flow->chains->nodes[node].insn;
+    if (pc == WL_NONE) return flow->cfg->blocks[flow->chains->nodes[node].block].first;
+    if (x->known[pc] != WL_NONE) return x->known[pc];
+    const FlowInsn *in = case_insn(part, pc);
+    bool memory = case_access(part, pc) != NULL;
+    bool at_once = !memory && !in->uses && !in->has_effects && in->guard == WL_NONE;  // special registers, constants
+    if (at_once)
+        x->known[pc] = 0;
+    else if (memory || !(part->insns[pc].traits & TRAIT_ARITHMETIC) || !depth)
+        x->known[pc] = pc;
+    else
+        x->known[pc] = operands_known_from(x, pc, depth - 1);
+    return x->known[pc];
+}
+
+static bool comes_before(const CasePart *part, u32 a, u32 b) {
+    const FlowResults *flow = &part->view->flow;
+    return a < b && dom_dominates(flow->dominators, flow->cfg->block_of[a], flow->cfg->block_of[b]);
+}
+
+static bool is_kept_back(const CasePart *part, const CaseAccess *a) {
+    return a->load && !a->atomic && access_is_global(a) && a->requests > 0 && part->insns[a->pc].loop == WL_NONE &&
+           !(part->insns[a->pc].traits & TRAIT_ASYNC);
+}
+
+static void find_barrier(const Ahead *x, u32 access) {
+    const CasePart *part = x->part;
+    u32 load = part->accesses[access].pc, start = operands_known_from(x, load, ADDRESS_STEPS);
+    x->start[access] = start;
+    for (u32 pc = start; pc < load && x->barrier[access] == WL_NONE; pc++) {
+        bool stops = part->insns[pc].traits & TRAIT_BARRIER && part->insns[pc].loop == WL_NONE;
+        if (stops && (!start || comes_before(part, start, pc)) && comes_before(part, pc, load)) x->barrier[access] = pc;
+    }
+}
+
+static bool look_ahead(AdviceCase *c, const CasePart *part, Ahead *x) {
+    *x = (Ahead){.part = part,
+                 .known = ARENA_ARRAY(c->scratch, u32, part->view->insn_count + 1),
+                 .barrier = ARENA_ARRAY(c->scratch, u32, part->access_count + 1),
+                 .start = ARENA_ARRAY(c->scratch, u32, part->access_count + 1)};
+    if (!x->known || !x->barrier || !x->start) return c->status = STATUS_NO_MEMORY, false;
+    for (u32 pc = 0; pc < part->view->insn_count; pc++) x->known[pc] = WL_NONE;
+    for (u32 i = 0; i < part->access_count; i++) {
+        x->barrier[i] = WL_NONE;
+        if (is_kept_back(part, &part->accesses[i])) find_barrier(x, i);
+    }
+    return true;
+}
+
+// All loads that this barrier keeps back start together.
+static void load_before(AdviceCase *c, const Ahead *x, u32 barrier) {
+    const CasePart *part = x->part;
+    Hit *hit = hit_begin(c);
+    u32 at = 0, first = UINT32_MAX, last = 0;
+    f64 most = 0, waits = 0;
+    for (u32 i = 0; i < part->access_count; i++) {
+        if (x->barrier[i] != barrier) continue;
+        u32 pc = part->accesses[i].pc;
+        f64 own = hit_blamed(hit, part, pc, LOAD_WAITS, 1);
+        waits += own;
+        if (x->start[i] < first) first = x->start[i];
+        last = later(last, pc);
+        if (own > most) most = own, at = pc;
+    }
+    if (most <= 0) return hit_drop(hit);
+    hit->change.hidden = waits;
+    hit->change.stalls = 0;
+    for (u32 pc = first; pc < last; pc++) hit->change.scope_active += part->insns[pc].issued + part->insns[pc].stalled;
+    f64 share = 100 * case_share(c, waits), before = 100 * case_share(c, hit->change.scope_active);
+    hit_fact(hit, "load_wait_share", share, "%", "%.0f %% of the samples wait for loads that start behind the barrier",
+             share);
+    hit_fact(hit, "overlap_share", before, "%",
+             "their addresses are known before; from there to the loads are %.0f %% of the samples", before);
+    hit_basis(hit, "equation 5, what comes before the loads being the active part");
+    hit_caution(hit, "only if no other thread writes there before the barrier");
+    hit_end_line(hit, part, at, "Start the load at %s earlier, ahead of the barrier at %s", place_text(c, part, at),
+                 place_text(c, part, barrier));
+}
+
+static void load_before_barriers(AdviceCase *c, const CasePart *part) {
+    Ahead x;
+    if (!look_ahead(c, part, &x)) return;
+    for (u32 i = 0; i < part->access_count; i++) {
+        u32 j = 0;
+        while (j < i && x.barrier[j] != x.barrier[i]) j++;
+        if (j == i && x.barrier[i] != WL_NONE) load_before(c, &x, x.barrier[i]);
+    }
+}
+
 // Where unrolling is possible the compiler moves loads by itself; barriers, calls and stores keep them in place.
 void rule_code_reordering(AdviceCase *c) {
-    for (u32 p = 0; p < c->part_count; p++)
-        for (u32 l = 0; l < c->parts[p].view->flow.loops->loop_count; l++)
-            if (c->parts[p].loops[l].active > 0) load_earlier(c, &c->parts[p], l);
+    for (u32 p = 0; p < c->part_count; p++) {
+        const CasePart *part = &c->parts[p];
+        for (u32 l = 0; l < part->view->flow.loops->loop_count; l++)
+            if (part->loops[l].active > 0) load_earlier(c, part, l);
+        load_before_barriers(c, part);
+    }
 }
