@@ -219,7 +219,17 @@ static f64 local_l1_misses(const AdviceCase *c) {
     return local_misses(c, resident_threads(c), (f64)c->gpu->l1_size - (c->gpu->l1_unified ? shared : 0));
 }
 
-static f64 moved(const CaseAccess *a, f64 per_sample) { return a->requests * a->sectors * SECTOR * per_sample; }
+// Where lanes go is certain when it was counted or is written in the code; else as few sectors as can be.
+static bool is_certain(const CaseAccess *a) {
+    bool certain = a->known != ACCESS_UNKNOWN;
+    for (u32 axis = 0; axis < 3 && certain && a->known == ACCESS_STATIC; axis++)
+        certain = a->uniform || a->affine->stride_kind[axis] == AFFINE_STRIDE_CONSTANT;
+    return certain;
+}
+
+static f64 moved(const CaseAccess *a, f64 per_sample) {
+    return a->requests * (is_certain(a) || a->space == SPACE_LOCAL ? a->sectors : a->fewest) * SECTOR * per_sample;
+}
 
 // --- all -----------------------------------------------------------------------------------------------------------
 typedef struct Launch {
