@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a collector has no time for while the program runs: the listing of each cubin, the source line of each
 // instruction, the resources of each function.
+#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/machine_code.h"
@@ -105,18 +106,59 @@ static Status add_module(Adder *a, const ProfileFunction *functions, u32 count) 
     return status;
 }
 
+// Those with the most samples come first: nvdisasm may not have time for all.
+typedef struct ModuleUse {
+    u32 module, first;  // of its functions, in the profile's list
+    u64 samples;
+} ModuleUse;
+typedef Vec(ModuleUse) ModuleUses;
+
+static int by_samples(const void *left, const void *right) {
+    const ModuleUse *a = left, *b = right;
+    if (a->samples != b->samples) return a->samples < b->samples ? 1 : -1;
+    return (a->first > b->first) - (a->first < b->first);
+}
+
+// Of all sources: launches are counted by one and samples taken by another.
+static Status count_samples(Adder *a, const ProfileFunction *function, u64 *sum) {
+    const ProfileSource *sources;
+    u32 source_count, count;
+    TRY(profile_sources(a->profile, &sources, &source_count, a->diag));
+    for (u32 s = 0; s < source_count; s++) {
+        const ProfileSample *samples;
+        ProfileFunction asked = *function;
+        asked.source = sources[s].id;
+        TRY(profile_samples(a->profile, &asked, &samples, &count, a->diag));
+        for (u32 i = 0; i < count; i++) *sum += samples[i].samples;
+    }
+    return STATUS_OK;
+}
+
+static Status find_uses(Adder *a, const ProfileFunction *functions, u32 count, ModuleUses *uses) {
+    Map known = {0};  // module -> index in uses
+    Status status = STATUS_OK;
+    for (u32 i = 0; i < count && status == STATUS_OK; i++) {
+        u32 module = functions[i].module_id;
+        const u64 *at = map_get(&known, module);
+        u32 use = at ? (u32)*at : uses->len;
+        if (!at) status = map_put(&known, module, use);
+        if (!at && status == STATUS_OK) status = vec_push(uses, (ModuleUse){module, i, 0});
+        if (status == STATUS_OK) status = count_samples(a, &functions[i], &uses->data[use].samples);
+    }
+    map_free(&known);
+    return status;
+}
+
 static Status add_modules(Adder *a) {
     const ProfileFunction *functions;
     u32 count;
-    Map done = {0};
+    ModuleUses uses = {0};
     TRY(profile_functions(a->profile, &functions, &count, a->diag));
-    Status status = STATUS_OK;
-    for (u32 i = 0; i < count && status == STATUS_OK; i++) {
-        if (map_get(&done, functions[i].module_id)) continue;
-        status = map_put(&done, functions[i].module_id, 1);
-        if (status == STATUS_OK) status = add_module(a, functions + i, count - i);
-    }
-    map_free(&done);
+    Status status = find_uses(a, functions, count, &uses);
+    if (uses.len) qsort(uses.data, uses.len, sizeof *uses.data, by_samples);
+    for (u32 i = 0; i < uses.len && status == STATUS_OK; i++)
+        status = add_module(a, functions + uses.data[i].first, count - uses.data[i].first);
+    vec_free(&uses);
     return status;
 }
 

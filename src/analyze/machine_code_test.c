@@ -42,10 +42,10 @@ static int no_path(void **state) {
 // --- the profile -------------------------------------------------------------------------------------------------
 static size_t padding;  // behind the cubin
 
-static void write_module(Sink *sink) {
+static void write_module(Sink *sink, u32 module) {
     FileData file;
     assert_int_equal(file_read("tests/sass/app.cubin", &file, NULL), STATUS_OK);
-    RecordModule record = {.module = 1, .kind = 1, .hash = 7, .text_size = file.size + padding};
+    RecordModule record = {.module = module, .kind = 1, .hash = 6 + module, .text_size = file.size + padding};
     char *tail = mem_zero(file.size + padding + 1, 1);
     memcpy(tail + 1, file.data, file.size);
     assert_int_equal(sink_write(sink, RECORD_MODULE, &record, tail, file.size + padding + 1), STATUS_OK);
@@ -59,12 +59,12 @@ typedef struct Seen {
     u64 samples;
 } Seen;
 
-static void write_samples(Sink *sink, u32 source, const Seen *seen, u32 count) {
+static void write_samples(Sink *sink, u32 function, u32 source, const Seen *seen, u32 count) {
     RecordSample rows[16] = {0};
     for (u32 i = 0; i < count; i++)
         rows[i] = (RecordSample){
             .pc = seen[i].pc, .stall = seen[i].reason, .samples = seen[i].samples, .not_issued = seen[i].samples / 2};
-    RecordSamples record = {.function = 1, .source = source, .period = 1024, .count = count};
+    RecordSamples record = {.function = function, .source = source, .period = 1024, .count = count};
     assert_int_equal(sink_write(sink, RECORD_SAMPLES, &record, rows, count * sizeof *rows), STATUS_OK);
 }
 
@@ -85,12 +85,12 @@ static void write_profile(const Seen *seen, u32 count) {
         size = SAMPLE_TAIL(tail, stall_names[r], "");
         assert_int_equal(sink_write(sink, RECORD_STALL_NAME, &name, tail, size), STATUS_OK);
     }
-    write_module(sink);
+    write_module(sink, 1);
     RecordFunction function = {.function = 1, .module = 1, .is_entry = 1};
     assert_int_equal(sink_write(sink, RECORD_FUNCTION, &function, mm, sizeof mm), STATUS_OK);
     assert_int_equal(sample_launch(sink, 1, 1), STATUS_OK);
-    write_samples(sink, 2, seen, 1);
-    write_samples(sink, 3, seen, count);
+    write_samples(sink, 1, 2, seen, 1);
+    write_samples(sink, 1, 3, seen, count);
     assert_int_equal(store_close(writer), STATUS_OK);
 }
 
@@ -209,6 +209,37 @@ TEST(completed_profiles_need_no_nvdisasm) {
     diag_free(&diag);
 }
 
+static bool has_listing(u32 module) {
+    Profile *profile;
+    Str listing;
+    assert_int_equal(profile_open(path, &profile, NULL), STATUS_OK);
+    assert_int_equal(profile_module_listing(profile, module, &listing, NULL), STATUS_OK);
+    bool has = listing.len > 0;
+    profile_close(profile);
+    return has;
+}
+
+// Two modules, and an nvdisasm that works once.
+TEST(the_code_with_the_most_samples_is_listed_first) {
+    static const Seen most[] = {{60, STALL_SHORT_SCOREBOARD, 5000}};
+    char body[512];
+    Diag diag = {0};
+    write_profile(some, 2);
+    StoreWriter *writer;
+    assert_int_equal(store_append(path, &writer, &diag), STATUS_OK);
+    write_module(store_sink(writer), 2);
+    RecordFunction function = {.function = 2, .module = 2, .is_entry = 1};
+    assert_int_equal(sink_write(store_sink(writer), RECORD_FUNCTION, &function, mm, sizeof mm), STATUS_OK);
+    write_samples(store_sink(writer), 2, 3, most, 1);
+    assert_int_equal(store_close(writer), STATUS_OK);
+    snprintf(body, sizeof body, "test ! -e %s/once || exit 1\n: > %s/once\n%s", folder, folder, print_listing);
+    make_tool(body);
+    assert_int_equal(profile_add_machine_code(path, &diag), STATUS_OK);
+    assert_true(has_listing(2));
+    assert_false(has_listing(1));
+    diag_free(&diag);
+}
+
 TEST(profiles_without_machine_code_stay_as_they_are) {
     Diag diag = {0};
     assert_int_equal(store_close(create_profile()), STATUS_OK);
@@ -267,9 +298,13 @@ TEST(stalls_are_blamed_by_barriers) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        WITH_TOOL(listing_is_made_on_demand),           WITH_TOOL(large_cubins_are_read_in_part),
-        WITH_TOOL(without_nvdisasm_it_says_so),         WITH_TOOL(nvdisasm_that_fails_is_no_failure),
-        WITH_TOOL(completed_profiles_need_no_nvdisasm), WITH_TOOL(profiles_without_machine_code_stay_as_they_are),
+        WITH_TOOL(listing_is_made_on_demand),
+        WITH_TOOL(large_cubins_are_read_in_part),
+        WITH_TOOL(without_nvdisasm_it_says_so),
+        WITH_TOOL(nvdisasm_that_fails_is_no_failure),
+        WITH_TOOL(completed_profiles_need_no_nvdisasm),
+        WITH_TOOL(profiles_without_machine_code_stay_as_they_are),
+        WITH_TOOL(the_code_with_the_most_samples_is_listed_first),
         WITH_TOOL(stalls_are_blamed_by_barriers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
