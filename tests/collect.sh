@@ -67,6 +67,12 @@ same "ranges and marks" "$(ask nvtx "SELECT kind, name, begin_ns, CASE name WHEN
 life reloads 7
 same "samples that CUPTI hands out by itself" "$(ask reloads "SELECT sum(samples) FROM sample")" 34
 
+life serialized 7 --sampling serialized
+same "samples by launch" "$(ask serialized "SELECT x.launch, l.function = x.function, sum(x.samples) FROM sample x
+    LEFT JOIN launch l ON l.id = x.launch GROUP BY 1 ORDER BY 1")" $'0|None|16\n6|1|260\n7|1|130'
+life serialized 7 -f --sampling serialized --launch-skip 6
+same "launches left out have no samples" "$(ask serialized "SELECT launch, sum(samples) FROM sample GROUP BY 1 ORDER BY 1")" \
+    $'0|16\n1|130'
 life sampling_fails 7
 same "said once" "$(grep -c 'cuptiPCSamplingGetData says' "$T/sampling_fails.err")" 1
 same "launches all the same" "$(ask sampling_fails "SELECT count(*) FROM launch")" 3

@@ -29,7 +29,11 @@ static bool is_counted(Collector *c) {
 
 static void take_kernel(Collector *c, const CuptiKernel *kernel) {
     const CollectFunction *function = names_function(c, kernel->name);
-    if (!function || !function->wanted || !is_counted(c)) return;
+    if (!function || !function->wanted) return;
+    if (!is_counted(c)) {
+        attribution_launch(c, kernel->correlation, LAUNCH_LEFT_OUT);
+        return;
+    }
     u32 stack = stacks_get(&c->stacks, kernel->correlation);
     RecordLaunchDone r = {.launch = ++c->launches,
                           .function = function->id,
@@ -47,6 +51,7 @@ static void take_kernel(Collector *c, const CuptiKernel *kernel) {
         r.cluster[i] = kernel->cluster[i] ? kernel->cluster[i] : 1;
     }
     collect_write(c, RECORD_LAUNCH_DONE, &r, NULL, 0);
+    attribution_launch(c, kernel->correlation, r.launch);
 }
 
 static void take_memcpy(Collector *c, const CuptiMemcpy *copy) {

@@ -100,12 +100,14 @@ static void finish(Collector *c) {
     c->cupti.cuptiUnsubscribe(c->subscriber);
     names_take_modules(c);
     take_activities(c);
+    attribution_write(c, true);
     write_losses(c);
     write_messages(c);
     ranges_end(c);
     write_exit_code(c);
     names_free(&c->names);
     objects_free(&c->objects);
+    attribution_free(c);
     map_free(&c->written_stacks);
     vec_free(&c->rows);
 }

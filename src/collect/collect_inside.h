@@ -110,6 +110,18 @@ typedef struct Objects {
     u32 count, frames, stacks;
 } Objects;
 
+// Samples whose launch CUPTI names. Used by the writer only.
+enum { LAUNCH_LEFT_OUT = 0, LAUNCH_SHARED = UINT32_MAX };
+typedef struct LaunchSample {
+    u32 correlation;
+    RecordSamples of;
+    RecordSample row;
+} LaunchSample;
+typedef struct Attribution {
+    Map launches;  // correlation id -> launch in the profile, or LAUNCH_*
+    Vec(LaunchSample) pending;
+} Attribution;
+
 // What was said to people, on any thread, for the profile.
 enum { MESSAGES = 8, MESSAGE_BYTES = 512 };
 typedef struct Message {
@@ -153,6 +165,7 @@ typedef struct Collector {
     Names names;
     Objects objects;
     Ranges ranges;
+    Attribution attribution;
     CuptiPcData fetched;
     Map written_stacks;  // stack entry -> id in the profile
     u32 launches;
@@ -199,6 +212,13 @@ void names_take_modules(Collector *c);                                    // tho
 CollectFunction *names_function(Collector *c, const char *name);          // as activities know it
 CollectFunction *names_sampled(Collector *c, u64 crc, const char *name);  // as samples know it
 void names_free(Names *names);
+
+// attribution.c
+void attribution_launch(Collector *c, u32 correlation, u32 launch);  // LAUNCH_LEFT_OUT: one that is not recorded
+// False: these samples have no launch, and are to be written at once.
+bool attribution_keep(Collector *c, const RecordSamples *of, u32 correlation, const RecordSample *rows);
+void attribution_write(Collector *c, bool last);  // those whose launch is known; the last time all
+void attribution_free(Collector *c);
 
 // objects.c
 u32 objects_write_stack(Collector *c, const u64 *addresses, u32 count);  // innermost first; its id

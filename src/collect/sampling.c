@@ -278,24 +278,27 @@ static void add_pc(Collector *c, const CuptiPc *pc) {
     }
 }
 
-static void write_rows(Collector *c, u32 function, u32 source, u32 period) {
-    RecordSamples r = {.function = function, .source = source, .count = c->rows.len, .period = 1ull << period};
-    if (r.count) collect_write(c, RECORD_SAMPLES, &r, c->rows.data, c->rows.len * sizeof *c->rows.data);
+static void write_rows(Collector *c, RecordSamples *of, u32 correlation) {
+    of->count = c->rows.len;
+    if (of->count && !attribution_keep(c, of, correlation, c->rows.data))
+        collect_write(c, RECORD_SAMPLES, of, c->rows.data, c->rows.len * sizeof *c->rows.data);
     c->rows.len = 0;
 }
 
 static void write_data(Collector *c, u32 device, u32 period, const CuptiPcData *data) {
-    u32 source = collect_source(c, device, true);
-    if (!(c->sources_named >> (source / 2 - 1) % 64 & 1)) name_reasons(c, source);
-    u32 function = 0;
+    RecordSamples of = {.source = collect_source(c, device, true), .period = 1ull << period};
+    if (!(c->sources_named >> (of.source / 2 - 1) % 64 & 1)) name_reasons(c, of.source);
+    u32 correlation = 0;
     for (size_t i = 0; i < data->count && i < SAMPLED_PCS; i++) {
-        CollectFunction *of = names_sampled(c, data->pcs[i].crc, data->pcs[i].function);
-        if (!of || !of->wanted) continue;
-        if (of->id != function) write_rows(c, function, source, period);
-        function = of->id;
-        add_pc(c, &data->pcs[i]);
+        const CuptiPc *pc = &data->pcs[i];
+        const CollectFunction *function = names_sampled(c, pc->crc, pc->function);
+        if (!function || !function->wanted) continue;
+        if (function->id != of.function || pc->correlation != correlation) write_rows(c, &of, correlation);
+        of.function = function->id;
+        correlation = pc->correlation;
+        add_pc(c, pc);
     }
-    write_rows(c, function, source, period);
+    write_rows(c, &of, correlation);
     collect_dropped(c, "PC samples", data->dropped);
 }
 
@@ -329,6 +332,7 @@ static void write_flushed(Collector *c) {
 }
 
 void sampling_fetch(Collector *c) {
+    attribution_write(c, false);
     write_flushed(c);
     for (u32 i = 0; i < COLLECT_CONTEXTS; i++) {
         u32 ready = SAMPLING_READY;

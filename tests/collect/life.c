@@ -157,6 +157,16 @@ static int reloads(void) {
     return 7;
 }
 
+static int serialized(void) {
+    work(2);
+    mock_launch("other_kernel");
+    launch_from_here();
+    launch_from_here();
+    mock_wait_flushes(3);
+    mock_script()->last_samples = 30;
+    return 7;
+}
+
 static int sampling_fails(void) {
     mock_script()->fetch_result = 999;
     work(1);
@@ -170,13 +180,21 @@ int main(int argc, char **argv) {
     static const struct {
         const char *name;
         int (*run)(void);
-    } lives[] = {{"basic", basic},     {"contexts", contexts},
-                 {"odd", odd},         {"dropped", dropped},
-                 {"forked", forked},   {"children", children},
-                 {"hangs", hangs},     {"killed", killed},
-                 {"full", full},       {"nvtx", nvtx},
-                 {"reloads", reloads}, {"sampling_fails", sampling_fails},
-                 {"quick", quick},     {"ends_in_launch", ends_in_launch}};
+    } lives[] = {{"basic", basic},
+                 {"contexts", contexts},
+                 {"odd", odd},
+                 {"dropped", dropped},
+                 {"forked", forked},
+                 {"children", children},
+                 {"hangs", hangs},
+                 {"killed", killed},
+                 {"full", full},
+                 {"nvtx", nvtx},
+                 {"serialized", serialized},
+                 {"reloads", reloads},
+                 {"sampling_fails", sampling_fails},
+                 {"quick", quick},
+                 {"ends_in_launch", ends_in_launch}};
     for (size_t i = 0; i < WL_COUNT(lives); i++)
         if (argc > 1 && strcmp(argv[1], lives[i].name) == 0) return lives[i].run();
     return 1;

@@ -31,7 +31,7 @@ static struct {
     size_t dropped;
     CuptiPcData *last[8];
     void *sampled[8];
-    u32 period;
+    u32 period, mode;
     pthread_mutex_t lock;
     pthread_cond_t flushed;
     u32 flushes;
@@ -149,6 +149,7 @@ CuptiResult cuptiPCSamplingSetConfigurationAttribute(CuptiSamplingConfig *config
     if (result) return atoi(result);
     for (size_t i = 0; i < config->count; i++) {
         if (config->attributes[i].type == CUPTI_SAMPLING_PERIOD) mock.period = config->attributes[i].number;
+        if (config->attributes[i].type == CUPTI_SAMPLING_MODE) mock.mode = config->attributes[i].number;
         if (config->attributes[i].type == CUPTI_SAMPLING_BUFFER)
             mock.last[(size_t)config->context & 7] = config->attributes[i].pointer;
     }
@@ -169,16 +170,25 @@ CuptiResult cuptiPCSamplingEnable(CuptiSamplingContext *context) {
     return mock.sampled[(size_t)context->context & 7] = context->context, CUPTI_OK;
 }
 
-static void give(CuptiPcData *data, u64 samples) {
+static void give_pc(CuptiPc *pc, u32 correlation, u64 samples) {
     static char name[] = "mock_kernel";
-    CuptiPc *pc = data->pcs;
     pc->crc = 7;
     pc->offset = 32;
     pc->function = name;
     pc->stall_count = 2;
     pc->stalls[0] = (CuptiStall){3, (u32)samples};
     pc->stalls[1] = (CuptiStall){4, (u32)samples / 2};
-    data->count = 1;
+    pc->correlation = correlation;
+}
+
+// Where kernels run one at a time, those of the last launch, twice as many of the one before, and some of one that no
+// activity told of.
+static void give(CuptiPcData *data, u64 samples) {
+    bool serialized = mock.mode == CUPTI_SAMPLING_SERIALIZED;
+    data->count = serialized ? 3 : 1;
+    give_pc(&data->pcs[0], serialized ? mock.correlation : 0, samples);
+    if (serialized) give_pc(&data->pcs[1], mock.correlation - 1, samples * 2);
+    if (serialized) give_pc(&data->pcs[2], 999, 8);
     data->dropped = mock.script.dropped_samples;
     data->remaining = 0;
 }
