@@ -92,17 +92,23 @@ same "not complete" "$(ask hangs "SELECT value FROM meta WHERE key = 'complete'"
 life quick 7
 same "_exit() leaves a profile that says so" "$(ask quick "SELECT value FROM meta WHERE key = 'complete'")" 0
 
+# killed NAME: `life NAME` is killed when it has said that it waits for that.
 mkfifo "$T/lines"
-"$W" run --on gpu -o "$T/killed.wlp" -- sh -c 'echo $$; exec "$0" killed' "$T/life" >"$T/lines" 2>"$T/killed.err" &
-exec 7<"$T/lines"
-read -r pid <&7
-read -r _ <&7
-kill -9 "$pid"
-wait $!
-same "exit code of a killed program" $? 137
-exec 7<&-
+killed() {
+    "$W" run --on gpu -o "$T/$1.wlp" -- sh -c 'echo $$; exec "$0" "$1"' "$T/life" "$1" >"$T/lines" 2>"$T/$1.err" &
+    exec 7<"$T/lines"
+    read -r pid <&7
+    read -r _ <&7
+    kill -9 "$pid"
+    wait $!
+    same "exit code of a killed program" $? 137
+    exec 7<&-
+}
+killed killed
 same "what was flushed survives" "$(ask killed "SELECT (SELECT count(*) FROM launch), value FROM meta WHERE key = 'complete'")" "7|0"
 says killed "profile in"
+killed killed_deep
+same "most of a deep queue survives" "$(ask killed_deep "SELECT count(*) > 3000, count(*) < 5002 FROM launch")" "1|1"
 
 life full 7
 says full "the profile cannot be written any more"

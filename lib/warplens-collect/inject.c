@@ -99,9 +99,10 @@ static void write_command(Sink *sink) {
     (void)ignored;
 }
 
+// Not through stderr's stream: a thread of the program may hold its lock.
 static void write_message(void *context, LogLevel level, const char *text) {
-    (void)context;
-    log_to_stderr(NULL, level, text);
+    (void)context, (void)level;
+    dprintf(STDERR_FILENO, "warplens: %s\n", text);
 }
 
 // As reports and the simulator do: the mangled name, the signature and the name alone.

@@ -16,12 +16,14 @@
 enum { COLLECT_CONTEXTS = 64, COLLECT_REASONS = 128, SAMPLED_PCS = 8192 };
 
 // --- activity buffers: handed to CUPTI and back, linked in stacks of which only the taking end needs care ---
-enum { BUFFER_BYTES = 4 << 20, BUFFER_COUNT = 64, BUFFER_NONE = BUFFER_COUNT };
+enum { BUFFER_BYTES = 256 << 10, BUFFER_LEAST = 4 << 10, BUFFER_COUNT = 1024, BUFFER_NONE = BUFFER_COUNT };
 typedef struct Buffers {
     u8 *memory;                       // BUFFER_COUNT of them, address space only until they are used
     atomic_uint state[BUFFER_COUNT];  // BufferState
     u64 valid[BUFFER_COUNT];          // bytes, of a full one
     u64 order[BUFFER_COUNT];          // of completion
+    atomic_uint size;                 // of the last one handed out
+    atomic_ullong requested_ns;       // when
     atomic_ullong completions;
     atomic_ullong refused;  // requests when none was free
 } Buffers;
@@ -195,6 +197,7 @@ const char *cupti_bind(Cupti *cupti, void *library);  // the name of a function 
 
 // buffers.c
 bool buffers_make(Buffers *buffers);
+u32 buffers_size(u32 last, u64 taken_ns);  // bytes of the next one, when the last one took so long to fill
 void buffers_request(u8 **buffer, size_t *size, size_t *max_records);
 void buffers_complete(void *context, u32 stream, u8 *buffer, size_t size, size_t valid);
 u32 buffers_take_full(Buffers *buffers);  // the one completed first; BUFFER_NONE

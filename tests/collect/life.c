@@ -118,6 +118,15 @@ static int killed(void) {
     return pause();
 }
 
+static int killed_deep(void) {
+    mock_script()->deep_queue = true;
+    work(5000);
+    mock_wait_flushes(2);
+    puts("written");
+    fflush(stdout);
+    return pause();
+}
+
 static int full(void) {
     signal(SIGXFSZ, SIG_IGN);
     struct rlimit limit = {300000, 300000};
@@ -188,6 +197,7 @@ int main(int argc, char **argv) {
                  {"children", children},
                  {"hangs", hangs},
                  {"killed", killed},
+                 {"killed_deep", killed_deep},
                  {"full", full},
                  {"nvtx", nvtx},
                  {"serialized", serialized},

@@ -88,7 +88,7 @@ CuptiResult cuptiActivityFlushAll(u32 flag) {
     if (mock.script.hang_flush && flag)
         for (;;) pause();
     pthread_mutex_lock(&mock.lock);
-    hand_over();
+    if (flag || !mock.script.deep_queue) hand_over();
     mock.flushes++;
     pthread_cond_broadcast(&mock.flushed);
     pthread_mutex_unlock(&mock.lock);
