@@ -57,7 +57,7 @@ same "samples of two devices" "$(ask contexts "SELECT p.detail, sum(x.samples) F
     $'device 0|120\ndevice 1|5'
 life odd 7
 same "odd orders" "$(ask odd "SELECT f.name, count(l.id) FROM function f LEFT JOIN launch l ON l.function = f.id GROUP BY 1 ORDER BY 1")" \
-    $'(unknown)|1\nearly|1\nmock_kernel|0'
+    $'(unknown)|1\nearly|1\nlate|1\nmock_kernel|0'
 life dropped 7
 same "what was lost is told" "$(ask dropped "SELECT what, count FROM dropped")" "PC samples|2000"
 
@@ -67,6 +67,10 @@ same "ranges and marks" "$(ask nvtx "SELECT kind, name, begin_ns, CASE name WHEN
 life reloads 7
 same "samples that CUPTI hands out by itself" "$(ask reloads "SELECT sum(samples) FROM sample")" 34
 
+life short 7
+same "the first launch waits until sampling has begun" "$(ask short "SELECT count(*) FROM launch")" 3
+life short 7 -f --no-stacks
+same "without stacks too" "$(ask short "SELECT count(*) FROM launch")" 3
 life serialized 7 --sampling serialized
 same "samples by launch" "$(ask serialized "SELECT x.launch, l.function = x.function, sum(x.samples) FROM sample x
     LEFT JOIN launch l ON l.id = x.launch GROUP BY 1 ORDER BY 1")" $'0|None|16\n6|1|260\n7|1|130'

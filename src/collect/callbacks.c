@@ -66,6 +66,8 @@ static void on_callback(void *context, u32 domain, u32 cbid, const void *data) {
         replace_code(c, call);
         return;
     }
+    sampling_await(c);
+    if (!c->host.options.stacks) return;
     u32 stack = stacks_find(&c->stacks, call->symbol);
     if (stack) stacks_set(&c->stacks, call->correlation, stack);
 }
@@ -83,7 +85,8 @@ CuptiResult callbacks_subscribe(Collector *c) {
     CuptiResult result = c->cupti.cuptiSubscribe(&c->subscriber, on_callback, c);
     if (result != CUPTI_OK) return result;
     enable(c, CUPTI_DOMAIN_RESOURCE, resources, WL_COUNT(resources));
-    if (c->host.options.stacks) enable(c, CUPTI_DOMAIN_DRIVER, launches, WL_COUNT(launches));
+    if (c->host.options.stacks || c->host.options.sampling != COLLECT_SAMPLING_OFF)
+        enable(c, CUPTI_DOMAIN_DRIVER, launches, WL_COUNT(launches));
     if (c->host.replace) enable(c, CUPTI_DOMAIN_DRIVER, loads, WL_COUNT(loads));
     return CUPTI_OK;
 }

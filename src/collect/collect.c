@@ -115,6 +115,7 @@ static void finish(Collector *c) {
 static void *writer(void *context) {
     Collector *c = context;
     struct timespec at;
+    sampling_prepare(c);
     for (u32 tick = 1; !atomic_load(&c->end); tick++) {
         clock_gettime(CLOCK_MONOTONIC, &at);
         at.tv_nsec += TICK_NS;

@@ -113,7 +113,7 @@ typedef struct Objects {
 } Objects;
 
 // Samples whose launch CUPTI names. Used by the writer only.
-enum { LAUNCH_LEFT_OUT = 0, LAUNCH_SHARED = UINT32_MAX };
+enum { LAUNCH_LEFT_OUT = 0, LAUNCH_SHARED = INT32_MAX };
 typedef struct LaunchSample {
     u32 correlation;
     RecordSamples of;
@@ -154,6 +154,8 @@ typedef struct Collector {
     SampledContext contexts[COLLECT_CONTEXTS];
     u32 reason_count;  // set by the first sampled context, before it is READY
     u32 reason_indices[COLLECT_REASONS];
+    atomic_uint starting;  // contexts WANTED or STARTING: launches wait for them
+    atomic_bool out_of_patience;
     char reason_names[COLLECT_REASONS][CUPTI_REASON_NAME_BYTES];
     u32 reasons[COLLECT_REASONS];  // the writer's, by CUPTI's index: stall << 1 | not issued
     u64 sources_named;             // bit of a device: its stall reasons are
@@ -228,7 +230,9 @@ u32 objects_write_stack(Collector *c, const u64 *addresses, u32 count);  // inne
 void objects_free(Objects *objects);
 
 // sampling.c
+void sampling_prepare(Collector *c);  // the writer, first of all
 void sampling_begin(Collector *c, void *context);
+void sampling_await(Collector *c);               // on the program's thread, before it launches
 void sampling_start_wanted(Collector *c);        // the writer
 void sampling_module_loaded(Collector *c);       // on the program's thread
 void sampling_fetch(Collector *c);               // the writer

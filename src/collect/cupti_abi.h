@@ -204,6 +204,10 @@ typedef struct CuptiSamplingGet {
     void *context;
     CuptiPcData *data;
 } CuptiSamplingGet;
+typedef struct CuptiProfilerInit {
+    size_t size;
+    void *priv;
+} CuptiProfilerInit;
 typedef struct CuptiCubinCrc {
     size_t size;
     size_t cubin_size;

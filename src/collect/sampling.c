@@ -14,13 +14,13 @@
 #include "collect/collect_inside.h"
 #include "record/stall.h"
 
-enum { SCRATCH_BYTES = 8 << 20, MOST_FETCHES = 64, CLOSING_MS = 2000 };
+enum { SCRATCH_BYTES = 8 << 20, MOST_FETCHES = 64, CLOSING_MS = 2000, AWAIT_NS = 1000000000 };
 // What CUPTI's decoder keeps up with: on an H200 (CUDA 13.0) 17 million samples a second leave it behind by half a
 // second for each second of run time, and from 25 million on it loses samples without saying so; 4 million cost
 // nothing.
-// Its default buffer of 512 MiB costs a quarter of a second at the first launch; one that is emptied every 10 ms,
-// instead of every 100, need not be so large.
-enum { WORKER_SLEEP_MS = 10, LEAST_BUFFER = 32 << 20, MOST_BUFFER = 512 << 20 };
+// Its default buffer of 512 MiB costs a quarter of a second at the first launch (half a millisecond a MiB); one that is
+// emptied every 10 ms, instead of every 100, need not be so large: 16 MiB are what comes in a tenth of a second.
+enum { WORKER_SLEEP_MS = 10, LEAST_BUFFER = 16 << 20, MOST_BUFFER = 512 << 20 };
 enum { SAMPLES_PER_SECOND = 4000000, DEFAULT_PERIOD = 16, SHORTEST_PERIOD = 10 };
 enum { ATTRIBUTE_CLOCK_KHZ = 13, ATTRIBUTE_SMS = 16 };  // CU_DEVICE_ATTRIBUTE_*
 
@@ -152,16 +152,36 @@ static void refuse(Collector *c, const char *step, CuptiResult result) {
         collect_refused(c, "sampling of the kernels' instructions", step, result);
 }
 
-// CUPTI needs a tenth of a second to begin. Its writer does that beside the program, which meanwhile has memory to
-// allocate and modules to load: on an H200 that is half of what sampling costs a program altogether.
+// CUPTI loads its libraries for counters when it is first asked to sample: a tenth of a second, which passes while the
+// program makes its context when it is done at once.
+void sampling_prepare(Collector *c) {
+    CuptiProfilerInit init = {.size = sizeof init};
+    if (c->host.options.sampling == COLLECT_SAMPLING_OFF || !c->cupti.cuptiProfilerInitialize) return;
+    CuptiResult ignored = c->cupti.cuptiProfilerInitialize(&init);  // enabling says what is wrong
+    (void)ignored;
+}
+
+// The writer enables sampling: CUPTI's callbacks have locks of the driver.
 void sampling_begin(Collector *c, void *context) {
     SampledContext *sampled = is_known(&c->cupti) ? claim(c, context) : NULL;
     if (!sampled) {
         refuse(c, "CUPTI", is_known(&c->cupti) ? CUPTI_OUT_OF_MEMORY : CUPTI_NOT_SUPPORTED);
         return;
     }
+    atomic_fetch_add(&c->starting, 1);
     atomic_store(&sampled->state, SAMPLING_WANTED);
     sem_post(&c->wake);
+}
+
+// Without this a program that ends within a tenth of a second has no samples, and CUPTI is asked to begin while
+// launches are under way.
+void sampling_await(Collector *c) {
+    if (!atomic_load(&c->starting) || atomic_load(&c->out_of_patience)) return;
+    for (u64 end = collect_now() + AWAIT_NS; atomic_load(&c->starting);) {
+        if (collect_now() > end) atomic_store(&c->out_of_patience, true);
+        if (atomic_load(&c->out_of_patience)) return;
+        nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+    }
 }
 
 void sampling_start_wanted(Collector *c) {
@@ -172,6 +192,7 @@ void sampling_start_wanted(Collector *c) {
         if (!atomic_compare_exchange_strong(&sampled->state, &wanted, SAMPLING_STARTING)) continue;
         CuptiResult result = start(c, sampled, atomic_load(&sampled->context), &step);
         atomic_store(&sampled->state, result == CUPTI_OK ? SAMPLING_READY : SAMPLING_NONE);
+        atomic_fetch_sub(&c->starting, 1);
         if (result == CUPTI_OK) continue;
         refuse(c, step, result);
         atomic_store(&sampled->context, NULL);
@@ -356,6 +377,7 @@ void sampling_end(Collector *c, void *context) {
     for (u32 ms = 0; ms < CLOSING_MS; ms++) {
         u32 ready = SAMPLING_READY, wanted = SAMPLING_WANTED;
         if (atomic_compare_exchange_strong(&sampled->state, &wanted, SAMPLING_NONE)) {  // before it began
+            atomic_fetch_sub(&c->starting, 1);
             atomic_store(&sampled->context, NULL);
             return;
         }
@@ -383,7 +405,6 @@ void sampling_collect_closed(Collector *c) {
 }
 
 void sampling_end_all(Collector *c) {
-    sampling_start_wanted(c);
     sampling_fetch(c);
     for (u32 i = 0; i < COLLECT_CONTEXTS; i++) {
         u32 ready = SAMPLING_READY;

@@ -3,6 +3,7 @@
 #include <cuda.h>
 #include <cupti.h>
 #include <cupti_pcsampling.h>
+#include <cupti_profiler_target.h>
 
 #include "collect/cupti_abi.h"
 
@@ -92,6 +93,7 @@ EXACT(CuptiSamplingContext, CUpti_PCSamplingEnableParams);
 EXACT(CuptiSamplingContext, CUpti_PCSamplingDisableParams);
 EXACT(CuptiSamplingGet, CUpti_PCSamplingGetDataParams);
 SAME(CuptiSamplingGet, data, CUpti_PCSamplingGetDataParams, pcSamplingData);
+EXACT(CuptiProfilerInit, CUpti_Profiler_Initialize_Params);
 EXACT(CuptiCubinCrc, CUpti_GetCubinCrcParams);
 SAME(CuptiCubinCrc, crc, CUpti_GetCubinCrcParams, cubinCrc);
 

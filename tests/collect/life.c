@@ -66,6 +66,8 @@ static int odd(void) {
     mock_context_end(1);
     mock_context_end(1);
     mock_context(1);
+    mock_launch("late");
+    mock_context(2);
     return 7;
 }
 
@@ -166,6 +168,12 @@ static int reloads(void) {
     return 7;
 }
 
+static int short_one(void) {
+    mock_script()->slow_enable = true;
+    work(1);
+    return 7;
+}
+
 static int serialized(void) {
     work(2);
     mock_launch("other_kernel");
@@ -200,6 +208,7 @@ int main(int argc, char **argv) {
                  {"killed_deep", killed_deep},
                  {"full", full},
                  {"nvtx", nvtx},
+                 {"short", short_one},
                  {"serialized", serialized},
                  {"reloads", reloads},
                  {"sampling_fails", sampling_fails},

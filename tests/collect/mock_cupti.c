@@ -32,6 +32,7 @@ static struct {
     CuptiPcData *last[8];
     void *sampled[8];
     u32 period, mode;
+    bool launching;  // has begun to
     pthread_mutex_t lock;
     pthread_cond_t flushed;
     u32 flushes;
@@ -166,7 +167,11 @@ CuptiResult cuptiPCSamplingGetStallReasons(CuptiSamplingReasons *ask) {
     }
     return CUPTI_OK;
 }
+CuptiResult cuptiProfilerInitialize(CuptiProfilerInit *init) { return init->priv ? INVALID_OPERATION : CUPTI_OK; }
 CuptiResult cuptiPCSamplingEnable(CuptiSamplingContext *context) {
+    pthread_mutex_lock(&mock.lock);
+    while (mock.script.slow_enable && !mock.launching) pthread_cond_wait(&mock.flushed, &mock.lock);
+    pthread_mutex_unlock(&mock.lock);
     return mock.sampled[(size_t)context->context & 7] = context->context, CUPTI_OK;
 }
 
@@ -247,9 +252,14 @@ static void fill_kernel(CuptiKernel *record, const char *kernel, u32 correlation
 void mock_launch(const char *kernel) {
     enum { LAUNCH_KERNEL = 307 };
     CuptiApiCall call = {.site = 0, .symbol = kernel, .correlation = ++mock.correlation};
+    pthread_mutex_lock(&mock.lock);
+    mock.launching = true;
+    pthread_cond_broadcast(&mock.flushed);
+    pthread_mutex_unlock(&mock.lock);
     if (mock.callback && mock.enabled[CUPTI_DOMAIN_DRIVER][LAUNCH_KERNEL])
         mock.callback(mock.context, CUPTI_DOMAIN_DRIVER, LAUNCH_KERNEL, &call);
     u64 now = mock.now ? mock.now() : 1000;
+    if (mock.script.slow_enable && !mock.period) return;  // not sampled: the test counts launches
     if (mock.script.exit_in_launch) exit(5);
     pthread_mutex_lock(&mock.lock);
     CuptiKernel *record = room_for(CUPTI_KIND_KERNEL, sizeof *record);
