@@ -11,7 +11,8 @@ whose "median_us=" is the time of one launch; FOLDER has PAIR.json (`warplens ad
 before) or PAIR.wlp or PAIR-before.wlp. --simulate runs BINARIES/PAIR-before and -after (`small`) with --timing and takes the
 simulated times.
 
-What a pair wants is in the head of its source: "Rule: NAME", and "Also: NAME" for a rule that is as right. --pairs reads
+What a pair wants is in the head of its source: "Rule: NAME", "Also: NAME" for a rule that is as right, and "Lines: FIRST-LAST" where
+that rule may be advised at several places, of which only one is changed. --pairs reads
 other pairs from a table instead: pair, rule, also (or -), kernel (a regular expression, or - for all kernels).
 
 Each estimate is scored as it is, and once more with the rule's record left out and measured again on all other pairs
@@ -57,6 +58,7 @@ class Pair:
     name: str
     wanted: list       # rules, the one that it was made for first
     kernel: str = None
+    lines: tuple = None  # first, last: where the change is
     times: dict = field(default_factory=lambda: {"before": [], "after": []})
     advice: list = None
     found: Estimate = None
@@ -82,7 +84,8 @@ def pairs_of_sources(folder):
             wanted = re.findall(r"^// (?:Rule|Also): (\S+)$", head, re.M)
             if not wanted:
                 sys.exit(f"{file}: no line '// Rule: NAME' in its head")
-            pairs.append(Pair(file[:-3], wanted))
+            lines = re.search(r"^// Lines: (\d+)-(\d+)$", head, re.M)
+            pairs.append(Pair(file[:-3], wanted, lines=tuple(int(n) for n in lines.groups()) if lines else None))
     return pairs
 
 
@@ -165,7 +168,8 @@ def share_of(row, advice):
 
 
 def estimates_of(pair, scales):
-    """All advice for the pair's kernel in the order of the list, in terms of what was timed: that kernel, or all kernels."""
+    """All advice for the pair's kernel in the order of the list, in terms of what was timed: that kernel, or all kernels.
+    Advice of the wanted rule at another place than the change's has another name."""
     out = []
     for row in pair.advice["advice"]:
         if pair.kernel and not re.search(pair.kernel, row["kernel"]):
@@ -177,8 +181,14 @@ def estimates_of(pair, scales):
         if not pair.kernel:
             share = share_of(row, pair.advice)
             values = [of_all(v, share) for v in values]
-        out.append(Estimate(row["rule"], len(out) + 1, *values[:4], model.get("error", 0.0), values[4]))
+        rule = row["rule"] + " elsewhere" if is_elsewhere(pair, row) else row["rule"]
+        out.append(Estimate(rule, len(out) + 1, *values[:4], model.get("error", 0.0), values[4]))
     return out
+
+
+def is_elsewhere(pair, row):
+    line = (row.get("scope") or {}).get("line")
+    return bool(pair.lines and row["rule"] in pair.wanted and line and not pair.lines[0] <= line <= pair.lines[1])
 
 
 def find(pair, scales):

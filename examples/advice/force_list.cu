@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rule: redundant-loads
+// Lines: 31-33
 // Change: the atom's own position and charge are read into registers ahead of the loop over its neighbours.
 // Why: the force is stored in the loop, and might be stored over them: the compiler has to load them again in every
 // turn.

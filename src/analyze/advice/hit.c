@@ -56,12 +56,17 @@ static bool matches(const BlameEdge *edge, u32 reasons) {
 }
 
 f64 hit_blamed(Hit *hit, const CasePart *part, u32 pc, u32 reasons, f64 fraction) {
+    return hit_blamed_where(hit, part, pc, reasons, fraction, NULL);
+}
+
+f64 hit_blamed_where(Hit *hit, const CasePart *part, u32 pc, u32 reasons, f64 fraction,
+                     bool (*wanted)(const CasePart *part, const BlameEdge *edge)) {
     f64 all = 0;
     if (failed(hit)) return 0;
     for (u32 i = part->first_blaming[pc]; i < part->first_blaming[pc + 1]; i++) {
         const BlameEdge *edge = &part->blame->edges[part->blaming[i]];
         f64 samples = edge->samples * part->weight * fraction;
-        if (!matches(edge, reasons)) continue;
+        if (!matches(edge, reasons) || (wanted && !wanted(part, edge))) continue;
         add_spot(hit, part, edge, samples);
         take_queue(hit, part, edge, samples);
         all += samples;

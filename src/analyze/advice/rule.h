@@ -193,6 +193,8 @@ u32 loop_line_pc(const CasePart *part, u32 loop);  // the first instruction from
 Hit *hit_begin(AdviceCase *c);
 // Stalls that the instruction is blamed for, wherever warps waited, of these reasons (UINT32_MAX: all). Returns them.
 f64 hit_blamed(Hit *hit, const CasePart *part, u32 pc, u32 reasons, f64 fraction);
+f64 hit_blamed_where(Hit *hit, const CasePart *part, u32 pc, u32 reasons, f64 fraction,
+                     bool (*wanted)(const CasePart *part, const BlameEdge *edge));  // NULL: all
 // The same as latency that other work may overlap, only where def and use lie in `loop` (WL_NONE: anywhere).
 f64 hit_overlapped(Hit *hit, const CasePart *part, u32 pc, u32 reasons, u32 loop, f64 fraction);
 // Stalls at an instruction, whoever is to blame.

@@ -75,10 +75,14 @@ static f64 least_part(const AdviceCase *c, const CasePart *part, u32 block) {
     return 0;
 }
 
-// Gathered lanes access what they accessed before, so the L1 has as much to do.
+// Gathered lanes access what they accessed before: the L1 has as much to do, and of one way's loads and the other's the
+// first fetch what both need.
 static void gather_lanes(Hit *hit, const CasePart *part, u32 pc, f64 fraction) {
-    hit_remove(hit, part, pc, fraction);
-    if (part->insns[pc].access == WL_NONE) return;
+    const CaseAccess *a = case_access(part, pc);
+    bool fetches = a && a->load && access_is_global(a);
+    hit_blamed(hit, part, pc, fetches ? ~STALL_BIT(LONG_SCOREBOARD) : UINT32_MAX, fraction);
+    hit_unissue(hit, part, pc, fraction);
+    if (!a) return;
     for (u32 r = 0; r < RESOURCE_COUNT; r++) hit_relieve(hit, (Resource)r, -part->insns[pc].use[r] * fraction);
 }
 
@@ -143,48 +147,113 @@ static bool hardly_decides(const CasePart *part, u32 block, u32 branch) {
     return most >= ONE_SIDED * all;
 }
 
+enum { TEST_DEPTH = 5 /* instructions from the first comparison to what is guarded */, TEST_LINES = 32 };
+
+typedef struct Tests {  // instructions that only test, and one of each of their lines
+    const CasePart *part;
+    u32 loop;
+    Bitset found;
+    u32 lines[TEST_LINES], line_count;
+    bool of_lines;  // only what belongs to them
+} Tests;
+
+static bool defines_predicate(const CasePart *part, u32 pc) {
+    const FlowCode *code = part->view->flow.code;
+    const FlowInsn *in = &code->insns[pc];
+    const FlowOperand *first = &code->operands[in->operands];
+    return in->defs && first->kind == FLOW_VALUE && code->value_bits[first->id] == 1;
+}
+
+static bool has_line_of(const Tests *t, u32 pc) {
+    for (u32 i = 0; i < t->line_count; i++)
+        if (same_line(t->part, t->lines[i], pc)) return true;
+    return false;
+}
+
 // What the test is made of, if it is for nothing else: predicates, and comparisons with what they compare computed for
 // them alone.
-static void remove_test(Hit *hit, const CasePart *part, u32 node, u32 loop, u32 depth) {
+static void find_test(Tests *t, u32 node, u32 depth) {
+    const CasePart *part = t->part;
     const Chains *chains = part->view->flow.chains;
     if (node == WL_NONE || chains->nodes[node].insn == WL_NONE) return;
     u32 pc = chains->nodes[node].insn;
-    bool alone = chains->first_user[node + 1] - chains->first_user[node] <= 1;
-    if (!alone || !loop_has(part, loop, pc) || !(part->insns[pc].traits & TRAIT_ARITHMETIC)) return;
-    hit_remove(hit, part, pc, 1);
+    bool alone = chains->first_user[node + 1] - chains->first_user[node] <= 1 || defines_predicate(part, pc);
+    bool fits = alone && loop_has(part, t->loop, pc) && part->insns[pc].traits & TRAIT_ARITHMETIC;
+    if (t->of_lines) fits &= defines_predicate(part, pc) || has_line_of(t, pc);
+    if (!fits || bitset_has(&t->found, pc)) return;
+    bitset_add(&t->found, pc);
+    if (!t->of_lines && part->view->places[pc].line && t->line_count < TEST_LINES && !has_line_of(t, pc))
+        t->lines[t->line_count++] = pc;
     const FlowInsn *in = case_insn(part, pc);
     for (u32 u = 0; u < in->uses && depth > 1; u++)
-        remove_test(hit, part, chains->of_operand[in->operands + in->defs + u], loop, depth - 1);
+        find_test(t, chains->of_operand[in->operands + in->defs + u], depth - 1);
+    find_test(t, chains->of_guard[pc], depth - 1);
 }
 
-static void add_branch(Hit *hit, const CasePart *part, u32 branch) {
-    u32 loop = part->insns[branch].loop;
-    hit_remove(hit, part, branch, 1);
-    remove_test(hit, part, part->view->flow.chains->of_guard[branch], loop, 4);
+// Whether what guards the instruction is computed in a line that the tests found so far belong to.
+static bool is_guarded_by_line(const Tests *t, u32 node, u32 depth) {
+    const Chains *chains = t->part->view->flow.chains;
+    if (node == WL_NONE || chains->nodes[node].insn == WL_NONE) return false;
+    u32 pc = chains->nodes[node].insn;
+    const FlowInsn *in = case_insn(t->part, pc);
+    if (!loop_has(t->part, t->loop, pc) || !defines_predicate(t->part, pc)) return false;
+    if (t->part->view->places[pc].line && has_line_of(t, pc)) return true;
+    for (u32 u = 0; u < in->uses && depth > 1; u++)
+        if (is_guarded_by_line(t, chains->of_operand[in->operands + in->defs + u], depth - 1)) return true;
+    return false;
 }
 
-static void look_at_loop(AdviceCase *c, const CasePart *part, u32 loop) {
+// The compiler makes of the same test in another copy of the loop's body a guard instead of a branch.
+static void find_guards(Tests *t) {
+    const Chains *chains = t->part->view->flow.chains;
+    t->of_lines = true;
+    for (u32 pc = 0; pc < t->part->view->insn_count; pc++) {
+        bool guarded = case_insn(t->part, pc)->kind == FLOW_PLAIN && chains->of_guard[pc] != WL_NONE;
+        if (guarded && loop_has(t->part, t->loop, pc) && is_guarded_by_line(t, chains->of_guard[pc], TEST_DEPTH))
+            find_test(t, chains->of_guard[pc], TEST_DEPTH);
+    }
+}
+
+static u32 outermost(const CasePart *part, u32 loop) {
+    const Loops *loops = part->view->flow.loops;
+    while (loops->loops[loop].parent != WL_NONE) loop = loops->loops[loop].parent;
+    return loop;
+}
+
+static void look_at_nest(AdviceCase *c, const CasePart *part, u32 nest) {
     const FlowResults *flow = &part->view->flow;
     u32 count = 0, at = 0;
     f64 most = 0;
+    Tests t = {.part = part, .loop = nest};
+    if (!bitset_init(&t.found, c->scratch, part->view->insn_count)) {
+        c->status = STATUS_NO_MEMORY;
+        return;
+    }
     Hit *hit = hit_begin(c);
     for (u32 b = 0; b < flow->cfg->block_count; b++) {
         const FlowBlock *block = &flow->cfg->blocks[b];
-        u32 branch = block->first + block->count - 1;
-        if (flow->loops->loop_of[b] != loop || !block->count || !hardly_decides(part, b, branch)) continue;
-        add_branch(hit, part, branch);
+        u32 branch = block->first + block->count - 1, loop = flow->loops->loop_of[b];
+        if (loop == WL_NONE || outermost(part, loop) != nest || !block->count || !hardly_decides(part, b, branch))
+            continue;
+        bitset_add(&t.found, branch);
+        find_test(&t, flow->chains->of_guard[branch], TEST_DEPTH);
         count++;
         if (part->insns[branch].issued > most) most = part->insns[branch].issued, at = branch;
     }
     if (!count || most <= 0) return hit_drop(hit);
+    find_guards(&t);
+    for (u32 pc = 0; pc < part->view->insn_count; pc++)
+        if (bitset_has(&t.found, pc)) hit_remove(hit, part, pc, 1);
     hit_fact(hit, "one_sided_branches", count, "branches",
              "%u branches in the loop go the same way in more than nine of ten turns", count);
     hit_fact(hit, "test_issue_share", 100 * hit->change.issues / c->load.issued, "%",
              "%.0f %% of what is issued only tests", 100 * hit->change.issues / c->load.issued);
-    hit->change.scope_active = part->loops[loop].active;
-    for (u32 i = 0; i < part->access_count; i++)
-        if (part->insns[part->accesses[i].pc].loop == loop && part->accesses[i].load)
-            hit_overlapped(hit, part, part->accesses[i].pc, UINT32_MAX, loop, 1);
+    hit->change.scope_active = part->loops[nest].active;
+    for (u32 i = 0; i < part->access_count; i++) {
+        u32 pc = part->accesses[i].pc;
+        if (loop_has(part, nest, pc) && part->accesses[i].load)
+            hit_overlapped(hit, part, pc, UINT32_MAX, part->insns[pc].loop, 1);
+    }
     hit_basis(hit, "equation 2 over the tests, equation 5 over the loads that no longer wait for them");
     hit_end_line(hit, part, at, "Take the test at %s out of the loop", place_text(c, part, at));
 }
@@ -192,5 +261,5 @@ static void look_at_loop(AdviceCase *c, const CasePart *part, u32 loop) {
 void rule_branch_elimination(AdviceCase *c) {
     for (u32 p = 0; p < c->part_count; p++)
         for (u32 l = 0; l < c->parts[p].view->flow.loops->loop_count; l++)
-            if (c->parts[p].loops[l].active > 0) look_at_loop(c, &c->parts[p], l);
+            if (c->parts[p].loops[l].active > 0 && outermost(&c->parts[p], l) == l) look_at_nest(c, &c->parts[p], l);
 }

@@ -70,25 +70,26 @@ static bool of_one_memory(const CaseAccess *a, const CaseAccess *b) {
     return access_is_shared(a) ? access_is_shared(b) : access_is_global(a) && access_is_global(b);
 }
 
-// Another load of the block is waited for all the same, and longer: this one finds its data in the L1.
-static bool has_company(const CasePart *part, u32 at) {
+// No other load of the block is under way by then that is waited for all the same, and longer: this one finds its data
+// in the L1.
+static bool waits_for_it_alone(const CasePart *part, const BlameEdge *edge) {
     const u32 *block_of = part->view->flow.cfg->block_of;
-    const CaseAccess *a = &part->accesses[at];
+    u32 at = part->insns[edge->def].access;
     for (u32 i = at > BACK ? at - BACK : 0; i < part->access_count && i < at + BACK; i++) {
         const CaseAccess *b = &part->accesses[i];
-        if (i != at && is_plain_load(b) && of_one_memory(a, b) && block_of[b->pc] == block_of[a->pc] &&
-            repeated_in_loop(part, b) <= 0)
-            return true;
+        bool before = b->pc < edge->use || edge->use <= edge->def;
+        if (i != at && before && is_plain_load(b) && of_one_memory(&part->accesses[at], b) &&
+            block_of[b->pc] == block_of[edge->def] && repeated_in_loop(part, b) <= 0)
+            return false;
     }
-    return false;
+    return true;
 }
 
 static void remove_access(Hit *hit, const CasePart *part, u32 at, f64 fraction) {
     u32 pc = part->accesses[at].pc, latency = LOAD_WAITS;
-    bool alone = !part->accesses[at].load || !has_company(part, at);
     hit_unissue(hit, part, pc, fraction);
     hit_blamed(hit, part, pc, ~latency, fraction);
-    if (alone) hit_blamed(hit, part, pc, latency, fraction);
+    hit_blamed_where(hit, part, pc, latency, fraction, part->accesses[at].load ? waits_for_it_alone : NULL);
 }
 
 // When a loop's last store to a memory leaves it, the compiler may start the loads of further turns ahead: by default
@@ -119,31 +120,57 @@ static bool first_store_of_loop(const CasePart *part, u32 at) {
     return true;
 }
 
-void rule_redundant_loads(AdviceCase *c) {
+// Part of the executions that could be left out; 0: none.
+static f64 repeated(const CasePart *part, u32 at) {
+    const CaseAccess *a = &part->accesses[at];
+    f64 fraction = a->requests > 0 ? repeated_in_loop(part, a) : 0;
+    bool load = a->load && access_is_global(a) && a->requests > 0;
+    return fraction <= 0 && load && loaded_before(part, at) ? 1 : fraction;
+}
+
+// What is also stored again and again at the same place is a sum or the like: one change, and another than for what is
+// only read.
+static bool is_kept_in_memory(const CasePart *part, u32 at) {
+    const CaseAccess *a = &part->accesses[at];
+    bool stored = a->store;
+    for (u32 i = 0; i < part->access_count && !stored; i++) {
+        const CaseAccess *b = &part->accesses[i];
+        stored = b->store && access_same_address(part, a, b) && repeated(part, i) > 0;
+    }
+    return stored;
+}
+
+static void keep_in_registers(AdviceCase *c, bool stored) {
     Hit *hit = hit_begin(c);
     Found f = {0};
-    u32 stores = 0;
     for (u32 p = 0; p < c->part_count; p++) {
         const CasePart *part = &c->parts[p];
         for (u32 i = 0; i < part->access_count; i++) {
             const CaseAccess *a = &part->accesses[i];
-            f64 fraction = a->requests > 0 ? repeated_in_loop(part, a) : 0;
-            if (a->load && access_is_global(a) && fraction <= 0 && a->requests > 0 && loaded_before(part, i))
-                fraction = 1;
-            if (fraction <= 0) continue;
+            f64 fraction = repeated(part, i);
+            if (fraction <= 0 || is_kept_in_memory(part, i) != stored) continue;
             remove_access(hit, part, i, fraction);
             if (a->store && first_store_of_loop(part, i)) free_loads(hit, part, a);
-            stores += a->store;
             found(&f, part, a->pc);
         }
     }
     if (!f.part) return hit_drop(hit);
     f64 share = 100 * f.requests / fmax(requests_of_all(c, true), 1);
     hit_fact(hit, "repeated_accesses", f.count, "instructions",
-             "%u loads%s access the same words again: %.0f %% of all accesses to memory", f.count,
-             stores ? " and stores" : "", share);
-    hit_caution(hit, "only if no other thread writes there meanwhile, and the pointers do not overlap");
-    hit_end_line(hit, f.part, f.pc, "Keep the value accessed at %s in a register", place_text(c, f.part, f.pc));
+             "%u %s the same words again: %.0f %% of all accesses to memory", f.count,
+             stored ? "accesses store, or load and store," : "loads read", share);
+    hit_caution(hit, stored ? "only if no other thread reads or writes there meanwhile"
+                            : "only if nothing writes there meanwhile: the pointers do not overlap");
+    const char *place = place_text(c, f.part, f.pc);
+    if (stored)
+        hit_end_line(hit, f.part, f.pc, "Keep what is stored at %s in a register until the loop ends", place);
+    else
+        hit_end_line(hit, f.part, f.pc, "Keep the value loaded at %s in a register", place);
+}
+
+void rule_redundant_loads(AdviceCase *c) {
+    keep_in_registers(c, false);
+    keep_in_registers(c, true);
 }
 
 // --- memory-transactions -------------------------------------------------------------------------------------------
