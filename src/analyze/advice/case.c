@@ -111,7 +111,8 @@ static void fill_issues(CasePart *part) {
     }
 }
 
-// All instructions of a block run equally often; of each only a few samples may have caught it issuing, or none.
+// All instructions of a block run equally often; of each only a few samples may have caught it issuing, or none. The
+// first one after a jump hardly ever is: on an H200 such samples belong to the instruction behind the jump.
 static void even_out(CasePart *part) {
     const Cfg *cfg = part->view->flow.cfg;
     for (u32 b = 0; b < cfg->block_count; b++) {
@@ -123,7 +124,7 @@ static void even_out(CasePart *part) {
         }
         if (issued <= 0 && waited > 0) issued = fmin(waited, 0.5);  // it ran, and was never caught issuing
         for (u32 pc = block->first; pc < block->first + block->count; pc++)
-            part->insns[pc].executed = issued / block->count;
+            part->insns[pc].executed = part->insns[pc].issued = issued / block->count;
     }
 }
 

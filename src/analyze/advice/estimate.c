@@ -36,6 +36,13 @@ static f64 crowding(f64 busy) {
     return at / (1 - at);
 }
 
+// The same where no more than `customers` can be in the queue: who comes finds the others only, (customers - 1) of them
+// (Schweitzer's approximation of mean value analysis).
+static f64 crowding_of(f64 busy, f64 customers) {
+    f64 others = customers > 1 ? (customers - 1) / customers : 0;
+    return crowding(clamp(busy, 0, 1) * others);
+}
+
 // Requests to DRAM take 1 + DRAM_CROWDING * busy / (1 - busy) times as long as to an idle one. Measured on an H200 from
 // 27 to 94 % of its peak, where that is 1.04 to 2.4 (bench/hwref/h200-micro.tsv, dram/read/1_blocks to 256_blocks:
 // bytes under way over bytes per second).
@@ -53,14 +60,20 @@ static f64 busy_after(const EstimateLoad *load, const EstimateChange *change, u3
     return change->work > 0 && !shared ? left * change->work : left;
 }
 
+// Of a scheduler, on average (Little's law).
+static f64 warps_of(const EstimateLoad *load) {
+    return fmax(clamp(load->issue_rate, 1e-6, MOST_ISSUED) * load->total / load->issued, 1);
+}
+
 // Samples of warps' waits for a place in the unit's queue, when the kernel takes `time`. Of memories only what is
 // relieved is believed: their queues are inferred, and a queue that is not theirs must not grow with them.
 static f64 queue_after(const EstimateLoad *load, const EstimateChange *change, u32 r, f64 time) {
     bool memory = r == RESOURCE_LSU || r == RESOURCE_L2 || r == RESOURCE_DRAM;
     f64 left = fmax(load->queued[r] - change->queued[r], 0);
     if (left <= 0 || load->busy[r] <= 0) return left;
-    f64 change_of_wait = crowding(busy_after(load, change, r) / time) / crowding(load->busy[r]);
-    return left * (memory ? fmin(change_of_wait, 1) : change_of_wait);
+    f64 busy = busy_after(load, change, r) / time, warps = warps_of(load), more = change->warps > 0 ? change->warps : 1;
+    if (memory) return left * fmin(crowding(busy) / crowding(load->busy[r]), 1);
+    return left * crowding_of(busy, warps * more) / crowding_of(load->busy[r], warps);
 }
 
 // Samples that loads from DRAM wait longer when it has less time for as many bytes.
@@ -81,9 +94,9 @@ static f64 samples_after(const EstimateLoad *load, const EstimateChange *change,
     left += longer_loads(load, change, time);
     left = fmax(left, fmax(active, own / ESTIMATE_MOST));
     if (active <= 0) return left;
-    f64 after = clamp(rate * active / load->issued * work / time, 0, MOST_ISSUED);
-    f64 turn = load->not_selected / load->issued * (after / (1 - after)) / (rate / (1 - rate));
-    return left + turn * active;
+    f64 after = rate * active / load->issued * work / time, warps = warps_of(load);
+    f64 more = warps * (change->warps > 0 ? change->warps : 1);
+    return left + load->not_selected * active / load->issued * crowding_of(after, more) / crowding_of(rate, warps);
 }
 
 // Little's law for the warps: samples = warps * time. The fewer cycles, the more crowded the queues: the time at which
