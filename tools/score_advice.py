@@ -303,11 +303,12 @@ def records(pairs):
         yield f"{rule:<22} RECORD({scale:.2f}, {spread:.2f}, {helped.get(rule, 0)}, {tried.get(rule, 0)})"
 
 
-def scales_in_use(path):
-    """What `advise` multiplied the gains by: rule -> scale, from rules.def."""
+def scales_in_use(path, simulated):
+    """What `advise` multiplied the gains by: rule -> scale, from rules.def (the first record, or the second of simulated profiles)."""
     try:
         with open(path, encoding="utf-8") as file:
-            return {m[0]: float(m[1]) for m in re.findall(r'ADVICE_RULE\(\w+,\s*"([\w-]+)".*?RECORD\(([0-9.]+)', file.read())}
+            rows = re.findall(r'ADVICE_RULE\(\w+,\s*"([\w-]+)".*?RECORD\(([0-9.]+)[^)]*\),\s*RECORD\(([0-9.]+)', file.read())
+            return {m[0]: float(m[2 if simulated else 1]) for m in rows}
     except OSError:
         return {}
 
@@ -361,7 +362,7 @@ def main():
         pairs = [p for p in pairs if p.name in options.only]
     wrong = gather(options, pairs)
     scored = [p for p in pairs if p.achieved() is not None and (p.advice or options.no_advice)]
-    scales, ranks = scales_in_use(options.rules), {}
+    scales, ranks = scales_in_use(options.rules, bool(options.simulate)), {}
     for pair in scored:
         ranks[pair.name] = find(pair, scales) if pair.advice else None
     rows = [row_of(p, scored, ranks[p.name]) for p in scored]

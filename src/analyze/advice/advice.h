@@ -35,9 +35,12 @@ typedef struct AdviceRule {
     const char *how;             // what to do, in words: one to three sentences
     const char *before, *after;  // a short example in CUDA C++, a few lines each; "" if code cannot show it
     AdviceKind kind;
-    AdviceRecord record;
+    AdviceRecord record;     // of samples of a GPU
+    AdviceRecord simulated;  // of the simulator's
 } AdviceRule;
 extern const AdviceRule advice_rules[];
+// The record that holds for advice on the kernel: that of its samples' provenance.
+const AdviceRecord *advice_record(const AdviceRule *rule, const KernelView *kernel);
 extern const u32 advice_rule_count;
 
 // The scope in which an advice acts, or a place that is part of its evidence.

@@ -2,10 +2,16 @@
 // From a rule's change to a speedup with an interval: the model (estimate.h), corrected by how the rule did on known
 // pairs, as wide as that record and the sampling error together make it.
 #include <math.h>
+#include <string.h>
 
 #include "analyze/advice/rule.h"
 
 #define NORMAL_90 1.6449  // a 90 % interval is that many standard deviations to each side
+
+const AdviceRecord *advice_record(const AdviceRule *rule, const KernelView *kernel) {
+    bool simulated = kernel->provenance && !strcmp(kernel->provenance, "simulated");
+    return simulated ? &rule->simulated : &rule->record;
+}
 
 static f64 clamp(f64 x, f64 low, f64 high) { return x > low ? x < high ? x : high : low; }
 
@@ -13,7 +19,7 @@ static f64 clamp(f64 x, f64 low, f64 high) { return x > low ? x < high ? x : hig
 static f64 of_whole(f64 speedup, f64 part) { return 1 / (1 - part + part / speedup); }
 
 static AdviceConfidence confidence_of(const Hit *hit, const AdviceEstimate *e) {
-    const AdviceRecord *r = &hit->rule->record;
+    const AdviceRecord *r = advice_record(hit->rule, hit->c->view);
     f64 width = hypot(r->spread, e->error);
     if (hit->doubtful || width > 0.8 || e->low <= 1.005) return CONFIDENCE_LOW;
     bool proven = r->tried >= 3 && r->helped * 4 >= r->tried * 3;
@@ -33,7 +39,7 @@ static const char *basis_of(const Hit *hit) {
 
 void hit_estimate(const Hit *hit, AdviceEstimate *e) {
     const AdviceCase *c = hit->c;
-    const AdviceRecord *record = &hit->rule->record;
+    const AdviceRecord *record = advice_record(hit->rule, c->view);
     f64 part = hit->of_launch ? 1 : 1 - c->fixed;
     *e = (AdviceEstimate){.error = estimate_error(&c->load, &hit->change, c->samples)};
     f64 width = NORMAL_90 * hypot(record->spread, e->error);

@@ -103,11 +103,12 @@ static void warps_and_work(void **state) {
     EstimateLoad load = {.total = 100, .issued = 10, .latency = 90, .issue_rate = 0.19};  // 1.9 warps, never in line
     EstimateChange twice = {.warps = 2};
     near(1 / estimate_time(&load, &twice), 2);
-    // Three warps in line for 10 cycles of own time and 5 of waiting for their turn: 0.2 of the cycles issue. Twice as
-    // many wait longer: 6 = rate * (10 + 20 * rate / (1 - rate)).
+    // Three warps in line, for 10 cycles of own time and 5 of waiting for their turn among the two others: 0.2 of the
+    // cycles issue. Twice as many wait longer, each among five.
     EstimateLoad busy = {.total = 150, .issued = 10, .not_selected = 50, .latency = 90, .issue_rate = 0.2};
     f64 rate = 0.2 / estimate_time(&busy, &twice);
-    near(rate * (10 + 20 * rate / (1 - rate)), 6);
+    f64 two = 0.2 * 2 / 3, five = rate * 5 / 6;
+    near(rate * (10 + 5 * (five / (1 - five)) / (two / (1 - two))), 6);
     EstimateChange spread = {.work = 0.25};
     near(estimate_time(&load, &spread), 0.25);
     load.busy[RESOURCE_XU] = 0.8;  // other SMs' units take their part of it

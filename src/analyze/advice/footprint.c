@@ -80,13 +80,13 @@ static BoxTerm box_term(const CasePart *part, const ProfileLaunch *l, const Affi
     return b;
 }
 
-static bool box_of(const AdviceCase *c, const CasePart *part, const CaseAccess *a, Box *box) {
+static bool box_of(const ProfileLaunch *l, const CasePart *part, const CaseAccess *a, Box *box) {
     const Affine *affine = part->view->flow.affine;
     const AffineForm *form = &affine->forms[a->affine->form];
     *box = (Box){
         .axes = {{.parameters = {WL_NONE, WL_NONE}, .values = 1, .offset = (f64)form->constant}}, .count = 1, .all = 1};
     for (u32 t = 0; t < form->term_count; t++) {
-        BoxTerm b = box_term(part, c->view->launches.typical, &affine->terms[form->terms + t]);
+        BoxTerm b = box_term(part, l, &affine->terms[form->terms + t]);
         Axis *axis = b.understood ? axis_of(box, b.parameters) : NULL;
         if (!axis) return false;
         box->all *= b.values;
@@ -123,10 +123,9 @@ static bool has_terms_of(const CasePart *part, const ProfileLaunch *l, const Aff
 }
 
 // They differ in a distance that is the same in the whole launch: fields of one structure, neighbours, other rows.
-static bool same_but_distance(const AdviceCase *c, const CasePart *part, const CaseAccess *a, const CaseAccess *b) {
+static bool same_but_distance(const ProfileLaunch *l, const CasePart *part, const CaseAccess *a, const CaseAccess *b) {
     const AffineForm *forms = part->view->flow.affine->forms, *f = &forms[a->affine->form],
                      *g = &forms[b->affine->form];
-    const ProfileLaunch *l = c->view->launches.typical;
     return a->affine->base == b->affine->base && a->store == b->store && has_terms_of(part, l, f, g) &&
            has_terms_of(part, l, g, f);
 }
@@ -138,9 +137,9 @@ typedef struct Group {  // of accesses that are alike
     f64 width, executions;  // bytes: of the widest; named by all of them, one by one
 } Group;
 
-static bool add_to_group(const AdviceCase *c, const CasePart *part, const CaseAccess *a, Group *g) {
+static bool add_to_group(const ProfileLaunch *l, const CasePart *part, const CaseAccess *a, Group *g) {
     Box box;
-    if (!box_of(c, part, a, &box)) return false;
+    if (!box_of(l, part, a, &box)) return false;
     if (!g->count++) {
         g->box = box;
         for (u32 i = 0; i < AXES; i++) g->low[i] = g->high[i] = box.axes[i].offset;
@@ -186,18 +185,34 @@ static bool is_own_word(const CasePart *part, const CaseAccess *a) {
     return part->insns[a->pc].loop == WL_NONE && source && source->load && source->space == SPACE_LOCAL;
 }
 
+// The accesses that are alike, where they are understood.
+static bool find_group(const ProfileLaunch *l, const CasePart *part, const CaseAccess *a, Group *g) {
+    *g = (Group){0};
+    if (!access_is_global(a) || !a->affine || a->requests <= 0 || part->access_count > ACCESS_GROUP_LIMIT) return false;
+    for (u32 i = 0; i < part->access_count; i++) {
+        const CaseAccess *b = &part->accesses[i];
+        if (!b->affine || !access_is_global(b) || b->requests <= 0 || !same_but_distance(l, part, a, b)) continue;
+        if (!add_to_group(l, part, b, g)) return false;
+    }
+    return g->count > 0;
+}
+
 // The access's part of the different bytes that it and those like it name.
 static f64 bytes_of(const AdviceCase *c, const CasePart *part, u32 at, f64 per_sample) {
     const CaseAccess *a = &part->accesses[at];
-    Group g = {0};
-    if (!access_is_global(a) || !a->affine || a->requests <= 0 || part->access_count > ACCESS_GROUP_LIMIT) return 0;
-    if (is_own_word(part, a)) return a->requests * a->lanes * a->bytes * per_sample;
-    for (u32 i = 0; i < part->access_count; i++) {
-        const CaseAccess *b = &part->accesses[i];
-        if (!b->affine || !access_is_global(b) || b->requests <= 0 || !same_but_distance(c, part, a, b)) continue;
-        if (!add_to_group(c, part, b, &g)) return 0;
-    }
-    return g.count ? fmin(bytes_of_group(&g), g.executions * per_sample) / g.count : 0;
+    Group g;
+    if (access_is_global(a) && a->requests > 0 && is_own_word(part, a))
+        return a->requests * a->lanes * a->bytes * per_sample;
+    if (!find_group(c->view->launches.typical, part, a, &g)) return 0;
+    return fmin(bytes_of_group(&g), g.executions * per_sample) / g.count;
+}
+
+f64 access_cta_bytes(const AdviceCase *c, const CasePart *part, const CaseAccess *a) {
+    if (!c->view->launches.typical) return 0;
+    ProfileLaunch one = *c->view->launches.typical;
+    Group g;
+    one.grid[0] = one.grid[1] = one.grid[2] = 1;
+    return find_group(&one, part, a, &g) ? bytes_of_group(&g) / g.count : 0;
 }
 
 static f64 peak_bytes(const GpuModel *g) {  // of DRAM, per second, as far as it can be reached

@@ -231,6 +231,9 @@ WL_MUST_USE Status case_find_load(AdviceCase *c);                      // load.c
 WL_MUST_USE Status case_find_loops(AdviceCase *c, CasePart *part);     // scope.c
 // footprint.c: part of the time in which DRAM has to work at least; fills in the uses of it by instruction.
 f64 case_dram_busy(AdviceCase *c);
+// Different bytes that one CTA accesses by this instruction, those like it sharing what they have in common; 0: not
+// known.
+f64 access_cta_bytes(const AdviceCase *c, const CasePart *part, const CaseAccess *a);
 f64 case_l2_busy(AdviceCase *c);                              // ... the L2
 const char *case_limit(AdviceCase *c);                        // load.c: AdviceKernel.limit
 void hit_estimate(const Hit *hit, AdviceEstimate *estimate);  // advice_estimate.c

@@ -4,8 +4,8 @@
 #define RECORD(scale, spread, helped, tried) \
     { scale, spread, helped, tried }
 const AdviceRule advice_rules[] = {
-#define ADVICE_RULE(id, name, kind, record, title, why, how, before, after) \
-    {name, title, why, how, before, after, ADVICE_##kind, record},
+#define ADVICE_RULE(id, name, kind, record, simulated, title, why, how, before, after) \
+    {name, title, why, how, before, after, ADVICE_##kind, record, simulated},
 #include "analyze/advice/rules.def"
 #undef ADVICE_RULE
 };

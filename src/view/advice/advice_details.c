@@ -105,7 +105,7 @@ static void write_estimate(AdvicePage *page, const Advice *advice) {
     field(page, "expected",
           page_text(page, "kernel %s; program: %s%s; %s confidence", kernel, program, saved,
                     advice_confidence_names[e->confidence]));
-    const AdviceRecord *record = &advice->rule->record;
+    const AdviceRecord *record = advice_record(advice->rule, advice->kernel);
     const char *tried =
         record->tried ? page_text(page, "; on known pairs the rule helped in %u of %u", record->helped, record->tried)
                       : "";

@@ -20,7 +20,8 @@ static const AdviceRule unrolling = {
     .before = "for (int i = 0; i < n; i++)\n    sum += a[i];",
     .after = "#pragma unroll 8\nfor (int i = 0; i < n; i++)\n    sum += a[i];",
     .kind = ADVICE_HIDE,
-    .record = {0.9, 0.3, 2, 2}};
+    .record = {0.9, 0.3, 3, 4},
+    .simulated = {0.9, 0.3, 2, 2}};
 static const AdviceRule blocks = {.name = "block-increase",
                                   .title = "Launch more blocks",
                                   .why = "Some SMs have nothing to do.",

@@ -5,8 +5,17 @@
 #include "view/number.h"
 #include "view/table.h"
 
+static json_t *record_value(const AdviceRecord *record) {
+    json_t *object = json_object();
+    json_object_set_new(object, "scale", json_figure(record->scale));
+    json_object_set_new(object, "spread", json_figure(record->spread));
+    json_object_set_new(object, "helped", json_count(record->helped));
+    json_object_set_new(object, "tried", json_count(record->tried));
+    return object;
+}
+
 static json_t *rule_value(Json *json, const AdviceRule *rule) {
-    json_t *object = json_object(), *record = json_object();
+    json_t *object = json_object();
     json_object_set_new(object, "name", json_text(json, rule->name));
     json_object_set_new(object, "title", json_text(json, rule->title));
     json_object_set_new(object, "kind", json_string(advice_kind_names[rule->kind]));
@@ -14,11 +23,8 @@ static json_t *rule_value(Json *json, const AdviceRule *rule) {
     json_object_set_new(object, "how", json_text(json, rule->how));
     json_object_set_new(object, "before", json_text(json, rule->before));
     json_object_set_new(object, "after", json_text(json, rule->after));
-    json_object_set_new(record, "scale", json_figure(rule->record.scale));
-    json_object_set_new(record, "spread", json_figure(rule->record.spread));
-    json_object_set_new(record, "helped", json_count(rule->record.helped));
-    json_object_set_new(record, "tried", json_count(rule->record.tried));
-    json_object_set_new(object, "record", record);
+    json_object_set_new(object, "record", record_value(&rule->record));
+    json_object_set_new(object, "simulated", record_value(&rule->simulated));
     return object;
 }
 

@@ -61,48 +61,78 @@ void rule_occupancy_up(AdviceCase *c) {
 enum { SECTOR = 32 };
 #define THRASHING 1.5  // times the misses that a cache which keeps each sector until it is used up would have
 
-typedef struct Walk {
+typedef struct Walk {  // loads that come back to what they, or their neighbours, loaded before
     const CasePart *part;
     u32 pc;
     f64 sectors, fewest;  // looked up; brought if each is brought once
-    f64 bytes;            // of the L1 that one warp's lanes walk through
+    f64 bytes;            // of the L1 that a CTA walks through before it comes back
     f64 most;
 } Walk;
 
-// Loads whose lanes each walk through memory of their own, in steps of less than a sector.
-static void add_walk(const CasePart *part, const CaseAccess *a, Walk *w) {
-    u32 loop = part->insns[a->pc].loop;
+// Part of the sectors that have to be brought: lanes that each walk through memory of their own, in steps of less than
+// a sector; *bytes: of a CTA.
+static f64 brought_by_steps(const AdviceCase *c, const CasePart *part, const CaseAccess *a, f64 *bytes) {
     i64 step = 0;
-    if (!a->load || !access_is_global(a) || !a->affine || a->uniform || loop == WL_NONE) return;
-    if (affine_step(part->view->flow.affine, a->affine->form, loop, &step) != AFFINE_STRIDE_CONSTANT) return;
+    if (affine_step(part->view->flow.affine, a->affine->form, part->insns[a->pc].loop, &step) != AFFINE_STRIDE_CONSTANT)
+        return 1;
     if (step < 0) step = -step;
-    if (step == 0 || step >= SECTOR || a->sectors <= 2 * a->fewest) return;
+    if (step == 0 || step >= SECTOR || a->sectors <= 2 * a->fewest) return 1;
+    *bytes = a->sectors * SECTOR * c->view->occupancy.warps_per_cta;
+    return (f64)step / SECTOR;
+}
+
+// ... or a loop within another, whose turns all go through the same memory.
+static f64 brought_by_turns(const AdviceCase *c, const CasePart *part, const CaseAccess *a, f64 *bytes) {
+    const Loops *loops = part->view->flow.loops;
+    u32 inner = part->insns[a->pc].loop, outer = loops->loops[inner].parent;
+    i64 step = 0, stays = 1;
+    if (outer == WL_NONE || part->loops[outer].trips < 2) return 1;
+    const Affine *affine = part->view->flow.affine;
+    bool walks = affine_step(affine, a->affine->form, inner, &step) == AFFINE_STRIDE_CONSTANT && step;
+    bool again = affine_step(affine, a->affine->form, outer, &stays) == AFFINE_STRIDE_CONSTANT && !stays;
+    if (!walks || !again) return 1;
+    *bytes = access_cta_bytes(c, part, a);
+    return *bytes > 0 ? 1 / part->loops[outer].trips : 1;
+}
+
+static f64 brought(const AdviceCase *c, const CasePart *part, const CaseAccess *a, f64 *bytes) {
+    *bytes = 0;
+    if (!a->load || !access_is_global(a) || !a->affine || a->uniform || part->insns[a->pc].loop == WL_NONE) return 1;
+    f64 by_steps = brought_by_steps(c, part, a, bytes);
+    return by_steps < 1 ? by_steps : brought_by_turns(c, part, a, bytes);
+}
+
+static void add_walk(const AdviceCase *c, const CasePart *part, const CaseAccess *a, Walk *w) {
+    f64 bytes, once = brought(c, part, a, &bytes);
+    if (once >= 1) return;
     w->sectors += a->requests * a->sectors;
-    w->fewest += a->requests * a->sectors * (f64)step / SECTOR;
-    if (a->sectors * SECTOR > w->bytes) w->bytes = a->sectors * SECTOR;
+    w->fewest += a->requests * a->sectors * once;
+    w->bytes += bytes;
     if (a->requests > w->most) w->most = a->requests, w->part = part, w->pc = a->pc;
 }
 
 static void keep_fewer(AdviceCase *c, const Walk *w, f64 room) {
     const ViewOccupancy *o = &c->view->occupancy;
-    f64 fit = fmax(floor(room / (w->bytes * o->warps_per_cta)), 1), after = w->fewest / w->sectors;
+    f64 fit = fmin(fmax(floor(room / w->bytes), 1), o->ctas_per_sm - 1.0), after = w->fewest / w->sectors;
     Hit *hit = hit_begin(c);
     f64 fewer = 1 - after / c->l1_miss;
     for (u32 i = 0; i < w->part->access_count; i++) {
         const CaseAccess *a = &w->part->accesses[i];
-        Walk one = {0};
-        add_walk(w->part, a, &one);
-        if (one.sectors <= 0) continue;
+        f64 bytes;
+        if (brought(c, w->part, a, &bytes) >= 1) continue;
         hit_blamed(hit, w->part, a->pc, UINT32_MAX, fewer);
         hit_relieve(hit, RESOURCE_L2, w->part->insns[a->pc].use[RESOURCE_L2] * fewer);
-        hit_relieve(hit, RESOURCE_DRAM, w->part->insns[a->pc].use[RESOURCE_DRAM] * fewer);
+        if (c->misses_known) hit_relieve(hit, RESOURCE_DRAM, w->part->insns[a->pc].use[RESOURCE_DRAM] * fewer);
     }
     hit->change.warps = fit / o->ctas_per_sm;
-    hit_fact(hit, "l1tex__t_sector_hit_rate.pct", 100 * (1 - c->l1_miss), "%",
-             "%.0f %% of the sectors hit the L1; %.0f %% would if each stayed until it was used up",
-             100 * (1 - c->l1_miss), 100 * (1 - after));
-    hit_fact(hit, "l1_footprint", w->bytes * o->warps_per_sm, "bytes",
-             "resident warps walk through %.0f KiB, the L1 has %.0f", w->bytes * o->warps_per_sm / 1024, room / 1024);
+    hit->doubtful = !c->misses_known;
+    if (c->misses_known)
+        hit_fact(hit, "l1tex__t_sector_hit_rate.pct", 100 * (1 - c->l1_miss), "%",
+                 "%.0f %% of the sectors hit the L1; %.0f %% would if each stayed until it was used up",
+                 100 * (1 - c->l1_miss), 100 * (1 - after));
+    f64 all = w->bytes * o->ctas_per_sm / 1024;
+    hit_fact(hit, "l1_footprint", all * 1024, "bytes",
+             "resident warps walk through %.0f KiB before they come back; the L1 has %.0f", all, room / 1024);
     hit_basis(hit, "equations 2 and 8 to 10: fewer misses, %.0f CTAs on an SM instead of %u", fit, o->ctas_per_sm);
     hit_end_kernel(hit, "Let %.0f CTAs be resident on an SM instead of %u, so that the L1 holds what they use", fit,
                    o->ctas_per_sm);
@@ -111,11 +141,13 @@ static void keep_fewer(AdviceCase *c, const Walk *w, f64 room) {
 void rule_occupancy_down(AdviceCase *c) {
     const ViewOccupancy *o = &c->view->occupancy;
     Walk w = {0};
-    if (!c->gpu || !o->ctas_per_sm || o->ctas_per_sm < 2 || !c->view->metrics.present[METRIC_L1_HITS]) return;
+    if (!c->gpu || !o->ctas_per_sm || o->ctas_per_sm < 2 || !c->view->launches.typical) return;
     for (u32 p = 0; p < c->part_count; p++)
-        for (u32 i = 0; i < c->parts[p].access_count; i++) add_walk(&c->parts[p], &c->parts[p].accesses[i], &w);
+        for (u32 i = 0; i < c->parts[p].access_count; i++) add_walk(c, &c->parts[p], &c->parts[p].accesses[i], &w);
     u64 shared = c->view->function->shared_bytes + (u64)c->view->launches.typical->dynamic_shared_bytes;
     f64 room = (f64)c->gpu->l1_size - (c->gpu->l1_unified ? (f64)(shared * o->ctas_per_sm) : 0);
-    bool thrashes = w.sectors > 0 && c->l1_miss * w.sectors > THRASHING * w.fewest && w.bytes * o->warps_per_sm > room;
-    if (thrashes && room > 0) keep_fewer(c, &w, room);
+    // Where misses were not counted, what is used again only after more than the L1 holds is taken for lost.
+    f64 least = c->misses_known ? room : THRASHING * room;
+    bool thrashes = w.sectors > 0 && c->l1_miss * w.sectors > THRASHING * w.fewest && w.bytes * o->ctas_per_sm > least;
+    if (thrashes && room > w.bytes) keep_fewer(c, &w, room);
 }
