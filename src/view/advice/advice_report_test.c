@@ -400,7 +400,16 @@ TEST(sarif_has_what_code_hosts_show) {
     assert_int_equal(json_array_size(at(run, "results.0.relatedLocations")), 2);  // the line and its cause, not the PTX
     assert_string_equal(text_at(run, "results.2.locations.0.physicalLocation.artifactLocation.uri"),
                         "file:///elsewhere/shade%20me.cu");
-    assert_int_equal(json_array_size(at(run, "artifacts")), 2);
+    // The hottest place: from the host through the advice's place to the cause and to the line that waits.
+    const char *flow = "results.0.codeFlows.0.threadFlows.0.locations";
+    size_t steps = json_array_size(at(run, flow));
+    assert_true(steps >= 3);
+    assert_non_null(
+        strstr(text_at(json_array_get(at(run, flow), steps - 1), "location.message.text"), "warps wait here"));
+    assert_string_equal(text_at(json_array_get(at(run, flow), steps - 2), "location.message.text"),
+                        "what is waited for begins here");
+    assert_string_equal(text_at(json_array_get(at(run, flow), 0), "location.logicalLocations.0.name"), "main");
+    assert_int_equal(json_array_size(at(run, "artifacts")), 3);  // the third: where the host launches
     assert_string_equal(text_at(run, "invocations.0.toolExecutionNotifications.0.message.text"), made.notes[0]);
     const char *one = text_at(run, "results.0.partialFingerprints.warplensAdvice/v1");
     assert_string_not_equal(one, text_at(run, "results.1.partialFingerprints.warplensAdvice/v1"));

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/map.h"
-#include "view/advice/advice_data.h"
+#include "view/advice/advice_stack.h"
 #include "view/export/json_value.h"
 #include "view/number.h"
 
@@ -20,6 +20,14 @@ typedef struct Sarif {
 } Sarif;
 
 static void set(json_t *object, const char *key, json_t *value) { json_object_set_new(object, key, value); }
+
+// Empty ones are left out.
+static void set_list(json_t *object, const char *key, json_t *list) {
+    if (json_array_size(list))
+        set(object, key, list);
+    else
+        json_decref(list);
+}
 
 static json_t *message(Sarif *s, const char *text) {
     json_t *object = json_object();
@@ -121,6 +129,74 @@ static json_t *related_locations(Sarif *s, const Advice *advice) {
     return list;
 }
 
+// --- code flows -----------------------------------------------------------------------------------------------------
+enum { FLOW_FRAMES = 8 };  // of the host's call stack, innermost
+
+static void add_step(Sarif *s, json_t *steps, json_t *location, const char *words, u32 nesting) {
+    json_t *step = json_object();
+    set(location, "message", message(s, words));
+    set(step, "location", location);
+    set(step, "nestingLevel", json_count(nesting));
+    json_array_append_new(steps, step);
+}
+
+static json_t *frame_location(Sarif *s, const AdviceFrame *frame) {
+    json_t *object = json_object(), *logical = json_array(), *name = json_object();
+    set(name, "name", json_text(&s->json, *frame->name ? frame->name : "?"));
+    set(name, "kind", json_string("function"));
+    json_array_append_new(logical, name);
+    if (frame->file && frame->line) {
+        json_t *place = json_object(), *region = json_object();
+        set(place, "artifactLocation", indexed_artifact(s, frame->file));
+        set(region, "startLine", json_count(frame->line));
+        set(place, "region", region);
+        set(object, "physicalLocation", place);
+    }
+    set(object, "logicalLocations", logical);
+    return object;
+}
+
+// The way to the kernel: who calls, who launches, which function and loop.
+static u32 add_way(Sarif *s, json_t *steps, const Advice *advice) {
+    AdviceStack stack;
+    const AdvicePlace *scope = &advice->scope;
+    if (advice_stack(s->report, advice->kernel, &s->json.scratch, &stack) != STATUS_OK) text(s, NULL);
+    u32 frames = stack.count < FLOW_FRAMES ? stack.count : FLOW_FRAMES;
+    for (u32 i = frames; i > 0; i--)
+        add_step(s, steps, frame_location(s, &stack.frames[i - 1]), i > 1 ? "calls" : "launches the kernel",
+                 frames - i);
+    const KernelView *view = scope->view ? scope->view : advice->kernel;
+    add_step(s, steps, location(s, view, advice_main_place(advice)), advice->what, frames);
+    return frames + 1;
+}
+
+static void add_wait(Sarif *s, json_t *steps, const AdvicePlace *p, u32 nesting) {
+    bool stalled = p->stall != STALL_SELECTED;
+    const char *reason = stalled ? stall_names[p->stall] : "instructions issued";
+    if (p->cause_line && p->cause_line->file && p->cause_line->line)
+        add_step(s, steps, location(s, p->view, p->cause_line), "what is waited for begins here", nesting);
+    const char *words =
+        arena_printf(&s->json.scratch, "%s: %s %% of the kernel's samples (%s)",
+                     stalled ? "warps wait here" : "executed here", number_fixed(100 * p->share, 1).text, reason);
+    add_step(s, steps, location(s, p->view, p->line), text(s, words), nesting);
+}
+
+// One flow for each hot place: from the host's call through the scope to the cause and to the instruction that waits.
+static json_t *code_flows(Sarif *s, const Advice *advice) {
+    json_t *flows = json_array();
+    for (u32 i = 0; i < advice->place_count; i++) {
+        const AdvicePlace *p = &advice->places[i];
+        if (!p->line || !p->line->file || !p->line->line) continue;
+        json_t *flow = json_object(), *threads = json_array(), *thread = json_object(), *steps = json_array();
+        add_wait(s, steps, p, add_way(s, steps, advice));
+        set(thread, "locations", steps);
+        json_array_append_new(threads, thread);
+        set(flow, "threadFlows", threads);
+        json_array_append_new(flows, flow);
+    }
+    return flows;
+}
+
 // --- results --------------------------------------------------------------------------------------------------------
 static f64 saved_percent(const Advice *advice) { return 100 * advice_saved(advice->estimate.program_speedup); }
 
@@ -182,11 +258,8 @@ static json_t *result(Sarif *s, const Advice *advice, u32 rule) {
     json_array_append_new(
         locations, location(s, advice->scope.view ? advice->scope.view : advice->kernel, advice_main_place(advice)));
     set(object, "locations", locations);
-    json_t *related = related_locations(s, advice);
-    if (json_array_size(related))
-        set(object, "relatedLocations", related);
-    else
-        json_decref(related);
+    set_list(object, "relatedLocations", related_locations(s, advice));
+    set_list(object, "codeFlows", code_flows(s, advice));
     set(object, "partialFingerprints", fingerprints(s, advice));
     set(object, "properties", properties(s, advice));
     return object;

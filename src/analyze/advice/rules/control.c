@@ -103,16 +103,37 @@ static void add_block(Hit *hit, const CasePart *part, u32 block, Parting *d) {
     if (issued * fraction > d->most) d->most = issued * fraction, d->part = part, d->pc = b->first;
 }
 
-// The branch after which the hottest part of the lanes runs alone.
-static u32 parting_branch(const CasePart *part, u32 pc) {
+#define PARTED 0.8  // of the lanes that come to a branch: fewer go on together
+
+// Whether the branch at the end of `block` is where lanes of the block below it, which it dominates, leave the others.
+static bool parts_lanes(const AdviceCase *c, const CasePart *part, u32 block, u32 below, f64 lanes) {
     const FlowResults *flow = &part->view->flow;
-    u32 block = flow->cfg->block_of[pc];
-    for (u32 b = flow->dominators->parent[block]; b != WL_NONE; b = flow->dominators->parent[b]) {
+    if (part->view->executed) return lanes < PARTED * lanes_of(c, part, flow->cfg->blocks[block].first);
+    return is_side(flow, block, below) && part_of_side(part, block) < PARTED;
+}
+
+// The branch after which the hottest part of the lanes runs alone.
+static u32 parting_branch(const AdviceCase *c, const CasePart *part, u32 pc) {
+    const FlowResults *flow = &part->view->flow;
+    u32 block = flow->cfg->block_of[pc], below = block, nearest = pc;
+    f64 lanes = part->view->executed ? lanes_of(c, part, flow->cfg->blocks[block].first) : 0;
+    for (u32 b = flow->dominators->parent[block]; b != WL_NONE; below = b, b = flow->dominators->parent[b]) {
         const FlowBlock *at = &flow->cfg->blocks[b];
         u32 last = at->first + at->count - 1;
-        if (at->count && bitset_has(&flow->divergence->branches, last)) return last;
+        if (!at->count || !bitset_has(&flow->divergence->branches, last)) continue;
+        if (parts_lanes(c, part, b, below, lanes)) return last;
+        if (nearest == pc) nearest = last;
     }
-    return pc;
+    return nearest;
+}
+
+// An `if` without an `else`: who does not take it only waits.
+static bool has_one_way(const CasePart *part, u32 branch) {
+    const FlowResults *flow = &part->view->flow;
+    u32 block = flow->cfg->block_of[branch], ways = 0;
+    const FlowBlock *b = &flow->cfg->blocks[block];
+    for (u32 i = 0; i < b->succ_count; i++) ways += is_side(flow, block, flow->cfg->edges[b->succs + i]);
+    return ways == 1;
 }
 
 void rule_divergence(AdviceCase *c) {
@@ -121,12 +142,16 @@ void rule_divergence(AdviceCase *c) {
     for (u32 p = 0; p < c->part_count; p++)
         for (u32 b = 0; b < c->parts[p].view->flow.cfg->block_count; b++) add_block(hit, &c->parts[p], b, &d);
     if (!d.part || d.issued <= 0) return hit_drop(hit);
-    u32 branch = parting_branch(d.part, d.pc);
+    u32 branch = parting_branch(c, d.part, d.pc);
     hit_fact(hit, "smsp__thread_inst_executed_per_inst_executed.ratio", d.lanes / d.issued, "lanes",
              "%.0f %% of what is issued runs with part of the lanes, %.1f of 32 on average",
              100 * d.issued / c->load.issued, d.lanes / d.issued);
     hit->doubtful = !d.part->view->executed;
-    hit_end_line(hit, d.part, branch, "Let the lanes of a warp go the same way at %s", place_text(c, d.part, branch));
+    const char *place = place_text(c, d.part, branch);
+    if (has_one_way(d.part, branch))
+        hit_end_line(hit, d.part, branch, "Give all lanes of a warp work behind the test at %s", place);
+    else
+        hit_end_line(hit, d.part, branch, "Let the lanes of a warp go the same way at %s", place);
 }
 
 // --- branch-elimination --------------------------------------------------------------------------------------------
