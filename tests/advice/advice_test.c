@@ -103,8 +103,9 @@ static void each_way_is_found(void **state) {
         u32 line;
         f64 least, most;
     } wanted[] = {
-        {"late", "code-reordering", 54, 1.1, 1.6},       // a load behind a barrier
-        {"summed", "redundant-loads", 67, 1.05, 1.6},    // a sum in shared memory
+        {"late", "code-reordering", 54, 1.1, 1.6},     // a load behind a barrier
+        {"summed", "redundant-loads", 67, 1.05, 1.6},  // a sum in shared memory
+        {"unrolled_sum", "redundant-loads", 101, 1.05, 1.8},
         {"kept_back", "loop-unrolling", 76, 1.5, 4},     // loads behind stores
         {"flagged", "vectorised-access", 82, 1.0, 1.1},  // the loop that a flag decides on stays
     };

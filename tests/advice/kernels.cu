@@ -56,16 +56,16 @@ extern "C" __global__ void late(const float *a, const float *b, float *out) {
 
 // The sum goes through shared memory in each turn, since what is stored might be what is loaded next.
 extern "C" __global__ void summed(const float *a, float *out, int turns) {
-    __shared__ float tile[64][65];
+    __shared__ float tile[32][33];
     int x = threadIdx.x;
 #pragma unroll 1
-    for (int r = 0; r < 64; r++)
-        tile[r][x] = a[r * 64 + x];
+    for (int r = 0; r < 32; r++)
+        tile[r][x] = a[r * 32 + x];
     __syncthreads();
 #pragma unroll 1
     for (int k = 0; k < turns; k++)
-        tile[x][64] += tile[x][k] * tile[k][x];
-    out[blockIdx.x * blockDim.x + x] = tile[x][64];
+        tile[x][32] += tile[x][k] * tile[k][x];
+    out[blockIdx.x * blockDim.x + x] = tile[x][32];
 }
 
 // The stores keep the loads of further turns back.
@@ -86,4 +86,18 @@ extern "C" __global__ void flagged(const unsigned char *flags, const float *a, f
     for (int k = 0; k < turns; k++)
         sum += a[k * pitch + i];
     out[i] = sum;
+}
+
+// The same, several turns at a time: the compiler keeps all stores, and each load behind the one before.
+extern "C" __global__ void unrolled_sum(const float *a, float *out, int turns) {
+    __shared__ float tile[32][33];
+    int x = threadIdx.x;
+#pragma unroll 1
+    for (int r = 0; r < 32; r++)
+        tile[r][x] = a[r * 32 + x];
+    __syncthreads();
+#pragma unroll 4
+    for (int k = 0; k < turns; k++)
+        tile[x][32] += tile[x][k] * tile[k][x];
+    out[blockIdx.x * blockDim.x + x] = tile[x][32];
 }

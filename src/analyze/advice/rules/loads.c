@@ -120,12 +120,52 @@ static bool first_store_of_loop(const CasePart *part, u32 at) {
     return true;
 }
 
+static bool in_one_go(const CasePart *part, u32 a, u32 b) {
+    const u32 *block_of = part->view->flow.cfg->block_of;
+    if (block_of[a] != block_of[b]) return false;
+    for (u32 pc = a < b ? a : b; pc < a || pc < b; pc++)
+        if (part->insns[pc].traits & TRAIT_BARRIER) return false;  // others read it there
+    return true;
+}
+
+// Stores to the same address before and behind in the same block: of unrolled turns, between which something is loaded
+// that might be the same word, so that neither can the stores be joined nor the loads start together.
+static u32 stores_again(const CasePart *part, u32 at, bool behind) {
+    const CaseAccess *a = &part->accesses[at];
+    u32 count = 0;
+    for (u32 n = 1; n < BACK && (behind ? at + n < part->access_count : n <= at); n++) {
+        const CaseAccess *b = &part->accesses[behind ? at + n : at - n];
+        if (!in_one_go(part, a->pc, b->pc) || b->atomic) break;
+        if (!of_one_memory(a, b) || !access_same_address(part, a, b)) continue;
+        if (b->load) break;
+        count++;
+    }
+    return count;
+}
+
+static void free_loads_of_block(Hit *hit, const CasePart *part, u32 store, u32 turns) {
+    const CaseAccess *s = &part->accesses[store];
+    for (u32 i = store + 1; i < part->access_count && i < store + BACK; i++) {
+        const CaseAccess *a = &part->accesses[i];
+        if (!in_one_go(part, s->pc, a->pc)) break;
+        if (is_plain_load(a) && of_one_memory(s, a))
+            hit_blamed(hit, part, a->pc, LOAD_WAITS & ~STALL_BIT(BARRIER), 1 - 1.0 / turns);
+    }
+}
+
+static bool is_overwritten(const CasePart *part, u32 at) {
+    const CaseAccess *a = &part->accesses[at];
+    bool store = a->store && !a->atomic && a->requests > 0 && (access_is_global(a) || access_is_shared(a));
+    return store && stores_again(part, at, true) > 0;
+}
+
 // Part of the executions that could be left out; 0: none.
 static f64 repeated(const CasePart *part, u32 at) {
     const CaseAccess *a = &part->accesses[at];
     f64 fraction = a->requests > 0 ? repeated_in_loop(part, a) : 0;
     bool load = a->load && access_is_global(a) && a->requests > 0;
-    return fraction <= 0 && load && loaded_before(part, at) ? 1 : fraction;
+    bool again = (load && loaded_before(part, at)) || is_overwritten(part, at);
+    return fraction <= 0 && again ? 1 : fraction;
 }
 
 // What is also stored again and again at the same place is a sum or the like: one change, and another than for what is
@@ -140,6 +180,16 @@ static bool is_kept_in_memory(const CasePart *part, u32 at) {
     return stored;
 }
 
+// Loads that may start earlier without the store.
+static void free_behind(Hit *hit, const CasePart *part, u32 store) {
+    u32 behind = stores_again(part, store, true);
+    if (repeated_in_loop(part, &part->accesses[store]) > 0) {
+        if (first_store_of_loop(part, store)) free_loads(hit, part, &part->accesses[store]);
+    } else if (behind && !stores_again(part, store, false)) {
+        free_loads_of_block(hit, part, store, behind + 1);
+    }
+}
+
 static void keep_in_registers(AdviceCase *c, bool stored) {
     Hit *hit = hit_begin(c);
     Found f = {0};
@@ -150,7 +200,7 @@ static void keep_in_registers(AdviceCase *c, bool stored) {
             f64 fraction = repeated(part, i);
             if (fraction <= 0 || is_kept_in_memory(part, i) != stored) continue;
             remove_access(hit, part, i, fraction);
-            if (a->store && first_store_of_loop(part, i)) free_loads(hit, part, a);
+            if (a->store) free_behind(hit, part, i);
             found(&f, part, a->pc);
         }
     }
@@ -362,7 +412,8 @@ static bool is_conditional(const CasePart *part, const Bitset *data, u32 block) 
 static void take_several(AdviceCase *c, const CasePart *part) {
     u32 at = 0, bytes = narrowest(part, &at), times = 4 / bytes;
     Bitset data;
-    if (times < 2) return;
+    f64 waves = c->view->occupancy.waves;
+    if (times < 2 || (waves > 0 && waves < times)) return;  // fewer threads would leave SMs without work
     if (!bitset_init(&data, c->scratch, part->view->insn_count)) {
         c->status = STATUS_NO_MEMORY;
         return;
