@@ -5,7 +5,8 @@
 . tests/e2e/lib.sh
 need "${CC:-cc}" python3
 flags=(-std=c17 -D_GNU_SOURCE -Wall -Wextra -O1 -g -Isrc -Itests/collect)
-"${CC:-cc}" "${flags[@]}" -shared -fPIC -Wl,-soname,libcupti.so.13 tests/collect/mock_cupti.c -o "$T/libcupti.so.13" -lpthread || exit 1
+"${CC:-cc}" "${flags[@]}" -shared -fPIC -Wl,-soname,libcupti.so.13 tests/collect/mock_cupti.c tests/collect/mock_pm.c \
+    -o "$T/libcupti.so.13" -lpthread || exit 1
 "${CC:-cc}" "${flags[@]}" tests/collect/life.c -o "$T/life" -L"$T" -l:libcupti.so.13 -Wl,-rpath,"$T" -ldl || exit 1
 
 export TMPDIR=$T  # with the locks of devices that other tests may have too
@@ -129,7 +130,7 @@ MOCK_SUBSCRIBE=14 life basic 7 -f
 says basic "cuptiSubscribe says CUPTI_ERROR_OF_THE_SCRIPT (14)"
 
 "${CC:-cc}" "${flags[@]}" tests/collect/replace.c -o "$T/replace" -L"$T" -l:libcupti.so.13 -Wl,-rpath,"$T" \
-    "$BUILD"/archives/libwl_{collect,record,base}.a -lpthread -ldl -lm || exit 1
+    "$BUILD"/archives/libwl_{collect,metric,record,base}.a -lpthread -ldl -lm || exit 1
 same "modules replaced" "$("$T/replace" 2>&1)" "other code, code, 1 launch"
 
 "$W" run --on gpu -o "$T/none.wlp" true 2>"$T/none.err"

@@ -18,7 +18,7 @@ Names are those of Nsight Compute (`ncu --query-metrics`) wherever the meaning i
 - **Levels** are properties of a launch (registers of a thread); of several launches the largest is shown.
 - **Scope**: *launch* - known per kernel launch; *line* - known per instruction and source line; the others over time, per
   interval of a launch: *time* - whole GPU; *SM*, *port* (of the interconnect), *slice* (of the L2), *channel*, *bank* (of DRAM),
-  *instruction*.
+  *instruction*; *GPU*: the whole GPU, counted by a GPU only ([collect.md](collect.md#counters-over-time)).
 
 What the simulator's timing model counts (cycles, stalls, caches, DRAM) is there when a launch was timed; docs/simulator-model.md
 says what that model is and what it leaves out.
@@ -30,7 +30,7 @@ instructions made from them. Counts of memory requests, sectors, wavefronts, bra
 END
 
 awk -F'"' '
-BEGIN { split("L launch P line T time S SM N port C slice D channel B bank H instruction", words, " ")
+BEGIN { split("L launch P line T time S SM N port C slice D channel B bank H instruction G GPU", words, " ")
         for (i = 1; i in words; i += 2) names[words[i]] = words[i + 1] }
 function scope(letters, text, i) {
     for (i = 1; i <= length(letters); i++) text = text (i > 1 ? ", " : "") names[substr(letters, i, 1)]

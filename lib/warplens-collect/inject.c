@@ -132,6 +132,8 @@ static CollectHost make_host(void) {
                                     .activities = number_of(CONFIG_ACTIVITIES, 1) != 0,
                                     .allocations = number_of(CONFIG_ACTIVITIES, 1) != 0,
                                     .stacks = number_of(CONFIG_STACKS, 1) != 0,
+                                    .counters = *text_of(CONFIG_INTERVAL) != 0,
+                                    .interval_ns = number_of(CONFIG_INTERVAL, 0),
                                     .end_seconds = (u32)number_of(CONFIG_END_SECONDS, 60),
                                     .launch_skip = number_of(CONFIG_LAUNCH_SKIP, 0),
                                     .launch_count = number_of(CONFIG_LAUNCH_COUNT, UINT64_MAX)},

@@ -76,7 +76,10 @@ static const struct argp_option options[] = {
      "exit code when errors were found and the program itself ended with 0 (default: the program's own)", 0},
     {"timing", OPT_TIMING, NULL, 0, "also how long kernels take, cycle by cycle (docs/simulator-model.md)", 0},
     {"cache-control", OPT_CACHES, "none|all", 0, "all: timed kernels begin with empty caches (default none)", 0},
-    {"interval", OPT_INTERVAL, "N", 0, "cycles between two points of counters over time; 0: totals only (default 1000)",
+    {"interval", OPT_INTERVAL, "N|TIME|auto", 0,
+     "counters over time. With --timing: cycles between two points, 0: totals only (default 1000). On a GPU, where "
+     "there "
+     "are none without it: 100us to 1s, or auto; instead of samples of instructions, as a GPU takes one of the two",
      0},
     {"sample", OPT_SAMPLE, "N", OPTION_ARG_OPTIONAL,
      "large launches, and launches alike, in part: about one wave of blocks, or launch, of N (default 20) cycle by "
@@ -136,13 +139,10 @@ static int check(const RunOptions *o) {
     const struct {
         const char *name, *value;
         u64 least, most;
-    } numbers[] = {{"--threads", o->threads, 1, 4096},
-                   {"--launch-skip", o->skip, 0, UINT64_MAX},
-                   {"--launch-count", o->count, 0, UINT64_MAX},
-                   {"--check-limit", o->check_limit, 0, UINT32_MAX},
-                   {"--error-exitcode", o->error_exit, 0, 255},
-                   {"--interval", o->interval, 0, CONFIG_MOST_INTERVAL},
-                   {"--sample", o->sample, CONFIG_LEAST_SAMPLE, CONFIG_MOST_SAMPLE}};
+    } numbers[] = {
+        {"--threads", o->threads, 1, 4096},          {"--launch-skip", o->skip, 0, UINT64_MAX},
+        {"--launch-count", o->count, 0, UINT64_MAX}, {"--check-limit", o->check_limit, 0, UINT32_MAX},
+        {"--error-exitcode", o->error_exit, 0, 255}, {"--sample", o->sample, CONFIG_LEAST_SAMPLE, CONFIG_MOST_SAMPLE}};
     for (size_t i = 0; i < WL_COUNT(numbers); i++)
         if (numbers[i].value && !cli_number(numbers[i].name, numbers[i].value, numbers[i].least, numbers[i].most, NULL))
             return EXIT_USAGE;
@@ -157,8 +157,8 @@ static int check(const RunOptions *o) {
                         o->check);
     if ((o->leak_check || o->check_limit || o->error_exit) && !o->check)
         return cli_fail(EXIT_USAGE, "--leak-check, --check-limit and --error-exitcode need --check");
-    if ((o->caches || o->interval || o->sample) && !o->timing)
-        return cli_fail(EXIT_USAGE, "--cache-control, --interval and --sample need --timing");
+    if ((o->caches || o->sample) && !o->timing)
+        return cli_fail(EXIT_USAGE, "--cache-control and --sample need --timing");
     if (o->caches && strcmp(o->caches, "none") && strcmp(o->caches, "all"))
         return cli_fail(EXIT_USAGE, "--cache-control takes none or all, not `%s`", o->caches);
     if (o->sampling && strcmp(o->sampling, "off") && strcmp(o->sampling, "continuous") &&
@@ -167,6 +167,26 @@ static int check(const RunOptions *o) {
     if (o->period && !run_period(o->period))
         return cli_fail(EXIT_USAGE, "--sampling-period takes 2^5 to 2^31, not `%s`", o->period);
     return o->regex ? check_regex(o->regex) : EXIT_OK;
+}
+
+// What --interval takes depends on the place.
+static int check_interval(RunOptions *o) {
+    u64 ns;
+    bool automatic = o->interval && strcmp(o->interval, "auto") == 0;
+    if (!o->interval) return EXIT_OK;
+    if (o->on_gpu && o->sampling && strcmp(o->sampling, "off") != 0)
+        return cli_fail(EXIT_USAGE,
+                        "a GPU takes either counters over time (--interval) or samples of instructions "
+                        "(--sampling %s), not both in one run",
+                        o->sampling);
+    if (o->on_gpu)
+        return run_interval(o->interval, &ns)
+                   ? EXIT_OK
+                   : cli_fail(EXIT_USAGE, "--interval takes auto or a time from 100us to 1s on a GPU, not `%s`",
+                              o->interval);
+    if (!o->timing) return cli_fail(EXIT_USAGE, "--interval needs --timing, or a GPU");
+    if (automatic) o->interval = NULL;
+    return automatic || cli_number("--interval", o->interval, 0, CONFIG_MOST_INTERVAL, NULL) ? EXIT_OK : EXIT_USAGE;
 }
 
 // Decides between GPU and simulator; says which options belong to the other one.
@@ -187,7 +207,7 @@ static int choose_place(RunOptions *o) {
     o->on_gpu = !strcmp(on, "gpu") || (!strcmp(on, "auto") && !sim && run_gpu_present());
     if (o->on_gpu && sim) return cli_fail(EXIT_USAGE, "%s is an option of the simulator (--on sim)", sim);
     if (!o->on_gpu && gpu) return cli_fail(EXIT_USAGE, "%s is an option of collection on a GPU (--on gpu)", gpu);
-    return EXIT_OK;
+    return check_interval(o);
 }
 
 static int check_models(const RunOptions *o, Diag *diag) {
@@ -313,9 +333,13 @@ static void set_simulator(const RunOptions *o, const char *preloaded, const char
 }
 
 static void set_collector(const RunOptions *o, const char *library) {
-    char period[16];
+    char period[16], interval[32];
+    u64 ns = 0;
+    bool counters = o->interval && run_interval(o->interval, &ns);
+    snprintf(interval, sizeof interval, "%llu", (unsigned long long)ns);
     if (o->period) snprintf(period, sizeof period, "%u", run_period(o->period));
-    set(CONFIG_SAMPLING, o->sampling);
+    set(CONFIG_INTERVAL, counters ? interval : NULL);
+    set(CONFIG_SAMPLING, counters ? "off" : o->sampling);
     set(CONFIG_SAMPLING_PERIOD, o->period ? period : NULL);
     set(CONFIG_STACKS, o->no_stacks ? "0" : NULL);
     set(CONFIG_ACTIVITIES, o->no_activities ? "0" : NULL);

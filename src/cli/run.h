@@ -9,6 +9,8 @@
 bool run_gpu_present(void);
 // The exponent of "2^N" (or of the power of two itself, "4096"); 0: neither, or out of bounds.
 u32 run_period(const char *text);
+// "auto" -> 0, "200us" -> 200000 ns. False: neither, or out of bounds.
+bool run_interval(const char *text, u64 *ns);
 // Completes the profile of a program that has ended: what the collector leaves for later.
 WL_MUST_USE Status run_finish(const char *path, Diag *diag);
 

@@ -21,3 +21,19 @@ u32 run_period(const char *text) {
     bool good = number <= UINT32_MAX && exponent >= COLLECT_LEAST_PERIOD && exponent <= COLLECT_MOST_PERIOD;
     return good ? exponent : 0;
 }
+
+bool run_interval(const char *text, u64 *ns) {
+    static const struct {
+        const char *name;
+        u64 ns;
+    } units[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}};
+    char *end;
+    *ns = 0;
+    if (strcmp(text, "auto") == 0) return true;
+    u64 number = strtoull(text, &end, 10), unit = 0;
+    for (u32 i = 0; i < WL_COUNT(units); i++)
+        if (strcmp(end, units[i].name) == 0) unit = units[i].ns;
+    if (!unit || *text < '0' || *text > '9' || number > COLLECT_MOST_INTERVAL) return false;
+    *ns = number * unit;
+    return *ns >= COLLECT_LEAST_INTERVAL && *ns <= COLLECT_MOST_INTERVAL;
+}

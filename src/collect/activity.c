@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "collect/collect_inside.h"
+#include "collect/pm_sampling.h"
 
 static u64 time_of(const Collector *c, u64 time) { return time ? time + (u64)c->clock_offset : 0; }
 
@@ -52,6 +53,7 @@ static void take_kernel(Collector *c, const CuptiKernel *kernel) {
     }
     collect_write(c, RECORD_LAUNCH_DONE, &r, NULL, 0);
     attribution_launch(c, kernel->correlation, r.launch);
+    pm_sampling_launch(c, &r);
 }
 
 static void take_memcpy(Collector *c, const CuptiMemcpy *copy) {

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include "collect/collect_inside.h"
+#include "collect/pm_sampling.h"
 
 // The cubin is CUPTI's during the callback only.
 static void keep_module(Collector *c, const CuptiModule *module) {
@@ -41,6 +42,7 @@ static void on_resource(Collector *c, u32 cbid, const CuptiResource *data) {
     switch (cbid) {
     case CUPTI_CONTEXT_CREATED:
         if (samples) sampling_begin(c, data->context);
+        if (c->host.options.counters) pm_sampling_wanted(c, data->context);
         break;
     case CUPTI_CONTEXT_DESTROY_STARTING:
         if (samples) sampling_end(c, data->context);
@@ -85,7 +87,7 @@ CuptiResult callbacks_subscribe(Collector *c) {
     CuptiResult result = c->cupti.cuptiSubscribe(&c->subscriber, on_callback, c);
     if (result != CUPTI_OK) return result;
     enable(c, CUPTI_DOMAIN_RESOURCE, resources, WL_COUNT(resources));
-    if (c->host.options.stacks || c->host.options.sampling != COLLECT_SAMPLING_OFF)
+    if (c->host.options.stacks || c->host.options.counters || c->host.options.sampling != COLLECT_SAMPLING_OFF)
         enable(c, CUPTI_DOMAIN_DRIVER, launches, WL_COUNT(launches));
     if (c->host.replace) enable(c, CUPTI_DOMAIN_DRIVER, loads, WL_COUNT(loads));
     return CUPTI_OK;

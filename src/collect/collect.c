@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "collect/collect_inside.h"
+#include "collect/pm_sampling.h"
 
 enum { TICK_NS = 50000000, FLUSH_TICKS = 8, FETCH_TICKS = 4 };
 
@@ -96,6 +97,8 @@ static void finish(Collector *c) {
     take_activities(c);
     sampling_end_all(c);
     c->cupti.cuptiActivityFlushAll(CUPTI_FLUSH_FORCED);
+    take_activities(c);
+    pm_sampling_end(c);
     atomic_store(&c->state, COLLECT_OFF);
     c->cupti.cuptiUnsubscribe(c->subscriber);
     names_take_modules(c);
@@ -126,6 +129,7 @@ static void *writer(void *context) {
         names_take_modules(c);
         if (tick % FLUSH_TICKS == 0) c->cupti.cuptiActivityFlushAll(0);
         take_activities(c);
+        pm_sampling_take(c);
         if (tick % FETCH_TICKS == 0) sampling_fetch(c);
         sampling_collect_closed(c);
         if (tick % FLUSH_TICKS == 0) write_losses(c), write_messages(c);

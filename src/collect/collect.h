@@ -15,6 +15,8 @@ typedef enum CollectSampling {
     COLLECT_SAMPLING_SERIALIZED
 } CollectSampling;
 enum { COLLECT_LEAST_PERIOD = 5, COLLECT_MOST_PERIOD = 31 };  // log2 of cycles
+// Of counters over time, ns: CUPTI decodes a sample in about a tenth of a millisecond.
+enum { COLLECT_LEAST_INTERVAL = 100000, COLLECT_MOST_INTERVAL = 1000000000 };
 
 typedef struct CollectOptions {
     CollectSampling sampling;
@@ -22,6 +24,10 @@ typedef struct CollectOptions {
     bool activities, stacks, allocations;
     u64 launch_skip, launch_count;  // of the launches wanted
     u32 end_seconds;                // that collect_end waits at most
+    // Counters over time. A GPU takes either them or samples of instructions (an H200 with CUDA 13.0 gave neither when
+    // it was asked for both): `sampling` is off then.
+    bool counters;
+    u64 interval_ns;  // between two points; 0: one that CUPTI can decode beside the program
 } CollectOptions;
 
 typedef struct CollectHost {

@@ -154,7 +154,7 @@ typedef struct Collector {
     SampledContext contexts[COLLECT_CONTEXTS];
     u32 reason_count;  // set by the first sampled context, before it is READY
     u32 reason_indices[COLLECT_REASONS];
-    atomic_uint starting;  // contexts WANTED or STARTING: launches wait for them
+    atomic_uint starting;  // contexts WANTED or STARTING, and GPUs whose counters are: launches wait for them
     atomic_bool out_of_patience;
     char reason_names[COLLECT_REASONS][CUPTI_REASON_NAME_BYTES];
     u32 reasons[COLLECT_REASONS];  // the writer's, by CUPTI's index: stall << 1 | not issued
@@ -177,6 +177,10 @@ typedef struct Collector {
     u64 devices;  // bit: its sources are written
     Vec(RecordSample) rows;
     bool told_sink;
+    struct PmSampling *pm;    // counters over time, NULL: none
+    atomic_ullong pm_known;   // bit: a device with a context, whose counters are wanted
+    atomic_ullong pm_wanted;  // ... which the writer has not begun with
+    bool pm_told;
     Message messages[MESSAGES];  // any thread's
     atomic_uint said;
     u32 written_messages;
@@ -232,13 +236,14 @@ void objects_free(Objects *objects);
 // sampling.c
 void sampling_prepare(Collector *c);  // the writer, first of all
 void sampling_begin(Collector *c, void *context);
-void sampling_await(Collector *c);               // on the program's thread, before it launches
-void sampling_start_wanted(Collector *c);        // the writer
-void sampling_module_loaded(Collector *c);       // on the program's thread
-void sampling_fetch(Collector *c);               // the writer
-void sampling_end(Collector *c, void *context);  // a context goes away
-void sampling_collect_closed(Collector *c);      // the writer
-void sampling_end_all(Collector *c);             // the writer, at the end
+void sampling_await(Collector *c);                    // on the program's thread, before it launches
+void sampling_start_wanted(Collector *c);             // the writer
+void sampling_module_loaded(Collector *c);            // on the program's thread
+void sampling_fetch(Collector *c);                    // the writer
+void sampling_end(Collector *c, void *context);       // a context goes away
+void sampling_collect_closed(Collector *c);           // the writer
+void sampling_end_all(Collector *c);                  // the writer, at the end
+bool sampling_lock_device(Collector *c, u32 device);  // false: another process samples it; held until the process ends
 
 // callbacks.c
 CuptiResult callbacks_subscribe(Collector *c);

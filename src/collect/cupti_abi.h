@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "base/types.h"
+#include "collect/cupti_pm_abi.h"
 
 typedef int CuptiResult;
 enum {

@@ -106,13 +106,12 @@ static void disable(Collector *c, void *context) {
 
 // A GPU can be sampled for one process at a time. CUPTI (13.0) lets a second one begin, and then gives neither of them
 // their samples and loses the times of launches. The lock is held until the process ends.
-static bool lock_device(Collector *c, SampledContext *sampled) {
+bool sampling_lock_device(Collector *c, u32 device) {
     char bus[64] = "", path[4096];
     const char *folder = getenv("TMPDIR");
-    u64 bit = 1ull << sampled->device % 64;
+    u64 bit = 1ull << device % 64;
     if (atomic_load(&c->locked) & bit) return true;
-    if (!c->device_bus || c->device_bus(bus, sizeof bus, (int)sampled->device) != 0)
-        snprintf(bus, sizeof bus, "%u", sampled->device);
+    if (!c->device_bus || c->device_bus(bus, sizeof bus, (int)device) != 0) snprintf(bus, sizeof bus, "%u", device);
     snprintf(path, sizeof path, "%s/warplens-gpu-%s.lock", folder && *folder ? folder : "/tmp", bus);
     int file = open(path, O_RDONLY | O_CREAT | O_CLOEXEC, 0666);
     if (file < 0) file = open(path, O_RDONLY | O_CLOEXEC);  // another user's
@@ -125,7 +124,7 @@ static bool lock_device(Collector *c, SampledContext *sampled) {
 static CuptiResult start(Collector *c, SampledContext *sampled, void *context, const char **step) {
     CuptiSamplingContext params = {sizeof params, .context = context};
     if (c->cupti.cuptiGetDeviceId(context, &sampled->device) != CUPTI_OK) sampled->device = 0;
-    if (!lock_device(c, sampled)) return CUPTI_HARDWARE_BUSY;
+    if (!sampling_lock_device(c, sampled->device)) return CUPTI_HARDWARE_BUSY;
     *step = "cuptiPCSamplingEnable";
     CuptiResult result = c->cupti.cuptiPCSamplingEnable(&params);
     if (result != CUPTI_OK) return result;
@@ -156,7 +155,8 @@ static void refuse(Collector *c, const char *step, CuptiResult result) {
 // program makes its context when it is done at once.
 void sampling_prepare(Collector *c) {
     CuptiProfilerInit init = {.size = sizeof init};
-    if (c->host.options.sampling == COLLECT_SAMPLING_OFF || !c->cupti.cuptiProfilerInitialize) return;
+    bool counters = c->host.options.counters || c->host.options.sampling != COLLECT_SAMPLING_OFF;
+    if (!counters || !c->cupti.cuptiProfilerInitialize) return;
     CuptiResult ignored = c->cupti.cuptiProfilerInitialize(&init);  // enabling says what is wrong
     (void)ignored;
 }

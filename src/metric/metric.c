@@ -86,6 +86,19 @@ void metric_run(const MetricProgram *program, MetricSet *set) {
     for (u32 i = 0; i < FORMULA_COUNT; i++) set_formula(set, program->target[i], &program->formulas[i]);
 }
 
+static bool is_complete(const Formula *formula, const MetricSet *set) {
+    for (u32 i = 0; i < formula->count; i++)
+        if (formula->steps[i].op == FORMULA_METRIC && !set->present[formula->steps[i].metric]) return false;
+    return true;
+}
+
+void metric_run_complete(const MetricProgram *program, MetricSet *set) {
+    for (u32 i = 0; i < FORMULA_COUNT; i++) {
+        set->present[program->target[i]] = false;
+        if (is_complete(&program->formulas[i], set)) set_formula(set, program->target[i], &program->formulas[i]);
+    }
+}
+
 static bool known_unit(const char *unit) {
     static const char *const units[] = {"inst", "thread", "request", "sector", "wavefront", "byte", "flit",
                                         "ns",   "cycle",  "percent", "ratio",  "warp",      "count"};
@@ -101,6 +114,11 @@ u32 metric_pc_limit(void) {
     return limit;
 }
 
+// What is known of the whole GPU over time may be known on a GPU.
+static bool is_known_where(MetricId metric, char scope) {
+    return metric_has_scope(metric, scope) || (scope == 'G' && metric_has_scope(metric, 'T'));
+}
+
 // A formula may use rows above it only, so one pass from the top evaluates all; and only rows known wherever it is.
 static bool formula_is_sound(u32 row) {
     Formula formula;
@@ -109,7 +127,7 @@ static bool formula_is_sound(u32 row) {
         if (formula.steps[i].op != FORMULA_METRIC) continue;
         if (formula.steps[i].metric >= row) return false;
         for (const char *scope = metric_table[row].scopes; *scope; scope++) {
-            if (!metric_has_scope((MetricId)formula.steps[i].metric, *scope)) return false;
+            if (!is_known_where((MetricId)formula.steps[i].metric, *scope)) return false;
         }
     }
     return true;
@@ -119,7 +137,7 @@ Status metric_check(const char **bad_name) {
     for (u32 i = 0; i < METRIC_COUNT; i++) {
         const MetricInfo *info = &metric_table[i];
         bool good = metric_find(info->name) == (MetricId)i && known_unit(info->unit) && info->scopes[0] &&
-                    strspn(info->scopes, "LPTSNCDBH") == strlen(info->scopes) &&
+                    strspn(info->scopes, "LPTSNCDBHG") == strlen(info->scopes) &&
                     (!info->formula || formula_is_sound(i));
         if (good) continue;
         *bad_name = info->name;

@@ -53,6 +53,9 @@ void metric_evaluate(MetricSet *set);
 typedef struct MetricProgram MetricProgram;
 WL_MUST_USE Status metric_compile(MetricProgram **program);
 void metric_run(const MetricProgram *program, MetricSet *set);
+// ... but only formulas of which every input is present: for rows of which some counters were not taken, as on a GPU,
+// whose counters do not all fit one pass.
+void metric_run_complete(const MetricProgram *program, MetricSet *set);
 
 // Metrics of instructions and lines are among the first so many.
 u32 metric_pc_limit(void);

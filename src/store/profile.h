@@ -62,8 +62,9 @@
     X(STALL_CAUSES, "SELECT pc, stall, cause_function, cause_pc, cycles, times FROM stall_cause WHERE function = ?1 "  \
                     "AND source = ?2 ORDER BY pc, stall, cause_function, cause_pc")                                    \
     X(SAMPLES, "SELECT function, source, launch, pc, stall, samples, not_issued, period FROM sample")                  \
-    X(TIMELINES, "SELECT source, unit, function, units, metrics, points, first, step, tick_ns FROM timeline "          \
-                 "WHERE launch = ?1 ORDER BY source, unit, function")                                                  \
+    X(TIMELINES, "SELECT t.source, unit, function, units, metrics, points, first, step, tick_ns, s.provenance "        \
+                 "FROM timeline t LEFT JOIN source s ON s.id = t.source WHERE launch = ?1 "                            \
+                 "ORDER BY t.source, unit, function")                                                                  \
     X(TIMELINE_DATA, "SELECT source, unit, function, data FROM timeline WHERE launch = ?1 AND source = ?2 "            \
                      "ORDER BY unit, function")                                                                        \
     X(FRAMES, "SELECT f.id, o.path, f.offset, f.symbol, f.file, f.line, f.object FROM frame f LEFT JOIN object o "     \

@@ -167,6 +167,8 @@ Status profile_timelines(Profile *profile, u32 launch, const ProfileTimeline **t
                                .first = query_u64(&query, 6),
                                .step = query_u64(&query, 7),
                                .tick_ns = query_f64(&query, 8)};
+        const char *provenance = query_text(&query, 9);
+        row.on_gpu = provenance && strcmp(provenance, provenance_name(PROVENANCE_COUNTED)) == 0;
         bool known = row.unit != TIMELINE_UNIT_COUNT && timeline_possible(shape_of(&row)) && isfinite(row.tick_ns);
         if (known && query.code == SQLITE_OK) status = vec_push(&rows, row);
     }
@@ -235,7 +237,10 @@ void timeline_point_metrics(Profile *profile, const ProfileTimeline *t, const Ti
     *set = (MetricSet){0};
     for (u32 m = 0; m < t->metrics; m++)
         if (data->metrics[m] != METRIC_COUNT) metric_add(set, data->metrics[m], point_of(t, data, m, unit, point));
-    metric_run(profile->program, set);
+    if (t->on_gpu)
+        metric_run_complete(profile->program, set);
+    else
+        metric_run(profile->program, set);
 }
 
 void timeline_figure(Profile *profile, const ProfileTimeline *t, const TimelineData *data, MetricId metric, i64 unit,

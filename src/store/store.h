@@ -129,7 +129,8 @@ typedef struct ProfileFrame {
 
 // Counters over time of all units of one kind.
 typedef struct ProfileTimeline {
-    u32 launch, source;
+    u32 launch, source;  // launch 0: of the whole run
+    bool on_gpu;         // counted by a GPU: not all counters are known, ticks are ns
     TimelineUnit unit;
     u32 function;  // of TIMELINE_PC
     u32 units, metrics, points;

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "collect/cupti_abi.h"
 #include "mock.h"
 
 static void driver_begins(void) {
@@ -191,6 +192,84 @@ static int sampling_fails(void) {
     return 7;
 }
 
+// Samples of 0.1 ms from 1 s on, and kernels with times on that clock.
+enum { MS = 1000000, SECOND = 1000 * MS };
+
+static int counters(void) {
+    driver_begins();
+    mock_context(1);
+    mock_pm_wait(0);
+    mock_pm_samples(0, SECOND, 50);
+    mock_kernel("long_kernel", SECOND + MS, SECOND + 3 * MS);
+    mock_kernel("short_kernel", SECOND + 3 * MS, SECOND + 3 * MS + MS / 2);
+    mock_kernel("late_kernel", SECOND + 9 * MS, SECOND + 11 * MS);  // ends when the samples have
+    mock_wait_flushes(2);
+    mock_pm_samples(0, SECOND + 5 * MS, 50);
+    return 7;
+}
+
+// The same, but a GPU that gives what it must not: old samples again, a hole, a buffer that was full.
+static int counters_lost(void) {
+    driver_begins();
+    mock_context(1);
+    mock_pm_wait(0);
+    mock_pm_samples(0, SECOND, 20);
+    mock_pm_samples(0, SECOND + MS, 10);      // 10 of them again
+    mock_pm_samples(0, SECOND + 3 * MS, 10);  // 10 are missing
+    mock_pm_overflow(0);
+    mock_pm_samples(0, SECOND + 5 * MS, 10);
+    return 7;
+}
+
+static int counters_two(void) {
+    driver_begins();
+    mock_context(2);
+    mock_context(1);
+    mock_context(1);
+    mock_pm_wait(0);
+    mock_pm_wait(1);
+    mock_pm_samples(1, SECOND, 30);
+    mock_pm_samples(0, SECOND, 20);
+    mock_context_end(1);
+    return 7;
+}
+
+static int counters_few(void) {
+    mock_pm_script()->fit = 4;
+    mock_pm_script()->unknown = "TPC.";
+    return counters();
+}
+
+static int counters_refused(void) {
+    mock_pm_script()->config_result = CUPTI_HARDWARE_BUSY;
+    work(1);
+    mock_wait_flushes(1);
+    return 7;
+}
+
+static int counters_fail(void) {
+    driver_begins();
+    mock_context(1);
+    mock_pm_wait(0);
+    mock_pm_samples(0, SECOND, 20);
+    mock_pm_script()->decode_result = 999;
+    mock_pm_samples(0, SECOND + 2 * MS, 1);
+    launch_from_here();
+    return 7;
+}
+
+static int counters_forked(void) {
+    driver_begins();
+    mock_context(1);
+    mock_pm_wait(0);
+    mock_pm_samples(0, SECOND, 20);
+    pid_t child = fork();
+    if (child == 0) exit(0);
+    waitpid(child, NULL, 0);
+    mock_pm_samples(0, SECOND + 2 * MS, 20);
+    return 7;
+}
+
 static int quick(void) { return work(1), _exit(7), 1; }
 
 int main(int argc, char **argv) {
@@ -213,7 +292,14 @@ int main(int argc, char **argv) {
                  {"reloads", reloads},
                  {"sampling_fails", sampling_fails},
                  {"quick", quick},
-                 {"ends_in_launch", ends_in_launch}};
+                 {"ends_in_launch", ends_in_launch},
+                 {"counters", counters},
+                 {"counters_lost", counters_lost},
+                 {"counters_two", counters_two},
+                 {"counters_few", counters_few},
+                 {"counters_refused", counters_refused},
+                 {"counters_fail", counters_fail},
+                 {"counters_forked", counters_forked}};
     for (size_t i = 0; i < WL_COUNT(lives); i++)
         if (argc > 1 && strcmp(argv[1], lives[i].name) == 0) return lives[i].run();
     return 1;

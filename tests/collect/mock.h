@@ -27,4 +27,18 @@ void mock_flush_samples(u32 context, u64 samples);    // into the buffer of the 
 const void *mock_load(const void *code);              // what the driver then loads
 void mock_wait_flushes(u32 count);                    // until the collector has flushed so many times more
 
+// PM sampling (mock_pm.c).
+typedef struct MockPmScript {
+    const char *unknown;  // counters whose names contain this are not known; NULL: all are
+    u32 fit;              // counters that fit one pass, 0: any number
+    int config_result, decode_result;
+} MockPmScript;
+#pragma GCC visibility push(default)
+MockPmScript *mock_pm_script(void);
+void mock_pm_wait(u32 device);                           // until it is sampled
+void mock_pm_samples(u32 device, u64 begin, u32 count);  // from there on, one after the other, until decoded
+void mock_pm_overflow(u32 device);                       // the hardware's buffer is full, until sampling begins again
+void mock_kernel(const char *name, u64 begin, u64 end);  // a launch with a time of its own
+#pragma GCC visibility pop
+
 #endif

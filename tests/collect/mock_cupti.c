@@ -241,9 +241,9 @@ void mock_module(const void *cubin, size_t size) {
     CuptiModule module = {1, size, cubin};
     resource(CUPTI_MODULE_LOADED, (void *)1, &module);
 }
-static void fill_kernel(CuptiKernel *record, const char *kernel, u32 correlation, u64 now) {
-    record->begin = now;
-    record->end = now + 1000;
+static void fill_kernel(CuptiKernel *record, const char *kernel, u32 correlation, u64 begin, u64 end) {
+    record->begin = begin;
+    record->end = end;
     record->correlation = correlation;
     record->name = kernel;
     record->registers = 32;
@@ -263,11 +263,18 @@ void mock_launch(const char *kernel) {
     if (mock.script.exit_in_launch) exit(5);
     pthread_mutex_lock(&mock.lock);
     CuptiKernel *record = room_for(CUPTI_KIND_KERNEL, sizeof *record);
-    if (record) fill_kernel(record, kernel, call.correlation, now);
+    if (record) fill_kernel(record, kernel, call.correlation, now, now + 1000);
     pthread_mutex_unlock(&mock.lock);
     call.site = 1;
     if (mock.callback && mock.enabled[CUPTI_DOMAIN_DRIVER][LAUNCH_KERNEL])
         mock.callback(mock.context, CUPTI_DOMAIN_DRIVER, LAUNCH_KERNEL, &call);
+}
+
+void mock_kernel(const char *name, u64 begin, u64 end) {
+    pthread_mutex_lock(&mock.lock);
+    CuptiKernel *record = room_for(CUPTI_KIND_KERNEL, sizeof *record);
+    if (record) fill_kernel(record, name, ++mock.correlation, begin, end);
+    pthread_mutex_unlock(&mock.lock);
 }
 
 void mock_mark(const char *name, u32 flags, u32 id) {

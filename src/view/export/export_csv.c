@@ -227,15 +227,17 @@ static void write_timing(Csv *csv, const Report *report) {
 static bool is_over_time(MetricId metric) {
     for (u32 unit = 0; unit < TIMELINE_UNIT_COUNT; unit++)
         if (metric_has_scope(metric, timeline_unit_scope((TimelineUnit)unit))) return true;
-    return false;
+    return metric_has_scope(metric, 'G');
 }
 
+// kernel, launch: NULL for the whole run.
 static void timeline_point(Csv *csv, const ReportKernel *kernel, const ProfileLaunch *launch, const ProfileTimeline *t,
                            const TimelineData *data, u32 unit, u32 point, Profile *profile) {
     MetricSet set;
     timeline_point_metrics(profile, t, data, unit, point, &set);
-    fields(csv, (const char *const[]){kernel->name, kernel->mangled, kernel->provenance, NULL});
-    number_field(csv, launch->index);
+    const char *provenance = t->on_gpu ? provenance_name(PROVENANCE_COUNTED) : kernel ? kernel->provenance : "";
+    fields(csv, (const char *const[]){kernel ? kernel->name : "", kernel ? kernel->mangled : "", provenance, NULL});
+    number_field(csv, launch ? launch->index : (f64)NAN);
     field(csv, timeline_unit_name(t->unit));
     number_field(csv, unit);
     number_field(csv, (f64)(t->first + point * t->step));
@@ -249,7 +251,7 @@ static Status launch_timelines(Csv *csv, const Report *report, const ReportKerne
                                Diag *diag) {
     const ProfileTimeline *timelines;
     u32 count;
-    TRY(profile_timelines(report->profile, launch->id, &timelines, &count, diag));
+    TRY(profile_timelines(report->profile, launch ? launch->id : 0, &timelines, &count, diag));
     for (u32 i = 0; i < count; i++) {
         const ProfileTimeline *t = &timelines[i];
         if (t->unit != TIMELINE_GPU && !report->options.units) continue;
@@ -269,6 +271,7 @@ static Status write_timelines(Csv *csv, const Report *report, Diag *diag) {
     for (u32 i = 0; i < METRIC_COUNT; i++)
         if (is_over_time((MetricId)i)) field(csv, metric_table[i].name);
     end_row(csv);
+    TRY(launch_timelines(csv, report, NULL, NULL, diag));
     for (u32 i = 0; i < report->kernel_count; i++) {
         const ReportKernel *kernel = &report->kernels[i];
         for (u32 k = 0; k < kernel->launch_count; k++)

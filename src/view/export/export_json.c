@@ -96,10 +96,10 @@ static void write_timeline(Json *json, const ProfileTimeline *t, const TimelineD
     output_text(json->out, "}}");
 }
 
-static Status write_timelines(Json *json, const Report *report, const ProfileLaunch *launch) {
+static Status write_timelines(Json *json, const Report *report, u32 launch) {
     const ProfileTimeline *timelines;
     u32 count, written = 0;
-    TRY(profile_timelines(report->profile, launch->id, &timelines, &count, json->diag));
+    TRY(profile_timelines(report->profile, launch, &timelines, &count, json->diag));
     output_text(json->out, ",\"timelines\":[");
     for (u32 i = 0; i < count; i++) {
         if (timelines[i].unit != TIMELINE_GPU && !report->options.units) continue;
@@ -109,7 +109,7 @@ static Status write_timelines(Json *json, const Report *report, const ProfileLau
         write_timeline(json, &timelines[i], &data);
         timeline_free(&data);
     }
-    output_text(json->out, "]}");
+    output_text(json->out, "]");
     return STATUS_OK;
 }
 
@@ -118,7 +118,9 @@ static Status write_launch(Json *json, const Report *report, const ProfileLaunch
     if (!launch->time.known) return STATUS_OK;
     output_text(json->out, ",\"time\":");
     json_write(json, time_value(&launch->time), false);
-    return write_timelines(json, report, launch);
+    TRY(write_timelines(json, report, launch->id));
+    output_text(json->out, "}");
+    return STATUS_OK;
 }
 
 static json_t *stall_value(Json *json, const ReportStall *stall, bool sampled) {
@@ -294,7 +296,9 @@ Status export_json(const Report *report, Output *out, Diag *diag) {
         output_text(out, i ? ",\n" : "\n");
         status = write_kernel(&json, report, &report->kernels[i]);
     }
-    output_text(out, "]}\n");
+    output_text(out, "]");
+    if (status == STATUS_OK) status = write_timelines(&json, report, 0);
+    output_text(out, "}\n");
     arena_free(&json.scratch);
     return status == STATUS_OK ? out->status : status;
 }

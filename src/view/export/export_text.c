@@ -444,6 +444,7 @@ Status export_text(const Report *report, Output *out, Diag *diag) {
         if (all || section == REPORT_KERNELS) write_kernels(text);
         if (all || section == REPORT_TIMING) text_timing(text);
         if (all || section == REPORT_SAMPLES) text_samples(text);
+        if (all) status = text_run_curves(text, true, diag);
         if (all || section == REPORT_LINES) write_lines(text);
         if (section == REPORT_STALLS) text_stalls(text);
         if (section == REPORT_TIMELINE) status = text_timelines(text, diag);

@@ -40,5 +40,6 @@ void text_timing(Text *text);
 void text_stalls(Text *text);
 void text_samples(Text *text);
 Status text_timelines(Text *text, Diag *diag);
+Status text_run_curves(Text *text, bool brief, Diag *diag);  // of the whole run; on a GPU only
 
 #endif

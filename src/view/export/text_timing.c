@@ -138,11 +138,12 @@ static void write_reasons(Text *text, const ReportKernel *kernel) {
 // --- curves --------------------------------------------------------------------------------------------------------
 typedef struct Curve {
     MetricId metric;
-    bool brief;  // also in the timing section
+    bool brief;  // also in the timing section; of a whole run, in the report without sections
     u32 digits;
     const char *label;
+    bool rate;  // per second
 } Curve;
-static const Curve curves[] = {
+static const Curve simulated_curves[] = {
     {METRIC_IPC, true, 2, "instructions/cycle, SM"},
     {METRIC_OCCUPANCY, false, 0, "occupancy %"},
     {METRIC_ISSUE_PCT_ELAPSED, false, 0, "issue slots used %"},
@@ -157,6 +158,24 @@ static const Curve curves[] = {
     {METRIC_STALL_LONG_SCOREBOARD, false, 0, "waits for memory"},
     {METRIC_STALL_BARRIER, false, 0, "waits at barriers"},
     {METRIC_STALL_NO_INSTRUCTIONS, false, 0, "waits for instructions"},
+};
+static const Curve gpu_curves[] = {
+    {METRIC_SM_ACTIVE_PCT, true, 0, "SMs with warps %"},
+    {METRIC_IPC_EXECUTED, true, 2, "instructions/cycle, SM"},
+    {METRIC_OCCUPANCY, false, 0, "occupancy %"},
+    {METRIC_TENSOR_PCT, true, 0, "tensor cores %"},
+    {METRIC_FP64_PCT, false, 0, "FP64 unit %"},
+    {METRIC_L1_HIT_RATE, false, 0, "L1 hits %"},
+    {METRIC_L2_PCT, false, 0, "L2 throughput %"},
+    {METRIC_L2_SM_HIT_RATE, false, 0, "L2 hits of SMs %"},
+    {METRIC_DRAM_PCT, true, 0, "DRAM throughput %"},
+    {METRIC_DRAM_READ_BYTES, false, 0, "DRAM reads, B/s", true},
+    {METRIC_DRAM_WRITE_BYTES, false, 0, "DRAM writes, B/s", true},
+    {METRIC_PCIE_READ, true, 0, "PCIe reads, B/s", true},
+    {METRIC_PCIE_WRITE, false, 0, "PCIe writes, B/s", true},
+    {METRIC_NVLINK_RX, true, 0, "NVLink received, B/s", true},
+    {METRIC_NVLINK_TX, true, 0, "NVLink sent, B/s", true},
+    {METRIC_ELAPSED, false, 0, "SM clock, Hz", true},
 };
 
 static u32 curve_width(const Text *text) {
@@ -179,20 +198,31 @@ static bool write_curve(Text *text, const Curve *curve, const f64 *values, u32 c
     return true;
 }
 
+static void per_second(const ProfileTimeline *t, f64 *values) {
+    for (u32 p = 0; p < t->points; p++) values[p] *= 1e9 / ((f64)t->step * t->tick_ns);
+}
+
+static const char *step_text(Text *text, const ProfileTimeline *t, u32 width) {
+    f64 ticks = floor((f64)t->step * t->points / width);
+    return t->on_gpu ? text_keep(text, number_time((u64)ticks))
+                     : arena_printf(&text->arena, "%s cycles", human(text, ticks));
+}
+
 static Status write_timeline(Text *text, const ProfileTimeline *t, bool brief, Diag *diag) {
+    const Curve *curves = t->on_gpu ? gpu_curves : simulated_curves;
+    u32 count = t->on_gpu ? WL_COUNT(gpu_curves) : WL_COUNT(simulated_curves);
     Profile *profile = text->report->profile;
     TimelineData data;
     TRY(timeline_read(profile, t, &data, diag));
     f64 *values = ARENA_ARRAY(&text->arena, f64, t->points + 1);
     u32 drawn = 0, width = t->points < curve_width(text) ? t->points : curve_width(text);
-    for (u32 i = 0; i < WL_COUNT(curves) && values; i++) {
+    for (u32 i = 0; i < count && values; i++) {
         if (brief && !curves[i].brief) continue;
         timeline_figure(profile, t, &data, curves[i].metric, TIMELINE_ALL, values);
+        if (curves[i].rate) per_second(t, values);
         drawn += write_curve(text, &curves[i], values, t->points);
     }
-    if (drawn)
-        output_printf(text->out, "    %-*s %s cycles each\n", CURVE_LABEL, "",
-                      human(text, floor((f64)t->step * t->points / width)));
+    if (drawn) output_printf(text->out, "    %-*s %s each\n", CURVE_LABEL, "", step_text(text, t, width));
     timeline_free(&data);
     return values ? STATUS_OK : STATUS_NO_MEMORY;
 }
@@ -205,6 +235,27 @@ static Status write_launch_curves(Text *text, const ProfileLaunch *launch, bool 
         if (timelines[i].unit == TIMELINE_GPU && timelines[i].points > 1) {
             TRY(write_timeline(text, &timelines[i], brief, diag));
         }
+    return STATUS_OK;
+}
+
+static const char *run_title(Text *text, const ProfileTimeline *t) {
+    const Report *report = text->report;
+    for (u32 i = 0; i < report->source_count; i++)
+        if (report->sources[i].id == t->source && *report->sources[i].detail)
+            return arena_printf(&text->arena, "The whole run, %s (%s)", text_clean(text, report->sources[i].detail),
+                                report->sources[i].provenance);
+    return "The whole run";
+}
+
+Status text_run_curves(Text *text, bool brief, Diag *diag) {
+    const ProfileTimeline *timelines;
+    u32 count;
+    TRY(profile_timelines(text->report->profile, 0, &timelines, &count, diag));
+    for (u32 i = 0; i < count; i++) {
+        if (timelines[i].unit != TIMELINE_GPU || timelines[i].points < 2) continue;
+        text_heading(text, run_title(text, &timelines[i]));
+        TRY(write_timeline(text, &timelines[i], brief, diag));
+    }
     return STATUS_OK;
 }
 
@@ -307,6 +358,9 @@ static void write_stall_lines(Text *text, const ReportKernel *kernel, u32 most) 
 // --- sections ------------------------------------------------------------------------------------------------------
 static bool is_timed(const ReportKernel *kernel) { return kernel->metrics.present[METRIC_ELAPSED]; }
 
+// A launch on a GPU has a time in ns only.
+static bool is_of_gpu(const ProfileLaunch *launch) { return launch->time.end_cycle == launch->time.begin_cycle; }
+
 static void nothing_timed(Text *text) {
     output_text(text->out, "  no launch was timed; `warplens run` and `warplens sim` do it with --timing\n");
 }
@@ -358,15 +412,21 @@ void text_stalls(Text *text) {
 
 Status text_timelines(Text *text, Diag *diag) {
     const Report *report = text->report;
-    u32 shown = 0;
+    const ProfileTimeline *timelines;
+    u32 shown = 0, count;
+    TRY(text_run_curves(text, false, diag));
+    TRY(profile_timelines(report->profile, 0, &timelines, &shown, diag));
     for (u32 i = 0; i < report->kernel_count; i++) {
         const ReportKernel *kernel = &report->kernels[i];
         const char *name = text_clean(text, kernel->name);
         if (!name) return STATUS_NO_MEMORY;
         for (u32 k = 0; k < kernel->launch_count; k++) {
-            if (!kernel->launches[k].time.known) continue;
-            text_heading(text, arena_printf(&text->arena, "Launch %u: %s", kernel->launches[k].index, name));
-            TRY(write_launch_curves(text, &kernel->launches[k], false, diag));
+            const ProfileLaunch *launch = &kernel->launches[k];
+            if (!launch->time.known) continue;
+            TRY(profile_timelines(report->profile, launch->id, &timelines, &count, diag));
+            if (!count && is_of_gpu(launch)) continue;  // too short for its points, or one of very many
+            text_heading(text, arena_printf(&text->arena, "Launch %u: %s", launch->index, name));
+            TRY(write_launch_curves(text, launch, false, diag));
             shown++;
         }
     }

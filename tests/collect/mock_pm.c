@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// PM sampling of the mock CUPTI. A GPU of which each sample counts the same; which counters it knows and how many fit
+// one pass is the script's. Compiled with hidden symbols, it is a CUPTI that is too old for it.
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collect/cupti_abi.h"
+#include "mock.h"
+
+enum { DEVICES = 8, MOST_SAMPLES = 4096, UNKNOWN_METRIC = 999, INVALID_OPERATION = 7 };
+
+typedef struct Sample {
+    u64 begin, end;
+} Sample;
+
+// What an image holds: as a real one, it is CUPTI's to read.
+typedef struct Image {
+    u32 room, count;
+    Sample samples[];
+} Image;
+
+typedef struct Device {
+    bool enabled, configured, running, first, full;
+    u64 interval, time;
+    u32 pending;
+} Device;
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    Device devices[DEVICES];
+    MockPmScript script;
+} pm = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+
+#define CUPTI(name, need, arguments) CuptiResult name arguments;
+#include "collect/cupti.def"
+#undef CUPTI
+
+MockPmScript *mock_pm_script(void) { return &pm.script; }
+
+// --- on the host ---
+typedef struct Host {
+    u32 count;
+} Host;
+
+CuptiResult cuptiDeviceGetChipName(CuptiChipName *chip) { return chip->name = "MOCK100", CUPTI_OK; }
+CuptiResult cuptiProfilerHostInitialize(CuptiHostInit *init) {
+    if (init->profiler != CUPTI_PROFILER_PM || strcmp(init->chip, "MOCK100") != 0 || !init->availability) return 1;
+    return init->host = calloc(1, sizeof(Host)), CUPTI_OK;
+}
+CuptiResult cuptiProfilerHostDeinitialize(CuptiHostEnd *end) { return free(end->host), CUPTI_OK; }
+CuptiResult cuptiProfilerHostConfigAddMetrics(CuptiHostAdd *add) {
+    for (size_t i = 0; i < add->count; i++)
+        if (pm.script.unknown && strstr(add->names[i], pm.script.unknown)) return UNKNOWN_METRIC;
+    return ((Host *)add->host)->count = (u32)add->count, CUPTI_OK;
+}
+CuptiResult cuptiProfilerHostGetConfigImageSize(CuptiHostConfigSize *size) {
+    return size->bytes = sizeof(u32), CUPTI_OK;
+}
+CuptiResult cuptiProfilerHostGetConfigImage(CuptiHostConfig *config) {
+    memcpy(config->config, &((Host *)config->host)->count, sizeof(u32));
+    return CUPTI_OK;
+}
+CuptiResult cuptiProfilerHostGetNumOfPasses(CuptiHostPasses *passes) {
+    u32 count;
+    memcpy(&count, passes->config, sizeof count);
+    passes->passes = pm.script.fit && count > pm.script.fit ? 2 : 1;
+    return CUPTI_OK;
+}
+
+static double value_of(const char *name, const Sample *sample) {
+    double ns = (double)(sample->end - sample->begin);
+    if (strstr(name, "dram__bytes_read")) return ns * 2;
+    if (strstr(name, "inst_executed_realtime") || strstr(name, "sm__inst_executed.sum")) return ns * 5;
+    if (strstr(name, "hit_rate")) return 0.25;
+    return ns;
+}
+CuptiResult cuptiProfilerHostEvaluateToGpuValues(CuptiHostEvaluate *evaluate) {
+    const Image *image = (const Image *)evaluate->image;
+    if (evaluate->sample >= image->count || ((Host *)evaluate->host)->count != evaluate->count) return 1;
+    for (size_t i = 0; i < evaluate->count; i++)
+        evaluate->values[i] = value_of(evaluate->names[i], &image->samples[evaluate->sample]);
+    return CUPTI_OK;
+}
+
+// --- on the device ---
+static Device *device_of(void *object) { return &pm.devices[(size_t)object - 1]; }
+
+CuptiResult cuptiPmSamplingGetCounterAvailability(CuptiPmAvailability *ask) {
+    const char *result = getenv("MOCK_PM");
+    if (result) return atoi(result);
+    if (ask->availability) memset(ask->availability, 1, ask->bytes);
+    return ask->bytes = 16, CUPTI_OK;
+}
+CuptiResult cuptiPmSamplingEnable(CuptiPmEnable *enable) {
+    Device *d = &pm.devices[enable->device];
+    if (d->enabled) return INVALID_OPERATION;
+    *d = (Device){.enabled = true};
+    return enable->object = (void *)(enable->device + 1), CUPTI_OK;
+}
+CuptiResult cuptiPmSamplingDisable(CuptiPmObject *object) {
+    Device *d = device_of(object->object);
+    pthread_mutex_lock(&pm.lock);
+    d->enabled = d->running = false;
+    pthread_cond_broadcast(&pm.changed);
+    pthread_mutex_unlock(&pm.lock);
+    return CUPTI_OK;
+}
+CuptiResult cuptiPmSamplingSetConfig(CuptiPmConfig *config) {
+    Device *d = device_of(config->object);
+    u32 count;
+    memcpy(&count, config->config, sizeof count);
+    if (pm.script.config_result) return pm.script.config_result;
+    if (!d->enabled || d->running || (pm.script.fit && count > pm.script.fit)) return CUPTI_NOT_SUPPORTED;
+    d->configured = true;
+    d->interval = config->interval;
+    return CUPTI_OK;
+}
+CuptiResult cuptiPmSamplingGetCounterDataSize(CuptiPmImageSize *size) {
+    return size->bytes = sizeof(Image) + size->samples * sizeof(Sample), CUPTI_OK;
+}
+CuptiResult cuptiPmSamplingCounterDataImageInitialize(CuptiPmImage *image) {
+    *(Image *)image->image = (Image){.room = (u32)((image->bytes - sizeof(Image)) / sizeof(Sample))};
+    return CUPTI_OK;
+}
+CuptiResult cuptiPmSamplingStart(CuptiPmObject *object) {
+    Device *d = device_of(object->object);
+    pthread_mutex_lock(&pm.lock);
+    bool good = d->configured && !d->running;
+    if (good) d->running = d->first = true, d->full = false, d->pending = 0;
+    pthread_cond_broadcast(&pm.changed);
+    pthread_mutex_unlock(&pm.lock);
+    return good ? CUPTI_OK : INVALID_OPERATION;
+}
+CuptiResult cuptiPmSamplingStop(CuptiPmObject *object) {
+    Device *d = device_of(object->object);
+    return d->running ? d->running = false, CUPTI_OK : INVALID_OPERATION;
+}
+
+// The first sample counts from long ago; an image without room loses the rest.
+static void fill(Device *d, Image *image) {
+    if (d->first && d->pending) image->samples[image->count++] = (Sample){1, d->time}, d->first = false;
+    for (u32 i = 0; i < d->pending && image->count < image->room; i++, d->time += d->interval)
+        image->samples[image->count++] = (Sample){d->time, d->time + d->interval};
+    d->pending = 0;
+}
+CuptiResult cuptiPmSamplingDecodeData(CuptiPmDecode *decode) {
+    Device *d = device_of(decode->object);
+    pthread_mutex_lock(&pm.lock);
+    CuptiResult result = d->full ? CUPTI_OUT_OF_MEMORY : pm.script.decode_result;
+    decode->overflow = d->full;
+    decode->stop = CUPTI_PM_END_OF_RECORDS;
+    if (!d->full) fill(d, (Image *)decode->image);
+    pthread_cond_broadcast(&pm.changed);
+    pthread_mutex_unlock(&pm.lock);
+    return result;
+}
+CuptiResult cuptiPmSamplingGetCounterDataInfo(CuptiPmImageInfo *info) {
+    const Image *image = (const Image *)info->image;
+    info->room = image->room;
+    return info->populated = info->completed = image->count, CUPTI_OK;
+}
+CuptiResult cuptiPmSamplingCounterDataGetSampleInfo(CuptiPmSample *sample) {
+    const Image *image = (const Image *)sample->image;
+    if (sample->sample >= image->count) return 1;
+    sample->begin = image->samples[sample->sample].begin;
+    sample->end = image->samples[sample->sample].end;
+    return CUPTI_OK;
+}
+
+// --- what the program does ---
+void mock_pm_wait(u32 device) {
+    pthread_mutex_lock(&pm.lock);
+    while (!pm.devices[device].running) pthread_cond_wait(&pm.changed, &pm.lock);
+    pthread_mutex_unlock(&pm.lock);
+}
+void mock_pm_samples(u32 device, u64 begin, u32 count) {
+    Device *d = &pm.devices[device];
+    pthread_mutex_lock(&pm.lock);
+    d->time = begin;
+    d->pending = count;
+    while (d->pending && d->running) pthread_cond_wait(&pm.changed, &pm.lock);
+    pthread_mutex_unlock(&pm.lock);
+}
+void mock_pm_overflow(u32 device) {
+    pthread_mutex_lock(&pm.lock);
+    pm.devices[device].full = true;
+    while (pm.devices[device].full && pm.devices[device].running) pthread_cond_wait(&pm.changed, &pm.lock);
+    pthread_mutex_unlock(&pm.lock);
+}

@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Counters over time on a GPU (run --on gpu --interval), with the mock CUPTI: from its samples to the report, and what
+# happens when samples are lost, do not fit, or are refused. As tests/collect.sh.
+. tests/e2e/lib.sh
+need "${CC:-cc}" python3
+flags=(-std=c17 -D_GNU_SOURCE -Wall -Wextra -O1 -g -Isrc -Itests/collect)
+mkdir "$T/old"
+"${CC:-cc}" "${flags[@]}" -shared -fPIC -Wl,-soname,libcupti.so.13 tests/collect/mock_cupti.c tests/collect/mock_pm.c \
+    -o "$T/libcupti.so.13" -lpthread || exit 1
+# One without the functions of PM sampling.
+"${CC:-cc}" "${flags[@]}" -c -fPIC -fvisibility=hidden tests/collect/mock_pm.c -o "$T/old/mock_pm.o" || exit 1
+"${CC:-cc}" "${flags[@]}" -shared -fPIC -Wl,-soname,libcupti.so.13 tests/collect/mock_cupti.c "$T/old/mock_pm.o" \
+    -o "$T/old/libcupti.so.13" -lpthread || exit 1
+"${CC:-cc}" "${flags[@]}" tests/collect/life.c -o "$T/life" -L"$T" -l:libcupti.so.13 -ldl -lpthread || exit 1
+
+export TMPDIR=$T LD_LIBRARY_PATH=$T
+
+# life NAME [options]: runs it for 0.1 ms a point; what it and warplens say is in $T/NAME.err, the profile is $T/NAME.wlp.
+life() {
+    local name=$1
+    shift
+    "$W" run --on gpu -o "$T/$name.wlp" --interval 100us "$@" -- "$T/life" "$name" >"$T/$name.out" 2>"$T/$name.err"
+    same "exit code of $name" $? 7
+}
+ask() { python3 -c 'import sqlite3, sys
+for row in sqlite3.connect(sys.argv[1]).execute(sys.argv[2]): print(*row, sep="|")' "$T/$1.wlp" "$2" 2>&1; }
+says() {  # NAME TEXT
+    checks=$((checks + 1))
+    grep -qF -- "$2" "$T/$1.err" || fail "$1 does not say: $2" "$(cat "$T/$1.err")"
+}
+# Points and sum of a column of the timeline CSV, by kernel ('' = the whole run).
+sums() {  # NAME COLUMN
+    "$W" report --section timeline --format csv "$T/$1.wlp" 2>&1 | python3 -c '
+import collections, csv, sys
+rows, points, total = list(csv.DictReader(sys.stdin)), collections.Counter(), collections.Counter()
+for row in rows:
+    points[row["kernel"]] += 1
+    total[row["kernel"]] += float(row[sys.argv[1]] or 0)
+for kernel in sorted(points): print(kernel, points[kernel], "%g" % total[kernel], sep="|")' "$2"
+}
+
+life counters -q
+same "nothing is said with -q" "$(cat "$T/counters.err")" ""
+same "timelines: of the run, and of launches that are long enough, the last one as far as it was sampled" \
+    "$(ask counters "SELECT t.launch, f.name, t.unit, t.units, t.points, t.first, t.step, t.tick_ns, s.provenance FROM timeline t
+        JOIN source s ON s.id = t.source LEFT JOIN launch l ON l.id = t.launch LEFT JOIN function f ON f.id = l.function ORDER BY 1")" \
+    $'0|None|gpu|1|100|1000000000|100000|1.0|counted\n1|long_kernel|gpu|1|20|1001000000|100000|1.0|counted'
+same "bytes" "$(sums counters dram__bytes_read.sum)" $'|100|2e+07\nlong_kernel|20|4e+06'
+same "a share of another counter" "$(sums counters lts__t_sectors_lookup_hit.sum)" $'|100|2.5e+06\nlong_kernel|20|500000'
+same "a formula" "$(sums counters sm__inst_executed.avg.per_cycle_elapsed)" $'|100|500\nlong_kernel|20|100'
+same "places for warps" "$(sums counters warplens__warp_slots.sum)" $'|100|6.4e+08\nlong_kernel|20|1.28e+08'
+same "no formula of what was not counted" "$(sums counters sm__inst_issued.avg.per_cycle_elapsed)" $'|100|0\nlong_kernel|20|0'
+same "no samples of instructions beside them" "$(ask counters "SELECT count(*) FROM sample")" 0
+same "nothing lost" "$(ask counters "SELECT * FROM dropped")" ""
+"$W" report --section timeline "$T/counters.wlp" >"$T/text" 2>&1
+checks=$((checks + 1))
+grep -q 'DRAM reads, B/s .* to 2.00 G' "$T/text" && grep -q 'Launch 0: long_kernel' "$T/text" && grep -q 'us each' "$T/text" ||
+    fail "the report shows no curves" "$(cat "$T/text")"
+same "and has them as JSON" "$("$W" report --format json "$T/counters.wlp" | python3 -c '
+import json, sys
+report = json.load(sys.stdin)
+run = report["timelines"][0]
+print(run["points"], run["tick_ns"], sum(run["metrics"]["dram__bytes_read.sum"][0]))')" "100 1 20000000"
+
+life counters_lost
+same "what was lost is told" "$(ask counters_lost "SELECT what, count > 20 FROM dropped")" "counters over time (samples)|1"
+same "what was not is there" "$(sums counters_lost dram__bytes_read.sum | cut -d'|' -f3)" "8e+06"
+
+life counters_two
+same "two GPUs" "$(ask counters_two "SELECT s.detail, t.points FROM timeline t JOIN source s ON s.id = t.source ORDER BY 1")" \
+    $'device 0|20\ndevice 1|30'
+
+life counters_few
+same "what fits, the first of the table" "$(ask counters_few "SELECT metrics FROM timeline WHERE launch = 0")" 5
+same "what does not is told" "$(ask counters_few "SELECT count(*) FROM message WHERE text LIKE '%not in one pass%dram__bytes_write.sum%'")" 1
+
+life counters_refused
+says counters_refused "recording counters over time is not possible: another process samples this GPU"
+same "launches all the same" "$(ask counters_refused "SELECT count(*) FROM launch")" 3
+MOCK_PM=35 life counters_refused -f
+says counters_refused "NVreg_RestrictProfilingToAdminUsers=0"
+life counters_fail
+says counters_fail "cuptiPmSamplingDecodeData says"
+same "what came before stays" "$(ask counters_fail "SELECT points, (SELECT count(*) FROM launch) FROM timeline")" "20|1"
+life counters_forked
+same "a child leaves them alone" "$(ask counters_forked "SELECT points, value FROM timeline, meta WHERE key = 'complete'")" "40|1"
+LD_LIBRARY_PATH=$T/old life counters_refused -f
+says counters_refused "this CUPTI has no PM sampling"
+same "launches all the same" "$(ask counters_refused "SELECT count(*) FROM launch")" 3
+"$W" run --on gpu -f -o "$T/counters.wlp" --interval auto -- "$T/life" counters >/dev/null 2>&1
+same "an interval that CUPTI can decode" "$(ask counters "SELECT max(step) > 0 FROM timeline")" 1
+
+checks=$((checks + 4))
+"$W" run --on gpu --interval 10us true 2>"$T/err" && fail "10us is accepted"
+grep -q "100us to 1s" "$T/err" || fail "the bounds are not told" "$(cat "$T/err")"
+"$W" run --on gpu --interval auto --sampling continuous true 2>"$T/err" && fail "both are accepted"
+grep -q "either counters over time" "$T/err" || fail "the choice is not told" "$(cat "$T/err")"
+finish
