@@ -32,11 +32,3 @@ u64 hash_bytes(const void *data, size_t len) {
     state = fold(load(tail) ^ block_key, load(tail + 8) ^ state);
     return fold(state ^ end_key, (u64)len ^ block_key);
 }
-
-// The finaliser of splitmix64: every input bit changes about half of the output bits, and no two inputs collide.
-u64 hash_u64(u64 value) {
-    value += 0x9e3779b97f4a7c15ull;
-    value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9ull;
-    value = (value ^ value >> 27) * 0x94d049bb133111ebull;
-    return value ^ value >> 31;
-}

@@ -27,6 +27,12 @@ void map_free(Map *map);
 bool map_next(const Map *map, u32 *at, u64 *key, u64 *value);
 
 u64 hash_bytes(const void *data, size_t len);  // 64-bit, the same on every machine and in every run
-u64 hash_u64(u64 value);
+// The finaliser of splitmix64: every input bit changes about half of the output bits, and no two inputs collide.
+static inline u64 hash_u64(u64 value) {
+    value += 0x9e3779b97f4a7c15ull;
+    value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9ull;
+    value = (value ^ value >> 27) * 0x94d049bb133111ebull;
+    return value ^ value >> 31;
+}
 
 #endif

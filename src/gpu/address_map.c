@@ -218,27 +218,39 @@ static u32 evaluate(const MapUnit *unit, u64 address, u64 local) {
 
 static u64 rejoin(u64 number, u64 address, u32 low) { return number << low | (address & ((1ull << low) - 1)); }
 
+// Also the address within the channel.
+static u32 find_slice(const AddressMap *map, u64 address, u64 *local, u64 *in_channel) {
+    u64 turn;
+    u32 per = (u32)map->slices_per_channel, channel = 0, slice;
+    *in_channel = address;
+    if (map->slice.interleave) {
+        slice = interleave(&map->slice, address, &turn);
+        *local = rejoin(turn, address, map->slice.low);
+        *in_channel = per == 1 ? *local : rejoin(turn * per + slice % per, address, map->slice.low);
+        return slice;
+    }
+    if (map->channel.interleave) {
+        channel = interleave(&map->channel, address, &turn);
+        *in_channel = rejoin(turn, address, map->channel.low);
+    } else if (map->channel.given) {
+        channel = evaluate(&map->channel, address, address);
+        *in_channel = take_out(address, map->channel.low, map->channel.bits);
+    }
+    *local = take_out(*in_channel, map->slice.low, map->slice.bits);
+    return channel * per + (map->slice.given ? evaluate(&map->slice, address, *in_channel) : 0);
+}
+
+u32 address_map_slice(const AddressMap *map, u64 address, u64 *local) {
+    u64 in_channel;
+    return find_slice(map, address, local, &in_channel);
+}
+
 AddressPlace address_map_place(const AddressMap *map, u64 address) {
     AddressPlace p = {0};
-    u64 turn, local = address;  // within the channel
-    u32 per = (u32)map->slices_per_channel;
-    if (map->slice.interleave) {
-        p.slice = interleave(&map->slice, address, &turn);
-        p.channel = p.slice / per;
-        p.local = rejoin(turn, address, map->slice.low);
-        local = rejoin(turn * per + p.slice % per, address, map->slice.low);
-    } else {
-        if (map->channel.interleave) {
-            p.channel = interleave(&map->channel, address, &turn);
-            local = rejoin(turn, address, map->channel.low);
-        } else if (map->channel.given) {
-            p.channel = evaluate(&map->channel, address, address);
-            local = take_out(address, map->channel.low, map->channel.bits);
-        }
-        p.slice = p.channel * per + (map->slice.given ? evaluate(&map->slice, address, local) : 0);
-        p.local = take_out(local, map->slice.low, map->slice.bits);
-    }
-    if (map->bank.given) p.bank = evaluate(&map->bank, address, local);
-    p.row = take_out(local, map->bank.low, map->bank.bits) >> map->row_bits;
+    u64 in_channel;
+    p.slice = find_slice(map, address, &p.local, &in_channel);
+    p.channel = p.slice / (u32)map->slices_per_channel;
+    if (map->bank.given) p.bank = evaluate(&map->bank, address, in_channel);
+    p.row = take_out(in_channel, map->bank.low, map->bank.bits) >> map->row_bits;
     return p;
 }

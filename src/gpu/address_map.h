@@ -43,5 +43,6 @@ typedef struct AddressPlace {
 // STATUS_INVALID with the column of each mistake in `diag` (may be NULL); `file` is what it names.
 WL_MUST_USE Status address_map_parse(const GpuModel *model, const char *file, AddressMap *map, Diag *diag);
 AddressPlace address_map_place(const AddressMap *map, u64 address);
+u32 address_map_slice(const AddressMap *map, u64 address, u64 *local);  // only these two of it
 
 #endif

@@ -21,11 +21,11 @@ enum {
 
 typedef u16 Lanes __attribute__((vector_size(LANES * sizeof(u16))));
 
-typedef struct Place {
-    u64 number;  // of the line: its address / line; NO_LINE = empty
-    u64 owner;
+typedef struct Place {  // four, or two, in a line of the host's cache
+    u64 number;         // of the line: its address / line; NO_LINE = empty
     u16 valid, pending, dirty;
 } Place;
+_Static_assert(sizeof(Place) == 16, "a place does not lie across lines of the host's cache");
 
 typedef struct Link {  // in the order of replacement: towards the head, towards the tail
     u32 prev, next;
@@ -35,13 +35,14 @@ struct Cache {
     u32 sets, ways, stride;  // places of a set lie `stride` apart: ways, rounded up
     u32 shift;               // log2 of the line
     bool lru, hashed;
-    u32 set_bits;     // log2 of the number of sets; WL_NONE when it is no power of two
-    u32 last;         // place found last
-    u64 last_number;  // ... its line; NO_LINE
-    u32 epoch;        // of sets that are in use; grows when the cache is emptied
-    Place *places;    // sets * stride
-    void *block;      // scanned: the memory of `tags`
-    u8 *tags;         // per set, tag_bytes apart: 16 bits of each number, the epoch, the order
+    u32 set_bits;        // log2 of the number of sets; WL_NONE when it is no power of two
+    u32 last, last_set;  // place found last
+    u64 last_number;     // ... its line; NO_LINE
+    u32 epoch;           // of sets that are in use; grows when the cache is emptied
+    Place *places;       // sets * stride
+    u64 *owners;         // ... who brought the line
+    void *block;         // scanned: the memory of `tags`
+    u8 *tags;            // per set, tag_bytes apart: 16 bits of each number, the epoch, the order
     size_t tag_bytes;
     u32 *index;  // else: open addressing, place + 1 or 0
     u32 index_mask;
@@ -80,7 +81,8 @@ static Status allocate_index(Cache *c, size_t count) {
 static Status allocate(Cache *c) {
     size_t count = (size_t)c->sets * c->stride;
     c->places = mem_alloc(count * sizeof *c->places);
-    if (!c->places) return STATUS_NO_MEMORY;
+    c->owners = mem_alloc(count * sizeof *c->owners);
+    if (!c->places || !c->owners) return STATUS_NO_MEMORY;
     return c->ways <= SCANNED_WAYS ? allocate_tags(c) : allocate_index(c, count);
 }
 
@@ -112,6 +114,7 @@ Status cache_create(const CacheConfig *config, Cache **cache) {
 void cache_destroy(Cache *c) {
     if (!c) return;
     mem_free(c->places);
+    mem_free(c->owners);
     mem_free(c->block);
     mem_free(c->index);
     mem_free(c->links);
@@ -174,8 +177,8 @@ static u32 find_indexed(const Cache *c, u64 number) {
     return WL_NONE;
 }
 
-static u32 find_scanned(const Cache *c, u64 number, u32 set) {
-    u32 first = set * c->stride;
+// A way of the set whose tag has the 16 bits of the number; WL_NONE: there is none. Of several ways some number.
+static inline u32 match(const Cache *c, u64 number, u32 set) {
     const u16 *shorts = shorts_of(c, set);
     u16 wanted = short_of(number);
     Lanes way = {0, 1, 2, 3, 4, 5, 6, 7}, found = {0}, any = {0};
@@ -193,23 +196,31 @@ static u32 find_scanned(const Cache *c, u64 number, u32 set) {
     memcpy(half, &found, sizeof half);
     u64 at = half[0] | half[1];
     at |= at >> 32;
-    u32 place = first + ((u32)(at | at >> 16) & 0xffff);
-    if (place < first + c->ways && c->places[place].number == number) return place;
+    u32 found_way = (u32)(at | at >> 16) & 0xffff;
+    return found_way < c->ways ? found_way : 0;
+}
+
+static u32 find_scanned(const Cache *c, u64 number, u32 set) {
+    u32 first = set * c->stride, way = match(c, number, set);
+    if (way == WL_NONE) return WL_NONE;
+    u32 place = first + way;
+    if (WL_LIKELY(c->places[place].number == number)) return place;
     for (place = first; place < first + c->ways; place++)  // several lines have these 16 bits
         if (c->places[place].number == number) return place;
     return WL_NONE;
 }
 
-static void remember(Cache *c, u32 place, u64 number) {
+static void remember(Cache *c, u32 place, u32 set, u64 number) {
     c->last = place;
+    c->last_set = set;
     c->last_number = number;
 }
 
 // The place of a line, WL_NONE when it has none.
 static u32 find(Cache *c, u64 number) {
     if (c->last_number == number) return c->last;
-    u32 place = c->index ? find_indexed(c, number) : find_scanned(c, number, set_of(c, number));
-    if (place != WL_NONE) remember(c, place, number);
+    u32 set = set_of(c, number), place = c->index ? find_indexed(c, number) : find_scanned(c, number, set);
+    if (place != WL_NONE) remember(c, place, set, number);
     return place;
 }
 
@@ -223,8 +234,7 @@ static u32 order_index(const Cache *c, const u8 *order, u8 way) {
     return (u32)((const u8 *)memchr(order, way, c->ways) - order);
 }
 
-static void to_head(Cache *c, u32 place) {
-    u32 set = place / c->stride;
+static void to_head(Cache *c, u32 place, u32 set) {
     if (c->tags) {
         u8 *order = order_of(c, set), way = (u8)(place - set * c->stride);
         if (order[0] == way) return;
@@ -239,8 +249,7 @@ static void to_head(Cache *c, u32 place) {
     c->heads[set] = place;
 }
 
-static void to_tail(Cache *c, u32 place) {
-    u32 set = place / c->stride;
+static void to_tail(Cache *c, u32 place, u32 set) {
     if (c->tags) {
         u8 *order = order_of(c, set), way = (u8)(place - set * c->stride);
         u32 at = order_index(c, order, way);
@@ -292,9 +301,8 @@ static void index_remove(Cache *c, u32 place) {
     c->index[slot] = 0;
 }
 
-static void set_number(Cache *c, u32 place, u64 number) {
+static void set_number(Cache *c, u32 place, u32 set, u64 number) {
     if (c->tags) {
-        u32 set = place / c->stride;
         shorts_of(c, set)[place - set * c->stride] = short_of(number);
     } else {
         if (c->places[place].number != NO_LINE) index_remove(c, place);
@@ -310,16 +318,17 @@ static void set_number(Cache *c, u32 place, u64 number) {
 
 // Gives the line a place, at the head of its set; WL_NONE when all are taken by lines with sectors under way.
 static u32 take_place(Cache *c, u64 number, u64 owner, CacheVictim *victim) {
-    u32 place = last_free(c, set_of(c, number));
+    u32 set = set_of(c, number), place = last_free(c, set);
     if (place == WL_NONE) return WL_NONE;
     Place *p = &c->places[place];
     if (p->number != NO_LINE)
-        *victim = (CacheVictim){.evicted = true, .line = p->number << c->shift, .dirty = p->dirty, .owner = p->owner};
-    set_number(c, place, number);
-    p->owner = owner;
+        *victim =
+            (CacheVictim){.evicted = true, .line = p->number << c->shift, .dirty = p->dirty, .owner = c->owners[place]};
+    set_number(c, place, set, number);
+    c->owners[place] = owner;
     p->valid = p->pending = p->dirty = 0;
-    to_head(c, place);
-    remember(c, place, number);
+    to_head(c, place, set);
+    remember(c, place, set, number);
     return place;
 }
 
@@ -327,7 +336,7 @@ CacheLook cache_look(Cache *c, u64 line, u32 sectors) {
     u32 place = c->sets ? find(c, line >> c->shift) : WL_NONE;
     if (place == WL_NONE) return (CacheLook){.miss = sectors};
     const Place *p = &c->places[place];
-    if (c->lru) to_head(c, place);
+    if (c->lru) to_head(c, place, c->last_set);
     return (CacheLook){.hit = sectors & p->valid,
                        .pending = sectors & p->pending & ~(u32)p->valid,
                        .miss = sectors & ~(u32)(p->valid | p->pending),
@@ -338,6 +347,14 @@ void cache_prefetch(const Cache *c, u64 line) {
     if (!c->sets || !c->tags) return;
     const u8 *tags = c->tags + set_of(c, line >> c->shift) * c->tag_bytes;
     for (size_t at = 0; at < c->tag_bytes; at += HOST_LINE) __builtin_prefetch(tags + at);
+}
+
+void cache_prefetch_place(const Cache *c, u64 line) {
+    if (!c->sets || !c->tags) return;
+    u64 number = line >> c->shift;
+    u32 set = set_of(c, number), way = match(c, number, set);
+    if (way == WL_NONE) way = order_of(c, set)[c->ways - 1];  // that will be given up
+    __builtin_prefetch(&c->places[set * c->stride + way], 1);
 }
 
 bool cache_reserve(Cache *c, u64 line, u32 sectors, u64 owner, CacheVictim *victim) {
@@ -371,7 +388,7 @@ bool cache_write(Cache *c, u64 line, u32 sectors, bool allocate_line, u64 owner,
         place = take_place(c, number, owner, victim);
         if (place == WL_NONE) return false;
     } else if (c->lru) {
-        to_head(c, place);
+        to_head(c, place, c->last_set);
     }
     Place *p = &c->places[place];
     u16 written = (u16)(allocate_line ? sectors : sectors & p->valid);
@@ -387,6 +404,6 @@ void cache_drop(Cache *c, u64 line, u32 sectors) {
     p->valid &= (u16)~sectors;
     p->dirty &= (u16)~sectors;
     if (p->valid | p->pending) return;
-    set_number(c, place, NO_LINE);
-    to_tail(c, place);
+    set_number(c, place, c->last_set, NO_LINE);
+    to_tail(c, place, c->last_set);
 }

@@ -35,6 +35,7 @@ CacheLook cache_look(Cache *cache, u64 line, u32 sectors);
 
 // The line will be looked up soon: brings what that needs into the host's cache. Changes nothing.
 void cache_prefetch(const Cache *cache, u64 line);
+void cache_prefetch_place(const Cache *cache, u64 line);  // the second half, when the first is there
 
 typedef struct CacheVictim {
     bool evicted;

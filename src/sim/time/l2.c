@@ -216,6 +216,7 @@ void l2_arrive(MemSys *m, u32 item) {
     Slice *s = &m->slice[slice];
     if (s->queue.head == WL_NONE && is_free(m, s) && serve(m, s, slice, item)) return;
     bool first = s->queue.head == WL_NONE;
+    cache_prefetch(s->cache, piece_at(m, item)->local);
     queue_push(m, &s->queue, item);
     gauge_add(m, &s->queued, 1);
     if (!first) return;
@@ -238,7 +239,10 @@ void l2_slice(MemSys *m, u32 slice) {
         gauge_add(m, &s->queued, -1);
         served++;
     }
-    if (s->queue.head != WL_NONE && !s->blocked) wheel_add(m, m->first_slice + slice, s->busy / m->slice_rate);
+    if (s->queue.head != WL_NONE && !s->blocked) {
+        wheel_add(m, m->first_slice + slice, s->busy / m->slice_rate);
+        cache_prefetch_place(s->cache, piece_at(m, s->queue.head)->local);
+    }
     while (served--) noc_room(m, slice);
 }
 

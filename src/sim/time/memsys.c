@@ -175,14 +175,15 @@ static void send_piece(MemSys *m, const MemRequest *r, u32 offset, u32 bits, u32
     if (item == WL_NONE) return;
     u64 address = (r->line + offset) & ~(u64)(m->cache_line - 1);
     u32 within = (u32)(r->line + offset - address);
-    AddressPlace place = address_map_place(&m->map, address);
+    u64 local;
+    u32 slice = address_map_slice(&m->map, address, &local);
     *piece_at(m, item) = (Piece){.kind = ITEM_PIECE,
                                  .line = r->line,
-                                 .local = place.local,
+                                 .local = local,
                                  .tag = r->tag,
                                  .join = join,
                                  .sm = r->sm,
-                                 .slice = (u16)place.slice,
+                                 .slice = (u16)slice,
                                  .mask = cache_sectors(m, bits, within),
                                  .whole = whole_sectors(m, r, offset, bits, within),
                                  .request = r->kind,
@@ -209,8 +210,9 @@ static void send(MemSys *m, const MemRequest *r) {
 enum { AHEAD = 12 };  // requests whose cache lines are fetched before their turn
 
 static void prefetch(const MemSys *m, const MemRequest *r) {
-    AddressPlace place = address_map_place(&m->map, r->line & ~(u64)(m->cache_line - 1));
-    cache_prefetch(m->slice[place.slice].cache, place.local);
+    u64 local;
+    u32 slice = address_map_slice(&m->map, r->line & ~(u64)(m->cache_line - 1), &local);
+    cache_prefetch(m->slice[slice].cache, local);
 }
 
 // Sends the requests whose interconnect cycle is `now`; returns how many.
@@ -286,15 +288,15 @@ void memsys_touch(MemSys *m, u64 address, u64 size, bool write) {
     if (size > m->cache_bytes * 2) address = end - m->cache_bytes * 2;
     u32 all = (1u << m->cache_line / m->cache_sector) - 1;
     for (address &= ~(line - 1); address < end; address += line) {
-        AddressPlace place = address_map_place(&m->map, address);
-        Cache *cache = m->slice[place.slice].cache;
+        u64 local;
+        Cache *cache = m->slice[address_map_slice(&m->map, address, &local)].cache;
         CacheVictim victim;
         if (!m->copy_allocates)
-            cache_drop(cache, place.local, all);
+            cache_drop(cache, local, all);
         else if (write)
-            cache_write(cache, place.local, all, true, address, &victim);
-        else if (cache_reserve(cache, place.local, all, address, &victim))
-            cache_fill(cache, place.local, all);
+            cache_write(cache, local, all, true, address, &victim);
+        else if (cache_reserve(cache, local, all, address, &victim))
+            cache_fill(cache, local, all);
     }
 }
 
@@ -306,14 +308,14 @@ void memsys_warm(MemSys *m, u64 line, u32 sectors, bool write) {
         if (!bits) continue;
         u64 address = (line + first * SECTOR) & ~(u64)(m->cache_line - 1);
         u32 wanted = cache_sectors(m, bits, (u32)(line + first * SECTOR - address));
-        AddressPlace place = address_map_place(&m->map, address);
-        Cache *cache = m->slice[place.slice].cache;
+        u64 local;
+        Cache *cache = m->slice[address_map_slice(&m->map, address, &local)].cache;
         CacheVictim victim;
-        CacheLook look = cache_look(cache, place.local, wanted);
+        CacheLook look = cache_look(cache, local, wanted);
         if (write)
-            (void)cache_write(cache, place.local, wanted, true, address, &victim);
-        else if (look.miss && cache_reserve(cache, place.local, look.miss, address, &victim))
-            cache_fill(cache, place.local, look.miss);
+            (void)cache_write(cache, local, wanted, true, address, &victim);
+        else if (look.miss && cache_reserve(cache, local, look.miss, address, &victim))
+            cache_fill(cache, local, look.miss);
     }
 }
 

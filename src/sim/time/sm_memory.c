@@ -443,6 +443,16 @@ static bool writes(const PipeEntry *e) {
     return e->space != TRACE_BULK && (e->kind == TIME_STORE || e->kind == TIME_REDUCE || e->kind == TIME_ATOMIC);
 }
 
+// Brings what the look-ups of an access need into the host's cache, where the L1s of all SMs have no room.
+static void prefetch_lines(const Sm *sm, const Pipe *p, const PipeEntry *e) {
+    enum { WORTH_IT = 4 };
+    if (e->count < WORTH_IT) return;
+    for (u32 i = 0; i < e->count; i++)
+        cache_prefetch(sm->l1, trace_line_address(p->words[(e->words + i) & (p->word_cap - 1)]));
+    for (u32 i = 0; i < e->count; i++)
+        cache_prefetch_place(sm->l1, trace_line_address(p->words[(e->words + i) & (p->word_cap - 1)]));
+}
+
 // The head of the queue has its turn. What does not fit stays at the head.
 static void serve(Sm *sm, Pipe *p, u64 cycle) {
     PipeEntry *e = &p->entries[p->first];
@@ -458,6 +468,7 @@ static void serve(Sm *sm, Pipe *p, u64 cycle) {
         u32 lines = 0, sectors = 0;
         bool begins = e->next_line == 0;
         TagLoad tags = {.most = 0};
+        if (begins) prefetch_lines(sm, p, e);
         for (; e->next_line < e->count; e->next_line++, lines++) {
             u64 word = p->words[(e->words + e->next_line) & (p->word_cap - 1)];
             if (writes(e) && sm->writes >= sm->gpu->l1_writes) {
