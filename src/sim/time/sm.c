@@ -8,8 +8,8 @@
 
 #include "sim/time/machine.h"
 
-static const TimeCode *code_of(const TimeWarp *w) { return w->cta->run->code; }
-static Tally *tally_of(const Sm *sm, const TimeWarp *w) { return &w->cta->run->tallies[sm->worker]; }
+static const TimeCode *code_of(const TimeWarp *w) { return w->run->code; }
+static Tally *tally_of(const Sm *sm, const TimeWarp *w) { return &w->run->tallies[sm->worker]; }
 static u32 pc_of(const TimeWarp *w) { return w->op < w->op_end ? code_of(w)->ops[w->op].pc : w->from; }
 
 // --- accounts ------------------------------------------------------------------------------------------------------
@@ -24,14 +24,12 @@ static void integrate(Sm *sm, u64 cycle) {
 }
 
 // The sample cycles in [from, to) that look at this warp's place, one place after the other.
-static void sample(const Sm *sm, const TimeWarp *w, Tally *tally, u32 pc, u32 reason, u64 from, u64 to) {
+static void sample_all(const Sm *sm, const TimeWarp *w, Tally *tally, u32 pc, u32 reason, u64 from, u64 to) {
     const SamplePlan *plan = machine_samples(sm->machine);
     const Scheduler *s = &sm->schedulers[w->sched];
     for (u32 set = 0; set < plan->count; set++) {
-        u32 shift = plan->shift[set];
-        u64 round_up = (1ull << shift) - 1 + plan->offset;
-        u64 first = (from + round_up) >> shift, last = (to + round_up) >> shift;
-        if (WL_LIKELY(first == last)) return;  // so do the sets of longer periods
+        u64 first = sample_number(plan, set, from), last = sample_number(plan, set, to);
+        if (first == last) return;  // so do the sets of longer periods
         const SampledSlots *slots = &s->sampled[set];
         for (u64 k = first; k < last; k++) {
             if (k % s->slots != w->slot) continue;
@@ -41,6 +39,12 @@ static void sample(const Sm *sm, const TimeWarp *w, Tally *tally, u32 pc, u32 re
             count[1] += !issued;
         }
     }
+}
+
+static void sample(const Sm *sm, const TimeWarp *w, Tally *tally, u32 pc, u32 reason, u64 from, u64 to) {
+    const SamplePlan *plan = machine_samples(sm->machine);
+    if (plan->count && sample_number(plan, 0, from) != sample_number(plan, 0, to))
+        sample_all(sm, w, tally, pc, reason, from, to);
 }
 
 // Of the `cycles` that a warp has now stood there, those in which its scheduler issued.
@@ -138,10 +142,17 @@ void sm_settle(Sm *sm, u64 cycle) {
 }
 
 // --- what comes next for a warp ------------------------------------------------------------------------------------
+static void set_slot(Scheduler *s, u32 slot, u64 at) {
+    u64 bit = 1ull << slot;
+    s->at[slot] = at;
+    s->ready &= ~bit;
+    s->waiting = at == NEVER ? s->waiting & ~bit : s->waiting | bit;
+}
+
 static void set_at(Sm *sm, TimeWarp *w, WarpState state, u64 at) {
     Scheduler *s = &sm->schedulers[w->sched];
     w->state = (u8)state;
-    s->at[w->slot] = at;
+    set_slot(s, w->slot, at);
     if (at < s->next) s->next = at;
 }
 
@@ -294,7 +305,7 @@ static void warp_exit(Sm *sm, TimeWarp *w, u64 cycle) {
     integrate(sm, cycle);
     account_slots(sm, s, cycle, w);
     s->warps[w->slot] = NULL;
-    s->at[w->slot] = NEVER;
+    set_slot(s, w->slot, NEVER);
     s->resident--;
     sm->resident_warps--;
     w->state = TW_FREE;
@@ -672,21 +683,34 @@ static u32 choose(const Sm *sm, const Scheduler *s, u64 ready) {
     }
 }
 
+// Slots whose time has come become ready; the least time of the others.
+static u64 look_at_slots(Scheduler *s, u64 cycle) {
+    u64 next = NEVER;
+    for (u64 left = s->waiting; left; left &= left - 1) {
+        u64 at = s->at[__builtin_ctzll(left)];
+        if (at > cycle)
+            next = at < next ? at : next;
+        else
+            s->ready |= left & -left;
+    }
+    s->waiting &= ~s->ready;
+    return next;
+}
+
 // One cycle of a scheduler. False: a warp needs the front first.
 static bool schedule(Sm *sm, Scheduler *s, u64 cycle) {
     if (s->busy > cycle) return s->next = s->busy, true;
-    u64 ready = 0, next = NEVER;
-    for (u32 i = 0; i < s->slots; i++) ready |= (u64)(s->at[i] <= cycle) << i;
-    for (u64 left = ready; left; left &= left - 1) {
+    u64 next = look_at_slots(s, cycle), traced = 0;
+    for (u64 left = s->ready; left; left &= left - 1) {
         TimeWarp *w = s->warps[__builtin_ctzll(left)];
         if (w->state != TW_TRACE) continue;
         if (trace_empty(&w->trace) && !warp_done(w->front)) return false;
         sm_warp_traced(sm, w, cycle);
-        if (s->at[w->slot] > cycle) ready &= ~(1ull << w->slot);
+        traced |= left & -left;
     }
+    if (traced) next = look_at_slots(s, cycle);
     s->next = NEVER;  // set_at lowers it
-    for (u32 i = 0; i < s->slots; i++)
-        if (s->at[i] > cycle && s->at[i] < next) next = s->at[i];
+    u64 ready = s->ready;
     while (ready) {
         u32 i = choose(sm, s, ready);
         ready &= ~(1ull << i);
@@ -769,6 +793,7 @@ static Status start_warp(Sm *sm, TimeCta *cta, u32 index, u64 start) {
     *w = (TimeWarp){.trace = kept.trace, .ready = kept.ready, .producer = kept.producer, .slot_cap = kept.slot_cap};
     TRY(warp_reserve_slots(w, cta->run->code->slots + 1));
     w->cta = cta;
+    w->run = cta->run;
     w->front = &cta->front->warps[index];
     w->serial = kept.serial + 1;
     w->line = w->cause = w->worst_pc = WL_NONE;
@@ -863,6 +888,7 @@ void sm_abandon(Sm *sm, u64 cycle) {
     for (u32 i = 0; i < sm->scheduler_count; i++) {
         Scheduler *s = &sm->schedulers[i];
         for (u32 k = 0; k < SCHED_WARPS; k++) s->at[k] = NEVER, s->warps[k] = NULL;
+        s->ready = s->waiting = 0;
         s->resident = 0;
         s->next = NEVER;
         account_slots(sm, s, cycle, NULL);

@@ -64,40 +64,42 @@ typedef enum WarpState {
 
 typedef enum WaitKind { WAIT_SLOT, WAIT_BARRIER, WAIT_STORES, WAIT_GROUP, WAIT_GMMA, WAIT_SYNC, WAIT_FETCH } WaitKind;
 
+// What every instruction needs comes first: the warps of all SMs do not fit into the host's caches.
 typedef struct TimeWarp {
     u8 state, sched, slot, reason;  // WarpState; StallReason since `since`
     u8 wait;                        // WaitKind
     u8 lanes, barrier;
+    bool unrolled;      // the run is TIME_UNROLL runs of a block
+    u32 op, op_end;     // TimeCode.ops: next, end of the run's block
+    u32 from, to;       // the run
+    TimeRun *run;       // of the kernel
+    u64 since;          // start of the present stall
+    u64 issued_before;  // of Scheduler.issued, those that its accounts have had
+    u64 *ready;         // by register slot: when it can be read; NEVER: not known yet
+    u32 *producer;      // by register slot: pc | StallReason << 24
+    u32 cause;          // pc of what it waits for, WL_NONE
+    u32 line;           // of instructions, that it reads; WL_NONE
+    u32 worst_pc;       // where it stalled longest since its last barrier
+    u32 serial;         // tells the warps apart that have this place one after the other
+    u64 worst;
+    Trace trace;
+    u32 run_words;                      // words of the run, its head included; 0 = no run
+    u32 low_words;                      // so few words behind the run are too few: the front is asked for more
+    u32 turn[TIME_UNROLL + 1];          // of an unrolled block: where the words of each run begin; turn[0] = 0
+    u32 cursor;                         // next access of the run, in words behind Trace.begin
+    TimeCta *cta;
+    Warp *front;
     u16 wait_slot;                      // WAIT_SLOT: register; WAIT_SYNC: which; WAIT_GROUP: groups that may be open
     u32 wait_made;                      // WAIT_SYNC
-    u32 cause;                          // pc of what it waits for, WL_NONE
-    u64 since;                          // start of the present stall
-    u64 issued_before;                  // of Scheduler.issued, those that its accounts have had
-    u32 op, op_end;                     // TimeCode.ops: next, end of the run's block
-    u32 from, to;                       // the run
-    u32 cursor;                         // next access of the run, in words behind Trace.begin
-    u32 run_words;                      // words of the run, its head included; 0 = no run
-    u32 turn[TIME_UNROLL + 1];          // of an unrolled block: where the words of each run begin; turn[0] = 0
-    u32 low_words;                      // so few words behind the run are too few: the front is asked for more
-    bool unrolled;                      // the run is TIME_UNROLL runs of a block
-    u32 line;                           // of instructions, that it reads; WL_NONE
     u32 exited;                         // lanes that are over
     u32 at_barrier;                     // lanes that wait at barrier `barrier`
     u32 stores;                         // writes and reductions not yet answered
-    u32 serial;                         // tells the warps apart that have this place one after the other
     u32 groups;                         // cp.async: committed groups
     u32 group_loads[GROUPS];            // loads under way, by group
     u64 gmma_group[GROUPS], gmma_last;  // wgmma: when committed groups are over
     u32 gmma_groups;
-    u64 start;
-    u32 worst_pc;  // where it stalled longest since its last barrier
-    u64 worst;
-    TimeCta *cta;
-    Warp *front;
-    Trace trace;
-    u64 *ready;     // by register slot: when it can be read; NEVER: not known yet
-    u32 *producer;  // by register slot: pc | StallReason << 24
     u32 slot_cap;
+    u64 start;
 } TimeWarp;
 
 // Sample cycles in which a scheduler issued.
@@ -107,15 +109,16 @@ typedef struct SampledSlots {
 } SampledSlots;
 
 typedef struct Scheduler {
-    u64 at[SCHED_WARPS];  // by slot: when the warp can issue; NEVER
-    u32 age[SCHED_WARPS];
-    TimeWarp *warps[SCHED_WARPS];
+    u64 ready, waiting;  // slots: `at` was reached when the scheduler was last looked at; other times than NEVER
+    u64 next;            // the least of `at`, or when it may issue again
+    u64 busy;            // until then it cannot issue
+    u64 accounted;       // cycles before this one are accounted for
+    u64 issued;          // cycles in which it issued
     u32 slots, resident;
-    u32 last;       // slot that issued last
-    u64 next;       // the least of `at`, or when it may issue again
-    u64 accounted;  // cycles before this one are accounted for
-    u64 busy;       // until then it cannot issue
-    u64 issued;     // cycles in which it issued
+    u32 last;             // slot that issued last
+    u64 at[SCHED_WARPS];  // by slot: when the warp can issue; NEVER
+    TimeWarp *warps[SCHED_WARPS];
+    u32 age[SCHED_WARPS];
     u64 unit_free[UNIT_COUNT];
     SampledSlots sampled[SAMPLE_SETS];
     Cache *fetch;  // L0

@@ -19,14 +19,14 @@ static u32 ticket_new(Sm *sm, TimeWarp *w, u32 op, TicketKind kind, u64 cycle) {
         if (vec_push(&sm->tickets, (Ticket){0}) != STATUS_OK) return sm->status = STATUS_NO_MEMORY, NO_TICKET;
         at = sm->tickets.len - 1;
     }
-    sm->tickets.data[at] = (Ticket){.run = w->cta->run,
+    sm->tickets.data[at] = (Ticket){.run = w->run,
                                     .warp = w,
                                     .serial = w->serial,
                                     .issued = cycle,
                                     .op = op,
                                     .kind = (u8)kind,
                                     .group = NO_SYNC};
-    sm->run_tickets[w->cta->run->index]++;
+    sm->run_tickets[w->run->index]++;
     return at;
 }
 
@@ -524,7 +524,7 @@ static bool push_accesses(Sm *sm, Pipe *p, TimeWarp *w, const TimeOp *op, u32 ti
         if (a.space == TRACE_BARRIER) continue;
         PipeEntry e = {.issued = cycle,
                        .ticket = ticket,
-                       .op = (u32)(op - w->cta->run->code->ops),
+                       .op = (u32)(op - w->run->code->ops),
                        .space = a.space,
                        .kind = op->kind,
                        .wavefronts = a.wavefronts,
@@ -545,7 +545,7 @@ static bool push_accesses(Sm *sm, Pipe *p, TimeWarp *w, const TimeOp *op, u32 ti
 }
 
 MemoryIssue memory_issue(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
-    const TimeCode *code = w->cta->run->code;
+    const TimeCode *code = w->run->code;
     bool texture = op->kind == TIME_TEXTURE;
     Pipe *p = texture ? &sm->tex : &sm->lsu;
     if (p->count >= (texture ? sm->gpu->tex_queue : sm->gpu->lsu_queue))
@@ -593,13 +593,13 @@ static void fetch_ahead(Sm *sm, const TimeRun *run, u32 line) {
 u64 memory_fetch(Sm *sm, TimeWarp *w, u32 line, u64 cycle) {
     Scheduler *s = &sm->schedulers[w->sched];
     if (!s->fetch) return cycle;
-    u64 address = CODE_BASE + ((u64)machine_code_id(w->cta->run) << 28) + (u64)line * 128;
+    u64 address = CODE_BASE + ((u64)machine_code_id(w->run) << 28) + (u64)line * 128;
     CacheVictim victim;
     if (cache_look(s->fetch, address, 15).hit == 15) return cycle;
     if (cache_reserve(s->fetch, address, 15, 0, &victim)) cache_fill(s->fetch, address, 15);
     sm->counters[SMC_FETCHES]++;
     sm->counters[SMC_FETCH_HITS] += cache_look(sm->fetch_l1, address, 15).hit == 15;
-    fetch_ahead(sm, w->cta->run, line);
+    fetch_ahead(sm, w->run, line);
     return cache_look(sm->fetch_l1, address, 15).pending ? NEVER : cycle + sm->gpu->icache_l1_latency;
 }
 
@@ -617,7 +617,7 @@ static void code_arrived(Sm *sm, const MemReply *reply) {
     for (u32 i = 0; i < sm->warp_count; i++) {
         TimeWarp *w = &sm->warps[i];
         if (w->state != TW_WAIT || w->wait != WAIT_FETCH) continue;
-        u64 line = CODE_BASE + ((u64)machine_code_id(w->cta->run) << 28) + (u64)w->line * 128;
+        u64 line = CODE_BASE + ((u64)machine_code_id(w->run) << 28) + (u64)w->line * 128;
         if (line == reply->line) sm_wake_other(sm, w, reply->cycle);
     }
 }

@@ -13,6 +13,12 @@ typedef struct SamplePlan {  // sets of PC samples
     u64 offset;             // cycles by which they come earlier
 } SamplePlan;
 
+// Samples of a set that come before `cycle`.
+static inline u64 sample_number(const SamplePlan *plan, u32 set, u64 cycle) {
+    u32 shift = plan->shift[set];
+    return (cycle + (1ull << shift) - 1 + plan->offset) >> shift;
+}
+
 typedef struct Tally {
     TimePc *pcs;
     u32 pc_count;
