@@ -106,8 +106,31 @@ u32 count_distinct_sectors(const u64 *address, u32 count) {
     return distinct;
 }
 
+// bank_degree() of one word a lane where no bank has two, or the lanes' words ascend; 0: neither.
+static u32 bank_degree_simple(const u64 *address, u32 mask) {
+    u32 first[32], last = 0, worst = 1;
+    u8 count[32] = {0};
+    bool clash = false, ascending = true;
+    for (u32 left = mask; left; left &= left - 1) {
+        u32 word = (u32)(address[__builtin_ctz(left)] >> 2), bank = word & 31;
+        if (word == last && count[bank]) continue;
+        ascending &= word > last || left == mask;
+        last = word;
+        if (!count[bank]++) {
+            first[bank] = word;
+            continue;
+        }
+        clash |= first[bank] != word;
+        if (clash && !ascending) return 0;
+        if (count[bank] > worst) worst = count[bank];
+    }
+    return clash ? worst : 1;
+}
+
 // Distinct words per bank, over the lanes of one pass; lanes that want the same word share it.
 static u32 bank_degree(const u64 *address, u32 mask, u32 words) {
+    u32 simple = words == 1 ? bank_degree_simple(address, mask) : 0;
+    if (simple) return simple;
     u32 chain[LANES * 4], value[LANES * 4], head[32], depth[32];
     u32 used = 0, worst = 0, entries = 0;
     for (u32 left = mask; left; left &= left - 1) {

@@ -177,26 +177,26 @@ static u32 find_indexed(const Cache *c, u64 number) {
     return WL_NONE;
 }
 
-// A way of the set whose tag has the 16 bits of the number; WL_NONE: there is none. Of several ways some number.
+// The way of the set whose tag has the 16 bits of the number; WL_NONE: none. Of several ways any.
 static inline u32 match(const Cache *c, u64 number, u32 set) {
     const u16 *shorts = shorts_of(c, set);
     u16 wanted = short_of(number);
-    Lanes way = {0, 1, 2, 3, 4, 5, 6, 7}, found = {0}, any = {0};
-    for (u32 i = 0; i < c->ways; i += LANES) {  // the last vector may reach into what is no tag
-        Lanes eight;
+    Lanes way = {1, 2, 3, 4, 5, 6, 7, 8}, found = {0}, eight;
+    u32 i = 0;
+    for (; i + LANES <= c->ways; i += LANES, way += LANES) {
         memcpy(&eight, shorts + i, sizeof eight);
-        Lanes equal = (Lanes)(eight == wanted) & (Lanes)(way < (u16)c->ways);
-        any |= equal;
-        found |= equal & way;
-        way += LANES;
+        found |= (Lanes)(eight == wanted) & way;
+    }
+    if (i < c->ways) {  // the last vector reaches into what is no tag
+        memcpy(&eight, shorts + i, sizeof eight);
+        found |= (Lanes)(eight == wanted) & way & (Lanes)(way <= (u16)c->ways);
     }
     u64 half[2];
-    memcpy(half, &any, sizeof half);
-    if (!(half[0] | half[1]) || *epoch_of(c, set) != c->epoch) return WL_NONE;
     memcpy(half, &found, sizeof half);
     u64 at = half[0] | half[1];
+    if (!at || *epoch_of(c, set) != c->epoch) return WL_NONE;
     at |= at >> 32;
-    u32 found_way = (u32)(at | at >> 16) & 0xffff;
+    u32 found_way = ((u32)(at | at >> 16) & 0xffff) - 1;
     return found_way < c->ways ? found_way : 0;
 }
 

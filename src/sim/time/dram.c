@@ -249,8 +249,7 @@ bool dram_room(const MemSys *m, u32 channel, u32 reads, u32 writes) {
 }
 
 static u8 burst_count(const MemSys *m, u32 sectors) {
-    if (m->dram_burst <= m->cache_sector)
-        return (u8)((u32)__builtin_popcount(sectors) * (m->cache_sector / m->dram_burst));
+    if (m->dram_burst <= m->cache_sector) return (u8)(sector_count(sectors) * (m->cache_sector / m->dram_burst));
     u32 per = m->dram_burst / m->cache_sector, count = 0;
     for (; sectors; sectors >>= per) count += (sectors & ((1u << per) - 1)) != 0;
     return (u8)count;

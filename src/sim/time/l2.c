@@ -60,8 +60,6 @@ static void occupy(MemSys *m, Slice *s, u32 bytes) {
     s->busy_bytes += bytes;
 }
 
-static u32 count_sectors(u32 mask) { return (u32)__builtin_popcount(mask); }
-
 // To another line than the atomic before, hundredths of a cycle: an H200 does 10.8 of a line each a cycle when they are
 // spread over the L2 (bench/hwref, atomic/all_sms/red/line), one slice alone 0.21 on one line (atomic/add_u32).
 enum { ATOMIC_LINE = 100 };
@@ -73,7 +71,7 @@ static void start_atomic(MemSys *m, u32 item) {
     cache_write(s->cache, p->local, p->mask, m->no_cache, piece_address(m, p), &victim);  // no place is needed
     if (victim.dirty) dram_access(m, p->slice, victim.owner, victim.dirty, WL_NONE, true);
     u64 words = (u64)(p->degree ? p->degree : 1) * m->atomic_word[p->way];
-    u64 sectors = (u64)count_sectors(p->mask) * m->atomic_sector[p->way], now = m->now * 100;
+    u64 sectors = (u64)sector_count(p->mask) * m->atomic_sector[p->way], now = m->now * 100;
     s->atomic_free = (s->atomic_free > now ? s->atomic_free : now) + (words > sectors ? words : sectors);
     if (s->atomic_line != p->local) s->atomic_free += ATOMIC_LINE;
     s->atomic_line = p->local;
@@ -105,7 +103,7 @@ static void evicted(MemSys *m, Slice *s, u32 slice, const CacheVictim *victim) {
     if (!victim->evicted) return;
     s->evictions++;
     if (!victim->dirty) return;
-    s->writebacks += count_sectors(victim->dirty);
+    s->writebacks += sector_count(victim->dirty);
     dram_access(m, slice, victim->owner, victim->dirty, WL_NONE, true);
 }
 
@@ -141,9 +139,9 @@ static bool miss(MemSys *m, Slice *s, u32 item, CacheLook look) {
 
 static void count_read(Slice *s, const Piece *p, CacheLook look) {
     bool atomic = p->request == MEM_ATOMIC || p->request == MEM_REDUCE;
-    *(atomic ? &s->atomic_sectors : &s->read_sectors) += count_sectors(p->mask);
-    *(atomic ? &s->atomic_hits : &s->read_hits) += count_sectors(look.hit);
-    if (!atomic) s->read_pending += count_sectors(look.pending);
+    *(atomic ? &s->atomic_sectors : &s->read_sectors) += sector_count(p->mask);
+    *(atomic ? &s->atomic_hits : &s->read_hits) += sector_count(look.hit);
+    if (!atomic) s->read_pending += sector_count(look.pending);
 }
 
 static bool serve_read(MemSys *m, Slice *s, u32 item) {
@@ -170,15 +168,15 @@ static bool serve_write(MemSys *m, Slice *s, u32 item) {
     CacheVictim victim;
     if (!look.present && !make_room(m, p, 0, true)) return false;
     if (!cache_write(s->cache, p->local, p->mask, true, piece_address(m, p), &victim)) return false;
-    s->write_sectors += count_sectors(p->mask);
+    s->write_sectors += sector_count(p->mask);
     if (m->no_cache) {
         dram_access(m, p->slice, piece_address(m, p), p->mask, WL_NONE, true);
-        s->writebacks += count_sectors(p->mask);
+        s->writebacks += sector_count(p->mask);
     } else {
-        s->write_hits += count_sectors(p->mask);
+        s->write_hits += sector_count(p->mask);
         evicted(m, s, p->slice, &victim);
     }
-    u32 partial = count_sectors(p->mask & ~(u32)p->whole);  // read, changed and written
+    u32 partial = sector_count(p->mask & ~(u32)p->whole);  // read, changed and written
     partial = partial < p->count ? partial : p->count;
     occupy(m, s,
            m->slice_rate + (p->count - partial) * SECTOR * m->slice_rate / m->write_rate +
@@ -191,7 +189,7 @@ static bool serve_write(MemSys *m, Slice *s, u32 item) {
 static bool serve_host(MemSys *m, Slice *s, u32 item) {
     Piece *p = piece_at(m, item);
     if (p->request == MEM_WRITE)
-        s->write_sectors += count_sectors(p->mask), s->write_hits += count_sectors(p->mask);
+        s->write_sectors += sector_count(p->mask), s->write_hits += sector_count(p->mask);
     else
         count_read(s, p, (CacheLook){.miss = p->mask});
     occupy(m, s, m->slice_rate);
@@ -258,7 +256,7 @@ void l2_filled(MemSys *m, u32 item) {
         Mshr *mshr = &s->mshrs[b.mshr];
         cache_fill(s->cache, mshr->line, b.mask);
         mshr->pending &= (u16)~b.mask;
-        occupy(m, s, count_sectors(b.mask) * m->cache_sector);
+        occupy(m, s, sector_count(b.mask) * m->cache_sector);
         for (u32 at = mshr->waiting.head, next; at != WL_NONE; at = next) {
             Piece *p = piece_at(m, at);
             next = item_at(m, at)->next;

@@ -32,7 +32,7 @@ static void empty_inboxes(TimeMachine *m) {
 
 static SamplePlan plan_samples(const SimConfig *config) {
     u32 periods = config->pc_periods ? config->pc_periods : SIM_PC_PERIOD;
-    SamplePlan plan = {.offset = config->pc_offset};
+    SamplePlan plan = {.offset = config->pc_offset, .shift = {62}};
     for (u32 shift = 1; shift < 32; shift++)  // period 1 is every cycle of every warp
         if (periods >> shift & 1 && plan.count < SAMPLE_SETS) plan.shift[plan.count++] = (u8)shift;
     return plan;

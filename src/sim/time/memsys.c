@@ -160,6 +160,7 @@ void memsys_deliver(MemSys *m, u32 item, u64 cycle) {
 // Bits of 32 bytes, `offset` bytes from the start of a cache line, as sectors of it.
 static u8 cache_sectors(const MemSys *m, u32 bits, u32 offset) {
     u32 result = 0;
+    if (WL_LIKELY(m->cache_sector == SECTOR)) return (u8)(bits << offset / SECTOR);
     for (; bits; bits &= bits - 1) result |= 1u << (offset + (u32)__builtin_ctz(bits) * SECTOR) / m->cache_sector;
     return (u8)result;
 }
@@ -189,7 +190,7 @@ static void send_piece(MemSys *m, const MemRequest *r, u32 offset, u32 bits, u32
                                  .request = r->kind,
                                  .sectors = r->sectors,
                                  .first = (u8)(offset / SECTOR),
-                                 .count = (u8)__builtin_popcount(bits),
+                                 .count = (u8)sector_count(bits),
                                  .degree = r->degree,
                                  .way = r->atomic | (bus_is_host(m, address) ? PIECE_HOST : 0)};
     noc_send(m, item);

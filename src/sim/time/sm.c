@@ -41,9 +41,9 @@ static void sample_all(const Sm *sm, const TimeWarp *w, Tally *tally, u32 pc, u3
     }
 }
 
-static void sample(const Sm *sm, const TimeWarp *w, Tally *tally, u32 pc, u32 reason, u64 from, u64 to) {
+static inline void sample(const Sm *sm, const TimeWarp *w, Tally *tally, u32 pc, u32 reason, u64 from, u64 to) {
     const SamplePlan *plan = machine_samples(sm->machine);
-    if (plan->count && sample_number(plan, 0, from) != sample_number(plan, 0, to))
+    if (WL_UNLIKELY(sample_number(plan, 0, from) != sample_number(plan, 0, to)))
         sample_all(sm, w, tally, pc, reason, from, to);
 }
 
@@ -55,16 +55,22 @@ static u64 take_issued(const Sm *sm, TimeWarp *w, u64 cycles) {
     return issued;
 }
 
-static void charge(Sm *sm, TimeWarp *w, u32 reason, u64 from, u64 to) {
+// [from, to) of a warp whose next instruction is `pc`.
+static inline void charge_at(Sm *sm, TimeWarp *w, u32 pc, u32 reason, u32 cause, u64 from, u64 to) {
     if (to <= from) return;
-    u32 pc = pc_of(w);
+    u64 cycles = to - from;
     Tally *tally = tally_of(sm, w);
-    tally->pcs[pc].stalls[reason] += to - from;
-    tally->pcs[pc].latency[reason] += to - from - take_issued(sm, w, to - from);
-    sm->stalls[reason] += to - from;
-    if (w->cause != WL_NONE) tally_edge(tally, pc, w->cause, (u8)reason, to - from, 1);
-    if (to - from > w->worst) w->worst = to - from, w->worst_pc = w->cause != WL_NONE ? w->cause : pc;
+    TimePc *account = &tally->pcs[pc];
+    account->stalls[reason] += cycles;
+    account->latency[reason] += cycles - take_issued(sm, w, cycles);
+    sm->stalls[reason] += cycles;
+    if (cause != WL_NONE) tally_edge(tally, pc, cause, (u8)reason, cycles, 1);
+    if (cycles > w->worst) w->worst = cycles, w->worst_pc = cause != WL_NONE ? cause : pc;
     sample(sm, w, tally, pc, reason, from, to);
+}
+
+static void charge(Sm *sm, TimeWarp *w, u32 reason, u64 from, u64 to) {
+    charge_at(sm, w, pc_of(w), reason, w->cause, from, to);
 }
 
 // The cycle in which it issues: charge() for what happens most often. TimePc.stalls has these as TimePc.issued.
@@ -87,13 +93,10 @@ static void stall(Sm *sm, TimeWarp *w, u64 cycle, StallReason reason, u32 cause)
 
 // A warp that waited for its reason until it could issue, and since then for its turn. While it was not selected its
 // scheduler issued others, so those cycles are the first to be looked for there.
-static void charge_turn(Sm *sm, TimeWarp *w, u64 cycle) {
-    u64 at = sm->schedulers[w->sched].at[w->slot], could = at > w->since ? at : w->since;
-    u32 cause = w->cause;
-    w->cause = WL_NONE;
-    charge(sm, w, STALL_NOT_SELECTED, could, cycle);
-    w->cause = cause;
-    charge(sm, w, w->reason, w->since, could);
+static inline void charge_turn(Sm *sm, const Scheduler *s, TimeWarp *w, u32 pc, u64 cycle) {
+    u64 at = s->at[w->slot], could = at > w->since ? at : w->since;
+    charge_at(sm, w, pc, STALL_NOT_SELECTED, WL_NONE, could, cycle);
+    charge_at(sm, w, pc, w->reason, w->cause, w->since, could);
     w->cause = WL_NONE;
     w->since = cycle;
 }
@@ -298,6 +301,12 @@ void sm_warp_traced(Sm *sm, TimeWarp *w, u64 cycle) {
 // --- the end of warps and CTAs -------------------------------------------------------------------------------------
 static void barrier_check(Sm *sm, TimeCta *cta, u32 id, u64 cycle, const TimeWarp *last);
 
+static void leave_order(Scheduler *s, u8 slot) {
+    u32 at = 0;
+    while (s->by_age[at] != slot) at++;
+    memmove(s->by_age + at, s->by_age + at + 1, --s->resident - at);
+}
+
 static void warp_exit(Sm *sm, TimeWarp *w, u64 cycle) {
     TimeCta *cta = w->cta;
     Scheduler *s = &sm->schedulers[w->sched];
@@ -306,7 +315,7 @@ static void warp_exit(Sm *sm, TimeWarp *w, u64 cycle) {
     account_slots(sm, s, cycle, w);
     s->warps[w->slot] = NULL;
     set_slot(s, w->slot, NEVER);
-    s->resident--;
+    leave_order(s, w->slot);
     sm->resident_warps--;
     w->state = TW_FREE;
     cta->exited += (u32)__builtin_popcount(w->front->lanes) - w->exited;
@@ -502,17 +511,11 @@ static const u8 unit_counter[UNIT_COUNT] = {
     [UNIT_TMA] = SMC_UNIT_LSU,   [UNIT_NONE] = SMC_UNIT_ALU};
 
 static bool uses_memory(const TimeOp *op) {
-    switch (op->kind) {
-    case TIME_LOAD:
-    case TIME_STORE:
-    case TIME_ATOMIC:
-    case TIME_REDUCE:
-    case TIME_CONST:
-    case TIME_TEXTURE:
-    case TIME_ASYNC:
-    case TIME_BULK: return true;
-    default: return op->flags & TIME_MIO;
-    }
+    enum {
+        KINDS = 1 << TIME_LOAD | 1 << TIME_STORE | 1 << TIME_ATOMIC | 1 << TIME_REDUCE | 1 << TIME_CONST |
+                1 << TIME_TEXTURE | 1 << TIME_ASYNC | 1 << TIME_BULK
+    };
+    return KINDS >> op->kind & 1 || op->flags & TIME_MIO;
 }
 
 // The scheduler issues at `cycle`.
@@ -536,7 +539,7 @@ static void count_issue(Sm *sm, Scheduler *s, TimeWarp *w, const TimeOp *op, u64
     Tally *tally = tally_of(sm, w);
     u64 could = s->at[w->slot] > w->since ? s->at[w->slot] : w->since;
     account_slots(sm, s, cycle, w);
-    charge_turn(sm, w, cycle);
+    charge_turn(sm, s, w, op->pc, cycle);
     note_samples(sm, s, cycle);
     s->issued += sm->gpu->issue_interval;
     charge_issue(sm, w, op->pc, cycle);
@@ -551,8 +554,8 @@ static void count_issue(Sm *sm, Scheduler *s, TimeWarp *w, const TimeOp *op, u64
 }
 
 // What the warp cannot do now it can do later: `until`.
-static bool throttle(Sm *sm, TimeWarp *w, u64 cycle, u64 until, StallReason reason) {
-    charge_turn(sm, w, cycle);
+static bool throttle(Sm *sm, Scheduler *s, TimeWarp *w, u64 cycle, u64 until, StallReason reason) {
+    charge_turn(sm, s, w, w->run->code->ops[w->op].pc, cycle);
     w->reason = (u8)reason;
     set_at(sm, w, TW_READY, until);
     return false;
@@ -609,21 +612,30 @@ static u64 next_issue(const Sm *sm, const TimeOp *op, u32 lanes, u64 cycle, Stal
     return cycle + latency;
 }
 
+// The queue that the instruction has to wait for; NULL: there is room.
+static const Pipe *full_pipe(const Sm *sm, const TimeOp *op) {
+    bool texture = op->kind == TIME_TEXTURE;
+    const Pipe *pipe = texture ? &sm->tex : &sm->lsu;
+    return pipe->count >= (texture ? sm->gpu->tex_queue : sm->gpu->lsu_queue) ? pipe : NULL;
+}
+
+static bool throttle_memory(Sm *sm, Scheduler *s, TimeWarp *w, const TimeOp *op, const Pipe *pipe, u64 cycle) {
+    StallReason reason = pipe == &sm->tex       ? STALL_TEX_THROTTLE
+                         : op->flags & TIME_MIO ? STALL_MIO_THROTTLE
+                                                : STALL_LG_THROTTLE;
+    return throttle(sm, s, w, cycle, memory_full_until(sm, pipe), reason);
+}
+
 static bool try_issue(Sm *sm, Scheduler *s, TimeWarp *w, u64 cycle) {
     const TimeCode *code = code_of(w);
     const TimeOp *op = &code->ops[w->op];
     bool memory = uses_memory(op);
     if (!memory && op->kind != TIME_GMMA && s->unit_free[op->unit] > cycle)
-        return throttle(sm, w, cycle, s->unit_free[op->unit], STALL_MATH_PIPE_THROTTLE);
+        return throttle(sm, s, w, cycle, s->unit_free[op->unit], STALL_MATH_PIPE_THROTTLE);
     if (memory) {
-        MemoryIssue result = memory_issue(sm, w, op, cycle);
-        if (result != ISSUE_OK) {
-            const Pipe *pipe = result == ISSUE_TEX_FULL ? &sm->tex : &sm->lsu;
-            StallReason reason = result == ISSUE_TEX_FULL ? STALL_TEX_THROTTLE
-                                 : op->flags & TIME_MIO   ? STALL_MIO_THROTTLE
-                                                          : STALL_LG_THROTTLE;
-            return throttle(sm, w, cycle, memory_full_until(sm, pipe), reason);
-        }
+        const Pipe *full = full_pipe(sm, op);
+        if (full) return throttle_memory(sm, s, w, op, full, cycle);
+        memory_issue(sm, w, op, cycle);
     }
     count_issue(sm, s, w, op, cycle);
     if (!memory) {
@@ -647,13 +659,10 @@ static bool try_issue(Sm *sm, Scheduler *s, TimeWarp *w, u64 cycle) {
 // --- choosing ------------------------------------------------------------------------------------------------------
 typedef enum SchedulerPolicy { POLICY_LRR, POLICY_GTO, POLICY_TWO_LEVEL, POLICY_OLDEST } SchedulerPolicy;
 
-static u32 oldest(const Scheduler *s, u64 ready) {
-    u32 best = (u32)__builtin_ctzll(ready);
-    for (u64 left = ready & (ready - 1); left; left &= left - 1) {
-        u32 i = (u32)__builtin_ctzll(left);
-        if (s->age[i] < s->age[best]) best = i;
-    }
-    return best;
+// The oldest, of slots none of which lies in front of *at in the order of age.
+static u32 oldest(const Scheduler *s, u64 ready, u32 *at) {
+    while (!(ready >> s->by_age[*at] & 1)) ++*at;
+    return s->by_age[*at];
 }
 
 static u32 after_last(const Scheduler *s, u64 ready) {
@@ -664,22 +673,24 @@ static u32 after_last(const Scheduler *s, u64 ready) {
 // Two-level: only the first warps, by age, of those that do not wait for something long take turns.
 static u64 active_set(const Sm *sm, const Scheduler *s, u64 ready) {
     u64 active = 0, left = 0;
+    u32 at = 0;
     for (u32 i = 0; i < s->slots; i++)
         if (s->warps[i] && s->warps[i]->state != TW_WAIT) left |= 1ull << i;
     for (u32 n = 0; n < sm->gpu->two_level_active && left; n++) {
-        u32 i = oldest(s, left);
+        u32 i = oldest(s, left, &at);
         active |= 1ull << i;
         left &= ~(1ull << i);
     }
     return active & ready ? active & ready : ready;
 }
 
-static u32 choose(const Sm *sm, const Scheduler *s, u64 ready) {
+// One of `ready`, which only loses slots from one call to the next; *at is 0 at first.
+static u32 choose(const Sm *sm, const Scheduler *s, u64 ready, u32 *at) {
     switch ((SchedulerPolicy)sm->gpu->scheduler) {
     case POLICY_LRR: return after_last(s, ready);
-    case POLICY_GTO: return ready >> s->last & 1 ? s->last : oldest(s, ready);
+    case POLICY_GTO: return ready >> s->last & 1 ? s->last : oldest(s, ready, at);
     case POLICY_TWO_LEVEL: return after_last(s, active_set(sm, s, ready));
-    default: return oldest(s, ready);
+    default: return oldest(s, ready, at);
     }
 }
 
@@ -711,8 +722,9 @@ static bool schedule(Sm *sm, Scheduler *s, u64 cycle) {
     if (traced) next = look_at_slots(s, cycle);
     s->next = NEVER;  // set_at lowers it
     u64 ready = s->ready;
+    u32 by_age = 0;
     while (ready) {
-        u32 i = choose(sm, s, ready);
+        u32 i = choose(sm, s, ready, &by_age);
         ready &= ~(1ull << i);
         if (try_issue(sm, s, s->warps[i], cycle)) {
             s->last = i;
@@ -804,8 +816,7 @@ static Status start_warp(Sm *sm, TimeCta *cta, u32 index, u64 start) {
     while (s->warps[w->slot]) w->slot++;
     if (!s->resident) account_slots(sm, s, start, NULL);
     s->warps[w->slot] = w;
-    s->age[w->slot] = sm->next_age++;
-    s->resident++;
+    s->by_age[s->resident++] = w->slot;
     trace_reset(&w->trace);
     w->trace.half = (u32)sm->gpu->coalesce_lanes;
     w->trace.block_end = machine_block_ends(cta->run);

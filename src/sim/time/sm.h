@@ -83,10 +83,10 @@ typedef struct TimeWarp {
     u32 serial;         // tells the warps apart that have this place one after the other
     u64 worst;
     Trace trace;
-    u32 run_words;                      // words of the run, its head included; 0 = no run
-    u32 low_words;                      // so few words behind the run are too few: the front is asked for more
-    u32 turn[TIME_UNROLL + 1];          // of an unrolled block: where the words of each run begin; turn[0] = 0
-    u32 cursor;                         // next access of the run, in words behind Trace.begin
+    u32 run_words;              // words of the run, its head included; 0 = no run
+    u32 low_words;              // so few words behind the run are too few: the front is asked for more
+    u32 turn[TIME_UNROLL + 1];  // of an unrolled block: where the words of each run begin; turn[0] = 0
+    u32 cursor;                 // next access of the run, in words behind Trace.begin
     TimeCta *cta;
     Warp *front;
     u16 wait_slot;                      // WAIT_SLOT: register; WAIT_SYNC: which; WAIT_GROUP: groups that may be open
@@ -118,7 +118,7 @@ typedef struct Scheduler {
     u32 last;             // slot that issued last
     u64 at[SCHED_WARPS];  // by slot: when the warp can issue; NEVER
     TimeWarp *warps[SCHED_WARPS];
-    u32 age[SCHED_WARPS];
+    u8 by_age[SCHED_WARPS];  // slots, oldest warp first: `resident` of them
     u64 unit_free[UNIT_COUNT];
     SampledSlots sampled[SAMPLE_SETS];
     Cache *fetch;  // L0
@@ -190,7 +190,7 @@ typedef struct Sm {
     bool paused;  // a warp needs the front at `now`
     Scheduler schedulers[SM_SCHEDULERS];
     TimeWarp *warps;  // max_threads_per_sm / 32
-    u32 warp_count, resident_warps, resident_ctas, next_age;
+    u32 warp_count, resident_warps, resident_ctas;
     TimeCta *ctas;
     u32 cta_count;
     u64 share;        // taken, of SM_SHARE
@@ -254,10 +254,9 @@ u64 sm_next_event(const Sm *sm);
 // sm_memory.c
 u64 memory_next(const Sm *sm);  // next event of pipes and replies
 void memory_events(Sm *sm, u64 cycle);
-typedef enum MemoryIssue { ISSUE_OK, ISSUE_LSU_FULL, ISSUE_TEX_FULL } MemoryIssue;
-// A warp issues a memory instruction (or one that goes through the same queue): NEVER as result means that `ready` of
-// its results will be set when it is known.
-MemoryIssue memory_issue(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle);
+// A warp issues a memory instruction, or one that goes through the same queue, which has room: Sm.tex for textures,
+// Sm.lsu for all else.
+void memory_issue(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle);
 u64 memory_full_until(const Sm *sm, const Pipe *pipe);
 // When the instructions of a line can be issued; NEVER: the warp is told.
 u64 memory_fetch(Sm *sm, TimeWarp *w, u32 line, u64 cycle);

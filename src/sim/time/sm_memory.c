@@ -19,13 +19,8 @@ static u32 ticket_new(Sm *sm, TimeWarp *w, u32 op, TicketKind kind, u64 cycle) {
         if (vec_push(&sm->tickets, (Ticket){0}) != STATUS_OK) return sm->status = STATUS_NO_MEMORY, NO_TICKET;
         at = sm->tickets.len - 1;
     }
-    sm->tickets.data[at] = (Ticket){.run = w->run,
-                                    .warp = w,
-                                    .serial = w->serial,
-                                    .issued = cycle,
-                                    .op = op,
-                                    .kind = (u8)kind,
-                                    .group = NO_SYNC};
+    sm->tickets.data[at] = (Ticket){
+        .run = w->run, .warp = w, .serial = w->serial, .issued = cycle, .op = op, .kind = (u8)kind, .group = NO_SYNC};
     sm->run_tickets[w->run->index]++;
     return at;
 }
@@ -120,20 +115,20 @@ static void wait_for_line(Sm *sm, Miss *m, u32 ticket, u32 sectors) {
     }
     sm->waiters.data[at] = (Waiter){.ticket = ticket, .next = m->waiters, .sectors = sectors};
     m->waiters = at;
-    sm->tickets.data[ticket].remaining += (u32)__builtin_popcount(sectors);
+    sm->tickets.data[ticket].remaining += sector_count(sectors);
 }
 
 static void line_arrived(Sm *sm, const MemReply *reply) {
     u32 at = reply->tag;
     Miss *m = &sm->misses[at];
     if (m->sectors & reply->sectors) {
-        sm->sectors_under_way -= (u32)__builtin_popcount(m->sectors & reply->sectors);
+        sm->sectors_under_way -= sector_count(m->sectors & reply->sectors);
         m->sectors &= ~(u32)reply->sectors;
     }
     cache_fill(reply->kind == MEM_TEXTURE && sm->tex_cache ? sm->tex_cache : sm->l1, m->line, reply->sectors);
     for (u32 *link = &m->waiters; *link != WL_NONE;) {
         Waiter *w = &sm->waiters.data[*link];
-        u32 parts = (u32)__builtin_popcount(w->sectors & reply->sectors), ticket = w->ticket;
+        u32 parts = sector_count(w->sectors & reply->sectors), ticket = w->ticket;
         w->sectors &= ~(u32)reply->sectors;
         if (w->sectors == 0) {
             u32 gone = *link;
@@ -239,7 +234,7 @@ static bool read_line(const Access *a, u64 word, Cache *cache, u64 latency, MemK
         if (!m) m = miss_new(sm, line);
         u32 fresh = look.miss & ~m->sectors;
         m->sectors |= look.miss;
-        sm->sectors_under_way += (u32)__builtin_popcount(fresh);
+        sm->sectors_under_way += sector_count(fresh);
         if (fresh)
             request(sm, (MemRequest){.cycle = a->cycle,
                                      .line = line,
@@ -254,8 +249,7 @@ static bool read_line(const Access *a, u64 word, Cache *cache, u64 latency, MemK
         Ticket *t = &sm->tickets.data[a->entry->ticket];
         if (a->cycle + latency > t->done) t->done = a->cycle + latency;
     }
-    u32 hits = (u32)__builtin_popcount(look.hit), pending = (u32)__builtin_popcount(look.pending),
-        all = (u32)__builtin_popcount(sectors);
+    u32 hits = sector_count(look.hit), pending = sector_count(look.pending), all = sector_count(sectors);
     if (a->entry->space == TRACE_TEXTURE) {
         sm->counters[SMC_TEX_SECTORS] += all;
         sm->counters[SMC_TEX_HITS] += hits + pending;
@@ -286,8 +280,8 @@ static void write_line(const Access *a, u64 word) {
         (void)cache_write(sm->l1, line, allocate ? sectors & ~look.pending : look.hit, allocate, a->op->pc, &victim);
         sm->counters[SMC_L1_EVICTIONS] += victim.evicted;
     }
-    sm->counters[local ? SMC_L1_LOCAL_ST_SECTORS : SMC_L1_GLOBAL_ST_SECTORS] += (u32)__builtin_popcount(sectors);
-    sm->counters[local ? SMC_L1_LOCAL_ST_HITS : SMC_L1_GLOBAL_ST_HITS] += (u32)__builtin_popcount(look.hit);
+    sm->counters[local ? SMC_L1_LOCAL_ST_SECTORS : SMC_L1_GLOBAL_ST_SECTORS] += sector_count(sectors);
+    sm->counters[local ? SMC_L1_LOCAL_ST_HITS : SMC_L1_GLOBAL_ST_HITS] += sector_count(look.hit);
     sm->tickets.data[a->entry->ticket].remaining++;
     sm->writes++;
     request(sm, (MemRequest){.cycle = a->cycle,
@@ -304,7 +298,7 @@ static void atomic_line(const Access *a, u64 word, MemKind kind) {
     u64 line = trace_line_address(word);
     u32 sectors = trace_line_sectors(word);
     cache_drop(sm->l1, line, sectors);
-    sm->counters[SMC_L1_ATOMIC_SECTORS] += (u32)__builtin_popcount(sectors);
+    sm->counters[SMC_L1_ATOMIC_SECTORS] += sector_count(sectors);
     sm->tickets.data[a->entry->ticket].remaining++;
     sm->writes++;
     request(sm, (MemRequest){.cycle = a->cycle,
@@ -481,7 +475,7 @@ static void serve(Sm *sm, Pipe *p, u64 cycle) {
                 break;
             }
             look_up_tag(&a, &tags, trace_line_address(word));
-            sectors += (u32)__builtin_popcount(trace_line_sectors(word));
+            sectors += sector_count(trace_line_sectors(word));
         }
         u64 data = data_cycles(sm, e, sectors, begins), busy = line_cycles(sm, e, lines, tags.most, data);
         sm->counters[SMC_L1_TAG_CYCLES] += tags.most;
@@ -544,14 +538,11 @@ static bool push_accesses(Sm *sm, Pipe *p, TimeWarp *w, const TimeOp *op, u32 ti
     return any;
 }
 
-MemoryIssue memory_issue(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
+void memory_issue(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
     const TimeCode *code = w->run->code;
-    bool texture = op->kind == TIME_TEXTURE;
-    Pipe *p = texture ? &sm->tex : &sm->lsu;
-    if (p->count >= (texture ? sm->gpu->tex_queue : sm->gpu->lsu_queue))
-        return texture ? ISSUE_TEX_FULL : ISSUE_LSU_FULL;
+    Pipe *p = op->kind == TIME_TEXTURE ? &sm->tex : &sm->lsu;
     u32 at = (u32)(op - code->ops), ticket = ticket_new(sm, w, at, ticket_kind(op), cycle);
-    if (ticket == NO_TICKET) return ISSUE_OK;
+    if (ticket == NO_TICKET) return;
     bool any = push_accesses(sm, p, w, op, ticket, cycle);
     if (!any && op->flags & TIME_MIO) {
         PipeEntry e = {.issued = cycle, .ticket = ticket, .op = at, .space = TRACE_BARRIER, .wavefronts = op->interval};
@@ -564,12 +555,11 @@ MemoryIssue memory_issue(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
         sm->run_tickets[t->run->index]--;
         if (t->kind == TICKET_BULK && t->group != NO_SYNC) sm_sync_done(sm, w->cta, t->group, cycle);
         sm_set_result(w, code, op, cycle + 1, STALL_WAIT);
-        return ISSUE_OK;
+        return;
     }
     if (t->kind == TICKET_STORE) w->stores++;
     if (t->kind == TICKET_ASYNC) w->group_loads[t->group = (u16)(w->groups % GROUPS)]++;
     if (t->kind == TICKET_LOAD) sm_set_result(w, code, op, NEVER, result_reason(t));
-    return ISSUE_OK;
 }
 
 // --- instruction fetch ---------------------------------------------------------------------------------------------

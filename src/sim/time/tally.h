@@ -9,7 +9,7 @@
 enum { SAMPLE_SETS = 12 };
 typedef struct SamplePlan {  // sets of PC samples
     u32 count;
-    u8 shift[SAMPLE_SETS];  // one every 2^shift cycles, ascending
+    u8 shift[SAMPLE_SETS];  // one every 2^shift cycles, ascending; without sets [0] is one that never comes
     u64 offset;             // cycles by which they come earlier
 } SamplePlan;
 

@@ -78,14 +78,15 @@ typedef struct LineSet {
     u64 line[TRACE_LINES_MAX];
     u16 bytes[TRACE_LINES_MAX][4];  // accessed in each sector
     u8 sectors[TRACE_LINES_MAX], degree[TRACE_LINES_MAX];
-    u64 last_word;
+    u64 last_word, highest;  // of the lines
     u32 count, last, same;
 } LineSet;
 
 static u32 line_index(LineSet *s, u64 line) {
     if (s->count && s->line[s->last] == line) return s->last;
-    for (u32 i = 0; i < s->count; i++)
+    for (u32 i = 0; i < s->count && line <= s->highest; i++)
         if (s->line[i] == line) return s->last = i;
+    if (line > s->highest || !s->count) s->highest = line;
     if (s->count == TRACE_LINES_MAX) return s->last;
     s->line[s->count] = line;
     memset(s->bytes[s->count], 0, sizeof s->bytes[0]);
@@ -160,7 +161,8 @@ void trace_global(Trace *t, const u64 *address, u32 count, u32 bytes) {
         }
     }
     for (u32 first = 0; first < count; first += t->half) {
-        LineSet set = {.count = 0};
+        LineSet set;
+        set.count = 0;  // the rest is written before it is read
         u32 last = first + t->half < count ? first + t->half : count;
         for (u32 i = first; i < last; i++) line_add(&set, address[i], bytes);
         u64 *head = add(t, set.count);
@@ -184,7 +186,8 @@ void trace_shared(Trace *t, u32 wavefronts, u32 fewest, u32 lanes, u32 bytes) {
 
 // Words of the lanes are interleaved.
 void trace_local(Trace *t, const u64 *offset, u32 mask, u32 bytes) {
-    LineSet set = {.count = 0};
+    LineSet set;
+    set.count = 0;
     u32 words = bytes < 4 ? 1 : bytes / 4;
     for (u32 k = 0; k < words; k++)
         for (u32 left = mask; left; left &= left - 1) {
@@ -204,7 +207,8 @@ void trace_local_uniform(Trace *t, u64 offset, u32 mask, u32 bytes) {
 }
 
 void trace_sectors(Trace *t, const u64 *sector, u32 count) {
-    LineSet set = {.count = 0};
+    LineSet set;
+    set.count = 0;
     for (u32 i = 0; i < count; i++) line_add(&set, sector[i] << 5, 1);
     u64 *head = add(t, set.count);
     if (!head) return;
