@@ -77,13 +77,12 @@ static bool fits(u8 type, const char *text, u64 bits) {
 
 static void float_bits(u8 type, f64 value, u64 *bits) {
     f32 narrow = (f32)value;
-    u16 half = (u16)f16_of_f64(value);
     if (type == SPEC_F64)
         memcpy(bits, &value, 8);
     else if (type == SPEC_F32)
         memcpy(bits, &narrow, 4);
     else
-        memcpy(bits, &half, 2);
+        *bits = (u16)f16_of_f64(value);
 }
 
 // A number as the bytes of a type; false when it is none, or too large. Integers keep all 64 bits.
@@ -123,12 +122,16 @@ static u32 find_buffer(const Reader *r, const char *name) {
 static char *keep(Reader *r, const char *text) { return arena_copy_str(&r->spec->arena, (Str){text, strlen(text)}); }
 
 // --- initial contents ------------------------------------------------------------------------------------------
-static void put(SpecBuffer *b, u64 i, u64 bits) {
-    memcpy(b->data + i * types[b->type].size, &bits, types[b->type].size);
+static inline void put(SpecBuffer *b, u64 i, u64 bits) {
+    u32 size = types[b->type].size;
+    if (size == 4)  // most of them: no call
+        memcpy(b->data + i * 4, &bits, 4);
+    else
+        memcpy(b->data + i * size, &bits, size);
 }
 
 // A number of a sequence; one that an integer type cannot hold leaves the element as it is.
-static void put_number(SpecBuffer *b, u64 i, f64 value) {
+static inline void put_number(SpecBuffer *b, u64 i, f64 value) {
     u64 bits = 0;
     if (is_float(b->type)) {
         float_bits(b->type, value, &bits);
