@@ -2,8 +2,8 @@
 // A window: all SMs advance to its end. Who does what when, on any number of threads:
 //
 //   front    is done by one thread at a time, in an order that depends on nothing but the SMs: first it executes
-//            further for the warps that will need it soon, SM after SM; then, round after round, it serves the SMs that
-//            have stopped for it, in their order.
+//            further for the warps that will need it soon, SM after SM, after letting those run that have none; then,
+//            round after round, it serves the SMs that have stopped for it, in their order.
 //   SMs      run as soon as the front has been with them, on any thread.
 //   memory   serves what the SMs asked for in the window before (TimeMachine.behind), on one thread.
 //
@@ -104,6 +104,15 @@ static void fail(Window *w, Status status) {
 static void everybody_has_a_turn(Window *w) {
     w->count = w->machine->active_count;
     for (u32 i = 0; i < w->count; i++) w->turn[i] = i;
+}
+
+// The first turns: those of SMs that need nothing come first.
+static void order_top_ups(Window *w) {
+    u32 count = w->machine->active_count;
+    w->count = 0;
+    for (u32 needed = 0; needed < 2; needed++)
+        for (u32 i = 0; i < count; i++)
+            if ((w->tops_up && sm_at(w, i)->low.len) == needed) w->turn[w->count++] = i;
 }
 
 // A round is over: the next one, or those that stopped later, or the front is done.
@@ -209,7 +218,7 @@ Status window_run(TimeMachine *m, u64 stops, u64 until, bool tops_up, bool *move
     w->topped_up = w->moved = false;
     w->status = w->memory_status = STATUS_OK;
     w->at = w->next_count = 0;
-    everybody_has_a_turn(w);
+    order_top_ups(w);
     for (u32 i = 0; i < m->active_count; i++)
         w->may_run[i] = 0, atomic_store_explicit(&w->ran[i], 0, memory_order_relaxed);
     atomic_store(&w->pushed, 0);
