@@ -97,6 +97,7 @@ u32 count_distinct_sectors(const u64 *address, u32 count) {
     u32 distinct = 0;
     for (u32 i = 0; i < count; i++) {
         u64 sector = address[i] >> 5;
+        if (i && sector == address[i - 1] >> 5) continue;
         u32 at = (u32)((sector * 0x9e3779b97f4a7c15ull) >> 58);
         while (used >> at & 1 && places[at] != sector) at = (at + 1) & 63;
         distinct += !(used >> at & 1);

@@ -110,6 +110,31 @@ static void line_add(LineSet *s, u64 address, u32 bytes) {
     }
 }
 
+// The lanes at the front that lie `step` apart and in one sector.
+static u32 run_length(const u64 *address, u32 count, u64 step) {
+    u32 n = 1;
+    while (n < count && address[n] - address[n - 1] == step && (address[n] ^ address[0]) < 32) n++;
+    return n;
+}
+
+// line_add() of all lanes, none of which touches two sectors: those on one address at a time, or words in a row.
+static void add_lanes(LineSet *s, const u64 *address, u32 count, u32 bytes) {
+    u64 last_word = ~address[0];
+    u32 same = 0;
+    for (u32 l = 0, n; l < count; l += n) {
+        u64 a = address[l], step = l + 1 < count ? address[l + 1] - a : 0;
+        bool row = step == bytes && bytes >= 4;
+        n = row || step == 0 ? run_length(address + l, count - l, step) : 1;
+        u32 at = line_index(s, a >> 7), k = a >> 5 & 3, lanes = row ? 1 : n;
+        same = a >> 2 == last_word ? same + lanes : lanes;
+        s->sectors[at] |= (u8)(1u << k);
+        s->bytes[at][k] += (u16)(n * bytes);
+        if (same > s->degree[at]) s->degree[at] = (u8)same;
+        last_word = address[l + n - 1] >> 2;
+        if (row && n > 1) same = 1;
+    }
+}
+
 static u32 write_lines(const LineSet *s, u64 *out) {
     for (u32 i = 0; i < s->count; i++) {
         u32 whole = 0;
@@ -147,8 +172,21 @@ static void trace_span(Trace *t, u64 from, u64 to, u32 count, u32 bytes, u32 deg
 // WL_NONE.
 static u32 step_of(const u64 *address, u32 count, u32 bytes) {
     u64 step = count > 1 ? address[1] - address[0] : bytes, differs = 0;
-    for (u32 i = 1; i < count; i++) differs |= (address[i] - address[i - 1]) ^ step;
+    for (u32 i = 1; i < count && !differs; i++) differs = (address[i] - address[i - 1]) ^ step;
     return !differs && (step == 0 || step == bytes) ? (u32)step : WL_NONE;
+}
+
+// No two words of a line lie in one bank.
+static u32 wavefronts_of(const LineSet *set, const u64 *address, u32 lanes, u32 bytes) {
+    u32 fewest, passes = bytes <= 4 ? 1 : bytes <= 8 ? 2 : 4;
+    if (set->count == 1) return (lanes * passes + LANES - 1) / LANES;
+    return count_wavefronts(address, lanes == LANES ? FULL_MASK : (1u << lanes) - 1, bytes, &fewest);
+}
+
+static bool is_aligned(const u64 *address, u32 count, u32 bytes) {
+    u64 bits = bytes;
+    for (u32 i = 0; i < count; i++) bits |= address[i];
+    return bytes <= 32 && !(bits & (bytes - 1));
 }
 
 void trace_global(Trace *t, const u64 *address, u32 count, u32 bytes) {
@@ -160,17 +198,19 @@ void trace_global(Trace *t, const u64 *address, u32 count, u32 bytes) {
             return trace_span(t, address[0], address[0] + (u64)count * bytes, count, bytes, degree);
         }
     }
+    bool aligned = is_aligned(address, count, bytes);
     for (u32 first = 0; first < count; first += t->half) {
         LineSet set;
         set.count = 0;  // the rest is written before it is read
-        u32 last = first + t->half < count ? first + t->half : count;
-        for (u32 i = first; i < last; i++) line_add(&set, address[i], bytes);
+        u32 last = first + t->half < count ? first + t->half : count, lanes = last - first;
+        if (aligned)
+            add_lanes(&set, address + first, lanes, bytes);
+        else
+            for (u32 i = first; i < last; i++) line_add(&set, address[i], bytes);
         u64 *head = add(t, set.count);
         if (!head) return;
-        u32 lanes = last - first, fewest;
         TraceAccess a = {.space = TRACE_GLOBAL, .lanes = (u8)lanes, .bytes = (u8)bytes};
-        a.wavefronts =
-            (u16)count_wavefronts(address + first, lanes == LANES ? FULL_MASK : (1u << lanes) - 1, bytes, &fewest);
+        a.wavefronts = (u16)wavefronts_of(&set, address + first, lanes, bytes);
         finish(t, head, a, write_lines(&set, head + 1));
     }
 }
