@@ -55,35 +55,58 @@ static bool is_power(u32 value) { return value && !(value & (value - 1)); }
 
 enum { HOST_LINE = 64 };
 
-static Status allocate_tags(Cache *c) {
+// All arrays are in one block; the host's pages of what is not in use are never touched.
+typedef struct Layout {
+    u8 *block;
+    size_t size;
+} Layout;
+
+static void *place_array(Layout *l, size_t bytes, size_t align) {
+    l->size = (l->size + align - 1) / align * align;
+    void *array = l->block ? l->block + l->size : NULL;
+    l->size += bytes;
+    return array;
+}
+
+static void place_tags(Cache *c, Layout *l) {
     c->tag_bytes = (size_t)c->stride * (sizeof(u16) + 1) + sizeof(u32);
     size_t unit = c->tag_bytes > HOST_LINE / 2 ? HOST_LINE : c->tag_bytes > HOST_LINE / 4 ? HOST_LINE / 2 : 4;
     c->tag_bytes = (c->tag_bytes + unit - 1) / unit * unit;
-    c->block = mem_zero(c->sets * c->tag_bytes + 2 * HOST_LINE, 1);  // the last vector may read behind the last set
-    if (!c->block) return STATUS_NO_MEMORY;
-    c->tags = (u8 *)c->block + (HOST_LINE - (uintptr_t)c->block % HOST_LINE);
-    return STATUS_OK;
+    c->tags = place_array(l, c->sets * c->tag_bytes + HOST_LINE, HOST_LINE);  // vectors may read behind the last set
+    if (c->tags) memset(c->tags, 0, c->sets * c->tag_bytes);
 }
 
-static Status allocate_index(Cache *c, size_t count) {
+static void place_index(Cache *c, Layout *l, size_t count) {
     u32 slots = 2u << log2_of((u32)count * 2 - 1);
-    c->index = mem_zero(slots, sizeof *c->index);
     c->index_mask = slots - 1;
-    c->links = mem_alloc(count * sizeof *c->links);
-    c->heads = mem_alloc(c->sets * sizeof *c->heads);
-    c->tails = mem_alloc(c->sets * sizeof *c->tails);
-    c->taken = mem_zero(c->sets, sizeof *c->taken);
-    if (!c->index || !c->links || !c->heads || !c->tails || !c->taken) return STATUS_NO_MEMORY;
-    for (u32 set = 0; set < c->sets; set++) c->heads[set] = c->tails[set] = WL_NONE;
-    return STATUS_OK;
+    c->index = place_array(l, slots * sizeof *c->index, sizeof(u32));
+    c->heads = place_array(l, c->sets * sizeof *c->heads, sizeof(u32));
+    c->tails = place_array(l, c->sets * sizeof *c->tails, sizeof(u32));
+    c->taken = place_array(l, c->sets * sizeof *c->taken, sizeof(u32));
+    c->links = place_array(l, count * sizeof *c->links, sizeof(u32));
+    if (!l->block) return;
+    memset(c->index, 0, slots * sizeof *c->index);
+    for (u32 set = 0; set < c->sets; set++) c->taken[set] = 0, c->heads[set] = c->tails[set] = WL_NONE;
+}
+
+static void place_arrays(Cache *c, Layout *l) {
+    size_t count = (size_t)c->sets * c->stride;
+    if (c->ways <= SCANNED_WAYS)
+        place_tags(c, l);
+    else
+        place_index(c, l, count);
+    c->places = place_array(l, count * sizeof *c->places, sizeof *c->places);
+    c->owners = place_array(l, count * sizeof *c->owners, sizeof *c->owners);
 }
 
 static Status allocate(Cache *c) {
-    size_t count = (size_t)c->sets * c->stride;
-    c->places = mem_alloc(count * sizeof *c->places);
-    c->owners = mem_alloc(count * sizeof *c->owners);
-    if (!c->places || !c->owners) return STATUS_NO_MEMORY;
-    return c->ways <= SCANNED_WAYS ? allocate_tags(c) : allocate_index(c, count);
+    Layout layout = {0};
+    place_arrays(c, &layout);  // without a block: for the size
+    c->block = mem_alloc(layout.size + HOST_LINE);
+    if (!c->block) return STATUS_NO_MEMORY;
+    layout = (Layout){.block = (u8 *)c->block + (HOST_LINE - (uintptr_t)c->block % HOST_LINE)};
+    place_arrays(c, &layout);
+    return STATUS_OK;
 }
 
 Status cache_create(const CacheConfig *config, Cache **cache) {
@@ -113,14 +136,7 @@ Status cache_create(const CacheConfig *config, Cache **cache) {
 
 void cache_destroy(Cache *c) {
     if (!c) return;
-    mem_free(c->places);
-    mem_free(c->owners);
     mem_free(c->block);
-    mem_free(c->index);
-    mem_free(c->links);
-    mem_free(c->heads);
-    mem_free(c->tails);
-    mem_free(c->taken);
     mem_free(c);
 }
 

@@ -38,6 +38,21 @@ static SamplePlan plan_samples(const SimConfig *config) {
     return plan;
 }
 
+static void create_sm(void *context, u32 part, u32 worker) {
+    TimeMachine *m = context;
+    (void)worker;
+    m->sms[part].status = sm_init(&m->sms[part], m, m->gpu, part);
+}
+
+static Status create_sms(TimeMachine *m) {
+    if (m->pool)
+        pool_run(m->pool, m->sm_count, create_sm, m);
+    else
+        for (u32 i = 0; i < m->sm_count; i++) create_sm(m, i, 0);
+    for (u32 i = 0; i < m->sm_count; i++) TRY(m->sms[i].status);
+    return STATUS_OK;
+}
+
 Status time_machine_create(Sim *sim, u32 device, TimeMachine **machine) {
     TimeMachine *m = mem_zero(1, sizeof *m);
     if (!m) return STATUS_NO_MEMORY;
@@ -55,8 +70,8 @@ Status time_machine_create(Sim *sim, u32 device, TimeMachine **machine) {
         if (!(m->inbox[side] = mem_zero(m->sm_count, sizeof *m->inbox[side]))) return STATUS_NO_MEMORY;
     if (!m->sms || !m->active || !m->starting) return STATUS_NO_MEMORY;
     empty_inboxes(m);
-    for (u32 i = 0; i < m->sm_count; i++) TRY(sm_init(&m->sms[i], m, m->gpu, i));
     if (sim->config.threads > 1) TRY(pool_create(&m->pool, sim->config.threads));
+    TRY(create_sms(m));
     TRY(memsys_create(m->gpu, &m->memsys));
     m->quantum = quantum_of(memsys_least_latency(m->memsys));
     m->behind = m->pool && m->quantum > 1;

@@ -210,8 +210,8 @@ typedef struct Sm {
     u32 free_waiters;
     Miss *misses;
     u32 *miss_hash;
-    u32 miss_cap, free_misses, miss_count, sectors_under_way;
-    u32 writes;        // and atomics, not yet answered
+    u32 miss_cap, free_misses, used_misses, miss_count, sectors_under_way;  // used: those that have ever been
+    u32 writes;                                                             // and atomics, not yet answered
     u64 barrier_free;  // when the SM can note another arrival at a barrier
     Requests out;      // sorted by cycle
     Requests sent;     // those of the window before, for the memory system

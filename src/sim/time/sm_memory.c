@@ -85,9 +85,12 @@ static Miss *miss_find(Sm *sm, u64 line) {
 
 static Miss *miss_new(Sm *sm, u64 line) {
     u32 at = sm->free_misses;
-    if (at == WL_NONE) return NULL;
+    if (at == WL_NONE && sm->used_misses == sm->miss_cap) return NULL;
+    if (at == WL_NONE)
+        at = sm->used_misses++;
+    else
+        sm->free_misses = sm->misses[at].next;
     Miss *m = &sm->misses[at];
-    sm->free_misses = m->next;
     u32 *chain = chain_of(sm, line);
     *m = (Miss){.line = line, .waiters = WL_NONE, .next = *chain};
     *chain = at;
@@ -228,7 +231,8 @@ static bool read_line(const Access *a, u64 word, Cache *cache, u64 latency, MemK
     if (look.miss) {
         u32 room = (u32)sm->gpu->l1_mshrs - sm->sectors_under_way;
         CacheVictim victim = {0};
-        if (room < 4 || sm->sectors_under_way > sm->gpu->l1_mshrs || (!m && sm->free_misses == WL_NONE)) return false;
+        if (room < 4 || sm->sectors_under_way > sm->gpu->l1_mshrs || (!m && sm->miss_count == sm->miss_cap))
+            return false;
         if (keep && !cache_reserve(cache, line, look.miss, a->op->pc, &victim)) return false;
         sm->counters[SMC_L1_EVICTIONS] += victim.evicted;
         if (!m) m = miss_new(sm, line);
@@ -706,8 +710,8 @@ static void pipe_clear(Pipe *p) {
 
 static void clear_misses(Sm *sm) {
     memset(sm->miss_hash, 0xff, sizeof *sm->miss_hash * sm->miss_cap);
-    for (u32 i = 0; i < sm->miss_cap; i++) sm->misses[i].next = i + 1 < sm->miss_cap ? i + 1 : WL_NONE;
-    sm->free_misses = sm->miss_count = sm->sectors_under_way = 0;
+    sm->free_misses = WL_NONE;
+    sm->used_misses = sm->miss_count = sm->sectors_under_way = 0;
     sm->waiters.len = 0;
     sm->free_waiters = WL_NONE;
 }
@@ -717,7 +721,7 @@ Status memory_init_sm(Sm *sm) {
     if (!pipe_init(&sm->lsu, (u32)g->lsu_queue) || !pipe_init(&sm->tex, (u32)g->tex_queue)) return STATUS_NO_MEMORY;
     sm->miss_cap = 64;
     while (sm->miss_cap < g->l1_mshrs) sm->miss_cap *= 2;
-    sm->misses = mem_zero(sm->miss_cap, sizeof *sm->misses);
+    sm->misses = mem_alloc(sm->miss_cap * sizeof *sm->misses);
     sm->miss_hash = mem_alloc(sizeof *sm->miss_hash * sm->miss_cap);
     if (!sm->misses || !sm->miss_hash) return STATUS_NO_MEMORY;
     clear_misses(sm);
