@@ -284,8 +284,9 @@ static void write_line(const Access *a, u64 word) {
         (void)cache_write(sm->l1, line, allocate ? sectors & ~look.pending : look.hit, allocate, a->op->pc, &victim);
         sm->counters[SMC_L1_EVICTIONS] += victim.evicted;
     }
+    u32 hit = sm->gpu->l1_write == L1_ALLOCATE && look.present ? sectors : look.hit;
     sm->counters[local ? SMC_L1_LOCAL_ST_SECTORS : SMC_L1_GLOBAL_ST_SECTORS] += sector_count(sectors);
-    sm->counters[local ? SMC_L1_LOCAL_ST_HITS : SMC_L1_GLOBAL_ST_HITS] += sector_count(look.hit);
+    sm->counters[local ? SMC_L1_LOCAL_ST_HITS : SMC_L1_GLOBAL_ST_HITS] += sector_count(hit);
     sm->tickets.data[a->entry->ticket].remaining++;
     sm->writes++;
     request(sm, (MemRequest){.cycle = a->cycle,
