@@ -307,7 +307,8 @@ static void leave_order(Scheduler *s, u8 slot) {
     memmove(s->by_age + at, s->by_age + at + 1, --s->resident - at);
 }
 
-static void warp_exit(Sm *sm, TimeWarp *w, u64 cycle) {
+// Its slot is free for another warp.
+static void warp_leave(Sm *sm, TimeWarp *w, u64 cycle) {
     TimeCta *cta = w->cta;
     Scheduler *s = &sm->schedulers[w->sched];
     stall(sm, w, cycle, w->reason, w->cause);
@@ -318,15 +319,33 @@ static void warp_exit(Sm *sm, TimeWarp *w, u64 cycle) {
     leave_order(s, w->slot);
     sm->resident_warps--;
     w->state = TW_FREE;
-    cta->exited += (u32)__builtin_popcount(w->front->lanes) - w->exited;
-    for (u32 id = 0; id < CTA_BARRIERS; id++)
-        if (cta->barriers[id].open) barrier_check(sm, cta, id, cycle, w);
     if (--cta->warps_left) return;
     sm->resident_ctas--;
     sm->share -= cta->share;
     sm->counters[SMC_CTAS_ENDED]++;
     if (vec_push(&sm->ended, (u32)(cta - sm->ctas)) != STATUS_OK || vec_push(&sm->ended_at, cycle) != STATUS_OK)
         sm->status = STATUS_NO_MEMORY;
+}
+
+// The warp is over; it keeps its slot while the SM has yet to send stores of it. PC samples on an H200 show that: 30 to
+// 50 cycles where the queue is short, two thirds of the time where atomics on one word block it.
+static void warp_exit(Sm *sm, TimeWarp *w, u64 cycle) {
+    TimeCta *cta = w->cta;
+    u32 lanes = (u32)__builtin_popcount(w->front->lanes);
+    cta->exited += lanes - w->exited;
+    w->exited = lanes;
+    for (u32 id = 0; id < CTA_BARRIERS; id++)
+        if (cta->barriers[id].open) barrier_check(sm, cta, id, cycle, w);
+    if (!w->queued) return warp_leave(sm, w, cycle);
+    if (w->op) w->op--;  // the exit, where samples see it
+    stall(sm, w, cycle, STALL_DRAIN, w->last_store);
+    w->wait = WAIT_DRAIN;
+    set_at(sm, w, TW_WAIT, NEVER);
+}
+
+void sm_store_sent(Sm *sm, TimeWarp *w, u64 cycle) {
+    w->queued--;
+    if (!w->queued && w->state == TW_WAIT && w->wait == WAIT_DRAIN) warp_leave(sm, w, cycle);
 }
 
 // --- waking up -----------------------------------------------------------------------------------------------------

@@ -62,7 +62,16 @@ typedef enum WarpState {
     TW_FRONT   // the front cannot go on with it for now
 } WarpState;
 
-typedef enum WaitKind { WAIT_SLOT, WAIT_BARRIER, WAIT_STORES, WAIT_GROUP, WAIT_GMMA, WAIT_SYNC, WAIT_FETCH } WaitKind;
+typedef enum WaitKind {
+    WAIT_SLOT,
+    WAIT_BARRIER,
+    WAIT_STORES,
+    WAIT_GROUP,
+    WAIT_GMMA,
+    WAIT_SYNC,
+    WAIT_FETCH,
+    WAIT_DRAIN,  // over, but for stores in the SM's queue
+} WaitKind;
 
 // What every instruction needs comes first: the warps of all SMs do not fit into the host's caches.
 typedef struct TimeWarp {
@@ -94,6 +103,8 @@ typedef struct TimeWarp {
     u32 exited;                         // lanes that are over
     u32 at_barrier;                     // lanes that wait at barrier `barrier`
     u32 stores;                         // writes and reductions not yet answered
+    u32 queued;                         // accesses of them that the SM has yet to send
+    u32 last_store;                     // its pc
     u32 groups;                         // cp.async: committed groups
     u32 group_loads[GROUPS];            // loads under way, by group
     u64 gmma_group[GROUPS], gmma_last;  // wgmma: when committed groups are over
@@ -136,6 +147,7 @@ typedef struct Ticket {
     u32 remaining;  // sectors, and 1 while it is in the queue
     u16 group;      // cp.async: group; bulk: place in TraceSyncs, NO_SYNC = none
     u8 kind;        // TicketKind
+    u8 same_word;   // of an atomic, for each of its lines: as many lanes as meet on a word, 0 where none do
     bool global;    // a load from global memory: counts for the latency
 } Ticket;
 
@@ -212,6 +224,7 @@ typedef struct Sm {
     u32 *miss_hash;
     u32 miss_cap, free_misses, used_misses, miss_count, sectors_under_way;  // used: those that have ever been
     u32 writes;                                                             // and atomics, not yet answered
+    u32 same_word;     // lanes of atomics that meet on a word, not yet answered
     u64 barrier_free;  // when the SM can note another arrival at a barrier
     Requests out;      // sorted by cycle
     Requests sent;     // those of the window before, for the memory system
@@ -268,6 +281,7 @@ void memory_free_sm(Sm *sm);
 // sm.c, for sm_memory.c
 void sm_wake_slot(Sm *sm, TimeWarp *w, u64 cycle);   // a register that the warp may wait for has become known
 void sm_wake_other(Sm *sm, TimeWarp *w, u64 cycle);  // stores, groups, syncs, instructions
+void sm_store_sent(Sm *sm, TimeWarp *w, u64 cycle);  // one of TimeWarp.queued
 void sm_set_result(TimeWarp *w, const TimeCode *code, const TimeOp *op, u64 cycle, StallReason reason);
 void sm_sync_done(Sm *sm, TimeCta *cta, u32 sync, u64 cycle);
 

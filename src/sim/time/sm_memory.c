@@ -302,10 +302,12 @@ static void atomic_line(const Access *a, u64 word, MemKind kind) {
     Sm *sm = a->sm;
     u64 line = trace_line_address(word);
     u32 sectors = trace_line_sectors(word);
+    Ticket *t = &sm->tickets.data[a->entry->ticket];
     cache_drop(sm->l1, line, sectors);
     sm->counters[SMC_L1_ATOMIC_SECTORS] += sector_count(sectors);
-    sm->tickets.data[a->entry->ticket].remaining++;
+    t->remaining++;
     sm->writes++;
+    sm->same_word += t->same_word;
     request(sm, (MemRequest){.cycle = a->cycle,
                              .line = line,
                              .tag = TAG_TICKET | a->entry->ticket,
@@ -452,6 +454,10 @@ static void prefetch_lines(const Sm *sm, const Pipe *p, const PipeEntry *e) {
         cache_prefetch_place(sm->l1, trace_line_address(p->words[(e->words + i) & (p->word_cap - 1)]));
 }
 
+static bool crowded(const Sm *sm, const Ticket *t) {
+    return t->same_word && sm->gpu->l1_same_word && sm->same_word >= sm->gpu->l1_same_word;
+}
+
 // The head of the queue has its turn. What does not fit stays at the head.
 static void serve(Sm *sm, Pipe *p, u64 cycle) {
     PipeEntry *e = &p->entries[p->first];
@@ -470,7 +476,7 @@ static void serve(Sm *sm, Pipe *p, u64 cycle) {
         if (begins) prefetch_lines(sm, p, e);
         for (; e->next_line < e->count; e->next_line++, lines++) {
             u64 word = p->words[(e->words + e->next_line) & (p->word_cap - 1)];
-            if (writes(e) && sm->writes >= sm->gpu->l1_writes) {
+            if (writes(e) && (sm->writes >= sm->gpu->l1_writes || crowded(sm, t))) {
                 p->blocked = true;
                 break;
             }
@@ -491,6 +497,8 @@ static void serve(Sm *sm, Pipe *p, u64 cycle) {
     }
     u32 ticket = e->ticket;
     pipe_pop(p);
+    const Ticket *sent = &sm->tickets.data[ticket];
+    if (sent->kind == TICKET_STORE) sm_store_sent(sm, sent->warp, cycle);
     ticket_part(sm, ticket, 1, 0, cycle);
 }
 
@@ -502,6 +510,15 @@ static TicketKind ticket_kind(const TimeOp *op) {
     case TIME_ASYNC: return TICKET_ASYNC;
     case TIME_BULK: return TICKET_BULK;
     default: return TICKET_LOAD;
+    }
+}
+
+// Lanes that meet on a word are a request each: red.add.f32 of all lanes to one word makes 32 (lts__t_requests_op_red
+// on an H200, 2026-11-22: 1,048,576 for as many threads).
+static void count_same_word(Ticket *t, const u64 *lines, u32 count) {
+    for (u32 i = 0; i < count; i++) {
+        u32 degree = trace_line_degree(lines[i]);
+        if (degree > 1 && degree > t->same_word) t->same_word = (u8)degree;
     }
 }
 
@@ -537,7 +554,10 @@ static bool push_accesses(Sm *sm, Pipe *p, TimeWarp *w, const TimeOp *op, u32 ti
         bool joined = op->flags & TIME_JOINED && a.lines == 1;  // one lane asks for all
         u64 line = joined ? lines[0] : 0;
         if (joined) line = (line & ~(0xffull << 56)) | 1ull << 56;
+        if (op->kind == TIME_REDUCE || op->kind == TIME_ATOMIC)
+            count_same_word(t, joined ? &line : lines, a.space == TRACE_SHARED ? 0 : a.lines);
         pipe_push(sm, p, e, joined ? &line : lines, a.space == TRACE_SHARED ? 0 : a.lines);
+        w->queued += t->kind == TICKET_STORE;
         any = true;
     }
     return any;
@@ -552,6 +572,7 @@ void memory_issue(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
     if (!any && op->flags & TIME_MIO) {
         PipeEntry e = {.issued = cycle, .ticket = ticket, .op = at, .space = TRACE_BARRIER, .wavefronts = op->interval};
         pipe_push(sm, p, e, NULL, 0);
+        w->queued += sm->tickets.data[ticket].kind == TICKET_STORE;
         any = true;
     }
     Ticket *t = &sm->tickets.data[ticket];
@@ -562,7 +583,7 @@ void memory_issue(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
         sm_set_result(w, code, op, cycle + 1, STALL_WAIT);
         return;
     }
-    if (t->kind == TICKET_STORE) w->stores++;
+    if (t->kind == TICKET_STORE) w->stores++, w->last_store = op->pc;
     if (t->kind == TICKET_ASYNC) w->group_loads[t->group = (u16)(w->groups % GROUPS)]++;
     if (t->kind == TICKET_LOAD) sm_set_result(w, code, op, NEVER, result_reason(t));
 }
@@ -653,6 +674,7 @@ static void arrived(Sm *sm, const MemReply *reply) {
     if (reply->tag & TAG_TICKET && sm->tickets.data[reply->tag & ~TAG_TICKET].kind != TICKET_BULK &&
         (reply->kind == MEM_WRITE || reply->kind == MEM_ATOMIC || reply->kind == MEM_REDUCE)) {
         sm->writes--;
+        sm->same_word -= sm->tickets.data[reply->tag & ~TAG_TICKET].same_word;
         sm->lsu.blocked = false;
     }
     if (reply->tag & TAG_TICKET)
@@ -748,7 +770,7 @@ void memory_abandon(Sm *sm) {
     pipe_clear(&sm->lsu);
     pipe_clear(&sm->tex);
     sm->tickets.len = sm->free_tickets.len = sm->out.len = sm->sent.len = 0;
-    sm->heap_len = sm->writes = 0;
+    sm->heap_len = sm->writes = sm->same_word = 0;
     memset(sm->run_tickets, 0, sizeof sm->run_tickets);
     clear_misses(sm);
 }
