@@ -15,70 +15,68 @@ static u64 now_ms(void) {
 
 enum { LARGE = 1 << 20 };  // a cubin of which only the functions that the profile has are disassembled
 
-typedef struct Wanted {
-    const char *tool;
-    Str bytes;
-    u32 *symbols;  // none: all functions
-    u32 count;
-} Wanted;
-
-static Status find_wanted(Profile *profile, u32 module, const Cubin *cubin, Arena *arena, Wanted *wanted, Diag *diag) {
+static Status find_wanted(Profile *profile, u32 module, const Cubin *cubin, ListingPlan *plan, Diag *diag) {
     const ProfileFunction *functions;
     u32 count;
     TRY(profile_functions(profile, &functions, &count, diag));
-    wanted->symbols = ARENA_ARRAY(arena, u32, count + 1);
-    if (!wanted->symbols) return STATUS_NO_MEMORY;
+    plan->symbols = ARENA_ARRAY(&plan->arena, u32, count + 1);
+    if (!plan->symbols) return STATUS_NO_MEMORY;
     for (u32 i = 0; i < count; i++) {
         Str name = {functions[i].name, strlen(functions[i].name)};
         const CubinFunction *function = functions[i].module_id == module ? cubin_find_function(cubin, name) : NULL;
-        if (function && function->symbol) wanted->symbols[wanted->count++] = function->symbol;
+        if (function && function->symbol) plan->symbols[plan->count++] = function->symbol;
     }
     return STATUS_OK;
 }
 
-static Status run_tool(const Wanted *w, u32 *left_ms, MachineCode *code, Diag *diag) {
-    u64 begin = now_ms();
-    const u8 *bytes = (const u8 *)w->bytes.data;
-    Status status = STATUS_UNSUPPORTED;  // an nvdisasm that does not take single functions may take all
-    if (w->count)
-        status =
-            sass_disassemble_some(w->tool, bytes, w->bytes.len, w->symbols, w->count, *left_ms / 2, &code->made, NULL);
-    if (status == STATUS_UNSUPPORTED)
-        status = sass_disassemble(w->tool, bytes, w->bytes.len, *left_ms / 2, &code->made, diag);
-    u64 taken = now_ms() - begin;
-    *left_ms = taken < *left_ms ? *left_ms - (u32)taken : 0;
-    if (status == STATUS_CANCELLED)
-        code->why = "nvdisasm was not ready with its machine code in time";
-    else
-        code->why = status == STATUS_OK ? NULL : "nvdisasm of this machine does not read its machine code";
-    return status;
-}
-
-static Status disassemble(Profile *profile, u32 module, Str bytes, u32 *left_ms, MachineCode *code, Diag *diag) {
-    Arena arena = {0};
-    Wanted wanted = {.tool = sass_find_tool(&arena), .bytes = bytes};
-    code->why = "the profile holds its machine code only, and this machine has no nvdisasm (CUDA toolkit) to read it";
-    Status status = STATUS_OK;
-    if (wanted.tool && bytes.len > LARGE) status = find_wanted(profile, module, &code->cubin, &arena, &wanted, diag);
-    if (wanted.tool && status == STATUS_OK) {
-        status = run_tool(&wanted, left_ms, code, diag);
-        code->json = (Str){code->made.data, code->made.len};
-    }
-    arena_free(&arena);
-    return status == STATUS_NO_MEMORY ? status : STATUS_OK;
-}
-
-Status machine_code_open(Profile *profile, u32 module, Str bytes, u32 *left_ms, MachineCode *code, Diag *diag) {
+Status machine_code_plan(Profile *profile, u32 module, Str bytes, ListingPlan *plan, MachineCode *code, Diag *diag) {
     *code = (MachineCode){0};
+    *plan = (ListingPlan){.bytes = bytes};
     Status status = cubin_open(&code->cubin, (const u8 *)bytes.data, bytes.len, "cubin", NULL);
     if (status != STATUS_OK) code->why = "its machine code in the profile is damaged";
     if (status != STATUS_OK) return status == STATUS_NO_MEMORY ? status : STATUS_OK;
     TRY(profile_module_listing(profile, module, &code->json, diag));
-    return code->json.len ? STATUS_OK : disassemble(profile, module, bytes, left_ms, code, diag);
+    if (code->json.len) return STATUS_OK;
+    plan->tool = sass_find_tool(&plan->arena);
+    if (!plan->tool)
+        code->why =
+            "the profile holds its machine code only, and this machine has no nvdisasm (CUDA toolkit) to read it";
+    if (!plan->tool || bytes.len <= LARGE) return STATUS_OK;
+    return find_wanted(profile, module, &code->cubin, plan, diag);
+}
+
+Status machine_code_list(const ListingPlan *plan, u32 timeout_ms, MachineCode *code, Diag *diag) {
+    const u8 *bytes = (const u8 *)plan->bytes.data;
+    size_t size = plan->bytes.len;
+    Status status = STATUS_UNSUPPORTED;  // an nvdisasm that does not take single functions may take all
+    if (!plan->tool) return STATUS_OK;
+    if (plan->count)
+        status =
+            sass_disassemble_some(plan->tool, bytes, size, plan->symbols, plan->count, timeout_ms, &code->made, NULL);
+    if (status == STATUS_UNSUPPORTED) status = sass_disassemble(plan->tool, bytes, size, timeout_ms, &code->made, diag);
+    if (status == STATUS_CANCELLED)
+        code->why = "nvdisasm was not ready with its machine code in time";
+    else if (status != STATUS_OK)
+        code->why = "nvdisasm of this machine does not read its machine code";
+    code->json = (Str){code->made.data, code->made.len};
+    return status == STATUS_NO_MEMORY ? status : STATUS_OK;
+}
+
+void listing_plan_free(ListingPlan *plan) { arena_free(&plan->arena); }
+
+static Status open_code(Profile *profile, u32 module, Str bytes, u32 *left_ms, MachineCode *code, Diag *diag) {
+    ListingPlan plan;
+    u64 begin = now_ms();
+    Status status = machine_code_plan(profile, module, bytes, &plan, code, diag);
+    if (status == STATUS_OK) status = machine_code_list(&plan, *left_ms / 2, code, diag);
+    u64 taken = plan.tool ? now_ms() - begin : 0;
+    *left_ms = taken < *left_ms ? *left_ms - (u32)taken : 0;
+    listing_plan_free(&plan);
+    return status;
 }
 
 Status machine_code_read(Profile *profile, u32 module, Str bytes, u32 *left_ms, MachineCode *code, Diag *diag) {
-    TRY(machine_code_open(profile, module, bytes, left_ms, code, diag));
+    TRY(open_code(profile, module, bytes, left_ms, code, diag));
     if (code->why) return STATUS_OK;
     Status status = sass_read(&code->sass, code->json, "listing", diag);
     if (status != STATUS_OK) code->why = "what nvdisasm says of its machine code is not understood";

@@ -19,13 +19,26 @@ typedef struct MachineCode {
 // Whether the bytes of a module are a cubin.
 bool machine_code_is(Str bytes);
 
-// Takes the listing of the profile, or has nvdisasm of this machine make one. Without either `why` says so: that is no
-// failure. nvdisasm may take half of *left_ms, from which its time is taken off: it needs minutes for the cubins of
-// large libraries. `bytes` must live as long. The result is freed with machine_code_free whatever the status.
-enum { MACHINE_CODE_MS = 12000 };  // for all modules of a profile
-WL_MUST_USE Status machine_code_open(Profile *profile, u32 module, Str bytes, u32 *left_ms, MachineCode *code,
+// What is to be asked of nvdisasm; `tool` NULL: nothing.
+typedef struct ListingPlan {
+    Arena arena;
+    const char *tool;
+    Str bytes;
+    u32 *symbols;  // none: all functions
+    u32 count;
+} ListingPlan;
+
+// Takes the listing of the profile, or plans one. Where neither can be had `why` says so: that is no failure. `bytes`
+// must live as long. Both results are freed whatever the status.
+WL_MUST_USE Status machine_code_plan(Profile *profile, u32 module, Str bytes, ListingPlan *plan, MachineCode *code,
                                      Diag *diag);
-// The same, and reads the listing.
+// Has nvdisasm of this machine make the listing: several plans of one profile on several threads.
+WL_MUST_USE Status machine_code_list(const ListingPlan *plan, u32 timeout_ms, MachineCode *code, Diag *diag);
+void listing_plan_free(ListingPlan *plan);
+
+// Both, and reads the listing. nvdisasm may take half of *left_ms, from which its time is taken off: it needs minutes
+// for the cubins of large libraries.
+enum { MACHINE_CODE_MS = 12000 };  // for all modules of a profile
 WL_MUST_USE Status machine_code_read(Profile *profile, u32 module, Str bytes, u32 *left_ms, MachineCode *code,
                                      Diag *diag);
 void machine_code_free(MachineCode *code);

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a collector has no time for while the program runs: the listing of each cubin, the source line of each
 // instruction, the resources of each function.
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "analyze/machine_code.h"
 #include "base/map.h"
+#include "base/pool.h"
 #include "sass/control.h"
+
+enum { LISTING_THREADS = 4 };
 
 typedef struct Adder {
     Profile *profile;
@@ -14,7 +19,8 @@ typedef struct Adder {
     Diag *diag;
     Map files;  // hash of the path -> file id
     u32 file_count;
-    u32 left_ms;  // for nvdisasm
+    struct ModuleWork *works;
+    u64 end_ms;  // of nvdisasm's time
 } Adder;
 
 typedef struct RecordText {  // a fixed part, and texts behind it
@@ -90,31 +96,19 @@ static Status write_function(Adder *a, const MachineCode *code, const ProfileFun
 }
 
 // --- modules -----------------------------------------------------------------------------------------------------
-static Status add_module(Adder *a, const ProfileFunction *functions, u32 count) {
-    Str bytes;
-    MachineCode code;
-    u32 module = functions[0].module_id;
-    TRY(profile_module_text(a->profile, module, &bytes, a->diag));
-    if (!machine_code_is(bytes)) return STATUS_OK;
-    Status status = machine_code_open(a->profile, module, bytes, &a->left_ms, &code, a->diag);
-    if (status == STATUS_OK && code.why)
-        diag_text(a->diag, DIAG_NOTE, NULL, 0, 0, "%s: %s", functions[0].name, code.why);
-    if (status == STATUS_OK && code.made.len && !code.why) status = write_listing(a, module, &code.made);
-    for (u32 i = 0; i < count && status == STATUS_OK; i++)
-        if (functions[i].module_id == module) status = write_function(a, &code, &functions[i]);
-    machine_code_free(&code);
-    return status;
-}
-
 // Those with the most samples come first: nvdisasm may not have time for all.
-typedef struct ModuleUse {
+typedef struct ModuleWork {
     u32 module, first;  // of its functions, in the profile's list
     u64 samples;
-} ModuleUse;
-typedef Vec(ModuleUse) ModuleUses;
+    ListingPlan plan;
+    MachineCode code;
+    Status status;
+    Diag diag;
+} ModuleWork;
+typedef Vec(ModuleWork) ModuleWorks;
 
 static int by_samples(const void *left, const void *right) {
-    const ModuleUse *a = left, *b = right;
+    const ModuleWork *a = left, *b = right;
     if (a->samples != b->samples) return a->samples < b->samples ? 1 : -1;
     return (a->first > b->first) - (a->first < b->first);
 }
@@ -134,31 +128,87 @@ static Status count_samples(Adder *a, const ProfileFunction *function, u64 *sum)
     return STATUS_OK;
 }
 
-static Status find_uses(Adder *a, const ProfileFunction *functions, u32 count, ModuleUses *uses) {
-    Map known = {0};  // module -> index in uses
+static Status find_works(Adder *a, const ProfileFunction *functions, u32 count, ModuleWorks *works) {
+    Map known = {0};  // module -> index in works
     Status status = STATUS_OK;
     for (u32 i = 0; i < count && status == STATUS_OK; i++) {
         u32 module = functions[i].module_id;
         const u64 *at = map_get(&known, module);
-        u32 use = at ? (u32)*at : uses->len;
-        if (!at) status = map_put(&known, module, use);
-        if (!at && status == STATUS_OK) status = vec_push(uses, (ModuleUse){module, i, 0});
-        if (status == STATUS_OK) status = count_samples(a, &functions[i], &uses->data[use].samples);
+        u32 work = at ? (u32)*at : works->len;
+        if (!at) status = map_put(&known, module, work);
+        if (!at && status == STATUS_OK) status = vec_push(works, ((ModuleWork){.module = module, .first = i}));
+        if (status == STATUS_OK) status = count_samples(a, &functions[i], &works->data[work].samples);
     }
     map_free(&known);
+    if (works->len) qsort(works->data, works->len, sizeof *works->data, by_samples);
     return status;
+}
+
+static Status plan_work(Adder *a, ModuleWork *work) {
+    Str bytes;
+    TRY(profile_module_text(a->profile, work->module, &bytes, a->diag));
+    if (!machine_code_is(bytes)) return STATUS_OK;
+    return machine_code_plan(a->profile, work->module, bytes, &work->plan, &work->code, a->diag);
+}
+
+static u64 now_ms(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (u64)t.tv_sec * 1000 + (u64)t.tv_nsec / 1000000;
+}
+
+// One that hangs may take half of the time that is left.
+static void list_work(void *context, u32 part, u32 worker) {
+    (void)worker;
+    Adder *a = context;
+    ModuleWork *work = &a->works[part];
+    u64 now = now_ms();
+    u32 left = now < a->end_ms ? (u32)(a->end_ms - now) : 0;
+    work->status = machine_code_list(&work->plan, left / 2, &work->code, &work->diag);
+}
+
+// nvdisasm takes most of a second for a cubin of 14 MB, and some hundred MB of memory.
+static Status list_works(Adder *a, u32 count) {
+    cpu_set_t set;
+    Pool *pool;
+    u32 threads = sched_getaffinity(0, sizeof set, &set) == 0 ? (u32)CPU_COUNT(&set) : 1;
+    if (threads > LISTING_THREADS) threads = LISTING_THREADS;
+    TRY(pool_create(&pool, threads < count ? threads : count));
+    a->end_ms = now_ms() + MACHINE_CODE_MS;
+    pool_run(pool, count, list_work, a);
+    pool_destroy(pool);
+    return STATUS_OK;
+}
+
+static Status write_work(Adder *a, const ModuleWork *work, const ProfileFunction *functions, u32 count) {
+    const MachineCode *code = &work->code;
+    if (!work->plan.bytes.len) return STATUS_OK;  // no machine code
+    for (u32 i = 0; i < work->diag.entries.len; i++)
+        diag_text(a->diag, work->diag.entries.data[i].severity, NULL, 0, 0, "%s", work->diag.entries.data[i].text);
+    if (code->why) diag_text(a->diag, DIAG_NOTE, NULL, 0, 0, "%s: %s", functions[work->first].name, code->why);
+    TRY(work->status);
+    if (code->made.len && !code->why) TRY(write_listing(a, work->module, &code->made));
+    for (u32 i = work->first; i < count; i++)
+        if (functions[i].module_id == work->module) TRY(write_function(a, code, &functions[i]));
+    return STATUS_OK;
 }
 
 static Status add_modules(Adder *a) {
     const ProfileFunction *functions;
     u32 count;
-    ModuleUses uses = {0};
+    ModuleWorks works = {0};
     TRY(profile_functions(a->profile, &functions, &count, a->diag));
-    Status status = find_uses(a, functions, count, &uses);
-    if (uses.len) qsort(uses.data, uses.len, sizeof *uses.data, by_samples);
-    for (u32 i = 0; i < uses.len && status == STATUS_OK; i++)
-        status = add_module(a, functions + uses.data[i].first, count - uses.data[i].first);
-    vec_free(&uses);
+    Status status = find_works(a, functions, count, &works);
+    a->works = works.data;
+    for (u32 i = 0; i < works.len && status == STATUS_OK; i++) status = plan_work(a, &works.data[i]);
+    if (works.len && status == STATUS_OK) status = list_works(a, works.len);
+    for (u32 i = 0; i < works.len && status == STATUS_OK; i++) status = write_work(a, &works.data[i], functions, count);
+    for (u32 i = 0; i < works.len; i++) {
+        machine_code_free(&works.data[i].code);
+        listing_plan_free(&works.data[i].plan);
+        diag_free(&works.data[i].diag);
+    }
+    vec_free(&works);
     return status;
 }
 
@@ -185,7 +235,7 @@ Status profile_add_machine_code(const char *path, Diag *diag) {
     TRY(has_machine_code(path, &has, diag));
     if (!has) return STATUS_OK;
     TRY(store_append(path, &writer, diag));
-    Adder adder = {.sink = store_sink(writer), .diag = diag, .left_ms = MACHINE_CODE_MS};
+    Adder adder = {.sink = store_sink(writer), .diag = diag};
     Status status = profile_open(path, &adder.profile, diag);
     if (status == STATUS_OK) status = add_modules(&adder);
     profile_close(adder.profile);

@@ -57,7 +57,7 @@ static Status write_all(int file, const u8 *data, size_t size) {
 
 // The cubin in a file of its own: nvdisasm reads no pipes.
 static Status write_cubin(char *path, const u8 *cubin, size_t size) {
-    int file = mkstemp(path);
+    int file = mkostemp(path, O_CLOEXEC);
     if (file < 0) return STATUS_IO;
     Status status = write_all(file, cubin, size);
     close(file);
@@ -68,14 +68,12 @@ static Status write_cubin(char *path, const u8 *cubin, size_t size) {
 // `symbols`: "3,17", NULL = all functions.
 static Status start(const char *tool, const char *path, const char *symbols, Child *child) {
     int ends[2];
-    if (pipe(ends) != 0) return STATUS_IO;
-    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    if (pipe2(ends, O_CLOEXEC) != 0) return STATUS_IO;  // other children must not have them
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addclose(&actions, ends[1]);
     char *const arguments[] = {(char *)tool, "-json", (char *)path, symbols ? "-fun" : NULL, (char *)symbols, NULL};
     int error = posix_spawn(&child->pid, tool, &actions, NULL, arguments, environ);
     posix_spawn_file_actions_destroy(&actions);
