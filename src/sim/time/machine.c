@@ -35,6 +35,8 @@ static SamplePlan plan_samples(const SimConfig *config) {
     SamplePlan plan = {.offset = config->pc_offset, .shift = {62}};
     for (u32 shift = 1; shift < 32; shift++)  // period 1 is every cycle of every warp
         if (periods >> shift & 1 && plan.count < SAMPLE_SETS) plan.shift[plan.count++] = (u8)shift;
+    plan.mask = (1ull << plan.shift[0]) - 1;
+    plan.ahead = plan.mask + plan.offset;
     return plan;
 }
 

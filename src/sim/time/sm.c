@@ -1,164 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Issue: which warp, when, and what the others wait for. A warp's time is accounted for when its state changes, not
-// cycle by cycle: every cycle of every warp and of every scheduler gets exactly one reason.
-#include "sim/time/sm.h"
-
-#include <assert.h>
+// Issue: which warp, when, and what the others wait for (accounts: sm_account.h).
 #include <string.h>
 
-#include "sim/time/machine.h"
-
-static const TimeCode *code_of(const TimeWarp *w) { return w->run->code; }
-static Tally *tally_of(const Sm *sm, const TimeWarp *w) { return &w->run->tallies[sm->worker]; }
-static u32 pc_of(const TimeWarp *w) { return w->op < w->op_end ? code_of(w)->ops[w->op].pc : w->from; }
-
-// --- accounts ------------------------------------------------------------------------------------------------------
-static void integrate(Sm *sm, u64 cycle) {
-    if (cycle <= sm->integrated) return;
-    u64 cycles = cycle - sm->integrated;
-    sm->counters[SMC_WARP_CYCLES] += cycles * sm->resident_warps;
-    sm->counters[SMC_CTA_CYCLES] += cycles * sm->resident_ctas;
-    if (sm->resident_warps) sm->counters[SMC_ACTIVE_CYCLES] += cycles;
-    sm->counters[SMC_L1_MSHR_CYCLES] += cycles * sm->sectors_under_way;
-    sm->integrated = cycle;
-}
-
-// The sample cycles in [from, to) that look at this warp's place, one place after the other.
-static void sample_all(const Sm *sm, const TimeWarp *w, Tally *tally, u32 pc, u32 reason, u64 from, u64 to) {
-    const SamplePlan *plan = machine_samples(sm->machine);
-    const Scheduler *s = &sm->schedulers[w->sched];
-    for (u32 set = 0; set < plan->count; set++) {
-        u64 first = sample_number(plan, set, from), last = sample_number(plan, set, to);
-        if (first == last) return;  // so do the sets of longer periods
-        const SampledSlots *slots = &s->sampled[set];
-        for (u64 k = first; k < last; k++) {
-            if (k % s->slots != w->slot) continue;
-            u32 *count = tally_sample(tally, set, pc, reason);
-            bool issued = k <= slots->head && slots->head - k < 64 && slots->issued >> (k & 63) & 1;
-            count[0]++;
-            count[1] += !issued;
-        }
-    }
-}
-
-static inline void sample(const Sm *sm, const TimeWarp *w, Tally *tally, u32 pc, u32 reason, u64 from, u64 to) {
-    const SamplePlan *plan = machine_samples(sm->machine);
-    if (WL_UNLIKELY(sample_number(plan, 0, from) != sample_number(plan, 0, to)))
-        sample_all(sm, w, tally, pc, reason, from, to);
-}
-
-// Of the `cycles` that a warp has now stood there, those in which its scheduler issued.
-static u64 take_issued(const Sm *sm, TimeWarp *w, u64 cycles) {
-    u64 issued = sm->schedulers[w->sched].issued - w->issued_before;
-    if (issued > cycles) issued = cycles;
-    w->issued_before += issued;
-    return issued;
-}
-
-// [from, to) of a warp whose next instruction is `pc`.
-static inline void charge_at(Sm *sm, TimeWarp *w, u32 pc, u32 reason, u32 cause, u64 from, u64 to) {
-    if (to <= from) return;
-    u64 cycles = to - from;
-    Tally *tally = tally_of(sm, w);
-    TimePc *account = &tally->pcs[pc];
-    account->stalls[reason] += cycles;
-    account->latency[reason] += cycles - take_issued(sm, w, cycles);
-    sm->stalls[reason] += cycles;
-    if (cause != WL_NONE) tally_edge(tally, pc, cause, (u8)reason, cycles, 1);
-    if (cycles > w->worst) w->worst = cycles, w->worst_pc = cause != WL_NONE ? cause : pc;
-    sample(sm, w, tally, pc, reason, from, to);
-}
-
-static void charge(Sm *sm, TimeWarp *w, u32 reason, u64 from, u64 to) {
-    charge_at(sm, w, pc_of(w), reason, w->cause, from, to);
-}
-
-// The cycle in which it issues: charge() for what happens most often. TimePc.stalls has these as TimePc.issued.
-static void charge_issue(Sm *sm, TimeWarp *w, u32 pc, u64 cycle) {
-    sm->stalls[STALL_SELECTED]++;
-    w->issued_before++;
-    if (!w->worst) w->worst = 1, w->worst_pc = pc;
-    sample(sm, w, tally_of(sm, w), pc, STALL_SELECTED, cycle, cycle + 1);
-}
-
-// The warp stalls for another reason from `cycle` on.
-static void stall(Sm *sm, TimeWarp *w, u64 cycle, StallReason reason, u32 cause) {
-    if (cycle > w->since) {
-        charge(sm, w, w->reason, w->since, cycle);
-        w->since = cycle;
-    }
-    w->reason = (u8)reason;
-    w->cause = cause;
-}
-
-// A warp that waited for its reason until it could issue, and since then for its turn. While it was not selected its
-// scheduler issued others, so those cycles are the first to be looked for there.
-static inline void charge_turn(Sm *sm, const Scheduler *s, TimeWarp *w, u32 pc, u64 cycle) {
-    u64 at = s->at[w->slot], could = at > w->since ? at : w->since;
-    charge_at(sm, w, pc, STALL_NOT_SELECTED, WL_NONE, could, cycle);
-    charge_at(sm, w, pc, w->reason, w->cause, w->since, could);
-    w->cause = WL_NONE;
-    w->since = cycle;
-}
-
-// Cycles of a scheduler before `cycle` that did not issue.
-static void account_slots(Sm *sm, Scheduler *s, u64 cycle, const TimeWarp *w) {
-    if (cycle <= s->accounted) return;
-    u64 cycles = cycle - s->accounted;
-    s->accounted = cycle;
-    if (!w) return (void)(sm->counters[SMC_SLOTS_EMPTY] += cycles);
-    sm->counters[SMC_SLOTS_STALLED] += cycles;
-    sm->slot_stalls[w->reason] += cycles;
-    tally_of(sm, w)->slot_stalls[w->reason] += cycles;
-}
-
-// The resident warp that will issue first, as far as is known.
-static const TimeWarp *first_warp(const Scheduler *s) {
-    const TimeWarp *best = NULL;
-    u64 at = NEVER;
-    for (u32 i = 0; i < s->slots; i++)
-        if (s->warps[i] && (!best || s->at[i] < at)) best = s->warps[i], at = s->at[i];
-    return best;
-}
-
-#ifndef NDEBUG
-// Every cycle of every scheduler has been issued, stalled or empty, once.
-static bool slots_add_up(const Sm *sm) {
-    u64 accounted = 0;
-    for (u32 i = 0; i < sm->scheduler_count; i++) accounted += sm->schedulers[i].accounted;
-    const u64 *c = sm->counters;
-    return c[SMC_SLOTS_ISSUED] + c[SMC_SLOTS_STALLED] + c[SMC_SLOTS_EMPTY] == accounted;
-}
-#endif
-
-void sm_settle(Sm *sm, u64 cycle) {
-    integrate(sm, cycle);
-    assert(slots_add_up(sm));
-    for (u32 i = 0; i < sm->scheduler_count; i++) {
-        Scheduler *s = &sm->schedulers[i];
-        account_slots(sm, s, cycle, s->resident ? first_warp(s) : NULL);
-        for (u32 k = 0; k < s->slots; k++) {
-            TimeWarp *w = s->warps[k];
-            if (w && w->since < cycle) stall(sm, w, cycle, w->reason, w->cause);
-        }
-    }
-}
+#include "sim/time/sm_account.h"
 
 // --- what comes next for a warp ------------------------------------------------------------------------------------
-static void set_slot(Scheduler *s, u32 slot, u64 at) {
-    u64 bit = 1ull << slot;
-    s->at[slot] = at;
-    s->ready &= ~bit;
-    s->waiting = at == NEVER ? s->waiting & ~bit : s->waiting | bit;
-}
-
-static void set_at(Sm *sm, TimeWarp *w, WarpState state, u64 at) {
-    Scheduler *s = &sm->schedulers[w->sched];
-    w->state = (u8)state;
-    set_slot(s, w->slot, at);
-    if (at < s->next) s->next = at;
-}
-
 static bool next_op(TimeWarp *w) {
     const TimeOp *ops = code_of(w)->ops;
     while (w->op < w->op_end && (ops[w->op].pc < w->from || ops[w->op].pc >= w->to)) w->op++;
@@ -312,7 +158,7 @@ static void warp_leave(Sm *sm, TimeWarp *w, u64 cycle) {
     TimeCta *cta = w->cta;
     Scheduler *s = &sm->schedulers[w->sched];
     stall(sm, w, cycle, w->reason, w->cause);
-    integrate(sm, cycle);
+    account_residents(sm, cycle);
     account_slots(sm, s, cycle, w);
     s->warps[w->slot] = NULL;
     set_slot(s, w->slot, NEVER);
@@ -537,44 +383,31 @@ static bool uses_memory(const TimeOp *op) {
     return KINDS >> op->kind & 1 || op->flags & TIME_MIO;
 }
 
-// The scheduler issues at `cycle`.
-static void note_samples(const Sm *sm, Scheduler *s, u64 cycle) {
-    const SamplePlan *plan = machine_samples(sm->machine);
-    for (u32 set = 0; set < plan->count; set++) {
-        u64 at = cycle + plan->offset, k = at >> plan->shift[set];
-        if (k << plan->shift[set] != at) return;  // nor is it one of a longer period
-        SampledSlots *slots = &s->sampled[set];
-        if (k - slots->head >= 64) slots->issued = 0;
-        for (u64 i = slots->head + 1; i <= k && i > slots->head && k - i < 64; i++)
-            slots->issued &= ~(1ull << (i & 63));
-        slots->issued |= 1ull << (k & 63);
-        slots->head = k;
-    }
-}
-
 // Books an issue at `cycle`.
 static void count_issue(Sm *sm, Scheduler *s, TimeWarp *w, const TimeOp *op, u64 cycle) {
     u64 *c = sm->counters;
     Tally *tally = tally_of(sm, w);
-    u64 could = s->at[w->slot] > w->since ? s->at[w->slot] : w->since;
+    u64 could = s->at[w->slot] > w->since ? s->at[w->slot] : w->since, interval = sm->gpu->issue_interval;
     account_slots(sm, s, cycle, w);
-    charge_turn(sm, s, w, op->pc, cycle);
-    note_samples(sm, s, cycle);
-    s->issued += sm->gpu->issue_interval;
-    charge_issue(sm, w, op->pc, cycle);
+    charge_turn(sm, s, w, tally, op->pc, cycle);
+    if (WL_UNLIKELY(sample_at(machine_samples(sm->machine), cycle))) account_issue_sample(sm, s, w, op->pc, cycle);
+    if (!w->worst) w->worst = 1, w->worst_pc = op->pc;
+    s->issued += interval;
+    w->issued_before++;
     w->since = cycle + 1;
-    s->accounted = s->busy = cycle + sm->gpu->issue_interval;
-    c[SMC_SLOTS_ISSUED] += sm->gpu->issue_interval;
+    s->accounted = s->busy = cycle + interval;
+    sm->stalls[STALL_SELECTED]++;
+    c[SMC_SLOTS_ISSUED] += interval;
     c[SMC_ISSUED]++;
     c[SMC_ELIGIBLE_CYCLES] += cycle + 1 - could;
     c[SMC_LANES_1_4 + (w->lanes - 1) / 4]++;
     c[unit_counter[op->unit]]++;
-    tally->pcs[op->pc].issued++;
+    tally->pcs[op->pc].issued++;  // TimePc.stalls has these cycles, too, in the end
 }
 
 // What the warp cannot do now it can do later: `until`.
 static bool throttle(Sm *sm, Scheduler *s, TimeWarp *w, u64 cycle, u64 until, StallReason reason) {
-    charge_turn(sm, s, w, w->run->code->ops[w->op].pc, cycle);
+    charge_turn(sm, s, w, tally_of(sm, w), code_of(w)->ops[w->op].pc, cycle);
     w->reason = (u8)reason;
     set_at(sm, w, TW_READY, until);
     return false;
@@ -778,154 +611,4 @@ void sm_run(Sm *sm, u64 until) {
             }
     }
     sm->now = until;
-}
-
-// --- CTAs ----------------------------------------------------------------------------------------------------------
-bool sm_fits(const Sm *sm, const TimeRun *run) {
-    return sm->share + SM_SHARE / run->limit <= SM_SHARE &&
-           sm->resident_warps + sm->starting_warps + run->cta_warps <= sm->warp_count;
-}
-
-static Status warp_reserve_slots(TimeWarp *w, u32 slots) {
-    if (slots > w->slot_cap) {
-        mem_free(w->ready);
-        mem_free(w->producer);
-        w->ready = mem_alloc(sizeof *w->ready * slots);
-        w->producer = mem_alloc(sizeof *w->producer * slots);
-        w->slot_cap = w->ready && w->producer ? slots : 0;
-        if (!w->slot_cap) return STATUS_NO_MEMORY;
-    }
-    memset(w->ready, 0, sizeof *w->ready * slots);
-    return STATUS_OK;
-}
-
-static u32 least_loaded(const Sm *sm, u32 first) {
-    u32 best = first % sm->scheduler_count;
-    for (u32 i = 0; i < sm->scheduler_count; i++) {
-        u32 k = (first + i) % sm->scheduler_count;
-        if (sm->schedulers[k].resident < sm->schedulers[best].resident) best = k;
-    }
-    return best;
-}
-
-// A warp that is over does not need the front any more.
-static void leave_low(Sm *sm, u32 place) {
-    u32 kept = 0;
-    for (u32 i = 0; i < sm->low.len; i++)
-        if (sm->low.data[i] != place) sm->low.data[kept++] = sm->low.data[i];
-    sm->low.len = kept;
-}
-
-static Status start_warp(Sm *sm, TimeCta *cta, u32 index, u64 start) {
-    u32 at = 0;
-    while (sm->warps[at].state != TW_FREE) at++;
-    leave_low(sm, at);
-    TimeWarp *w = &sm->warps[at], kept = *w;
-    *w = (TimeWarp){.trace = kept.trace, .ready = kept.ready, .producer = kept.producer, .slot_cap = kept.slot_cap};
-    TRY(warp_reserve_slots(w, cta->run->code->slots + 1));
-    w->cta = cta;
-    w->run = cta->run;
-    w->front = &cta->front->warps[index];
-    w->serial = kept.serial + 1;
-    w->line = w->cause = w->worst_pc = WL_NONE;
-    w->start = w->since = start;
-    w->reason = STALL_NO_INSTRUCTIONS;
-    w->sched = (u8)least_loaded(sm, index);
-    Scheduler *s = &sm->schedulers[w->sched];
-    while (s->warps[w->slot]) w->slot++;
-    if (!s->resident) account_slots(sm, s, start, NULL);
-    s->warps[w->slot] = w;
-    s->by_age[s->resident++] = w->slot;
-    trace_reset(&w->trace);
-    w->trace.half = (u32)sm->gpu->coalesce_lanes;
-    w->trace.block_end = machine_block_ends(cta->run);
-    machine_local(sm->machine, cta->run, sm->id, (u32)(cta - sm->ctas), index, &w->trace);
-    w->trace.syncs = &cta->syncs;
-    w->front->trace = &w->trace;
-    set_at(sm, w, TW_TRACE, start);
-    return STATUS_OK;
-}
-
-void sm_give_cta(Sm *sm, CtaStart start) {
-    if (vec_push(&sm->starts, start) != STATUS_OK) sm->status = STATUS_NO_MEMORY;
-    sm->share += SM_SHARE / start.run->limit;
-    sm->starting_warps += start.run->cta_warps;
-}
-
-static Status start_cta(Sm *sm, const CtaStart *s) {
-    u32 at = 0;
-    u64 start = s->start;
-    Cta *front = s->front;
-    TRY(grid_cta_start(s->run->grid, front, s->linear));
-    while (sm->ctas[at].used) at++;
-    TimeCta *cta = &sm->ctas[at];
-    *cta =
-        (TimeCta){.run = s->run, .front = front, .slot_group = s->slot_group, .used = true, .threads = front->threads};
-    cta->warps_left = front->warp_count;
-    cta->share = SM_SHARE / s->run->limit;
-    integrate(sm, start > sm->integrated ? start : sm->integrated);
-    sm->resident_ctas++;
-    sm->resident_warps += front->warp_count;
-    sm->counters[SMC_CTAS_STARTED]++;
-    for (u32 i = 0; i < front->warp_count; i++) TRY(start_warp(sm, cta, i, start + i * sm->gpu->warp_start));
-    return STATUS_OK;
-}
-
-void sm_start_ctas(Sm *sm) {
-    for (u32 i = 0; i < sm->starts.len && sm->status == STATUS_OK; i++) sm->status = start_cta(sm, &sm->starts.data[i]);
-    sm->starts.len = sm->starting_warps = 0;
-}
-
-// --- life ----------------------------------------------------------------------------------------------------------
-Status sm_init(Sm *sm, TimeMachine *machine, const GpuModel *gpu, u32 id) {
-    *sm = (Sm){.machine = machine, .gpu = gpu, .id = id, .scheduler_count = (u32)gpu->warp_schedulers};
-    sm->warp_count = (u32)gpu->max_threads_per_sm / LANES;
-    sm->cta_count = (u32)gpu->max_ctas_per_sm;
-    sm->warps = mem_zero(sm->warp_count, sizeof *sm->warps);
-    sm->ctas = mem_zero(sm->cta_count, sizeof *sm->ctas);
-    if (!sm->warps || !sm->ctas) return STATUS_NO_MEMORY;
-    for (u32 i = 0; i < sm->scheduler_count; i++) {
-        Scheduler *s = &sm->schedulers[i];
-        s->slots = (sm->warp_count + sm->scheduler_count - 1) / sm->scheduler_count;
-        if (s->slots > SCHED_WARPS) s->slots = SCHED_WARPS;
-        s->next = NEVER;
-        for (u32 k = 0; k < SCHED_WARPS; k++) s->at[k] = NEVER;
-    }
-    return memory_init_sm(sm);
-}
-
-void sm_free(Sm *sm) {
-    for (u32 i = 0; sm->warps && i < sm->warp_count; i++) {
-        trace_free(&sm->warps[i].trace);
-        mem_free(sm->warps[i].ready);
-        mem_free(sm->warps[i].producer);
-    }
-    mem_free(sm->warps);
-    mem_free(sm->ctas);
-    vec_free(&sm->low);
-    vec_free(&sm->starts);
-    vec_free(&sm->ended);
-    vec_free(&sm->ended_at);
-    memory_free_sm(sm);
-}
-
-void sm_abandon(Sm *sm, u64 cycle) {
-    for (u32 i = 0; i < sm->warp_count; i++) {
-        sm->warps[i].state = TW_FREE;
-        sm->warps[i].serial++;
-    }
-    for (u32 i = 0; i < sm->cta_count; i++) sm->ctas[i].used = false;
-    for (u32 i = 0; i < sm->scheduler_count; i++) {
-        Scheduler *s = &sm->schedulers[i];
-        for (u32 k = 0; k < SCHED_WARPS; k++) s->at[k] = NEVER, s->warps[k] = NULL;
-        s->ready = s->waiting = 0;
-        s->resident = 0;
-        s->next = NEVER;
-        account_slots(sm, s, cycle, NULL);
-    }
-    sm->resident_warps = sm->resident_ctas = sm->stuck_warps = sm->starting_warps = 0;
-    sm->share = 0;
-    sm->low.len = sm->starts.len = sm->ended.len = sm->ended_at.len = 0;
-    memory_abandon(sm);
-    sm_flush(sm);
 }

@@ -278,7 +278,7 @@ WL_MUST_USE Status sm_set_l1(Sm *sm, u64 bytes);  // gives it another size, empt
 void memory_abandon(Sm *sm);
 void memory_free_sm(Sm *sm);
 
-// sm.c, for sm_memory.c
+// sm.c, for sm_memory.c and sm_cta.c
 void sm_wake_slot(Sm *sm, TimeWarp *w, u64 cycle);   // a register that the warp may wait for has become known
 void sm_wake_other(Sm *sm, TimeWarp *w, u64 cycle);  // stores, groups, syncs, instructions
 void sm_store_sent(Sm *sm, TimeWarp *w, u64 cycle);  // one of TimeWarp.queued

@@ -41,25 +41,18 @@ static bool grow(Tally *t) {
     return true;
 }
 
-void tally_edge(Tally *t, u32 pc, u32 cause, u8 reason, u64 cycles, u64 times) {
-    TimeEdge *e = &t->edges[t->last_edge[pc]];
-    if (WL_LIKELY(e->times && e->pc == pc && e->cause == cause && e->reason == reason)) {
-        e->cycles += cycles;
-        e->times += times;
-        return;
-    }
-    e = find(t->edges, t->edge_cap, pc, cause, reason);
+TimeEdge *tally_find_edge(Tally *t, u32 pc, u32 cause, u8 reason) {
+    TimeEdge *e = find(t->edges, t->edge_cap, pc, cause, reason);
     if (!e->times) {
         if (t->edge_count >= t->edge_cap / 4 * 3) {
-            if (!grow(t)) return (void)(t->failed = true);
+            if (!grow(t)) return t->failed = true, NULL;
             e = find(t->edges, t->edge_cap, pc, cause, reason);
         }
         *e = (TimeEdge){.pc = pc, .cause = cause, .reason = reason};
         t->edge_count++;
     }
     t->last_edge[pc] = (u32)(e - t->edges);
-    e->cycles += cycles;
-    e->times += times;
+    return e;
 }
 
 void tally_merge(Tally *to, const Tally *from) {

@@ -11,6 +11,7 @@ typedef struct SamplePlan {  // sets of PC samples
     u32 count;
     u8 shift[SAMPLE_SETS];  // one every 2^shift cycles, ascending; without sets [0] is one that never comes
     u64 offset;             // cycles by which they come earlier
+    u64 mask, ahead;        // of the first set: 2^shift - 1, and with the offset
 } SamplePlan;
 
 // Samples of a set that come before `cycle`.
@@ -18,6 +19,11 @@ static inline u64 sample_number(const SamplePlan *plan, u32 set, u64 cycle) {
     u32 shift = plan->shift[set];
     return (cycle + (1ull << shift) - 1 + plan->offset) >> shift;
 }
+// Whether [from, to) has samples of any set, and whether a cycle is one: the first set has those of all others.
+static inline bool sample_any(const SamplePlan *plan, u64 from, u64 to) {
+    return ((from + plan->ahead) ^ (to + plan->ahead)) > plan->mask;
+}
+static inline bool sample_at(const SamplePlan *plan, u64 cycle) { return !((cycle + plan->offset) & plan->mask); }
 
 typedef struct Tally {
     TimePc *pcs;
@@ -34,8 +40,16 @@ typedef struct Tally {
 
 WL_MUST_USE Status tally_init(Tally *tally, u32 pc_count, u32 sample_sets);
 void tally_free(Tally *tally);
-void tally_edge(Tally *tally, u32 pc, u32 cause, u8 reason, u64 cycles, u64 times);
+TimeEdge *tally_find_edge(Tally *tally, u32 pc, u32 cause, u8 reason);  // NULL: memory ran out
 void tally_merge(Tally *to, const Tally *from);
+
+static inline void tally_edge(Tally *t, u32 pc, u32 cause, u8 reason, u64 cycles, u64 times) {
+    TimeEdge *e = &t->edges[t->last_edge[pc]];
+    bool last = e->times && e->pc == pc && e->cause == cause && e->reason == reason;
+    if (WL_UNLIKELY(!last) && !(e = tally_find_edge(t, pc, cause, reason))) return;
+    e->cycles += cycles;
+    e->times += times;
+}
 
 static inline u32 *tally_sample(const Tally *t, u32 set, u32 pc, u32 reason) {
     return t->samples + (((u64)set * t->pc_count + pc) * STALL_COUNT + reason) * 2;

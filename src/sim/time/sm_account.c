@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// What of an SM's accounts is not needed for every instruction: samples, stalls that end, bringing all up to date.
+#include "sim/time/sm_account.h"
+
+#include <assert.h>
+
+void account_residents(Sm *sm, u64 cycle) {
+    if (cycle <= sm->integrated) return;
+    u64 cycles = cycle - sm->integrated;
+    sm->counters[SMC_WARP_CYCLES] += cycles * sm->resident_warps;
+    sm->counters[SMC_CTA_CYCLES] += cycles * sm->resident_ctas;
+    if (sm->resident_warps) sm->counters[SMC_ACTIVE_CYCLES] += cycles;
+    sm->counters[SMC_L1_MSHR_CYCLES] += cycles * sm->sectors_under_way;
+    sm->integrated = cycle;
+}
+
+// One place after the other is looked at.
+void account_samples(const Sm *sm, const TimeWarp *w, u32 pc, u32 reason, u64 from, u64 to) {
+    const SamplePlan *plan = machine_samples(sm->machine);
+    const Scheduler *s = &sm->schedulers[w->sched];
+    Tally *tally = tally_of(sm, w);
+    for (u32 set = 0; set < plan->count; set++) {
+        u64 first = sample_number(plan, set, from), last = sample_number(plan, set, to);
+        if (first == last) return;  // so do the sets of longer periods
+        const SampledSlots *slots = &s->sampled[set];
+        for (u64 k = first; k < last; k++) {
+            if (k % s->slots != w->slot) continue;
+            u32 *count = tally_sample(tally, set, pc, reason);
+            bool issued = k <= slots->head && slots->head - k < 64 && slots->issued >> (k & 63) & 1;
+            count[0]++;
+            count[1] += !issued;
+        }
+    }
+}
+
+// The scheduler issues at `cycle`.
+static void note_samples(const Sm *sm, Scheduler *s, u64 cycle) {
+    const SamplePlan *plan = machine_samples(sm->machine);
+    for (u32 set = 0; set < plan->count; set++) {
+        u64 at = cycle + plan->offset, k = at >> plan->shift[set];
+        if (k << plan->shift[set] != at) return;  // nor is it one of a longer period
+        SampledSlots *slots = &s->sampled[set];
+        if (k - slots->head >= 64) slots->issued = 0;
+        for (u64 i = slots->head + 1; i <= k && i > slots->head && k - i < 64; i++)
+            slots->issued &= ~(1ull << (i & 63));
+        slots->issued |= 1ull << (k & 63);
+        slots->head = k;
+    }
+}
+
+void account_issue_sample(const Sm *sm, Scheduler *s, const TimeWarp *w, u32 pc, u64 cycle) {
+    note_samples(sm, s, cycle);
+    account_samples(sm, w, pc, STALL_SELECTED, cycle, cycle + 1);
+}
+
+void account_stall(Sm *sm, TimeWarp *w, u64 cycle) {
+    u32 pc = w->op < w->op_end ? code_of(w)->ops[w->op].pc : w->from;
+    charge(sm, scheduler_of(sm, w), w, tally_of(sm, w), pc, w->reason, w->cause, w->since, cycle);
+    w->since = cycle;
+}
+
+// The resident warp that will issue first, as far as is known.
+static const TimeWarp *first_warp(const Scheduler *s) {
+    const TimeWarp *best = NULL;
+    u64 at = NEVER;
+    for (u32 i = 0; i < s->slots; i++)
+        if (s->warps[i] && (!best || s->at[i] < at)) best = s->warps[i], at = s->at[i];
+    return best;
+}
+
+#ifndef NDEBUG
+// Every cycle of every scheduler has been issued, stalled or empty, once.
+static bool slots_add_up(const Sm *sm) {
+    u64 accounted = 0;
+    for (u32 i = 0; i < sm->scheduler_count; i++) accounted += sm->schedulers[i].accounted;
+    const u64 *c = sm->counters;
+    return c[SMC_SLOTS_ISSUED] + c[SMC_SLOTS_STALLED] + c[SMC_SLOTS_EMPTY] == accounted;
+}
+#endif
+
+void sm_settle(Sm *sm, u64 cycle) {
+    account_residents(sm, cycle);
+    assert(slots_add_up(sm));
+    for (u32 i = 0; i < sm->scheduler_count; i++) {
+        Scheduler *s = &sm->schedulers[i];
+        account_slots(sm, s, cycle, s->resident ? first_warp(s) : NULL);
+        for (u32 k = 0; k < s->slots; k++) {
+            TimeWarp *w = s->warps[k];
+            if (w && w->since < cycle) stall(sm, w, cycle, w->reason, w->cause);
+        }
+    }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inside of an SM, for sm.c (issue), sm_cta.c (CTAs and life) and sm_account.c: accounts, and when a warp can issue. A
+// warp's time is accounted for when its state changes, not cycle by cycle: every cycle of every warp and of every
+// scheduler gets exactly one reason. What every instruction needs of that is inline here.
+#ifndef WL_SIM_SM_ACCOUNT_H
+#define WL_SIM_SM_ACCOUNT_H
+
+#include "sim/time/machine.h"
+
+static inline const TimeCode *code_of(const TimeWarp *w) { return w->run->code; }
+static inline Tally *tally_of(const Sm *sm, const TimeWarp *w) { return &w->run->tallies[sm->worker]; }
+static inline Scheduler *scheduler_of(Sm *sm, const TimeWarp *w) { return &sm->schedulers[w->sched]; }
+
+// The samples in [from, to) of a warp, at `pc` for `reason`, when there are any (sample_any).
+void account_samples(const Sm *sm, const TimeWarp *w, u32 pc, u32 reason, u64 from, u64 to);
+// ... of the scheduler and the warp that it issues in sample cycle `cycle`.
+void account_issue_sample(const Sm *sm, Scheduler *s, const TimeWarp *w, u32 pc, u64 cycle);
+// The warp's cycles since `since` for the reason that it had; `cycle` is later.
+void account_stall(Sm *sm, TimeWarp *w, u64 cycle);
+// Counters of residents up to `cycle`.
+void account_residents(Sm *sm, u64 cycle);
+
+// [from, to) of a warp of scheduler `s` whose next instruction is `pc`.
+static inline void charge(Sm *sm, const Scheduler *s, TimeWarp *w, Tally *tally, u32 pc, u32 reason, u32 cause,
+                          u64 from, u64 to) {
+    if (to <= from) return;
+    u64 cycles = to - from, issued = s->issued - w->issued_before;
+    if (issued > cycles) issued = cycles;  // of these cycles, those in which its scheduler issued
+    w->issued_before += issued;
+    TimePc *account = &tally->pcs[pc];
+    account->stalls[reason] += cycles;
+    account->latency[reason] += cycles - issued;
+    sm->stalls[reason] += cycles;
+    if (cause != WL_NONE) tally_edge(tally, pc, cause, (u8)reason, cycles, 1);
+    if (cycles > w->worst) w->worst = cycles, w->worst_pc = cause != WL_NONE ? cause : pc;
+    if (WL_UNLIKELY(sample_any(machine_samples(sm->machine), from, to))) account_samples(sm, w, pc, reason, from, to);
+}
+
+// The warp stalls for another reason from `cycle` on.
+static inline void stall(Sm *sm, TimeWarp *w, u64 cycle, StallReason reason, u32 cause) {
+    if (cycle > w->since) account_stall(sm, w, cycle);
+    w->reason = (u8)reason;
+    w->cause = cause;
+}
+
+// A warp that waited for its reason until it could issue, and since then for its turn. While it was not selected its
+// scheduler issued others, so those cycles are the first to be looked for there.
+static inline void charge_turn(Sm *sm, const Scheduler *s, TimeWarp *w, Tally *tally, u32 pc, u64 cycle) {
+    u64 at = s->at[w->slot], could = at > w->since ? at : w->since;
+    charge(sm, s, w, tally, pc, STALL_NOT_SELECTED, WL_NONE, could, cycle);
+    charge(sm, s, w, tally, pc, w->reason, w->cause, w->since, could);
+    w->cause = WL_NONE;
+    w->since = cycle;
+}
+
+// Cycles of a scheduler before `cycle` that did not issue; NULL: it had no warp.
+static inline void account_slots(Sm *sm, Scheduler *s, u64 cycle, const TimeWarp *w) {
+    if (cycle <= s->accounted) return;
+    u64 cycles = cycle - s->accounted;
+    s->accounted = cycle;
+    if (!w) return (void)(sm->counters[SMC_SLOTS_EMPTY] += cycles);
+    sm->counters[SMC_SLOTS_STALLED] += cycles;
+    sm->slot_stalls[w->reason] += cycles;
+    tally_of(sm, w)->slot_stalls[w->reason] += cycles;
+}
+
+static inline void set_slot(Scheduler *s, u32 slot, u64 at) {
+    u64 bit = 1ull << slot;
+    s->at[slot] = at;
+    s->ready &= ~bit;
+    s->waiting = at == NEVER ? s->waiting & ~bit : s->waiting | bit;
+}
+
+static inline void set_at(Sm *sm, TimeWarp *w, WarpState state, u64 at) {
+    Scheduler *s = scheduler_of(sm, w);
+    w->state = (u8)state;
+    set_slot(s, w->slot, at);
+    if (at < s->next) s->next = at;
+}
+
+#endif

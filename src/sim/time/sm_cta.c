@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// CTAs and their warps come to an SM; how an SM begins and ends.
+#include <string.h>
+
+#include "sim/time/sm_account.h"
+
+// --- CTAs ----------------------------------------------------------------------------------------------------------
+bool sm_fits(const Sm *sm, const TimeRun *run) {
+    return sm->share + SM_SHARE / run->limit <= SM_SHARE &&
+           sm->resident_warps + sm->starting_warps + run->cta_warps <= sm->warp_count;
+}
+
+static Status warp_reserve_slots(TimeWarp *w, u32 slots) {
+    if (slots > w->slot_cap) {
+        mem_free(w->ready);
+        mem_free(w->producer);
+        w->ready = mem_alloc(sizeof *w->ready * slots);
+        w->producer = mem_alloc(sizeof *w->producer * slots);
+        w->slot_cap = w->ready && w->producer ? slots : 0;
+        if (!w->slot_cap) return STATUS_NO_MEMORY;
+    }
+    memset(w->ready, 0, sizeof *w->ready * slots);
+    return STATUS_OK;
+}
+
+static u32 least_loaded(const Sm *sm, u32 first) {
+    u32 best = first % sm->scheduler_count;
+    for (u32 i = 0; i < sm->scheduler_count; i++) {
+        u32 k = (first + i) % sm->scheduler_count;
+        if (sm->schedulers[k].resident < sm->schedulers[best].resident) best = k;
+    }
+    return best;
+}
+
+// A warp that is over does not need the front any more.
+static void leave_low(Sm *sm, u32 place) {
+    u32 kept = 0;
+    for (u32 i = 0; i < sm->low.len; i++)
+        if (sm->low.data[i] != place) sm->low.data[kept++] = sm->low.data[i];
+    sm->low.len = kept;
+}
+
+static Status start_warp(Sm *sm, TimeCta *cta, u32 index, u64 start) {
+    u32 at = 0;
+    while (sm->warps[at].state != TW_FREE) at++;
+    leave_low(sm, at);
+    TimeWarp *w = &sm->warps[at], kept = *w;
+    *w = (TimeWarp){.trace = kept.trace, .ready = kept.ready, .producer = kept.producer, .slot_cap = kept.slot_cap};
+    TRY(warp_reserve_slots(w, cta->run->code->slots + 1));
+    w->cta = cta;
+    w->run = cta->run;
+    w->front = &cta->front->warps[index];
+    w->serial = kept.serial + 1;
+    w->line = w->cause = w->worst_pc = WL_NONE;
+    w->start = w->since = start;
+    w->reason = STALL_NO_INSTRUCTIONS;
+    w->sched = (u8)least_loaded(sm, index);
+    Scheduler *s = &sm->schedulers[w->sched];
+    while (s->warps[w->slot]) w->slot++;
+    if (!s->resident) account_slots(sm, s, start, NULL);
+    s->warps[w->slot] = w;
+    s->by_age[s->resident++] = w->slot;
+    trace_reset(&w->trace);
+    w->trace.half = (u32)sm->gpu->coalesce_lanes;
+    w->trace.block_end = machine_block_ends(cta->run);
+    machine_local(sm->machine, cta->run, sm->id, (u32)(cta - sm->ctas), index, &w->trace);
+    w->trace.syncs = &cta->syncs;
+    w->front->trace = &w->trace;
+    set_at(sm, w, TW_TRACE, start);
+    return STATUS_OK;
+}
+
+void sm_give_cta(Sm *sm, CtaStart start) {
+    if (vec_push(&sm->starts, start) != STATUS_OK) sm->status = STATUS_NO_MEMORY;
+    sm->share += SM_SHARE / start.run->limit;
+    sm->starting_warps += start.run->cta_warps;
+}
+
+static Status start_cta(Sm *sm, const CtaStart *s) {
+    u32 at = 0;
+    u64 start = s->start;
+    Cta *front = s->front;
+    TRY(grid_cta_start(s->run->grid, front, s->linear));
+    while (sm->ctas[at].used) at++;
+    TimeCta *cta = &sm->ctas[at];
+    *cta =
+        (TimeCta){.run = s->run, .front = front, .slot_group = s->slot_group, .used = true, .threads = front->threads};
+    cta->warps_left = front->warp_count;
+    cta->share = SM_SHARE / s->run->limit;
+    account_residents(sm, start > sm->integrated ? start : sm->integrated);
+    sm->resident_ctas++;
+    sm->resident_warps += front->warp_count;
+    sm->counters[SMC_CTAS_STARTED]++;
+    for (u32 i = 0; i < front->warp_count; i++) TRY(start_warp(sm, cta, i, start + i * sm->gpu->warp_start));
+    return STATUS_OK;
+}
+
+void sm_start_ctas(Sm *sm) {
+    for (u32 i = 0; i < sm->starts.len && sm->status == STATUS_OK; i++) sm->status = start_cta(sm, &sm->starts.data[i]);
+    sm->starts.len = sm->starting_warps = 0;
+}
+
+// --- life ----------------------------------------------------------------------------------------------------------
+Status sm_init(Sm *sm, TimeMachine *machine, const GpuModel *gpu, u32 id) {
+    *sm = (Sm){.machine = machine, .gpu = gpu, .id = id, .scheduler_count = (u32)gpu->warp_schedulers};
+    sm->warp_count = (u32)gpu->max_threads_per_sm / LANES;
+    sm->cta_count = (u32)gpu->max_ctas_per_sm;
+    sm->warps = mem_zero(sm->warp_count, sizeof *sm->warps);
+    sm->ctas = mem_zero(sm->cta_count, sizeof *sm->ctas);
+    if (!sm->warps || !sm->ctas) return STATUS_NO_MEMORY;
+    for (u32 i = 0; i < sm->scheduler_count; i++) {
+        Scheduler *s = &sm->schedulers[i];
+        s->slots = (sm->warp_count + sm->scheduler_count - 1) / sm->scheduler_count;
+        if (s->slots > SCHED_WARPS) s->slots = SCHED_WARPS;
+        s->next = NEVER;
+        for (u32 k = 0; k < SCHED_WARPS; k++) s->at[k] = NEVER;
+    }
+    return memory_init_sm(sm);
+}
+
+void sm_free(Sm *sm) {
+    for (u32 i = 0; sm->warps && i < sm->warp_count; i++) {
+        trace_free(&sm->warps[i].trace);
+        mem_free(sm->warps[i].ready);
+        mem_free(sm->warps[i].producer);
+    }
+    mem_free(sm->warps);
+    mem_free(sm->ctas);
+    vec_free(&sm->low);
+    vec_free(&sm->starts);
+    vec_free(&sm->ended);
+    vec_free(&sm->ended_at);
+    memory_free_sm(sm);
+}
+
+void sm_abandon(Sm *sm, u64 cycle) {
+    for (u32 i = 0; i < sm->warp_count; i++) {
+        sm->warps[i].state = TW_FREE;
+        sm->warps[i].serial++;
+    }
+    for (u32 i = 0; i < sm->cta_count; i++) sm->ctas[i].used = false;
+    for (u32 i = 0; i < sm->scheduler_count; i++) {
+        Scheduler *s = &sm->schedulers[i];
+        for (u32 k = 0; k < SCHED_WARPS; k++) s->at[k] = NEVER, s->warps[k] = NULL;
+        s->ready = s->waiting = 0;
+        s->resident = 0;
+        s->next = NEVER;
+        account_slots(sm, s, cycle, NULL);
+    }
+    sm->resident_warps = sm->resident_ctas = sm->stuck_warps = sm->starting_warps = 0;
+    sm->share = 0;
+    sm->low.len = sm->starts.len = sm->ended.len = sm->ended_at.len = 0;
+    memory_abandon(sm);
+    sm_flush(sm);
+}
