@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# On a machine with Nsight Compute: what it counts of the launches of FOLDER/dispatch and FOLDER/l2 (built by run.sh or by hand), and what
+# On a machine with Nsight Compute: what it counts of the launches of FOLDER/dispatch, l2, streams, l2_lookups and l1_stores (built by hand), and what
 # FOLDER/cold measures after its flushes. Writes dispatch.csv, l2.csv, cold-ncu.txt to OUTDIR.
 set -u
 folder=${1:?usage: counters.sh FOLDER OUTDIR}
@@ -20,3 +20,9 @@ count none "$cycles" dispatch-unflushed "$folder/dispatch" counted
 count none "$cycles,$l2" l2 "$folder/l2" counted
 count all "$cycles" cold "$folder/cold"
 count none "$cycles,$l2" streams "$folder/streams" counted
+tex=lts__t_sectors_srcunit_tex_
+lookups=${tex}lookup_hit.sum,${tex}lookup_miss.sum,lts__t_sectors_srcunit_ltcfabric.sum,dram__bytes_read.sum
+for op in read write red atom; do lookups+=,${tex}op_$op.sum,${tex}op_${op}_lookup_hit.sum,${tex}op_${op}_lookup_miss.sum; done
+count all "$lookups" l2_lookups "$folder/l2_lookups"
+l1=l1tex__t_sectors_pipe_lsu_mem_global_op_
+count all "${l1}ld.sum,${l1}ld_lookup_hit.sum,${l1}st.sum,${l1}st_lookup_hit.sum" l1_stores "$folder/l1_stores"

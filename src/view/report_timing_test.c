@@ -44,6 +44,7 @@ static const RecordCount totals[] = {
     {METRIC_L1_HITS, 0, 250},
     {METRIC_L2_SECTORS, 0, 750},
     {METRIC_L2_HITS, 0, 600},
+    {METRIC_L2_MISSES, 0, 150},
     {METRIC_DRAM_READ_BYTES, 0, 4800},
     {METRIC_DRAM_PEAK, 0, 48000},
     {METRIC_LOADS_ENDED, 0, 100},

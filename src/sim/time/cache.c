@@ -24,6 +24,7 @@ typedef u16 Lanes __attribute__((vector_size(LANES * sizeof(u16))));
 typedef struct Place {  // four, or two, in a line of the host's cache
     u64 number;         // of the line: its address / line; NO_LINE = empty
     u16 valid, pending, dirty;
+    u16 marked;  // see cache_mark
 } Place;
 _Static_assert(sizeof(Place) == 16, "a place does not lie across lines of the host's cache");
 
@@ -342,7 +343,7 @@ static u32 take_place(Cache *c, u64 number, u64 owner, CacheVictim *victim) {
             (CacheVictim){.evicted = true, .line = p->number << c->shift, .dirty = p->dirty, .owner = c->owners[place]};
     set_number(c, place, set, number);
     c->owners[place] = owner;
-    p->valid = p->pending = p->dirty = 0;
+    p->valid = p->pending = p->dirty = p->marked = 0;
     to_head(c, place, set);
     remember(c, place, set, number);
     return place;
@@ -391,7 +392,7 @@ void cache_fill(Cache *c, u64 line, u32 sectors) {
     c->places[place].pending &= (u16)~sectors;
 }
 
-bool cache_write(Cache *c, u64 line, u32 sectors, bool allocate_line, u64 owner, CacheVictim *victim) {
+bool cache_write(Cache *c, u64 line, u32 sectors, u32 part, bool allocate_line, u64 owner, CacheVictim *victim) {
     *victim = (CacheVictim){0};
     if (!c->sets) {
         if (allocate_line) *victim = (CacheVictim){.evicted = true, .line = line, .dirty = sectors, .owner = owner};
@@ -408,9 +409,17 @@ bool cache_write(Cache *c, u64 line, u32 sectors, bool allocate_line, u64 owner,
     }
     Place *p = &c->places[place];
     u16 written = (u16)(allocate_line ? sectors : sectors & p->valid);
-    p->valid |= written;
+    p->valid |= (u16)(written & ~(part & ~(u32)p->dirty));
     p->dirty |= written;
     return true;
+}
+
+u32 cache_mark(Cache *c, u64 line, u32 set, u32 clear) {
+    u32 place = c->sets ? find(c, line >> c->shift) : WL_NONE;
+    if (place == WL_NONE) return 0;
+    u32 before = c->places[place].marked;
+    c->places[place].marked = (u16)((before & ~clear) | set);
+    return before;
 }
 
 void cache_drop(Cache *c, u64 line, u32 sectors) {

@@ -54,8 +54,14 @@ typedef struct CacheVictim {
 bool cache_reserve(Cache *cache, u64 line, u32 sectors, u64 owner, CacheVictim *victim);
 // Pending sectors have arrived. What is not pending any more (the cache was cleared) is ignored.
 void cache_fill(Cache *cache, u64 line, u32 sectors);
-// Sectors written: present ones (or, with `allocate`, all) become valid and dirty. False as for cache_reserve.
-bool cache_write(Cache *cache, u64 line, u32 sectors, bool allocate, u64 owner, CacheVictim *victim);
+// Sectors written: present ones (or, with `allocate`, all) become valid and dirty. Of those in `part` only some bytes
+// are written: what was not there before is dirty only, and a read of it a miss, until it is written again - which
+// bytes are there is not known, but whoever writes a sector piece by piece mostly comes to write all of it. False as
+// for cache_reserve.
+bool cache_write(Cache *cache, u64 line, u32 sectors, u32 part, bool allocate, u64 owner, CacheVictim *victim);
+// The sectors of the line that were marked, none when it has no place; then marks `set` and unmarks `clear`. A line
+// that takes a place has no marks.
+u32 cache_mark(Cache *cache, u64 line, u32 set, u32 clear);
 void cache_drop(Cache *cache, u64 line, u32 sectors);  // not valid any more (write-evict)
 
 #endif

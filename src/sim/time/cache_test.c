@@ -60,7 +60,7 @@ TEST(lines_with_pending_sectors_stay) {
     CacheVictim victim;
     for (u64 i = 0; i < 4; i++) assert_true(cache_reserve(cache, i * 128, 1, 0, &victim));
     assert_false(cache_reserve(cache, 4 * 128, 1, 0, &victim));
-    assert_false(cache_write(cache, 4 * 128, 1, true, 0, &victim));
+    assert_false(cache_write(cache, 4 * 128, 1, 0, true, 0, &victim));
     assert_true(cache_reserve(cache, 3 * 128, 2, 0, &victim));  // has its place already
     cache_fill(cache, 2 * 128, 1);
     assert_true(cache_reserve(cache, 4 * 128, 1, 0, &victim));
@@ -71,12 +71,12 @@ TEST(lines_with_pending_sectors_stay) {
 TEST(written_sectors_are_dirty_until_evicted) {
     Cache *cache = make(512, 0, CACHE_LRU, false);
     CacheVictim victim;
-    assert_true(cache_write(cache, 0, 3, false, 0, &victim));  // no line, none made
+    assert_true(cache_write(cache, 0, 3, 0, false, 0, &victim));  // no line, none made
     assert_false(cache_look(cache, 0, 3).present);
     bring(cache, 0, 1, 0);
-    assert_true(cache_write(cache, 0, 3, false, 0, &victim));  // only what is there
+    assert_true(cache_write(cache, 0, 3, 0, false, 0, &victim));  // only what is there
     assert_int_equal(cache_look(cache, 0, 3).hit, 1);
-    assert_true(cache_write(cache, 0, 6, true, 0, &victim));
+    assert_true(cache_write(cache, 0, 6, 0, true, 0, &victim));
     assert_int_equal(cache_look(cache, 0, 15).hit, 7);
     for (u64 i = 1; i < 4; i++) bring(cache, i, 1, 0);
     victim = bring(cache, 4, 1, 0);
@@ -103,9 +103,9 @@ TEST(without_a_cache_everything_misses) {
     assert_false(victim.evicted);
     cache_fill(cache, 128, 5);
     assert_int_equal(cache_look(cache, 128, 5).miss, 5);
-    assert_true(cache_write(cache, 128, 5, false, 3, &victim));
+    assert_true(cache_write(cache, 128, 5, 0, false, 3, &victim));
     assert_false(victim.evicted);
-    assert_true(cache_write(cache, 128, 5, true, 3, &victim));  // leaves it at once
+    assert_true(cache_write(cache, 128, 5, 0, true, 3, &victim));  // leaves it at once
     assert_true(victim.evicted && victim.line == 128 && victim.dirty == 5 && victim.owner == 3);
     cache_drop(cache, 128, 5);
     cache_destroy(cache);
@@ -237,7 +237,7 @@ static void step(Model *m, Cache *cache, u64 random, u64 number) {
     case 6:
         if (p && m->lru) p = model_front(m, *p, p);
         if (!p) p = model_take(m, number, random, &expected);
-        assert_int_equal(cache_write(cache, number * 128, sectors, true, random, &got), p != NULL);
+        assert_int_equal(cache_write(cache, number * 128, sectors, 0, true, random, &got), p != NULL);
         if (p) agree(&got, &expected), p->valid |= sectors, p->dirty |= sectors;
         break;
     default:
@@ -268,6 +268,30 @@ TEST(agrees_with_a_plain_model_under_random_use) {
     }
 }
 
+TEST(marks_go_with_the_line) {
+    Cache *cache = make(1024, 4, CACHE_LRU, false);
+    CacheVictim victim;
+    assert_int_equal(cache_mark(cache, 0, 3, 0), 0);  // no place, no marks
+    assert_true(cache_write(cache, 0, 3, 0, true, 0, &victim));
+    assert_int_equal(cache_mark(cache, 0, 3, 0), 0);
+    assert_int_equal(cache_mark(cache, 0, 4, 1), 3);
+    assert_int_equal(cache_mark(cache, 0, 0, 0), 6);
+    for (u32 i = 1; i <= 8; i++) assert_true(cache_write(cache, i * 128, 1, 0, true, 0, &victim));
+    assert_true(cache_write(cache, 0, 1, 0, true, 0, &victim));
+    assert_int_equal(cache_mark(cache, 0, 0, 0), 0);
+    cache_destroy(cache);
+}
+
+TEST(a_sector_written_in_part_is_not_there) {
+    Cache *cache = make(1024, 4, CACHE_LRU, false);
+    CacheVictim victim;
+    assert_true(cache_write(cache, 0, 3, 1, true, 0, &victim));
+    assert_int_equal(cache_look(cache, 0, 3).hit, 2);
+    assert_true(cache_write(cache, 0, 1, 1, true, 0, &victim));
+    assert_int_equal(cache_look(cache, 0, 3).hit, 3);
+    cache_destroy(cache);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sectors_are_missing_then_pending_then_there),
@@ -280,6 +304,8 @@ int main(void) {
         cmocka_unit_test(contiguous_lines_fill_the_cache_exactly),
         cmocka_unit_test(hashed_sets_spread_strided_lines),
         cmocka_unit_test(agrees_with_a_plain_model_under_random_use),
+        cmocka_unit_test(marks_go_with_the_line),
+        cmocka_unit_test(a_sector_written_in_part_is_not_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,7 +68,7 @@ static void start_atomic(MemSys *m, u32 item) {
     Piece *p = piece_at(m, item);
     Slice *s = &m->slice[p->slice];
     CacheVictim victim;
-    cache_write(s->cache, p->local, p->mask, m->no_cache, piece_address(m, p), &victim);  // no place is needed
+    cache_write(s->cache, p->local, p->mask, 0, m->no_cache, piece_address(m, p), &victim);  // no place is needed
     if (victim.dirty) dram_access(m, p->slice, victim.owner, victim.dirty, WL_NONE, true);
     u64 words = (u64)(p->degree ? p->degree : 1) * m->atomic_word[p->way];
     u64 sectors = (u64)sector_count(p->mask) * m->atomic_sector[p->way], now = m->now * 100;
@@ -137,11 +137,42 @@ static bool miss(MemSys *m, Slice *s, u32 item, CacheLook look) {
     return true;
 }
 
-static void count_read(Slice *s, const Piece *p, CacheLook look) {
-    bool atomic = p->request == MEM_ATOMIC || p->request == MEM_REDUCE;
-    *(atomic ? &s->atomic_sectors : &s->read_sectors) += sector_count(p->mask);
-    *(atomic ? &s->atomic_hits : &s->read_hits) += sector_count(look.hit);
-    if (!atomic) s->read_pending += sector_count(look.pending);
+// Half of the SMs and half of the slices belong to a partition. An SM's requests are looked up in its own; what lies in
+// the other passes from there, and a copy of what was read stays. Copies are marks of the line here: how often they hit
+// counts, their place is in l2_usable, and what the way across costs is part of the distances (noc_spread).
+static bool is_far(const MemSys *m, const Piece *p) {
+    return m->parted && (p->sm >= m->sms / 2) != (p->slice >= m->slices / 2);
+}
+
+// As Nsight Compute counts (bench/micro/l2_lookups.cu): what is on its way is a hit; a read that misses counts all
+// sectors that are fetched for it, ...
+static void count_read(const MemSys *m, Slice *s, const Piece *p, CacheLook look) {
+    s->read_sectors += sector_count(p->mask);
+    u32 there = p->mask & ~look.miss;
+    if (is_far(m, p)) {
+        there &= cache_mark(s->cache, p->local, 0, 0);
+        if (there != p->mask) cache_mark(s->cache, p->local, whole_blocks(m, p->mask & ~there), 0);
+    }
+    s->read_hits += sector_count(there & look.hit);
+    s->read_pending += sector_count(there & look.pending);
+    s->misses += sector_count(whole_blocks(m, p->mask & ~there));
+}
+
+// ... an atomic one for all of them, and lanes on one word look it up one by one.
+static void count_atomic(const MemSys *m, Slice *s, const Piece *p, CacheLook look) {
+    u32 all = sector_count(p->mask) + (p->degree ? p->degree - 1u : 0);
+    u32 misses = sector_count(whole_blocks(m, look.miss)) / m->fetch_sectors;
+    s->atomic_sectors += all;
+    s->atomic_hits += all - misses;
+    s->misses += misses;
+    if (m->parted) cache_mark(s->cache, p->local, 0, p->mask);
+}
+
+static void count_lookup(const MemSys *m, Slice *s, const Piece *p, CacheLook look) {
+    if (p->request == MEM_ATOMIC || p->request == MEM_REDUCE)
+        count_atomic(m, s, p, look);
+    else
+        count_read(m, s, p, look);
 }
 
 static bool serve_read(MemSys *m, Slice *s, u32 item) {
@@ -151,11 +182,11 @@ static bool serve_read(MemSys *m, Slice *s, u32 item) {
     CacheLook look = cache_look(s->cache, p->local, p->mask);
     if (look.miss | look.pending) {
         if (!miss(m, s, item, look)) return false;
-        count_read(s, p, look);
+        count_lookup(m, s, p, look);
         occupy(m, s, m->slice_rate);
         return true;
     }
-    count_read(s, p, look);
+    count_lookup(m, s, p, look);
     u32 bytes = p->count * SECTOR;
     occupy(m, s, bytes > m->slice_rate ? bytes : m->slice_rate);
     complete(m, item);
@@ -167,7 +198,9 @@ static bool serve_write(MemSys *m, Slice *s, u32 item) {
     CacheLook look = cache_look(s->cache, p->local, p->mask);
     CacheVictim victim;
     if (!look.present && !make_room(m, p, 0, true)) return false;
-    if (!cache_write(s->cache, p->local, p->mask, true, piece_address(m, p), &victim)) return false;
+    u32 part = p->mask & ~(u32)p->whole;
+    if (!cache_write(s->cache, p->local, p->mask, part, true, piece_address(m, p), &victim)) return false;
+    if (m->parted) cache_mark(s->cache, p->local, is_far(m, p) ? p->mask : 0, p->mask);
     s->write_sectors += sector_count(p->mask);
     if (m->no_cache) {
         dram_access(m, p->slice, piece_address(m, p), p->mask, WL_NONE, true);
@@ -176,7 +209,7 @@ static bool serve_write(MemSys *m, Slice *s, u32 item) {
         s->write_hits += sector_count(p->mask);
         evicted(m, s, p->slice, &victim);
     }
-    u32 partial = sector_count(p->mask & ~(u32)p->whole);  // read, changed and written
+    u32 partial = sector_count(part);  // read, changed and written
     partial = partial < p->count ? partial : p->count;
     occupy(m, s,
            m->slice_rate + (p->count - partial) * SECTOR * m->slice_rate / m->write_rate +
@@ -185,13 +218,19 @@ static bool serve_write(MemSys *m, Slice *s, u32 item) {
     return true;
 }
 
+static void count_host(Slice *s, const Piece *p) {
+    bool atomic = p->request == MEM_ATOMIC || p->request == MEM_REDUCE;
+    *(atomic ? &s->atomic_sectors : &s->read_sectors) += sector_count(p->mask);
+    s->misses += sector_count(p->mask);
+}
+
 // The host's memory is not kept in the L2.
 static bool serve_host(MemSys *m, Slice *s, u32 item) {
     Piece *p = piece_at(m, item);
     if (p->request == MEM_WRITE)
         s->write_sectors += sector_count(p->mask), s->write_hits += sector_count(p->mask);
     else
-        count_read(s, p, (CacheLook){.miss = p->mask});
+        count_host(s, p);
     occupy(m, s, m->slice_rate);
     bus_access(m, item);
     return true;

@@ -295,7 +295,7 @@ void memsys_touch(MemSys *m, u64 address, u64 size, bool write) {
         if (!m->copy_allocates)
             cache_drop(cache, local, all);
         else if (write)
-            cache_write(cache, local, all, true, address, &victim);
+            cache_write(cache, local, all, 0, true, address, &victim);
         else if (cache_reserve(cache, local, all, address, &victim))
             cache_fill(cache, local, all);
     }
@@ -314,7 +314,7 @@ void memsys_warm(MemSys *m, u64 line, u32 sectors, bool write) {
         CacheVictim victim;
         CacheLook look = cache_look(cache, local, wanted);
         if (write)
-            (void)cache_write(cache, local, wanted, true, address, &victim);
+            (void)cache_write(cache, local, wanted, 0, true, address, &victim);
         else if (look.miss && cache_reserve(cache, local, look.miss, address, &victim))
             cache_fill(cache, local, look.miss);
     }
@@ -360,6 +360,7 @@ static u64 slice_counter(const MemSys *m, MemCounter counter, u32 unit) {
     case MEMC_L2_WRITE_HIT_SECTORS: return s->write_hits;
     case MEMC_L2_ATOMIC_SECTORS: return s->atomic_sectors;
     case MEMC_L2_ATOMIC_HIT_SECTORS: return s->atomic_hits;
+    case MEMC_L2_MISS_SECTORS: return s->misses;
     case MEMC_L2_REQUESTS: return s->requests;
     case MEMC_L2_EVICTIONS: return s->evictions;
     case MEMC_L2_WRITEBACK_SECTORS: return s->writebacks;

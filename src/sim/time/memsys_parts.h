@@ -114,8 +114,8 @@ typedef struct Slice {
     u32 free_count;
     u32 *table;  // mshr + 1 by line, open addressing, when there is a cache
     Gauge queued, missing;
-    u64 read_sectors, read_hits, read_pending, write_sectors, write_hits, atomic_sectors, atomic_hits, requests;
-    u64 evictions, writebacks, busy_bytes;
+    u64 read_sectors, read_hits, read_pending, write_sectors, write_hits, atomic_sectors, atomic_hits, misses;
+    u64 requests, evictions, writebacks, busy_bytes;
 } Slice;
 
 typedef struct Bank {
@@ -179,6 +179,7 @@ struct MemSys {
     u64 tail;                             // SM cycles between leaving the interconnect and arriving at the SM
     u32 request_rate, reply_rate, slice_rate, write_rate, partial_rate, flit, header;
     u32 cache_line, cache_sector;  // bytes; line: of one piece at most
+    bool parted;                   // the L2 has two partitions
     u32 fetch_sectors;             // that a miss brings at least
     u32 slice_queue, mshr_count, mshr_mask;
     u32 atomic_word[MEM_ATOMIC_COUNT], atomic_sector[MEM_ATOMIC_COUNT], atomic_latency;  // hundredths of a cycle

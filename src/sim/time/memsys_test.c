@@ -55,8 +55,8 @@ TEST(atomics_on_one_word_follow_each_other) {
     }
     u64 begin = d.now, end = driver_play(&d, 0);
     assert_in_range(end - begin, 32 * 64, 32 * 64 + 2 * g.l2_latency);
-    assert_int_equal(SLICE_COUNT(&d, L2_ATOMIC_SECTORS), 33);
-    assert_int_equal(SLICE_COUNT(&d, L2_ATOMIC_HIT_SECTORS), 33);
+    assert_int_equal(SLICE_COUNT(&d, L2_ATOMIC_SECTORS), 1 + 32 * 32);  // each lane looks it up
+    assert_int_equal(SLICE_COUNT(&d, L2_ATOMIC_HIT_SECTORS), 1 + 32 * 32);
     driver_end(&d);
 }
 
@@ -402,6 +402,69 @@ TEST(models_that_do_not_fit_are_refused) {
     assert_null(memsys);
 }
 
+// Rows of bench/hwref/h200-lookups.tsv: what the L2 of two partitions counts.
+static void expect_lookups(Driver *d, u64 hits, u64 misses) {
+    u64 found = driver_count(d, MEMC_L2_READ_HIT_SECTORS, MEM_SCOPE_SLICE) +
+                driver_count(d, MEMC_L2_WRITE_HIT_SECTORS, MEM_SCOPE_SLICE) +
+                driver_count(d, MEMC_L2_ATOMIC_HIT_SECTORS, MEM_SCOPE_SLICE);
+    assert_int_equal(found, hits);
+    assert_int_equal(driver_count(d, MEMC_L2_MISS_SECTORS, MEM_SCOPE_SLICE), misses);
+}
+
+TEST(partitions_keep_copies) {
+    GpuModel gpu = testing_model();
+    gpu.l2_partitions = 2, gpu.l2_fetch = 64;
+    Driver d = driver_make(&gpu);
+    driver_alone(&d, 0, MEM_READ, 0, 1);  // address 0 lies in the first partition, SM 0 too
+    expect_lookups(&d, 0, 2);             // the other sector comes along
+    driver_alone(&d, 1, MEM_READ, 0, 3);
+    expect_lookups(&d, 2, 2);
+    driver_alone(&d, 3, MEM_READ, 0, 3);  // of the second: from the first
+    expect_lookups(&d, 2, 4);
+    driver_alone(&d, 2, MEM_READ, 0, 3);
+    expect_lookups(&d, 4, 4);
+    driver_alone(&d, 0, MEM_WRITE, 0, 1);  // the copy is old
+    driver_alone(&d, 3, MEM_READ, 0, 2);
+    expect_lookups(&d, 6, 4);
+    driver_alone(&d, 3, MEM_READ, 0, 1);
+    expect_lookups(&d, 6, 6);
+    driver_alone(&d, 3, MEM_WRITE, 0, 8);  // what an SM writes is there for it, and where it lies
+    driver_alone(&d, 3, MEM_READ, 0, 8);
+    driver_alone(&d, 0, MEM_READ, 0, 8);
+    expect_lookups(&d, 9, 6);
+    assert_int_equal(driver_count(&d, MEMC_DRAM_READ_BYTES, MEM_SCOPE_CHANNEL), 64);
+    driver_end(&d);
+}
+
+TEST(lookups_of_atomics) {
+    GpuModel gpu = testing_model();
+    gpu.l2_fetch = 64;
+    Driver d = driver_make(&gpu);
+    driver_alone(&d, 0, MEM_REDUCE, 0, 15);
+    expect_lookups(&d, 2, 2);
+    u32 tag = driver_ask(&d, d.now, 0, MEM_REDUCE, 0, 1);
+    d.requests.data[tag].degree = 32;
+    driver_play(&d, 0);
+    expect_lookups(&d, 34, 2);
+    driver_end(&d);
+}
+
+// A sector that is written in part is not there for a read, until it is written again.
+TEST(parts_of_sectors) {
+    GpuModel gpu = testing_model();
+    Driver d = driver_make(&gpu);
+    for (u32 i = 1; i <= 2; i++) {
+        for (u32 k = 0; k < i; k++) {
+            driver_ask(&d, d.now, 0, MEM_WRITE, i * 4096, 1);
+            d.requests.data[0].whole = 0;
+            driver_play(&d, 0);
+        }
+        driver_alone(&d, 0, MEM_READ, i * 4096, 1);
+        assert_int_equal(driver_count(&d, MEMC_DRAM_READ_BYTES, MEM_SCOPE_CHANNEL), 32);
+    }
+    driver_end(&d);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_lonely_request_takes_what_the_model_says),
@@ -425,6 +488,9 @@ int main(void) {
         cmocka_unit_test(other_clocks_do_not_drift),
         cmocka_unit_test(memory_may_run_out),
         cmocka_unit_test(models_that_do_not_fit_are_refused),
+        cmocka_unit_test(partitions_keep_copies),
+        cmocka_unit_test(lookups_of_atomics),
+        cmocka_unit_test(parts_of_sectors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,10 +39,11 @@ typedef struct SampleChunk {  // waves in detail, of which the last ones are mea
 } SampleChunk;
 typedef Vec(SampleChunk) SampleChunks;
 enum { SAMPLE_FIRST = 2, SAMPLE_CHUNKS = 4 };  // waves that are never measured; chunks at least behind the first one
-// Which of `waves` waves are simulated in detail, to measure `*measured` of them in each chunk: those after the first
-// two, and in each of equal strata one chunk with a wave to warm up, at a place that a hash of `seed` chooses
-// (systematic places would follow the rows of the grid). The last wave is in detail too, and never measured. *measured
-// is lowered when the launch is short; no chunks when it is too short for sampling to save anything.
+// Which of `waves` waves are simulated in detail, to measure `*measured` of them in each chunk: the last of the first
+// ones (two more, or a share of 1 / period, up to 64), and in each of equal strata one chunk with a wave to warm up, at
+// a place that a hash of `seed` chooses (systematic places would follow the rows of the grid). The last wave is in
+// detail too, and never measured. *measured is lowered when the launch is short; no chunks when it is too short for
+// sampling to save anything.
 WL_MUST_USE Status sample_plan(u64 waves, u32 period, u64 seed, u64 *measured, SampleChunks *chunks);
 static inline bool sample_worth(u64 waves) { return waves >= SAMPLE_FIRST + 2 + SAMPLE_CHUNKS * 4; }
 
