@@ -42,6 +42,8 @@ for kernel in sorted(points): print(kernel, points[kernel], "%g" % total[kernel]
 
 life counters -q
 same "nothing is said with -q" "$(cat "$T/counters.err")" ""
+life counters -f
+says counters "no samples of instructions: a GPU takes one of the two"
 same "timelines: of the run, and of launches that are long enough, the last one as far as it was sampled" \
     "$(ask counters "SELECT t.launch, f.name, t.unit, t.units, t.points, t.first, t.step, t.tick_ns, s.provenance FROM timeline t
         JOIN source s ON s.id = t.source LEFT JOIN launch l ON l.id = t.launch LEFT JOIN function f ON f.id = l.function ORDER BY 1")" \
@@ -62,6 +64,26 @@ import json, sys
 report = json.load(sys.stdin)
 run = report["timelines"][0]
 print(run["points"], run["tick_ns"], sum(run["metrics"]["dram__bytes_read.sum"][0]))')" "100 1 20000000"
+
+# What an H200 gave, against Nsight Compute's figures of the same three kernels on it (each was launched twice).
+CUDA_INJECTION64_PATH=$BUILD/lib/libwarplens-collect.so.0 WARPLENS_OUTPUT=$T/recorded.wlp WARPLENS_INTERVAL=20000 \
+    WARPLENS_SAMPLING=off "$T/life" counters_recorded
+"$W" report --section timeline --format csv "$T/recorded.wlp" | python3 -c '
+import collections, csv, sys
+# ncu --clock-control none --cache-control none: sums over the three kernels, and of k_fma alone
+expected = {"": {"smsp__inst_executed.sum": 320523776, "l1tex__t_sectors.sum": 57961216, "sm__cycles_active.sum": 132713625,
+                 "sm__warps_active.sum": 4594470254, "dram__bytes_read.sum": 272674304, "lts__t_sectors.sum": 60130236,
+                 "lts__t_sectors_srcunit_tex.sum": 51282806, "lts__t_sectors_srcunit_tex_lookup_hit.sum": 42485200,
+                 "sm__inst_executed_pipe_fma.sum": 274662400, "sm__inst_executed_pipe_alu.sum": 29694592},
+            "k_fma": {"smsp__inst_executed.sum": 269398272, "sm__cycles_active.sum": 68931175,
+                      "sm__inst_executed_pipe_fma.sum": 253440000}}
+rows = list(csv.DictReader(sys.stdin))
+for kernel, metrics in expected.items():
+    for metric, value in metrics.items():
+        found = sum(float(row[metric] or 0) for row in rows if row["kernel"] == kernel) / 2
+        if abs(found / value - 1) > 0.05: print(kernel, metric, found, value)
+    print(kernel, len([row for row in rows if row["kernel"] == kernel]) > 20)' >"$T/against" 2>&1
+same "an H200 counted what Nsight Compute says" "$(cat "$T/against")" $' True\nk_fma True'
 
 life counters_lost
 same "what was lost is told" "$(ask counters_lost "SELECT what, count > 20 FROM dropped")" "counters over time (samples)|1"

@@ -47,8 +47,11 @@ int wl_launch_metric(WlProfile *profile, unsigned launch, const char *metric, do
 int wl_launch_cycles(WlProfile *profile, unsigned launch, double *cycles, double *low, double *high);
 
 // Counters of a launch over time, of all units of one kind: "gpu" (one unit: everything added up), "sm", "port",
-// "slice", "channel", "bank". Point p is what the cycles from `first` + p * `step` on, `step` of them, added.
+// "slice", "channel", "bank". Point p is what the cycles from `first` + p * `step` on, `step` of them, added; on a real
+// GPU (`warplens run --interval`), which has "gpu" only, it is ns instead of cycles, on the host's monotonic clock.
 typedef struct WlTimeline WlTimeline;
+// Instead of a launch: the whole run, on the first GPU that has one.
+#define WL_WHOLE_RUN (~0u)
 // NULL when the launch has none of that kind, or when it cannot be read (then wl_profile_error says why). To be closed
 // before the profile.
 WlTimeline *wl_timeline_open(WlProfile *profile, unsigned launch, const char *unit);

@@ -149,20 +149,23 @@ struct WlTimeline {
     TimelineData data;
 };
 
+// launch: NULL for the whole run.
 static const ProfileTimeline *find_timeline(WlProfile *p, const ProfileLaunch *launch, const char *unit) {
     const ProfileTimeline *rows;
     u32 count;
-    Status status = profile_timelines(p->profile, launch->id, &rows, &count, &p->diag);
+    Status status = profile_timelines(p->profile, launch ? launch->id : 0, &rows, &count, &p->diag);
     if (status != STATUS_OK) return profile_keep_error(p, status), NULL;
     TimelineUnit wanted = timeline_unit_find(unit);
     for (u32 i = 0; i < count; i++)
-        if (rows[i].unit == wanted && wanted != TIMELINE_PC && rows[i].source == launch->source) return &rows[i];
+        if (rows[i].unit == wanted && wanted != TIMELINE_PC && (!launch || rows[i].source == launch->source))
+            return &rows[i];
     return NULL;
 }
 
 PUBLIC WlTimeline *wl_timeline_open(WlProfile *p, unsigned launch, const char *unit) {
     const ProfileLaunch *found = launch_of(p, launch);
-    const ProfileTimeline *head = found ? find_timeline(p, found, unit) : NULL;
+    bool any = found || launch == WL_WHOLE_RUN;
+    const ProfileTimeline *head = any ? find_timeline(p, found, unit) : NULL;
     WlTimeline *t = head ? mem_zero(1, sizeof *t) : NULL;
     if (!t) return NULL;
     t->profile = p;

@@ -93,6 +93,9 @@ static void check_cupti(int major) {
     char remedy[512];
     snprintf(remedy, sizeof remedy, "install the CUDA toolkit, or set CUDA_HOME; looked in %s", looked);
     say(found, "CUPTI", found ? path : "libcupti.so is not here", remedy);
+    if (found)
+        say(collect_knows_counters(), "counters over time", "`run --interval`: PM sampling",
+            "a CUPTI of CUDA 12.6 or newer has it");
     if (major && major < 12)
         say(false, "driver new enough", "for CUDA 12", "update the driver: collection needs one for CUDA 12 or newer");
 }
@@ -111,7 +114,7 @@ static void check_permission(void) {
         : restricted ? "for the administrator only (RmProfilingAdminOnly)"
                      : "for everybody",
         "run as root, or load the nvidia module with NVreg_RestrictProfilingToAdminUsers=0; launches and copies are "
-        "recorded all the same");
+        "recorded all the same, counters over time are not");
 }
 
 static void check_gpu(void) {

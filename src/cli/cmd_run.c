@@ -504,6 +504,8 @@ static int run_on_gpu(const RunOptions *o, char **argv, char output[PATH_MAX]) {
     set_common(o, output);
     set_collector(o, library);
     set(CONFIG_PROFILES, list_path);
+    if (o->interval && !o->quiet)
+        fprintf(stderr, "warplens: counters over time, and no samples of instructions: a GPU takes one of the two\n");
     bool started = false;
     code = start(argv, &started);
     if (started) finish_profiles(o, list);

@@ -44,6 +44,8 @@ typedef struct CollectHost {
 
 // The file of the CUPTI that would be used; false when there is none: `looked` then says where it was looked for.
 bool collect_find_cupti(char *path, size_t size, char *looked, size_t looked_size);
+// That CUPTI has PM sampling, for counters over time.
+bool collect_knows_counters(void);
 
 // STATUS_OK: something is being collected. Otherwise nothing was switched on, and the log was told why.
 WL_MUST_USE Status collect_begin(const CollectHost *host);

@@ -201,6 +201,9 @@ u32 collect_source(Collector *c, u32 device, bool sampled);  // writes the devic
 void *cupti_open(char *path, size_t size, char *looked, size_t looked_size);
 const char *cupti_bind(Cupti *cupti, void *library);  // the name of a function that it lacks, or NULL
 
+// pm_sampling.c
+bool pm_sampling_is_known(const Cupti *cupti);  // it has all functions for counters over time
+
 // buffers.c
 bool buffers_make(Buffers *buffers);
 u32 buffers_size(u32 last, u64 taken_ns);  // bytes of the next one, when the last one took so long to fill

@@ -101,3 +101,12 @@ bool collect_find_cupti(char *path, size_t size, char *looked, size_t looked_siz
     if (library) dlclose(library);
     return library != NULL;
 }
+
+bool collect_knows_counters(void) {
+    char path[PATH_MAX], looked[256];
+    Cupti cupti = {0};
+    void *library = cupti_open(path, sizeof path, looked, sizeof looked);
+    bool known = library && !cupti_bind(&cupti, library) && pm_sampling_is_known(&cupti);
+    if (library) dlclose(library);
+    return known;
+}

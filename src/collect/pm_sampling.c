@@ -36,7 +36,7 @@ struct PmSampling {
     Vec(u8) tail;
 };
 
-static bool is_known(const Cupti *cupti) {
+bool pm_sampling_is_known(const Cupti *cupti) {
     return cupti->cuptiPmSamplingEnable && cupti->cuptiPmSamplingDisable && cupti->cuptiPmSamplingSetConfig &&
            cupti->cuptiPmSamplingStart && cupti->cuptiPmSamplingStop && cupti->cuptiPmSamplingDecodeData &&
            cupti->cuptiPmSamplingGetCounterAvailability && cupti->cuptiPmSamplingGetCounterDataSize &&
@@ -74,7 +74,7 @@ static CuptiResult begin(Collector *c, u32 device) {
 
 static void begin_wanted(Collector *c) {
     u64 wanted = atomic_exchange(&c->pm_wanted, 0);
-    bool known = is_known(&c->cupti);
+    bool known = pm_sampling_is_known(&c->cupti);
     if (wanted && !known && !c->pm_told)
         collect_say(c, LOG_WARNING,
                     "counters over time are not recorded: this CUPTI has no PM sampling; CUDA 12.6 or newer has");

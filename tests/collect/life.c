@@ -258,6 +258,15 @@ static int counters_fail(void) {
     return 7;
 }
 
+static int counters_recorded(void) {
+    if (!mock_pm_load("tests/collect/h200.samples")) return 1;
+    driver_begins();
+    mock_context(1);
+    mock_pm_wait(0);
+    mock_pm_play(0);
+    return 7;
+}
+
 static int counters_forked(void) {
     driver_begins();
     mock_context(1);
@@ -299,6 +308,7 @@ int main(int argc, char **argv) {
                  {"counters_few", counters_few},
                  {"counters_refused", counters_refused},
                  {"counters_fail", counters_fail},
+                 {"counters_recorded", counters_recorded},
                  {"counters_forked", counters_forked}};
     for (size_t i = 0; i < WL_COUNT(lives); i++)
         if (argc > 1 && strcmp(argv[1], lives[i].name) == 0) return lives[i].run();

@@ -2,13 +2,15 @@
 // PM sampling of the mock CUPTI. A GPU of which each sample counts the same; which counters it knows and how many fit
 // one pass is the script's. Compiled with hidden symbols, it is a CUPTI that is too old for it.
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "collect/cupti_abi.h"
 #include "mock.h"
 
-enum { DEVICES = 8, MOST_SAMPLES = 4096, UNKNOWN_METRIC = 999, INVALID_OPERATION = 7 };
+enum { DEVICES = 8, UNKNOWN_METRIC = 999, INVALID_OPERATION = 7 };
+enum { RECORDED_COUNTERS = 32, RECORDED_SAMPLES = 256, RECORDED_KERNELS = 16, LINE_BYTES = 2048 };
 
 typedef struct Sample {
     u64 begin, end;
@@ -20,8 +22,18 @@ typedef struct Image {
     Sample samples[];
 } Image;
 
+// What a GPU gave.
+typedef struct Recording {
+    u32 counters, samples, kernels;
+    char names[RECORDED_COUNTERS][128];
+    Sample times[RECORDED_SAMPLES];
+    double values[RECORDED_SAMPLES][RECORDED_COUNTERS];
+    char kernel_names[RECORDED_KERNELS][64];
+    Sample kernel_times[RECORDED_KERNELS];
+} Recording;
+
 typedef struct Device {
-    bool enabled, configured, running, first, full;
+    bool enabled, configured, running, first, full, playing;
     u64 interval, time;
     u32 pending;
 } Device;
@@ -31,6 +43,7 @@ static struct {
     pthread_cond_t changed;
     Device devices[DEVICES];
     MockPmScript script;
+    Recording recording;
 } pm = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 #define CUPTI(name, need, arguments) CuptiResult name arguments;
@@ -50,9 +63,18 @@ CuptiResult cuptiProfilerHostInitialize(CuptiHostInit *init) {
     return init->host = calloc(1, sizeof(Host)), CUPTI_OK;
 }
 CuptiResult cuptiProfilerHostDeinitialize(CuptiHostEnd *end) { return free(end->host), CUPTI_OK; }
+static u32 recorded(const char *name) {
+    u32 i = 0;
+    while (i < pm.recording.counters && strcmp(pm.recording.names[i], name) != 0) i++;
+    return i;
+}
+static bool is_known(const char *name) {
+    if (pm.recording.counters) return recorded(name) < pm.recording.counters;
+    return !pm.script.unknown || !strstr(name, pm.script.unknown);
+}
 CuptiResult cuptiProfilerHostConfigAddMetrics(CuptiHostAdd *add) {
     for (size_t i = 0; i < add->count; i++)
-        if (pm.script.unknown && strstr(add->names[i], pm.script.unknown)) return UNKNOWN_METRIC;
+        if (!is_known(add->names[i])) return UNKNOWN_METRIC;
     return ((Host *)add->host)->count = (u32)add->count, CUPTI_OK;
 }
 CuptiResult cuptiProfilerHostGetConfigImageSize(CuptiHostConfigSize *size) {
@@ -70,6 +92,8 @@ CuptiResult cuptiProfilerHostGetNumOfPasses(CuptiHostPasses *passes) {
 }
 
 static double value_of(const char *name, const Sample *sample) {
+    for (u32 i = 0; i < pm.recording.samples; i++)
+        if (pm.recording.times[i].end == sample->end) return pm.recording.values[i][recorded(name)];
     double ns = (double)(sample->end - sample->begin);
     if (strstr(name, "dram__bytes_read")) return ns * 2;
     if (strstr(name, "inst_executed_realtime") || strstr(name, "sm__inst_executed.sum")) return ns * 5;
@@ -140,6 +164,10 @@ CuptiResult cuptiPmSamplingStop(CuptiPmObject *object) {
 
 // The first sample counts from long ago; an image without room loses the rest.
 static void fill(Device *d, Image *image) {
+    if (d->playing)
+        for (u32 i = 0; i < pm.recording.samples && image->count < image->room; i++)
+            image->samples[image->count++] = pm.recording.times[i];
+    if (d->playing) d->pending = 0, d->playing = false;
     if (d->first && d->pending) image->samples[image->count++] = (Sample){1, d->time}, d->first = false;
     for (u32 i = 0; i < d->pending && image->count < image->room; i++, d->time += d->interval)
         image->samples[image->count++] = (Sample){d->time, d->time + d->interval};
@@ -187,5 +215,46 @@ void mock_pm_overflow(u32 device) {
     pthread_mutex_lock(&pm.lock);
     pm.devices[device].full = true;
     while (pm.devices[device].full && pm.devices[device].running) pthread_cond_wait(&pm.changed, &pm.lock);
+    pthread_mutex_unlock(&pm.lock);
+}
+
+// --- recordings ---
+static void load_time(char *text, Sample *time, char **end) {
+    time->begin = strtoull(text, end, 10);
+    time->end = strtoull(*end, end, 10);
+}
+static void load_line(Recording *r, const char *kind, char *rest) {
+    char *end, *name;
+    if (strcmp(kind, "counters") == 0)
+        while ((name = strtok_r(NULL, " \n", &rest)) && r->counters < RECORDED_COUNTERS)
+            snprintf(r->names[r->counters++], sizeof r->names[0], "%s", name);
+    if (strcmp(kind, "kernel") == 0 && r->kernels < RECORDED_KERNELS && (name = strtok_r(NULL, " ", &rest))) {
+        snprintf(r->kernel_names[r->kernels], sizeof r->kernel_names[0], "%s", name);
+        load_time(rest, &r->kernel_times[r->kernels++], &end);
+    }
+    if (strcmp(kind, "sample") == 0 && r->samples < RECORDED_SAMPLES) {
+        load_time(rest, &r->times[r->samples], &end);
+        for (u32 i = 0; i < r->counters; i++) r->values[r->samples][i] = strtod(end, &end);
+        r->samples++;
+    }
+}
+bool mock_pm_load(const char *path) {
+    char line[LINE_BYTES], *rest;
+    FILE *file = fopen(path, "re");
+    while (file && fgets(line, sizeof line, file)) {
+        const char *kind = strtok_r(line, " \n", &rest);
+        if (kind) load_line(&pm.recording, kind, rest);
+    }
+    return file && fclose(file) == 0 && pm.recording.samples && pm.recording.kernels;
+}
+void mock_pm_play(u32 device) {
+    Device *d = &pm.devices[device];
+    for (u32 i = 0; i < pm.recording.kernels; i++)
+        mock_kernel(pm.recording.kernel_names[i], pm.recording.kernel_times[i].begin, pm.recording.kernel_times[i].end);
+    pthread_mutex_lock(&pm.lock);
+    d->playing = true;
+    d->first = false;
+    d->pending = 1;
+    while (d->pending && d->running) pthread_cond_wait(&pm.changed, &pm.lock);
     pthread_mutex_unlock(&pm.lock);
 }
