@@ -186,13 +186,10 @@ static bool decode(PmThread *t) {
 
 // --- the thread ---
 static void wait(PmThread *t) {
-    struct timespec at;
-    u64 ns = t->interval * batch_of(t->interval);
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    at.tv_sec += (time_t)(ns / 1000000000);
-    at.tv_nsec += (long)(ns % 1000000000);
-    at.tv_sec += at.tv_nsec / 1000000000;
-    at.tv_nsec %= 1000000000;
+    u64 now = collect_now();
+    t->due += t->interval * batch_of(t->interval);
+    if (t->due < now) t->due = now;  // behind, or the first
+    struct timespec at = {(time_t)(t->due / 1000000000), (long)(t->due % 1000000000)};
     while (sem_clockwait(&t->wake, CLOCK_MONOTONIC, &at) != 0 && errno == EINTR) continue;
 }
 

@@ -35,6 +35,7 @@ typedef struct PmThread {
     size_t image_bytes;
     u32 room;    // samples
     u64 last;    // end of the latest sample, CUPTI's clock
+    u64 due;     // when to decode next, on our clock
     bool begun;  // there was a sample since the last start
 } PmThread;
 
