@@ -85,6 +85,25 @@ for kernel, metrics in expected.items():
     print(kernel, len([row for row in rows if row["kernel"] == kernel]) > 20)' >"$T/against" 2>&1
 same "an H200 counted what Nsight Compute says" "$(cat "$T/against")" $' True\nk_fma True'
 
+cat >"$T/run.c" <<'C'
+#include <stdio.h>
+#include <warplens/profile.h>
+
+int main(int argc, char **argv) {
+    double values[4096], sum = 0;
+    WlProfile *p;
+    if (wl_profile_open(argv[argc - 1], &p)) return 1;
+    WlTimeline *t = wl_timeline_open(p, WL_WHOLE_RUN, "gpu");
+    if (!t || wl_timeline_points(t) > 4096) return 1;
+    wl_timeline_metric(t, "dram__bytes_read.sum", -1, values);
+    for (unsigned i = 0; i < wl_timeline_points(t); i++) sum += values[i];
+    printf("%u points, %g bytes, %g ns\n", wl_timeline_points(t), sum, wl_timeline_cycle_ns(t));
+    return wl_timeline_close(t), wl_profile_close(p), 0;
+}
+C
+"${CC:-cc}" -std=c99 -Wall -Wextra -Werror -Iinclude "$T/run.c" -L"$BUILD/lib" -lwarplens -o "$T/run" || exit 1
+same "from C" "$(LD_LIBRARY_PATH=$BUILD/lib "$T/run" "$T/counters.wlp")" "100 points, 2e+07 bytes, 1 ns"
+
 life counters_lost
 same "what was lost is told" "$(ask counters_lost "SELECT what, count > 20 FROM dropped")" "counters over time (samples)|1"
 same "what was not is there" "$(sums counters_lost dram__bytes_read.sum | cut -d'|' -f3)" "8e+06"

@@ -87,7 +87,8 @@ int main(int argc, char **argv) {
     }
     printf("%u SMs add up %d, beyond them %d\n", wl_timeline_units(t), units == total, wl_timeline_metric(t, "smsp__inst_executed.sum", 132, values));
     wl_timeline_close(t);
-    printf("toasters: %d\n", wl_timeline_open(p, 0, "toaster") != NULL);
+    printf("toasters: %d, a whole run: %d\n", wl_timeline_open(p, 0, "toaster") != NULL,
+           wl_timeline_open(p, WL_WHOLE_RUN, "gpu") != NULL);
     return wl_profile_close(p), 0;
 }
 C
@@ -97,5 +98,5 @@ same "a profile without times" "$("$T/time" "$T/v.wlp")" "not timed"
 same "timelines" "$("$T/time" "$T/t.wlp")" "1 launches, kernel 1 1, exact 1
 points add up 1, step 1000, unknown metric 0
 132 SMs add up 1, beyond them 0
-toasters: 0"
+toasters: 0, a whole run: 0"
 finish

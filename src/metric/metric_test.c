@@ -122,11 +122,31 @@ static void program_equals_evaluation(void **state) {
     mem_free(program);
 }
 
+// On a GPU a counter that was not taken is no zero.
+static void complete_inputs_only(void **state) {
+    (void)state;
+    MetricProgram *program;
+    MetricSet set = {0};
+    assert_int_equal(metric_compile(&program), STATUS_OK);
+    metric_add(&set, METRIC_SM_ELAPSED, 200);
+    metric_add(&set, METRIC_SM_ACTIVE, 50);
+    metric_add(&set, METRIC_L1_SECTORS, 10);
+    metric_run(program, &set);
+    assert_true(set.present[METRIC_IPC]);  // of no instructions
+    metric_run_complete(program, &set);
+    assert_false(set.present[METRIC_IPC]);
+    assert_false(set.present[METRIC_L1_HIT_RATE]);
+    assert_true(set.present[METRIC_SM_ACTIVE_PCT]);
+    assert_true(set.value[METRIC_SM_ACTIVE_PCT] == 25);
+    mem_free(program);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(catalogue_is_sound),   cmocka_unit_test(formulas_compute),
         cmocka_unit_test(mistakes_are_found),   cmocka_unit_test(long_formulas_hit_limits),
         cmocka_unit_test(absent_and_undefined), cmocka_unit_test(program_equals_evaluation),
+        cmocka_unit_test(complete_inputs_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

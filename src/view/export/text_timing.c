@@ -204,7 +204,7 @@ static void per_second(const ProfileTimeline *t, f64 *values) {
 
 static const char *step_text(Text *text, const ProfileTimeline *t, u32 width) {
     f64 ticks = floor((f64)t->step * t->points / width);
-    return t->on_gpu ? text_keep(text, number_time((u64)ticks))
+    return t->on_gpu ? text_keep(text, number_time((u64)fmin(ticks, 1e18)))
                      : arena_printf(&text->arena, "%s cycles", human(text, ticks));
 }
 
