@@ -13,6 +13,7 @@
 typedef int CuptiResult;
 enum {
     CUPTI_OK = 0,
+    CUPTI_INVALID_PARAMETER = 1,
     CUPTI_OUT_OF_MEMORY = 8,
     CUPTI_MAX_LIMIT_REACHED = 12,
     CUPTI_HARDWARE_BUSY = 26,

@@ -25,7 +25,9 @@ typedef struct Chip {
     const Cupti *cupti;
     const char *name;
     const u8 *availability;
+    u32 warps;
     const char *step;
+    CuptiResult result;  // of the last call that failed
 } Chip;
 
 static CuptiResult host_begin(Chip *chip, void **host) {
@@ -44,7 +46,8 @@ static void host_end(const Cupti *cupti, void *host) {
     if (host) cupti->cuptiProfilerHostDeinitialize(&end);
 }
 
-static CuptiResult make_config(Chip *chip, void *host, PmCounters *counters) {
+// *config: to be freed, also after a failure.
+static CuptiResult make_config(Chip *chip, void *host, PmCounters *counters, u8 **config, size_t *bytes) {
     CuptiHostAdd add = {CUPTI_SIZE_TO(CuptiHostAdd, count), .host = host, .names = counters->names,
                         .count = counters->name_count};
     chip->step = "cuptiProfilerHostConfigAddMetrics";
@@ -54,28 +57,34 @@ static CuptiResult make_config(Chip *chip, void *host, PmCounters *counters) {
     chip->step = "cuptiProfilerHostGetConfigImageSize";
     result = chip->cupti->cuptiProfilerHostGetConfigImageSize(&size);
     if (result != CUPTI_OK) return result;
-    mem_free(counters->config);
-    counters->config_bytes = size.bytes;
-    counters->config = mem_alloc(size.bytes + 1);
-    if (!counters->config) return CUPTI_OUT_OF_MEMORY;
-    CuptiHostConfig config = {CUPTI_SIZE_TO(CuptiHostConfig, config), .host = host, .bytes = size.bytes,
-                              .config = counters->config};
+    *bytes = size.bytes;
+    *config = mem_alloc(size.bytes + 1);
+    if (!*config) return CUPTI_OUT_OF_MEMORY;
+    CuptiHostConfig get = {CUPTI_SIZE_TO(CuptiHostConfig, config), .host = host, .bytes = size.bytes,
+                           .config = *config};
     chip->step = "cuptiProfilerHostGetConfigImage";
-    return chip->cupti->cuptiProfilerHostGetConfigImage(&config);
+    return chip->cupti->cuptiProfilerHostGetConfigImage(&get);
 }
 
-// Makes counters->host and ->config for the names chosen so far. False: they do not fit one pass, or one is not known.
-static bool fits(Chip *chip, PmCounters *counters, CuptiResult *result) {
+// Makes counters->host and ->config for the names chosen so far. False: they do not fit one pass, or one is not known;
+// both are then as they were.
+static bool fits(Chip *chip, PmCounters *counters) {
     void *host = NULL;
-    *result = host_begin(chip, &host);
-    if (*result == CUPTI_OK) *result = make_config(chip, host, counters);
-    CuptiHostPasses passes = {CUPTI_SIZE_TO(CuptiHostPasses, passes), .bytes = counters->config_bytes,
-                              .config = counters->config};
+    u8 *config = NULL;
+    size_t bytes = 0;
+    CuptiResult result = host_begin(chip, &host);
+    if (result == CUPTI_OK) result = make_config(chip, host, counters, &config, &bytes);
+    CuptiHostPasses passes = {CUPTI_SIZE_TO(CuptiHostPasses, passes), .bytes = bytes, .config = config};
     bool one =
-        *result == CUPTI_OK && chip->cupti->cuptiProfilerHostGetNumOfPasses(&passes) == CUPTI_OK && passes.passes == 1;
+        result == CUPTI_OK && chip->cupti->cuptiProfilerHostGetNumOfPasses(&passes) == CUPTI_OK && passes.passes == 1;
+    if (result != CUPTI_OK) chip->result = result;
     host_end(chip->cupti, one ? counters->host : host);
-    if (one) counters->host = host;
-    return one;
+    mem_free(one ? counters->config : config);
+    if (!one) return false;
+    counters->host = host;
+    counters->config = config;
+    counters->config_bytes = bytes;
+    return true;
 }
 
 static u32 column_of(const PmCounters *counters, MetricId metric) {
@@ -84,22 +93,16 @@ static u32 column_of(const PmCounters *counters, MetricId metric) {
     return PM_COUNTERS;
 }
 
-// False: there is one of this metric already, or what it is a share of is missing.
-static bool append(PmCounters *counters, const Row *row, u32 warps) {
+// Nothing, when there is one of this metric already, or when what it is a share of is missing.
+static void append(PmCounters *counters, const Row *row, u32 warps) {
     PmColumn column = {.metric = row->metric, .name = PM_COUNTERS, .times = PM_COUNTERS, .factor = 1};
-    if (column_of(counters, row->metric) != PM_COUNTERS || counters->column_count == PM_COUNTERS) return false;
+    if (column_of(counters, row->metric) != PM_COUNTERS || counters->column_count == PM_COUNTERS) return;
     if (row->times != METRIC_NONE) column.times = column_of(counters, row->times);
-    if (row->times != METRIC_NONE && column.times == PM_COUNTERS) return false;
+    if (row->times != METRIC_NONE && column.times == PM_COUNTERS) return;
     if (row->name) column.name = counters->name_count;
     if (row->name) counters->names[counters->name_count++] = row->name;
     if (!row->name) column.factor = warps;
     counters->columns[counters->column_count++] = column;
-    return true;
-}
-
-static void take_back(PmCounters *counters) {
-    counters->column_count--;
-    counters->name_count--;
 }
 
 static void note_left_out(PmCounters *counters) {
@@ -113,18 +116,17 @@ static void note_left_out(PmCounters *counters) {
     }
 }
 
-// All first choices at once, which is enough where they fit; otherwise one after the other.
-static CuptiResult choose(Chip *chip, PmCounters *counters, u32 warps) {
-    CuptiResult result, last;
-    for (u32 i = 0; i < WL_COUNT(rows); i++) append(counters, &rows[i], warps);
-    if (fits(chip, counters, &result)) return CUPTI_OK;
-    counters->column_count = counters->name_count = 0;
-    for (u32 i = 0; i < WL_COUNT(rows); i++) {
-        if (!append(counters, &rows[i], warps) || !rows[i].name) continue;
-        if (!fits(chip, counters, &last)) take_back(counters);
-    }
-    if (!counters->name_count) return result == CUPTI_OK ? CUPTI_NOT_SUPPORTED : result;
-    return fits(chip, counters, &last) ? CUPTI_OK : last ? last : CUPTI_NOT_SUPPORTED;
+// What fits of the rows from `first` to `end` (not included): all at once, or else of either half. The same as one
+// after the other, with fewer calls, of which each takes CUPTI 5 ms.
+static void choose(Chip *chip, PmCounters *counters, u32 first, u32 end) {
+    u32 columns = counters->column_count, names = counters->name_count, middle = first + (end - first) / 2;
+    for (u32 i = first; i < end; i++) append(counters, &rows[i], chip->warps);
+    if (counters->name_count == names || fits(chip, counters)) return;
+    counters->column_count = columns;
+    counters->name_count = names;
+    if (end - first < 2) return;
+    choose(chip, counters, first, middle);
+    choose(chip, counters, middle, end);
 }
 
 static CuptiResult read_availability(const Cupti *cupti, u32 device, u8 **availability, const char **step) {
@@ -150,8 +152,9 @@ CuptiResult pm_counters_choose(PmCounters *counters, const Cupti *cupti, u32 dev
     }
     if (result == CUPTI_OK) result = read_availability(cupti, device, &availability, step);
     if (result == CUPTI_OK) {
-        Chip chip = {.cupti = cupti, .name = chip_name.name, .availability = availability};
-        result = choose(&chip, counters, warps);
+        Chip chip = {.cupti = cupti, .name = chip_name.name, .availability = availability, .warps = warps};
+        choose(&chip, counters, 0, WL_COUNT(rows));
+        if (!counters->name_count) result = chip.result ? chip.result : CUPTI_NOT_SUPPORTED;
         *step = chip.step;
     }
     mem_free(availability);

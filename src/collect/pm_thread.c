@@ -46,13 +46,17 @@ static CuptiResult clear_image(PmThread *t) {
     return t->collector->cupti.cuptiPmSamplingCounterDataImageInitialize(&image);
 }
 
+// Turing and GA100 have no timer for it (cupti_pmsampling.h): there the system clock's cycles are taken for ns.
 static CuptiResult configure(PmThread *t, const char **step) {
     CuptiPmConfig config = {CUPTI_SIZE_TO(CuptiPmConfig, append), .object = t->object,
                             .bytes = t->counters.config_bytes,    .config = t->counters.config,
                             .hardware_bytes = HARDWARE_BYTES,     .interval = t->interval,
                             .trigger = CUPTI_PM_BY_TIME,          .append = CUPTI_PM_KEEP_OLDEST};
     *step = "cuptiPmSamplingSetConfig";
-    return t->collector->cupti.cuptiPmSamplingSetConfig(&config);
+    CuptiResult result = t->collector->cupti.cuptiPmSamplingSetConfig(&config);
+    if (result != CUPTI_NOT_SUPPORTED && result != CUPTI_INVALID_PARAMETER) return result;
+    config.trigger = CUPTI_PM_BY_SYSCLK;
+    return t->collector->cupti.cuptiPmSamplingSetConfig(&config) == CUPTI_OK ? CUPTI_OK : result;
 }
 
 static CuptiResult call(PmThread *t, CuptiResult (*function)(CuptiPmObject *)) {

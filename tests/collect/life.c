@@ -237,6 +237,7 @@ static int counters_two(void) {
 static int counters_few(void) {
     mock_pm_script()->fit = 4;
     mock_pm_script()->unknown = "TPC.";
+    mock_pm_script()->no_timer = true;
     return counters();
 }
 

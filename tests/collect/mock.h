@@ -32,14 +32,15 @@ typedef struct MockPmScript {
     const char *unknown;  // counters whose names contain this are not known; NULL: all are
     u32 fit;              // counters that fit one pass, 0: any number
     int config_result, decode_result;
+    bool no_timer;  // as on Turing: intervals are cycles
 } MockPmScript;
 #pragma GCC visibility push(default)
 MockPmScript *mock_pm_script(void);
 void mock_pm_wait(u32 device);                           // until it is sampled
 void mock_pm_samples(u32 device, u64 begin, u32 count);  // from there on, one after the other, until decoded
 void mock_pm_overflow(u32 device);                       // the hardware's buffer is full, until sampling begins again
-bool mock_pm_load(const char *path);                      // a recording (h200.samples): its counters are the GPU's
-void mock_pm_play(u32 device);                            // its launches, and its samples until they are decoded
+bool mock_pm_load(const char *path);                     // a recording (h200.samples): its counters are the GPU's
+void mock_pm_play(u32 device);                           // its launches, and its samples until they are decoded
 void mock_kernel(const char *name, u64 begin, u64 end);  // a launch with a time of its own
 #pragma GCC visibility pop
 

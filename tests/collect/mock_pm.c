@@ -136,6 +136,7 @@ CuptiResult cuptiPmSamplingSetConfig(CuptiPmConfig *config) {
     u32 count;
     memcpy(&count, config->config, sizeof count);
     if (pm.script.config_result) return pm.script.config_result;
+    if (pm.script.no_timer && config->trigger == CUPTI_PM_BY_TIME) return CUPTI_NOT_SUPPORTED;
     if (!d->enabled || d->running || (pm.script.fit && count > pm.script.fit)) return CUPTI_NOT_SUPPORTED;
     d->configured = true;
     d->interval = config->interval;
