@@ -213,10 +213,18 @@ def log_error(pair):
     return math.log(achieved / model) if achieved > LEAST_GAIN and model > LEAST_GAIN else None
 
 
+def spread_of(errors, center):
+    """Standard deviation; of errors with long tails so large that 90 % of them are inside all the same."""
+    if len(errors) <= 3:
+        return PRIOR_SPREAD
+    farthest = sorted(abs(e - center) for e in errors)
+    return max(statistics.pstdev(errors), farthest[math.ceil(0.9 * len(farthest)) - 1] / NORMAL_90)
+
+
 def record_of(errors, everybody):
     """(scale, spread) of a rule from the errors of its pairs, drawn towards what all pairs together show."""
     center = statistics.median(everybody) if everybody else 0.0
-    wide = statistics.pstdev(everybody) if len(everybody) > 3 else PRIOR_SPREAD
+    wide = spread_of(everybody, center)
     n = len(errors)
     middle = (n * (statistics.median(errors) if errors else 0.0) + PRIOR_PAIRS * center) / (n + PRIOR_PAIRS)
     variance = (sum((e - middle) ** 2 for e in errors) + PRIOR_PAIRS * wide ** 2) / (n + PRIOR_PAIRS)

@@ -6,7 +6,10 @@
 
 #include "analyze/advice/rule.h"
 
-#define REACHED 0.93  // of DRAM's peak, by reading in order: bench/hwref/h200-micro.tsv, dram/read/256_blocks
+// Of DRAM's peak, by reading in order and by copying: bench/hwref/h200-micro.tsv, dram/read/256_blocks and
+// dram/copy/all. Between reading and writing the bus has to be turned round.
+#define REACHED 0.93
+#define REACHED_COPYING 0.83
 
 enum { SECTOR = 32, ACCESS_GROUP_LIMIT = 4096 /* accesses of a function that are compared with each other */ };
 
@@ -215,9 +218,11 @@ f64 access_cta_bytes(const AdviceCase *c, const CasePart *part, const CaseAccess
     return find_group(&one, part, a, &g) ? bytes_of_group(&g) / g.count : 0;
 }
 
-static f64 peak_bytes(const GpuModel *g) {  // of DRAM, per second, as far as it can be reached
+// Of DRAM, per second, as far as it can be reached when that part is written.
+static f64 peak_bytes(const GpuModel *g, f64 written) {
     if (!g->t_burst) return 0;
-    return REACHED * (f64)g->dram_channels * (f64)g->dram_burst * (f64)g->dram_clock_mhz * 1e6 / (f64)g->t_burst;
+    f64 reached = REACHED - (REACHED - REACHED_COPYING) * 2 * fmin(written, 1 - written);
+    return reached * (f64)g->dram_channels * (f64)g->dram_burst * (f64)g->dram_clock_mhz * 1e6 / (f64)g->t_burst;
 }
 
 // --- local memory --------------------------------------------------------------------------------------------------
@@ -259,26 +264,41 @@ static bool find_launch(const AdviceCase *c, Launch *launch) {
     return launch->seconds > 0;
 }
 
-f64 case_dram_busy(AdviceCase *c) {
-    Launch launch;
-    f64 all = 0, local = 0;
-    if (!find_launch(c, &launch) || peak_bytes(c->gpu) <= 0) return 0;
+typedef struct DramBytes {
+    f64 all, local, written;
+} DramBytes;
+
+// Also fills in the uses of DRAM, as bytes.
+static DramBytes dram_bytes(AdviceCase *c, const Launch *launch) {
+    DramBytes sum = {0};
     f64 spilled = local_misses(c, resident_threads(c) * (f64)c->gpu->sms, (f64)c->gpu->l2_usable);
     for (u32 p = 0; p < c->part_count; p++) {
         CasePart *part = &c->parts[p];
         for (u32 i = 0; i < part->access_count; i++) {
             const CaseAccess *a = &part->accesses[i];
             bool is_local = a->space == SPACE_LOCAL;
-            f64 bytes = is_local ? moved(a, launch.per_sample) * spilled : bytes_of(c, part, i, launch.per_sample);
-            part->insns[a->pc].use[RESOURCE_DRAM] = bytes / peak_bytes(c->gpu) / launch.seconds;
-            *(is_local ? &local : &all) += bytes;
+            f64 bytes = is_local ? moved(a, launch->per_sample) * spilled : bytes_of(c, part, i, launch->per_sample);
+            part->insns[a->pc].use[RESOURCE_DRAM] = bytes;
+            sum.all += bytes;
+            if (is_local) sum.local += bytes;
+            if (a->store) sum.written += bytes;
         }
     }
+    return sum;
+}
+
+f64 case_dram_busy(AdviceCase *c) {
+    Launch launch;
+    if (!find_launch(c, &launch) || peak_bytes(c->gpu, 0) <= 0) return 0;
+    DramBytes bytes = dram_bytes(c, &launch);
     // What fits may be in the L2 from launch to launch.
-    if (all + local <= (f64)c->gpu->l2_bytes) return 0;
-    f64 busy = all / peak_bytes(c->gpu) / launch.seconds, by_local = local / peak_bytes(c->gpu) / launch.seconds;
+    if (bytes.all <= (f64)c->gpu->l2_bytes) return 0;
+    f64 seconds = 1 / peak_bytes(c->gpu, bytes.written / bytes.all), busy = bytes.all * seconds / launch.seconds;
+    for (u32 p = 0; p < c->part_count; p++)
+        for (u32 i = 0; i < c->parts[p].access_count; i++)
+            c->parts[p].insns[c->parts[p].accesses[i].pc].use[RESOURCE_DRAM] *= seconds / launch.seconds;
     // What cannot have been moved in that time are no different bytes.
-    return busy + by_local <= 1 ? busy + by_local : fmin(by_local, 1);
+    return busy <= 1 ? busy : fmin(bytes.local * seconds / launch.seconds, 1);
 }
 
 // What is written goes to the L2, and so does local memory that the L1 does not hold. How many loads hit the L1 is not

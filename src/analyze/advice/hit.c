@@ -52,7 +52,7 @@ static void add_spot(Hit *hit, const CasePart *part, const BlameEdge *edge, f64 
 }
 
 static bool matches(const BlameEdge *edge, u32 reasons) {
-    return edge->reason != STALL_NOT_SELECTED && reasons & 1u << edge->reason;
+    return !STALLED_BY_OTHERS(edge->reason) && reasons & 1u << edge->reason;
 }
 
 f64 hit_blamed(Hit *hit, const CasePart *part, u32 pc, u32 reasons, f64 fraction) {

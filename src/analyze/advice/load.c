@@ -32,7 +32,7 @@ static void find_samples(AdviceCase *c) {
     for (u32 p = 0; p < c->part_count; p++) add_samples(c, &c->parts[p]);
     for (u32 r = 0; r < STALL_COUNT; r++) c->load.total += c->stalls[r];
     c->load.issued = c->stalls[STALL_SELECTED];
-    c->load.not_selected = c->stalls[STALL_NOT_SELECTED];
+    c->load.not_selected = c->stalls[STALL_NOT_SELECTED] + c->stalls[STALL_DISPATCH];
     c->warps = c->view->occupancy.warps_per_scheduler;
     c->load.issue_rate = issue_rate(c);
     bool known = c->view->occupancy.achieved_known || c->load.latency <= 0 || c->load.issued <= 0;

@@ -155,6 +155,8 @@ static inline f64 case_share(const AdviceCase *c, f64 samples) {
 }
 f64 case_stalls(const AdviceCase *c, u32 reasons);  // samples of these reasons (STALL_BIT)
 #define STALL_BIT(reason) (1u << STALL_##reason)
+// Ready, but other warps have the scheduler or its dispatcher: no instruction is to blame.
+#define STALLED_BY_OTHERS(reason) ((reason) == STALL_NOT_SELECTED || (reason) == STALL_DISPATCH)
 
 // Cycles of the SM's L1 (lines looked up, data moved) for one access of a warp with so many sectors or passes.
 f64 access_l1_cycles(const CaseAccess *access, f64 sectors, f64 passes);

@@ -30,7 +30,8 @@ void rule_indirect_addressing(AdviceCase *c) {
             u32 pc = part->accesses[i].pc;
             f64 weight = part->insns[pc].issued + part->insns[pc].blamed;
             if (!is_pointer_load(part, &part->accesses[i])) continue;
-            hit_remove(hit, part, pc, 1);
+            hit_blamed(hit, part, pc, UINT32_MAX, 1);  // an instruction that computes takes its place
+            for (u32 r = 0; r < RESOURCE_COUNT; r++) hit_relieve(hit, (Resource)r, part->insns[pc].use[r]);
             count++;
             if (weight > most) most = weight, where = part, at = pc;
         }

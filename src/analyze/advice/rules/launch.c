@@ -233,10 +233,11 @@ void rule_sm_balance(AdviceCase *c) {
 // Time of the last wave, in full ones: with fewer warps each SM issues less often, but has less to issue.
 static f64 last_wave(const AdviceCase *c, const Grid *g) {
     f64 left = g->rounds - floor(g->rounds), ctas = ceil(left * g->per_sm), full = g->per_sm;
-    f64 ready = c->load.issued / (c->load.total - c->load.not_selected);
-    f64 warps = estimate_warps(ready, c->load.issue_rate);
-    f64 rate = estimate_issue_rate(ready, warps), rate_of_last = estimate_issue_rate(ready, warps * ctas / full);
-    return left <= 0 || rate_of_last <= 0 ? 0 : ctas / full * rate / rate_of_last;
+    f64 ready =
+        c->load.issued / (c->load.total - c->load.not_selected);  // of the cycles, without the others in the way
+    f64 warps = ctas * c->view->occupancy.warps_per_cta / (f64)c->gpu->warp_schedulers;
+    f64 rate_of_last = fmin(warps * ready, c->load.issue_rate);
+    return left <= 0 || rate_of_last <= 0 ? 0 : ctas / full * c->load.issue_rate / rate_of_last;
 }
 
 void rule_tail_effect(AdviceCase *c) {

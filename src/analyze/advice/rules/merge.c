@@ -92,7 +92,7 @@ static f64 bytes_left(const Chain *chain) {
 }
 
 static void merge(AdviceCase *c, const Chain *chain) {
-    f64 ns = 0, fixed = 0, share = 0, shortest = INFINITY, left = bytes_left(chain);
+    f64 ns = 0, fixed = 0, share = 0, shortest = INFINITY, longest = 0, left = bytes_left(chain);
     f64 overhead = c->gpu && c->gpu->clock_mhz
                        ? (f64)(c->gpu->launch_overhead + c->gpu->launch_end) * 1000 / (f64)c->gpu->clock_mhz
                        : 0;
@@ -100,6 +100,7 @@ static void merge(AdviceCase *c, const Chain *chain) {
         const ViewLaunches *l = &chain->views[i]->launches;
         ns += l->total_ns;
         shortest = fmin(shortest, l->total_ns);
+        longest = fmax(longest, l->total_ns);
         share += l->share;
         fixed += fmin(overhead * l->count, 0.95 * l->total_ns);
     }
@@ -107,10 +108,11 @@ static void merge(AdviceCase *c, const Chain *chain) {
     Hit *hit = hit_begin(c);
     hit->change.work = (fixed / chain->count + (ns - fixed) * left) / ns;
     for (u32 r = 0; r < RESOURCE_COUNT; r++) hit_relieve(hit, (Resource)r, c->load.busy[r] * (1 - hit->change.work));
-    hit->change.stays = shortest / ns;  // one of them at least
+    bool counted = c->view->metrics.present[METRIC_GLOBAL_LD_BYTES];
+    hit->change.stays = (counted ? shortest : longest) / ns;  // one of them at least
     hit->share = share;
     hit->of_launch = true;
-    hit->doubtful = !c->view->metrics.present[METRIC_GLOBAL_LD_BYTES];
+    hit->doubtful = !counted;
     hit_fact(hit, "kernels", chain->count, "kernels", "%u kernels with the same number of threads follow each other",
              chain->count);
     hit_fact(hit, "launch_overhead_share", 100 * fixed / ns, "%", "%.0f %% of their time is the launches'",
