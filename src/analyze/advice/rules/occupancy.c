@@ -2,6 +2,7 @@
 // occupancy-up: more warps would fit if CTAs took less of what limits them. occupancy-down: so many warps are resident
 // that each evicts from the L1 what the others are about to use.
 #include <math.h>
+#include <string.h>
 
 #include "analyze/advice/rule.h"
 #include "gpu/occupancy.h"
@@ -81,28 +82,124 @@ static f64 brought_by_steps(const AdviceCase *c, const CasePart *part, const Cas
     return (f64)step / SECTOR;
 }
 
-// ... or a loop within another, whose turns all go through the same memory.
-static f64 brought_by_turns(const AdviceCase *c, const CasePart *part, const CaseAccess *a, f64 *bytes) {
-    const Loops *loops = part->view->flow.loops;
-    u32 inner = part->insns[a->pc].loop, outer = loops->loops[inner].parent;
-    i64 step = 0, stays = 1;
-    if (outer == WL_NONE || part->loops[outer].trips < 2) return 1;
-    const Affine *affine = part->view->flow.affine;
-    bool walks = affine_step(affine, a->affine->form, inner, &step) == AFFINE_STRIDE_CONSTANT && step;
-    bool again = affine_step(affine, a->affine->form, outer, &stays) == AFFINE_STRIDE_CONSTANT && !stays;
-    if (!walks || !again) return 1;
-    *bytes = access_cta_bytes(c, part, a);
-    return *bytes > 0 ? 1 / part->loops[outer].trips : 1;
+// Nodes of the chains behind an address, those within a loop.
+typedef struct Behind {
+    const CasePart *part;
+    u32 loop;
+    Bitset seen;
+    bool changes;
+    Arena *scratch;
+} Behind;
+
+enum { BEHIND_DEPTH = 64 };
+
+// A polynomial over what stays the same in all turns.
+static bool is_known_to_stay(const Behind *b, u32 node) {
+    const Affine *affine = b->part->view->flow.affine;
+    const AffineForm *form = &affine->forms[node];
+    for (u32 t = 0; t < form->term_count; t++)
+        for (u32 i = 0; i < AFFINE_DEGREE && affine->terms[form->terms + t].factors[i] != WL_NONE; i++) {
+            const AffineFactor *f = &affine->factors[affine->terms[form->terms + t].factors[i]];
+            if (f->kind == AFFINE_NODE || (f->kind == AFFINE_COUNTER && f->id == b->loop)) return false;
+        }
+    return true;
 }
 
-static f64 brought(const AdviceCase *c, const CasePart *part, const CaseAccess *a, f64 *bytes) {
+static bool same_form(const Affine *affine, u32 a, u32 b) {
+    const AffineForm *f = &affine->forms[a], *g = &affine->forms[b];
+    bool same = f->constant == g->constant && f->term_count == g->term_count;
+    for (u32 t = 0; t < f->term_count && same; t++) {
+        const AffineTerm *x = &affine->terms[f->terms + t], *y = &affine->terms[g->terms + t];
+        same = x->coefficient == y->coefficient && !memcmp(x->factors, y->factors, sizeof x->factors);
+    }
+    return same;
+}
+
+// Whether all definitions that a merge brings together have the same form; *first: one of them, WL_NONE at the begin.
+static bool merges_the_same(const Behind *b, u32 node, u32 *first, Bitset *met, u32 depth) {
+    const Chains *chains = b->part->view->flow.chains;
+    if (node == WL_NONE || bitset_has(met, node)) return true;
+    bitset_add(met, node);
+    if (!depth) return false;
+    if (!chain_is_merge(chains, node)) {
+        if (*first == WL_NONE) *first = node;
+        return is_known_to_stay(b, node) && same_form(b->part->view->flow.affine, node, *first);
+    }
+    for (u32 i = 0; i < chains->nodes[node].arg_count; i++)
+        if (!merges_the_same(b, chains->args[chains->nodes[node].args + i], first, met, depth - 1)) return false;
+    return true;
+}
+
+static bool stays_all_the_same(const Behind *b, u32 node) {
+    Bitset met;
+    u32 first = WL_NONE;
+    if (!chain_is_merge(b->part->view->flow.chains, node)) return false;
+    if (!bitset_init(&met, b->scratch, b->part->view->flow.chains->node_count)) return false;
+    return merges_the_same(b, node, &first, &met, BEHIND_DEPTH);
+}
+
+// Whether the value may differ between turns of the loop: then one is carried from turn to turn, or loaded.
+static void look_behind(Behind *b, u32 node, u32 depth) {
+    const FlowResults *flow = &b->part->view->flow;
+    const Chains *chains = flow->chains;
+    if (node == WL_NONE || b->changes || bitset_has(&b->seen, node)) return;
+    bitset_add(&b->seen, node);
+    const ChainNode *n = &chains->nodes[node];
+    if (!flow_loop_has(flow->loops, b->loop, n->block) || is_known_to_stay(b, node)) return;
+    bool carried = chain_is_merge(chains, node) && n->block == flow->loops->loops[b->loop].header;
+    if (carried && stays_all_the_same(b, node)) return;
+    bool loaded = !chain_is_merge(chains, node) && case_access(b->part, n->insn);
+    if (carried || loaded || !depth) {
+        b->changes = true;
+        return;
+    }
+    for (u32 i = 0; i < n->arg_count; i++) look_behind(b, chains->args[n->args + i], depth - 1);
+    if (chain_is_merge(chains, node)) return;
+    const FlowInsn *in = case_insn(b->part, n->insn);
+    for (u32 u = 0; u < in->uses; u++) look_behind(b, chains->of_operand[in->operands + in->defs + u], depth - 1);
+}
+
+static bool is_same_in_turns(AdviceCase *c, const CasePart *part, u32 pc, u32 loop) {
+    const FlowInsn *in = case_insn(part, pc);
+    Behind b = {.part = part, .loop = loop, .scratch = c->scratch};
+    if (!bitset_init(&b.seen, c->scratch, part->view->flow.chains->node_count)) return false;
+    for (u32 u = 0; u < in->uses; u++)
+        look_behind(&b, part->view->flow.chains->of_operand[in->operands + in->defs + u], BEHIND_DEPTH);
+    return !b.changes;
+}
+
+// Bytes that a CTA's warps load by the instruction in one turn of a loop around it.
+static f64 bytes_of_turn(const AdviceCase *c, const CasePart *part, const CaseAccess *a, u32 loop) {
+    u32 own = part->insns[a->pc].loop;
+    f64 turns = block_runs(part, part->view->flow.loops->loops[loop].header),
+        times = turns > 0 ? a->requests / turns : 0;
+    i64 step = 1;
+    AffineStride kind =
+        own == loop ? AFFINE_STRIDE_UNKNOWN : affine_step(part->view->flow.affine, a->affine->form, own, &step);
+    if (kind == AFFINE_STRIDE_CONSTANT && !step) times = fmin(times, 1);
+    f64 known = access_cta_bytes(c, part, a), bytes = times * a->lanes * a->bytes * c->view->occupancy.warps_per_cta;
+    return known > 0 ? fmin(known, bytes) : bytes;
+}
+
+// ... or a loop whose turns all go through the same memory.
+static f64 brought_by_turns(AdviceCase *c, const CasePart *part, const CaseAccess *a, f64 *bytes) {
+    const Loops *loops = part->view->flow.loops;
+    for (u32 l = part->insns[a->pc].loop; l != WL_NONE; l = loops->loops[l].parent) {
+        if (part->loops[l].trips < 2 || !is_same_in_turns(c, part, a->pc, l)) continue;
+        *bytes = bytes_of_turn(c, part, a, l);
+        return *bytes > 0 ? 1 / part->loops[l].trips : 1;
+    }
+    return 1;
+}
+
+static f64 brought(AdviceCase *c, const CasePart *part, const CaseAccess *a, f64 *bytes) {
     *bytes = 0;
     if (!a->load || !access_is_global(a) || !a->affine || a->uniform || part->insns[a->pc].loop == WL_NONE) return 1;
     f64 by_steps = brought_by_steps(c, part, a, bytes);
     return by_steps < 1 ? by_steps : brought_by_turns(c, part, a, bytes);
 }
 
-static void add_walk(const AdviceCase *c, const CasePart *part, const CaseAccess *a, Walk *w) {
+static void add_walk(AdviceCase *c, const CasePart *part, const CaseAccess *a, Walk *w) {
     f64 bytes, once = brought(c, part, a, &bytes);
     if (once >= 1) return;
     w->sectors += a->requests * a->sectors;
