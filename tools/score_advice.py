@@ -35,7 +35,7 @@ import tempfile
 from dataclasses import dataclass, field
 
 NORMAL_90 = 1.6449     # a 90 % interval is this many standard deviations to each side
-PRIOR_SPREAD = 0.7     # of the logarithm of achieved gain / estimated gain, where nothing is known of a rule
+PRIOR_SPREAD = 0.6     # of the logarithm of achieved gain / estimated gain, of programs that no rule was made with: the pairs held out showed it
 PRIOR_PAIRS = 32.0     # how many pairs that prior is worth: chosen by leaving one out; with one to three pairs to a rule their own scale hurts others
 LEAST_GAIN = 0.005     # gains below are noise: their logarithm says nothing
 TOP = 3
@@ -214,11 +214,12 @@ def log_error(pair):
 
 
 def spread_of(errors, center):
-    """Standard deviation; of errors with long tails so large that 90 % of them are inside all the same."""
+    """Standard deviation, of errors with long tails so large that 90 % of them are inside all the same; no less than that of programs
+    that no rule was made with."""
     if len(errors) <= 3:
         return PRIOR_SPREAD
     farthest = sorted(abs(e - center) for e in errors)
-    return max(statistics.pstdev(errors), farthest[math.ceil(0.9 * len(farthest)) - 1] / NORMAL_90)
+    return max(PRIOR_SPREAD, statistics.pstdev(errors), farthest[math.ceil(0.9 * len(farthest)) - 1] / NORMAL_90)
 
 
 def record_of(errors, everybody):

@@ -101,6 +101,18 @@ static f64 samples_after(const EstimateLoad *load, const EstimateChange *change,
 
 // Little's law for the warps: samples = warps * time. The fewer cycles, the more crowded the queues: the time at which
 // both sides agree is the only one.
+// The time that the issue slots and the units need for what is left; `sure`: the part of what is known of them that is
+// certain.
+static f64 bound(const EstimateLoad *load, const EstimateChange *change, f64 sure) {
+    f64 active = load->issued > 0 ? clamp(1 - change->issues / load->issued, 0, ESTIMATE_MOST) : 0;
+    f64 time = sure * active * load->issue_rate * (change->work > 0 ? change->work : 1);
+    for (u32 r = 0; r < RESOURCE_COUNT; r++) {
+        bool of_issues = r != RESOURCE_L2 && r != RESOURCE_DRAM && r != RESOURCE_LAUNCH;
+        time = fmax(time, (of_issues ? sure : 1) * busy_after(load, change, r));
+    }
+    return time;
+}
+
 f64 estimate_time(const EstimateLoad *load, const EstimateChange *change) {
     if (load->issued <= 0 || load->total <= load->not_selected) return 1;
     f64 per_sample = (change->work > 0 ? change->work : 1) / (change->warps > 0 ? change->warps : 1) / load->total;
@@ -112,17 +124,12 @@ f64 estimate_time(const EstimateLoad *load, const EstimateChange *change) {
         else
             high = time;
     }
-    f64 active = fmax(load->issued - change->issues, 0) / load->issued, time = high;
-    time = fmax(time, active * load->issue_rate * (change->work > 0 ? change->work : 1));
-    for (u32 r = 0; r < RESOURCE_COUNT; r++) time = fmax(time, busy_after(load, change, r));
-    return least(fmax(time, change->stays));
+    return least(fmax(fmax(high, bound(load, change, 1)), change->stays));
 }
 
 f64 estimate_least_time(const EstimateLoad *load, const EstimateChange *change) {
-    f64 active = load->issued > 0 ? clamp(1 - change->issues / load->issued, 0, 1) : 0;
-    f64 time = active * load->issue_rate * (change->work > 0 ? change->work : 1);
-    for (u32 r = 0; r < RESOURCE_COUNT; r++) time = fmax(time, busy_after(load, change, r));
-    return least(fmin(fmax(time, change->stays), 1));
+    f64 sure = load->too_high > 1 ? 1 / load->too_high : 1;
+    return least(fmin(fmax(bound(load, change, sure), change->stays), 1));
 }
 
 EstimateChange estimate_scaled(const EstimateChange *change, f64 factor) {

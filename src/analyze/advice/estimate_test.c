@@ -58,6 +58,9 @@ static void issue_slots_are_a_limit(void **state) {
     near(estimate_least_time(&load, &change), 0.8);
     change.issues = 50;  // half of the instructions go, too
     near(estimate_least_time(&load, &change), 0.4);
+    load.too_high = 1.25;  // of sampled rates only so much is certain: the limit is farther away, the estimate is not
+    near(estimate_least_time(&load, &change), 0.32);
+    near(1 / estimate_time(&load, &(EstimateChange){.stalls = 700}), speedup);
 }
 
 static void a_busy_unit_is_a_limit(void **state) {

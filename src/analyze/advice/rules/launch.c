@@ -148,22 +148,29 @@ void rule_block_increase(AdviceCase *c) {
 }
 
 // --- thread-increase -----------------------------------------------------------------------------------------------
+#define STARTING 0.8  // of the time: then CTAs end faster than others start, and warps are missing
+
 void rule_thread_increase(AdviceCase *c) {
     Grid g;
     const ViewOccupancy *o = &c->view->occupancy;
-    if (!find_grid(c, &g) || o->warps_per_cta >= BLOCK_WARPS || !(o->limits & 1u << LIMIT_CTAS)) return;
+    bool full = find_grid(c, &g) && o->limits & 1u << LIMIT_CTAS;
+    f64 starting = c->load.busy[RESOURCE_LAUNCH];
+    if (!o->ctas_per_sm || o->warps_per_cta >= BLOCK_WARPS || (!full && starting < STARTING)) return;
     f64 most = (f64)c->gpu->max_threads_per_sm / WARP, of_grid = ceil(g.ctas / g.sms) * o->warps_per_cta;
     f64 resident = c->warps > 0 ? c->warps * (f64)c->gpu->warp_schedulers : o->warps_per_sm;
     f64 after = fmin(most, of_grid);
     if (c->view->function->registers)
         after = fmin(after, (f64)c->gpu->registers_per_sm / (c->view->function->registers * (f64)WARP));
     Hit *hit = hit_begin(c);
-    f64 fewer = 1 - (f64)o->warps_per_cta / BLOCK_WARPS;
     hit->change.warps = fmax(after / resident, 1);
-    hit_relieve(hit, RESOURCE_LAUNCH, c->load.busy[RESOURCE_LAUNCH] * fewer);
-    hit_fact(hit, "launch__block_size", o->warps_per_cta * WARP, "threads",
-             "an SM holds %u CTAs at most, which of %u threads are %u of %.0f warps", o->ctas_per_sm,
-             o->warps_per_cta * WARP, o->warps_per_sm, most);
+    hit_relieve(hit, RESOURCE_LAUNCH, starting * (1 - (f64)o->warps_per_cta / BLOCK_WARPS));
+    if (full)
+        hit_fact(hit, "launch__block_size", o->warps_per_cta * WARP, "threads",
+                 "an SM holds %u CTAs at most, which of %u threads are %u of %.0f warps", o->ctas_per_sm,
+                 o->warps_per_cta * WARP, o->warps_per_sm, most);
+    if (starting >= STARTING)
+        hit_fact(hit, "cta_start_busy", 100 * starting, "%", "starting and ending CTAs takes %.0f %% of the time",
+                 100 * starting);
     hit_fact(hit, "sm__warps_active.avg.per_cycle_active", resident, "warps", "%.1f warps are resident on average",
              resident);
     hit_basis(hit, "equations 8 to 10, %.1f warps on an SM instead of %.1f", after, resident);
@@ -201,22 +208,37 @@ static f64 even_part(const AdviceCase *c, const Grid *g) {
 // Warps that CTAs of equal length would keep resident, over those that were on average; 1: not known. Where all CTAs
 // start at once, an SM whose short ones have ended goes on with fewer warps. More of them are of no use to loads that
 // queue already.
+#define IN_LINE \
+    0.1  // of the samples; warps that wait for their turn have no use for others, and how many there are is not sure
+
 static f64 missing_warps(const AdviceCase *c, const Grid *g) {
     f64 resident = c->warps * (f64)c->gpu->warp_schedulers,
         at_start = g->ctas / g->sms * c->view->occupancy.warps_per_cta;
-    if (g->rounds > 1 || resident <= 0 || at_start <= resident) return 1;
+    if (g->rounds > 1 || resident <= 0 || at_start <= resident || case_share(c, c->load.not_selected) > IN_LINE)
+        return 1;
     return 1 + (at_start / resident - 1) * (1 - c->waiting);
+}
+
+// Samples may be lost, which looks like SMs without work. But CTAs go to the SM that has room: at the end of many waves
+// SMs wait for no more than the longest of them.
+#define LONGEST_CTA 2.0  // times the mean
+
+static f64 credible_part(const AdviceCase *c, const Grid *g) {
+    f64 active = active_part(c);
+    bool counted = c->view->metrics.present[METRIC_SM_ACTIVE];
+    return counted || g->rounds <= 1 ? active : fmax(active, 1 - LONGEST_CTA / g->rounds);
 }
 
 void rule_sm_balance(AdviceCase *c) {
     Grid g;
-    f64 active = active_part(c);
     if (!find_grid(c, &g) || c->fixed > MOST_FIXED) return;
+    f64 active = credible_part(c, &g);
     f64 even = even_part(c, &g), missing = missing_warps(c, &g);
     if (active / missing >= EVEN * even) return;
     Hit *hit = hit_begin(c);
     hit->change.work = fmin(active / even, 1);
     hit->change.warps = missing;
+    hit->doubtful = !c->view->metrics.present[METRIC_SM_ACTIVE];
     hit_fact(
         hit, "sm__cycles_active.avg.pct_of_peak_sustained_elapsed", 100 * active, "%",
         "the average SM has CTAs for %.0f %% of the time between the first and the last; equal CTAs would make that "
