@@ -113,8 +113,8 @@ static Status blame_uses(Blamer *b, BlameSources *sources) {
 static Status blame_barriers(Blamer *b, BlameSources *sources) {
     f64 *blamed = ARENA_ARRAY(&b->scratch, f64, b->view->insn_count + 1);
     if (!blamed) return STATUS_NO_MEMORY;
-    for (u32 i = 0; i < b->edges.len; i++)
-        if (b->edges.data[i].reason != STALL_NOT_SELECTED) blamed[b->edges.data[i].def] += b->edges.data[i].samples;
+    for (u32 i = 0; i < b->edges.len; i++)  // waits for an issue slot too: they delay a warp as well
+        blamed[b->edges.data[i].def] += b->edges.data[i].samples;
     for (u32 use = 0; use < b->view->insn_count; use++) {
         if (!b->view->samples[use].all[STALL_BARRIER]) continue;
         sources->list.len = 0;

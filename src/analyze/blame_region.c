@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stalls whose cause is no register: found among the instructions that lie before the use on some way, back to where
 // the same kind of wait was over.
+#include <math.h>
+
 #include "analyze/blame_inside.h"
 
 typedef bool (*Match)(const Blamer *b, u32 pc);
@@ -113,11 +115,40 @@ Status blame_region(Blamer *b, u32 use, StallReason reason, BlameSources *source
 }
 
 // --- late arrivers -----------------------------------------------------------------------------------------------
-// What an instruction cost the warps on their way to the barrier: the stalls blamed on it, the longer the single one
-// the more, since the last warp to arrive is the one that met the longest.
-static f64 delay_of(const Blamer *b, u32 def, const f64 *blamed) {
-    f64 times = (f64)b->insns[def].weight;
-    return blamed[def] * (times > 0 ? blamed[def] / times : 0);
+// How often warps ran the block. All its instructions run equally often; of samples each has a draw of its own.
+static f64 runs_of(const Blamer *b, u32 block) {
+    const FlowBlock *of = &b->flow->cfg->blocks[block];
+    f64 most = 0, all = 0;
+    for (u32 pc = of->first; pc < of->first + of->count; pc++) {
+        most = fmax(most, (f64)b->insns[pc].weight);
+        all += (f64)b->insns[pc].weight;
+    }
+    return b->view->executed || !of->count ? most : all / of->count;
+}
+
+// How many warps came to where the instruction is, on their way to the barrier: those that entered the outermost loop
+// around it that the barrier is not in, else those that executed it.
+static f64 comers(const Blamer *b, u32 use, u32 def) {
+    const FlowResults *flow = b->flow;
+    u32 block = flow->cfg->block_of[def], outermost = WL_NONE;
+    f64 entries = 0;
+    for (u32 l = flow->loops->loop_of[block]; l != WL_NONE; l = flow->loops->loops[l].parent)
+        if (!flow_loop_has(flow->loops, l, flow->cfg->block_of[use])) outermost = l;
+    const FlowBlock *header = outermost == WL_NONE ? NULL : &flow->cfg->blocks[flow->loops->loops[outermost].header];
+    for (u32 i = 0; header && i < header->pred_count; i++) {
+        u32 pred = flow->cfg->edges[header->preds + i];
+        if (!flow_loop_has(flow->loops, outermost, pred)) entries += runs_of(b, pred);
+    }
+    return entries > 0 ? entries : runs_of(b, block);
+}
+
+// What an instruction cost the last warp to arrive, on average. The fewer warps come to it, the likelier it is that
+// those are late; there is one last warp for each time that a CTA comes to the barrier.
+static f64 delay_of(const Blamer *b, u32 use, u32 def, const f64 *blamed) {
+    u32 per_cta = b->view->occupancy.warps_per_cta;
+    f64 meetings = runs_of(b, b->flow->cfg->block_of[use]) / (per_cta ? per_cta : 1);
+    f64 came = fmax(comers(b, use, def), meetings);
+    return came > 0 ? blamed[def] / came : 0;
 }
 
 Status blame_late_arrivers(Blamer *b, u32 use, const f64 *blamed, BlameSources *sources) {
@@ -127,7 +158,7 @@ Status blame_late_arrivers(Blamer *b, u32 use, const f64 *blamed, BlameSources *
     f64 sum = 0;
     for (u32 i = 0; i < sources->list.len; i++) {
         BlameSource source = sources->list.data[i];
-        source.weight = is_barrier(b, source.def) ? 0 : delay_of(b, source.def, blamed);
+        source.weight = is_barrier(b, source.def) ? 0 : delay_of(b, use, source.def, blamed);
         if (source.weight > 0) sources->list.data[kept++] = source, sum += source.weight;
     }
     sources->list.len = kept;

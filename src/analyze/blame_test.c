@@ -484,6 +484,31 @@ TEST(barriers_are_blamed_on_what_held_the_others_up) {
     }
 }
 
+// 32 warps meet, of which one comes from a loop. All wait for memory before, but not for long: it is the loop that the
+// others wait for, although all together wait longer for memory.
+TEST(barriers_are_blamed_on_where_few_warps_come_from) {
+    subject_ptx(&subject, "bar.sync 0;\n"
+                          "ld.global.u32 %r1, [%rd1];\n"
+                          "add.u32 %r2, %r1, 1;\n"
+                          "@%p1 bra MEET;\n"
+                          "mov.u32 %r3, 0;\n"
+                          "LOOP: ld.shared.u32 %r4, [%rd2];\n"
+                          "add.u32 %r3, %r3, %r4;\n"
+                          "setp.lt.u32 %p2, %r3, 100;\n"
+                          "@%p2 bra LOOP;\n"
+                          "MEET: bar.sync 0;\n"
+                          "ret;");
+    for (u32 pc = 0; pc < 11; pc++) subject_run(&subject, pc, pc == 4 ? 1 : pc > 4 && pc < 9 ? 10 : 32);
+    subject_stall(&subject, 2, LONG, 3200);
+    subject_stall(&subject, 6, SHORT, 500);
+    subject_stall(&subject, 9, STALL_BARRIER, 600);
+    subject.view.occupancy.warps_per_cta = 32;
+    subject_blame(&subject, NULL);
+    assert_near(subject_blamed(&subject, 9, STALL_BARRIER, 5), 500);  // 500 cycles of that warp
+    assert_near(subject_blamed(&subject, 9, STALL_BARRIER, 1), 100);  // ... and of each
+    subject_free(&subject);
+}
+
 // --- against the truth -----------------------------------------------------------------------------------------------
 TEST(precision_is_the_overlap_with_the_truth) {
     subject_ptx(&subject, TWO_WAYS);
@@ -574,6 +599,7 @@ int main(void) {
         cmocka_unit_test(a_source_ahead_of_a_loop_is_in_no_loop_with_it),
         cmocka_unit_test(stalls_of_no_register_look_at_what_lies_before),
         cmocka_unit_test(barriers_are_blamed_on_what_held_the_others_up),
+        cmocka_unit_test(barriers_are_blamed_on_where_few_warps_come_from),
         cmocka_unit_test(precision_is_the_overlap_with_the_truth),
         cmocka_unit_test(lines_are_right_where_instructions_are_not),
         cmocka_unit_test(memory_may_run_out),
