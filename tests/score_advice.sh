@@ -45,6 +45,7 @@ missing	first	-	1.000	1.000	1.000	1.500	0.333	1.000	no
 shared	first	1	1.333	1.000	1.600	1.333	0.000	0.000	yes
 kernel	first	1	2.000	1.000	4.000	2.000	0.000	0.000	yes"
 same "right rule in the first three" "$(grep 'first 3' "$T/out")" "right rule in the first 3: 4 of 5 (80 %)"
+same "all changes gained" "$(grep -c 'or more' "$T/out")" 0
 same "summary" "$(grep 'as advised' "$T/out")" \
     "as advised: gain error median 20 %, mean 44 %; where the rule was found median 10 %, mean 30 %; intervals cover 75 %"
 same "only the times" "$(score --no-advice --only second | tail -1 | tr -s ' ')" "second first 2.000 0.048 21.000 10.500"
@@ -52,6 +53,10 @@ same "only the times" "$(score --no-advice --only second | tail -1 | tr -s ' ')"
 # The record of the other pairs: without any, the model's own estimate.
 score --only second >"$T/out"
 same "leave one out" "$(grep -v '^#' "$T/table.tsv" | tail -1 | cut -f12)" 1.800
+
+sed 's/missing after median_us=10$/missing after median_us=14.9/' "$T/times.tsv" >"$T/slow.tsv"
+score --times "$T/slow.tsv" >"$T/out"
+same "a change that gains nothing" "$(grep 'or more' "$T/out")" "... of the changes that gained 2 % or more: 4 of 4 (100 %); less did missing"
 
 printf '1\twide\tafter\t1\t500\twide after median_us=2 FAIL\n' >>"$T/times.tsv"
 score >"$T/out" 2>"$T/err"

@@ -37,6 +37,7 @@ from dataclasses import dataclass, field
 NORMAL_90 = 1.6449     # a 90 % interval is this many standard deviations to each side
 PRIOR_SPREAD = 0.6     # of the logarithm of achieved gain / estimated gain, of programs that no rule was made with: the pairs held out showed it
 PRIOR_PAIRS = 32.0     # how many pairs that prior is worth: chosen by leaving one out; with one to three pairs to a rule their own scale hurts others
+LEAST_ACHIEVED = 1.02  # what brings less on this machine can show no rule to be right
 LEAST_GAIN = 0.005     # gains below are noise: their logarithm says nothing
 TOP = 3
 
@@ -284,6 +285,12 @@ def summary(rows):
     for top in (1, TOP):
         right = sum(rank is not None and rank <= top for rank in ranks)
         lines.append(f"right rule in the first {top}: {right} of {len(rows)} ({100 * right / len(rows):.0f} %)")
+    gained = [r for r in rows if r["achieved"] >= LEAST_ACHIEVED]
+    if gained and len(gained) < len(rows):
+        right = sum(r["rank"] is not None and r["rank"] <= TOP for r in gained)
+        others = ", ".join(r["pair"] for r in rows if r["achieved"] < LEAST_ACHIEVED)
+        lines.append(f"... of the changes that gained {100 * (LEAST_ACHIEVED - 1):.0f} % or more: {right} of {len(gained)} "
+                     f"({100 * right / len(gained):.0f} %); less did {others}")
     for prefix, text in (("", "as advised"), ("loo_", "record of the other pairs")):
         gains = [r[prefix + "gain_error"] for r in rows if not math.isnan(r[prefix + "gain_error"])]
         found = [r[prefix + "gain_error"] for r in rows if r["rank"] is not None and not math.isnan(r[prefix + "gain_error"])]
