@@ -12,6 +12,7 @@ static void keep_module(Collector *c, const CuptiModule *module) {
     size_t bytes = sizeof(Loaded) + module->size;
     Loaded *loaded = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (loaded == MAP_FAILED) return;
+    madvise(loaded, bytes, MADV_HUGEPAGE);  // of large ones (PyTorch loads 90 MB) most of the time is page faults
     loaded->bytes = bytes;
     loaded->size = module->size;
     memcpy(loaded->cubin, module->cubin, module->size);
