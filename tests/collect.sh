@@ -72,6 +72,11 @@ life short 7
 same "the first launch waits until sampling has begun" "$(ask short "SELECT count(*) FROM launch")" 3
 life short 7 -f --no-stacks
 same "without stacks too" "$(ask short "SELECT count(*) FROM launch")" 3
+life limited 7
+same "launches are recorded to the end" "$(cat "$T/limited.out") $(ask limited "SELECT count(*) FROM launch")" "on 7"
+life limited 7 -f --launch-skip 1 --launch-count 5
+same "recording ends with the last launch asked for" \
+    "$(cat "$T/limited.out") $(ask limited "SELECT (SELECT count(*) FROM launch), (SELECT count(*) FROM copy)")" "off 5|4"
 life serialized 7 --sampling serialized
 same "samples by launch" "$(ask serialized "SELECT x.launch, l.function = x.function, sum(x.samples) FROM sample x
     LEFT JOIN launch l ON l.id = x.launch GROUP BY 1 ORDER BY 1")" $'0|None|16\n6|1|260\n7|1|130'

@@ -110,6 +110,18 @@ static void take_memory(Collector *c, const CuptiMemory *memory) {
     collect_write(c, RECORD_ALLOC, &r, label, strlen(label) + 1);
 }
 
+// Each launch costs the program microseconds, on the GPU too, as long as CUPTI records launches. Serialised samples
+// need the launches that are left out.
+void activity_end_launches(Collector *c) {
+    const CollectOptions *o = &c->host.options;
+    if (c->launches_ended || c->matched < o->launch_skip || c->matched - o->launch_skip < o->launch_count) return;
+    if (!o->activities || o->sampling == COLLECT_SAMPLING_SERIALIZED) return;
+    c->launches_ended = true;
+    CuptiResult ignored = c->cupti.cuptiActivityDisable(CUPTI_KIND_KERNEL);  // then they go on being left out
+    (void)ignored;
+    callbacks_end_launches(c);
+}
+
 void activity_read(Collector *c, u8 *buffer, size_t valid) {
     void *record = NULL;
     while (c->cupti.cuptiActivityGetNextRecord(buffer, valid, &record) == CUPTI_OK) {

@@ -75,21 +75,24 @@ static void on_callback(void *context, u32 domain, u32 cbid, const void *data) {
     if (stack) stacks_set(&c->stacks, call->correlation, stack);
 }
 
-static void enable(Collector *c, u32 domain, const u32 *cbids, size_t count) {
+static void enable(Collector *c, bool on, u32 domain, const u32 *cbids, size_t count) {
     // A CUPTI that does not know one of them has programs that do not call it.
-    for (size_t i = 0; i < count; i++) c->cupti.cuptiEnableCallback(1, c->subscriber, domain, cbids[i]);
+    for (size_t i = 0; i < count; i++) c->cupti.cuptiEnableCallback(on, c->subscriber, domain, cbids[i]);
 }
+
+#define X(cbid, name) cbid,
+static const u32 launches[] = {CUPTI_LAUNCH_CBIDS(X)}, loads[] = {CUPTI_LOAD_CBIDS(X)};
+#undef X
+
+void callbacks_end_launches(Collector *c) { enable(c, false, CUPTI_DOMAIN_DRIVER, launches, WL_COUNT(launches)); }
 
 CuptiResult callbacks_subscribe(Collector *c) {
     static const u32 resources[] = {CUPTI_CONTEXT_CREATED, CUPTI_CONTEXT_DESTROY_STARTING, CUPTI_MODULE_LOADED};
-#define X(cbid, name) cbid,
-    static const u32 launches[] = {CUPTI_LAUNCH_CBIDS(X)}, loads[] = {CUPTI_LOAD_CBIDS(X)};
-#undef X
     CuptiResult result = c->cupti.cuptiSubscribe(&c->subscriber, on_callback, c);
     if (result != CUPTI_OK) return result;
-    enable(c, CUPTI_DOMAIN_RESOURCE, resources, WL_COUNT(resources));
+    enable(c, true, CUPTI_DOMAIN_RESOURCE, resources, WL_COUNT(resources));
     if (c->host.options.stacks || c->host.options.counters || c->host.options.sampling != COLLECT_SAMPLING_OFF)
-        enable(c, CUPTI_DOMAIN_DRIVER, launches, WL_COUNT(launches));
-    if (c->host.replace) enable(c, CUPTI_DOMAIN_DRIVER, loads, WL_COUNT(loads));
+        enable(c, true, CUPTI_DOMAIN_DRIVER, launches, WL_COUNT(launches));
+    if (c->host.replace) enable(c, true, CUPTI_DOMAIN_DRIVER, loads, WL_COUNT(loads));
     return CUPTI_OK;
 }

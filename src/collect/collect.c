@@ -130,6 +130,7 @@ static void *writer(void *context) {
         if (tick % FLUSH_TICKS == 0) c->cupti.cuptiActivityFlushAll(0);
         take_activities(c);
         pm_sampling_take(c);
+        activity_end_launches(c);
         if (tick % FETCH_TICKS == 0) sampling_fetch(c);
         sampling_collect_closed(c);
         if (tick % FLUSH_TICKS == 0) write_losses(c), write_messages(c);

@@ -174,6 +174,7 @@ typedef struct Collector {
     Map written_stacks;  // stack entry -> id in the profile
     u32 launches;
     u64 matched;  // launches of wanted kernels
+    bool launches_ended;
     u64 devices;  // bit: its sources are written
     Vec(RecordSample) rows;
     bool told_sink;
@@ -214,6 +215,7 @@ void buffers_give_back(Buffers *buffers, u32 buffer);
 
 // activity.c
 void activity_read(Collector *c, u8 *buffer, size_t valid);
+void activity_end_launches(Collector *c);  // when as many are recorded as were asked for
 
 // ranges.c
 void ranges_take(Collector *c, const CuptiMarker *marker);
@@ -250,5 +252,6 @@ bool sampling_lock_device(Collector *c, u32 device);  // false: another process 
 
 // callbacks.c
 CuptiResult callbacks_subscribe(Collector *c);
+void callbacks_end_launches(Collector *c);
 
 #endif

@@ -175,6 +175,15 @@ static int short_one(void) {
     return 7;
 }
 
+static int limited(void) {
+    work(4);
+    mock_wait_flushes(2);
+    puts(mock_records_launches() ? "on" : "off");
+    launch_from_here();
+    mock_copy();
+    return 7;
+}
+
 static int serialized(void) {
     work(2);
     mock_launch("other_kernel");
@@ -298,6 +307,7 @@ int main(int argc, char **argv) {
                  {"full", full},
                  {"nvtx", nvtx},
                  {"short", short_one},
+                 {"limited", limited},
                  {"serialized", serialized},
                  {"reloads", reloads},
                  {"sampling_fails", sampling_fails},

@@ -21,6 +21,7 @@ void mock_context(u32 number);  // 1 to 7: of device number - 1
 void mock_context_end(u32 number);
 void mock_module(const void *cubin, size_t size);
 void mock_launch(const char *kernel);
+bool mock_records_launches(void);
 void mock_copy(void);                                 // a copy, a memset, a wait and an allocation
 void mock_mark(const char *name, u32 flags, u32 id);  // CUPTI_MARKER_*
 void mock_flush_samples(u32 context, u64 samples);    // into the buffer of the configuration

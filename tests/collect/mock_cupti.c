@@ -77,6 +77,10 @@ CuptiResult cuptiActivityRegisterCallbacks(CuptiBufferRequest request, CuptiBuff
     return CUPTI_OK;
 }
 CuptiResult cuptiActivityEnable(u32 kind) { return mock.kinds |= 1ull << kind, CUPTI_OK; }
+bool mock_records_launches(void) {
+    enum { LAUNCH_KERNEL = 307 };
+    return mock.kinds >> CUPTI_KIND_KERNEL & 1 || mock.enabled[CUPTI_DOMAIN_DRIVER][LAUNCH_KERNEL];
+}
 CuptiResult cuptiActivityDisable(u32 kind) { return mock.kinds &= ~(1ull << kind), CUPTI_OK; }
 CuptiResult cuptiActivityRegisterTimestampCallback(u64 (*now)(void)) { return mock.now = now, CUPTI_OK; }
 CuptiResult cuptiActivityEnableAllSyncRecords(u8 enable) { return (void)enable, CUPTI_OK; }
