@@ -44,6 +44,7 @@ static void create_sm(void *context, u32 part, u32 worker) {
     TimeMachine *m = context;
     (void)worker;
     m->sms[part].status = sm_init(&m->sms[part], m, m->gpu, part);
+    m->sms[part].home = m->pool ? part % pool_threads(m->pool) : 0;
 }
 
 static Status create_sms(TimeMachine *m) {
@@ -80,9 +81,18 @@ Status time_machine_create(Sim *sim, u32 device, TimeMachine **machine) {
     return window_create(m);
 }
 
+static void destroy_sm(void *context, u32 part, u32 worker) {
+    TimeMachine *m = context;
+    (void)worker;
+    sm_free(&m->sms[part]);
+}
+
 void time_machine_destroy(TimeMachine *m) {
     if (!m) return;
-    for (u32 i = 0; m->sms && i < m->sm_count; i++) sm_free(&m->sms[i]);
+    if (m->sms && m->pool)
+        pool_run(m->pool, m->sm_count, destroy_sm, m);
+    else
+        for (u32 i = 0; m->sms && i < m->sm_count; i++) destroy_sm(m, i, 0);
     mem_free(m->sms);
     mem_free(m->active);
     mem_free(m->starting);

@@ -242,6 +242,7 @@ typedef struct Sm {
     u64 run_last[MACHINE_RUNS];     // when the last one was complete
     u64 integrated;                 // counters of residents are summed up to here
     u32 worker;                     // who runs it now
+    u32 home;                       // who ran it last: has it in the host's caches
     Status status;
 } Sm;
 #define SM_SHARE (1ull << 32)

@@ -4,7 +4,7 @@
 //   front    is done by one thread at a time, in an order that depends on nothing but the SMs: first it executes
 //            further for the warps that will need it soon, SM after SM, after letting those run that have none; then,
 //            round after round, it serves the SMs that have stopped for it, in their order.
-//   SMs      run as soon as the front has been with them, on any thread.
+//   SMs      run as soon as the front has been with them, on any thread; rather on the one that has them in its caches.
 //   memory   serves what the SMs asked for in the window before (TimeMachine.behind), on one thread.
 //
 // A thread that finds nothing to do waits until another has got on. With one thread the same parts follow each other.
@@ -13,6 +13,15 @@
 
 #include "sim/time/machine.h"
 
+// SMs that may run, by place in TimeMachine.active, for one worker first: a ring. Each is in one of them once at most.
+typedef struct Ready {
+    _Atomic u32 pushed;
+    u8 apart[60];  // from what other threads write
+    _Atomic u32 popped;
+    u8 apart_too[60];
+    _Atomic u32 *places;
+} Ready;
+
 struct Window {
     TimeMachine *machine;
     u64 until, stops;  // the window's end; the front serves those that stopped before `stops` now
@@ -20,9 +29,8 @@ struct Window {
     bool tops_up, front_at_home;  // at home: on the caller's thread
     _Atomic bool front_busy, memory_taken, memory_done, front_done, failed;
 
-    // SMs that may run, by place in TimeMachine.active: a ring, each in it once at most.
-    _Atomic u32 *ready;
-    _Atomic u32 pushed, popped;
+    Ready *ready;  // of each worker
+    u32 workers;
     _Atomic u32 *ran;  // by place: runs that have ended
 
     // Of the front, for who has `front_busy`.
@@ -37,7 +45,10 @@ Status window_create(TimeMachine *m) {
     Window *w = m->window = mem_zero(1, sizeof *w);
     if (!w) return STATUS_NO_MEMORY;
     w->machine = m;
-    w->ready = mem_zero(m->sm_count, sizeof *w->ready);
+    w->workers = m->pool ? pool_threads(m->pool) : 1;
+    w->ready = mem_zero(w->workers, sizeof *w->ready);
+    for (u32 i = 0; w->ready && i < w->workers; i++)
+        if (!(w->ready[i].places = mem_zero(m->sm_count, sizeof *w->ready->places))) return STATUS_NO_MEMORY;
     w->ran = mem_zero(m->sm_count, sizeof *w->ran);
     w->may_run = mem_zero(m->sm_count, sizeof *w->may_run);
     w->turn = mem_zero(m->sm_count, sizeof *w->turn);
@@ -47,7 +58,8 @@ Status window_create(TimeMachine *m) {
 
 void window_destroy(Window *w) {
     if (!w) return;
-    mem_free((void *)w->ready);
+    for (u32 i = 0; w->ready && i < w->workers; i++) mem_free((void *)w->ready[i].places);
+    mem_free(w->ready);
     mem_free((void *)w->ran);
     mem_free(w->may_run);
     mem_free(w->turn);
@@ -67,27 +79,35 @@ static bool is_over(Window *w) {
 
 // --- SMs -----------------------------------------------------------------------------------------------------------
 static void let_run(Window *w, u32 place) {
-    u32 at = atomic_load_explicit(&w->pushed, memory_order_relaxed);
+    Ready *r = &w->ready[sm_at(w, place)->home];
+    u32 at = atomic_load_explicit(&r->pushed, memory_order_relaxed);
     w->may_run[place]++;
-    atomic_store_explicit(&w->ready[at % w->machine->sm_count], place, memory_order_relaxed);
-    atomic_store(&w->pushed, at + 1);
+    atomic_store_explicit(&r->places[at % w->machine->sm_count], place, memory_order_relaxed);
+    atomic_store(&r->pushed, at + 1);
     notify(w);
 }
 
-static bool take_ready(Window *w, u32 *place) {
-    u32 at = atomic_load(&w->popped);
-    while (at != atomic_load(&w->pushed)) {  // the entry is valid when nobody else took it meanwhile
-        *place = atomic_load_explicit(&w->ready[at % w->machine->sm_count], memory_order_relaxed);
-        if (atomic_compare_exchange_weak(&w->popped, &at, at + 1)) return true;
+static bool take_ready(const Window *w, Ready *r, u32 *place) {
+    u32 at = atomic_load(&r->popped);
+    while (at != atomic_load(&r->pushed)) {  // the entry is valid when nobody else took it meanwhile
+        *place = atomic_load_explicit(&r->places[at % w->machine->sm_count], memory_order_relaxed);
+        if (atomic_compare_exchange_weak(&r->popped, &at, at + 1)) return true;
     }
+    return false;
+}
+
+// One of the worker's own, else another's.
+static bool take_any(const Window *w, u32 worker, u32 *place) {
+    for (u32 i = 0; i < w->workers; i++)
+        if (take_ready(w, &w->ready[(worker + i) % w->workers], place)) return true;
     return false;
 }
 
 static bool run_one(Window *w, u32 worker) {
     u32 place;
-    if (!take_ready(w, &place)) return false;
+    if (!take_any(w, worker, &place)) return false;
     Sm *sm = sm_at(w, place);
-    sm->worker = worker;
+    sm->worker = sm->home = worker;
     machine_take_replies(w->machine, sm);
     sm_run(sm, w->until);
     atomic_fetch_add(&w->ran[place], 1);
@@ -135,7 +155,7 @@ static void next_round(Window *w) {
 }
 
 // The turn of an SM. False: it is still running.
-static bool serve_turn(Window *w, u32 place) {
+static bool serve_turn(Window *w, u32 place, u32 worker) {
     Sm *sm = sm_at(w, place);
     if (!w->topped_up) {
         if (w->tops_up) {
@@ -148,6 +168,7 @@ static bool serve_turn(Window *w, u32 place) {
     if (atomic_load(&w->ran[place]) != w->may_run[place]) return false;
     if (sm->status != STATUS_OK) return fail(w, sm->status), true;
     if (!sm->paused || sm->now >= w->stops) return true;
+    sm->worker = worker;  // whose accounts it goes into
     Status status = front_serve(sm, sm->now, w->diag);
     if (status != STATUS_OK) return fail(w, status), true;
     w->next[w->next_count++] = place;
@@ -163,7 +184,7 @@ static bool front_goes_on(Window *w, u32 worker) {
     while (!atomic_load(&w->failed) && !atomic_load(&w->front_done)) {
         if (w->at == w->count)
             next_round(w);
-        else if (serve_turn(w, w->turn[w->at]))
+        else if (serve_turn(w, w->turn[w->at], worker))
             w->at++;
         else
             break;
@@ -221,8 +242,10 @@ Status window_run(TimeMachine *m, u64 stops, u64 until, bool tops_up, bool *move
     order_top_ups(w);
     for (u32 i = 0; i < m->active_count; i++)
         w->may_run[i] = 0, atomic_store_explicit(&w->ran[i], 0, memory_order_relaxed);
-    atomic_store(&w->pushed, 0);
-    atomic_store(&w->popped, 0);
+    for (u32 i = 0; i < w->workers; i++) {
+        atomic_store(&w->ready[i].pushed, 0);
+        atomic_store(&w->ready[i].popped, 0);
+    }
     atomic_store(&w->memory_taken, !m->pending);
     atomic_store(&w->memory_done, !m->pending);
     atomic_store(&w->front_done, false);
