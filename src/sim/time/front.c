@@ -11,6 +11,13 @@ Status front_fault(Grid *g, Diag *diag) {
     return STATUS_FAULT;
 }
 
+// What a warp is executed further at a time. The first times differ from SM to SM, so that CTAs that began together do
+// not need the front together: it would keep all SMs waiting, and then have nothing to do.
+enum { FIRST_TURNS = 8 };
+static u64 front_budget(const Sm *sm, const Warp *warp) {
+    return warp->executed ? FRONT_BUDGET : FRONT_BUDGET / FIRST_TURNS * (1 + sm->id % FIRST_TURNS);
+}
+
 static u32 words_ahead(const Trace *t) { return t->complete - t->begin; }
 
 // One turn of a warp, up to its next load from global memory: as without timing, so that kernels whose warps depend on
@@ -30,10 +37,10 @@ static Status turn(Grid *g, Warp *warp, u64 cycle, WarpStop *stop, Diag *diag) {
 
 // Executes further for one warp; the others of its CTA get their turns, as far as they are not much ahead. *moved:
 // something was executed.
-static Status fill(TimeWarp *w, u64 cycle, bool *moved, Diag *diag) {
+static Status fill(const Sm *sm, TimeWarp *w, u64 cycle, bool *moved, Diag *diag) {
     Cta *cta = w->front->cta;
-    Grid *g = w->cta->run->grid;
-    u64 goal = w->front->executed + FRONT_BUDGET;
+    Grid *g = w->run->grid;
+    u64 goal = w->front->executed + front_budget(sm, w->front);
     bool any = true;
     while (any && !warp_done(w->front) && w->front->executed < goal) {
         any = false;
@@ -59,7 +66,7 @@ Status front_serve(Sm *sm, u64 cycle, Diag *diag) {
             TimeWarp *w = s->warps[k];
             if (!w || w->state != TW_TRACE || s->at[k] > cycle) continue;
             bool moved = false;
-            if (trace_empty(&w->trace) && !warp_done(w->front)) TRY(fill(w, cycle, &moved, diag));
+            if (trace_empty(&w->trace) && !warp_done(w->front)) TRY(fill(sm, w, cycle, &moved, diag));
             sm_warp_traced(sm, w, cycle);
         }
     }
@@ -71,7 +78,7 @@ Status front_top_up(Sm *sm, u64 cycle, bool *moved, Diag *diag) {
         TimeWarp *w = &sm->warps[sm->low.data[k]];
         if (w->state != TW_FREE && w->trace.begin + w->run_words + w->low_words >= w->trace.complete &&
             !warp_done(w->front))
-            TRY(fill(w, cycle, moved, diag));
+            TRY(fill(sm, w, cycle, moved, diag));
     }
     sm->low.len = 0;
     return STATUS_OK;
@@ -84,7 +91,7 @@ Status front_try_again(TimeMachine *m, u64 cycle, bool *moved, Diag *diag) {
         for (u32 k = 0; k < sm->warp_count && sm->stuck_warps; k++) {
             TimeWarp *w = &sm->warps[k];
             if (w->state != TW_FRONT) continue;
-            TRY(fill(w, cycle, moved, diag));
+            TRY(fill(sm, w, cycle, moved, diag));
             sm_warp_traced(sm, w, cycle);
         }
     }
