@@ -219,41 +219,63 @@ static u32 bits_of(const Form *form, u32 which) {
     return which < form->type_count ? ptx_types[form->types[which]].bits : 0;
 }
 
-// Whether the upper word of 64 bits is known to be zero.
-enum { UPPER_DEPTH = 4 };
-static bool upper_is_zero(const TimeFunc *f, const FlowOperand *o, u32 depth) {
-    if (o->kind == FLOW_IMMEDIATE) return (u64)o->value <= UINT32_MAX;
+// Words of 64 bits that are known to be zero: 1 the lower, 2 the upper.
+enum { ZERO_LOWER = 1, ZERO_UPPER = 2, ZERO_DEPTH = 4 };
+
+static u32 zero_words(const TimeFunc *f, const FlowOperand *o, u32 depth);
+
+static u32 zero_when_shifted(const TimeFunc *f, const FlowOperand *uses, bool left, u32 depth) {
+    if (uses[1].kind != FLOW_IMMEDIATE) return 0;
+    u32 zero = zero_words(f, uses, depth), end = left ? ZERO_LOWER : ZERO_UPPER, other = left ? ZERO_UPPER : ZERO_LOWER;
+    if (uses[1].value >= 64) return ZERO_LOWER | ZERO_UPPER;
+    if (uses[1].value >= 32) return end | (zero & end ? other : 0);
+    return zero & end;
+}
+
+static u32 zero_words(const TimeFunc *f, const FlowOperand *o, u32 depth) {
+    if (o->kind == FLOW_IMMEDIATE)
+        return ((u32)o->value == 0 ? ZERO_LOWER : 0) | ((u64)o->value >> 32 ? 0 : ZERO_UPPER);
     u32 def = o->kind == FLOW_VALUE ? f->sole_def[o->id] : WL_NONE;
-    if (def == WL_NONE || !depth) return false;
+    if (def == WL_NONE || !depth) return 0;
     const Form *form = time_form(f, def);
     const FlowOperand *uses = time_uses(f, def);
     bool is_signed = ptx_types[form->types[form->type_count - 1]].class == TYPE_CLASS_SINT;
     switch (form->op) {
-    case OP_CVT_INT: return bits_of(form, 1) <= 32 && !is_signed;
-    case OP_MOV: return upper_is_zero(f, uses, depth - 1);
-    case OP_AND: return upper_is_zero(f, uses, depth - 1) || upper_is_zero(f, uses + 1, depth - 1);
+    case OP_CVT_INT: return bits_of(form, 1) <= 32 && !is_signed ? ZERO_UPPER : 0;
+    case OP_MOV: return zero_words(f, uses, depth - 1);
+    case OP_AND: return zero_words(f, uses, depth - 1) | zero_words(f, uses + 1, depth - 1);
     case OP_OR:
-    case OP_XOR: return upper_is_zero(f, uses, depth - 1) && upper_is_zero(f, uses + 1, depth - 1);
-    case OP_SHR: return !is_signed && uses[1].kind == FLOW_IMMEDIATE && uses[1].value >= 32;
-    default: return false;
+    case OP_XOR: return zero_words(f, uses, depth - 1) & zero_words(f, uses + 1, depth - 1);
+    case OP_SHL: return zero_when_shifted(f, uses, true, depth - 1);
+    case OP_SHR: return is_signed ? 0 : zero_when_shifted(f, uses, false, depth - 1);
+    default: return 0;
     }
 }
 
-// Operations on 64 bits of which ptxas knows enough to leave the upper half out [L].
+// A shift to the right by a literal of 16 bits that a load has extended: nothing has to be masked before [L].
+static bool is_extended_shift(const TimeFunc *f, u32 insn) {
+    const FlowOperand *uses = time_uses(f, insn);
+    u32 def = uses[0].kind == FLOW_VALUE ? f->sole_def[uses[0].id] : WL_NONE;
+    return time_form(f, insn)->op == OP_SHR && uses[1].kind == FLOW_IMMEDIATE && def != WL_NONE &&
+           f->code->insns[def].is_load;
+}
+
+// Operations of which ptxas knows enough of the operands' bits to leave a half of 64 bits out, or a mask [L].
 static bool is_narrow(const TimeFunc *f, u32 insn) {
     const Form *form = time_form(f, insn);
     const FlowOperand *uses = time_uses(f, insn);
+    if (bits_of(form, 0) == 16 && f->code->insns[insn].uses == 2) return is_extended_shift(f, insn);
     if (bits_of(form, 0) != 64 || f->code->insns[insn].uses < 2) return false;
-    bool zero[2] = {upper_is_zero(f, uses, UPPER_DEPTH), upper_is_zero(f, uses + 1, UPPER_DEPTH)};
-    bool by_literal = uses[1].kind == FLOW_IMMEDIATE;
+    u32 a = zero_words(f, uses, ZERO_DEPTH), b = zero_words(f, uses + 1, ZERO_DEPTH);
+    bool by_literal = uses[1].kind == FLOW_IMMEDIATE, is_signed = ptx_types[form->types[0]].class == TYPE_CLASS_SINT;
     switch (form->op) {
-    case OP_AND: return zero[0] || zero[1] || (by_literal && (u64)uses[1].value >> 32 == UINT32_MAX);
+    case OP_AND: return a || b || (by_literal && (u64)uses[1].value >> 32 == UINT32_MAX);
     case OP_OR:
-    case OP_XOR: return zero[0] || zero[1];
+    case OP_XOR: return a || b;
     case OP_SHL: return by_literal && uses[1].value >= 32;
-    case OP_SHR: return by_literal && uses[1].value >= 32;
+    case OP_SHR: return by_literal && (uses[1].value >= 32 || (a & ZERO_UPPER && !is_signed));
     case OP_MUL_INT:
-    case OP_MAD_INT: return zero[0] && zero[1] && form->mods[MOD_MUL_HALF] != MUL_HALF_HI;
+    case OP_MAD_INT: return a & b & ZERO_UPPER && form->mods[MOD_MUL_HALF] != MUL_HALF_HI;
     default: return false;
     }
 }

@@ -253,6 +253,30 @@ static bool absorbs(const TimeFunc *f, u32 insn, u32 def, u32 value, u32 *steps)
     return false;
 }
 
+// The sum, or the disjunction, of a value shifted left and the same shifted right by the rest of 64 bits: a rotation,
+// two SHF. WL_NONE: it is none; else the shift to the left.
+static u32 rotation(const TimeFunc *f, u32 insn) {
+    u32 op = op_of(f, insn), shift[2];
+    const FlowOperand *uses = time_uses(f, insn);
+    if ((op != OP_ADD_INT && op != OP_OR && op != OP_XOR) || type_bits(f, insn, 0) != 64) return WL_NONE;
+    for (u32 k = 0; k < 2; k++) {
+        shift[k] = uses[k].kind == FLOW_VALUE && is_single(f, uses[k].id) ? foldable_def(f, uses[k].id, insn) : WL_NONE;
+        if (shift[k] == WL_NONE || f->code->insns[shift[k]].guard != WL_NONE) return WL_NONE;
+    }
+    if (op_of(f, shift[0]) == OP_SHR) shift[0] ^= shift[1], shift[1] ^= shift[0], shift[0] ^= shift[1];
+    if (op_of(f, shift[0]) != OP_SHL || op_of(f, shift[1]) != OP_SHR) return WL_NONE;
+    if (ptx_types[time_form(f, shift[1])->types[0]].class == TYPE_CLASS_SINT) return WL_NONE;
+    const FlowOperand *left = time_uses(f, shift[0]), *right = time_uses(f, shift[1]);
+    bool same = left->kind == FLOW_VALUE && right->kind == FLOW_VALUE && left->id == right->id;
+    bool literal = left[1].kind == FLOW_IMMEDIATE && right[1].kind == FLOW_IMMEDIATE;
+    return same && literal && left[1].value + right[1].value == 64 ? shift[0] : WL_NONE;
+}
+
+static Status pick_rotation(TimeFunc *f, Picked *p, u32 insn, u32 left) {
+    p->steps = left;
+    return resolve(f, p, time_uses(f, left)->id, insn, RESOLVE_DEPTH);
+}
+
 // LOP3: any function of three inputs.
 static Status pick_logic(TimeFunc *f, Picked *p, u32 insn) {
     const FlowOperand *uses = time_uses(f, insn);
@@ -339,11 +363,13 @@ static Status need(TimeFunc *f, u32 insn) {
 static Status pick(TimeFunc *f, u32 insn) {
     Picked *p = &f->picked[insn];
     const FlowInsn *in = &f->code->insns[insn];
-    u32 op = op_of(f, insn);
+    u32 op = op_of(f, insn), left;
     bool predicate = time_form(f, insn)->types[0] == TYPE_PRED;
     *p = (Picked){.leaves = f->leaves.len, .steps = insn, .needed = true, .guard = WL_NONE, .base = WL_NONE};
     if (in->address_use != 0xff && !(in->arith == FLOW_LOAD_PARAM))
         TRY(pick_access(f, p, insn));
+    else if (!predicate && (left = rotation(f, insn)) != WL_NONE)
+        TRY(pick_rotation(f, p, insn, left));
     else if (is_logic(op) && predicate)
         TRY(pick_predicate_logic(f, p, insn));
     else if (is_logic(op))
