@@ -426,7 +426,10 @@ static void take_several(AdviceCase *c, const CasePart *part) {
         if (is_conditional(part, &data, b)) continue;
         for (u32 pc = cfg->blocks[b].first; pc < cfg->blocks[b].first + cfg->blocks[b].count; pc++) {
             const CaseAccess *a = case_access(part, pc);
-            if (a ? is_dense(part, a) : !bitset_has(&data, pc)) hit_remove(hit, part, pc, fraction);
+            if (a ? !is_dense(part, a) : bitset_has(&data, pc)) continue;
+            hit_remove(hit, part, pc, fraction);
+            for (u32 r = RESOURCE_L2; a && r <= RESOURCE_DRAM; r++)  // as many bytes are moved
+                hit_relieve(hit, (Resource)r, -part->insns[pc].use[r] * fraction);
         }
     }
     for (u32 pc = 0; pc < part->view->insn_count; pc++)  // threads that are not there need no start and no end

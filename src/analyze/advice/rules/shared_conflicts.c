@@ -16,13 +16,19 @@ static f64 part_of_latency(const AdviceCase *c, const CaseAccess *a, f64 fewer) 
     return own > queue ? own : queue;
 }
 
+// Machine code does not name arrays in shared memory: accesses of which nothing is known are taken for one array's.
+static bool is_one_array(const CasePart *part, const CaseAccess *a, const CaseAccess *b) {
+    bool nameless = part->view->kind == VIEW_SASS && access_base(a) == WL_NONE && access_base(b) == WL_NONE;
+    return nameless || access_same_array(part, a, b);
+}
+
 static void look_at(AdviceCase *c, const CasePart *part, u32 first) {
     const CaseAccess *worst = &part->accesses[first];
     Hit *hit = hit_begin(c);
     f64 excess = 0, passes = 0, fewest = 0;
     for (u32 i = first; i < part->access_count; i++) {
         const CaseAccess *a = &part->accesses[i];
-        if (!has_conflicts(a) || !access_same_array(part, &part->accesses[first], a)) continue;
+        if (!has_conflicts(a) || !is_one_array(part, &part->accesses[first], a)) continue;
         f64 fewer = 1 - a->fewest_passes / a->passes, more = a->requests * (a->passes - a->fewest_passes);
         if (more > excess) excess = more, worst = a;
         passes += a->requests * a->passes;
@@ -45,7 +51,7 @@ static void look_at(AdviceCase *c, const CasePart *part, u32 first) {
 
 static bool is_first(const CasePart *part, u32 at) {
     for (u32 i = 0; i < at; i++)
-        if (has_conflicts(&part->accesses[i]) && access_same_array(part, &part->accesses[i], &part->accesses[at]))
+        if (has_conflicts(&part->accesses[i]) && is_one_array(part, &part->accesses[i], &part->accesses[at]))
             return false;
     return true;
 }
