@@ -75,10 +75,17 @@ f64 access_l1_cycles(const CaseAccess *a, f64 sectors, f64 passes) {
     return fmax(fmax(lines, packed), 1);
 }
 
+// Requests of which the L1 knows: a guard that differs between threads is false for whole warps too, in how many is not
+// known: in half of them.
+static f64 requests_made(const CasePart *part, const CaseAccess *a) {
+    bool differs = divergence_of_guard(part->view->flow.divergence, a->pc);
+    return a->known != ACCESS_COUNTED && differs ? a->requests / 2 : a->requests;
+}
+
 static void use_of_access(const AdviceCase *c, const CasePart *part, CaseInsn *in, f64 per_slot) {
     const CaseAccess *a = &part->accesses[in->access];
     f64 schedulers = c->gpu ? (f64)c->gpu->warp_schedulers : 4;
-    in->use[RESOURCE_LSU] = a->requests * access_l1_cycles(a, a->sectors, a->passes) * schedulers * per_slot;
+    in->use[RESOURCE_LSU] = requests_made(part, a) * access_l1_cycles(a, a->sectors, a->passes) * schedulers * per_slot;
     if (!access_is_shared(a)) in->use[RESOURCE_L2] = in->use[RESOURCE_DRAM] = a->requests * a->sectors * per_slot;
 }
 

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// What rules see of a kernel of which there are only PC samples: recorded machine code, samples made up.
+#include "store/sample_profile.h"
+#include "store/store_testing.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "analyze/advice/rule.h"
+#include "base/file.h"
+
+static const char kernel[] = "histogram";  // of tests/sass/kernels.cu
+enum { LOAD = 22, WAITS = 23 };            // of the image; what needs it
+
+static void write_file(Sink *sink, RecordKind kind, const void *record, const char *head, size_t head_size,
+                       const char *file) {
+    FileData data;
+    assert_int_equal(file_read(file, &data, NULL), STATUS_OK);
+    char *tail = mem_zero(head_size + data.size + 1, 1);
+    memcpy(tail, head, head_size);
+    memcpy(tail + head_size, data.data, data.size);
+    assert_int_equal(sink_write(sink, kind, record, tail, head_size + data.size), STATUS_OK);
+    mem_free(tail);
+    file_release(&data);
+}
+
+static size_t size_of(const char *file) {
+    FileData data;
+    assert_int_equal(file_read(file, &data, NULL), STATUS_OK);
+    size_t size = data.size;
+    file_release(&data);
+    return size;
+}
+
+static void write_profile(void) {
+    static const char cubin[] = "tests/sass/kernels_90.cubin", listing[] = "tests/sass/kernels_90.json";
+    static const RecordSample rows[] = {{.pc = LOAD, .stall = STALL_SELECTED, .samples = 12},
+                                        {.pc = WAITS, .stall = STALL_LONG_SCOREBOARD, .samples = 900}};
+    StoreWriter *writer = create_profile();
+    Sink *sink = store_sink(writer);
+    char tail[64];
+    RecordSource source = {.source = 1, .provenance = PROVENANCE_SAMPLED};
+    size_t size = SAMPLE_TAIL(tail, "CUPTI", "NVIDIA H200", "device 0");
+    assert_int_equal(sink_write(sink, RECORD_SOURCE, &source, tail, size), STATUS_OK);
+    for (u32 r = 0; r < STALL_COUNT; r++) {
+        RecordStallName name = {.source = 1, .stall = r};
+        size = SAMPLE_TAIL(tail, stall_names[r], "");
+        assert_int_equal(sink_write(sink, RECORD_STALL_NAME, &name, tail, size), STATUS_OK);
+    }
+    RecordModule module = {.module = 1, .kind = 1, .hash = 7, .text_size = size_of(cubin)};
+    write_file(sink, RECORD_MODULE, &module, "", 1, cubin);
+    RecordListing listed = {.module = 1, .text_size = size_of(listing)};
+    write_file(sink, RECORD_LISTING, &listed, "nvdisasm-json", sizeof "nvdisasm-json", listing);
+    RecordFunction function = {.function = 1, .module = 1, .is_entry = 1};
+    assert_int_equal(sink_write(sink, RECORD_FUNCTION, &function, kernel, sizeof kernel), STATUS_OK);
+    assert_int_equal(sample_launch(sink, 1, 1), STATUS_OK);
+    RecordSamples samples = {.function = 1, .source = 1, .period = 1024, .count = WL_COUNT(rows)};
+    assert_int_equal(sink_write(sink, RECORD_SAMPLES, &samples, rows, sizeof rows), STATUS_OK);
+    assert_int_equal(store_close(writer), STATUS_OK);
+}
+
+// All instructions of the block ran as often, although only one of them was caught issuing.
+TEST(instructions_of_a_block_run_equally_often) {
+    Profile *profile;
+    KernelViews *views;
+    const ProfileFunction *const *list;
+    const KernelView *view;
+    u32 count;
+    Arena arena = {0}, scratch = {0};
+    AdviceCase c;
+    write_profile();
+    assert_int_equal(profile_open(path, &profile, NULL), STATUS_OK);
+    assert_int_equal(kernel_views_open(profile, &(KernelViewOptions){.gpu_folder = "gpus"}, &views, NULL), STATUS_OK);
+    assert_int_equal(kernel_views_launched(views, 0, NULL, NULL, &list, &count), STATUS_OK);
+    assert_int_equal(kernel_views_get(views, list[0], &view, NULL), STATUS_OK);
+    AdviceContext context = {.profile = profile, .views = views, .arena = &arena, .kernels = &view, .kernel_count = 1};
+    assert_int_equal(case_make(&context, view, &scratch, &c), STATUS_OK);
+    const FlowResults *flow = &view->flow;
+    const FlowBlock *block = &flow->cfg->blocks[flow->cfg->block_of[LOAD]];
+    f64 all = 0;
+    for (u32 pc = block->first; pc < block->first + block->count; pc++) {
+        assert_true(fabs(c.parts[0].insns[pc].executed - 12.0 / block->count) < 1e-9);
+        all += c.parts[0].insns[pc].issued;
+    }
+    assert_true(fabs(all - 12) < 1e-9);
+    const CaseAccess *load = case_access(&c.parts[0], LOAD);
+    assert_true(load && load->load && load->requests > 0);
+    case_free(&c);
+    arena_free(&scratch);
+    arena_free(&arena);
+    kernel_views_close(views);
+    profile_close(profile);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {IN_FOLDER(instructions_of_a_block_run_equally_often)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
