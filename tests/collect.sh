@@ -60,7 +60,8 @@ life odd 7
 same "odd orders" "$(ask odd "SELECT f.name, count(l.id) FROM function f LEFT JOIN launch l ON l.function = f.id GROUP BY 1 ORDER BY 1")" \
     $'(unknown)|1\nearly|1\nlate|1\nmock_kernel|0'
 life dropped 7
-same "what was lost is told" "$(ask dropped "SELECT what, count FROM dropped")" "PC samples|2000"
+same "what was lost is told" "$(ask dropped "SELECT substr(what, 1, 34), count FROM dropped ORDER BY what")" "PC samples|2000
+PC samples that CUPTI keeps to its|60"
 
 life nvtx 7
 same "ranges and marks" "$(ask nvtx "SELECT kind, name, begin_ns, CASE name WHEN 'open' THEN end_ns > begin_ns ELSE end_ns - begin_ns END

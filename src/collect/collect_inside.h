@@ -171,7 +171,8 @@ typedef struct Collector {
     Ranges ranges;
     Attribution attribution;
     CuptiPcData fetched;
-    Map written_stacks;  // stack entry -> id in the profile
+    u64 samples_taken, samples_of_others;  // since the start; of kernels that CUPTI does not name
+    Map written_stacks;                    // stack entry -> id in the profile
     u32 launches;
     u64 matched;  // launches of wanted kernels
     bool launches_ended;

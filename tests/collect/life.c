@@ -74,6 +74,7 @@ static int odd(void) {
 
 static int dropped(void) {
     mock_script()->dropped_samples = 1000;
+    mock_script()->other_samples = 30;
     work(1);
     mock_script()->last_samples = 1;
     return 7;

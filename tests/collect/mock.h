@@ -11,6 +11,7 @@ typedef struct MockScript {
     u64 samples;          // that the next fetch gives
     u64 last_samples;     // that ending gives
     u64 dropped_samples;  // told with each fetch that gives some
+    u64 other_samples;    // of kernels that are not the program's, likewise
     bool slow_enable;     // sampling begins when the program launches, and launches before that are lost
     bool hang_flush;      // the forced flush never returns
     bool deep_queue;      // some launch is always under way: only full buffers are handed out

@@ -199,6 +199,7 @@ static void give(CuptiPcData *data, u64 samples) {
     if (serialized) give_pc(&data->pcs[1], mock.correlation - 1, samples * 2);
     if (serialized) give_pc(&data->pcs[2], 999, 8);
     data->dropped = mock.script.dropped_samples;
+    data->other = mock.script.other_samples;
     data->remaining = 0;
 }
 CuptiResult cuptiPCSamplingGetData(CuptiSamplingGet *get) {
