@@ -116,6 +116,14 @@ static void each_way_is_found(void **state) {
         assert_true(a->estimate.speedup > wanted[i].least && a->estimate.speedup < wanted[i].most);
     }
     assert_non_null(strstr(said_of(m.list, "kept_back", "loop-unrolling", 76)->caution, "behind stores"));
+    u32 numbered = 0;
+    for (u32 i = 0; i < m.list->count; i++) {
+        const Advice *a = &m.list->rows[i];
+        if (strcmp(a->rule->name, "block-increase") || strcmp(a->kernel->function->name, "numbered")) continue;
+        assert_non_null(strstr(a->what, "smaller CTAs"));  // it has as many threads as it needs
+        numbered++;
+    }
+    assert_int_equal(numbered, 1);
     end(&m);
 }
 

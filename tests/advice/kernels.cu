@@ -101,3 +101,13 @@ extern "C" __global__ void unrolled_sum(const float *a, float *out, int turns) {
         tile[x][32] += tile[x][k] * tile[k][x];
     out[blockIdx.x * blockDim.x + x] = tile[x][32];
 }
+
+// Asks for the size of the grid only to number its threads; a turn needs the one before.
+extern "C" __global__ void numbered(const float *a, float *out, int turns) {
+    int cta = blockIdx.x + gridDim.x * blockIdx.y, i = cta * blockDim.x + threadIdx.x;
+    float x = a[i];
+#pragma unroll 1
+    for (int k = 0; k < turns; k++)
+        x = x * x - 0.5f;
+    out[i] = x;
+}

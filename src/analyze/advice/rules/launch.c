@@ -100,11 +100,22 @@ static bool can_be_dealt(const CasePart *part, u32 loop) {
     return true;
 }
 
-// A kernel that asks how large the grid is deals its work to any number of CTAs.
+// A loop that goes on by as many elements as the grid has threads deals its work to any number of CTAs. Who only
+// numbers threads of a grid of several dimensions asks for its size too.
 static bool any_grid(const AdviceCase *c) {
-    const FlowCode *code = c->view->flow.code;
-    for (u32 i = 0; i < code->operand_count; i++)
-        if (code->operands[i].kind == FLOW_SREG && code->operands[i].id == SREG_NCTAID) return true;
+    const Affine *affine = c->view->flow.affine;
+    for (u32 f = 0; f < affine->form_count; f++) {
+        for (u32 t = 0; t < affine->forms[f].term_count; t++) {
+            const AffineTerm *term = &affine->terms[affine->forms[f].terms + t];
+            bool turns = false, grid = false;
+            for (u32 i = 0; i < AFFINE_DEGREE && term->factors[i] != WL_NONE; i++) {
+                const AffineFactor *factor = &affine->factors[term->factors[i]];
+                turns |= factor->kind == AFFINE_COUNTER;
+                grid |= factor->kind == AFFINE_SREG && factor->id == SREG_NCTAID;
+            }
+            if (turns && grid) return true;
+        }
+    }
     return false;
 }
 
