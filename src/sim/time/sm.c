@@ -253,7 +253,7 @@ void sm_sync_done(Sm *sm, TimeCta *cta, u32 sync, u64 cycle) {
 
 // --- barriers ------------------------------------------------------------------------------------------------------
 static void barrier_release(Sm *sm, TimeCta *cta, u32 id, u64 cycle, const TimeWarp *last) {
-    u32 cause = last->worst_pc;
+    u32 cause = last->delay_pc;
     cta->barriers[id] = (TimeBarrier){0};
     for (u32 i = 0; i < sm->warp_count; i++) {
         TimeWarp *w = &sm->warps[i];
@@ -262,8 +262,8 @@ static void barrier_release(Sm *sm, TimeCta *cta, u32 id, u64 cycle, const TimeW
         if (w->state != TW_WAIT || w->wait != WAIT_BARRIER) continue;
         if (w != last && cause != WL_NONE) w->cause = cause;
         stall(sm, w, cycle + 1, STALL_BARRIER, w->cause);
-        w->worst = 0;  // the wait at the barrier itself made nobody late at the next one
-        w->worst_pc = WL_NONE;
+        w->delay = 0;
+        w->delay_pc = WL_NONE;
         w->op++;
         advance(sm, w, cycle + 1, (sm->barrier_free > cycle ? sm->barrier_free : cycle + 1) + sm->gpu->barrier_latency,
                 STALL_BARRIER);
@@ -391,7 +391,7 @@ static void count_issue(Sm *sm, Scheduler *s, TimeWarp *w, const TimeOp *op, u64
     account_slots(sm, s, cycle, w);
     charge_turn(sm, s, w, tally, op->pc, cycle);
     if (WL_UNLIKELY(sample_at(machine_samples(sm->machine), cycle))) account_issue_sample(sm, s, w, op->pc, cycle);
-    if (!w->worst) w->worst = 1, w->worst_pc = op->pc;
+    if (!w->delay) w->delay = 1, w->delay_pc = op->pc;
     s->issued += interval;
     w->issued_before++;
     w->since = cycle + 1;

@@ -88,9 +88,9 @@ typedef struct TimeWarp {
     u32 *producer;      // by register slot: pc | StallReason << 24
     u32 cause;          // pc of what it waits for, WL_NONE
     u32 line;           // of instructions, that it reads; WL_NONE
-    u32 worst_pc;       // where it stalled longest since its last barrier
+    u32 delay_pc;       // what it waited for in one cycle of `delay`, any of them; WL_NONE
     u32 serial;         // tells the warps apart that have this place one after the other
-    u64 worst;
+    u64 delay;          // cycles in which it stalled since its last barrier
     Trace trace;
     u32 run_words;              // words of the run, its head included; 0 = no run
     u32 low_words;              // so few words behind the run are too few: the front is asked for more

@@ -20,6 +20,15 @@ void account_stall(Sm *sm, TimeWarp *w, u64 cycle);
 // Counters of residents up to `cycle`.
 void account_residents(Sm *sm, u64 cycle);
 
+// Remembers where a warp's time goes since its last barrier: one of its stalls, each as likely as it is long. What it
+// takes to get on after the barrier itself makes nobody late.
+static inline void note_delay(TimeWarp *w, u32 reason, u32 cause, u64 from, u64 cycles) {
+    if (reason == STALL_BARRIER) return;
+    w->delay += cycles;
+    u64 dice = (w->delay + from) * 0x9e3779b97f4a7c15 >> 32;  // a new one for each stall, the same in every run
+    if (dice * w->delay >> 32 < cycles) w->delay_pc = cause;
+}
+
 // [from, to) of a warp of scheduler `s` whose next instruction is `pc`.
 static inline void charge(Sm *sm, const Scheduler *s, TimeWarp *w, Tally *tally, u32 pc, u32 reason, u32 cause,
                           u64 from, u64 to) {
@@ -32,7 +41,7 @@ static inline void charge(Sm *sm, const Scheduler *s, TimeWarp *w, Tally *tally,
     account->latency[reason] += cycles - issued;
     sm->stalls[reason] += cycles;
     if (cause != WL_NONE) tally_edge(tally, pc, cause, (u8)reason, cycles, 1);
-    if (cycles > w->worst) w->worst = cycles, w->worst_pc = cause != WL_NONE ? cause : pc;
+    note_delay(w, reason, cause != WL_NONE ? cause : pc, from, cycles);
     if (WL_UNLIKELY(sample_any(machine_samples(sm->machine), from, to))) account_samples(sm, w, pc, reason, from, to);
 }
 

@@ -51,7 +51,7 @@ static Status start_warp(Sm *sm, TimeCta *cta, u32 index, u64 start) {
     w->run = cta->run;
     w->front = &cta->front->warps[index];
     w->serial = kept.serial + 1;
-    w->line = w->cause = w->worst_pc = WL_NONE;
+    w->line = w->cause = w->delay_pc = WL_NONE;
     w->start = w->since = start;
     w->reason = STALL_NO_INSTRUCTIONS;
     w->sched = (u8)least_loaded(sm, index);

@@ -185,6 +185,13 @@ static const char kernels[] =
     "add.u32 %r10, %r10, %r15; add.u32 %r10, %r10, %r9; add.u32 %r7, %r7, 1;\n"
     "setp.lt.u32 %p1, %r7, 8; @%p1 bra again; st.global.u32 [%d2], %r10;\n"
     END
+    // The second warp comes to the second barrier late, from its loop.
+    BEGIN("late")
+    "mov.u32 %r5, %tid.x; mov.u32 %r6, 0; bar.sync 0; setp.lt.u32 %p1, %r5, 32; @%p1 bra there;\n"
+    "again: fma.rn.f64 %e1, %e1, %e1, %e1; fma.rn.f64 %e1, %e1, %e1, %e1; add.u32 %r6, %r6, 1;\n"
+    "setp.lt.u32 %p2, %r6, 40; @%p2 bra again;\n"
+    "there: bar.sync 0; cvt.rn.f32.f64 %f5, %e1; mov.b32 %r9, %f5; st.global.u32 [%d2], %r9;\n"
+    END
     // Every arithmetic unit; 3, 6, 9, ... lanes at work.
     BEGIN("units")
     "cvt.rn.f32.u32 %f1, %r1; cvt.f64.f32 %e1, %f1; mov.u32 %r5, 0; and.b32 %r8, %r1, 31;\n"
@@ -427,6 +434,30 @@ static void the_last_result_is_the_cause(void **state) {
     close_device(&t);
 }
 
+// What warps wait for at a barrier is where the last one to arrive spent its time since the barrier before.
+static void barriers_wait_for_what_held_the_last_warp_up(void **state) {
+    (void)state;
+    Timed t;
+    open_device(&t, kernels, true, 0);
+    Params params = make_params(&t);
+    device_run(&t.d, "late", 64, 64, &params);
+    u64 waited = 0, for_loop = 0, for_first = 0;
+    u32 second = 0;
+    for (u32 i = 0; i < t.catch->cause_count; i++)
+        if (t.catch->cause[i].stall == STALL_BARRIER && t.catch->cause[i].pc > second) second = t.catch->cause[i].pc;
+    for (u32 i = 0; i < t.catch->cause_count; i++) {
+        const RecordStallCause *c = &t.catch->cause[i];
+        if (c->stall != STALL_BARRIER || c->pc != second) continue;
+        waited += c->cycles;
+        if (c->cause_pc < second && c->cause_pc >= second - 5) for_loop += c->cycles;
+        if (c->cause_pc == second - 5) for_first += c->cycles;
+    }
+    assert_true(waited > 64 * 40 * 10);
+    assert_true(for_loop > waited * 9 / 10);                           // not for the end of the barrier before
+    assert_in_range(for_first, for_loop * 3 / 10, for_loop * 7 / 10);  // both products take as long
+    close_device(&t);
+}
+
 // The machine's order: what is needed stands before what needs it, and no two stand at one place.
 static void places_are_the_order_of_issue(void **state) {
     (void)state;
@@ -549,6 +580,7 @@ int main(void) {
         cmocka_unit_test(instructions_add_up_to_launches),
         cmocka_unit_test(every_cycle_is_sampled),
         cmocka_unit_test(periods_are_sampled_side_by_side),
+        cmocka_unit_test(barriers_wait_for_what_held_the_last_warp_up),
         cmocka_unit_test(the_last_result_is_the_cause),
         cmocka_unit_test(places_are_the_order_of_issue),
         cmocka_unit_test(points_add_up_to_launches),
