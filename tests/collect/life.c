@@ -186,11 +186,13 @@ static int limited(void) {
 }
 
 static int serialized(void) {
-    work(2);
-    mock_launch("other_kernel");
-    launch_from_here();
-    launch_from_here();
-    mock_wait_flushes(3);
+    driver_begins();
+    mock_context(1);
+    mock_module("cubin", 5);
+    launch_from_there();
+    for (u32 i = 0; i < 5; i++) launch_from_here();
+    mock_script()->samples = 100;  // of the last two launches, whenever they are fetched
+    mock_wait_flushes(2);
     mock_script()->last_samples = 30;
     return 7;
 }
