@@ -16,11 +16,11 @@ mkdir "$T/old"
 
 export TMPDIR=$T LD_LIBRARY_PATH=$T
 
-# life NAME [options]: runs it for 0.1 ms a point; what it and warplens say is in $T/NAME.err, the profile is $T/NAME.wlp.
+# life NAME [options]: runs it for 0.2 ms a point; what it and warplens say is in $T/NAME.err, the profile is $T/NAME.wlp.
 life() {
     local name=$1
     shift
-    "$W" run --on gpu -o "$T/$name.wlp" --interval 100us "$@" -- "$T/life" "$name" >"$T/$name.out" 2>"$T/$name.err"
+    "$W" run --on gpu -o "$T/$name.wlp" --interval 200us "$@" -- "$T/life" "$name" >"$T/$name.out" 2>"$T/$name.err"
     same "exit code of $name" $? 7
 }
 ask() { python3 -c 'import sqlite3, sys
@@ -47,11 +47,11 @@ says counters "no samples of instructions: a GPU takes one of the two"
 same "timelines: of the run, and of launches that are long enough, the last one as far as it was sampled" \
     "$(ask counters "SELECT t.launch, f.name, t.unit, t.units, t.points, t.first, t.step, t.tick_ns, s.provenance FROM timeline t
         JOIN source s ON s.id = t.source LEFT JOIN launch l ON l.id = t.launch LEFT JOIN function f ON f.id = l.function ORDER BY 1")" \
-    $'0|None|gpu|1|100|1000000000|100000|1.0|counted\n1|long_kernel|gpu|1|20|1001000000|100000|1.0|counted'
-same "bytes" "$(sums counters dram__bytes_read.sum)" $'|100|2e+07\nlong_kernel|20|4e+06'
-same "a share of another counter" "$(sums counters lts__t_sectors_lookup_hit.sum)" $'|100|2.5e+06\nlong_kernel|20|500000'
+    $'0|None|gpu|1|100|1000000000|200000|1.0|counted\n1|long_kernel|gpu|1|20|1002000000|200000|1.0|counted'
+same "bytes" "$(sums counters dram__bytes_read.sum)" $'|100|4e+07\nlong_kernel|20|8e+06'
+same "a share of another counter" "$(sums counters lts__t_sectors_lookup_hit.sum)" $'|100|5e+06\nlong_kernel|20|1e+06'
 same "a formula" "$(sums counters sm__inst_executed.avg.per_cycle_elapsed)" $'|100|500\nlong_kernel|20|100'
-same "places for warps" "$(sums counters warplens__warp_slots.sum)" $'|100|6.4e+08\nlong_kernel|20|1.28e+08'
+same "places for warps" "$(sums counters warplens__warp_slots.sum)" $'|100|1.28e+09\nlong_kernel|20|2.56e+08'
 same "no formula of what was not counted" "$(sums counters sm__inst_issued.avg.per_cycle_elapsed)" $'|100|0\nlong_kernel|20|0'
 same "no samples of instructions beside them" "$(ask counters "SELECT count(*) FROM sample")" 0
 same "nothing lost" "$(ask counters "SELECT * FROM dropped")" ""
@@ -63,7 +63,7 @@ same "and has them as JSON" "$("$W" report --format json "$T/counters.wlp" | pyt
 import json, sys
 report = json.load(sys.stdin)
 run = report["timelines"][0]
-print(run["points"], run["tick_ns"], sum(run["metrics"]["dram__bytes_read.sum"][0]))')" "100 1 20000000"
+print(run["points"], run["tick_ns"], sum(run["metrics"]["dram__bytes_read.sum"][0]))')" "100 1 40000000"
 
 # What an H200 gave, against Nsight Compute's figures of the same three kernels on it (each was launched twice).
 CUDA_INJECTION64_PATH=$BUILD/lib/libwarplens-collect.so.0 WARPLENS_OUTPUT=$T/recorded.wlp WARPLENS_INTERVAL=20000 \
@@ -102,11 +102,11 @@ int main(int argc, char **argv) {
 }
 C
 "${CC:-cc}" -std=c99 -Wall -Wextra -Werror -Iinclude "$T/run.c" -L"$BUILD/lib" -lwarplens -o "$T/run" || exit 1
-same "from C" "$(LD_LIBRARY_PATH=$BUILD/lib "$T/run" "$T/counters.wlp")" "100 points, 2e+07 bytes, 1 ns"
+same "from C" "$(LD_LIBRARY_PATH=$BUILD/lib "$T/run" "$T/counters.wlp")" "100 points, 4e+07 bytes, 1 ns"
 
 life counters_lost
 same "what was lost is told" "$(ask counters_lost "SELECT what, count > 20 FROM dropped")" "counters over time (samples)|1"
-same "what was not is there" "$(sums counters_lost dram__bytes_read.sum | cut -d'|' -f3)" "8e+06"
+same "what was not is there" "$(sums counters_lost dram__bytes_read.sum | cut -d'|' -f3)" "1.6e+07"
 
 life counters_two
 same "two GPUs" "$(ask counters_two "SELECT s.detail, t.points FROM timeline t JOIN source s ON s.id = t.source ORDER BY 1")" \
@@ -134,7 +134,7 @@ same "an interval that CUPTI can decode" "$(ask counters "SELECT max(step) > 0 F
 
 checks=$((checks + 4))
 "$W" run --on gpu --interval 10us true 2>"$T/err" && fail "10us is accepted"
-grep -q "100us to 1s" "$T/err" || fail "the bounds are not told" "$(cat "$T/err")"
+grep -q "200us to 1s" "$T/err" || fail "the bounds are not told" "$(cat "$T/err")"
 "$W" run --on gpu --interval auto --sampling continuous true 2>"$T/err" && fail "both are accepted"
 grep -q "either counters over time" "$T/err" || fail "the choice is not told" "$(cat "$T/err")"
 finish

@@ -22,7 +22,7 @@ static struct Injection {
     StoreWriter *store;
     Log log;
     regex_t kernels;
-    bool filtered;
+    bool filtered, ended;
 } injection;
 
 static const char *text_of(ConfigVariable variable) {
@@ -124,6 +124,11 @@ static CollectSampling sampling_of(const char *text) {
     return strcmp(text, "serialized") == 0 ? COLLECT_SAMPLING_SERIALIZED : COLLECT_SAMPLING_CONTINUOUS;
 }
 
+static void end(int status, void *unused);
+
+// Handlers run in reverse order.
+static void loaded(void) { on_exit(end, NULL); }
+
 static CollectHost make_host(void) {
     u64 period = number_of(CONFIG_SAMPLING_PERIOD, 0);
     if (period < COLLECT_LEAST_PERIOD || period > COLLECT_MOST_PERIOD) period = 0;
@@ -138,7 +143,8 @@ static CollectHost make_host(void) {
                                     .launch_skip = number_of(CONFIG_LAUNCH_SKIP, 0),
                                     .launch_count = number_of(CONFIG_LAUNCH_COUNT, UINT64_MAX)},
                         .sink = store_sink(injection.store),
-                        .log = injection.log};
+                        .log = injection.log,
+                        .loaded = loaded};
     const char *regex = text_of(CONFIG_KERNEL_REGEX);
     injection.filtered = *regex && regcomp(&injection.kernels, regex, REG_EXTENDED | REG_NOSUB) == 0;
     if (injection.filtered) host.wants = wants, host.context = &injection.kernels;
@@ -147,6 +153,8 @@ static CollectHost make_host(void) {
 
 static void end(int status, void *unused) {
     (void)unused;
+    if (injection.ended) return;
+    injection.ended = true;
     if (!injection.store || !collect_end(status)) return;
     StoreWriter *store = injection.store;
     injection.store = NULL;

@@ -79,7 +79,7 @@ static const struct argp_option options[] = {
     {"interval", OPT_INTERVAL, "N|TIME|auto", 0,
      "counters over time. With --timing: cycles between two points, 0: totals only (default 1000). On a GPU, where "
      "there "
-     "are none without it: 100us to 1s, or auto; instead of samples of instructions, as a GPU takes one of the two",
+     "are none without it: 200us to 1s, or auto; instead of samples of instructions, as a GPU takes one of the two",
      0},
     {"sample", OPT_SAMPLE, "N", OPTION_ARG_OPTIONAL,
      "large launches, and launches alike, in part: about one wave of blocks, or launch, of N (default 20) cycle by "
@@ -182,7 +182,7 @@ static int check_interval(RunOptions *o) {
     if (o->on_gpu)
         return run_interval(o->interval, &ns)
                    ? EXIT_OK
-                   : cli_fail(EXIT_USAGE, "--interval takes auto or a time from 100us to 1s on a GPU, not `%s`",
+                   : cli_fail(EXIT_USAGE, "--interval takes auto or a time from 200us to 1s on a GPU, not `%s`",
                               o->interval);
     if (!o->timing) return cli_fail(EXIT_USAGE, "--interval needs --timing, or a GPU");
     if (automatic) o->interval = NULL;

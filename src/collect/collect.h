@@ -15,8 +15,8 @@ typedef enum CollectSampling {
     COLLECT_SAMPLING_SERIALIZED
 } CollectSampling;
 enum { COLLECT_LEAST_PERIOD = 5, COLLECT_MOST_PERIOD = 31 };  // log2 of cycles
-// Of counters over time, ns: CUPTI decodes a sample in about a tenth of a millisecond.
-enum { COLLECT_LEAST_INTERVAL = 100000, COLLECT_MOST_INTERVAL = 1000000000 };
+// Of counters over time, ns: CUPTI takes a tenth of a millisecond for a sample.
+enum { COLLECT_LEAST_INTERVAL = 200000, COLLECT_MOST_INTERVAL = 1000000000 };
 
 typedef struct CollectOptions {
     CollectSampling sampling;
@@ -39,6 +39,10 @@ typedef struct CollectHost {
     // fat binary's wrapper, a cubin or PTX text) and gives what the driver is to load instead, or NULL to leave it.
     // What it gives must stay for the life of the process.
     const void *(*replace)(void *context, const void *code);
+    // Called when CUPTI has loaded libraries of its own, by threads of the collector; may be NULL. What these do at the
+    // program's exit() must come after collect_end, which uses them: a handler of exit() that calls it is to be
+    // registered again.
+    void (*loaded)(void);
     void *context;
 } CollectHost;
 

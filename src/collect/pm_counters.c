@@ -129,35 +129,33 @@ static void choose(Chip *chip, PmCounters *counters, u32 first, u32 end) {
     choose(chip, counters, middle, end);
 }
 
-static CuptiResult read_availability(const Cupti *cupti, u32 device, u8 **availability, const char **step) {
+static CuptiResult read_availability(PmCounters *counters, u32 device, const char **step) {
     CuptiPmAvailability ask = {CUPTI_SIZE_TO(CuptiPmAvailability, availability), .device = device};
     *step = "cuptiPmSamplingGetCounterAvailability";
-    CuptiResult result = cupti->cuptiPmSamplingGetCounterAvailability(&ask);
+    CuptiResult result = counters->cupti->cuptiPmSamplingGetCounterAvailability(&ask);
     if (result != CUPTI_OK) return result;
-    *availability = ask.availability = mem_zero(ask.bytes + 1, 1);
+    counters->availability = ask.availability = mem_zero(ask.bytes + 1, 1);
     if (!ask.availability) return CUPTI_OUT_OF_MEMORY;
-    return cupti->cuptiPmSamplingGetCounterAvailability(&ask);
+    return counters->cupti->cuptiPmSamplingGetCounterAvailability(&ask);
 }
 
 CuptiResult pm_counters_choose(PmCounters *counters, const Cupti *cupti, u32 device, u32 warps, const char **step) {
     CuptiProfilerInit init = {.size = sizeof init};
-    CuptiChipName chip_name = {CUPTI_SIZE_TO(CuptiChipName, name), .device = device};
-    u8 *availability = NULL;
+    CuptiChipName name = {CUPTI_SIZE_TO(CuptiChipName, name), .device = device};
     *counters = (PmCounters){.cupti = cupti};
     *step = "cuptiProfilerInitialize";
     CuptiResult result = cupti->cuptiProfilerInitialize(&init);
     if (result == CUPTI_OK) {
         *step = "cuptiDeviceGetChipName";
-        result = cupti->cuptiDeviceGetChipName(&chip_name);
+        result = cupti->cuptiDeviceGetChipName(&name);
     }
-    if (result == CUPTI_OK) result = read_availability(cupti, device, &availability, step);
+    if (result == CUPTI_OK) result = read_availability(counters, device, step);
     if (result == CUPTI_OK) {
-        Chip chip = {.cupti = cupti, .name = chip_name.name, .availability = availability, .warps = warps};
+        Chip chip = {.cupti = cupti, .name = name.name, .availability = counters->availability, .warps = warps};
         choose(&chip, counters, 0, WL_COUNT(rows));
         if (!counters->name_count) result = chip.result ? chip.result : CUPTI_NOT_SUPPORTED;
         *step = chip.step;
     }
-    mem_free(availability);
     if (result == CUPTI_OK) note_left_out(counters);
     if (result != CUPTI_OK) pm_counters_free(counters);
     return result;
@@ -166,6 +164,7 @@ CuptiResult pm_counters_choose(PmCounters *counters, const Cupti *cupti, u32 dev
 void pm_counters_free(PmCounters *counters) {
     if (counters->cupti) host_end(counters->cupti, counters->host);
     mem_free(counters->config);
+    mem_free(counters->availability);
     *counters = (PmCounters){0};
 }
 

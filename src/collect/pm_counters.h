@@ -19,6 +19,7 @@ typedef struct PmColumn {
 typedef struct PmCounters {
     const Cupti *cupti;
     void *host;  // of CUPTI
+    u8 *availability;
     u32 column_count, name_count;
     PmColumn columns[PM_COUNTERS];
     const char *names[PM_COUNTERS];

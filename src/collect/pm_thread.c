@@ -7,11 +7,12 @@
 #include <sys/mman.h>
 #include <time.h>
 
-// On an H200 (CUDA 13.0, 22 Nov 2026): a sample of the counters of pm_counters.def is about 60 KB of CUPTI's image and
-// takes 0.1 ms to prepare, decode and evaluate, a call of decode 1 ms more; beginning takes 75 ms and half a
-// millisecond for each MiB of the hardware's buffer. Samples that do not find room in the image are lost, so it has
-// room for several times what comes between two calls.
-enum { DECODE_NS = 64000000, LEAST_BATCH = 16, MOST_BATCH = 640, SLACK = 4, HARDWARE_BYTES = 64 << 20 };
+// On an H200 (CUDA 13.0, 22 Nov 2026): a sample of the counters of pm_counters.def is 75 KB of CUPTI's image; it takes
+// 65 us to decode, 30 us to evaluate, 21 us of clearing the image. Beginning takes 75 ms and half a millisecond for
+// each MiB of the hardware's buffer, where a sample takes 13 to 25 KB. Decoding goes on in the same image; what finds
+// it full is lost, also for later calls, so it is cleared while there is room for several times what comes between two
+// calls.
+enum { DECODE_NS = 64000000, LEAST_BATCH = 16, MOST_BATCH = 320, ROOM = 1280, SLACK = 3, HARDWARE_BYTES = 64 << 20 };
 enum { ATTRIBUTE_SM_THREADS = 39, WARP = 32, WARPS = 64 };  // CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR
 
 static u32 batch_of(u64 interval) {
@@ -29,7 +30,7 @@ static u32 warps_of_sm(Collector *c, u32 device) {
 static CuptiResult make_image(PmThread *t, const char **step) {
     const Cupti *cupti = &t->collector->cupti;
     CuptiPmImageSize ask = {CUPTI_SIZE_TO(CuptiPmImageSize, bytes), .object = t->object, .names = t->counters.names,
-                            .count = t->counters.name_count, .samples = t->room};
+                            .count = t->counters.name_count, .samples = ROOM};
     *step = "cuptiPmSamplingGetCounterDataSize";
     CuptiResult result = cupti->cuptiPmSamplingGetCounterDataSize(&ask);
     if (result != CUPTI_OK) return result;
@@ -41,6 +42,7 @@ static CuptiResult make_image(PmThread *t, const char **step) {
 }
 
 static CuptiResult clear_image(PmThread *t) {
+    t->seen = 0;
     CuptiPmImage image = {CUPTI_SIZE_TO(CuptiPmImage, image), .object = t->object, .bytes = t->image_bytes,
                           .image = t->image};
     return t->collector->cupti.cuptiPmSamplingCounterDataImageInitialize(&image);
@@ -73,16 +75,12 @@ static CuptiResult run(PmThread *t, const char **step) {
     return call(t, t->collector->cupti.cuptiPmSamplingStart);
 }
 
-static CuptiResult start(PmThread *t, const char **step) {
-    Collector *c = t->collector;
-    CuptiResult result = pm_counters_choose(&t->counters, &c->cupti, t->device, warps_of_sm(c, t->device), step);
-    if (result != CUPTI_OK) return result;
+static CuptiResult begin(PmThread *t, const char **step) {
     CuptiPmEnable enable = {CUPTI_SIZE_TO(CuptiPmEnable, object), .device = t->device};
     *step = "cuptiPmSamplingEnable";
-    result = c->cupti.cuptiPmSamplingEnable(&enable);
+    CuptiResult result = t->collector->cupti.cuptiPmSamplingEnable(&enable);
     if (result != CUPTI_OK) return result;
     t->object = enable.object;
-    t->room = batch_of(t->interval) * SLACK;
     result = configure(t, step);
     if (result == CUPTI_OK) result = make_image(t, step);
     return result == CUPTI_OK ? run(t, step) : result;
@@ -92,6 +90,18 @@ static void stop(PmThread *t) {
     if (t->object) call(t, t->collector->cupti.cuptiPmSamplingDisable);
     if (t->image) munmap(t->image, t->image_bytes);
     t->object = t->image = NULL;
+}
+
+static void tell_loaded(PmThread *t) {
+    if (t->collector->host.loaded) t->collector->host.loaded();
+}
+
+static CuptiResult start(PmThread *t, const char **step) {
+    Collector *c = t->collector;
+    CuptiResult result = pm_counters_choose(&t->counters, &c->cupti, t->device, warps_of_sm(c, t->device), step);
+    if (result == CUPTI_OK) result = begin(t, step);
+    tell_loaded(t);
+    return result;
 }
 
 // --- decoding ---
@@ -145,11 +155,14 @@ static bool read_sample(PmThread *t, size_t index, PmChunk *chunk) {
 
 static void read_samples(PmThread *t) {
     CuptiPmImageInfo info = {CUPTI_SIZE_TO(CuptiPmImageInfo, completed), .image = t->image, .bytes = t->image_bytes};
-    if (t->collector->cupti.cuptiPmSamplingGetCounterDataInfo(&info) != CUPTI_OK || !info.completed) return;
-    u32 count = info.completed < t->room ? (u32)info.completed : t->room;
-    PmChunk *chunk = make_chunk(count, t->counters.column_count);
-    for (u32 i = 0; chunk && i < count; i++) chunk->lost += !read_sample(t, i, chunk);
+    if (t->collector->cupti.cuptiPmSamplingGetCounterDataInfo(&info) != CUPTI_OK || info.completed <= t->seen) return;
+    u32 end = info.completed < ROOM ? (u32)info.completed : ROOM, first = t->seen;
+    PmChunk *chunk = make_chunk(end - first, t->counters.column_count);
+    for (u32 i = first; chunk && i < end; i++) chunk->lost += !read_sample(t, i, chunk);
+    t->seen = end;
     if (chunk) hand_over(t, chunk);
+    if (!t->evaluated) tell_loaded(t);
+    t->evaluated = true;
 }
 
 static void note_lost(PmThread *t, u64 lost) {
@@ -164,8 +177,8 @@ static bool restart(PmThread *t) {
     const char *step;
     u64 before = t->last, now = collect_now() - (u64)t->collector->clock_offset;
     bool ending = atomic_load(&t->end);
-    if (!ending) call(t, t->collector->cupti.cuptiPmSamplingStop);
-    bool again = !ending && configure(t, &step) == CUPTI_OK && run(t, &step) == CUPTI_OK;
+    if (!ending) stop(t);
+    bool again = !ending && begin(t, &step) == CUPTI_OK;
     note_lost(t, before && now > before ? (now - before) / t->interval : 1);
     return again;
 }
@@ -185,7 +198,8 @@ static bool decode(PmThread *t) {
     }
     if (result != CUPTI_OK) return collect_refused(c, "counters over time", "cuptiPmSamplingDecodeData", result), false;
     read_samples(t);
-    return clear_image(t) == CUPTI_OK;
+    bool room = t->seen + batch_of(t->interval) * SLACK <= ROOM && decode.stop != CUPTI_PM_IMAGE_FULL;
+    return room || clear_image(t) == CUPTI_OK;
 }
 
 // --- the thread ---

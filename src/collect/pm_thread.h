@@ -33,10 +33,11 @@ typedef struct PmThread {
     void *object;  // of CUPTI
     u8 *image;
     size_t image_bytes;
-    u32 room;    // samples
+    u32 seen;    // samples of the image that were read
     u64 last;    // end of the latest sample, CUPTI's clock
     u64 due;     // when to decode next, on our clock
     bool begun;  // there was a sample since the last start
+    bool evaluated;
 } PmThread;
 
 // False: no thread could be made.

@@ -204,19 +204,19 @@ static int sampling_fails(void) {
     return 7;
 }
 
-// Samples of 0.1 ms from 1 s on, and kernels with times on that clock.
-enum { MS = 1000000, SECOND = 1000 * MS };
+// Samples of 0.2 ms from 1 s on, and kernels with times on that clock.
+enum { TEN = 2000000, SECOND = 1000000000 };
 
 static int counters(void) {
     driver_begins();
     mock_context(1);
     mock_pm_wait(0);
     mock_pm_samples(0, SECOND, 50);
-    mock_kernel("long_kernel", SECOND + MS, SECOND + 3 * MS);
-    mock_kernel("short_kernel", SECOND + 3 * MS, SECOND + 3 * MS + MS / 2);
-    mock_kernel("late_kernel", SECOND + 9 * MS, SECOND + 11 * MS);  // ends when the samples have
+    mock_kernel("long_kernel", SECOND + TEN, SECOND + 3 * TEN);
+    mock_kernel("short_kernel", SECOND + 3 * TEN, SECOND + 3 * TEN + TEN / 2);
+    mock_kernel("late_kernel", SECOND + 9 * TEN, SECOND + 11 * TEN);  // ends when the samples have
     mock_wait_flushes(2);
-    mock_pm_samples(0, SECOND + 5 * MS, 50);
+    mock_pm_samples(0, SECOND + 5 * TEN, 50);
     return 7;
 }
 
@@ -226,10 +226,10 @@ static int counters_lost(void) {
     mock_context(1);
     mock_pm_wait(0);
     mock_pm_samples(0, SECOND, 20);
-    mock_pm_samples(0, SECOND + MS, 10);      // 10 of them again
-    mock_pm_samples(0, SECOND + 3 * MS, 10);  // 10 are missing
+    mock_pm_samples(0, SECOND + TEN, 10);      // 10 of them again
+    mock_pm_samples(0, SECOND + 3 * TEN, 10);  // 10 are missing
     mock_pm_overflow(0);
-    mock_pm_samples(0, SECOND + 5 * MS, 10);
+    mock_pm_samples(0, SECOND + 5 * TEN, 10);
     return 7;
 }
 
@@ -266,7 +266,7 @@ static int counters_fail(void) {
     mock_pm_wait(0);
     mock_pm_samples(0, SECOND, 20);
     mock_pm_script()->decode_result = 999;
-    mock_pm_samples(0, SECOND + 2 * MS, 1);
+    mock_pm_samples(0, SECOND + 2 * TEN, 1);
     launch_from_here();
     return 7;
 }
@@ -288,7 +288,7 @@ static int counters_forked(void) {
     pid_t child = fork();
     if (child == 0) exit(0);
     waitpid(child, NULL, 0);
-    mock_pm_samples(0, SECOND + 2 * MS, 20);
+    mock_pm_samples(0, SECOND + 2 * TEN, 20);
     return 7;
 }
 

@@ -215,7 +215,7 @@ void mock_pm_samples(u32 device, u64 begin, u32 count) {
 void mock_pm_overflow(u32 device) {
     pthread_mutex_lock(&pm.lock);
     pm.devices[device].full = true;
-    while (pm.devices[device].full && pm.devices[device].running) pthread_cond_wait(&pm.changed, &pm.lock);
+    while (pm.devices[device].full || !pm.devices[device].running) pthread_cond_wait(&pm.changed, &pm.lock);
     pthread_mutex_unlock(&pm.lock);
 }
 
