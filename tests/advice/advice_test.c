@@ -108,6 +108,9 @@ static void each_way_is_found(void **state) {
         {"unrolled_sum", "redundant-loads", 101, 1.05, 1.8},
         {"kept_back", "loop-unrolling", 76, 1.5, 4},     // loads behind stores
         {"flagged", "vectorised-access", 82, 1.0, 1.1},  // the loop that a flag decides on stays
+        {"twice", "redundant-loads", 121, 1.0, 2},       // what is only read ...
+        {"twice", "redundant-loads", 122, 1.0, 4},       // ... and what is stored
+        {"odd_lanes", "divergence", 129, 1.1, 2},        // half of the lanes have nothing to do
     };
     Made m = make(&(AdviceOptions){.least = 1e-6});
     for (u32 i = 0; i < WL_COUNT(wanted); i++) {
@@ -124,6 +127,7 @@ static void each_way_is_found(void **state) {
         numbered++;
     }
     assert_int_equal(numbered, 1);
+    assert_non_null(strstr(said_of(m.list, "odd_lanes", "divergence", 129)->what, "Give all lanes of a warp work"));
     end(&m);
 }
 

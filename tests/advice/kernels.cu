@@ -111,3 +111,26 @@ extern "C" __global__ void numbered(const float *a, float *out, int turns) {
         x = x * x - 0.5f;
     out[i] = x;
 }
+
+// What is read in every turn, and what is stored in every turn, are two changes.
+extern "C" __global__ void twice(const float *a, float *out, const float *scale, int turns, int pitch) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float sum = 0;
+#pragma unroll 1
+    for (int k = 0; k < turns; k++) {
+        sum += a[k * pitch + i] * scale[i];
+        out[i] = sum;
+    }
+}
+
+// Every second lane has nothing to do.
+extern "C" __global__ void odd_lanes(const float *a, float *out, int turns) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i & 1) {
+        float x = a[i];
+#pragma unroll 1
+        for (int k = 0; k < turns; k++)
+            x = x * x + 1;
+        out[i] = x;
+    }
+}
