@@ -12,7 +12,7 @@ both - then the figures of the issue: mean absolute error of the cycles, Pearson
 instructions (PTX here, SASS there; and what the timing model issues), differences of the hit rates in points, error of
 the DRAM bytes; and the launches that are off by more than 30 %. Nsight Compute's hit rate of the L2 counts accesses of
 its own and those between the L2's partitions; --l2 FILE (columns run, launch, hits, misses) has that of the SMs' requests
-alone, and where it has none only launches with many sectors are compared. --plot writes a scatter plot, --tsv the table, --keep FOLDER the profiles.
+alone; without it only launches with many sectors are compared. --plot writes a scatter plot, --tsv the table, --keep FOLDER the profiles.
 Exit code: 0 everything ran, 1 something did not.
 """
 import argparse
@@ -80,15 +80,14 @@ def read_figures(paths):
 
 
 def read_l2(path, runs):
-    """Hit rates of the SMs' requests take the place of those of all requests."""
+    """Hit rates of the SMs' requests take the place of those of all requests; launches without one have none."""
     with open(path, encoding="utf-8", newline="") as file:
         found = {(row["run"], int(row["launch"])): (number(row["hits"]), number(row["misses"])) for row in csv.DictReader(file)}
     for launches in runs.values():
         for l in launches:
             hits, misses = found.get((l.run, l.index), (0, 0))
-            if hits + misses:
-                l.real[L2] = 100 * hits / (hits + misses)
-                l.real[L2_SECTORS] = math.inf
+            l.real[L2] = 100 * hits / (hits + misses) if hits + misses else None
+            l.real[L2_SECTORS] = math.inf
 
 
 # --- the simulator ----------------------------------------------------------------------------------------------------

@@ -282,7 +282,7 @@ static void write_line(const Access *a, u64 word) {
         CacheVictim victim = {0};
         bool allocate = sm->gpu->l1_write == L1_ALLOCATE;
         u32 written = allocate ? sectors & ~look.pending : look.hit;
-        (void)cache_write(sm->l1, line, written, written & ~trace_line_whole(word), allocate, a->op->pc, &victim);
+        (void)cache_write(sm->l1, line, written, 0, allocate, a->op->pc, &victim);
         sm->counters[SMC_L1_EVICTIONS] += victim.evicted;
     }
     u32 hit = sm->gpu->l1_write == L1_ALLOCATE && look.present ? sectors : look.hit;
