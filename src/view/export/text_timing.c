@@ -202,6 +202,13 @@ static void per_second(const ProfileTimeline *t, f64 *values) {
     for (u32 p = 0; p < t->points; p++) values[p] *= 1e9 / ((f64)t->step * t->tick_ns);
 }
 
+// A GPU's counters are not read at the same moment: of a point in which next to nothing ran, a share may be anything.
+static void at_most_all(MetricId metric, const ProfileTimeline *t, f64 *values) {
+    if (!t->on_gpu || strcmp(metric_table[metric].unit, "percent") != 0) return;
+    for (u32 p = 0; p < t->points; p++)
+        if (values[p] > 100) values[p] = 100;
+}
+
 static const char *step_text(Text *text, const ProfileTimeline *t, u32 width) {
     f64 ticks = floor((f64)t->step * t->points / width);
     return t->on_gpu ? text_keep(text, number_time((u64)fmin(ticks, 1e18)))
@@ -220,6 +227,7 @@ static Status write_timeline(Text *text, const ProfileTimeline *t, bool brief, D
         if (brief && !curves[i].brief) continue;
         timeline_figure(profile, t, &data, curves[i].metric, TIMELINE_ALL, values);
         if (curves[i].rate) per_second(t, values);
+        at_most_all(curves[i].metric, t, values);
         drawn += write_curve(text, &curves[i], values, t->points);
     }
     if (drawn) output_printf(text->out, "    %-*s %s each\n", CURVE_LABEL, "", step_text(text, t, width));
