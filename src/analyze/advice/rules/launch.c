@@ -240,14 +240,38 @@ static f64 credible_part(const AdviceCase *c, const Grid *g) {
     return counted || g->rounds <= 1 ? active : fmax(active, 1 - LONGEST_CTA / g->rounds);
 }
 
+static u32 hottest_block(const CasePart *part) {
+    u32 hottest = 0;
+    for (u32 pc = 1; pc < part->view->flow.code->insn_count; pc++) {
+        const CaseInsn *in = &part->insns[pc], *most = &part->insns[hottest];
+        if (in->issued + in->stalled > most->issued + most->stalled) hottest = pc;
+    }
+    return part->view->flow.cfg->block_of[hottest];
+}
+
+// Part of a launch's time that a warp needs for what cannot be dealt any further: one turn of the main loop, or all it
+// does where there is none. A sample of an issue stands for one cycle, so samples over runs are cycles. 0 = not known.
+static f64 smallest_piece(const AdviceCase *c) {
+    const CasePart *part = &c->parts[0];
+    const ViewLaunches *l = &c->view->launches;
+    if (l->total_ns <= 0 || !l->count || !part->view->executed) return 0;
+    u32 loop = main_loop(c).loop;
+    bool looped = loop != WL_NONE;
+    f64 samples = looped ? part->loops[loop].active + part->loops[loop].stalled : c->load.total;
+    f64 runs = block_runs(part, looped ? part->view->flow.loops->loops[loop].header : hottest_block(part));
+    f64 cycles = l->total_ns / l->count * (f64)c->gpu->clock_mhz / 1000 * (1 - c->fixed);
+    return runs > 0 && cycles > 0 ? fmin(samples / runs / cycles, 1) : 0;
+}
+
 void rule_sm_balance(AdviceCase *c) {
     Grid g;
     if (!find_grid(c, &g) || c->fixed > MOST_FIXED) return;
     f64 active = credible_part(c, &g);
     f64 even = even_part(c, &g), missing = missing_warps(c, &g);
-    if (active / missing >= EVEN * even) return;
+    f64 piece = smallest_piece(c);
+    if (active / missing >= EVEN * even || piece > EVEN) return;
     Hit *hit = hit_begin(c);
-    hit->change.work = fmin(active / even, 1);
+    hit->change.work = fmin(fmax(active / even, piece), 1);
     hit->change.warps = missing;
     hit->doubtful = !c->view->metrics.present[METRIC_SM_ACTIVE];
     hit_fact(
@@ -255,6 +279,9 @@ void rule_sm_balance(AdviceCase *c) {
         "the average SM has CTAs for %.0f %% of the time between the first and the last; equal CTAs would make that "
         "%.0f %%",
         100 * active, 100 * even);
+    if (piece > active / even)
+        hit_fact(hit, "turn_pct_of_launch", 100 * piece, "%",
+                 "what a warp does in one turn takes %.0f %% of a launch and cannot be dealt out", 100 * piece);
     if (missing > 1)
         hit_fact(hit, "sm__warps_active.avg.per_cycle_active", c->warps * (f64)c->gpu->warp_schedulers, "warps",
                  "all CTAs start at once, %.0f warps to an SM; on average %.1f of them still run",
