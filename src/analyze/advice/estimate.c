@@ -53,11 +53,14 @@ f64 estimate_warps(f64 ready, f64 rate) {
     return fmax(log(1 - fmin(rate, 0.999)) / log(1 - ready), 1);
 }
 
+static bool of_all_sms(u32 r) {
+    return r == RESOURCE_L2 || r == RESOURCE_DRAM || r == RESOURCE_LAUNCH || r == RESOURCE_ATOMIC;
+}
+
 // What is left for the unit to do. Units of an SM have less of it when other SMs take part; there is only one DRAM.
 static f64 busy_after(const EstimateLoad *load, const EstimateChange *change, u32 r) {
-    bool shared = r == RESOURCE_L2 || r == RESOURCE_DRAM || r == RESOURCE_LAUNCH;
     f64 left = load->busy[r] - change->relief[r];
-    return change->work > 0 && !shared ? left * change->work : left;
+    return change->work > 0 && !of_all_sms(r) ? left * change->work : left;
 }
 
 // Of a scheduler, on average (Little's law).
@@ -68,7 +71,7 @@ static f64 warps_of(const EstimateLoad *load) {
 // Samples of warps' waits for a place in the unit's queue, when the kernel takes `time`. Of memories only what is
 // relieved is believed: their queues are inferred, and a queue that is not theirs must not grow with them.
 static f64 queue_after(const EstimateLoad *load, const EstimateChange *change, u32 r, f64 time) {
-    bool memory = r == RESOURCE_LSU || r == RESOURCE_L2 || r == RESOURCE_DRAM;
+    bool memory = r == RESOURCE_LSU || r == RESOURCE_L2 || r == RESOURCE_DRAM || r == RESOURCE_ATOMIC;
     f64 left = fmax(load->queued[r] - change->queued[r], 0);
     if (left <= 0 || load->busy[r] <= 0) return left;
     f64 busy = busy_after(load, change, r) / time, warps = warps_of(load), more = change->warps > 0 ? change->warps : 1;
@@ -106,10 +109,8 @@ static f64 samples_after(const EstimateLoad *load, const EstimateChange *change,
 static f64 bound(const EstimateLoad *load, const EstimateChange *change, f64 sure) {
     f64 active = load->issued > 0 ? clamp(1 - change->issues / load->issued, 0, ESTIMATE_MOST) : 0;
     f64 time = sure * active * load->issue_rate * (change->work > 0 ? change->work : 1);
-    for (u32 r = 0; r < RESOURCE_COUNT; r++) {
-        bool of_issues = r != RESOURCE_L2 && r != RESOURCE_DRAM && r != RESOURCE_LAUNCH;
-        time = fmax(time, (of_issues ? sure : 1) * busy_after(load, change, r));
-    }
+    for (u32 r = 0; r < RESOURCE_COUNT; r++)
+        time = fmax(time, (of_all_sms(r) ? 1 : sure) * busy_after(load, change, r));
     return time;
 }
 

@@ -318,6 +318,7 @@ Status case_find_load(AdviceCase *c) {
     }
     for (u32 p = 0; p < c->part_count; p++) scale_uses(&c->parts[p], factor);
     find_queues(c);
+    case_find_atomics(c, per_slot);
     return STATUS_OK;
 }
 

@@ -32,6 +32,7 @@ typedef enum InsnTrait {
     TRAIT_HINTED = 1 << 11,     // a load or store with a cache hint of its own
     TRAIT_BARRIER = 1 << 12,    // of the CTA
     TRAIT_READ_ONLY = 1 << 13,  // load that nothing writes to meanwhile (ld.global.nc)
+    TRAIT_FLOAT_ATOMIC = 1 << 14,
 } InsnTrait;
 
 typedef enum AccessKnown {
@@ -168,6 +169,11 @@ static inline bool access_is_global(const CaseAccess *a) { return a->space == SP
 // WL_NONE: not known.
 static inline u32 access_base(const CaseAccess *a) { return a->affine ? a->affine->base : WL_NONE; }
 
+// An atomic of global memory whose word is the same for all threads of a launch.
+bool access_is_one_word(const CasePart *part, const CaseAccess *a);
+// Lanes of it that the L2 takes one after the other. Compilers add up those of integers on one word beforehand.
+f64 atomic_lanes(const CasePart *part, const CaseAccess *a);
+
 // Accesses of one array, as far as is known; else of one line.
 bool access_same_array(const CasePart *part, const CaseAccess *a, const CaseAccess *b);
 bool access_same_address(const CasePart *part, const CaseAccess *a, const CaseAccess *b);
@@ -237,6 +243,7 @@ f64 case_dram_busy(AdviceCase *c);
 // known.
 f64 access_cta_bytes(const AdviceCase *c, const CasePart *part, const CaseAccess *a);
 f64 case_l2_busy(AdviceCase *c);                              // ... the L2
+void case_find_atomics(AdviceCase *c, f64 per_slot);          // atomics.c
 const char *case_limit(AdviceCase *c);                        // load.c: AdviceKernel.limit
 void hit_estimate(const Hit *hit, AdviceEstimate *estimate);  // advice_estimate.c
 

@@ -30,6 +30,13 @@ static bool has_hint(const Form *form) {
            form->mods[MOD_EVICT2] != MOD_TOKEN_NONE || form->mods[MOD_CACHE_HINT] != MOD_TOKEN_NONE;
 }
 
+static bool is_float(u32 type) {
+    static const u8 floats[] = {TYPE_F16, TYPE_F16X2, TYPE_BF16, TYPE_BF16X2, TYPE_F32, TYPE_F64};
+    for (u32 i = 0; i < WL_COUNT(floats); i++)
+        if (floats[i] == type) return true;
+    return false;
+}
+
 static u32 ptx_traits(const Form *form) {
     switch ((PtxOp)form->op) {
     case OP_DIV_INT:
@@ -52,6 +59,10 @@ static u32 ptx_traits(const Form *form) {
     case OP_LD:
     case OP_ST:
         return (has_hint(form) ? TRAIT_HINTED : 0u) | (form->mods[MOD_NC] != MOD_TOKEN_NONE ? TRAIT_READ_ONLY : 0u);
+    case OP_ATOM:
+    case OP_ATOM_VECTOR:
+    case OP_RED:
+    case OP_RED_VECTOR: return is_float(form->types[0]) ? TRAIT_FLOAT_ATOMIC : 0;
     case OP_BAR_SYNC:
     case OP_BARRIER_SYNC:
     case OP_BAR_RED:

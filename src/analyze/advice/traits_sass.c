@@ -25,6 +25,12 @@ static const struct {
     {SASS_OP_IGMMA, "", TRAIT_ASYNC},
     {SASS_OP_QGMMA, "", TRAIT_ASYNC},
     {SASS_OP_LDG, "CONSTANT", TRAIT_READ_ONLY},
+    {SASS_OP_RED, "F32", TRAIT_FLOAT_ATOMIC},
+    {SASS_OP_RED, "F64", TRAIT_FLOAT_ATOMIC},
+    {SASS_OP_REDG, "F32", TRAIT_FLOAT_ATOMIC},
+    {SASS_OP_REDG, "F64", TRAIT_FLOAT_ATOMIC},
+    {SASS_OP_ATOMG, "F32", TRAIT_FLOAT_ATOMIC},
+    {SASS_OP_ATOMG, "F64", TRAIT_FLOAT_ATOMIC},
 };
 
 // Evict first, last, unchanged, not at all; last use.

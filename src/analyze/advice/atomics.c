@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long atomics on few words hold up a kernel: the L2 does those on one word one after the other, and what the SMs
+// have sent behind them waits, loads as well (an H200's samples of examples/advice/kinetic.cu and gray_levels.cu).
+#include <math.h>
+
+#include "analyze/advice/rule.h"
+
+#define EXPLAINED 0.6  // busy: a unit that works more than that may be what loads wait for
+
+static bool is_counted(const CaseAccess *a) { return a->atomic && access_is_global(a) && a->requests > 0; }
+
+bool access_is_one_word(const CasePart *part, const CaseAccess *a) {
+    const Affine *affine = part->view->flow.affine;
+    if (!a->atomic || !access_is_global(a) || !a->affine || !a->uniform) return false;
+    const AffineForm *form = &affine->forms[a->affine->form];
+    for (u32 t = 0; t < form->term_count; t++)
+        for (u32 i = 0; i < AFFINE_DEGREE && affine->terms[form->terms + t].factors[i] != WL_NONE; i++) {
+            const AffineFactor *f = &affine->factors[affine->terms[form->terms + t].factors[i]];
+            if (f->kind != AFFINE_PARAMETER && f->kind != AFFINE_SYMBOL) return false;
+        }
+    return true;
+}
+
+// A guard that picks lanes out, as `lane == 0`; one that compares by size is a check against an end.
+static bool picks(const CasePart *part, u32 pc) {
+    const Chains *chains = part->view->flow.chains;
+    u32 node = chains->of_guard[pc];
+    if (case_insn(part, pc)->guard == WL_NONE || node == WL_NONE || node >= chains->def_count) return false;
+    const FlowInsn *test = case_insn(part, chains->nodes[node].insn);
+    return test->arith != FLOW_COMPARE || test->compare == FLOW_EQUAL || test->compare == FLOW_NOT_EQUAL;
+}
+
+// One lane of a warp, or few, as far as the guards on the only way to it say.
+static bool is_picked(const CasePart *part, u32 pc) {
+    const Cfg *cfg = part->view->flow.cfg;
+    if (picks(part, pc)) return true;
+    u32 block = cfg->block_of[pc];
+    for (u32 depth = 0; depth < 4 && cfg->blocks[block].pred_count == 1; depth++) {
+        block = cfg->edges[cfg->blocks[block].preds];
+        if (picks(part, cfg->blocks[block].first + cfg->blocks[block].count - 1)) return true;
+    }
+    return false;
+}
+
+f64 atomic_lanes(const CasePart *part, const CaseAccess *a) {
+    bool all = part->insns[a->pc].traits & TRAIT_FLOAT_ATOMIC;
+    return !all ? 1 : a->known == ACCESS_COUNTED ? a->lanes : is_picked(part, a->pc) ? 1 : a->lanes;
+}
+
+// Data decides which word it is.
+static bool is_by_data(const CasePart *part, const CaseAccess *a) {
+    if (!a->affine) return true;
+    const Affine *affine = part->view->flow.affine;
+    const AffineForm *form = &affine->forms[a->affine->form];
+    for (u32 t = 0; t < form->term_count; t++)
+        for (u32 i = 0; i < AFFINE_DEGREE && affine->terms[form->terms + t].factors[i] != WL_NONE; i++)
+            if (affine->factors[affine->terms[form->terms + t].factors[i]].kind == AFFINE_NODE) return true;
+    return false;
+}
+
+// SM cycles of the L2 for one lane's.
+static f64 interval(const AdviceCase *c, const CasePart *part, const CaseAccess *a) {
+    const GpuModel *g = c->gpu;
+    bool slower = part->insns[a->pc].traits & TRAIT_FLOAT_ATOMIC && g->l2_atomic_float;
+    return (f64)(slower ? g->l2_atomic_float : g->l2_atomic_interval) / 100 * (f64)g->clock_mhz / (f64)g->noc_clock_mhz;
+}
+
+// Words that are the same for all threads: what they take is known.
+static f64 on_one_word(AdviceCase *c, f64 per_slot) {
+    f64 busy = 0;
+    for (u32 p = 0; p < c->part_count; p++)
+        for (u32 i = 0; i < c->parts[p].access_count; i++) {
+            CasePart *part = &c->parts[p];
+            const CaseAccess *a = &part->accesses[i];
+            if (!is_counted(a) || !access_is_one_word(part, a)) continue;
+            f64 requests = a->requests * per_slot * (f64)(c->gpu->sms * c->gpu->warp_schedulers);
+            busy += part->insns[a->pc].use[RESOURCE_ATOMIC] = requests * atomic_lanes(part, a) * interval(c, part, a);
+        }
+    return busy;
+}
+
+// Words that data decides: loads wait many times as long as on an idle machine, and neither L1 nor L2 nor DRAM has so
+// much to do. What is left is atomics that meet.
+static f64 on_some_words(AdviceCase *c) {
+    const f64 *busy = c->load.busy;
+    f64 requests = 0;
+    if (busy[RESOURCE_LSU] > EXPLAINED || busy[RESOURCE_L2] > EXPLAINED || busy[RESOURCE_DRAM] > EXPLAINED) return 0;
+    for (u32 step = 0; step < 2; step++)
+        for (u32 p = 0; p < c->part_count; p++)
+            for (u32 i = 0; i < c->parts[p].access_count; i++) {
+                const CaseAccess *a = &c->parts[p].accesses[i];
+                if (!is_counted(a) || !is_by_data(&c->parts[p], a)) continue;
+                if (step) c->parts[p].insns[a->pc].use[RESOURCE_ATOMIC] = c->waiting * a->requests / requests;
+                requests += step ? 0 : a->requests;
+            }
+    return requests > 0 ? c->waiting : 0;
+}
+
+void case_find_atomics(AdviceCase *c, f64 per_slot) {
+    EstimateLoad *load = &c->load;
+    if (!c->gpu || !c->gpu->noc_clock_mhz) return;
+    f64 known = on_one_word(c, per_slot), busy = fmin(known > 0 ? known : on_some_words(c), 1);
+    if (busy <= 0) return;
+    if (known > 1)
+        for (u32 p = 0; p < c->part_count; p++)
+            for (u32 i = 0; i < c->parts[p].access_count; i++)
+                c->parts[p].insns[c->parts[p].accesses[i].pc].use[RESOURCE_ATOMIC] /= known;
+    load->busy[RESOURCE_ATOMIC] = busy;
+    load->queued[RESOURCE_LSU] *= 1 - busy;
+    load->queued[RESOURCE_L2] *= 1 - busy;
+    load->queued[RESOURCE_DRAM] *= 1 - busy;
+    load->queued[RESOURCE_ATOMIC] =
+        busy * case_stalls(c, STALL_BIT(LONG_SCOREBOARD) | STALL_BIT(SHORT_SCOREBOARD) | STALL_BIT(LG_THROTTLE) |
+                                  STALL_BIT(MIO_THROTTLE) | STALL_BIT(DRAIN) | STALL_BIT(MEMBAR));
+}

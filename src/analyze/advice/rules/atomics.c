@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// atomic-contention: threads all over the GPU that add to the same words.
+#include <math.h>
+
+#include "analyze/advice/rule.h"
+
+enum { WARP = 32, SUM_OF_WARP = 10 };  // instructions: five shuffles, five additions
+#define WORTH_IT 0.2                   // of the time: with less, atomics overlap with everything else
+
+static void look_at(AdviceCase *c, const CasePart *part, const CaseAccess *a) {
+    f64 use = part->insns[a->pc].use[RESOURCE_ATOMIC], lanes = atomic_lanes(part, a), warps, left;
+    u32 loop = part->insns[a->pc].loop;
+    bool one = access_is_one_word(part, a);
+    warps = c->view->occupancy.warps_per_cta > 1 ? c->view->occupancy.warps_per_cta : 1;
+    f64 turns = loop != WL_NONE ? fmax(part->loops[loop].trips, 1) : 1;
+    left = !one ? 1 / turns : lanes > 1 ? 1 / lanes : 1 / (warps * turns);
+    if (use < WORTH_IT || left > 0.8) return;
+    Hit *hit = hit_begin(c);
+    hit_relieve(hit, RESOURCE_ATOMIC, use * (1 - left));
+    if (one && lanes > 1) hit->change.issues = -SUM_OF_WARP * part->insns[a->pc].executed;
+    const char *place = place_text(c, part, a->pc);
+    hit_fact(hit, "atomics_pct_of_time", 100 * c->load.busy[RESOURCE_ATOMIC], "%",
+             one ? "atomics of all threads on one word take %.0f %% of the time, one after the other"
+                 : "loads behind the atomics wait for %.0f %% of the time, and neither L1, L2 nor DRAM is busy",
+             100 * c->load.busy[RESOURCE_ATOMIC]);
+    hit->doubtful = !one;
+    hit_basis(hit, "the L2's time for atomics on one word, measured; %.0f %% of it stays", 100 * left);
+    if (!one)
+        hit_caution(hit, "only where a CTA meets the same words often: each of them is added once more at its end");
+    if (!one)
+        hit_end_line(hit, part, a->pc, "Collect the atomics at %s in shared memory, CTA by CTA", place);
+    else if (lanes > 1)
+        hit_end_line(hit, part, a->pc, "Add up the lanes of a warp before the atomic at %s", place);
+    else
+        hit_end_line(hit, part, a->pc, "Add up a whole CTA before the atomic at %s", place);
+}
+
+void rule_atomic_contention(AdviceCase *c) {
+    for (u32 p = 0; p < c->part_count; p++)
+        for (u32 i = 0; i < c->parts[p].access_count; i++) look_at(c, &c->parts[p], &c->parts[p].accesses[i]);
+}
