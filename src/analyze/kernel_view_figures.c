@@ -90,6 +90,17 @@ static void add_samples(const ViewSource *source, const ViewFigures *figures, Ke
     }
 }
 
+// Warps that have exited but for their stores are sampled at the instruction behind the exit (all of 1.1 million samples
+// of drain in 70 programs on an H200, CUDA 13.0), from which nothing leads back to the stores.
+static void drains_to_exits(const KernelView *view, ViewSamples *samples) {
+    for (u32 pc = 1; pc < view->flow.code->insn_count; pc++) {
+        if (view->flow.code->insns[pc - 1].kind != FLOW_EXIT) continue;
+        samples[pc - 1].all[STALL_DRAIN] += samples[pc].all[STALL_DRAIN];
+        samples[pc - 1].latency[STALL_DRAIN] += samples[pc].latency[STALL_DRAIN];
+        samples[pc].all[STALL_DRAIN] = samples[pc].latency[STALL_DRAIN] = 0;
+    }
+}
+
 static void add_up(KernelView *view) {
     for (u32 pc = 0; pc < view->insn_count; pc++) {
         for (u32 r = 0; r < STALL_COUNT; r++) {
@@ -198,6 +209,7 @@ Status view_fill_figures(KernelViews *views, const ViewFigures *figures, KernelV
     if (view->basis != VIEW_NOTHING) {
         view->period = figures->period;
         add_samples(source, figures, view, samples);
+        if (view->kind == VIEW_SASS && view->flow.code) drains_to_exits(view, samples);
     }
     add_up(view);
     return fill_causes(views, view_source(views, view->function->source), view, diag);

@@ -11,6 +11,7 @@
 
 static const char kernel[] = "histogram";  // of tests/sass/kernels.cu
 enum { LOAD = 22, WAITS = 23 };            // of the image; what needs it
+enum { ATOMIC = 45, EXIT = 46 };           // the last two
 
 static void write_file(Sink *sink, RecordKind kind, const void *record, const char *head, size_t head_size,
                        const char *file) {
@@ -35,7 +36,8 @@ static size_t size_of(const char *file) {
 static void write_profile(void) {
     static const char cubin[] = "tests/sass/kernels_90.cubin", listing[] = "tests/sass/kernels_90.json";
     static const RecordSample rows[] = {{.pc = LOAD, .stall = STALL_SELECTED, .samples = 12},
-                                        {.pc = WAITS, .stall = STALL_LONG_SCOREBOARD, .samples = 900}};
+                                        {.pc = WAITS, .stall = STALL_LONG_SCOREBOARD, .samples = 900},
+                                        {.pc = EXIT + 1, .stall = STALL_DRAIN, .samples = 50}};
     StoreWriter *writer = create_profile();
     Sink *sink = store_sink(writer);
     char tail[64];
@@ -92,7 +94,34 @@ TEST(instructions_of_a_block_run_equally_often) {
     profile_close(profile);
 }
 
+// An H200 samples it behind the exit.
+TEST(drain_is_of_the_exit_and_blamed_on_the_stores_before) {
+    Profile *profile;
+    KernelViews *views;
+    const ProfileFunction *const *list;
+    const KernelView *view;
+    u32 count;
+    f64 drain = 0;
+    Arena arena = {0};
+    Blame *blame;
+    write_profile();
+    assert_int_equal(profile_open(path, &profile, NULL), STATUS_OK);
+    assert_int_equal(kernel_views_open(profile, &(KernelViewOptions){.gpu_folder = "gpus"}, &views, NULL), STATUS_OK);
+    assert_int_equal(kernel_views_launched(views, 0, NULL, NULL, &list, &count), STATUS_OK);
+    assert_int_equal(kernel_views_get(views, list[0], &view, NULL), STATUS_OK);
+    assert_int_equal(view->samples[EXIT].all[STALL_DRAIN], 50);
+    assert_int_equal(view->samples[EXIT + 1].all[STALL_DRAIN], 0);
+    assert_int_equal(blame_kernel(view, NULL, &arena, &blame), STATUS_OK);
+    for (u32 i = 0; i < blame->edge_count; i++)
+        if (blame->edges[i].reason == STALL_DRAIN && blame->edges[i].def == ATOMIC) drain += blame->edges[i].samples;
+    assert_true(fabs(drain - 50) < 1e-9);
+    arena_free(&arena);
+    kernel_views_close(views);
+    profile_close(profile);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {IN_FOLDER(instructions_of_a_block_run_equally_often)};
+    const struct CMUnitTest tests[] = {IN_FOLDER(instructions_of_a_block_run_equally_often),
+                                       IN_FOLDER(drain_is_of_the_exit_and_blamed_on_the_stores_before)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
