@@ -104,7 +104,7 @@ static Status look_at(AdviceMaker *m, const KernelView *view) {
         kernel.stalled = case_share(&c, c.load.total - c.load.issued - c.load.not_selected);
         if (status == STATUS_OK) status = rank_kernel(m, &c);
     } else if (status == STATUS_OK) {
-        status = leave_out(m, view, view->no_code ? view->no_code : "it has no samples");
+        status = leave_out(m, view, view->no_code ? view->no_code : "too few samples");
     }
     case_free(&c);
     arena_reset(&m->scratch);
@@ -126,13 +126,30 @@ static Status find_kernels(AdviceMaker *m) {
     return STATUS_OK;
 }
 
+// Why nothing can be said, and what to do.
+static Status tell_no_samples(AdviceMaker *m) {
+    const ProfileSource *sources;
+    u32 count;
+    f64 ns = 0;
+    bool on_gpu = false;
+    TRY(profile_sources(m->context.profile, &sources, &count, m->context.diag));
+    for (u32 i = 0; i < count; i++) on_gpu |= !strcmp(sources[i].tool, "CUPTI");
+    for (u32 i = 0; i < m->context.kernel_count; i++) ns += m->context.kernels[i]->launches.total_ns;
+    if (!on_gpu || ns <= 0)
+        return note(m, "the profile has no samples of kernels: run the program with `warplens run --timing`, or on a "
+                       "GPU with `--on gpu`");
+    return note(m, arena_printf(m->context.arena,
+                                "the profile has no samples of kernels, which ran for %.3g us in all: let the program "
+                                "launch them more often, or sample more often (`run --sampling-period 2^10`), and "
+                                "without `--interval` or `--sampling off`",
+                                ns / 1000));
+}
+
 static Status look_at_all(AdviceMaker *m) {
     u64 samples = 0;
     TRY(find_kernels(m));
     for (u32 i = 0; i < m->context.kernel_count; i++) samples += m->context.kernels[i]->total;
-    if (!samples)
-        return note(m, "the profile has no samples of kernels: run the program with `warplens run --timing`, or on a "
-                       "GPU with `--on gpu`");
+    if (!samples) return tell_no_samples(m);
     for (u32 i = 0; i < m->context.kernel_count; i++) TRY(look_at(m, m->context.kernels[i]));
     return tell_left_out(m);
 }
