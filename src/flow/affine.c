@@ -495,3 +495,12 @@ Status flow_affine(const Chains *chains, const Loops *loops, const DivergenceInf
     if (status == STATUS_OK) *affine = result;
     return status;
 }
+
+u32 affine_kinds(const Affine *affine, u32 form) {
+    const AffineForm *f = &affine->forms[form];
+    u32 kinds = 0;
+    for (u32 t = 0; t < f->term_count; t++)
+        for (u32 i = 0; i < AFFINE_DEGREE && affine->terms[f->terms + t].factors[i] != WL_NONE; i++)
+            kinds |= 1u << affine->factors[affine->terms[f->terms + t].factors[i]].kind;
+    return kinds;
+}

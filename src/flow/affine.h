@@ -69,6 +69,9 @@ typedef struct Affine {
     u32 access_count;
 } Affine;
 
+// What the form is made of: bits 1 << AffineKind.
+u32 affine_kinds(const Affine *affine, u32 form);
+
 WL_MUST_USE Status flow_affine(const Chains *chains, const Loops *loops, const DivergenceInfo *divergence, Arena *arena,
                                Affine **affine);
 

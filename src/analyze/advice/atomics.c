@@ -10,15 +10,8 @@
 static bool is_counted(const CaseAccess *a) { return a->atomic && access_is_global(a) && a->requests > 0; }
 
 bool access_is_one_word(const CasePart *part, const CaseAccess *a) {
-    const Affine *affine = part->view->flow.affine;
     if (!a->atomic || !access_is_global(a) || !a->affine || !a->uniform) return false;
-    const AffineForm *form = &affine->forms[a->affine->form];
-    for (u32 t = 0; t < form->term_count; t++)
-        for (u32 i = 0; i < AFFINE_DEGREE && affine->terms[form->terms + t].factors[i] != WL_NONE; i++) {
-            const AffineFactor *f = &affine->factors[affine->terms[form->terms + t].factors[i]];
-            if (f->kind != AFFINE_PARAMETER && f->kind != AFFINE_SYMBOL) return false;
-        }
-    return true;
+    return !(affine_kinds(part->view->flow.affine, a->affine->form) & ~(1u << AFFINE_PARAMETER | 1u << AFFINE_SYMBOL));
 }
 
 // A guard that picks lanes out, as `lane == 0`; one that compares by size is a check against an end.
@@ -49,13 +42,7 @@ f64 atomic_lanes(const CasePart *part, const CaseAccess *a) {
 
 // Data decides which word it is.
 static bool is_by_data(const CasePart *part, const CaseAccess *a) {
-    if (!a->affine) return true;
-    const Affine *affine = part->view->flow.affine;
-    const AffineForm *form = &affine->forms[a->affine->form];
-    for (u32 t = 0; t < form->term_count; t++)
-        for (u32 i = 0; i < AFFINE_DEGREE && affine->terms[form->terms + t].factors[i] != WL_NONE; i++)
-            if (affine->factors[affine->terms[form->terms + t].factors[i]].kind == AFFINE_NODE) return true;
-    return false;
+    return !a->affine || affine_kinds(part->view->flow.affine, a->affine->form) & 1u << AFFINE_NODE;
 }
 
 // SM cycles of the L2 for one lane's.

@@ -61,21 +61,38 @@ static void write_profile(void) {
     assert_int_equal(store_close(writer), STATUS_OK);
 }
 
-// All instructions of the block ran as often, although only one of them was caught issuing.
-TEST(instructions_of_a_block_run_equally_often) {
+typedef struct Sampled {
     Profile *profile;
     KernelViews *views;
-    const ProfileFunction *const *list;
     const KernelView *view;
+} Sampled;
+
+static Sampled open_sampled(void) {
+    Sampled s;
+    const ProfileFunction *const *list;
     u32 count;
+    write_profile();
+    assert_int_equal(profile_open(path, &s.profile, NULL), STATUS_OK);
+    assert_int_equal(kernel_views_open(s.profile, &(KernelViewOptions){.gpu_folder = "gpus"}, &s.views, NULL),
+                     STATUS_OK);
+    assert_int_equal(kernel_views_launched(s.views, 0, NULL, NULL, &list, &count), STATUS_OK);
+    assert_int_equal(kernel_views_get(s.views, list[0], &s.view, NULL), STATUS_OK);
+    return s;
+}
+
+static void close_sampled(Sampled *s) {
+    kernel_views_close(s->views);
+    profile_close(s->profile);
+}
+
+// All instructions of the block ran as often, although only one of them was caught issuing.
+TEST(instructions_of_a_block_run_equally_often) {
+    Sampled s = open_sampled();
     Arena arena = {0}, scratch = {0};
     AdviceCase c;
-    write_profile();
-    assert_int_equal(profile_open(path, &profile, NULL), STATUS_OK);
-    assert_int_equal(kernel_views_open(profile, &(KernelViewOptions){.gpu_folder = "gpus"}, &views, NULL), STATUS_OK);
-    assert_int_equal(kernel_views_launched(views, 0, NULL, NULL, &list, &count), STATUS_OK);
-    assert_int_equal(kernel_views_get(views, list[0], &view, NULL), STATUS_OK);
-    AdviceContext context = {.profile = profile, .views = views, .arena = &arena, .kernels = &view, .kernel_count = 1};
+    const KernelView *view = s.view;
+    AdviceContext context = {
+        .profile = s.profile, .views = s.views, .arena = &arena, .kernels = &view, .kernel_count = 1};
     assert_int_equal(case_make(&context, view, &scratch, &c), STATUS_OK);
     const FlowResults *flow = &view->flow;
     const FlowBlock *block = &flow->cfg->blocks[flow->cfg->block_of[LOAD]];
@@ -90,25 +107,16 @@ TEST(instructions_of_a_block_run_equally_often) {
     case_free(&c);
     arena_free(&scratch);
     arena_free(&arena);
-    kernel_views_close(views);
-    profile_close(profile);
+    close_sampled(&s);
 }
 
 // An H200 samples it behind the exit.
 TEST(drain_is_of_the_exit_and_blamed_on_the_stores_before) {
-    Profile *profile;
-    KernelViews *views;
-    const ProfileFunction *const *list;
-    const KernelView *view;
-    u32 count;
+    Sampled s = open_sampled();
     f64 drain = 0;
     Arena arena = {0};
     Blame *blame;
-    write_profile();
-    assert_int_equal(profile_open(path, &profile, NULL), STATUS_OK);
-    assert_int_equal(kernel_views_open(profile, &(KernelViewOptions){.gpu_folder = "gpus"}, &views, NULL), STATUS_OK);
-    assert_int_equal(kernel_views_launched(views, 0, NULL, NULL, &list, &count), STATUS_OK);
-    assert_int_equal(kernel_views_get(views, list[0], &view, NULL), STATUS_OK);
+    const KernelView *view = s.view;
     assert_int_equal(view->samples[EXIT].all[STALL_DRAIN], 50);
     assert_int_equal(view->samples[EXIT + 1].all[STALL_DRAIN], 0);
     assert_int_equal(blame_kernel(view, NULL, &arena, &blame), STATUS_OK);
@@ -116,8 +124,7 @@ TEST(drain_is_of_the_exit_and_blamed_on_the_stores_before) {
         if (blame->edges[i].reason == STALL_DRAIN && blame->edges[i].def == ATOMIC) drain += blame->edges[i].samples;
     assert_true(fabs(drain - 50) < 1e-9);
     arena_free(&arena);
-    kernel_views_close(views);
-    profile_close(profile);
+    close_sampled(&s);
 }
 
 int main(void) {

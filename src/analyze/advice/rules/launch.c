@@ -54,12 +54,7 @@ static f64 evened_out(const AdviceCase *c, const Grid *g) {
 enum { MOST_ADDS = 64 };  // of one sum in an unrolled turn
 
 static bool counts(const CasePart *part, u32 node) {
-    const Affine *affine = part->view->flow.affine;
-    const AffineForm *form = &affine->forms[node];
-    for (u32 t = 0; t < form->term_count; t++)
-        for (u32 i = 0; i < AFFINE_DEGREE && affine->terms[form->terms + t].factors[i] != WL_NONE; i++)
-            if (affine->factors[affine->terms[form->terms + t].factors[i]].kind == AFFINE_COUNTER) return true;
-    return false;
+    return affine_kinds(part->view->flow.affine, node) & 1u << AFFINE_COUNTER;
 }
 
 // The only instruction of the loop that uses the value, WL_NONE: several; *ends: none does, it goes to the next turn.

@@ -7,17 +7,8 @@ static bool is_local(const CaseAccess *a) { return a->space == SPACE_LOCAL && a-
 
 // The address is the frame's plus a constant.
 static bool is_fixed(const CasePart *part, const CaseAccess *a) {
-    const Affine *affine = part->view->flow.affine;
-    if (!a->affine) return false;
-    const AffineForm *form = &affine->forms[a->affine->form];
-    for (u32 t = 0; t < form->term_count; t++) {
-        const AffineTerm *term = &affine->terms[form->terms + t];
-        for (u32 i = 0; i < AFFINE_DEGREE && term->factors[i] != WL_NONE; i++)
-            if (affine->factors[term->factors[i]].kind == AFFINE_COUNTER ||
-                affine->factors[term->factors[i]].kind == AFFINE_NODE)
-                return false;
-    }
-    return true;
+    u32 kinds = a->affine ? affine_kinds(part->view->flow.affine, a->affine->form) : 0;
+    return a->affine && !(kinds & (1u << AFFINE_COUNTER | 1u << AFFINE_NODE));
 }
 
 // An array of which some elements are accessed at fixed places is no spill.
