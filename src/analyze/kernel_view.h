@@ -26,11 +26,15 @@ typedef struct ViewSamples {
     u64 latency[STALL_COUNT];  // ... of cycles in which the scheduler issued nothing (CUPTI: _not_issued)
 } ViewSamples;
 
-// Of the launches of a kernel, the sums and the most typical one. A device function has none of its own.
+// Of the launches of a kernel, the sums and the most typical one. A device function has none of its own. Launches are
+// alike when they have the same blocks and dynamic shared memory, and between half and twice as many blocks.
 typedef struct ViewLaunches {
     const ProfileLaunch *const *rows;
     u32 count;
-    const ProfileLaunch *typical;  // of median duration; NULL: the kernel was not launched (a device function)
+    const ProfileLaunch *typical;  // of those with the blocks that took the most time the one in the middle of that
+                                   // time; NULL: the kernel was not launched (a device function)
+    u32 shapes;                    // different grids, blocks and dynamic shared memory
+    f64 alike;                     // of the time: launches like the typical one. 0..1
     f64 total_ns;                  // on the clock of the machine that ran them; 0 = not known
     f64 share;  // kernels: of the time of all kernels of the profile, or, where times are not known, of all samples;
                 // device functions: of all samples. 0..1

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a kernel was launched, how much of the time it took, and what of it fits on an SM.
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyze/kernel_view_inside.h"
 #include "gpu/occupancy.h"
@@ -43,20 +44,83 @@ Status view_read_launches(KernelViews *views, Diag *diag) {
 }
 
 // --- one function ------------------------------------------------------------------------------------------------
+// What launches take of the time; where times are not known, each as much.
+static f64 weight(const ViewFigures *figures, const ProfileLaunch *launch) {
+    return figures->ns > 0 ? duration(launch) : 1;
+}
+
+static u64 volume(const u32 *size) { return (u64)size[0] * size[1] * size[2]; }
+
+static int compare_blocks(const ProfileLaunch *a, const ProfileLaunch *b) {
+    if (a->dynamic_shared_bytes != b->dynamic_shared_bytes)
+        return a->dynamic_shared_bytes < b->dynamic_shared_bytes ? -1 : 1;
+    return memcmp(a->block, b->block, sizeof a->block);
+}
+
+static int by_block(const void *left, const void *right) {
+    const ProfileLaunch *a = *(const ProfileLaunch *const *)left, *b = *(const ProfileLaunch *const *)right;
+    int blocks = compare_blocks(a, b), grids = memcmp(a->grid, b->grid, sizeof a->grid);
+    return blocks ? blocks : grids ? grids : (a->index > b->index) - (a->index < b->index);
+}
+
 static int by_duration(const void *left, const void *right) {
     const ProfileLaunch *a = *(const ProfileLaunch *const *)left, *b = *(const ProfileLaunch *const *)right;
     if (duration(a) < duration(b) || duration(a) > duration(b)) return duration(a) < duration(b) ? -1 : 1;
     return (a->index > b->index) - (a->index < b->index);
 }
 
+typedef struct LaunchGroup {  // of the same blocks: rows[first..first + count)
+    u32 first, count;
+    f64 weight;
+} LaunchGroup;
+
+// Of rows that are sorted by blocks. Counts shapes on the way.
+static LaunchGroup heaviest_group(const ViewFigures *figures, const ProfileLaunch **rows, u32 *shapes) {
+    LaunchGroup most = {.weight = -1}, group = {0};
+    for (u32 i = 0; i < figures->launch_count; i++) {
+        bool same = i && !compare_blocks(rows[i - 1], rows[i]);
+        *shapes += !same || memcmp(rows[i - 1]->grid, rows[i]->grid, sizeof rows[i]->grid) != 0;
+        if (!same) group = (LaunchGroup){.first = i};
+        group.count++;
+        group.weight += weight(figures, rows[i]);
+        if (group.weight > most.weight) most = group;
+    }
+    return most;
+}
+
+static const ProfileLaunch *middle_of(const ViewFigures *figures, const ProfileLaunch **rows,
+                                      const LaunchGroup *group) {
+    f64 up_to = 0;
+    u32 i = group->first;
+    qsort(rows + i, group->count, sizeof *rows, by_duration);
+    for (; i + 1 < group->first + group->count; i++)
+        if ((up_to += weight(figures, rows[i])) >= group->weight / 2) break;
+    return rows[i];
+}
+
+static f64 part_alike(const ViewFigures *figures, const ProfileLaunch **rows, const LaunchGroup *group,
+                      const ProfileLaunch *typical) {
+    f64 alike = 0, all = 0;
+    u64 ctas = volume(typical->grid);
+    for (u32 i = 0; i < figures->launch_count; i++) all += weight(figures, rows[i]);
+    for (u32 i = group->first; i < group->first + group->count; i++) {
+        u64 other = volume(rows[i]->grid);
+        if (other <= 2 * ctas && ctas <= 2 * other) alike += weight(figures, rows[i]);
+    }
+    return alike < all ? alike / all : 1;
+}
+
 static Status find_typical(const ViewFigures *figures, ViewLaunches *launches) {
+    launches->alike = 1;
     if (!figures->launch_count) return STATUS_OK;
-    const ProfileLaunch **sorted = mem_alloc(figures->launch_count * sizeof *sorted);
-    if (!sorted) return STATUS_NO_MEMORY;
-    for (u32 i = 0; i < figures->launch_count; i++) sorted[i] = figures->launches[i];
-    qsort(sorted, figures->launch_count, sizeof *sorted, by_duration);
-    launches->typical = sorted[figures->launch_count / 2];
-    mem_free(sorted);
+    const ProfileLaunch **rows = mem_alloc(figures->launch_count * sizeof *rows);
+    if (!rows) return STATUS_NO_MEMORY;
+    for (u32 i = 0; i < figures->launch_count; i++) rows[i] = figures->launches[i];
+    qsort(rows, figures->launch_count, sizeof *rows, by_block);
+    LaunchGroup group = heaviest_group(figures, rows, &launches->shapes);
+    launches->typical = middle_of(figures, rows, &group);
+    launches->alike = part_alike(figures, rows, &group, launches->typical);
+    mem_free(rows);
     return STATUS_OK;
 }
 
@@ -65,8 +129,6 @@ static f64 share_of(const KernelViews *views, const ViewFigures *figures, bool i
     u64 all = is_kernel ? views->kernel_weight : views->all_weight;
     return all ? (f64)figures->weight / (f64)all : 0;
 }
-
-static u64 volume(const u32 *size) { return (u64)size[0] * size[1] * size[2]; }
 
 static u32 limits_of(const ViewOccupancy *o, GpuOccupancy fits) {
     return (u32)(fits.by_ctas == o->ctas_per_sm) << LIMIT_CTAS | (u32)(fits.by_warps == o->ctas_per_sm) << LIMIT_WARPS |

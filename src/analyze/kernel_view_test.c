@@ -153,6 +153,7 @@ TEST(launches_and_occupancy_are_the_kernels) {
     Opened o = reopen();
     const ViewLaunches *launches = &o.list[0]->launches;
     assert_true(launches->count == 3 && launches->typical->id == 3 && launches->total_ns == 600);
+    assert_true(launches->shapes == 3 && launches->alike == 0.5);  // 4 and 8 blocks are alike, 4000 are not
     assert_true(launches->share == 0.6 && o.list[1]->launches.share == 0.4);
     const ViewOccupancy *occupancy = &o.list[0]->occupancy;
     // 64 registers of 256 threads: 4 CTAs of 8 warps fit into the 65,536 registers of an SM

@@ -40,7 +40,7 @@ static const char *basis_of(const Hit *hit) {
 void hit_estimate(const Hit *hit, AdviceEstimate *e) {
     const AdviceCase *c = hit->c;
     const AdviceRecord *record = advice_record(hit->rule, c->view);
-    f64 part = hit->of_launch ? 1 : 1 - c->fixed;
+    f64 part = (hit->of_launch ? 1 : 1 - c->fixed) * (hit->of_shape ? c->view->launches.alike : 1);
     *e = (AdviceEstimate){.error = estimate_error(&c->load, &hit->change, c->samples)};
     f64 width = NORMAL_90 * hypot(record->spread, e->error);
     EstimateChange most = estimate_scaled(&hit->change, exp(width));  // as far as the record lets it be out

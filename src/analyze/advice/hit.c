@@ -136,6 +136,15 @@ void hit_fact(Hit *hit, const char *name, f64 value, const char *unit, const cha
 void hit_caution(Hit *hit, const char *format, ...) { FORMATTED(hit->caution); }
 void hit_basis(Hit *hit, const char *format, ...) { FORMATTED(hit->basis); }
 
+void hit_of_shape(Hit *hit) {
+    const ViewLaunches *l = &hit->c->view->launches;
+    hit->of_shape = true;
+    if (l->shapes < 2 || l->alike >= MOSTLY_ALIKE) return;
+    hit_fact(hit, "launches_alike", 100 * l->alike, "%",
+             "launches have %u shapes; the advice is for those like the typical one, %.0f %% of the kernel's time",
+             l->shapes, 100 * l->alike);
+}
+
 // --- the end -------------------------------------------------------------------------------------------------------
 static void keep(Hit *hit, AdvicePlaceKind kind, const CasePart *part, u32 pc, u32 pc_end) {
     const ProfilePlace *line = pc < part->view->insn_count ? &part->view->places[pc] : NULL;

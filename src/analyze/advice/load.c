@@ -228,9 +228,8 @@ static f64 launch_busy(const AdviceCase *c) {
     const ViewLaunches *l = &c->view->launches;
     const GpuModel *g = c->gpu;
     if (!g || !l->typical || !l->count || l->total_ns <= 0 || !g->sms) return 0;
-    const u32 *grid = l->typical->grid;
-    f64 ctas = (f64)grid[0] * grid[1] * grid[2],
-        cycles = l->total_ns / l->count * (f64)g->clock_mhz / 1000 * (1 - c->fixed);
+    f64 ctas = 0, cycles = l->total_ns * (f64)g->clock_mhz / 1000 * (1 - c->fixed);
+    for (u32 i = 0; i < l->count; i++) ctas += (f64)l->rows[i]->grid[0] * l->rows[i]->grid[1] * l->rows[i]->grid[2];
     f64 start = (f64)g->cta_interval + (f64)g->warp_start * c->view->occupancy.warps_per_cta;
     f64 by_sm = ctas / (f64)g->sms * start, by_gpu = ctas * fmax((f64)g->cta_dispatch, (f64)g->cta_retire) / 100;
     return cycles > 0 ? fmax(by_sm, by_gpu) / cycles : 0;

@@ -87,6 +87,8 @@ typedef struct CasePart {  // the kernel's function, or a device function that i
     const u32 *first_blaming, *blaming;  // edges that blame pc: blame->edges[blaming[first_blaming[pc]]] and on
 } CasePart;
 
+#define MOSTLY_ALIKE 0.8  // ViewLaunches.alike: with less, means over launches say nothing of the typical one
+
 // What a rule found.
 typedef struct HitSpot {
     const CasePart *part;
@@ -106,6 +108,7 @@ typedef struct Hit {
     bool doubtful;   // the evidence is thin: confidence is low whatever the interval
     f64 share;       // of the program's kernel time that the change concerns; 0: the kernel's own
     bool of_launch;  // the change concerns launches as a whole, not only their CTAs
+    bool of_shape;   // hit_of_shape
     Vec(HitSpot) spots;
     Vec(AdviceFact) facts;
 } Hit;
@@ -215,6 +218,9 @@ void hit_relieve(Hit *hit, Resource resource, f64 part_of_time);
 void hit_fact(Hit *hit, const char *name, f64 value, const char *unit, const char *format, ...) WL_PRINTF(5, 6);
 void hit_caution(Hit *hit, const char *format, ...) WL_PRINTF(2, 3);
 void hit_basis(Hit *hit, const char *format, ...) WL_PRINTF(2, 3);
+// The change concerns the launches alone that are like the typical one (ViewLaunches.alike); a fact says so when there
+// are others.
+void hit_of_shape(Hit *hit);
 void hit_drop(Hit *hit);  // nothing was found after all
 // Done; the scope is the whole kernel, one loop, or the line of one instruction.
 void hit_end_kernel(Hit *hit, const char *format, ...) WL_PRINTF(2, 3);

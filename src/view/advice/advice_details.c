@@ -165,8 +165,12 @@ static const char *shape(AdvicePage *page, const u32 *dims) {
 static const char *launch_text(AdvicePage *page, const KernelView *view) {
     const ViewLaunches *l = &view->launches;
     if (!l->count || !l->typical) return "not launched itself";
-    return page_text(page, "%s launch%s of %s blocks of %s threads", number_human(l->count).text,
-                     l->count == 1 ? "" : "es", shape(page, l->typical->grid), shape(page, l->typical->block));
+    const char *blocks =
+        page_text(page, "%s blocks of %s threads", shape(page, l->typical->grid), shape(page, l->typical->block));
+    if (l->shapes > 1)
+        return page_text(page, "%s launches of %u shapes, %.0f %% of their time in those of about %s",
+                         number_human(l->count).text, l->shapes, 100 * l->alike, blocks);
+    return page_text(page, "%s launch%s of %s", number_human(l->count).text, l->count == 1 ? "" : "es", blocks);
 }
 
 // Where the host launches it, when the profile has call stacks.

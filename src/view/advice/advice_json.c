@@ -117,6 +117,8 @@ static json_t *kernel_value(Json *json, const AdviceReport *report, const Advice
     set(object, "launches", json_count(view->launches.count));
     set(object, "grid", typical ? dims_value(typical->grid) : json_null());
     set(object, "block", typical ? dims_value(typical->block) : json_null());
+    set(object, "shapes", json_count(view->launches.shapes));
+    set(object, "share_alike", json_figure(view->launches.alike));
     set(object, "total_ns", json_figure(view->launches.total_ns));
     set(object, "share", json_figure(view->launches.share));
     set(object, "samples", json_count(view->total));

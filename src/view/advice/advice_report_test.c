@@ -33,8 +33,8 @@ static const AdviceRule blocks = {.name = "block-increase",
 enum { FORCE, SHADE, HELPER, FUNCTIONS };
 static struct {
     char file[160];
-    ProfileLaunch launch;
-    const ProfileLaunch *launched[2];
+    ProfileLaunch launch, elsewhere;  // elsewhere: without a stack
+    const ProfileLaunch *launched[2], *others[2];
     ProfilePlace load, use, shade_place, ptx;
     KernelView views[FUNCTIONS];
     AdvicePlace places[3];
@@ -56,9 +56,23 @@ static void make_views(Profile *profile) {
         made.views[i] = (KernelView){.function = &functions[i], .provenance = "simulated", .total = 9310};
     made.launch.stack = 1;
     made.launched[0] = made.launched[1] = &made.launch;
-    made.views[FORCE].launches =
-        (ViewLaunches){.rows = made.launched, .count = 2, .typical = &made.launch, .total_ns = 1.2e6, .share = 0.97};
-    made.views[SHADE].launches = (ViewLaunches){.count = 1, .typical = &made.launch, .total_ns = 4e4, .share = 0.03};
+    made.views[FORCE].launches = (ViewLaunches){.rows = made.launched,
+                                                .count = 2,
+                                                .typical = &made.launch,
+                                                .shapes = 1,
+                                                .alike = 1,
+                                                .total_ns = 1.2e6,
+                                                .share = 0.97};
+    made.elsewhere = made.launch;
+    made.elsewhere.stack = 0;
+    made.others[0] = made.others[1] = &made.elsewhere;
+    made.views[SHADE].launches = (ViewLaunches){.rows = made.others,
+                                                .count = 2,
+                                                .typical = &made.elsewhere,
+                                                .shapes = 2,
+                                                .alike = 0.6,
+                                                .total_ns = 4e4,
+                                                .share = 0.03};
 }
 
 static void make_places(void) {

@@ -134,6 +134,7 @@ void rule_block_increase(AdviceCase *c) {
     bool shared = loop.loop != WL_NONE && can_be_dealt(&c->parts[0], loop.loop);
     f64 more = shared || any_grid(c) ? floor(fmin(g.sms * g.per_sm / g.ctas, loop.turns)) : 1;
     Hit *hit = hit_begin(c);
+    hit_of_shape(hit);
     if (more >= 2)
         share_loop(hit, &g, &loop, more);
     else
@@ -168,6 +169,7 @@ void rule_thread_increase(AdviceCase *c) {
     if (c->view->function->registers)
         after = fmin(after, (f64)c->gpu->registers_per_sm / (c->view->function->registers * (f64)WARP));
     Hit *hit = hit_begin(c);
+    hit_of_shape(hit);
     hit->change.warps = fmax(after / resident, 1);
     hit_relieve(hit, RESOURCE_LAUNCH, starting * (1 - (f64)o->warps_per_cta / BLOCK_WARPS));
     if (full)
@@ -199,6 +201,7 @@ static f64 sampled_part(const AdviceCase *c) {
 
 static f64 active_part(const AdviceCase *c) {
     const MetricSet *m = &c->view->metrics;
+    if (c->view->launches.alike < MOSTLY_ALIKE) return 1;
     if (m->value[METRIC_SM_ELAPSED] <= 0 || !m->present[METRIC_SM_ACTIVE]) return sampled_part(c);
     return fmin(m->value[METRIC_SM_ACTIVE] / m->value[METRIC_SM_ELAPSED] / (1 - c->fixed), 1);
 }
@@ -220,7 +223,8 @@ static f64 even_part(const AdviceCase *c, const Grid *g) {
 static f64 missing_warps(const AdviceCase *c, const Grid *g) {
     f64 resident = c->warps * (f64)c->gpu->warp_schedulers,
         at_start = g->ctas / g->sms * c->view->occupancy.warps_per_cta;
-    if (g->rounds > 1 || resident <= 0 || at_start <= resident || case_share(c, c->load.not_selected) > IN_LINE)
+    if (c->view->launches.alike < MOSTLY_ALIKE || g->rounds > 1 || resident <= 0 || at_start <= resident ||
+        case_share(c, c->load.not_selected) > IN_LINE)
         return 1;
     return 1 + (at_start / resident - 1) * (1 - c->waiting);
 }
@@ -266,6 +270,7 @@ void rule_sm_balance(AdviceCase *c) {
     f64 piece = smallest_piece(c);
     if (active / missing >= EVEN * even || piece > EVEN) return;
     Hit *hit = hit_begin(c);
+    hit_of_shape(hit);
     hit->change.work = fmin(fmax(active / even, piece), 1);
     hit->change.warps = missing;
     hit->doubtful = !c->view->metrics.present[METRIC_SM_ACTIVE];
@@ -301,6 +306,7 @@ void rule_tail_effect(AdviceCase *c) {
     f64 waves = floor(g.rounds) + last_wave(c, &g), even = g.rounds / waves, active = active_part(c);
     if (even > 0.97) return;
     Hit *hit = hit_begin(c);
+    hit_of_shape(hit);
     hit->change.work = active < 1 ? fmax(even, active) : even;
     hit->change.stays = g.rounds / ceil(g.rounds);
     hit_fact(hit, "launch__waves_per_multiprocessor", g.rounds, "waves",

@@ -37,6 +37,7 @@ static void look_at(AdviceCase *c, OccupancyLimit limit, const char *what) {
     if (limit == LIMIT_REGISTERS) ctas = least_of(ctas, o->ctas_per_sm * 2);         // further down values are spilled
     if (c->warps * (f64)c->gpu->warp_schedulers < FILLED * o->warps_per_sm) return;  // it is not what keeps warps away
     Hit *hit = hit_begin(c);
+    hit_of_shape(hit);
     hit->change.warps = (f64)ctas / o->ctas_per_sm;
     hit_fact(hit, "theoretical_warps_per_sm", o->warps_per_sm, "warps", "an SM holds %u of %llu warps, limited by %s",
              o->warps_per_sm, (unsigned long long)c->gpu->max_threads_per_sm / 32, what);
@@ -212,6 +213,7 @@ static void keep_fewer(AdviceCase *c, const Walk *w, f64 room) {
     const ViewOccupancy *o = &c->view->occupancy;
     f64 fit = fmin(fmax(floor(room / w->bytes), 1), o->ctas_per_sm - 1.0), after = w->fewest / w->sectors;
     Hit *hit = hit_begin(c);
+    hit_of_shape(hit);
     f64 fewer = 1 - after / c->l1_miss;
     for (u32 i = 0; i < w->part->access_count; i++) {
         const CaseAccess *a = &w->part->accesses[i];

@@ -7,8 +7,9 @@
 #define HOT 0.2     // of the samples
 #define UNEVEN 0.9  // warps alive of a resident CTA, on average
 
-// Warps alive of those that resident CTAs have room for; 1 = not known.
+// Warps alive of those that resident CTAs have room for; 1 = not known, as when CTAs are not all as large.
 static f64 alive(const AdviceCase *c) {
+    if (c->view->launches.alike < MOSTLY_ALIKE) return 1;
     const MetricSet *m = &c->view->metrics;
     f64 warps = m->value[METRIC_CTAS_ACTIVE] * c->view->occupancy.warps_per_cta;
     return m->present[METRIC_CTAS_ACTIVE] && warps > 0 ? fmin(m->value[METRIC_WARPS_ACTIVE] / warps, 1) : 1;
