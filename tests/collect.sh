@@ -11,19 +11,39 @@ flags=(-std=c17 -D_GNU_SOURCE -Wall -Wextra -O1 -g -Isrc -Itests/collect)
 
 export TMPDIR=$T  # with the locks of devices that other tests may have too
 
-# life NAME CODE [options]: runs it; what it and warplens say is in $T/NAME.err, the profile is $T/NAME.wlp.
-life() {
-    local name=$1 code=$2
+. tests/collect/lib.sh
+
+# life NAME CODE [options]: runs the life of that name (up to a dot). What it and warplens say is in $T/NAME.out and
+# $T/NAME.err, the profile is $T/NAME.wlp. The lock of the device is of this life alone.
+run_life() {
+    local name=$1
     shift 2
-    "$W" run --on gpu -o "$T/$name.wlp" "$@" -- "$T/life" "$name" >"$T/$name.out" 2>"$T/$name.err"
-    same "exit code of $name" $? "$code"
+    mkdir -p "$T/$name.tmp"
+    TMPDIR=$T/$name.tmp "$W" run --on gpu -o "$T/$name.wlp" "$@" -- "$T/life" "${name%%.*}" \
+        >"$T/$name.out" 2>"$T/$name.err" 8>&- 9<&-
 }
-ask() { python3 -c 'import sqlite3, sys
-for row in sqlite3.connect(sys.argv[1]).execute(sys.argv[2]): print(*row, sep="|")' "$T/$1.wlp" "$2" 2>&1; }
-says() {  # NAME TEXT
-    checks=$((checks + 1))
-    grep -qF -- "$2" "$T/$1.err" || fail "$1 does not say: $2" "$(cat "$T/$1.err")"
+life() {
+    run_life "$@"
+    same "exit code of $1" $? "$2"
 }
+# Those that wait for the collector's flushes do so side by side: begin takes what life does, ended says that it is time.
+declare -A begun=()
+begin() {
+    run_life "$@" &
+    begun[$1]=$!
+}
+ended() {  # NAME CODE
+    wait "${begun[$1]}"
+    same "exit code of $1" $? "$2"
+}
+begin contexts 7
+begin reloads 7
+begin limited 7
+begin limited.some 7 --launch-skip 1 --launch-count 5
+begin serialized 7 --sampling serialized
+begin serialized.some 7 --sampling serialized --launch-skip 6
+begin sampling_fails 7
+begin full 7
 
 life basic 7 -q
 same "nothing is said with -q" "$(cat "$T/basic.err")" ""
@@ -53,7 +73,7 @@ same "a profile of nothing, nothing beside it" "$(ask some "SELECT count(*) FROM
 "$W" run --on gpu -o "$T/period.wlp" --sampling-period 2^14 -- "$T/life" basic 2>/dev/null
 same "period" "$(ask period "SELECT DISTINCT period FROM sample")" 16384
 
-life contexts 7
+ended contexts 7
 same "samples of two devices" "$(ask contexts "SELECT p.detail, sum(x.samples) FROM sample x JOIN source p ON p.id = x.source GROUP BY 1")" \
     $'device 0|120\ndevice 1|5'
 life odd 7
@@ -66,25 +86,25 @@ PC samples that CUPTI keeps to its|60"
 life nvtx 7
 same "ranges and marks" "$(ask nvtx "SELECT kind, name, begin_ns, CASE name WHEN 'open' THEN end_ns > begin_ns ELSE end_ns - begin_ns END
     FROM span ORDER BY name")" $'mark|here|1003|0\nrange|layer|1002|0\nrange|open|1004|1\nrange|step|1001|0'
-life reloads 7
+ended reloads 7
 same "samples that CUPTI hands out by itself" "$(ask reloads "SELECT sum(samples) FROM sample")" 34
 
 life short 7
 same "the first launch waits until sampling has begun" "$(ask short "SELECT count(*) FROM launch")" 3
 life short 7 -f --no-stacks
 same "without stacks too" "$(ask short "SELECT count(*) FROM launch")" 3
-life limited 7
+ended limited 7
 same "launches are recorded to the end" "$(cat "$T/limited.out") $(ask limited "SELECT count(*) FROM launch")" "on 7"
-life limited 7 -f --launch-skip 1 --launch-count 5
+ended limited.some 7
 same "recording ends with the last launch asked for" \
-    "$(cat "$T/limited.out") $(ask limited "SELECT (SELECT count(*) FROM launch), (SELECT count(*) FROM copy)")" "off 5|4"
-life serialized 7 --sampling serialized
+    "$(cat "$T/limited.some.out") $(ask limited.some "SELECT (SELECT count(*) FROM launch), (SELECT count(*) FROM copy)")" "off 5|4"
+ended serialized 7
 same "samples by launch" "$(ask serialized "SELECT x.launch, l.function = x.function, sum(x.samples) FROM sample x
     LEFT JOIN launch l ON l.id = x.launch GROUP BY 1 ORDER BY 1")" $'0|None|16\n6|1|260\n7|1|130'
-life serialized 7 -f --sampling serialized --launch-skip 6
-same "launches left out have no samples" "$(ask serialized "SELECT launch, sum(samples) FROM sample GROUP BY 1 ORDER BY 1")" \
+ended serialized.some 7
+same "launches left out have no samples" "$(ask serialized.some "SELECT launch, sum(samples) FROM sample GROUP BY 1 ORDER BY 1")" \
     $'0|16\n1|130'
-life sampling_fails 7
+ended sampling_fails 7
 same "said once" "$(grep -c 'cuptiPCSamplingGetData says' "$T/sampling_fails.err")" 1
 same "launches all the same" "$(ask sampling_fails "SELECT count(*) FROM launch")" 3
 
@@ -121,7 +141,7 @@ says killed "profile in"
 killed killed_deep
 same "most of a deep queue survives" "$(ask killed_deep "SELECT count(*) > 3000, count(*) < 5002 FROM launch")" "1|1"
 
-life full 7
+ended full 7
 says full "the profile cannot be written any more"
 same "said once" "$(grep -c 'cannot be written any more' "$T/full.err")" 1
 

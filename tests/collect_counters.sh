@@ -15,6 +15,7 @@ mkdir "$T/old"
 "${CC:-cc}" "${flags[@]}" tests/collect/life.c -o "$T/life" -L"$T" -l:libcupti.so.13 -ldl -lpthread || exit 1
 
 export TMPDIR=$T LD_LIBRARY_PATH=$T
+. tests/collect/lib.sh
 
 # life NAME [options]: runs it for 0.2 ms a point; what it and warplens say is in $T/NAME.err, the profile is $T/NAME.wlp.
 life() {
@@ -22,12 +23,6 @@ life() {
     shift
     "$W" run --on gpu -o "$T/$name.wlp" --interval 200us "$@" -- "$T/life" "$name" >"$T/$name.out" 2>"$T/$name.err"
     same "exit code of $name" $? 7
-}
-ask() { python3 -c 'import sqlite3, sys
-for row in sqlite3.connect(sys.argv[1]).execute(sys.argv[2]): print(*row, sep="|")' "$T/$1.wlp" "$2" 2>&1; }
-says() {  # NAME TEXT
-    checks=$((checks + 1))
-    grep -qF -- "$2" "$T/$1.err" || fail "$1 does not say: $2" "$(cat "$T/$1.err")"
 }
 # Points and sum of a column of the timeline CSV, by kernel ('' = the whole run).
 sums() {  # NAME COLUMN
