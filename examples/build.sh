@@ -55,7 +55,7 @@ build_prebuilt() {
 # Both versions of every pair; line tables name examples/advice/NAME.cu, as of prebuilt.
 build_advice() { # OUTPUT FOLDER
     folder=$(basename "$PWD")
-    for source in advice/*.cu advice/held_out/*.cu; do
+    for source in advice/*.cu advice/held_out*/*.cu; do
         name=$(basename "$source" .cu)
         echo "$folder/$source -o $1/$name-before"
         echo "-DAFTER $folder/$source -o $1/$name-after"
