@@ -131,6 +131,28 @@ static void each_way_is_found(void **state) {
     end(&m);
 }
 
+static const Advice *said_by(const AdviceList *list, const char *kernel, const char *rule) {
+    for (u32 i = 0; i < list->count; i++)
+        if (!strcmp(list->rows[i].kernel->function->name, kernel) && !strcmp(list->rows[i].rule->name, rule))
+            return &list->rows[i];
+    return NULL;
+}
+
+// Of one CTA's four rows three could be others', so that a quarter of the time stays; one row is nothing to deal.
+static void rows_are_dealt_whole(void **state) {
+    (void)state;
+    Made m = make(&(AdviceOptions){.least = 1e-6});
+    const Advice *a = said_by(m.list, "four_rows", "sm-balance");
+    assert_non_null(a);
+    assert_true(a->estimate.speedup > 2 && a->estimate.high < 4);
+    f64 turn = 0;
+    for (u32 i = 0; i < a->fact_count; i++)
+        if (!strcmp(a->facts[i].name, "turn_pct_of_launch")) turn = a->facts[i].value;
+    assert_true(turn > 23 && turn < 27);
+    assert_null(said_by(m.list, "one_row", "sm-balance"));
+    end(&m);
+}
+
 static void check_estimate(const AdviceEstimate *e) {
     assert_true(isfinite(e->limit) && isfinite(e->error) && e->error >= 0);
     assert_true(1 <= e->low && e->low <= e->speedup && e->speedup <= e->high && e->high <= e->limit);
@@ -311,7 +333,7 @@ int main(void) {
         cmocka_unit_test(what_holds_for_all),  cmocka_unit_test(two_runs_say_the_same),
         cmocka_unit_test(rules_are_chosen),    cmocka_unit_test(nothing_to_look_at_is_said),
         cmocka_unit_test(rows_are_complete),   cmocka_unit_test(loops_and_accesses_are_known),
-        cmocka_unit_test(loads_are_possible),
+        cmocka_unit_test(loads_are_possible),  cmocka_unit_test(rows_are_dealt_whole),
     };
     return cmocka_run_group_tests(tests, simulate, clean);
 }

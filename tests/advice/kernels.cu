@@ -134,3 +134,32 @@ extern "C" __global__ void odd_lanes(const float *a, float *out, int turns) {
         out[i] = x;
     }
 }
+
+__device__ __forceinline__ float row_of(const float *a, int row, int columns) {
+    float x = a[row];
+#pragma unroll 1
+    for (int k = 0; k < columns; k++)
+        x = x * x - 0.5f;
+    return x;
+}
+
+// One CTA has all four rows: three of them could be others'.
+extern "C" __global__ void four_rows(const float *a, float *out, int rows, int columns) {
+    float sum = 0;
+#pragma unroll 1
+    for (int r = blockIdx.x * 4; r < blockIdx.x * 4 + 4; r++) {
+        if (r >= rows)
+            break;
+        sum += row_of(a, r, columns);
+    }
+    out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
+
+// There is but one row: nothing can be dealt out.
+extern "C" __global__ void one_row(const float *a, float *out, int rows, int columns) {
+    float sum = 0;
+#pragma unroll 1
+    for (int r = blockIdx.x; r < rows; r += gridDim.x)
+        sum += row_of(a, r, columns);
+    out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}

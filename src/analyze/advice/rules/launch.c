@@ -248,18 +248,27 @@ static u32 hottest_block(const CasePart *part) {
     return part->view->flow.cfg->block_of[hottest];
 }
 
-// Part of a launch's time that a warp needs for what cannot be dealt any further: one turn of the main loop, or all it
-// does where there is none. A sample of an issue stands for one cycle, so samples over runs are cycles. 0 = not known.
+// Samples of what cannot be dealt any further, for each time that a warp did it: of one turn of the outermost loop that
+// has the longest, or of all that a warp does where there is no loop.
+static f64 longest_turn(const CasePart *part, f64 total) {
+    const Loops *loops = part->view->flow.loops;
+    f64 longest = 0, runs;
+    for (u32 l = 0; l < loops->loop_count; l++) {
+        if (loops->loops[l].parent != WL_NONE || (runs = block_runs(part, loops->loops[l].header)) <= 0) continue;
+        longest = fmax(longest, (part->loops[l].active + part->loops[l].stalled) / runs);
+    }
+    if (loops->loop_count) return longest;
+    runs = block_runs(part, hottest_block(part));
+    return runs > 0 ? total / runs : 0;
+}
+
+// Part of a launch's time that a warp needs for it. A sample of an issue stands for one cycle, so samples over runs are
+// cycles. 0 = not known.
 static f64 smallest_piece(const AdviceCase *c) {
-    const CasePart *part = &c->parts[0];
     const ViewLaunches *l = &c->view->launches;
-    if (l->total_ns <= 0 || !l->count || !part->view->executed) return 0;
-    u32 loop = main_loop(c).loop;
-    bool looped = loop != WL_NONE;
-    f64 samples = looped ? part->loops[loop].active + part->loops[loop].stalled : c->load.total;
-    f64 runs = block_runs(part, looped ? part->view->flow.loops->loops[loop].header : hottest_block(part));
+    if (l->total_ns <= 0 || !l->count || !c->parts[0].view->executed) return 0;
     f64 cycles = l->total_ns / l->count * (f64)c->gpu->clock_mhz / 1000 * (1 - c->fixed);
-    return runs > 0 && cycles > 0 ? fmin(samples / runs / cycles, 1) : 0;
+    return cycles > 0 ? fmin(longest_turn(&c->parts[0], c->load.total) / cycles, 1) : 0;
 }
 
 void rule_sm_balance(AdviceCase *c) {
@@ -272,6 +281,7 @@ void rule_sm_balance(AdviceCase *c) {
     Hit *hit = hit_begin(c);
     hit_of_shape(hit);
     hit->change.work = fmin(fmax(active / even, piece), 1);
+    hit->change.stays = piece;
     hit->change.warps = missing;
     hit->doubtful = !c->view->metrics.present[METRIC_SM_ACTIVE];
     hit_fact(
