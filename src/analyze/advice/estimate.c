@@ -86,6 +86,21 @@ static f64 longer_loads(const EstimateLoad *load, const EstimateChange *change, 
     return after > before ? left * DRAM_CROWDING * (after - before) / (1 + DRAM_CROWDING * before) : 0;
 }
 
+// Samples that warps wait longer in front of units that have less time for their work. A unit serves each for as long:
+// half of what it would be if that varied at random (M/D/1, Pollaczek and Khinchine).
+#define STEADY 0.5
+
+static f64 longer_queues(const EstimateLoad *load, const EstimateChange *change, f64 time) {
+    f64 all = 0, more = change->warps > 0 ? change->warps : 1;
+    for (u32 r = 0; r < RESOURCE_COUNT; r++) {
+        f64 customers = load->customers[r], left = busy_after(load, change, r);
+        if (customers <= 0 || left <= 0) continue;
+        f64 longer = crowding_of(left / time, customers * more) - crowding_of(load->busy[r], customers);
+        if (longer > 0) all += STEADY * left * longer * load->total / customers;
+    }
+    return all;
+}
+
 // The samples of the changed kernel, if it takes `time`: its warps are the customers of a closed network of queues.
 // Without a change and with time = 1 they are load->total.
 static f64 samples_after(const EstimateLoad *load, const EstimateChange *change, f64 time) {
@@ -94,7 +109,7 @@ static f64 samples_after(const EstimateLoad *load, const EstimateChange *change,
     f64 rate = clamp(load->issue_rate, 1e-6, MOST_ISSUED), work = change->work > 0 ? change->work : 1;
     for (u32 r = 0; r < RESOURCE_COUNT; r++)
         left += queue_after(load, change, r, time) - fmax(load->queued[r] - change->queued[r], 0);
-    left += longer_loads(load, change, time);
+    left += longer_loads(load, change, time) + longer_queues(load, change, time);
     left = fmax(left, fmax(active, own / ESTIMATE_MOST));
     if (active <= 0) return left;
     f64 after = rate * active / load->issued * work / time, warps = warps_of(load);

@@ -101,6 +101,21 @@ static void loads_wait_longer_for_a_busy_dram(void **state) {
     near(time, 0.5 + 0.4 * ((1 + 0.1 * at / (1 - at)) / before - 1));
 }
 
+// Four warps share a unit that works half of the time. Without 40 of 100 samples it would work 0.5 / 0.6 of the time:
+// who comes finds others there more often.
+static void who_shares_a_unit_waits_longer(void **state) {
+    (void)state;
+    EstimateLoad load = {.total = 100, .issued = 10, .latency = 90, .issue_rate = 0.1};
+    EstimateChange change = {.stalls = 40};
+    load.busy[RESOURCE_LSU] = 0.5;
+    near(estimate_time(&load, &change), 0.6);
+    load.customers[RESOURCE_LSU] = 4;
+    f64 time = estimate_time(&load, &change), after = 0.5 / time * 3 / 4, before = 0.5 * 3 / 4;
+    assert_true(time > 0.61);
+    near(time, 0.6 + 0.5 * 0.5 / 4 * (after / (1 - after) - before / (1 - before)));
+    near(estimate_time(&load, &(EstimateChange){0}), 1);
+}
+
 static void warps_and_work(void **state) {
     (void)state;
     EstimateLoad load = {.total = 100, .issued = 10, .latency = 90, .issue_rate = 0.19};  // 1.9 warps, never in line
@@ -141,6 +156,7 @@ int main(void) {
         cmocka_unit_test(a_busy_unit_is_a_limit),
         cmocka_unit_test(queues_get_shorter),
         cmocka_unit_test(loads_wait_longer_for_a_busy_dram),
+        cmocka_unit_test(who_shares_a_unit_waits_longer),
         cmocka_unit_test(warps_and_work),
         cmocka_unit_test(the_error_is_that_of_a_binomial),
     };

@@ -188,6 +188,11 @@ static bool is_own_word(const CasePart *part, const CaseAccess *a) {
     return part->insns[a->pc].loop == WL_NONE && source && source->load && source->space == SPACE_LOCAL;
 }
 
+// What a thread stores once nobody else stores as well: that would be a race.
+static bool is_stored_once(const CasePart *part, const CaseAccess *a) {
+    return a->store && !a->atomic && part->insns[a->pc].loop == WL_NONE;
+}
+
 // The accesses that are alike, where they are understood.
 static bool find_group(const ProfileLaunch *l, const CasePart *part, const CaseAccess *a, Group *g) {
     *g = (Group){0};
@@ -206,8 +211,9 @@ static f64 bytes_of(const AdviceCase *c, const CasePart *part, u32 at, f64 per_s
     Group g;
     if (access_is_global(a) && a->requests > 0 && is_own_word(part, a))
         return a->requests * a->lanes * a->bytes * per_sample;
-    if (!find_group(c->view->launches.typical, part, a, &g)) return 0;
-    return fmin(bytes_of_group(&g), g.executions * per_sample) / g.count;
+    if (find_group(c->view->launches.typical, part, a, &g))
+        return fmin(bytes_of_group(&g), g.executions * per_sample) / g.count;
+    return access_is_global(a) && is_stored_once(part, a) ? a->requests * a->lanes * a->bytes * per_sample : 0;
 }
 
 f64 access_cta_bytes(const AdviceCase *c, const CasePart *part, const CaseAccess *a) {

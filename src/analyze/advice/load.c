@@ -33,6 +33,16 @@ static f64 issue_rate(const AdviceCase *c) {
 // counts (smsp__issue_active) 0.71 to 0.99, 0.88 on average (19 kernels on an H200).
 #define TOO_HIGH (1 / 0.71)
 
+// Warps of a scheduler by Little's law. No more are resident than fit: what is above is the rate's fault.
+static void find_warps(AdviceCase *c) {
+    EstimateLoad *load = &c->load;
+    f64 fit = c->gpu ? c->view->occupancy.warps_per_sm / (f64)c->gpu->warp_schedulers : 0;
+    c->warps = load->issue_rate * load->total / load->issued;
+    if (fit <= 0 || c->warps <= fit) return;
+    load->issue_rate *= fit / c->warps;
+    c->warps = fit;
+}
+
 static void find_samples(AdviceCase *c) {
     for (u32 p = 0; p < c->part_count; p++) add_samples(c, &c->parts[p]);
     for (u32 r = 0; r < STALL_COUNT; r++) c->load.total += c->stalls[r];
@@ -41,7 +51,7 @@ static void find_samples(AdviceCase *c) {
     c->warps = c->view->occupancy.warps_per_scheduler;
     c->load.issue_rate = issue_rate(c);
     bool known = c->view->occupancy.achieved_known || c->load.latency <= 0 || c->load.issued <= 0;
-    if (!known) c->warps = c->load.issue_rate * c->load.total / c->load.issued;  // Little's law
+    if (!known) find_warps(c);
     c->samples = c->view->basis == VIEW_CYCLES ? INFINITY : c->load.total;
     if (!strcmp(c->view->provenance, "sampled")) c->load.too_high = TOO_HIGH;
 }
@@ -299,6 +309,16 @@ static void infer(AdviceCase *c, f64 busy[RESOURCE_COUNT], f64 sums[RESOURCE_COU
     sums[RESOURCE_LSU] = busy_by_queue(c, sums[RESOURCE_LSU]);
 }
 
+static void find_customers(AdviceCase *c) {
+    EstimateLoad *load = &c->load;
+    f64 of_scheduler = fmax(load->issue_rate * load->total / load->issued, 1);
+    if (!c->gpu) return;
+    load->customers[RESOURCE_LSU] = of_scheduler * (f64)c->gpu->warp_schedulers;
+    if (c->gpu->l2_slices)
+        load->customers[RESOURCE_L2] =
+            of_scheduler * (f64)(c->gpu->warp_schedulers * c->gpu->sms) / (f64)c->gpu->l2_slices;
+}
+
 Status case_find_load(AdviceCase *c) {
     f64 sums[RESOURCE_COUNT] = {0}, busy[RESOURCE_COUNT] = {0}, factor[RESOURCE_COUNT];
     find_samples(c);
@@ -318,6 +338,7 @@ Status case_find_load(AdviceCase *c) {
     for (u32 p = 0; p < c->part_count; p++) scale_uses(&c->parts[p], factor);
     find_queues(c);
     case_find_atomics(c, per_slot);
+    find_customers(c);
     return STATUS_OK;
 }
 

@@ -185,6 +185,9 @@ bool access_is_written(const CasePart *part, const CaseAccess *a);
 
 // Times that a warp ran the block, in samples.
 f64 block_runs(const CasePart *part, u32 block);
+// Lanes that go on past a guarded branch or exit together, on average of the warps of which some do; `taken`: those that
+// jump or leave. 0: not known. lanes.c
+f64 lanes_of_way(const AdviceCase *c, const CasePart *part, u32 branch, bool taken);
 // Machine code: the name of the compiler's routine or of the device function behind the kernel that `pc` is in; NULL:
 // none.
 const char *insn_routine(const CasePart *part, u32 pc);

@@ -36,15 +36,36 @@ static f64 part_of_side(const CasePart *part, u32 block) {
     return count >= 2 && all > 0 && sides > all ? all / sides : 1;
 }
 
-static f64 lanes_guessed(const CasePart *part, u32 block) {
+// The part that goes from `block` to `below`, which it dominates directly.
+static f64 part_of_way(const AdviceCase *c, const CasePart *part, u32 block, u32 below) {
     const FlowResults *flow = &part->view->flow;
-    f64 lanes = WARP;
-    u32 below = block;
-    for (u32 b = flow->dominators->parent[block]; b != WL_NONE; below = b, b = flow->dominators->parent[b]) {
-        const FlowBlock *at = &flow->cfg->blocks[b];
-        bool parts = at->count && bitset_has(&flow->divergence->branches, at->first + at->count - 1);
-        if (parts && is_side(flow, b, below)) lanes *= part_of_side(part, b);
+    const FlowBlock *b = &flow->cfg->blocks[block];
+    u32 branch = b->first + b->count - 1;
+    bool parts = b->count && bitset_has(&flow->divergence->branches, branch);
+    if (!parts || !is_side(flow, block, below)) return 1;
+    const FlowInsn *in = case_insn(part, branch);
+    bool taken = in->kind == FLOW_BRANCH && in->target_count == 1 &&
+                 flow->code->targets[in->targets] == flow->cfg->blocks[below].first;
+    f64 lanes = in->kind == FLOW_SWITCH ? 0 : lanes_of_way(c, part, branch, taken) / WARP;
+    return lanes > 0 ? lanes : part_of_side(part, block);
+}
+
+// By block, of the lanes that come to its direct dominator, those that come to it; NULL where lanes were counted.
+static const f64 *find_ways(AdviceCase *c, const CasePart *part) {
+    const FlowResults *flow = &part->view->flow;
+    f64 *ways = part->view->executed ? NULL : ARENA_ARRAY(c->scratch, f64, flow->cfg->block_count + 1);
+    if (!ways && !part->view->executed) c->status = STATUS_NO_MEMORY;
+    for (u32 b = 0; ways && b < flow->cfg->block_count; b++) {
+        u32 parent = flow->dominators->parent[b];
+        bool partial = bitset_has(&flow->divergence->partial, b);
+        ways[b] = parent != WL_NONE && partial ? part_of_way(c, part, parent, b) : 1;
     }
+    return ways;
+}
+
+static f64 lanes_guessed(const CasePart *part, const f64 *ways, u32 block) {
+    f64 lanes = WARP;
+    for (u32 b = block; b != WL_NONE; b = part->view->flow.dominators->parent[b]) lanes *= ways[b];
     return lanes;
 }
 
@@ -55,9 +76,10 @@ static bool is_uneven_end(const AdviceCase *c, f64 lanes) {  // CTAs that are no
 }
 
 typedef struct Parting {
-    const CasePart *part;
-    u32 pc;
-    f64 most, lost;
+    const CasePart *part;  // of the hottest such block
+    const f64 *ways;       // of the part that is looked at
+    u32 pc, branch;
+    f64 most, fraction;
     f64 lanes, issued;
 } Parting;
 
@@ -75,54 +97,38 @@ static f64 least_part(const AdviceCase *c, const CasePart *part, u32 block) {
     return 0;
 }
 
-// Gathered lanes access what they accessed before: the L1 has as much to do, and of one way's loads and the other's the
-// first fetch what both need.
-static void gather_lanes(Hit *hit, const CasePart *part, u32 pc, f64 fraction) {
+// Gathered lanes access what they accessed before: the L1 has as much to do. Where both ways are taken, of one way's
+// loads and the other's the first fetch what both need; where there is but one, fewer warps wait for it.
+static void gather_lanes(Hit *hit, const CasePart *part, u32 pc, f64 fraction, bool one_way) {
     const CaseAccess *a = case_access(part, pc);
-    bool fetches = a && a->load && access_is_global(a);
+    bool fetches = a && a->load && access_is_global(a) && !one_way;
     hit_blamed(hit, part, pc, fetches ? ~STALL_BIT(LONG_SCOREBOARD) : UINT32_MAX, fraction);
     hit_unissue(hit, part, pc, fraction);
     if (!a) return;
     for (u32 r = 0; r < RESOURCE_COUNT; r++) hit_relieve(hit, (Resource)r, -part->insns[pc].use[r] * fraction);
 }
 
-static void add_block(Hit *hit, const CasePart *part, u32 block, Parting *d) {
-    const FlowBlock *b = &part->view->flow.cfg->blocks[block];
-    const AdviceCase *c = hit->c;
-    f64 lanes = part->view->executed ? lanes_of(c, part, b->first) : lanes_guessed(part, block);
-    bool partial = bitset_has(&part->view->flow.divergence->partial, block);
-    if (!b->reachable || !partial || lanes >= FEW_LANES || is_uneven_end(c, lanes)) return;
-    f64 fraction = 1 - fmax(lanes / WARP, least_part(c, part, block)), issued = 0;
-    if (fraction <= 0) return;
-    for (u32 pc = b->first; pc < b->first + b->count; pc++) {
-        gather_lanes(hit, part, pc, fraction);
-        issued += part->insns[pc].issued;
-    }
-    d->issued += issued;
-    d->lanes += issued * lanes;
-    if (issued * fraction > d->most) d->most = issued * fraction, d->part = part, d->pc = b->first;
-}
-
-#define PARTED 0.8  // of the lanes that come to a branch: fewer go on together
+#define MOST_OF_IT 0.7  // of what is issued, that comes behind the test
+#define PARTED 0.8      // of the lanes that come to a branch: fewer go on together
 
 // Whether the branch at the end of `block` is where lanes of the block below it, which it dominates, leave the others.
-static bool parts_lanes(const AdviceCase *c, const CasePart *part, u32 block, u32 below, f64 lanes) {
+static bool parts_lanes(const AdviceCase *c, const CasePart *part, const f64 *ways, u32 block, u32 below, f64 lanes) {
     const FlowResults *flow = &part->view->flow;
     if (part->view->executed) return lanes < PARTED * lanes_of(c, part, flow->cfg->blocks[block].first);
-    return is_side(flow, block, below) && part_of_side(part, block) < PARTED;
+    return ways[below] < PARTED;
 }
 
-// The branch after which the hottest part of the lanes runs alone.
-static u32 parting_branch(const AdviceCase *c, const CasePart *part, u32 pc) {
+// The branch after which the lanes of the block run alone.
+static u32 parting_branch(const AdviceCase *c, const CasePart *part, const f64 *ways, u32 block) {
     const FlowResults *flow = &part->view->flow;
-    u32 block = flow->cfg->block_of[pc], below = block, nearest = pc;
+    u32 below = block, nearest = WL_NONE;
     f64 lanes = part->view->executed ? lanes_of(c, part, flow->cfg->blocks[block].first) : 0;
     for (u32 b = flow->dominators->parent[block]; b != WL_NONE; below = b, b = flow->dominators->parent[b]) {
         const FlowBlock *at = &flow->cfg->blocks[b];
         u32 last = at->first + at->count - 1;
         if (!at->count || !bitset_has(&flow->divergence->branches, last)) continue;
-        if (parts_lanes(c, part, b, below, lanes)) return last;
-        if (nearest == pc) nearest = last;
+        if (parts_lanes(c, part, ways, b, below, lanes)) return last;
+        if (nearest == WL_NONE) nearest = last;
     }
     return nearest;
 }
@@ -136,13 +142,64 @@ static bool has_one_way(const CasePart *part, u32 branch) {
     return ways == 1;
 }
 
+static void add_block(Hit *hit, const CasePart *part, u32 block, Parting *d) {
+    const FlowBlock *b = &part->view->flow.cfg->blocks[block];
+    const AdviceCase *c = hit->c;
+    bool partial = bitset_has(&part->view->flow.divergence->partial, block);
+    if (!b->reachable || !partial) return;
+    f64 lanes = d->ways ? lanes_guessed(part, d->ways, block) : lanes_of(c, part, b->first);
+    if (lanes >= FEW_LANES || is_uneven_end(c, lanes)) return;
+    f64 fraction = 1 - fmax(lanes / WARP, least_part(c, part, block)), issued = 0;
+    if (fraction <= 0) return;
+    u32 branch = parting_branch(c, part, d->ways, block);
+    for (u32 pc = b->first; pc < b->first + b->count; pc++) {
+        gather_lanes(hit, part, pc, fraction, branch != WL_NONE && has_one_way(part, branch));
+        issued += part->insns[pc].issued;
+    }
+    d->issued += issued;
+    d->lanes += issued * lanes;
+    if (issued * fraction <= d->most) return;
+    d->most = issued * fraction;
+    d->fraction = fraction;
+    d->part = part;
+    d->pc = b->first;
+    d->branch = branch;
+}
+
+// Where a thread that does not pass the test ends: nothing but an exit is left.
+static bool ends_behind(const CasePart *part, u32 branch) {
+    const FlowResults *flow = &part->view->flow;
+    u32 meet = flow->postdominators->parent[flow->cfg->block_of[branch]];
+    if (part->insns[branch].loop != WL_NONE) return false;
+    return meet == WL_NONE || case_insn(part, flow->cfg->blocks[meet].first)->kind == FLOW_EXIT;
+}
+
+// Threads that the test leaves without work need not be launched: what they do before it goes as well, and CTAs.
+static void remove_threads(Hit *hit, const Parting *d) {
+    const AdviceCase *c = hit->c;
+    const FlowResults *flow = &d->part->view->flow;
+    if (d->branch == WL_NONE || d->issued < MOST_OF_IT * c->load.issued || !has_one_way(d->part, d->branch) ||
+        !ends_behind(d->part, d->branch))
+        return;
+    for (u32 pc = 0; pc <= d->branch; pc++)
+        if (!bitset_has(&flow->divergence->partial, flow->cfg->block_of[pc]))
+            gather_lanes(hit, d->part, pc, d->fraction, true);
+    hit_relieve(hit, RESOURCE_LAUNCH, c->load.busy[RESOURCE_LAUNCH] * d->fraction);
+    hit_fact(hit, "idle_threads", 100 * d->fraction, "%", "%.0f %% of the threads have nothing to do: launch fewer",
+             100 * d->fraction);
+}
+
 void rule_divergence(AdviceCase *c) {
     Hit *hit = hit_begin(c);
     Parting d = {0};
-    for (u32 p = 0; p < c->part_count; p++)
-        for (u32 b = 0; b < c->parts[p].view->flow.cfg->block_count; b++) add_block(hit, &c->parts[p], b, &d);
+    for (u32 p = 0; p < c->part_count; p++) {
+        d.ways = find_ways(c, &c->parts[p]);
+        for (u32 b = 0; b < c->parts[p].view->flow.cfg->block_count && c->status == STATUS_OK; b++)
+            add_block(hit, &c->parts[p], b, &d);
+    }
     if (!d.part || d.issued <= 0) return hit_drop(hit);
-    u32 branch = parting_branch(c, d.part, d.pc);
+    u32 branch = d.branch == WL_NONE ? d.pc : d.branch;
+    remove_threads(hit, &d);
     hit_fact(hit, "smsp__thread_inst_executed_per_inst_executed.ratio", d.lanes / d.issued, "lanes",
              "%.0f %% of what is issued runs with part of the lanes, %.1f of 32 on average",
              100 * d.issued / c->load.issued, d.lanes / d.issued);

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which part of a warp's lanes goes a way, where nobody counted lanes. A test that is made of the index of the thread,
+// of constants and of what is the same for all threads is tried out: for lanes of some warps of the launch, with values
+// drawn for what is the same for all but not known. Where the part depends on what was drawn, it stays unknown.
+#include <math.h>
+
+#include "analyze/advice/rule.h"
+
+enum { WARP = 32, DRAWS = 8, CTAS = 2, WARPS = 4, STEPS = 64 /* instructions behind a test */ };
+#define LEAST_DRAWS 3  // in which some lane goes the way
+#define ALIKE 0.1      // parts of different draws differ by no more than that
+
+typedef struct Trial {
+    const CasePart *part;
+    const ProfileLaunch *launch;
+    u32 cta[3], thread[3], lane;
+    u32 draw, steps;
+    u32 block;  // where the test is
+} Trial;
+
+// One of four: small numbers, powers of two, and, twice as often, large numbers.
+static i64 drawn(const Trial *t, u64 what) {
+    u64 x = (what + 1) * 0x9e3779b97f4a7c15u + t->draw * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 31) * 0x94d049bb133111ebu;
+    x ^= x >> 29;
+    switch (x & 3) {
+    case 0: return (i64)(x >> 8 & 3);
+    case 1: return 1 << (x >> 8) % 11;
+    default: return 4096 + (i64)(x >> 8 & 0xfffff);
+    }
+}
+
+static bool value_of_node(Trial *t, u32 node, i64 *value);
+
+static bool value_of_sreg(const Trial *t, const FlowOperand *o, i64 *value) {
+    if (o->id == SREG_LANEID) return *value = t->lane, true;
+    if (o->component > 2) return false;
+    switch (o->id) {
+    case SREG_TID: return *value = t->thread[o->component], true;
+    case SREG_NTID: return *value = t->launch->block[o->component], true;
+    case SREG_CTAID: return *value = t->cta[o->component], true;
+    case SREG_NCTAID: return *value = t->launch->grid[o->component], true;
+    default: return false;
+    }
+}
+
+static bool value_of_operand(Trial *t, u32 operand, i64 *value) {
+    const FlowResults *flow = &t->part->view->flow;
+    const FlowOperand *o = &flow->code->operands[operand];
+    switch (o->kind) {
+    case FLOW_VALUE: return value_of_node(t, flow->chains->of_operand[operand], value);
+    case FLOW_IMMEDIATE: return *value = o->value, true;
+    case FLOW_SREG: return value_of_sreg(t, o, value);
+    case FLOW_PARAMETER_VALUE: *value = drawn(t, (u64)o->id << 40 ^ (u64)o->value << 32); return flow->code->is_entry;
+    default: return false;
+    }
+}
+
+static bool compares(u8 compare, bool is_signed, i64 a, i64 b) {
+    if (!is_signed) a = (u32)a, b = (u32)b;
+    switch (compare) {
+    case FLOW_EQUAL: return a == b;
+    case FLOW_NOT_EQUAL: return a != b;
+    case FLOW_LESS: return a < b;
+    case FLOW_LESS_EQUAL: return a <= b;
+    case FLOW_GREATER: return a > b;
+    default: return a >= b;
+    }
+}
+
+// Of numbers of 32 bits; what wraps is cut off by who asked. False: not an operation on such numbers.
+static bool compute(const FlowInsn *in, bool is_signed, const i64 s[3], i64 *value) {
+    switch (in->arith) {
+    case FLOW_CONVERT: return *value = s[0], true;
+    case FLOW_ADD: return *value = s[0] + s[1], true;
+    case FLOW_ADD3: return *value = s[0] + s[1] + s[2], true;
+    case FLOW_SUB: return *value = s[0] - s[1], true;
+    case FLOW_MUL: return *value = s[0] * s[1], true;
+    case FLOW_MULADD: return *value = s[0] * s[1] + s[2], true;
+    case FLOW_NEGATE: return *value = -s[0], true;
+    case FLOW_AND: return *value = s[0] & s[1], true;
+    case FLOW_OR: return *value = s[0] | s[1], true;
+    case FLOW_SELECT: return *value = s[2] ? s[0] : s[1], true;
+    case FLOW_SHIFT_LEFT: return *value = s[1] < 0 || s[1] > 31 ? 0 : (i64)((u64)s[0] << s[1]), true;
+    case FLOW_SHIFT_RIGHT:
+        *value = (is_signed ? s[0] : (i64)(u32)s[0]) >> (s[1] < 0 || s[1] > 31 ? 31 : s[1]);
+        return true;
+    case FLOW_MIN: return *value = compares(FLOW_LESS, is_signed, s[0], s[1]) ? s[0] : s[1], true;
+    case FLOW_MAX: return *value = compares(FLOW_LESS, is_signed, s[0], s[1]) ? s[1] : s[0], true;
+    case FLOW_COMPARE: *value = compares(in->compare, is_signed, s[0], s[1]); return in->compare != FLOW_COMPARE_NONE;
+    default: return false;
+    }
+}
+
+static bool value_of_definition(Trial *t, const ChainNode *node, i64 *value) {
+    const FlowInsn *in = case_insn(t->part, node->insn);
+    u32 nth = node->operand - in->operands, first = in->operands + in->defs, used = in->uses < 3 ? in->uses : 3;
+    if (in->guard != WL_NONE || in->arith == FLOW_OPAQUE) return false;
+    if (in->arith == FLOW_MOVE) return nth < in->uses && value_of_operand(t, first + nth, value);
+    i64 sources[3] = {0};
+    if (nth || in->arith == FLOW_LOAD_PARAM) return false;
+    for (u32 u = 0; u < used; u++)
+        if (!value_of_operand(t, first + u, &sources[u])) return false;
+    bool is_signed = used && t->part->view->flow.code->operands[first].is_signed;
+    if (!compute(in, is_signed, sources, value)) return false;
+    *value = (i32)(u32)*value;
+    return true;
+}
+
+static bool value_of_node(Trial *t, u32 node, i64 *value) {
+    const FlowResults *flow = &t->part->view->flow;
+    if (node == WL_NONE || !t->steps) return false;
+    t->steps--;
+    if (node < flow->chains->def_count && value_of_definition(t, &flow->chains->nodes[node], value)) return true;
+    *value = drawn(t, node);
+    return !divergence_of_node(flow->divergence, node, t->block);  // the same for all lanes, whatever it is
+}
+
+// --- lanes ---------------------------------------------------------------------------------------------------------
+static void place_thread(Trial *t, u32 warp, u32 lane) {
+    const u32 *block = t->launch->block;
+    u32 linear = warp * WARP + lane;
+    t->lane = lane;
+    t->thread[0] = linear % block[0];
+    t->thread[1] = linear / block[0] % block[1];
+    t->thread[2] = linear / block[0] / block[1];
+}
+
+static void place_cta(Trial *t, u32 nth) {
+    for (u32 axis = 0; axis < 3; axis++) t->cta[axis] = (u32)((u64)t->launch->grid[axis] * nth / CTAS);
+}
+
+typedef struct Ways {
+    f64 lanes, warps;  // that go the way; warps of which some do
+} Ways;
+
+// False: the test is not understood.
+static bool try_warp(Trial *t, u32 branch, bool taken, u32 warp, u32 threads, Ways *ways) {
+    u32 node = t->part->view->flow.chains->of_guard[branch], lanes = 0;
+    bool negated = case_insn(t->part, branch)->guard_negated;
+    for (u32 lane = 0; lane < WARP && warp * WARP + lane < threads; lane++) {
+        i64 value;
+        t->steps = STEPS;
+        place_thread(t, warp, lane);
+        if (!value_of_node(t, node, &value)) return false;
+        lanes += ((value != 0) != negated) == taken;
+    }
+    ways->lanes += lanes;
+    ways->warps += lanes > 0;
+    return true;
+}
+
+static bool try_draw(Trial *t, u32 branch, bool taken, Ways *ways) {
+    u32 threads = t->launch->block[0] * t->launch->block[1] * t->launch->block[2], warps = (threads + WARP - 1) / WARP;
+    for (u32 cta = 0; cta < CTAS; cta++) {
+        place_cta(t, cta);
+        for (u32 w = 0; w < warps && w < WARPS; w++)
+            if (!try_warp(t, branch, taken, w, threads, ways)) return false;
+    }
+    return true;
+}
+
+f64 lanes_of_way(const AdviceCase *c, const CasePart *part, u32 branch, bool taken) {
+    Trial t = {.part = part, .launch = c->view->launches.typical, .block = part->view->flow.cfg->block_of[branch]};
+    f64 sum = 0, least = INFINITY, most = 0;
+    u32 count = 0;
+    if (!t.launch || case_insn(part, branch)->guard == WL_NONE || !t.launch->block[0] || !t.launch->block[1]) return 0;
+    for (t.draw = 0; t.draw < DRAWS; t.draw++) {
+        Ways ways = {0};
+        if (!try_draw(&t, branch, taken, &ways)) return 0;
+        if (ways.warps <= 0) continue;
+        f64 lanes = ways.lanes / ways.warps;
+        sum += lanes, count++;
+        least = fmin(least, lanes), most = fmax(most, lanes);
+    }
+    return count >= LEAST_DRAWS && most - least <= ALIKE * most ? sum / count : 0;
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lanes that pass a test together, as far as the code says.
+#include "analyze/advice/rule.h"
+#include "analyze/analyze_testing.h"
+
+// `test` sets %p1, on which a branch goes around a multiplication. Lanes that do not jump, or, `taken`, that do.
+static f64 lanes_of(const char *test, u32 x, u32 y, bool taken) {
+    static Subject s;
+    char body[1024];
+    snprintf(body, sizeof body,
+             "mov.u32 %%r1, %%tid.x; mov.u32 %%r2, %%ctaid.x; mov.u32 %%r3, %%ntid.x; ld.param.u64 %%rd1, [p];\n"
+             "cvt.u32.u64 %%r4, %%rd1; mad.lo.s32 %%r5, %%r2, %%r3, %%r1; mov.u32 %%r6, %%tid.y;\n"
+             "%s\n@%%p1 bra end; mul.lo.s32 %%r9, %%r5, %%r5; st.global.u32 [%%rd1], %%r9;\nend: ret;",
+             test);
+    subject_ptx(&s, body);
+    ProfileLaunch launch = {.grid = {100, 10, 1}, .block = {x, y, 1}};
+    s.view.launches.typical = &launch;
+    AdviceCase c = {.view = &s.view};
+    CasePart part = {.view = &s.view};
+    u32 branch = 0;
+    while (s.view.flow.code->insns[branch].kind != FLOW_BRANCH) branch++;
+    f64 lanes = lanes_of_way(&c, &part, branch, taken);
+    subject_free(&s);
+    return lanes;
+}
+
+static void made_of_the_thread(void **state) {
+    (void)state;
+    assert_near(lanes_of("and.b32 %r7, %r5, 1; setp.ne.s32 %p1, %r7, 0;", 128, 1, false), 16);
+    assert_near(lanes_of("and.b32 %r7, %r1, 7; setp.eq.s32 %p1, %r7, 0;", 128, 1, true), 4);
+    assert_near(lanes_of("setp.ge.u32 %p1, %r1, 8;", 128, 1, false), 8);  // of the first warp, the others have none
+    assert_near(lanes_of("setp.ge.u32 %p1, %r1, 8;", 128, 1, true), 30);  // 24 and three times 32
+    assert_near(lanes_of("setp.ne.s32 %p1, %r6, 3;", 8, 16, false), 8);   // one row of a warp's four
+    assert_near(lanes_of("mov.u32 %r7, %laneid; setp.ne.s32 %p1, %r7, 0;", 256, 1, false), 1);
+}
+
+static void uniform_values_may_be_anything(void **state) {
+    (void)state;
+    // Which half is meant says a parameter; that it is half does not depend on it.
+    assert_near(lanes_of("and.b32 %r7, %r5, 1; and.b32 %r8, %r4, 1; setp.ne.s32 %p1, %r7, %r8;", 64, 1, false), 16);
+    assert_near(lanes_of("and.b32 %r7, %r1, %r4; setp.ne.s32 %p1, %r7, 0;", 64, 1, false), 0);  // here it does
+    assert_near(lanes_of("setp.ne.s32 %p1, %r4, 5;", 64, 1, true), 32);  // the same for all lanes
+    // Loaded by each lane for itself: not known.
+    assert_near(lanes_of("ld.global.u32 %r7, [%rd1]; mad.lo.s32 %r8, %r7, %r1, 1;"
+                         "mul.wide.s32 %rd2, %r8, 4; ld.global.u32 %r9, [%rd2]; setp.ne.s32 %p1, %r9, 0;",
+                         64, 1, false),
+                0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(made_of_the_thread),
+                                       cmocka_unit_test(uniform_values_may_be_anything)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
