@@ -20,7 +20,8 @@ typedef enum ViewBasis {
     VIEW_CYCLES,   // every cycle of every warp (samples of period 1, the simulator's): no sampling error
 } ViewBasis;
 
-// Samples of one instruction, over all launches. A sample is one warp in one sampled cycle.
+// Samples of one instruction, over all launches. A sample is one warp in one sampled cycle. Where a GPU's period
+// changed during the run, those of a longer period count for as many of the view's as it is longer.
 typedef struct ViewSamples {
     u64 all[STALL_COUNT];      // by reason; STALL_SELECTED: the warp issued
     u64 latency[STALL_COUNT];  // ... of cycles in which the scheduler issued nothing (CUPTI: _not_issued)
@@ -66,10 +67,13 @@ typedef struct KernelView {
                                  // instruction; NULL: not counted
     const f64 *place;            // by pc: machine instructions that stand before its own; NULL: the order is that of pc
     u64 total, total_latency, total_issued;  // samples: all, of cycles without issue, of warps that issued
-    u64 period;                              // cycles between two samples of a scheduler, 0 = not known
-    const ProfilePlace *places;              // by pc
-    MetricSet metrics;                       // over all launches
-    const ProfilePcMetric *counts;           // by pc: counts[first_count[pc]] up to counts[first_count[pc + 1]]
+    u64 taken;                               // samples as they were taken: fewer than `total` where the period changed
+    f64 effective;  // samples of one period that would be as sure as these; `total` where the period did not change
+    u64 period;     // cycles between two samples of a scheduler that `samples` are of, 0 = not known
+    u64 longest;    // ... and the longest of those at which they were taken
+    const ProfilePlace *places;     // by pc
+    MetricSet metrics;              // over all launches
+    const ProfilePcMetric *counts;  // by pc: counts[first_count[pc]] up to counts[first_count[pc + 1]]
     const u32 *first_count;
     // The truth, when the simulator knew it; else none. `stall` is a StallReason here. Sorted by pc, stall.
     const ProfileStallCause *causes;
@@ -80,7 +84,7 @@ typedef struct KernelView {
 
 typedef struct KernelViewOptions {
     const char *gpu_folder;  // with the .gpu files
-    u64 period;              // only samples of this period; 0: of each function the finest
+    u64 period;              // only samples of this period; 0: of each function the finest, of a GPU's all, weighted
     bool every_function;     // kernel_views_all: also those without samples
 } KernelViewOptions;
 

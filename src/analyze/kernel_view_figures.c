@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The figures of a view: samples, or cycles where there are none, counts, places, causes; all by pc.
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,19 +17,36 @@ static Status read_counts(KernelViews *views, u32 at, Diag *diag) {
     return STATUS_OK;
 }
 
-// Samples of other periods are of the same warps: those of one period are taken.
-static u64 period_of(const KernelViews *views, const ViewFigures *figures) {
-    if (views->options.period) return views->options.period;
-    u64 finest = UINT64_MAX;
+static u64 finest_of(const ViewFigures *figures, u64 finest) {
     for (u32 i = 0; i < figures->sample_count; i++)
         if (figures->samples[i].period < finest) finest = figures->samples[i].period;
     return finest;
 }
 
+// A GPU is sampled at one period at a time, which the collector changes during the run: what each sample stands for is
+// its period. The simulator's samples of other periods are of the same warps: those of one period are taken.
+static bool is_merged(const KernelViews *views, const ViewFigures *figures) {
+    const ViewSource *source = view_source(views, figures->source);
+    return !views->options.period && source && !strcmp(source->row->provenance, "sampled");
+}
+
+#define MOST_SAMPLES 1e15  // of one row; what is more is damage
+
+// How many samples of the figures' period these count for.
+static u64 count_of(const ViewFigures *figures, u64 samples, u64 period) {
+    if (period == figures->period) return samples;
+    if (!figures->merged || !figures->period) return 0;
+    f64 count = (f64)samples * ((f64)period / (f64)figures->period);
+    return (u64)(fmin(count, MOST_SAMPLES) + 0.5);
+}
+
 static void weigh(KernelViews *views, ViewFigures *figures) {
-    figures->period = period_of(views, figures);
+    figures->merged = is_merged(views, figures);
+    figures->period = views->options.period ? views->options.period
+                      : figures->merged     ? views->finest
+                                            : finest_of(figures, UINT64_MAX);
     for (u32 i = 0; i < figures->sample_count; i++)
-        if (figures->samples[i].period == figures->period) figures->weight += figures->samples[i].samples;
+        figures->weight += count_of(figures, figures->samples[i].samples, figures->samples[i].period);
     figures->basis = !figures->weight ? VIEW_NOTHING : figures->period == 1 ? VIEW_CYCLES : VIEW_SAMPLES;
 }
 
@@ -42,8 +60,8 @@ static Status read_samples(KernelViews *views, u32 at, Diag *diag) {
     ViewFigures *figures = &views->figures[at];
     ProfileFunction asked = views->functions[at];
     const ViewSource *own = view_source(views, asked.source);
-    figures->source = asked.source;
     TRY(profile_samples(views->profile, &asked, &figures->samples, &figures->sample_count, diag));
+    figures->source = views->functions[at].source;  // of one that was not launched: known when samples are read
     for (u32 pass = 0; pass < 2; pass++) {
         for (u32 i = 0; i < views->source_count && !figures->sample_count; i++) {
             if (pass == 0 && !is_same_device(own, &views->sources[i])) continue;
@@ -56,7 +74,11 @@ static Status read_samples(KernelViews *views, u32 at, Diag *diag) {
 }
 
 Status view_read_figures(KernelViews *views, Diag *diag) {
-    for (u32 i = 0; i < views->function_count; i++) TRY(read_samples(views, i, diag));
+    views->finest = UINT64_MAX;
+    for (u32 i = 0; i < views->function_count; i++) {
+        TRY(read_samples(views, i, diag));
+        if (is_merged(views, &views->figures[i])) views->finest = finest_of(&views->figures[i], views->finest);
+    }
     for (u32 i = 0; i < views->function_count; i++) {
         weigh(views, &views->figures[i]);
         views->all_weight += views->figures[i].weight;
@@ -80,14 +102,23 @@ static u32 count_insns(const KernelView *view, const ViewFigures *figures, u32 p
     return count;
 }
 
+// Samples of several weights are as sure as (sum of weights)^2 / (sum of their squares) of one weight (Kish, Survey
+// Sampling, 1965, 8.2).
 static void add_samples(const ViewSource *source, const ViewFigures *figures, KernelView *view, ViewSamples *to) {
+    f64 sum = 0, squares = 0;
     for (u32 i = 0; i < figures->sample_count; i++) {
         const ProfileSample *s = &figures->samples[i];
-        if (s->pc >= view->insn_count || s->period != figures->period) continue;
+        u64 count = count_of(figures, s->samples, s->period);
+        if (s->pc >= view->insn_count || !count) continue;
         u32 reason = source && s->stall < VIEW_STALL_IDS ? source->reason[s->stall] : STALL_MISC;
-        to[s->pc].all[reason] += s->samples;
-        if (reason != STALL_SELECTED) to[s->pc].latency[reason] += s->not_issued;
+        to[s->pc].all[reason] += count;
+        if (reason != STALL_SELECTED) to[s->pc].latency[reason] += count_of(figures, s->not_issued, s->period);
+        view->taken += s->samples;
+        if (s->period > view->longest) view->longest = s->period;
+        sum += (f64)count;
+        squares += (f64)count * ((f64)count / (f64)s->samples);
     }
+    view->effective = squares > 0 ? sum * sum / squares : 0;
 }
 
 // Warps that have exited but for their stores are sampled at the instruction behind the exit (all of 1.1 million

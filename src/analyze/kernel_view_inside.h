@@ -30,8 +30,9 @@ typedef struct ViewFigures {
     u32 count_count;
     bool has_counts;  // they were read
     ViewBasis basis;
-    u64 period;  // of the samples that are taken
-    u64 weight;  // how many those are
+    u64 period;   // that the samples are counted in
+    bool merged;  // samples of longer periods are taken too
+    u64 weight;   // how many all of them are of that period
     const ProfileLaunch **launches;
     u32 launch_count;
     f64 ns;  // of the launches, 0 = not known
@@ -51,6 +52,7 @@ struct KernelViews {
     u32 disassemble_ms;  // left for nvdisasm
     Map modules;         // id -> position in module_rows
     Vec(ViewModule) module_rows;
+    u64 finest;                     // period of a GPU's samples
     f64 all_ns;                     // of all kernels' launches
     u64 all_weight, kernel_weight;  // samples of all functions, of kernels
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions of profiles as analyses see them, from whole profiles to such as are damaged.
+#include <math.h>
 #include <sqlite3.h>
 #include <string.h>
 
@@ -174,6 +175,34 @@ TEST(samples_of_one_period_are_taken) {
     o = open_with((KernelViewOptions){.period = 512, .every_function = true});
     assert_int_equal(o.count, 2);
     assert_true(o.list[0]->basis == VIEW_NOTHING && o.list[0]->total == 0);
+    close_all(&o);
+}
+
+// The collector changes a GPU's period while the program runs: each sample stands for as many cycles as its period.
+TEST(samples_of_a_gpu_count_by_their_period) {
+    StoreWriter *writer = create_profile();
+    put_source(writer, PROVENANCE_SAMPLED, "NVIDIA H200");
+    put_module(writer, code_text);
+    put_function(writer, FIRST, "first", 5);
+    put_function(writer, SECOND, "second", 1);
+    const RecordSample fine[] = {{2, STALL_ID_ISSUED, 100, 100}, {2, STALL_ID_MEMORY, 300, 200}},
+                       coarse[] = {{2, STALL_ID_MEMORY, 25, 10}}, other[] = {{0, STALL_ID_ISSUED, 50, 0}};
+    put_samples(writer, FIRST, 4096, fine, 2);
+    put_samples(writer, FIRST, 65536, coarse, 1);
+    put_samples(writer, SECOND, 65536, other, 1);
+    assert_int_equal(store_close(writer), STATUS_OK);
+    Opened o = reopen();
+    const KernelView *view = o.list[0], *coarser = o.list[1];
+    assert_int_equal(view->function->id, FIRST);
+    assert_true(view->basis == VIEW_SAMPLES && view->period == 4096 && view->longest == 65536);
+    assert_true(view->taken == 425 && view->total == 800 && view->total_issued == 100 && view->total_latency == 360);
+    assert_int_equal(view->samples[2].all[STALL_LONG_SCOREBOARD], 700);
+    assert_true(fabs(view->effective - 800.0 * 800 / (400 + 25 * 256)) < 1e-9);
+    // In the same unit, so that kernels can be compared; its samples are as sure as those of one period.
+    assert_true(coarser->period == 4096 && coarser->total == 800 && coarser->taken == 50 && coarser->effective == 50);
+    close_all(&o);
+    o = open_with((KernelViewOptions){.period = 65536});
+    assert_true(o.list[0]->total == 50 && o.list[1]->total == 25 && o.list[1]->taken == 25);
     close_all(&o);
 }
 
@@ -355,15 +384,11 @@ TEST(memory_may_run_out) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        IN_FOLDER(a_view_has_the_figures_of_its_function),
-        IN_FOLDER(launches_and_occupancy_are_the_kernels),
-        IN_FOLDER(samples_of_one_period_are_taken),
-        IN_FOLDER(views_are_the_same_when_asked_for_again),
-        IN_FOLDER(without_usable_code_there_are_still_figures),
-        IN_FOLDER(a_profile_of_nothing_has_no_views),
-        IN_FOLDER(a_gpu_without_model_is_not_known),
-        IN_FOLDER(damaged_profiles_are_survived),
-        IN_FOLDER(memory_may_run_out),
+        IN_FOLDER(a_view_has_the_figures_of_its_function),  IN_FOLDER(launches_and_occupancy_are_the_kernels),
+        IN_FOLDER(samples_of_one_period_are_taken),         IN_FOLDER(samples_of_a_gpu_count_by_their_period),
+        IN_FOLDER(views_are_the_same_when_asked_for_again), IN_FOLDER(without_usable_code_there_are_still_figures),
+        IN_FOLDER(a_profile_of_nothing_has_no_views),       IN_FOLDER(a_gpu_without_model_is_not_known),
+        IN_FOLDER(damaged_profiles_are_survived),           IN_FOLDER(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -123,7 +123,7 @@ static Status count_samples(Adder *a, const ProfileFunction *function, u64 *sum)
         ProfileFunction asked = *function;
         asked.source = sources[s].id;
         TRY(profile_samples(a->profile, &asked, &samples, &count, a->diag));
-        for (u32 i = 0; i < count; i++) *sum += samples[i].samples;
+        for (u32 i = 0; i < count; i++) *sum += samples[i].samples * samples[i].period;
     }
     return STATUS_OK;
 }

@@ -22,10 +22,11 @@ typedef struct ReportStall {
 typedef struct ReportSamples {
     u32 launches;  // with a time on the GPU
     f64 total_ns, least_ns, most_ns;
-    u64 samples, stalled;  // of warps; of those, that did not issue
-    u64 period;            // cycles between two samples of an SM, 0 = not known
+    u64 samples;          // of warps, as they were taken
+    u64 weight, stalled;  // as many of `period` as they count for; of those, that did not issue
+    u64 period, longest;  // cycles between two samples of an SM; more than one: `period` to `longest`; 0 = not known
     f64 reasons[STALL_COUNT];
-    const ReportStall *rows;  // `cycles` are samples, causes the blamer's; most samples first
+    const ReportStall *rows;  // `cycles` are samples of `period`, causes the blamer's; most samples first
     u32 row_count;
 } ReportSamples;
 

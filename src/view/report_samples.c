@@ -58,9 +58,11 @@ static Status add_samples(Loader *loader, const ReportKernel *kernel, ReportSamp
     if (!view->total || strcmp(view->provenance, "sampled") != 0) return STATUS_OK;
     for (u32 pc = 0; pc < view->insn_count; pc++)
         for (u32 r = 0; r < STALL_COUNT; r++) s->reasons[r] += (f64)view->samples[pc].all[r];
-    s->samples = view->total;
+    s->samples = view->taken;
+    s->weight = view->total;
     s->stalled = view->total - (u64)s->reasons[STALL_SELECTED];
     s->period = view->period;
+    s->longest = view->longest;
     Status status = blame_kernel(view, NULL, &scratch, &blame);
     if (status == STATUS_OK) status = add_rows(loader, blame, s);
     arena_free(&scratch);

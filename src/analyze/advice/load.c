@@ -43,6 +43,16 @@ static void find_warps(AdviceCase *c) {
     c->warps = fit;
 }
 
+// Samples of one weight that would be as sure as those of all parts (KernelView.effective).
+static f64 sure_as(const AdviceCase *c) {
+    f64 squares = 0;
+    for (u32 p = 0; p < c->part_count; p++) {
+        const KernelView *v = c->parts[p].view;
+        if (v->effective > 0) squares += c->parts[p].weight * (f64)v->total * ((f64)v->total / v->effective);
+    }
+    return squares > 0 ? c->load.total * c->load.total / squares : 0;
+}
+
 static void find_samples(AdviceCase *c) {
     for (u32 p = 0; p < c->part_count; p++) add_samples(c, &c->parts[p]);
     for (u32 r = 0; r < STALL_COUNT; r++) c->load.total += c->stalls[r];
@@ -52,7 +62,7 @@ static void find_samples(AdviceCase *c) {
     c->load.issue_rate = issue_rate(c);
     bool known = c->view->occupancy.achieved_known || c->load.latency <= 0 || c->load.issued <= 0;
     if (!known) find_warps(c);
-    c->samples = c->view->basis == VIEW_CYCLES ? INFINITY : c->load.total;
+    c->samples = c->view->basis == VIEW_CYCLES ? INFINITY : sure_as(c);
     if (!strcmp(c->view->provenance, "sampled")) c->load.too_high = TOO_HIGH;
 }
 

@@ -121,7 +121,7 @@ static json_t *kernel_value(Json *json, const AdviceReport *report, const Advice
     set(object, "share_alike", json_figure(view->launches.alike));
     set(object, "total_ns", json_figure(view->launches.total_ns));
     set(object, "share", json_figure(view->launches.share));
-    set(object, "samples", json_count(view->total));
+    set(object, "samples", json_count(view->taken));
     set(object, "stalled", json_figure(kernel->stalled));
     set(object, "limit", json_text(json, kernel->limit));
     set(object, "launched_by", stack_value(json, report, view));

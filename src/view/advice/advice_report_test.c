@@ -53,7 +53,8 @@ static void make_views(Profile *profile) {
     assert_true(count >= FUNCTIONS);
     made.launch = (ProfileLaunch){.grid = {64, 1, 1}, .block = {256, 1, 1}};
     for (u32 i = 0; i < FUNCTIONS; i++)
-        made.views[i] = (KernelView){.function = &functions[i], .provenance = "simulated", .total = 9310};
+        made.views[i] = (KernelView){
+            .function = &functions[i], .provenance = "simulated", .total = 9310, .taken = 9310, .effective = 9310};
     made.launch.stack = 1;
     made.launched[0] = made.launched[1] = &made.launch;
     made.views[FORCE].launches = (ViewLaunches){.rows = made.launched,
@@ -304,7 +305,8 @@ TEST(kernels_that_could_not_be_analysed_are_no_good_kernels) {
 TEST(few_samples_are_told) {
     Profile *profile = open_made();
     made.views[SHADE].basis = VIEW_SAMPLES;
-    made.views[SHADE].total = 37;
+    made.views[SHADE].total = 37 << 8;  // at a longer period than others
+    made.views[SHADE].taken = made.views[SHADE].effective = 37;
     char *text = render(profile, "text", options_of(200, false));
     assert_non_null(strstr(text, "few samples of shade (37)"));
     free(text);

@@ -170,9 +170,9 @@ static void write_few_samples(AdvicePage *page) {
     const char *names = "";
     for (u32 i = 0; i < list->kernel_count && i < KERNELS_SHOWN; i++) {
         const KernelView *view = list->kernels[i].view;
-        if (view->basis != VIEW_SAMPLES || view->total >= FEW_SAMPLES || !view->total) continue;
+        if (view->basis != VIEW_SAMPLES || view->effective >= FEW_SAMPLES || !view->total) continue;
         names = page_text(page, "%s%s%s (%s)", names, *names ? ", " : "", advice_name(page->report, view)->brief,
-                          number_human((f64)view->total).text);
+                          number_human((f64)view->taken).text);
     }
     if (!*names) return;
     output_text(page->out, list->note_count ? "  Note: " : "\n  Note: ");

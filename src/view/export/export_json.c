@@ -162,7 +162,8 @@ static void write_samples(Json *json, const ReportSamples *s) {
     json_object_set_new(object, "least_ns", json_figure(s->least_ns));
     json_object_set_new(object, "most_ns", json_figure(s->most_ns));
     json_object_set_new(object, "samples", json_count(s->samples));
-    json_object_set_new(object, "period_cycles", json_count(s->period));
+    json_object_set_new(object, "period_cycles", json_count(s->period));  // of `reasons` and `stalls`
+    json_object_set_new(object, "longest_period_cycles", json_count(s->longest));
     for (u32 i = 0; i < STALL_COUNT; i++)
         if (s->reasons[i] > 0) json_object_set_new(reasons, stall_names[i], json_figure(s->reasons[i]));
     json_object_set_new(object, "reasons", reasons);

@@ -95,8 +95,10 @@ static void write_samples(Text *text, const ReportKernel *kernel, u32 most) {
     }
     text_heading(text, arena_printf(&text->arena, "Waiting warps of %s (sampled)", name));
     output_printf(text->out, "  %s samples", count.text);
-    if (s->period) output_printf(text->out, ", one of an SM every %llu cycles", (unsigned long long)s->period);
-    output_printf(text->out, "; %s %% of the warps waited\n", percent(text, (f64)s->stalled, (f64)s->samples));
+    if (s->period) output_printf(text->out, ", one of an SM every %llu ", (unsigned long long)s->period);
+    if (s->longest > s->period) output_printf(text->out, "to %llu ", (unsigned long long)s->longest);
+    if (s->period) output_text(text->out, "cycles");
+    output_printf(text->out, "; %s %% of the warps waited\n", percent(text, (f64)s->stalled, (f64)s->weight));
     if (*list) output_printf(text->out, "  %s\n", list);
     if (s->row_count) write_rows(text, kernel, most);
 }
