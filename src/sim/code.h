@@ -47,6 +47,7 @@ enum {
     SIM_UNCOUNTED = 32,    // access to a parameter of a call: a register on hardware
     SIM_LONG = 64,         // waits for global memory: other warps get to run meanwhile
     SIM_POLL = 128,        // a load that may wait for another thread: volatile, relaxed, acquire
+    SIM_IN_TIME = 256,     // what it does depends on when: it is not executed ahead of the timing
 };
 
 struct SimInsn {
@@ -60,8 +61,8 @@ struct SimInsn {
     u32 list;                 // SimCode.lists: operands of vectors; call arguments; branch tables
     u32 target;               // branch target pc; callee index in SimModule for calls
     u16 list_count;
-    u8 kind;  // SimKind
-    u8 flags;
+    u16 flags;
+    u8 kind;         // SimKind
     u8 space;        // PtxSpace of a memory operand; SPACE_NONE = generic
     u8 width;        // bytes per element of a memory access
     u8 count;        // elements per lane of a memory access

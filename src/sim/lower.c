@@ -255,6 +255,17 @@ static bool reads_clock(const Lower *lo) {
     return false;
 }
 
+// Clocks; and what threads of other CTAs tell each other by: strong accesses (volatile, relaxed, acquire, release) and
+// atomics whose result decides something. Executed ahead of time, a loop that waits for another CTA would take as many
+// turns as the front is ahead, and a compare and swap would never meet another.
+static bool is_in_time(const Lower *lo, const SimInsn *in) {
+    const Form *form = in->form;
+    if (reads_clock(lo)) return true;
+    if (in->space != SPACE_GLOBAL && in->space != SPACE_NONE) return false;
+    if (form_op(form)->flags & OPF_ATOMIC) return in->dst != SIM_NO_OPERAND || in->list_count;
+    return in->kind == SIM_MEMORY && form->mods[MOD_SEM] > SEM_WEAK;
+}
+
 static void select_exec(Lower *lo, SimInsn *in, ExecShape *shape) {
     u16 op = shape->form->op;
     if (reads_special(lo) && strncmp(ptx_ops[op].name, "mov", 3) != 0) {
@@ -316,6 +327,7 @@ static void lower_insn(Lower *lo, u32 index) {
     if (reads_clock(lo)) in.flags |= SIM_CLOCK;
     if (in.list == WL_NONE) in.list = 0;
     if (form_op(form)->flags & OPF_ATOMIC) drop_unread_result(lo, &in);
+    if (is_in_time(lo, &in)) in.flags |= SIM_IN_TIME;
     if (vec_push(&lo->insns, in) != STATUS_OK) lo->status = STATUS_NO_MEMORY;
 }
 

@@ -545,13 +545,13 @@ static RunEvent run_wait(Exec *x, Split *s, const SimInsn *in, u32 mask) {
 // Whether a traced warp has to stop before this instruction; otherwise it becomes part of the trace.
 static bool trace_insn(Exec *x, const Split *s, const SimInsn *in, u64 left) {
     Trace *t = x->trace;
-    bool clock = in->flags & SIM_CLOCK;
-    if (clock || !trace_goes_on(t, s->pc, s->mask)) {
+    bool in_time = in->flags & SIM_IN_TIME;
+    if (in_time || !trace_goes_on(t, s->pc, s->mask)) {
         trace_close(t);
-        if (left == 0 || (clock && !trace_empty(t))) return true;
+        if (left == 0 || (in_time && !trace_empty(t))) return true;
         trace_open(t, s->pc, s->mask);
     }
-    if (clock) x->now = t->clock;
+    if (in->flags & SIM_CLOCK) x->now = t->clock;
     t->next = s->pc;  // accesses are filed under this instruction; it ends behind it
     return false;
 }

@@ -73,7 +73,7 @@ typedef struct Warp {
 } Warp;
 
 typedef enum WarpStop { WARP_BUDGET, WARP_BLOCKED, WARP_DONE, WARP_FAULT } WarpStop;
-// A traced warp stops between runs only, before an instruction that reads a clock while its trace is not used up, and
+// A traced warp stops between runs only, before an instruction of SIM_IN_TIME while its trace is not used up, and
 // after an attempt that has to be repeated (as if it were blocked).
 
 // Prepares a warp for a new CTA: lanes [0, lanes), registers cleared, at the kernel's entry.

@@ -314,7 +314,7 @@ typedef bool (*AccessFn)(Exec *x, const SimInsn *in, Access *a, u32 mask, u32 by
 #define LOAD_STORE(name, access)                                                                   \
     static void ld_##name(Exec *x, const SimInsn *in, u32 mask) {                                  \
         Access a;                                                                                  \
-        x->polls += in->flags >> 7; /* SIM_POLL */                                                 \
+        x->polls += in->flags >> 7 & 1; /* SIM_POLL */                                             \
         if (access(x, in, &a, mask, (u32)in->width * in->count, false)) load_all(x, in, &a, mask); \
     }                                                                                              \
     static void st_##name(Exec *x, const SimInsn *in, u32 mask) {                                  \

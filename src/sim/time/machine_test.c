@@ -5,28 +5,36 @@
 #include "sim/machine.h"
 #include "sim/time/time.h"
 
-static const char kernels[] =
-    PTX_HEAD ".visible .entry ticks(.param .u64 out) {\n.reg .b64 %rd<5>;\n.reg .b32 %r<3>;\n.reg .f32 %f<3>;\n"
-             "ld.param.u64 %rd1, [out];\ncvta.to.global.u64 %rd2, %rd1;\nmov.f32 %f1, 0f3F800000;\n"
-             "mov.u64 %rd3, %clock64;\n"
-             "fma.rn.f32 %f1, %f1, %f1, %f1;\nfma.rn.f32 %f1, %f1, %f1, %f1;\nfma.rn.f32 %f1, %f1, %f1, %f1;\n"
-             "fma.rn.f32 %f1, %f1, %f1, %f1;\nfma.rn.f32 %f1, %f1, %f1, %f1;\nfma.rn.f32 %f1, %f1, %f1, %f1;\n"
-             "fma.rn.f32 %f1, %f1, %f1, %f1;\nfma.rn.f32 %f1, %f1, %f1, %f1;\nfma.rn.f32 %f1, %f1, %f1, %f1;\n"
-             "fma.rn.f32 %f1, %f1, %f1, %f1;\n"
-             "mov.u64 %rd4, %clock64;\nsub.s64 %rd4, %rd4, %rd3;\nst.global.u64 [%rd2], %rd4;\nst.global.f32 [%rd2+8], "
-             "%f1;\nret;\n}\n"
-             // Threads of a block meet twice, some of them are over before, lanes of one warp among them.
-             ".visible .entry meet(.param .u64 out) {\n.reg .b64 %rd<4>;\n.reg .b32 %r<6>;\n.reg .pred %p<2>;\n"
-             ".shared .align 4 .b32 words[128];\n"
-             "ld.param.u64 %rd1, [out];\ncvta.to.global.u64 %rd2, %rd1;\nmov.u32 %r1, %tid.x;\n"
-             "shl.b32 %r2, %r1, 2;\nmov.u32 %r3, words;\nadd.u32 %r3, %r3, %r2;\nst.shared.u32 [%r3], %r1;\n"
-             "setp.ge.u32 %p1, %r1, 40;\n@%p1 bra OVER;\nbar.sync 0;\nld.shared.u32 %r4, [%r3+160];\nbar.sync 0;\n"
-             "mul.wide.u32 %rd3, %r1, 4;\nadd.s64 %rd3, %rd2, %rd3;\nst.global.u32 [%rd3], %r4;\nOVER:\nret;\n}\n"
-             ".visible .entry stuck(.param .u64 out) {\n.reg .b32 %r<2>;\n.reg .pred %p<2>;\n"
-             "mov.u32 %r1, %tid.x;\nsetp.lt.u32 %p1, %r1, 32;\n@%p1 bra ONE;\nbar.sync 1, 64;\nret;\nONE:\nbar.sync 2, "
-             "64;\nret;\n}\n"
-             ".visible .entry wild(.param .u64 out) {\n.reg .b64 %rd<3>;\n"
-             "ld.param.u64 %rd1, [out];\nst.global.u64 [%rd1+1048576], %rd1;\nret;\n}\n";
+static const char kernels[] = PTX_HEAD
+    ".visible .entry ticks(.param .u64 out) {\n.reg .b64 %rd<5>;\n.reg .b32 %r<3>;\n.reg .f32 %f<3>;\n"
+    "ld.param.u64 %rd1, [out];\ncvta.to.global.u64 %rd2, %rd1;\nmov.f32 %f1, 0f3F800000;\n"
+    "mov.u64 %rd3, %clock64;\n"
+    "fma.rn.f32 %f1, %f1, %f1, %f1;\nfma.rn.f32 %f1, %f1, %f1, %f1;\nfma.rn.f32 %f1, %f1, %f1, %f1;\n"
+    "fma.rn.f32 %f1, %f1, %f1, %f1;\nfma.rn.f32 %f1, %f1, %f1, %f1;\nfma.rn.f32 %f1, %f1, %f1, %f1;\n"
+    "fma.rn.f32 %f1, %f1, %f1, %f1;\nfma.rn.f32 %f1, %f1, %f1, %f1;\nfma.rn.f32 %f1, %f1, %f1, %f1;\n"
+    "fma.rn.f32 %f1, %f1, %f1, %f1;\n"
+    "mov.u64 %rd4, %clock64;\nsub.s64 %rd4, %rd4, %rd3;\nst.global.u64 [%rd2], %rd4;\nst.global.f32 [%rd2+8], "
+    "%f1;\nret;\n}\n"
+    // Threads of a block meet twice, some of them are over before, lanes of one warp among them.
+    ".visible .entry meet(.param .u64 out) {\n.reg .b64 %rd<4>;\n.reg .b32 %r<6>;\n.reg .pred %p<2>;\n"
+    ".shared .align 4 .b32 words[128];\n"
+    "ld.param.u64 %rd1, [out];\ncvta.to.global.u64 %rd2, %rd1;\nmov.u32 %r1, %tid.x;\n"
+    "shl.b32 %r2, %r1, 2;\nmov.u32 %r3, words;\nadd.u32 %r3, %r3, %r2;\nst.shared.u32 [%r3], %r1;\n"
+    "setp.ge.u32 %p1, %r1, 40;\n@%p1 bra OVER;\nbar.sync 0;\nld.shared.u32 %r4, [%r3+160];\nbar.sync 0;\n"
+    "mul.wide.u32 %rd3, %r1, 4;\nadd.s64 %rd3, %rd2, %rd3;\nst.global.u32 [%rd3], %r4;\nOVER:\nret;\n}\n"
+    ".visible .entry stuck(.param .u64 out) {\n.reg .b32 %r<2>;\n.reg .pred %p<2>;\n"
+    "mov.u32 %r1, %tid.x;\nsetp.lt.u32 %p1, %r1, 32;\n@%p1 bra ONE;\nbar.sync 1, 64;\nret;\nONE:\nbar.sync 2, "
+    "64;\nret;\n}\n"
+    ".visible .entry wild(.param .u64 out) {\n.reg .b64 %rd<3>;\n"
+    "ld.param.u64 %rd1, [out];\nst.global.u64 [%rd1+1048576], %rd1;\nret;\n}\n"
+    // The first block waits for the second, which takes 5,000 cycles.
+    ".visible .entry await(.param .u64 out) {\n.reg .b64 %rd<5>;\n.reg .b32 %r<3>;\n.reg .pred %p<2>;\n"
+    "ld.param.u64 %rd1, [out];\ncvta.to.global.u64 %rd2, %rd1;\nmov.u32 %r1, %ctaid.x;\n"
+    "setp.ne.u32 %p1, %r1, 0;\n@%p1 bra TELL;\nmov.u64 %rd3, %clock64;\nAGAIN:\nld.acquire.gpu.global.u32 "
+    "%r2, [%rd2];\nsetp.eq.u32 %p1, %r2, 0;\n@%p1 bra AGAIN;\nmov.u64 %rd4, %clock64;\nsub.s64 %rd4, %rd4, "
+    "%rd3;\nst.global.u64 [%rd2+8], %rd4;\nret;\nTELL:\nmov.u64 %rd3, %clock64;\nLATER:\nmov.u64 %rd4, %clock64;\n"
+    "sub.s64 %rd4, %rd4, %rd3;\nsetp.lt.s64 %p1, %rd4, 5000;\n@%p1 bra LATER;\n"
+    "st.release.gpu.global.u32 [%rd2], 1;\nret;\n}\n";
 
 typedef struct Timed {
     TestDevice d;
@@ -121,10 +129,25 @@ TEST(faults_and_deadlocks_end) {
     device_close(&t.d);
 }
 
+// What is told to another block is known there when it has been told, however far ahead of time the waiting is
+// executed.
+TEST(waiting_for_another_block_ends_in_time) {
+    Timed t;
+    u64 cycles, zero[2] = {0, 0};
+    open_timed(&t, 1);
+    memcpy(device_view(&t.d, t.out, sizeof zero), zero, sizeof zero);
+    assert_int_equal(run(&t, "await", 2, 32, &cycles), STATUS_OK);
+    u64 waited = *(u64 *)device_view(&t.d, t.out + 8, 8);
+    assert_in_range(waited, 5000, 5000 + 6 * t.d.gpu.l2_latency);
+    device_close(&t.d);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(clocks_tell_simulated_cycles),
-        cmocka_unit_test(threads_that_are_over_need_not_come_to_a_barrier), cmocka_unit_test(scheduler_cycles_add_up),
-        cmocka_unit_test(cycles_do_not_depend_on_threads), cmocka_unit_test(faults_and_deadlocks_end)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(clocks_tell_simulated_cycles),
+                                       cmocka_unit_test(threads_that_are_over_need_not_come_to_a_barrier),
+                                       cmocka_unit_test(scheduler_cycles_add_up),
+                                       cmocka_unit_test(cycles_do_not_depend_on_threads),
+                                       cmocka_unit_test(faults_and_deadlocks_end),
+                                       cmocka_unit_test(waiting_for_another_block_ends_in_time)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
