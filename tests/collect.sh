@@ -7,7 +7,7 @@ need "${CC:-cc}" python3
 flags=(-std=c17 -D_GNU_SOURCE -Wall -Wextra -O1 -g -Isrc -Itests/collect)
 "${CC:-cc}" "${flags[@]}" -shared -fPIC -Wl,-soname,libcupti.so.13 tests/collect/mock_cupti.c tests/collect/mock_pm.c \
     -o "$T/libcupti.so.13" -lpthread || exit 1
-"${CC:-cc}" "${flags[@]}" tests/collect/life.c -o "$T/life" -L"$T" -l:libcupti.so.13 -Wl,-rpath,"$T" -ldl || exit 1
+"${CC:-cc}" "${flags[@]}" tests/collect/life.c -o "$T/life" -L"$T" -l:libcupti.so.13 -Wl,-rpath,"$T" -ldl -lpthread || exit 1
 
 export TMPDIR=$T  # with the locks of devices that other tests may have too
 
@@ -60,7 +60,11 @@ same "samples, those of the end too" "$(ask basic "SELECT s.name, p.provenance, 
     "long_scoreboard|sampled|150|75|2|65536"
 same "module once" "$(ask basic "SELECT kind, text_size, count(*) FROM module")" "cubin|5|1"
 same "copies" "$(ask basic "SELECT kind, bytes FROM copy ORDER BY id")" $'host_to_device|4096\nmemset|512'
-same "waits" "$(ask basic "SELECT kind, name, end_ns - begin_ns FROM span")" "sync|context synchronize|50"
+same "waits" "$(ask basic "SELECT kind, name, end_ns >= begin_ns, thread > 0 FROM span")" "sync|context synchronize|1|1"
+life waits 7
+same "waits of several threads, or that they were lost" "$(ask waits "SELECT count(*) + (SELECT coalesce(sum(count), 0) FROM dropped
+    WHERE what = 'waits for the GPU') FROM span")" 12000
+same "by stream" "$(ask waits "SELECT DISTINCT name, stream, end_ns < begin_ns FROM span ORDER BY 1")" $'event synchronize|0|0\nstream synchronize|17|0'
 same "allocations" "$(ask basic "SELECT kind, bytes, freed FROM alloc")" "device|4096|0"
 same "nothing lost" "$(ask basic "SELECT * FROM dropped")" ""
 

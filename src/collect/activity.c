@@ -85,18 +85,6 @@ static void take_memset(Collector *c, const CuptiMemset *set) {
     collect_write(c, RECORD_COPY, &r, NULL, 0);
 }
 
-static void take_synchronization(Collector *c, const CuptiSynchronization *sync) {
-    static const char *const names[] = {"synchronization", "event synchronize", "stream waits for event",
-                                        "stream synchronize",
-                                        "context synchronize"};  // CUpti_ActivitySynchronizationType
-    const char *name = names[sync->type < WL_COUNT(names) ? sync->type : 0];
-    RecordSpan r = {.kind = SPAN_SYNC,
-                    .stream = sync->stream,
-                    .begin_ns = time_of(c, sync->begin),
-                    .end_ns = time_of(c, sync->end)};
-    collect_write(c, RECORD_SPAN, &r, name, strlen(name) + 1);
-}
-
 static void take_memory(Collector *c, const CuptiMemory *memory) {
     static const u8 kinds[] = {
         [1] = 2, [2] = 2, [5] = 1, [6] = 3, [7] = 3};  // CUpti_ActivityMemoryKind, RecordAlloc.kind
@@ -130,7 +118,6 @@ void activity_read(Collector *c, u8 *buffer, size_t valid) {
         case CUPTI_KIND_MEMCPY:
         case CUPTI_KIND_MEMCPY2: take_memcpy(c, record); break;
         case CUPTI_KIND_MEMSET: take_memset(c, record); break;
-        case CUPTI_KIND_SYNCHRONIZATION: take_synchronization(c, record); break;
         case CUPTI_KIND_MEMORY2: take_memory(c, record); break;
         case CUPTI_KIND_MARKER: ranges_take(c, record); break;
         default: break;

@@ -64,6 +64,10 @@ static void on_callback(void *context, u32 domain, u32 cbid, const void *data) {
         return;
     }
     const CuptiApiCall *call = data;
+    if (waits_is_one(cbid)) {
+        waits_call(c, cbid, call);
+        return;
+    }
     if (call->site != 0) return;
     if (is_load(cbid)) {
         replace_code(c, call);
@@ -83,6 +87,9 @@ static void enable(Collector *c, bool on, u32 domain, const u32 *cbids, size_t c
 #define X(cbid, name) cbid,
 static const u32 launches[] = {CUPTI_LAUNCH_CBIDS(X)}, loads[] = {CUPTI_LOAD_CBIDS(X)};
 #undef X
+#define X(cbid, function, name) cbid,
+static const u32 waits[] = {CUPTI_WAIT_CBIDS(X)};
+#undef X
 
 void callbacks_end_launches(Collector *c) { enable(c, false, CUPTI_DOMAIN_DRIVER, launches, WL_COUNT(launches)); }
 
@@ -93,6 +100,7 @@ CuptiResult callbacks_subscribe(Collector *c) {
     enable(c, true, CUPTI_DOMAIN_RESOURCE, resources, WL_COUNT(resources));
     if (c->host.options.stacks || c->host.options.counters || c->host.options.sampling != COLLECT_SAMPLING_OFF)
         enable(c, true, CUPTI_DOMAIN_DRIVER, launches, WL_COUNT(launches));
+    if (c->host.options.activities) enable(c, true, CUPTI_DOMAIN_DRIVER, waits, WL_COUNT(waits));
     if (c->host.replace) enable(c, true, CUPTI_DOMAIN_DRIVER, loads, WL_COUNT(loads));
     return CUPTI_OK;
 }

@@ -103,6 +103,7 @@ static void finish(Collector *c) {
     c->cupti.cuptiUnsubscribe(c->subscriber);
     names_take_modules(c);
     take_activities(c);
+    waits_take(c);
     attribution_write(c, true);
     write_losses(c);
     write_messages(c);
@@ -129,6 +130,7 @@ static void *writer(void *context) {
         names_take_modules(c);
         if (tick % FLUSH_TICKS == 0) c->cupti.cuptiActivityFlushAll(0);
         take_activities(c);
+        waits_take(c);
         pm_sampling_take(c);
         activity_end_launches(c);
         if (tick % FETCH_TICKS == 0) sampling_fetch(c);
@@ -196,10 +198,9 @@ static void set_clock(Collector *c) {
 }
 
 static CuptiResult enable_activities(Collector *c) {
-    static const u32 kinds[] = {CUPTI_KIND_KERNEL, CUPTI_KIND_MEMCPY, CUPTI_KIND_MEMCPY2,
-                                CUPTI_KIND_MEMSET, CUPTI_KIND_MARKER, CUPTI_KIND_SYNCHRONIZATION};
+    static const u32 kinds[] = {CUPTI_KIND_KERNEL, CUPTI_KIND_MEMCPY, CUPTI_KIND_MEMCPY2, CUPTI_KIND_MEMSET,
+                                CUPTI_KIND_MARKER};
     CuptiResult result = c->cupti.cuptiActivityRegisterCallbacks(buffers_request, buffers_complete);
-    if (c->cupti.cuptiActivityEnableAllSyncRecords) c->cupti.cuptiActivityEnableAllSyncRecords(0);
     for (size_t i = 0; result == CUPTI_OK && i < WL_COUNT(kinds); i++) result = c->cupti.cuptiActivityEnable(kinds[i]);
     if (result == CUPTI_OK && c->host.options.allocations) result = c->cupti.cuptiActivityEnable(CUPTI_KIND_MEMORY2);
     return result;

@@ -45,6 +45,22 @@ typedef struct Flushed {
     CuptiPcData data;
 } Flushed;
 
+// --- ... and the program's waits for the GPU ---
+enum { WAIT_SLOTS = 8192 };
+typedef struct Wait {
+    u32 cbid, stream, thread;
+    u64 begin_ns, end_ns;
+} Wait;
+typedef struct WaitSlot {
+    atomic_ullong turn;  // even: empty, odd: full; twice the times round, and 1
+    Wait wait;
+} WaitSlot;
+typedef struct Waits {
+    WaitSlot slots[WAIT_SLOTS];
+    atomic_ullong head, missed;
+    u64 tail;  // the writer's
+} Waits;
+
 // --- contexts whose code is sampled ---
 typedef enum SamplingState {
     SAMPLING_NONE,
@@ -151,6 +167,7 @@ typedef struct Collector {
     _Atomic(Loaded *) loaded;
     _Atomic(Flushed *) flushed;
     Stacks stacks;
+    Waits waits;
     SampledContext contexts[COLLECT_CONTEXTS];
     u32 reason_count;  // set by the first sampled context, before it is READY
     u32 reason_indices[COLLECT_REASONS];
@@ -217,6 +234,11 @@ void buffers_give_back(Buffers *buffers, u32 buffer);
 // activity.c
 void activity_read(Collector *c, u8 *buffer, size_t valid);
 void activity_end_launches(Collector *c);  // when as many are recorded as were asked for
+
+// waits.c
+bool waits_is_one(u32 cbid);
+void waits_call(Collector *c, u32 cbid, const CuptiApiCall *call);  // on the program's threads
+void waits_take(Collector *c);                                      // the writer
 
 // ranges.c
 void ranges_take(Collector *c, const CuptiMarker *marker);

@@ -66,7 +66,6 @@ enum {
     CUPTI_KIND_KERNEL = 10,
     CUPTI_KIND_MARKER = 12,
     CUPTI_KIND_MEMCPY2 = 22,
-    CUPTI_KIND_SYNCHRONIZATION = 38,
     CUPTI_KIND_MEMORY2 = 49
 };
 #define CUPTI_PACKED __attribute__((packed, aligned(8)))
@@ -106,12 +105,6 @@ typedef struct CUPTI_PACKED CuptiMemset {
     u64 bytes, begin, end;
     u32 device, context, stream;
 } CuptiMemset;
-typedef struct CUPTI_PACKED CuptiSynchronization {
-    u32 kind;
-    u32 type;
-    u64 begin, end;
-    u32 correlation, context, stream;
-} CuptiSynchronization;
 typedef struct CUPTI_PACKED CuptiMemory {
     u32 kind;
     u32 operation, memory;
@@ -228,6 +221,15 @@ typedef struct CuptiCubinCrc {
     X(515, cuGraphLaunch_ptsz)                   \
     X(652, cuLaunchKernelEx)                     \
     X(653, cuLaunchKernelEx_ptsz)
+
+// Of those that wait for the GPU, with what they are called in the profile.
+enum { CUPTI_STREAM_WAIT = 126, CUPTI_STREAM_WAIT_PTSZ = 440 };
+#define CUPTI_WAIT_CBIDS(X)                                \
+    X(17, cuCtxSynchronize, "context synchronize")         \
+    X(121, cuEventSynchronize, "event synchronize")        \
+    X(126, cuStreamSynchronize, "stream synchronize")      \
+    X(440, cuStreamSynchronize_ptsz, "stream synchronize") \
+    X(800, cuCtxSynchronize_v2, "context synchronize")
 
 // Of those that load modules. What is loaded is the second parameter of each.
 #define CUPTI_LOAD_CBIDS(X)      \

@@ -19,6 +19,7 @@ SAME(CuptiApiCall, site, CUpti_CallbackData, callbackSite);
 SAME(CuptiApiCall, parameters, CUpti_CallbackData, functionParams);
 SAME(CuptiApiCall, symbol, CUpti_CallbackData, symbolName);
 SAME(CuptiApiCall, context, CUpti_CallbackData, context);
+SAME(CuptiApiCall, own, CUpti_CallbackData, correlationData);
 SAME(CuptiApiCall, correlation, CUpti_CallbackData, correlationId);
 SAME(CuptiResource, context, CUpti_ResourceData, context);
 SAME(CuptiResource, descriptor, CUpti_ResourceData, resourceDescriptor);
@@ -51,9 +52,6 @@ WITHIN(CuptiMemset, CUpti_ActivityMemset4);
 SAME(CuptiMemset, bytes, CUpti_ActivityMemset4, bytes);
 SAME(CuptiMemset, end, CUpti_ActivityMemset4, end);
 SAME(CuptiMemset, stream, CUpti_ActivityMemset4, streamId);
-SAME(CuptiSynchronization, type, CUpti_ActivitySynchronization2, type);
-SAME(CuptiSynchronization, end, CUpti_ActivitySynchronization2, end);
-SAME(CuptiSynchronization, stream, CUpti_ActivitySynchronization2, streamId);
 SAME(CuptiMemory, operation, CUpti_ActivityMemory4, memoryOperationType);
 SAME(CuptiMemory, memory, CUpti_ActivityMemory4, memoryKind);
 SAME(CuptiMemory, address, CUpti_ActivityMemory4, address);
@@ -117,7 +115,6 @@ VALUE(CUPTI_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMCPY2);
 VALUE(CUPTI_KIND_MEMSET, CUPTI_ACTIVITY_KIND_MEMSET);
 VALUE(CUPTI_KIND_MARKER, CUPTI_ACTIVITY_KIND_MARKER);
 VALUE(CUPTI_KIND_MEMORY2, CUPTI_ACTIVITY_KIND_MEMORY2);
-VALUE(CUPTI_KIND_SYNCHRONIZATION, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION);
 VALUE(CUPTI_MARKER_INSTANT, CUPTI_ACTIVITY_FLAG_MARKER_INSTANTANEOUS);
 VALUE(CUPTI_MARKER_START, CUPTI_ACTIVITY_FLAG_MARKER_START);
 VALUE(CUPTI_MARKER_END, CUPTI_ACTIVITY_FLAG_MARKER_END);
@@ -135,6 +132,12 @@ VALUE(CUPTI_REASON_NAME_BYTES, CUPTI_STALL_REASON_STRING_SIZE);
 CUPTI_LAUNCH_CBIDS(X)
 CUPTI_LOAD_CBIDS(X)
 #undef X
+#define X(id, function, name) VALUE(id, CUPTI_DRIVER_TRACE_CBID_##function);
+CUPTI_WAIT_CBIDS(X)
+#undef X
+VALUE(CUPTI_STREAM_WAIT, CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize);
+VALUE(CUPTI_STREAM_WAIT_PTSZ, CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize_ptsz);
+_Static_assert(offsetof(cuStreamSynchronize_params, hStream) == 0, "the stream is not the first parameter");
 SAME(CuptiLoadParameters, code, cuLibraryLoadData_params, code);
 SAME(CuptiLoadParameters, code, cuModuleLoadData_params, image);
 SAME(CuptiLoadParameters, code, cuModuleLoadDataEx_params, image);

@@ -3,6 +3,7 @@
 // the mock CUPTI does what a GPU would. Its argument chooses what happens; its exit code is 7 where nothing else is
 // said.
 #include <dlfcn.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +34,7 @@ static void work(u32 launches) {
     mock_context(1);
     mock_module("cubin", 5);
     mock_copy();
+    mock_wait_gpu(800, NULL);
     mock_script()->samples = 100;
     for (u32 i = 0; i < launches; i++) launch_from_here();
     launch_from_there();
@@ -69,6 +71,20 @@ static int odd(void) {
     mock_context(1);
     mock_launch("late");
     mock_context(2);
+    return 7;
+}
+
+static void *wait_often(void *unused) {
+    for (u32 i = 0; i < 3000; i++) mock_wait_gpu(i % 2 ? 126 : 121, (void *)(size_t)7);
+    return unused;
+}
+
+// Waits of four threads at once, more than there is room for until they are taken.
+static int waits(void) {
+    pthread_t threads[4];
+    driver_begins();
+    for (u32 i = 0; i < 4; i++) pthread_create(&threads[i], NULL, wait_often, NULL);
+    for (u32 i = 0; i < 4; i++) pthread_join(threads[i], NULL);
     return 7;
 }
 
@@ -315,6 +331,7 @@ int main(int argc, char **argv) {
                  {"reloads", reloads},
                  {"sampling_fails", sampling_fails},
                  {"quick", quick},
+                 {"waits", waits},
                  {"ends_in_launch", ends_in_launch},
                  {"counters", counters},
                  {"counters_lost", counters_lost},

@@ -23,7 +23,8 @@ void mock_context_end(u32 number);
 void mock_module(const void *cubin, size_t size);
 void mock_launch(const char *kernel);
 bool mock_records_launches(void);
-void mock_copy(void);                                 // a copy, a memset, a wait and an allocation
+void mock_copy(void);                                 // a copy, a memset and an allocation
+void mock_wait_gpu(u32 cbid, void *stream);           // a call of CUPTI_WAIT_CBIDS
 void mock_mark(const char *name, u32 flags, u32 id);  // CUPTI_MARKER_*
 void mock_flush_samples(u32 context, u64 samples);    // into the buffer of the configuration
 const void *mock_load(const void *code);              // what the driver then loads

@@ -83,7 +83,10 @@ bool mock_records_launches(void) {
 }
 CuptiResult cuptiActivityDisable(u32 kind) { return mock.kinds &= ~(1ull << kind), CUPTI_OK; }
 CuptiResult cuptiActivityRegisterTimestampCallback(u64 (*now)(void)) { return mock.now = now, CUPTI_OK; }
-CuptiResult cuptiActivityEnableAllSyncRecords(u8 enable) { return (void)enable, CUPTI_OK; }
+CuptiResult cuptiGetStreamIdEx(void *context, void *stream, u8 per_thread, u32 *id) {
+    (void)context, (void)per_thread;
+    return *id = (u32)(size_t)stream + 10, CUPTI_OK;
+}
 
 static void hand_over(void) {
     if (mock.pending.buffer) mock.complete(NULL, 0, mock.pending.buffer, mock.pending.size, mock.pending.used);
@@ -109,7 +112,6 @@ static size_t size_of(u32 kind) {
     case CUPTI_KIND_KERNEL: return sizeof(CuptiKernel);
     case CUPTI_KIND_MEMCPY: return sizeof(CuptiMemcpy);
     case CUPTI_KIND_MEMSET: return sizeof(CuptiMemset);
-    case CUPTI_KIND_SYNCHRONIZATION: return sizeof(CuptiSynchronization);
     case CUPTI_KIND_MEMORY2: return sizeof(CuptiMemory);
     case CUPTI_KIND_MARKER: return sizeof(CuptiMarker);
     default: return 8;
@@ -229,8 +231,6 @@ static void copy_record(u64 now) {
     if (copy) copy->copy = 1, copy->bytes = 4096, copy->begin = now, copy->end = now + 100;
     CuptiMemset *set = room_for(CUPTI_KIND_MEMSET, sizeof *set);
     if (set) set->bytes = 512, set->begin = now, set->end = now + 10;
-    CuptiSynchronization *sync = room_for(CUPTI_KIND_SYNCHRONIZATION, sizeof *sync);
-    if (sync) sync->type = 4, sync->begin = now, sync->end = now + 50;
     CuptiMemory *memory = room_for(CUPTI_KIND_MEMORY2, sizeof *memory);
     if (memory)
         memory->operation = 1, memory->memory = 3, memory->address = 0x7000, memory->bytes = 4096, memory->time = now;
@@ -239,6 +239,13 @@ void mock_copy(void) {
     pthread_mutex_lock(&mock.lock);
     copy_record(mock.now ? mock.now() : 1000);
     pthread_mutex_unlock(&mock.lock);
+}
+void mock_wait_gpu(u32 cbid, void *stream) {
+    u64 own = 0;
+    CuptiApiCall call = {.parameters = &stream, .own = &own, .correlation = ++mock.correlation};
+    for (; call.site < 2; call.site++)
+        if (mock.callback && mock.enabled[CUPTI_DOMAIN_DRIVER][cbid])
+            mock.callback(mock.context, CUPTI_DOMAIN_DRIVER, cbid, &call);
 }
 void mock_context(u32 number) { resource(CUPTI_CONTEXT_CREATED, (void *)(size_t)number, NULL); }
 void mock_context_end(u32 number) { resource(CUPTI_CONTEXT_DESTROY_STARTING, (void *)(size_t)number, NULL); }

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program's waits for the GPU. CUPTI has a kind of activity for them, which costs PyTorch 5 us a launch on an H200
+// (docs/collect.md): callbacks of the few functions that wait cost as much as their calls. They run on the program's
+// threads and put the waits into a ring (Vyukov's bounded queue: a slot's turn says who may have it), which the writer
+// empties; when it is full they are counted.
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "collect/collect_inside.h"
+
+static const char *name_of(u32 cbid) {
+    switch (cbid) {
+#define X(id, function, name) \
+    case id: return name;
+        CUPTI_WAIT_CBIDS(X)
+#undef X
+    default: return NULL;
+    }
+}
+
+bool waits_is_one(u32 cbid) { return name_of(cbid) != NULL; }
+
+static void put(Waits *w, Wait wait) {
+    u64 at = atomic_load(&w->head);
+    for (;;) {
+        WaitSlot *slot = &w->slots[at % WAIT_SLOTS];
+        u64 turn = atomic_load(&slot->turn), mine = at / WAIT_SLOTS * 2;
+        if (turn < mine) {  // not emptied since the last time round
+            atomic_fetch_add(&w->missed, 1);
+            return;
+        }
+        if (turn > mine) {
+            at = atomic_load(&w->head);
+        } else if (atomic_compare_exchange_weak(&w->head, &at, at + 1)) {
+            slot->wait = wait;
+            atomic_store(&slot->turn, mine + 1);
+            return;
+        }
+    }
+}
+
+// The first parameter of those that wait for a stream is the stream.
+static u32 stream_of(Collector *c, const CuptiApiCall *call, u32 cbid) {
+    u32 id = 0;
+    bool per_thread = cbid == CUPTI_STREAM_WAIT_PTSZ;
+    if ((cbid != CUPTI_STREAM_WAIT && !per_thread) || !c->cupti.cuptiGetStreamIdEx || !call->parameters) return 0;
+    CuptiResult result = c->cupti.cuptiGetStreamIdEx(NULL, *(void *const *)call->parameters, per_thread, &id);
+    return result == CUPTI_OK ? id : 0;
+}
+
+// CUPTI keeps *own from the beginning of a call to its end.
+void waits_call(Collector *c, u32 cbid, const CuptiApiCall *call) {
+    if (!call->own) return;
+    u64 now = collect_now();
+    if (call->site == 0) {
+        *call->own = now;
+        return;
+    }
+    if (!*call->own || *call->own > now) return;  // begun before it was listened to
+    put(&c->waits, (Wait){.cbid = cbid,
+                          .stream = stream_of(c, call, cbid),
+                          .thread = (u32)syscall(SYS_gettid),
+                          .begin_ns = *call->own,
+                          .end_ns = now});
+}
+
+void waits_take(Collector *c) {
+    Waits *w = &c->waits;
+    for (;; w->tail++) {
+        WaitSlot *slot = &w->slots[w->tail % WAIT_SLOTS];
+        if (atomic_load(&slot->turn) != w->tail / WAIT_SLOTS * 2 + 1) break;
+        const char *name = name_of(slot->wait.cbid);
+        RecordSpan r = {.kind = SPAN_SYNC,
+                        .thread = slot->wait.thread,
+                        .stream = slot->wait.stream,
+                        .begin_ns = slot->wait.begin_ns,
+                        .end_ns = slot->wait.end_ns};
+        collect_write(c, RECORD_SPAN, &r, name, strlen(name) + 1);
+        atomic_store(&slot->turn, w->tail / WAIT_SLOTS * 2 + 2);
+    }
+    collect_dropped(c, "waits for the GPU", atomic_exchange(&w->missed, 0));
+}
