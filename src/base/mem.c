@@ -8,17 +8,17 @@
 static MemHook hook;
 static void *hook_context;
 
-static bool refused(size_t size) { return WL_UNLIKELY(hook != NULL) && !hook(hook_context, size); }
+bool mem_refused(size_t size) { return WL_UNLIKELY(hook != NULL) && !hook(hook_context, size); }
 
-void *mem_alloc(size_t size) { return refused(size) ? NULL : malloc(size ? size : 1); }
+void *mem_alloc(size_t size) { return mem_refused(size) ? NULL : malloc(size ? size : 1); }
 
 void *mem_zero(size_t count, size_t size) {
     size_t bytes;
-    if (__builtin_mul_overflow(count, size, &bytes) || refused(bytes)) return NULL;
+    if (__builtin_mul_overflow(count, size, &bytes) || mem_refused(bytes)) return NULL;
     return calloc(1, bytes ? bytes : 1);
 }
 
-void *mem_resize(void *block, size_t size) { return refused(size) ? NULL : realloc(block, size ? size : 1); }
+void *mem_resize(void *block, size_t size) { return mem_refused(size) ? NULL : realloc(block, size ? size : 1); }
 
 void mem_free(void *block) { free(block); }
 

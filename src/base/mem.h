@@ -11,7 +11,8 @@ void *mem_alloc(size_t size);
 void *mem_zero(size_t count, size_t size);
 void *mem_resize(void *block, size_t size);
 void mem_free(void *block);
-char *mem_copy_str(Str text);  // NUL-terminated copy
+bool mem_refused(size_t size);  // by the test hook: for those who take memory elsewhere
+char *mem_copy_str(Str text);   // NUL-terminated copy
 
 // Tests only: called before each allocation with its size; returning false makes it fail. NULL takes the hook away.
 typedef bool (*MemHook)(void *context, size_t size);

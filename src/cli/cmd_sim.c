@@ -110,14 +110,17 @@ static Status load(Run *r, const GpuModel *gpu) {
     return status;
 }
 
+// The content is in device memory then, and no longer in the specification.
 static Status make_buffers(Run *r) {
     r->buffers = mem_zero(r->spec.buffers.len + 1, sizeof *r->buffers);
     if (!r->buffers) return STATUS_NO_MEMORY;
     for (u32 i = 0; i < r->spec.buffers.len; i++) {
-        const SpecBuffer *b = &r->spec.buffers.data[i];
+        SpecBuffer *b = &r->spec.buffers.data[i];
         u64 bytes = b->count * spec_type_size(b->type);
         TRY(sim_alloc(r->sim, 0, MEMORY_DEVICE, bytes, 256, &r->buffers[i]));
         memcpy(sim_host_view(r->sim, r->buffers[i], bytes, NULL), b->data, bytes);
+        mem_free(b->data);
+        b->data = NULL;
         if (b->written) sim_check_written(r->sim, r->buffers[i], b->written * spec_type_size(b->type));
         sim_set_label(r->sim, r->buffers[i], b->name);
     }

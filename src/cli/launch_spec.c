@@ -165,6 +165,11 @@ static bool optional_number(Reader *r, f64 *value) {
 static void init_iota(Reader *r, SpecBuffer *b) {
     f64 first = 0, add = 1;
     if (!optional_number(r, &first) || !optional_number(r, &add)) return;
+    if (b->type == SPEC_F32) {  // most of them
+        f32 *data = (f32 *)(void *)b->data;
+        for (u64 i = 0; i < b->count; i++) data[i] = (f32)(first + (f64)i * add);
+        return;
+    }
     for (u64 i = 0; i < b->count; i++) put_number(b, i, first + (f64)i * add);
 }
 

@@ -27,9 +27,9 @@ static void shape_warps(Cta *cta, const Grid *g) {
     cta->shaped = true;
 }
 
-static Status cta_reserve(Cta *cta, u32 warps, u32 shared) {
+static Status cta_reserve(Pages *pages, Cta *cta, u32 warps, u32 shared) {
     if (warps > cta->warp_cap) {
-        Warp *bigger = mem_resize(cta->warps, sizeof *bigger * warps);
+        Warp *bigger = pages_resize(pages, cta->warps, sizeof *bigger * cta->warp_cap, sizeof *bigger * warps);
         if (!bigger) return STATUS_NO_MEMORY;
         memset(bigger + cta->warp_cap, 0, sizeof *bigger * (warps - cta->warp_cap));
         cta->warps = bigger;
@@ -67,7 +67,7 @@ static void place_cta(const Grid *g, Cta *cta, u64 linear) {
 Status grid_cta_start(Grid *g, Cta *cta, u64 linear) {
     u32 threads = g->block[0] * g->block[1] * g->block[2], warps = (threads + LANES - 1) / LANES;
     u32 shared = g->program->shared_bytes + g->dynamic_shared;
-    TRY(cta_reserve(cta, warps, shared));
+    TRY(cta_reserve(g->sim->pages, cta, warps, shared));
     cta->grid = g;
     place_cta(g, cta, linear);
     cta->threads = threads;
@@ -302,8 +302,8 @@ Status grid_step(Grid *g, u64 budget, SimStep *step, Diag *diag) {
 void grid_free(Grid *g) {
     if (!g) return;
     for (u32 c = 0; c < g->cta_cap; c++) {
-        for (u32 i = 0; i < g->ctas[c].warp_cap; i++) warp_free(&g->ctas[c].warps[i]);
-        mem_free(g->ctas[c].warps);
+        for (u32 i = 0; i < g->ctas[c].warp_cap; i++) warp_free(g->sim->pages, &g->ctas[c].warps[i]);
+        pages_give(g->sim->pages, g->ctas[c].warps, sizeof(Warp) * g->ctas[c].warp_cap);
         mem_free(g->ctas[c].shared);
     }
     mem_free(g->ctas);

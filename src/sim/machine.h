@@ -4,6 +4,7 @@
 #define WL_SIM_MACHINE_H
 
 #include "base/map.h"
+#include "base/pages.h"
 #include "base/pool.h"
 #include "sim/code.h"
 #include "sim/exec.h"
@@ -31,6 +32,7 @@ typedef struct SimDevice {
 
 struct Sim {
     SimConfig config;
+    Pages *pages;  // of warps and CTAs
     SimWindow window;
     u64 host_next;                  // where the next managed or pinned memory would lie, as an offset
     Vec(SimFreeBlock) free_blocks;  // sorted by offset

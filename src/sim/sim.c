@@ -17,6 +17,7 @@ Status sim_create(const SimConfig *config, Sim **created) {
     sim->next_texture = FIRST_TEXTURE;
     sim->devices = mem_zero(config->devices, sizeof *sim->devices);
     Status status = sim->devices ? memory_init(sim) : STATUS_NO_MEMORY;
+    if (status == STATUS_OK) status = pages_create(&sim->pages);
     if (status == STATUS_OK && config->checks) status = check_create(sim);
     if (status == STATUS_OK && config->timing) {
         sim->machines = mem_zero(config->devices, sizeof *sim->machines);
@@ -25,6 +26,7 @@ Status sim_create(const SimConfig *config, Sim **created) {
     }
     if (status != STATUS_OK) {
         memory_destroy(sim);
+        pages_destroy(sim->pages);
         mem_free(sim->machines);
         mem_free(sim->timelines);
         mem_free(sim->devices);
@@ -55,6 +57,7 @@ void sim_destroy(Sim *sim) {
     while (sim->free_grids) grid_free(grid_take(sim));
     memory_destroy(sim);
     check_destroy(sim->check);
+    pages_destroy(sim->pages);
     mem_free(sim->devices);
     mem_free(sim);
 }

@@ -84,10 +84,11 @@ void warp_split_off(Warp *w, Split *split, u32 lanes, u32 pc) {
 }
 
 // --- registers -------------------------------------------------------------------------------------------------
-static bool grow_area(void **area, u32 *size, u32 needed, u32 unit) {
+// The kernel's own registers first; those of functions that it calls find more room than they need.
+static bool grow_area(Pages *pages, void **area, u32 *size, u32 needed, u32 unit) {
     if (needed <= *size) return true;
-    u64 wanted = needed + needed / 2;
-    u8 *bigger = mem_resize(*area, wanted * unit);
+    u64 wanted = *size ? needed + needed / 2 : needed;
+    u8 *bigger = pages_resize(pages, *area, (u64)*size * unit, wanted * unit);
     if (!bigger) return false;
     memset(bigger + (u64)*size * unit, 0, (wanted - *size) * unit);
     *area = bigger;
@@ -96,8 +97,10 @@ static bool grow_area(void **area, u32 *size, u32 needed, u32 unit) {
 }
 
 static bool warp_reserve(Warp *w, u32 r32, u32 r64, u32 preds) {
-    return grow_area((void **)&w->r32, &w->r32_size, r32, 1) && grow_area((void **)&w->r64, &w->r64_size, r64, 1) &&
-           grow_area((void **)&w->preds, &w->pred_count, preds, sizeof(u32));
+    Pages *pages = w->cta->grid->sim->pages;
+    return grow_area(pages, (void **)&w->r32, &w->r32_size, r32, 1) &&
+           grow_area(pages, (void **)&w->r64, &w->r64_size, r64, 1) &&
+           grow_area(pages, (void **)&w->preds, &w->pred_count, preds, sizeof(u32));
 }
 
 static void exec_enter(Exec *x, Warp *w, const Split *s) {
@@ -144,14 +147,14 @@ Status warp_start(Warp *w, const SimProgram *program, u32 lanes, u64 local_strid
     return STATUS_OK;
 }
 
-void warp_free(Warp *w) {
+void warp_free(Pages *pages, Warp *w) {
     vec_free(&w->frames);
     vec_free(&w->free_frames);
     vec_free(&w->convs);
     vec_free(&w->free_convs);
-    mem_free(w->r32);
-    mem_free(w->r64);
-    mem_free(w->preds);
+    pages_give(pages, w->r32, w->r32_size);
+    pages_give(pages, w->r64, w->r64_size);
+    pages_give(pages, w->preds, w->pred_count * sizeof *w->preds);
     mem_free(w->local);
 }
 

@@ -82,7 +82,7 @@ Status warp_start(Warp *warp, const SimProgram *program, u32 lanes, u64 local_st
 WarpStop warp_run(Exec *x, Warp *warp, u64 budget);
 // Moves `lanes` of a split to a new split at `pc`; nothing happens when there are none.
 void warp_split_off(Warp *warp, Split *split, u32 lanes, u32 pc);
-void warp_free(Warp *warp);
+void warp_free(Pages *pages, Warp *warp);
 
 // stack.c: memory of alloca. `slot`: where in the lanes' local memory a function keeps what was given before it.
 void stack_reset(Warp *warp);

@@ -10,14 +10,21 @@ bool sm_fits(const Sm *sm, const TimeRun *run) {
            sm->resident_warps + sm->starting_warps + run->cta_warps <= sm->warp_count;
 }
 
-static Status warp_reserve_slots(TimeWarp *w, u32 slots) {
+static void free_slots(Pages *pages, TimeWarp *w, u32 slots) {
+    pages_give(pages, w->ready, sizeof *w->ready * slots);
+    pages_give(pages, w->producer, sizeof *w->producer * slots);
+    w->ready = NULL;
+    w->producer = NULL;
+    w->slot_cap = 0;
+}
+
+static Status warp_reserve_slots(Pages *pages, TimeWarp *w, u32 slots) {
     if (slots > w->slot_cap) {
-        mem_free(w->ready);
-        mem_free(w->producer);
-        w->ready = mem_alloc(sizeof *w->ready * slots);
-        w->producer = mem_alloc(sizeof *w->producer * slots);
-        w->slot_cap = w->ready && w->producer ? slots : 0;
-        if (!w->slot_cap) return STATUS_NO_MEMORY;
+        free_slots(pages, w, w->slot_cap);
+        w->ready = pages_take(pages, sizeof *w->ready * slots);
+        w->producer = pages_take(pages, sizeof *w->producer * slots);
+        if (!w->ready || !w->producer) return free_slots(pages, w, slots), STATUS_NO_MEMORY;
+        w->slot_cap = slots;
     }
     memset(w->ready, 0, sizeof *w->ready * slots);
     return STATUS_OK;
@@ -46,7 +53,7 @@ static Status start_warp(Sm *sm, TimeCta *cta, u32 index, u64 start) {
     leave_low(sm, at);
     TimeWarp *w = &sm->warps[at], kept = *w;
     *w = (TimeWarp){.trace = kept.trace, .ready = kept.ready, .producer = kept.producer, .slot_cap = kept.slot_cap};
-    TRY(warp_reserve_slots(w, cta->run->code->slots + 1));
+    TRY(warp_reserve_slots(sm->machine->sim->pages, w, cta->run->code->slots + 1));
     w->cta = cta;
     w->run = cta->run;
     w->front = &cta->front->warps[index];
@@ -105,9 +112,11 @@ Status sm_init(Sm *sm, TimeMachine *machine, const GpuModel *gpu, u32 id) {
     *sm = (Sm){.machine = machine, .gpu = gpu, .id = id, .scheduler_count = (u32)gpu->warp_schedulers};
     sm->warp_count = (u32)gpu->max_threads_per_sm / LANES;
     sm->cta_count = (u32)gpu->max_ctas_per_sm;
-    sm->warps = mem_zero(sm->warp_count, sizeof *sm->warps);
+    sm->warps = pages_take(machine->sim->pages, sizeof *sm->warps * sm->warp_count);
+    if (!sm->warps) return STATUS_NO_MEMORY;
+    for (u32 i = 0; i < sm->warp_count; i++) sm->warps[i] = (TimeWarp){.trace = {.pages = machine->sim->pages}};
     sm->ctas = mem_zero(sm->cta_count, sizeof *sm->ctas);
-    if (!sm->warps || !sm->ctas) return STATUS_NO_MEMORY;
+    if (!sm->ctas) return STATUS_NO_MEMORY;
     for (u32 i = 0; i < sm->scheduler_count; i++) {
         Scheduler *s = &sm->schedulers[i];
         s->slots = (sm->warp_count + sm->scheduler_count - 1) / sm->scheduler_count;
@@ -119,12 +128,13 @@ Status sm_init(Sm *sm, TimeMachine *machine, const GpuModel *gpu, u32 id) {
 }
 
 void sm_free(Sm *sm) {
+    if (!sm->machine) return;  // it was not begun
+    Pages *pages = sm->machine->sim->pages;
     for (u32 i = 0; sm->warps && i < sm->warp_count; i++) {
         trace_free(&sm->warps[i].trace);
-        mem_free(sm->warps[i].ready);
-        mem_free(sm->warps[i].producer);
+        free_slots(pages, &sm->warps[i], sm->warps[i].slot_cap);
     }
-    mem_free(sm->warps);
+    pages_give(pages, sm->warps, sizeof *sm->warps * sm->warp_count);
     mem_free(sm->ctas);
     vec_free(&sm->low);
     vec_free(&sm->starts);

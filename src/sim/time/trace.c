@@ -14,7 +14,7 @@ void trace_reset(Trace *t) {
 }
 
 void trace_free(Trace *t) {
-    mem_free(t->words);
+    pages_give(t->pages, t->words, sizeof *t->words * t->cap);
     *t = (Trace){0};
 }
 
@@ -30,7 +30,7 @@ static bool reserve(Trace *t, u32 count) {
     }
     u32 cap = t->cap ? t->cap * 2 : WORDS_FIRST;
     while (cap < t->end + count) cap *= 2;
-    u64 *bigger = mem_resize(t->words, sizeof *bigger * cap);
+    u64 *bigger = pages_resize(t->pages, t->words, sizeof *bigger * t->cap, sizeof *bigger * cap);
     if (!bigger) return t->failed = true, false;
     t->words = bigger;
     t->cap = cap;

@@ -8,7 +8,7 @@
 #ifndef WL_SIM_TRACE_H
 #define WL_SIM_TRACE_H
 
-#include "base/status.h"
+#include "base/pages.h"
 #include "base/types.h"
 
 typedef enum TraceSpace {
@@ -78,6 +78,7 @@ struct Trace {
     u64 clock;                      // cycles, for instructions that read a clock
     const u32 *block_end;           // by pc
     TraceSyncs *syncs;              // of the CTA
+    Pages *pages;                   // of `words`; NULL: malloc's
     bool failed;                    // out of memory
 };
 
