@@ -100,10 +100,20 @@ static Status blame_wait(Blamer *b, u32 use, StallReason reason, BlameSources *s
     return add_sources(b, use, reason, sources);
 }
 
+static Status known_sources(Blamer *b, u32 use, StallReason reason, BlameSources *sources) {
+    sources->list.len = 0;
+    return b->options.known_causes ? blame_known(b, use, reason, sources) : STATUS_OK;
+}
+
 static Status blame_uses(Blamer *b, BlameSources *sources) {
     for (u32 use = 0; use < b->view->insn_count; use++) {
         for (u32 r = STALL_SELECTED + 1; r < STALL_COUNT; r++) {
             if (!b->view->samples[use].all[r] || r == STALL_BARRIER) continue;
+            TRY(known_sources(b, use, (StallReason)r, sources));
+            if (sources->list.len) {
+                TRY(add_sources(b, use, (StallReason)r, sources));
+                continue;
+            }
             TRY(b->flow ? blame_wait(b, use, (StallReason)r, sources) : add_self(b, use, (StallReason)r));
         }
     }
@@ -117,8 +127,9 @@ static Status blame_barriers(Blamer *b, BlameSources *sources) {
         blamed[b->edges.data[i].def] += b->edges.data[i].samples;
     for (u32 use = 0; use < b->view->insn_count; use++) {
         if (!b->view->samples[use].all[STALL_BARRIER]) continue;
-        sources->list.len = 0;
-        if (b->flow && !b->options.no_late_arrivers) TRY(blame_late_arrivers(b, use, blamed, sources));
+        TRY(known_sources(b, use, STALL_BARRIER, sources));
+        if (!sources->list.len && b->flow && !b->options.no_late_arrivers)
+            TRY(blame_late_arrivers(b, use, blamed, sources));
         TRY(add_sources(b, use, STALL_BARRIER, sources));
     }
     return STATUS_OK;

@@ -48,6 +48,7 @@ typedef struct BlameOptions {
     bool no_late_arrivers;
     bool no_own_steps;  // an instruction that is issued in several steps does not wait for itself
     bool published;     // apportioning by equation 1 alone, as published
+    bool known_causes;  // what the simulator saw is taken where the view has it, and only the rest inferred
 } BlameOptions;
 
 // A view without code has edges to the instructions themselves only. `options` may be NULL.

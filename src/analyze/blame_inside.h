@@ -106,6 +106,9 @@ bool blame_has_region(const Blamer *b, u32 use, StallReason reason);
 // blamed: by pc, what the instruction is blamed for among all other stalls.
 WL_MUST_USE Status blame_late_arrivers(Blamer *b, u32 use, const f64 *blamed, BlameSources *sources);
 
+// blame_known.c: causes that the simulator saw, with shares that add up to 1; none where it saw none
+WL_MUST_USE Status blame_known(Blamer *b, u32 use, StallReason reason, BlameSources *sources);
+
 static inline bool blame_is_dependency(StallReason reason) {
     return REASON_BIT(reason) & (REASON_BIT(STALL_WAIT) | REASON_BIT(STALL_LONG_SCOREBOARD) |
                                  REASON_BIT(STALL_SHORT_SCOREBOARD) | REASON_BIT(STALL_IMC_MISS));

@@ -546,6 +546,24 @@ TEST(lines_are_right_where_instructions_are_not) {
     subject_free(&subject);
 }
 
+TEST(what_the_simulator_saw_is_taken_when_asked_for) {
+    subject_ptx(&subject, TWO_WAYS);
+    subject_stall(&subject, 6, LONG, 100);
+    subject_stall(&subject, 7, LONG, 40);
+    const ProfileStallCause causes[] = {{6, LONG, 1, 1, 15, 9}, {6, LONG, 1, 3, 30, 6}, {6, LONG, 2, 3, 15, 5}};
+    subject.view.causes = causes;
+    subject.view.cause_count = 3;
+    subject_blame(&subject, &(BlameOptions){.known_causes = true});
+    assert_near(subject_blamed(&subject, 6, LONG, 1), 25);
+    assert_near(subject_blamed(&subject, 6, LONG, 3), 50);
+    assert_near(subject_blamed(&subject, 6, LONG, 6), 25);  // of another function
+    f64 inferred = 0;
+    for (u32 i = 0; i < subject.blame->edge_count; i++)
+        if (subject.blame->edges[i].use == 7) inferred += subject.blame->edges[i].samples;
+    assert_near(inferred, 40);  // nothing was seen of them
+    subject_free(&subject);
+}
+
 TEST(memory_may_run_out) {
     subject_ptx(&subject, TWO_WAYS);
     subject_stall(&subject, 6, LONG, 100);
@@ -602,6 +620,7 @@ int main(void) {
         cmocka_unit_test(barriers_are_blamed_on_where_few_warps_come_from),
         cmocka_unit_test(precision_is_the_overlap_with_the_truth),
         cmocka_unit_test(lines_are_right_where_instructions_are_not),
+        cmocka_unit_test(what_the_simulator_saw_is_taken_when_asked_for),
         cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

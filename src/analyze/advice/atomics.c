@@ -36,7 +36,7 @@ static bool is_picked(const CasePart *part, u32 pc) {
 }
 
 f64 atomic_lanes(const CasePart *part, const CaseAccess *a) {
-    bool all = part->insns[a->pc].traits & TRAIT_FLOAT_ATOMIC;
+    bool all = part->insns[a->pc].traits & TRAIT_LANE_ATOMIC;
     return !all ? 1 : a->known == ACCESS_COUNTED ? a->lanes : is_picked(part, a->pc) ? 1 : a->lanes;
 }
 

@@ -60,7 +60,7 @@ static Status add_part(const AdviceContext *x, AdviceCase *c, const KernelView *
     CasePart *part = &c->parts[c->part_count];
     *part = (CasePart){.view = view, .weight = weight};
     Blame *blame;
-    TRY(blame_kernel(view, NULL, x->arena, &blame));
+    TRY(blame_kernel(view, &(BlameOptions){.known_causes = true}, x->arena, &blame));
     part->blame = blame;
     c->part_count++;
     return STATUS_OK;

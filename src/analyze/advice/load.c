@@ -109,6 +109,14 @@ static void use_of_access(const AdviceCase *c, const CasePart *part, CaseInsn *i
     if (!access_is_shared(a)) in->use[RESOURCE_L2] = in->use[RESOURCE_DRAM] = a->requests * a->sectors * per_slot;
 }
 
+// A PTX instruction that became a sequence uses other units than its own; what they are is seen in the counters.
+#define SEQUENCE 3.5  // machine instructions
+
+static bool is_sequence(const AdviceCase *c, const CasePart *part, u32 pc) {
+    return part->view->kind == VIEW_PTX && c->view->metrics.present[METRIC_PIPE_ALU] && part->insns[pc].issued > 0 &&
+           part->insns[pc].access == WL_NONE && insn_steps(part, pc) > SEQUENCE;
+}
+
 static void add_uses(AdviceCase *c, CasePart *part, f64 per_slot, f64 sums[RESOURCE_COUNT]) {
     for (u32 pc = 0; pc < part->view->insn_count; pc++) {
         CaseInsn *in = &part->insns[pc];
@@ -119,7 +127,7 @@ static void add_uses(AdviceCase *c, CasePart *part, f64 per_slot, f64 sums[RESOU
             use_of_access(c, part, in, per_slot);
         else if (flow->unit == UNIT_LSU)
             in->use[RESOURCE_LSU] = in->issued * (c->gpu ? (f64)c->gpu->warp_schedulers : 4) * per_slot;
-        else if (resource != RESOURCE_COUNT)
+        else if (resource != RESOURCE_COUNT && !is_sequence(c, part, pc))
             in->use[resource] = in->issued * interval * per_slot;
         for (u32 r = 0; r < RESOURCE_COUNT; r++) sums[r] += in->use[r];
     }
@@ -147,6 +155,22 @@ static void measured(const AdviceCase *c, f64 busy[RESOURCE_COUNT]) {
     busy[RESOURCE_FMAHEAVY] = pipe_busy(c, METRIC_PIPE_FMAHEAVY, g->fmaheavy_interval);
     busy[RESOURCE_FP64] = pipe_busy(c, METRIC_PIPE_FP64, g->fp64_interval);
     busy[RESOURCE_XU] = pipe_busy(c, METRIC_PIPE_XU, g->xu_interval);
+}
+
+// What is counted of a unit's work and single instructions do not explain is that of the sequences.
+static void give_to_sequences(AdviceCase *c, const f64 busy[RESOURCE_COUNT], f64 sums[RESOURCE_COUNT]) {
+    static const u8 units[] = {RESOURCE_ALU, RESOURCE_FMA, RESOURCE_FMAHEAVY, RESOURCE_FP64, RESOURCE_XU};
+    f64 all = 0;
+    for (u32 step = 0; step < 2; step++)
+        for (u32 p = 0; p < c->part_count; p++)
+            for (u32 pc = 0; pc < c->parts[p].view->insn_count; pc++) {
+                if (!is_sequence(c, &c->parts[p], pc)) continue;
+                CaseInsn *in = &c->parts[p].insns[pc];
+                if (!step) all += in->issued;
+                for (u32 i = 0; step && i < WL_COUNT(units); i++)
+                    in->use[units[i]] = fmax(busy[units[i]] - sums[units[i]], 0) * in->issued / all;
+            }
+    for (u32 i = 0; all > 0 && i < WL_COUNT(units); i++) sums[units[i]] = fmax(sums[units[i]], busy[units[i]]);
 }
 
 static void scale_uses(CasePart *part, const f64 factor[RESOURCE_COUNT]) {
@@ -337,6 +361,7 @@ Status case_find_load(AdviceCase *c) {
     f64 per_slot = c->load.issue_rate / c->load.issued;
     for (u32 p = 0; p < c->part_count; p++) add_uses(c, &c->parts[p], per_slot, sums);
     measured(c, busy);
+    give_to_sequences(c, busy, sums);
     if (!c->view->metrics.present[METRIC_DRAM_PEAK]) infer(c, busy, sums);
     busy[RESOURCE_LAUNCH] = launch_busy(c);
     for (u32 r = 0; r < RESOURCE_COUNT; r++) {

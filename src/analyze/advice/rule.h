@@ -33,6 +33,8 @@ typedef enum InsnTrait {
     TRAIT_BARRIER = 1 << 12,    // of the CTA
     TRAIT_READ_ONLY = 1 << 13,  // load that nothing writes to meanwhile (ld.global.nc)
     TRAIT_FLOAT_ATOMIC = 1 << 14,
+    TRAIT_LANE_ATOMIC =
+        1 << 15,  // that compilers do not do once for a warp: of floats, the greatest of 64 bits, exchanges
 } InsnTrait;
 
 typedef enum AccessKnown {
@@ -174,7 +176,7 @@ static inline u32 access_base(const CaseAccess *a) { return a->affine ? a->affin
 
 // An atomic of global memory whose word is the same for all threads of a launch.
 bool access_is_one_word(const CasePart *part, const CaseAccess *a);
-// Lanes of it that the L2 takes one after the other. Compilers add up those of integers on one word beforehand.
+// Lanes of it that the L2 takes one after the other. Compilers do those of integers of 32 bits on one word beforehand.
 f64 atomic_lanes(const CasePart *part, const CaseAccess *a);
 
 // Accesses of one array, as far as is known; else of one line.

@@ -37,6 +37,14 @@ static bool is_float(u32 type) {
     return false;
 }
 
+// Of 32 bits there is REDUX, of 64 there is not (examples/advice/held_out_2/best_match.cu on an H200).
+static u32 atomic_traits(const Form *form) {
+    u32 op = form->mods[MOD_ATOM_OP];
+    bool wide = type_bytes(form->types[0]) == 8 && (op == ATOM_OP_MIN || op == ATOM_OP_MAX);
+    if (is_float(form->types[0])) return TRAIT_FLOAT_ATOMIC | TRAIT_LANE_ATOMIC;
+    return wide || op == ATOM_OP_EXCH || form->op == OP_ATOM_CAS ? TRAIT_LANE_ATOMIC : 0;
+}
+
 static u32 ptx_traits(const Form *form) {
     switch ((PtxOp)form->op) {
     case OP_DIV_INT:
@@ -60,9 +68,10 @@ static u32 ptx_traits(const Form *form) {
     case OP_ST:
         return (has_hint(form) ? TRAIT_HINTED : 0u) | (form->mods[MOD_NC] != MOD_TOKEN_NONE ? TRAIT_READ_ONLY : 0u);
     case OP_ATOM:
+    case OP_ATOM_CAS:
     case OP_ATOM_VECTOR:
     case OP_RED:
-    case OP_RED_VECTOR: return is_float(form->types[0]) ? TRAIT_FLOAT_ATOMIC : 0;
+    case OP_RED_VECTOR: return atomic_traits(form);
     case OP_BAR_SYNC:
     case OP_BARRIER_SYNC:
     case OP_BAR_RED:

@@ -25,13 +25,14 @@ static const struct {
     {SASS_OP_IGMMA, "", TRAIT_ASYNC},
     {SASS_OP_QGMMA, "", TRAIT_ASYNC},
     {SASS_OP_LDG, "CONSTANT", TRAIT_READ_ONLY},
-    {SASS_OP_RED, "F32", TRAIT_FLOAT_ATOMIC},
-    {SASS_OP_RED, "F64", TRAIT_FLOAT_ATOMIC},
-    {SASS_OP_REDG, "F32", TRAIT_FLOAT_ATOMIC},
-    {SASS_OP_REDG, "F64", TRAIT_FLOAT_ATOMIC},
-    {SASS_OP_ATOMG, "F32", TRAIT_FLOAT_ATOMIC},
-    {SASS_OP_ATOMG, "F64", TRAIT_FLOAT_ATOMIC},
 };
+
+static u32 atomic_traits(const SassInsn *insn) {
+    bool is_float = sass_has(insn, "F32") || sass_has(insn, "F64");
+    bool wide = sass_has(insn, "64") && (sass_has(insn, "MIN") || sass_has(insn, "MAX"));
+    bool exchange = sass_has(insn, "EXCH") || sass_has(insn, "CAS");
+    return is_float ? TRAIT_FLOAT_ATOMIC | TRAIT_LANE_ATOMIC : wide || exchange ? TRAIT_LANE_ATOMIC : 0;
+}
 
 // Evict first, last, unchanged, not at all; last use.
 static bool has_hint(const SassInsn *insn) {
@@ -67,6 +68,8 @@ u32 insn_traits_sass(const FlowCode *code, u32 pc) {
     if (insn->op == SASS_OP_CALL) return traits | call_traits(code->sass, insn);
     if (insn->op == SASS_OP_F2F) return traits | convert_traits(insn);
     if ((insn->op == SASS_OP_LDG || insn->op == SASS_OP_STG) && has_hint(insn)) traits |= TRAIT_HINTED;
+    if (insn->op == SASS_OP_RED || insn->op == SASS_OP_REDG || insn->op == SASS_OP_ATOMG)
+        return traits | atomic_traits(insn);
     for (u32 i = 0; i < WL_COUNT(rows); i++)
         if (rows[i].op == insn->op && (!rows[i].modifier[0] || sass_has(insn, rows[i].modifier)))
             return traits | rows[i].traits;

@@ -9,7 +9,7 @@ nvcc=${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
 folder=tests/advice/pairs
 
 make_ptx() { # NAME OUTPUT OPTIONS...
-    env PWD=/proc/self/cwd "$nvcc" -ptx -O3 -arch=compute_90 -lineinfo "${@:3}" "examples/advice/$1.cu" -o "$2.tmp"
+    env PWD=/proc/self/cwd "$nvcc" -ptx -O3 -arch=compute_90 -lineinfo "${@:3}" "$(find examples/advice -name "$1.cu")" -o "$2.tmp"
     sed -e '1i // SPDX-License-Identifier: Apache-2.0' -e '/^[[:space:]]*\.file/s|"/proc/self/cwd/|"|' \
         -e '/^[[:space:]]*\.file/s|"/.*/\([^/"]*\)"|"cuda_runtime/\1"|' \
         -e 's/\(73,78,84,69,82,78,65,76,95\)\(,[0-9]*\)\{8\},95/\1,48,48,48,48,48,48,48,48,95/' "$2.tmp" >"$2"

@@ -11,9 +11,10 @@ static bool is_fixed(const CasePart *part, const CaseAccess *a) {
     return a->affine && !(kinds & (1u << AFFINE_COUNTER | 1u << AFFINE_NODE));
 }
 
-// An array of which some elements are accessed at fixed places is no spill.
+// An array of which some elements are accessed at fixed places is no spill; PTX, whose registers are as many as it
+// likes, has arrays only.
 static bool is_of_array(const CasePart *part, const CaseAccess *a) {
-    if (!is_fixed(part, a)) return true;
+    if (part->view->kind == VIEW_PTX || !is_fixed(part, a)) return true;
     for (u32 i = 0; i < part->access_count; i++) {
         const CaseAccess *b = &part->accesses[i];
         if (is_local(b) && access_base(a) == access_base(b) && access_base(a) != WL_NONE && !is_fixed(part, b))
@@ -78,6 +79,19 @@ void rule_spills(AdviceCase *c) {
                  place_text(c, l.part, l.pc));
 }
 
+// ... and loads of several turns are under way at once.
+static void overlap_loads(Hit *hit, const CasePart *part, u32 loop) {
+    f64 trips = part->loops[loop].trips;
+    for (u32 i = 0; i < part->access_count && trips > 1; i++) {
+        const CaseAccess *a = &part->accesses[i];
+        i64 step;
+        bool ahead =
+            a->affine && affine_step(part->view->flow.affine, a->affine->form, loop, &step) != AFFINE_STRIDE_UNKNOWN;
+        if (a->load && !a->atomic && access_is_global(a) && part->insns[a->pc].loop == loop && ahead)
+            hit_blamed(hit, part, a->pc, STALL_BIT(LONG_SCOREBOARD), 1 - 1 / trips);
+    }
+}
+
 // Loops over such an array are to be unrolled: their branches go, and with them what lanes do one after the other.
 static void remove_loops(Hit *hit, const CasePart *part) {
     const FlowResults *flow = &part->view->flow;
@@ -89,6 +103,7 @@ static void remove_loops(Hit *hit, const CasePart *part) {
         }
         for (u32 pc = 0; pc < part->view->insn_count && walks && part->loops[l].innermost; pc++)
             if (part->insns[pc].loop == l && case_insn(part, pc)->kind == FLOW_BRANCH) hit_remove(hit, part, pc, 1);
+        if (walks && part->loops[l].innermost) overlap_loads(hit, part, l);
     }
 }
 
