@@ -348,6 +348,9 @@ static void find_customers(AdviceCase *c) {
     f64 of_scheduler = fmax(load->issue_rate * load->total / load->issued, 1);
     if (!c->gpu) return;
     load->customers[RESOURCE_LSU] = of_scheduler * (f64)c->gpu->warp_schedulers;
+    // An SM's places for CTAs wait for it to start one in them.
+    load->customers[RESOURCE_LAUNCH] =
+        fmin(c->view->occupancy.ctas_per_sm, c->view->occupancy.waves * c->view->occupancy.ctas_per_sm);
     if (c->gpu->l2_slices)
         load->customers[RESOURCE_L2] =
             of_scheduler * (f64)(c->gpu->warp_schedulers * c->gpu->sms) / (f64)c->gpu->l2_slices;

@@ -3,23 +3,33 @@
 // had no register; accesses at a place computed at run time are arrays, which cannot be in registers.
 #include "analyze/advice/rule.h"
 
+enum { UNROLLED_TRIPS = 64 };  // longer loops are not unrolled as a whole
+#define ADDRESS_PART 0.5       // of the arithmetic for an address of 64 bits
+
 static bool is_local(const CaseAccess *a) { return a->space == SPACE_LOCAL && a->requests > 0; }
+
+// R1 is the stack pointer of the machine code's calling convention.
+static bool is_by_stack_pointer(const CasePart *part, const CaseAccess *a) {
+    const FlowCode *code = part->view->flow.code;
+    const FlowInsn *in = &code->insns[a->pc];
+    if (!code->sass || in->address_use == 0xff || in->address_index) return false;
+    const FlowOperand *o = &code->operands[in->operands + in->defs + in->address_use];
+    return o->kind == FLOW_VALUE && code->value_regs[o->id].file == SASS_R && code->value_regs[o->id].index == 1;
+}
 
 // The address is the frame's plus a constant.
 static bool is_fixed(const CasePart *part, const CaseAccess *a) {
+    if (is_by_stack_pointer(part, a)) return true;
     u32 kinds = a->affine ? affine_kinds(part->view->flow.affine, a->affine->form) : 0;
     return a->affine && !(kinds & (1u << AFFINE_COUNTER | 1u << AFFINE_NODE));
 }
 
-// An array of which some elements are accessed at fixed places is no spill; PTX, whose registers are as many as it
-// likes, has arrays only.
+// An array of which some elements are accessed at fixed places is no spill; machine code does not say where it ends.
+// PTX, whose registers are as many as it likes, has arrays only.
 static bool is_of_array(const CasePart *part, const CaseAccess *a) {
     if (part->view->kind == VIEW_PTX || !is_fixed(part, a)) return true;
-    for (u32 i = 0; i < part->access_count; i++) {
-        const CaseAccess *b = &part->accesses[i];
-        if (is_local(b) && access_base(a) == access_base(b) && access_base(a) != WL_NONE && !is_fixed(part, b))
-            return true;
-    }
+    for (u32 i = 0; i < part->access_count; i++)
+        if (is_local(&part->accesses[i]) && !is_fixed(part, &part->accesses[i])) return true;
     return false;
 }
 
@@ -79,7 +89,7 @@ void rule_spills(AdviceCase *c) {
                  place_text(c, l.part, l.pc));
 }
 
-// ... and loads of several turns are under way at once.
+// Loads of all turns are under way at once.
 static void overlap_loads(Hit *hit, const CasePart *part, u32 loop) {
     f64 trips = part->loops[loop].trips;
     for (u32 i = 0; i < part->access_count && trips > 1; i++) {
@@ -92,7 +102,35 @@ static void overlap_loads(Hit *hit, const CasePart *part, u32 loop) {
     }
 }
 
-// Loops over such an array are to be unrolled: their branches go, and with them what lanes do one after the other.
+// Part of an instruction that a turn of an unrolled loop does not need: counting is over, what is made of the counter
+// alone is a constant, and of an address a sum is left.
+static f64 part_of_counting(const CasePart *part, u32 pc) {
+    const FlowInsn *in = case_insn(part, pc);
+    const Chains *chains = part->view->flow.chains;
+    if (in->kind == FLOW_BRANCH || in->arith == FLOW_COMPARE) return 1;
+    if (in->kind != FLOW_PLAIN || !in->defs || in->is_load) return 0;
+    u32 node = chains->of_operand[in->operands];
+    u32 kinds = node == WL_NONE ? 0 : affine_kinds(part->view->flow.affine, node);
+    if (!(kinds & 1u << AFFINE_COUNTER) || kinds & 1u << AFFINE_NODE) return 0;
+    return kinds & ~(1u << AFFINE_COUNTER) ? ADDRESS_PART : 1;
+}
+
+static bool is_constant_load(const CasePart *part, u32 pc) {
+    const FlowInsn *in = case_insn(part, pc);
+    return in->is_load && in->space == SPACE_CONST;
+}
+
+static void remove_counting(Hit *hit, const CasePart *part, u32 loop) {
+    f64 trips = part->loops[loop].trips;
+    for (u32 pc = 0; pc < part->view->insn_count; pc++) {
+        if (part->insns[pc].loop != loop) continue;
+        bool branch = case_insn(part, pc)->kind == FLOW_BRANCH, whole = trips > 1 && trips <= UNROLLED_TRIPS;
+        f64 fraction = branch ? 1 : !whole ? 0 : is_constant_load(part, pc) ? 1 : part_of_counting(part, pc);
+        if (fraction > 0) hit_remove(hit, part, pc, fraction);
+    }
+}
+
+// Loops over such an array are to be unrolled, so that all its indices are constants.
 static void remove_loops(Hit *hit, const CasePart *part) {
     const FlowResults *flow = &part->view->flow;
     for (u32 l = 0; l < flow->loops->loop_count; l++) {
@@ -101,9 +139,9 @@ static void remove_loops(Hit *hit, const CasePart *part) {
             const CaseAccess *a = &part->accesses[i];
             walks = is_local(a) && part->insns[a->pc].loop == l && !is_fixed(part, a);
         }
-        for (u32 pc = 0; pc < part->view->insn_count && walks && part->loops[l].innermost; pc++)
-            if (part->insns[pc].loop == l && case_insn(part, pc)->kind == FLOW_BRANCH) hit_remove(hit, part, pc, 1);
-        if (walks && part->loops[l].innermost) overlap_loads(hit, part, l);
+        if (!walks || !part->loops[l].innermost) continue;
+        remove_counting(hit, part, l);
+        overlap_loads(hit, part, l);
     }
 }
 

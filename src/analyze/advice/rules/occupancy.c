@@ -34,7 +34,8 @@ static void look_at(AdviceCase *c, OccupancyLimit limit, const char *what) {
     const ViewOccupancy *o = &c->view->occupancy;
     u32 ctas = ctas_without(c, limit);
     if (!(o->limits & 1u << limit) || ctas <= o->ctas_per_sm || !o->ctas_per_sm) return;
-    if (limit == LIMIT_REGISTERS) ctas = least_of(ctas, o->ctas_per_sm * 2);         // further down values are spilled
+    // Half of the registers: further down values are spilled. Half of the shared memory: what is used is needed.
+    ctas = least_of(ctas, o->ctas_per_sm * 2);
     if (c->warps * (f64)c->gpu->warp_schedulers < FILLED * o->warps_per_sm) return;  // it is not what keeps warps away
     Hit *hit = hit_begin(c);
     hit_of_shape(hit);
