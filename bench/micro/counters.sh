@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# On a machine with Nsight Compute: what it counts of the launches of FOLDER/dispatch, l2, streams, l2_lookups and l1_stores (built by hand), and what
+# On a machine with Nsight Compute: what it counts of the launches of FOLDER/dispatch, l2, streams, l2_lookups, l1_stores,
+# l2_writes, l1_joins and texture_layout (built by hand), and what
 # FOLDER/cold measures after its flushes. Writes dispatch.csv, l2.csv, cold-ncu.txt to OUTDIR.
 set -u
 folder=${1:?usage: counters.sh FOLDER OUTDIR}
@@ -26,3 +27,8 @@ for op in read write red atom; do lookups+=,${tex}op_$op.sum,${tex}op_${op}_look
 count all "$lookups" l2_lookups "$folder/l2_lookups"
 l1=l1tex__t_sectors_pipe_lsu_mem_global_op_
 count all "${l1}ld.sum,${l1}ld_lookup_hit.sum,${l1}st.sum,${l1}st_lookup_hit.sum" l1_stores "$folder/l1_stores"
+# DRAM bytes alone, so that it is one pass: what Nsight Compute saves and restores for others is dirty in the L2 (2.36 MB).
+count all dram__bytes_write.sum,dram__bytes_read.sum l2_writes "$folder/l2_writes"
+count all "lts__t_sectors_srcunit_tex_op_write.sum,lts__t_requests_srcunit_tex_op_write.sum,${l1}st.sum,${l1}st_lookup_hit.sum" l1_joins "$folder/l1_joins"
+texture=l1tex__t_sectors_pipe_tex_mem_texture
+count all "l1tex__t_requests_pipe_tex_mem_texture.sum,$texture.sum,${texture}_lookup_hit.sum,${tex}lookup_hit.sum,${tex}lookup_miss.sum" texture "$folder/texture_layout" counted

@@ -32,6 +32,7 @@ static cudaError_t of_array(CudaContext *c, const CudaArray *array, SimTexture *
     to->height = (u32)array->extent.height;
     to->pitch = array->pitch;
     to->slice = array->slice;
+    to->tiled = true;
     to->cubemap = (array->flags & cudaArrayCubemap) != 0;
     if (array->flags & (cudaArrayLayered | cudaArrayCubemap))
         to->layers = (u32)array->extent.depth;

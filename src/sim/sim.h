@@ -299,6 +299,7 @@ typedef struct SimTexture {
     u8 channels, channel_bits, channel_kind;
     u8 address[3], filter;
     bool linear_memory;  // 1D from plain memory: integer coordinates, no filtering
+    bool tiled;          // a CUDA array: a GPU has its rows in tiles; counts only, here they lie one after the other
     bool normalized_coords, read_normalized, cubemap;
     bool srgb;  // unsigned 8-bit texels read as normalised floats: the first three channels are sRGB
     f32 border[4];

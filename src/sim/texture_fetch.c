@@ -24,21 +24,21 @@ void texture_begin(TextureAccess *a, Exec *x) {
     a->texture = NULL;
     a->handle = 0;
     a->bytes = 0;
-    a->sectors.count = 0;
+    a->sectors.count = a->sectors.quad_count = a->sectors.looked_up = 0;
     memset(a->sectors.used, 0, sizeof a->sectors.used);
 }
 
 void texture_end(TextureAccess *a) {
     PcCounters *c = a->x->count;
     c->requests++;
-    c->sectors += a->sectors.count;
+    c->sectors += a->sectors.looked_up;
     c->bytes += a->bytes;
     if (WL_LIKELY(!a->x->trace)) return;
     u64 sector[512];
     u32 count = 0;
     for (u32 at = 0; at < 512; at++)
         if (a->sectors.used[at >> 6] >> (at & 63) & 1) sector[count++] = a->sectors.sector[at];
-    trace_sectors(a->x->trace, sector, count);
+    trace_sectors(a->x->trace, sector, count, a->sectors.looked_up);
 }
 
 static void use_level(TextureAccess *a, u32 level) {
@@ -58,8 +58,18 @@ bool texture_bind(TextureAccess *a, u32 lane, u64 handle) {
     return a->texture != NULL;
 }
 
-static void sector_add(SectorSet *set, u64 address) {
+static void quad_add(SectorSet *set, u32 quad, u64 sector) {
+    if (quad != set->quad) set->quad_count = 0;
+    set->quad = quad;
+    for (u32 i = 0; i < set->quad_count; i++)
+        if (set->of_quad[i] == sector) return;
+    set->of_quad[set->quad_count++] = sector;
+    set->looked_up++;
+}
+
+static void sector_add(SectorSet *set, u32 lane, u64 address) {
     u64 sector = address >> 5;
+    quad_add(set, lane / 4, sector);
     u32 at = (u32)((sector * 0x9e3779b97f4a7c15ull) >> 55);
     for (; set->used[at >> 6] >> (at & 63) & 1; at = (at + 1) & 511)
         if (set->sector[at] == sector) return;
@@ -68,10 +78,21 @@ static void sector_add(SectorSet *set, u64 address) {
     set->count++;
 }
 
-// Host bytes of a device address, by the allocation this instruction hit last where it can.
-static u8 *place(TextureAccess *a, u64 address, u32 bytes, bool store) {
+// Where a GPU has byte `x` of row `y` of a CUDA array with at least two dimensions that begins at `base`: in tiles. A
+// sector is 16 bytes of two rows, and comes from DRAM with that of the next two rows (an H200: texture/near/* and
+// texture/fetched/* of bench/hwref/h200-texture.tsv). That four rows of 32 bytes make a line, and eight of 64 a tile,
+// was not measured. Only caches can tell.
+enum { TILE_WIDTH = 64, TILE_ROWS = 8 };
+static u64 tile_address(u64 base, u64 pitch, u64 x, u64 y) {
+    u64 tile = base + y / TILE_ROWS * TILE_ROWS * pitch + x / TILE_WIDTH * (TILE_WIDTH * TILE_ROWS);
+    return tile + (x % 64 / 32 * 256 | y % 8 / 4 * 128 | x % 32 / 16 * 64 | y % 4 / 2 * 32 | y % 2 * 16 | x % 16);
+}
+
+// Host bytes of a device address, by the allocation this instruction hit last where it can; `cached`: its address for
+// caches.
+static u8 *place(TextureAccess *a, u64 address, u64 cached, u32 bytes, bool store) {
     const PcState *s = pc_state(a->x);
-    sector_add(&a->sectors, address);
+    sector_add(&a->sectors, a->lane, cached);
     a->bytes += bytes;
     u64 at = address - s->start;
     bool known = s->generation == a->x->grid->sim->generation && at < s->size && bytes <= s->size - at;
@@ -135,9 +156,9 @@ static void missing_channels(const SimTexture *t, u32 out[4]) {
     for (u32 c = t->channels; c < 4; c++) out[c] = 0;
 }
 
-static bool read_texel(TextureAccess *a, u64 address, u32 out[4]) {
+static bool read_texel(TextureAccess *a, u64 address, u64 cached, u32 out[4]) {
     const SimTexture *t = a->texture;
-    const u8 *from = place(a, address, texel_bytes(t), false);
+    const u8 *from = place(a, address, cached, texel_bytes(t), false);
     if (!from) return false;
     for (u32 c = 0; c < t->channels; c++)
         out[c] = t->srgb && c < 3 ? bits_of(float_from_half(texture_srgb[from[c]]))
@@ -257,13 +278,17 @@ static i64 apply_mode(i64 index, i64 size, u8 mode) {
 static bool fetch_texel(TextureAccess *a, const Footprint *f, const i64 index[3], u32 out[4]) {
     const SimTexture *t = a->texture;
     const u64 strides[3] = {texel_bytes(t), a->level.pitch, a->level.slice};
-    u64 address = a->level.data + f->layer * a->level.slice;
+    u64 base = a->level.data + f->layer * a->level.slice, at[3] = {0};
     for (u32 d = 0; d < f->dims; d++) {
-        i64 at = apply_mode(index[d], f->size[d], f->mode[d]);
-        if (at < 0) return border_texel(t, out), true;
-        address += (u64)at * strides[d];
+        i64 found = apply_mode(index[d], f->size[d], f->mode[d]);
+        if (found < 0) return border_texel(t, out), true;
+        at[d] = (u64)found * strides[d];
     }
-    return read_texel(a, address, out);
+    base += at[2];
+    u64 address = base + at[0] + at[1];
+    bool tiled = t->tiled && f->dims > 1;
+    return read_texel(a, address, tiled ? tile_address(base, a->level.pitch, at[0], at[1] / a->level.pitch) : address,
+                      out);
 }
 
 // --- filtering -----------------------------------------------------------------------------------------------------
@@ -515,15 +540,19 @@ u8 *surface_place(TextureAccess *a, const TextureGeometry *g, const TexturePoint
     i64 layers = t->layers ? t->layers : 1, layer = g->layered ? p->layer : 0;
     bool outside = layer >= layers;
     if (outside) layer = layers - 1;
-    u64 address = t->data + (u64)layer * t->slice;
+    u64 base = t->data + (u64)layer * t->slice, offset[3] = {0};
     for (u32 d = 0; d < g->dims; d++) {
         i64 last = d == 0 ? (i64)t->width * texel_bytes(t) - bytes : texture_size(&a->level, d) - 1, at = p->i[d];
         bool out = at < 0 || at > last;
         outside |= out;
         if (out) at = at < 0 || last < 0 ? 0 : last;
-        address += (u64)at * strides[d];
+        offset[d] = (u64)at * strides[d];
     }
     if (outside && mode == SURFACE_ZERO) return NULL;
     if (outside && mode == SURFACE_TRAP) return surface_fault(a, p, g);
-    return place(a, address, bytes, store);
+    base += offset[2];
+    u64 address = base + offset[0] + offset[1];
+    bool tiled = t->tiled && g->dims > 1;
+    return place(a, address, tiled ? tile_address(base, t->pitch, offset[0], offset[1] / t->pitch) : address, bytes,
+                 store);
 }

@@ -6,11 +6,15 @@
 
 #include "sim/warp.h"
 
-// The sectors that the lanes of one instruction touch: at most 8 texels each.
+// The sectors that the lanes of one instruction touch: at most 8 texels each. The texture unit looks them up quad by
+// quad, four neighbouring lanes (an H200: walk/* of bench/hwref/h200-texture.tsv).
 typedef struct SectorSet {
     u64 sector[512];
     u64 used[8];
     u32 count;
+    u64 of_quad[32];
+    u32 quad, quad_count;
+    u32 looked_up;  // sum over the quads
 } SectorSet;
 
 // One texture or surface instruction in execution. Start with texture_begin, then texture_bind for each lane.

@@ -554,6 +554,39 @@ TEST(levels_are_clamped_and_chosen_by_gradients) {
     device_close(&b.d);
 }
 
+// What an H200 looks up for warps that fetch rows, columns and tiles of a CUDA array (bench/hwref/h200-texture.tsv),
+// and in how many different sectors.
+TEST(rows_of_arrays_lie_in_tiles) {
+    static const struct {
+        u32 wrap, right, down, looked_up, different;  // lane l: (l % wrap * right, l / wrap + l % wrap * down)
+    } walks[] = {{32, 1, 0, 8, 8}, {32, 0, 1, 16, 16}, {8, 1, 0, 8, 4},
+                 {2, 1, 0, 8, 8},  {32, 1, 1, 16, 16}, {32, 0, 0, 8, 1}};
+    static Bench b;
+    SimTexture t = {
+        .width = 32, .height = 32, .channels = 1, .channel_bits = 32, .channel_kind = CHANNEL_UNSIGNED, .tiled = true};
+    bench_open(&b, "mov.u32 %r1, 0;", t, 32 * 32);
+    PcState row = {0};
+    SimModule module = {.sim = b.d.sim};
+    SimKernel kernel = {.module = &module};
+    Grid grid = {.sim = b.d.sim, .kernel = &kernel};
+    Exec x = {.grid = &grid, .count = &row.counters};
+    for (u32 i = 0; i < WL_COUNT(walks); i++) {
+        TextureAccess a;
+        u32 out[4];
+        texture_begin(&a, &x);
+        for (u32 l = 0; l < 32; l++) {
+            u32 at = l % walks[i].wrap, px = at * walks[i].right, py = l / walks[i].wrap + at * walks[i].down;
+            TexturePoint point = {.f = {(f32)px + 0.5f, (f32)py + 0.5f}, .is_float = true};
+            assert_true(texture_bind(&a, l, b.handle));
+            assert_true(texture_sample(&a, &texture_geometries[GEOM_2D - GEOM_1D], &point, out));
+            assert_memory_equal(out, b.data + (py * 32 + px) * 4, 4);
+        }
+        assert_int_equal(a.sectors.looked_up, walks[i].looked_up);
+        assert_int_equal(a.sectors.count, walks[i].different);
+    }
+    device_close(&b.d);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nearest_in_all_modes),
@@ -566,6 +599,7 @@ int main(void) {
         cmocka_unit_test(half_results),
         cmocka_unit_test(halves_round_to_even),
         cmocka_unit_test(gather),
+        cmocka_unit_test(rows_of_arrays_lie_in_tiles),
         cmocka_unit_test(surface_loads_clamp_and_zero),
         cmocka_unit_test(surface_stores),
         cmocka_unit_test(surface_traps),

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory side of an SM: the queues before the load/store and the texture unit, the L1, lines under way, constants
-// and instruction fetch. An access is looked up when its turn in the queue comes; what misses becomes a request to the
+// The memory side of an SM: the queues before the load/store and the texture unit, the L1, lines under way and
+// constants. An access is looked up when its turn in the queue comes; what misses becomes a request to the
 // memory system, and the reply wakes who waits.
 #include <string.h>
 
 #include "sim/time/machine.h"
-#include "sim/time/sm.h"
+#include "sim/time/sm_parts.h"
 
-enum { NO_SYNC = 0xffff, NO_TICKET = WL_NONE, TAG_TICKET = 1u << 31, TAG_FETCH = 1u << 30 };
-#define CODE_BASE (0xc0deull << 32)  // where code lies, for the caches
+enum { NO_SYNC = 0xffff, NO_TICKET = WL_NONE };
 
 // --- tickets -------------------------------------------------------------------------------------------------------
 static u32 ticket_new(Sm *sm, TimeWarp *w, u32 op, TicketKind kind, u64 cycle) {
@@ -69,7 +68,7 @@ static void ticket_part(Sm *sm, u32 at, u32 parts, u64 done, u64 cycle) {
 }
 
 // --- requests ------------------------------------------------------------------------------------------------------
-static void request(Sm *sm, MemRequest r) {
+void sm_request(Sm *sm, MemRequest r) {
     r.sm = (u16)sm->id;
     if (vec_push(&sm->out, r) != STATUS_OK) sm->status = STATUS_NO_MEMORY;
 }
@@ -240,12 +239,12 @@ static bool read_line(const Access *a, u64 word, Cache *cache, u64 latency, MemK
         m->sectors |= look.miss;
         sm->sectors_under_way += sector_count(fresh);
         if (fresh)
-            request(sm, (MemRequest){.cycle = a->cycle,
-                                     .line = line,
-                                     .tag = (u32)(m - sm->misses),
-                                     .kind = (u8)kind,
-                                     .sectors = (u8)fresh,
-                                     .local = local});
+            sm_request(sm, (MemRequest){.cycle = a->cycle,
+                                        .line = line,
+                                        .tag = (u32)(m - sm->misses),
+                                        .kind = (u8)kind,
+                                        .sectors = (u8)fresh,
+                                        .local = local});
     }
     u32 awaited = look.pending | look.miss;
     if (awaited && m) wait_for_line(sm, m, a->entry->ticket, awaited);
@@ -290,13 +289,13 @@ static void write_line(const Access *a, u64 word) {
     sm->counters[local ? SMC_L1_LOCAL_ST_HITS : SMC_L1_GLOBAL_ST_HITS] += sector_count(hit);
     sm->tickets.data[a->entry->ticket].remaining++;
     sm->writes++;
-    request(sm, (MemRequest){.cycle = a->cycle,
-                             .line = line,
-                             .tag = TAG_TICKET | a->entry->ticket,
-                             .kind = MEM_WRITE,
-                             .sectors = (u8)sectors,
-                             .whole = (u8)trace_line_whole(word),
-                             .local = local});
+    sm_request(sm, (MemRequest){.cycle = a->cycle,
+                                .line = line,
+                                .tag = TAG_TICKET | a->entry->ticket,
+                                .kind = MEM_WRITE,
+                                .sectors = (u8)sectors,
+                                .whole = (u8)trace_line_whole(word),
+                                .local = local});
 }
 
 static void atomic_line(const Access *a, u64 word, MemKind kind) {
@@ -309,26 +308,26 @@ static void atomic_line(const Access *a, u64 word, MemKind kind) {
     t->remaining++;
     sm->writes++;
     sm->same_word += t->same_word;
-    request(sm, (MemRequest){.cycle = a->cycle,
-                             .line = line,
-                             .tag = TAG_TICKET | a->entry->ticket,
-                             .kind = (u8)kind,
-                             .sectors = (u8)sectors,
-                             .lanes = a->entry->lanes,
-                             .degree = (u8)trace_line_degree(word),
-                             .atomic = a->op->flags >> TIME_ATOMIC_SHIFT});
+    sm_request(sm, (MemRequest){.cycle = a->cycle,
+                                .line = line,
+                                .tag = TAG_TICKET | a->entry->ticket,
+                                .kind = (u8)kind,
+                                .sectors = (u8)sectors,
+                                .lanes = a->entry->lanes,
+                                .degree = (u8)trace_line_degree(word),
+                                .atomic = a->op->flags >> TIME_ATOMIC_SHIFT});
 }
 
 static void bulk_line(const Access *a, u64 word) {
     Sm *sm = a->sm;
     bool store = a->entry->kind == TIME_STORE;
     sm->tickets.data[a->entry->ticket].remaining++;
-    request(sm, (MemRequest){.cycle = a->cycle,
-                             .line = trace_line_address(word),
-                             .tag = TAG_TICKET | a->entry->ticket,
-                             .kind = store ? MEM_WRITE : MEM_READ,
-                             .sectors = (u8)trace_line_sectors(word),
-                             .whole = (u8)trace_line_whole(word)});
+    sm_request(sm, (MemRequest){.cycle = a->cycle,
+                                .line = trace_line_address(word),
+                                .tag = TAG_TICKET | a->entry->ticket,
+                                .kind = store ? MEM_WRITE : MEM_READ,
+                                .sectors = (u8)trace_line_sectors(word),
+                                .whole = (u8)trace_line_whole(word)});
 }
 
 // Indexed constants: two caches of their own, then the L2.
@@ -350,11 +349,11 @@ static bool const_line(const Access *a, u64 word) {
         if (cache_reserve(sm->const_l1, line, sectors, 0, &victim)) cache_fill(sm->const_l1, line, sectors);
         if (cache_reserve(sm->const_l15, line, sectors, 0, &victim)) cache_fill(sm->const_l15, line, sectors);
         t->remaining++;
-        request(sm, (MemRequest){.cycle = a->cycle,
-                                 .line = line,
-                                 .tag = TAG_TICKET | a->entry->ticket,
-                                 .kind = MEM_CONST,
-                                 .sectors = (u8)sectors});
+        sm_request(sm, (MemRequest){.cycle = a->cycle,
+                                    .line = line,
+                                    .tag = TAG_TICKET | a->entry->ticket,
+                                    .kind = MEM_CONST,
+                                    .sectors = (u8)sectors});
     }
     if (a->cycle + latency > t->done) t->done = a->cycle + latency;
     return true;
@@ -405,7 +404,9 @@ static void serve_shared(const Access *a) {
 }
 
 // Cycles that the data of the access take: a bank gives one word a cycle. `begins`: these are its first sectors.
+enum { QUADS = 8 };  // of a warp: four lanes, whose sectors the texture unit looks up together
 static u64 data_cycles(const Sm *sm, const PipeEntry *e, u32 sectors, bool begins) {
+    if (e->space == TRACE_TEXTURE) return begins ? divided(e->wavefronts * sm->gpu->tex_interval, QUADS) : 0;
     if (e->wavefronts) return begins ? e->wavefronts : 0;
     return divided((u64)sectors * 32, sm->gpu->l1_bytes);
 }
@@ -422,10 +423,14 @@ static void look_up_tag(const Access *a, TagLoad *load, u64 line) {
     if (++load->lines[bank] > load->most) load->most = load->lines[bank];
 }
 
-// Cycles that the unit is busy with `lines` lines of the access.
-static u64 line_cycles(const Sm *sm, const PipeEntry *e, u32 lines, u64 tags, u64 data) {
-    if (e->space == TRACE_TEXTURE) return lines * sm->gpu->tex_interval;
-    return tags > data ? tags : data;
+// Quads that look up what another quad of the instruction does find it there, or on its way.
+static void count_quads(Sm *sm, const Pipe *p, const PipeEntry *e) {
+    if (e->space != TRACE_TEXTURE || e->kind == TIME_STORE) return;
+    u32 again = e->wavefronts;
+    for (u32 i = 0; i < e->count; i++)
+        again -= sector_count(trace_line_sectors(p->words[(e->words + i) & (p->word_cap - 1)]));
+    sm->counters[SMC_TEX_SECTORS] += again;
+    sm->counters[SMC_TEX_HITS] += again;
 }
 
 // Cycles that the unit is busy longer than `busy` because loads bring each lane its own data.
@@ -471,11 +476,11 @@ static void serve(Sm *sm, Pipe *p, u64 cycle) {
         p->free_at = cycle + sm->gpu->translation;
         return;
     } else {
-        u32 lines = 0, sectors = 0;
+        u32 sectors = 0;
         bool begins = e->next_line == 0;
         TagLoad tags = {.most = 0};
-        if (begins) prefetch_lines(sm, p, e);
-        for (; e->next_line < e->count; e->next_line++, lines++) {
+        if (begins) prefetch_lines(sm, p, e), count_quads(sm, p, e);
+        for (; e->next_line < e->count; e->next_line++) {
             u64 word = p->words[(e->words + e->next_line) & (p->word_cap - 1)];
             if (writes(e) && (sm->writes >= sm->gpu->l1_writes || crowded(sm, t))) {
                 p->blocked = true;
@@ -489,7 +494,8 @@ static void serve(Sm *sm, Pipe *p, u64 cycle) {
             look_up_tag(&a, &tags, trace_line_address(word));
             sectors += sector_count(trace_line_sectors(word));
         }
-        u64 data = data_cycles(sm, e, sectors, begins), busy = line_cycles(sm, e, lines, tags.most, data);
+        u64 data = data_cycles(sm, e, sectors, begins),
+            busy = e->space == TRACE_TEXTURE || tags.most < data ? data : tags.most;
         sm->counters[SMC_L1_TAG_CYCLES] += tags.most;
         sm->counters[SMC_L1_DATA_CYCLES] += data;
         p->free_at = cycle + (busy ? busy : 1);
@@ -589,56 +595,6 @@ void memory_issue(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
     if (t->kind == TICKET_LOAD) sm_set_result(w, code, op, NEVER, result_reason(t));
 }
 
-// --- instruction fetch ---------------------------------------------------------------------------------------------
-// Lines are used one after the other: with each, the next ones are asked for (an H200 runs loops of any size with one
-// warp at 44 cycles a line, a sixth of the L2's latency: bench/hwref, code/256_KiB/1_warps). What a launch fetches
-// ahead: straight code that is seen for the first time becomes slow behind that (bench/hwref, straight/96_KiB).
-enum { FETCH_AHEAD = 6, LAUNCH_AHEAD = 64 << 10 };
-
-static void fetch_ahead(Sm *sm, const TimeRun *run, u32 line) {
-    u64 base = CODE_BASE + ((u64)run->code_id << 28);
-    u32 lines = (u32)(((u64)run->code->op_count * run->code->insn_bytes + 127) / 128);
-    CacheVictim victim;
-    for (u32 i = 0; i < FETCH_AHEAD && line + i < lines; i++) {
-        u64 next = base + (u64)(line + i) * 128;
-        CacheLook there = cache_look(sm->fetch_l1, next, 15);
-        if (there.hit || there.pending || !cache_reserve(sm->fetch_l1, next, 15, 0, &victim)) continue;
-        request(sm, (MemRequest){.cycle = sm->now, .line = next, .tag = TAG_FETCH, .kind = MEM_FETCH, .sectors = 15});
-    }
-}
-
-u64 memory_fetch(Sm *sm, TimeWarp *w, u32 line, u64 cycle) {
-    Scheduler *s = &sm->schedulers[w->sched];
-    if (!s->fetch) return cycle;
-    u64 address = CODE_BASE + ((u64)machine_code_id(w->run) << 28) + (u64)line * 128;
-    CacheVictim victim;
-    if (cache_look(s->fetch, address, 15).hit == 15) return cycle;
-    if (cache_reserve(s->fetch, address, 15, 0, &victim)) cache_fill(s->fetch, address, 15);
-    sm->counters[SMC_FETCHES]++;
-    sm->counters[SMC_FETCH_HITS] += cache_look(sm->fetch_l1, address, 15).hit == 15;
-    fetch_ahead(sm, w->run, line);
-    return cache_look(sm->fetch_l1, address, 15).pending ? NEVER : cycle + sm->gpu->icache_l1_latency;
-}
-
-void sm_prefetch(Sm *sm, const TimeRun *run) {
-    u64 base = CODE_BASE + ((u64)run->code_id << 28), bytes = (u64)run->code->op_count * run->code->insn_bytes;
-    CacheVictim victim;
-    if (bytes > LAUNCH_AHEAD) bytes = LAUNCH_AHEAD;
-    if (bytes > sm->gpu->icache_l1) bytes = sm->gpu->icache_l1;
-    for (u64 at = 0; at < bytes; at += 128)
-        if (cache_reserve(sm->fetch_l1, base + at, 15, 0, &victim)) cache_fill(sm->fetch_l1, base + at, 15);
-}
-
-static void code_arrived(Sm *sm, const MemReply *reply) {
-    cache_fill(sm->fetch_l1, reply->line, reply->sectors);
-    for (u32 i = 0; i < sm->warp_count; i++) {
-        TimeWarp *w = &sm->warps[i];
-        if (w->state != TW_WAIT || w->wait != WAIT_FETCH) continue;
-        u64 line = CODE_BASE + ((u64)machine_code_id(w->run) << 28) + (u64)w->line * 128;
-        if (line == reply->line) sm_wake_other(sm, w, reply->cycle);
-    }
-}
-
 // --- replies -------------------------------------------------------------------------------------------------------
 static bool earlier(const MemReply *a, const MemReply *b) {
     if (a->cycle != b->cycle) return a->cycle < b->cycle;
@@ -681,7 +637,7 @@ static void arrived(Sm *sm, const MemReply *reply) {
     if (reply->tag & TAG_TICKET)
         ticket_part(sm, reply->tag & ~TAG_TICKET, 1, reply->cycle, reply->cycle);
     else if (reply->kind == MEM_FETCH)
-        code_arrived(sm, reply);
+        fetch_arrived(sm, reply);
     else
         line_arrived(sm, reply);
 }

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Instruction fetch of an SM.
+#include "sim/time/machine.h"
+#include "sim/time/sm_parts.h"
+
+#define CODE_BASE (0xc0deull << 32)  // where code lies, for the caches
+
+// Lines are used one after the other: with each, the next ones are asked for (an H200 runs loops of any size with one
+// warp at 44 cycles a line, a sixth of the L2's latency: bench/hwref, code/256_KiB/1_warps). What a launch fetches
+// ahead: straight code that is seen for the first time becomes slow behind that (bench/hwref, straight/96_KiB).
+enum { FETCH_AHEAD = 6, LAUNCH_AHEAD = 64 << 10 };
+
+static void fetch_ahead(Sm *sm, const TimeRun *run, u32 line) {
+    u64 base = CODE_BASE + ((u64)run->code_id << 28);
+    u32 lines = (u32)(((u64)run->code->op_count * run->code->insn_bytes + 127) / 128);
+    CacheVictim victim;
+    for (u32 i = 0; i < FETCH_AHEAD && line + i < lines; i++) {
+        u64 next = base + (u64)(line + i) * 128;
+        CacheLook there = cache_look(sm->fetch_l1, next, 15);
+        if (there.hit || there.pending || !cache_reserve(sm->fetch_l1, next, 15, 0, &victim)) continue;
+        sm_request(sm,
+                   (MemRequest){.cycle = sm->now, .line = next, .tag = TAG_FETCH, .kind = MEM_FETCH, .sectors = 15});
+    }
+}
+
+u64 memory_fetch(Sm *sm, TimeWarp *w, u32 line, u64 cycle) {
+    Scheduler *s = &sm->schedulers[w->sched];
+    if (!s->fetch) return cycle;
+    u64 address = CODE_BASE + ((u64)machine_code_id(w->run) << 28) + (u64)line * 128;
+    CacheVictim victim;
+    if (cache_look(s->fetch, address, 15).hit == 15) return cycle;
+    if (cache_reserve(s->fetch, address, 15, 0, &victim)) cache_fill(s->fetch, address, 15);
+    sm->counters[SMC_FETCHES]++;
+    sm->counters[SMC_FETCH_HITS] += cache_look(sm->fetch_l1, address, 15).hit == 15;
+    fetch_ahead(sm, w->run, line);
+    return cache_look(sm->fetch_l1, address, 15).pending ? NEVER : cycle + sm->gpu->icache_l1_latency;
+}
+
+void sm_prefetch(Sm *sm, const TimeRun *run) {
+    u64 base = CODE_BASE + ((u64)run->code_id << 28), bytes = (u64)run->code->op_count * run->code->insn_bytes;
+    CacheVictim victim;
+    if (bytes > LAUNCH_AHEAD) bytes = LAUNCH_AHEAD;
+    if (bytes > sm->gpu->icache_l1) bytes = sm->gpu->icache_l1;
+    for (u64 at = 0; at < bytes; at += 128)
+        if (cache_reserve(sm->fetch_l1, base + at, 15, 0, &victim)) cache_fill(sm->fetch_l1, base + at, 15);
+}
+
+void fetch_arrived(Sm *sm, const MemReply *reply) {
+    cache_fill(sm->fetch_l1, reply->line, reply->sectors);
+    for (u32 i = 0; i < sm->warp_count; i++) {
+        TimeWarp *w = &sm->warps[i];
+        if (w->state != TW_WAIT || w->wait != WAIT_FETCH) continue;
+        u64 line = CODE_BASE + ((u64)machine_code_id(w->run) << 28) + (u64)w->line * 128;
+        if (line == reply->line) sm_wake_other(sm, w, reply->cycle);
+    }
+}
