@@ -25,6 +25,18 @@ static const char kernels[] = PTX_HEAD
     ".visible .entry stuck(.param .u64 out) {\n.reg .b32 %r<2>;\n.reg .pred %p<2>;\n"
     "mov.u32 %r1, %tid.x;\nsetp.lt.u32 %p1, %r1, 32;\n@%p1 bra ONE;\nbar.sync 1, 64;\nret;\nONE:\nbar.sync 2, "
     "64;\nret;\n}\n"
+    // Warps behind the first leave at once; half of a whole warp goes the longer way.
+    ".visible .entry leave(.param .u64 out) {\n.reg .b64 %rd<3>;\n.reg .b32 %r<6>;\n.reg .pred %p<3>;\n"
+    "mov.u32 %r1, %tid.x;\nsetp.ge.u32 %p1, %r1, 32;\n@%p1 bra OVER;\nsetp.eq.u32 %p2, %r1, 99;\n"
+    "@%p2 bra OVER;\nld.param.u64 %rd1, [out];\ncvta.to.global.u64 %rd2, %rd1;\n"
+    "st.global.u32 [%rd2], %r1;\nOVER:\nret;\n}\n"
+    ".visible .entry part(.param .u64 out) {\n.reg .b64 %rd<3>;\n.reg .b32 %r<6>;\n.reg .pred %p<2>;\n"
+    "ld.param.u64 %rd1, [out];\ncvta.to.global.u64 %rd2, %rd1;\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, 7;\n"
+    "setp.ge.u32 %p1, %r1, 16;\n@%p1 bra JOIN;\n"
+    "mul.lo.u32 %r2, %r1, %r1;\nmul.lo.u32 %r2, %r2, %r1;\nmul.lo.u32 %r2, %r2, %r2;\n"
+    "xor.b32 %r2, %r2, %r1;\nmul.lo.u32 %r2, %r2, %r1;\nxor.b32 %r2, %r2, 9;\nmul.lo.u32 %r2, %r2, %r1;\n"
+    "xor.b32 %r2, %r2, %r1;\nmul.lo.u32 %r2, %r2, %r2;\nmul.lo.u32 %r2, %r2, %r1;\n"
+    "JOIN:\nst.global.u32 [%rd2], %r2;\nret;\n}\n"
     ".visible .entry wild(.param .u64 out) {\n.reg .b64 %rd<3>;\n"
     "ld.param.u64 %rd1, [out];\nst.global.u64 [%rd1+1048576], %rd1;\nret;\n}\n"
     // The first block waits for the second, which takes 5,000 cycles.
@@ -105,6 +117,38 @@ TEST(scheduler_cycles_add_up) {
     device_close(&t.d);
 }
 
+static u64 slots_issued(const Timed *t) {
+    const TimeMachine *machine = t->d.sim->machines[0];
+    u64 issued = 0;
+    for (u32 sm = 0; sm < time_sms(machine); sm++) issued += time_sm_counters(machine, sm)[SMC_SLOTS_ISSUED];
+    return issued;
+}
+
+static u64 issued_by(Timed *t, const char *name, u32 threads) {
+    u64 cycles;
+    assert_int_equal(run(t, "ticks", 1, 32, &cycles), STATUS_OK);  // there is a machine then
+    u64 before = slots_issued(t);
+    assert_int_equal(run(t, name, 1, threads, &cycles), STATUS_OK);
+    return slots_issued(t) - before;
+}
+
+// A warp that leaves at once issues the stack pointer, its thread, both conditions and one exit; not a branch and an
+// exit.
+TEST(a_branch_to_the_end_is_an_exit) {
+    Timed t;
+    open_timed(&t, 1);
+    assert_int_equal(issued_by(&t, "leave", 64) - issued_by(&t, "leave", 32), 5);
+    device_close(&t.d);
+}
+
+// Lanes that go another way meet the others at a BSYNC, which both execute.
+TEST(each_group_of_lanes_comes_to_the_join) {
+    Timed t;
+    open_timed(&t, 1);
+    assert_int_equal(issued_by(&t, "part", 32) - issued_by(&t, "part", 16), 1);
+    device_close(&t.d);
+}
+
 TEST(cycles_do_not_depend_on_threads) {
     u64 cycles[3][2];
     for (u32 k = 0; k < 3; k++) {
@@ -146,6 +190,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(clocks_tell_simulated_cycles),
                                        cmocka_unit_test(threads_that_are_over_need_not_come_to_a_barrier),
                                        cmocka_unit_test(scheduler_cycles_add_up),
+                                       cmocka_unit_test(a_branch_to_the_end_is_an_exit),
+                                       cmocka_unit_test(each_group_of_lanes_comes_to_the_join),
                                        cmocka_unit_test(cycles_do_not_depend_on_threads),
                                        cmocka_unit_test(faults_and_deadlocks_end),
                                        cmocka_unit_test(waiting_for_another_block_ends_in_time)};

@@ -29,22 +29,54 @@ static bool take_turns(TimeWarp *w, const TimeBlock *block, TraceRun run) {
     return true;
 }
 
-// Between the last run and one that begins at `pc`: blocks that the machine predicates are issued without effect.
-static bool pass_predicated(TimeWarp *w, u32 pc) {
-    const TimeCode *code = code_of(w);
-    u32 from = w->to;
-    if (from >= pc || pc >= code->program->insn_count) return false;
-    u32 first = code->block_of[from], end = code->block_of[pc];
-    if (code->blocks[first].pc != from || code->blocks[end].pc != pc) return false;
-    for (u32 b = first; b < end; b++)
-        if (!code->blocks[b].predicated) return false;
-    w->from = from;
-    w->to = pc;
-    w->op = code->blocks[first].ops;
-    w->op_end = code->blocks[end - 1].ops + code->blocks[end - 1].op_count;
+// Blocks of predicated or speculated code, [first, end), are the run.
+static bool issue_blocks(TimeWarp *w, u32 first, u32 end) {
+    const TimeBlock *blocks = code_of(w)->blocks;
+    w->from = blocks[first].pc;
+    w->to = blocks[end - 1].pc_end;
+    w->op = blocks[first].ops;
+    w->op_end = blocks[end - 1].ops + blocks[end - 1].op_count;
     w->turn[1] = w->cursor = 0;
     w->unrolled = false;
     return next_op(w);
+}
+
+// Between the last run and one that begins at `pc`: blocks that the machine predicates, or computes in advance, are
+// issued without effect.
+static bool pass_predicated(TimeWarp *w, u32 pc) {
+    const TimeCode *code = code_of(w);
+    u32 from = w->to;
+    if (from == pc || from >= code->program->insn_count || pc >= code->program->insn_count) return false;
+    u32 first = code->block_of[from], end = first;
+    if (code->blocks[first].pc != from) return false;
+    while (end < code->block_count && code->blocks[end].speculated) end++;
+    if (end > first) return issue_blocks(w, first, end);
+    if (from >= pc) return false;
+    end = code->block_of[pc];
+    if (code->blocks[end].pc != pc) return false;
+    for (u32 b = first; b < end; b++)
+        if (!code->blocks[b].predicated) return false;
+    return issue_blocks(w, first, end);
+}
+
+// Whether a branch took the whole warp to `block`, the end: it was an EXIT with a predicate, and there is no other.
+static bool has_left(const TimeWarp *w, const TimeBlock *block, u32 before, TraceRun run) {
+    if (!block->exits || before == run.from || !run.words) return false;
+    TraceAccess end = trace_access(w->trace.words[w->trace.begin + TRACE_HEAD]);
+    return end.lanes + w->exited >= (u32)__builtin_popcount(w->front->lanes);
+}
+
+// Lanes that part arrive one group after the other where they meet again, and each executes the BSYNC there: the counts
+// of an H200 show as many as groups. The next run has `lanes`; told by numbers alone: fewer have left a group behind,
+// unless they are the other side of the same branch, whose lanes make up all.
+static void count_groups(TimeWarp *w, u32 lanes) {
+    u32 count = w->parted_count;
+    w->arrivals = 0;
+    if (lanes == w->lanes) return;
+    bool other_side = count && lanes + w->lanes == w->parted[count - 1];
+    if (lanes < w->lanes && !other_side && count < PARTED_KEPT) w->parted[w->parted_count++] = w->lanes;
+    if (lanes <= w->lanes || other_side) return;
+    while (w->parted_count && w->parted[w->parted_count - 1] <= lanes) w->parted_count--, w->arrivals++;
 }
 
 // Goes to the next run with something to issue. False: the trace is used up.
@@ -58,10 +90,12 @@ static bool next_run(Sm *sm, TimeWarp *w) {
         TraceRun run = trace_run(t->words + t->begin);
         const TimeBlock *block = &code->blocks[code->block_of[run.from]];
         if (pass_predicated(w, run.from)) return true;
+        u32 before = w->to;
         w->run_words = TRACE_HEAD + run.words;
         w->cursor = TRACE_HEAD;
         w->from = run.from;
         w->to = run.to;
+        count_groups(w, run.lanes);
         w->lanes = (u8)run.lanes;
         w->op = block->ops;
         w->op_end = block->ops + block->op_count;
@@ -72,6 +106,7 @@ static bool next_run(Sm *sm, TimeWarp *w) {
         sm->counters[SMC_INSTS] += insns;
         sm->counters[SMC_THREAD_INSTS] += (u64)insns * run.lanes;
         if (t->begin + w->run_words + w->low_words >= t->complete) (void)!vec_push(&sm->low, (u32)(w - sm->warps));
+        if (has_left(w, block, before, run)) w->op = w->op_end;
         if (next_op(w)) return true;
     }
 }
@@ -498,6 +533,11 @@ static bool try_issue(Sm *sm, Scheduler *s, TimeWarp *w, u64 cycle) {
         u64 go = issue_gmma(sm, w, op, cycle);
         w->op++;
         advance(sm, w, cycle + 1, go, STALL_GMMA);
+        return true;
+    }
+    if (op->kind == TIME_SYNC && w->arrivals) {
+        w->arrivals--;
+        plan(sm, w, cycle + 1, cycle + 1, STALL_WAIT, WL_NONE);
         return true;
     }
     if (issue_effect(sm, w, op, cycle)) return true;

@@ -73,6 +73,8 @@ typedef enum WaitKind {
     WAIT_DRAIN,  // over, but for stores in the SM's queue
 } WaitKind;
 
+enum { PARTED_KEPT = 32 };
+
 // What every instruction needs comes first: the warps of all SMs do not fit into the host's caches.
 typedef struct TimeWarp {
     u8 state, sched, slot, reason;  // WarpState; StallReason since `since`
@@ -111,6 +113,9 @@ typedef struct TimeWarp {
     u32 gmma_groups;
     u32 slot_cap;
     u64 start;
+    u8 arrivals;             // groups of lanes that have yet to pass the BSYNC at the begin of the run
+    u8 parted_count;         // groups that left the others ...
+    u8 parted[PARTED_KEPT];  // ... of a warp that had so many lanes active
 } TimeWarp;
 
 // Sample cycles in which a scheduler issued.

@@ -72,6 +72,11 @@ typedef struct TimeBlock {
     // The branch around it is none on the machine, its instructions are predicated: a warp whose trace jumps over the
     // block (and only over such blocks) issues them all the same, without effect.
     bool predicated;
+    // The same for a second condition, which one branch, the one behind it, asks together with the first: a warp that
+    // jumps from the end of the block before, wherever to, issues it.
+    bool speculated;
+    // A lone exit. Branches to it are conditional exits: a warp that one of them took altogether issues nothing more.
+    bool exits;
 } TimeBlock;
 
 typedef struct TimeCode {

@@ -6,13 +6,19 @@
 #include <string.h>
 
 enum {
-    PREDICATED_MAX = 6,  // machine instructions of a region that is predicated
+    // Of a region that is predicated, measured by compiling regions of every size and kind: machine instructions
+    // besides
+    // its loads; stores to global memory.
+    PREDICATED_MAX = 8,
+    PREDICATED_STORES = 3,
+    SPECULATED_MAX = 5,  // of a second condition that is computed whatever the first one is
     UNROLLED_MAX = 48,   // of a loop that is unrolled
 };
 
 typedef struct Control {
     TimeFunc *f;
     u32 *cost;       // of each block: machine instructions
+    u32 *loads;      // ... of these, loads
     Bitset claimed;  // blocks that a jump is laid out before
 } Control;
 
@@ -28,12 +34,41 @@ static Status find_costs(Control *c) {
         u32 row = f->picked[i].steps;
         TRY(time_steps(f->lower, f->lower->module->insns[f->function->insns + row].form, time_variant(f, row), &steps));
         c->cost[f->cfg->block_of[i]] += steps.count;
+        c->loads[f->cfg->block_of[i]] += insn_at(c, i)->is_load;
     }
     return STATUS_OK;
 }
 
 // --- predication
 // ------------------------------------------------------------------------------------------------------
+// Whether instruction `insn` of a block makes something that a later one of it reads.
+static bool is_used_within(const Control *c, const FlowBlock *block, u32 insn) {
+    const FlowInsn *in = insn_at(c, insn);
+    for (u32 i = insn + 1; i < block->first + block->count; i++) {
+        const FlowOperand *uses = time_uses(c->f, i);
+        for (u32 k = 0; k < insn_at(c, i)->uses; k++)
+            for (u32 d = 0; d < in->defs; d++)
+                if (uses[k].kind == FLOW_VALUE && uses[k].id == c->f->code->operands[in->operands + d].id) return true;
+    }
+    return false;
+}
+
+// What ptxas leaves between branches, however short: two loads of global memory whose results only those behind the
+// region read, copies from global to shared memory, more than a few stores, atomics.
+static bool has_few_accesses(const Control *c, u32 b) {
+    const FlowBlock *block = block_at(c, b);
+    u32 loads = 0, unused = 0, stores = 0, shared_stores = 0;
+    for (u32 i = block->first; i < block->first + block->count; i++) {
+        const FlowInsn *in = insn_at(c, i);
+        if (in->address_use == 0xff || !c->f->picked[i].needed) continue;
+        if (in->is_atomic) return false;
+        bool global = in->space == SPACE_GLOBAL || in->space == SPACE_NONE;
+        if (in->is_load && global) loads++, unused += !is_used_within(c, block, i);
+        if (in->is_store) stores += global, shared_stores += in->space == SPACE_SHARED;
+    }
+    return unused < 2 && stores <= PREDICATED_STORES && !(loads && shared_stores);
+}
+
 static bool can_predicate(const Control *c, u32 b) {
     const FlowBlock *block = block_at(c, b);
     if (block->pred_count != 1 || block->succ_count != 1 || block->leaves) return false;
@@ -45,13 +80,21 @@ static bool can_predicate(const Control *c, u32 b) {
         if (flags & (OPF_CONVERGENT | OPF_WARP_SYNC | OPF_FENCE) || flags & OPF_ASYNC) return false;
         if (in->guard != WL_NONE && !jump) return false;
     }
-    return true;
+    return has_few_accesses(c, b);
 }
+
+static u32 cost_without_loads(const Control *c, u32 b) { return c->cost[b] - c->loads[b]; }
 
 static void predicate(Control *c, u32 b) {
     const FlowBlock *block = block_at(c, b);
     c->f->predicated[b] = true;
     if (insn_at(c, last_insn(block))->kind == FLOW_BRANCH) c->f->no_branch[last_insn(block)] = true;
+}
+
+// The kernel ends here and nothing else: branches to it are conditional exits.
+static bool only_leaves(const Control *c, u32 b) {
+    const FlowBlock *block = block_at(c, b);
+    return block->leaves && block->succ_count == 0 && c->cost[b] <= 1 && c->f->function->is_entry;
 }
 
 // if (p) { side } and if (p) { side } else { other }, both short.
@@ -61,14 +104,16 @@ static void predicate_branch(Control *c, u32 b) {
     if (branch->kind != FLOW_BRANCH || branch->guard == WL_NONE || block->succ_count != 2) return;
     const u32 *succs = c->f->cfg->edges + block->succs;
     u32 side = succs[1], other = succs[0];
+    if (only_leaves(c, side) || only_leaves(c, other)) return;
     bool side_ok = can_predicate(c, side), other_ok = can_predicate(c, other);
     u32 after_side = side_ok ? c->f->cfg->edges[block_at(c, side)->succs] : WL_NONE;
     u32 after_other = other_ok ? c->f->cfg->edges[block_at(c, other)->succs] : WL_NONE;
-    if (side_ok && after_side == other && c->cost[side] <= PREDICATED_MAX) {
+    if (side_ok && after_side == other && cost_without_loads(c, side) <= PREDICATED_MAX) {
         predicate(c, side);
-    } else if (other_ok && after_other == side && c->cost[other] <= PREDICATED_MAX) {
+    } else if (other_ok && after_other == side && cost_without_loads(c, other) <= PREDICATED_MAX) {
         predicate(c, other);
-    } else if (side_ok && other_ok && after_side == after_other && c->cost[side] + c->cost[other] <= PREDICATED_MAX) {
+    } else if (side_ok && other_ok && after_side == after_other &&
+               cost_without_loads(c, side) + cost_without_loads(c, other) <= PREDICATED_MAX) {
         predicate(c, side);
         predicate(c, other);
     } else {
@@ -77,12 +122,39 @@ static void predicate_branch(Control *c, u32 b) {
     c->f->no_branch[last_insn(block)] = true;
 }
 
+// --- second conditions
+// -----------------------------------------------------------------------------------------------
+// `a && b` is two branches in PTX. What b takes is computed whatever a is, and one branch asks for both.
+static bool can_speculate(const Control *c, u32 b) {
+    const FlowBlock *block = block_at(c, b);
+    const FlowInsn *branch = insn_at(c, last_insn(block));
+    if (block->pred_count != 1 || block->succ_count != 2 || c->cost[b] > SPECULATED_MAX || c->loads[b]) return false;
+    if (branch->kind != FLOW_BRANCH || branch->guard == WL_NONE) return false;
+    for (u32 i = block->first; i < last_insn(block); i++) {
+        const FlowInsn *in = insn_at(c, i);
+        u32 flags = form_op(time_form(c->f, i))->flags;
+        if (in->kind != FLOW_PLAIN || in->has_effects || in->is_barrier || in->guard != WL_NONE) return false;
+        if (flags & (OPF_CONVERGENT | OPF_WARP_SYNC | OPF_FENCE | OPF_ASYNC)) return false;
+    }
+    return true;
+}
+
+static void speculate_branch(Control *c, u32 b) {
+    const FlowBlock *block = block_at(c, b);
+    const FlowInsn *branch = insn_at(c, last_insn(block));
+    if (branch->kind != FLOW_BRANCH || branch->guard == WL_NONE || block->succ_count != 2) return;
+    if (c->f->no_branch[last_insn(block)] || b + 1 == c->f->cfg->block_count) return;
+    const u32 *succs = c->f->cfg->edges + block->succs;
+    u32 next = b + 1, taken = succs[0] == next ? succs[1] : succs[0];
+    if ((succs[0] != next && succs[1] != next) || taken == next || !can_speculate(c, next)) return;
+    const u32 *then = c->f->cfg->edges + block_at(c, next)->succs;
+    if (then[0] != taken && then[1] != taken) return;
+    c->f->speculated[next] = true;
+    c->f->no_branch[last_insn(block)] = true;
+}
+
 // --- divergence
 // -------------------------------------------------------------------------------------------------------
-static bool only_leaves(const Control *c, u32 b) {
-    const FlowBlock *block = block_at(c, b);
-    return block->leaves && block->succ_count == 0 && c->cost[b] <= 1 && c->f->function->is_entry;
-}
 
 // Where the region of a diverging branch begins: before the loops that its end lies outside of.
 static u32 region_begin(const Control *c, u32 b, u32 end) {
@@ -122,6 +194,7 @@ static void lay_out(Control *c, u32 b) {
     bool before = target > 0 && block_at(c, target - 1)->count > 0;
     const FlowInsn *above = before ? insn_at(c, last_insn(block_at(c, target - 1))) : NULL;
     bool falls = above && (above->kind == FLOW_PLAIN || above->kind == FLOW_CALL || above->guard != WL_NONE);
+    if (only_leaves(c, target) && target != b + 1) return;
     if (target == b + 1 || (!falls && target > b && !bitset_has(&c->claimed, target))) {
         bitset_add(&c->claimed, target);
         c->f->no_branch[last] = true;
@@ -213,22 +286,29 @@ static Status analyze(Control *c) {
     TRY(flow_chains(live, arena, &chains));
     TRY(flow_divergence(chains, f->loops, f->postdominators, arena, &f->divergence));
     c->cost = ARENA_ARRAY(arena, u32, blocks);
+    c->loads = ARENA_ARRAY(arena, u32, blocks);
     f->predicated = ARENA_ARRAY(arena, bool, blocks);
+    f->exits = ARENA_ARRAY(arena, bool, blocks);
+    f->speculated = ARENA_ARRAY(arena, bool, blocks);
     f->opens = ARENA_ARRAY(arena, u32, blocks);
     f->closes = ARENA_ARRAY(arena, bool, blocks);
     f->unrolled = ARENA_ARRAY(arena, bool, blocks);
     f->no_branch = ARENA_ARRAY(arena, bool, f->code->insn_count + 1);
     f->loop_control = ARENA_ARRAY(arena, bool, f->code->insn_count + 1);
     bool ok = bitset_init(&c->claimed, arena, blocks) && bitset_init(&f->counted, arena, f->code->value_count + 1);
-    ok = ok && c->cost && f->predicated && f->opens && f->closes && f->no_branch && f->loop_control && f->unrolled;
+    ok = ok && c->cost && c->loads && f->predicated && f->exits && f->speculated && f->opens && f->closes &&
+         f->no_branch && f->loop_control && f->unrolled;
     return ok ? find_costs(c) : STATUS_NO_MEMORY;
 }
 
 Status time_control(TimeFunc *f) {
     Control c = {.f = f};
     TRY(analyze(&c));
+    for (u32 b = 0; b < f->cfg->block_count; b++) f->exits[b] = f->cfg->blocks[b].count && only_leaves(&c, b);
     for (u32 b = 0; b < f->cfg->block_count; b++)
         if (f->cfg->blocks[b].reachable && f->cfg->blocks[b].count) predicate_branch(&c, b);
+    for (u32 b = 0; b < f->cfg->block_count; b++)
+        if (f->cfg->blocks[b].reachable && f->cfg->blocks[b].count) speculate_branch(&c, b);
     unroll_loops(&c);
     if (f->lower->gpu->sm_version >= 70)
         for (u32 k = 0; k < f->cfg->rpo_count; k++)

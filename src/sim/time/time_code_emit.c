@@ -47,8 +47,12 @@ static u16 literal_operand(const TimeFunc *f, u32 insn) {
 }
 
 static MachineOp plain_op(const TimeFunc *f, u32 insn, u32 pc) {
-    return (MachineOp){
-        .pc = pc, .operands = f->operands.len, .kind = TIME_MATH, .guard = f->picked[insn].guard, .base = WL_NONE};
+    return (MachineOp){.pc = pc,
+                       .operands = f->operands.len,
+                       .kind = TIME_MATH,
+                       .guard = f->picked[insn].guard,
+                       .base = WL_NONE,
+                       .symbol = WL_NONE};
 }
 
 static Status add_defs(TimeFunc *f, MachineOp *op, u32 insn) {
@@ -119,6 +123,7 @@ static void set_access(const TimeFunc *f, MachineOp *op, u32 insn, TimeKind kind
     op->space = in->space;
     op->bytes = in->access_bytes;
     op->base = f->picked[insn].base;
+    op->symbol = f->picked[insn].symbol;
     op->offset = f->picked[insn].offset;
     if (is_release(form)) op->flags |= TIME_RELEASE;
     if (kind == TIME_LOAD && bypasses_l1(form)) op->flags |= TIME_BYPASS;
@@ -188,7 +193,8 @@ static Status emit_moves(TimeFunc *f, u32 pc, u32 count, Group *made) {
                                           .latency = (u16)(gpu->alu_latency + 2 * uniform),
                                           .balanced = !uniform,
                                           .guard = WL_NONE,
-                                          .base = WL_NONE}));
+                                          .base = WL_NONE,
+                                          .symbol = WL_NONE}));
         TRY(add_operand(f, value));
     }
     return STATUS_OK;
@@ -257,7 +263,8 @@ static Status emit_sync(TimeFunc *f, u32 insn, u8 order) {
                                          .interval = (u8)gpu->cbu_interval,
                                          .order = order,
                                          .guard = WL_NONE,
-                                         .base = WL_NONE});
+                                         .base = WL_NONE,
+                                         .symbol = WL_NONE});
 }
 
 // Whether an address of a variable in shared memory is computed: on Hopper, from the CTA's place in the cluster.
@@ -279,7 +286,8 @@ static Status emit_uniform(TimeFunc *f, u32 pc, u32 count) {
                                           .interval = (u8)gpu->uniform_interval,
                                           .latency = (u16)gpu->alu_latency,
                                           .guard = WL_NONE,
-                                          .base = WL_NONE}));
+                                          .base = WL_NONE,
+                                          .symbol = WL_NONE}));
     return STATUS_OK;
 }
 

@@ -4,7 +4,7 @@
 // no alignment beyond the type's.
 #include "sim/time/time_lower.h"
 
-enum { WIDEST = 16, ALIGNMENT_DEPTH = 8, LOADS_KEPT = 64 };
+enum { WIDEST = 16, ALIGNMENT_DEPTH = 8, LOADS_KEPT = 256 };
 
 typedef struct Merger {
     TimeFunc *f;
@@ -14,21 +14,28 @@ typedef struct Merger {
 
 static u32 lowest_bit(u64 number) { return number & (WIDEST - 1) ? (u32)(number & -number) : WIDEST; }
 
-static u32 alignment_of(const TimeFunc *f, const FlowOperand *o, u32 depth);
+// A value under work: what is asked of it again, by its own next value in a loop, is taken to be as wide as can be,
+// which holds when all definitions agree.
+typedef struct Asked {
+    u32 value;
+    const struct Asked *before;
+} Asked;
 
-static u32 alignment_of_shift(const TimeFunc *f, const FlowOperand *uses, u32 depth) {
-    u32 known = alignment_of(f, &uses[0], depth);
+static u32 alignment_of(const TimeFunc *f, const FlowOperand *o, u32 depth, const Asked *asked);
+
+static u32 alignment_of_shift(const TimeFunc *f, const FlowOperand *uses, u32 depth, const Asked *asked) {
+    u32 known = alignment_of(f, &uses[0], depth, asked);
     if (uses[1].kind != FLOW_IMMEDIATE || uses[1].value < 0 || uses[1].value > 31) return 1;
     for (i64 k = 0; k < uses[1].value && known < WIDEST; k++) known *= 2;
     return known;
 }
 
 // The power of two, up to 16, that divides what an instruction makes.
-static u32 alignment_of_result(const TimeFunc *f, u32 def, u32 depth) {
+static u32 alignment_of_result(const TimeFunc *f, u32 def, u32 depth, const Asked *asked) {
     const FlowInsn *in = &f->code->insns[def];
     const FlowOperand *uses = time_uses(f, def);
-    u32 a = in->uses > 0 ? alignment_of(f, &uses[0], depth) : 1,
-        b = in->uses > 1 ? alignment_of(f, &uses[1], depth) : 1;
+    u32 a = in->uses > 0 ? alignment_of(f, &uses[0], depth, asked) : 1,
+        b = in->uses > 1 ? alignment_of(f, &uses[1], depth, asked) : 1;
     switch (in->arith) {
     case FLOW_MOVE:
     case FLOW_CONVERT: return a;
@@ -37,16 +44,29 @@ static u32 alignment_of_result(const TimeFunc *f, u32 def, u32 depth) {
     case FLOW_OR: return a < b ? a : b;
     case FLOW_AND: return a > b ? a : b;
     case FLOW_MUL: return a * b < WIDEST ? a * b : WIDEST;
-    case FLOW_SHIFT_LEFT: return alignment_of_shift(f, uses, depth);
+    case FLOW_SHIFT_LEFT: return alignment_of_shift(f, uses, depth, asked);
     case FLOW_MULADD: {
-        u32 product = a * b < WIDEST ? a * b : WIDEST, sum = alignment_of(f, &uses[2], depth);
+        u32 product = a * b < WIDEST ? a * b : WIDEST, sum = alignment_of(f, &uses[2], depth, asked);
         return product < sum ? product : sum;
     }
     default: return 1;
     }
 }
 
-static u32 alignment_of(const TimeFunc *f, const FlowOperand *o, u32 depth) {
+static u32 alignment_of_value(const TimeFunc *f, u32 value, u32 depth, const Asked *asked) {
+    for (const Asked *a = asked; a; a = a->before)
+        if (a->value == value) return WIDEST;
+    u32 first = f->first_def[value], end = f->first_def[value + 1], least = WIDEST;
+    if (depth == 0 || first == end) return 1;
+    Asked own = {value, asked};
+    for (u32 d = first; d < end && least > 1; d++) {
+        u32 known = alignment_of_result(f, f->defs_of[d], depth - 1, &own);
+        if (known < least) least = known;
+    }
+    return least;
+}
+
+static u32 alignment_of(const TimeFunc *f, const FlowOperand *o, u32 depth, const Asked *asked) {
     if (o->kind == FLOW_IMMEDIATE) return lowest_bit((u64)o->value);
     if (o->kind == FLOW_SYMBOL) {
         const Var *var = &f->lower->module->vars[o->id];  // ptxas places those in shared memory itself
@@ -54,8 +74,7 @@ static u32 alignment_of(const TimeFunc *f, const FlowOperand *o, u32 depth) {
         u32 offset = lowest_bit((u64)o->value);
         return known < offset ? known : offset;
     }
-    if (o->kind != FLOW_VALUE || depth == 0 || f->sole_def[o->id] == WL_NONE) return 1;
-    return alignment_of_result(f, f->sole_def[o->id], depth - 1);
+    return o->kind == FLOW_VALUE ? alignment_of_value(f, o->id, depth, asked) : 1;
 }
 
 static bool can_merge(const TimeFunc *f, u32 insn) {
@@ -66,12 +85,19 @@ static bool can_merge(const TimeFunc *f, u32 insn) {
            (in->access_bytes == 4 || in->access_bytes == 8);
 }
 
-static u32 find_load(const Merger *m, const Picked *p, u32 bytes, i64 offset) {
+// Whether two loads of a block start from the same address, offsets aside.
+static bool same_base(const TimeFunc *f, u32 a, u32 b) {
+    const Picked *p = &f->picked[a], *q = &f->picked[b];
+    if (p->base != q->base || p->symbol != q->symbol) return false;
+    return p->base == WL_NONE || time_is_same(f, p->base, a < b ? a : b, a < b ? b : a);
+}
+
+static u32 find_load(const Merger *m, u32 load, i64 offset) {
+    const TimeFunc *f = m->f;
     for (u32 k = 0; k < m->count; k++) {
         u32 insn = m->loads[k];
-        const Picked *other = &m->f->picked[insn];
-        if (other->base == p->base && other->offset == offset && m->f->code->insns[insn].access_bytes == bytes &&
-            m->f->merged[insn] == WL_NONE)
+        if (f->picked[insn].offset == offset && f->merged[insn] == WL_NONE &&
+            f->code->insns[insn].access_bytes == f->code->insns[load].access_bytes && same_base(f, load, insn))
             return k;
     }
     return WL_NONE;
@@ -85,11 +111,11 @@ static void merge_loads(Merger *m, u32 wide) {
         const Picked *p = &f->picked[insn];
         u32 bytes = f->code->insns[insn].access_bytes, first = insn;
         FlowOperand address = time_uses(f, insn)[f->code->insns[insn].address_use];
-        u32 known = alignment_of(f, &address, ALIGNMENT_DEPTH),
+        u32 known = alignment_of(f, &address, ALIGNMENT_DEPTH, NULL),
             own = lowest_bit((u64)f->code->insns[insn].address_offset);
         if (f->merged[insn] != WL_NONE || (known < own ? known : own) < wide) continue;
         for (u32 at = 0; at < wide; at += bytes) {
-            u32 found = find_load(m, p, bytes, p->offset + at);
+            u32 found = find_load(m, insn, p->offset + at);
             if (found == WL_NONE) break;
             members[n++] = m->loads[found];
             if (members[n - 1] < first) first = members[n - 1];

@@ -399,6 +399,8 @@ static Status append_blocks(TimeFunc *f, const u32 *slot) {
         TRY(append_part(f, op, end, true, slot));
         block->unrolled_count = f->lower->ops.len - block->unrolled;
         block->predicated = first < f->code->insn_count && f->predicated[f->cfg->block_of[first]];
+        block->speculated = first < f->code->insn_count && f->speculated[f->cfg->block_of[first]];
+        block->exits = first < f->code->insn_count && f->exits[f->cfg->block_of[first]];
         op = end;
     }
     return STATUS_OK;

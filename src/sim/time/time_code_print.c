@@ -59,8 +59,9 @@ Status time_code_print(const TimeCode *code, TextBuffer *out) {
     FlowText text = {.out = out};
     for (u32 b = 0; b < code->block_count; b++) {
         const TimeBlock *block = &code->blocks[b];
-        flow_print(&text, "block %u: pc %u to %u%s\n", b, block->pc, block->pc_end,
-                   block->predicated ? " predicated" : "");
+        flow_print(&text, "block %u: pc %u to %u%s%s%s\n", b, block->pc, block->pc_end,
+                   block->predicated ? " predicated" : "", block->speculated ? " speculated" : "",
+                   block->exits ? " exits" : "");
         for (u32 i = 0; i < block->op_count; i++) print_op(&text, code, &code->ops[block->ops + i]);
         if (block->unrolled_count) flow_print(&text, "  %d times:\n", TIME_UNROLL);
         for (u32 i = 0; i < block->unrolled_count; i++) print_op(&text, code, &code->ops[block->unrolled + i]);

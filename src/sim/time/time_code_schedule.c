@@ -127,7 +127,8 @@ static Status depend_on_values(Scheduler *s, u32 i) {
 
 static bool may_alias(const MachineOp *a, const MachineOp *b) {
     if (a->space != b->space && a->space != SPACE_NONE && b->space != SPACE_NONE) return false;
-    if (a->base != b->base || !a->bytes || !b->bytes) return true;
+    if (a->symbol != b->symbol && a->symbol != WL_NONE && b->symbol != WL_NONE) return false;
+    if (a->base != b->base || a->symbol != b->symbol || !a->bytes || !b->bytes) return true;
     return a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes;
 }
 

@@ -41,8 +41,7 @@ static Status find_definitions(TimeFunc *f) {
     return STATUS_OK;
 }
 
-// Whether `value` as instruction `from` read it is what instruction `to`, behind it, would read.
-static bool is_same(const TimeFunc *f, u32 value, u32 from, u32 to) {
+bool time_is_same(const TimeFunc *f, u32 value, u32 from, u32 to) {
     if (f->sole_def[value] != WL_NONE || f->first_def[value] == f->first_def[value + 1]) return true;
     if (f->cfg->block_of[from] != f->cfg->block_of[to] || from > to) return false;
     u32 low = f->first_def[value], high = f->first_def[value + 1];
@@ -144,7 +143,7 @@ static Status add_leaf(TimeFunc *f, Picked *p, u32 value) {
 static bool can_fold(const TimeFunc *f, u32 def, u32 into) {
     const FlowOperand *uses = time_uses(f, def);
     for (u32 k = 0; k < f->code->insns[def].uses; k++)
-        if (uses[k].kind == FLOW_VALUE && !is_same(f, uses[k].id, def, into)) return false;
+        if (uses[k].kind == FLOW_VALUE && !time_is_same(f, uses[k].id, def, into)) return false;
     return true;
 }
 
@@ -170,18 +169,26 @@ static Status resolve_all(TimeFunc *f, Picked *p, u32 insn, u32 at) {
     return STATUS_OK;
 }
 
-// Follows copies: the value that `value` is a name of as `at` sees it, or the constant (WL_NONE, *literal).
-static u32 look_through(const TimeFunc *f, u32 value, u32 at, bool *literal, i64 *number) {
-    *literal = false;
+typedef struct Constant {
+    bool is_known;
+    u32 symbol;  // a variable's address, WL_NONE
+    i64 number;
+} Constant;
+
+static Constant constant_of(const FlowOperand *o) {
+    bool number = o->kind == FLOW_IMMEDIATE, symbol = o->kind == FLOW_SYMBOL;
+    return (Constant){number || symbol, symbol ? o->id : WL_NONE, number || symbol ? o->value : 0};
+}
+
+// Follows copies: the value that `value` is a name of as `at` sees it, or the constant (WL_NONE).
+static u32 look_through(const TimeFunc *f, u32 value, u32 at, Constant *constant) {
+    *constant = (Constant){.symbol = WL_NONE};
     for (u32 depth = 0; depth < RESOLVE_DEPTH; depth++) {
         u32 def = foldable_def(f, value, at);
         if (def == WL_NONE || !is_alias(f, def) || f->code->insns[def].uses != 1) return value;
         const FlowOperand *use = time_uses(f, def);
-        if (use->kind == FLOW_IMMEDIATE || use->kind == FLOW_SYMBOL) {
-            *literal = true;
-            *number = use->kind == FLOW_IMMEDIATE ? use->value : 0;
-            return WL_NONE;
-        }
+        *constant = constant_of(use);
+        if (constant->is_known) return WL_NONE;
         if (use->kind != FLOW_VALUE) return value;
         value = use->id;
     }
@@ -193,10 +200,13 @@ static u32 look_through(const TimeFunc *f, u32 value, u32 at, bool *literal, i64
 static Status pick_address(TimeFunc *f, Picked *p, u32 value, u32 at, i64 offset) {
     p->offset = offset;
     for (u32 depth = 0; depth < RESOLVE_DEPTH; depth++) {
-        bool literal;
-        i64 number = 0;
-        value = look_through(f, value, at, &literal, &number);
-        if (literal) return STATUS_OK;
+        Constant constant;
+        value = look_through(f, value, at, &constant);
+        if (constant.is_known) {
+            if (constant.symbol != WL_NONE) p->symbol = constant.symbol;
+            p->offset += constant.number;
+            return STATUS_OK;
+        }
         u32 def = foldable_def(f, value, at);
         if (def == WL_NONE || f->code->insns[def].arith != FLOW_ADD) break;
         const FlowOperand *uses = time_uses(f, def);
@@ -204,10 +214,11 @@ static Status pick_address(TimeFunc *f, Picked *p, u32 value, u32 at, i64 offset
         for (u32 k = 0; k < 2 && next == WL_NONE; k++) {
             const FlowOperand *other = &uses[1 - k];
             if (uses[k].kind != FLOW_VALUE) continue;
-            bool constant = other->kind == FLOW_IMMEDIATE || other->kind == FLOW_SYMBOL;
-            number = other->kind == FLOW_IMMEDIATE ? other->value : 0;
-            if (other->kind == FLOW_VALUE) look_through(f, other->id, at, &constant, &number);
-            if (constant && number >= -(1 << 23) && number < 1 << 23) next = uses[k].id, p->offset += number;
+            constant = constant_of(other);
+            if (other->kind == FLOW_VALUE) look_through(f, other->id, at, &constant);
+            if (!constant.is_known || constant.number < -(1 << 23) || constant.number >= 1 << 23) continue;
+            if (constant.symbol != WL_NONE) p->symbol = constant.symbol;
+            next = uses[k].id, p->offset += constant.number;
         }
         if (next == WL_NONE) break;
         value = next;
@@ -345,6 +356,8 @@ static Status pick_access(TimeFunc *f, Picked *p, u32 insn) {
     const FlowInsn *in = &f->code->insns[insn];
     const FlowOperand *uses = time_uses(f, insn);
     for (u32 k = 0; k < in->uses; k++) {
+        if (k == in->address_use && uses[k].kind == FLOW_SYMBOL)
+            p->symbol = uses[k].id, p->offset = uses[k].value + in->address_offset;
         if (uses[k].kind != FLOW_VALUE) continue;
         if (k == in->address_use)
             TRY(pick_address(f, p, uses[k].id, insn, in->address_offset));
@@ -365,7 +378,8 @@ static Status pick(TimeFunc *f, u32 insn) {
     const FlowInsn *in = &f->code->insns[insn];
     u32 op = op_of(f, insn), left;
     bool predicate = time_form(f, insn)->types[0] == TYPE_PRED;
-    *p = (Picked){.leaves = f->leaves.len, .steps = insn, .needed = true, .guard = WL_NONE, .base = WL_NONE};
+    *p = (Picked){
+        .leaves = f->leaves.len, .steps = insn, .needed = true, .guard = WL_NONE, .base = WL_NONE, .symbol = WL_NONE};
     if (in->address_use != 0xff && !(in->arith == FLOW_LOAD_PARAM))
         TRY(pick_access(f, p, insn));
     else if (!predicate && (left = rotation(f, insn)) != WL_NONE)
@@ -377,9 +391,8 @@ static Status pick(TimeFunc *f, u32 insn) {
     else
         TRY(pick_arithmetic(f, p, insn));
     if (in->guard != WL_NONE) {
-        bool literal;
-        i64 number;
-        p->guard = look_through(f, in->guard, insn, &literal, &number);
+        Constant constant;
+        p->guard = look_through(f, in->guard, insn, &constant);
         if (p->guard != WL_NONE) TRY(add_leaf(f, p, p->guard));
     }
     for (u32 i = 0; i < p->leaf_count; i++) {

@@ -63,7 +63,7 @@ static u32 out_of_loops(const TimeFunc *f, u32 block, u32 from) {
 
 static void settle(Sinking *s, u32 constant, u32 from) {
     u32 block = s->meet[constant];
-    if (block == WL_NONE) return;
+    if (block == WL_NONE || s->f->predicated[block]) return;  // of a predicated region they are not moved out of loops
     block = s->meet[constant] = out_of_loops(s->f, block, from);
 }
 

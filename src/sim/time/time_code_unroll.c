@@ -101,7 +101,8 @@ static Status emit_mark(TimeFunc *f, u32 pc, UnrollMark mark) {
                                          .flow = FLOW_SWITCH,
                                          .mark = (u8)mark,
                                          .guard = WL_NONE,
-                                         .base = WL_NONE});
+                                         .base = WL_NONE,
+                                         .symbol = WL_NONE});
 }
 
 Status time_emit_unrolled(TimeFunc *f, u32 b) {

@@ -75,6 +75,7 @@ typedef struct MachineOp {
     u8 bytes;       // 0 = not known
     u32 guard;      // value, WL_NONE
     u32 base;       // value that the address starts from, WL_NONE
+    u32 symbol;     // variable that it starts from besides, WL_NONE
     i64 offset;
 } MachineOp;
 
@@ -86,8 +87,9 @@ typedef struct Picked {
     u32 leaves, leaf_count;  // TimeFunc.leaves: values that it reads
     u32 steps;               // the instruction whose row it is issued as: its own, or that of what it absorbed
     bool needed;
-    u32 guard;  // WL_NONE
-    u32 base;   // of its address, WL_NONE
+    u32 guard;   // WL_NONE
+    u32 base;    // of its address, WL_NONE
+    u32 symbol;  // variable that is part of the address, WL_NONE
     i64 offset;
 } Picked;
 
@@ -131,6 +133,8 @@ typedef struct TimeFunc {
     TimeWords leaves, work;
     // time_code_control.c, by block of cfg:
     bool *predicated;  // issued by warps that jump over it, too
+    bool *exits;       // nothing but the end of the kernel: see TimeBlock
+    bool *speculated;  // issued whether or not the branch before it is taken, which is not issued
     u32 *opens;        // block + 1 where the diverging region that begins at its end is closed (BSSY), 0 = none
     bool *closes;      // lanes are joined at its begin (BSYNC)
     bool *unrolled;    // see time_code_unroll.c
@@ -158,6 +162,8 @@ static inline bool is_joined(TimeVariant variant) { return variant == VARIANT_UN
 
 // time_code_select.c
 WL_MUST_USE Status time_select(TimeFunc *f);
+// Whether `value` as instruction `from` read it is what instruction `to`, behind it, would read.
+bool time_is_same(const TimeFunc *f, u32 value, u32 from, u32 to);
 
 // time_code_control.c
 WL_MUST_USE Status time_control(TimeFunc *f);
