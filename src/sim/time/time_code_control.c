@@ -242,6 +242,56 @@ static u32 counting_compare(const Control *c, const FlowBlock *block) {
     return compare;
 }
 
+// Spaces that an access may touch, as bits 1 << PtxSpace; of what does not lie in memory that is written: none.
+static u32 spaces_of(const FlowInsn *in) {
+    const u32 all = 1u << SPACE_GLOBAL | 1u << SPACE_LOCAL | 1u << SPACE_SHARED | 1u << SPACE_SHARED_CLUSTER;
+    return in->space == SPACE_NONE ? all : all & 1u << in->space;
+}
+
+static bool is_constant_load(const FlowInsn *in) { return in->space == SPACE_CONST || in->space == SPACE_PARAM; }
+
+static bool uses_marked(const Control *c, const FlowInsn *in, const Bitset *marked) {
+    if (in->guard != WL_NONE && bitset_has(marked, in->guard)) return true;
+    for (u32 u = 0; u < in->uses; u++) {
+        const FlowOperand *o = &c->f->code->operands[in->operands + in->defs + u];
+        if (o->kind == FLOW_VALUE && bitset_has(marked, o->id)) return true;
+    }
+    return false;
+}
+
+// Spaces with stores that wait for a load of the same turn: no load of the next turn can start before them.
+static u32 spaces_behind_loads(const Control *c, const FlowBlock *block) {
+    Bitset *loaded = &c->f->counted;
+    u32 spaces = 0;
+    bitset_clear(loaded);
+    for (u32 i = block->first; i < block->first + block->count; i++) {
+        const FlowInsn *in = insn_at(c, i);
+        bool waits = (in->is_load && !is_constant_load(in)) || uses_marked(c, in, loaded);
+        if (in->is_store && waits) spaces |= spaces_of(in);
+        for (u32 d = 0; d < in->defs; d++) {
+            u32 value = c->f->code->operands[in->operands + d].id;
+            if (waits)
+                bitset_add(loaded, value);
+            else if (in->guard == WL_NONE)
+                bitset_remove(loaded, value);
+        }
+    }
+    return spaces;
+}
+
+// Whether loads of several turns would be under way at once, or there are none: else ptxas leaves a loop as it is.
+static bool is_worth_unrolling(const Control *c, const FlowBlock *block) {
+    u32 behind = spaces_behind_loads(c, block);
+    bool loads = false;
+    for (u32 i = block->first; i < block->first + block->count; i++) {
+        const FlowInsn *in = insn_at(c, i);
+        if (!in->is_load || is_constant_load(in)) continue;
+        if (!(spaces_of(in) & behind)) return true;
+        loads = true;
+    }
+    return !loads;
+}
+
 static bool can_unroll(const Control *c, const FlowBlock *block) {
     for (u32 i = block->first; i < block->first + block->count; i++) {
         if (insn_at(c, i)->guard != WL_NONE && i != last_insn(block)) return false;
@@ -249,7 +299,7 @@ static bool can_unroll(const Control *c, const FlowBlock *block) {
         if (flags & (OPF_CONVERGENT | OPF_WARP_SYNC | OPF_FENCE | OPF_CALL | OPF_VOLATILE | OPF_ATOMIC | OPF_ASYNC))
             return false;
     }
-    return !forbids_unrolling(c, block);
+    return !forbids_unrolling(c, block) && is_worth_unrolling(c, block);
 }
 
 static void unroll(Control *c, u32 b) {
