@@ -117,10 +117,7 @@ static f64 count_passes(const i64 offsets[WARP], u32 bytes) {
     return passes;
 }
 
-enum { GATHER_STEPS = 6 };  // of arithmetic between a loaded index and an address
-
-// Whether the value comes from memory; what was only spilled to local memory is not known.
-static bool is_loaded(const CasePart *part, u32 node, u32 depth) {
+bool node_is_loaded(const CasePart *part, u32 node, u32 depth) {
     const Chains *chains = part->view->flow.chains;
     if (node == WL_NONE) return false;
     const ChainNode *n = &chains->nodes[node];
@@ -130,10 +127,10 @@ static bool is_loaded(const CasePart *part, u32 node, u32 depth) {
     }
     if (!depth) return false;
     for (u32 a = 0; n->insn == WL_NONE && a < n->arg_count; a++)
-        if (is_loaded(part, chains->args[n->args + a], depth - 1)) return true;
+        if (node_is_loaded(part, chains->args[n->args + a], depth - 1)) return true;
     const FlowInsn *in = n->insn == WL_NONE ? NULL : case_insn(part, n->insn);
     for (u32 u = 0; in && u < in->uses; u++)
-        if (is_loaded(part, chains->of_operand[in->operands + in->defs + u], depth - 1)) return true;
+        if (node_is_loaded(part, chains->of_operand[in->operands + in->defs + u], depth - 1)) return true;
     return false;
 }
 
@@ -141,8 +138,8 @@ static bool is_loaded(const CasePart *part, u32 node, u32 depth) {
 static bool is_gathered(const CasePart *part, const CaseAccess *a) {
     const FlowInsn *in = case_insn(part, a->pc);
     if (a->space == SPACE_LOCAL || in->address_use == 0xff || (a->affine && a->affine->uniform)) return false;
-    return is_loaded(part, part->view->flow.chains->of_operand[in->operands + in->defs + in->address_use],
-                     GATHER_STEPS);
+    return node_is_loaded(part, part->view->flow.chains->of_operand[in->operands + in->defs + in->address_use],
+                     LOADED_STEPS);
 }
 
 static void take_strides(const AdviceCase *c, const CasePart *part, CaseAccess *a) {

@@ -187,6 +187,10 @@ bool access_is_written(const CasePart *part, const CaseAccess *a);
 
 // Times that a warp ran the block, in samples.
 f64 block_runs(const CasePart *part, u32 block);
+// Whether a value (node of Chains) comes from global or shared memory, through at most so many instructions of
+// arithmetic; what was only spilled to local memory is not known.
+enum { LOADED_STEPS = 6 };
+bool node_is_loaded(const CasePart *part, u32 node, u32 depth);
 // Lanes that go on past a guarded branch or exit together, on average of the warps of which some do; `taken`: those that
 // jump or leave. 0: not known. lanes.c
 f64 lanes_of_way(const AdviceCase *c, const CasePart *part, u32 branch, bool taken);

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// divergence: instructions that run with part of the lanes; branch-elimination: tests in a loop that hardly ever
-// decide.
+// divergence: instructions that run with part of the lanes.
 #include <math.h>
 
 #include "analyze/advice/rule.h"
 
 enum { WARP = 32 };
 #define FEW_LANES 28.0  // on average; above, regrouping is not worth it
-#define ONE_SIDED 0.9   // a branch that goes one way that often
 
 // --- divergence ----------------------------------------------------------------------------------------------------
 static f64 lanes_of(const AdviceCase *c, const CasePart *part, u32 pc) {
@@ -189,10 +187,65 @@ static void remove_threads(Hit *hit, const Parting *d) {
              100 * d->fraction);
 }
 
+// --- ... loops of different length
+// ------------------------------------------------------------------------------------- Of the lanes of a warp, those
+// that still turn a loop whose length data decides for each lane: how long the loops are is not seen in samples. Where
+// all lengths up to the longest are as likely, it is half.
+#define STILL_TURNING 0.6
+#define HOT 0.2  // of the samples
+
+// A branch out of the loop that data decides, for each lane on its own.
+static u32 exit_by_data(const CasePart *part, u32 loop) {
+    const FlowResults *flow = &part->view->flow;
+    for (u32 b = 0; b < flow->cfg->block_count; b++) {
+        const FlowBlock *block = &flow->cfg->blocks[b];
+        u32 last = block->first + block->count - 1, node;
+        bool leaves = false;
+        if (!block->count || !flow_loop_has(flow->loops, loop, b)) continue;
+        for (u32 i = 0; i < block->succ_count; i++)
+            leaves |= !flow_loop_has(flow->loops, loop, flow->cfg->edges[block->succs + i]);
+        node = flow->chains->of_guard[last];
+        if (!leaves || node == WL_NONE || !bitset_has(&flow->divergence->branches, last)) continue;
+        u32 test = flow->chains->nodes[node].insn;
+        if (test == WL_NONE) continue;
+        const FlowInsn *in = case_insn(part, test);
+        for (u32 u = 0; u < in->uses; u++) {
+            u32 from = flow->chains->of_operand[in->operands + in->defs + u];
+            if (from != WL_NONE && bitset_has(&flow->divergence->nodes, from) &&
+                node_is_loaded(part, from, LOADED_STEPS))
+                return last;
+        }
+    }
+    return WL_NONE;
+}
+
+static void even_out_loop(AdviceCase *c, const CasePart *part, u32 loop) {
+    const CaseLoop *l = &part->loops[loop];
+    u32 exit = exit_by_data(part, loop);
+    if (exit == WL_NONE || case_share(c, l->active + l->stalled) < HOT) return;
+    Hit *hit = hit_begin(c);
+    for (u32 pc = 0; pc < part->view->insn_count; pc++)
+        if (loop_has(part, loop, pc)) gather_lanes(hit, part, pc, 1 - STILL_TURNING, true);
+    hit->doubtful = true;
+    f64 share = 100 * case_share(c, l->active + l->stalled);
+    hit_fact(hit, "loop_share", share, "%",
+             "%.0f %% of the samples are in a loop that data ends for each lane on its own", share);
+    hit_caution(hit, "samples do not say how far apart the lengths are: look at the data");
+    hit_end_loop(hit, part, loop, "Give the lanes of a warp loops of equal length at %s: sort or group the data by it",
+                 place_text(c, part, loop_line_pc(part, loop)));
+}
+
+static void even_out_loops(AdviceCase *c, const CasePart *part) {
+    const FlowResults *flow = &part->view->flow;
+    for (u32 l = 0; l < flow->loops->loop_count && !part->view->executed; l++)
+        if (bitset_has(&flow->divergence->temporal, l)) even_out_loop(c, part, l);
+}
+
 void rule_divergence(AdviceCase *c) {
     Hit *hit = hit_begin(c);
     Parting d = {0};
     for (u32 p = 0; p < c->part_count; p++) {
+        even_out_loops(c, &c->parts[p]);
         d.ways = find_ways(c, &c->parts[p]);
         for (u32 b = 0; b < c->parts[p].view->flow.cfg->block_count && c->status == STATUS_OK; b++)
             add_block(hit, &c->parts[p], b, &d);
@@ -209,139 +262,4 @@ void rule_divergence(AdviceCase *c) {
         hit_end_line(hit, d.part, branch, "Give all lanes of a warp work behind the test at %s", place);
     else
         hit_end_line(hit, d.part, branch, "Let the lanes of a warp go the same way at %s", place);
-}
-
-// --- branch-elimination --------------------------------------------------------------------------------------------
-// A branch within a loop that goes the same way nearly always, but does not leave the loop or end it.
-static bool hardly_decides(const CasePart *part, u32 block, u32 branch) {
-    const FlowResults *flow = &part->view->flow;
-    const FlowBlock *b = &flow->cfg->blocks[block];
-    u32 loop = flow->loops->loop_of[block];
-    f64 all = block_runs(part, block);
-    if (case_insn(part, branch)->kind != FLOW_BRANCH || case_insn(part, branch)->guard == WL_NONE) return false;
-    if (loop == WL_NONE || b->succ_count != 2 || all <= 0) return false;
-    f64 most = 0;
-    for (u32 i = 0; i < 2; i++) {
-        u32 to = flow->cfg->edges[b->succs + i];
-        if (!flow_loop_has(flow->loops, loop, to) || to == flow->loops->loops[loop].header) return false;
-        if (flow->cfg->blocks[to].pred_count == 1) most = fmax(most, block_runs(part, to));
-    }
-    return most >= ONE_SIDED * all;
-}
-
-enum { TEST_DEPTH = 5 /* instructions from the first comparison to what is guarded */, TEST_LINES = 32 };
-
-typedef struct Tests {  // instructions that only test, and one of each of their lines
-    const CasePart *part;
-    u32 loop;
-    Bitset found;
-    u32 lines[TEST_LINES], line_count;
-    bool of_lines;  // only what belongs to them
-} Tests;
-
-static bool defines_predicate(const CasePart *part, u32 pc) {
-    const FlowCode *code = part->view->flow.code;
-    const FlowInsn *in = &code->insns[pc];
-    const FlowOperand *first = &code->operands[in->operands];
-    return in->defs && first->kind == FLOW_VALUE && code->value_bits[first->id] == 1;
-}
-
-static bool has_line_of(const Tests *t, u32 pc) {
-    for (u32 i = 0; i < t->line_count; i++)
-        if (same_line(t->part, t->lines[i], pc)) return true;
-    return false;
-}
-
-// What the test is made of, if it is for nothing else: predicates, and comparisons with what they compare computed for
-// them alone.
-static void find_test(Tests *t, u32 node, u32 depth) {
-    const CasePart *part = t->part;
-    const Chains *chains = part->view->flow.chains;
-    if (node == WL_NONE || chains->nodes[node].insn == WL_NONE) return;
-    u32 pc = chains->nodes[node].insn;
-    bool alone = chains->first_user[node + 1] - chains->first_user[node] <= 1 || defines_predicate(part, pc);
-    bool fits = alone && loop_has(part, t->loop, pc) && part->insns[pc].traits & TRAIT_ARITHMETIC;
-    if (t->of_lines) fits &= defines_predicate(part, pc) || has_line_of(t, pc);
-    if (!fits || bitset_has(&t->found, pc)) return;
-    bitset_add(&t->found, pc);
-    if (!t->of_lines && part->view->places[pc].line && t->line_count < TEST_LINES && !has_line_of(t, pc))
-        t->lines[t->line_count++] = pc;
-    const FlowInsn *in = case_insn(part, pc);
-    for (u32 u = 0; u < in->uses && depth > 1; u++)
-        find_test(t, chains->of_operand[in->operands + in->defs + u], depth - 1);
-    find_test(t, chains->of_guard[pc], depth - 1);
-}
-
-// Whether what guards the instruction is computed in a line that the tests found so far belong to.
-static bool is_guarded_by_line(const Tests *t, u32 node, u32 depth) {
-    const Chains *chains = t->part->view->flow.chains;
-    if (node == WL_NONE || chains->nodes[node].insn == WL_NONE) return false;
-    u32 pc = chains->nodes[node].insn;
-    const FlowInsn *in = case_insn(t->part, pc);
-    if (!loop_has(t->part, t->loop, pc) || !defines_predicate(t->part, pc)) return false;
-    if (t->part->view->places[pc].line && has_line_of(t, pc)) return true;
-    for (u32 u = 0; u < in->uses && depth > 1; u++)
-        if (is_guarded_by_line(t, chains->of_operand[in->operands + in->defs + u], depth - 1)) return true;
-    return false;
-}
-
-// The compiler makes of the same test in another copy of the loop's body a guard instead of a branch.
-static void find_guards(Tests *t) {
-    const Chains *chains = t->part->view->flow.chains;
-    t->of_lines = true;
-    for (u32 pc = 0; pc < t->part->view->insn_count; pc++) {
-        bool guarded = case_insn(t->part, pc)->kind == FLOW_PLAIN && chains->of_guard[pc] != WL_NONE;
-        if (guarded && loop_has(t->part, t->loop, pc) && is_guarded_by_line(t, chains->of_guard[pc], TEST_DEPTH))
-            find_test(t, chains->of_guard[pc], TEST_DEPTH);
-    }
-}
-
-static u32 outermost(const CasePart *part, u32 loop) {
-    const Loops *loops = part->view->flow.loops;
-    while (loops->loops[loop].parent != WL_NONE) loop = loops->loops[loop].parent;
-    return loop;
-}
-
-static void look_at_nest(AdviceCase *c, const CasePart *part, u32 nest) {
-    const FlowResults *flow = &part->view->flow;
-    u32 count = 0, at = 0;
-    f64 most = 0;
-    Tests t = {.part = part, .loop = nest};
-    if (!bitset_init(&t.found, c->scratch, part->view->insn_count)) {
-        c->status = STATUS_NO_MEMORY;
-        return;
-    }
-    Hit *hit = hit_begin(c);
-    for (u32 b = 0; b < flow->cfg->block_count; b++) {
-        const FlowBlock *block = &flow->cfg->blocks[b];
-        u32 branch = block->first + block->count - 1, loop = flow->loops->loop_of[b];
-        if (loop == WL_NONE || outermost(part, loop) != nest || !block->count || !hardly_decides(part, b, branch))
-            continue;
-        bitset_add(&t.found, branch);
-        find_test(&t, flow->chains->of_guard[branch], TEST_DEPTH);
-        count++;
-        if (part->insns[branch].issued > most) most = part->insns[branch].issued, at = branch;
-    }
-    if (!count || most <= 0) return hit_drop(hit);
-    find_guards(&t);
-    for (u32 pc = 0; pc < part->view->insn_count; pc++)
-        if (bitset_has(&t.found, pc)) hit_remove(hit, part, pc, 1);
-    hit_fact(hit, "one_sided_branches", count, "branches",
-             "%u branches in the loop go the same way in more than nine of ten turns", count);
-    hit_fact(hit, "test_issue_share", 100 * hit->change.issues / c->load.issued, "%",
-             "%.0f %% of what is issued only tests", 100 * hit->change.issues / c->load.issued);
-    hit->change.scope_active = part->loops[nest].active;
-    for (u32 i = 0; i < part->access_count; i++) {
-        u32 pc = part->accesses[i].pc;
-        if (loop_has(part, nest, pc) && part->accesses[i].load)
-            hit_overlapped(hit, part, pc, UINT32_MAX, part->insns[pc].loop, 1);
-    }
-    hit_basis(hit, "equation 2 over the tests, equation 5 over the loads that no longer wait for them");
-    hit_end_line(hit, part, at, "Take the test at %s out of the loop", place_text(c, part, at));
-}
-
-void rule_branch_elimination(AdviceCase *c) {
-    for (u32 p = 0; p < c->part_count; p++)
-        for (u32 l = 0; l < c->parts[p].view->flow.loops->loop_count; l++)
-            if (c->parts[p].loops[l].active > 0 && outermost(&c->parts[p], l) == l) look_at_nest(c, &c->parts[p], l);
 }

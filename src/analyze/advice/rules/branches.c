@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+// branch-elimination: tests that hardly ever decide, in a loop or in the copies that are left of an unrolled one.
+#include <math.h>
+
+#include "analyze/advice/rule.h"
+
+#define ONE_SIDED 0.9  // a branch that goes one way that often
+
+// A branch within a loop that goes the same way nearly always, but does not leave the loop or end it.
+static bool hardly_decides(const CasePart *part, u32 block, u32 branch) {
+    const FlowResults *flow = &part->view->flow;
+    const FlowBlock *b = &flow->cfg->blocks[block];
+    u32 loop = flow->loops->loop_of[block];
+    f64 all = block_runs(part, block);
+    if (case_insn(part, branch)->kind != FLOW_BRANCH || case_insn(part, branch)->guard == WL_NONE) return false;
+    if (loop == WL_NONE || b->succ_count != 2 || all <= 0) return false;
+    f64 most = 0;
+    for (u32 i = 0; i < 2; i++) {
+        u32 to = flow->cfg->edges[b->succs + i];
+        if (!flow_loop_has(flow->loops, loop, to) || to == flow->loops->loops[loop].header) return false;
+        if (flow->cfg->blocks[to].pred_count == 1) most = fmax(most, block_runs(part, to));
+    }
+    return most >= ONE_SIDED * all;
+}
+
+enum { TEST_DEPTH = 5 /* instructions from the first comparison to what is guarded */, TEST_LINES = 32 };
+
+typedef struct Tests {  // instructions that only test, and one of each of their lines
+    const CasePart *part;
+    u32 loop;  // in which they are, WL_NONE: anywhere
+    Bitset found;
+    u32 lines[TEST_LINES], line_count;
+    bool of_lines;  // only what belongs to them
+} Tests;
+
+static bool defines_predicate(const CasePart *part, u32 pc) {
+    const FlowCode *code = part->view->flow.code;
+    const FlowInsn *in = &code->insns[pc];
+    const FlowOperand *first = &code->operands[in->operands];
+    return in->defs && first->kind == FLOW_VALUE && code->value_bits[first->id] == 1;
+}
+
+static bool is_within(const Tests *t, u32 pc) { return t->loop == WL_NONE || loop_has(t->part, t->loop, pc); }
+
+static bool has_line_of(const Tests *t, u32 pc) {
+    for (u32 i = 0; i < t->line_count; i++)
+        if (same_line(t->part, t->lines[i], pc)) return true;
+    return false;
+}
+
+// What the test is made of, if it is for nothing else: predicates, and comparisons with what they compare computed for
+// them alone.
+static void find_test(Tests *t, u32 node, u32 depth) {
+    const CasePart *part = t->part;
+    const Chains *chains = part->view->flow.chains;
+    if (node == WL_NONE || chains->nodes[node].insn == WL_NONE) return;
+    u32 pc = chains->nodes[node].insn;
+    bool alone = chains->first_user[node + 1] - chains->first_user[node] <= 1 || defines_predicate(part, pc);
+    bool fits = alone && is_within(t, pc) && part->insns[pc].traits & TRAIT_ARITHMETIC;
+    if (t->of_lines) fits &= defines_predicate(part, pc) || has_line_of(t, pc);
+    if (!fits || bitset_has(&t->found, pc)) return;
+    bitset_add(&t->found, pc);
+    if (!t->of_lines && part->view->places[pc].line && t->line_count < TEST_LINES && !has_line_of(t, pc))
+        t->lines[t->line_count++] = pc;
+    const FlowInsn *in = case_insn(part, pc);
+    for (u32 u = 0; u < in->uses && depth > 1; u++)
+        find_test(t, chains->of_operand[in->operands + in->defs + u], depth - 1);
+    find_test(t, chains->of_guard[pc], depth - 1);
+}
+
+// Whether what guards the instruction is computed in a line that the tests found so far belong to.
+static bool is_guarded_by_line(const Tests *t, u32 node, u32 depth) {
+    const Chains *chains = t->part->view->flow.chains;
+    if (node == WL_NONE || chains->nodes[node].insn == WL_NONE) return false;
+    u32 pc = chains->nodes[node].insn;
+    const FlowInsn *in = case_insn(t->part, pc);
+    if (!loop_has(t->part, t->loop, pc) || !defines_predicate(t->part, pc)) return false;
+    if (t->part->view->places[pc].line && has_line_of(t, pc)) return true;
+    for (u32 u = 0; u < in->uses && depth > 1; u++)
+        if (is_guarded_by_line(t, chains->of_operand[in->operands + in->defs + u], depth - 1)) return true;
+    return false;
+}
+
+// The compiler makes of the same test in another copy of the loop's body a guard instead of a branch.
+static void find_guards(Tests *t) {
+    const Chains *chains = t->part->view->flow.chains;
+    t->of_lines = true;
+    for (u32 pc = 0; pc < t->part->view->insn_count; pc++) {
+        bool guarded = case_insn(t->part, pc)->kind == FLOW_PLAIN && chains->of_guard[pc] != WL_NONE;
+        if (guarded && loop_has(t->part, t->loop, pc) && is_guarded_by_line(t, chains->of_guard[pc], TEST_DEPTH))
+            find_test(t, chains->of_guard[pc], TEST_DEPTH);
+    }
+}
+
+static u32 outermost(const CasePart *part, u32 loop) {
+    const Loops *loops = part->view->flow.loops;
+    while (loops->loops[loop].parent != WL_NONE) loop = loops->loops[loop].parent;
+    return loop;
+}
+
+static void look_at_nest(AdviceCase *c, const CasePart *part, u32 nest) {
+    const FlowResults *flow = &part->view->flow;
+    u32 count = 0, at = 0;
+    f64 most = 0;
+    Tests t = {.part = part, .loop = nest};
+    if (!bitset_init(&t.found, c->scratch, part->view->insn_count)) {
+        c->status = STATUS_NO_MEMORY;
+        return;
+    }
+    Hit *hit = hit_begin(c);
+    for (u32 b = 0; b < flow->cfg->block_count; b++) {
+        const FlowBlock *block = &flow->cfg->blocks[b];
+        u32 branch = block->first + block->count - 1, loop = flow->loops->loop_of[b];
+        if (loop == WL_NONE || outermost(part, loop) != nest || !block->count || !hardly_decides(part, b, branch))
+            continue;
+        bitset_add(&t.found, branch);
+        find_test(&t, flow->chains->of_guard[branch], TEST_DEPTH);
+        count++;
+        if (part->insns[branch].issued > most) most = part->insns[branch].issued, at = branch;
+    }
+    if (!count || most <= 0) return hit_drop(hit);
+    find_guards(&t);
+    for (u32 pc = 0; pc < part->view->insn_count; pc++)
+        if (bitset_has(&t.found, pc)) hit_remove(hit, part, pc, 1);
+    hit_fact(hit, "one_sided_branches", count, "branches",
+             "%u branches in the loop go the same way in more than nine of ten turns", count);
+    hit_fact(hit, "test_issue_share", 100 * hit->change.issues / c->load.issued, "%",
+             "%.0f %% of what is issued only tests", 100 * hit->change.issues / c->load.issued);
+    hit->change.scope_active = part->loops[nest].active;
+    for (u32 i = 0; i < part->access_count; i++) {
+        u32 pc = part->accesses[i].pc;
+        if (loop_has(part, nest, pc) && part->accesses[i].load)
+            hit_overlapped(hit, part, pc, UINT32_MAX, part->insns[pc].loop, 1);
+    }
+    hit_basis(hit, "equation 2 over the tests, equation 5 over the loads that no longer wait for them");
+    hit_end_line(hit, part, at, "Take the test at %s out of the loop", place_text(c, part, at));
+}
+
+// --- ... of a loop that was unrolled -----------------------------------------------------------------------------
+// The compiler makes guards of them: of many loads, each with a test of its own of where the thread is. Such a test is
+// for the edge of the data, and nearly always has the same result.
+enum { LEAST_TESTS = 4 };
+#define WORTH_IT 0.05  // of what is issued
+
+// Comparisons of numbers that come from the thread's index and what is the same for all, and what is made of them.
+static bool is_of_position(const CasePart *part, u32 node, u32 depth) {
+    const Chains *chains = part->view->flow.chains;
+    if (node == WL_NONE || !depth || chains->nodes[node].insn == WL_NONE) return false;
+    u32 pc = chains->nodes[node].insn;
+    const FlowInsn *in = case_insn(part, pc);
+    if (!defines_predicate(part, pc) || in->is_load) return false;
+    for (u32 u = 0; u < in->uses; u++) {
+        const FlowOperand *o = &part->view->flow.code->operands[in->operands + in->defs + u];
+        u32 from = chains->of_operand[in->operands + in->defs + u];
+        if (o->kind != FLOW_VALUE || from == WL_NONE) continue;
+        bool predicate = part->view->flow.code->value_bits[o->id] == 1;
+        if (predicate ? !is_of_position(part, from, depth - 1)
+                      : affine_kinds(part->view->flow.affine, from) & 1u << AFFINE_NODE)
+            return false;
+    }
+    return true;
+}
+
+static bool is_guarded_load(const CasePart *part, const CaseAccess *a) {
+    u32 guard = part->view->flow.chains->of_guard[a->pc];
+    return a->load && !a->atomic && a->requests > 0 && guard != WL_NONE && part->insns[a->pc].loop == WL_NONE &&
+           is_of_position(part, guard, TEST_DEPTH);
+}
+
+static bool is_constant_bank(const CasePart *part, const FlowInsn *in) {
+    u8 kind = part->view->flow.code->operands[in->operands + in->defs].kind;
+    return kind == FLOW_PARAMETER_VALUE || kind == FLOW_PARAMETER;
+}
+
+// Constants that each of the guarded copies loads again.
+static void remove_constants(Hit *hit, const CasePart *part, const Bitset *guards) {
+    const Chains *chains = part->view->flow.chains;
+    f64 count = 0;
+    for (u32 step = 0; step < 2; step++)
+        for (u32 pc = 0; pc < part->view->insn_count; pc++) {
+            const FlowInsn *in = case_insn(part, pc);
+            u32 guard = chains->of_guard[pc];
+            if (guard == WL_NONE || !bitset_has(guards, guard)) continue;
+            bool constant = (in->is_load && in->space == SPACE_CONST) || in->arith == FLOW_LOAD_PARAM ||
+                            (in->arith == FLOW_MOVE && in->uses && is_constant_bank(part, in));
+            if (!constant) continue;
+            if (step)
+                hit_remove(hit, part, pc, 1 - 1 / count);
+            else
+                count++;
+        }
+}
+
+static u32 find_guarded(const CasePart *part, Tests *t, Bitset *guards, u32 *at) {
+    u32 count = 0;
+    f64 most = 0;
+    for (u32 i = 0; i < part->access_count; i++) {
+        const CaseAccess *a = &part->accesses[i];
+        u32 guard = part->view->flow.chains->of_guard[a->pc];
+        if (!is_guarded_load(part, a)) continue;
+        count += !bitset_has(guards, guard);
+        bitset_add(guards, guard);
+        find_test(t, guard, TEST_DEPTH);
+        f64 waits = part->insns[a->pc].blamed;
+        if (waits >= most) most = waits, *at = a->pc;
+    }
+    return count;
+}
+
+static void look_at_copies(AdviceCase *c, const CasePart *part) {
+    Tests t = {.part = part, .loop = WL_NONE};
+    Bitset guards;
+    u32 at = 0;
+    if (!bitset_init(&t.found, c->scratch, part->view->insn_count) ||
+        !bitset_init(&guards, c->scratch, part->view->flow.chains->node_count)) {
+        c->status = STATUS_NO_MEMORY;
+        return;
+    }
+    u32 count = find_guarded(part, &t, &guards, &at);
+    if (count < LEAST_TESTS) return;
+    Hit *hit = hit_begin(c);
+    for (u32 pc = 0; pc < part->view->insn_count; pc++) {
+        if (bitset_has(&t.found, pc)) hit_remove(hit, part, pc, 1);
+        if (part->insns[pc].loop == WL_NONE) hit->change.scope_active += part->insns[pc].issued;
+    }
+    remove_constants(hit, part, &guards);
+    if (hit->change.issues < WORTH_IT * c->load.issued) return hit_drop(hit);
+    for (u32 i = 0; i < part->access_count; i++)
+        if (is_guarded_load(part, &part->accesses[i]))
+            hit_overlapped(hit, part, part->accesses[i].pc, UINT32_MAX, WL_NONE, 1);
+    hit_fact(hit, "guarded_loads", count, "tests", "loads behind %u different tests of the thread's position", count);
+    hit_fact(hit, "test_issue_share", 100 * hit->change.issues / c->load.issued, "%",
+             "%.0f %% of what is issued only tests", 100 * hit->change.issues / c->load.issued);
+    hit_basis(hit, "equation 2 over the tests, equation 5 over the loads that no longer wait for them");
+    hit_end_line(hit, part, at, "Take the tests for the loads at %s away, which only the edge of the data needs",
+                 place_text(c, part, at));
+}
+
+void rule_branch_elimination(AdviceCase *c) {
+    for (u32 p = 0; p < c->part_count; p++) {
+        for (u32 l = 0; l < c->parts[p].view->flow.loops->loop_count; l++)
+            if (c->parts[p].loops[l].active > 0 && outermost(&c->parts[p], l) == l) look_at_nest(c, &c->parts[p], l);
+        look_at_copies(c, &c->parts[p]);
+    }
+}
