@@ -2,9 +2,10 @@
 """first_rules.py RULES BEFORE.json [AFTER.json], RULES being names with blanks between.
 
 "good" when one of the RULES is among the first three rules of the advice in BEFORE, of a kernel whose launches were
-timed, with 1 <= low <= speedup <= high <= limit. With AFTER: when none of the RULES has half of its gain there. Else
-what is there instead."""
+timed, with 1 <= low <= speedup <= high <= limit. With AFTER: when none of the RULES has half of its gain there. RULES may
+end with LOW-HIGH: then the greatest speedup expected of them in BEFORE has to lie there. Else what is there instead."""
 import json
+import re
 import sys
 
 
@@ -31,7 +32,10 @@ def gain(advice, wanted):
 
 def main():
     wanted, advice = sys.argv[1].split(), [load(path) for path in sys.argv[2:]]
+    span = re.fullmatch(r"([0-9.]+)-([0-9.]+)", wanted[-1])
     good = is_among_the_first(advice[0], wanted)
+    if span:
+        good = float(span[1]) <= 1 + gain(advice[0], wanted) <= float(span[2])
     if len(advice) > 1:
         good = gain(advice[1], wanted) < gain(advice[0], wanted) / 2
     rows = [f"{row['rule']} {row['estimate']['speedup']:.2f}" for row in advice[-1]["advice"]]

@@ -61,7 +61,12 @@ static void find_samples(AdviceCase *c) {
     c->warps = c->view->occupancy.warps_per_scheduler;
     c->load.issue_rate = issue_rate(c);
     bool known = c->view->occupancy.achieved_known || c->load.latency <= 0 || c->load.issued <= 0;
-    if (!known) find_warps(c);
+    // Counted as resident are also warps that are being started, and those whose CTA has not left yet.
+    f64 running = c->load.issued > 0 ? c->load.issue_rate * c->load.total / c->load.issued : 0;
+    if (!known)
+        find_warps(c);
+    else if (running > 0 && running < c->warps)
+        c->warps = running;
     c->samples = c->view->basis == VIEW_CYCLES ? INFINITY : sure_as(c);
     if (!strcmp(c->view->provenance, "sampled")) c->load.too_high = TOO_HIGH;
 }
@@ -106,7 +111,9 @@ static void use_of_access(const AdviceCase *c, const CasePart *part, CaseInsn *i
     const CaseAccess *a = &part->accesses[in->access];
     f64 schedulers = c->gpu ? (f64)c->gpu->warp_schedulers : 4;
     in->use[RESOURCE_LSU] = requests_made(part, a) * access_l1_cycles(a, a->sectors, a->passes) * schedulers * per_slot;
-    if (!access_is_shared(a)) in->use[RESOURCE_L2] = in->use[RESOURCE_DRAM] = a->requests * a->sectors * per_slot;
+    f64 behind_l1 = a->load && !a->atomic ? c->l1_miss : 1;
+    if (!access_is_shared(a))
+        in->use[RESOURCE_L2] = in->use[RESOURCE_DRAM] = a->requests * a->sectors * behind_l1 * per_slot;
 }
 
 // A PTX instruction that became a sequence uses other units than its own; what they are is seen in the counters.
@@ -253,7 +260,6 @@ static void find_memory_queues(AdviceCase *c, const CasePart *part, Resource beh
 
 static void find_queues(AdviceCase *c) {
     EstimateLoad *load = &c->load;
-    find_misses(c);
     Resource slow = load->busy[RESOURCE_XU] > load->busy[RESOURCE_LSU] ? RESOURCE_XU : RESOURCE_LSU;
     Resource behind = RESOURCE_LSU;
     if (load->busy[RESOURCE_L2] > load->busy[behind]) behind = RESOURCE_L2;
@@ -362,6 +368,7 @@ Status case_find_load(AdviceCase *c) {
     find_fixed(c);
     if (c->load.issued <= 0) return STATUS_OK;
     f64 per_slot = c->load.issue_rate / c->load.issued;
+    find_misses(c);
     for (u32 p = 0; p < c->part_count; p++) add_uses(c, &c->parts[p], per_slot, sums);
     measured(c, busy);
     give_to_sequences(c, busy, sums);
