@@ -221,14 +221,21 @@ static f64 sampled_latency(const AdviceCase *c) {
 }
 
 // Of the latency of loads, what is above that of an idle machine is waiting for others.
-static f64 waiting_part(const AdviceCase *c) {
+static f64 waiting_part(AdviceCase *c) {
     const MetricSet *m = &c->view->metrics;
     const GpuModel *g = c->gpu;
+    c->of_l1 = 1;
     if (!g || !g->l1_latency) return 0;
     bool measured = m->present[METRIC_LOAD_CYCLES] && m->value[METRIC_LOADS_ENDED] > 0;
     f64 latency = measured ? m->value[METRIC_LOAD_CYCLES] / m->value[METRIC_LOADS_ENDED] : sampled_latency(c);
-    f64 idle = (f64)g->l1_latency + c->l1_miss * ((f64)g->l2_latency + c->l2_miss * (f64)g->dram_latency);
-    return latency > idle ? 1 - idle / latency : 0;
+    // Hits of lines that are under way wait for them as the misses do.
+    f64 past_l1 = fmin(c->l1_miss + ratio(m, METRIC_L1_GLOBAL_LD_PENDING, METRIC_GLOBAL_LD_SECT), 1),
+        there = ratio(m, METRIC_L2_READ_HITS, METRIC_L2_READS) - ratio(m, METRIC_L2_READ_PENDING, METRIC_L2_READS),
+        past_l2 = m->present[METRIC_L2_READ_HITS] ? 1 - there : c->l2_miss;
+    f64 idle = (f64)g->l1_latency + past_l1 * ((f64)g->l2_latency + past_l2 * (f64)g->dram_latency);
+    f64 waiting = latency > idle ? 1 - idle / latency : 0;
+    if (measured) c->of_l1 = waiting + (1 - waiting) * (f64)g->l1_latency / idle;
+    return waiting;
 }
 
 static void find_misses(AdviceCase *c) {

@@ -245,7 +245,9 @@ void rule_memory_transactions(AdviceCase *c) {
             if (!fits || part->insns[a->pc].loop == WL_NONE) {
                 if (!fits || !is_constant_operand(part, a)) continue;
             }
-            hit_blamed(hit, part, a->pc, UINT32_MAX, 1);
+            // What the L1 does not have the constant cache has not either.
+            hit_blamed(hit, part, a->pc, STALL_BIT(LONG_SCOREBOARD), c->of_l1);
+            hit_blamed(hit, part, a->pc, ~STALL_BIT(LONG_SCOREBOARD), 1);
             hit_relieve(hit, RESOURCE_LSU, part->insns[a->pc].use[RESOURCE_LSU]);
             if (is_constant_operand(part, a)) hit->change.issues += part->insns[a->pc].issued;
             found(&f, part, a->pc);
