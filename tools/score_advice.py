@@ -288,9 +288,13 @@ def summary(rows):
     gained = [r for r in rows if r["achieved"] >= LEAST_ACHIEVED]
     if gained and len(gained) < len(rows):
         right = sum(r["rank"] is not None and r["rank"] <= TOP for r in gained)
-        others = ", ".join(r["pair"] for r in rows if r["achieved"] < LEAST_ACHIEVED)
+        others = ", ".join(f"{r['pair']} ({r['estimated']:.2f} expected)" for r in rows if r["achieved"] < LEAST_ACHIEVED)
+        errors = [r["gain_error"] for r in gained]
+        covered = [r["covered"] for r in gained if r["rank"] is not None]
         lines.append(f"... of the changes that gained {100 * (LEAST_ACHIEVED - 1):.0f} % or more: {right} of {len(gained)} "
-                     f"({100 * right / len(gained):.0f} %); less did {others}")
+                     f"({100 * right / len(gained):.0f} %), gain error median {100 * statistics.median(errors):.0f} %, "
+                     f"mean {100 * statistics.mean(errors):.0f} %, intervals cover {100 * sum(covered) / max(len(covered), 1):.0f} %; "
+                     f"less did {others}")
     for prefix, text in (("", "as advised"), ("loo_", "record of the other pairs")):
         gains = [r[prefix + "gain_error"] for r in rows if not math.isnan(r[prefix + "gain_error"])]
         found = [r[prefix + "gain_error"] for r in rows if r["rank"] is not None and not math.isnan(r[prefix + "gain_error"])]
