@@ -161,8 +161,28 @@ static bool is_of_position(const CasePart *part, u32 node, u32 depth) {
     return true;
 }
 
+// The branch that jumps around the instruction's block and nothing else: so PTX has what becomes a guard; WL_NONE:
+// none.
+static u32 branch_around(const CasePart *part, u32 pc) {
+    const Cfg *cfg = part->view->flow.cfg;
+    const FlowBlock *b = &cfg->blocks[cfg->block_of[pc]];
+    if (b->pred_count != 1 || b->succ_count != 1) return WL_NONE;
+    const FlowBlock *before = &cfg->blocks[cfg->edges[b->preds]];
+    u32 branch = before->first + before->count - 1, behind = cfg->edges[b->succs];
+    if (before->succ_count != 2 || case_insn(part, branch)->kind != FLOW_BRANCH) return WL_NONE;
+    bool joins = cfg->edges[before->succs] == behind || cfg->edges[before->succs + 1] == behind;
+    return joins ? branch : WL_NONE;
+}
+
+// The node that decides whether the load is done; WL_NONE: it always is.
+static u32 guard_of(const CasePart *part, u32 pc) {
+    const Chains *chains = part->view->flow.chains;
+    u32 branch = chains->of_guard[pc] == WL_NONE ? branch_around(part, pc) : WL_NONE;
+    return chains->of_guard[branch == WL_NONE ? pc : branch];
+}
+
 static bool is_guarded_load(const CasePart *part, const CaseAccess *a) {
-    u32 guard = part->view->flow.chains->of_guard[a->pc];
+    u32 guard = guard_of(part, a->pc);
     return a->load && !a->atomic && a->requests > 0 && guard != WL_NONE && part->insns[a->pc].loop == WL_NONE &&
            is_of_position(part, guard, TEST_DEPTH);
 }
@@ -196,8 +216,9 @@ static u32 find_guarded(const CasePart *part, Tests *t, Bitset *guards, u32 *at)
     f64 most = 0;
     for (u32 i = 0; i < part->access_count; i++) {
         const CaseAccess *a = &part->accesses[i];
-        u32 guard = part->view->flow.chains->of_guard[a->pc];
         if (!is_guarded_load(part, a)) continue;
+        u32 guard = guard_of(part, a->pc), branch = branch_around(part, a->pc);
+        if (part->view->flow.chains->of_guard[a->pc] == WL_NONE) bitset_add(&t->found, branch);
         count += !bitset_has(guards, guard);
         bitset_add(guards, guard);
         find_test(t, guard, TEST_DEPTH);
