@@ -169,7 +169,9 @@ static bool ends_behind(const CasePart *part, u32 branch) {
     const FlowResults *flow = &part->view->flow;
     u32 meet = flow->postdominators->parent[flow->cfg->block_of[branch]];
     if (part->insns[branch].loop != WL_NONE) return false;
-    return meet == WL_NONE || case_insn(part, flow->cfg->blocks[meet].first)->kind == FLOW_EXIT;
+    if (meet == WL_NONE) return true;
+    u8 kind = case_insn(part, flow->cfg->blocks[meet].first)->kind;
+    return kind == FLOW_EXIT || kind == FLOW_RET;
 }
 
 // Threads that the test leaves without work need not be launched: what they do before it goes as well, and CTAs.

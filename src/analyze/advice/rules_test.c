@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules on kernels of which there are only samples, made up: what they find in the code.
+#include "analyze/advice/rule.h"
+#include "analyze/analyze_testing.h"
+
+typedef struct Sampled {
+    Subject subject;
+    ProfileLaunch launch;
+    const KernelView *view;
+    Arena arena, scratch;
+    AdviceContext context;
+    AdviceCase c;
+} Sampled;
+
+// Each instruction was caught issuing ten times, in loops a hundred times; what comes after a load waited for it.
+static void sample(Sampled *s, const char *body) {
+    subject_ptx(&s->subject, body);
+    KernelView *view = &s->subject.view;
+    const FlowCode *code = view->flow.code;
+    view->provenance = "sampled";
+    view->basis = VIEW_SAMPLES;
+    view->executed = view->issued = NULL;
+    s->launch = (ProfileLaunch){.grid = {1000, 1, 1}, .block = {128, 1, 1}};
+    view->launches = (ViewLaunches){.count = 1, .typical = &s->launch, .share = 1, .alike = 1, .shapes = 1};
+    for (u32 pc = 0; pc < code->insn_count; pc++) {
+        bool waits = pc && code->insns[pc - 1].is_load && code->insns[pc - 1].space == SPACE_GLOBAL;
+        bool turns = view->flow.loops->loop_of[view->flow.cfg->block_of[pc]] != WL_NONE;
+        subject_stall(&s->subject, pc, STALL_SELECTED, turns ? 100 : 10);
+        subject_stall(&s->subject, pc, waits ? STALL_LONG_SCOREBOARD : STALL_WAIT, waits ? 200 : 20);
+    }
+    s->view = view;
+    s->arena = s->scratch = (Arena){0};
+    s->context = (AdviceContext){.arena = &s->arena, .kernels = &s->view, .kernel_count = 1};
+    assert_int_equal(case_make(&s->context, view, &s->scratch, &s->c), STATUS_OK);
+}
+
+static const Hit *ask(Sampled *s, const char *rule) {
+    u32 before = s->c.hits.len, i = 0;
+    while (strcmp(advice_rules[i].name, rule)) i++;
+    s->c.rule = &advice_rules[i];
+    advice_functions[i](&s->c);
+    assert_int_equal(s->c.status, STATUS_OK);
+    return s->c.hits.len > before ? s->c.hits.data[before] : NULL;
+}
+
+static void forget(Sampled *s) {
+    case_free(&s->c);
+    arena_free(&s->scratch);
+    arena_free(&s->arena);
+    subject_free(&s->subject);
+}
+
+#define BEGIN                                                                                            \
+    "mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mad.lo.s32 %r4, %r2, %r3, %r1;\n" \
+    "ld.param.u64 %rd1, [p]; cvt.u32.u64 %r5, %rd1; mul.wide.s32 %rd2, %r4, 4; add.s64 %rd3, %rd1, %rd2;\n"
+// One of the copies of an unrolled loop: column x + d, if there is one.
+#define COPY(d, test) \
+    "add.s32 %r10, %r4, " #d "; " test " @%p1 ld.global.f32 %f1, [%rd3+4*" #d "]; @%p1 add.f32 %f2, %f2, %f1;\n"
+#define INSIDE "setp.lt.s32 %p1, %r10, %r5;"
+
+static void guards_of_copies_are_tests(void **state) {
+    (void)state;
+    Sampled s;
+    sample(&s, BEGIN "mov.f32 %f2, 0f00000000;\n" COPY(1, INSIDE) COPY(2, INSIDE) COPY(3, INSIDE) COPY(4, INSIDE)
+                   COPY(5, INSIDE) "st.global.f32 [%rd3], %f2; ret;");
+    const Hit *hit = ask(&s, "branch-elimination");
+    assert_non_null(hit);
+    // An addition and a comparison for each of the five copies.
+    assert_near(hit->change.issues, 10 * 10);
+    forget(&s);
+    // Two tests are no pattern.
+    sample(&s, BEGIN "mov.f32 %f2, 0f00000000;\n" COPY(1, INSIDE) COPY(2, INSIDE) "st.global.f32 [%rd3], %f2; ret;");
+    assert_null(ask(&s, "branch-elimination"));
+    forget(&s);
+    // What data decides has to be asked.
+#define BY_DATA "ld.global.u32 %r11, [%rd3]; setp.lt.s32 %p1, %r10, %r11;"
+    sample(&s, BEGIN "mov.f32 %f2, 0f00000000;\n" COPY(1, BY_DATA) COPY(2, BY_DATA) COPY(3, BY_DATA) COPY(4, BY_DATA)
+                   COPY(5, BY_DATA) "st.global.f32 [%rd3], %f2; ret;");
+    assert_null(ask(&s, "branch-elimination"));
+    forget(&s);
+}
+
+// A loop of %r7 turns.
+#define LOOP                                                                                                \
+    "mov.u32 %r8, 0; mov.f32 %f1, 0f3f800000;\n"                                                            \
+    "turn: fma.rn.f32 %f1, %f1, %f1, %f1; add.s32 %r8, %r8, 1; setp.lt.s32 %p2, %r8, %r7; @%p2 bra turn;\n" \
+    "st.global.f32 [%rd3], %f1; ret;"
+
+static void loops_that_data_ends_keep_lanes_waiting(void **state) {
+    (void)state;
+    Sampled s;
+    sample(&s, BEGIN "ld.global.u32 %r7, [%rd3];" LOOP);  // as many turns as was loaded by each lane
+    const Hit *hit = ask(&s, "divergence");
+    assert_non_null(hit);
+    assert_true(hit->doubtful && strstr(hit->what, "equal length"));
+    forget(&s);
+    sample(&s, BEGIN "mov.u32 %r7, %r5;" LOOP);  // the same for all
+    assert_null(ask(&s, "divergence"));
+    forget(&s);
+    sample(&s, BEGIN "add.s32 %r7, %r1, 8;" LOOP);  // the thread's index says how many: not data
+    assert_null(ask(&s, "divergence"));
+    forget(&s);
+}
+
+static void lanes_without_work_need_no_threads(void **state) {
+    (void)state;
+    Sampled s;
+    sample(&s, BEGIN
+           "and.b32 %r6, %r4, 1; setp.eq.s32 %p1, %r6, 0; @%p1 bra end;\n"
+           "ld.global.f32 %f1, [%rd3]; add.f32 %f2, %f1, %f1; mul.f32 %f3, %f2, %f1; mul.f32 %f4, %f3, %f2;\n"
+           "mul.f32 %f5, %f4, %f3; mul.f32 %f6, %f5, %f4; mul.f32 %f7, %f6, %f5; mul.f32 %f8, %f7, %f6;\n"
+           "mul.f32 %f9, %f8, %f7; mul.f32 %f10, %f9, %f8; mul.f32 %f11, %f10, %f9; mul.f32 %f12, %f11, %f10;\n"
+           "mul.f32 %f13, %f12, %f7; mul.f32 %f14, %f13, %f8; mul.f32 %f15, %f14, %f9; add.f32 %f16, %f15, %f10;\n"
+           "mul.f32 %f17, %f16, %f7; mul.f32 %f18, %f17, %f8; mul.f32 %f19, %f18, %f9; add.f32 %f20, %f19, %f10;\n"
+           "mul.f32 %f21, %f20, %f7; mul.f32 %f22, %f21, %f8; mul.f32 %f23, %f22, %f9; add.f32 %f24, %f23, %f10;\n"
+           "mul.f32 %f25, %f24, %f7; mul.f32 %f26, %f25, %f8; mul.f32 %f27, %f26, %f9; add.f32 %f28, %f27, %f10;\n"
+           "st.global.f32 [%rd3], %f28;\nend: ret;");
+    const Hit *hit = ask(&s, "divergence");
+    assert_non_null(hit);
+    assert_non_null(strstr(hit->what, "Give all lanes of a warp work"));
+    f64 idle = 0;
+    for (u32 i = 0; i < hit->facts.len; i++)
+        if (!strcmp(hit->facts.data[i].name, "idle_threads")) idle = hit->facts.data[i].value;
+    assert_near(idle, 50);
+    assert_true(hit->change.issues > 0.45 * s.c.load.issued && hit->change.issues < 0.51 * s.c.load.issued);
+    forget(&s);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(guards_of_copies_are_tests),
+                                       cmocka_unit_test(loops_that_data_ends_keep_lanes_waiting),
+                                       cmocka_unit_test(lanes_without_work_need_no_threads)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
