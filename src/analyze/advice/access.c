@@ -139,7 +139,7 @@ static bool is_gathered(const CasePart *part, const CaseAccess *a) {
     const FlowInsn *in = case_insn(part, a->pc);
     if (a->space == SPACE_LOCAL || in->address_use == 0xff || (a->affine && a->affine->uniform)) return false;
     return node_is_loaded(part, part->view->flow.chains->of_operand[in->operands + in->defs + in->address_use],
-                     LOADED_STEPS);
+                          LOADED_STEPS);
 }
 
 static void take_strides(const AdviceCase *c, const CasePart *part, CaseAccess *a) {

@@ -6,7 +6,10 @@
 
 #include "analyze/advice/advice_inside.h"
 
-enum { MOST_KERNELS = 32 };
+enum {
+    MOST_KERNELS = 32,
+    LEAST_SAMPLES = 12 /* of a kernel: with fewer a third of them may as well be half */
+};
 #define LEAST_GAIN 0.01  // of the program
 
 const char *const advice_confidence_names[3] = {"low", "medium", "high"};
@@ -94,13 +97,27 @@ static Status tell_left_out(AdviceMaker *m) {
     return STATUS_OK;
 }
 
+// Nobody changes the code of a library's kernel who only calls it; who names it wants to hear of it.
+static const char *not_to_change(AdviceMaker *m, const KernelView *view) {
+    const char *library = m->options->wanted ? NULL : kernel_library(view);
+    return library
+               ? arena_printf(m->context.arena, "not to be changed, of %s (-k NAME: look at it all the same)", library)
+               : NULL;
+}
+
+static bool has_samples(const AdviceCase *c) {
+    return c->part_count && c->load.issued > 0 &&
+           (c->view->basis != VIEW_SAMPLES || c->view->effective >= LEAST_SAMPLES);
+}
+
 static Status look_at(AdviceMaker *m, const KernelView *view) {
     AdviceCase c;
-    AdviceKernel kernel = {.view = view, .limit = ""};
+    AdviceKernel kernel = {.view = view, .limit = case_short(m->context.arena, view)};
+    const char *others = not_to_change(m, view);
     Status status = case_make(&m->context, view, &m->scratch, &c);
-    if (status == STATUS_OK && c.part_count && c.load.issued > 0) {
-        status = run_rules(m, &c);
-        kernel.limit = case_limit(&c);
+    if (status == STATUS_OK && has_samples(&c)) {
+        status = others ? leave_out(m, view, others) : run_rules(m, &c);
+        if (!*kernel.limit) kernel.limit = case_limit(&c);
         kernel.stalled = case_share(&c, c.load.total - c.load.issued - c.load.not_selected);
         if (status == STATUS_OK) status = rank_kernel(m, &c);
     } else if (status == STATUS_OK) {

@@ -34,15 +34,15 @@ typedef enum Resource {
 extern const char *const resource_names[RESOURCE_COUNT];
 
 typedef struct EstimateLoad {
-    f64 total;                   // T: samples
-    f64 issued;                  // A: samples in which the warp issued
-    f64 not_selected;            // samples in which it could have
-    f64 latency;                 // L: samples of cycles in which its scheduler issued nothing
-    f64 issue_rate;              // part of the cycles in which a scheduler issues, 0..1
-    f64 busy[RESOURCE_COUNT];    // part of the time in which it works, 0..1; 0: not known
-    f64 queued[RESOURCE_COUNT];  // samples of waits for a place in its queue
+    f64 total;                      // T: samples
+    f64 issued;                     // A: samples in which the warp issued
+    f64 not_selected;               // samples in which it could have
+    f64 latency;                    // L: samples of cycles in which its scheduler issued nothing
+    f64 issue_rate;                 // part of the cycles in which a scheduler issues, 0..1
+    f64 busy[RESOURCE_COUNT];       // part of the time in which it works, 0..1; 0: not known
+    f64 queued[RESOURCE_COUNT];     // samples of waits for a place in its queue
     f64 customers[RESOURCE_COUNT];  // warps that share one of these units; 0: not known, or their queue is `queued`
-    f64 from_dram;               // samples of waits for loads that DRAM has to serve
+    f64 from_dram;                  // samples of waits for loads that DRAM has to serve
     f64 too_high;  // `issue_rate` and the units' `busy` may be so many times what they are; 0: they are counted
 } EstimateLoad;
 

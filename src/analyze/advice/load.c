@@ -71,13 +71,13 @@ static void find_samples(AdviceCase *c) {
     if (!strcmp(c->view->provenance, "sampled")) c->load.too_high = TOO_HIGH;
 }
 
-// What a launch takes besides its CTAs.
-static void find_fixed(AdviceCase *c) {
-    const ViewLaunches *l = &c->view->launches;
-    f64 clock = c->gpu ? (f64)c->gpu->clock_mhz : 0;
-    if (!l->count || l->total_ns <= 0 || clock <= 0) return;
-    f64 ns = (f64)(c->gpu->launch_overhead + c->gpu->launch_end) * 1000 / clock;
-    c->fixed = fmin(ns * l->count / l->total_ns, 0.95);
+// Part of the launches' time that they take besides their CTAs.
+static f64 fixed_part(const KernelView *view) {
+    const ViewLaunches *l = &view->launches;
+    f64 clock = view->gpu ? (f64)view->gpu->clock_mhz : 0;
+    if (!l->count || l->total_ns <= 0 || clock <= 0) return 0;
+    f64 ns = (f64)(view->gpu->launch_overhead + view->gpu->launch_end) * 1000 / clock;
+    return fmin(ns * l->count / l->total_ns, 0.95);
 }
 
 // --- units by instruction ------------------------------------------------------------------------------------------
@@ -372,7 +372,7 @@ static void find_customers(AdviceCase *c) {
 Status case_find_load(AdviceCase *c) {
     f64 sums[RESOURCE_COUNT] = {0}, busy[RESOURCE_COUNT] = {0}, factor[RESOURCE_COUNT];
     find_samples(c);
-    find_fixed(c);
+    c->fixed = fixed_part(c->view);
     if (c->load.issued <= 0) return STATUS_OK;
     f64 per_slot = c->load.issue_rate / c->load.issued;
     find_misses(c);
@@ -415,6 +415,16 @@ static const char *const limit_of_class[BLAME_CLASS_COUNT] = {
     [BLAME_NOT_SELECTED] = "has more ready warps than issue slots",
     [BLAME_OTHER] = "waits",
 };
+
+#define AT_ONCE 0.6  // of a launch's time, to begin and end it
+
+const char *case_short(Arena *arena, const KernelView *view) {
+    f64 fixed = fixed_part(view);
+    const ViewLaunches *l = &view->launches;
+    if (fixed < AT_ONCE) return "";
+    return arena_printf(arena, "its launches are short (%.2g us): make them fewer and larger, or a CUDA graph",
+                        l->total_ns / l->count / 1000);
+}
 
 const char *case_limit(AdviceCase *c) {
     f64 waits[BLAME_CLASS_COUNT] = {0};

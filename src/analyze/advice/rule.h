@@ -192,8 +192,8 @@ f64 block_runs(const CasePart *part, u32 block);
 // arithmetic; what was only spilled to local memory is not known.
 enum { LOADED_STEPS = 6 };
 bool node_is_loaded(const CasePart *part, u32 node, u32 depth);
-// Lanes that go on past a guarded branch or exit together, on average of the warps of which some do; `taken`: those that
-// jump or leave. 0: not known. lanes.c
+// Lanes that go on past a guarded branch or exit together, on average of the warps of which some do; `taken`: those
+// that jump or leave. 0: not known. lanes.c
 f64 lanes_of_way(const AdviceCase *c, const CasePart *part, u32 branch, bool taken);
 // Machine code: the name of the compiler's routine or of the device function behind the kernel that `pc` is in; NULL:
 // none.
@@ -258,9 +258,12 @@ f64 case_dram_busy(AdviceCase *c);
 // Different bytes that one CTA accesses by this instruction, those like it sharing what they have in common; 0: not
 // known.
 f64 access_cta_bytes(const AdviceCase *c, const CasePart *part, const CaseAccess *a);
-f64 case_l2_busy(AdviceCase *c);                              // ... the L2
-void case_find_atomics(AdviceCase *c, f64 per_slot);          // atomics.c
-const char *case_limit(AdviceCase *c);                        // load.c: AdviceKernel.limit
+f64 case_l2_busy(AdviceCase *c);                      // ... the L2
+void case_find_atomics(AdviceCase *c, f64 per_slot);  // atomics.c
+const char *kernel_library(const KernelView *view);   // libraries.c: that the kernel is part of; NULL: none
+const char *case_limit(AdviceCase *c);                // load.c: AdviceKernel.limit
+// ... of kernels that are over as soon as they have begun; "" of others, NULL when memory is out. Needs no samples.
+const char *case_short(Arena *arena, const KernelView *view);
 void hit_estimate(const Hit *hit, AdviceEstimate *estimate);  // advice_estimate.c
 
 typedef void RuleFunction(AdviceCase *c);

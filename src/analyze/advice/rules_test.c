@@ -126,9 +126,38 @@ static void lanes_without_work_need_no_threads(void **state) {
     forget(&s);
 }
 
+static const char *library(const char *name) {
+    ProfileFunction function = {.name = name};
+    return kernel_library(&(KernelView){.function = &function});
+}
+
+static void kernels_of_libraries_are_known(void **state) {
+    (void)state;
+    assert_string_equal(library("_ZN3cub17CUB_300001_SM_7506detail6reduce18DeviceReduceKernelE"), "CUB");
+    assert_string_equal(library("_ZN2at6native29vectorized_elementwise_kernelILi4E"), "PyTorch");
+    assert_string_equal(library("sm90_xmma_gemm_f32f32_tf32f32_f32_tn_n_tilesize128x128x32"), "cuBLAS or cuDNN");
+    assert_null(library("_Z3cubPf"));
+    assert_null(library("histogram"));
+}
+
+// 2.6 us to begin and end a launch.
+static void short_launches_are_told(void **state) {
+    (void)state;
+    Arena arena = {0};
+    GpuModel gpu = {.clock_mhz = 1000, .launch_overhead = 2200, .launch_end = 400};
+    KernelView view = {.gpu = &gpu, .launches = {.count = 10, .total_ns = 40000}};
+    assert_non_null(strstr(case_short(&arena, &view), "launches are short (4 us)"));
+    view.launches.total_ns = 50000;
+    assert_string_equal(case_short(&arena, &view), "");
+    view.gpu = NULL;
+    assert_string_equal(case_short(&arena, &view), "");
+    arena_free(&arena);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(guards_of_copies_are_tests),
-                                       cmocka_unit_test(loops_that_data_ends_keep_lanes_waiting),
-                                       cmocka_unit_test(lanes_without_work_need_no_threads)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(guards_of_copies_are_tests), cmocka_unit_test(loops_that_data_ends_keep_lanes_waiting),
+        cmocka_unit_test(lanes_without_work_need_no_threads), cmocka_unit_test(kernels_of_libraries_are_known),
+        cmocka_unit_test(short_launches_are_told)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -164,13 +164,14 @@ static void write_notes(AdvicePage *page) {
     }
 }
 
-// Sampled kernels of which little was seen; in simulated ones every cycle was.
+// Sampled kernels of which little was seen, and about which something is said all the same; in simulated ones every
+// cycle was.
 static void write_few_samples(AdvicePage *page) {
     const AdviceList *list = page->report->list;
     const char *names = "";
     for (u32 i = 0; i < list->kernel_count && i < KERNELS_SHOWN; i++) {
         const KernelView *view = list->kernels[i].view;
-        if (view->basis != VIEW_SAMPLES || view->effective >= FEW_SAMPLES || !view->total) continue;
+        if (view->basis != VIEW_SAMPLES || view->effective >= FEW_SAMPLES || !list->kernels[i].count) continue;
         names = page_text(page, "%s%s%s (%s)", names, *names ? ", " : "", advice_name(page->report, view)->brief,
                           number_human((f64)view->taken).text);
     }

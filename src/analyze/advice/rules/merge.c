@@ -62,6 +62,7 @@ static bool element_by_element(const KernelView *v) {
 // Whether the second may do no more than go on with what the first stored: it loads about as much. Where that was not
 // counted both have to be without loops and barriers.
 static bool goes_on(const KernelView *first, const KernelView *second) {
+    if (kernel_library(first) || kernel_library(second)) return false;
     if (!first->metrics.present[METRIC_GLOBAL_ST_BYTES] || !second->metrics.present[METRIC_GLOBAL_LD_BYTES])
         return element_by_element(first) && element_by_element(second);
     return loaded(second) >= stored(first) / NEARLY && loaded(second) <= 2 * NEARLY * stored(first);
