@@ -35,6 +35,7 @@ import tempfile
 from dataclasses import dataclass, field
 
 NORMAL_90 = 1.6449     # a 90 % interval is this many standard deviations to each side
+OTHER_CODE = 0.03      # of the speedup: advice_estimate.c
 PRIOR_SPREAD = 0.6     # of the logarithm of achieved gain / estimated gain, of programs that no rule was made with: the pairs held out showed it
 PRIOR_PAIRS = 32.0     # how many pairs that prior is worth: chosen by leaving one out; with one to three pairs to a rule their own scale hurts others
 LEAST_ACHIEVED = 1.02  # what brings less on this machine can show no rule to be right
@@ -240,7 +241,8 @@ def leave_one_out(pair, pairs):
     scale, spread = record_of([e for rule, e in known if rule == pair.found.rule], [e for _, e in known])
     gain = (pair.found.model - 1) * scale
     width = NORMAL_90 * math.hypot(spread, pair.found.error)
-    return [1 + min(gain * f, pair.found.limit - 1) for f in (1, math.exp(-width), math.exp(width))]
+    most, other = pair.found.limit - 1, NORMAL_90 * OTHER_CODE
+    return [1 + min(gain, most), 1 + max(min(gain * math.exp(-width), most) - other, 0), 1 + min(gain * math.exp(width) + other, most)]
 
 
 # --- output ---------------------------------------------------------------------------------------------------------------

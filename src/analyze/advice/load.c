@@ -20,18 +20,22 @@ static void add_samples(AdviceCase *c, const CasePart *part) {
     c->load.latency += part->weight * (f64)v->total_latency;
 }
 
+// Samples of a GPU say too seldom that a scheduler issued nothing: of the rate that follows from them Nsight Compute
+// counts (smsp__issue_active) 0.71 to 0.99, 0.88 on average (19 kernels on an H200).
+#define RATE_COUNTED 0.88
+#define TOO_HIGH (RATE_COUNTED / 0.71)
+
+static bool is_sampled(const AdviceCase *c) { return !strcmp(c->view->provenance, "sampled"); }
+
 static f64 issue_rate(const AdviceCase *c) {
     const MetricSet *m = &c->view->metrics;
     f64 slots = m->value[METRIC_ISSUE_ACTIVE] + m->value[METRIC_ISSUE_STALLED];
     if (m->present[METRIC_ISSUE_ACTIVE] && slots > 0) return m->value[METRIC_ISSUE_ACTIVE] / slots;
     f64 rate = c->load.latency > 0 ? 1 - c->load.latency / c->load.total : 0;
+    if (is_sampled(c)) rate *= RATE_COUNTED;
     f64 by_warps = c->warps > 0 ? c->warps * c->load.issued / c->load.total : 0;
     return fmin(rate > 0 ? rate : by_warps > 0 ? by_warps : c->load.issued / c->load.total, 1);
 }
-
-// Samples of a GPU say too seldom that a scheduler issued nothing: of the rate that follows from them Nsight Compute
-// counts (smsp__issue_active) 0.71 to 0.99, 0.88 on average (19 kernels on an H200).
-#define TOO_HIGH (1 / 0.71)
 
 // Warps of a scheduler by Little's law. No more are resident than fit: what is above is the rate's fault.
 static void find_warps(AdviceCase *c) {
@@ -68,7 +72,7 @@ static void find_samples(AdviceCase *c) {
     else if (running > 0 && running < c->warps)
         c->warps = running;
     c->samples = c->view->basis == VIEW_CYCLES ? INFINITY : sure_as(c);
-    if (!strcmp(c->view->provenance, "sampled")) c->load.too_high = TOO_HIGH;
+    if (is_sampled(c)) c->load.too_high = TOO_HIGH;
 }
 
 // Part of the launches' time that they take besides their CTAs.

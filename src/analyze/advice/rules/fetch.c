@@ -72,9 +72,24 @@ static bool is_call(const CasePart *part, u32 pc) {
     return true;
 }
 
+// Where lanes come to a call apart they have to jump there and meet again behind it, called or not.
+#define APART 0.5  // of the jumps' stalls that go
+
+static bool calls_apart(const AdviceCase *c) {
+    for (u32 p = 0; p < c->part_count; p++) {
+        const FlowResults *flow = &c->parts[p].view->flow;
+        for (u32 pc = 0; pc < c->parts[p].view->insn_count; pc++)
+            if (is_call(&c->parts[p], pc) && c->parts[p].insns[pc].executed > 0 &&
+                bitset_has(&flow->divergence->partial, flow->cfg->block_of[pc]))
+                return true;
+    }
+    return false;
+}
+
 // Jumps there and back, and what passes parameters and results. In machine code moves before the call and in the
 // function do that. `callee`: all of the part is a function that is called.
 static void add_overhead(Hit *hit, const CasePart *part, bool callee) {
+    f64 jumps = calls_apart(hit->c) ? APART : 1;
     for (u32 pc = 0; pc < part->view->insn_count; pc++) {
         const FlowInsn *in = case_insn(part, pc);
         bool own = callee || is_own_function(part, pc), machine = part->view->kind == VIEW_SASS;
@@ -82,8 +97,12 @@ static void add_overhead(Hit *hit, const CasePart *part, bool callee) {
         bool parameter = is_parameter(in) && (callee || in->is_store);
         bool move =
             machine && in->arith == FLOW_MOVE && (own || (pc + 1 < part->view->insn_count && is_call(part, pc + 1)));
-        if (jump || parameter || move) hit_remove(hit, part, pc, 1);
-        if (jump) hit_stalled(hit, part, pc, STALL_BIT(BRANCH_RESOLVING) | STALL_BIT(NO_INSTRUCTIONS), 1);
+        if (jump) {
+            hit_blamed(hit, part, pc, UINT32_MAX, jumps);
+            hit_unissue(hit, part, pc, 1);
+        } else if (parameter || move) {
+            hit_remove(hit, part, pc, 1);
+        }
     }
 }
 

@@ -28,7 +28,11 @@ static const struct {
     {0xcb40007f, false, "expf", "__expf", 8, 5},                        // -(2^23 + 2^22 + 127): rounds to an integer
     {0x3e1039f6, false, "logf", "__logf", 22, 4},                       // of the polynomial
     {0x3f22f983, false, "the reduction of an angle", "__sinf", 14, 0},  // 2 / pi
-    {0x3d2aaabb, false, "sinf or cosf", "__sinf or __cosf", 18, 2},     // 1 / 24, of the polynomial
+    {0x3dc6b27f, false, "log2f", "__log2f", 24, 3},                     // of the polynomial, as the next ones
+    {0x3c80f082, false, "tanhf", "__tanhf", 17, 1},
+    {0x3d6357bb, false, "powf", "__powf", 72, 6},
+    {0x3e089438, false, "tanf", "__tanf", 16, 5},
+    {0x3d2aaabb, false, "sinf or cosf", "__sinf or __cosf", 18, 2},  // 1 / 24, of the polynomial
     {0x727fffff, true, "an exact square root", "sqrt.approx", EXACT_STEPS,
      FAST_STEPS},  // largest argument of the short way
     {0x01800000, true, "an exact reciprocal", "__fdividef", EXACT_STEPS, FAST_STEPS},  // is it a denormal number
