@@ -142,13 +142,23 @@ static void look_at_nest(AdviceCase *c, const CasePart *part, u32 nest) {
 enum { LEAST_TESTS = 4 };
 #define WORTH_IT 0.05  // of what is issued
 
+// `lane == 0` and the like pick threads out; what compares by size looks for an edge.
+static bool picks(const CasePart *part, u32 pc) {
+    const FlowCode *code = part->view->flow.code;
+    u8 compare = code->insns[pc].compare;
+    if (compare == FLOW_EQUAL || compare == FLOW_NOT_EQUAL) return true;
+    if (!code->sass) return false;
+    const SassInsn *insn = &code->sass->insns.data[code->sass->functions.data[code->func].first + pc];
+    return insn->op == SASS_OP_LOP3 || sass_has(insn, "EQ") || sass_has(insn, "NE");
+}
+
 // Comparisons of numbers that come from the thread's index and what is the same for all, and what is made of them.
 static bool is_of_position(const CasePart *part, u32 node, u32 depth) {
     const Chains *chains = part->view->flow.chains;
     if (node == WL_NONE || !depth || chains->nodes[node].insn == WL_NONE) return false;
     u32 pc = chains->nodes[node].insn;
     const FlowInsn *in = case_insn(part, pc);
-    if (!defines_predicate(part, pc) || in->is_load) return false;
+    if (!defines_predicate(part, pc) || in->is_load || picks(part, pc)) return false;
     for (u32 u = 0; u < in->uses; u++) {
         const FlowOperand *o = &part->view->flow.code->operands[in->operands + in->defs + u];
         u32 from = chains->of_operand[in->operands + in->defs + u];

@@ -54,7 +54,7 @@ static bool only_such_stores(const CasePart *part, u32 loop, bool shared) {
 
 static u32 times_of(const CaseLoop *loop) {
     u32 times = MOST_TIMES;
-    while (times > 1 && (loop->insns * times > MOST_INSNS || (loop->trips > 0 && times > loop->trips))) times /= 2;
+    while (times > 1 && (loop->insns * times > MOST_INSNS || (loop->trips > 0 && 2 * times > loop->trips))) times /= 2;
     return times;
 }
 

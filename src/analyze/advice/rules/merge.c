@@ -51,11 +51,20 @@ static const KernelView *neighbour(const AdviceContext *x, const ProfileLaunch *
 static f64 loaded(const KernelView *v) { return v->metrics.value[METRIC_GLOBAL_LD_BYTES]; }
 static f64 stored(const KernelView *v) { return v->metrics.value[METRIC_GLOBAL_ST_BYTES]; }
 
+// Goes where data sends it: to what other threads have stored.
+static bool gathers(const CasePart *part, u32 pc) {
+    const FlowInsn *in = case_insn(part, pc);
+    bool loads = in->is_load && (in->space == SPACE_GLOBAL || in->space == SPACE_NONE) && in->address_use != 0xff;
+    return loads && node_is_loaded(part, part->view->flow.chains->of_operand[in->operands + in->defs + in->address_use],
+                                   LOADED_STEPS);
+}
+
 static bool element_by_element(const KernelView *v) {
     const FlowCode *code = v->flow.code;
+    CasePart part = {.view = v};
     if (!code || v->flow.loops->loop_count) return false;
     for (u32 pc = 0; pc < code->insn_count; pc++)
-        if (code->insns[pc].is_barrier) return false;
+        if (code->insns[pc].is_barrier || gathers(&part, pc)) return false;
     return true;
 }
 
