@@ -143,6 +143,17 @@ static Status find_kernels(AdviceMaker *m) {
     return STATUS_OK;
 }
 
+#define ENOUGH_PERIODS 500
+#define USUAL_MHZ 1500.0                       // of a GPU that is not known
+enum { LEAST_PERIOD = 10, MOST_PERIOD = 16 };  // what CUPTI can decode, and what is taken anyway
+
+u32 advice_period(f64 total_ns, const GpuModel *gpu) {
+    f64 cycles = total_ns * (gpu && gpu->clock_mhz ? (f64)gpu->clock_mhz : USUAL_MHZ) / 1000;
+    u32 period = LEAST_PERIOD;
+    while (period < MOST_PERIOD && cycles / (f64)(2ull << period) >= ENOUGH_PERIODS) period++;
+    return period;
+}
+
 // Why nothing can be said, and what to do.
 static Status tell_no_samples(AdviceMaker *m) {
     const ProfileSource *sources;
@@ -157,9 +168,9 @@ static Status tell_no_samples(AdviceMaker *m) {
                        "GPU with `--on gpu`");
     return note(m, arena_printf(m->context.arena,
                                 "the profile has no samples of kernels, which ran for %.3g us in all: let the program "
-                                "launch them more often, or sample more often (`run --sampling-period 2^10`), and "
+                                "launch them more often, or sample more often (`run --sampling-period 2^%u`), and "
                                 "without `--interval` or `--sampling off`",
-                                ns / 1000));
+                                ns / 1000, advice_period(ns, m->context.kernels[0]->gpu)));
 }
 
 static Status look_at_all(AdviceMaker *m) {

@@ -126,6 +126,9 @@ typedef struct AdviceOptions {
 
 // STATUS_OK with an empty list and notes where the profile holds no samples; STATUS_INVALID for a rule's name that
 // does not exist (in `diag`, with the nearest). `options` may be NULL.
+// log2 of the cycles between two samples that suit kernels which run for so long in all: 500 periods (docs/blame.md).
+u32 advice_period(f64 total_ns, const GpuModel *gpu);
+
 WL_MUST_USE Status advice_make(Profile *profile, KernelViews *views, const AdviceOptions *options, Arena *arena,
                                AdviceList **list, Diag *diag);
 

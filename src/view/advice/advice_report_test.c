@@ -311,6 +311,12 @@ TEST(few_samples_are_told) {
     made.views[SHADE].taken = made.views[SHADE].effective = 37;
     char *text = render(profile, "text", options_of(200, false));
     assert_non_null(strstr(text, "few samples of shade (37)"));
+    assert_null(strstr(text, "sampling-period"));
+    free(text);
+    made.views[SHADE].provenance = "sampled";
+    made.views[SHADE].launches.total_ns = 2e6;  // 500 periods of 2^12 cycles, with 1,500 MHz
+    text = render(profile, "text", options_of(200, false));
+    assert_non_null(strstr(text, "or sample more often (`run --sampling-period 2^12`)"));
     free(text);
     profile_close(profile);
 }

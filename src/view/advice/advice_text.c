@@ -168,19 +168,28 @@ static void write_notes(AdvicePage *page) {
 // cycle was.
 static void write_few_samples(AdvicePage *page) {
     const AdviceList *list = page->report->list;
-    const char *names = "";
+    const char *names = "", *more = "";
+    f64 shortest = 0;
+    const GpuModel *gpu = NULL;
     for (u32 i = 0; i < list->kernel_count && i < KERNELS_SHOWN; i++) {
         const KernelView *view = list->kernels[i].view;
         if (view->basis != VIEW_SAMPLES || view->effective >= FEW_SAMPLES || !list->kernels[i].count) continue;
         names = page_text(page, "%s%s%s (%s)", names, *names ? ", " : "", advice_name(page->report, view)->brief,
                           number_human((f64)view->taken).text);
+        f64 ns = view->launches.total_ns;
+        if (!strcmp(view->provenance, "sampled") && ns > 0 && (shortest <= 0 || ns < shortest)) {
+            shortest = ns;
+            gpu = view->gpu;
+        }
     }
+    if (shortest > 0)
+        more = page_text(page, ", or sample more often (`run --sampling-period 2^%u`)", advice_period(shortest, gpu));
     if (!*names) return;
     output_text(page->out, list->note_count ? "  Note: " : "\n  Note: ");
-    wrap_text(
-        page->out,
-        page_text(page, "few samples of %s: what is said of it is rough; let the program launch it more often", names),
-        8, page->width);
+    wrap_text(page->out,
+              page_text(page, "few samples of %s: what is said of it is rough; let the program launch it more often%s",
+                        names, more),
+              8, page->width);
 }
 
 static bool has_overlaps(const AdviceReport *report) {
