@@ -52,12 +52,12 @@ typedef struct Wait {
     u64 begin_ns, end_ns;
 } Wait;
 typedef struct WaitSlot {
-    atomic_ullong turn;  // even: empty, odd: full; twice the times round, and 1
+    _Atomic(u64) turn;  // even: empty, odd: full; twice the times round, and 1
     Wait wait;
 } WaitSlot;
 typedef struct Waits {
     WaitSlot slots[WAIT_SLOTS];
-    atomic_ullong head, missed;
+    _Atomic(u64) head, missed;
     u64 tail;  // the writer's
 } Waits;
 
