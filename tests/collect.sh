@@ -112,6 +112,7 @@ same "launches left out have no samples" "$(ask serialized.some "SELECT launch, 
     $'0|16\n1|130'
 ended sampling_fails 7
 same "said once" "$(grep -c 'cuptiPCSamplingGetData says' "$T/sampling_fails.err")" 1
+same "not disabled while the program launches" "$(cat "$T/sampling_fails.out")" on
 same "launches all the same" "$(ask sampling_fails "SELECT count(*) FROM launch")" 3
 
 life forked 7

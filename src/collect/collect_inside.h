@@ -87,6 +87,7 @@ typedef enum SamplingState {
     SAMPLING_STARTING,  // the writer is at it
     SAMPLING_READY,
     SAMPLING_BUSY,
+    SAMPLING_FAILED,  // until its end: CUPTI (13.0) hangs when it is to disable sampling while the program launches
     SAMPLING_CLOSING,
     SAMPLING_CLOSED
 } SamplingState;

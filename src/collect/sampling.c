@@ -363,9 +363,15 @@ void sampling_fetch(Collector *c) {
         if (!atomic_compare_exchange_strong(&sampled->state, &ready, SAMPLING_BUSY)) continue;
         names_take_modules(c);
         bool goes_on = fetch(c, sampled);
-        if (!goes_on) disable(c, atomic_load(&sampled->context));
-        atomic_store(&sampled->state, goes_on ? SAMPLING_READY : SAMPLING_CLOSED);
+        atomic_store(&sampled->state, goes_on ? SAMPLING_READY : SAMPLING_FAILED);
     }
+}
+
+// False: it is in another state, which is given.
+static bool claim_to_close(SampledContext *sampled, u32 *state) {
+    *state = SAMPLING_READY;
+    if (atomic_compare_exchange_strong(&sampled->state, state, SAMPLING_CLOSING)) return true;
+    return *state == SAMPLING_FAILED && atomic_compare_exchange_strong(&sampled->state, state, SAMPLING_CLOSING);
 }
 
 // The last of a context's samples, and the end of sampling it.
@@ -383,7 +389,7 @@ void sampling_end(Collector *c, void *context) {
             atomic_store(&sampled->context, NULL);
             return;
         }
-        if (atomic_compare_exchange_strong(&sampled->state, &ready, SAMPLING_CLOSING)) {
+        if (claim_to_close(sampled, &ready)) {
             close_sampling(c, sampled);
             atomic_store(&sampled->state, SAMPLING_CLOSED);
             sem_post(&c->wake);
@@ -419,8 +425,8 @@ static void tell_of_others(Collector *c) {
 void sampling_end_all(Collector *c) {
     sampling_fetch(c);
     for (u32 i = 0; i < COLLECT_CONTEXTS; i++) {
-        u32 ready = SAMPLING_READY;
-        if (!atomic_compare_exchange_strong(&c->contexts[i].state, &ready, SAMPLING_CLOSING)) continue;
+        u32 state;
+        if (!claim_to_close(&c->contexts[i], &state)) continue;
         close_sampling(c, &c->contexts[i]);
         atomic_store(&c->contexts[i].state, SAMPLING_CLOSED);
     }

@@ -217,6 +217,7 @@ static int sampling_fails(void) {
     mock_script()->fetch_result = 999;
     work(1);
     mock_wait_flushes(3);
+    puts(mock_is_sampled(1) ? "on" : "off");
     return 7;
 }
 

@@ -27,9 +27,10 @@ void mock_copy(void);                                 // a copy, a memset and an
 void mock_wait_gpu(u32 cbid, void *stream);           // a call of CUPTI_WAIT_CBIDS
 void mock_mark(const char *name, u32 flags, u32 id);  // CUPTI_MARKER_*
 void mock_flush_samples(u32 context, u64 samples);    // into the buffer of the configuration
-const void *mock_load(const void *code);              // what the driver then loads
-void mock_wait_recording(bool launches);              // until CUPTI is asked for their activities, or not to
-void mock_wait_flushes(u32 count);                    // until the collector has flushed so many times more
+bool mock_is_sampled(u32 context);
+const void *mock_load(const void *code);  // what the driver then loads
+void mock_wait_recording(bool launches);  // until CUPTI is asked for their activities, or not to
+void mock_wait_flushes(u32 count);        // until the collector has flushed so many times more
 
 // PM sampling (mock_pm.c).
 typedef struct MockPmScript {

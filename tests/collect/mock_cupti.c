@@ -229,6 +229,7 @@ CuptiResult cuptiPCSamplingDisable(CuptiSamplingContext *context) {
     mock.sampled[i] = NULL;
     return CUPTI_OK;
 }
+bool mock_is_sampled(u32 context) { return mock.sampled[context & 7] != NULL; }
 CuptiResult cuptiGetCubinCrc(CuptiCubinCrc *crc) { return crc->crc = 7, CUPTI_OK; }
 
 // --- what the program does ---
