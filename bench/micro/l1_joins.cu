@@ -1,85 +1,86 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which stores leave the L1 together: groups of stores to the same sectors, or to sectors of the same lines, by the number
-// of stores, of lines an instruction touches, the time and the other stores between them, and the number of warps.
-// counters.sh measures from outside what the L2 is asked for (ncu); the program prints a line for each launch.
+// Which stores leave the L1 together: groups of stores to the same sectors, one right after the other, by the lines that an
+// instruction touches, the time between them, and the number of warps. counters.sh measures from outside what the L2 is
+// asked for (ncu); the program prints a line for each launch.
 #include "micro.h"
 
 typedef struct Form {
-    int kind;    // below
-    int lines;   // of an instruction
-    int delay;   // cycles between the stores of a group
-    int others;  // stores to other lines between them
-    int rest;    // cycles between groups
-    int groups;
+    const char *name;
+    int stride, step;  // bytes between lanes, between the stores of a group
+    bool bytes;        // of one byte each, not four
+    bool together;     // all warps of a block have the same addresses, and meet before each group
+    int rest, groups;  // cycles between groups
 } Form;
-enum Kind { BYTES, WORDS, SECTORS, TRIPLES };
 
 static __device__ void wait(int cycles) {
     if (cycles <= 0) return;
     long long t = clock64();
     while (clock64() - t < cycles) {}
 }
-static __device__ void put_byte(char *p, int v) { asm volatile("st.global.u8 [%0], %1;" ::"l"(p), "r"(v) : "memory"); }
-static __device__ void put_word(char *p, int v) { asm volatile("st.global.u32 [%0], %1;" ::"l"(p), "r"(v) : "memory"); }
 
-// `count` stores a group; a group of a warp has 4 KiB of its own, the other stores 4 KiB behind all of them.
-template <int count> __global__ void join(char *data, Form f) {
-    int lane = threadIdx.x % 32, warp = threadIdx.x / 32 + blockIdx.x * (blockDim.x / 32), warps = gridDim.x * blockDim.x / 32;
-    int per = 32 / f.lines;
-    char *other = data + ((size_t)warps * f.groups << 12) + ((size_t)warp << 13) + lane * 4;
-    int next = 0;
+// `count` stores a group with `gap` dependent instructions (of 4 cycles) between them; groups lie 4 KiB apart.
+template <int count, int gap> __global__ void join(char *data, Form f) {
+    int lane = threadIdx.x % 32, warps = blockDim.x / 32, warp = f.together ? blockIdx.x : threadIdx.x / 32 + blockIdx.x * warps;
+    size_t apart = (size_t)(f.together ? gridDim.x : gridDim.x * warps) << 12;
+    char *at[count];
+    unsigned v = lane;
+    for (int k = 0; k < count; k++) at[k] = data + ((size_t)warp << 12) + lane * f.stride + k * f.step;
     for (int g = 0; g < f.groups; g++) {
-        char *at = data + ((size_t)(g * warps + warp) << 12);
-        if (f.kind == BYTES) at += lane / per * 128 + lane % per * 4;
-        if (f.kind == WORDS) at += lane / per * 128 + lane % per * 32;
-        if (f.kind == SECTORS) at += lane / per * 128 + lane % per * 4;
-        if (f.kind == TRIPLES) at += lane * 12;
+        if (f.together) __syncthreads();
+        if (f.bytes) {
 #pragma unroll
-        for (int k = 0; k < count; k++) {
-            if (f.kind == BYTES)
-                put_byte(at + k, g);
-            else
-                put_word(at + k * (f.kind == SECTORS ? 32 : 4), g);
-            if (k < count - 1) {
-                for (int o = 0; o < f.others; o++) put_word(other + (next++ & 63) * 128, o);
-                wait(f.delay);
+            for (int k = 0; k < count; k++) {
+                asm volatile("st.global.u8 [%0], %1;" ::"l"(at[k]), "r"(v) : "memory");
+#pragma unroll
+                for (int i = 0; i < gap; i++) asm volatile("mad.lo.u32 %0, %0, %0, 1;" : "+r"(v)::"memory");
+            }
+        } else {
+#pragma unroll
+            for (int k = 0; k < count; k++) {
+                asm volatile("st.global.u32 [%0], %1;" ::"l"(at[k]), "r"(v) : "memory");
+#pragma unroll
+                for (int i = 0; i < gap; i++) asm volatile("mad.lo.u32 %0, %0, %0, 1;" : "+r"(v)::"memory");
             }
         }
         wait(f.rest);
+        for (int k = 0; k < count; k++) at[k] += apart;
     }
 }
 
 static char *data;
 
-static void launch(int count, int blocks, int warps, Form f) {
-    static const char *const kinds[] = {"bytes", "words", "sectors", "triples"};
-    void (*const kernels[])(char *, Form) = {join<1>, join<2>, join<3>, join<4>, join<8>};
-    kernels[count == 8 ? 4 : count - 1]<<<blocks, warps * 32>>>(data, f);
+template <int count, int gap> static void launch(int blocks, int warps, Form f) {
+    join<count, gap><<<blocks, warps * 32>>>(data, f);
     CHECK(cudaDeviceSynchronize());
-    printf("%s\t%d stores\t%d lines\t%d delay\t%d others\t%d rest\t%d blocks\t%d warps\t%d groups\n", kinds[f.kind], count, f.lines, f.delay, f.others, f.rest, blocks, warps, f.groups);
+    printf("%s\t%d\t%d\t%d\t%d\t%d\t%d\n", f.name, count, gap, f.rest, blocks, warps, f.groups);
 }
 
 int main() {
-    CHECK(cudaMalloc(&data, 1ull << 30));
     enum { REST = 2000, GROUPS = 64 };
-    for (int count : {1, 2, 3, 4}) launch(count, 1, 1, {BYTES, 1, 0, 0, REST, GROUPS});
-    for (int lines : {2, 4, 8, 16, 32}) launch(4, 1, 1, {BYTES, lines, 0, 0, REST, GROUPS});
-    for (int lines : {8, 16, 32}) launch(2, 1, 1, {BYTES, lines, 0, 0, REST, GROUPS});
-    for (int lines : {8, 16, 32}) for (int count : {2, 4, 8}) launch(count, 1, 1, {WORDS, lines, 0, 0, REST, GROUPS});
-    for (int count : {1, 2, 3}) launch(count, 1, 1, {TRIPLES, 1, 0, 0, REST, GROUPS});
-    for (int count : {1, 2, 4}) launch(count, 1, 1, {SECTORS, 4, 0, 0, REST, GROUPS});
-    for (int count : {1, 2, 4}) launch(count, 1, 1, {SECTORS, 32, 0, 0, REST, GROUPS});
-    for (int delay : {1, 30, 60, 100, 150, 200, 300, 400, 600, 1000}) launch(2, 1, 1, {BYTES, 1, delay, 0, REST, GROUPS});
-    for (int delay : {1, 30, 60, 100, 150, 200, 300, 400, 600, 1000}) launch(2, 1, 1, {WORDS, 8, delay, 0, REST, GROUPS});
-    for (int others : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32}) launch(2, 1, 1, {BYTES, 1, 0, others, REST, GROUPS});
-    for (int count : {2, 4}) launch(count, 1, 1, {BYTES, 1, 0, 0, 0, GROUPS});
-    for (int warps : {2, 4, 8, 16, 32}) launch(4, 1, warps, {BYTES, 1, 0, 0, REST, GROUPS});
-    for (int warps : {2, 4, 8, 16, 32}) launch(4, 1, warps, {BYTES, 1, 0, 0, 0, GROUPS});
-    for (int warps : {2, 4, 8, 16, 32}) launch(3, 1, warps, {TRIPLES, 1, 0, 0, 0, GROUPS});
-    for (int warps : {2, 8, 32}) launch(4, 1, warps, {WORDS, 32, 0, 0, 0, GROUPS});
-    for (int warps : {8, 32}) launch(4, 132, warps, {BYTES, 1, 0, 0, 0, 16});
-    for (int warps : {8, 32}) launch(3, 132, warps, {TRIPLES, 1, 0, 0, 0, 16});
-    for (int warps : {8, 32}) launch(4, 132, warps, {WORDS, 8, 0, 0, 0, 16});
-    for (int warps : {8, 32}) launch(4, 1320, warps, {BYTES, 1, 0, 0, 0, 1});
+    CHECK(cudaMalloc(&data, 1ull << 30));
+    static const Form forms[] = {{"byte_of_word", 4, 1, true}, {"words_by_8", 8, 4}, {"words_by_12", 12, 4}, {"words_by_16", 16, 4}, {"words_by_32", 32, 4},
+        {"words_by_64", 64, 4}, {"words_by_128", 128, 4}, {"words_by_40", 40, 4}, {"sector_of_line", 1, 32, true}, {"same_words", 4, 0}};
+    for (Form f : forms) {
+        f.rest = REST, f.groups = GROUPS;
+        launch<2, 0>(1, 1, f), launch<4, 0>(1, 1, f);
+        f.rest = 0;
+        launch<4, 0>(1, 1, f), launch<4, 0>(1, 8, f), launch<4, 0>(1, 32, f);
+        f.groups = 8;
+        launch<3, 0>(132, 8, f), launch<4, 0>(132, 16, f), launch<4, 0>(132, 64 / 2, f);
+        f.groups = 1;
+        launch<4, 0>(1056, 8, f);
+    }
+    Form f = {"byte_of_word", 4, 1, true, false, REST, GROUPS};
+    launch<2, 1>(1, 1, f), launch<2, 2>(1, 1, f), launch<2, 3>(1, 1, f), launch<2, 4>(1, 1, f), launch<2, 5>(1, 1, f), launch<2, 6>(1, 1, f), launch<2, 8>(1, 1, f);
+    launch<2, 10>(1, 1, f), launch<2, 14>(1, 1, f), launch<4, 2>(1, 1, f), launch<4, 4>(1, 1, f), launch<4, 8>(1, 1, f), launch<8, 0>(1, 1, f), launch<8, 4>(1, 1, f);
+    f = {"words_by_12", 12, 4, false, false, REST, GROUPS};
+    launch<3, 0>(1, 1, f), launch<3, 1>(1, 1, f), launch<3, 2>(1, 1, f), launch<3, 4>(1, 1, f), launch<3, 6>(1, 1, f), launch<3, 8>(1, 1, f);
+    f = {"words_by_64", 64, 4, false, false, REST, GROUPS};
+    launch<2, 2>(1, 1, f), launch<2, 4>(1, 1, f), launch<2, 6>(1, 1, f), launch<4, 4>(1, 1, f), launch<8, 0>(1, 1, f), launch<8, 4>(1, 1, f);
+    for (int rest : {0, (int)REST}) {
+        f = {"one_line_of_all", 4, 0, false, true, rest, GROUPS};
+        for (int warps : {2, 4, 8, 16, 32}) launch<1, 0>(1, warps, f);
+        launch<2, 0>(1, 8, f), launch<2, 4>(1, 8, f), launch<1, 0>(132, 8, f);
+    }
     return 0;
 }

@@ -36,14 +36,15 @@ struct Cache {
     u32 sets, ways, stride;  // places of a set lie `stride` apart: ways, rounded up
     u32 shift;               // log2 of the line
     bool lru, hashed;
-    u32 set_bits;        // log2 of the number of sets; WL_NONE when it is no power of two
-    u32 last, last_set;  // place found last
-    u64 last_number;     // ... its line; NO_LINE
-    u32 epoch;           // of sets that are in use; grows when the cache is emptied
-    Place *places;       // sets * stride
-    u64 *owners;         // ... who brought the line
-    void *block;         // scanned: the memory of `tags`
-    u8 *tags;            // per set, tag_bytes apart: 16 bits of each number, the epoch, the order
+    u32 set_bits;            // log2 of the number of sets; WL_NONE when it is no power of two
+    u32 last, last_set;      // place found last
+    u64 last_number;         // ... its line; NO_LINE
+    u32 epoch;               // of sets that are in use; grows when the cache is emptied
+    Place *places;           // sets * stride
+    u64 *owners;             // ... who brought the line
+    u8 *passed, dirty_kept;  // ... how often it was passed over, if that is done
+    void *block;             // scanned: the memory of `tags`
+    u8 *tags;                // per set, tag_bytes apart: 16 bits of each number, the epoch, the order
     size_t tag_bytes;
     u32 *index;  // else: open addressing, place + 1 or 0
     u32 index_mask;
@@ -98,6 +99,7 @@ static void place_arrays(Cache *c, Layout *l) {
         place_index(c, l, count);
     c->places = place_array(l, count * sizeof *c->places, sizeof *c->places);
     c->owners = place_array(l, count * sizeof *c->owners, sizeof *c->owners);
+    if (c->dirty_kept) c->passed = place_array(l, count, 1);
 }
 
 static Status allocate(Cache *c) {
@@ -124,6 +126,7 @@ Status cache_create(const CacheConfig *config, Cache **cache) {
     c->shift = log2_of(config->line);
     c->lru = config->replacement == CACHE_LRU;
     c->hashed = config->hashed;
+    c->dirty_kept = c->ways <= SCANNED_WAYS ? config->dirty_kept : 0;
     c->set_bits = is_power(c->sets) ? log2_of(c->sets) : WL_NONE;
     if (c->sets && allocate(c) != STATUS_OK) {
         cache_destroy(c);
@@ -290,15 +293,29 @@ static u32 fresh_place(Cache *c, u32 set) {
     return c->tails[set] = place;
 }
 
+// Whether the line has to go; otherwise it becomes the last one to go.
+static bool gives_way(Cache *c, u32 place, u32 set) {
+    if (!c->dirty_kept || !c->places[place].dirty || c->passed[place] == c->dirty_kept) return true;
+    c->passed[place]++;
+    to_head(c, place, set);
+    return false;
+}
+
+static u32 last_scanned(Cache *c, u32 set) {
+    if (*epoch_of(c, set) != c->epoch) prepare_set(c, set);
+    const u8 *order = order_of(c, set);
+    for (u32 at = c->ways; at-- > 0;) {
+        u32 place = set * c->stride + order[at];
+        if (c->places[place].pending) continue;
+        if (gives_way(c, place, set)) return place;
+        at++;  // another line is there now
+    }
+    return WL_NONE;
+}
+
 // The place of a set that is given up next, WL_NONE when all have sectors under way.
 static u32 last_free(Cache *c, u32 set) {
-    if (c->tags) {
-        if (*epoch_of(c, set) != c->epoch) prepare_set(c, set);
-        const u8 *order = order_of(c, set);
-        for (u32 at = c->ways; at-- > 0;)
-            if (!c->places[set * c->stride + order[at]].pending) return set * c->stride + order[at];
-        return WL_NONE;
-    }
+    if (c->tags) return last_scanned(c, set);
     if (c->taken[set] < c->ways) return fresh_place(c, set);
     u32 place = c->tails[set];
     while (place != WL_NONE && c->places[place].pending) place = c->links[place].prev;
@@ -339,11 +356,15 @@ static u32 take_place(Cache *c, u64 number, u64 owner, CacheVictim *victim) {
     if (place == WL_NONE) return WL_NONE;
     Place *p = &c->places[place];
     if (p->number != NO_LINE)
-        *victim =
-            (CacheVictim){.evicted = true, .line = p->number << c->shift, .dirty = p->dirty, .owner = c->owners[place]};
+        *victim = (CacheVictim){.evicted = true,
+                                .line = p->number << c->shift,
+                                .dirty = p->dirty,
+                                .part = p->dirty & ~(u32)p->valid,
+                                .owner = c->owners[place]};
     set_number(c, place, set, number);
     c->owners[place] = owner;
     p->valid = p->pending = p->dirty = p->marked = 0;
+    if (c->passed) c->passed[place] = 0;
     to_head(c, place, set);
     remember(c, place, set, number);
     return place;
@@ -411,6 +432,7 @@ bool cache_write(Cache *c, u64 line, u32 sectors, u32 part, bool allocate_line, 
     u16 written = (u16)(allocate_line ? sectors : sectors & p->valid);
     p->valid |= (u16)(written & ~(part & ~(u32)p->dirty));
     p->dirty |= written;
+    if (c->passed) c->passed[place] = 0;
     return true;
 }
 

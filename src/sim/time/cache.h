@@ -14,6 +14,7 @@ typedef struct CacheConfig {
     u32 line, sector;  // powers of two, at most 16 sectors a line
     u32 ways;          // 0 = fully associative; lines that are no multiple of the ways are left out
     u8 replacement;
+    u8 dirty_kept;  // a line with written sectors whose turn to go has come is passed over so many times; up to 64 ways
     bool hashed;  // sets are chosen by a hash of the line's address, not by its lowest bits; contiguous lines spread
                   // evenly
 } CacheConfig;
@@ -47,6 +48,7 @@ typedef struct CacheVictim {
     bool evicted;
     u64 line;
     u32 dirty;  // sectors to be written back
+    u32 part;   // ... of which not all bytes are there
     u64 owner;  // what was given with cache_reserve
 } CacheVictim;
 // Makes the sectors pending, taking a place for the line when it has none. False: no place is free, all lines of the

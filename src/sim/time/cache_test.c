@@ -168,13 +168,13 @@ TEST(hashed_sets_spread_strided_lines) {
 // A fully associative cache the slow way: lines in the order of replacement.
 typedef struct Plain {
     u64 number;
-    u32 valid, pending, dirty;
+    u32 valid, pending, dirty, passed;
     u64 owner;
 } Plain;
 enum { MOST = 80 };
 typedef struct Model {
     Plain lines[MOST];
-    u32 count, ways;
+    u32 count, ways, dirty_kept;
     bool lru;
 } Model;
 
@@ -183,7 +183,7 @@ static Plain *model_find(Model *m, u64 number) {
         if (m->lines[i].number == number) return &m->lines[i];
     return NULL;
 }
-static Plain *model_front(Model *m, Plain line, Plain *from) {
+static Plain *model_front(Model *m, Plain line, const Plain *from) {
     memmove(m->lines + 1, m->lines, (size_t)((u8 *)from - (u8 *)m->lines));
     m->lines[0] = line;
     return m->lines;
@@ -195,7 +195,17 @@ static Plain *model_take(Model *m, u64 number, u64 owner, CacheVictim *victim) {
     for (u32 i = m->count; i-- > 0;) {
         Plain *p = &m->lines[i];
         if (p->pending) continue;
-        *victim = (CacheVictim){true, p->number * 128, p->dirty, p->owner};
+        if (p->dirty && p->passed < m->dirty_kept) {
+            p->passed++;
+            model_front(m, *p, p);
+            i = m->count;
+            continue;
+        }
+        *victim = (CacheVictim){.evicted = true,
+                                .line = p->number * 128,
+                                .dirty = p->dirty,
+                                .part = p->dirty & ~p->valid,
+                                .owner = p->owner};
         return model_front(m, fresh, p);
     }
     return NULL;
@@ -205,6 +215,7 @@ static void agree(const CacheVictim *a, const CacheVictim *b) {
     assert_int_equal(a->evicted, b->evicted);
     assert_int_equal(a->line, b->line);
     assert_int_equal(a->dirty, b->dirty);
+    assert_int_equal(a->part, b->part);
     assert_int_equal(a->owner, b->owner);
 }
 
@@ -238,7 +249,7 @@ static void step(Model *m, Cache *cache, u64 random, u64 number) {
         if (p && m->lru) p = model_front(m, *p, p);
         if (!p) p = model_take(m, number, random, &expected);
         assert_int_equal(cache_write(cache, number * 128, sectors, 0, true, random, &got), p != NULL);
-        if (p) agree(&got, &expected), p->valid |= sectors, p->dirty |= sectors;
+        if (p) agree(&got, &expected), p->valid |= sectors, p->dirty |= sectors, p->passed = 0;
         break;
     default:
         cache_drop(cache, number * 128, sectors);
@@ -255,11 +266,15 @@ static void step(Model *m, Cache *cache, u64 random, u64 number) {
 // Scanned sets (ways up to 64) and the index (more) against the plain model; numbers that share their low 32 bits, too.
 TEST(agrees_with_a_plain_model_under_random_use) {
     static const u32 ways[] = {1, 3, 4, 16, 61, 64, 65, 80};
-    for (u32 i = 0; i < WL_COUNT(ways) * 2; i++) {
-        Model m = {.ways = ways[i / 2], .lru = i & 1};
-        Cache *cache = make(ways[i / 2] * 128, 0, m.lru ? CACHE_LRU : CACHE_FIFO, false);
+    for (u32 i = 0; i < WL_COUNT(ways) * 4; i++) {
+        Model m = {.ways = ways[i / 4], .lru = i & 1, .dirty_kept = i & 2 && ways[i / 4] <= 64 ? 2 : 0};
+        CacheConfig config = {
+            .size = m.ways * 128, .line = 128, .sector = 32, .replacement = m.lru ? CACHE_LRU : CACHE_FIFO};
+        config.dirty_kept = (u8)m.dirty_kept;
+        Cache *cache;
+        assert_int_equal(cache_create(&config, &cache), STATUS_OK);
         u64 random = i;
-        for (u32 k = 0; k < 40000; k++) {
+        for (u32 k = 0; k < 20000; k++) {
             random = hash_u64(random);
             u64 number = random % (m.ways * 2) + (random >> 20 & 1) * (1ull << 33);
             step(&m, cache, random, number == 5 ? UINT32_MAX : number);
@@ -292,6 +307,28 @@ TEST(a_sector_written_in_part_is_not_there) {
     cache_destroy(cache);
 }
 
+// Streams that read and write as many lines each: written ones stay longer, and all go in the end.
+TEST(written_lines_are_kept_longer) {
+    CacheConfig config = {.size = 64 * 128, .line = 128, .sector = 32, .ways = 16, .dirty_kept = 2};
+    Cache *cache;
+    assert_int_equal(cache_create(&config, &cache), STATUS_OK);
+    u32 written = 0, read = 0, gone = 0;
+    CacheVictim victim;
+    for (u32 i = 0; i < 1000; i++) {
+        assert_true(cache_write(cache, i * 128, 15, 0, true, 0, &victim));
+        bring(cache, 100000 + i, 15, 0);
+    }
+    for (u32 i = 0; i < 1000; i++) {
+        written += hits(cache, i) != 0;
+        read += hits(cache, 100000 + i) != 0;
+    }
+    assert_int_equal(written + read, 64);
+    assert_in_range(written, 44, 52);  // three of four
+    for (u32 i = 0; i < 1000; i++) gone += bring(cache, 200000 + i, 15, 0).dirty != 0;
+    assert_int_equal(gone, written);
+    cache_destroy(cache);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sectors_are_missing_then_pending_then_there),
@@ -306,6 +343,7 @@ int main(void) {
         cmocka_unit_test(agrees_with_a_plain_model_under_random_use),
         cmocka_unit_test(marks_go_with_the_line),
         cmocka_unit_test(a_sector_written_in_part_is_not_there),
+        cmocka_unit_test(written_lines_are_kept_longer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

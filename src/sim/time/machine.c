@@ -217,7 +217,7 @@ void machine_take_replies(TimeMachine *m, Sm *sm) {
 
 // --- a quantum -----------------------------------------------------------------------------------------------------
 static bool sm_is_active(const TimeMachine *m, const Sm *sm) {
-    return sm->resident_warps || sm->heap_len || sm->out.len || sm->lsu.count || sm->tex.count ||
+    return sm->resident_warps || sm->heap_len || sm->out.len || sm->lsu.count || sm->stores.count || sm->tex.count ||
            m->inbox[m->side][sm->id].replies.len;
 }
 

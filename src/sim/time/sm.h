@@ -177,6 +177,7 @@ typedef struct PipeEntry {
     u8 space;         // TraceSpace
     u8 kind;          // TimeKind
     u8 lanes, bytes;  // bytes: of a lane
+    u8 share;         // of stores: bytes of each sector
 } PipeEntry;
 
 // The queue before the load/store or the texture unit: served in order.
@@ -189,6 +190,25 @@ typedef struct Pipe {
     u32 owed;      // hundredths of a cycle that it is busy longer
     bool blocked;  // the L1 can take no further miss
 } Pipe;
+
+enum {
+    STORE_QUEUE = 32
+};  // lines that wait for an SM's port: three stores of each of 8 warps still meet, of 32 hardly
+    // (bench/hwref/h200-joins.tsv, words_by_12)
+typedef struct StoreLine {
+    u64 line, ready;
+    u32 waiters;  // tickets; free list
+    u8 sectors, whole;
+    u8 bytes[4];  // written of each sector, as if none were written twice
+    bool local;
+} StoreLine;
+typedef struct StoreQueue {
+    StoreLine *lines;  // until they are answered: GpuModel.l1_writes
+    u32 free;
+    u32 ring[STORE_QUEUE], first, count;  // those that have not left
+    u64 keys[STORE_QUEUE];                // ... their lines
+    u64 port_free;
+} StoreQueue;
 
 typedef Vec(MemRequest) Requests;
 
@@ -229,6 +249,7 @@ typedef struct Sm {
     u32 *miss_hash;
     u32 miss_cap, free_misses, used_misses, miss_count, sectors_under_way;  // used: those that have ever been
     u32 writes;                                                             // and atomics, not yet answered
+    StoreQueue stores;
     u32 same_word;     // lanes of atomics that meet on a word, not yet answered
     u64 barrier_free;  // when the SM can note another arrival at a barrier
     Requests out;      // sorted by cycle

@@ -107,7 +107,7 @@ static void miss_free(Sm *sm, u32 at) {
     sm->miss_count--;
 }
 
-static void wait_for_line(Sm *sm, Miss *m, u32 ticket, u32 sectors) {
+void sm_wait(Sm *sm, u32 *list, u32 ticket, u32 sectors) {
     u32 at = sm->free_waiters;
     if (at != WL_NONE)
         sm->free_waiters = sm->waiters.data[at].next;
@@ -115,8 +115,20 @@ static void wait_for_line(Sm *sm, Miss *m, u32 ticket, u32 sectors) {
         if (vec_push(&sm->waiters, (Waiter){0}) != STATUS_OK) return (void)(sm->status = STATUS_NO_MEMORY);
         at = sm->waiters.len - 1;
     }
-    sm->waiters.data[at] = (Waiter){.ticket = ticket, .next = m->waiters, .sectors = sectors};
-    m->waiters = at;
+    sm->waiters.data[at] = (Waiter){.ticket = ticket, .next = *list, .sectors = sectors};
+    *list = at;
+}
+
+u32 sm_waited(Sm *sm, u32 list, u64 cycle) {
+    Waiter w = sm->waiters.data[list];
+    sm->waiters.data[list].next = sm->free_waiters;
+    sm->free_waiters = list;
+    ticket_part(sm, w.ticket, 1, cycle, cycle);
+    return w.next;
+}
+
+static void wait_for_line(Sm *sm, Miss *m, u32 ticket, u32 sectors) {
+    sm_wait(sm, &m->waiters, ticket, sectors);
     sm->tickets.data[ticket].remaining += sector_count(sectors);
 }
 
@@ -287,6 +299,7 @@ static void write_line(const Access *a, u64 word) {
     u32 hit = sm->gpu->l1_write == L1_ALLOCATE && look.present ? sectors : look.hit;
     sm->counters[local ? SMC_L1_LOCAL_ST_SECTORS : SMC_L1_GLOBAL_ST_SECTORS] += sector_count(sectors);
     sm->counters[local ? SMC_L1_LOCAL_ST_HITS : SMC_L1_GLOBAL_ST_HITS] += sector_count(hit);
+    if (sm->gpu->l1_join) return store_line(sm, a->entry->ticket, word, local, a->entry->share, a->cycle);
     sm->tickets.data[a->entry->ticket].remaining++;
     sm->writes++;
     sm_request(sm, (MemRequest){.cycle = a->cycle,
@@ -482,7 +495,7 @@ static void serve(Sm *sm, Pipe *p, u64 cycle) {
         if (begins) prefetch_lines(sm, p, e), count_quads(sm, p, e);
         for (; e->next_line < e->count; e->next_line++) {
             u64 word = p->words[(e->words + e->next_line) & (p->word_cap - 1)];
-            if (writes(e) && (sm->writes >= sm->gpu->l1_writes || crowded(sm, t))) {
+            if (writes(e) && (sm->writes >= sm->gpu->l1_writes || stores_full(sm) || crowded(sm, t))) {
                 p->blocked = true;
                 break;
             }
@@ -529,6 +542,13 @@ static void count_same_word(Ticket *t, const u64 *lines, u32 count) {
     }
 }
 
+// Bytes that a store writes of each of its sectors, if it writes as many of all.
+static u8 share_of_sector(const PipeEntry *e, const u64 *lines, u32 count) {
+    u32 sectors = 0, bytes = (u32)e->lanes * e->bytes;
+    for (u32 i = 0; i < count; i++) sectors += sector_count(trace_line_sectors(lines[i]));
+    return sectors && bytes / sectors < 32 ? (u8)(bytes / sectors) : 32;
+}
+
 // Puts the accesses of the instruction into the queue; returns whether there were any.
 static bool push_accesses(Sm *sm, Pipe *p, TimeWarp *w, const TimeOp *op, u32 ticket, u64 cycle) {
     const u64 *words = w->trace.words + w->trace.begin;
@@ -563,6 +583,7 @@ static bool push_accesses(Sm *sm, Pipe *p, TimeWarp *w, const TimeOp *op, u32 ti
         if (joined) line = (line & ~(0xffull << 56)) | 1ull << 56;
         if (op->kind == TIME_REDUCE || op->kind == TIME_ATOMIC)
             count_same_word(t, joined ? &line : lines, a.space == TRACE_SHARED ? 0 : a.lines);
+        if (t->kind == TICKET_STORE) e.share = share_of_sector(&e, lines, a.space == TRACE_SHARED ? 0 : a.lines);
         pipe_push(sm, p, e, joined ? &line : lines, a.space == TRACE_SHARED ? 0 : a.lines);
         w->queued += t->kind == TICKET_STORE;
         any = true;
@@ -634,7 +655,10 @@ static void arrived(Sm *sm, const MemReply *reply) {
         sm->same_word -= sm->tickets.data[reply->tag & ~TAG_TICKET].same_word;
         sm->lsu.blocked = false;
     }
-    if (reply->tag & TAG_TICKET)
+    if (reply->tag & TAG_STORE && !(reply->tag & TAG_TICKET)) {
+        sm->lsu.blocked = sm->tex.blocked = false;
+        store_answered(sm, reply->tag & ~TAG_STORE, reply->cycle);
+    } else if (reply->tag & TAG_TICKET)
         ticket_part(sm, reply->tag & ~TAG_TICKET, 1, reply->cycle, reply->cycle);
     else if (reply->kind == MEM_FETCH)
         fetch_arrived(sm, reply);
@@ -644,7 +668,9 @@ static void arrived(Sm *sm, const MemReply *reply) {
 
 u64 memory_next(const Sm *sm) {
     u64 next = sm->heap_len ? sm->heap[0].cycle : NEVER, lsu = pipe_next(&sm->lsu), tex = pipe_next(&sm->tex);
+    u64 store = stores_next(sm);
     if (lsu < next) next = lsu;
+    if (store < next) next = store;
     return tex < next ? tex : next;
 }
 
@@ -654,6 +680,7 @@ void memory_events(Sm *sm, u64 cycle) {
         reply.cycle = cycle;
         arrived(sm, &reply);
     }
+    stores_leave(sm, cycle);
     if (pipe_next(&sm->lsu) <= cycle) serve(sm, &sm->lsu, cycle);
     if (pipe_next(&sm->tex) <= cycle) serve(sm, &sm->tex, cycle);
 }
@@ -705,6 +732,7 @@ Status memory_init_sm(Sm *sm) {
     sm->miss_hash = mem_alloc(sizeof *sm->miss_hash * sm->miss_cap);
     if (!sm->misses || !sm->miss_hash) return STATUS_NO_MEMORY;
     clear_misses(sm);
+    TRY(stores_init(sm));
     if (g->tex_size) TRY(cache_of(g->tex_size, 0, CACHE_LRU, 128, 32, &sm->tex_cache));
     TRY(cache_of(g->const_l1, 0, CACHE_LRU, 128, 32, &sm->const_l1));
     TRY(cache_of(g->const_l15, 0, CACHE_LRU, 128, 32, &sm->const_l15));
@@ -728,11 +756,13 @@ void memory_abandon(Sm *sm) {
     pipe_clear(&sm->tex);
     sm->tickets.len = sm->free_tickets.len = sm->out.len = sm->sent.len = 0;
     sm->heap_len = sm->writes = sm->same_word = 0;
+    stores_clear(sm);
     memset(sm->run_tickets, 0, sizeof sm->run_tickets);
     clear_misses(sm);
 }
 
 void memory_free_sm(Sm *sm) {
+    stores_free(sm);
     cache_destroy(sm->l1);
     cache_destroy(sm->l1_before);
     cache_destroy(sm->tex_cache);

@@ -1,14 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the parts of an SM's memory side share: sm_memory.c, sm_fetch.c.
+// What the parts of an SM's memory side share: sm_memory.c, sm_store.c, sm_fetch.c.
 #ifndef WL_SIM_SM_PARTS_H
 #define WL_SIM_SM_PARTS_H
 
 #include "sim/time/sm.h"
 
-// MemRequest.tag: without one of these a place in Sm.misses.
-enum { TAG_TICKET = 1u << 31, TAG_FETCH = 1u << 30 };
+// MemRequest.tag: a place in Sm.tickets, in StoreQueue.lines, code; without one of these a place in Sm.misses.
+enum { TAG_TICKET = 1u << 31, TAG_FETCH = 1u << 30, TAG_STORE = 1u << 29 };
 
 void sm_request(Sm *sm, MemRequest r);
+// A list of tickets that wait for the same thing: adds one; tells the first that a part of it is done, and returns
+// what is left of the list.
+void sm_wait(Sm *sm, u32 *list, u32 ticket, u32 sectors);
+u32 sm_waited(Sm *sm, u32 list, u64 cycle);
+
 void fetch_arrived(Sm *sm, const MemReply *reply);
+
+// sm_store.c; nothing is there without l1_join
+WL_MUST_USE Status stores_init(Sm *sm);
+void stores_free(Sm *sm);
+void stores_clear(Sm *sm);
+bool stores_full(const Sm *sm);
+u64 stores_next(const Sm *sm);  // when the next line leaves; NEVER
+void stores_leave(Sm *sm, u64 cycle);
+// A ticket stores to a line (a word of the trace): `bytes` of each of its sectors.
+void store_line(Sm *sm, u32 ticket, u64 word, bool local, u32 bytes, u64 cycle);
+void store_answered(Sm *sm, u32 at, u64 cycle);
 
 #endif

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stores on their way out of an SM. The lines that they write queue up for the SM's port to the interconnect; a store
+// to a line that is still there joins it, of whatever warp it is, and leaves with it (bench/hwref/h200-joins.tsv). A
+// line stays for l1_join cycles at least, and then until those before it have left.
+#include "sim/time/sm_parts.h"
+
+#include "base/mem.h"
+
+Status stores_init(Sm *sm) {
+    StoreQueue *q = &sm->stores;
+    if (!sm->gpu->l1_join) return STATUS_OK;
+    q->lines = mem_alloc(sm->gpu->l1_writes * sizeof *q->lines);
+    if (!q->lines) return STATUS_NO_MEMORY;
+    stores_clear(sm);
+    return STATUS_OK;
+}
+
+void stores_free(Sm *sm) { mem_free(sm->stores.lines); }
+
+void stores_clear(Sm *sm) {
+    StoreQueue *q = &sm->stores;
+    q->first = q->count = 0;
+    q->port_free = 0;
+    q->free = WL_NONE;
+    for (u32 i = 0; q->lines && i < sm->gpu->l1_writes; i++) {
+        q->lines[i].waiters = q->free;
+        q->free = i;
+    }
+}
+
+bool stores_full(const Sm *sm) { return sm->stores.count == STORE_QUEUE; }
+
+u64 stores_next(const Sm *sm) {
+    const StoreQueue *q = &sm->stores;
+    if (!q->count) return NEVER;
+    u64 ready = q->lines[q->ring[q->first]].ready;
+    return ready > q->port_free ? ready : q->port_free;
+}
+
+// The line's place in the ring; STORE_QUEUE: it is not there.
+static u32 find(const StoreQueue *q, u64 key) {
+    for (u32 i = 0; i < q->count; i++)
+        if (q->keys[(q->first + i) % STORE_QUEUE] == key) return (q->first + i) % STORE_QUEUE;
+    return STORE_QUEUE;
+}
+
+static StoreLine *append(Sm *sm, u64 key, u64 cycle) {
+    StoreQueue *q = &sm->stores;
+    u32 at = q->free, place = (q->first + q->count++) % STORE_QUEUE;
+    StoreLine *l = &q->lines[at];
+    q->free = l->waiters;
+    *l = (StoreLine){.line = key & ~1ull, .local = key & 1, .ready = cycle + sm->gpu->l1_join, .waiters = WL_NONE};
+    q->ring[place] = at;
+    q->keys[place] = key;
+    sm->writes++;
+    return l;
+}
+
+void store_line(Sm *sm, u32 ticket, u64 word, bool local, u32 bytes, u64 cycle) {
+    StoreQueue *q = &sm->stores;
+    u64 key = trace_line_address(word) | local;
+    u32 place = find(q, key), sectors = trace_line_sectors(word);
+    StoreLine *l = place == STORE_QUEUE ? append(sm, key, cycle) : &q->lines[q->ring[place]];
+    l->sectors |= (u8)sectors;
+    l->whole |= (u8)trace_line_whole(word);
+    for (u32 s = 0; s < 4; s++) {
+        if (!(sectors >> s & 1)) continue;
+        l->bytes[s] = (u8)(l->bytes[s] + bytes < 255 ? l->bytes[s] + bytes : 255);
+        if (l->bytes[s] >= 32) l->whole |= (u8)(1u << s);
+    }
+    sm_wait(sm, &l->waiters, ticket, 0);
+    sm->tickets.data[ticket].remaining++;
+}
+
+void stores_leave(Sm *sm, u64 cycle) {
+    StoreQueue *q = &sm->stores;
+    while (stores_next(sm) <= cycle) {
+        u32 at = q->ring[q->first];
+        const StoreLine *l = &q->lines[at];
+        sm_request(sm, (MemRequest){.cycle = cycle,
+                                    .line = l->line,
+                                    .tag = TAG_STORE | at,
+                                    .kind = MEM_WRITE,
+                                    .sectors = l->sectors,
+                                    .whole = l->whole,
+                                    .local = l->local});
+        u64 bytes = (u64)sector_count(l->sectors) * 32, rate = sm->gpu->noc_request_bytes;
+        q->port_free = cycle + (bytes + rate - 1) / rate;
+        q->first = (q->first + 1) % STORE_QUEUE;
+        q->count--;
+        sm->lsu.blocked = sm->tex.blocked = false;
+    }
+}
+
+void store_answered(Sm *sm, u32 at, u64 cycle) {
+    StoreQueue *q = &sm->stores;
+    u32 waiters = q->lines[at].waiters;
+    q->lines[at].waiters = q->free;
+    q->free = at;
+    sm->writes--;
+    while (waiters != WL_NONE) waiters = sm_waited(sm, waiters, cycle);
+}
