@@ -148,7 +148,7 @@ TEST(bandwidth_of_dram) {
     w.second = MEM_WRITE, w.rounds = 24;
     expect("dram/copy/all", play(&g, &w, 0) * gb, 3790, 4200);
     w.second = MEM_READ, w.random = true, w.rounds = 12;
-    expect("dram/random_read/128_bytes", play(&g, &w, 0) * gb, 3400, 4300);
+    expect("dram/random_read/128_bytes", play(&g, &w, 0) * gb, 3400, 4350);
     w.sectors = 3;
     expect("dram/random_read/64_bytes", play(&g, &w, 0) * gb, 2300, 3100);
     w.sectors = 1;
