@@ -12,7 +12,8 @@ both - then the figures of the issue: mean absolute error of the cycles, Pearson
 instructions (PTX here, SASS there; and what the timing model issues), differences of the hit rates in points, error of
 the DRAM bytes; and the launches that are off by more than 30 %. Nsight Compute's hit rate of the L2 counts accesses of
 its own and those between the L2's partitions; --l2 FILE (columns run, launch, hits, misses) has that of the SMs' requests
-alone; without it only launches with many sectors are compared. --plot writes a scatter plot, --tsv the table, --keep FOLDER the profiles.
+alone; without it only launches with many sectors are compared. --dram FILE (run, launch, read, written) has DRAM bytes
+that were counted with no other program on the GPU, whose data would be written back by this one. --plot writes a scatter plot, --tsv the table, --keep FOLDER the profiles.
 Exit code: 0 everything ran, 1 something did not.
 """
 import argparse
@@ -88,6 +89,16 @@ def read_l2(path, runs):
             hits, misses = found.get((l.run, l.index), (0, 0))
             l.real[L2] = 100 * hits / (hits + misses) if hits + misses else None
             l.real[L2_SECTORS] = math.inf
+
+
+def read_dram(path, runs):
+    """DRAM bytes counted with nothing else on the GPU take the place of the others; launches without have none written."""
+    with open(path, encoding="utf-8", newline="") as file:
+        found = {(row["run"], int(row["launch"])): (number(row["read"]), number(row["written"])) for row in csv.DictReader(file)}
+    for launches in runs.values():
+        for l in launches:
+            read, l.real[WRITE] = found.get((l.run, l.index), (l.real.get(READ), None))
+            l.real[READ] = read
 
 
 # --- the simulator ----------------------------------------------------------------------------------------------------
@@ -273,6 +284,7 @@ def parse_options():
     parser.add_argument("--programs", required=True, help="manifest or folder, as for run_programs.py")
     parser.add_argument("--list", help="table with the arguments of each program")
     parser.add_argument("--l2", help="table of the L2's hits and misses of the SMs' requests")
+    parser.add_argument("--dram", help="table of DRAM bytes counted with nothing else on the GPU")
     parser.add_argument("--only", help="only runs whose name matches this regular expression")
     parser.add_argument("--gpu", default="h200", help="GPU model (default h200)")
     parser.add_argument("--options", default="", help="more options for `warplens run`")
@@ -296,6 +308,8 @@ def main():
     runs = read_figures(options.figures)
     if options.l2:
         read_l2(options.l2, runs)
+    if options.dram:
+        read_dram(options.dram, runs)
     programs = [p for p in run_programs.choose_programs(options) if p.name in runs]
     if options.keep:
         os.makedirs(options.keep, exist_ok=True)

@@ -3,6 +3,7 @@
 // hangs.
 #include "sim/device_testing.h"
 #include "sim/machine.h"
+#include "sim/time/memsys.h"
 #include "sim/time/time.h"
 
 static const char kernels[] = PTX_HEAD
@@ -46,7 +47,16 @@ static const char kernels[] = PTX_HEAD
     "%r2, [%rd2];\nsetp.eq.u32 %p1, %r2, 0;\n@%p1 bra AGAIN;\nmov.u64 %rd4, %clock64;\nsub.s64 %rd4, %rd4, "
     "%rd3;\nst.global.u64 [%rd2+8], %rd4;\nret;\nTELL:\nmov.u64 %rd3, %clock64;\nLATER:\nmov.u64 %rd4, %clock64;\n"
     "sub.s64 %rd4, %rd4, %rd3;\nsetp.lt.s64 %p1, %rd4, 5000;\n@%p1 bra LATER;\n"
-    "st.release.gpu.global.u32 [%rd2], 1;\nret;\n}\n";
+    "st.release.gpu.global.u32 [%rd2], 1;\nret;\n}\n"
+    // Three words of 12 bytes, lane after lane, one right after the other; and with time between them.
+    ".visible .entry triples(.param .u64 out) {\n.reg .b64 %rd<3>;\n.reg .b32 %r<3>;\n"
+    "ld.param.u64 %rd1, [out];\nmov.u32 %r1, %tid.x;\nmul.wide.u32 %rd2, %r1, 12;\nadd.s64 %rd1, %rd1, %rd2;\n"
+    "st.global.u32 [%rd1], %r1;\nst.global.u32 [%rd1+4], %r1;\nst.global.u32 [%rd1+8], %r1;\nret;\n}\n"
+    ".visible .entry apart(.param .u64 out) {\n.reg .b64 %rd<5>;\n.reg .b32 %r<3>;\n.reg .pred %p<2>;\n"
+    "ld.param.u64 %rd1, [out];\nmov.u32 %r1, %tid.x;\nmul.wide.u32 %rd2, %r1, 12;\nadd.s64 %rd1, %rd1, %rd2;\n"
+    "mov.u32 %r2, 0;\nAGAIN:\nst.global.u32 [%rd1], %r1;\nmov.u64 %rd3, %clock64;\nLATER:\n"
+    "mov.u64 %rd4, %clock64;\nsub.s64 %rd4, %rd4, %rd3;\nsetp.lt.s64 %p1, %rd4, 200;\n@%p1 bra LATER;\n"
+    "add.s64 %rd1, %rd1, 4;\nadd.u32 %r2, %r2, 1;\nsetp.lt.u32 %p1, %r2, 3;\n@%p1 bra AGAIN;\nret;\n}\n";
 
 typedef struct Timed {
     TestDevice d;
@@ -186,6 +196,27 @@ TEST(waiting_for_another_block_ends_in_time) {
     device_close(&t.d);
 }
 
+static u64 written_sectors(const Timed *t) {
+    const MemSys *memory = time_memsys(t->d.sim->machines[0]);
+    const u64 *values = memsys_counter(memory, MEMC_L2_WRITE_SECTORS);
+    u64 sum = 0;
+    for (u32 i = 0; i < memsys_units(memory, MEM_SCOPE_SLICE); i++) sum += values[i];
+    return sum;
+}
+
+// The L2 of an H200 is asked for 12 sectors by three stores to the same 12, and for 36 when they are apart
+// (bench/hwref/h200-joins.tsv, words_by_12).
+TEST(stores_to_the_same_sectors_leave_together) {
+    Timed t;
+    u64 cycles;
+    open_timed(&t, 1);
+    assert_int_equal(run(&t, "triples", 1, 32, &cycles), STATUS_OK);
+    assert_int_equal(written_sectors(&t), 12);
+    assert_int_equal(run(&t, "apart", 1, 32, &cycles), STATUS_OK);
+    assert_int_equal(written_sectors(&t), 12 + 36);
+    device_close(&t.d);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(clocks_tell_simulated_cycles),
                                        cmocka_unit_test(threads_that_are_over_need_not_come_to_a_barrier),
@@ -194,6 +225,7 @@ int main(void) {
                                        cmocka_unit_test(each_group_of_lanes_comes_to_the_join),
                                        cmocka_unit_test(cycles_do_not_depend_on_threads),
                                        cmocka_unit_test(faults_and_deadlocks_end),
-                                       cmocka_unit_test(waiting_for_another_block_ends_in_time)};
+                                       cmocka_unit_test(waiting_for_another_block_ends_in_time),
+                                       cmocka_unit_test(stores_to_the_same_sectors_leave_together)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -299,7 +299,13 @@ static void write_line(const Access *a, u64 word) {
     u32 hit = sm->gpu->l1_write == L1_ALLOCATE && look.present ? sectors : look.hit;
     sm->counters[local ? SMC_L1_LOCAL_ST_SECTORS : SMC_L1_GLOBAL_ST_SECTORS] += sector_count(sectors);
     sm->counters[local ? SMC_L1_LOCAL_ST_HITS : SMC_L1_GLOBAL_ST_HITS] += sector_count(hit);
-    if (sm->gpu->l1_join) return store_line(sm, a->entry->ticket, word, local, a->entry->share, a->cycle);
+    if (sm->gpu->l1_join) {
+        StoreAccess store = {.ticket = a->entry->ticket,
+                             .bytes = a->entry->share,
+                             .local = local,
+                             .looked_up = a->cycle + a->entry->count};
+        return store_line(sm, &store, word);
+    }
     sm->tickets.data[a->entry->ticket].remaining++;
     sm->writes++;
     sm_request(sm, (MemRequest){.cycle = a->cycle,

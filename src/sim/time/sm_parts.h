@@ -23,8 +23,13 @@ void stores_clear(Sm *sm);
 bool stores_full(const Sm *sm);
 u64 stores_next(const Sm *sm);  // when the next line leaves; NEVER
 void stores_leave(Sm *sm, u64 cycle);
-// A ticket stores to a line (a word of the trace): `bytes` of each of its sectors.
-void store_line(Sm *sm, u32 ticket, u64 word, bool local, u32 bytes, u64 cycle);
+// A ticket stores to a line (a word of the trace): `bytes` of each of its sectors. `looked_up`: when its lines are.
+typedef struct StoreAccess {
+    u32 ticket, bytes;
+    bool local;
+    u64 looked_up;
+} StoreAccess;
+void store_line(Sm *sm, const StoreAccess *access, u64 word);
 void store_answered(Sm *sm, u32 at, u64 cycle);
 
 #endif

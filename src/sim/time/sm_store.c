@@ -44,32 +44,33 @@ static u32 find(const StoreQueue *q, u64 key) {
     return STORE_QUEUE;
 }
 
-static StoreLine *append(Sm *sm, u64 key, u64 cycle) {
+static StoreLine *append(Sm *sm, u64 key) {
     StoreQueue *q = &sm->stores;
     u32 at = q->free, place = (q->first + q->count++) % STORE_QUEUE;
     StoreLine *l = &q->lines[at];
     q->free = l->waiters;
-    *l = (StoreLine){.line = key & ~1ull, .local = key & 1, .ready = cycle + sm->gpu->l1_join, .waiters = WL_NONE};
+    *l = (StoreLine){.line = key & ~1ull, .local = key & 1, .waiters = WL_NONE};
     q->ring[place] = at;
     q->keys[place] = key;
     sm->writes++;
     return l;
 }
 
-void store_line(Sm *sm, u32 ticket, u64 word, bool local, u32 bytes, u64 cycle) {
+void store_line(Sm *sm, const StoreAccess *a, u64 word) {
     StoreQueue *q = &sm->stores;
-    u64 key = trace_line_address(word) | local;
+    u64 key = trace_line_address(word) | a->local;
     u32 place = find(q, key), sectors = trace_line_sectors(word);
-    StoreLine *l = place == STORE_QUEUE ? append(sm, key, cycle) : &q->lines[q->ring[place]];
+    StoreLine *l = place == STORE_QUEUE ? append(sm, key) : &q->lines[q->ring[place]];
+    l->ready = a->looked_up + sm->gpu->l1_join;
     l->sectors |= (u8)sectors;
     l->whole |= (u8)trace_line_whole(word);
     for (u32 s = 0; s < 4; s++) {
         if (!(sectors >> s & 1)) continue;
-        l->bytes[s] = (u8)(l->bytes[s] + bytes < 255 ? l->bytes[s] + bytes : 255);
+        l->bytes[s] = (u8)(l->bytes[s] + a->bytes < 255 ? l->bytes[s] + a->bytes : 255);
         if (l->bytes[s] >= 32) l->whole |= (u8)(1u << s);
     }
-    sm_wait(sm, &l->waiters, ticket, 0);
-    sm->tickets.data[ticket].remaining++;
+    sm_wait(sm, &l->waiters, a->ticket, 0);
+    sm->tickets.data[a->ticket].remaining++;
 }
 
 void stores_leave(Sm *sm, u64 cycle) {
