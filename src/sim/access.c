@@ -42,13 +42,28 @@ static u8 *resolve_param(Exec *x, u32 lane, u64 offset, u32 bytes, bool store) {
     return (u8 *)(uintptr_t)x->params + offset;
 }
 
+// What the CTAs of a period only read, they may read in any order; the first write is made while nobody reads ahead.
+static bool is_for_later(const Exec *x, SimAllocation *a, bool store) {
+    Sim *sim = x->grid->sim;
+    if ((a->kind != MEMORY_DEVICE && a->kind != MEMORY_MODULE) || a->mapped)
+        return x->ahead;  // the host, or an alias, may write to it, too
+    bool written = a->written_in == sim->period;
+    if (!store || written) return x->ahead && written;
+    if (!x->alone) return true;
+    a->written_in = sim->period;
+    sim->generation++;
+    return false;
+}
+
 static u8 *resolve_global(Exec *x, u32 lane, u64 address, u32 bytes, u8 space, bool store) {
-    const SimAllocation *a = memory_lookup(x->grid->sim, address);
+    SimAllocation *a = memory_lookup(x->grid->sim, address);
     if (!a || address - a->address + bytes > a->size)
         return fault_at(x, lane, address, bytes, space, store, FAULT_OUT_OF_BOUNDS);
     if (!memory_reaches(x->grid->sim, x->grid->device, a))
         return fault_at(x, lane, address, bytes, space, store, FAULT_PEER);
     if (store && a->read_only) return fault_at(x, lane, address, bytes, space, store, FAULT_READ_ONLY);
+    if (x->grid->apart && is_for_later(x, a, store))
+        return fault_at(x, lane, address, bytes, space, store, FAULT_LATER);
     PcState *state = pc_state(x);
     state->start = a->address;
     state->size = a->size;

@@ -48,6 +48,8 @@ enum {
     SIM_LONG = 64,         // waits for global memory: other warps get to run meanwhile
     SIM_POLL = 128,        // a load that may wait for another thread: volatile, relaxed, acquire
     SIM_IN_TIME = 256,     // what it does depends on when: it is not executed ahead of the timing
+    SIM_IN_ORDER = 512,    // other CTAs could notice when it is executed; all else is the CTA's own affair, but for
+                           // loads from global memory, which are as long as nobody writes there
 };
 
 struct SimInsn {

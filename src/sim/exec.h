@@ -41,6 +41,7 @@ typedef enum FaultKind {
     FAULT_BAD_TENSOR,   // tensor map or a copy with it; text in Exec.message
     FAULT_BAD_COPY,     // bulk copy of an impossible size or place; text in Exec.message
     FAULT_NO_CTA,       // shared memory of a CTA that is not in the cluster, or has exited
+    FAULT_LATER,        // none: the instruction cannot be executed now (Exec.ahead, Exec.alone), and has not been
 } FaultKind;
 
 typedef struct Fault {
@@ -62,13 +63,14 @@ typedef struct PcCounters {
 } PcCounters;
 
 struct Exec {
-    u8 *base[AREA_COUNT];  // register areas of the current frame, constant areas of the current function
-    u32 *pred;             // predicate slots of the current frame
-    u32 active;            // lanes of the split, guard not applied
-    u64 address[LANES];    // scratch for memory handlers
-    Fault fault;           // set by a handler: the launch ends
-    const char *message;   // text of ASSERT and UNSUPPORTED
-    PcCounters *count;     // row of the current instruction
+    u8 *base[AREA_COUNT];    // register areas of the current frame, constant areas of the current function
+    u32 *pred;               // predicate slots of the current frame
+    u32 active;              // lanes of the split, guard not applied
+    u64 address[LANES];      // scratch for memory handlers
+    Fault fault;             // set by a handler: the launch ends
+    const char *message;     // text of ASSERT and UNSUPPORTED
+    PcCounters *count;       // row of the current instruction
+    struct PcState *states;  // by pc, of this Exec
     struct Warp *warp;
     struct Cta *cta;
     struct Grid *grid;
@@ -83,6 +85,10 @@ struct Exec {
     u64 stores;  // stores and atomics that other warps can see
     u64 polls;   // loads and atomics that look as if they waited for another thread
     bool retry;  // SIM_WAIT: nothing happened, try again after the others ran; wgmma.wait_group: wait for the others
+
+    // Grid.apart: SMs execute ahead of the front's order, at the same time, what is their own affair.
+    bool ahead;  // this one does: from global memory it loads only what nobody has written to in this period
+    bool alone;  // nobody else executes now: what was only read so far may be written to
 
     struct Check *check;  // NULL: nothing is checked
     struct Trace *trace;  // of the warp; NULL: nothing is timed

@@ -266,6 +266,54 @@ static bool is_in_time(const Lower *lo, const SimInsn *in) {
     return in->kind == SIM_MEMORY && form->mods[MOD_SEM] > SEM_WEAK;
 }
 
+// Registers, and memory of the CTA's own; or loads from global memory.
+static bool is_own_access(const SimInsn *in) {
+    switch (in->form_op) {
+    case OP_LD:
+    case OP_LDU: return !(in->flags & SIM_POLL);
+    case OP_ST: return in->space == SPACE_SHARED || in->space == SPACE_LOCAL || in->space == SPACE_PARAM;
+    case OP_ATOM:
+    case OP_ATOM_CAS:
+    case OP_RED: return in->space == SPACE_SHARED;
+    default: return false;
+    }
+}
+
+// The CTA's own affair: nothing outside of it can tell when the instruction is executed.
+static bool is_own(const SimInsn *in) {
+    const OpInfo *op = form_op(in->form);
+    if (in->flags & (SIM_IN_TIME | SIM_CLOCK)) return false;
+    switch ((SimKind)in->kind) {
+    case SIM_PLAIN:
+        return (op->unit >= UNIT_ALU && op->unit <= UNIT_XU) || in->form_op == OP_SHFL || in->form_op == OP_MMA;
+    case SIM_MEMORY: return is_own_access(in);
+    case SIM_WARP_SYNC:
+        return (!(op->flags & (OPF_LOAD | OPF_STORE)) && in->form_op < OP_WGMMA) ||
+               (in->space == SPACE_SHARED && (in->form_op == OP_LDMATRIX || in->form_op == OP_WMMA_LOAD));
+    case SIM_BARRIER: return in->form_op != OP_BARRIER_CLUSTER_ARRIVE && in->form_op != OP_BARRIER_CLUSTER_WAIT;
+    case SIM_BRANCH:
+    case SIM_RET:
+    case SIM_EXIT: return true;
+    default: return false;
+    }
+}
+
+// What it writes to global memory goes through resolve_global (access.c), and again when it was told FAULT_LATER.
+static bool writes_apart(const Lower *lo, const SimInsn *in) {
+    if (in->kind == SIM_CALL) return lo->calls.data[in->list].builtin == 0;
+    switch (in->form_op) {
+    case OP_ST:
+    case OP_ATOM:
+    case OP_ATOM_CAS:
+    case OP_ATOM_VECTOR:
+    case OP_RED:
+    case OP_RED_VECTOR:
+    case OP_CP_ASYNC:
+    case OP_STMATRIX: return true;
+    default: return !(form_op(in->form)->flags & (OPF_STORE | OPF_SURFACE));
+    }
+}
+
 static void select_exec(Lower *lo, SimInsn *in, ExecShape *shape) {
     u16 op = shape->form->op;
     if (reads_special(lo) && strncmp(ptx_ops[op].name, "mov", 3) != 0) {
@@ -328,6 +376,8 @@ static void lower_insn(Lower *lo, u32 index) {
     if (in.list == WL_NONE) in.list = 0;
     if (form_op(form)->flags & OPF_ATOMIC) drop_unread_result(lo, &in);
     if (is_in_time(lo, &in)) in.flags |= SIM_IN_TIME;
+    if (!is_own(&in)) in.flags |= SIM_IN_ORDER;
+    if (lo->status == STATUS_OK && !lo->failed && !writes_apart(lo, &in)) lo->program->apart = false;
     if (vec_push(&lo->insns, in) != STATUS_OK) lo->status = STATUS_NO_MEMORY;
 }
 
@@ -518,6 +568,7 @@ Status program_build(SimModule *module, FuncRef entry, SimProgram **program, Dia
     if (!p) return STATUS_NO_MEMORY;
     p->module = module->ptx;
     p->target_sm = module->ptx->target_sm;
+    p->apart = true;
     Lower lo = {.sim_module = module, .m = module->ptx, .program = p, .diag = diag, .table = best_table()};
     Status status = build(&lo, entry);
     vec_free(&lo.insns);

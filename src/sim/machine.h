@@ -39,6 +39,7 @@ struct Sim {
     AllocationList allocations;
     u64 serial;      // of the last allocation
     u64 generation;  // changes with every allocation and free: caches of allocations are then stale
+    u64 period;      // of kernels under way at the same time: see SimAllocation.written_in
     SimDevice *devices;
     Map device_texts;  // error * 2 + name? -> device address of the text (cudaGetErrorString in kernels)
     Map textures;      // handle -> SimTexture *
@@ -99,6 +100,7 @@ typedef struct SimProgram {
     u32 registers;         // estimate
     bool launches_graphs;  // calls cudaGraphLaunch
     bool recursive;        // recursion, indirect calls or alloca: stack depth is not known
+    bool apart;            // all that it writes to global memory, it writes with st, atom and red
     bool allocates;        // has alloca, stacksave or stackrestore: Warp.stack is kept
     u32 target_sm;
     struct CheckPc *check;  // by pc; NULL: not checked

@@ -82,7 +82,12 @@ static Status grid_reserve(Grid *g, const SimLaunch *l, const SimKernelInfo *inf
 
 static void exec_prepare(Grid *g) {
     Exec *x = &g->exec;
-    *x = (Exec){.grid = g, .params = g->params, .param_size = g->param_size, .check = g->sim->check};
+    *x = (Exec){.grid = g,
+                .states = g->states,
+                .alone = true,
+                .params = g->params,
+                .param_size = g->param_size,
+                .check = g->sim->check};
     x->base[AREA_C32] = g->program->c32;
     x->base[AREA_C64] = g->program->c64;
     for (u32 c = 0; c < g->cta_cap; c++) g->ctas[c].used = g->ctas[c].shaped = false;
@@ -102,7 +107,8 @@ static Status grid_prepare(Grid *g, Sim *sim, const SimLaunch *l, const SimKerne
     g->cta_count = (u64)l->grid[0] * l->grid[1] * l->grid[2];
     g->dynamic_shared = l->dynamic_shared_bytes;
     g->executed = 0;
-    g->release_budget = 0;
+    g->release_budget = RELEASE_FIRST;
+    g->apart = false;
     g->graph_exec = l->graph_exec;
     g->record = l->record;
     map_free(&g->thread_errors);

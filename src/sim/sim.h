@@ -155,6 +155,7 @@ typedef struct SimAllocation {
     u64 serial;         // order of allocation, from 1
     bool pooled;        // `sharing` decides, not peer access
     u64 sharing;        // bit d: device d may touch it too
+    u64 written_in;     // timing: Sim.period in which a kernel last wrote to it (of kernels that are `apart`)
     u8 *written;        // while checking: a bit for each byte that was written; NULL: all were, or it is not followed
 } SimAllocation;
 

@@ -7,9 +7,7 @@
 #include "sim/builtin.h"
 #include "sim/check/check.h"
 
-#define RELEASE_FIRST 20000u  // instructions after which lanes at a convergence point are let go the first time
-#define RELEASE_LATER 256u    // ... and afterwards in the same launch
-#define SPLIT_TURN 2000u      // instructions before another ready split of the warp gets its turn
+#define SPLIT_TURN 2000u  // instructions before another ready split of the warp gets its turn
 #define MAX_CALL_DEPTH 4096u
 
 const SimOperand *exec_program_list(const Exec *x, u32 list) { return x->grid->program->lists + list; }
@@ -131,6 +129,7 @@ Status warp_start(Warp *w, const SimProgram *program, u32 lanes, u64 local_strid
     const SimFunc *kernel = &program->funcs[0];
     w->frames.len = w->free_frames.len = w->convs.len = w->free_convs.len = 0;
     w->executed = w->stuck_since = w->turn = 0;
+    w->stopped = false;
     w->exited = w->cluster_pending = w->wgmma_committed = w->wgmma_awaited = 0;
     w->current = 0;
     w->lanes = lanes == LANES ? FULL_MASK : (1u << lanes) - 1;
@@ -425,7 +424,7 @@ static void sync_release(Exec *x, Warp *w) {
         if (!meets) continue;
         u32 pc = s->pc, frame = s->frame;
         exec_enter(x, w, s);
-        x->count = &x->grid->states[pc].counters;
+        x->count = &x->states[pc].counters;
         x->active = here;
         x->retry = false;
         if (in->exec) in->exec(x, in, here);
@@ -490,7 +489,7 @@ static inline void count_insn(Exec *x, u32 active, u32 mask) {
     x->count->threads_on += mask == active ? lanes : lanes_in(mask);
 }
 
-typedef enum RunEvent { RUN_ON, RUN_SWITCH, RUN_FAIL, RUN_YIELD, RUN_WAIT, RUN_STOP } RunEvent;
+typedef enum RunEvent { RUN_ON, RUN_SWITCH, RUN_FAIL, RUN_YIELD, RUN_WAIT, RUN_STOP, RUN_LATER } RunEvent;
 
 // Control flow and synchronisation: RUN_SWITCH when the set of splits changed.
 static RunEvent run_control(Exec *x, Warp *w, Split *s, const SimInsn *in, u32 mask) {
@@ -559,16 +558,35 @@ static bool trace_insn(Exec *x, const Split *s, const SimInsn *in, u64 left) {
     return false;
 }
 
-// Runs one split until something changes the set of splits, or `budget` instructions have passed.
-static inline RunEvent split_run_as(Exec *x, Warp *w, u32 at, u64 *budget, const bool traced) {
+// The instruction has not been executed after all (FAULT_LATER).
+static RunEvent take_back(Exec *x, u32 active, u32 mask, u64 budget, u64 *executed, u64 *left) {
+    if (x->trace) trace_take_back(x->trace);
+    x->fault = (Fault){0};
+    x->now--;
+    --*executed;
+    *left = budget > *executed ? budget - *executed : 0;
+    x->count->warps--;
+    x->count->threads -= lanes_in(active);
+    x->count->threads_on -= lanes_in(mask);
+    return RUN_LATER;
+}
+
+// Runs one split until something changes the set of splits, or `budget` instructions have passed (traced: at the end of
+// the run then). Ahead: or it comes to what is to be executed in order, or less than `least` is left.
+static inline RunEvent split_run_as(Exec *x, Warp *w, u32 at, u64 *budget, const bool traced, const bool ahead,
+                                    u64 least) {
     const SimInsn *insns = x->grid->program->insns;
-    PcState *states = x->grid->states;
+    PcState *states = x->states;
     Split *s = &w->splits[at];
     exec_enter(x, w, s);
     u64 left = *budget, executed = 0;
     RunEvent event = RUN_ON;
     while (traced || left > 0) {
         const SimInsn *in = &insns[s->pc];
+        if (ahead && WL_UNLIKELY(in->flags & SIM_IN_ORDER || left < least)) {
+            event = RUN_LATER;
+            break;
+        }
         if (WL_UNLIKELY(in->flags & SIM_RECONVERGE) && s->conv != WL_NONE) {
             u32 count = w->split_count;
             if (split_arrive(w, at)) x->active = s->mask;
@@ -591,6 +609,7 @@ static inline RunEvent split_run_as(Exec *x, Warp *w, u32 at, u64 *budget, const
             if (mask) in->exec(x, in, mask);
             if (WL_UNLIKELY(x->fault.kind)) {
                 event = RUN_FAIL;
+                if (x->fault.kind == FAULT_LATER) event = take_back(x, s->mask, mask, *budget, &executed, &left);
                 break;
             }
             s->pc++;
@@ -609,8 +628,15 @@ static inline RunEvent split_run_as(Exec *x, Warp *w, u32 at, u64 *budget, const
     return event;
 }
 
-static RunEvent split_run(Exec *x, Warp *w, u32 at, u64 *budget) { return split_run_as(x, w, at, budget, false); }
-static RunEvent split_run_traced(Exec *x, Warp *w, u32 at, u64 *budget) { return split_run_as(x, w, at, budget, true); }
+static RunEvent split_run(Exec *x, Warp *w, u32 at, u64 *budget) {
+    return split_run_as(x, w, at, budget, false, false, 0);
+}
+static RunEvent split_run_traced(Exec *x, Warp *w, u32 at, u64 *budget) {
+    return split_run_as(x, w, at, budget, true, false, 0);
+}
+static RunEvent split_run_ahead(Exec *x, Warp *w, u32 at, u64 *budget, bool strict) {
+    return split_run_as(x, w, at, budget, true, true, strict);
+}
 
 static u32 next_ready(const Warp *w) {
     for (u32 i = 0; i < w->split_count; i++) {
@@ -644,39 +670,59 @@ static void take_turns(Exec *x, Warp *w, u32 at) {
 // A split that is the only one left runs until lanes that wait for it are due to be let go.
 static u64 turn_length(const Grid *g, const Warp *w) { return w->split_count == 1 ? g->release_budget : SPLIT_TURN; }
 
+static WarpStop stop_later(Warp *w, u64 budget, u64 *left) {
+    w->stopped = true;
+    *left = budget;
+    return WARP_LATER;
+}
+
 static u64 turn_left(const Grid *g, const Warp *w) {
     u64 length = turn_length(g, w);
     return w->turn < length ? length - w->turn : 1;
 }
 
-static WarpStop run_warp(Exec *x, Warp *w, u64 budget) {
+// Ahead, nothing is let go, since when depends on other CTAs: what the turn of a split has left before that.
+static u64 turn_left_ahead(const Warp *w) {
+    u64 length = w->split_count == 1 ? RELEASE_LATER : SPLIT_TURN;
+    return w->turn + 1 < length ? length - 1 - w->turn : 0;
+}
+
+static WarpStop run_warp(Exec *x, Warp *w, u64 *left) {
+    u64 budget = *left;
     x->warp = w;
     x->cta = w->cta;
     x->now = w->cta->executed;
     x->local = w->local;
     x->local_stride = w->local_stride;
     x->trace = w->trace;
-    if (x->grid->release_budget == 0) x->grid->release_budget = RELEASE_FIRST;
+    bool goes_on = w->stopped;
+    w->stopped = false;
     while (w->split_count) {
         u32 at = next_ready(w);
         if (at == WL_NONE) {
             if (unblock(x, w)) continue;
             return WARP_BLOCKED;
         }
-        if (budget == 0) return WARP_BUDGET;
+        if (budget == 0 && !goes_on) return WARP_BUDGET;
+        goes_on = false;
         bool alone = w->split_count == 1 && w->splits[at].conv == WL_NONE;
-        u64 turn = alone || !x->grid->its ? budget : turn_left(x->grid, w),
-            given = turn = turn < budget ? turn : budget;
+        bool limited = !alone && x->grid->its;
+        u64 turn = !limited ? budget : x->ahead ? turn_left_ahead(w) : turn_left(x->grid, w);
+        bool strict = turn < budget;
+        u64 given = turn = strict ? turn : budget;
         w->current = at;
-        RunEvent event = x->trace ? split_run_traced(x, w, at, &turn) : split_run(x, w, at, &turn);
+        RunEvent event = x->ahead   ? split_run_ahead(x, w, at, &turn, strict)
+                         : x->trace ? split_run_traced(x, w, at, &turn)
+                                    : split_run(x, w, at, &turn);
         budget -= given - turn;
         w->turn += given - turn;
+        if (event == RUN_LATER) return stop_later(w, budget, left);
         if (event == RUN_FAIL) return WARP_FAULT;
         if (w->split_count == 0) break;
         if (event == RUN_SWITCH) w->current = w->split_count - 1;  // the newest split first: depth first
         if (alone || event == RUN_SWITCH)
             w->stuck_since = w->executed, w->turn = 0;
-        else if (x->grid->its && w->turn >= turn_length(x->grid, w))
+        else if (!x->ahead && x->grid->its && w->turn >= turn_length(x->grid, w))
             take_turns(x, w, at);
         else if (event == RUN_WAIT)
             w->current = (at + 1) % w->split_count;
@@ -686,8 +732,10 @@ static WarpStop run_warp(Exec *x, Warp *w, u64 budget) {
     return WARP_DONE;
 }
 
-WarpStop warp_run(Exec *x, Warp *w, u64 budget) {
+WarpStop warp_run_apart(Exec *x, Warp *w, u64 *budget) {
     WarpStop stop = run_warp(x, w, budget);
-    if (w->trace && stop != WARP_BUDGET) trace_close(w->trace);  // its turn may end within a run
+    if (w->trace && stop != WARP_BUDGET && stop != WARP_LATER) trace_close(w->trace);  // its turn may end within a run
     return stop;
 }
+
+WarpStop warp_run(Exec *x, Warp *w, u64 budget) { return warp_run_apart(x, w, &budget); }

@@ -65,6 +65,7 @@ typedef struct Warp {
     u64 executed;         // warp instructions, for clocks and budgets
     u64 turn;             // instructions that the current split has had in its turn
     u64 stuck_since;      // `executed` when the current split last had company or made way
+    bool stopped;         // it was told WARP_LATER: its turn goes on
     u32 wgmma_committed;  // groups so far
     u32 wgmma_awaited;    // SPLIT_WARPGROUP: the groups that every warp of the warpgroup has to have committed
     u32 cluster_pending;  // lanes that have arrived at the cluster's barrier, in the phase that is not complete
@@ -72,7 +73,7 @@ typedef struct Warp {
     Trace *trace;  // NULL: nothing is timed
 } Warp;
 
-typedef enum WarpStop { WARP_BUDGET, WARP_BLOCKED, WARP_DONE, WARP_FAULT } WarpStop;
+typedef enum WarpStop { WARP_BUDGET, WARP_BLOCKED, WARP_DONE, WARP_FAULT, WARP_LATER } WarpStop;
 // A traced warp stops between runs only, before an instruction of SIM_IN_TIME while its trace is not used up, and
 // after an attempt that has to be repeated (as if it were blocked).
 
@@ -80,6 +81,11 @@ typedef enum WarpStop { WARP_BUDGET, WARP_BLOCKED, WARP_DONE, WARP_FAULT } WarpS
 Status warp_start(Warp *warp, const SimProgram *program, u32 lanes, u64 local_stride);
 // Executes up to `budget` warp instructions.
 WarpStop warp_run(Exec *x, Warp *warp, u64 budget);
+// ... of a traced warp. WARP_LATER: it stands before an instruction that cannot be executed now (Exec.ahead,
+// Exec.alone); called again with what is then left in *budget, it goes on as if it had not been stopped.
+WarpStop warp_run_apart(Exec *x, Warp *warp, u64 *budget);
+#define RELEASE_FIRST 20000u  // Grid.release_budget: instructions after which lanes are let go the first time
+#define RELEASE_LATER 256u    // ... and afterwards in the same launch
 // Moves `lanes` of a split to a new split at `pc`; nothing happens when there are none.
 void warp_split_off(Warp *warp, Split *split, u32 lanes, u32 pc);
 void warp_free(Pages *pages, Warp *warp);
@@ -204,6 +210,7 @@ struct Grid {  // also called SimRun
     u32 launch_id;       // of the record
     u32 release_budget;  // warp instructions before waiting lanes are let go
     bool record;         // SimLaunch.record
+    bool apart;          // timed, and SMs execute what is their own affair at the same time (time/front.c)
     Residency residency;
     Round round;
     Stuck stuck;

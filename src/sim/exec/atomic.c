@@ -90,26 +90,43 @@ static void count_atomic(Exec *x, const u64 *global, u32 global_count, const u64
 
 static const AtomicOp *atomic_ops(void);
 
-// in->mods: index into atomic_ops.
-static void atomic(Exec *x, const SimInsn *in, u32 mask) {
-    AtomicOp op = atomic_ops()[in->mods];
-    AtomicOp op_shared = op == add_f32_global ? add_f32_shared : op == add_f64_global ? add_f64_shared : op;
-    u64 global[LANES], shared[LANES];
-    u32 global_count = 0, shared_mask = 0, bytes = in->width;
+typedef struct Places {
+    u8 *memory[LANES];
+    u64 global[LANES], shared[LANES];  // addresses: packed; by lane
+    u32 global_count, shared_mask;
+} Places;
+
+// Where the bytes of all lanes lie, before any is changed. False: those of a lane are not to be had.
+static bool find_places(Exec *x, const SimInsn *in, u32 mask, u32 bytes, Places *p) {
+    p->global_count = p->shared_mask = 0;
     for (u32 left = mask; left; left &= left - 1) {
         u32 l = (u32)__builtin_ctz(left);
         u64 address = access_address(x, in->src[0], in->offset, l);
         u8 space;
-        u8 *memory = access_resolve(x, l, address, bytes, in->space, true, &space);
-        if (!memory) return;
+        p->memory[l] = access_resolve(x, l, address, bytes, in->space, true, &space);
+        if (!p->memory[l]) return false;
         if (space == SPACE_SHARED)
-            shared[l] = address & 0xffffffff, shared_mask |= 1u << l;
+            p->shared[l] = address & 0xffffffff, p->shared_mask |= 1u << l;
         else
-            global[global_count++] = address;
+            p->global[p->global_count++] = address;
+    }
+    return true;
+}
+
+// in->mods: index into atomic_ops.
+static void atomic(Exec *x, const SimInsn *in, u32 mask) {
+    AtomicOp op = atomic_ops()[in->mods];
+    AtomicOp op_shared = op == add_f32_global ? add_f32_shared : op == add_f64_global ? add_f64_shared : op;
+    u32 bytes = in->width;
+    Places p;
+    if (!find_places(x, in, mask, bytes, &p)) return;
+    for (u32 left = mask; left; left &= left - 1) {
+        u32 l = (u32)__builtin_ctz(left);
+        u8 *memory = p.memory[l];
         u64 old = 0, operand = lane_value(x, in->src[1], l, bytes);
         u64 swap = in->src[2] != SIM_NO_OPERAND ? lane_value(x, in->src[2], l, bytes) : 0;
         memcpy(&old, memory, bytes);
-        u64 value = (space == SPACE_SHARED ? op_shared : op)(old, operand, swap);
+        u64 value = (p.shared_mask >> l & 1 ? op_shared : op)(old, operand, swap);
         memcpy(memory, &value, bytes);
         x->stores += value != old;
         x->polls += value == old;
@@ -120,23 +137,20 @@ static void atomic(Exec *x, const SimInsn *in, u32 mask) {
         else
             ((u32 *)dst)[l] = (u32)old;
     }
-    count_atomic(x, global, global_count, shared, shared_mask, bytes);
+    count_atomic(x, p.global, p.global_count, p.shared, p.shared_mask, bytes);
 }
 
 // Vectors: each element is an atomic of its own, in global memory. The list holds the destination's elements where
 // there is one, then the source's.
 static void atomic_vector(Exec *x, const SimInsn *in, u32 mask) {
     AtomicOp op = atomic_ops()[in->mods];
-    u64 global[LANES];
-    u32 count = 0, bytes = in->width, elements = in->count, whole = bytes * elements;
+    u32 bytes = in->width, elements = in->count, whole = bytes * elements;
     const SimOperand *list = exec_list(x, in), *source = list + (in->list_count - elements);
+    Places p;
+    if (!find_places(x, in, mask, whole, &p)) return;
     for (u32 left = mask; left; left &= left - 1) {
         u32 l = (u32)__builtin_ctz(left);
-        u64 address = access_address(x, in->src[0], in->offset, l);
-        u8 space;
-        u8 *memory = access_resolve(x, l, address, whole, in->space, true, &space);
-        if (!memory) return;
-        global[count++] = address;
+        u8 *memory = p.memory[l];
         for (u32 k = 0; k < elements; k++) {
             u64 old = 0;
             memcpy(&old, memory + k * bytes, bytes);
@@ -147,21 +161,17 @@ static void atomic_vector(Exec *x, const SimInsn *in, u32 mask) {
             if (source != list && list[k] != SIM_NO_OPERAND) ((u32 *)exec_operand(x, list[k]))[l] = (u32)old;
         }
     }
-    count_atomic(x, global, count, NULL, 0, whole);
+    count_atomic(x, p.global, p.global_count, NULL, 0, whole);
 }
 
 // atom.cas.b128, atom.exch.b128: register pairs.
 static void atomic128(Exec *x, const SimInsn *in, u32 mask) {
-    u64 global[LANES];
-    u32 global_count = 0;
     bool cas = in->src[2] != SIM_NO_OPERAND;
+    Places p;
+    if (!find_places(x, in, mask, 16, &p)) return;
     for (u32 left = mask; left; left &= left - 1) {
         u32 l = (u32)__builtin_ctz(left);
-        u64 address = access_address(x, in->src[0], in->offset, l);
-        u8 space;
-        u8 *memory = access_resolve(x, l, address, 16, in->space, true, &space);
-        if (!memory) return;
-        global[global_count++] = address;
+        u8 *memory = p.memory[l];
         const u64 *compare = exec_operand(x, in->src[1]), *swap = cas ? exec_operand(x, in->src[2]) : compare;
         u64 old[2], next[2] = {swap[l], swap[LANES + l]};
         memcpy(old, memory, 16);
@@ -171,7 +181,7 @@ static void atomic128(Exec *x, const SimInsn *in, u32 mask) {
         dst[l] = old[0];
         dst[LANES + l] = old[1];
     }
-    count_atomic(x, global, global_count, NULL, 0, 16);
+    count_atomic(x, p.global, p.global_count, p.shared, p.shared_mask, 16);
 }
 
 // --- selection ---------------------------------------------------------------------------------------------------

@@ -73,6 +73,7 @@ Status time_machine_create(Sim *sim, u32 device, TimeMachine **machine) {
         if (!(m->inbox[side] = mem_zero(m->sm_count, sizeof *m->inbox[side]))) return STATUS_NO_MEMORY;
     if (!m->sms || !m->active || !m->starting) return STATUS_NO_MEMORY;
     empty_inboxes(m);
+    m->still = true;
     if (sim->config.threads > 1) TRY(pool_create(&m->pool, sim->config.threads));
     TRY(create_sms(m));
     TRY(memsys_create(m->gpu, &m->memsys));
@@ -231,8 +232,8 @@ static void choose_active(TimeMachine *m) {
 }
 
 // SMs from now to `until`; what they asked for becomes what is pending.
-static Status run_window(TimeMachine *m, u64 stops, u64 until, bool first, bool *moved, Diag *diag) {
-    TRY(window_run(m, stops, until, first, moved, diag));
+static Status run_window(TimeMachine *m, u64 stops, u64 until, bool first, Diag *diag) {
+    TRY(window_run(m, stops, until, first, diag));
     for (u32 i = 0; i < m->active_count; i++) {
         Sm *sm = &m->sms[m->active[i]];
         Requests sent = sm->out;
@@ -246,15 +247,15 @@ static Status run_window(TimeMachine *m, u64 stops, u64 until, bool first, bool 
     return m->behind ? STATUS_OK : machine_catch_up(m);
 }
 
-static Status run_quantum(TimeMachine *m, u64 until, bool *moved, Diag *diag) {
+static Status run_quantum(TimeMachine *m, u64 until, Diag *diag) {
     u64 middle = m->now / m->quantum * m->quantum + m->quantum / 2;
     for (bool first = true; m->now < until; first = false) {
         u64 stops = m->now < middle && middle < until ? middle : until;
         if (!first) choose_active(m);
-        TRY(run_window(m, stops, m->behind ? stops : until, first, moved, diag));
+        TRY(run_window(m, stops, m->behind ? stops : until, first, diag));
     }
     for (u32 i = 0; i < m->active_count; i++)
-        if (m->sms[m->active[i]].stuck_warps) return front_try_again(m, m->now, moved, diag);
+        if (m->sms[m->active[i]].stuck_warps) return front_try_again(m, m->now, diag);
     return STATUS_OK;
 }
 
@@ -281,17 +282,30 @@ static Status next_event(TimeMachine *m, u64 until, u64 *next) {
 }
 
 // What a quantum begins with, done now.
-static Status top_up_all(TimeMachine *m, bool *moved, Diag *diag) {
-    for (u32 i = 0; i < m->active_count; i++) TRY(front_top_up(&m->sms[m->active[i]], m->now, moved, diag));
+static Status top_up_all(TimeMachine *m, Diag *diag) {
+    bool done;
+    for (u32 i = 0; i < m->active_count; i++)
+        TRY(front_top_up(&m->sms[m->active[i]], m->now, FRONT_IN_ORDER, &done, diag));
     return STATUS_OK;
 }
 
+// Whether the front has executed anything since it was last asked.
+static bool has_moved(TimeMachine *m) {
+    bool moved = false;
+    for (u32 i = 0; i < m->active_count; i++) {
+        Sm *sm = &m->sms[m->active[i]];
+        moved |= sm->moved;
+        sm->moved = false;
+    }
+    return moved;
+}
+
 // Nothing happens before `to`.
-static Status jump(TimeMachine *m, u64 to, bool *moved, Diag *diag) {
-    TRY(top_up_all(m, moved, diag));
+static Status jump(TimeMachine *m, u64 to, Diag *diag) {
+    TRY(top_up_all(m, diag));
     m->now = to;
     for (u32 i = 0; i < m->active_count; i++) m->sms[m->active[i]].now = to;
-    return front_try_again(m, to, moved, diag);
+    return front_try_again(m, to, diag);
 }
 
 static bool run_is_over(const TimeRun *run) {
@@ -331,6 +345,7 @@ static bool end_runs(TimeMachine *m) {
             continue;
         }
         run->over = any = true;
+        front_collect(run);
         run->end = last_work(run) + m->gpu->launch_end;
         if (run->sample) estimate_end(run);
         for (u32 k = i; k + 1 < m->runs.len; k++) m->runs.data[k] = m->runs.data[k + 1];
@@ -350,15 +365,14 @@ static Status step(TimeMachine *m, u64 limit, Diag *diag) {
     TRY(dispatch_ctas(m, diag));
     choose_active(m);
     u64 next, until = (m->now / m->quantum + 1) * m->quantum;
-    bool moved = false;
     TRY(next_event(m, until, &next));
     u64 most = m->next_watch < limit ? m->next_watch : limit;
     if (next != NEVER && next > until)
-        TRY(jump(m, next < most ? next : most, &moved, diag));
+        TRY(jump(m, next < most ? next : most, diag));
     else
-        TRY(run_quantum(m, until < most ? until : most, &moved, diag));
+        TRY(run_quantum(m, until < most ? until : most, diag));
     dispatch_collect(m);
-    m->quiet = moved || next != NEVER ? 0 : m->quiet + 1;
+    m->quiet = has_moved(m) || next != NEVER ? 0 : m->quiet + 1;
     if (m->quiet > QUIET_MOST) return deadlock(m, diag);
     if (m->now == m->next_watch) {
         TRY(machine_catch_up(m));
@@ -386,14 +400,20 @@ void machine_pay(TimeMachine *m) {
     m->owed = 0;
 }
 
-Status time_advance(TimeMachine *m, TimeRun *run, u64 limit, bool *over, Diag *diag) {
-    bool moved = false;
+static Status advance(TimeMachine *m, TimeRun *run, u64 limit, Diag *diag) {
     while (m->runs.len && m->now < limit) {
         TRY(step(m, limit, diag));
         if (end_runs(m) && (!run || run->over)) break;
     }
     TRY(machine_catch_up(m));
-    TRY(top_up_all(m, &moved, diag));
-    *over = !run || run->over;
+    TRY(top_up_all(m, diag));
+    (void)has_moved(m);
     return STATUS_OK;
+}
+
+Status time_advance(TimeMachine *m, TimeRun *run, u64 limit, bool *over, Diag *diag) {
+    Status status = advance(m, run, limit, diag);
+    for (u32 i = 0; i < m->runs.len; i++) front_collect(m->runs.data[i]);
+    *over = !run || run->over;
+    return status;
 }

@@ -45,6 +45,7 @@ struct TimeMachine {
     TimeWatcher watcher;
     u64 next_watch;
     u64 quiet;                   // quanta without any progress
+    bool still;                  // no SM executes anything now, but for the front
     struct SampleGroup *groups;  // launches so far, when not all are simulated in detail
     u64 owed;                    // estimated cycles of launches that are over, which have not passed yet
 };
@@ -67,13 +68,24 @@ WL_MUST_USE Status memory_serve(TimeMachine *machine, u32 side);
 // executes further before for warps that will need it soon. What is pending is served meanwhile.
 WL_MUST_USE Status window_create(TimeMachine *machine);
 void window_destroy(Window *window);
-WL_MUST_USE Status window_run(TimeMachine *m, u64 stops, u64 until, bool tops_up, bool *moved, Diag *diag);
+WL_MUST_USE Status window_run(TimeMachine *m, u64 stops, u64 until, bool tops_up, Diag *diag);
 
-// front.c: executes further for warps whose trace is used up, or nearly. *moved: it has executed something.
-Status front_fault(Grid *grid, Diag *diag);                                   // explains it; STATUS_FAULT
-WL_MUST_USE Status front_serve(Sm *sm, u64 cycle, Diag *diag);                // those that the SM has stopped for
-WL_MUST_USE Status front_top_up(Sm *sm, u64 cycle, bool *moved, Diag *diag);  // those that will soon be out of it
-WL_MUST_USE Status front_try_again(TimeMachine *m, u64 cycle, bool *moved, Diag *diag);  // those, and those that waited
+// front.c: executes further for warps whose trace is used up, or nearly. Sm.moved: it has executed something.
+typedef enum FrontWay {
+    FRONT_AHEAD,    // on the SM's thread, what is its own affair
+    FRONT_IN_ORDER  // one SM after the other, everything
+} FrontWay;
+Status front_fault(Grid *grid, Diag *diag);  // explains it; STATUS_FAULT
+// Those that the SM has stopped for. *done: all of them; otherwise the rest has to be done in order, or, if that was
+// the way, while TimeMachine.still.
+WL_MUST_USE Status front_serve(Sm *sm, u64 cycle, FrontWay way, bool *done, Diag *diag);
+// ... those that will soon be out of it.
+WL_MUST_USE Status front_top_up(Sm *sm, u64 cycle, FrontWay way, bool *done, Diag *diag);
+WL_MUST_USE Status front_try_again(TimeMachine *m, u64 cycle, Diag *diag);  // those, and those that waited
+// Whether SMs may execute a run ahead is decided when it begins.
+WL_MUST_USE Status front_begin(TimeRun *run);
+void front_collect(TimeRun *run);  // what was counted ahead comes to the grid
+void front_end(TimeRun *run);
 
 // dispatch.c: CTAs to SMs.
 WL_MUST_USE Status dispatch_ctas(TimeMachine *m, Diag *diag);

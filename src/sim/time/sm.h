@@ -11,14 +11,31 @@
 #define NEVER UINT64_MAX
 enum { MACHINE_RUNS = 32, SCHED_WARPS = 64, SM_SCHEDULERS = 8, GROUPS = 16 };
 
+// What executes ahead on a worker thread, of one run.
+typedef struct FrontAhead {
+    Exec exec;
+    PcState *states;  // its counters are added to the grid's in the end
+    u64 executed;     // warp instructions, not yet in Grid.executed
+} FrontAhead;
+
+// The front's work for one warp (front.c), which may be stopped and go on later.
+typedef struct FrontFill {
+    struct TimeWarp *warp;  // NULL: none is open
+    u64 goal;               // of Warp.executed
+    u32 at;                 // warp of the CTA whose turn it is
+    u64 left, began;        // of its turn, when it is stopped: instructions; Warp.executed at its begin
+    bool stopped, any;      // any: a turn of this round has executed something
+} FrontFill;
+
 // The stages of a time run that a CTA belongs to.
 struct TimeRun {
     TimeMachine *machine;
     u32 index;  // in the machine
     Grid *grid;
     const TimeCode *code;
-    Tally *tallies;  // one per worker thread
-    u32 limit;       // CTAs that fit on an SM
+    Tally *tallies;     // one per worker thread
+    FrontAhead *ahead;  // ... NULL: nothing is executed ahead of the front's order
+    u32 limit;          // CTAs that fit on an SM
     u32 cta_warps;
     u64 local_bytes;         // local memory of a warp
     u64 next_linear, ended;  // CTAs handed out, over
@@ -256,7 +273,10 @@ typedef struct Sm {
     Requests sent;     // those of the window before, for the memory system
     MemReply *heap;    // replies that have not arrived, least cycle first
     u32 heap_len, heap_cap;
-    Vec(u32) low;          // warps whose trace is nearly used up
+    Vec(u32) low;  // warps whose trace is nearly used up
+    FrontFill fill;
+    bool moved;            // the front has executed something
+    Exec *failed;          // ahead of its turn: how; NULL: not
     u32 stuck_warps;       // in state TW_FRONT
     Vec(CtaStart) starts;  // CTAs that it has been given, to be started
     u32 starting_warps;    // ... their warps

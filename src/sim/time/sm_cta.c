@@ -136,6 +136,7 @@ void sm_free(Sm *sm) {
     }
     pages_give(pages, sm->warps, sizeof *sm->warps * sm->warp_count);
     mem_free(sm->ctas);
+    mem_free(sm->failed);
     vec_free(&sm->low);
     vec_free(&sm->starts);
     vec_free(&sm->ended);
@@ -159,6 +160,10 @@ void sm_abandon(Sm *sm, u64 cycle) {
     }
     sm->resident_warps = sm->resident_ctas = sm->stuck_warps = sm->starting_warps = 0;
     sm->share = 0;
+    sm->paused = sm->moved = false;
+    sm->fill = (FrontFill){0};
+    mem_free(sm->failed);
+    sm->failed = NULL;
     sm->low.len = sm->starts.len = sm->ended.len = sm->ended_at.len = 0;
     memory_abandon(sm);
     sm_flush(sm);

@@ -102,6 +102,7 @@ Status time_run_begin(TimeMachine *m, Grid *grid, TimeRun **begun) {
     Status status = prepare(m, run, grid);
     if (status == STATUS_OK && m->sim->config.sample) status = sample_begin(run, m->sim->config.sample);
     for (u32 i = 0; i < m->runs.len; i++) sample_share(m->runs.data[i]);
+    if (status == STATUS_OK) status = front_begin(run);
     if (status == STATUS_OK) status = vec_push(&m->runs, run);
     m->indices |= 1ull << index;
     if (status != STATUS_OK) {
@@ -123,6 +124,7 @@ void time_run_end(TimeRun *run) {
     machine_pay(m);
     m->indices &= ~(1ull << run->index);
     sample_free(run);
+    front_end(run);
     u32 workers = m->pool ? pool_threads(m->pool) : 1;
     for (u32 i = 0; run->tallies && i < workers; i++) tally_free(&run->tallies[i]);
     mem_free(run->tallies);

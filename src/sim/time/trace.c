@@ -56,6 +56,12 @@ void trace_open(Trace *t, u32 pc, u32 mask) {
     t->mask = mask;
 }
 
+void trace_take_back(Trace *t) {
+    if (t->next == WL_NONE || t->next != (u32)t->words[t->complete]) return;
+    t->end = t->complete;
+    t->next = t->limit = WL_NONE;
+}
+
 // The head of an access of the instruction that is being executed; NULL when there is no memory for `lines` more words.
 static u64 *add(Trace *t, u32 lines) {
     if (t->next == WL_NONE || !reserve(t, 1 + lines)) return NULL;

@@ -90,6 +90,8 @@ void trace_free(Trace *t);
 // The warp executes `pc` next, with the lanes of `mask`: closes the open run when this does not go on with it.
 void trace_open(Trace *t, u32 pc, u32 mask);
 void trace_close(Trace *t);
+// The instruction that was opened for last is not executed now: a run that begins with it does not.
+void trace_take_back(Trace *t);
 static inline bool trace_goes_on(const Trace *t, u32 pc, u32 mask) {
     return pc == t->next && pc != t->limit && mask == t->mask;
 }

@@ -37,7 +37,28 @@ TEST(gathers_take_turns_at_the_banks) {
     assert_int_equal(access_of(row, 4).wavefronts, 0);  // as many as its bytes need
 }
 
+// An instruction that is not executed after all leaves nothing: neither a run of its own nor an end of the one before.
+TEST(what_is_taken_back_was_not_begun) {
+    static const u32 ends[] = {2, 2, 3};
+    Trace t = {.half = LANES, .block_end = ends};
+    trace_reset(&t);
+    trace_open(&t, 0, FULL_MASK);
+    trace_take_back(&t);
+    assert_false(trace_goes_on(&t, 0, FULL_MASK));
+    trace_close(&t);
+    assert_true(trace_empty(&t));
+    trace_open(&t, 0, FULL_MASK);
+    t.next = 1;  // the first instruction was executed, the second is taken back
+    trace_take_back(&t);
+    assert_true(trace_goes_on(&t, 1, FULL_MASK));
+    trace_close(&t);
+    assert_int_equal(trace_run(t.words).to, 1);
+    assert_int_equal(t.complete, TRACE_HEAD);
+    trace_free(&t);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(gathers_take_turns_at_the_banks)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(gathers_take_turns_at_the_banks),
+                                       cmocka_unit_test(what_is_taken_back_was_not_begun)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

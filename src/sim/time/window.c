@@ -3,7 +3,9 @@
 //
 //   front    is done by one thread at a time, in an order that depends on nothing but the SMs: first it executes
 //            further for the warps that will need it soon, SM after SM, after letting those run that have none; then,
-//            round after round, it serves the SMs that have stopped for it, in their order.
+//            round after round, it serves the SMs that have stopped for it, in their order. What is an SM's own affair
+//            its thread executes before (front.c), so that most stops need no turn. What has to wait until nothing
+//            else is executed waits until all SMs have come as far as they can.
 //   SMs      run as soon as the front has been with them, on any thread; rather on the one that has them in its caches.
 //   memory   serves what the SMs asked for in the window before (TimeMachine.behind), on one thread.
 //
@@ -26,20 +28,25 @@ struct Window {
     TimeMachine *machine;
     u64 until, stops;  // the window's end; the front serves those that stopped before `stops` now
     Diag *diag;
-    bool tops_up, front_at_home;  // at home: on the caller's thread
+    bool front_at_home;  // on the caller's thread
     _Atomic bool front_busy, memory_taken, memory_done, front_done, failed;
 
     Ready *ready;  // of each worker
     u32 workers;
-    _Atomic u32 *ran;  // by place: runs that have ended
+    _Atomic u32 *ran;       // by place: runs that have ended
+    _Atomic u8 *topped_up;  // ... TopUp
 
     // Of the front, for who has `front_busy`.
     u32 *may_run;      // by place: runs that it has allowed
     u32 *turn, *next;  // places in the order of their turns; those that are served, and come again
-    u32 at, count, next_count;
-    bool topped_up, moved;
+    u32 *held;         // those that wait until nothing else is executed
+    u32 at, count, next_count, held_count;
+    bool all_topped_up;
     Status status, memory_status;
 };
+
+// Warps of the SM that will need the front soon: its thread has yet to try; all of them have had it; in order, then.
+typedef enum TopUp { TOP_UP_OPEN, TOP_UP_DONE, TOP_UP_IN_ORDER } TopUp;
 
 Status window_create(TimeMachine *m) {
     Window *w = m->window = mem_zero(1, sizeof *w);
@@ -53,7 +60,10 @@ Status window_create(TimeMachine *m) {
     w->may_run = mem_zero(m->sm_count, sizeof *w->may_run);
     w->turn = mem_zero(m->sm_count, sizeof *w->turn);
     w->next = mem_zero(m->sm_count, sizeof *w->next);
-    return w->ready && w->ran && w->may_run && w->turn && w->next ? STATUS_OK : STATUS_NO_MEMORY;
+    w->held = mem_zero(m->sm_count, sizeof *w->held);
+    w->topped_up = mem_zero(m->sm_count, sizeof *w->topped_up);
+    bool all = w->ready && w->ran && w->may_run && w->turn && w->next && w->held && w->topped_up;
+    return all ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
 void window_destroy(Window *w) {
@@ -64,6 +74,8 @@ void window_destroy(Window *w) {
     mem_free(w->may_run);
     mem_free(w->turn);
     mem_free(w->next);
+    mem_free(w->held);
+    mem_free((void *)w->topped_up);
     mem_free(w);
 }
 
@@ -103,13 +115,39 @@ static bool take_any(const Window *w, u32 worker, u32 *place) {
     return false;
 }
 
+// What the front has to do for it and is its own affair. False: it needs its turn.
+static bool serve_ahead(Sm *sm) {
+    bool done;
+    Status status = front_serve(sm, sm->now, FRONT_AHEAD, &done, NULL);
+    if (status != STATUS_OK) sm->status = status;
+    return status == STATUS_OK && done;
+}
+
+static bool top_up_ahead(Window *w, Sm *sm, u32 place) {
+    if (atomic_load(&w->topped_up[place]) != TOP_UP_OPEN) return true;
+    bool done;
+    Status status = front_top_up(sm, w->machine->now, FRONT_AHEAD, &done, NULL);
+    if (status != STATUS_OK) sm->status = status, done = false;
+    atomic_store(&w->topped_up[place], done ? TOP_UP_DONE : TOP_UP_IN_ORDER);
+    notify(w);
+    return done;
+}
+
+// As far as it gets: to the end of the window, or to where it needs its turn.
+static void run_sm(const Window *w, Sm *sm) {
+    machine_take_replies(w->machine, sm);
+    while (!sm->paused || (sm->now < w->stops && serve_ahead(sm))) {
+        sm_run(sm, w->until);
+        if (!sm->paused) return;
+    }
+}
+
 static bool run_one(Window *w, u32 worker) {
     u32 place;
     if (!take_any(w, worker, &place)) return false;
     Sm *sm = sm_at(w, place);
     sm->worker = sm->home = worker;
-    machine_take_replies(w->machine, sm);
-    sm_run(sm, w->until);
+    if (top_up_ahead(w, sm, place)) run_sm(w, sm);
     atomic_fetch_add(&w->ran[place], 1);
     notify(w);
     return true;
@@ -126,53 +164,113 @@ static void everybody_has_a_turn(Window *w) {
     for (u32 i = 0; i < w->count; i++) w->turn[i] = i;
 }
 
-// The first turns: those of SMs that need nothing come first.
-static void order_top_ups(Window *w) {
+static bool has_ended(const Window *w, u32 place) { return atomic_load(&w->ran[place]) == w->may_run[place]; }
+
+// Whether SMs have anything to execute ahead.
+static bool goes_ahead(const TimeMachine *m) {
+    for (u32 i = 0; i < m->runs.len; i++)
+        if (m->runs.data[i]->ahead) return true;
+    return false;
+}
+
+// The first turns: those of SMs that need nothing come first. Who can begin without the front does.
+static void order_top_ups(Window *w, bool tops_up) {
     u32 count = w->machine->active_count;
+    bool ahead = goes_ahead(w->machine);
     w->count = 0;
     for (u32 needed = 0; needed < 2; needed++)
-        for (u32 i = 0; i < count; i++)
-            if ((w->tops_up && sm_at(w, i)->low.len) == needed) w->turn[w->count++] = i;
+        for (u32 i = 0; i < count; i++) {
+            if ((tops_up && sm_at(w, i)->low.len) != needed) continue;
+            w->turn[w->count++] = i;
+            atomic_store(&w->topped_up[i], !needed ? TOP_UP_DONE : ahead ? TOP_UP_OPEN : TOP_UP_IN_ORDER);
+            if (!needed || ahead) let_run(w, i);
+        }
+}
+
+// What the front can only do while nothing else is executed: all SMs have come as far as they can.
+static void serve_held(Window *w, u32 worker) {
+    TimeMachine *m = w->machine;
+    Status status = STATUS_OK;
+    bool done;
+    m->still = true;
+    w->count = w->held_count;
+    w->held_count = 0;
+    for (u32 i = 0; i < w->count && status == STATUS_OK; i++) {
+        u32 place = w->turn[i] = w->held[i];
+        Sm *sm = sm_at(w, place);
+        sm->worker = worker;
+        bool topped_up = atomic_load(&w->topped_up[place]) == TOP_UP_DONE;
+        status = topped_up ? front_serve(sm, sm->now, FRONT_IN_ORDER, &done, w->diag)
+                           : front_top_up(sm, m->now, FRONT_IN_ORDER, &done, w->diag);
+        atomic_store(&w->topped_up[place], TOP_UP_DONE);
+    }
+    m->still = false;
+    if (status != STATUS_OK) return fail(w, status);
+    for (u32 i = 0; i < w->count; i++) let_run(w, w->turn[i]);
+}
+
+// Those that have stopped at `stops` or later go on, too.
+static void go_on(Window *w) {
+    w->stops = w->until;
+    everybody_has_a_turn(w);
+    for (u32 i = 0; i < w->count; i++)
+        if (sm_at(w, i)->paused) let_run(w, i);
 }
 
 // A round is over: the next one, or those that stopped later, or the front is done.
-static void next_round(Window *w) {
+static void next_round(Window *w, u32 worker) {
     u32 *turn = w->turn;
     w->turn = w->next;
     w->next = turn;
     w->count = w->next_count;
     w->at = w->next_count = 0;
     if (w->count) return;
-    if (!w->topped_up) {
-        w->topped_up = true;
+    if (!w->all_topped_up) {
+        w->all_topped_up = true;
         everybody_has_a_turn(w);
+    } else if (w->held_count) {
+        serve_held(w, worker);
     } else if (w->stops < w->until) {
-        w->stops = w->until;
-        everybody_has_a_turn(w);
+        go_on(w);
     } else {
         atomic_store(&w->front_done, true);
     }
 }
 
+// What comes of a turn: the SM goes on, or waits until nothing else is executed.
+static bool after_turn(Window *w, u32 place, Status status, bool done) {
+    if (status != STATUS_OK) return fail(w, status), false;
+    if (!done) return w->held[w->held_count++] = place, false;
+    let_run(w, place);
+    return true;
+}
+
+// The first turn of an SM. False: its thread is still with it.
+static bool top_up_turn(Window *w, u32 place, u32 worker) {
+    Sm *sm = sm_at(w, place);
+    TopUp state = atomic_load(&w->topped_up[place]);
+    if (state == TOP_UP_DONE) return true;
+    if (state == TOP_UP_OPEN || !has_ended(w, place)) return false;
+    if (sm->status != STATUS_OK) return fail(w, sm->status), true;
+    bool done = false;
+    sm->worker = worker;  // whose accounts it goes into
+    Status status = front_top_up(sm, w->machine->now, FRONT_IN_ORDER, &done, w->diag);
+    if (status == STATUS_OK && done) atomic_store(&w->topped_up[place], TOP_UP_DONE);
+    after_turn(w, place, status, done);
+    return true;
+}
+
 // The turn of an SM. False: it is still running.
 static bool serve_turn(Window *w, u32 place, u32 worker) {
     Sm *sm = sm_at(w, place);
-    if (!w->topped_up) {
-        if (w->tops_up) {
-            Status status = front_top_up(sm, w->machine->now, &w->moved, w->diag);
-            if (status != STATUS_OK) return fail(w, status), true;
-        }
-        let_run(w, place);
-        return true;
-    }
-    if (atomic_load(&w->ran[place]) != w->may_run[place]) return false;
+    if (!w->all_topped_up) return top_up_turn(w, place, worker);
+    if (!has_ended(w, place)) return false;
     if (sm->status != STATUS_OK) return fail(w, sm->status), true;
     if (!sm->paused || sm->now >= w->stops) return true;
-    sm->worker = worker;  // whose accounts it goes into
-    Status status = front_serve(sm, sm->now, w->diag);
-    if (status != STATUS_OK) return fail(w, status), true;
-    w->next[w->next_count++] = place;
-    let_run(w, place);
+    bool done = false;
+    sm->worker = worker;
+    Status status = front_serve(sm, sm->now, FRONT_IN_ORDER, &done, w->diag);
+    if (after_turn(w, place, status, done)) w->next[w->next_count++] = place;
     return true;
 }
 
@@ -183,7 +281,7 @@ static bool front_goes_on(Window *w, u32 worker) {
     bool any = false;
     while (!atomic_load(&w->failed) && !atomic_load(&w->front_done)) {
         if (w->at == w->count)
-            next_round(w);
+            next_round(w, worker);
         else if (serve_turn(w, w->turn[w->at], worker))
             w->at++;
         else
@@ -229,23 +327,23 @@ static bool calls_the_runtime(const TimeMachine *m) {
     return false;
 }
 
-Status window_run(TimeMachine *m, u64 stops, u64 until, bool tops_up, bool *moved, Diag *diag) {
+Status window_run(TimeMachine *m, u64 stops, u64 until, bool tops_up, Diag *diag) {
     Window *w = m->window;
     w->until = until;
     w->stops = stops;
     w->diag = diag;
-    w->tops_up = tops_up;
     w->front_at_home = calls_the_runtime(m);
-    w->topped_up = w->moved = false;
+    w->all_topped_up = false;
     w->status = w->memory_status = STATUS_OK;
-    w->at = w->next_count = 0;
-    order_top_ups(w);
+    w->at = w->next_count = w->held_count = 0;
     for (u32 i = 0; i < m->active_count; i++)
         w->may_run[i] = 0, atomic_store_explicit(&w->ran[i], 0, memory_order_relaxed);
     for (u32 i = 0; i < w->workers; i++) {
         atomic_store(&w->ready[i].pushed, 0);
         atomic_store(&w->ready[i].popped, 0);
     }
+    order_top_ups(w, tops_up);
+    m->still = false;
     atomic_store(&w->memory_taken, !m->pending);
     atomic_store(&w->memory_done, !m->pending);
     atomic_store(&w->front_done, false);
@@ -254,7 +352,7 @@ Status window_run(TimeMachine *m, u64 stops, u64 until, bool tops_up, bool *move
         pool_run(m->pool, pool_threads(m->pool), work_on, w);
     else
         work_on(w, 0, 0);
-    *moved |= w->moved;
+    m->still = true;
     TRY(w->status);
     return w->memory_status;
 }
