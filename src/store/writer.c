@@ -25,7 +25,9 @@ static u64 now_ns(void) {
     return (u64)time.tv_sec * 1000000000u + (u64)time.tv_nsec;
 }
 
-Status writer_run(StoreWriter *writer, StoreStatement statement, const DbValue *values, u32 count) {
+const char *writer_sql(StoreStatement statement) { return statement_sql[statement]; }
+
+Status writer_run_now(StoreWriter *writer, StoreStatement statement, const DbValue *values, u32 count) {
     if (!writer->statements[statement]) {
         int code = sqlite3_prepare_v3(writer->db, statement_sql[statement], -1, SQLITE_PREPARE_PERSISTENT,
                                       &writer->statements[statement], NULL);
@@ -64,6 +66,7 @@ static Status commit(StoreWriter *writer, u64 now) {
     char wall[24];
     snprintf(wall, sizeof wall, "%llu", (unsigned long long)(now - writer->start_ns));
     TRY(pc_totals_write(&writer->totals, write_total, writer));
+    TRY(writer_put_in_all(writer));
     TRY(note_dropped(writer, "malformed records", &writer->invalid, now));
     if (!writer->appends) TRY(writer_meta(writer, "wall_ns", wall));
     TRY(writer_run(writer, STORE_COMMIT, NULL, 0));
@@ -144,6 +147,7 @@ Status store_close(StoreWriter *writer) {
     }
     if (writer->failed) finish_failed(writer);
     for (u32 i = 0; i < STORE_STATEMENT_COUNT; i++) sqlite3_finalize(writer->statements[i]);
+    writer_free_rows(writer, true);
     // An ordinary database again, without companions, readable also where nothing can be created beside it. Fails
     // harmlessly while somebody reads: the file then stays a WAL database.
     sqlite3_busy_timeout(writer->db, 0);
@@ -157,5 +161,7 @@ Status store_close(StoreWriter *writer) {
 // The database handle stays open on purpose: closing it in a child would fold the parent's WAL under its feet.
 // https://www.sqlite.org/howtocorrupt.html section 2.6
 void store_abandon(StoreWriter *writer) {
-    if (writer) free_memory(writer);
+    if (!writer) return;
+    writer_free_rows(writer, false);
+    free_memory(writer);
 }

@@ -56,10 +56,12 @@ typedef enum StoreStatement {
         STORE_STATEMENT_COUNT
 } StoreStatement;
 
+typedef struct WriterRows WriterRows;
 struct StoreWriter {
     Sink sink;  // first: a Sink * is the writer
     sqlite3 *db;
     sqlite3_stmt *statements[STORE_STATEMENT_COUNT];
+    WriterRows *rows[STORE_STATEMENT_COUNT];  // not yet in the database
     PcTotals totals;
     Vec(u8) scratch;  // compressed blobs
     struct ZSTD_CCtx_s *zstd;
@@ -79,10 +81,14 @@ struct StoreWriter {
     u64 swallowed;  // records lost after the failure
 };
 
-// Runs one statement with its values.
+// Runs one statement with its values; rows of numbers some time before the transaction is committed (writer_rows.c).
 WL_MUST_USE Status writer_run(StoreWriter *writer, StoreStatement statement, const DbValue *values, u32 count);
 #define WRITER_RUN(writer, statement, ...) \
     writer_run((writer), (statement), (const DbValue[]){__VA_ARGS__}, (u32)WL_COUNT(((const DbValue[]){__VA_ARGS__})))
+WL_MUST_USE Status writer_run_now(StoreWriter *writer, StoreStatement statement, const DbValue *values, u32 count);
+const char *writer_sql(StoreStatement statement);
+WL_MUST_USE Status writer_put_in_all(StoreWriter *writer);  // rows that wait
+void writer_free_rows(StoreWriter *writer, bool finalize);  // finalize: their statements, too
 WL_MUST_USE Status writer_meta(StoreWriter *writer, const char *key, const char *value);
 
 // Puts one record into the open transaction. STATUS_INVALID: the record is malformed.

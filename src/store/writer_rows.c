@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of numbers are put in many at a time: a statement costs more than its row, and rows that follow each other need
+// one search for their place together.
+#include <string.h>
+
+#include "store/writer.h"
+
+enum { ROWS = 32 };
+
+struct WriterRows {
+    sqlite3_stmt *many;  // of ROWS rows
+    u32 columns, count;
+    DbValue values[];  // count * columns; room for ROWS rows
+};
+
+static bool is_gathered(StoreStatement statement) {
+    switch (statement) {
+    case STORE_INSN:
+    case STORE_LAUNCH_METRIC:
+    case STORE_PC_METRIC:
+    case STORE_LATENCY:
+    case STORE_STALL_CAUSE:
+    case STORE_SAMPLE:
+    case STORE_STACK_FRAME: return true;
+    default: return false;
+    }
+}
+
+// "INSERT ... VALUES(?,?) ..." with the values ROWS times.
+static char *sql_of_many(const char *sql) {
+    const char *begin = strstr(sql, "VALUES(") + strlen("VALUES"), *end = strchr(begin, ')') + 1;
+    size_t group = (size_t)(end - begin), head = (size_t)(begin - sql);
+    char *text = mem_alloc(strlen(sql) + (group + 1) * ROWS + 1), *at = text;
+    if (!text) return NULL;
+    at = mempcpy(at, sql, head);
+    for (u32 i = 0; i < ROWS; i++) {
+        if (i) *at++ = ',';
+        at = mempcpy(at, begin, group);
+    }
+    strcpy(at, end);
+    return text;
+}
+
+static Status make(StoreWriter *writer, StoreStatement statement, u32 columns) {
+    WriterRows *rows = mem_zero(1, sizeof *rows + sizeof *rows->values * columns * ROWS);
+    char *sql = sql_of_many(writer_sql(statement));
+    int code = SQLITE_NOMEM;
+    if (rows && sql) code = sqlite3_prepare_v3(writer->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &rows->many, NULL);
+    mem_free(sql);
+    if (code != SQLITE_OK) return mem_free(rows), db_status(code);
+    rows->columns = columns;
+    writer->rows[statement] = rows;
+    return STATUS_OK;
+}
+
+// One by one: those that the database refuses are malformed records.
+static Status run_singly(StoreWriter *writer, StoreStatement statement, const WriterRows *rows, u32 count) {
+    for (u32 i = 0; i < count; i++) {
+        Status status = writer_run_now(writer, statement, rows->values + i * rows->columns, rows->columns);
+        if (status == STATUS_INVALID)
+            writer->invalid++;
+        else
+            TRY(status);
+    }
+    return STATUS_OK;
+}
+
+static Status put_in(StoreWriter *writer, StoreStatement statement) {
+    WriterRows *rows = writer->rows[statement];
+    u32 count = rows->count;
+    rows->count = 0;  // also after a failure
+    if (count < ROWS) return run_singly(writer, statement, rows, count);
+    Status status = db_run(rows->many, rows->values, count * rows->columns);
+    return status == STATUS_INVALID ? run_singly(writer, statement, rows, count) : status;
+}
+
+Status writer_run(StoreWriter *writer, StoreStatement statement, const DbValue *values, u32 count) {
+    if (!is_gathered(statement)) return writer_run_now(writer, statement, values, count);
+    if (!writer->rows[statement]) TRY(make(writer, statement, count));
+    WriterRows *rows = writer->rows[statement];
+    memcpy(rows->values + rows->count * count, values, sizeof *values * count);
+    return ++rows->count < ROWS ? STATUS_OK : put_in(writer, statement);
+}
+
+Status writer_put_in_all(StoreWriter *writer) {
+    for (u32 i = 0; i < STORE_STATEMENT_COUNT; i++)
+        if (writer->rows[i]) TRY(put_in(writer, (StoreStatement)i));
+    return STATUS_OK;
+}
+
+void writer_free_rows(StoreWriter *writer, bool finalize) {
+    for (u32 i = 0; i < STORE_STATEMENT_COUNT; i++) {
+        if (writer->rows[i] && finalize) sqlite3_finalize(writer->rows[i]->many);
+        mem_free(writer->rows[i]);
+        writer->rows[i] = NULL;
+    }
+}
