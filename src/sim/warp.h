@@ -129,6 +129,7 @@ typedef struct Cta {
     bool used;         // holds a running CTA
     u32 members_left;  // timing, rank 0: CTAs of the cluster that are not over
     bool shaped;       // thread indices of its warps are those of the current launch
+    u8 apart[64];      // from the next CTA, which may be another thread's, in the host's caches
 } Cta;
 
 bool barrier_arrive(Exec *x, Warp *warp, Split *split, const SimInsn *in, u32 mask);
@@ -200,7 +201,9 @@ struct Grid {  // also called SimRun
     u64 graph_exec;      // SimLaunch.graph_exec
     u64 grid_workspace;  // device address of the grid barrier's word, 0 = none
     bool its;            // independent thread scheduling
+    u8 apart_from[64];   // what the front writes all the time, from what all threads read
     Exec exec;
+    u8 apart_too[64];
     struct TimeRun *time_run;  // NULL: not timed
     struct TimelineRun *timeline;
     ChildList children;

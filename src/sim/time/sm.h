@@ -16,6 +16,7 @@ typedef struct FrontAhead {
     Exec exec;
     PcState *states;  // its counters are added to the grid's in the end
     u64 executed;     // warp instructions, not yet in Grid.executed
+    u8 apart[128];    // from what the next worker writes all the time
 } FrontAhead;
 
 // The front's work for one warp (front.c), which may be stopped and go on later.
@@ -290,6 +291,7 @@ typedef struct Sm {
     u32 worker;                     // who runs it now
     u32 home;                       // who ran it last: has it in the host's caches
     Status status;
+    u8 apart[64];  // from the next one, which may be another thread's
 } Sm;
 #define SM_SHARE (1ull << 32)
 

@@ -35,7 +35,8 @@ typedef struct Tally {
     u32 *samples;    // [set][pc][reason][all, in cycles without issue]
     u64 slot_stalls[STALL_COUNT];
     u64 load_latency[LATENCY_BUCKETS];
-    bool failed;  // out of memory: some edges are missing
+    bool failed;   // out of memory: some edges are missing
+    u8 apart[64];  // from the next worker's, in the host's caches
 } Tally;
 
 WL_MUST_USE Status tally_init(Tally *tally, u32 pc_count, u32 sample_sets);
