@@ -47,6 +47,7 @@ static Status lower_passes(TimeFunc *f) {
     TRY(flow_from_ptx(f->lower->module, f->func->func, arena, &f->code));
     TRY(flow_cfg(f->code, arena, &f->cfg));
     TRY(time_select(f));
+    TRY(time_share(f));
     TRY(time_control(f));
     TRY(time_merge(f));
     TRY(time_sink(f));

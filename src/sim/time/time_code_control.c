@@ -19,6 +19,7 @@ typedef struct Control {
     TimeFunc *f;
     u32 *cost;       // of each block: machine instructions
     u32 *loads;      // ... of these, loads
+    u32 *through;    // block + 1 that one leads to which is only a jump, and is not issued; 0 = none
     Bitset claimed;  // blocks that a jump is laid out before
 } Control;
 
@@ -54,19 +55,19 @@ static bool is_used_within(const Control *c, const FlowBlock *block, u32 insn) {
 }
 
 // What ptxas leaves between branches, however short: two loads of global memory whose results only those behind the
-// region read, copies from global to shared memory, more than a few stores, atomics.
+// region read, more than a few stores, atomics.
 static bool has_few_accesses(const Control *c, u32 b) {
     const FlowBlock *block = block_at(c, b);
-    u32 loads = 0, unused = 0, stores = 0, shared_stores = 0;
+    u32 unused = 0, stores = 0;
     for (u32 i = block->first; i < block->first + block->count; i++) {
         const FlowInsn *in = insn_at(c, i);
         if (in->address_use == 0xff || !c->f->picked[i].needed) continue;
         if (in->is_atomic) return false;
         bool global = in->space == SPACE_GLOBAL || in->space == SPACE_NONE;
-        if (in->is_load && global) loads++, unused += !is_used_within(c, block, i);
-        if (in->is_store) stores += global, shared_stores += in->space == SPACE_SHARED;
+        if (in->is_load && global) unused += !is_used_within(c, block, i);
+        stores += in->is_store && global;
     }
-    return unused < 2 && stores <= PREDICATED_STORES && !(loads && shared_stores);
+    return unused < 2 && stores <= PREDICATED_STORES;
 }
 
 static bool can_predicate(const Control *c, u32 b) {
@@ -79,6 +80,8 @@ static bool can_predicate(const Control *c, u32 b) {
         if ((in->kind != FLOW_PLAIN && !jump) || in->is_barrier) return false;
         if (flags & (OPF_CONVERGENT | OPF_WARP_SYNC | OPF_FENCE) || flags & OPF_ASYNC) return false;
         if (in->guard != WL_NONE && !jump) return false;
+        // Uniform instructions, here those that find shared memory, stay in the region when it is in a loop.
+        if (c->f->picked[i].needed && c->f->picked[i].window && c->f->loops->loop_of[b] != WL_NONE) return false;
     }
     return has_few_accesses(c, b);
 }
@@ -97,13 +100,29 @@ static bool only_leaves(const Control *c, u32 b) {
     return block->leaves && block->succ_count == 0 && c->cost[b] <= 1 && c->f->function->is_entry;
 }
 
+// `@p bra X; bra Y; X:` is one branch on the machine, to Y unless p.
+static void invert_branch(Control *c, u32 b) {
+    const FlowBlock *block = block_at(c, b);
+    const FlowInsn *branch = insn_at(c, last_insn(block));
+    if (branch->kind != FLOW_BRANCH || branch->guard == WL_NONE || b + 2 >= c->f->cfg->block_count) return;
+    const FlowBlock *jump = block_at(c, b + 1);
+    const FlowInsn *target = jump->count == 1 ? insn_at(c, jump->first) : NULL;
+    const u32 *succs = c->f->cfg->edges + block->succs;
+    bool around = block->succ_count == 2 && (succs[0] == b + 2 || succs[1] == b + 2);
+    if (!target || target->kind != FLOW_BRANCH || target->guard != WL_NONE || jump->pred_count != 1 || !around) return;
+    c->f->no_branch[jump->first] = true;
+    c->through[b + 1] = c->f->cfg->edges[jump->succs] + 1;
+}
+
+static u32 behind_jump(const Control *c, u32 b) { return c->through[b] ? c->through[b] - 1 : b; }
+
 // if (p) { side } and if (p) { side } else { other }, both short.
 static void predicate_branch(Control *c, u32 b) {
     const FlowBlock *block = block_at(c, b);
     const FlowInsn *branch = insn_at(c, last_insn(block));
     if (branch->kind != FLOW_BRANCH || branch->guard == WL_NONE || block->succ_count != 2) return;
     const u32 *succs = c->f->cfg->edges + block->succs;
-    u32 side = succs[1], other = succs[0];
+    u32 side = behind_jump(c, succs[1]), other = behind_jump(c, succs[0]);
     if (only_leaves(c, side) || only_leaves(c, other)) return;
     bool side_ok = can_predicate(c, side), other_ok = can_predicate(c, other);
     u32 after_side = side_ok ? c->f->cfg->edges[block_at(c, side)->succs] : WL_NONE;
@@ -329,7 +348,6 @@ static Status analyze(Control *c) {
     Liveness *live;
     Chains *chains;
     u32 blocks = f->cfg->block_count + 1;
-    TRY(flow_dominators(f->cfg, arena, &f->dominators));
     TRY(flow_postdominators(f->cfg, arena, &f->postdominators));
     TRY(flow_loops(f->cfg, f->dominators, arena, &f->loops));
     TRY(flow_liveness(f->cfg, arena, &live));
@@ -337,6 +355,7 @@ static Status analyze(Control *c) {
     TRY(flow_divergence(chains, f->loops, f->postdominators, arena, &f->divergence));
     c->cost = ARENA_ARRAY(arena, u32, blocks);
     c->loads = ARENA_ARRAY(arena, u32, blocks);
+    c->through = ARENA_ARRAY(arena, u32, blocks);
     f->predicated = ARENA_ARRAY(arena, bool, blocks);
     f->exits = ARENA_ARRAY(arena, bool, blocks);
     f->speculated = ARENA_ARRAY(arena, bool, blocks);
@@ -346,8 +365,8 @@ static Status analyze(Control *c) {
     f->no_branch = ARENA_ARRAY(arena, bool, f->code->insn_count + 1);
     f->loop_control = ARENA_ARRAY(arena, bool, f->code->insn_count + 1);
     bool ok = bitset_init(&c->claimed, arena, blocks) && bitset_init(&f->counted, arena, f->code->value_count + 1);
-    ok = ok && c->cost && c->loads && f->predicated && f->exits && f->speculated && f->opens && f->closes &&
-         f->no_branch && f->loop_control && f->unrolled;
+    ok = ok && c->cost && c->loads && c->through && f->predicated && f->exits && f->speculated && f->opens &&
+         f->closes && f->no_branch && f->loop_control && f->unrolled;
     return ok ? find_costs(c) : STATUS_NO_MEMORY;
 }
 
@@ -355,6 +374,8 @@ Status time_control(TimeFunc *f) {
     Control c = {.f = f};
     TRY(analyze(&c));
     for (u32 b = 0; b < f->cfg->block_count; b++) f->exits[b] = f->cfg->blocks[b].count && only_leaves(&c, b);
+    for (u32 b = 0; b < f->cfg->block_count; b++)
+        if (f->cfg->blocks[b].reachable && f->cfg->blocks[b].count) invert_branch(&c, b);
     for (u32 b = 0; b < f->cfg->block_count; b++)
         if (f->cfg->blocks[b].reachable && f->cfg->blocks[b].count) predicate_branch(&c, b);
     for (u32 b = 0; b < f->cfg->block_count; b++)

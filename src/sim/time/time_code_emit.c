@@ -178,9 +178,22 @@ static u32 literal_moves(const TimeFunc *f, u32 insn) {
     return row == insn ? moves : moves + count_moves(f, row, bits, &room);
 }
 
-static Status emit_moves(TimeFunc *f, u32 pc, u32 count, Group *made) {
+// --- pairs --------------------------------------------------------------------------------------------------------
+// A product of 64 bits takes its addend from a pair of registers: one that was extended by zeros needs the zero.
+static u32 extension_moves(const TimeFunc *f, u32 insn) {
+    u32 row = f->picked[insn].steps;
+    if (row == insn || time_form(f, insn)->op != OP_ADD_INT) return 0;
+    for (u32 k = 0; k < f->code->insns[insn].uses; k++) {
+        const FlowOperand *use = &time_uses(f, insn)[k];
+        u32 def = use->kind == FLOW_VALUE ? f->sole_def[use->id] : WL_NONE;
+        bool extended = def != WL_NONE && def != row && time_form(f, def)->op == OP_CVT_INT && !f->picked[def].needed;
+        if (extended && form_op(time_form(f, row))->unit == UNIT_FMAHEAVY) return 1;
+    }
+    return 0;
+}
+
+static Status emit_moves(TimeFunc *f, u32 pc, u32 count, bool uniform, Group *made) {
     const GpuModel *gpu = f->lower->gpu;
-    bool uniform = gpu->sm_version >= 75 && count > 1;
     for (u32 k = 0; k < count; k++) {
         u32 value;
         TRY(new_value(f, uniform ? 1 : 32, &value));
@@ -200,6 +213,12 @@ static Status emit_moves(TimeFunc *f, u32 pc, u32 count, Group *made) {
     return STATUS_OK;
 }
 
+static Status emit_operand_moves(TimeFunc *f, u32 insn, u32 pc, Group *made) {
+    u32 literals = literal_moves(f, insn);
+    TRY(emit_moves(f, pc, literals, f->lower->gpu->sm_version >= 75 && literals > 1, made));
+    return emit_moves(f, pc, extension_moves(f, insn), false, made);
+}
+
 // `pc`: the instruction that it is issued with.
 static Status emit_steps(TimeFunc *f, u32 insn, u32 pc) {
     TimeSteps steps;
@@ -209,7 +228,7 @@ static Status emit_steps(TimeFunc *f, u32 insn, u32 pc) {
     TimeVariant variant = time_variant(f, row);
     TRY(time_steps(f->lower, m->insns[f->function->insns + row].form, variant, &steps));
     Group before = {.count = 0}, group = {.count = 0}, literals = {.count = 0};
-    if (steps.count == 1) TRY(emit_moves(f, pc, literal_moves(f, insn), &literals));
+    if (steps.count == 1) TRY(emit_operand_moves(f, insn, pc, &literals));
     for (u32 i = 0; i < steps.count; i++) {
         TimeStep step = f->lower->steps.data[steps.first + i];
         bool last = i + 1 == steps.count;
@@ -267,16 +286,6 @@ static Status emit_sync(TimeFunc *f, u32 insn, u8 order) {
                                          .symbol = WL_NONE});
 }
 
-// Whether an address of a variable in shared memory is computed: on Hopper, from the CTA's place in the cluster.
-static bool names_shared(const TimeFunc *f) {
-    const Module *m = f->lower->module;
-    for (u32 i = 0; i < f->code->operand_count; i++) {
-        const FlowOperand *o = &f->code->operands[i];
-        if (o->kind == FLOW_SYMBOL && m->vars[o->id].space == SPACE_SHARED) return true;
-    }
-    return false;
-}
-
 static Status emit_uniform(TimeFunc *f, u32 pc, u32 count) {
     const GpuModel *gpu = f->lower->gpu;
     for (u32 k = 0; k < count; k++)
@@ -293,7 +302,8 @@ static Status emit_uniform(TimeFunc *f, u32 pc, u32 count) {
 
 static Status emit_sunk(TimeFunc *f, u32 insn) {
     u64 sm = f->lower->gpu->sm_version;
-    for (u32 c = f->sunk_at[insn]; c != WL_NONE; c = f->sunk_next[c]) {
+    for (u32 p = f->sunk_at[insn]; p != WL_NONE; p = f->sunk_places[p].next) {
+        u32 c = f->sunk_places[p].constant;
         if (c < f->code->insn_count)
             TRY(emit_steps(f, c, insn));
         else if (c == f->code->insn_count + SUNK_DESCRIPTOR)
@@ -301,14 +311,14 @@ static Status emit_sunk(TimeFunc *f, u32 insn) {
         else if (c == f->code->insn_count + SUNK_LEADER)
             TRY(emit_uniform(f, insn, 5));
         else
-            TRY(emit_uniform(f, insn, sm >= 90 && names_shared(f) ? 3 : 0));  // S2UR SR_CgaCtaId, UMOV, ULEA
+            TRY(emit_uniform(f, insn, sm >= 90 ? 3 : 0));  // from the CTA's place in the cluster: S2UR, UMOV, ULEA
     }
     return STATUS_OK;
 }
 
 bool time_is_emitted(const TimeFunc *f, u32 insn) {
     bool part = f->merged[insn] != WL_NONE && f->merged[insn] != insn;
-    return f->picked[insn].needed && f->sunk[insn] == WL_NONE && !part;
+    return f->picked[insn].needed && !f->sunk[insn] && !part;
 }
 
 Status time_emit_insn(TimeFunc *f, u32 insn) {
@@ -319,7 +329,7 @@ Status time_emit(TimeFunc *f) {
     f->value_count = f->code->value_count;
     for (u32 v = 0; v < f->value_count; v++) {
         u32 def = f->sole_def[v];
-        bool uniform = def != WL_NONE && f->sunk[def] != WL_NONE;  // in a uniform register
+        bool uniform = def != WL_NONE && f->sunk[def];  // in a uniform register
         TRY(vec_push(&f->value_bits, uniform ? 1 : f->code->value_bits[v]));
     }
     if (f->function->is_entry) TRY(emit_uniform(f, 0, 1));  // the stack pointer [L]

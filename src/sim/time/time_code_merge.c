@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads of neighbouring words of shared or local memory become one wide load where the address is known to be a
 // multiple of its width: LDS.64, LDS.128 [listings of ptxas 13.0 for sm_90]. Of what lies in global memory ptxas knows
-// no alignment beyond the type's.
+// no alignment beyond the type's. And both halves of a product of 32 bits are one IMAD.WIDE.
 #include "sim/time/time_lower.h"
 
-enum { WIDEST = 16, ALIGNMENT_DEPTH = 8, LOADS_KEPT = 256 };
+enum { WIDEST = 16, ALIGNMENT_DEPTH = 8, LOADS_KEPT = 256, PRODUCTS_KEPT = 16 };
 
 typedef struct Merger {
     TimeFunc *f;
@@ -125,6 +125,67 @@ static void merge_loads(Merger *m, u32 wide) {
     }
 }
 
+// --- products -----------------------------------------------------------------------------------------------------
+typedef struct Factor {
+    u32 value;  // WL_NONE: a number
+    u32 number;
+} Factor;
+
+typedef struct Product {
+    u32 insn;
+    Factor a, b;
+    bool upper;
+} Product;
+
+static bool read_factor(const TimeFunc *f, u32 insn, const FlowOperand *o, Factor *factor) {
+    if (o->kind == FLOW_IMMEDIATE) return *factor = (Factor){WL_NONE, (u32)o->value}, true;
+    if (o->kind != FLOW_VALUE) return false;
+    i64 number;
+    u32 value = time_look_through(f, o->id, insn, &number);
+    *factor = value == WL_NONE ? (Factor){WL_NONE, (u32)number} : (Factor){value, 0};
+    return true;
+}
+
+static bool read_product(const TimeFunc *f, u32 insn, Product *p) {
+    const Form *form = time_form(f, insn);
+    const FlowInsn *in = &f->code->insns[insn];
+    const Picked *picked = &f->picked[insn];
+    if (form->op != OP_MUL_INT || !picked->needed || picked->steps != insn || in->guard != WL_NONE) return false;
+    if (ptx_types[form->types[0]].bits != 32) return false;
+    p->insn = insn;
+    p->upper = form->mods[MOD_MUL_HALF] == MUL_HALF_HI;
+    return read_factor(f, insn, time_uses(f, insn), &p->a) && read_factor(f, insn, time_uses(f, insn) + 1, &p->b);
+}
+
+static bool same_factor(const TimeFunc *f, const Factor *a, u32 from, const Factor *b, u32 to) {
+    return a->value == b->value && a->number == b->number &&
+           (a->value == WL_NONE || time_is_same(f, a->value, from, to));
+}
+
+static bool same_product(const TimeFunc *f, const Product *p, const Product *q) {
+    bool straight = same_factor(f, &p->a, p->insn, &q->a, q->insn) && same_factor(f, &p->b, p->insn, &q->b, q->insn);
+    return straight ||
+           (same_factor(f, &p->a, p->insn, &q->b, q->insn) && same_factor(f, &p->b, p->insn, &q->a, q->insn));
+}
+
+static void merge_products(TimeFunc *f, const FlowBlock *block) {
+    Product kept[PRODUCTS_KEPT], p;
+    u32 count = 0;
+    for (u32 i = block->first; i < block->first + block->count; i++) {
+        if (time_insn(f, i)->kind > SIM_MEMORY) count = 0;  // a run of the trace ends here
+        if (!read_product(f, i, &p)) continue;
+        u32 k = 0;
+        while (k < count && (kept[k].upper == p.upper || !same_product(f, &kept[k], &p))) k++;
+        if (k < count) {
+            f->merged[p.insn] = f->merged[kept[k].insn] = kept[k].insn;
+            kept[k] = kept[--count];
+        } else {
+            kept[count < PRODUCTS_KEPT ? count++ : i % PRODUCTS_KEPT] = p;
+        }
+    }
+}
+
+// --- the pass -----------------------------------------------------------------------------------------------------
 static void flush(Merger *m) {
     merge_loads(m, WIDEST);
     merge_loads(m, WIDEST / 2);
@@ -138,6 +199,7 @@ Status time_merge(TimeFunc *f) {
     for (u32 i = 0; i < f->code->insn_count; i++) f->merged[i] = WL_NONE;
     for (u32 b = 0; b < f->cfg->block_count; b++) {
         const FlowBlock *block = &f->cfg->blocks[b];
+        merge_products(f, block);
         for (u32 i = block->first; i < block->first + block->count; i++) {
             const FlowInsn *in = &f->code->insns[i];
             // A run of the trace ends at whatever waits: loads on both sides of that are apart.

@@ -153,19 +153,32 @@ static u32 foldable_def(const TimeFunc *f, u32 value, u32 at) {
     return def != WL_NONE && def != at && can_fold(f, def, at) ? def : WL_NONE;
 }
 
+// A variable in shared memory is named: its address is that of the window of shared memory and more.
+static void note_symbol(const TimeFunc *f, Picked *p, u32 var) {
+    if (var != WL_NONE && f->lower->module->vars[var].space == SPACE_SHARED) p->window = true;
+}
+
+static void note_operand(const TimeFunc *f, Picked *p, const FlowOperand *o) {
+    if (o->kind == FLOW_SYMBOL) note_symbol(f, p, o->id);
+}
+
 static Status resolve(TimeFunc *f, Picked *p, u32 value, u32 at, u32 depth) {
     u32 def = foldable_def(f, value, at);
     if (def == WL_NONE || depth == 0 || !(is_alias(f, def) || is_constant_load(f, def))) return add_leaf(f, p, value);
     const FlowOperand *uses = time_uses(f, def);
-    for (u32 k = 0; k < f->code->insns[def].uses; k++)
+    for (u32 k = 0; k < f->code->insns[def].uses; k++) {
+        note_operand(f, p, &uses[k]);
         if (uses[k].kind == FLOW_VALUE) TRY(resolve(f, p, uses[k].id, at, depth - 1));
+    }
     return STATUS_OK;
 }
 
 static Status resolve_all(TimeFunc *f, Picked *p, u32 insn, u32 at) {
     const FlowOperand *uses = time_uses(f, insn);
-    for (u32 k = 0; k < f->code->insns[insn].uses; k++)
+    for (u32 k = 0; k < f->code->insns[insn].uses; k++) {
+        note_operand(f, p, &uses[k]);
         if (uses[k].kind == FLOW_VALUE) TRY(resolve(f, p, uses[k].id, at, RESOLVE_DEPTH));
+    }
     return STATUS_OK;
 }
 
@@ -195,8 +208,16 @@ static u32 look_through(const TimeFunc *f, u32 value, u32 at, Constant *constant
     return value;
 }
 
+u32 time_look_through(const TimeFunc *f, u32 value, u32 at, i64 *number) {
+    Constant constant;
+    value = look_through(f, value, at, &constant);
+    *number = constant.number;
+    return value;
+}
+
 // --- addresses --------------------------------------------------------------------------------------------------
-// [base + offset]: sums with a constant on the way to the base are part of the access. 24 bits since Volta.
+// [base + offset]: sums with a number on the way to the base are part of the access, 24 bits since Volta; those with
+// the address of a variable are computed.
 static Status pick_address(TimeFunc *f, Picked *p, u32 value, u32 at, i64 offset) {
     p->offset = offset;
     for (u32 depth = 0; depth < RESOLVE_DEPTH; depth++) {
@@ -204,6 +225,7 @@ static Status pick_address(TimeFunc *f, Picked *p, u32 value, u32 at, i64 offset
         value = look_through(f, value, at, &constant);
         if (constant.is_known) {
             if (constant.symbol != WL_NONE) p->symbol = constant.symbol;
+            note_symbol(f, p, constant.symbol);
             p->offset += constant.number;
             return STATUS_OK;
         }
@@ -216,8 +238,8 @@ static Status pick_address(TimeFunc *f, Picked *p, u32 value, u32 at, i64 offset
             if (uses[k].kind != FLOW_VALUE) continue;
             constant = constant_of(other);
             if (other->kind == FLOW_VALUE) look_through(f, other->id, at, &constant);
-            if (!constant.is_known || constant.number < -(1 << 23) || constant.number >= 1 << 23) continue;
-            if (constant.symbol != WL_NONE) p->symbol = constant.symbol;
+            if (!constant.is_known || constant.symbol != WL_NONE) continue;
+            if (constant.number < -(1 << 23) || constant.number >= 1 << 23) continue;
             next = uses[k].id, p->offset += constant.number;
         }
         if (next == WL_NONE) break;
@@ -247,8 +269,9 @@ static bool absorbs(const TimeFunc *f, u32 insn, u32 def, u32 value, u32 *steps)
         time_variant(f, def) == VARIANT_NARROW)
         return *steps = def, true;                                                  // IMAD.WIDE
     if (wide_sum && from == OP_CVT_INT && type_bits(f, def, 1) == 32) return true;  // IADD3, LEA.HI.X.SX32
-    if (wide_sum && from == OP_SHL && by_literal && op == OP_ADD_INT) return true;  // LEA, LEA.HI.X
-    if (sum && from == OP_SHL && by_literal && op == OP_ADD_INT) return true;       // LEA
+    if (wide_sum && from == OP_SHL && by_literal && op == OP_ADD_INT)
+        return is_single(f, value);  // LEA, LEA.HI.X; for several it is shifted once
+    if (sum && from == OP_SHL && by_literal && op == OP_ADD_INT) return true;  // LEA
     if (sum && from == OP_MUL_INT && is_single(f, value) && !(time_form(f, def)->mods[MOD_MUL_HALF] == MUL_HALF_HI))
         return *steps = def, op == OP_ADD_INT;  // IMAD
     if (sum && (from == OP_ADD_INT || from == OP_SUB_INT || from == OP_NEG_INT) && is_single(f, value))
@@ -340,6 +363,7 @@ static Status pick_arithmetic(TimeFunc *f, Picked *p, u32 insn) {
     const FlowOperand *uses = time_uses(f, insn);
     bool folded = false;
     for (u32 k = 0; k < f->code->insns[insn].uses; k++) {
+        note_operand(f, p, &uses[k]);
         if (uses[k].kind != FLOW_VALUE) continue;
         u32 def = folded ? WL_NONE : foldable_def(f, uses[k].id, insn);
         if (def != WL_NONE && absorbs(f, insn, def, uses[k].id, &p->steps)) {
@@ -356,6 +380,7 @@ static Status pick_access(TimeFunc *f, Picked *p, u32 insn) {
     const FlowInsn *in = &f->code->insns[insn];
     const FlowOperand *uses = time_uses(f, insn);
     for (u32 k = 0; k < in->uses; k++) {
+        note_operand(f, p, &uses[k]);
         if (k == in->address_use && uses[k].kind == FLOW_SYMBOL)
             p->symbol = uses[k].id, p->offset = uses[k].value + in->address_offset;
         if (uses[k].kind != FLOW_VALUE) continue;
@@ -413,7 +438,8 @@ static bool is_root(const TimeFunc *f, u32 insn) {
 Status time_select(TimeFunc *f) {
     TRY(find_definitions(f));
     f->picked = ARENA_ARRAY(&f->lower->scratch, Picked, f->code->insn_count + 1);
-    if (!f->picked) return STATUS_NO_MEMORY;
+    if (!f->picked || !bitset_init(&f->same_divisor, &f->lower->scratch, f->code->insn_count + 1))
+        return STATUS_NO_MEMORY;
     for (u32 i = 0; i < f->code->insn_count; i++)
         if (is_root(f, i)) TRY(need(f, i));
     while (f->work.len) TRY(pick(f, f->work.data[--f->work.len]));

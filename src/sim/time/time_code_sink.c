@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where constants are loaded: ptxas moves the loads of parameters, and what else Hopper needs registers for, down to
-// the block that all uses lie behind, but into no loop. A warp that leaves early never gets there.
+// the block that all uses lie behind. Out of loops only what every turn needs, and where the loop has none inside: in a
+// loop around others constants are loaded in every turn, and apart from those outside (compiled loops of all kinds). A
+// warp that leaves early never gets there.
 #include "sim/time/time_lower.h"
 
 typedef struct Sinking {
     TimeFunc *f;
-    u32 *meet;   // by instruction, then SunkConstant: block behind which all uses lie, WL_NONE = no use
-    u32 *place;  // ... instruction before which it is issued
+    bool *stays;   // by instruction, then SunkConstant: it is issued where it stands
+    u32 *from;     // ... the block that it is known from on
+    bool *nested;  // by loop: others are inside
+    u32 *first;    // by constant: its first place, WL_NONE
+    Vec(SunkPlace) places;
 } Sinking;
 
 static bool is_candidate(const TimeFunc *f, u32 insn) {
@@ -26,77 +31,132 @@ static u32 common_block(const DomTree *tree, u32 a, u32 b) {
     return a;
 }
 
+typedef Status (*UseFn)(Sinking *s, u32 constant, u32 insn);
+
 // Calls `use` for each constant that an instruction needs.
-static void for_uses(Sinking *s, u32 insn, void (*use)(Sinking *s, u32 constant, u32 insn)) {
+static Status for_uses(Sinking *s, u32 insn, UseFn use) {
     const TimeFunc *f = s->f;
     const Picked *p = &f->picked[insn];
     const FlowInsn *in = &f->code->insns[insn];
     for (u32 k = 0; k < p->leaf_count; k++) {
         u32 def = f->sole_def[f->leaves.data[p->leaves + k]];
-        if (def != WL_NONE && s->place[def] == 0) use(s, def, insn);
+        if (def != WL_NONE && !s->stays[def]) TRY(use(s, def, insn));
     }
-    if (in->address_use == 0xff) return;
-    if (in->space == SPACE_GLOBAL || in->space == SPACE_NONE) use(s, f->code->insn_count + SUNK_DESCRIPTOR, insn);
+    if (p->window) TRY(use(s, f->code->insn_count + SUNK_WINDOW, insn));
+    if (in->address_use == 0xff) return STATUS_OK;
+    if (in->space == SPACE_GLOBAL || in->space == SPACE_NONE) TRY(use(s, f->code->insn_count + SUNK_DESCRIPTOR, insn));
     if (in->is_atomic && is_joined(time_variant(f, insn)) && ptx_types[time_form(f, insn)->types[0]].bits == 32)
-        use(s, f->code->insn_count + SUNK_LEADER, insn);
-    if (in->space == SPACE_SHARED) use(s, f->code->insn_count + SUNK_WINDOW, insn);
+        TRY(use(s, f->code->insn_count + SUNK_LEADER, insn));
+    return STATUS_OK;
 }
 
-static void meet_use(Sinking *s, u32 constant, u32 insn) {
-    s->meet[constant] = common_block(s->f->dominators, s->meet[constant], s->f->cfg->block_of[insn]);
+// Whether every turn of a loop comes through a block of it.
+static bool is_always_run(const TimeFunc *f, u32 loop, u32 block) {
+    const FlowLoop *l = &f->loops->loops[loop];
+    for (u32 k = 0; k < l->latch_count; k++)
+        if (common_block(f->dominators, f->loops->members[l->latches + k], block) != block) return false;
+    return true;
 }
 
-static void place_use(Sinking *s, u32 constant, u32 insn) {
-    bool first = s->f->cfg->block_of[insn] == s->meet[constant] && s->f->sunk[constant] == WL_NONE;
-    if (first) s->f->sunk[constant] = insn;
-}
-
-static u32 out_of_loops(const TimeFunc *f, u32 block, u32 from) {
-    for (u32 loop = f->loops->loop_of[block]; loop != WL_NONE && !flow_loop_has(f->loops, loop, from);
-         loop = f->loops->loop_of[block]) {
+// The block that a use in `block` has a constant loaded in. The descriptor is outside of all loops.
+static u32 home_of(const Sinking *s, u32 block, u32 constant) {
+    const TimeFunc *f = s->f;
+    bool own = constant != f->code->insn_count + SUNK_DESCRIPTOR;
+    if (own && f->predicated[block]) return block;
+    for (u32 loop = f->loops->loop_of[block]; loop != WL_NONE; loop = f->loops->loop_of[block]) {
         u32 before = f->dominators->parent[f->loops->loops[loop].header];
-        if (before == WL_NONE) break;
+        bool stays = own && (s->nested[loop] || !is_always_run(f, loop, block));
+        if (before == WL_NONE || flow_loop_has(f->loops, loop, s->from[constant]) || stays) break;
         block = before;
     }
     return block;
 }
 
-static void settle(Sinking *s, u32 constant, u32 from) {
-    u32 block = s->meet[constant];
-    if (block == WL_NONE || s->f->predicated[block]) return;  // of a predicated region they are not moved out of loops
-    block = s->meet[constant] = out_of_loops(s->f, block, from);
+// The place of a constant for uses whose home is in the same loop, or in none.
+static u32 find_place(const Sinking *s, u32 constant, u32 loop) {
+    u32 p = s->first[constant];
+    while (p != WL_NONE && s->places.data[p].loop != loop) p = s->places.data[p].other;
+    return p;
 }
 
-static void chain_sunk(TimeFunc *f, u32 constant) {
-    u32 insn = f->sunk[constant];
-    f->sunk_next[constant] = f->sunk_at[insn];
-    f->sunk_at[insn] = constant;
+static Status meet_use(Sinking *s, u32 constant, u32 insn) {
+    u32 home = home_of(s, s->f->cfg->block_of[insn], constant), loop = s->f->loops->loop_of[home];
+    u32 p = find_place(s, constant, loop);
+    if (p != WL_NONE) {
+        s->places.data[p].block = common_block(s->f->dominators, s->places.data[p].block, home);
+        return STATUS_OK;
+    }
+    SunkPlace place = {.constant = constant,
+                       .block = home,
+                       .loop = loop,
+                       .insn = WL_NONE,
+                       .other = s->first[constant],
+                       .next = WL_NONE};
+    s->first[constant] = s->places.len;
+    return vec_push(&s->places, place);
+}
+
+// The first use in the block of the place.
+static Status place_use(Sinking *s, u32 constant, u32 insn) {
+    u32 block = s->f->cfg->block_of[insn];
+    for (u32 p = s->first[constant]; p != WL_NONE; p = s->places.data[p].other)
+        if (s->places.data[p].block == block && s->places.data[p].insn == WL_NONE) s->places.data[p].insn = insn;
+    return STATUS_OK;
+}
+
+static Status for_all_uses(Sinking *s, UseFn use) {
+    const TimeFunc *f = s->f;
+    for (u32 i = 0; i < f->code->insn_count; i++)
+        if (f->picked[i].needed && f->cfg->blocks[f->cfg->block_of[i]].reachable) TRY(for_uses(s, i, use));
+    return STATUS_OK;
+}
+
+// Keeps the places where emitting finds them: before each instruction.
+static Status chain_places(Sinking *s) {
+    TimeFunc *f = s->f;
+    f->sunk_places = ARENA_ARRAY(&f->lower->scratch, SunkPlace, s->places.len + 1);
+    if (!f->sunk_places) return STATUS_NO_MEMORY;
+    for (u32 p = 0; p < s->places.len; p++) {
+        SunkPlace *place = &f->sunk_places[p];
+        *place = s->places.data[p];
+        const FlowBlock *block = &f->cfg->blocks[place->block];
+        if (place->insn == WL_NONE) place->insn = block->first + block->count - 1;
+        place->next = f->sunk_at[place->insn];
+        f->sunk_at[place->insn] = p;
+        if (place->constant < f->code->insn_count) f->sunk[place->constant] = true;
+    }
+    return STATUS_OK;
+}
+
+static Status find_places(Sinking *s) {
+    TimeFunc *f = s->f;
+    u32 count = f->code->insn_count + SUNK_COUNT;
+    for (u32 i = 0; i < count; i++) {
+        s->first[i] = WL_NONE;
+        s->from[i] = i < f->code->insn_count ? f->cfg->block_of[i] : 0;
+        s->stays[i] = i < f->code->insn_count && !is_candidate(f, i);
+    }
+    for (u32 l = 0; l < f->loops->loop_count; l++)
+        if (f->loops->loops[l].parent != WL_NONE) s->nested[f->loops->loops[l].parent] = true;
+    if (!f->function->is_entry) return STATUS_OK;
+    TRY(for_all_uses(s, meet_use));
+    TRY(for_all_uses(s, place_use));
+    return chain_places(s);
 }
 
 Status time_sink(TimeFunc *f) {
     Arena *arena = &f->lower->scratch;
     u32 count = f->code->insn_count + SUNK_COUNT;
-    Sinking s = {.f = f, .meet = ARENA_ARRAY(arena, u32, count), .place = ARENA_ARRAY(arena, u32, count)};
-    f->sunk = ARENA_ARRAY(arena, u32, count);
+    Sinking s = {.f = f,
+                 .stays = ARENA_ARRAY(arena, bool, count),
+                 .from = ARENA_ARRAY(arena, u32, count),
+                 .nested = ARENA_ARRAY(arena, bool, f->loops->loop_count + 1),
+                 .first = ARENA_ARRAY(arena, u32, count)};
+    f->sunk = ARENA_ARRAY(arena, bool, count);
     f->sunk_at = ARENA_ARRAY(arena, u32, count);
-    f->sunk_next = ARENA_ARRAY(arena, u32, count);
-    if (!s.meet || !s.place || !f->sunk || !f->sunk_at || !f->sunk_next) return STATUS_NO_MEMORY;
-    for (u32 i = 0; i < count; i++) {
-        s.meet[i] = f->sunk[i] = f->sunk_at[i] = f->sunk_next[i] = WL_NONE;
-        s.place[i] = i < f->code->insn_count && !is_candidate(f, i);  // 1: stays where it is
-    }
-    if (!f->function->is_entry) return STATUS_OK;
-    for (u32 i = 0; i < f->code->insn_count; i++)
-        if (f->picked[i].needed && f->cfg->blocks[f->cfg->block_of[i]].reachable) for_uses(&s, i, meet_use);
-    for (u32 i = 0; i < count; i++)
-        if (s.place[i] == 0) settle(&s, i, i < f->code->insn_count ? f->cfg->block_of[i] : 0);
-    for (u32 i = 0; i < f->code->insn_count; i++)
-        if (f->picked[i].needed && f->cfg->blocks[f->cfg->block_of[i]].reachable) for_uses(&s, i, place_use);
-    for (u32 i = 0; i < count; i++) {
-        if (s.place[i] || s.meet[i] == WL_NONE) continue;
-        const FlowBlock *block = &f->cfg->blocks[s.meet[i]];
-        if (f->sunk[i] == WL_NONE) f->sunk[i] = block->first + block->count - 1;
-        chain_sunk(f, i);
-    }
-    return STATUS_OK;
+    if (!s.stays || !s.from || !s.nested || !s.first || !f->sunk || !f->sunk_at) return STATUS_NO_MEMORY;
+    for (u32 i = 0; i < count; i++) f->sunk_at[i] = WL_NONE;
+    Status status = find_places(&s);
+    vec_free(&s.places);
+    return status;
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inside of time_code_build, shared by the time_code_*.c files. One function goes through these passes:
 //   select    which PTX instructions cost anything, and what they fold into (time_code_select.c)
+//   share     divisions by the same divisor (time_code_share.c)
 //   control   predicated regions, BSSY and BSYNC, unrolled loops (time_code_control.c)
-//   merge     neighbouring loads (time_code_merge.c)
+//   merge     neighbouring loads, halves of products (time_code_merge.c)
 //   sink      where parameters are loaded (time_code_sink.c)
 //   emit      machine instructions in program order (time_code_emit.c)
 //   coalesce  copies that no machine instruction is needed for (time_code_place.c)
@@ -33,6 +34,7 @@ typedef struct TimeStep {
 typedef enum TimeVariant {
     VARIANT_PLAIN,
     VARIANT_LITERAL,   // the last source is one
+    VARIANT_DIVISOR,   // a division of 32 bits by what another one before it divides by
     VARIANT_NARROW,    // of 64 bits, but what is known of the upper words spares instructions
     VARIANT_SPECIAL,   // reads a special register ...
     VARIANT_CLOCK,     // ... a clock
@@ -87,9 +89,10 @@ typedef struct Picked {
     u32 leaves, leaf_count;  // TimeFunc.leaves: values that it reads
     u32 steps;               // the instruction whose row it is issued as: its own, or that of what it absorbed
     bool needed;
-    u32 guard;   // WL_NONE
-    u32 base;    // of its address, WL_NONE
-    u32 symbol;  // variable that is part of the address, WL_NONE
+    u32 guard;    // WL_NONE
+    u32 base;     // of its address, WL_NONE
+    u32 symbol;   // variable that is part of the address, WL_NONE
+    bool window;  // it needs the address of a variable in shared memory
     i64 offset;
 } Picked;
 
@@ -116,6 +119,14 @@ typedef enum SunkConstant {
     SUNK_COUNT
 } SunkConstant;
 
+typedef struct SunkPlace {
+    u32 constant;     // instruction, or behind those SunkConstant
+    u32 block, insn;  // it is issued before this one
+    u32 loop;         // that of the block, WL_NONE
+    u32 other;        // the next place of the constant, WL_NONE
+    u32 next;         // ... before the same instruction
+} SunkPlace;
+
 typedef struct TimeFunc {
     TimeLower *lower;
     const SimFunc *func;
@@ -131,6 +142,7 @@ typedef struct TimeFunc {
     DivergenceInfo *divergence;
     Picked *picked;
     TimeWords leaves, work;
+    Bitset same_divisor;  // time_code_share.c, by instruction
     // time_code_control.c, by block of cfg:
     bool *predicated;  // issued by warps that jump over it, too
     bool *exits;       // nothing but the end of the kernel: see TimeBlock
@@ -144,8 +156,9 @@ typedef struct TimeFunc {
     Bitset counted;      // scratch
     u32 *merged;         // time_code_merge.c: by instruction, the load that it is issued with (may be itself), WL_NONE
     // time_code_sink.c, by instruction, and behind those SunkConstant:
-    u32 *sunk;                 // the instruction before which it is issued, WL_NONE = where it stands
-    u32 *sunk_at, *sunk_next;  // before an instruction: the first; the next one; WL_NONE
+    bool *sunk;    // it is issued at places of its own
+    u32 *sunk_at;  // before an instruction: the first in `sunk_places`, WL_NONE
+    SunkPlace *sunk_places;
     MachineOps ops;
     TimeWords operands;
     u32 value_count;  // values of the code and temporaries
@@ -162,8 +175,14 @@ static inline bool is_joined(TimeVariant variant) { return variant == VARIANT_UN
 
 // time_code_select.c
 WL_MUST_USE Status time_select(TimeFunc *f);
+// The value that `value` is a name of as instruction `at` sees it; WL_NONE: a constant, *number (of a variable: the
+// offset from its begin).
+u32 time_look_through(const TimeFunc *f, u32 value, u32 at, i64 *number);
 // Whether `value` as instruction `from` read it is what instruction `to`, behind it, would read.
 bool time_is_same(const TimeFunc *f, u32 value, u32 from, u32 to);
+
+// time_code_share.c
+WL_MUST_USE Status time_share(TimeFunc *f);
 
 // time_code_control.c
 WL_MUST_USE Status time_control(TimeFunc *f);
