@@ -144,54 +144,6 @@ static bool is_copy(const TimeFunc *f, u32 insn) {
            in->guard == WL_NONE && f->picked[insn].leaf_count == 1;
 }
 
-// --- literals -----------------------------------------------------------------------------------------------------
-// An operand that is a number, or a copy of one.
-static bool is_literal(const TimeFunc *f, const FlowOperand *use, u64 *bits) {
-    u32 def = use->kind == FLOW_VALUE ? f->sole_def[use->id] : WL_NONE;
-    if (def != WL_NONE && time_form(f, def)->op == OP_MOV && f->code->insns[def].uses == 1) use = time_uses(f, def);
-    *bits = (u64)use->value;
-    return use->kind == FLOW_OTHER || use->kind == FLOW_IMMEDIATE;
-}
-
-// Moves that ptxas needs for the literals of an instruction: it has room for one, and of an f64 for the upper word
-// only. What is in both words lies in a pair of uniform registers, written before every use: in a kernel of two inlined
-// powers 23 % of all instructions executed are UMOV, and 21 % DFMA (ncu, SASS of vanGenuchten, H200).
-static u32 count_moves(const TimeFunc *f, u32 insn, u32 bits, bool *room) {
-    u32 moves = 0;
-    for (u32 k = 0; k < f->code->insns[insn].uses; k++) {
-        u64 literal;
-        if (!is_literal(f, &time_uses(f, insn)[k], &literal) || literal == 0) continue;
-        if (*room && (bits == 32 || (u32)literal == 0))
-            *room = false;
-        else
-            moves += bits / 32;
-    }
-    return moves;
-}
-
-static u32 literal_moves(const TimeFunc *f, u32 insn) {
-    u32 row = f->picked[insn].steps;
-    bool room = true, kept = f->unrolled[f->cfg->block_of[insn]];  // a short loop: they lie in registers
-    u8 unit = form_op(time_form(f, insn))->unit;
-    if (kept || (unit != UNIT_FMA && unit != UNIT_FP64)) return 0;
-    u32 bits = unit == UNIT_FMA ? 32 : 64, moves = count_moves(f, insn, bits, &room);
-    return row == insn ? moves : moves + count_moves(f, row, bits, &room);
-}
-
-// --- pairs --------------------------------------------------------------------------------------------------------
-// A product of 64 bits takes its addend from a pair of registers: one that was extended by zeros needs the zero.
-static u32 extension_moves(const TimeFunc *f, u32 insn) {
-    u32 row = f->picked[insn].steps;
-    if (row == insn || time_form(f, insn)->op != OP_ADD_INT) return 0;
-    for (u32 k = 0; k < f->code->insns[insn].uses; k++) {
-        const FlowOperand *use = &time_uses(f, insn)[k];
-        u32 def = use->kind == FLOW_VALUE ? f->sole_def[use->id] : WL_NONE;
-        bool extended = def != WL_NONE && def != row && time_form(f, def)->op == OP_CVT_INT && !f->picked[def].needed;
-        if (extended && form_op(time_form(f, row))->unit == UNIT_FMAHEAVY) return 1;
-    }
-    return 0;
-}
-
 static Status emit_moves(TimeFunc *f, u32 pc, u32 count, bool uniform, Group *made) {
     const GpuModel *gpu = f->lower->gpu;
     for (u32 k = 0; k < count; k++) {
@@ -214,9 +166,10 @@ static Status emit_moves(TimeFunc *f, u32 pc, u32 count, bool uniform, Group *ma
 }
 
 static Status emit_operand_moves(TimeFunc *f, u32 insn, u32 pc, Group *made) {
-    u32 literals = literal_moves(f, insn);
-    TRY(emit_moves(f, pc, literals, f->lower->gpu->sm_version >= 75 && literals > 1, made));
-    return emit_moves(f, pc, extension_moves(f, insn), false, made);
+    u32 uniform, vector;
+    time_moves(f, insn, &uniform, &vector);
+    TRY(emit_moves(f, pc, uniform, true, made));
+    return emit_moves(f, pc, vector, false, made);
 }
 
 // `pc`: the instruction that it is issued with.

@@ -198,6 +198,10 @@ WL_MUST_USE Status time_emit(TimeFunc *f);
 bool time_is_emitted(const TimeFunc *f, u32 insn);  // at its own place
 WL_MUST_USE Status time_emit_insn(TimeFunc *f, u32 insn);
 
+// time_code_moves.c
+// Moves into uniform and into other registers that an instruction needs before it.
+void time_moves(const TimeFunc *f, u32 insn, u32 *uniform, u32 *vector);
+
 // time_code_unroll.c
 WL_MUST_USE Status time_emit_unrolled(TimeFunc *f, u32 block);
 
