@@ -54,6 +54,8 @@ static bool is_used_within(const Control *c, const FlowBlock *block, u32 insn) {
     return false;
 }
 
+static u32 cost_without_loads(const Control *c, u32 b) { return c->cost[b] - c->loads[b]; }
+
 // What ptxas leaves between branches, however short: two loads of global memory whose results only those behind the
 // region read, more than a few stores, atomics.
 static bool has_few_accesses(const Control *c, u32 b) {
@@ -73,6 +75,7 @@ static bool has_few_accesses(const Control *c, u32 b) {
 static bool can_predicate(const Control *c, u32 b) {
     const FlowBlock *block = block_at(c, b);
     if (block->pred_count != 1 || block->succ_count != 1 || block->leaves) return false;
+    if (cost_without_loads(c, b) > PREDICATED_MAX || c->loads[b] > PREDICATED_MAX) return false;
     for (u32 i = block->first; i < block->first + block->count; i++) {
         const FlowInsn *in = insn_at(c, i);
         u32 flags = form_op(time_form(c->f, i))->flags;
@@ -85,8 +88,6 @@ static bool can_predicate(const Control *c, u32 b) {
     }
     return has_few_accesses(c, b);
 }
-
-static u32 cost_without_loads(const Control *c, u32 b) { return c->cost[b] - c->loads[b]; }
 
 static void predicate(Control *c, u32 b) {
     const FlowBlock *block = block_at(c, b);

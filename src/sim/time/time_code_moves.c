@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves that the machine needs before an instruction: literals that it has no room for, and registers that must lie side
-// by side. From listings of ptxas 13.0 for sm_90.
+// Moves that the machine needs before an instruction: literals that it has no room for, and registers that must lie
+// side by side. From listings of ptxas 13.0 for sm_90.
 #include "sim/time/time_lower.h"
 
 enum { MOVES_MAX = 8 };

@@ -287,6 +287,7 @@ TimeVariant time_variant(const TimeFunc *f, u32 insn) {
     if (in->arith == FLOW_LOAD_PARAM) return VARIANT_CONSTANT;
     if (in->uses == 0) return VARIANT_PLAIN;
     if (uses[0].kind == FLOW_SREG) return special_variant(uses[0].id);
+    if (bitset_has(&f->same_division, insn)) return VARIANT_DIVISION;
     if (bitset_has(&f->same_divisor, insn)) return VARIANT_DIVISOR;
     if (is_narrow(f, insn)) return VARIANT_NARROW;
     u8 last = uses[in->uses - 1].kind;

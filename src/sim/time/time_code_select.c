@@ -254,6 +254,16 @@ static bool is_single(const TimeFunc *f, u32 value) { return f->use_count[value]
 
 static bool is_logic(u32 op) { return op == OP_AND || op == OP_OR || op == OP_XOR || op == OP_NOT; }
 
+// Rounded to an integer of the same type, which becomes one: F2I rounds.
+static bool is_rounded(const TimeFunc *f, u32 insn, u32 def) {
+    const Form *form = time_form(f, insn), *from = time_form(f, def);
+    u16 rounding = from->mods[MOD_RND];
+    bool whole = rounding == RND_RNI || rounding == RND_RZI || rounding == RND_RMI || rounding == RND_RPI;
+    bool same = from->types[0] == from->types[1] && form->types[1] == from->types[0] && !from->mods[MOD_SAT];
+    return form->op == OP_CVT_F && from->op == OP_CVT_F && whole && same &&
+           ptx_types[form->types[0]].class != TYPE_CLASS_FLOAT;
+}
+
 // What the instruction swallows of the definition of one of its sources: its steps are then those of *steps.
 static bool absorbs(const TimeFunc *f, u32 insn, u32 def, u32 value, u32 *steps) {
     u32 op = op_of(f, insn), from = op_of(f, def);
@@ -264,6 +274,7 @@ static bool absorbs(const TimeFunc *f, u32 insn, u32 def, u32 value, u32 *steps)
         (op == OP_ADD_INT || op == OP_SUB_INT) && type_bits(f, insn, 0) == 32 && !time_form(f, insn)->mods[MOD_SAT];
     bool plain = !time_form(f, insn)->mods[MOD_RND] && !time_form(f, def)->mods[MOD_RND];
     bool by_literal = d->uses == 2 && time_uses(f, def)[1].kind == FLOW_IMMEDIATE;
+    if (is_rounded(f, insn, def)) return is_single(f, value);                            // F2I.FLOOR
     if (wide_sum && from == OP_MUL_WIDE && op == OP_ADD_INT) return *steps = def, true;  // IMAD.WIDE
     if (wide_sum && from == OP_MUL_INT && op == OP_ADD_INT && is_single(f, value) &&
         time_variant(f, def) == VARIANT_NARROW)
@@ -438,8 +449,9 @@ static bool is_root(const TimeFunc *f, u32 insn) {
 Status time_select(TimeFunc *f) {
     TRY(find_definitions(f));
     f->picked = ARENA_ARRAY(&f->lower->scratch, Picked, f->code->insn_count + 1);
-    if (!f->picked || !bitset_init(&f->same_divisor, &f->lower->scratch, f->code->insn_count + 1))
-        return STATUS_NO_MEMORY;
+    bool ok = bitset_init(&f->same_divisor, &f->lower->scratch, f->code->insn_count + 1) &&
+              bitset_init(&f->same_division, &f->lower->scratch, f->code->insn_count + 1);
+    if (!f->picked || !ok) return STATUS_NO_MEMORY;
     for (u32 i = 0; i < f->code->insn_count; i++)
         if (is_root(f, i)) TRY(need(f, i));
     while (f->work.len) TRY(pick(f, f->work.data[--f->work.len]));

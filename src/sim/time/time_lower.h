@@ -34,7 +34,8 @@ typedef struct TimeStep {
 typedef enum TimeVariant {
     VARIANT_PLAIN,
     VARIANT_LITERAL,   // the last source is one
-    VARIANT_DIVISOR,   // a division of 32 bits by what another one before it divides by
+    VARIANT_DIVISOR,   // a division of 32 bits by what another one before it divides by ...
+    VARIANT_DIVISION,  // ... of the same dividend
     VARIANT_NARROW,    // of 64 bits, but what is known of the upper words spares instructions
     VARIANT_SPECIAL,   // reads a special register ...
     VARIANT_CLOCK,     // ... a clock
@@ -142,7 +143,7 @@ typedef struct TimeFunc {
     DivergenceInfo *divergence;
     Picked *picked;
     TimeWords leaves, work;
-    Bitset same_divisor;  // time_code_share.c, by instruction
+    Bitset same_divisor, same_division;  // time_code_share.c, by instruction
     // time_code_control.c, by block of cfg:
     bool *predicated;  // issued by warps that jump over it, too
     bool *exits;       // nothing but the end of the kernel: see TimeBlock
