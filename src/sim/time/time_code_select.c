@@ -370,19 +370,31 @@ static Status pick_predicate_logic(TimeFunc *f, Picked *p, u32 insn) {
     return STATUS_OK;
 }
 
+// The operand whose definition the instruction swallows, one at most: a shift rather than another, as a sum that is
+// left alone may swallow a shift itself. WL_NONE: none.
+static u32 absorbed_use(const TimeFunc *f, u32 insn, u32 *steps) {
+    const FlowOperand *uses = time_uses(f, insn);
+    u32 found = WL_NONE;
+    for (u32 k = 0; k < f->code->insns[insn].uses; k++) {
+        u32 def = uses[k].kind == FLOW_VALUE ? foldable_def(f, uses[k].id, insn) : WL_NONE, row = insn;
+        if (def == WL_NONE || !absorbs(f, insn, def, uses[k].id, &row)) continue;
+        if (found != WL_NONE && op_of(f, def) != OP_SHL) continue;
+        found = k;
+        *steps = row;
+        if (op_of(f, def) == OP_SHL) break;
+    }
+    return found;
+}
+
 static Status pick_arithmetic(TimeFunc *f, Picked *p, u32 insn) {
     const FlowOperand *uses = time_uses(f, insn);
-    bool folded = false;
+    u32 absorbed = absorbed_use(f, insn, &p->steps);
     for (u32 k = 0; k < f->code->insns[insn].uses; k++) {
         note_operand(f, p, &uses[k]);
-        if (uses[k].kind != FLOW_VALUE) continue;
-        u32 def = folded ? WL_NONE : foldable_def(f, uses[k].id, insn);
-        if (def != WL_NONE && absorbs(f, insn, def, uses[k].id, &p->steps)) {
-            folded = true;
-            TRY(resolve_all(f, p, def, insn));
-        } else {
+        if (k == absorbed)
+            TRY(resolve_all(f, p, foldable_def(f, uses[k].id, insn), insn));
+        else if (uses[k].kind == FLOW_VALUE)
             TRY(resolve(f, p, uses[k].id, insn, RESOLVE_DEPTH));
-        }
     }
     return STATUS_OK;
 }
