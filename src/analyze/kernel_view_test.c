@@ -206,28 +206,6 @@ TEST(samples_of_a_gpu_count_by_their_period) {
     close_all(&o);
 }
 
-TEST(launches_count_for_those_that_they_stand_for) {
-    StoreWriter *writer = create_profile();
-    put_source(writer, PROVENANCE_COUNTED, "NVIDIA H200");
-    put_module(writer, code_text);
-    put_function(writer, FIRST, "first", 5);
-    put_function(writer, SECOND, "second", 1);
-    put_launch(writer, 1, FIRST, 4, 100);
-    put_launch(writer, 2, FIRST, 4, 100);
-    put_launch(writer, 3, SECOND, 1, 200);
-    put(writer, RECORD_LAUNCH_PART, &(RecordLaunchPart){.first = 1, .last = 2, .weight = 4}, NULL, 0);
-    assert_int_equal(store_close(writer), STATUS_OK);
-    Opened o = open_with((KernelViewOptions){.every_function = true});
-    for (u32 i = 0; i < o.count; i++) {
-        const ViewLaunches *l = &o.list[i]->launches;
-        bool first = o.list[i]->function->id == FIRST;
-        assert_true(l->count == (first ? 2 : 1) && l->made == (first ? 8 : 1));
-        assert_true(fabs(l->total_ns - (first ? 800 : 200)) < 1e-9 && fabs(l->share - (first ? 0.8 : 0.2)) < 1e-9);
-    }
-    assert_int_equal(o.count, 2);
-    close_all(&o);
-}
-
 TEST(views_are_the_same_when_asked_for_again) {
     write_run(code_text);
     Opened o = reopen();
@@ -406,17 +384,11 @@ TEST(memory_may_run_out) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        IN_FOLDER(a_view_has_the_figures_of_its_function),
-        IN_FOLDER(launches_and_occupancy_are_the_kernels),
-        IN_FOLDER(samples_of_one_period_are_taken),
-        IN_FOLDER(samples_of_a_gpu_count_by_their_period),
-        IN_FOLDER(launches_count_for_those_that_they_stand_for),
-        IN_FOLDER(views_are_the_same_when_asked_for_again),
-        IN_FOLDER(without_usable_code_there_are_still_figures),
-        IN_FOLDER(a_profile_of_nothing_has_no_views),
-        IN_FOLDER(a_gpu_without_model_is_not_known),
-        IN_FOLDER(damaged_profiles_are_survived),
-        IN_FOLDER(memory_may_run_out),
+        IN_FOLDER(a_view_has_the_figures_of_its_function),  IN_FOLDER(launches_and_occupancy_are_the_kernels),
+        IN_FOLDER(samples_of_one_period_are_taken),         IN_FOLDER(samples_of_a_gpu_count_by_their_period),
+        IN_FOLDER(views_are_the_same_when_asked_for_again), IN_FOLDER(without_usable_code_there_are_still_figures),
+        IN_FOLDER(a_profile_of_nothing_has_no_views),       IN_FOLDER(a_gpu_without_model_is_not_known),
+        IN_FOLDER(damaged_profiles_are_survived),           IN_FOLDER(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
