@@ -44,8 +44,6 @@ begin serialized 7 --sampling serialized
 begin serialized.some 7 --sampling serialized --launch-skip 6
 begin sampling_fails 7
 begin full 7
-begin crowded 7
-begin crowded_all 7 --every-launch
 
 life basic 7 -q
 same "nothing is said with -q" "$(cat "$T/basic.err")" ""
@@ -148,18 +146,6 @@ says killed "profile in"
 killed killed_deep
 same "most of a deep queue survives" "$(ask killed_deep "SELECT count(*) > 3000, count(*) < 5002 FROM launch")" "1|1"
 
-ended crowded 7
-same "a full GPU has some launches recorded, which stand for all" "$(ask crowded "SELECT count(*) > 0, min(weight) > 1,
-    min(first) > 20002, max(last) <= (SELECT count(*) FROM launch) FROM launch_part")" "1|1|1|1"
-same "and the profile says so" "$(ask crowded "SELECT severity FROM message WHERE text LIKE
-    '% ' || (SELECT count(*) FROM launch) || ' recorded launches stand for%'")" info
-same "kernels have the time that they stand for" "$("$W" report --section samples --format json "$T/crowded.wlp" | python3 -c '
-import json, sys
-kernel = next(k for k in json.load(sys.stdin)["kernels"] if k["name"] == "short_kernel")["on_gpu"]
-print(kernel["launches"] > kernel["recorded_launches"], kernel["total_ns"] > 1e6 * kernel["recorded_launches"])')" "True True"
-ended crowded_all 7
-same "all of them when they are asked for" "$(cat "$T/crowded_all.out") $(ask crowded_all "SELECT (SELECT count(*) FROM launch),
-    count(*) FROM launch_part")" "on 20002|0"
 ended full 7
 says full "the profile cannot be written any more"
 same "said once" "$(grep -c 'cannot be written any more' "$T/full.err")" 1

@@ -137,7 +137,6 @@ static CollectHost make_host(void) {
                                     .activities = number_of(CONFIG_ACTIVITIES, 1) != 0,
                                     .allocations = number_of(CONFIG_ACTIVITIES, 1) != 0,
                                     .stacks = number_of(CONFIG_STACKS, 1) != 0,
-                                    .every_launch = number_of(CONFIG_EVERY_LAUNCH, 0) != 0,
                                     .counters = *text_of(CONFIG_INTERVAL) != 0,
                                     .interval_ns = number_of(CONFIG_INTERVAL, 0),
                                     .end_seconds = (u32)number_of(CONFIG_END_SECONDS, 60),

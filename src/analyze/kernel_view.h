@@ -32,7 +32,6 @@ typedef struct ViewSamples {
 typedef struct ViewLaunches {
     const ProfileLaunch *const *rows;
     u32 count;
-    f64 made;                      // launches that these stand for: more than `count` where only some were recorded
     const ProfileLaunch *typical;  // of those with the blocks that took the most time the one in the middle of that
                                    // time; NULL: the kernel was not launched (a device function)
     u32 shapes;                    // different grids, blocks and dynamic shared memory

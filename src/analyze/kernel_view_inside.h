@@ -35,7 +35,7 @@ typedef struct ViewFigures {
     u64 weight;   // how many all of them are of that period
     const ProfileLaunch **launches;
     u32 launch_count;
-    f64 made, ns;  // of the launches that these stand for: how many, their time (0 = not known)
+    f64 ns;  // of the launches, 0 = not known
 } ViewFigures;
 
 struct KernelViews {

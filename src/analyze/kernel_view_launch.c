@@ -37,9 +37,8 @@ Status view_read_launches(KernelViews *views, Diag *diag) {
         ViewFigures *figures = figures_of(views, &rows[i]);
         if (!figures) continue;
         figures->launches[figures->launch_count++] = &rows[i];
-        figures->made += rows[i].weight;
-        figures->ns += rows[i].weight * duration(&rows[i]);
-        views->all_ns += rows[i].weight * duration(&rows[i]);
+        figures->ns += duration(&rows[i]);
+        views->all_ns += duration(&rows[i]);
     }
     return STATUS_OK;
 }
@@ -47,7 +46,7 @@ Status view_read_launches(KernelViews *views, Diag *diag) {
 // --- one function ------------------------------------------------------------------------------------------------
 // What launches take of the time; where times are not known, each as much.
 static f64 weight(const ViewFigures *figures, const ProfileLaunch *launch) {
-    return figures->ns > 0 ? launch->weight * duration(launch) : launch->weight;
+    return figures->ns > 0 ? duration(launch) : 1;
 }
 
 static u64 volume(const u32 *size) { return (u64)size[0] * size[1] * size[2]; }
@@ -160,7 +159,6 @@ static void fill_occupancy(KernelView *view) {
 Status view_fill_launches(KernelViews *views, const ViewFigures *figures, KernelView *view) {
     view->launches = (ViewLaunches){.rows = figures->launches,
                                     .count = figures->launch_count,
-                                    .made = figures->made,
                                     .total_ns = figures->ns,
                                     .share = share_of(views, figures, view->function->is_entry)};
     TRY(find_typical(figures, &view->launches));

@@ -31,7 +31,7 @@ enum { FILE_TIME_NS = 100000000 };
 typedef struct RunOptions {
     const char *on, *gpu, *gpus, *threads, *regex, *skip, *count, *output, *check, *check_limit, *error_exit, *caches,
         *interval, *sample, *sampling, *period;
-    bool overwrite, quiet, progress, leak_check, timing, no_stacks, no_activities, every_launch;
+    bool overwrite, quiet, progress, leak_check, timing, no_stacks, no_activities;
     bool on_gpu;  // settled by choose_place
 } RunOptions;
 
@@ -54,7 +54,6 @@ enum {
     OPT_SAMPLING,
     OPT_PERIOD,
     OPT_NO_STACKS,
-    OPT_EVERY_LAUNCH,
     OPT_NO_ACTIVITIES
 };
 
@@ -90,8 +89,6 @@ static const struct argp_option options[] = {
      "on a GPU: samples of the kernels' instructions; serialized: one kernel at a time (default continuous)", 0},
     {"sampling-period", OPT_PERIOD, "2^N", 0,
      "on a GPU: cycles between two samples of an SM, 2^5 to 2^31 (default: about 4 million samples a second)", 0},
-    {"every-launch", OPT_EVERY_LAUNCH, NULL, 0,
-     "on a GPU: record every launch, also where kernels follow each other so closely that this makes them longer", 0},
     {"no-stacks", OPT_NO_STACKS, NULL, 0, "on a GPU: no host call stacks of launches", 0},
     {"no-activities", OPT_NO_ACTIVITIES, NULL, 0, "on a GPU: samples only, no launches, copies and allocations", 0},
     {"quiet", 'q', NULL, 0, "only errors on stderr", 0},
@@ -123,7 +120,6 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case OPT_SAMPLING: o->sampling = arg; break;
     case OPT_PERIOD: o->period = arg; break;
     case OPT_NO_STACKS: o->no_stacks = true; break;
-    case OPT_EVERY_LAUNCH: o->every_launch = true; break;
     case OPT_NO_ACTIVITIES: o->no_activities = true; break;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -205,7 +201,6 @@ static int choose_place(RunOptions *o) {
     const char *gpu = o->sampling        ? "--sampling"
                       : o->period        ? "--sampling-period"
                       : o->no_stacks     ? "--no-stacks"
-                      : o->every_launch  ? "--every-launch"
                       : o->no_activities ? "--no-activities"
                                          : NULL;
     const char *on = o->on ? o->on : "auto";
@@ -347,7 +342,6 @@ static void set_collector(const RunOptions *o, const char *library) {
     set(CONFIG_SAMPLING, counters ? "off" : o->sampling);
     set(CONFIG_SAMPLING_PERIOD, o->period ? period : NULL);
     set(CONFIG_STACKS, o->no_stacks ? "0" : NULL);
-    set(CONFIG_EVERY_LAUNCH, o->every_launch ? "1" : NULL);
     set(CONFIG_ACTIVITIES, o->no_activities ? "0" : NULL);
     setenv("CUDA_INJECTION64_PATH", library, 1);  // read by the driver; child processes inherit it
     setenv("NVTX_INJECTION64_PATH", library, 1);

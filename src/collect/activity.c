@@ -29,7 +29,6 @@ static bool is_counted(Collector *c) {
 }
 
 static void take_kernel(Collector *c, const CuptiKernel *kernel) {
-    recording_count(&c->recording, kernel->end > kernel->begin ? kernel->end - kernel->begin : 0);
     const CollectFunction *function = names_function(c, kernel->name);
     if (!function || !function->wanted) return;
     if (!is_counted(c)) {
@@ -108,60 +107,7 @@ void activity_end_launches(Collector *c) {
     c->launches_ended = true;
     CuptiResult ignored = c->cupti.cuptiActivityDisable(CUPTI_KIND_KERNEL);  // then they go on being left out
     (void)ignored;
-    callbacks_of_launches(c, false);
-}
-
-// Where each launch is asked for, or samples or counters over time belong to it, all are recorded.
-static bool may_leave_out(const CollectOptions *o) {
-    return o->activities && !o->every_launch && !o->launch_skip && o->launch_count == UINT64_MAX && !o->counters &&
-           o->sampling != COLLECT_SAMPLING_SERIALIZED;
-}
-
-static void write_part(Collector *c, u32 first, u32 last, f64 weight) {
-    RecordLaunchPart r = {.first = first, .last = last, .weight = weight};
-    if (weight > 1 && first <= last) collect_write(c, RECORD_LAUNCH_PART, &r, NULL, 0);
-}
-
-// Launches that those since the last part stand for, besides themselves.
-static void end_part(Collector *c, f64 weight) {
-    c->unrecorded += (weight - 1) * (c->launches + 1 - c->part_first);
-    write_part(c, c->part_first, c->launches, weight);
-    c->part_before = c->part_first;
-    c->part_first = c->launches + 1;
-}
-
-static void end_parts(Collector *c) {
-    if (c->launches >= c->part_first) {
-        end_part(c, recording_weight(&c->recording, c->ending_ns));
-    } else if (c->part_before) {
-        f64 more = recording_more(&c->recording, c->ending_ns);
-        c->unrecorded += more * (c->part_first - c->part_before);
-        write_part(c, c->part_before, c->launches, c->recording.weight + more);
-    }
-}
-
-static void tell_of_parts(Collector *c) {
-    if (c->unrecorded < 1) return;
-    collect_say(c, LOG_INFO,
-                "kernels followed each other without a pause, which recording all of their launches would have made "
-                "longer: %u recorded launches stand for %.0f, and times of kernels are estimates (run --every-launch "
-                "records all)",
-                c->launches, c->launches + c->unrecorded);
-}
-
-void activity_turn_launches(Collector *c, bool last) {
-    if (!may_leave_out(&c->host.options)) return;
-    if (last) {
-        end_parts(c);
-        tell_of_parts(c);
-        return;
-    }
-    if (!recording_turns(&c->recording, collect_now())) return;
-    bool on = c->recording.on;
-    if (on) end_part(c, c->recording.weight);
-    CuptiResult ignored = (on ? c->cupti.cuptiActivityEnable : c->cupti.cuptiActivityDisable)(CUPTI_KIND_KERNEL);
-    (void)ignored;  // then they go on as before
-    callbacks_of_launches(c, on);
+    callbacks_end_launches(c);
 }
 
 void activity_read(Collector *c, u8 *buffer, size_t valid) {

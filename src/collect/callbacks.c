@@ -91,18 +91,15 @@ static const u32 launches[] = {CUPTI_LAUNCH_CBIDS(X)}, loads[] = {CUPTI_LOAD_CBI
 static const u32 waits[] = {CUPTI_WAIT_CBIDS(X)};
 #undef X
 
-void callbacks_of_launches(Collector *c, bool on) {
-    const CollectOptions *o = &c->host.options;
-    bool wanted = o->stacks || o->counters || o->sampling != COLLECT_SAMPLING_OFF;
-    if (wanted) enable(c, on, CUPTI_DOMAIN_DRIVER, launches, WL_COUNT(launches));
-}
+void callbacks_end_launches(Collector *c) { enable(c, false, CUPTI_DOMAIN_DRIVER, launches, WL_COUNT(launches)); }
 
 CuptiResult callbacks_subscribe(Collector *c) {
     static const u32 resources[] = {CUPTI_CONTEXT_CREATED, CUPTI_CONTEXT_DESTROY_STARTING, CUPTI_MODULE_LOADED};
     CuptiResult result = c->cupti.cuptiSubscribe(&c->subscriber, on_callback, c);
     if (result != CUPTI_OK) return result;
     enable(c, true, CUPTI_DOMAIN_RESOURCE, resources, WL_COUNT(resources));
-    callbacks_of_launches(c, true);
+    if (c->host.options.stacks || c->host.options.counters || c->host.options.sampling != COLLECT_SAMPLING_OFF)
+        enable(c, true, CUPTI_DOMAIN_DRIVER, launches, WL_COUNT(launches));
     if (c->host.options.activities) enable(c, true, CUPTI_DOMAIN_DRIVER, waits, WL_COUNT(waits));
     if (c->host.replace) enable(c, true, CUPTI_DOMAIN_DRIVER, loads, WL_COUNT(loads));
     return CUPTI_OK;

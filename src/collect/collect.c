@@ -92,7 +92,6 @@ static void write_exit_code(Collector *c) {
 
 static void finish(Collector *c) {
     atomic_store(&c->state, COLLECT_ENDING);
-    c->ending_ns = collect_now();
     // Twice: ending the sampling of a GPU that other processes use too may cost launches their times.
     c->cupti.cuptiActivityFlushAll(CUPTI_FLUSH_FORCED);
     take_activities(c);
@@ -106,7 +105,6 @@ static void finish(Collector *c) {
     take_activities(c);
     waits_take(c);
     attribution_write(c, true);
-    activity_turn_launches(c, true);
     write_losses(c);
     write_messages(c);
     ranges_end(c);
@@ -121,8 +119,6 @@ static void finish(Collector *c) {
 static void *writer(void *context) {
     Collector *c = context;
     struct timespec at;
-    c->recording = recording_begin(collect_now());
-    c->part_first = 1;
     sampling_prepare(c);
     for (u32 tick = 1; !atomic_load(&c->end); tick++) {
         clock_gettime(CLOCK_MONOTONIC, &at);
@@ -137,7 +133,6 @@ static void *writer(void *context) {
         waits_take(c);
         pm_sampling_take(c);
         activity_end_launches(c);
-        activity_turn_launches(c, false);
         if (tick % FETCH_TICKS == 0) sampling_fetch(c);
         sampling_collect_closed(c);
         if (tick % FLUSH_TICKS == 0) write_losses(c), write_messages(c);

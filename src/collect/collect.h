@@ -22,7 +22,6 @@ typedef struct CollectOptions {
     CollectSampling sampling;
     u32 period;  // log2 of the cycles between two samples of an SM; 0: as many samples as CUPTI can decode
     bool activities, stacks, allocations;
-    bool every_launch;              // recorded, also where that costs the GPU time
     u64 launch_skip, launch_count;  // of the launches wanted
     u32 end_seconds;                // that collect_end waits at most
     // Counters over time. A GPU takes either them or samples of instructions (an H200 with CUDA 13.0 gave neither when

@@ -61,25 +61,6 @@ typedef struct Waits {
     u64 tail;  // the writer's
 } Waits;
 
-// --- which launches are recorded ---
-typedef struct Recording {
-    bool full;                               // the GPU was, in the last window
-    bool on, moments;                        // moments: only those, as long as the GPU is full
-    u64 begin_ns, off_ns;                    // off_ns: when recording was last switched off
-    u64 gap_ns, moment_ns;                   // launches since gap_ns were recorded from moment_ns on
-    u64 before_ns;                           // how long the moment before lasted
-    u64 window_ns;                           // when the counts below began
-    u64 launches, window_launches, busy_ns;  // recorded: all; in this window or moment; their times
-    u64 a_moment;                            // launches that are expected in one
-    f64 weight;                              // what a launch of the moment before stands for
-} Recording;
-Recording recording_begin(u64 now_ns);
-void recording_count(Recording *recording, u64 ns);              // a launch that took so long
-bool recording_turns(Recording *recording, u64 now_ns);          // it is to be switched on or off, as `on` says now
-f64 recording_weight(const Recording *recording, u64 until_ns);  // what a launch of this moment stands for
-// What one of the moment before stands for besides, when none came in this one.
-f64 recording_more(const Recording *recording, u64 until_ns);
-
 // --- contexts whose code is sampled ---
 typedef enum SamplingState {
     SAMPLING_NONE,
@@ -213,11 +194,7 @@ typedef struct Collector {
     u32 launches;
     u64 matched;  // launches of wanted kernels
     bool launches_ended;
-    Recording recording;
-    u32 part_first, part_before;  // first launches of this part and of the one before
-    u64 ending_ns;
-    f64 unrecorded;  // launches that recorded ones stand for
-    u64 devices;     // bit: its sources are written
+    u64 devices;  // bit: its sources are written
     Vec(RecordSample) rows;
     bool told_sink;
     struct PmSampling *pm;    // counters over time, NULL: none
@@ -257,8 +234,7 @@ void buffers_give_back(Buffers *buffers, u32 buffer);
 
 // activity.c
 void activity_read(Collector *c, u8 *buffer, size_t valid);
-void activity_end_launches(Collector *c);              // when as many are recorded as were asked for
-void activity_turn_launches(Collector *c, bool last);  // recording them on or off, as the GPU's budget wants
+void activity_end_launches(Collector *c);  // when as many are recorded as were asked for
 
 // waits.c
 bool waits_is_one(u32 cbid);
@@ -300,6 +276,6 @@ bool sampling_lock_device(Collector *c, u32 device);  // false: another process 
 
 // callbacks.c
 CuptiResult callbacks_subscribe(Collector *c);
-void callbacks_of_launches(Collector *c, bool on);
+void callbacks_end_launches(Collector *c);
 
 #endif

@@ -41,7 +41,6 @@
     X(END_SECONDS, "WARPLENS_END_SECONDS",                                                                          \
       "on a GPU: how long the program's end waits for CUPTI's last records; default 60")                            \
     X(STACKS, "WARPLENS_STACKS", "on a GPU: 0: no call stacks of launches")                                         \
-    X(EVERY_LAUNCH, "WARPLENS_EVERY_LAUNCH", "on a GPU: 1: record every launch, also where that makes kernels longer") \
     X(ACTIVITIES, "WARPLENS_ACTIVITIES", "on a GPU: 0: no launches, copies and allocations, samples only")          \
     X(PROGRESS, "WARPLENS_PROGRESS", "1: progress on stderr even when it is no terminal; 0: never")
 

@@ -153,12 +153,6 @@ typedef struct RecordLaunchEstimate {
     u64 low_cycles, high_cycles;  // between which the launch's cycles are, with 95 % confidence
     f64 detail;                   // share of its warp instructions that were simulated cycle by cycle: 0 to 1
 } RecordLaunchEstimate;
-// While launches came faster than recording them costs nothing, some were recorded and others not: each of `first` to
-// `last` stands for `weight` launches. Those that no such record names stand for themselves.
-typedef struct RecordLaunchPart {
-    u32 first, last;
-    f64 weight;  // 1 at least
-} RecordLaunchPart;
 typedef struct RecordLatencies {
     u32 launch, source;
     u32 count;

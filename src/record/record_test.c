@@ -33,7 +33,6 @@ static void records_have_no_padding(void **state) {
     assert_int_equal(sizeof(RecordInsn), 32);
     assert_int_equal(sizeof(RecordLaunchTime), 8 + 4 * 8 + 16 + 16);
     assert_int_equal(sizeof(RecordLaunchEstimate), 32);
-    assert_int_equal(sizeof(RecordLaunchPart), 16);
     assert_int_equal(sizeof(RecordTimeline), 32 + 24);
     assert_int_equal(sizeof(RecordStallCause), 32);
 }

@@ -56,7 +56,6 @@
                     "t.end_ns, t.registers, t.ctas_per_sm, t.overlapped FROM launch l CROSS JOIN launch_time t "       \
                     "ON t.launch = l.id WHERE l.function = ?1")                                                        \
     X(LAUNCH_ESTIMATES, "SELECT launch, low_cycles, high_cycles, detail FROM launch_estimate")                         \
-    X(LAUNCH_PARTS, "SELECT first, last, weight FROM launch_part ORDER BY first")                                      \
     X(LATENCIES, "SELECT v.low, v.high, v.count FROM launch l CROSS JOIN load_latency v ON v.launch = l.id "           \
                  "WHERE l.function = ?1 AND l.source = ?2 ORDER BY v.low, v.high")                                     \
     X(STALLS, "SELECT id, name, text FROM stall WHERE source = ?1 ORDER BY id")                                        \

@@ -28,7 +28,7 @@ static Status read_launches(Profile *profile, u32 function, LaunchRows *rows, Ma
     Status status = STATUS_OK;
     Query query = query_begin(profile, function ? PROFILE_LAUNCHES : PROFILE_LAUNCHES_ALL, function, profile->source);
     while (status == STATUS_OK && query_row(&query)) {
-        ProfileLaunch row = {.id = query_u32(&query, 0), .index = query_u32(&query, 1), .weight = 1};
+        ProfileLaunch row = {.id = query_u32(&query, 0), .index = query_u32(&query, 1)};
         row.function = query_u32(&query, 2);
         row.source = query_u32(&query, 3);
         read_triple(&query, 4, row.grid);
@@ -98,51 +98,11 @@ static Status read_launch_estimates(Profile *profile, ProfileLaunch *rows, const
     return query_end(&query, diag);
 }
 
-static int by_id(const void *left, const void *right) {
-    u32 a = (*(ProfileLaunch *const *)left)->id, b = (*(ProfileLaunch *const *)right)->id;
-    return (a > b) - (a < b);
-}
-
-static void weigh_part(ProfileLaunch **sorted, u32 count, u32 first, u32 last, f64 weight) {
-    u32 low = 0, high = count;
-    while (low < high) {
-        u32 middle = low + (high - low) / 2;
-        if (sorted[middle]->id < first)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < count && sorted[low]->id <= last; low++) sorted[low]->weight = weight;
-}
-
-static Status read_launch_parts(Profile *profile, LaunchRows *rows, Diag *diag) {
-    ProfileLaunch **sorted = NULL;
-    Status status = STATUS_OK;
-    u64 next = 0;  // parts that overlap are damage
-    Query query = query_begin(profile, PROFILE_LAUNCH_PARTS, 0, 0);
-    while (status == STATUS_OK && query_row(&query)) {
-        u32 first = query_u32(&query, 0), last = query_u32(&query, 1);
-        f64 weight = query_f64(&query, 2);
-        if (!(weight >= 1) || !isfinite(weight) || first < next || last < first) continue;
-        next = (u64)last + 1;
-        if (!sorted) {
-            sorted = mem_alloc((rows->len + 1) * sizeof *sorted);
-            if (!sorted) status = STATUS_NO_MEMORY;
-            for (u32 i = 0; sorted && i < rows->len; i++) sorted[i] = &rows->data[i];
-            if (sorted && rows->len) qsort(sorted, rows->len, sizeof *sorted, by_id);
-        }
-        if (sorted) weigh_part(sorted, rows->len, first, last, weight);
-    }
-    mem_free(sorted);
-    return query_finish(&query, status, diag);
-}
-
 static Status load_launches(Profile *profile, u32 function, LaunchRows *rows, Map *index, Diag *diag) {
     TRY(read_launches(profile, function, rows, index, diag));
     TRY(read_launch_metrics(profile, function, rows->data, index, diag));
     TRY(read_launch_times(profile, function, rows->data, index, diag));
     TRY(read_launch_estimates(profile, rows->data, index, diag));
-    TRY(read_launch_parts(profile, rows, diag));
     ProfileLaunch *kept = ARENA_ARRAY(&profile->arena, ProfileLaunch, rows->len + 1);
     if (!kept) return profile_tell(profile, diag, STATUS_NO_MEMORY);
     for (u32 i = 0; i < rows->len; i++) {

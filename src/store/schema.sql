@@ -75,10 +75,6 @@ CREATE TABLE launch_time(launch INTEGER PRIMARY KEY REFERENCES launch, source IN
 CREATE TABLE launch_estimate(launch INTEGER PRIMARY KEY REFERENCES launch, source INTEGER NOT NULL,
     low_cycles INTEGER NOT NULL, high_cycles INTEGER NOT NULL, detail REAL NOT NULL);
 
--- Launches first to last were recorded while others like them were not: each stands for `weight` launches. Those in no
--- row stand for themselves.
-CREATE TABLE launch_part(first INTEGER PRIMARY KEY, last INTEGER NOT NULL, weight REAL NOT NULL);
-
 -- Loads of global memory by warps that took low to high - 1 cycles.
 CREATE TABLE load_latency(launch INTEGER NOT NULL REFERENCES launch, low INTEGER NOT NULL, high INTEGER NOT NULL,
     count INTEGER NOT NULL, PRIMARY KEY(launch, low)) WITHOUT ROWID;

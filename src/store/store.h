@@ -75,7 +75,6 @@ typedef struct ProfileLaunch {
     u32 status;
     u32 device, stream;
     u32 stack;  // of the host, for profile_stack; 0: not known
-    f64 weight;  // launches that it stands for: more than 1 while only some were recorded
     ProfileTime time;
     MetricSet metrics;  // evaluated
 } ProfileLaunch;

@@ -218,36 +218,6 @@ static void a_point_takes_at_most_600_bytes(void **state) {
         assert_in_range(size_with(launches) - without, 1, 600 * 6 * launches);
 }
 
-static void parts_of_launches_come_back(void **state) {
-    (void)state;
-    write_run();
-    Profile *profile = open_profile();
-    const ProfileLaunch *launches;
-    u32 count;
-    assert_int_equal(profile_launches(profile, 0, &launches, &count, NULL), STATUS_OK);
-    u32 last = launches[count - 1].id;
-    for (u32 i = 0; i < count; i++) assert_true(launches[i].weight == 1);
-    profile_close(profile);
-    char rows[200];
-    snprintf(rows, sizeof rows,
-             "INSERT INTO launch_part VALUES(%u, %u, 16.5), (%u, 4000000000, 3), (7, 6, 2), (1, 1, 0.5)", last, last,
-             last + 1);
-    execute(rows);
-    execute("INSERT INTO launch_part VALUES(2, 2, 9e999)");
-    profile = open_profile();
-    assert_int_equal(profile_launches(profile, 0, &launches, &count, NULL), STATUS_OK);
-    for (u32 i = 0; i < count; i++) assert_true(launches[i].weight == (launches[i].id == last ? 16.5 : 1));
-    profile_close(profile);
-    StoreWriter *writer = create_profile();
-    RecordLaunchPart part = {.first = 1, .last = 9, .weight = 0.5};
-    assert_int_equal(sink_write(store_sink(writer), RECORD_LAUNCH_PART, &part, NULL, 0), STATUS_INVALID);
-    part = (RecordLaunchPart){.first = 3, .last = 2, .weight = 2};
-    assert_int_equal(sink_write(store_sink(writer), RECORD_LAUNCH_PART, &part, NULL, 0), STATUS_INVALID);
-    part = (RecordLaunchPart){.first = 2, .last = 3, .weight = 2};
-    assert_int_equal(sink_write(store_sink(writer), RECORD_LAUNCH_PART, &part, NULL, 0), STATUS_OK);
-    assert_int_equal(store_close(writer), STATUS_OK);
-}
-
 static void estimates_come_back(void **state) {
     (void)state;
     write_run();
@@ -383,7 +353,6 @@ int main(void) {
         IN_FOLDER(damaged_timelines_are_told),
         IN_FOLDER(older_profiles_have_no_times),
         IN_FOLDER(a_point_takes_at_most_600_bytes),
-        IN_FOLDER(parts_of_launches_come_back),
         IN_FOLDER(estimates_come_back),
         cmocka_unit_test(any_value_survives_packing),
     };

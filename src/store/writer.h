@@ -30,7 +30,6 @@
     X(MESSAGE, "INSERT INTO message VALUES(NULL,?,?,?)")                                                             \
     X(LAUNCH_TIME, "INSERT OR REPLACE INTO launch_time VALUES(?,?,?,?,?,?,?,?,?,?,?)")                               \
     X(LAUNCH_ESTIMATE, "INSERT OR REPLACE INTO launch_estimate VALUES(?,?,?,?,?)")                                   \
-    X(LAUNCH_PART, "INSERT OR REPLACE INTO launch_part VALUES(?,?,?)")                                               \
     X(LATENCY, "INSERT INTO load_latency VALUES(?,?,?,?) ON CONFLICT DO UPDATE SET count=count+excluded.count")      \
     X(STALL, "INSERT OR REPLACE INTO stall VALUES(?,?,?,?)")                                                         \
     X(STALL_CAUSE, "INSERT INTO stall_cause VALUES(?,?,?,?,?,?,?,?) ON CONFLICT DO UPDATE SET "                      \

@@ -270,13 +270,6 @@ static Status write_launch_estimate(StoreWriter *writer, const void *fixed, Tail
                       db_int(record->low_cycles), db_int(record->high_cycles), db_real(record->detail));
 }
 
-static Status write_launch_part(StoreWriter *writer, const void *fixed, Tail tail) {
-    (void)tail;
-    const RecordLaunchPart *record = fixed;
-    if (!(record->weight >= 1) || !isfinite(record->weight) || record->first > record->last) return STATUS_INVALID;
-    return WRITER_RUN(writer, STORE_LAUNCH_PART, db_int(record->first), db_int(record->last), db_real(record->weight));
-}
-
 static Status write_latencies(StoreWriter *writer, const void *fixed, Tail tail) {
     const RecordLatencies *record = fixed;
     if (!holds(tail, record->count, sizeof(RecordLatency))) return STATUS_INVALID;
@@ -426,7 +419,6 @@ static const RecordWriter record_writers[RECORD_KIND_COUNT] = {
     [RECORD_SAMPLES] = write_samples,
     [RECORD_LAUNCH_TIME] = write_launch_time,
     [RECORD_LAUNCH_ESTIMATE] = write_launch_estimate,
-    [RECORD_LAUNCH_PART] = write_launch_part,
     [RECORD_LATENCIES] = write_latencies,
     [RECORD_STALL_NAME] = write_stall_name,
     [RECORD_STALL_CAUSES] = write_stall_causes,

@@ -20,8 +20,7 @@ typedef struct ReportStall {
 
 // What a GPU's samples say of a kernel, and how long its launches took there.
 typedef struct ReportSamples {
-    u32 recorded;  // launches with a time on the GPU
-    f64 launches;  // that they stand for: more where only some were recorded
+    u32 launches;  // with a time on the GPU
     f64 total_ns, least_ns, most_ns;
     u64 samples;          // of warps, as they were taken
     u64 weight, stalled;  // as many of `period` as they count for; of those, that did not issue

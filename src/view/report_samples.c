@@ -22,11 +22,10 @@ static void add_times(const ReportKernel *kernel, ReportSamples *s) {
         const ProfileLaunch *launch = &kernel->launches[i];
         if (!is_of_gpu(launch)) continue;
         f64 ns = (f64)(launch->end_ns - launch->begin_ns);
-        s->total_ns += ns * launch->weight;
-        if (!s->recorded || ns < s->least_ns) s->least_ns = ns;
+        s->total_ns += ns;
+        if (!s->launches || ns < s->least_ns) s->least_ns = ns;
         if (ns > s->most_ns) s->most_ns = ns;
-        s->launches += launch->weight;
-        s->recorded++;
+        s->launches++;
     }
 }
 

@@ -309,33 +309,6 @@ static int counters_forked(void) {
     return 7;
 }
 
-static u32 fill(u32 launches) {
-    u32 recorded = 0;
-    for (u32 i = 0; i < launches; i++) recorded += mock_kernel("short_kernel", SECOND, SECOND + SECOND / 1000);
-    return recorded;
-}
-
-// Kernels without a pause, more than there is a budget for.
-static int crowded(void) {
-    work(0);
-    while (mock_records_launches()) {
-        fill(20000);
-        mock_wait_flushes(1);
-    }
-    fill(1000);
-    do mock_wait_recording(true);
-    while (!fill(200));
-    mock_wait_recording(false);
-    return 7;
-}
-static int crowded_all(void) {
-    work(0);
-    fill(20000);
-    mock_wait_flushes(3);
-    puts(mock_records_launches() ? "on" : "off");
-    return 7;
-}
-
 static int quick(void) { return work(1), _exit(7), 1; }
 
 int main(int argc, char **argv) {
@@ -359,8 +332,6 @@ int main(int argc, char **argv) {
                  {"reloads", reloads},
                  {"sampling_fails", sampling_fails},
                  {"quick", quick},
-                 {"crowded", crowded},
-                 {"crowded_all", crowded_all},
                  {"waits", waits},
                  {"ends_in_launch", ends_in_launch},
                  {"counters", counters},

@@ -27,10 +27,9 @@ void mock_copy(void);                                 // a copy, a memset and an
 void mock_wait_gpu(u32 cbid, void *stream);           // a call of CUPTI_WAIT_CBIDS
 void mock_mark(const char *name, u32 flags, u32 id);  // CUPTI_MARKER_*
 void mock_flush_samples(u32 context, u64 samples);    // into the buffer of the configuration
+const void *mock_load(const void *code);              // what the driver then loads
+void mock_wait_flushes(u32 count);                    // until the collector has flushed so many times more
 bool mock_is_sampled(u32 context);
-const void *mock_load(const void *code);  // what the driver then loads
-void mock_wait_recording(bool launches);  // until CUPTI is asked for their activities, or not to
-void mock_wait_flushes(u32 count);        // until the collector has flushed so many times more
 
 // PM sampling (mock_pm.c).
 typedef struct MockPmScript {
@@ -46,7 +45,7 @@ void mock_pm_samples(u32 device, u64 begin, u32 count);  // from there on, one a
 void mock_pm_overflow(u32 device);                       // the hardware's buffer is full, until sampling begins again
 bool mock_pm_load(const char *path);                     // a recording (h200.samples): its counters are the GPU's
 void mock_pm_play(u32 device);                           // its launches, and its samples until they are decoded
-bool mock_kernel(const char *name, u64 begin, u64 end);  // a launch with a time of its own; false: not recorded
+void mock_kernel(const char *name, u64 begin, u64 end);  // a launch with a time of its own
 #pragma GCC visibility pop
 
 #endif

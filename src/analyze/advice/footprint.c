@@ -265,7 +265,7 @@ typedef struct Launch {
 static bool find_launch(const AdviceCase *c, Launch *launch) {
     const ViewLaunches *l = &c->view->launches;
     if (!c->gpu || !l->count || l->total_ns <= 0 || !l->typical) return false;
-    launch->seconds = l->total_ns / l->made * (1 - c->fixed) * 1e-9;
+    launch->seconds = l->total_ns / l->count * (1 - c->fixed) * 1e-9;
     launch->per_sample = executions_per_sample(c, launch->seconds);
     return launch->seconds > 0;
 }

@@ -81,7 +81,7 @@ static f64 fixed_part(const KernelView *view) {
     f64 clock = view->gpu ? (f64)view->gpu->clock_mhz : 0;
     if (!l->count || l->total_ns <= 0 || clock <= 0) return 0;
     f64 ns = (f64)(view->gpu->launch_overhead + view->gpu->launch_end) * 1000 / clock;
-    return fmin(ns * l->made / l->total_ns, 0.95);
+    return fmin(ns * l->count / l->total_ns, 0.95);
 }
 
 // --- units by instruction ------------------------------------------------------------------------------------------
@@ -290,8 +290,7 @@ static f64 launch_busy(const AdviceCase *c) {
     const GpuModel *g = c->gpu;
     if (!g || !l->typical || !l->count || l->total_ns <= 0 || !g->sms) return 0;
     f64 ctas = 0, cycles = l->total_ns * (f64)g->clock_mhz / 1000 * (1 - c->fixed);
-    for (u32 i = 0; i < l->count; i++)
-        ctas += l->rows[i]->weight * l->rows[i]->grid[0] * l->rows[i]->grid[1] * l->rows[i]->grid[2];
+    for (u32 i = 0; i < l->count; i++) ctas += (f64)l->rows[i]->grid[0] * l->rows[i]->grid[1] * l->rows[i]->grid[2];
     f64 start = (f64)g->cta_interval + (f64)g->warp_start * c->view->occupancy.warps_per_cta;
     f64 by_sm = ctas / (f64)g->sms * start, by_gpu = ctas * fmax((f64)g->cta_dispatch, (f64)g->cta_retire) / 100;
     return cycles > 0 ? fmax(by_sm, by_gpu) / cycles : 0;

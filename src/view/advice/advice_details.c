@@ -169,8 +169,8 @@ static const char *launch_text(AdvicePage *page, const KernelView *view) {
         page_text(page, "%s blocks of %s threads", shape(page, l->typical->grid), shape(page, l->typical->block));
     if (l->shapes > 1)
         return page_text(page, "%s launches of %u shapes, %.0f %% of their time in those of about %s",
-                         number_human(l->made).text, l->shapes, 100 * l->alike, blocks);
-    return page_text(page, "%s launch%s of %s", number_human(l->made).text, l->made < 1.5 ? "" : "es", blocks);
+                         number_human(l->count).text, l->shapes, 100 * l->alike, blocks);
+    return page_text(page, "%s launch%s of %s", number_human(l->count).text, l->count == 1 ? "" : "es", blocks);
 }
 
 // Where the host launches it, when the profile has call stacks.

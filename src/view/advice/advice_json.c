@@ -114,7 +114,7 @@ static json_t *kernel_value(Json *json, const AdviceReport *report, const Advice
     set(object, "name", json_text(json, name->name));
     set(object, "signature", json_text(json, name->signature));
     set(object, "mangled", json_text(json, name->mangled));
-    set(object, "launches", json_count((u64)(view->launches.made + 0.5)));
+    set(object, "launches", json_count(view->launches.count));
     set(object, "grid", typical ? dims_value(typical->grid) : json_null());
     set(object, "block", typical ? dims_value(typical->block) : json_null());
     set(object, "shapes", json_count(view->launches.shapes));

@@ -59,7 +59,6 @@ static void make_views(Profile *profile) {
     made.launched[0] = made.launched[1] = &made.launch;
     made.views[FORCE].launches = (ViewLaunches){.rows = made.launched,
                                                 .count = 2,
-                                                .made = 2,
                                                 .typical = &made.launch,
                                                 .shapes = 1,
                                                 .alike = 1,
@@ -70,7 +69,6 @@ static void make_views(Profile *profile) {
     made.others[0] = made.others[1] = &made.elsewhere;
     made.views[SHADE].launches = (ViewLaunches){.rows = made.others,
                                                 .count = 2,
-                                                .made = 2,
                                                 .typical = &made.elsewhere,
                                                 .shapes = 2,
                                                 .alike = 0.6,

@@ -134,7 +134,7 @@ static void kernel_row(AdvicePage *page, Table *table, const AdviceKernel *kerne
     const ViewLaunches *launches = &kernel->view->launches;
     table_cell(table, page_percent(page, launches->share));
     table_cell(table, launches->total_ns > 0 ? page_text(page, "%s", number_time((u64)launches->total_ns).text) : "-");
-    table_cell(table, page_text(page, "%s", number_human(launches->made).text));
+    table_cell(table, page_text(page, "%s", number_human(launches->count).text));
     table_cell(table, advice_name(page->report, kernel->view)->brief);
     table_cell(table, page_limit(page, kernel));
 }

@@ -157,8 +157,7 @@ static void write_stalls(Json *json, const ReportKernel *kernel) {
 static void write_samples(Json *json, const ReportSamples *s) {
     if (!s) return;
     json_t *object = json_object(), *reasons = json_object();
-    json_object_set_new(object, "launches", json_count((u64)(s->launches + 0.5)));
-    json_object_set_new(object, "recorded_launches", json_count(s->recorded));
+    json_object_set_new(object, "launches", json_count(s->launches));
     json_object_set_new(object, "total_ns", json_figure(s->total_ns));
     json_object_set_new(object, "least_ns", json_figure(s->least_ns));
     json_object_set_new(object, "most_ns", json_figure(s->most_ns));

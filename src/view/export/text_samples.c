@@ -25,7 +25,7 @@ static void write_times(Text *text, f64 all) {
         if (!s || !s->launches) continue;
         table_cell(&table, text_kernel(text, &report->kernels[i]));
         table_cell(&table, percent(text, s->total_ns, all));
-        table_cell(&table, arena_printf(&text->arena, "%.0f", s->launches));
+        table_cell(&table, arena_printf(&text->arena, "%u", s->launches));
         table_cell(&table, time_text(text, s->total_ns));
         table_cell(&table, time_text(text, s->total_ns / s->launches));
         table_cell(&table, time_text(text, s->least_ns));

@@ -271,7 +271,7 @@ static f64 longest_turn(const CasePart *part, f64 total) {
 static f64 smallest_piece(const AdviceCase *c) {
     const ViewLaunches *l = &c->view->launches;
     if (l->total_ns <= 0 || !l->count || !c->parts[0].view->executed) return 0;
-    f64 cycles = l->total_ns / l->made * (f64)c->gpu->clock_mhz / 1000 * (1 - c->fixed);
+    f64 cycles = l->total_ns / l->count * (f64)c->gpu->clock_mhz / 1000 * (1 - c->fixed);
     return cycles > 0 ? fmin(longest_turn(&c->parts[0], c->load.total) / cycles, 1) : 0;
 }
 
