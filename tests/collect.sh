@@ -13,29 +13,6 @@ export TMPDIR=$T  # with the locks of devices that other tests may have too
 
 . tests/collect/lib.sh
 
-# life NAME CODE [options]: runs the life of that name (up to a dot). What it and warplens say is in $T/NAME.out and
-# $T/NAME.err, the profile is $T/NAME.wlp. The lock of the device is of this life alone.
-run_life() {
-    local name=$1
-    shift 2
-    mkdir -p "$T/$name.tmp"
-    TMPDIR=$T/$name.tmp "$W" run --on gpu -o "$T/$name.wlp" "$@" -- "$T/life" "${name%%.*}" \
-        >"$T/$name.out" 2>"$T/$name.err" 8>&- 9<&-
-}
-life() {
-    run_life "$@"
-    same "exit code of $1" $? "$2"
-}
-# Those that wait for the collector's flushes do so side by side: begin takes what life does, ended says that it is time.
-declare -A begun=()
-begin() {
-    run_life "$@" &
-    begun[$1]=$!
-}
-ended() {  # NAME CODE
-    wait "${begun[$1]}"
-    same "exit code of $1" $? "$2"
-}
 begin contexts 7
 begin reloads 7
 begin limited 7

@@ -16,14 +16,11 @@ mkdir "$T/old"
 
 export TMPDIR=$T LD_LIBRARY_PATH=$T
 . tests/collect/lib.sh
+life_options=(--interval 200us)
+for life in lost two few refused fail forked; do begin "counters_$life" 7; done
+MOCK_PM=35 begin counters_refused.permission 7
+LD_LIBRARY_PATH=$T/old begin counters_refused.old 7
 
-# life NAME [options]: runs it for 0.2 ms a point; what it and warplens say is in $T/NAME.err, the profile is $T/NAME.wlp.
-life() {
-    local name=$1
-    shift
-    "$W" run --on gpu -o "$T/$name.wlp" --interval 200us "$@" -- "$T/life" "$name" >"$T/$name.out" 2>"$T/$name.err"
-    same "exit code of $name" $? 7
-}
 # Points and sum of a column of the timeline CSV, by kernel ('' = the whole run).
 sums() {  # NAME COLUMN
     "$W" report --section timeline --format csv "$T/$1.wlp" 2>&1 | python3 -c '
@@ -35,9 +32,9 @@ for row in rows:
 for kernel in sorted(points): print(kernel, points[kernel], "%g" % total[kernel], sep="|")' "$2"
 }
 
-life counters -q
+life counters 7 -q
 same "nothing is said with -q" "$(cat "$T/counters.err")" ""
-life counters -f
+life counters 7 -f
 says counters "no samples of instructions: a GPU takes one of the two"
 same "timelines: of the run, and of launches that are long enough, the last one as far as it was sampled" \
     "$(ask counters "SELECT t.launch, f.name, t.unit, t.units, t.points, t.first, t.step, t.tick_ns, s.provenance FROM timeline t
@@ -99,31 +96,31 @@ C
 "${CC:-cc}" -std=c99 -Wall -Wextra -Werror -Iinclude "$T/run.c" -L"$BUILD/lib" -lwarplens -o "$T/run" || exit 1
 same "from C" "$(LD_LIBRARY_PATH=$BUILD/lib "$T/run" "$T/counters.wlp")" "100 points, 4e+07 bytes, 1 ns"
 
-life counters_lost
+ended counters_lost 7
 same "what was lost is told" "$(ask counters_lost "SELECT what, count > 20 FROM dropped")" "counters over time (samples)|1"
 same "what was not is there" "$(sums counters_lost dram__bytes_read.sum | cut -d'|' -f3)" "1.6e+07"
 
-life counters_two
+ended counters_two 7
 same "two GPUs" "$(ask counters_two "SELECT s.detail, t.points FROM timeline t JOIN source s ON s.id = t.source ORDER BY 1")" \
     $'device 0|20\ndevice 1|30'
 
-life counters_few
+ended counters_few 7
 same "what fits, the first of the table" "$(ask counters_few "SELECT metrics FROM timeline WHERE launch = 0")" 5
 same "what does not is told" "$(ask counters_few "SELECT count(*) FROM message WHERE text LIKE '%not in one pass%dram__bytes_write.sum%'")" 1
 
-life counters_refused
+ended counters_refused 7
 says counters_refused "recording counters over time is not possible: another process samples this GPU"
 same "launches all the same" "$(ask counters_refused "SELECT count(*) FROM launch")" 3
-MOCK_PM=35 life counters_refused -f
-says counters_refused "NVreg_RestrictProfilingToAdminUsers=0"
-life counters_fail
+ended counters_refused.permission 7
+says counters_refused.permission "NVreg_RestrictProfilingToAdminUsers=0"
+ended counters_fail 7
 says counters_fail "cuptiPmSamplingDecodeData says"
 same "what came before stays" "$(ask counters_fail "SELECT points, (SELECT count(*) FROM launch) FROM timeline")" "20|1"
-life counters_forked
+ended counters_forked 7
 same "a child leaves them alone" "$(ask counters_forked "SELECT points, value FROM timeline, meta WHERE key = 'complete'")" "40|1"
-LD_LIBRARY_PATH=$T/old life counters_refused -f
-says counters_refused "this CUPTI has no PM sampling"
-same "launches all the same" "$(ask counters_refused "SELECT count(*) FROM launch")" 3
+ended counters_refused.old 7
+says counters_refused.old "this CUPTI has no PM sampling"
+same "launches all the same" "$(ask counters_refused.old "SELECT count(*) FROM launch")" 3
 "$W" run --on gpu -f -o "$T/counters.wlp" --interval auto -- "$T/life" counters >/dev/null 2>&1
 same "an interval that CUPTI can decode" "$(ask counters "SELECT max(step) > 0 FROM timeline")" 1
 
