@@ -27,14 +27,17 @@ f64 estimate_parallel(f64 change_of_warps, f64 change_of_issue, f64 factor) {
 // --- all together --------------------------------------------------------------------------------------------------
 #define MOST_BUSY 0.98
 #define MOST_ISSUED 0.995
+#define ONE_BY_ONE 0.999  // atomics on one word, for which all warps of the GPU stand in one line
 
 static f64 least(f64 x) { return fmax(x, 1 / ESTIMATE_MOST); }
 
 // Waits in a queue with one server and random arrivals are in proportion to this (M/M/1).
-static f64 crowding(f64 busy) {
-    f64 at = clamp(busy, 0.001, MOST_BUSY);
+static f64 crowding_to(f64 busy, f64 most) {
+    f64 at = clamp(busy, 0.001, most);
     return at / (1 - at);
 }
+
+static f64 crowding(f64 busy) { return crowding_to(busy, MOST_BUSY); }
 
 // The same where no more than `customers` can be in the queue: who comes finds the others only, (customers - 1) of them
 // (Schweitzer's approximation of mean value analysis).
@@ -75,6 +78,8 @@ static f64 queue_after(const EstimateLoad *load, const EstimateChange *change, u
     f64 left = fmax(load->queued[r] - change->queued[r], 0);
     if (left <= 0 || load->busy[r] <= 0) return left;
     f64 busy = busy_after(load, change, r) / time, warps = warps_of(load), more = change->warps > 0 ? change->warps : 1;
+    if (r == RESOURCE_ATOMIC)
+        return left * fmin(crowding_to(busy, ONE_BY_ONE) / crowding_to(load->busy[r], ONE_BY_ONE), 1);
     if (memory) return left * fmin(crowding(busy) / crowding(load->busy[r]), 1);
     return left * crowding_of(busy, warps * more) / crowding_of(load->busy[r], warps);
 }
