@@ -6,6 +6,7 @@
 #include <math.h>
 
 enum { WARP = 32, SECTOR = 32, LINE = 128, BANKS = 32, BANK_BYTES = 4 };
+#define AT_RANDOM 3.5  // passes of 32 lanes that each pick one of 32 banks: the mean of the most in one
 
 typedef struct AccessMetrics {
     MetricId requests, amount, conflicts;  // conflicts: METRIC_COUNT: none
@@ -152,7 +153,9 @@ static void take_strides(const AdviceCase *c, const CasePart *part, CaseAccess *
         return;
     }
     if (!a->uniform && !offsets_of(a->affine, c->view->launches.typical, offsets)) {
-        if (is_gathered(part, a)) a->sectors = fmax(a->fewest, a->lanes);
+        if (!is_gathered(part, a)) return;
+        a->sectors = fmax(a->fewest, a->lanes);
+        a->passes = fmax(a->fewest_passes, AT_RANDOM);
         return;
     }
     a->known = ACCESS_STATIC;
