@@ -6,7 +6,14 @@
 
 #include "analyze/advice/rule.h"
 
-enum { WARP = 32, DRAWS = 8, CTAS = 2, WARPS = 4, STEPS = 64 /* instructions behind a test */ };
+enum {
+    WARP = 32,
+    DRAWS = 18,
+    LARGE = 6 /* of them */,
+    CTAS = 2,
+    WARPS = 4,
+    STEPS = 64 /* instructions behind a test */
+};
 #define LEAST_DRAWS 3  // in which some lane goes the way
 #define ALIKE 0.1      // parts of different draws differ by no more than that
 
@@ -18,16 +25,14 @@ typedef struct Trial {
     u32 block;  // where the test is
 } Trial;
 
-// One of four: small numbers, powers of two, and, twice as often, large numbers.
+// Large numbers, as sizes are, in the first draws; then small ones and powers of two, as kinds and steps are, each
+// once.
 static i64 drawn(const Trial *t, u64 what) {
-    u64 x = (what + 1) * 0x9e3779b97f4a7c15u + t->draw * 0xbf58476d1ce4e5b9u;
+    static const i64 small[DRAWS - LARGE] = {0, 1, 2, 3, 0, 1, 4, 8, 16, 32, 64, 256};
+    u64 x = (what + 1) * 0x9e3779b97f4a7c15u + (t->draw < LARGE ? t->draw : LARGE) * 0xbf58476d1ce4e5b9u;
     x = (x ^ x >> 31) * 0x94d049bb133111ebu;
     x ^= x >> 29;
-    switch (x & 3) {
-    case 0: return (i64)(x >> 8 & 3);
-    case 1: return 1 << (x >> 8) % 11;
-    default: return 4096 + (i64)(x >> 8 & 0xfffff);
-    }
+    return t->draw < LARGE ? 4096 + (i64)(x >> 8 & 0xfffff) : small[(t->draw + (x >> 8)) % WL_COUNT(small)];
 }
 
 static bool value_of_node(Trial *t, u32 node, i64 *value);
@@ -92,10 +97,72 @@ static bool compute(const FlowInsn *in, bool is_signed, const i64 s[3], i64 *val
     }
 }
 
+// --- predicates of machine code ------------------------------------------------------------------------------------
+static bool value_of_register(Trial *t, u32 pc, const SassOperand *o, i64 *value) {
+    const FlowCode *code = t->part->view->flow.code;
+    const FlowInsn *in = &code->insns[pc];
+    bool predicate = o->reg.file == SASS_P || o->reg.file == SASS_UP;
+    if (o->reg.index == SASS_ZERO) return *value = predicate, true;
+    for (u32 u = 0; u < in->uses; u++) {
+        const FlowOperand *use = &code->operands[in->operands + in->defs + u];
+        if (use->kind != FLOW_VALUE) continue;
+        const SassReg *reg = &code->value_regs[use->id];
+        if (reg->file == o->reg.file && reg->index == o->reg.index)
+            return value_of_operand(t, in->operands + in->defs + u, value);
+    }
+    return false;
+}
+
+static bool value_of_source(Trial *t, u32 pc, const SassOperand *o, i64 *value) {
+    bool predicate = o->reg.file == SASS_P || o->reg.file == SASS_UP;
+    if (o->absolute || o->inverted || o->is_float) return false;
+    if (o->kind == SASS_OPERAND_IMMEDIATE) return *value = o->value, true;
+    if (o->kind == SASS_OPERAND_CONSTANT) return *value = drawn(t, (u64)o->value << 32 ^ o->bank), true;
+    if (o->kind != SASS_OPERAND_REG || !value_of_register(t, pc, o, value)) return false;
+    if (o->negated) *value = predicate ? !*value : -*value;
+    return true;
+}
+
+enum { PREDICATE_SOURCES = 4 };
+
+// ISETP with its comparison joined to another predicate; what it is alone is arithmetic of the flow view.
+static bool joined(const SassInsn *insn, const i64 s[PREDICATE_SOURCES], i64 *value) {
+    static const struct {
+        const char *name;
+        u8 compare;
+    } names[] = {{"EQ", FLOW_EQUAL},      {"NE", FLOW_NOT_EQUAL}, {"LT", FLOW_LESS},
+                 {"LE", FLOW_LESS_EQUAL}, {"GT", FLOW_GREATER},   {"GE", FLOW_GREATER_EQUAL}};
+    for (u32 i = 0; i < WL_COUNT(names); i++) {
+        if (!sass_has(insn, names[i].name)) continue;
+        bool holds = compares(names[i].compare, !sass_has(insn, "U32"), s[0], s[1]), other = s[2] != 0;
+        *value = sass_has(insn, "AND") ? holds && other : sass_has(insn, "OR") ? holds || other : holds != other;
+        return true;
+    }
+    return false;
+}
+
+static bool value_of_predicate(Trial *t, u32 pc, i64 *value) {
+    const FlowCode *code = t->part->view->flow.code;
+    if (!code->sass) return false;
+    const SassInsn *insn = &code->sass->insns.data[code->sass->functions.data[code->func].first + pc];
+    bool compare = (insn->op == SASS_OP_ISETP || insn->op == SASS_OP_UISETP) && !sass_has(insn, "EX");
+    i64 s[PREDICATE_SOURCES] = {0};
+    u32 count = 0, wanted = compare ? 3 : PREDICATE_SOURCES;
+    if (!compare && insn->op != SASS_OP_PLOP3 && insn->op != SASS_OP_UPLOP3) return false;
+    for (u32 i = 0; i < insn->operand_count && count < wanted; i++) {
+        const SassOperand *o = &code->sass->operands.data[insn->operands + i];
+        if (!o->is_def && !value_of_source(t, pc, o, &s[count++])) return false;
+    }
+    if (count < wanted) return false;
+    if (compare) return joined(insn, s, value);
+    return *value = s[3] >> ((s[0] != 0) << 2 | (s[1] != 0) << 1 | (s[2] != 0)) & 1, true;
+}
+
 static bool value_of_definition(Trial *t, const ChainNode *node, i64 *value) {
     const FlowInsn *in = case_insn(t->part, node->insn);
     u32 nth = node->operand - in->operands, first = in->operands + in->defs, used = in->uses < 3 ? in->uses : 3;
-    if (in->guard != WL_NONE || in->arith == FLOW_OPAQUE) return false;
+    if (in->guard != WL_NONE) return false;
+    if (in->arith == FLOW_OPAQUE) return !nth && value_of_predicate(t, node->insn, value);
     if (in->arith == FLOW_MOVE) return nth < in->uses && value_of_operand(t, first + nth, value);
     i64 sources[3] = {0};
     if (nth || in->arith == FLOW_LOAD_PARAM) return false;
@@ -160,18 +227,32 @@ static bool try_draw(Trial *t, u32 branch, bool taken, Ways *ways) {
     return true;
 }
 
+typedef struct Draws {
+    f64 sum, least, most;
+    u32 count;
+} Draws;
+
+static void add_draw(Draws *d, const Ways *ways) {
+    if (ways->warps <= 0) return;
+    f64 lanes = ways->lanes / ways->warps;
+    d->least = d->count ? fmin(d->least, lanes) : lanes;
+    d->most = fmax(d->most, lanes);
+    d->sum += lanes;
+    d->count++;
+}
+
+static f64 agreed(const Draws *d) {
+    return d->count >= LEAST_DRAWS && d->most - d->least <= ALIKE * d->most ? d->sum / d->count : 0;
+}
+
 f64 lanes_of_way(const AdviceCase *c, const CasePart *part, u32 branch, bool taken) {
     Trial t = {.part = part, .launch = c->view->launches.typical, .block = part->view->flow.cfg->block_of[branch]};
-    f64 sum = 0, least = INFINITY, most = 0;
-    u32 count = 0;
+    Draws large = {0}, small = {0};
     if (!t.launch || case_insn(part, branch)->guard == WL_NONE || !t.launch->block[0] || !t.launch->block[1]) return 0;
     for (t.draw = 0; t.draw < DRAWS; t.draw++) {
         Ways ways = {0};
         if (!try_draw(&t, branch, taken, &ways)) return 0;
-        if (ways.warps <= 0) continue;
-        f64 lanes = ways.lanes / ways.warps;
-        sum += lanes, count++;
-        least = fmin(least, lanes), most = fmax(most, lanes);
+        add_draw(t.draw < LARGE ? &large : &small, &ways);
     }
-    return count >= LEAST_DRAWS && most - least <= ALIKE * most ? sum / count : 0;
+    return agreed(large.count ? &large : &small);
 }

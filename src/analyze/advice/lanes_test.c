@@ -47,8 +47,56 @@ static void uniform_values_may_be_anything(void **state) {
                 0);
 }
 
+// Lines "predicate|opcode|operands" of machine code, of which the first guarded one is asked for.
+static f64 lanes_of_machine(const char *const *lines) {
+    char json[4096];
+    SassModule module = {0};
+    Arena arena = {0};
+    FlowCode *code;
+    KernelView view = {.kind = VIEW_SASS};
+    size_t at = (size_t)snprintf(json, sizeof json,
+                                 "[{\"SM\":{\"version\":{\"major\":9,\"minor\":0}}},[{\"function-name\":\"f\","
+                                 "\"start\":0,\"sass-instructions\":[");
+    for (u32 i = 0; lines[i]; i++) {
+        const char *opcode = strchr(lines[i], '|') + 1, *operands = strchr(opcode, '|') + 1;
+        at += (size_t)snprintf(json + at, sizeof json - at,
+                               "%s{\"predicate\":\"%.*s\",\"opcode\":\"%.*s\",\"operands\":\"%s\"}", i ? "," : "",
+                               (int)(opcode - lines[i] - 1), lines[i], (int)(operands - opcode - 1), opcode, operands);
+    }
+    snprintf(json + at, sizeof json - at, "]}]]");
+    assert_int_equal(sass_read(&module, (Str){json, strlen(json)}, "f", NULL), STATUS_OK);
+    FlowSassSource source = {.module = &module, .is_entry = true, .param_base = 0x210};
+    assert_int_equal(flow_from_sass(&source, &arena, &code), STATUS_OK);
+    assert_int_equal(flow_analyse(code, &arena, &view.flow), STATUS_OK);
+    ProfileLaunch launch = {.grid = {100, 1, 1}, .block = {128, 1, 1}};
+    view.launches.typical = &launch;
+    u32 branch = 0;
+    while (code->insns[branch].kind != FLOW_EXIT) branch++;
+    f64 lanes = lanes_of_way(&(AdviceCase){.view = &view}, &(CasePart){.view = &view}, branch, false);
+    arena_free(&arena);
+    sass_free(&module);
+    return lanes;
+}
+#define MACHINE(...) lanes_of_machine((const char *const[]){__VA_ARGS__, NULL})
+
+static void predicates_of_machine_code(void **state) {
+    (void)state;
+    // if (tid < n && tid % 4 != 0), joined by the comparison, and by a table: 0xa8 is c & (a | b)
+    assert_near(MACHINE("|S2R|R0,SR_TID.X", "|ULDC|UR4,c[0x0][0x220]", "|LOP3.LUT|R1,R0,0x3,RZ,0xc0,!PT",
+                        "|ISETP.GE.AND|P0,PT,R0,UR4,PT", "|ISETP.EQ.OR|P0,PT,R1,RZ,P0", "@P0|EXIT|", "|NOP|", "|EXIT|"),
+                24);
+    assert_near(MACHINE("|S2R|R0,SR_TID.X", "|ULDC|UR4,c[0x0][0x220]", "|LOP3.LUT|R1,R0,0x3,RZ,0xc0,!PT",
+                        "|ISETP.GE.AND|P0,PT,R0,UR4,PT", "|ISETP.EQ.AND|P1,PT,R1,RZ,PT",
+                        "|PLOP3.LUT|P2,PT,P0,P1,PT,0xa8,0x0", "@P2|EXIT|", "|NOP|", "|EXIT|"),
+                24);
+    assert_near(MACHINE("|S2R|R0,SR_TID.X", "|LOP3.LUT|R1,R0,0x3,RZ,0xc0,!PT", "|ISETP.EQ.AND|P1,PT,R1,RZ,PT",
+                        "|ISETP.GT.U32.XOR|P2,PT,R1,0x1,P1", "@!P2|EXIT|", "|NOP|", "|EXIT|"),
+                24);  // 2, 3 and 0 of four
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(made_of_the_thread),
-                                       cmocka_unit_test(uniform_values_may_be_anything)};
+                                       cmocka_unit_test(uniform_values_may_be_anything),
+                                       cmocka_unit_test(predicates_of_machine_code)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
