@@ -24,7 +24,7 @@ static f64 of_whole(f64 speedup, f64 part) { return 1 / (1 - part + part / speed
 static AdviceConfidence confidence_of(const Hit *hit, const AdviceEstimate *e) {
     const AdviceRecord *r = advice_record(hit->rule, hit->c->view);
     f64 width = hypot(r->spread, e->error);
-    if (hit->doubtful || width > 0.8 || e->low <= 1.005) return CONFIDENCE_LOW;
+    if (hit->doubtful || width > 1.2 || e->low <= 1.005) return CONFIDENCE_LOW;
     bool proven = r->tried >= 3 && r->helped * 4 >= r->tried * 3;
     return proven && width < 0.4 ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM;
 }
