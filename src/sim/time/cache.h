@@ -15,8 +15,8 @@ typedef struct CacheConfig {
     u32 ways;          // 0 = fully associative; lines that are no multiple of the ways are left out
     u8 replacement;
     u8 dirty_kept;  // a line with written sectors whose turn to go has come is passed over so many times; up to 64 ways
-    bool hashed;  // sets are chosen by a hash of the line's address, not by its lowest bits; contiguous lines spread
-                  // evenly
+    bool hashed;    // sets are chosen by a hash of the line's address, not by its lowest bits; contiguous lines spread
+                    // evenly
 } CacheConfig;
 
 // How many: without a call where the host's plain instruction set has no instruction for it; most lines have four.
