@@ -6,6 +6,8 @@
 
 #include "base/mem.h"
 
+#define NO_LINE UINT64_MAX  // StoreQueue.keys of an empty place
+
 Status stores_init(Sm *sm) {
     StoreQueue *q = &sm->stores;
     if (!sm->gpu->l1_join) return STATUS_OK;
@@ -22,6 +24,7 @@ void stores_clear(Sm *sm) {
     q->first = q->count = 0;
     q->port_free = 0;
     q->free = WL_NONE;
+    for (u32 i = 0; i < STORE_QUEUE; i++) q->keys[i] = NO_LINE;
     for (u32 i = 0; q->lines && i < sm->gpu->l1_writes; i++) {
         q->lines[i].waiters = q->free;
         q->free = i;
@@ -37,11 +40,11 @@ u64 stores_next(const Sm *sm) {
     return ready > q->port_free ? ready : q->port_free;
 }
 
-// The line's place in the ring; STORE_QUEUE: it is not there.
+// The line's place in the ring; STORE_QUEUE: it is not there. A line is there once at most.
 static u32 find(const StoreQueue *q, u64 key) {
-    for (u32 i = 0; i < q->count; i++)
-        if (q->keys[(q->first + i) % STORE_QUEUE] == key) return (q->first + i) % STORE_QUEUE;
-    return STORE_QUEUE;
+    u32 place = STORE_QUEUE;
+    for (u32 i = 0; i < STORE_QUEUE; i++) place = q->keys[i] == key ? i : place;
+    return place;
 }
 
 static StoreLine *append(Sm *sm, u64 key) {
@@ -87,6 +90,7 @@ void stores_leave(Sm *sm, u64 cycle) {
                                     .local = l->local});
         u64 bytes = (u64)sector_count(l->sectors) * 32, rate = sm->gpu->noc_request_bytes;
         q->port_free = cycle + (bytes + rate - 1) / rate;
+        q->keys[q->first] = NO_LINE;
         q->first = (q->first + 1) % STORE_QUEUE;
         q->count--;
         sm->lsu.blocked = sm->tex.blocked = false;
