@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Some pairs of examples/advice on the simulator. As they are before their change, the rule that the change belongs to is
 # among the first three of the advice, with an estimate that has an interval; after it, that rule promises less than half
-# of what it did, or nothing. `# Speedup: LOW-HIGH` is what the change achieves on the simulator, give or take a third of
+# of what it did, or nothing, and what the change achieved in this very launch lies in the interval. `# Speedup: LOW-HIGH` is what the change achieves on the simulator, give or take a third of
 # the gain: there the estimate has to be.
 . tests/e2e/lib.sh
 need python3

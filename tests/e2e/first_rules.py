@@ -2,7 +2,8 @@
 """first_rules.py RULES BEFORE.json [AFTER.json], RULES being names with blanks between.
 
 "good" when one of the RULES is among the first three rules of the advice in BEFORE, of a kernel whose launches were
-timed, with 1 <= low <= speedup <= high <= limit. With AFTER: when none of the RULES has half of its gain there. RULES may
+timed, with 1 <= low <= speedup <= high <= limit. With AFTER: when none of the RULES has half of its gain there, and the
+kernels' times in BEFORE and AFTER have a ratio that lies in the interval of the most promising of the RULES. RULES may
 end with LOW-HIGH: then the greatest speedup expected of them in BEFORE has to lie there. Else what is there instead."""
 import json
 import re
@@ -30,6 +31,12 @@ def gain(advice, wanted):
     return max((row["estimate"]["speedup"] - 1 for row in advice["advice"] if row["rule"] in wanted), default=0)
 
 
+def holds(before, after, wanted):
+    rows = [row["estimate"] for row in before["advice"] if row["rule"] in wanted]
+    best = max(rows, key=lambda e: e["speedup"])
+    return best["low"] <= before["kernel_ns"] / after["kernel_ns"] <= best["high"]
+
+
 def main():
     wanted, advice = sys.argv[1].split(), [load(path) for path in sys.argv[2:]]
     span = re.fullmatch(r"([0-9.]+)-([0-9.]+)", wanted[-1])
@@ -37,7 +44,7 @@ def main():
     if span:
         good = float(span[1]) <= 1 + gain(advice[0], wanted) <= float(span[2])
     if len(advice) > 1:
-        good = gain(advice[1], wanted) < gain(advice[0], wanted) / 2
+        good = gain(advice[1], wanted) < gain(advice[0], wanted) / 2 and holds(*advice, wanted)
     rows = [f"{row['rule']} {row['estimate']['speedup']:.2f}" for row in advice[-1]["advice"]]
     print("good" if good else "; ".join(rows or advice[-1]["notes"] or ["nothing"]))
 
