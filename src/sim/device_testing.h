@@ -40,16 +40,22 @@ static inline void device_show(TestDevice *d) {
 }
 
 // `text` begins with PTX_HEAD.
-static inline void device_open(TestDevice *d, const char *text) {
+// An H200 as `config` says, with the module loaded.
+static inline void device_open_with(TestDevice *d, const char *text, SimConfig config) {
     memset(d, 0, sizeof *d);
     assert_int_equal(gpu_load("gpus", "h200", &d->gpu, &d->diag), STATUS_OK);
-    SimConfig config = {.gpu = &d->gpu, .devices = 1, .threads = 1, .print = device_print_hook, .print_context = d};
+    config.gpu = &d->gpu;
+    config.devices = 1;
     assert_int_equal(sim_create(&config, &d->sim), STATUS_OK);
     Module *module;
     Status status = ptx_load((Str){text, strlen(text)}, "test.ptx", &module, &d->diag);
     if (status != STATUS_OK) device_show(d);
     assert_int_equal(status, STATUS_OK);
     assert_int_equal(sim_load_module(d->sim, 0, module, &d->module, &d->diag), STATUS_OK);
+}
+
+static inline void device_open(TestDevice *d, const char *text) {
+    device_open_with(d, text, (SimConfig){.threads = 1, .print = device_print_hook, .print_context = d});
 }
 
 static inline void device_close(TestDevice *d) {

@@ -65,14 +65,8 @@ typedef struct Timed {
 
 static void open_timed(Timed *t, u32 threads) {
     memset(t, 0, sizeof *t);
-    TestDevice *d = &t->d;
-    assert_int_equal(gpu_load("gpus", "h200", &d->gpu, &d->diag), STATUS_OK);
-    SimConfig config = {.gpu = &d->gpu, .devices = 1, .threads = threads, .timing = true};
-    assert_int_equal(sim_create(&config, &d->sim), STATUS_OK);
-    Module *module;
-    assert_int_equal(ptx_load((Str){kernels, strlen(kernels)}, "test.ptx", &module, &d->diag), STATUS_OK);
-    assert_int_equal(sim_load_module(d->sim, 0, module, &d->module, &d->diag), STATUS_OK);
-    t->out = device_memory(d, NULL, 4096);
+    device_open_with(&t->d, kernels, (SimConfig){.threads = threads, .timing = true});
+    t->out = device_memory(&t->d, NULL, 4096);
 }
 
 static Status run(Timed *t, const char *name, u32 ctas, u32 threads, u64 *cycles) {
