@@ -190,7 +190,7 @@ static ProfilePlace place_of(const Query *query) {
     const ProfileFile *file = find_file(query->profile, query_u64(query, 1));
     const ProfileFile *call = find_file(query->profile, query_u64(query, 3));
     if (!file) return (ProfilePlace){.line = query_u32(query, 6)};
-    bool at_call = query_u32(query, 5) > 0 && file->system && call;
+    bool at_call = query_u32(query, 5) > 0 && file->system && call && !call->system;
     if (at_call) return (ProfilePlace){.file = call->path, .line = query_u32(query, 4)};
     return (ProfilePlace){.file = file->path, .line = query_u32(query, 2)};
 }

@@ -26,7 +26,8 @@ CREATE TABLE function(id INTEGER PRIMARY KEY, module INTEGER NOT NULL REFERENCES
     is_entry INTEGER NOT NULL, insn_count INTEGER NOT NULL, registers INTEGER NOT NULL, shared_bytes INTEGER NOT NULL,
     local_bytes INTEGER NOT NULL, const_bytes INTEGER NOT NULL);
 
--- system: a header of the toolkit or the system; code inlined from it is shown at the line that called it.
+-- system: a header of the toolkit or the system; code inlined from it is shown at the line that called it, if that is the
+-- program's own.
 CREATE TABLE file(id INTEGER PRIMARY KEY, path TEXT NOT NULL, system INTEGER NOT NULL);
 
 -- One row per instruction; pc is its index in the function. text_line: its line in the module's text. inlined > 0: (file,
@@ -137,8 +138,8 @@ CREATE TABLE dropped(what TEXT PRIMARY KEY, count INTEGER NOT NULL, time_ns INTE
 
 -- The line that an instruction is shown at; file NULL: no source information, line is then one of the module's text.
 CREATE VIEW insn_line AS
-    SELECT i.function, i.pc, CASE WHEN i.inlined > 0 AND f.system AND c.path IS NOT NULL THEN c.path ELSE f.path END AS file,
-        CASE WHEN f.path IS NULL THEN i.text_line WHEN i.inlined > 0 AND f.system AND c.path IS NOT NULL THEN i.call_line
+    SELECT i.function, i.pc, CASE WHEN i.inlined > 0 AND f.system AND NOT c.system THEN c.path ELSE f.path END AS file,
+        CASE WHEN f.path IS NULL THEN i.text_line WHEN i.inlined > 0 AND f.system AND NOT c.system THEN i.call_line
         ELSE i.line END AS line
     FROM insn i LEFT JOIN file f ON f.id = i.file LEFT JOIN file c ON c.id = i.call_file;
 

@@ -79,8 +79,8 @@ typedef struct ProfileLaunch {
     MetricSet metrics;  // evaluated
 } ProfileLaunch;
 
-// Instructions inlined from a header of the toolkit or the system belong to the line that called it; other inlined ones
-// to the line where they are written.
+// Instructions inlined from a header of the toolkit or the system belong to the line that called it if that is the
+// program's own; other inlined ones, and all of a library's kernels, to the line where they are written.
 typedef struct ProfileLine {
     const char *file;   // NULL: no source information, `line` is a line of the PTX text
     u32 line;           // 0: not known

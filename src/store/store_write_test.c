@@ -87,42 +87,51 @@ static void everything_comes_back(void **state) {
     profile_close(profile);
 }
 
-// An atomic inlined from a toolkit header belongs to the line that uses it; a helper of the program to its own line.
+// An atomic inlined from a toolkit header belongs to the line that uses it; a helper of the program to its own line, and
+// so does what a kernel of the toolkit calls of the toolkit.
 static void inlined_code_goes_where_people_look(void **state) {
     (void)state;
     StoreWriter *writer = create_profile();
     Sink *sink = store_sink(writer);
     assert_int_equal(sample_head(sink), STATUS_OK);
     assert_int_equal(sample_file(sink, 3, "src/helper.cuh"), STATUS_OK);
-    assert_int_equal(sample_function(sink, 1, "k", 4), STATUS_OK);
-    RecordInsn insns[4] = {
+    assert_int_equal(sample_file(sink, 4, "/usr/local/cuda-13.0/include/cub/radix_sort.cuh"), STATUS_OK);
+    assert_int_equal(sample_function(sink, 1, "k", 5), STATUS_OK);
+    RecordInsn insns[5] = {
         {.file = 1, .line = 7, .text_line = 20},
         {.file = 2, .line = 112, .inlined = 1, .call_file = 1, .call_line = 7, .text_line = 21},
         {.file = 3, .line = 5, .inlined = 1, .call_file = 1, .call_line = 9, .text_line = 22},
         {.text_line = 23},
+        {.file = 2, .line = 113, .inlined = 1, .call_file = 4, .call_line = 700, .text_line = 24},
     };
-    assert_int_equal(sample_insns(sink, 1, insns, 4), STATUS_OK);
-    RecordPcCount counts[4] = {
-        {0, METRIC_INST, 1}, {1, METRIC_INST, 10}, {2, METRIC_INST, 100}, {3, METRIC_INST, 1000}};
-    assert_int_equal(sample_pc_counts(sink, 1, counts, 4), STATUS_OK);
+    assert_int_equal(sample_insns(sink, 1, insns, 5), STATUS_OK);
+    RecordPcCount counts[5] = {{0, METRIC_INST, 1},
+                               {1, METRIC_INST, 10},
+                               {2, METRIC_INST, 100},
+                               {3, METRIC_INST, 1000},
+                               {4, METRIC_INST, 10000}};
+    assert_int_equal(sample_pc_counts(sink, 1, counts, 5), STATUS_OK);
     close_writer(writer);
 
     Profile *profile = open_profile();
     const ProfileLine *lines;
     u32 count;
     assert_int_equal(profile_lines(profile, 1, &lines, &count, NULL), STATUS_OK);
-    assert_int_equal(count, 3);
-    assert_string_equal(lines[0].file, "src/app.cu");
-    assert_true(lines[0].line == 7 && lines[0].metrics.value[METRIC_INST] == 11);
-    assert_string_equal(lines[1].file, "src/helper.cuh");
-    assert_true(lines[1].line == 5 && lines[1].metrics.value[METRIC_INST] == 100);
-    assert_true(lines[2].file == NULL && lines[2].line == 23);
+    assert_int_equal(count, 4);
+    assert_non_null(strstr(lines[0].file, "sm_60_atomic"));
+    assert_true(lines[0].line == 113 && lines[0].metrics.value[METRIC_INST] == 10000);
+    assert_string_equal(lines[1].file, "src/app.cu");
+    assert_true(lines[1].line == 7 && lines[1].metrics.value[METRIC_INST] == 11);
+    assert_string_equal(lines[2].file, "src/helper.cuh");
+    assert_true(lines[2].line == 5 && lines[2].metrics.value[METRIC_INST] == 100);
+    assert_true(lines[3].file == NULL && lines[3].line == 23);
     profile_close(profile);
     // The view says the same.
     assert_string_equal(
         query_value("SELECT group_concat(l, ' ') FROM (SELECT coalesce(file,'') || ':' || line || '=' || value "
                     "AS l FROM line_metric ORDER BY value)"),
-        "src/app.cu:7=11.0 src/helper.cuh:5=100.0 :23=1000.0");
+        "src/app.cu:7=11.0 src/helper.cuh:5=100.0 :23=1000.0 "
+        "/usr/local/cuda-13.0/targets/x86_64-linux/include/sm_60_atomic_functions.hpp:113=10000.0");
 }
 
 static void sources_stay_apart(void **state) {
