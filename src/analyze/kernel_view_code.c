@@ -78,7 +78,8 @@ static Status load_sass(KernelViews *views, const ViewModule *module, KernelView
     return STATUS_OK;
 }
 
-// As the profile's reader has it: code inlined from a header of the toolkit is shown at the program's line that called it.
+// As the profile's reader has it: code inlined from a header of the toolkit is shown at the program's line that called
+// it.
 static ProfilePlace place_of(const Cubin *cubin, const CubinLine *line) {
     if (line->file == WL_NONE) return (ProfilePlace){0};
     const char *file = cubin->files.data[line->file];

@@ -87,8 +87,8 @@ static void everything_comes_back(void **state) {
     profile_close(profile);
 }
 
-// An atomic inlined from a toolkit header belongs to the line that uses it; a helper of the program to its own line, and
-// so does what a kernel of the toolkit calls of the toolkit.
+// An atomic inlined from a toolkit header belongs to the line that uses it; a helper of the program to its own line,
+// and so does what a kernel of the toolkit calls of the toolkit.
 static void inlined_code_goes_where_people_look(void **state) {
     (void)state;
     StoreWriter *writer = create_profile();

@@ -62,14 +62,6 @@ static Status add_defs(TimeFunc *f, MachineOp *op, u32 insn) {
     return STATUS_OK;
 }
 
-// The results of the loads that are issued as one with this one, all in its block.
-static Status add_merged(TimeFunc *f, MachineOp *op, u32 insn) {
-    const FlowBlock *block = &f->cfg->blocks[f->cfg->block_of[insn]];
-    for (u32 i = insn + 1; i < block->first + block->count; i++)
-        if (f->merged[i] == insn) TRY(add_defs(f, op, i));
-    return STATUS_OK;
-}
-
 static Status add_leaves(TimeFunc *f, MachineOp *op, u32 insn) {
     const Picked *p = &f->picked[insn];
     for (u32 k = 0; k < p->leaf_count; k++) {
@@ -77,6 +69,31 @@ static Status add_leaves(TimeFunc *f, MachineOp *op, u32 insn) {
         TRY(add_operand(f, value));
         op->uses++;
         if (value == p->guard && op->uses <= UINT8_MAX) op->guard_use = (u8)op->uses;
+    }
+    return STATUS_OK;
+}
+
+// The results of the instructions that are issued as one with this one, all in its block: first its own.
+static Status add_results(TimeFunc *f, MachineOp *op, u32 insn) {
+    TRY(add_defs(f, op, insn));
+    u32 end = time_merged_end(f, insn);
+    for (u32 i = time_merged_first(f, insn); i < end; i++)
+        if (i != insn && f->merged[i] == insn) TRY(add_defs(f, op, i));
+    return STATUS_OK;
+}
+
+// What the stores write that are issued as one with this one, besides its own; their address is its.
+static Status add_stored(TimeFunc *f, MachineOp *op, u32 insn) {
+    u32 end = time_merged_end(f, insn);
+    for (u32 i = time_merged_first(f, insn); i < end; i++) {
+        const Picked *p = &f->picked[i];
+        if (i == insn || f->merged[i] != insn || !f->code->insns[i].is_store) continue;
+        for (u32 k = 0; k < p->leaf_count; k++) {
+            u32 value = f->leaves.data[p->leaves + k];
+            if (value == p->base) continue;
+            TRY(add_operand(f, value));
+            op->uses++;
+        }
     }
     return STATUS_OK;
 }
@@ -198,8 +215,7 @@ static Status emit_steps(TimeFunc *f, u32 insn, u32 pc) {
         if (last) {
             if (!step.branch) op.order = order_of(time_form(f, insn), kind);
             op.flow = f->code->insns[insn].kind;
-            TRY(add_defs(f, &op, insn));
-            if (f->merged[insn] == insn) TRY(add_merged(f, &op, insn));
+            TRY(add_results(f, &op, insn));
         } else {
             u32 value;
             TRY(new_value(f, 32, &value));
@@ -208,6 +224,7 @@ static Status emit_steps(TimeFunc *f, u32 insn, u32 pc) {
             if (group.count < GROUP_MAX) group.values[group.count++] = value;
         }
         TRY(add_sources(f, &op, insn, &before, step.memory));
+        if (last) TRY(add_stored(f, &op, insn));
         for (u32 k = 0; k < literals.count; k++, op.uses++) TRY(add_operand(f, literals.values[k]));
         TRY(vec_push(&f->ops, op));
     }

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads of neighbouring words of shared or local memory become one wide load where the address is known to be a
-// multiple of its width: LDS.64, LDS.128 [listings of ptxas 13.0 for sm_90]. Of what lies in global memory ptxas knows
-// no alignment beyond the type's. And both halves of a product of 32 bits are one IMAD.WIDE.
+// multiple of its width: LDS.64, LDS.128; so do stores, LDS and STS of 64 bits, and up to four halfwords that are
+// stored [36 kernels compiled by ptxas 13.0 for sm_90]. Of what lies in global memory ptxas knows no alignment beyond
+// the type's. And both halves of a product of 32 bits are one IMAD.WIDE.
 #include "sim/time/time_lower.h"
 
-enum { WIDEST = 16, ALIGNMENT_DEPTH = 8, LOADS_KEPT = 256, PRODUCTS_KEPT = 16 };
+enum { WIDEST = 16, ALIGNMENT_DEPTH = 8, ACCESSES_KEPT = 256, PRODUCTS_KEPT = 16 };
 
+// Instructions of the block that may become one access: loads since the last store, stores since the last load or
+// store elsewhere, both of shared or local memory.
 typedef struct Merger {
     TimeFunc *f;
-    u32 loads[LOADS_KEPT];  // instructions of the block, since the last store
+    u32 insns[ACCESSES_KEPT];
     u32 count;
 } Merger;
 
@@ -77,51 +80,55 @@ static u32 alignment_of(const TimeFunc *f, const FlowOperand *o, u32 depth, cons
     return o->kind == FLOW_VALUE ? alignment_of_value(f, o->id, depth, asked) : 1;
 }
 
+static bool is_near(const FlowInsn *in) { return in->space == SPACE_SHARED || in->space == SPACE_LOCAL; }
+
 static bool can_merge(const TimeFunc *f, u32 insn) {
     const FlowInsn *in = &f->code->insns[insn];
     const Form *form = time_form(f, insn);
-    bool plain = form->op == OP_LD && in->defs == 1 && in->guard == WL_NONE && form->mods[MOD_SEM] <= SEM_WEAK;
-    return plain && f->picked[insn].needed && (in->space == SPACE_SHARED || in->space == SPACE_LOCAL) &&
-           (in->access_bytes == 4 || in->access_bytes == 8);
+    bool plain = (form->op == OP_LD || form->op == OP_ST) && in->guard == WL_NONE && form->mods[MOD_SEM] <= SEM_WEAK;
+    if (!plain || !f->picked[insn].needed || !is_near(in)) return false;
+    bool half = in->is_store && in->access_bytes == 2 && ptx_types[form->types[0]].bits == 16;
+    return in->access_bytes == 4 || in->access_bytes == 8 || half;
 }
 
-// Whether two loads of a block start from the same address, offsets aside.
+// Whether two accesses of a block start from the same address, offsets aside.
 static bool same_base(const TimeFunc *f, u32 a, u32 b) {
     const Picked *p = &f->picked[a], *q = &f->picked[b];
     if (p->base != q->base || p->symbol != q->symbol) return false;
     return p->base == WL_NONE || time_is_same(f, p->base, a < b ? a : b, a < b ? b : a);
 }
 
-static u32 find_load(const Merger *m, u32 load, i64 offset) {
+static u32 find_access(const Merger *m, u32 access, i64 offset) {
     const TimeFunc *f = m->f;
     for (u32 k = 0; k < m->count; k++) {
-        u32 insn = m->loads[k];
+        u32 insn = m->insns[k];
         if (f->picked[insn].offset == offset && f->merged[insn] == WL_NONE &&
-            f->code->insns[insn].access_bytes == f->code->insns[load].access_bytes && same_base(f, load, insn))
+            f->code->insns[insn].access_bytes == f->code->insns[access].access_bytes && same_base(f, access, insn))
             return k;
     }
     return WL_NONE;
 }
 
-// The loads collected so far become as wide as they can: fours first, then twos.
-static void merge_loads(Merger *m, u32 wide) {
+// The accesses collected so far become as wide as they can: fours first, then twos. Loads are issued where the first of
+// them was, stores where the last was.
+static void merge_accesses(Merger *m, u32 wide) {
     TimeFunc *f = m->f;
     for (u32 k = 0; k < m->count; k++) {
-        u32 insn = m->loads[k], members[WIDEST / 4], n = 0;
+        u32 insn = m->insns[k], members[4], n = 0;
         const Picked *p = &f->picked[insn];
-        u32 bytes = f->code->insns[insn].access_bytes, first = insn;
-        FlowOperand address = time_uses(f, insn)[f->code->insns[insn].address_use];
-        u32 known = alignment_of(f, &address, ALIGNMENT_DEPTH, NULL),
-            own = lowest_bit((u64)f->code->insns[insn].address_offset);
-        if (f->merged[insn] != WL_NONE || (known < own ? known : own) < wide) continue;
+        const FlowInsn *in = &f->code->insns[insn];
+        u32 bytes = in->access_bytes, count = wide / bytes, issued = insn;
+        if (f->merged[insn] != WL_NONE || count < 2 || count > WL_COUNT(members)) continue;
+        FlowOperand address = time_uses(f, insn)[in->address_use];
+        u32 known = alignment_of(f, &address, ALIGNMENT_DEPTH, NULL), own = lowest_bit((u64)in->address_offset);
+        if ((known < own ? known : own) < wide) continue;
         for (u32 at = 0; at < wide; at += bytes) {
-            u32 found = find_load(m, insn, p->offset + at);
+            u32 found = find_access(m, insn, p->offset + at);
             if (found == WL_NONE) break;
-            members[n++] = m->loads[found];
-            if (members[n - 1] < first) first = members[n - 1];
+            u32 member = members[n++] = m->insns[found];
+            if (in->is_store ? member > issued : member < issued) issued = member;
         }
-        if (n < wide / bytes || n < 2) continue;
-        for (u32 i = 0; i < n; i++) f->merged[members[i]] = first;
+        for (u32 i = 0; n == count && i < n; i++) f->merged[members[i]] = issued;
     }
 }
 
@@ -187,27 +194,52 @@ static void merge_products(TimeFunc *f, const FlowBlock *block) {
 
 // --- the pass -----------------------------------------------------------------------------------------------------
 static void flush(Merger *m) {
-    merge_loads(m, WIDEST);
-    merge_loads(m, WIDEST / 2);
+    for (u32 wide = WIDEST; wide >= 4; wide /= 2) merge_accesses(m, wide);
     m->count = 0;
 }
 
+static void collect(Merger *m, u32 insn) {
+    if (m->count == ACCESSES_KEPT) flush(m);
+    m->insns[m->count++] = insn;
+}
+
+// Whether the store is beside one of the collected ones, or at its place.
+static bool touches(const Merger *stores, u32 store) {
+    const TimeFunc *f = stores->f;
+    for (u32 k = 0; k < stores->count; k++) {
+        i64 apart = f->picked[store].offset - f->picked[stores->insns[k]].offset,
+            bytes = f->code->insns[store].access_bytes;
+        if (apart >= -bytes && apart <= bytes && same_base(f, store, stores->insns[k])) return true;
+    }
+    return stores->count == 0;
+}
+
+// Other accesses of the same memory stay where they are: loads are not moved before a store, nor stores behind anything
+// but stores that they join.
+static void merge_block(Merger *loads, Merger *stores, const FlowBlock *block) {
+    TimeFunc *f = loads->f;
+    for (u32 i = block->first; i < block->first + block->count; i++) {
+        const FlowInsn *in = &f->code->insns[i];
+        bool far = in->space == SPACE_GLOBAL || in->space == SPACE_CONST || in->space == SPACE_PARAM;
+        // A run of the trace ends at whatever waits: accesses on both sides of that are apart.
+        bool ends = in->is_barrier || time_insn(f, i)->kind > SIM_MEMORY, merges = can_merge(f, i);
+        if (ends || (in->is_store && !far)) flush(loads);
+        bool joins = merges && in->is_store && touches(stores, i);
+        if (ends || ((in->is_load || in->is_store) && !far && !joins)) flush(stores);
+        if (merges) collect(in->is_store ? stores : loads, i);
+    }
+    flush(loads);
+    flush(stores);
+}
+
 Status time_merge(TimeFunc *f) {
-    Merger m = {.f = f};
+    Merger loads = {.f = f}, stores = {.f = f};
     f->merged = ARENA_ARRAY(&f->lower->scratch, u32, f->code->insn_count + 1);
     if (!f->merged) return STATUS_NO_MEMORY;
     for (u32 i = 0; i < f->code->insn_count; i++) f->merged[i] = WL_NONE;
     for (u32 b = 0; b < f->cfg->block_count; b++) {
-        const FlowBlock *block = &f->cfg->blocks[b];
-        merge_products(f, block);
-        for (u32 i = block->first; i < block->first + block->count; i++) {
-            const FlowInsn *in = &f->code->insns[i];
-            // A run of the trace ends at whatever waits: loads on both sides of that are apart.
-            bool ends = in->is_store || in->is_barrier || time_insn(f, i)->kind > SIM_MEMORY || m.count == LOADS_KEPT;
-            if (ends) flush(&m);
-            if (can_merge(f, i)) m.loads[m.count++] = i;
-        }
-        flush(&m);
+        merge_products(f, &f->cfg->blocks[b]);
+        merge_block(&loads, &stores, &f->cfg->blocks[b]);
     }
     return STATUS_OK;
 }

@@ -72,23 +72,43 @@ static bool lies_ready(const TimeFunc *f, u32 load, const FlowOperand *data, u32
     return true;
 }
 
-// What is stored comes from registers, of a wide store from neighbouring ones. A zero is one everywhere but beside
-// others.
-static u32 data_moves(const TimeFunc *f, u32 insn) {
+typedef struct Stored {
+    u32 words, numbers, zeros, placed;
+} Stored;
+
+static void add_stored(const TimeFunc *f, u32 insn, Stored *s) {
     const FlowInsn *in = &f->code->insns[insn];
     const FlowOperand *uses = time_uses(f, insn), *data = uses + (in->address_use == 0);
-    u32 count = in->uses - 1u, numbers = 0, zeros = 0, placed = 0;
+    u32 count = in->uses - 1u;
+    s->words += count;
     for (u32 k = 0; k < count; k++) {
         u64 literal;
         if (is_literal(f, &data[k], &literal)) {
-            numbers += literal != 0, zeros += literal == 0;
+            s->numbers += literal != 0, s->zeros += literal == 0;
         } else if (count > 1 && data[k].kind == FLOW_VALUE) {
             u32 load = wide_load_of(f, data[k].id);
-            placed += load != WL_NONE && !lies_ready(f, load, data, count);
+            s->placed += load != WL_NONE && !lies_ready(f, load, data, count);
         }
     }
-    bool beside = count > 1 && zeros < count;
-    return numbers + placed + (beside ? (zeros + 1) / 2 : 0);
+}
+
+// What is stored comes from registers, of a wide store from neighbouring ones. A zero is one everywhere but beside
+// others.
+static u32 data_moves(const TimeFunc *f, u32 insn) {
+    Stored s = {.words = 0};
+    u32 end = time_merged_end(f, insn);
+    for (u32 i = time_merged_first(f, insn); i < end; i++)
+        if (i == insn || f->merged[i] == insn) add_stored(f, i, &s);
+    bool beside = s.words > 1 && s.zeros < s.words;
+    return s.numbers + s.placed + (beside ? (s.zeros + 1) / 2 : 0);
+}
+
+// Two halfwords of a store that was merged are put into a register (PRMT).
+static u32 packing_moves(const TimeFunc *f, u32 insn) {
+    u32 halves = 0, end = time_merged_end(f, insn);
+    if (f->merged[insn] != insn || f->code->insns[insn].access_bytes != 2) return 0;
+    for (u32 i = time_merged_first(f, insn); i < end; i++) halves += f->merged[i] == insn;
+    return halves / 2;
 }
 
 // In loops they are made ready before.
@@ -106,5 +126,5 @@ void time_moves(const TimeFunc *f, u32 insn, u32 *uniform, u32 *vector) {
     u32 literals = literal_moves(f, insn);
     bool by_uniform = f->lower->gpu->sm_version >= 75 && literals > 1;
     *uniform = by_uniform ? literals : 0;
-    *vector = (by_uniform ? 0 : literals) + extension_moves(f, insn) + store_moves(f, insn);
+    *vector = (by_uniform ? 0 : literals) + extension_moves(f, insn) + store_moves(f, insn) + packing_moves(f, insn);
 }

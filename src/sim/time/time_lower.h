@@ -155,7 +155,7 @@ typedef struct TimeFunc {
     bool *no_branch;     // a branch that is not issued
     bool *loop_control;  // increments, comparison and branch of an unrolled loop
     Bitset counted;      // scratch
-    u32 *merged;         // time_code_merge.c: by instruction, the load that it is issued with (may be itself), WL_NONE
+    u32 *merged;         // time_code_merge.c: by instruction, the one that it is issued with (may be itself), WL_NONE
     // time_code_sink.c, by instruction, and behind those SunkConstant:
     bool *sunk;    // it is issued at places of its own
     u32 *sunk_at;  // before an instruction: the first in `sunk_places`, WL_NONE
@@ -222,6 +222,15 @@ static inline const Form *time_form(const TimeFunc *f, u32 insn) {
 static inline const SimInsn *time_insn(const TimeFunc *f, u32 insn) {
     return &f->lower->program->insns[f->func->entry + insn];
 }
+// Where the instructions lie that are issued with this one: in its block.
+static inline u32 time_merged_first(const TimeFunc *f, u32 insn) {
+    return f->merged[insn] == insn ? f->cfg->blocks[f->cfg->block_of[insn]].first : insn;
+}
+static inline u32 time_merged_end(const TimeFunc *f, u32 insn) {
+    const FlowBlock *block = &f->cfg->blocks[f->cfg->block_of[insn]];
+    return f->merged[insn] == insn ? block->first + block->count : insn + 1;
+}
+
 static inline const FlowOperand *time_uses(const TimeFunc *f, u32 insn) {
     const FlowInsn *in = &f->code->insns[insn];
     return f->code->operands + in->operands + in->defs;
