@@ -40,8 +40,7 @@ static Status find_blocks(TimeLower *lower) {
     return STATUS_OK;
 }
 
-// --- functions
-// --------------------------------------------------------------------------------------------------------
+// --- functions ----------------------------------------------------------------------------------------------------
 static Status lower_passes(TimeFunc *f) {
     Arena *arena = &f->lower->scratch;
     TRY(flow_from_ptx(f->lower->module, f->func->func, arena, &f->code));

@@ -162,7 +162,14 @@ static void note_operand(const TimeFunc *f, Picked *p, const FlowOperand *o) {
     if (o->kind == FLOW_SYMBOL) note_symbol(f, p, o->id);
 }
 
+// A loaded value is what was known of that memory before.
+static u32 known_as(const TimeFunc *f, u32 value) {
+    while (f->stands_for[value] != WL_NONE) value = f->stands_for[value];
+    return value;
+}
+
 static Status resolve(TimeFunc *f, Picked *p, u32 value, u32 at, u32 depth) {
+    value = known_as(f, value);
     u32 def = foldable_def(f, value, at);
     if (def == WL_NONE || depth == 0 || !(is_alias(f, def) || is_constant_load(f, def))) return add_leaf(f, p, value);
     const FlowOperand *uses = time_uses(f, def);
@@ -197,6 +204,7 @@ static Constant constant_of(const FlowOperand *o) {
 static u32 look_through(const TimeFunc *f, u32 value, u32 at, Constant *constant) {
     *constant = (Constant){.symbol = WL_NONE};
     for (u32 depth = 0; depth < RESOLVE_DEPTH; depth++) {
+        value = known_as(f, value);
         u32 def = foldable_def(f, value, at);
         if (def == WL_NONE || !is_alias(f, def) || f->code->insns[def].uses != 1) return value;
         const FlowOperand *use = time_uses(f, def);
@@ -460,6 +468,7 @@ static bool is_root(const TimeFunc *f, u32 insn) {
 
 Status time_select(TimeFunc *f) {
     TRY(find_definitions(f));
+    TRY(time_repeat(f));
     f->picked = ARENA_ARRAY(&f->lower->scratch, Picked, f->code->insn_count + 1);
     bool ok = bitset_init(&f->same_divisor, &f->lower->scratch, f->code->insn_count + 1) &&
               bitset_init(&f->same_division, &f->lower->scratch, f->code->insn_count + 1);

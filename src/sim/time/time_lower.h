@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inside of time_code_build, shared by the time_code_*.c files. One function goes through these passes:
 //   select    which PTX instructions cost anything, and what they fold into (time_code_select.c)
+//   repeat    loads of what is known already (time_code_repeat.c)
 //   share     divisions by the same divisor (time_code_share.c)
 //   control   predicated regions, BSSY and BSYNC, unrolled loops (time_code_control.c)
 //   merge     neighbouring loads, halves of products (time_code_merge.c)
@@ -136,8 +137,9 @@ typedef struct TimeFunc {
     Cfg *cfg;
     u32 *sole_def;  // value -> its only, unguarded definition, WL_NONE
     u32 *first_def,
-        *defs_of;    // value v: defs_of[first_def[v]] up to defs_of[first_def[v + 1]]: its definitions, ascending
-    u32 *use_count;  // value -> instructions that read it
+        *defs_of;     // value v: defs_of[first_def[v]] up to defs_of[first_def[v + 1]]: its definitions, ascending
+    u32 *use_count;   // value -> instructions that read it
+    u32 *stands_for;  // time_code_repeat.c: value -> one that is the same, WL_NONE
     DomTree *dominators, *postdominators;
     Loops *loops;
     DivergenceInfo *divergence;
@@ -181,6 +183,9 @@ WL_MUST_USE Status time_select(TimeFunc *f);
 u32 time_look_through(const TimeFunc *f, u32 value, u32 at, i64 *number);
 // Whether `value` as instruction `from` read it is what instruction `to`, behind it, would read.
 bool time_is_same(const TimeFunc *f, u32 value, u32 from, u32 to);
+
+// time_code_repeat.c
+WL_MUST_USE Status time_repeat(TimeFunc *f);
 
 // time_code_share.c
 WL_MUST_USE Status time_share(TimeFunc *f);
