@@ -581,7 +581,7 @@ static bool push_accesses(Sm *sm, Pipe *p, TimeWarp *w, const TimeOp *op, u32 ti
                        .bytes = a.bytes};
         t->global |= a.space != TRACE_SHARED;
         if (a.space == TRACE_SHARED)
-            e.fewest = (u16)lines[0];
+            e.fewest = (u16)lines[0], e.wavefronts = op->flags & TIME_JOINED ? 1 : e.wavefronts;
         else if (op->kind == TIME_LOAD)
             sm->counters[SMC_L1_GLOBAL_LD_REQUESTS] += a.space == TRACE_GLOBAL;
         bool joined = op->flags & TIME_JOINED && a.lines == 1;  // one lane asks for all

@@ -144,7 +144,7 @@ static void set_access(const TimeFunc *f, MachineOp *op, u32 insn, TimeKind kind
     op->offset = f->picked[insn].offset;
     if (is_release(form)) op->flags |= TIME_RELEASE;
     if (kind == TIME_LOAD && bypasses_l1(form)) op->flags |= TIME_BYPASS;
-    if (kind == TIME_REDUCE && joined) op->flags |= TIME_JOINED;
+    if ((kind == TIME_REDUCE || kind == TIME_ATOMIC) && joined) op->flags |= TIME_JOINED;
     if (kind == TIME_REDUCE || kind == TIME_ATOMIC) op->flags |= (u8)(atomic_class(form) << TIME_ATOMIC_SHIFT);
     if (kind == TIME_HEAP)
         op->extra = time_builtin(f, insn) == BUILTIN_FREE + 1;

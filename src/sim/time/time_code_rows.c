@@ -201,13 +201,38 @@ static bool has_result(const TimeFunc *f, u32 insn) {  // of an atomic: the prog
     return f->code->insns[insn].defs && (in->dst != SIM_NO_OPERAND || in->list_count);
 }
 
+// Whether all lanes give the same operand.
+static bool is_alike(const TimeFunc *f, u32 insn) {
+    const FlowInsn *in = &f->code->insns[insn];
+    for (u32 k = 0; k < in->uses; k++)
+        if (divergence_of_use(f->divergence, insn, in->operands + in->defs + k)) return false;
+    return true;
+}
+
+// ATOMS.POPC.INC: shared memory itself joins the lanes that add one.
+static bool is_increment(const TimeFunc *f, u32 insn) {
+    const FlowInsn *in = &f->code->insns[insn];
+    const FlowOperand *data = &time_uses(f, insn)[in->uses - 1u];
+    return in->space == SPACE_SHARED && data->kind == FLOW_IMMEDIATE && data->value == 1;
+}
+
+// Atomics of all lanes on one word that ptxas turns into one of the warp: integers of 32 bits, and sums of an operand
+// that is the same for all of 64 bits in global memory [90 atomics compiled by ptxas 13.0 for sm_90].
 static TimeVariant atomic_variant(const TimeFunc *f, u32 insn) {
     const FlowInsn *in = &f->code->insns[insn];
-    if (in->space == SPACE_SHARED || in->space == SPACE_SHARED_CLUSTER) return VARIANT_SHARED;
-    if (has_result(f, insn) || divergence_of_address(f->divergence, insn)) return VARIANT_PLAIN;
-    for (u32 k = 0; k < in->uses; k++)
-        if (divergence_of_use(f->divergence, insn, in->operands + in->defs + k)) return VARIANT_UNIFORM;
-    return VARIANT_ALIKE;
+    const Form *form = time_form(f, insn);
+    bool shared = in->space == SPACE_SHARED || in->space == SPACE_SHARED_CLUSTER, alike = is_alike(f, insn);
+    TimeVariant apart = shared ? VARIANT_SHARED : VARIANT_PLAIN;
+    u16 op = form->mods[MOD_ATOM_OP];
+    const TypeInfo *type = &ptx_types[form->types[0]];
+    bool sum = op == ATOM_OP_ADD, word = type->bits == 32, longer = type->bits == 64 && sum && alike && !shared;
+    bool joins =
+        sum || op == ATOM_OP_MIN || op == ATOM_OP_MAX || op == ATOM_OP_AND || op == ATOM_OP_OR || op == ATOM_OP_XOR;
+    if (type->class == TYPE_CLASS_FLOAT || !joins || !(word || longer)) return apart;
+    if (in->space == SPACE_SHARED_CLUSTER || divergence_of_address(f->divergence, insn)) return apart;
+    if (has_result(f, insn)) return !sum ? apart : alike ? VARIANT_COUNTED : VARIANT_SCANNED;
+    if (sum && is_increment(f, insn)) return apart;
+    return alike ? VARIANT_ALIKE : VARIANT_UNIFORM;
 }
 
 static TimeVariant special_variant(u32 sreg) {

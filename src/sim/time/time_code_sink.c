@@ -45,8 +45,8 @@ static Status for_uses(Sinking *s, u32 insn, UseFn use) {
     if (p->window) TRY(use(s, f->code->insn_count + SUNK_WINDOW, insn));
     if (in->address_use == 0xff) return STATUS_OK;
     if (in->space == SPACE_GLOBAL || in->space == SPACE_NONE) TRY(use(s, f->code->insn_count + SUNK_DESCRIPTOR, insn));
-    if (in->is_atomic && is_joined(time_variant(f, insn)) && ptx_types[time_form(f, insn)->types[0]].bits == 32)
-        TRY(use(s, f->code->insn_count + SUNK_LEADER, insn));
+    TimeVariant variant = in->is_atomic ? time_variant(f, insn) : VARIANT_PLAIN;
+    if (is_joined(variant) && variant != VARIANT_SCANNED) TRY(use(s, f->code->insn_count + SUNK_LEADER, insn));
     return STATUS_OK;
 }
 

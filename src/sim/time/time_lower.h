@@ -41,9 +41,11 @@ typedef enum TimeVariant {
     VARIANT_SPECIAL,   // reads a special register ...
     VARIANT_CLOCK,     // ... a clock
     VARIANT_CONSTANT,  // ... or a parameter: in the constant bank
-    VARIANT_UNIFORM,   // atomic without result on global memory, all lanes at one address ...
+    VARIANT_UNIFORM,   // atomic without result, all lanes at one address: the operands are joined, one lane asks ...
     VARIANT_ALIKE,     // ... with the same operand
-    VARIANT_SHARED,    // atomic on shared memory
+    VARIANT_SCANNED,  // a sum with result, all lanes at one address: what each gets is its own part of a prefix sum ...
+    VARIANT_COUNTED,  // ... with the same operand: a product
+    VARIANT_SHARED,   // other atomic on shared memory
     VARIANT_COUNT
 } TimeVariant;
 
@@ -174,7 +176,7 @@ WL_MUST_USE Status time_steps(TimeLower *lower, u32 form, TimeVariant variant, T
 TimeKind time_kind(const TimeFunc *f, u32 insn);
 u32 time_builtin(const TimeFunc *f, u32 insn);  // that it calls: BuiltinId + 1; 0 = none
 TimeVariant time_variant(const TimeFunc *f, u32 insn);
-static inline bool is_joined(TimeVariant variant) { return variant == VARIANT_UNIFORM || variant == VARIANT_ALIKE; }
+static inline bool is_joined(TimeVariant variant) { return variant >= VARIANT_UNIFORM && variant <= VARIANT_COUNTED; }
 
 // time_code_select.c
 WL_MUST_USE Status time_select(TimeFunc *f);
