@@ -21,6 +21,7 @@ begin serialized 7 --sampling serialized
 begin serialized.some 7 --sampling serialized --launch-skip 6
 begin sampling_fails 7
 begin full 7
+begin replaced 7
 
 life basic 7 -q
 same "nothing is said with -q" "$(cat "$T/basic.err")" ""
@@ -99,6 +100,12 @@ same "both are named" "$(grep -c 'profile in' "$T/children.err")" 2
 
 life ends_in_launch 5
 same "end between two callbacks" "$(ask ends_in_launch "SELECT (SELECT count(*) FROM launch), value FROM meta WHERE key = 'complete'")" "4|1"
+life ends_among_launches 7
+same "end while others launch" "$(ask ends_among_launches "SELECT count(*) > 200, count(*) = count(nullif(end_ns, 0)),
+    (SELECT value FROM meta WHERE key = 'complete') FROM launch")" "1|1|1"
+ended replaced 7
+same "a profile of each program in one process" "$(ls "$T"/replaced*.wlp | wc -l) $(ask replaced "SELECT (SELECT count(*) FROM launch),
+    value FROM meta WHERE key = 'complete'")" "2 4|0"
 WARPLENS_END_SECONDS=0 life hangs 7
 says hangs "did not hand out its last records"
 same "not complete" "$(ask hangs "SELECT value FROM meta WHERE key = 'complete'")" 0

@@ -10,7 +10,9 @@
 
 #include "collect/collect_inside.h"
 
-enum { FILL_NS = 250000000 };
+// LATE_BUFFERS: for what is under way when the program ends. Threads that go on launching get no more: the end waits
+// for the writer.
+enum { FILL_NS = 250000000, LATE_BUFFERS = 64 };
 
 typedef enum BufferState { BUFFER_FREE, BUFFER_FILLING, BUFFER_FULL, BUFFER_READING } BufferState;
 
@@ -35,9 +37,14 @@ static u32 next_size(Buffers *b) {
     return size;
 }
 
+void buffers_end(Buffers *b) { atomic_store(&b->ending, true); }
+
 void buffers_request(u8 **buffer, size_t *size, size_t *max_records) {
     Buffers *b = &collector.buffers;
     *max_records = 0;  // as many as fit
+    *buffer = NULL;
+    *size = 0;
+    if (atomic_load(&b->ending) && atomic_fetch_add(&b->late, 1) >= LATE_BUFFERS) return;
     for (u32 i = 0; i < BUFFER_COUNT; i++) {
         u32 expected = BUFFER_FREE;
         if (atomic_load_explicit(&b->state[i], memory_order_relaxed) != BUFFER_FREE ||
@@ -48,8 +55,6 @@ void buffers_request(u8 **buffer, size_t *size, size_t *max_records) {
         return;
     }
     atomic_fetch_add(&b->refused, 1);
-    *buffer = NULL;
-    *size = 0;
 }
 
 // The writer need not wait for its next turn when much has come.
@@ -64,10 +69,11 @@ void buffers_complete(void *context, u32 stream, u8 *buffer, size_t size, size_t
     if (valid > BUFFER_BYTES / 2 && b->order[i] % 8 == 0) sem_post(&collector.wake);
 }
 
-u32 buffers_take_full(Buffers *b) {
+u32 buffers_take_full(Buffers *b, u64 until) {
     u32 first = BUFFER_NONE;
     for (u32 i = 0; i < BUFFER_COUNT; i++)
-        if (atomic_load(&b->state[i]) == BUFFER_FULL && (first == BUFFER_NONE || b->order[i] < b->order[first]))
+        if (atomic_load(&b->state[i]) == BUFFER_FULL && b->order[i] < until &&
+            (first == BUFFER_NONE || b->order[i] < b->order[first]))
             first = i;
     if (first != BUFFER_NONE) atomic_store(&b->state[first], BUFFER_READING);
     return first;

@@ -76,9 +76,11 @@ static void write_losses(Collector *c) {
         collect_dropped(c, "activity records", dropped);
 }
 
+// Those completed by now: threads that launch without a pause, also while the program ends, fill others meanwhile.
 static void take_activities(Collector *c) {
     u32 buffer;
-    while ((buffer = buffers_take_full(&c->buffers)) != BUFFER_NONE) {
+    u64 until = atomic_load(&c->buffers.completions);
+    while ((buffer = buffers_take_full(&c->buffers, until)) != BUFFER_NONE) {
         activity_read(c, c->buffers.memory + (size_t)buffer * BUFFER_BYTES, c->buffers.valid[buffer]);
         buffers_give_back(&c->buffers, buffer);
     }
@@ -92,6 +94,7 @@ static void write_exit_code(Collector *c) {
 
 static void finish(Collector *c) {
     atomic_store(&c->state, COLLECT_ENDING);
+    buffers_end(&c->buffers);
     // Twice: ending the sampling of a GPU that other processes use too may cost launches their times.
     c->cupti.cuptiActivityFlushAll(CUPTI_FLUSH_FORCED);
     take_activities(c);

@@ -26,6 +26,8 @@ typedef struct Buffers {
     atomic_ullong requested_ns;       // when
     atomic_ullong completions;
     atomic_ullong refused;  // requests when none was free
+    atomic_bool ending;
+    atomic_uint late;  // requests since then
 } Buffers;
 
 // --- messages of callbacks to the writer: modules ---
@@ -227,9 +229,11 @@ bool pm_sampling_is_known(const Cupti *cupti);  // it has all functions for coun
 // buffers.c
 bool buffers_make(Buffers *buffers);
 u32 buffers_size(u32 last, u64 taken_ns);  // bytes of the next one, when the last one took so long to fill
+void buffers_end(Buffers *buffers);        // of the program: a few more are handed out
 void buffers_request(u8 **buffer, size_t *size, size_t *max_records);
 void buffers_complete(void *context, u32 stream, u8 *buffer, size_t size, size_t valid);
-u32 buffers_take_full(Buffers *buffers);  // the one completed first; BUFFER_NONE
+// The one completed first, of the first `until` completions; BUFFER_NONE when there is none.
+u32 buffers_take_full(Buffers *buffers, u64 until);
 void buffers_give_back(Buffers *buffers, u32 buffer);
 
 // activity.c

@@ -67,7 +67,7 @@ void waits_call(Collector *c, u32 cbid, const CuptiApiCall *call) {
 
 void waits_take(Collector *c) {
     Waits *w = &c->waits;
-    for (;; w->tail++) {
+    for (u64 until = atomic_load(&w->head); w->tail < until; w->tail++) {
         WaitSlot *slot = &w->slots[w->tail % WAIT_SLOTS];
         if (atomic_load(&slot->turn) != w->tail / WAIT_SLOTS * 2 + 1) break;
         const char *name = name_of(slot->wait.cbid);

@@ -4,7 +4,9 @@
 // said.
 #include <dlfcn.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -309,6 +311,32 @@ static int counters_forked(void) {
     return 7;
 }
 
+// Another program takes this one's place, in the same process.
+static int replaced(void) {
+    work(2);
+    mock_wait_flushes(3);
+    execl("/proc/self/exe", "life", "basic", (char *)NULL);
+    return 1;
+}
+
+static atomic_uint launching;
+static void *launch_on(void *unused) {
+    for (;; mock_wait_flushes(1)) {
+        for (u32 i = 0; i < 100; i++) launch_from_here();
+        atomic_fetch_add(&launching, 1);
+    }
+    return unused;
+}
+
+// main returns while other threads launch; at its exit they go on.
+static int ends_among_launches(void) {
+    pthread_t thread;
+    work(1);
+    for (u32 i = 0; i < 2; i++) pthread_create(&thread, NULL, launch_on, NULL);
+    while (atomic_load(&launching) < 2) sched_yield();
+    return 7;
+}
+
 static int quick(void) { return work(1), _exit(7), 1; }
 
 int main(int argc, char **argv) {
@@ -333,6 +361,8 @@ int main(int argc, char **argv) {
                  {"sampling_fails", sampling_fails},
                  {"quick", quick},
                  {"waits", waits},
+                 {"replaced", replaced},
+                 {"ends_among_launches", ends_among_launches},
                  {"ends_in_launch", ends_in_launch},
                  {"counters", counters},
                  {"counters_lost", counters_lost},
