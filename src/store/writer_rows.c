@@ -16,6 +16,8 @@ struct WriterRows {
 static bool is_gathered(StoreStatement statement) {
     switch (statement) {
     case STORE_INSN:
+    case STORE_LAUNCH_DONE:
+    case STORE_LAUNCH_TIME:
     case STORE_LAUNCH_METRIC:
     case STORE_PC_METRIC:
     case STORE_LATENCY:
