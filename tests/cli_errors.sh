@@ -25,6 +25,7 @@ expect() {
 
 # --- the command itself
 expect 2 "no command \`bogus\`" bogus
+expect 2 "there is no command \`reprot\`; did you mean \`report\`? \`warplens --help\` lists them" reprot
 expect 2 "no command" --bogus
 "$W" >/dev/null 2>&1
 same "no command at all" $? 2
@@ -45,7 +46,9 @@ done
 # --- report
 expect 2 "which profile?" report
 expect 2 "one profile" report a b
-expect 2 "unrecognized option '--nope'" report --nope
+expect 2 "report has no option \`--nope\`; \`warplens report --help\` lists them" report --nope
+expect 2 "report has no option \`--jsn\`; did you mean \`--json\`?" report --jsn "$good"
+expect 2 "report has no option \`--line\s\`" report '--line\s=3' "$good"
 expect 2 "--section takes" report --section nope "$good"
 expect 2 "no format \`nope\`" report --format nope "$good"
 expect 1 "cannot sort by 'nope': neither a metric (docs/metrics.md) nor a column; columns are warp, thread, " report --sort nope "$good"
@@ -81,11 +84,15 @@ expect 2 "-k \`(\`: " advise -k '(' "$good"
 expect 2 "-f needs -o FILE" advise -f "$good"
 expect 2 "--list-rules comes as text or json" advise --list-rules --sarif
 expect 1 "no rule is called" advise --rule nope "$good"
-expect 1 "no rule is called" advise --no-rule lop-unrolling "$good"
+expect 1 "no rule is called \`lop-unrolling\`; did you mean \`loop-unrolling\`?" advise --no-rule lop-unrolling "$good"
+expect 1 "no rule is called \`foo\`; \`warplens advise --list-rules\`" advise --rule foo "$good"
 expect 1 "$T/missing.wlp: error: cannot open" advise "$T/missing.wlp"
 expect 1 "not a Warplens profile" advise Makefile
 expect 1 "damaged profile" advise "$T/cut.wlp"
 expect 1 "$good exists; -f replaces it" advise -o "$good" "$good"
+cp "$good" "$T/same.wlp"
+expect 1 "$T/same.wlp is a profile, which advice does not replace" advise -f -o "$T/same.wlp" "$T/same.wlp"
+cmp -s "$good" "$T/same.wlp" || fail "advise -f replaced a profile by its advice"
 expect 1 "$T/no/such/x cannot be written" advise -o "$T/no/such/x" "$good"
 
 # full ARGS...: what does not get onto a full disk is told, in one line, and not blamed on the input
@@ -103,7 +110,13 @@ full doctor
 
 # --- run
 expect 2 "run needs a program" run
-expect 2 "unrecognized option '--nope'" run --nope true
+expect 2 "run has no option \`--nope\`" run --nope true
+expect 2 "did you mean \`--timing\`?" run -qo x.wlp --gpu h200 --timming true
+expect 2 "-o needs the name of a file" run -o '' true
+expect 2 "--gpus takes a number from 1 to 64 or models separated by commas, not \`-1\`" run --gpus -1 true
+expect 2 "--launch-skip goes from 0 to 18446744073709551615, not \`99999999999999999999\`" run --launch-skip 99999999999999999999 true
+same "options of the program, and beginnings of ours" "$("$W" run -q --out "$T/none.wlp" --thre 1 echo --timming --nope)" "--timming --nope"
+same "the value of an option may look like one" "$("$W" run -q -o --timming echo ran)" ran
 expect 2 "--gpus takes a number from 1 to 64 or models separated by commas, not \`x,\`" run --gpus x, true
 expect 2 "nope.gpu: not found" run --gpus h200,nope true
 expect 2 "--threads takes a whole number, not \`-1\`" run --threads -1 true
@@ -211,6 +224,20 @@ expect 1 "deadlock.launch:1:1: error: expected a directive" ptx tests/e2e/deadlo
 expect 1 "irectory" ptx examples
 expect 1 "syntax_error.ptx:8:2: error: 'add.u32' takes 3 operands, not 2" ptx tests/e2e/syntax_error.ptx
 expect 1 "no PTX that an sm_90 device can use (there is: sm_80 SASS)" ptx tests/binary/no_ptx.fatbin
+
+# --- a program that is ended by a signal says so, as it does when a shell starts it
+"$W" run -q bash -c 'kill -SEGV $$' 2>"$T/err"
+same "a signal" "$? $(cat "$T/err")" "139 warplens: the program was ended by signal 11 (Segmentation fault)"
+mkdir "$T/a b"
+"$W" sim -q $ptx --launch $launch --timing -o "$T/a b/x.wlp" && "$W" advise "$T/a b/x.wlp" >"$T/out"
+grep -qF "\`warplens advise --verbose '$T/a b/x.wlp'\`" "$T/out" || [ "$(grep -c verbose "$T/out")" = 0 ] || fail "a path with a blank is not quoted" "$(cat "$T/out")"
+"$W" report --help | awk 'length($0) > 79 || /^[a-z]+$/ { print; exit 1 }' || fail "report --help is badly broken into lines"
+"$W" ptx --help | awk 'length($0) > 79 || /^[a-z]+$/ { print; exit 1 }' || fail "ptx --help is badly broken into lines"
+for section in summary findings kernels timing stalls samples lines launches timeline; do
+    "$W" report --section $section "$good" >/dev/null || fail "there is no section $section"
+    "$W" report --help | grep -q "^  $section " || fail "report --help does not name the section $section"
+    checks=$((checks + 1))
+done
 
 # --- the same in a program: it sees CUDA's error code, its user the explanation, the profile keeps both
 build_launches

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/mem.h"
+#include "base/near.h"
 #include "cli/cli.h"
 #include "cli/terminal.h"
 
@@ -36,8 +36,10 @@ Status advise_profile(const char *path, const AdviceOptions *options, const Advi
     if (status == STATUS_OK)
         status = exporter ? advice_report_write(profile, list, exporter, report, out, diag)
                           : advice_report_brief(profile, list, report, prefix, out, diag);
+    const char *word = shell_word(&arena, path);
+    if (!word) status = STATUS_NO_MEMORY;
     if (status == STATUS_OK && !exporter && list->kernel_count)
-        output_printf(out, "%s`warplens advise %s` says why and how\n", prefix, path);
+        output_printf(out, "%s`warplens advise %s` says why and how\n", prefix, word);
     arena_free(&arena);
     kernel_views_close(views);
     profile_close(profile);

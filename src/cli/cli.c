@@ -11,7 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/near.h"
 #include "binary/demangle.h"
+#include "view/wrap.h"
 
 static void show_diag(const Diag *diag, bool readable) {
     char line[8192];
@@ -44,7 +46,7 @@ bool cli_number(const char *option, const char *text, u64 least, u64 most, u64 *
     if (value) *value = number;
     bool whole = *text >= '0' && *text <= '9' && !*end && errno == 0;
     if (whole && number >= least && number <= most) return true;
-    if (!whole)
+    if (!whole && errno != ERANGE)
         cli_fail(EXIT_USAGE, "%s takes a whole number, not `%s`", option, text);
     else
         cli_fail(EXIT_USAGE, "%s goes from %" PRIu64 " to %" PRIu64 ", not `%s`", option, least, most, text);
@@ -75,8 +77,60 @@ static error_t parse_help(int key, char *arg, struct argp_state *state) {
     return 0;
 }
 
+// The option of this name or, as getopt_long allows, this beginning of its name. `options` may be NULL.
+static const struct argp_option *find_option(const struct argp_option *options, const char *word, Near *near) {
+    const struct argp_option *found = NULL;
+    for (const struct argp_option *o = options; o && (o->name || o->key); o++) {
+        if (!o->name) continue;
+        if (!found && !strncmp(o->name, word, strlen(word))) found = o;
+        near_try(near, o->name);
+    }
+    return found;
+}
+
+// True: the option has its value in the next argument. `letters`: "fo" of "-fo".
+static bool short_takes_next(const struct argp_option *options, const char *letters) {
+    for (; *letters; letters++)
+        for (const struct argp_option *o = options; o && (o->name || o->key); o++)
+            if (o->key == *letters && o->arg && !(o->flags & OPTION_ARG_OPTIONAL)) return !letters[1];
+    return false;
+}
+
+// False, after saying which one was probably meant: there is no such option. `word`: without dashes and value.
+static bool check_long(const struct argp *argp, const char *command, const char *word,
+                       const struct argp_option **option) {
+    static const struct argp_option own[] = {{"help", 0, NULL, 0, NULL, 0}, {"usage", 0, NULL, 0, NULL, 0}, {0}};
+    Near near = {.word = word};
+    *option = find_option(argp->options, word, &near);
+    if (*option || find_option(own, word, &near)) return true;
+    const char *meant = near_result(&near);
+    cli_fail(EXIT_USAGE, "%s has no option `--%s`%s%s%s `warplens %s --help` lists them", command, word,
+             meant ? "; did you mean `--" : ";", meant ? meant : "", meant ? "`?" : "", command);
+    return false;
+}
+
+// Before argp, which does not say what was meant. Values of options and what follows "--" are passed over.
+static bool check_options(const struct argp *argp, int argc, char **argv, unsigned flags) {
+    for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) {
+        const char *arg = argv[i];
+        char word[64];
+        const struct argp_option *option;
+        if (arg[0] != '-' || !arg[1]) {
+            if (flags & ARGP_IN_ORDER) return true;
+        } else if (arg[1] != '-') {
+            i += short_takes_next(argp->options, arg + 1);
+        } else {
+            snprintf(word, sizeof word, "%.*s", (int)strcspn(arg + 2, "="), arg + 2);
+            if (!check_long(argp, argv[0], word, &option)) return false;
+            i += option && option->arg && !(option->flags & OPTION_ARG_OPTIONAL) && !strchr(arg, '=');
+        }
+    }
+    return true;
+}
+
 int cli_parse(const struct argp *argp, int argc, char **argv, unsigned flags, int *rest, void *input) {
     char name[64];
+    if (!check_options(argp, argc, argv, flags)) return EXIT_USAGE;
     snprintf(name, sizeof name, "warplens %s", argv[0]);
     char *command = argv[0];
     argv[0] = name;
@@ -89,6 +143,22 @@ int cli_parse(const struct argp *argp, int argc, char **argv, unsigned flags, in
     int error = argp_parse(&with_help, argc, argv, flags, rest, input);
     argv[0] = command;
     return error ? EXIT_USAGE : EXIT_OK;
+}
+
+char *cli_help_table(const char *sentence, const CliRow *rows, u32 count) {
+    enum { NAME = 11, INDENT = NAME + 3, WIDTH = 77 };
+    char *help = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&help, &size);
+    if (!stream) return NULL;
+    Output out = output_file(stream);
+    output_printf(&out, "%s\n", sentence);
+    for (u32 i = 0; i < count; i++) {
+        output_printf(&out, "  %-*s ", NAME, rows[i].name);
+        wrap_text(&out, rows[i].text, INDENT, WIDTH);
+    }
+    fclose(stream);
+    return help;
 }
 
 // Adds which models there are to the message that one is not.

@@ -34,6 +34,13 @@ bool cli_find_file(const char *relative, char *path, size_t size);
 // Parses with argp under the name "warplens <argv[0]>". Usage errors exit with EXIT_USAGE.
 int cli_parse(const struct argp *argp, int argc, char **argv, unsigned flags, int *rest, void *input);
 
+// A table that goes below the options of --help, as argp's help_filter has to return it (malloc'ed): a sentence, then a
+// row a name.
+typedef struct CliRow {
+    const char *name, *text;
+} CliRow;
+char *cli_help_table(const char *sentence, const CliRow *rows, u32 count);
+
 // Loads a model by name from the installation's folder, or by path.
 Status cli_load_gpu(const char *id, GpuModel *gpu, Diag *diag);
 

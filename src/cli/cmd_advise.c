@@ -114,9 +114,21 @@ static int compile_filter(AdviseArgs *a) {
 }
 
 // --- output -------------------------------------------------------------------------------------------------------
+// What cannot be made again is not written over, also with -f.
+static bool is_database(const char *path) {
+    static const char magic[] = "SQLite format 3";
+    char head[sizeof magic] = "";
+    FILE *file = fopen(path, "rb");
+    bool is = file && fread(head, 1, sizeof head, file) == sizeof head && memcmp(head, magic, sizeof magic) == 0;
+    if (file) fclose(file);
+    return is;
+}
+
 // Everything is in `text` before the file is touched, so that a failure leaves an existing one as it is.
 static int save(const AdviseArgs *a, const char *text, size_t size) {
     if (!a->output) return fwrite(text, 1, size, stdout) == size ? EXIT_OK : EXIT_INPUT;  // main tells of stdout
+    if (a->force && is_database(a->output))
+        return cli_fail(EXIT_INPUT, "%s is a profile, which advice does not replace; -o names another file", a->output);
     FILE *file = fopen(a->output, a->force ? "w" : "wx");
     if (!file && errno == EEXIST)
         return cli_fail(EXIT_INPUT, "%s exists; -f replaces it, -o names another file", a->output);

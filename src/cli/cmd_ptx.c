@@ -76,15 +76,10 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
 static char *help_filter(int key, const char *text, void *input) {
     (void)input;
     if (key != ARGP_KEY_HELP_POST_DOC) return (char *)(uintptr_t)text;
-    char *help = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&help, &size);
-    if (!out) return NULL;
-    fputs("Without an option, one line per function is printed. The dumps:\n", out);
+    CliRow rows[FLOW_DUMP_COUNT];
     for (u32 i = 0; i < FLOW_DUMP_COUNT; i++)
-        fprintf(out, "  %-11s %s\n", flow_dump_name((FlowDump)i), flow_dump_text((FlowDump)i));
-    fclose(out);
-    return help;
+        rows[i] = (CliRow){flow_dump_name((FlowDump)i), flow_dump_text((FlowDump)i)};
+    return cli_help_table("Without an option, one line per function is printed. The dumps:", rows, FLOW_DUMP_COUNT);
 }
 
 // --- one module ---------------------------------------------------------------------------------------------------

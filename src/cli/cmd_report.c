@@ -18,7 +18,7 @@ typedef struct ReportArgs {
 enum { OPT_SECTION = 256, OPT_FORMAT, OPT_CSV, OPT_JSON, OPT_LINES, OPT_SORT, OPT_UNITS };
 
 static const struct argp_option options[] = {
-    {"section", OPT_SECTION, "summary|findings|kernels|timing|stalls|lines|launches|timeline", 0, "only this part", 0},
+    {"section", OPT_SECTION, "NAME", 0, "only this part (see below)", 0},
     {"format", OPT_FORMAT, "text|json|csv", 0, "text (default), JSON (schema warplens-report/1) or CSV", 0},
     {"json", OPT_JSON, NULL, 0, "short for --format json", 0},
     {"csv", OPT_CSV, NULL, 0, "short for --format csv", 0},
@@ -34,10 +34,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case OPT_SECTION:
         a->options.section = report_section(arg);
         if (a->options.section == REPORT_SECTION_COUNT)
-            argp_error(
-                state,
-                "--section takes summary, findings, kernels, timing, stalls, lines, launches or timeline, not `%s`",
-                arg);
+            argp_error(state, "--section takes one of the names that --help lists, not `%s`", arg);
         break;
     case OPT_FORMAT: a->format = arg; break;
     case OPT_JSON: a->format = "json"; break;
@@ -63,6 +60,18 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     return 0;
 }
 
+// The table of sections goes below the options of --help.
+static char *help_filter(int key, const char *text, void *input) {
+    static const CliRow rows[] = {
+#define SECTION(id, name, text) {name, text},
+#include "view/sections.def"
+#undef SECTION
+    };
+    (void)input;
+    if (key != ARGP_KEY_HELP_POST_DOC) return (char *)(uintptr_t)text;
+    return cli_help_table("The sections:", rows, WL_COUNT(rows));
+}
+
 static Status show(const ReportArgs *a, const Exporter *exporter, Diag *diag) {
     Profile *profile;
     TRY(profile_open(a->path, &profile, diag));
@@ -73,7 +82,8 @@ static Status show(const ReportArgs *a, const Exporter *exporter, Diag *diag) {
 }
 
 int cmd_report(int argc, char **argv) {
-    static const struct argp argp = {options, parse, "FILE.wlp", "Shows what a profile holds.", NULL, NULL, NULL};
+    static const struct argp argp = {options, parse,       "FILE.wlp", "Shows what a profile holds.\v",
+                                     NULL,    help_filter, NULL};
     char *demangled = NULL;
     ReportArgs a = {.format = "text",
                     .options = {.demangle = terminal_demangle,

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/near.h"
 #include "binary/binary.h"
 #include "cli/advise.h"
 #include "cli/cli.h"
@@ -63,7 +64,7 @@ static const struct argp_option options[] = {
     {"gpu", OPT_GPU, "MODEL", 0, "GPU model to simulate: h200, a100, v100, ... or a .gpu file (default h200)", 0},
     {"gpus", OPT_GPUS, "N|MODEL,...", 0, "number of simulated devices, or the model of each (default 1)", 0},
     {"threads", OPT_THREADS, "N", 0,
-     "host threads for a launch (this version uses one; results will never depend on it)", 0},
+     "host threads for a launch with --timing (default: one per processor); results do not depend on it", 0},
     {"kernel", 'k', "REGEX", 0, "profile only kernels whose name matches (regex:EXPR is accepted too)", 0},
     {"launch-skip", OPT_SKIP, "N", 0, "matching launches to pass over before profiling begins", 0},
     {"launch-count", OPT_COUNT, "N", 0, "matching launches to profile", 0},
@@ -146,7 +147,8 @@ static int check(const RunOptions *o) {
     for (size_t i = 0; i < WL_COUNT(numbers); i++)
         if (numbers[i].value && !cli_number(numbers[i].name, numbers[i].value, numbers[i].least, numbers[i].most, NULL))
             return EXIT_USAGE;
-    if (o->gpus && !config_count_gpus(o->gpus))
+    if (o->output && !*o->output) return cli_fail(EXIT_USAGE, "-o needs the name of a file");
+    if (o->gpus && (*o->gpus == '-' || !config_count_gpus(o->gpus)))
         return cli_fail(EXIT_USAGE, "--gpus takes a number from 1 to 64 or models separated by commas, not `%s`",
                         o->gpus);
     if (o->on && strcmp(o->on, "auto") && strcmp(o->on, "sim") && strcmp(o->on, "gpu"))
@@ -397,11 +399,18 @@ static int with_result(const RunOptions *o, const char *path, int code) {
     return code == EXIT_OK && errors && o->error_exit ? (int)strtoul(o->error_exit, NULL, 10) : code;
 }
 
+// What a shell would have said, had it started the program; like a shell, nothing of an interrupt or a closed pipe.
+static void say_signal(int signal) {
+    if (signal == SIGINT || signal == SIGPIPE) return;
+    fprintf(stderr, "warplens: the program was ended by signal %d (%s)\n", signal, strsignal(signal));
+}
+
 static int wait_for(pid_t child) {
     int status;
     while (waitpid(child, &status, 0) < 0)
         if (errno != EINTR) return cli_fail(EXIT_TOOL, "waiting for the program failed: %s", strerror(errno));
     if (WIFEXITED(status)) return WEXITSTATUS(status);
+    say_signal(WTERMSIG(status));
     return 128 + WTERMSIG(status);
 }
 
@@ -434,9 +443,16 @@ static int start(char **argv, bool *started) {
                     strerror(error));
 }
 
+static void say_profile(const char *path) {
+    Arena arena = {0};
+    const char *word = shell_word(&arena, path);
+    fprintf(stderr, "warplens: profile in %s; `warplens report %s` shows it\n", path, word ? word : path);
+    arena_free(&arena);
+}
+
 static void say_where(const RunOptions *o, const char *output) {
     if (access(output, R_OK) == 0) {
-        fprintf(stderr, "warplens: profile in %s; `warplens report %s` shows it\n", output, output);
+        say_profile(output);
         advise_briefly(output);
     } else if (!o->output || !strstr(o->output, "%p")) {
         fprintf(stderr,
@@ -484,12 +500,14 @@ static void finish_profiles(const RunOptions *o, FILE *list) {
         diag_free(&diag);
         bool below = length && strncmp(path, here, length) == 0 && path[length] == '/';
         const char *name = below ? path + length + 1 : path;
-        if (!o->quiet) fprintf(stderr, "warplens: profile in %s; `warplens report %s` shows it\n", name, name);
+        if (!o->quiet) say_profile(name);
         if (!o->quiet && !count) advise_briefly(path);
         count++;
     }
     if (!count && !o->quiet)
-        fprintf(stderr, "warplens: no profile was written: a program has one when it uses the GPU\n");
+        fprintf(stderr, "warplens: no profile was written: %s\n",
+                run_gpu_present() ? "a program has one when it uses the GPU"
+                                  : "there is no NVIDIA GPU here, or no right to use it; `--on sim` simulates one");
 }
 
 static int run_on_gpu(const RunOptions *o, char **argv, char output[PATH_MAX]) {

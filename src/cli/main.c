@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/near.h"
 #include "cli/cli.h"
 
 static const struct {
@@ -37,9 +38,14 @@ static void finish_output(void) {
 }
 
 static int run_command(int argc, char **argv) {
-    for (size_t i = 0; i < WL_COUNT(commands); i++)
+    Near near = {.word = argv[0]};
+    for (size_t i = 0; i < WL_COUNT(commands); i++) {
         if (!strcmp(argv[0], commands[i].name)) return commands[i].run(argc, argv);
-    return cli_fail(EXIT_USAGE, "there is no command `%s`; `warplens --help` lists them", argv[0]);
+        near_try(&near, commands[i].name);
+    }
+    const char *meant = near_result(&near);
+    return cli_fail(EXIT_USAGE, "there is no command `%s`%s%s%s `warplens --help` lists them", argv[0],
+                    meant ? "; did you mean `" : ";", meant ? meant : "", meant ? "`?" : "");
 }
 
 int main(int argc, char **argv) {

@@ -26,8 +26,8 @@ bool terminal_is_utf8(void) {
 }
 
 bool terminal_has_colors(void) {
-    const char *terminal = getenv("TERM");
-    return isatty(STDOUT_FILENO) && !getenv("NO_COLOR") && terminal && strcmp(terminal, "dumb");
+    const char *terminal = getenv("TERM"), *no_color = getenv("NO_COLOR");  // https://no-color.org: set and not empty
+    return isatty(STDOUT_FILENO) && !(no_color && *no_color) && terminal && strcmp(terminal, "dumb");
 }
 
 const char *terminal_demangle(void *context, const char *mangled) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyze/advice/advice_inside.h"
+#include "base/near.h"
 
 enum {
     MOST_KERNELS = 32,
@@ -15,40 +16,22 @@ enum {
 const char *const advice_confidence_names[3] = {"low", "medium", "high"};
 
 // --- which rules ---------------------------------------------------------------------------------------------------
-// Letters to insert, delete or exchange (Wagner and Fischer, 1974); names are short.
-static u32 distance(const char *a, const char *b) {
-    u32 row[64], length = (u32)strlen(b);
-    if (length >= WL_COUNT(row)) return UINT32_MAX;
-    for (u32 j = 0; j <= length; j++) row[j] = j;
-    for (u32 i = 0; a[i]; i++) {
-        u32 diagonal = row[0];
-        row[0] = i + 1;
-        for (u32 j = 0; j < length; j++) {
-            u32 change = diagonal + (a[i] != b[j]);
-            diagonal = row[j + 1];
-            u32 gap = (row[j] < row[j + 1] ? row[j] : row[j + 1]) + 1;
-            row[j + 1] = change < gap ? change : gap;
-        }
-    }
-    return row[length];
-}
-
-static const AdviceRule *find_rule(const char *name, const AdviceRule **nearest) {
-    u32 least = UINT32_MAX;
+static bool is_rule(const char *name, Near *near) {
     for (u32 i = 0; i < advice_rule_count; i++) {
-        u32 d = distance(name, advice_rules[i].name);
-        if (d == 0) return &advice_rules[i];
-        if (d < least) least = d, *nearest = &advice_rules[i];
+        if (!strcmp(name, advice_rules[i].name)) return true;
+        near_try(near, advice_rules[i].name);
     }
-    return NULL;
+    return false;
 }
 
 static Status check_names(const char *const *names, u32 count, Diag *diag) {
-    const AdviceRule *nearest = NULL;
     for (u32 i = 0; i < count; i++) {
-        if (find_rule(names[i], &nearest)) continue;
-        diag_text(diag, DIAG_ERROR, NULL, 0, 0, "no rule is called \"%s\"; the nearest is \"%s\"", names[i],
-                  nearest ? nearest->name : "");
+        Near near = {.word = names[i]};
+        if (is_rule(names[i], &near)) continue;
+        const char *meant = near_result(&near);
+        diag_text(diag, DIAG_ERROR, NULL, 0, 0,
+                  "no rule is called `%s`%s%s%s `warplens advise --list-rules` names them all", names[i],
+                  meant ? "; did you mean `" : ";", meant ? meant : "", meant ? "`?" : "");
         return STATUS_INVALID;
     }
     return STATUS_OK;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/near.h"
 #include "view/advice/advice_page.h"
 #include "view/number.h"
 #include "view/table.h"
@@ -153,7 +154,9 @@ static void write_kernels(AdvicePage *page) {
     for (u32 i = 0; i < shown; i++) kernel_row(page, &table, &list->kernels[i]);
     table_print(&table, page->out, page->width, page->report->options.color);
     table_free(&table);
-    if (shown < list->kernel_count) output_printf(page->out, "  and %u more kernels\n", list->kernel_count - shown);
+    if (shown < list->kernel_count)
+        output_printf(page->out, "  and %u more kernel%s\n", list->kernel_count - shown,
+                      shown + 1 == list->kernel_count ? "" : "s");
 }
 
 static void write_notes(AdvicePage *page) {
@@ -201,7 +204,8 @@ static bool has_overlaps(const AdviceReport *report) {
 static void write_end(AdvicePage *page) {
     const AdviceReport *report = page->report;
     if (report->options.verbose || !report->list->count) return;
-    const char *path = report->options.path ? page_clean(page, report->options.path) : "FILE";
+    const char *word = report->options.path ? shell_word(&page->arena, report->options.path) : "FILE";
+    const char *path = word ? page_clean(page, word) : kept(page, NULL);
     output_text(page->out, "\n");
     if (has_overlaps(report)) page_paragraph(page, 2, "Savings of advice that overlaps do not add up.");
     page_paragraph(page, 2,

@@ -112,7 +112,7 @@ static void write_summary(Text *text) {
         item(text, "message", text_clean(text, report->messages[i]));
     }
     if (report->message_count > MESSAGES) {
-        item(text, "", arena_printf(&text->arena, "and %u more messages", report->message_count - MESSAGES));
+        item(text, "", arena_printf(&text->arena, "and %u more", report->message_count - MESSAGES));
     }
 }
 
@@ -393,7 +393,8 @@ static void write_lines(Text *text) {
         output_text(text->out, "  nothing was counted by line\n");
     }
     if (shown <= limit) return;
-    output_printf(text->out, "\n  the lines of %u more kernels: --section lines, or choose with -k\n", shown - limit);
+    output_printf(text->out, "\n  the lines of %u more kernel%s: --section lines, or choose with -k\n", shown - limit,
+                  shown - limit == 1 ? "" : "s");
 }
 
 // --- launches ---------------------------------------------------------------------------------------------------

@@ -121,7 +121,8 @@ void text_samples(Text *text) {
         write_samples(text, kernel, lines);
     }
     if (shown > limit)
-        output_printf(text->out, "\n  the samples of %u more kernels: --section samples\n", shown - limit);
+        output_printf(text->out, "\n  the samples of %u more kernel%s: --section samples\n", shown - limit,
+                      shown - limit == 1 ? "" : "s");
     if (!alone || shown || all > 0) return;
     text_heading(text, "Kernels on the GPU");
     output_text(text->out, "  nothing ran on a GPU; `warplens run --on gpu` does it\n");

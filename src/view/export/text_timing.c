@@ -396,7 +396,9 @@ void text_timing(Text *text) {
         if (shown == 1) text_heading(text, "Timing (by a model of the GPU: docs/simulator-model.md)");
         write_kernel_timing(text, &report->kernels[i]);
     }
-    if (shown > limit) output_printf(text->out, "\n  the timing of %u more kernels: --section timing\n", shown - limit);
+    if (shown > limit)
+        output_printf(text->out, "\n  the timing of %u more kernel%s: --section timing\n", shown - limit,
+                      shown - limit == 1 ? "" : "s");
     if (shown || report->options.section != REPORT_TIMING) return;
     text_heading(text, "Timing");
     nothing_timed(text);

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// For messages: which name was meant, and a name as a shell takes it.
+#ifndef WL_BASE_NEAR_H
+#define WL_BASE_NEAR_H
+
+#include "base/arena.h"
+
+// Begin with {.word = what was given}, near_try() each name, then near_result(): the name that was probably meant, or
+// NULL. At most a third of its letters are wrong, or else the word, of three letters or more, is a part of it.
+typedef struct Near {
+    const char *word;
+    const char *nearest, *part;  // of the names tried
+    u32 wrong;                   // letters of `nearest`
+} Near;
+
+void near_try(Near *near, const char *name);
+const char *near_result(const Near *near);
+
+// `text` as one word of a POSIX shell, in quotes where it needs them. NULL when memory is out.
+const char *shell_word(Arena *arena, const char *text);
+
+#endif
