@@ -74,12 +74,14 @@ TEST(times_and_samples_are_shown) {
                               "  kernel  share %  launches    total     mean    least     most\n"
                               "  mm        100.0         2  3.00 us  1.50 us  1.00 us  2.00 us\n"
                               "\n"
-                              "Waiting warps of mm (sampled)\n"
+                              "Waiting warps of mm in a.cu (sampled)\n"
                               "  100 samples, one of an SM every 4096 cycles; 80.0 % of the warps waited\n"
                               "  long_scoreboard 75.0 %, wait 25.0 %\n"
                               "  line  waiting %  reason           waits for (blamed)\n"
                               "    11       75.0  long_scoreboard  data loaded at this line\n"
-                              "    12       25.0  wait             the result of this line\n");
+                              "    12       25.0  wait             the result of this line\n"
+                              "\n"
+                              "  no source to show: a.cu is not found from this folder\n");
     free(text);
 }
 

@@ -387,27 +387,29 @@ static void names_and_places_stay_short(void **state) {
     (void)state;
     StoreWriter *writer = create_profile();
     Sink *sink = store_sink(writer);
-    RecordInsn insns[] = {{.file = 11, .line = 1}, {.file = 12, .line = 2}, {.file = 13, .line = 3}};
-    RecordPcCount pcs[] = {{0, METRIC_INST, 1}, {1, METRIC_INST, 2}, {2, METRIC_INST, 3}};
-    RecordCount counts[] = {{METRIC_INST, 0, 6}};
+    RecordInsn insns[] = {{.file = 11, .line = 1}, {.file = 12, .line = 2}, {.file = 13, .line = 3}, {.file = 11}};
+    RecordPcCount pcs[] = {{0, METRIC_INST, 1}, {1, METRIC_INST, 2}, {2, METRIC_INST, 3}, {3, METRIC_INST, 1}};
+    RecordCount counts[] = {{METRIC_INST, 0, 7}};
     Status status = sample_head(sink);
     if (status == STATUS_OK) status = sample_file(sink, 11, "/home/me/src/main.cu");
     if (status == STATUS_OK) status = sample_file(sink, 12, "/home/me/a/part.cuh");
     if (status == STATUS_OK) status = sample_file(sink, 13, "/proc/self/cwd/b/part.cuh");
-    if (status == STATUS_OK) status = sample_function(sink, 1, "_Z1kv", 3);
-    if (status == STATUS_OK) status = sample_insns(sink, 1, insns, 3);
+    if (status == STATUS_OK) status = sample_function(sink, 1, "_Z1kv", 4);
+    if (status == STATUS_OK) status = sample_insns(sink, 1, insns, 4);
     if (status == STATUS_OK) status = sample_launch(sink, 1, 1);
     if (status == STATUS_OK) status = sample_counts(sink, 1, counts, 1);
-    if (status == STATUS_OK) status = sample_pc_counts(sink, 1, pcs, 3);
+    if (status == STATUS_OK) status = sample_pc_counts(sink, 1, pcs, 4);
     if (status == STATUS_OK) status = sample_launch_end(sink, 1);
     assert_int_equal(status, STATUS_OK);
     assert_int_equal(store_close(writer), STATUS_OK);
     char *text = render("text", (ReportOptions){.demangle = demangle_long});
     static const char *const parts[] = {
-        "\n  outer::kernel<space::type, space::type, space::type, s..::type, space::the_last> ",
+        "\n  outer::kernel<space::type, space::type, space::type, space::type, space::type..> ",
         "\n  main.cu:1 ",              // the only one of its name
         "\n  /home/me/a/part.cuh:2 ",  // there is another part.cuh
         "\n  b/part.cuh:3 ",
+        "\n  main.cu:? ",  // an instruction without a line
+        "\n  no source to show: b/part.cuh is not found from this folder\n",
     };
     for (u32 i = 0; i < WL_COUNT(parts); i++)
         if (!strstr(text, parts[i])) fail_msg("'%s' is missing in:\n%s", parts[i], text);

@@ -59,7 +59,7 @@ static const RecordPcCount by_pc[] = {{1, METRIC_STALL_LONG_SCOREBOARD, 80000},
                                       {1, METRIC_INST, 4000},
                                       {3, METRIC_INST, 4000}};
 
-static Status write_launch(Sink *sink) {
+static Status write_launch(Sink *sink, const RecordCount *figures, u32 count) {
     TRY(sample_head(sink));
     TRY(sample_stall_names(sink));
     TRY(sample_function(sink, 1, "mm", 4));
@@ -67,7 +67,7 @@ static Status write_launch(Sink *sink) {
         {.file = 1, .line = 10}, {.file = 1, .line = 11}, {.file = 1, .line = 12}, {.file = 1, .line = 12}};
     TRY(sample_insns(sink, 1, insns, 4));
     TRY(sample_launch(sink, 1, 1));
-    TRY(sample_counts(sink, 1, totals, WL_COUNT(totals)));
+    TRY(sample_counts(sink, 1, figures, count));
     TRY(sample_pc_counts(sink, 1, by_pc, WL_COUNT(by_pc)));
     TRY(sample_time(sink, 1));
     TRY(sample_latencies(sink, 1));
@@ -79,7 +79,7 @@ static Status write_launch(Sink *sink) {
 
 static void write_timed(void) {
     StoreWriter *writer = create_profile();
-    assert_int_equal(write_launch(store_sink(writer)), STATUS_OK);
+    assert_int_equal(write_launch(store_sink(writer), totals, WL_COUNT(totals)), STATUS_OK);
     assert_int_equal(store_close(writer), STATUS_OK);
 }
 
@@ -123,7 +123,9 @@ static void text_says_why(void **state) {
               "    loads        450 cycles on average\n"
               "  line  waiting %  main reason           waits for\n"
               "    11       85.0  long_scoreboard 94 %  data loaded at line 10\n"
-              "    12       15.0  wait 100 %            the result of line 11\n");
+              "    12       15.0  wait 100 %            the result of line 11\n"
+              "\n"
+              "  no source to show: src/app.cu is not found from this folder\n");
     free(text);
     text = render("text", (ReportOptions){.section = REPORT_TIMELINE, .ascii = true});
     assert_string_equal(text, "Launch 0: mm\n"
@@ -252,11 +254,30 @@ static void limits_are_named(void **state) {
     assert_null(stall_text_find("boredom"));
 }
 
+// Where all warps fit nothing limits them, however many more registers would fit.
+static void full_occupancy_is_limited_by_nothing(void **state) {
+    (void)state;
+    RecordCount full[WL_COUNT(totals)];
+    memcpy(full, totals, sizeof full);
+    for (u32 i = 0; i < WL_COUNT(full); i++)
+        if (full[i].metric == METRIC_WARPS_THEORETICAL) full[i].value = 180000;
+    StoreWriter *writer = create_profile();
+    assert_int_equal(write_launch(store_sink(writer), full, WL_COUNT(full)), STATUS_OK);
+    assert_int_equal(store_close(writer), STATUS_OK);
+    char *text = render("text", (ReportOptions){.section = REPORT_TIMING, .ascii = true});
+    assert_non_null(strstr(text, "occupancy 50.0 % of 100.0 % possible; 40 registers, 1.50 waves\n"));
+    free(text);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        IN_FOLDER(text_says_why),           IN_FOLDER(whole_report_has_timing_only_when_timed),
-        IN_FOLDER(json_has_everything),     IN_FOLDER(csv_has_a_table_of_each),
-        cmocka_unit_test(curves_are_drawn), cmocka_unit_test(limits_are_named),
+        IN_FOLDER(text_says_why),
+        IN_FOLDER(whole_report_has_timing_only_when_timed),
+        IN_FOLDER(json_has_everything),
+        IN_FOLDER(csv_has_a_table_of_each),
+        cmocka_unit_test(curves_are_drawn),
+        cmocka_unit_test(limits_are_named),
+        IN_FOLDER(full_occupancy_is_limited_by_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

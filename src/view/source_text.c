@@ -59,9 +59,14 @@ Str source_line(SourceTexts *sources, const char *path, u32 line) {
     if (found && file_read(found, &source->file, NULL) == STATUS_OK) {
         source->text = (Str){(const char *)source->file.data, source->file.size};
         find_lines(source);
+        sources->any = true;
+    } else if (fresh && *path && !sources->missing) {
+        sources->missing = path;
     }
     return line_of(source, line);
 }
+
+const char *source_missing(const SourceTexts *sources) { return sources->any ? NULL : sources->missing; }
 
 Str source_module_line(SourceTexts *sources, Profile *profile, u32 module, u32 line) {
     char name[32];

@@ -19,6 +19,8 @@ typedef struct SourceText {
 typedef struct SourceTexts {
     Intern names;  // "file PATH" and "module ID", by position in texts
     Vec(SourceText) texts;
+    const char *missing;  // the first file that was not found, as the caller named it
+    bool any;             // file that was found
 } SourceTexts;
 
 // Where a file of the line table is, seen from the current folder; NULL when it is not found. Part of `path`.
@@ -26,6 +28,8 @@ const char *source_find(const char *path);
 // The line (from 1) without its end; empty when it cannot be had.
 Str source_line(SourceTexts *sources, const char *path, u32 line);
 Str source_module_line(SourceTexts *sources, Profile *profile, u32 module, u32 line);
+// A file to tell of when no source could be shown at all, so that somebody wonders; NULL when there is none.
+const char *source_missing(const SourceTexts *sources);
 void source_free(SourceTexts *sources);
 
 #endif

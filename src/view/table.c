@@ -92,11 +92,14 @@ static void print_cell(Output *out, const char *text, const TableColumn *column,
 // `cells` NULL = the headers.
 static void print_row(const Table *table, Output *out, const char *const *cells) {
     u32 last = 0;
-    for (u32 c = 0; c < table->columns.len; c++) last = table->columns.data[c].dropped ? last : c;
+    for (u32 c = 0; c < table->columns.len; c++) {
+        const TableColumn *column = &table->columns.data[c];
+        if (!column->dropped && (cells ? cells[c] : column->header)[0]) last = c;  // no blanks at the end of a line
+    }
     for (u32 c = 0, gap = INDENT; c <= last; c++) {
         const TableColumn *column = &table->columns.data[c];
         const char *text = cells ? cells[c] : column->header;
-        if (column->dropped || (c == last && !text[0])) continue;
+        if (column->dropped) continue;
         output_repeat(out, ' ', gap);
         print_cell(out, text, column, c == last);
         gap = GAP;

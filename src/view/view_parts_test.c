@@ -116,6 +116,27 @@ static void tables_adapt(void **state) {
     }
 }
 
+// Copied out of a terminal, and in golden files, blanks at the end of a line are a nuisance.
+static void empty_cells_leave_no_blanks(void **state) {
+    (void)state;
+    static const char *const cells[] = {"1", "wait", "", "", "2", "", "", "x = y;"};
+    Table table = {0};
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    Output out = {.write = append, .context = stream};
+    table_column(&table, (TableColumn){.header = "n"});
+    table_column(&table, (TableColumn){.header = "reason", .align = TABLE_LEFT});
+    table_column(&table, (TableColumn){.header = "cause", .align = TABLE_LEFT});
+    table_column(&table, (TableColumn){.header = "source", .align = TABLE_LEFT});
+    for (u32 c = 0; c < WL_COUNT(cells); c++) table_cell(&table, cells[c]);
+    assert_int_equal(table_print(&table, &out, 0, false), 0);
+    fclose(stream);
+    assert_string_equal(text, "  n  reason  cause  source\n  1  wait\n  2                 x = y;\n");
+    free(text);
+    table_free(&table);
+}
+
 static void source_lines_are_found(void **state) {
     (void)state;
     SourceTexts sources = {0};
@@ -125,6 +146,8 @@ static void source_lines_are_found(void **state) {
     assert_int_equal(source_line(&sources, "src/view/view_parts_test.c", 1000000).len, 0);
     assert_int_equal(source_line(&sources, "src/view", 1).len, 0);
     assert_int_equal(source_line(&sources, "no/such/file.cu", 1).len, 0);
+    assert_string_equal(sources.missing, "src/view");
+    assert_null(source_missing(&sources));  // one is there
     assert_int_equal(source_line(&sources, "", 1).len, 0);
     assert_int_equal(source_line(&sources, "-", 0).len, 0);
     source_free(&sources);
@@ -132,9 +155,9 @@ static void source_lines_are_found(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_lose_parameters),  cmocka_unit_test(numbers_are_short),
-        cmocka_unit_test(bad_utf8_is_replaced),   cmocka_unit_test(tables_adapt),
-        cmocka_unit_test(source_lines_are_found),
+        cmocka_unit_test(names_lose_parameters), cmocka_unit_test(empty_cells_leave_no_blanks),
+        cmocka_unit_test(numbers_are_short),     cmocka_unit_test(bad_utf8_is_replaced),
+        cmocka_unit_test(tables_adapt),          cmocka_unit_test(source_lines_are_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

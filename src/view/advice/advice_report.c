@@ -5,6 +5,7 @@
 
 #include "binary/kernel_name.h"
 #include "view/advice/advice_data.h"
+#include "view/short_name.h"
 #include "view/utf8.h"
 
 enum { BRIEF_TOP = 3, BRIEF_NAME = 40 };
@@ -35,19 +36,6 @@ typedef struct Names {
     u32 count;
 } Names;
 
-// Of a long name the beginning and the end of what stands before its template arguments: "reduce_ke..n_rows<..>".
-static const char *brief_name(const char *name, Arena *arena) {
-    static const char arguments[] = "<..>";
-    size_t plain = strcspn(name, "<");
-    if (utf8_width(name) <= BRIEF_NAME) return name;
-    bool cut = name[plain] && plain;
-    const char *base = cut ? arena_copy_str(arena, (Str){name, plain}) : name, *rest = cut ? arguments : "";
-    u32 width = base ? utf8_width(base) : 0, room = BRIEF_NAME - (u32)strlen(rest), tail = room / 3;
-    if (!base || width <= room) return base ? arena_printf(arena, "%s%s", base, rest) : NULL;
-    return arena_printf(arena, "%.*s..%s%s", (int)utf8_prefix(base, room - 2 - tail), base,
-                        base + utf8_prefix(base, width - tail), rest);
-}
-
 static Status add_name(Names *names, const KernelView *view) {
     if (!view) return STATUS_OK;
     for (u32 i = 0; i < names->count; i++)
@@ -61,7 +49,7 @@ static Status add_name(Names *names, const KernelView *view) {
     name->signature = utf8_clean(names->arena, str(signature ? signature : mangled), true);
     if (!name->mangled || !name->signature) return STATUS_NO_MEMORY;
     name->name = arena_copy_str(names->arena, kernel_plain_name(name->signature));
-    name->brief = name->name ? brief_name(name->name, names->arena) : NULL;
+    name->brief = name->name ? short_name(names->arena, name->name, BRIEF_NAME) : NULL;
     return name->brief ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
@@ -148,7 +136,7 @@ static bool is_symbol(char c) {
 static const char *plain_name(const AdviceReportOptions *o, const char *mangled, Arena *arena) {
     const char *signature = o->demangle ? o->demangle(o->demangle_context, mangled) : mangled;
     const char *name = arena_copy_str(arena, kernel_plain_name(signature ? signature : mangled));
-    return name ? brief_name(name, arena) : NULL;
+    return name ? short_name(arena, name, BRIEF_NAME) : NULL;
 }
 
 // One line of valid UTF-8 with kernels' names as in the source. NULL when memory is out.

@@ -6,26 +6,16 @@
 
 #include "view/columns.h"
 #include "view/export/text.h"
+#include "view/short_name.h"
 #include "view/utf8.h"
 
-enum {
-    DEFAULT_LINES = 20,
-    LEAST_NAME = 12,
-    MOST_NAME = 80,
-    NAME_END = 24,
-    LEAST_PLACE = 14,
-    LEAST_SOURCE = 16,
-    MESSAGES = 10
-};
+enum { DEFAULT_LINES = 20, LEAST_NAME = 12, MOST_NAME = 80, LEAST_PLACE = 14, LEAST_SOURCE = 16, MESSAGES = 10 };
 
 const char *text_clean(Text *text, const char *raw) { return utf8_clean(&text->arena, (Str){raw, strlen(raw)}, true); }
 
 const char *text_kernel(Text *text, const ReportKernel *kernel) {
     const char *name = text_clean(text, kernel->name);
-    u32 width = name ? utf8_width(name) : 0;
-    if (width <= MOST_NAME) return name;
-    return arena_printf(&text->arena, "%.*s..%s", (int)utf8_prefix(name, MOST_NAME - NAME_END - 2), name,
-                        name + utf8_prefix(name, width - NAME_END));
+    return name ? short_name(&text->arena, name, MOST_NAME) : NULL;
 }
 
 const char *text_keep(Text *text, NumberText number) {
@@ -208,8 +198,7 @@ static void write_kernels(Text *text) {
     write_troubles(text);
 }
 
-// Some builds call the folder they run in /proc/self/cwd, so that their output does not depend on where it is.
-static const char *shown_path(const char *file) {
+const char *text_path(const char *file) {
     static const char prefix[] = "/proc/self/cwd/";
     return strncmp(file, prefix, sizeof prefix - 1) ? file : file + sizeof prefix - 1;
 }
@@ -218,7 +207,7 @@ static const char *shown_path(const char *file) {
 
 static void write_party(Text *text, const char *role, const char *file, u32 line, const char *function,
                         const char *place) {
-    const char *shown = text_clean(text, shown_path(file));
+    const char *shown = text_clean(text, text_path(file));
     if (!line && !*function) return;
     output_printf(text->out, "      %s %s%s%u%s%s\n", role, *file && shown ? shown : "line ", *file ? ":" : "", line,
                   *file ? "" : " of the PTX", *function ? arena_printf(&text->arena, " in %s", function) : "");
@@ -288,28 +277,36 @@ static const char *base_name(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-// A file of the kernel's, without its folder where that leaves no doubt.
-static const char *shown_file(const ReportKernel *kernel, const char *file) {
-    if (!file) return "PTX";
-    for (u32 i = 0; i < kernel->line_count; i++) {
-        const char *other = kernel->lines[i].file;
-        if (other && strcmp(other, file) && !strcmp(base_name(other), base_name(file))) return shown_path(file);
-    }
-    return base_name(file);
+static bool is_other_of_name(const char *file, const char *other) {
+    return other && strcmp(other, file) && !strcmp(base_name(other), base_name(file));
 }
 
-static const char *place(Text *text, const ReportKernel *kernel, const ProfileLine *line, bool with_file) {
-    if (!line->line) return "(unknown)";
-    if (!with_file) return arena_printf(&text->arena, "%u", line->line);
-    const char *raw = arena_printf(&text->arena, "%s:%u", shown_file(kernel, line->file), line->line);
+const char *text_file(const ReportKernel *kernel, const char *file) {
+    bool doubt = false;
+    if (!file) return "PTX";
+    for (u32 i = 0; i < kernel->line_count; i++) doubt |= is_other_of_name(file, kernel->lines[i].file);
+    for (u32 i = 0; kernel->sampled && i < kernel->sampled->row_count; i++)
+        doubt |= is_other_of_name(file, kernel->sampled->rows[i].file) ||
+                 is_other_of_name(file, kernel->sampled->rows[i].cause_file);
+    return doubt ? text_path(file) : base_name(file);
+}
+
+const char *text_place(Text *text, const ReportKernel *kernel, const char *file, u32 number, bool with_file) {
+    if (!number && !(with_file && file)) return "(unknown)";
+    const char *line = number ? arena_printf(&text->arena, "%u", number) : "?";
+    if (!with_file || !line) return line;
+    const char *raw = arena_printf(&text->arena, "%s:%s", text_file(kernel, file), line);
     return raw ? text_clean(text, raw) : NULL;
 }
+
+static bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
 const char *text_code(Text *text, const ReportKernel *kernel, const ProfileLine *line) {
     Str found =
         line->file ? source_line(&text->sources, line->file, line->line)
                    : source_module_line(&text->sources, text->report->profile, kernel->function->module_id, line->line);
-    while (found.len && (*found.data == ' ' || *found.data == '\t')) found = (Str){found.data + 1, found.len - 1};
+    while (found.len && is_blank(found.data[0])) found = (Str){found.data + 1, found.len - 1};
+    while (found.len && is_blank(found.data[found.len - 1])) found.len--;
     return utf8_clean(&text->arena, found, true);
 }
 
@@ -339,7 +336,7 @@ static void line_table(Text *text, const ReportKernel *kernel, const RankedLine 
     }
     for (u32 i = 0; codes && i < count; i++) {
         const ProfileLine *line = ranked[i].line;
-        table_cell(&table, place(text, kernel, line, with_file));
+        table_cell(&table, text_place(text, kernel, line->file, line->line, with_file));
         table_cell(&table, text_keep(text, number_fixed(share_of(kernel, line), 1)));
         figure_cells(text, &table, &set, 'L', &line->metrics);
         if (has_code) table_cell(&table, codes[i]);
@@ -358,7 +355,7 @@ static void write_rest(Text *text, const ReportKernel *kernel, const RankedLine 
 }
 
 static const char *lines_title(Text *text, const ReportKernel *kernel, const char *file) {
-    const char *name = text_kernel(text, kernel), *shown = file ? text_clean(text, shown_path(file)) : "";
+    const char *name = text_kernel(text, kernel), *shown = file ? text_clean(text, text_path(file)) : "";
     if (!name || !shown) return NULL;
     return arena_printf(&text->arena, "Lines of %s%s%s%s", name, kernel->launch_count ? "" : " (device function)",
                         file ? " in " : "", shown);
@@ -450,6 +447,11 @@ Status export_text(const Report *report, Output *out, Diag *diag) {
         if (section == REPORT_STALLS) text_stalls(text);
         if (section == REPORT_TIMELINE) status = text_timelines(text, diag);
         if (section == REPORT_LAUNCHES) write_launches(text);
+        const char *missing = source_missing(&text->sources);
+        if (missing) {
+            const char *file = text_clean(text, text_path(missing));
+            output_printf(out, "\n  no source to show: %s is not found from this folder\n", file ? file : "");
+        }
         if (text->hidden) {
             output_text(out, "\n  some columns do not fit: widen the terminal, or use --format csv\n");
         }

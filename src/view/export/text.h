@@ -27,11 +27,15 @@ const char *text_kernel(Text *text, const ReportKernel *kernel);
 const char *text_keep(Text *text, NumberText number);
 // The source line of `line`, without its indentation; empty when it cannot be had.
 const char *text_code(Text *text, const ReportKernel *kernel, const ProfileLine *line);
+// A file of the kernel's, without its folder where that leaves no doubt; NULL: "PTX".
+const char *text_file(const ReportKernel *kernel, const char *file);
+// Some builds call the folder they run in /proc/self/cwd; without that.
+const char *text_path(const char *file);
 // "41", or "a.cu:41"; `file` NULL: a line of the PTX.
-const char *text_place(Text *text, const char *file, u32 number, bool with_file);
+const char *text_place(Text *text, const ReportKernel *kernel, const char *file, u32 number, bool with_file);
 bool text_same_file(const char *a, const char *b);
 // "data loaded at line 41"; empty when the cause is not known or the reason has none.
-const char *text_cause(Text *text, const ReportStall *stall);
+const char *text_cause(Text *text, const ReportKernel *kernel, const ReportStall *stall);
 void text_heading(Text *text, const char *title);
 u32 text_width(const Text *text);  // of the terminal, 0 = no limit
 

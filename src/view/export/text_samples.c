@@ -5,6 +5,8 @@
 #include "view/export/text.h"
 #include "view/report_timing.h"
 
+#define LEAST_SHOWN 0.0005  // of the samples that waited
+
 enum { SAMPLE_LINES = 8, REASONS = 4, LEAST_NAME = 12, LEAST_CODE = 16, LEAST_AT = 10 };
 
 static const char *percent(Text *text, f64 part, f64 all) {
@@ -54,13 +56,24 @@ static const char *reasons(Text *text, const ReportSamples *s) {
     return list;
 }
 
-static void write_rows(Text *text, const ReportKernel *kernel, u32 most) {
+// How many of the rows are shown: not those that would be 0.0 %.
+static u32 rows_to_show(const ReportSamples *s, u32 most) {
+    u32 shown = 0;
+    while (shown < s->row_count && shown < most && s->rows[shown].cycles >= LEAST_SHOWN * (f64)s->stalled) shown++;
+    return shown;
+}
+
+static bool in_one_file(const ReportSamples *s, u32 shown) {
+    for (u32 i = 1; i < shown; i++)
+        if (!text_same_file(s->rows[i].file, s->rows[0].file)) return false;
+    return true;
+}
+
+static void write_rows(Text *text, const ReportKernel *kernel, u32 shown) {
     const ReportSamples *s = kernel->sampled;
-    u32 shown = s->row_count < most ? s->row_count : most;
-    bool files = false, codes = false;
+    bool files = !in_one_file(s, shown), codes = false;
     for (u32 i = 0; i < shown; i++) {
         const char *code = text_code(text, kernel, &(ProfileLine){.file = s->rows[i].file, .line = s->rows[i].line});
-        files |= !text_same_file(s->rows[i].file, s->rows[0].file);
         codes |= code && *code;
     }
     Table table = {0};
@@ -74,33 +87,37 @@ static void write_rows(Text *text, const ReportKernel *kernel, u32 most) {
     if (codes) table_column(&table, code);
     for (u32 i = 0; i < shown; i++) {
         const ReportStall *row = &s->rows[i];
-        table_cell(&table, text_place(text, row->file, row->line, files));
+        table_cell(&table, text_place(text, kernel, row->file, row->line, files));
         table_cell(&table, percent(text, row->cycles, (f64)s->stalled));
         table_cell(&table, row->reason);
-        table_cell(&table, text_cause(text, row));
+        table_cell(&table, text_cause(text, kernel, row));
         if (codes) table_cell(&table, text_code(text, kernel, &(ProfileLine){.file = row->file, .line = row->line}));
     }
     text->hidden += table_print(&table, text->out, text_width(text), text->report->options.color);
     table_free(&table);
-    if (s->row_count > shown) output_printf(text->out, "  and %u more\n", s->row_count - shown);
 }
 
 static void write_samples(Text *text, const ReportKernel *kernel, u32 most) {
     const ReportSamples *s = kernel->sampled;
     const char *name = text_kernel(text, kernel), *list = reasons(text, s);
+    u32 shown = rows_to_show(s, most);
+    const char *file = shown && in_one_file(s, shown) && s->rows[0].file ? s->rows[0].file : "";
+    file = text_clean(text, text_path(file));
     NumberText count = number_human((f64)s->samples);
-    if (!name || !list) {
+    if (!name || !list || !file) {
         text->out->status = STATUS_NO_MEMORY;
         return;
     }
-    text_heading(text, arena_printf(&text->arena, "Waiting warps of %s (sampled)", name));
+    text_heading(text,
+                 arena_printf(&text->arena, "Waiting warps of %s%s%s (sampled)", name, *file ? " in " : "", file));
     output_printf(text->out, "  %s samples", count.text);
     if (s->period) output_printf(text->out, ", one of an SM every %llu ", (unsigned long long)s->period);
     if (s->longest > s->period) output_printf(text->out, "to %llu ", (unsigned long long)s->longest);
     if (s->period) output_text(text->out, "cycles");
     output_printf(text->out, "; %s %% of the warps waited\n", percent(text, (f64)s->stalled, (f64)s->weight));
     if (*list) output_printf(text->out, "  %s\n", list);
-    if (s->row_count) write_rows(text, kernel, most);
+    if (shown) write_rows(text, kernel, shown);
+    if (s->row_count > shown) output_printf(text->out, "  and %u more\n", s->row_count - shown);
 }
 
 void text_samples(Text *text) {

@@ -9,6 +9,8 @@
 #include "view/report_timing.h"
 #include "view/sparkline.h"
 
+#define ALL_WARPS 99.95  // per cent of an SM's warps, as they are printed
+
 enum { STALL_LINES = 8, REASONS = 4, CURVE_WIDTH = 60, CURVE_LABEL = 26, LEAST_CODE = 16, LEAST_AT = 10 };
 
 static f64 value_of(const MetricSet *set, MetricId metric) { return set->present[metric] ? set->value[metric] : 0; }
@@ -28,7 +30,7 @@ static void line(Text *text, const char *name, const char *value) {
 
 // --- why -----------------------------------------------------------------------------------------------------------
 static const char *title_of(Text *text, const ReportKernel *kernel) {
-    const char *name = text_clean(text, kernel->name);
+    const char *name = text_kernel(text, kernel);
     f64 cycles = value_of(&kernel->metrics, METRIC_ELAPSED), ns = value_of(&kernel->metrics, METRIC_DURATION);
     if (!name) return NULL;
     return arena_printf(&text->arena, "%s: %s cycles, %s%s (%s%s)", name, human(text, cycles),
@@ -100,9 +102,11 @@ static const char *limiter(const MetricSet *m) {
 
 static const char *occupancy(Text *text, const MetricSet *m) {
     const char *by = limiter(m);
+    f64 most = value_of(m, METRIC_OCCUPANCY_MOST);
+    bool limited = *by && most < ALL_WARPS;
     return arena_printf(&text->arena, "occupancy %s %% of %s %% possible%s%s; %s registers, %s waves",
-                        fixed(text, value_of(m, METRIC_OCCUPANCY), 1),
-                        fixed(text, value_of(m, METRIC_OCCUPANCY_MOST), 1), *by ? ", limited by " : "", by,
+                        fixed(text, value_of(m, METRIC_OCCUPANCY), 1), fixed(text, most, 1),
+                        limited ? ", limited by " : "", limited ? by : "",
                         fixed(text, value_of(m, METRIC_REGISTERS), 0), fixed(text, value_of(m, METRIC_WAVES), 2));
 }
 
@@ -282,20 +286,13 @@ static int compare_lines(const void *left, const void *right) {
 
 bool text_same_file(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
 
-const char *text_place(Text *text, const char *file, u32 number, bool with_file) {
-    if (!number) return "(unknown)";
-    if (!with_file) return arena_printf(&text->arena, "%u", number);
-    const char *raw = arena_printf(&text->arena, "%s:%u", file ? file : "PTX", number);
-    return raw ? text_clean(text, raw) : NULL;
-}
-
-const char *text_cause(Text *text, const ReportStall *s) {
+const char *text_cause(Text *text, const ReportKernel *kernel, const ReportStall *s) {
     const StallText *reason = stall_text_find(s->reason);
     if (!reason || !*reason->cause || !s->cause_line) return "";
     bool same = text_same_file(s->cause_file, s->file);
     if (same && s->cause_line == s->line) return arena_printf(&text->arena, "%s this line", reason->cause);
     return arena_printf(&text->arena, "%s %s%s", reason->cause, same ? "line " : "",
-                        text_place(text, s->cause_file, s->cause_line, !same));
+                        text_place(text, kernel, s->cause_file, s->cause_line, !same));
 }
 
 // "data loaded at line 41": the cause of most of what this line waited for by its main reason.
@@ -303,7 +300,7 @@ static const char *cause_text(Text *text, const ReportKernel *kernel, const Prof
     for (u32 i = 0; i < kernel->stall_count; i++) {
         const ReportStall *s = &kernel->stalls[i];
         if (s->line != at->line || !text_same_file(s->file, at->file) || strcmp(s->reason, reason->name)) continue;
-        return text_cause(text, s);
+        return text_cause(text, kernel, s);
     }
     return "";
 }
@@ -316,7 +313,7 @@ static void stall_row(Text *text, Table *table, const ReportKernel *kernel, cons
     const StallText *reason = stall_text_main(&row->line->metrics);
     f64 all = value_of(&kernel->metrics, METRIC_WARP_STALLED);
     f64 main = reason ? 100 * value_of(&row->line->metrics, reason->metric) / row->cycles : 0;
-    table_cell(table, text_place(text, row->line->file, row->line->line, with.file));
+    table_cell(table, text_place(text, kernel, row->line->file, row->line->line, with.file));
     table_cell(table, fixed(text, all > 0 ? 100 * row->cycles / all : 0, 1));
     table_cell(table, reason ? arena_printf(&text->arena, "%s %s %%", reason->name, fixed(text, main, 0)) : "-");
     table_cell(table, reason ? cause_text(text, kernel, row->line, reason) : "");
@@ -410,7 +407,7 @@ void text_stalls(Text *text) {
     for (u32 i = 0; i < report->kernel_count && text->out->status == STATUS_OK; i++) {
         const ReportKernel *kernel = &report->kernels[i];
         if (value_of(&kernel->metrics, METRIC_WARP_STALLED) <= 0 && !kernel->stall_count) continue;
-        const char *name = text_clean(text, kernel->name);
+        const char *name = text_kernel(text, kernel);
         text_heading(text, name ? arena_printf(&text->arena, "Waiting warps of %s", name) : NULL);
         write_stall_lines(text, kernel, report->options.lines ? report->options.lines : UINT32_MAX);
         shown++;
@@ -428,7 +425,7 @@ Status text_timelines(Text *text, Diag *diag) {
     TRY(profile_timelines(report->profile, 0, &timelines, &shown, diag));
     for (u32 i = 0; i < report->kernel_count; i++) {
         const ReportKernel *kernel = &report->kernels[i];
-        const char *name = text_clean(text, kernel->name);
+        const char *name = text_kernel(text, kernel);
         if (!name) return STATUS_NO_MEMORY;
         for (u32 k = 0; k < kernel->launch_count; k++) {
             const ProfileLaunch *launch = &kernel->launches[k];
