@@ -143,6 +143,30 @@ static bool is_gathered(const CasePart *part, const CaseAccess *a) {
                           LOADED_STEPS);
 }
 
+// --- from trying out -------------------------------------------------------------------------------------------------
+enum { TRIALS = 4 };
+#define DIFFERENT 0.25  // of the mean, between trials: then what was drawn decides
+
+// Arithmetic that is no stride: thread % 64, thread / 8, exclusive or. Of shared memory, whose sizes are constants:
+// what would have to be drawn for a pitch of global memory is not aligned as real ones are.
+static bool take_trials(const AdviceCase *c, const CasePart *part, CaseAccess *a) {
+    const ProfileLaunch *l = c->view->launches.typical;
+    u32 warps = l ? (l->block[0] * l->block[1] * l->block[2] + WARP - 1) / WARP : 0;
+    f64 passes = 0, least = INFINITY, most = 0;
+    if (!warps || !access_is_shared(a)) return false;
+    for (u32 trial = 0; trial < TRIALS; trial++) {
+        i64 offsets[WARP];
+        if (!lanes_of_address(c, part, a->pc, trial, trial % warps, offsets)) return false;
+        f64 cost = count_passes(offsets, a->bytes);
+        least = fmin(least, cost), most = fmax(most, cost);
+        passes += cost / TRIALS;
+    }
+    if (most - least > DIFFERENT * most) return false;
+    a->known = ACCESS_STATIC;
+    a->passes = fmax(passes, a->fewest_passes);
+    return true;
+}
+
 static void take_strides(const AdviceCase *c, const CasePart *part, CaseAccess *a) {
     i64 offsets[WARP];
     a->fewest = a->sectors = fewest_sectors(a);
@@ -153,7 +177,7 @@ static void take_strides(const AdviceCase *c, const CasePart *part, CaseAccess *
         return;
     }
     if (!a->uniform && !offsets_of(a->affine, c->view->launches.typical, offsets)) {
-        if (!is_gathered(part, a)) return;
+        if (take_trials(c, part, a) || !is_gathered(part, a)) return;
         a->sectors = fmax(a->fewest, a->lanes);
         a->passes = fmax(a->fewest_passes, AT_RANDOM);
         return;

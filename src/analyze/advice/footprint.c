@@ -133,9 +133,9 @@ static bool same_but_distance(const ProfileLaunch *l, const CasePart *part, cons
            has_terms_of(part, l, g, f);
 }
 
-typedef struct Group {  // of accesses that are alike
-    Box box;            // of the first
-    f64 low[AXES], high[AXES];
+typedef struct Group {                      // of accesses that are alike
+    Box box;                                // of the first
+    f64 low[AXES], high[AXES], step[AXES];  // step: what divides all distances
     u32 count;
     f64 width, executions;  // bytes: of the widest; named by all of them, one by one
 } Group;
@@ -145,12 +145,13 @@ static bool add_to_group(const ProfileLaunch *l, const CasePart *part, const Cas
     if (!box_of(l, part, a, &box)) return false;
     if (!g->count++) {
         g->box = box;
-        for (u32 i = 0; i < AXES; i++) g->low[i] = g->high[i] = box.axes[i].offset;
+        for (u32 i = 0; i < AXES; i++) g->low[i] = g->high[i] = box.axes[i].offset, g->step[i] = box.axes[i].step;
     }
     for (u32 i = 0; i < box.count; i++) {
         const Axis *axis = axis_of(&g->box, box.axes[i].parameters);
         if (!axis) return false;
         u32 at = (u32)(axis - g->box.axes);
+        g->step[at] = common_step(g->step[at], box.axes[i].offset - g->low[at]);
         g->low[at] = fmin(g->low[at], box.axes[i].offset);
         g->high[at] = fmax(g->high[at], box.axes[i].offset);
     }
@@ -164,7 +165,7 @@ static f64 bytes_of_group(const Group *g) {
     f64 all = 1;
     for (u32 i = 0; i < g->box.count; i++) {
         const Axis *axis = &g->box.axes[i];
-        f64 apart = g->high[i] - g->low[i], reach = axis->span + apart, step = common_step(axis->step, apart);
+        f64 apart = g->high[i] - g->low[i], reach = axis->span + apart, step = g->step[i];
         f64 width = i ? 1 : g->width;  // the first axis is in bytes
         f64 values = i ? (step > 0 ? reach / step : 0) + 1 : reach + width;
         all *= fmin((apart > 0 ? g->count : 1) * axis->values * width, values);
@@ -178,6 +179,26 @@ static f64 executions_per_sample(const AdviceCase *c, f64 seconds) {
     f64 ctas = (f64)l->grid[0] * l->grid[1] * l->grid[2], sms = fmin(ctas, (f64)c->gpu->sms);
     f64 slots = seconds * (f64)c->gpu->clock_mhz * 1e6 * sms * (f64)c->gpu->warp_schedulers;
     return c->load.issued > 0 ? slots * c->load.issue_rate / c->load.issued : 0;
+}
+
+// --- how far loads went --------------------------------------------------------------------------------------------
+// Parts of the accesses that the L1 and the L2 did not have, by how long warps waited for them: the mean latency lies
+// between that of a hit and that of a miss. Where the queue in front of the L1 is what warps wait for, it says nothing.
+#define MOST_QUEUED 0.1  // of the samples
+
+static f64 part_between(f64 x, f64 low, f64 more) { return more > 0 ? fmin(fmax((x - low) / more, 0), 1) : 0; }
+
+static bool says_how_far(const AdviceCase *c, const CaseAccess *a) {
+    return a->load && !a->atomic && a->latency > 0 && case_share(c, c->stalls[STALL_LG_THROTTLE]) < MOST_QUEUED;
+}
+
+static f64 past_l1(const AdviceCase *c, const CaseAccess *a) {
+    return says_how_far(c, a) ? part_between(a->latency, (f64)c->gpu->l1_latency, (f64)c->gpu->l2_latency) : 0;
+}
+
+static f64 past_l2(const AdviceCase *c, const CaseAccess *a) {
+    f64 there = (f64)(c->gpu->l1_latency + c->gpu->l2_latency);
+    return says_how_far(c, a) ? part_between(a->latency, there, (f64)c->gpu->dram_latency) : 0;
 }
 
 // Outside of loops an access whose address had to be spilled names a word of the thread's own.
@@ -205,7 +226,7 @@ static bool find_group(const ProfileLaunch *l, const CasePart *part, const CaseA
     return g->count > 0;
 }
 
-// The access's part of the different bytes that it and those like it name.
+// The access's part of the different bytes that it and those like it name; 0: not known.
 static f64 bytes_of(const AdviceCase *c, const CasePart *part, u32 at, f64 per_sample) {
     const CaseAccess *a = &part->accesses[at];
     Group g;
@@ -270,12 +291,39 @@ static bool find_launch(const AdviceCase *c, Launch *launch) {
     return launch->seconds > 0;
 }
 
+// Turns that a warp makes of a loop that is in no other: those of all warps of the launch, over the warps. What was
+// measured at the loop's entry rests on few samples. Samples say too high a rate of issue: the least that is certain.
+#define TOO_FEW 1.25  // times
+
+void case_find_trips(AdviceCase *c) {
+    Launch launch;
+    if (c->counted || c->load.too_high <= 0 || !find_launch(c, &launch)) return;
+    const ProfileLaunch *l = c->view->launches.typical;
+    const CasePart *part = &c->parts[0];
+    const Loops *loops = part->view->flow.loops;
+    f64 warps = (f64)l->grid[0] * l->grid[1] * l->grid[2] * c->view->occupancy.warps_per_cta;
+    for (u32 i = 0; i < loops->loop_count && warps > 0; i++) {
+        f64 trips = block_runs(part, loops->loops[i].header) * launch.per_sample / (warps * c->load.too_high);
+        bool measured =
+            loops->loops[i].trip_count <= 0 && loops->loops[i].parent == WL_NONE && part->loops[i].trips > 0;
+        if (measured && trips > TOO_FEW * part->loops[i].trips) part->loops[i].trips = trips;
+    }
+}
+
 typedef struct DramBytes {
     f64 all, local, written;
 } DramBytes;
 
+// What one access has DRAM move. What is more than the L2 holds is not there from launch to launch; of less as much
+// comes from DRAM as latencies say.
+static f64 bytes_from_dram(const AdviceCase *c, const CasePart *part, u32 at, const Launch *launch, bool fits) {
+    const CaseAccess *a = &part->accesses[at];
+    f64 bytes = bytes_of(c, part, at, launch->per_sample);
+    return fits && a->load ? bytes * past_l2(c, a) : fits ? 0 : bytes;
+}
+
 // Also fills in the uses of DRAM, as bytes.
-static DramBytes dram_bytes(AdviceCase *c, const Launch *launch) {
+static DramBytes dram_bytes(AdviceCase *c, const Launch *launch, bool fits) {
     DramBytes sum = {0};
     f64 spilled = local_misses(c, resident_threads(c) * (f64)c->gpu->sms, (f64)c->gpu->l2_usable);
     for (u32 p = 0; p < c->part_count; p++) {
@@ -283,7 +331,7 @@ static DramBytes dram_bytes(AdviceCase *c, const Launch *launch) {
         for (u32 i = 0; i < part->access_count; i++) {
             const CaseAccess *a = &part->accesses[i];
             bool is_local = a->space == SPACE_LOCAL;
-            f64 bytes = is_local ? moved(a, launch->per_sample) * spilled : bytes_of(c, part, i, launch->per_sample);
+            f64 bytes = is_local ? moved(a, launch->per_sample) * spilled : bytes_from_dram(c, part, i, launch, fits);
             part->insns[a->pc].use[RESOURCE_DRAM] = bytes;
             sum.all += bytes;
             if (is_local) sum.local += bytes;
@@ -296,15 +344,21 @@ static DramBytes dram_bytes(AdviceCase *c, const Launch *launch) {
 f64 case_dram_busy(AdviceCase *c) {
     Launch launch;
     if (!find_launch(c, &launch) || peak_bytes(c->gpu, 0) <= 0) return 0;
-    DramBytes bytes = dram_bytes(c, &launch);
+    DramBytes bytes = dram_bytes(c, &launch, false);
     // What fits may be in the L2 from launch to launch.
-    if (bytes.all <= (f64)c->gpu->l2_bytes) return 0;
+    if (bytes.all <= (f64)c->gpu->l2_bytes) bytes = dram_bytes(c, &launch, true);
+    if (bytes.all <= 0) return 0;
     f64 seconds = 1 / peak_bytes(c->gpu, bytes.written / bytes.all), busy = bytes.all * seconds / launch.seconds;
     for (u32 p = 0; p < c->part_count; p++)
         for (u32 i = 0; i < c->parts[p].access_count; i++)
             c->parts[p].insns[c->parts[p].accesses[i].pc].use[RESOURCE_DRAM] *= seconds / launch.seconds;
     // What cannot have been moved in that time are no different bytes.
     return busy <= 1 ? busy : fmin(bytes.local * seconds / launch.seconds, 1);
+}
+
+// What one load has the L2 answer: each byte once for the launch, where latencies say that the L1 did not have it.
+static f64 bytes_from_l2(const AdviceCase *c, const CasePart *part, u32 at, const Launch *launch) {
+    return bytes_of(c, part, at, launch->per_sample) * past_l1(c, &part->accesses[at]);
 }
 
 // What is written goes to the L2, and so does local memory that the L1 does not hold. How many loads hit the L1 is not
@@ -321,6 +375,7 @@ f64 case_l2_busy(AdviceCase *c) {
             bool is_local = a->space == SPACE_LOCAL, writes = a->store || a->atomic;
             f64 bytes = is_local                        ? moved(a, launch.per_sample) * misses
                         : writes && access_is_global(a) ? moved(a, launch.per_sample)
+                        : access_is_global(a)           ? bytes_from_l2(c, part, i, &launch)
                                                         : 0;
             f64 busy = bytes / per_byte / (f64)(writes ? c->gpu->l2_write_port : c->gpu->l2_port) / launch.seconds;
             part->insns[a->pc].use[RESOURCE_L2] = busy;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which part of a warp's lanes goes a way, where nobody counted lanes. A test that is made of the index of the thread,
-// of constants and of what is the same for all threads is tried out: for lanes of some warps of the launch, with values
-// drawn for what is the same for all but not known. Where the part depends on what was drawn, it stays unknown.
+// Which part of a warp's lanes goes a way, and which addresses they name, where nobody counted lanes. A test that is
+// made of the index of the thread, of constants and of what is the same for all threads is tried out: for lanes of some
+// warps of the launch, with values drawn for what is the same for all but not known. Where the part depends on what was
+// drawn, it stays unknown.
 #include <math.h>
 
 #include "analyze/advice/rule.h"
@@ -255,4 +256,22 @@ f64 lanes_of_way(const AdviceCase *c, const CasePart *part, u32 branch, bool tak
         add_draw(t.draw < LARGE ? &large : &small, &ways);
     }
     return agreed(large.count ? &large : &small);
+}
+
+// --- addresses -----------------------------------------------------------------------------------------------------
+bool lanes_of_address(const AdviceCase *c, const CasePart *part, u32 pc, u32 draw, u32 warp, i64 offsets[WARP]) {
+    const FlowInsn *in = case_insn(part, pc);
+    Trial t = {.part = part, .launch = c->view->launches.typical, .block = part->view->flow.cfg->block_of[pc]};
+    if (!t.launch || !t.launch->block[0] || !t.launch->block[1] || in->address_use == 0xff || draw >= DRAWS)
+        return false;
+    t.draw = draw;
+    place_cta(&t, 1);
+    for (u32 lane = 0; lane < WARP; lane++) {
+        t.steps = STEPS;
+        place_thread(&t, warp, lane);
+        if (!value_of_operand(&t, in->operands + in->defs + in->address_use, &offsets[lane])) return false;
+        offsets[lane] = (i32)(u32)(offsets[lane] - (lane ? offsets[0] : 0));
+    }
+    offsets[0] = 0;
+    return true;
 }

@@ -200,27 +200,34 @@ static void find_unit_queues(AdviceCase *c, const CasePart *part) {
 }
 
 // Cycles from the issue of a block's loads of global memory to their last data, as warps were seen waiting for them:
-// each sample of an issue stands for one cycle. Means over blocks, weighted by their waits. Loads that are not waited
-// for make it an underestimate.
-static f64 sampled_latency(const AdviceCase *c) {
-    f64 sum = 0, weights = 0;
-    for (u32 p = 0; p < c->part_count; p++) {
-        const CasePart *part = &c->parts[p];
-        const u32 *block_of = part->view->flow.cfg->block_of;
-        for (u32 i = 0, next; i < part->access_count; i = next) {
-            f64 waits = 0, requests = 0;
-            for (next = i; next < part->access_count; next++) {
-                const CaseAccess *a = &part->accesses[next];
-                if (block_of[a->pc] != block_of[part->accesses[i].pc]) break;
-                if (!a->load || !access_is_global(a)) continue;
-                waits += part->insns[a->pc].blamed;
-                requests = fmax(requests, a->requests);
-            }
-            if (requests <= 0) continue;
-            sum += waits * waits / requests;
+// each sample of an issue stands for one cycle. Loads that are not waited for make it an underestimate. Returns the
+// first access of the next block.
+static u32 latency_of_block(CasePart *part, u32 first, f64 *waits, f64 *latency) {
+    const u32 *block_of = part->view->flow.cfg->block_of;
+    f64 requests = 0;
+    u32 next = first;
+    for (*waits = 0; next < part->access_count; next++) {
+        const CaseAccess *a = &part->accesses[next];
+        if (block_of[a->pc] != block_of[part->accesses[first].pc]) break;
+        if (!a->load || !access_is_global(a)) continue;
+        *waits += part->insns[a->pc].blamed;
+        requests = fmax(requests, a->requests);
+    }
+    *latency = requests > 0 ? *waits / requests : 0;
+    for (u32 i = first; i < next; i++)
+        if (part->accesses[i].load && access_is_global(&part->accesses[i])) part->accesses[i].latency = *latency;
+    return next;
+}
+
+// Means over blocks, weighted by their waits.
+static f64 sampled_latency(AdviceCase *c) {
+    f64 sum = 0, weights = 0, waits, latency;
+    for (u32 p = 0; p < c->part_count; p++)
+        for (u32 i = 0; i < c->parts[p].access_count;) {
+            i = latency_of_block(&c->parts[p], i, &waits, &latency);
+            sum += waits * latency;
             weights += waits;
         }
-    }
     return weights > 0 ? sum / weights : 0;
 }
 
@@ -231,7 +238,8 @@ static f64 waiting_part(AdviceCase *c) {
     c->of_l1 = 1;
     if (!g || !g->l1_latency) return 0;
     bool measured = m->present[METRIC_LOAD_CYCLES] && m->value[METRIC_LOADS_ENDED] > 0;
-    f64 latency = measured ? m->value[METRIC_LOAD_CYCLES] / m->value[METRIC_LOADS_ENDED] : sampled_latency(c);
+    f64 sampled = sampled_latency(c),
+        latency = measured ? m->value[METRIC_LOAD_CYCLES] / m->value[METRIC_LOADS_ENDED] : sampled;
     // Hits of lines that are under way wait for them as the misses do.
     f64 past_l1 = fmin(c->l1_miss + ratio(m, METRIC_L1_GLOBAL_LD_PENDING, METRIC_GLOBAL_LD_SECT), 1),
         there = ratio(m, METRIC_L2_READ_HITS, METRIC_L2_READS) - ratio(m, METRIC_L2_READ_PENDING, METRIC_L2_READS),
@@ -380,6 +388,7 @@ Status case_find_load(AdviceCase *c) {
     if (c->load.issued <= 0) return STATUS_OK;
     f64 per_slot = c->load.issue_rate / c->load.issued;
     find_misses(c);
+    case_find_trips(c);
     for (u32 p = 0; p < c->part_count; p++) add_uses(c, &c->parts[p], per_slot, sums);
     measured(c, busy);
     give_to_sequences(c, busy, sums);

@@ -55,6 +55,7 @@ typedef struct CaseAccess {
     f64 lanes;                   // active, 1..32
     f64 sectors, fewest;         // global, local: touched, and as many as its bytes need
     f64 passes, fewest_passes;   // shared: wavefronts, and the fewest possible
+    f64 latency;                 // cycles that warps waited for its block's loads of global memory; 0: not known
     const AffineAccess *affine;  // NULL: not analysed
 } CaseAccess;
 
@@ -195,6 +196,9 @@ bool node_is_loaded(const CasePart *part, u32 node, u32 depth);
 // Lanes that go on past a guarded branch or exit together, on average of the warps of which some do; `taken`: those
 // that jump or leave. 0: not known. lanes.c
 f64 lanes_of_way(const AdviceCase *c, const CasePart *part, u32 branch, bool taken);
+// Bytes from the first lane's address to each lane's, by trying out its arithmetic for one warp with the draw-th values
+// for what is the same for all lanes and not known (low 32 bits). False: not understood. lanes.c
+bool lanes_of_address(const AdviceCase *c, const CasePart *part, u32 pc, u32 draw, u32 warp, i64 offsets[32]);
 // Machine code: the name of the compiler's routine or of the device function behind the kernel that `pc` is in; NULL:
 // none.
 const char *insn_routine(const CasePart *part, u32 pc);
@@ -253,7 +257,9 @@ u32 insn_traits(const KernelView *view, u32 pc);                       // traits
 WL_MUST_USE Status case_find_accesses(AdviceCase *c, CasePart *part);  // access.c
 WL_MUST_USE Status case_find_load(AdviceCase *c);                      // load.c
 WL_MUST_USE Status case_find_loops(AdviceCase *c, CasePart *part);     // scope.c
-// footprint.c: part of the time in which DRAM has to work at least; fills in the uses of it by instruction.
+// footprint.c: turns of outermost loops where few samples told of them; part of the time in which DRAM has to work at
+// least, which fills in the uses of it by instruction.
+void case_find_trips(AdviceCase *c);
 f64 case_dram_busy(AdviceCase *c);
 // Different bytes that one CTA accesses by this instruction, those like it sharing what they have in common; 0: not
 // known.

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "analyze/advice/rule.h"
+#include "base/bitset.h"
 
 #define HOT 0.2     // of the samples
 #define UNEVEN 0.9  // warps alive of a resident CTA, on average
@@ -32,6 +33,75 @@ static f64 stalls_at(const CasePart *part, u32 pc) {
     return (f64)part->view->samples[pc].all[STALL_BARRIER] * part->weight;
 }
 
+// --- what is before a barrier ---------------------------------------------------------------------------------------
+#define FEWER 0.75  // of the warps that meet: a way that not all of them go
+
+typedef struct Before {
+    const CasePart *part;
+    Bitset seen;  // blocks
+    f64 runs;     // of the barrier
+    bool uneven;
+} Before;
+
+// The last barrier in [first, end), WL_NONE: none.
+static u32 last_barrier(const CasePart *part, u32 first, u32 end) {
+    for (u32 pc = end; pc > first; pc--)
+        if (part->insns[pc - 1].traits & TRAIT_BARRIER) return pc - 1;
+    return WL_NONE;
+}
+
+// Samples of a GPU are at the instruction behind the barrier.
+static u32 barrier_of(const CasePart *part, u32 pc) {
+    const Cfg *cfg = part->view->flow.cfg;
+    const FlowBlock *block = &cfg->blocks[cfg->block_of[pc]];
+    u32 at = last_barrier(part, block->first, pc + 1);
+    for (u32 i = 0; i < block->pred_count && at == WL_NONE; i++) {
+        const FlowBlock *pred = &cfg->blocks[cfg->edges[block->preds + i]];
+        at = last_barrier(part, pred->first, pred->first + pred->count);
+    }
+    return at;
+}
+
+// Threads part behind the block: into a loop that some leave earlier, or into a way that not all warps go.
+static bool parts_warps(const Before *b, u32 block) {
+    const FlowResults *flow = &b->part->view->flow;
+    const FlowBlock *from = &flow->cfg->blocks[block];
+    u32 loop = flow->loops->loop_of[block];
+    if (!from->count || !divergence_of_guard(flow->divergence, from->first + from->count - 1)) return false;
+    if (loop != WL_NONE && bitset_has(&flow->divergence->temporal, loop)) return true;
+    for (u32 i = 0; i < from->succ_count; i++) {
+        u32 to = flow->cfg->edges[from->succs + i];
+        bool way = !dom_dominates(flow->postdominators, to, block);
+        if (way && block_runs(b->part, to) < FEWER * b->runs) return true;
+    }
+    return false;
+}
+
+static void look_before(Before *b, u32 block) {
+    const Cfg *cfg = b->part->view->flow.cfg;
+    for (u32 i = 0; i < cfg->blocks[block].pred_count && !b->uneven; i++) {
+        u32 pred = cfg->edges[cfg->blocks[block].preds + i];
+        const FlowBlock *p = &cfg->blocks[pred];
+        if (bitset_has(&b->seen, pred)) continue;
+        bitset_add(&b->seen, pred);
+        b->uneven = parts_warps(b, pred);
+        if (last_barrier(b->part, p->first, p->first + p->count) == WL_NONE) look_before(b, pred);
+    }
+}
+
+// Whether warps come to the barrier from different work: where all do the same since the last one, who comes late was
+// kept by memory or by the other warps, and would be kept again.
+static bool comes_from_uneven(AdviceCase *c, const CasePart *part, u32 pc) {
+    const Cfg *cfg = part->view->flow.cfg;
+    u32 barrier = barrier_of(part, pc), block = barrier == WL_NONE ? 0 : cfg->block_of[barrier];
+    Before b = {.part = part, .runs = block_runs(part, block)};
+    if (barrier == WL_NONE) return true;
+    if (last_barrier(part, cfg->blocks[block].first, barrier) != WL_NONE) return false;
+    if (!bitset_init(&b.seen, c->scratch, cfg->block_count)) return c->status = STATUS_NO_MEMORY, false;
+    look_before(&b, block);
+    return b.uneven;
+}
+
 // Waits at barriers that come from loads every warp makes alike are latency, not imbalance.
 static f64 add_waits(Hit *hit, const CasePart *part, u32 pc) {
     f64 all = 0;
@@ -56,7 +126,7 @@ void rule_warp_balance(AdviceCase *c) {
     f64 most = 0, barrier = 0, part_alive = turns_differ(c) ? alive(c) : 1;
     for (u32 p = 0; p < c->part_count; p++)
         for (u32 pc = 0; pc < c->parts[p].view->insn_count; pc++) {
-            if (stalls_at(&c->parts[p], pc) <= 0) continue;
+            if (stalls_at(&c->parts[p], pc) <= 0 || !comes_from_uneven(c, &c->parts[p], pc)) continue;
             f64 samples = add_waits(hit, &c->parts[p], pc);
             barrier += samples;
             if (samples > most) most = samples, where = &c->parts[p], at = pc;
