@@ -7,6 +7,7 @@
 enum {
     BACK = 48 /* accesses looked back for the same address */,
     WIDEST = 16 /* bytes of one access */,
+    WORD = 4,
     SECTOR = 32,
     UNROLLED = 4
 };
@@ -367,7 +368,8 @@ static void join_accesses(AdviceCase *c, const CasePart *part) {
                  place_text(c, f.part, f.pc), widest);
 }
 
-// Narrow elements: a thread that takes several pays for its index once. What depends on the data stays.
+// Elements narrower than an access can be: a thread that takes several pays for its index once, and has more bytes
+// under way. What depends on the data stays.
 static void mark_data(const CasePart *part, Bitset *data) {
     const FlowInsn *insns = part->view->flow.code->insns;
     const Chains *chains = part->view->flow.chains;
@@ -383,14 +385,28 @@ static void mark_data(const CasePart *part, Bitset *data) {
     }
 }
 
-// Neighbouring lanes access neighbouring elements, once each.
+// Accesses of a thread that together are all bytes from its element to the next lane's; 0: they are not.
+static u32 pieces(const CasePart *part, const CaseAccess *a) {
+    i64 stride = a->affine->stride[0], bytes;
+    u32 seen = 1;
+    for (u32 i = 0; i < part->access_count; i++) {
+        const CaseAccess *b = &part->accesses[i];
+        if (b == a || !distance(part, a, b, &bytes)) continue;
+        if (bytes % a->bytes || bytes >= stride || bytes <= -stride) return 0;
+        seen += bytes != 0;
+    }
+    return seen * a->bytes == stride ? seen : 0;
+}
+
+// Neighbouring lanes access neighbouring elements, once each; an element may be several words.
 static bool is_dense(const CasePart *part, const CaseAccess *a) {
-    return can_widen(a) && a->affine->stride_kind[0] == AFFINE_STRIDE_CONSTANT && a->affine->stride[0] == a->bytes &&
-           part->insns[a->pc].loop == WL_NONE;
+    bool once =
+        can_widen(a) && part->insns[a->pc].loop == WL_NONE && a->affine->stride_kind[0] == AFFINE_STRIDE_CONSTANT;
+    return once && a->affine->stride[0] > 0 && a->affine->stride[0] <= WIDEST && pieces(part, a) > 0;
 }
 
 static u32 narrowest(const CasePart *part, u32 *at) {
-    u32 bytes = 4;
+    u32 bytes = WIDEST;
     for (u32 i = 0; i < part->access_count; i++) {
         const CaseAccess *a = &part->accesses[i];
         if (is_dense(part, a) && a->bytes < bytes) bytes = a->bytes, *at = a->pc;
@@ -411,36 +427,64 @@ static bool is_conditional(const CasePart *part, const Bitset *data, u32 block) 
     return false;
 }
 
+// A thread's work on one element goes; of each access as many bytes stay.
+static void share_index(Hit *hit, const CasePart *part, const Bitset *data, f64 fraction) {
+    const Cfg *cfg = part->view->flow.cfg;
+    for (u32 b = 0; b < cfg->block_count; b++) {
+        if (is_conditional(part, data, b)) continue;
+        for (u32 pc = cfg->blocks[b].first; pc < cfg->blocks[b].first + cfg->blocks[b].count; pc++) {
+            const CaseAccess *a = case_access(part, pc);
+            if (a ? !is_dense(part, a) : bitset_has(data, pc)) continue;
+            hit_remove(hit, part, pc, fraction);
+            for (u32 r = RESOURCE_L2; a && r <= RESOURCE_DRAM; r++)
+                hit_relieve(hit, (Resource)r, -part->insns[pc].use[r] * fraction);
+        }
+    }
+    for (u32 pc = 0; pc < part->view->insn_count; pc++)  // threads that are not there need no start and no end
+        if (part->insns[pc].access == WL_NONE && bitset_has(data, pc))
+            hit_blamed(hit, part, pc, STALL_BIT(DRAIN), fraction);
+}
+
+// Words: what a warp waits for is several times as much when it comes; the arithmetic on it stays.
+static f64 share_waits(Hit *hit, const CasePart *part, f64 fraction) {
+    f64 waits = 0;
+    for (u32 i = 0; i < part->access_count; i++) {
+        const CaseAccess *a = &part->accesses[i];
+        if (!is_dense(part, a)) continue;
+        if (a->load) waits += hit_blamed(hit, part, a->pc, STALL_BIT(LONG_SCOREBOARD), fraction);
+        hit->change.issues += part->insns[a->pc].issued * fraction;
+    }
+    return waits;
+}
+
+static bool has_barriers(const CasePart *part) {
+    for (u32 pc = 0; pc < part->view->insn_count; pc++)
+        if (part->insns[pc].traits & TRAIT_BARRIER) return true;
+    return false;
+}
+
+#define MOSTLY_WAITS 0.4  // of the samples, three quarters of which are to go
+
 static void take_several(AdviceCase *c, const CasePart *part) {
-    u32 at = 0, bytes = narrowest(part, &at), times = 4 / bytes;
+    u32 at = 0, bytes = narrowest(part, &at), wide = bytes < WORD ? WORD : WIDEST, times = wide / bytes;
     Bitset data;
-    f64 waves = c->view->occupancy.waves;
+    f64 waves = c->view->occupancy.waves, fraction = 1 - 1.0 / times;
     if (times < 2 || (waves > 0 && waves < times)) return;  // fewer threads would leave SMs without work
     if (!bitset_init(&data, c->scratch, part->view->insn_count)) {
         c->status = STATUS_NO_MEMORY;
         return;
     }
-    mark_data(part, &data);
     Hit *hit = hit_begin(c);
-    f64 fraction = 1 - 1.0 / times;
-    const Cfg *cfg = part->view->flow.cfg;
-    for (u32 b = 0; b < cfg->block_count; b++) {
-        if (is_conditional(part, &data, b)) continue;
-        for (u32 pc = cfg->blocks[b].first; pc < cfg->blocks[b].first + cfg->blocks[b].count; pc++) {
-            const CaseAccess *a = case_access(part, pc);
-            if (a ? !is_dense(part, a) : bitset_has(&data, pc)) continue;
-            hit_remove(hit, part, pc, fraction);
-            for (u32 r = RESOURCE_L2; a && r <= RESOURCE_DRAM; r++)  // as many bytes are moved
-                hit_relieve(hit, (Resource)r, -part->insns[pc].use[r] * fraction);
-        }
+    if (bytes < WORD) {
+        mark_data(part, &data);
+        share_index(hit, part, &data, fraction);
+    } else if (has_barriers(part) || case_share(c, share_waits(hit, part, fraction)) < MOSTLY_WAITS) {
+        return hit_drop(hit);
     }
-    for (u32 pc = 0; pc < part->view->insn_count; pc++)  // threads that are not there need no start and no end
-        if (part->insns[pc].access == WL_NONE && bitset_has(&data, pc))
-            hit_blamed(hit, part, pc, STALL_BIT(DRAIN), fraction);
     hit_relieve(hit, RESOURCE_LAUNCH, c->load.busy[RESOURCE_LAUNCH] * fraction);
     hit_fact(hit, "access_bytes", bytes, "bytes", "a lane accesses %u byte%s at a time", bytes, bytes > 1 ? "s" : "");
-    hit_end_line(hit, part, at, "Let a thread take %u elements at %s with one access of 4 bytes", times,
-                 place_text(c, part, at));
+    hit_end_line(hit, part, at, "Let a thread take %u elements at %s with accesses of %u bytes", times,
+                 place_text(c, part, at), wide);
 }
 
 void rule_vectorised_access(AdviceCase *c) {

@@ -48,8 +48,30 @@ static const KernelView *neighbour(const AdviceContext *x, const ProfileLaunch *
     return times >= MOSTLY * view->launches.count && times >= LEAST_TIMES ? view_of(x, other) : NULL;
 }
 
-static f64 loaded(const KernelView *v) { return v->metrics.value[METRIC_GLOBAL_LD_BYTES]; }
-static f64 stored(const KernelView *v) { return v->metrics.value[METRIC_GLOBAL_ST_BYTES]; }
+// Bytes that a thread loads or stores of global memory, where they were not counted: of a kernel without loops, each
+// access once. What threads share (one word, element i % n) is not much. Kernels of a chain have as many threads.
+static f64 bytes_of_thread(const KernelView *v, bool load) {
+    const FlowCode *code = v->flow.code;
+    const Affine *affine = v->flow.affine;
+    f64 bytes = 0;
+    for (u32 i = 0; affine && i < affine->access_count; i++) {
+        const FlowInsn *in = &code->insns[affine->accesses[i].insn];
+        bool global = in->space == SPACE_GLOBAL || in->space == SPACE_NONE,
+             own = !affine->accesses[i].uniform && affine->accesses[i].stride_kind[0] != AFFINE_STRIDE_UNKNOWN;
+        if (global && own && (load ? in->is_load : in->is_store)) bytes += in->access_bytes;
+    }
+    return bytes;
+}
+
+static f64 loaded(const KernelView *v) {
+    bool counted = v->metrics.present[METRIC_GLOBAL_LD_BYTES];
+    return counted ? v->metrics.value[METRIC_GLOBAL_LD_BYTES] : bytes_of_thread(v, true);
+}
+
+static f64 stored(const KernelView *v) {
+    bool counted = v->metrics.present[METRIC_GLOBAL_ST_BYTES];
+    return counted ? v->metrics.value[METRIC_GLOBAL_ST_BYTES] : bytes_of_thread(v, false);
+}
 
 // Goes where data sends it: to what other threads have stored.
 static bool gathers(const CasePart *part, u32 pc) {
@@ -98,7 +120,7 @@ static f64 bytes_left(const Chain *chain) {
         all += loaded(chain->views[i]) + stored(chain->views[i]);
         if (i + 1 < chain->count) gone += 2 * fmin(stored(chain->views[i]), loaded(chain->views[i + 1]));
     }
-    return all > 0 ? 1 - gone / all : 1.0 / chain->count;  // not counted: as if each did nothing but load and store
+    return all > 0 ? 1 - gone / all : 1.0 / chain->count;  // not known: as if each did nothing but load and store
 }
 
 static void merge(AdviceCase *c, const Chain *chain) {
