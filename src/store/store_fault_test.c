@@ -160,9 +160,16 @@ static void reading_survives_lack_of_memory(void **state) {
 
 // --- disk -------------------------------------------------------------------------------------------------------
 
+// The signal that comes with a file grown too large would end the process; the program's own files have it as before.
+static bool signal_is_as_before(void) {
+    sigset_t mask, pending;
+    pthread_sigmask(SIG_BLOCK, NULL, &mask);
+    sigpending(&pending);
+    return !sigismember(&mask, SIGXFSZ) && !sigismember(&pending, SIGXFSZ);
+}
+
 // 0 when all went as it should; the number says which expectation failed.
 static int write_to_full_disk(rlim_t limit) {
-    signal(SIGXFSZ, SIG_IGN);
     struct rlimit sizes = {limit, limit};
     if (setrlimit(RLIMIT_FSIZE, &sizes) != 0) return 1;
     Diag diag = {0};
@@ -181,7 +188,8 @@ static int write_to_full_disk(rlim_t limit) {
         if (i % 50 == 0) complaints += sink_flush(sink) != STATUS_OK;
     }
     if (complaints != 1) return 5;
-    return store_close(writer) == STATUS_IO ? 0 : 6;
+    if (store_close(writer) != STATUS_IO) return 6;
+    return signal_is_as_before() ? 0 : 7;
 }
 
 static void a_full_disk_keeps_what_was_committed(void **state) {

@@ -10,6 +10,7 @@
 #include <zstd.h>
 
 #include "base/mem.h"
+#include "store/file_limit.h"
 
 enum { COMMIT_RECORDS = 20000, COMMIT_NS = 500000000 };
 
@@ -83,12 +84,7 @@ static Status fail(StoreWriter *writer, Status status) {
     return status;
 }
 
-static Status sink_take(Sink *sink, RecordKind kind, const void *fixed, const void *tail, size_t size) {
-    StoreWriter *writer = (StoreWriter *)sink;
-    if (writer->failed) {
-        writer->swallowed++;
-        return STATUS_OK;
-    }
+static Status take(StoreWriter *writer, RecordKind kind, const void *fixed, const void *tail, size_t size) {
     u64 now = now_ns();
     Status status = begin(writer, now);
     if (status == STATUS_OK) {
@@ -103,11 +99,26 @@ static Status sink_take(Sink *sink, RecordKind kind, const void *fixed, const vo
     return status == STATUS_OK ? STATUS_OK : fail(writer, status);
 }
 
+static Status sink_take(Sink *sink, RecordKind kind, const void *fixed, const void *tail, size_t size) {
+    StoreWriter *writer = (StoreWriter *)sink;
+    if (writer->failed) {
+        writer->swallowed++;
+        return STATUS_OK;
+    }
+    FileLimit limit = file_limit_hold();
+    Status status = take(writer, kind, fixed, tail, size);
+    file_limit_release(&limit);
+    return status;
+}
+
 static Status sink_commit(Sink *sink) {
     StoreWriter *writer = (StoreWriter *)sink;
     if (writer->failed || !writer->pending) return STATUS_OK;
+    FileLimit limit = file_limit_hold();
     Status status = commit(writer, now_ns());
-    return status == STATUS_OK ? STATUS_OK : fail(writer, status);
+    if (status != STATUS_OK) fail(writer, status);
+    file_limit_release(&limit);
+    return status;
 }
 
 Sink *store_sink(StoreWriter *writer) {
@@ -141,6 +152,7 @@ static void free_memory(StoreWriter *writer) {
 
 Status store_close(StoreWriter *writer) {
     if (!writer) return STATUS_OK;
+    FileLimit limit = file_limit_hold();
     if (!writer->failed) {
         Status status = finish(writer);
         if (status != STATUS_OK) fail(writer, status);
@@ -153,6 +165,7 @@ Status store_close(StoreWriter *writer) {
     sqlite3_busy_timeout(writer->db, 0);
     sqlite3_exec(writer->db, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL);
     sqlite3_close(writer->db);
+    file_limit_release(&limit);
     Status status = writer->failed;
     free_memory(writer);
     return status;

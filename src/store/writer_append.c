@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "store/file_limit.h"
 #include "store/writer.h"
 
 enum { BUSY_MS = 5000 };
@@ -44,9 +45,11 @@ Status store_append(const char *path, StoreWriter **writer, Diag *diag) {
     StoreWriter *made = mem_zero(1, sizeof *made);
     if (!made) return STATUS_NO_MEMORY;
     made->appends = true;
+    FileLimit limit = file_limit_hold();
     Status status = open_existing(made, path, diag);
+    if (status != STATUS_OK) sqlite3_close(made->db);
+    file_limit_release(&limit);
     if (status != STATUS_OK) {
-        sqlite3_close(made->db);
         mem_free(made);
         return status;
     }

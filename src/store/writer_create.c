@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "store/file_limit.h"
 #include "store/writer.h"
 
 #ifndef WARPLENS_VERSION
@@ -157,11 +158,11 @@ Status store_create(const char *path, bool overwrite, StoreWriter **writer, Diag
         mem_free(made);
         return status;
     }
+    FileLimit limit = file_limit_hold();
     status = open_database(made, path, diag);
-    if (status != STATUS_OK) {
-        undo(made, path);
-        return status;
-    }
+    if (status != STATUS_OK) undo(made, path);
+    file_limit_release(&limit);
+    if (status != STATUS_OK) return status;
     store_sink(made);
     *writer = made;
     return STATUS_OK;
