@@ -41,4 +41,11 @@ cat <&7 >"$T/rest"  # until the program has ended
 exec 7<&-
 same "launches after warplens was killed" "$(wc -l <"$T/rest")" 19
 grep -q '"launches":20' <("$W" report --json "$T/orphan.wlp") || fail "the profile of the orphan is not complete"
+
+# Where no file may grow beyond 150 KiB the program runs to its end all the same; the profile says that it does not.
+(ulimit -f 150 && "$W" run -q -o "$T/full.wlp" "$T/launches" $fatbin 3000 >"$T/out" 2>"$T/err")
+same "exit code and launches with files limited" "$? $(wc -l <"$T/out")" "0 3000"
+grep -q "the profile cannot be written any more" "$T/err" || fail "it is not told that the profile ends early" "$(cat "$T/err")"
+"$W" report --section summary "$T/full.wlp" | grep -q "state .*incomplete: it could not be written any more; [0-9]* records* w" ||
+    fail "the profile does not say that it ends early" "$("$W" report --section summary "$T/full.wlp")"
 finish

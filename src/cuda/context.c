@@ -46,6 +46,12 @@ cudaError_t cuda_error_of(Status status) {
 
 // --- messages ---
 
+void cuda_sink_told(CudaContext *c, Status status) {
+    if (status == STATUS_OK) return;
+    log_printf(&c->log, LOG_ERROR, "the profile cannot be written any more (%s); the program goes on without it",
+               status_text(status));
+}
+
 void cuda_message(CudaContext *c, LogLevel level, const char *format, ...) {
     char text[4096];
     va_list args;
@@ -55,8 +61,7 @@ void cuda_message(CudaContext *c, LogLevel level, const char *format, ...) {
     progress_clear(c);
     log_printf(&c->log, level, "%s", text);
     RecordMessage record = {.severity = level, .time_ns = cuda_now()};
-    if (sink_write(c->sink, RECORD_MESSAGE, &record, text, strlen(text) + 1) != STATUS_OK)
-        log_printf(&c->log, LOG_ERROR, "the profile cannot be written any more; the program goes on without it");
+    cuda_sink_told(c, sink_write(c->sink, RECORD_MESSAGE, &record, text, strlen(text) + 1));
 }
 
 void cuda_message_diag(CudaContext *c, const Diag *diag) {
@@ -71,8 +76,7 @@ void cuda_message_diag(CudaContext *c, const Diag *diag) {
 }
 
 static void record(CudaContext *c, RecordKind kind, const void *fixed, const void *tail, size_t size) {
-    if (sink_write(c->sink, kind, fixed, tail, size) != STATUS_OK)
-        log_printf(&c->log, LOG_ERROR, "the profile cannot be written any more; the program goes on without it");
+    cuda_sink_told(c, sink_write(c->sink, kind, fixed, tail, size));
 }
 
 void cuda_record_alloc(CudaContext *c, u32 device, u32 kind, u64 address, u64 bytes, bool freed, const char *label) {

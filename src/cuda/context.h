@@ -169,6 +169,7 @@ void cuda_call_host(CudaContext *c, cudaHostFn_t fn, void *data);
 // One line on stderr (through the log) and a message in the profile.
 void cuda_message(CudaContext *c, LogLevel level, const char *format, ...) WL_PRINTF(3, 4);
 void cuda_message_diag(CudaContext *c, const Diag *diag);
+void cuda_sink_told(CudaContext *c, Status status);  // what the sink returned: says on stderr that writing has failed
 void cuda_record_alloc(CudaContext *c, u32 device, u32 kind, u64 address, u64 bytes, bool freed, const char *label);
 void cuda_record_copy(CudaContext *c, u32 kind, u32 stream, u64 bytes, u64 begin_ns);
 

@@ -162,7 +162,7 @@ static cudaError_t end(CudaContext *c, CudaTask *task, Status status, Diag *diag
     status = sim_launch_end(c->sim, run, status, NULL, diag);
     progress_clear(c);
     cudaError_t error = status == STATUS_CANCELLED ? cudaSuccess : after_launch(c, status, diag);
-    if (sink_flush(c->sink) != STATUS_OK) cuda_message(c, LOG_ERROR, "the profile cannot be written any more");
+    cuda_sink_told(c, sink_flush(c->sink));
     return error;
 }
 
