@@ -42,11 +42,14 @@ static SourceText *find_entry(SourceTexts *sources, const char *name, bool *fres
     return &sources->texts.data[id];
 }
 
+static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
 static Str line_of(const SourceText *source, u32 line) {
     if (!source || line == 0 || line > source->starts.len) return (Str){"", 0};
     size_t start = source->starts.data[line - 1];
     size_t end = line < source->starts.len ? source->starts.data[line] : source->text.len;
-    while (end > start && (source->text.data[end - 1] == '\n' || source->text.data[end - 1] == '\r')) end--;
+    while (end > start && is_blank(source->text.data[end - 1])) end--;
+    while (end > start && is_blank(source->text.data[start])) start++;
     return (Str){source->text.data + start, end - start};
 }
 

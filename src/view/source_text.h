@@ -25,7 +25,7 @@ typedef struct SourceTexts {
 
 // Where a file of the line table is, seen from the current folder; NULL when it is not found. Part of `path`.
 const char *source_find(const char *path);
-// The line (from 1) without its end; empty when it cannot be had.
+// The line (from 1) without its end and the blanks around it; empty when it cannot be had.
 Str source_line(SourceTexts *sources, const char *path, u32 line);
 Str source_module_line(SourceTexts *sources, Profile *profile, u32 module, u32 line);
 // A file to tell of when no source could be shown at all, so that somebody wonders; NULL when there is none.

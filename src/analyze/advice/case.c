@@ -112,9 +112,11 @@ static void fill_issues(CasePart *part) {
 }
 
 // All instructions of a block run equally often; of each only a few samples may have caught it issuing, or none. The
-// first one after a jump hardly ever is: on an H200 such samples belong to the instruction behind the jump.
+// first one after a jump hardly ever is: on an H200 such samples belong to the instruction behind the jump. Together
+// they have issued as often as was sampled, also where blocks are added that ran and were never caught at it.
 static void even_out(CasePart *part) {
     const Cfg *cfg = part->view->flow.cfg;
+    f64 sampled = 0, all = 0;
     for (u32 b = 0; b < cfg->block_count; b++) {
         const FlowBlock *block = &cfg->blocks[b];
         f64 issued = 0, waited = 0;
@@ -122,10 +124,14 @@ static void even_out(CasePart *part) {
             issued += part->insns[pc].issued;
             waited += part->insns[pc].stalled;
         }
+        sampled += issued;
         if (issued <= 0 && waited > 0) issued = fmin(waited, 0.5);  // it ran, and was never caught issuing
+        all += issued;
         for (u32 pc = block->first; pc < block->first + block->count; pc++)
-            part->insns[pc].executed = part->insns[pc].issued = issued / block->count;
+            part->insns[pc].issued = issued / block->count;
     }
+    for (u32 pc = 0; pc < part->view->insn_count; pc++)
+        part->insns[pc].executed = part->insns[pc].issued *= sampled > 0 ? sampled / all : 1;
 }
 
 static Status index_blame(AdviceCase *c, CasePart *part) {

@@ -165,8 +165,10 @@ static const char *shape(AdvicePage *page, const u32 *dims) {
 static const char *launch_text(AdvicePage *page, const KernelView *view) {
     const ViewLaunches *l = &view->launches;
     if (!l->count || !l->typical) return "not launched itself";
-    const char *blocks =
-        page_text(page, "%s blocks of %s threads", shape(page, l->typical->grid), shape(page, l->typical->block));
+    const u32 *grid = l->typical->grid, *block = l->typical->block;
+    bool one = grid[0] == 1 && grid[1] == 1 && grid[2] == 1, alone = block[0] == 1 && block[1] == 1 && block[2] == 1;
+    const char *blocks = page_text(page, "%s block%s of %s thread%s", shape(page, grid), one ? "" : "s",
+                                   shape(page, block), alone ? "" : "s");
     if (l->shapes > 1)
         return page_text(page, "%s launches of %u shapes, %.0f %% of their time in those of about %s",
                          number_human(l->count).text, l->shapes, 100 * l->alike, blocks);

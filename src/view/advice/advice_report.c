@@ -113,7 +113,6 @@ const char *advice_code(const AdviceReport *report, SourceTexts *sources, const 
     if (!place || !place->line) return "";
     Str found = place->file ? source_line(sources, place->file, place->line)
                             : source_module_line(sources, report->profile, view->function->module_id, place->line);
-    while (found.len && (*found.data == ' ' || *found.data == '\t')) found = (Str){found.data + 1, found.len - 1};
     return utf8_clean(arena, found, true);
 }
 

@@ -301,14 +301,10 @@ const char *text_place(Text *text, const ReportKernel *kernel, const char *file,
     return raw ? text_clean(text, raw) : NULL;
 }
 
-static bool is_blank(char c) { return c == ' ' || c == '\t'; }
-
 const char *text_code(Text *text, const ReportKernel *kernel, const ProfileLine *line) {
     Str found =
         line->file ? source_line(&text->sources, line->file, line->line)
                    : source_module_line(&text->sources, text->report->profile, kernel->function->module_id, line->line);
-    while (found.len && is_blank(found.data[0])) found = (Str){found.data + 1, found.len - 1};
-    while (found.len && is_blank(found.data[found.len - 1])) found.len--;
     return utf8_clean(&text->arena, found, true);
 }
 

@@ -110,7 +110,7 @@ static void write_samples(Text *text, const ReportKernel *kernel, u32 most) {
     }
     text_heading(text,
                  arena_printf(&text->arena, "Waiting warps of %s%s%s (sampled)", name, *file ? " in " : "", file));
-    output_printf(text->out, "  %s samples", count.text);
+    output_printf(text->out, "  %s sample%s", count.text, s->samples == 1 ? "" : "s");
     if (s->period) output_printf(text->out, ", one of an SM every %llu ", (unsigned long long)s->period);
     if (s->longest > s->period) output_printf(text->out, "to %llu ", (unsigned long long)s->longest);
     if (s->period) output_text(text->out, "cycles");
