@@ -19,6 +19,8 @@
 #include "cuda/runtime_hooks.h"
 #include "cuda/stream.h"
 
+#define DEVICE_PAGE (2ull << 20)  // in which drivers map device memory, from Pascal on
+
 static CudaContext context;  // the one mutable context of this shared object
 static _Thread_local CudaThread thread;
 
@@ -223,7 +225,8 @@ static Status start_simulator(CudaContext *c, Diag *diag) {
                         .pc_periods = c->config.pc_periods,
                         .pc_offset = c->config.pc_offset,
                         .flush_caches = c->config.flush_caches,
-                        .sample = c->config.sample};
+                        .sample = c->config.sample,
+                        .page = c->config.checks ? 0 : DEVICE_PAGE};
     checker_setup(c, &config);
     TRY(sim_create(&config, &c->sim));
     if (c->config.timing) c->clock = simulated_ns, c->clock_context = c;

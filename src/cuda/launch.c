@@ -118,7 +118,7 @@ cudaError_t launch_prepare(CudaContext *c, CudaLaunch *l, void **args, void **ex
 
 // A fault stays with the device: the launch itself succeeded, as it would on a GPU, where it runs later.
 static cudaError_t after_launch(CudaContext *c, Status status, const Diag *diag) {
-    if (status != STATUS_OK) cuda_message_diag(c, diag);
+    cuda_message_diag(c, diag);
     switch (status) {
     case STATUS_OK: return cudaSuccess;
     case STATUS_FAULT:

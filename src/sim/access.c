@@ -4,6 +4,7 @@
 #include "sim/exec/access.h"
 
 #include "sim/check/check.h"
+#include "sim/grid.h"
 #include "sim/time/trace.h"
 
 static u8 *fault_at(Exec *x, u32 lane, u64 address, u32 bytes, u8 space, bool store, FaultKind kind) {
@@ -55,10 +56,21 @@ static bool is_for_later(const Exec *x, SimAllocation *a, bool store) {
     return false;
 }
 
+// A read that a GPU would not notice goes on; nobody else is executed meanwhile. A write would spoil what others have.
+static u8 *resolve_beyond(Exec *x, u32 lane, u64 address, u32 bytes, u8 space, bool store) {
+    u8 *there = store ? NULL : memory_beyond(x->grid->sim, x->grid->device, address, bytes);
+    if (!there) return fault_at(x, lane, address, bytes, space, store, FAULT_OUT_OF_BOUNDS);
+    if (x->grid->apart && (x->ahead || !x->alone)) return fault_at(x, lane, address, bytes, space, store, FAULT_LATER);
+    Fault before = x->fault;
+    fault_at(x, lane, address, bytes, space, store, FAULT_OUT_OF_BOUNDS);
+    overrun_explain(x);
+    x->fault = before;
+    return there;
+}
+
 static u8 *resolve_global(Exec *x, u32 lane, u64 address, u32 bytes, u8 space, bool store) {
     SimAllocation *a = memory_lookup(x->grid->sim, address);
-    if (!a || address - a->address + bytes > a->size)
-        return fault_at(x, lane, address, bytes, space, store, FAULT_OUT_OF_BOUNDS);
+    if (!a || address - a->address + bytes > a->size) return resolve_beyond(x, lane, address, bytes, space, store);
     if (!memory_reaches(x->grid->sim, x->grid->device, a))
         return fault_at(x, lane, address, bytes, space, store, FAULT_PEER);
     if (store && a->read_only) return fault_at(x, lane, address, bytes, space, store, FAULT_READ_ONLY);

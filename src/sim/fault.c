@@ -153,6 +153,22 @@ void fault_explain(Grid *g, Diag *diag) {
     diag_text(diag, DIAG_ERROR, NULL, 0, 0, "%s", buffer);
 }
 
+void overrun_explain(const Exec *x) {
+    Grid *g = x->grid;
+    if (g->kernel->overran) return;
+    g->kernel->overran = true;
+    char buffer[2048];
+    Text t = {buffer, sizeof buffer};
+    say(&t, "kernel `%s`: ", g->kernel->info.name);
+    say_access(&t, g, &x->fault, x);
+    say(&t, ", in ");
+    say_thread(&t, x->warp, x->fault.lane);
+    say(&t, ", at ");
+    say_place(&t, g->program, (u32)((const PcState *)(const void *)x->count - x->states));
+    say(&t, "; a GPU, too, goes on within the page of an allocation (--check memory finds all such accesses)");
+    g->overrun = mem_copy_str((Str){buffer, strlen(buffer)});
+}
+
 // --- deadlock ------------------------------------------------------------------------------------------------------
 static void say_barrier(Text *t, const Cta *cta, u32 id) {
     if (id == CLUSTER_BARRIER) {

@@ -309,6 +309,7 @@ void grid_free(Grid *g) {
     mem_free(g->ctas);
     mem_free(g->states);
     mem_free(g->params);
+    mem_free(g->overrun);
     vec_free(&g->children);
     map_free(&g->thread_errors);
     mem_free(g);

@@ -24,6 +24,9 @@ Status grid_run_child(Sim *sim, SimModule *module, FuncRef func, const u32 grid[
 // fault.c: explains x->fault, or who waits where in a deadlock, in one entry of `diag`; sets sim->fault_code.
 void fault_explain(Grid *grid, Diag *diag);
 void deadlock_explain(Grid *grid, Diag *diag);
+// An access beyond an allocation that goes on (SimConfig.page): x->fault says which. Tells the first of each kernel
+// when the launch is over.
+void overrun_explain(const Exec *x);
 
 // count.c: announces the kernel's module, function and line map when they are new; then what a launch counted.
 Status count_announce(SimKernel *kernel);

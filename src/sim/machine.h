@@ -127,6 +127,7 @@ struct SimKernel {
     u32 registers_known;         // from the cubin, 0 = none
     struct TimeCode *time_code;  // NULL: not timed yet
     u32 time_code_id;
+    bool overran;  // accesses beyond an allocation that went on have been told
 };
 
 static inline const GpuModel *sim_gpu(const Sim *sim, u32 device) { return &sim->config.gpu[device]; }
@@ -135,6 +136,9 @@ static inline const GpuModel *sim_gpu(const Sim *sim, u32 device) { return &sim-
 Status memory_init(Sim *sim);
 void memory_destroy(Sim *sim);
 SimAllocation *memory_lookup(const Sim *sim, u64 address);
+// Where bytes that lie beyond all allocations, but in a page of one that the device may touch, can be read; NULL:
+// nowhere.
+u8 *memory_beyond(const Sim *sim, u32 device, u64 address, u32 bytes);
 // Whether kernels on a device may touch an allocation: device memory of another one needs peer access.
 bool memory_reaches(const Sim *sim, u32 device, const SimAllocation *allocation);
 Status memory_insert(Sim *sim, SimAllocation allocation);

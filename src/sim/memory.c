@@ -285,6 +285,26 @@ bool memory_reaches(const Sim *sim, u32 device, const SimAllocation *a) {
     return local || devices >> (a->pooled ? device : a->device) & 1;
 }
 
+static bool reaches_page(const Sim *sim, u32 device, const SimAllocation *a, u64 page) {
+    u64 size = sim->config.page;
+    bool near = (a->address & ~(size - 1)) <= page && page <= ((a->address + a->size - 1) & ~(size - 1));
+    bool own = (a->kind == MEMORY_DEVICE || a->kind == MEMORY_MODULE) && !a->mapped;
+    return near && own && memory_reaches(sim, device, a);
+}
+
+u8 *memory_beyond(const Sim *sim, u32 device, u64 address, u32 bytes) {
+    static u8 driver[sizeof(u64) * 16];  // the page before the first allocation is the driver's; it holds zeros here
+    u64 size = sim->config.page, page = address & ~(size - 1), offset = address - (u64)(uintptr_t)sim->window.base;
+    if (!size || address + bytes > page + size) return NULL;
+    if (page + size == (u64)(uintptr_t)sim->window.base) return bytes <= sizeof driver ? driver : NULL;
+    if (!in_window(sim, address)) return NULL;
+    u32 at = upper_bound(&sim->allocations, address);
+    const SimAllocation *list = sim->allocations.data;
+    bool below = at > 0 && reaches_page(sim, device, &list[at - 1], page);
+    bool above = at < sim->allocations.len && reaches_page(sim, device, &list[at], page);
+    return below || above ? sim->window.backing + offset : NULL;
+}
+
 void sim_memory_info(const Sim *sim, u32 device, u64 *free_bytes, u64 *total_bytes) {
     *total_bytes = sim_gpu(sim, device)->memory_bytes;
     *free_bytes = *total_bytes - sim->devices[device].used;

@@ -270,6 +270,9 @@ Status sim_launch_end(Sim *sim, SimRun *g, Status status, SimLaunchResult *resul
     sim->time += g->executed;
     SimLaunchResult told = {.host_ns = g->host_ns, .detail = 1};
     if (g->time_run) end_timing(g, status, &told);
+    if (g->overrun) diag_text(diag, DIAG_WARNING, NULL, 0, 0, "%s", g->overrun);
+    mem_free(g->overrun);
+    g->overrun = NULL;
     if (result) {
         *result = told;
         for (u32 pc = 0; pc < g->program->insn_count; pc++) {

@@ -209,6 +209,7 @@ struct Grid {  // also called SimRun
     ChildList children;
     Map thread_errors;   // thread of the grid -> cudaError_t of its last failed call of the device runtime
     char message[1024];  // what Exec.message points to when it is composed at run time
+    char *overrun;       // overrun_explain(), until the launch is over
     u32 faulting_pc;
     u32 launch_id;       // of the record
     u32 release_budget;  // warp instructions before waiting lanes are let go

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads beyond allocations: what a GPU does not notice goes on and is told once, all else is a fault.
+#include "sim/device_testing.h"
+
+enum { PAGE = 2 << 20 };
+
+// peek: the word at `from` goes to `out`. poke: 1 goes to `from`.
+static const char text[] = PTX_HEAD
+    ".visible .entry peek(.param .u64 from, .param .u64 out) { .reg .b32 %r<2>; .reg .b64 %d<3>;\n"
+    "ld.param.u64 %d1, [from]; ld.param.u64 %d2, [out]; ld.global.u32 %r1, [%d1]; st.global.u32 [%d2], %r1; ret; }\n"
+    ".visible .entry poke(.param .u64 from, .param .u64 out) { .reg .b32 %r<2>; .reg .b64 %d<3>;\n"
+    "ld.param.u64 %d1, [from]; mov.u32 %r1, 1; st.global.u32 [%d1], %r1; ret; }\n";
+
+static Status access_at(TestDevice *d, const char *kernel, DevicePtr memory, i64 offset) {
+    u64 params[2] = {memory + (u64)offset, memory};
+    return device_try(d, kernel, 1, 1, params);
+}
+
+static u32 told(const TestDevice *d, DiagSeverity severity) {
+    u32 count = 0;
+    for (u32 i = 0; i < d->diag.entries.len; i++) count += d->diag.entries.data[i].severity == severity;
+    return count;
+}
+
+static DevicePtr open_paged(TestDevice *d, u64 page) {
+    device_open_with(d, text, (SimConfig){.threads = 1, .print = device_print_hook, .print_context = d, .page = page});
+    return device_memory(d, NULL, 1024);
+}
+
+TEST(reads_in_the_page_of_an_allocation_go_on) {
+    TestDevice d;
+    DevicePtr memory = open_paged(&d, PAGE);
+    assert_int_equal(access_at(&d, "peek", memory, 1024), STATUS_OK);
+    assert_int_equal(access_at(&d, "peek", memory, PAGE - 4), STATUS_OK);
+    assert_int_equal(access_at(&d, "peek", memory, -1024), STATUS_OK);
+    assert_int_equal(told(&d, DIAG_WARNING), 1);
+    assert_int_equal(told(&d, DIAG_ERROR), 0);
+    device_close(&d);
+}
+
+TEST(reads_farther_away_are_faults) {
+    TestDevice d;
+    DevicePtr memory = open_paged(&d, PAGE);
+    assert_int_equal(access_at(&d, "peek", memory, PAGE), STATUS_FAULT);
+    assert_int_equal(told(&d, DIAG_ERROR), 1);
+    device_close(&d);
+}
+
+TEST(writes_beyond_are_faults) {
+    TestDevice d;
+    DevicePtr memory = open_paged(&d, PAGE);
+    assert_int_equal(access_at(&d, "poke", memory, 1024), STATUS_FAULT);
+    device_close(&d);
+}
+
+TEST(without_pages_every_read_beyond_is_a_fault) {
+    TestDevice d;
+    DevicePtr memory = open_paged(&d, 0);
+    assert_int_equal(access_at(&d, "peek", memory, 1024), STATUS_FAULT);
+    device_close(&d);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_in_the_page_of_an_allocation_go_on), cmocka_unit_test(reads_farther_away_are_faults),
+        cmocka_unit_test(writes_beyond_are_faults), cmocka_unit_test(without_pages_every_read_beyond_is_a_fault)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
