@@ -42,6 +42,18 @@ exec 7<&-
 same "launches after warplens was killed" "$(wc -l <"$T/rest")" 19
 grep -q '"launches":20' <("$W" report --json "$T/orphan.wlp") || fail "the profile of the orphan is not complete"
 
+# SIGTERM to warplens ends the program, too, and the profile is still told.
+"$W" run -o "$T/term.wlp" "$T/launches" $fatbin 1000000 >"$T/lines" 2>"$T/err" &
+exec 7<"$T/lines"
+read -r line <&7
+kill -TERM $!
+cat <&7 >/dev/null # until the program has ended
+wait $!
+same "exit code after SIGTERM" $? 143
+exec 7<&-
+kill -0 "${line##* }" 2>/dev/null && fail "SIGTERM to warplens left the program running"
+grep -q "ended by signal 15 (Terminated)" "$T/err" && grep -q "profile in $T/term.wlp" "$T/err" || fail "SIGTERM: stderr" "$(cat "$T/err")"
+
 # Where no file may grow beyond 150 KiB the program runs to its end all the same; the profile says that it does not.
 (ulimit -f 150 && "$W" run -q -o "$T/full.wlp" "$T/launches" $fatbin 3000 >"$T/out" 2>"$T/err")
 same "exit code and launches with files limited" "$? $(wc -l <"$T/out")" "0 3000"

@@ -6,12 +6,10 @@
 #include <libgen.h>
 #include <limits.h>
 #include <regex.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -399,50 +397,6 @@ static int with_result(const RunOptions *o, const char *path, int code) {
     return code == EXIT_OK && errors && o->error_exit ? (int)strtoul(o->error_exit, NULL, 10) : code;
 }
 
-// What a shell would have said, had it started the program; like a shell, nothing of an interrupt or a closed pipe.
-static void say_signal(int signal) {
-    if (signal == SIGINT || signal == SIGPIPE) return;
-    fprintf(stderr, "warplens: the program was ended by signal %d (%s)\n", signal, strsignal(signal));
-}
-
-static int wait_for(pid_t child) {
-    int status;
-    while (waitpid(child, &status, 0) < 0)
-        if (errno != EINTR) return cli_fail(EXIT_TOOL, "waiting for the program failed: %s", strerror(errno));
-    if (WIFEXITED(status)) return WEXITSTATUS(status);
-    say_signal(WTERMSIG(status));
-    return 128 + WTERMSIG(status);
-}
-
-// *started: the program was executed.
-static int start(char **argv, bool *started) {
-    int report[2];
-    if (pipe(report) != 0) return cli_fail(EXIT_TOOL, "cannot make a pipe: %s", strerror(errno));
-    pid_t child = fork();
-    if (child < 0) return cli_fail(EXIT_TOOL, "cannot start a process: %s", strerror(errno));
-    if (child == 0) {
-        close(report[0]);
-        // Closed by a successful exec: then the parent reads nothing.
-        if (dup3(report[1], 200, O_CLOEXEC) >= 0) close(report[1]), report[1] = 200;
-        execvp(argv[0], argv);
-        int error = errno;
-        ssize_t written = write(report[1], &error, sizeof error);
-        _exit(written > 0 ? EXIT_NOT_FOUND : EXIT_TOOL);
-    }
-    close(report[1]);
-    // Interrupts from the terminal reach the program too; we outlive it to pass its code on.
-    signal(SIGINT, SIG_IGN);
-    signal(SIGQUIT, SIG_IGN);
-    int error = 0;
-    ssize_t got = read(report[0], &error, sizeof error);
-    close(report[0]);
-    int code = wait_for(child);
-    *started = got != sizeof error;
-    if (*started) return code;
-    return cli_fail(error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE, "cannot run `%s`: %s", argv[0],
-                    strerror(error));
-}
-
 static void say_profile(const char *path) {
     Arena arena = {0};
     const char *word = shell_word(&arena, path);
@@ -476,7 +430,7 @@ static int run_on_simulator(const RunOptions *o, char **argv, const char *progra
     if (o->error_exit && !make_result_file(result, sizeof result))
         return cli_fail(EXIT_TOOL, "cannot make a temporary file for --error-exitcode: %s", strerror(errno));
     bool started = false;
-    code = with_result(o, result, start(argv, &started));
+    code = with_result(o, result, run_start(argv, &started));
     if (started && !o->quiet) say_where(o, output);
     return code;
 }
@@ -525,7 +479,7 @@ static int run_on_gpu(const RunOptions *o, char **argv, char output[PATH_MAX]) {
     if (o->interval && !o->quiet)
         fprintf(stderr, "warplens: counters over time, and no samples of instructions: a GPU takes one of the two\n");
     bool started = false;
-    code = start(argv, &started);
+    code = run_start(argv, &started);
     if (started) finish_profiles(o, list);
     fclose(list);
     unlink(list_path);

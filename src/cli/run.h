@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For cmd_run.c: what concerns runs on a GPU.
+// For cmd_run.c: what concerns runs on a GPU, and the program's process.
 #ifndef WL_CLI_RUN_H
 #define WL_CLI_RUN_H
 
@@ -13,5 +13,9 @@ u32 run_period(const char *text);
 bool run_interval(const char *text, u64 *ns);
 // Completes the profile of a program that has ended: what the collector leaves for later.
 WL_MUST_USE Status run_finish(const char *path, Diag *diag);
+
+// Runs argv[0] and waits for its end; returns its exit code, 128 + N after signal N, or one of our own after a message.
+// *started: the program was executed.
+int run_start(char **argv, bool *started);
 
 #endif
