@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "binary/demangle.h"
 #include "binary/kernel_name.h"
 #include "collect/collect.h"
 #include "cuda/config.h"
@@ -105,19 +104,7 @@ static void write_message(void *context, LogLevel level, const char *text) {
     dprintf(STDERR_FILENO, "warplens: %s\n", text);
 }
 
-// As reports and the simulator do: the mangled name, the signature and the name alone.
-static bool wants(void *context, const char *kernel) {
-    if (regexec(context, kernel, 0, NULL, 0) == 0) return true;
-    char *readable = demangle_name(kernel);
-    if (!readable) return false;
-    Str plain = kernel_plain_name(readable);
-    bool found = regexec(context, readable, 0, NULL, 0) == 0;
-    memmove(readable, plain.data, plain.len);
-    readable[plain.len] = '\0';
-    found = found || regexec(context, readable, 0, NULL, 0) == 0;
-    mem_free(readable);
-    return found;
-}
+static bool wants(void *context, const char *kernel) { return kernel_matches(context, kernel); }
 
 static CollectSampling sampling_of(const char *text) {
     if (strcmp(text, "off") == 0) return COLLECT_SAMPLING_OFF;

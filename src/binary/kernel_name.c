@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+#include "base/mem.h"
+#include "binary/demangle.h"
+
 static bool starts(const char *text, const char *with) { return strncmp(text, with, strlen(with)) == 0; }
 
 // Groups that belong to a name although they begin with a parenthesis.
@@ -32,4 +35,18 @@ Str kernel_plain_name(const char *signature) {
     }
     if (!signature[at] || at == start) return (Str){signature, strlen(signature)};
     return (Str){signature + start, at - start};
+}
+
+bool kernel_name_matches(const regex_t *filter, const char *mangled, const char *signature) {
+    Str plain = kernel_plain_name(signature);
+    regmatch_t part = {.rm_so = 0, .rm_eo = (regoff_t)plain.len};  // its bounds, as it ends without a NUL
+    return regexec(filter, mangled, 0, NULL, 0) == 0 || regexec(filter, signature, 0, NULL, 0) == 0 ||
+           regexec(filter, plain.data, 1, &part, REG_STARTEND) == 0;
+}
+
+bool kernel_matches(const regex_t *filter, const char *mangled) {
+    char *signature = demangle_name(mangled);
+    bool matches = signature && kernel_name_matches(filter, mangled, signature);
+    mem_free(signature);
+    return matches;
 }

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// From "void ns::mm<4>(float const*, int)" to "ns::mm<4>".
+// From "void ns::mm<4>(float const*, int)" to "ns::mm<4>", and which kernels -k means.
 #ifndef WL_BINARY_KERNEL_NAME_H
 #define WL_BINARY_KERNEL_NAME_H
+
+#include <regex.h>
 
 #include "base/types.h"
 
 // The part of a demangled signature that is the function's name with its template arguments: no return type, no
 // parameters. A text that is no signature comes back whole.
 Str kernel_plain_name(const char *signature);
+
+// Whether the filter matches the mangled name, the signature or the name alone.
+bool kernel_name_matches(const regex_t *filter, const char *mangled, const char *signature);
+bool kernel_matches(const regex_t *filter, const char *mangled);  // demangles it first
 
 #endif

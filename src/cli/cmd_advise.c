@@ -87,17 +87,9 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
 }
 
 // --- kernels to look at -------------------------------------------------------------------------------------------
-static bool matches(const regex_t *filter, Str text) {
-    char name[4096];
-    snprintf(name, sizeof name, "%.*s", (int)text.len, text.data);
-    return regexec(filter, name, 0, NULL, 0) == 0;
-}
-
 static bool is_wanted(void *context, const ProfileFunction *function) {
     AdviseArgs *a = context;
-    const char *signature = terminal_demangle(&a->demangled, function->name);
-    return matches(&a->filter, kernel_plain_name(signature)) || regexec(&a->filter, signature, 0, NULL, 0) == 0 ||
-           regexec(&a->filter, function->name, 0, NULL, 0) == 0;
+    return kernel_matches(&a->filter, function->name);
 }
 
 static int compile_filter(AdviseArgs *a) {

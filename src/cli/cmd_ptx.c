@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "binary/binary.h"
 #include "binary/demangle.h"
+#include "binary/kernel_name.h"
 #include "cli/cli.h"
 #include "flow/flow_dump.h"
 
@@ -55,6 +56,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         break;
     }
     case 'k':
+        if (strncmp(arg, "regex:", 6) == 0) arg += 6;
         if (a->has_pattern) regfree(&a->pattern);
         a->pattern_text = arg;
         a->has_pattern = regcomp(&a->pattern, arg, REG_EXTENDED | REG_NOSUB) == 0;
@@ -85,11 +87,7 @@ static char *help_filter(int key, const char *text, void *input) {
 // --- one module ---------------------------------------------------------------------------------------------------
 
 static bool is_wanted(const PtxArgs *a, const char *name) {
-    if (!a->has_pattern || regexec(&a->pattern, name, 0, NULL, 0) == 0) return true;
-    char *demangled = demangle_name(name);
-    bool wanted = demangled && regexec(&a->pattern, demangled, 0, NULL, 0) == 0;
-    mem_free(demangled);
-    return wanted;
+    return !a->has_pattern || kernel_matches(&a->pattern, name);
 }
 
 static void write_out(TextBuffer *text) {

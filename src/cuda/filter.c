@@ -2,9 +2,7 @@
 #include "cuda/filter.h"
 
 #include <regex.h>
-#include <string.h>
 
-#include "binary/demangle.h"
 #include "binary/kernel_name.h"
 
 void filter_setup(CudaContext *c) {
@@ -22,23 +20,8 @@ void filter_setup(CudaContext *c) {
     c->filter = regex;
 }
 
-// As reports do: the mangled name, the signature and the name alone.
-static bool matches(CudaContext *c, const char *kernel) {
-    if (!c->filter) return true;
-    if (regexec(c->filter, kernel, 0, NULL, 0) == 0) return true;
-    char *readable = demangle_name(kernel);
-    if (!readable) return false;
-    Str plain = kernel_plain_name(readable);
-    bool found = regexec(c->filter, readable, 0, NULL, 0) == 0;
-    memmove(readable, plain.data, plain.len);
-    readable[plain.len] = '\0';
-    found = found || regexec(c->filter, readable, 0, NULL, 0) == 0;
-    mem_free(readable);
-    return found;
-}
-
 bool filter_launch(CudaContext *c, const char *kernel) {
-    if (!matches(c, kernel)) return false;
+    if (c->filter && !kernel_matches(c->filter, kernel)) return false;
     u64 index = c->matched_launches++;
     return index >= c->config.launch_skip && index - c->config.launch_skip < c->config.launch_count;
 }

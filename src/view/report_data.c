@@ -33,10 +33,7 @@ static Status name_kernel(Loader *loader, ReportKernel *kernel) {
 }
 
 static bool is_wanted(const Loader *loader, const ReportKernel *kernel) {
-    if (!loader->filtered) return true;
-    return regexec(&loader->filter, kernel->name, 0, NULL, 0) == 0 ||
-           regexec(&loader->filter, kernel->signature, 0, NULL, 0) == 0 ||
-           regexec(&loader->filter, kernel->mangled, 0, NULL, 0) == 0;
+    return !loader->filtered || kernel_name_matches(&loader->filter, kernel->mangled, kernel->signature);
 }
 
 static const char *provenance_of(const Report *report, u32 source) {
