@@ -143,6 +143,8 @@ static Status tell_no_samples(AdviceMaker *m) {
     u32 count;
     f64 ns = 0;
     bool on_gpu = false;
+    if (m->options->wanted && !m->context.kernel_count)
+        return note(m, "no kernel that was launched is among those that were asked for");
     TRY(profile_sources(m->context.profile, &sources, &count, m->context.diag));
     for (u32 i = 0; i < count; i++) on_gpu |= !strcmp(sources[i].tool, "CUPTI");
     for (u32 i = 0; i < m->context.kernel_count; i++) ns += m->context.kernels[i]->launches.total_ns;

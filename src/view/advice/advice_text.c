@@ -124,8 +124,7 @@ static void write_nothing(AdvicePage *page) {
     const AdviceList *list = page->report->list;
     const char *words = "No rule found a change that is worth its while. What limits the kernels is below; "
                         "`warplens report` has every line's figures.";
-    if (!looked_at_any(list)) words = "No advice: no kernel could be analysed; the notes below say what is missing.";
-    if (!list->kernel_count) words = "No advice: nothing in this profile says what warps waited for.";
+    if (!looked_at_any(list)) words = "No advice: no kernel could be analysed; what is missing is said below.";
     output_text(page->out, "\n");
     page_paragraph(page, 2, words);
 }
