@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "flow/flow_results.h"
+#include "flow/flow_testing.h"
 #include "flow/flow_util.h"
 #include "sass/control.h"
 
@@ -21,24 +22,13 @@ typedef struct Made {
 
 static const FlowParam params[] = {{0, 8}, {8, 8}, {16, 4}, {20, 4}};
 
-// Lines "predicate|opcode|operands"; jumps end with {0, 0}.
+// Lines as of sass_of_lines(); jumps end with {0, 0}.
 static void make_with(Made *m, const char *const *lines, const FlowJump *jumps, const u8 *control,
                       size_t control_size) {
-    char json[8192];
-    size_t at = (size_t)snprintf(json, sizeof json,
-                                 "[{\"SM\":{\"version\":{\"major\":9,\"minor\":0}}},[{\"function-name\":\"f\","
-                                 "\"start\":0,\"sass-instructions\":[");
-    for (u32 i = 0; lines[i]; i++) {
-        const char *opcode = strchr(lines[i], '|') + 1, *operands = strchr(opcode, '|') + 1;
-        at += (size_t)snprintf(json + at, sizeof json - at,
-                               "%s{\"predicate\":\"%.*s\",\"opcode\":\"%.*s\",\"operands\":\"%s\"}", i ? "," : "",
-                               (int)(opcode - lines[i] - 1), lines[i], (int)(operands - opcode - 1), opcode, operands);
-    }
-    snprintf(json + at, sizeof json - at, "]}]]");
     *m = (Made){0};
     u32 jump_count = 0;
     while (jumps && jumps[jump_count].to) jump_count++;
-    assert_int_equal(sass_read(&m->module, (Str){json, strlen(json)}, "f", NULL), STATUS_OK);
+    sass_of_lines(&m->module, lines);
     FlowSassSource source = {.module = &m->module,
                              .code = control,
                              .code_size = control_size,

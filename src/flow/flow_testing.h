@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// For src/flow/*_test.c only: FlowCode made by hand or at random, without PTX.
+// For tests of src/flow and of what uses it: FlowCode made by hand or at random, without PTX; machine code from lines.
 #ifndef WL_FLOW_TESTING_H
 #define WL_FLOW_TESTING_H
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/testing.h"
 #include "flow/flow.h"
+#include "sass/sass.h"
 
 enum { SKETCH_INSNS = 512, SKETCH_OPERANDS = 2048, SKETCH_TARGETS = 1024, SKETCH_VALUES = 64 };
 
@@ -99,6 +101,22 @@ static inline const FlowCode *sketch_graph(Sketch *s, u32 blocks, const char *ed
         }
     }
     return sketch_code(s, 1);
+}
+
+// Function "f" of machine code from lines "predicate|opcode|operands", the last one NULL; each is 16 bytes.
+static inline void sass_of_lines(SassModule *module, const char *const *lines) {
+    char json[8192];
+    size_t at = (size_t)snprintf(json, sizeof json,
+                                 "[{\"SM\":{\"version\":{\"major\":9,\"minor\":0}}},[{\"function-name\":\"f\","
+                                 "\"start\":0,\"sass-instructions\":[");
+    for (u32 i = 0; lines[i]; i++) {
+        const char *opcode = strchr(lines[i], '|') + 1, *operands = strchr(opcode, '|') + 1;
+        at += (size_t)snprintf(json + at, sizeof json - at,
+                               "%s{\"predicate\":\"%.*s\",\"opcode\":\"%.*s\",\"operands\":\"%s\"}", i ? "," : "",
+                               (int)(opcode - lines[i] - 1), lines[i], (int)(operands - opcode - 1), opcode, operands);
+    }
+    snprintf(json + at, sizeof json - at, "]}]]");
+    assert_int_equal(sass_read(module, (Str){json, strlen(json)}, "f", NULL), STATUS_OK);
 }
 
 typedef struct Random {

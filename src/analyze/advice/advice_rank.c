@@ -179,12 +179,22 @@ static Status add_row(AdviceMaker *m, const AdviceCase *c, const RankedHit *rank
     return vec_push(&m->rows, row);
 }
 
-// What a rule found twice at one line (code that was inlined or copied by the compiler) is one change.
-static bool one_change(const Hit *a, const Hit *b) {
+static u32 loop_of(const AdviceCase *c, const AdvicePlace *place) {
+    for (u32 p = 0; p < c->part_count; p++)
+        if (c->parts[p].view == place->view) return c->parts[p].insns[place->pc].loop;
+    return WL_NONE;
+}
+
+// What a rule found twice at one line (code that was inlined or copied by the compiler) is one change, and so is the
+// same remedy for lines of one loop that follow each other.
+static bool one_change(const AdviceCase *c, const Hit *a, const Hit *b) {
     const AdvicePlace *p = &a->scope, *q = &b->scope;
     if (a->rule != b->rule || a->rule->kind == ADVICE_PARALLEL || !p->line || !q->line || p->kind != q->kind)
         return false;
-    return p->line->line == q->line->line && compare_texts(p->line->file, q->line->file) == 0;
+    u32 apart = p->line->line > q->line->line ? p->line->line - q->line->line : q->line->line - p->line->line;
+    if (compare_texts(p->line->file, q->line->file) != 0) return false;
+    bool alike = p->view == q->view && a->remedy && a->remedy == b->remedy && loop_of(c, p) == loop_of(c, q);
+    return apart == 0 || (alike && apart <= 1 + a->more_lines);
 }
 
 static Status add_change(Hit *to, const Hit *from) {
@@ -196,6 +206,10 @@ static Status add_change(Hit *to, const Hit *from) {
     x->hidden = x->scope_active = hidden;
     for (u32 r = 0; r < RESOURCE_COUNT; r++) x->relief[r] += y->relief[r], x->queued[r] += y->queued[r];
     to->doubtful |= from->doubtful;
+    if (from->scope.line->line != to->scope.line->line) {
+        to->what = case_printf(to->c, "%s, and likewise line %u", to->what, from->scope.line->line);
+        to->more_lines++;
+    }
     for (u32 i = 0; i < from->spots.len; i++) TRY(vec_push(&to->spots, from->spots.data[i]));
     return STATUS_OK;
 }
@@ -205,7 +219,7 @@ static Status merge_hits(AdviceCase *c) {
     for (u32 i = 0; i < c->hits.len; i++) {
         Hit *hit = c->hits.data[i];
         u32 j = 0;
-        while (j < count && !one_change(c->hits.data[j], hit)) j++;
+        while (j < count && !one_change(c, c->hits.data[j], hit)) j++;
         if (j < count) {
             TRY(add_change(c->hits.data[j], hit));
             hit_drop(hit);

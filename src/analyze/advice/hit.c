@@ -189,6 +189,7 @@ void hit_end_loop(Hit *hit, const CasePart *part, u32 loop, const char *format, 
 
 void hit_end_line(Hit *hit, const CasePart *part, u32 pc, const char *format, ...) {
     FORMATTED(hit->what);
+    hit->remedy = format;
     keep(hit, PLACE_LINE, part, pc, pc + 1);
 }
 

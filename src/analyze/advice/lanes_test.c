@@ -2,6 +2,7 @@
 // Lanes that pass a test together, as far as the code says.
 #include "analyze/advice/rule.h"
 #include "analyze/analyze_testing.h"
+#include "flow/flow_testing.h"
 
 // `test` sets %p1, on which a branch goes around a multiplication. Lanes that do not jump, or, `taken`, that do.
 static f64 lanes_of(const char *test, u32 x, u32 y, bool taken) {
@@ -47,24 +48,13 @@ static void uniform_values_may_be_anything(void **state) {
                 0);
 }
 
-// Lines "predicate|opcode|operands" of machine code, of which the first guarded one is asked for.
+// Lines of machine code as of sass_of_lines(), of which the first guarded one is asked for.
 static f64 lanes_of_machine(const char *const *lines) {
-    char json[4096];
     SassModule module = {0};
     Arena arena = {0};
     FlowCode *code;
     KernelView view = {.kind = VIEW_SASS};
-    size_t at = (size_t)snprintf(json, sizeof json,
-                                 "[{\"SM\":{\"version\":{\"major\":9,\"minor\":0}}},[{\"function-name\":\"f\","
-                                 "\"start\":0,\"sass-instructions\":[");
-    for (u32 i = 0; lines[i]; i++) {
-        const char *opcode = strchr(lines[i], '|') + 1, *operands = strchr(opcode, '|') + 1;
-        at += (size_t)snprintf(json + at, sizeof json - at,
-                               "%s{\"predicate\":\"%.*s\",\"opcode\":\"%.*s\",\"operands\":\"%s\"}", i ? "," : "",
-                               (int)(opcode - lines[i] - 1), lines[i], (int)(operands - opcode - 1), opcode, operands);
-    }
-    snprintf(json + at, sizeof json - at, "]}]]");
-    assert_int_equal(sass_read(&module, (Str){json, strlen(json)}, "f", NULL), STATUS_OK);
+    sass_of_lines(&module, lines);
     FlowSassSource source = {.module = &module, .is_entry = true, .param_base = 0x210};
     assert_int_equal(flow_from_sass(&source, &arena, &code), STATUS_OK);
     assert_int_equal(flow_analyse(code, &arena, &view.flow), STATUS_OK);
@@ -94,9 +84,44 @@ static void predicates_of_machine_code(void **state) {
                 24);  // 2, 3 and 0 of four
 }
 
+// Offsets of the lanes of a warp at the load behind `address`, which sets %r9.
+static bool offsets_of(const char *address, u32 draw, u32 warp, i64 offsets[32]) {
+    static Subject s;
+    char body[1024];
+    snprintf(body, sizeof body,
+             "mov.u32 %%r1, %%tid.x; ld.param.u64 %%rd1, [p]; cvt.u32.u64 %%r4, %%rd1;\n%s\n"
+             "ld.shared.u32 %%r8, [%%r9+16]; st.global.u32 [%%rd1], %%r8; ret;",
+             address);
+    subject_ptx(&s, body);
+    ProfileLaunch launch = {.grid = {100, 10, 1}, .block = {256, 1, 1}};
+    s.view.launches.typical = &launch;
+    u32 load = 0;
+    while (s.view.flow.code->insns[load].space != SPACE_SHARED) load++;
+    bool known =
+        lanes_of_address(&(AdviceCase){.view = &s.view}, &(CasePart){.view = &s.view}, load, draw, warp, offsets);
+    subject_free(&s);
+    return known;
+}
+
+static void addresses_that_are_no_stride(void **state) {
+    (void)state;
+    i64 at[32];
+    // Rows of 64 words, a lane each, of which every other warp has the second half.
+    for (u32 warp = 0; warp < 4; warp++) {
+        assert_true(offsets_of("and.b32 %r5, %r1, 63; shl.b32 %r6, %r5, 8; add.s32 %r9, %r6, %r4;", warp, warp, at));
+        assert_int_equal(at[0], 0);
+        assert_int_equal(at[31], 31 * 256);
+    }
+    assert_true(offsets_of("shr.u32 %r5, %r1, 3; and.b32 %r6, %r1, 7; mad.lo.s32 %r9, %r5, 132, %r6;", 0, 1, at));
+    assert_int_equal(at[9], 132 + 1);
+    // What each lane has loaded is not known.
+    assert_false(
+        offsets_of("mul.wide.u32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2; ld.global.u32 %r9, [%rd3];", 0, 0, at));
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(made_of_the_thread),
-                                       cmocka_unit_test(uniform_values_may_be_anything),
-                                       cmocka_unit_test(predicates_of_machine_code)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(made_of_the_thread), cmocka_unit_test(uniform_values_may_be_anything),
+        cmocka_unit_test(predicates_of_machine_code), cmocka_unit_test(addresses_that_are_no_stride)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

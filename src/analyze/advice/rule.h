@@ -108,10 +108,12 @@ typedef struct Hit {
     EstimateChange change;
     AdvicePlace scope;
     const char *what, *caution, *basis;
-    bool doubtful;   // the evidence is thin: confidence is low whatever the interval
-    f64 share;       // of the program's kernel time that the change concerns; 0: the kernel's own
-    bool of_launch;  // the change concerns launches as a whole, not only their CTAs
-    bool of_shape;   // hit_of_shape
+    const char *remedy;  // of a line: `what` as a format, without its place; else NULL
+    u32 more_lines;      // that were found to need the same
+    bool doubtful;       // the evidence is thin: confidence is low whatever the interval
+    f64 share;           // of the program's kernel time that the change concerns; 0: the kernel's own
+    bool of_launch;      // the change concerns launches as a whole, not only their CTAs
+    bool of_shape;       // hit_of_shape
     Vec(HitSpot) spots;
     Vec(AdviceFact) facts;
 } Hit;

@@ -12,6 +12,8 @@ typedef struct Sampled {
     AdviceCase c;
 } Sampled;
 
+static u32 wait_for_load = 200;
+
 // Each instruction was caught issuing ten times, in loops a hundred times; what comes after a load waited for it.
 static void sample(Sampled *s, const char *body) {
     subject_ptx(&s->subject, body);
@@ -26,7 +28,8 @@ static void sample(Sampled *s, const char *body) {
         bool waits = pc && code->insns[pc - 1].is_load && code->insns[pc - 1].space == SPACE_GLOBAL;
         bool turns = view->flow.loops->loop_of[view->flow.cfg->block_of[pc]] != WL_NONE;
         subject_stall(&s->subject, pc, STALL_SELECTED, turns ? 100 : 10);
-        subject_stall(&s->subject, pc, waits ? STALL_LONG_SCOREBOARD : STALL_WAIT, waits ? 200 : 20);
+        subject_stall(&s->subject, pc, waits ? STALL_LONG_SCOREBOARD : STALL_WAIT, waits ? wait_for_load : 20);
+        if (code->insns[pc].is_barrier) subject_stall(&s->subject, pc, STALL_BARRIER, 500);
     }
     s->view = view;
     s->arena = s->scratch = (Arena){0};
@@ -126,6 +129,72 @@ static void lanes_without_work_need_no_threads(void **state) {
     forget(&s);
 }
 
+#define BARRIER "bar.sync 0; ld.global.f32 %f3, [%rd3]; st.global.f32 [%rd3+4], %f3; ret;"
+#define TURNS                                                                                               \
+    "mov.u32 %r8, 0; mov.f32 %f1, 0f3f800000;\n"                                                            \
+    "turn: fma.rn.f32 %f1, %f1, %f1, %f1; add.s32 %r8, %r8, 1; setp.lt.s32 %p2, %r8, %r7; @%p2 bra turn;\n" \
+    "st.global.f32 [%rd3], %f1;\n" BARRIER
+
+static void warps_with_equal_work_are_balanced(void **state) {
+    (void)state;
+    Sampled s;
+    sample(&s, BEGIN "add.s32 %r7, %r1, 8;" TURNS);  // as many turns as the thread's index says
+    const Hit *hit = ask(&s, "warp-balance");
+    assert_non_null(hit);
+    assert_near(hit->change.stalls, 500);
+    forget(&s);
+    sample(&s, BEGIN "mov.u32 %r7, %r5;" TURNS);  // all as many: who comes late was kept by others
+    assert_null(ask(&s, "warp-balance"));
+    forget(&s);
+}
+
+static void words_are_taken_by_four(void **state) {
+    (void)state;
+    Sampled s;
+    wait_for_load = 800;
+    sample(&s, BEGIN "ld.global.f32 %f1, [%rd3]; add.f32 %f2, %f1, %f1; st.global.f32 [%rd3], %f2; ret;");
+    const Hit *hit = ask(&s, "vectorised-access");
+    assert_non_null(hit);
+    assert_non_null(strstr(hit->what, "take 4 elements"));
+    assert_near(hit->change.stalls, 0.75 * 800);
+    forget(&s);
+    // Two words of a thread side by side are one element of eight bytes.
+    sample(&s, BEGIN "mul.wide.s32 %rd4, %r4, 8; add.s64 %rd5, %rd1, %rd4;\n"
+                     "ld.global.f32 %f1, [%rd5]; ld.global.f32 %f2, [%rd5+4]; add.f32 %f3, %f1, %f2;\n"
+                     "st.global.f32 [%rd3], %f3; ret;");
+    hit = ask(&s, "vectorised-access");
+    assert_non_null(hit);
+    forget(&s);
+    // Neighbours' words are no longer the thread's own.
+    sample(&s, BEGIN "ld.global.f32 %f1, [%rd3]; ld.global.f32 %f2, [%rd3+4]; add.f32 %f3, %f1, %f2; ret;");
+    hit = ask(&s, "vectorised-access");
+    assert_true(!hit || !strstr(hit->what, "take"));
+    forget(&s);
+    sample(&s, BEGIN "ld.global.f32 %f1, [%rd3]; add.f32 %f2, %f1, %f1; st.global.f32 [%rd3], %f2;\n" BARRIER);
+    assert_null(ask(&s, "vectorised-access"));
+    forget(&s);
+    wait_for_load = 200;
+}
+
+// A loop over words from where %r7 says.
+#define WALK                                                                                                \
+    "mul.wide.s32 %rd4, %r7, 4; add.s64 %rd5, %rd1, %rd4; mov.u32 %r8, 0; mov.f32 %f1, 0f00000000;\n"       \
+    "turn: ld.global.f32 %f2, [%rd5]; add.f32 %f1, %f1, %f2; add.s64 %rd5, %rd5, 4; add.s32 %r8, %r8, 1;\n" \
+    "setp.lt.s32 %p2, %r8, %r5; @%p2 bra turn; st.global.f32 [%rd3], %f1; ret;"
+
+static void runs_of_lanes_can_be_shared(void **state) {
+    (void)state;
+    Sampled s;
+    sample(&s, BEGIN "ld.global.u32 %r7, [%rd3];" WALK);  // each lane from where it has loaded
+    const Hit *hit = ask(&s, "global-coalescing");
+    assert_non_null(hit);
+    assert_true(hit->doubtful && strstr(hit->what, "runs"));
+    forget(&s);
+    sample(&s, BEGIN "mov.u32 %r7, %r4;" WALK);  // neighbours' words: nothing to share
+    assert_null(ask(&s, "global-coalescing"));
+    forget(&s);
+}
+
 static const char *library(const char *name) {
     ProfileFunction function = {.name = name};
     return kernel_library(&(KernelView){.function = &function});
@@ -155,9 +224,13 @@ static void short_launches_are_told(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(guards_of_copies_are_tests), cmocka_unit_test(loops_that_data_ends_keep_lanes_waiting),
-        cmocka_unit_test(lanes_without_work_need_no_threads), cmocka_unit_test(kernels_of_libraries_are_known),
-        cmocka_unit_test(short_launches_are_told)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(guards_of_copies_are_tests),
+                                       cmocka_unit_test(loops_that_data_ends_keep_lanes_waiting),
+                                       cmocka_unit_test(lanes_without_work_need_no_threads),
+                                       cmocka_unit_test(kernels_of_libraries_are_known),
+                                       cmocka_unit_test(short_launches_are_told),
+                                       cmocka_unit_test(warps_with_equal_work_are_balanced),
+                                       cmocka_unit_test(words_are_taken_by_four),
+                                       cmocka_unit_test(runs_of_lanes_can_be_shared)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

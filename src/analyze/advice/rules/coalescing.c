@@ -75,7 +75,44 @@ static bool is_first(const CasePart *part, u32 at) {
     return true;
 }
 
+// --- walks ---------------------------------------------------------------------------------------------------------
+enum { TURNS_OF_ONE = 32 /* elements that a turn goes on by at most, unrolled */ };
+
+// Each lane goes from word to word through a run of its own, which begins where its data says: a row of a sparse
+// matrix, a list.
+static bool is_walk(const CasePart *part, const CaseAccess *a) {
+    u32 loop = part->insns[a->pc].loop;
+    i64 step;
+    if (!access_is_global(a) || !a->load || a->atomic || a->known != ACCESS_UNKNOWN || a->uniform || !a->affine)
+        return false;
+    if (loop == WL_NONE || a->requests <= 0 || a->sectors <= WASTE * a->fewest) return false;
+    if (affine_step(part->view->flow.affine, a->affine->form, loop, &step) != AFFINE_STRIDE_CONSTANT) return false;
+    return step && step <= TURNS_OF_ONE * a->bytes && step >= -TURNS_OF_ONE * a->bytes;
+}
+
+static void walk_together(AdviceCase *c, const CasePart *part) {
+    Hit *hit = hit_begin(c);
+    u32 at = 0, count = 0;
+    f64 most = -1;
+    for (u32 i = 0; i < part->access_count; i++) {
+        const CaseAccess *a = &part->accesses[i];
+        if (!is_walk(part, a)) continue;
+        add(hit, part, a);
+        count++;
+        if (part->insns[a->pc].blamed > most) most = part->insns[a->pc].blamed, at = a->pc;
+    }
+    if (!count) return hit_drop(hit);
+    hit_fact(hit, "walking_accesses", count, "instructions",
+             "%u loads go from word to word through a run of each lane's own, which begins where its data says", count);
+    hit_caution(hit,
+                "runs much shorter than a warp leave lanes without work: take as many lanes as a run has elements");
+    hit->doubtful = true;
+    hit_end_line(hit, part, at, "Let the lanes of a warp take the runs read at %s together, one after the other",
+                 place_text(c, part, at));
+}
+
 void rule_global_coalescing(AdviceCase *c) {
+    for (u32 p = 0; p < c->part_count; p++) walk_together(c, &c->parts[p]);
     for (u32 p = 0; p < c->part_count; p++)
         for (u32 i = 0; i < c->parts[p].access_count; i++)
             if (is_scattered(&c->parts[p].accesses[i]) && is_first(&c->parts[p], i)) look_at(c, &c->parts[p], i);
