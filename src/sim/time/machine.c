@@ -40,22 +40,6 @@ static SamplePlan plan_samples(const SimConfig *config) {
     return plan;
 }
 
-static void create_sm(void *context, u32 part, u32 worker) {
-    TimeMachine *m = context;
-    (void)worker;
-    m->sms[part].status = sm_init(&m->sms[part], m, m->gpu, part);
-    m->sms[part].home = m->pool ? part % pool_threads(m->pool) : 0;
-}
-
-static Status create_sms(TimeMachine *m) {
-    if (m->pool)
-        pool_run(m->pool, m->sm_count, create_sm, m);
-    else
-        for (u32 i = 0; i < m->sm_count; i++) create_sm(m, i, 0);
-    for (u32 i = 0; i < m->sm_count; i++) TRY(m->sms[i].status);
-    return STATUS_OK;
-}
-
 Status time_machine_create(Sim *sim, u32 device, TimeMachine **machine) {
     TimeMachine *m = mem_zero(1, sizeof *m);
     if (!m) return STATUS_NO_MEMORY;
@@ -75,7 +59,10 @@ Status time_machine_create(Sim *sim, u32 device, TimeMachine **machine) {
     empty_inboxes(m);
     m->still = true;
     if (sim->config.threads > 1) TRY(pool_create(&m->pool, sim->config.threads));
-    TRY(create_sms(m));
+    for (u32 i = 0; i < m->sm_count; i++) {
+        sm_init(&m->sms[i], m, m->gpu, i);
+        m->sms[i].home = m->pool ? i % pool_threads(m->pool) : 0;
+    }
     TRY(memsys_create(m->gpu, &m->memsys));
     m->quantum = quantum_of(memsys_least_latency(m->memsys));
     m->behind = m->pool && m->quantum > 1;
@@ -106,6 +93,7 @@ void time_machine_destroy(TimeMachine *m) {
     vec_free(&m->replies);
     vec_free(&m->runs);
     vec_free(&m->host);
+    vec_free(&m->code);
     memsys_destroy(m->memsys);
     sample_groups_free(m->groups);
     if (m->pool) pool_destroy(m->pool);
@@ -125,6 +113,7 @@ const MemSys *time_memsys(const TimeMachine *m) { return m->memsys; }
 
 void time_flush(TimeMachine *m) {
     memsys_flush(m->memsys);
+    m->code.len = 0;
     for (u32 i = 0; i < m->sm_count; i++) sm_flush(&m->sms[i]);
 }
 
@@ -146,6 +135,7 @@ void machine_abandon(TimeMachine *m) {
     m->runs.len = 0;
     for (u32 i = 0; i < m->sm_count; i++) sm_abandon(&m->sms[i], m->now);
     memsys_flush(m->memsys);
+    m->code.len = 0;
     empty_inboxes(m);
     m->pending = false;
     m->quiet = 0;

@@ -40,6 +40,8 @@ struct TimeMachine {
     u32 next_sm;     // where the search for room begins
     SamplePlan samples;
     u32 codes;               // programs that have run
+    Vec(LaunchCode) code;          // what launches fetched ahead since caches were emptied, for SMs yet to be furnished
+    u64 l1_bytes;            // ... of their L1
     Vec(MemHostRange) host;  // what kernels reach of the host's memory, as of `host_known` of Sim.generation
     u64 host_known;
     TimeWatcher watcher;
@@ -56,6 +58,8 @@ static inline u32 machine_code_id(const TimeRun *run) { return run->code_id; }
 // Where the local memory of a warp lies for the caches: that of warp `index` of the CTA in place `cta` of an SM.
 void machine_local(const TimeMachine *m, const TimeRun *run, u32 sm, u32 cta, u32 index, Trace *trace);
 
+// Before a kernel begins: what its launch fetches ahead comes to all SMs.
+WL_MUST_USE Status machine_prefetch(TimeMachine *m, const TimeRun *run);
 void machine_abandon(TimeMachine *machine);  // everything under way is given up
 void machine_pay(TimeMachine *machine);      // what is owed passes, when nothing is under way
 

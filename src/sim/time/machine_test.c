@@ -102,6 +102,12 @@ TEST(threads_that_are_over_need_not_come_to_a_barrier) {
     device_close(&t.d);
 }
 
+static void assert_slots_add_up(const TimeMachine *machine, u32 sm) {
+    const u64 *c = time_sm_counters(machine, sm);
+    assert_int_equal(c[SMC_SLOTS_ISSUED] + c[SMC_SLOTS_STALLED] + c[SMC_SLOTS_EMPTY],
+                     time_schedulers(machine) * time_now(machine));
+}
+
 // Every cycle of every scheduler issued, stalled or had no warp.
 TEST(scheduler_cycles_add_up) {
     Timed t;
@@ -110,14 +116,35 @@ TEST(scheduler_cycles_add_up) {
     for (u32 i = 0; i < 3; i++) assert_int_equal(run(&t, i == 1 ? "ticks" : "meet", 200 + i, 96, &cycles), STATUS_OK);
     const TimeMachine *machine = t.d.sim->machines[0];
     for (u32 sm = 0; sm < time_sms(machine); sm++) {
+        assert_slots_add_up(machine, sm);
         const u64 *c = time_sm_counters(machine, sm);
-        assert_int_equal(c[SMC_SLOTS_ISSUED] + c[SMC_SLOTS_STALLED] + c[SMC_SLOTS_EMPTY],
-                         time_schedulers(machine) * time_now(machine));
         const u64 *stalls = time_sm_stalls(machine, sm);
         u64 warp_cycles = 0;
         for (u32 r = 0; r < STALL_COUNT; r++) warp_cycles += stalls[r];
         assert_in_range(warp_cycles, c[SMC_WARP_CYCLES] * 9 / 10, c[SMC_WARP_CYCLES] * 11 / 10 + 1);
     }
+    device_close(&t.d);
+}
+
+// An SM that gets its first CTA in the third launch finds what the earlier launches fetched ahead, and its cycles until
+// then were empty.
+TEST(sms_that_come_late_are_as_the_others) {
+    static const char *const names[] = {"ticks", "meet", "ticks"};
+    Timed t;
+    u64 cycles, between[3] = {0};
+    open_timed(&t, 1);
+    for (u32 i = 0; i < 3; i++) {
+        assert_int_equal(run(&t, names[i], 1, 32, &cycles), STATUS_OK);
+        between[i] = *(u64 *)device_view(&t.d, t.out, 8);
+    }
+    const TimeMachine *machine = t.d.sim->machines[0];
+    const u64 *first = time_sm_counters(machine, 0), *third = time_sm_counters(machine, 2);
+    assert_int_equal(between[2], between[0]);
+    assert_int_not_equal(first[SMC_FETCHES], 0);
+    assert_int_equal(first[SMC_FETCH_HITS], first[SMC_FETCHES]);
+    assert_int_equal(third[SMC_FETCHES], first[SMC_FETCHES]);
+    assert_int_equal(third[SMC_FETCH_HITS], first[SMC_FETCHES]);
+    for (u32 sm = 0; sm < time_sms(machine); sm++) assert_slots_add_up(machine, sm);
     device_close(&t.d);
 }
 
@@ -215,6 +242,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(clocks_tell_simulated_cycles),
                                        cmocka_unit_test(threads_that_are_over_need_not_come_to_a_barrier),
                                        cmocka_unit_test(scheduler_cycles_add_up),
+                                       cmocka_unit_test(sms_that_come_late_are_as_the_others),
                                        cmocka_unit_test(a_branch_to_the_end_is_an_exit),
                                        cmocka_unit_test(each_group_of_lanes_comes_to_the_join),
                                        cmocka_unit_test(cycles_do_not_depend_on_threads),

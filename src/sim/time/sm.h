@@ -230,6 +230,10 @@ typedef struct StoreQueue {
 
 typedef Vec(MemRequest) Requests;
 
+typedef struct LaunchCode {  // what a launch fetches ahead of it
+    u64 address, bytes;
+} LaunchCode;
+
 typedef struct CtaStart {
     TimeRun *run;
     Cta *front;
@@ -242,7 +246,8 @@ typedef struct Sm {
     const GpuModel *gpu;
     u32 id, scheduler_count;
     u64 now;
-    bool paused;  // a warp needs the front at `now`
+    bool furnished;  // it has been given a CTA: only then it has warps, caches and queues
+    bool paused;     // a warp needs the front at `now`
     Scheduler schedulers[SM_SCHEDULERS];
     TimeWarp *warps;  // max_threads_per_sm / 32
     u32 warp_count, resident_warps, resident_ctas;
@@ -295,7 +300,8 @@ typedef struct Sm {
 } Sm;
 #define SM_SHARE (1ull << 32)
 
-WL_MUST_USE Status sm_init(Sm *sm, TimeMachine *machine, const GpuModel *gpu, u32 id);
+// An SM that has not been furnished is idle: its cycles pass, its caches are empty but for TimeMachine.code.
+void sm_init(Sm *sm, TimeMachine *machine, const GpuModel *gpu, u32 id);
 void sm_free(Sm *sm);
 // Runs until cycle `until`, or pauses earlier when a warp needs the front.
 void sm_run(Sm *sm, u64 until);
@@ -306,7 +312,8 @@ void sm_settle(Sm *sm, u64 cycle);
 void sm_give_cta(Sm *sm, CtaStart start);  // it will be started, and its room is taken
 void sm_start_ctas(Sm *sm);                // those that it was given: here and in the front
 // Before a kernel begins: the code that the launch fetches ahead is there.
-void sm_prefetch(Sm *sm, const TimeRun *run);
+void sm_prefetch(Sm *sm, const LaunchCode *code);
+WL_MUST_USE Status sm_furnish(Sm *sm);
 bool sm_fits(const Sm *sm, const TimeRun *run);
 // The front has executed further for a warp in state TW_TRACE or TW_FRONT (or could not): `stop` says how it ended.
 void sm_warp_traced(Sm *sm, TimeWarp *w, u64 cycle);

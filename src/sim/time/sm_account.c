@@ -79,7 +79,9 @@ static bool slots_add_up(const Sm *sm) {
 #endif
 
 void sm_settle(Sm *sm, u64 cycle) {
+    u64 before = sm->integrated;
     account_residents(sm, cycle);
+    if (!sm->furnished) return (void)(sm->counters[SMC_SLOTS_EMPTY] += sm->scheduler_count * (sm->integrated - before));
     assert(slots_add_up(sm));
     for (u32 i = 0; i < sm->scheduler_count; i++) {
         Scheduler *s = &sm->schedulers[i];

@@ -103,32 +103,45 @@ static Status start_cta(Sm *sm, const CtaStart *s) {
 }
 
 void sm_start_ctas(Sm *sm) {
+    if (!sm->furnished) sm->status = sm_furnish(sm);
     for (u32 i = 0; i < sm->starts.len && sm->status == STATUS_OK; i++) sm->status = start_cta(sm, &sm->starts.data[i]);
     sm->starts.len = sm->starting_warps = 0;
 }
 
 // --- life ----------------------------------------------------------------------------------------------------------
-Status sm_init(Sm *sm, TimeMachine *machine, const GpuModel *gpu, u32 id) {
-    *sm = (Sm){.machine = machine, .gpu = gpu, .id = id, .scheduler_count = (u32)gpu->warp_schedulers};
+void sm_init(Sm *sm, TimeMachine *machine, const GpuModel *gpu, u32 id) {
+    sm->machine = machine;
+    sm->gpu = gpu;
+    sm->id = id;
+    sm->scheduler_count = (u32)gpu->warp_schedulers;
     sm->warp_count = (u32)gpu->max_threads_per_sm / LANES;
     sm->cta_count = (u32)gpu->max_ctas_per_sm;
-    sm->warps = pages_take(machine->sim->pages, sizeof *sm->warps * sm->warp_count);
-    if (!sm->warps) return STATUS_NO_MEMORY;
-    for (u32 i = 0; i < sm->warp_count; i++) sm->warps[i] = (TimeWarp){.trace = {.pages = machine->sim->pages}};
-    sm->ctas = mem_zero(sm->cta_count, sizeof *sm->ctas);
-    if (!sm->ctas) return STATUS_NO_MEMORY;
-    for (u32 i = 0; i < sm->scheduler_count; i++) {
-        Scheduler *s = &sm->schedulers[i];
-        s->slots = (sm->warp_count + sm->scheduler_count - 1) / sm->scheduler_count;
-        if (s->slots > SCHED_WARPS) s->slots = SCHED_WARPS;
-        s->next = NEVER;
-        for (u32 k = 0; k < SCHED_WARPS; k++) s->at[k] = NEVER;
-    }
-    return memory_init_sm(sm);
 }
 
-void sm_free(Sm *sm) {
-    if (!sm->machine) return;  // it was not begun
+static void furnish_scheduler(const Sm *sm, Scheduler *s) {
+    s->slots = (sm->warp_count + sm->scheduler_count - 1) / sm->scheduler_count;
+    if (s->slots > SCHED_WARPS) s->slots = SCHED_WARPS;
+    s->next = NEVER;
+    s->accounted = sm->integrated;
+    for (u32 k = 0; k < SCHED_WARPS; k++) s->at[k] = NEVER;
+}
+
+static Status furnish(Sm *sm) {
+    const TimeMachine *m = sm->machine;
+    for (u32 i = 0; i < sm->scheduler_count; i++) furnish_scheduler(sm, &sm->schedulers[i]);
+    sm->warps = pages_take(m->sim->pages, sizeof *sm->warps * sm->warp_count);
+    if (!sm->warps) return STATUS_NO_MEMORY;
+    for (u32 i = 0; i < sm->warp_count; i++) sm->warps[i] = (TimeWarp){.trace = {.pages = m->sim->pages}};
+    sm->ctas = mem_zero(sm->cta_count, sizeof *sm->ctas);
+    if (!sm->ctas) return STATUS_NO_MEMORY;
+    TRY(memory_init_sm(sm));
+    TRY(sm_set_l1(sm, m->l1_bytes));
+    for (u32 i = 0; i < m->code.len; i++) sm_prefetch(sm, &m->code.data[i]);
+    return STATUS_OK;
+}
+
+// What it was furnished with, in full or in part.
+static void clear_out(Sm *sm) {
     Pages *pages = sm->machine->sim->pages;
     for (u32 i = 0; sm->warps && i < sm->warp_count; i++) {
         trace_free(&sm->warps[i].trace);
@@ -136,15 +149,33 @@ void sm_free(Sm *sm) {
     }
     pages_give(pages, sm->warps, sizeof *sm->warps * sm->warp_count);
     mem_free(sm->ctas);
+    sm->warps = NULL;
+    sm->ctas = NULL;
+    memory_free_sm(sm);
+    sm->furnished = false;
+}
+
+Status sm_furnish(Sm *sm) {
+    Status status = furnish(sm);
+    sm->furnished = true;
+    if (status != STATUS_OK) clear_out(sm);
+    return status;
+}
+
+void sm_free(Sm *sm) {
+    if (sm->furnished) clear_out(sm);
     mem_free(sm->failed);
     vec_free(&sm->low);
     vec_free(&sm->starts);
     vec_free(&sm->ended);
     vec_free(&sm->ended_at);
-    memory_free_sm(sm);
 }
 
 void sm_abandon(Sm *sm, u64 cycle) {
+    sm->cold = true;
+    sm->share = 0;
+    sm->starts.len = sm->starting_warps = 0;
+    if (!sm->furnished) return;
     for (u32 i = 0; i < sm->warp_count; i++) {
         sm->warps[i].state = TW_FREE;
         sm->warps[i].serial++;
@@ -158,13 +189,12 @@ void sm_abandon(Sm *sm, u64 cycle) {
         s->next = NEVER;
         account_slots(sm, s, cycle, NULL);
     }
-    sm->resident_warps = sm->resident_ctas = sm->stuck_warps = sm->starting_warps = 0;
-    sm->share = 0;
+    sm->resident_warps = sm->resident_ctas = sm->stuck_warps = 0;
     sm->paused = sm->moved = false;
     sm->fill = (FrontFill){0};
     mem_free(sm->failed);
     sm->failed = NULL;
-    sm->low.len = sm->starts.len = sm->ended.len = sm->ended_at.len = 0;
+    sm->low.len = sm->ended.len = sm->ended_at.len = 0;
     memory_abandon(sm);
     sm_flush(sm);
 }

@@ -9,6 +9,7 @@
 // warp at 44 cycles a line, a sixth of the L2's latency: bench/hwref, code/256_KiB/1_warps). What a launch fetches
 // ahead: straight code that is seen for the first time becomes slow behind that (bench/hwref, straight/96_KiB).
 enum { FETCH_AHEAD = 6, LAUNCH_AHEAD = 64 << 10 };
+enum { CODES_NOTED = 64 };  // of more, SMs are furnished to keep them
 
 static void fetch_ahead(Sm *sm, const TimeRun *run, u32 line) {
     u64 base = CODE_BASE + ((u64)run->code_id << 28);
@@ -36,13 +37,40 @@ u64 memory_fetch(Sm *sm, TimeWarp *w, u32 line, u64 cycle) {
     return cache_look(sm->fetch_l1, address, 15).pending ? NEVER : cycle + sm->gpu->icache_l1_latency;
 }
 
-void sm_prefetch(Sm *sm, const TimeRun *run) {
-    u64 base = CODE_BASE + ((u64)run->code_id << 28), bytes = (u64)run->code->op_count * run->code->insn_bytes;
+void sm_prefetch(Sm *sm, const LaunchCode *code) {
     CacheVictim victim;
+    for (u64 at = code->address; at < code->address + code->bytes; at += 128)
+        if (cache_reserve(sm->fetch_l1, at, 15, 0, &victim)) cache_fill(sm->fetch_l1, at, 15);
+}
+
+static LaunchCode code_ahead(const TimeMachine *m, const TimeRun *run) {
+    u64 bytes = (u64)run->code->op_count * run->code->insn_bytes;
     if (bytes > LAUNCH_AHEAD) bytes = LAUNCH_AHEAD;
-    if (bytes > sm->gpu->icache_l1) bytes = sm->gpu->icache_l1;
-    for (u64 at = 0; at < bytes; at += 128)
-        if (cache_reserve(sm->fetch_l1, base + at, 15, 0, &victim)) cache_fill(sm->fetch_l1, base + at, 15);
+    if (bytes > m->gpu->icache_l1) bytes = m->gpu->icache_l1;
+    return (LaunchCode){.address = CODE_BASE + ((u64)run->code_id << 28), .bytes = bytes};
+}
+
+// What is noted has no effect when it comes again while there is room for all.
+static bool is_noted(const TimeMachine *m, const LaunchCode *code) {
+    u64 bytes = 0;
+    bool found = false;
+    for (u32 i = 0; i < m->code.len; i++) {
+        bytes += (m->code.data[i].bytes + 127) / 128 * 128;
+        found |= m->code.data[i].address == code->address;
+    }
+    return found && bytes <= m->gpu->icache_l1;
+}
+
+Status machine_prefetch(TimeMachine *m, const TimeRun *run) {
+    LaunchCode code = code_ahead(m, run);
+    bool full = m->code.len == CODES_NOTED;
+    for (u32 i = 0; i < m->sm_count; i++) {
+        Sm *sm = &m->sms[i];
+        sm->translated = false;
+        if (full && !sm->furnished) TRY(sm_furnish(sm));
+        if (sm->furnished) sm_prefetch(sm, &code);
+    }
+    return full || is_noted(m, &code) ? STATUS_OK : vec_push(&m->code, code);
 }
 
 void fetch_arrived(Sm *sm, const MemReply *reply) {

@@ -166,6 +166,12 @@ static bool pipe_init(Pipe *p, u32 cap) {
     return p->entries && p->words;
 }
 
+static void pipe_free(Pipe *p) {
+    mem_free(p->entries);
+    mem_free(p->words);
+    *p = (Pipe){0};
+}
+
 static bool pipe_words(Pipe *p, u32 count) {
     if (p->word_count + count <= p->word_cap) return true;
     u32 cap = p->word_cap * 2;
@@ -750,6 +756,7 @@ Status memory_init_sm(Sm *sm) {
 
 void sm_flush(Sm *sm) {
     sm->cold = true;
+    if (!sm->furnished) return;
     Cache *caches[] = {sm->l1, sm->tex_cache, sm->const_l1, sm->const_l15, sm->fetch_l1};
     for (u32 i = 0; i < sizeof caches / sizeof *caches; i++)
         if (caches[i]) cache_clear(caches[i]);
@@ -768,21 +775,25 @@ void memory_abandon(Sm *sm) {
 }
 
 void memory_free_sm(Sm *sm) {
+    Cache **caches[] = {&sm->l1, &sm->l1_before, &sm->tex_cache, &sm->const_l1, &sm->const_l15, &sm->fetch_l1};
+    for (u32 i = 0; i < WL_COUNT(caches); i++) {
+        cache_destroy(*caches[i]);
+        *caches[i] = NULL;
+    }
+    for (u32 i = 0; i < sm->scheduler_count; i++) {
+        cache_destroy(sm->schedulers[i].fetch);
+        sm->schedulers[i].fetch = NULL;
+    }
     stores_free(sm);
-    cache_destroy(sm->l1);
-    cache_destroy(sm->l1_before);
-    cache_destroy(sm->tex_cache);
-    cache_destroy(sm->const_l1);
-    cache_destroy(sm->const_l15);
-    cache_destroy(sm->fetch_l1);
-    for (u32 i = 0; i < sm->scheduler_count; i++) cache_destroy(sm->schedulers[i].fetch);
-    mem_free(sm->lsu.entries);
-    mem_free(sm->lsu.words);
-    mem_free(sm->tex.entries);
-    mem_free(sm->tex.words);
+    pipe_free(&sm->lsu);
+    pipe_free(&sm->tex);
     mem_free(sm->misses);
     mem_free(sm->miss_hash);
     mem_free(sm->heap);
+    sm->misses = NULL;
+    sm->miss_hash = NULL;
+    sm->heap = NULL;
+    sm->heap_len = sm->heap_cap = 0;
     vec_free(&sm->tickets);
     vec_free(&sm->free_tickets);
     vec_free(&sm->waiters);

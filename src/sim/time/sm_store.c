@@ -17,7 +17,10 @@ Status stores_init(Sm *sm) {
     return STATUS_OK;
 }
 
-void stores_free(Sm *sm) { mem_free(sm->stores.lines); }
+void stores_free(Sm *sm) {
+    mem_free(sm->stores.lines);
+    sm->stores.lines = NULL;
+}
 
 void stores_clear(Sm *sm) {
     StoreQueue *q = &sm->stores;

@@ -84,13 +84,11 @@ static Status prepare(TimeMachine *m, TimeRun *run, Grid *g) {
     TRY(find_host_memory(m));
     if (m->runs.len == 0) {
         if (m->sim->config.flush_caches) time_flush(m);
-        for (u32 i = 0; i < m->sm_count; i++) TRY(sm_set_l1(&m->sms[i], l1_size(m->gpu, run)));
+        m->l1_bytes = l1_size(m->gpu, run);
+        for (u32 i = 0; i < m->sm_count; i++)
+            if (m->sms[i].furnished) TRY(sm_set_l1(&m->sms[i], m->l1_bytes));
     }
-    for (u32 i = 0; i < m->sm_count; i++) {
-        m->sms[i].translated = false;
-        sm_prefetch(&m->sms[i], run);
-    }
-    return STATUS_OK;
+    return machine_prefetch(m, run);
 }
 
 Status time_run_begin(TimeMachine *m, Grid *grid, TimeRun **begun) {
