@@ -21,7 +21,7 @@
 #define SEPARATE 0
 #endif
 
-enum { UNIT = 64, LARGEST = 1 << 16, LARGE_PAGE = 1 << 21, RESERVED = 1 << 25 };
+enum { UNIT = 64, LARGEST = 1 << 17, LARGE_PAGE = 1 << 21, RESERVED = 1 << 25 };
 
 typedef struct Block {
     struct Block *next;

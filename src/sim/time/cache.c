@@ -35,16 +35,18 @@ typedef struct Link {  // in the order of replacement: towards the head, towards
 struct Cache {
     u32 sets, ways, stride;  // places of a set lie `stride` apart: ways, rounded up
     u32 shift;               // log2 of the line
-    bool lru, hashed;
+    bool lru, hashed, owned;
     u32 set_bits;            // log2 of the number of sets; WL_NONE when it is no power of two
     u32 last, last_set;      // place found last
     u64 last_number;         // ... its line; NO_LINE
     u32 epoch;               // of sets that are in use; grows when the cache is emptied
     Place *places;           // sets * stride
-    u64 *owners;             // ... who brought the line
+    u64 *owners;             // ... who brought the line, if that is asked for
     u8 *passed, dirty_kept;  // ... how often it was passed over, if that is done
-    void *block;             // scanned: the memory of `tags`
-    u8 *tags;                // per set, tag_bytes apart: 16 bits of each number, the epoch, the order
+    Pages *pages;
+    void *block;  // all arrays
+    size_t block_bytes;
+    u8 *tags;  // scanned: per set, tag_bytes apart: 16 bits of each number, the epoch, the order
     size_t tag_bytes;
     u32 *index;  // else: open addressing, place + 1 or 0
     u32 index_mask;
@@ -98,14 +100,15 @@ static void place_arrays(Cache *c, Layout *l) {
     else
         place_index(c, l, count);
     c->places = place_array(l, count * sizeof *c->places, sizeof *c->places);
-    c->owners = place_array(l, count * sizeof *c->owners, sizeof *c->owners);
+    if (c->owned) c->owners = place_array(l, count * sizeof *c->owners, sizeof *c->owners);
     if (c->dirty_kept) c->passed = place_array(l, count, 1);
 }
 
 static Status allocate(Cache *c) {
     Layout layout = {0};
     place_arrays(c, &layout);  // without a block: for the size
-    c->block = mem_alloc(layout.size + HOST_LINE);
+    c->block_bytes = layout.size + HOST_LINE;
+    c->block = pages_take(c->pages, c->block_bytes);
     if (!c->block) return STATUS_NO_MEMORY;
     layout = (Layout){.block = (u8 *)c->block + (HOST_LINE - (uintptr_t)c->block % HOST_LINE)};
     place_arrays(c, &layout);
@@ -126,6 +129,8 @@ Status cache_create(const CacheConfig *config, Cache **cache) {
     c->shift = log2_of(config->line);
     c->lru = config->replacement == CACHE_LRU;
     c->hashed = config->hashed;
+    c->owned = config->owned;
+    c->pages = config->pages;
     c->dirty_kept = c->ways <= SCANNED_WAYS ? config->dirty_kept : 0;
     c->set_bits = is_power(c->sets) ? log2_of(c->sets) : WL_NONE;
     if (c->sets && allocate(c) != STATUS_OK) {
@@ -140,7 +145,7 @@ Status cache_create(const CacheConfig *config, Cache **cache) {
 
 void cache_destroy(Cache *c) {
     if (!c) return;
-    mem_free(c->block);
+    pages_give(c->pages, c->block, c->block_bytes);
     mem_free(c);
 }
 
@@ -360,9 +365,9 @@ static u32 take_place(Cache *c, u64 number, u64 owner, CacheVictim *victim) {
                                 .line = p->number << c->shift,
                                 .dirty = p->dirty,
                                 .part = p->dirty & ~(u32)p->valid,
-                                .owner = c->owners[place]};
+                                .owner = c->owners ? c->owners[place] : 0};
     set_number(c, place, set, number);
-    c->owners[place] = owner;
+    if (c->owners) c->owners[place] = owner;
     p->valid = p->pending = p->dirty = p->marked = 0;
     if (c->passed) c->passed[place] = 0;
     to_head(c, place, set);

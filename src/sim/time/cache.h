@@ -4,6 +4,7 @@
 #ifndef WL_SIM_CACHE_H
 #define WL_SIM_CACHE_H
 
+#include "base/pages.h"
 #include "base/status.h"
 #include "base/types.h"
 
@@ -15,8 +16,10 @@ typedef struct CacheConfig {
     u32 ways;          // 0 = fully associative; lines that are no multiple of the ways are left out
     u8 replacement;
     u8 dirty_kept;  // a line with written sectors whose turn to go has come is passed over so many times; up to 64 ways
+    bool owned;     // CacheVictim.owner is wanted
     bool hashed;    // sets are chosen by a hash of the line's address, not by its lowest bits; contiguous lines spread
                     // evenly
+    Pages *pages;   // where its memory is taken from; NULL: malloc
 } CacheConfig;
 
 // How many: without a call where the host's plain instruction set has no instruction for it; most lines have four.

@@ -7,8 +7,13 @@
 #include "base/testing.h"
 
 static Cache *make(u64 size, u32 ways, u8 replacement, bool hashed) {
-    CacheConfig config = {
-        .size = size, .line = 128, .sector = 32, .ways = ways, .replacement = replacement, .hashed = hashed};
+    CacheConfig config = {.size = size,
+                          .line = 128,
+                          .sector = 32,
+                          .ways = ways,
+                          .replacement = replacement,
+                          .hashed = hashed,
+                          .owned = true};
     Cache *cache;
     assert_int_equal(cache_create(&config, &cache), STATUS_OK);
     return cache;
@@ -268,8 +273,11 @@ TEST(agrees_with_a_plain_model_under_random_use) {
     static const u32 ways[] = {1, 3, 4, 16, 61, 64, 65, 80};
     for (u32 i = 0; i < WL_COUNT(ways) * 4; i++) {
         Model m = {.ways = ways[i / 4], .lru = i & 1, .dirty_kept = i & 2 && ways[i / 4] <= 64 ? 2 : 0};
-        CacheConfig config = {
-            .size = m.ways * 128, .line = 128, .sector = 32, .replacement = m.lru ? CACHE_LRU : CACHE_FIFO};
+        CacheConfig config = {.size = m.ways * 128,
+                              .line = 128,
+                              .sector = 32,
+                              .replacement = m.lru ? CACHE_LRU : CACHE_FIFO,
+                              .owned = true};
         config.dirty_kept = (u8)m.dirty_kept;
         Cache *cache;
         assert_int_equal(cache_create(&config, &cache), STATUS_OK);

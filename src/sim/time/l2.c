@@ -325,6 +325,8 @@ static Status create_slice(MemSys *m, const GpuModel *gpu, Slice *s) {
                           .ways = (u32)gpu->l2_ways,
                           .replacement = (u8)gpu->l2_replacement,
                           .dirty_kept = WRITTEN_KEPT,
+                          .owned = true,
+                          .pages = m->pages,
                           .hashed = true};
     s->queue = (Queue){WL_NONE, WL_NONE};
     s->atomic_line = NEVER;

@@ -5,6 +5,7 @@
 #ifndef WL_SIM_MEMSYS_H
 #define WL_SIM_MEMSYS_H
 
+#include "base/pages.h"
 #include "base/vec.h"
 #include "gpu/gpu.h"
 
@@ -52,7 +53,8 @@ typedef struct MemReply {
 typedef Vec(MemReply) MemReplies;
 
 typedef struct MemSys MemSys;
-WL_MUST_USE Status memsys_create(const GpuModel *gpu, MemSys **memsys);
+// pages: where the caches come from; NULL: malloc.
+WL_MUST_USE Status memsys_create(const GpuModel *gpu, Pages *pages, MemSys **memsys);
 void memsys_destroy(MemSys *memsys);
 void memsys_flush(MemSys *memsys);  // caches empty, as Nsight Compute makes them before each kernel
 // Lines that the host or a copy engine wrote or read: leaves them in the L2 as hardware does, or not.

@@ -133,11 +133,12 @@ static Status create_parts(MemSys *m, const GpuModel *gpu) {
     return STATUS_OK;
 }
 
-Status memsys_create(const GpuModel *gpu, MemSys **memsys) {
+Status memsys_create(const GpuModel *gpu, Pages *pages, MemSys **memsys) {
     *memsys = NULL;
     if (!values_fit(gpu)) return STATUS_INVALID;
     MemSys *m = mem_zero(1, sizeof *m);
     if (!m) return STATUS_NO_MEMORY;
+    m->pages = pages;
     Status status = address_map_parse(gpu, gpu->id, &m->map, NULL);
     if (status == STATUS_OK) {
         take_values(m, gpu);

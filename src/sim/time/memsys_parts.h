@@ -172,6 +172,7 @@ typedef struct Timing {  // of DRAM, in its cycles
 } Timing;
 
 struct MemSys {
+    Pages *pages;
     AddressMap map;
     u32 sms, slices, channels, banks, groups;
     u64 sm_clock, noc_clock, dram_clock;  // MHz

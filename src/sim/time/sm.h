@@ -222,7 +222,7 @@ typedef struct StoreLine {
 } StoreLine;
 typedef struct StoreQueue {
     StoreLine *lines;  // until they are answered: GpuModel.l1_writes
-    u32 free;
+    u32 free, unused;  // unused: those before it have never been
     u32 ring[STORE_QUEUE], first, count;  // those that have not left
     u64 keys[STORE_QUEUE];                // ... their lines
     u64 port_free;

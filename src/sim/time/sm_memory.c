@@ -698,8 +698,10 @@ void memory_events(Sm *sm, u64 cycle) {
 }
 
 // --- life ----------------------------------------------------------------------------------------------------------
-static Status cache_of(u64 size, u32 ways, u64 replacement, u32 line, u32 sector, Cache **cache) {
-    CacheConfig config = {.size = size, .line = line, .sector = sector, .ways = ways, .replacement = (u8)replacement};
+static Status make_cache(const Sm *sm, CacheConfig config, Cache **cache) {
+    config.line = 128;
+    config.sector = 32;
+    config.pages = sm->machine->sim->pages;
     return cache_create(&config, cache);
 }
 
@@ -713,13 +715,9 @@ Status sm_set_l1(Sm *sm, u64 bytes) {
     sm->l1_bytes = bytes;
     if (fits) return cache_clear(before), STATUS_OK;
     cache_destroy(before);
-    CacheConfig config = {.size = bytes,
-                          .line = 128,
-                          .sector = 32,
-                          .ways = (u32)sm->gpu->l1_ways,
-                          .replacement = (u8)sm->gpu->l1_replacement,
-                          .hashed = true};
-    return cache_create(&config, &sm->l1);
+    CacheConfig config = {
+        .size = bytes, .ways = (u32)sm->gpu->l1_ways, .replacement = (u8)sm->gpu->l1_replacement, .hashed = true};
+    return make_cache(sm, config, &sm->l1);
 }
 
 static void pipe_clear(Pipe *p) {
@@ -740,17 +738,17 @@ Status memory_init_sm(Sm *sm) {
     if (!pipe_init(&sm->lsu, (u32)g->lsu_queue) || !pipe_init(&sm->tex, (u32)g->tex_queue)) return STATUS_NO_MEMORY;
     sm->miss_cap = 64;
     while (sm->miss_cap < g->l1_mshrs) sm->miss_cap *= 2;
-    sm->misses = mem_alloc(sm->miss_cap * sizeof *sm->misses);
-    sm->miss_hash = mem_alloc(sizeof *sm->miss_hash * sm->miss_cap);
+    sm->misses = pages_take(sm->machine->sim->pages, sm->miss_cap * sizeof *sm->misses);
+    sm->miss_hash = pages_take(sm->machine->sim->pages, sizeof *sm->miss_hash * sm->miss_cap);
     if (!sm->misses || !sm->miss_hash) return STATUS_NO_MEMORY;
     clear_misses(sm);
     TRY(stores_init(sm));
-    if (g->tex_size) TRY(cache_of(g->tex_size, 0, CACHE_LRU, 128, 32, &sm->tex_cache));
-    TRY(cache_of(g->const_l1, 0, CACHE_LRU, 128, 32, &sm->const_l1));
-    TRY(cache_of(g->const_l15, 0, CACHE_LRU, 128, 32, &sm->const_l15));
-    TRY(cache_of(g->icache_l1, 0, CACHE_LRU, 128, 32, &sm->fetch_l1));
+    if (g->tex_size) TRY(make_cache(sm, (CacheConfig){.size = g->tex_size}, &sm->tex_cache));
+    TRY(make_cache(sm, (CacheConfig){.size = g->const_l1}, &sm->const_l1));
+    TRY(make_cache(sm, (CacheConfig){.size = g->const_l15}, &sm->const_l15));
+    TRY(make_cache(sm, (CacheConfig){.size = g->icache_l1}, &sm->fetch_l1));
     for (u32 i = 0; g->icache_l0 && i < sm->scheduler_count; i++)
-        TRY(cache_of(g->icache_l0, 0, CACHE_LRU, 128, 32, &sm->schedulers[i].fetch));
+        TRY(make_cache(sm, (CacheConfig){.size = g->icache_l0}, &sm->schedulers[i].fetch));
     return STATUS_OK;
 }
 
@@ -787,8 +785,8 @@ void memory_free_sm(Sm *sm) {
     stores_free(sm);
     pipe_free(&sm->lsu);
     pipe_free(&sm->tex);
-    mem_free(sm->misses);
-    mem_free(sm->miss_hash);
+    pages_give(sm->machine->sim->pages, sm->misses, sm->miss_cap * sizeof *sm->misses);
+    pages_give(sm->machine->sim->pages, sm->miss_hash, sizeof *sm->miss_hash * sm->miss_cap);
     mem_free(sm->heap);
     sm->misses = NULL;
     sm->miss_hash = NULL;

@@ -2,23 +2,22 @@
 // Stores on their way out of an SM. The lines that they write queue up for the SM's port to the interconnect; a store
 // to a line that is still there joins it, of whatever warp it is, and leaves with it (bench/hwref/h200-joins.tsv). A
 // line stays for l1_join cycles at least, and then until those before it have left.
+#include "sim/time/machine.h"
 #include "sim/time/sm_parts.h"
-
-#include "base/mem.h"
 
 #define NO_LINE UINT64_MAX  // StoreQueue.keys of an empty place
 
 Status stores_init(Sm *sm) {
     StoreQueue *q = &sm->stores;
     if (!sm->gpu->l1_join) return STATUS_OK;
-    q->lines = mem_alloc(sm->gpu->l1_writes * sizeof *q->lines);
+    q->lines = pages_take(sm->machine->sim->pages, sm->gpu->l1_writes * sizeof *q->lines);
     if (!q->lines) return STATUS_NO_MEMORY;
     stores_clear(sm);
     return STATUS_OK;
 }
 
 void stores_free(Sm *sm) {
-    mem_free(sm->stores.lines);
+    pages_give(sm->machine->sim->pages, sm->stores.lines, sm->gpu->l1_writes * sizeof *sm->stores.lines);
     sm->stores.lines = NULL;
 }
 
@@ -28,10 +27,7 @@ void stores_clear(Sm *sm) {
     q->port_free = 0;
     q->free = WL_NONE;
     for (u32 i = 0; i < STORE_QUEUE; i++) q->keys[i] = NO_LINE;
-    for (u32 i = 0; q->lines && i < sm->gpu->l1_writes; i++) {
-        q->lines[i].waiters = q->free;
-        q->free = i;
-    }
+    q->unused = (u32)sm->gpu->l1_writes;
 }
 
 bool stores_full(const Sm *sm) { return sm->stores.count == STORE_QUEUE; }
@@ -52,9 +48,9 @@ static u32 find(const StoreQueue *q, u64 key) {
 
 static StoreLine *append(Sm *sm, u64 key) {
     StoreQueue *q = &sm->stores;
-    u32 at = q->free, place = (q->first + q->count++) % STORE_QUEUE;
+    u32 at = q->free == WL_NONE ? --q->unused : q->free, place = (q->first + q->count++) % STORE_QUEUE;
     StoreLine *l = &q->lines[at];
-    q->free = l->waiters;
+    if (at == q->free) q->free = l->waiters;
     *l = (StoreLine){.line = key & ~1ull, .local = key & 1, .waiters = WL_NONE};
     q->ring[place] = at;
     q->keys[place] = key;
