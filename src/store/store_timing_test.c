@@ -116,6 +116,34 @@ static void samples_of_other_periods_stay_apart(void **state) {
     profile_close(profile);
 }
 
+// More rows than are kept in memory, twice, and a transaction between: each instruction has what was said of it.
+static void samples_of_many_instructions_are_added_up(void **state) {
+    (void)state;
+    enum { ROWS = 20000 };
+    StoreWriter *writer = create_profile();
+    Sink *sink = store_sink(writer);
+    RecordSample *rows = mem_zero(ROWS, sizeof *rows);
+    assert_non_null(rows);
+    for (u32 i = 0; i < ROWS; i++) rows[i] = (RecordSample){(i * 7919) % ROWS, 1, i % 100 + 1, 1};
+    RecordSamples samples = {.function = 1, .source = 1, .count = ROWS, .period = 512};
+    for (u32 time = 0; time < 2; time++) {
+        assert_int_equal(sink_write(sink, RECORD_SAMPLES, &samples, rows, sizeof *rows * ROWS), STATUS_OK);
+        assert_int_equal(sink_flush(sink), STATUS_OK);
+    }
+    mem_free(rows);
+    assert_int_equal(store_close(writer), STATUS_OK);
+    Profile *profile = open_profile();
+    const ProfileSample *read;
+    u32 count;
+    ProfileFunction function = {.id = 1, .source = 1};
+    assert_int_equal(profile_samples(profile, &function, &read, &count, NULL), STATUS_OK);
+    assert_int_equal(count, ROWS);
+    u64 sum = 0;
+    for (u32 i = 0; i < count; i++) sum += read[i].samples;
+    assert_int_equal(sum, 2 * ROWS / 100 * 5050);
+    profile_close(profile);
+}
+
 // --- timelines --------------------------------------------------------------------------------------------------
 
 static ProfileTimeline only_timeline(Profile *profile) {
@@ -347,6 +375,7 @@ int main(void) {
         IN_FOLDER(times_come_back),
         IN_FOLDER(stalls_are_added_up),
         IN_FOLDER(samples_of_other_periods_stay_apart),
+        IN_FOLDER(samples_of_many_instructions_are_added_up),
         IN_FOLDER(timelines_come_back),
         IN_FOLDER(timelines_fit_their_share),
         IN_FOLDER(malformed_timelines_are_refused),

@@ -5,7 +5,8 @@
 
 enum { VARINT_BYTES = 10 };
 
-static u8 *put(u8 *to, u64 value) {
+static inline u8 *put(u8 *to, u64 value) {
+    if (WL_LIKELY(value < 0x80)) return *to = (u8)value, to + 1;
     for (; value >= 0x80; value >>= 7) *to++ = (u8)(value | 0x80);
     *to++ = (u8)value;
     return to;
@@ -34,9 +35,9 @@ static u8 *pack_metric(TimelineShape shape, const u64 *values, u8 *to) {
     return to;
 }
 
-u64 timeline_changes(TimelineShape shape, const u64 *values) {
+u64 timeline_changes(TimelineShape shape, const u64 *values, u64 enough) {
     u64 changes = 0;
-    for (u32 m = 0; m < shape.metrics; m++) {
+    for (u32 m = 0; m < shape.metrics && changes < enough; m++) {
         u64 first = 0;
         for (u32 u = 0; u < shape.units; u++, values += shape.points) {
             changes += values[0] != first;

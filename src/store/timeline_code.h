@@ -23,8 +23,8 @@ WL_MUST_USE Status timeline_pack(TimelineShape shape, const u32 *ids, const u64 
 // The counterpart. STATUS_FORMAT when the bytes are not as many values as the shape says.
 WL_MUST_USE Status timeline_unpack(TimelineShape shape, const u8 *bytes, size_t size, u64 *ids, u64 *values);
 
-// Values that differ from what they are compared with: those that take space.
-u64 timeline_changes(TimelineShape shape, const u64 *values);
+// Values that differ from what they are compared with: those that take space. From `enough` on, any number that is.
+u64 timeline_changes(TimelineShape shape, const u64 *values, u64 enough);
 
 // Adds each second point to the one before it, in place. Returns the new shape.
 TimelineShape timeline_join(TimelineShape shape, u64 *values);

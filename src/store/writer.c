@@ -142,6 +142,7 @@ static void finish_failed(StoreWriter *writer) {
 
 static void free_memory(StoreWriter *writer) {
     pc_totals_free(&writer->totals);
+    writer_free_sums(writer);
     vec_free(&writer->scratch);
     ZSTD_freeCCtx(writer->zstd);
     vec_free(&writer->ids);

@@ -56,11 +56,13 @@ typedef enum StoreStatement {
 } StoreStatement;
 
 typedef struct WriterRows WriterRows;
+typedef struct WriterSums WriterSums;
 struct StoreWriter {
     Sink sink;  // first: a Sink * is the writer
     sqlite3 *db;
     sqlite3_stmt *statements[STORE_STATEMENT_COUNT];
     WriterRows *rows[STORE_STATEMENT_COUNT];  // not yet in the database
+    WriterSums *sums[STORE_STATEMENT_COUNT];  // ... nor among the rows
     PcTotals totals;
     Vec(u8) scratch;  // compressed blobs
     struct ZSTD_CCtx_s *zstd;
@@ -88,6 +90,14 @@ WL_MUST_USE Status writer_run_now(StoreWriter *writer, StoreStatement statement,
 const char *writer_sql(StoreStatement statement);
 WL_MUST_USE Status writer_put_in_all(StoreWriter *writer);  // rows that wait
 void writer_free_rows(StoreWriter *writer, bool finalize);  // finalize: their statements, too
+WL_MUST_USE Status writer_gather(StoreWriter *writer, StoreStatement statement, const DbValue *values, u32 count);
+
+// writer_sums.c: statements of integers of which rows with the same key are added up before.
+bool writer_is_summed(StoreStatement statement);
+WL_MUST_USE Status writer_sum(StoreWriter *writer, StoreStatement statement, const DbValue *values);
+WL_MUST_USE Status writer_put_in_sums(StoreWriter *writer);
+void writer_free_sums(StoreWriter *writer);
+
 WL_MUST_USE Status writer_meta(StoreWriter *writer, const char *key, const char *value);
 
 // Puts one record into the open transaction. STATUS_INVALID: the record is malformed.

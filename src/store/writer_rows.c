@@ -21,8 +21,6 @@ static bool is_gathered(StoreStatement statement) {
     case STORE_LAUNCH_METRIC:
     case STORE_PC_METRIC:
     case STORE_LATENCY:
-    case STORE_STALL_CAUSE:
-    case STORE_SAMPLE:
     case STORE_STACK_FRAME: return true;
     default: return false;
     }
@@ -77,7 +75,12 @@ static Status put_in(StoreWriter *writer, StoreStatement statement) {
 }
 
 Status writer_run(StoreWriter *writer, StoreStatement statement, const DbValue *values, u32 count) {
-    if (!is_gathered(statement)) return writer_run_now(writer, statement, values, count);
+    if (writer_is_summed(statement)) return writer_sum(writer, statement, values);
+    if (is_gathered(statement)) return writer_gather(writer, statement, values, count);
+    return writer_run_now(writer, statement, values, count);
+}
+
+Status writer_gather(StoreWriter *writer, StoreStatement statement, const DbValue *values, u32 count) {
     if (!writer->rows[statement]) TRY(make(writer, statement, count));
     WriterRows *rows = writer->rows[statement];
     memcpy(rows->values + rows->count * count, values, sizeof *values * count);
@@ -85,6 +88,7 @@ Status writer_run(StoreWriter *writer, StoreStatement statement, const DbValue *
 }
 
 Status writer_put_in_all(StoreWriter *writer) {
+    TRY(writer_put_in_sums(writer));
     for (u32 i = 0; i < STORE_STATEMENT_COUNT; i++)
         if (writer->rows[i]) TRY(put_in(writer, (StoreStatement)i));
     return STATUS_OK;

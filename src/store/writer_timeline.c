@@ -62,7 +62,8 @@ Status writer_timeline(StoreWriter *writer, const RecordTimeline *record, Str ta
     u64 allowed = allowance(writer, record);
     for (;;) {
         u32 packed;
-        bool hopeless = allowed && timeline_changes(shape, writer->points.data) / CHANGES > allowed;
+        u64 too_many = (allowed + 1) * CHANGES;
+        bool hopeless = allowed && timeline_changes(shape, writer->points.data, too_many) >= too_many;
         if (hopeless && !shrink(writer, &shape, &step)) return STATUS_OK;
         if (hopeless) continue;
         TRY(timeline_pack(shape, writer->ids.data, writer->points.data, &writer->packed, &packed));

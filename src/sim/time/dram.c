@@ -79,7 +79,7 @@ static void activate(const MemSys *m, Channel *c, u32 bank, u64 time) {
     b->row = burst_at(m, b->queue[c->mode].head)->row;
     b->column_ready = time + m->t.rcd;
     b->precharge_ready = time + m->t.ras;
-    b->activates++;
+    c->bank_activates[bank]++;
     c->activates++;
     c->activate_ready = time + m->t.rrd;
     for (u32 i = 0; i < 2; i++) b->hit[i] = next_hit(m, b, b->queue[i].head);
@@ -202,12 +202,12 @@ static void column(MemSys *m, Channel *c, u32 channel, u32 bank, u64 time) {
         c->write_end = end;
         c->writes += count;
         c->write_bytes += count * m->dram_burst;
-        b->writes += count;
+        c->bank_writes[bank] += count;
         b->precharge_ready = later(b->precharge_ready, end + m->t.wr);
     } else {
         c->reads += count;
         c->read_bytes += count * m->dram_burst;
-        b->reads += count;
+        c->bank_reads[bank] += count;
         b->precharge_ready = later(b->precharge_ready, last + m->t.rtp);
     }
     if (!burst->left) finish(m, c, channel, item, end);

@@ -40,7 +40,7 @@ struct TimeMachine {
     u32 next_sm;     // where the search for room begins
     SamplePlan samples;
     u32 codes;               // programs that have run
-    Vec(LaunchCode) code;          // what launches fetched ahead since caches were emptied, for SMs yet to be furnished
+    Vec(LaunchCode) code;    // what launches fetched ahead since caches were emptied, for SMs yet to be furnished
     u64 l1_bytes;            // ... of their L1
     Vec(MemHostRange) host;  // what kernels reach of the host's memory, as of `host_known` of Sim.generation
     u64 host_known;

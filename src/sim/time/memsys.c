@@ -339,77 +339,71 @@ static const u8 scopes[] = {
 static u64 gauge_now(const MemSys *m, const Gauge *g) { return g->sum + g->value * (m->now - g->since); }
 static u64 noc_to_sm(const MemSys *m, u64 cycles) { return cycles * m->sm_clock / m->noc_clock; }
 
-static u64 port_counter(const MemSys *m, MemCounter counter, u32 unit) {
-    const Port *p = &m->ports[unit];
+// Each reads one counter of all units of its kind.
+#define ALL(units, count, unit, value)  \
+    for (u32 i = 0; i < (count); i++) { \
+        unit = &(units)[i];             \
+        to[i] = (value);                \
+    }                                   \
+    return
+
+static void read_ports(const MemSys *m, MemCounter counter, u64 *to) {
+    const Port *p;
     switch (counter) {
-    case MEMC_NOC_REQUEST_FLITS: return p->request_flits;
-    case MEMC_NOC_REPLY_FLITS: return p->reply_flits;
-    case MEMC_NOC_REQUEST_WAIT: return noc_to_sm(m, p->request_wait);
-    case MEMC_NOC_REPLY_WAIT: return noc_to_sm(m, p->reply_wait);
-    default: return 0;
+    case MEMC_NOC_REQUEST_FLITS: ALL(m->ports, m->sms, p, p->request_flits);
+    case MEMC_NOC_REPLY_FLITS: ALL(m->ports, m->sms, p, p->reply_flits);
+    case MEMC_NOC_REQUEST_WAIT: ALL(m->ports, m->sms, p, noc_to_sm(m, p->request_wait));
+    case MEMC_NOC_REPLY_WAIT: ALL(m->ports, m->sms, p, noc_to_sm(m, p->reply_wait));
+    default: return;
     }
 }
 
-static u64 slice_counter(const MemSys *m, MemCounter counter, u32 unit) {
-    const Slice *s = &m->slice[unit];
+static void read_slices(const MemSys *m, MemCounter counter, u64 *to) {
+    const Slice *s;
     switch (counter) {
-    case MEMC_L2_READ_SECTORS: return s->read_sectors;
-    case MEMC_L2_READ_HIT_SECTORS: return s->read_hits;
-    case MEMC_L2_READ_PENDING_SECTORS: return s->read_pending;
-    case MEMC_L2_WRITE_SECTORS: return s->write_sectors;
-    case MEMC_L2_WRITE_HIT_SECTORS: return s->write_hits;
-    case MEMC_L2_ATOMIC_SECTORS: return s->atomic_sectors;
-    case MEMC_L2_ATOMIC_HIT_SECTORS: return s->atomic_hits;
-    case MEMC_L2_MISS_SECTORS: return s->misses;
-    case MEMC_L2_REQUESTS: return s->requests;
-    case MEMC_L2_EVICTIONS: return s->evictions;
-    case MEMC_L2_WRITEBACK_SECTORS: return s->writebacks;
-    case MEMC_L2_BUSY_CYCLES: return noc_to_sm(m, s->busy_bytes / m->slice_rate);
-    case MEMC_L2_QUEUE_CYCLES: return noc_to_sm(m, gauge_now(m, &s->queued));
-    case MEMC_L2_MSHR_CYCLES: return noc_to_sm(m, gauge_now(m, &s->missing));
-    default: return 0;
+    case MEMC_L2_READ_SECTORS: ALL(m->slice, m->slices, s, s->read_sectors);
+    case MEMC_L2_READ_HIT_SECTORS: ALL(m->slice, m->slices, s, s->read_hits);
+    case MEMC_L2_READ_PENDING_SECTORS: ALL(m->slice, m->slices, s, s->read_pending);
+    case MEMC_L2_WRITE_SECTORS: ALL(m->slice, m->slices, s, s->write_sectors);
+    case MEMC_L2_WRITE_HIT_SECTORS: ALL(m->slice, m->slices, s, s->write_hits);
+    case MEMC_L2_ATOMIC_SECTORS: ALL(m->slice, m->slices, s, s->atomic_sectors);
+    case MEMC_L2_ATOMIC_HIT_SECTORS: ALL(m->slice, m->slices, s, s->atomic_hits);
+    case MEMC_L2_MISS_SECTORS: ALL(m->slice, m->slices, s, s->misses);
+    case MEMC_L2_REQUESTS: ALL(m->slice, m->slices, s, s->requests);
+    case MEMC_L2_EVICTIONS: ALL(m->slice, m->slices, s, s->evictions);
+    case MEMC_L2_WRITEBACK_SECTORS: ALL(m->slice, m->slices, s, s->writebacks);
+    case MEMC_L2_BUSY_CYCLES: ALL(m->slice, m->slices, s, noc_to_sm(m, s->busy_bytes / m->slice_rate));
+    case MEMC_L2_QUEUE_CYCLES: ALL(m->slice, m->slices, s, noc_to_sm(m, gauge_now(m, &s->queued)));
+    case MEMC_L2_MSHR_CYCLES: ALL(m->slice, m->slices, s, noc_to_sm(m, gauge_now(m, &s->missing)));
+    default: return;
     }
 }
 
-static u64 channel_counter(const MemSys *m, MemCounter counter, u32 unit) {
-    const Channel *c = &m->channel[unit];
+static void read_channels(const MemSys *m, MemCounter counter, u64 *to) {
+    const Channel *c;
     switch (counter) {
-    case MEMC_DRAM_READS: return c->reads;
-    case MEMC_DRAM_WRITES: return c->writes;
-    case MEMC_DRAM_READ_BYTES: return c->read_bytes;
-    case MEMC_DRAM_WRITE_BYTES: return c->write_bytes;
-    case MEMC_DRAM_ACTIVATES: return c->activates;
-    case MEMC_DRAM_BUSY_CYCLES: return c->busy * m->sm_clock / m->dram_clock;
-    case MEMC_DRAM_PENDING_CYCLES: return noc_to_sm(m, gauge_now(m, &c->pending));
-    case MEMC_DRAM_QUEUE_CYCLES: return noc_to_sm(m, gauge_now(m, &c->queued));
-    case MEMC_DRAM_REFRESHES: return c->refreshes;
-    default: return 0;
+    case MEMC_DRAM_READS: ALL(m->channel, m->channels, c, c->reads);
+    case MEMC_DRAM_WRITES: ALL(m->channel, m->channels, c, c->writes);
+    case MEMC_DRAM_READ_BYTES: ALL(m->channel, m->channels, c, c->read_bytes);
+    case MEMC_DRAM_WRITE_BYTES: ALL(m->channel, m->channels, c, c->write_bytes);
+    case MEMC_DRAM_ACTIVATES: ALL(m->channel, m->channels, c, c->activates);
+    case MEMC_DRAM_BUSY_CYCLES: ALL(m->channel, m->channels, c, c->busy * m->sm_clock / m->dram_clock);
+    case MEMC_DRAM_PENDING_CYCLES: ALL(m->channel, m->channels, c, noc_to_sm(m, gauge_now(m, &c->pending)));
+    case MEMC_DRAM_QUEUE_CYCLES: ALL(m->channel, m->channels, c, noc_to_sm(m, gauge_now(m, &c->queued)));
+    case MEMC_DRAM_REFRESHES: ALL(m->channel, m->channels, c, c->refreshes);
+    default: return;
     }
 }
+#undef ALL
 
-static u64 bank_value(const Bank *b, MemCounter counter) {
-    switch (counter) {
-    case MEMC_BANK_READS: return b->reads;
-    case MEMC_BANK_WRITES: return b->writes;
-    case MEMC_BANK_ACTIVATES: return b->activates;
-    default: return 0;
-    }
-}
-
-// There are thousands of banks.
-static const u64 *bank_counters(const MemSys *m, MemCounter counter) {
-    u64 *to = m->columns[counter];
-    for (u32 c = 0; c < m->channels; c++)
-        for (u32 b = 0; b < m->banks; b++) *to++ = bank_value(&m->channel[c].banks[b], counter);
-    return m->columns[counter];
-}
-
+// Banks are counted in the columns themselves: there are thousands of them.
 const u64 *memsys_counter(const MemSys *m, MemCounter counter) {
-    static u64 (*const values[])(const MemSys *, MemCounter, u32) = {
-        [MEM_SCOPE_NOC] = port_counter, [MEM_SCOPE_SLICE] = slice_counter, [MEM_SCOPE_CHANNEL] = channel_counter};
-    u8 scope = scopes[counter];
-    if (scope == MEM_SCOPE_BANK) return bank_counters(m, counter);
-    u32 units = memsys_units(m, scope);
-    for (u32 i = 0; i < units; i++) m->columns[counter][i] = values[scope](m, counter, i);
-    return m->columns[counter];
+    u64 *column = m->columns[counter];
+    switch ((MemScope)scopes[counter]) {
+    case MEM_SCOPE_NOC: read_ports(m, counter, column); break;
+    case MEM_SCOPE_SLICE: read_slices(m, counter, column); break;
+    case MEM_SCOPE_CHANNEL: read_channels(m, counter, column); break;
+    default: break;
+    }
+    return column;
 }

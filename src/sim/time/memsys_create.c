@@ -110,6 +110,11 @@ static Status create_columns(MemSys *m) {
     };
     for (u32 i = 0; i < MEM_COUNTER_COUNT; i++)
         if (!(m->columns[i] = mem_zero(memsys_units(m, scopes[i]), sizeof(u64)))) return STATUS_NO_MEMORY;
+    for (u32 i = 0; i < m->channels; i++) {
+        m->channel[i].bank_reads = m->columns[MEMC_BANK_READS] + (size_t)i * m->banks;
+        m->channel[i].bank_writes = m->columns[MEMC_BANK_WRITES] + (size_t)i * m->banks;
+        m->channel[i].bank_activates = m->columns[MEMC_BANK_ACTIVATES] + (size_t)i * m->banks;
+    }
     return STATUS_OK;
 }
 

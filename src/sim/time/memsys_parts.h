@@ -125,7 +125,6 @@ typedef struct Bank {
     bool next_write;  // ... which writes
     Queue queue[2];   // reads, writes; in order of arrival
     u32 hit[2];       // the oldest for the open row, WL_NONE = none
-    u64 reads, writes, activates;
 } Bank;
 #define NO_ROW UINT64_MAX
 
@@ -158,6 +157,7 @@ typedef struct Channel {
     Choice next;  // the command that comes next, when `chosen`
     bool chosen;
     u64 reads, writes, read_bytes, write_bytes, activates, busy, refreshes;
+    u64 *bank_reads, *bank_writes, *bank_activates;  // by bank: of MemSys.columns
 } Channel;
 
 typedef struct Join {  // the pieces of one request

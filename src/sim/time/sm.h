@@ -221,8 +221,8 @@ typedef struct StoreLine {
     bool local;
 } StoreLine;
 typedef struct StoreQueue {
-    StoreLine *lines;  // until they are answered: GpuModel.l1_writes
-    u32 free, unused;  // unused: those before it have never been
+    StoreLine *lines;                     // until they are answered: GpuModel.l1_writes
+    u32 free, unused;                     // unused: those before it have never been
     u32 ring[STORE_QUEUE], first, count;  // those that have not left
     u64 keys[STORE_QUEUE];                // ... their lines
     u64 port_free;
@@ -288,8 +288,12 @@ typedef struct Sm {
     u32 starting_warps;    // ... their warps
     Vec(u32) ended;        // CTAs that are over
     Vec(u64) ended_at;
-    u64 counters[SM_COUNTER_COUNT];
-    u64 stalls[STALL_COUNT], slot_stalls[STALL_COUNT];
+    union {
+        struct {
+            u64 counters[SM_COUNTER_COUNT], stalls[STALL_COUNT], slot_stalls[STALL_COUNT];
+        };
+        u64 values[SM_VALUES];
+    };
     u32 run_tickets[MACHINE_RUNS];  // under way, by TimeRun.index
     u64 run_last[MACHINE_RUNS];     // when the last one was complete
     u64 integrated;                 // counters of residents are summed up to here

@@ -86,9 +86,9 @@ void sm_settle(Sm *sm, u64 cycle) {
     for (u32 i = 0; i < sm->scheduler_count; i++) {
         Scheduler *s = &sm->schedulers[i];
         account_slots(sm, s, cycle, s->resident ? first_warp(s) : NULL);
-        for (u32 k = 0; k < s->slots; k++) {
-            TimeWarp *w = s->warps[k];
-            if (w && w->since < cycle) stall(sm, w, cycle, w->reason, w->cause);
+        for (u32 k = 0; k < s->resident; k++) {
+            TimeWarp *w = s->warps[s->by_age[k]];
+            if (w->since < cycle) stall(sm, w, cycle, w->reason, w->cause);
         }
     }
 }

@@ -83,10 +83,16 @@ void time_run_issued(const TimeRun *run, u64 *issued);
 
 // --- the machine's counters: totals since creation, correct between quanta -----------------------------------------
 u32 time_sms(const TimeMachine *machine);
-u32 time_schedulers(const TimeMachine *machine);                     // of an SM
-const u64 *time_sm_counters(const TimeMachine *machine, u32 sm);     // SM_COUNTER_COUNT values
-const u64 *time_sm_stalls(const TimeMachine *machine, u32 sm);       // STALL_COUNT values: warp cycles
-const u64 *time_sm_slot_stalls(const TimeMachine *machine, u32 sm);  // ... scheduler cycles without issue, by reason
+u32 time_schedulers(const TimeMachine *machine);  // of an SM
+// All that an SM counts: SM_COUNTER_COUNT counters, then cycles of warps and of schedulers without issue, by reason.
+enum {
+    SM_STALLS = SM_COUNTER_COUNT,
+    SM_SLOT_STALLS = SM_STALLS + STALL_COUNT,
+    SM_VALUES = SM_SLOT_STALLS + STALL_COUNT
+};
+const u64 *time_sm_values(const TimeMachine *machine, u32 sm);
+const u64 *time_sm_counters(const TimeMachine *machine, u32 sm);  // SM_COUNTER_COUNT values
+const u64 *time_sm_stalls(const TimeMachine *machine, u32 sm);    // STALL_COUNT values: warp cycles
 const MemSys *time_memsys(const TimeMachine *machine);
 
 // Called between quanta when a multiple of `cycles`, which must be one of the quantum, has been reached. Whether

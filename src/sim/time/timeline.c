@@ -50,6 +50,15 @@ static u32 column_of(const Group *group, MetricId metric) {
     return at;
 }
 
+// Where among what an SM counts (time_sm_values) the counter of a row lies.
+static u32 value_of(const TimeMetric *row) {
+    static const u16 first[] = {
+        [TIME_SOURCE_SM] = 0, [TIME_SOURCE_STALL] = SM_STALLS, [TIME_SOURCE_SLOT] = SM_SLOT_STALLS};
+    return first[row->source] + row->counter;
+}
+
+static bool is_term(const TimeMetric *row) { return row->source < TIME_SOURCE_MEM && row->factor == TIME_FACTOR_ONE; }
+
 static Status make_group(Timeline *t, TimelineUnit unit) {
     Group *group = &t->groups[unit];
     group->units = t->units[unit];
@@ -57,12 +66,14 @@ static Status make_group(Timeline *t, TimelineUnit unit) {
     group->ids = ARENA_ARRAY(&t->arena, MetricId, time_metric_count);
     group->row = ARENA_ARRAY(&t->arena, const TimeMetric *, time_metric_count);
     group->column = ARENA_ARRAY(&t->arena, u32, time_metric_count);
-    if (!group->ids || !group->row || !group->column) return STATUS_NO_MEMORY;
+    group->term = ARENA_ARRAY(&t->arena, Term, time_metric_count);
+    if (!group->ids || !group->row || !group->column || !group->term) return STATUS_NO_MEMORY;
     for (u32 i = 0; i < time_metric_count; i++) {
         const TimeMetric *row = &time_metrics[i];
         if (!in_group(row, unit)) continue;
         u32 column = column_of(group, (MetricId)row->metric);
         if (column == group->metrics) group->ids[group->metrics++] = (MetricId)row->metric;
+        if (is_term(row)) group->term[group->terms++] = (Term){(u16)value_of(row), (u16)column};
         group->row[group->rows] = row;
         group->column[group->rows++] = column;
     }
@@ -70,31 +81,43 @@ static Status make_group(Timeline *t, TimelineUnit unit) {
     return group->now ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-static const u64 *sm_column(const Timeline *t, TimeSource source, u32 sm) {
-    switch (source) {
-    case TIME_SOURCE_STALL: return time_sm_stalls(t->machine, sm);
-    case TIME_SOURCE_SLOT: return time_sm_slot_stalls(t->machine, sm);
-    default: return time_sm_counters(t->machine, sm);
+// Several values at a time.
+typedef u64 Values __attribute__((vector_size(4 * sizeof(u64))));
+enum { VALUES = sizeof(Values) / sizeof(u64) };
+
+static void add_values(u64 *to, const u64 *from, u32 count) {
+    Values a, b;
+    u32 i = 0;
+    for (; i + VALUES <= count; i += VALUES) {
+        memcpy(&a, to + i, sizeof a);
+        memcpy(&b, from + i, sizeof b);
+        a += b;
+        memcpy(to + i, &a, sizeof a);
     }
+    for (; i < count; i++) to[i] += from[i];
 }
 
-static const u32 source_counters[TIME_SOURCE_CYCLES] = {[TIME_SOURCE_SM] = SM_COUNTER_COUNT,
-                                                        [TIME_SOURCE_STALL] = STALL_COUNT,
-                                                        [TIME_SOURCE_SLOT] = STALL_COUNT,
-                                                        [TIME_SOURCE_MEM] = MEM_COUNTER_COUNT};
+static void subtract_values(u64 *to, const u64 *from, const u64 *less, u32 count) {
+    Values a, b;
+    u32 i = 0;
+    for (; i + VALUES <= count; i += VALUES) {
+        memcpy(&a, from + i, sizeof a);
+        memcpy(&b, less + i, sizeof b);
+        a -= b;
+        memcpy(to + i, &a, sizeof a);
+    }
+    for (; i < count; i++) to[i] = from[i] - less[i];
+}
 
 static u64 scaled(const Timeline *t, const TimeMetric *row, u64 value) {
     return row->factor == TIME_FACTOR_ONE ? value : (u64)((f64)value * t->factors[row->factor]);
 }
 
-static void sum_sms(Timeline *t, TimeSource source) {
-    u64 *sums = t->sums[source];
-    u32 count = source_counters[source];
-    memset(sums, 0, sizeof *sums * count);
-    for (u32 sm = 0; sm < t->units[TIMELINE_SM]; sm++) {
-        const u64 *from = sm_column(t, source, sm);
-        for (u32 c = 0; c < count; c++) sums[c] += from[c];
-    }
+// Sums of what SMs count.
+static void sum_sms(Timeline *t) {
+    memset(t->sm_sums, 0, sizeof t->sm_sums);
+    for (u32 sm = 0; sm < t->units[TIMELINE_SM]; sm++)
+        add_values(t->sm_sums, time_sm_values(t->machine, sm), SM_VALUES);
 }
 
 static u64 sum_memory(const Timeline *t, const TimeMetric *row) {
@@ -104,17 +127,25 @@ static u64 sum_memory(const Timeline *t, const TimeMetric *row) {
     return sum;
 }
 
+// What SMs count goes to the columns of a unit.
+static void add_terms(const Group *group, const u64 *from, u64 *to) {
+    for (u32 i = 0; i < group->terms; i++) to[group->term[i].column] += from[group->term[i].value];
+}
+
 static void read_gpu(Timeline *t, u64 cycle) {
     Group *group = &t->groups[TIMELINE_GPU];
-    for (u32 source = 0; source < TIME_SOURCE_MEM; source++) sum_sms(t, (TimeSource)source);
+    sum_sms(t);
+    add_terms(group, t->sm_sums, group->now);
     bool summed[MEM_COUNTER_COUNT] = {false};
     for (u32 r = 0; r < group->rows; r++) {
         const TimeMetric *row = group->row[r];
-        bool memory = row->source == TIME_SOURCE_MEM && !summed[row->counter];
-        if (memory) t->sums[TIME_SOURCE_MEM][row->counter] = sum_memory(t, row);
+        if (is_term(row)) continue;
+        bool memory = row->source == TIME_SOURCE_MEM;
+        if (memory && !summed[row->counter]) t->memory_sums[row->counter] = sum_memory(t, row);
         if (memory) summed[row->counter] = true;
-        u64 sum = row->source == TIME_SOURCE_CYCLES ? cycle * t->units[time_metric_unit(row)]
-                                                    : t->sums[row->source][row->counter];
+        u64 sum = memory                              ? t->memory_sums[row->counter]
+                  : row->source == TIME_SOURCE_CYCLES ? cycle * t->units[time_metric_unit(row)]
+                                                      : t->sm_sums[value_of(row)];
         group->now[group->column[r]] += scaled(t, row, sum);
     }
 }
@@ -122,14 +153,15 @@ static void read_gpu(Timeline *t, u64 cycle) {
 static void read_sms(Timeline *t, u64 cycle) {
     Group *group = &t->groups[TIMELINE_SM];
     u64 *to = group->now;
-    for (u32 sm = 0; sm < group->units; sm++, to += group->metrics) {
-        const u64 *from[TIME_SOURCE_MEM];
-        for (u32 source = 0; source < TIME_SOURCE_MEM; source++) from[source] = sm_column(t, (TimeSource)source, sm);
-        for (u32 r = 0; r < group->rows; r++) {
-            const TimeMetric *row = group->row[r];
-            u64 value = row->source == TIME_SOURCE_CYCLES ? cycle : from[row->source][row->counter];
-            to[group->column[r]] += scaled(t, row, value);
-        }
+    for (u32 sm = 0; sm < group->units; sm++, to += group->metrics)
+        add_terms(group, time_sm_values(t->machine, sm), to);
+    for (u32 r = 0; r < group->rows; r++) {
+        const TimeMetric *row = group->row[r];
+        if (is_term(row)) continue;
+        to = group->now + group->column[r];
+        for (u32 sm = 0; sm < group->units; sm++, to += group->metrics)
+            *to += scaled(t, row,
+                          row->source == TIME_SOURCE_CYCLES ? cycle : time_sm_values(t->machine, sm)[value_of(row)]);
     }
 }
 
@@ -144,11 +176,23 @@ static void read_memory(Timeline *t, Group *group, u64 cycle) {
     }
 }
 
+// Whether a group has still what was read last: without commands, the counters of banks stay as they are.
+static bool is_unchanged(Timeline *t, TimelineUnit unit) {
+    if (unit != TIMELINE_BANK) return false;
+    timeline_read_group(t, TIMELINE_GPU);
+    const u64 *sums = t->memory_sums;
+    u64 commands = sums[MEMC_DRAM_READS] + sums[MEMC_DRAM_WRITES] + sums[MEMC_DRAM_ACTIVATES];
+    if (t->bank_commands == commands) return true;
+    t->bank_commands = commands;
+    return false;
+}
+
 void timeline_read_group(Timeline *t, TimelineUnit unit) {
     Group *group = &t->groups[unit];
     u64 cycle = time_now(t->machine);
     if (group->read == cycle) return;
     group->read = cycle;
+    if (is_unchanged(t, unit)) return;
     memset(group->now, 0, sizeof *group->now * group->units * group->metrics);
     switch (unit) {
     case TIMELINE_GPU: read_gpu(t, cycle); break;
@@ -188,7 +232,8 @@ static void join(Track *track) {
     for (u32 p = 0; p < track->points / 2; p++) {
         const u64 *from = track->values + (u64)p * 2 * track->width;
         u64 *to = track->values + (u64)p * track->width;
-        for (u32 i = 0; i < track->width; i++) to[i] = from[i] + from[i + track->width];
+        memmove(to, from, sizeof *to * track->width);
+        add_values(to, from + track->width, track->width);
     }
     track->points /= 2;
     track->step *= 2;
@@ -199,7 +244,7 @@ static Status add_point(Track *track, const u64 *now) {
         room = used > track->width * TRACK_LEAST ? used : track->width * TRACK_LEAST;
     if (used + track->width > track->value_cap) TRY(have(&track->values, &track->value_cap, used + room));
     u64 *to = track->values + used;
-    for (u32 i = 0; i < track->width; i++) to[i] = now[i] - track->base[i];
+    subtract_values(to, now, track->base, track->width);
     memcpy(track->base, now, sizeof *now * track->width);
     if (++track->points == track->most) join(track);
     return STATUS_OK;
@@ -242,6 +287,10 @@ void timeline_finish_tracks(Timeline *t, TimelineRun *run) {
         Track *track = &run->tracks[unit];
         if (!track->width) continue;
         const u64 *now = read_unit(t, run, (TimelineUnit)unit);
+        if (unit == TIMELINE_BANK && t->bank_commands == run->begin_commands) {  // nothing to tell
+            track->width = 0;
+            continue;
+        }
         run->failed = advance(track, now, cycle) != STATUS_OK;
         if (!run->failed && cycle > track_edge(track)) run->failed = add_point(track, now) != STATUS_OK;
     }
@@ -261,6 +310,7 @@ static Status begin_tracks(Timeline *t, TimelineRun *run) {
         const u64 *now = read_unit(t, run, (TimelineUnit)unit);
         memcpy(run->tracks[unit].base, now, sizeof *now * width);
     }
+    run->begin_commands = t->bank_commands;
     return STATUS_OK;
 }
 
@@ -354,10 +404,6 @@ Status timeline_create(TimeMachine *machine, const GpuModel *gpu, u64 interval, 
     t->factors[TIME_FACTOR_DRAM_BYTES] = burst * (f64)gpu->dram_clock_mhz / (f64)gpu->clock_mhz;
     count_units(t);
     Status status = STATUS_OK;
-    for (u32 source = 0; source < TIME_SOURCE_CYCLES; source++) {
-        t->sums[source] = ARENA_ARRAY(&t->arena, u64, source_counters[source]);
-        if (!t->sums[source]) status = STATUS_NO_MEMORY;
-    }
     for (u32 unit = 0; unit < TIMELINE_UNIT_COUNT && status == STATUS_OK; unit++)
         status = make_group(t, (TimelineUnit)unit);
     if (status != STATUS_OK) {

@@ -28,12 +28,17 @@ extern const u32 time_metric_count;
 // The kind of unit that counts it.
 TimelineUnit time_metric_unit(const TimeMetric *row);
 
+typedef struct Term {  // a row that is the plain value of a counter of an SM
+    u16 value, column;
+} Term;
+
 // Metrics of all units of one kind, and the counters they are made of.
 typedef struct Group {
-    u32 units, metrics, rows;
+    u32 units, metrics, rows, terms;
     MetricId *ids;           // [metrics]
     const TimeMetric **row;  // [rows]
     u32 *column;             // [rows]: which of ids
+    Term *term;              // [terms]: those of the rows
     u64 *now;                // [units][metrics], as read last
     u64 read;                // in this cycle
 } Group;
@@ -45,7 +50,8 @@ struct Timeline {
     f64 factors[TIME_FACTOR_COUNT];
     u32 units[TIMELINE_UNIT_COUNT];
     Group groups[TIMELINE_UNIT_COUNT];
-    u64 *sums[TIME_SOURCE_CYCLES];  // by source and counter: over all units
+    u64 sm_sums[SM_VALUES], memory_sums[MEM_COUNTER_COUNT];  // over all units, as the GPU's group was read last
+    u64 bank_commands;                                       // of DRAM, when those of banks were read last
     Vec(TimelineRun *) runs;
     TimelineRun *spare;  // one that is over, kept for its memory
     Vec(u8) tail;        // of a record
@@ -67,7 +73,7 @@ struct TimelineRun {
     TimeRun *time;
     Grid *grid;
     u64 *begin;  // GPU counters at its begin
-    u64 begin_cycle;
+    u64 begin_cycle, begin_commands;  // commands: Timeline.bank_commands
     bool overlapped;
     bool failed;  // memory was out: no points
     Track tracks[TIMELINE_UNIT_COUNT];

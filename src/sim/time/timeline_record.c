@@ -324,14 +324,14 @@ typedef struct Plot {  // what of a track makes one record
     const MetricId *ids;
 } Plot;
 
-// A metric that is zero throughout takes no place.
-static bool is_counted(const Track *track, const Plot *plot, u32 metric) {
+// Metrics that are zero throughout take no place. *any: by metric, 0 when it is.
+static void find_counted(const Track *track, const Plot *plot, u64 *any) {
+    memset(any, 0, sizeof *any * plot->metrics);
     for (u32 p = 0; p < track->points; p++) {
-        const u64 *values = track->values + (u64)p * track->width + plot->first + metric;
-        for (u32 u = 0; u < plot->units; u++)
-            if (values[(u64)u * plot->metrics]) return true;
+        const u64 *values = track->values + (u64)p * track->width + plot->first;
+        for (u32 u = 0; u < plot->units; u++, values += plot->metrics)
+            for (u32 m = 0; m < plot->metrics; m++) any[m] |= values[m];
     }
-    return false;
 }
 
 static Status write_plot(Out *out, Plot plot) {
@@ -339,11 +339,14 @@ static Status write_plot(Out *out, Plot plot) {
     const Track *gpu = &out->run->tracks[TIMELINE_GPU];
     MetricId ids[METRIC_COUNT];
     u32 columns[METRIC_COUNT];
+    u64 any[METRIC_COUNT];
     Plot all = plot;
     plot.metrics = 0;
     plot.ids = ids;
+    if (!track->width) return STATUS_OK;
+    find_counted(track, &all, any);
     for (u32 m = 0; m < all.metrics; m++)
-        if (is_counted(track, &all, m)) columns[plot.metrics] = all.first + m, ids[plot.metrics++] = all.ids[m];
+        if (any[m]) columns[plot.metrics] = all.first + m, ids[plot.metrics++] = all.ids[m];
     if (!plot.metrics) return STATUS_OK;
     u64 values = (u64)plot.metrics * plot.units * track->points;
     size_t size = plot.metrics * sizeof(u32) + values * sizeof(u64);
@@ -352,9 +355,11 @@ static Status write_plot(Out *out, Plot plot) {
     u8 *tail = out->timeline->tail.data, *to = tail;
     for (u32 m = 0; m < plot.metrics; m++, to += sizeof(u32)) memcpy(to, &(u32){plot.ids[m]}, sizeof(u32));
     for (u32 m = 0; m < plot.metrics; m++)
-        for (u32 u = 0; u < plot.units; u++)
-            for (u32 p = 0; p < track->points; p++, to += sizeof(u64))
-                memcpy(to, &track->values[(u64)p * track->width + columns[m] + (u64)u * all.metrics], sizeof(u64));
+        for (u32 u = 0; u < plot.units; u++) {
+            const u64 *from = track->values + columns[m] + (u64)u * all.metrics;
+            for (u32 p = 0; p < track->points; p++, to += sizeof *from, from += track->width)
+                memcpy(to, from, sizeof *from);
+        }
     RecordTimeline head = {.launch = out->launch,
                            .source = out->source,
                            .unit = plot.unit,
