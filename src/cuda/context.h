@@ -96,6 +96,7 @@ typedef struct CudaContext {
     u32 captures;          // streams being captured now
     void *filter;          // compiled kernel_regex, NULL = every kernel
     u64 launches;
+    u64 graphs;  // made so far
     Progress progress;     // of the running launch
     u64 progress_launch;   // which one that is
     bool progress_shown;   // a progress line stands on the terminal

@@ -7,7 +7,11 @@
 #include "cuda/memory.h"
 #include "cuda/user_object.h"
 
-CudaGraph *graph_new(CudaContext *c) { return object_new(&c->objects, OBJECT_GRAPH, sizeof(CudaGraph)); }
+CudaGraph *graph_new(CudaContext *c) {
+    CudaGraph *graph = object_new(&c->objects, OBJECT_GRAPH, sizeof(CudaGraph));
+    if (graph) graph->serial = ++c->graphs;
+    return graph;
+}
 
 void node_delete(CudaContext *c, CudaNode *node) {
     work_release(c, &node->work);

@@ -26,12 +26,13 @@ struct CudaGraph {
     NodeList nodes;
     CudaGraph *original;  // of a clone
     bool child;           // belongs to a node
+    u64 serial;           // from 1; of no other graph, while addresses come again
     Vec(struct CudaUserObject *) objects;
 };
 
 typedef struct CudaExec {
-    CudaGraph *graph;         // its own copy
-    const CudaGraph *source;  // what it was made from
+    CudaGraph *graph;  // its own copy
+    u64 source;        // serial of what it was made from
     NodeList order;
     unsigned long long flags;
     bool uploaded;

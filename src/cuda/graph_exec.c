@@ -12,7 +12,7 @@ static CudaExec *find(CudaContext *c, cudaGraphExec_t handle) { return object_ge
 static bool has_executable(CudaContext *c, const CudaGraph *graph) {
     u64 key, kind;
     for (u32 at = 0; map_next(&c->objects.kinds, &at, &key, &kind);)
-        if (kind == OBJECT_EXEC && ((CudaExec *)(uintptr_t)key)->source == graph) return true;
+        if (kind == OBJECT_EXEC && ((CudaExec *)(uintptr_t)key)->source == graph->serial) return true;
     return false;
 }
 
@@ -56,7 +56,7 @@ static cudaError_t instantiate(CudaContext *c, cudaGraphExec_t *to, cudaGraph_t 
         return error;
     }
     exec->graph->child = true;
-    exec->source = graph;
+    exec->source = graph->serial;
     exec->uploaded = flags & EXEC_UPLOAD;
     note_updatable(exec);
     *to = (cudaGraphExec_t)exec;

@@ -186,6 +186,26 @@ TEST(child_graphs_host_nodes_and_memory) {
     WORKS(cudaGraphDestroy(graph));
 }
 
+// Memory nodes allow one executable of a graph at a time; a graph that is gone, and whose address the next one gets,
+// has none.
+TEST(graphs_with_memory_can_go_before_their_executables) {
+    cudaGraphExec_t execs[8], again;
+    for (u32 i = 0; i < 8; i++) {
+        cudaGraph_t graph;
+        cudaGraphNode_t node, end;
+        struct cudaMemAllocNodeParams memory = {
+            .poolProps = {.allocType = cudaMemAllocationTypePinned, .location = {cudaMemLocationTypeDevice, 0}},
+            .bytesize = 512};
+        WORKS(cudaGraphCreate(&graph, 0));
+        WORKS(cudaGraphAddMemAllocNode(&node, graph, NULL, 0, &memory));
+        WORKS(cudaGraphAddMemFreeNode(&end, graph, &node, 1, memory.dptr));
+        WORKS(cudaGraphInstantiate(&execs[i], graph, 0));
+        GIVES(cudaErrorNotSupported, cudaGraphInstantiate(&again, graph, 0));
+        WORKS(cudaGraphDestroy(graph));
+    }
+    for (u32 i = 0; i < 8; i++) WORKS(cudaGraphExecDestroy(execs[i]));
+}
+
 TEST(kernel_parameters_can_be_read_and_changed) {
     cudaGraph_t graph, copy;
     cudaGraphNode_t node, twin;
@@ -228,6 +248,7 @@ int main(void) {
         cmocka_unit_test(captured_work_runs_later),
         cmocka_unit_test(capture_refuses_what_a_gpu_refuses),
         cmocka_unit_test(child_graphs_host_nodes_and_memory),
+        cmocka_unit_test(graphs_with_memory_can_go_before_their_executables),
         cmocka_unit_test(kernel_parameters_can_be_read_and_changed),
     };
     return cmocka_run_group_tests(tests, begin, runtime_ends);
