@@ -21,8 +21,8 @@ other kernels of the module run.
 Instructions give the bits of an H200, the approximate ones too (`src/sim/exec_gpu_test.c` and `exec_approx_test.c` have the
 recorded results, [validation.md](validation.md) the errors). Some things that are no instructions:
 
-- Special registers: `%pm*`, `%envreg*` (but those of cooperative launches) and `%reserved_smem_offset_*` are 0; clocks count the
-  CTA's instructions, `%globaltimer` those of all launches.
+- Special registers: `%pm*`, `%envreg*` (but those of cooperative launches) and `%reserved_smem_offset_*` are 0; without `--timing`
+  clocks go on by 8 for each warp instruction of the CTA, `%globaltimer` by 4 for those of all launches.
 - Hints (`prefetch`, `applypriority`, `discard`, cache and eviction modifiers, cache policies) have no effect on values.
 - Fences order nothing further: memory is sequentially consistent.
 - Asynchronous copies are made when they are issued. Of tensor maps, those with interleaved layouts and with packed types that have

@@ -42,7 +42,17 @@ static void mov_frame(Exec *x, const SimInsn *in, u32 mask) {
 }
 
 // --- special registers -------------------------------------------------------------------------------------------
-// in->mods: register * 4 + component. Clocks count the warp instructions of the CTA: time without timing.
+// Without timing clocks follow the warp instructions of the CTA, at the pace of a warp that waits for the clock: what
+// spins for a time on a GPU spins about as often here.
+enum { WAITING_CYCLES = 8, WAITING_NS = 4 };  // of a warp instruction
+
+static u64 clock_of(const Exec *x) { return x->trace ? x->now : x->now * WAITING_CYCLES; }
+static u64 timer_of(const Exec *x) {
+    u64 time = x->warp->cta->grid->sim->time + x->now;
+    return x->trace ? time : time * WAITING_NS;
+}
+
+// in->mods: register * 4 + component.
 static u64 sreg_uniform(const Exec *x, u32 sreg, u32 c) {
     const Warp *w = x->warp;
     const Cta *cta = w->cta;
@@ -57,12 +67,12 @@ static u64 sreg_uniform(const Exec *x, u32 sreg, u32 c) {
     case SREG_SMID: return cta->linear % (u32)gpu->sms;
     case SREG_NSMID: return gpu->sms;
     case SREG_GRIDID: return g->sim->launches;
-    case SREG_CLOCK: return (u32)x->now;
-    case SREG_CLOCK_HI: return x->now >> 32;
-    case SREG_CLOCK64: return x->now;
-    case SREG_GLOBALTIMER: return g->sim->time + x->now;
-    case SREG_GLOBALTIMER_LO: return (u32)(g->sim->time + x->now);
-    case SREG_GLOBALTIMER_HI: return (g->sim->time + x->now) >> 32;
+    case SREG_CLOCK: return (u32)clock_of(x);
+    case SREG_CLOCK_HI: return clock_of(x) >> 32;
+    case SREG_CLOCK64: return clock_of(x);
+    case SREG_GLOBALTIMER: return timer_of(x);
+    case SREG_GLOBALTIMER_LO: return (u32)timer_of(x);
+    case SREG_GLOBALTIMER_HI: return timer_of(x) >> 32;
     case SREG_ENVREG1:
         return g->grid_workspace >> 32;  // the grid barrier's word (cooperative_groups/details/driver_abi.h)
     case SREG_ENVREG2: return (u32)g->grid_workspace;
