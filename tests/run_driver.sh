@@ -31,6 +31,15 @@ same "profiles" "$(ls "$T" | grep -c '^shell.*wlp$')" 2
 same "preloaded" "$(WARPLENS_PROGRESS=0 LD_PRELOAD=$BUILD/lib/libcuda.so.1 "$T/opened" libcuda.so.1 2>&1)" "$wanted"
 same "on the library path" "$(WARPLENS_PROGRESS=0 LD_LIBRARY_PATH=$BUILD/lib "$T/opened" libcuda.so 2>&1)" "$wanted"
 
+# Libraries with a CUDA runtime inside and kernels in machine code (cuBLAS, cuRAND) ask for tables that are not there, and
+# then give up: the user is told which.
+echo 'int cuGetExportTable(const void **, const void *); int ask(void) { const void *t; return cuGetExportTable(&t, "0123456789abcdef"); }' |
+    "${CC:-cc}" -Wno-missing-prototypes -shared -fPIC -o "$T/libasks.so" -x c - || exit 1
+echo 'int ask(void); int main(void) { ask(); return ask(); }' | "${CC:-cc}" -Wno-missing-prototypes -o "$T/asks" -x c - -L"$T" -lasks \
+    -Wl,-rpath,"$T",--allow-shlib-undefined || exit 1
+"$W" run -o "$T/asks.wlp" "$T/asks" >"$T/out" 2>"$T/err"
+same "a library that cannot be simulated" "$? $(grep -c 'libasks.so cannot be simulated' "$T/err")" "1 1"
+
 # doctor knows them.
 "$W" doctor "$T/linked" >"$T/doctor" 2>&1
 same "doctor" $? 0

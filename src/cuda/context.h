@@ -96,13 +96,14 @@ typedef struct CudaContext {
     u32 captures;          // streams being captured now
     void *filter;          // compiled kernel_regex, NULL = every kernel
     u64 launches;
-    u64 graphs;  // made so far
-    Progress progress;     // of the running launch
-    u64 progress_launch;   // which one that is
-    bool progress_shown;   // a progress line stands on the terminal
-    bool newer_code_told;  // that the GPU model could not run the code really
-    const char *api;       // the function that the program called last; NULL = none yet
-    u64 findings_shown;    // of the checker; those past the limit too
+    u64 graphs;                // made so far
+    const void *told_library;  // loaded here: it cannot be simulated, and that was said
+    Progress progress;         // of the running launch
+    u64 progress_launch;       // which one that is
+    bool progress_shown;       // a progress line stands on the terminal
+    bool newer_code_told;      // that the GPU model could not run the code really
+    const char *api;           // the function that the program called last; NULL = none yet
+    u64 findings_shown;        // of the checker; those past the limit too
 } CudaContext;
 
 typedef struct CudaThread {

@@ -2,6 +2,9 @@
 // Entering and leaving the driver API, its error codes, and what it says without a device.
 #include "cuda/driver/driver.h"
 
+#include <dlfcn.h>
+#include <string.h>
+
 #include "cuda/api.h"
 #include "cuda/driver/device_context.h"
 #include "cuda/driver/driver_api.h"
@@ -117,18 +120,33 @@ CUDA_API CUresult cuGetErrorString(CUresult error, const char **pStr) {
     return CUDA_SUCCESS;
 }
 
-// --- undocumented tables: there are none here. Programs that ask (libnvrtc among them) go on without ---
+// --- undocumented tables: there are none here. libnvrtc goes on without, libraries with a CUDA runtime inside (cuRAND,
+// cuBLAS, ...) give up; their functions then return errors that say nothing ---
 
-static cudaError_t export_table(CudaContext *c, const void **to) {
+static void tell_library(CudaContext *c, const void *caller) {
+    Dl_info info;
+    const char *path = dladdr(caller, &info) && info.dli_fname ? info.dli_fname : "", *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    bool library = strstr(name, ".so") && strncmp(name, "libnvrtc", 8) != 0;
+    if (!library)
+        cuda_message(c, LOG_INFO, "cuGetExportTable: the simulator has none of the driver's undocumented tables");
+    else if (c->told_library != info.dli_fbase)
+        cuda_message(c, LOG_WARNING, "%s cannot be simulated: its kernels are machine code; its functions will fail",
+                     name);
+    if (library) c->told_library = info.dli_fbase;
+}
+
+static cudaError_t export_table(CudaContext *c, const void **to, const void *caller) {
     if (!to) return cudaErrorInvalidValue;
     *to = NULL;
-    cuda_message(c, LOG_INFO, "cuGetExportTable: the simulator has none of the driver's undocumented tables");
+    tell_library(c, caller);
     return cudaErrorInvalidValue;
 }
 
 CUDA_API CUresult cuGetExportTable(const void **ppExportTable, const CUuuid *pExportTableId) {
     (void)pExportTableId;
-    DRIVER_RETURN(c, DRIVER_NOTHING, export_table(c, ppExportTable));
+    const void *caller = __builtin_return_address(0);
+    DRIVER_RETURN(c, DRIVER_NOTHING, export_table(c, ppExportTable, caller));
 }
 
 // --- the functions that are the runtime's ---
