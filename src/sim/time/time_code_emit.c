@@ -82,15 +82,22 @@ static Status add_results(TimeFunc *f, MachineOp *op, u32 insn) {
     return STATUS_OK;
 }
 
-// What the stores write that are issued as one with this one, besides its own; their address is its.
-static Status add_stored(TimeFunc *f, MachineOp *op, u32 insn) {
+static bool reads(const TimeFunc *f, const MachineOp *op, u32 value) {
+    for (u32 k = 0; k < op->uses; k++)
+        if (f->operands.data[op->operands + op->defs + k] == value) return true;
+    return false;
+}
+
+// What the instructions read that are issued as one with this one, besides its own sources; loads and stores have its
+// address.
+static Status add_merged_sources(TimeFunc *f, MachineOp *op, u32 insn) {
     u32 end = time_merged_end(f, insn);
     for (u32 i = time_merged_first(f, insn); i < end; i++) {
         const Picked *p = &f->picked[i];
-        if (i == insn || f->merged[i] != insn || !f->code->insns[i].is_store) continue;
+        if (i == insn || f->merged[i] != insn || f->code->insns[i].is_load) continue;
         for (u32 k = 0; k < p->leaf_count; k++) {
             u32 value = f->leaves.data[p->leaves + k];
-            if (value == p->base) continue;
+            if (value == p->base || reads(f, op, value)) continue;
             TRY(add_operand(f, value));
             op->uses++;
         }
@@ -224,16 +231,19 @@ static Status emit_steps(TimeFunc *f, u32 insn, u32 pc) {
             if (group.count < GROUP_MAX) group.values[group.count++] = value;
         }
         TRY(add_sources(f, &op, insn, &before, step.memory));
-        if (last) TRY(add_stored(f, &op, insn));
+        if (last) TRY(add_merged_sources(f, &op, insn));
         for (u32 k = 0; k < literals.count; k++, op.uses++) TRY(add_operand(f, literals.values[k]));
         TRY(vec_push(&f->ops, op));
     }
     return STATUS_OK;
 }
 
-// Parameters of calls lie in registers; a branch to the next instruction is none.
+// Parameters of calls lie in registers; a branch to the next instruction is none; whole warps need no bar.warp.sync.
 static bool is_hidden(const TimeFunc *f, u32 insn) {
     const FlowInsn *in = &f->code->insns[insn];
+    const FlowOperand *uses = time_uses(f, insn);
+    if (time_op(f, insn) == OP_BAR_WARP_SYNC && uses->kind == FLOW_IMMEDIATE && (u32)uses->value == UINT32_MAX)
+        return true;
     if ((in->is_load || in->is_store) && in->space == SPACE_PARAM) {
         bool own = time_uses(f, insn)[in->address_use].kind == FLOW_PARAMETER && f->function->is_entry;
         return !own && time_uses(f, insn)[in->address_use].kind != FLOW_VALUE;

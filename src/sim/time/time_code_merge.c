@@ -192,6 +192,32 @@ static void merge_products(TimeFunc *f, const FlowBlock *block) {
     }
 }
 
+// --- conversions --------------------------------------------------------------------------------------------------
+static bool rounds_half(const TimeFunc *f, u32 insn) {
+    const Form *form = time_form(f, insn);
+    bool half = form->types[0] == TYPE_F16 || form->types[0] == TYPE_BF16;
+    u32 value = f->code->operands[f->code->insns[insn].operands].id;
+    return form->op == OP_CVT_F && half && form->types[1] == TYPE_F32 && !form->mods[MOD_SAT] &&
+           f->code->insns[insn].guard == WL_NONE && time_is_single(f, value);
+}
+
+bool time_rounds_pair(const TimeFunc *f, u32 a, u32 b) {
+    return a != b && f->cfg->block_of[a] == f->cfg->block_of[b] && rounds_half(f, a) && rounds_half(f, b) &&
+           time_form(f, a)->types[0] == time_form(f, b)->types[0];
+}
+
+// Two that a register is packed of: issued where the later one was.
+static void merge_conversions(TimeFunc *f, const FlowBlock *block) {
+    for (u32 i = block->first; i < block->first + block->count; i++) {
+        const FlowOperand *halves = time_uses(f, i);
+        if (time_op(f, i) != OP_MOV_PACK || f->code->insns[i].uses != 2) continue;
+        u32 a = halves[0].kind == FLOW_VALUE ? f->sole_def[halves[0].id] : WL_NONE,
+            b = halves[1].kind == FLOW_VALUE ? f->sole_def[halves[1].id] : WL_NONE;
+        if (a == WL_NONE || b == WL_NONE || !time_rounds_pair(f, a, b)) continue;
+        f->merged[a] = f->merged[b] = a > b ? a : b;
+    }
+}
+
 // --- the pass -----------------------------------------------------------------------------------------------------
 static void flush(Merger *m) {
     for (u32 wide = WIDEST; wide >= 4; wide /= 2) merge_accesses(m, wide);
@@ -239,6 +265,7 @@ Status time_merge(TimeFunc *f) {
     for (u32 i = 0; i < f->code->insn_count; i++) f->merged[i] = WL_NONE;
     for (u32 b = 0; b < f->cfg->block_count; b++) {
         merge_products(f, &f->cfg->blocks[b]);
+        merge_conversions(f, &f->cfg->blocks[b]);
         merge_block(&loads, &stores, &f->cfg->blocks[b]);
     }
     return STATUS_OK;

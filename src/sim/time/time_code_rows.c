@@ -305,6 +305,24 @@ static bool is_narrow(const TimeFunc *f, u32 insn) {
     }
 }
 
+// bfe and bfi of whole bytes or halves; bfe of the lowest bits.
+static bool is_bytes(const TimeFunc *f, u32 insn) {
+    const Form *form = time_form(f, insn);
+    bool insert = form->op == OP_BFI;
+    if ((form->op != OP_BFE && !insert) || bits_of(form, 0) != 32) return false;
+    const FlowOperand *at = time_uses(f, insn) + (insert ? 2 : 1), *length = at + 1;
+    if (at->kind != FLOW_IMMEDIATE || length->kind != FLOW_IMMEDIATE) return false;
+    bool whole = (length->value == 8 || length->value == 16) && at->value % length->value == 0;
+    bool extends = ptx_types[form->types[0]].class == TYPE_CLASS_SINT;
+    return (whole && !extends) || (!insert && at->value == 0);
+}
+
+// The operand whose being a number spares instructions: of multiply-adds the factor.
+static const FlowOperand *literal_operand_of(const TimeFunc *f, u32 insn) {
+    const FlowInsn *in = &f->code->insns[insn];
+    return time_uses(f, insn) + (time_form(f, insn)->op == OP_MAD_INT ? 1u : in->uses - 1u);
+}
+
 TimeVariant time_variant(const TimeFunc *f, u32 insn) {
     const FlowInsn *in = &f->code->insns[insn];
     const FlowOperand *uses = time_uses(f, insn);
@@ -315,7 +333,9 @@ TimeVariant time_variant(const TimeFunc *f, u32 insn) {
     if (bitset_has(&f->same_division, insn)) return VARIANT_DIVISION;
     if (bitset_has(&f->same_divisor, insn)) return VARIANT_DIVISOR;
     if (is_narrow(f, insn)) return VARIANT_NARROW;
-    u8 last = uses[in->uses - 1].kind;
+    u32 def = uses[0].kind == FLOW_VALUE ? f->sole_def[uses[0].id] : WL_NONE;
+    if (is_bytes(f, insn) || (def != WL_NONE && time_takes_bytes(f, insn, def))) return VARIANT_BYTES;
+    u8 last = literal_operand_of(f, insn)->kind;
     return in->uses > 1 && (last == FLOW_IMMEDIATE || last == FLOW_OTHER) ? VARIANT_LITERAL : VARIANT_PLAIN;
 }
 

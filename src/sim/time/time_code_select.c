@@ -5,7 +5,7 @@
 // Checked against the listings of ptxas 13.0 for sm_90.
 #include "sim/time/time_lower.h"
 
-enum { RESOLVE_DEPTH = 32, LOGIC_INPUTS = 3 };
+enum { RESOLVE_DEPTH = 32, LOGIC_INPUTS = 3, LOGIC_DEPTH = 4 };
 
 // --- definitions ------------------------------------------------------------------------------------------------
 static const FlowOperand *operands_of(const TimeFunc *f, u32 insn) {
@@ -55,12 +55,6 @@ bool time_is_same(const TimeFunc *f, u32 value, u32 from, u32 to) {
     return low == f->first_def[value + 1] || f->defs_of[low] >= to;
 }
 
-static u32 op_of(const TimeFunc *f, u32 insn) { return time_form(f, insn)->op; }
-static u32 type_bits(const TimeFunc *f, u32 insn, u32 which) {
-    const Form *form = time_form(f, insn);
-    return which < form->type_count ? ptx_types[form->types[which]].bits : 0;
-}
-
 // --- what costs nothing -----------------------------------------------------------------------------------------
 // In the constant bank, which arithmetic reads as an operand up to Ampere; from Hopper on it takes an LDC [L].
 static bool is_free_constant(const TimeFunc *f) { return f->lower->gpu->sm_version < 90; }
@@ -68,14 +62,49 @@ static bool is_free_sreg(const TimeFunc *f, u32 sreg) {
     return (sreg == SREG_NTID || sreg == SREG_NCTAID) && is_free_constant(f);
 }
 
+// 16 bits of which the other half of the register is not known to be zero.
+static bool is_unmasked_half(const TimeFunc *f, const FlowOperand *half) {
+    u32 def = half->kind == FLOW_VALUE ? f->sole_def[half->id] : WL_NONE;
+    if (def == WL_NONE) return false;
+    switch (time_op(f, def)) {
+    case OP_ADD_INT:
+    case OP_SUB_INT:
+    case OP_MUL_INT:
+    case OP_MAD_INT:
+    case OP_NEG_INT:
+    case OP_SHL:
+    case OP_NOT: return true;
+    case OP_CVT_INT: return time_bits(f, def, 1) > 16;
+    default: return false;
+    }
+}
+
 // A register of another width or type whose bits are the same, or the lower ones.
 static bool is_free_conversion(const TimeFunc *f, u32 insn) {
     const Form *form = time_form(f, insn);
     if (form->mods[MOD_SAT]) return false;
-    u32 to = type_bits(f, insn, 0), from = type_bits(f, insn, 1);
+    u32 to = time_bits(f, insn, 0), from = time_bits(f, insn, 1);
     bool is_signed = ptx_types[form->types[1]].class == TYPE_CLASS_SINT;
     if (to <= from) return to >= 16;
+    if (from == 16 && is_unmasked_half(f, time_uses(f, insn))) return false;
     return !is_signed && from >= 16;
+}
+
+// Both halves of a register that is made of them: of one that was taken apart, or rounded together (F2FP).
+static bool is_whole_pack(const TimeFunc *f, u32 insn) {
+    const FlowOperand *halves = time_uses(f, insn);
+    u32 low = halves[0].kind == FLOW_VALUE ? f->sole_def[halves[0].id] : WL_NONE,
+        high = halves[1].kind == FLOW_VALUE ? f->sole_def[halves[1].id] : WL_NONE;
+    if (low == WL_NONE || high == WL_NONE) return false;
+    if (time_op(f, low) == OP_MOV_UNPACK)
+        return low == high && f->code->operands[f->code->insns[low].operands].id == halves[0].id &&
+               halves[0].id != halves[1].id;
+    return time_rounds_pair(f, low, high);
+}
+
+static bool is_free_pack(const TimeFunc *f, u32 insn) {
+    bool halves = time_bits(f, insn, 0) == 32 && f->code->insns[insn].uses == 2;
+    return !halves || is_whole_pack(f, insn);
 }
 
 // The value before it was extended by a load: those fill the register.
@@ -83,7 +112,7 @@ static bool is_loaded_narrow(const TimeFunc *f, u32 insn) {
     const FlowOperand *use = time_uses(f, insn);
     if (use->kind != FLOW_VALUE || f->sole_def[use->id] == WL_NONE) return false;
     u32 def = f->sole_def[use->id];
-    return f->code->insns[def].is_load && type_bits(f, def, 0) <= type_bits(f, insn, 1) &&
+    return f->code->insns[def].is_load && time_bits(f, def, 0) <= time_bits(f, insn, 1) &&
            ptx_types[time_form(f, insn)->types[0]].bits <= 32;
 }
 
@@ -105,9 +134,9 @@ static bool is_free_move(const TimeFunc *f, u32 insn) {
 static bool is_alias(const TimeFunc *f, u32 insn) {
     const FlowInsn *in = &f->code->insns[insn];
     if (in->has_effects || in->guard != WL_NONE) return false;
-    switch (op_of(f, insn)) {
+    switch (time_op(f, insn)) {
     case OP_MOV: return is_free_move(f, insn);
-    case OP_MOV_PACK:
+    case OP_MOV_PACK: return is_free_pack(f, insn);
     case OP_MOV_UNPACK:
     case OP_MOV_VECTOR:
     case OP_CVTA: return true;
@@ -258,71 +287,25 @@ static Status pick_address(TimeFunc *f, Picked *p, u32 value, u32 at, i64 offset
 }
 
 // --- folding of arithmetic ----------------------------------------------------------------------------------------
-static bool is_single(const TimeFunc *f, u32 value) { return f->use_count[value] == 1; }
-
-static bool is_logic(u32 op) { return op == OP_AND || op == OP_OR || op == OP_XOR || op == OP_NOT; }
-
-// Rounded to an integer of the same type, which becomes one: F2I rounds.
-static bool is_rounded(const TimeFunc *f, u32 insn, u32 def) {
-    const Form *form = time_form(f, insn), *from = time_form(f, def);
-    u16 rounding = from->mods[MOD_RND];
-    bool whole = rounding == RND_RNI || rounding == RND_RZI || rounding == RND_RMI || rounding == RND_RPI;
-    bool same = from->types[0] == from->types[1] && form->types[1] == from->types[0] && !from->mods[MOD_SAT];
-    return form->op == OP_CVT_F && from->op == OP_CVT_F && whole && same &&
-           ptx_types[form->types[0]].class != TYPE_CLASS_FLOAT;
-}
-
-// What the instruction swallows of the definition of one of its sources: its steps are then those of *steps.
-static bool absorbs(const TimeFunc *f, u32 insn, u32 def, u32 value, u32 *steps) {
-    u32 op = op_of(f, insn), from = op_of(f, def);
-    const FlowInsn *d = &f->code->insns[def];
-    if (d->guard != WL_NONE || d->has_effects) return false;
-    bool wide_sum = (op == OP_ADD_INT || op == OP_SUB_INT) && type_bits(f, insn, 0) == 64;
-    bool sum =
-        (op == OP_ADD_INT || op == OP_SUB_INT) && type_bits(f, insn, 0) == 32 && !time_form(f, insn)->mods[MOD_SAT];
-    bool plain = !time_form(f, insn)->mods[MOD_RND] && !time_form(f, def)->mods[MOD_RND];
-    bool by_literal = d->uses == 2 && time_uses(f, def)[1].kind == FLOW_IMMEDIATE;
-    if (is_rounded(f, insn, def)) return is_single(f, value);                            // F2I.FLOOR
-    if (wide_sum && from == OP_MUL_WIDE && op == OP_ADD_INT) return *steps = def, true;  // IMAD.WIDE
-    if (wide_sum && from == OP_MUL_INT && op == OP_ADD_INT && is_single(f, value) &&
-        time_variant(f, def) == VARIANT_NARROW)
-        return *steps = def, true;                                                  // IMAD.WIDE
-    if (wide_sum && from == OP_CVT_INT && type_bits(f, def, 1) == 32) return true;  // IADD3, LEA.HI.X.SX32
-    if (wide_sum && from == OP_SHL && by_literal && op == OP_ADD_INT)
-        return is_single(f, value);  // LEA, LEA.HI.X; for several it is shifted once
-    if (sum && from == OP_SHL && by_literal && op == OP_ADD_INT) return true;  // LEA
-    if (sum && from == OP_MUL_INT && is_single(f, value) && !(time_form(f, def)->mods[MOD_MUL_HALF] == MUL_HALF_HI))
-        return *steps = def, op == OP_ADD_INT;  // IMAD
-    if (sum && (from == OP_ADD_INT || from == OP_SUB_INT || from == OP_NEG_INT) && is_single(f, value))
-        return true;  // IADD3
-    bool of_zero = f->code->insns[insn].uses == 2 && time_uses(f, insn)[1].kind == FLOW_IMMEDIATE &&
-                   time_uses(f, insn)[1].value == 0;
-    bool equal = f->code->insns[insn].compare == FLOW_EQUAL || f->code->insns[insn].compare == FLOW_NOT_EQUAL;
-    if (op == OP_SETP_INT && of_zero && equal && is_logic(from) && from != OP_NOT)
-        return is_single(f, value) && type_bits(f, def, 0) == 32;  // LOP3 writes a predicate
-    if ((op == OP_ADD_F || op == OP_SUB_F) && from == OP_MUL_F) return plain && is_single(f, value);           // FFMA
-    if ((op == OP_ADD_F64 || op == OP_SUB_F64) && from == OP_MUL_F64) return plain && is_single(f, value);     // DFMA
-    if ((op == OP_ADD_HALF || op == OP_SUB_HALF) && from == OP_MUL_HALF) return plain && is_single(f, value);  // HFMA2
-    return false;
-}
-
-// The sum, or the disjunction, of a value shifted left and the same shifted right by the rest of 64 bits: a rotation,
-// two SHF. WL_NONE: it is none; else the shift to the left.
+// A value shifted left joined with the same shifted right by the rest of its bits: a rotation, one SHF, or two for a
+// sum of 64 bits. WL_NONE: it is none; else the shift to the left.
 static u32 rotation(const TimeFunc *f, u32 insn) {
-    u32 op = op_of(f, insn), shift[2];
+    u32 op = time_op(f, insn), bits = time_bits(f, insn, 0), shift[2];
     const FlowOperand *uses = time_uses(f, insn);
-    if ((op != OP_ADD_INT && op != OP_OR && op != OP_XOR) || type_bits(f, insn, 0) != 64) return WL_NONE;
+    bool joins = op == OP_ADD_INT || (bits == 32 && (op == OP_OR || op == OP_XOR));
+    if (!joins || (bits != 32 && bits != 64)) return WL_NONE;
     for (u32 k = 0; k < 2; k++) {
-        shift[k] = uses[k].kind == FLOW_VALUE && is_single(f, uses[k].id) ? foldable_def(f, uses[k].id, insn) : WL_NONE;
+        shift[k] =
+            uses[k].kind == FLOW_VALUE && time_is_single(f, uses[k].id) ? foldable_def(f, uses[k].id, insn) : WL_NONE;
         if (shift[k] == WL_NONE || f->code->insns[shift[k]].guard != WL_NONE) return WL_NONE;
     }
-    if (op_of(f, shift[0]) == OP_SHR) shift[0] ^= shift[1], shift[1] ^= shift[0], shift[0] ^= shift[1];
-    if (op_of(f, shift[0]) != OP_SHL || op_of(f, shift[1]) != OP_SHR) return WL_NONE;
+    if (time_op(f, shift[0]) == OP_SHR) shift[0] ^= shift[1], shift[1] ^= shift[0], shift[0] ^= shift[1];
+    if (time_op(f, shift[0]) != OP_SHL || time_op(f, shift[1]) != OP_SHR) return WL_NONE;
     if (ptx_types[time_form(f, shift[1])->types[0]].class == TYPE_CLASS_SINT) return WL_NONE;
     const FlowOperand *left = time_uses(f, shift[0]), *right = time_uses(f, shift[1]);
     bool same = left->kind == FLOW_VALUE && right->kind == FLOW_VALUE && left->id == right->id;
     bool literal = left[1].kind == FLOW_IMMEDIATE && right[1].kind == FLOW_IMMEDIATE;
-    return same && literal && left[1].value + right[1].value == 64 ? shift[0] : WL_NONE;
+    return same && literal && left[1].value + right[1].value == bits ? shift[0] : WL_NONE;
 }
 
 static Status pick_rotation(TimeFunc *f, Picked *p, u32 insn, u32 left) {
@@ -330,30 +313,65 @@ static Status pick_rotation(TimeFunc *f, Picked *p, u32 insn, u32 left) {
     return resolve(f, p, time_uses(f, left)->id, insn, RESOLVE_DEPTH);
 }
 
-// LOP3: any function of three inputs.
-static Status pick_logic(TimeFunc *f, Picked *p, u32 insn) {
+typedef struct LogicInputs {
+    u32 values[2 * LOGIC_INPUTS], count, literals;
+} LogicInputs;
+
+static bool add_input(LogicInputs *in, const FlowOperand *o) {
+    if (o->kind != FLOW_VALUE) return ++in->literals, true;
+    for (u32 k = 0; k < in->count; k++)
+        if (in->values[k] == o->id) return true;
+    if (in->count == WL_COUNT(in->values)) return false;
+    in->values[in->count++] = o->id;
+    return true;
+}
+
+// Logic on the same bits that only the instruction at `at` reads.
+static u32 logic_def(const TimeFunc *f, const FlowOperand *o, u32 at) {
+    u32 def = o->kind == FLOW_VALUE && time_is_single(f, o->id) ? foldable_def(f, o->id, at) : WL_NONE;
+    bool logic = def != WL_NONE && time_is_logic(time_op(f, def)) && f->code->insns[def].guard == WL_NONE;
+    return logic && time_bits(f, def, 0) == time_bits(f, at, 0) ? def : WL_NONE;
+}
+
+// The inputs of `insn` when `depth` levels of logic before it are part of it.
+static bool find_inputs(const TimeFunc *f, u32 insn, u32 at, u32 depth, LogicInputs *in) {
     const FlowOperand *uses = time_uses(f, insn);
-    u32 inputs[2 * LOGIC_INPUTS], count = 0;
-    for (u32 k = 0; k < f->code->insns[insn].uses; k++)
-        if (uses[k].kind == FLOW_VALUE) inputs[count++] = uses[k].id;
-    u32 literals = f->code->insns[insn].uses - count;
-    for (u32 k = 0, folds = 0; k < count && folds < LOGIC_INPUTS; k++) {
-        u32 def = foldable_def(f, inputs[k], insn);
-        if (def == WL_NONE || !is_logic(op_of(f, def)) || !is_single(f, inputs[k]) ||
-            f->code->insns[def].guard != WL_NONE || type_bits(f, def, 0) != type_bits(f, insn, 0))
-            continue;
-        const FlowInsn *d = &f->code->insns[def];
-        if (count + literals + d->uses - 1 > LOGIC_INPUTS) continue;
-        const FlowOperand *inner = time_uses(f, def);
-        inputs[k] = inputs[--count];
-        for (u32 j = 0; j < d->uses; j++)
-            if (inner[j].kind == FLOW_VALUE)
-                inputs[count++] = inner[j].id;
-            else
-                literals++;
+    for (u32 k = 0; k < f->code->insns[insn].uses; k++) {
+        u32 def = depth ? logic_def(f, &uses[k], at) : WL_NONE;
+        if (!(def != WL_NONE ? find_inputs(f, def, at, depth - 1, in) : add_input(in, &uses[k]))) return false;
+    }
+    return true;
+}
+
+static bool is_one_lop3(const LogicInputs *in) { return in->count + in->literals <= LOGIC_INPUTS; }
+
+// One operand's definition after the other, as long as that makes no more than three inputs.
+static void fold_inputs(const TimeFunc *f, u32 insn, LogicInputs *in) {
+    find_inputs(f, insn, insn, 0, in);
+    for (u32 k = 0, folds = 0; k < in->count && folds < LOGIC_INPUTS; k++) {
+        u32 def = logic_def(f, &(FlowOperand){.kind = FLOW_VALUE, .id = in->values[k]}, insn);
+        if (def == WL_NONE) continue;
+        LogicInputs next = *in;
+        next.values[k] = next.values[--next.count];
+        if (!find_inputs(f, def, insn, 0, &next) || !is_one_lop3(&next)) continue;
+        *in = next;
         folds++, k = WL_NONE;  // from the first one again
     }
-    for (u32 k = 0; k < count; k++) TRY(resolve(f, p, inputs[k], insn, RESOLVE_DEPTH));
+}
+
+// LOP3: any function of three inputs.
+static Status pick_logic(TimeFunc *f, Picked *p, u32 insn) {
+    LogicInputs inputs = {.count = 0};
+    bool one = false;
+    for (u32 depth = LOGIC_DEPTH; depth && !one; depth--) {
+        inputs = (LogicInputs){.count = 0};
+        one = find_inputs(f, insn, insn, depth, &inputs) && is_one_lop3(&inputs);
+    }
+    if (!one) {
+        inputs = (LogicInputs){.count = 0};
+        fold_inputs(f, insn, &inputs);
+    }
+    for (u32 k = 0; k < inputs.count; k++) TRY(resolve(f, p, inputs.values[k], insn, RESOLVE_DEPTH));
     return STATUS_OK;
 }
 
@@ -364,9 +382,10 @@ static Status pick_predicate_logic(TimeFunc *f, Picked *p, u32 insn) {
     for (u32 k = 0; k < f->code->insns[insn].uses; k++) {
         if (uses[k].kind != FLOW_VALUE) continue;
         u32 def = swallowed ? WL_NONE : foldable_def(f, uses[k].id, insn);
-        bool compare = def != WL_NONE && is_single(f, uses[k].id) && f->code->insns[def].guard == WL_NONE &&
-                       (op_of(f, def) == OP_SETP_INT || op_of(f, def) == OP_SETP_F || op_of(f, def) == OP_SETP_F64) &&
-                       f->code->insns[def].defs == 1 && f->cfg->block_of[def] == f->cfg->block_of[insn];
+        bool compare =
+            def != WL_NONE && time_is_single(f, uses[k].id) && f->code->insns[def].guard == WL_NONE &&
+            (time_op(f, def) == OP_SETP_INT || time_op(f, def) == OP_SETP_F || time_op(f, def) == OP_SETP_F64) &&
+            f->code->insns[def].defs == 1 && f->cfg->block_of[def] == f->cfg->block_of[insn];
         if (compare) {
             swallowed = true;
             p->steps = def;
@@ -385,11 +404,11 @@ static u32 absorbed_use(const TimeFunc *f, u32 insn, u32 *steps) {
     u32 found = WL_NONE;
     for (u32 k = 0; k < f->code->insns[insn].uses; k++) {
         u32 def = uses[k].kind == FLOW_VALUE ? foldable_def(f, uses[k].id, insn) : WL_NONE, row = insn;
-        if (def == WL_NONE || !absorbs(f, insn, def, uses[k].id, &row)) continue;
-        if (found != WL_NONE && op_of(f, def) != OP_SHL) continue;
+        if (def == WL_NONE || !time_absorbs(f, insn, def, uses[k].id, &row)) continue;
+        if (found != WL_NONE && time_op(f, def) != OP_SHL) continue;
         found = k;
         *steps = row;
-        if (op_of(f, def) == OP_SHL) break;
+        if (time_op(f, def) == OP_SHL) break;
     }
     return found;
 }
@@ -432,7 +451,7 @@ static Status need(TimeFunc *f, u32 insn) {
 static Status pick(TimeFunc *f, u32 insn) {
     Picked *p = &f->picked[insn];
     const FlowInsn *in = &f->code->insns[insn];
-    u32 op = op_of(f, insn), left;
+    u32 op = time_op(f, insn), left;
     bool predicate = time_form(f, insn)->types[0] == TYPE_PRED;
     *p = (Picked){
         .leaves = f->leaves.len, .steps = insn, .needed = true, .guard = WL_NONE, .base = WL_NONE, .symbol = WL_NONE};
@@ -440,9 +459,9 @@ static Status pick(TimeFunc *f, u32 insn) {
         TRY(pick_access(f, p, insn));
     else if (!predicate && (left = rotation(f, insn)) != WL_NONE)
         TRY(pick_rotation(f, p, insn, left));
-    else if (is_logic(op) && predicate)
+    else if (time_is_logic(op) && predicate)
         TRY(pick_predicate_logic(f, p, insn));
-    else if (is_logic(op))
+    else if (time_is_logic(op))
         TRY(pick_logic(f, p, insn));
     else
         TRY(pick_arithmetic(f, p, insn));

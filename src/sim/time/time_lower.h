@@ -37,6 +37,7 @@ typedef enum TimeVariant {
     VARIANT_LITERAL,   // the last source is one
     VARIANT_DIVISOR,   // a division of 32 bits by what another one before it divides by ...
     VARIANT_DIVISION,  // ... of the same dividend
+    VARIANT_BYTES,     // a field of bits that PRMT takes, or that begins at the lowest bit; a number made of one
     VARIANT_NARROW,    // of 64 bits, but what is known of the upper words spares instructions
     VARIANT_SPECIAL,   // reads a special register ...
     VARIANT_CLOCK,     // ... a clock
@@ -178,6 +179,12 @@ u32 time_builtin(const TimeFunc *f, u32 insn);  // that it calls: BuiltinId + 1;
 TimeVariant time_variant(const TimeFunc *f, u32 insn);
 static inline bool is_joined(TimeVariant variant) { return variant >= VARIANT_UNIFORM && variant <= VARIANT_COUNTED; }
 
+// time_code_absorb.c: what instruction `insn` swallows of the definition `def` of its source `value`; its steps are
+// then those of *steps.
+bool time_absorbs(const TimeFunc *f, u32 insn, u32 def, u32 value, u32 *steps);
+// Whether an f32 is made of some bytes of a register, which `def` takes out.
+bool time_takes_bytes(const TimeFunc *f, u32 insn, u32 def);
+
 // time_code_select.c
 WL_MUST_USE Status time_select(TimeFunc *f);
 // The value that `value` is a name of as instruction `at` sees it; WL_NONE: a constant, *number (of a variable: the
@@ -196,6 +203,8 @@ WL_MUST_USE Status time_share(TimeFunc *f);
 WL_MUST_USE Status time_control(TimeFunc *f);
 
 // time_code_merge.c
+// Whether two conversions of f32 to 16 bits that nobody else reads are one F2FP.
+bool time_rounds_pair(const TimeFunc *f, u32 a, u32 b);
 WL_MUST_USE Status time_merge(TimeFunc *f);
 
 // time_code_sink.c
@@ -242,5 +251,13 @@ static inline const FlowOperand *time_uses(const TimeFunc *f, u32 insn) {
     const FlowInsn *in = &f->code->insns[insn];
     return f->code->operands + in->operands + in->defs;
 }
+
+static inline u32 time_op(const TimeFunc *f, u32 insn) { return time_form(f, insn)->op; }
+static inline u32 time_bits(const TimeFunc *f, u32 insn, u32 which) {  // of a type of the form
+    const Form *form = time_form(f, insn);
+    return which < form->type_count ? ptx_types[form->types[which]].bits : 0;
+}
+static inline bool time_is_single(const TimeFunc *f, u32 value) { return f->use_count[value] == 1; }
+static inline bool time_is_logic(u32 op) { return op == OP_AND || op == OP_OR || op == OP_XOR || op == OP_NOT; }
 
 #endif

@@ -72,7 +72,7 @@ typedef struct Track {
 struct TimelineRun {
     TimeRun *time;
     Grid *grid;
-    u64 *begin;  // GPU counters at its begin
+    u64 *begin;                       // GPU counters at its begin
     u64 begin_cycle, begin_commands;  // commands: Timeline.bank_commands
     bool overlapped;
     bool failed;  // memory was out: no points
