@@ -148,6 +148,31 @@ static void warps_with_equal_work_are_balanced(void **state) {
     forget(&s);
 }
 
+// A step of a tree: the first `half` threads add what is as far behind, and `more`.
+#define STEP(half, more)                                                                                      \
+    "setp.lt.u32 %p3, %r1, " #half "; @%p3 ld.shared.f32 %f3, [%r12]; @%p3 ld.shared.f32 %f4, [%r12+4*" #half \
+    "];\n" more "@%p3 add.f32 %f3, %f3, %f4; @%p3 st.shared.f32 [%r12], %f3; bar.sync 0;\n"
+#define TREE(more)                                                                                             \
+    "mov.u32 %r12, 64; mad.lo.s32 %r12, %r1, 4, %r12; ld.global.f32 %f1, [%rd3]; st.shared.f32 [%r12], %f1;\n" \
+    "bar.sync 0;\n" STEP(64, more) STEP(32, more) STEP(16, more)                                               \
+        STEP(8, more) "ld.shared.f32 %f5, [%r12]; st.global.f32 [%rd3], %f5; ret;"
+
+static void trees_become_shuffles(void **state) {
+    (void)state;
+    Sampled s;
+    sample(&s, BEGIN TREE(""));
+    const Hit *hit = ask(&s, "warp-balance");
+    assert_non_null(hit);
+    assert_non_null(strstr(hit->what, "shuffles"));
+    // Six instructions and a barrier in each of four steps.
+    assert_near(hit->change.issues, 0.6 * 4 * 6 * 10);
+    forget(&s);
+    sample(&s, BEGIN TREE("@%p3 ld.shared.f32 %f6, [%r12+8]; @%p3 add.f32 %f3, %f3, %f6;\n"));  // a stencil
+    hit = ask(&s, "warp-balance");
+    assert_true(!hit || !strstr(hit->what, "shuffles"));
+    forget(&s);
+}
+
 static void words_are_taken_by_four(void **state) {
     (void)state;
     Sampled s;
@@ -230,6 +255,7 @@ int main(void) {
                                        cmocka_unit_test(kernels_of_libraries_are_known),
                                        cmocka_unit_test(short_launches_are_told),
                                        cmocka_unit_test(warps_with_equal_work_are_balanced),
+                                       cmocka_unit_test(trees_become_shuffles),
                                        cmocka_unit_test(words_are_taken_by_four),
                                        cmocka_unit_test(runs_of_lanes_can_be_shared)};
     return cmocka_run_group_tests(tests, NULL, NULL);

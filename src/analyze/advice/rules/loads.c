@@ -86,9 +86,17 @@ static bool waits_for_it_alone(const CasePart *part, const BlameEdge *edge) {
     return true;
 }
 
+// Where misses are not counted, what L2 and DRAM have to do with loads is each byte once (footprint.c), and stays.
+static void keep_bytes(Hit *hit, const CasePart *part, u32 pc, f64 fraction) {
+    if (hit->c->misses_known || case_access(part, pc)->store) return;
+    for (u32 r = RESOURCE_L2; r <= RESOURCE_DRAM; r++)
+        hit_relieve(hit, (Resource)r, -part->insns[pc].use[r] * fraction);
+}
+
 static void remove_access(Hit *hit, const CasePart *part, u32 at, f64 fraction) {
     u32 pc = part->accesses[at].pc, latency = LOAD_WAITS;
     hit_unissue(hit, part, pc, fraction);
+    keep_bytes(hit, part, pc, fraction);
     hit_blamed(hit, part, pc, ~latency, fraction);
     hit_blamed_where(hit, part, pc, latency, fraction, part->accesses[at].load ? waits_for_it_alone : NULL);
 }

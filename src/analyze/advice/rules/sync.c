@@ -72,7 +72,8 @@ static bool parts_warps(const Before *b, u32 block) {
     for (u32 i = 0; i < from->succ_count; i++) {
         u32 to = flow->cfg->edges[from->succs + i];
         bool way = !dom_dominates(flow->postdominators, to, block);
-        if (way && block_runs(b->part, to) < FEWER * b->runs) return true;
+        f64 runs = block_runs(b->part, to);
+        if (way && runs > 0 && runs < FEWER * b->runs) return true;
     }
     return false;
 }
@@ -91,15 +92,110 @@ static void look_before(Before *b, u32 block) {
 
 // Whether warps come to the barrier from different work: where all do the same since the last one, who comes late was
 // kept by memory or by the other warps, and would be kept again.
-static bool comes_from_uneven(AdviceCase *c, const CasePart *part, u32 pc) {
+static bool comes_from_uneven(AdviceCase *c, const CasePart *part, u32 barrier) {
     const Cfg *cfg = part->view->flow.cfg;
-    u32 barrier = barrier_of(part, pc), block = barrier == WL_NONE ? 0 : cfg->block_of[barrier];
+    u32 block = barrier == WL_NONE ? 0 : cfg->block_of[barrier];
     Before b = {.part = part, .runs = block_runs(part, block)};
     if (barrier == WL_NONE) return true;
     if (last_barrier(part, cfg->blocks[block].first, barrier) != WL_NONE) return false;
     if (!bitset_init(&b.seen, c->scratch, cfg->block_count)) return c->status = STATUS_NO_MEMORY, false;
     look_before(&b, block);
     return b.uneven;
+}
+
+// --- trees
+// ------------------------------------------------------------------------------------------------------------ Sums
+// over a CTA in shared memory, half of the threads with each barrier. A step takes some 71 cycles (two loads, an
+// addition, a store, the barrier), one with a shuffle 29 (samples of both on an H200).
+enum { LEAST_STEPS = 3, MOST_OF_STEP = 48 /* instructions */ };
+#define STEP_SAVED 0.6
+
+typedef struct Step {  // what a warp does from one barrier to the next
+    const CasePart *part;
+    Bitset seen;                     // blocks
+    u32 loop, insns, loads, stores;  // of shared memory
+    bool guarded, other;             // not all threads; something else, too
+} Step;
+
+static bool is_shared_store(const CasePart *part, u32 pc, u32 from) {
+    const CaseAccess *a = case_access(part, pc);
+    (void)from;
+    return a && a->store && access_is_shared(a);
+}
+
+static void look_at_step(Step *s, u32 first, u32 end) {
+    for (u32 pc = first; pc < end; pc++) {
+        const CaseAccess *a = case_access(s->part, pc);
+        bool shared = a && access_is_shared(a) && !a->atomic, guarded = case_insn(s->part, pc)->guard != WL_NONE;
+        s->loads += shared && a->load;
+        s->stores += shared && a->store;
+        s->guarded |= guarded && divergence_of_guard(s->part->view->flow.divergence, pc);
+        bool copied = shared && a->load && insn_feeds(s->part, pc, 1, is_shared_store);  // nothing is added
+        s->other |= (a && !shared) || copied || s->part->insns[pc].loop != s->loop;
+    }
+    s->insns += end - first;
+    s->other |= s->insns > MOST_OF_STEP;
+}
+
+// Visits what is before instruction `end` of the block, back to the last barrier.
+static void step_back(Step *s, u32 block, u32 end) {
+    const Cfg *cfg = s->part->view->flow.cfg;
+    const FlowBlock *b = &cfg->blocks[block];
+    u32 barrier = last_barrier(s->part, b->first, end);
+    look_at_step(s, barrier == WL_NONE ? b->first : barrier + 1, end);
+    for (u32 i = 0; i < b->pred_count && barrier == WL_NONE && !s->other; i++) {
+        u32 pred = cfg->edges[b->preds + i];
+        if (bitset_has(&s->seen, pred)) continue;
+        bitset_add(&s->seen, pred);
+        step_back(s, pred, cfg->blocks[pred].first + cfg->blocks[pred].count);
+    }
+}
+
+static bool is_step(AdviceCase *c, const CasePart *part, u32 barrier) {
+    const Cfg *cfg = part->view->flow.cfg;
+    Step s = {.part = part, .loop = part->insns[barrier].loop};
+    if (!bitset_init(&s.seen, c->scratch, cfg->block_count)) return c->status = STATUS_NO_MEMORY, false;
+    step_back(&s, cfg->block_of[barrier], barrier);
+    return s.loads && s.stores && s.loads <= 2 * s.stores && s.guarded && !s.other;  // stencils load more
+}
+
+// The instructions before the barrier, in its block, and its own waits, which are behind it.
+static void shorten(Hit *hit, const CasePart *part, u32 barrier) {
+    const FlowBlock *b = &part->view->flow.cfg->blocks[part->view->flow.cfg->block_of[barrier]];
+    u32 before = last_barrier(part, b->first, barrier), last = b->first + b->count - 1;
+    for (u32 pc = before == WL_NONE ? b->first : before + 1; pc <= barrier; pc++) {
+        hit_stalled(hit, part, pc, ~STALL_BIT(BARRIER), STEP_SAVED);
+        hit_unissue(hit, part, pc, STEP_SAVED);
+    }
+    hit_stalled(hit, part, barrier, STALL_BIT(BARRIER), STEP_SAVED);
+    if (barrier < last) hit_stalled(hit, part, barrier + 1, STALL_BIT(BARRIER), STEP_SAVED);
+}
+
+static void add_with_shuffles(AdviceCase *c, const CasePart *part, Bitset *steps) {
+    Hit *hit = hit_begin(c);
+    u32 first = WL_NONE;
+    f64 count = 0;
+    for (u32 pc = 0; pc < part->view->insn_count; pc++) {
+        if (!(part->insns[pc].traits & TRAIT_BARRIER) || part->insns[pc].executed <= 0 || !is_step(c, part, pc))
+            continue;
+        u32 loop = part->insns[pc].loop;
+        count += loop == WL_NONE ? 1 : fmax(part->loops[loop].trips, LEAST_STEPS);
+        if (first == WL_NONE) first = pc;
+        bitset_add(steps, pc);
+        shorten(hit, part, pc);
+    }
+    if (count < LEAST_STEPS) {
+        bitset_clear(steps);
+        return hit_drop(hit);
+    }
+    f64 share = 100 * case_share(c, hit->change.stalls + hit->change.issues) / STEP_SAVED;
+    hit_fact(hit, "tree_steps", count, "barriers",
+             "%.0f barriers, with less and less threads that have something to add", count);
+    hit_fact(hit, "tree_share", share, "%", "%.0f %% of the samples are in it", share);
+    hit_basis(hit, "equation 2 over %.0f %% of the samples, of which a step with a shuffle takes %.0f %%", share,
+              100 * (1 - STEP_SAVED));
+    hit_end_line(hit, part, first, "Add up with shuffles what is added up in shared memory at %s, barrier by barrier",
+                 place_text(c, part, first));
 }
 
 // Waits at barriers that come from loads every warp makes alike are latency, not imbalance.
@@ -119,18 +215,37 @@ static f64 add_waits(Hit *hit, const CasePart *part, u32 pc) {
     return all;
 }
 
+// Waits of the part's warps for each other, but for those of trees.
+static f64 add_part(Hit *hit, const CasePart *part, const Bitset *steps, u32 *at, f64 *most) {
+    f64 all = 0;
+    for (u32 pc = 0; pc < part->view->insn_count; pc++) {
+        u32 barrier = barrier_of(part, pc);
+        if (stalls_at(part, pc) <= 0 || (barrier != WL_NONE && bitset_has(steps, barrier))) continue;
+        if (!comes_from_uneven(hit->c, part, barrier)) continue;
+        f64 samples = add_waits(hit, part, pc);
+        all += samples;
+        if (samples > *most) *most = samples, *at = pc;
+    }
+    return all;
+}
+
 void rule_warp_balance(AdviceCase *c) {
     Hit *hit = hit_begin(c);
     const CasePart *where = c->parts;
     u32 at = 0;
     f64 most = 0, barrier = 0, part_alive = turns_differ(c) ? alive(c) : 1;
-    for (u32 p = 0; p < c->part_count; p++)
-        for (u32 pc = 0; pc < c->parts[p].view->insn_count; pc++) {
-            if (stalls_at(&c->parts[p], pc) <= 0 || !comes_from_uneven(c, &c->parts[p], pc)) continue;
-            f64 samples = add_waits(hit, &c->parts[p], pc);
-            barrier += samples;
-            if (samples > most) most = samples, where = &c->parts[p], at = pc;
+    for (u32 p = 0; p < c->part_count; p++) {
+        const CasePart *part = &c->parts[p];
+        Bitset steps;
+        f64 before = most;
+        if (!bitset_init(&steps, c->scratch, part->view->insn_count)) {
+            c->status = STATUS_NO_MEMORY;
+            return hit_drop(hit);
         }
+        add_with_shuffles(c, part, &steps);
+        barrier += add_part(hit, part, &steps, &at, &most);
+        if (most > before) where = part;
+    }
     if (part_alive < UNEVEN) hit->change.work = part_alive;
     if (barrier <= 0 && part_alive >= UNEVEN) return hit_drop(hit);
     if (barrier > 0)
