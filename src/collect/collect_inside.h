@@ -275,7 +275,8 @@ void sampling_module_loaded(Collector *c);            // on the program's thread
 void sampling_fetch(Collector *c);                    // the writer
 void sampling_end(Collector *c, void *context);       // a context goes away
 void sampling_collect_closed(Collector *c);           // the writer
-void sampling_end_all(Collector *c);                  // the writer, at the end
+void sampling_close_all(Collector *c);                // at the end, on any thread
+void sampling_end_all(Collector *c);                  // the writer, after that
 bool sampling_lock_device(Collector *c, u32 device);  // false: another process samples it; held until the process ends
 
 // callbacks.c

@@ -422,14 +422,16 @@ static void tell_of_others(Collector *c) {
     if (c->samples_of_others * 2 > c->samples_taken) collect_dropped(c, what, c->samples_of_others);
 }
 
-void sampling_end_all(Collector *c) {
-    sampling_fetch(c);
+void sampling_close_all(Collector *c) {
     for (u32 i = 0; i < COLLECT_CONTEXTS; i++) {
         u32 state;
         if (!claim_to_close(&c->contexts[i], &state)) continue;
         close_sampling(c, &c->contexts[i]);
         atomic_store(&c->contexts[i].state, SAMPLING_CLOSED);
     }
+}
+
+void sampling_end_all(Collector *c) {
     sampling_collect_closed(c);
     tell_of_others(c);
 }
