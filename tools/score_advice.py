@@ -19,7 +19,8 @@ Each estimate is scored as it is, and once more with the rule's record left out 
 (leave-one-out), so that no pair's own result sets its scale or its interval. Errors: ratio |estimate / achieved - 1|, gain
 |estimate - achieved| / (achieved - 1); an advice that is missing counts as an estimate of 1.
 
-Prints the table and the summary. --tsv FILE writes the table, --record prints the rows' RECORD(...) for rules.def.
+Prints the table and the summary. --tsv FILE writes the table, --record prints the rows' RECORD(...) for rules.def. Tables of other
+sets of pairs, written by --tsv, count as known as well with --known TABLE.tsv (may be repeated): in records, and where one is left out.
 Exit code: 0 scored, 1 something did not run, 2 usage.
 """
 import argparse
@@ -36,8 +37,9 @@ from dataclasses import dataclass, field
 
 NORMAL_90 = 1.6449     # a 90 % interval is this many standard deviations to each side
 OTHER_CODE = 0.03      # of the speedup: advice_estimate.c
-PRIOR_SPREAD = 1.0     # of the logarithm of achieved gain / estimated gain, of programs that no rule was made with: 58 % of strangers' were inside with 0.6
-PRIOR_PAIRS = 32.0     # how many pairs that prior is worth: chosen by leaving one out; with one to three pairs to a rule their own scale hurts others
+PRIOR_SPREAD = 0.85    # of the logarithm of achieved gain / estimated gain, of programs that no rule was made with: 64 pairs, 90 % of them within 1.645 of it
+PRIOR_PAIRS = 8.0      # how many pairs that prior is worth: chosen by leaving one out; with fewer, one or two pairs of a rule set the scale of all others
+FAILED = 2.1           # ln 8: a change that brought an eighth of what was expected did not work; how little it brought says nothing more
 LEAST_ACHIEVED = 1.02  # what brings less on this machine can show no rule to be right
 LEAST_GAIN = 0.005     # gains below are noise: their logarithm says nothing
 TOP = 3
@@ -207,12 +209,17 @@ def find(pair, scales):
     return min(ranks) if ranks else None
 
 
+def log_ratio(achieved, model):
+    """Of gains."""
+    return max(-FAILED, min(FAILED, math.log(achieved / model))) if achieved > LEAST_GAIN and model > LEAST_GAIN else None
+
+
 def log_error(pair):
     """ln(achieved gain / gain of the model); None where either is noise."""
     if not pair.found or pair.achieved() is None:
         return None
     achieved, model = pair.achieved() - 1, pair.found.model - 1
-    return math.log(achieved / model) if achieved > LEAST_GAIN and model > LEAST_GAIN else None
+    return log_ratio(achieved, model)
 
 
 def spread_of(errors, center):
@@ -234,10 +241,35 @@ def record_of(errors, everybody):
     return math.exp(middle), math.sqrt(variance)
 
 
-def leave_one_out(pair, pairs):
+@dataclass
+class Known:
+    """What is to be known of a pair whose advice was right."""
+    rule: str
+    error: float  # log_error(); None: nothing can be said
+    helped: bool
+
+
+def known_of(pair):
+    return Known(pair.found.rule, log_error(pair), pair.achieved() > 1 + LEAST_GAIN)
+
+
+def read_known(path):
+    """Pairs of another set, from the table that --tsv wrote."""
+    with open(path, encoding="utf-8") as file:
+        lines = [line.rstrip("\n").split("\t") for line in file if not line.startswith("#")]
+    out = []
+    for line in lines[1:]:
+        row = dict(zip(lines[0], line))
+        if row["advised"] == "-":
+            continue
+        gain, model = float(row["achieved"]) - 1, float(row["model"]) - 1
+        out.append(Known(row["advised"], log_ratio(gain, model), gain > LEAST_GAIN))
+    return out
+
+
+def leave_one_out(pair, pairs, others):
     """The pair's estimate with a record that knows only the other pairs."""
-    others = [(p.found.rule, log_error(p)) for p in pairs if p is not pair and p.found]
-    known = [(rule, e) for rule, e in others if e is not None]
+    known = [(k.rule, k.error) for k in [known_of(p) for p in pairs if p is not pair and p.found] + others if k.error is not None]
     scale, spread = record_of([e for rule, e in known if rule == pair.found.rule], [e for _, e in known])
     gain = (pair.found.model - 1) * scale
     width = NORMAL_90 * math.hypot(spread, pair.found.error)
@@ -248,7 +280,7 @@ def leave_one_out(pair, pairs):
 # --- output ---------------------------------------------------------------------------------------------------------------
 
 COLUMNS = ("pair", "rule", "rank", "estimated", "low", "high", "achieved", "noise", "ratio_error", "gain_error", "covered",
-           "loo", "loo_low", "loo_high", "loo_gain_error", "loo_covered", "before_us", "after_us")
+           "loo", "loo_low", "loo_high", "loo_gain_error", "loo_covered", "before_us", "after_us", "advised", "model", "limit")
 
 
 def errors_of(estimate, achieved):
@@ -260,16 +292,17 @@ def covers(low, high, achieved, noise):
     return low * (1 - noise) <= achieved <= high * (1 + noise)
 
 
-def row_of(pair, pairs, rank):
+def row_of(pair, pairs, rank, others):
     achieved, noise, found = pair.achieved(), pair.noise(), pair.found
     row = dict(pair=pair.name, rule=pair.wanted[0], rank=rank, achieved=achieved, noise=noise,
                before_us=statistics.median(pair.times["before"]), after_us=statistics.median(pair.times["after"]))
     speedup, low, high = (found.speedup, found.low, found.high) if found else (1.0, 1.0, 1.0)
-    loo, loo_low, loo_high = leave_one_out(pair, pairs) if found else (1.0, 1.0, 1.0)
+    loo, loo_low, loo_high = leave_one_out(pair, pairs, others) if found else (1.0, 1.0, 1.0)
     ratio, gain = errors_of(speedup, achieved)
     row.update(estimated=speedup, low=low, high=high, ratio_error=ratio, gain_error=gain,
                covered=bool(found) and covers(low, high, achieved, noise), loo=loo, loo_low=loo_low, loo_high=loo_high,
-               loo_gain_error=errors_of(loo, achieved)[1], loo_covered=bool(found) and covers(loo_low, loo_high, achieved, noise))
+               loo_gain_error=errors_of(loo, achieved)[1], loo_covered=bool(found) and covers(loo_low, loo_high, achieved, noise),
+               advised=found.rule if found else None, model=found.model if found else None, limit=found.limit if found else None)
     return row
 
 
@@ -310,15 +343,14 @@ def summary(rows):
     return lines
 
 
-def records(pairs):
+def records(pairs, others):
     errors, tried, helped = {}, {}, {}
-    for p in pairs:
-        if p.found and p.achieved() is not None:
-            tried[p.found.rule] = tried.get(p.found.rule, 0) + 1
-            helped[p.found.rule] = helped.get(p.found.rule, 0) + (p.achieved() > 1 + LEAST_GAIN)
-            errors.setdefault(p.found.rule, [])
-            if log_error(p) is not None:
-                errors[p.found.rule].append(log_error(p))
+    for k in [known_of(p) for p in pairs if p.found and p.achieved() is not None] + others:
+        tried[k.rule] = tried.get(k.rule, 0) + 1
+        helped[k.rule] = helped.get(k.rule, 0) + k.helped
+        errors.setdefault(k.rule, [])
+        if k.error is not None:
+            errors[k.rule].append(k.error)
     everybody = [e for each in errors.values() for e in each]
     for rule in sorted(errors) + ["(any other)"]:
         scale, spread = record_of(errors.get(rule, []), everybody)
@@ -353,6 +385,7 @@ def parse_arguments():
     parser.add_argument("--tsv", metavar="FILE")
     parser.add_argument("--note", action="append", default=[], help="a line for the head of the TSV: date, GPU, driver, command")
     parser.add_argument("--record", action="store_true")
+    parser.add_argument("--known", action="append", default=[], metavar="TABLE", help="pairs of another set, from its --tsv (may be repeated)")
     options = parser.parse_args()
     if bool(options.simulate) == bool(options.times):
         parser.error("one of --times and --simulate")
@@ -387,7 +420,8 @@ def main():
     scales, ranks = scales_in_use(options.rules, bool(options.simulate)), {}
     for pair in scored:
         ranks[pair.name] = find(pair, scales) if pair.advice else None
-    rows = [row_of(p, scored, ranks[p.name]) for p in scored]
+    others = [k for path in options.known for k in read_known(path)]
+    rows = [row_of(p, scored, ranks[p.name], others) for p in scored]
     columns = COLUMNS if not options.no_advice else ("pair", "rule", "achieved", "noise", "before_us", "after_us")
     table = [columns] + [[cell(r[c]) for c in columns] for r in rows]
     widths = [max(len(row[i]) for row in table) for i in range(len(columns))]
@@ -396,7 +430,7 @@ def main():
     if rows and not options.no_advice:
         print("\n" + "\n".join(summary(rows)))
     if options.record:
-        print("\n" + "\n".join(records(scored)))
+        print("\n" + "\n".join(records(scored, others)))
     if options.tsv:
         with open(options.tsv, "w", encoding="utf-8") as file:
             file.writelines(f"# {line}\n" for line in options.note + ([] if options.no_advice else summary(rows) if rows else []))

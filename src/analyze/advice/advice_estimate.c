@@ -7,6 +7,7 @@
 #include "analyze/advice/rule.h"
 
 #define NORMAL_90 1.6449  // a 90 % interval is that many standard deviations to each side
+#define NARROW 0.75       // spread of the gain's logarithm: the interval is no wider than a factor of 3.5 to each side
 // Of the speedup: code that is written anew is also scheduled anew, gets other registers and other places. Half of the
 // changes from which less than 15 % was expected brought 4 % more or less than that (20 pairs on an H200).
 #define OTHER_CODE 0.03
@@ -26,7 +27,7 @@ static AdviceConfidence confidence_of(const Hit *hit, const AdviceEstimate *e) {
     f64 width = hypot(r->spread, e->error);
     if (hit->doubtful || width > 1.2 || e->low <= 1.005) return CONFIDENCE_LOW;
     bool proven = r->tried >= 3 && r->helped * 4 >= r->tried * 3;
-    return proven && width < 0.4 ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM;
+    return proven && width < NARROW ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM;
 }
 
 static const char *basis_of(const Hit *hit) {
