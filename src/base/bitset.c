@@ -17,41 +17,6 @@ bool bitset_init(Bitset *set, Arena *arena, u32 bits) {
 
 void bitset_clear(Bitset *set) { memset(set->words, 0, word_count(set) * sizeof *set->words); }
 
-void bitset_fill(Bitset *set) {
-    memset(set->words, 0xff, word_count(set) * sizeof *set->words);
-    if (set->bits & 63) set->words[set->bits >> 6] = (1ull << (set->bits & 63)) - 1;
-}
-
-void bitset_copy(Bitset *to, const Bitset *from) {
-    assert(to->bits == from->bits);
-    memmove(to->words, from->words, word_count(to) * sizeof *to->words);
-}
-
-bool bitset_union(Bitset *to, const Bitset *from) {
-    assert(to->bits == from->bits);
-    u64 changed = 0;
-    for (u32 i = 0, count = word_count(to); i < count; i++) {
-        changed |= from->words[i] & ~to->words[i];
-        to->words[i] |= from->words[i];
-    }
-    return changed != 0;
-}
-
-bool bitset_intersect(Bitset *to, const Bitset *from) {
-    assert(to->bits == from->bits);
-    u64 changed = 0;
-    for (u32 i = 0, count = word_count(to); i < count; i++) {
-        changed |= to->words[i] & ~from->words[i];
-        to->words[i] &= from->words[i];
-    }
-    return changed != 0;
-}
-
-void bitset_subtract(Bitset *to, const Bitset *from) {
-    assert(to->bits == from->bits);
-    for (u32 i = 0, count = word_count(to); i < count; i++) to->words[i] &= ~from->words[i];
-}
-
 bool bitset_equal(const Bitset *a, const Bitset *b) {
     assert(a->bits == b->bits);
     return memcmp(a->words, b->words, word_count(a) * sizeof *a->words) == 0;

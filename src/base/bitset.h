@@ -16,11 +16,6 @@ static inline bool bitset_has(const Bitset *set, u32 bit) { return set->words[bi
 static inline void bitset_add(Bitset *set, u32 bit) { set->words[bit >> 6] |= 1ull << (bit & 63); }
 static inline void bitset_remove(Bitset *set, u32 bit) { set->words[bit >> 6] &= ~(1ull << (bit & 63)); }
 void bitset_clear(Bitset *set);
-void bitset_fill(Bitset *set);                          // every bit below `bits`
-void bitset_copy(Bitset *to, const Bitset *from);       // same capacity
-bool bitset_union(Bitset *to, const Bitset *from);      // to |= from; true when `to` changed
-bool bitset_intersect(Bitset *to, const Bitset *from);  // to &= from; true when `to` changed
-void bitset_subtract(Bitset *to, const Bitset *from);   // to &= ~from
 bool bitset_equal(const Bitset *a, const Bitset *b);
 u32 bitset_count(const Bitset *set);
 u32 bitset_next(const Bitset *set, u32 from);  // first member >= from, WL_NONE at the end

@@ -25,31 +25,12 @@ TEST(members_come_and_go) {
     arena_free(&arena);
 }
 
-TEST(fill_stops_at_the_capacity) {
+TEST(equal_means_the_same_members) {
     Arena arena = {0};
-    const u32 sizes[] = {0, 1, 63, 64, 65, 127, 128, 1000};
-    for (u32 i = 0; i < WL_COUNT(sizes); i++) {
-        Bitset set = make(&arena, sizes[i], 0);
-        bitset_fill(&set);
-        assert_int_equal(bitset_count(&set), sizes[i]);
-    }
-    arena_free(&arena);
-}
-
-TEST(set_algebra_reports_changes) {
-    Arena arena = {0};
-    Bitset twos = make(&arena, 600, 2), threes = make(&arena, 600, 3), set = make(&arena, 600, 0);
-    bitset_copy(&set, &twos);
-    assert_true(bitset_equal(&set, &twos));
-    assert_true(bitset_union(&set, &threes));
-    assert_false(bitset_union(&set, &threes));
-    assert_int_equal(bitset_count(&set), 400);
-    assert_true(bitset_intersect(&set, &threes));
-    assert_false(bitset_intersect(&set, &threes));
-    assert_true(bitset_equal(&set, &threes));
-    bitset_subtract(&set, &twos);
-    assert_int_equal(bitset_count(&set), 100);
-    assert_true(bitset_has(&set, 3) && !bitset_has(&set, 6));
+    Bitset twos = make(&arena, 600, 2), again = make(&arena, 600, 2), threes = make(&arena, 600, 3);
+    assert_true(bitset_equal(&twos, &again));
+    assert_false(bitset_equal(&twos, &threes));
+    assert_int_equal(bitset_count(&threes), 200);
     arena_free(&arena);
 }
 
@@ -80,8 +61,9 @@ TEST(out_of_memory_is_reported) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(members_come_and_go),         cmocka_unit_test(fill_stops_at_the_capacity),
-        cmocka_unit_test(set_algebra_reports_changes), cmocka_unit_test(next_walks_in_order),
+        cmocka_unit_test(members_come_and_go),
+        cmocka_unit_test(equal_means_the_same_members),
+        cmocka_unit_test(next_walks_in_order),
         cmocka_unit_test(out_of_memory_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

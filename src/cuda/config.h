@@ -77,7 +77,6 @@ typedef struct CudaConfig {
 } CudaConfig;
 
 const char *config_name(ConfigVariable variable);
-const char *config_help(ConfigVariable variable);
 // Reads the environment. A value that cannot be used is replaced by its default and told in `problem` ("" = none).
 void config_read(CudaConfig *config, char *problem, size_t problem_size);
 

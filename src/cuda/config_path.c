@@ -8,16 +8,13 @@
 
 #include "cuda/config.h"
 
-static const struct {
-    const char *name, *help;
-} variables[] = {
-#define X(field, name, help) {name, help},
+static const char *const variables[] = {
+#define X(field, name, meaning) name,
     CONFIG_TABLE(X)
 #undef X
 };
 
-const char *config_name(ConfigVariable variable) { return variables[variable].name; }
-const char *config_help(ConfigVariable variable) { return variables[variable].help; }
+const char *config_name(ConfigVariable variable) { return variables[variable]; }
 
 typedef struct Expansion {
     char *path;
