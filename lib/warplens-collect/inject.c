@@ -170,7 +170,8 @@ int InitializeInjection(void) {
     pthread_atfork(NULL, NULL, after_fork);
     // Handlers run in reverse order: what CUPTI and the driver registered while they were loaded comes after ours.
     if (collect_begin(&host) != STATUS_OK) {
-        status = store_close(injection.store);
+        Status ignored = store_close(injection.store);
+        (void)ignored;
         injection.store = NULL;
         return 1;
     }

@@ -71,8 +71,8 @@ TEST(times_and_samples_are_shown) {
     write_run(true);
     char *text = render("text", (ReportOptions){.section = REPORT_SAMPLES, .ascii = true});
     assert_string_equal(text, "Kernels on the GPU\n"
-                              "  kernel  share %  launches    total     mean    least     most\n"
-                              "  mm        100.0         2  3.00 us  1.50 us  1.00 us  2.00 us\n"
+                              "  kernel  grid x block  share %  launches    total     mean    least     most\n"
+                              "  mm           32 x 32    100.0         2  3.00 us  1.50 us  1.00 us  2.00 us\n"
                               "\n"
                               "Waiting warps of mm in a.cu (sampled)\n"
                               "  100 samples, one of an SM every 4096 cycles; 80.0 % of the warps waited\n"
@@ -88,8 +88,17 @@ TEST(times_and_samples_are_shown) {
 TEST(a_run_without_samples_has_times) {
     write_run(false);
     char *text = render("text", (ReportOptions){.section = REPORT_SAMPLES, .ascii = true});
-    assert_non_null(strstr(text, "  mm        100.0         2  3.00 us"));
+    assert_non_null(strstr(text, "    100.0         2  3.00 us"));
     assert_null(strstr(text, "Waiting warps"));
+    free(text);
+}
+
+// One table of kernels: the one with their times.
+TEST(the_whole_report_has_no_table_without_figures) {
+    write_run(true);
+    char *text = render("text", (ReportOptions){.ascii = true});
+    assert_non_null(strstr(text, "\nKernels on the GPU\n"));
+    assert_null(strstr(text, "\nKernels\n"));
     free(text);
 }
 
@@ -112,7 +121,8 @@ TEST(json_and_csv_have_them) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {IN_FOLDER(times_and_samples_are_shown),
-                                       IN_FOLDER(a_run_without_samples_has_times), IN_FOLDER(json_and_csv_have_them)};
+    const struct CMUnitTest tests[] = {
+        IN_FOLDER(times_and_samples_are_shown), IN_FOLDER(a_run_without_samples_has_times),
+        IN_FOLDER(the_whole_report_has_no_table_without_figures), IN_FOLDER(json_and_csv_have_them)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,11 +53,12 @@ static const char *join(Arena *arena, const Part *parts, u32 count, u32 first, b
     return text;
 }
 
+// In the middle: names often begin alike, or end in "Kernel".
 static const char *cut(Arena *arena, const char *name, u32 most) {
     static const char arguments[] = "<..>";
     size_t length = strlen(name), end = sizeof arguments - 1;
     const char *rest = length > end && !strcmp(name + length - end, arguments) ? arguments : "";
-    u32 width = utf8_width(name) - (u32)strlen(rest), room = most - (u32)strlen(rest), tail = room / 3;
+    u32 width = utf8_width(name) - (u32)strlen(rest), room = most - (u32)strlen(rest), tail = room / 2;
     size_t from = utf8_prefix(name, width - tail), to = length - strlen(rest);
     return arena_printf(arena, "%.*s..%.*s%s", (int)utf8_prefix(name, room - 2 - tail), name, (int)(to - from),
                         name + from, rest);

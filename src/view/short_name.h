@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 
-// `name`, a C++ name without return type and parameters, in at most `most` columns (20 or more). What goes first are
+// `name`, a C++ name without return type and parameters, in at most `most` columns (12 or more). What goes first are
 // template arguments, then inner namespaces, then the outer one, since the function's own name tells most:
 // "cub::detail::Kernel<int>", "cub::detail::Kernel<..>", "cub::..::Kernel<..>", "Kernel<..>", "Ker..nel<..>". The
 // beginning of the function's arguments is kept where there is room: "at::Kernel<4, at::Functor<flo..>".

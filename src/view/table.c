@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "view/short_name.h"
 #include "view/utf8.h"
 
 enum { GAP = 2, INDENT = 2 };
@@ -68,7 +69,14 @@ static u32 drop(Table *table, u32 width) {
 
 static void print_cut(Output *out, const char *text, const TableColumn *column) {
     u32 width = utf8_width(text), keep = column->width - 2;
-    if (column->align == TABLE_LEFT_TAIL) {
+    if (column->align == TABLE_LEFT_NAME) {
+        Arena arena = {0};
+        const char *name = short_name(&arena, text, column->width);
+        output_text(out, name ? name : "");
+        if (name) output_repeat(out, ' ', column->width - utf8_width(name));
+        if (!name) out->status = STATUS_NO_MEMORY;
+        arena_free(&arena);
+    } else if (column->align == TABLE_LEFT_TAIL) {
         output_text(out, "..");
         output_text(out, text + utf8_prefix(text, width - keep));
     } else {

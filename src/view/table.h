@@ -8,7 +8,8 @@
 #include "base/vec.h"
 #include "view/output.h"
 
-typedef enum TableAlign { TABLE_RIGHT, TABLE_LEFT, TABLE_LEFT_TAIL } TableAlign;  // TAIL: when cut, its end is kept
+// When cut, a TAIL keeps its end, a NAME (of C++) what short_name() keeps.
+typedef enum TableAlign { TABLE_RIGHT, TABLE_LEFT, TABLE_LEFT_TAIL, TABLE_LEFT_NAME } TableAlign;
 
 typedef struct TableColumn {
     const char *header;

@@ -116,6 +116,25 @@ static void tables_adapt(void **state) {
     }
 }
 
+static void names_are_cut_by_their_parts(void **state) {
+    (void)state;
+    Table table = {0};
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    Output out = {.write = append, .context = stream};
+    table_column(&table, (TableColumn){.header = "kernel", .align = TABLE_LEFT_NAME, .least = 12});
+    table_column(&table, (TableColumn){.header = "n"});
+    static const char *const cells[] = {"cub::detail::SortKernel<unsigned int, 4>", "1", "mm", "2"};
+    for (u32 c = 0; c < WL_COUNT(cells); c++) table_cell(&table, cells[c]);
+    assert_int_equal(table_print(&table, &out, 28, false), 0);
+    fclose(stream);
+    assert_string_equal(text,
+                        "  kernel                   n\n  cub::..::SortKernel<..>  1\n  mm                       2\n");
+    free(text);
+    table_free(&table);
+}
+
 // Copied out of a terminal, and in golden files, blanks at the end of a line are a nuisance.
 static void empty_cells_leave_no_blanks(void **state) {
     (void)state;
@@ -155,9 +174,10 @@ static void source_lines_are_found(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_lose_parameters), cmocka_unit_test(empty_cells_leave_no_blanks),
-        cmocka_unit_test(numbers_are_short),     cmocka_unit_test(bad_utf8_is_replaced),
-        cmocka_unit_test(tables_adapt),          cmocka_unit_test(source_lines_are_found),
+        cmocka_unit_test(names_lose_parameters),        cmocka_unit_test(empty_cells_leave_no_blanks),
+        cmocka_unit_test(names_are_cut_by_their_parts), cmocka_unit_test(numbers_are_short),
+        cmocka_unit_test(bad_utf8_is_replaced),         cmocka_unit_test(tables_adapt),
+        cmocka_unit_test(source_lines_are_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -147,7 +147,7 @@ static const char *shape(Text *text, const u32 *dims) {
     return arena_printf(&text->arena, "%u", dims[0]);
 }
 
-static const char *launch_shape(Text *text, const ReportKernel *kernel) {
+const char *text_launch_shape(Text *text, const ReportKernel *kernel) {
     if (kernel->launch_count == 0) return "-";
     const ProfileLaunch *first = &kernel->launches[0];
     for (u32 i = 1; i < kernel->launch_count; i++) {
@@ -173,18 +173,34 @@ static void write_troubles(Text *text) {
     if (unfinished) output_printf(text->out, "  %u launch%s did not finish\n", unfinished, unfinished == 1 ? "" : "es");
 }
 
+// A GPU counts nothing per kernel: the table of their times, in the next section, is all there is.
+static bool has_times_only(Text *text, const ColumnSet *set) {
+    if (text->report->options.section != REPORT_DEFAULT || !text->report->kernel_count) return false;
+    for (u32 i = 0; i < column_count; i++)
+        if (set->shown[i]) return false;
+    for (u32 i = 0; i < text->report->kernel_count; i++) {
+        const ReportKernel *kernel = &text->report->kernels[i];
+        if (!kernel->sampled || kernel->sampled->launches != kernel->launch_count) return false;
+    }
+    return true;
+}
+
 static void write_kernels(Text *text) {
     const Report *report = text->report;
+    Table table = {0};
+    ColumnSet set = {0};
+    for (u32 i = 0; i < report->kernel_count; i++) note_columns(text, &set, &report->kernels[i].metrics);
+    if (has_times_only(text, &set)) {
+        write_troubles(text);
+        return;
+    }
     text_heading(text, "Kernels");
     if (report->kernel_count == 0) {
         output_text(text->out,
                     report->options.kernel_regex ? "  no kernel matches the filter\n" : "  no kernel was launched\n");
         return;
     }
-    Table table = {0};
-    ColumnSet set = {0};
-    for (u32 i = 0; i < report->kernel_count; i++) note_columns(text, &set, &report->kernels[i].metrics);
-    table_column(&table, (TableColumn){.header = "kernel", .align = TABLE_LEFT, .least = LEAST_NAME});
+    table_column(&table, (TableColumn){.header = "kernel", .align = TABLE_LEFT_NAME, .least = LEAST_NAME});
     table_column(&table, (TableColumn){.header = "calls", .importance = 11});
     table_column(&table, (TableColumn){.header = "grid x block", .importance = 12});
     figure_columns(&table, &set, 'K');
@@ -192,7 +208,7 @@ static void write_kernels(Text *text) {
         const ReportKernel *kernel = &report->kernels[i];
         table_cell(&table, text_kernel(text, kernel));
         table_cell(&table, kernel->launch_count ? text_keep(text, number_human(kernel->launch_count)) : "-");
-        table_cell(&table, launch_shape(text, kernel));
+        table_cell(&table, text_launch_shape(text, kernel));
         figure_cells(text, &table, &set, 'K', &kernel->metrics);
     }
     text->hidden += table_print(&table, text->out, text_width(text), report->options.color);
@@ -399,7 +415,7 @@ static void write_launches(Text *text) {
     ColumnSet set = {0};
     text_heading(text, "Launches");
     table_column(&table, (TableColumn){.header = "#"});
-    table_column(&table, (TableColumn){.header = "kernel", .align = TABLE_LEFT, .least = LEAST_NAME});
+    table_column(&table, (TableColumn){.header = "kernel", .align = TABLE_LEFT_NAME, .least = LEAST_NAME});
     table_column(&table, (TableColumn){.header = "grid", .importance = 12});
     table_column(&table, (TableColumn){.header = "block", .importance = 12});
     for (u32 i = 0; i < text->report->kernel_count; i++) note_columns(text, &set, &text->report->kernels[i].metrics);

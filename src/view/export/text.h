@@ -25,6 +25,7 @@ const char *text_clean(Text *text, const char *raw);
 // The name of a kernel for tables. Those of generated kernels can be longer than any line: their ends tell them apart.
 const char *text_kernel(Text *text, const ReportKernel *kernel);
 const char *text_keep(Text *text, NumberText number);
+const char *text_launch_shape(Text *text, const ReportKernel *kernel);  // "64 x 256", "various", "-"
 // The source line of `line`, without its indentation; empty when it cannot be had.
 const char *text_code(Text *text, const ReportKernel *kernel, const ProfileLine *line);
 // A file of the kernel's, without its folder where that leaves no doubt; NULL: "PTX".

@@ -19,13 +19,15 @@ static void write_times(Text *text, f64 all) {
     static const char *const headers[] = {"share %", "launches", "total", "mean", "least", "most"};
     const Report *report = text->report;
     Table table = {0};
-    table_column(&table, (TableColumn){.header = "kernel", .align = TABLE_LEFT, .least = LEAST_NAME});
+    table_column(&table, (TableColumn){.header = "kernel", .align = TABLE_LEFT_NAME, .least = LEAST_NAME});
+    table_column(&table, (TableColumn){.header = "grid x block", .importance = 6});
     for (u32 i = 0; i < WL_COUNT(headers); i++)
         table_column(&table, (TableColumn){.header = headers[i], .importance = i < 4 ? 0 : i});
     for (u32 i = 0; i < report->kernel_count; i++) {
         const ReportSamples *s = report->kernels[i].sampled;
         if (!s || !s->launches) continue;
         table_cell(&table, text_kernel(text, &report->kernels[i]));
+        table_cell(&table, text_launch_shape(text, &report->kernels[i]));
         table_cell(&table, percent(text, s->total_ns, all));
         table_cell(&table, arena_printf(&text->arena, "%u", s->launches));
         table_cell(&table, time_text(text, s->total_ns));
