@@ -129,8 +129,9 @@ static f64 samples_after(const EstimateLoad *load, const EstimateChange *change,
 static f64 bound(const EstimateLoad *load, const EstimateChange *change, f64 sure) {
     f64 active = load->issued > 0 ? clamp(1 - change->issues / load->issued, 0, ESTIMATE_MOST) : 0;
     f64 time = sure * active * load->issue_rate * (change->work > 0 ? change->work : 1);
+    // Bytes of DRAM are the least that they can be; what an L2 takes for parts of sectors is not as sure.
     for (u32 r = 0; r < RESOURCE_COUNT; r++)
-        time = fmax(time, (of_all_sms(r) ? 1 : sure) * busy_after(load, change, r));
+        time = fmax(time, (of_all_sms(r) && r != RESOURCE_L2 ? 1 : sure) * busy_after(load, change, r));
     return time;
 }
 
