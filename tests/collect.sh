@@ -22,6 +22,9 @@ begin serialized.some 7 --sampling serialized --launch-skip 6
 begin sampling_fails 7
 begin full 7
 begin replaced 7
+begin hangs_in_disable 7
+begin launch_in_disable 7
+begin two_of_a_device 7
 
 life basic 7 -q
 same "nothing is said with -q" "$(cat "$T/basic.err")" ""
@@ -103,6 +106,14 @@ same "end between two callbacks" "$(ask ends_in_launch "SELECT (SELECT count(*) 
 life ends_among_launches 7
 same "end while others launch" "$(ask ends_among_launches "SELECT count(*) > 200, count(*) = count(nullif(end_ns, 0)),
     (SELECT value FROM meta WHERE key = 'complete') FROM launch")" "1|1|1"
+ended launch_in_disable 7
+same "a launch waits while sampling ends" "$(ask launch_in_disable "SELECT value FROM meta WHERE key = 'complete'")" 1
+ended hangs_in_disable 7
+says hangs_in_disable "CUPTI did not end sampling within 2 s"
+same "the profile is there" "$(ask hangs_in_disable "SELECT (SELECT count(*) FROM launch), value FROM meta WHERE key = 'complete'")" "4|1"
+ended two_of_a_device 7
+says two_of_a_device "one at a time can be sampled"
+same "samples of the first context" "$(ask two_of_a_device "SELECT sum(samples) FROM sample")" 150
 ended replaced 7
 same "a profile of each program in one process" "$(ls "$T"/replaced*.wlp | wc -l) $(ask replaced "SELECT (SELECT count(*) FROM launch),
     value FROM meta WHERE key = 'complete'")" "2 4|0"

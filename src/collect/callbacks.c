@@ -21,6 +21,17 @@ static void keep_module(Collector *c, const CuptiModule *module) {
     while (!atomic_compare_exchange_weak(&c->loaded, &head, loaded));
 }
 
+static bool is_launch(u32 domain, u32 cbid) {
+    if (domain != CUPTI_DOMAIN_DRIVER) return false;
+    switch (cbid) {
+#define X(id, name) case id:
+        CUPTI_LAUNCH_CBIDS(X)
+#undef X
+        return true;
+    default: return false;
+    }
+}
+
 static bool is_load(u32 cbid) {
     switch (cbid) {
 #define X(id, name) case id:
@@ -56,9 +67,29 @@ static void on_resource(Collector *c, u32 cbid, const CuptiResource *data) {
     }
 }
 
+static bool is_running(Collector *c) {
+    return atomic_load_explicit(&c->state, memory_order_relaxed) == COLLECT_RUNNING;
+}
+
+// Also while the collector ends: sampling may have to hold launches then.
+static void on_launch(Collector *c, const CuptiApiCall *call) {
+    if (call->site != 0) {
+        sampling_launched(c);
+        return;
+    }
+    sampling_await(c);
+    if (!c->host.options.stacks || !is_running(c)) return;
+    u32 stack = stacks_find(&c->stacks, call->symbol);
+    if (stack) stacks_set(&c->stacks, call->correlation, stack);
+}
+
 static void on_callback(void *context, u32 domain, u32 cbid, const void *data) {
     Collector *c = context;
-    if (atomic_load_explicit(&c->state, memory_order_relaxed) != COLLECT_RUNNING) return;
+    if (is_launch(domain, cbid)) {
+        on_launch(c, data);
+        return;
+    }
+    if (!is_running(c)) return;
     if (domain == CUPTI_DOMAIN_RESOURCE) {
         on_resource(c, cbid, data);
         return;
@@ -68,15 +99,7 @@ static void on_callback(void *context, u32 domain, u32 cbid, const void *data) {
         waits_call(c, cbid, call);
         return;
     }
-    if (call->site != 0) return;
-    if (is_load(cbid)) {
-        replace_code(c, call);
-        return;
-    }
-    sampling_await(c);
-    if (!c->host.options.stacks) return;
-    u32 stack = stacks_find(&c->stacks, call->symbol);
-    if (stack) stacks_set(&c->stacks, call->correlation, stack);
+    if (call->site == 0 && is_load(cbid)) replace_code(c, call);
 }
 
 static void enable(Collector *c, bool on, u32 domain, const u32 *cbids, size_t count) {

@@ -14,7 +14,7 @@
 #include "collect/collect_inside.h"
 #include "collect/pm_sampling.h"
 
-enum { TICK_NS = 50000000, FLUSH_TICKS = 8, FETCH_TICKS = 4 };
+enum { TICK_NS = 50000000, FLUSH_TICKS = 8, FETCH_TICKS = 4, SAMPLING_END_SECONDS = 2 };
 
 Collector collector;
 
@@ -93,38 +93,66 @@ static void write_exit_code(Collector *c) {
 }
 
 static void *close_all(void *context) {
-    sampling_close_all(context);
+    Collector *c = context;
+    sampling_close_all(c);
+    sem_post(&c->closed);
     return NULL;
 }
 
-// Ending the sampling of a GPU takes 0.04 s in the driver's kernel module, while what came last is written.
-static void end_sampling(Collector *c) {
+static bool wait_for(sem_t *semaphore, u32 seconds) {
+    struct timespec at;
+    int waited;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    at.tv_sec += seconds;
+    while ((waited = sem_clockwait(semaphore, CLOCK_MONOTONIC, &at)) != 0 && errno == EINTR) continue;
+    return waited == 0;
+}
+
+// Ending the sampling of a GPU takes 0.04 s in the driver's kernel module, while what came last is written. False: it
+// hangs in CUPTI, which is not to be called any more.
+static bool end_sampling(Collector *c) {
     pthread_t thread;
     sampling_fetch(c);
     bool beside = pthread_create(&thread, NULL, close_all, c) == 0;
-    if (!beside) sampling_close_all(c);
+    if (!beside) close_all(c);
     take_activities(c);
     waits_take(c);
+    if (!wait_for(&c->closed, SAMPLING_END_SECONDS)) {
+        if (beside) pthread_detach(thread);
+        collect_say(c, LOG_WARNING, "CUPTI did not end sampling within %u s; its last samples are missing",
+                    SAMPLING_END_SECONDS);
+        return false;
+    }
     if (beside) pthread_join(thread, NULL);
     sampling_end_all(c);
+    return true;
 }
 
-static void finish(Collector *c) {
-    atomic_store(&c->state, COLLECT_ENDING);
-    buffers_end(&c->buffers);
+// False: CUPTI hangs.
+static bool end_cupti(Collector *c) {
     // Twice: ending the sampling of a GPU that other processes use too may cost launches their times.
     c->cupti.cuptiActivityFlushAll(CUPTI_FLUSH_FORCED);
-    end_sampling(c);
+    if (!end_sampling(c)) {
+        atomic_store(&c->state, COLLECT_OFF);
+        return false;
+    }
     c->cupti.cuptiActivityFlushAll(CUPTI_FLUSH_FORCED);
     take_activities(c);
     pm_sampling_end(c);
     atomic_store(&c->state, COLLECT_OFF);
     c->cupti.cuptiUnsubscribe(c->subscriber);
+    return true;
+}
+
+static void finish(Collector *c) {
+    atomic_store(&c->state, COLLECT_ENDING);
+    buffers_end(&c->buffers);
+    bool returns = end_cupti(c);
     names_take_modules(c);
     take_activities(c);
     waits_take(c);
     attribution_write(c, true);
-    write_losses(c);
+    if (returns) write_losses(c);
     write_messages(c);
     ranges_end(c);
     write_exit_code(c);
@@ -229,6 +257,7 @@ static bool start_writer(Collector *c) {
     sigset_t all, before;
     sem_init(&c->wake, 0, 0);
     sem_init(&c->ended, 0, 0);
+    sem_init(&c->closed, 0, 0);
     sigfillset(&all);  // the program's signal handlers run on its own threads
     pthread_sigmask(SIG_SETMASK, &all, &before);
     bool started = pthread_create(&c->thread, NULL, writer, c) == 0;
@@ -293,12 +322,7 @@ bool collect_end(int exit_code) {
     c->exit_code = exit_code;
     atomic_store(&c->end, true);
     sem_post(&c->wake);
-    struct timespec at;
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    at.tv_sec += c->host.options.end_seconds;
-    int waited;
-    while ((waited = sem_clockwait(&c->ended, CLOCK_MONOTONIC, &at)) != 0 && errno == EINTR) continue;
-    if (waited == 0) return pthread_join(c->thread, NULL), true;
+    if (wait_for(&c->ended, c->host.options.end_seconds)) return pthread_join(c->thread, NULL), true;
     collect_say(c, LOG_ERROR, "CUPTI did not hand out its last records within %u s; the profile ends before them",
                 c->host.options.end_seconds);
     return false;

@@ -176,12 +176,14 @@ typedef struct Collector {
     u32 reason_indices[COLLECT_REASONS];
     atomic_uint starting;  // contexts WANTED or STARTING, and GPUs whose counters are: launches wait for them
     atomic_bool out_of_patience;
+    atomic_int launching;  // threads in a launch
+    atomic_uint closing;   // of sampling that are under way: launches wait for them
     char reason_names[COLLECT_REASONS][CUPTI_REASON_NAME_BYTES];
     u32 reasons[COLLECT_REASONS];  // the writer's, by CUPTI's index: stall << 1 | not issued
     u64 sources_named;             // bit of a device: its stall reasons are
 
     pthread_t thread;
-    sem_t wake, ended;
+    sem_t wake, ended, closed;
     atomic_bool end;
     int exit_code;
 
@@ -270,6 +272,7 @@ void objects_free(Objects *objects);
 void sampling_prepare(Collector *c);  // the writer, first of all
 void sampling_begin(Collector *c, void *context);
 void sampling_await(Collector *c);                    // on the program's thread, before it launches
+void sampling_launched(Collector *c);                 // ... and when it has
 void sampling_start_wanted(Collector *c);             // the writer
 void sampling_module_loaded(Collector *c);            // on the program's thread
 void sampling_fetch(Collector *c);                    // the writer

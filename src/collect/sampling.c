@@ -15,6 +15,7 @@
 #include "record/stall.h"
 
 enum { SCRATCH_BYTES = 8 << 20, MOST_FETCHES = 64, CLOSING_MS = 2000, AWAIT_NS = 1000000000 };
+enum { PAUSE_NS = 100000, HOLD_NS = 50000000 };
 // What CUPTI's decoder keeps up with: on an H200 (CUDA 13.0) 17 million samples a second leave it behind by half a
 // second for each second of run time, and from 25 million on it loses samples without saying so; 4 million cost
 // nothing.
@@ -123,7 +124,6 @@ bool sampling_lock_device(Collector *c, u32 device) {
 // CUPTI wants sampling enabled before it is asked for its reasons and configured.
 static CuptiResult start(Collector *c, SampledContext *sampled, void *context, const char **step) {
     CuptiSamplingContext params = {sizeof params, .context = context};
-    if (c->cupti.cuptiGetDeviceId(context, &sampled->device) != CUPTI_OK) sampled->device = 0;
     if (!sampling_lock_device(c, sampled->device)) return CUPTI_HARDWARE_BUSY;
     *step = "cuptiPCSamplingEnable";
     CuptiResult result = c->cupti.cuptiPCSamplingEnable(&params);
@@ -173,29 +173,65 @@ void sampling_begin(Collector *c, void *context) {
     sem_post(&c->wake);
 }
 
+static void pause_briefly(void) { nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL); }
+
 // Without this a program that ends within a tenth of a second has no samples, and CUPTI is asked to begin while
 // launches are under way.
-void sampling_await(Collector *c) {
+static void await_start(Collector *c) {
     if (!atomic_load(&c->starting) || atomic_load(&c->out_of_patience)) return;
     for (u64 end = collect_now() + AWAIT_NS; atomic_load(&c->starting);) {
         if (collect_now() > end) atomic_store(&c->out_of_patience, true);
         if (atomic_load(&c->out_of_patience)) return;
-        nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+        pause_briefly();
     }
+}
+
+void sampling_await(Collector *c) {
+    await_start(c);
+    atomic_fetch_add(&c->launching, 1);
+    for (u64 end = 0; atomic_load(&c->closing); pause_briefly(), atomic_fetch_add(&c->launching, 1)) {
+        if (!end) end = collect_now() + CLOSING_MS * 1000000ull;
+        if (collect_now() > end) return;
+        atomic_fetch_sub(&c->launching, 1);
+    }
+}
+
+void sampling_launched(Collector *c) { atomic_fetch_sub(&c->launching, 1); }
+
+// With two sampled contexts of a GPU, CUPTI (13.0, on an H200) fails and loses launches of both.
+static bool is_device_taken(Collector *c, u32 device) {
+    for (u32 i = 0; i < COLLECT_CONTEXTS; i++) {
+        u32 state = atomic_load(&c->contexts[i].state);
+        if (state >= SAMPLING_READY && state <= SAMPLING_CLOSING && c->contexts[i].device == device) return true;
+    }
+    return false;
+}
+
+static CuptiResult start_or_refuse(Collector *c, SampledContext *sampled) {
+    const char *step = "CUPTI";
+    void *context = atomic_load(&sampled->context);
+    if (c->cupti.cuptiGetDeviceId(context, &sampled->device) != CUPTI_OK) sampled->device = 0;
+    if (is_device_taken(c, sampled->device)) {
+        if (!atomic_exchange(&c->told_sampling, true))
+            collect_say(c, LOG_WARNING,
+                        "the program has several contexts on a GPU, of which one at a time can be sampled: samples are "
+                        "of the kernels of the first");
+        return CUPTI_HARDWARE_BUSY;
+    }
+    CuptiResult result = start(c, sampled, context, &step);
+    if (result != CUPTI_OK) refuse(c, step, result);
+    return result;
 }
 
 void sampling_start_wanted(Collector *c) {
     for (u32 i = 0; i < COLLECT_CONTEXTS; i++) {
         u32 wanted = SAMPLING_WANTED;
-        const char *step = "CUPTI";
         SampledContext *sampled = &c->contexts[i];
         if (!atomic_compare_exchange_strong(&sampled->state, &wanted, SAMPLING_STARTING)) continue;
-        CuptiResult result = start(c, sampled, atomic_load(&sampled->context), &step);
+        CuptiResult result = start_or_refuse(c, sampled);
         atomic_store(&sampled->state, result == CUPTI_OK ? SAMPLING_READY : SAMPLING_NONE);
         atomic_fetch_sub(&c->starting, 1);
-        if (result == CUPTI_OK) continue;
-        refuse(c, step, result);
-        atomic_store(&sampled->context, NULL);
+        if (result != CUPTI_OK) atomic_store(&sampled->context, NULL);
     }
 }
 
@@ -374,8 +410,15 @@ static bool claim_to_close(SampledContext *sampled, u32 *state) {
     return *state == SAMPLING_FAILED && atomic_compare_exchange_strong(&sampled->state, state, SAMPLING_CLOSING);
 }
 
-// The last of a context's samples, and the end of sampling it.
-static void close_sampling(Collector *c, SampledContext *sampled) { disable(c, atomic_load(&sampled->context)); }
+// The last of a context's samples, and the end of sampling it. CUPTI (13.0, on an H200) hangs when other threads launch
+// meanwhile: they are held. When one of them does not come out of its launch, the driver is left to end sampling with
+// the process.
+static void close_sampling(Collector *c, SampledContext *sampled) {
+    atomic_fetch_add(&c->closing, 1);
+    for (u64 end = collect_now() + HOLD_NS; atomic_load(&c->launching) > 0 && collect_now() < end;) pause_briefly();
+    if (atomic_load(&c->launching) <= 0) disable(c, atomic_load(&sampled->context));
+    atomic_fetch_sub(&c->closing, 1);
+}
 
 // On the program's thread, which may hold the driver's locks that the writer's fetch waits for: wait for it, not
 // forever.

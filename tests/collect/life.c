@@ -337,6 +337,29 @@ static int ends_among_launches(void) {
     return 7;
 }
 
+static int launch_in_disable(void) {
+    work(1);
+    mock_wait_flushes(1);
+    mock_script()->launch_in_disable = true;
+    mock_context_end(1);
+    return 7;
+}
+
+static int hangs_in_disable(void) {
+    work(2);
+    mock_script()->hang_disable = true;
+    return 7;
+}
+
+static int two_of_a_device(void) {
+    work(1);
+    mock_context(9);  // of device 0 too
+    mock_wait_flushes(2);
+    launch_from_here();
+    mock_script()->last_samples = 50;
+    return 7;
+}
+
 static int quick(void) { return work(1), _exit(7), 1; }
 
 int main(int argc, char **argv) {
@@ -362,6 +385,9 @@ int main(int argc, char **argv) {
                  {"quick", quick},
                  {"waits", waits},
                  {"replaced", replaced},
+                 {"launch_in_disable", launch_in_disable},
+                 {"hangs_in_disable", hangs_in_disable},
+                 {"two_of_a_device", two_of_a_device},
                  {"ends_among_launches", ends_among_launches},
                  {"ends_in_launch", ends_in_launch},
                  {"counters", counters},

@@ -6,16 +6,18 @@
 #include "base/types.h"
 
 typedef struct MockScript {
-    int sampling_result;  // of configuring; 0 works
-    int fetch_result;     // of fetching samples
-    u64 samples;          // that the next fetch gives
-    u64 last_samples;     // that ending gives
-    u64 dropped_samples;  // told with each fetch that gives some
-    u64 other_samples;    // of kernels that are not the program's, likewise
-    bool slow_enable;     // sampling begins when the program launches, and launches before that are lost
-    bool hang_flush;      // the forced flush never returns
-    bool deep_queue;      // some launch is always under way: only full buffers are handed out
-    bool exit_in_launch;  // the program ends between a launch's two callbacks
+    int sampling_result;     // of configuring; 0 works
+    int fetch_result;        // of fetching samples
+    u64 samples;             // that the next fetch gives
+    u64 last_samples;        // that ending gives
+    u64 dropped_samples;     // told with each fetch that gives some
+    u64 other_samples;       // of kernels that are not the program's, likewise
+    bool slow_enable;        // sampling begins when the program launches, and launches before that are lost
+    bool hang_flush;         // the forced flush never returns
+    bool deep_queue;         // some launch is always under way: only full buffers are handed out
+    bool exit_in_launch;     // the program ends between a launch's two callbacks
+    bool hang_disable;       // ending sampling never returns
+    bool launch_in_disable;  // another thread launches while sampling ends, where an H200's CUPTI hangs: aborts instead
 } MockScript;
 MockScript *mock_script(void);
 void mock_context(u32 number);  // 1 to 7: of device number - 1

@@ -2,6 +2,8 @@
 // A CUPTI that follows a script, to run the collector's whole life without a GPU. It is its own client too: the test
 // program calls mock_* (mock.h) to make contexts, load modules and launch kernels.
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -32,7 +34,8 @@ static struct {
     CuptiPcData *last[8];
     void *sampled[8];
     u32 period, mode;
-    bool launching;  // has begun to
+    bool launching;        // has begun to
+    atomic_uint launched;  // launches past their first callback
     pthread_mutex_t lock;
     pthread_cond_t flushed;
     u32 flushes;
@@ -211,7 +214,21 @@ CuptiResult cuptiPCSamplingGetData(CuptiSamplingGet *get) {
     mock.script.samples = 0;
     return CUPTI_OK;
 }
+static void *launch_meanwhile(void *unused) { return mock_launch("meanwhile"), unused; }
+
+// The launch must not get past its callback; a thread that does is seen if it runs in time.
+static void launch_in_disable(void) {
+    pthread_t thread;
+    u32 before = atomic_load(&mock.launched);
+    pthread_create(&thread, NULL, launch_meanwhile, NULL);
+    pthread_detach(thread);
+    for (u32 i = 0; i < 2000; i++) sched_yield();
+    if (atomic_load(&mock.launched) != before) abort();
+}
 CuptiResult cuptiPCSamplingDisable(CuptiSamplingContext *context) {
+    if (mock.script.hang_disable)
+        for (;;) pause();
+    if (mock.script.launch_in_disable) launch_in_disable();
     size_t i = (size_t)context->context & 7;
     if (mock.script.last_samples && mock.last[i]) give(mock.last[i], mock.script.last_samples);
     mock.script.last_samples = 0;
@@ -271,6 +288,7 @@ void mock_launch(const char *kernel) {
     pthread_mutex_unlock(&mock.lock);
     if (mock.callback && mock.enabled[CUPTI_DOMAIN_DRIVER][LAUNCH_KERNEL])
         mock.callback(mock.context, CUPTI_DOMAIN_DRIVER, LAUNCH_KERNEL, &call);
+    atomic_fetch_add(&mock.launched, 1);
     u64 now = mock.now ? mock.now() : 1000;
     if (mock.script.slow_enable && !mock.period) return;  // not sampled: the test counts launches
     if (mock.script.exit_in_launch) exit(5);
