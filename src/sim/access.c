@@ -134,7 +134,24 @@ u32 count_distinct_sectors(const u64 *address, u32 count) {
     return distinct;
 }
 
-// bank_degree() of one word a lane where no bank has two, or the lanes' words ascend; 0: neither.
+// bank_degree() of one word a lane where the lanes' words ascend, or all want other banks; 0: neither.
+static u32 bank_degree_ascending(const u64 *address, u32 mask) {
+    u8 count[32] = {0};
+    u32 worst = 1;
+    i64 last = -1;
+    bool ascending = true;
+    for (u32 left = mask; left; left &= left - 1) {
+        i64 word = (u32)(address[__builtin_ctz(left)] >> 2);
+        if (word == last) continue;
+        ascending &= word > last;
+        last = word;
+        u32 words = ++count[word & 31];
+        if (words > worst) worst = words;
+    }
+    return ascending || worst == 1 ? worst : 0;
+}
+
+// ... where lanes that share a bank want the same word, or the lanes' words ascend; 0: neither.
 static u32 bank_degree_simple(const u64 *address, u32 mask) {
     u32 first[32], last = 0, worst = 1;
     u8 count[32] = {0};
@@ -157,7 +174,8 @@ static u32 bank_degree_simple(const u64 *address, u32 mask) {
 
 // Distinct words per bank, over the lanes of one pass; lanes that want the same word share it.
 static u32 bank_degree(const u64 *address, u32 mask, u32 words) {
-    u32 simple = words == 1 ? bank_degree_simple(address, mask) : 0;
+    u32 simple = words == 1 ? bank_degree_ascending(address, mask) : 0;
+    if (!simple && words == 1) simple = bank_degree_simple(address, mask);
     if (simple) return simple;
     u32 chain[LANES * 4], value[LANES * 4], head[32], depth[32];
     u32 used = 0, worst = 0, entries = 0;

@@ -97,6 +97,7 @@ static bool next_run(Sm *sm, TimeWarp *w) {
         w->to = run.to;
         count_groups(w, run.lanes);
         w->lanes = (u8)run.lanes;
+        w->lane_counter = (u8)(SMC_LANES_1_4 + (w->lanes - 1) / 4);
         w->op = block->ops;
         w->op_end = block->ops + block->op_count;
         w->turn[1] = w->run_words;
@@ -112,7 +113,7 @@ static bool next_run(Sm *sm, TimeWarp *w) {
 }
 
 // The latest of the registers that the next instruction reads or writes; a guard counts later than an operand.
-static u64 registers_ready(const Sm *sm, const TimeWarp *w, const TimeOp *op, u32 *latest) {
+static inline u64 registers_ready(const Sm *sm, const TimeWarp *w, const TimeOp *op, u32 *latest) {
     const u16 *regs = code_of(w)->regs + op->regs;
     u64 ready = 0;
     for (u32 i = 0; i < (u32)op->dst_count + op->src_count; i++)
@@ -410,21 +411,13 @@ static const u8 unit_counter[UNIT_COUNT] = {
     [UNIT_ADU] = SMC_UNIT_ADU,   [UNIT_CBU] = SMC_UNIT_CBU,   [UNIT_UNIFORM] = SMC_UNIT_UNIFORM,
     [UNIT_TMA] = SMC_UNIT_LSU,   [UNIT_NONE] = SMC_UNIT_ALU};
 
-static bool uses_memory(const TimeOp *op) {
-    enum {
-        KINDS = 1 << TIME_LOAD | 1 << TIME_STORE | 1 << TIME_ATOMIC | 1 << TIME_REDUCE | 1 << TIME_CONST |
-                1 << TIME_TEXTURE | 1 << TIME_ASYNC | 1 << TIME_BULK
-    };
-    return KINDS >> op->kind & 1 || op->flags & TIME_MIO;
-}
-
 // Books an issue at `cycle`.
 static void count_issue(Sm *sm, Scheduler *s, TimeWarp *w, const TimeOp *op, u64 cycle) {
     u64 *c = sm->counters;
     Tally *tally = tally_of(sm, w);
-    u64 could = s->at[w->slot] > w->since ? s->at[w->slot] : w->since, interval = sm->gpu->issue_interval;
+    u64 interval = sm->gpu->issue_interval;
     account_slots(sm, s, cycle, w);
-    charge_turn(sm, s, w, tally, op->pc, cycle);
+    u64 could = charge_turn(sm, s, w, tally, op->pc, cycle);
     if (WL_UNLIKELY(sample_at(machine_samples(sm->machine), cycle))) account_issue_sample(sm, s, w, op->pc, cycle);
     if (!w->delay) w->delay = 1, w->delay_pc = op->pc;
     s->issued += interval;
@@ -435,7 +428,7 @@ static void count_issue(Sm *sm, Scheduler *s, TimeWarp *w, const TimeOp *op, u64
     c[SMC_SLOTS_ISSUED] += interval;
     c[SMC_ISSUED]++;
     c[SMC_ELIGIBLE_CYCLES] += cycle + 1 - could;
-    c[SMC_LANES_1_4 + (w->lanes - 1) / 4]++;
+    c[w->lane_counter]++;
     c[unit_counter[op->unit]]++;
     tally->pcs[op->pc].issued++;  // TimePc.stalls has these cycles, too, in the end
 }
@@ -516,8 +509,8 @@ static bool throttle_memory(Sm *sm, Scheduler *s, TimeWarp *w, const TimeOp *op,
 static bool try_issue(Sm *sm, Scheduler *s, TimeWarp *w, u64 cycle) {
     const TimeCode *code = code_of(w);
     const TimeOp *op = &code->ops[w->op];
-    bool memory = uses_memory(op);
-    if (!memory && op->kind != TIME_GMMA && s->unit_free[op->unit] > cycle)
+    bool memory = op->path == TIME_BY_QUEUE;
+    if (op->path == TIME_BY_UNIT && s->unit_free[op->unit] > cycle)
         return throttle(sm, s, w, cycle, s->unit_free[op->unit], STALL_MATH_PIPE_THROTTLE);
     if (memory) {
         const Pipe *full = full_pipe(sm, op);
@@ -529,7 +522,7 @@ static bool try_issue(Sm *sm, Scheduler *s, TimeWarp *w, u64 cycle) {
         s->unit_free[op->unit] = cycle + op->interval;
         if (op->dst_count) sm_set_result(w, code, op, cycle + op->latency, result_reason(op));
     }
-    if (op->kind == TIME_GMMA || op->kind == TIME_GMMA_COMMIT || op->kind == TIME_GMMA_WAIT) {
+    if (op->path == TIME_BY_TENSOR || op->kind == TIME_GMMA_COMMIT || op->kind == TIME_GMMA_WAIT) {
         u64 go = issue_gmma(sm, w, op, cycle);
         w->op++;
         advance(sm, w, cycle + 1, go, STALL_GMMA);
@@ -604,9 +597,8 @@ static u64 look_at_slots(Scheduler *s, u64 cycle) {
 static bool schedule(Sm *sm, Scheduler *s, u64 cycle) {
     if (s->busy > cycle) return s->next = s->busy, true;
     u64 next = look_at_slots(s, cycle), traced = 0;
-    for (u64 left = s->ready; left; left &= left - 1) {
+    for (u64 left = s->ready & s->tracing; left; left &= left - 1) {
         TimeWarp *w = s->warps[__builtin_ctzll(left)];
-        if (w->state != TW_TRACE) continue;
         if (trace_empty(&w->trace) && !warp_done(w->front)) return false;
         sm_warp_traced(sm, w, cycle);
         traced |= left & -left;
@@ -629,21 +621,27 @@ static bool schedule(Sm *sm, Scheduler *s, u64 cycle) {
     return true;
 }
 
-u64 sm_next_event(const Sm *sm) {
-    u64 next = memory_next(sm);
+static u64 next_of_schedulers(const Sm *sm) {
+    u64 next = NEVER;
     for (u32 i = 0; i < sm->scheduler_count; i++)
         if (sm->schedulers[i].next < next) next = sm->schedulers[i].next;
     return next;
 }
 
+u64 sm_next_event(const Sm *sm) {
+    u64 memory = memory_next(sm), next = next_of_schedulers(sm);
+    return memory < next ? memory : next;
+}
+
 void sm_run(Sm *sm, u64 until) {
     sm->paused = false;
     for (;;) {
-        u64 cycle = sm_next_event(sm);
+        u64 memory = memory_next(sm), cycle = next_of_schedulers(sm);
+        if (memory < cycle) cycle = memory;
         if (cycle < sm->now) cycle = sm->now;
         if (cycle >= until) break;
         sm->now = cycle;
-        if (memory_next(sm) <= cycle) memory_events(sm, cycle);
+        if (memory <= cycle) memory_events(sm, cycle);
         for (u32 i = 0; i < sm->scheduler_count; i++)
             if (sm->schedulers[i].next <= cycle && !schedule(sm, &sm->schedulers[i], cycle)) {
                 sm->paused = true;

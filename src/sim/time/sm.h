@@ -98,6 +98,7 @@ typedef struct TimeWarp {
     u8 state, sched, slot, reason;  // WarpState; StallReason since `since`
     u8 wait;                        // WaitKind
     u8 lanes, barrier;
+    u8 lane_counter;    // SmCounter of so many lanes
     bool unrolled;      // the run is TIME_UNROLL runs of a block
     u32 op, op_end;     // TimeCode.ops: next, end of the run's block
     u32 from, to;       // the run
@@ -144,6 +145,7 @@ typedef struct SampledSlots {
 
 typedef struct Scheduler {
     u64 ready, waiting;  // slots: `at` was reached when the scheduler was last looked at; other times than NEVER
+    u64 tracing;         // ... whose warps are in state TW_TRACE
     u64 next;            // the least of `at`, or when it may issue again
     u64 busy;            // until then it cannot issue
     u64 accounted;       // cycles before this one are accounted for

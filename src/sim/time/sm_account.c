@@ -53,9 +53,16 @@ void account_issue_sample(const Sm *sm, Scheduler *s, const TimeWarp *w, u32 pc,
     account_samples(sm, w, pc, STALL_SELECTED, cycle, cycle + 1);
 }
 
+void account_turn_samples(const Sm *sm, const TimeWarp *w, u32 pc, u64 since, u64 could, u64 cycle) {
+    if (could < cycle) account_samples(sm, w, pc, STALL_NOT_SELECTED, could, cycle);
+    if (since < could) account_samples(sm, w, pc, w->reason, since, could);
+}
+
 void account_stall(Sm *sm, TimeWarp *w, u64 cycle) {
     u32 pc = w->op < w->op_end ? code_of(w)->ops[w->op].pc : w->from;
     charge(sm, scheduler_of(sm, w), w, tally_of(sm, w), pc, w->reason, w->cause, w->since, cycle);
+    if (WL_UNLIKELY(sample_any(machine_samples(sm->machine), w->since, cycle)))
+        account_samples(sm, w, pc, w->reason, w->since, cycle);
     w->since = cycle;
 }
 

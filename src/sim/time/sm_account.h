@@ -13,6 +13,8 @@ static inline Scheduler *scheduler_of(Sm *sm, const TimeWarp *w) { return &sm->s
 
 // The samples in [from, to) of a warp, at `pc` for `reason`, when there are any (sample_any).
 void account_samples(const Sm *sm, const TimeWarp *w, u32 pc, u32 reason, u64 from, u64 to);
+// ... of one that could issue from `could` on, and of its reason before.
+void account_turn_samples(const Sm *sm, const TimeWarp *w, u32 pc, u64 since, u64 could, u64 cycle);
 // ... of the scheduler and the warp that it issues in sample cycle `cycle`.
 void account_issue_sample(const Sm *sm, Scheduler *s, const TimeWarp *w, u32 pc, u64 cycle);
 // The warp's cycles since `since` for the reason that it had; `cycle` is later.
@@ -23,15 +25,16 @@ void account_residents(Sm *sm, u64 cycle);
 // Remembers where a warp's time goes since its last barrier: one of its stalls, each as likely as it is long. What it
 // takes to get on after the barrier itself makes nobody late.
 static inline void note_delay(TimeWarp *w, u32 reason, u32 cause, u64 from, u64 cycles) {
-    if (reason == STALL_BARRIER) return;
+    if (!code_of(w)->meets || reason == STALL_BARRIER) return;
     w->delay += cycles;
     u64 dice = (w->delay + from) * 0x9e3779b97f4a7c15 >> 32;  // a new one for each stall, the same in every run
     if (dice * w->delay >> 32 < cycles) w->delay_pc = cause;
 }
 
-// [from, to) of a warp of scheduler `s` whose next instruction is `pc`.
-static inline void charge(Sm *sm, const Scheduler *s, TimeWarp *w, Tally *tally, u32 pc, u32 reason, u32 cause,
-                          u64 from, u64 to) {
+// [from, to) of a warp of scheduler `s` whose next instruction is `pc`, but for samples. Inline always: a call of it
+// takes half as long again.
+static inline __attribute__((always_inline)) void charge(Sm *sm, const Scheduler *s, TimeWarp *w, Tally *tally, u32 pc,
+                                                         u32 reason, u32 cause, u64 from, u64 to) {
     if (to <= from) return;
     u64 cycles = to - from, issued = s->issued - w->issued_before;
     if (issued > cycles) issued = cycles;  // of these cycles, those in which its scheduler issued
@@ -42,7 +45,6 @@ static inline void charge(Sm *sm, const Scheduler *s, TimeWarp *w, Tally *tally,
     sm->stalls[reason] += cycles;
     if (cause != WL_NONE) tally_edge(tally, pc, cause, (u8)reason, cycles, 1);
     note_delay(w, reason, cause != WL_NONE ? cause : pc, from, cycles);
-    if (WL_UNLIKELY(sample_any(machine_samples(sm->machine), from, to))) account_samples(sm, w, pc, reason, from, to);
 }
 
 // The warp stalls for another reason from `cycle` on.
@@ -53,13 +55,17 @@ static inline void stall(Sm *sm, TimeWarp *w, u64 cycle, StallReason reason, u32
 }
 
 // A warp that waited for its reason until it could issue, and since then for its turn. While it was not selected its
-// scheduler issued others, so those cycles are the first to be looked for there.
-static inline void charge_turn(Sm *sm, const Scheduler *s, TimeWarp *w, Tally *tally, u32 pc, u64 cycle) {
-    u64 at = s->at[w->slot], could = at > w->since ? at : w->since;
+// scheduler issued others, so those cycles are the first to be looked for there. Returns when it could.
+static inline __attribute__((always_inline)) u64 charge_turn(Sm *sm, const Scheduler *s, TimeWarp *w, Tally *tally,
+                                                             u32 pc, u64 cycle) {
+    u64 at = s->at[w->slot], since = w->since, could = at > since ? at : since;
     charge(sm, s, w, tally, pc, STALL_NOT_SELECTED, WL_NONE, could, cycle);
-    charge(sm, s, w, tally, pc, w->reason, w->cause, w->since, could);
+    charge(sm, s, w, tally, pc, w->reason, w->cause, since, could);
+    if (WL_UNLIKELY(sample_any(machine_samples(sm->machine), since, cycle)))
+        account_turn_samples(sm, w, pc, since, could, cycle);
     w->cause = WL_NONE;
     w->since = cycle;
+    return could;
 }
 
 // Cycles of a scheduler before `cycle` that did not issue; NULL: it had no warp.
@@ -82,6 +88,8 @@ static inline void set_slot(Scheduler *s, u32 slot, u64 at) {
 
 static inline void set_at(Sm *sm, TimeWarp *w, WarpState state, u64 at) {
     Scheduler *s = scheduler_of(sm, w);
+    u64 bit = 1ull << w->slot;
+    s->tracing = state == TW_TRACE ? s->tracing | bit : s->tracing & ~bit;
     w->state = (u8)state;
     set_slot(s, w->slot, at);
     if (at < s->next) s->next = at;

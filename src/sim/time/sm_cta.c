@@ -61,6 +61,7 @@ static Status start_warp(Sm *sm, TimeCta *cta, u32 index, u64 start) {
     w->line = w->cause = w->delay_pc = WL_NONE;
     w->start = w->since = start;
     w->reason = STALL_NO_INSTRUCTIONS;
+    w->lane_counter = SMC_LANES_1_4;
     w->sched = (u8)least_loaded(sm, index);
     Scheduler *s = &sm->schedulers[w->sched];
     while (s->warps[w->slot]) w->slot++;
@@ -184,7 +185,7 @@ void sm_abandon(Sm *sm, u64 cycle) {
     for (u32 i = 0; i < sm->scheduler_count; i++) {
         Scheduler *s = &sm->schedulers[i];
         for (u32 k = 0; k < SCHED_WARPS; k++) s->at[k] = NEVER, s->warps[k] = NULL;
-        s->ready = s->waiting = 0;
+        s->ready = s->waiting = s->tracing = 0;
         s->resident = 0;
         s->next = NEVER;
         account_slots(sm, s, cycle, NULL);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/time/tally.h"
 
+#include <string.h>
+
 #include "base/map.h"
 
 Status tally_init(Tally *t, u32 pc_count, u32 sample_sets) {
@@ -38,6 +40,7 @@ static bool grow(Tally *t) {
     mem_free(t->edges);
     t->edges = bigger;
     t->edge_cap *= 2;
+    memset(t->last_edge, 0, sizeof *t->last_edge * t->pc_count);
     return true;
 }
 
@@ -51,7 +54,7 @@ TimeEdge *tally_find_edge(Tally *t, u32 pc, u32 cause, u8 reason) {
         *e = (TimeEdge){.pc = pc, .cause = cause, .reason = reason};
         t->edge_count++;
     }
-    t->last_edge[pc] = (u32)(e - t->edges);
+    t->last_edge[pc] = (LastEdge){.key = tally_key(cause, reason), .at = (u32)(e - t->edges)};
     return e;
 }
 

@@ -25,14 +25,19 @@ static inline bool sample_any(const SamplePlan *plan, u64 from, u64 to) {
 }
 static inline bool sample_at(const SamplePlan *plan, u64 cycle) { return !((cycle + plan->offset) & plan->mask); }
 
+typedef struct LastEdge {  // of a pc
+    u64 key;               // tally_key; 0: none
+    u32 at;                // in Tally.edges
+} LastEdge;
+
 typedef struct Tally {
     TimePc *pcs;
     u32 pc_count;
     TimeEdge *edges;  // open addressing; times == 0: free
     u32 edge_cap, edge_count;
-    u32 *last_edge;  // by pc: where its last edge lies
-    u32 sets;        // of samples
-    u32 *samples;    // [set][pc][reason][all, in cycles without issue]
+    LastEdge *last_edge;  // by pc
+    u32 sets;             // of samples
+    u32 *samples;         // [set][pc][reason][all, in cycles without issue]
     u64 slot_stalls[STALL_COUNT];
     u64 load_latency[LATENCY_BUCKETS];
     bool failed;   // out of memory: some edges are missing
@@ -44,10 +49,12 @@ void tally_free(Tally *tally);
 TimeEdge *tally_find_edge(Tally *tally, u32 pc, u32 cause, u8 reason);  // NULL: memory ran out
 void tally_merge(Tally *to, const Tally *from);
 
+static inline u64 tally_key(u32 cause, u8 reason) { return ((u64)cause << 8 | reason) + 1; }
+
 static inline void tally_edge(Tally *t, u32 pc, u32 cause, u8 reason, u64 cycles, u64 times) {
-    TimeEdge *e = &t->edges[t->last_edge[pc]];
-    bool last = e->times && e->pc == pc && e->cause == cause && e->reason == reason;
-    if (WL_UNLIKELY(!last) && !(e = tally_find_edge(t, pc, cause, reason))) return;
+    const LastEdge *last = &t->last_edge[pc];
+    TimeEdge *e = &t->edges[last->at];
+    if (WL_UNLIKELY(last->key != tally_key(cause, reason)) && !(e = tally_find_edge(t, pc, cause, reason))) return;
     e->cycles += cycles;
     e->times += times;
 }

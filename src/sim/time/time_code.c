@@ -83,9 +83,25 @@ static Status lower_program(TimeLower *lower) {
     return STATUS_OK;
 }
 
+static TimePath path_of(const TimeOp *op) {
+    enum {
+        KINDS = 1 << TIME_LOAD | 1 << TIME_STORE | 1 << TIME_ATOMIC | 1 << TIME_REDUCE | 1 << TIME_CONST |
+                1 << TIME_TEXTURE | 1 << TIME_ASYNC | 1 << TIME_BULK
+    };
+    if (KINDS >> op->kind & 1 || op->flags & TIME_MIO) return TIME_BY_QUEUE;
+    return op->kind == TIME_GMMA ? TIME_BY_TENSOR : TIME_BY_UNIT;
+}
+
+static bool has_barriers(const TimeLower *lower) {
+    for (u32 i = 0; i < lower->ops.len; i++)
+        if (lower->ops.data[i].kind == TIME_BARRIER || lower->ops.data[i].kind == TIME_ARRIVE) return true;
+    return false;
+}
+
 static Status finish(TimeLower *lower, u32 registers, TimeCode **code) {
     TimeCode *c = mem_zero(1, sizeof *c);
     if (!c) return STATUS_NO_MEMORY;
+    for (u32 i = 0; i < lower->ops.len; i++) lower->ops.data[i].path = (u8)path_of(&lower->ops.data[i]);
     *c = (TimeCode){.program = lower->program,
                     .ops = lower->ops.data,
                     .op_count = lower->ops.len,
@@ -96,6 +112,7 @@ static Status finish(TimeLower *lower, u32 registers, TimeCode **code) {
                     .block_of = lower->block_of,
                     .slots = lower->slots,
                     .registers = registers ? registers : lower->registers,
+                    .meets = has_barriers(lower),
                     .insn_bytes = lower->gpu->sm_version >= 70 ? 16 : 8};
     *code = c;
     return STATUS_OK;

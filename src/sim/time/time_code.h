@@ -48,6 +48,12 @@ enum {
     TIME_ATOMIC_SHIFT = 6,  // the upper two bits, of atomics: MemAtomic
 };
 
+typedef enum TimePath {  // how an instruction leaves the scheduler
+    TIME_BY_UNIT,        // to one of its units, when that is free
+    TIME_BY_TENSOR,      // wgmma: the tensor unit's turn comes later
+    TIME_BY_QUEUE        // to memory, or the units of the SM, when their queue has room
+} TimePath;
+
 typedef struct TimeOp {
     u32 pc;    // index in SimProgram.insns of the PTX instruction that it is (part) of
     u32 regs;  // TimeCode.regs: dst_count results, then src_count sources (guards and address registers included)
@@ -59,6 +65,7 @@ typedef struct TimeOp {
     u16 latency;  // cycles from issue until a result can be read; loads: on top of what memory takes
     u16 extra;    // of the kind
     u8 guard;     // the source that is its guard, from 1; 0 = none
+    u8 path;      // TimePath
 } TimeOp;
 
 enum { TIME_UNROLL = 4 };
@@ -91,6 +98,7 @@ typedef struct TimeCode {
     u32 slots;       // registers and predicates that `regs` names: 0 to slots - 1
     u32 registers;   // 32-bit registers of a thread, as the machine would allocate them: known, or estimated
     u32 insn_bytes;  // of one machine instruction: 16 since Volta, 8 before
+    bool meets;      // it has barriers of CTAs
 } TimeCode;
 
 // Blocks end behind every instruction that may leave the straight line or wait (SimKind above SIM_MEMORY), begin at
