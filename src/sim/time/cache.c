@@ -37,6 +37,7 @@ struct Cache {
     u32 shift;               // log2 of the line
     bool lru, hashed, owned;
     u32 set_bits;            // log2 of the number of sets; WL_NONE when it is no power of two
+    u64 reciprocal, exact;   // ... then 2^64 / sets, rounded up; what is below `exact` is divided with it
     u32 last, last_set;      // place found last
     u64 last_number;         // ... its line; NO_LINE
     u32 epoch;               // of sets that are in use; grows when the cache is emptied
@@ -133,6 +134,8 @@ Status cache_create(const CacheConfig *config, Cache **cache) {
     c->pages = config->pages;
     c->dirty_kept = c->ways <= SCANNED_WAYS ? config->dirty_kept : 0;
     c->set_bits = is_power(c->sets) ? log2_of(c->sets) : WL_NONE;
+    c->exact = c->sets ? UINT64_MAX / c->sets : 0;
+    c->reciprocal = c->exact + 1;
     if (c->sets && allocate(c) != STATUS_OK) {
         cache_destroy(c);
         return STATUS_NO_MEMORY;
@@ -183,15 +186,21 @@ void cache_clear(Cache *c) {
     }
 }
 
+// value / c->sets, without a division: value * reciprocal is too large by less than value * sets, so by less than 2^64.
+static u64 by_sets(const Cache *c, u64 value) {
+    return WL_LIKELY(value < c->exact) ? (u64)((unsigned __int128)value * c->reciprocal >> 64) : value / c->sets;
+}
+
 // The set of a line. Hashed: as many neighbouring lines as there are sets still fall into different ones.
 static u32 set_of(const Cache *c, u64 number) {
     if (c->set_bits != WL_NONE) {
         u64 bits = c->hashed ? number ^ hash_u64(number >> c->set_bits) : number;
         return (u32)bits & (c->sets - 1);
     }
-    u64 high = number / c->sets;
-    u32 low = (u32)(number - high * c->sets);
-    return c->hashed ? (u32)((low + (hash_u64(high) >> 32)) % c->sets) : low;
+    u64 high = by_sets(c, number), low = number - high * c->sets;
+    if (!c->hashed) return (u32)low;
+    u64 spread = low + (hash_u64(high) >> 32);
+    return (u32)(spread - by_sets(c, spread) * c->sets);
 }
 
 static u32 index_slot(const Cache *c, u64 number) { return (u32)hash_u64(number) & c->index_mask; }

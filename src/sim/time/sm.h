@@ -227,6 +227,7 @@ typedef struct StoreQueue {
     u32 free, unused;                     // unused: those before it have never been
     u32 ring[STORE_QUEUE], first, count;  // those that have not left
     u64 keys[STORE_QUEUE];                // ... their lines
+    u16 tags[STORE_QUEUE];                // ... and 16 bits of these, to be searched several at a time
     u64 port_free;
 } StoreQueue;
 

@@ -2,6 +2,8 @@
 // Stores on their way out of an SM. The lines that they write queue up for the SM's port to the interconnect; a store
 // to a line that is still there joins it, of whatever warp it is, and leaves with it (bench/hwref/h200-joins.tsv). A
 // line stays for l1_join cycles at least, and then until those before it have left.
+#include <string.h>
+
 #include "sim/time/machine.h"
 #include "sim/time/sm_parts.h"
 
@@ -27,6 +29,7 @@ void stores_clear(Sm *sm) {
     q->port_free = 0;
     q->free = WL_NONE;
     for (u32 i = 0; i < STORE_QUEUE; i++) q->keys[i] = NO_LINE;
+    memset(q->tags, 0, sizeof q->tags);
     q->unused = (u32)sm->gpu->l1_writes;
 }
 
@@ -39,9 +42,33 @@ u64 stores_next(const Sm *sm) {
     return ready > q->port_free ? ready : q->port_free;
 }
 
+// 0 is that of an empty place.
+static u16 tag_of(u64 key) {
+    u16 tag = (u16)(key >> 7 ^ key >> 23 ^ key >> 39);
+    return tag ? tag : 1;
+}
+
+// The place of the line with the tag, any of those if several have it; STORE_QUEUE: none has.
+static u32 find_tag(const StoreQueue *q, u16 tag) {
+    typedef u16 Tags __attribute__((vector_size(8 * sizeof(u16))));
+    Tags place = {1, 2, 3, 4, 5, 6, 7, 8}, found = {0}, part;
+    for (u32 i = 0; i < STORE_QUEUE; i += sizeof part / sizeof tag, place += (u16)(sizeof part / sizeof tag)) {
+        memcpy(&part, q->tags + i, sizeof part);
+        found |= (Tags)(part == tag) & place;
+    }
+    u64 half[2];
+    memcpy(half, &found, sizeof half);
+    u64 all = half[0] | half[1];
+    if (!all) return STORE_QUEUE;
+    all |= all >> 32;
+    return (((u32)(all | all >> 16) & 0xffff) - 1) % STORE_QUEUE;
+}
+
 // The line's place in the ring; STORE_QUEUE: it is not there. A line is there once at most.
 static u32 find(const StoreQueue *q, u64 key) {
-    u32 place = STORE_QUEUE;
+    u32 place = find_tag(q, tag_of(key));
+    if (place == STORE_QUEUE || WL_LIKELY(q->keys[place] == key)) return place;
+    place = STORE_QUEUE;
     for (u32 i = 0; i < STORE_QUEUE; i++) place = q->keys[i] == key ? i : place;
     return place;
 }
@@ -54,6 +81,7 @@ static StoreLine *append(Sm *sm, u64 key) {
     *l = (StoreLine){.line = key & ~1ull, .local = key & 1, .waiters = WL_NONE};
     q->ring[place] = at;
     q->keys[place] = key;
+    q->tags[place] = tag_of(key);
     sm->writes++;
     return l;
 }
@@ -90,6 +118,7 @@ void stores_leave(Sm *sm, u64 cycle) {
         u64 bytes = (u64)sector_count(l->sectors) * 32, rate = sm->gpu->noc_request_bytes;
         q->port_free = cycle + (bytes + rate - 1) / rate;
         q->keys[q->first] = NO_LINE;
+        q->tags[q->first] = 0;
         q->first = (q->first + 1) % STORE_QUEUE;
         q->count--;
         sm->lsu.blocked = sm->tex.blocked = false;
