@@ -202,6 +202,7 @@ typedef struct PipeEntry {
 
 // The queue before the load/store or the texture unit: served in order.
 typedef struct Pipe {
+    Pages *pages;
     PipeEntry *entries;  // ring of `cap`
     u32 first, count, cap;
     u64 *words;  // of their lines; ring of `word_cap`
@@ -327,7 +328,7 @@ void sm_warp_traced(Sm *sm, TimeWarp *w, u64 cycle);
 void sm_receive(Sm *sm, const MemReply *reply);
 u64 sm_next_event(const Sm *sm);
 
-// sm_memory.c
+// sm_memory.c, sm_memory_create.c
 u64 memory_next(const Sm *sm);  // next event of pipes and replies
 void memory_events(Sm *sm, u64 cycle);
 // A warp issues a memory instruction, or one that goes through the same queue, which has room: Sm.tex for textures,

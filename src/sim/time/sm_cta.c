@@ -133,8 +133,9 @@ static Status furnish(Sm *sm) {
     sm->warps = pages_take(m->sim->pages, sizeof *sm->warps * sm->warp_count);
     if (!sm->warps) return STATUS_NO_MEMORY;
     for (u32 i = 0; i < sm->warp_count; i++) sm->warps[i] = (TimeWarp){.trace = {.pages = m->sim->pages}};
-    sm->ctas = mem_zero(sm->cta_count, sizeof *sm->ctas);
+    sm->ctas = pages_take(m->sim->pages, sizeof *sm->ctas * sm->cta_count);
     if (!sm->ctas) return STATUS_NO_MEMORY;
+    for (u32 i = 0; i < sm->cta_count; i++) sm->ctas[i].used = false;
     TRY(memory_init_sm(sm));
     TRY(sm_set_l1(sm, m->l1_bytes));
     for (u32 i = 0; i < m->code.len; i++) sm_prefetch(sm, &m->code.data[i]);
@@ -149,7 +150,7 @@ static void clear_out(Sm *sm) {
         free_slots(pages, &sm->warps[i], sm->warps[i].slot_cap);
     }
     pages_give(pages, sm->warps, sizeof *sm->warps * sm->warp_count);
-    mem_free(sm->ctas);
+    pages_give(pages, sm->ctas, sizeof *sm->ctas * sm->cta_count);
     sm->warps = NULL;
     sm->ctas = NULL;
     memory_free_sm(sm);

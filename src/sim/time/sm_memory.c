@@ -159,38 +159,25 @@ static void line_arrived(Sm *sm, const MemReply *reply) {
 }
 
 // --- the queues ----------------------------------------------------------------------------------------------------
-static bool pipe_init(Pipe *p, u32 cap) {
-    *p = (Pipe){.cap = cap + 64, .word_cap = 512};
-    p->entries = mem_zero(p->cap, sizeof *p->entries);
-    p->words = mem_zero(p->word_cap, sizeof *p->words);
-    return p->entries && p->words;
-}
-
-static void pipe_free(Pipe *p) {
-    mem_free(p->entries);
-    mem_free(p->words);
-    *p = (Pipe){0};
-}
-
 static bool pipe_words(Pipe *p, u32 count) {
     if (p->word_count + count <= p->word_cap) return true;
     u32 cap = p->word_cap * 2;
     while (cap < p->word_count + count) cap *= 2;
-    u64 *bigger = mem_alloc(sizeof *bigger * cap);
+    u64 *bigger = pages_take(p->pages, sizeof *bigger * cap);
     if (!bigger) return false;
     for (u32 i = 0; i < p->word_count; i++)
         bigger[(p->word_first + i) & (cap - 1)] = p->words[(p->word_first + i) & (p->word_cap - 1)];
-    mem_free(p->words);
+    pages_give(p->pages, p->words, sizeof *bigger * p->word_cap);
     p->words = bigger;
     p->word_cap = cap;
     return true;
 }
 
 static bool pipe_grow(Pipe *p) {
-    PipeEntry *bigger = mem_alloc(sizeof *bigger * p->cap * 2);
+    PipeEntry *bigger = pages_take(p->pages, sizeof *bigger * p->cap * 2);
     if (!bigger) return false;
     for (u32 i = 0; i < p->count; i++) bigger[i] = p->entries[(p->first + i) % p->cap];
-    mem_free(p->entries);
+    pages_give(p->pages, p->entries, sizeof *bigger * p->cap);
     p->entries = bigger;
     p->first = 0;
     p->cap *= 2;
@@ -695,106 +682,4 @@ void memory_events(Sm *sm, u64 cycle) {
     stores_leave(sm, cycle);
     if (pipe_next(&sm->lsu) <= cycle) serve(sm, &sm->lsu, cycle);
     if (pipe_next(&sm->tex) <= cycle) serve(sm, &sm->tex, cycle);
-}
-
-// --- life ----------------------------------------------------------------------------------------------------------
-static Status make_cache(const Sm *sm, CacheConfig config, Cache **cache) {
-    config.line = 128;
-    config.sector = 32;
-    config.pages = sm->machine->sim->pages;
-    return cache_create(&config, cache);
-}
-
-Status sm_set_l1(Sm *sm, u64 bytes) {
-    if (sm->l1 && sm->l1_bytes == bytes) return STATUS_OK;
-    Cache *before = sm->l1_before;
-    bool fits = before && sm->l1_before_bytes == bytes;
-    sm->l1_before = sm->l1;
-    sm->l1_before_bytes = sm->l1_bytes;
-    sm->l1 = fits ? before : NULL;
-    sm->l1_bytes = bytes;
-    if (fits) return cache_clear(before), STATUS_OK;
-    cache_destroy(before);
-    CacheConfig config = {
-        .size = bytes, .ways = (u32)sm->gpu->l1_ways, .replacement = (u8)sm->gpu->l1_replacement, .hashed = true};
-    return make_cache(sm, config, &sm->l1);
-}
-
-static void pipe_clear(Pipe *p) {
-    p->first = p->count = p->word_first = p->word_count = p->owed = 0;
-    p->blocked = false;
-}
-
-static void clear_misses(Sm *sm) {
-    memset(sm->miss_hash, 0xff, sizeof *sm->miss_hash * sm->miss_cap);
-    sm->free_misses = WL_NONE;
-    sm->used_misses = sm->miss_count = sm->sectors_under_way = 0;
-    sm->waiters.len = 0;
-    sm->free_waiters = WL_NONE;
-}
-
-Status memory_init_sm(Sm *sm) {
-    const GpuModel *g = sm->gpu;
-    if (!pipe_init(&sm->lsu, (u32)g->lsu_queue) || !pipe_init(&sm->tex, (u32)g->tex_queue)) return STATUS_NO_MEMORY;
-    sm->miss_cap = 64;
-    while (sm->miss_cap < g->l1_mshrs) sm->miss_cap *= 2;
-    sm->misses = pages_take(sm->machine->sim->pages, sm->miss_cap * sizeof *sm->misses);
-    sm->miss_hash = pages_take(sm->machine->sim->pages, sizeof *sm->miss_hash * sm->miss_cap);
-    if (!sm->misses || !sm->miss_hash) return STATUS_NO_MEMORY;
-    clear_misses(sm);
-    TRY(stores_init(sm));
-    if (g->tex_size) TRY(make_cache(sm, (CacheConfig){.size = g->tex_size}, &sm->tex_cache));
-    TRY(make_cache(sm, (CacheConfig){.size = g->const_l1}, &sm->const_l1));
-    TRY(make_cache(sm, (CacheConfig){.size = g->const_l15}, &sm->const_l15));
-    TRY(make_cache(sm, (CacheConfig){.size = g->icache_l1}, &sm->fetch_l1));
-    for (u32 i = 0; g->icache_l0 && i < sm->scheduler_count; i++)
-        TRY(make_cache(sm, (CacheConfig){.size = g->icache_l0}, &sm->schedulers[i].fetch));
-    return STATUS_OK;
-}
-
-void sm_flush(Sm *sm) {
-    sm->cold = true;
-    if (!sm->furnished) return;
-    Cache *caches[] = {sm->l1, sm->tex_cache, sm->const_l1, sm->const_l15, sm->fetch_l1};
-    for (u32 i = 0; i < sizeof caches / sizeof *caches; i++)
-        if (caches[i]) cache_clear(caches[i]);
-    for (u32 i = 0; i < sm->scheduler_count; i++)
-        if (sm->schedulers[i].fetch) cache_clear(sm->schedulers[i].fetch);
-}
-
-void memory_abandon(Sm *sm) {
-    pipe_clear(&sm->lsu);
-    pipe_clear(&sm->tex);
-    sm->tickets.len = sm->free_tickets.len = sm->out.len = sm->sent.len = 0;
-    sm->heap_len = sm->writes = sm->same_word = 0;
-    stores_clear(sm);
-    memset(sm->run_tickets, 0, sizeof sm->run_tickets);
-    clear_misses(sm);
-}
-
-void memory_free_sm(Sm *sm) {
-    Cache **caches[] = {&sm->l1, &sm->l1_before, &sm->tex_cache, &sm->const_l1, &sm->const_l15, &sm->fetch_l1};
-    for (u32 i = 0; i < WL_COUNT(caches); i++) {
-        cache_destroy(*caches[i]);
-        *caches[i] = NULL;
-    }
-    for (u32 i = 0; i < sm->scheduler_count; i++) {
-        cache_destroy(sm->schedulers[i].fetch);
-        sm->schedulers[i].fetch = NULL;
-    }
-    stores_free(sm);
-    pipe_free(&sm->lsu);
-    pipe_free(&sm->tex);
-    pages_give(sm->machine->sim->pages, sm->misses, sm->miss_cap * sizeof *sm->misses);
-    pages_give(sm->machine->sim->pages, sm->miss_hash, sizeof *sm->miss_hash * sm->miss_cap);
-    mem_free(sm->heap);
-    sm->misses = NULL;
-    sm->miss_hash = NULL;
-    sm->heap = NULL;
-    sm->heap_len = sm->heap_cap = 0;
-    vec_free(&sm->tickets);
-    vec_free(&sm->free_tickets);
-    vec_free(&sm->waiters);
-    vec_free(&sm->out);
-    vec_free(&sm->sent);
 }
