@@ -53,6 +53,9 @@ expect 2 "--section takes" report --section nope "$good"
 expect 2 "no format \`nope\`" report --format nope "$good"
 expect 1 "cannot sort by 'nope': neither a metric (docs/metrics.md) nor a column; columns are warp, thread, " report --sort nope "$good"
 "$W" report --sort 'warp inst' "$good" | cmp -s - <("$W" report --sort warp "$good") || fail "a column is not known by its title"
+deep=$(printf '(%.0s' {1..60000})
+expect 1 "brackets are nested deeper than 100" report -k "${deep:0:4000}" "$good"
+expect 2 "longer than 4096" ptx -k "$deep" $ptx
 expect 1 "kernel filter '('" report -k '(' "$good"
 expect 1 "$T/missing.wlp: error: cannot open" report "$T/missing.wlp"
 expect 1 "directory" report "$T"
@@ -214,7 +217,7 @@ done
 # --- ptx
 expect 2 "which file?" ptx
 expect 2 "no dump \`nope\`" ptx --dump nope $ptx
-expect 2 "not a regular expression" ptx -k '(' $ptx
+expect 2 "-k \`(\`: Unmatched" ptx -k '(' $ptx
 expect 1 "nope.ptx: error: cannot open" ptx nope.ptx
 expect 2 "--sm takes a whole number, not \`x\`" ptx --sm x $ptx
 expect 2 "--sm goes from" ptx --sm 0 $ptx

@@ -133,7 +133,10 @@ static CollectHost make_host(void) {
                         .log = injection.log,
                         .loaded = loaded};
     const char *regex = text_of(CONFIG_KERNEL_REGEX);
-    injection.filtered = *regex && regcomp(&injection.kernels, regex, REG_EXTENDED | REG_NOSUB) == 0;
+    char why[256];
+    injection.filtered = *regex && kernel_filter_compile(&injection.kernels, regex, why, sizeof why);
+    if (*regex && !injection.filtered)
+        log_printf(&injection.log, LOG_ERROR, "kernel filter '%.200s': %s; every kernel is recorded", regex, why);
     if (injection.filtered) host.wants = wants, host.context = &injection.kernels;
     return host;
 }

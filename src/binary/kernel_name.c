@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "binary/kernel_name.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -35,6 +37,38 @@ Str kernel_plain_name(const char *signature) {
     }
     if (!signature[at] || at == start) return (Str){signature, strlen(signature)};
     return (Str){signature + start, at - start};
+}
+
+// glibc's regcomp() recurses for each bracket, and writes out what is repeated.
+enum { MOST_PATTERN = 4096, MOST_NESTED = 100, MOST_REPEATED = 10000 };
+
+static const char *too_much(const char *pattern) {
+    u64 depth = 0, repeated = 1;
+    if (strlen(pattern) > MOST_PATTERN) return "it is longer than 4096 characters";
+    for (const char *at = pattern; *at; at++) {
+        if (*at == '\\' && at[1]) {
+            at++;
+            continue;
+        }
+        depth += *at == '(';
+        depth -= *at == ')' && depth;
+        if (depth > MOST_NESTED) return "brackets are nested deeper than 100";
+        if (*at != '{') continue;
+        u64 least = strtoul(at + 1, NULL, 10), most = strtoul(at + 1 + strcspn(at + 1, ",}") + 1, NULL, 10);
+        u64 times = least > most ? least : most;
+        if (times > MOST_REPEATED || (repeated *= times ? times : 1) > MOST_REPEATED)
+            return "it repeats more than 10000 times";
+    }
+    return NULL;
+}
+
+bool kernel_filter_compile(regex_t *filter, const char *pattern, char *why, size_t size) {
+    if (strncmp(pattern, "regex:", 6) == 0) pattern += 6;
+    const char *reason = too_much(pattern);
+    int error = reason ? 0 : regcomp(filter, pattern, REG_EXTENDED | REG_NOSUB);
+    if (error) regerror(error, filter, why, size);
+    if (reason) snprintf(why, size, "%s", reason);
+    return !error && !reason;
 }
 
 bool kernel_name_matches(const regex_t *filter, const char *mangled, const char *signature) {

@@ -63,7 +63,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     Status status = STATUS_OK;
     switch (key) {
     case 'v': a->report.verbose = true; break;
-    case 'k': a->regex = strncmp(arg, "regex:", 6) ? arg : arg + 6; break;
+    case 'k': a->regex = arg; break;
     case 'o': a->output = arg; break;
     case 'f': a->force = true; break;
     case OPT_TOP: a->report.top = count(arg); break;
@@ -95,14 +95,11 @@ static bool is_wanted(void *context, const ProfileFunction *function) {
 static int compile_filter(AdviseArgs *a) {
     char why[256];
     if (!a->regex) return EXIT_OK;
-    int error = regcomp(&a->filter, a->regex, REG_EXTENDED | REG_NOSUB);
-    if (!error) {
-        a->advice.wanted = is_wanted;
-        a->advice.context = a;
-        return EXIT_OK;
-    }
-    regerror(error, &a->filter, why, sizeof why);
-    return cli_fail(EXIT_USAGE, "-k `%s`: %s", a->regex, why);
+    if (!kernel_filter_compile(&a->filter, a->regex, why, sizeof why))
+        return cli_fail(EXIT_USAGE, "-k `%.200s`: %s", a->regex, why);
+    a->advice.wanted = is_wanted;
+    a->advice.context = a;
+    return EXIT_OK;
 }
 
 // --- output -------------------------------------------------------------------------------------------------------

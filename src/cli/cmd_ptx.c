@@ -45,6 +45,7 @@ static void choose_dumps(PtxArgs *a, const char *list, struct argp_state *state)
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
     PtxArgs *a = state->input;
+    char why[256];
     switch (key) {
     case OPT_DUMP: choose_dumps(a, arg, state); break;
     case OPT_PRINT: a->print = true; break;
@@ -56,11 +57,10 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         break;
     }
     case 'k':
-        if (strncmp(arg, "regex:", 6) == 0) arg += 6;
         if (a->has_pattern) regfree(&a->pattern);
         a->pattern_text = arg;
-        a->has_pattern = regcomp(&a->pattern, arg, REG_EXTENDED | REG_NOSUB) == 0;
-        if (!a->has_pattern) argp_error(state, "`%s` is not a regular expression", arg);
+        a->has_pattern = kernel_filter_compile(&a->pattern, arg, why, sizeof why);
+        if (!a->has_pattern) exit(cli_fail(EXIT_USAGE, "-k `%.200s`: %s", arg, why));
         break;
     case ARGP_KEY_ARG:
         if (a->path) argp_error(state, "one file at a time");

@@ -39,7 +39,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case OPT_FORMAT: a->format = arg; break;
     case OPT_JSON: a->format = "json"; break;
     case OPT_CSV: a->format = "csv"; break;
-    case 'k': a->options.kernel_regex = strncmp(arg, "regex:", 6) ? arg : arg + 6; break;
+    case 'k': a->options.kernel_regex = arg; break;
     case OPT_LINES: {
         u64 lines;
         if (!cli_number("--lines", arg, 1, 1000000, &lines)) exit(EXIT_USAGE);

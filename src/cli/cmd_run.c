@@ -15,6 +15,7 @@
 
 #include "base/near.h"
 #include "binary/binary.h"
+#include "binary/kernel_name.h"
 #include "cli/advise.h"
 #include "cli/cli.h"
 #include "cli/run.h"
@@ -101,7 +102,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case OPT_GPU: o->gpu = arg; break;
     case OPT_GPUS: o->gpus = arg; break;
     case OPT_THREADS: o->threads = arg; break;
-    case 'k': o->regex = strncmp(arg, "regex:", 6) ? arg : arg + 6; break;
+    case 'k': o->regex = arg; break;
     case OPT_SKIP: o->skip = arg; break;
     case OPT_COUNT: o->count = arg; break;
     case 'o': o->output = arg; break;
@@ -128,10 +129,8 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
 static int check_regex(const char *text) {
     regex_t regex;
     char why[256];
-    int error = regcomp(&regex, text, REG_EXTENDED | REG_NOSUB);
-    if (!error) return regfree(&regex), EXIT_OK;
-    regerror(error, &regex, why, sizeof why);
-    return cli_fail(EXIT_USAGE, "-k `%s`: %s", text, why);
+    if (kernel_filter_compile(&regex, text, why, sizeof why)) return regfree(&regex), EXIT_OK;
+    return cli_fail(EXIT_USAGE, "-k `%.200s`: %s", text, why);
 }
 
 static int check(const RunOptions *o) {

@@ -9,10 +9,8 @@ void filter_setup(CudaContext *c) {
     if (!c->config.kernel_regex[0] || c->filter) return;
     regex_t *regex = mem_zero(1, sizeof *regex);
     if (!regex) return;
-    int error = regcomp(regex, c->config.kernel_regex, REG_EXTENDED | REG_NOSUB);
-    if (error) {
-        char text[256];
-        regerror(error, regex, text, sizeof text);
+    char text[256];
+    if (!kernel_filter_compile(regex, c->config.kernel_regex, text, sizeof text)) {
         cuda_message(c, LOG_ERROR, "kernel filter '%s': %s; every kernel is recorded", c->config.kernel_regex, text);
         mem_free(regex);
         return;

@@ -112,14 +112,10 @@ static Status load_order(Loader *loader) {
 static Status compile_filter(Loader *loader) {
     const char *pattern = loader->report->options.kernel_regex;
     if (!pattern) return STATUS_OK;
-    int code = regcomp(&loader->filter, pattern, REG_EXTENDED | REG_NOSUB);
-    if (code == 0) {
-        loader->filtered = true;
-        return STATUS_OK;
-    }
     char reason[128];
-    regerror(code, &loader->filter, reason, sizeof reason);
-    diag_text(loader->diag, DIAG_ERROR, NULL, 0, 0, "kernel filter '%s': %s", pattern, reason);
+    loader->filtered = kernel_filter_compile(&loader->filter, pattern, reason, sizeof reason);
+    if (loader->filtered) return STATUS_OK;
+    diag_text(loader->diag, DIAG_ERROR, NULL, 0, 0, "kernel filter '%.200s': %s", pattern, reason);
     return STATUS_INVALID;
 }
 
