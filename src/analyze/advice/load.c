@@ -235,11 +235,11 @@ static f64 sampled_latency(AdviceCase *c) {
 static f64 waiting_part(AdviceCase *c) {
     const MetricSet *m = &c->view->metrics;
     const GpuModel *g = c->gpu;
+    f64 sampled = sampled_latency(c);
     c->of_l1 = 1;
     if (!g || !g->l1_latency) return 0;
     bool measured = m->present[METRIC_LOAD_CYCLES] && m->value[METRIC_LOADS_ENDED] > 0;
-    f64 sampled = sampled_latency(c),
-        latency = measured ? m->value[METRIC_LOAD_CYCLES] / m->value[METRIC_LOADS_ENDED] : sampled;
+    f64 latency = measured ? m->value[METRIC_LOAD_CYCLES] / m->value[METRIC_LOADS_ENDED] : sampled;
     // Hits of lines that are under way wait for them as the misses do.
     f64 past_l1 = fmin(c->l1_miss + ratio(m, METRIC_L1_GLOBAL_LD_PENDING, METRIC_GLOBAL_LD_SECT), 1),
         there = ratio(m, METRIC_L2_READ_HITS, METRIC_L2_READS) - ratio(m, METRIC_L2_READ_PENDING, METRIC_L2_READS),
@@ -306,9 +306,11 @@ static f64 launch_busy(const AdviceCase *c) {
 
 // A unit at its limit has warps waiting for a place in its queue. Without them what was estimated for it is too much.
 #define NO_QUEUE 0.02     // of the samples
+#define MOSTLY 0.8        // of what accesses are known to take
 #define MOST_WITHOUT 0.6  // busy: with more, the queue would be seen (M/M/1: 1.5 are in it on average)
 
 static f64 most_by_queues(const AdviceCase *c, Resource resource) {
+    if (resource == RESOURCE_LSU && c->l1_full) return 1;
     f64 waits = resource == RESOURCE_LSU  ? c->stalls[STALL_LG_THROTTLE] + c->stalls[STALL_MIO_THROTTLE]
                 : resource == RESOURCE_XU ? c->stalls[STALL_MATH_PIPE_THROTTLE] + c->stalls[STALL_MIO_THROTTLE]
                                           : c->stalls[STALL_MATH_PIPE_THROTTLE];
@@ -343,16 +345,34 @@ static f64 busy_by_queue(AdviceCase *c, f64 known) {
     return busy;
 }
 
+// Cycles that a warp waits for the block's accesses when all resident warps are in line for the L1, over those that it
+// waited: an L1 that is full is seen in latencies too, where warps have but one access under way.
+static bool fills_l1(const AdviceCase *c, const CasePart *part, u32 access) {
+    const CaseAccess *a = &part->accesses[access];
+    const u32 *block_of = part->view->flow.cfg->block_of;
+    f64 cycles = 0;
+    for (u32 i = access; i-- > 0 && block_of[part->accesses[i].pc] == block_of[a->pc];) access = i;
+    for (u32 i = access; i < part->access_count && block_of[part->accesses[i].pc] == block_of[a->pc]; i++) {
+        const CaseAccess *b = &part->accesses[i];
+        if (b->load && !access_is_shared(b)) cycles += access_l1_cycles(b, b->sectors, b->passes);
+    }
+    return c->warps > 0 && a->latency > c->warps * (c->gpu ? (f64)c->gpu->warp_schedulers : 4) * cycles;
+}
+
 // Accesses to global memory have a queue of their own: without waits in it they do not fill the L1, however many
 // sectors a stride that is known at launch only was taken to touch.
 static void bound_by_queue(AdviceCase *c, f64 *sum) {
-    f64 all = 0, most = MOST_WITHOUT;
+    f64 all = 0, full = 0, most = MOST_WITHOUT;
     if (case_share(c, c->stalls[STALL_LG_THROTTLE]) >= NO_QUEUE) return;
     for (u32 p = 0; p < c->part_count; p++)
-        for (u32 i = 0; i < c->parts[p].access_count; i++)
-            if (!access_is_shared(&c->parts[p].accesses[i]))
-                all += c->parts[p].insns[c->parts[p].accesses[i].pc].use[RESOURCE_LSU];
-    if (all <= most) return;
+        for (u32 i = 0; i < c->parts[p].access_count; i++) {
+            const CasePart *part = &c->parts[p];
+            f64 use = access_is_shared(&part->accesses[i]) ? 0 : part->insns[part->accesses[i].pc].use[RESOURCE_LSU];
+            all += use;
+            if (use > 0 && part->accesses[i].load && fills_l1(c, part, i)) full += use;
+        }
+    c->l1_full = full > MOSTLY * all;
+    if (all <= most || c->l1_full) return;
     for (u32 p = 0; p < c->part_count; p++)
         for (u32 i = 0; i < c->parts[p].access_count; i++)
             if (!access_is_shared(&c->parts[p].accesses[i]))

@@ -143,6 +143,7 @@ struct AdviceCase {
     f64 warps;             // resident warps of a scheduler; 0 = not known
     f64 waiting;           // of the latency of loads, the part that is waiting behind other accesses, 0..1
     f64 of_l1;             // ... the part that is waiting or the L1's own latency; 1 = not known
+    bool l1_full;          // latencies are as long as warps in line for the L1 make them
     bool misses_known;     // ... and the next two
     f64 l1_miss, l2_miss;  // part of the sectors of global loads that go to the L2, and on to DRAM; 1 = not known
     Resource behind;       // of L1, L2 and DRAM the busiest: where loads of global memory queue

@@ -13,6 +13,7 @@ typedef struct Sampled {
 } Sampled;
 
 static u32 wait_for_load = 200;
+static f64 issues_nothing;  // part of the samples in which the scheduler issued nothing; 0: as they fall
 
 // Each instruction was caught issuing ten times, in loops a hundred times; what comes after a load waited for it.
 static void sample(Sampled *s, const char *body) {
@@ -31,6 +32,7 @@ static void sample(Sampled *s, const char *body) {
         subject_stall(&s->subject, pc, waits ? STALL_LONG_SCOREBOARD : STALL_WAIT, waits ? wait_for_load : 20);
         if (code->insns[pc].is_barrier) subject_stall(&s->subject, pc, STALL_BARRIER, 500);
     }
+    if (issues_nothing > 0) view->total_latency = (u64)(issues_nothing * (f64)view->total);
     s->view = view;
     s->arena = s->scratch = (Arena){0};
     s->context = (AdviceContext){.arena = &s->arena, .kernels = &s->view, .kernel_count = 1};
@@ -220,6 +222,24 @@ static void runs_of_lanes_can_be_shared(void **state) {
     forget(&s);
 }
 
+// Each lane goes where it was sent: 32 passes through the L1, and one for the index.
+#define GATHER                                                                          \
+    "ld.global.u32 %r7, [%rd3]; mul.wide.s32 %rd4, %r7, 4; add.s64 %rd5, %rd1, %rd4;\n" \
+    "ld.global.f32 %f1, [%rd5]; add.f32 %f2, %f1, %f1; st.global.f32 [%rd3], %f2; ret;"
+
+static void a_full_l1_is_seen_in_latencies(void **state) {
+    (void)state;
+    Sampled s;
+    sample(&s, BEGIN GATHER);  // so many warps in line would wait longer
+    assert_false(s.c.l1_full);
+    forget(&s);
+    issues_nothing = 0.99;
+    sample(&s, BEGIN GATHER);  // so few, and they wait as long: they are in line
+    assert_true(s.c.l1_full);
+    forget(&s);
+    issues_nothing = 0;
+}
+
 static const char *library(const char *name) {
     ProfileFunction function = {.name = name};
     return kernel_library(&(KernelView){.function = &function});
@@ -255,6 +275,7 @@ int main(void) {
                                        cmocka_unit_test(kernels_of_libraries_are_known),
                                        cmocka_unit_test(short_launches_are_told),
                                        cmocka_unit_test(warps_with_equal_work_are_balanced),
+                                       cmocka_unit_test(a_full_l1_is_seen_in_latencies),
                                        cmocka_unit_test(trees_become_shuffles),
                                        cmocka_unit_test(words_are_taken_by_four),
                                        cmocka_unit_test(runs_of_lanes_can_be_shared)};
