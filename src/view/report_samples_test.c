@@ -93,6 +93,43 @@ TEST(a_run_without_samples_has_times) {
     free(text);
 }
 
+TEST(launches_have_their_times) {
+    write_run(false);
+    char *text = render("text", (ReportOptions){.section = REPORT_LAUNCHES, .ascii = true});
+    assert_string_equal(text, "Launches\n"
+                              "  #  kernel  grid  block     time\n"
+                              "  0  mm        32     32  1.00 us\n"
+                              "  1  mm        32     32  2.00 us\n");
+    free(text);
+    text = render("text", (ReportOptions){.section = REPORT_TIMING});
+    assert_string_equal(text, "Timing\n  no launch was simulated; --section samples has the times on the GPU\n");
+    free(text);
+}
+
+TEST(launches_come_in_the_order_of_the_run) {
+    StoreWriter *writer = create_profile();
+    Sink *sink = store_sink(writer);
+    char tail[64];
+    put(sink, RECORD_SOURCE, &(RecordSource){.source = 1, .provenance = PROVENANCE_COUNTED}, tail,
+        SAMPLE_TAIL(tail, "CUPTI", "NVIDIA H200", "device 0"));
+    put(sink, RECORD_FUNCTION, &(RecordFunction){.function = 1, .is_entry = 1}, "mm", 3);
+    put(sink, RECORD_FUNCTION, &(RecordFunction){.function = 2, .is_entry = 1}, "nn", 3);
+    for (u32 i = 1; i <= 3; i++) {
+        RecordLaunchDone launch = {
+            .launch = i, .function = i == 2 ? 2 : 1, .source = 1, .begin_ns = i, .end_ns = 10 + i};
+        launch.grid[0] = launch.block[0] = 32;
+        put(sink, RECORD_LAUNCH_DONE, &launch, NULL, 0);
+    }
+    assert_int_equal(store_close(writer), STATUS_OK);
+    char *text = render("text", (ReportOptions){.section = REPORT_LAUNCHES});
+    assert_string_equal(text, "Launches\n"
+                              "  #  kernel  grid  block   time\n"
+                              "  0  mm        32     32  10 ns\n"
+                              "  1  nn        32     32  10 ns\n"
+                              "  2  mm        32     32  10 ns\n");
+    free(text);
+}
+
 // One table of kernels: the one with their times.
 TEST(the_whole_report_has_no_table_without_figures) {
     write_run(true);
@@ -121,8 +158,11 @@ TEST(json_and_csv_have_them) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        IN_FOLDER(times_and_samples_are_shown), IN_FOLDER(a_run_without_samples_has_times),
-        IN_FOLDER(the_whole_report_has_no_table_without_figures), IN_FOLDER(json_and_csv_have_them)};
+    const struct CMUnitTest tests[] = {IN_FOLDER(times_and_samples_are_shown),
+                                       IN_FOLDER(a_run_without_samples_has_times),
+                                       IN_FOLDER(the_whole_report_has_no_table_without_figures),
+                                       IN_FOLDER(launches_have_their_times),
+                                       IN_FOLDER(launches_come_in_the_order_of_the_run),
+                                       IN_FOLDER(json_and_csv_have_them)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -127,6 +127,10 @@ static void text_says_why(void **state) {
               "\n"
               "  no source to show: src/app.cu is not found from this folder\n");
     free(text);
+    text = render("text", (ReportOptions){.section = REPORT_LAUNCHES, .ascii = true});
+    assert_non_null(strstr(text, "  0  mm"));
+    assert_non_null(strstr(text, "  4.00 us  "));
+    free(text);
     text = render("text", (ReportOptions){.section = REPORT_TIMELINE, .ascii = true});
     assert_string_equal(text, "Launch 0: mm\n"
                               "    active lanes %             ########  to 100\n"

@@ -110,18 +110,14 @@ static void write_summary(Text *text) {
 
 // --- figures ----------------------------------------------------------------------------------------------------
 
-typedef struct ColumnSet {
-    bool shown[MAX_COLUMNS];
-} ColumnSet;
-
-static void note_columns(const Text *text, ColumnSet *set, const MetricSet *metrics) {
+void text_note_columns(const Text *text, TextColumns *set, const MetricSet *metrics) {
     for (u32 i = 0; i < column_count; i++) {
         f64 value = formula_run(&text->columns[i], metrics);
         if (!isnan(value) && value != 0) set->shown[i] = true;
     }
 }
 
-static void figure_columns(Table *table, const ColumnSet *set, char which) {
+void text_figure_columns(Table *table, const TextColumns *set, char which) {
     for (u32 i = 0; i < column_count; i++) {
         const Column *column = &column_table[i];
         if (!set->shown[i] || !strchr(column->tables, which)) continue;
@@ -129,7 +125,7 @@ static void figure_columns(Table *table, const ColumnSet *set, char which) {
     }
 }
 
-static void figure_cells(Text *text, Table *table, const ColumnSet *set, char which, const MetricSet *metrics) {
+void text_figure_cells(Text *text, Table *table, const TextColumns *set, char which, const MetricSet *metrics) {
     for (u32 i = 0; i < column_count; i++) {
         const Column *column = &column_table[i];
         if (!set->shown[i] || !strchr(column->tables, which)) continue;
@@ -141,7 +137,7 @@ static void figure_cells(Text *text, Table *table, const ColumnSet *set, char wh
 
 // --- kernels ----------------------------------------------------------------------------------------------------
 
-static const char *shape(Text *text, const u32 *dims) {
+const char *text_shape(Text *text, const u32 *dims) {
     if (dims[2] > 1) return arena_printf(&text->arena, "%ux%ux%u", dims[0], dims[1], dims[2]);
     if (dims[1] > 1) return arena_printf(&text->arena, "%ux%u", dims[0], dims[1]);
     return arena_printf(&text->arena, "%u", dims[0]);
@@ -156,7 +152,7 @@ const char *text_launch_shape(Text *text, const ReportKernel *kernel) {
                     memcmp(launch->block, first->block, sizeof first->block) == 0;
         if (!same) return "various";
     }
-    const char *grid = shape(text, first->grid), *block = shape(text, first->block);
+    const char *grid = text_shape(text, first->grid), *block = text_shape(text, first->block);
     return grid && block ? arena_printf(&text->arena, "%s x %s", grid, block) : NULL;
 }
 
@@ -174,7 +170,7 @@ static void write_troubles(Text *text) {
 }
 
 // A GPU counts nothing per kernel: the table of their times, in the next section, is all there is.
-static bool has_times_only(Text *text, const ColumnSet *set) {
+static bool has_times_only(Text *text, const TextColumns *set) {
     if (text->report->options.section != REPORT_DEFAULT || !text->report->kernel_count) return false;
     for (u32 i = 0; i < column_count; i++)
         if (set->shown[i]) return false;
@@ -188,8 +184,8 @@ static bool has_times_only(Text *text, const ColumnSet *set) {
 static void write_kernels(Text *text) {
     const Report *report = text->report;
     Table table = {0};
-    ColumnSet set = {0};
-    for (u32 i = 0; i < report->kernel_count; i++) note_columns(text, &set, &report->kernels[i].metrics);
+    TextColumns set = {0};
+    for (u32 i = 0; i < report->kernel_count; i++) text_note_columns(text, &set, &report->kernels[i].metrics);
     if (has_times_only(text, &set)) {
         write_troubles(text);
         return;
@@ -203,13 +199,13 @@ static void write_kernels(Text *text) {
     table_column(&table, (TableColumn){.header = "kernel", .align = TABLE_LEFT_NAME, .least = LEAST_NAME});
     table_column(&table, (TableColumn){.header = "calls", .importance = 11});
     table_column(&table, (TableColumn){.header = "grid x block", .importance = 12});
-    figure_columns(&table, &set, 'K');
+    text_figure_columns(&table, &set, 'K');
     for (u32 i = 0; i < report->kernel_count; i++) {
         const ReportKernel *kernel = &report->kernels[i];
         table_cell(&table, text_kernel(text, kernel));
         table_cell(&table, kernel->launch_count ? text_keep(text, number_human(kernel->launch_count)) : "-");
         table_cell(&table, text_launch_shape(text, kernel));
-        figure_cells(text, &table, &set, 'K', &kernel->metrics);
+        text_figure_cells(text, &table, &set, 'K', &kernel->metrics);
     }
     text->hidden += table_print(&table, text->out, text_width(text), report->options.color);
     table_free(&table);
@@ -331,19 +327,19 @@ static f64 share_of(const ReportKernel *kernel, const ProfileLine *line) {
 
 static void line_table(Text *text, const ReportKernel *kernel, const RankedLine *ranked, u32 count, bool with_file) {
     Table table = {0};
-    ColumnSet set = {0};
+    TextColumns set = {0};
     bool has_code = false;
     const char **codes = ARENA_ARRAY(&text->arena, const char *, count + 1);
     if (!codes) text->out->status = STATUS_NO_MEMORY;
     for (u32 i = 0; codes && i < count; i++) {
-        note_columns(text, &set, &ranked[i].line->metrics);
+        text_note_columns(text, &set, &ranked[i].line->metrics);
         codes[i] = text_code(text, kernel, ranked[i].line);
         has_code |= codes[i] && codes[i][0];
     }
     TableColumn place_column = {.header = "line", .align = TABLE_LEFT_TAIL, .least = LEAST_PLACE};
     table_column(&table, with_file ? place_column : (TableColumn){.header = "line"});
     table_column(&table, (TableColumn){.header = "share %"});
-    figure_columns(&table, &set, 'L');
+    text_figure_columns(&table, &set, 'L');
     if (has_code) {
         table_column(&table,
                      (TableColumn){.header = "source", .align = TABLE_LEFT, .importance = 6, .least = LEAST_SOURCE});
@@ -352,7 +348,7 @@ static void line_table(Text *text, const ReportKernel *kernel, const RankedLine 
         const ProfileLine *line = ranked[i].line;
         table_cell(&table, text_place(text, kernel, line->file, line->line, with_file));
         table_cell(&table, text_keep(text, number_fixed(share_of(kernel, line), 1)));
-        figure_cells(text, &table, &set, 'L', &line->metrics);
+        text_figure_cells(text, &table, &set, 'L', &line->metrics);
         if (has_code) table_cell(&table, codes[i]);
     }
     text->hidden += table_print(&table, text->out, text_width(text), text->report->options.color);
@@ -408,34 +404,6 @@ static void write_lines(Text *text) {
                   shown - limit == 1 ? "" : "s");
 }
 
-// --- launches ---------------------------------------------------------------------------------------------------
-
-static void write_launches(Text *text) {
-    Table table = {0};
-    ColumnSet set = {0};
-    text_heading(text, "Launches");
-    table_column(&table, (TableColumn){.header = "#"});
-    table_column(&table, (TableColumn){.header = "kernel", .align = TABLE_LEFT_NAME, .least = LEAST_NAME});
-    table_column(&table, (TableColumn){.header = "grid", .importance = 12});
-    table_column(&table, (TableColumn){.header = "block", .importance = 12});
-    for (u32 i = 0; i < text->report->kernel_count; i++) note_columns(text, &set, &text->report->kernels[i].metrics);
-    figure_columns(&table, &set, 'K');
-    for (u32 i = 0; i < text->report->kernel_count; i++) {
-        const ReportKernel *kernel = &text->report->kernels[i];
-        const char *name = text_kernel(text, kernel);
-        for (u32 k = 0; k < kernel->launch_count; k++) {
-            const ProfileLaunch *launch = &kernel->launches[k];
-            table_cell(&table, arena_printf(&text->arena, "%u", launch->index));
-            table_cell(&table, name);
-            table_cell(&table, shape(text, launch->grid));
-            table_cell(&table, shape(text, launch->block));
-            figure_cells(text, &table, &set, 'K', &launch->metrics);
-        }
-    }
-    text->hidden += table_print(&table, text->out, text_width(text), text->report->options.color);
-    table_free(&table);
-}
-
 static Status compile_columns(Text *text) {
     if (column_count > MAX_COLUMNS) return STATUS_LIMIT;
     for (u32 i = 0; i < column_count; i++) TRY(formula_compile(column_table[i].formula, &text->columns[i], NULL));
@@ -460,7 +428,7 @@ Status export_text(const Report *report, Output *out, Diag *diag) {
         if (all || section == REPORT_LINES) write_lines(text);
         if (section == REPORT_STALLS) text_stalls(text);
         if (section == REPORT_TIMELINE) status = text_timelines(text, diag);
-        if (section == REPORT_LAUNCHES) write_launches(text);
+        if (section == REPORT_LAUNCHES) text_launches(text);
         const char *missing = source_missing(&text->sources);
         if (missing) {
             const char *file = text_clean(text, text_path(missing));

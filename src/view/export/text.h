@@ -20,11 +20,22 @@ typedef struct Text {
     bool begun;  // something stands above
 } Text;
 
+// Which rows of columns.def a table shows: those that are not 0 everywhere.
+typedef struct TextColumns {
+    bool shown[MAX_COLUMNS];
+} TextColumns;
+
+void text_note_columns(const Text *text, TextColumns *set, const MetricSet *metrics);
+// `which`: 'K' kernels, 'L' lines.
+void text_figure_columns(Table *table, const TextColumns *set, char which);
+void text_figure_cells(Text *text, Table *table, const TextColumns *set, char which, const MetricSet *metrics);
+
 // Texts in the arena; NULL when memory is out.
 const char *text_clean(Text *text, const char *raw);
 // The name of a kernel for tables. Those of generated kernels can be longer than any line: their ends tell them apart.
 const char *text_kernel(Text *text, const ReportKernel *kernel);
 const char *text_keep(Text *text, NumberText number);
+const char *text_shape(Text *text, const u32 *dims);                    // "8x8"
 const char *text_launch_shape(Text *text, const ReportKernel *kernel);  // "64 x 256", "various", "-"
 // The source line of `line`, without its indentation; empty when it cannot be had.
 const char *text_code(Text *text, const ReportKernel *kernel, const ProfileLine *line);
@@ -40,10 +51,12 @@ const char *text_cause(Text *text, const ReportKernel *kernel, const ReportStall
 void text_heading(Text *text, const char *title);
 u32 text_width(const Text *text);  // of the terminal, 0 = no limit
 
-// text_timing.c, text_samples.c: sections. In the whole report only kernels that were timed are mentioned.
+// text_timing.c, text_samples.c, text_launches.c: sections. In the whole report only kernels that were timed are
+// mentioned.
 void text_timing(Text *text);
 void text_stalls(Text *text);
 void text_samples(Text *text);
+void text_launches(Text *text);
 Status text_timelines(Text *text, Diag *diag);
 Status text_run_curves(Text *text, bool brief, Diag *diag);  // of the whole run; on a GPU only
 

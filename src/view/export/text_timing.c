@@ -367,7 +367,10 @@ static bool is_timed(const ReportKernel *kernel) { return kernel->metrics.presen
 static bool is_of_gpu(const ProfileLaunch *launch) { return launch->time.end_cycle == launch->time.begin_cycle; }
 
 static void nothing_timed(Text *text) {
-    output_text(text->out, "  no launch was timed; `warplens run` and `warplens sim` do it with --timing\n");
+    bool on_gpu = false;
+    for (u32 i = 0; i < text->report->kernel_count; i++) on_gpu |= text->report->kernels[i].sampled != NULL;
+    output_text(text->out, on_gpu ? "  no launch was simulated; --section samples has the times on the GPU\n"
+                                  : "  no launch was timed; `warplens run` and `warplens sim` do it with --timing\n");
 }
 
 static void write_kernel_timing(Text *text, const ReportKernel *kernel) {

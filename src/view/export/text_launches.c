@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every launch in the text report, in the order of the run or by the column that was asked for.
+#include <math.h>
+#include <stdlib.h>
+
+#include "view/export/text.h"
+
+enum { LEAST_NAME = 12 };
+
+typedef struct Row {
+    const ReportKernel *kernel;
+    const ProfileLaunch *launch;
+    f64 order;
+} Row;
+
+static int compare(const void *left, const void *right) {
+    const Row *a = left, *b = right;
+    if (a->order != b->order) return a->order < b->order ? 1 : -1;
+    return (a->launch->index > b->launch->index) - (a->launch->index < b->launch->index);
+}
+
+static Row *gather(Text *text, u32 *count) {
+    const Report *report = text->report;
+    *count = 0;
+    for (u32 i = 0; i < report->kernel_count; i++) *count += report->kernels[i].launch_count;
+    Row *rows = ARENA_ARRAY(&text->arena, Row, *count + 1);
+    u32 next = 0;
+    for (u32 i = 0; i < report->kernel_count && rows; i++)
+        for (u32 k = 0; k < report->kernels[i].launch_count; k++) {
+            const ProfileLaunch *launch = &report->kernels[i].launches[k];
+            f64 order = report->options.sort ? formula_run(&report->line_order, &launch->metrics) : 0;
+            rows[next++] = (Row){&report->kernels[i], launch, isnan(order) ? -INFINITY : order};
+        }
+    if (rows) qsort(rows, *count, sizeof *rows, compare);
+    return rows;
+}
+
+// On the clock of the GPU, simulated or real; 0: not known.
+static f64 time_of(const ProfileLaunch *launch) {
+    const ProfileTime *time = &launch->time;
+    if (!time->known) return 0;
+    bool on_gpu = time->end_cycle == time->begin_cycle;
+    return on_gpu ? (f64)launch->end_ns - (f64)launch->begin_ns : time->end_ns - time->begin_ns;
+}
+
+static void write_row(Text *text, Table *table, const Row *row, bool timed, const TextColumns *set) {
+    f64 ns = time_of(row->launch);
+    table_cell(table, arena_printf(&text->arena, "%u", row->launch->index));
+    table_cell(table, text_kernel(text, row->kernel));
+    table_cell(table, text_shape(text, row->launch->grid));
+    table_cell(table, text_shape(text, row->launch->block));
+    if (timed) table_cell(table, ns > 0 ? text_keep(text, number_time((u64)ns)) : "-");
+    text_figure_cells(text, table, set, 'K', &row->launch->metrics);
+}
+
+void text_launches(Text *text) {
+    const Report *report = text->report;
+    Table table = {0};
+    TextColumns set = {0};
+    bool timed = false;
+    u32 count;
+    Row *rows = gather(text, &count);
+    if (!rows) {
+        text->out->status = STATUS_NO_MEMORY;
+        return;
+    }
+    text_heading(text, "Launches");
+    for (u32 i = 0; i < count; i++) timed |= time_of(rows[i].launch) > 0;
+    for (u32 i = 0; i < report->kernel_count; i++) text_note_columns(text, &set, &report->kernels[i].metrics);
+    table_column(&table, (TableColumn){.header = "#"});
+    table_column(&table, (TableColumn){.header = "kernel", .align = TABLE_LEFT_NAME, .least = LEAST_NAME});
+    table_column(&table, (TableColumn){.header = "grid", .importance = 12});
+    table_column(&table, (TableColumn){.header = "block", .importance = 12});
+    if (timed) table_column(&table, (TableColumn){.header = "time"});
+    text_figure_columns(&table, &set, 'K');
+    for (u32 i = 0; i < count; i++) write_row(text, &table, &rows[i], timed, &set);
+    text->hidden += table_print(&table, text->out, text_width(text), report->options.color);
+    table_free(&table);
+}
