@@ -138,7 +138,7 @@ static MemAtomic atomic_class(const Form *form) {
     return type->bits == 64 ? MEM_ATOMIC_DOUBLE : MEM_ATOMIC_FLOAT;
 }
 
-// `joined`: behind other steps.
+// `joined`: one lane asks for the warp.
 static void set_access(const TimeFunc *f, MachineOp *op, u32 insn, TimeKind kind, bool joined) {
     const FlowInsn *in = &f->code->insns[insn];
     const Form *form = time_form(f, insn);
@@ -206,7 +206,7 @@ static Status emit_steps(TimeFunc *f, u32 insn, u32 pc) {
     TRY(time_steps(f->lower, m->insns[f->function->insns + row].form, variant, &steps));
     Group before = {.count = 0}, group = {.count = 0}, literals = {.count = 0};
     if (steps.count == 1) TRY(emit_operand_moves(f, insn, pc, &literals));
-    for (u32 i = 0; i < steps.count; i++) {
+    for (u32 i = 0, accessed = 0; i < steps.count; i++) {
         TimeStep step = f->lower->steps.data[steps.first + i];
         bool last = i + 1 == steps.count;
         if (!step.parallel) before = group, group.count = 0;
@@ -218,7 +218,8 @@ static Status emit_steps(TimeFunc *f, u32 insn, u32 pc) {
         op.balanced = step.balanced;
         op.copy = is_copy(f, insn);
         if (step.branch) op.kind = TIME_BRANCH, op.order = ORDER_ALL;
-        if (step.memory || (last && kind != TIME_MATH)) set_access(f, &op, insn, kind, i > 0 && is_joined(variant));
+        if (step.memory || (last && kind != TIME_MATH && !accessed)) set_access(f, &op, insn, kind, is_joined(variant));
+        accessed |= step.memory;
         if (last) {
             if (!step.branch) op.order = order_of(time_form(f, insn), kind);
             op.flow = f->code->insns[insn].kind;
