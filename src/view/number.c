@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define MOST_NS 1e20  // 3,000 years: a damaged profile
+
 static NumberText print(const char *format, int digits, f64 value, const char *suffix) {
     NumberText number;
     snprintf(number.text, sizeof number.text, format, digits, value, suffix);
@@ -38,9 +40,9 @@ NumberText number_human(f64 value) {
     return print("%.*f%s", value == trunc(value) ? 0 : 1, value, "");
 }
 
-NumberText number_time(u64 ns) {
+NumberText number_time(f64 ns) {
     static const char *const units[] = {" ns", " us", " ms", " s"};
-    return scaled((f64)ns, 1000, units, WL_COUNT(units));
+    return isfinite(ns) && fabs(ns) < MOST_NS ? scaled(ns, 1000, units, WL_COUNT(units)) : (NumberText){"-"};
 }
 
 NumberText number_bytes(u64 bytes) {

@@ -55,6 +55,10 @@ static void numbers_are_short(void **state) {
     assert_string_equal(number_fixed(12.345, 1).text, "12.3");
     assert_string_equal(number_time(999).text, "999 ns");
     assert_string_equal(number_time(1240000000).text, "1.24 s");
+    assert_string_equal(number_time(0).text, "0 ns");
+    assert_string_equal(number_time(1e300).text, "-");
+    assert_string_equal(number_time(NAN).text, "-");
+    assert_string_equal(number_time(-INFINITY).text, "-");
     assert_string_equal(number_bytes(1536).text, "1.50 KiB");
     assert_true(strlen(number_exact(-1.7976931348623157e308).text) < sizeof(NumberText));
 }

@@ -101,7 +101,7 @@ static void write_estimate(AdvicePage *page, const Advice *advice) {
     const char *program =
         page_text(page, "%s less GPU time (%s to %s)", page_percent(page, advice_saved(e->program_speedup)),
                   page_percent(page, advice_saved(e->program_low)), page_percent(page, advice_saved(e->program_high)));
-    const char *saved = e->saved_ns > 0 ? page_text(page, ", %s", number_time((u64)e->saved_ns).text) : "";
+    const char *saved = e->saved_ns > 0 ? page_text(page, ", %s", number_time(e->saved_ns).text) : "";
     field(page, "expected",
           page_text(page, "kernel %s; program: %s%s; %s confidence", kernel, program, saved,
                     advice_confidence_names[e->confidence]));

@@ -70,7 +70,7 @@ static void item(AdvicePage *page, const char *name, const char *value) {
 static const char *time_text(AdvicePage *page) {
     const AdviceList *list = page->report->list;
     if (list->gpu_ns <= 0) return "";
-    const char *all = page_text(page, "%s", number_time((u64)list->gpu_ns).text);
+    const char *all = page_text(page, "%s", number_time(list->gpu_ns).text);
     return page_text(page, "%s, %s of it in kernels", all, page_percent(page, list->kernel_ns / list->gpu_ns));
 }
 
@@ -133,7 +133,7 @@ static void write_nothing(AdvicePage *page) {
 static void kernel_row(AdvicePage *page, Table *table, const AdviceKernel *kernel) {
     const ViewLaunches *launches = &kernel->view->launches;
     table_cell(table, page_percent(page, launches->share));
-    table_cell(table, launches->total_ns > 0 ? page_text(page, "%s", number_time((u64)launches->total_ns).text) : "-");
+    table_cell(table, launches->total_ns > 0 ? page_text(page, "%s", number_time(launches->total_ns).text) : "-");
     table_cell(table, page_text(page, "%s", number_human(launches->count).text));
     table_cell(table, advice_name(page->report, kernel->view)->brief);
     table_cell(table, page_limit(page, kernel));

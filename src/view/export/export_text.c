@@ -98,7 +98,7 @@ static void write_summary(Text *text) {
              arena_printf(&text->arena, "%llu (%s)", (unsigned long long)summary->copies,
                           number_bytes(summary->copy_bytes).text));
     }
-    item(text, "wall time", text_keep(text, number_time(summary->wall_ns)));
+    item(text, "wall time", text_keep(text, number_time((f64)summary->wall_ns)));
     item(text, "state", state_of(text, summary));
     for (u32 i = 0; i < report->message_count && i < MESSAGES; i++) {
         item(text, "message", text_clean(text, report->messages[i]));

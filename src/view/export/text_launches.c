@@ -49,7 +49,7 @@ static void write_row(Text *text, Table *table, const Row *row, bool timed, cons
     table_cell(table, text_kernel(text, row->kernel));
     table_cell(table, text_shape(text, row->launch->grid));
     table_cell(table, text_shape(text, row->launch->block));
-    if (timed) table_cell(table, ns > 0 ? text_keep(text, number_time((u64)ns)) : "-");
+    if (timed) table_cell(table, ns > 0 ? text_keep(text, number_time(ns)) : "-");
     text_figure_cells(text, table, set, 'K', &row->launch->metrics);
 }
 

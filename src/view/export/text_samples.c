@@ -13,7 +13,7 @@ static const char *percent(Text *text, f64 part, f64 all) {
     return text_keep(text, number_fixed(all > 0 ? 100 * part / all : 0, 1));
 }
 
-static const char *time_text(Text *text, f64 ns) { return text_keep(text, number_time((u64)ns)); }
+static const char *time_text(Text *text, f64 ns) { return text_keep(text, number_time(ns)); }
 
 static void write_times(Text *text, f64 all) {
     static const char *const headers[] = {"share %", "launches", "total", "mean", "least", "most"};

@@ -34,7 +34,7 @@ static const char *title_of(Text *text, const ReportKernel *kernel) {
     f64 cycles = value_of(&kernel->metrics, METRIC_ELAPSED), ns = value_of(&kernel->metrics, METRIC_DURATION);
     if (!name) return NULL;
     return arena_printf(&text->arena, "%s: %s cycles, %s%s (%s%s)", name, human(text, cycles),
-                        text_keep(text, number_time((u64)ns)), kernel->timed_launches > 1 ? " in all launches" : "",
+                        text_keep(text, number_time(ns)), kernel->timed_launches > 1 ? " in all launches" : "",
                         kernel->provenance, kernel->estimated_launches ? " in part" : "");
 }
 
@@ -215,7 +215,7 @@ static void at_most_all(MetricId metric, const ProfileTimeline *t, f64 *values) 
 
 static const char *step_text(Text *text, const ProfileTimeline *t, u32 width) {
     f64 ticks = floor((f64)t->step * t->points / width);
-    return t->on_gpu ? text_keep(text, number_time((u64)fmin(ticks, 1e18)))
+    return t->on_gpu ? text_keep(text, number_time(ticks))
                      : arena_printf(&text->arena, "%s cycles", human(text, ticks));
 }
 
