@@ -50,6 +50,7 @@ enum {
     SIM_IN_TIME = 256,     // what it does depends on when: it is not executed ahead of the timing
     SIM_IN_ORDER = 512,    // other CTAs could notice when it is executed; all else is the CTA's own affair, but for
                            // loads from global memory, which are as long as nobody writes there
+    SIM_SLOW_PATH = 1024,  // a division or root that has a subroutine for some values (slow_path.h)
 };
 
 struct SimInsn {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "sim/check/check.h"
+#include "sim/slow_path.h"
 
 u32 lower_push(Lower *lo, U32Vec *vec, u32 value) {
     if (vec_push(vec, value) != STATUS_OK) lo->status = STATUS_NO_MEMORY;
@@ -373,6 +374,7 @@ static void lower_insn(Lower *lo, u32 index) {
     if (in.kind == SIM_MEMORY && (form->mods[MOD_SEM] > SEM_WEAK || form->mods[MOD_COP] == COP_CV))
         in.flags |= SIM_POLL;
     if (reads_clock(lo)) in.flags |= SIM_CLOCK;
+    if (has_slow_path(form)) in.flags |= SIM_SLOW_PATH;
     if (in.list == WL_NONE) in.list = 0;
     if (form_op(form)->flags & OPF_ATOMIC) drop_unread_result(lo, &in);
     if (is_in_time(lo, &in)) in.flags |= SIM_IN_TIME;

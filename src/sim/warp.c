@@ -6,6 +6,8 @@
 
 #include "sim/builtin.h"
 #include "sim/check/check.h"
+#include "sim/slow_path.h"
+#include "sim/time/trace.h"
 
 #define SPLIT_TURN 2000u  // instructions before another ready split of the warp gets its turn
 #define MAX_CALL_DEPTH 4096u
@@ -544,6 +546,11 @@ static RunEvent run_wait(Exec *x, Split *s, const SimInsn *in, u32 mask) {
     return x->retry ? RUN_WAIT : RUN_ON;
 }
 
+static void note_slow_path(Exec *x, const SimInsn *in, u32 mask) {
+    SlowPath path = slow_path(x, in, mask);
+    if (path) trace_slow(x->trace, path);
+}
+
 // Whether a traced warp has to stop before this instruction; otherwise it becomes part of the trace.
 static bool trace_insn(Exec *x, const Split *s, const SimInsn *in, u64 left) {
     Trace *t = x->trace;
@@ -554,6 +561,7 @@ static bool trace_insn(Exec *x, const Split *s, const SimInsn *in, u64 left) {
         trace_open(t, s->pc, s->mask);
     }
     if (in->flags & SIM_CLOCK) x->now = t->clock;
+    t->constant = in->kind == SIM_MEMORY && in->space == SPACE_CONST;
     t->next = s->pc;  // accesses are filed under this instruction; it ends behind it
     return false;
 }
@@ -602,6 +610,7 @@ static inline RunEvent split_run_as(Exec *x, Warp *w, u32 at, u64 *budget, const
         u32 mask = guarded(x, in, s->mask);
         x->count = &states[s->pc].counters;
         count_insn(x, s->mask, mask);
+        if (traced && WL_UNLIKELY(in->flags & SIM_SLOW_PATH) && mask) note_slow_path(x, in, mask);
         left -= !traced || left > 0;
         executed++;
         x->now++;

@@ -48,6 +48,33 @@ static const char kernels[] = PTX_HEAD
     "%rd3;\nst.global.u64 [%rd2+8], %rd4;\nret;\nTELL:\nmov.u64 %rd3, %clock64;\nLATER:\nmov.u64 %rd4, %clock64;\n"
     "sub.s64 %rd4, %rd4, %rd3;\nsetp.lt.s64 %p1, %rd4, 5000;\n@%p1 bra LATER;\n"
     "st.release.gpu.global.u32 [%rd2], 1;\nret;\n}\n"
+    // Constants: each lane its own, and all the same one.
+    ".const .align 4 .f32 table[64];\n"
+    ".visible .entry spread(.param .u64 out) {\n.reg .b64 %rd<5>;\n.reg .b32 %r<3>;\n.reg .f32 %f<4>;\n"
+    "ld.param.u64 %rd1, [out];\nld.global.u32 %r2, [%rd1];\nmov.u32 %r1, %tid.x;\nand.b32 %r1, %r1, %r2;\n"
+    "mov.u64 %rd2, table;\nmul.wide.u32 %rd3, %r1, 4;\nadd.s64 %rd4, %rd2, %rd3;\nld.const.f32 %f1, [%rd4];\n"
+    "ld.const.f32 %f2, [%rd4+4];\nadd.f32 %f1, %f1, %f2;\nst.global.f32 [%rd1+16], %f1;\nret;\n}\n"
+    // By one lane of 32 only.
+    ".visible .entry div32(.param .u64 out) {\n.reg .b64 %rd<3>;\n.reg .b32 %r<2>;\n.reg .f32 %f<4>;\n.reg .pred "
+    "%p<2>;\n"
+    "ld.param.u64 %rd1, [out];\nmov.u32 %r1, %tid.x;\nsetp.eq.u32 %p1, %r1, 3;\nmov.f32 %f1, 0f40000000;\n"
+    "mov.f32 %f2, %f1;\n@%p1 ld.global.f32 %f1, [%rd1];\n@%p1 ld.global.f32 %f2, [%rd1+8];\n"
+    "div.rn.f32 %f3, %f1, %f2;\nst.global.f32 [%rd1+16], %f3;\nret;\n}\n"
+    ".visible .entry rcp32(.param .u64 out) {\n.reg .b64 %rd<3>;\n.reg .f32 %f<4>;\n"
+    "ld.param.u64 %rd1, [out];\nld.global.f32 %f1, [%rd1];\nrcp.rn.f32 %f3, %f1;\nst.global.f32 [%rd1+16], "
+    "%f3;\nret;\n}\n"
+    ".visible .entry sqrt32(.param .u64 out) {\n.reg .b64 %rd<3>;\n.reg .f32 %f<4>;\n"
+    "ld.param.u64 %rd1, [out];\nld.global.f32 %f1, [%rd1];\nsqrt.rn.f32 %f3, %f1;\nst.global.f32 [%rd1+16], "
+    "%f3;\nret;\n}\n"
+    ".visible .entry div64(.param .u64 out) {\n.reg .b64 %rd<3>;\n.reg .f64 %fd<4>;\n"
+    "ld.param.u64 %rd1, [out];\nld.global.f64 %fd1, [%rd1];\nld.global.f64 %fd2, [%rd1+8];\n"
+    "div.rn.f64 %fd3, %fd1, %fd2;\nst.global.f64 [%rd1+16], %fd3;\nret;\n}\n"
+    ".visible .entry rcp64(.param .u64 out) {\n.reg .b64 %rd<3>;\n.reg .f64 %fd<4>;\n"
+    "ld.param.u64 %rd1, [out];\nld.global.f64 %fd1, [%rd1];\nrcp.rn.f64 %fd3, %fd1;\nst.global.f64 [%rd1+16], "
+    "%fd3;\nret;\n}\n"
+    ".visible .entry sqrt64(.param .u64 out) {\n.reg .b64 %rd<3>;\n.reg .f64 %fd<4>;\n"
+    "ld.param.u64 %rd1, [out];\nld.global.f64 %fd1, [%rd1];\nsqrt.rn.f64 %fd3, %fd1;\nst.global.f64 [%rd1+16], "
+    "%fd3;\nret;\n}\n"
     // Three words of 12 bytes, lane after lane, one right after the other; and with time between them.
     ".visible .entry triples(.param .u64 out) {\n.reg .b64 %rd<3>;\n.reg .b32 %r<3>;\n"
     "ld.param.u64 %rd1, [out];\nmov.u32 %r1, %tid.x;\nmul.wide.u32 %rd2, %r1, 12;\nadd.s64 %rd1, %rd1, %rd2;\n"
@@ -90,6 +117,56 @@ TEST(clocks_tell_simulated_cycles) {
     assert_in_range(between, 9 * t.d.gpu.alu_latency, 12 * t.d.gpu.alu_latency);
     assert_true(cycles > between + t.d.gpu.launch_overhead);
     device_close(&t.d);
+}
+
+// Two loads of constants by 32 lanes: each address takes two cycles (dct8x8 of cuda-samples on an H200), of which some
+// pass while the line comes.
+TEST(constants_come_address_after_address) {
+    static const u32 masks[] = {0, 31};
+    u64 cycles[WL_COUNT(masks)];
+    for (u32 i = 0; i < WL_COUNT(masks); i++) {
+        Timed t;
+        open_timed(&t, 1);
+        memcpy(device_view(&t.d, t.out, 4), &masks[i], 4);
+        assert_int_equal(run(&t, "spread", 1, 32, &cycles[i]), STATUS_OK);
+        device_close(&t.d);
+    }
+    assert_in_range(cycles[1] - cycles[0], 31, 2 * 2 * 31);
+}
+
+// Of ordinary values a division takes the same time whatever they are; of others as long as an H200 does.
+TEST(divisions_and_roots_take_their_subroutines) {
+    static const struct {
+        const char *kernel;
+        f64 a, b;
+        bool slow;
+    } cases[] = {{"div32", 1, 3, false},         {"div32", 0, 3, true},           {"div32", 1, 0, true},
+                 {"div32", 1e-40, 3, true},      {"div32", 1e30, 1e-30, true},    {"div32", -7e9, 5e-9, false},
+                 {"rcp32", 3, 0, false},         {"rcp32", 0, 0, true},           {"rcp32", 3e38, 0, true},
+                 {"sqrt32", 2, 0, false},        {"sqrt32", 0, 0, true},          {"sqrt32", -1, 0, true},
+                 {"div64", 1, 3, false},         {"div64", 0, 3, true},           {"div64", 1e-300, 3, true},
+                 {"div64", 1e-200, 1e200, true}, {"div64", 1e200, -1e-80, false}, {"rcp64", 3, 0, false},
+                 {"rcp64", 0, 0, true},          {"sqrt64", 2, 0, false},         {"sqrt64", 0, 0, true}};
+    u64 plain = 0;  // the first of each kernel
+    for (u32 i = 0; i < WL_COUNT(cases); i++) {
+        Timed t;
+        u64 cycles;
+        open_timed(&t, 1);
+        u8 *view = device_view(&t.d, t.out, 16);
+        bool wide = strstr(cases[i].kernel, "64");
+        for (u32 k = 0; k < 2; k++) {
+            f64 value = k ? cases[i].b : cases[i].a;
+            f32 narrow = (f32)value;
+            memcpy(view + 8 * k, wide ? (void *)&value : (void *)&narrow, wide ? 8 : 4);
+        }
+        assert_int_equal(run(&t, cases[i].kernel, 1, 32, &cycles), STATUS_OK);
+        if (i == 0 || strcmp(cases[i].kernel, cases[i - 1].kernel) != 0) plain = cycles;
+        if (cases[i].slow)
+            assert_true(cycles > plain + 50);
+        else
+            assert_int_equal(cycles, plain);
+        device_close(&t.d);
+    }
 }
 
 TEST(threads_that_are_over_need_not_come_to_a_barrier) {
@@ -240,6 +317,8 @@ TEST(stores_to_the_same_sectors_leave_together) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(clocks_tell_simulated_cycles),
+                                       cmocka_unit_test(constants_come_address_after_address),
+                                       cmocka_unit_test(divisions_and_roots_take_their_subroutines),
                                        cmocka_unit_test(threads_that_are_over_need_not_come_to_a_barrier),
                                        cmocka_unit_test(scheduler_cycles_add_up),
                                        cmocka_unit_test(sms_that_come_late_are_as_the_others),

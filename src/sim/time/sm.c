@@ -2,6 +2,7 @@
 // Issue: which warp, when, and what the others wait for (accounts: sm_account.h).
 #include <string.h>
 
+#include "sim/slow_path.h"
 #include "sim/time/sm_account.h"
 
 // --- what comes next for a warp ------------------------------------------------------------------------------------
@@ -482,11 +483,32 @@ static u64 heap_cycles(const GpuModel *gpu, const TimeOp *op, u32 lanes) {
                      : gpu->heap_malloc + (lanes - 1) * gpu->heap_malloc_lane;
 }
 
-static u64 next_issue(const Sm *sm, const TimeOp *op, u32 lanes, u64 cycle, StallReason *reason) {
+// Of the subroutine that a division or root takes; 0: it does not.
+static u64 slow_cycles(const TimeWarp *w, const TimeOp *op) {
+    static const u16 cycles[SLOW_PATHS] = {
+#define TIME_SLOW_PATH(path, count) [path] = count,
+#include "sim/time/timing.def"
+#undef TIME_SLOW_PATH
+    };
+    const u64 *words = w->trace.words + w->trace.begin;
+    u32 turn = w->unrolled ? op->extra : 0;
+    for (u32 at = w->turn[turn] + TRACE_HEAD; at < w->turn[turn + 1];) {
+        TraceAccess a = trace_access(words[at]);
+        at += 1u + a.lines;
+        if (a.insn == op->pc - w->from && a.space == TRACE_SLOW) return cycles[a.wavefronts];
+    }
+    return 0;
+}
+
+static u64 next_issue(const Sm *sm, const TimeWarp *w, const TimeOp *op, u64 cycle, StallReason *reason) {
+    u32 lanes = w->lanes;
+    u64 slow = op->kind == TIME_SLOW ? slow_cycles(w, op) : 0;
     *reason = STALL_WAIT;
+    if (slow) return cycle + slow;
     if (op->kind == TIME_SLEEP) return *reason = STALL_SLEEPING, cycle + 1 + op->latency;
     if (op->kind == TIME_HEAP) return *reason = STALL_LONG_SCOREBOARD, cycle + heap_cycles(sm->gpu, op, lanes);
-    u64 latency = op->kind == TIME_BRANCH ? sm->gpu->branch_latency : op->kind == TIME_SYNC ? sm->gpu->sync_latency : 0;
+    bool branch = op->kind == TIME_BRANCH || op->kind == TIME_SLOW;
+    u64 latency = branch ? sm->gpu->branch_latency : op->kind == TIME_SYNC ? sm->gpu->sync_latency : 0;
     if (!latency) return cycle + 1;
     *reason = STALL_BRANCH_RESOLVING;
     return cycle + latency;
@@ -535,7 +557,7 @@ static bool try_issue(Sm *sm, Scheduler *s, TimeWarp *w, u64 cycle) {
     }
     if (issue_effect(sm, w, op, cycle)) return true;
     StallReason reason;
-    u64 go = next_issue(sm, op, w->lanes, cycle, &reason);
+    u64 go = next_issue(sm, w, op, cycle, &reason);
     w->op++;
     advance(sm, w, cycle + 1, go, reason);
     return true;

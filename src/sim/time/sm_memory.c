@@ -343,12 +343,13 @@ static void bulk_line(const Access *a, u64 word) {
 }
 
 // Indexed constants: two caches of their own, then the L2.
+enum { CONST_WORD = 2 };  // cycles for each address of a warp's
 static bool const_line(const Access *a, u64 word) {
     Sm *sm = a->sm;
     u64 line = trace_line_address(word);
     u32 sectors = trace_line_sectors(word);
     Ticket *t = &sm->tickets.data[a->entry->ticket];
-    u64 latency = sm->gpu->const_l1_latency;
+    u64 latency = sm->gpu->const_l1_latency, more = a->entry->wavefronts ? a->entry->wavefronts - 1u : 0;
     CacheVictim victim;
     sm->counters[SMC_CONST_REQUESTS]++;
     if (cache_look(sm->const_l1, line, sectors).hit == sectors) {
@@ -367,6 +368,7 @@ static bool const_line(const Access *a, u64 word) {
                                     .kind = MEM_CONST,
                                     .sectors = (u8)sectors});
     }
+    latency += more * CONST_WORD;
     if (a->cycle + latency > t->done) t->done = a->cycle + latency;
     return true;
 }
@@ -419,6 +421,7 @@ static void serve_shared(const Access *a) {
 enum { QUADS = 8 };  // of a warp: four lanes, whose sectors the texture unit looks up together
 static u64 data_cycles(const Sm *sm, const PipeEntry *e, u32 sectors, bool begins) {
     if (e->space == TRACE_TEXTURE) return begins ? divided(e->wavefronts * sm->gpu->tex_interval, QUADS) : 0;
+    if (e->kind == TIME_CONST) return begins ? e->wavefronts * CONST_WORD : 0;
     if (e->wavefronts) return begins ? e->wavefronts : 0;
     return divided((u64)sectors * 32, sm->gpu->l1_bytes);
 }
@@ -563,7 +566,7 @@ static bool push_accesses(Sm *sm, Pipe *p, TimeWarp *w, const TimeOp *op, u32 ti
             if (t->kind == TICKET_BULK && a.wavefronts == SYNC_BULK) t->group = a.lanes;
             continue;
         }
-        if (a.space == TRACE_BARRIER) continue;
+        if (a.space == TRACE_BARRIER || a.space == TRACE_SLOW) continue;
         PipeEntry e = {.issued = cycle,
                        .ticket = ticket,
                        .op = (u32)(op - w->run->code->ops),

@@ -36,6 +36,7 @@ typedef enum TimeKind {
     TIME_EXIT,
     TIME_SYNC,  // diverged lanes meet again
     TIME_HEAP,  // device malloc (TimeOp.extra 0) and free (1): as one instruction that takes their time
+    TIME_SLOW,  // the branch to the subroutine of a division or root: a branch where no lane takes it, else its time
 } TimeKind;
 
 enum {

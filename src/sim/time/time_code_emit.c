@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Machine instructions in program order: the steps of each needed PTX instruction with the values they read and write.
+#include "sim/slow_path.h"
 #include "sim/time/time_lower.h"
 
 enum { GROUP_MAX = 16 };  // steps that wait for the same ones
@@ -218,6 +219,7 @@ static Status emit_steps(TimeFunc *f, u32 insn, u32 pc) {
         op.balanced = step.balanced;
         op.copy = is_copy(f, insn);
         if (step.branch) op.kind = TIME_BRANCH, op.order = ORDER_ALL;
+        if (step.branch && has_slow_path(time_form(f, insn))) op.kind = TIME_SLOW;
         if (step.memory || (last && kind != TIME_MATH && !accessed)) set_access(f, &op, insn, kind, is_joined(variant));
         accessed |= step.memory;
         if (last) {

@@ -28,6 +28,7 @@ static const char *const kind_names[] = {
     [TIME_EXIT] = "exit",
     [TIME_SYNC] = "sync",
     [TIME_HEAP] = "heap",
+    [TIME_SLOW] = "slow",
 };
 
 static const char *const unit_names[UNIT_COUNT] = {

@@ -195,7 +195,29 @@ static bool is_aligned(const u64 *address, u32 count, u32 bytes) {
     return bytes <= 32 && !(bits & (bytes - 1));
 }
 
+// The cache of constants gives one address after the other.
+static u32 different(const u64 *address, u32 count) {
+    u32 n = 0;
+    for (u32 i = 0, k; i < count; i++) {
+        for (k = 0; k < i && address[k] != address[i]; k++) {}
+        n += k == i;
+    }
+    return n;
+}
+
+static void trace_constants(Trace *t, const u64 *address, u32 count, u32 bytes) {
+    LineSet set;
+    set.count = 0;
+    for (u32 i = 0; i < count; i++) line_add(&set, address[i], bytes);
+    u64 *head = add(t, set.count);
+    if (!head) return;
+    TraceAccess a = {.space = TRACE_GLOBAL, .lanes = (u8)count, .bytes = (u8)bytes};
+    a.wavefronts = (u16)different(address, count);
+    finish(t, head, a, write_lines(&set, head + 1));
+}
+
 void trace_global(Trace *t, const u64 *address, u32 count, u32 bytes) {
+    if (WL_UNLIKELY(t->constant)) return trace_constants(t, address, count, bytes);
     if (WL_LIKELY(count <= t->half)) {
         u32 step = step_of(address, count, bytes);
         if (step == 0) return trace_span(t, address[0], address[0] + bytes, count, bytes, count);
@@ -289,6 +311,11 @@ void trace_barrier(Trace *t, u32 barrier, u32 lanes, u32 expected, bool waits) {
 void trace_exit(Trace *t, u32 lanes) {
     u64 *head = add(t, 0);
     if (head) finish(t, head, (TraceAccess){.space = TRACE_BARRIER, .lanes = (u8)lanes, .bytes = TRACE_EXITS}, 0);
+}
+
+void trace_slow(Trace *t, u32 path) {
+    u64 *head = add(t, 0);
+    if (head) finish(t, head, (TraceAccess){.space = TRACE_SLOW, .wavefronts = (u16)path}, 0);
 }
 
 void trace_sync(Trace *t, TraceSync kind, u32 key) {

@@ -21,6 +21,7 @@ typedef enum TraceSpace {
                     // word: threads expected, 0 = all. `bytes` = TRACE_EXITS: `lanes` threads are over
     TRACE_SYNC,     // an mbarrier: `wavefronts` = TraceSync, `lanes` = its place in TraceSyncs; a word: how many
                     // operations on it had come before
+    TRACE_SLOW,     // a division or root whose values need its subroutine: `wavefronts` = SlowPath
 } TraceSpace;
 
 typedef enum TraceSync { SYNC_ARRIVE, SYNC_ARRIVE_COPIES, SYNC_BULK, SYNC_WAIT } TraceSync;
@@ -37,7 +38,7 @@ typedef struct TraceAccess {
     u8 space;         // TraceSpace
     u8 lines;         // words behind it
     u16 wavefronts;   // by the banks of their words; 0: of global memory, as many as its bytes need; of textures:
-                      // look-ups
+                      // look-ups; of constants: different addresses
     u8 lanes, bytes;  // lanes, and bytes of each
 } TraceAccess;
 
@@ -80,6 +81,7 @@ struct Trace {
     const u32 *block_end;           // by pc
     TraceSyncs *syncs;              // of the CTA
     Pages *pages;                   // of `words`; NULL: malloc's
+    bool constant;                  // the instruction loads constants
     bool failed;                    // out of memory
 };
 
@@ -108,5 +110,6 @@ void trace_bulk(Trace *t, u64 address, u64 bytes);
 void trace_barrier(Trace *t, u32 barrier, u32 lanes, u32 expected, bool waits);
 void trace_exit(Trace *t, u32 lanes);
 void trace_sync(Trace *t, TraceSync kind, u32 key);
+void trace_slow(Trace *t, u32 path);
 
 #endif
