@@ -9,7 +9,21 @@
 
 struct Exec;
 
-typedef enum SlowPath { SLOW_NONE, SLOW_SPECIAL_F32, SLOW_SCALED_F32, SLOW_F64, SLOW_ROOT_F64, SLOW_PATHS } SlowPath;
+// Special: of a zero, infinity or NaN; scaled: of other operands.
+typedef enum SlowPath {
+    SLOW_NONE,
+    SLOW_RCP_F32_SPECIAL,
+    SLOW_RCP_F32_SCALED,
+    SLOW_SQRT_F32_SPECIAL,
+    SLOW_SQRT_F32_SCALED,
+    SLOW_DIV_F32_SPECIAL,
+    SLOW_DIV_F32_SCALED,
+    SLOW_DIV_F32_SUBNORMAL,
+    SLOW_RCP_F64,
+    SLOW_SQRT_F64,
+    SLOW_DIV_F64,
+    SLOW_PATHS
+} SlowPath;
 
 bool has_slow_path(const Form *form);
 // The path that the lanes in `mask` take; SLOW_NONE: the short one. Before the instruction is executed.
