@@ -343,7 +343,6 @@ static void bulk_line(const Access *a, u64 word) {
 }
 
 // Indexed constants: two caches of their own, then the L2.
-enum { CONST_WORD = 2 };  // cycles for each address of a warp's
 static bool const_line(const Access *a, u64 word) {
     Sm *sm = a->sm;
     u64 line = trace_line_address(word);
@@ -368,7 +367,7 @@ static bool const_line(const Access *a, u64 word) {
                                     .kind = MEM_CONST,
                                     .sectors = (u8)sectors});
     }
-    latency += more * CONST_WORD;
+    latency += more * sm->gpu->const_l1_more;
     if (a->cycle + latency > t->done) t->done = a->cycle + latency;
     return true;
 }
@@ -421,7 +420,7 @@ static void serve_shared(const Access *a) {
 enum { QUADS = 8 };  // of a warp: four lanes, whose sectors the texture unit looks up together
 static u64 data_cycles(const Sm *sm, const PipeEntry *e, u32 sectors, bool begins) {
     if (e->space == TRACE_TEXTURE) return begins ? divided(e->wavefronts * sm->gpu->tex_interval, QUADS) : 0;
-    if (e->kind == TIME_CONST) return begins ? e->wavefronts * CONST_WORD : 0;
+    if (e->kind == TIME_CONST) return begins ? e->wavefronts * sm->gpu->const_l1_interval : 0;
     if (e->wavefronts) return begins ? e->wavefronts : 0;
     return divided((u64)sectors * 32, sm->gpu->l1_bytes);
 }

@@ -197,6 +197,11 @@ static Status emit_operand_moves(TimeFunc *f, u32 insn, u32 pc, Group *made) {
     return emit_moves(f, pc, vector, false, made);
 }
 
+// Divisions and roots that round as IEEE 754 has it came with Fermi [PTX ISA, div, sqrt: target notes].
+static bool takes_subroutine(const TimeFunc *f, u32 insn) {
+    return f->lower->gpu->sm_version >= 20 && has_slow_path(time_form(f, insn));
+}
+
 // `pc`: the instruction that it is issued with.
 static Status emit_steps(TimeFunc *f, u32 insn, u32 pc) {
     TimeSteps steps;
@@ -219,7 +224,7 @@ static Status emit_steps(TimeFunc *f, u32 insn, u32 pc) {
         op.balanced = step.balanced;
         op.copy = is_copy(f, insn);
         if (step.branch) op.kind = TIME_BRANCH, op.order = ORDER_ALL;
-        if (step.branch && has_slow_path(time_form(f, insn))) op.kind = TIME_SLOW;
+        if (step.branch && takes_subroutine(f, insn)) op.kind = TIME_SLOW;
         if (step.memory || (last && kind != TIME_MATH && !accessed)) set_access(f, &op, insn, kind, is_joined(variant));
         accessed |= step.memory;
         if (last) {

@@ -206,14 +206,17 @@ static u32 different(const u64 *address, u32 count) {
 }
 
 static void trace_constants(Trace *t, const u64 *address, u32 count, u32 bytes) {
-    LineSet set;
-    set.count = 0;
-    for (u32 i = 0; i < count; i++) line_add(&set, address[i], bytes);
-    u64 *head = add(t, set.count);
-    if (!head) return;
-    TraceAccess a = {.space = TRACE_GLOBAL, .lanes = (u8)count, .bytes = (u8)bytes};
-    a.wavefronts = (u16)different(address, count);
-    finish(t, head, a, write_lines(&set, head + 1));
+    for (u32 first = 0; first < count; first += t->half) {
+        LineSet set;
+        set.count = 0;
+        u32 lanes = first + t->half < count ? t->half : count - first;
+        for (u32 i = 0; i < lanes; i++) line_add(&set, address[first + i], bytes);
+        u64 *head = add(t, set.count);
+        if (!head) return;
+        TraceAccess a = {.space = TRACE_GLOBAL, .lanes = (u8)lanes, .bytes = (u8)bytes};
+        a.wavefronts = (u16)different(address + first, lanes);
+        finish(t, head, a, write_lines(&set, head + 1));
+    }
 }
 
 void trace_global(Trace *t, const u64 *address, u32 count, u32 bytes) {
