@@ -222,7 +222,7 @@ expect 1 "nope.ptx: error: cannot open" ptx nope.ptx
 expect 2 "--sm takes a whole number, not \`x\`" ptx --sm x $ptx
 expect 2 "--sm goes from" ptx --sm 0 $ptx
 expect 1 "no function matches \`nope\`" ptx -k nope $ptx
-same "ptx -k by the name alone" "$("$W" ptx -k '^mm$' examples/matmul/matmul.ptx | wc -l)" 1
+same "ptx -k by the name alone" "$("$W" ptx -k '^mm$' examples/matmul/matmul.ptx | grep -c "^  kernel ")" 1
 expect 1 "neither PTX" ptx examples/prebuilt/matmul.xz
 expect 1 "deadlock.launch:1:1: error: expected a directive" ptx tests/e2e/deadlock.launch
 expect 1 "irectory" ptx examples

@@ -10,7 +10,9 @@
 #include "binary/demangle.h"
 #include "binary/kernel_name.h"
 #include "cli/cli.h"
+#include "cli/terminal.h"
 #include "flow/flow_dump.h"
+#include "view/table.h"
 
 typedef struct PtxArgs {
     const char *path;
@@ -21,6 +23,8 @@ typedef struct PtxArgs {
     regex_t pattern;
     const char *pattern_text;
     u32 matches;  // functions of all modules whose name matches
+    Table overview;
+    Arena cells;
 } PtxArgs;
 
 enum { OPT_DUMP = 256, OPT_PRINT, OPT_CHECK, OPT_SM };
@@ -81,7 +85,9 @@ static char *help_filter(int key, const char *text, void *input) {
     CliRow rows[FLOW_DUMP_COUNT];
     for (u32 i = 0; i < FLOW_DUMP_COUNT; i++)
         rows[i] = (CliRow){flow_dump_name((FlowDump)i), flow_dump_text((FlowDump)i)};
-    return cli_help_table("Without an option, one line per function is printed. The dumps:", rows, FLOW_DUMP_COUNT);
+    return cli_help_table("Without an option, one line per function is printed: branches at which a warp\nmay diverge, "
+                          "registers live at once. The dumps:",
+                          rows, FLOW_DUMP_COUNT);
 }
 
 // --- one module ---------------------------------------------------------------------------------------------------
@@ -95,15 +101,37 @@ static void write_out(TextBuffer *text) {
     text->len = 0;
 }
 
-static void print_overview(const FlowResults *r) {
+static const char *number(PtxArgs *a, u32 value) { return arena_printf(&a->cells, "%u", value); }
+
+static void add_overview(PtxArgs *a, const FlowResults *r) {
     const Function *function = &r->code->module->funcs[r->code->func];
     const char *name = module_text(r->code->module, function->name);
     char *demangled = demangle_name(name);
-    u32 divergent = bitset_count(&r->divergence->branches);
-    printf("%-8s %6u instructions %5u blocks %4u loops %4u divergent branches %4u registers live at once  %s\n",
-           function->is_entry ? "kernel" : "function", r->code->insn_count, r->cfg->block_count, r->loops->loop_count,
-           divergent, r->pressure.units, demangled ? demangled : name);
+    const char *shown = demangled ? demangled : name;
+    table_cell(&a->overview, function->is_entry ? "kernel" : "function");
+    table_cell(&a->overview, number(a, r->code->insn_count));
+    table_cell(&a->overview, number(a, r->cfg->block_count));
+    table_cell(&a->overview, number(a, r->loops->loop_count));
+    table_cell(&a->overview, number(a, bitset_count(&r->divergence->branches)));
+    table_cell(&a->overview, number(a, r->pressure.units));
+    table_cell(&a->overview, arena_copy_str(&a->cells, (Str){shown, strlen(shown)}));
     mem_free(demangled);
+}
+
+// "divergent": branches at which lanes of a warp may part; "registers": of 32 bits, that are live at once.
+static void begin_overview(PtxArgs *a) {
+    static const char *const headers[] = {"instructions", "blocks", "loops", "divergent", "registers"};
+    table_column(&a->overview, (TableColumn){.header = "", .align = TABLE_LEFT});
+    for (u32 i = 0; i < WL_COUNT(headers); i++) table_column(&a->overview, (TableColumn){.header = headers[i]});
+    table_column(&a->overview, (TableColumn){.header = "name", .align = TABLE_LEFT});
+}
+
+static Status print_overview(PtxArgs *a) {
+    Output out = output_file(stdout);
+    if (a->overview.cells.len) table_print(&a->overview, &out, 0, terminal_has_colors());
+    table_free(&a->overview);
+    arena_free(&a->cells);
+    return out.status;
 }
 
 static Status analyse_function(PtxArgs *a, const Module *module, FuncRef func, const CallGraph *calls, Arena *arena,
@@ -113,7 +141,7 @@ static Status analyse_function(PtxArgs *a, const Module *module, FuncRef func, c
     TRY(flow_from_ptx(module, func, arena, &code));
     TRY(flow_analyse(code, arena, &results));
     results.calls = calls;
-    if (!a->dumps) print_overview(&results);
+    if (!a->dumps) add_overview(a, &results);
     for (u32 i = 0; i < FLOW_DUMP_COUNT; i++) {
         if (!a->dump[i]) continue;
         TRY(flow_dump((FlowDump)i, &results, text));
@@ -187,7 +215,9 @@ int cmd_ptx(int argc, char **argv) {
     int code = cli_parse(&argp, argc, argv, 0, NULL, &a);
     Diag diag = {0};
     if (code == EXIT_OK) {
-        Status status = show_file(&a, &diag);
+        begin_overview(&a);
+        Status status = show_file(&a, &diag), printed = print_overview(&a);
+        if (status == STATUS_OK) status = printed;
         cli_diag(&diag);
         bool analysed = a.dumps || !(a.check || a.print);
         if (status == STATUS_OK && a.has_pattern && analysed && !a.matches) {
