@@ -138,6 +138,7 @@ expect 2 "--no-stacks is an option of collection" run --on sim --no-stacks true
 expect 2 "GPU model" run --gpu nope true
 expect 2 "GPU model" run --gpu "$T/nope.gpu" true
 expect 127 "cannot run \`./nope\`" run ./nope
+expect 127 "cannot run \`\`: no such program" run ''
 expect 127 "cannot run \`no-such-program-anywhere\`" run no-such-program-anywhere
 expect 126 "cannot run \`./Makefile\`: Permission denied" run ./Makefile
 expect 126 "cannot run \`./examples\`: it is a directory" run ./examples

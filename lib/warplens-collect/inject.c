@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/shell.h"
 #include "binary/kernel_name.h"
 #include "collect/collect.h"
 #include "cuda/config.h"
@@ -87,14 +88,8 @@ static Status open_profile(Diag *diag) {
 static void write_command(Sink *sink) {
     char tail[4096] = "command";
     size_t used = 8;
-    FILE *file = fopen("/proc/self/cmdline", "re");
-    size_t length = file ? fread(tail + used, 1, sizeof tail - used - 1, file) : 0;
-    if (file) fclose(file);
-    while (length && !tail[used + length - 1]) length--;
-    for (size_t i = 0; i < length; i++)
-        if (!tail[used + i]) tail[used + i] = ' ';
-    tail[used + length] = 0;
-    Status ignored = sink_write(sink, RECORD_META, &(RecordMeta){0}, tail, used + length + 1);
+    shell_command(tail + used, sizeof tail - used);
+    Status ignored = sink_write(sink, RECORD_META, &(RecordMeta){0}, tail, used + strlen(tail + used) + 1);
     (void)ignored;
 }
 

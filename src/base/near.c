@@ -32,28 +32,3 @@ void near_try(Near *near, const char *name) {
 const char *near_result(const Near *near) {
     return near->nearest && 3 * near->wrong <= strlen(near->nearest) ? near->nearest : near->part;
 }
-
-static bool is_plain(char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c & 0x80) ||
-           (c && strchr("_./-+:=,@%", c));
-}
-
-const char *shell_word(Arena *arena, const char *text) {
-    size_t length = strlen(text), plain = 0, quotes = 0;
-    for (size_t i = 0; i < length; i++) {
-        plain += is_plain(text[i]);
-        quotes += text[i] == '\'';
-    }
-    if (length && plain == length) return text;
-    char *word = arena_alloc(arena, length + 3 * quotes + 3, 1), *to = word;
-    if (!word) return NULL;
-    *to++ = '\'';
-    for (size_t i = 0; i < length; i++) {
-        if (text[i] == '\'')
-            to = stpcpy(to, "'\\''");
-        else
-            *to++ = text[i];
-    }
-    memcpy(to, "'", 2);
-    return word;
-}

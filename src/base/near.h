@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// For messages: which name was meant, and a name as a shell takes it.
+// For messages: which name was probably meant.
 #ifndef WL_BASE_NEAR_H
 #define WL_BASE_NEAR_H
 
-#include "base/arena.h"
+#include "base/types.h"
 
 // Begin with {.word = what was given}, near_try() each name, then near_result(): the name that was probably meant, or
 // NULL. At most a third of its letters are wrong, or else the word, of three letters or more, is a part of it.
@@ -15,8 +15,5 @@ typedef struct Near {
 
 void near_try(Near *near, const char *name);
 const char *near_result(const Near *near);
-
-// `text` as one word of a POSIX shell, in quotes where it needs them. NULL when memory is out.
-const char *shell_word(Arena *arena, const char *text);
 
 #endif

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/near.h"
+#include "base/shell.h"
 #include "cli/cli.h"
 #include "cli/terminal.h"
 

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/near.h"
+#include "base/shell.h"
 #include "binary/binary.h"
 #include "binary/kernel_name.h"
 #include "cli/advise.h"
@@ -348,6 +348,7 @@ static void set_collector(const RunOptions *o, const char *library) {
 
 // The file that execvp will run, to look at it first. False when it is not to be found.
 static bool find_program(const char *name, char *path, size_t size) {
+    struct stat st;
     if (strchr(name, '/')) {
         snprintf(path, size, "%s", name);
         return access(path, F_OK) == 0;
@@ -357,7 +358,7 @@ static bool find_program(const char *name, char *path, size_t size) {
     char *save = NULL;
     for (char *folder = strtok_r(folders, ":", &save); folder; folder = strtok_r(NULL, ":", &save)) {
         snprintf(path, size, "%s/%s", folder, name);
-        if (access(path, X_OK) == 0) return true;
+        if (*name && access(path, X_OK) == 0 && stat(path, &st) == 0 && S_ISREG(st.st_mode)) return true;
     }
     return false;
 }

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/shell.h"
 #include "binary/demangle.h"
 #include "cuda/checker.h"
 #include "cuda/driver/device_context.h"
@@ -160,16 +161,6 @@ static void record_meta(CudaContext *c, const char *key, const char *value) {
     record(c, RECORD_META, &(RecordMeta){0}, tail, length);
 }
 
-// The program's command line, its arguments separated by spaces.
-static void command_line(char *text, size_t size) {
-    FILE *file = fopen("/proc/self/cmdline", "r");
-    size_t length = file ? fread(text, 1, size - 1, file) : 0;
-    if (file) fclose(file);
-    for (size_t i = 0; i + 1 < length; i++)
-        if (!text[i]) text[i] = ' ';
-    text[length] = 0;
-}
-
 // "NVIDIA H200"; with several devices "2 x NVIDIA H200, Tesla T4".
 static void name_devices(const CudaContext *c, char *text, size_t size) {
     size_t length = 0;
@@ -187,7 +178,7 @@ static void record_start(CudaContext *c) {
     name_devices(c, names, sizeof names);
     int length = snprintf(tail, sizeof tail, "warplens%c%s%c%s", 0, names, 0, c->gpus[0].id);
     record(c, RECORD_SOURCE, &source, tail, (size_t)length + 1);
-    command_line(command, sizeof command);
+    shell_command(command, sizeof command);
     snprintf(pid, sizeof pid, "%ld", (long)getpid());
     record_meta(c, "command", command);
     record_meta(c, "device", names);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/near.h"
+#include "base/shell.h"
 #include "view/advice/advice_page.h"
 #include "view/number.h"
 #include "view/table.h"
