@@ -394,6 +394,7 @@ void text_timing(Text *text) {
     for (u32 i = 0; i < report->kernel_count && text->out->status == STATUS_OK; i++) {
         if (!is_timed(&report->kernels[i]) || shown++ >= limit) continue;
         if (shown == 1) text_heading(text, "Timing (by a model of the GPU: docs/simulator-model.md)");
+        if (shown > 1) output_text(text->out, "\n");
         write_kernel_timing(text, &report->kernels[i]);
     }
     if (shown > limit)
