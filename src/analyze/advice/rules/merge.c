@@ -123,6 +123,26 @@ static f64 bytes_left(const Chain *chain) {
     return all > 0 ? 1 - gone / all : 1.0 / chain->count;  // not known: as if each did nothing but load and store
 }
 
+// Units of an SM, for which `work` counts already.
+static bool is_of_sm(u32 r) {
+    return r != RESOURCE_L2 && r != RESOURCE_DRAM && r != RESOURCE_LAUNCH && r != RESOURCE_ATOMIC;
+}
+
+// A thread of the one kernel waits once where those of the others waited one after the other; it computes what they
+// did, and moves the bytes that are left, which is the limit.
+static void become_one(Hit *hit, u32 count, f64 left) {
+    const EstimateLoad *load = &hit->c->load;
+    EstimateChange *change = &hit->change;
+    f64 once = 1.0 / count, computed = (1 + once) / 2;  // indices are half of what such kernels compute
+    change->work = once;
+    change->issues = load->issued * (1 - computed / once);
+    for (u32 r = 0; r < RESOURCE_COUNT; r++) {
+        bool moves = r == RESOURCE_LSU || r == RESOURCE_L2 || r == RESOURCE_DRAM;
+        f64 stays = moves ? left : r == RESOURCE_LAUNCH ? once : computed;
+        hit_relieve(hit, (Resource)r, load->busy[r] * (1 - stays / (is_of_sm(r) ? once : 1)));
+    }
+}
+
 static void merge(AdviceCase *c, const Chain *chain) {
     f64 ns = 0, fixed = 0, share = 0, shortest = INFINITY, longest = 0, left = bytes_left(chain);
     f64 overhead = c->gpu && c->gpu->clock_mhz
@@ -138,8 +158,7 @@ static void merge(AdviceCase *c, const Chain *chain) {
     }
     if (ns <= 0) return;
     Hit *hit = hit_begin(c);
-    hit->change.work = (fixed / chain->count + (ns - fixed) * left) / ns;
-    for (u32 r = 0; r < RESOURCE_COUNT; r++) hit_relieve(hit, (Resource)r, c->load.busy[r] * (1 - hit->change.work));
+    become_one(hit, chain->count, left);
     bool counted = c->view->metrics.present[METRIC_GLOBAL_LD_BYTES];
     hit->change.stays = (counted ? shortest : longest) / ns;  // one of them at least
     hit->share = share;
@@ -151,7 +170,8 @@ static void merge(AdviceCase *c, const Chain *chain) {
              100 * fixed / ns);
     hit_fact(hit, "intermediate_bytes", 100 * (1 - left), "%",
              "%.0f %% of the bytes are stored by one and loaded by the next", 100 * (1 - left));
-    hit_basis(hit, "time in proportion to the bytes that are left, and one launch instead of %u", chain->count);
+    hit_basis(hit, "equation 2: threads wait once instead of %u times, and the bytes that are left are the limit",
+              chain->count);
     hit_caution(hit, "only if each thread needs nothing of another thread's results");
     hit_end_kernel(hit, "Merge %s and the kernels before and after it into one", c->view->function->name);
 }
