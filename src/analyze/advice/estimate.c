@@ -125,25 +125,28 @@ static f64 samples_after(const EstimateLoad *load, const EstimateChange *change,
 // Little's law for the warps: samples = warps * time. The fewer cycles, the more crowded the queues: the time at which
 // both sides agree is the only one.
 // The time that the issue slots and the units need for what is left; `sure`: the part of what is known of them that is
-// certain.
-static f64 bound(const EstimateLoad *load, const EstimateChange *change, f64 sure) {
+// certain; `all`: false without DRAM.
+static f64 bound(const EstimateLoad *load, const EstimateChange *change, f64 sure, bool all) {
     f64 active = load->issued > 0 ? clamp(1 - change->issues / load->issued, 0, ESTIMATE_MOST) : 0;
     f64 time = sure * active * load->issue_rate * (change->work > 0 ? change->work : 1);
     // Bytes of DRAM are the least that they can be; what an L2 takes for parts of sectors is not as sure.
     for (u32 r = 0; r < RESOURCE_COUNT; r++)
-        time = fmax(time, (of_all_sms(r) && r != RESOURCE_L2 ? 1 : sure) * busy_after(load, change, r));
+        if (all || r != RESOURCE_DRAM)
+            time = fmax(time, (of_all_sms(r) && r != RESOURCE_L2 ? 1 : sure) * busy_after(load, change, r));
     return time;
 }
 
 // A kernel that comes near the limit of a unit does not reach it: its warps meet there now and then, and are elsewhere
 // together at other times. With the power 8 it takes 9 % longer where both the warps' own time and the unit's say the
-// same (chosen on the pairs of examples/advice: less rounds what memory limits, more nothing).
+// same (chosen on the pairs of examples/advice: less rounds what memory limits, more nothing). Of loads from DRAM
+// longer_loads() says it.
 #define KNEE 8.0
 
-static f64 near_limit(const EstimateLoad *load, f64 time, f64 limit) {
-    f64 before = fmin(bound(load, &(EstimateChange){0}, 1), 1);
+static f64 near_limit(const EstimateLoad *load, const EstimateChange *change, f64 time) {
+    bool all = load->from_dram <= change->from_dram;
+    f64 limit = bound(load, change, 1, all), before = fmin(bound(load, &(EstimateChange){0}, 1, all), 1);
     f64 both = pow((pow(time, KNEE) + pow(limit, KNEE)) / (1 + pow(before, KNEE)), 1 / KNEE);
-    return fmax(both, fmax(limit, fmin(time, 1)));
+    return fmax(both, fmax(bound(load, change, 1, true), fmin(time, 1)));
 }
 
 f64 estimate_time(const EstimateLoad *load, const EstimateChange *change) {
@@ -157,12 +160,12 @@ f64 estimate_time(const EstimateLoad *load, const EstimateChange *change) {
         else
             high = time;
     }
-    return least(fmax(near_limit(load, high, bound(load, change, 1)), change->stays));
+    return least(fmax(near_limit(load, change, high), change->stays));
 }
 
 f64 estimate_least_time(const EstimateLoad *load, const EstimateChange *change) {
     f64 sure = load->too_high > 1 ? 1 / load->too_high : 1;
-    return least(fmin(fmax(bound(load, change, sure), change->stays), 1));
+    return least(fmin(fmax(bound(load, change, sure, true), change->stays), 1));
 }
 
 EstimateChange estimate_scaled(const EstimateChange *change, f64 factor) {

@@ -435,8 +435,8 @@ static bool is_conditional(const CasePart *part, const Bitset *data, u32 block) 
     return false;
 }
 
-// A thread's work on one element goes; of each access as many bytes stay.
-static void share_index(Hit *hit, const CasePart *part, const Bitset *data, f64 fraction) {
+// A thread's work on one element goes; of each access as many bytes stay, and of words as many lines of the L1.
+static void share_index(Hit *hit, const CasePart *part, const Bitset *data, f64 fraction, u32 bytes) {
     const Cfg *cfg = part->view->flow.cfg;
     for (u32 b = 0; b < cfg->block_count; b++) {
         if (is_conditional(part, data, b)) continue;
@@ -444,7 +444,7 @@ static void share_index(Hit *hit, const CasePart *part, const Bitset *data, f64 
             const CaseAccess *a = case_access(part, pc);
             if (a ? !is_dense(part, a) : bitset_has(data, pc)) continue;
             hit_remove(hit, part, pc, fraction);
-            for (u32 r = RESOURCE_L2; a && r <= RESOURCE_DRAM; r++)
+            for (u32 r = bytes < WORD ? RESOURCE_L2 : RESOURCE_LSU; a && r <= RESOURCE_DRAM; r++)
                 hit_relieve(hit, (Resource)r, -part->insns[pc].use[r] * fraction);
         }
     }
@@ -453,15 +453,12 @@ static void share_index(Hit *hit, const CasePart *part, const Bitset *data, f64 
             hit_blamed(hit, part, pc, STALL_BIT(DRAIN), fraction);
 }
 
-// Words: what a warp waits for is several times as much when it comes; the arithmetic on it stays.
-static f64 share_waits(Hit *hit, const CasePart *part, f64 fraction) {
+// Samples that wait for dense loads: what a warp waits for is several times as much when it comes.
+static f64 dense_waits(const CasePart *part) {
     f64 waits = 0;
-    for (u32 i = 0; i < part->access_count; i++) {
-        const CaseAccess *a = &part->accesses[i];
-        if (!is_dense(part, a)) continue;
-        if (a->load) waits += hit_blamed(hit, part, a->pc, STALL_BIT(LONG_SCOREBOARD), fraction);
-        hit->change.issues += part->insns[a->pc].issued * fraction;
-    }
+    for (u32 i = 0; i < part->access_count; i++)
+        if (part->accesses[i].load && is_dense(part, &part->accesses[i]))
+            waits += part->insns[part->accesses[i].pc].blamed;
     return waits;
 }
 
@@ -471,24 +468,21 @@ static bool has_barriers(const CasePart *part) {
     return false;
 }
 
-#define MOSTLY_WAITS 0.4  // of the samples, three quarters of which are to go
+#define MOSTLY_WAITS 0.5  // of the samples: else words are not what a kernel is slow for
 
 static void take_several(AdviceCase *c, const CasePart *part) {
     u32 at = 0, bytes = narrowest(part, &at), wide = bytes < WORD ? WORD : WIDEST, times = wide / bytes;
     Bitset data;
     f64 waves = c->view->occupancy.waves, fraction = 1 - 1.0 / times;
     if (times < 2 || (waves > 0 && waves < times)) return;  // fewer threads would leave SMs without work
+    if (bytes >= WORD && (has_barriers(part) || case_share(c, dense_waits(part)) < MOSTLY_WAITS)) return;
     if (!bitset_init(&data, c->scratch, part->view->insn_count)) {
         c->status = STATUS_NO_MEMORY;
         return;
     }
+    mark_data(part, &data);
     Hit *hit = hit_begin(c);
-    if (bytes < WORD) {
-        mark_data(part, &data);
-        share_index(hit, part, &data, fraction);
-    } else if (has_barriers(part) || case_share(c, share_waits(hit, part, fraction)) < MOSTLY_WAITS) {
-        return hit_drop(hit);
-    }
+    share_index(hit, part, &data, fraction, bytes);
     hit_relieve(hit, RESOURCE_LAUNCH, c->load.busy[RESOURCE_LAUNCH] * fraction);
     hit_fact(hit, "access_bytes", bytes, "bytes", "a lane accesses %u byte%s at a time", bytes, bytes > 1 ? "s" : "");
     hit_end_line(hit, part, at, "Let a thread take %u elements at %s with accesses of %u bytes", times,
