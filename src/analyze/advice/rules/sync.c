@@ -35,11 +35,13 @@ static f64 stalls_at(const CasePart *part, u32 pc) {
 
 // --- what is before a barrier ---------------------------------------------------------------------------------------
 #define FEWER 0.75  // of the warps that meet: a way that not all of them go
+enum { MOST_BLOCKS = 4096 /* that are looked back through, one call deep each */ };
 
 typedef struct Before {
     const CasePart *part;
     Bitset seen;  // blocks
     f64 runs;     // of the barrier
+    u32 count;    // blocks seen
     bool uneven;
 } Before;
 
@@ -83,8 +85,9 @@ static void look_before(Before *b, u32 block) {
     for (u32 i = 0; i < cfg->blocks[block].pred_count && !b->uneven; i++) {
         u32 pred = cfg->edges[cfg->blocks[block].preds + i];
         const FlowBlock *p = &cfg->blocks[pred];
-        if (bitset_has(&b->seen, pred)) continue;
+        if (bitset_has(&b->seen, pred) || b->count == MOST_BLOCKS) continue;
         bitset_add(&b->seen, pred);
+        b->count++;
         b->uneven = parts_warps(b, pred);
         if (last_barrier(b->part, p->first, p->first + p->count) == WL_NONE) look_before(b, pred);
     }
