@@ -45,6 +45,22 @@ TEST(sectors_are_missing_then_pending_then_there) {
     cache_destroy(cache);
 }
 
+// Any number of sets, lines anywhere: what lies so many lines apart as there are sets shares one, neighbours do not.
+TEST(sets_repeat_with_their_number) {
+    static const u64 sets[] = {3, 122, 1000, 65535},
+                     lines[] = {0, 12345, 1ull << 41, (1ull << 48) + 77, (1ull << 57) - 2};
+    for (u32 i = 0; i < WL_COUNT(sets) * WL_COUNT(lines); i++) {
+        u64 count = sets[i / WL_COUNT(lines)], line = lines[i % WL_COUNT(lines)];
+        if (line >= count) line -= count;
+        Cache *cache = make(count * 128, 1, CACHE_LRU, false);
+        assert_false(bring(cache, line, 0xF, 0).evicted);
+        assert_false(bring(cache, line + 1, 0xF, 0).evicted);
+        CacheVictim victim = bring(cache, line + count, 0xF, 0);
+        assert_true(victim.evicted && victim.line == line * 128);
+        cache_destroy(cache);
+    }
+}
+
 TEST(least_recently_used_or_first_come_goes) {
     for (u8 replacement = CACHE_LRU; replacement <= CACHE_FIFO; replacement++) {
         Cache *cache = make(512, 0, replacement, false);  // four lines
@@ -340,6 +356,7 @@ TEST(written_lines_are_kept_longer) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sectors_are_missing_then_pending_then_there),
+        cmocka_unit_test(sets_repeat_with_their_number),
         cmocka_unit_test(least_recently_used_or_first_come_goes),
         cmocka_unit_test(lines_with_pending_sectors_stay),
         cmocka_unit_test(written_sectors_are_dirty_until_evicted),
