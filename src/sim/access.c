@@ -172,8 +172,16 @@ static u32 bank_degree_simple(const u64 *address, u32 mask) {
     return clash ? worst : 1;
 }
 
+// Rows of a tile: the lanes of the second half want what those of the first do.
+static bool halves_agree(const u64 *address) {
+    u64 differ = 0;
+    for (u32 l = 0; l < LANES / 2; l++) differ |= address[l] ^ address[l + LANES / 2];
+    return !differ;
+}
+
 // Distinct words per bank, over the lanes of one pass; lanes that want the same word share it.
 static u32 bank_degree(const u64 *address, u32 mask, u32 words) {
+    if (mask == FULL_MASK && halves_agree(address)) mask &= FULL_MASK >> LANES / 2;
     u32 simple = words == 1 ? bank_degree_ascending(address, mask) : 0;
     if (!simple && words == 1) simple = bank_degree_simple(address, mask);
     if (simple) return simple;
