@@ -17,6 +17,7 @@ begin contexts 7
 begin reloads 7
 begin limited 7
 begin limited.some 7 --launch-skip 1 --launch-count 5
+begin limited_inside 7 --launch-count 4
 begin serialized 7 --sampling serialized
 begin serialized.some 7 --sampling serialized --launch-skip 6
 begin sampling_fails 7
@@ -83,6 +84,8 @@ same "launches are recorded to the end" "$(cat "$T/limited.out") $(ask limited "
 ended limited.some 7
 same "recording ends with the last launch asked for" \
     "$(cat "$T/limited.some.out") $(ask limited.some "SELECT (SELECT count(*) FROM launch), (SELECT count(*) FROM copy)")" "off 5|4"
+ended limited_inside 7
+same "sampling ends all the same" "$(ask limited_inside "SELECT sum(samples) FROM sample")" 150
 ended serialized 7
 same "samples by launch" "$(ask serialized "SELECT x.launch, l.function = x.function, sum(x.samples) FROM sample x
     LEFT JOIN launch l ON l.id = x.launch GROUP BY 1 ORDER BY 1")" $'0|None|16\n6|1|260\n7|1|130'

@@ -196,9 +196,9 @@ typedef struct Collector {
     u64 samples_taken, samples_of_others;  // since the start; of kernels that CUPTI does not name
     Map written_stacks;                    // stack entry -> id in the profile
     u32 launches;
-    u64 matched;  // launches of wanted kernels
-    bool launches_ended;
-    u64 devices;  // bit: its sources are written
+    u64 matched;                 // launches of wanted kernels
+    atomic_bool launches_ended;  // and their callbacks
+    u64 devices;                 // bit: its sources are written
     Vec(RecordSample) rows;
     bool told_sink;
     struct PmSampling *pm;    // counters over time, NULL: none

@@ -410,13 +410,16 @@ static bool claim_to_close(SampledContext *sampled, u32 *state) {
     return *state == SAMPLING_FAILED && atomic_compare_exchange_strong(&sampled->state, state, SAMPLING_CLOSING);
 }
 
+// Launches whose callbacks have ended are not known.
+static bool is_launching(Collector *c) { return atomic_load(&c->launching) > 0 && !atomic_load(&c->launches_ended); }
+
 // The last of a context's samples, and the end of sampling it. CUPTI (13.0, on an H200) hangs when other threads launch
 // meanwhile: they are held. When one of them does not come out of its launch, the driver is left to end sampling with
 // the process.
 static void close_sampling(Collector *c, SampledContext *sampled) {
     atomic_fetch_add(&c->closing, 1);
-    for (u64 end = collect_now() + HOLD_NS; atomic_load(&c->launching) > 0 && collect_now() < end;) pause_briefly();
-    if (atomic_load(&c->launching) <= 0) disable(c, atomic_load(&sampled->context));
+    for (u64 end = collect_now() + HOLD_NS; is_launching(c) && collect_now() < end;) pause_briefly();
+    if (!is_launching(c)) disable(c, atomic_load(&sampled->context));
     atomic_fetch_sub(&c->closing, 1);
 }
 

@@ -203,6 +203,15 @@ static int limited(void) {
     return 7;
 }
 
+// Recording, and with it the callbacks of launches, ends inside a launch.
+static int limited_inside(void) {
+    work(1);
+    mock_script()->slow_launch = true;
+    launch_from_here();
+    mock_script()->last_samples = 50;
+    return 7;
+}
+
 static int serialized(void) {
     driver_begins();
     mock_context(1);
@@ -379,6 +388,7 @@ int main(int argc, char **argv) {
                  {"nvtx", nvtx},
                  {"short", short_one},
                  {"limited", limited},
+                 {"limited_inside", limited_inside},
                  {"serialized", serialized},
                  {"reloads", reloads},
                  {"sampling_fails", sampling_fails},

@@ -16,6 +16,7 @@ typedef struct MockScript {
     bool hang_flush;         // the forced flush never returns
     bool deep_queue;         // some launch is always under way: only full buffers are handed out
     bool exit_in_launch;     // the program ends between a launch's two callbacks
+    bool slow_launch;        // two flushes of the collector pass before a launch ends
     bool hang_disable;       // ending sampling never returns
     bool launch_in_disable;  // another thread launches while sampling ends, where an H200's CUPTI hangs: aborts instead
 } MockScript;

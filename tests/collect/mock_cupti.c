@@ -296,6 +296,7 @@ void mock_launch(const char *kernel) {
     CuptiKernel *record = room_for(CUPTI_KIND_KERNEL, sizeof *record);
     if (record) fill_kernel(record, kernel, call.correlation, now, now + 1000);
     pthread_mutex_unlock(&mock.lock);
+    if (mock.script.slow_launch) mock_wait_flushes(2);
     call.site = 1;
     if (mock.callback && mock.enabled[CUPTI_DOMAIN_DRIVER][LAUNCH_KERNEL])
         mock.callback(mock.context, CUPTI_DOMAIN_DRIVER, LAUNCH_KERNEL, &call);
