@@ -246,20 +246,22 @@ done
 
 # --- the same in a program: it sees CUDA's error code, its user the explanation, the profile keeps both
 build_launches
-"$W" run -o "$T/fault.wlp" "$T/launches" tests/binary/one_none.fatbin 1 2000 >"$T/out" 2>"$T/err"
+"$W" run -o "$T/fault.wlp" "$T/launches" tests/binary/one_none.fatbin 1 1000000 >"$T/out" 2>"$T/err"
 same "a program with a fault" "$? $(cat "$T/out")" "3 cuda error 700"
-for part in 'error: kernel `scale`: global write of 4 bytes at address 0x' 'of 4000 bytes' 'block (7,0,0) thread (104,0,0)'; do
+for part in 'kernel `scale`: global read of 4 bytes at address 0x' 'of 4000 bytes' 'block (4096,0,0) thread (0,0,0)'; do
     grep -qF "$part" "$T/err" || fail "a program with a fault: not told: $part" "$(cat "$T/err")"
     checks=$((checks + 1))
 done
 "$W" report --json "$T/fault.wlp" >"$T/out"
 grep -q '"messages":\[".*out of bounds' "$T/out" || fail "the fault is not in the profile"
 grep -q '"status":700' "$T/out" || fail "the launch's status is not in the profile"
-# As on a GPU, the read before the write went on: it stays in the page of an allocation. With the checker it does not.
+# As on a GPU, a program goes on that stays in the page of an allocation; with the checker it does not.
+"$W" run -o "$T/beyond.wlp" "$T/launches" tests/binary/one_none.fatbin 2 2000 >"$T/out" 2>"$T/err"
+same "a program that goes beyond an allocation" "$? $(wc -l <"$T/out") $(grep -c 'out of bounds' "$T/err")" "0 2 1"
 grep -q 'warning: kernel `scale`: global read of 4 bytes at .* block (7,0,0) thread (104,0,0), at .*--check memory' "$T/err" ||
-    fail "a program that reads beyond an allocation: not told" "$(cat "$T/err")"
+    fail "a program that goes beyond an allocation: not told" "$(cat "$T/err")"
 "$W" run --check memory -o "$T/checked.wlp" "$T/launches" tests/binary/one_none.fatbin 1 2000 >"$T/out" 2>"$T/err"
-grep -q 'memory.out_of_bounds' "$T/err" || fail "a program that reads beyond an allocation: the checker is silent" "$(cat "$T/err")"
+grep -q 'memory.out_of_bounds' "$T/err" || fail "a program that goes beyond an allocation: the checker is silent" "$(cat "$T/err")"
 checks=$((checks + 4))
 
 # --- programs of CUDA versions whose runtime is another one (build_launches needs a C compiler too)

@@ -49,9 +49,9 @@ CUDA 3.2, whose addresses have 32 bits. The latter return \`CUDA_ERROR_NOT_SUPPO
   launch is \`cudaErrorInvalidValue\`. \`tests/cuda/h200_calls.txt\` has what a GPU answers to over a thousand odd calls, and
   \`tests/cuda/odd_differences.inc\` where and why we answer otherwise. A function that was never registered is
   \`cudaErrorInvalidDeviceFunction\`.
-- **Out of bounds.** Device memory is mapped in pages of 2 MiB. A read beyond an allocation that stays in a page of one gets
-  what is there, as on a GPU, and so does one of the page before the first; the first of each kernel is told as a warning. Farther away
-  it is a fault; so is a write anywhere beyond, which a GPU would let spoil its neighbours. \`--check memory\` finds all.
+- **Out of bounds.** Device memory is mapped in pages of 2 MiB. An access beyond an allocation that stays in a page of one reads or writes
+  what is there, as on a GPU, and reads of the page before the first allocation get zeros; the first of each kernel is told as a warning.
+  Farther away it is a fault. \`--check memory\` finds all.
 - **Faults.** A kernel fault is explained once on stderr and in the profile. It stays with the device: every later call that
   uses the device returns it, until \`cudaDeviceReset\`.
 - **Handles** are looked up, never followed: a stale or invented one gives \`cudaErrorInvalidResourceHandle\`

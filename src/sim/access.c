@@ -56,9 +56,9 @@ static bool is_for_later(const Exec *x, SimAllocation *a, bool store) {
     return false;
 }
 
-// A read that a GPU would not notice goes on; nobody else is executed meanwhile. A write would spoil what others have.
+// What a GPU would not notice goes on; nobody else is executed meanwhile.
 static u8 *resolve_beyond(Exec *x, u32 lane, u64 address, u32 bytes, u8 space, bool store) {
-    u8 *there = store ? NULL : memory_beyond(x->grid->sim, x->grid->device, address, bytes);
+    u8 *there = memory_beyond(x->grid->sim, x->grid->device, address, bytes, store);
     if (!there) return fault_at(x, lane, address, bytes, space, store, FAULT_OUT_OF_BOUNDS);
     if (x->grid->apart && (x->ahead || !x->alone)) return fault_at(x, lane, address, bytes, space, store, FAULT_LATER);
     Fault before = x->fault;

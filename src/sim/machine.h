@@ -136,9 +136,8 @@ static inline const GpuModel *sim_gpu(const Sim *sim, u32 device) { return &sim-
 Status memory_init(Sim *sim);
 void memory_destroy(Sim *sim);
 SimAllocation *memory_lookup(const Sim *sim, u64 address);
-// Where bytes that lie beyond all allocations, but in a page of one that the device may touch, can be read; NULL:
-// nowhere.
-u8 *memory_beyond(const Sim *sim, u32 device, u64 address, u32 bytes);
+// Where bytes that lie beyond all allocations, but in a page of one that the device may touch, are; NULL: nowhere.
+u8 *memory_beyond(const Sim *sim, u32 device, u64 address, u32 bytes, bool store);
 // Whether kernels on a device may touch an allocation: device memory of another one needs peer access.
 bool memory_reaches(const Sim *sim, u32 device, const SimAllocation *allocation);
 Status memory_insert(Sim *sim, SimAllocation allocation);

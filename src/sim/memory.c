@@ -292,11 +292,11 @@ static bool reaches_page(const Sim *sim, u32 device, const SimAllocation *a, u64
     return near && own && memory_reaches(sim, device, a);
 }
 
-u8 *memory_beyond(const Sim *sim, u32 device, u64 address, u32 bytes) {
-    static u8 driver[sizeof(u64) * 16];  // the page before the first allocation is the driver's; it holds zeros here
+u8 *memory_beyond(const Sim *sim, u32 device, u64 address, u32 bytes, bool store) {
+    static u8 driver[sizeof(u64) * 16];  // the page before the first allocation is the driver's; zeros are read there
     u64 size = sim->config.page, page = address & ~(size - 1), offset = address - (u64)(uintptr_t)sim->window.base;
     if (!size || address + bytes > page + size) return NULL;
-    if (page + size == (u64)(uintptr_t)sim->window.base) return bytes <= sizeof driver ? driver : NULL;
+    if (page + size == (u64)(uintptr_t)sim->window.base) return bytes <= sizeof driver && !store ? driver : NULL;
     if (!in_window(sim, address)) return NULL;
     u32 at = upper_bound(&sim->allocations, address);
     const SimAllocation *list = sim->allocations.data;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads beyond allocations: what a GPU does not notice goes on and is told once, all else is a fault.
+// Accesses beyond allocations: what a GPU does not notice goes on and is told once, all else is a fault.
 #include "sim/device_testing.h"
 
 enum { PAGE = 2 << 20 };
@@ -46,10 +46,19 @@ TEST(reads_farther_away_are_faults) {
     device_close(&d);
 }
 
-TEST(writes_beyond_are_faults) {
+TEST(writes_go_on_where_reads_do) {
     TestDevice d;
     DevicePtr memory = open_paged(&d, PAGE);
-    assert_int_equal(access_at(&d, "poke", memory, 1024), STATUS_FAULT);
+    assert_int_equal(access_at(&d, "poke", memory, 1024), STATUS_OK);
+    assert_int_equal(told(&d, DIAG_WARNING), 1);
+    assert_int_equal(access_at(&d, "poke", memory, PAGE), STATUS_FAULT);
+    device_close(&d);
+}
+
+TEST(the_page_before_the_first_allocation_is_not_written) {
+    TestDevice d;
+    DevicePtr memory = open_paged(&d, PAGE);
+    assert_int_equal(access_at(&d, "poke", memory, -1024), STATUS_FAULT);
     device_close(&d);
 }
 
@@ -61,8 +70,10 @@ TEST(without_pages_every_read_beyond_is_a_fault) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_in_the_page_of_an_allocation_go_on), cmocka_unit_test(reads_farther_away_are_faults),
-        cmocka_unit_test(writes_beyond_are_faults), cmocka_unit_test(without_pages_every_read_beyond_is_a_fault)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(reads_in_the_page_of_an_allocation_go_on),
+                                       cmocka_unit_test(reads_farther_away_are_faults),
+                                       cmocka_unit_test(writes_go_on_where_reads_do),
+                                       cmocka_unit_test(the_page_before_the_first_allocation_is_not_written),
+                                       cmocka_unit_test(without_pages_every_read_beyond_is_a_fault)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

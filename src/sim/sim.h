@@ -116,8 +116,8 @@ typedef struct SimConfig {
     u64 pc_offset;
     bool flush_caches;  // timing: caches are empty when a kernel begins, as Nsight Compute makes them
     u32 sample;         // timing: one wave of CTAs, or launch, of so many in detail; 0: all
-    // Bytes of a page of device memory, a power of two: reads beyond an allocation that stay in one of its pages go on,
-    // as on a GPU, which checks no more than that; the first of a kernel is told. 0: they are faults, as writes are.
+    // Bytes of a page of device memory, a power of two: accesses beyond an allocation that stay in one of its pages go
+    // on, as on a GPU, which checks no more than that; the first of a kernel is told. 0: they are faults.
     u64 page;
     // A finding, told when the launch ends that it was made in. Its count goes on rising.
     void (*finding)(void *context, const SimFinding *finding);
