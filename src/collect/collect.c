@@ -14,7 +14,7 @@
 #include "collect/collect_inside.h"
 #include "collect/pm_sampling.h"
 
-enum { TICK_NS = 50000000, FLUSH_TICKS = 8, FETCH_TICKS = 4, SAMPLING_END_SECONDS = 2 };
+enum { TICK_NS = 50000000, FLUSH_TICKS = 4, FETCH_TICKS = 4, SAMPLING_END_SECONDS = 2 };
 
 Collector collector;
 
