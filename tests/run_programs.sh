@@ -10,7 +10,7 @@ echo=$(type -P echo)
 mkdir "$T/reference"
 {
     printf 'works\tmatmul\t--variant naive --n 32\t\n'
-    printf 'fault\tlaunches\t%s 1 5000\t\n' "$root/tests/binary/one_none.fatbin"
+    printf 'fault\tlaunches\t%s 1 1000000\t\n' "$root/tests/binary/one_none.fatbin"
     printf 'endless\t%s\t\t\n' "$root/tests/binary/program_static"
     printf 'prints_fail\t%s\tTest FAILED at 3\t\n' "$echo"
     printf 'polybench_good\t%s\tNon-Matching CPU-GPU Outputs Beyond Error Threshold of 0.05 Percent: 0\t\n' "$echo"
