@@ -11,7 +11,7 @@ trap 'rm -rf "$folder"' EXIT
 {
     echo "# $(date +%F), $(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | head -1), $(nvcc --version | sed -n 's/.*release \([0-9.]*\).*/CUDA \1/p'), bench/micro/run.sh"
     printf '# name\tvalue\tunit\tnote\n'
-    for program in arithmetic tensor memory l2 streams launch dispatch cold gather atomics host_memory; do
+    for program in arithmetic tensor memory l2 streams launch dispatch cold gather atomics host_memory constants; do
         nvcc -arch="sm_$arch" -O3 -std=c++17 -o "$folder/$program" "$program.cu"
         "$folder/$program"
     done
