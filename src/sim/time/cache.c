@@ -38,6 +38,8 @@ struct Cache {
     bool lru, hashed, owned;
     u32 set_bits;            // log2 of the number of sets; WL_NONE when it is no power of two
     u64 reciprocal, exact;   // ... then 2^64 / sets, rounded up; what is below `exact` is divided with it
+    u32 lines, used;         // that all sets together may have; have, unless there are as many as places
+    bool folded;             // sets are chosen by fold_set
     u32 last, last_set;      // place found last
     u64 last_number;         // ... its line; NO_LINE
     u32 epoch;               // of sets that are in use; grows when the cache is emptied
@@ -116,16 +118,29 @@ static Status allocate(Cache *c) {
     return STATUS_OK;
 }
 
+// Sets of a given number, whose ways may be more than there are lines in all.
+static void shape_sets(Cache *c, const CacheConfig *config) {
+    u32 sets = config->sets;
+    while (sets > c->lines && sets > 1) sets /= 2;
+    c->folded = true;
+    c->sets = c->lines ? sets : 0;
+    c->ways = config->ways;
+}
+
 Status cache_create(const CacheConfig *config, Cache **cache) {
     *cache = NULL;
     if (!is_power(config->line) || !is_power(config->sector) || config->sector > config->line ||
-        config->line / config->sector > MAX_SECTORS || config->size / config->line >= UINT32_MAX / 8)
+        config->line / config->sector > MAX_SECTORS ||
+        (config->sets && (!is_power(config->sets) || !config->ways || config->ways > SCANNED_WAYS)) ||
+        config->size / config->line >= UINT32_MAX / 8)
         return STATUS_INVALID;
     Cache *c = mem_zero(1, sizeof *c);
     if (!c) return STATUS_NO_MEMORY;
     u32 lines = (u32)(config->size / config->line);
     c->ways = config->ways && config->ways < lines ? config->ways : lines;
     c->sets = c->ways ? lines / c->ways : 0;
+    c->lines = lines;
+    if (config->sets) shape_sets(c, config);
     c->stride = (c->ways + WAY_UNIT - 1) / WAY_UNIT * WAY_UNIT;
     c->shift = log2_of(config->line);
     c->lru = config->replacement == CACHE_LRU;
@@ -178,6 +193,7 @@ static void clear_indexed(Cache *c) {
 
 void cache_clear(Cache *c) {
     c->last_number = NO_LINE;
+    c->used = 0;
     if (c->index)
         clear_indexed(c);
     else if (c->sets && ++c->epoch == 0) {  // sets of all epochs are there
@@ -191,8 +207,19 @@ static u64 by_sets(const Cache *c, u64 value) {
     return WL_LIKELY(value < c->exact) ? (u64)((unsigned __int128)value * c->reciprocal >> 64) : value / c->sets;
 }
 
+// Line bits above the set's nine are folded onto them: which lines drive each other out of an H200's L1 is linear in
+// their lowest 14 bits, with these rows for bits 9 to 13 and all sums of them (bench/hwref/h200-l1-sets.tsv,
+// l1/set_of). What the bits above do, beyond 2 MiB, was not measured.
+static u64 fold_set(u64 number) {
+    static const u16 fold[32] = {0x000, 0x071, 0x01b, 0x06a, 0x176, 0x107, 0x16d, 0x11c, 0x149, 0x138, 0x152,
+                                 0x123, 0x03f, 0x04e, 0x024, 0x055, 0x039, 0x048, 0x022, 0x053, 0x14f, 0x13e,
+                                 0x154, 0x125, 0x170, 0x101, 0x16b, 0x11a, 0x006, 0x077, 0x01d, 0x06c};
+    return number ^ fold[number >> 9 & 31] ^ hash_u64(number >> 14);
+}
+
 // The set of a line. Hashed: as many neighbouring lines as there are sets still fall into different ones.
 static u32 set_of(const Cache *c, u64 number) {
+    if (c->folded) return (u32)fold_set(number) & (c->sets - 1);
     if (c->set_bits != WL_NONE) {
         u64 bits = c->hashed ? number ^ hash_u64(number >> c->set_bits) : number;
         return (u32)bits & (c->sets - 1);
@@ -320,6 +347,8 @@ static u32 last_scanned(Cache *c, u32 set) {
     const u8 *order = order_of(c, set);
     for (u32 at = c->ways; at-- > 0;) {
         u32 place = set * c->stride + order[at];
+        bool empty = c->places[place].number == NO_LINE;
+        if (c->folded && empty && at && c->used >= c->lines) continue;  // other sets have its line
         if (c->places[place].pending) continue;
         if (gives_way(c, place, set)) return place;
         at++;  // another line is there now
@@ -369,6 +398,7 @@ static u32 take_place(Cache *c, u64 number, u64 owner, CacheVictim *victim) {
     u32 set = set_of(c, number), place = last_free(c, set);
     if (place == WL_NONE) return WL_NONE;
     Place *p = &c->places[place];
+    c->used += p->number == NO_LINE;
     if (p->number != NO_LINE)
         *victim = (CacheVictim){.evicted = true,
                                 .line = p->number << c->shift,
@@ -466,5 +496,6 @@ void cache_drop(Cache *c, u64 line, u32 sectors) {
     p->dirty &= (u16)~sectors;
     if (p->valid | p->pending) return;
     set_number(c, place, c->last_set, NO_LINE);
+    c->used--;
     to_tail(c, place, c->last_set);
 }

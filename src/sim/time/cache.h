@@ -17,6 +17,8 @@ typedef struct CacheConfig {
     u8 replacement;
     u8 dirty_kept;  // a line with written sectors whose turn to go has come is passed over so many times; up to 64 ways
     bool owned;     // CacheVictim.owner is wanted
+    u32 sets;       // not 0, a power of two: so many sets of `ways`, or half of it and so on where there are fewer
+                    // lines; `size` lines in all, in whatever sets. Chosen as an H200's L1 does (cache.c)
     bool hashed;    // sets are chosen by a hash of the line's address, not by its lowest bits; contiguous lines spread
                     // evenly
     Pages *pages;   // where its memory is taken from; NULL: malloc

@@ -353,6 +353,60 @@ TEST(written_lines_are_kept_longer) {
     cache_destroy(cache);
 }
 
+static Cache *make_h200(u64 size) {
+    CacheConfig config = {.size = size, .line = 128, .sector = 32, .ways = 4, .sets = 512, .replacement = CACHE_LRU};
+    Cache *cache;
+    assert_int_equal(cache_create(&config, &cache), STATUS_OK);
+    return cache;
+}
+
+// Lines of which a walk over `count` lines, `stride` apart, finds so many once it has been made before.
+static u32 found(u64 size, u32 stride, u32 count) {
+    Cache *cache = make_h200(size);
+    u32 all = 0;
+    for (u32 pass = 0; pass < 2; pass++)
+        for (u32 i = 0; i < count; i++) {
+            if (hits(cache, (u64)i * stride))
+                all += pass;
+            else
+                bring(cache, (u64)i * stride, 15, 0);
+        }
+    cache_destroy(cache);
+    return all;
+}
+
+// bench/hwref/h200-l1-sets.tsv: l1/stride_N of 240 KiB, and l1/shared_N, where sets have unequal numbers of lines.
+TEST(walks_find_what_they_find_in_an_h200) {
+    static const struct {
+        u32 kib, stride, count, h200;
+    } walks[] = {{240, 1, 1792, 1792},   {240, 1, 1920, 1916}, {240, 1, 2048, 1533},  {240, 32, 1792, 1792},
+                 {240, 128, 1024, 1024}, {240, 3, 768, 763},   {240, 3, 1024, 982},   {240, 3, 1536, 1170},
+                 {240, 6, 1280, 1101},   {240, 12, 1024, 984}, {240, 12, 1536, 1240}, {240, 24, 1024, 982},
+                 {84, 1, 640, 640},      {84, 1, 768, 552},    {52, 1, 512, 332},     {20, 1, 192, 132},
+                 {20, 1, 256, 66}};
+    for (u32 i = 0; i < sizeof walks / sizeof *walks; i++) {
+        u32 n = found(walks[i].kib * 1024, walks[i].stride, walks[i].count);
+        if (n * 100 < walks[i].h200 * 88 || n * 100 > walks[i].h200 * 112)
+            fail_msg("%u lines, %u apart, in %u KiB: %u found, an H200 finds %u", walks[i].count, walks[i].stride,
+                     walks[i].kib, n, walks[i].h200);
+    }
+}
+
+// The same file, l1/set_of/5: four of these drive line 5 out, three do not.
+TEST(lines_share_the_set_that_they_share_in_an_h200) {
+    static const u64 same[] = {628,   1054,  1647,  2419,  2818,  3865,  4925,  5463,  5926,  6202,
+                               6731,  7201,  7760,  8252,  8781,  9255,  9814,  10570, 11067, 11601,
+                               12064, 13060, 13678, 14111, 14339, 14962, 15384, 15977};
+    for (u32 first = 0; first + 4 < sizeof same / sizeof *same; first++)
+        for (u32 count = 3; count < 5; count++) {
+            Cache *cache = make_h200(256 * 1024);
+            bring(cache, 5, 15, 0);
+            for (u32 i = 0; i < count; i++) bring(cache, same[first + i], 15, 0);
+            assert_int_equal(hits(cache, 5) != 0, count == 3);
+            cache_destroy(cache);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sectors_are_missing_then_pending_then_there),
@@ -369,6 +423,8 @@ int main(void) {
         cmocka_unit_test(marks_go_with_the_line),
         cmocka_unit_test(a_sector_written_in_part_is_not_there),
         cmocka_unit_test(written_lines_are_kept_longer),
+        cmocka_unit_test(walks_find_what_they_find_in_an_h200),
+        cmocka_unit_test(lines_share_the_set_that_they_share_in_an_h200),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

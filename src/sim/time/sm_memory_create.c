@@ -35,8 +35,11 @@ Status sm_set_l1(Sm *sm, u64 bytes) {
     sm->l1_bytes = bytes;
     if (fits) return cache_clear(before), STATUS_OK;
     cache_destroy(before);
-    CacheConfig config = {
-        .size = bytes, .ways = (u32)sm->gpu->l1_ways, .replacement = (u8)sm->gpu->l1_replacement, .hashed = true};
+    CacheConfig config = {.size = bytes,
+                          .ways = (u32)sm->gpu->l1_ways,
+                          .sets = (u32)sm->gpu->l1_sets,
+                          .replacement = (u8)sm->gpu->l1_replacement,
+                          .hashed = true};
     return make_cache(sm, config, &sm->l1);
 }
 
