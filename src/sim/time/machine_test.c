@@ -54,6 +54,17 @@ static const char kernels[] = PTX_HEAD
     "ld.param.u64 %rd1, [out];\nld.global.u32 %r2, [%rd1];\nmov.u32 %r1, %tid.x;\nand.b32 %r1, %r1, %r2;\n"
     "mov.u64 %rd2, table;\nmul.wide.u32 %rd3, %r1, 4;\nadd.s64 %rd4, %rd2, %rd3;\nld.const.f32 %f1, [%rd4];\n"
     "ld.const.f32 %f2, [%rd4+4];\nadd.f32 %f1, %f1, %f2;\nst.global.f32 [%rd1+16], %f1;\nret;\n}\n"
+    // ... and four that depend on each other, between two clocks, behind one that brings the line.
+    ".visible .entry chained(.param .u64 out) {\n.reg .b64 %rd<20>;\n.reg .b32 %r<9>;\n"
+    "ld.param.u64 %rd1, [out];\nld.global.u32 %r2, [%rd1];\nmov.u32 %r1, %tid.x;\nand.b32 %r1, %r1, %r2;\n"
+    "mov.u64 %rd2, table;\nmul.wide.u32 %rd3, %r1, 4;\nadd.s64 %rd4, %rd2, %rd3;\n"
+    "ld.const.u32 %r3, [%rd4];\ncvt.u64.u32 %rd5, %r3;\nadd.s64 %rd6, %rd4, %rd5;\nmov.u64 %rd15, %clock64;\n"
+    "ld.const.u32 %r4, [%rd6];\ncvt.u64.u32 %rd7, %r4;\nadd.s64 %rd8, %rd6, %rd7;\n"
+    "ld.const.u32 %r5, [%rd8];\ncvt.u64.u32 %rd9, %r5;\nadd.s64 %rd10, %rd8, %rd9;\n"
+    "ld.const.u32 %r6, [%rd10];\ncvt.u64.u32 %rd11, %r6;\nadd.s64 %rd12, %rd10, %rd11;\n"
+    "ld.const.u32 %r7, [%rd12];\ncvt.u64.u32 %rd13, %r7;\nadd.s64 %rd14, %rd12, %rd13;\n"
+    "st.global.u64 [%rd1+16], %rd14;\nmov.u64 %rd16, %clock64;\nsub.s64 %rd16, %rd16, %rd15;\n"
+    "st.global.u64 [%rd1+8], %rd16;\nret;\n}\n"
     // By one lane of 32 only.
     ".visible .entry div32(.param .u64 out) {\n.reg .b64 %rd<3>;\n.reg .b32 %r<2>;\n.reg .f32 %f<4>;\n.reg .pred "
     "%p<2>;\n"
@@ -119,19 +130,38 @@ TEST(clocks_tell_simulated_cycles) {
     device_close(&t.d);
 }
 
-// Two loads of constants by 32 lanes: each address takes two cycles (dct8x8 of cuda-samples on an H200), of which some
-// pass while the line comes.
+// What the kernel leaves in out[1], and how long it takes, when lanes ask for `addresses` different constants.
+static u64 ask_for(const char *kernel, u32 addresses, u64 *cycles) {
+    Timed t;
+    u32 mask = addresses - 1;
+    open_timed(&t, 1);
+    memcpy(device_view(&t.d, t.out, 4), &mask, 4);
+    assert_int_equal(run(&t, kernel, 1, 32, cycles), STATUS_OK);
+    u64 told = *(u64 *)device_view(&t.d, t.out + 8, 8);
+    device_close(&t.d);
+    return told;
+}
+
+// Two loads of constants by 32 lanes: each address takes two cycles of the SM, of which some pass while the line comes.
 TEST(constants_come_address_after_address) {
-    static const u32 masks[] = {0, 31};
-    u64 cycles[WL_COUNT(masks)];
-    for (u32 i = 0; i < WL_COUNT(masks); i++) {
-        Timed t;
-        open_timed(&t, 1);
-        memcpy(device_view(&t.d, t.out, 4), &masks[i], 4);
-        assert_int_equal(run(&t, "spread", 1, 32, &cycles[i]), STATUS_OK);
-        device_close(&t.d);
+    u64 one, all;
+    ask_for("spread", 1, &one);
+    ask_for("spread", 32, &all);
+    assert_in_range(all - one, 31, 2 * 2 * 31);
+}
+
+// An H200 takes 39.3 cycles for a load of a chain when all lanes ask for one address, 72.3 for 4, 380.3 for 32, address
+// arithmetic included (bench/hwref/h200-constants.tsv).
+TEST(chains_of_constants_wait_for_every_address) {
+    static const struct {
+        u32 addresses;
+        f64 later;
+    } cases[] = {{4, 72.3 - 39.3}, {8, 116.3 - 39.3}, {32, 380.3 - 39.3}};
+    u64 cycles, one = ask_for("chained", 1, &cycles);
+    for (u32 i = 0; i < WL_COUNT(cases); i++) {
+        f64 later = (f64)(ask_for("chained", cases[i].addresses, &cycles) - one) / 4;
+        assert_true(later > 0.95 * cases[i].later && later < 1.05 * cases[i].later);
     }
-    assert_in_range(cycles[1] - cycles[0], 31, 2 * 2 * 31);
 }
 
 // Of ordinary values a division takes the same time whatever they are; of others as long as an H200 does.
@@ -318,6 +348,7 @@ TEST(stores_to_the_same_sectors_leave_together) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(clocks_tell_simulated_cycles),
                                        cmocka_unit_test(constants_come_address_after_address),
+                                       cmocka_unit_test(chains_of_constants_wait_for_every_address),
                                        cmocka_unit_test(divisions_and_roots_take_their_subroutines),
                                        cmocka_unit_test(threads_that_are_over_need_not_come_to_a_barrier),
                                        cmocka_unit_test(scheduler_cycles_add_up),
