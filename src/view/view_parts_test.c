@@ -89,6 +89,19 @@ static Status append(void *context, const char *data, size_t size) {
     return fwrite(data, 1, size, context) == size ? STATUS_OK : STATUS_IO;
 }
 
+// Prints the table and gives it back: `dropped` columns did not fit.
+static void assert_printed(Table *table, u32 width, u32 dropped, const char *wanted) {
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    Output out = {.write = append, .context = stream};
+    assert_int_equal(table_print(table, &out, width, false), dropped);
+    fclose(stream);
+    assert_string_equal(text, wanted);
+    free(text);
+    table_free(table);
+}
+
 static void tables_adapt(void **state) {
     (void)state;
     static const struct {
@@ -102,41 +115,25 @@ static void tables_adapt(void **state) {
     };
     for (u32 i = 0; i < WL_COUNT(cases); i++) {
         Table table = {0};
-        char *text = NULL;
-        size_t size;
-        FILE *stream = open_memstream(&text, &size);
-        Output out = {.write = append, .context = stream};
         table_column(&table, (TableColumn){.header = "name", .align = TABLE_LEFT, .least = 8});
         table_column(&table, (TableColumn){.header = "place", .align = TABLE_LEFT_TAIL, .least = 8});
         table_column(&table, (TableColumn){.header = "n"});
         table_column(&table, (TableColumn){.header = "m", .importance = 1});
         static const char *const cells[] = {"a_rather_long_id", "dir/file.c:1", "7", "8"};
         for (u32 c = 0; c < 4; c++) table_cell(&table, cells[c]);
-        assert_int_equal(table_print(&table, &out, cases[i].width, false), cases[i].dropped);
-        fclose(stream);
-        assert_string_equal(text, cases[i].text);
-        free(text);
-        table_free(&table);
+        assert_printed(&table, cases[i].width, cases[i].dropped, cases[i].text);
     }
 }
 
 static void names_are_cut_by_their_parts(void **state) {
     (void)state;
     Table table = {0};
-    char *text = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&text, &size);
-    Output out = {.write = append, .context = stream};
     table_column(&table, (TableColumn){.header = "kernel", .align = TABLE_LEFT_NAME, .least = 12});
     table_column(&table, (TableColumn){.header = "n"});
     static const char *const cells[] = {"cub::detail::SortKernel<unsigned int, 4>", "1", "mm", "2"};
     for (u32 c = 0; c < WL_COUNT(cells); c++) table_cell(&table, cells[c]);
-    assert_int_equal(table_print(&table, &out, 28, false), 0);
-    fclose(stream);
-    assert_string_equal(text,
-                        "  kernel                   n\n  cub::..::SortKernel<..>  1\n  mm                       2\n");
-    free(text);
-    table_free(&table);
+    assert_printed(&table, 28, 0,
+                   "  kernel                   n\n  cub::..::SortKernel<..>  1\n  mm                       2\n");
 }
 
 // Copied out of a terminal, and in golden files, blanks at the end of a line are a nuisance.
@@ -144,20 +141,12 @@ static void empty_cells_leave_no_blanks(void **state) {
     (void)state;
     static const char *const cells[] = {"1", "wait", "", "", "2", "", "", "x = y;"};
     Table table = {0};
-    char *text = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&text, &size);
-    Output out = {.write = append, .context = stream};
     table_column(&table, (TableColumn){.header = "n"});
     table_column(&table, (TableColumn){.header = "reason", .align = TABLE_LEFT});
     table_column(&table, (TableColumn){.header = "cause", .align = TABLE_LEFT});
     table_column(&table, (TableColumn){.header = "source", .align = TABLE_LEFT});
     for (u32 c = 0; c < WL_COUNT(cells); c++) table_cell(&table, cells[c]);
-    assert_int_equal(table_print(&table, &out, 0, false), 0);
-    fclose(stream);
-    assert_string_equal(text, "  n  reason  cause  source\n  1  wait\n  2                 x = y;\n");
-    free(text);
-    table_free(&table);
+    assert_printed(&table, 0, 0, "  n  reason  cause  source\n  1  wait\n  2                 x = y;\n");
 }
 
 static void source_lines_are_found(void **state) {
