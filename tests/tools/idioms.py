@@ -4,8 +4,8 @@
 
     tests/tools/idioms.py tests/time/idioms.tsv >new.tsv
 
-The third column is written anew: machine instructions of a kernel with the snippet, less those of one without it; `-`
-where slow paths that are called stand behind the kernel. The fourth column, what time_code_build issues, is checked and
+The second column is written anew: machine instructions of a kernel with the snippet, less those of one without it; `-`
+where slow paths that are called stand behind the kernel. The third column, what time_code_build issues, is checked and
 renewed by time_code_idioms_test.
 """
 import collections
@@ -51,16 +51,16 @@ def main():
     for kind, (before, behind) in frame.items():
         text += kernel("bare_" + kind, head, before, "", behind.replace("13", "10"))
     for i, row in enumerate(rows):
-        text += kernel(f"row_{i}", head, frame[row[0]][0], row[4], frame[row[0]][1])
+        text += kernel(f"row_{i}", head, frame[row[4]][0], row[3], frame[row[4]][1])
     with tempfile.TemporaryDirectory() as folder:
         open(folder + "/a.ptx", "w").write(text)
         subprocess.run(["ptxas", "-arch=sm_90", folder + "/a.ptx", "-o", folder + "/a.cubin"], check=True)
         found = counts(folder + "/a.cubin")
     sys.stdout.writelines(l for l in lines if l.startswith("#"))
     for i, row in enumerate(rows):
-        made, bare = found[f"row_{i}"], found["bare_" + row[0]]
+        made, bare = found[f"row_{i}"], found["bare_" + row[4]]
         size = lambda c: sum(c.values()) - c[NOP]
-        row[2] = "-" if made[CALL] else str(size(made) - size(bare))
+        row[1] = "-" if made[CALL] else str(size(made) - size(bare))
         print("\t".join(row))
 
 
