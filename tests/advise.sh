@@ -64,6 +64,18 @@ grep -q -- "--timing" "$T/list" || fail "a profile without samples: it is not sa
 grep -q "^  loop-unrolling .*" "$T/rules" || fail "--list-rules has no loop-unrolling"
 same "docs/advice-rules.md is current (tools/gen_advice_doc.sh)" "$(WARPLENS="$W" tools/gen_advice_doc.sh | diff docs/advice-rules.md - | head -5)" ""
 
+# --- intervals: of the shape and the constants that they were calibrated with
+"$W" advise --list-rules --json >"$T/rules.json"
+same "intervals that differ from tools/advice_interval.py" "$(PYTHONPATH=tools python3 -c '
+import json, sys
+import advice_interval as ai
+widths = {r["name"]: r["simulated"]["width"] for r in json.load(open(sys.argv[2]))["rules"]}
+for a in json.load(open(sys.argv[1]))["advice"]:
+    e = a["estimate"]
+    low, high = ai.interval(e["speedup"], widths[a["rule"]], e["model"]["error"], e["model"]["limit"])
+    if abs(low - e["low"]) > 2e-3 * low or abs(high - e["high"]) > 2e-3 * high:
+        print(a["rule"], e, low, high)' "$T/1.json" "$T/rules.json")" ""
+
 # --- the end of a run
 unpack_prebuilt
 cd "$T"

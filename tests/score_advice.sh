@@ -75,6 +75,35 @@ same "times" "$(cut -f1-4,6 "$T/measured.tsv" | sed 's/ *$//')" "round	pair	vers
 2	second	before	0	second before median_us=30 launches=5
 2	second	after	7	second after median_us=20"
 
+# Quantiles: of n scores as many are no larger than the quantile of the others as the level says, whatever the scores.
+same "quantiles that promise too much" "$(PYTHONPATH=tools python3 -c '
+import random
+import advice_interval as ai
+random.seed(1)
+for n in 21, 40, 69, 200:
+    for draw in random.random, lambda: random.gauss(0, 1), lambda: random.paretovariate(0.5):
+        scores = [draw() for _ in range(n)]
+        for level in 0.5, 0.9, 0.95:
+            inside = sum(s <= ai.quantile(scores[:i] + scores[i + 1:], level) for i, s in enumerate(scores))
+            if not level * n <= inside < level * n + 1:
+                print(n, level, inside)')" ""
+# A rule that was out farther than the others is wider than they are; one that nobody knows is as wide as all of them.
+same "widths" "$(PYTHONPATH=tools python3 -c '
+import advice_interval as ai
+known = [dict(rule="good", speedup=2, achieved=2.1)] * 9 + [dict(rule="bad", speedup=2, achieved=1)] * 9
+print(ai.width_of("good", known) < 1 < ai.width_of("bad", known), ai.width_of("other", known))')" "True 1.0"
+# All pairs of two sets are as far out: each set tells what the other needs. A limit that was exceeded shows.
+firsts() { # NAME LIMIT
+    printf 'pair\trule\trank\testimated\tachieved\tnoise\tlimit\n'
+    for i in 1 2 3 4 5 6; do printf '%s%s\tr\t1\t2\t3\t0\t%s\nbelow%s%s\tr\t1\t3\t2\t0\t9\n' "$1" $i "$2" "$1" $i; done
+}
+firsts a 9 >"$T/a-first.tsv"
+firsts b 9 >"$T/b-first.tsv"
+firsts a 2.5 >"$T/a-pairs.tsv"
+tools/calibrate_advice.py --first "$T/a-first.tsv" "$T/b-first.tsv" --known "$T/a-pairs.tsv" >"$T/out" 2>"$T/err"
+same "calibration" "$(grep -E 'set left out|now, program' "$T/out" | tr -s ' ' | cut -d, -f1-2)" "first looks, each set left out covered 24 of 24 (100 %)
+as estimated now, program left out covered 6 of 12 ( 50 %)"
+
 rm "$T/advice/wide.json"
 score >"$T/out" 2>"$T/err"
 same "advice that is not there" "$? $(grep -c 'wide.json' "$T/err")" "1 1"

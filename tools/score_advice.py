@@ -16,7 +16,7 @@ that rule may be advised at several places, of which only one is changed. --pair
 other pairs from a table instead: pair, rule, also (or -), kernel (a regular expression, or - for all kernels).
 
 Each estimate is scored as it is, and once more with the rule's record left out and measured again on all other pairs
-(leave-one-out), so that no pair's own result sets its scale or its interval. Errors: ratio |estimate / achieved - 1|, gain
+(leave-one-out), so that no pair's own result sets its scale or its width. Errors: ratio |estimate / achieved - 1|, gain
 |estimate - achieved| / (achieved - 1); an advice that is missing counts as an estimate of 1.
 
 Prints the table and the summary. --tsv FILE writes the table, --record prints the rows' RECORD(...) for rules.def. Tables of other
@@ -35,10 +35,9 @@ import sys
 import tempfile
 from dataclasses import dataclass, field
 
-NORMAL_90 = 1.6449     # a 90 % interval is this many standard deviations to each side
-OTHER_CODE = 0.03      # of the speedup: advice_estimate.c
-PRIOR_SPREAD = 0.85    # of the logarithm of achieved gain / estimated gain, of programs that no rule was made with: 64 pairs, 90 % of them within 1.645 of it
-PRIOR_PAIRS = 8.0      # how many pairs that prior is worth: chosen by leaving one out; with fewer, one or two pairs of a rule set the scale of all others
+import advice_interval
+
+PRIOR_PAIRS = 8.0      # how many pairs of all rules count in the scale of each: chosen by leaving one out; with fewer, one or two pairs of a rule set it
 FAILED = 2.1           # ln 8: a change that brought an eighth of what was expected did not work; how little it brought says nothing more
 LEAST_ACHIEVED = 1.02  # what brings less on this machine can show no rule to be right
 LEAST_GAIN = 0.005     # gains below are noise: their logarithm says nothing
@@ -222,23 +221,11 @@ def log_error(pair):
     return log_ratio(achieved, model)
 
 
-def spread_of(errors, center):
-    """Standard deviation, of errors with long tails so large that 90 % of them are inside all the same; no less than that of programs
-    that no rule was made with."""
-    if len(errors) <= 3:
-        return PRIOR_SPREAD
-    farthest = sorted(abs(e - center) for e in errors)
-    return max(PRIOR_SPREAD, statistics.pstdev(errors), farthest[math.ceil(0.9 * len(farthest)) - 1] / NORMAL_90)
-
-
-def record_of(errors, everybody):
-    """(scale, spread) of a rule from the errors of its pairs, drawn towards what all pairs together show."""
+def scale_of(errors, everybody):
+    """A rule's scale from the errors of its pairs, drawn towards what all pairs together show."""
     center = statistics.median(everybody) if everybody else 0.0
-    wide = spread_of(everybody, center)
     n = len(errors)
-    middle = (n * (statistics.median(errors) if errors else 0.0) + PRIOR_PAIRS * center) / (n + PRIOR_PAIRS)
-    variance = (sum((e - middle) ** 2 for e in errors) + PRIOR_PAIRS * wide ** 2) / (n + PRIOR_PAIRS)
-    return math.exp(middle), math.sqrt(variance)
+    return math.exp((n * (statistics.median(errors) if errors else 0.0) + PRIOR_PAIRS * center) / (n + PRIOR_PAIRS))
 
 
 @dataclass
@@ -247,10 +234,12 @@ class Known:
     rule: str
     error: float  # log_error(); None: nothing can be said
     helped: bool
+    speedup: float  # expected
+    achieved: float
 
 
 def known_of(pair):
-    return Known(pair.found.rule, log_error(pair), pair.achieved() > 1 + LEAST_GAIN)
+    return Known(pair.found.rule, log_error(pair), pair.achieved() > 1 + LEAST_GAIN, pair.found.speedup, pair.achieved())
 
 
 def read_known(path):
@@ -263,18 +252,23 @@ def read_known(path):
         if row["advised"] == "-":
             continue
         gain, model = float(row["achieved"]) - 1, float(row["model"]) - 1
-        out.append(Known(row["advised"], log_ratio(gain, model), gain > LEAST_GAIN))
+        out.append(Known(row["advised"], log_ratio(gain, model), gain > LEAST_GAIN, float(row["estimated"]), gain + 1))
     return out
+
+
+def record_of(rule, known):
+    """(scale, width) of a rule; known: Known of all."""
+    errors = [k for k in known if k.error is not None]
+    scale = scale_of([k.error for k in errors if k.rule == rule], [k.error for k in errors])
+    return scale, advice_interval.width_of(rule, [vars(k) for k in known])
 
 
 def leave_one_out(pair, pairs, others):
     """The pair's estimate with a record that knows only the other pairs."""
-    known = [(k.rule, k.error) for k in [known_of(p) for p in pairs if p is not pair and p.found] + others if k.error is not None]
-    scale, spread = record_of([e for rule, e in known if rule == pair.found.rule], [e for _, e in known])
-    gain = (pair.found.model - 1) * scale
-    width = NORMAL_90 * math.hypot(spread, pair.found.error)
-    most, other = pair.found.limit - 1, NORMAL_90 * OTHER_CODE
-    return [1 + min(gain, most), 1 + max(min(gain * math.exp(-width), most) - other, 0), 1 + min(gain * math.exp(width) + other, most)]
+    known = [known_of(p) for p in pairs if p is not pair and p.found] + others
+    scale, width = record_of(pair.found.rule, known)
+    speedup = min(1 + (pair.found.model - 1) * scale, pair.found.limit)
+    return [speedup, *advice_interval.interval(speedup, width, pair.found.error, pair.found.limit)]
 
 
 # --- output ---------------------------------------------------------------------------------------------------------------
@@ -344,17 +338,11 @@ def summary(rows):
 
 
 def records(pairs, others):
-    errors, tried, helped = {}, {}, {}
-    for k in [known_of(p) for p in pairs if p.found and p.achieved() is not None] + others:
-        tried[k.rule] = tried.get(k.rule, 0) + 1
-        helped[k.rule] = helped.get(k.rule, 0) + k.helped
-        errors.setdefault(k.rule, [])
-        if k.error is not None:
-            errors[k.rule].append(k.error)
-    everybody = [e for each in errors.values() for e in each]
-    for rule in sorted(errors) + ["(any other)"]:
-        scale, spread = record_of(errors.get(rule, []), everybody)
-        yield f"{rule:<22} RECORD({scale:.2f}, {spread:.2f}, {helped.get(rule, 0)}, {tried.get(rule, 0)})"
+    known = [known_of(p) for p in pairs if p.found and p.achieved() is not None] + others
+    for rule in sorted({k.rule for k in known}) + ["(any other)"]:
+        scale, width = record_of(rule, known)
+        helped = [k.helped for k in known if k.rule == rule]
+        yield f"{rule:<22} RECORD({scale:.2f}, {width:.2f}, {sum(helped)}, {len(helped)})"
 
 
 def scales_in_use(path, simulated):

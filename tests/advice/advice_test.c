@@ -322,7 +322,7 @@ static void rows_are_complete(void **state) {
     for (u32 i = 0; i < advice_rule_count; i++) {
         const AdviceRule *r = &advice_rules[i];
         assert_true(*r->name && *r->title && *r->why && *r->how);
-        assert_true(r->record.scale > 0 && r->record.spread > 0 && r->record.helped <= r->record.tried);
+        assert_true(r->record.scale > 0 && r->record.width > 0 && r->record.helped <= r->record.tried);
         for (u32 j = 0; j < i; j++) assert_string_not_equal(advice_rules[j].name, r->name);
     }
 }

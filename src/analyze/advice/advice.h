@@ -23,7 +23,7 @@ extern const char *const advice_confidence_names[3];  // "low", "medium", "high"
 // How a rule's estimates compared with what was achieved on the pairs of examples/advice (tools/score_advice.py).
 typedef struct AdviceRecord {
     f64 scale;          // achieved gain / gain of the model, median; a gain is a speedup - 1
-    f64 spread;         // standard deviation of the logarithm of that
+    f64 width;          // of its intervals: how far it was out, in terms of all rules together
     u32 helped, tried;  // pairs that became faster, of so many
 } AdviceRecord;
 

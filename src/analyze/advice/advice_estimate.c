@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a rule's change to a speedup with an interval: the model (estimate.h), corrected by how the rule did on known
-// pairs, as wide as that record and the sampling error together make it.
+// pairs, as wide as programs that nobody had in view demand (interval.h).
 #include <math.h>
 #include <string.h>
 
+#include "analyze/advice/interval.h"
 #include "analyze/advice/rule.h"
 
-#define NORMAL_90 1.6449  // a 90 % interval is that many standard deviations to each side
-#define NARROW 0.75       // spread of the gain's logarithm: the interval is no wider than a factor of 3.5 to each side
-// Of the speedup: code that is written anew is also scheduled anew, gets other registers and other places. Half of the
-// changes from which less than 15 % was expected brought 4 % more or less than that (20 pairs on an H200).
-#define OTHER_CODE 0.03
+#define NARROW 0.75  // of all rules' width, with the error of sampling
+#define WIDE 1.2
+#define TYPICAL 0.7       // standard deviation of ln(achieved gain / expected gain) where the width is 1
+#define MOST_OF_CHANGE 4  // limits are of changes that do so much more than what was matched
+// Of a limit's gain: what units can do is not known better. 4 of 131 pairs achieved more than their limit, up to 18 %.
+#define LIMIT_ERROR 0.2
 
 const AdviceRecord *advice_record(const AdviceRule *rule, const KernelView *kernel) {
     bool simulated = kernel->provenance && !strcmp(kernel->provenance, "simulated");
@@ -24,8 +26,8 @@ static f64 of_whole(f64 speedup, f64 part) { return 1 / (1 - part + part / speed
 
 static AdviceConfidence confidence_of(const Hit *hit, const AdviceEstimate *e) {
     const AdviceRecord *r = advice_record(hit->rule, hit->c->view);
-    f64 width = hypot(r->spread, e->error);
-    if (hit->doubtful || width > 1.2 || e->low <= 1.005) return CONFIDENCE_LOW;
+    f64 width = hypot(TYPICAL * r->width, e->error);
+    if (hit->doubtful || width > WIDE || e->low <= 1.005) return CONFIDENCE_LOW;
     bool proven = r->tried >= 3 && r->helped * 4 >= r->tried * 3;
     return proven && width < NARROW ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM;
 }
@@ -46,14 +48,14 @@ void hit_estimate(const Hit *hit, AdviceEstimate *e) {
     const AdviceRecord *record = advice_record(hit->rule, c->view);
     f64 part = (hit->of_launch ? 1 : 1 - c->fixed) * (hit->of_shape ? c->view->launches.alike : 1);
     *e = (AdviceEstimate){.error = estimate_error(&c->load, &hit->change, c->samples)};
-    f64 width = NORMAL_90 * hypot(record->spread, e->error);
-    EstimateChange most = estimate_scaled(&hit->change, exp(width));  // as far as the record lets it be out
-    e->limit = fmax(of_whole(1 / estimate_least_time(&c->load, &most), part), 1);
-    e->model = clamp(of_whole(1 / estimate_time(&c->load, &hit->change), part), 1, e->limit);
-    f64 gain = (e->model - 1) * record->scale;
-    e->speedup = clamp(1 + gain, 1, e->limit);
-    e->low = clamp(1 + gain * exp(-width) - NORMAL_90 * OTHER_CODE, 1, e->speedup);
-    e->high = clamp(1 + gain * exp(width) + NORMAL_90 * OTHER_CODE, e->speedup, e->limit);
+    EstimateChange most = estimate_scaled(&hit->change, MOST_OF_CHANGE);
+    f64 least = fmax(of_whole(1 / estimate_least_time(&c->load, &most), part), 1);
+    e->limit = 1 + (least - 1) * (1 + LIMIT_ERROR);
+    e->model = clamp(of_whole(1 / estimate_time(&c->load, &hit->change), part), 1, least);
+    e->speedup = clamp(1 + (e->model - 1) * record->scale, 1, least);
+    Interval interval = interval_around(e->speedup, record->width, e->error);
+    e->low = interval.low;
+    e->high = clamp(interval.high, e->speedup, e->limit);
     f64 share = hit->share > 0 ? hit->share : c->view->launches.share;
     e->program_speedup = of_whole(e->speedup, share);
     e->program_low = of_whole(e->low, share);

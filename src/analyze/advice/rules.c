@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/advice/rule.h"
 
-#define RECORD(scale, spread, helped, tried) \
-    { scale, spread, helped, tried }
+#define RECORD(scale, width, helped, tried) \
+    { scale, width, helped, tried }
 const AdviceRule advice_rules[] = {
 #define ADVICE_RULE(id, name, kind, record, simulated, title, why, how, before, after) \
     {name, title, why, how, before, after, ADVICE_##kind, record, simulated},

@@ -8,7 +8,7 @@
 static json_t *record_value(const AdviceRecord *record) {
     json_t *object = json_object();
     json_object_set_new(object, "scale", json_figure(record->scale));
-    json_object_set_new(object, "spread", json_figure(record->spread));
+    json_object_set_new(object, "width", json_figure(record->width));
     json_object_set_new(object, "helped", json_count(record->helped));
     json_object_set_new(object, "tried", json_count(record->tried));
     return object;
