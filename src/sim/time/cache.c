@@ -2,8 +2,8 @@
 // Tags are found by comparing 16 bits of all ways of the set at once (vectors of eight); beside them, in the same line
 // of the host's cache if they fit, lies the order of replacement, a byte per way, the way to keep longest first. Places
 // without a line come last. Caches of higher associativity have a hash index instead, and the order as a doubly linked
-// list of the places that have had a line. Neither creation nor emptying touches what is not in use: a set that was not
-// prepared since then has another epoch, and counts as empty.
+// list of the places that have had a line; a single such set grows with its lines. Neither creation nor emptying touches
+// what is not in use: a set that was not prepared since then has another epoch, and counts as empty.
 #include "sim/time/cache.h"
 
 #include <string.h>
@@ -13,6 +13,7 @@
 
 enum {
     SCANNED_WAYS = 64,  // of more ways the set is not scanned
+    ROOM_FIRST = 32,    // places that a single set of so many ways begins with
     MAX_SECTORS = 16,   // of a line
     LANES = 8,          // of a vector
     WAY_UNIT = 4        // places of a set are a multiple of it
@@ -34,12 +35,14 @@ typedef struct Link {  // in the order of replacement: towards the head, towards
 
 struct Cache {
     u32 sets, ways, stride;  // places of a set lie `stride` apart: ways, rounded up
+    u32 room;                // places of a set that there is memory for: `stride`, or fewer
+    Status *status;          // where it is said that there is no memory for more
     u32 shift;               // log2 of the line
     bool lru, hashed, owned;
     u32 set_bits;            // log2 of the number of sets; WL_NONE when it is no power of two
     u64 reciprocal, exact;   // ... then 2^64 / sets, rounded up; what is below `exact` is divided with it
     u32 lines, used;         // that all sets together may have; have, unless there are as many as places
-    bool folded;             // sets are chosen by fold_set
+    u32 given_sets;          // CacheConfig.sets: they are chosen by fold_set; 0: not
     u32 last, last_set;      // place found last
     u64 last_number;         // ... its line; NO_LINE
     u32 epoch;               // of sets that are in use; grows when the cache is emptied
@@ -96,9 +99,11 @@ static void place_index(Cache *c, Layout *l, size_t count) {
     for (u32 set = 0; set < c->sets; set++) c->taken[set] = 0, c->heads[set] = c->tails[set] = WL_NONE;
 }
 
+static bool is_scanned(const Cache *c) { return c->ways <= SCANNED_WAYS; }
+
 static void place_arrays(Cache *c, Layout *l) {
-    size_t count = (size_t)c->sets * c->stride;
-    if (c->ways <= SCANNED_WAYS)
+    size_t count = (size_t)c->sets * c->room;
+    if (is_scanned(c))
         place_tags(c, l);
     else
         place_index(c, l, count);
@@ -118,12 +123,16 @@ static Status allocate(Cache *c) {
     return STATUS_OK;
 }
 
-// Sets of a given number, whose ways may be more than there are lines in all.
+// Sets of a given number, as far as there are lines for them.
+static u32 sets_for(u32 lines, u32 sets) {
+    while (sets > lines && sets > 1) sets /= 2;
+    return lines ? sets : 0;
+}
+
+// Their ways may be more than there are lines in all.
 static void shape_sets(Cache *c, const CacheConfig *config) {
-    u32 sets = config->sets;
-    while (sets > c->lines && sets > 1) sets /= 2;
-    c->folded = true;
-    c->sets = c->lines ? sets : 0;
+    c->given_sets = config->sets;
+    c->sets = sets_for(c->lines, config->sets);
     c->ways = config->ways;
 }
 
@@ -142,12 +151,14 @@ Status cache_create(const CacheConfig *config, Cache **cache) {
     c->lines = lines;
     if (config->sets) shape_sets(c, config);
     c->stride = (c->ways + WAY_UNIT - 1) / WAY_UNIT * WAY_UNIT;
+    c->room = c->sets == 1 && !is_scanned(c) && config->status ? ROOM_FIRST : c->stride;
+    c->status = config->status;
     c->shift = log2_of(config->line);
     c->lru = config->replacement == CACHE_LRU;
     c->hashed = config->hashed;
     c->owned = config->owned;
     c->pages = config->pages;
-    c->dirty_kept = c->ways <= SCANNED_WAYS ? config->dirty_kept : 0;
+    c->dirty_kept = is_scanned(c) ? config->dirty_kept : 0;
     c->set_bits = is_power(c->sets) ? log2_of(c->sets) : WL_NONE;
     c->exact = c->sets ? UINT64_MAX / c->sets : 0;
     c->reciprocal = c->exact + 1;
@@ -159,6 +170,14 @@ Status cache_create(const CacheConfig *config, Cache **cache) {
     c->last_number = NO_LINE;
     *cache = c;
     return STATUS_OK;
+}
+
+bool cache_resize(Cache *c, u64 size) {
+    u64 lines = size >> c->shift;
+    if (!c->given_sets || lines >= UINT32_MAX / 8 || sets_for((u32)lines, c->given_sets) != c->sets) return false;
+    c->lines = (u32)lines;
+    cache_clear(c);
+    return true;
 }
 
 void cache_destroy(Cache *c) {
@@ -219,7 +238,7 @@ static u64 fold_set(u64 number) {
 
 // The set of a line. Hashed: as many neighbouring lines as there are sets still fall into different ones.
 static u32 set_of(const Cache *c, u64 number) {
-    if (c->folded) return (u32)fold_set(number) & (c->sets - 1);
+    if (c->given_sets) return (u32)fold_set(number) & (c->sets - 1);
     if (c->set_bits != WL_NONE) {
         u64 bits = c->hashed ? number ^ hash_u64(number >> c->set_bits) : number;
         return (u32)bits & (c->sets - 1);
@@ -325,6 +344,33 @@ static void to_tail(Cache *c, u32 place, u32 set) {
     c->tails[set] = place;
 }
 
+static void index_insert(Cache *c, u64 number, u32 place) {
+    u32 slot = index_slot(c, number);
+    while (c->index[slot]) slot = (slot + 1) & c->index_mask;
+    c->index[slot] = place + 1;
+}
+
+// Room for more lines in the only set, all of whose places have had one.
+static bool grow(Cache *c) {
+    Cache before = *c;
+    c->room = before.room * 2 < c->stride ? before.room * 2 : c->stride;
+    if (allocate(c) != STATUS_OK) {
+        *c = before;
+        *c->status = STATUS_NO_MEMORY;
+        return false;
+    }
+    memcpy(c->places, before.places, before.room * sizeof *c->places);
+    memcpy(c->links, before.links, before.room * sizeof *c->links);
+    if (c->owners) memcpy(c->owners, before.owners, before.room * sizeof *c->owners);
+    c->heads[0] = before.heads[0];
+    c->tails[0] = before.tails[0];
+    c->taken[0] = before.taken[0];
+    for (u32 i = 0; i < c->taken[0]; i++)
+        if (c->places[i].number != NO_LINE) index_insert(c, c->places[i].number, i);
+    pages_give(c->pages, before.block, before.block_bytes);
+    return true;
+}
+
 // The next place that has had no line since the cache was emptied, linked in as the last.
 static u32 fresh_place(Cache *c, u32 set) {
     u32 place = set * c->stride + c->taken[set]++;
@@ -348,7 +394,7 @@ static u32 last_scanned(Cache *c, u32 set) {
     for (u32 at = c->ways; at-- > 0;) {
         u32 place = set * c->stride + order[at];
         bool empty = c->places[place].number == NO_LINE;
-        if (c->folded && empty && at && c->used >= c->lines) continue;  // other sets have its line
+        if (c->given_sets && empty && at && c->used >= c->lines) continue;  // other sets have its line
         if (c->places[place].pending) continue;
         if (gives_way(c, place, set)) return place;
         at++;  // another line is there now
@@ -359,7 +405,7 @@ static u32 last_scanned(Cache *c, u32 set) {
 // The place of a set that is given up next, WL_NONE when all have sectors under way.
 static u32 last_free(Cache *c, u32 set) {
     if (c->tags) return last_scanned(c, set);
-    if (c->taken[set] < c->ways) return fresh_place(c, set);
+    if (c->taken[set] < c->ways && (c->taken[set] < c->room || grow(c))) return fresh_place(c, set);
     u32 place = c->tails[set];
     while (place != WL_NONE && c->places[place].pending) place = c->links[place].prev;
     return place;
@@ -383,11 +429,7 @@ static void set_number(Cache *c, u32 place, u32 set, u64 number) {
         shorts_of(c, set)[place - set * c->stride] = short_of(number);
     } else {
         if (c->places[place].number != NO_LINE) index_remove(c, place);
-        if (number != NO_LINE) {
-            u32 slot = index_slot(c, number);
-            while (c->index[slot]) slot = (slot + 1) & c->index_mask;
-            c->index[slot] = place + 1;
-        }
+        if (number != NO_LINE) index_insert(c, number, place);
     }
     c->places[place].number = number;
     if (c->last == place) c->last_number = number;

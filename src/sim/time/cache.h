@@ -22,6 +22,7 @@ typedef struct CacheConfig {
     bool hashed;    // sets are chosen by a hash of the line's address, not by its lowest bits; contiguous lines spread
                     // evenly
     Pages *pages;   // where its memory is taken from; NULL: malloc
+    Status *status; // not NULL: a fully associative cache takes memory as it needs it, and says here if there is none
 } CacheConfig;
 
 // How many: without a call where the host's plain instruction set has no instruction for it; most lines have four.
@@ -35,6 +36,9 @@ typedef struct Cache Cache;
 WL_MUST_USE Status cache_create(const CacheConfig *config, Cache **cache);
 void cache_destroy(Cache *cache);
 void cache_clear(Cache *cache);  // nothing is valid any more
+// Another size for a cache with CacheConfig.sets, which is empty then. False: it would have fewer sets, or has; then it
+// stays as it is.
+WL_MUST_USE bool cache_resize(Cache *cache, u64 size);
 
 typedef struct CacheLook {
     u32 hit;       // of the sectors asked for: present

@@ -295,6 +295,8 @@ TEST(agrees_with_a_plain_model_under_random_use) {
                               .replacement = m.lru ? CACHE_LRU : CACHE_FIFO,
                               .owned = true};
         config.dirty_kept = (u8)m.dirty_kept;
+        Status status = STATUS_OK;
+        if (i & 2) config.status = &status;  // it grows
         Cache *cache;
         assert_int_equal(cache_create(&config, &cache), STATUS_OK);
         u64 random = i;
@@ -303,8 +305,23 @@ TEST(agrees_with_a_plain_model_under_random_use) {
             u64 number = random % (m.ways * 2) + (random >> 20 & 1) * (1ull << 33);
             step(&m, cache, random, number == 5 ? UINT32_MAX : number);
         }
+        assert_int_equal(status, STATUS_OK);
         cache_destroy(cache);
     }
+}
+
+TEST(without_memory_to_grow_it_says_so_and_goes_on) {
+    Status status = STATUS_OK;
+    CacheConfig config = {.size = 1000 * 128, .line = 128, .sector = 32, .status = &status};
+    Cache *cache;
+    assert_int_equal(cache_create(&config, &cache), STATUS_OK);
+    u64 left = 1;
+    testing_memory_out_after(&left);
+    for (u64 i = 0; i < 100; i++) bring(cache, i, 15, 0);
+    testing_memory_back();
+    assert_int_equal(status, STATUS_NO_MEMORY);
+    assert_true(hits(cache, 99) && !hits(cache, 0));
+    cache_destroy(cache);
 }
 
 TEST(marks_go_with_the_line) {
@@ -361,8 +378,7 @@ static Cache *make_h200(u64 size) {
 }
 
 // Lines of which a walk over `count` lines, `stride` apart, finds so many once it has been made before.
-static u32 found(u64 size, u32 stride, u32 count) {
-    Cache *cache = make_h200(size);
+static u32 found_in(Cache *cache, u32 stride, u32 count) {
     u32 all = 0;
     for (u32 pass = 0; pass < 2; pass++)
         for (u32 i = 0; i < count; i++) {
@@ -371,8 +387,32 @@ static u32 found(u64 size, u32 stride, u32 count) {
             else
                 bring(cache, (u64)i * stride, 15, 0);
         }
+    return all;
+}
+
+static u32 found(u64 size, u32 stride, u32 count) {
+    Cache *cache = make_h200(size);
+    u32 all = found_in(cache, stride, count);
     cache_destroy(cache);
     return all;
+}
+
+TEST(resized_it_is_as_a_new_one) {
+    static const u64 kib[] = {84, 240, 64, 248};
+    Cache *cache = make_h200(200 * 1024);
+    for (u32 i = 0; i < WL_COUNT(kib); i++) {
+        (void)found_in(cache, 7, 3000);
+        assert_true(cache_resize(cache, kib[i] * 1024));
+        assert_int_equal(found_in(cache, 3, 1024), found(kib[i] * 1024, 3, 1024));
+    }
+    u32 before = found(248 * 1024, 1, 1900);
+    cache_clear(cache);
+    assert_false(cache_resize(cache, 20 * 1024));  // fewer lines than sets
+    assert_int_equal(found_in(cache, 1, 1900), before);
+    cache_destroy(cache);
+    cache = make(4096, 4, CACHE_LRU, false);
+    assert_false(cache_resize(cache, 8192));
+    cache_destroy(cache);
 }
 
 // bench/hwref/h200-l1-sets.tsv: l1/stride_N of 240 KiB, and l1/shared_N, where sets have unequal numbers of lines.
@@ -420,11 +460,13 @@ int main(void) {
         cmocka_unit_test(contiguous_lines_fill_the_cache_exactly),
         cmocka_unit_test(hashed_sets_spread_strided_lines),
         cmocka_unit_test(agrees_with_a_plain_model_under_random_use),
+        cmocka_unit_test(without_memory_to_grow_it_says_so_and_goes_on),
         cmocka_unit_test(marks_go_with_the_line),
         cmocka_unit_test(a_sector_written_in_part_is_not_there),
         cmocka_unit_test(written_lines_are_kept_longer),
         cmocka_unit_test(walks_find_what_they_find_in_an_h200),
         cmocka_unit_test(lines_share_the_set_that_they_share_in_an_h200),
+        cmocka_unit_test(resized_it_is_as_a_new_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

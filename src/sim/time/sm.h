@@ -224,8 +224,8 @@ typedef struct StoreLine {
     bool local;
 } StoreLine;
 typedef struct StoreQueue {
-    StoreLine *lines;                     // until they are answered: GpuModel.l1_writes
-    u32 free, unused;                     // unused: those before it have never been
+    StoreLine *lines;                     // until they are answered: up to GpuModel.l1_writes
+    u32 free, used, room;                 // used: those that have ever been; room: that there is memory for
     u32 ring[STORE_QUEUE], first, count;  // those that have not left
     u64 keys[STORE_QUEUE];                // ... their lines
     u16 tags[STORE_QUEUE];                // ... and 16 bits of these, to be searched several at a time
@@ -274,8 +274,9 @@ typedef struct Sm {
     u32 free_waiters;
     Miss *misses;
     u32 *miss_hash;
-    u32 miss_cap, free_misses, used_misses, miss_count, sectors_under_way;  // used: those that have ever been
-    u32 writes;                                                             // and atomics, not yet answered
+    u32 miss_cap, free_misses, used_misses, sectors_under_way;  // used: those that have ever been
+    u32 miss_room;                                              // of miss_cap, those that there is memory for
+    u32 writes;                                                 // and atomics, not yet answered
     StoreQueue stores;
     u32 same_word;     // lanes of atomics that meet on a word, not yet answered
     u64 barrier_free;  // when the SM can note another arrival at a barrier

@@ -82,9 +82,21 @@ static Miss *miss_find(Sm *sm, u64 line) {
     return NULL;
 }
 
+// Whether there is a place for another line; memory for it is taken when it is needed.
+static bool miss_fits(Sm *sm) {
+    if (sm->free_misses != WL_NONE || sm->used_misses < sm->miss_room) return true;
+    if (sm->miss_room == sm->miss_cap) return false;
+    u32 room = sm->miss_room;
+    Miss *more = pages_resize(sm->machine->sim->pages, sm->misses, room * sizeof *more, 2 * room * sizeof *more);
+    if (!more) return sm->status = STATUS_NO_MEMORY, false;
+    sm->misses = more;
+    sm->miss_room = 2 * room;
+    return true;
+}
+
+// There is a place.
 static Miss *miss_new(Sm *sm, u64 line) {
     u32 at = sm->free_misses;
-    if (at == WL_NONE && sm->used_misses == sm->miss_cap) return NULL;
     if (at == WL_NONE)
         at = sm->used_misses++;
     else
@@ -93,7 +105,6 @@ static Miss *miss_new(Sm *sm, u64 line) {
     u32 *chain = chain_of(sm, line);
     *m = (Miss){.line = line, .waiters = WL_NONE, .next = *chain};
     *chain = at;
-    sm->miss_count++;
     return m;
 }
 
@@ -104,7 +115,6 @@ static void miss_free(Sm *sm, u32 at) {
     *chain = m->next;
     m->next = sm->free_misses;
     sm->free_misses = at;
-    sm->miss_count--;
 }
 
 void sm_wait(Sm *sm, u32 *list, u32 ticket, u32 sectors) {
@@ -235,8 +245,7 @@ static bool read_line(const Access *a, u64 word, Cache *cache, u64 latency, MemK
     if (look.miss) {
         u32 room = (u32)sm->gpu->l1_mshrs - sm->sectors_under_way;
         CacheVictim victim = {0};
-        if (room < 4 || sm->sectors_under_way > sm->gpu->l1_mshrs || (!m && sm->miss_count == sm->miss_cap))
-            return false;
+        if (room < 4 || sm->sectors_under_way > sm->gpu->l1_mshrs || (!m && !miss_fits(sm))) return false;
         if (keep && !cache_reserve(cache, line, look.miss, a->op->pc, &victim)) return false;
         sm->counters[SMC_L1_EVICTIONS] += victim.evicted;
         if (!m) m = miss_new(sm, line);

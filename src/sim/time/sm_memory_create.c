@@ -5,6 +5,8 @@
 #include "sim/time/machine.h"
 #include "sim/time/sm_parts.h"
 
+enum { MISSES_FIRST = 64 };  // a power of two: lines under way that there is memory for at first
+
 static bool pipe_init(Pipe *p, Pages *pages, u32 cap) {
     *p = (Pipe){.pages = pages, .cap = cap + 64, .word_cap = 512};
     p->entries = pages_take(pages, p->cap * sizeof *p->entries);
@@ -18,15 +20,17 @@ static void pipe_free(Pipe *p) {
     *p = (Pipe){0};
 }
 
-static Status make_cache(const Sm *sm, CacheConfig config, Cache **cache) {
+static Status make_cache(Sm *sm, CacheConfig config, Cache **cache) {
     config.line = 128;
     config.sector = 32;
     config.pages = sm->machine->sim->pages;
+    config.status = &sm->status;
     return cache_create(&config, cache);
 }
 
 Status sm_set_l1(Sm *sm, u64 bytes) {
     if (sm->l1 && sm->l1_bytes == bytes) return STATUS_OK;
+    if (sm->l1 && cache_resize(sm->l1, bytes)) return sm->l1_bytes = bytes, STATUS_OK;
     Cache *before = sm->l1_before;
     bool fits = before && sm->l1_before_bytes == bytes;
     sm->l1_before = sm->l1;
@@ -51,7 +55,7 @@ static void pipe_clear(Pipe *p) {
 static void clear_misses(Sm *sm) {
     memset(sm->miss_hash, 0xff, sizeof *sm->miss_hash * sm->miss_cap);
     sm->free_misses = WL_NONE;
-    sm->used_misses = sm->miss_count = sm->sectors_under_way = 0;
+    sm->used_misses = sm->sectors_under_way = 0;
     sm->waiters.len = 0;
     sm->free_waiters = WL_NONE;
 }
@@ -61,9 +65,10 @@ Status memory_init_sm(Sm *sm) {
     Pages *pages = sm->machine->sim->pages;
     if (!pipe_init(&sm->lsu, pages, (u32)g->lsu_queue) || !pipe_init(&sm->tex, pages, (u32)g->tex_queue))
         return STATUS_NO_MEMORY;
-    sm->miss_cap = 64;
+    sm->miss_cap = MISSES_FIRST;
     while (sm->miss_cap < g->l1_mshrs) sm->miss_cap *= 2;
-    sm->misses = pages_take(pages, sm->miss_cap * sizeof *sm->misses);
+    sm->miss_room = MISSES_FIRST;
+    sm->misses = pages_take(pages, sm->miss_room * sizeof *sm->misses);
     sm->miss_hash = pages_take(pages, sizeof *sm->miss_hash * sm->miss_cap);
     if (!sm->misses || !sm->miss_hash) return STATUS_NO_MEMORY;
     clear_misses(sm);
@@ -110,7 +115,7 @@ void memory_free_sm(Sm *sm) {
     stores_free(sm);
     pipe_free(&sm->lsu);
     pipe_free(&sm->tex);
-    pages_give(sm->machine->sim->pages, sm->misses, sm->miss_cap * sizeof *sm->misses);
+    pages_give(sm->machine->sim->pages, sm->misses, sm->miss_room * sizeof *sm->misses);
     pages_give(sm->machine->sim->pages, sm->miss_hash, sizeof *sm->miss_hash * sm->miss_cap);
     mem_free(sm->heap);
     sm->misses = NULL;

@@ -8,18 +8,20 @@
 #include "sim/time/sm_parts.h"
 
 #define NO_LINE UINT64_MAX  // StoreQueue.keys of an empty place
+enum { LINES_FIRST = 64 };  // that there is memory for at first
 
 Status stores_init(Sm *sm) {
     StoreQueue *q = &sm->stores;
     if (!sm->gpu->l1_join) return STATUS_OK;
-    q->lines = pages_take(sm->machine->sim->pages, sm->gpu->l1_writes * sizeof *q->lines);
+    q->room = sm->gpu->l1_writes < LINES_FIRST ? (u32)sm->gpu->l1_writes : LINES_FIRST;
+    q->lines = pages_take(sm->machine->sim->pages, q->room * sizeof *q->lines);
     if (!q->lines) return STATUS_NO_MEMORY;
     stores_clear(sm);
     return STATUS_OK;
 }
 
 void stores_free(Sm *sm) {
-    pages_give(sm->machine->sim->pages, sm->stores.lines, sm->gpu->l1_writes * sizeof *sm->stores.lines);
+    pages_give(sm->machine->sim->pages, sm->stores.lines, sm->stores.room * sizeof *sm->stores.lines);
     sm->stores.lines = NULL;
 }
 
@@ -30,7 +32,7 @@ void stores_clear(Sm *sm) {
     q->free = WL_NONE;
     for (u32 i = 0; i < STORE_QUEUE; i++) q->keys[i] = NO_LINE;
     memset(q->tags, 0, sizeof q->tags);
-    q->unused = (u32)sm->gpu->l1_writes;
+    q->used = 0;
 }
 
 bool stores_full(const Sm *sm) { return sm->stores.count == STORE_QUEUE; }
@@ -73,11 +75,26 @@ static u32 find(const StoreQueue *q, u64 key) {
     return place;
 }
 
+// A place for a line, of those that never were; WL_NONE: there is no memory for it.
+static u32 next_line(Sm *sm) {
+    StoreQueue *q = &sm->stores;
+    if (q->used < q->room) return q->used++;
+    Pages *pages = sm->machine->sim->pages;
+    StoreLine *more = pages_resize(pages, q->lines, q->room * sizeof *more, 2 * q->room * sizeof *more);
+    if (!more) return sm->status = STATUS_NO_MEMORY, WL_NONE;
+    q->lines = more;
+    q->room *= 2;
+    return q->used++;
+}
+
+// NULL: there is no memory for it.
 static StoreLine *append(Sm *sm, u64 key) {
     StoreQueue *q = &sm->stores;
-    u32 at = q->free == WL_NONE ? --q->unused : q->free, place = (q->first + q->count++) % STORE_QUEUE;
+    u32 at = q->free == WL_NONE ? next_line(sm) : q->free, place = (q->first + q->count) % STORE_QUEUE;
+    if (at == WL_NONE) return NULL;
     StoreLine *l = &q->lines[at];
     if (at == q->free) q->free = l->waiters;
+    q->count++;
     *l = (StoreLine){.line = key & ~1ull, .local = key & 1, .waiters = WL_NONE};
     q->ring[place] = at;
     q->keys[place] = key;
@@ -91,6 +108,7 @@ void store_line(Sm *sm, const StoreAccess *a, u64 word) {
     u64 key = trace_line_address(word) | a->local;
     u32 place = find(q, key), sectors = trace_line_sectors(word);
     StoreLine *l = place == STORE_QUEUE ? append(sm, key) : &q->lines[q->ring[place]];
+    if (!l) return;
     l->ready = a->looked_up + sm->gpu->l1_join;
     l->sectors |= (u8)sectors;
     l->whole |= (u8)trace_line_whole(word);
