@@ -8,11 +8,6 @@
 
 enum { WARP_THREADS = 32 };
 
-static f64 duration(const ProfileLaunch *launch) {
-    f64 ns = launch->time.known ? launch->time.end_ns - launch->time.begin_ns : 0;
-    return ns > 0 ? ns : 0;
-}
-
 // --- all kernels -------------------------------------------------------------------------------------------------
 static ViewFigures *figures_of(const KernelViews *views, const ProfileLaunch *launch) {
     u64 *at = map_get(&views->function_index, launch->function);
@@ -37,8 +32,8 @@ Status view_read_launches(KernelViews *views, Diag *diag) {
         ViewFigures *figures = figures_of(views, &rows[i]);
         if (!figures) continue;
         figures->launches[figures->launch_count++] = &rows[i];
-        figures->ns += duration(&rows[i]);
-        views->all_ns += duration(&rows[i]);
+        figures->ns += profile_launch_ns(&rows[i]);
+        views->all_ns += profile_launch_ns(&rows[i]);
     }
     return STATUS_OK;
 }
@@ -46,7 +41,7 @@ Status view_read_launches(KernelViews *views, Diag *diag) {
 // --- one function ------------------------------------------------------------------------------------------------
 // What launches take of the time; where times are not known, each as much.
 static f64 weight(const ViewFigures *figures, const ProfileLaunch *launch) {
-    return figures->ns > 0 ? duration(launch) : 1;
+    return figures->ns > 0 ? profile_launch_ns(launch) : 1;
 }
 
 static u64 volume(const u32 *size) { return (u64)size[0] * size[1] * size[2]; }
@@ -65,7 +60,8 @@ static int by_block(const void *left, const void *right) {
 
 static int by_duration(const void *left, const void *right) {
     const ProfileLaunch *a = *(const ProfileLaunch *const *)left, *b = *(const ProfileLaunch *const *)right;
-    if (duration(a) < duration(b) || duration(a) > duration(b)) return duration(a) < duration(b) ? -1 : 1;
+    if (profile_launch_ns(a) < profile_launch_ns(b) || profile_launch_ns(a) > profile_launch_ns(b))
+        return profile_launch_ns(a) < profile_launch_ns(b) ? -1 : 1;
     return (a->index > b->index) - (a->index < b->index);
 }
 
@@ -161,6 +157,10 @@ Status view_fill_launches(KernelViews *views, const ViewFigures *figures, Kernel
                                     .count = figures->launch_count,
                                     .total_ns = figures->ns,
                                     .share = share_of(views, figures, view->function->is_entry)};
+    for (u32 i = 0; i < figures->launch_count; i++) {
+        view->launches.unmeasured += figures->launches[i]->time.error_ns > 0;
+        view->launches.error_ns += figures->launches[i]->time.error_ns;
+    }
     TRY(find_typical(figures, &view->launches));
     fill_occupancy(view);
     return STATUS_OK;

@@ -83,7 +83,7 @@ typedef struct RecordLaunchEnd {
     u32 status;
     u64 end_ns;
 } RecordLaunchEnd;  // status: 0 complete, else cudaError_t
-// A launch that is known only when it has ended, with its time on the GPU.
+// A launch that is known only when it has ended, with its time on the GPU; `begin_ns` and `end_ns` 0: without.
 typedef struct RecordLaunchDone {
     u32 launch, function, source, device;
     u32 stream, stack;  // RecordStack, 0 = not known

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "store/launch_times.h"
 #include "store/pc_totals.h"
 #include "store/profile.h"
 
@@ -109,7 +110,9 @@ static Status load_launches(Profile *profile, u32 function, LaunchRows *rows, Ma
         kept[i] = rows->data[i];
         metric_run(profile->program, &kept[i].metrics);
     }
-    Status status = profile_remember(profile, &profile->launches, function, (ProfileList){kept, rows->len});
+    Status status = launch_times_estimate(kept, rows->len);
+    if (status == STATUS_OK)
+        status = profile_remember(profile, &profile->launches, function, (ProfileList){kept, rows->len});
     return status == STATUS_OK ? status : profile_tell(profile, diag, status);
 }
 

@@ -61,9 +61,12 @@ typedef struct ProfileTime {
     u32 registers, ctas_per_sm;
     // Partial simulation: the cycles are an estimate, between `low` and `high` with 95 % confidence; `detail` is the
     // share of the warp instructions that were simulated cycle by cycle. Otherwise 1, and low and high are the cycles.
+    // On a GPU: this launch was recorded without its time, and `begin_ns` (0) to `end_ns` is what others of the
+    // function took, give or take `error_ns` (95 % confidence; the errors of launches add up).
     bool estimated;
     u64 low_cycles, high_cycles;
     f64 detail;
+    f64 error_ns;
 } ProfileTime;
 
 typedef struct ProfileLaunch {
@@ -71,13 +74,22 @@ typedef struct ProfileLaunch {
     u32 function, source;
     u32 grid[3], block[3], cluster[3];
     u32 dynamic_shared_bytes;
-    u64 begin_ns, end_ns;  // end 0: not finished when the profile ended
+    u64 begin_ns, end_ns;  // end 0: not finished when the profile ended; both 0: ended, but when is not known
     u32 status;
     u32 device, stream;
     u32 stack;  // of the host, for profile_stack; 0: not known
     ProfileTime time;
     MetricSet metrics;  // evaluated
 } ProfileLaunch;
+
+// How long it took on the clock of the machine that ran it; 0: not known. A real GPU's times are the launch's, whole ns
+// that `time` may have rounded.
+static inline f64 profile_launch_ns(const ProfileLaunch *launch) {
+    const ProfileTime *time = &launch->time;
+    bool same = time->begin_ns == (f64)launch->begin_ns && time->end_ns == (f64)launch->end_ns;
+    f64 ns = !time->known ? 0 : same ? (f64)(i64)(launch->end_ns - launch->begin_ns) : time->end_ns - time->begin_ns;
+    return ns > 0 ? ns : 0;
+}
 
 // Instructions inlined from a header of the toolkit or the system belong to the line that called it if that is the
 // program's own; other inlined ones, and all of a library's kernels, to the line where they are written.

@@ -2,6 +2,7 @@
 // What only runs on a GPU write: launches known at their end, spans, the host's call stacks.
 #include "store/store_testing.h"
 
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -103,9 +104,80 @@ TEST(only_profiles_are_removed) {
     assert_int_equal(access(path, F_OK), 0);
 }
 
+typedef struct Made {
+    u32 grid;
+    u64 ns;  // 0: recorded without its time
+} Made;
+
+// A profile of one kernel's launches; they are returned as they are read.
+static const ProfileLaunch *read_made(const Made *made, u32 count, Profile **profile) {
+    StoreWriter *writer = create_profile();
+    Sink *sink = store_sink(writer);
+    const ProfileLaunch *launches;
+    u32 found;
+    put(sink, RECORD_SOURCE, &(RecordSource){.source = 1, .provenance = PROVENANCE_COUNTED}, "CUPTI\0GPU\0device 0",
+        19);
+    put(sink, RECORD_FUNCTION, &(RecordFunction){.function = 1}, "kernel", 7);
+    for (u32 i = 0; i < count; i++) {
+        RecordLaunchDone launch = {.launch = i + 1, .function = 1, .source = 1};
+        launch.grid[0] = made[i].grid;
+        launch.begin_ns = made[i].ns ? 1000000 * (i + 1) : 0;
+        launch.end_ns = launch.begin_ns + made[i].ns;
+        put(sink, RECORD_LAUNCH_DONE, &launch, NULL, 0);
+    }
+    assert_int_equal(store_close(writer), STATUS_OK);
+    assert_int_equal(profile_open(path, profile, NULL), STATUS_OK);
+    assert_int_equal(profile_launches(*profile, 0, &launches, &found, NULL), STATUS_OK);
+    assert_int_equal(found, count);
+    return launches;
+}
+
+TEST(launches_without_times_take_those_of_launches_alike) {
+    const Made made[] = {{1, 100}, {1, 0}, {1, 104}, {2, 900}, {1, 0}, {1, 102}, {1, 98}, {1, 0}, {1, 0}};
+    Profile *profile;
+    const ProfileLaunch *launches = read_made(made, WL_COUNT(made), &profile);
+    f64 error = 0;
+    assert_false(launches[0].time.estimated);
+    assert_float_equal(profile_launch_ns(&launches[3]), 900, 0);
+    for (u32 i = 0; i < WL_COUNT(made); i++) {
+        if (made[i].ns) continue;
+        assert_true(launches[i].time.estimated);
+        assert_float_equal(profile_launch_ns(&launches[i]), 101, 1e-9);
+        error += launches[i].time.error_ns;
+    }
+    // Clusters {100}, {104}, {102, 98} deviate from 101 by -1, 3 and -2 in all: the mean's error is
+    // sqrt(14 * 3 / 2) / 4, one launch's deviation sqrt(20 / 3), of four together half of that.
+    assert_float_equal(error, 4 * 1.96 * sqrt(21.0 / 16 + 20.0 / 3 / 4), 1e-9);
+    profile_close(profile);
+}
+
+TEST(launches_of_another_shape_tell_less) {
+    const Made made[] = {{1, 100}, {1, 0}, {2, 300}, {3, 0}};
+    Profile *profile;
+    const ProfileLaunch *launches = read_made(made, WL_COUNT(made), &profile);
+    assert_float_equal(profile_launch_ns(&launches[1]), 100, 0);
+    assert_float_equal(launches[1].time.error_ns, 100, 1e-9);  // one says nothing of how they differ
+    assert_float_equal(profile_launch_ns(&launches[3]), 200, 0);
+    assert_float_equal(launches[3].time.error_ns, 200, 1e-9);  // never more than the time itself
+    profile_close(profile);
+}
+
+TEST(without_any_time_none_is_made_up) {
+    const Made made[] = {{1, 0}, {1, 0}};
+    Profile *profile;
+    const ProfileLaunch *launches = read_made(made, WL_COUNT(made), &profile);
+    assert_false(launches[0].time.known);
+    assert_float_equal(profile_launch_ns(&launches[0]), 0, 0);
+    profile_close(profile);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {IN_FOLDER(launches_have_their_times_and_stacks),
                                        IN_FOLDER(frames_get_their_names_later),
-                                       IN_FOLDER(malformed_records_are_refused), IN_FOLDER(only_profiles_are_removed)};
+                                       IN_FOLDER(malformed_records_are_refused),
+                                       IN_FOLDER(only_profiles_are_removed),
+                                       IN_FOLDER(launches_without_times_take_those_of_launches_alike),
+                                       IN_FOLDER(launches_of_another_shape_tell_less),
+                                       IN_FOLDER(without_any_time_none_is_made_up)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -153,6 +153,7 @@ static Status write_launch_done(StoreWriter *writer, const void *fixed, Tail tai
                    db_int(record->dynamic_shared_bytes), db_int(record->begin_ns), db_int(record->end_ns),
                    or_null(record->stack, db_int(record->stack))));
     writer->launches++;
+    if (!record->end_ns) return STATUS_OK;
     // Cycles are not known: the GPU tells times only.
     return WRITER_RUN(writer, STORE_LAUNCH_TIME, db_int(record->launch), db_int(record->source), db_int(0), db_int(0),
                       db_int(0), db_int(0), db_real((f64)record->begin_ns), db_real((f64)record->end_ns),

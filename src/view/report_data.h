@@ -20,11 +20,13 @@ typedef struct ReportStall {
 
 // What a GPU's samples say of a kernel, and how long its launches took there.
 typedef struct ReportSamples {
-    u32 launches;  // with a time on the GPU
-    f64 total_ns, least_ns, most_ns;
-    u64 samples;          // of warps, as they were taken
-    u64 weight, stalled;  // as many of `period` as they count for; of those, that did not issue
-    u64 period, longest;  // cycles between two samples of an SM; more than one: `period` to `longest`; 0 = not known
+    u32 launches;            // with a time on the GPU
+    u32 estimated;           // of them: whose time is that of others
+    f64 total_ns, error_ns;  // error: half of the total's interval of 95 % confidence
+    f64 least_ns, most_ns;   // of those measured
+    u64 samples;             // of warps, as they were taken
+    u64 weight, stalled;     // as many of `period` as they count for; of those, that did not issue
+    u64 period, longest;     // cycles between two samples of an SM; more than one: `period` to `longest`; 0 = not known
     f64 reasons[STALL_COUNT];
     const ReportStall *rows;  // `cycles` are samples of `period`, causes the blamer's; most samples first
     u32 row_count;

@@ -14,18 +14,21 @@ typedef struct Loader {
 
 static bool is_of_gpu(const ProfileLaunch *launch) {
     const ProfileTime *time = &launch->time;
-    return time->known && time->end_cycle == time->begin_cycle && launch->end_ns > launch->begin_ns;
+    return time->known && time->end_cycle == time->begin_cycle && time->end_ns > time->begin_ns;
 }
 
 static void add_times(const ReportKernel *kernel, ReportSamples *s) {
     for (u32 i = 0; i < kernel->launch_count; i++) {
         const ProfileLaunch *launch = &kernel->launches[i];
         if (!is_of_gpu(launch)) continue;
-        f64 ns = (f64)(launch->end_ns - launch->begin_ns);
+        f64 ns = profile_launch_ns(launch);
         s->total_ns += ns;
-        if (!s->launches || ns < s->least_ns) s->least_ns = ns;
-        if (ns > s->most_ns) s->most_ns = ns;
+        s->error_ns += launch->time.error_ns;
         s->launches++;
+        s->estimated += launch->time.estimated;
+        if (launch->time.estimated) continue;
+        if (s->most_ns <= 0 || ns < s->least_ns) s->least_ns = ns;
+        if (ns > s->most_ns) s->most_ns = ns;
     }
 }
 

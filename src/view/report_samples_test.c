@@ -93,6 +93,38 @@ TEST(a_run_without_samples_has_times) {
     free(text);
 }
 
+TEST(times_that_are_estimates_are_told) {
+    StoreWriter *writer = create_profile();
+    Sink *sink = store_sink(writer);
+    char tail[64];
+    put(sink, RECORD_SOURCE, &(RecordSource){.source = 1, .provenance = PROVENANCE_COUNTED}, tail,
+        SAMPLE_TAIL(tail, "CUPTI", "NVIDIA H200", "device 0"));
+    put(sink, RECORD_FUNCTION, &(RecordFunction){.function = 1, .is_entry = 1}, "mm", 3);
+    for (u32 i = 1; i <= 4; i++) {
+        RecordLaunchDone launch = {.launch = i, .function = 1, .source = 1, .begin_ns = i == 3 ? 0 : 10000 * i};
+        launch.end_ns = i == 3 ? 0 : launch.begin_ns + 900 + 100 * (i % 2);
+        launch.grid[0] = launch.block[0] = 32;
+        put(sink, RECORD_LAUNCH_DONE, &launch, NULL, 0);
+    }
+    assert_int_equal(store_close(writer), STATUS_OK);
+    char *text = render("text", (ReportOptions){.section = REPORT_SAMPLES, .ascii = true});
+    assert_string_equal(text,
+                        "Kernels on the GPU\n"
+                        "  kernel  grid x block  share %  launches  timed    total  +- %    mean   least     most\n"
+                        "  mm           32 x 32    100.0         4      3  3.73 us   3.2  933 ns  900 ns  1.00 us\n");
+    free(text);
+    text = render("text", (ReportOptions){.section = REPORT_LAUNCHES, .ascii = true});
+    assert_non_null(strstr(text, "  2  mm        32     32  ~933 ns\n"));
+    free(text);
+    text = render("text", (ReportOptions){.section = REPORT_SUMMARY, .ascii = true});
+    assert_non_null(strstr(text, "the times of 1 of 4 launches are estimates, from launches alike that were timed"));
+    free(text);
+    text = render("json", (ReportOptions){0});
+    assert_non_null(strstr(text, "\"estimated_launches\":1"));
+    assert_null(strstr(text, "low_cycles"));
+    free(text);
+}
+
 TEST(launches_have_their_times) {
     write_run(false);
     char *text = render("text", (ReportOptions){.section = REPORT_LAUNCHES, .ascii = true});
@@ -161,6 +193,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {IN_FOLDER(times_and_samples_are_shown),
                                        IN_FOLDER(a_run_without_samples_has_times),
                                        IN_FOLDER(the_whole_report_has_no_table_without_figures),
+                                       IN_FOLDER(times_that_are_estimates_are_told),
                                        IN_FOLDER(launches_have_their_times),
                                        IN_FOLDER(launches_come_in_the_order_of_the_run),
                                        IN_FOLDER(json_and_csv_have_them)};

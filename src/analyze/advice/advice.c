@@ -158,12 +158,31 @@ static Status tell_no_samples(AdviceMaker *m) {
                                 ns / 1000, advice_period(ns, m->context.kernels[0]->gpu)));
 }
 
+// The collector keeps its own cost low where launches follow each other fast.
+static Status tell_unmeasured(AdviceMaker *m) {
+    f64 ns = 0, error = 0;
+    u32 count = 0, all = 0;
+    for (u32 i = 0; i < m->context.kernel_count; i++) {
+        const ViewLaunches *l = &m->context.kernels[i]->launches;
+        ns += l->total_ns;
+        error += l->error_ns;
+        count += l->unmeasured;
+        all += l->count;
+    }
+    if (!count || ns <= 0) return STATUS_OK;
+    return note(m, arena_printf(m->context.arena,
+                                "%u of %u launches were recorded without their times, which are taken to be those of "
+                                "launches alike: GPU time may be off by %.2g %%",
+                                count, all, 100 * error / ns));
+}
+
 static Status look_at_all(AdviceMaker *m) {
     u64 samples = 0;
     TRY(find_kernels(m));
     for (u32 i = 0; i < m->context.kernel_count; i++) samples += m->context.kernels[i]->total;
     if (!samples) return tell_no_samples(m);
     for (u32 i = 0; i < m->context.kernel_count; i++) TRY(look_at(m, m->context.kernels[i]));
+    TRY(tell_unmeasured(m));
     return tell_left_out(m);
 }
 

@@ -120,6 +120,7 @@ static json_t *kernel_value(Json *json, const AdviceReport *report, const Advice
     set(object, "shapes", json_count(view->launches.shapes));
     set(object, "share_alike", json_figure(view->launches.alike));
     set(object, "total_ns", json_figure(view->launches.total_ns));
+    set(object, "error_ns", json_figure(view->launches.error_ns));
     set(object, "share", json_figure(view->launches.share));
     set(object, "samples", json_count(view->taken));
     set(object, "stalled", json_figure(kernel->stalled));

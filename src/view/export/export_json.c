@@ -28,7 +28,7 @@ static json_t *launch_value(const ProfileLaunch *launch) {
     json_object_set_new(object, "device", json_count(launch->device));
     json_object_set_new(object, "stream", json_count(launch->stream));
     json_object_set_new(object, "dynamic_shared_bytes", json_count(launch->dynamic_shared_bytes));
-    json_object_set_new(object, "finished", json_boolean(launch->end_ns != 0));
+    json_object_set_new(object, "finished", json_boolean(launch->end_ns != 0 || !launch->begin_ns));
     json_object_set_new(object, "status", json_count(launch->status));
     json_object_set_new(object, "metrics", metrics(&launch->metrics, 'L'));
     return object;
@@ -54,7 +54,9 @@ static json_t *time_value(const ProfileTime *time) {
     json_object_set_new(object, "registers", json_count(time->registers));
     json_object_set_new(object, "ctas_per_sm", json_count(time->ctas_per_sm));
     json_object_set_new(object, "overlapped", json_boolean(time->overlapped));
-    if (time->estimated)
+    if (time->estimated && time->error_ns > 0)
+        json_object_set_new(object, "error_ns", json_figure(time->error_ns));
+    else if (time->estimated)
         json_object_set_new(object, "estimate",
                             estimate_value((f64)time->low_cycles, (f64)time->high_cycles, time->detail));
     return object;
@@ -158,7 +160,9 @@ static void write_samples(Json *json, const ReportSamples *s) {
     if (!s) return;
     json_t *object = json_object(), *reasons = json_object();
     json_object_set_new(object, "launches", json_count(s->launches));
+    json_object_set_new(object, "estimated_launches", json_count(s->estimated));
     json_object_set_new(object, "total_ns", json_figure(s->total_ns));
+    json_object_set_new(object, "error_ns", json_figure(s->error_ns));
     json_object_set_new(object, "least_ns", json_figure(s->least_ns));
     json_object_set_new(object, "most_ns", json_figure(s->most_ns));
     json_object_set_new(object, "samples", json_count(s->samples));
@@ -197,7 +201,7 @@ static json_t *kernel_value(Json *json, const ReportKernel *kernel) {
     json_object_set_new(object, "registers", json_count(kernel->function->registers));
     json_object_set_new(object, "shared_bytes", json_count(kernel->function->shared_bytes));
     json_object_set_new(object, "local_bytes", json_count(kernel->function->local_bytes));
-    if (kernel->estimated_launches) {
+    if (kernel->estimated_launches && !kernel->sampled) {
         json_object_set_new(object, "estimated_launches", json_count(kernel->estimated_launches));
         json_object_set_new(object, "estimate", estimate_value(kernel->low, kernel->high, kernel->detail));
     }

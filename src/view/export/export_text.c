@@ -51,17 +51,20 @@ static void write_provenance(Text *text) {
     item(text, "provenance", known ? text_clean(text, known) : NULL);
 }
 
-// Partial simulation is no measurement of everything: it is said first of all.
+// What is no measurement of everything is said first of all: partial simulation, launches recorded without their times.
 static void write_sampling(Text *text) {
     u32 estimated = 0, timed = 0;
+    bool on_gpu = false;
     for (u32 i = 0; i < text->report->kernel_count; i++) {
-        estimated += text->report->kernels[i].estimated_launches;
-        timed += text->report->kernels[i].timed_launches;
+        const ReportKernel *kernel = &text->report->kernels[i];
+        estimated += kernel->estimated_launches;
+        timed += kernel->timed_launches;
+        on_gpu |= kernel->sampled && kernel->sampled->estimated;
     }
     if (!estimated) return;
-    item(text, "sampled",
-         arena_printf(&text->arena, "the times of %u of %u launches are estimates, from parts that were simulated",
-                      estimated, timed));
+    item(text, on_gpu ? "estimated" : "sampled",
+         arena_printf(&text->arena, "the times of %u of %u launches are estimates, from %s", estimated, timed,
+                      on_gpu ? "launches alike that were timed" : "parts that were simulated"));
 }
 
 static const char *state_of(Text *text, const ProfileSummary *summary) {

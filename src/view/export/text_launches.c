@@ -35,21 +35,18 @@ static Row *gather(Text *text, u32 *count) {
     return rows;
 }
 
-// On the clock of the GPU, simulated or real; 0: not known.
-static f64 time_of(const ProfileLaunch *launch) {
-    const ProfileTime *time = &launch->time;
-    if (!time->known) return 0;
-    bool on_gpu = time->end_cycle == time->begin_cycle;
-    return on_gpu ? (f64)launch->end_ns - (f64)launch->begin_ns : time->end_ns - time->begin_ns;
+static const char *time_text(Text *text, const ProfileLaunch *launch) {
+    f64 ns = profile_launch_ns(launch);
+    const char *time = ns > 0 ? text_keep(text, number_time(ns)) : "-";
+    return time && launch->time.estimated ? arena_printf(&text->arena, "~%s", time) : time;
 }
 
 static void write_row(Text *text, Table *table, const Row *row, bool timed, const TextColumns *set) {
-    f64 ns = time_of(row->launch);
     table_cell(table, arena_printf(&text->arena, "%u", row->launch->index));
     table_cell(table, text_kernel(text, row->kernel));
     table_cell(table, text_shape(text, row->launch->grid));
     table_cell(table, text_shape(text, row->launch->block));
-    if (timed) table_cell(table, ns > 0 ? text_keep(text, number_time(ns)) : "-");
+    if (timed) table_cell(table, time_text(text, row->launch));
     text_figure_cells(text, table, set, 'K', &row->launch->metrics);
 }
 
@@ -65,7 +62,7 @@ void text_launches(Text *text) {
         return;
     }
     text_heading(text, "Launches");
-    for (u32 i = 0; i < count; i++) timed |= time_of(rows[i].launch) > 0;
+    for (u32 i = 0; i < count; i++) timed |= profile_launch_ns(rows[i].launch) > 0;
     for (u32 i = 0; i < report->kernel_count; i++) text_note_columns(text, &set, &report->kernels[i].metrics);
     table_column(&table, (TableColumn){.header = "#"});
     table_column(&table, (TableColumn){.header = "kernel", .align = TABLE_LEFT_NAME, .least = LEAST_NAME});

@@ -15,25 +15,40 @@ static const char *percent(Text *text, f64 part, f64 all) {
 
 static const char *time_text(Text *text, f64 ns) { return text_keep(text, number_time(ns)); }
 
+// `timed`: some launches were not, and how many were is told, and how far off that makes the total.
+static void time_columns(Table *table, bool timed) {
+    static const char *const headers[] = {"share %", "launches", "timed", "total", "+- %", "mean", "least", "most"};
+    table_column(table, (TableColumn){.header = "kernel", .align = TABLE_LEFT_NAME, .least = LEAST_NAME});
+    table_column(table, (TableColumn){.header = "grid x block", .importance = 8});
+    for (u32 i = 0; i < WL_COUNT(headers); i++)
+        if (timed || (i != 2 && i != 4))
+            table_column(table, (TableColumn){.header = headers[i], .importance = i < 6 ? 0 : i});
+}
+
+static void time_cells(Text *text, Table *table, const ReportSamples *s, f64 all, bool timed) {
+    table_cell(table, percent(text, s->total_ns, all));
+    table_cell(table, arena_printf(&text->arena, "%u", s->launches));
+    if (timed) table_cell(table, arena_printf(&text->arena, "%u", s->launches - s->estimated));
+    table_cell(table, time_text(text, s->total_ns));
+    if (timed) table_cell(table, percent(text, s->error_ns, s->total_ns));
+    table_cell(table, time_text(text, s->total_ns / s->launches));
+    table_cell(table, time_text(text, s->least_ns));
+    table_cell(table, time_text(text, s->most_ns));
+}
+
 static void write_times(Text *text, f64 all) {
-    static const char *const headers[] = {"share %", "launches", "total", "mean", "least", "most"};
     const Report *report = text->report;
     Table table = {0};
-    table_column(&table, (TableColumn){.header = "kernel", .align = TABLE_LEFT_NAME, .least = LEAST_NAME});
-    table_column(&table, (TableColumn){.header = "grid x block", .importance = 6});
-    for (u32 i = 0; i < WL_COUNT(headers); i++)
-        table_column(&table, (TableColumn){.header = headers[i], .importance = i < 4 ? 0 : i});
+    bool timed = false;
+    for (u32 i = 0; i < report->kernel_count; i++)
+        timed |= report->kernels[i].sampled && report->kernels[i].sampled->estimated;
+    time_columns(&table, timed);
     for (u32 i = 0; i < report->kernel_count; i++) {
         const ReportSamples *s = report->kernels[i].sampled;
         if (!s || !s->launches) continue;
         table_cell(&table, text_kernel(text, &report->kernels[i]));
         table_cell(&table, text_launch_shape(text, &report->kernels[i]));
-        table_cell(&table, percent(text, s->total_ns, all));
-        table_cell(&table, arena_printf(&text->arena, "%u", s->launches));
-        table_cell(&table, time_text(text, s->total_ns));
-        table_cell(&table, time_text(text, s->total_ns / s->launches));
-        table_cell(&table, time_text(text, s->least_ns));
-        table_cell(&table, time_text(text, s->most_ns));
+        time_cells(text, &table, s, all, timed);
     }
     text->hidden += table_print(&table, text->out, text_width(text), report->options.color);
     table_free(&table);
