@@ -169,6 +169,7 @@ Status binary_ptx_from_wrapper(const void *wrapper, u32 device_sm, BinaryImage *
     Status status = fatbin_parse_wrapper(&objects, wrapper, diag);
     if (status == STATUS_OK) status = fatbin_parse_linked(&linked, wrapper, diag);
     if (status == STATUS_OK) status = from_fatbin(&objects, &linked, device_sm, image, diag);
+    if (status == STATUS_OK) image->relocatable = objects.wrapper == 2;
     fatbin_free(&objects);
     fatbin_free(&linked);
     return status;
@@ -242,6 +243,7 @@ static Status add_linked(BinaryImages *images, const Fatbin *fatbin, const Fatbi
     TRY(vec_reserve(images, 1));
     BinaryImage *image = &images->data[images->len];
     TRY(build(image, fatbin, 0, fatbin->objects, device_sm, diag));
+    image->relocatable = true;
     images->len++;
     if (take_cubin(image, code, WL_NONE, device_sm, diag) != STATUS_OK) image->cubin_sm = 0;
     return STATUS_OK;

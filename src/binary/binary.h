@@ -26,6 +26,7 @@ typedef struct BinaryImage {
     char variant;      // 'a', 'f' or 0
     u32 isa;           // PTX ISA version as major * 10 + minor
     u32 objects;       // objects that were linked (1 without -rdc)
+    bool relocatable;  // they were compiled with -rdc=true: their compiler did not know where variables would lie
     const char *name;  // identifier of the first object, or the file's name
     u8 *cubin;         // machine code for the device, or else for the PTX's target, when there is one: register counts
     size_t cubin_size;

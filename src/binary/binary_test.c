@@ -71,6 +71,7 @@ TEST(separately_compiled_objects_are_linked) {
     Diag diag = {0};
     assert_int_equal(binary_ptx_from_wrapper(&wrapper, 90, &image, &diag), STATUS_OK);
     assert_int_equal(image.objects, 2);
+    assert_true(image.relocatable);
     assert_int_equal(image.sm, 75);
     assert_non_null(strstr(image.ptx, ".visible .entry _Z5firstPf"));
     assert_non_null(strstr(image.ptx, ".visible .entry _Z6secondPd"));
@@ -157,6 +158,7 @@ TEST(files_of_every_kind) {
         const char *text = images.len ? images.data[0].ptx : diag.entries.data[0].text;
         if (!strstr(text, cases[i].text)) fail_msg("%s: %s", cases[i].path, text);
         if (images.len) assert_int_equal(images.data[0].objects, cases[i].objects);
+        if (images.len) assert_int_equal(images.data[0].relocatable, cases[i].objects == 2);
         binary_images_free(&images);
         diag_free(&diag);
     }

@@ -63,6 +63,7 @@ static cudaError_t load_ptx(CudaContext *c, Instance *instance, const BinaryImag
     const char *name = image->name && image->name[0] ? image->name : "the program's PTX";
     Status status = ptx_load((Str){image->ptx, image->ptx_size}, name, &ptx, diag);
     if (status != STATUS_OK) return status == STATUS_NO_MEMORY ? cudaErrorMemoryAllocation : cudaErrorInvalidPtx;
+    ptx->relocatable = image->relocatable;
     status = sim_load_module(c->sim, device, ptx, &instance->loaded, diag);
     if (status != STATUS_OK) {
         module_free(ptx);

@@ -244,6 +244,7 @@ typedef struct Module {
     u32 target_sm;           // 75
     TextRef target_options;  // the rest of the list, e.g. "debug", WL_NONE
     u32 address_size;        // 64 or 32
+    bool relocatable;        // set by who loads it: ptxas did not know where its variables would lie (-rdc=true)
     Form *forms;
     u32 form_count;
     Insn *insns;

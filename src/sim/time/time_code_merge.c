@@ -72,8 +72,10 @@ static u32 alignment_of_value(const TimeFunc *f, u32 value, u32 depth, const Ask
 static u32 alignment_of(const TimeFunc *f, const FlowOperand *o, u32 depth, const Asked *asked) {
     if (o->kind == FLOW_IMMEDIATE) return lowest_bit((u64)o->value);
     if (o->kind == FLOW_SYMBOL) {
-        const Var *var = &f->lower->module->vars[o->id];  // ptxas places those in shared memory itself
-        u32 known = var->space == SPACE_SHARED && var->size >= WIDEST ? WIDEST : lowest_bit(var->align);
+        const Module *m = f->lower->module;
+        const Var *var = &m->vars[o->id];
+        bool placed = var->space == SPACE_SHARED && !m->relocatable;  // by ptxas, else by the linker as they ask
+        u32 known = placed && var->size >= WIDEST ? WIDEST : lowest_bit(var->align);
         u32 offset = lowest_bit((u64)o->value);
         return known < offset ? known : offset;
     }

@@ -147,6 +147,29 @@ TEST(loads_come_early_but_not_before_a_store_that_may_alias) {
     drop(&b);
 }
 
+static u32 count_loads(bool relocatable) {
+    Built b;
+    Module *m = NULL;
+    u32 loads = 0;
+    device_open(&b.device, PTX_HEAD
+                ".visible .entry k(.param .u64 p) {\n .reg .b32 %r<9>; .reg .b64 %d<3>;\n .shared .align 4 .b8 s[64];\n"
+                " ld.param.u64 %d1, [p]; ld.shared.u32 %r1, [s]; ld.shared.u32 %r2, [s+4]; ld.shared.u32 %r3, [s+8];\n"
+                " ld.shared.u32 %r4, [s+12]; st.global.v4.u32 [%d1], {%r1, %r2, %r3, %r4}; ret;\n}\n");
+    m = (Module *)sim_module_ptx(b.device.module);
+    m->relocatable = relocatable;
+    assert_int_equal(program_build(b.device.module, 0, &b.program, &b.device.diag), STATUS_OK);
+    assert_int_equal(time_code_build(b.program, &b.device.gpu, 0, &b.code), STATUS_OK);
+    for (u32 i = 0; i < b.code->op_count; i++) loads += b.code->ops[i].kind == TIME_LOAD;
+    drop(&b);
+    return loads;
+}
+
+// ptxas 13.0, sm_90: one LDS.128; with -c (nvcc -rdc=true) four LDS.
+TEST(where_a_linker_places_variables_their_alignment_is_what_they_ask) {
+    assert_int_equal(count_loads(false), 1);
+    assert_int_equal(count_loads(true), 4);
+}
+
 // A block of the largest size takes time in proportion: nothing here looks at all pairs.
 TEST(a_long_block_is_no_harder_than_short_ones) {
     enum { INSNS = 3 * TIME_BLOCK_MAX };
@@ -210,6 +233,7 @@ int main(void) {
         cmocka_unit_test(every_kernel_has_a_code_of_the_right_shape),
         cmocka_unit_test(what_has_no_use_is_not_issued),
         cmocka_unit_test(loads_come_early_but_not_before_a_store_that_may_alias),
+        cmocka_unit_test(where_a_linker_places_variables_their_alignment_is_what_they_ask),
         cmocka_unit_test(a_long_block_is_no_harder_than_short_ones),
         cmocka_unit_test(every_instruction_has_steps),
         cmocka_unit_test(running_out_of_memory_is_reported),
