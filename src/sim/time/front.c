@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sim/time/machine.h"
+#include "sim/time/sm_trace.h"
 
 // PTX instructions that a warp executes at a time; words of its trace with which it is far enough ahead.
 enum { FRONT_BUDGET = 256, FRONT_WORDS = 512 };
@@ -191,7 +192,7 @@ Status front_serve(Sm *sm, u64 cycle, FrontWay way, bool *done, Diag *diag) {
         for (u32 k = 0; k < s->slots; k++) {
             TimeWarp *w = s->warps[k];
             if (!w || w->state != TW_TRACE || s->at[k] > cycle) continue;
-            if (is_open(sm, w) || (trace_empty(&w->trace) && !warp_done(w->front))) {
+            if (is_open(sm, w) || wants_trace(w)) {
                 TRY(fill(sm, w, cycle, way, done, diag));
                 if (!*done) return STATUS_OK;
             }

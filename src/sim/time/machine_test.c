@@ -6,6 +6,11 @@
 #include "sim/time/memsys.h"
 #include "sim/time/time.h"
 
+#define TWO_LOADS                                                                                               \
+    ".reg .b64 %rd<3>;\n.reg .b32 %r<6>;\n.reg .pred %p<2>;\nld.param.u64 %rd1, [out];\nmov.u32 %r1, %tid.x;\n" \
+    "mov.u32 %r3, 7;\nld.global.u32 %r2, [%rd1];\nmul.lo.u32 %r2, %r2, %r2;\n"
+#define TWO_LOADED "add.u32 %r4, %r2, %r3;\nst.global.u32 [%rd1+4], %r4;\nret;\n}\n"
+
 static const char kernels[] = PTX_HEAD
     ".visible .entry ticks(.param .u64 out) {\n.reg .b64 %rd<5>;\n.reg .b32 %r<3>;\n.reg .f32 %f<3>;\n"
     "ld.param.u64 %rd1, [out];\ncvta.to.global.u64 %rd2, %rd1;\nmov.f32 %f1, 0f3F800000;\n"
@@ -90,6 +95,14 @@ static const char kernels[] = PTX_HEAD
     ".visible .entry triples(.param .u64 out) {\n.reg .b64 %rd<3>;\n.reg .b32 %r<3>;\n"
     "ld.param.u64 %rd1, [out];\nmov.u32 %r1, %tid.x;\nmul.wide.u32 %rd2, %r1, 12;\nadd.s64 %rd1, %rd1, %rd2;\n"
     "st.global.u32 [%rd1], %r1;\nst.global.u32 [%rd1+4], %r1;\nst.global.u32 [%rd1+8], %r1;\nret;\n}\n"
+    // Two loads: the second one alone, in a side that half of the lanes take, behind a shuffle, behind the first one.
+    ".visible .entry beside(.param .u64 out) {\n" TWO_LOADS "ld.global.u32 %r3, [%rd1+2048];\n" TWO_LOADED
+    ".visible .entry guarded(.param .u64 out) {\n" TWO_LOADS
+    "setp.ge.u32 %p1, %r1, 16;\n@%p1 bra JOIN;\nld.global.u32 %r3, [%rd1+2048];\nJOIN:\n" TWO_LOADED
+    ".visible .entry shuffled(.param .u64 out) {\n" TWO_LOADS
+    "shfl.sync.bfly.b32 %r2, %r2, 1, 31, -1;\nld.global.u32 %r3, [%rd1+2048];\n" TWO_LOADED
+    ".visible .entry behind(.param .u64 out) {\n" TWO_LOADS
+    "mul.wide.u32 %rd2, %r2, 4;\nadd.s64 %rd2, %rd1, %rd2;\nld.global.u32 %r3, [%rd2+2048];\n" TWO_LOADED
     ".visible .entry apart(.param .u64 out) {\n.reg .b64 %rd<5>;\n.reg .b32 %r<3>;\n.reg .pred %p<2>;\n"
     "ld.param.u64 %rd1, [out];\nmov.u32 %r1, %tid.x;\nmul.wide.u32 %rd2, %r1, 12;\nadd.s64 %rd1, %rd1, %rd2;\n"
     "mov.u32 %r2, 0;\nAGAIN:\nst.global.u32 [%rd1], %r1;\nmov.u64 %rd3, %clock64;\nLATER:\n"
@@ -280,6 +293,22 @@ TEST(a_branch_to_the_end_is_an_exit) {
 }
 
 // Lanes that go another way meet the others at a BSYNC, which both execute.
+// What the machine has as one block is under way together, whatever branches and shuffles the PTX has in it.
+TEST(loads_of_a_region_are_under_way_together) {
+    static const char *const names[] = {"beside", "guarded", "shuffled", "behind"};
+    u64 cycles[4];
+    for (u32 i = 0; i < 4; i++) {
+        Timed t;
+        open_timed(&t, 1);
+        memset(device_view(&t.d, t.out, 4096), 0, 4096);
+        assert_int_equal(run(&t, names[i], 1, 32, &cycles[i]), STATUS_OK);
+        device_close(&t.d);
+    }
+    assert_in_range(cycles[1], cycles[0] - 100, cycles[0] + 100);
+    assert_in_range(cycles[2], cycles[0] - 100, cycles[0] + 100);
+    assert_in_range(cycles[3], cycles[0] + 200, cycles[0] + 2000);
+}
+
 TEST(each_group_of_lanes_comes_to_the_join) {
     Timed t;
     open_timed(&t, 1);
@@ -355,6 +384,7 @@ int main(void) {
                                        cmocka_unit_test(sms_that_come_late_are_as_the_others),
                                        cmocka_unit_test(a_branch_to_the_end_is_an_exit),
                                        cmocka_unit_test(each_group_of_lanes_comes_to_the_join),
+                                       cmocka_unit_test(loads_of_a_region_are_under_way_together),
                                        cmocka_unit_test(cycles_do_not_depend_on_threads),
                                        cmocka_unit_test(faults_and_deadlocks_end),
                                        cmocka_unit_test(waiting_for_another_block_ends_in_time),

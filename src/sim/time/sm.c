@@ -4,115 +4,9 @@
 
 #include "sim/slow_path.h"
 #include "sim/time/sm_account.h"
+#include "sim/time/sm_trace.h"
 
 // --- what comes next for a warp ------------------------------------------------------------------------------------
-static bool next_op(TimeWarp *w) {
-    const TimeOp *ops = code_of(w)->ops;
-    while (w->op < w->op_end && (ops[w->op].pc < w->from || ops[w->op].pc >= w->to)) w->op++;
-    return w->op < w->op_end;
-}
-
-// Whether the next TIME_UNROLL runs are this whole block with the same lanes: then they are one.
-static bool take_turns(TimeWarp *w, const TimeBlock *block, TraceRun run) {
-    const Trace *t = &w->trace;
-    if (!block->unrolled_count || run.from != block->pc || run.to != block->pc_end) return false;
-    u32 at = 0;
-    for (u32 k = 0; k < TIME_UNROLL; k++) {
-        if (t->begin + at >= t->complete) return false;
-        TraceRun next = trace_run(t->words + t->begin + at);
-        if (next.from != run.from || next.to != run.to || next.lanes != run.lanes) return false;
-        at += TRACE_HEAD + next.words;
-        w->turn[k + 1] = at;
-    }
-    w->run_words = at;
-    w->op = block->unrolled;
-    w->op_end = block->unrolled + block->unrolled_count;
-    return true;
-}
-
-// Blocks of predicated or speculated code, [first, end), are the run.
-static bool issue_blocks(TimeWarp *w, u32 first, u32 end) {
-    const TimeBlock *blocks = code_of(w)->blocks;
-    w->from = blocks[first].pc;
-    w->to = blocks[end - 1].pc_end;
-    w->op = blocks[first].ops;
-    w->op_end = blocks[end - 1].ops + blocks[end - 1].op_count;
-    w->turn[1] = w->cursor = 0;
-    w->unrolled = false;
-    return next_op(w);
-}
-
-// Between the last run and one that begins at `pc`: blocks that the machine predicates, or computes in advance, are
-// issued without effect.
-static bool pass_predicated(TimeWarp *w, u32 pc) {
-    const TimeCode *code = code_of(w);
-    u32 from = w->to;
-    if (from == pc || from >= code->program->insn_count || pc >= code->program->insn_count) return false;
-    u32 first = code->block_of[from], end = first;
-    if (code->blocks[first].pc != from) return false;
-    while (end < code->block_count && code->blocks[end].speculated) end++;
-    if (end > first) return issue_blocks(w, first, end);
-    if (from >= pc) return false;
-    end = code->block_of[pc];
-    if (code->blocks[end].pc != pc) return false;
-    for (u32 b = first; b < end; b++)
-        if (!code->blocks[b].predicated) return false;
-    return issue_blocks(w, first, end);
-}
-
-// Whether a branch took the whole warp to `block`, the end: it was an EXIT with a predicate, and there is no other.
-static bool has_left(const TimeWarp *w, const TimeBlock *block, u32 before, TraceRun run) {
-    if (!block->exits || before == run.from || !run.words) return false;
-    TraceAccess end = trace_access(w->trace.words[w->trace.begin + TRACE_HEAD]);
-    return end.lanes + w->exited >= (u32)__builtin_popcount(w->front->lanes);
-}
-
-// Lanes that part arrive one group after the other where they meet again, and each executes the BSYNC there: the counts
-// of an H200 show as many as groups. The next run has `lanes`; told by numbers alone: fewer have left a group behind,
-// unless they are the other side of the same branch, whose lanes make up all.
-static void count_groups(TimeWarp *w, u32 lanes) {
-    u32 count = w->parted_count;
-    w->arrivals = 0;
-    if (lanes == w->lanes) return;
-    bool other_side = count && lanes + w->lanes == w->parted[count - 1];
-    if (lanes < w->lanes && !other_side && count < PARTED_KEPT) w->parted[w->parted_count++] = w->lanes;
-    if (lanes <= w->lanes || other_side) return;
-    while (w->parted_count && w->parted[w->parted_count - 1] <= lanes) w->parted_count--, w->arrivals++;
-}
-
-// Goes to the next run with something to issue. False: the trace is used up.
-static bool next_run(Sm *sm, TimeWarp *w) {
-    const TimeCode *code = code_of(w);
-    Trace *t = &w->trace;
-    for (;;) {
-        t->begin += w->run_words;
-        w->run_words = 0;
-        if (trace_empty(t)) return false;
-        TraceRun run = trace_run(t->words + t->begin);
-        const TimeBlock *block = &code->blocks[code->block_of[run.from]];
-        if (pass_predicated(w, run.from)) return true;
-        u32 before = w->to;
-        w->run_words = TRACE_HEAD + run.words;
-        w->cursor = TRACE_HEAD;
-        w->from = run.from;
-        w->to = run.to;
-        count_groups(w, run.lanes);
-        w->lanes = (u8)run.lanes;
-        w->lane_counter = (u8)(SMC_LANES_1_4 + (w->lanes - 1) / 4);
-        w->op = block->ops;
-        w->op_end = block->ops + block->op_count;
-        w->turn[1] = w->run_words;
-        w->low_words = block->unrolled_count ? TIME_UNROLL * w->run_words : 0;
-        w->unrolled = take_turns(w, block, run);
-        u32 insns = (run.to - run.from) * (w->unrolled ? TIME_UNROLL : 1);
-        sm->counters[SMC_INSTS] += insns;
-        sm->counters[SMC_THREAD_INSTS] += (u64)insns * run.lanes;
-        if (t->begin + w->run_words + w->low_words >= t->complete) (void)!vec_push(&sm->low, (u32)(w - sm->warps));
-        if (has_left(w, block, before, run)) w->op = w->op_end;
-        if (next_op(w)) return true;
-    }
-}
-
 // The latest of the registers that the next instruction reads or writes; a guard counts later than an operand.
 static inline u64 registers_ready(const Sm *sm, const TimeWarp *w, const TimeOp *op, u32 *latest) {
     const u16 *regs = code_of(w)->regs + op->regs;
@@ -161,7 +55,7 @@ static void warp_exit(Sm *sm, TimeWarp *w, u64 cycle);
 
 // The warp has issued (or begins): finds the next instruction.
 static void advance(Sm *sm, TimeWarp *w, u64 cycle, u64 earliest, StallReason reason) {
-    if ((w->op < w->op_end && next_op(w)) || next_run(sm, w)) return plan(sm, w, cycle, earliest, reason, WL_NONE);
+    if ((w->op < w->op_end && next_op(w)) || sm_next_run(sm, w)) return plan(sm, w, cycle, earliest, reason, WL_NONE);
     if (warp_done(w->front)) return warp_exit(sm, w, cycle);
     stall(sm, w, cycle, reason, WL_NONE);
     set_at(sm, w, TW_TRACE, earliest);
@@ -170,7 +64,8 @@ static void advance(Sm *sm, TimeWarp *w, u64 cycle, u64 earliest, StallReason re
 void sm_warp_traced(Sm *sm, TimeWarp *w, u64 cycle) {
     if (w->since == w->start) w->issued_before = sm->schedulers[w->sched].issued;
     bool stuck = w->state == TW_FRONT;
-    bool more = next_run(sm, w);
+    if (w->ask == ASK_WANTED) w->ask = ASK_TRIED;
+    bool more = sm_next_run(sm, w);
     if (more || warp_done(w->front)) {
         sm->stuck_warps -= stuck;
         return more ? plan(sm, w, cycle, cycle, w->reason, w->cause) : warp_exit(sm, w, cycle);
@@ -313,14 +208,14 @@ static void barrier_check(Sm *sm, TimeCta *cta, u32 id, u64 cycle, const TimeWar
     if (b->arrived >= expected) barrier_release(sm, cta, id, cycle, last);
 }
 
-// The next access of instruction `pc` in the run; NULL: there is none (left).
-static const u64 *find_access(const TimeWarp *w, u32 pc, u32 *cursor) {
+// The next access of an instruction among those in `run`, which loses it; NULL: there is none (left).
+static const u64 *next_access(const TimeWarp *w, OpRun *run, const TimeOp *op) {
     const u64 *words = w->trace.words + w->trace.begin;
-    while (*cursor < w->run_words) {
-        TraceAccess a = trace_access(words[*cursor]);
-        const u64 *found = words + *cursor;
-        *cursor += 1u + a.lines;
-        if (a.insn == pc - w->from) return found;
+    while (run->at < run->end) {
+        TraceAccess a = trace_access(words[run->at]);
+        const u64 *found = words + run->at;
+        run->at += 1u + a.lines;
+        if (a.insn == op->pc - run->from) return found;
     }
     return NULL;
 }
@@ -336,8 +231,8 @@ static bool wait_at_barrier(Sm *sm, TimeWarp *w, u64 cycle) {
 
 // Lanes are over, which barriers need not wait for.
 static bool issue_exit(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
-    u32 cursor = TRACE_HEAD;
-    const u64 *access = find_access(w, op->pc, &cursor);
+    OpRun run = run_of(w, op);
+    const u64 *access = next_access(w, &run, op);
     if (!access) return false;
     u32 lanes = trace_access(*access).lanes;
     w->exited += lanes;
@@ -349,8 +244,8 @@ static bool issue_exit(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
 }
 
 static bool issue_barrier(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
-    u32 cursor = TRACE_HEAD;
-    const u64 *access = find_access(w, op->pc, &cursor);
+    OpRun run = run_of(w, op);
+    const u64 *access = next_access(w, &run, op);
     if (!access) return false;  // predicated off
     TraceAccess a = trace_access(*access);
     u32 id = a.wavefronts;
@@ -373,8 +268,8 @@ static bool issue_barrier(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
 
 // mbarriers: true when the warp has to wait.
 static bool issue_sync(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
-    u32 cursor = TRACE_HEAD;
-    for (const u64 *access; (access = find_access(w, op->pc, &cursor));) {
+    OpRun run = run_of(w, op);
+    for (const u64 *access; (access = next_access(w, &run, op));) {
         TraceAccess a = trace_access(*access);
         if (a.space != TRACE_SYNC || a.wavefronts == SYNC_BULK) continue;
         if (a.wavefronts != SYNC_WAIT) {
@@ -490,12 +385,10 @@ static u64 slow_cycles(const TimeWarp *w, const TimeOp *op) {
 #include "sim/time/timing.def"
 #undef TIME_SLOW_PATH
     };
-    const u64 *words = w->trace.words + w->trace.begin;
-    u32 turn = w->unrolled ? op->extra : 0;
-    for (u32 at = w->turn[turn] + TRACE_HEAD; at < w->turn[turn + 1];) {
-        TraceAccess a = trace_access(words[at]);
-        at += 1u + a.lines;
-        if (a.insn == op->pc - w->from && a.space == TRACE_SLOW) return cycles[a.wavefronts];
+    OpRun run = run_of(w, op);
+    for (const u64 *access; (access = next_access(w, &run, op));) {
+        TraceAccess a = trace_access(*access);
+        if (a.space == TRACE_SLOW) return cycles[a.wavefronts];
     }
     return 0;
 }
@@ -621,7 +514,7 @@ static bool schedule(Sm *sm, Scheduler *s, u64 cycle) {
     u64 next = look_at_slots(s, cycle), traced = 0;
     for (u64 left = s->ready & s->tracing; left; left &= left - 1) {
         TimeWarp *w = s->warps[__builtin_ctzll(left)];
-        if (trace_empty(&w->trace) && !warp_done(w->front)) return false;
+        if (wants_trace(w)) return false;
         sm_warp_traced(sm, w, cycle);
         traced |= left & -left;
     }

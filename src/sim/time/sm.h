@@ -91,7 +91,11 @@ typedef enum WaitKind {
     WAIT_DRAIN,  // over, but for stores in the SM's queue
 } WaitKind;
 
+// The trace ends before it is known whether what comes is a whole region: more of it is wanted, or there is no more.
+typedef enum TraceAsk { ASK_NOTHING, ASK_WANTED, ASK_TRIED } TraceAsk;
+
 enum { PARTED_KEPT = 32 };
+#define NO_PART UINT32_MAX
 
 // What every instruction needs comes first: the warps of all SMs do not fit into the host's caches.
 typedef struct TimeWarp {
@@ -99,7 +103,8 @@ typedef struct TimeWarp {
     u8 wait;                        // WaitKind
     u8 lanes, barrier;
     u8 lane_counter;    // SmCounter of so many lanes
-    bool unrolled;      // the run is TIME_UNROLL runs of a block
+    u8 ask;             // TraceAsk
+    bool joined;        // the run is several runs of the trace: TimeOp.extra says which of TimeWarp.part
     u32 op, op_end;     // TimeCode.ops: next, end of the run's block
     u32 from, to;       // the run
     TimeRun *run;       // of the kernel
@@ -113,10 +118,9 @@ typedef struct TimeWarp {
     u32 serial;         // tells the warps apart that have this place one after the other
     u64 delay;          // cycles in which it stalled since its last barrier
     Trace trace;
-    u32 run_words;              // words of the run, its head included; 0 = no run
-    u32 low_words;              // so few words behind the run are too few: the front is asked for more
-    u32 turn[TIME_UNROLL + 1];  // of an unrolled block: where the words of each run begin; turn[0] = 0
-    u32 cursor;                 // next access of the run, in words behind Trace.begin
+    u32 run_words;         // words of the run, its heads included; 0 = no run
+    u32 low_words;         // so few words behind the run are too few: the front is asked for more
+    u32 part[TIME_PARTS];  // of each run of the trace that it is: words before it; NO_PART: not executed
     TimeCta *cta;
     Warp *front;
     u16 wait_slot;                      // WAIT_SLOT: register; WAIT_SYNC: which; WAIT_GROUP: groups that may be open

@@ -6,6 +6,7 @@
 
 #include "sim/time/machine.h"
 #include "sim/time/sm_parts.h"
+#include "sim/time/sm_trace.h"
 
 enum { NO_SYNC = 0xffff, NO_TICKET = WL_NONE };
 
@@ -563,12 +564,12 @@ static u8 share_of_sector(const PipeEntry *e, const u64 *lines, u32 count) {
 static bool push_accesses(Sm *sm, Pipe *p, TimeWarp *w, const TimeOp *op, u32 ticket, u64 cycle) {
     const u64 *words = w->trace.words + w->trace.begin;
     bool any = false;
-    u32 turn = w->unrolled ? op->extra : 0;
-    for (u32 at = w->turn[turn] + TRACE_HEAD; at < w->turn[turn + 1];) {
+    OpRun run = run_of(w, op);
+    for (u32 at = run.at; at < run.end;) {
         TraceAccess a = trace_access(words[at]);
         const u64 *lines = words + at + 1;
         at += 1u + a.lines;
-        if (a.insn != op->pc - w->from) continue;
+        if (a.insn != op->pc - run.from) continue;
         Ticket *t = &sm->tickets.data[ticket];
         if (a.space == TRACE_SYNC) {
             if (t->kind == TICKET_BULK && a.wavefronts == SYNC_BULK) t->group = a.lanes;

@@ -21,7 +21,7 @@ static void mark_targets(u8 *begins, const SimProgram *p, u32 pc) {
 
 static Status add_block(TimeLower *lower, u32 pc, u32 end) {
     for (u32 i = pc; i < end; i++) lower->block_of[i] = lower->blocks.len;
-    return vec_push(&lower->blocks, (TimeBlock){.pc = pc, .pc_end = end});
+    return vec_push(&lower->blocks, (TimeBlock){.pc = pc, .pc_end = end, .parts = 1});
 }
 
 static Status find_blocks(TimeLower *lower) {
@@ -52,6 +52,7 @@ static Status lower_passes(TimeFunc *f) {
     TRY(time_sink(f));
     TRY(time_emit(f));
     TRY(time_coalesce(f));
+    TRY(time_predicate(f));
     TRY(time_schedule(f));
     return time_place(f);
 }

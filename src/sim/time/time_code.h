@@ -69,13 +69,16 @@ typedef struct TimeOp {
     u8 path;      // TimePath
 } TimeOp;
 
-enum { TIME_UNROLL = 4 };
+enum { TIME_UNROLL = 4, TIME_PARTS = 64 };
 
 typedef struct TimeBlock {
-    u32 pc, pc_end;  // the PTX instructions [pc, pc_end)
-    u32 ops, op_count;
-    // Loops that ptxas unrolls: what TIME_UNROLL runs of the whole block with the same lanes become, issued as one.
-    // TimeOp.extra: which of them the operation is of, from 0.
+    u32 pc, pc_end;   // the PTX instructions [pc, pc_end)
+    u16 part, parts;  // It is block `part` of a region of `parts` blocks that the machine has as one: their operations
+                      // are in one order, the same for each of them here. A warp whose trace is a pass through the
+                      // region issues them at once. TimeOp.extra of regions of several parts: whose it is.
+    u32 ops, op_count;  // of the region
+    // Loops that ptxas unrolls: what TIME_UNROLL passes through the region with the same lanes become, issued as one.
+    // TimeOp.extra: pass * parts + part, less than TIME_PARTS.
     u32 unrolled, unrolled_count;  // unrolled_count 0: not unrolled
     // The branch around it is none on the machine, its instructions are predicated: a warp whose trace jumps over the
     // block (and only over such blocks) issues them all the same, without effect.

@@ -399,11 +399,12 @@ Status time_control(TimeFunc *f) {
         if (f->cfg->blocks[b].reachable && f->cfg->blocks[b].count) predicate_branch(&c, b);
     for (u32 b = 0; b < f->cfg->block_count; b++)
         if (f->cfg->blocks[b].reachable && f->cfg->blocks[b].count) speculate_branch(&c, b);
-    unroll_loops(&c);
     if (f->lower->gpu->sm_version >= 70)
         for (u32 k = 0; k < f->cfg->rpo_count; k++)
             if (f->cfg->blocks[f->cfg->rpo[k]].count) synchronize(&c, f->cfg->rpo[k]);
     for (u32 b = 0; b < f->cfg->block_count; b++)
         if (f->cfg->blocks[b].reachable && f->cfg->blocks[b].count) lay_out(&c, b);
+    time_join(f);
+    unroll_loops(&c);
     return STATUS_OK;
 }

@@ -28,7 +28,7 @@ static u32 issued(const Frame *f, const char *snippet, const char *behind) {
     char *kernel = malloc(room);
     snprintf(kernel, room, ".visible .entry k%s\n%s %s %s ret; }\n", f->head, f->row.column[1], snippet, behind);
     test_code_build(&c, kernel);
-    for (u32 b = 0; b < c.code->block_count; b++) count += c.code->blocks[b].op_count;
+    for (u32 b = 0; b < c.code->block_count; b += c.code->blocks[b].parts) count += c.code->blocks[b].op_count;
     test_code_drop(&c);
     free(kernel);
     return count;

@@ -364,15 +364,23 @@ static void balance(const TimeFunc *f, MachineOp *op, u32 *turn) {
     op->interval = (u8)gpu->fmaheavy_interval;
 }
 
+// Which run of the trace its accesses are in, of those that the region is.
+static u16 part_of(const TimeFunc *f, const MachineOp *op) {
+    const TimeBlock *block = time_block(f, op->pc);
+    u32 pass = op->iteration ? op->iteration - 1u : 0;
+    return (u16)(pass * block->parts + block->part);
+}
+
 static Status append_op(TimeFunc *f, MachineOp op, const u32 *slot, u32 *turn) {
     balance(f, &op, turn);
+    bool joined = op.iteration || time_block(f, op.pc)->parts > 1;
     TimeOp out = {.pc = f->func->entry + op.pc,
                   .kind = op.kind,
                   .unit = op.unit,
                   .interval = op.interval,
                   .flags = op.flags,
                   .latency = op.latency,
-                  .extra = op.iteration ? op.iteration - 1u : op.extra};
+                  .extra = joined ? part_of(f, &op) : op.extra};
     TRY(append_regs(f, &out, &op, slot));
     return vec_push(&f->lower->ops, out);
 }
@@ -386,22 +394,36 @@ static Status append_part(TimeFunc *f, u32 op, u32 end, bool unrolled, const u32
     return STATUS_OK;
 }
 
+// The operations [op, end) of a region.
+static Status append_region(TimeFunc *f, TimeBlock *head, u32 op, u32 end, const u32 *slot) {
+    head->ops = f->lower->ops.len;
+    TRY(append_part(f, op, end, false, slot));
+    head->op_count = f->lower->ops.len - head->ops;
+    head->unrolled = f->lower->ops.len;
+    TRY(append_part(f, op, end, true, slot));
+    head->unrolled_count = f->lower->ops.len - head->unrolled;
+    for (u32 k = 0; k < head->parts; k++) {
+        TimeBlock *block = head + k;
+        u32 first = block->pc - f->func->entry;
+        block->ops = head->ops;
+        block->op_count = head->op_count;
+        block->unrolled = head->unrolled;
+        block->unrolled_count = head->unrolled_count;
+        if (first >= f->code->insn_count) continue;
+        block->predicated = f->predicated[f->cfg->block_of[first]];
+        block->speculated = f->speculated[f->cfg->block_of[first]];
+        block->exits = f->exits[f->cfg->block_of[first]];
+    }
+    return STATUS_OK;
+}
+
 static Status append_blocks(TimeFunc *f, const u32 *slot) {
     u32 op = 0;
-    for (u32 b = f->blocks; b < f->blocks + f->block_count; b++) {
-        TimeBlock *block = &f->lower->blocks.data[b];
-        u32 end = op, first = block->pc - f->func->entry;
-        while (end < f->ops.len && f->func->entry + f->ops.data[end].pc < block->pc_end) end++;
-        block->ops = f->lower->ops.len;
-        TRY(append_part(f, op, end, false, slot));
-        block->op_count = f->lower->ops.len - block->ops;
-        block->unrolled = f->lower->ops.len;
-        TRY(append_part(f, op, end, true, slot));
-        block->unrolled_count = f->lower->ops.len - block->unrolled;
-        block->predicated = first < f->code->insn_count && f->predicated[f->cfg->block_of[first]];
-        block->speculated = first < f->code->insn_count && f->speculated[f->cfg->block_of[first]];
-        block->exits = first < f->code->insn_count && f->exits[f->cfg->block_of[first]];
-        op = end;
+    TimeBlock *block = f->lower->blocks.data + f->blocks, *last = block + f->block_count;
+    for (; block < last; block += block->parts) {
+        u32 first = op, end = time_region_end(f, block);
+        while (op < f->ops.len && f->ops.data[op].pc < end) op++;
+        TRY(append_region(f, block, first, op, slot));
     }
     return STATUS_OK;
 }

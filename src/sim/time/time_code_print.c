@@ -52,7 +52,8 @@ static void print_op(FlowText *text, const TimeCode *code, const TimeOp *op) {
     if (op->kind != TIME_MATH) flow_print(text, " %s", kind_names[op->kind]);
     if (op->extra) flow_print(text, " %u", op->extra);
     for (u32 k = 0; k < op->dst_count; k++) flow_print(text, "%s%u", k ? "," : "  s", regs[k]);
-    for (u32 k = 0; k < op->src_count; k++) flow_print(text, "%s%u", k ? "," : " <- s", regs[op->dst_count + k]);
+    for (u32 k = 0; k < op->src_count; k++)
+        flow_print(text, "%s%s%u", k ? "," : " <- s", k + 1u == op->guard ? "@" : "", regs[op->dst_count + k]);
     flow_print(text, "\n");
 }
 
@@ -63,6 +64,7 @@ Status time_code_print(const TimeCode *code, TextBuffer *out) {
         flow_print(&text, "block %u: pc %u to %u%s%s%s\n", b, block->pc, block->pc_end,
                    block->predicated ? " predicated" : "", block->speculated ? " speculated" : "",
                    block->exits ? " exits" : "");
+        if (block->part + 1u < block->parts) continue;
         for (u32 i = 0; i < block->op_count; i++) print_op(&text, code, &code->ops[block->ops + i]);
         if (block->unrolled_count) flow_print(&text, "  %d times:\n", TIME_UNROLL);
         for (u32 i = 0; i < block->unrolled_count; i++) print_op(&text, code, &code->ops[block->unrolled + i]);

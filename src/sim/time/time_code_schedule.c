@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// List scheduling of each block (Gibbons, Muchnick: "Efficient Instruction Scheduling for a Pipelined Architecture",
-// 1986): of the operations whose sources are ready, the one with the longest way to the block's end first. Loads count
+// List scheduling of each region (Gibbons, Muchnick: "Efficient Instruction Scheduling for a Pipelined Architecture",
+// 1986): of the operations whose sources are ready, the one with the longest way to the region's end first. Loads count
 // with a latency that brings them to the front. When too many registers would be alive, the oldest operation goes next,
 // which is the order of the PTX. Work is about n log n: memory order looks back at a bounded number of accesses.
 #include "sim/time/time_lower.h"
@@ -293,8 +293,9 @@ Status time_schedule(TimeFunc *f) {
     Scheduler s = {.f = f};
     Status status = scheduler_init(&s, f);
     u32 op = 0;
-    for (u32 b = f->blocks; b < f->blocks + f->block_count && status == STATUS_OK; b++) {
-        u32 first = op, end = f->lower->blocks.data[b].pc_end - f->func->entry;
+    const TimeBlock *block = f->lower->blocks.data + f->blocks, *last = block + f->block_count;
+    for (; block < last && status == STATUS_OK; block += block->parts) {
+        u32 first = op, end = time_region_end(f, block);
         while (op < f->ops.len && f->ops.data[op].pc < end) op++;
         status = schedule_block(&s, first, op);
     }

@@ -79,8 +79,18 @@ static u32 find_place(const Sinking *s, u32 constant, u32 loop) {
     return p;
 }
 
+// Whether a predicated side finds a constant where what is always executed before it has loaded it.
+static bool is_there(const Sinking *s, u32 constant, u32 side) {
+    for (u32 p = s->first[constant]; p != WL_NONE; p = s->places.data[p].other)
+        if (s->places.data[p].block != side && dom_dominates(s->f->dominators, s->places.data[p].block, side))
+            return true;
+    return false;
+}
+
 static Status meet_use(Sinking *s, u32 constant, u32 insn) {
-    u32 home = home_of(s, s->f->cfg->block_of[insn], constant), loop = s->f->loops->loop_of[home];
+    u32 block = s->f->cfg->block_of[insn];
+    if (s->f->predicated[block] && is_there(s, constant, block)) return STATUS_OK;
+    u32 home = home_of(s, block, constant), loop = s->f->loops->loop_of[home];
     u32 p = find_place(s, constant, loop);
     if (p != WL_NONE) {
         s->places.data[p].block = common_block(s->f->dominators, s->places.data[p].block, home);

@@ -29,23 +29,34 @@ static void drop(Built *b) {
     device_close(&b->device);
 }
 
-// Blocks cover the program without gaps, operations lie in their blocks, slots in their range.
+// Blocks and regions cover the program without gaps, operations lie in their regions, slots in their range.
+static void check_region(const TimeCode *c, u32 head, u32 *pc, u32 *op) {
+    const TimeBlock *first = &c->blocks[head];
+    assert_true(first->parts >= 1 && first->parts * TIME_UNROLL <= TIME_PARTS);
+    assert_int_equal(first->ops, *op);
+    assert_int_equal(first->unrolled, *op + first->op_count);
+    for (u32 k = 0; k < first->parts; k++) {
+        const TimeBlock *block = &first[k];
+        assert_int_equal(block->pc, *pc);
+        assert_int_equal(block->part, k);
+        assert_int_equal(block->parts, first->parts);
+        assert_int_equal(block->ops, first->ops);
+        assert_true(block->pc_end > *pc && block->pc_end - *pc <= TIME_BLOCK_MAX);
+        for (; *pc < block->pc_end; ++*pc) assert_int_equal(c->block_of[*pc], head + k);
+    }
+    for (; *op < first->unrolled + first->unrolled_count; ++*op) {
+        const TimeOp *o = &c->ops[*op];
+        assert_true(o->pc >= first->pc && o->pc < *pc);
+        if (first->parts > 1) assert_int_equal(o->extra % first->parts, c->block_of[o->pc] - head);
+        if (*op < first->unrolled && first->parts > 1) assert_true(o->extra < first->parts);
+        assert_true(o->regs + o->dst_count + o->src_count <= c->reg_count);
+        for (u32 k = 0; k < (u32)o->dst_count + o->src_count; k++) assert_true(c->regs[o->regs + k] < c->slots);
+    }
+}
+
 static void check_shape(const TimeCode *c) {
     u32 pc = 0, op = 0;
-    for (u32 b = 0; b < c->block_count; b++) {
-        const TimeBlock *block = &c->blocks[b];
-        assert_int_equal(block->pc, pc);
-        assert_true(block->pc_end > pc && block->pc_end - pc <= TIME_BLOCK_MAX);
-        assert_int_equal(block->ops, op);
-        assert_int_equal(block->unrolled, op + block->op_count);
-        for (; pc < block->pc_end; pc++) assert_int_equal(c->block_of[pc], b);
-        for (; op < block->unrolled + block->unrolled_count; op++) {
-            const TimeOp *o = &c->ops[op];
-            assert_true(o->pc >= block->pc && o->pc < block->pc_end);
-            assert_true(o->regs + o->dst_count + o->src_count <= c->reg_count);
-            for (u32 k = 0; k < (u32)o->dst_count + o->src_count; k++) assert_true(c->regs[o->regs + k] < c->slots);
-        }
-    }
+    for (u32 b = 0; b < c->block_count; b += c->blocks[b].parts) check_region(c, b, &pc, &op);
     assert_int_equal(pc, c->program->insn_count);
     assert_int_equal(op, c->op_count);
     assert_true(c->registers >= 8 && c->registers <= 255);

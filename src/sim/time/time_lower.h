@@ -3,12 +3,14 @@
 //   select    which PTX instructions cost anything, and what they fold into (time_code_select.c)
 //   repeat    loads of what is known already (time_code_repeat.c)
 //   share     divisions by the same divisor (time_code_share.c)
-//   control   predicated regions, BSSY and BSYNC, unrolled loops (time_code_control.c)
+//   control   predicated sides, BSSY and BSYNC, unrolled loops (time_code_control.c)
+//   join      blocks that the machine has as one (time_code_region.c)
 //   merge     neighbouring loads, halves of products (time_code_merge.c)
 //   sink      where parameters are loaded (time_code_sink.c)
 //   emit      machine instructions in program order (time_code_emit.c)
 //   coalesce  copies that no machine instruction is needed for (time_code_place.c)
-//   schedule  each block for latency (time_code_schedule.c)
+//   predicate sides that are predicated get their guards (time_code_predicate.c)
+//   schedule  each region for latency (time_code_schedule.c)
 //   place     values on slots, estimate of registers (time_code_place.c)
 #ifndef WL_SIM_TIME_LOWER_H
 #define WL_SIM_TIME_LOWER_H
@@ -202,6 +204,11 @@ WL_MUST_USE Status time_share(TimeFunc *f);
 // time_code_control.c
 WL_MUST_USE Status time_control(TimeFunc *f);
 
+// time_code_region.c
+// Joins the blocks of the function to regions (TimeBlock.parts), which control flow of the machine neither enters nor
+// leaves in the middle.
+void time_join(TimeFunc *f);
+
 // time_code_merge.c
 // Whether two conversions of f32 to 16 bits that nobody else reads are one F2FP.
 bool time_rounds_pair(const TimeFunc *f, u32 a, u32 b);
@@ -222,7 +229,10 @@ void time_moves(const TimeFunc *f, u32 insn, u32 *uniform, u32 *vector);
 // time_code_unroll.c
 WL_MUST_USE Status time_emit_unrolled(TimeFunc *f, u32 block);
 
-// time_code_schedule.c: reorders the operations of each block.
+// time_code_predicate.c: regions become straight code, operations of predicated sides are guarded where they must be.
+WL_MUST_USE Status time_predicate(TimeFunc *f);
+
+// time_code_schedule.c: reorders the operations of each region.
 WL_MUST_USE Status time_schedule(TimeFunc *f);
 
 // time_code_place.c
@@ -250,6 +260,14 @@ static inline u32 time_merged_end(const TimeFunc *f, u32 insn) {
 static inline const FlowOperand *time_uses(const TimeFunc *f, u32 insn) {
     const FlowInsn *in = &f->code->insns[insn];
     return f->code->operands + in->operands + in->defs;
+}
+
+// The block of the code that an instruction of the function is in, and the PTX instruction behind its region.
+static inline TimeBlock *time_block(const TimeFunc *f, u32 insn) {
+    return &f->lower->blocks.data[f->lower->block_of[f->func->entry + insn]];
+}
+static inline u32 time_region_end(const TimeFunc *f, const TimeBlock *block) {
+    return block[block->parts - block->part - 1].pc_end - f->func->entry;
 }
 
 static inline u32 time_op(const TimeFunc *f, u32 insn) { return time_form(f, insn)->op; }

@@ -194,7 +194,7 @@ static Status find_places(Out *out, f64 **places) {
     u32 *steps = ARENA_ARRAY(&out->scratch, u32, count + 1);
     if (!place || !steps) return STATUS_NO_MEMORY;
     f64 before = 0;
-    for (u32 b = 0; b < code->block_count; before += code->blocks[b++].op_count) {
+    for (u32 b = 0; b < code->block_count; before += code->blocks[b].op_count, b += code->blocks[b].parts) {
         const TimeBlock *block = &code->blocks[b];
         u32 ops = block->unrolled_count ? block->unrolled_count : block->op_count;
         const TimeOp *first = &code->ops[block->unrolled_count ? block->unrolled : block->ops];

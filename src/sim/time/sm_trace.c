@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/time/sm_trace.h"
+
+#include "sim/time/sm_account.h"
+
+// --- regions -------------------------------------------------------------------------------------------------------
+typedef enum Match {
+    MATCH_NONE,
+    MATCH_OPEN,  // so far; the trace ends too early
+    MATCH_WHOLE
+} Match;
+
+// Runs of the trace that are passes through a region.
+typedef struct Passes {
+    TimeWarp *w;
+    const TimeBlock *first;  // of the region
+    u32 words, insns;
+    u64 thread_insns;
+} Passes;
+
+// A block that the trace may leave out.
+static bool is_optional(const TimeBlock *block) { return block->predicated || block->speculated; }
+
+static u32 next_required(const TimeBlock *first, u32 part) {
+    while (part < first->parts && is_optional(&first[part])) part++;
+    return part;
+}
+
+// Which block of the region begins at `pc`; WL_NONE.
+static u32 part_at(const Passes *p, u32 pc) {
+    const TimeCode *code = code_of(p->w);
+    const TimeBlock *last = p->first + p->first->parts - 1;
+    if (pc < p->first->pc || pc > last->pc) return WL_NONE;
+    const TimeBlock *block = &code->blocks[code->block_of[pc]];
+    return block->pc == pc ? (u32)(block - p->first) : WL_NONE;
+}
+
+// One pass: the blocks that must be, one after the other with the same lanes, and between them any of the others, both
+// sides of a branch in any order. `parts`: of TimeWarp.part.
+static Match match_pass(Passes *p, u32 *parts, u32 lanes) {
+    const Trace *t = &p->w->trace;
+    const TimeBlock *first = p->first;
+    u32 from = 0, required = next_required(first, 0);
+    for (u32 k = 0; k < first->parts; k++) parts[k] = NO_PART;
+    while (from < first->parts) {
+        if (t->begin + p->words >= t->complete)
+            return required == first->parts && warp_done(p->w->front) ? MATCH_WHOLE : MATCH_OPEN;
+        TraceRun run = trace_run(t->words + t->begin + p->words);
+        u32 k = part_at(p, run.from);
+        if (k == WL_NONE || k < from || k > required || parts[k] != NO_PART)
+            return required == first->parts ? MATCH_WHOLE : MATCH_NONE;
+        if (run.to != first[k].pc_end || (k == required ? run.lanes != lanes : run.lanes > lanes)) return MATCH_NONE;
+        parts[k] = p->words;
+        p->words += TRACE_HEAD + run.words;
+        p->insns += run.to - run.from;
+        p->thread_insns += (u64)(run.to - run.from) * run.lanes;
+        if (k == required) from = k + 1, required = next_required(first, from);
+    }
+    return MATCH_WHOLE;
+}
+
+static void take_passes(Sm *sm, const Passes *p, u32 ops, u32 op_count) {
+    TimeWarp *w = p->w;
+    w->from = p->first->pc;
+    w->to = p->first[p->first->parts - 1].pc_end;
+    w->run_words = p->words;
+    w->op = ops;
+    w->op_end = ops + op_count;
+    sm->counters[SMC_INSTS] += p->insns;
+    sm->counters[SMC_THREAD_INSTS] += p->thread_insns;
+}
+
+// Takes the next runs when they are a pass through the region that begins with `block`, or TIME_UNROLL passes through
+// an unrolled one.
+static Match take_region(Sm *sm, TimeWarp *w, const TimeBlock *block, u32 lanes) {
+    Passes one = {.w = w, .first = block};
+    Match match = match_pass(&one, w->part, lanes);
+    if (match != MATCH_WHOLE) return match;
+    w->low_words = block->unrolled_count ? TIME_UNROLL * one.words : one.words;
+    Passes all = one;
+    for (u32 k = 1; k < TIME_UNROLL && block->unrolled_count && match == MATCH_WHOLE; k++)
+        match = match_pass(&all, w->part + k * block->parts, lanes);
+    if (match == MATCH_OPEN && w->ask != ASK_TRIED && !warp_done(w->front)) return MATCH_OPEN;
+    if (match == MATCH_WHOLE && block->unrolled_count)
+        take_passes(sm, &all, block->unrolled, block->unrolled_count);
+    else
+        take_passes(sm, &one, block->ops, block->op_count);
+    return MATCH_WHOLE;
+}
+
+// --- blocks that are issued without effect ------------------------------------------------------------------------
+// Blocks of predicated or speculated code, [first, end), are the run.
+static bool issue_blocks(TimeWarp *w, u32 first, u32 end) {
+    const TimeBlock *blocks = code_of(w)->blocks;
+    w->from = blocks[first].pc;
+    w->to = blocks[end - 1].pc_end;
+    w->op = blocks[first].ops;
+    w->op_end = blocks[end - 1].ops + blocks[end - 1].op_count;
+    w->part[0] = NO_PART;
+    w->joined = false;
+    return next_op(w);
+}
+
+// Between the last run and one that begins at `pc`: blocks that the machine predicates, or computes in advance, are
+// issued without effect.
+static bool pass_predicated(TimeWarp *w, u32 pc) {
+    const TimeCode *code = code_of(w);
+    u32 from = w->to;
+    if (from == pc || from >= code->program->insn_count || pc >= code->program->insn_count) return false;
+    u32 first = code->block_of[from], end = first;
+    if (code->blocks[first].pc != from) return false;
+    while (end < code->block_count && code->blocks[end].speculated) end++;
+    if (end > first) return issue_blocks(w, first, end);
+    if (from >= pc) return false;
+    end = code->block_of[pc];
+    if (code->blocks[end].pc != pc) return false;
+    for (u32 b = first; b < end; b++)
+        if (!code->blocks[b].predicated) return false;
+    return issue_blocks(w, first, end);
+}
+
+// --- runs ---------------------------------------------------------------------------------------------------------
+// Whether a branch took the whole warp to `block`, the end: it was an EXIT with a predicate, and there is no other.
+static bool has_left(const TimeWarp *w, const TimeBlock *block, u32 before, TraceRun run) {
+    if (!block->exits || before == run.from || !run.words) return false;
+    TraceAccess end = trace_access(w->trace.words[w->trace.begin + TRACE_HEAD]);
+    return end.lanes + w->exited >= (u32)__builtin_popcount(w->front->lanes);
+}
+
+// Lanes that part arrive one group after the other where they meet again, and each executes the BSYNC there: the counts
+// of an H200 show as many as groups. The next run has `lanes`; told by numbers alone: fewer have left a group behind,
+// unless they are the other side of the same branch, whose lanes make up all.
+static void count_groups(TimeWarp *w, u32 lanes) {
+    u32 count = w->parted_count;
+    w->arrivals = 0;
+    if (lanes == w->lanes) return;
+    bool other_side = count && lanes + w->lanes == w->parted[count - 1];
+    if (lanes < w->lanes && !other_side && count < PARTED_KEPT) w->parted[w->parted_count++] = w->lanes;
+    if (lanes <= w->lanes || other_side) return;
+    while (w->parted_count && w->parted[w->parted_count - 1] <= lanes) w->parted_count--, w->arrivals++;
+}
+
+// One run of the trace.
+static void take_run(Sm *sm, TimeWarp *w, const TimeBlock *block, TraceRun run) {
+    w->run_words = TRACE_HEAD + run.words;
+    w->low_words = 0;
+    w->part[0] = 0;
+    w->from = run.from;
+    w->to = run.to;
+    w->op = block->ops;
+    w->op_end = block->ops + block->op_count;
+    sm->counters[SMC_INSTS] += run.to - run.from;
+    sm->counters[SMC_THREAD_INSTS] += (u64)(run.to - run.from) * run.lanes;
+}
+
+static bool begins_region(const TimeBlock *block, TraceRun run) {
+    return (block->parts > 1 || block->unrolled_count) && block->part == 0 && run.from == block->pc;
+}
+
+bool sm_next_run(Sm *sm, TimeWarp *w) {
+    const TimeCode *code = code_of(w);
+    Trace *t = &w->trace;
+    for (;;) {
+        t->begin += w->run_words;
+        w->run_words = 0;
+        if (trace_empty(t)) return false;
+        TraceRun run = trace_run(t->words + t->begin);
+        const TimeBlock *block = &code->blocks[code->block_of[run.from]];
+        if (pass_predicated(w, run.from)) return true;
+        u32 before = w->to;
+        Match match = begins_region(block, run) ? take_region(sm, w, block, run.lanes) : MATCH_NONE;
+        if (match == MATCH_OPEN && w->ask != ASK_TRIED && !warp_done(w->front)) {
+            w->ask = ASK_WANTED;
+            return false;
+        }
+        w->ask = ASK_NOTHING;
+        w->joined = match == MATCH_WHOLE;
+        if (!w->joined) take_run(sm, w, block, run);
+        count_groups(w, run.lanes);
+        w->lanes = (u8)run.lanes;
+        w->lane_counter = (u8)(SMC_LANES_1_4 + (w->lanes - 1) / 4);
+        if (t->begin + w->run_words + w->low_words >= t->complete) (void)!vec_push(&sm->low, (u32)(w - sm->warps));
+        if (has_left(w, block, before, run)) w->op = w->op_end;
+        if (next_op(w)) return true;
+    }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a warp's trace to what it issues next. A run of a warp is one of the trace, or those of a whole pass through a
+// region (TimeBlock.parts), or of TIME_UNROLL passes through an unrolled loop.
+#ifndef WL_SIM_SM_TRACE_H
+#define WL_SIM_SM_TRACE_H
+
+#include "sim/time/machine.h"
+
+// Goes to the next run with something to issue. False: the trace is used up, or more of it is wanted (wants_trace).
+bool sm_next_run(Sm *sm, TimeWarp *w);
+
+static inline bool wants_trace(const TimeWarp *w) {
+    return (trace_empty(&w->trace) || w->ask == ASK_WANTED) && !warp_done(w->front);
+}
+
+// To the next operation of the run.
+static inline bool next_op(TimeWarp *w) {
+    const TimeOp *ops = w->run->code->ops;
+    while (w->op < w->op_end && (ops[w->op].pc < w->from || ops[w->op].pc >= w->to)) w->op++;
+    return w->op < w->op_end;
+}
+
+// The accesses of the run of the trace that an operation belongs to, in words behind Trace.begin.
+typedef struct OpRun {
+    u32 from;  // program counter that the run begins at
+    u32 at, end;
+} OpRun;
+
+static inline OpRun run_of(const TimeWarp *w, const TimeOp *op) {
+    u32 at = w->part[w->joined ? op->extra : 0];
+    if (at == NO_PART) return (OpRun){0};
+    TraceRun run = trace_run(w->trace.words + w->trace.begin + at);
+    return (OpRun){run.from, at + TRACE_HEAD, at + TRACE_HEAD + run.words};
+}
+
+#endif
