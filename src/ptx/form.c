@@ -294,7 +294,7 @@ static bool sig_item(Str text, const Form *form, SigItem *item) {
     item->spec.vector = item->access == 'v' || item->access == 'g' ? 0 : 1;
     if (at < end && *at == 'x') {
         item->spec.vector = at[1] == 'V' ? form->vector : at[1] == '*' ? 0 : (u8)(at[1] - '0');
-        if (item->spec.vector != 1) item->spec.kinds |= TAKES_VECTOR;
+        item->spec.kinds |= TAKES_VECTOR;  // xV without .v2, .v4: ld.b32 {%r1}, [a] is ld.b32 %r1, [a]
         at += 2;
     }
     for (; at < end; at++) {

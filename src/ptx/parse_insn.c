@@ -68,6 +68,17 @@ static bool parse_operands(Parser *p, bool call, u32 *shapes, u32 *count) {
     return true;
 }
 
+// ptxas takes braces around the one value of a load or store without .v2, .v4: {%r1} is %r1.
+static void unwrap_single(const Parser *p, const Form *form, Operand *operands, u32 count) {
+    for (u32 i = 0; i < count && i < form->spec_count; i++) {
+        if (operands[i].kind != OPERAND_VECTOR || operands[i].count != 1 || form->specs[i].vector != 1) continue;
+        const Operand *element = &p->operands.data[operands[i].ref];
+        bool plain = element->kind == OPERAND_REG || element->kind == OPERAND_INT || element->kind == OPERAND_F32 ||
+                     element->kind == OPERAND_F64;
+        if (plain) operands[i] = *element;
+    }
+}
+
 static bool is_call(Str mnemonic) {
     return mnemonic.len >= 4 && memcmp(mnemonic.data, "call", 4) == 0 && (mnemonic.len == 4 || mnemonic.data[4] == '.');
 }
@@ -79,6 +90,7 @@ static bool parse_mnemonic(Parser *p, u32 guard, bool negated) {
     lex_skip(&p->lex);
     if (*p->lex.at != ';' && !parse_operands(p, is_call(mnemonic), &shapes, &count)) return false;
     if (!find_form(p, mnemonic, shapes, count, &form) || !parse_expect(p, ';')) return false;
+    unwrap_single(p, &p->forms.data[form], p->scratch.data + from, count);
     if (!parse_flush_operands(p, from, &first)) return false;
     Insn insn = {.form = form,
                  .operand = first,

@@ -132,6 +132,21 @@ TEST(equality_notices_differences) {
     module_free(a);
 }
 
+TEST(braces_around_the_value_of_a_load_or_store_are_left_out) {
+    const char *const plain =
+        ".global .b32 g; .entry k() { .reg .b32 %r<3>; .reg .pred %p; ld.global.b32 %r1, [g+0];"
+        " @%p st.global.b32 [g], %r1; st.global.u32 [g], 7; ld.volatile.global.b32 %r2, [g]; ret; }";
+    const char *const braced =
+        ".global .b32 g; .entry k() { .reg .b32 %r<3>; .reg .pred %p; ld.global.b32 { %r1 }, [ g + 0 ];"
+        " @%p st.global.b32 [g], {%r1}; st.global.u32 [g], {7}; ld.volatile.global.b32 {%r2}, [g]; ret; }";
+    Module *a = load(plain), *b = load(braced);
+    char why[200] = "";
+    if (!module_equal(a, b, why, sizeof why)) fail_msg("%s", why);
+    round_trip(b, "braced");
+    module_free(a);
+    module_free(b);
+}
+
 // ---- the IR
 
 TEST(initial_values_are_laid_out) {
@@ -285,6 +300,7 @@ int main(void) {
         cmocka_unit_test(problems_are_reported_where_they_are),
         cmocka_unit_test(printed_modules_read_back_equal),
         cmocka_unit_test(equality_notices_differences),
+        cmocka_unit_test(braces_around_the_value_of_a_load_or_store_are_left_out),
         cmocka_unit_test(initial_values_are_laid_out),
         cmocka_unit_test(labels_belong_to_their_block),
         cmocka_unit_test(inner_registers_hide_outer_ones),
