@@ -200,10 +200,12 @@ typedef struct FlowLoop {
     u32 header;                // block
     u32 parent;                // enclosing loop, WL_NONE
     u32 depth;                 // 1 = outermost
-    u32 blocks, block_count;   // Loops.members, header first
+    u32 enter, leave;          // preorder interval of the loop and its nested ones in the tree of loops
+    u32 blocks, block_count;   // Loops.members, nested loops' too: the header first, each nested loop in one piece
     u32 latches, latch_count;  // Loops.members
     u32 exits, exit_count;     // Loops.members: blocks outside reached from inside
     bool irreducible;          // entered at more than one block
+    bool leaves;               // a block inside ends the function (FlowBlock.leaves)
     i64 trip_count;            // times the header runs per entry of the loop when constant, -1 otherwise; filled in by
                                // flow_trip_counts (affine.h)
 } FlowLoop;

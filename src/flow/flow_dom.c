@@ -108,19 +108,15 @@ static u32 common_parent(const DomGraph *g, const u32 *parent, u32 b) {
     return result;
 }
 
-static void iterate(const DomGraph *g, u32 *parent) {
-    parent[0] = 0;
-    for (u32 i = 1; i < g->order_count; i++) parent[i] = WL_NONE;
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (u32 i = 1; i < g->order_count; i++) {
-            u32 found = common_parent(g, parent, g->order[i]);
-            if (found != parent[i]) {
-                parent[i] = found;
-                changed = true;
-            }
-        }
+// One pass in reverse post-order; whether anything changed.
+static bool pass(const DomGraph *g, u32 *parent) {
+    bool changed = false;
+    for (u32 i = 1; i < g->order_count; i++) {
+        u32 found = common_parent(g, parent, g->order[i]);
+        changed |= found != parent[i];
+        parent[i] = found;
     }
+    return changed;
 }
 
 // Subtree sizes from the leaves up, then intervals from the roots down; both follow the order, in which parents come
@@ -145,16 +141,39 @@ static void number_tree(const DomGraph *g, DomTree *tree, u32 *size) {
     }
 }
 
+static void fill_tree(const DomGraph *g, const u32 *parent, DomTree *tree, u32 *size) {
+    for (u32 b = 0; b < g->root; b++) tree->parent[b] = WL_NONE;
+    for (u32 i = 1; i < g->order_count; i++)
+        if (parent[i] != 0) tree->parent[g->order[i]] = g->order[parent[i]];
+    number_tree(g, tree, size);
+}
+
+// The first pass has not seen the edges that lead back in the order. Those to a dominator of where they begin change
+// nothing, and reducible code has no others; further passes would walk up from the end of each loop to its begin, which
+// in deep nests takes the square of their depth.
+static bool is_settled(const DomGraph *g, const DomTree *tree) {
+    for (u32 i = 1; i < g->order_count; i++) {
+        u32 b = g->order[i], count;
+        const u32 *from = next_blocks(g, b, &count, !g->backward);
+        for (u32 p = 0; p < count; p++) {
+            u32 at = g->index[from[p]];
+            if (at != WL_NONE && at >= i && !dom_dominates(tree, b, from[p])) return false;
+        }
+    }
+    return true;
+}
+
 static Status make_tree(DomGraph *g, Arena *scratch, DomTree *tree) {
     u32 *parent = ARENA_ARRAY(scratch, u32, g->root + 1), *size = ARENA_ARRAY(scratch, u32, g->root + 1);
     if (!parent || !size) return STATUS_NO_MEMORY;
     search_from_roots(g);
     finish_order(g);
-    iterate(g, parent);
-    for (u32 b = 0; b < g->root; b++) tree->parent[b] = WL_NONE;
-    for (u32 i = 1; i < g->order_count; i++)
-        if (parent[i] != 0) tree->parent[g->order[i]] = g->order[parent[i]];
-    number_tree(g, tree, size);
+    for (u32 i = 1; i < g->order_count; i++) parent[i] = WL_NONE;
+    pass(g, parent);
+    fill_tree(g, parent, tree, size);
+    if (is_settled(g, tree)) return STATUS_OK;
+    while (pass(g, parent)) continue;
+    fill_tree(g, parent, tree, size);
     return STATUS_OK;
 }
 

@@ -138,6 +138,47 @@ static Status name_loops(const LoopFinder *f, Arena *arena, Loops *result) {
 
 typedef Vec(u32) Numbers;
 
+// Preorder intervals of the loop tree, and how many blocks each loop has with its nested ones: parents come before
+// children.
+static void number_tree(Loops *loops, u32 *size) {
+    u32 roots = 0;
+    for (u32 l = loops->loop_count; l-- > 0;) {
+        FlowLoop *loop = &loops->loops[l];
+        size[l]++;
+        if (loop->parent == WL_NONE) continue;
+        size[loop->parent] += size[l];
+        loops->loops[loop->parent].block_count += loop->block_count;
+        loops->loops[loop->parent].leaves |= loop->leaves;
+    }
+    for (u32 l = 0; l < loops->loop_count; l++) {
+        FlowLoop *loop = &loops->loops[l];
+        u32 *next =
+            loop->parent == WL_NONE ? &roots : &size[loop->parent];  // from here on: where the next child begins
+        loop->enter = *next;
+        loop->leave = *next += size[l];
+        size[l] = loop->enter + 1;
+    }
+}
+
+// Each block once, so that the blocks of a loop with its nested ones lie side by side, whatever the depth.
+static Status list_blocks(const Cfg *cfg, Loops *loops, Numbers *members, u32 *next) {
+    u32 total = 0;
+    TRY(vec_reserve(members, cfg->rpo_count));
+    for (u32 i = 0; i < cfg->rpo_count; i++) {
+        u32 l = loops->loop_of[cfg->rpo[i]];
+        if (l == WL_NONE) continue;
+        FlowLoop *loop = &loops->loops[l];
+        if (loop->header == cfg->rpo[i]) {
+            u32 *place = loop->parent == WL_NONE ? &total : &next[loop->parent];
+            loop->blocks = next[l] = *place;
+            *place += loop->block_count;
+        }
+        members->data[next[l]++] = cfg->rpo[i];
+    }
+    members->len = total;
+    return STATUS_OK;
+}
+
 static Status list_latches(const Cfg *cfg, const Loops *loops, u32 index, Numbers *members) {
     FlowLoop *loop = &loops->loops[index];
     const FlowBlock *header = &cfg->blocks[loop->header];
@@ -150,51 +191,69 @@ static Status list_latches(const Cfg *cfg, const Loops *loops, u32 index, Number
     return STATUS_OK;
 }
 
-static Status list_exits(const Cfg *cfg, const Loops *loops, u32 index, Numbers *members, u32 *seen) {
-    FlowLoop *loop = &loops->loops[index];
-    loop->exits = members->len;
-    for (u32 i = 0; i < loop->block_count; i++) {
-        const FlowBlock *block = &cfg->blocks[members->data[loop->blocks + i]];
+typedef struct Exit {  // of a loop: a block outside that an edge leads to
+    u32 loop, to;
+} Exit;
+typedef Vec(Exit) Exits;
+
+// Every edge is an exit of the loops around its source up to the first one that has its target too.
+static Status find_exits(const Cfg *cfg, const Loops *loops, Exits *exits) {
+    for (u32 i = 0; i < cfg->rpo_count; i++) {
+        const FlowBlock *block = &cfg->blocks[cfg->rpo[i]];
         for (u32 s = 0; s < block->succ_count; s++) {
             u32 to = cfg->edges[block->succs + s];
-            if (seen[to] == index + 1 || flow_loop_has(loops, index, to)) continue;
-            seen[to] = index + 1;
-            TRY(vec_push(members, to));
+            for (u32 l = loops->loop_of[cfg->rpo[i]]; l != WL_NONE && !flow_loop_has(loops, l, to);
+                 l = loops->loops[l].parent) {
+                loops->loops[l].exit_count++;
+                TRY(vec_push(exits, (Exit){l, to}));
+            }
         }
     }
-    loop->exit_count = members->len - loop->exits;
     return STATUS_OK;
 }
 
-// The blocks of each loop, nested ones included, in reverse post-order: the header comes out first.
-static Status list_blocks(const Cfg *cfg, Loops *loops, Numbers *members) {
-    for (u32 i = 0; i < cfg->rpo_count; i++)
-        for (u32 l = loops->loop_of[cfg->rpo[i]]; l != WL_NONE; l = loops->loops[l].parent)
-            loops->loops[l].block_count++;
-    u64 total = 0;
+// Sorts the exits by loop into `members`, none twice. `seen` has a word for each block.
+static Status list_exits(const Loops *loops, const Exits *exits, Numbers *members, u32 *seen) {
+    u32 at = members->len;
+    TRY(vec_reserve(members, (u64)at + exits->len));
+    members->len = at + exits->len;
     for (u32 l = 0; l < loops->loop_count; l++) {
-        loops->loops[l].blocks = (u32)total;
-        total += loops->loops[l].block_count;
-        loops->loops[l].block_count = 0;
+        loops->loops[l].exits = at;
+        at += loops->loops[l].exit_count;
+        loops->loops[l].exit_count = 0;
     }
-    if (total > UINT32_MAX / 2) return STATUS_LIMIT;
-    TRY(vec_reserve(members, total));
-    members->len = (u32)total;
+    for (u32 i = 0; i < exits->len; i++) {
+        FlowLoop *loop = &loops->loops[exits->data[i].loop];
+        members->data[loop->exits + loop->exit_count++] = exits->data[i].to;
+    }
+    for (u32 l = 0; l < loops->loop_count; l++) {
+        FlowLoop *loop = &loops->loops[l];
+        u32 *list = members->data + loop->exits, kept = 0;
+        for (u32 i = 0; i < loop->exit_count; i++) {
+            if (seen[list[i]] == l + 1) continue;
+            seen[list[i]] = l + 1;
+            list[kept++] = list[i];
+        }
+        loop->exit_count = kept;
+    }
+    return STATUS_OK;
+}
+
+static Status list_members(const Cfg *cfg, Loops *loops, Numbers *members, Exits *exits, Arena *arena, Arena *scratch) {
+    u32 *seen = ARENA_ARRAY(scratch, u32, cfg->block_count),
+        *of_loop = ARENA_ARRAY(scratch, u32, loops->loop_count + 1);
+    if (!seen || !of_loop) return STATUS_NO_MEMORY;
     for (u32 i = 0; i < cfg->rpo_count; i++) {
-        for (u32 l = loops->loop_of[cfg->rpo[i]]; l != WL_NONE; l = loops->loops[l].parent) {
-            FlowLoop *loop = &loops->loops[l];
-            members->data[loop->blocks + loop->block_count++] = cfg->rpo[i];
-        }
+        u32 l = loops->loop_of[cfg->rpo[i]];
+        if (l == WL_NONE) continue;
+        loops->loops[l].block_count++;
+        loops->loops[l].leaves |= cfg->blocks[cfg->rpo[i]].leaves;
     }
-    return STATUS_OK;
-}
-
-static Status list_members(const Cfg *cfg, Loops *loops, Numbers *members, Arena *arena, u32 *seen) {
-    TRY(list_blocks(cfg, loops, members));
-    for (u32 l = 0; l < loops->loop_count; l++) {
-        TRY(list_latches(cfg, loops, l, members));
-        TRY(list_exits(cfg, loops, l, members, seen));
-    }
+    number_tree(loops, of_loop);
+    TRY(list_blocks(cfg, loops, members, of_loop));
+    for (u32 l = 0; l < loops->loop_count; l++) TRY(list_latches(cfg, loops, l, members));
+    TRY(find_exits(cfg, loops, exits));
+    TRY(list_exits(loops, exits, members, seen));
     loops->members = ARENA_ARRAY(arena, u32, members->len + 1);
     if (!loops->members) return STATUS_NO_MEMORY;
     if (members->len) memcpy(loops->members, members->data, sizeof(u32) * members->len);
@@ -222,13 +281,13 @@ static Status find_all(LoopFinder *f, Arena *scratch) {
 static Status build(const Cfg *cfg, Arena *arena, Arena *scratch, Loops *loops) {
     LoopFinder finder = {.cfg = cfg};
     Numbers members = {0};
+    Exits exits = {0};
     Status status = find_all(&finder, scratch);
     if (status == STATUS_OK) status = name_loops(&finder, arena, loops);
-    u32 *seen = ARENA_ARRAY(scratch, u32, cfg->block_count);
-    if (!seen) status = STATUS_NO_MEMORY;
-    if (status == STATUS_OK) status = list_members(cfg, loops, &members, arena, seen);
+    if (status == STATUS_OK) status = list_members(cfg, loops, &members, &exits, arena, scratch);
     vec_free(&finder.entries);
     vec_free(&members);
+    vec_free(&exits);
     return status;
 }
 
@@ -245,8 +304,8 @@ Status flow_loops(const Cfg *cfg, const DomTree *dominators, Arena *arena, Loops
 }
 
 bool flow_loop_has(const Loops *loops, u32 loop, u32 block) {
-    if (loop == WL_NONE) return false;
-    u32 at = loops->loop_of[block];
-    while (at != WL_NONE && loops->loops[at].depth > loops->loops[loop].depth) at = loops->loops[at].parent;
-    return at == loop;
+    u32 inner = loops->loop_of[block];
+    if (loop == WL_NONE || inner == WL_NONE) return false;
+    const FlowLoop *outer = &loops->loops[loop];
+    return outer->enter <= loops->loops[inner].enter && loops->loops[inner].enter < outer->leave;
 }

@@ -191,14 +191,49 @@ static void check_loop(const Graph *g, u32 index) {
         }
     }
     assert_int_equal(loop->irreducible, entered_elsewhere);
-    if (loop->parent != WL_NONE)
-        assert_true(loop->parent < index && flow_loop_has(g->loops, loop->parent, loop->header));
+    if (loop->parent == WL_NONE) return;
+    const FlowLoop *parent = &g->loops->loops[loop->parent];
+    assert_true(loop->parent < index && flow_loop_has(g->loops, loop->parent, loop->header));
+    assert_true(loop->blocks > parent->blocks);  // the parent's list has this one's as a piece
+    assert_true(loop->blocks + loop->block_count <= parent->blocks + parent->block_count);
+}
+
+static bool is_listed(const u32 *list, u32 count, u32 block) {
+    u32 found = 0;
+    for (u32 i = 0; i < count; i++) found += list[i] == block;
+    assert_true(found <= 1);
+    return found;
+}
+
+// What the loop says of its edges, against all edges.
+static void check_loop_edges(const Graph *g, u32 index) {
+    const FlowLoop *loop = &g->loops->loops[index];
+    bool leaves = false, is_exit[LIMIT] = {0};
+    u32 blocks = 0;
+    for (u32 b = 0; b < g->cfg->block_count; b++) {
+        const FlowBlock *block = &g->cfg->blocks[b];
+        if (!flow_loop_has(g->loops, index, b)) continue;
+        bool latch = false;
+        for (u32 i = 0; i < block->succ_count; i++) {
+            u32 to = g->cfg->edges[block->succs + i];
+            latch |= to == loop->header;
+            if (!flow_loop_has(g->loops, index, to)) is_exit[to] = true;
+        }
+        blocks++;
+        leaves |= block->leaves;
+        assert_int_equal(is_listed(g->loops->members + loop->latches, loop->latch_count, b), latch);
+    }
+    assert_int_equal(loop->block_count, blocks);
+    assert_int_equal(loop->leaves, leaves);
+    for (u32 b = 0; b < g->cfg->block_count; b++)
+        assert_int_equal(is_listed(g->loops->members + loop->exits, loop->exit_count, b), is_exit[b]);
 }
 
 static void check_loops(const Graph *g) {
     bool irreducible = false;
     for (u32 l = 0; l < g->loops->loop_count; l++) {
         check_loop(g, l);
+        check_loop_edges(g, l);
         irreducible |= g->loops->loops[l].irreducible;
     }
     u8 state[LIMIT] = {0};

@@ -68,15 +68,15 @@ static i64 times_true(FlowCompare compare, Distance d) {
 static u32 exiting_block(const Cfg *cfg, const DomTree *dominators, const Loops *loops, u32 index) {
     const FlowLoop *loop = &loops->loops[index];
     u32 found = WL_NONE;
-    for (u32 i = 0; i < loop->block_count; i++) {
-        u32 b = loops->members[loop->blocks + i];
-        const FlowBlock *block = &cfg->blocks[b];
-        bool leaves = block->leaves;
-        for (u32 s = 0; s < block->succ_count; s++)
-            leaves |= !flow_loop_has(loops, index, cfg->edges[block->succs + s]);
-        if (!leaves) continue;
-        if (found != WL_NONE || block->leaves || loops->loop_of[b] != index) return WL_NONE;
-        found = b;
+    if (loop->leaves) return WL_NONE;
+    for (u32 i = 0; i < loop->exit_count; i++) {
+        const FlowBlock *outside = &cfg->blocks[loops->members[loop->exits + i]];
+        for (u32 p = 0; p < outside->pred_count; p++) {
+            u32 b = cfg->edges[outside->preds + p];
+            if (b == found || !flow_loop_has(loops, index, b)) continue;
+            if (found != WL_NONE || loops->loop_of[b] != index) return WL_NONE;
+            found = b;
+        }
     }
     for (u32 i = 0; i < loop->latch_count && found != WL_NONE; i++)
         if (!dom_dominates(dominators, found, loops->members[loop->latches + i])) return WL_NONE;
