@@ -296,8 +296,7 @@ static bool is_bumped(const Control *c, const FlowBlock *block, u32 value) {
 }
 
 // Spaces with stores that wait for a load of the same turn: no load of the next turn can start before them. Stores
-// through a pointer that each turn moves on do not count: ptxas unrolls loops with them, and not those that compute the
-// address of a store in every turn (60 loops compiled for sm_90).
+// through a pointer that each turn moves on do not count (tests/time/loops.tsv).
 static u32 spaces_behind_loads(const Control *c, const FlowBlock *block) {
     Bitset *loaded = &c->f->counted;
     u32 spaces = 0;
@@ -317,8 +316,18 @@ static u32 spaces_behind_loads(const Control *c, const FlowBlock *block) {
     return spaces;
 }
 
-// Whether loads of several turns would be under way at once, or there are none: else ptxas leaves a loop as it is.
+// Whether lanes leave a loop at different times, or it lies between BSSY and BSYNC.
+static bool may_part(const Control *c, u32 b) {
+    if (bitset_has(&c->f->divergence->branches, last_insn(block_at(c, b)))) return true;
+    for (u32 up = b; up != WL_NONE; up = c->f->dominators->parent[up])
+        if (c->f->opens[up] && !dom_dominates(c->f->dominators, c->f->opens[up] - 1, b)) return true;
+    return false;
+}
+
+// Whether loads of several turns would be under way at once, or there are none: else ptxas leaves a loop as it is,
+// unless all lanes take all turns.
 static bool is_worth_unrolling(const Control *c, const FlowBlock *block) {
+    if (!may_part(c, (u32)(block - c->f->cfg->blocks))) return true;
     u32 behind = spaces_behind_loads(c, block);
     bool loads = false;
     for (u32 i = block->first; i < block->first + block->count; i++) {

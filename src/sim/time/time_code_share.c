@@ -39,18 +39,13 @@ static bool is_division(const TimeFunc *f, u32 insn, Division *d) {
     return true;
 }
 
-static bool dominates(const DomTree *tree, u32 a, u32 b) {
-    while (b != WL_NONE && b != a) b = tree->parent[b];
-    return b == a;
-}
-
 // What is known of a division from those before it.
 static void compare(TimeFunc *f, const Divisions *before, const Division *d) {
     for (u32 i = 0; i < before->len; i++) {
         const Division *o = &before->data[i];
         bool number = d->divisor.value == WL_NONE;  // of either sign
         if ((o->type != d->type && !number) || !same_factor(f, &o->divisor, o->insn, &d->divisor, d->insn)) continue;
-        if (!dominates(f->dominators, f->cfg->block_of[o->insn], f->cfg->block_of[d->insn])) continue;
+        if (!dom_dominates(f->dominators, f->cfg->block_of[o->insn], f->cfg->block_of[d->insn])) continue;
         bitset_add(&f->same_divisor, d->insn);
         if (o->type == d->type && same_factor(f, &o->dividend, o->insn, &d->dividend, d->insn))
             bitset_add(&f->same_division, d->insn);
