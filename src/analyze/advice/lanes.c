@@ -9,8 +9,9 @@
 
 enum {
     WARP = 32,
-    DRAWS = 18,
+    DRAWS = 30,
     LARGE = 6 /* of them */,
+    MIXED = 12 /* ... the last of them */,
     CTAS = 2,
     WARPS = 4,
     STEPS = 64 /* instructions behind a test */
@@ -23,17 +24,19 @@ typedef struct Trial {
     const ProfileLaunch *launch;
     u32 cta[3], thread[3], lane;
     u32 draw, steps;
-    u32 block;  // where the test is
+    u32 block;   // where the test is
+    bool equal;  // what is being computed is compared for being equal
 } Trial;
 
 // Large numbers, as sizes are, in the first draws; then small ones and powers of two, as kinds and steps are, each
-// once.
+// once; then large ones but for what is compared for being equal, as a kind is beside the checks against a size.
 static i64 drawn(const Trial *t, u64 what) {
-    static const i64 small[DRAWS - LARGE] = {0, 1, 2, 3, 0, 1, 4, 8, 16, 32, 64, 256};
-    u64 x = (what + 1) * 0x9e3779b97f4a7c15u + (t->draw < LARGE ? t->draw : LARGE) * 0xbf58476d1ce4e5b9u;
+    static const i64 small[DRAWS - LARGE - MIXED] = {0, 1, 2, 3, 0, 1, 4, 8, 16, 32, 64, 256};
+    bool large = t->draw < LARGE || (t->draw >= DRAWS - MIXED && !t->equal);
+    u64 x = (what + 1) * 0x9e3779b97f4a7c15u + (large ? t->draw : LARGE) * 0xbf58476d1ce4e5b9u;
     x = (x ^ x >> 31) * 0x94d049bb133111ebu;
     x ^= x >> 29;
-    return t->draw < LARGE ? 4096 + (i64)(x >> 8 & 0xfffff) : small[(t->draw + (x >> 8)) % WL_COUNT(small)];
+    return large ? 4096 + (i64)(x >> 8 & 0xfffff) : small[(t->draw + (x >> 8)) % WL_COUNT(small)];
 }
 
 static bool value_of_node(Trial *t, u32 node, i64 *value);
@@ -150,10 +153,13 @@ static bool value_of_predicate(Trial *t, u32 pc, i64 *value) {
     i64 s[PREDICATE_SOURCES] = {0};
     u32 count = 0, wanted = compare ? 3 : PREDICATE_SOURCES;
     if (!compare && insn->op != SASS_OP_PLOP3 && insn->op != SASS_OP_UPLOP3) return false;
+    bool before = t->equal;
     for (u32 i = 0; i < insn->operand_count && count < wanted; i++) {
         const SassOperand *o = &code->sass->operands.data[insn->operands + i];
+        t->equal = compare && count < 2 && (sass_has(insn, "EQ") || sass_has(insn, "NE"));
         if (!o->is_def && !value_of_source(t, pc, o, &s[count++])) return false;
     }
+    t->equal = before;
     if (count < wanted) return false;
     if (compare) return joined(insn, s, value);
     return *value = s[3] >> ((s[0] != 0) << 2 | (s[1] != 0) << 1 | (s[2] != 0)) & 1, true;
@@ -166,9 +172,12 @@ static bool value_of_definition(Trial *t, const ChainNode *node, i64 *value) {
     if (in->arith == FLOW_OPAQUE) return !nth && value_of_predicate(t, node->insn, value);
     if (in->arith == FLOW_MOVE) return nth < in->uses && value_of_operand(t, first + nth, value);
     i64 sources[3] = {0};
+    bool before = t->equal;
     if (nth || in->arith == FLOW_LOAD_PARAM) return false;
+    if (in->arith == FLOW_COMPARE) t->equal = in->compare == FLOW_EQUAL || in->compare == FLOW_NOT_EQUAL;
     for (u32 u = 0; u < used; u++)
         if (!value_of_operand(t, first + u, &sources[u])) return false;
+    t->equal = before;
     bool is_signed = used && t->part->view->flow.code->operands[first].is_signed;
     if (!compute(in, is_signed, sources, value)) return false;
     *value = (i32)(u32)*value;
@@ -248,14 +257,14 @@ static f64 agreed(const Draws *d) {
 
 f64 lanes_of_way(const AdviceCase *c, const CasePart *part, u32 branch, bool taken) {
     Trial t = {.part = part, .launch = c->view->launches.typical, .block = part->view->flow.cfg->block_of[branch]};
-    Draws large = {0}, small = {0};
+    Draws draws[3] = {0};
     if (!t.launch || case_insn(part, branch)->guard == WL_NONE || !t.launch->block[0] || !t.launch->block[1]) return 0;
     for (t.draw = 0; t.draw < DRAWS; t.draw++) {
         Ways ways = {0};
         if (!try_draw(&t, branch, taken, &ways)) return 0;
-        add_draw(t.draw < LARGE ? &large : &small, &ways);
+        add_draw(&draws[t.draw < LARGE ? 0 : t.draw < DRAWS - MIXED ? 1 : 2], &ways);
     }
-    return agreed(large.count ? &large : &small);
+    return agreed(draws[0].count ? &draws[0] : draws[2].count ? &draws[2] : &draws[1]);
 }
 
 // --- addresses -----------------------------------------------------------------------------------------------------

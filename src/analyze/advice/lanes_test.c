@@ -82,6 +82,11 @@ static void predicates_of_machine_code(void **state) {
     assert_near(MACHINE("|S2R|R0,SR_TID.X", "|LOP3.LUT|R1,R0,0x3,RZ,0xc0,!PT", "|ISETP.EQ.AND|P1,PT,R1,RZ,PT",
                         "|ISETP.GT.U32.XOR|P2,PT,R1,0x1,P1", "@!P2|EXIT|", "|NOP|", "|EXIT|"),
                 24);  // 2, 3 and 0 of four
+    // if (tid < n && tid % 2 == colour): the one is small where the other is large.
+    assert_near(MACHINE("|S2R|R0,SR_TID.X", "|ULDC|UR4,c[0x0][0x220]", "|ULDC|UR5,c[0x0][0x224]",
+                        "|LOP3.LUT|R1,R0,0x1,RZ,0xc0,!PT", "|ISETP.GE.AND|P0,PT,R0,UR4,PT",
+                        "|ISETP.NE.OR|P0,PT,R1,UR5,P0", "@P0|EXIT|", "|NOP|", "|EXIT|"),
+                16);
 }
 
 // Offsets of the lanes of a warp at the load behind `address`, which sets %r9.

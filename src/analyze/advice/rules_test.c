@@ -13,6 +13,7 @@ typedef struct Sampled {
 } Sampled;
 
 static u32 wait_for_load = 200;
+static const GpuModel *on_gpu;
 static f64 issues_nothing;  // part of the samples in which the scheduler issued nothing; 0: as they fall
 
 // Each instruction was caught issuing ten times, in loops a hundred times; what comes after a load waited for it.
@@ -23,6 +24,7 @@ static void sample(Sampled *s, const char *body) {
     view->provenance = "sampled";
     view->basis = VIEW_SAMPLES;
     view->executed = view->issued = NULL;
+    view->gpu = on_gpu;
     s->launch = (ProfileLaunch){.grid = {1000, 1, 1}, .block = {128, 1, 1}};
     view->launches = (ViewLaunches){.count = 1, .typical = &s->launch, .share = 1, .alike = 1, .shapes = 1};
     for (u32 pc = 0; pc < code->insn_count; pc++) {
@@ -240,6 +242,59 @@ static void a_full_l1_is_seen_in_latencies(void **state) {
     issues_nothing = 0;
 }
 
+// Counts what was loaded: each of the copies of an unrolled loop is a small part of the time.
+#define COUNT \
+    "add.s32 %r7, %r7, 3; mul.wide.s32 %rd4, %r7, 4; add.s64 %rd5, %rd1, %rd4; red.global.add.u32 [%rd5], 1;\n"
+
+static void copies_of_atomics_are_one_change(void **state) {
+    (void)state;
+    Sampled s;
+    static const GpuModel gpu = {.sms = 100,
+                                 .warp_schedulers = 4,
+                                 .clock_mhz = 2000,
+                                 .noc_clock_mhz = 1600,
+                                 .l1_latency = 30,
+                                 .l2_latency = 200,
+                                 .dram_latency = 300,
+                                 .l2_atomic_interval = 50};
+    on_gpu = &gpu;
+    wait_for_load = 200000;  // many times what an idle machine takes
+    sample(&s, BEGIN "ld.global.u32 %r7, [%rd3];\n" COUNT COUNT COUNT COUNT COUNT COUNT COUNT COUNT "ret;");
+    const Hit *hit = ask(&s, "atomic-contention");
+    assert_non_null(hit);
+    assert_int_equal(s.c.hits.len, 1);
+    assert_true(s.c.load.busy[RESOURCE_ATOMIC] > 0.9);
+    assert_near(hit->change.relief[RESOURCE_ATOMIC], s.c.load.busy[RESOURCE_ATOMIC] * (1 - 1.0 / 8));
+    forget(&s);
+    on_gpu = NULL;
+    wait_for_load = 200;
+}
+
+// A loop of ten turns that loads a word, and stores it where the turn says.
+#define RING                                                                                            \
+    ".local .align 4 .b8 ring[64]; mov.u32 %r8, 0;\n"                                                   \
+    "turn: and.b32 %r7, %r8, %r5; shl.b32 %r7, %r7, 2; mov.u32 %r9, ring; add.s32 %r9, %r9, %r7;\n"     \
+    "ld.global.u32 %r6, [%rd3]; st.local.u32 [%r9], %r6; add.s64 %rd3, %rd3, 4; add.s32 %r8, %r8, 1;\n" \
+    "setp.lt.s32 %p2, %r8, %r5; @%p2 bra turn; ret;"
+
+static f64 stalls_without_array(u32 bytes) {
+    Sampled s;
+    ProfileFunction function = {.name = "ring", .local_bytes = bytes};
+    sample(&s, BEGIN RING);
+    s.subject.view.function = &function;
+    const Hit *hit = ask(&s, "register-reuse");
+    assert_non_null(hit);
+    f64 stalls = hit->change.stalls;
+    forget(&s);
+    return stalls;
+}
+
+// A loop that goes round in an array several times is not unrolled for it: its loads stay one after the other.
+static void loops_round_an_array_stay(void **state) {
+    (void)state;
+    assert_true(stalls_without_array(64) > stalls_without_array(16) + 100);
+}
+
 static const char *library(const char *name) {
     ProfileFunction function = {.name = name};
     return kernel_library(&(KernelView){.function = &function});
@@ -278,6 +333,8 @@ int main(void) {
                                        cmocka_unit_test(a_full_l1_is_seen_in_latencies),
                                        cmocka_unit_test(trees_become_shuffles),
                                        cmocka_unit_test(words_are_taken_by_four),
-                                       cmocka_unit_test(runs_of_lanes_can_be_shared)};
+                                       cmocka_unit_test(runs_of_lanes_can_be_shared),
+                                       cmocka_unit_test(copies_of_atomics_are_one_change),
+                                       cmocka_unit_test(loops_round_an_array_stay)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

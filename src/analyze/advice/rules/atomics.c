@@ -7,17 +7,48 @@
 enum { WARP = 32, SUM_OF_WARP = 10 };  // instructions: five shuffles, five additions
 #define WORTH_IT 0.2                   // of the time: with less, atomics overlap with everything else
 
-static void look_at(AdviceCase *c, const CasePart *part, const CaseAccess *a) {
-    f64 use = part->insns[a->pc].use[RESOURCE_ATOMIC], lanes = atomic_lanes(part, a), warps, left;
+// Atomics that are changed together: copies of an unrolled loop's are each a part of the time only.
+static bool is_copy(const CasePart *part, const CaseAccess *a, const CaseAccess *b) {
+    return b->atomic && part->insns[b->pc].use[RESOURCE_ATOMIC] > 0 &&
+           part->insns[a->pc].loop == part->insns[b->pc].loop &&
+           access_is_one_word(part, a) == access_is_one_word(part, b) && access_same_array(part, a, b);
+}
+
+typedef struct Copies {
+    f64 use;  // of the L2's time for atomics
+    f64 executed;
+    u32 count;
+    bool first;  // whether the one that is asked about is the first of them
+} Copies;
+
+static Copies copies_of(const CasePart *part, u32 access) {
+    Copies copies = {.first = true};
+    if (part->insns[part->accesses[access].pc].use[RESOURCE_ATOMIC] <= 0) return copies;
+    for (u32 i = 0; i < part->access_count; i++) {
+        const CaseAccess *b = &part->accesses[i];
+        if (!is_copy(part, &part->accesses[access], b)) continue;
+        copies.use += part->insns[b->pc].use[RESOURCE_ATOMIC];
+        copies.executed += part->insns[b->pc].executed;
+        copies.count++;
+        copies.first &= i >= access;
+    }
+    return copies;
+}
+
+static void look_at(AdviceCase *c, const CasePart *part, u32 access) {
+    const CaseAccess *a = &part->accesses[access];
+    Copies copies = copies_of(part, access);
+    f64 use = copies.use, lanes = atomic_lanes(part, a), warps, left;
     u32 loop = part->insns[a->pc].loop;
     bool one = access_is_one_word(part, a);
+    if (!copies.count || !copies.first) return;
     warps = c->view->occupancy.warps_per_cta > 1 ? c->view->occupancy.warps_per_cta : 1;
-    f64 turns = loop != WL_NONE ? fmax(part->loops[loop].trips, 1) : 1;
+    f64 turns = (loop != WL_NONE ? fmax(part->loops[loop].trips, 1) : 1) * copies.count;
     left = !one ? 1 / turns : lanes > 1 ? 1 / lanes : 1 / (warps * turns);
     if (use < WORTH_IT || left > 0.8) return;
     Hit *hit = hit_begin(c);
     hit_relieve(hit, RESOURCE_ATOMIC, use * (1 - left));
-    if (one && lanes > 1) hit->change.issues = -SUM_OF_WARP * part->insns[a->pc].executed;
+    if (one && lanes > 1) hit->change.issues = -SUM_OF_WARP * copies.executed;
     const char *place = place_text(c, part, a->pc);
     hit_fact(hit, "atomics_pct_of_time", 100 * c->load.busy[RESOURCE_ATOMIC], "%",
              one ? "atomics of all threads on one word take %.0f %% of the time, one after the other"
@@ -37,5 +68,5 @@ static void look_at(AdviceCase *c, const CasePart *part, const CaseAccess *a) {
 
 void rule_atomic_contention(AdviceCase *c) {
     for (u32 p = 0; p < c->part_count; p++)
-        for (u32 i = 0; i < c->parts[p].access_count; i++) look_at(c, &c->parts[p], &c->parts[p].accesses[i]);
+        for (u32 i = 0; i < c->parts[p].access_count; i++) look_at(c, &c->parts[p], i);
 }

@@ -130,6 +130,13 @@ static void remove_counting(Hit *hit, const CasePart *part, u32 loop) {
     }
 }
 
+// No more turns than the array can have elements: a loop that goes round in it has more, and does not unroll as a
+// whole.
+static bool is_over_array(const Hit *hit, const CasePart *part, const CaseAccess *a) {
+    f64 bytes = hit->c->view->function->local_bytes, trips = part->loops[part->insns[a->pc].loop].trips;
+    return bytes <= 0 || trips * a->bytes <= bytes;
+}
+
 // Loops over such an array are to be unrolled, so that all its indices are constants.
 static void remove_loops(Hit *hit, const CasePart *part) {
     const FlowResults *flow = &part->view->flow;
@@ -137,7 +144,7 @@ static void remove_loops(Hit *hit, const CasePart *part) {
         bool walks = false;
         for (u32 i = 0; i < part->access_count && !walks; i++) {
             const CaseAccess *a = &part->accesses[i];
-            walks = is_local(a) && part->insns[a->pc].loop == l && !is_fixed(part, a);
+            walks = is_local(a) && part->insns[a->pc].loop == l && !is_fixed(part, a) && is_over_array(hit, part, a);
         }
         if (!walks || !part->loops[l].innermost) continue;
         remove_counting(hit, part, l);
