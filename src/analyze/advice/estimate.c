@@ -119,6 +119,7 @@ static f64 samples_after(const EstimateLoad *load, const EstimateChange *change,
     if (active <= 0) return left;
     f64 after = rate * active / load->issued * work / time, warps = warps_of(load);
     f64 more = warps * (change->warps > 0 ? change->warps : 1);
+    // Warps that come in bursts wait for more than random ones would, but for no more than there are.
     f64 waits = load->not_selected * active / load->issued * crowding_of(after, more) / crowding_of(rate, warps);
     return left + fmin(waits, active * fmax(more - 1, load->not_selected / load->issued));
 }

@@ -145,12 +145,15 @@ static void warps_and_work(void **state) {
     EstimateLoad load = {.total = 100, .issued = 10, .latency = 90, .issue_rate = 0.19};  // 1.9 warps, never in line
     EstimateChange twice = {.warps = 2};
     about(1 / estimate_time(&load, &twice), 2);
-    // Three warps in line, for 10 cycles of own time and 5 of waiting for their turn among the two others: 0.2 of the
+    // Three warps in line, for 14 cycles of own time and one of waiting for their turn among the two others: 0.2 of the
     // cycles issue. Twice as many wait longer, each among five.
-    EstimateLoad busy = {.total = 150, .issued = 10, .not_selected = 50, .latency = 90, .issue_rate = 0.2};
+    EstimateLoad busy = {.total = 150, .issued = 10, .not_selected = 10, .latency = 130, .issue_rate = 0.2};
     f64 rate = 0.2 / estimate_time(&busy, &twice);
     f64 two = 0.2 * 2 / 3, five = rate * 5 / 6;
-    about(rate * (10 + 5 * (five / (1 - five)) / (two / (1 - two))), 6);
+    about(rate * (14 + (five / (1 - five)) / (two / (1 - two))), 6);
+    // Five cycles among two come from meeting all at once; but nobody waits for more than the five others there are.
+    EstimateLoad bursts = {.total = 150, .issued = 10, .not_selected = 50, .latency = 90, .issue_rate = 0.2};
+    about(0.2 / estimate_time(&bursts, &twice) * (10 + 5), 6);
     EstimateChange spread = {.work = 0.25};
     about(estimate_time(&load, &spread), 0.25);
     load.busy[RESOURCE_XU] = 0.8;  // other SMs' units take their part of it

@@ -76,7 +76,11 @@ static bool is_first(const CasePart *part, u32 at) {
 }
 
 // --- walks ---------------------------------------------------------------------------------------------------------
-enum { TURNS_OF_ONE = 32 /* elements that a turn goes on by at most, unrolled */ };
+enum {
+    TURNS_OF_ONE = 32 /* elements that a turn goes on by at most, unrolled */,
+    WARP = 32,
+    SUM_OF_WARP = 10 /* instructions: five shuffles, five additions */
+};
 
 // Each lane goes from word to word through a run of its own, which begins where its data says: a row of a sparse
 // matrix, a list.
@@ -88,6 +92,26 @@ static bool is_walk(const CasePart *part, const CaseAccess *a) {
     if (loop == WL_NONE || a->requests <= 0 || a->sectors <= WASTE * a->fewest) return false;
     if (affine_step(part->view->flow.affine, a->affine->form, loop, &step) != AFFINE_STRIDE_CONSTANT) return false;
     return step && step <= TURNS_OF_ONE * a->bytes && step >= -TURNS_OF_ONE * a->bytes;
+}
+
+// A warp for each run instead of a lane: what comes before and behind the loop is done by 32 times as many warps, which
+// wait there as on an idle machine; and each adds up what its lanes found.
+static void add_warps(Hit *hit, const CasePart *part) {
+    const AdviceCase *c = hit->c;
+    f64 issues = 0, stalls = 0;
+    for (u32 pc = 0; pc < part->view->insn_count; pc++) {
+        const u64 *samples = part->view->samples[pc].all;
+        if (part->insns[pc].loop != WL_NONE) continue;
+        issues += part->insns[pc].issued;
+        for (u32 r = 0; r < STALL_COUNT; r++) {
+            bool queues = STALL_BIT(LG_THROTTLE) & 1u << r || r == STALL_SELECTED || STALLED_BY_OTHERS(r);
+            f64 idle = r == STALL_LONG_SCOREBOARD || r == STALL_DRAIN ? 1 - c->waiting : 1;
+            if (!queues) stalls += (f64)samples[r] * part->weight * idle;
+        }
+    }
+    hit->change.issues -= issues * (WARP - 1) + part->insns[0].executed * WARP * SUM_OF_WARP;
+    hit->change.stalls -= stalls * (WARP - 1);
+    hit_relieve(hit, RESOURCE_LAUNCH, -c->load.busy[RESOURCE_LAUNCH] * (WARP - 1));
 }
 
 static void walk_together(AdviceCase *c, const CasePart *part) {
@@ -102,6 +126,7 @@ static void walk_together(AdviceCase *c, const CasePart *part) {
         if (part->insns[a->pc].blamed > most) most = part->insns[a->pc].blamed, at = a->pc;
     }
     if (!count) return hit_drop(hit);
+    add_warps(hit, part);
     hit_fact(hit, "walking_accesses", count, "instructions",
              "%u loads go from word to word through a run of each lane's own, which begins where its data says", count);
     hit_caution(hit,
