@@ -48,8 +48,7 @@ static u64 take_room(Sm *sm) {
     return cycle;
 }
 
-static void give_one(TimeMachine *m, TimeRun *run, u32 group, u32 rank) {
-    u32 at = find_sm(m, run);
+static void give_one(TimeMachine *m, TimeRun *run, u32 at, u32 group, u32 rank) {
     Sm *sm = &m->sms[at];
     const GpuModel *gpu = m->gpu;
     Cta *front = &run->grid->ctas[group * run->grid->cluster_size + rank];
@@ -71,14 +70,27 @@ static void start_part(void *context, u32 part, u32 worker) {
     sm_start_ctas(&m->sms[m->starting[part]]);
 }
 
-// SMs start their CTAs at the same time; the checker wants to see them one after the other.
-static Status start_given(TimeMachine *m) {
-    u32 count = 0;
+// The checker wants to see them one after the other.
+static bool is_checked(const TimeMachine *m) {
     bool checked = false;
     for (u32 i = 0; i < m->runs.len; i++) checked |= m->runs.data[i]->grid->exec.check != NULL;
+    return checked;
+}
+
+// Whether an SM can start its CTAs when it runs: of a cluster, others may look at them before.
+static bool can_wait(const TimeMachine *m) {
+    bool clusters = false;
+    for (u32 i = 0; i < m->runs.len; i++) clusters |= m->runs.data[i]->grid->cluster_size > 1;
+    return !clusters && !is_checked(m);
+}
+
+Status dispatch_start(TimeMachine *m) {
+    u32 count = 0;
+    if (!m->given) return STATUS_OK;
+    m->given = false;
     for (u32 i = 0; i < m->sm_count; i++)
         if (m->sms[i].starts.len) m->starting[count++] = i;
-    if (m->pool && !checked)
+    if (m->pool && !is_checked(m))
         pool_run(m->pool, count, start_part, m);
     else
         for (u32 i = 0; i < count; i++) start_part(m, i, 0);
@@ -86,34 +98,33 @@ static Status start_given(TimeMachine *m) {
     return STATUS_OK;
 }
 
-// CTAs of one launch, as many as there is room for. *any: some were handed out.
-static Status dispatch_run(TimeMachine *m, TimeRun *run, bool *any, Diag *diag) {
-    u32 size = run->grid->cluster_size;
+// CTAs of one launch, as many as there is room for.
+static Status dispatch_run(TimeMachine *m, TimeRun *run, Diag *diag) {
+    u32 size = run->grid->cluster_size, at;
     u64 goal;
     bool waits = false;
     if (run->sample && run->sample->skipping) TRY(fast_forward(run, &waits, diag));
     while (run->next_linear < run->grid->cta_count && run->free_count) {
-        if (size > 1 ? !cluster_fits(m, run) : find_sm(m, run) == WL_NONE) break;
+        if ((size > 1 && !cluster_fits(m, run)) || (at = find_sm(m, run)) == WL_NONE) break;
         if (!waits && sample_due(run, &goal)) {
             TRY(fast_forward(run, &waits, diag));
             continue;
         }
         u32 group = run->free_slots[--run->free_count];
         run->grid->ctas[group * size].members_left = size;
-        for (u32 rank = 0; rank < size; rank++) give_one(m, run, group, rank);
-        *any = true;
+        for (u32 rank = 0; rank < size; rank++) give_one(m, run, rank ? find_sm(m, run) : at, group, rank);
+        m->given = true;
     }
     return STATUS_OK;
 }
 
 Status dispatch_ctas(TimeMachine *m, Diag *diag) {
-    bool any = false;
     for (u32 i = 0; i < m->runs.len; i++) {
         TimeRun *run = m->runs.data[i];
-        TRY(dispatch_run(m, run, &any, diag));
+        TRY(dispatch_run(m, run, diag));
         if (run->next_linear < run->grid->cta_count) break;  // later kernels wait for the earlier one's CTAs
     }
-    return any ? start_given(m) : STATUS_OK;
+    return can_wait(m) ? STATUS_OK : dispatch_start(m);
 }
 
 static void cta_over(TimeMachine *m, Sm *sm, TimeCta *cta, u64 cycle) {

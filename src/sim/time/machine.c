@@ -69,18 +69,9 @@ Status time_machine_create(Sim *sim, u32 device, TimeMachine **machine) {
     return window_create(m);
 }
 
-static void destroy_sm(void *context, u32 part, u32 worker) {
-    TimeMachine *m = context;
-    (void)worker;
-    sm_free(&m->sms[part]);
-}
-
 void time_machine_destroy(TimeMachine *m) {
     if (!m) return;
-    if (m->sms && m->pool)
-        pool_run(m->pool, m->sm_count, destroy_sm, m);
-    else
-        for (u32 i = 0; m->sms && i < m->sm_count; i++) destroy_sm(m, i, 0);
+    for (u32 i = 0; m->sms && i < m->sm_count; i++) sm_free(&m->sms[i]);
     mem_free(m->sms);
     mem_free(m->active);
     mem_free(m->starting);
@@ -208,7 +199,7 @@ void machine_take_replies(TimeMachine *m, Sm *sm) {
 
 // --- a quantum -----------------------------------------------------------------------------------------------------
 static bool sm_is_active(const TimeMachine *m, const Sm *sm) {
-    return sm->resident_warps || sm->heap_len || sm->out.len || sm->lsu.count || sm->stores.count || sm->tex.count ||
+    return sm->starts.len || sm->resident_warps || sm->heap_len || sm->out.len || sm->lsu.count || sm->stores.count || sm->tex.count ||
            m->inbox[m->side][sm->id].replies.len;
 }
 
@@ -231,6 +222,7 @@ static Status run_window(TimeMachine *m, u64 stops, u64 until, bool first, Diag 
         sm->sent = sent;
     }
     m->pending = true;
+    m->given = false;
     m->sent_from = m->now;
     m->sent_until = m->now = until;
     m->side = !m->side;
@@ -249,12 +241,19 @@ static Status run_quantum(TimeMachine *m, u64 until, Diag *diag) {
     return STATUS_OK;
 }
 
+static u64 next_of(const TimeMachine *m, const Sm *sm) {
+    u64 next = m->inbox[m->side][sm->id].first;
+    u64 at = sm->out.len ? m->now : sm->furnished ? sm_next_event(sm) : NEVER;
+    if (at < next) next = at;
+    for (u32 i = 0; i < sm->starts.len; i++)
+        if (sm->starts.data[i].start < next) next = sm->starts.data[i].start;
+    return next;
+}
+
 static u64 next_of_sms(const TimeMachine *m) {
     u64 next = NEVER;
     for (u32 i = 0; i < m->active_count; i++) {
-        const Sm *sm = &m->sms[m->active[i]];
-        u64 at = sm->out.len ? m->now : sm_next_event(sm), reply = m->inbox[m->side][sm->id].first;
-        if (reply < at) at = reply;
+        u64 at = next_of(m, &m->sms[m->active[i]]);
         if (at < next) next = at;
     }
     return next;
@@ -292,6 +291,7 @@ static bool has_moved(TimeMachine *m) {
 
 // Nothing happens before `to`.
 static Status jump(TimeMachine *m, u64 to, Diag *diag) {
+    TRY(dispatch_start(m));
     TRY(top_up_all(m, diag));
     m->now = to;
     for (u32 i = 0; i < m->active_count; i++) m->sms[m->active[i]].now = to;

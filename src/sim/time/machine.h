@@ -20,7 +20,8 @@ struct TimeMachine {
     u32 sm_count;
     u32 *active;  // SMs that run in this window, by number
     u32 active_count;
-    u32 *starting;  // SMs that have been given CTAs
+    u32 *starting;  // of dispatch_start()
+    bool given;     // SMs may have been given CTAs that they have not started
     Window *window;
     MemSys *memsys;
     bool behind;   // the memory system serves a window while the SMs are in the next one
@@ -91,8 +92,9 @@ WL_MUST_USE Status front_begin(TimeRun *run);
 void front_collect(TimeRun *run);  // what was counted ahead comes to the grid
 void front_end(TimeRun *run);
 
-// dispatch.c: CTAs to SMs.
+// dispatch.c: CTAs to SMs. These start them when they run next, or all at the same time with dispatch_start().
 WL_MUST_USE Status dispatch_ctas(TimeMachine *m, Diag *diag);
+WL_MUST_USE Status dispatch_start(TimeMachine *m);
 void dispatch_collect(TimeMachine *m);  // CTAs that are over
 
 #endif

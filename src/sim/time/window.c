@@ -147,7 +147,8 @@ static bool run_one(Window *w, u32 worker) {
     if (!take_any(w, worker, &place)) return false;
     Sm *sm = sm_at(w, place);
     sm->worker = sm->home = worker;
-    if (top_up_ahead(w, sm, place)) run_sm(w, sm);
+    if (sm->starts.len) sm_start_ctas(sm);
+    if (sm->status == STATUS_OK && top_up_ahead(w, sm, place)) run_sm(w, sm);
     atomic_fetch_add(&w->ran[place], 1);
     notify(w);
     return true;
