@@ -26,7 +26,7 @@ struct Pool {
     pthread_mutex_t lock;
     pthread_cond_t happened;  // an event, while somebody sleeps
     _Atomic u64 events;
-    _Atomic u32 sleepers;
+    _Atomic u32 waiters, sleepers;  // waiters: hold a ticket
     u32 looks;
     Worker *workers;  // those with a thread: indices 1..threads-1
     u32 threads;
@@ -57,13 +57,14 @@ static void relax(void) {
 #endif
 }
 
-u64 pool_ticket(const Pool *pool) { return atomic_load(&pool->events); }
+u64 pool_ticket(Pool *pool) {
+    atomic_fetch_add(&pool->waiters, 1);
+    return atomic_load(&pool->events);
+}
 
-void pool_wait(Pool *pool, u64 ticket) {
-    for (u32 i = 0; i < pool->looks; i++) {
-        if (atomic_load(&pool->events) != ticket) return;
-        relax();
-    }
+void pool_return(Pool *pool) { atomic_fetch_sub(&pool->waiters, 1); }
+
+static void sleep_until(Pool *pool, u64 ticket) {
     pthread_mutex_lock(&pool->lock);
     atomic_fetch_add(&pool->sleepers, 1);
     while (atomic_load(&pool->events) == ticket) pthread_cond_wait(&pool->happened, &pool->lock);
@@ -71,7 +72,18 @@ void pool_wait(Pool *pool, u64 ticket) {
     pthread_mutex_unlock(&pool->lock);
 }
 
+void pool_wait(Pool *pool, u64 ticket) {
+    u32 looks = pool->looks;
+    while (looks && atomic_load(&pool->events) == ticket) looks--, relax();
+    if (!looks) sleep_until(pool, ticket);
+    pool_return(pool);
+}
+
+// Either the waiter's ticket is seen here, or the waiter, who looks once more after it has taken it, sees what was
+// done. While nobody waits no thread writes what the others read.
 void pool_notify(Pool *pool) {
+    atomic_thread_fence(memory_order_seq_cst);
+    if (!atomic_load(&pool->waiters)) return;
     atomic_fetch_add(&pool->events, 1);
     if (!atomic_load(&pool->sleepers)) return;
     pthread_mutex_lock(&pool->lock);  // who counts as a sleeper sleeps now, or has seen the event
@@ -79,20 +91,23 @@ void pool_notify(Pool *pool) {
     pthread_mutex_unlock(&pool->lock);
 }
 
-// Joins the open job if the worker was not in it yet. False: the pool is closing.
-static bool work_once(Pool *pool, u32 worker, u64 *seen) {
+typedef enum Found { FOUND_NOTHING, FOUND_JOB, FOUND_CLOSING } Found;
+
+// Joins the open job if the worker was not in it yet.
+static Found join(Pool *pool, u64 *seen) {
     pthread_mutex_lock(&pool->lock);
     bool joins = pool->open && pool->job_number != *seen, closing = pool->closing;
     *seen = pool->job_number;
     pool->inside += joins;
     pthread_mutex_unlock(&pool->lock);
-    if (!joins) return !closing;
-    run_parts(pool, worker);
+    return joins ? FOUND_JOB : closing ? FOUND_CLOSING : FOUND_NOTHING;
+}
+
+static void leave(Pool *pool) {
     pthread_mutex_lock(&pool->lock);
     pool->inside--;
     pthread_mutex_unlock(&pool->lock);
     pool_notify(pool);
-    return true;
 }
 
 static void *worker_main(void *argument) {
@@ -100,8 +115,15 @@ static void *worker_main(void *argument) {
     Pool *pool = worker->pool;
     for (u64 seen = 0;;) {
         u64 ticket = pool_ticket(pool);
-        if (!work_once(pool, worker->index, &seen)) return NULL;
-        pool_wait(pool, ticket);
+        Found found = join(pool, &seen);
+        if (found == FOUND_NOTHING) {
+            pool_wait(pool, ticket);
+            continue;
+        }
+        pool_return(pool);
+        if (found == FOUND_CLOSING) return NULL;
+        run_parts(pool, worker->index);
+        leave(pool);
     }
 }
 
@@ -167,7 +189,7 @@ void pool_run(Pool *pool, u32 parts, PoolJob job, void *context) {
         pool->open = false;
         u32 inside = pool->inside;
         pthread_mutex_unlock(&pool->lock);
-        if (!inside) return;
+        if (!inside) return pool_return(pool);
         pool_wait(pool, ticket);
     }
 }

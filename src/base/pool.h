@@ -18,10 +18,11 @@ u32 pool_threads(const Pool *pool);
 void pool_destroy(Pool *pool);
 
 // For parts that depend on each other; none may rely on another one being run by another thread. A part that finds
-// nothing to do takes a ticket, looks once more and waits: until somebody has called pool_notify since it took the
-// ticket. Waiting, here and for the next job, is looking for some microseconds (not where threads outnumber
-// processors), then sleeping.
-u64 pool_ticket(const Pool *pool);
+// nothing to do takes a ticket, looks once more, and waits until somebody has called pool_notify since it took the
+// ticket; or it returns the ticket when there is something to do. Waiting, here and for the next job, is looking for
+// some microseconds (not where threads outnumber processors), then sleeping.
+u64 pool_ticket(Pool *pool);
+void pool_return(Pool *pool);
 void pool_wait(Pool *pool, u64 ticket);
 void pool_notify(Pool *pool);
 

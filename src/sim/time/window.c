@@ -174,7 +174,7 @@ static bool goes_ahead(const TimeMachine *m) {
     return false;
 }
 
-// The first turns: those of SMs that need nothing come first. Who can begin without the front does.
+// The first turns: those of SMs that need nothing come first.
 static void order_top_ups(Window *w, bool tops_up) {
     u32 count = w->machine->active_count;
     bool ahead = goes_ahead(w->machine);
@@ -183,9 +183,18 @@ static void order_top_ups(Window *w, bool tops_up) {
         for (u32 i = 0; i < count; i++) {
             if ((tops_up && sm_at(w, i)->low.len) != needed) continue;
             w->turn[w->count++] = i;
-            atomic_store(&w->topped_up[i], !needed ? TOP_UP_DONE : ahead ? TOP_UP_OPEN : TOP_UP_IN_ORDER);
-            if (!needed || ahead) let_run(w, i);
+            atomic_store_explicit(&w->topped_up[i], !needed ? TOP_UP_DONE : ahead ? TOP_UP_OPEN : TOP_UP_IN_ORDER,
+                                  memory_order_relaxed);
         }
+}
+
+// Who can begin without the front does; those that have most to do, as they are topped up, before the others.
+static void let_begin(Window *w) {
+    static const TopUp first[] = {TOP_UP_OPEN, TOP_UP_DONE};
+    for (u32 k = 0; k < WL_COUNT(first); k++)
+        for (u32 i = 0; i < w->count; i++)
+            if (atomic_load_explicit(&w->topped_up[w->turn[i]], memory_order_relaxed) == first[k])
+                let_run(w, w->turn[i]);
 }
 
 // What the front can only do while nothing else is executed: all SMs have come as far as they can.
@@ -312,12 +321,15 @@ static bool work(Window *w, u32 worker) {
 
 static void work_on(void *context, u32 part, u32 worker) {
     Window *w = context;
-    const Pool *pool = w->machine->pool;
+    Pool *pool = w->machine->pool;
     (void)part;
-    for (;;) {
-        u64 ticket = pool ? pool_ticket(pool) : 0;
-        if (is_over(w)) return;
-        if (!work(w, worker) && pool) pool_wait(w->machine->pool, ticket);
+    while (!is_over(w)) {
+        if (work(w, worker) || !pool) continue;
+        u64 ticket = pool_ticket(pool);
+        if (is_over(w) || work(w, worker))
+            pool_return(pool);
+        else
+            pool_wait(pool, ticket);
     }
 }
 
@@ -344,6 +356,7 @@ Status window_run(TimeMachine *m, u64 stops, u64 until, bool tops_up, Diag *diag
         atomic_store(&w->ready[i].popped, 0);
     }
     order_top_ups(w, tops_up);
+    let_begin(w);
     m->still = false;
     atomic_store(&w->memory_taken, !m->pending);
     atomic_store(&w->memory_done, !m->pending);
