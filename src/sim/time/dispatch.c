@@ -68,6 +68,7 @@ static void start_part(void *context, u32 part, u32 worker) {
     TimeMachine *m = context;
     (void)worker;
     sm_start_ctas(&m->sms[m->starting[part]]);
+    sm_note(&m->sms[m->starting[part]]);
 }
 
 // The checker wants to see them one after the other.

@@ -233,6 +233,8 @@ Status front_try_again(TimeMachine *m, u64 cycle, Diag *diag) {
             if (w->state != TW_FRONT) continue;
             TRY(fill(sm, w, cycle, FRONT_IN_ORDER, &done, diag));
             sm_warp_traced(sm, w, cycle);
+            sm_note(sm);
+            if (sm->out.len) sm->busy = true, sm->next = cycle;  // to be sent with the next window
         }
     }
     return STATUS_OK;

@@ -199,8 +199,7 @@ void machine_take_replies(TimeMachine *m, Sm *sm) {
 
 // --- a quantum -----------------------------------------------------------------------------------------------------
 static bool sm_is_active(const TimeMachine *m, const Sm *sm) {
-    return sm->starts.len || sm->resident_warps || sm->heap_len || sm->out.len || sm->lsu.count || sm->stores.count || sm->tex.count ||
-           m->inbox[m->side][sm->id].replies.len;
+    return sm->busy || sm->starts.len || m->inbox[m->side][sm->id].replies.len;
 }
 
 static void choose_active(TimeMachine *m) {
@@ -242,9 +241,7 @@ static Status run_quantum(TimeMachine *m, u64 until, Diag *diag) {
 }
 
 static u64 next_of(const TimeMachine *m, const Sm *sm) {
-    u64 next = m->inbox[m->side][sm->id].first;
-    u64 at = sm->out.len ? m->now : sm->furnished ? sm_next_event(sm) : NEVER;
-    if (at < next) next = at;
+    u64 reply = m->inbox[m->side][sm->id].first, next = sm->next < reply ? sm->next : reply;
     for (u32 i = 0; i < sm->starts.len; i++)
         if (sm->starts.data[i].start < next) next = sm->starts.data[i].start;
     return next;

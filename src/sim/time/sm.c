@@ -543,9 +543,10 @@ static u64 next_of_schedulers(const Sm *sm) {
     return next;
 }
 
-u64 sm_next_event(const Sm *sm) {
+void sm_note(Sm *sm) {
     u64 memory = memory_next(sm), next = next_of_schedulers(sm);
-    return memory < next ? memory : next;
+    sm->next = memory < next ? memory : next;
+    sm->busy = sm->resident_warps || sm->heap_len || sm->lsu.count || sm->stores.count || sm->tex.count;
 }
 
 void sm_run(Sm *sm, u64 until) {

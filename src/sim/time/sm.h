@@ -250,18 +250,32 @@ typedef struct CtaStart {
 } CtaStart;
 
 typedef struct Sm {
+    // What is looked at between windows, of all SMs, by one thread. The others have written it: few lines of the host's
+    // cache.
+    u64 now;
+    u64 next;         // its next event, as of sm_note()
+    u64 share;        // taken, of SM_SHARE
+    bool busy;        // there is something to do for it, as of sm_note()
+    bool furnished;   // it has been given a CTA: only then it has warps, caches and queues
+    bool paused;      // a warp needs the front at `now`
+    bool moved;       // the front has executed something
+    u32 stuck_warps;  // in state TW_FRONT
+    u32 warp_count, resident_warps;
+    u32 home;  // who ran it last: has it in the host's caches
+    Status status;
+    Vec(u32) low;          // warps whose trace is nearly used up
+    Vec(CtaStart) starts;  // CTAs that it has been given, to be started
+    u32 starting_warps;    // ... their warps
+    Vec(u32) ended;        // CTAs that are over
+
     TimeMachine *machine;
     const GpuModel *gpu;
     u32 id, scheduler_count;
-    u64 now;
-    bool furnished;  // it has been given a CTA: only then it has warps, caches and queues
-    bool paused;     // a warp needs the front at `now`
     Scheduler schedulers[SM_SCHEDULERS];
     TimeWarp *warps;  // max_threads_per_sm / 32
-    u32 warp_count, resident_warps, resident_ctas;
+    u32 resident_ctas;
     TimeCta *ctas;
     u32 cta_count;
-    u64 share;        // taken, of SM_SHARE
     u64 start_free;   // when it can start another CTA
     u64 room_at[64];  // when the places that CTAs left can be taken: a ring, in order of their ends
     u32 room_first, rooms;
@@ -288,14 +302,8 @@ typedef struct Sm {
     Requests sent;     // those of the window before, for the memory system
     MemReply *heap;    // replies that have not arrived, least cycle first
     u32 heap_len, heap_cap;
-    Vec(u32) low;  // warps whose trace is nearly used up
     FrontFill fill;
-    bool moved;            // the front has executed something
     Exec *failed;          // ahead of its turn: how; NULL: not
-    u32 stuck_warps;       // in state TW_FRONT
-    Vec(CtaStart) starts;  // CTAs that it has been given, to be started
-    u32 starting_warps;    // ... their warps
-    Vec(u32) ended;        // CTAs that are over
     Vec(u64) ended_at;
     union {
         struct {
@@ -307,8 +315,6 @@ typedef struct Sm {
     u64 run_last[MACHINE_RUNS];     // when the last one was complete
     u64 integrated;                 // counters of residents are summed up to here
     u32 worker;                     // who runs it now
-    u32 home;                       // who ran it last: has it in the host's caches
-    Status status;
     u8 apart[64];  // from the next one, which may be another thread's
 } Sm;
 #define SM_SHARE (1ull << 32)
@@ -331,7 +337,8 @@ bool sm_fits(const Sm *sm, const TimeRun *run);
 // The front has executed further for a warp in state TW_TRACE or TW_FRONT (or could not): `stop` says how it ended.
 void sm_warp_traced(Sm *sm, TimeWarp *w, u64 cycle);
 void sm_receive(Sm *sm, const MemReply *reply);
-u64 sm_next_event(const Sm *sm);
+// Notes when it has something to do next, after it ran or was changed otherwise; what it sends apart.
+void sm_note(Sm *sm);
 
 // sm_memory.c, sm_memory_create.c
 u64 memory_next(const Sm *sm);  // next event of pipes and replies

@@ -117,6 +117,7 @@ void sm_init(Sm *sm, TimeMachine *machine, const GpuModel *gpu, u32 id) {
     sm->scheduler_count = (u32)gpu->warp_schedulers;
     sm->warp_count = (u32)gpu->max_threads_per_sm / LANES;
     sm->cta_count = (u32)gpu->max_ctas_per_sm;
+    sm->next = NEVER;
 }
 
 static void furnish_scheduler(const Sm *sm, Scheduler *s) {
@@ -199,4 +200,5 @@ void sm_abandon(Sm *sm, u64 cycle) {
     sm->low.len = sm->ended.len = sm->ended_at.len = 0;
     memory_abandon(sm);
     sm_flush(sm);
+    sm_note(sm);
 }

@@ -149,6 +149,7 @@ static bool run_one(Window *w, u32 worker) {
     sm->worker = sm->home = worker;
     if (sm->starts.len) sm_start_ctas(sm);
     if (sm->status == STATUS_OK && top_up_ahead(w, sm, place)) run_sm(w, sm);
+    sm_note(sm);
     atomic_fetch_add(&w->ran[place], 1);
     notify(w);
     return true;
