@@ -113,6 +113,15 @@ bool time_takes_bytes(const TimeFunc *f, u32 insn, u32 def) {
     return from->op == OP_BFE && time_variant(f, def) == VARIANT_BYTES;
 }
 
+// What is divided by a power of two is multiplied by that of the negative exponent: no MUFU.RCP.
+static bool inverts_power(const TimeFunc *f, u32 insn, u32 def, u32 value) {
+    const Form *form = time_form(f, insn), *from = time_form(f, def);
+    const FlowOperand *divisor = &time_uses(f, insn)[form->op == OP_DIV_F];
+    bool rough = form->mods[MOD_APPROX] == APPROX_APPROX && form->mods[MOD_FTZ] && from->mods[MOD_FTZ];
+    return rough && from->op == OP_EX2 && divisor->kind == FLOW_VALUE && divisor->id == value &&
+           time_is_single(f, value);
+}
+
 bool time_absorbs(const TimeFunc *f, u32 insn, u32 def, u32 value, u32 *steps) {
     u32 op = time_op(f, insn), own = insn;
     const FlowInsn *d = &f->code->insns[def];
@@ -127,6 +136,8 @@ bool time_absorbs(const TimeFunc *f, u32 insn, u32 def, u32 value, u32 *steps) {
         absorbs = extreme_absorbs(f, insn, def, value);
     else if (op == OP_CVT_F)
         absorbs = time_takes_bytes(f, insn, def);
+    else if (op == OP_RCP || op == OP_DIV_F)
+        absorbs = inverts_power(f, insn, def, value);
     else if (op == OP_SETP_INT)
         absorbs = tests_bits(f, insn, def, value);
     else

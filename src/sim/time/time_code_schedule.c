@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // List scheduling of each region (Gibbons, Muchnick: "Efficient Instruction Scheduling for a Pipelined Architecture",
 // 1986): of the operations whose sources are ready, the one with the longest way to the region's end first. Loads count
-// with a latency that brings them to the front. When too many registers would be alive, the oldest operation goes next,
-// which is the order of the PTX. Work is about n log n: memory order looks back at a bounded number of accesses.
+// with a latency that brings them to the front. Where an operation would keep too many registers alive, those that need
+// no more go first, those that are ready later included (Goodman, Hsu: "Code Scheduling and Register Allocation in
+// Large Basic Blocks", 1988); when there are none, the oldest, which is the order of the PTX. So ptxas interleaves
+// independent chains, within 32 registers or what the order of the PTX needs: docs/timing-code.md. Work is about
+// n log n: memory order looks back at a bounded number of accesses, few operations are passed over.
 #include "sim/time/time_lower.h"
 
 #include <string.h>
@@ -13,6 +16,9 @@ enum { LOAD_CYCLES = 40, SHARED_CYCLES = 24, CONST_CYCLES = 30, TEXTURE_CYCLES =
 // Registers: those that cost no occupancy since Volta; what comes on top of what is alive.
 // Unrolled loops have their loads together: ptxas keeps what does not change in the loop in other places.
 enum { FEW_REGISTERS = 32, OVERHEAD = 4, UNROLLED_ROOM = 32 };
+
+// Operations need not be looked at as long as so many registers are free; how many that need too many are passed over.
+enum { EASY_REGISTERS = 16, CHOICES_SEEN = 32 };
 
 typedef struct Edge {
     u32 to, next;  // next: WL_NONE ends the list
@@ -38,6 +44,7 @@ typedef struct Scheduler {
     u32 *path, *ready;  // cycles to the end; cycle from which it can issue
     bool *done;
     // per value, valid for stamp
+    bool *live;  // it has a value that is read later; registers that PTX defines again and again count once
     u32 *stamp, *writer, *readers;  // readers: Edge list (to = reader)
     u32 *uses_left;                 // per value: reads not scheduled yet in the run
     u32 *reads;                     // ... in the whole function that are not: a value with some left stays alive
@@ -93,11 +100,12 @@ static u32 expected_cycles(const MachineOp *op) {
 
 static MachineOp *op_at(const Scheduler *s, u32 i) { return &s->f->ops.data[s->first + i]; }
 
-static void touch(Scheduler *s, u32 value) {
+static void touch(Scheduler *s, u32 value, bool read) {
     if (s->stamp[value] == s->round) return;
     s->stamp[value] = s->round;
     s->writer[value] = s->readers[value] = WL_NONE;
     s->uses_left[value] = 0;
+    s->live[value] = read;  // what is read first has come with a value
 }
 
 static Status depend_on_values(Scheduler *s, u32 i) {
@@ -105,7 +113,7 @@ static Status depend_on_values(Scheduler *s, u32 i) {
     const u32 *operands = s->f->operands.data + op->operands;
     for (u32 k = 0; k < op->uses; k++) {
         u32 value = operands[op->defs + k];
-        touch(s, value);
+        touch(s, value, true);
         u32 guard = k + 1 == op->guard_use ? (u32)s->f->lower->gpu->guard_latency : 0;
         if (s->writer[value] != WL_NONE)
             TRY(add_edge(s, s->writer[value], i, expected_cycles(op_at(s, s->writer[value])) + guard));
@@ -115,7 +123,7 @@ static Status depend_on_values(Scheduler *s, u32 i) {
     }
     for (u32 k = 0; k < op->defs; k++) {
         u32 value = operands[k];
-        touch(s, value);
+        touch(s, value, false);
         if (s->writer[value] != WL_NONE) TRY(add_edge(s, s->writer[value], i, 1));
         for (u32 r = s->readers[value]; r != WL_NONE; r = s->reader_list.data[r].next)
             if (s->reader_list.data[r].to != i) TRY(add_edge(s, s->reader_list.data[r].to, i, 0));
@@ -197,11 +205,16 @@ static void count_alive(Scheduler *s, const MachineOp *op) {
     for (u32 k = 0; k < op->uses; k++) {
         u32 value = operands[op->defs + k];
         s->reads[value]--;
-        if (--s->uses_left[value] == 0 && s->reads[value] == 0 && s->alive >= value_units(s, value))
+        if (--s->uses_left[value] == 0 && s->reads[value] == 0 && s->alive >= value_units(s, value)) {
             s->alive -= value_units(s, value);
+            s->live[value] = false;
+        }
     }
-    for (u32 k = 0; k < op->defs; k++)
-        if (s->reads[operands[k]]) s->alive += value_units(s, operands[k]);
+    for (u32 k = 0; k < op->defs; k++) {
+        u32 value = operands[k];
+        if (s->reads[value] && !s->live[value]) s->alive += value_units(s, value);
+        s->live[value] = s->reads[value];
+    }
 }
 
 static void release(Scheduler *s, u32 i, u32 cycle) {
@@ -212,16 +225,59 @@ static void release(Scheduler *s, u32 i, u32 cycle) {
     }
 }
 
+// Whether nobody reads the operation's source k behind it; of equal sources the first one says so.
+static bool is_last_read(const Scheduler *s, const MachineOp *op, u32 k) {
+    const u32 *sources = s->f->operands.data + op->operands + op->defs;
+    u32 value = sources[k], left = s->reads[value];
+    if (s->uses_left[value] != left || left > op->uses) return false;
+    if (left == 1) return true;
+    for (u32 j = 0; j < k; j++)
+        if (sources[j] == value) return false;
+    for (u32 j = k; j < op->uses; j++) left -= sources[j] == value;
+    return left == 0;
+}
+
+// By how many registers more are alive behind an operation than before it.
+static i32 growth(const Scheduler *s, const MachineOp *op) {
+    const u32 *results = s->f->operands.data + op->operands, *sources = results + op->defs;
+    i32 units = 0;
+    for (u32 k = 0; k < op->uses; k++)
+        if (is_last_read(s, op, k)) units -= (i32)value_units(s, sources[k]);
+    for (u32 k = 0; k < op->defs; k++)
+        if (s->reads[results[k]] && !s->live[results[k]]) units += (i32)value_units(s, results[k]);
+    return units;
+}
+
+static bool fits(const Scheduler *s, u32 i) {
+    i32 more = s->alive + EASY_REGISTERS < s->room ? 0 : growth(s, op_at(s, i));
+    return more <= 0 || s->alive + (u32)more <= s->room;
+}
+
+// The most urgent operation that can issue and whose results have room; WL_NONE. Those passed over wait in `now`.
+static u32 most_urgent(Scheduler *s) {
+    u64 passed[CHOICES_SEEN];
+    u32 count = 0, found = WL_NONE;
+    while (s->now.len && count < CHOICES_SEEN) {
+        u64 key = heap_pop(&s->now);
+        u32 i = (u32)key;
+        if (s->done[i]) continue;
+        if (fits(s, i)) {
+            found = i;
+            break;
+        }
+        passed[count++] = key;
+    }
+    while (count) heap_push(&s->now, passed[--count]);
+    return found;
+}
+
 static u32 choose(Scheduler *s, u32 *cycle, u32 *oldest) {
+    while (s->done[*oldest]) ++*oldest;
     for (;;) {
         while (s->later.len && s->later.keys[0] >> 32 <= *cycle)
             heap_push(&s->now, urgency(s, (u32)heap_pop(&s->later)));
-        while (s->done[*oldest]) ++*oldest;
-        if (s->alive >= s->room) return *oldest;
-        while (s->now.len) {
-            u32 i = (u32)heap_pop(&s->now);
-            if (!s->done[i]) return i;
-        }
+        u32 i = most_urgent(s);
+        if (i != WL_NONE) return i;
         if (s->later.len == 0) return *oldest;
         *cycle = (u32)(s->later.keys[0] >> 32);
     }
@@ -283,10 +339,11 @@ static Status scheduler_init(Scheduler *s, TimeFunc *f) {
     s->limit = (pressure.units + OVERHEAD + 7) / 8 * 8 - OVERHEAD;  // registers are allocated in eights
     if (s->limit < FEW_REGISTERS - OVERHEAD) s->limit = FEW_REGISTERS - OVERHEAD;
     s->done = ARENA_ARRAY(arena, bool, n);
+    s->live = ARENA_ARRAY(arena, bool, values);
     s->order = ARENA_ARRAY(arena, MachineOp, n);
     s->now.keys = ARENA_ARRAY(arena, u64, n);
     s->later.keys = ARENA_ARRAY(arena, u64, n);
-    return s->done && s->order && s->now.keys && s->later.keys ? STATUS_OK : STATUS_NO_MEMORY;
+    return s->done && s->live && s->order && s->now.keys && s->later.keys ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
 Status time_schedule(TimeFunc *f) {
