@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What ptxas makes of branches: short conditional regions are predicated, diverging regions are put between BSSY and
-// BSYNC, jumps between neighbours fall away, counted loops are unrolled. From listings of ptxas 13.0 for sm_90.
+// BSYNC, jumps between neighbours fall away. From listings of ptxas 13.0 for sm_90.
 #include "sim/time/time_lower.h"
-
-#include <string.h>
 
 enum {
     // Of a region that is predicated, measured by compiling regions of every size and kind: machine instructions
@@ -12,7 +10,6 @@ enum {
     PREDICATED_MAX = 8,
     PREDICATED_STORES = 3,
     SPECULATED_MAX = 5,  // of a second condition that is computed whatever the first one is
-    UNROLLED_MAX = 48,   // of a loop that is unrolled
 };
 
 typedef struct Control {
@@ -221,153 +218,6 @@ static void lay_out(Control *c, u32 b) {
     }
 }
 
-// --- unrolling
-// --------------------------------------------------------------------------------------------------------
-static bool forbids_unrolling(const Control *c, const FlowBlock *block) {
-    const Module *m = c->f->lower->module;
-    const Function *function = c->f->function;
-    for (u32 i = 0; i < function->directive_count; i++) {
-        const Directive *d = &m->directives[function->directives + i];
-        if (d->is_text && d->insn == block->first && d->value_count &&
-            strcmp(module_text(m, m->refs[d->values]), "nounroll") == 0)
-            return true;
-    }
-    return false;
-}
-
-// r = r + constant
-static bool is_increment(const Control *c, u32 i) {
-    const FlowInsn *in = insn_at(c, i);
-    const FlowOperand *o = c->f->code->operands + in->operands;
-    return in->arith == FLOW_ADD && in->guard == WL_NONE && o[1].kind == FLOW_VALUE && o[1].id == o[0].id &&
-           o[2].kind == FLOW_IMMEDIATE;
-}
-
-// The comparison that a block's branch asks, of something that is increased in the block.
-static u32 counting_compare(const Control *c, const FlowBlock *block) {
-    const FlowInsn *branch = insn_at(c, last_insn(block));
-    u32 compare = WL_NONE;
-    Bitset *counted = &c->f->counted;
-    bitset_clear(counted);
-    for (u32 i = block->first; i < block->first + block->count; i++) {
-        const FlowInsn *in = insn_at(c, i);
-        const FlowOperand *o = c->f->code->operands + in->operands;
-        if (is_increment(c, i)) bitset_add(counted, o[0].id);
-        if (in->arith == FLOW_COMPARE && o[0].id == branch->guard)
-            compare = (o[1].kind == FLOW_VALUE && bitset_has(counted, o[1].id)) ||
-                              (o[2].kind == FLOW_VALUE && bitset_has(counted, o[2].id))
-                          ? i
-                          : WL_NONE;
-    }
-    return compare;
-}
-
-// Spaces that an access may touch, as bits 1 << PtxSpace; of what does not lie in memory that is written: none.
-static u32 spaces_of(const FlowInsn *in) {
-    const u32 all = 1u << SPACE_GLOBAL | 1u << SPACE_LOCAL | 1u << SPACE_SHARED | 1u << SPACE_SHARED_CLUSTER;
-    return in->space == SPACE_NONE ? all : all & 1u << in->space;
-}
-
-static bool is_constant_load(const FlowInsn *in) { return in->space == SPACE_CONST || in->space == SPACE_PARAM; }
-
-static bool uses_marked(const Control *c, const FlowInsn *in, const Bitset *marked) {
-    if (in->guard != WL_NONE && bitset_has(marked, in->guard)) return true;
-    for (u32 u = 0; u < in->uses; u++) {
-        const FlowOperand *o = &c->f->code->operands[in->operands + in->defs + u];
-        if (o->kind == FLOW_VALUE && bitset_has(marked, o->id)) return true;
-    }
-    return false;
-}
-
-// v = v + constant in the block, be it by way of another register.
-static bool is_bumped(const Control *c, const FlowBlock *block, u32 value) {
-    u32 from = WL_NONE;
-    for (u32 i = block->first + block->count; i-- > block->first;) {
-        const FlowInsn *in = insn_at(c, i);
-        const FlowOperand *o = c->f->code->operands + in->operands;
-        if (in->defs != 1 || o[0].id != (from == WL_NONE ? value : from)) continue;
-        if (from == WL_NONE && in->arith == FLOW_MOVE && o[1].kind == FLOW_VALUE)
-            from = o[1].id;
-        else
-            return in->arith == FLOW_ADD && in->guard == WL_NONE && o[1].kind == FLOW_VALUE && o[1].id == value &&
-                   o[2].kind == FLOW_IMMEDIATE;
-    }
-    return false;
-}
-
-// Spaces with stores that wait for a load of the same turn: no load of the next turn can start before them. Stores
-// through a pointer that each turn moves on do not count (tests/time/loops.tsv).
-static u32 spaces_behind_loads(const Control *c, const FlowBlock *block) {
-    Bitset *loaded = &c->f->counted;
-    u32 spaces = 0;
-    bitset_clear(loaded);
-    for (u32 i = block->first; i < block->first + block->count; i++) {
-        const FlowInsn *in = insn_at(c, i);
-        bool waits = (in->is_load && !is_constant_load(in)) || uses_marked(c, in, loaded);
-        if (in->is_store && waits && !is_bumped(c, block, c->f->picked[i].base)) spaces |= spaces_of(in);
-        for (u32 d = 0; d < in->defs; d++) {
-            u32 value = c->f->code->operands[in->operands + d].id;
-            if (waits)
-                bitset_add(loaded, value);
-            else if (in->guard == WL_NONE)
-                bitset_remove(loaded, value);
-        }
-    }
-    return spaces;
-}
-
-// Whether lanes leave a loop at different times, or it lies between BSSY and BSYNC.
-static bool may_part(const Control *c, u32 b) {
-    if (bitset_has(&c->f->divergence->branches, last_insn(block_at(c, b)))) return true;
-    for (u32 up = b; up != WL_NONE; up = c->f->dominators->parent[up])
-        if (c->f->opens[up] && !dom_dominates(c->f->dominators, c->f->opens[up] - 1, b)) return true;
-    return false;
-}
-
-// Whether loads of several turns would be under way at once, or there are none: else ptxas leaves a loop as it is,
-// unless all lanes take all turns.
-static bool is_worth_unrolling(const Control *c, const FlowBlock *block) {
-    if (!may_part(c, (u32)(block - c->f->cfg->blocks))) return true;
-    u32 behind = spaces_behind_loads(c, block);
-    bool loads = false;
-    for (u32 i = block->first; i < block->first + block->count; i++) {
-        const FlowInsn *in = insn_at(c, i);
-        if (!in->is_load || is_constant_load(in)) continue;
-        if (!(spaces_of(in) & behind)) return true;
-        loads = true;
-    }
-    return !loads;
-}
-
-static bool can_unroll(const Control *c, const FlowBlock *block) {
-    for (u32 i = block->first; i < block->first + block->count; i++) {
-        if (insn_at(c, i)->guard != WL_NONE && i != last_insn(block)) return false;
-        u32 flags = form_op(time_form(c->f, i))->flags;
-        if (flags & (OPF_CONVERGENT | OPF_WARP_SYNC | OPF_FENCE | OPF_CALL | OPF_VOLATILE | OPF_ATOMIC | OPF_ASYNC))
-            return false;
-    }
-    return !forbids_unrolling(c, block) && is_worth_unrolling(c, block);
-}
-
-static void unroll(Control *c, u32 b) {
-    const FlowBlock *block = block_at(c, b);
-    u32 last = last_insn(block);
-    if (c->cost[b] > UNROLLED_MAX || insn_at(c, last)->kind != FLOW_BRANCH || insn_at(c, last)->guard == WL_NONE)
-        return;
-    u32 compare = counting_compare(c, block);
-    if (compare == WL_NONE || !can_unroll(c, block)) return;
-    for (u32 i = block->first; i < last; i++) c->f->loop_control[i] = is_increment(c, i);
-    c->f->loop_control[compare] = c->f->loop_control[last] = true;
-    c->f->unrolled[b] = true;
-}
-
-static void unroll_loops(Control *c) {
-    for (u32 l = 0; l < c->f->loops->loop_count; l++) {
-        const FlowLoop *loop = &c->f->loops->loops[l];
-        if (loop->block_count == 1 && !loop->irreducible) unroll(c, loop->header);
-    }
-}
-
 // --- the pass
 // -----------------------------------------------------------------------------------------------------------
 static Status analyze(Control *c) {
@@ -414,6 +264,6 @@ Status time_control(TimeFunc *f) {
     for (u32 b = 0; b < f->cfg->block_count; b++)
         if (f->cfg->blocks[b].reachable && f->cfg->blocks[b].count) lay_out(&c, b);
     time_join(f);
-    unroll_loops(&c);
+    time_choose_unrolled(f, c.cost);
     return STATUS_OK;
 }

@@ -288,7 +288,7 @@ static Status emit_uniform(TimeFunc *f, u32 pc, u32 count) {
     return STATUS_OK;
 }
 
-static Status emit_sunk(TimeFunc *f, u32 insn) {
+Status time_emit_sunk(TimeFunc *f, u32 insn) {
     u64 sm = f->lower->gpu->sm_version;
     for (u32 p = f->sunk_at[insn]; p != WL_NONE; p = f->sunk_places[p].next) {
         u32 c = f->sunk_places[p].constant;
@@ -324,10 +324,10 @@ Status time_emit(TimeFunc *f) {
     for (u32 i = 0; i < f->code->insn_count; i++) {
         u32 b = f->cfg->block_of[i];
         const FlowBlock *block = &f->cfg->blocks[b];
-        if (i == block->first && f->unrolled[b]) TRY(time_emit_unrolled(f, b));
+        if (i == block->first && f->unrolled[b] && time_block(f, i)->part == 0) TRY(time_emit_unrolled(f, b));
         if (i == block->first && f->closes[b]) TRY(emit_sync(f, i, ORDER_ALL));
         if (i == block->first + block->count - 1 && f->opens[b]) TRY(emit_sync(f, i, ORDER_FREE));
-        TRY(emit_sunk(f, i));
+        TRY(time_emit_sunk(f, i));
         if (time_is_emitted(f, i)) TRY(time_emit_insn(f, i));
     }
     return STATUS_OK;

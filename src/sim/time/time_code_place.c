@@ -37,13 +37,28 @@ static void flow_insn(const TimeFunc *f, const MachineOp *op, FlowInsn *insn) {
                        .target_count = op->flow == FLOW_PLAIN ? 0 : source->target_count};
 }
 
+// In a copy of a loop, the operation that a branch to instruction `to` of the loop leads to.
+static u32 target_in_copy(const TimeFunc *f, u32 branch, u32 to) {
+    const MachineOp *ops = f->ops.data;
+    u32 i = branch + 1;
+    while (i < f->ops.len && ops[i].iteration == ops[branch].iteration && ops[i].pc < to) i++;
+    return i;
+}
+
 // From the mark before the copies to the first of them or to the block itself; from the one behind them to that, or
 // out of the loop.
 static void flow_marks(const TimeFunc *f, FlowInsn *insns, u32 *targets, u32 count, const u32 *first) {
     u32 begin = 0;
     for (u32 i = 0; i < f->ops.len; i++) {
         const MachineOp *op = &f->ops.data[i];
-        if (op->iteration) insns[i].kind = FLOW_PLAIN, insns[i].target_count = 0;
+        if (op->iteration && op->hidden && op->flow == FLOW_BRANCH) {
+            targets[count] = target_in_copy(f, i, f->code->targets[f->code->insns[op->pc].targets]);
+            insns[i].targets = count++;
+            insns[i].target_count = 1;
+        } else if (op->iteration) {
+            insns[i].kind = FLOW_PLAIN;
+            insns[i].target_count = 0;
+        }
         if (op->mark == UNROLL_NONE) continue;
         insns[i].targets = count;
         insns[i].target_count = 2;
@@ -59,10 +74,14 @@ static void flow_marks(const TimeFunc *f, FlowInsn *insns, u32 *targets, u32 cou
     }
 }
 
-static u32 mark_count(const TimeFunc *f) {
-    u32 marks = 0;
-    for (u32 i = 0; i < f->ops.len; i++) marks += f->ops.data[i].mark != UNROLL_NONE;
-    return marks;
+// Most targets of marks, and of branches in copies.
+static u32 copy_targets(const TimeFunc *f) {
+    u32 count = 0;
+    for (u32 i = 0; i < f->ops.len; i++) {
+        const MachineOp *op = &f->ops.data[i];
+        count += op->mark != UNROLL_NONE ? 2 : op->iteration && op->flow == FLOW_BRANCH;
+    }
+    return count;
 }
 
 Status time_flow(TimeFunc *f, Cfg **cfg, Liveness **liveness) {
@@ -72,7 +91,7 @@ Status time_flow(TimeFunc *f, Cfg **cfg, Liveness **liveness) {
     FlowOperand *operands = ARENA_ARRAY(arena, FlowOperand, f->operands.len + 1);
     u32 target_count = 0;
     for (u32 i = 0; i < f->code->insn_count; i++) target_count += f->code->insns[i].target_count;
-    u32 *targets = ARENA_ARRAY(arena, u32, target_count + 2 * mark_count(f) + 1), *first = first_ops(f);
+    u32 *targets = ARENA_ARRAY(arena, u32, target_count + copy_targets(f) + 1), *first = first_ops(f);
     if (!code || !insns || !operands || !targets || !first) return STATUS_NO_MEMORY;
     for (u32 i = 0; i < target_count; i++) targets[i] = first[f->code->targets[i]];
     for (u32 i = 0; i < f->operands.len; i++)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // If-conversion of what time_code_control.c chose (Allen, Kennedy, Porterfield, Warren: "Conversion of Control
-// Dependence to Data Dependence", POPL 1983): branches inside a region go, accesses of a predicated side get its
-// predicate as guard, and so does what it computes that the other way needs as it was before. The rest is computed
-// whatever the predicate is.
+// Dependence to Data Dependence", POPL 1983): branches inside a region go, and all that a side does gets its predicate
+// as guard, as ptxas has it, but for uniform instructions, which have none.
 #include "sim/time/time_lower.h"
 
 #include <string.h>
@@ -38,11 +37,6 @@ static bool is_needed_around(const Predication *p, const MachineOp *op, u32 behi
     return false;
 }
 
-static bool is_access(const MachineOp *op) {
-    return op->kind == TIME_LOAD || op->kind == TIME_STORE || op->kind == TIME_ATOMIC || op->kind == TIME_REDUCE ||
-           op->kind == TIME_TEXTURE;
-}
-
 // `keeps`: what the operation writes stays as it was where the guard is false, and somebody reads it then.
 static Status guard_op(TimeFunc *f, u32 at, u32 guard, bool keeps) {
     MachineOp *op = &f->ops.data[at];
@@ -66,9 +60,8 @@ static Status predicate_region(const Predication *p, u32 first, u32 end) {
         bool side = is_in_side(f, op);
         if (is_inner_branch(f, op)) {
             if (!side) guard = op->uses ? f->operands.data[op->operands + op->defs] : WL_NONE;
-        } else if (side && guard != WL_NONE && !op->hidden && op->guard == WL_NONE) {
-            bool keeps = is_needed_around(p, op, end_of_side(f, i));
-            if (keeps || is_access(op)) TRY(guard_op(f, i, guard, keeps));
+        } else if (side && guard != WL_NONE && !op->hidden && op->guard == WL_NONE && op->unit != UNIT_UNIFORM) {
+            TRY(guard_op(f, i, guard, is_needed_around(p, op, end_of_side(f, i))));
         }
     }
     return STATUS_OK;

@@ -3,8 +3,8 @@
 //   select    which PTX instructions cost anything, and what they fold into (time_code_select.c)
 //   repeat    loads of what is known already (time_code_repeat.c)
 //   share     divisions by the same divisor (time_code_share.c)
-//   control   predicated sides, BSSY and BSYNC, unrolled loops (time_code_control.c)
-//   join      blocks that the machine has as one (time_code_region.c)
+//   control   predicated sides, BSSY and BSYNC (time_code_control.c)
+//   join      blocks that the machine has as one (time_code_region.c), loops that are unrolled (time_code_loops.c)
 //   merge     neighbouring loads, halves of products (time_code_merge.c)
 //   sink      where parameters are loaded (time_code_sink.c)
 //   emit      machine instructions in program order (time_code_emit.c)
@@ -151,13 +151,13 @@ typedef struct TimeFunc {
     Picked *picked;
     TimeWords leaves, work;
     Bitset same_divisor, same_division;  // time_code_share.c, by instruction
-    // time_code_control.c, by block of cfg:
+    // time_code_control.c, time_code_loops.c, by block of cfg:
     bool *predicated;  // issued by warps that jump over it, too
     bool *exits;       // nothing but the end of the kernel: see TimeBlock
     bool *speculated;  // issued whether or not the branch before it is taken, which is not issued
     u32 *opens;        // block + 1 where the diverging region that begins at its end is closed (BSSY), 0 = none
     bool *closes;      // lanes are joined at its begin (BSYNC)
-    bool *unrolled;    // see time_code_unroll.c
+    bool *unrolled;    // part of an unrolled loop: see time_code_unroll.c
     // ... by instruction:
     bool *no_branch;     // a branch that is not issued
     bool *loop_control;  // increments, comparison and branch of an unrolled loop
@@ -209,6 +209,10 @@ WL_MUST_USE Status time_control(TimeFunc *f);
 // leaves in the middle.
 void time_join(TimeFunc *f);
 
+// time_code_loops.c
+// `cost`: machine instructions of each block.
+void time_choose_unrolled(TimeFunc *f, const u32 *cost);
+
 // time_code_merge.c
 // Whether two conversions of f32 to 16 bits that nobody else reads are one F2FP.
 bool time_rounds_pair(const TimeFunc *f, u32 a, u32 b);
@@ -221,13 +225,14 @@ WL_MUST_USE Status time_sink(TimeFunc *f);
 WL_MUST_USE Status time_emit(TimeFunc *f);
 bool time_is_emitted(const TimeFunc *f, u32 insn);  // at its own place
 WL_MUST_USE Status time_emit_insn(TimeFunc *f, u32 insn);
+WL_MUST_USE Status time_emit_sunk(TimeFunc *f, u32 insn);  // the constants that are loaded before it
 
 // time_code_moves.c
 // Moves into uniform and into other registers that an instruction needs before it.
 void time_moves(const TimeFunc *f, u32 insn, u32 *uniform, u32 *vector);
 
 // time_code_unroll.c
-WL_MUST_USE Status time_emit_unrolled(TimeFunc *f, u32 block);
+WL_MUST_USE Status time_emit_unrolled(TimeFunc *f, u32 header);
 
 // time_code_predicate.c: regions become straight code, operations of predicated sides are guarded where they must be.
 WL_MUST_USE Status time_predicate(TimeFunc *f);

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which loops ptxas unrolls: short counted ones that are one region, sides that are predicated and shuffles included.
+// From 50 loops, and 60 more of several blocks, compiled by ptxas 13.0 for sm_90.
+#include "sim/time/time_lower.h"
+
+#include <string.h>
+
+enum { UNROLLED_MAX = 48 };  // machine instructions of a loop that is unrolled
+
+typedef struct Body {
+    TimeFunc *f;
+    u32 header, latch;  // blocks: it is all those from one to the other
+    u32 first, last;    // instructions
+} Body;
+
+static const FlowInsn *insn_at(const Body *b, u32 i) { return &b->f->code->insns[i]; }
+static bool is_in_side(const Body *b, u32 i) { return b->f->predicated[b->f->cfg->block_of[i]]; }
+static const FlowOperand *operands_of(const Body *b, u32 i) { return b->f->code->operands + insn_at(b, i)->operands; }
+
+// Whether the loop is a region, and nothing else.
+static bool find_body(TimeFunc *f, const FlowLoop *loop, Body *b) {
+    const FlowBlock *header = &f->cfg->blocks[loop->header];
+    if (loop->irreducible || loop->latch_count != 1 || !header->count) return false;
+    const TimeBlock *block = time_block(f, header->first);
+    *b = (Body){.f = f, .header = loop->header, .latch = f->loops->members[loop->latches], .first = header->first};
+    b->last = time_region_end(f, block) - 1;
+    if (block->part || block->pc - f->func->entry != b->first || b->last >= f->code->insn_count) return false;
+    const FlowBlock *latch = &f->cfg->blocks[b->latch];
+    return b->latch >= b->header && b->last == latch->first + latch->count - 1 && !f->speculated[b->latch] &&
+           loop->block_count == b->latch - b->header + 1;
+}
+
+static bool forbids_unrolling(const Body *b) {
+    const Module *m = b->f->lower->module;
+    const Function *function = b->f->function;
+    for (u32 i = 0; i < function->directive_count; i++) {
+        const Directive *d = &m->directives[function->directives + i];
+        if (d->is_text && d->insn == b->first && d->value_count &&
+            strcmp(module_text(m, m->refs[d->values]), "nounroll") == 0)
+            return true;
+    }
+    return false;
+}
+
+// --- counting -----------------------------------------------------------------------------------------------------
+static bool is_only_definition(const Body *b, u32 value) {
+    const TimeFunc *f = b->f;
+    u32 found = 0;
+    for (u32 d = f->first_def[value]; d < f->first_def[value + 1]; d++)
+        found += f->defs_of[d] >= b->first && f->defs_of[d] <= b->last;
+    return found == 1;
+}
+
+// r = r + constant, in every turn
+static bool is_increment(const Body *b, u32 i) {
+    const FlowInsn *in = insn_at(b, i);
+    const FlowOperand *o = operands_of(b, i);
+    return in->arith == FLOW_ADD && in->guard == WL_NONE && o[1].kind == FLOW_VALUE && o[1].id == o[0].id &&
+           o[2].kind == FLOW_IMMEDIATE && !is_in_side(b, i) && is_only_definition(b, o[0].id);
+}
+
+static bool is_counted(const Body *b, const FlowOperand *o) {
+    return o->kind == FLOW_VALUE && bitset_has(&b->f->counted, o->id);
+}
+
+// The comparison that the loop's branch asks, of something that is increased in the loop.
+static u32 counting_compare(const Body *b) {
+    const FlowInsn *branch = insn_at(b, b->last);
+    u32 compare = WL_NONE;
+    bitset_clear(&b->f->counted);
+    for (u32 i = b->first; i <= b->last; i++) {
+        const FlowOperand *o = operands_of(b, i);
+        if (is_increment(b, i)) bitset_add(&b->f->counted, o[0].id);
+        if (insn_at(b, i)->arith == FLOW_COMPARE && o[0].id == branch->guard)
+            compare = !is_in_side(b, i) && (is_counted(b, &o[1]) || is_counted(b, &o[2])) ? i : WL_NONE;
+    }
+    return compare;
+}
+
+// --- memory -------------------------------------------------------------------------------------------------------
+// Spaces that an access may touch, as bits 1 << PtxSpace; of what does not lie in memory that is written: none.
+static u32 spaces_of(const FlowInsn *in) {
+    const u32 all = 1u << SPACE_GLOBAL | 1u << SPACE_LOCAL | 1u << SPACE_SHARED | 1u << SPACE_SHARED_CLUSTER;
+    return in->space == SPACE_NONE ? all : all & 1u << in->space;
+}
+
+static bool is_read(const FlowInsn *in) {
+    return in->is_load && !in->is_atomic && in->space != SPACE_CONST && in->space != SPACE_PARAM;
+}
+
+static bool uses_marked(const Body *b, u32 i, const Bitset *marked) {
+    const FlowInsn *in = insn_at(b, i);
+    if (in->guard != WL_NONE && bitset_has(marked, in->guard)) return true;
+    for (u32 u = 0; u < in->uses; u++) {
+        const FlowOperand *o = &operands_of(b, i)[in->defs + u];
+        if (o->kind == FLOW_VALUE && bitset_has(marked, o->id)) return true;
+    }
+    return false;
+}
+
+// v = v + constant in every turn, be it by way of another register.
+static bool is_bumped(const Body *b, u32 value) {
+    u32 from = WL_NONE;
+    for (u32 i = b->last + 1; i-- > b->first;) {
+        const FlowInsn *in = insn_at(b, i);
+        const FlowOperand *o = operands_of(b, i);
+        if (in->defs != 1 || o[0].id != (from == WL_NONE ? value : from)) continue;
+        if (is_in_side(b, i) || in->guard != WL_NONE) return false;
+        if (from == WL_NONE && in->arith == FLOW_MOVE && o[1].kind == FLOW_VALUE)
+            from = o[1].id;
+        else
+            return in->arith == FLOW_ADD && o[1].kind == FLOW_VALUE && o[1].id == value && o[2].kind == FLOW_IMMEDIATE;
+    }
+    return false;
+}
+
+// Spaces with stores and atomics that wait for a load of the same turn, be it for what guards them: no load of the next
+// turn can start before them. Stores through a pointer that each turn moves on do not count.
+static u32 spaces_behind_loads(const Body *b) {
+    Bitset *loaded = &b->f->counted;
+    u32 spaces = 0;
+    bool guard = false;  // of the sides that come next
+    bitset_clear(loaded);
+    for (u32 i = b->first; i <= b->last; i++) {
+        const FlowInsn *in = insn_at(b, i);
+        bool side = is_in_side(b, i), waits = is_read(in) || uses_marked(b, i, loaded) || (side && guard);
+        if (in->kind == FLOW_BRANCH && !side) guard = waits;
+        bool moves_on = in->is_store && !side && is_bumped(b, b->f->picked[i].base);
+        if ((in->is_store || in->is_atomic) && waits && !moves_on) spaces |= spaces_of(in);
+        for (u32 d = 0; d < in->defs; d++) {
+            u32 value = operands_of(b, i)[d].id;
+            if (waits)
+                bitset_add(loaded, value);
+            else if (in->guard == WL_NONE && !side)
+                bitset_remove(loaded, value);
+        }
+    }
+    return spaces;
+}
+
+// Whether lanes leave the loop at different times, or it lies between BSSY and BSYNC.
+static bool may_part(const Body *b) {
+    const TimeFunc *f = b->f;
+    if (bitset_has(&f->divergence->branches, b->last)) return true;
+    for (u32 up = b->header; up != WL_NONE; up = f->dominators->parent[up])
+        if (f->opens[up] && !dom_dominates(f->dominators, f->opens[up] - 1, b->header)) return true;
+    return false;
+}
+
+// Whether loads of several turns would be under way at once, or there are none: else ptxas leaves a loop as it is,
+// unless all lanes take all turns.
+static bool is_worth_unrolling(const Body *b) {
+    if (!may_part(b)) return true;
+    u32 behind = spaces_behind_loads(b);
+    bool loads = false;
+    for (u32 i = b->first; i <= b->last; i++) {
+        if (!is_read(insn_at(b, i))) continue;
+        if (!(spaces_of(insn_at(b, i)) & behind)) return true;
+        loads = true;
+    }
+    return !loads;
+}
+
+// --- the choice ---------------------------------------------------------------------------------------------------
+static bool can_unroll_insn(const Body *b, u32 i) {
+    const FlowInsn *in = insn_at(b, i);
+    u32 flags = form_op(time_form(b->f, i))->flags;
+    if (in->guard != WL_NONE && in->kind != FLOW_BRANCH) return false;
+    if (flags & OPF_ATOMIC && time_kind(b->f, i) != TIME_REDUCE) return false;
+    return !(flags & (OPF_FENCE | OPF_CALL | OPF_VOLATILE | OPF_ASYNC));
+}
+
+static bool can_unroll(const Body *b) {
+    for (u32 i = b->first; i <= b->last; i++)
+        if (!can_unroll_insn(b, i)) return false;
+    return !forbids_unrolling(b) && is_worth_unrolling(b);
+}
+
+static void choose(const Body *b, const u32 *cost) {
+    TimeFunc *f = b->f;
+    const FlowInsn *branch = insn_at(b, b->last);
+    u32 total = 0;
+    for (u32 k = b->header; k <= b->latch; k++) total += cost[k];
+    if (total > UNROLLED_MAX || branch->kind != FLOW_BRANCH || branch->guard == WL_NONE) return;
+    u32 compare = counting_compare(b);
+    if (compare == WL_NONE || !can_unroll(b)) return;
+    for (u32 i = b->first; i < b->last; i++) f->loop_control[i] = is_increment(b, i);
+    f->loop_control[compare] = f->loop_control[b->last] = true;
+    for (u32 k = b->header; k <= b->latch; k++) f->unrolled[k] = true;
+}
+
+void time_choose_unrolled(TimeFunc *f, const u32 *cost) {
+    for (u32 l = 0; l < f->loops->loop_count; l++) {
+        Body body;
+        if (find_body(f, &f->loops->loops[l], &body)) choose(&body, cost);
+    }
+}
