@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which loops ptxas unrolls: short counted ones that are one region, sides that are predicated and shuffles included.
 // From 50 loops, and 70 more of several blocks, compiled by ptxas 13.0 for sm_90.
+#include "sim/slow_path.h"
 #include "sim/time/time_lower.h"
 
 #include <string.h>
@@ -148,10 +149,9 @@ static bool may_part(const Body *b) {
     return false;
 }
 
-// Whether loads of several turns would be under way at once, or there are none: else ptxas leaves a loop as it is,
-// unless all lanes take all turns.
+// Whether loads of several turns would be under way at once, or there are none: else ptxas leaves a loop as it is where
+// lanes may part.
 static bool is_worth_unrolling(const Body *b) {
-    if (!may_part(b)) return true;
     u32 behind = spaces_behind_loads(b);
     bool loads = false;
     for (u32 i = b->first; i <= b->last; i++) {
@@ -163,21 +163,25 @@ static bool is_worth_unrolling(const Body *b) {
 }
 
 // --- the choice ---------------------------------------------------------------------------------------------------
-static bool can_unroll_insn(const Body *b, u32 i) {
+// `parts`: may_part.
+static bool can_unroll_insn(const Body *b, u32 i, bool parts) {
     const FlowInsn *in = insn_at(b, i);
     u32 flags = form_op(time_form(b->f, i))->flags;
     if (in->guard != WL_NONE && in->kind != FLOW_BRANCH) return false;
+    if (parts && flags & (OPF_CONVERGENT | OPF_WARP_SYNC | OPF_ATOMIC)) return false;
     if (flags & OPF_ATOMIC && time_kind(b->f, i) != TIME_REDUCE) return false;
+    if (b->f->picked[i].needed && has_slow_path(time_form(b->f, i))) return false;
     return !(flags & (OPF_FENCE | OPF_CALL | OPF_VOLATILE | OPF_ASYNC));
 }
 
 static bool can_unroll(const Body *b) {
     u32 stores = 0;
+    bool parts = may_part(b);
     for (u32 i = b->first; i <= b->last; i++) {
-        if (!can_unroll_insn(b, i)) return false;
+        if (!can_unroll_insn(b, i, parts)) return false;
         stores += insn_at(b, i)->is_store && is_in_side(b, i);
     }
-    return stores <= GUARDED_STORES && !forbids_unrolling(b) && is_worth_unrolling(b);
+    return stores <= GUARDED_STORES && !forbids_unrolling(b) && (!parts || is_worth_unrolling(b));
 }
 
 static void choose(const Body *b, const u32 *cost) {
