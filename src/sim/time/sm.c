@@ -407,18 +407,14 @@ static u64 next_issue(const Sm *sm, const TimeWarp *w, const TimeOp *op, u64 cyc
     return cycle + latency;
 }
 
-// The queue that the instruction has to wait for; NULL: there is room.
-static const Pipe *full_pipe(const Sm *sm, const TimeOp *op) {
-    bool texture = op->kind == TIME_TEXTURE;
-    const Pipe *pipe = texture ? &sm->tex : &sm->lsu;
-    return pipe->count >= (texture ? sm->gpu->tex_queue : sm->gpu->lsu_queue) ? pipe : NULL;
-}
-
-static bool throttle_memory(Sm *sm, Scheduler *s, TimeWarp *w, const TimeOp *op, const Pipe *pipe, u64 cycle) {
+// False: the queue of its unit has no room for it.
+static bool enter_queue(Sm *sm, Scheduler *s, TimeWarp *w, const TimeOp *op, u64 cycle) {
+    Pipe *pipe = op->kind == TIME_TEXTURE ? &sm->tex : &sm->lsu;
+    u64 full = memory_full_until(sm, pipe, w, cycle);
     StallReason reason = pipe == &sm->tex       ? STALL_TEX_THROTTLE
                          : op->flags & TIME_MIO ? STALL_MIO_THROTTLE
                                                 : STALL_LG_THROTTLE;
-    return throttle(sm, s, w, cycle, memory_full_until(sm, pipe), reason);
+    return !full || throttle(sm, s, w, cycle, full, reason);
 }
 
 static bool try_issue(Sm *sm, Scheduler *s, TimeWarp *w, u64 cycle) {
@@ -428,8 +424,7 @@ static bool try_issue(Sm *sm, Scheduler *s, TimeWarp *w, u64 cycle) {
     if (op->path == TIME_BY_UNIT && s->unit_free[op->unit] > cycle)
         return throttle(sm, s, w, cycle, s->unit_free[op->unit], STALL_MATH_PIPE_THROTTLE);
     if (memory) {
-        const Pipe *full = full_pipe(sm, op);
-        if (full) return throttle_memory(sm, s, w, op, full, cycle);
+        if (!enter_queue(sm, s, w, op, cycle)) return false;
         memory_issue(sm, w, op, cycle);
     }
     count_issue(sm, s, w, op, cycle);

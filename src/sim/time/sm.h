@@ -136,6 +136,8 @@ typedef struct TimeWarp {
     u32 gmma_groups;
     u32 slot_cap;
     u64 start;
+    u64 place;               // among the warps that wait for room in the queue of a unit; 0: it does not
+    u64 returned;            // when words that a load had to fetch in turns were all there
     u8 arrivals;             // groups of lanes that have yet to pass the BSYNC at the begin of the run
     u8 parted_count;         // groups that left the others ...
     u8 parted[PARTED_KEPT];  // ... of a warp that had so many lanes active
@@ -204,16 +206,25 @@ typedef struct PipeEntry {
     u8 share;         // of stores: bytes of each sector
 } PipeEntry;
 
+enum { PIPE_WAITING = 128 };  // warps that an SM may have
+
 // The queue before the load/store or the texture unit: served in order.
 typedef struct Pipe {
     Pages *pages;
     PipeEntry *entries;  // ring of `cap`
     u32 first, count, cap;
+    u32 room;    // instructions that may wait
     u64 *words;  // of their lines; ring of `word_cap`
     u32 word_first, word_count, word_cap;
-    u64 free_at;   // when the unit can start on the next
-    u32 owed;      // hundredths of a cycle that it is busy longer
-    bool blocked;  // the L1 can take no further miss
+    u64 free_at;               // when the unit can start on the next
+    u64 data_free;             // when the stores that it has served have left
+    u64 places, entered;       // TimeWarp.place of the last warp that found it full; of the last of these that came in
+    u8 waiting[PIPE_WAITING];  // by place: Sm.warps of those in between
+    u32 last;                  // warp that put something into it last
+    u32 owed;                  // hundredths of a cycle that it is busy longer
+    bool blocked;              // the L1 can take no further miss
+    bool turns;                // warps that find it full issue in the order in which they came
+    bool closed;               // it was full, and few instructions have left since
 } Pipe;
 
 enum {
@@ -340,13 +351,14 @@ void sm_receive(Sm *sm, const MemReply *reply);
 // Notes when it has something to do next, after it ran or was changed otherwise; what it sends apart.
 void sm_note(Sm *sm);
 
-// sm_memory.c, sm_memory_create.c
+// sm_memory.c, sm_queue.c, sm_memory_create.c
 u64 memory_next(const Sm *sm);  // next event of pipes and replies
 void memory_events(Sm *sm, u64 cycle);
 // A warp issues a memory instruction, or one that goes through the same queue, which has room: Sm.tex for textures,
 // Sm.lsu for all else.
 void memory_issue(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle);
-u64 memory_full_until(const Sm *sm, const Pipe *pipe);
+// When the warp may put an instruction into the queue of a unit; 0: now, NEVER: it will be woken.
+u64 memory_full_until(Sm *sm, Pipe *pipe, TimeWarp *w, u64 cycle);
 // When the instructions of a line can be issued; NEVER: the warp is told.
 u64 memory_fetch(Sm *sm, TimeWarp *w, u32 line, u64 cycle);
 WL_MUST_USE Status memory_init_sm(Sm *sm);

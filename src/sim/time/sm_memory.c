@@ -170,58 +170,9 @@ static void line_arrived(Sm *sm, const MemReply *reply) {
 }
 
 // --- the queues ----------------------------------------------------------------------------------------------------
-static bool pipe_words(Pipe *p, u32 count) {
-    if (p->word_count + count <= p->word_cap) return true;
-    u32 cap = p->word_cap * 2;
-    while (cap < p->word_count + count) cap *= 2;
-    u64 *bigger = pages_take(p->pages, sizeof *bigger * cap);
-    if (!bigger) return false;
-    for (u32 i = 0; i < p->word_count; i++)
-        bigger[(p->word_first + i) & (cap - 1)] = p->words[(p->word_first + i) & (p->word_cap - 1)];
-    pages_give(p->pages, p->words, sizeof *bigger * p->word_cap);
-    p->words = bigger;
-    p->word_cap = cap;
-    return true;
-}
-
-static bool pipe_grow(Pipe *p) {
-    PipeEntry *bigger = pages_take(p->pages, sizeof *bigger * p->cap * 2);
-    if (!bigger) return false;
-    for (u32 i = 0; i < p->count; i++) bigger[i] = p->entries[(p->first + i) % p->cap];
-    pages_give(p->pages, p->entries, sizeof *bigger * p->cap);
-    p->entries = bigger;
-    p->first = 0;
-    p->cap *= 2;
-    return true;
-}
-
-static void pipe_push(Sm *sm, Pipe *p, PipeEntry e, const u64 *lines, u32 count) {
-    if (!pipe_words(p, count) || (p->count == p->cap && !pipe_grow(p))) return (void)(sm->status = STATUS_NO_MEMORY);
-    e.words = p->word_first + p->word_count;
-    e.count = count;
-    for (u32 i = 0; i < count; i++) p->words[(e.words + i) & (p->word_cap - 1)] = lines[i];
-    p->word_count += count;
-    p->entries[(p->first + p->count++) % p->cap] = e;
+static void enqueue(Sm *sm, Pipe *p, PipeEntry e, const u64 *lines, u32 count) {
+    if (!pipe_push(p, e, lines, count)) return (void)(sm->status = STATUS_NO_MEMORY);
     if (e.ticket != NO_TICKET) sm->tickets.data[e.ticket].remaining++;
-}
-
-static void pipe_pop(Pipe *p) {
-    const PipeEntry *e = &p->entries[p->first];
-    p->word_first += e->count;
-    p->word_count -= e->count;
-    p->first = (p->first + 1) % p->cap;
-    p->count--;
-}
-
-static u64 pipe_next(const Pipe *p) {
-    if (!p->count || p->blocked) return NEVER;
-    u64 issued = p->entries[p->first].issued;
-    return p->free_at > issued ? p->free_at : issued;
-}
-
-u64 memory_full_until(const Sm *sm, const Pipe *p) {
-    u64 next = pipe_next(p);
-    return (next == NEVER || next <= sm->now ? sm->now : next) + (p->blocked ? 16 : 1);
 }
 
 // --- serving an access ---------------------------------------------------------------------------------------------
@@ -307,7 +258,9 @@ static void write_line(const Access *a, u64 word) {
                              .bytes = a->entry->share,
                              .local = local,
                              .looked_up = a->cycle + a->entry->count};
-        return store_line(sm, &store, word);
+        u64 from = a->pipe->data_free > a->cycle ? a->pipe->data_free : a->cycle;
+        a->pipe->data_free = from + store_line(sm, &store, word);
+        return;
     }
     sm->tickets.data[a->entry->ticket].remaining++;
     sm->writes++;
@@ -435,16 +388,42 @@ static u64 data_cycles(const Sm *sm, const PipeEntry *e, u32 sectors, bool begin
     return divided((u64)sectors * 32, sm->gpu->l1_bytes);
 }
 
-// Lines whose tags are looked up, by bank of the tags: neighbouring lines lie in different ones. Writes take turns.
+// Lines whose tags are looked up, by bank of the tags. Writes take turns.
 enum { TAG_BANKS = 16 };
 typedef struct TagLoad {
     u32 lines[TAG_BANKS], most;
 } TagLoad;
 
+typedef enum TagBank { TAG_NEIGHBOURS, TAG_FOLDED } TagBank;  // the words of l1_tag_bank
+
+// Folded: which of an H200's four banks has a line's tag (bench/hwref/h200-l1-tags.tsv: all pairs of the lowest 16 bits
+// of a line's number).
+static u32 tag_bank(const GpuModel *gpu, u64 line) {
+    enum { BIT_0 = 0x7ab5, BIT_1 = 0xd5da };
+    u32 number = (u32)(line >> 7);
+    if (gpu->l1_tag_bank == TAG_NEIGHBOURS) return (u32)((line >> 7) % gpu->l1_tags);
+    u32 bank = (u32)__builtin_parity(number & BIT_0) | (u32)__builtin_parity(number & BIT_1) << 1;
+    return bank % (u32)gpu->l1_tags;
+}
+
 static void look_up_tag(const Access *a, TagLoad *load, u64 line) {
     bool write = a->entry->kind != TIME_LOAD && a->entry->kind != TIME_ASYNC;
-    u32 bank = write ? 0 : (u32)((line >> 7) % a->sm->gpu->l1_tags);
+    u32 bank = write ? 0 : tag_bank(a->sm->gpu, line);
     if (++load->lines[bank] > load->most) load->most = load->lines[bank];
+}
+
+// Loads of a warp whose words lie in one bank follow each other at the rate of the bank, though of several warps one is
+// read each cycle (bench/hwref/h200-rows.tsv, rows/LW, LLW, LLLLW, LLLLLLLLW of 1, 2 and 4 warps: 167, 215, 346, 615
+// cycles for 1, 2, 4, 8 loads of 32 wavefronts; gather/load_8 of h200-micro.tsv: 36.9 cycles for 2 wavefronts, 48.8 for
+// 8, 97.1 for 32). What hits is there when the last word is; tags that are looked up in turns take a cycle each.
+static void delay_hits(const Access *a, u64 before, u64 tags, u64 data) {
+    const PipeEntry *e = a->entry;
+    Ticket *t = &a->sm->tickets.data[e->ticket];
+    u64 conflict = a->sm->gpu->l1_conflict, banks = data ? (data - 1) * conflict : 0, turns = tags ? tags - 1 : 0;
+    if (!conflict || e->kind != TIME_LOAD || e->space == TRACE_TEXTURE || t->done == before) return;
+    u64 begin = t->done > t->warp->returned ? t->done : t->warp->returned;
+    t->done = begin + (banks > turns ? banks : turns);
+    if (banks) t->warp->returned = t->done + conflict;
 }
 
 // Quads that look up what another quad of the instruction does find it there, or on its way.
@@ -499,10 +478,14 @@ static void serve(Sm *sm, Pipe *p, u64 cycle) {
         sm->translated = true;
         p->free_at = cycle + sm->gpu->translation;
         return;
+    } else if (e->kind == TIME_LOAD && sm->gpu->l1_in_order && p->data_free > cycle) {
+        p->free_at = p->data_free;
+        return;
     } else {
         u32 sectors = 0;
         bool begins = e->next_line == 0;
         TagLoad tags = {.most = 0};
+        u64 done = t->done;
         if (begins) prefetch_lines(sm, p, e), count_quads(sm, p, e);
         for (; e->next_line < e->count; e->next_line++) {
             u64 word = p->words[(e->words + e->next_line) & (p->word_cap - 1)];
@@ -522,12 +505,13 @@ static void serve(Sm *sm, Pipe *p, u64 cycle) {
             busy = e->space == TRACE_TEXTURE || tags.most < data ? data : tags.most;
         sm->counters[SMC_L1_TAG_CYCLES] += tags.most;
         sm->counters[SMC_L1_DATA_CYCLES] += data;
+        delay_hits(&a, done, tags.most, data);
         p->free_at = cycle + (busy ? busy : 1);
         if (p->blocked) return;
         p->free_at += return_cycles(sm, p, e, p->free_at - cycle);
     }
     u32 ticket = e->ticket;
-    pipe_pop(p);
+    pipe_pop(sm, p, cycle);
     const Ticket *sent = &sm->tickets.data[ticket];
     if (sent->kind == TICKET_STORE) sm_store_sent(sm, sent->warp, cycle);
     ticket_part(sm, ticket, 1, 0, cycle);
@@ -595,7 +579,7 @@ static bool push_accesses(Sm *sm, Pipe *p, TimeWarp *w, const TimeOp *op, u32 ti
         if (op->kind == TIME_REDUCE || op->kind == TIME_ATOMIC)
             count_same_word(t, joined ? &line : lines, a.space == TRACE_SHARED ? 0 : a.lines);
         if (t->kind == TICKET_STORE) e.share = share_of_sector(&e, lines, a.space == TRACE_SHARED ? 0 : a.lines);
-        pipe_push(sm, p, e, joined ? &line : lines, a.space == TRACE_SHARED ? 0 : a.lines);
+        enqueue(sm, p, e, joined ? &line : lines, a.space == TRACE_SHARED ? 0 : a.lines);
         w->queued += t->kind == TICKET_STORE;
         any = true;
     }
@@ -610,7 +594,7 @@ void memory_issue(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
     bool any = push_accesses(sm, p, w, op, ticket, cycle);
     if (!any && op->flags & TIME_MIO) {
         PipeEntry e = {.issued = cycle, .ticket = ticket, .op = at, .space = TRACE_BARRIER, .wavefronts = op->interval};
-        pipe_push(sm, p, e, NULL, 0);
+        enqueue(sm, p, e, NULL, 0);
         w->queued += sm->tickets.data[ticket].kind == TICKET_STORE;
         any = true;
     }

@@ -7,19 +7,6 @@
 
 enum { MISSES_FIRST = 64 };  // a power of two: lines under way that there is memory for at first
 
-static bool pipe_init(Pipe *p, Pages *pages, u32 cap) {
-    *p = (Pipe){.pages = pages, .cap = cap + 64, .word_cap = 512};
-    p->entries = pages_take(pages, p->cap * sizeof *p->entries);
-    p->words = pages_take(pages, p->word_cap * sizeof *p->words);
-    return p->entries && p->words;
-}
-
-static void pipe_free(Pipe *p) {
-    pages_give(p->pages, p->entries, p->cap * sizeof *p->entries);
-    pages_give(p->pages, p->words, p->word_cap * sizeof *p->words);
-    *p = (Pipe){0};
-}
-
 static Status make_cache(Sm *sm, CacheConfig config, Cache **cache) {
     config.line = 128;
     config.sector = 32;
@@ -47,11 +34,6 @@ Status sm_set_l1(Sm *sm, u64 bytes) {
     return make_cache(sm, config, &sm->l1);
 }
 
-static void pipe_clear(Pipe *p) {
-    p->first = p->count = p->word_first = p->word_count = p->owed = 0;
-    p->blocked = false;
-}
-
 static void clear_misses(Sm *sm) {
     memset(sm->miss_hash, 0xff, sizeof *sm->miss_hash * sm->miss_cap);
     sm->free_misses = WL_NONE;
@@ -63,7 +45,8 @@ static void clear_misses(Sm *sm) {
 Status memory_init_sm(Sm *sm) {
     const GpuModel *g = sm->gpu;
     Pages *pages = sm->machine->sim->pages;
-    if (!pipe_init(&sm->lsu, pages, (u32)g->lsu_queue) || !pipe_init(&sm->tex, pages, (u32)g->tex_queue))
+    if (!pipe_init(&sm->lsu, pages, (u32)g->lsu_queue, g->lsu_turns) ||
+        !pipe_init(&sm->tex, pages, (u32)g->tex_queue, false))
         return STATUS_NO_MEMORY;
     sm->miss_cap = MISSES_FIRST;
     while (sm->miss_cap < g->l1_mshrs) sm->miss_cap *= 2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the parts of an SM's memory side share: sm_memory.c, sm_store.c, sm_fetch.c.
+// What the parts of an SM's memory side share: sm_memory.c, sm_queue.c, sm_store.c, sm_fetch.c.
 #ifndef WL_SIM_SM_PARTS_H
 #define WL_SIM_SM_PARTS_H
 
@@ -16,6 +16,14 @@ u32 sm_waited(Sm *sm, u32 list, u64 cycle);
 
 void fetch_arrived(Sm *sm, const MemReply *reply);
 
+// sm_queue.c; false: no memory. `room`: instructions that may wait, `turns`: warps that find it full issue in order.
+WL_MUST_USE bool pipe_init(Pipe *p, Pages *pages, u32 room, bool turns);
+void pipe_free(Pipe *p);
+void pipe_clear(Pipe *p);
+WL_MUST_USE bool pipe_push(Pipe *p, PipeEntry entry, const u64 *lines, u32 count);
+void pipe_pop(Sm *sm, Pipe *p, u64 cycle);
+u64 pipe_next(const Pipe *p);  // when the head has its turn; NEVER
+
 // sm_store.c; nothing is there without l1_join
 WL_MUST_USE Status stores_init(Sm *sm);
 void stores_free(Sm *sm);
@@ -29,7 +37,8 @@ typedef struct StoreAccess {
     bool local;
     u64 looked_up;
 } StoreAccess;
-void store_line(Sm *sm, const StoreAccess *access, u64 word);
+// ... returns for how many cycles it keeps the way out busy.
+u32 store_line(Sm *sm, const StoreAccess *access, u64 word);
 void store_answered(Sm *sm, u32 at, u64 cycle);
 
 #endif

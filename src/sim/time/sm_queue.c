@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// The queues before the load/store and the texture unit. Instructions are served in the order in which they were
+// issued. With lsu_turns warps that find the queue full issue in the order in which they came, whatever the scheduler
+// prefers: on an H200 2 to 16 warps that do nothing but store take turns, those of one scheduler, too
+// (bench/hwref/h200-rows.tsv, rows/issue/store). What a warp issues without a pause stays together (h200-joins.tsv: of
+// 16 and 32 warps that store to a line four times in a row, the stores still meet two to three at a time).
+#include "sim/time/machine.h"
+#include "sim/time/sm_account.h"
+#include "sim/time/sm_parts.h"
+
+enum {
+    QUEUE_BATCH = 2,  // places that have to be free before a full queue takes instructions again
+    QUEUE_RUN = 4     // cycles in which a warp may add another instruction before the next warp has its turn
+};
+
+bool pipe_init(Pipe *p, Pages *pages, u32 room, bool turns) {
+    *p = (Pipe){.pages = pages, .room = room, .turns = turns, .cap = room + 64, .word_cap = 512};
+    p->entries = pages_take(pages, p->cap * sizeof *p->entries);
+    p->words = pages_take(pages, p->word_cap * sizeof *p->words);
+    return p->entries && p->words;
+}
+
+void pipe_free(Pipe *p) {
+    pages_give(p->pages, p->entries, p->cap * sizeof *p->entries);
+    pages_give(p->pages, p->words, p->word_cap * sizeof *p->words);
+    *p = (Pipe){0};
+}
+
+void pipe_clear(Pipe *p) {
+    p->first = p->count = p->word_first = p->word_count = p->owed = 0;
+    p->places = p->entered = p->data_free = 0;
+    p->blocked = p->closed = false;
+}
+
+static bool pipe_words(Pipe *p, u32 count) {
+    if (p->word_count + count <= p->word_cap) return true;
+    u32 cap = p->word_cap * 2;
+    while (cap < p->word_count + count) cap *= 2;
+    u64 *bigger = pages_take(p->pages, sizeof *bigger * cap);
+    if (!bigger) return false;
+    for (u32 i = 0; i < p->word_count; i++)
+        bigger[(p->word_first + i) & (cap - 1)] = p->words[(p->word_first + i) & (p->word_cap - 1)];
+    pages_give(p->pages, p->words, sizeof *bigger * p->word_cap);
+    p->words = bigger;
+    p->word_cap = cap;
+    return true;
+}
+
+static bool pipe_grow(Pipe *p) {
+    PipeEntry *bigger = pages_take(p->pages, sizeof *bigger * p->cap * 2);
+    if (!bigger) return false;
+    for (u32 i = 0; i < p->count; i++) bigger[i] = p->entries[(p->first + i) % p->cap];
+    pages_give(p->pages, p->entries, sizeof *bigger * p->cap);
+    p->entries = bigger;
+    p->first = 0;
+    p->cap *= 2;
+    return true;
+}
+
+bool pipe_push(Pipe *p, PipeEntry e, const u64 *lines, u32 count) {
+    if (!pipe_words(p, count) || (p->count == p->cap && !pipe_grow(p))) return false;
+    e.words = p->word_first + p->word_count;
+    e.count = count;
+    for (u32 i = 0; i < count; i++) p->words[(e.words + i) & (p->word_cap - 1)] = lines[i];
+    p->word_count += count;
+    p->entries[(p->first + p->count++) % p->cap] = e;
+    if (p->count >= p->room) p->closed = true;
+    return true;
+}
+
+// The warp that waits longest can issue from `cycle` on.
+static void wake_first(Sm *sm, const Pipe *p, u64 cycle) {
+    if (p->places == p->entered) return;
+    TimeWarp *w = &sm->warps[p->waiting[(p->entered + 1) % PIPE_WAITING]];
+    if (scheduler_of(sm, w)->at[w->slot] == NEVER) set_at(sm, w, TW_READY, cycle);
+}
+
+void pipe_pop(Sm *sm, Pipe *p, u64 cycle) {
+    const PipeEntry *e = &p->entries[p->first];
+    p->word_first += e->count;
+    p->word_count -= e->count;
+    p->first = (p->first + 1) % p->cap;
+    p->count--;
+    if (!p->closed || (p->count && p->count + QUEUE_BATCH > p->room)) return;
+    p->closed = false;
+    wake_first(sm, p, cycle + 1);
+}
+
+u64 pipe_next(const Pipe *p) {
+    if (!p->count || p->blocked) return NEVER;
+    u64 issued = p->entries[p->first].issued;
+    return p->free_at > issued ? p->free_at : issued;
+}
+
+// Behind the warps that came before it, and to be woken; 0: it is its turn.
+static u64 take_turn(Sm *sm, Pipe *p, TimeWarp *w, u64 cycle) {
+    u32 number = (u32)(w - sm->warps);
+    bool first = w->place ? w->place == p->entered + 1 : p->places == p->entered || p->last == number;
+    if (!p->closed && first) {
+        p->entered += w->place != 0;
+        w->place = 0;
+        p->last = number;
+        if (p->count + 1 < p->room) wake_first(sm, p, cycle + QUEUE_RUN);
+        return 0;
+    }
+    if (!w->place) w->place = ++p->places;
+    p->waiting[w->place % PIPE_WAITING] = (u8)number;
+    return NEVER;
+}
+
+u64 memory_full_until(Sm *sm, Pipe *p, TimeWarp *w, u64 cycle) {
+    if (p->turns) return take_turn(sm, p, w, cycle);
+    if (p->count < p->room) return 0;
+    u64 next = pipe_next(p);
+    return (next == NEVER || next <= cycle ? cycle : next) + (p->blocked ? 16 : 1);
+}
