@@ -26,6 +26,8 @@ begin replaced 7
 begin hangs_in_disable 7
 begin launch_in_disable 7
 begin two_of_a_device 7
+begin busy 7
+begin busy_all 7 --all-times
 
 life basic 7 -q
 same "nothing is said with -q" "$(cat "$T/basic.err")" ""
@@ -117,6 +119,13 @@ same "the profile is there" "$(ask hangs_in_disable "SELECT (SELECT count(*) FRO
 ended two_of_a_device 7
 says two_of_a_device "one at a time can be sampled"
 same "samples of the first context" "$(ask two_of_a_device "SELECT sum(samples) FROM sample")" 150
+ended busy 7
+same "all launches, also those whose times would cost too much" "$(ask busy "SELECT count(*) FROM launch")" "$(cat "$T/busy.out")"
+same "the first ones have times, the last ones all else" "$(ask busy "SELECT sum(end_ns > 0) > 4000, sum(end_ns = 0) > 50, sum(end_ns = 0 AND
+    stack IS NOT NULL AND grid_x = 1 AND block_z = 1 AND stream = 13) = sum(end_ns = 0) FROM launch")" "1|1|1"
+same "estimates are told" "$("$W" report --section summary "$T/busy.wlp" | grep -c 'estimates, from launches alike that were timed')" 1
+ended busy_all 7
+same "--all-times" "$(ask busy_all "SELECT count(*), sum(end_ns > 0) FROM launch")" "6002|6002"
 ended replaced 7
 same "a profile of each program in one process" "$(ls "$T"/replaced*.wlp | wc -l) $(ask replaced "SELECT (SELECT count(*) FROM launch),
     value FROM meta WHERE key = 'complete'")" "2 4|0"

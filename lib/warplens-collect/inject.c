@@ -118,6 +118,7 @@ static CollectHost make_host(void) {
                                     .period = (u32)period,
                                     .activities = number_of(CONFIG_ACTIVITIES, 1) != 0,
                                     .allocations = number_of(CONFIG_ACTIVITIES, 1) != 0,
+                                    .all_times = number_of(CONFIG_ALL_TIMES, 0) != 0,
                                     .stacks = number_of(CONFIG_STACKS, 1) != 0,
                                     .counters = *text_of(CONFIG_INTERVAL) != 0,
                                     .interval_ns = number_of(CONFIG_INTERVAL, 0),

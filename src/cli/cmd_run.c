@@ -31,7 +31,7 @@ enum { FILE_TIME_NS = 100000000 };
 typedef struct RunOptions {
     const char *on, *gpu, *gpus, *threads, *regex, *skip, *count, *output, *check, *check_limit, *error_exit, *caches,
         *interval, *sample, *sampling, *period;
-    bool overwrite, quiet, progress, leak_check, timing, no_stacks, no_activities;
+    bool overwrite, quiet, progress, leak_check, timing, all_times, no_stacks, no_activities;
     bool on_gpu;  // settled by choose_place
 } RunOptions;
 
@@ -53,6 +53,7 @@ enum {
     OPT_SAMPLE,
     OPT_SAMPLING,
     OPT_PERIOD,
+    OPT_ALL_TIMES,
     OPT_NO_STACKS,
     OPT_NO_ACTIVITIES
 };
@@ -89,6 +90,8 @@ static const struct argp_option options[] = {
      "on a GPU: samples of the kernels' instructions; serialized: one kernel at a time (default continuous)", 0},
     {"sampling-period", OPT_PERIOD, "2^N", 0,
      "on a GPU: cycles between two samples of an SM, 2^5 to 2^31 (default: about 4 million samples a second)", 0},
+    {"all-times", OPT_ALL_TIMES, NULL, 0,
+     "on a GPU: times of all launches, also where taking them slows the program down by more than 1 %", 0},
     {"no-stacks", OPT_NO_STACKS, NULL, 0, "on a GPU: no host call stacks of launches", 0},
     {"no-activities", OPT_NO_ACTIVITIES, NULL, 0, "on a GPU: samples only, no launches, copies and allocations", 0},
     {"quiet", 'q', NULL, 0, "only errors on stderr", 0},
@@ -119,6 +122,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case OPT_SAMPLE: o->sample = arg ? arg : CONFIG_DEFAULT_SAMPLE; break;
     case OPT_SAMPLING: o->sampling = arg; break;
     case OPT_PERIOD: o->period = arg; break;
+    case OPT_ALL_TIMES: o->all_times = true; break;
     case OPT_NO_STACKS: o->no_stacks = true; break;
     case OPT_NO_ACTIVITIES: o->no_activities = true; break;
     default: return ARGP_ERR_UNKNOWN;
@@ -199,6 +203,7 @@ static int choose_place(RunOptions *o) {
                                    : NULL;
     const char *gpu = o->sampling        ? "--sampling"
                       : o->period        ? "--sampling-period"
+                      : o->all_times     ? "--all-times"
                       : o->no_stacks     ? "--no-stacks"
                       : o->no_activities ? "--no-activities"
                                          : NULL;
@@ -340,6 +345,7 @@ static void set_collector(const RunOptions *o, const char *library) {
     set(CONFIG_INTERVAL, counters ? interval : NULL);
     set(CONFIG_SAMPLING, counters ? "off" : o->sampling);
     set(CONFIG_SAMPLING_PERIOD, o->period ? period : NULL);
+    set(CONFIG_ALL_TIMES, o->all_times ? "1" : NULL);
     set(CONFIG_STACKS, o->no_stacks ? "0" : NULL);
     set(CONFIG_ACTIVITIES, o->no_activities ? "0" : NULL);
     setenv("CUDA_INJECTION64_PATH", library, 1);  // read by the driver; child processes inherit it

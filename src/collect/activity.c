@@ -28,32 +28,38 @@ static bool is_counted(Collector *c) {
     return at >= c->host.options.launch_skip && at - c->host.options.launch_skip < c->host.options.launch_count;
 }
 
-static void take_kernel(Collector *c, const CuptiKernel *kernel) {
-    const CollectFunction *function = names_function(c, kernel->name);
-    if (!function || !function->wanted) return;
+void activity_write_launch(Collector *c, const CollectFunction *function, u32 correlation, u32 stack,
+                           RecordLaunchDone *r) {
     if (!is_counted(c)) {
-        attribution_launch(c, kernel->correlation, LAUNCH_LEFT_OUT);
+        attribution_launch(c, correlation, LAUNCH_LEFT_OUT);
         return;
     }
-    u32 stack = stacks_get(&c->stacks, kernel->correlation);
-    RecordLaunchDone r = {.launch = ++c->launches,
-                          .function = function->id,
-                          .source = collect_source(c, kernel->device, false),
-                          .device = kernel->device,
+    r->launch = ++c->launches;
+    r->function = function->id;
+    r->source = collect_source(c, r->device, false);
+    r->stack = stack ? write_stack(c, stack) : 0;
+    collect_write(c, RECORD_LAUNCH_DONE, r, NULL, 0);
+    attribution_launch(c, correlation, r->launch);
+    pm_sampling_launch(c, r);
+}
+
+static void take_kernel(Collector *c, const CuptiKernel *kernel) {
+    const CollectFunction *function = names_function(c, kernel->name);
+    notes_recorded(c, kernel);
+    if (!function || !function->wanted) return;
+    bool timed = kernel->end > kernel->begin;
+    RecordLaunchDone r = {.device = kernel->device,
                           .stream = kernel->stream,
-                          .stack = stack ? write_stack(c, stack) : 0,
                           .dynamic_shared_bytes = (u32)kernel->dynamic_shared,
                           .registers = kernel->registers,
-                          .begin_ns = time_of(c, kernel->begin),
-                          .end_ns = time_of(c, kernel->end)};
+                          .begin_ns = timed ? time_of(c, kernel->begin) : 0,
+                          .end_ns = timed ? time_of(c, kernel->end) : 0};
     for (u32 i = 0; i < 3; i++) {
         r.grid[i] = (u32)kernel->grid[i];
         r.block[i] = (u32)kernel->block[i];
         r.cluster[i] = kernel->cluster[i] ? kernel->cluster[i] : 1;
     }
-    collect_write(c, RECORD_LAUNCH_DONE, &r, NULL, 0);
-    attribution_launch(c, kernel->correlation, r.launch);
-    pm_sampling_launch(c, &r);
+    activity_write_launch(c, function, kernel->correlation, stacks_get(&c->stacks, kernel->correlation), &r);
 }
 
 static void take_memcpy(Collector *c, const CuptiMemcpy *copy) {
@@ -99,15 +105,19 @@ static void take_memory(Collector *c, const CuptiMemory *memory) {
 }
 
 // Each launch costs the program microseconds, on the GPU too, as long as CUPTI records launches. Serialised samples
-// need the launches that are left out.
+// need the launches that are left out, and times.
 void activity_end_launches(Collector *c) {
     const CollectOptions *o = &c->host.options;
-    if (c->launches_ended || c->matched < o->launch_skip || c->matched - o->launch_skip < o->launch_count) return;
-    if (!o->activities || o->sampling == COLLECT_SAMPLING_SERIALIZED) return;
+    if (c->launches_ended || !o->activities || o->sampling == COLLECT_SAMPLING_SERIALIZED) return;
+    if (c->matched < o->launch_skip || c->matched - o->launch_skip < o->launch_count) {
+        bool notes = atomic_load(&c->notes.state) != NOTES_NONE;
+        if (!notes && !o->all_times && notes_are_cheaper(c)) notes_begin(c);
+        return;
+    }
     c->launches_ended = true;
     CuptiResult ignored = c->cupti.cuptiActivityDisable(CUPTI_KIND_KERNEL);  // then they go on being left out
     (void)ignored;
-    callbacks_end_launches(c);
+    callbacks_of_launches(c, false);
 }
 
 void activity_read(Collector *c, u8 *buffer, size_t valid) {

@@ -72,21 +72,22 @@ static bool is_running(Collector *c) {
 }
 
 // Also while the collector ends: sampling may have to hold launches then.
-static void on_launch(Collector *c, const CuptiApiCall *call) {
+static void on_launch(Collector *c, u32 cbid, const CuptiApiCall *call) {
     if (call->site != 0) {
         sampling_launched(c);
         return;
     }
     sampling_await(c);
-    if (!c->host.options.stacks || !is_running(c)) return;
-    u32 stack = stacks_find(&c->stacks, call->symbol);
+    if (!is_running(c)) return;
+    u32 stack = c->host.options.stacks ? stacks_find(&c->stacks, call->symbol) : 0;
     if (stack) stacks_set(&c->stacks, call->correlation, stack);
+    notes_launch(c, cbid, call, stack);
 }
 
 static void on_callback(void *context, u32 domain, u32 cbid, const void *data) {
     Collector *c = context;
     if (is_launch(domain, cbid)) {
-        on_launch(c, data);
+        on_launch(c, cbid, data);
         return;
     }
     if (!is_running(c)) return;
@@ -114,7 +115,7 @@ static const u32 launches[] = {CUPTI_LAUNCH_CBIDS(X)}, loads[] = {CUPTI_LOAD_CBI
 static const u32 waits[] = {CUPTI_WAIT_CBIDS(X)};
 #undef X
 
-void callbacks_end_launches(Collector *c) { enable(c, false, CUPTI_DOMAIN_DRIVER, launches, WL_COUNT(launches)); }
+void callbacks_of_launches(Collector *c, bool on) { enable(c, on, CUPTI_DOMAIN_DRIVER, launches, WL_COUNT(launches)); }
 
 CuptiResult callbacks_subscribe(Collector *c) {
     static const u32 resources[] = {CUPTI_CONTEXT_CREATED, CUPTI_CONTEXT_DESTROY_STARTING, CUPTI_MODULE_LOADED};

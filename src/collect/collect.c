@@ -150,6 +150,7 @@ static void finish(Collector *c) {
     bool returns = end_cupti(c);
     names_take_modules(c);
     take_activities(c);
+    notes_end(c);
     waits_take(c);
     attribution_write(c, true);
     if (returns) write_losses(c);
@@ -177,6 +178,7 @@ static void *writer(void *context) {
         names_take_modules(c);
         if (tick % FLUSH_TICKS == 0) c->cupti.cuptiActivityFlushAll(0);
         take_activities(c);
+        notes_take(c);
         waits_take(c);
         pm_sampling_take(c);
         activity_end_launches(c);
@@ -292,7 +294,9 @@ static void find_driver(Collector *c) {
 static Status begin(Collector *c) {
     TRY(load(c));
     find_driver(c);
-    if (!buffers_make(&c->buffers) || (c->host.options.stacks && !stacks_make(&c->stacks))) return STATUS_NO_MEMORY;
+    c->begin_ns = collect_now();
+    if (!buffers_make(&c->buffers) || !ring_make(&c->waits, WAIT_SLOTS, sizeof(Wait))) return STATUS_NO_MEMORY;
+    if (c->host.options.stacks && !stacks_make(&c->stacks)) return STATUS_NO_MEMORY;
     CuptiResult result = callbacks_subscribe(c);
     if (result != CUPTI_OK) return collect_refused(c, "collection", "cuptiSubscribe", result), STATUS_UNSUPPORTED;
     set_clock(c);

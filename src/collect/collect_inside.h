@@ -11,6 +11,7 @@
 #include "base/vec.h"
 #include "collect/collect.h"
 #include "collect/cupti_abi.h"
+#include "collect/ring.h"
 #include "collect/stacks.h"
 
 enum { COLLECT_CONTEXTS = 64, COLLECT_REASONS = 128, SAMPLED_PCS = 8192 };
@@ -53,15 +54,33 @@ typedef struct Wait {
     u32 cbid, stream, thread;
     u64 begin_ns, end_ns;
 } Wait;
-typedef struct WaitSlot {
-    _Atomic(u64) turn;  // even: empty, odd: full; twice the times round, and 1
-    Wait wait;
-} WaitSlot;
-typedef struct Waits {
-    WaitSlot slots[WAIT_SLOTS];
-    _Atomic(u64) head, missed;
-    u64 tail;  // the writer's
-} Waits;
+
+// --- ... and launches that CUPTI does not record ---
+enum { NOTE_SLOTS = 4096, NOTE_NAME_BYTES = 4096 };
+typedef struct LaunchNote {
+    u32 correlation;
+    u32 device, stream, stack;  // stack: entry of `stacks`
+    u32 grid[3], block[3], cluster[3];
+    u32 dynamic_shared;
+    bool early;  // CUPTI may have recorded it all the same
+    char name[NOTE_NAME_BYTES];
+} LaunchNote;
+typedef struct EarlyNote {
+    u32 correlation, stack;
+    u64 function;  // index in names.functions
+    bool recorded;
+    RecordLaunchDone launch;
+} EarlyNote;
+typedef enum NotesState { NOTES_NONE, NOTES_EARLY, NOTES_TAKEN } NotesState;
+typedef struct Notes {
+    Ring ring;
+    atomic_uint state;    // NotesState
+    _Atomic(u64) graphs;  // launches of graphs meanwhile
+    // The writer's own.
+    u64 cost_ns, last_end;  // of recording launches; end of the last recorded one
+    u32 last_stream;
+    Vec(EarlyNote) early;
+} Notes;
 
 // --- contexts whose code is sampled ---
 typedef enum SamplingState {
@@ -170,7 +189,9 @@ typedef struct Collector {
     _Atomic(Loaded *) loaded;
     _Atomic(Flushed *) flushed;
     Stacks stacks;
-    Waits waits;
+    Ring waits;  // of Wait
+    Notes notes;
+    u64 begin_ns;
     SampledContext contexts[COLLECT_CONTEXTS];
     u32 reason_count;  // set by the first sampled context, before it is READY
     u32 reason_indices[COLLECT_REASONS];
@@ -240,7 +261,18 @@ void buffers_give_back(Buffers *buffers, u32 buffer);
 
 // activity.c
 void activity_read(Collector *c, u8 *buffer, size_t valid);
-void activity_end_launches(Collector *c);  // when as many are recorded as were asked for
+void activity_end_launches(Collector *c);  // when as many are recorded as were asked for, or may be
+// One that CUPTI did not record, if it is wanted; `r` has no ids yet.
+void activity_write_launch(Collector *c, const CollectFunction *function, u32 correlation, u32 stack,
+                           RecordLaunchDone *r);
+
+// notes.c
+void notes_launch(Collector *c, u32 cbid, const CuptiApiCall *call, u32 stack);  // on the program's threads
+void notes_recorded(Collector *c, const CuptiKernel *kernel);                    // the writer, of each record
+bool notes_are_cheaper(const Collector *c);  // than to have the program's next launches recorded
+void notes_begin(Collector *c);              // instead of records
+void notes_take(Collector *c);
+void notes_end(Collector *c);  // when all records have come
 
 // waits.c
 bool waits_is_one(u32 cbid);
@@ -284,6 +316,6 @@ bool sampling_lock_device(Collector *c, u32 device);  // false: another process 
 
 // callbacks.c
 CuptiResult callbacks_subscribe(Collector *c);
-void callbacks_end_launches(Collector *c);
+void callbacks_of_launches(Collector *c, bool on);
 
 #endif

@@ -222,6 +222,37 @@ typedef struct CuptiCubinCrc {
     X(652, cuLaunchKernelEx)                     \
     X(653, cuLaunchKernelEx_ptsz)
 
+enum {
+    CUPTI_LAUNCH_PTSZ = 442,
+    CUPTI_LAUNCH_COOPERATIVE_PTSZ = 478,
+    CUPTI_LAUNCH_DEVICES = 480,
+    CUPTI_LAUNCH_GRAPH = 514,
+    CUPTI_LAUNCH_GRAPH_PTSZ = 515,
+    CUPTI_LAUNCH_EX = 652,
+    CUPTI_LAUNCH_EX_PTSZ = 653
+};
+typedef struct CuptiLaunchShape {
+    u32 grid[3], block[3], shared;
+    void *stream;
+} CuptiLaunchShape;
+enum { CUPTI_LAUNCH_CLUSTER = 4 };  // CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION: three numbers
+typedef struct CuptiLaunchAttribute {
+    u32 id, pad;
+    u64 value[8];
+} CuptiLaunchAttribute;
+typedef struct CuptiLaunchConfig {
+    CuptiLaunchShape shape;
+    const CuptiLaunchAttribute *attributes;
+    u32 attribute_count;
+} CuptiLaunchConfig;
+typedef union CuptiLaunchParameters {
+    struct {
+        void *function;
+        CuptiLaunchShape shape;
+    };
+    const CuptiLaunchConfig *config;  // of CUPTI_LAUNCH_EX
+} CuptiLaunchParameters;
+
 // Of those that wait for the GPU, with what they are called in the profile.
 enum { CUPTI_STREAM_WAIT = 126, CUPTI_STREAM_WAIT_PTSZ = 440 };
 #define CUPTI_WAIT_CBIDS(X)                                \

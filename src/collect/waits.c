@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program's waits for the GPU. CUPTI has a kind of activity for them, which costs PyTorch 5 us a launch on an H200
 // (docs/collect.md): callbacks of the few functions that wait cost as much as their calls. They run on the program's
-// threads and put the waits into a ring (Vyukov's bounded queue: a slot's turn says who may have it), which the writer
-// empties; when it is full they are counted.
+// threads and put the waits into a ring, which the writer empties; when it is full they are counted.
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -20,25 +19,6 @@ static const char *name_of(u32 cbid) {
 }
 
 bool waits_is_one(u32 cbid) { return name_of(cbid) != NULL; }
-
-static void put(Waits *w, Wait wait) {
-    u64 at = atomic_load(&w->head);
-    for (;;) {
-        WaitSlot *slot = &w->slots[at % WAIT_SLOTS];
-        u64 turn = atomic_load(&slot->turn), mine = at / WAIT_SLOTS * 2;
-        if (turn < mine) {  // not emptied since the last time round
-            atomic_fetch_add(&w->missed, 1);
-            return;
-        }
-        if (turn > mine) {
-            at = atomic_load(&w->head);
-        } else if (atomic_compare_exchange_weak(&w->head, &at, at + 1)) {
-            slot->wait = wait;
-            atomic_store(&slot->turn, mine + 1);
-            return;
-        }
-    }
-}
 
 // The first parameter of those that wait for a stream is the stream.
 static u32 stream_of(Collector *c, const CuptiApiCall *call, u32 cbid) {
@@ -58,26 +38,27 @@ void waits_call(Collector *c, u32 cbid, const CuptiApiCall *call) {
         return;
     }
     if (!*call->own || *call->own > now) return;  // begun before it was listened to
-    put(&c->waits, (Wait){.cbid = cbid,
-                          .stream = stream_of(c, call, cbid),
-                          .thread = (u32)syscall(SYS_gettid),
-                          .begin_ns = *call->own,
-                          .end_ns = now});
+    u64 ticket;
+    Wait *wait = ring_put(&c->waits, &ticket);
+    if (!wait) return;
+    *wait = (Wait){.cbid = cbid,
+                   .stream = stream_of(c, call, cbid),
+                   .thread = (u32)syscall(SYS_gettid),
+                   .begin_ns = *call->own,
+                   .end_ns = now};
+    ring_put_end(&c->waits, ticket);
 }
 
 void waits_take(Collector *c) {
-    Waits *w = &c->waits;
-    for (u64 until = atomic_load(&w->head); w->tail < until; w->tail++) {
-        WaitSlot *slot = &w->slots[w->tail % WAIT_SLOTS];
-        if (atomic_load(&slot->turn) != w->tail / WAIT_SLOTS * 2 + 1) break;
-        const char *name = name_of(slot->wait.cbid);
+    const Wait *wait;
+    for (u64 until = atomic_load(&c->waits.head); (wait = ring_take(&c->waits, until)); ring_take_end(&c->waits)) {
+        const char *name = name_of(wait->cbid);
         RecordSpan r = {.kind = SPAN_SYNC,
-                        .thread = slot->wait.thread,
-                        .stream = slot->wait.stream,
-                        .begin_ns = slot->wait.begin_ns,
-                        .end_ns = slot->wait.end_ns};
+                        .thread = wait->thread,
+                        .stream = wait->stream,
+                        .begin_ns = wait->begin_ns,
+                        .end_ns = wait->end_ns};
         collect_write(c, RECORD_SPAN, &r, name, strlen(name) + 1);
-        atomic_store(&slot->turn, w->tail / WAIT_SLOTS * 2 + 2);
     }
-    collect_dropped(c, "waits for the GPU", atomic_exchange(&w->missed, 0));
+    collect_dropped(c, "waits for the GPU", atomic_exchange(&c->waits.missed, 0));
 }

@@ -369,6 +369,27 @@ static int two_of_a_device(void) {
     return 7;
 }
 
+// Short launches of several streams, until the collector leaves out their times, and fifty more.
+static int busy(void) {
+    u32 launches = 0;
+    work(0);
+    mock_script()->streams = 4;
+    for (; mock_records_times() && launches < 1000000; launches++) launch_from_here();
+    for (u32 i = 0; i < 50; i++, launches++) launch_from_here();
+    mock_wait_flushes(1);
+    mock_launch("new_kernel");
+    printf("%u\n", launches + 3);
+    return 7;
+}
+
+static int busy_all(void) {
+    work(0);
+    mock_script()->streams = 4;
+    for (u32 i = 0; i < 6000; i++) launch_from_here();
+    mock_wait_flushes(2);
+    return 7;
+}
+
 static int quick(void) { return work(1), _exit(7), 1; }
 
 int main(int argc, char **argv) {
@@ -392,6 +413,8 @@ int main(int argc, char **argv) {
                  {"serialized", serialized},
                  {"reloads", reloads},
                  {"sampling_fails", sampling_fails},
+                 {"busy", busy},
+                 {"busy_all", busy_all},
                  {"quick", quick},
                  {"waits", waits},
                  {"replaced", replaced},

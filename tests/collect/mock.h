@@ -18,6 +18,7 @@ typedef struct MockScript {
     bool exit_in_launch;     // the program ends between a launch's two callbacks
     bool slow_launch;        // two flushes of the collector pass before a launch ends
     bool hang_disable;       // ending sampling never returns
+    u32 streams;             // launches are of so many streams, in turn; 0: of one
     bool launch_in_disable;  // another thread launches while sampling ends, where an H200's CUPTI hangs: aborts instead
 } MockScript;
 MockScript *mock_script(void);
@@ -26,6 +27,7 @@ void mock_context_end(u32 number);
 void mock_module(const void *cubin, size_t size);
 void mock_launch(const char *kernel);
 bool mock_records_launches(void);
+bool mock_records_times(void);                        // of launches
 void mock_copy(void);                                 // a copy, a memset and an allocation
 void mock_wait_gpu(u32 cbid, void *stream);           // a call of CUPTI_WAIT_CBIDS
 void mock_mark(const char *name, u32 flags, u32 id);  // CUPTI_MARKER_*

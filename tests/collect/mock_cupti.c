@@ -84,6 +84,7 @@ bool mock_records_launches(void) {
     enum { LAUNCH_KERNEL = 307 };
     return mock.kinds >> CUPTI_KIND_KERNEL & 1 || mock.enabled[CUPTI_DOMAIN_DRIVER][LAUNCH_KERNEL];
 }
+bool mock_records_times(void) { return mock.kinds >> CUPTI_KIND_KERNEL & 1; }
 CuptiResult cuptiActivityDisable(u32 kind) { return mock.kinds &= ~(1ull << kind), CUPTI_OK; }
 CuptiResult cuptiActivityRegisterTimestampCallback(u64 (*now)(void)) { return mock.now = now, CUPTI_OK; }
 CuptiResult cuptiGetStreamIdEx(void *context, void *stream, u8 per_thread, u32 *id) {
@@ -277,11 +278,14 @@ static void fill_kernel(CuptiKernel *record, const char *kernel, u32 correlation
     record->correlation = correlation;
     record->name = kernel;
     record->registers = 32;
+    record->stream = mock.script.streams ? correlation % mock.script.streams : 0;
     for (u32 i = 0; i < 3; i++) record->grid[i] = record->block[i] = 1;
 }
 void mock_launch(const char *kernel) {
     enum { LAUNCH_KERNEL = 307 };
-    CuptiApiCall call = {.site = 0, .symbol = kernel, .correlation = ++mock.correlation};
+    CuptiLaunchParameters given = {.shape = {.grid = {1, 1, 1}, .block = {1, 1, 1}, .stream = (void *)3}};
+    CuptiApiCall call = {
+        .symbol = kernel, .correlation = ++mock.correlation, .parameters = &given, .context = (void *)1};
     pthread_mutex_lock(&mock.lock);
     mock.launching = true;
     pthread_cond_broadcast(&mock.flushed);
