@@ -158,8 +158,10 @@ Status view_fill_launches(KernelViews *views, const ViewFigures *figures, Kernel
                                     .total_ns = figures->ns,
                                     .share = share_of(views, figures, view->function->is_entry)};
     for (u32 i = 0; i < figures->launch_count; i++) {
-        view->launches.unmeasured += figures->launches[i]->time.error_ns > 0;
-        view->launches.error_ns += figures->launches[i]->time.error_ns;
+        const ProfileLaunch *launch = figures->launches[i];
+        view->launches.unmeasured += launch->time.estimated && !launch->end_ns;
+        view->launches.unknown += !launch->time.known && !launch->begin_ns && !launch->end_ns;
+        view->launches.error_ns += launch->time.error_ns;
     }
     TRY(find_typical(figures, &view->launches));
     fill_occupancy(view);

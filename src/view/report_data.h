@@ -21,6 +21,7 @@ typedef struct ReportStall {
 // What a GPU's samples say of a kernel, and how long its launches took there.
 typedef struct ReportSamples {
     u32 launches;            // with a time on the GPU
+    u32 unknown;             // recorded without one, and no other of the kernel has one
     u32 estimated;           // of them: whose time is that of others
     f64 total_ns, error_ns;  // error: half of the total's interval of 95 % confidence
     f64 least_ns, most_ns;   // of those measured

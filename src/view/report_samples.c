@@ -20,6 +20,7 @@ static bool is_of_gpu(const ProfileLaunch *launch) {
 static void add_times(const ReportKernel *kernel, ReportSamples *s) {
     for (u32 i = 0; i < kernel->launch_count; i++) {
         const ProfileLaunch *launch = &kernel->launches[i];
+        s->unknown += !launch->time.known && !launch->begin_ns && !launch->end_ns;
         if (!is_of_gpu(launch)) continue;
         f64 ns = profile_launch_ns(launch);
         s->total_ns += ns;
@@ -76,7 +77,7 @@ static Status load(Loader *loader, ReportKernel *kernel) {
     ReportSamples found = {0};
     add_times(kernel, &found);
     if (loader->views) TRY(add_samples(loader, kernel, &found));
-    if (!found.launches && !found.samples) return STATUS_OK;
+    if (!found.launches && !found.samples && !found.unknown) return STATUS_OK;
     ReportSamples *kept = ARENA_NEW(loader->arena, ReportSamples);
     if (!kept) return STATUS_NO_MEMORY;
     *kept = found;

@@ -100,9 +100,12 @@ TEST(times_that_are_estimates_are_told) {
     put(sink, RECORD_SOURCE, &(RecordSource){.source = 1, .provenance = PROVENANCE_COUNTED}, tail,
         SAMPLE_TAIL(tail, "CUPTI", "NVIDIA H200", "device 0"));
     put(sink, RECORD_FUNCTION, &(RecordFunction){.function = 1, .is_entry = 1}, "mm", 3);
-    for (u32 i = 1; i <= 4; i++) {
-        RecordLaunchDone launch = {.launch = i, .function = 1, .source = 1, .begin_ns = i == 3 ? 0 : 10000 * i};
-        launch.end_ns = i == 3 ? 0 : launch.begin_ns + 900 + 100 * (i % 2);
+    put(sink, RECORD_FUNCTION, &(RecordFunction){.function = 2, .is_entry = 1}, "nn", 3);
+    for (u32 i = 1; i <= 5; i++) {
+        bool without = i == 3 || i == 5;
+        RecordLaunchDone launch = {.launch = i, .function = 1 + i / 5, .source = 1};
+        launch.begin_ns = without ? 0 : 10000 * i;
+        launch.end_ns = without ? 0 : launch.begin_ns + 900 + 100 * (i % 2);
         launch.grid[0] = launch.block[0] = 32;
         put(sink, RECORD_LAUNCH_DONE, &launch, NULL, 0);
     }
@@ -111,7 +114,8 @@ TEST(times_that_are_estimates_are_told) {
     assert_string_equal(text,
                         "Kernels on the GPU\n"
                         "  kernel  grid x block  share %  launches  timed    total  +- %    mean   least     most\n"
-                        "  mm           32 x 32    100.0         4      3  3.73 us   3.2  933 ns  900 ns  1.00 us\n");
+                        "  mm           32 x 32    100.0         4      3  3.73 us   3.2  933 ns  900 ns  1.00 us\n"
+                        "  nn           32 x 32        -         1      0        -     -       -       -        -\n");
     free(text);
     text = render("text", (ReportOptions){.section = REPORT_LAUNCHES, .ascii = true});
     assert_non_null(strstr(text, "  2  mm        32     32  ~933 ns\n"));

@@ -161,15 +161,22 @@ static Status tell_no_samples(AdviceMaker *m) {
 // The collector keeps its own cost low where launches follow each other fast.
 static Status tell_unmeasured(AdviceMaker *m) {
     f64 ns = 0, error = 0;
-    u32 count = 0, all = 0;
+    u32 count = 0, unknown = 0, all = 0;
     for (u32 i = 0; i < m->context.kernel_count; i++) {
         const ViewLaunches *l = &m->context.kernels[i]->launches;
         ns += l->total_ns;
         error += l->error_ns;
         count += l->unmeasured;
+        unknown += l->unknown;
         all += l->count;
     }
-    if (!count || ns <= 0) return STATUS_OK;
+    if (ns <= 0) return STATUS_OK;
+    if (unknown)
+        TRY(note(m, arena_printf(m->context.arena,
+                                 "%u of %u launches are of kernels without any time, which are not part of the GPU "
+                                 "time here (`run --all-times` takes them all)",
+                                 unknown, all)));
+    if (!count) return STATUS_OK;
     return note(m, arena_printf(m->context.arena,
                                 "%u of %u launches were recorded without their times, which are taken to be those of "
                                 "launches alike: GPU time may be off by %.2g %%",

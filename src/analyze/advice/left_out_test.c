@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of which the profile holds samples but no code: one note for all of them.
+// What advice says of what it could not look at: kernels of which the profile holds samples but no code, launches that
+// were recorded without their times.
 #include "store/sample_profile.h"
 #include "store/store_testing.h"
 
@@ -8,7 +9,19 @@
 
 #include "analyze/advice/advice.h"
 
-static void write_run(u32 kernels) {
+// The second of a kernel's three launches has no time, nor has any of the last kernel when there are several.
+static void write_launches(Sink *sink, u32 function, bool last) {
+    for (u32 i = 0; i < 3; i++) {
+        RecordLaunchDone launch = {.launch = function * 3 + i, .function = function, .source = 1};
+        bool timed = i != 1 && !last;
+        launch.grid[0] = launch.block[0] = 32;
+        launch.begin_ns = timed ? 1000 * (i + 1) : 0;
+        launch.end_ns = timed ? launch.begin_ns + 100 : 0;
+        assert_int_equal(sink_write(sink, RECORD_LAUNCH_DONE, &launch, NULL, 0), STATUS_OK);
+    }
+}
+
+static void write_run(u32 kernels, bool on_gpu) {
     StoreWriter *writer = create_profile();
     Sink *sink = store_sink(writer);
     char tail[64];
@@ -24,24 +37,27 @@ static void write_run(u32 kernels) {
         RecordSamples samples = {.function = f, .source = 1, .period = 1024, .count = 1};
         char kernel[8] = {'k', (char)('0' + f), 0};
         assert_int_equal(sink_write(sink, RECORD_FUNCTION, &function, kernel, 3), STATUS_OK);
-        assert_int_equal(sample_launch(sink, f, f), STATUS_OK);
+        if (on_gpu) write_launches(sink, f, f > 1 && f == kernels);
+        if (!on_gpu) assert_int_equal(sample_launch(sink, f, f), STATUS_OK);
         assert_int_equal(sink_write(sink, RECORD_SAMPLES, &samples, &sample, sizeof sample), STATUS_OK);
     }
     assert_int_equal(store_close(writer), STATUS_OK);
 }
 
-// Whether the only note begins with `text`.
-static bool is_told(u32 kernels, const char *text) {
+// Whether there are `count` notes, of which one begins with `text`.
+static bool is_told(u32 kernels, bool on_gpu, u32 count, const char *text) {
     Profile *profile;
     KernelViews *views;
     AdviceList *list;
     Arena arena = {0};
-    write_run(kernels);
+    write_run(kernels, on_gpu);
     assert_int_equal(profile_open(path, &profile, NULL), STATUS_OK);
     assert_int_equal(kernel_views_open(profile, &(KernelViewOptions){0}, &views, NULL), STATUS_OK);
     assert_int_equal(advice_make(profile, views, NULL, &arena, &list, NULL), STATUS_OK);
     assert_int_equal(list->count, 0);
-    bool told = list->note_count == 1 && !strncmp(list->notes[0], text, strlen(text));
+    bool told = false;
+    for (u32 i = 0; i < list->note_count; i++) told |= !strncmp(list->notes[i], text, strlen(text));
+    told &= list->note_count == count;
     arena_free(&arena);
     kernel_views_close(views);
     profile_close(profile);
@@ -50,12 +66,18 @@ static bool is_told(u32 kernels, const char *text) {
 }
 
 TEST(one_reason_is_one_note) {
-    assert_true(is_told(1, "k1 is left out: "));
-    assert_true(is_told(2, "k2 and 1 more kernel are left out: "));
-    assert_true(is_told(3, "k3 and 2 more kernels are left out: "));
+    assert_true(is_told(1, false, 1, "k1 is left out: "));
+    assert_true(is_told(2, false, 1, "k2 and 1 more kernel are left out: "));
+    assert_true(is_told(3, false, 1, "k3 and 2 more kernels are left out: "));
+}
+
+TEST(launches_without_times_are_told) {
+    assert_true(is_told(1, true, 2, "1 of 3 launches were recorded without their times"));
+    assert_true(is_told(2, true, 3, "1 of 6 launches were recorded without their times"));
+    assert_true(is_told(2, true, 3, "3 of 6 launches are of kernels without any time"));
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {IN_FOLDER(one_reason_is_one_note)};
+    const struct CMUnitTest tests[] = {IN_FOLDER(one_reason_is_one_note), IN_FOLDER(launches_without_times_are_told)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,7 +54,7 @@ static json_t *time_value(const ProfileTime *time) {
     json_object_set_new(object, "registers", json_count(time->registers));
     json_object_set_new(object, "ctas_per_sm", json_count(time->ctas_per_sm));
     json_object_set_new(object, "overlapped", json_boolean(time->overlapped));
-    if (time->estimated && time->error_ns > 0)
+    if (time->estimated && !time->high_cycles)
         json_object_set_new(object, "error_ns", json_figure(time->error_ns));
     else if (time->estimated)
         json_object_set_new(object, "estimate",
@@ -161,6 +161,7 @@ static void write_samples(Json *json, const ReportSamples *s) {
     json_t *object = json_object(), *reasons = json_object();
     json_object_set_new(object, "launches", json_count(s->launches));
     json_object_set_new(object, "estimated_launches", json_count(s->estimated));
+    json_object_set_new(object, "launches_without_time", json_count(s->unknown));
     json_object_set_new(object, "total_ns", json_figure(s->total_ns));
     json_object_set_new(object, "error_ns", json_figure(s->error_ns));
     json_object_set_new(object, "least_ns", json_figure(s->least_ns));

@@ -26,14 +26,15 @@ static void time_columns(Table *table, bool timed) {
 }
 
 static void time_cells(Text *text, Table *table, const ReportSamples *s, f64 all, bool timed) {
-    table_cell(table, percent(text, s->total_ns, all));
-    table_cell(table, arena_printf(&text->arena, "%u", s->launches));
+    bool known = s->launches > 0;
+    table_cell(table, known ? percent(text, s->total_ns, all) : "-");
+    table_cell(table, arena_printf(&text->arena, "%u", s->launches + s->unknown));
     if (timed) table_cell(table, arena_printf(&text->arena, "%u", s->launches - s->estimated));
-    table_cell(table, time_text(text, s->total_ns));
-    if (timed) table_cell(table, percent(text, s->error_ns, s->total_ns));
-    table_cell(table, time_text(text, s->total_ns / s->launches));
-    table_cell(table, time_text(text, s->least_ns));
-    table_cell(table, time_text(text, s->most_ns));
+    table_cell(table, known ? time_text(text, s->total_ns) : "-");
+    if (timed) table_cell(table, known ? percent(text, s->error_ns, s->total_ns) : "-");
+    table_cell(table, known ? time_text(text, s->total_ns / s->launches) : "-");
+    table_cell(table, known ? time_text(text, s->least_ns) : "-");
+    table_cell(table, known ? time_text(text, s->most_ns) : "-");
 }
 
 static void write_times(Text *text, f64 all) {
@@ -41,11 +42,12 @@ static void write_times(Text *text, f64 all) {
     Table table = {0};
     bool timed = false;
     for (u32 i = 0; i < report->kernel_count; i++)
-        timed |= report->kernels[i].sampled && report->kernels[i].sampled->estimated;
+        if (report->kernels[i].sampled)
+            timed |= report->kernels[i].sampled->estimated || report->kernels[i].sampled->unknown;
     time_columns(&table, timed);
     for (u32 i = 0; i < report->kernel_count; i++) {
         const ReportSamples *s = report->kernels[i].sampled;
-        if (!s || !s->launches) continue;
+        if (!s || !(s->launches + s->unknown)) continue;
         table_cell(&table, text_kernel(text, &report->kernels[i]));
         table_cell(&table, text_launch_shape(text, &report->kernels[i]));
         time_cells(text, &table, s, all, timed);
