@@ -89,11 +89,12 @@ void front_end(TimeRun *run) {
     run->grid->apart = false;
 }
 
-// Executing it has failed before it was the SM's turn: it is told then.
-static Status keep_fault(Sm *sm, const Exec *x) {
+// Executing it has failed before it was the SM's turn: it is told then. Until then the thread executes others.
+static Status keep_fault(Sm *sm, Exec *x) {
     sm->failed = mem_alloc(sizeof *sm->failed);
     if (!sm->failed) return STATUS_NO_MEMORY;
     *sm->failed = *x;
+    x->fault = (Fault){.kind = FAULT_NONE};
     return STATUS_OK;
 }
 
