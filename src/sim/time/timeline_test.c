@@ -397,7 +397,7 @@ static void periods_are_sampled_side_by_side(void **state) {
     static const u32 periods[3] = {64 + 512, 64 + 512, 64};
     for (u32 i = 0; i < 3; i++) {
         Timed t;
-        open_sampled(&t, kernels, true, 0, periods[i], i == 1 ? 21 : 0);
+        open_sampled(&t, kernels, true, 0, periods[i], i == 1 ? 50 : 0);
         Params params = make_params(&t);
         device_run(&t.d, "shared", 16, 256, &params);
         cycles[i] = t.catch->period_samples[0];
