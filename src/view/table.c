@@ -5,6 +5,7 @@
 
 #include "view/short_name.h"
 #include "view/utf8.h"
+#include "view/wrap.h"
 
 enum { GAP = 2, INDENT = 2 };
 
@@ -26,6 +27,17 @@ static void measure(Table *table) {
         u32 width = utf8_width(table->cells.data[i]);
         if (width > column->width) column->width = width;
     }
+}
+
+static bool is_empty(const Table *table, u32 column) {
+    for (u32 i = column; i < table->cells.len; i += table->columns.len)
+        if (table->cells.data[i][0]) return false;
+    return true;
+}
+
+static void leave_out_empty(Table *table) {
+    for (u32 c = 0; c < table->columns.len; c++)
+        table->columns.data[c].dropped = table->columns.data[c].optional && is_empty(table, c);
 }
 
 static u32 total_width(const Table *table) {
@@ -98,26 +110,35 @@ static void print_cell(Output *out, const char *text, const TableColumn *column,
 }
 
 // `cells` NULL = the headers.
-static void print_row(const Table *table, Output *out, const char *const *cells) {
+static void print_row(const Table *table, Output *out, const char *const *cells, const char *end) {
     u32 last = 0;
     for (u32 c = 0; c < table->columns.len; c++) {
         const TableColumn *column = &table->columns.data[c];
         if (!column->dropped && (cells ? cells[c] : column->header)[0]) last = c;  // no blanks at the end of a line
     }
-    for (u32 c = 0, gap = INDENT; c <= last; c++) {
+    u32 at = 0;
+    for (u32 c = 0; c <= last; c++) {
         const TableColumn *column = &table->columns.data[c];
         const char *text = cells ? cells[c] : column->header;
         if (column->dropped) continue;
+        u32 gap = at ? GAP : INDENT;
         output_repeat(out, ' ', gap);
+        at += gap;
+        if (cells && column->align == TABLE_LEFT_WRAP) {
+            wrap_text(out, text, at, at + column->width);
+            return;
+        }
         print_cell(out, text, column, c == last);
-        gap = GAP;
+        at += column->width;
     }
+    output_text(out, end);
 }
 
 u32 table_print(Table *table, Output *out, u32 width, bool color) {
     if (table->status != STATUS_OK) out->status = table->status;
     if (table->status != STATUS_OK || table->columns.len == 0) return 0;
     measure(table);
+    leave_out_empty(table);
     if (width) shrink(table, width);
     u32 dropped = width ? drop(table, width) : 0;
     if (dropped) {  // there is room again for what was cut
@@ -125,12 +146,9 @@ u32 table_print(Table *table, Output *out, u32 width, bool color) {
         shrink(table, width);
     }
     output_text(out, color ? "\033[1m" : "");
-    print_row(table, out, NULL);
-    output_text(out, color ? "\033[0m\n" : "\n");
-    for (u32 i = 0; i + table->columns.len <= table->cells.len; i += table->columns.len) {
-        print_row(table, out, table->cells.data + i);
-        output_text(out, "\n");
-    }
+    print_row(table, out, NULL, color ? "\033[0m\n" : "\n");
+    for (u32 i = 0; i + table->columns.len <= table->cells.len; i += table->columns.len)
+        print_row(table, out, table->cells.data + i, "\n");
     return dropped;
 }
 

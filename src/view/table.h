@@ -8,14 +8,16 @@
 #include "base/vec.h"
 #include "view/output.h"
 
-// When cut, a TAIL keeps its end, a NAME (of C++) what short_name() keeps.
-typedef enum TableAlign { TABLE_RIGHT, TABLE_LEFT, TABLE_LEFT_TAIL, TABLE_LEFT_NAME } TableAlign;
+// When cut, a TAIL keeps its end, a NAME (of C++) what short_name() keeps. A WRAP, which must be the last column, is
+// not cut but goes on in the next line.
+typedef enum TableAlign { TABLE_RIGHT, TABLE_LEFT, TABLE_LEFT_TAIL, TABLE_LEFT_NAME, TABLE_LEFT_WRAP } TableAlign;
 
 typedef struct TableColumn {
     const char *header;
     TableAlign align;
     u32 importance;  // 0 = never dropped; else higher goes first
     u32 least;       // may be cut down to this width; 0 = not cut
+    bool optional;   // left out where it has nothing to say
     u32 width;       // computed
     bool dropped;    // computed
 } TableColumn;

@@ -149,6 +149,27 @@ static void empty_cells_leave_no_blanks(void **state) {
     assert_printed(&table, 0, 0, "  n  reason  cause  source\n  1  wait\n  2                 x = y;\n");
 }
 
+static void last_column_may_wrap(void **state) {
+    (void)state;
+    Table table = {0};
+    table_column(&table, (TableColumn){.header = "n"});
+    table_column(&table, (TableColumn){.header = "why", .align = TABLE_LEFT_WRAP, .least = 20});
+    static const char *const cells[] = {"1", "its launches are short: make them fewer", "2", "short"};
+    for (u32 c = 0; c < WL_COUNT(cells); c++) table_cell(&table, cells[c]);
+    assert_printed(&table, 30, 0, "  n  why\n  1  its launches are short:\n     make them fewer\n  2  short\n");
+}
+
+static void optional_columns_need_something_to_say(void **state) {
+    (void)state;
+    static const char *const cells[] = {"1", "", "wait", "2", "", ""};
+    Table table = {0};
+    table_column(&table, (TableColumn){.header = "n"});
+    table_column(&table, (TableColumn){.header = "source", .align = TABLE_LEFT, .optional = true});
+    table_column(&table, (TableColumn){.header = "reason", .align = TABLE_LEFT, .optional = true});
+    for (u32 c = 0; c < WL_COUNT(cells); c++) table_cell(&table, cells[c]);
+    assert_printed(&table, 0, 0, "  n  reason\n  1  wait\n  2\n");
+}
+
 static void source_lines_are_found(void **state) {
     (void)state;
     SourceTexts sources = {0};
@@ -167,10 +188,15 @@ static void source_lines_are_found(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_lose_parameters),        cmocka_unit_test(empty_cells_leave_no_blanks),
-        cmocka_unit_test(names_are_cut_by_their_parts), cmocka_unit_test(numbers_are_short),
-        cmocka_unit_test(bad_utf8_is_replaced),         cmocka_unit_test(tables_adapt),
+        cmocka_unit_test(names_lose_parameters),
+        cmocka_unit_test(empty_cells_leave_no_blanks),
+        cmocka_unit_test(names_are_cut_by_their_parts),
+        cmocka_unit_test(numbers_are_short),
+        cmocka_unit_test(bad_utf8_is_replaced),
+        cmocka_unit_test(tables_adapt),
         cmocka_unit_test(source_lines_are_found),
+        cmocka_unit_test(last_column_may_wrap),
+        cmocka_unit_test(optional_columns_need_something_to_say),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

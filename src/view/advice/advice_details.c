@@ -66,30 +66,29 @@ static const char *cause_text(AdvicePage *page, const AdvicePlace *place) {
     return page_text(page, "%s line %u", words, cause->line);
 }
 
-static void place_row(AdvicePage *page, Table *table, const AdvicePlace *place, bool causes) {
+static void place_row(AdvicePage *page, Table *table, const AdvicePlace *place) {
     const char *at = base_place(page, place->line);
     table_cell(table, "");
     table_cell(table, page_percent(page, place->share));
     table_cell(table, *at ? at : page_text(page, "instruction %u", place->pc));
     table_cell(table, place->stall == STALL_SELECTED ? "-" : stall_names[place->stall]);
-    if (causes) table_cell(table, cause_text(page, place));
+    table_cell(table, cause_text(page, place));
     table_cell(table, advice_code(page->report, &page->sources, place->view, place->line, &page->arena));
 }
 
 static void write_places(AdvicePage *page, const Advice *advice) {
     if (!advice->place_count) return;
     Table table = {0};
-    bool causes = false;
-    for (u32 i = 0; i < advice->place_count; i++) causes |= *cause_text(page, &advice->places[i]) != 0;
     table_column(&table, (TableColumn){.header = " "});  // the indentation
     table_column(&table, (TableColumn){.header = "share"});
     table_column(&table, (TableColumn){.header = "place", .align = TABLE_LEFT_TAIL, .least = LEAST_PLACE});
     table_column(&table, (TableColumn){.header = "stall", .align = TABLE_LEFT, .importance = 1});
-    if (causes)
-        table_column(&table, (TableColumn){.header = "waits for", .align = TABLE_LEFT, .importance = 2, .least = 20});
-    table_column(&table, (TableColumn){.header = "source", .align = TABLE_LEFT, .least = LEAST_CODE});
+    table_column(
+        &table,
+        (TableColumn){.header = "waits for", .align = TABLE_LEFT, .importance = 2, .least = 20, .optional = true});
+    table_column(&table, (TableColumn){.header = "source", .align = TABLE_LEFT, .least = LEAST_CODE, .optional = true});
     for (u32 i = 0; i < advice->place_count; i++)
-        if (i == 0 || advice->places[i].share >= LEAST_SHARE) place_row(page, &table, &advice->places[i], causes);
+        if (i == 0 || advice->places[i].share >= LEAST_SHARE) place_row(page, &table, &advice->places[i]);
     table_print(&table, page->out, page->width, false);
     table_free(&table);
 }

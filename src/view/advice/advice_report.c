@@ -234,7 +234,7 @@ static const char *limit_line(const AdviceReport *report, const char *prefix, Ar
     const AdviceKernel *kernel = &report->list->kernels[0];
     const char *limit = utf8_clean(arena, str(kernel->limit), true);
     if (!limit) return NULL;
-    return arena_printf(arena, "%sno rule has advice; %s, %.0f %% of the kernels' time, %s (%s)\n", prefix,
+    return arena_printf(arena, "%snothing to advise; %s (%.0f %% of the kernels' time): %s (%s)\n", prefix,
                         advice_name(report, kernel->view)->brief, 100 * kernel->view->launches.share, limit,
                         report->list->provenance);
 }

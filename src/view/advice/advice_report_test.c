@@ -324,7 +324,7 @@ TEST(without_advice_the_limit_is_told) {
     made.list.count = 0;
     char *text = render(profile, "brief", options_of(80, false));
     assert_string_equal(text,
-                        "warplens: no rule has advice; force<4>, 97 % of the kernels' time, waits for global memory "
+                        "warplens: nothing to advise; force<4> (97 % of the kernels' time): waits for global memory "
                         "(61 % of its warps' time) (simulated)\n");
     free(text);
     profile_close(profile);

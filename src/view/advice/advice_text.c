@@ -149,7 +149,7 @@ static void write_kernels(AdvicePage *page) {
     table_column(&table, (TableColumn){.header = "time", .importance = 2});
     table_column(&table, (TableColumn){.header = "calls", .importance = 3});
     table_column(&table, (TableColumn){.header = "kernel", .align = TABLE_LEFT_NAME, .least = LEAST_NAME});
-    table_column(&table, (TableColumn){.header = "what limits it", .align = TABLE_LEFT, .least = LEAST_LIMIT});
+    table_column(&table, (TableColumn){.header = "what limits it", .align = TABLE_LEFT_WRAP, .least = LEAST_LIMIT});
     for (u32 i = 0; i < shown; i++) kernel_row(page, &table, &list->kernels[i]);
     table_print(&table, page->out, page->width, page->report->options.color);
     table_free(&table);

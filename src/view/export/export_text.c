@@ -277,14 +277,30 @@ static RankedLine *rank_lines(Text *text, const ReportKernel *kernel) {
     return ranked;
 }
 
-// The file that all lines of the kernel are in, "PTX" without line information; NULL when there are several.
-static const char *common_file(const ReportKernel *kernel) {
-    const char *first = kernel->lines[0].file;
-    for (u32 i = 1; i < kernel->line_count; i++) {
-        const char *file = kernel->lines[i].file;
-        if (!file != !first || (file && strcmp(file, first) != 0)) return NULL;
+static bool same_file(const char *a, const char *b) { return a == b || (a && b && !strcmp(a, b)); }
+
+static f64 executed(const ProfileLine *line) {
+    return line->metrics.present[METRIC_INST] ? line->metrics.value[METRIC_INST] : 0;
+}
+
+// The file in which the kernel executes most, so that its name need not stand in every row; "PTX" without line
+// information. The lines are sorted by file.
+static const char *main_file(const ReportKernel *kernel) {
+    const char *best = kernel->lines[0].file, *file = best;
+    f64 most = -1, sum = 0;
+    for (u32 i = 0; i < kernel->line_count; i++) {
+        sum = same_file(kernel->lines[i].file, file) ? sum : 0;
+        file = kernel->lines[i].file;
+        sum += executed(&kernel->lines[i]);
+        if (sum <= most) continue;
+        most = sum;
+        best = file;
     }
-    return first ? first : "PTX";
+    return best ? best : "PTX";
+}
+
+static bool is_elsewhere(const ProfileLine *line, const char *main) {
+    return line->file && strcmp(line->file, main) != 0;
 }
 
 static bool has_line_info(const ReportKernel *kernel) { return kernel->lines[0].file != NULL; }  // files come first
@@ -325,22 +341,24 @@ const char *text_code(Text *text, const ReportKernel *kernel, const ProfileLine 
 
 static f64 share_of(const ReportKernel *kernel, const ProfileLine *line) {
     f64 all = kernel->metrics.present[METRIC_INST] ? kernel->metrics.value[METRIC_INST] : 0;
-    return all > 0 && line->metrics.present[METRIC_INST] ? 100 * line->metrics.value[METRIC_INST] / all : 0;
+    return all > 0 ? 100 * executed(line) / all : 0;
 }
 
-static void line_table(Text *text, const ReportKernel *kernel, const RankedLine *ranked, u32 count, bool with_file) {
+// Lines of other files than `main` are named with their file.
+static void line_table(Text *text, const ReportKernel *kernel, const RankedLine *ranked, u32 count, const char *main) {
     Table table = {0};
     TextColumns set = {0};
-    bool has_code = false;
+    bool has_code = false, named = false;
     const char **codes = ARENA_ARRAY(&text->arena, const char *, count + 1);
     if (!codes) text->out->status = STATUS_NO_MEMORY;
     for (u32 i = 0; codes && i < count; i++) {
         text_note_columns(text, &set, &ranked[i].line->metrics);
+        named |= is_elsewhere(ranked[i].line, main);
         codes[i] = text_code(text, kernel, ranked[i].line);
         has_code |= codes[i] && codes[i][0];
     }
     TableColumn place_column = {.header = "line", .align = TABLE_LEFT_TAIL, .least = LEAST_PLACE};
-    table_column(&table, with_file ? place_column : (TableColumn){.header = "line"});
+    table_column(&table, named ? place_column : (TableColumn){.header = "line"});
     table_column(&table, (TableColumn){.header = "share %"});
     text_figure_columns(&table, &set, 'L');
     if (has_code) {
@@ -349,7 +367,7 @@ static void line_table(Text *text, const ReportKernel *kernel, const RankedLine 
     }
     for (u32 i = 0; codes && i < count; i++) {
         const ProfileLine *line = ranked[i].line;
-        table_cell(&table, text_place(text, kernel, line->file, line->line, with_file));
+        table_cell(&table, text_place(text, kernel, line->file, line->line, is_elsewhere(line, main)));
         table_cell(&table, text_keep(text, number_fixed(share_of(kernel, line), 1)));
         text_figure_cells(text, &table, &set, 'L', &line->metrics);
         if (has_code) table_cell(&table, codes[i]);
@@ -368,14 +386,14 @@ static void write_rest(Text *text, const ReportKernel *kernel, const RankedLine 
 }
 
 static const char *lines_title(Text *text, const ReportKernel *kernel, const char *file) {
-    const char *name = text_kernel(text, kernel), *shown = file ? text_clean(text, text_path(file)) : "";
+    const char *name = text_kernel(text, kernel), *shown = text_clean(text, text_path(file));
     if (!name || !shown) return NULL;
-    return arena_printf(&text->arena, "Lines of %s%s%s%s", name, kernel->launch_count ? "" : " (device function)",
-                        file ? " in " : "", shown);
+    return arena_printf(&text->arena, "Lines of %s%s in %s", name, kernel->launch_count ? "" : " (device function)",
+                        shown);
 }
 
 static void write_kernel_lines(Text *text, const ReportKernel *kernel) {
-    const char *file = common_file(kernel);
+    const char *file = main_file(kernel);
     const char *title = lines_title(text, kernel, file);
     RankedLine *ranked = rank_lines(text, kernel);
     if (!title || !ranked) {
@@ -388,7 +406,7 @@ static void write_kernel_lines(Text *text, const ReportKernel *kernel) {
     if (!has_line_info(kernel)) {
         output_text(text->out, "  no source lines: compile with nvcc -lineinfo; these are lines of the PTX\n");
     }
-    line_table(text, kernel, ranked, count, file == NULL);
+    line_table(text, kernel, ranked, count, file);
     write_rest(text, kernel, ranked, count);
 }
 

@@ -8,10 +8,11 @@
 #include "view/export/text.h"
 #include "view/report_timing.h"
 #include "view/sparkline.h"
+#include "view/wrap.h"
 
 #define ALL_WARPS 99.95  // per cent of an SM's warps, as they are printed
 
-enum { STALL_LINES = 8, REASONS = 4, CURVE_WIDTH = 60, CURVE_LABEL = 26, LEAST_CODE = 16, LEAST_AT = 10 };
+enum { STALL_LINES = 8, REASONS = 4, CURVE_WIDTH = 60, CURVE_LABEL = 26, LEAST_CODE = 16, LEAST_AT = 10, LABEL = 13 };
 
 static f64 value_of(const MetricSet *set, MetricId metric) { return set->present[metric] ? set->value[metric] : 0; }
 
@@ -24,8 +25,10 @@ static const char *bytes(Text *text, f64 value) {
 }
 
 static void line(Text *text, const char *name, const char *value) {
-    if (value) output_printf(text->out, "    %-12s %s\n", name, value);
     if (!value) text->out->status = STATUS_NO_MEMORY;
+    if (!value) return;
+    output_printf(text->out, "    %-*s", LABEL, name);
+    wrap_text(text->out, value, 4 + LABEL, text_width(text));
 }
 
 // --- why -----------------------------------------------------------------------------------------------------------
@@ -187,6 +190,11 @@ static u32 curve_width(const Text *text) {
     return width && width < CURVE_WIDTH + CURVE_LABEL + 22 ? (width > 68 ? width - CURVE_LABEL - 22 : 20) : CURVE_WIDTH;
 }
 
+static const char *top_text(Text *text, f64 top, u32 digits) {
+    while (digits < 4 && top < 0.5 * pow(10, -(f64)digits)) digits++;  // it would be 0
+    return top >= 10000 ? human(text, top) : fixed(text, top, digits);
+}
+
 // False: nothing happened, nothing was drawn.
 static bool write_curve(Text *text, const Curve *curve, const f64 *values, u32 count) {
     f64 top = 0;
@@ -194,10 +202,9 @@ static bool write_curve(Text *text, const Curve *curve, const f64 *values, u32 c
         if (values[i] > top) top = values[i];  // false for NAN
     if (top <= 0) return false;
     const char *shape = sparkline(&text->arena, values, count, top, curve_width(text), !text->report->options.ascii);
-    bool large = top >= 10000;
     if (shape)
         output_printf(text->out, "    %-*s %s  to %s\n", CURVE_LABEL, curve->label, shape,
-                      large ? human(text, top) : fixed(text, top, curve->digits));
+                      top_text(text, top, curve->digits));
     if (!shape) text->out->status = STATUS_NO_MEMORY;
     return true;
 }
