@@ -56,7 +56,8 @@ same "nothing lost" "$(ask basic "SELECT * FROM dropped")" ""
 same "launches chosen" "$(ask some "SELECT count(*), min(f.name), count(stack) FROM launch l JOIN function f ON f.id = l.function")" \
     "3|mock_kernel|0"
 same "no samples" "$(ask some "SELECT count(*) FROM sample")" 0
-"$W" run --on gpu -f -o "$T/some.wlp" -k '^nothing' -- "$T/life" basic 2>/dev/null
+"$W" run --on gpu -f -o "$T/some.wlp" -k '^nothing' -- "$T/life" basic 2>"$T/some.err"
+same "a choice of nothing is told" "$(grep -c 'no launch was profiled: -k `^nothing`' "$T/some.err")" 1
 same "a profile of nothing, nothing beside it" "$(ask some "SELECT count(*) FROM launch") $(ls "$T"/some.wlp* | wc -l)" "0 1"
 "$W" run --on gpu -o "$T/period.wlp" --sampling-period 2^14 -- "$T/life" basic 2>/dev/null
 same "period" "$(ask period "SELECT DISTINCT period FROM sample")" 16384

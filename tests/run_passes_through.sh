@@ -70,6 +70,11 @@ count() { "$W" report --json "$T/$1" | grep -o '"launches":[0-9]*' | head -1; }
 same "--launch-skip 2 --launch-count 3 of 9" "$(count few.wlp)" '"launches":3'
 "$W" run -q -o "$T/kernel.wlp" -k regex:nothing "$T/launches" $fatbin 2 >/dev/null
 same "-k that matches nothing" "$(count kernel.wlp)" '"launches":0'
+"$W" run -f -o "$T/kernel.wlp" -k nothing "$T/launches" $fatbin 2 2>&1 >/dev/null |
+    grep -q 'no launch was profiled: -k `nothing` matches no kernel' || fail "-k that matches nothing is told"
+"$W" run -f -o "$T/kernel.wlp" --launch-skip 9 "$T/launches" $fatbin 2 2>&1 >/dev/null |
+    grep -q 'no launch was profiled: --launch-skip and' || fail "--launch-skip of all is told"
+checks=$((checks + 2))
 "$W" run -q -o "$T/kernel2.wlp" -k '^scale' "$T/launches" $fatbin 2 >/dev/null
 same "-k that matches" "$(count kernel2.wlp)" '"launches":2'
 "$W" run -q -o "$T/kernel3.wlp" -k '^scale$' "$T/launches" $fatbin 2 >/dev/null

@@ -410,9 +410,30 @@ static void say_profile(const char *path) {
     arena_free(&arena);
 }
 
+static bool has_launches(const char *path) {
+    Profile *profile;
+    ProfileSummary summary;
+    if (profile_open(path, &profile, NULL) != STATUS_OK) return true;  // nobody knows
+    bool has = profile_summary(profile, &summary, NULL) != STATUS_OK || summary.launches > 0;
+    profile_close(profile);
+    return has;
+}
+
+// A choice of launches that leaves none is more often a slip than a wish.
+static void say_if_empty(const RunOptions *o, const char *path) {
+    bool chosen = o->regex || o->skip || o->count;
+    if (!chosen || o->no_activities || has_launches(path)) return;
+    if (o->regex && !o->skip && !o->count)
+        fprintf(stderr, "warplens: no launch was profiled: -k `%s` matches no kernel that was launched\n", o->regex);
+    else
+        fprintf(stderr, "warplens: no launch was profiled: %s--launch-skip and --launch-count leave none\n",
+                o->regex ? "-k, " : "");
+}
+
 static void say_where(const RunOptions *o, const char *output) {
     if (access(output, R_OK) == 0) {
         say_profile(output);
+        say_if_empty(o, output);
         advise_briefly(output);
     } else if (!o->output || !strstr(o->output, "%p")) {
         fprintf(stderr,
@@ -461,6 +482,7 @@ static void finish_profiles(const RunOptions *o, FILE *list) {
         bool below = length && strncmp(path, here, length) == 0 && path[length] == '/';
         const char *name = below ? path + length + 1 : path;
         if (!o->quiet) say_profile(name);
+        if (!o->quiet) say_if_empty(o, path);
         if (!o->quiet && !count) advise_briefly(path);
         count++;
     }
