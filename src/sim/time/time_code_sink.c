@@ -87,9 +87,7 @@ static bool is_there(const Sinking *s, u32 constant, u32 side) {
     return false;
 }
 
-static Status meet_use(Sinking *s, u32 constant, u32 insn) {
-    u32 block = s->f->cfg->block_of[insn];
-    if (s->f->predicated[block] && is_there(s, constant, block)) return STATUS_OK;
+static Status meet(Sinking *s, u32 constant, u32 block) {
     u32 home = home_of(s, block, constant), loop = s->f->loops->loop_of[home];
     u32 p = find_place(s, constant, loop);
     if (p != WL_NONE) {
@@ -104,6 +102,16 @@ static Status meet_use(Sinking *s, u32 constant, u32 insn) {
                        .next = WL_NONE};
     s->first[constant] = s->places.len;
     return vec_push(&s->places, place);
+}
+
+static Status meet_use(Sinking *s, u32 constant, u32 insn) {
+    u32 block = s->f->cfg->block_of[insn];
+    return s->f->predicated[block] ? STATUS_OK : meet(s, constant, block);
+}
+
+static Status meet_side_use(Sinking *s, u32 constant, u32 insn) {
+    u32 block = s->f->cfg->block_of[insn];
+    return !s->f->predicated[block] || is_there(s, constant, block) ? STATUS_OK : meet(s, constant, block);
 }
 
 // The first use in the block of the place.
@@ -150,6 +158,7 @@ static Status find_places(Sinking *s) {
         if (f->loops->loops[l].parent != WL_NONE) s->nested[f->loops->loops[l].parent] = true;
     if (!f->function->is_entry) return STATUS_OK;
     TRY(for_all_uses(s, meet_use));
+    TRY(for_all_uses(s, meet_side_use));
     TRY(for_all_uses(s, place_use));
     return chain_places(s);
 }

@@ -10,6 +10,8 @@ typedef struct Unroller {
     u32 begin, end;        // instructions
     const Liveness *live;  // of what the instructions read; NULL: nothing in the loop is predicated
     Bitset computed;       // values that others than addresses depend on
+    Bitset counters;       // those that the loop's control increases
+    u32 *advanced;         // counter -> what it is in the iteration under work where that is needed, WL_NONE
     u32 *name;             // value -> its name in the iteration under work
     u32 *first;            // by leaf: the name that the first iteration read
     u32 *made;             // value -> its name after the first iteration
@@ -71,6 +73,40 @@ static Status name_result(Unroller *u, u32 insn, u32 value, u32 *name) {
     return vec_push(&u->f->value_bits, u->f->value_bits.data[value]);
 }
 
+// Whether the instruction needs a counter as it is in this iteration: offsets and sums have the increments as literals.
+static bool needs_advanced(const Unroller *u, u32 insn, u32 value) {
+    u8 arith = u->f->code->insns[insn].arith;
+    bool literal = arith == FLOW_ADD || arith == FLOW_SUB || value == u->f->picked[insn].base;
+    return u->iteration > 0 && !u->f->loop_control[insn] && !literal && bitset_has(&u->counters, value);
+}
+
+// Adds what counters have been increased by, once in an iteration.
+static Status advance_counters(Unroller *u, u32 insn) {
+    TimeFunc *f = u->f;
+    const Picked *p = &f->picked[insn];
+    for (u32 k = 0; k < p->leaf_count; k++) {
+        u32 value = f->leaves.data[p->leaves + k], sum = f->value_count;
+        if (!needs_advanced(u, insn, value) || u->advanced[value] != WL_NONE) continue;
+        u->advanced[value] = f->value_count++;
+        TRY(vec_push(&f->value_bits, f->value_bits.data[value]));
+        TRY(vec_push(&f->ops, (MachineOp){.pc = insn,
+                                          .operands = f->operands.len,
+                                          .defs = 1,
+                                          .uses = 1,
+                                          .unit = UNIT_ALU,
+                                          .interval = (u8)f->lower->gpu->alu_interval,
+                                          .latency = (u16)f->lower->gpu->alu_latency,
+                                          .balanced = true,
+                                          .iteration = (u8)(u->iteration + 1),
+                                          .guard = WL_NONE,
+                                          .base = WL_NONE,
+                                          .symbol = WL_NONE}));
+        TRY(vec_push(&f->operands, sum));
+        TRY(vec_push(&f->operands, u->name[value]));
+    }
+    return STATUS_OK;
+}
+
 // Puts the names of this iteration into the operations emitted since `from`.
 static Status rename_ops(Unroller *u, u32 insn, u32 from) {
     TimeFunc *f = u->f;
@@ -83,7 +119,9 @@ static Status rename_ops(Unroller *u, u32 insn, u32 from) {
         if (op->guard != WL_NONE) op->guard = u->name[op->guard];
         for (u32 k = op->defs; k < op->defs + (u32)op->uses; k++) {
             u32 *value = &f->operands.data[op->operands + k];
-            if (*value < f->code->value_count) *value = u->name[*value];
+            if (*value >= f->code->value_count) continue;
+            bool advanced = needs_advanced(u, insn, *value) && u->advanced[*value] != WL_NONE;
+            *value = advanced ? u->advanced[*value] : u->name[*value];
         }
     }
     for (u32 i = from; i < f->ops.len; i++) {
@@ -99,9 +137,17 @@ static Status rename_ops(Unroller *u, u32 insn, u32 from) {
     return STATUS_OK;
 }
 
+static void forget_advanced(Unroller *u) {
+    const TimeFunc *f = u->f;
+    for (u32 i = u->begin; i < u->end; i++)
+        for (u32 k = 0; k < f->picked[i].leaf_count; k++)
+            u->advanced[f->leaves.data[f->picked[i].leaves + k]] = WL_NONE;
+}
+
 static Status emit_iteration(Unroller *u) {
     TimeFunc *f = u->f;
     bool last = u->iteration + 1 == TIME_UNROLL;
+    forget_advanced(u);
     for (u32 i = u->begin; i < u->end; i++) {
         u32 sunk = f->ops.len;
         if (is_in_side(u, i)) TRY(time_emit_sunk(f, i));
@@ -111,6 +157,7 @@ static Status emit_iteration(Unroller *u) {
             reuse(u, i);
             continue;
         }
+        TRY(advance_counters(u, i));
         u32 from = f->ops.len;
         TRY(time_emit_insn(f, i));
         TRY(rename_ops(u, i, from));
@@ -184,7 +231,10 @@ static Status find_computed(Unroller *u) {
     return STATUS_OK;
 }
 
-static void note_name(Unroller *u, u32 value) { u->name[value] = u->made[value] = value; }
+static void note_name(Unroller *u, u32 value) {
+    u->name[value] = u->made[value] = value;
+    u->advanced[value] = WL_NONE;
+}
 
 // What the loop touches; no more is looked at.
 static Status begin_names(Unroller *u) {
@@ -194,11 +244,14 @@ static Status begin_names(Unroller *u) {
     u->name = arena_alloc(arena, sizeof(u32) * values, 4);
     u->made = arena_alloc(arena, sizeof(u32) * values, 4);
     u->first = ARENA_ARRAY(arena, u32, f->leaves.len + 1);
-    if (!u->name || !u->made || !u->first) return STATUS_NO_MEMORY;
+    u->advanced = arena_alloc(arena, sizeof(u32) * values, 4);
+    bool ok = u->name && u->made && u->first && u->advanced && bitset_init(&u->counters, arena, values);
+    if (!ok) return STATUS_NO_MEMORY;
     for (u32 i = u->begin; i < u->end; i++) {
         const FlowInsn *in = &f->code->insns[i];
         const Picked *p = &f->picked[i];
         for (u32 k = 0; k < in->defs; k++) note_name(u, f->code->operands[in->operands + k].id);
+        if (f->loop_control[i] && in->arith == FLOW_ADD) bitset_add(&u->counters, f->code->operands[in->operands].id);
         for (u32 k = 0; k < p->leaf_count; k++) note_name(u, f->leaves.data[p->leaves + k]);
     }
     return STATUS_OK;
