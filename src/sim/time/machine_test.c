@@ -53,6 +53,19 @@ static const char kernels[] = PTX_HEAD
     "%rd3;\nst.global.u64 [%rd2+8], %rd4;\nret;\nTELL:\nmov.u64 %rd3, %clock64;\nLATER:\nmov.u64 %rd4, %clock64;\n"
     "sub.s64 %rd4, %rd4, %rd3;\nsetp.lt.s64 %p1, %rd4, 5000;\n@%p1 bra LATER;\n"
     "st.release.gpu.global.u32 [%rd2], 1;\nret;\n}\n"
+    // Each lane copies 16 bytes; the mbarrier of the first half of the warp is another than that of the second.
+    ".visible .entry copies(.param .u64 out) {\n.reg .b64 %rd<4>;\n.reg .b32 %r<8>;\n.reg .pred %p<4>;\n"
+    ".shared .align 16 .b8 box[512];\n.shared .align 8 .b64 bars[2];\n"
+    "ld.param.u64 %rd1, [out];\ncvta.to.global.u64 %rd1, %rd1;\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, bars;\n"
+    "setp.ne.u32 %p1, %r1, 0;\n@%p1 bra READY;\nmbarrier.init.shared.b64 [%r2], 1;\nmbarrier.init.shared.b64 [%r2+8], "
+    "1;\n"
+    "mbarrier.arrive.expect_tx.shared.b64 _, [%r2], 256;\nmbarrier.arrive.expect_tx.shared.b64 _, [%r2+8], 256;\n"
+    "READY:\nbar.sync 0;\nshl.b32 %r3, %r1, 4;\nmov.u32 %r4, box;\nadd.u32 %r4, %r4, %r3;\ncvt.u64.u32 %rd2, %r3;\n"
+    "add.u64 %rd2, %rd1, %rd2;\nshr.u32 %r5, %r1, 4;\nshl.b32 %r5, %r5, 3;\nadd.u32 %r5, %r2, %r5;\n"
+    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r4], [%rd2], 16, [%r5];\n"
+    "FIRST:\nmbarrier.try_wait.parity.shared.b64 %p2, [%r2], 0;\n@!%p2 bra FIRST;\n"
+    "SECOND:\nmbarrier.try_wait.parity.shared.b64 %p3, [%r2+8], 0;\n@!%p3 bra SECOND;\n"
+    "ld.shared.u32 %r6, [%r4];\nst.global.u32 [%rd2+4], %r6;\nret;\n}\n"
     // Constants: each lane its own, and all the same one.
     ".const .align 4 .f32 table[64];\n"
     ".visible .entry spread(.param .u64 out) {\n.reg .b64 %rd<5>;\n.reg .b32 %r<3>;\n.reg .f32 %f<4>;\n"
@@ -340,6 +353,19 @@ TEST(faults_and_deadlocks_end) {
     device_close(&t.d);
 }
 
+// An mbarrier hears of the copy of every lane, whichever other mbarriers the instruction has.
+TEST(waiting_for_copies_of_many_lanes_ends) {
+    Timed t;
+    u64 cycles;
+    open_timed(&t, 1);
+    u32 *words = device_view(&t.d, t.out, 512);
+    for (u32 i = 0; i < 128; i++) words[i] = i;
+    assert_int_equal(run(&t, "copies", 1, 32, &cycles), STATUS_OK);
+    words = device_view(&t.d, t.out, 512);
+    for (u32 i = 0; i < 32; i++) assert_int_equal(words[4 * i + 1], 4 * i);
+    device_close(&t.d);
+}
+
 // What is told to another block is known there when it has been told, however far ahead of time the waiting is
 // executed.
 TEST(waiting_for_another_block_ends_in_time) {
@@ -387,6 +413,7 @@ int main(void) {
                                        cmocka_unit_test(loads_of_a_region_are_under_way_together),
                                        cmocka_unit_test(cycles_do_not_depend_on_threads),
                                        cmocka_unit_test(faults_and_deadlocks_end),
+                                       cmocka_unit_test(waiting_for_copies_of_many_lanes_ends),
                                        cmocka_unit_test(waiting_for_another_block_ends_in_time),
                                        cmocka_unit_test(stores_to_the_same_sectors_leave_together)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -174,8 +174,8 @@ void sm_wake_other(Sm *sm, TimeWarp *w, u64 cycle) {
     advance(sm, w, cycle, cycle, STALL_WAIT);
 }
 
-void sm_sync_done(Sm *sm, TimeCta *cta, u32 sync, u64 cycle) {
-    cta->sync_done[sync]++;
+void sm_sync_done(Sm *sm, TimeCta *cta, u32 sync, u32 count, u64 cycle) {
+    cta->sync_done[sync] += count;
     for (u32 i = 0; i < sm->warp_count; i++) {
         TimeWarp *w = &sm->warps[i];
         if (w->cta == cta && w->state == TW_WAIT && w->wait == WAIT_SYNC && w->wait_slot == sync)
@@ -273,7 +273,7 @@ static bool issue_sync(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
         TraceAccess a = trace_access(*access);
         if (a.space != TRACE_SYNC || a.wavefronts == SYNC_BULK) continue;
         if (a.wavefronts != SYNC_WAIT) {
-            sm_sync_done(sm, w->cta, a.lanes, cycle);
+            sm_sync_done(sm, w->cta, a.lanes, 1, cycle);
         } else if (w->cta->sync_done[a.lanes] < (u32)access[1]) {
             stall(sm, w, cycle + 1, STALL_LONG_SCOREBOARD, WL_NONE);
             w->wait = WAIT_SYNC;

@@ -177,6 +177,7 @@ typedef struct Ticket {
     u32 op;         // TimeCode.ops
     u32 remaining;  // sectors, and 1 while it is in the queue
     u16 group;      // cp.async: group; bulk: place in TraceSyncs, NO_SYNC = none
+    u16 copies;     // bulk: of them, one a lane; the mbarrier of `group` hears of each
     u8 kind;        // TicketKind
     u8 same_word;   // of an atomic, for each of its lines: as many lanes as meet on a word, 0 where none do
     bool global;    // a load from global memory: counts for the latency
@@ -371,6 +372,6 @@ void sm_wake_slot(Sm *sm, TimeWarp *w, u64 cycle);   // a register that the warp
 void sm_wake_other(Sm *sm, TimeWarp *w, u64 cycle);  // stores, groups, syncs, instructions
 void sm_store_sent(Sm *sm, TimeWarp *w, u64 cycle);  // one of TimeWarp.queued
 void sm_set_result(TimeWarp *w, const TimeCode *code, const TimeOp *op, u64 cycle, StallReason reason);
-void sm_sync_done(Sm *sm, TimeCta *cta, u32 sync, u64 cycle);
+void sm_sync_done(Sm *sm, TimeCta *cta, u32 sync, u32 count, u64 cycle);
 
 #endif

@@ -52,7 +52,7 @@ static void ticket_complete(Sm *sm, u32 at, u64 cycle) {
         sm_wake_other(sm, w, cycle);
         break;
     case TICKET_BULK:
-        if (t.group != NO_SYNC) sm_sync_done(sm, w->cta, t.group, cycle);
+        if (t.group != NO_SYNC) sm_sync_done(sm, w->cta, t.group, t.copies, cycle);
         break;
     case TICKET_STORE:
         w->stores--;
@@ -544,6 +544,16 @@ static u8 share_of_sector(const PipeEntry *e, const u64 *lines, u32 count) {
     return sectors && bytes / sectors < 32 ? (u8)(bytes / sectors) : 32;
 }
 
+// A lane's asynchronous copy, of which mbarrier `sync` hears: with the ticket, if its lanes have that one in common.
+static void note_copy(Sm *sm, TimeWarp *w, Ticket *t, u32 sync, u64 cycle) {
+    bool first = t->kind == TICKET_BULK && t->group == NO_SYNC;
+    if (first) t->group = (u16)sync;
+    if (first || (t->kind == TICKET_BULK && t->group == sync))
+        t->copies++;
+    else
+        sm_sync_done(sm, w->cta, sync, 1, cycle);
+}
+
 // Puts the accesses of the instruction into the queue; returns whether there were any.
 static bool push_accesses(Sm *sm, Pipe *p, TimeWarp *w, const TimeOp *op, u32 ticket, u64 cycle) {
     const u64 *words = w->trace.words + w->trace.begin;
@@ -556,7 +566,7 @@ static bool push_accesses(Sm *sm, Pipe *p, TimeWarp *w, const TimeOp *op, u32 ti
         if (a.insn != op->pc - run.from) continue;
         Ticket *t = &sm->tickets.data[ticket];
         if (a.space == TRACE_SYNC) {
-            if (t->kind == TICKET_BULK && a.wavefronts == SYNC_BULK) t->group = a.lanes;
+            if (a.wavefronts == SYNC_BULK) note_copy(sm, w, t, a.lanes, cycle);
             continue;
         }
         if (a.space == TRACE_BARRIER || a.space == TRACE_SLOW) continue;
@@ -602,7 +612,7 @@ void memory_issue(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
     if (!any) {  // no lane accesses anything
         if (vec_push(&sm->free_tickets, ticket) != STATUS_OK) sm->status = STATUS_NO_MEMORY;
         sm->run_tickets[t->run->index]--;
-        if (t->kind == TICKET_BULK && t->group != NO_SYNC) sm_sync_done(sm, w->cta, t->group, cycle);
+        if (t->kind == TICKET_BULK && t->group != NO_SYNC) sm_sync_done(sm, w->cta, t->group, t->copies, cycle);
         sm_set_result(w, code, op, cycle + 1, STALL_WAIT);
         return;
     }
