@@ -4,17 +4,20 @@
 // with a latency that brings them to the front. Where an operation would keep too many registers alive, those that need
 // no more go first, those that are ready later included (Goodman, Hsu: "Code Scheduling and Register Allocation in
 // Large Basic Blocks", 1988); when there are none, the oldest, which is the order of the PTX. So ptxas interleaves
-// independent chains, within 32 registers or what the order of the PTX needs: docs/timing-code.md. Work is about
-// n log n: memory order looks back at a bounded number of accesses, few operations are passed over.
+// independent chains, within 32 registers or what the order of the PTX needs, and loads before their turn leave room
+// for what that order still needs: docs/timing-code.md. Work is about n log n: memory order looks back at a bounded
+// number of accesses, few operations are passed over.
 #include "sim/time/time_lower.h"
 
 #include <string.h>
 
-// Latencies that the order aims at, cycles [M of timing.def]: an L1 hit, shared memory, a constant, a texture.
+// Latencies that the order aims at, cycles [M of timing.def]: an L1 hit, shared memory, a constant, a texture. An
+// access counts as two: ptxas puts twelve loads of shared memory before the first use.
+enum { LSU_CYCLES = 2 };
 enum { LOAD_CYCLES = 40, SHARED_CYCLES = 24, CONST_CYCLES = 30, TEXTURE_CYCLES = 90, ACCESSES_KEPT = 256 };
 
 // Registers: those that cost no occupancy since Volta; what comes on top of what is alive.
-// Unrolled loops have their loads together: ptxas keeps what does not change in the loop in other places.
+// What unrolled loops compute from their loads has more: ptxas keeps what does not change in the loop in other places.
 enum { FEW_REGISTERS = 32, OVERHEAD = 4, UNROLLED_ROOM = 32 };
 
 // Operations need not be looked at as long as so many registers are free; how many that need too many are passed over.
@@ -49,6 +52,7 @@ typedef struct Scheduler {
     u32 *uses_left;                 // per value: reads not scheduled yet in the run
     u32 *reads;                     // ... in the whole function that are not: a value with some left stays alive
     u32 *units;                     // per operation: registers alive before it, in the order of the PTX
+    u32 *peak;                      // ... the most of them from it to the end of the run
     Vec(Edge) reader_list;
     u32 round;
     Access accesses[ACCESSES_KEPT];
@@ -56,7 +60,7 @@ typedef struct Scheduler {
     u32 fence;  // last operation that no access crosses, WL_NONE
     Heap now, later;
     MachineOp *order;
-    u32 alive, limit, room;  // room: limit of the run
+    u32 alive, limit, room;  // room: limit of the run, but for loads
 } Scheduler;
 
 // --- heaps
@@ -182,6 +186,8 @@ static Status find_dependences(Scheduler *s) {
         TRY(depend_on_memory(s, i));
     }
     for (u32 i = s->count; i-- > 0;) {
+        u32 behind = i + 1 < s->count ? s->peak[i + 1] : 0, here = s->units[s->first + i];
+        s->peak[i] = here > behind ? here : behind;
         s->path[i] = expected_cycles(op_at(s, i)) + (makes_guard(s, i) ? (u32)s->f->lower->gpu->guard_latency : 0);
         for (u32 e = s->edge_of[i]; e != WL_NONE; e = s->edges.data[e].next) {
             u32 way = s->edges.data[e].cycles + s->path[s->edges.data[e].to];
@@ -248,20 +254,36 @@ static i32 growth(const Scheduler *s, const MachineOp *op) {
     return units;
 }
 
-static bool fits(const Scheduler *s, u32 i) {
-    i32 more = s->alive + EASY_REGISTERS < s->room ? 0 : growth(s, op_at(s, i));
-    return more <= 0 || s->alive + (u32)more <= s->room;
+// Loads that take long, and the addresses of such.
+static bool is_for_load(const Scheduler *s, const MachineOp *op) {
+    bool wide = op->defs == 1 && s->f->value_bits.data[s->f->operands.data[op->operands]] == 64;
+    return op->kind == TIME_LOAD ? op->space != SPACE_SHARED : wide && op->unit != UNIT_FP64;
+}
+
+// What is alive on top of the order of the PTX stays alive while the rest is done in that order: a load before its turn
+// leaves room for that.
+static u32 most_alive(const Scheduler *s, u32 oldest) {
+    u32 in_order = s->units[s->first + oldest], extra = s->alive > in_order ? s->alive - in_order : 0;
+    return s->peak[oldest] + extra > s->alive ? s->peak[oldest] + extra : s->alive;
+}
+
+// Whether an operation can go before the oldest one.
+static bool fits(const Scheduler *s, u32 i, u32 oldest) {
+    bool load = is_for_load(s, op_at(s, i));
+    u32 alive = load ? most_alive(s, oldest) : s->alive, room = load ? s->limit : s->room;
+    i32 more = alive + EASY_REGISTERS < room ? 0 : growth(s, op_at(s, i));
+    return more <= 0 || alive + (u32)more <= room;
 }
 
 // The most urgent operation that can issue and whose results have room; WL_NONE. Those passed over wait in `now`.
-static u32 most_urgent(Scheduler *s) {
+static u32 most_urgent(Scheduler *s, u32 oldest) {
     u64 passed[CHOICES_SEEN];
     u32 count = 0, found = WL_NONE;
     while (s->now.len && count < CHOICES_SEEN) {
         u64 key = heap_pop(&s->now);
         u32 i = (u32)key;
         if (s->done[i]) continue;
-        if (fits(s, i)) {
+        if (fits(s, i, oldest)) {
             found = i;
             break;
         }
@@ -276,7 +298,7 @@ static u32 choose(Scheduler *s, u32 *cycle, u32 *oldest) {
     for (;;) {
         while (s->later.len && s->later.keys[0] >> 32 <= *cycle)
             heap_push(&s->now, urgency(s, (u32)heap_pop(&s->later)));
-        u32 i = most_urgent(s);
+        u32 i = most_urgent(s, *oldest);
         if (i != WL_NONE) return i;
         if (s->later.len == 0) return *oldest;
         *cycle = (u32)(s->later.keys[0] >> 32);
@@ -294,8 +316,8 @@ static Status schedule_run(Scheduler *s) {
         s->done[i] = true;
         s->order[n] = *op_at(s, i);
         count_alive(s, op_at(s, i));
-        cycle++;
-        release(s, i, cycle - 1);
+        release(s, i, cycle);
+        cycle += op_at(s, i)->unit == UNIT_LSU ? LSU_CYCLES : 1;
     }
     memcpy(op_at(s, 0), s->order, sizeof(MachineOp) * s->count);
     return STATUS_OK;
@@ -319,7 +341,7 @@ static Status schedule_block(Scheduler *s, u32 first, u32 end) {
 static Status scheduler_init(Scheduler *s, TimeFunc *f) {
     Arena *arena = &f->lower->scratch;
     u32 n = f->ops.len + 1, values = f->value_count + 1;
-    u32 **of_ops[] = {&s->edge_of, &s->waits, &s->path, &s->ready};
+    u32 **of_ops[] = {&s->edge_of, &s->waits, &s->path, &s->ready, &s->peak};
     u32 **of_values[] = {&s->stamp, &s->writer, &s->readers, &s->uses_left, &s->reads};
     for (u32 i = 0; i < WL_COUNT(of_ops); i++)
         if (!(*of_ops[i] = ARENA_ARRAY(arena, u32, n))) return STATUS_NO_MEMORY;
