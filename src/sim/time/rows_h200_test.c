@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Threads that load and store in a line each, on gpus/h200.gpu, against what an H200 takes (bench/hwref/h200-rows.tsv,
-// rows/PROGRAM/own/128/4_bytes/WARPS_warps, 2026-11-22): L is a load, S a store, W a wait for what was loaded.
+// rows/PROGRAM/own/128/4_bytes/WARPS_warps, 2026-11-22): L is a load, S a store, W a wait for what was loaded,
+// and P after it all, of which there are no figures, a last store that every second warp makes.
 #include "sim/device_testing.h"
 #include "sim/machine.h"
 #include "sim/time/time.h"
@@ -9,11 +10,11 @@ enum { TURNS = 64, ARRAY = 1 << 17, RESULTS = 4096, TEXT = 8192 };
 
 static void kernel_of(const char *program, char *text) {
     int at = snprintf(text, TEXT,
-                      PTX_HEAD
-                      ".visible .entry rows(.param .u64 out) {\n.reg .b64 %%rd<12>;\n.reg .b32 %%r<40>;\n"
-                      ".reg .pred %%p<2>;\nld.param.u64 %%rd1, [out];\ncvta.to.global.u64 %%rd1, %%rd1;\n"
-                      "mov.u32 %%r1, %%tid.x;\nmul.wide.u32 %%rd2, %%r1, 128;\nadd.s64 %%rd3, %%rd1, %%rd2;\n"
-                      "mov.u32 %%r2, 0;\nmov.u32 %%r3, 0;\nmov.u64 %%rd5, %%rd3;\nmov.u64 %%rd6, %%clock64;\nTURN:\n");
+                      PTX_HEAD ".visible .entry rows(.param .u64 out) {\n.reg .b64 %%rd<12>;\n.reg .b32 %%r<40>;\n"
+                               ".reg .pred %%p<3>;\nld.param.u64 %%rd1, [out];\ncvta.to.global.u64 %%rd1, %%rd1;\n"
+                               "mov.u32 %%r1, %%tid.x;\nmul.wide.u32 %%rd2, %%r1, 128;\nadd.s64 %%rd3, %%rd1, %%rd2;\n"
+                               "and.b32 %%r2, %%r1, 32;\nsetp.eq.u32 %%p2, %%r2, 0;\nmov.u32 %%r2, 0;\nmov.u32 %%r3, "
+                               "0;\nmov.u64 %%rd5, %%rd3;\nmov.u64 %%rd6, %%clock64;\nTURN:\n");
     u32 arrays = 0, waited = 0;
     for (const char *p = program; *p; p++) {
         u32 off = RESULTS + arrays * ARRAY;
@@ -25,12 +26,15 @@ static void kernel_of(const char *program, char *text) {
                 at += snprintf(text + at, TEXT - at, "add.u32 %%r3, %%r3, %%r%u;\n", 10 + waited);
         at += snprintf(text + at, TEXT - at, "cvt.u64.u32 %%rd7, %%r3;\nadd.s64 %%rd5, %%rd3, %%rd7;\n");
     }
-    snprintf(text + at, TEXT - at,
-             "add.u32 %%r2, %%r2, 1;\nsetp.lt.u32 %%p1, %%r2, %u;\n@%%p1 bra TURN;\nmov.u64 %%rd8, %%clock64;\n"
-             "sub.s64 %%rd8, %%rd8, %%rd6;\nshr.u32 %%r4, %%r1, 5;\nmul.wide.u32 %%rd9, %%r4, 8;\nadd.s64 %%rd9, "
-             "%%rd1, %%rd9;\n"
-             "st.global.u64 [%%rd9], %%rd8;\nst.global.u32 [%%rd9+2048], %%r3;\nret;\n}\n",
-             TURNS);
+    at += snprintf(text + at, TEXT - at,
+                   "add.u32 %%r2, %%r2, 1;\nsetp.lt.u32 %%p1, %%r2, %u;\n@%%p1 bra TURN;\nmov.u64 %%rd8, %%clock64;\n"
+                   "sub.s64 %%rd8, %%rd8, %%rd6;\nshr.u32 %%r4, %%r1, 5;\nmul.wide.u32 %%rd9, %%r4, 8;\nadd.s64 %%rd9, "
+                   "%%rd1, %%rd9;\n"
+                   "st.global.u64 [%%rd9], %%rd8;\nst.global.u32 [%%rd9+2048], %%r3;\n",
+                   TURNS);
+    for (const char *p = strchr(program, 'P'); p && *p; p++)
+        at += snprintf(text + at, TEXT - at, "@%%p2 st.global.u32 [%%rd3+%u], %%r3;\n", RESULTS);
+    snprintf(text + at, TEXT - at, "ret;\n}\n");
 }
 
 // Cycles for a turn of the warps that are done first and last; the second of two launches, which finds all in the L2.
@@ -95,11 +99,20 @@ TEST(warps_that_store_take_turns) {
     assert_true(first > 0.8 * last);
 }
 
+// A store all of whose lanes are predicated off leaves its place in the queue to the next warp, or nothing ends.
+TEST(stores_of_no_lane_let_others_in) {
+    double first, last;
+    play("SPPPP", 16, &first, &last);
+    play("SPPPP", 32, &first, &last);
+    assert_true(last > 32);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loads_of_rows),
         cmocka_unit_test(stores_of_rows_and_loads_behind_them),
         cmocka_unit_test(warps_that_store_take_turns),
+        cmocka_unit_test(stores_of_no_lane_let_others_in),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,9 +81,10 @@ void pipe_pop(Sm *sm, Pipe *p, u64 cycle) {
     p->word_count -= e->count;
     p->first = (p->first + 1) % p->cap;
     p->count--;
-    if (!p->closed || (p->count && p->count + QUEUE_BATCH > p->room)) return;
+    if (p->closed && p->count && p->count + QUEUE_BATCH > p->room) return;
     p->closed = false;
-    wake_first(sm, p, cycle + 1);
+    wake_first(sm, p,
+               cycle + 1);  // also when the last that came put nothing into it: all its lanes were predicated off
 }
 
 u64 pipe_next(const Pipe *p) {
