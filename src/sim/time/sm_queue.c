@@ -83,8 +83,8 @@ void pipe_pop(Sm *sm, Pipe *p, u64 cycle) {
     p->count--;
     if (p->closed && p->count && p->count + QUEUE_BATCH > p->room) return;
     p->closed = false;
-    wake_first(sm, p,
-               cycle + 1);  // also when the last that came put nothing into it: all its lanes were predicated off
+    // Open already, too: what came last may have put nothing into it, all its lanes predicated off, and woken nobody.
+    wake_first(sm, p, cycle + 1);
 }
 
 u64 pipe_next(const Pipe *p) {
