@@ -28,6 +28,7 @@ begin launch_in_disable 7
 begin two_of_a_device 7
 begin busy 7
 begin busy_all 7 --all-times
+begin busy_graphs 7
 
 life basic 7 -q
 same "nothing is said with -q" "$(cat "$T/basic.err")" ""
@@ -125,6 +126,12 @@ same "all launches, also those whose times would cost too much" "$(ask busy "SEL
 same "the first ones have times, the last ones all else" "$(ask busy "SELECT sum(end_ns > 0) > 4000, sum(end_ns = 0) > 50, sum(end_ns = 0 AND
     stack IS NOT NULL AND grid_x = 1 AND block_z = 1 AND stream = 13) = sum(end_ns = 0) FROM launch")" "1|1|1"
 same "estimates are told" "$("$W" report --section summary "$T/busy.wlp" | grep -c 'estimates, from launches alike that were timed')" 1
+ended busy_graphs 7
+same "kernels of graphs, as often as these were launched" "$(ask busy_graphs "SELECT count(*) FROM launch")" "$(cat "$T/busy_graphs.out")"
+same "as they were at first" "$(ask busy_graphs "SELECT DISTINCT f.name, grid_x, stack > 0 FROM launch l JOIN function f ON f.id = l.function
+    WHERE end_ns = 0 AND grid_x IN (1, 20) ORDER BY 2")" $'mock_kernel|1|1\nnode|20|1'
+same "of one that was never seen nothing is known" "$(ask busy_graphs "SELECT what, count FROM dropped WHERE what LIKE '%graphs%'")" \
+    "launches of graphs, of whose kernels nothing is known (--all-times records all)|1"
 ended busy_all 7
 same "--all-times" "$(ask busy_all "SELECT count(*), sum(end_ns > 0) FROM launch")" "6002|6002"
 ended replaced 7

@@ -59,6 +59,7 @@ static void take_kernel(Collector *c, const CuptiKernel *kernel) {
         r.block[i] = (u32)kernel->block[i];
         r.cluster[i] = kernel->cluster[i] ? kernel->cluster[i] : 1;
     }
+    if (kernel->graph) graphs_learn(c, kernel->correlation, function, &r);
     activity_write_launch(c, function, kernel->correlation, stacks_get(&c->stacks, kernel->correlation), &r);
 }
 

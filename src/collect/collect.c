@@ -80,6 +80,7 @@ static void write_losses(Collector *c) {
 static void take_activities(Collector *c) {
     u32 buffer;
     u64 until = atomic_load(&c->buffers.completions);
+    graphs_take(c);
     while ((buffer = buffers_take_full(&c->buffers, until)) != BUFFER_NONE) {
         activity_read(c, c->buffers.memory + (size_t)buffer * BUFFER_BYTES, c->buffers.valid[buffer]);
         buffers_give_back(&c->buffers, buffer);
@@ -151,6 +152,7 @@ static void finish(Collector *c) {
     names_take_modules(c);
     take_activities(c);
     notes_end(c);
+    graphs_end(c);
     waits_take(c);
     attribution_write(c, true);
     if (returns) write_losses(c);
@@ -297,6 +299,8 @@ static Status begin(Collector *c) {
     c->begin_ns = collect_now();
     if (!buffers_make(&c->buffers) || !ring_make(&c->waits, WAIT_SLOTS, sizeof(Wait))) return STATUS_NO_MEMORY;
     if (c->host.options.stacks && !stacks_make(&c->stacks)) return STATUS_NO_MEMORY;
+    bool notes = c->host.options.activities && !c->host.options.all_times;
+    if (notes && !ring_make(&c->graphs.ring, GRAPH_SLOTS, sizeof(GraphNote))) return STATUS_NO_MEMORY;
     CuptiResult result = callbacks_subscribe(c);
     if (result != CUPTI_OK) return collect_refused(c, "collection", "cuptiSubscribe", result), STATUS_UNSUPPORTED;
     set_clock(c);

@@ -71,11 +71,30 @@ typedef struct EarlyNote {
     bool recorded;
     RecordLaunchDone launch;
 } EarlyNote;
+// Launches of graphs: of each graph the kernels of its first launch are remembered, for those that are only noted.
+enum { GRAPH_SLOTS = 16384 };
+typedef struct GraphNote {
+    u32 graph, correlation, stack;  // graph: CUPTI's id, 0 = not known
+    bool noted;                     // CUPTI does not record its kernels
+} GraphNote;
+typedef struct GraphNode {
+    u64 function;  // index in names.functions
+    RecordLaunchDone launch;
+} GraphNode;
+typedef struct Graph {
+    Vec(GraphNode) nodes;
+} Graph;
+typedef struct Graphs {
+    Ring ring;
+    // The writer's own.
+    Vec(Graph) list;
+    Map by_id, by_correlation;  // CUPTI's id, correlation of the first launch -> index in list
+    u64 unknown;                // noted launches of graphs that were never recorded
+} Graphs;
 typedef enum NotesState { NOTES_NONE, NOTES_EARLY, NOTES_TAKEN } NotesState;
 typedef struct Notes {
     Ring ring;
-    atomic_uint state;    // NotesState
-    _Atomic(u64) graphs;  // launches of graphs meanwhile
+    atomic_uint state;  // NotesState
     // The writer's own.
     u64 cost_ns, last_end;  // of recording launches; end of the last recorded one
     u32 last_stream;
@@ -191,6 +210,7 @@ typedef struct Collector {
     Stacks stacks;
     Ring waits;  // of Wait
     Notes notes;
+    Graphs graphs;
     u64 begin_ns;
     SampledContext contexts[COLLECT_CONTEXTS];
     u32 reason_count;  // set by the first sampled context, before it is READY
@@ -273,6 +293,12 @@ bool notes_are_cheaper(const Collector *c);  // than to have the program's next 
 void notes_begin(Collector *c);              // instead of records
 void notes_take(Collector *c);
 void notes_end(Collector *c);  // when all records have come
+
+// graphs.c
+void graphs_launch(Collector *c, const CuptiApiCall *call, u32 stack, bool noted);  // on the program's threads
+void graphs_take(Collector *c);                                                     // the writer, before records
+void graphs_learn(Collector *c, u32 correlation, const CollectFunction *function, const RecordLaunchDone *launch);
+void graphs_end(Collector *c);
 
 // waits.c
 bool waits_is_one(u32 cbid);

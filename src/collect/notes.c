@@ -7,9 +7,9 @@
 
 #include "collect/collect_inside.h"
 
-// What a record costs on an H200 (CUDA 13.0), docs/collect.md: two kernels of different streams that follow each other
-// closely, and of one stream.
-enum { CHANGE_NS = 4500, SAME_NS = 400, NEAR_NS = 20000 };
+// What a record costs on an H200 (CUDA 13.0), docs/collect.md: of two kernels of different streams that follow each
+// other closely, of one stream, of a graph's nodes.
+enum { CHANGE_NS = 4500, SAME_NS = 400, NODE_NS = 600, NEAR_NS = 20000 };
 enum { ALLOWED_NS = 20000000, ALLOWED_PART = 100 };  // 20 ms and 1 % of the run
 
 // --- on the program's threads -----------------------------------------------------------------------------------
@@ -49,11 +49,11 @@ static void note_shape(Collector *c, LaunchNote *note, u32 cbid, const CuptiApiC
 
 void notes_launch(Collector *c, u32 cbid, const CuptiApiCall *call, u32 stack) {
     u32 state = atomic_load_explicit(&c->notes.state, memory_order_acquire);
-    if (state == NOTES_NONE) return;
     if (cbid == CUPTI_LAUNCH_GRAPH || cbid == CUPTI_LAUNCH_GRAPH_PTSZ) {
-        if (state == NOTES_TAKEN) atomic_fetch_add(&c->notes.graphs, 1);
+        graphs_launch(c, call, stack, state == NOTES_TAKEN);
         return;
     }
+    if (state == NOTES_NONE) return;
     u64 ticket;
     const char *name = call->symbol ? call->symbol : "(unknown)";
     size_t length = strnlen(name, NOTE_NAME_BYTES - 1);
@@ -71,11 +71,10 @@ void notes_launch(Collector *c, u32 cbid, const CuptiApiCall *call, u32 stack) {
 }
 
 // --- the writer ---------------------------------------------------------------------------------------------------
-// Nodes of graphs cost 0.6 us each; but what a graph launches can be learnt from its records only.
 static void add_cost(Notes *n, const CuptiKernel *kernel) {
-    if (!kernel->begin || kernel->graph) return;
+    if (!kernel->begin) return;
     bool near = kernel->begin < n->last_end + NEAR_NS;
-    n->cost_ns += near && kernel->stream != n->last_stream ? CHANGE_NS : SAME_NS;
+    n->cost_ns += kernel->graph ? NODE_NS : near && kernel->stream != n->last_stream ? CHANGE_NS : SAME_NS;
     n->last_stream = kernel->stream;
     n->last_end = kernel->end;
 }
@@ -137,6 +136,4 @@ void notes_end(Collector *c) {
         if (!early->recorded) activity_write_launch(c, function, early->correlation, early->stack, &early->launch);
     }
     vec_free(&n->early);
-    collect_dropped(c, "launches of graphs (recording launches had cost too much; --all-times records them)",
-                    atomic_exchange(&n->graphs, 0));
 }

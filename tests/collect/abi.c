@@ -36,6 +36,7 @@ SAME(CuptiLaunchParameters, shape.stream, cuLaunchKernel_ptsz_params, hStream);
 SAME(CuptiLaunchParameters, shape.grid[2], cuLaunchCooperativeKernel_params, gridDimZ);
 SAME(CuptiLaunchParameters, shape.stream, cuLaunchCooperativeKernel_params, hStream);
 SAME(CuptiLaunchParameters, config, cuLaunchKernelEx_params, config);
+_Static_assert(sizeof(cuGraphLaunch_params) == 2 * sizeof(void *), "not a graph and a stream");
 SAME(CuptiLaunchConfig, shape.grid[2], CUlaunchConfig, gridDimZ);
 SAME(CuptiLaunchConfig, shape.block[2], CUlaunchConfig, blockDimZ);
 SAME(CuptiLaunchConfig, shape.shared, CUlaunchConfig, sharedMemBytes);

@@ -374,11 +374,28 @@ static int busy(void) {
     u32 launches = 0;
     work(0);
     mock_script()->streams = 4;
-    for (; mock_records_times() && launches < 1000000; launches++) launch_from_here();
+    for (; mock_records_times() && launches < 100000; launches++) {
+        launch_from_here();
+        if (launches % 5000 == 4999) mock_wait_flushes(1);
+    }
     for (u32 i = 0; i < 50; i++, launches++) launch_from_here();
     mock_wait_flushes(1);
     mock_launch("new_kernel");
     printf("%u\n", launches + 3);
+    return 7;
+}
+
+// The same with graphs, of which one is launched only when launches are noted.
+static int busy_graphs(void) {
+    u32 launches = 0;
+    work(0);
+    for (; mock_records_times() && launches < 100000; launches++) {
+        mock_launch_graph(1 + launches % 2, 20);
+        if (launches % 1000 == 999) mock_wait_flushes(1);
+    }
+    for (u32 i = 0; i < 10; i++, launches++) mock_launch_graph(2, 20);
+    mock_launch_graph(7, 20);
+    printf("%u\n", launches * 20 + 2);
     return 7;
 }
 
@@ -415,6 +432,7 @@ int main(int argc, char **argv) {
                  {"sampling_fails", sampling_fails},
                  {"busy", busy},
                  {"busy_all", busy_all},
+                 {"busy_graphs", busy_graphs},
                  {"quick", quick},
                  {"waits", waits},
                  {"replaced", replaced},

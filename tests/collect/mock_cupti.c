@@ -306,6 +306,26 @@ void mock_launch(const char *kernel) {
         mock.callback(mock.context, CUPTI_DOMAIN_DRIVER, LAUNCH_KERNEL, &call);
 }
 
+CuptiResult cuptiGetGraphExecId(void *graph, u32 *id) { return *id = (u32)(size_t)graph, CUPTI_OK; }
+void mock_launch_graph(u32 graph, u32 kernels) {
+    void *parameters[] = {(void *)(size_t)graph, NULL};
+    CuptiApiCall call = {.parameters = parameters, .correlation = ++mock.correlation};
+    if (mock.callback && mock.enabled[CUPTI_DOMAIN_DRIVER][CUPTI_LAUNCH_GRAPH])
+        mock.callback(mock.context, CUPTI_DOMAIN_DRIVER, CUPTI_LAUNCH_GRAPH, &call);
+    pthread_mutex_lock(&mock.lock);
+    for (u32 i = 0; i < kernels; i++) {
+        CuptiKernel *record = room_for(CUPTI_KIND_KERNEL, sizeof *record);
+        if (!record) break;
+        fill_kernel(record, i ? "node" : "mock_kernel", call.correlation, mock.now(), mock.now() + 500);
+        record->graph = graph;
+        record->grid[0] = (int)i + 1;
+    }
+    pthread_mutex_unlock(&mock.lock);
+    call.site = 1;
+    if (mock.callback && mock.enabled[CUPTI_DOMAIN_DRIVER][CUPTI_LAUNCH_GRAPH])
+        mock.callback(mock.context, CUPTI_DOMAIN_DRIVER, CUPTI_LAUNCH_GRAPH, &call);
+}
+
 void mock_kernel(const char *name, u64 begin, u64 end) {
     pthread_mutex_lock(&mock.lock);
     CuptiKernel *record = room_for(CUPTI_KIND_KERNEL, sizeof *record);
