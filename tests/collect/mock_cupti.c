@@ -298,7 +298,7 @@ void mock_launch(const char *kernel) {
     if (mock.script.exit_in_launch) exit(5);
     pthread_mutex_lock(&mock.lock);
     CuptiKernel *record = room_for(CUPTI_KIND_KERNEL, sizeof *record);
-    if (record) fill_kernel(record, kernel, call.correlation, now, now + 1000);
+    if (record) fill_kernel(record, kernel, call.correlation, now, now + (mock.script.streams ? 1000000 : 1000));
     pthread_mutex_unlock(&mock.lock);
     if (mock.script.slow_launch) mock_wait_flushes(2);
     call.site = 1;
