@@ -92,12 +92,17 @@ typedef struct Graphs {
     u64 unknown;                // noted launches of graphs that were never recorded
 } Graphs;
 typedef enum NotesState { NOTES_NONE, NOTES_EARLY, NOTES_TAKEN } NotesState;
+typedef struct LastKernel {
+    u64 end_ns;
+    u32 stream;
+} LastKernel;
+enum { NOTE_DEVICES = 64 };
 typedef struct Notes {
     Ring ring;
     atomic_uint state;  // NotesState
     // The writer's own.
-    u64 cost_ns, last_end;  // of recording launches; end of the last recorded one
-    u32 last_stream;
+    u64 cost_ns;                    // of recording launches
+    LastKernel last[NOTE_DEVICES];  // recorded, of each GPU
     Vec(EarlyNote) early;
 } Notes;
 

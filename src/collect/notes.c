@@ -72,11 +72,11 @@ void notes_launch(Collector *c, u32 cbid, const CuptiApiCall *call, u32 stack) {
 
 // --- the writer ---------------------------------------------------------------------------------------------------
 static void add_cost(Notes *n, const CuptiKernel *kernel) {
+    LastKernel *last = &n->last[kernel->device % NOTE_DEVICES];
     if (!kernel->begin) return;
-    bool near = kernel->begin < n->last_end + NEAR_NS;
-    n->cost_ns += kernel->graph ? NODE_NS : near && kernel->stream != n->last_stream ? CHANGE_NS : SAME_NS;
-    n->last_stream = kernel->stream;
-    n->last_end = kernel->end;
+    bool near = kernel->begin < last->end_ns + NEAR_NS;
+    n->cost_ns += kernel->graph ? NODE_NS : near && kernel->stream != last->stream ? CHANGE_NS : SAME_NS;
+    *last = (LastKernel){kernel->end, kernel->stream};
 }
 
 void notes_recorded(Collector *c, const CuptiKernel *kernel) {
