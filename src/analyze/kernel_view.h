@@ -38,7 +38,7 @@ typedef struct ViewLaunches {
     f64 alike;                     // of the time: launches like the typical one. 0..1
     f64 total_ns;                  // on the clock of the machine that ran them; 0 = not known
     u32 unmeasured;                // recorded on a GPU without their time, which is that of others
-    u32 unknown;                   // ... where there are no others: not in `total_ns`
+    u32 unknown;                   // ... where there are no others: `total_ns` is what the samples make likely
     f64 error_ns;                  // ... and may make `total_ns` as wrong (95 % confidence)
     f64 share;  // kernels: of the time of all kernels of the profile, or, where times are not known, of all samples;
                 // device functions: of all samples. 0..1

@@ -35,7 +35,8 @@ typedef struct ViewFigures {
     u64 weight;   // how many all of them are of that period
     const ProfileLaunch **launches;
     u32 launch_count;
-    f64 ns;  // of the launches, 0 = not known
+    f64 ns;        // of the launches, 0 = not known
+    bool guessed;  // ... from the samples: no launch has a time
 } ViewFigures;
 
 struct KernelViews {

@@ -14,6 +14,27 @@ static ViewFigures *figures_of(const KernelViews *views, const ProfileLaunch *la
     return at && views->functions[*at].source == launch->source ? &views->figures[*at] : NULL;
 }
 
+static bool is_untimed(const ProfileLaunch *launch) {
+    return !launch->time.known && !launch->begin_ns && !launch->end_ns;
+}
+
+// Kernels that a GPU ran without anything measured have samples all the same: they are taken to have run as long for
+// each as the others did.
+static void guess_times(KernelViews *views) {
+    f64 ns = 0, samples = 0;
+    for (u32 f = 0; f < views->function_count; f++) {
+        const ViewFigures *figures = &views->figures[f];
+        if (figures->ns > 0) ns += figures->ns, samples += (f64)figures->weight;
+    }
+    for (u32 f = 0; f < views->function_count && samples > 0; f++) {
+        ViewFigures *figures = &views->figures[f];
+        if (figures->ns > 0 || !figures->launch_count || !is_untimed(figures->launches[0])) continue;
+        figures->ns = (f64)figures->weight / samples * ns;
+        figures->guessed = figures->ns > 0;
+        views->all_ns += figures->ns;
+    }
+}
+
 Status view_read_launches(KernelViews *views, Diag *diag) {
     const ProfileLaunch *rows;
     u32 count;
@@ -35,13 +56,14 @@ Status view_read_launches(KernelViews *views, Diag *diag) {
         figures->ns += profile_launch_ns(&rows[i]);
         views->all_ns += profile_launch_ns(&rows[i]);
     }
+    guess_times(views);
     return STATUS_OK;
 }
 
 // --- one function ------------------------------------------------------------------------------------------------
 // What launches take of the time; where times are not known, each as much.
 static f64 weight(const ViewFigures *figures, const ProfileLaunch *launch) {
-    return figures->ns > 0 ? profile_launch_ns(launch) : 1;
+    return figures->ns > 0 && !figures->guessed ? profile_launch_ns(launch) : 1;
 }
 
 static u64 volume(const u32 *size) { return (u64)size[0] * size[1] * size[2]; }
@@ -160,9 +182,10 @@ Status view_fill_launches(KernelViews *views, const ViewFigures *figures, Kernel
     for (u32 i = 0; i < figures->launch_count; i++) {
         const ProfileLaunch *launch = figures->launches[i];
         view->launches.unmeasured += launch->time.estimated && !launch->end_ns;
-        view->launches.unknown += !launch->time.known && !launch->begin_ns && !launch->end_ns;
+        view->launches.unknown += is_untimed(launch);
         view->launches.error_ns += launch->time.error_ns;
     }
+    if (figures->guessed) view->launches.error_ns = figures->ns;
     TRY(find_typical(figures, &view->launches));
     fill_occupancy(view);
     return STATUS_OK;

@@ -173,8 +173,8 @@ static Status tell_unmeasured(AdviceMaker *m) {
     if (ns <= 0) return STATUS_OK;
     if (unknown)
         TRY(note(m, arena_printf(m->context.arena,
-                                 "%u of %u launches are of kernels without any time, which are not part of the GPU "
-                                 "time here (`run --all-times` takes them all)",
+                                 "%u of %u launches are of kernels without any time; theirs is what their samples "
+                                 "make likely (`run --all-times` takes them all)",
                                  unknown, all)));
     if (!count) return STATUS_OK;
     return note(m, arena_printf(m->context.arena,

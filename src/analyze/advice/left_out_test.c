@@ -55,6 +55,12 @@ static bool is_told(u32 kernels, bool on_gpu, u32 count, const char *text) {
     assert_int_equal(kernel_views_open(profile, &(KernelViewOptions){0}, &views, NULL), STATUS_OK);
     assert_int_equal(advice_make(profile, views, NULL, &arena, &list, NULL), STATUS_OK);
     assert_int_equal(list->count, 0);
+    if (on_gpu && kernels == 2) {  // 100 ns each of three launches with 10 samples: twice as long with 20
+        assert_int_equal(list->kernel_count, 2);
+        assert_float_equal(list->kernels[0].view->launches.total_ns, 600, 1e-9);
+        assert_float_equal(list->kernels[0].view->launches.error_ns, 600, 1e-9);
+        assert_float_equal(list->kernels[1].view->launches.share, 1.0 / 3, 1e-9);
+    }
     bool told = false;
     for (u32 i = 0; i < list->note_count; i++) told |= !strncmp(list->notes[i], text, strlen(text));
     told &= list->note_count == count;
