@@ -27,6 +27,7 @@ begin hangs_in_disable 7
 begin launch_in_disable 7
 begin two_of_a_device 7
 begin busy 7
+begin busy.some 7 -k '^other'
 begin busy_all 7 --all-times
 begin busy_graphs 7
 
@@ -72,6 +73,10 @@ same "odd orders" "$(ask odd "SELECT f.name, count(l.id) FROM function f LEFT JO
 life dropped 7
 same "what was lost is told" "$(ask dropped "SELECT substr(what, 1, 34), count FROM dropped ORDER BY what")" "PC samples|2000
 PC samples that CUPTI keeps to its|60"
+
+life lost_launches 7
+same "launches without a record are told" "$(ask lost_launches "SELECT (SELECT count(*) FROM launch), what, count FROM dropped")" \
+    "90|launches that CUPTI gave no record of|10"
 
 life nvtx 7
 same "ranges and marks" "$(ask nvtx "SELECT kind, name, begin_ns, CASE name WHEN 'open' THEN end_ns > begin_ns ELSE end_ns - begin_ns END
@@ -132,6 +137,8 @@ same "as they were at first" "$(ask busy_graphs "SELECT DISTINCT f.name, grid_x,
     WHERE end_ns = 0 AND grid_x IN (1, 20) ORDER BY 2")" $'mock_kernel|1|1\nnode|20|1'
 same "of one that was never seen nothing is known" "$(ask busy_graphs "SELECT what, count FROM dropped WHERE what LIKE '%graphs%'")" \
     "launches of graphs, of whose kernels nothing is known (--all-times records all)|1"
+ended busy.some 7
+same "notes are filtered" "$(ask busy.some "SELECT count(*), (SELECT count(*) FROM dropped) FROM launch")" "1|0"
 ended busy_all 7
 same "--all-times" "$(ask busy_all "SELECT count(*), sum(end_ns > 0) FROM launch")" "6002|6002"
 ended replaced 7

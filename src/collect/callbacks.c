@@ -75,6 +75,7 @@ static bool is_running(Collector *c) {
 static void on_launch(Collector *c, u32 cbid, const CuptiApiCall *call) {
     if (call->site != 0) {
         sampling_launched(c);
+        if (is_running(c)) notes_launched(c, cbid, call);
         return;
     }
     sampling_await(c);

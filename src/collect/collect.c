@@ -72,8 +72,9 @@ static void write_losses(Collector *c) {
     collect_dropped(c, "call stacks of launches", atomic_exchange(&c->stacks.missed, 0));
     collect_dropped(c, "activity buffers refused (collector behind)", atomic_exchange(&c->buffers.refused, 0));
     size_t dropped = 0;
-    if (c->cupti.cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped) == CUPTI_OK)
-        collect_dropped(c, "activity records", dropped);
+    if (c->cupti.cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped) != CUPTI_OK) return;
+    collect_dropped(c, "activity records", dropped);
+    c->notes.dropped += dropped;
 }
 
 // Those completed by now: threads that launch without a pause, also while the program ends, fill others meanwhile.
@@ -81,6 +82,7 @@ static void take_activities(Collector *c) {
     u32 buffer;
     u64 until = atomic_load(&c->buffers.completions);
     graphs_take(c);
+    notes_take(c);
     while ((buffer = buffers_take_full(&c->buffers, until)) != BUFFER_NONE) {
         activity_read(c, c->buffers.memory + (size_t)buffer * BUFFER_BYTES, c->buffers.valid[buffer]);
         buffers_give_back(&c->buffers, buffer);
@@ -156,6 +158,7 @@ static void finish(Collector *c) {
     waits_take(c);
     attribution_write(c, true);
     if (returns) write_losses(c);
+    if (returns) notes_check(c);
     write_messages(c);
     ranges_end(c);
     write_exit_code(c);
@@ -180,7 +183,6 @@ static void *writer(void *context) {
         names_take_modules(c);
         if (tick % FLUSH_TICKS == 0) c->cupti.cuptiActivityFlushAll(0);
         take_activities(c);
-        notes_take(c);
         waits_take(c);
         pm_sampling_take(c);
         activity_end_launches(c);
@@ -290,6 +292,7 @@ static void find_driver(Collector *c) {
     if (!driver) return;
     *(void **)&c->device_name = dlsym(driver, "cuDeviceGetName");
     *(void **)&c->device_bus = dlsym(driver, "cuDeviceGetPCIBusId");
+    *(void **)&c->stream_captures = dlsym(driver, "cuStreamIsCapturing");
     *(void **)&c->device_attribute = dlsym(driver, "cuDeviceGetAttribute");
 }
 

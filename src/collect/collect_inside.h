@@ -99,8 +99,10 @@ typedef struct LastKernel {
 enum { NOTE_DEVICES = 64 };
 typedef struct Notes {
     Ring ring;
-    atomic_uint state;  // NotesState
+    atomic_uint state;   // NotesState
+    _Atomic(u64) calls;  // launches that succeeded, but for graphs
     // The writer's own.
+    u64 told, dropped;              // of `calls`: recorded or noted; known to be lost
     u64 cost_ns;                    // of recording launches
     LastKernel last[NOTE_DEVICES];  // recorded, of each GPU
     Vec(EarlyNote) early;
@@ -207,6 +209,7 @@ typedef struct Collector {
     int (*device_name)(char *name, int size, int device);
     int (*device_attribute)(int *value, int attribute, int device);
     int (*device_bus)(char *name, int size, int device);
+    int (*stream_captures)(void *stream, int *status);
     atomic_ullong locked;  // bit: this process has the device's lock for sampling
 
     Buffers buffers;
@@ -293,11 +296,13 @@ void activity_write_launch(Collector *c, const CollectFunction *function, u32 co
 
 // notes.c
 void notes_launch(Collector *c, u32 cbid, const CuptiApiCall *call, u32 stack);  // on the program's threads
-void notes_recorded(Collector *c, const CuptiKernel *kernel);                    // the writer, of each record
-bool notes_are_cheaper(const Collector *c);  // than to have the program's next launches recorded
-void notes_begin(Collector *c);              // instead of records
-void notes_take(Collector *c);
-void notes_end(Collector *c);  // when all records have come
+void notes_launched(Collector *c, u32 cbid, const CuptiApiCall *call);
+void notes_recorded(Collector *c, const CuptiKernel *kernel);  // the writer, of each record
+bool notes_are_cheaper(const Collector *c);                    // than to have the program's next launches recorded
+void notes_begin(Collector *c);                                // instead of records
+void notes_take(Collector *c);                                 // before records, which they are held against
+void notes_check(Collector *c);                                // that there are as many as the program launched
+void notes_end(Collector *c);                                  // when all records have come
 
 // graphs.c
 void graphs_launch(Collector *c, const CuptiApiCall *call, u32 stack, bool noted);  // on the program's threads

@@ -13,47 +13,37 @@ enum { CHANGE_NS = 4500, SAME_NS = 400, NODE_NS = 600, NEAR_NS = 20000 };
 enum { ALLOWED_NS = 20000000, ALLOWED_PART = 100 };  // 20 ms and 1 % of the run
 
 // --- on the program's threads -----------------------------------------------------------------------------------
-static void note_attributes(LaunchNote *note, const CuptiLaunchConfig *config) {
-    for (u32 i = 0; config->attributes && i < config->attribute_count; i++)
-        if (config->attributes[i].id == CUPTI_LAUNCH_CLUSTER)
-            memcpy(note->cluster, config->attributes[i].value, sizeof note->cluster);
-}
-
-// NULL: of several devices at once, or not known.
-static const CuptiLaunchShape *shape_of(LaunchNote *note, u32 cbid, const CuptiLaunchParameters *given) {
-    if (!given || cbid == CUPTI_LAUNCH_DEVICES) return NULL;
-    if (cbid != CUPTI_LAUNCH_EX && cbid != CUPTI_LAUNCH_EX_PTSZ) return &given->shape;
-    if (given->config) note_attributes(note, given->config);
-    return given->config ? &given->config->shape : NULL;
-}
-
+static bool is_graph(u32 cbid) { return cbid == CUPTI_LAUNCH_GRAPH || cbid == CUPTI_LAUNCH_GRAPH_PTSZ; }
+static bool is_extended(u32 cbid) { return cbid == CUPTI_LAUNCH_EX || cbid == CUPTI_LAUNCH_EX_PTSZ; }
 static bool is_per_thread(u32 cbid) {
     return cbid == CUPTI_LAUNCH_PTSZ || cbid == CUPTI_LAUNCH_COOPERATIVE_PTSZ || cbid == CUPTI_LAUNCH_EX_PTSZ;
 }
 
-static void note_place(Collector *c, LaunchNote *note, u32 cbid, const CuptiApiCall *call, void *stream) {
+static const CuptiLaunchShape *shape_of(u32 cbid, const CuptiLaunchParameters *given) {
+    if (!given || !is_extended(cbid)) return given ? &given->shape : NULL;
+    return given->config ? &given->config->shape : NULL;
+}
+
+static void note_cluster(LaunchNote *note, const CuptiLaunchConfig *config) {
+    for (u32 i = 0; config && config->attributes && i < config->attribute_count; i++)
+        if (config->attributes[i].id == CUPTI_LAUNCH_CLUSTER)
+            memcpy(note->cluster, config->attributes[i].value, sizeof note->cluster);
+}
+
+static void note_shape(LaunchNote *note, const CuptiLaunchShape *shape) {
+    memcpy(note->grid, shape->grid, sizeof note->grid);
+    memcpy(note->block, shape->block, sizeof note->block);
+    note->dynamic_shared = shape->shared;
+}
+
+static void note_place(const Collector *c, LaunchNote *note, u32 cbid, const CuptiApiCall *call, void *stream) {
     u32 id = 0;
     if (c->cupti.cuptiGetDeviceId(call->context, &id) == CUPTI_OK) note->device = id;
     if (!c->cupti.cuptiGetStreamIdEx) return;
     if (c->cupti.cuptiGetStreamIdEx(call->context, stream, is_per_thread(cbid), &id) == CUPTI_OK) note->stream = id;
 }
 
-static void note_shape(Collector *c, LaunchNote *note, u32 cbid, const CuptiApiCall *call) {
-    const CuptiLaunchShape *shape = shape_of(note, cbid, call->parameters);
-    if (!shape) return;
-    memcpy(note->grid, shape->grid, sizeof note->grid);
-    memcpy(note->block, shape->block, sizeof note->block);
-    note->dynamic_shared = shape->shared;
-    note_place(c, note, cbid, call, shape->stream);
-}
-
-void notes_launch(Collector *c, u32 cbid, const CuptiApiCall *call, u32 stack) {
-    u32 state = atomic_load_explicit(&c->notes.state, memory_order_acquire);
-    if (cbid == CUPTI_LAUNCH_GRAPH || cbid == CUPTI_LAUNCH_GRAPH_PTSZ) {
-        graphs_launch(c, call, stack, state == NOTES_TAKEN);
-        return;
-    }
-    if (state == NOTES_NONE) return;
+static void put(Collector *c, u32 cbid, const CuptiApiCall *call, const CuptiLaunchShape *shape) {
     u64 ticket;
     const char *name = call->symbol ? call->symbol : "(unknown)";
     size_t length = strnlen(name, NOTE_NAME_BYTES - 1);
@@ -61,13 +51,38 @@ void notes_launch(Collector *c, u32 cbid, const CuptiApiCall *call, u32 stack) {
     if (!note) return;
     memset(note, 0, offsetof(LaunchNote, name));
     note->correlation = call->correlation;
-    note->stack = stack;
-    note->early = state == NOTES_EARLY;
-    note_shape(c, note, cbid, call);
+    note->stack = stacks_get(&c->stacks, call->correlation);
+    note->early = !call->own || *call->own != NOTES_TAKEN;
+    if (shape) note_shape(note, shape);
+    if (call->parameters && is_extended(cbid))
+        note_cluster(note, ((const CuptiLaunchParameters *)call->parameters)->config);
+    note_place(c, note, cbid, call, shape ? shape->stream : NULL);
     memcpy(note->name, name, length);
     note->name[length] = 0;
     ring_put_end(&c->notes.ring, ticket);
     if (ticket % (NOTE_SLOTS / 4) == 0) sem_post(&c->wake);
+}
+
+// What a stream captures is launched with its graph.
+static bool is_captured(const Collector *c, void *stream) {
+    int status = 0;
+    return stream && c->stream_captures && c->stream_captures(stream, &status) == 0 && status != 0;
+}
+
+// When it begins. CUPTI keeps *own until it has ended.
+void notes_launch(Collector *c, u32 cbid, const CuptiApiCall *call, u32 stack) {
+    u32 state = atomic_load_explicit(&c->notes.state, memory_order_acquire);
+    if (is_graph(cbid)) graphs_launch(c, call, stack, state == NOTES_TAKEN);
+    if (call->own) *call->own = state;
+}
+
+void notes_launched(Collector *c, u32 cbid, const CuptiApiCall *call) {
+    bool failed = call->result && *(const int *)call->result != 0;
+    if (failed || is_graph(cbid) || cbid == CUPTI_LAUNCH_DEVICES) return;
+    atomic_fetch_add_explicit(&c->notes.calls, 1, memory_order_relaxed);
+    if (atomic_load_explicit(&c->notes.state, memory_order_acquire) == NOTES_NONE) return;
+    const CuptiLaunchShape *shape = shape_of(cbid, call->parameters);
+    if (!shape || !is_captured(c, shape->stream)) put(c, cbid, call, shape);
 }
 
 // --- the writer ---------------------------------------------------------------------------------------------------
@@ -81,6 +96,7 @@ static void add_cost(Notes *n, const CuptiKernel *kernel) {
 
 void notes_recorded(Collector *c, const CuptiKernel *kernel) {
     Notes *n = &c->notes;
+    n->told += !kernel->graph;
     add_cost(n, kernel);
     for (u32 i = 0; i < n->early.len; i++)
         if (n->early.data[i].correlation == kernel->correlation) n->early.data[i].recorded = true;
@@ -109,13 +125,21 @@ static RecordLaunchDone launch_of(const LaunchNote *note) {
     return r;
 }
 
+static void write_note(Collector *c, const EarlyNote *note) {
+    const CollectFunction *function = &c->names.functions.data[note->function];
+    RecordLaunchDone r = note->launch;
+    c->notes.told++;
+    if (function->wanted) activity_write_launch(c, function, note->correlation, note->stack, &r);
+}
+
 static void take(Collector *c, const LaunchNote *note) {
-    RecordLaunchDone r = launch_of(note);
     const CollectFunction *function = names_function(c, note->name);
-    if (!function || !function->wanted) return;
-    EarlyNote early = {note->correlation, note->stack, (u64)(function - c->names.functions.data), false, r};
-    if (note->early && vec_push(&c->notes.early, early) == STATUS_OK) return;
-    activity_write_launch(c, function, note->correlation, note->stack, &r);
+    if (!function) return;
+    EarlyNote early = {.correlation = note->correlation,
+                       .stack = note->stack,
+                       .function = (u64)(function - c->names.functions.data),
+                       .launch = launch_of(note)};
+    if (!note->early || vec_push(&c->notes.early, early) != STATUS_OK) write_note(c, &early);
 }
 
 void notes_take(Collector *c) {
@@ -124,16 +148,23 @@ void notes_take(Collector *c) {
     if (!n->ring.memory) return;
     for (u64 until = atomic_load(&n->ring.head); (note = ring_take(&n->ring, until)); ring_take_end(&n->ring))
         take(c, note);
-    collect_dropped(c, "launches (collector behind)", atomic_exchange(&n->ring.missed, 0));
+    u64 missed = atomic_exchange(&n->ring.missed, 0);
+    n->dropped += missed;
+    collect_dropped(c, "launches (collector behind)", missed);
 }
 
 void notes_end(Collector *c) {
     Notes *n = &c->notes;
     notes_take(c);
-    for (u32 i = 0; i < n->early.len; i++) {
-        EarlyNote *early = &n->early.data[i];
-        const CollectFunction *function = &c->names.functions.data[early->function];
-        if (!early->recorded) activity_write_launch(c, function, early->correlation, early->stack, &early->launch);
-    }
+    for (u32 i = 0; i < n->early.len; i++)
+        if (!n->early.data[i].recorded) write_note(c, &n->early.data[i]);
     vec_free(&n->early);
+}
+
+// Every launch must have been told of. Where graphs are launched, some of the calls were captured for these.
+void notes_check(Collector *c) {
+    const Notes *n = &c->notes;
+    u64 told = n->told + n->dropped, calls = atomic_load(&n->calls);
+    bool all = c->host.options.activities && !c->launches_ended && !atomic_load(&c->graphs.ring.head);
+    if (all && calls > told) collect_dropped(c, "launches that CUPTI gave no record of", calls - told);
 }

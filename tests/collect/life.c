@@ -378,6 +378,9 @@ static int busy(void) {
         launch_from_here();
         if (launches % 5000 == 4999) mock_wait_flushes(1);
     }
+    mock_script()->failing_launches = true;
+    launch_from_here();
+    mock_script()->failing_launches = false;
     for (u32 i = 0; i < 50; i++, launches++) launch_from_here();
     mock_wait_flushes(1);
     mock_launch("new_kernel");
@@ -397,6 +400,11 @@ static int busy_graphs(void) {
     mock_launch_graph(7, 20);
     printf("%u\n", launches * 20 + 2);
     return 7;
+}
+
+static int lost_launches(void) {
+    mock_script()->lost_launches = true;
+    return work(98), 7;
 }
 
 static int busy_all(void) {
@@ -432,6 +440,7 @@ int main(int argc, char **argv) {
                  {"sampling_fails", sampling_fails},
                  {"busy", busy},
                  {"busy_all", busy_all},
+                 {"lost_launches", lost_launches},
                  {"busy_graphs", busy_graphs},
                  {"quick", quick},
                  {"waits", waits},

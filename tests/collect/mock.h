@@ -18,6 +18,8 @@ typedef struct MockScript {
     bool exit_in_launch;     // the program ends between a launch's two callbacks
     bool slow_launch;        // two flushes of the collector pass before a launch ends
     bool hang_disable;       // ending sampling never returns
+    bool failing_launches;   // the driver refuses to launch
+    bool lost_launches;      // one of ten launches has no record
     u32 streams;             // launches are of so many streams in turn, and overlap; 0: of one
     bool launch_in_disable;  // another thread launches while sampling ends, where an H200's CUPTI hangs: aborts instead
 } MockScript;

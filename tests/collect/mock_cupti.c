@@ -284,8 +284,14 @@ static void fill_kernel(CuptiKernel *record, const char *kernel, u32 correlation
 void mock_launch(const char *kernel) {
     enum { LAUNCH_KERNEL = 307 };
     CuptiLaunchParameters given = {.shape = {.grid = {1, 1, 1}, .block = {1, 1, 1}, .stream = (void *)3}};
-    CuptiApiCall call = {
-        .symbol = kernel, .correlation = ++mock.correlation, .parameters = &given, .context = (void *)1};
+    u64 own = 0;
+    int result = mock.script.failing_launches ? 1 : 0;
+    CuptiApiCall call = {.symbol = kernel,
+                         .correlation = ++mock.correlation,
+                         .parameters = &given,
+                         .context = (void *)1,
+                         .own = &own,
+                         .result = &result};
     pthread_mutex_lock(&mock.lock);
     mock.launching = true;
     pthread_cond_broadcast(&mock.flushed);
@@ -297,7 +303,8 @@ void mock_launch(const char *kernel) {
     if (mock.script.slow_enable && !mock.period) return;  // not sampled: the test counts launches
     if (mock.script.exit_in_launch) exit(5);
     pthread_mutex_lock(&mock.lock);
-    CuptiKernel *record = room_for(CUPTI_KIND_KERNEL, sizeof *record);
+    bool told = !result && (!mock.script.lost_launches || call.correlation % 10);
+    CuptiKernel *record = told ? room_for(CUPTI_KIND_KERNEL, sizeof *record) : NULL;
     if (record) fill_kernel(record, kernel, call.correlation, now, now + (mock.script.streams ? 1000000 : 1000));
     pthread_mutex_unlock(&mock.lock);
     if (mock.script.slow_launch) mock_wait_flushes(2);
