@@ -47,7 +47,7 @@ static void take_kernel(Collector *c, const CuptiKernel *kernel) {
     const CollectFunction *function = names_function(c, kernel->name);
     notes_recorded(c, kernel);
     if (!function || !function->wanted) return;
-    bool timed = kernel->end > kernel->begin;
+    bool timed = kernel->end > kernel->begin && notes_leave_time(c, time_of(c, kernel->end));
     RecordLaunchDone r = {.device = kernel->device,
                           .stream = kernel->stream,
                           .dynamic_shared_bytes = (u32)kernel->dynamic_shared,

@@ -102,6 +102,7 @@ typedef struct Notes {
     atomic_uint state;   // NotesState
     _Atomic(u64) calls;  // launches that succeeded, but for graphs
     // The writer's own.
+    u64 begin_ns;                   // of EARLY; 0: not yet
     u64 told, dropped;              // of `calls`: recorded or noted; known to be lost
     u64 cost_ns;                    // of recording launches
     LastKernel last[NOTE_DEVICES];  // recorded, of each GPU
@@ -298,6 +299,7 @@ void activity_write_launch(Collector *c, const CollectFunction *function, u32 co
 void notes_launch(Collector *c, u32 cbid, const CuptiApiCall *call, u32 stack);  // on the program's threads
 void notes_launched(Collector *c, u32 cbid, const CuptiApiCall *call);
 void notes_recorded(Collector *c, const CuptiKernel *kernel);  // the writer, of each record
+bool notes_leave_time(const Collector *c, u64 end_ns);         // CUPTI's time of a record is right
 bool notes_are_cheaper(const Collector *c);                    // than to have the program's next launches recorded
 void notes_begin(Collector *c);                                // instead of records
 void notes_take(Collector *c);                                 // before records, which they are held against

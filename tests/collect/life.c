@@ -392,13 +392,15 @@ static int busy(void) {
 static int busy_graphs(void) {
     u32 launches = 0;
     work(0);
-    for (; mock_records_times() && launches < 100000; launches++) {
-        mock_launch_graph(1 + launches % 2, 20);
+    mock_script()->streams = 4;
+    for (; mock_records_times() && launches < 20000; launches++) {
+        mock_launch_graph(1 + launches % 2, 3);
+        for (u32 i = 0; i < 5; i++) launch_from_here();
         if (launches % 1000 == 999) mock_wait_flushes(1);
     }
-    for (u32 i = 0; i < 10; i++, launches++) mock_launch_graph(2, 20);
-    mock_launch_graph(7, 20);
-    printf("%u\n", launches * 20 + 2);
+    for (u32 i = 0; i < 10; i++) mock_launch_graph(2, 3);
+    mock_launch_graph(7, 3);
+    printf("%u\n", launches * 8 + 32);
     return 7;
 }
 

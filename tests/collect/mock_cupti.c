@@ -217,13 +217,16 @@ CuptiResult cuptiPCSamplingGetData(CuptiSamplingGet *get) {
 }
 static void *launch_meanwhile(void *unused) { return mock_launch("meanwhile"), unused; }
 
-// The launch must not get past its callback; a thread that does is seen if it runs in time.
+// The launch must not get past its callback; a thread that does is seen if it runs in time. The collector holds it for
+// 2 s, which a thousand turns of a busy machine may take.
 static void launch_in_disable(void) {
+    enum { LONGEST_NS = 500000000 };
     pthread_t thread;
     u32 before = atomic_load(&mock.launched);
+    u64 begin = mock.now();
     pthread_create(&thread, NULL, launch_meanwhile, NULL);
     pthread_detach(thread);
-    for (u32 i = 0; i < 2000; i++) sched_yield();
+    for (u32 i = 0; i < 2000 && mock.now() - begin < LONGEST_NS; i++) sched_yield();
     if (atomic_load(&mock.launched) != before) abort();
 }
 CuptiResult cuptiPCSamplingDisable(CuptiSamplingContext *context) {
