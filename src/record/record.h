@@ -270,7 +270,8 @@ struct Sink {
     // Takes one record. The memory is the caller's and valid during the call only. A failing sink returns its Status
     // once and from then on swallows everything: a collector goes on, the program must not suffer.
     Status (*write)(Sink *sink, RecordKind kind, const void *fixed, const void *tail, size_t tail_size);
-    // Makes what was written so far durable. Cheap when nothing is pending.
+    // Makes what was written so far durable, but for what is added up over launches, which may follow with a later one
+    // where it would take long. Cheap when nothing is pending.
     Status (*flush)(Sink *sink);
 };
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sink of a profile. Records go into one open transaction, which is committed at flush() and every half second:
-// what is committed is in the WAL, which the kernel keeps when the process is killed. A failing disk or exhausted
-// memory ends the writing, never the program: the status is returned once, the rest is swallowed and counted.
+// what is committed is in the WAL, which the kernel keeps when the process is killed. What is added up over launches is
+// written again whenever it has changed, so it is left to a later commit where it would take more than a small part of
+// the time. A failing disk or exhausted memory ends the writing, never the program: the status is returned once, the
+// rest is swallowed and counted.
 #include "store/writer.h"
 
 #include <stdio.h>
@@ -13,6 +15,7 @@
 #include "store/file_limit.h"
 
 enum { COMMIT_RECORDS = 20000, COMMIT_NS = 500000000 };
+enum { TOTALS_SHARE = 64 };  // of the time, for writing totals
 
 static const char *const statement_sql[STORE_STATEMENT_COUNT] = {
 #define X(name, sql) [STORE_##name] = sql,
@@ -62,12 +65,24 @@ static Status note_dropped(StoreWriter *writer, const char *what, u64 *count, u6
     return STATUS_OK;
 }
 
-static Status commit(StoreWriter *writer, u64 now) {
+static bool totals_due(const StoreWriter *writer, u64 now) {
+    return (now - writer->totals_end_ns) / TOTALS_SHARE >= writer->totals_ns;
+}
+
+static Status put_in_totals(StoreWriter *writer, u64 now) {
+    TRY(pc_totals_write(&writer->totals, write_total, writer));
+    TRY(writer_put_in_sums(writer));
+    TRY(writer_put_in_rows(writer));
+    writer->totals_end_ns = now_ns();
+    writer->totals_ns = writer->totals_end_ns - now;
+    return STATUS_OK;
+}
+
+static Status commit(StoreWriter *writer, u64 now, bool totals) {
     if (!writer->pending) return STATUS_OK;
     char wall[24];
     snprintf(wall, sizeof wall, "%llu", (unsigned long long)(now - writer->start_ns));
-    TRY(pc_totals_write(&writer->totals, write_total, writer));
-    TRY(writer_put_in_all(writer));
+    TRY(totals ? put_in_totals(writer, now) : writer_put_in_rows(writer));
     TRY(note_dropped(writer, "malformed records", &writer->invalid, now));
     if (!writer->appends) TRY(writer_meta(writer, "wall_ns", wall));
     TRY(writer_run(writer, STORE_COMMIT, NULL, 0));
@@ -79,7 +94,7 @@ static Status commit(StoreWriter *writer, u64 now) {
 static Status fail(StoreWriter *writer, Status status) {
     writer->failed = status;
     bool open = !sqlite3_get_autocommit(writer->db);
-    if (open && commit(writer, now_ns()) != STATUS_OK) sqlite3_exec(writer->db, "ROLLBACK", NULL, NULL, NULL);
+    if (open && commit(writer, now_ns(), true) != STATUS_OK) sqlite3_exec(writer->db, "ROLLBACK", NULL, NULL, NULL);
     writer->pending = false;
     return status;
 }
@@ -94,7 +109,7 @@ static Status take(StoreWriter *writer, RecordKind kind, const void *fixed, cons
     }
     writer->swallowed += status != STATUS_OK;
     if (status == STATUS_OK && (++writer->records >= COMMIT_RECORDS || now - writer->begin_ns >= COMMIT_NS)) {
-        status = commit(writer, now);
+        status = commit(writer, now, totals_due(writer, now));
     }
     return status == STATUS_OK ? STATUS_OK : fail(writer, status);
 }
@@ -115,7 +130,8 @@ static Status sink_commit(Sink *sink) {
     StoreWriter *writer = (StoreWriter *)sink;
     if (writer->failed || !writer->pending) return STATUS_OK;
     FileLimit limit = file_limit_hold();
-    Status status = commit(writer, now_ns());
+    u64 now = now_ns();
+    Status status = commit(writer, now, totals_due(writer, now));
     if (status != STATUS_OK) fail(writer, status);
     file_limit_release(&limit);
     return status;
@@ -130,7 +146,7 @@ Sink *store_sink(StoreWriter *writer) {
 static Status finish(StoreWriter *writer) {
     TRY(begin(writer, now_ns()));
     if (!writer->appends) TRY(writer_meta(writer, "complete", "1"));
-    return commit(writer, now_ns());
+    return commit(writer, now_ns(), true);
 }
 
 // After a failure the file keeps what was committed, and says how much is missing if there is room for that.

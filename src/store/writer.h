@@ -76,6 +76,7 @@ struct StoreWriter {
     bool appends;      // to a profile that another writer made: says nothing of the run
     u32 records;       // in this transaction
     u64 begin_ns;      // of this transaction
+    u64 totals_end_ns, totals_ns;  // when totals were last written; how long that took
     u64 start_ns;      // of the writer
     u32 launches;
     u64 invalid;    // records that were refused, not yet noted in the file
@@ -88,7 +89,7 @@ WL_MUST_USE Status writer_run(StoreWriter *writer, StoreStatement statement, con
     writer_run((writer), (statement), (const DbValue[]){__VA_ARGS__}, (u32)WL_COUNT(((const DbValue[]){__VA_ARGS__})))
 WL_MUST_USE Status writer_run_now(StoreWriter *writer, StoreStatement statement, const DbValue *values, u32 count);
 const char *writer_sql(StoreStatement statement);
-WL_MUST_USE Status writer_put_in_all(StoreWriter *writer);  // rows that wait
+WL_MUST_USE Status writer_put_in_rows(StoreWriter *writer);  // those that wait
 void writer_free_rows(StoreWriter *writer, bool finalize);  // finalize: their statements, too
 WL_MUST_USE Status writer_gather(StoreWriter *writer, StoreStatement statement, const DbValue *values, u32 count);
 

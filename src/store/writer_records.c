@@ -163,6 +163,7 @@ static Status write_launch_done(StoreWriter *writer, const void *fixed, Tail tai
 static Status write_launch_end(StoreWriter *writer, const void *fixed, Tail tail) {
     (void)tail;
     const RecordLaunchEnd *record = fixed;
+    if (record->status) writer->totals_ns = 0;  // it may be the program's last one
     return WRITER_RUN(writer, STORE_LAUNCH_END, db_int(record->launch), db_int(record->end_ns), db_int(record->status));
 }
 

@@ -87,8 +87,7 @@ Status writer_gather(StoreWriter *writer, StoreStatement statement, const DbValu
     return ++rows->count < ROWS ? STATUS_OK : put_in(writer, statement);
 }
 
-Status writer_put_in_all(StoreWriter *writer) {
-    TRY(writer_put_in_sums(writer));
+Status writer_put_in_rows(StoreWriter *writer) {
     for (u32 i = 0; i < STORE_STATEMENT_COUNT; i++)
         if (writer->rows[i]) TRY(put_in(writer, (StoreStatement)i));
     return STATUS_OK;
