@@ -66,18 +66,18 @@ struct StoreWriter {
     PcTotals totals;
     Vec(u8) scratch;  // compressed blobs
     struct ZSTD_CCtx_s *zstd;
-    Vec(u32) ids;      // of the metrics of a timeline
-    u32 spare_launch;  // whose timelines so far left
-    u64 spare_bytes;   // ... so much of their shares of the file
-    Vec(u64) points;   // its values
-    ByteVec packed;    // ... before compression
-    Status failed;     // not OK: everything is swallowed
-    bool pending;      // a transaction is open
-    bool appends;      // to a profile that another writer made: says nothing of the run
-    u32 records;       // in this transaction
-    u64 begin_ns;      // of this transaction
+    Vec(u32) ids;                  // of the metrics of a timeline
+    u32 spare_launch;              // whose timelines so far left
+    u64 spare_bytes;               // ... so much of their shares of the file
+    Vec(u64) points;               // its values
+    ByteVec packed;                // ... before compression
+    Status failed;                 // not OK: everything is swallowed
+    bool pending;                  // a transaction is open
+    bool appends;                  // to a profile that another writer made: says nothing of the run
+    u32 records;                   // in this transaction
+    u64 begin_ns;                  // of this transaction
     u64 totals_end_ns, totals_ns;  // when totals were last written; how long that took
-    u64 start_ns;      // of the writer
+    u64 start_ns;                  // of the writer
     u32 launches;
     u64 invalid;    // records that were refused, not yet noted in the file
     u64 swallowed;  // records lost after the failure
@@ -90,7 +90,7 @@ WL_MUST_USE Status writer_run(StoreWriter *writer, StoreStatement statement, con
 WL_MUST_USE Status writer_run_now(StoreWriter *writer, StoreStatement statement, const DbValue *values, u32 count);
 const char *writer_sql(StoreStatement statement);
 WL_MUST_USE Status writer_put_in_rows(StoreWriter *writer);  // those that wait
-void writer_free_rows(StoreWriter *writer, bool finalize);  // finalize: their statements, too
+void writer_free_rows(StoreWriter *writer, bool finalize);   // finalize: their statements, too
 WL_MUST_USE Status writer_gather(StoreWriter *writer, StoreStatement statement, const DbValue *values, u32 count);
 
 // writer_sums.c: statements of integers of which rows with the same key are added up before.

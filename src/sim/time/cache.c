@@ -2,8 +2,8 @@
 // Tags are found by comparing 16 bits of all ways of the set at once (vectors of eight); beside them, in the same line
 // of the host's cache if they fit, lies the order of replacement, a byte per way, the way to keep longest first. Places
 // without a line come last. Caches of higher associativity have a hash index instead, and the order as a doubly linked
-// list of the places that have had a line; a single such set grows with its lines. Neither creation nor emptying touches
-// what is not in use: a set that was not prepared since then has another epoch, and counts as empty.
+// list of the places that have had a line; a single such set grows with its lines. Neither creation nor emptying
+// touches what is not in use: a set that was not prepared since then has another epoch, and counts as empty.
 #include "sim/time/cache.h"
 
 #include <string.h>

@@ -22,7 +22,7 @@ typedef struct CacheConfig {
     bool hashed;    // sets are chosen by a hash of the line's address, not by its lowest bits; contiguous lines spread
                     // evenly
     Pages *pages;   // where its memory is taken from; NULL: malloc
-    Status *status; // not NULL: a fully associative cache takes memory as it needs it, and says here if there is none
+    Status *status;  // not NULL: a fully associative cache takes memory as it needs it, and says here if there is none
 } CacheConfig;
 
 // How many: without a call where the host's plain instruction set has no instruction for it; most lines have four.

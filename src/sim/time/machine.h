@@ -7,7 +7,8 @@
 
 typedef struct Inbox {  // replies that an SM has not taken
     MemReplies replies;
-    u64 first;  // the earliest one's cycle, NEVER
+    u64 first;     // the earliest one's cycle, NEVER
+    u8 apart[40];  // from the next one, which may be another thread's
 } Inbox;
 typedef struct Window Window;  // window.c
 

@@ -315,7 +315,7 @@ typedef struct Sm {
     MemReply *heap;    // replies that have not arrived, least cycle first
     u32 heap_len, heap_cap;
     FrontFill fill;
-    Exec *failed;          // ahead of its turn: how; NULL: not
+    Exec *failed;  // ahead of its turn: how; NULL: not
     Vec(u64) ended_at;
     union {
         struct {
@@ -327,7 +327,7 @@ typedef struct Sm {
     u64 run_last[MACHINE_RUNS];     // when the last one was complete
     u64 integrated;                 // counters of residents are summed up to here
     u32 worker;                     // who runs it now
-    u8 apart[64];  // from the next one, which may be another thread's
+    u8 apart[64];                   // from the next one, which may be another thread's
 } Sm;
 #define SM_SHARE (1ull << 32)
 

@@ -172,7 +172,10 @@ static void read_memory(Timeline *t, Group *group, u64 cycle) {
                               ? NULL
                               : memsys_counter(time_memsys(t->machine), (MemCounter)row->counter);
         u64 *to = group->now + group->column[r];
-        for (u32 u = 0; u < group->units; u++, to += group->metrics) *to += scaled(t, row, from ? from[u] : cycle);
+        bool plain = from && row->factor == TIME_FACTOR_ONE;  // most are
+        for (u32 u = 0; plain && u < group->units; u++, to += group->metrics) *to += from[u];
+        for (u32 u = 0; !plain && u < group->units; u++, to += group->metrics)
+            *to += scaled(t, row, from ? from[u] : cycle);
     }
 }
 

@@ -184,7 +184,10 @@ static void order_top_ups(Window *w, bool tops_up) {
         for (u32 i = 0; i < count; i++) {
             if ((tops_up && sm_at(w, i)->low.len) != needed) continue;
             w->turn[w->count++] = i;
-            atomic_store_explicit(&w->topped_up[i], !needed ? TOP_UP_DONE : ahead ? TOP_UP_OPEN : TOP_UP_IN_ORDER,
+            atomic_store_explicit(&w->topped_up[i],
+                                  !needed ? TOP_UP_DONE
+                                  : ahead ? TOP_UP_OPEN
+                                          : TOP_UP_IN_ORDER,
                                   memory_order_relaxed);
         }
 }
