@@ -13,6 +13,7 @@
 
 // What a shell would have said, had it started the program; like a shell, nothing of an interrupt or a closed pipe.
 static void say_signal(int signal) {
+    if (isatty(STDERR_FILENO)) fputs("\n", stderr);  // what the program, or its progress line, had begun
     if (signal == SIGINT || signal == SIGPIPE) return;
     fprintf(stderr, "warplens: the program was ended by signal %d (%s)\n", signal, strsignal(signal));
 }

@@ -88,9 +88,7 @@ void cuda_record_alloc(CudaContext *c, u32 device, u32 kind, u64 address, u64 by
     record(c, RECORD_ALLOC, &r, label, strlen(label) + 1);
 }
 
-// The simulated clock: of the device that is furthest, so that it never goes back.
-static u64 simulated_ns(void *of) {
-    const CudaContext *c = of;
+u64 cuda_simulated_ns(const CudaContext *c) {
     u64 latest = 0;
     for (u32 d = 0; d < c->config.devices; d++) {
         u64 now = sim_clock_ns(c->sim, d);
@@ -98,6 +96,8 @@ static u64 simulated_ns(void *of) {
     }
     return latest;
 }
+
+static u64 simulated_ns(void *of) { return cuda_simulated_ns(of); }
 
 // How long a copy takes on the simulated clock.
 static u64 copy_ns(const GpuModel *gpu, u32 kind, u64 bytes) {

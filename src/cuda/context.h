@@ -155,7 +155,9 @@ cudaError_t cuda_leave(CudaContext *context, cudaError_t error);
 CudaDevice *cuda_device(CudaContext *c);         // the calling thread's current device
 const GpuModel *cuda_gpu(const CudaContext *c);  // its model
 u64 cuda_now(void);                              // ns, monotonic
-u64 cuda_time(const CudaContext *c);             // ns, of the clock that events and copies are stamped with
+// The simulated clock: of the device that is furthest, so that it never goes back.
+u64 cuda_simulated_ns(const CudaContext *context);
+u64 cuda_time(const CudaContext *c);  // ns, of the clock that events and copies are stamped with
 cudaError_t cuda_error_of(Status status);
 
 // The calling thread owns something that is to go when it ends.

@@ -25,8 +25,9 @@ void progress_show(void *context, const char *kernel, u64 done, u64 total) {
     }
     if (!progress_update(&c->progress, now, done, total)) return;
     char *name = demangle_short(kernel);
-    char what[128], line[256];
-    snprintf(what, sizeof what, "launch %llu, %.80s", (unsigned long long)c->launches, name ? name : kernel);
+    char what[160], line[288], clock[40] = "";
+    if (c->config.timing) snprintf(clock, sizeof clock, ", at %.3f ms", (f64)cuda_simulated_ns(c) * 1e-6);
+    snprintf(what, sizeof what, "launch %llu, %.80s%s", (unsigned long long)c->launches, name ? name : kernel, clock);
     mem_free(name);
     progress_format(&c->progress, now, what, "CTAs", line, sizeof line);
     fprintf(stderr, terminal ? "\r\033[K%s" : "%s\n", line);

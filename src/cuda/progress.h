@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The progress line on stderr: kernel, launches done, CTAs done, rate, time left.
+// The progress line on stderr: kernel, launches done, simulated time, CTAs done, rate, time left.
 #ifndef WL_CUDA_PROGRESS_H
 #define WL_CUDA_PROGRESS_H
 

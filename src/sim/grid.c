@@ -178,8 +178,7 @@ static Status admit(Grid *g, Residency *r) {
     return STATUS_OK;
 }
 
-// Counted in instructions, over launches: a look at the clock for each CTA would cost more than a small CTA.
-static void report_progress(Grid *g, u64 executed, u64 done) {
+void grid_report(Grid *g, u64 executed, u64 done) {
     const SimConfig *c = &g->sim->config;
     g->sim->unreported += executed;
     if (!c->progress || g->sim->unreported < PROGRESS_STEP) return;
@@ -219,7 +218,7 @@ static Status give_turn(Grid *g, Cta *cta, u64 *left, Diag *diag) {
     round->executed += executed;
     round->turn -= executed < round->turn ? executed : round->turn;
     *left -= executed < *left ? executed : *left;
-    report_progress(g, executed, r->done + (stop == CTA_DONE));
+    grid_report(g, executed, r->done + (stop == CTA_DONE));
     if (stop == CTA_FAULT) return say_fault(g, diag);
     // Only others of its cluster can help a CTA that is blocked.
     if (stop == CTA_BLOCKED && g->cluster_size == 1) return grid_deadlock(g, diag);

@@ -9,7 +9,10 @@
 // Goes on with a launch (sim_launch_step).
 WL_MUST_USE Status grid_step(Grid *grid, u64 budget, SimStep *step, Diag *diag);
 Status grid_deadlock(Grid *grid, Diag *diag);  // explains it; STATUS_DEADLOCK
-u64 grid_local_stride(const Grid *grid);       // local memory of a thread, bytes
+// SimConfig.progress after so many warp instructions, over launches: a look at the clock for each CTA would cost more
+// than a small CTA. `executed` more are done; `done` CTAs are over.
+void grid_report(Grid *grid, u64 executed, u64 done);
+u64 grid_local_stride(const Grid *grid);  // local memory of a thread, bytes
 void grid_free(Grid *grid);
 WL_MUST_USE Status grid_reserve_ctas(Grid *grid, u32 count);          // places of Grid.ctas
 WL_MUST_USE Status grid_cta_start(Grid *grid, Cta *cta, u64 linear);  // CTA `linear` of the launch, in a free place

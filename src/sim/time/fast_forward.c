@@ -84,6 +84,7 @@ static Status turn(TimeRun *run, Cta *cta, Warp *w, Diag *diag) {
     g->exec.shared_size = cta->shared_size;
     WarpStop stop = warp_run(&g->exec, w, TURN);
     g->executed += w->executed - executed;
+    grid_report(g, w->executed - executed, run->ended);
     if (stop == WARP_FAULT) return front_fault(g, diag);
     if (s->trace.failed) return STATUS_NO_MEMORY;
     consume(run);

@@ -12,7 +12,8 @@
 
 #include "sim/time/sample.h"
 
-enum { QUIET_MOST = 4096, WATCH_GRID = 1000 };
+// QUANTUM_WORTH: in warp instructions, for the progress line: as many as make it move a few times a second.
+enum { QUIET_MOST = 4096, WATCH_GRID = 1000, QUANTUM_WORTH = 4096 };
 
 // Quanta end at multiples of their length, whoever watches, and what is watched every thousand cycles ends with one: so
 // watching changes nothing.
@@ -389,6 +390,7 @@ void machine_pay(TimeMachine *m) {
 
 static Status advance(TimeMachine *m, TimeRun *run, u64 limit, Diag *diag) {
     while (m->runs.len && m->now < limit) {
+        grid_report(m->runs.data[0]->grid, QUANTUM_WORTH, m->runs.data[0]->ended);
         TRY(step(m, limit, diag));
         if (end_runs(m) && (!run || run->over)) break;
     }

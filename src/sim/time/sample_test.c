@@ -28,13 +28,24 @@ enum { CTAS = 1500, THREADS = 64, WORDS = CTAS * THREADS };
 typedef struct Device {
     TestDevice d;
     DevicePtr out, in;
+    u32 told;  // calls of hear()
+    u64 done;  // in the last one
 } Device;
+
+static void hear(void *context, const char *kernel, u64 done, u64 total) {
+    Device *t = context;
+    assert_true(*kernel && done <= total);
+    t->told++;
+    t->done = done;
+}
 
 static void open_device(Device *t, u32 threads, u32 sample) {
     memset(t, 0, sizeof *t);
     TestDevice *d = &t->d;
     assert_int_equal(gpu_load("gpus", "tegra-k1", &d->gpu, &d->diag), STATUS_OK);
     SimConfig config = {.gpu = &d->gpu, .devices = 1, .threads = threads, .timing = true, .sample = sample};
+    config.progress = hear;
+    config.progress_context = t;
     assert_int_equal(sim_create(&config, &d->sim), STATUS_OK);
     Module *module;
     assert_int_equal(ptx_load((Str){kernels, strlen(kernels)}, "test.ptx", &module, &d->diag), STATUS_OK);
@@ -126,12 +137,25 @@ TEST(blocks_that_wait_for_each_other_get_there) {
     device_close(&t.d);
 }
 
+// A launch that takes long says how far it is, on the machine and where it is executed without time.
+TEST(progress_is_told) {
+    for (u32 i = 0; i < 2; i++) {
+        Device t;
+        open_device(&t, 1, i ? 20 : 0);
+        (void)run(&t, "sum", CTAS, THREADS, 60);
+        assert_in_range(t.told, 2, 200);
+        assert_true(t.done > CTAS / 2);
+        device_close(&t.d);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_large_launch_is_estimated_within_its_interval),
         cmocka_unit_test(launches_that_are_alike_are_estimated),
         cmocka_unit_test(a_launch_that_is_unlike_says_so),
         cmocka_unit_test(blocks_that_wait_for_each_other_get_there),
+        cmocka_unit_test(progress_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
