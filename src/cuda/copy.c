@@ -477,28 +477,32 @@ CUDA_API cudaError_t cudaMemcpy3DPeerAsync(const struct cudaMemcpy3DPeerParms *p
 
 // --- variables ---
 
-static cudaError_t to_symbol(CudaContext *c, const void *symbol, const void *from, size_t count, size_t offset,
-                             enum cudaMemcpyKind kind, cudaStream_t stream) {
+// `count` bytes of the variable from `offset` on. `kind` must be `wanted` or leave the direction open.
+static cudaError_t find_bytes(CudaContext *c, const void *symbol, size_t count, size_t offset, enum cudaMemcpyKind kind,
+                              enum cudaMemcpyKind wanted, u8 **bytes) {
     void *address;
     size_t size;
-    if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
+    if (kind != wanted && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
         return cudaErrorInvalidMemcpyDirection;
     cudaError_t error = cuda_symbol_find(c, symbol, &address, &size);
     if (error != cudaSuccess) return error;
     if (offset > size || count > size - offset) return cudaErrorInvalidValue;
-    return linear(c, (u8 *)address + offset, from, count, kind, stream);
+    *bytes = (u8 *)address + offset;
+    return cudaSuccess;
+}
+
+static cudaError_t to_symbol(CudaContext *c, const void *symbol, const void *from, size_t count, size_t offset,
+                             enum cudaMemcpyKind kind, cudaStream_t stream) {
+    u8 *to;
+    cudaError_t error = find_bytes(c, symbol, count, offset, kind, cudaMemcpyHostToDevice, &to);
+    return error == cudaSuccess ? linear(c, to, from, count, kind, stream) : error;
 }
 
 static cudaError_t from_symbol(CudaContext *c, void *to, const void *symbol, size_t count, size_t offset,
                                enum cudaMemcpyKind kind, cudaStream_t stream) {
-    void *address;
-    size_t size;
-    if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
-        return cudaErrorInvalidMemcpyDirection;
-    cudaError_t error = cuda_symbol_find(c, symbol, &address, &size);
-    if (error != cudaSuccess) return error;
-    if (offset > size || count > size - offset) return cudaErrorInvalidValue;
-    return linear(c, to, (u8 *)address + offset, count, kind, stream);
+    u8 *from;
+    cudaError_t error = find_bytes(c, symbol, count, offset, kind, cudaMemcpyDeviceToHost, &from);
+    return error == cudaSuccess ? linear(c, to, from, count, kind, stream) : error;
 }
 
 CUDA_API cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *src, size_t count, size_t offset,
