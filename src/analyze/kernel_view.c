@@ -13,13 +13,14 @@ static const char *first_device(Arena *arena, const char *names) {
     return arena_copy_str(arena, (Str){names, strcspn(names, ",")});
 }
 
-static Status find_gpu(KernelViews *views, ViewSource *source) {
-    const char *device = first_device(&views->arena, source->row->device);
-    GpuModel *model = ARENA_NEW(&views->arena, GpuModel);
+Status kernel_gpu(const char *gpu_folder, const char *devices, Arena *arena, const GpuModel **gpu) {
+    const char *device = first_device(arena, devices);
+    GpuModel *model = ARENA_NEW(arena, GpuModel);
+    *gpu = NULL;
     if (!device || !model) return STATUS_NO_MEMORY;
-    if (!*device || !views->options.gpu_folder) return STATUS_OK;
-    Status status = gpu_find(views->options.gpu_folder, device, model, NULL);
-    if (status == STATUS_OK) source->gpu = model;
+    if (!*device || !gpu_folder) return STATUS_OK;
+    Status status = gpu_find(gpu_folder, device, model, NULL);
+    if (status == STATUS_OK) *gpu = model;
     return status == STATUS_NO_MEMORY ? status : STATUS_OK;
 }
 
@@ -42,7 +43,7 @@ static Status read_sources(KernelViews *views, Diag *diag) {
     if (!views->sources) return STATUS_NO_MEMORY;
     for (u32 i = 0; i < views->source_count; i++) {
         views->sources[i].row = &rows[i];
-        TRY(find_gpu(views, &views->sources[i]));
+        TRY(kernel_gpu(views->options.gpu_folder, rows[i].device, &views->arena, &views->sources[i].gpu));
         TRY(read_stalls(views, &views->sources[i], diag));
     }
     return STATUS_OK;

@@ -93,6 +93,9 @@ typedef struct KernelViewOptions {
 
 typedef struct KernelViews KernelViews;
 
+// The model of the first device that a source names ("2 x NVIDIA H200"); *gpu NULL: there is none, or no folder.
+WL_MUST_USE Status kernel_gpu(const char *gpu_folder, const char *devices, Arena *arena, const GpuModel **gpu);
+
 WL_MUST_USE Status kernel_views_open(Profile *profile, const KernelViewOptions *options, KernelViews **views,
                                      Diag *diag);
 void kernel_views_close(KernelViews *views);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "view/report_data.h"
+#include "analyze/kernel_view.h"
 
 #include <math.h>
 #include <regex.h>
@@ -43,6 +44,12 @@ static const char *provenance_of(const Report *report, u32 source) {
     return "";
 }
 
+static const GpuModel *gpu_of(const Report *report, u32 source) {
+    for (u32 i = 0; i < report->source_count; i++)
+        if (report->sources[i].id == source) return report->gpus[i];
+    return NULL;
+}
+
 // Functions that were only called, never launched, have figures per line alone.
 static void add_line_figures(ReportKernel *kernel) {
     for (u32 i = 0; i < kernel->line_count; i++) metric_merge(&kernel->metrics, &kernel->lines[i].metrics);
@@ -58,6 +65,7 @@ static Status load_kernel(Loader *loader, ReportKernel *kernel) {
     if (!kernel->metrics.present[METRIC_INST]) add_line_figures(kernel);
     TRY(report_load_timing(loader->report, kernel, loader->arena, loader->diag));
     kernel->provenance = provenance_of(loader->report, kernel->function->source);
+    kernel->gpu = gpu_of(loader->report, kernel->function->source);
     f64 order = formula_run(&loader->order, &kernel->metrics);
     kernel->order = isnan(order) ? -INFINITY : order;
     return STATUS_OK;
@@ -123,6 +131,10 @@ static Status load_run(Loader *loader) {
     Report *report = loader->report;
     TRY(profile_summary(report->profile, &report->summary, loader->diag));
     TRY(profile_sources(report->profile, &report->sources, &report->source_count, loader->diag));
+    report->gpus = ARENA_ARRAY(loader->arena, const GpuModel *, report->source_count + 1u);
+    if (!report->gpus) return STATUS_NO_MEMORY;
+    for (u32 i = 0; i < report->source_count; i++)
+        TRY(kernel_gpu(report->options.gpu_folder, report->sources[i].device, loader->arena, &report->gpus[i]));
     return profile_messages(report->profile, &report->messages, &report->message_count, loader->diag);
 }
 

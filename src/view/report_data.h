@@ -4,6 +4,7 @@
 #define WL_VIEW_REPORT_DATA_H
 
 #include "base/arena.h"
+#include "gpu/gpu.h"
 #include "metric/formula.h"
 #include "record/stall.h"
 #include "view/report.h"
@@ -39,6 +40,7 @@ typedef struct ReportKernel {
     const char *signature;   // demangled
     const char *mangled;     // valid UTF-8
     const char *provenance;  // of the figures
+    const GpuModel *gpu;     // that the figures are of; NULL: not known
     MetricSet metrics;       // over all launches; of the lines when the launches have none
     const ProfileLaunch *launches;
     u32 launch_count;
@@ -77,6 +79,7 @@ struct Report {
     ProfileSummary summary;
     const ProfileSource *sources;
     u32 source_count;
+    const GpuModel **gpus;  // of the sources; NULL: not known
     const char *const *messages;
     u32 message_count;
     const ReportFinding *findings;

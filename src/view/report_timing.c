@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/limit.h"
+
 const StallText stall_texts[] = {
 #define STALL(metric, name, cause, meaning) {METRIC_STALL_##metric, name, cause, meaning},
 #include "view/stalls.def"
@@ -27,26 +29,33 @@ const StallText *stall_text_main(const MetricSet *metrics) {
     return most;
 }
 
-// A part of the GPU that works at more than this much of its limit is what holds a kernel back (per cent).
-enum { NEAR_LIMIT = 60 };
+static LimitFacts facts_of(const ReportKernel *kernel) {
+    const MetricSet *m = &kernel->metrics;
+    f64 cycles = m->value[METRIC_ELAPSED], fixed = limit_fixed(kernel->gpu, kernel->timed_launches, cycles);
+    LimitFacts facts = limit_facts(m, kernel->gpu, fixed);
+    const u32 *block = kernel->longest ? kernel->longest->block : (const u32[3]){0};
+    f64 warps = ceil((f64)block[0] * block[1] * block[2] / 32);
+    facts.busy[RESOURCE_LAUNCH] = limit_starts(kernel->gpu, m->value[METRIC_CTAS], warps, cycles * (1 - fixed));
+    return facts;
+}
 
-const char *timing_limit(const MetricSet *m) {
-    static const struct {
-        MetricId share;
-        const char *text;
-    } limits[] = {
-        {METRIC_DRAM_PCT, "bandwidth of DRAM"},
-        {METRIC_L2_BUSY_PCT, "bandwidth of the L2"},
-        {METRIC_L1_BUSY_PCT, "bandwidth of L1 and shared memory"},
-        {METRIC_ISSUE_PCT_ELAPSED, "instruction issue"},
-    };
-    if (!m->present[METRIC_ELAPSED]) return NULL;
-    for (u32 i = 0; i < WL_COUNT(limits); i++)
-        if (m->value[limits[i].share] >= NEAR_LIMIT) return limits[i].text;
-    if (m->value[METRIC_SM_ACTIVE_PCT] < NEAR_LIMIT)
-        return "idle SMs: too few CTAs, or too short a kernel for the cost of its launch";
+const char *timing_limit(const ReportKernel *kernel, Arena *arena) {
+    const MetricSet *m = &kernel->metrics;
+    LimitFacts facts = facts_of(kernel);
+    Limit limit = limit_of(&facts);
     const StallText *most = stall_text_main(m);
-    return most ? most->meaning : "too few warps";
+    if (!m->present[METRIC_ELAPSED]) return NULL;
+    switch (limit.by) {
+    case HELD_BY_LAUNCH:
+        return arena_printf(arena, "beginning and ending its launches, %.0f %% of the time", 100 * limit.part);
+    case HELD_BY_SMS:
+        return arena_printf(arena, "idle SMs: too few CTAs, or too uneven ones (idle for %.0f %% of their time)",
+                            100 * limit.part);
+    case HELD_BY_UNIT:
+        return arena_printf(arena, "%s, busy %.0f %% of the time", resource_names[limit.unit], 100 * limit.part);
+    case HELD_BY_ISSUE: return arena_printf(arena, "instruction issue, in %.0f %% of all cycles", 100 * limit.part);
+    default: return most ? most->meaning : "too few warps";
+    }
 }
 
 // --- stalls by line ---------------------------------------------------------------------------------------------

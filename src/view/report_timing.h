@@ -16,7 +16,8 @@ const StallText *stall_text_find(const char *name);  // NULL when unknown
 // The reason with the most warp cycles; NULL when there are none.
 const StallText *stall_text_main(const MetricSet *metrics);
 
-// Why the kernel is not faster, in a few words. NULL when it was not timed.
-const char *timing_limit(const MetricSet *metrics);
+// Why the kernel is not faster, in a few words: what advice says of it too (analyze/limit.h). NULL when it was not
+// timed, or memory is out.
+const char *timing_limit(const ReportKernel *kernel, Arena *arena);
 
 #endif

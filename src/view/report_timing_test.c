@@ -236,26 +236,26 @@ static void curves_are_drawn(void **state) {
     arena_free(&arena);
 }
 
-// What is closest to its limit, else who waits longest.
+// What holds it back as analyze/limit.h says, else who waits longest.
 static void limits_are_named(void **state) {
     (void)state;
-    MetricSet set = {0};
-    assert_null(timing_limit(&set));
-    metric_add(&set, METRIC_ELAPSED, 100);
-    metric_add(&set, METRIC_SM_ELAPSED, 200);
-    metric_add(&set, METRIC_SM_ACTIVE, 50);
-    metric_evaluate(&set);
-    assert_non_null(strstr(timing_limit(&set), "idle SMs"));
-    metric_add(&set, METRIC_SM_ACTIVE, 140);
-    metric_add(&set, METRIC_STALL_BARRIER, 10);
-    metric_add(&set, METRIC_STALL_WAIT, 9);
-    metric_evaluate(&set);
-    assert_string_equal(timing_limit(&set), stall_text_find("barrier")->meaning);
-    metric_add(&set, METRIC_DRAM_READ_BYTES, 61);
-    metric_add(&set, METRIC_DRAM_PEAK, 100);
-    metric_evaluate(&set);
-    assert_string_equal(timing_limit(&set), "bandwidth of DRAM");
+    ReportKernel kernel = {0};
+    MetricSet *set = &kernel.metrics;
+    Arena arena = {0};
+    assert_null(timing_limit(&kernel, &arena));
+    metric_add(set, METRIC_ELAPSED, 100);
+    metric_add(set, METRIC_SM_ELAPSED, 200);
+    metric_add(set, METRIC_SM_ACTIVE, 50);
+    assert_non_null(strstr(timing_limit(&kernel, &arena), "idle SMs"));
+    metric_add(set, METRIC_SM_ACTIVE, 140);
+    metric_add(set, METRIC_STALL_BARRIER, 10);
+    metric_add(set, METRIC_STALL_WAIT, 9);
+    assert_string_equal(timing_limit(&kernel, &arena), stall_text_find("barrier")->meaning);
+    metric_add(set, METRIC_DRAM_READ_BYTES, 85);
+    metric_add(set, METRIC_DRAM_PEAK, 100);
+    assert_string_equal(timing_limit(&kernel, &arena), "the DRAM, busy 85 % of the time");
     assert_null(stall_text_find("boredom"));
+    arena_free(&arena);
 }
 
 // Where all warps fit nothing limits them, however many more registers would fit.

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "analyze/limit.h"
+
 enum { SECTORS_PER_LINE = 4 };
 
 static f64 ratio(const MetricSet *m, MetricId part, MetricId whole) {
@@ -75,13 +77,9 @@ static void find_samples(AdviceCase *c) {
     if (is_sampled(c)) c->load.too_high = TOO_HIGH;
 }
 
-// Part of the launches' time that they take besides their CTAs.
 static f64 fixed_part(const KernelView *view) {
     const ViewLaunches *l = &view->launches;
-    f64 clock = view->gpu ? (f64)view->gpu->clock_mhz : 0;
-    if (!l->count || l->total_ns <= 0 || clock <= 0) return 0;
-    f64 ns = (f64)(view->gpu->launch_overhead + view->gpu->launch_end) * 1000 / clock;
-    return fmin(ns * l->count / l->total_ns, 0.95);
+    return view->gpu ? limit_fixed(view->gpu, l->count, l->total_ns * (f64)view->gpu->clock_mhz / 1000) : 0;
 }
 
 // --- units by instruction ------------------------------------------------------------------------------------------
@@ -145,29 +143,6 @@ static void add_uses(AdviceCase *c, CasePart *part, f64 per_slot, f64 sums[RESOU
 }
 
 // --- what counters say ---------------------------------------------------------------------------------------------
-static f64 pipe_busy(const AdviceCase *c, MetricId pipe, u64 interval) {
-    const MetricSet *m = &c->view->metrics;
-    f64 slots = m->value[METRIC_SM_ACTIVE] * (c->gpu ? (f64)c->gpu->warp_schedulers : 4);
-    return m->present[pipe] && slots > 0 ? m->value[pipe] * (f64)interval / slots : 0;
-}
-
-static void measured(const AdviceCase *c, f64 busy[RESOURCE_COUNT]) {
-    const MetricSet *m = &c->view->metrics;
-    const GpuModel *g = c->gpu;
-    f64 overall = 1 / (1 - c->fixed);  // of the time in which there are CTAs
-    busy[RESOURCE_LSU] =
-        fmax(ratio(m, METRIC_L1_TAG_CYCLES, METRIC_SM_ACTIVE), ratio(m, METRIC_L1_DATA_CYCLES, METRIC_SM_ACTIVE));
-    busy[RESOURCE_L2] = ratio(m, METRIC_L2_BUSY, METRIC_L2_ELAPSED) * overall;
-    f64 bytes = m->value[METRIC_DRAM_READ_BYTES] + m->value[METRIC_DRAM_WRITE_BYTES];
-    if (m->value[METRIC_DRAM_PEAK] > 0) busy[RESOURCE_DRAM] = bytes / m->value[METRIC_DRAM_PEAK] * overall;
-    if (!g) return;
-    busy[RESOURCE_ALU] = pipe_busy(c, METRIC_PIPE_ALU, g->alu_interval);
-    busy[RESOURCE_FMA] = pipe_busy(c, METRIC_PIPE_FMA, g->fma_interval);
-    busy[RESOURCE_FMAHEAVY] = pipe_busy(c, METRIC_PIPE_FMAHEAVY, g->fmaheavy_interval);
-    busy[RESOURCE_FP64] = pipe_busy(c, METRIC_PIPE_FP64, g->fp64_interval);
-    busy[RESOURCE_XU] = pipe_busy(c, METRIC_PIPE_XU, g->xu_interval);
-}
-
 // What is counted of a unit's work and single instructions do not explain is that of the sequences.
 static void give_to_sequences(AdviceCase *c, const f64 busy[RESOURCE_COUNT], f64 sums[RESOURCE_COUNT]) {
     static const u8 units[] = {RESOURCE_ALU, RESOURCE_FMA, RESOURCE_FMAHEAVY, RESOURCE_FP64, RESOURCE_XU};
@@ -292,16 +267,13 @@ static void find_queues(AdviceCase *c) {
     load->queued[slow] += c->stalls[STALL_MIO_THROTTLE];
 }
 
-// CTAs are handed out one after the other, and start on an SM one after the other, warp by warp.
 static f64 launch_busy(const AdviceCase *c) {
     const ViewLaunches *l = &c->view->launches;
     const GpuModel *g = c->gpu;
-    if (!g || !l->typical || !l->count || l->total_ns <= 0 || !g->sms) return 0;
+    if (!g || !l->typical) return 0;
     f64 ctas = 0, cycles = l->total_ns * (f64)g->clock_mhz / 1000 * (1 - c->fixed);
     for (u32 i = 0; i < l->count; i++) ctas += (f64)l->rows[i]->grid[0] * l->rows[i]->grid[1] * l->rows[i]->grid[2];
-    f64 start = (f64)g->cta_interval + (f64)g->warp_start * c->view->occupancy.warps_per_cta;
-    f64 by_sm = ctas / (f64)g->sms * start, by_gpu = ctas * fmax((f64)g->cta_dispatch, (f64)g->cta_retire) / 100;
-    return cycles > 0 ? fmax(by_sm, by_gpu) / cycles : 0;
+    return limit_starts(g, ctas, c->view->occupancy.warps_per_cta, cycles);
 }
 
 // A unit at its limit has warps waiting for a place in its queue. Without them what was estimated for it is too much.
@@ -402,7 +374,7 @@ static void find_customers(AdviceCase *c) {
 }
 
 Status case_find_load(AdviceCase *c) {
-    f64 sums[RESOURCE_COUNT] = {0}, busy[RESOURCE_COUNT] = {0}, factor[RESOURCE_COUNT];
+    f64 sums[RESOURCE_COUNT] = {0}, factor[RESOURCE_COUNT];
     find_samples(c);
     c->fixed = fixed_part(c->view);
     if (c->load.issued <= 0) return STATUS_OK;
@@ -410,7 +382,8 @@ Status case_find_load(AdviceCase *c) {
     find_misses(c);
     case_find_trips(c);
     for (u32 p = 0; p < c->part_count; p++) add_uses(c, &c->parts[p], per_slot, sums);
-    measured(c, busy);
+    LimitFacts counted = limit_facts(&c->view->metrics, c->gpu, c->fixed);
+    f64 *busy = counted.busy;
     give_to_sequences(c, busy, sums);
     if (!c->view->metrics.present[METRIC_DRAM_PEAK]) infer(c, busy, sums);
     busy[RESOURCE_LAUNCH] = launch_busy(c);
@@ -449,28 +422,35 @@ static const char *const limit_of_class[BLAME_CLASS_COUNT] = {
     [BLAME_OTHER] = "waits",
 };
 
-#define AT_ONCE 0.6  // of a launch's time, to begin and end it
-
 const char *case_short(Arena *arena, const KernelView *view) {
-    f64 fixed = fixed_part(view);
     const ViewLaunches *l = &view->launches;
-    if (fixed < AT_ONCE) return "";
+    if (limit_of(&(LimitFacts){.fixed = fixed_part(view), .sms = 1}).by != HELD_BY_LAUNCH) return "";
     return arena_printf(arena, "its launches are short (%.2g us): make them fewer and larger, or a CUDA graph",
                         l->total_ns / l->count / 1000);
 }
 
+// Without counters: no more SMs have CTAs than there are CTAs.
+static Limit limit_of_case(const AdviceCase *c) {
+    LimitFacts facts = limit_facts(&c->view->metrics, c->gpu, c->fixed);
+    const ViewOccupancy *o = &c->view->occupancy;
+    if (!c->view->metrics.present[METRIC_SM_ACTIVE] && o->waves > 0) facts.sms = fmin(o->waves * o->ctas_per_sm, 1);
+    facts.issue = c->load.issue_rate;
+    memcpy(facts.busy, c->load.busy, sizeof facts.busy);
+    return limit_of(&facts);
+}
+
 const char *case_limit(AdviceCase *c) {
     f64 waits[BLAME_CLASS_COUNT] = {0};
-    u32 most = 0, busiest = 0;
-    for (u32 r = 1; r < RESOURCE_COUNT; r++)
-        if (c->load.busy[r] > c->load.busy[busiest]) busiest = r;
-    if (c->load.busy[busiest] > 0.8)
-        return case_printf(c, "keeps %s busy (%.0f %% of the time)", resource_names[busiest],
-                           100 * c->load.busy[busiest]);
-    if (c->load.issue_rate > 0.8) return case_printf(c, "issues in %.0f %% of all cycles", 100 * c->load.issue_rate);
+    u32 most = 0;
+    Limit limit = limit_of_case(c);
+    if (limit.by == HELD_BY_SMS) return case_printf(c, "leaves SMs idle (%.0f %% of their time)", 100 * limit.part);
+    if (limit.by == HELD_BY_UNIT)
+        return case_printf(c, "keeps %s busy (%.0f %% of the time)", resource_names[limit.unit], 100 * limit.part);
+    if (limit.by == HELD_BY_ISSUE) return case_printf(c, "issues in %.0f %% of all cycles", 100 * limit.part);
     for (u32 p = 0; p < c->part_count; p++)
         for (u32 i = 0; i < c->parts[p].blame->edge_count; i++)
             waits[c->parts[p].blame->edges[i].class] += c->parts[p].weight * c->parts[p].blame->edges[i].samples;
+    waits[BLAME_NOT_SELECTED] = 0;  // others issue meanwhile: no limit before they do all the time
     for (u32 i = 1; i < BLAME_CLASS_COUNT; i++)
         if (waits[i] > waits[most]) most = i;
     return case_printf(c, "%s (%.0f %% of its warps' time)", limit_of_class[most], 100 * case_share(c, waits[most]));

@@ -131,7 +131,7 @@ static void write_reasons(Text *text, const ReportKernel *kernel) {
     const MetricSet *m = &kernel->metrics;
     const char *list = reasons(text, m);
     if (kernel->estimated_launches) line(text, "estimated", interval(text, kernel));
-    line(text, "limited by", timing_limit(m));
+    line(text, "limited by", timing_limit(kernel, &text->arena));
     line(text, "issue slots", slots(text, m));
     if (!list || *list) line(text, "warps wait", list);
     line(text, "warps", occupancy(text, m));
