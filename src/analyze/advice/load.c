@@ -270,7 +270,7 @@ static void find_queues(AdviceCase *c) {
 static f64 launch_busy(const AdviceCase *c) {
     const ViewLaunches *l = &c->view->launches;
     const GpuModel *g = c->gpu;
-    if (!g || !l->typical) return 0;
+    if (!g || !l->typical || l->total_ns <= 0) return 0;
     f64 ctas = 0, cycles = l->total_ns * (f64)g->clock_mhz / 1000 * (1 - c->fixed);
     for (u32 i = 0; i < l->count; i++) ctas += (f64)l->rows[i]->grid[0] * l->rows[i]->grid[1] * l->rows[i]->grid[2];
     return limit_starts(g, ctas, c->view->occupancy.warps_per_cta, cycles);
