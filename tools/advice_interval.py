@@ -4,6 +4,7 @@
 
 A score is how far the achieved speedup is beyond the expected one, in units of the shape of the interval: positive above, or below.
 Pairs are dicts: set, name, rule, speedup (expected), achieved, limit, error (of sampling: standard deviation of ln(speedup - 1))."""
+import csv
 import math
 import os
 import re
@@ -22,6 +23,21 @@ def constants(path=HEADER):
 
 
 C = constants()
+
+
+def read_table(path):
+    name = re.sub(r"-(first|pairs)$", "", os.path.splitext(os.path.basename(path))[0])
+    with open(path, encoding="utf-8") as file:
+        rows = list(csv.DictReader((line for line in file if not line.startswith("#")), delimiter="\t"))
+    pairs = []
+    for row in rows:
+        if row["rank"] == "-":
+            continue
+        limit = "inf" if path.endswith("-first.tsv") else row.get("limit") or "inf"  # limits were nearer then
+        rule = row.get("advised") or row["rule"]
+        pairs.append(dict(set=name, name=row["pair"], rule=rule, speedup=float(row["estimated"]), achieved=float(row["achieved"]),
+                          noise=float(row["noise"]), limit=float(limit)))
+    return pairs
 
 
 def above(speedup, achieved):

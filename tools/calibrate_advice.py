@@ -5,39 +5,21 @@
     tools/calibrate_advice.py --first TABLE.tsv ... --known TABLE.tsv ...
 
 Tables are those of tools/score_advice.py --tsv. --first: first looks; their scores' quantiles are INTERVAL_ABOVE and INTERVAL_BELOW of
-src/analyze/advice/interval.h. --known: the same pairs and others as they are estimated now; they say which rules are wider than others (the
-width in RECORD of rules.def, which score_advice.py --record prints). Of a table FOLDER/NAME-first.tsv or NAME-pairs.tsv NAME is the set.
+src/analyze/advice/interval.h. --known: the same pairs and others as they are estimated now; both say which rules are wider than others (the
+width in RECORD of rules.def, which score_advice.py --record --first ... prints). Of a table FOLDER/NAME-first.tsv or NAME-pairs.tsv NAME is the set.
 
 Checked are first looks, with quantiles and widths from pairs that the one in question is not among: each program left out in turn, and each
 whole set. Coverage is of changes that gained 2 % or more; width is high / low, median. Exit code: 0, 2 usage."""
 import argparse
-import csv
 import math
-import os
-import re
 import statistics
 import sys
 
 import advice_interval as ai
 
 
-def read_table(path):
-    name = re.sub(r"-(first|pairs)$", "", os.path.splitext(os.path.basename(path))[0])
-    with open(path, encoding="utf-8") as file:
-        rows = list(csv.DictReader((line for line in file if not line.startswith("#")), delimiter="\t"))
-    pairs = []
-    for row in rows:
-        if row["rank"] == "-":
-            continue
-        limit = "inf" if path.endswith("-first.tsv") else row.get("limit") or "inf"  # limits were nearer then
-        rule = row.get("advised") or row["rule"]
-        pairs.append(dict(set=name, name=row["pair"], rule=rule, speedup=float(row["estimated"]), achieved=float(row["achieved"]),
-                          noise=float(row["noise"]), limit=float(limit)))
-    return pairs
-
-
 def calibrated(first, known):
-    widths = {p["rule"]: ai.width_of(p["rule"], known) for p in first + known}
+    widths = {p["rule"]: ai.width_of(p["rule"], known + first) for p in first + known}
     return widths, ai.ends(first, widths)
 
 
@@ -73,8 +55,8 @@ def main():
     parser.add_argument("--first", nargs="+", required=True, metavar="TABLE")
     parser.add_argument("--known", nargs="+", required=True, metavar="TABLE")
     options = parser.parse_args()
-    first = [p for path in options.first for p in read_table(path)]
-    known = [p for path in options.known for p in read_table(path)]
+    first = [p for path in options.first for p in ai.read_table(path)]
+    known = [p for path in options.known for p in ai.read_table(path)]
     if not first or not known:
         sys.exit("calibrate_advice.py: the tables have no pair whose rule was found")
     _, (up, down) = calibrated(first, known)
