@@ -127,6 +127,33 @@ TEST(children_run_after_their_parents) {
     device_close(&d);
 }
 
+// How long down(log, n) of one CTA takes.
+static u64 cycles_down(u32 n, const GpuModel **gpu) {
+    static TestDevice d;
+    device_open_with(&d, cdp_ptx, (SimConfig){.threads = 1, .timing = true});
+    struct {
+        u64 log;
+        u32 n, block;
+    } params = {device_memory(&d, NULL, 1024), n, 32};
+    SimLaunch launch = {.grid = {1, 1, 1}, .block = {32, 1, 1}, .params = &params};
+    SimLaunchResult result = {0};
+    assert_int_equal(sim_find_kernel(d.sim, d.module, "down", &launch.kernel), STATUS_OK);
+    assert_int_equal(sim_launch(d.sim, &launch, &result, &d.diag), STATUS_OK);
+    device_close(&d);
+    *gpu = &d.gpu;
+    return result.cycles;
+}
+
+// A parent is over when its children are; each takes the call that launches it, the way to its begin, and its own time.
+TEST(time_of_parents_holds_that_of_their_children) {
+    const GpuModel *gpu;
+    u64 alone = cycles_down(1, &gpu), with_child = cycles_down(2, &gpu), nested = cycles_down(3, &gpu);
+    u64 child = gpu->child_launch + gpu->child_interval * gpu->clock_mhz / 1000 + gpu->launch_overhead;
+    assert_true(alone < gpu->child_launch);
+    assert_in_range(with_child, alone + child, alone + child + 5000);
+    assert_in_range(nested, with_child + child, with_child + 2 * (child + 5000));  // two CTAs, a child of each
+}
+
 TEST(impossible_children_get_no_buffer) {
     TestDevice d;
     device_open(&d, cdp_ptx);
@@ -141,9 +168,12 @@ TEST(impossible_children_get_no_buffer) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(heap_blocks_outlive_the_launch),    cmocka_unit_test(heap_is_limited),
-        cmocka_unit_test(assert_prints_each_thread),         cmocka_unit_test(children_run_after_their_parents),
+        cmocka_unit_test(heap_blocks_outlive_the_launch),
+        cmocka_unit_test(heap_is_limited),
+        cmocka_unit_test(assert_prints_each_thread),
+        cmocka_unit_test(children_run_after_their_parents),
         cmocka_unit_test(impossible_children_get_no_buffer),
+        cmocka_unit_test(time_of_parents_holds_that_of_their_children),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

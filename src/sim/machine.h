@@ -50,6 +50,7 @@ struct Sim {
     u64 unreported;  // warp instructions since the last progress report
     u64 time;        // warp instructions of all launches so far: the base of %globaltimer
     Pool *pool;
+    u32 parents;                    // kernels that wait for those that they launched, their time held open
     struct Grid *free_grids;        // of launches that are over, kept for their memory; the last one first
     struct Check *check;            // NULL: nothing is checked
     struct TimeMachine **machines;  // by device, NULL until the first launch; NULL: nothing is timed

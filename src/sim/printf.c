@@ -9,6 +9,7 @@
 
 #include "sim/builtin.h"
 #include "sim/exec/access.h"
+#include "sim/time/trace.h"
 
 #define MAX_FIELD 65535  // widths and precisions beyond are cut
 
@@ -20,6 +21,7 @@ typedef struct Printer {
     u64 args;  // address of the next argument
     CharVec out;
     i32 used;     // arguments taken
+    u32 length;   // for trace_print
     bool failed;  // memory out, or a fault
 } Printer;
 
@@ -139,9 +141,10 @@ static void put_string(Printer *p, const Conversion *c, const char *format) {
     if (p->failed) return;
     if (address == 0)
         put_formatted(p, format, c->width, c->precision, "(null)");
-    else if (read_string(p, address, c->precision, &text))
+    else if (read_string(p, address, c->precision, &text)) {
         put_formatted(p, format, c->width, c->precision, text.data);
-    else
+        p->length += 2 * text.len;
+    } else
         p->failed = true;
     vec_free(&text);
 }
@@ -225,13 +228,14 @@ i32 device_printf(Exec *x, u32 lane, u64 format, u64 arguments) {
     CharVec text = {0};
     p.failed = !read_string(&p, format, -1, &text);
     const char *at = text.data;
-    while (!p.failed && *at) {
+    for (; !p.failed && *at; p.length++) {
         if (*at == '%')
             at = convert(&p, at);
         else
             put(&p, *at++);
     }
     if (!p.failed) device_print(x, p.out.data, p.out.len);
+    if (x->trace) trace_print(x->trace, p.length);
     vec_free(&text);
     vec_free(&p.out);
     return p.failed ? -2 : p.used;

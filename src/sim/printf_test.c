@@ -157,11 +157,50 @@ TEST(bad_pointers_fault) {
     device_close(&d);
 }
 
+// How long it takes `ctas` warps of `threads` threads to print a text, whose arguments are zeros and pointers to
+// "abcd".
+static u64 cycles_print(const char *format, u32 ctas, u32 threads, const GpuModel **gpu) {
+    static TestDevice d;
+    device_open_with(&d, ptx, (SimConfig){.threads = 1, .timing = true});
+    u64 args[4] = {device_memory(&d, "abcd", 5)};
+    struct {
+        u64 format, args, results;
+    } params = {device_memory(&d, format, strlen(format) + 1), device_memory(&d, args, sizeof args),
+                device_memory(&d, NULL, 256)};
+    SimLaunch launch = {.grid = {ctas, 1, 1}, .block = {threads, 1, 1}, .params = &params};
+    SimLaunchResult result = {0};
+    assert_int_equal(sim_find_kernel(d.sim, d.module, "print", &launch.kernel), STATUS_OK);
+    assert_int_equal(sim_launch(d.sim, &launch, &result, &d.diag), STATUS_OK);
+    device_close(&d);
+    *gpu = &d.gpu;
+    return result.cycles;
+}
+
+#define ABOUT(value, wanted) assert_in_range(value, (wanted)-600, (wanted) + 600)
+
+// bench/hwref/h200-printf.tsv: by lanes, by the characters that are read, and warps one after the other.
+TEST(printing_takes_time) {
+    const GpuModel *gpu;
+    u64 one = cycles_print("x", 1, 1, &gpu);
+    assert_in_range(one, gpu->print, gpu->print + 6000);
+    ABOUT(cycles_print("x", 1, 32, &gpu), one + 31 * gpu->print_lane);
+    ABOUT(cycles_print("0123456789", 1, 1, &gpu), one + 9 * gpu->print_character);
+    ABOUT(cycles_print("%d%d", 1, 1, &gpu), one + gpu->print_character);
+    ABOUT(cycles_print("%s", 1, 1, &gpu), one + 8 * gpu->print_character);
+    ABOUT(cycles_print("x", 9, 1, &gpu), one + 8 * (gpu->print_interval + gpu->print_interval_lane));
+    ABOUT(cycles_print("x", 3, 4, &gpu),
+          one + 3 * gpu->print_lane + 2 * (gpu->print_interval + 4 * gpu->print_interval_lane));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(integers),       cmocka_unit_test(floats_and_pointers),
-        cmocka_unit_test(strings),        cmocka_unit_test(odd_formats_are_text),
-        cmocka_unit_test(lanes_in_order), cmocka_unit_test(bad_pointers_fault),
+        cmocka_unit_test(integers),
+        cmocka_unit_test(floats_and_pointers),
+        cmocka_unit_test(strings),
+        cmocka_unit_test(odd_formats_are_text),
+        cmocka_unit_test(lanes_in_order),
+        cmocka_unit_test(bad_pointers_fault),
+        cmocka_unit_test(printing_takes_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -163,13 +163,14 @@ static void free_workspace(Grid *g) {
 }
 
 // --- timing ------------------------------------------------------------------------------------------------------
-static Status begin_timing(Sim *sim, Grid *g) {
+static Status begin_timing(Sim *sim, const SimLaunch *l, Grid *g) {
     TimeMachine **machine = &sim->machines[g->device];
     Timeline **timeline = &sim->timelines[g->device];
     const SimConfig *config = &sim->config;
     if (!*machine) TRY(time_machine_create(sim, g->device, machine));
     if (!*timeline && config->sink) TRY(timeline_create(*machine, &config->gpu[g->device], config->interval, timeline));
-    time_pass(*machine, config->gpu[g->device].launch_interval);
+    const GpuModel *gpu = &config->gpu[g->device];
+    time_pass(*machine, l->child && gpu->child_interval ? gpu->child_interval : gpu->launch_interval);
     TRY(time_run_begin(*machine, g, &g->time_run));
     return *timeline && g->record ? timeline_begin(*timeline, g->time_run, g, &g->timeline) : STATUS_OK;
 }
@@ -237,7 +238,7 @@ Status sim_launch_begin(Sim *sim, const SimLaunch *l, SimRun **run, Diag *diag) 
         check_launch_begin(sim->check, g, g->launch_id, g->program->recursive ? UINT64_MAX : grid_local_stride(g));
     *run = g;
     g->time_run = NULL;
-    return sim->machines ? begin_timing(sim, g) : STATUS_OK;
+    return sim->machines ? begin_timing(sim, l, g) : STATUS_OK;
 }
 
 Status sim_launch_step(Sim *sim, SimRun *g, u64 budget, SimStep *step, Diag *diag) {
@@ -263,16 +264,32 @@ static Status record_end(Sim *sim, Grid *g, Status status) {
     return g->launch_id == 1 ? sink_flush(sim->config.sink) : STATUS_OK;
 }
 
+// A kernel is over when those that it launched are, and its time holds theirs, as on hardware. Not of too many kernels
+// at a time: a chain of tail launches may be of any length.
+enum { PARENTS_HELD = 16 };
+
+static void run_within(Sim *sim, Grid *g, Status *status, Diag *diag) {
+    if (!g->time_run || *status != STATUS_OK || !g->children.len || sim->parents == PARENTS_HELD) return;
+    ChildList children = g->children;
+    g->children = (ChildList){0};
+    sim->parents++;
+    *status = child_run_all(sim, g->kernel->module, &children, diag);
+    sim->parents--;
+    time_run_extend(g->time_run);
+}
+
 Status sim_launch_end(Sim *sim, SimRun *g, Status status, SimLaunchResult *result, Diag *diag) {
     if (sim->check) check_launch_end(sim->check);
     if (g->record && record_end(sim, g, status) != STATUS_OK) {}  // as above
     free_workspace(g);
     sim->time += g->executed;
-    SimLaunchResult told = {.host_ns = g->host_ns, .detail = 1};
-    if (g->time_run) end_timing(g, status, &told);
     if (g->overrun) diag_text(diag, DIAG_WARNING, NULL, 0, 0, "%s", g->overrun);
     mem_free(g->overrun);
     g->overrun = NULL;
+    SimLaunchResult told = {.host_ns = g->host_ns, .detail = 1};
+    Status own = status;
+    run_within(sim, g, &status, diag);
+    if (g->time_run) end_timing(g, own, &told);
     if (result) {
         *result = told;
         for (u32 pc = 0; pc < g->program->insn_count; pc++) {
@@ -303,7 +320,7 @@ Status sim_launch(Sim *sim, const SimLaunch *l, SimLaunchResult *result, Diag *d
 
 Status grid_run_child(Sim *sim, SimModule *module, FuncRef func, const u32 grid[3], const u32 block[3], u32 shared,
                       const void *params, Diag *diag) {
-    SimLaunch l = {.dynamic_shared_bytes = shared, .params = params, .record = true};
+    SimLaunch l = {.dynamic_shared_bytes = shared, .params = params, .record = true, .child = true};
     TRY(sim_find_kernel(sim, module, module_text(module->ptx, module->ptx->funcs[func].name), &l.kernel));
     memcpy(l.grid, grid, sizeof l.grid);
     memcpy(l.block, block, sizeof l.block);

@@ -241,6 +241,7 @@ typedef struct SimLaunch {
     u32 dynamic_shared_bytes;
     const void *params;  // param_bytes, laid out as SimKernelInfo.params says
     u32 stream;          // for the record
+    bool child;          // a kernel launched it
     bool cooperative;    // grid sync may be used: all CTAs are made resident
     u64 graph_exec;      // of the device graph that it is part of (%current_graph_exec), 0 = none
     bool record;         // false: executed but not counted (-k, --launch-skip, --launch-count)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bus to the host, whose memory kernels can reach, too. Both directions move data one request after the other, at
-// the rates of the model; what is read or changed comes back a latency later, what is written is not waited for.
+// the rates of the model; what is read or changed comes back a latency later, what is written is not waited for. The
+// text of printf goes this way, too.
 #include "sim/time/memsys_parts.h"
 
 void memsys_set_host(MemSys *m, const MemHostRange *ranges, u32 count) {
@@ -28,8 +29,16 @@ static u64 move(MemSys *m, u32 direction, u32 bytes) {
     return *busy / BUS_CYCLES;
 }
 
+// The buffer of printf: warps that write into it wait for each other (bench/hwref/h200-printf.tsv).
+static u64 print(MemSys *m, u32 lanes) {
+    u64 begin = m->print_free > m->now ? m->print_free : m->now;
+    m->print_free = begin + m->print_interval + (u64)lanes * m->print_interval_lane;
+    return begin + m->print_latency;
+}
+
 void bus_access(MemSys *m, u32 item) {
     const Piece *p = piece_at(m, item);
+    if (p->request == MEM_PRINT) return wheel_add(m, item, print(m, p->degree));
     u32 bytes = p->count * SECTOR;
     u64 done = m->now;
     if (p->request != MEM_READ && p->request != MEM_TEXTURE && p->request != MEM_CONST) done = move(m, 1, bytes);

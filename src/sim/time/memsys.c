@@ -192,7 +192,7 @@ static void send_piece(MemSys *m, const MemRequest *r, u32 offset, u32 bits, u32
                                  .first = (u8)(offset / SECTOR),
                                  .count = (u8)sector_count(bits),
                                  .degree = r->degree,
-                                 .way = r->atomic | (bus_is_host(m, address) ? PIECE_HOST : 0)};
+                                 .way = r->atomic | (r->kind == MEM_PRINT || bus_is_host(m, address) ? PIECE_HOST : 0)};
     noc_send(m, item);
 }
 

@@ -17,6 +17,7 @@ typedef enum MemKind {
     MEM_FETCH,
     MEM_CONST,
     MEM_TEXTURE,
+    MEM_PRINT,  // printf: into the host's memory, at no address
     MEM_KIND_COUNT
 } MemKind;
 
@@ -38,7 +39,7 @@ typedef struct MemRequest {
     u8 sectors;  // of the line
     u8 whole;    // writes: sectors written completely
     u8 lanes;    // atomics: lanes that touch the line
-    u8 degree;   // ... the most of them on one word
+    u8 degree;   // ... the most of them on one word; MEM_PRINT: lanes that print
     u8 local;    // local memory (for the counters only)
     u8 atomic;   // MemAtomic
 } MemRequest;

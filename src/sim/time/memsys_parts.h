@@ -186,6 +186,8 @@ struct MemSys {
     u32 atomic_word[MEM_ATOMIC_COUNT], atomic_sector[MEM_ATOMIC_COUNT], atomic_latency;  // hundredths of a cycle
     const MemHostRange *host;                                                            // host_count of them
     u32 host_count, host_latency;                                                        // latency: interconnect cycles
+    u32 print_latency, print_interval, print_interval_lane;                              // interconnect cycles
+    u64 print_free;                                                                      // when the next warp can print
     u64 host_rate[2],
         host_busy[2];  // to read, to write: bytes per BUS_CYCLES cycles; busy until, in cycles / BUS_CYCLES
     u64 cache_bytes;   // of all slices

@@ -4,6 +4,7 @@
 
 #include "sim/slow_path.h"
 #include "sim/time/sm_account.h"
+#include "sim/time/sm_parts.h"
 #include "sim/time/sm_trace.h"
 
 // --- what comes next for a warp ------------------------------------------------------------------------------------
@@ -286,6 +287,32 @@ static bool issue_sync(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
     return false;
 }
 
+// --- printf --------------------------------------------------------------------------------------------------------
+static bool issue_print(Sm *sm, TimeWarp *w, u64 cycle) {
+    sm_request(sm, (MemRequest){.cycle = cycle,
+                                .tag = (u32)(w - sm->warps),
+                                .kind = MEM_PRINT,
+                                .sectors = 1,
+                                .lanes = w->lanes,
+                                .degree = w->lanes});
+    stall(sm, w, cycle + 1, STALL_LONG_SCOREBOARD, WL_NONE);
+    w->wait = WAIT_PRINT;
+    set_at(sm, w, TW_WAIT, NEVER);
+    return true;
+}
+
+void sm_printed(Sm *sm, TimeWarp *w, u64 cycle) {
+    u32 cursor = TRACE_HEAD, longest = 0, pc = code_of(w)->ops[w->op].pc;
+    for (const u64 *access; (access = find_access(w, pc, &cursor));) {
+        TraceAccess a = trace_access(*access);
+        if (a.space == TRACE_PRINT && a.wavefronts > longest) longest = a.wavefronts;
+    }
+    u64 own = (u64)(w->lanes - 1) * sm->gpu->print_lane + longest * sm->gpu->print_character;
+    stall(sm, w, cycle, STALL_LONG_SCOREBOARD, WL_NONE);
+    w->op++;
+    advance(sm, w, cycle, cycle + own, STALL_LONG_SCOREBOARD);
+}
+
 // --- groups of asynchronous work -----------------------------------------------------------------------------------
 // Loads that are under way are those of the group w->groups; it is closed, and the next one begins.
 static void commit_group(TimeWarp *w) { w->groups++; }
@@ -350,6 +377,7 @@ static bool issue_effect(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
     case TIME_MBARRIER_WAIT: return issue_sync(sm, w, op, cycle);
     case TIME_EXIT: return issue_exit(sm, w, op, cycle);
     case TIME_FENCE: return wait_for(sm, w, cycle, WAIT_STORES, 0, STALL_MEMBAR);
+    case TIME_PRINT: return issue_print(sm, w, cycle);
     case TIME_ASYNC_COMMIT: commit_group(w); return false;
     case TIME_ASYNC_WAIT: return wait_for(sm, w, cycle, WAIT_GROUP, op->extra, STALL_LONG_SCOREBOARD);
     default: return false;
@@ -372,10 +400,12 @@ static u64 issue_gmma(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
     return cycle + 1;
 }
 
-// The runtime's malloc or free, one lane after the other.
-static u64 heap_cycles(const GpuModel *gpu, const TimeOp *op, u32 lanes) {
-    return op->extra ? gpu->heap_free + (lanes - 1) * gpu->heap_free_lane
-                     : gpu->heap_malloc + (lanes - 1) * gpu->heap_malloc_lane;
+// A call of the runtime, one lane after the other.
+static u64 runtime_cycles(const GpuModel *gpu, const TimeOp *op, u32 lanes) {
+    const u64 cycles[CALL_COUNT][2] = {[CALL_MALLOC] = {gpu->heap_malloc, gpu->heap_malloc_lane},
+                                       [CALL_FREE] = {gpu->heap_free, gpu->heap_free_lane},
+                                       [CALL_LAUNCH] = {gpu->child_launch, gpu->child_launch_lane}};
+    return cycles[op->extra][0] + (lanes - 1) * cycles[op->extra][1];
 }
 
 // Of the subroutine that a division or root takes; 0: it does not.
@@ -399,7 +429,7 @@ static u64 next_issue(const Sm *sm, const TimeWarp *w, const TimeOp *op, u64 cyc
     *reason = STALL_WAIT;
     if (slow) return cycle + slow;
     if (op->kind == TIME_SLEEP) return *reason = STALL_SLEEPING, cycle + 1 + op->latency;
-    if (op->kind == TIME_HEAP) return *reason = STALL_LONG_SCOREBOARD, cycle + heap_cycles(sm->gpu, op, lanes);
+    if (op->kind == TIME_RUNTIME) return *reason = STALL_LONG_SCOREBOARD, cycle + runtime_cycles(sm->gpu, op, lanes);
     bool branch = op->kind == TIME_BRANCH || op->kind == TIME_SLOW;
     u64 latency = branch ? sm->gpu->branch_latency : op->kind == TIME_SYNC ? sm->gpu->sync_latency : 0;
     if (!latency) return cycle + 1;

@@ -88,6 +88,7 @@ typedef enum WaitKind {
     WAIT_GMMA,
     WAIT_SYNC,
     WAIT_FETCH,
+    WAIT_PRINT,
     WAIT_DRAIN,  // over, but for stores in the SM's queue
 } WaitKind;
 
@@ -369,6 +370,7 @@ void memory_free_sm(Sm *sm);
 
 // sm.c, for sm_memory.c and sm_cta.c
 void sm_wake_slot(Sm *sm, TimeWarp *w, u64 cycle);   // a register that the warp may wait for has become known
+void sm_printed(Sm *sm, TimeWarp *w, u64 cycle);     // printf
 void sm_wake_other(Sm *sm, TimeWarp *w, u64 cycle);  // stores, groups, syncs, instructions
 void sm_store_sent(Sm *sm, TimeWarp *w, u64 cycle);  // one of TimeWarp.queued
 void sm_set_result(TimeWarp *w, const TimeCode *code, const TimeOp *op, u64 cycle, StallReason reason);

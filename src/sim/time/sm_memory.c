@@ -660,7 +660,9 @@ static void arrived(Sm *sm, const MemReply *reply) {
         sm->same_word -= sm->tickets.data[reply->tag & ~TAG_TICKET].same_word;
         sm->lsu.blocked = false;
     }
-    if (reply->tag & TAG_STORE && !(reply->tag & TAG_TICKET)) {
+    if (reply->kind == MEM_PRINT)
+        sm_printed(sm, &sm->warps[reply->tag], reply->cycle);
+    else if (reply->tag & TAG_STORE && !(reply->tag & TAG_TICKET)) {
         sm->lsu.blocked = sm->tex.blocked = false;
         store_answered(sm, reply->tag & ~TAG_STORE, reply->cycle);
     } else if (reply->tag & TAG_TICKET)

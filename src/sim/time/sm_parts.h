@@ -6,7 +6,7 @@
 #include "sim/time/sm.h"
 
 // MemRequest.tag: a place in Sm.tickets, in StoreQueue.lines, code; without one of these a place in Sm.misses.
-enum { TAG_TICKET = 1u << 31, TAG_FETCH = 1u << 30, TAG_STORE = 1u << 29 };
+enum { TAG_TICKET = 1u << 31, TAG_FETCH = 1u << 30, TAG_STORE = 1u << 29 };  // MEM_PRINT: a warp
 
 void sm_request(Sm *sm, MemRequest r);
 // A list of tickets that wait for the same thing: adds one; tells the first that a part of it is done, and returns

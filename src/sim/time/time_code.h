@@ -34,10 +34,13 @@ typedef enum TimeKind {
     TIME_CLOCK,  // reads a clock: the front must not run ahead
     TIME_SLEEP,
     TIME_EXIT,
-    TIME_SYNC,  // diverged lanes meet again
-    TIME_HEAP,  // device malloc (TimeOp.extra 0) and free (1): as one instruction that takes their time
-    TIME_SLOW,  // the branch to the subroutine of a division or root: a branch where no lane takes it, else its time
+    TIME_SYNC,     // diverged lanes meet again
+    TIME_RUNTIME,  // a call of the device's runtime (TimeOp.extra: RuntimeCall): one instruction that takes its time
+    TIME_PRINT,    // printf: likewise, and warps that print wait for each other
+    TIME_SLOW,     // the branch to the subroutine of a division or root: a branch where no lane takes it, else its time
 } TimeKind;
+
+typedef enum RuntimeCall { CALL_MALLOC, CALL_FREE, CALL_LAUNCH, CALL_COUNT } RuntimeCall;
 
 enum {
     TIME_FIRST = 1,         // first machine instruction of its PTX instruction

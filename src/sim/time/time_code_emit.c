@@ -28,7 +28,8 @@ static u8 order_of(const Form *form, TimeKind kind) {
     case TIME_BARRIER:
     case TIME_MBARRIER_WAIT:
     case TIME_SLEEP:
-    case TIME_HEAP:
+    case TIME_RUNTIME:
+    case TIME_PRINT:
     case TIME_CLOCK: return ORDER_ALL;
     default: return ORDER_FENCE;
     }
@@ -154,8 +155,8 @@ static void set_access(const TimeFunc *f, MachineOp *op, u32 insn, TimeKind kind
     if (kind == TIME_LOAD && bypasses_l1(form)) op->flags |= TIME_BYPASS;
     if ((kind == TIME_REDUCE || kind == TIME_ATOMIC) && joined) op->flags |= TIME_JOINED;
     if (kind == TIME_REDUCE || kind == TIME_ATOMIC) op->flags |= (u8)(atomic_class(form) << TIME_ATOMIC_SHIFT);
-    if (kind == TIME_HEAP)
-        op->extra = time_builtin(f, insn) == BUILTIN_FREE + 1;
+    if (kind == TIME_RUNTIME)
+        op->extra = (u16)time_runtime_call(f, insn);
     else if (kind == TIME_GMMA)
         op->extra = op->latency;
     else if (kind == TIME_ASYNC_WAIT || kind == TIME_GMMA_WAIT)

@@ -27,7 +27,8 @@ static const char *const kind_names[] = {
     [TIME_SLEEP] = "sleep",
     [TIME_EXIT] = "exit",
     [TIME_SYNC] = "sync",
-    [TIME_HEAP] = "heap",
+    [TIME_RUNTIME] = "runtime",
+    [TIME_PRINT] = "print",
     [TIME_SLOW] = "slow",
 };
 

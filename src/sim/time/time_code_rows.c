@@ -354,9 +354,19 @@ u32 time_builtin(const TimeFunc *f, u32 insn) {
     return call ? f->lower->program->calls[in->list].builtin : 0;
 }
 
-static bool is_heap_call(const TimeFunc *f, u32 insn) {
-    u32 builtin = f->lower->gpu->heap_malloc ? time_builtin(f, insn) : 0;
-    return builtin == BUILTIN_MALLOC + 1 || builtin == BUILTIN_FREE + 1;
+u32 time_runtime_call(const TimeFunc *f, u32 insn) {
+    const GpuModel *gpu = f->lower->gpu;
+    switch (time_builtin(f, insn)) {
+    case BUILTIN_MALLOC + 1: return gpu->heap_malloc ? CALL_MALLOC : WL_NONE;
+    case BUILTIN_FREE + 1: return gpu->heap_malloc ? CALL_FREE : WL_NONE;
+    case BUILTIN_CDP_LAUNCH + 1:
+    case BUILTIN_CDP_LAUNCH_PT + 1: return gpu->child_launch ? CALL_LAUNCH : WL_NONE;
+    default: return WL_NONE;
+    }
+}
+
+static bool is_print_call(const TimeFunc *f, u32 insn) {
+    return f->lower->gpu->print && time_builtin(f, insn) == BUILTIN_VPRINTF + 1;
 }
 
 TimeKind time_kind(const TimeFunc *f, u32 insn) {
@@ -365,7 +375,8 @@ TimeKind time_kind(const TimeFunc *f, u32 insn) {
     for (u32 i = 0; i < WL_COUNT(kind_rows); i++)
         if (kind_rows[i].op == form->op) return kind_rows[i].kind;
     if (flags & OPF_EXIT || (flags & OPF_RET && f->function->is_entry)) return TIME_EXIT;
-    if (flags & OPF_CALL && is_heap_call(f, insn)) return TIME_HEAP;
+    if (flags & OPF_CALL && time_runtime_call(f, insn) != WL_NONE) return TIME_RUNTIME;
+    if (flags & OPF_CALL && is_print_call(f, insn)) return TIME_PRINT;
     if (flags & (OPF_BRANCH | OPF_CALL | OPF_RET | OPF_TRAP)) return TIME_BRANCH;
     if (flags & OPF_BARRIER) return TIME_BARRIER;
     if (is_access(form) && f->code->insns[insn].arith != FLOW_LOAD_PARAM) return access_kind(f, form, insn);

@@ -177,7 +177,8 @@ typedef struct TimeFunc {
 // time_code_rows.c
 WL_MUST_USE Status time_steps(TimeLower *lower, u32 form, TimeVariant variant, TimeSteps *steps);
 TimeKind time_kind(const TimeFunc *f, u32 insn);
-u32 time_builtin(const TimeFunc *f, u32 insn);  // that it calls: BuiltinId + 1; 0 = none
+u32 time_runtime_call(const TimeFunc *f, u32 insn);  // RuntimeCall whose time is known, WL_NONE
+u32 time_builtin(const TimeFunc *f, u32 insn);       // that it calls: BuiltinId + 1; 0 = none
 TimeVariant time_variant(const TimeFunc *f, u32 insn);
 static inline bool is_joined(TimeVariant variant) { return variant >= VARIANT_UNIFORM && variant <= VARIANT_COUNTED; }
 

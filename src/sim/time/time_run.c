@@ -111,6 +111,11 @@ Status time_run_begin(TimeMachine *m, Grid *grid, TimeRun **begun) {
     return STATUS_OK;
 }
 
+void time_run_extend(TimeRun *run) {
+    u64 now = time_clock(run->machine);
+    if (now > run->end) run->end = now;
+}
+
 void time_run_end(TimeRun *run) {
     if (!run) return;
     TimeMachine *m = run->machine;

@@ -316,6 +316,12 @@ void trace_exit(Trace *t, u32 lanes) {
     if (head) finish(t, head, (TraceAccess){.space = TRACE_BARRIER, .lanes = (u8)lanes, .bytes = TRACE_EXITS}, 0);
 }
 
+void trace_print(Trace *t, u32 length) {
+    u64 *head = add(t, 0);
+    u16 kept = length < UINT16_MAX ? (u16)length : UINT16_MAX;
+    if (head) finish(t, head, (TraceAccess){.space = TRACE_PRINT, .wavefronts = kept}, 0);
+}
+
 void trace_slow(Trace *t, u32 path) {
     u64 *head = add(t, 0);
     if (head) finish(t, head, (TraceAccess){.space = TRACE_SLOW, .wavefronts = (u16)path}, 0);

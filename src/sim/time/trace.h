@@ -21,6 +21,7 @@ typedef enum TraceSpace {
                     // word: threads expected, 0 = all. `bytes` = TRACE_EXITS: `lanes` threads are over
     TRACE_SYNC,     // an mbarrier: `wavefronts` = TraceSync, `lanes` = its place in TraceSyncs; a word: how many
                     // operations on it had come before
+    TRACE_PRINT,    // a lane prints: `wavefronts` = the length given to trace_print
     TRACE_SLOW,     // a division or root whose values need its subroutine: `wavefronts` = SlowPath
 } TraceSpace;
 
@@ -111,5 +112,7 @@ void trace_barrier(Trace *t, u32 barrier, u32 lanes, u32 expected, bool waits);
 void trace_exit(Trace *t, u32 lanes);
 void trace_sync(Trace *t, TraceSync kind, u32 key);
 void trace_slow(Trace *t, u32 path);
+// A lane prints: `length` is the characters and conversions of its format, and twice the characters of its strings.
+void trace_print(Trace *t, u32 length);
 
 #endif
