@@ -13,6 +13,7 @@ typedef struct Merger {
     TimeFunc *f;
     u32 insns[ACCESSES_KEPT];
     u32 count;
+    Bitset words;  // loads: values that something reads which does not take the upper half of a register
 } Merger;
 
 static u32 lowest_bit(u64 number) { return number & (WIDEST - 1) ? (u32)(number & -number) : WIDEST; }
@@ -84,13 +85,40 @@ static u32 alignment_of(const TimeFunc *f, const FlowOperand *o, u32 depth, cons
 
 static bool is_near(const FlowInsn *in) { return in->space == SPACE_SHARED || in->space == SPACE_LOCAL; }
 
-static bool can_merge(const TimeFunc *f, u32 insn) {
+// Halves of a register as they are: HFMA2, HADD2, PRMT. Integers and bytes are loaded one by one, each extended.
+static bool takes_halves(const TimeFunc *f, u32 insn) {
+    const Form *form = time_form(f, insn);
+    if (form->op == OP_ST) return f->code->insns[insn].access_bytes == 2;
+    return form->op == OP_MOV_PACK || form_op(form)->unit == UNIT_FP16 ||
+           (form->op == OP_CVT_F && form->types[1] == TYPE_F16);
+}
+
+static void find_words(Merger *loads) {
+    const TimeFunc *f = loads->f;
+    for (u32 i = 0; i < f->code->insn_count; i++) {
+        if (takes_halves(f, i)) continue;
+        for (u32 k = 0; k < f->code->insns[i].uses; k++)
+            if (time_uses(f, i)[k].kind == FLOW_VALUE) bitset_add(&loads->words, time_uses(f, i)[k].id);
+    }
+}
+
+// A load of shared memory into a register of 16 bits, as ptxas 13.0 joins them: four of them are one LDS.64.
+static bool is_half_load(const Merger *loads, u32 insn) {
+    const TimeFunc *f = loads->f;
+    const FlowInsn *in = &f->code->insns[insn];
+    bool half = in->is_load && in->space == SPACE_SHARED && in->access_bytes == 2 && in->defs == 1;
+    u32 value = half ? f->code->operands[in->operands].id : WL_NONE;
+    return half && f->use_count[value] && !bitset_has(&loads->words, value);
+}
+
+static bool can_merge(const Merger *loads, u32 insn) {
+    const TimeFunc *f = loads->f;
     const FlowInsn *in = &f->code->insns[insn];
     const Form *form = time_form(f, insn);
     bool plain = (form->op == OP_LD || form->op == OP_ST) && in->guard == WL_NONE && form->mods[MOD_SEM] <= SEM_WEAK;
     if (!plain || !f->picked[insn].needed || !is_near(in)) return false;
     bool half = in->is_store && in->access_bytes == 2 && ptx_types[form->types[0]].bits == 16;
-    return in->access_bytes == 4 || in->access_bytes == 8 || half;
+    return in->access_bytes == 4 || in->access_bytes == 8 || half || is_half_load(loads, insn);
 }
 
 // Whether two accesses of a block start from the same address, offsets aside.
@@ -250,7 +278,7 @@ static void merge_block(Merger *loads, Merger *stores, const FlowBlock *block) {
         const FlowInsn *in = &f->code->insns[i];
         bool far = in->space == SPACE_GLOBAL || in->space == SPACE_CONST || in->space == SPACE_PARAM;
         // A run of the trace ends at whatever waits: accesses on both sides of that are apart.
-        bool ends = in->is_barrier || time_insn(f, i)->kind > SIM_MEMORY, merges = can_merge(f, i);
+        bool ends = in->is_barrier || time_insn(f, i)->kind > SIM_MEMORY, merges = can_merge(loads, i);
         if (ends || (in->is_store && !far)) flush(loads);
         bool joins = merges && in->is_store && touches(stores, i);
         if (ends || ((in->is_load || in->is_store) && !far && !joins)) flush(stores);
@@ -265,6 +293,8 @@ Status time_merge(TimeFunc *f) {
     f->merged = ARENA_ARRAY(&f->lower->scratch, u32, f->code->insn_count + 1);
     if (!f->merged) return STATUS_NO_MEMORY;
     for (u32 i = 0; i < f->code->insn_count; i++) f->merged[i] = WL_NONE;
+    if (!bitset_init(&loads.words, &f->lower->scratch, f->code->value_count + 1)) return STATUS_NO_MEMORY;
+    find_words(&loads);
     for (u32 b = 0; b < f->cfg->block_count; b++) {
         merge_products(f, &f->cfg->blocks[b]);
         merge_conversions(f, &f->cfg->blocks[b]);

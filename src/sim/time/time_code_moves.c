@@ -106,7 +106,8 @@ static u32 data_moves(const TimeFunc *f, u32 insn) {
 // Two halfwords of a store that was merged are put into a register (PRMT).
 static u32 packing_moves(const TimeFunc *f, u32 insn) {
     u32 halves = 0, end = time_merged_end(f, insn);
-    if (f->merged[insn] != insn || f->code->insns[insn].access_bytes != 2) return 0;
+    const FlowInsn *in = &f->code->insns[insn];
+    if (f->merged[insn] != insn || in->access_bytes != 2 || in->is_load) return 0;
     for (u32 i = time_merged_first(f, insn); i < end; i++) halves += f->merged[i] == insn;
     return halves / 2;
 }
