@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-// Of a loop that is unrolled: machine instructions, stores in predicated sides.
-enum { UNROLLED_MAX = 48, GUARDED_STORES = 3 };
+// Of a loop that is unrolled: machine instructions; and where nothing is loaded, with stores and guarded ones twice.
+enum { UNROLLED_MAX = 48, UNROLLED_WEIGHT = 21 };
 
 typedef struct Body {
     TimeFunc *f;
@@ -175,21 +175,31 @@ static bool can_unroll_insn(const Body *b, u32 i, bool parts) {
 }
 
 static bool can_unroll(const Body *b) {
-    u32 stores = 0;
     bool parts = may_part(b);
-    for (u32 i = b->first; i <= b->last; i++) {
+    for (u32 i = b->first; i <= b->last; i++)
         if (!can_unroll_insn(b, i, parts)) return false;
-        stores += insn_at(b, i)->is_store && is_in_side(b, i);
+    return !forbids_unrolling(b) && (!parts || is_worth_unrolling(b));
+}
+
+// Whether it is short enough.
+static bool is_short(const Body *b, const u32 *cost) {
+    u32 total = 0, weight = 0;
+    bool loads = false;
+    for (u32 k = b->header; k <= b->latch; k++) {
+        total += cost[k];
+        weight += b->f->predicated[k] ? 2 * cost[k] : cost[k];
     }
-    return stores <= GUARDED_STORES && !forbids_unrolling(b) && (!parts || is_worth_unrolling(b));
+    for (u32 i = b->first; i <= b->last; i++) {
+        loads |= is_read(insn_at(b, i));
+        weight += insn_at(b, i)->is_store;
+    }
+    return total <= UNROLLED_MAX && (loads || weight <= UNROLLED_WEIGHT);
 }
 
 static void choose(const Body *b, const u32 *cost) {
     TimeFunc *f = b->f;
     const FlowInsn *branch = insn_at(b, b->last);
-    u32 total = 0;
-    for (u32 k = b->header; k <= b->latch; k++) total += cost[k];
-    if (total > UNROLLED_MAX || branch->kind != FLOW_BRANCH || branch->guard == WL_NONE) return;
+    if (branch->kind != FLOW_BRANCH || branch->guard == WL_NONE || !is_short(b, cost)) return;
     u32 compare = counting_compare(b);
     if (compare == WL_NONE || !can_unroll(b)) return;
     for (u32 i = b->first; i < b->last; i++) f->loop_control[i] = is_increment(b, i);
