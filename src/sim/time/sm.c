@@ -302,8 +302,10 @@ static bool issue_print(Sm *sm, TimeWarp *w, u64 cycle) {
 }
 
 void sm_printed(Sm *sm, TimeWarp *w, u64 cycle) {
-    u32 cursor = TRACE_HEAD, longest = 0, pc = code_of(w)->ops[w->op].pc;
-    for (const u64 *access; (access = find_access(w, pc, &cursor));) {
+    const TimeOp *op = &code_of(w)->ops[w->op];
+    OpRun run = run_of(w, op);
+    u32 longest = 0;
+    for (const u64 *access; (access = next_access(w, &run, op));) {
         TraceAccess a = trace_access(*access);
         if (a.space == TRACE_PRINT && a.wavefronts > longest) longest = a.wavefronts;
     }

@@ -21,7 +21,7 @@ static u32 flow_block(const Region *r, u32 b) { return r->f->cfg->block_of[first
 
 // Kinds whose own use of TimeOp.extra leaves no room for a part.
 static bool has_extra(TimeKind kind) {
-    return kind == TIME_HEAP || kind == TIME_ASYNC_WAIT || kind == TIME_GMMA || kind == TIME_GMMA_WAIT;
+    return kind == TIME_RUNTIME || kind == TIME_ASYNC_WAIT || kind == TIME_GMMA || kind == TIME_GMMA_WAIT;
 }
 
 // The trace of a block that is executed at its time comes in pieces.
