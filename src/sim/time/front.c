@@ -192,12 +192,13 @@ Status front_serve(Sm *sm, u64 cycle, FrontWay way, bool *done, Diag *diag) {
         Scheduler *s = &sm->schedulers[i];
         for (u32 k = 0; k < s->slots; k++) {
             TimeWarp *w = s->warps[k];
-            if (!w || w->state != TW_TRACE || s->at[k] > cycle) continue;
-            if (is_open(sm, w) || wants_trace(w)) {
-                TRY(fill(sm, w, cycle, way, done, diag));
-                if (!*done) return STATUS_OK;
+            while (w && w->state == TW_TRACE && s->at[k] <= cycle) {
+                if (is_open(sm, w) || wants_trace(w)) {
+                    TRY(fill(sm, w, cycle, way, done, diag));
+                    if (!*done) return STATUS_OK;
+                }
+                sm_warp_traced(sm, w, cycle);
             }
-            sm_warp_traced(sm, w, cycle);
         }
     }
     sm->paused = false;

@@ -116,6 +116,11 @@ static const char kernels[] = PTX_HEAD
     "shfl.sync.bfly.b32 %r2, %r2, 1, 31, -1;\nld.global.u32 %r3, [%rd1+2048];\n" TWO_LOADED
     ".visible .entry behind(.param .u64 out) {\n" TWO_LOADS
     "mul.wide.u32 %rd2, %r2, 4;\nadd.s64 %rd2, %rd1, %rd2;\nld.global.u32 %r3, [%rd2+2048];\n" TWO_LOADED
+    // Nobody takes the side, and what stands behind it is not executed before its time.
+    ".visible .entry passed(.param .u64 out) {\n" TWO_LOADS
+    "setp.lt.u32 %p1, %r1, 64;\n@%p1 bra JOIN;\nld.global.u32 %r3, [%rd1+2048];\nJOIN:\n"
+    "atom.global.add.u32 %r3, [%rd1+8], 1;\n" TWO_LOADED ".visible .entry without(.param .u64 out) {\n" TWO_LOADS
+    "atom.global.add.u32 %r3, [%rd1+8], 1;\n" TWO_LOADED
     ".visible .entry apart(.param .u64 out) {\n.reg .b64 %rd<5>;\n.reg .b32 %r<3>;\n.reg .pred %p<2>;\n"
     "ld.param.u64 %rd1, [out];\nmov.u32 %r1, %tid.x;\nmul.wide.u32 %rd2, %r1, 12;\nadd.s64 %rd1, %rd1, %rd2;\n"
     "mov.u32 %r2, 0;\nAGAIN:\nst.global.u32 [%rd1], %r1;\nmov.u64 %rd3, %clock64;\nLATER:\n"
@@ -322,6 +327,19 @@ TEST(loads_of_a_region_are_under_way_together) {
     assert_in_range(cycles[3], cycles[0] + 200, cycles[0] + 2000);
 }
 
+// A warp whose trace ends where a region may go on does not wait for others: here there are none.
+TEST(a_region_that_stays_open_holds_nobody_up) {
+    u64 cycles[2];
+    for (u32 i = 0; i < 2; i++) {
+        Timed t;
+        open_timed(&t, 1);
+        memset(device_view(&t.d, t.out, 4096), 0, 4096);
+        assert_int_equal(run(&t, i ? "passed" : "without", 1, 32, &cycles[i]), STATUS_OK);
+        device_close(&t.d);
+    }
+    assert_in_range(cycles[1], cycles[0] - 40, cycles[0] + 40);
+}
+
 TEST(each_group_of_lanes_comes_to_the_join) {
     Timed t;
     open_timed(&t, 1);
@@ -411,6 +429,7 @@ int main(void) {
                                        cmocka_unit_test(a_branch_to_the_end_is_an_exit),
                                        cmocka_unit_test(each_group_of_lanes_comes_to_the_join),
                                        cmocka_unit_test(loads_of_a_region_are_under_way_together),
+                                       cmocka_unit_test(a_region_that_stays_open_holds_nobody_up),
                                        cmocka_unit_test(cycles_do_not_depend_on_threads),
                                        cmocka_unit_test(faults_and_deadlocks_end),
                                        cmocka_unit_test(waiting_for_copies_of_many_lanes_ends),

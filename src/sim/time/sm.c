@@ -71,6 +71,10 @@ void sm_warp_traced(Sm *sm, TimeWarp *w, u64 cycle) {
         sm->stuck_warps -= stuck;
         return more ? plan(sm, w, cycle, cycle, w->reason, w->cause) : warp_exit(sm, w, cycle);
     }
+    if (w->ask == ASK_WANTED) {  // at once: it has a trace, so nobody else need do anything first
+        sm->stuck_warps -= stuck;
+        return set_at(sm, w, TW_TRACE, cycle);
+    }
     if (stuck) return;
     stall(sm, w, cycle, STALL_SLEEPING, WL_NONE);
     set_at(sm, w, TW_FRONT, NEVER);
@@ -543,6 +547,7 @@ static bool schedule(Sm *sm, Scheduler *s, u64 cycle) {
         TimeWarp *w = s->warps[__builtin_ctzll(left)];
         if (wants_trace(w)) return false;
         sm_warp_traced(sm, w, cycle);
+        if (w->state == TW_TRACE) return false;
         traced |= left & -left;
     }
     if (traced) next = look_at_slots(s, cycle);
