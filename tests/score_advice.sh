@@ -104,6 +104,11 @@ tools/calibrate_advice.py --first "$T/a-first.tsv" "$T/b-first.tsv" --known "$T/
 same "calibration" "$(grep -E 'set left out|now, program' "$T/out" | tr -s ' ' | cut -d, -f1-2)" "first looks, each set left out covered 24 of 24 (100 %)
 as estimated now, program left out covered 6 of 12 ( 50 %)"
 
+# In terms of themselves pairs are as wide as they are.
+score --record | grep RECORD >"$T/records"
+score --record --unit "$T/table.tsv" | grep RECORD >"$T/again"
+same "widths in terms of the same pairs" "$(cat "$T/again")" "$(cat "$T/records")"
+
 rm "$T/advice/wide.json"
 score >"$T/out" 2>"$T/err"
 same "advice that is not there" "$? $(grep -c 'wide.json' "$T/err")" "1 1"

@@ -61,6 +61,11 @@ def quantile(scores, level=LEVEL):
     return ordered[min(math.ceil(level * (len(ordered) + 1)), len(ordered)) - 1]
 
 
+def out_by(pairs):
+    """Root of the mean square distance."""
+    return math.sqrt(sum(distance(p) ** 2 for p in pairs) / len(pairs)) if pairs else 0.0
+
+
 def width_of(rule, known):
     """Of the rule's intervals, in terms of all rules': root of the mean square distance, drawn towards that of all."""
     squares = [distance(p) ** 2 for p in known]

@@ -256,17 +256,20 @@ def read_known(path):
     return out
 
 
-def record_of(rule, known, first):
-    """(scale, width) of a rule; known: Known of all, first: how they, and others, were estimated before anybody had learnt from them."""
+def record_of(rule, known, first, unit=0.0):
+    """(scale, width) of a rule; known: Known of all, first: how they, and others, were estimated before anybody had learnt from them;
+    unit: how far the pairs are out that intervals were calibrated with, if these are others."""
     errors = [k for k in known if k.error is not None]
     scale = scale_of([k.error for k in errors if k.rule == rule], [k.error for k in errors])
-    return scale, advice_interval.width_of(rule, [vars(k) for k in known] + first)
+    all_known = [vars(k) for k in known]
+    wider = advice_interval.out_by(all_known) / unit if unit else 1.0
+    return scale, wider * advice_interval.width_of(rule, all_known + first)
 
 
-def leave_one_out(pair, pairs, others, first):
+def leave_one_out(pair, pairs, others, first, unit):
     """The pair's estimate with a record that knows only the other pairs."""
     known = [known_of(p) for p in pairs if p is not pair and p.found] + others
-    scale, width = record_of(pair.found.rule, known, [f for f in first if f["name"] != pair.name])
+    scale, width = record_of(pair.found.rule, known, [f for f in first if f["name"] != pair.name], unit)
     speedup = min(1 + (pair.found.model - 1) * scale, pair.found.limit)
     return [speedup, *advice_interval.interval(speedup, width, pair.found.error, pair.found.limit)]
 
@@ -286,12 +289,12 @@ def covers(low, high, achieved, noise):
     return low * (1 - noise) <= achieved <= high * (1 + noise)
 
 
-def row_of(pair, pairs, rank, others, first):
+def row_of(pair, pairs, rank, others, first, unit):
     achieved, noise, found = pair.achieved(), pair.noise(), pair.found
     row = dict(pair=pair.name, rule=pair.wanted[0], rank=rank, achieved=achieved, noise=noise,
                before_us=statistics.median(pair.times["before"]), after_us=statistics.median(pair.times["after"]))
     speedup, low, high = (found.speedup, found.low, found.high) if found else (1.0, 1.0, 1.0)
-    loo, loo_low, loo_high = leave_one_out(pair, pairs, others, first) if found else (1.0, 1.0, 1.0)
+    loo, loo_low, loo_high = leave_one_out(pair, pairs, others, first, unit) if found else (1.0, 1.0, 1.0)
     ratio, gain = errors_of(speedup, achieved)
     row.update(estimated=speedup, low=low, high=high, ratio_error=ratio, gain_error=gain,
                covered=bool(found) and covers(low, high, achieved, noise), loo=loo, loo_low=loo_low, loo_high=loo_high,
@@ -337,10 +340,10 @@ def summary(rows):
     return lines
 
 
-def records(pairs, others, first):
+def records(pairs, others, first, unit):
     known = [known_of(p) for p in pairs if p.found and p.achieved() is not None] + others
     for rule in sorted({k.rule for k in known}) + ["(any other)"]:
-        scale, width = record_of(rule, known, first)
+        scale, width = record_of(rule, known, first, unit)
         helped = [k.helped for k in known if k.rule == rule]
         yield f"{rule:<22} RECORD({scale:.2f}, {width:.2f}, {sum(helped)}, {len(helped)})"
 
@@ -376,6 +379,8 @@ def parse_arguments():
     parser.add_argument("--known", action="append", default=[], metavar="TABLE", help="pairs of another set, from its --tsv (may be repeated)")
     parser.add_argument("--first", action="append", default=[], metavar="TABLE",
                         help="first looks at pairs, from --tsv: they count in the widths of records (may be repeated)")
+    parser.add_argument("--unit", action="append", default=[], metavar="TABLE",
+                        help="pairs that intervals were calibrated with: widths are in terms of how far those are out (may be repeated)")
     options = parser.parse_args()
     if bool(options.simulate) == bool(options.times):
         parser.error("one of --times and --simulate")
@@ -412,7 +417,8 @@ def main():
         ranks[pair.name] = find(pair, scales) if pair.advice else None
     others = [k for path in options.known for k in read_known(path)]
     first = [p for path in options.first for p in advice_interval.read_table(path)]
-    rows = [row_of(p, scored, ranks[p.name], others, first) for p in scored]
+    unit = advice_interval.out_by([p for path in options.unit for p in advice_interval.read_table(path)])
+    rows = [row_of(p, scored, ranks[p.name], others, first, unit) for p in scored]
     columns = COLUMNS if not options.no_advice else ("pair", "rule", "achieved", "noise", "before_us", "after_us")
     table = [columns] + [[cell(r[c]) for c in columns] for r in rows]
     widths = [max(len(row[i]) for row in table) for i in range(len(columns))]
@@ -421,7 +427,7 @@ def main():
     if rows and not options.no_advice:
         print("\n" + "\n".join(summary(rows)))
     if options.record:
-        print("\n" + "\n".join(records(scored, others, first)))
+        print("\n" + "\n".join(records(scored, others, first, unit)))
     if options.tsv:
         with open(options.tsv, "w", encoding="utf-8") as file:
             file.writelines(f"# {line}\n" for line in options.note + ([] if options.no_advice else summary(rows) if rows else []))
