@@ -17,6 +17,7 @@
 
 SAME(CuptiApiCall, site, CUpti_CallbackData, callbackSite);
 SAME(CuptiApiCall, parameters, CUpti_CallbackData, functionParams);
+SAME(CuptiApiCall, result, CUpti_CallbackData, functionReturnValue);
 SAME(CuptiApiCall, symbol, CUpti_CallbackData, symbolName);
 SAME(CuptiApiCall, context, CUpti_CallbackData, context);
 SAME(CuptiApiCall, own, CUpti_CallbackData, correlationData);
