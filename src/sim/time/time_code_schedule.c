@@ -18,7 +18,7 @@ enum { LOAD_CYCLES = 40, SHARED_CYCLES = 24, CONST_CYCLES = 30, TEXTURE_CYCLES =
 
 // Registers: those that cost no occupancy since Volta; what comes on top of what is alive.
 // What unrolled loops compute from their loads has more: ptxas keeps what does not change in the loop in other places.
-enum { FEW_REGISTERS = 32, OVERHEAD = 4, UNROLLED_ROOM = 32 };
+enum { FEW_REGISTERS = 32, OVERHEAD = 4, UNROLLED_ROOM = 32, NEEDS_MOST = 4 };
 
 // Operations need not be looked at as long as so many registers are free; how many that need too many are passed over.
 enum { EASY_REGISTERS = 16, CHOICES_SEEN = 32 };
@@ -261,29 +261,33 @@ static bool is_for_load(const Scheduler *s, const MachineOp *op) {
 }
 
 // What is alive on top of the order of the PTX stays alive while the rest is done in that order: a load before its turn
-// leaves room for that.
+// leaves room for what that needs, as far as it is not much.
 static u32 most_alive(const Scheduler *s, u32 oldest) {
-    u32 in_order = s->units[s->first + oldest], extra = s->alive > in_order ? s->alive - in_order : 0;
-    return s->peak[oldest] + extra > s->alive ? s->peak[oldest] + extra : s->alive;
+    u32 in_order = s->units[s->first + oldest], needs = s->peak[oldest] > in_order ? s->peak[oldest] - in_order : 0;
+    return s->alive + (needs < NEEDS_MOST ? needs : NEEDS_MOST);
 }
 
-// Whether an operation can go before the oldest one.
-static bool fits(const Scheduler *s, u32 i, u32 oldest) {
+// Whether an operation can go before the oldest one. `waits`: a more urgent load, or an address, has no room yet:
+// others do not take it.
+static bool fits(const Scheduler *s, u32 i, u32 oldest, bool *waits) {
     bool load = is_for_load(s, op_at(s, i));
     u32 alive = load ? most_alive(s, oldest) : s->alive, room = load ? s->limit : s->room;
     i32 more = alive + EASY_REGISTERS < room ? 0 : growth(s, op_at(s, i));
-    return more <= 0 || alive + (u32)more <= room;
+    bool fit = more <= 0 || (alive + (u32)more <= room && !(load && *waits));
+    *waits |= load && !fit;
+    return fit;
 }
 
 // The most urgent operation that can issue and whose results have room; WL_NONE. Those passed over wait in `now`.
 static u32 most_urgent(Scheduler *s, u32 oldest) {
     u64 passed[CHOICES_SEEN];
     u32 count = 0, found = WL_NONE;
+    bool waits = false;
     while (s->now.len && count < CHOICES_SEEN) {
         u64 key = heap_pop(&s->now);
         u32 i = (u32)key;
         if (s->done[i]) continue;
-        if (fits(s, i, oldest)) {
+        if (fits(s, i, oldest, &waits)) {
             found = i;
             break;
         }
