@@ -292,7 +292,19 @@ static bool issue_sync(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
 }
 
 // --- printf --------------------------------------------------------------------------------------------------------
-static bool issue_print(Sm *sm, TimeWarp *w, u64 cycle) {
+// One more than the longest of what its lanes read (trace_print); 0: none prints, the block was passed over.
+static u32 printed_length(const TimeWarp *w, const TimeOp *op) {
+    OpRun run = run_of(w, op);
+    u32 longest = 0;
+    for (const u64 *access; (access = next_access(w, &run, op));) {
+        TraceAccess a = trace_access(*access);
+        if (a.space == TRACE_PRINT && a.wavefronts + 1u > longest) longest = a.wavefronts + 1u;
+    }
+    return longest;
+}
+
+static bool issue_print(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
+    if (!printed_length(w, op)) return false;
     sm_request(sm, (MemRequest){.cycle = cycle,
                                 .tag = (u32)(w - sm->warps),
                                 .kind = MEM_PRINT,
@@ -306,14 +318,8 @@ static bool issue_print(Sm *sm, TimeWarp *w, u64 cycle) {
 }
 
 void sm_printed(Sm *sm, TimeWarp *w, u64 cycle) {
-    const TimeOp *op = &code_of(w)->ops[w->op];
-    OpRun run = run_of(w, op);
-    u32 longest = 0;
-    for (const u64 *access; (access = next_access(w, &run, op));) {
-        TraceAccess a = trace_access(*access);
-        if (a.space == TRACE_PRINT && a.wavefronts > longest) longest = a.wavefronts;
-    }
-    u64 own = (u64)(w->lanes - 1) * sm->gpu->print_lane + longest * sm->gpu->print_character;
+    u32 length = printed_length(w, &code_of(w)->ops[w->op]) - 1;
+    u64 own = (u64)(w->lanes - 1) * sm->gpu->print_lane + length * sm->gpu->print_character;
     stall(sm, w, cycle, STALL_LONG_SCOREBOARD, WL_NONE);
     w->op++;
     advance(sm, w, cycle, cycle + own, STALL_LONG_SCOREBOARD);
@@ -383,7 +389,7 @@ static bool issue_effect(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
     case TIME_MBARRIER_WAIT: return issue_sync(sm, w, op, cycle);
     case TIME_EXIT: return issue_exit(sm, w, op, cycle);
     case TIME_FENCE: return wait_for(sm, w, cycle, WAIT_STORES, 0, STALL_MEMBAR);
-    case TIME_PRINT: return issue_print(sm, w, cycle);
+    case TIME_PRINT: return issue_print(sm, w, op, cycle);
     case TIME_ASYNC_COMMIT: commit_group(w); return false;
     case TIME_ASYNC_WAIT: return wait_for(sm, w, cycle, WAIT_GROUP, op->extra, STALL_LONG_SCOREBOARD);
     default: return false;
