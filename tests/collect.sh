@@ -128,8 +128,9 @@ says two_of_a_device "one at a time can be sampled"
 same "samples of the first context" "$(ask two_of_a_device "SELECT sum(samples) FROM sample")" 150
 ended busy 7
 same "all launches, also those whose times would cost too much" "$(ask busy "SELECT count(*) FROM launch")" "$(cat "$T/busy.out")"
-same "the first ones have times, the last ones all else" "$(ask busy "SELECT sum(end_ns > 0) > 4000, sum(end_ns = 0) > 50, sum(end_ns = 0 AND
-    stack IS NOT NULL AND grid_x = 1 AND block_z = 1 AND stream = 13) = sum(end_ns = 0) FROM launch")" "1|1|1"
+# Of stream 13 are those that were noted in callbacks; others without times are records that were under way then.
+same "the first ones have times, the last ones all else" "$(ask busy "SELECT sum(end_ns > 0) > 4000, sum(end_ns = 0 AND stream = 13) > 50, sum(end_ns = 0 AND
+    stack IS NOT NULL AND grid_x = 1 AND block_z = 1 AND stream IN (0, 1, 2, 3, 13)) = sum(end_ns = 0) FROM launch")" "1|1|1"
 same "estimates are told" "$("$W" report --section summary "$T/busy.wlp" | grep -c 'estimates, from launches alike that were timed')" 1
 ended busy_graphs 7
 same "kernels of graphs, as often as these were launched" "$(ask busy_graphs "SELECT count(*) FROM launch")" "$(cat "$T/busy_graphs.out")"
