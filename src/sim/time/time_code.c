@@ -54,6 +54,7 @@ static Status lower_passes(TimeFunc *f) {
     TRY(time_coalesce(f));
     TRY(time_predicate(f));
     TRY(time_schedule(f));
+    TRY(time_share_scoreboards(f));
     return time_place(f);
 }
 

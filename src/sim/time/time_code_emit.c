@@ -316,10 +316,13 @@ Status time_emit_insn(TimeFunc *f, u32 insn) {
 
 Status time_emit(TimeFunc *f) {
     f->value_count = f->code->value_count;
+    bool *uniform = ARENA_ARRAY(&f->lower->scratch, bool, f->value_count + 1);
+    if (!uniform) return STATUS_NO_MEMORY;
+    time_find_uniform(f, uniform);
     for (u32 v = 0; v < f->value_count; v++) {
-        u32 def = f->sole_def[v];
-        bool uniform = def != WL_NONE && f->sunk[def];  // in a uniform register
-        TRY(vec_push(&f->value_bits, uniform ? 1 : f->code->value_bits[v]));
+        u32 def = f->sole_def[v], bits = f->code->value_bits[v];
+        bool sunk = def != WL_NONE && f->sunk[def];
+        TRY(vec_push(&f->value_bits, bits > 1 && (uniform[v] || sunk) ? 0 : bits));
     }
     if (f->function->is_entry) TRY(emit_uniform(f, 0, 1));  // the stack pointer [L]
     for (u32 i = 0; i < f->code->insn_count; i++) {

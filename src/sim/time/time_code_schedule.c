@@ -11,10 +11,18 @@
 
 #include <string.h>
 
-// Latencies that the order aims at, cycles [M of timing.def]: an L1 hit, shared memory, a constant, a texture. An
-// access counts as two: ptxas puts twelve loads of shared memory before the first use.
+// Latencies that the order aims at, cycles [M of timing.def]: shared memory, a constant. An access counts as two: ptxas
+// puts twelve loads of shared memory before the first use. Other loads: an L1 hit; since Maxwell more than anything
+// that is there to be done in the meantime, as ptxas sees it (sums along a chain of addresses: all 16 loads first).
 enum { LSU_CYCLES = 2 };
-enum { LOAD_CYCLES = 40, SHARED_CYCLES = 24, CONST_CYCLES = 30, TEXTURE_CYCLES = 90, ACCESSES_KEPT = 256 };
+enum {
+    LOAD_CYCLES = 40,
+    FAR_CYCLES = 200,
+    SHARED_CYCLES = 24,
+    CONST_CYCLES = 30,
+    TEXTURE_CYCLES = 90,
+    ACCESSES_KEPT = 256
+};
 
 // Registers: those that cost no occupancy since Volta; what comes on top of what is alive.
 // What unrolled loops compute from their loads has more: ptxas keeps what does not change in the loop in other places.
@@ -92,12 +100,13 @@ static Status add_edge(Scheduler *s, u32 from, u32 to, u32 cycles) {
     return STATUS_OK;
 }
 
-static u32 expected_cycles(const MachineOp *op) {
+static u32 expected_cycles(const Scheduler *s, const MachineOp *op) {
+    bool far = s->f->lower->gpu->sm_version >= SM_MAXWELL;
     switch (op->kind) {
-    case TIME_LOAD: return op->space == SPACE_SHARED ? SHARED_CYCLES : LOAD_CYCLES;
-    case TIME_ATOMIC: return LOAD_CYCLES;
+    case TIME_LOAD: return op->space == SPACE_SHARED ? SHARED_CYCLES : far ? FAR_CYCLES : LOAD_CYCLES;
+    case TIME_ATOMIC: return far ? FAR_CYCLES : LOAD_CYCLES;
     case TIME_CONST: return CONST_CYCLES;
-    case TIME_TEXTURE: return TEXTURE_CYCLES;
+    case TIME_TEXTURE: return far ? FAR_CYCLES : TEXTURE_CYCLES;
     default: return op->latency ? op->latency : 1;
     }
 }
@@ -120,7 +129,7 @@ static Status depend_on_values(Scheduler *s, u32 i) {
         touch(s, value, true);
         u32 guard = k + 1 == op->guard_use ? (u32)s->f->lower->gpu->guard_latency : 0;
         if (s->writer[value] != WL_NONE)
-            TRY(add_edge(s, s->writer[value], i, expected_cycles(op_at(s, s->writer[value])) + guard));
+            TRY(add_edge(s, s->writer[value], i, expected_cycles(s, op_at(s, s->writer[value])) + guard));
         TRY(vec_push(&s->reader_list, (Edge){i, s->readers[value], 0}));
         s->readers[value] = s->reader_list.len - 1;
         s->uses_left[value]++;
@@ -188,7 +197,7 @@ static Status find_dependences(Scheduler *s) {
     for (u32 i = s->count; i-- > 0;) {
         u32 behind = i + 1 < s->count ? s->peak[i + 1] : 0, here = s->units[s->first + i];
         s->peak[i] = here > behind ? here : behind;
-        s->path[i] = expected_cycles(op_at(s, i)) + (makes_guard(s, i) ? (u32)s->f->lower->gpu->guard_latency : 0);
+        s->path[i] = expected_cycles(s, op_at(s, i)) + (makes_guard(s, i) ? (u32)s->f->lower->gpu->guard_latency : 0);
         for (u32 e = s->edge_of[i]; e != WL_NONE; e = s->edges.data[e].next) {
             u32 way = s->edges.data[e].cycles + s->path[s->edges.data[e].to];
             if (way > s->path[i]) s->path[i] = way;

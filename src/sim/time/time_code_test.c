@@ -206,6 +206,50 @@ TEST(independent_chains_are_interleaved_within_the_registers) {
     drop(&b);
 }
 
+static void build_sum(Built *b, u32 loads, const char *address) {
+    static char text[8192];
+    char *at = text;
+    at += sprintf(at,
+                  PTX_HEAD ".visible .entry k(.param .u64 p, .param .u32 n) {\n .reg .f32 %%f<99>; .reg .b64 %%d<3>;\n"
+                           " .reg .b32 %%r; ld.param.u64 %%d1, [p]; ld.param.u32 %%r, [n]; mul.wide.u32 %%d2, %%r, 4;\n"
+                           " mov.f32 %%f0, 0f00000000;\n");
+    for (u32 i = 1; i <= loads; i++)
+        at += sprintf(at, "ld.global.f32 %%f%u, [%%d1]; %s add.f32 %%f0, %%f0, %%f%u;\n", i, address, i);
+    sprintf(at, "st.global.f32 [%%d2], %%f0; ret;\n}\n");
+    build(b, text, "k");
+    check_shape(b->code);
+}
+
+// Loads take scoreboards 2 to 5, the fifth and later ones share the last: ptxas 13.0, sm_90, and whoever reads the
+// fourth waits for all behind it.
+TEST(loads_share_four_scoreboards) {
+    enum { LOADS = 8, ALONE = 3 };
+    Built b;
+    build_sum(&b, LOADS, "add.s64 %d1, %d1, 4;");
+    u32 sums = 0;
+    for (u32 i = 0; i < b.code->op_count; i++) {
+        const TimeOp *op = &b.code->ops[i];
+        if (op->unit != UNIT_FMA) continue;
+        assert_int_equal(op->src_count, 2 + (sums == ALONE ? LOADS - ALONE - 1 : 0));
+        sums++;
+    }
+    assert_int_equal(sums, LOADS);
+    drop(&b);
+}
+
+// A stride that is a parameter lies in uniform registers, and addresses that wait for each other leave no time for
+// sums: ptxas 13.0, sm_90, has all 16 loads before the first addition, and 23 of 32 (here up to two more).
+TEST(loads_along_a_chain_of_addresses_come_first) {
+    for (u32 loads = 16; loads <= 32; loads += 16) {
+        Built b;
+        build_sum(&b, loads, "add.s64 %d1, %d1, %d2;");
+        u32 first = 0;
+        for (u32 i = 0; b.code->ops[i].unit != UNIT_FMA; i++) first += b.code->ops[i].kind == TIME_LOAD;
+        assert_in_range(first, loads == 16 ? 16 : 21, loads == 16 ? 16 : 25);
+        drop(&b);
+    }
+}
+
 // A block of the largest size takes time in proportion: nothing here looks at all pairs.
 TEST(a_long_block_is_no_harder_than_short_ones) {
     enum { INSNS = 3 * TIME_BLOCK_MAX };
@@ -271,6 +315,8 @@ int main(void) {
         cmocka_unit_test(loads_come_early_but_not_before_a_store_that_may_alias),
         cmocka_unit_test(where_a_linker_places_variables_their_alignment_is_what_they_ask),
         cmocka_unit_test(independent_chains_are_interleaved_within_the_registers),
+        cmocka_unit_test(loads_share_four_scoreboards),
+        cmocka_unit_test(loads_along_a_chain_of_addresses_come_first),
         cmocka_unit_test(a_long_block_is_no_harder_than_short_ones),
         cmocka_unit_test(every_instruction_has_steps),
         cmocka_unit_test(running_out_of_memory_is_reported),

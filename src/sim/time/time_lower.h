@@ -11,6 +11,7 @@
 //   coalesce  copies that no machine instruction is needed for (time_code_place.c)
 //   predicate sides that are predicated get their guards (time_code_predicate.c)
 //   schedule  each region for latency (time_code_schedule.c)
+//   boards    which results share a scoreboard (time_code_scoreboard.c)
 //   place     values on slots, estimate of registers (time_code_place.c)
 #ifndef WL_SIM_TIME_LOWER_H
 #define WL_SIM_TIME_LOWER_H
@@ -20,6 +21,9 @@
 #include "flow/liveness.h"
 #include "sim/builtin.h"
 #include "sim/time/time_code.h"
+
+// Compute capability from which on compilers, not the SM, keep track of what is under way.
+enum { SM_MAXWELL = 50 };
 
 // One machine instruction of a PTX instruction's row in timing.def, with the figures of the GPU.
 typedef struct TimeStep {
@@ -170,7 +174,7 @@ typedef struct TimeFunc {
     MachineOps ops;
     TimeWords operands;
     u32 value_count;  // values of the code and temporaries
-    Vec(u16) value_bits;
+    Vec(u16) value_bits;  // 0 = in a uniform register
     u32 blocks, block_count;  // TimeLower.blocks of the function
 } TimeFunc;
 
@@ -222,6 +226,10 @@ WL_MUST_USE Status time_merge(TimeFunc *f);
 // time_code_sink.c
 WL_MUST_USE Status time_sink(TimeFunc *f);
 
+// time_code_uniform.c
+// Sets by value whether it lies in a uniform register; the others are left alone.
+void time_find_uniform(const TimeFunc *f, bool *uniform);
+
 // time_code_emit.c
 WL_MUST_USE Status time_emit(TimeFunc *f);
 bool time_is_emitted(const TimeFunc *f, u32 insn);  // at its own place
@@ -240,6 +248,9 @@ WL_MUST_USE Status time_predicate(TimeFunc *f);
 
 // time_code_schedule.c: reorders the operations of each region.
 WL_MUST_USE Status time_schedule(TimeFunc *f);
+
+// time_code_scoreboard.c: readers of results that share a scoreboard with others wait for those, too.
+WL_MUST_USE Status time_share_scoreboards(TimeFunc *f);
 
 // time_code_place.c
 // The machine instructions as a flow graph: instruction i is operation i.

@@ -14,7 +14,7 @@ typedef struct Catch {
     u32 point_count[TIMELINE_UNIT_COUNT], unit_count[TIMELINE_UNIT_COUNT];
     u64 step[TIMELINE_UNIT_COUNT];
     u64 latencies, causes, cause_cycles, samples, names;
-    u64 period_samples[32];                                  // by the period's logarithm
+    u64 period_samples[32], period_places[32];  // by the period's logarithm: samples; where they fell, as one number
     u64 warp_cycles[STALL_COUNT], idle_cycles[STALL_COUNT];  // idle: of the warp's scheduler
     RecordStallCause cause[64];                              // of the last launch, as many as fit
     u32 cause_count;
@@ -88,7 +88,11 @@ static Status take(Sink *sink, RecordKind kind, const void *fixed, const void *t
         const RecordSamples *head = fixed;
         const RecordSample *rows = tail;
         if (head->period != 1) c->samples += head->count;
-        for (u32 i = 0; i < head->count; i++) c->period_samples[__builtin_ctzll(head->period)] += rows[i].samples;
+        for (u32 i = 0; i < head->count; i++) {
+            u32 period = (u32)__builtin_ctzll(head->period);
+            c->period_samples[period] += rows[i].samples;
+            c->period_places[period] += (u64)rows[i].samples * (rows[i].pc + 1) * (rows[i].stall + 1);
+        }
         for (u32 i = 0; i < head->count && head->period == 1; i++) {
             assert_true(rows[i].not_issued <= rows[i].samples);
             c->warp_cycles[rows[i].stall] += rows[i].samples;
@@ -393,22 +397,23 @@ static void every_cycle_is_sampled(void **state) {
 // else changes.
 static void periods_are_sampled_side_by_side(void **state) {
     (void)state;
-    u64 cycles[3], samples[3][2];
+    u64 cycles[3], samples[3][2], places[3];
     static const u32 periods[3] = {64 + 512, 64 + 512, 64};
     for (u32 i = 0; i < 3; i++) {
         Timed t;
-        open_sampled(&t, kernels, true, 0, periods[i], i == 1 ? 50 : 0);
+        open_sampled(&t, kernels, true, 0, periods[i], i == 1 ? 37 : 0);
         Params params = make_params(&t);
         device_run(&t.d, "shared", 16, 256, &params);
         cycles[i] = t.catch->period_samples[0];
         samples[i][0] = t.catch->period_samples[6];
         samples[i][1] = t.catch->period_samples[9];
+        places[i] = t.catch->period_places[6];
         assert_int_equal(t.catch->period_samples[10], 0);
         close_device(&t);
     }
     assert_true(cycles[0] == cycles[1] && cycles[0] == cycles[2]);
     assert_true(samples[0][0] == samples[2][0] && samples[2][1] == 0);
-    assert_true(samples[0][0] != samples[1][0]);
+    assert_true(places[0] == places[2] && places[0] != places[1]);
     for (u32 i = 0; i < 2; i++) {
         f64 fine = (f64)samples[i][0] * 64 * 16, coarse = (f64)samples[i][1] * 512 * 16;
         assert_true(fine > 0.7 * (f64)cycles[i] && fine < 1.3 * (f64)cycles[i]);
