@@ -173,8 +173,8 @@ typedef struct TimeFunc {
     SunkPlace *sunk_places;
     MachineOps ops;
     TimeWords operands;
-    u32 value_count;  // values of the code and temporaries
-    Vec(u16) value_bits;  // 0 = in a uniform register
+    u32 value_count;          // values of the code and temporaries
+    Vec(u16) value_bits;      // 0 = in a uniform register
     u32 blocks, block_count;  // TimeLower.blocks of the function
 } TimeFunc;
 
