@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Threads that load and store in a line each, on gpus/h200.gpu, against what an H200 takes (bench/hwref/h200-rows.tsv,
-// rows/PROGRAM/own/128/4_bytes/WARPS_warps, 2026-11-22): L is a load, S a store, W a wait for what was loaded,
-// and P after it all, of which there are no figures, a last store that every second warp makes.
+// rows/PROGRAM/own/128/4_bytes/WARPS_warps, 2026-11-22): L is a load, S a store, U a load of one word by all, W a
+// wait for what was loaded, and P after it all, of which there are no figures, a last store that every second warp
+// makes.
 #include "sim/device_testing.h"
 #include "sim/machine.h"
 #include "sim/time/time.h"
@@ -14,17 +15,22 @@ static void kernel_of(const char *program, char *text) {
                                ".reg .pred %%p<3>;\nld.param.u64 %%rd1, [out];\ncvta.to.global.u64 %%rd1, %%rd1;\n"
                                "mov.u32 %%r1, %%tid.x;\nmul.wide.u32 %%rd2, %%r1, 128;\nadd.s64 %%rd3, %%rd1, %%rd2;\n"
                                "and.b32 %%r2, %%r1, 32;\nsetp.eq.u32 %%p2, %%r2, 0;\nmov.u32 %%r2, 0;\nmov.u32 %%r3, "
-                               "0;\nmov.u64 %%rd5, %%rd3;\nmov.u64 %%rd6, %%clock64;\nTURN:\n");
+                               "0;\nmov.u64 %%rd5, %%rd3;\nmov.u64 %%rd9, %%rd1;\nmov.u64 %%rd6, %%clock64;\nTURN:\n");
     u32 arrays = 0, waited = 0;
     for (const char *p = program; *p; p++) {
         u32 off = RESULTS + arrays * ARRAY;
         if (*p == 'L') at += snprintf(text + at, TEXT - at, "ld.global.u32 %%r%u, [%%rd5+%u];\n", 10 + arrays++, off);
+        if (*p == 'U')
+            at +=
+                snprintf(text + at, TEXT - at, "ld.global.u32 %%r%u, [%%rd9+%u];\n", 10 + arrays, RESULTS + 4 * arrays),
+                arrays++;
         if (*p == 'S') at += snprintf(text + at, TEXT - at, "st.global.u32 [%%rd5+%u], %%r3;\n", off), arrays++;
         if (*p != 'W') continue;
         for (; waited < arrays; waited++)
-            if (program[waited] == 'L')
+            if (program[waited] != 'S')
                 at += snprintf(text + at, TEXT - at, "add.u32 %%r3, %%r3, %%r%u;\n", 10 + waited);
-        at += snprintf(text + at, TEXT - at, "cvt.u64.u32 %%rd7, %%r3;\nadd.s64 %%rd5, %%rd3, %%rd7;\n");
+        at += snprintf(text + at, TEXT - at,
+                       "cvt.u64.u32 %%rd7, %%r3;\nadd.s64 %%rd5, %%rd3, %%rd7;\nadd.s64 %%rd9, %%rd1, %%rd7;\n");
     }
     at += snprintf(text + at, TEXT - at,
                    "add.u32 %%r2, %%r2, 1;\nsetp.lt.u32 %%p1, %%r2, %u;\n@%%p1 bra TURN;\nmov.u64 %%rd8, %%clock64;\n"
@@ -37,17 +43,19 @@ static void kernel_of(const char *program, char *text) {
     snprintf(text + at, TEXT - at, "ret;\n}\n");
 }
 
-// Cycles for a turn of the warps that are done first and last; the second of two launches, which finds all in the L2.
-static void play(const char *program, u32 warps, double *first, double *last) {
+// Cycles for a turn of the warps that are done first and last, of CTAs on one SM; the second of two launches, which
+// finds all in the L2.
+static void play(const char *program, u32 ctas, u32 warps, double *first, double *last) {
     TestDevice d = {0};
     char text[TEXT];
     SimKernel *kernel;
     kernel_of(program, text);
     device_open_with(&d, text, (SimConfig){.threads = 1, .timing = true});
+    d.gpu.sms = 1;
     DevicePtr out = device_memory(&d, NULL, RESULTS + 8 * ARRAY);
     assert_int_equal(sim_find_kernel(d.sim, d.module, "rows", &kernel), STATUS_OK);
     for (u32 i = 0; i < 2; i++) {
-        SimLaunch launch = {.kernel = kernel, .grid = {1, 1, 1}, .block = {warps * 32, 1, 1}, .params = &out};
+        SimLaunch launch = {.kernel = kernel, .grid = {ctas, 1, 1}, .block = {warps * 32, 1, 1}, .params = &out};
         SimLaunchResult result = {0};
         assert_int_equal(sim_launch(d.sim, &launch, &result, &d.diag), STATUS_OK);
     }
@@ -61,9 +69,9 @@ static void play(const char *program, u32 warps, double *first, double *last) {
     device_close(&d);
 }
 
-static void expect(const char *program, u32 warps, double h200, double tolerance) {
+static void expect(const char *program, u32 ctas, u32 warps, double h200, double tolerance) {
     double first, last;
-    play(program, warps, &first, &last);
+    play(program, ctas, warps, &first, &last);
     print_message("%-10s %2u warps %8.1f to %8.1f, an H200 %g\n", program, warps, first, last, h200);
     if (last < h200 * (1 - tolerance) || last > h200 * (1 + tolerance))
         fail_msg("%s of %u warps: %g, not within %g %% of %g", program, warps, last, tolerance * 100, h200);
@@ -73,28 +81,34 @@ static void expect(const char *program, u32 warps, double h200, double tolerance
 // here and there), those of several warps by 32.
 TEST(loads_of_rows) {
     double first, one, eight;
-    play("LW", 1, &first, &one);
-    play("LLLLLLLLW", 1, &first, &eight);
+    play("LW", 1, 1, &first, &one);
+    play("LLLLLLLLW", 1, 1, &first, &eight);
     print_message("a further load %.1f, an H200 %.1f\n", (eight - one) / 7, (612.4 - 165.2) / 7);
     assert_true((eight - one) / 7 > 58 && (eight - one) / 7 < 70);
-    expect("LLLLW", 4, 522, 0.1);
-    expect("LW", 8, 264, 0.1);
-    expect("LLLLW", 8, 1037, 0.1);
+    expect("LLLLW", 1, 4, 522, 0.1);
+    expect("LW", 1, 8, 264, 0.1);
+    expect("LLLLW", 1, 8, 1037, 0.1);
+}
+
+// Warps that find the queue full keep the unit busy: bench/hwref/h200-micro.tsv, stride/load_l1/0, 1.55 cycles a load.
+TEST(loads_of_a_word_leave_no_gap) {
+    expect("UW", 2, 32, 64 * 1.547, 0.1);
+    expect("UUWUUW", 2, 32, 4 * 64 * 1.547, 0.1);
 }
 
 // Each sector goes out alone, two cycles with its bytes' mask, and loads wait for the stores before them.
 TEST(stores_of_rows_and_loads_behind_them) {
-    expect("S", 8, 477, 0.2);
-    expect("SSSS", 8, 2013, 0.15);
-    expect("SLW", 8, 814, 0.15);
-    expect("LSW", 8, 782, 0.15);
-    expect("SSSSLW", 8, 2211, 0.15);
+    expect("S", 1, 8, 477, 0.2);
+    expect("SSSS", 1, 8, 2013, 0.15);
+    expect("SLW", 1, 8, 814, 0.15);
+    expect("LSW", 1, 8, 782, 0.15);
+    expect("SSSSLW", 1, 8, 2211, 0.15);
 }
 
 // Warps that find the queue full take turns: the first is done when the last is, nearly (937 and 991 of 16).
 TEST(warps_that_store_take_turns) {
     double first, last;
-    play("S", 16, &first, &last);
+    play("S", 1, 16, &first, &last);
     print_message("first %.1f last %.1f\n", first, last);
     assert_true(first > 0.8 * last);
 }
@@ -102,14 +116,15 @@ TEST(warps_that_store_take_turns) {
 // A store all of whose lanes are predicated off leaves its place in the queue to the next warp, or nothing ends.
 TEST(stores_of_no_lane_let_others_in) {
     double first, last;
-    play("SPPPP", 16, &first, &last);
-    play("SPPPP", 32, &first, &last);
+    play("SPPPP", 1, 16, &first, &last);
+    play("SPPPP", 1, 32, &first, &last);
     assert_true(last > 32);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loads_of_rows),
+        cmocka_unit_test(loads_of_a_word_leave_no_gap),
         cmocka_unit_test(stores_of_rows_and_loads_behind_them),
         cmocka_unit_test(warps_that_store_take_turns),
         cmocka_unit_test(stores_of_no_lane_let_others_in),

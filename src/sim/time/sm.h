@@ -220,7 +220,8 @@ typedef struct Pipe {
     u32 word_first, word_count, word_cap;
     u64 free_at;               // when the unit can start on the next
     u64 data_free;             // when the stores that it has served have left
-    u64 places, entered;       // TimeWarp.place of the last warp that found it full; of the last of these that came in
+    u64 places, entered;       // TimeWarp.place of the last warp that found it full; of the last of these let in
+    u64 coming;                // warps let in that have not issued yet
     u8 waiting[PIPE_WAITING];  // by place: Sm.warps of those in between
     u32 last;                  // warp that put something into it last
     u32 owed;                  // hundredths of a cycle that it is busy longer
