@@ -173,6 +173,9 @@ ended full 7
 says full "the profile cannot be written any more"
 same "said once" "$(grep -c 'cannot be written any more' "$T/full.err")" 1
 
+"$W" run --on gpu -o "$T/nowhere.wlp" -- env "WARPLENS_OUTPUT=$T/nowhere/a.wlp" "$T/life" basic 2>"$T/nowhere.err"
+same "without a profile the program runs on" "$? $(grep -c "$T/nowhere/a.wlp" "$T/nowhere.err")" "7 1"
+
 MOCK_SUBSCRIBE=39 life basic 7 -f
 says basic "another tool"
 same "and so does the profile" "$(ask basic "SELECT count(*) FROM message WHERE text LIKE '%another tool%'")" 1

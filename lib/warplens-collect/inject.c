@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <regex.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,8 @@
 // The one context of this shared object.
 static struct Injection {
     StoreWriter *store;
+    pthread_t opening;  // the profile, beside CUPTI's beginning
+    bool opens_beside;
     Log log;
     regex_t kernels;
     bool filtered, ended;
@@ -99,7 +102,36 @@ static void write_message(void *context, LogLevel level, const char *text) {
     dprintf(STDERR_FILENO, "warplens: %s\n", text);
 }
 
-static bool wants(void *context, const char *kernel) { return kernel_matches(context, kernel); }
+static void *open_store(void *unused) {
+    Diag diag = {0};
+    Status status = open_profile(&diag);
+    tell(&diag);
+    diag_free(&diag);
+    if (status == STATUS_OK) write_command(store_sink(injection.store));
+    return unused;
+}
+
+// Creating the profile takes 3 ms, as long as loading CUPTI. The program's signal handlers run on its own threads.
+static void begin_opening(void) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    injection.opens_beside = pthread_create(&injection.opening, NULL, open_store, NULL) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!injection.opens_beside) open_store(NULL);
+}
+
+static Sink *opened(void *unused) {
+    (void)unused;
+    if (injection.opens_beside) pthread_join(injection.opening, NULL);
+    injection.opens_beside = false;
+    return injection.store ? store_sink(injection.store) : NULL;
+}
+
+static bool wants(void *unused, const char *kernel) {
+    (void)unused;
+    return kernel_matches(&injection.kernels, kernel);
+}
 
 static CollectSampling sampling_of(const char *text) {
     if (strcmp(text, "off") == 0) return COLLECT_SAMPLING_OFF;
@@ -125,7 +157,7 @@ static CollectHost make_host(void) {
                                     .end_seconds = (u32)number_of(CONFIG_END_SECONDS, 60),
                                     .launch_skip = number_of(CONFIG_LAUNCH_SKIP, 0),
                                     .launch_count = number_of(CONFIG_LAUNCH_COUNT, UINT64_MAX)},
-                        .sink = store_sink(injection.store),
+                        .sink = opened,
                         .log = injection.log,
                         .loaded = loaded};
     const char *regex = text_of(CONFIG_KERNEL_REGEX);
@@ -133,7 +165,7 @@ static CollectHost make_host(void) {
     injection.filtered = *regex && kernel_filter_compile(&injection.kernels, regex, why, sizeof why);
     if (*regex && !injection.filtered)
         log_printf(&injection.log, LOG_ERROR, "kernel filter '%.200s': %s; every kernel is recorded", regex, why);
-    if (injection.filtered) host.wants = wants, host.context = &injection.kernels;
+    if (injection.filtered) host.wants = wants;
     return host;
 }
 
@@ -157,16 +189,11 @@ __attribute__((visibility("default"))) int InitializeInjection(void);
 
 // Called by the driver, once. Its result only tells the driver that the library is content.
 int InitializeInjection(void) {
-    Diag diag = {0};
     injection.log = (Log){.write = write_message, .level = number_of(CONFIG_QUIET, 0) ? LOG_ERROR : LOG_WARNING};
     if (injection.store || !*text_of(CONFIG_OUTPUT)) return 1;
-    Status status = open_profile(&diag);
-    tell(&diag);
-    diag_free(&diag);
-    if (status != STATUS_OK) return 1;
     CollectHost host = make_host();
-    write_command(host.sink);
     pthread_atfork(NULL, NULL, after_fork);
+    begin_opening();
     // Handlers run in reverse order: what CUPTI and the driver registered while they were loaded comes after ours.
     if (collect_begin(&host) != STATUS_OK) {
         Status ignored = store_close(injection.store);

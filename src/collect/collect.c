@@ -27,7 +27,7 @@ u64 collect_now(void) {
 // --- the writer's ways to the sink and to people ---
 
 void collect_write(Collector *c, RecordKind kind, const void *fixed, const void *tail, size_t size) {
-    Status status = sink_write(c->host.sink, kind, fixed, tail, size);
+    Status status = sink_write(c->sink, kind, fixed, tail, size);
     if (status == STATUS_OK || status == STATUS_INVALID || c->told_sink) return;
     c->told_sink = true;
     log_printf(&c->host.log, LOG_ERROR, "the profile cannot be written any more (%s); the program goes on without it",
@@ -120,6 +120,7 @@ static bool end_sampling(Collector *c) {
     if (!beside) close_all(c);
     take_activities(c);
     waits_take(c);
+    if (sink_flush(c->sink) != STATUS_OK) c->told_sink = true;
     if (!wait_for(&c->closed, SAMPLING_END_SECONDS)) {
         if (beside) pthread_detach(thread);
         collect_say(c, LOG_WARNING, "CUPTI did not end sampling within %u s; its last samples are missing",
@@ -189,7 +190,7 @@ static void *writer(void *context) {
         if (tick % FETCH_TICKS == 0) sampling_fetch(c);
         sampling_collect_closed(c);
         if (tick % FLUSH_TICKS == 0) write_losses(c), write_messages(c);
-        if (tick % FLUSH_TICKS == 0 && sink_flush(c->host.sink) != STATUS_OK) c->told_sink = true;
+        if (tick % FLUSH_TICKS == 0 && sink_flush(c->sink) != STATUS_OK) c->told_sink = true;
     }
     finish(c);
     sem_post(&c->ended);
@@ -307,7 +308,8 @@ static Status begin(Collector *c) {
     CuptiResult result = callbacks_subscribe(c);
     if (result != CUPTI_OK) return collect_refused(c, "collection", "cuptiSubscribe", result), STATUS_UNSUPPORTED;
     set_clock(c);
-    if (!start_writer(c)) return c->cupti.cuptiUnsubscribe(c->subscriber), STATUS_NO_MEMORY;
+    c->sink = c->host.sink(c->host.context);
+    if (!c->sink || !start_writer(c)) return c->cupti.cuptiUnsubscribe(c->subscriber), STATUS_IO;
     result = c->host.options.activities ? enable_activities(c) : CUPTI_OK;
     if (result != CUPTI_OK) collect_refused(c, "recording launches and copies", "cuptiActivityEnable", result);
     return STATUS_OK;
@@ -322,7 +324,8 @@ Status collect_begin(const CollectHost *host) {
     Status status = begin(c);
     if (status != STATUS_OK) {
         atomic_store(&c->state, COLLECT_OFF);
-        write_messages(c);
+        if (!c->sink) c->sink = c->host.sink(c->host.context);
+        if (c->sink) write_messages(c);
     }
     return status;
 }

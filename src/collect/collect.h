@@ -33,7 +33,9 @@ typedef struct CollectOptions {
 
 typedef struct CollectHost {
     CollectOptions options;
-    Sink *sink;
+    // Asked by collect_begin: where the records go, which may be opened beside what CUPTI needs until then. NULL:
+    // nothing can be collected, and why has been told.
+    Sink *(*sink)(void *context);
     Log log;
     bool (*wants)(void *context, const char *kernel);  // NULL: every kernel; asked once for each name
     // NULL: modules are loaded as they are. Otherwise called, on the program's thread, with what it is about to load (a

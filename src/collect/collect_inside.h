@@ -201,6 +201,7 @@ typedef enum CollectState { COLLECT_IDLE, COLLECT_RUNNING, COLLECT_ENDING, COLLE
 
 typedef struct Collector {
     CollectHost host;
+    Sink *sink;
     Cupti cupti;
     void *subscriber;
     int pid;

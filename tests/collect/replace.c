@@ -15,13 +15,15 @@ static Status count(Sink *sink, RecordKind kind, const void *fixed, const void *
 }
 static Status flush(Sink *sink) { return (void)sink, STATUS_OK; }
 
+static Sink sink = {count, flush};
+static Sink *give_sink(void *context) { return (void)context, &sink; }
+
 static const void *replace(void *context, const void *code) { return strcmp(code, "some code") == 0 ? context : NULL; }
 
 int main(void) {
-    Sink sink = {count, flush};
     char other[] = "other code";
     CollectHost host = {.options = {.activities = true, .launch_count = UINT64_MAX, .end_seconds = 60},
-                        .sink = &sink,
+                        .sink = give_sink,
                         .replace = replace,
                         .context = other};
     if (collect_begin(&host) != STATUS_OK) return 1;
