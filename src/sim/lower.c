@@ -364,6 +364,8 @@ static void lower_insn(Lower *lo, u32 index) {
         lower_call(lo, &in);
     else if (in.kind == SIM_BRANCH || in.kind == SIM_SWITCH)
         lower_branch(lo, &in);
+    else if (lo->contracted[index] != WL_NONE)
+        in.exec = lower_contracted(lo, &in, &shape);
     else {
         lower_operands(lo, &in, &shape);
         if (in.kind != SIM_RET && in.kind != SIM_EXIT && in.kind != SIM_TRAP) select_exec(lo, &in, &shape);
@@ -409,7 +411,10 @@ static Status lower_function(Lower *lo, u32 at) {
     Cfg *cfg;
     TRY(flow_from_ptx(lo->m, lo->func_ref, &lo->scratch, &code));
     TRY(flow_cfg(code, &lo->scratch, &cfg));
-    TRY(lower_registers(lo, cfg));
+    Liveness *live;
+    TRY(flow_liveness(cfg, &lo->scratch, &live));
+    TRY(lower_contract(lo, live));
+    TRY(lower_registers(lo, live));
     lower_locals(lo);
     for (u32 i = 0; i < lo->func->insn_count; i++) lower_insn(lo, i);
     // A sentinel: whoever runs past the last instruction returns.

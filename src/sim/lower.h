@@ -4,7 +4,7 @@
 #define WL_SIM_LOWER_H
 
 #include "base/bitset.h"
-#include "flow/flow.h"
+#include "flow/liveness.h"
 #include "sim/machine.h"
 
 typedef Vec(SimInsn) InsnVec;
@@ -34,6 +34,7 @@ typedef struct Lower {
     Bitset read;           // registers of the function that some instruction reads
     u32 *var_offset;     // VarRef -> offset: of shared variables, locals and params in their frame, entry params in the
                          // block
+    u32 *contracted;     // sum -> the product that it takes, times two, plus which of its sources that is; WL_NONE
     u32 *formal_offset;  // scratch of lower_call: param_layout of the callee
     const ExecSelect *table;
     const Insn *insn;  // being lowered
@@ -56,8 +57,12 @@ u32 param_layout(const Module *m, const Function *f,
                  u32 *offsets);  // offsets by VarRef; returns and params; frame bytes used
 void layout_shared(Lower *lo);
 
+// lower_contract.c
+Status lower_contract(Lower *lo, const Liveness *live);  // fills `contracted` for the function
+ExecFn lower_contracted(Lower *lo, SimInsn *in, ExecShape *shape);
+
 // lower_frame.c
-Status lower_registers(Lower *lo, const Cfg *cfg);
+Status lower_registers(Lower *lo, const Liveness *live);
 void lower_locals(Lower *lo);
 
 // lower_call.c

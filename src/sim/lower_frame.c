@@ -5,7 +5,6 @@
 // own, so divergence changes nothing.
 #include <stdlib.h>
 
-#include "flow/liveness.h"
 #include "sim/lower.h"
 
 typedef struct Interval {
@@ -134,12 +133,21 @@ static void finish_places(Lower *lo, const Places *places) {
     lo->out->preds = base[PLACE_PRED] + places[PLACE_PRED].count;
 }
 
-Status lower_registers(Lower *lo, const Cfg *cfg) {
+// A sum that takes a product reads what was multiplied.
+static void touch_contracted(const Lower *lo, const FlowCode *code, Interval *values, u32 sum) {
+    if (lo->contracted[sum] == WL_NONE) return;
+    const FlowInsn *product = &code->insns[lo->contracted[sum] >> 1];
+    for (u32 k = 0; k < product->uses; k++) {
+        const FlowOperand *o = &code->operands[product->operands + product->defs + k];
+        if (o->kind == FLOW_VALUE) touch(&values[o->id], sum);
+    }
+}
+
+Status lower_registers(Lower *lo, const Liveness *live) {
+    const Cfg *cfg = live->cfg;
     const FlowCode *code = cfg->code;
     u32 count = lo->func->reg_count;
-    Liveness *live;
     RegisterPressure pressure;
-    TRY(flow_liveness(cfg, &lo->scratch, &live));
     TRY(flow_pressure(live, &pressure));
     if (pressure.units > lo->program->registers) lo->program->registers = pressure.units;
     Interval *values = ARENA_ARRAY(&lo->scratch, Interval, code->value_count + 1);
@@ -148,6 +156,7 @@ Status lower_registers(Lower *lo, const Cfg *cfg) {
         return STATUS_NO_MEMORY;
     for (u32 i = 0; i < count; i++) describe(lo, &values[i], i);
     for (u32 i = 0; i < code->insn_count; i++) touch_insn(code, values, &lo->read, i);
+    for (u32 i = 0; i < code->insn_count; i++) touch_contracted(lo, code, values, i);
     touch_blocks(cfg, live, values);
     Places places[PLACE_CLASSES] = {0};
     Status status = scan(lo, values, count, places);

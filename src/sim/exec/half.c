@@ -31,13 +31,21 @@ ARITHMETIC_ALL(add, +)
 ARITHMETIC_ALL(sub, -)
 ARITHMETIC_ALL(mul, *)
 
-// fma in steps of one loop each, which vectorise where one loop over all would not.
+// fma in steps of one loop each, which vectorise where one loop over all would not. Contracted sums have signs in
+// in->mods (code.h).
+typedef struct HalfSigns {
+    u32 product, addend;
+} HalfSigns;
+static inline HalfSigns half_signs(const SimInsn *in) {
+    return (HalfSigns){(in->mods & NEGATED_PRODUCT) << 15, (in->mods & NEGATED_ADDEND) << 14};
+}
 #define FMA_HALF(T, suffix, FLUSH, FLUSH_RESULT, CLAMP)                                                               \
-    static void fma_##T##suffix##_part(const Cell32 *a, const Cell32 *b, const Cell32 *c, u32 shift, u32 *out) {      \
+    static void fma_##T##suffix##_part(const Cell32 *a, const Cell32 *b, const Cell32 *c, HalfSigns signs, u32 shift, \
+                                       u32 *out) {                                                                    \
         f64 fa[LANES], fb[LANES], fc[LANES];                                                                          \
-        for (u32 l = 0; l < LANES; l++) fa[l] = T##_to_f32(FLUSH(a[l] >> shift & 0xffff));                            \
+        for (u32 l = 0; l < LANES; l++) fa[l] = T##_to_f32(FLUSH((a[l] >> shift & 0xffff) ^ signs.product));          \
         for (u32 l = 0; l < LANES; l++) fb[l] = T##_to_f32(FLUSH(b[l] >> shift & 0xffff));                            \
-        for (u32 l = 0; l < LANES; l++) fc[l] = T##_to_f32(FLUSH(c[l] >> shift & 0xffff));                            \
+        for (u32 l = 0; l < LANES; l++) fc[l] = T##_to_f32(FLUSH((c[l] >> shift & 0xffff) ^ signs.addend));           \
         for (u32 l = 0; l < LANES; l++) fa[l] = odd_fma_f64(fa[l], fb[l], fc[l]);                                     \
         f32 r[LANES];                                                                                                 \
         for (u32 l = 0; l < LANES; l++) r[l] = odd_f32(fa[l]);                                                        \
@@ -47,7 +55,7 @@ ARITHMETIC_ALL(mul, *)
         u32 low[LANES];                                                                                               \
         Cell32 *d = exec_operand(x, in->dst);                                                                         \
         fma_##T##suffix##_part(exec_operand(x, in->src[0]), exec_operand(x, in->src[1]), exec_operand(x, in->src[2]), \
-                               0, low);                                                                               \
+                               half_signs(in), 0, low);                                                               \
         LANES_SET(mask, Cell32, d, low[l]);                                                                           \
     }                                                                                                                 \
     static void fma_##T##suffix##_x2(Exec *x, const SimInsn *in, u32 mask) {                                          \
@@ -55,8 +63,8 @@ ARITHMETIC_ALL(mul, *)
         Cell32 *d = exec_operand(x, in->dst);                                                                         \
         const Cell32 *a = exec_operand(x, in->src[0]), *b = exec_operand(x, in->src[1]);                              \
         const Cell32 *c = exec_operand(x, in->src[2]);                                                                \
-        fma_##T##suffix##_part(a, b, c, 0, low);                                                                      \
-        fma_##T##suffix##_part(a, b, c, 16, high);                                                                    \
+        fma_##T##suffix##_part(a, b, c, half_signs(in), 0, low);                                                      \
+        fma_##T##suffix##_part(a, b, c, half_signs(in), 16, high);                                                    \
         LANES_SET(mask, Cell32, d, low[l] | high[l] << 16);                                                           \
     }
 FMA_HALF(f16, , SAME, KEEP, SAME)
