@@ -19,7 +19,8 @@ static Status find_definitions(TimeFunc *f) {
     f->first_def = ARENA_ARRAY(arena, u32, values + 2);
     f->defs_of = ARENA_ARRAY(arena, u32, f->code->operand_count + 1);
     f->use_count = ARENA_ARRAY(arena, u32, values + 1);
-    if (!f->sole_def || !f->first_def || !f->defs_of || !f->use_count) return STATUS_NO_MEMORY;
+    f->resolved_for = ARENA_ARRAY(arena, u32, values + 1);
+    if (!f->sole_def || !f->first_def || !f->defs_of || !f->use_count || !f->resolved_for) return STATUS_NO_MEMORY;
     for (u32 i = 0; i < f->code->insn_count; i++) {
         const FlowOperand *o = operands_of(f, i);
         const FlowInsn *in = &f->code->insns[i];
@@ -197,10 +198,13 @@ static u32 known_as(const TimeFunc *f, u32 value) {
     return value;
 }
 
+// A value that several ways lead to, or that is made of itself, is resolved once for each instruction.
 static Status resolve(TimeFunc *f, Picked *p, u32 value, u32 at, u32 depth) {
     value = known_as(f, value);
+    if (f->resolved_for[value] == at + 1) return STATUS_OK;
     u32 def = foldable_def(f, value, at);
     if (def == WL_NONE || depth == 0 || !(is_alias(f, def) || is_constant_load(f, def))) return add_leaf(f, p, value);
+    f->resolved_for[value] = at + 1;
     const FlowOperand *uses = time_uses(f, def);
     for (u32 k = 0; k < f->code->insns[def].uses; k++) {
         note_operand(f, p, &uses[k]);

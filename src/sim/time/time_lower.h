@@ -146,9 +146,10 @@ typedef struct TimeFunc {
     Cfg *cfg;
     u32 *sole_def;  // value -> its only, unguarded definition, WL_NONE
     u32 *first_def,
-        *defs_of;     // value v: defs_of[first_def[v]] up to defs_of[first_def[v + 1]]: its definitions, ascending
-    u32 *use_count;   // value -> instructions that read it
-    u32 *stands_for;  // time_code_repeat.c: value -> one that is the same, WL_NONE
+        *defs_of;       // value v: defs_of[first_def[v]] up to defs_of[first_def[v + 1]]: its definitions, ascending
+    u32 *use_count;     // value -> instructions that read it
+    u32 *resolved_for;  // time_code_select.c: value -> 1 + the instruction that it was taken apart for last
+    u32 *stands_for;    // time_code_repeat.c: value -> one that is the same, WL_NONE
     DomTree *dominators, *postdominators;
     Loops *loops;
     DivergenceInfo *divergence;
