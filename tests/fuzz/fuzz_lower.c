@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as PTX, further than fuzz_ptx: what verifies is analysed, and each kernel lowered, for the simulator and for
-// its timing, or refused with a message.
+// Any bytes as PTX, further than fuzz_ptx: what verifies is analysed, and each kernel lowered, for the simulator and
+// for its timing, or refused with a message.
 #include <stdint.h>
 #include <stdlib.h>
 
