@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "view/report_data.h"
-#include "analyze/kernel_view.h"
 
 #include <math.h>
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/kernel_view.h"
 #include "binary/kernel_name.h"
 #include "view/columns.h"
 #include "view/utf8.h"
