@@ -6,7 +6,6 @@
 #include <math.h>
 
 enum { WARP = 32, SECTOR = 32, LINE = 128, BANKS = 32, BANK_BYTES = 4 };
-#define AT_RANDOM 3.5  // passes of 32 lanes that each pick one of 32 banks: the mean of the most in one
 
 typedef struct AccessMetrics {
     MetricId requests, amount, conflicts;  // conflicts: METRIC_COUNT: none
@@ -138,11 +137,22 @@ bool node_is_loaded(const CasePart *part, u32 node, u32 depth) {
 }
 
 // Each lane goes where its data sends it.
-static bool is_gathered(const CasePart *part, const CaseAccess *a) {
+static bool is_by_data(const CasePart *part, const CaseAccess *a) {
     const FlowInsn *in = case_insn(part, a->pc);
-    if (a->space == SPACE_LOCAL || in->address_use == 0xff || (a->affine && a->affine->uniform)) return false;
+    if (in->address_use == 0xff || (a->affine && a->affine->uniform)) return false;
     return node_is_loaded(part, part->view->flow.chains->of_operand[in->operands + in->defs + in->address_use],
                           LOADED_STEPS);
+}
+
+static bool is_gathered(const CasePart *part, const CaseAccess *a) {
+    return a->space != SPACE_LOCAL && is_by_data(part, a);
+}
+
+// Different words of the stack frame that 32 lanes pick at random: each is a line of its own, in which their copies of
+// it lie next to each other.
+static f64 local_words(const CasePart *part, const CaseAccess *a) {
+    f64 words = (f64)part->view->function->local_bytes / fmax(a->bytes, 4);
+    return words > 1 ? words * (1 - pow(1 - 1 / words, WARP)) : 1;
 }
 
 // --- from trying out -------------------------------------------------------------------------------------------------
@@ -170,6 +180,40 @@ static bool take_trials(const AdviceCase *c, const CasePart *part, CaseAccess *a
     return true;
 }
 
+// What data adds to an address of shared memory, where a term of the thread's index is known besides.
+typedef enum ByData {
+    DATA_ANYWHERE,
+    DATA_IN_ROW,   // of the thread's own: laid out the other way round, each lane would have a bank to itself
+    DATA_OF_ROWS,  // as it is there: whole turns of the banks
+} ByData;
+
+static ByData data_of_shared(const CasePart *part, const CaseAccess *a) {
+    const Affine *affine = part->view->flow.affine;
+    if (!access_is_shared(a) || !a->affine) return DATA_ANYWHERE;
+    const AffineForm *form = &affine->forms[a->affine->form];
+    i64 of_lane = 0, turns = BANKS * BANK_BYTES;
+    bool of_rows = true;
+    for (u32 t = 0; t < form->term_count; t++) {
+        const AffineTerm *term = &affine->terms[form->terms + t];
+        if (term->factors[0] == WL_NONE) continue;
+        const AffineFactor *f = &affine->factors[term->factors[0]];
+        bool alone = term->factors[1] == WL_NONE;
+        if (f->kind == AFFINE_SREG && f->id == SREG_TID && f->component == 0 && alone) of_lane = term->coefficient;
+        if (f->kind == AFFINE_NODE) of_rows &= alone && term->coefficient % turns == 0;
+    }
+    if (of_rows && of_lane == BANK_BYTES) return DATA_OF_ROWS;
+    bool apart = of_lane > BANK_BYTES || of_lane < -BANK_BYTES;
+    return apart && of_lane % BANK_BYTES == 0 && !of_rows ? DATA_IN_ROW : DATA_ANYWHERE;
+}
+
+static void take_gathered(const CasePart *part, CaseAccess *a) {
+    ByData by = data_of_shared(part, a);
+    a->sectors = fmax(a->fewest, a->lanes);
+    if (by == DATA_OF_ROWS) return;
+    a->passes = fmax(a->fewest_passes, ACCESS_AT_RANDOM);
+    if (by == DATA_IN_ROW) a->known = ACCESS_STATIC;
+}
+
 static void take_strides(const AdviceCase *c, const CasePart *part, CaseAccess *a) {
     i64 offsets[WARP];
     a->fewest = a->sectors = fewest_sectors(a);
@@ -177,12 +221,11 @@ static void take_strides(const AdviceCase *c, const CasePart *part, CaseAccess *
     if (!a->affine || !a->bytes || a->bytes > 16) return;
     if (a->space == SPACE_LOCAL) {  // lanes' words lie next to each other, if all access the same one
         a->known = a->uniform ? ACCESS_STATIC : ACCESS_UNKNOWN;
+        if (!a->uniform && is_by_data(part, a)) a->sectors = fmax(a->fewest, local_words(part, a));
         return;
     }
     if (!a->uniform && !offsets_of(a->affine, c->view->launches.typical, offsets)) {
-        if (take_trials(c, part, a) || !is_gathered(part, a)) return;
-        a->sectors = fmax(a->fewest, a->lanes);
-        a->passes = fmax(a->fewest_passes, AT_RANDOM);
+        if (!take_trials(c, part, a) && is_gathered(part, a)) take_gathered(part, a);
         return;
     }
     a->known = ACCESS_STATIC;

@@ -8,7 +8,7 @@
 
 #include "base/types.h"
 
-#define ESTIMATE_MOST 64.0  // no estimate is above; what promises more was measured on next to nothing
+#define ESTIMATE_MOST 256.0  // no estimate is above; what promises more was measured on next to nothing
 
 // Equations 2 and 3: `gone` of `total` samples are no longer there.
 f64 estimate_elimination(f64 total, f64 gone);

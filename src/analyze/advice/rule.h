@@ -169,6 +169,8 @@ f64 case_stalls(const AdviceCase *c, u32 reasons);  // samples of these reasons 
 // Ready, but other warps have the scheduler or its dispatcher: no instruction is to blame.
 #define STALLED_BY_OTHERS(reason) ((reason) == STALL_NOT_SELECTED || (reason) == STALL_DISPATCH)
 
+// Passes of 32 lanes that each pick one of 32 banks: the mean of the most in one.
+#define ACCESS_AT_RANDOM 3.5
 // Cycles of the SM's L1 (lines looked up, data moved) for one access of a warp with so many sectors or passes.
 f64 access_l1_cycles(const CaseAccess *access, f64 sectors, f64 passes);
 static inline bool access_is_shared(const CaseAccess *a) {

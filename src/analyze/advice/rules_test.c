@@ -14,6 +14,7 @@ typedef struct Sampled {
 
 static u32 wait_for_load = 200;
 static const GpuModel *on_gpu;
+static const ProfileFunction *on_function;
 static f64 issues_nothing;  // part of the samples in which the scheduler issued nothing; 0: as they fall
 
 // Each instruction was caught issuing ten times, in loops a hundred times; what comes after a load waited for it.
@@ -25,6 +26,8 @@ static void sample(Sampled *s, const char *body) {
     view->basis = VIEW_SAMPLES;
     view->executed = view->issued = NULL;
     view->gpu = on_gpu;
+    if (on_function) view->function = on_function;
+    on_function = NULL;
     s->launch = (ProfileLaunch){.grid = {1000, 1, 1}, .block = {128, 1, 1}};
     view->launches = (ViewLaunches){.count = 1, .typical = &s->launch, .share = 1, .alike = 1, .shapes = 1};
     for (u32 pc = 0; pc < code->insn_count; pc++) {
@@ -265,10 +268,54 @@ static void copies_of_atomics_are_one_change(void **state) {
     assert_non_null(hit);
     assert_int_equal(s.c.hits.len, 1);
     assert_true(s.c.load.busy[RESOURCE_ATOMIC] > 0.9);
-    assert_near(hit->change.relief[RESOURCE_ATOMIC], s.c.load.busy[RESOURCE_ATOMIC] * (1 - 1.0 / 8));
+    // Of eight copies one stays, for eight neighbouring words at once.
+    assert_near(hit->change.relief[RESOURCE_ATOMIC], s.c.load.busy[RESOURCE_ATOMIC] * (1 - 1.0 / 64));
     forget(&s);
     on_gpu = NULL;
     wait_for_load = 200;
+}
+
+// Adds one to a counter of shared memory: words of so many bytes apart between threads, and between digits.
+#define COUNT_DIGIT(thread, digit)                                                                           \
+    BEGIN ".shared .align 4 .b8 own[8192]; ld.global.u32 %r6, [%rd3]; and.b32 %r6, %r6, 15;\n"               \
+          "mov.u32 %r7, own; mad.lo.s32 %r8, %r1, " #thread ", %r7; mad.lo.s32 %r9, %r6, " #digit ", %r8;\n" \
+          "ld.shared.u32 %r10, [%r9]; add.s32 %r10, %r10, 1; st.shared.u32 [%r9], %r10; ret;"
+
+static void rows_of_threads_can_be_columns(void **state) {
+    (void)state;
+    Sampled s;
+    sample(&s, COUNT_DIGIT(64, 4));
+    const Hit *hit = ask(&s, "shared-conflicts");
+    assert_non_null(hit);
+    for (u32 i = 0; i < s.c.parts[0].access_count; i++)
+        if (access_is_shared(&s.c.parts[0].accesses[i])) assert_near(s.c.parts[0].accesses[i].passes, ACCESS_AT_RANDOM);
+    forget(&s);
+    sample(&s, COUNT_DIGIT(4, 512));  // each lane has its own bank
+    assert_null(ask(&s, "shared-conflicts"));
+    for (u32 i = 0; i < s.c.parts[0].access_count; i++)
+        if (access_is_shared(&s.c.parts[0].accesses[i])) assert_near(s.c.parts[0].accesses[i].passes, 1);
+    forget(&s);
+}
+
+// Lanes that each set a flag where data says, in an array of so many bytes of their own.
+static f64 sectors_of_flags(u32 bytes) {
+    Sampled s;
+    ProfileFunction function = {.name = "flags", .local_bytes = bytes};
+    f64 sectors = 0;
+    on_function = &function;
+    sample(&s, BEGIN ".local .align 4 .b8 flags[64]; ld.global.u32 %r6, [%rd3]; and.b32 %r6, %r6, 60;\n"
+                     "mov.u32 %r7, flags; add.s32 %r8, %r7, %r6; st.local.u32 [%r8], %r1; ret;");
+    for (u32 i = 0; i < s.c.parts[0].access_count; i++)
+        if (s.c.parts[0].accesses[i].space == SPACE_LOCAL) sectors = s.c.parts[0].accesses[i].sectors;
+    forget(&s);
+    return sectors;
+}
+
+static void lanes_meet_in_small_arrays(void **state) {
+    (void)state;
+    f64 few = sectors_of_flags(32), many = sectors_of_flags(4096);
+    assert_true(few > 7.5 && few < 8);    // eight words, each a line
+    assert_true(many > 31 && many < 32);  // hardly two lanes in the same word
 }
 
 // A loop of ten turns that loads a word, and stores it where the turn says.
@@ -336,6 +383,8 @@ int main(void) {
                                        cmocka_unit_test(words_are_taken_by_four),
                                        cmocka_unit_test(runs_of_lanes_can_be_shared),
                                        cmocka_unit_test(copies_of_atomics_are_one_change),
+                                       cmocka_unit_test(rows_of_threads_can_be_columns),
+                                       cmocka_unit_test(lanes_meet_in_small_arrays),
                                        cmocka_unit_test(loops_round_an_array_stay)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

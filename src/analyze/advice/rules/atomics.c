@@ -4,8 +4,11 @@
 
 #include "analyze/advice/rule.h"
 
-enum { WARP = 32, SUM_OF_WARP = 10 };  // instructions: five shuffles, five additions
-#define WORTH_IT 0.2                   // of the time: with less, atomics overlap with everything else
+enum { SUM_OF_WARP = 10 };  // instructions: five shuffles, five additions
+enum {
+    WORDS_OF_SECTOR = 8
+};                    // that a warp adds to at once when it adds up neighbouring ones (h200-micro.tsv, own_words)
+#define WORTH_IT 0.2  // of the time: with less, atomics overlap with everything else
 
 // Atomics that are changed together: copies of an unrolled loop's are each a part of the time only.
 static bool is_copy(const CasePart *part, const CaseAccess *a, const CaseAccess *b) {
@@ -35,6 +38,16 @@ static Copies copies_of(const CasePart *part, u32 access) {
     return copies;
 }
 
+// In shared memory lanes meet in banks, not in sectors.
+static void move_to_shared(Hit *hit, const CasePart *part, u32 access) {
+    for (u32 i = access; i < part->access_count; i++) {
+        const CaseAccess *b = &part->accesses[i];
+        if (!is_copy(part, &part->accesses[access], b)) continue;
+        f64 cycles = access_l1_cycles(b, b->sectors, b->passes);
+        hit_relieve(hit, RESOURCE_LSU, part->insns[b->pc].use[RESOURCE_LSU] * (1 - ACCESS_AT_RANDOM / cycles));
+    }
+}
+
 static void look_at(AdviceCase *c, const CasePart *part, u32 access) {
     const CaseAccess *a = &part->accesses[access];
     Copies copies = copies_of(part, access);
@@ -44,10 +57,11 @@ static void look_at(AdviceCase *c, const CasePart *part, u32 access) {
     if (!copies.count || !copies.first) return;
     warps = c->view->occupancy.warps_per_cta > 1 ? c->view->occupancy.warps_per_cta : 1;
     f64 turns = (loop != WL_NONE ? fmax(part->loops[loop].trips, 1) : 1) * copies.count;
-    left = !one ? 1 / turns : lanes > 1 ? 1 / lanes : 1 / (warps * turns);
+    left = !one ? 1 / (turns * WORDS_OF_SECTOR) : lanes > 1 ? 1 / lanes : 1 / (warps * turns);
     if (use < WORTH_IT || left > 0.8) return;
     Hit *hit = hit_begin(c);
     hit_relieve(hit, RESOURCE_ATOMIC, use * (1 - left));
+    if (!one) move_to_shared(hit, part, access);
     if (one && lanes > 1) hit->change.issues = -SUM_OF_WARP * copies.executed;
     const char *place = place_text(c, part, a->pc);
     hit_fact(hit, "atomics_pct_of_time", 100 * c->load.busy[RESOURCE_ATOMIC], "%",

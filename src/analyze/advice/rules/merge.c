@@ -49,7 +49,8 @@ static const KernelView *neighbour(const AdviceContext *x, const ProfileLaunch *
 }
 
 // Bytes that a thread loads or stores of global memory, where they were not counted: of a kernel without loops, each
-// access once. What threads share (one word, element i % n) is not much. Kernels of a chain have as many threads.
+// access once. What threads share (one word, element i % n) is not much; what a thread stores is its own, or it would
+// be a race. Kernels of a chain have as many threads.
 static f64 bytes_of_thread(const KernelView *v, bool load) {
     const FlowCode *code = v->flow.code;
     const Affine *affine = v->flow.affine;
@@ -57,7 +58,8 @@ static f64 bytes_of_thread(const KernelView *v, bool load) {
     for (u32 i = 0; affine && i < affine->access_count; i++) {
         const FlowInsn *in = &code->insns[affine->accesses[i].insn];
         bool global = in->space == SPACE_GLOBAL || in->space == SPACE_NONE,
-             own = !affine->accesses[i].uniform && affine->accesses[i].stride_kind[0] != AFFINE_STRIDE_UNKNOWN;
+             own = !affine->accesses[i].uniform &&
+                   (in->is_store || affine->accesses[i].stride_kind[0] != AFFINE_STRIDE_UNKNOWN);
         if (global && own && (load ? in->is_load : in->is_store)) bytes += in->access_bytes;
     }
     return bytes;
@@ -123,6 +125,20 @@ static f64 bytes_left(const Chain *chain) {
     return all > 0 ? 1 - gone / all : 1.0 / chain->count;  // not known: as if each did nothing but load and store
 }
 
+// What stays of the time of each of them, the longest of which one kernel takes at least: what it stores for the next
+// and loads from the one before is not moved.
+static f64 longest_left(const Chain *chain) {
+    f64 longest = 0;
+    for (u32 i = 0; i < chain->count; i++) {
+        const KernelView *v = chain->views[i];
+        f64 all = loaded(v) + stored(v), gone = 0;
+        if (i + 1 < chain->count) gone += fmin(stored(v), loaded(chain->views[i + 1]));
+        if (i) gone += fmin(loaded(v), stored(chain->views[i - 1]));
+        longest = fmax(longest, v->launches.total_ns * (all > 0 ? 1 - gone / all : 1));
+    }
+    return longest;
+}
+
 // Units of an SM, for which `work` counts already.
 static bool is_of_sm(u32 r) {
     return r != RESOURCE_L2 && r != RESOURCE_DRAM && r != RESOURCE_LAUNCH && r != RESOURCE_ATOMIC;
@@ -144,7 +160,7 @@ static void become_one(Hit *hit, u32 count, f64 left) {
 }
 
 static void merge(AdviceCase *c, const Chain *chain) {
-    f64 ns = 0, fixed = 0, share = 0, shortest = INFINITY, longest = 0, left = bytes_left(chain);
+    f64 ns = 0, fixed = 0, share = 0, shortest = INFINITY, left = bytes_left(chain);
     f64 overhead = c->gpu && c->gpu->clock_mhz
                        ? (f64)(c->gpu->launch_overhead + c->gpu->launch_end) * 1000 / (f64)c->gpu->clock_mhz
                        : 0;
@@ -152,7 +168,6 @@ static void merge(AdviceCase *c, const Chain *chain) {
         const ViewLaunches *l = &chain->views[i]->launches;
         ns += l->total_ns;
         shortest = fmin(shortest, l->total_ns);
-        longest = fmax(longest, l->total_ns);
         share += l->share;
         fixed += fmin(overhead * l->count, 0.95 * l->total_ns);
     }
@@ -160,7 +175,7 @@ static void merge(AdviceCase *c, const Chain *chain) {
     Hit *hit = hit_begin(c);
     become_one(hit, chain->count, left);
     bool counted = c->view->metrics.present[METRIC_GLOBAL_LD_BYTES];
-    hit->change.stays = (counted ? shortest : longest) / ns;  // one of them at least
+    hit->change.stays = (counted ? shortest : longest_left(chain)) / ns;  // one of them at least
     hit->share = share;
     hit->of_launch = true;
     hit->doubtful = !counted;
