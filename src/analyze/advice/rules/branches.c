@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "analyze/advice/rule.h"
+#include "base/bitset.h"
 
 #define ONE_SIDED 0.9  // a branch that goes one way that often
 
@@ -152,6 +153,30 @@ static bool picks(const CasePart *part, u32 pc) {
     return insn->op == SASS_OP_LOP3 || sass_has(insn, "EQ") || sass_has(insn, "NE");
 }
 
+// Something that is not understood and differs between threads: data. What is the same for all may be a constant.
+static bool has_data(const CasePart *part, u32 node) {
+    const Affine *affine = part->view->flow.affine;
+    const AffineForm *form = &affine->forms[node];
+    for (u32 t = 0; t < form->term_count; t++)
+        for (u32 i = 0; i < AFFINE_DEGREE && affine->terms[form->terms + t].factors[i] != WL_NONE; i++) {
+            const AffineFactor *f = &affine->factors[affine->terms[form->terms + t].factors[i]];
+            if (f->kind == AFFINE_NODE && bitset_has(&part->view->flow.divergence->nodes, f->id)) return true;
+        }
+    return false;
+}
+
+// ... through any arithmetic: `x >= 0 && y >= 0` is compiled as (x | y) >= 0.
+static bool is_position(const CasePart *part, u32 node, u32 depth) {
+    const Chains *chains = part->view->flow.chains;
+    if (node == WL_NONE || !has_data(part, node)) return true;
+    u32 pc = chains->nodes[node].insn;
+    if (!depth || pc == WL_NONE || !(part->insns[pc].traits & TRAIT_ARITHMETIC)) return false;
+    const FlowInsn *in = case_insn(part, pc);
+    for (u32 u = 0; u < in->uses; u++)
+        if (!is_position(part, chains->of_operand[in->operands + in->defs + u], depth - 1)) return false;
+    return true;
+}
+
 // Comparisons of numbers that come from the thread's index and what is the same for all, and what is made of them.
 static bool is_of_position(const CasePart *part, u32 node, u32 depth) {
     const Chains *chains = part->view->flow.chains;
@@ -165,7 +190,7 @@ static bool is_of_position(const CasePart *part, u32 node, u32 depth) {
         if (o->kind != FLOW_VALUE || from == WL_NONE) continue;
         bool predicate = part->view->flow.code->value_bits[o->id] == 1;
         if (predicate ? !is_of_position(part, from, depth - 1)
-                      : affine_kinds(part->view->flow.affine, from) & 1u << AFFINE_NODE)
+                      : !is_position(part, from, depth - 1))
             return false;
     }
     return true;
