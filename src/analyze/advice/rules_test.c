@@ -90,11 +90,43 @@ static void guards_of_copies_are_tests(void **state) {
     forget(&s);
 }
 
+static void signs_are_tested_together(void **state) {
+    (void)state;
+    Sampled s;
+#define EITHER "or.b32 %r11, %r10, %r1; setp.ge.s32 %p1, %r11, 0;"
+    sample(&s, BEGIN "mov.f32 %f2, 0f00000000;\n" COPY(1, EITHER) COPY(2, EITHER) COPY(3, EITHER) COPY(4, EITHER)
+                   COPY(5, EITHER) "st.global.f32 [%rd3], %f2; ret;");
+    assert_non_null(ask(&s, "branch-elimination"));
+    forget(&s);
+#define WITH_DATA "ld.global.u32 %r12, [%rd3]; or.b32 %r11, %r10, %r12; setp.ge.s32 %p1, %r11, 0;"
+    sample(&s, BEGIN "mov.f32 %f2, 0f00000000;\n" COPY(1, WITH_DATA) COPY(2, WITH_DATA) COPY(3, WITH_DATA)
+                   COPY(4, WITH_DATA) COPY(5, WITH_DATA) "st.global.f32 [%rd3], %f2; ret;");
+    assert_null(ask(&s, "branch-elimination"));
+    forget(&s);
+}
+
 // A loop of %r7 turns.
 #define LOOP                                                                                                \
     "mov.u32 %r8, 0; mov.f32 %f1, 0f3f800000;\n"                                                            \
     "turn: fma.rn.f32 %f1, %f1, %f1, %f1; add.s32 %r8, %r8, 1; setp.lt.s32 %p2, %r8, %r7; @%p2 bra turn;\n" \
     "st.global.f32 [%rd3], %f1; ret;"
+
+// ... of as many turns as `turns` says, again until the stack is empty.
+#define DEEP(turns)                                                                                           \
+    BEGIN "mov.u32 %r8, 9; deep: mov.u32 %r7, 0;\n"                                                           \
+          "more: ld.global.u32 %r6, [%rd3]; setp.gt.s32 %p1, %r6, %r5; @%p1 bra skip; add.s32 %r8, %r8, 1;\n" \
+          "skip: add.s32 %r7, %r7, 1; setp.lt.s32 %p3, %r7, " turns "; @%p3 bra more;\n"                      \
+          "sub.s32 %r8, %r8, 3; setp.gt.s32 %p2, %r8, 0; @%p2 bra deep; st.global.u32 [%rd3], %r8; ret;"
+
+static u32 uneven_loops(const char *body) {
+    Sampled s;
+    u32 count = 0;
+    sample(&s, body);
+    ask(&s, "divergence");
+    for (u32 i = 0; i < s.c.hits.len; i++) count += strstr(s.c.hits.data[i]->what, "equal length") != NULL;
+    forget(&s);
+    return count;
+}
 
 static void loops_that_data_ends_keep_lanes_waiting(void **state) {
     (void)state;
@@ -107,7 +139,10 @@ static void loops_that_data_ends_keep_lanes_waiting(void **state) {
     sample(&s, BEGIN "mov.u32 %r7, %r5;" LOOP);  // the same for all
     assert_null(ask(&s, "divergence"));
     forget(&s);
-    sample(&s, BEGIN "add.s32 %r7, %r1, 8;" LOOP);  // the thread's index says how many: not data
+    // A stack of which data says whether it grows, in turns of another loop, too.
+    assert_int_equal(uneven_loops(DEEP("%r5")), 1);
+    assert_int_equal(uneven_loops(DEEP("%r6")), 1);  // both loops: a single change
+    sample(&s, BEGIN "add.s32 %r7, %r1, 8;" LOOP);   // the thread's index says how many: not data
     assert_null(ask(&s, "divergence"));
     forget(&s);
 }
@@ -383,6 +418,7 @@ int main(void) {
                                        cmocka_unit_test(words_are_taken_by_four),
                                        cmocka_unit_test(runs_of_lanes_can_be_shared),
                                        cmocka_unit_test(copies_of_atomics_are_one_change),
+                                       cmocka_unit_test(signs_are_tested_together),
                                        cmocka_unit_test(rows_of_threads_can_be_columns),
                                        cmocka_unit_test(lanes_meet_in_small_arrays),
                                        cmocka_unit_test(loops_round_an_array_stay)};

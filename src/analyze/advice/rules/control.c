@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "analyze/advice/rule.h"
+#include "base/bitset.h"
 
 enum { WARP = 32 };
 #define FEW_LANES 28.0  // on average; above, regrouping is not worth it
@@ -196,8 +197,49 @@ static void remove_threads(Hit *hit, const Parting *d) {
 #define STILL_TURNING 0.6
 #define HOT 0.2  // of the samples
 
-// A branch out of the loop that data decides, for each lane on its own.
-static u32 exit_by_data(const CasePart *part, u32 loop) {
+enum { MOST_NODES = 256 /* that are looked back through from a test */ };
+
+typedef struct Origin {
+    const CasePart *part;
+    u32 loop;
+    Bitset seen;  // nodes of Chains
+    u32 left;     // that may still be looked at
+} Origin;
+
+static bool is_by_data(Origin *o, u32 node);
+
+// Where values merge in the loop, what was decided before does: how deep a stack is that some lanes pushed to.
+static bool is_decided_by_data(Origin *o, u32 block) {
+    const FlowResults *flow = &o->part->view->flow;
+    u32 before = flow->dominators->parent[block];
+    if (before == WL_NONE || block == flow->loops->loops[o->loop].header) return false;
+    const FlowBlock *b = &flow->cfg->blocks[before];
+    u32 branch = b->first + b->count - 1;
+    bool divides = b->count && bitset_has(&flow->divergence->branches, branch);
+    return divides && flow_loop_has(flow->loops, o->loop, before) && is_by_data(o, flow->chains->of_guard[branch]);
+}
+
+// Whether the value differs between lanes because of what was loaded.
+static bool is_by_data(Origin *o, u32 node) {
+    const FlowResults *flow = &o->part->view->flow;
+    const Chains *chains = flow->chains;
+    if (node == WL_NONE || !o->left || bitset_has(&o->seen, node) || !bitset_has(&flow->divergence->nodes, node))
+        return false;
+    bitset_add(&o->seen, node);
+    o->left--;
+    const ChainNode *n = &chains->nodes[node];
+    for (u32 i = 0; i < n->arg_count; i++)
+        if (is_by_data(o, chains->args[n->args + i])) return true;
+    if (n->insn == WL_NONE) return is_decided_by_data(o, n->block);
+    const FlowInsn *in = case_insn(o->part, n->insn);
+    if (in->is_load) return in->space == SPACE_GLOBAL || in->space == SPACE_SHARED || in->space == SPACE_NONE;
+    for (u32 u = 0; u < in->uses; u++)
+        if (is_by_data(o, chains->of_operand[in->operands + in->defs + u])) return true;
+    return is_by_data(o, chains->of_guard[n->insn]);
+}
+
+// Whether data decides a branch out of the loop, for each lane on its own.
+static bool data_ends(AdviceCase *c, const CasePart *part, u32 loop) {
     const FlowResults *flow = &part->view->flow;
     for (u32 b = 0; b < flow->cfg->block_count; b++) {
         const FlowBlock *block = &flow->cfg->blocks[b];
@@ -208,23 +250,30 @@ static u32 exit_by_data(const CasePart *part, u32 loop) {
             leaves |= !flow_loop_has(flow->loops, loop, flow->cfg->edges[block->succs + i]);
         node = flow->chains->of_guard[last];
         if (!leaves || node == WL_NONE || !bitset_has(&flow->divergence->branches, last)) continue;
-        u32 test = flow->chains->nodes[node].insn;
-        if (test == WL_NONE) continue;
-        const FlowInsn *in = case_insn(part, test);
-        for (u32 u = 0; u < in->uses; u++) {
-            u32 from = flow->chains->of_operand[in->operands + in->defs + u];
-            if (from != WL_NONE && bitset_has(&flow->divergence->nodes, from) &&
-                node_is_loaded(part, from, LOADED_STEPS))
-                return last;
-        }
+        Origin o = {.part = part, .loop = loop, .left = MOST_NODES};
+        if (!bitset_init(&o.seen, c->scratch, flow->chains->node_count)) return c->status = STATUS_NO_MEMORY, false;
+        if (is_by_data(&o, node)) return true;
     }
-    return WL_NONE;
+    return false;
+}
+
+static bool is_uneven_loop(AdviceCase *c, const CasePart *part, u32 loop) {
+    const CaseLoop *l = &part->loops[loop];
+    return bitset_has(&part->view->flow.divergence->temporal, loop) && case_share(c, l->active + l->stalled) >= HOT &&
+           data_ends(c, part, loop);
+}
+
+// Who sorts by the outer loop's length has the inner ones alike as well, or not: it is one change.
+static bool is_within_uneven(AdviceCase *c, const CasePart *part, u32 loop) {
+    const Loops *loops = part->view->flow.loops;
+    for (u32 l = loops->loops[loop].parent; l != WL_NONE; l = loops->loops[l].parent)
+        if (is_uneven_loop(c, part, l)) return true;
+    return false;
 }
 
 static void even_out_loop(AdviceCase *c, const CasePart *part, u32 loop) {
     const CaseLoop *l = &part->loops[loop];
-    u32 exit = exit_by_data(part, loop);
-    if (exit == WL_NONE || case_share(c, l->active + l->stalled) < HOT) return;
+    if (!is_uneven_loop(c, part, loop) || is_within_uneven(c, part, loop)) return;
     Hit *hit = hit_begin(c);
     for (u32 pc = 0; pc < part->view->insn_count; pc++)
         if (loop_has(part, loop, pc)) gather_lanes(hit, part, pc, 1 - STILL_TURNING, true);
@@ -239,8 +288,7 @@ static void even_out_loop(AdviceCase *c, const CasePart *part, u32 loop) {
 
 static void even_out_loops(AdviceCase *c, const CasePart *part) {
     const FlowResults *flow = &part->view->flow;
-    for (u32 l = 0; l < flow->loops->loop_count && !part->view->executed; l++)
-        if (bitset_has(&flow->divergence->temporal, l)) even_out_loop(c, part, l);
+    for (u32 l = 0; l < flow->loops->loop_count && !part->view->executed; l++) even_out_loop(c, part, l);
 }
 
 void rule_divergence(AdviceCase *c) {
