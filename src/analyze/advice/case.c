@@ -256,6 +256,16 @@ const char *insn_routine(const CasePart *part, u32 pc) {
     return name;
 }
 
+bool insn_calls_outside(const CasePart *part, u32 pc) {
+    const FlowCode *code = part->view->flow.code;
+    const FlowInsn *in = case_insn(part, pc);
+    if (!(part->insns[pc].traits & TRAIT_CALL) || in->kind != FLOW_CALL) return false;
+    if (!code->sass) return in->callee == WL_NONE || !code->module->funcs[in->callee].has_body;
+    const SassInsn *insn = &code->sass->insns.data[code->sass->functions.data[code->func].first + pc];
+    const SassOperand *last = code->sass->operands.data + insn->operands + insn->operand_count;
+    return !insn->operand_count || last[-1].kind == SASS_OPERAND_REG;
+}
+
 f64 insn_steps(const CasePart *part, u32 pc) {
     const CaseInsn *in = &part->insns[pc];
     return in->executed > 0 ? in->issued / in->executed : 1;

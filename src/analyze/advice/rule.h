@@ -204,6 +204,9 @@ f64 lanes_of_way(const AdviceCase *c, const CasePart *part, u32 branch, bool tak
 // Bytes from the first lane's address to each lane's, by trying out its arithmetic for one warp with the draw-th values
 // for what is the same for all lanes and not known (low 32 bits). False: not understood. lanes.c
 bool lanes_of_address(const AdviceCase *c, const CasePart *part, u32 pc, u32 draw, u32 warp, i64 offsets[32]);
+// A call of what is not part of the program's code, or known only when it runs: printf, malloc, assert, a function
+// pointer.
+bool insn_calls_outside(const CasePart *part, u32 pc);
 // Machine code: the name of the compiler's routine or of the device function behind the kernel that `pc` is in; NULL:
 // none.
 const char *insn_routine(const CasePart *part, u32 pc);
@@ -251,6 +254,7 @@ void hit_end_line(Hit *hit, const CasePart *part, u32 pc, const char *format, ..
 const char *place_text(AdviceCase *c, const CasePart *part, u32 pc);
 // Same file and line, or, where lines are not known, the same instruction.
 bool same_line(const CasePart *part, u32 a, u32 b);
+static inline const char *plural(u32 count) { return count == 1 ? "" : "s"; }
 const char *case_printf(AdviceCase *c, const char *format, ...) WL_PRINTF(2, 3);  // "" when memory is out
 const char *case_vprintf(AdviceCase *c, const char *format, va_list args) WL_PRINTF(2, 0);
 

@@ -353,12 +353,25 @@ static void lanes_meet_in_small_arrays(void **state) {
     assert_true(many > 31 && many < 32);  // hardly two lanes in the same word
 }
 
+// What printf and the like are to print is put into an array for them, which has to be in memory.
+static void arguments_of_outside_calls_stay(void **state) {
+    (void)state;
+    Sampled s;
+    sample(&s, BEGIN ".local .align 8 .b8 buffer[8]; mov.u64 %rd5, buffer; cvta.local.u64 %rd6, %rd5;\n"
+                     "st.local.u32 [%rd5], %r4; { .param .b64 a; st.param.b64 [a], %rd6;\n"
+                     "proto: .callprototype _ (.param .b64 _); call %rd1, (a), proto; } ret;");
+    assert_null(ask(&s, "function-inlining"));
+    assert_null(ask(&s, "register-reuse"));
+    assert_null(ask(&s, "spills"));
+    forget(&s);
+}
+
 // A loop of ten turns that loads a word, and stores it where the turn says.
 #define RING                                                                                            \
     ".local .align 4 .b8 ring[64]; mov.u32 %r8, 0;\n"                                                   \
     "turn: and.b32 %r7, %r8, %r5; shl.b32 %r7, %r7, 2; mov.u32 %r9, ring; add.s32 %r9, %r9, %r7;\n"     \
     "ld.global.u32 %r6, [%rd3]; st.local.u32 [%r9], %r6; add.s64 %rd3, %rd3, 4; add.s32 %r8, %r8, 1;\n" \
-    "setp.lt.s32 %p2, %r8, %r5; @%p2 bra turn; ret;"
+    "setp.lt.s32 %p2, %r8, %r5; @%p2 bra turn; ld.local.u32 %r10, [%r9]; st.global.u32 [%rd3], %r10; ret;"
 
 static f64 stalls_without_array(u32 bytes) {
     Sampled s;
@@ -419,6 +432,7 @@ int main(void) {
                                        cmocka_unit_test(runs_of_lanes_can_be_shared),
                                        cmocka_unit_test(copies_of_atomics_are_one_change),
                                        cmocka_unit_test(signs_are_tested_together),
+                                       cmocka_unit_test(arguments_of_outside_calls_stay),
                                        cmocka_unit_test(rows_of_threads_can_be_columns),
                                        cmocka_unit_test(lanes_meet_in_small_arrays),
                                        cmocka_unit_test(loops_round_an_array_stay)};

@@ -124,7 +124,7 @@ static void look_at_nest(AdviceCase *c, const CasePart *part, u32 nest) {
     for (u32 pc = 0; pc < part->view->insn_count; pc++)
         if (bitset_has(&t.found, pc)) hit_remove(hit, part, pc, 1);
     hit_fact(hit, "one_sided_branches", count, "branches",
-             "%u branches in the loop go the same way in more than nine of ten turns", count);
+             "the same way is taken in more than nine of ten turns by %u of the loop's branches", count);
     hit_fact(hit, "test_issue_share", 100 * hit->change.issues / c->load.issued, "%",
              "%.0f %% of what is issued only tests", 100 * hit->change.issues / c->load.issued);
     hit->change.scope_active = part->loops[nest].active;
@@ -189,9 +189,7 @@ static bool is_of_position(const CasePart *part, u32 node, u32 depth) {
         u32 from = chains->of_operand[in->operands + in->defs + u];
         if (o->kind != FLOW_VALUE || from == WL_NONE) continue;
         bool predicate = part->view->flow.code->value_bits[o->id] == 1;
-        if (predicate ? !is_of_position(part, from, depth - 1)
-                      : !is_position(part, from, depth - 1))
-            return false;
+        if (predicate ? !is_of_position(part, from, depth - 1) : !is_position(part, from, depth - 1)) return false;
     }
     return true;
 }

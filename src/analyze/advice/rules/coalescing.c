@@ -127,8 +127,10 @@ static void walk_together(AdviceCase *c, const CasePart *part) {
     }
     if (!count) return hit_drop(hit);
     add_warps(hit, part);
-    hit_fact(hit, "walking_accesses", count, "instructions",
-             "%u loads go from word to word through a run of each lane's own, which begins where its data says", count);
+    hit_fact(
+        hit, "walking_accesses", count, "instructions",
+        "each lane goes from word to word through a run of its own, which begins where its data says, with %u load%s",
+        count, plural(count));
     hit_caution(hit,
                 "runs much shorter than a warp leave lanes without work: take as many lanes as a run has elements");
     hit->doubtful = true;

@@ -62,10 +62,11 @@ static const char *callee_of(const CasePart *part, u32 pc) {
     return insn->operand_count ? code->sass->operands.data[insn->operands + insn->operand_count - 1u].text : "";
 }
 
-// A call of a function of the program's own, not of one that comes with the compiler.
+// A call of a function of the program's own, not of one that comes with the compiler or the runtime.
 static bool is_call(const CasePart *part, u32 pc) {
     static const char *const others[] = {"__internal_", "__nv_", "__cuda"};
     if (!(part->insns[pc].traits & TRAIT_CALL) || case_insn(part, pc)->kind == FLOW_PLAIN) return false;
+    if (insn_calls_outside(part, pc)) return false;
     const char *name = callee_of(part, pc);
     for (u32 i = 0; i < WL_COUNT(others); i++)
         if (strstr(name, others[i])) return false;

@@ -38,7 +38,8 @@ void rule_indirect_addressing(AdviceCase *c) {
     }
     if (!where) return hit_drop(hit);
     f64 share = 100 * case_share(c, hit->change.stalls);
-    hit_fact(hit, "pointer_loads", count, "instructions", "%u loads fetch pointers that the next access needs", count);
+    hit_fact(hit, "pointer_loads", count, "instructions",
+             "pointers that the next access needs are fetched by %u load%s", count, plural(count));
     hit_fact(hit, "pointer_wait_share", share, "%", "%.0f %% of the samples wait for them", share);
     hit_end_line(hit, where, at, "Compute the address at %s instead of loading it", place_text(c, where, at));
 }

@@ -290,8 +290,8 @@ void rule_sm_balance(AdviceCase *c) {
     hit->doubtful = !c->view->metrics.present[METRIC_SM_ACTIVE];
     hit_fact(
         hit, "sm__cycles_active.avg.pct_of_peak_sustained_elapsed", 100 * active, "%",
-        "the average SM has CTAs for %.0f %% of the time between the first and the last; equal CTAs would make that "
-        "%.0f %%",
+        "the average SM has CTAs for %.3g %% of the time between the first and the last; equal CTAs would make that "
+        "%.3g %%",
         100 * active, 100 * even);
     if (piece > active / even)
         hit_fact(hit, "turn_pct_of_launch", 100 * piece, "%",

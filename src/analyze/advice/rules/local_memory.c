@@ -45,6 +45,15 @@ static void remove_address(Hit *hit, const CasePart *part, u32 pc) {
     if (alone) hit_remove(hit, part, source, 1);
 }
 
+// Arguments of a call that cannot be inlined are stored for it: printf's, say.
+static bool is_for_call(const CasePart *part, const CaseAccess *a) {
+    const Cfg *cfg = part->view->flow.cfg;
+    const FlowBlock *b = &cfg->blocks[cfg->block_of[a->pc]];
+    for (u32 pc = a->pc; a->store && pc < b->first + b->count; pc++)
+        if (insn_calls_outside(part, pc)) return true;
+    return false;
+}
+
 typedef struct Locals {
     u32 loads, stores;
     f64 issued, most;
@@ -67,13 +76,16 @@ static Locals collect(Hit *hit, bool fixed) {
     for (u32 p = 0; p < hit->c->part_count; p++) {
         const CasePart *part = &hit->c->parts[p];
         for (u32 i = 0; i < part->access_count; i++)
-            if (is_local(&part->accesses[i]) && is_of_array(part, &part->accesses[i]) != fixed)
+            if (is_local(&part->accesses[i]) && is_of_array(part, &part->accesses[i]) != fixed &&
+                !is_for_call(part, &part->accesses[i]))
                 add(hit, part, &part->accesses[i], fixed, &l);
     }
+    if (!l.loads) l.part = NULL;  // who reads it is not here: its address was passed on
+    const char *stores = l.stores ? case_printf(hit->c, " and %u store%s", l.stores, plural(l.stores)) : "";
     if (l.part)
         hit_fact(hit, "local_accesses", l.loads + l.stores, "instructions",
-                 "%u loads and %u stores of local memory are %.1f %% of what is issued", l.loads, l.stores,
-                 100 * l.issued / hit->c->load.issued);
+                 "of what is issued %.1f %% are %u load%s%s of local memory", 100 * l.issued / hit->c->load.issued,
+                 l.loads, plural(l.loads), stores);
     if (l.part && hit->c->view->function->local_bytes)
         hit_fact(hit, "local_bytes", hit->c->view->function->local_bytes, "bytes",
                  "a thread has %u bytes of local memory", hit->c->view->function->local_bytes);

@@ -188,7 +188,7 @@ void rule_fast_math(AdviceCase *c) {
              "%.0f %% of the instructions would not be needed without the last bits of results", share);
     if (m.exact)
         hit_fact(hit, "exact_operations", m.exact, "instructions",
-                 "%u divisions, roots and reciprocals are correctly rounded", m.exact);
+                 "correctly rounded divisions, roots and reciprocals: %u", m.exact);
     for (u32 s = 0; s < WL_COUNT(sequences); s++)
         if (m.names & 1u << s)
             hit_fact(hit, "math_function", sequences[s].exact_steps, "instructions",
@@ -276,7 +276,7 @@ void rule_strength_reduction(AdviceCase *c) {
                                                      : reduce_ptx(hit, &c->parts[p], &m);
     if (!m.part || hit->change.issues <= 0) return hit_drop(hit);
     hit_fact(hit, "integer_divisions", count, "instructions",
-             "%u divisions or remainders by a number known at run time only", count);
+             "divisions or remainders by a number that is known at run time only: %u", count);
     f64 share = 100 * hit->change.issues / c->load.issued;
     hit_fact(hit, "division_issue_share", share, "%", "%.0f %% of what is issued would not be needed", share);
     hit_end_line(hit, m.part, m.pc, "Replace the division at %s by a multiplication or a shift",

@@ -71,7 +71,8 @@ static void copy_ahead(AdviceCase *c, const CasePart *part, u32 loop) {
     hit->change.scope_active = loop_samples(part, loop) - hit->change.hidden;
     f64 share = 100 * case_share(c, hit->change.hidden);
     hit_fact(hit, "copy_wait_share", share, "%",
-             "%.0f %% of the samples wait for %u loads that only go to shared memory", share, loads);
+             "%.0f %% of the samples wait for %u load%s that only fill%s shared memory", share, loads, plural(loads),
+             loads == 1 ? "s" : "");
     hit_basis(hit, "equation 5 over %.0f %% of the samples, the rest of the loop being the active part", share);
     hit_caution(hit, "a second buffer takes shared memory: check that the occupancy stays");
     hit_end_loop(hit, part, loop, "Copy the tile at %s asynchronously, one turn ahead", place_text(c, part, at));
