@@ -138,6 +138,7 @@ typedef struct TimeWarp {
     u32 slot_cap;
     u64 start;
     u64 place;               // among the warps that wait for room in the queue of a unit; 0: it does not
+    u64 entered;             // when it last put something into one
     u64 returned;            // when words that a load had to fetch in turns were all there
     u8 arrivals;             // groups of lanes that have yet to pass the BSYNC at the begin of the run
     u8 parted_count;         // groups that left the others ...

@@ -102,10 +102,11 @@ u64 pipe_next(const Pipe *p) {
 // Behind the warps that came before it, and to be woken; 0: it is its turn.
 static u64 take_turn(Sm *sm, Pipe *p, TimeWarp *w, u64 cycle) {
     u32 number = (u32)(w - sm->warps);
-    bool in = w->place && w->place <= p->entered, first = !w->place && (p->places == p->entered || p->last == number);
-    if (in || (first && !p->closed)) {
+    bool in = w->place && w->place <= p->entered, running = p->last == number || cycle - w->entered <= QUEUE_RUN;
+    if (in || (!w->place && !p->closed && (running || p->places == p->entered))) {
         p->coming -= in;
         w->place = 0;
+        w->entered = cycle;
         p->last = number;
         if (p->count + 1 < p->room) let_in(sm, p, cycle + (p->count + 1 < QUEUE_LOW ? 1 : QUEUE_RUN));
         return 0;
