@@ -192,7 +192,9 @@ typedef struct Waiter {  // of a line under way
 
 typedef struct Miss {  // line under way to the L1
     u64 line;
+    u64 owner;  // who asked for it first
     u32 sectors;
+    u32 kept;     // sectors that the cache keeps when they are there (l1_fill)
     u32 waiters;  // list
     u32 next;     // free list; hash chain
 } Miss;

@@ -143,6 +143,17 @@ static void wait_for_line(Sm *sm, Miss *m, u32 ticket, u32 sectors) {
     sm->tickets.data[ticket].remaining += sector_count(sectors);
 }
 
+// With l1_fill a line has its place from when its first data come: so many lines of a set as there are may be under
+// way.
+static void keep_sectors(Sm *sm, Cache *cache, Miss *m, u32 sectors) {
+    CacheVictim victim = {0};
+    u32 kept = m->kept & sectors;
+    if (!kept) return;
+    (void)cache_reserve(cache, m->line, kept, m->owner, &victim);  // nothing is pending in it for long
+    sm->counters[SMC_L1_EVICTIONS] += victim.evicted;
+    m->kept &= ~kept;
+}
+
 static void line_arrived(Sm *sm, const MemReply *reply) {
     u32 at = reply->tag;
     Miss *m = &sm->misses[at];
@@ -150,7 +161,9 @@ static void line_arrived(Sm *sm, const MemReply *reply) {
         sm->sectors_under_way -= sector_count(m->sectors & reply->sectors);
         m->sectors &= ~(u32)reply->sectors;
     }
-    cache_fill(reply->kind == MEM_TEXTURE && sm->tex_cache ? sm->tex_cache : sm->l1, m->line, reply->sectors);
+    Cache *cache = reply->kind == MEM_TEXTURE && sm->tex_cache ? sm->tex_cache : sm->l1;
+    keep_sectors(sm, cache, m, reply->sectors);
+    cache_fill(cache, m->line, reply->sectors);
     for (u32 *link = &m->waiters; *link != WL_NONE;) {
         Waiter *w = &sm->waiters.data[*link];
         u32 parts = sector_count(w->sectors & reply->sectors), ticket = w->ticket;
@@ -194,15 +207,18 @@ static bool read_line(const Access *a, u64 word, Cache *cache, u64 latency, MemK
     bool local = a->entry->space == TRACE_LOCAL;
     CacheLook look = keep ? cache_look(cache, line, sectors) : (CacheLook){.miss = sectors};
     Miss *m = look.pending || look.miss ? miss_find(sm, line) : NULL;
+    if (m && keep) look.pending |= look.miss & m->kept, look.miss &= ~m->kept;
     if (look.miss) {
         u32 room = (u32)sm->gpu->l1_mshrs - sm->sectors_under_way;
         CacheVictim victim = {0};
         if (room < 4 || sm->sectors_under_way > sm->gpu->l1_mshrs || (!m && !miss_fits(sm))) return false;
-        if (keep && !cache_reserve(cache, line, look.miss, a->op->pc, &victim)) return false;
+        bool at_once = keep && !sm->gpu->l1_fill;
+        if (at_once && !cache_reserve(cache, line, look.miss, a->op->pc, &victim)) return false;
         sm->counters[SMC_L1_EVICTIONS] += victim.evicted;
-        if (!m) m = miss_new(sm, line);
+        if (!m) m = miss_new(sm, line), m->owner = a->op->pc;
         u32 fresh = look.miss & ~m->sectors;
         m->sectors |= look.miss;
+        if (keep && !at_once) m->kept |= look.miss;
         sm->sectors_under_way += sector_count(fresh);
         if (fresh)
             sm_request(sm, (MemRequest){.cycle = a->cycle,

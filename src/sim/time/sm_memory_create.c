@@ -73,6 +73,7 @@ void sm_flush(Sm *sm) {
         if (caches[i]) cache_clear(caches[i]);
     for (u32 i = 0; i < sm->scheduler_count; i++)
         if (sm->schedulers[i].fetch) cache_clear(sm->schedulers[i].fetch);
+    for (u32 i = 0; i < sm->used_misses; i++) sm->misses[i].kept = 0;
 }
 
 void memory_abandon(Sm *sm) {
