@@ -21,10 +21,21 @@ static bool is_zero(const u64 *values, u64 count) {
     return true;
 }
 
+// Whether all points of a unit are `value`: of most units that do nothing.
+static bool is_all(const u64 *points, u32 count, u64 value) {
+    u64 other = 0;
+    for (u32 p = 0; p < count; p++) other |= points[p] ^ value;
+    return !other;
+}
+
 // The first point of a unit is compared with the first of the unit before it.
 static u8 *pack_metric(TimelineShape shape, const u64 *values, u8 *to) {
     u64 first = 0;
     for (u32 u = 0; u < shape.units; u++, values += shape.points) {
+        if (is_all(values, shape.points, first)) {
+            for (u32 p = 0; p < shape.points; p++) *to++ = 0;
+            continue;
+        }
         u64 before = first;
         for (u32 p = 0; p < shape.points; p++) {
             to = put(to, zigzag(values[p] - before));
@@ -40,6 +51,7 @@ u64 timeline_changes(TimelineShape shape, const u64 *values, u64 enough) {
     for (u32 m = 0; m < shape.metrics && changes < enough; m++) {
         u64 first = 0;
         for (u32 u = 0; u < shape.units; u++, values += shape.points) {
+            if (is_all(values, shape.points, first)) continue;
             changes += values[0] != first;
             for (u32 p = 1; p < shape.points; p++) changes += values[p] != values[p - 1];
             first = values[0];

@@ -37,6 +37,17 @@ static bool shrink(StoreWriter *writer, TimelineShape *shape, u64 *step) {
     return shape->metrics > 0;
 }
 
+// ... until `bytes` are likely to be no more than `allowed`, as each try costs as much as the last one: half the points
+// take three quarters of the bytes (measured: 0.5 to 1), and metrics their share of them.
+static bool shrink_to(StoreWriter *writer, TimelineShape *shape, u64 *step, u64 bytes, u64 allowed) {
+    do {
+        u32 points = shape->points, metrics = shape->metrics;
+        if (!shrink(writer, shape, step)) return false;
+        bytes = points > 1 ? bytes / 4 * 3 : bytes * shape->metrics / metrics;
+    } while (bytes > allowed);
+    return true;
+}
+
 static Status write(StoreWriter *writer, const RecordTimeline *record, TimelineShape shape, u64 step, DbValue data) {
     const char *unit = timeline_unit_name((TimelineUnit)record->unit);
     return WRITER_RUN(writer, STORE_TIMELINE, db_int(record->launch), db_int(record->source),
@@ -76,6 +87,6 @@ Status writer_timeline(StoreWriter *writer, const RecordTimeline *record, Str ta
         TimelineShape written = {packed, shape.units, shape.points};
         if (fits && allowed) writer->spare_bytes = allowed - bytes;
         if (fits) return write(writer, record, written, step, data);
-        if (!shrink(writer, &shape, &step)) return STATUS_OK;
+        if (!shrink_to(writer, &shape, &step, bytes, allowed)) return STATUS_OK;
     }
 }

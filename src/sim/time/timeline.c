@@ -62,7 +62,6 @@ static bool is_term(const TimeMetric *row) { return row->source < TIME_SOURCE_ME
 static Status make_group(Timeline *t, TimelineUnit unit) {
     Group *group = &t->groups[unit];
     group->units = t->units[unit];
-    group->read = UINT64_MAX;
     group->ids = ARENA_ARRAY(&t->arena, MetricId, time_metric_count);
     group->row = ARENA_ARRAY(&t->arena, const TimeMetric *, time_metric_count);
     group->column = ARENA_ARRAY(&t->arena, u32, time_metric_count);
@@ -113,15 +112,41 @@ static u64 scaled(const Timeline *t, const TimeMetric *row, u64 value) {
     return row->factor == TIME_FACTOR_ONE ? value : (u64)((f64)value * t->factors[row->factor]);
 }
 
-// Sums of what SMs count.
+// Sums of what SMs count: some counters of all SMs at a time, which stay in the host's registers.
 static void sum_sms(Timeline *t) {
-    memset(t->sm_sums, 0, sizeof t->sm_sums);
-    for (u32 sm = 0; sm < t->units[TIMELINE_SM]; sm++)
-        add_values(t->sm_sums, time_sm_values(t->machine, sm), SM_VALUES);
+    u32 sms = t->units[TIMELINE_SM], i = 0;
+    for (; i + 2 * VALUES <= SM_VALUES; i += 2 * VALUES) {
+        Values a = {0}, b = {0}, more[2];
+        for (u32 sm = 0; sm < sms; sm++) {
+            memcpy(more, time_sm_values(t->machine, sm) + i, sizeof more);
+            a += more[0];
+            b += more[1];
+        }
+        memcpy(t->sm_sums + i, &a, sizeof a);
+        memcpy(t->sm_sums + i + VALUES, &b, sizeof b);
+    }
+    memset(t->sm_sums + i, 0, sizeof *t->sm_sums * (SM_VALUES - i));
+    for (u32 sm = 0; sm < sms; sm++)
+        add_values(t->sm_sums + i, time_sm_values(t->machine, sm) + i, SM_VALUES - i);
 }
 
-static u64 sum_memory(const Timeline *t, const TimeMetric *row) {
-    const u64 *from = memsys_counter(time_memsys(t->machine), (MemCounter)row->counter);
+// A counter of the memory system, by unit, as of this cycle.
+static const u64 *read_counter(Timeline *t, u32 counter) {
+    u64 cycle = time_now(t->machine);
+    if (t->memory[counter].read != cycle)
+        t->memory[counter].values = memsys_counter(time_memsys(t->machine), (MemCounter)counter);
+    t->memory[counter].read = cycle;
+    return t->memory[counter].values;
+}
+
+// What was read may have changed since: groups are read again, also in the same cycle.
+static void forget(Timeline *t) {
+    for (u32 unit = 0; unit < TIMELINE_UNIT_COUNT; unit++) t->groups[unit].read = UINT64_MAX;
+    for (u32 i = 0; i < MEM_COUNTER_COUNT; i++) t->memory[i].read = UINT64_MAX;
+}
+
+static u64 sum_memory(Timeline *t, const TimeMetric *row) {
+    const u64 *from = read_counter(t, row->counter);
     u64 sum = 0;
     for (u32 u = 0; u < t->units[time_metric_unit(row)]; u++) sum += from[u];
     return sum;
@@ -168,9 +193,7 @@ static void read_sms(Timeline *t, u64 cycle) {
 static void read_memory(Timeline *t, Group *group, u64 cycle) {
     for (u32 r = 0; r < group->rows; r++) {
         const TimeMetric *row = group->row[r];
-        const u64 *from = row->source == TIME_SOURCE_CYCLES
-                              ? NULL
-                              : memsys_counter(time_memsys(t->machine), (MemCounter)row->counter);
+        const u64 *from = row->source == TIME_SOURCE_CYCLES ? NULL : read_counter(t, row->counter);
         u64 *to = group->now + group->column[r];
         bool plain = from && row->factor == TIME_FACTOR_ONE;  // most are
         for (u32 u = 0; plain && u < group->units; u++, to += group->metrics) *to += from[u];
@@ -206,7 +229,7 @@ void timeline_read_group(Timeline *t, TimelineUnit unit) {
 
 // --- tracks ------------------------------------------------------------------------------------------------------
 // Values of a track; points that every track may have; values that may be read at every interval.
-enum { TRACK_VALUES = 1 << 19, TRACK_LEAST = 16, TRACK_WIDTH = 4096 };
+enum { TRACK_VALUES = 1 << 19, TRACK_LEAST = 16, TRACK_WIDTH = 1024 };
 
 // At least `count` values at *block, whose content is kept.
 static Status have(u64 **block, u64 *cap, u64 count) {
@@ -375,7 +398,7 @@ void timeline_drop(Timeline *t, TimelineRun *run) {
 }
 
 Status timeline_end(Timeline *t, TimelineRun *run, u32 launch) {
-    for (u32 unit = 0; unit < TIMELINE_UNIT_COUNT; unit++) t->groups[unit].read = UINT64_MAX;
+    forget(t);
     timeline_finish_tracks(t, run);
     Status status = timeline_record(t, run, launch);
     timeline_drop(t, run);
@@ -409,6 +432,7 @@ Status timeline_create(TimeMachine *machine, const GpuModel *gpu, u64 interval, 
     Status status = STATUS_OK;
     for (u32 unit = 0; unit < TIMELINE_UNIT_COUNT && status == STATUS_OK; unit++)
         status = make_group(t, (TimelineUnit)unit);
+    forget(t);
     if (status != STATUS_OK) {
         timeline_destroy(t);
         return status;

@@ -52,6 +52,10 @@ struct Timeline {
     Group groups[TIMELINE_UNIT_COUNT];
     u64 sm_sums[SM_VALUES], memory_sums[MEM_COUNTER_COUNT];  // over all units, as the GPU's group was read last
     u64 bank_commands;                                       // of DRAM, when those of banks were read last
+    struct {
+        const u64 *values;  // by unit
+        u64 read;           // in this cycle
+    } memory[MEM_COUNTER_COUNT];
     Vec(TimelineRun *) runs;
     TimelineRun *spare;  // one that is over, kept for its memory
     Vec(u8) tail;        // of a record
