@@ -117,16 +117,16 @@ TEST(latency_of_dram) {
 TEST(bandwidth_of_the_l2) {
     GpuModel g = h200();
     Warps w = {
-        .sms = 132, .warps = 32, .lines = 4, .gap = 40, .rounds = 24, .sectors = 15, .span = 16 << 20, .step = 128};
+        .sms = 132, .warps = 32, .lines = 4, .gap = 40, .rounds = 10, .sectors = 15, .span = 16 << 20, .step = 128};
     expect("l2/read/all_sms_x1, 256_blocks", play(&g, &w, 16 << 20), 4100, 4700);
-    w.sms = 1, w.rounds = 100;
+    w.sms = 1, w.rounds = 40;
     expect("l2/read_one_sm/32_warps", play(&g, &w, 16 << 20), 41, 50);
     w.warps = 64, w.lines = 8, w.gap = 0;
     expect("l2/read_sector_per_lane/1_blocks", play(&g, &w, 16 << 20), 70, 78);
     w = (Warps){.sms = 132,
                 .warps = 64,
                 .lines = 4,
-                .rounds = 20,
+                .rounds = 8,
                 .kind = MEM_WRITE,
                 .second = MEM_WRITE,
                 .sectors = 15,
@@ -143,11 +143,11 @@ TEST(bandwidth_of_dram) {
     GpuModel g = h200();
     double gb = 1.98;  // GB/s of a byte per cycle
     Warps w = {
-        .sms = 132, .warps = 64, .lines = 4, .gap = 20, .rounds = 16, .sectors = 15, .span = 8ull << 30, .step = 128};
+        .sms = 132, .warps = 64, .lines = 4, .gap = 20, .rounds = 8, .sectors = 15, .span = 8ull << 30, .step = 128};
     expect("dram/read/all", play(&g, &w, 0) * gb, 4240, 4650);
-    w.second = MEM_WRITE, w.rounds = 24;
+    w.second = MEM_WRITE, w.rounds = 24;  // until the L2 is full of what was written
     expect("dram/copy/all", play(&g, &w, 0) * gb, 3790, 4200);
-    w.second = MEM_READ, w.random = true, w.rounds = 12;
+    w.second = MEM_READ, w.random = true, w.rounds = 8;
     expect("order/128/windows/1073741824", play(&g, &w, 0) * gb, 4160, 4600);
     w.sectors = 3;
     expect("order/64/windows/1073741824", play(&g, &w, 0) * gb, 2580, 2900);
@@ -171,7 +171,7 @@ TEST(throughput_of_atomics) {
     expect("atomic/atom_throughput/one_word", play(&g, &w, 128) / 32, 0.0205, 0.0225);
     w.kind = w.second = MEM_REDUCE;
     expect("atomic/red_throughput/one_word", play(&g, &w, 128) / 32, 0.0205, 0.0230);
-    w.rounds = 40, w.span = 16 << 20, w.warps = 32;
+    w.rounds = 12, w.span = 16 << 20, w.warps = 32;
     expect("atomic/all_sms/red/one_word", play(&g, &w, 16 << 20) / 32, 1.3, 2.1);
     w.sectors = 1, w.degree = 8;
     expect("atomic/all_sms/red/degree8", play(&g, &w, 16 << 20) / 32, 3.8, 7.5);
