@@ -47,6 +47,7 @@ static const struct {
     u64 factor;
 } byte_units[] = {{"", 1},
                   {"B", 1},
+                  {"bytes", 1},
                   {"kB", 1000},
                   {"MB", 1000000},
                   {"GB", 1000000000},
@@ -100,7 +101,9 @@ static Status read_number(Loader *loader, const KeyInfo *key, char *value, const
     unit = trim(unit);
     u64 factor = unit_factor(key, unit);
     if (!factor) {
-        LINE_ERROR(loader, at, "%s: unit '%s' does not fit, it is measured in %s", key->text, unit, key->unit);
+        const char *others = strcmp(key->unit, "bytes") == 0 ? ", kB, MB, GB, KiB, MiB or GiB" : "";
+        LINE_ERROR(loader, at, "%s: unit '%s' does not fit, it is measured in %s%s", key->text, unit, key->unit,
+                   others);
         return STATUS_INVALID;
     }
     if (number > UINT64_MAX / factor || number * factor < key->low || number * factor > key->high) {

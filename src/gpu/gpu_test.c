@@ -77,7 +77,7 @@ TEST(timing_is_there_or_something_is_missing) {
     m.timing_given[GPU_TIMING_shared_banks] = false;
     assert_false(gpu_has_timing(&m, &missing));
     assert_string_equal(missing, "shared_banks");
-    assert_int_equal(load_text("inherit = h200\nicache_l0 = 0\n", &m, NULL), STATUS_OK);
+    assert_int_equal(load_text("inherit = h200\nicache_l0 = 0 bytes\n", &m, NULL), STATUS_OK);
     assert_true(m.timing_given[GPU_TIMING_icache_l0]);
 }
 
@@ -86,6 +86,7 @@ TEST(mistakes_are_told_with_their_line) {
     expect_error("inherit = h200\nsms = many\n", 2, "not a whole number");
     expect_error("inherit = h200\nsms = -3\n", 2, "not a whole number");
     expect_error("inherit = h200\nclock = 5 bits\n", 2, "unit 'bits' does not fit");
+    expect_error("inherit = h200\nl2_size = 60 mb\n", 2, "unit 'mb' does not fit, it is measured in bytes, kB,");
     expect_error("inherit = h200\nsms = 0\n", 2, "out of range");
     expect_error("inherit = h200\nmemory = 18446744073709551615 GiB\n", 2, "out of range");
     expect_error("inherit = h200\n\nsms\n", 3, "expected");
