@@ -254,11 +254,21 @@ static Status check_complete(const Loader *loader, const char *id) {
         diag_text(loader->diag, DIAG_ERROR, id, 0, 0, "name is missing");
         result = STATUS_INVALID;
     }
-    if (result == STATUS_OK && (m->max_threads_per_cta > m->max_threads_per_sm ||
-                                m->shared_per_cta > m->shared_per_sm || m->shared_per_cta_optin > m->shared_per_sm)) {
-        diag_text(loader->diag, DIAG_ERROR, id, 0, 0, "a CTA may use more threads or shared memory than an SM has");
-        result = STATUS_INVALID;
+    return result;
+}
+
+// Of two; also 0.
+static bool is_power(u64 value) { return !(value & (value - 1)); }
+
+static Status check_relations(const GpuModel *m, const char *id, Diag *diag) {
+    Status result = STATUS_OK;
+#define GPU_RELATION(holds, text)                          \
+    if (!(holds)) {                                        \
+        diag_text(diag, DIAG_ERROR, id, 0, 0, "%s", text); \
+        result = STATUS_INVALID;                           \
     }
+#include "gpu/relations.def"
+#undef GPU_RELATION
     return result;
 }
 
@@ -275,6 +285,7 @@ Status gpu_load(const char *folder, const char *id, GpuModel *model, Diag *diag)
     TRY(load_file(&loader, id, NULL));
     memcpy(model->timing_given, loader.given + TIMING_KEYS, sizeof model->timing_given);
     TRY(check_complete(&loader, id));
+    TRY(check_relations(model, id, diag));
     AddressMap map;
     return model->timing_given[GPU_TIMING_address_map] ? address_map_parse(model, id, &map, diag) : STATUS_OK;
 }

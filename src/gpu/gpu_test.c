@@ -93,7 +93,13 @@ TEST(mistakes_are_told_with_their_line) {
     expect_error("inherit = h200\nsms = 3\nsms = 4\n", 3, "given twice");
     expect_error("inherit = h200\ninherit = h200\n", 2, "given twice");
     expect_error("name = x\n", 0, "sms is missing");
-    expect_error("inherit = h200\nshared_per_cta = 300 KiB\n", 0, "more threads or shared memory");
+    expect_error("inherit = h200\nshared_per_cta = 300 KiB\n", 0, "more shared memory than an SM");
+    expect_error("inherit = h200\nl1_sets = 500\n", 0, "l1_sets must be a power of two");
+    expect_error("inherit = h200\nl1_ways = 0\n", 0, "l1_ways must be 1 to 64");
+    expect_error("inherit = h200\nl2_sector = 256\n", 0, "l2_sector must be at most l2_line");
+    expect_error("inherit = h200\nl2_fetch = 33\n", 0, "must be powers of two");
+    expect_error("inherit = h200\ndram_burst = 9\n", 0, "dram_burst must be a power of two");
+    expect_error("inherit = h200\ntRFC = 6240\n", 0, "tREFI must be more than tRFC");
 }
 
 TEST(timing_words_and_texts) {
