@@ -451,7 +451,7 @@ static u64 next_issue(const Sm *sm, const TimeWarp *w, const TimeOp *op, u64 cyc
 
 // False: the queue of its unit has no room for it.
 static bool enter_queue(Sm *sm, Scheduler *s, TimeWarp *w, const TimeOp *op, u64 cycle) {
-    Pipe *pipe = op->kind == TIME_TEXTURE ? &sm->tex : &sm->lsu;
+    Pipe *pipe = op->unit == UNIT_TEX ? &sm->tex : &sm->lsu;
     u64 full = memory_full_until(sm, pipe, w, cycle);
     StallReason reason = pipe == &sm->tex       ? STALL_TEX_THROTTLE
                          : op->flags & TIME_MIO ? STALL_MIO_THROTTLE

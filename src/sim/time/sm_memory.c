@@ -267,8 +267,11 @@ static void write_line(const Access *a, u64 word) {
         sm->counters[SMC_L1_EVICTIONS] += victim.evicted;
     }
     u32 hit = sm->gpu->l1_write == L1_ALLOCATE && look.present ? sectors : look.hit;
-    sm->counters[local ? SMC_L1_LOCAL_ST_SECTORS : SMC_L1_GLOBAL_ST_SECTORS] += sector_count(sectors);
-    sm->counters[local ? SMC_L1_LOCAL_ST_HITS : SMC_L1_GLOBAL_ST_HITS] += sector_count(hit);
+    bool surface = a->entry->space == TRACE_TEXTURE;
+    sm->counters[surface ? SMC_TEX_SECTORS
+                 : local ? SMC_L1_LOCAL_ST_SECTORS
+                         : SMC_L1_GLOBAL_ST_SECTORS] += sector_count(sectors);
+    sm->counters[surface ? SMC_TEX_HITS : local ? SMC_L1_LOCAL_ST_HITS : SMC_L1_GLOBAL_ST_HITS] += sector_count(hit);
     if (sm->gpu->l1_join) {
         StoreAccess store = {.ticket = a->entry->ticket,
                              .bytes = a->entry->share,
@@ -614,7 +617,7 @@ static bool push_accesses(Sm *sm, Pipe *p, TimeWarp *w, const TimeOp *op, u32 ti
 
 void memory_issue(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
     const TimeCode *code = w->run->code;
-    Pipe *p = op->kind == TIME_TEXTURE ? &sm->tex : &sm->lsu;
+    Pipe *p = op->unit == UNIT_TEX ? &sm->tex : &sm->lsu;
     u32 at = (u32)(op - code->ops), ticket = ticket_new(sm, w, at, ticket_kind(op), cycle);
     if (ticket == NO_TICKET) return;
     bool any = push_accesses(sm, p, w, op, ticket, cycle);

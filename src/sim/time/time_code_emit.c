@@ -19,7 +19,7 @@ static u8 order_of(const Form *form, TimeKind kind) {
     case TIME_MATH: return form_op(form)->flags & OPF_VOLATILE ? ORDER_FENCE : ORDER_FREE;
     case TIME_LOAD: return strong ? ORDER_FENCE : form->mods[MOD_NC] ? ORDER_FREE : ORDER_LOAD;
     case TIME_CONST: return ORDER_FREE;
-    case TIME_TEXTURE: return form_op(form)->flags & OPF_STORE ? ORDER_STORE : ORDER_FREE;
+    case TIME_TEXTURE: return form_op(form)->flags & OPF_STORE ? ORDER_STORE : ORDER_FREE;  // sured
     case TIME_STORE: return strong ? ORDER_FENCE : ORDER_STORE;
     case TIME_ATOMIC:
     case TIME_REDUCE: return form->mods[MOD_SEM] > SEM_RELAXED ? ORDER_FENCE : ORDER_STORE;

@@ -342,7 +342,8 @@ TimeVariant time_variant(const TimeFunc *f, u32 insn) {
 static TimeKind access_kind(const TimeFunc *f, const Form *form, u32 insn) {
     u32 flags = form_op(form)->flags;
     if (form_op(form)->unit == UNIT_TMA) return TIME_BULK;
-    if (form_op(form)->unit == UNIT_TEX) return TIME_TEXTURE;
+    if (form_op(form)->unit == UNIT_TEX)
+        return (flags & (OPF_STORE | OPF_ATOMIC)) == OPF_STORE ? TIME_STORE : TIME_TEXTURE;
     if (flags & OPF_ATOMIC) return has_result(f, insn) ? TIME_ATOMIC : TIME_REDUCE;
     if (flags & OPF_LOAD) return form->space == SPACE_CONST || form->space == SPACE_PARAM ? TIME_CONST : TIME_LOAD;
     return TIME_STORE;

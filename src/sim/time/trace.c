@@ -277,13 +277,14 @@ void trace_local_uniform(Trace *t, u64 offset, u32 mask, u32 bytes) {
     trace_local(t, lanes, mask, bytes);
 }
 
-void trace_sectors(Trace *t, const u64 *sector, u32 count, u32 looked_up) {
+void trace_sectors(Trace *t, const u64 *sector, u32 count, u32 looked_up, u32 bytes) {
     LineSet set;
     set.count = 0;
     for (u32 i = 0; i < count; i++) line_add(&set, sector[i] << 5, 1);
     u64 *head = add(t, set.count);
     if (!head) return;
-    TraceAccess a = {.space = TRACE_TEXTURE, .lanes = LANES, .wavefronts = (u16)looked_up};
+    TraceAccess a = {
+        .space = TRACE_TEXTURE, .lanes = LANES, .wavefronts = (u16)looked_up, .bytes = (u8)(bytes / LANES)};
     finish(t, head, a, write_lines(&set, head + 1));
 }
 

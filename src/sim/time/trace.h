@@ -105,8 +105,8 @@ void trace_global(Trace *t, const u64 *address, u32 count, u32 bytes);
 void trace_shared(Trace *t, u32 wavefronts, u32 fewest, u32 lanes, u32 bytes);
 void trace_local(Trace *t, const u64 *offset, u32 mask, u32 bytes);
 void trace_local_uniform(Trace *t, u64 offset, u32 mask, u32 bytes);
-// A texture access, by numbers of sectors; `looked_up`: of each of its quads.
-void trace_sectors(Trace *t, const u64 *sector, u32 count, u32 looked_up);
+// A texture access, by numbers of sectors; `looked_up`: of each of its quads; `bytes`: of all lanes.
+void trace_sectors(Trace *t, const u64 *sector, u32 count, u32 looked_up, u32 bytes);
 void trace_bulk(Trace *t, u64 address, u64 bytes);
 void trace_barrier(Trace *t, u32 barrier, u32 lanes, u32 expected, bool waits);
 void trace_exit(Trace *t, u32 lanes);
