@@ -42,6 +42,7 @@ L2 = "lts__t_sector_hit_rate.pct"
 READ = "dram__bytes_read.sum"
 WRITE = "dram__bytes_write.sum"
 L2_SECTORS = "lts__t_sectors.sum"
+L2_SM = "lts__t_sectors_srcunit_tex_lookup_"  # hit.sum, miss.sum: of what goes through the SMs' L1s
 METRICS = (CYCLES, INSTS, L1, L2, L2_SECTORS, READ, WRITE)
 OUTLIER = 0.3      # of the cycles
 FEW_SECTORS = 1e5  # of the L2: about 3,700 hits in each launch are Nsight Compute's own
@@ -89,6 +90,15 @@ def read_l2(path, runs):
             hits, misses = found.get((l.run, l.index), (0, 0))
             l.real[L2] = 100 * hits / (hits + misses) if hits + misses else None
             l.real[L2_SECTORS] = math.inf
+
+
+def take_l2(launches):
+    """The same of the simulator's launches."""
+    for s in (l.simulated for l in launches if l.simulated):
+        hits, misses = s.get(L2_SM + "hit.sum", 0), s.get(L2_SM + "miss.sum", 0)
+        s.pop(L2, None)
+        if hits + misses:
+            s[L2] = 100 * hits / (hits + misses)
 
 
 def read_dram(path, runs):
@@ -317,6 +327,8 @@ def main():
         waiting = [(p, pool.submit(simulate, options, p, runs[p.name], scratch)) for p in programs]
         troubles = [(p.name, f.result()) for p, f in waiting]
     launches = [l for p in programs for l in runs[p.name]]
+    if options.l2:
+        take_l2(launches)
     print_table(launches)
     if options.tsv:
         with open(options.tsv, "w", encoding="utf-8") as file:

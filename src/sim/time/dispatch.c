@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // CTAs to SMs: to the SM with the fewest, from where the last search ended; clusters as a whole.
+#include "sim/time/gpc.h"
 #include "sim/time/machine.h"
 #include "sim/time/sample.h"
 
@@ -15,6 +16,14 @@ static u32 find_sm(const TimeMachine *m, const TimeRun *run) {
         if (m->sms[best].share == 0) break;
     }
     return best;
+}
+
+// A grid with fewer CTAs than SMs, alone on the machine, is spread over the GPCs.
+static u32 choose_sm(const TimeMachine *m, const TimeRun *run) {
+    u64 ctas = run->grid->cta_count;
+    if (ctas >= m->sm_count || run->grid->cluster_size > 1 || m->runs.len > 1) return find_sm(m, run);
+    u32 at = gpc_place(m->gpu, (u32)run->next_linear, (u32)ctas);
+    return at != WL_NONE && m->sms[at].share == 0 && sm_fits(&m->sms[at], run) ? at : find_sm(m, run);
 }
 
 static bool cluster_fits(const TimeMachine *m, const TimeRun *run) {
@@ -106,7 +115,7 @@ static Status dispatch_run(TimeMachine *m, TimeRun *run, Diag *diag) {
     bool waits = false;
     if (run->sample && run->sample->skipping) TRY(fast_forward(run, &waits, diag));
     while (run->next_linear < run->grid->cta_count && run->free_count) {
-        if ((size > 1 && !cluster_fits(m, run)) || (at = find_sm(m, run)) == WL_NONE) break;
+        if ((size > 1 && !cluster_fits(m, run)) || (at = choose_sm(m, run)) == WL_NONE) break;
         if (!waits && sample_due(run, &goal)) {
             TRY(fast_forward(run, &waits, diag));
             continue;

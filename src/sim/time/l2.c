@@ -144,8 +144,11 @@ static bool miss(MemSys *m, Slice *s, u32 item, CacheLook look) {
 // the other passes from there, and a copy of what was read stays. Copies are marks of the line here: how often they hit
 // counts, their place is in l2_usable, and what the way across costs is part of the distances (noc_spread).
 static bool is_far(const MemSys *m, const Piece *p) {
-    return m->parted && (p->sm >= m->sms / 2) != (p->slice >= m->slices / 2);
+    return m->parted && m->side[p->sm] != (p->slice >= m->slices / 2);
 }
+
+// What Nsight Compute does not count as asked for by the SMs' L1s (lts__t_sectors_srcunit_tex).
+static bool is_other(const Piece *p) { return p->request == MEM_FETCH || p->request == MEM_CONST; }
 
 // As Nsight Compute counts (bench/micro/l2_lookups.cu): what is on its way is a hit; a read that misses counts all
 // sectors that are fetched for it, ...
@@ -156,9 +159,15 @@ static void count_read(const MemSys *m, Slice *s, const Piece *p, CacheLook look
         there &= cache_mark(s->cache, p->local, 0, 0);
         if (there != p->mask) cache_mark(s->cache, p->local, whole_blocks(m, p->mask & ~there), 0);
     }
-    s->read_hits += sector_count(there & look.hit);
-    s->read_pending += sector_count(there & look.pending);
-    s->misses += sector_count(whole_blocks(m, p->mask & ~there));
+    u32 hits = sector_count(there & look.hit), pending = sector_count(there & look.pending);
+    u32 misses = sector_count(whole_blocks(m, p->mask & ~there));
+    s->read_hits += hits;
+    s->read_pending += pending;
+    s->misses += misses;
+    if (!is_other(p)) return;
+    s->other_sectors += sector_count(p->mask);
+    s->other_hits += hits + pending;
+    s->other_misses += misses;
 }
 
 // ... an atomic one for all of them, and lanes on one word look it up one by one.

@@ -271,6 +271,7 @@ TEST(sms_that_come_late_are_as_the_others) {
     Timed t;
     u64 cycles, between[3] = {0};
     open_timed(&t, 1);
+    t.d.gpu.gpcs_18 = t.d.gpu.gpcs_16 = t.d.gpu.gpcs_8 = 0;  // each launch goes to the next SM
     for (u32 i = 0; i < 3; i++) {
         assert_int_equal(run(&t, names[i], 1, 32, &cycles), STATUS_OK);
         between[i] = *(u64 *)device_view(&t.d, t.out, 8);

@@ -369,6 +369,11 @@ static void read_slices(const MemSys *m, MemCounter counter, u64 *to) {
     case MEMC_L2_ATOMIC_SECTORS: ALL(m->slice, m->slices, s, s->atomic_sectors);
     case MEMC_L2_ATOMIC_HIT_SECTORS: ALL(m->slice, m->slices, s, s->atomic_hits);
     case MEMC_L2_MISS_SECTORS: ALL(m->slice, m->slices, s, s->misses);
+    case MEMC_L2_SM_SECTORS:
+        ALL(m->slice, m->slices, s, s->read_sectors + s->write_sectors + s->atomic_sectors - s->other_sectors);
+    case MEMC_L2_SM_HIT_SECTORS:
+        ALL(m->slice, m->slices, s, s->read_hits + s->read_pending + s->write_hits + s->atomic_hits - s->other_hits);
+    case MEMC_L2_SM_MISS_SECTORS: ALL(m->slice, m->slices, s, s->misses - s->other_misses);
     case MEMC_L2_REQUESTS: ALL(m->slice, m->slices, s, s->requests);
     case MEMC_L2_EVICTIONS: ALL(m->slice, m->slices, s, s->evictions);
     case MEMC_L2_WRITEBACK_SECTORS: ALL(m->slice, m->slices, s, s->writebacks);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "sim/time/gpc.h"
 #include "sim/time/memsys_parts.h"
 
 static u32 least(u64 a, u64 b) { return (u32)(a < b ? a : b); }  // both below 2^32
@@ -105,6 +106,19 @@ static Status create_distances(MemSys *m, const GpuModel *gpu) {
     return STATUS_OK;
 }
 
+// Half of the GPCs, or of the SMs, belong to each partition.
+static Status create_groups(MemSys *m, const GpuModel *gpu) {
+    u32 gpcs = gpc_count(gpu);
+    m->gpc = mem_zero(m->sms, 1);
+    m->side = mem_zero(m->sms, 1);
+    if (!m->gpc || !m->side) return STATUS_NO_MEMORY;
+    for (u32 sm = 0; sm < m->sms; sm++) {
+        m->gpc[sm] = (u8)gpc_of(gpu, sm);
+        m->side[sm] = gpcs ? m->gpc[sm] >= gpcs / 2 : sm >= m->sms / 2;
+    }
+    return STATUS_OK;
+}
+
 static Status create_columns(MemSys *m) {
     static const u8 scopes[] = {
 #define MEM_COUNTER(id, scope, help) MEM_SCOPE_##scope,
@@ -135,6 +149,8 @@ static Status create_parts(MemSys *m, const GpuModel *gpu) {
     TRY(l2_create(m, gpu));
     TRY(dram_create(m, gpu));
     for (u32 i = 0; i < 2 && m->stepped; i++) TRY(network_create(m, gpu, i, &m->networks[i]));
+    TRY(create_groups(m, gpu));
+    TRY(coalesce_create(m, gpu));
     TRY(create_distances(m, gpu));
     TRY(create_columns(m));
     set_tail(m, gpu);
@@ -170,6 +186,9 @@ void memsys_destroy(MemSys *m) {
     vec_free(&m->chunks);
     vec_free(&m->joins);
     vec_free(&m->late);
+    coalesce_destroy(m);
+    mem_free(m->gpc);
+    mem_free(m->side);
     mem_free(m->extra);
     mem_free(m->ports);
     mem_free(m);

@@ -44,7 +44,7 @@ typedef struct Piece {
     u64 local;      // address of its cache line within the slice
     u32 tag, join;  // join: of a request in several pieces, else WL_NONE
     u32 since;      // when it came to where it waits, the low half
-    u32 at;         // in a network that is stepped: the input that it comes to next
+    u32 at;         // in a network that is stepped: the input that it comes to next; else 1 + its Coalesced, or 0
     u16 sm, slice;
     u8 flits, hops;  // in a network that is stepped
     u8 whole;        // writes: sectors written completely
@@ -115,6 +115,7 @@ typedef struct Slice {
     u32 *table;  // mshr + 1 by line, open addressing, when there is a cache
     Gauge queued, missing;
     u64 read_sectors, read_hits, read_pending, write_sectors, write_hits, atomic_sectors, atomic_hits, misses;
+    u64 other_sectors, other_hits, other_misses;  // of these, what is neither load, store, texture nor atomic
     u64 requests, evictions, writebacks, busy_bytes;
 } Slice;
 
@@ -165,6 +166,16 @@ typedef struct Join {  // the pieces of one request
     u32 left, next_free;
 } Join;
 
+typedef struct Coalesced {  // loads of the same sectors by SMs of a GPC: one asks the L2
+    u64 line;
+    u64 until;    // when it is forgotten; NEVER: not answered yet
+    u32 waiting;  // items: the others
+    u32 next;     // in its chain, or of those that are free
+    u32 newer;    // answered after it
+    u8 mask, gpc, kind, members;
+} Coalesced;
+
+typedef struct Coalescer Coalescer;
 typedef struct Network Network;
 
 typedef struct Timing {  // of DRAM, in its cycles
@@ -181,6 +192,7 @@ struct MemSys {
     u32 request_rate, reply_rate, slice_rate, write_rate, partial_rate, flit, header;
     u32 cache_line, cache_sector;  // bytes; line: of one piece at most
     bool parted;                   // the L2 has two partitions
+    u8 *gpc, *side;                // by SM: its GPC; the partition that it asks
     u32 fetch_sectors;             // that a miss brings at least
     u32 slice_queue, mshr_count, mshr_mask;
     u32 atomic_word[MEM_ATOMIC_COUNT], atomic_sector[MEM_ATOMIC_COUNT], atomic_latency;  // hundredths of a cycle
@@ -196,6 +208,9 @@ struct MemSys {
     u64 drain_high, drain_low;
     bool dram_fifo;
     Timing t;
+
+    u32 coalesce_most, coalesce_cycles;  // interconnect cycles
+    Coalescer *coalescer;                // NULL: there is none
 
     Port *ports;
     Slice *slice;
@@ -288,6 +303,13 @@ void network_step(MemSys *m, u32 which);
 bool network_room(const Network *network, u32 source);
 void network_arrive(MemSys *m, u32 item);
 u32 network_least(const MemSys *m, const Network *network);  // cycles that the nearest pair needs
+
+// --- the coalescer (coalesce.c) -------------------------------------------------------------------------------------
+WL_MUST_USE Status coalesce_create(MemSys *m, const GpuModel *gpu);
+void coalesce_destroy(MemSys *m);
+// A piece leaves its port. True: another one's answer will be its own, or was.
+bool coalesce_join(MemSys *m, u32 item);
+void coalesce_answer(MemSys *m, u32 entry);  // the piece that asked is answered
 
 // --- L2 slices (l2.c) -----------------------------------------------------------------------------------------------
 WL_MUST_USE Status l2_create(MemSys *m, const GpuModel *gpu);

@@ -20,6 +20,7 @@ static void leave(MemSys *m, Port *port, u32 item) {
     port->sent = (port->sent > start ? port->sent : start) + flits * m->flit;
     port->request_flits += flits;
     port->request_wait += (u32)m->now - p->since;
+    if (m->coalescer && coalesce_join(m, item)) return;
     l2_arrive(m, item);
 }
 
@@ -87,5 +88,7 @@ void noc_reply(MemSys *m, u32 item) {
     }
     p->received = start + flits * m->flit;
     p->reply_flits += flits;
+    u32 coalesced = m->coalescer ? piece->at : 0;
     memsys_deliver(m, item, (p->received + m->reply_rate - 1) / m->reply_rate);
+    if (coalesced) coalesce_answer(m, coalesced - 1);
 }
