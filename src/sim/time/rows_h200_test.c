@@ -10,12 +10,14 @@
 enum { TURNS = 64, ARRAY = 1 << 17, RESULTS = 4096, TEXT = 8192 };
 
 static void kernel_of(const char *program, char *text) {
-    int at = snprintf(text, TEXT,
-                      PTX_HEAD ".visible .entry rows(.param .u64 out) {\n.reg .b64 %%rd<12>;\n.reg .b32 %%r<40>;\n"
-                               ".reg .pred %%p<3>;\nld.param.u64 %%rd1, [out];\ncvta.to.global.u64 %%rd1, %%rd1;\n"
-                               "mov.u32 %%r1, %%tid.x;\nmul.wide.u32 %%rd2, %%r1, 128;\nadd.s64 %%rd3, %%rd1, %%rd2;\n"
-                               "and.b32 %%r2, %%r1, 32;\nsetp.eq.u32 %%p2, %%r2, 0;\nmov.u32 %%r2, 0;\nmov.u32 %%r3, "
-                               "0;\nmov.u64 %%rd5, %%rd3;\nmov.u64 %%rd9, %%rd1;\nmov.u64 %%rd6, %%clock64;\nTURN:\n");
+    int at = snprintf(
+        text, TEXT,
+        PTX_HEAD ".visible .entry rows(.param .u64 out, .param .u32 turns) {\n.reg .b64 %%rd<12>;\n.reg .b32 %%r<40>;\n"
+                 ".reg .pred %%p<3>;\nld.param.u64 %%rd1, [out];\nld.param.u32 %%r39, [turns];\ncvta.to.global.u64 "
+                 "%%rd1, %%rd1;\n"
+                 "mov.u32 %%r1, %%tid.x;\nmul.wide.u32 %%rd2, %%r1, 128;\nadd.s64 %%rd3, %%rd1, %%rd2;\n"
+                 "and.b32 %%r2, %%r1, 32;\nsetp.eq.u32 %%p2, %%r2, 0;\nmov.u32 %%r2, 0;\nmov.u32 %%r3, "
+                 "0;\nmov.u64 %%rd5, %%rd3;\nmov.u64 %%rd9, %%rd1;\nmov.u64 %%rd6, %%clock64;\nTURN:\n");
     u32 arrays = 0, waited = 0;
     for (const char *p = program; *p; p++) {
         u32 off = RESULTS + arrays * ARRAY;
@@ -32,12 +34,12 @@ static void kernel_of(const char *program, char *text) {
         at += snprintf(text + at, TEXT - at,
                        "cvt.u64.u32 %%rd7, %%r3;\nadd.s64 %%rd5, %%rd3, %%rd7;\nadd.s64 %%rd9, %%rd1, %%rd7;\n");
     }
-    at += snprintf(text + at, TEXT - at,
-                   "add.u32 %%r2, %%r2, 1;\nsetp.lt.u32 %%p1, %%r2, %u;\n@%%p1 bra TURN;\nmov.u64 %%rd8, %%clock64;\n"
-                   "sub.s64 %%rd8, %%rd8, %%rd6;\nshr.u32 %%r4, %%r1, 5;\nmul.wide.u32 %%rd9, %%r4, 8;\nadd.s64 %%rd9, "
-                   "%%rd1, %%rd9;\n"
-                   "st.global.u64 [%%rd9], %%rd8;\nst.global.u32 [%%rd9+2048], %%r3;\n",
-                   TURNS);
+    at +=
+        snprintf(text + at, TEXT - at,
+                 "add.u32 %%r2, %%r2, 1;\nsetp.lt.u32 %%p1, %%r2, %%r39;\n@%%p1 bra TURN;\nmov.u64 %%rd8, %%clock64;\n"
+                 "sub.s64 %%rd8, %%rd8, %%rd6;\nshr.u32 %%r4, %%r1, 5;\nmul.wide.u32 %%rd9, %%r4, 8;\nadd.s64 %%rd9, "
+                 "%%rd1, %%rd9;\n"
+                 "st.global.u64 [%%rd9], %%rd8;\nst.global.u32 [%%rd9+2048], %%r3;\n");
     for (const char *p = strchr(program, 'P'); p && *p; p++)
         at += snprintf(text + at, TEXT - at, "@%%p2 st.global.u32 [%%rd3+%u], %%r3;\n", RESULTS);
     snprintf(text + at, TEXT - at, "ret;\n}\n");
@@ -53,9 +55,13 @@ static void play(const char *program, u32 ctas, u32 warps, double *first, double
     device_open_with(&d, text, (SimConfig){.threads = 1, .timing = true});
     d.gpu.sms = 1;
     DevicePtr out = device_memory(&d, NULL, RESULTS + 8 * ARRAY);
+    struct {
+        DevicePtr out;
+        u32 turns;
+    } params = {out, TURNS};
     assert_int_equal(sim_find_kernel(d.sim, d.module, "rows", &kernel), STATUS_OK);
     for (u32 i = 0; i < 2; i++) {
-        SimLaunch launch = {.kernel = kernel, .grid = {ctas, 1, 1}, .block = {warps * 32, 1, 1}, .params = &out};
+        SimLaunch launch = {.kernel = kernel, .grid = {ctas, 1, 1}, .block = {warps * 32, 1, 1}, .params = &params};
         SimLaunchResult result = {0};
         assert_int_equal(sim_launch(d.sim, &launch, &result, &d.diag), STATUS_OK);
     }

@@ -70,15 +70,15 @@ static void take_passes(Sm *sm, const Passes *p, u32 ops, u32 op_count) {
     sm->counters[SMC_THREAD_INSTS] += p->thread_insns;
 }
 
-// Takes the next runs when they are a pass through the region that begins with `block`, or TIME_UNROLL passes through
-// an unrolled one.
+// Takes the next runs when they are a pass through the region that begins with `block`, or TimeBlock.turns passes
+// through an unrolled one.
 static Match take_region(Sm *sm, TimeWarp *w, const TimeBlock *block, u32 lanes) {
     Passes one = {.w = w, .first = block};
     Match match = match_pass(&one, w->part, lanes);
     if (match != MATCH_WHOLE) return match;
-    w->low_words = block->unrolled_count ? TIME_UNROLL * one.words : one.words;
+    w->low_words = block->unrolled_count ? block->turns * one.words : one.words;
     Passes all = one;
-    for (u32 k = 1; k < TIME_UNROLL && block->unrolled_count && match == MATCH_WHOLE; k++)
+    for (u32 k = 1; k < block->turns && block->unrolled_count && match == MATCH_WHOLE; k++)
         match = match_pass(&all, w->part + k * block->parts, lanes);
     if (match == MATCH_OPEN && w->ask != ASK_TRIED && !warp_done(w->front)) return MATCH_OPEN;
     if (match == MATCH_WHOLE && block->unrolled_count)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a warp's trace to what it issues next. A run of a warp is one of the trace, or those of a whole pass through a
-// region (TimeBlock.parts), or of TIME_UNROLL passes through an unrolled loop.
+// region (TimeBlock.parts), or of TimeBlock.turns passes through an unrolled loop.
 #ifndef WL_SIM_SM_TRACE_H
 #define WL_SIM_SM_TRACE_H
 

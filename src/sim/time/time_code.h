@@ -80,9 +80,10 @@ typedef struct TimeBlock {
                       // are in one order, the same for each of them here. A warp whose trace is a pass through the
                       // region issues them at once. TimeOp.extra of regions of several parts: whose it is.
     u32 ops, op_count;  // of the region
-    // Loops that ptxas unrolls: what TIME_UNROLL passes through the region with the same lanes become, issued as one.
+    // Loops that ptxas unrolls: what `turns` passes through the region with the same lanes become, issued as one.
     // TimeOp.extra: pass * parts + part, less than TIME_PARTS.
     u32 unrolled, unrolled_count;  // unrolled_count 0: not unrolled
+    u8 turns;                      // TIME_UNROLL, or those of a loop that is unrolled altogether, or a part of them
     // The branch around it is none on the machine, its instructions are predicated: a warp whose trace jumps over the
     // block (and only over such blocks) issues them all the same, without effect.
     bool predicated;

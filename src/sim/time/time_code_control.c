@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What ptxas makes of branches: short conditional regions are predicated, diverging regions are put between BSSY and
 // BSYNC, jumps between neighbours fall away. From listings of ptxas 13.0 for sm_90.
+#include "flow/affine.h"
 #include "sim/time/time_lower.h"
 
 enum {
@@ -225,12 +226,17 @@ static Status analyze(Control *c) {
     Arena *arena = &f->lower->scratch;
     Liveness *live;
     Chains *chains;
+    Affine *affine;
     u32 blocks = f->cfg->block_count + 1;
     TRY(flow_postdominators(f->cfg, arena, &f->postdominators));
     TRY(flow_loops(f->cfg, f->dominators, arena, &f->loops));
     TRY(flow_liveness(f->cfg, arena, &live));
     TRY(flow_chains(live, arena, &chains));
     TRY(flow_divergence(chains, f->loops, f->postdominators, arena, &f->divergence));
+    if (f->loops->loop_count) {
+        TRY(flow_affine(chains, f->loops, f->divergence, arena, &affine));
+        flow_trip_counts(affine, f->dominators, f->loops);
+    }
     c->cost = ARENA_ARRAY(arena, u32, blocks);
     c->loads = ARENA_ARRAY(arena, u32, blocks);
     c->through = ARENA_ARRAY(arena, u32, blocks);
@@ -239,7 +245,7 @@ static Status analyze(Control *c) {
     f->speculated = ARENA_ARRAY(arena, bool, blocks);
     f->opens = ARENA_ARRAY(arena, u32, blocks);
     f->closes = ARENA_ARRAY(arena, bool, blocks);
-    f->unrolled = ARENA_ARRAY(arena, bool, blocks);
+    f->unrolled = ARENA_ARRAY(arena, u8, blocks);
     f->no_branch = ARENA_ARRAY(arena, bool, f->code->insn_count + 1);
     f->loop_control = ARENA_ARRAY(arena, bool, f->code->insn_count + 1);
     bool ok = bitset_init(&c->claimed, arena, blocks) && bitset_init(&f->counted, arena, f->code->value_count + 1);

@@ -429,6 +429,7 @@ static Status append_region(TimeFunc *f, TimeBlock *head, u32 op, u32 end, const
         block->unrolled = head->unrolled;
         block->unrolled_count = head->unrolled_count;
         if (first >= f->code->insn_count) continue;
+        block->turns = f->unrolled[f->cfg->block_of[first]];
         block->predicated = f->predicated[f->cfg->block_of[first]];
         block->speculated = f->speculated[f->cfg->block_of[first]];
         block->exits = f->exits[f->cfg->block_of[first]];

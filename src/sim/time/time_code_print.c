@@ -67,7 +67,7 @@ Status time_code_print(const TimeCode *code, TextBuffer *out) {
                    block->exits ? " exits" : "");
         if (block->part + 1u < block->parts) continue;
         for (u32 i = 0; i < block->op_count; i++) print_op(&text, code, &code->ops[block->ops + i]);
-        if (block->unrolled_count) flow_print(&text, "  %d times:\n", TIME_UNROLL);
+        if (block->unrolled_count) flow_print(&text, "  %d times:\n", block->turns);
         for (u32 i = 0; i < block->unrolled_count; i++) print_op(&text, code, &code->ops[block->unrolled + i]);
     }
     flow_print(&text, "registers %u\n", code->registers);

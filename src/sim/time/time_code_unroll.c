@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops that ptxas unrolls: beside the region as it stands, the machine instructions of UNROLL iterations at once, with
+// Loops that ptxas unrolls: beside the region as it stands, the machine instructions of several iterations at once, with
 // the loop's control once, increments in the offsets of addresses, and what depends only on them computed once. A warp
-// whose next UNROLL passes are through this region issues those instead; the region itself is the rest of the loop.
+// whose next passes, as many, are through this region issues those instead; the region itself is the rest of the loop.
 // In the flow graph the two are alternatives: a mark before the copies branches to either, one behind them back or out.
 #include "sim/time/time_lower.h"
 
@@ -15,7 +15,7 @@ typedef struct Unroller {
     u32 *name;             // value -> its name in the iteration under work
     u32 *first;            // by leaf: the name that the first iteration read
     u32 *made;             // value -> its name after the first iteration
-    u32 iteration;
+    u32 iteration, turns;
 } Unroller;
 
 static bool is_linear(const TimeFunc *f, u32 insn) {
@@ -68,7 +68,7 @@ static void reuse(Unroller *u, u32 insn) {
 // The results of an iteration have names of their own, those of the last one the values' own.
 static Status name_result(Unroller *u, u32 insn, u32 value, u32 *name) {
     if (is_tied(u, insn, value)) return *name = u->name[value], STATUS_OK;
-    if (u->iteration + 1 == TIME_UNROLL) return *name = value, STATUS_OK;
+    if (u->iteration + 1 == u->turns) return *name = value, STATUS_OK;
     *name = u->f->value_count++;
     return vec_push(&u->f->value_bits, u->f->value_bits.data[value]);
 }
@@ -146,7 +146,7 @@ static void forget_advanced(Unroller *u) {
 
 static Status emit_iteration(Unroller *u) {
     TimeFunc *f = u->f;
-    bool last = u->iteration + 1 == TIME_UNROLL;
+    bool last = u->iteration + 1 == u->turns;
     forget_advanced(u);
     for (u32 i = u->begin; i < u->end; i++) {
         u32 sunk = f->ops.len;
@@ -260,12 +260,13 @@ static Status begin_names(Unroller *u) {
 Status time_emit_unrolled(TimeFunc *f, u32 header) {
     u32 begin = f->cfg->blocks[header].first;
     Unroller u = {.f = f, .begin = begin, .end = time_region_end(f, time_block(f, begin))};
+    u.turns = f->unrolled[header];
     bool sides = false;
     for (u32 i = u.begin; i < u.end; i++) sides |= is_in_side(&u, i);
     if (sides) TRY(find_liveness(&u));
     TRY(begin_names(&u));
     TRY(find_computed(&u));
     TRY(emit_mark(f, u.begin, UNROLL_BEGIN));
-    for (u.iteration = 0; u.iteration < TIME_UNROLL; u.iteration++) TRY(emit_iteration(&u));
+    for (u.iteration = 0; u.iteration < u.turns; u.iteration++) TRY(emit_iteration(&u));
     return emit_mark(f, u.end - 1, UNROLL_END);
 }

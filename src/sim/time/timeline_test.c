@@ -191,9 +191,10 @@ static const char kernels[] =
     END
     // The second warp comes to the second barrier late, from its loop.
     BEGIN("late")
-    "mov.u32 %r5, %tid.x; mov.u32 %r6, 0; bar.sync 0; setp.lt.u32 %p1, %r5, 32; @%p1 bra there;\n"
+    "mov.u32 %r5, %tid.x; mov.u32 %r6, 0; mov.u32 %r7, %ntid.x; bar.sync 0;\n"
+    "setp.lt.u32 %p1, %r5, 32; @%p1 bra there;\n"
     "again: fma.rn.f64 %e1, %e1, %e1, %e1; fma.rn.f64 %e1, %e1, %e1, %e1; add.u32 %r6, %r6, 1;\n"
-    "setp.lt.u32 %p2, %r6, 40; @%p2 bra again;\n"
+    "setp.lt.u32 %p2, %r6, %r7; @%p2 bra again;\n"
     "there: bar.sync 0; cvt.rn.f32.f64 %f5, %e1; mov.b32 %r9, %f5; st.global.u32 [%d2], %r9;\n"
     END
     // Every arithmetic unit; 3, 6, 9, ... lanes at work.
