@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops that ptxas unrolls: beside the region as it stands, the machine instructions of several iterations at once, with
-// the loop's control once, increments in the offsets of addresses, and what depends only on them computed once. A warp
-// whose next passes, as many, are through this region issues those instead; the region itself is the rest of the loop.
-// In the flow graph the two are alternatives: a mark before the copies branches to either, one behind them back or out.
+// Loops that ptxas unrolls: beside the region as it stands, the machine instructions of several iterations at once,
+// with the loop's control once, increments in the offsets of addresses, and what depends only on them computed once. A
+// warp whose next passes, as many, are through this region issues those instead; the region itself is the rest of the
+// loop. In the flow graph the two are alternatives: a mark before the copies branches to either, one behind them back
+// or out.
 #include "sim/time/time_lower.h"
 
 typedef struct Unroller {
