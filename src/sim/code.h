@@ -81,9 +81,9 @@ typedef struct ExecShape {
     const Form *form;
     const Insn *insn;
     const Module *module;
-    u8 dst_bits;      // size of the destination register: 1, 16, 32, 64, 128; 0 = none
-    u8 src_bits[4];   // size of the source registers or of the literals; 0 = none
-    bool contracted;  // a sum that is executed as an fma, with signs in in->mods (lower_contract.c)
+    u8 dst_bits;          // size of the destination register: 1, 16, 32, 64, 128; 0 = none
+    u8 src_bits[4];       // size of the source registers or of the literals; 0 = none
+    const Form *product;  // of a sum that takes a product: its form; signs are in in->mods (lower_contract.c)
 } ExecShape;
 
 enum { NEGATED_PRODUCT = 1, NEGATED_ADDEND = 2 };  // SimInsn.mods of a contracted sum

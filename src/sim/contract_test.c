@@ -35,6 +35,7 @@ static const Row rows[] = {
     {"mul.rn.T %a5, A, B; add.T X, %a5, C;", "mul.rn.T %a5, A, B; add.rn.T X, %a5, C;"},
     {"mul.T %a5, A, B; add.rn.T X, %a5, C;", "mul.rn.T %a5, A, B; add.rn.T X, %a5, C;"},
     {"mul.T %a5, A, B; @%p1 bra L; add.T X, %a5, C; L:", "mul.rn.T %a5, A, B; @%p1 bra L; add.rn.T X, %a5, C; L:"},
+    {"mul.T %a5, A, B; @%p1 bra L; mul.T X, C, %a5; L:", "mul.rn.T %a5, A, B; @%p1 bra L; mul.rn.T X, C, %a5; L:"},
     {"mov.b_ %a5, D; @%p1 mul.T %a5, A, B; add.T X, %a5, C;",
      "mov.b_ %a5, D; @%p1 mul.rn.T %a5, A, B; add.rn.T X, %a5, C;"},
     {"mul.T %a5, A, B; @%p1 add.T X, %a5, C;", "@%p1 fma.rn.T X, A, B, C;"},
@@ -133,6 +134,51 @@ TEST(halves) {
     }
 }
 
+// Products by a constant are taken in other blocks, too, also by sums of a loop in which a factor is not used
+// otherwise.
+TEST(constants) {
+    static const Row f32s[] = {
+        {"mul.T %a5, A, 0f40490F33; @%p1 bra L; add.T X, %a5, C; L:", "@!%p1 fma.rn.T X, A, 0f40490F33, C;"},
+        {"mov.T %a6, 0f40490F33; mul.T %a5, %a6, A; @%p1 bra L; sub.T X, C, %a5; bra M; L: add.T Y, D, %a5; M:",
+         "mov.T %a6, 0f40490F33; neg.T %a7, %a6; @%p1 fma.rn.T Y, A, %a6, D; @!%p1 fma.rn.T X, A, %a7, C;"},
+        {"mul.T %a5, A, 0f40490F33; mov.T X, C; mov.u32 %r2, 0; L: add.T X, X, %a5; mul.T Y, X, D; mul.T X, X, "
+         "0f3F400000; "
+         "add.u32 %r2, %r2, 1; setp.lt.u32 %p2, %r2, 5; @%p2 bra L;",
+         "mov.T X, C; mov.u32 %r2, 0; L: fma.rn.T X, A, 0f40490F33, X; mul.rn.T Y, X, D; mul.rn.T X, X, 0f3F400000; "
+         "add.u32 %r2, %r2, 1; setp.lt.u32 %p2, %r2, 5; @%p2 bra L;"},
+        {"ld.param.T %a6, [out]; mul.T %a5, %a6, A; @%p1 bra L; add.T X, %a5, C; L:",
+         "ld.param.T %a6, [out]; @!%p1 fma.rn.T X, A, %a6, C;"},
+        {"mul.T %a5, A, 0f40490F33; mov.b_ Y, %a5; @%p1 bra L; add.T X, %a5, C; L:",
+         "mul.rn.T %a5, A, 0f40490F33; mov.b_ Y, %a5; @!%p1 add.rn.T X, %a5, C;"},
+    };
+    for (u32 k = 0; k < WL_COUNT(f32s); k++) check_row(&f32s[k], "f32", 32);
+    static const Row half = {"mov.b16 %a6, 0x4249; mul.T %a5, %a6, A; @%p1 bra L; add.T X, %a5, C; L:",
+                             "mov.b16 %a6, 0x4249; @!%p1 fma.rn.T X, A, %a6, C;"};
+    check_row(&half, "f16", 16);
+}
+
+// An approximate quotient is the numerator times the reciprocal; these are not so large or small that they are scaled.
+TEST(quotients) {
+    static const Row f32s[] = {
+        {"div.approx.ftz.T %a5, A, B; add.ftz.T X, %a5, C;", "rcp.approx.ftz.T %a5, B; fma.rn.ftz.T X, A, %a5, C;"},
+        {"div.approx.ftz.T %a5, A, B; sub.ftz.sat.T X, C, %a5;",
+         "rcp.approx.ftz.T %a5, B; neg.T %a6, A; fma.rn.ftz.sat.T X, %a6, %a5, C;"},
+        {"div.approx.ftz.T %a5, A, B; sub.ftz.T X, %a5, C; mov.b_ Y, %a5;",
+         "rcp.approx.ftz.T %a5, B; mul.rn.ftz.T Y, A, %a5; sub.rn.ftz.T X, Y, C;"},
+        {"div.approx.ftz.T %a5, A, 0f40490F33; @%p1 bra L; add.ftz.T X, %a5, C; L:",
+         "div.approx.ftz.T %a5, A, 0f40490F33; @%p1 bra L; add.rn.ftz.T X, %a5, C; L:"},
+        {"and.b32 B, B, 0xbfffffff; or.b32 B, B, 0x38000000; div.approx.T %a5, A, B; add.T X, %a5, C;",
+         "and.b32 B, B, 0xbfffffff; or.b32 B, B, 0x38000000; rcp.approx.T %a5, B; fma.rn.T X, A, %a5, C;"},
+        {"and.b32 B, B, 0xbfffffff; or.b32 B, B, 0x38000000; div.full.T %a5, A, B; sub.T X, %a5, C;",
+         "and.b32 B, B, 0xbfffffff; or.b32 B, B, 0x38000000; rcp.approx.T %a5, B; neg.T %a6, C; "
+         "fma.rn.T X, A, %a5, %a6;"},
+        {"and.b32 B, B, 0x807fffff; div.approx.T %a5, A, B; add.T X, %a5, C;",  // subnormal: both times 2^24
+         "and.b32 B, B, 0x807fffff; mul.rn.T %a5, B, 0f4b800000; rcp.approx.T %a5, %a5; mul.rn.T %a6, A, 0f4b800000; "
+         "fma.rn.T X, %a6, %a5, C;"},
+    };
+    for (u32 k = 0; k < WL_COUNT(f32s); k++) check_row(&f32s[k], "f32", 32);
+}
+
 // .ftz has to be on both or neither; .sat on the sum.
 TEST(modifiers) {
     static const Row f32s[] = {
@@ -168,8 +214,13 @@ TEST(nothing_in_debug_modules) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(single_precision), cmocka_unit_test(double_precision),         cmocka_unit_test(halves),
-        cmocka_unit_test(modifiers),        cmocka_unit_test(nothing_in_debug_modules),
+        cmocka_unit_test(single_precision),
+        cmocka_unit_test(double_precision),
+        cmocka_unit_test(halves),
+        cmocka_unit_test(modifiers),
+        cmocka_unit_test(constants),
+        cmocka_unit_test(quotients),
+        cmocka_unit_test(nothing_in_debug_modules),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contraction: a sum takes the product that it adds and rounds once, where ptxas does. PTX leaves that to the compiler
-// for `mul`, `add` and `sub` that name no rounding (ISA 9.7.3); nvcc -fmad=false names it. What ptxas 13.0 contracts
-// from -O1 on, found by compiling 200 random expressions and 60 of our own for sm_90 and reading the machine code:
-// a product all of whose readers are sums of its basic block (of its type and .ftz, .sat on the sum only), by all of
-// them. Of two products in one sum that of fewer readers is taken, of equally many the first; then the other has a
-// reader that is no sum. Products with one reader come first.
+// for `mul`, `add` and `sub` that name no rounding (ISA 9.7.3); nvcc -fmad=false names it. An approximate division ends
+// with a product, too: the numerator times the reciprocal. What ptxas 13.0 contracts from -O1 on, found by compiling
+// 200 random expressions and 90 of our own for sm_90 and reading the machine code:
+// A product is taken when all its readers are sums of its type and .ftz (.sat on the sum only), and by all of them; of
+// the same basic block, or of any, when one factor is a constant: a literal, a parameter of the kernel, constant memory
+// at a fixed address. Of two products in one sum that of fewer readers is taken, of equally many the first; then the
+// other has a reader that is no sum. Products with one reader come first.
 // Left out: products that meet sums only where ptxas unrolls a loop or drops a `mov` or `neg` between them.
 #include <string.h>
 
@@ -12,17 +14,19 @@
 #include "sim/lower.h"
 
 static const struct ContractRow {
-    u16 product, sum, difference, fused;
+    u16 product, sum, difference, fused;  // `fused`: the row of ops.def whose selector has the function
 } rows[] = {
     {OP_MUL_F, OP_ADD_F, OP_SUB_F, OP_FMA_F},
     {OP_MUL_F64, OP_ADD_F64, OP_SUB_F64, OP_FMA_F64},
     {OP_MUL_HALF, OP_ADD_HALF, OP_SUB_HALF, OP_FMA_HALF},
+    {OP_DIV_F, OP_ADD_F, OP_SUB_F, OP_DIV_F},
 };
 
 typedef struct Contract {
     Lower *lo;
     const Chains *chains;
     u32 *readers;  // of the product that instruction i makes; 0: it makes none that can be taken
+    u32 *defs;     // definitions of each value
 } Contract;
 
 static const Form *form_at(const Lower *lo, u32 i) { return insn_form(lo->m, &lo->m->insns[lo->func->insns + i]); }
@@ -33,14 +37,15 @@ static const struct ContractRow *row_of_product(const Form *form) {
     return NULL;
 }
 
-static const struct ContractRow *row_of_sum(const Form *form) {
+static bool is_sum(const Form *form) {
     for (u32 k = 0; k < WL_COUNT(rows); k++)
-        if ((form->op == rows[k].sum || form->op == rows[k].difference) && !form->mods[MOD_RND]) return &rows[k];
-    return NULL;
+        if ((form->op == rows[k].sum || form->op == rows[k].difference) && !form->mods[MOD_RND]) return true;
+    return false;
 }
 
 static bool fits(const Form *product, const Form *sum) {
-    return row_of_sum(sum) == row_of_product(product) && product->types[0] == sum->types[0] &&
+    const struct ContractRow *row = row_of_product(product);
+    return is_sum(sum) && (sum->op == row->sum || sum->op == row->difference) && product->types[0] == sum->types[0] &&
            product->mods[MOD_FTZ] == sum->mods[MOD_FTZ];
 }
 
@@ -72,22 +77,50 @@ static bool redefines(const FlowCode *code, u32 insn, const FlowInsn *product) {
     return false;
 }
 
+// What ptxas holds in constant banks or writes into the instruction.
+static bool is_constant(const Contract *c, u32 insn, u32 place) {
+    const FlowCode *code = c->chains->cfg->code;
+    if (code->operands[code->insns[insn].operands + code->insns[insn].defs + place].kind != FLOW_VALUE) return true;
+    u32 node = source_node(c->chains, insn, place);
+    if (node == WL_NONE) return false;
+    u32 def = c->chains->nodes[node].insn;
+    const FlowInsn *d = &code->insns[def];
+    if (d->guard != WL_NONE || !d->uses) return false;
+    u8 from = code->operands[d->operands + d->defs].kind;
+    if (d->is_load)
+        return (d->space == SPACE_CONST && from == FLOW_SYMBOL) || (d->space == SPACE_PARAM && code->is_entry);
+    return form_at(c->lo, def)->op == OP_MOV && (from == FLOW_IMMEDIATE || from == FLOW_OTHER);
+}
+
+// Its factors are the same wherever it can be read: each is written in one place.
+static bool is_anywhere(const Contract *c, u32 insn) {
+    const FlowCode *code = c->chains->cfg->code;
+    const FlowInsn *in = &code->insns[insn];
+    for (u32 k = 0; k < in->uses; k++) {
+        const FlowOperand *use = &code->operands[in->operands + in->defs + k];
+        if (use->kind == FLOW_VALUE && c->defs[use->id] != 1) return false;
+    }
+    bool scaled = form_at(c->lo, insn)->op == OP_DIV_F;
+    return !scaled && (is_constant(c, insn, 0) || is_constant(c, insn, 1));
+}
+
 // Readers of the product that instruction `insn` makes, if all of them can take it.
 static u32 count_readers(const Contract *c, u32 insn, u32 node) {
     const Chains *chains = c->chains;
     const FlowCode *code = chains->cfg->code;
-    const FlowInsn *product = &code->insns[insn];
+    const u32 *block_of = chains->cfg->block_of;
+    bool anywhere = is_anywhere(c, insn);
     u32 last = insn, first = chains->first_user[node], end = chains->first_user[node + 1];
     for (u32 k = first; k < end; k++) {
         const ChainUser *user = &chains->users[k];
-        if (user->insn == WL_NONE || user->operand == WL_NONE || user->insn <= insn) return 0;
+        if (user->insn == WL_NONE || user->operand == WL_NONE) return 0;
         if (!fits(form_at(c->lo, insn), form_at(c->lo, user->insn))) return 0;
-        if (chains->cfg->block_of[user->insn] != chains->cfg->block_of[insn]) return 0;
         if (source_node(chains, user->insn, 0) == source_node(chains, user->insn, 1)) return 0;
+        if (!anywhere && (block_of[user->insn] != block_of[insn] || user->insn < insn)) return 0;
         if (user->insn > last) last = user->insn;
     }
-    for (u32 i = insn; i < last; i++)
-        if (redefines(code, i, product)) return 0;
+    for (u32 i = insn; i < last && !anywhere; i++)
+        if (redefines(code, i, &code->insns[insn])) return 0;
     return end - first;
 }
 
@@ -126,6 +159,9 @@ Status lower_contract(Lower *lo, const Liveness *live) {
     Chains *chains;
     TRY(flow_chains(live, &lo->scratch, &chains));
     c.chains = chains;
+    c.defs = ARENA_ARRAY(&lo->scratch, u32, chains->cfg->code->value_count + 1);
+    if (!c.defs) return STATUS_NO_MEMORY;
+    for (u32 node = 0; node < chains->def_count; node++) c.defs[chains->nodes[node].value]++;
     for (u32 node = 0; node < chains->def_count; node++) {
         u32 insn = chains->nodes[node].insn;
         if (row_of_product(form_at(lo, insn)) && chains->cfg->code->insns[insn].guard == WL_NONE)
@@ -133,20 +169,20 @@ Status lower_contract(Lower *lo, const Liveness *live) {
     }
     for (u32 pass = 0; pass < 2; pass++)
         for (u32 i = 0; i < count; i++)
-            if (row_of_sum(form_at(lo, i)) && lo->contracted[i] == WL_NONE) choose(&c, i, pass == 0);
+            if (is_sum(form_at(lo, i)) && lo->contracted[i] == WL_NONE) choose(&c, i, pass == 0);
     return STATUS_OK;
 }
 
 ExecFn lower_contracted(Lower *lo, SimInsn *in, ExecShape *shape) {
     u32 place = lo->contracted[in->insn] & 1, bits;
     const Insn *product = &lo->m->insns[lo->func->insns + (lo->contracted[in->insn] >> 1)];
-    const struct ContractRow *row = row_of_sum(shape->form);
+    shape->product = insn_form(lo->m, product);
+    const struct ContractRow *row = row_of_product(shape->product);
     u8 type = shape->form->types[0];
     in->dst = lower_reg(lo, insn_operand(lo->m, lo->insn, 0), &bits);
     for (u32 k = 0; k < 2; k++) in->src[k] = lower_source(lo, insn_operand(lo->m, product, 1 + k), type, &bits);
     in->src[2] = lower_source(lo, insn_operand(lo->m, lo->insn, 1 + !place), type, &bits);
     shape->dst_bits = shape->src_bits[0] = shape->src_bits[1] = shape->src_bits[2] = (u8)bits;
-    shape->contracted = true;
     in->mods = shape->form->op != row->difference ? 0 : place ? NEGATED_PRODUCT : NEGATED_ADDEND;
     return lo->table[row->fused](shape, in);
 }

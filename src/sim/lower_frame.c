@@ -133,13 +133,15 @@ static void finish_places(Lower *lo, const Places *places) {
     lo->out->preds = base[PLACE_PRED] + places[PLACE_PRED].count;
 }
 
-// A sum that takes a product reads what was multiplied.
-static void touch_contracted(const Lower *lo, const FlowCode *code, Interval *values, u32 sum) {
+// A sum that takes a product reads what was multiplied: that lives as long as the product.
+static void touch_factors(const Lower *lo, const FlowCode *code, Interval *values, u32 sum) {
     if (lo->contracted[sum] == WL_NONE) return;
-    const FlowInsn *product = &code->insns[lo->contracted[sum] >> 1];
-    for (u32 k = 0; k < product->uses; k++) {
-        const FlowOperand *o = &code->operands[product->operands + product->defs + k];
-        if (o->kind == FLOW_VALUE) touch(&values[o->id], sum);
+    const FlowInsn *in = &code->insns[lo->contracted[sum] >> 1];
+    const FlowOperand *o = &code->operands[in->operands];
+    for (u32 k = 1; k <= in->uses; k++) {
+        if (o[k].kind != FLOW_VALUE) continue;
+        touch(&values[o[k].id], values[o[0].id].start);
+        touch(&values[o[k].id], values[o[0].id].end);
     }
 }
 
@@ -156,8 +158,8 @@ Status lower_registers(Lower *lo, const Liveness *live) {
         return STATUS_NO_MEMORY;
     for (u32 i = 0; i < count; i++) describe(lo, &values[i], i);
     for (u32 i = 0; i < code->insn_count; i++) touch_insn(code, values, &lo->read, i);
-    for (u32 i = 0; i < code->insn_count; i++) touch_contracted(lo, code, values, i);
     touch_blocks(cfg, live, values);
+    for (u32 i = 0; i < code->insn_count; i++) touch_factors(lo, code, values, i);
     Places places[PLACE_CLASSES] = {0};
     Status status = scan(lo, values, count, places);
     if (status == STATUS_OK) finish_places(lo, places);

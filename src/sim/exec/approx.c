@@ -42,21 +42,33 @@ static inline f32 scale_both(f32 v) { return is_tiny(v) ? 0x1p24f : scale_huge(v
 MUFU1_SHARED(rcp_f32, rcp, f32, a *scale_both(a), canonical_f32(r *scale_both(a)))
 MUFU1_SHARED(rcp_f32_ftz, rcp, f32, a, r)
 
-// a / b: SCALE, of b, is applied to both; then MULTIPLY a by the reciprocal.
-#define DIVISION(name, SCALE, FLUSH, MULTIPLY)                                                                   \
-    void APPROX_FN(name)(Exec * x, const SimInsn *in, u32 mask) {                                                \
-        CellF32 *d = exec_operand(x, in->dst);                                                                   \
-        const CellF32 *a = exec_operand(x, in->src[0]), *b = exec_operand(x, in->src[1]);                        \
-        f32 v[LANES];                                                                                            \
-        u32 place[LANES];                                                                                        \
-        MufuRows rows;                                                                                           \
-        SIM_VECTORIZE for (u32 l = 0; l < LANES; l++) {                                                          \
-            v[l] = b[l] * SCALE(b[l]);                                                                           \
-            place[l] = mufu_rcp_row(v[l]);                                                                       \
-        }                                                                                                        \
-        mufu_fetch(&rows, mufu_rcp_rows, place);                                                                 \
-        LANES_SET(mask, CellF32, d,                                                                              \
-                  canonical_f32(MULTIPLY(FLUSH(FLUSH(a[l]) * SCALE(b[l])), mufu_rcp(v[l], mufu_at(&rows, l))))); \
+// a / b: SCALE, of b, is applied to both; then MULTIPLY a by the reciprocal r.
+#define RECIPROCALS(SCALE)                                                            \
+    CellF32 *d = exec_operand(x, in->dst);                                            \
+    const CellF32 *a = exec_operand(x, in->src[0]), *b = exec_operand(x, in->src[1]); \
+    f32 v[LANES], r[LANES];                                                           \
+    u32 place[LANES];                                                                 \
+    MufuRows rows;                                                                    \
+    SIM_VECTORIZE for (u32 l = 0; l < LANES; l++) {                                   \
+        v[l] = b[l] * SCALE(b[l]);                                                    \
+        place[l] = mufu_rcp_row(v[l]);                                                \
+    }                                                                                 \
+    mufu_fetch(&rows, mufu_rcp_rows, place);                                          \
+    SIM_VECTORIZE for (u32 l = 0; l < LANES; l++) r[l] = mufu_rcp(v[l], mufu_at(&rows, l));
+#define DIVISION(name, SCALE, FLUSH, MULTIPLY)                                                        \
+    void APPROX_FN(name)(Exec * x, const SimInsn *in, u32 mask) {                                     \
+        RECIPROCALS(SCALE)                                                                            \
+        LANES_SET(mask, CellF32, d, canonical_f32(MULTIPLY(FLUSH(FLUSH(a[l]) * SCALE(b[l])), r[l]))); \
+    }
+// The same in a contracted sum, which takes that multiplication.
+#define SUM_DIVISION(name, SCALE, FLUSH, FMA, FINISH)                                     \
+    static void sum_##name(Exec *x, const SimInsn *in, u32 mask) {                        \
+        RECIPROCALS(SCALE)                                                                \
+        const CellF32 *c = exec_operand(x, in->src[2]);                                   \
+        CONTRACT_SIGNS(32)                                                                \
+        LANES_FMA(mask, CellF32, d,                                                       \
+                  FINISH(FMA(SIGNED_F32(FLUSH(FLUSH(a[l]) * SCALE(b[l])), product), r[l], \
+                             SIGNED_F32(FLUSH(c[l]), addend))));                          \
     }
 #define SCALE_NONE(v) 1.0f
 #define FLUSH_NONE(v) (v)
@@ -66,6 +78,22 @@ DIVISION(div_f32, scale_tiny, FLUSH_NONE, MULTIPLY)
 DIVISION(div_f32_ftz, SCALE_NONE, flush_f32, multiply_ftz)
 DIVISION(div_full_f32, scale_both, FLUSH_NONE, MULTIPLY)
 DIVISION(div_full_f32_ftz, scale_huge, flush_f32, multiply_ftz)
+SUM_DIVISION(div_f32, scale_tiny, FLUSH_NONE, __builtin_fmaf, canonical_f32)
+SUM_DIVISION(div_f32_ftz, SCALE_NONE, flush_f32, FMA_FTZ_F32, canonical_f32)
+SUM_DIVISION(div_full_f32, scale_both, FLUSH_NONE, __builtin_fmaf, canonical_f32)
+SUM_DIVISION(div_full_f32_ftz, scale_huge, flush_f32, FMA_FTZ_F32, canonical_f32)
+SUM_DIVISION(div_f32_sat, scale_tiny, FLUSH_NONE, __builtin_fmaf, saturate_f32)
+SUM_DIVISION(div_f32_ftz_sat, SCALE_NONE, flush_f32, FMA_FTZ_F32, saturate_f32)
+SUM_DIVISION(div_full_f32_sat, scale_both, FLUSH_NONE, __builtin_fmaf, saturate_f32)
+SUM_DIVISION(div_full_f32_ftz_sat, scale_huge, flush_f32, FMA_FTZ_F32, saturate_f32)
+
+ExecFn APPROX_FN(contracted_division)(const ExecShape *shape) {
+    static const ExecFn fns[2][2][2] = {
+        {{sum_div_f32, sum_div_f32_ftz}, {sum_div_f32_sat, sum_div_f32_ftz_sat}},
+        {{sum_div_full_f32, sum_div_full_f32_ftz}, {sum_div_full_f32_sat, sum_div_full_f32_ftz_sat}}};
+    bool full = shape->product->mods[MOD_APPROX] == APPROX_FULL;
+    return fns[full][shape_has(shape, MOD_SAT)][shape_has(shape, MOD_FTZ)];
+}
 
 // --- sqrt, rsqrt ------------------------------------------------------------------------------------------------
 MUFU1_SHARED(sqrt_f32, sqrt, f32, a *scale_tiny(a), canonical_f32(r *(is_tiny(a) ? 0x1p-12f : 1.0f)))

@@ -10,6 +10,7 @@ void APPROX_FN(div_f32)(Exec *x, const SimInsn *in, u32 mask);
 void APPROX_FN(div_f32_ftz)(Exec *x, const SimInsn *in, u32 mask);
 void APPROX_FN(div_full_f32)(Exec *x, const SimInsn *in, u32 mask);
 void APPROX_FN(div_full_f32_ftz)(Exec *x, const SimInsn *in, u32 mask);
+ExecFn APPROX_FN(contracted_division)(const ExecShape *shape);  // a sum that takes one of these quotients
 void APPROX_FN(rcp_f32)(Exec *x, const SimInsn *in, u32 mask);
 void APPROX_FN(rcp_f32_ftz)(Exec *x, const SimInsn *in, u32 mask);
 void APPROX_FN(rcp_f64)(Exec *x, const SimInsn *in, u32 mask);

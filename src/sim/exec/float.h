@@ -59,6 +59,18 @@ static inline f32 flush_scaled_f32(f32 result, f32 scaled) {
 #define MUL_FTZ_F32(a, b) flush_scaled_f32((a) * (b), (a)*0x1p24f * (b))
 #define DIV_FTZ_F32(a, b) flush_scaled_f32((a) / (b), (a)*0x1p24f / (b))
 #define FMA_FTZ_F32(a, b, c) flush_scaled_f32(__builtin_fmaf(a, b, c), __builtin_fmaf((a)*0x1p24f, b, (c)*0x1p24f))
+// One rounding: the instruction where there is one, else the library's function lane by lane.
+#if defined(__FMA__)
+#define LANES_FMA LANES_SET
+#else
+#define LANES_FMA LANES_EACH
+#endif
+// Of a contracted sum (code.h): sign bits to be flipped in the product and in what it is added to.
+#define CONTRACT_SIGNS(BITS)                                                     \
+    const u##BITS product = (u##BITS)(in->mods & NEGATED_PRODUCT) << (BITS - 1); \
+    const u##BITS addend = (u##BITS)(in->mods & NEGATED_ADDEND) << (BITS - 2);
+#define SIGNED_F32(v, sign) f32_of_bits(bits_of_f32(v) ^ (sign))
+#define SIGNED_F64(v, sign) f64_of_bits(bits_of_f64(v) ^ (sign))
 // .sat: [+0, 1]; NaN becomes +0.
 static inline f32 saturate_f32(f32 v) {
     f32 low = v > 0.0f ? v : 0.0f;

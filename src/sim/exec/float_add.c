@@ -61,12 +61,6 @@ BINARY_F64(add, ADD_)
 BINARY_F64(sub, SUB_)
 BINARY_F64(mul, MUL_)
 
-// One rounding: the instruction where there is one, else the library's function lane by lane.
-#if defined(__FMA__)
-#define LANES_FMA LANES_SET
-#else
-#define LANES_FMA LANES_EACH
-#endif
 #define FMA_F32_LANE __builtin_fmaf(a[l], b[l], c[l])
 #define FMA_F32_LANE_FTZ FMA_FTZ_F32(flush_f32(a[l]), flush_f32(b[l]), flush_f32(c[l]))
 
@@ -91,16 +85,11 @@ static void fma_f64(Exec *x, const SimInsn *in, u32 mask) {
     LANES_FMA(mask, CellF64, d, nan_of_3(__builtin_fma(a[l], b[l], c[l]), a[l], b[l], c[l]));
 }
 
-// Of a contracted sum: the product or what it is added to may be negated, which leaves the bits of NaNs.
-#define SIGNS(BITS)                                                              \
-    const u##BITS product = (u##BITS)(in->mods & NEGATED_PRODUCT) << (BITS - 1); \
-    const u##BITS addend = (u##BITS)(in->mods & NEGATED_ADDEND) << (BITS - 2);
-#define SIGNED_F32(v, sign) f32_of_bits(bits_of_f32(v) ^ (sign))
-#define SIGNED_F64(v, sign) f64_of_bits(bits_of_f64(v) ^ (sign))
+// Contracted sums; the bits of NaNs are left.
 #define CONTRACT_F32(suffix, FMA, FLUSH, FINISH)                                                                \
     static void contract_f32##suffix(Exec *x, const SimInsn *in, u32 mask) {                                    \
         OPERANDS3(f32)                                                                                          \
-        SIGNS(32)                                                                                               \
+        CONTRACT_SIGNS(32)                                                                                      \
         LANES_FMA(mask, CellF32, d,                                                                             \
                   FINISH(FMA(FLUSH(SIGNED_F32(a[l], product)), FLUSH(b[l]), FLUSH(SIGNED_F32(c[l], addend))))); \
     }
@@ -110,7 +99,7 @@ CONTRACT_F32(_sat, __builtin_fmaf, , saturate_f32)
 CONTRACT_F32(_ftz_sat, FMA_FTZ_F32, flush_f32, saturate_f32)
 static void contract_f64(Exec *x, const SimInsn *in, u32 mask) {
     OPERANDS3(f64)
-    SIGNS(64)
+    CONTRACT_SIGNS(64)
     LANES_FMA(mask, CellF64, d,
               nan_of_3(__builtin_fma(SIGNED_F64(a[l], product), b[l], SIGNED_F64(c[l], addend)), a[l], b[l], c[l]));
 }
@@ -158,7 +147,7 @@ EXEC_SELECT(fma_f) {
     static const FloatFns fns = FLOAT_FNS(fma);
     static const ExecFn contract_f32s[2][2] = {{contract_f32, contract_f32_ftz},
                                                {contract_f32_sat, contract_f32_ftz_sat}};
-    if (shape->contracted && shape_type(shape, 0) == TYPE_F64) return contract_f64;
-    if (shape->contracted) return contract_f32s[shape_has(shape, MOD_SAT)][shape_has(shape, MOD_FTZ)];
+    if (shape->product && shape_type(shape, 0) == TYPE_F64) return contract_f64;
+    if (shape->product) return contract_f32s[shape_has(shape, MOD_SAT)][shape_has(shape, MOD_FTZ)];
     return select_float(shape, in, &fns);
 }

@@ -82,6 +82,7 @@ EXEC_SELECT(div_f) {
     static const DivFns fns = {{{div_f32, div_f32_ftz}, {div_f32_rounded, div_f32_ftz_rounded}},
                                {div_f64, div_f64_rounded},
                                {APPROX_FN(div_f32), APPROX_FN(div_f32_ftz)}};
+    if (shape->product) return APPROX_FN(contracted_division)(shape);
     if (shape_mod(shape, MOD_APPROX) == APPROX_FULL)
         return shape_has(shape, MOD_FTZ) ? APPROX_FN(div_full_f32_ftz) : APPROX_FN(div_full_f32);
     return select_div(shape, in, &fns);
