@@ -4,6 +4,7 @@
 #include "analyze/advice/rule.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { WARP = 32, SECTOR = 32, LINE = 128, BANKS = 32, BANK_BYTES = 4 };
 
@@ -159,13 +160,10 @@ static f64 local_words(const CasePart *part, const CaseAccess *a) {
 enum { TRIALS = 4 };
 #define DIFFERENT 0.25  // of the mean, between trials: then what was drawn decides
 
-// Arithmetic that is no stride: thread % 64, thread / 8, exclusive or. Of shared memory, whose sizes are constants:
-// what would have to be drawn for a pitch of global memory is not aligned as real ones are.
-static bool take_trials(const AdviceCase *c, const CasePart *part, CaseAccess *a) {
-    const ProfileLaunch *l = c->view->launches.typical;
-    u32 warps = l ? (l->block[0] * l->block[1] * l->block[2] + WARP - 1) / WARP : 0;
+// Arithmetic that is no stride: thread % 64, thread / 8, exclusive or. Passes over the banks of shared memory, on
+// average of the trials; false: what was drawn decides.
+static bool try_shared(const AdviceCase *c, const CasePart *part, CaseAccess *a, u32 warps) {
     f64 passes = 0, least = INFINITY, most = 0;
-    if (!warps || !access_is_shared(a)) return false;
     for (u32 trial = 0; trial < TRIALS; trial++) {
         i64 offsets[WARP];
         if (!lanes_of_address(c, part, a->pc, trial, trial % warps, offsets)) return false;
@@ -174,9 +172,43 @@ static bool take_trials(const AdviceCase *c, const CasePart *part, CaseAccess *a
         passes += cost / TRIALS;
     }
     if (most - least > DIFFERENT * most) return false;
-    a->known = ACCESS_STATIC;
     a->fewest_passes = fmin(a->fewest_passes, passes);  // fewer where lanes share words
     a->passes = passes;
+    return true;
+}
+
+// Bytes from one lane to the next; 0: not the same for all.
+static i64 step_of(const i64 offsets[WARP]) {
+    for (u32 lane = 2; lane < WARP; lane++)
+        if (offsets[lane] - offsets[lane - 1] != offsets[1]) return 0;
+    return offsets[1];
+}
+
+// Sectors of global memory, where no number that is known at launch only, as a pitch, has a say in how far lanes are
+// apart: what is drawn for it is not aligned as real ones are.
+static bool try_global(const AdviceCase *c, const CasePart *part, CaseAccess *a, u32 warps) {
+    f64 sectors = 0;
+    for (u32 trial = 0; trial < TRIALS; trial++) {
+        i64 offsets[WARP], again[WARP];
+        if (!lanes_of_address(c, part, a->pc, trial, trial % warps, offsets) ||
+            !lanes_of_address(c, part, a->pc, trial + TRIALS, trial % warps, again) ||
+            memcmp(offsets, again, sizeof offsets))
+            return false;
+        sectors += count_sectors(offsets, a->bytes) / TRIALS;
+        a->apart = step_of(offsets);
+    }
+    a->fewest = fmin(a->fewest, sectors);
+    a->sectors = sectors;
+    return true;
+}
+
+static bool take_trials(const AdviceCase *c, const CasePart *part, CaseAccess *a) {
+    const ProfileLaunch *l = c->view->launches.typical;
+    u32 warps = l ? (l->block[0] * l->block[1] * l->block[2] + WARP - 1) / WARP : 0;
+    bool shared = access_is_shared(a);
+    if (!warps || (!shared && !access_is_global(a))) return false;
+    if (!(shared ? try_shared : try_global)(c, part, a, warps)) return false;
+    a->known = ACCESS_STATIC;
     return true;
 }
 
@@ -229,6 +261,7 @@ static void take_strides(const AdviceCase *c, const CasePart *part, CaseAccess *
         return;
     }
     a->known = ACCESS_STATIC;
+    if (a->affine->stride_kind[0] == AFFINE_STRIDE_CONSTANT) a->apart = a->affine->stride[0];
     if (a->uniform) return;
     a->sectors = fmax(count_sectors(offsets, a->bytes), a->fewest);
     a->passes = count_passes(offsets, a->bytes);

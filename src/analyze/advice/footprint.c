@@ -226,6 +226,66 @@ static bool find_group(const ProfileLaunch *l, const CasePart *part, const CaseA
     return g->count > 0;
 }
 
+// --- accesses that are no polynomial ---------------------------------------------------------------------------------
+typedef struct Nearby {  // accesses at constant distances from each other
+    u32 count;
+    f64 low, high, bytes;  // the first and the last of a lane; of the widest
+} Nearby;
+
+static u32 address_node(const CasePart *part, u32 pc) {
+    const FlowInsn *in = case_insn(part, pc);
+    bool simple = in->address_use != 0xff && !in->address_index && !in->address_shift;
+    return simple ? part->view->flow.chains->of_operand[in->operands + in->defs + in->address_use] : WL_NONE;
+}
+
+static Nearby find_nearby(const CasePart *part, const CaseAccess *a) {
+    Nearby n = {0};
+    u32 node = address_node(part, a->pc);
+    for (u32 i = 0; node != WL_NONE && i < part->access_count; i++) {
+        const CaseAccess *b = &part->accesses[i];
+        f64 at = (f64)case_insn(part, b->pc)->address_offset;
+        if (!access_is_global(b) || b->store != a->store || address_node(part, b->pc) != node) continue;
+        n.low = n.count ? fmin(n.low, at) : at;
+        n.high = n.count++ ? fmax(n.high, at) : at;
+        n.bytes = fmax(n.bytes, b->bytes);
+    }
+    return n;
+}
+
+// The part of what it names that is its own. Another load of which as little is known may be of the same bytes, a
+// neighbour in the next row; fields of structures that lie as far apart as lanes' words do are different ones, up to
+// the structure's size. 0: not known.
+static f64 own_part(const CasePart *part, const CaseAccess *a) {
+    u32 node = address_node(part, a->pc);
+    f64 size = fabs((f64)a->apart), fields = 0;
+    for (u32 i = 0; i < part->access_count; i++) {
+        const CaseAccess *b = &part->accesses[i];
+        bool known = b->uniform || (b->affine && b->affine->stride_kind[0] != AFFINE_STRIDE_UNKNOWN);
+        if (!b->load || !access_is_global(b) || b->requests <= 0 || known) continue;
+        bool field = size > a->bytes && b->apart == a->apart;
+        if (address_node(part, b->pc) != node && !field) return 0;
+        fields += b->bytes;
+    }
+    return fields > size && size > a->bytes ? size / fields : 1;
+}
+
+// Where a thread's place is made of quotients and remainders: what a warp names was tried out, and other warps other
+// bytes. Of the bytes that it and those nearby name its part.
+static f64 bytes_by_trial(const AdviceCase *c, const CasePart *part, const CaseAccess *a, f64 per_sample) {
+    i64 lanes[32];
+    bool fits = access_is_global(a) && a->known == ACCESS_STATIC && !a->uniform && part->insns[a->pc].loop == WL_NONE &&
+                part->access_count <= ACCESS_GROUP_LIMIT;
+    f64 own = fits ? own_part(part, a) : 0;
+    if (own <= 0 || !lanes_go_apart(c, part, a->pc) || !lanes_of_address(c, part, a->pc, 0, 0, lanes)) return 0;
+    Nearby n = find_nearby(part, a);
+    f64 reach = n.high - n.low + n.bytes, low = 0, high = 0;
+    if (!n.count) return 0;
+    for (u32 lane = 0; lane < 32; lane++) low = fmin(low, (f64)lanes[lane]), high = fmax(high, (f64)lanes[lane]);
+    bool apart = fabs((f64)lanes[1]) >= reach;
+    f64 all = n.count * a->lanes * n.bytes, room = apart ? a->lanes * reach : high - low + reach;
+    return a->requests * per_sample * fmin(all * own, room) / n.count;
+}
+
 // The access's part of the different bytes that it and those like it name; 0: not known.
 static f64 bytes_of(const AdviceCase *c, const CasePart *part, u32 at, f64 per_sample) {
     const CaseAccess *a = &part->accesses[at];
@@ -234,6 +294,8 @@ static f64 bytes_of(const AdviceCase *c, const CasePart *part, u32 at, f64 per_s
         return a->requests * a->lanes * a->bytes * per_sample;
     if (find_group(c->view->launches.typical, part, a, &g))
         return fmin(bytes_of_group(&g), g.executions * per_sample) / g.count;
+    f64 tried = bytes_by_trial(c, part, a, per_sample);
+    if (tried > 0) return tried;
     return access_is_global(a) && is_stored_once(part, a) ? a->requests * a->lanes * a->bytes * per_sample : 0;
 }
 

@@ -165,11 +165,27 @@ static bool value_of_predicate(Trial *t, u32 pc, i64 *value) {
     return *value = s[3] >> ((s[0] != 0) << 2 | (s[1] != 0) << 1 | (s[2] != 0)) & 1, true;
 }
 
+// LEA.HI R, a, b, RZ, n: b + (a >> 32 - n) of unsigned numbers. A signed division by a power of two begins with it.
+static bool value_of_high_part(Trial *t, u32 pc, i64 *value) {
+    const FlowCode *code = t->part->view->flow.code;
+    if (!code->sass) return false;
+    const SassInsn *insn = &code->sass->insns.data[code->sass->functions.data[code->func].first + pc];
+    const SassOperand *o = &code->sass->operands.data[insn->operands];
+    i64 s[4];
+    u32 count = 0;
+    if (insn->op != SASS_OP_LEA || !sass_has(insn, "HI") || sass_has(insn, "X")) return false;
+    for (u32 i = 0; i < insn->operand_count; i++)
+        if (!o[i].is_def && (count == WL_COUNT(s) || !value_of_source(t, pc, &o[i], &s[count++]))) return false;
+    if (count != WL_COUNT(s) || s[2] || s[3] < 1 || s[3] > 31) return false;
+    return *value = (i32)((u32)s[1] + ((u32)s[0] >> (32 - s[3]))), true;
+}
+
 static bool value_of_definition(Trial *t, const ChainNode *node, i64 *value) {
     const FlowInsn *in = case_insn(t->part, node->insn);
     u32 nth = node->operand - in->operands, first = in->operands + in->defs, used = in->uses < 3 ? in->uses : 3;
     if (in->guard != WL_NONE) return false;
-    if (in->arith == FLOW_OPAQUE) return !nth && value_of_predicate(t, node->insn, value);
+    if (in->arith == FLOW_OPAQUE)
+        return !nth && (value_of_predicate(t, node->insn, value) || value_of_high_part(t, node->insn, value));
     if (in->arith == FLOW_MOVE) return nth < in->uses && value_of_operand(t, first + nth, value);
     i64 sources[3] = {0};
     bool before = t->equal;
@@ -282,5 +298,23 @@ bool lanes_of_address(const AdviceCase *c, const CasePart *part, u32 pc, u32 dra
         offsets[lane] = (i32)(u32)(offsets[lane] - (lane ? offsets[0] : 0));
     }
     offsets[0] = 0;
+    return true;
+}
+
+bool lanes_go_apart(const AdviceCase *c, const CasePart *part, u32 pc) {
+    static const u32 places[][2] = {{0, 0}, {0, 1}, {1, 0}};  // CTA, warp
+    const FlowInsn *in = case_insn(part, pc);
+    Trial t = {.part = part, .launch = c->view->launches.typical, .block = part->view->flow.cfg->block_of[pc]};
+    i64 first[WL_COUNT(places)];
+    if (!t.launch || !t.launch->block[0] || !t.launch->block[1] || in->address_use == 0xff) return false;
+    for (u32 i = 0; i < WL_COUNT(places); i++) {
+        t.steps = STEPS;
+        place_cta(&t, places[i][0]);
+        place_thread(&t, places[i][1], 0);
+        if (!value_of_operand(&t, in->operands + in->defs + in->address_use, &first[i])) return false;
+        first[i] = (i32)(u32)first[i];
+        for (u32 j = 0; j < i; j++)
+            if (first[i] == first[j]) return false;
+    }
     return true;
 }

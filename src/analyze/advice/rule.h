@@ -54,6 +54,7 @@ typedef struct CaseAccess {
     f64 requests;                // samples in which it issued
     f64 lanes;                   // active, 1..32
     f64 sectors, fewest;         // global, local: touched, and as many as its bytes need
+    i64 apart;                   // bytes from one lane to the next, where all are as far apart; 0: not known
     f64 passes, fewest_passes;   // shared: wavefronts, and the fewest possible
     f64 latency;                 // cycles that warps waited for its block's loads of global memory; 0: not known
     const AffineAccess *affine;  // NULL: not analysed
@@ -204,6 +205,9 @@ f64 lanes_of_way(const AdviceCase *c, const CasePart *part, u32 branch, bool tak
 // Bytes from the first lane's address to each lane's, by trying out its arithmetic for one warp with the draw-th values
 // for what is the same for all lanes and not known (low 32 bits). False: not understood. lanes.c
 bool lanes_of_address(const AdviceCase *c, const CasePart *part, u32 pc, u32 draw, u32 warp, i64 offsets[32]);
+// Whether the second warp, and a CTA in the middle of the grid, name other addresses than the first warp, by trying it
+// out as well. False: not understood, or a CTA has one warp only. lanes.c
+bool lanes_go_apart(const AdviceCase *c, const CasePart *part, u32 pc);
 // A call of what is not part of the program's code, or known only when it runs: printf, malloc, assert, a function
 // pointer.
 bool insn_calls_outside(const CasePart *part, u32 pc);

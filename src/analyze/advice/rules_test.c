@@ -366,6 +366,36 @@ static void arguments_of_outside_calls_stay(void **state) {
     forget(&s);
 }
 
+// Loads at rows of 784 bytes, a row for each thread: i & -256 and i - (i & -256) are what becomes of i / 256 and i %
+// 256.
+#define ROWS                                                                                                     \
+    BEGIN "and.b32 %r6, %r4, -256; sub.s32 %r7, %r4, %r6; mul.lo.s32 %r8, %r7, 784; mad.lo.s32 %r9, %r6, " PITCH \
+          ", %r8; cvt.s64.s32 %rd4, %r9; add.s64 %rd5, %rd1, %rd4; ld.global.f32 %f1, [%rd5];\n"                 \
+          "ld.global.f32 %f2, [%rd5+4]; add.f32 %f3, %f1, %f2; st.global.f32 [%rd3], %f3; ret;"
+
+static void places_by_quotients_are_tried_out(void **state) {
+    (void)state;
+    Sampled s;
+#define PITCH "784"
+    sample(&s, ROWS);
+    const Hit *hit = ask(&s, "global-coalescing");
+    assert_non_null(hit);
+    assert_int_equal(s.c.parts[0].accesses[0].apart, 784);
+    assert_near(s.c.parts[0].accesses[0].sectors, 32);
+    assert_true(lanes_go_apart(&s.c, &s.c.parts[0], s.c.parts[0].accesses[0].pc));
+    forget(&s);
+#undef PITCH
+#define PITCH "0"  // CTAs of 256 threads' numbers all start at the same row
+    sample(&s, ROWS);
+    assert_false(lanes_go_apart(&s.c, &s.c.parts[0], s.c.parts[0].accesses[0].pc));
+    forget(&s);
+    // A remainder by what is known at launch only decides how far lanes are apart: not known.
+    sample(&s, BEGIN "and.b32 %r6, %r4, 3; mul.lo.s32 %r7, %r6, %r5; cvt.s64.s32 %rd4, %r7; add.s64 %rd5, %rd1, %rd4;\n"
+                     "ld.global.f32 %f1, [%rd5]; st.global.f32 [%rd3], %f1; ret;");
+    assert_int_equal(s.c.parts[0].accesses[0].known, ACCESS_UNKNOWN);
+    forget(&s);
+}
+
 // A loop of ten turns that loads a word, and stores it where the turn says.
 #define RING                                                                                            \
     ".local .align 4 .b8 ring[64]; mov.u32 %r8, 0;\n"                                                   \
@@ -432,6 +462,7 @@ int main(void) {
                                        cmocka_unit_test(runs_of_lanes_can_be_shared),
                                        cmocka_unit_test(copies_of_atomics_are_one_change),
                                        cmocka_unit_test(signs_are_tested_together),
+                                       cmocka_unit_test(places_by_quotients_are_tried_out),
                                        cmocka_unit_test(arguments_of_outside_calls_stay),
                                        cmocka_unit_test(rows_of_threads_can_be_columns),
                                        cmocka_unit_test(lanes_meet_in_small_arrays),

@@ -14,10 +14,7 @@ static bool is_scattered(const CaseAccess *a) {
 // Arrays of the same structures are changed together.
 static bool is_one_change(const CasePart *part, const CaseAccess *a, const CaseAccess *b) {
     if (access_same_array(part, a, b)) return true;
-    if (!a->affine || !b->affine || access_base(a) == WL_NONE || access_base(b) == WL_NONE) return false;
-    bool constant =
-        a->affine->stride_kind[0] == AFFINE_STRIDE_CONSTANT && b->affine->stride_kind[0] == AFFINE_STRIDE_CONSTANT;
-    return constant && a->affine->stride[0] == b->affine->stride[0];
+    return a->apart && a->apart == b->apart;
 }
 
 // Sectors that do not come from the L1 are what the L2 and DRAM have to move; of those as many stay as are needed.
