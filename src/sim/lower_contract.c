@@ -27,6 +27,7 @@ typedef struct Contract {
     const Chains *chains;
     u32 *readers;  // of the product that instruction i makes; 0: it makes none that can be taken
     u32 *defs;     // definitions of each value
+    u32 *changed;  // the first instruction from i on that changes a register which i reads, WL_NONE
 } Contract;
 
 static const Form *form_at(const Lower *lo, u32 i) { return insn_form(lo->m, &lo->m->insns[lo->func->insns + i]); }
@@ -67,14 +68,19 @@ static u32 product_of(const Contract *c, u32 sum, u32 place) {
     return c->readers[insn] ? insn : WL_NONE;
 }
 
-static bool redefines(const FlowCode *code, u32 insn, const FlowInsn *product) {
-    const FlowOperand *defs = &code->operands[code->insns[insn].operands];
-    for (u32 d = 0; d < code->insns[insn].defs; d++)
-        for (u32 u = 0; u < product->uses; u++) {
-            const FlowOperand *use = &code->operands[product->operands + product->defs + u];
-            if (use->kind == FLOW_VALUE && defs[d].kind == FLOW_VALUE && use->id == defs[d].id) return true;
-        }
-    return false;
+// Fills `changed`; `next` by value: the next instruction that changes it.
+static void find_changes(const Contract *c, u32 *next) {
+    const FlowCode *code = c->chains->cfg->code;
+    memset(next, 0xff, sizeof(u32) * code->value_count);
+    for (u32 i = code->insn_count; i-- > 0;) {
+        const FlowInsn *in = &code->insns[i];
+        const FlowOperand *o = &code->operands[in->operands];
+        c->changed[i] = WL_NONE;
+        for (u32 d = 0; d < in->defs; d++)
+            if (o[d].kind == FLOW_VALUE) next[o[d].id] = i;
+        for (u32 u = in->defs; u < in->defs + (u32)in->uses; u++)
+            if (o[u].kind == FLOW_VALUE && next[o[u].id] < c->changed[i]) c->changed[i] = next[o[u].id];
+    }
 }
 
 // What ptxas holds in constant banks or writes into the instruction.
@@ -107,7 +113,6 @@ static bool is_anywhere(const Contract *c, u32 insn) {
 // Readers of the product that instruction `insn` makes, if all of them can take it.
 static u32 count_readers(const Contract *c, u32 insn, u32 node) {
     const Chains *chains = c->chains;
-    const FlowCode *code = chains->cfg->code;
     const u32 *block_of = chains->cfg->block_of;
     bool anywhere = is_anywhere(c, insn);
     u32 last = insn, first = chains->first_user[node], end = chains->first_user[node + 1];
@@ -119,9 +124,7 @@ static u32 count_readers(const Contract *c, u32 insn, u32 node) {
         if (!anywhere && (block_of[user->insn] != block_of[insn] || user->insn < insn)) return 0;
         if (user->insn > last) last = user->insn;
     }
-    for (u32 i = insn; i < last && !anywhere; i++)
-        if (redefines(code, i, &code->insns[insn])) return 0;
-    return end - first;
+    return !anywhere && c->changed[insn] < last ? 0 : end - first;
 }
 
 // A sum takes one of its products; the other one has a reader now that cannot take it.
@@ -159,8 +162,11 @@ Status lower_contract(Lower *lo, const Liveness *live) {
     Chains *chains;
     TRY(flow_chains(live, &lo->scratch, &chains));
     c.chains = chains;
-    c.defs = ARENA_ARRAY(&lo->scratch, u32, chains->cfg->code->value_count + 1);
-    if (!c.defs) return STATUS_NO_MEMORY;
+    u32 values = chains->cfg->code->value_count, *next = ARENA_ARRAY(&lo->scratch, u32, values + 1);
+    c.defs = ARENA_ARRAY(&lo->scratch, u32, values + 1);
+    c.changed = ARENA_ARRAY(&lo->scratch, u32, count + 1);
+    if (!c.defs || !c.changed || !next) return STATUS_NO_MEMORY;
+    find_changes(&c, next);
     for (u32 node = 0; node < chains->def_count; node++) c.defs[chains->nodes[node].value]++;
     for (u32 node = 0; node < chains->def_count; node++) {
         u32 insn = chains->nodes[node].insn;
