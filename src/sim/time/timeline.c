@@ -126,8 +126,7 @@ static void sum_sms(Timeline *t) {
         memcpy(t->sm_sums + i + VALUES, &b, sizeof b);
     }
     memset(t->sm_sums + i, 0, sizeof *t->sm_sums * (SM_VALUES - i));
-    for (u32 sm = 0; sm < sms; sm++)
-        add_values(t->sm_sums + i, time_sm_values(t->machine, sm) + i, SM_VALUES - i);
+    for (u32 sm = 0; sm < sms; sm++) add_values(t->sm_sums + i, time_sm_values(t->machine, sm) + i, SM_VALUES - i);
 }
 
 // A counter of the memory system, by unit, as of this cycle.
