@@ -41,7 +41,8 @@ template <int KIND, int N> static void row(void) {
         for (int launch = 0; launch < (KIND == COLD ? 3 : 1); launch++) {
             if (launch < 2) CHECK(cudaMemcpyToSymbol(table, zeros, sizeof zeros));
             if (launch == 1) CHECK(cudaMemset(flush, 0, 256 << 20));
-            walk<KIND, N> < < <w> 1000 ? 132 : 1, 32 * (w % 1000) >>> (o, sink, 4);
+            int ctas = w > 1000 ? 132 : 1;
+            walk<KIND, N><<<ctas, 32 * (w % 1000)>>>(o, sink, 4);
             CHECK(cudaDeviceSynchronize());
             first[launch] = o[1];
         }

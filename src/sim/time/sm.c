@@ -37,6 +37,15 @@ static void plan(Sm *sm, TimeWarp *w, u64 cycle, u64 earliest, StallReason reaso
         }
         if (fetched > earliest) earliest = fetched, reason = STALL_NO_INSTRUCTIONS, cause = WL_NONE;
     }
+    if (op->kind == TIME_IMMEDIATE) {
+        u64 there = memory_immediate(sm, w, op, cycle);
+        if (there == NEVER) {
+            stall(sm, w, cycle, STALL_IMC_MISS, WL_NONE);
+            w->wait = WAIT_CONSTANT;
+            return set_at(sm, w, TW_WAIT, NEVER);
+        }
+        if (there > earliest) earliest = there, reason = STALL_IMC_MISS, cause = WL_NONE;
+    }
     u64 ready = registers_ready(sm, w, op, &latest);
     if (ready > earliest) {
         earliest = ready;
@@ -172,7 +181,8 @@ static bool wait_is_over(const TimeWarp *w) {
 }
 
 void sm_wake_other(Sm *sm, TimeWarp *w, u64 cycle) {
-    if (w->state == TW_WAIT && w->wait == WAIT_FETCH) return plan(sm, w, cycle, cycle, w->reason, w->cause);
+    if (w->state == TW_WAIT && (w->wait == WAIT_FETCH || w->wait == WAIT_CONSTANT))
+        return plan(sm, w, cycle, cycle, w->reason, w->cause);
     if (w->state != TW_WAIT || !wait_is_over(w)) return;
     stall(sm, w, cycle, w->reason, w->cause);  // up to now it waited at this instruction
     w->op++;
@@ -472,7 +482,10 @@ static bool try_issue(Sm *sm, Scheduler *s, TimeWarp *w, u64 cycle) {
     count_issue(sm, s, w, op, cycle);
     if (!memory) {
         s->unit_free[op->unit] = cycle + op->interval;
-        if (op->dst_count) sm_set_result(w, code, op, cycle + op->latency, result_reason(op));
+        if (op->kind == TIME_FIXED)
+            memory_fixed(sm, w, op, cycle);
+        else if (op->dst_count)
+            sm_set_result(w, code, op, cycle + op->latency, result_reason(op));
     }
     if (op->path == TIME_BY_TENSOR || op->kind == TIME_GMMA_COMMIT || op->kind == TIME_GMMA_WAIT) {
         u64 go = issue_gmma(sm, w, op, cycle);

@@ -88,6 +88,7 @@ typedef enum WaitKind {
     WAIT_GMMA,
     WAIT_SYNC,
     WAIT_FETCH,
+    WAIT_CONSTANT,  // a line of constants, to the cache behind the first ones
     WAIT_PRINT,
     WAIT_DRAIN,  // over, but for stores in the SM's queue
 } WaitKind;
@@ -199,6 +200,13 @@ typedef struct Miss {  // line under way to the L1
     u32 next;     // free list; hash chain
 } Miss;
 
+enum { CONST_MISSES = 8 };
+typedef struct ConstMiss {  // line under way to the cache behind the first ones
+    u64 line;
+    u32 parts;    // requests that are not answered; 0: the place is free
+    u32 waiters;  // list
+} ConstMiss;
+
 typedef struct PipeEntry {
     u64 issued;
     u32 ticket, op;
@@ -299,7 +307,10 @@ typedef struct Sm {
     bool cold;        // its caches were emptied, and no CTA has started since
     bool translated;  // global memory was accessed in this kernel
     Pipe lsu, tex;
-    Cache *l1, *tex_cache, *const_l1, *const_l15, *fetch_l1;
+    Cache *l1, *tex_cache, *const_l1, *const_l15, *imc, *fetch_l1;
+    ConstMiss const_misses[CONST_MISSES];
+    u64 const_free;           // when the unit for constants can take another load
+    u64 imc_line, imc_ready;  // the line that comes to it, when it is there
     u64 l1_bytes;
     Cache *l1_before;  // that of another size, which the next kernel may want; its content is void
     u64 l1_before_bytes;
@@ -368,6 +379,12 @@ u64 memory_full_until(Sm *sm, Pipe *pipe, TimeWarp *w, u64 cycle);
 // When the instructions of a line can be issued; NEVER: the warp is told.
 u64 memory_fetch(Sm *sm, TimeWarp *w, u32 line, u64 cycle);
 WL_MUST_USE Status memory_init_sm(Sm *sm);
+
+// sm_const.c
+// When an operation that reads an immediate constant (TIME_IMMEDIATE) can be issued; NEVER: the warp is told.
+u64 memory_immediate(Sm *sm, const TimeWarp *w, const TimeOp *op, u64 cycle);
+// A load of a constant with a fixed address (TIME_FIXED): sets its result, or has a ticket do it.
+void memory_fixed(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle);
 WL_MUST_USE Status sm_set_l1(Sm *sm, u64 bytes);  // gives it another size, empty
 void memory_abandon(Sm *sm);
 void memory_free_sm(Sm *sm);

@@ -68,7 +68,9 @@ Status machine_prefetch(TimeMachine *m, const TimeRun *run) {
         Sm *sm = &m->sms[i];
         sm->translated = false;
         if (full && !sm->furnished) TRY(sm_furnish(sm));
-        if (sm->furnished) sm_prefetch(sm, &code);
+        if (!sm->furnished) continue;
+        constants_clear(sm);
+        sm_prefetch(sm, &code);
     }
     return full || is_noted(m, &code) ? STATUS_OK : vec_push(&m->code, code);
 }

@@ -11,7 +11,7 @@
 enum { NO_SYNC = 0xffff, NO_TICKET = WL_NONE };
 
 // --- tickets -------------------------------------------------------------------------------------------------------
-static u32 ticket_new(Sm *sm, TimeWarp *w, u32 op, TicketKind kind, u64 cycle) {
+u32 sm_ticket_new(Sm *sm, TimeWarp *w, u32 op, TicketKind kind, u64 cycle) {
     u32 at;
     if (sm->free_tickets.len)
         at = sm->free_tickets.data[--sm->free_tickets.len];
@@ -61,7 +61,7 @@ static void ticket_complete(Sm *sm, u32 at, u64 cycle) {
     }
 }
 
-static void ticket_part(Sm *sm, u32 at, u32 parts, u64 done, u64 cycle) {
+void sm_ticket_part(Sm *sm, u32 at, u32 parts, u64 done, u64 cycle) {
     Ticket *t = &sm->tickets.data[at];
     if (done > t->done) t->done = done;
     t->remaining -= parts;
@@ -134,7 +134,7 @@ u32 sm_waited(Sm *sm, u32 list, u64 cycle) {
     Waiter w = sm->waiters.data[list];
     sm->waiters.data[list].next = sm->free_waiters;
     sm->free_waiters = list;
-    ticket_part(sm, w.ticket, 1, cycle, cycle);
+    sm_ticket_part(sm, w.ticket, 1, cycle, cycle);
     return w.next;
 }
 
@@ -176,7 +176,7 @@ static void line_arrived(Sm *sm, const MemReply *reply) {
         } else {
             link = &w->next;
         }
-        if (parts) ticket_part(sm, ticket, parts, reply->cycle, reply->cycle);
+        if (parts) sm_ticket_part(sm, ticket, parts, reply->cycle, reply->cycle);
     }
     if (m->sectors == 0) miss_free(sm, at);
     sm->lsu.blocked = sm->tex.blocked = false;
@@ -324,32 +324,19 @@ static void bulk_line(const Access *a, u64 word) {
                                 .whole = (u8)trace_line_whole(word)});
 }
 
-// Indexed constants: two caches of their own, then the L2.
+// Indexed constants: the lines of their caches are shorter than those of the L1.
 static bool const_line(const Access *a, u64 word) {
-    Sm *sm = a->sm;
-    u64 line = trace_line_address(word);
-    u32 sectors = trace_line_sectors(word);
-    Ticket *t = &sm->tickets.data[a->entry->ticket];
-    u64 latency = sm->gpu->const_l1_latency, more = a->entry->wavefronts ? a->entry->wavefronts - 1u : 0;
-    CacheVictim victim;
-    sm->counters[SMC_CONST_REQUESTS]++;
-    if (cache_look(sm->const_l1, line, sectors).hit == sectors) {
-        sm->counters[SMC_CONST_HITS]++;
-    } else if (cache_look(sm->const_l15, line, sectors).hit == sectors) {
-        sm->counters[SMC_CONST_L15_HITS]++;
-        latency = sm->gpu->const_l15_latency;
-        if (cache_reserve(sm->const_l1, line, sectors, 0, &victim)) cache_fill(sm->const_l1, line, sectors);
-    } else {
-        if (cache_reserve(sm->const_l1, line, sectors, 0, &victim)) cache_fill(sm->const_l1, line, sectors);
-        if (cache_reserve(sm->const_l15, line, sectors, 0, &victim)) cache_fill(sm->const_l15, line, sectors);
-        t->remaining++;
-        sm_request(sm, (MemRequest){.cycle = a->cycle,
-                                    .line = line,
-                                    .tag = TAG_TICKET | a->entry->ticket,
-                                    .kind = MEM_CONST,
-                                    .sectors = (u8)sectors});
+    const GpuModel *gpu = a->sm->gpu;
+    u64 line = trace_line_address(word), bytes = gpu->const_line < 128 ? gpu->const_line : 128, latency = 0;
+    u64 more = a->entry->wavefronts ? a->entry->wavefronts - 1u : 0;
+    u32 each = (1u << bytes / 32) - 1;
+    for (u64 at = 0; at < 128; at += bytes) {
+        if (!(trace_line_sectors(word) >> at / 32 & each)) continue;
+        u64 there = constant_line(a->sm, line + at, a->entry->ticket, a->cycle);
+        if (there > latency) latency = there;
     }
-    latency += more * sm->gpu->const_l1_more;
+    Ticket *t = &a->sm->tickets.data[a->entry->ticket];
+    latency += more * gpu->const_l1_more;
     if (a->cycle + latency > t->done) t->done = a->cycle + latency;
     return true;
 }
@@ -533,7 +520,7 @@ static void serve(Sm *sm, Pipe *p, u64 cycle) {
     pipe_pop(sm, p, cycle);
     const Ticket *sent = &sm->tickets.data[ticket];
     if (sent->kind == TICKET_STORE) sm_store_sent(sm, sent->warp, cycle);
-    ticket_part(sm, ticket, 1, 0, cycle);
+    sm_ticket_part(sm, ticket, 1, 0, cycle);
 }
 
 // --- issue ---------------------------------------------------------------------------------------------------------
@@ -618,7 +605,7 @@ static bool push_accesses(Sm *sm, Pipe *p, TimeWarp *w, const TimeOp *op, u32 ti
 void memory_issue(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
     const TimeCode *code = w->run->code;
     Pipe *p = op->unit == UNIT_TEX ? &sm->tex : &sm->lsu;
-    u32 at = (u32)(op - code->ops), ticket = ticket_new(sm, w, at, ticket_kind(op), cycle);
+    u32 at = (u32)(op - code->ops), ticket = sm_ticket_new(sm, w, at, ticket_kind(op), cycle);
     if (ticket == NO_TICKET) return;
     bool any = push_accesses(sm, p, w, op, ticket, cycle);
     if (!any && op->flags & TIME_MIO) {
@@ -685,9 +672,11 @@ static void arrived(Sm *sm, const MemReply *reply) {
         sm->lsu.blocked = sm->tex.blocked = false;
         store_answered(sm, reply->tag & ~TAG_STORE, reply->cycle);
     } else if (reply->tag & TAG_TICKET)
-        ticket_part(sm, reply->tag & ~TAG_TICKET, 1, reply->cycle, reply->cycle);
+        sm_ticket_part(sm, reply->tag & ~TAG_TICKET, 1, reply->cycle, reply->cycle);
     else if (reply->kind == MEM_FETCH)
         fetch_arrived(sm, reply);
+    else if (reply->kind == MEM_CONST)
+        constant_arrived(sm, reply);
     else
         line_arrived(sm, reply);
 }

@@ -55,10 +55,10 @@ Status memory_init_sm(Sm *sm) {
     sm->miss_hash = pages_take(pages, sizeof *sm->miss_hash * sm->miss_cap);
     if (!sm->misses || !sm->miss_hash) return STATUS_NO_MEMORY;
     clear_misses(sm);
+    constants_forget(sm);
     TRY(stores_init(sm));
     if (g->tex_size) TRY(make_cache(sm, (CacheConfig){.size = g->tex_size}, &sm->tex_cache));
-    TRY(make_cache(sm, (CacheConfig){.size = g->const_l1}, &sm->const_l1));
-    TRY(make_cache(sm, (CacheConfig){.size = g->const_l15}, &sm->const_l15));
+    TRY(constants_init(sm));
     TRY(make_cache(sm, (CacheConfig){.size = g->icache_l1}, &sm->fetch_l1));
     for (u32 i = 0; g->icache_l0 && i < sm->scheduler_count; i++)
         TRY(make_cache(sm, (CacheConfig){.size = g->icache_l0}, &sm->schedulers[i].fetch));
@@ -68,7 +68,7 @@ Status memory_init_sm(Sm *sm) {
 void sm_flush(Sm *sm) {
     sm->cold = true;
     if (!sm->furnished) return;
-    Cache *caches[] = {sm->l1, sm->tex_cache, sm->const_l1, sm->const_l15, sm->fetch_l1};
+    Cache *caches[] = {sm->l1, sm->tex_cache, sm->const_l1, sm->const_l15, sm->imc, sm->fetch_l1};
     for (u32 i = 0; i < sizeof caches / sizeof *caches; i++)
         if (caches[i]) cache_clear(caches[i]);
     for (u32 i = 0; i < sm->scheduler_count; i++)
@@ -82,12 +82,13 @@ void memory_abandon(Sm *sm) {
     sm->tickets.len = sm->free_tickets.len = sm->out.len = sm->sent.len = 0;
     sm->heap_len = sm->writes = sm->same_word = 0;
     stores_clear(sm);
+    constants_forget(sm);
     memset(sm->run_tickets, 0, sizeof sm->run_tickets);
     clear_misses(sm);
 }
 
 void memory_free_sm(Sm *sm) {
-    Cache **caches[] = {&sm->l1, &sm->l1_before, &sm->tex_cache, &sm->const_l1, &sm->const_l15, &sm->fetch_l1};
+    Cache **caches[] = {&sm->l1, &sm->l1_before, &sm->tex_cache, &sm->fetch_l1};
     for (u32 i = 0; i < WL_COUNT(caches); i++) {
         cache_destroy(*caches[i]);
         *caches[i] = NULL;
@@ -96,6 +97,7 @@ void memory_free_sm(Sm *sm) {
         cache_destroy(sm->schedulers[i].fetch);
         sm->schedulers[i].fetch = NULL;
     }
+    constants_free(sm);
     stores_free(sm);
     pipe_free(&sm->lsu);
     pipe_free(&sm->tex);

@@ -6,7 +6,7 @@
 #include "sim/time/sm.h"
 
 // MemRequest.tag: a place in Sm.tickets, in StoreQueue.lines, code; without one of these a place in Sm.misses.
-enum { TAG_TICKET = 1u << 31, TAG_FETCH = 1u << 30, TAG_STORE = 1u << 29 };  // MEM_PRINT: a warp
+enum { TAG_TICKET = 1u << 31, TAG_FETCH = 1u << 30, TAG_STORE = 1u << 29, TAG_CONST = 1u << 28 };  // MEM_PRINT: a warp
 
 void sm_request(Sm *sm, MemRequest r);
 // A list of tickets that wait for the same thing: adds one; tells the first that a part of it is done, and returns
@@ -14,7 +14,21 @@ void sm_request(Sm *sm, MemRequest r);
 void sm_wait(Sm *sm, u32 *list, u32 ticket, u32 sectors);
 u32 sm_waited(Sm *sm, u32 list, u64 cycle);
 
+// A memory instruction under way; WL_NONE: no memory, as Sm.status says. `parts` of Ticket.remaining are there, at
+// `done`: the last ones complete it.
+u32 sm_ticket_new(Sm *sm, TimeWarp *w, u32 op, TicketKind kind, u64 cycle);
+void sm_ticket_part(Sm *sm, u32 ticket, u32 parts, u64 done, u64 cycle);
+
 void fetch_arrived(Sm *sm, const MemReply *reply);
+
+// sm_const.c
+WL_MUST_USE Status constants_init(Sm *sm);
+void constants_clear(Sm *sm);   // its caches are empty: a launch begins
+void constants_forget(Sm *sm);  // nothing is under way
+void constants_free(Sm *sm);
+void constant_arrived(Sm *sm, const MemReply *reply);
+// A load of constants, for one line: cycles until it is there; the ticket waits for one that comes from the L2.
+u64 constant_line(Sm *sm, u64 address, u32 ticket, u64 cycle);
 
 // sm_queue.c; false: no memory. `room`: instructions that may wait, `turns`: warps that find it full issue in order.
 WL_MUST_USE bool pipe_init(Pipe *p, Pages *pages, u32 room, bool turns);

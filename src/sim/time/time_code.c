@@ -109,6 +109,7 @@ static Status finish(TimeLower *lower, u32 registers, TimeCode **code) {
                     .op_count = lower->ops.len,
                     .regs = lower->regs.data,
                     .reg_count = lower->regs.len,
+                    .constants = lower->constants.data,
                     .blocks = lower->blocks.data,
                     .block_count = lower->blocks.len,
                     .block_of = lower->block_of,
@@ -123,6 +124,7 @@ static Status finish(TimeLower *lower, u32 registers, TimeCode **code) {
 static void lower_free(TimeLower *lower) {
     vec_free(&lower->ops);
     vec_free(&lower->regs);
+    vec_free(&lower->constants);
     vec_free(&lower->blocks);
     mem_free(lower->block_of);
 }
@@ -142,6 +144,7 @@ void time_code_free(TimeCode *code) {
     if (!code) return;
     mem_free(code->ops);
     mem_free(code->regs);
+    mem_free(code->constants);
     mem_free(code->blocks);
     mem_free(code->block_of);
     mem_free(code);

@@ -14,13 +14,15 @@ typedef enum TimeKind {
     TIME_MATH,  // fixed or known latency, no memory
     TIME_LOAD,  // what the trace's access says decides where: global, local, shared, generic, ...
     TIME_STORE,
-    TIME_ATOMIC,   // with a result
-    TIME_REDUCE,   // without
-    TIME_CONST,    // constant bank with a register address
-    TIME_TEXTURE,  // and surface loads
-    TIME_BRANCH,   // ends a run: branches, calls, returns
-    TIME_BARRIER,  // CTA barrier that may wait (bar.sync, bar.red, barrier.cluster.wait: see the instruction)
-    TIME_ARRIVE,   // ... that does not wait
+    TIME_ATOMIC,     // with a result
+    TIME_REDUCE,     // without
+    TIME_CONST,      // constant bank with a register address
+    TIME_FIXED,      // ... with a fixed one, through the same cache (LDC)
+    TIME_IMMEDIATE,  // ... through that of immediate constants (ULDC)
+    TIME_TEXTURE,    // and surface loads
+    TIME_BRANCH,     // ends a run: branches, calls, returns
+    TIME_BARRIER,    // CTA barrier that may wait (bar.sync, bar.red, barrier.cluster.wait: see the instruction)
+    TIME_ARRIVE,     // ... that does not wait
     TIME_FENCE,
     TIME_ASYNC,       // cp.async: a load into shared memory, nobody waits for its registers
     TIME_ASYNC_WAIT,  // cp.async.wait_group N (TimeOp.extra = N), wait_all (0)
@@ -66,12 +68,14 @@ typedef struct TimeOp {
     u8 unit;      // UnitClass
     u8 interval;  // cycles that it takes its unit, of the scheduler's own or the SM's
     u8 flags;
-    u16 latency;  // cycles from issue until a result can be read; loads: on top of what memory takes
-    u16 extra;    // of the kind
-    u8 guard;     // the source that is its guard, from 1; 0 = none
-    u8 path;      // TimePath
+    u16 latency;   // cycles from issue until a result can be read; loads: on top of what memory takes
+    u16 extra;     // of the kind
+    u8 guard;      // the source that is its guard, from 1; 0 = none
+    u8 path;       // TimePath
+    u16 constant;  // TIME_FIXED, TIME_IMMEDIATE: place in TimeCode.constants, from 1; 0 = always at hand
 } TimeOp;
 
+#define CONSTANT_BANK (1ull << 63)
 enum { TIME_UNROLL = 4, TIME_PARTS = 64 };
 
 typedef struct TimeBlock {
@@ -100,6 +104,7 @@ typedef struct TimeCode {
     u32 op_count;
     u16 *regs;
     u32 reg_count;
+    u64 *constants;  // addresses; CONSTANT_BANK and more: of the bank of parameters, which each launch has for itself
     TimeBlock *blocks;  // cover all instructions of the program, in order of pc
     u32 block_count;
     u32 *block_of;   // by pc

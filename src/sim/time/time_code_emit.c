@@ -18,7 +18,9 @@ static u8 order_of(const Form *form, TimeKind kind) {
     switch (kind) {
     case TIME_MATH: return form_op(form)->flags & OPF_VOLATILE ? ORDER_FENCE : ORDER_FREE;
     case TIME_LOAD: return strong ? ORDER_FENCE : form->mods[MOD_NC] ? ORDER_FREE : ORDER_LOAD;
-    case TIME_CONST: return ORDER_FREE;
+    case TIME_CONST:
+    case TIME_FIXED:
+    case TIME_IMMEDIATE: return ORDER_FREE;
     case TIME_TEXTURE: return form_op(form)->flags & OPF_STORE ? ORDER_STORE : ORDER_FREE;  // sured
     case TIME_STORE: return strong ? ORDER_FENCE : ORDER_STORE;
     case TIME_ATOMIC:
@@ -163,6 +165,32 @@ static void set_access(const TimeFunc *f, MachineOp *op, u32 insn, TimeKind kind
         op->extra = literal_operand(f, insn);
 }
 
+// The bank of parameters, for sm_90 [L]: size of CTA and grid, stack pointer, descriptor of global memory, parameters.
+enum { BANK_NTID = 0, BANK_NCTAID = 12, BANK_STACK = 0x28, BANK_DESCRIPTOR = 0x208, BANK_PARAMETERS = 0x210 };
+
+static Status set_constant(TimeFunc *f, MachineOp *op, TimeKind kind, u64 address) {
+    const GpuModel *gpu = f->lower->gpu;
+    if (!gpu->imc) return STATUS_OK;
+    bool uniform = kind == TIME_IMMEDIATE;
+    op->kind = (u8)kind;
+    op->unit = uniform ? UNIT_UNIFORM : UNIT_ADU;
+    op->interval = (u8)(uniform ? gpu->uniform_interval : gpu->adu_interval);
+    op->latency = (u16)(uniform ? gpu->imc_latency : gpu->const_l1_latency);
+    op->flags = (u8)((op->flags & ~TIME_SHORT) | (uniform ? 0 : TIME_SHORT));
+    if (f->lower->constants.len == UINT16_MAX) return STATUS_OK;  // of so many the others are at hand
+    TRY(vec_push(&f->lower->constants, address));
+    op->constant = (u16)f->lower->constants.len;
+    return STATUS_OK;
+}
+
+static u64 constant_address(const TimeFunc *f, u32 insn) {
+    const FlowOperand *use = time_uses(f, insn);
+    if (use->kind == FLOW_SREG)
+        return CONSTANT_BANK + (use->id == SREG_NTID ? BANK_NTID : BANK_NCTAID) + 4u * use->component;
+    u64 offset = (u64)time_insn(f, insn)->offset;
+    return f->code->insns[insn].space == SPACE_CONST ? offset : CONSTANT_BANK + BANK_PARAMETERS + offset;
+}
+
 static bool is_copy(const TimeFunc *f, u32 insn) {
     const FlowOperand *use = time_uses(f, insn);
     const FlowInsn *in = &f->code->insns[insn];
@@ -227,6 +255,8 @@ static Status emit_steps(TimeFunc *f, u32 insn, u32 pc) {
         if (step.branch) op.kind = TIME_BRANCH, op.order = ORDER_ALL;
         if (step.branch && takes_subroutine(f, insn)) op.kind = TIME_SLOW;
         if (step.memory || (last && kind != TIME_MATH && !accessed)) set_access(f, &op, insn, kind, is_joined(variant));
+        if (last && (kind == TIME_FIXED || kind == TIME_IMMEDIATE))
+            TRY(set_constant(f, &op, kind, constant_address(f, insn)));
         accessed |= step.memory;
         if (last) {
             if (!step.branch) op.order = order_of(time_form(f, insn), kind);
@@ -289,6 +319,11 @@ static Status emit_uniform(TimeFunc *f, u32 pc, u32 count) {
     return STATUS_OK;
 }
 
+static Status emit_bank(TimeFunc *f, u32 pc, TimeKind kind, u32 offset) {
+    TRY(emit_uniform(f, pc, 1));
+    return set_constant(f, &f->ops.data[f->ops.len - 1], kind, CONSTANT_BANK + offset);
+}
+
 Status time_emit_sunk(TimeFunc *f, u32 insn) {
     u64 sm = f->lower->gpu->sm_version;
     for (u32 p = f->sunk_at[insn]; p != WL_NONE; p = f->sunk_places[p].next) {
@@ -296,7 +331,7 @@ Status time_emit_sunk(TimeFunc *f, u32 insn) {
         if (c < f->code->insn_count)
             TRY(emit_steps(f, c, insn));
         else if (c == f->code->insn_count + SUNK_DESCRIPTOR)
-            TRY(emit_uniform(f, insn, sm >= 80));
+            TRY(sm >= 80 ? emit_bank(f, insn, TIME_IMMEDIATE, BANK_DESCRIPTOR) : STATUS_OK);
         else if (c == f->code->insn_count + SUNK_LEADER)
             TRY(emit_uniform(f, insn, 5));
         else
@@ -324,7 +359,7 @@ Status time_emit(TimeFunc *f) {
         bool sunk = def != WL_NONE && f->sunk[def];
         TRY(vec_push(&f->value_bits, bits > 1 && (uniform[v] || sunk) ? 0 : bits));
     }
-    if (f->function->is_entry) TRY(emit_uniform(f, 0, 1));  // the stack pointer [L]
+    if (f->function->is_entry) TRY(emit_bank(f, 0, TIME_FIXED, BANK_STACK));  // the stack pointer [L]
     for (u32 i = 0; i < f->code->insn_count; i++) {
         u32 b = f->cfg->block_of[i];
         const FlowBlock *block = &f->cfg->blocks[b];

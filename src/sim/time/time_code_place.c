@@ -399,6 +399,7 @@ static Status append_op(TimeFunc *f, MachineOp op, const u32 *slot, u32 *turn) {
                   .interval = op.interval,
                   .flags = op.flags,
                   .latency = op.latency,
+                  .constant = op.constant,
                   .extra = joined ? part_of(f, &op) : op.extra};
     TRY(append_regs(f, &out, &op, slot));
     return vec_push(&f->lower->ops, out);

@@ -154,10 +154,10 @@ static bool is_alias(const TimeFunc *f, u32 insn) {
     }
 }
 
-// A constant operand of the bank of __constant__ variables.
+// A constant operand of the bank of __constant__ variables. Hopper has none (TIME_IMMEDIATE).
 static bool is_constant_load(const TimeFunc *f, u32 insn) {
     const FlowInsn *in = &f->code->insns[insn];
-    return in->is_load && in->space == SPACE_CONST && in->guard == WL_NONE &&
+    return !f->lower->gpu->imc && in->is_load && in->space == SPACE_CONST && in->guard == WL_NONE &&
            time_uses(f, insn)[in->address_use].kind != FLOW_VALUE;
 }
 

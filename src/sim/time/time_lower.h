@@ -86,6 +86,7 @@ typedef struct MachineOp {
     u8 guard_use;   // of the uses, the one that guards it, from 1; 0 = none
     u8 space;       // PtxSpace of an access
     u8 bytes;       // 0 = not known
+    u16 constant;   // as in TimeOp
     u32 guard;      // value, WL_NONE
     u32 base;       // value that the address starts from, WL_NONE
     u32 symbol;     // variable that it starts from besides, WL_NONE
@@ -119,6 +120,7 @@ typedef struct TimeLower {
     Vec(TimeBlock) blocks;
     Vec(TimeOp) ops;
     Vec(u16) regs;
+    Vec(u64) constants;
     u32 slots, registers;
 } TimeLower;
 

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Constants of an SM. Two small caches stand next to each other: what vector registers take (LDC, with a register
+// address or a fixed one) comes through one, what uniform registers take from fixed addresses (ULDC) through that of
+// immediate constants. Behind both is a larger one, which brings long lines from the L2 and has the bank of parameters
+// from the launch on: on an H200 a kernel's first look at any of 4 KB of parameters takes as long as a line that the
+// cache behind has, be all caches emptied before (bench/hwref/h200-constant-kinds.tsv, first). All else is gone when a
+// launch begins (h200-constant-misses.tsv, cold, "behind neither").
+//
+// A miss of the immediate constants stalls the warp (imc_miss); LDC is waited for by what reads its result.
+#include "sim/time/machine.h"
+#include "sim/time/sm_parts.h"
+#include "sim/time/sm_trace.h"
+
+#define BANKS_BASE (0xc0daull << 32)                           // where the banks of parameters lie, for the caches
+enum { BANK_SHIFT = 16, CACHE_LINE = 128, ALL_SECTORS = 15 };  // a line of constants is one of CacheConfig.line, whole
+
+static u64 cache_key(u64 address, u64 line) { return address / line * CACHE_LINE; }
+
+static Status make_cache(Sm *sm, u64 size, u64 line, u32 ways, Cache **cache) {
+    return cache_create(&(CacheConfig){.size = size / line * CACHE_LINE,
+                                       .line = CACHE_LINE,
+                                       .sector = CACHE_LINE / 4,
+                                       .ways = ways,
+                                       .pages = sm->machine->sim->pages,
+                                       .status = &sm->status},
+                        cache);
+}
+
+Status constants_init(Sm *sm) {
+    const GpuModel *g = sm->gpu;
+    TRY(make_cache(sm, g->const_l1, g->const_line, (u32)g->const_ways, &sm->const_l1));
+    TRY(make_cache(sm, g->imc, g->const_line, (u32)g->const_ways, &sm->imc));
+    return make_cache(sm, g->const_l15, g->const_l15_line, 0, &sm->const_l15);
+}
+
+void constants_clear(Sm *sm) {
+    cache_clear(sm->const_l1);
+    cache_clear(sm->imc);
+    cache_clear(sm->const_l15);
+}
+
+void constants_forget(Sm *sm) {
+    for (u32 i = 0; i < CONST_MISSES; i++) sm->const_misses[i] = (ConstMiss){.waiters = WL_NONE};
+    sm->const_free = sm->imc_ready = 0;
+}
+
+void constants_free(Sm *sm) {
+    Cache **caches[] = {&sm->const_l1, &sm->imc, &sm->const_l15};
+    for (u32 i = 0; i < WL_COUNT(caches); i++) {
+        cache_destroy(*caches[i]);
+        *caches[i] = NULL;
+    }
+}
+
+static u64 address_of(const TimeWarp *w, const TimeOp *op) {
+    u64 address = w->run->code->constants[op->constant - 1];
+    if (!(address & CONSTANT_BANK)) return address;
+    return BANKS_BASE + ((u64)machine_code_id(w->run) << BANK_SHIFT) + (address & ~CONSTANT_BANK);
+}
+
+static bool has(Cache *cache, u64 address, u64 line) {
+    return cache_look(cache, cache_key(address, line), ALL_SECTORS).hit == ALL_SECTORS;
+}
+
+static void keep(Cache *cache, u64 address, u64 line) {
+    CacheVictim victim;
+    u64 key = cache_key(address, line);
+    if (cache_reserve(cache, key, ALL_SECTORS, 0, &victim)) cache_fill(cache, key, ALL_SECTORS);
+}
+
+// --- the cache behind ----------------------------------------------------------------------------------------------
+static ConstMiss *miss_of(Sm *sm, u64 line) {
+    for (u32 i = 0; i < CONST_MISSES; i++)
+        if (sm->const_misses[i].parts && sm->const_misses[i].line == line) return &sm->const_misses[i];
+    return NULL;
+}
+
+static ConstMiss *free_miss(Sm *sm) {
+    for (u32 i = 0; i < CONST_MISSES; i++)
+        if (!sm->const_misses[i].parts) return &sm->const_misses[i];
+    return NULL;
+}
+
+// Of the L2's line at `at`, what a line of constants takes.
+static u32 sectors_of(u64 at, u64 line, u64 bytes) {
+    u64 first = line > at ? line - at : 0, end = line + bytes < at + 128 ? line + bytes - at : 128;
+    return ((1u << end / 32) - 1) & ~((1u << first / 32) - 1);
+}
+
+// NULL: the cache behind has the line of `address`, as it has all parameters; else what brings it. Of more lines than
+// CONST_MISSES those beyond come with one of the others.
+static ConstMiss *look_behind(Sm *sm, u64 address, u64 cycle) {
+    u64 bytes = sm->gpu->const_l15_line, line = address / bytes * bytes;
+    if (address >> BANK_SHIFT >= BANKS_BASE >> BANK_SHIFT || has(sm->const_l15, address, bytes)) return NULL;
+    ConstMiss *coming = miss_of(sm, line);
+    if (coming) return coming;
+    if (!(coming = free_miss(sm))) return &sm->const_misses[0];
+    *coming = (ConstMiss){.line = line, .waiters = WL_NONE};
+    for (u64 at = line & ~127ull; at < line + bytes; at += 128, coming->parts++)
+        sm_request(sm, (MemRequest){.cycle = cycle,
+                                    .line = at,
+                                    .tag = TAG_CONST | (u32)(coming - sm->const_misses),
+                                    .kind = MEM_CONST,
+                                    .sectors = (u8)sectors_of(at, line, bytes)});
+    return coming;
+}
+
+static void wake_immediate(Sm *sm, u64 cycle) {
+    for (u32 i = 0; i < sm->warp_count; i++)
+        if (sm->warps[i].state == TW_WAIT && sm->warps[i].wait == WAIT_CONSTANT)
+            sm_wake_other(sm, &sm->warps[i], cycle);
+}
+
+void constant_arrived(Sm *sm, const MemReply *reply) {
+    ConstMiss *miss = &sm->const_misses[reply->tag & ~TAG_CONST];
+    if (!miss->parts || --miss->parts) return;
+    keep(sm->const_l15, miss->line, sm->gpu->const_l15_line);
+    if (!sm->gpu->const_l15) keep(sm->const_l1, miss->line, sm->gpu->const_line);
+    u32 list = miss->waiters;
+    miss->waiters = WL_NONE;
+    while (list != WL_NONE) list = sm_waited(sm, list, reply->cycle);
+    wake_immediate(sm, reply->cycle);
+}
+
+// --- the caches in front -------------------------------------------------------------------------------------------
+u64 memory_immediate(Sm *sm, const TimeWarp *w, const TimeOp *op, u64 cycle) {
+    if (!op->constant) return cycle;
+    u64 bytes = sm->gpu->const_line, address = address_of(w, op), line = address / bytes;
+    bool again = w->state == TW_WAIT && w->wait == WAIT_CONSTANT, hit = has(sm->imc, address, bytes);
+    bool coming = hit && line == sm->imc_line && sm->imc_ready > cycle;
+    if (!again) sm->counters[SMC_CONST_REQUESTS]++, sm->counters[SMC_CONST_HITS] += hit && !coming;
+    if (hit) return coming ? sm->imc_ready : cycle;
+    if (look_behind(sm, address, cycle)) return NEVER;
+    keep(sm->imc, address, bytes);
+    if (again) return cycle;  // it has come to both
+    sm->counters[SMC_CONST_L15_HITS]++;
+    sm->imc_line = line;
+    return sm->imc_ready = cycle + sm->gpu->imc_miss;
+}
+
+u64 constant_line(Sm *sm, u64 address, u32 ticket, u64 cycle) {
+    u64 bytes = sm->gpu->const_line;
+    sm->counters[SMC_CONST_REQUESTS]++;
+    if (has(sm->const_l1, address, bytes)) return sm->counters[SMC_CONST_HITS]++, sm->gpu->const_l1_latency;
+    ConstMiss *coming = look_behind(sm, address, cycle);
+    if (!coming) {
+        sm->counters[SMC_CONST_L15_HITS]++;
+        keep(sm->const_l1, address, bytes);
+        return sm->gpu->const_l15_latency;
+    }
+    sm->tickets.data[ticket].remaining++;
+    sm_wait(sm, &coming->waiters, ticket, 0);
+    return 0;
+}
+
+void memory_fixed(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
+    u64 turn = sm->const_free > cycle ? sm->const_free : cycle;
+    u32 ticket = sm_ticket_new(sm, w, (u32)(op - w->run->code->ops), TICKET_LOAD, cycle);
+    sm->const_free = turn + sm->gpu->const_l1_interval;
+    if (sm->status != STATUS_OK) return;
+    sm->tickets.data[ticket].remaining = 1;
+    sm_set_result(w, w->run->code, op, NEVER, STALL_SHORT_SCOREBOARD);
+    u64 latency = op->constant ? constant_line(sm, address_of(w, op), ticket, cycle) : op->latency;
+    sm_ticket_part(sm, ticket, 1, turn + latency, cycle);
+}
