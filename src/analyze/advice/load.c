@@ -395,7 +395,7 @@ Status case_find_load(AdviceCase *c) {
     }
     for (u32 p = 0; p < c->part_count; p++) scale_uses(&c->parts[p], factor);
     find_queues(c);
-    case_find_atomics(c, per_slot);
+    case_find_atomics(c, per_slot * counted.sms);  // the whole GPU does them, however few SMs ask for them
     find_customers(c);
     return STATUS_OK;
 }
