@@ -157,6 +157,12 @@ TEST(constants) {
     check_row(&half, "f16", 16);
 }
 
+TEST(components_of_vector_registers_are_left) {
+    static const Row row = {".reg .v2 .T %v; mov.T %v.y, D; mul.T %v.x, A, B; add.T X, %v.y, C; mov.T Y, %v.x;",
+                            "add.rn.T X, D, C; mul.rn.T Y, A, B;"};
+    check_row(&row, "f32", 32);
+}
+
 // An approximate quotient is the numerator times the reciprocal; these are not so large or small that they are scaled.
 TEST(quotients) {
     static const Row f32s[] = {
@@ -220,6 +226,7 @@ int main(void) {
         cmocka_unit_test(modifiers),
         cmocka_unit_test(constants),
         cmocka_unit_test(quotients),
+        cmocka_unit_test(components_of_vector_registers_are_left),
         cmocka_unit_test(nothing_in_debug_modules),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

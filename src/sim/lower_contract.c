@@ -170,7 +170,9 @@ Status lower_contract(Lower *lo, const Liveness *live) {
     for (u32 node = 0; node < chains->def_count; node++) c.defs[chains->nodes[node].value]++;
     for (u32 node = 0; node < chains->def_count; node++) {
         u32 insn = chains->nodes[node].insn;
-        if (row_of_product(form_at(lo, insn)) && chains->cfg->code->insns[insn].guard == WL_NONE)
+        if (!row_of_product(form_at(lo, insn)) || chains->cfg->code->insns[insn].guard != WL_NONE) continue;
+        // A reader of a vector register may read another component.
+        if (lo->m->regs[lo->func->regs + chains->nodes[node].value].vector <= 1)
             c.readers[insn] = count_readers(&c, insn, node);
     }
     for (u32 pass = 0; pass < 2; pass++)
