@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # On a machine with Nsight Compute: what it counts of the launches of FOLDER/dispatch, l2, streams, l2_lookups, l1_stores,
-# l2_writes, l1_joins, l2_coalescer and texture_layout (built by hand), and what
+# l2_writes, l1_joins, l1_store_turns, l2_coalescer and texture_layout (built by hand), and what
 # FOLDER/cold measures after its flushes. Writes dispatch.csv, l2.csv, cold-ncu.txt to OUTDIR.
 set -u
 folder=${1:?usage: counters.sh FOLDER OUTDIR}
@@ -34,3 +34,4 @@ texture=l1tex__t_sectors_pipe_tex_mem_texture
 count all "l1tex__t_requests_pipe_tex_mem_texture.sum,$texture.sum,${texture}_lookup_hit.sum,${tex}lookup_hit.sum,${tex}lookup_miss.sum" texture "$folder/texture_layout" counted
 lrc=lrc__request_sectors_op_read_coalescable.sum,lrc__request_sectors_op_read_coalescing_achieved_type_hardware.sum,lrc__xbar2lrc_requests_op_read.sum
 count all "$lrc" l2_coalescer "$folder/l2_coalescer"
+count all "lts__t_sectors_srcunit_tex_op_write.sum,lts__t_requests_srcunit_tex_op_write.sum,${l1}st.sum,${l1}st_lookup_hit.sum,sm__cycles_active.max" l1_store_turns "$folder/l1_store_turns"
