@@ -227,8 +227,8 @@ void collect_refused(Collector *c, const char *what, const char *call, CuptiResu
         {CUPTI_VIRTUALIZED_NO_PRIVILEGES, "the virtual GPU does not allow profiling; its administrator can enable it"},
         {CUPTI_VIRTUALIZED, "this virtual GPU cannot be profiled; use a whole GPU"},
         {CUPTI_MIG, "a MIG instance cannot be sampled; use a whole GPU"},
-        {CUPTI_HARDWARE_BUSY,
-         "another process samples this GPU (of this run, or a monitor such as DCGM); one at a time can"},
+        {CUPTI_HARDWARE_BUSY, "another process samples this GPU (of this run, Nsight Compute, or a monitor such as "
+                              "DCGM); one at a time can"},
         {CUPTI_NOT_SUPPORTED, "this GPU or driver does not support it"},
         {CUPTI_OUT_OF_MEMORY, "no memory is left on the GPU for it"}};
     const char *text = "unknown error";
@@ -293,6 +293,7 @@ static void find_driver(Collector *c) {
     if (!driver) return;
     *(void **)&c->device_name = dlsym(driver, "cuDeviceGetName");
     *(void **)&c->device_bus = dlsym(driver, "cuDeviceGetPCIBusId");
+    *(void **)&c->device_uuid = dlsym(driver, "cuDeviceGetUuid");
     *(void **)&c->stream_captures = dlsym(driver, "cuStreamIsCapturing");
     *(void **)&c->device_attribute = dlsym(driver, "cuDeviceGetAttribute");
 }
@@ -300,7 +301,6 @@ static void find_driver(Collector *c) {
 static Status begin(Collector *c) {
     TRY(load(c));
     find_driver(c);
-    c->begin_ns = collect_now();
     if (!buffers_make(&c->buffers) || !ring_make(&c->waits, WAIT_SLOTS, sizeof(Wait))) return STATUS_NO_MEMORY;
     if (c->host.options.stacks && !stacks_make(&c->stacks)) return STATUS_NO_MEMORY;
     bool notes = c->host.options.activities && !c->host.options.all_times;

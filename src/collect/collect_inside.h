@@ -105,6 +105,7 @@ typedef struct Notes {
     u64 begin_ns;                   // of EARLY; 0: not yet
     u64 told, dropped;              // of `calls`: recorded or noted; known to be lost
     u64 cost_ns;                    // of recording launches
+    u64 first_ns, elapsed_ns;       // CUPTI's: the first one's begin; since then, of those recorded
     LastKernel last[NOTE_DEVICES];  // recorded, of each GPU
     Vec(EarlyNote) early;
 } Notes;
@@ -211,6 +212,7 @@ typedef struct Collector {
     int (*device_name)(char *name, int size, int device);
     int (*device_attribute)(int *value, int attribute, int device);
     int (*device_bus)(char *name, int size, int device);
+    int (*device_uuid)(void *uuid, int device);
     int (*stream_captures)(void *stream, int *status);
     atomic_ullong locked;  // bit: this process has the device's lock for sampling
 
@@ -221,7 +223,6 @@ typedef struct Collector {
     Ring waits;  // of Wait
     Notes notes;
     Graphs graphs;
-    u64 begin_ns;
     SampledContext contexts[COLLECT_CONTEXTS];
     u32 reason_count;  // set by the first sampled context, before it is READY
     u32 reason_indices[COLLECT_REASONS];
@@ -334,6 +335,9 @@ void attribution_launch(Collector *c, u32 correlation, u32 launch);  // LAUNCH_L
 bool attribution_keep(Collector *c, const RecordSamples *of, u32 correlation, const RecordSample *rows);
 void attribution_write(Collector *c, bool last);  // those whose launch is known; the last time all
 void attribution_free(Collector *c);
+
+// nsight.c
+bool nsight_has_device(const Collector *c, u32 device);  // Nsight Compute profiles a process on it
 
 // objects.c
 u32 objects_write_stack(Collector *c, const u64 *addresses, u32 count);  // innermost first; its id

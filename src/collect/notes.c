@@ -11,7 +11,7 @@
 // other closely, and of one stream. Nodes of graphs cost 0.6 us each, which counts for nothing here: of graphs that are
 // launched for the first time when nothing is recorded any more the kernels are not known.
 enum { CHANGE_NS = 4500, SAME_NS = 400, NEAR_NS = 20000 };
-enum { ALLOWED_NS = 10000000, ALLOWED_PART = 100 };  // 10 ms and 1 % of the run
+enum { ALLOWED_NS = 10000000, ALLOWED_PART = 100 };  // 10 ms and 1 % of the time since
 
 // --- on the program's threads -----------------------------------------------------------------------------------
 static bool is_graph(u32 cbid) { return cbid == CUPTI_LAUNCH_GRAPH || cbid == CUPTI_LAUNCH_GRAPH_PTSZ; }
@@ -92,6 +92,8 @@ static void add_cost(Notes *n, const CuptiKernel *kernel) {
     if (!kernel->begin || kernel->graph) return;
     bool near = kernel->begin < last->end_ns + NEAR_NS;
     n->cost_ns += near && kernel->stream != last->stream ? CHANGE_NS : SAME_NS;
+    if (!n->first_ns) n->first_ns = kernel->begin;
+    if (kernel->end > n->first_ns + n->elapsed_ns) n->elapsed_ns = kernel->end - n->first_ns;
     *last = (LastKernel){kernel->end, kernel->stream};
 }
 
@@ -109,7 +111,7 @@ bool notes_are_cheaper(const Collector *c) {
     const Notes *n = &c->notes;
     u64 calls = atomic_load(&c->graphs.ring.head) ? 0 : atomic_load_explicit(&n->calls, memory_order_relaxed);
     f64 with_those = n->told && calls > n->told ? (f64)calls / (f64)n->told : 1;
-    return (f64)n->cost_ns * with_those > ALLOWED_NS + (f64)(collect_now() - c->begin_ns) / ALLOWED_PART;
+    return (f64)n->cost_ns * with_those > ALLOWED_NS + (f64)n->elapsed_ns / ALLOWED_PART;
 }
 
 // What was under way when recording ended has been seen to end a third of a second too late (CUDA 13.0, nodes of a

@@ -112,6 +112,7 @@ bool sampling_lock_device(Collector *c, u32 device) {
     const char *folder = getenv("TMPDIR");
     u64 bit = 1ull << device % 64;
     if (atomic_load(&c->locked) & bit) return true;
+    if (nsight_has_device(c, device)) return false;
     if (!c->device_bus || c->device_bus(bus, sizeof bus, (int)device) != 0) snprintf(bus, sizeof bus, "%u", device);
     snprintf(path, sizeof path, "%s/warplens-gpu-%s.lock", folder && *folder ? folder : "/tmp", bus);
     int file = open(path, O_RDONLY | O_CREAT | O_CLOEXEC, 0666);
@@ -366,7 +367,7 @@ static bool fetch(Collector *c, SampledContext *sampled) {
     if (!c->fetched.pcs && !make_data(&c->fetched, c->reason_count)) return true;
     for (u32 i = 0; i < MOST_FETCHES; i++) {
         CuptiSamplingGet get = {sizeof get, .context = atomic_load(&sampled->context), .data = &c->fetched};
-        c->fetched.count = 0;
+        c->fetched.count = c->fetched.total = c->fetched.dropped = c->fetched.other = 0;
         CuptiResult result = c->cupti.cuptiPCSamplingGetData(&get);
         if (result == CUPTI_OUT_OF_MEMORY || c->fetched.buffer_full)
             collect_dropped(c, "times the buffer of PC samples was full (a longer --sampling-period helps)", 1);

@@ -35,6 +35,7 @@ static struct {
     void *sampled[8];
     u32 period, mode;
     bool launching;        // has begun to
+    u64 begin_ns;          // of the last one of several streams: one begins 10 us after another, however busy we are
     atomic_uint launched;  // launches past their first callback
     pthread_mutex_t lock;
     pthread_cond_t flushed;
@@ -285,7 +286,7 @@ static void fill_kernel(CuptiKernel *record, const char *kernel, u32 correlation
     for (u32 i = 0; i < 3; i++) record->grid[i] = record->block[i] = 1;
 }
 void mock_launch(const char *kernel) {
-    enum { LAUNCH_KERNEL = 307 };
+    enum { LAUNCH_KERNEL = 307, SHORT_NS = 10000 };
     CuptiLaunchParameters given = {.shape = {.grid = {1, 1, 1}, .block = {1, 1, 1}, .stream = (void *)3}};
     u64 own = 0;
     int result = mock.script.failing_launches ? 1 : 0;
@@ -303,6 +304,7 @@ void mock_launch(const char *kernel) {
         mock.callback(mock.context, CUPTI_DOMAIN_DRIVER, LAUNCH_KERNEL, &call);
     atomic_fetch_add(&mock.launched, 1);
     u64 now = mock.now ? mock.now() : 1000;
+    if (mock.script.streams) now = mock.begin_ns += SHORT_NS;
     if (mock.script.slow_enable && !mock.period) return;  // not sampled: the test counts launches
     if (mock.script.exit_in_launch) exit(5);
     pthread_mutex_lock(&mock.lock);

@@ -137,8 +137,20 @@ u32 advice_period(f64 total_ns, const GpuModel *gpu) {
     return period;
 }
 
+// What the collector said when it could not sample, NULL if it did not.
+static Status find_refusal(AdviceMaker *m, const char **refusal) {
+    const char *const *texts;
+    u32 count;
+    *refusal = NULL;
+    TRY(profile_messages(m->context.profile, &texts, &count, m->context.diag));
+    for (u32 i = 0; i < count && !*refusal; i++)
+        if (strstr(texts[i], "sampling")) *refusal = texts[i];
+    return STATUS_OK;
+}
+
 // Why nothing can be said, and what to do.
 static Status tell_no_samples(AdviceMaker *m) {
+    const char *refusal;
     const ProfileSource *sources;
     u32 count;
     f64 ns = 0;
@@ -151,6 +163,8 @@ static Status tell_no_samples(AdviceMaker *m) {
     if (!on_gpu || ns <= 0)
         return note(m, "the profile has no samples of kernels: run the program with `warplens run --timing`, or on a "
                        "GPU with `--on gpu`");
+    TRY(find_refusal(m, &refusal));
+    if (refusal) return note(m, arena_printf(m->context.arena, "the profile has no samples of kernels: %s", refusal));
     return note(m, arena_printf(m->context.arena,
                                 "the profile has no samples of kernels, which ran for %.3g us in all: let the program "
                                 "launch them more often, or sample more often (`run --sampling-period 2^%u`), and "

@@ -234,9 +234,9 @@ static const char *limit_line(const AdviceReport *report, const char *prefix, Ar
     const AdviceKernel *kernel = &report->list->kernels[0];
     const char *limit = utf8_clean(arena, str(kernel->limit), true);
     if (!limit) return NULL;
-    return arena_printf(arena, "%snothing to advise; %s (%.0f %% of the kernels' time): %s (%s)\n", prefix,
-                        advice_name(report, kernel->view)->brief, 100 * kernel->view->launches.share, limit,
-                        report->list->provenance);
+    return arena_printf(arena, "%snothing to advise; %s (%.0f %% of the kernels' time)%s%s (%s)\n", prefix,
+                        advice_name(report, kernel->view)->brief, 100 * kernel->view->launches.share,
+                        *limit ? ": " : "", limit, report->list->provenance);
 }
 
 static Status write_line(Output *out, const char *line) {

@@ -161,5 +161,5 @@ void text_samples(Text *text) {
                       shown - limit == 1 ? "" : "s");
     if (!alone || shown || all > 0) return;
     text_heading(text, "Kernels on the GPU");
-    output_text(text->out, "  nothing ran on a GPU; `warplens run --on gpu` does it\n");
+    output_text(text->out, "  the profile has no launches on a GPU; `warplens run --on gpu` records them\n");
 }
