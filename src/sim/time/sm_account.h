@@ -27,7 +27,8 @@ void account_residents(Sm *sm, u64 cycle);
 static inline void note_delay(TimeWarp *w, u32 reason, u32 cause, u64 from, u64 cycles) {
     if (!code_of(w)->meets || reason == STALL_BARRIER) return;
     w->delay += cycles;
-    u64 dice = (w->delay + from) * 0x9e3779b97f4a7c15 >> 32;  // a new one for each stall, the same in every run
+    u64 dice = (w->delay + from) * 0x9e3779b97f4a7c15;      // a new one for each stall, the same in every run
+    dice = (dice ^ dice >> 29) * 0xbf58476d1ce4e5b9 >> 32;  // CTAs begin in equal steps: no pattern may be left of them
     if (dice * w->delay >> 32 < cycles) w->delay_pc = cause;
 }
 
