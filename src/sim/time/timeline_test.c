@@ -445,7 +445,7 @@ static void barriers_wait_for_what_held_the_last_warp_up(void **state) {
     Timed t;
     open_device(&t, kernels, true, 0);
     Params params = make_params(&t);
-    device_run(&t.d, "late", 132, 64, &params);  // one an SM, each remembers one cause
+    device_run(&t.d, "late", 64, 64, &params);
     u64 waited = 0, for_loop = 0, for_first = 0;
     u32 second = 0;
     for (u32 i = 0; i < t.catch->cause_count; i++)
