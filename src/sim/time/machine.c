@@ -7,6 +7,7 @@
 // caches; the results are the same.
 #include "sim/time/machine.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -156,7 +157,10 @@ static Status gather(TimeMachine *m) {
     memset(m->order, 0, sizeof *m->order * (span + 1));
     for (u32 i = 0; i < m->sm_count; i++) {
         const Requests *sent = &m->sms[i].sent;
-        for (u32 k = 0; k < sent->len; k++) m->order[sent->data[k].cycle - m->sent_from + 1]++;
+        for (u32 k = 0; k < sent->len; k++) {
+            assert(sent->data[k].cycle >= m->sent_from && sent->data[k].cycle < m->sent_until);
+            m->order[sent->data[k].cycle - m->sent_from + 1]++;
+        }
         total += sent->len;
     }
     for (u32 c = 0; c < span; c++) m->order[c + 1] += m->order[c];

@@ -96,6 +96,7 @@ static ConstMiss *look_behind(Sm *sm, u64 address, u64 cycle) {
     if (coming) return coming;
     if (!(coming = free_miss(sm))) return &sm->const_misses[0];
     *coming = (ConstMiss){.line = line, .waiters = WL_NONE};
+    if (cycle > sm->now) cycle = sm->now;  // a warp that has just issued looks at its next instruction
     for (u64 at = line & ~127ull; at < line + bytes; at += 128, coming->parts++)
         sm_request(sm, (MemRequest){.cycle = cycle,
                                     .line = at,
