@@ -153,14 +153,14 @@ static bool value_of_predicate(Trial *t, u32 pc, i64 *value) {
     i64 s[PREDICATE_SOURCES] = {0};
     u32 count = 0, wanted = compare ? 3 : PREDICATE_SOURCES;
     if (!compare && insn->op != SASS_OP_PLOP3 && insn->op != SASS_OP_UPLOP3) return false;
-    bool before = t->equal;
-    for (u32 i = 0; i < insn->operand_count && count < wanted; i++) {
+    bool before = t->equal, known = true;
+    for (u32 i = 0; i < insn->operand_count && count < wanted && known; i++) {
         const SassOperand *o = &code->sass->operands.data[insn->operands + i];
         t->equal = compare && count < 2 && (sass_has(insn, "EQ") || sass_has(insn, "NE"));
-        if (!o->is_def && !value_of_source(t, pc, o, &s[count++])) return false;
+        known = o->is_def || value_of_source(t, pc, o, &s[count++]);
     }
     t->equal = before;
-    if (count < wanted) return false;
+    if (!known || count < wanted) return false;
     if (compare) return joined(insn, s, value);
     return *value = s[3] >> ((s[0] != 0) << 2 | (s[1] != 0) << 1 | (s[2] != 0)) & 1, true;
 }
@@ -188,12 +188,12 @@ static bool value_of_definition(Trial *t, const ChainNode *node, i64 *value) {
         return !nth && (value_of_predicate(t, node->insn, value) || value_of_high_part(t, node->insn, value));
     if (in->arith == FLOW_MOVE) return nth < in->uses && value_of_operand(t, first + nth, value);
     i64 sources[3] = {0};
-    bool before = t->equal;
+    bool before = t->equal, known = true;
     if (nth || in->arith == FLOW_LOAD_PARAM) return false;
     if (in->arith == FLOW_COMPARE) t->equal = in->compare == FLOW_EQUAL || in->compare == FLOW_NOT_EQUAL;
-    for (u32 u = 0; u < used; u++)
-        if (!value_of_operand(t, first + u, &sources[u])) return false;
+    for (u32 u = 0; u < used && known; u++) known = value_of_operand(t, first + u, &sources[u]);
     t->equal = before;
+    if (!known) return false;
     bool is_signed = used && t->part->view->flow.code->operands[first].is_signed;
     if (!compute(in, is_signed, sources, value)) return false;
     *value = (i32)(u32)*value;

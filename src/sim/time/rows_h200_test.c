@@ -127,6 +127,20 @@ TEST(stores_of_no_lane_let_others_in) {
     assert_true(last > 32);
 }
 
+// The same in a queue of one place, and with nothing behind: all warps but the first store with no lane and end.
+TEST(a_queue_of_one_is_passed_on) {
+    static const char text[] =
+        PTX_HEAD ".visible .entry first(.param .u64 p) {\n.reg .pred %q;\n.reg .b32 %r;\n.reg .b64 %d;\n"
+                 "ld.param.u64 %d, [p];\nmov.u32 %r, %tid.x;\nsetp.lt.u32 %q, %r, 32;\n@%q st.global.u32 [%d], %r;\n"
+                 "@%q st.global.u32 [%d+4], %r;\n@%q st.global.u32 [%d+8], %r;\nret;\n}\n";
+    TestDevice d = {0};
+    device_open_with(&d, text, (SimConfig){.threads = 1, .timing = true});
+    d.gpu.sms = d.gpu.lsu_queue = 1;
+    DevicePtr out = device_memory(&d, NULL, 64);
+    device_run(&d, "first", 1, 1024, &out);
+    device_close(&d);
+}
+
 // Eight lanes load a line each, all from DRAM: the lines numbered in `lines`, from a multiple of 2 MiB on.
 static double cycles_of(const u32 *lines) {
     static const char text[] = PTX_HEAD
@@ -168,6 +182,7 @@ int main(void) {
         cmocka_unit_test(stores_of_rows_and_loads_behind_them),
         cmocka_unit_test(warps_that_store_take_turns),
         cmocka_unit_test(stores_of_no_lane_let_others_in),
+        cmocka_unit_test(a_queue_of_one_is_passed_on),
         cmocka_unit_test(misses_do_not_wait_for_their_set),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

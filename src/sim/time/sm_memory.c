@@ -620,6 +620,7 @@ void memory_issue(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
         sm->run_tickets[t->run->index]--;
         if (t->kind == TICKET_BULK && t->group != NO_SYNC) sm_sync_done(sm, w->cta, t->group, t->copies, cycle);
         sm_set_result(w, code, op, cycle + 1, STALL_WAIT);
+        pipe_passed(sm, p, cycle);
         return;
     }
     if (t->kind == TICKET_STORE) w->stores++, w->last_store = op->pc;

@@ -36,6 +36,8 @@ void pipe_free(Pipe *p);
 void pipe_clear(Pipe *p);
 WL_MUST_USE bool pipe_push(Pipe *p, PipeEntry entry, const u64 *lines, u32 count);
 void pipe_pop(Sm *sm, Pipe *p, u64 cycle);
+// An instruction had its turn and put nothing into the queue.
+void pipe_passed(Sm *sm, Pipe *p, u64 cycle);
 u64 pipe_next(const Pipe *p);  // when the head has its turn; NEVER
 
 // sm_store.c; nothing is there without l1_join

@@ -74,7 +74,8 @@ bool pipe_push(Pipe *p, PipeEntry e, const u64 *lines, u32 count) {
 // Lets in the warps that wait longest, from `cycle` on: one, if nobody who was let in is still to come, and as many as
 // keep the unit busy until they have come.
 static void let_in(Sm *sm, Pipe *p, u64 cycle) {
-    while (p->places != p->entered && (!p->coming || p->count + p->coming < QUEUE_LOW)) {
+    u32 low = p->room < QUEUE_LOW ? p->room : QUEUE_LOW;
+    while (p->places != p->entered && (!p->coming || p->count + p->coming < low)) {
         TimeWarp *w = &sm->warps[p->waiting[++p->entered % PIPE_WAITING]];
         p->coming++;
         if (scheduler_of(sm, w)->at[w->slot] == NEVER) set_at(sm, w, TW_READY, cycle);
@@ -91,6 +92,10 @@ void pipe_pop(Sm *sm, Pipe *p, u64 cycle) {
     p->closed = false;
     // Open already, too: what came last may have put nothing into it, all its lanes predicated off, and woken nobody.
     let_in(sm, p, cycle + 1);
+}
+
+void pipe_passed(Sm *sm, Pipe *p, u64 cycle) {
+    if (!p->count) let_in(sm, p, cycle + 1);
 }
 
 u64 pipe_next(const Pipe *p) {
