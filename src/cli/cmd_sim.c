@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/pool.h"
 #include "binary/demangle.h"
 #include "cli/cli.h"
 #include "cli/launch_spec.h"
@@ -111,18 +112,54 @@ static Status load(Run *r, const GpuModel *gpu) {
     return status;
 }
 
-// The content is in device memory then, and no longer in the specification.
+typedef struct Fill {  // a part of a buffer that one thread fills
+    const SpecBuffer *buffer;
+    u64 first, count;
+    u8 *to;
+} Fill;
+
+typedef Vec(Fill) Fills;
+
+// Bytes of a part: a large page of the host's. Less than two of them are not worth threads.
+enum { FILL_BYTES = 2 << 20 };
+
+static Status plan_fills(const Run *r, Fills *fills) {
+    for (u32 i = 0; i < r->spec.buffers.len; i++) {
+        const SpecBuffer *b = &r->spec.buffers.data[i];
+        u32 size = spec_type_size(b->type);
+        u64 each = FILL_BYTES / size;
+        u8 *to = sim_host_view(r->sim, r->buffers[i], b->count * size, NULL);
+        for (u64 at = 0; at < b->count && b->init != SPEC_ZERO; at += each)
+            TRY(vec_push(fills, ((Fill){b, at, b->count - at < each ? b->count - at : each, to + at * size})));
+    }
+    return STATUS_OK;
+}
+
+static void fill_part(void *context, u32 part, u32 worker) {
+    const Fill *fill = &((const Fill *)context)[part];
+    (void)worker;
+    spec_fill(fill->buffer, fill->first, fill->count, fill->to);
+}
+
+static Status fill_buffers(const Run *r, u32 threads) {
+    Fills fills = {0};
+    Pool *pool = NULL;
+    Status status = plan_fills(r, &fills);
+    if (status == STATUS_OK) status = pool_create(&pool, fills.len < threads ? fills.len ? fills.len : 1 : threads);
+    if (status == STATUS_OK) pool_run(pool, fills.len, fill_part, fills.data);
+    pool_destroy(pool);
+    vec_free(&fills);
+    return status;
+}
+
 static Status make_buffers(Run *r) {
     r->buffers = mem_zero(r->spec.buffers.len + 1, sizeof *r->buffers);
     if (!r->buffers) return STATUS_NO_MEMORY;
     for (u32 i = 0; i < r->spec.buffers.len; i++) {
-        SpecBuffer *b = &r->spec.buffers.data[i];
-        u64 bytes = b->count * spec_type_size(b->type);
-        TRY(sim_alloc(r->sim, 0, MEMORY_DEVICE, bytes, 256, &r->buffers[i]));
-        memcpy(sim_host_view(r->sim, r->buffers[i], bytes, NULL), b->data, bytes);
-        mem_free(b->data);
-        b->data = NULL;
-        if (b->written) sim_check_written(r->sim, r->buffers[i], b->written * spec_type_size(b->type));
+        const SpecBuffer *b = &r->spec.buffers.data[i];
+        u32 size = spec_type_size(b->type);
+        TRY(sim_alloc(r->sim, 0, MEMORY_DEVICE, b->count * size, 256, &r->buffers[i]));
+        if (b->written) sim_check_written(r->sim, r->buffers[i], b->written * size);
         sim_set_label(r->sim, r->buffers[i], b->name);
     }
     return STATUS_OK;
@@ -200,11 +237,9 @@ static Status launch(Run *r, const SpecLaunch *l) {
     return status;
 }
 
-static bool is_float(u8 type) { return type == SPEC_F16 || type == SPEC_F32 || type == SPEC_F64; }
-
 static bool matches(const SpecExpect *e, u8 type, const u8 *data, u64 i) {
     u32 size = spec_type_size(type);
-    if (e->tolerance == 0 || !is_float(type)) return memcmp(data + (e->first + i) * size, &e->bits[i], size) == 0;
+    if (e->tolerance == 0 || !spec_is_float(type)) return memcmp(data + (e->first + i) * size, &e->bits[i], size) == 0;
     f64 got = spec_element(type, data, e->first + i), wanted = spec_element(type, (const u8 *)&e->bits[i], 0);
     return fabs(got - wanted) <= e->tolerance;
 }
@@ -263,6 +298,7 @@ static Status run(Run *r, const GpuModel *gpu) {
     TRY(sim_create(&config, &r->sim));
     TRY(load(r, gpu));
     TRY(make_buffers(r));
+    TRY(fill_buffers(r, config.threads));
     for (u32 i = 0; i < r->spec.launches.len; i++) TRY(launch(r, &r->spec.launches.data[i]));
     for (u32 i = 0; i < r->spec.expects.len; i++) check(r, &r->spec.expects.data[i]);
     return r->failures ? STATUS_INVALID : STATUS_OK;

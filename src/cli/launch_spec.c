@@ -2,13 +2,11 @@
 #include "cli/launch_spec.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
-#include "sim/exec/half.h"
 
 #define MAX_BUFFER_BYTES (1ull << 34)
 
@@ -47,25 +45,6 @@ static char *word(Reader *r) {
     return save;
 }
 
-u32 spec_type_size(u8 type) { return types[type].size; }
-
-static bool is_float(u8 type) { return type == SPEC_F32 || type == SPEC_F64 || type == SPEC_F16; }
-
-f64 spec_element(u8 type, const u8 *data, u64 index) {
-    const u8 *at = data + index * types[type].size;
-    switch (type) {
-#define X(id, name, c)                                                      \
-    case SPEC_##id: {                                                       \
-        c value;                                                            \
-        memcpy(&value, at, sizeof value);                                   \
-        return SPEC_##id == SPEC_F16 ? f16_to_f32((u16)value) : (f64)value; \
-    }
-        SPEC_TYPES(X)
-#undef X
-    default: return 0;
-    }
-}
-
 static bool fits(u8 type, const char *text, u64 bits) {
     u32 width = types[type].size * 8;
     if (width == 64) return true;
@@ -75,23 +54,13 @@ static bool fits(u8 type, const char *text, u64 bits) {
     return bits < 1ull << (is_signed ? width - 1 : width);
 }
 
-static void float_bits(u8 type, f64 value, u64 *bits) {
-    f32 narrow = (f32)value;
-    if (type == SPEC_F64)
-        memcpy(bits, &value, 8);
-    else if (type == SPEC_F32)
-        memcpy(bits, &narrow, 4);
-    else
-        *bits = (u16)f16_of_f64(value);
-}
-
 // A number as the bytes of a type; false when it is none, or too large. Integers keep all 64 bits.
 static bool to_bits(u8 type, const char *text, u64 *bits) {
     char *end;
     *bits = 0;
     errno = 0;
-    if (is_float(type)) {
-        float_bits(type, strtod(text, &end), bits);
+    if (spec_is_float(type)) {
+        *bits = spec_float_bits(type, strtod(text, &end));
         return end != text && *end == 0;
     }
     *bits = *text == '-' ? (u64)strtoll(text, &end, 0) : strtoull(text, &end, 0);
@@ -122,34 +91,11 @@ static u32 find_buffer(const Reader *r, const char *name) {
 static char *keep(Reader *r, const char *text) { return arena_copy_str(&r->spec->arena, (Str){text, strlen(text)}); }
 
 // --- initial contents ------------------------------------------------------------------------------------------
-static inline void put(SpecBuffer *b, u64 i, u64 bits) {
-    u32 size = types[b->type].size;
-    if (size == 4)  // most of them: no call
-        memcpy(b->data + i * 4, &bits, 4);
-    else
-        memcpy(b->data + i * size, &bits, size);
-}
-
-// A number of a sequence; one that an integer type cannot hold leaves the element as it is.
-static inline void put_number(SpecBuffer *b, u64 i, f64 value) {
-    u64 bits = 0;
-    if (is_float(b->type)) {
-        float_bits(b->type, value, &bits);
-        return put(b, i, bits);
-    }
-    u32 width = types[b->type].size * 8;
-    bool is_signed = types[b->type].name[0] == 's';
-    f64 whole = nearbyint(value), limit = ldexp(1, (int)(is_signed ? width - 1 : width));
-    if (!(whole < limit) || whole < (is_signed ? -limit : 0)) return;
-    put(b, i, whole < 0 ? (u64)(i64)whole : (u64)whole);
-}
-
 static void init_fill(Reader *r, SpecBuffer *b) {
-    u64 bits;
     char *text = word(r);
     if (!text) return complain(r, "fill needs a value%s", "");
-    if (!to_bits(b->type, text, &bits)) return complain(r, "`%s` is no value of the buffer's type", text);
-    for (u64 i = 0; i < b->count; i++) put(b, i, bits);
+    if (!to_bits(b->type, text, &b->bits)) return complain(r, "`%s` is no value of the buffer's type", text);
+    b->init = SPEC_FILL;
 }
 
 // The next word as a number; without one `value` stays as it is.
@@ -163,34 +109,35 @@ static bool optional_number(Reader *r, f64 *value) {
 }
 
 static void init_iota(Reader *r, SpecBuffer *b) {
-    f64 first = 0, add = 1;
-    if (!optional_number(r, &first) || !optional_number(r, &add)) return;
-    if (b->type == SPEC_F32) {  // most of them
-        f32 *data = (f32 *)(void *)b->data;
-        for (u64 i = 0; i < b->count; i++) data[i] = (f32)(first + (f64)i * add);
-        return;
-    }
-    for (u64 i = 0; i < b->count; i++) put_number(b, i, first + (f64)i * add);
+    b->init = SPEC_IOTA;
+    b->add = 1;
+    if (optional_number(r, &b->first)) optional_number(r, &b->add);
 }
 
-// The generator of the examples: x = x * 1664525 + 1013904223, element (x >> 8) % modulus.
 static void init_lcg(Reader *r, SpecBuffer *b) {
-    u64 seed, modulus = 1u << 24;
+    u64 seed;
     if (!number(r, "lcg", &seed)) return;
     char *mod = word(r);
-    if (mod && (!to_bits(SPEC_U64, mod, &modulus) || modulus == 0)) return complain(r, "`%s` is no modulus", mod);
-    u32 x = (u32)seed;
-    for (u64 i = 0; i < b->count; i++) {
-        x = x * 1664525u + 1013904223u;
-        put_number(b, i, (f64)((x >> 8) % modulus));
-    }
+    b->init = SPEC_LCG;
+    b->seed = (u32)seed;
+    b->modulus = 1u << 24;
+    if (mod && (!to_bits(SPEC_U64, mod, &b->modulus) || b->modulus == 0)) complain(r, "`%s` is no modulus", mod);
+}
+
+static bool make_content(Reader *r, SpecBuffer *b) {
+    b->init = SPEC_CONTENT;
+    b->content = mem_zero(b->count, types[b->type].size);
+    if (!b->content) r->status = STATUS_NO_MEMORY;
+    return b->content;
 }
 
 static void init_values(Reader *r, SpecBuffer *b) {
     u64 i = 0, bits;
+    u32 size = types[b->type].size;
+    if (!make_content(r, b)) return;
     for (char *text = word(r); text; text = word(r), i++) {
         if (!to_bits(b->type, text, &bits)) return complain(r, "`%s` is no value of the buffer's type", text);
-        if (i < b->count) put(b, i, bits);
+        if (i < b->count) memcpy(b->content + i * size, &bits, size);
     }
     if (i != b->count) complain(r, "the buffer and its list of values differ in length%s", "");
 }
@@ -212,8 +159,8 @@ static void init_file(Reader *r, SpecBuffer *b) {
     u64 bytes = b->count * types[b->type].size;
     if (file.size < bytes)
         complain(r, "%s is shorter than the buffer", name);
-    else
-        memcpy(b->data, file.data, bytes);
+    else if (make_content(r, b))
+        memcpy(b->content, file.data, bytes);
     file_release(&file);
 }
 
@@ -239,9 +186,7 @@ static void read_buffer(Reader *r) {
         return complain(r, "`%s`: the size is not possible", name);
     b.name = keep(r, name);
     b.written = b.count;
-    b.data = mem_zero(b.count, types[b.type].size);
-    if (!b.data || vec_push(&r->spec->buffers, b) != STATUS_OK) {
-        mem_free(b.data);
+    if (vec_push(&r->spec->buffers, b) != STATUS_OK) {
         r->status = STATUS_NO_MEMORY;
         return;
     }
@@ -438,7 +383,7 @@ Status launch_spec_read(const char *path, LaunchSpec *spec, Diag *diag) {
 }
 
 void launch_spec_free(LaunchSpec *spec) {
-    for (u32 i = 0; i < spec->buffers.len; i++) mem_free(spec->buffers.data[i].data);
+    for (u32 i = 0; i < spec->buffers.len; i++) mem_free(spec->buffers.data[i].content);
     vec_free(&spec->buffers);
     vec_free(&spec->params);
     vec_free(&spec->launches);

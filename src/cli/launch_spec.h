@@ -20,12 +20,19 @@ typedef enum SpecType {
         SPEC_TYPE_COUNT
 } SpecType;
 
+typedef enum SpecInit { SPEC_ZERO, SPEC_FILL, SPEC_IOTA, SPEC_LCG, SPEC_CONTENT } SpecInit;
+
 typedef struct SpecBuffer {
     const char *name;
-    u8 type;      // SpecType
-    u64 count;    // elements
-    u64 written;  // of these, from the first on; the others are left as allocated (for the checker)
-    u8 *data;     // initial content, count * size bytes, on the heap
+    u8 type;         // SpecType
+    u64 count;       // elements
+    u64 written;     // of these, from the first on; the others are left as allocated (for the checker)
+    u8 init;         // SpecInit: what the elements are at first
+    u64 bits;        // SPEC_FILL: the element's bytes
+    f64 first, add;  // SPEC_IOTA
+    u32 seed;        // SPEC_LCG
+    u64 modulus;
+    u8 *content;  // SPEC_CONTENT: count * size bytes, on the heap
 } SpecBuffer;
 
 typedef struct SpecParam {
@@ -67,6 +74,10 @@ WL_MUST_USE Status launch_spec_read(const char *path, LaunchSpec *spec, Diag *di
 WL_MUST_USE Status launch_spec_parse(const char *path, Str content, LaunchSpec *spec, Diag *diag);
 void launch_spec_free(LaunchSpec *spec);
 u32 spec_type_size(u8 type);
+bool spec_is_float(u8 type);
+u64 spec_float_bits(u8 type, f64 value);  // a number as the bytes of a type of floats
+// Initial content of the elements first .. first + count - 1, whose memory begins at `to` and is zero.
+void spec_fill(const SpecBuffer *buffer, u64 first, u64 count, u8 *to);
 f64 spec_element(u8 type, const u8 *data, u64 index);  // as a number, for messages and float comparison
 
 #endif

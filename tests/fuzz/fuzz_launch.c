@@ -21,7 +21,10 @@ static void look_at_all(const LaunchSpec *spec) {
     f64 sum = 0;
     for (u32 i = 0; i < spec->buffers.len; i++) {
         const SpecBuffer *b = &spec->buffers.data[i];
-        sum += spec_element(b->type, b->data, 0) + spec_element(b->type, b->data, b->count - 1);
+        u8 first[8] = {0}, last[8] = {0};
+        spec_fill(b, 0, 1, first);
+        spec_fill(b, b->count - 1, 1, last);
+        sum += spec_element(b->type, first, 0) + spec_element(b->type, last, 0);
     }
     for (u32 i = 0; i < spec->launches.len; i++) {
         const SpecLaunch *l = &spec->launches.data[i];
