@@ -111,6 +111,13 @@ full ptx --print $ptx
 full sim $ptx --launch $launch
 full doctor
 
+# A model of a GPU that does not say all that time needs, as one of an older version may.
+mkdir "$T/gpus"
+for model in gpus/*.gpu; do grep -v '^const_line ' "$model" >"$T/$model"; done
+expect 1 "const_line is missing" sim $ptx --launch $launch --timing --gpu "$T/gpus/h200.gpu"
+expect 2 "const_line is missing" run --timing --gpu "$T/gpus/h200.gpu" true
+same "without --timing nothing is missing" "$("$W" sim -q $ptx --launch $launch --gpu "$T/gpus/h200.gpu" 2>&1)" ""
+
 # --- run
 expect 2 "run needs a program" run
 expect 2 "run has no option \`--nope\`" run --nope true

@@ -223,7 +223,9 @@ static int check_models(const RunOptions *o, Diag *diag) {
         char model[1024];
         GpuModel gpu;
         config_gpu_of(&config, d, model, sizeof model);
-        if (cli_load_gpu(model, &gpu, diag) != STATUS_OK) return cli_diag(diag), diag_free(diag), EXIT_USAGE;
+        Status status = cli_load_gpu(model, &gpu, diag);
+        if (status == STATUS_OK && o->timing) status = gpu_need_timing(&gpu, model, diag);
+        if (status != STATUS_OK) return cli_diag(diag), diag_free(diag), EXIT_USAGE;
     }
     diag_free(diag);
     return EXIT_OK;

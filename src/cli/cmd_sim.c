@@ -323,6 +323,7 @@ int cmd_sim(int argc, char **argv) {
         return EXIT_USAGE;
     GpuModel gpu;
     Status status = cli_load_gpu(args.gpu, &gpu, &r.diag);
+    if (status == STATUS_OK && args.timing) status = gpu_need_timing(&gpu, args.gpu, &r.diag);
     if (status == STATUS_OK) status = launch_spec_read(args.spec, &r.spec, &r.diag);
     if (status == STATUS_OK) status = run(&r, &gpu);
     Status checked = r.sim ? finish_checks(&r) : STATUS_OK;

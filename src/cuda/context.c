@@ -199,6 +199,7 @@ static Status start_simulator(CudaContext *c, Diag *diag) {
         char model[1024];
         config_gpu_of(&c->config, d, model, sizeof model);
         TRY(gpu_load(c->config.gpu_dir, model, &c->gpus[d], diag));
+        if (c->config.timing) TRY(gpu_need_timing(&c->gpus[d], model, diag));
     }
     SimConfig config = {.gpu = c->gpus,
                         .devices = c->config.devices,

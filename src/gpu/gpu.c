@@ -299,6 +299,17 @@ bool gpu_has_timing(const GpuModel *model, const char **missing) {
     return true;
 }
 
+Status gpu_need_timing(const GpuModel *model, const char *id, Diag *diag) {
+    const char *missing;
+    if (gpu_has_timing(model, &missing)) return STATUS_OK;
+    diag_text(
+        diag, DIAG_ERROR, id, 0, 0,
+        "%s is missing: time needs all keys of the timing model (docs/gpu-keys.md); give it, `inherit` a model that "
+        "has it, or go without --timing",
+        missing);
+    return STATUS_INVALID;
+}
+
 static int compare_texts(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
 Status gpu_list(const char *folder, char ***ids, u32 *count, Diag *diag) {

@@ -41,6 +41,8 @@ WL_MUST_USE Status gpu_load(const char *folder, const char *id, GpuModel *model,
 WL_MUST_USE Status gpu_find(const char *folder, const char *device, GpuModel *model, Diag *diag);
 // Whether the model has all that the timing model needs; else the first key that it lacks.
 bool gpu_has_timing(const GpuModel *model, const char **missing);
+// STATUS_INVALID, with a message about model `id`, when it has not: time from a model with gaps would be any number.
+WL_MUST_USE Status gpu_need_timing(const GpuModel *model, const char *id, Diag *diag);
 // Names of the models in a folder, sorted; freed with gpu_list_free.
 WL_MUST_USE Status gpu_list(const char *folder, char ***ids, u32 *count, Diag *diag);
 void gpu_list_free(char **ids, u32 count);

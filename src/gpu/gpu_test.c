@@ -77,6 +77,10 @@ TEST(timing_is_there_or_something_is_missing) {
     m.timing_given[GPU_TIMING_shared_banks] = false;
     assert_false(gpu_has_timing(&m, &missing));
     assert_string_equal(missing, "shared_banks");
+    Diag diag = {0};
+    assert_int_equal(gpu_need_timing(&m, "mine.gpu", &diag), STATUS_INVALID);
+    assert_non_null(strstr(diag.entries.data[0].text, "shared_banks is missing"));
+    diag_free(&diag);
     assert_int_equal(load_text("inherit = h200\nicache_l0 = 0 bytes\n", &m, NULL), STATUS_OK);
     assert_true(m.timing_given[GPU_TIMING_icache_l0]);
 }
