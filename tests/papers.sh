@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What papers saw on simulated GPUs comes out here too (docs/validation.md): AerialVision's address maps and its starvation on a ring,
-# GRAB's table 5.
+# What papers saw on simulated GPUs comes out here too (docs/validation-papers.md): AerialVision's address maps and its
+# starvation on a ring, GRAB's table 5.
 . tests/e2e/lib.sh
 folder=examples/papers
 

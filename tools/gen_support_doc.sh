@@ -19,7 +19,7 @@ other kernels of the module run.
   definition alone; *no* with the reason.
 
 Instructions give the bits of an H200, the approximate ones too (`src/sim/exec_gpu_test.c` and `exec_approx_test.c` have the
-recorded results, [validation.md](validation.md) the errors). Some things that are no instructions:
+recorded results, [validation-values.md](validation-values.md#approximate-instructions) the errors). Some things that are no instructions:
 
 - Special registers: `%pm*`, `%envreg*` (but those of cooperative launches) and `%reserved_smem_offset_*` are 0; without `--timing`
   clocks go on by 8 for each warp instruction of the CTA, `%globaltimer` by 4 for those of all launches.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The .approx and .full instructions over all their arguments.
 //   approx_sweep [FORM...]           whether the results are those of an H200, by hash: 2^32 arguments, or 2^30 pairs
-//   approx_sweep --errors [FORM...]  the table of errors in docs/validation.md
+//   approx_sweep --errors [FORM...]  the table of errors in docs/validation-values.md
 // A form takes up to two minutes, so that no test run does this.
 #include <math.h>
 #include <stdio.h>
