@@ -29,9 +29,13 @@ echo 'checksum is good PASS' >"$T/reference/other_words.txt"
 echo 'checksum 4.25 PASS' >"$T/reference/other_numbers.txt"
 echo 'PASS in 0.25 ms' >"$T/reference/other_times.txt"
 
-run() { tools/run_programs.py "$T/manifest.tsv" --warplens "$W" --list "$T/list.tsv" --reference "$T/reference" --limit 2 "$@"; }
-run --tsv - >"$T/result.tsv"
+run() { tools/run_programs.py "$T/manifest.tsv" --warplens "$W" --list "$T/list.tsv" --reference "$T/reference" "$@"; }
+# A limit that the endless program reaches, and none of the others does on a busy machine.
+run --only '^endless$' --limit 2 --tsv "$T/endless.tsv" >"$T/out"
+same "exit code of a program that does not end" $? 1
+run --only '^(?!endless$)' --limit 120 --tsv - >"$T/result.tsv"
 same "exit code when some fail" $? 1
+sed -i "3r /dev/stdin" "$T/result.tsv" <<<"$(tail -1 "$T/endless.tsv")"
 same "rows" "$(cut -f1,2,3,4,5,6,9 "$T/result.tsv")" "program	verdict	ran	exit_code	words	reference	cause
 works	pass	yes	0	PASS	-	
 fault	fail	yes	3	none	-	fault
