@@ -6,12 +6,16 @@
 
 static u64 max(u64 a, u64 b) { return a > b ? a : b; }
 
+static bool fits(const Sm *sm, u64 share, u32 warps) {
+    return sm->share + share <= SM_SHARE && sm->resident_warps + sm->starting_warps + warps <= sm->warp_count;
+}
+
 // The SM with the most room; WL_NONE when there is none.
 static u32 find_sm(const TimeMachine *m, const TimeRun *run) {
+    u64 share = SM_SHARE / run->limit;
     u32 best = WL_NONE;
-    for (u32 i = 0; i < m->sm_count; i++) {
-        u32 k = (m->next_sm + i) % m->sm_count;
-        if (!sm_fits(&m->sms[k], run)) continue;
+    for (u32 i = 0, k = m->next_sm; i < m->sm_count; i++, k = k + 1 < m->sm_count ? k + 1 : 0) {
+        if (!fits(&m->sms[k], share, run->cta_warps)) continue;
         if (best == WL_NONE || m->sms[k].share < m->sms[best].share) best = k;
         if (m->sms[best].share == 0) break;
     }
@@ -23,7 +27,8 @@ static u32 choose_sm(const TimeMachine *m, const TimeRun *run) {
     u64 ctas = run->grid->cta_count;
     if (ctas >= m->sm_count || run->grid->cluster_size > 1 || m->runs.len > 1) return find_sm(m, run);
     u32 at = gpc_place(m->gpu, (u32)run->next_linear, (u32)ctas);
-    return at != WL_NONE && m->sms[at].share == 0 && sm_fits(&m->sms[at], run) ? at : find_sm(m, run);
+    bool takes = at != WL_NONE && m->sms[at].share == 0 && fits(&m->sms[at], SM_SHARE / run->limit, run->cta_warps);
+    return takes ? at : find_sm(m, run);
 }
 
 static bool cluster_fits(const TimeMachine *m, const TimeRun *run) {

@@ -361,7 +361,6 @@ void sm_start_ctas(Sm *sm);                // those that it was given: here and 
 // Before a kernel begins: the code that the launch fetches ahead is there.
 void sm_prefetch(Sm *sm, const LaunchCode *code);
 WL_MUST_USE Status sm_furnish(Sm *sm);
-bool sm_fits(const Sm *sm, const TimeRun *run);
 // The front has executed further for a warp in state TW_TRACE or TW_FRONT (or could not): `stop` says how it ended.
 void sm_warp_traced(Sm *sm, TimeWarp *w, u64 cycle);
 void sm_receive(Sm *sm, const MemReply *reply);

@@ -5,11 +5,6 @@
 #include "sim/time/sm_account.h"
 
 // --- CTAs ----------------------------------------------------------------------------------------------------------
-bool sm_fits(const Sm *sm, const TimeRun *run) {
-    return sm->share + SM_SHARE / run->limit <= SM_SHARE &&
-           sm->resident_warps + sm->starting_warps + run->cta_warps <= sm->warp_count;
-}
-
 static void free_slots(Pages *pages, TimeWarp *w, u32 slots) {
     pages_give(pages, w->ready, sizeof *w->ready * slots);
     pages_give(pages, w->producer, sizeof *w->producer * slots);

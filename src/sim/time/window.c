@@ -317,10 +317,11 @@ static bool memory_goes_on(Window *w) {
 }
 
 // --- a window ------------------------------------------------------------------------------------------------------
-// The memory system has most to do at a stretch: who is not needed for the front begins with it.
+// The memory system has most to do at a stretch, and much that it comes back to in its thread's caches: the last worker
+// begins with it, and another one has it only when there is nothing else to do.
 static bool work(Window *w, u32 worker) {
-    if (worker != 0 && memory_goes_on(w)) return true;
-    return front_goes_on(w, worker) || memory_goes_on(w) || run_one(w, worker);
+    if (worker == w->workers - 1 && memory_goes_on(w)) return true;
+    return front_goes_on(w, worker) || run_one(w, worker) || memory_goes_on(w);
 }
 
 static void work_on(void *context, u32 part, u32 worker) {
