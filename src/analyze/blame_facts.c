@@ -53,7 +53,7 @@ static Waiting of_memory(const FlowInsn *in, const Latencies *l) {
 static Waiting of_unit(const FlowInsn *in, const Latencies *l) {
     switch ((UnitClass)in->unit) {
     case UNIT_FP64: return (Waiting){WAIT, l->fp64, l->fp64, BLAME_ARITHMETIC};
-    case UNIT_XU: return (Waiting){WAIT | SHORT, l->xu, QUEUE_UPPER, BLAME_SPECIAL};
+    case UNIT_XU: return (Waiting){SHORT, l->xu, QUEUE_UPPER, BLAME_SPECIAL};
     case UNIT_TENSOR: return (Waiting){WAIT, l->tensor, QUEUE_UPPER, BLAME_TENSOR};
     case UNIT_LSU: return (Waiting){WAIT | SHORT, l->shared, QUEUE_UPPER, BLAME_SPECIAL};
     case UNIT_TEX: return (Waiting){LONG | SHORT, l->texture, MEMORY_UPPER, BLAME_TEXTURE};
@@ -67,6 +67,7 @@ static Waiting ptx_waiting(const FlowCode *code, const FlowInsn *in, f32 steps, 
     if (memory) return of_memory(in, l);
     if (reads_sreg(code, in)) return (Waiting){WAIT | SHORT, l->xu, QUEUE_UPPER, BLAME_SPECIAL};
     Waiting w = of_unit(in, l);
+    if (in->unit == UNIT_XU && steps > 1.5f) w.reasons |= WAIT;
     if (steps < EXPANDED_STEPS) return w;
     w.reasons |= WAIT | SHORT;  // divisions, roots: reciprocals of the slow unit are among the steps
     w.upper = w.upper == UINT32_MAX ? w.upper : w.upper * (u32)steps;
@@ -79,22 +80,6 @@ static void ptx_facts(const FlowCode *code, u32 pc, const Latencies *latencies, 
     insn->latency = w.latency;
     insn->upper = w.upper;
     insn->class = (u8)w.class;
-}
-
-// Sectors of a global load, as counted; what a coalesced one of 4 bytes touches otherwise.
-static f64 sectors_of(const KernelView *view, u32 pc) {
-    f64 sectors = 0, requests = 0;
-    for (u32 i = view->counts ? view->first_count[pc] : 0; view->counts && i < view->first_count[pc + 1]; i++) {
-        if (view->counts[i].metric == METRIC_GLOBAL_LD_SECT) sectors += view->counts[i].value;
-        if (view->counts[i].metric == METRIC_GLOBAL_LD_REQ) requests += view->counts[i].value;
-    }
-    return sectors > 0 && requests > 0 ? sectors / requests : 4;
-}
-
-// A load is as slow as its slowest sector; half of all are taken to be in a cache.
-static f32 miss_of(const KernelView *view, u32 pc, BlameClass class) {
-    if (class == BLAME_CONSTANT) return 0.5f;
-    return class == BLAME_GLOBAL ? (f32)(1 - pow(0.5, sectors_of(view, pc))) : 1;
 }
 
 // Copies have no instruction of their own on the machine; nor has what the lowering folded into its users.
@@ -162,9 +147,11 @@ Status blame_facts(Blamer *b) {
             blame_sass_facts(b, pc, insn);
         else
             ptx_facts(code, pc, &latencies, insn);
-        insn->miss = miss_of(view, pc, (BlameClass)insn->class);
         insn->parallel = insn->reasons & LONG;
+        insn->miss = 1;
+        insn->spread = insn->parallel ? 3 : 1;
+        if (insn->class == BLAME_CONSTANT) insn->miss = 0.5f;
     }
     measure_blocks(b);
-    return STATUS_OK;
+    return blame_reuse(b);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inside of the blamer, for the files blame*.c only. Passes, in order: facts of instructions (blame_facts.c),
-// backward slices (blame_slice.c), then for each use pruning (blame_prune.c, with blame_path.c) and apportioning
-// (blame.c).
+// The inside of the blamer, for the files blame*.c only. Passes, in order: facts of instructions (blame_facts.c,
+// blame_reuse.c), backward slices (blame_slice.c), then for each use pruning (blame_prune.c, with blame_path.c) and
+// apportioning (blame.c).
 #ifndef WL_ANALYZE_BLAME_INSIDE_H
 #define WL_ANALYZE_BLAME_INSIDE_H
 
@@ -17,6 +17,7 @@ typedef struct BlameInsn {
     f32 steps;      // machine instructions issued for it each time; 1 when not known, 0: dropped
     f32 weight;     // how often it was issued: executed, else samples in which it issued
     f32 miss;       // how often its result is not there at once, 0..1: loads that no cache holds
+    f32 spread;     // cycles by which it has to come earlier than another one so that it does come first, as a rule
     u8 class;       // BlameClass of waiting for it
     bool dropped;   // PTX: the machine has no instruction for it, it is its sources under another name
     bool parallel;  // its result comes from memory or a shared unit: how long it takes differs from time to time
@@ -63,6 +64,9 @@ typedef struct Blamer {
 
 // blame_facts.c
 WL_MUST_USE Status blame_facts(Blamer *b);
+
+// blame_reuse.c: loads of global memory, which of them find their data in a cache
+WL_MUST_USE Status blame_reuse(Blamer *b);
 
 // blame_slice.c: deps of every instruction that is issued
 WL_MUST_USE Status blame_slice(Blamer *b);

@@ -19,6 +19,10 @@ static bool is_write(const Blamer *b, u32 pc) {
 static bool is_fence(const Blamer *b, u32 pc) {
     return b->flow->code->insns[pc].is_barrier || b->insns[pc].class == BLAME_FENCE;
 }
+// Stores leave in order.
+static bool ends_writes(const Blamer *b, u32 pc) {
+    return is_fence(b, pc) || (is_write(b, pc) && b->flow->code->insns[pc].guard == WL_NONE);
+}
 static bool is_async(const Blamer *b, u32 pc) { return b->insns[pc].class == BLAME_ASYNC; }
 static bool is_gmma(const Blamer *b, u32 pc) {
     const FlowInsn *in = &b->flow->code->insns[pc];
@@ -36,7 +40,7 @@ static const struct Region {
 } regions[STALL_COUNT] = {
     [STALL_BRANCH_RESOLVING] = {is_branch, is_issued},
     [STALL_MEMBAR] = {is_write, is_fence},
-    [STALL_DRAIN] = {is_write, is_fence},
+    [STALL_DRAIN] = {is_write, ends_writes},  // stores leave in order: for the last one
     [STALL_GMMA] = {is_gmma, nowhere},
     [STALL_LONG_SCOREBOARD] = {is_async, nowhere},  // waits for groups of asynchronous copies
     [STALL_WAIT] = {is_issued, is_issued},          // machine code: the stall count of the instruction before

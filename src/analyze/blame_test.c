@@ -466,6 +466,17 @@ TEST(stalls_of_no_register_look_at_what_lies_before) {
     subject_free(&subject);
 }
 
+// Stores leave in order: what ends a warp waits for its last one, and for one under a guard behind that.
+TEST(stores_are_waited_for_by_the_last_of_them) {
+    const char *body = "st.global.u32 [%rd1], %r1;\n"
+                       "st.global.u32 [%rd2], %r1;\n"
+                       "@%p1 st.global.u32 [%rd3], %r1;\n"
+                       "ret;";
+    assert_near(blamed_of_100(body, 3, STALL_DRAIN, 0, NULL), 0);
+    assert_near(blamed_of_100(body, 3, STALL_DRAIN, 1, NULL) + blamed_of_100(body, 3, STALL_DRAIN, 2, NULL), 100);
+    assert_true(blamed_of_100(body, 3, STALL_DRAIN, 1, NULL) > 1);
+}
+
 // Warps wait at a barrier for those that waited for memory ahead of it.
 TEST(barriers_are_blamed_on_what_held_the_others_up) {
     static const BlameOptions off = {.no_late_arrivers = true};
@@ -616,6 +627,7 @@ int main(void) {
         cmocka_unit_test(sources_come_around_a_loop),
         cmocka_unit_test(a_source_ahead_of_a_loop_is_in_no_loop_with_it),
         cmocka_unit_test(stalls_of_no_register_look_at_what_lies_before),
+        cmocka_unit_test(stores_are_waited_for_by_the_last_of_them),
         cmocka_unit_test(barriers_are_blamed_on_what_held_the_others_up),
         cmocka_unit_test(barriers_are_blamed_on_where_few_warps_come_from),
         cmocka_unit_test(precision_is_the_overlap_with_the_truth),

@@ -16,7 +16,7 @@ static f64 remaining(const Blamer *b, u32 use, const BlameSource *source) {
 
 // How much earlier a result has to be there to come before another one, as a rule, in cycles: what is of fixed latency
 // comes in order, memory differs from one access to the next.
-static f64 spread_of(const Blamer *b, const BlameSource *source) { return b->insns[source->def].parallel ? 3 : 1; }
+static f64 spread_of(const Blamer *b, const BlameSource *source) { return (f64)b->insns[source->def].spread; }
 
 // Equation 1 over all, as a start.
 static void by_equation(const Blamer *b, BlameSources *sources) {

@@ -150,17 +150,21 @@ void sm_set_result(TimeWarp *w, const TimeCode *code, const TimeOp *op, u64 cycl
 }
 
 // Of several results that a warp waits for, the last one to come is the cause, also of the time before: without the
-// others the wait would have been as long. Told apart by reason, which is what a sampler sees at the time.
-static void blame_last(const Sm *sm, TimeWarp *w) {
+// others the wait would have been as long. Told apart by reason, which is what a sampler sees at the time. So as long
+// as another one of that reason is still to come, the warp waits on and nothing is accounted for. True: it does.
+static bool waits_on(const Sm *sm, TimeWarp *w) {
     u32 latest = w->wait_slot;
-    registers_ready(sm, w, &code_of(w)->ops[w->op], &latest);
-    if (w->producer[latest] >> 24 == w->reason) w->cause = w->producer[latest] & 0xffffff;
+    u64 ready = registers_ready(sm, w, &code_of(w)->ops[w->op], &latest);
+    if (w->producer[latest] >> 24 != w->reason) return false;
+    w->cause = w->producer[latest] & 0xffffff;
+    w->wait_slot = (u16)latest;
+    return ready == NEVER;
 }
 
 void sm_wake_slot(Sm *sm, TimeWarp *w, u64 cycle) {
     if (w->state != TW_WAIT || w->wait != WAIT_SLOT || w->ready[w->wait_slot] == NEVER) return;
     u64 known = w->ready[w->wait_slot];
-    blame_last(sm, w);
+    if (waits_on(sm, w)) return;
     plan(sm, w, cycle, known > cycle ? known : cycle, w->reason, w->cause);
 }
 

@@ -254,6 +254,11 @@ static const char kernels[] =
     "mul.lo.u32 %r8, %r8, %r8; mul.lo.u32 %r8, %r8, %r8; mul.lo.u32 %r8, %r8, %r8; mul.lo.u32 %r8, %r8, %r8;\n"
     "and.b32 %r8, %r8, 4; cvt.u64.u32 %d3, %r8; add.u64 %d3, %d3, %d2;\n"
     "ld.global.u32 %r7, [%d3+1048576]; add.u32 %r9, %r6, %r7; st.global.u32 [%d2], %r9;\n"  // 28, 29
+    END
+    // Three loads that come one after the other, and one instruction that waits for all of them.
+    BEGIN("three_loads")
+    "ld.global.u32 %r5, [%d2+4096]; ld.global.u32 %r6, [%d2+1048576]; ld.global.u32 %r7, [%d2+2097152];\n"
+    "mad.lo.u32 %r9, %r5, %r6, %r7; st.global.u32 [%d2], %r9;\n"  // 10
     END;
 // clang-format on
 
@@ -439,6 +444,24 @@ static void the_last_result_is_the_cause(void **state) {
     close_device(&t);
 }
 
+// ... also of more than two: what comes in between is no cause.
+static void of_three_results_one_is_the_cause(void **state) {
+    (void)state;
+    Timed t;
+    open_device(&t, kernels, true, 0);
+    Params params = make_params(&t);
+    device_run(&t.d, "three_loads", 1, 32, &params);
+    u32 causes = 0;
+    for (u32 i = 0; i < t.catch->cause_count; i++) {
+        const RecordStallCause *c = &t.catch->cause[i];
+        if (c->stall != STALL_LONG_SCOREBOARD || c->pc != 10) continue;
+        causes++;
+        assert_true(c->cycles > 200 && c->times == 1);
+    }
+    assert_int_equal(causes, 1);
+    close_device(&t);
+}
+
 // What warps wait for at a barrier is where the last one to arrive spent its time since the barrier before.
 static void barriers_wait_for_what_held_the_last_warp_up(void **state) {
     (void)state;
@@ -587,6 +610,7 @@ int main(void) {
         cmocka_unit_test(periods_are_sampled_side_by_side),
         cmocka_unit_test(barriers_wait_for_what_held_the_last_warp_up),
         cmocka_unit_test(the_last_result_is_the_cause),
+        cmocka_unit_test(of_three_results_one_is_the_cause),
         cmocka_unit_test(places_are_the_order_of_issue),
         cmocka_unit_test(points_add_up_to_launches),
         cmocka_unit_test(watching_changes_nothing),
