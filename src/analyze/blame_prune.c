@@ -54,11 +54,22 @@ static void apply(Blamer *b, u32 use, StallReason reason, BlameSources *sources,
     if (kept) sources->list.len = kept;
 }
 
-// Constants that its steps read themselves, as far as is known.
-static bool only_constants(const Blamer *b, const BlameSources *sources) {
+// Whether a source other than constants is left: those are read by the steps themselves, as far as is known.
+static bool has_result(const Blamer *b, const BlameSources *sources) {
     for (u32 i = 0; i < sources->list.len; i++)
-        if (b->insns[sources->list.data[i].def].class != BLAME_CONSTANT) return false;
-    return true;
+        if (b->insns[sources->list.data[i].def].class != BLAME_CONSTANT) return true;
+    return false;
+}
+
+// A use of several steps has waited for one of its own where no source is waited for under that name: an address that
+// is a constant and a sum waits for the constant.
+static void prune_names(Blamer *b, u32 use, StallReason reason, BlameSources *sources, bool steps) {
+    u32 kept = keep(b, use, reason, sources, other_opcode);
+    bool inner = steps && (reason == STALL_WAIT || reason == STALL_SHORT_SCOREBOARD);
+    if (kept || inner) sources->list.len = kept;
+    if (!inner || (kept && (reason == STALL_WAIT || has_result(b, sources)))) return;
+    sources->own = true;
+    sources->list.len = 0;
 }
 
 static int by_group(const void *left, const void *right) {
@@ -81,13 +92,12 @@ Status blame_sources(Blamer *b, u32 use, StallReason reason, BlameSources *sourc
     }
     sources->before = sources->list.len;
     // Pruned before lengths are looked up: most sources go here.
-    if (!b->options.no_opcode_pruning && sources->list.len) apply(b, use, reason, sources, other_opcode);
+    if (!b->options.no_opcode_pruning && sources->list.len) prune_names(b, use, reason, sources, steps);
     for (u32 i = 0; i < sources->list.len; i++)
         sources->list.data[i].path = blame_path(b, sources->list.data[i].def, use);
     if (!b->options.no_dominator_pruning && sources->list.len > 1) apply(b, use, reason, sources, seen_before);
     if (!b->options.no_latency_pruning && sources->list.len > 1) apply(b, use, reason, sources, too_far);
     if (!b->options.no_latency_pruning) sources->list.len = keep(b, use, reason, sources, was_ready);
-    if (steps && reason == STALL_SHORT_SCOREBOARD && only_constants(b, sources)) sources->own = true;
     if (sources->list.len) qsort(sources->list.data, sources->list.len, sizeof *sources->list.data, by_group);
     return STATUS_OK;
 }

@@ -331,6 +331,23 @@ TEST(an_instruction_of_several_steps_waits_for_itself) {
     }
 }
 
+// A sum of an address and a parameter that lies in constant memory: it loads that itself, and waits for it.
+TEST(what_no_source_is_waited_for_is_a_step_of_its_own) {
+    subject_ptx(&subject, "ld.param.u64 %rd1, [p];\n"
+                          "mul.wide.u32 %rd2, %r1, 4;\n"
+                          "add.s64 %rd3, %rd1, %rd2;\n"
+                          "add.s64 %rd4, %rd2, %rd2;\n"
+                          "ret;");
+    subject_drop(&subject, 0);
+    subject.issued[2] = 2;
+    subject_stall(&subject, 2, SHORT, 100);
+    subject_stall(&subject, 3, SHORT, 100);
+    subject_blame(&subject, NULL);
+    assert_near(subject_blamed(&subject, 2, SHORT, 2), 100);
+    assert_near(subject_blamed(&subject, 3, SHORT, 1), 100);  // of one step: the rule would leave nothing
+    subject_free(&subject);
+}
+
 // Each turn waits for its own load; for the one ahead of the loop the first turn alone.
 TEST(what_lies_ahead_of_a_loop_is_waited_for_once) {
     subject_ptx(&subject, "ld.global.u32 %r1, [%rd1];\n"
@@ -619,6 +636,7 @@ int main(void) {
         cmocka_unit_test(what_was_not_executed_is_not_blamed),
         cmocka_unit_test(of_two_operands_the_later_one_is_blamed),
         cmocka_unit_test(an_instruction_of_several_steps_waits_for_itself),
+        cmocka_unit_test(what_no_source_is_waited_for_is_a_step_of_its_own),
         cmocka_unit_test(what_lies_ahead_of_a_loop_is_waited_for_once),
         cmocka_unit_test(coverage_counts_sources_before_and_after_pruning),
         cmocka_unit_test(stalls_without_a_source_stay_where_they_are),
