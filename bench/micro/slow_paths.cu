@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long a division, reciprocal or root of IEEE accuracy takes, by its operands: ordinary values have a short sequence,
 // others a subroutine. One warp, all lanes the same values; the shortest of four.
-//     slow_paths    rows of operation, operands, cycles; then the exponents of a/b for which a division of f32 is short
+//     slow_paths       rows of operation, operands, cycles; then the exponents of a/b for which a division of f32 is short
+//     slow_paths each  a launch for each of these operands, for ncu --metrics smsp__inst_executed.sum: what an operation
+//                      executes more than a short one does is a TURNS-th of the difference
 #include <stdint.h>
 #include <stdio.h>
 
@@ -42,22 +44,24 @@ __global__ void exponents(uint32_t *cycles) {
 }
 
 static uint32_t *cycles;
+static bool each;
 
 template <int op, typename T> static void show(const char *name, const T *a, const T *b, int count) {
     T *x;
     cudaMallocManaged(&x, 2 * count * sizeof *x);
     for (int i = 0; i < count; i++) x[i] = a[i], x[count + i] = b[i];
-    some<op, T><<<1, 32>>>(x, x + count, cycles, count);
+    for (int i = 0; i < (each ? count : 1); i++) some<op, T><<<1, 32>>>(x + i, x + count + i, cycles + i, each ? 1 : count);
     cudaDeviceSynchronize();
     for (int i = 0; i < count; i++) printf("%s\t%g\t%g\t%u\n", name, (double)a[i], (double)b[i], cycles[i]);
     cudaFree(x);
 }
 
-int main(void) {
+int main(int argc, char **) {
     static const float a[] = {1, 0, -0.f, 1e-40f, 1e-38f, 1e-30f, 1e30f, 1 / 0.f, 0 / 0.f, 1, 1, 1, 1e30f, 1e-30f, 3e38f, 2, -1};
     static const float b[] = {3, 3, 3, 3, 3, 3, 3, 3, 3, 0, 1e-40f, 3e38f, 1e-30f, 1e30f, 7, 1 / 0.f, 3};
     static const double c[] = {1, 0, -0., 1e-310, 1e-300, 1e-290, 1e300, 1 / 0., 0 / 0., 1, 1, 1, 1e300, 1e-200, 1e-300, 2, -1, 0};
     static const double d[] = {3, 3, 3, 3, 3, 3, 3, 3, 3, 0, 1e-310, 1.7e308, 1e-200, 1e200, 1e300, 1 / 0., 3, 0};
+    each = argc > 1;
     cudaMallocManaged(&cycles, 65536 * sizeof *cycles);
     show<DIV>("div32", a, b, sizeof a / sizeof *a);
     show<RCP>("rcp32", a, b, sizeof a / sizeof *a);
@@ -65,6 +69,7 @@ int main(void) {
     show<DIV>("div64", c, d, sizeof c / sizeof *c);
     show<RCP>("rcp64", c, d, sizeof c / sizeof *c);
     show<SQRT>("sqrt64", c, d, sizeof c / sizeof *c);
+    if (each) return cudaGetLastError() != cudaSuccess;
     exponents<<<256, 32>>>(cycles);
     cudaDeviceSynchronize();
     for (int y = 0; y < 256; y++) {

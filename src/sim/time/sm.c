@@ -434,26 +434,41 @@ static u64 runtime_cycles(const GpuModel *gpu, const TimeOp *op, u32 lanes) {
     return cycles[op->extra][0] + (lanes - 1) * cycles[op->extra][1];
 }
 
-// Of the subroutine that a division or root takes; 0: it does not.
-static u64 slow_cycles(const TimeWarp *w, const TimeOp *op) {
-    static const u16 cycles[SLOW_PATHS] = {
-#define TIME_SLOW_PATH(path, count) [path] = count,
+typedef struct Subroutine {  // of a division or root: cycles from the branch to its return, instructions issued
+    u16 cycles, issued;
+} Subroutine;
+
+// What the values of the lanes make of it; NULL: the short sequence is all.
+static const Subroutine *subroutine_of(const TimeWarp *w, const TimeOp *op) {
+    static const Subroutine rows[SLOW_PATHS] = {
+#define TIME_SLOW_PATH(path, cycles, issued) [path] = {cycles, issued},
 #include "sim/time/timing.def"
 #undef TIME_SLOW_PATH
     };
     OpRun run = run_of(w, op);
     for (const u64 *access; (access = next_access(w, &run, op));) {
         TraceAccess a = trace_access(*access);
-        if (a.space == TRACE_SLOW) return cycles[a.wavefronts];
+        if (a.space == TRACE_SLOW) return &rows[a.wavefronts];
     }
-    return 0;
+    return NULL;
+}
+
+static u32 step_cycles(const Subroutine *s) { return s->cycles / (s->issued + 1u); }
+
+// The branch to a subroutine has been issued, or one of its instructions, which are this one again. True: the next one.
+static bool issue_subroutine(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
+    const Subroutine *s = subroutine_of(w, op);
+    if (!s) return false;
+    w->steps = w->steps ? w->steps - 1 : s->issued;
+    if (w->steps) plan(sm, w, cycle + 1, cycle + step_cycles(s), STALL_WAIT, WL_NONE);
+    return w->steps;
 }
 
 static u64 next_issue(const Sm *sm, const TimeWarp *w, const TimeOp *op, u64 cycle, StallReason *reason) {
     u32 lanes = w->lanes;
-    u64 slow = op->kind == TIME_SLOW ? slow_cycles(w, op) : 0;
+    const Subroutine *slow = op->kind == TIME_SLOW ? subroutine_of(w, op) : NULL;
     *reason = STALL_WAIT;
-    if (slow) return cycle + slow;
+    if (slow) return cycle + slow->cycles - slow->issued * step_cycles(slow);
     if (op->kind == TIME_SLEEP) return *reason = STALL_SLEEPING, cycle + 1 + op->latency;
     if (op->kind == TIME_RUNTIME) return *reason = STALL_LONG_SCOREBOARD, cycle + runtime_cycles(sm->gpu, op, lanes);
     bool branch = op->kind == TIME_BRANCH || op->kind == TIME_SLOW;
@@ -502,6 +517,7 @@ static bool try_issue(Sm *sm, Scheduler *s, TimeWarp *w, u64 cycle) {
         plan(sm, w, cycle + 1, cycle + 1, STALL_WAIT, WL_NONE);
         return true;
     }
+    if (op->kind == TIME_SLOW && issue_subroutine(sm, w, op, cycle)) return true;
     if (issue_effect(sm, w, op, cycle)) return true;
     StallReason reason;
     u64 go = next_issue(sm, w, op, cycle, &reason);
