@@ -44,8 +44,9 @@
                       "ON v.launch = l.id WHERE l.function = ?1")                                                      \
     X(TOTALS, "SELECT l.function, l.source, v.metric, v.value FROM launch_metric v CROSS JOIN launch l "               \
               "ON l.id = v.launch ORDER BY v.launch, v.metric")                                                        \
-    X(INSNS, "SELECT pc, file, line, call_file, call_line, inlined, text_line FROM insn WHERE function = ?1 "          \
-             "ORDER BY pc")                                                                                            \
+    X(INSNS,                                                                                                           \
+      "SELECT pc, file, line, call_file, call_line, inlined, text_line, op_class FROM insn WHERE function = ?1 "       \
+      "ORDER BY pc")                                                                                                   \
     X(PC_METRICS, "SELECT pc, metric, value FROM pc_metric WHERE function = ?1 AND source = ?2 ORDER BY pc, metric")   \
     X(MESSAGES, "SELECT text FROM message ORDER BY id")                                                                \
     X(FINDINGS,                                                                                                        \

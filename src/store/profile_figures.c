@@ -233,7 +233,9 @@ static Status load_places(Profile *profile, u32 function, Diag *diag) {
     Status status = STATUS_OK;
     Query query = query_begin(profile, PROFILE_INSNS, function, 0);
     while (status == STATUS_OK && query_row(&query)) {
-        status = put_place(&rows, query_u64(&query, 0), place_of(&query));
+        ProfilePlace place = place_of(&query);
+        place.op_class = query_u32(&query, 7);
+        status = put_place(&rows, query_u64(&query, 0), place);
     }
     ProfileList list = {profile_keep(profile, rows.data, rows.len, sizeof *rows.data), rows.len};
     if (status == STATUS_OK && !list.rows) status = STATUS_NO_MEMORY;

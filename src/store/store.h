@@ -103,6 +103,7 @@ typedef struct ProfileLine {
 typedef struct ProfilePlace {
     const char *file;
     u32 line;
+    u32 op_class;  // UnitClass of the PTX instruction
 } ProfilePlace;
 
 typedef struct ProfileStall {

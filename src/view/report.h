@@ -20,12 +20,13 @@ ReportSection report_section(const char *name);
 
 typedef struct ReportOptions {
     ReportSection section;
-    u32 width;                 // of the terminal in columns; 0 = as wide as it gets
-    bool color;                // only when the output is a terminal
-    bool ascii;                // no characters beyond ASCII in what the report itself says
-    bool units;                // timelines of every unit in JSON and CSV, not of the whole GPU only
-    u32 lines;                 // lines shown per kernel in the text, 0 = 20; JSON and CSV have all
-    const char *sort;          // a metric's name or a column's ("warp", "branch", ...); NULL = thread instructions
+    u32 width;         // of the terminal in columns; 0 = as wide as it gets
+    bool color;        // only when the output is a terminal
+    bool ascii;        // no characters beyond ASCII in what the report itself says
+    bool units;        // timelines of every unit in JSON and CSV, not of the whole GPU only
+    u32 lines;         // lines shown per kernel in the text, 0 = 20; JSON and CSV have all
+    const char *sort;  // a metric's name or a column's ("warp", "branch", ...); NULL or "time": kernels by their
+                       // time where it is known, else thread instructions; lines by warp instructions
     const char *kernel_regex;  // POSIX extended; kernels whose plain, full or mangled name contains a match. NULL = all
     // The readable form of a mangled name, "void ns::f<4>(int*)"; the result is read before the next call. NULL = as it
     // is.

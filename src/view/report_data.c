@@ -66,17 +66,28 @@ static Status load_kernel(Loader *loader, ReportKernel *kernel) {
     TRY(report_load_timing(loader->report, kernel, loader->arena, loader->diag));
     kernel->provenance = provenance_of(loader->report, kernel->function->source);
     kernel->gpu = gpu_of(loader->report, kernel->function->source);
-    f64 order = formula_run(&loader->order, &kernel->metrics);
-    kernel->order = isnan(order) ? -INFINITY : order;
     return STATUS_OK;
 }
 
 static int compare_kernels(const void *left, const void *right) {
     const ReportKernel *a = left, *b = right;
+    if (a->first != b->first) return a->first < b->first ? 1 : -1;
     if (a->order != b->order) return a->order < b->order ? 1 : -1;
     f64 time_a = a->sampled ? a->sampled->total_ns : 0, time_b = b->sampled ? b->sampled->total_ns : 0;
     if (time_a != time_b) return time_a < time_b ? 1 : -1;
     return (a->function->id > b->function->id) - (a->function->id < b->function->id);
+}
+
+bool report_by_time(const ReportOptions *options) { return !options->sort || !strcmp(options->sort, "time"); }
+
+// Needs the samples: of a kernel on a GPU they have its time.
+static void set_order(const Loader *loader, ReportKernel *kernel) {
+    const MetricSet *m = &kernel->metrics;
+    kernel->time_ns = m->present[METRIC_DURATION] ? m->value[METRIC_DURATION] : 0;
+    if (kernel->sampled && kernel->sampled->total_ns > 0) kernel->time_ns = kernel->sampled->total_ns;
+    f64 order = formula_run(&loader->order, m);
+    kernel->order = isnan(order) ? -INFINITY : order;
+    kernel->first = report_by_time(&loader->report->options) ? kernel->time_ns : 0;
 }
 
 static Status load_kernels(Loader *loader) {
@@ -96,6 +107,7 @@ static Status load_kernels(Loader *loader) {
         kept += kernel->launch_count || kernel->line_count;
     }
     TRY(report_load_samples(loader->report, kernels, kept, loader->arena, loader->diag));
+    for (u32 i = 0; i < kept; i++) set_order(loader, &kernels[i]);
     qsort(kernels, kept, sizeof *kernels, compare_kernels);
     loader->report->kernels = kernels;
     loader->report->kernel_count = kept;
@@ -104,16 +116,17 @@ static Status load_kernels(Loader *loader) {
 
 static Status load_order(Loader *loader) {
     const char *sort = loader->report->options.sort;
-    const char *kernel_order = sort ? sort : "thread", *line_order = sort ? sort : "warp";
+    bool by_time = report_by_time(&loader->report->options);  // lines have no time
+    const char *kernel_order = by_time ? "thread" : sort, *line_order = by_time ? "warp" : sort;
     Status status = column_formula(kernel_order, &loader->order);
     if (status == STATUS_OK) status = column_formula(line_order, &loader->report->line_order);
     if (status == STATUS_OK) return STATUS_OK;
     const char *names = "";
     for (u32 i = 0; i < column_count && names; i++)
-        names = arena_printf(loader->arena, "%s%s%s", names, i ? ", " : "", column_table[i].field);
+        names = arena_printf(loader->arena, "%s%s, ", names, column_table[i].field);
     diag_text(loader->diag, DIAG_ERROR, NULL, 0, 0,
-              "cannot sort by '%s': neither a metric (docs/metrics.md) nor a column; columns are %s", sort,
-              names ? names : "those of the table");
+              "cannot sort by '%s': neither a metric (docs/metrics.md) nor a column; columns are %stime", sort,
+              names ? names : "");
     return STATUS_INVALID;
 }
 

@@ -15,7 +15,8 @@ typedef struct ReportStall {
     u32 line;
     const char *reason;
     const char *cause_file;
-    u32 cause_line;  // 0: not known
+    u32 cause_line;   // 0: not known
+    u32 cause_class;  // UnitClass of the PTX instruction, of several that of most cycles
     f64 cycles, times;
 } ReportStall;
 
@@ -57,7 +58,8 @@ typedef struct ReportKernel {
     u32 estimated_launches;
     f64 low, high, detail;
     const ProfileLaunch *longest;  // of those with a time; NULL: there are none
-    f64 order;                     // value of the sort column
+    f64 time_ns;                   // of all launches, on the clock of the machine that ran them; 0: not known
+    f64 first, order;  // by which kernels are sorted: the time unless another column is asked for, then `order`
 } ReportKernel;
 
 typedef struct ReportFinding {
@@ -93,6 +95,9 @@ WL_MUST_USE Status report_load(Profile *profile, const ReportOptions *options, A
                                Diag *diag);
 
 WL_MUST_USE Status report_load_findings(Report *report, Arena *arena, Diag *diag);
+
+// Kernels and launches are sorted by their time where there is one: by default, or asked for.
+bool report_by_time(const ReportOptions *options);
 
 // Sorts and joins rows of the same place, reason and cause, most cycles first; returns how many are left.
 u32 report_join_stalls(ReportStall *rows, u32 count);

@@ -118,7 +118,7 @@ TEST(times_that_are_estimates_are_told) {
                         "  nn           32 x 32        -         1      0        -     -       -       -        -\n");
     free(text);
     text = render("text", (ReportOptions){.section = REPORT_LAUNCHES, .ascii = true});
-    assert_non_null(strstr(text, "  2  mm        32     32  ~933 ns\n"));
+    assert_non_null(strstr(text, "  2  mm        32     32        -  ~933 ns\n"));
     free(text);
     text = render("text", (ReportOptions){.section = REPORT_SUMMARY, .ascii = true});
     assert_non_null(strstr(text, "the times of 1 of 4 launches are estimates, from launches alike that were timed"));
@@ -133,9 +133,9 @@ TEST(launches_have_their_times) {
     write_run(false);
     char *text = render("text", (ReportOptions){.section = REPORT_LAUNCHES, .ascii = true});
     assert_string_equal(text, "Launches\n"
-                              "  #  kernel  grid  block     time\n"
-                              "  0  mm        32     32  1.00 us\n"
-                              "  1  mm        32     32  2.00 us\n");
+                              "  #  kernel  grid  block    start     time\n"
+                              "  0  mm        32     32     0 ns  1.00 us\n"
+                              "  1  mm        32     32  10.0 us  2.00 us\n");
     free(text);
     text = render("text", (ReportOptions){.section = REPORT_TIMING});
     assert_string_equal(text, "Timing\n  no launch was simulated; --section samples has the times on the GPU\n");
@@ -159,10 +159,10 @@ TEST(launches_come_in_the_order_of_the_run) {
     assert_int_equal(store_close(writer), STATUS_OK);
     char *text = render("text", (ReportOptions){.section = REPORT_LAUNCHES});
     assert_string_equal(text, "Launches\n"
-                              "  #  kernel  grid  block   time\n"
-                              "  0  mm        32     32  10 ns\n"
-                              "  1  nn        32     32  10 ns\n"
-                              "  2  mm        32     32  10 ns\n");
+                              "  #  kernel  grid  block  start   time\n"
+                              "  0  mm        32     32   0 ns  10 ns\n"
+                              "  1  nn        32     32   1 ns  10 ns\n"
+                              "  2  mm        32     32   2 ns  10 ns\n");
     free(text);
 }
 

@@ -351,7 +351,7 @@ static void an_empty_profile_has_a_report(void **state) {
     assert_int_equal(store_close(create_profile()), STATUS_OK);
     for (u32 i = 0; i < exporter_count; i++) free(render(exporter_table[i].name, (ReportOptions){0}));
     char *text = render("text", (ReportOptions){0});
-    assert_non_null(strstr(text, "no kernel was launched"));
+    assert_non_null(strstr(text, "no launch was profiled"));
     free(text);
     text = render("text", (ReportOptions){.section = REPORT_LINES});
     assert_string_equal(text, "Lines\n  nothing was counted by line\n");

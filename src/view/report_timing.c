@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyze/limit.h"
+#include "ptx/ops.h"
 
 const StallText stall_texts[] = {
 #define STALL(metric, name, cause, meaning) {METRIC_STALL_##metric, name, cause, meaning},
@@ -27,6 +28,11 @@ const StallText *stall_text_main(const MetricSet *metrics) {
         if (value > 0 && (!most || value > metrics->value[most->metric])) most = &stall_texts[i];
     }
     return most;
+}
+
+const char *stall_cause_words(const StallText *reason, u32 op_class) {
+    if (strcmp(reason->name, "long_scoreboard") != 0) return reason->cause;
+    return op_class == UNIT_TEX ? "texels read at" : op_class == UNIT_CBU ? "the call at" : reason->cause;
 }
 
 static LimitFacts facts_of(const ReportKernel *kernel) {
@@ -89,7 +95,12 @@ static int compare_places(const ReportStall *a, const ReportStall *b) {
     return order;
 }
 
-static int by_place(const void *left, const void *right) { return compare_places(left, right); }
+static int by_place(const void *left, const void *right) {
+    const ReportStall *a = left, *b = right;
+    int order = compare_places(a, b);
+    if (!order) order = (a->cause_class > b->cause_class) - (a->cause_class < b->cause_class);
+    return order ? order : (a->cycles < b->cycles) - (a->cycles > b->cycles);
+}
 
 static int by_cycles(const void *left, const void *right) {
     const ReportStall *a = left, *b = right;
@@ -99,13 +110,18 @@ static int by_cycles(const void *left, const void *right) {
 
 u32 report_join_stalls(ReportStall *rows, u32 count) {
     u32 kept = 0;
+    f64 most = 0;  // cycles of one row of the place
     qsort(rows, count, sizeof *rows, by_place);
     for (u32 i = 0; i < count; i++) {
+        f64 cycles = rows[i].cycles;
         if (kept && compare_places(&rows[kept - 1], &rows[i]) == 0) {
+            if (cycles > most) rows[kept - 1].cause_class = rows[i].cause_class;
+            most = fmax(most, cycles);
             rows[kept - 1].cycles += rows[i].cycles;
             rows[kept - 1].times += rows[i].times;
         } else {
             rows[kept++] = rows[i];
+            most = cycles;
         }
     }
     qsort(rows, kept, sizeof *rows, by_cycles);
@@ -137,6 +153,7 @@ static Status load_stalls(Loader *loader, ReportKernel *kernel) {
                                 .reason = reason_of(stalls, names, c->stall),
                                 .cause_file = cause.file,
                                 .cause_line = cause.line,
+                                .cause_class = cause.op_class,
                                 .cycles = (f64)c->cycles,
                                 .times = (f64)c->times};
     }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "ptx/ops.h"
 #include "store/sample_profile.h"
 #include "store/store_testing.h"
 #include "view/report.h"
@@ -49,13 +50,13 @@ static const RecordCount totals[] = {
     {METRIC_DRAM_PEAK, 0, 48000},
     {METRIC_LOADS_ENDED, 0, 100},
     {METRIC_LOAD_CYCLES, 0, 45000},
-    {METRIC_STALL_WAIT, 0, 20000},
-    {METRIC_STALL_LONG_SCOREBOARD, 0, 80000},
+    {METRIC_STALL_WAIT, 0, 1600},
+    {METRIC_STALL_LONG_SCOREBOARD, 0, 6400},
 };
 
-static const RecordPcCount by_pc[] = {{1, METRIC_STALL_LONG_SCOREBOARD, 80000},
-                                      {1, METRIC_STALL_WAIT, 5000},
-                                      {3, METRIC_STALL_WAIT, 15000},
+static const RecordPcCount by_pc[] = {{1, METRIC_STALL_LONG_SCOREBOARD, 6400},
+                                      {1, METRIC_STALL_WAIT, 400},
+                                      {3, METRIC_STALL_WAIT, 1200},
                                       {1, METRIC_INST, 4000},
                                       {3, METRIC_INST, 4000}};
 
@@ -114,7 +115,7 @@ static void text_says_why(void **state) {
     assert_string_equal(
         text, "Timing (by a model of the GPU: docs/simulator-model.md)\n"
               "  mm: 8000 cycles, 4.00 us (simulated)\n"
-              "    limited by   warps wait for device memory, and there are too few of them to hide it\n"
+              "    limited by   warps wait for loads, atomics or textures, and there are too few of them to hide it\n"
               "    issue slots  7.8 % issued, 70.3 % stalled, 21.9 % without warps\n"
               "    warps wait   long_scoreboard 80.0 %, wait 20.0 %\n"
               "    warps        occupancy 50.0 % of 66.7 % possible, limited by registers; 40 registers, 1.50 waves\n"
@@ -258,6 +259,63 @@ static void limits_are_named(void **state) {
     arena_free(&arena);
 }
 
+// What is waited for is named by the instruction that caused it: of calls (printf, malloc, launches) no data are
+// loaded.
+static void causes_are_named_by_their_instruction(void **state) {
+    (void)state;
+    const StallText *loads = stall_text_find("long_scoreboard"), *wait = stall_text_find("wait");
+    assert_string_equal(stall_cause_words(loads, UNIT_LSU), "data loaded at");
+    assert_string_equal(stall_cause_words(loads, UNIT_TEX), "texels read at");
+    assert_string_equal(stall_cause_words(loads, UNIT_CBU), "the call at");
+    assert_string_equal(stall_cause_words(wait, UNIT_TEX), wait->cause);
+    ReportStall rows[] = {{.line = 3, .reason = "wait", .cause_line = 2, .cause_class = UNIT_TEX, .cycles = 10},
+                          {.line = 3, .reason = "wait", .cause_line = 2, .cause_class = UNIT_ALU, .cycles = 4},
+                          {.line = 3, .reason = "wait", .cause_line = 2, .cause_class = UNIT_FMA, .cycles = 9}};
+    assert_int_equal(report_join_stalls(rows, 3), 1);
+    assert_int_equal(rows[0].cause_class, UNIT_TEX);
+    assert_true(rows[0].cycles == 23);
+}
+
+// `mm` executes more, `nn` takes longer.
+static void kernels_come_by_their_time(void **state) {
+    (void)state;
+    RecordCount more[WL_COUNT(totals)], longer[WL_COUNT(totals)];
+    memcpy(more, totals, sizeof more);
+    memcpy(longer, totals, sizeof longer);
+    more[1].value *= 2;
+    longer[3].value *= 3;
+    StoreWriter *writer = create_profile();
+    Sink *sink = store_sink(writer);
+    assert_int_equal(write_launch(sink, more, WL_COUNT(more)), STATUS_OK);
+    assert_int_equal(sample_function(sink, 2, "nn", 4), STATUS_OK);
+    assert_int_equal(sample_launch(sink, 2, 2), STATUS_OK);
+    assert_int_equal(sample_counts(sink, 2, longer, WL_COUNT(longer)), STATUS_OK);
+    assert_int_equal(sample_time(sink, 2), STATUS_OK);
+    assert_int_equal(sample_launch_end(sink, 2), STATUS_OK);
+    assert_int_equal(store_close(writer), STATUS_OK);
+    static const char *const orders[][2] = {{NULL, "nn"}, {"time", "nn"}, {"thread", "mm"}};
+    for (u32 i = 0; i < WL_COUNT(orders); i++) {
+        char *text = render("text", (ReportOptions){.section = REPORT_KERNELS, .sort = orders[i][0]});
+        const char *rows[] = {"  nn          1      4x2 x 64    75.0  12.0 us       8000        256 k    100.0\n",
+                              "  mm          1      4x2 x 64    25.0  4.00 us       8000        512 k    200.0\n"};
+        bool nn_first = *orders[i][1] == 'n';
+        char wanted[512];
+        snprintf(wanted, sizeof wanted, "%s%s%s",
+                 "Kernels\n  kernel  calls  grid x block  time %     time  warp inst  thread inst  lanes %\n",
+                 rows[!nn_first], rows[nn_first]);
+        assert_string_equal(text, wanted);
+        free(text);
+    }
+    char *text = render("text", (ReportOptions){.section = REPORT_SUMMARY});
+    assert_non_null(strstr(text, "  kernel time 16.0 us in all launches (simulated)\n"));
+    assert_non_null(strstr(text, " of the simulation\n"));
+    free(text);
+    text = render("text", (ReportOptions){.section = REPORT_LAUNCHES});
+    assert_non_null(strstr(text, "  #  kernel  grid  block    start     time"));
+    assert_non_null(strstr(text, "  1  nn       4x2     64  5.00 us  4.00 us"));
+    free(text);
+}
+
 // Where all warps fit nothing limits them, however many more registers would fit.
 static void full_occupancy_is_limited_by_nothing(void **state) {
     (void)state;
@@ -281,6 +339,8 @@ int main(void) {
         IN_FOLDER(csv_has_a_table_of_each),
         cmocka_unit_test(curves_are_drawn),
         cmocka_unit_test(limits_are_named),
+        cmocka_unit_test(causes_are_named_by_their_instruction),
+        IN_FOLDER(kernels_come_by_their_time),
         IN_FOLDER(full_occupancy_is_limited_by_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

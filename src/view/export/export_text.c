@@ -81,6 +81,23 @@ static const char *command_of(Text *text, const ProfileSummary *summary) {
     return arena_printf(&text->arena, "%s  (exit code %d)", command, summary->exit_code);
 }
 
+// How long all launches took; and the whole run, which on the simulator is no time of the program's.
+static void write_times(Text *text, const ProfileSummary *summary) {
+    const Report *report = text->report;
+    const char *wall = text_keep(text, number_time((f64)summary->wall_ns)), *provenance = NULL;
+    f64 ns = 0;
+    bool simulated = false;
+    for (u32 i = 0; i < report->kernel_count; i++) {
+        ns += report->kernels[i].time_ns;
+        if (report->kernels[i].time_ns > 0 && !provenance) provenance = report->kernels[i].provenance;
+    }
+    for (u32 i = 0; i < report->source_count; i++) simulated |= !strcmp(report->sources[i].provenance, "simulated");
+    if (provenance)
+        item(text, "kernel time",
+             arena_printf(&text->arena, "%s in all launches (%s)", number_time(ns).text, provenance));
+    item(text, "wall time", wall && simulated ? arena_printf(&text->arena, "%s of the simulation", wall) : wall);
+}
+
 static void write_summary(Text *text) {
     const Report *report = text->report;
     const ProfileSummary *summary = &report->summary;
@@ -101,7 +118,7 @@ static void write_summary(Text *text) {
              arena_printf(&text->arena, "%llu (%s)", (unsigned long long)summary->copies,
                           number_bytes(summary->copy_bytes).text));
     }
-    item(text, "wall time", text_keep(text, number_time((f64)summary->wall_ns)));
+    write_times(text, summary);
     item(text, "state", state_of(text, summary));
     for (u32 i = 0; i < report->message_count && i < MESSAGES; i++) {
         item(text, "message", text_clean(text, report->messages[i]));
@@ -184,11 +201,22 @@ static bool has_times_only(Text *text, const TextColumns *set) {
     return true;
 }
 
+static void time_cells(Text *text, Table *table, const ReportKernel *kernel, f64 all_ns) {
+    const char *mark = kernel->estimated_launches ? "~" : "";
+    bool known = kernel->time_ns > 0;
+    table_cell(table, known ? text_keep(text, number_fixed(100 * kernel->time_ns / all_ns, 1)) : "-");
+    table_cell(table, known ? arena_printf(&text->arena, "%s%s", mark, number_time(kernel->time_ns).text) : "-");
+}
+
 static void write_kernels(Text *text) {
     const Report *report = text->report;
     Table table = {0};
     TextColumns set = {0};
-    for (u32 i = 0; i < report->kernel_count; i++) text_note_columns(text, &set, &report->kernels[i].metrics);
+    f64 all_ns = 0;
+    for (u32 i = 0; i < report->kernel_count; i++) {
+        text_note_columns(text, &set, &report->kernels[i].metrics);
+        all_ns += report->kernels[i].time_ns;
+    }
     if (has_times_only(text, &set)) {
         write_troubles(text);
         return;
@@ -196,18 +224,21 @@ static void write_kernels(Text *text) {
     text_heading(text, "Kernels");
     if (report->kernel_count == 0) {
         output_text(text->out,
-                    report->options.kernel_regex ? "  no kernel matches the filter\n" : "  no kernel was launched\n");
+                    report->options.kernel_regex ? "  no kernel matches the filter\n" : "  no launch was profiled\n");
         return;
     }
     table_column(&table, (TableColumn){.header = "kernel", .align = TABLE_LEFT_NAME, .least = LEAST_NAME});
     table_column(&table, (TableColumn){.header = "calls", .importance = 11});
     table_column(&table, (TableColumn){.header = "grid x block", .importance = 12});
+    if (all_ns > 0) table_column(&table, (TableColumn){.header = "time %"});
+    if (all_ns > 0) table_column(&table, (TableColumn){.header = "time"});
     text_figure_columns(&table, &set, 'K');
     for (u32 i = 0; i < report->kernel_count; i++) {
         const ReportKernel *kernel = &report->kernels[i];
         table_cell(&table, text_kernel(text, kernel));
         table_cell(&table, kernel->launch_count ? text_keep(text, number_human(kernel->launch_count)) : "-");
         table_cell(&table, text_launch_shape(text, kernel));
+        if (all_ns > 0) time_cells(text, &table, kernel, all_ns);
         text_figure_cells(text, &table, &set, 'K', &kernel->metrics);
     }
     text->hidden += table_print(&table, text->out, text_width(text), report->options.color);

@@ -296,20 +296,25 @@ bool text_same_file(const char *a, const char *b) { return a == b || (a && b && 
 const char *text_cause(Text *text, const ReportKernel *kernel, const ReportStall *s) {
     const StallText *reason = stall_text_find(s->reason);
     if (!reason || !*reason->cause || !s->cause_line) return "";
+    const char *words = stall_cause_words(reason, s->cause_class);
     bool same = text_same_file(s->cause_file, s->file);
-    if (same && s->cause_line == s->line) return arena_printf(&text->arena, "%s this line", reason->cause);
-    return arena_printf(&text->arena, "%s %s%s", reason->cause, same ? "line " : "",
+    if (same && s->cause_line == s->line) return arena_printf(&text->arena, "%s this line", words);
+    return arena_printf(&text->arena, "%s %s%s", words, same ? "line " : "",
                         text_place(text, kernel, s->cause_file, s->cause_line, !same));
 }
 
-// "data loaded at line 41": the cause of most of what this line waited for by its main reason.
+// "data loaded at line 41": the commonest cause of what this line waited for by its main reason; empty when that of
+// most is not known, as of calls of the device's runtime.
 static const char *cause_text(Text *text, const ReportKernel *kernel, const ProfileLine *at, const StallText *reason) {
+    const ReportStall *first = NULL;
+    f64 known = 0, all = kernel->estimated_launches ? 0 : value_of(&at->metrics, reason->metric);
     for (u32 i = 0; i < kernel->stall_count; i++) {
         const ReportStall *s = &kernel->stalls[i];
         if (s->line != at->line || !text_same_file(s->file, at->file) || strcmp(s->reason, reason->name)) continue;
-        return text_cause(text, kernel, s);
+        if (!first) first = s;
+        if (s->cause_line) known += s->cycles;
     }
-    return "";
+    return first && 2 * known >= all ? text_cause(text, kernel, first) : "";
 }
 
 typedef struct StallColumns {
