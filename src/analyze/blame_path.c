@@ -2,6 +2,8 @@
 // How far apart two instructions are, in machine instructions issued, and what lies on every way from one to the other.
 // Lengths go from the end of one block to all others in two sweeps over the blocks in reverse post-order: along forward
 // edges, then once more from where an edge led back. No way takes two edges back.
+#include <math.h>
+
 #include "analyze/blame_inside.h"
 
 enum { SEARCH_LIMIT = 512 };  // blocks looked at to prove that there is no way around
@@ -53,6 +55,15 @@ static void sweep_from(Blamer *b, u32 from) {
     }
 }
 
+// Blocks that the machine has made one of stand in each other: a way forward is no longer than what lies between.
+static PathLength by_place(const Blamer *b, u32 def, u32 use, PathLength length) {
+    const f64 *place = b->view->place;
+    if (!place || place[use] <= place[def]) return length;
+    f64 between = place[use] - place[def] - ((f64)b->insns[use].steps + (f64)b->insns[def].steps) / 2 + 1;
+    f32 bound = (f32)fmax(between, 1);
+    return (PathLength){fminf(length.least, bound), fminf(length.most, bound), true};
+}
+
 PathLength blame_path(Blamer *b, u32 def, u32 use) {
     const Cfg *cfg = b->flow->cfg;
     u32 from = cfg->block_of[def], to = cfg->block_of[use];
@@ -66,7 +77,8 @@ PathLength blame_path(Blamer *b, u32 def, u32 use) {
     u32 sweep = p->least[0][to] >= 0 && from != to ? 0 : 1;
     if (p->least[sweep][to] < 0) return (PathLength){0};
     f32 ends = b->block_length[from] - b->before[def] - b->insns[def].steps + b->before[use] + 1;
-    return (PathLength){p->least[sweep][to] + ends, p->most[sweep][to] + ends, true};
+    PathLength length = {p->least[sweep][to] + ends, p->most[sweep][to] + ends, true};
+    return sweep == 0 ? by_place(b, def, use, length) : length;
 }
 
 // A way from the end of block `from` to the begin of `to` that does not enter `avoided`; true also when it was not
@@ -88,13 +100,18 @@ static bool has_way_around(Blamer *b, u32 from, u32 to, u32 avoided) {
     }
 }
 
+// Whether the machine issues `a` before `c`, both of one block.
+static bool is_before(const Blamer *b, u32 a, u32 c) {
+    return b->before[a] < b->before[c] || (b->before[a] == b->before[c] && a < c);
+}
+
 bool blame_on_every_path(Blamer *b, u32 def, u32 between, u32 use) {
     const FlowResults *f = b->flow;
     u32 d = f->cfg->block_of[def], k = f->cfg->block_of[between], u = f->cfg->block_of[use];
     if (between == use || between == def) return false;
     bool straight = d == u && def < use;
-    if (straight) return k == d && between > def && between < use;
-    if (k == u && between < use) return true;  // entered from above
+    if (straight) return k == d && between > def && is_before(b, between, use);
+    if (k == u && is_before(b, between, use)) return true;  // entered from above
     if (k == d && between > def) return true;
     if (k == u || k == d) return false;
     if (!f->cfg->blocks[k].reachable) return false;

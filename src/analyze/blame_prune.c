@@ -81,7 +81,8 @@ static int by_group(const void *left, const void *right) {
 Status blame_sources(Blamer *b, u32 use, StallReason reason, BlameSources *sources) {
     sources->list.len = 0;
     const BlameInsn *insn = &b->insns[use];
-    bool steps = !b->options.no_own_steps && b->view->kind == VIEW_PTX && insn->steps > 1.5f;
+    bool branch = b->flow->code->insns[use].kind != FLOW_PLAIN;  // whose steps do not wait for each other
+    bool steps = !b->options.no_own_steps && b->view->kind == VIEW_PTX && insn->steps > 1.5f && !branch;
     sources->own = steps && insn->reasons & REASON_BIT(reason);
     if (reason == STALL_IMC_MISS && blame_reads_constant(b, use)) return sources->own = true, STATUS_OK;
     for (u32 i = b->first_dep[use]; i < b->first_dep[use + 1]; i++) {

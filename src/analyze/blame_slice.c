@@ -6,7 +6,7 @@
 #include "analyze/blame_inside.h"
 #include "sass/control.h"
 
-enum { DEPS_OF_USE = 256, COVERS = 1 << 16 };
+enum { DEPS_OF_USE = 256, COVERS = 1 << 16, SIDES = 4 };
 
 typedef struct Cover {  // guards met on the way
     u32 node;
@@ -111,8 +111,29 @@ static Status visit_definition(Slicer *s, const ChainNode *node, Visit at) {
     return visit(s, s->chains->args[node->args], at.group, cover);
 }
 
+// A conditional branch that the machine has no instruction for: what it decides about is predicated.
+static bool is_predicated_away(const Blamer *b, u32 insn) {
+    const FlowInsn *in = &b->flow->code->insns[insn];
+    bool ran = b->view->executed && b->view->executed[insn];
+    return in->kind == FLOW_BRANCH && in->guard != WL_NONE && ran && b->view->issued && !b->view->issued[insn];
+}
+
+// The predicates of the sides that the use stands in.
+static Status visit_sides(Slicer *s) {
+    const Cfg *cfg = s->b->flow->cfg;
+    const FlowBlock *block = &cfg->blocks[cfg->block_of[s->use]];
+    for (u32 sides = 0; sides < SIDES && block->pred_count == 1; sides++) {
+        block = &cfg->blocks[cfg->edges[block->preds]];
+        u32 last = block->first + block->count - 1;
+        if (!is_predicated_away(s->b, last)) break;
+        TRY(visit(s, s->chains->of_guard[last], ++s->groups, NULL));
+    }
+    return STATUS_OK;
+}
+
 static Status slice(Slicer *s) {
     TRY(visit_sources(s, s->use, 0, false));
+    if (s->b->view->kind == VIEW_PTX) TRY(visit_sides(s));
     while (s->work.len) {
         Visit at = s->work.data[--s->work.len];
         const ChainNode *node = &s->chains->nodes[at.node];

@@ -348,6 +348,53 @@ TEST(what_no_source_is_waited_for_is_a_step_of_its_own) {
     subject_free(&subject);
 }
 
+// A branch is issued in steps that do not wait for each other, but for its predicate.
+TEST(a_branch_does_not_wait_for_its_own_steps) {
+    subject_ptx(&subject, "setp.lt.u32 %p1, %r1, 100;\n"
+                          "@%p1 bra NEXT;\n"
+                          "add.u32 %r2, %r2, 1;\n"
+                          "NEXT: ret;");
+    subject.issued[1] = 3;
+    subject_stall(&subject, 1, STALL_WAIT, 100);
+    subject_blame(&subject, NULL);
+    assert_near(subject_blamed(&subject, 1, STALL_WAIT, 0), 100);
+    subject_free(&subject);
+}
+
+// A branch without an instruction of the machine has become a predicate of what it leads to: that waits for it.
+TEST(the_predicate_of_a_side_is_waited_for) {
+    for (u32 dropped = 0; dropped < 2; dropped++) {
+        subject_ptx(&subject, "add.u32 %r3, %r3, 1;\n"
+                              "setp.lt.u32 %p1, %r1, 100;\n"
+                              "@%p1 bra NEXT;\n"
+                              "mul.lo.u32 %r2, %r3, %r3;\n"
+                              "NEXT: ret;");
+        if (dropped) subject_drop(&subject, 2);
+        const f64 place[] = {0, 1, 2, 2, 3};
+        subject.view.place = place;
+        subject_stall(&subject, 3, STALL_WAIT, 100);
+        subject_blame(&subject, NULL);
+        assert_true(dropped ? subject_blamed(&subject, 3, STALL_WAIT, 1) > 60
+                            : subject_blamed(&subject, 3, STALL_WAIT, 0) > 99);
+        subject_free(&subject);
+    }
+}
+
+// Who waited first is told by the machine's order, which is not that of the text.
+TEST(the_first_reader_is_that_of_the_machine) {
+    subject_ptx(&subject, "ld.global.u32 %r1, [%rd1];\n"
+                          "add.u32 %r2, %r1, 1;\n"
+                          "ld.global.u32 %r4, [%rd2];\n"
+                          "add.u32 %r3, %r1, %r4;\n"
+                          "ret;");
+    const f64 place[] = {1, 3, 0, 2, 4};
+    subject.view.place = place;
+    subject_stall(&subject, 3, LONG, 100);
+    subject_blame(&subject, NULL);
+    assert_true(subject_blamed(&subject, 3, LONG, 0) > 50);
+    subject_free(&subject);
+}
+
 // Each turn waits for its own load; for the one ahead of the loop the first turn alone.
 TEST(what_lies_ahead_of_a_loop_is_waited_for_once) {
     subject_ptx(&subject, "ld.global.u32 %r1, [%rd1];\n"
@@ -637,6 +684,9 @@ int main(void) {
         cmocka_unit_test(of_two_operands_the_later_one_is_blamed),
         cmocka_unit_test(an_instruction_of_several_steps_waits_for_itself),
         cmocka_unit_test(what_no_source_is_waited_for_is_a_step_of_its_own),
+        cmocka_unit_test(a_branch_does_not_wait_for_its_own_steps),
+        cmocka_unit_test(the_predicate_of_a_side_is_waited_for),
+        cmocka_unit_test(the_first_reader_is_that_of_the_machine),
         cmocka_unit_test(what_lies_ahead_of_a_loop_is_waited_for_once),
         cmocka_unit_test(coverage_counts_sources_before_and_after_pruning),
         cmocka_unit_test(stalls_without_a_source_stay_where_they_are),
