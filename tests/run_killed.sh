@@ -32,6 +32,18 @@ for ((k = 1; k <= 100; k++)); do
     checks=$((checks + 1))
 done
 
+# Ended in the middle of its first launch, a long one, it leaves which program and which kernel that was.
+unpack_prebuilt
+"$W" run --timing -q -o "$T/first.wlp" "$T/matmul" --variant naive --n 1024 >"$T/out" 2>&1 &
+until "$W" report "$T/first.wlp" 2>/dev/null | grep -q '1 launch did not finish' || ! kill -0 $!; do :; done
+kill -TERM $!
+wait $!
+same "exit code after SIGTERM in the first launch" $? 143
+"$W" report "$T/first.wlp" >"$T/report"
+for words in "program     $T/matmul --variant naive --n 1024" "launches    1 (1 kernel)" "state       cut off" "  mm  "; do
+    grep -qF "$words" "$T/report" || fail "ended in the first launch: no '$words'" "$(cat "$T/report")"
+done
+
 # When only warplens is killed the program goes on and its profile is completed.
 "$W" run -q -o "$T/orphan.wlp" "$T/launches" $fatbin 20 >"$T/lines" 2>/dev/null &
 exec 7<"$T/lines"

@@ -151,6 +151,8 @@ static cudaError_t begin(CudaContext *c, CudaTask *task, const CudaLaunch *l) {
     Diag diag = {0};
     c->launches++;
     error = after_launch(c, sim_launch_begin(c->sim, &launch, &task->run, &diag), &diag);
+    // It may take minutes: who is interrupted meanwhile finds in the profile what was under way.
+    if (c->launches == 1 || c->config.timing) cuda_sink_told(c, sink_flush(c->sink));
     diag_free(&diag);
     task->state = TASK_BEGUN;
     return error;
