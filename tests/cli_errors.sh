@@ -119,6 +119,7 @@ expect 2 "const_line is missing" run --timing --gpu "$T/gpus/h200.gpu" true
 same "without --timing nothing is missing" "$("$W" sim -q $ptx --launch $launch --gpu "$T/gpus/h200.gpu" 2>&1)" ""
 
 # --- run
+expect 2 "run has no option \`--tming\`; did you mean \`--timing\`? \`warplens run --help\` lists them" run --tming ./app
 expect 2 "run needs a program" run
 expect 2 "run has no option \`--nope\`" run --nope true
 expect 2 "did you mean \`--timing\`?" run -qo x.wlp --gpu h200 --timming true

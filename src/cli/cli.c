@@ -77,10 +77,13 @@ static error_t parse_help(int key, char *arg, struct argp_state *state) {
     return 0;
 }
 
+// Headings of groups have neither name nor key.
+static bool is_end(const struct argp_option *o) { return !o->name && !o->key && !o->doc; }
+
 // The option of this name or, as getopt_long allows, this beginning of its name. `options` may be NULL.
 static const struct argp_option *find_option(const struct argp_option *options, const char *word, Near *near) {
     const struct argp_option *found = NULL;
-    for (const struct argp_option *o = options; o && (o->name || o->key); o++) {
+    for (const struct argp_option *o = options; o && !is_end(o); o++) {
         if (!o->name) continue;
         if (!found && !strncmp(o->name, word, strlen(word))) found = o;
         near_try(near, o->name);
@@ -91,7 +94,7 @@ static const struct argp_option *find_option(const struct argp_option *options, 
 // True: the option has its value in the next argument. `letters`: "fo" of "-fo".
 static bool short_takes_next(const struct argp_option *options, const char *letters) {
     for (; *letters; letters++)
-        for (const struct argp_option *o = options; o && (o->name || o->key); o++)
+        for (const struct argp_option *o = options; o && !is_end(o); o++)
             if (o->key == *letters && o->arg && !(o->flags & OPTION_ARG_OPTIONAL)) return !letters[1];
     return false;
 }

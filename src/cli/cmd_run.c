@@ -58,44 +58,59 @@ enum {
     OPT_NO_ACTIVITIES
 };
 
+// In groups, as a GPU and the simulator have options of their own.
+enum { IN_ALL = 1, IN_SIMULATOR, IN_CHECKER, ON_GPU };
+
 static const struct argp_option options[] = {
+    {NULL, 0, NULL, 0, "What is run, and what is recorded:", IN_ALL},
     {"on", OPT_ON, "auto|gpu|sim", 0,
-     "where the kernels run (auto: on the GPU if there is one and no option of the simulator is given)", 0},
-    {"gpu", OPT_GPU, "MODEL", 0, "GPU model to simulate: h200, a100, v100, ... or a .gpu file (default h200)", 0},
-    {"gpus", OPT_GPUS, "N|MODEL,...", 0, "number of simulated devices, or the model of each (default 1)", 0},
-    {"threads", OPT_THREADS, "N", 0,
-     "host threads for a launch with --timing (default: one per processor); results do not depend on it", 0},
-    {"kernel", 'k', "REGEX", 0, "profile only kernels whose name matches (regex:EXPR is accepted too)", 0},
-    {"launch-skip", OPT_SKIP, "N", 0, "matching launches to pass over before profiling begins", 0},
-    {"launch-count", OPT_COUNT, "N", 0, "matching launches to profile", 0},
-    {"output", 'o', "FILE", 0, "profile to write; %p pid, %h host, %i counter, %q{ENV}, %% (default APP.%i.wlp)", 0},
-    {"force", 'f', NULL, 0, "replace an existing profile", 0},
-    {"check", OPT_CHECK, "memory,race,init,sync,strict|all", 0, "look for errors in kernels (docs/checker.md)", 0},
-    {"leak-check", OPT_LEAKS, NULL, 0, "memory that is never freed is an error; tell each allocation", 0},
-    {"check-limit", OPT_LIMIT, "N", 0, "findings to print; the rest is only counted (default 100)", 0},
-    {"error-exitcode", OPT_ERROR_EXIT, "N", 0,
-     "exit code when errors were found and the program itself ended with 0 (default: the program's own)", 0},
-    {"timing", OPT_TIMING, NULL, 0, "also how long kernels take, cycle by cycle (docs/simulator-model.md)", 0},
-    {"cache-control", OPT_CACHES, "none|all", 0, "all: timed kernels begin with empty caches (default none)", 0},
+     "where the kernels run (auto: on the GPU if there is one and no option of the simulator is given)", IN_ALL},
+    {"output", 'o', "FILE", 0, "profile to write; %p pid, %h host, %i counter, %q{ENV}, %% (default APP.%i.wlp)",
+     IN_ALL},
+    {"force", 'f', NULL, 0, "replace an existing profile", IN_ALL},
+    {"kernel", 'k', "REGEX", 0, "profile only kernels whose name matches (regex:EXPR is accepted too)", IN_ALL},
+    {"launch-skip", OPT_SKIP, "N", 0, "matching launches to pass over before profiling begins", IN_ALL},
+    {"launch-count", OPT_COUNT, "N", 0, "matching launches to profile", IN_ALL},
     {"interval", OPT_INTERVAL, "N|TIME|auto", 0,
      "counters over time. With --timing: cycles between two points, 0: totals only (default 1000). On a GPU, where "
-     "there "
-     "are none without it: 200us to 1s, or auto; instead of samples of instructions, as a GPU takes one of the two",
-     0},
+     "there are none without it: 200us to 1s, or auto; instead of samples of instructions, as a GPU takes one of the "
+     "two",
+     IN_ALL},
+    {"quiet", 'q', NULL, 0, "only errors on stderr", IN_ALL},
+    {"progress", OPT_PROGRESS, NULL, 0, "show progress on stderr even when it is not a terminal", IN_ALL},
+
+    {NULL, 0, NULL, 0, "On the simulator:", IN_SIMULATOR},
+    {"timing", OPT_TIMING, NULL, 0, "also how long kernels take, cycle by cycle (docs/simulator-model.md)",
+     IN_SIMULATOR},
+    {"gpu", OPT_GPU, "MODEL", 0, "GPU model to simulate: h200, a100, v100, ... or a .gpu file (default h200)",
+     IN_SIMULATOR},
+    {"gpus", OPT_GPUS, "N|MODEL,...", 0, "number of simulated devices, or the model of each (default 1)", IN_SIMULATOR},
+    {"cache-control", OPT_CACHES, "none|all", 0, "all: timed kernels begin with empty caches (default none)",
+     IN_SIMULATOR},
     {"sample", OPT_SAMPLE, "N", OPTION_ARG_OPTIONAL,
      "large launches, and launches alike, in part: about one wave of blocks, or launch, of N (default 20) cycle by "
      "cycle, the others only executed and their time estimated, with an interval",
-     0},
+     IN_SIMULATOR},
+    {"threads", OPT_THREADS, "N", 0,
+     "host threads for a launch with --timing (default: one per processor); results do not depend on it", IN_SIMULATOR},
+
+    {NULL, 0, NULL, 0, "Errors in kernels, on the simulator:", IN_CHECKER},
+    {"check", OPT_CHECK, "memory,race,init,sync,strict|all", 0, "look for errors in kernels (docs/checker.md)",
+     IN_CHECKER},
+    {"leak-check", OPT_LEAKS, NULL, 0, "memory that is never freed is an error; tell each allocation", IN_CHECKER},
+    {"check-limit", OPT_LIMIT, "N", 0, "findings to print; the rest is only counted (default 100)", IN_CHECKER},
+    {"error-exitcode", OPT_ERROR_EXIT, "N", 0,
+     "exit code when errors were found and the program itself ended with 0 (default: the program's own)", IN_CHECKER},
+
+    {NULL, 0, NULL, 0, "On a GPU:", ON_GPU},
     {"sampling", OPT_SAMPLING, "off|continuous|serialized", 0,
-     "on a GPU: samples of the kernels' instructions; serialized: one kernel at a time (default continuous)", 0},
+     "samples of the kernels' instructions; serialized: one kernel at a time (default continuous)", ON_GPU},
     {"sampling-period", OPT_PERIOD, "2^N", 0,
-     "on a GPU: cycles between two samples of an SM, 2^5 to 2^31 (default: about 4 million samples a second)", 0},
+     "cycles between two samples of an SM, 2^5 to 2^31 (default: about 4 million samples a second)", ON_GPU},
     {"all-times", OPT_ALL_TIMES, NULL, 0,
-     "on a GPU: times of all launches, also where taking them slows the program down by more than 1 %", 0},
-    {"no-stacks", OPT_NO_STACKS, NULL, 0, "on a GPU: no host call stacks of launches", 0},
-    {"no-activities", OPT_NO_ACTIVITIES, NULL, 0, "on a GPU: samples only, no launches, copies and allocations", 0},
-    {"quiet", 'q', NULL, 0, "only errors on stderr", 0},
-    {"progress", OPT_PROGRESS, NULL, 0, "show progress on stderr even when it is not a terminal", 0},
+     "times of all launches, also where taking them slows the program down by more than 1 %", ON_GPU},
+    {"no-stacks", OPT_NO_STACKS, NULL, 0, "no host call stacks of launches", ON_GPU},
+    {"no-activities", OPT_NO_ACTIVITIES, NULL, 0, "samples only, no launches, copies and allocations", ON_GPU},
     {0}};
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
