@@ -8,18 +8,29 @@
 #include "sim/time/sm_trace.h"
 
 // --- what comes next for a warp ------------------------------------------------------------------------------------
-// The latest of the registers that the next instruction reads or writes; a guard counts later than an operand.
-static inline u64 registers_ready(const Sm *sm, const TimeWarp *w, const TimeOp *op, u32 *latest) {
+// The latest of the registers that the next instruction reads or writes (TimeCode.late).
+static inline u64 registers_ready(const TimeWarp *w, const TimeOp *op, u32 *latest) {
     const u16 *regs = code_of(w)->regs + op->regs;
+    const u8 *late = code_of(w)->late + op->regs;
     u64 ready = 0;
-    for (u32 i = 0; i < (u32)op->dst_count + op->src_count; i++)
-        if (w->ready[regs[i]] > ready) ready = w->ready[regs[i]], *latest = regs[i];
-    if (op->guard && ready != NEVER) {
-        u32 guard = regs[op->dst_count + op->guard - 1];
-        u64 at = w->ready[guard] + sm->gpu->guard_latency;
-        if (at > ready) ready = at, *latest = guard;
+    for (u32 i = 0; i < (u32)op->dst_count + op->src_count; i++) {
+        u64 at = w->ready[regs[i]];
+        at += at == NEVER ? 0 : late[i];
+        if (at > ready) ready = at, *latest = regs[i];
     }
     return ready;
+}
+
+// What keeps a warp from an instruction whose code and operands are there.
+static inline u64 warp_ready(const Sm *sm, TimeWarp *w, const TimeOp *op, u64 earliest, StallReason *reason) {
+    if (w->behind != WL_NONE) {
+        if (w->from != w->behind && w->jumped > earliest) earliest = w->jumped, *reason = STALL_BRANCH_RESOLVING;
+        w->behind = WL_NONE;
+    }
+    if (op->spaced && w->apart[op->spaced] > earliest) earliest = w->apart[op->spaced], *reason = STALL_WAIT;
+    if (op->kind == TIME_SYNC && w->settled + sm->gpu->settle_latency > earliest)
+        earliest = w->settled + sm->gpu->settle_latency, *reason = STALL_WAIT;
+    return earliest;
 }
 
 // When the next instruction can issue, not before `earliest`; sets state and reason from `cycle` on.
@@ -46,7 +57,8 @@ static void plan(Sm *sm, TimeWarp *w, u64 cycle, u64 earliest, StallReason reaso
         }
         if (there > earliest) earliest = there, reason = STALL_IMC_MISS, cause = WL_NONE;
     }
-    u64 ready = registers_ready(sm, w, op, &latest);
+    earliest = warp_ready(sm, w, op, earliest, &reason);
+    u64 ready = registers_ready(w, op, &latest);
     if (ready > earliest) {
         earliest = ready;
         reason = (StallReason)(w->producer[latest] >> 24);
@@ -152,9 +164,9 @@ void sm_set_result(TimeWarp *w, const TimeCode *code, const TimeOp *op, u64 cycl
 // Of several results that a warp waits for, the last one to come is the cause, also of the time before: without the
 // others the wait would have been as long. Told apart by reason, which is what a sampler sees at the time. So as long
 // as another one of that reason is still to come, the warp waits on and nothing is accounted for. True: it does.
-static bool waits_on(const Sm *sm, TimeWarp *w) {
+static bool waits_on(TimeWarp *w) {
     u32 latest = w->wait_slot;
-    u64 ready = registers_ready(sm, w, &code_of(w)->ops[w->op], &latest);
+    u64 ready = registers_ready(w, &code_of(w)->ops[w->op], &latest);
     if (w->producer[latest] >> 24 != w->reason) return false;
     w->cause = w->producer[latest] & 0xffffff;
     w->wait_slot = (u16)latest;
@@ -164,7 +176,7 @@ static bool waits_on(const Sm *sm, TimeWarp *w) {
 void sm_wake_slot(Sm *sm, TimeWarp *w, u64 cycle) {
     if (w->state != TW_WAIT || w->wait != WAIT_SLOT || w->ready[w->wait_slot] == NEVER) return;
     u64 known = w->ready[w->wait_slot];
-    if (waits_on(sm, w)) return;
+    if (waits_on(w)) return;
     plan(sm, w, cycle, known > cycle ? known : cycle, w->reason, w->cause);
 }
 
@@ -464,7 +476,7 @@ static bool issue_subroutine(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
     return w->steps;
 }
 
-static u64 next_issue(const Sm *sm, const TimeWarp *w, const TimeOp *op, u64 cycle, StallReason *reason) {
+static u64 next_issue(const Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle, StallReason *reason) {
     u32 lanes = w->lanes;
     const Subroutine *slow = op->kind == TIME_SLOW ? subroutine_of(w, op) : NULL;
     *reason = STALL_WAIT;
@@ -472,6 +484,8 @@ static u64 next_issue(const Sm *sm, const TimeWarp *w, const TimeOp *op, u64 cyc
     if (op->kind == TIME_SLEEP) return *reason = STALL_SLEEPING, cycle + 1 + op->latency;
     if (op->kind == TIME_RUNTIME) return *reason = STALL_LONG_SCOREBOARD, cycle + runtime_cycles(sm->gpu, op, lanes);
     bool branch = op->kind == TIME_BRANCH || op->kind == TIME_SLOW;
+    if (branch && op->pc + 1 == w->to && sm->gpu->branch_taken)
+        w->behind = w->to, w->jumped = cycle + sm->gpu->branch_taken;
     u64 latency = branch ? sm->gpu->branch_latency : op->kind == TIME_SYNC ? sm->gpu->sync_latency : 0;
     if (!latency) return cycle + 1;
     *reason = STALL_BRANCH_RESOLVING;
@@ -499,12 +513,17 @@ static bool try_issue(Sm *sm, Scheduler *s, TimeWarp *w, u64 cycle) {
         memory_issue(sm, w, op, cycle);
     }
     count_issue(sm, s, w, op, cycle);
+    if (op->spaced)
+        w->apart[op->spaced] =
+            cycle + (op->spaced == SPACED_ACCESS ? sm->gpu->access_interval : sm->gpu->constant_interval);
     if (!memory) {
         s->unit_free[op->unit] = cycle + op->interval;
         if (op->kind == TIME_FIXED)
             memory_fixed(sm, w, op, cycle);
-        else if (op->dst_count)
+        else if (op->dst_count) {
             sm_set_result(w, code, op, cycle + op->latency, result_reason(op));
+            if (cycle + op->latency > w->settled && !(op->flags & TIME_SHORT)) w->settled = cycle + op->latency;
+        }
     }
     if (op->path == TIME_BY_TENSOR || op->kind == TIME_GMMA_COMMIT || op->kind == TIME_GMMA_WAIT) {
         u64 go = issue_gmma(sm, w, op, cycle);
@@ -527,7 +546,7 @@ static bool try_issue(Sm *sm, Scheduler *s, TimeWarp *w, u64 cycle) {
 }
 
 // --- choosing ------------------------------------------------------------------------------------------------------
-typedef enum SchedulerPolicy { POLICY_LRR, POLICY_GTO, POLICY_TWO_LEVEL, POLICY_OLDEST } SchedulerPolicy;
+typedef enum SchedulerPolicy { POLICY_LRR, POLICY_GTO, POLICY_TWO_LEVEL, POLICY_OLDEST, POLICY_GRR } SchedulerPolicy;
 
 // The oldest, of slots none of which lies in front of *at in the order of age.
 static u32 oldest(const Scheduler *s, u64 ready, u32 *at) {
@@ -559,6 +578,7 @@ static u32 choose(const Sm *sm, const Scheduler *s, u64 ready, u32 *at) {
     switch ((SchedulerPolicy)sm->gpu->scheduler) {
     case POLICY_LRR: return after_last(s, ready);
     case POLICY_GTO: return ready >> s->last & 1 ? s->last : oldest(s, ready, at);
+    case POLICY_GRR: return ready >> s->last & 1 ? s->last : after_last(s, ready);
     case POLICY_TWO_LEVEL: return after_last(s, active_set(sm, s, ready));
     default: return oldest(s, ready, at);
     }

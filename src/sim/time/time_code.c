@@ -94,6 +94,11 @@ static TimePath path_of(const TimeOp *op) {
     return op->kind == TIME_GMMA ? TIME_BY_TENSOR : TIME_BY_UNIT;
 }
 
+static TimeSpaced spaced_of(const TimeOp *op) {
+    if (op->kind == TIME_CONST || op->kind == TIME_FIXED) return SPACED_CONSTANT;
+    return op->path == TIME_BY_QUEUE && op->unit == UNIT_LSU ? SPACED_ACCESS : SPACED_NOT;
+}
+
 static bool has_barriers(const TimeLower *lower) {
     for (u32 i = 0; i < lower->ops.len; i++)
         if (lower->ops.data[i].kind == TIME_BARRIER || lower->ops.data[i].kind == TIME_ARRIVE) return true;
@@ -103,11 +108,16 @@ static bool has_barriers(const TimeLower *lower) {
 static Status finish(TimeLower *lower, u32 registers, TimeCode **code) {
     TimeCode *c = mem_zero(1, sizeof *c);
     if (!c) return STATUS_NO_MEMORY;
-    for (u32 i = 0; i < lower->ops.len; i++) lower->ops.data[i].path = (u8)path_of(&lower->ops.data[i]);
+    for (u32 i = 0; i < lower->ops.len; i++) {
+        TimeOp *op = &lower->ops.data[i];
+        op->path = (u8)path_of(op);
+        op->spaced = (u8)spaced_of(op);
+    }
     *c = (TimeCode){.program = lower->program,
                     .ops = lower->ops.data,
                     .op_count = lower->ops.len,
                     .regs = lower->regs.data,
+                    .late = lower->late.data,
                     .reg_count = lower->regs.len,
                     .constants = lower->constants.data,
                     .blocks = lower->blocks.data,
@@ -124,6 +134,7 @@ static Status finish(TimeLower *lower, u32 registers, TimeCode **code) {
 static void lower_free(TimeLower *lower) {
     vec_free(&lower->ops);
     vec_free(&lower->regs);
+    vec_free(&lower->late);
     vec_free(&lower->constants);
     vec_free(&lower->blocks);
     mem_free(lower->block_of);
@@ -144,6 +155,7 @@ void time_code_free(TimeCode *code) {
     if (!code) return;
     mem_free(code->ops);
     mem_free(code->regs);
+    mem_free(code->late);
     mem_free(code->constants);
     mem_free(code->blocks);
     mem_free(code->block_of);

@@ -60,6 +60,13 @@ typedef enum TimePath {  // how an instruction leaves the scheduler
     TIME_BY_QUEUE        // to memory, or the units of the SM, when their queue has room
 } TimePath;
 
+typedef enum TimeSpaced {  // of what a warp issues so many cycles apart at least
+    SPACED_NOT,
+    SPACED_ACCESS,    // GpuModel.access_interval
+    SPACED_CONSTANT,  // GpuModel.constant_interval
+    SPACED_COUNT
+} TimeSpaced;
+
 typedef struct TimeOp {
     u32 pc;    // index in SimProgram.insns of the PTX instruction that it is (part) of
     u32 regs;  // TimeCode.regs: dst_count results, then src_count sources (guards and address registers included)
@@ -72,6 +79,7 @@ typedef struct TimeOp {
     u16 extra;     // of the kind
     u8 guard;      // the source that is its guard, from 1; 0 = none
     u8 path;       // TimePath
+    u8 spaced;     // TimeSpaced
     u16 constant;  // TIME_FIXED, TIME_IMMEDIATE: place in TimeCode.constants, from 1; 0 = always at hand
 } TimeOp;
 
@@ -103,6 +111,7 @@ typedef struct TimeCode {
     TimeOp *ops;  // blocks behind each other, each in the order in which it is issued
     u32 op_count;
     u16 *regs;
+    u8 *late;  // for each of `regs`: cycles that the instruction waits for it beyond the time when it is there
     u32 reg_count;
     u64 *constants;  // addresses; CONSTANT_BANK and more: of the bank of parameters, which each launch has for itself
     TimeBlock *blocks;  // cover all instructions of the program, in order of pc

@@ -358,19 +358,36 @@ static u32 estimate_registers(const TimeFunc *f, u32 pressure) {
     return registers < 8 ? 8 : registers > limit ? limit : registers;
 }
 
-static Status append_regs(TimeFunc *f, TimeOp *out, const MachineOp *op, const u32 *slot) {
+typedef struct Append {
+    TimeFunc *f;
+    const u32 *slot;
+    u8 *pipe;  // value -> TimePipe that computed it last
+    u32 turn;
+} Append;
+
+static Status append_operand(Append *a, u32 value, u32 late) {
+    TRY(vec_push(&a->f->lower->late, (u8)late));
+    return vec_push(&a->f->lower->regs, (u16)a->slot[value]);
+}
+
+static Status append_regs(Append *a, TimeOp *out, const MachineOp *op) {
+    TimeFunc *f = a->f;
     TimeLower *lower = f->lower;
     const u32 *operands = f->operands.data + op->operands;
     bool async = op->kind == TIME_GMMA;  // nobody waits for its registers but wgmma.wait_group
     out->regs = lower->regs.len;
     for (u32 k = 0; k < op->defs && k < UINT8_MAX && !async; k++) {
-        TRY(vec_push(&lower->regs, (u16)slot[operands[k]]));
+        TRY(append_operand(a, operands[k], 0));
         out->dst_count++;
     }
     for (u32 k = 0; k < op->uses && k < UINT8_MAX && !async; k++) {
-        TRY(vec_push(&lower->regs, (u16)slot[operands[op->defs + k]]));
+        u32 value = operands[op->defs + k];
+        u32 guard = k + 1 == op->guard_use ? (u32)lower->gpu->guard_latency : 0;
+        TRY(append_operand(a, value,
+                           guard ? guard : time_late(lower->gpu, (TimePipe)a->pipe[value], time_pipe(op->unit))));
         out->src_count++;
     }
+    for (u32 k = 0; k < op->defs; k++) a->pipe[operands[k]] = (u8)time_pipe(op->unit);
     if (op->guard_use <= out->src_count) out->guard = op->guard_use;
     return STATUS_OK;
 }
@@ -390,8 +407,9 @@ static u16 part_of(const TimeFunc *f, const MachineOp *op) {
     return (u16)(pass * block->parts + block->part);
 }
 
-static Status append_op(TimeFunc *f, MachineOp op, const u32 *slot, u32 *turn) {
-    balance(f, &op, turn);
+static Status append_op(Append *a, MachineOp op) {
+    TimeFunc *f = a->f;
+    balance(f, &op, &a->turn);
     bool joined = op.iteration || time_block(f, op.pc)->parts > 1;
     TimeOp out = {.pc = f->func->entry + op.pc,
                   .kind = op.kind,
@@ -401,26 +419,27 @@ static Status append_op(TimeFunc *f, MachineOp op, const u32 *slot, u32 *turn) {
                   .latency = op.latency,
                   .constant = op.constant,
                   .extra = joined ? part_of(f, &op) : op.extra};
-    TRY(append_regs(f, &out, &op, slot));
+    TRY(append_regs(a, &out, &op));
     return vec_push(&f->lower->ops, out);
 }
 
 // The operations [op, end) of a block: as it stands, or unrolled.
-static Status append_part(TimeFunc *f, u32 op, u32 end, bool unrolled, const u32 *slot) {
-    u32 turn = 0;
+static Status append_part(Append *a, u32 op, u32 end, bool unrolled) {
+    const MachineOp *ops = a->f->ops.data;
+    a->turn = 0;
     for (; op < end; op++)
-        if (!f->ops.data[op].hidden && (f->ops.data[op].iteration > 0) == unrolled)
-            TRY(append_op(f, f->ops.data[op], slot, &turn));
+        if (!ops[op].hidden && (ops[op].iteration > 0) == unrolled) TRY(append_op(a, ops[op]));
     return STATUS_OK;
 }
 
 // The operations [op, end) of a region.
-static Status append_region(TimeFunc *f, TimeBlock *head, u32 op, u32 end, const u32 *slot) {
+static Status append_region(Append *a, TimeBlock *head, u32 op, u32 end) {
+    TimeFunc *f = a->f;
     head->ops = f->lower->ops.len;
-    TRY(append_part(f, op, end, false, slot));
+    TRY(append_part(a, op, end, false));
     head->op_count = f->lower->ops.len - head->ops;
     head->unrolled = f->lower->ops.len;
-    TRY(append_part(f, op, end, true, slot));
+    TRY(append_part(a, op, end, true));
     head->unrolled_count = f->lower->ops.len - head->unrolled;
     for (u32 k = 0; k < head->parts; k++) {
         TimeBlock *block = head + k;
@@ -438,13 +457,19 @@ static Status append_region(TimeFunc *f, TimeBlock *head, u32 op, u32 end, const
     return STATUS_OK;
 }
 
+// What computes a value that is carried around a loop is told by the last operation that does.
 static Status append_blocks(TimeFunc *f, const u32 *slot) {
+    Append a = {.f = f, .slot = slot, .pipe = ARENA_ARRAY(&f->lower->scratch, u8, f->value_count + 1)};
     u32 op = 0;
+    if (!a.pipe) return STATUS_NO_MEMORY;
+    for (u32 i = 0; i < f->ops.len; i++)
+        for (u32 k = 0; k < f->ops.data[i].defs; k++)
+            a.pipe[f->operands.data[f->ops.data[i].operands + k]] = (u8)time_pipe(f->ops.data[i].unit);
     TimeBlock *block = f->lower->blocks.data + f->blocks, *last = block + f->block_count;
     for (; block < last; block += block->parts) {
         u32 first = op, end = time_region_end(f, block);
         while (op < f->ops.len && f->ops.data[op].pc < end) op++;
-        TRY(append_region(f, block, first, op, slot));
+        TRY(append_region(&a, block, first, op));
     }
     return STATUS_OK;
 }

@@ -120,6 +120,7 @@ typedef struct TimeLower {
     Vec(TimeBlock) blocks;
     Vec(TimeOp) ops;
     Vec(u16) regs;
+    Vec(u8) late;  // TimeCode.late
     Vec(u64) constants;
     u32 slots, registers;
 } TimeLower;
@@ -180,6 +181,23 @@ typedef struct TimeFunc {
     Vec(u16) value_bits;      // 0 = in a uniform register
     u32 blocks, block_count;  // TimeLower.blocks of the function
 } TimeFunc;
+
+// Units between whose kinds results take longer than within one.
+typedef enum TimePipe { PIPE_OTHER, PIPE_ALU, PIPE_FMA, PIPE_HALF, PIPE_FP64, PIPE_XU, PIPE_MEMORY } TimePipe;
+
+static inline TimePipe time_pipe(u32 unit) {
+    static const u8 pipes[UNIT_COUNT] = {
+        [UNIT_ALU] = PIPE_ALU,   [UNIT_FMA] = PIPE_FMA,    [UNIT_FMAHEAVY] = PIPE_FMA, [UNIT_FP16] = PIPE_HALF,
+        [UNIT_FP64] = PIPE_FP64, [UNIT_LSU] = PIPE_MEMORY, [UNIT_XU] = PIPE_XU,        [UNIT_TEX] = PIPE_MEMORY};
+    return (TimePipe)pipes[unit];
+}
+
+// Cycles by which what `from` computed comes later to `to` (GpuModel.cross_latency).
+static inline u32 time_late(const GpuModel *gpu, TimePipe from, TimePipe to) {
+    if (from == PIPE_OTHER || from == PIPE_MEMORY || to == PIPE_OTHER || from == to) return 0;
+    if (to == PIPE_XU || (from == PIPE_FP64 && to == PIPE_MEMORY)) return 0;
+    return (u32)gpu->cross_latency * (from == PIPE_FP64 || to == PIPE_FP64 || from == PIPE_XU ? 2 : 1);
+}
 
 // time_code_rows.c
 WL_MUST_USE Status time_steps(TimeLower *lower, u32 form, TimeVariant variant, TimeSteps *steps);
