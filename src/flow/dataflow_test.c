@@ -75,7 +75,7 @@ static void check_liveness(const Subject *s) {
 static void check_steps(const Subject *s) {
     u32 units[INSNS], most = 0;
     RegisterPressure pressure;
-    assert_int_equal(flow_pressure_by_insn(s->live, units, &pressure), STATUS_OK);
+    assert_int_equal(flow_pressure_by_insn(s->live, units, NULL, &pressure), STATUS_OK);
     Arena arena = {0};
     Bitset set, begin;
     assert_true(bitset_init(&set, &arena, VALUES) && bitset_init(&begin, &arena, VALUES));

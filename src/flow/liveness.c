@@ -194,7 +194,8 @@ static void walk_insn(PressureWalk *w, u32 index, RegisterPressure *pressure, u3
     note_pressure(w, index, 0, pressure, block_first);
 }
 
-static void walk_block(PressureWalk *w, const Liveness *liveness, u32 b, u32 *units, RegisterPressure *pressure) {
+static void walk_block(PressureWalk *w, const Liveness *liveness, u32 b, u32 *units, u32 *predicates,
+                       RegisterPressure *pressure) {
     const Cfg *cfg = liveness->cfg;
     const FlowBlock *block = &cfg->blocks[b];
     for (u32 s = 0; s < block->succ_count; s++) {
@@ -204,11 +205,12 @@ static void walk_block(PressureWalk *w, const Liveness *liveness, u32 b, u32 *un
     for (u32 i = block->first + block->count; i-- > block->first;) {
         walk_insn(w, i, pressure, block->first);
         if (units) units[i] = w->units;
+        if (predicates) predicates[i] = w->predicates;
     }
     for (u32 i = liveness->first[b]; i < liveness->first[b + 1]; i++) count_value(w, liveness->values[i], false);
 }
 
-Status flow_pressure_by_insn(const Liveness *liveness, u32 *units, RegisterPressure *pressure) {
+Status flow_pressure_by_insn(const Liveness *liveness, u32 *units, u32 *predicates, RegisterPressure *pressure) {
     *pressure = (RegisterPressure){.insn = WL_NONE};
     const Cfg *cfg = liveness->cfg;
     PressureWalk walk = {.code = cfg->code};
@@ -218,12 +220,13 @@ Status flow_pressure_by_insn(const Liveness *liveness, u32 *units, RegisterPress
         return STATUS_NO_MEMORY;
     }
     if (units) memset(units, 0, sizeof *units * cfg->code->insn_count);
+    if (predicates) memset(predicates, 0, sizeof *predicates * cfg->code->insn_count);
     for (u32 b = 0; b < cfg->block_count; b++)
-        if (cfg->blocks[b].reachable) walk_block(&walk, liveness, b, units, pressure);
+        if (cfg->blocks[b].reachable) walk_block(&walk, liveness, b, units, predicates, pressure);
     arena_free(&scratch);
     return STATUS_OK;
 }
 
 Status flow_pressure(const Liveness *liveness, RegisterPressure *pressure) {
-    return flow_pressure_by_insn(liveness, NULL, pressure);
+    return flow_pressure_by_insn(liveness, NULL, NULL, pressure);
 }

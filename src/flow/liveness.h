@@ -38,7 +38,9 @@ typedef struct RegisterPressure {
 
 WL_MUST_USE Status flow_pressure(const Liveness *liveness, RegisterPressure *pressure);
 
-// The units live before each instruction (0 in unreachable blocks): `units` has insn_count elements.
-WL_MUST_USE Status flow_pressure_by_insn(const Liveness *liveness, u32 *units, RegisterPressure *pressure);
+// The units and, unless NULL, the predicates live before each instruction (0 in unreachable blocks): arrays of
+// insn_count elements.
+WL_MUST_USE Status flow_pressure_by_insn(const Liveness *liveness, u32 *units, u32 *predicates,
+                                         RegisterPressure *pressure);
 
 #endif

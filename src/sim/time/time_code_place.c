@@ -479,7 +479,7 @@ static Status find_pressure(TimeFunc *f, const Liveness *live, u32 *pressure) {
     u32 *units = ARENA_ARRAY(&f->lower->scratch, u32, f->ops.len + 1);
     RegisterPressure all;
     if (!units) return STATUS_NO_MEMORY;
-    TRY(flow_pressure_by_insn(live, units, &all));
+    TRY(flow_pressure_by_insn(live, units, NULL, &all));
     *pressure = 0;
     for (u32 i = 0; i < f->ops.len; i++)
         if (!f->ops.data[i].iteration && units[i] > *pressure) *pressure = units[i];

@@ -28,6 +28,9 @@ enum {
 // What unrolled loops compute from their loads has more: ptxas keeps what does not change in the loop in other places.
 enum { FEW_REGISTERS = 32, OVERHEAD = 4, UNROLLED_ROOM = 32, NEEDS_MOST = 4 };
 
+// P0 to P6: conditions that are alive at once.
+enum { PREDICATES = 7 };
+
 // Operations need not be looked at as long as so many registers are free; how many that need too many are passed over.
 enum { EASY_REGISTERS = 16, CHOICES_SEEN = 32 };
 
@@ -60,6 +63,7 @@ typedef struct Scheduler {
     u32 *uses_left;                 // per value: reads not scheduled yet in the run
     u32 *reads;                     // ... in the whole function that are not: a value with some left stays alive
     u32 *units;                     // per operation: registers alive before it, in the order of the PTX
+    u32 *predicates;                // ... predicates
     u32 *peak;                      // ... the most of them from it to the end of the run
     Vec(Edge) reader_list;
     u32 round;
@@ -68,6 +72,7 @@ typedef struct Scheduler {
     u32 fence;  // last operation that no access crosses, WL_NONE
     Heap now, later;
     MachineOp *order;
+    u32 conditions;          // predicates alive
     u32 alive, limit, room;  // room: limit of the run, but for loads
 } Scheduler;
 
@@ -215,6 +220,10 @@ static u32 value_units(const Scheduler *s, u32 value) {
     return bits <= 1 ? 0 : (bits + 31) / 32;
 }
 
+static bool is_predicate(const Scheduler *s, u32 value) {
+    return s->f->value_bits.data[value] == 1 && value != s->f->code->carry;
+}
+
 static void count_alive(Scheduler *s, const MachineOp *op) {
     const u32 *operands = s->f->operands.data + op->operands;
     for (u32 k = 0; k < op->uses; k++) {
@@ -222,12 +231,16 @@ static void count_alive(Scheduler *s, const MachineOp *op) {
         s->reads[value]--;
         if (--s->uses_left[value] == 0 && s->reads[value] == 0 && s->alive >= value_units(s, value)) {
             s->alive -= value_units(s, value);
+            s->conditions -= is_predicate(s, value) && s->live[value] && s->conditions;
             s->live[value] = false;
         }
     }
     for (u32 k = 0; k < op->defs; k++) {
         u32 value = operands[k];
-        if (s->reads[value] && !s->live[value]) s->alive += value_units(s, value);
+        if (s->reads[value] && !s->live[value]) {
+            s->alive += value_units(s, value);
+            s->conditions += is_predicate(s, value);
+        }
         s->live[value] = s->reads[value];
     }
 }
@@ -263,6 +276,15 @@ static i32 growth(const Scheduler *s, const MachineOp *op) {
     return units;
 }
 
+// Whether the operation has a predicate as result that needs a register of its own while all are taken.
+static bool needs_predicate(const Scheduler *s, const MachineOp *op) {
+    const u32 *results = s->f->operands.data + op->operands, *sources = results + op->defs;
+    u32 last = 0;
+    if (op->defs != 1 || !is_predicate(s, results[0]) || !s->reads[results[0]] || s->live[results[0]]) return false;
+    for (u32 k = 0; k < op->uses; k++) last += is_predicate(s, sources[k]) && is_last_read(s, op, k);
+    return s->conditions >= PREDICATES + last;
+}
+
 // Loads that take long, and the addresses of such.
 static bool is_for_load(const Scheduler *s, const MachineOp *op) {
     bool wide = op->defs == 1 && s->f->value_bits.data[s->f->operands.data[op->operands]] == 64;
@@ -279,8 +301,9 @@ static u32 most_alive(const Scheduler *s, u32 oldest) {
 // Whether an operation can go before the oldest one. `waits`: a more urgent load, or an address, has no room yet:
 // others do not take it.
 static bool fits(const Scheduler *s, u32 i, u32 oldest, bool *waits) {
-    bool load = is_for_load(s, op_at(s, i));
-    u32 alive = load ? most_alive(s, oldest) : s->alive, room = load ? s->limit : s->room;
+    if (needs_predicate(s, op_at(s, i))) return false;
+    bool far = is_for_load(s, op_at(s, i)), load = far || op_at(s, i)->kind == TIME_LOAD;
+    u32 alive = far ? most_alive(s, oldest) : s->alive, room = far ? s->limit : s->room;
     i32 more = alive + EASY_REGISTERS < room ? 0 : growth(s, op_at(s, i));
     bool fit = more <= 0 || (alive + (u32)more <= room && !(load && *waits));
     *waits |= load && !fit;
@@ -344,6 +367,7 @@ static Status schedule_block(Scheduler *s, u32 first, u32 end) {
         s->first = first;
         s->count = stop - first;
         s->alive = s->units[first];
+        s->conditions = s->predicates[first];
         s->room = s->f->ops.data[first].iteration ? s->limit + UNROLLED_ROOM : s->limit;
         if (s->count > 1) TRY(schedule_run(s));
         first = stop + 1;
@@ -368,9 +392,10 @@ static Status scheduler_init(Scheduler *s, TimeFunc *f) {
     Liveness *live;
     RegisterPressure pressure;
     s->units = ARENA_ARRAY(arena, u32, n);
-    if (!s->units) return STATUS_NO_MEMORY;
+    s->predicates = ARENA_ARRAY(arena, u32, n);
+    if (!s->units || !s->predicates) return STATUS_NO_MEMORY;
     TRY(time_flow(f, &cfg, &live));
-    TRY(flow_pressure_by_insn(live, s->units, &pressure));
+    TRY(flow_pressure_by_insn(live, s->units, s->predicates, &pressure));
     s->limit = (pressure.units + OVERHEAD + 7) / 8 * 8 - OVERHEAD;  // registers are allocated in eights
     if (s->limit < FEW_REGISTERS - OVERHEAD) s->limit = FEW_REGISTERS - OVERHEAD;
     s->done = ARENA_ARRAY(arena, bool, n);

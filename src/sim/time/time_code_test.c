@@ -250,6 +250,71 @@ TEST(loads_along_a_chain_of_addresses_come_first) {
     }
 }
 
+// P0 to P6: a condition that finds them taken waits for what reads one of them for the last time.
+TEST(conditions_alive_at_once_have_a_register_each) {
+    enum { CONDITIONS = 12, REGISTERS = 7, FIRST = 3, STEPS = 4 };
+    char text[CONDITIONS * 256 + 1024], *at = text;
+    at += sprintf(at, PTX_HEAD ".visible .entry k(.param .u64 p) {\n .reg .b32 %%r<99>; .reg .pred %%q<99>;\n"
+                               " .reg .b64 %%d<3>; ld.param.u64 %%d1, [p]; mov.u32 %%r0, %%tid.x;\n"
+                               " ld.global.u32 %%r1, [%%d1];\n");
+    for (u32 i = 0; i < CONDITIONS; i++) {
+        at += sprintf(at, "and.b32 %%r%u, %%r1, %u; setp.ne.s32 %%q%u, %%r%u, 0;\n", i + 2, 1u << i, i, i + 2);
+        at += sprintf(at, "@%%q%u ld.global.u32 %%r%u, [%%d1+%u]; ", i, i + 40, i * 4);
+        at += sprintf(at, "@%%q%u st.shared.u32 [%u], %%r%u;\n", i, i * 4, i + 40);
+    }
+    sprintf(at, "ret;\n}\n");
+    Built b;
+    build(&b, text, "k");
+    check_shape(b.code);
+    u32 alive = 0, most = 0;
+    for (u32 i = 0; i < b.code->op_count; i++) {
+        const TimeOp *op = &b.code->ops[i];
+        if (op->pc < FIRST || op->pc >= FIRST + CONDITIONS * STEPS) continue;
+        alive -= op->kind == TIME_STORE;
+        alive += (op->pc - FIRST) % STEPS == 1 && op->unit == UNIT_ALU;
+        if (alive > most) most = alive;
+    }
+    assert_int_equal(most, REGISTERS);
+    drop(&b);
+}
+
+// Of a sum of products in shared memory four factors come with one load, the others alone: when four have no room any
+// more, single ones do not take what is left, so that the next four are under way in time (ptxas 13.0, sm_90: two sums
+// between them and their first one at least; CUDA samples, matrixMul).
+TEST(small_loads_leave_room_for_a_wide_one_that_is_due) {
+    enum { WIDE = 8, WORDS = 4, BETWEEN = 2, KEPT = 10 };
+    char text[WIDE * 512 + KEPT * 128 + 1024], *at = text;
+    at += sprintf(at, PTX_HEAD ".visible .entry k(.param .u64 p) {\n .reg .b32 %%r<3>; .reg .f32 %%f<99>;\n"
+                               " .reg .b64 %%d; .shared .align 16 .b8 s[8192]; ld.param.u64 %%d, [p];\n"
+                               " mov.u32 %%r0, %%tid.x; mov.u32 %%r2, s; mad.lo.s32 %%r1, %%r0, 4, %%r2;\n"
+                               " mov.f32 %%f0, 0f00000000;\n");
+    for (u32 i = 0; i < KEPT; i++) at += sprintf(at, "ld.global.f32 %%f%u, [%%d+%u];\n", 80 + i, i * 4);
+    at += sprintf(at, "bar.sync 0;\n");
+    for (u32 i = 0; i < WIDE; i++) {
+        u32 f = 1 + i * 2 * WORDS;
+        at += sprintf(at, "ld.shared.v4.f32 {%%f%u, %%f%u, %%f%u, %%f%u}, [%%r2+%u];\n", f, f + 1, f + 2, f + 3,
+                      4096 + i * 16);
+        for (u32 k = 0; k < WORDS; k++)
+            at += sprintf(at, "ld.shared.f32 %%f%u, [%%r1+%u]; fma.rn.f32 %%f0, %%f%u, %%f%u, %%f0;\n", f + WORDS + k,
+                          (i * WORDS + k) * 128, f + k, f + WORDS + k);
+    }
+    for (u32 i = 0; i < KEPT; i++) at += sprintf(at, "st.global.f32 [%%d+%u], %%f%u;\n", 64 + i * 4, 80 + i);
+    sprintf(at, "st.global.f32 [%%d], %%f0; ret;\n}\n");
+    Built b;
+    build(&b, text, "k");
+    check_shape(b.code);
+    u32 sums = 0, loaded = 0;
+    for (u32 i = 0; i < b.code->op_count; i++) {
+        const TimeOp *op = &b.code->ops[i];
+        loaded += op->kind == TIME_LOAD && op->dst_count == WORDS;
+        if (op->unit != UNIT_FMA) continue;
+        sums++;
+        if (sums + BETWEEN < WIDE * WORDS) assert_true(loaded * WORDS > sums + BETWEEN - 1);
+    }
+    assert_int_equal(sums, WIDE * WORDS);
+    drop(&b);
+}
+
 // A block of the largest size takes time in proportion: nothing here looks at all pairs.
 TEST(a_long_block_is_no_harder_than_short_ones) {
     enum { INSNS = 3 * TIME_BLOCK_MAX };
@@ -317,6 +382,8 @@ int main(void) {
         cmocka_unit_test(independent_chains_are_interleaved_within_the_registers),
         cmocka_unit_test(loads_share_four_scoreboards),
         cmocka_unit_test(loads_along_a_chain_of_addresses_come_first),
+        cmocka_unit_test(conditions_alive_at_once_have_a_register_each),
+        cmocka_unit_test(small_loads_leave_room_for_a_wide_one_that_is_due),
         cmocka_unit_test(a_long_block_is_no_harder_than_short_ones),
         cmocka_unit_test(every_instruction_has_steps),
         cmocka_unit_test(running_out_of_memory_is_reported),
