@@ -128,6 +128,18 @@ static void measure_blocks(Blamer *b) {
     }
 }
 
+// All instructions of a block are issued equally often; samples of that have a draw each.
+static void share_weights(Blamer *b) {
+    const Cfg *cfg = b->flow->cfg;
+    for (u32 i = 0; i < cfg->block_count; i++) {
+        const FlowBlock *block = &cfg->blocks[i];
+        f64 sum = 0;
+        for (u32 pc = block->first; pc < block->first + block->count; pc++) sum += (f64)b->insns[pc].weight;
+        for (u32 pc = block->first; pc < block->first + block->count; pc++)
+            b->insns[pc].weight = (f32)(sum / block->count);
+    }
+}
+
 Status blame_facts(Blamer *b) {
     const KernelView *view = b->view;
     const FlowCode *code = b->flow->code;
@@ -152,6 +164,7 @@ Status blame_facts(Blamer *b) {
         insn->spread = insn->parallel ? 3 : 1;
         if (insn->class == BLAME_CONSTANT) insn->miss = 0.5f;
     }
+    if (!view->executed && !view->issued) share_weights(b);
     measure_blocks(b);
     return blame_reuse(b);
 }

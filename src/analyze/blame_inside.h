@@ -14,6 +14,7 @@ typedef struct BlameInsn {
     u32 reasons;    // REASON_BITs: what waiting for its result is called
     u32 latency;    // cycles until its result is there, as a rule
     u32 upper;      // ... at most; UINT32_MAX = not known
+    f32 later;      // cycles by which the last part of its result comes behind the first
     f32 steps;      // machine instructions issued for it each time; 1 when not known, 0: dropped
     f32 weight;     // how often it was issued: executed, else samples in which it issued
     f32 miss;       // how often its result is not there at once, 0..1: loads that no cache holds
@@ -73,7 +74,7 @@ WL_MUST_USE Status blame_slice(Blamer *b);
 
 // blame_scoreboard.c: machine code
 void blame_sass_facts(Blamer *b, u32 pc, BlameInsn *insn);
-// Deps of a use by the barriers it waits for, each a group of its own, counted from behind `group`.
+// Deps of a use by the barriers it waits for, in groups counted from behind `group`.
 WL_MUST_USE Status blame_scoreboard(Blamer *b, u32 use, u32 group);
 bool blame_by_barrier(const Blamer *b, u32 def);  // its result is waited for by a barrier
 // Cycles that the compiler's stall counts put between the two at least; false: not in one block, or not known.

@@ -155,14 +155,34 @@ static f64 delay_of(const Blamer *b, u32 use, u32 def, const f64 *blamed) {
     return came > 0 ? blamed[def] / came : 0;
 }
 
+static u32 last_barrier(const Blamer *b, u32 first, u32 end) {
+    for (u32 pc = end; pc > first; pc--)
+        if (is_barrier(b, pc - 1)) return pc - 1;
+    return WL_NONE;
+}
+
+// A GPU's samples of warps that wait at a barrier are at the instruction behind it, the simulator's at the barrier.
+static u32 barrier_of(const Blamer *b, u32 use) {
+    const Cfg *cfg = b->flow->cfg;
+    const FlowBlock *block = &cfg->blocks[cfg->block_of[use]];
+    if (b->view->kind == VIEW_PTX) return use;
+    u32 at = last_barrier(b, block->first, use);
+    for (u32 i = 0; i < block->pred_count && at == WL_NONE; i++) {
+        const FlowBlock *pred = &cfg->blocks[cfg->edges[block->preds + i]];
+        at = last_barrier(b, pred->first, pred->first + pred->count);
+    }
+    return at == WL_NONE ? use : at;
+}
+
 Status blame_late_arrivers(Blamer *b, u32 use, const f64 *blamed, BlameSources *sources) {
     static const struct Region before_barrier = {is_issued, is_barrier};
-    TRY(search(b, use, before_barrier, sources));
+    u32 barrier = barrier_of(b, use);
+    TRY(search(b, barrier, before_barrier, sources));
     u32 kept = 0;
     f64 sum = 0;
     for (u32 i = 0; i < sources->list.len; i++) {
         BlameSource source = sources->list.data[i];
-        source.weight = is_barrier(b, source.def) ? 0 : delay_of(b, use, source.def, blamed);
+        source.weight = is_barrier(b, source.def) ? 0 : delay_of(b, barrier, source.def, blamed);
         if (source.weight > 0) sources->list.data[kept++] = source, sum += source.weight;
     }
     sources->list.len = kept;

@@ -29,14 +29,22 @@ typedef struct Reuse {
     u32 *before;  // by access: the one before with the same base
 } Reuse;
 
-// Sectors of a load, as counted; else what a coalesced one of 4 bytes touches.
-static f64 sectors_of(const KernelView *view, u32 pc) {
+// Sectors of a load, as counted; 0: nobody did.
+static f64 counted_sectors(const KernelView *view, u32 pc) {
     f64 sectors = 0, requests = 0;
     for (u32 i = view->counts ? view->first_count[pc] : 0; view->counts && i < view->first_count[pc + 1]; i++) {
         if (view->counts[i].metric == METRIC_GLOBAL_LD_SECT) sectors += view->counts[i].value;
         if (view->counts[i].metric == METRIC_GLOBAL_LD_REQ) requests += view->counts[i].value;
     }
-    return sectors > 0 && requests > 0 ? sectors / requests : COALESCED;
+    return requests > 0 ? sectors / requests : 0;
+}
+
+// ... as its lanes lie, where that is known.
+static f64 strided_sectors(const AffineAccess *access) {
+    f64 bytes = fmax(access->bytes, 1), stride = fabs((f64)access->stride[0]);
+    if (access->uniform) return ceil(bytes / SECTOR);
+    if (access->stride_kind[0] != AFFINE_STRIDE_CONSTANT || stride == 0) return COALESCED;
+    return ceil(WARP * fmin(fmax(stride, bytes), SECTOR) / SECTOR);
 }
 
 static bool is_understood(const Reuse *r, const AffineAccess *access) {
@@ -106,10 +114,19 @@ static bool asked_before(const Reuse *r, u32 access) {
     return false;
 }
 
+// Of a load of which no more is known than its sectors, `guess` where they were not counted.
+static void expect(Blamer *b, u32 pc, f64 guess) {
+    f64 sectors = counted_sectors(b->view, pc);
+    if (sectors <= 0) sectors = guess;
+    b->insns[pc].miss = (f32)(1 - pow(0.5, sectors));
+    b->insns[pc].later = (f32)(SECTOR_CYCLES * sectors);
+}
+
 static void judge(Reuse *r, u32 i) {
     const AffineAccess *access = &r->affine->accesses[i];
     BlameInsn *insn = &r->b->insns[access->insn];
     if (insn->class != BLAME_GLOBAL || access->second) return;
+    expect(r->b, access->insn, strided_sectors(access));
     bool streams = is_private(r, access) && !asked_before(r, i);
     f64 fresh = fresh_of(r, access);
     insn->miss = (f32)fmax(streams ? fresh : fresh * (f64)insn->miss, HIT);
@@ -131,12 +148,8 @@ Status blame_reuse(Blamer *b) {
     r.before = ARENA_ARRAY(&b->scratch, u32, r.affine->access_count + 1);
     if (!r.newest || !r.before) return STATUS_NO_MEMORY;
     for (u32 i = 0; i < r.affine->factor_count; i++) r.newest[i] = WL_NONE;
-    for (u32 pc = 0; pc < b->flow->code->insn_count; pc++) {
-        if (b->insns[pc].class != BLAME_GLOBAL) continue;
-        f64 sectors = sectors_of(b->view, pc);
-        b->insns[pc].miss = (f32)(1 - pow(0.5, sectors));
-        b->insns[pc].latency += (u32)(SECTOR_CYCLES * sectors);
-    }
+    for (u32 pc = 0; pc < b->flow->code->insn_count; pc++)
+        if (b->insns[pc].class == BLAME_GLOBAL) expect(b, pc, COALESCED);
     for (u32 i = 0; i < r.affine->access_count; i++) {
         link(&r, i);
         judge(&r, i);

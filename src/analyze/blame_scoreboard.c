@@ -73,10 +73,17 @@ void blame_sass_facts(Blamer *b, u32 pc, BlameInsn *insn) {
 }
 
 // --- barriers ----------------------------------------------------------------------------------------------------
+typedef struct Way {
+    u32 block, row;
+} Way;
+
+// What raised the barrier in a row is all waited for: the last one of them, each a group of its own. What raised it on
+// different ways as the last one, the last but one ... are alternatives, one group.
 typedef struct BarrierSearch {
     Blamer *b;
     u32 use, barrier, group, steps, found;
-    Vec(u32) work;  // blocks whose end is to be looked at
+    u32 row;        // how many have been found between here and the use
+    Vec(Way) work;  // blocks whose end is to be looked at
 } BarrierSearch;
 
 static Status add(BarrierSearch *s, u32 def) {
@@ -84,7 +91,8 @@ static Status add(BarrierSearch *s, u32 def) {
     s->found++;
     for (u32 i = b->first_dep[s->use]; i < b->deps.len; i++)
         if (b->deps.data[i].def == def) return STATUS_OK;
-    return vec_push(&b->deps, ((BlameDep){.use = s->use, .def = def, .group = s->group, .next_reader = WL_NONE}));
+    u32 group = s->group + s->row;
+    return vec_push(&b->deps, ((BlameDep){.use = s->use, .def = def, .group = group, .next_reader = WL_NONE}));
 }
 
 // A group of asynchronous copies is waited for by its mark: what takes long are the copies before it.
@@ -105,8 +113,10 @@ static Status search_block(BarrierSearch *s, u32 first, u32 end, bool *ended) {
     for (u32 pc = end; pc-- > first && !*ended;) {
         if (++s->steps > STEPS_BACK || s->found >= DEPS_OF_BARRIER) return *ended = true, STATUS_OK;
         bool idle = view->executed && !view->executed[pc];
-        if (!idle && raises(&issue[pc], s->barrier))
+        if (!idle && raises(&issue[pc], s->barrier)) {
             TRY(source_of(s->b, pc)->op == SASS_OP_LDGDEPBAR ? add_copies(s, pc) : add(s, pc));
+            s->row++;
+        }
         *ended = issue[pc].wait_mask >> s->barrier & 1 && pc != s->use;
         if (pc == s->use) *ended = true;
     }
@@ -120,7 +130,7 @@ static Status push_preds(BarrierSearch *s, u32 block) {
         u32 pred = cfg->edges[cfg->blocks[block].preds + p];
         if (!cfg->blocks[pred].reachable || b->block_stamp[pred] == b->region_round) continue;
         b->block_stamp[pred] = b->region_round;
-        TRY(vec_push(&s->work, pred));
+        TRY(vec_push(&s->work, ((Way){pred, s->row})));
     }
     return STATUS_OK;
 }
@@ -134,7 +144,9 @@ static Status search(BarrierSearch *s) {
     TRY(search_block(s, cfg->blocks[own].first, s->use, &ended));
     if (!ended) TRY(push_preds(s, own));
     while (s->work.len) {
-        u32 block = s->work.data[--s->work.len];
+        Way way = s->work.data[--s->work.len];
+        u32 block = way.block;
+        s->row = way.row;
         TRY(search_block(s, cfg->blocks[block].first, cfg->blocks[block].first + cfg->blocks[block].count, &ended));
         if (!ended) TRY(push_preds(s, block));
     }
@@ -142,14 +154,14 @@ static Status search(BarrierSearch *s) {
 }
 
 Status blame_scoreboard(Blamer *b, u32 use, u32 group) {
-    BarrierSearch s = {.b = b, .use = use, .group = group};
+    BarrierSearch s = {.b = b, .use = use, .group = group + 1};
     Status status = STATUS_OK;
     u32 mask = b->flow->code->issue ? b->flow->code->issue[use].wait_mask : 0;
     for (s.barrier = 0; s.barrier < SASS_BARRIERS && status == STATUS_OK; s.barrier++) {
         if (!(mask >> s.barrier & 1)) continue;
-        s.steps = s.found = 0;
-        s.group++;
+        s.steps = s.found = s.row = 0;
         status = search(&s);
+        s.group += DEPS_OF_BARRIER;
     }
     vec_free(&s.work);
     return status;

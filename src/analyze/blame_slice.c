@@ -4,7 +4,6 @@
 // until the guards met cover the use, that is, until P and !P were met, or the guard of the use itself. Guards are
 // compared as SSA nodes, so P before and after it was set anew are different ones.
 #include "analyze/blame_inside.h"
-#include "sass/control.h"
 
 enum { DEPS_OF_USE = 256, COVERS = 1 << 16, SIDES = 4 };
 
@@ -153,11 +152,11 @@ static Status slice_all(Slicer *s) {
     for (u32 pc = 0; pc < count; pc++) {
         b->first_dep[pc] = s->first_dep = b->deps.len;
         s->use = pc;
+        s->groups = 0;
         bool idle = b->view->executed && !b->view->executed[pc];
         if (idle || b->insns[pc].dropped || !b->flow->cfg->blocks[b->flow->cfg->block_of[pc]].reachable) continue;
         TRY(slice(s));
         TRY(blame_scoreboard(b, pc, s->groups));
-        s->groups += SASS_BARRIERS;
         if (s->covers.used > COVERS) arena_reset(&s->covers);
     }
     b->first_dep[count] = b->deps.len;

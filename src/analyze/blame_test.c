@@ -275,12 +275,13 @@ TEST(alternatives_are_weighed_by_issues_and_length) {
     }
 }
 
-// With samples alone, those in which an instruction issued say how often it did.
+// With samples alone, those in which instructions issued say how often they did: all of a block as often.
 TEST(issue_counts_come_from_samples_where_nothing_was_counted) {
     subject_ptx(&subject, TWO_WAYS);
     subject.view.executed = subject.view.issued = NULL;
-    subject_stall(&subject, 1, STALL_SELECTED, 30);
-    subject_stall(&subject, 3, STALL_SELECTED, 10);
+    subject_stall(&subject, 1, STALL_SELECTED, 20);
+    subject_stall(&subject, 2, STALL_SELECTED, 40);
+    subject_stall(&subject, 4, STALL_SELECTED, 30);
     subject_stall(&subject, 6, LONG, 100);
     subject_blame(&subject, NULL);
     assert_near(subject_blamed(&subject, 6, LONG, 1), 100 * (30 / 2.0) / (30 / 2.0 + 10 / 3.0));

@@ -9,9 +9,10 @@
 
 // When the result is there, counted from the use's turn, if the warp issues once a cycle.
 static f64 remaining(const Blamer *b, u32 use, const BlameSource *source) {
+    const BlameInsn *def = &b->insns[source->def];
     f64 cycles;
-    if (blame_stall_cycles(b, source->def, use, &cycles)) return (f64)b->insns[source->def].latency - cycles;
-    return (f64)b->insns[source->def].latency - (source->path.found ? (f64)source->path.least : 0);
+    if (!blame_stall_cycles(b, source->def, use, &cycles)) cycles = source->path.found ? (f64)source->path.least : 0;
+    return (f64)def->latency + (f64)def->later - cycles;
 }
 
 // How much earlier a result has to be there to come before another one, as a rule, in cycles: what is of fixed latency

@@ -9,9 +9,13 @@
 #include "analyze/advice/rule.h"
 #include "base/file.h"
 
-static const char kernel[] = "histogram";  // of tests/sass/kernels.cu
-enum { LOAD = 22, WAITS = 23 };            // of the image; what needs it
-enum { ATOMIC = 45, EXIT = 46 };           // the last two
+// Of tests/sass/kernels.cu, `histogram`:
+enum { LOAD = 22, WAITS = 23, READS = 25 };  // of the image; behind it; what needs it
+enum { ATOMIC = 45, EXIT = 46 };             // the last two
+enum { BARRIER = 29, BEHIND = 30 };          // the second one
+static const RecordSample of_histogram[] = {{.pc = LOAD, .stall = STALL_SELECTED, .samples = 12},
+                                            {.pc = WAITS, .stall = STALL_LONG_SCOREBOARD, .samples = 900},
+                                            {.pc = EXIT + 1, .stall = STALL_DRAIN, .samples = 50}};
 
 static void write_file(Sink *sink, RecordKind kind, const void *record, const char *head, size_t head_size,
                        const char *file) {
@@ -33,11 +37,8 @@ static size_t size_of(const char *file) {
     return size;
 }
 
-static void write_profile(void) {
+static void write_profile(const char *kernel, const RecordSample *rows, u32 count) {
     static const char cubin[] = "tests/sass/kernels_90.cubin", listing[] = "tests/sass/kernels_90.json";
-    static const RecordSample rows[] = {{.pc = LOAD, .stall = STALL_SELECTED, .samples = 12},
-                                        {.pc = WAITS, .stall = STALL_LONG_SCOREBOARD, .samples = 900},
-                                        {.pc = EXIT + 1, .stall = STALL_DRAIN, .samples = 50}};
     StoreWriter *writer = create_profile();
     Sink *sink = store_sink(writer);
     char tail[64];
@@ -54,10 +55,10 @@ static void write_profile(void) {
     RecordListing listed = {.module = 1, .text_size = size_of(listing)};
     write_file(sink, RECORD_LISTING, &listed, "nvdisasm-json", sizeof "nvdisasm-json", listing);
     RecordFunction function = {.function = 1, .module = 1, .is_entry = 1};
-    assert_int_equal(sink_write(sink, RECORD_FUNCTION, &function, kernel, sizeof kernel), STATUS_OK);
+    assert_int_equal(sink_write(sink, RECORD_FUNCTION, &function, kernel, strlen(kernel) + 1), STATUS_OK);
     assert_int_equal(sample_launch(sink, 1, 1), STATUS_OK);
-    RecordSamples samples = {.function = 1, .source = 1, .period = 1024, .count = WL_COUNT(rows)};
-    assert_int_equal(sink_write(sink, RECORD_SAMPLES, &samples, rows, sizeof rows), STATUS_OK);
+    RecordSamples samples = {.function = 1, .source = 1, .period = 1024, .count = count};
+    assert_int_equal(sink_write(sink, RECORD_SAMPLES, &samples, rows, count * sizeof *rows), STATUS_OK);
     assert_int_equal(store_close(writer), STATUS_OK);
 }
 
@@ -67,11 +68,11 @@ typedef struct Sampled {
     const KernelView *view;
 } Sampled;
 
-static Sampled open_sampled(void) {
+static Sampled open_sampled(const char *kernel, const RecordSample *rows, u32 samples) {
     Sampled s;
     const ProfileFunction *const *list;
     u32 count;
-    write_profile();
+    write_profile(kernel, rows, samples);
     assert_int_equal(profile_open(path, &s.profile, NULL), STATUS_OK);
     assert_int_equal(kernel_views_open(s.profile, &(KernelViewOptions){.gpu_folder = "gpus"}, &s.views, NULL),
                      STATUS_OK);
@@ -88,7 +89,7 @@ static void close_sampled(Sampled *s) {
 // All instructions of the block ran as often, although only one of them was caught issuing; and the kernel has issued
 // as often as was sampled, although blocks that were only caught waiting have run, too.
 TEST(instructions_of_a_block_run_equally_often) {
-    Sampled s = open_sampled();
+    Sampled s = open_sampled("histogram", of_histogram, WL_COUNT(of_histogram));
     Arena arena = {0}, scratch = {0};
     AdviceCase c;
     const KernelView *view = s.view;
@@ -113,7 +114,7 @@ TEST(instructions_of_a_block_run_equally_often) {
 
 // An H200 samples it behind the exit.
 TEST(drain_is_of_the_exit_and_blamed_on_the_stores_before) {
-    Sampled s = open_sampled();
+    Sampled s = open_sampled("histogram", of_histogram, WL_COUNT(of_histogram));
     f64 drain = 0;
     Arena arena = {0};
     Blame *blame;
@@ -128,8 +129,56 @@ TEST(drain_is_of_the_exit_and_blamed_on_the_stores_before) {
     close_sampled(&s);
 }
 
+static f64 blamed(const Blame *blame, u32 use, StallReason reason, u32 def) {
+    for (u32 i = 0; i < blame->edge_count; i++) {
+        const BlameEdge *e = &blame->edges[i];
+        if (e->use == use && e->reason == reason && e->def == def) return e->samples;
+    }
+    return 0;
+}
+
+// An H200 samples warps that wait at a barrier behind it: they wait for what lies before that barrier.
+TEST(barriers_are_looked_for_before_their_samples) {
+    static const RecordSample rows[] = {{.pc = LOAD, .stall = STALL_SELECTED, .samples = 12},
+                                        {.pc = READS, .stall = STALL_LONG_SCOREBOARD, .samples = 900},
+                                        {.pc = BARRIER, .stall = STALL_SELECTED, .samples = 12},
+                                        {.pc = BEHIND, .stall = STALL_BARRIER, .samples = 400}};
+    Sampled s = open_sampled("histogram", rows, WL_COUNT(rows));
+    Arena arena = {0};
+    Blame *blame;
+    assert_int_equal(blame_kernel(s.view, NULL, &arena, &blame), STATUS_OK);
+    assert_true(blamed(blame, BEHIND, STALL_BARRIER, BEHIND) < 1);
+    assert_true(blamed(blame, BEHIND, STALL_BARRIER, LOAD) > 300);
+    arena_free(&arena);
+    close_sampled(&s);
+}
+
+// Six loads raise one barrier; what waits for it waits for all, so for the last of them rather than for each alike.
+TEST(of_loads_that_share_a_barrier_the_last_is_blamed) {
+    enum { USE = 49 };  // of `product`: the first that needs what the loads before it brought
+    static const RecordSample rows[] = {{.pc = USE, .stall = STALL_LONG_SCOREBOARD, .samples = 800},
+                                        {.pc = USE, .stall = STALL_SELECTED, .samples = 10}};
+    Sampled s = open_sampled("product", rows, WL_COUNT(rows));
+    Arena arena = {0};
+    Blame *blame;
+    const FlowIssue *issue = s.view->flow.code->issue;
+    u32 first = WL_NONE, last = WL_NONE;
+    for (u32 pc = 40; pc < USE; pc++) {
+        bool raises = issue[pc].write_barrier < 6 && issue[USE].wait_mask >> issue[pc].write_barrier & 1;
+        if (raises && first == WL_NONE) first = pc;
+        if (raises) last = pc;
+    }
+    assert_true(first < last && last < USE);
+    assert_int_equal(blame_kernel(s.view, NULL, &arena, &blame), STATUS_OK);
+    assert_true(blamed(blame, USE, STALL_LONG_SCOREBOARD, last) > 2 * blamed(blame, USE, STALL_LONG_SCOREBOARD, first));
+    arena_free(&arena);
+    close_sampled(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {IN_FOLDER(instructions_of_a_block_run_equally_often),
-                                       IN_FOLDER(drain_is_of_the_exit_and_blamed_on_the_stores_before)};
+                                       IN_FOLDER(drain_is_of_the_exit_and_blamed_on_the_stores_before),
+                                       IN_FOLDER(barriers_are_looked_for_before_their_samples),
+                                       IN_FOLDER(of_loads_that_share_a_barrier_the_last_is_blamed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

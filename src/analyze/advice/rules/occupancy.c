@@ -220,7 +220,7 @@ static void keep_fewer(AdviceCase *c, const Walk *w, f64 room) {
         const CaseAccess *a = &w->part->accesses[i];
         f64 bytes;
         if (brought(c, w->part, a, &bytes) >= 1) continue;
-        hit_blamed(hit, w->part, a->pc, UINT32_MAX, fewer);
+        hit_blamed(hit, w->part, a->pc, ~STALL_BIT(BARRIER), fewer);  // fewer CTAs cover less of those
         hit_relieve(hit, RESOURCE_L2, w->part->insns[a->pc].use[RESOURCE_L2] * fewer);
         if (c->misses_known) hit_relieve(hit, RESOURCE_DRAM, w->part->insns[a->pc].use[RESOURCE_DRAM] * fewer);
     }

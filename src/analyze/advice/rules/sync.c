@@ -201,6 +201,14 @@ static void add_with_shuffles(AdviceCase *c, const CasePart *part, Bitset *steps
                  place_text(c, part, first));
 }
 
+// Whether some threads turn a loop around the instruction more often than others.
+static bool turns_unevenly(const CasePart *part, u32 pc) {
+    const FlowResults *flow = &part->view->flow;
+    u32 loop = flow->loops->loop_of[flow->cfg->block_of[pc]];
+    while (loop != WL_NONE && !bitset_has(&flow->divergence->temporal, loop)) loop = flow->loops->loops[loop].parent;
+    return loop != WL_NONE;
+}
+
 // Waits at barriers that come from loads every warp makes alike are latency, not imbalance.
 static f64 add_waits(Hit *hit, const CasePart *part, u32 pc) {
     f64 all = 0;
@@ -209,7 +217,7 @@ static f64 add_waits(Hit *hit, const CasePart *part, u32 pc) {
         if (e->reason != STALL_BARRIER) continue;
         const CaseAccess *a = case_access(part, e->def);
         f64 samples = e->samples * part->weight;
-        if (a && access_is_global(a)) continue;
+        if (a && access_is_global(a) && !turns_unevenly(part, e->def)) continue;
         HitSpot spot = {.part = part, .use = pc, .def = e->def, .reason = STALL_BARRIER, .samples = samples};
         if (samples > 0 && vec_push(&hit->spots, spot) != STATUS_OK) hit->c->status = STATUS_NO_MEMORY;
         all += samples;
