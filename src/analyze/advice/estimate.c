@@ -106,6 +106,15 @@ static f64 longer_queues(const EstimateLoad *load, const EstimateChange *change,
     return all;
 }
 
+// Samples of waits at barriers that go with the rest: who waits there waits for warps that do the same work, so that
+// waits shrink in proportion to it. A change that is about waits at barriers, or about how many warps there are, has
+// said itself what becomes of them.
+static f64 barriers_with_rest(const EstimateLoad *load, const EstimateChange *change, f64 own) {
+    f64 others = own - load->barrier, gone = change->stalls + change->issues;
+    bool said = change->barrier > 0 || change->hidden > 0 || change->warps > 0 || change->work > 0;
+    return others > 0 && !said ? load->barrier * clamp(gone / others, 0, 1) : 0;
+}
+
 // The samples of the changed kernel, if it takes `time`: its warps are the customers of a closed network of queues.
 // Without a change and with time = 1 they are load->total.
 static f64 samples_after(const EstimateLoad *load, const EstimateChange *change, f64 time) {
@@ -115,6 +124,7 @@ static f64 samples_after(const EstimateLoad *load, const EstimateChange *change,
     for (u32 r = 0; r < RESOURCE_COUNT; r++)
         left += queue_after(load, change, r, time) - fmax(load->queued[r] - change->queued[r], 0);
     left += longer_loads(load, change, time) + longer_queues(load, change, time);
+    left -= barriers_with_rest(load, change, own);
     left = fmax(left, fmax(active, own / ESTIMATE_MOST));
     if (active <= 0) return left;
     f64 after = rate * active / load->issued * work / time, warps = warps_of(load);
@@ -170,13 +180,21 @@ f64 estimate_least_time(const EstimateLoad *load, const EstimateChange *change) 
     return least(fmin(fmax(bound(load, change, sure, true), change->stays), 1));
 }
 
+// What more warps or CTAs cost follows from how many there are, not from samples that match.
+static f64 scaled(f64 x, f64 factor, bool counted) { return x < 0 && counted ? x : x * factor; }
+
 EstimateChange estimate_scaled(const EstimateChange *change, f64 factor) {
     EstimateChange c = *change;
+    bool counted = c.work > 0 || c.warps > 0;
     c.stalls *= factor;
-    c.issues *= factor;
+    c.issues = scaled(c.issues, factor, counted);
     c.hidden *= factor;
     c.from_dram *= factor;
-    for (u32 r = 0; r < RESOURCE_COUNT; r++) c.relief[r] *= factor, c.queued[r] *= factor;
+    c.barrier *= factor;
+    for (u32 r = 0; r < RESOURCE_COUNT; r++) {
+        c.relief[r] = scaled(c.relief[r], factor, counted);
+        c.queued[r] *= factor;
+    }
     if (c.work > 0) c.work = fmax(1 - (1 - c.work) * factor, 1 / ESTIMATE_MOST);
     if (c.warps > 0) c.warps = fmax(1 + (c.warps - 1) * factor, 1 / ESTIMATE_MOST);
     return c;

@@ -43,6 +43,7 @@ typedef struct EstimateLoad {
     f64 queued[RESOURCE_COUNT];     // samples of waits for a place in its queue
     f64 customers[RESOURCE_COUNT];  // warps that share one of these units; 0: not known, or their queue is `queued`
     f64 from_dram;                  // samples of waits for loads that DRAM has to serve
+    f64 barrier;                    // samples of waits for other warps of the CTA
     f64 too_high;  // `issue_rate` and the units' `busy` may be so many times what they are; 0: they are counted
 } EstimateLoad;
 
@@ -54,6 +55,7 @@ typedef struct EstimateChange {
     f64 relief[RESOURCE_COUNT];  // of `busy`, what goes away; negative: is added
     f64 queued[RESOURCE_COUNT];  // of `stalls`, those that are in EstimateLoad.queued
     f64 from_dram;               // of `stalls`, those that are in EstimateLoad.from_dram
+    f64 barrier;                 // of `stalls`, those that are in EstimateLoad.barrier
     f64 warps;                   // resident warps after / before (equation 6); 0: as before
     f64 work;                    // work of the busiest SM after / before; 0: as before
     f64 stays;                   // part of the time that stays in any case

@@ -95,6 +95,34 @@ static void two_limits_at_once_are_not_reached(void **state) {
     near(estimate_time(&load, &change), 1);
 }
 
+// Half of the time goes to waiting for other warps, which have a fifth less to do.
+static void waits_at_barriers_go_with_the_work(void **state) {
+    (void)state;
+    EstimateLoad load = {.total = 100, .issued = 10, .latency = 90, .issue_rate = 0.1, .barrier = 50};
+    about(estimate_time(&load, &(EstimateChange){.stalls = 10}), 0.8);
+    near(estimate_time(&load, &(EstimateChange){0}), 1);
+    about(estimate_time(&load, &(EstimateChange){.stalls = 10, .barrier = 10}), 0.9);  // a change that is about them
+    about(estimate_time(&load, &(EstimateChange){.hidden = 10, .scope_active = 50}), 0.9);
+    f64 before = 1;
+    for (f64 gone = 5; gone <= 200; gone += 5) {
+        f64 time = estimate_time(&load, &(EstimateChange){.stalls = gone});
+        assert_true(time <= before && time >= 1 / ESTIMATE_MOST);
+        before = time;
+    }
+}
+
+// What more CTAs do besides is counted, not matched by samples: a limit of four times the change has it once.
+static void costs_of_more_ctas_are_certain(void **state) {
+    (void)state;
+    EstimateChange more = {.issues = -3, .warps = 2, .relief = {[RESOURCE_ATOMIC] = -0.2, [RESOURCE_LSU] = 0.1}};
+    EstimateChange most = estimate_scaled(&more, 4);
+    near(most.issues, -3);
+    near(most.relief[RESOURCE_ATOMIC], -0.2);
+    near(most.relief[RESOURCE_LSU], 0.4);
+    more.warps = 0;
+    near(estimate_scaled(&more, 4).issues, -12);
+}
+
 // Who still queues waits less when others no longer queue; but the kernel gets faster by it, and the unit busier again.
 static void queues_get_shorter(void **state) {
     (void)state;
@@ -183,6 +211,8 @@ int main(void) {
         cmocka_unit_test(a_busy_unit_is_a_limit),
         cmocka_unit_test(two_limits_at_once_are_not_reached),
         cmocka_unit_test(queues_get_shorter),
+        cmocka_unit_test(waits_at_barriers_go_with_the_work),
+        cmocka_unit_test(costs_of_more_ctas_are_certain),
         cmocka_unit_test(loads_wait_longer_for_a_busy_dram),
         cmocka_unit_test(who_shares_a_unit_waits_longer),
         cmocka_unit_test(warps_and_work),

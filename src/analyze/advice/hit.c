@@ -41,6 +41,7 @@ static void take_queue(Hit *hit, const CasePart *part, const BlameEdge *edge, f6
         break;
     default: break;
     }
+    if (edge->reason == STALL_BARRIER) hit->change.barrier += samples;
     if (edge->reason == STALL_LONG_SCOREBOARD && part->insns[edge->def].use[RESOURCE_DRAM] > 0)
         hit->change.from_dram += samples;
 }

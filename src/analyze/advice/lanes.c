@@ -180,12 +180,34 @@ static bool value_of_high_part(Trial *t, u32 pc, i64 *value) {
     return *value = (i32)((u32)s[1] + ((u32)s[0] >> (32 - s[3]))), true;
 }
 
+enum { LOGIC_SOURCES = 4 };  // three numbers and the table
+
+// LOP3: bit by bit any function of three numbers, of which the flow view knows the common ones.
+static bool value_of_logic(Trial *t, u32 pc, i64 *value) {
+    const FlowCode *code = t->part->view->flow.code;
+    if (!code->sass) return false;
+    const SassInsn *insn = &code->sass->insns.data[code->sass->functions.data[code->func].first + pc];
+    const SassOperand *o = &code->sass->operands.data[insn->operands];
+    i64 s[LOGIC_SOURCES] = {0};
+    u32 count = 0, result = 0;
+    if (insn->op != SASS_OP_LOP3 && insn->op != SASS_OP_ULOP3) return false;
+    for (u32 i = 0; i < insn->operand_count && count < LOGIC_SOURCES; i++)
+        if (!o[i].is_def && !value_of_source(t, pc, &o[i], &s[count++])) return false;
+    if (count < LOGIC_SOURCES) return false;
+    for (u32 row = 0; row < 8; row++) {
+        u32 a = row & 4 ? (u32)s[0] : ~(u32)s[0], b = row & 2 ? (u32)s[1] : ~(u32)s[1];
+        if ((u64)s[3] >> row & 1) result |= a & b & (row & 1 ? (u32)s[2] : ~(u32)s[2]);
+    }
+    return *value = (i32)result, true;
+}
+
 static bool value_of_definition(Trial *t, const ChainNode *node, i64 *value) {
     const FlowInsn *in = case_insn(t->part, node->insn);
     u32 nth = node->operand - in->operands, first = in->operands + in->defs, used = in->uses < 3 ? in->uses : 3;
     if (in->guard != WL_NONE) return false;
     if (in->arith == FLOW_OPAQUE)
-        return !nth && (value_of_predicate(t, node->insn, value) || value_of_high_part(t, node->insn, value));
+        return !nth && (value_of_predicate(t, node->insn, value) || value_of_high_part(t, node->insn, value) ||
+                        value_of_logic(t, node->insn, value));
     if (in->arith == FLOW_MOVE) return nth < in->uses && value_of_operand(t, first + nth, value);
     i64 sources[3] = {0};
     bool before = t->equal, known = true;
@@ -307,14 +329,16 @@ bool lanes_go_apart(const AdviceCase *c, const CasePart *part, u32 pc) {
     Trial t = {.part = part, .launch = c->view->launches.typical, .block = part->view->flow.cfg->block_of[pc]};
     i64 first[WL_COUNT(places)];
     if (!t.launch || !t.launch->block[0] || !t.launch->block[1] || in->address_use == 0xff) return false;
+    u32 threads = t.launch->block[0] * t.launch->block[1] * t.launch->block[2];
     for (u32 i = 0; i < WL_COUNT(places); i++) {
+        if (places[i][1] * WARP >= threads) continue;  // a CTA of one warp
         t.steps = STEPS;
         place_cta(&t, places[i][0]);
         place_thread(&t, places[i][1], 0);
         if (!value_of_operand(&t, in->operands + in->defs + in->address_use, &first[i])) return false;
         first[i] = (i32)(u32)first[i];
         for (u32 j = 0; j < i; j++)
-            if (first[i] == first[j]) return false;
+            if (places[j][1] * WARP < threads && first[i] == first[j]) return false;
     }
     return true;
 }

@@ -82,6 +82,13 @@ static void predicates_of_machine_code(void **state) {
     assert_near(MACHINE("|S2R|R0,SR_TID.X", "|LOP3.LUT|R1,R0,0x3,RZ,0xc0,!PT", "|ISETP.EQ.AND|P1,PT,R1,RZ,PT",
                         "|ISETP.GT.U32.XOR|P2,PT,R1,0x1,P1", "@!P2|EXIT|", "|NOP|", "|EXIT|"),
                 24);  // 2, 3 and 0 of four
+    // Tables of three numbers: 0x78 is (a & b) ^ c, here what is left of tid / 4 * 4; 0xfe is a | b | c.
+    assert_near(MACHINE("|S2R|R0,SR_TID.X", "|LOP3.LUT|R1,R0,0x3,R0,0x78,!PT", "|ISETP.NE.AND|P0,PT,R1,RZ,PT",
+                        "@P0|EXIT|", "|NOP|", "|EXIT|"),
+                4);
+    assert_near(MACHINE("|S2R|R0,SR_TID.X", "|SHF.R.U32.HI|R2,RZ,0x1,R0", "|LOP3.LUT|R1,R0,0x8,R2,0xfe,!PT",
+                        "|ISETP.GT.AND|P0,PT,R1,0xb,PT", "@P0|EXIT|", "|NOP|", "|EXIT|"),
+                4);  // 0 to 3 become 8, 9, 11 and 11, all others more
     // if (tid < n && tid % 2 == colour): the one is small where the other is large.
     assert_near(MACHINE("|S2R|R0,SR_TID.X", "|ULDC|UR4,c[0x0][0x220]", "|ULDC|UR5,c[0x0][0x224]",
                         "|LOP3.LUT|R1,R0,0x1,RZ,0xc0,!PT", "|ISETP.GE.AND|P0,PT,R0,UR4,PT",

@@ -64,6 +64,7 @@ static void find_samples(AdviceCase *c) {
     for (u32 r = 0; r < STALL_COUNT; r++) c->load.total += c->stalls[r];
     c->load.issued = c->stalls[STALL_SELECTED];
     c->load.not_selected = c->stalls[STALL_NOT_SELECTED] + c->stalls[STALL_DISPATCH];
+    c->load.barrier = c->stalls[STALL_BARRIER];
     c->warps = c->view->occupancy.warps_per_scheduler;
     c->load.issue_rate = issue_rate(c);
     bool known = c->view->occupancy.achieved_known || c->load.latency <= 0 || c->load.issued <= 0;
@@ -381,6 +382,7 @@ Status case_find_load(AdviceCase *c) {
     f64 per_slot = c->load.issue_rate / c->load.issued;
     find_misses(c);
     case_find_trips(c);
+    case_bound_by_warps(c);
     for (u32 p = 0; p < c->part_count; p++) add_uses(c, &c->parts[p], per_slot, sums);
     LimitFacts counted = limit_facts(&c->view->metrics, c->gpu, c->fixed);
     f64 *busy = counted.busy;

@@ -203,10 +203,11 @@ bool node_is_loaded(const CasePart *part, u32 node, u32 depth);
 // that jump or leave. 0: not known. lanes.c
 f64 lanes_of_way(const AdviceCase *c, const CasePart *part, u32 branch, bool taken);
 // Bytes from the first lane's address to each lane's, by trying out its arithmetic for one warp with the draw-th values
-// for what is the same for all lanes and not known (low 32 bits). False: not understood. lanes.c
+// for what is the same for all lanes and not known (low 32 bits). False: not understood, or a CTA has one warp only.
+// lanes.c
 bool lanes_of_address(const AdviceCase *c, const CasePart *part, u32 pc, u32 draw, u32 warp, i64 offsets[32]);
 // Whether the second warp, and a CTA in the middle of the grid, name other addresses than the first warp, by trying it
-// out as well. False: not understood, or a CTA has one warp only. lanes.c
+// out as well. False: not understood. lanes.c
 bool lanes_go_apart(const AdviceCase *c, const CasePart *part, u32 pc);
 // A call of what is not part of the program's code, or known only when it runs: printf, malloc, assert, a function
 // pointer.
@@ -273,6 +274,7 @@ WL_MUST_USE Status case_find_loops(AdviceCase *c, CasePart *part);     // scope.
 // footprint.c: turns of outermost loops where few samples told of them; part of the time in which DRAM has to work at
 // least, which fills in the uses of it by instruction.
 void case_find_trips(AdviceCase *c);
+void case_bound_by_warps(AdviceCase *c);  // how often instructions outside of loops are executed
 f64 case_dram_busy(AdviceCase *c);
 // Different bytes that one CTA accesses by this instruction, those like it sharing what they have in common; 0: not
 // known.

@@ -6,6 +6,7 @@
 typedef struct Sampled {
     Subject subject;
     ProfileLaunch launch;
+    const ProfileLaunch *rows[1];
     const KernelView *view;
     Arena arena, scratch;
     AdviceContext context;
@@ -15,6 +16,7 @@ typedef struct Sampled {
 static u32 wait_for_load = 200;
 static const GpuModel *on_gpu;
 static const ProfileFunction *on_function;
+static f64 launch_ns;       // 0: not known
 static f64 issues_nothing;  // part of the samples in which the scheduler issued nothing; 0: as they fall
 
 // Each instruction was caught issuing ten times, in loops a hundred times; what comes after a load waited for it.
@@ -29,7 +31,9 @@ static void sample(Sampled *s, const char *body) {
     if (on_function) view->function = on_function;
     on_function = NULL;
     s->launch = (ProfileLaunch){.grid = {1000, 1, 1}, .block = {128, 1, 1}};
-    view->launches = (ViewLaunches){.count = 1, .typical = &s->launch, .share = 1, .alike = 1, .shapes = 1};
+    s->rows[0] = &s->launch;
+    view->launches = (ViewLaunches){
+        .count = 1, .rows = s->rows, .typical = &s->launch, .share = 1, .alike = 1, .shapes = 1, .total_ns = launch_ns};
     for (u32 pc = 0; pc < code->insn_count; pc++) {
         bool waits = pc && code->insns[pc - 1].is_load && code->insns[pc - 1].space == SPACE_GLOBAL;
         bool turns = view->flow.loops->loop_of[view->flow.cfg->block_of[pc]] != WL_NONE;
@@ -383,6 +387,9 @@ static void places_by_quotients_are_tried_out(void **state) {
     assert_int_equal(s.c.parts[0].accesses[0].apart, 784);
     assert_near(s.c.parts[0].accesses[0].sectors, 32);
     assert_true(lanes_go_apart(&s.c, &s.c.parts[0], s.c.parts[0].accesses[0].pc));
+    s.launch.grid[0] = 2,
+    s.launch.block[0] = 32;  // what would be the first CTA's second warp is the second CTA's first
+    assert_true(lanes_go_apart(&s.c, &s.c.parts[0], s.c.parts[0].accesses[0].pc));
     forget(&s);
 #undef PITCH
 #define PITCH "0"  // CTAs of 256 threads' numbers all start at the same row
@@ -419,6 +426,35 @@ static f64 stalls_without_array(u32 bytes) {
 static void loops_round_an_array_stay(void **state) {
     (void)state;
     assert_true(stalls_without_array(64) > stalls_without_array(16) + 100);
+}
+
+// Behind a loop an addition to one word, which was sampled more often than there are warps.
+static void once_for_each_warp(void **state) {
+    (void)state;
+    Sampled s;
+    static const GpuModel gpu = {.sms = 100,
+                                 .warp_schedulers = 4,
+                                 .clock_mhz = 1000,
+                                 .noc_clock_mhz = 1000,
+                                 .l2_atomic_interval = 100,
+                                 .max_ctas_per_sm = 8,
+                                 .max_threads_per_sm = 1024};
+    on_gpu = &gpu;
+    static const ProfileFunction function = {.name = "sum"};
+    on_function = &function;
+    launch_ns = 100000;  // 40,000,000 issue slots for 4,000 warps
+    issues_nothing = 0.9;
+    sample(&s, BEGIN "mov.u32 %r7, %r5;\n"
+                     "mov.u32 %r8, 0; turn: add.s32 %r8, %r8, 1; setp.lt.s32 %p2, %r8, %r7; @%p2 bra turn;\n"
+                     "red.global.add.u32 [%rd1], %r8; ret;");
+    const CasePart *part = &s.c.parts[0];
+    const CaseAccess *red = &part->accesses[part->access_count - 1];
+    assert_true(red->atomic);
+    f64 slots = 4e7 * s.c.load.issue_rate, warps = red->requests * slots / s.c.load.issued;
+    assert_true(warps > 3999 && warps <= 4000 * s.c.load.too_high * 1.001);  // as far as is certain
+    forget(&s);
+    on_gpu = NULL;
+    launch_ns = issues_nothing = 0;
 }
 
 static const char *library(const char *name) {
@@ -466,6 +502,7 @@ int main(void) {
                                        cmocka_unit_test(arguments_of_outside_calls_stay),
                                        cmocka_unit_test(rows_of_threads_can_be_columns),
                                        cmocka_unit_test(lanes_meet_in_small_arrays),
-                                       cmocka_unit_test(loops_round_an_array_stay)};
+                                       cmocka_unit_test(loops_round_an_array_stay),
+                                       cmocka_unit_test(once_for_each_warp)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

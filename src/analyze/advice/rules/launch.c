@@ -25,23 +25,30 @@ static bool find_grid(const AdviceCase *c, Grid *g) {
 }
 
 typedef struct MainLoop {
-    u32 loop;     // the hottest outermost one, WL_NONE: none is hot
-    f64 turns;    // 1: not known
-    f64 outside;  // samples of issue outside of it, which further threads have as well
+    u32 loop;                  // the hottest outermost one, WL_NONE: none is hot
+    f64 turns;                 // 1: not known
+    f64 outside;               // samples of issue outside of it, which further threads have as well
+    f64 uses[RESOURCE_COUNT];  // of what is outside of it
 } MainLoop;
 
 static MainLoop main_loop(const AdviceCase *c) {
     const CasePart *part = &c->parts[0];
     const Loops *loops = part->view->flow.loops;
     f64 best = 0;
-    MainLoop m = {WL_NONE, 1, c->load.issued};
+    MainLoop m = {.loop = WL_NONE, .turns = 1};
     for (u32 l = 0; l < loops->loop_count; l++) {
         f64 samples = part->loops[l].active + part->loops[l].stalled;
         if (loops->loops[l].parent != WL_NONE || samples <= best) continue;
         best = samples;
-        m = (MainLoop){l, fmax(part->loops[l].trips, 1), fmax(c->load.issued - part->loops[l].active, 0)};
+        m.loop = l, m.turns = fmax(part->loops[l].trips, 1);
     }
-    return best > 0.5 * c->load.total ? m : (MainLoop){WL_NONE, 1, c->load.issued};
+    if (best <= 0.5 * c->load.total) m.loop = WL_NONE, m.turns = 1;
+    for (u32 pc = 0; pc < part->view->insn_count; pc++) {
+        if (m.loop != WL_NONE && loop_has(part, m.loop, pc)) continue;
+        m.outside += part->insns[pc].issued;
+        for (u32 r = 0; r < RESOURCE_COUNT; r++) m.uses[r] += part->insns[pc].use[r];
+    }
+    return m;
 }
 
 // --- block-increase ------------------------------------------------------------------------------------------------
@@ -120,6 +127,7 @@ static void share_loop(Hit *hit, const Grid *g, const MainLoop *loop, f64 more) 
     hit->change.work = fmin(g->ctas / g->sms, 1) / fmin(ctas / g->sms, 1);  // idle SMs take their part
     hit->change.warps = fmax(fmin(ctas / g->sms, g->per_sm), 1) / on_an_sm;
     hit->change.issues = -loop->outside * (more - 1);
+    for (u32 r = 0; r < RESOURCE_COUNT; r++) hit_relieve(hit, (Resource)r, -loop->uses[r] * (more - 1));
     hit_fact(hit, "loop_trip_count", loop->turns, "turns",
              "a thread's loop turns %.0f times, which more threads could share", loop->turns);
     hit_caution(hit,
@@ -314,10 +322,17 @@ static f64 last_wave(const AdviceCase *c, const Grid *g) {
     return left <= 0 || rate_of_last <= 0 ? 0 : ctas / full * c->load.issue_rate / rate_of_last;
 }
 
+// Waves of CTAs of BLOCK_WARPS warps: still a whole number of them on each SM. CTAs that are as small already can only
+// be made to divide.
+static f64 waves_of_smaller(const AdviceCase *c, const Grid *g) {
+    f64 pieces = floor((f64)c->view->occupancy.warps_per_cta / BLOCK_WARPS);
+    return pieces > 1 ? ceil(g->ctas * pieces / g->sms) / (g->per_sm * pieces) : g->rounds;
+}
+
 void rule_tail_effect(AdviceCase *c) {
     Grid g;
     if (!find_grid(c, &g) || g.rounds <= 1 || g.rounds > 8) return;
-    f64 waves = floor(g.rounds) + last_wave(c, &g), even = g.rounds / waves, active = active_part(c);
+    f64 waves = floor(g.rounds) + last_wave(c, &g), even = waves_of_smaller(c, &g) / waves, active = active_part(c);
     if (even > 0.97) return;
     Hit *hit = hit_begin(c);
     hit_of_shape(hit);

@@ -223,6 +223,7 @@ static f64 add_waits(Hit *hit, const CasePart *part, u32 pc) {
         all += samples;
     }
     hit->change.stalls += all;
+    hit->change.barrier += all;
     return all;
 }
 
