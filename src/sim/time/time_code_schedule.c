@@ -126,15 +126,21 @@ static void touch(Scheduler *s, u32 value, bool read) {
     s->live[value] = read;  // what is read first has come with a value
 }
 
+// From what computes operand k of an operation until it can read it.
+static u32 operand_cycles(const Scheduler *s, const MachineOp *writer, const MachineOp *op, u32 k) {
+    const GpuModel *gpu = s->f->lower->gpu;
+    u32 guard = k + 1 == op->guard_use ? (u32)gpu->guard_latency : 0;
+    return expected_cycles(s, writer) + (guard ? guard : time_late(gpu, time_pipe(writer->unit), time_pipe(op->unit)));
+}
+
 static Status depend_on_values(Scheduler *s, u32 i) {
     const MachineOp *op = op_at(s, i);
     const u32 *operands = s->f->operands.data + op->operands;
     for (u32 k = 0; k < op->uses; k++) {
         u32 value = operands[op->defs + k];
         touch(s, value, true);
-        u32 guard = k + 1 == op->guard_use ? (u32)s->f->lower->gpu->guard_latency : 0;
         if (s->writer[value] != WL_NONE)
-            TRY(add_edge(s, s->writer[value], i, expected_cycles(s, op_at(s, s->writer[value])) + guard));
+            TRY(add_edge(s, s->writer[value], i, operand_cycles(s, op_at(s, s->writer[value]), op, k)));
         TRY(vec_push(&s->reader_list, (Edge){i, s->readers[value], 0}));
         s->readers[value] = s->reader_list.len - 1;
         s->uses_left[value]++;
