@@ -187,8 +187,8 @@ static Status find_kernel(Run *r, const SpecLaunch *l, SimKernel **kernel) {
 
 static Status fill_params(Run *r, const SpecLaunch *l, const SimKernelInfo *info, u8 *block) {
     if (l->param_count != info->param_count) {
-        diag_text(&r->diag, DIAG_ERROR, r->args->spec, l->line, 0, "`%s` has %u parameters, the launch gives %u",
-                  info->name, info->param_count, l->param_count);
+        diag_text(&r->diag, DIAG_ERROR, r->args->spec, l->line, 0, "`%s` has %u parameter%s, the launch gives %u",
+                  info->name, info->param_count, info->param_count == 1 ? "" : "s", l->param_count);
         return STATUS_INVALID;
     }
     for (u32 i = 0; i < l->param_count; i++) {

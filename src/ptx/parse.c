@@ -55,12 +55,13 @@ static void describe(const Parser *p, const char *at, char *text, size_t size) {
         snprintf(text, size, "byte 0x%02x", (u8)*at);
 }
 
-bool parse_expect(Parser *p, char c) {
-    if (parse_accept(p, c)) return true;
+bool parse_expected(Parser *p, const char *what) {
     char found[40];
     describe(p, p->lex.at, found, sizeof found);
-    return parse_error(p, p->lex.at, "expected '%c' before %s", c, found);
+    return parse_error(p, p->lex.at, "expected %s before %s", what, found);
 }
+
+bool parse_expect(Parser *p, char c) { return parse_accept(p, c) || parse_expected(p, (char[]){'\'', c, '\'', 0}); }
 
 bool parse_intern(Parser *p, Str text, u32 *id) {
     Status status = intern_add(&p->m->texts, text, id);
@@ -76,9 +77,7 @@ bool parse_name(Parser *p, const char *what, Str *name) {
         lex_skip(&p->lex);
         return true;
     }
-    char found[40];
-    describe(p, p->lex.at, found, sizeof found);
-    return parse_error(p, p->lex.at, "expected %s before %s", what, found);
+    return parse_expected(p, what);
 }
 
 bool parse_directive_values(Parser *p, Str name, Directive *directive) {

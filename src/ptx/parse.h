@@ -99,7 +99,8 @@ typedef struct Parser {
 // parse.c
 bool parse_error(Parser *p, const char *at, const char *format, ...) WL_PRINTF(3, 4);  // always false
 bool parse_no_memory(Parser *p);                                                       // always false
-bool parse_expect(Parser *p, char c);  // skips space before and after it
+bool parse_expect(Parser *p, char c);              // skips space before and after it
+bool parse_expected(Parser *p, const char *what);  // says "expected `what` before" what stands there; false
 bool parse_accept(Parser *p, char c);
 bool parse_intern(Parser *p, Str text, u32 *id);
 bool parse_name(Parser *p, const char *what, Str *name);

@@ -62,7 +62,7 @@ static bool parse_operands(Parser *p, bool call, u32 *shapes, u32 *count) {
         if (!parse_operand(p, call, &operand) || !PUSH(p, &p->scratch, operand)) return false;
         *shapes |= shape_of(&operand) << (*count * SHAPE_BITS);
         if (*p->lex.at == ';') break;
-        if (!parse_expect(p, ',')) return false;
+        if (!parse_accept(p, ',')) return parse_expected(p, "',' or ';'");
     }
     ++*count;
     return true;
