@@ -196,7 +196,7 @@ static Status go_on(CudaContext *c, CudaTask *task, const WorkEffort *effort, u6
     if (c->config.checks) budget = UINT64_MAX;  // the checker follows one launch at a time
     for (u32 more = effort->steps;;) {
         Status status = sim_launch_step(c->sim, task->run, budget, made, diag);
-        if (status != STATUS_OK || made->state != STEP_MORE || !effort->whole) return status;
+        if (status != STATUS_OK || made->state != STEP_MORE || !effort->whole || !budget || made->other) return status;
         if (!made->polls)
             budget = UINT64_MAX;
         else if (made->idle || more-- == 0)
@@ -207,16 +207,20 @@ static Status go_on(CudaContext *c, CudaTask *task, const WorkEffort *effort, u6
 // A step takes the larger of what is given to all and what the kernel earned: twice as much each time, while it does
 // not merely poll.
 static cudaError_t step(CudaContext *c, CudaTask *task, WorkEffort *effort) {
-    u64 budget = effort->budget > task->budget ? effort->budget : task->budget;
-    SimStep made = {0};
+    u64 budget = effort->budget > task->budget ? effort->budget : task->budget,
+        device = 1ull << task->work->launch.device;
+    SimStep made = {.any = c->config.timing};
     Diag diag = {0};
     if (!budget) return effort->more = true, cudaSuccess;
+    if (effort->ended & device) budget = 0;
     CudaTask *outer = c->running;
     c->running = task;
     Status status = go_on(c, task, effort, budget, &made, &diag);
     c->running = outer;
     cudaError_t error = cudaSuccess;
-    if (status != STATUS_OK || made.state == STEP_DONE) {
+    bool over = status != STATUS_OK || made.state == STEP_DONE;
+    if (c->config.timing && (over || made.other)) effort->ended |= device;
+    if (over) {
         error = end(c, task, status, &diag);
     } else {
         task->waits = made.state == STEP_WAITS;

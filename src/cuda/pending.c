@@ -139,11 +139,15 @@ static void go_through(CudaContext *c, WorkEffort *effort) {
     }
 }
 
-// In a lazy context everything that may begin does so before anything goes on, as kernels do that run at once.
+// In a lazy context everything that may begin does so before anything goes on, as kernels do that run at once; with
+// timing again when one is over.
 static void advance(CudaContext *c, WorkEffort *effort) {
     WorkEffort first = {.begin = true};
-    if (c->lazy && effort->begin) go_through(c, &first);
+    bool begin = effort->begin;
+    if (c->lazy && begin) go_through(c, &first);
+    effort->begin = begin && !c->config.timing;
     go_through(c, effort);
+    effort->begin = begin;
     effort->moved |= first.moved;
 }
 

@@ -98,6 +98,8 @@ typedef struct WorkEffort {
     bool begin;  // new work may begin
     bool whole;  // kernels that do not poll run to their end: nobody gains from a turn of them,
     u32 steps;   // ... and those that do, but not merely, have so many steps more
+    u64 ended;   // with timing, by device: a kernel is over, so others may begin before what is under way goes on: that
+                 // is only looked at
     bool moved;  // out: something was done that may let other work go on
     bool more;   // out: a kernel used its budget up
 } WorkEffort;

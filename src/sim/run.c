@@ -178,9 +178,10 @@ static Status begin_timing(Sim *sim, const SimLaunch *l, Grid *g) {
 static Status step_timing(Sim *sim, Grid *g, u64 budget, SimStep *step, Diag *diag) {
     TimeMachine *machine = sim->machines[g->device];
     u64 now = time_now(machine), limit = budget < UINT64_MAX - now ? now + budget : UINT64_MAX;
-    bool over = false;
-    TRY(time_advance(machine, g->time_run, limit, &over, diag));
-    *step = (SimStep){.state = over ? STEP_DONE : STEP_MORE, .moved = true};
+    bool over = false, any = step->any;
+    TRY(time_advance(machine, g->time_run, any, limit, &over, diag));
+    bool other = any && !over && time_now(machine) < limit;
+    *step = (SimStep){.state = over ? STEP_DONE : STEP_MORE, .moved = true, .any = any, .other = other};
     return STATUS_OK;
 }
 

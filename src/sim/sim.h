@@ -271,6 +271,8 @@ typedef struct SimStep {
     bool moved;  // a CTA ended or something was written in this step
     bool polls;  // it has made loads that look as if they waited for another thread, in this step or before
     bool idle;   // of late it did nothing else
+    bool any;    // in, with timing: another launch that is over ends the step, too
+    bool other;  // out: one did
 } SimStep;
 // Goes on for about `budget` warp instructions (UINT64_MAX: until it is done or waits). STATUS_FAULT, STATUS_DEADLOCK:
 // `diag` has the full explanation (kernel, source line, thread, address, nearest allocation; who waits where), and

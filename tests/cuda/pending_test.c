@@ -16,14 +16,14 @@
     } while (0)
 
 // Runs `body` in a child; its assertions fail the child.
-static void in_child(const char *lazy, void (*body)(void)) {
+static void in_child_with(const char *variable, const char *value, void (*body)(void)) {
     fflush(NULL);
     pid_t pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {
         int sink = open("/dev/null", 1);
         dup2(sink, 2);
-        setenv("WARPLENS_LAZY", lazy, 1);
+        setenv(variable, value, 1);
         runtime_begins("2");
         body();
         _exit(0);
@@ -33,6 +33,8 @@ static void in_child(const char *lazy, void (*body)(void)) {
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);  // else the line of the expectation that failed, modulo 256
 }
+
+static void in_child(const char *lazy, void (*body)(void)) { in_child_with("WARPLENS_LAZY", lazy, body); }
 
 #define BOTH(name)                               \
     static void name(void);                      \
@@ -536,6 +538,46 @@ static void lazy_work_is_put_off(void **state) {
     in_child("1", nothing_is_done_before);
 }
 
+// Simulated microseconds of three kernels: in a row, or the last two on streams of their own behind the first; as they
+// are or as a graph.
+static f64 three_kernels_take(bool fork, bool graph) {
+    enum { N = 4096 };
+    u32 *data = device(3 * N);
+    cudaStream_t s = stream(cudaStreamNonBlocking), side = stream(cudaStreamNonBlocking);
+    cudaEvent_t event[4];
+    cudaGraph_t captured;
+    cudaGraphExec_t exec;
+    float ms;
+    for (u32 i = 0; i < 4; i++) EXPECT(cudaEventCreate(&event[i]) == cudaSuccess);
+    for (u32 round = 0; round < 2; round++) {  // the second one finds warm caches
+        EXPECT(cudaEventRecord(event[0], s) == cudaSuccess);
+        if (graph) EXPECT(cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal) == cudaSuccess);
+        EXPECT(launch_fill(data, N, 1, s) == cudaSuccess);
+        if (fork) EXPECT(cudaEventRecord(event[1], s) == cudaSuccess);
+        if (fork) EXPECT(cudaStreamWaitEvent(side, event[1], 0) == cudaSuccess);
+        EXPECT(launch_fill(data + N, N, 2, fork ? side : s) == cudaSuccess);
+        EXPECT(launch_fill(data + 2 * N, N, 3, s) == cudaSuccess);
+        if (fork) EXPECT(cudaEventRecord(event[2], side) == cudaSuccess);
+        if (fork) EXPECT(cudaStreamWaitEvent(s, event[2], 0) == cudaSuccess);
+        if (graph) EXPECT(cudaStreamEndCapture(s, &captured) == cudaSuccess);
+        if (graph) EXPECT(cudaGraphInstantiate(&exec, captured, 0) == cudaSuccess);
+        if (graph) EXPECT(cudaGraphLaunch(exec, s) == cudaSuccess);
+        EXPECT(cudaEventRecord(event[3], s) == cudaSuccess && cudaDeviceSynchronize() == cudaSuccess);
+        EXPECT(cudaEventElapsedTime(&ms, event[0], event[3]) == cudaSuccess && ms > 0);
+    }
+    return ms * 1000;
+}
+
+static void branches_take_their_time_together(void) {
+    for (u32 graph = 0; graph < 2; graph++)
+        EXPECT(three_kernels_take(true, graph) < 0.85 * three_kernels_take(false, graph));
+}
+
+static void timed_kernels_run_side_by_side(void **state) {
+    (void)state;
+    in_child_with("WARPLENS_TIMING", "1", branches_take_their_time_together);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_kernel_waits_for_the_host_both_ways),
@@ -557,6 +599,7 @@ int main(void) {
         cmocka_unit_test(streams_and_events_keep_every_order_both_ways),
         cmocka_unit_test(at_the_end_it_is_given_up),
         cmocka_unit_test(lazy_work_is_put_off),
+        cmocka_unit_test(timed_kernels_run_side_by_side),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

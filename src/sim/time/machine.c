@@ -394,11 +394,11 @@ void machine_pay(TimeMachine *m) {
     m->owed = 0;
 }
 
-static Status advance(TimeMachine *m, TimeRun *run, u64 limit, Diag *diag) {
+static Status advance(TimeMachine *m, TimeRun *run, bool any, u64 limit, Diag *diag) {
     while (m->runs.len && m->now < limit) {
         grid_report(m->runs.data[0]->grid, QUANTUM_WORTH, m->runs.data[0]->ended);
         TRY(step(m, limit, diag));
-        if (end_runs(m) && (!run || run->over)) break;
+        if (end_runs(m) && (any || run->over)) break;
     }
     TRY(machine_catch_up(m));
     TRY(top_up_all(m, diag));
@@ -406,9 +406,9 @@ static Status advance(TimeMachine *m, TimeRun *run, u64 limit, Diag *diag) {
     return STATUS_OK;
 }
 
-Status time_advance(TimeMachine *m, TimeRun *run, u64 limit, bool *over, Diag *diag) {
-    Status status = advance(m, run, limit, diag);
+Status time_advance(TimeMachine *m, TimeRun *run, bool any, u64 limit, bool *over, Diag *diag) {
+    Status status = run->over ? STATUS_OK : advance(m, run, any, limit, diag);
     for (u32 i = 0; i < m->runs.len; i++) front_collect(m->runs.data[i]);
-    *over = !run || run->over;
+    *over = run->over;
     return status;
 }

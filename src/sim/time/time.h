@@ -32,9 +32,9 @@ void time_pass(TimeMachine *machine, u64 ns);  // nothing happens meanwhile; not
 
 // Puts a prepared grid on the machine: its CTAs are started when there is room for them, after those of earlier grids.
 WL_MUST_USE Status time_run_begin(TimeMachine *machine, Grid *grid, TimeRun **run);
-// Advances the machine until the run is over (or any run, when `run` is NULL), or until cycle `limit`.
-// *over: it is; the limit came first otherwise. Faults and deadlocks as sim_launch_step.
-WL_MUST_USE Status time_advance(TimeMachine *machine, TimeRun *run, u64 limit, bool *over, Diag *diag);
+// Advances the machine until the run is over (`any`: or another one), or until cycle `limit`. *over: this one is.
+// Faults and deadlocks as sim_launch_step.
+WL_MUST_USE Status time_advance(TimeMachine *machine, TimeRun *run, bool any, u64 limit, bool *over, Diag *diag);
 void time_run_extend(TimeRun *run);     // it is over now: what it launched is part of it
 void time_run_end(TimeRun *run);        // and what of its time was estimated passes
 void time_flush(TimeMachine *machine);  // all caches empty
