@@ -130,29 +130,53 @@ static f64 runs_of(const Blamer *b, u32 block) {
     return b->view->executed || !of->count ? most : all / of->count;
 }
 
+// The outermost loop around block `inside` that block `outside` is not in, WL_NONE.
+static u32 loop_between(const Blamer *b, u32 inside, u32 outside) {
+    const Loops *loops = b->flow->loops;
+    u32 outermost = WL_NONE;
+    for (u32 l = loops->loop_of[inside]; l != WL_NONE; l = loops->loops[l].parent)
+        if (!flow_loop_has(loops, l, outside)) outermost = l;
+    return outermost;
+}
+
+// How often warps entered a loop.
+static f64 entries_of(const Blamer *b, u32 loop) {
+    const FlowResults *flow = b->flow;
+    const FlowBlock *header = &flow->cfg->blocks[flow->loops->loops[loop].header];
+    f64 entries = 0;
+    for (u32 i = 0; i < header->pred_count; i++) {
+        u32 pred = flow->cfg->edges[header->preds + i];
+        if (!flow_loop_has(flow->loops, loop, pred)) entries += runs_of(b, pred);
+    }
+    return entries;
+}
+
 // How many warps came to where the instruction is, on their way to the barrier: those that entered the outermost loop
 // around it that the barrier is not in, else those that executed it.
 static f64 comers(const Blamer *b, u32 use, u32 def) {
-    const FlowResults *flow = b->flow;
-    u32 block = flow->cfg->block_of[def], outermost = WL_NONE;
-    f64 entries = 0;
-    for (u32 l = flow->loops->loop_of[block]; l != WL_NONE; l = flow->loops->loops[l].parent)
-        if (!flow_loop_has(flow->loops, l, flow->cfg->block_of[use])) outermost = l;
-    const FlowBlock *header = outermost == WL_NONE ? NULL : &flow->cfg->blocks[flow->loops->loops[outermost].header];
-    for (u32 i = 0; header && i < header->pred_count; i++) {
-        u32 pred = flow->cfg->edges[header->preds + i];
-        if (!flow_loop_has(flow->loops, outermost, pred)) entries += runs_of(b, pred);
-    }
-    return entries > 0 ? entries : runs_of(b, block);
+    const Cfg *cfg = b->flow->cfg;
+    u32 loop = loop_between(b, cfg->block_of[def], cfg->block_of[use]);
+    f64 entries = loop == WL_NONE ? 0 : entries_of(b, loop);
+    return entries > 0 ? entries : runs_of(b, cfg->block_of[def]);
+}
+
+// Of the times that warps meet at the barrier, those before which they came by the instruction: where the barrier is in
+// a loop and the instruction ahead of it, the first turn alone.
+static f64 part_of_meetings(const Blamer *b, u32 use, u32 def) {
+    const Cfg *cfg = b->flow->cfg;
+    u32 loop = loop_between(b, cfg->block_of[use], cfg->block_of[def]);
+    f64 runs = runs_of(b, cfg->block_of[use]), entries = loop == WL_NONE ? runs : entries_of(b, loop);
+    return entries > 0 && entries < runs ? entries / runs : 1;
 }
 
 // What an instruction cost the last warp to arrive, on average. The fewer warps come to it, the likelier it is that
 // those are late; there is one last warp for each time that a CTA comes to the barrier.
 static f64 delay_of(const Blamer *b, u32 use, u32 def, const f64 *blamed) {
     u32 per_cta = b->view->occupancy.warps_per_cta;
-    f64 meetings = runs_of(b, b->flow->cfg->block_of[use]) / (per_cta ? per_cta : 1);
+    f64 part = part_of_meetings(b, use, def);
+    f64 meetings = part * runs_of(b, b->flow->cfg->block_of[use]) / (per_cta ? per_cta : 1);
     f64 came = fmax(comers(b, use, def), meetings);
-    return came > 0 ? blamed[def] / came : 0;
+    return came > 0 ? part * blamed[def] / came : 0;
 }
 
 static u32 last_barrier(const Blamer *b, u32 first, u32 end) {

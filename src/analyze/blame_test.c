@@ -585,6 +585,28 @@ TEST(barriers_are_blamed_on_where_few_warps_come_from) {
     subject_free(&subject);
 }
 
+// What lies ahead of a loop makes warps late in its first turn, what is in it in each.
+TEST(barriers_in_a_loop_are_blamed_on_the_loop) {
+    subject_ptx(&subject, "ld.global.u32 %r1, [%rd1];\n"
+                          "add.u32 %r2, %r1, 1;\n"
+                          "LOOP: ld.shared.u32 %r3, [%r2];\n"
+                          "add.u32 %r2, %r3, %r2;\n"
+                          "bar.sync 0;\n"
+                          "setp.lt.u32 %p1, %r2, 100;\n"
+                          "@%p1 bra LOOP;\n"
+                          "ret;");
+    subject_run(&subject, 0, 10);
+    subject_run(&subject, 1, 10);
+    for (u32 pc = 2; pc < 7; pc++) subject_run(&subject, pc, 1000);
+    subject_stall(&subject, 1, LONG, 1000);    // 100 for each warp, once
+    subject_stall(&subject, 3, SHORT, 25000);  // 25 in each of a hundred turns
+    subject_stall(&subject, 4, STALL_BARRIER, 100);
+    subject_blame(&subject, NULL);
+    assert_near(subject_blamed(&subject, 4, STALL_BARRIER, 2), 100 * 25.0 / 26);
+    assert_near(subject_blamed(&subject, 4, STALL_BARRIER, 0), 100 / 26.0);
+    subject_free(&subject);
+}
+
 // --- against the truth -----------------------------------------------------------------------------------------------
 TEST(precision_is_the_overlap_with_the_truth) {
     subject_ptx(&subject, TWO_WAYS);
@@ -699,6 +721,7 @@ int main(void) {
         cmocka_unit_test(stores_are_waited_for_by_the_last_of_them),
         cmocka_unit_test(barriers_are_blamed_on_what_held_the_others_up),
         cmocka_unit_test(barriers_are_blamed_on_where_few_warps_come_from),
+        cmocka_unit_test(barriers_in_a_loop_are_blamed_on_the_loop),
         cmocka_unit_test(precision_is_the_overlap_with_the_truth),
         cmocka_unit_test(lines_are_right_where_instructions_are_not),
         cmocka_unit_test(what_the_simulator_saw_is_taken_when_asked_for),
