@@ -162,9 +162,9 @@ static const Curve simulated_curves[] = {
     {METRIC_L2_HIT_RATE, false, 0, "L2 hits %"},
     {METRIC_DRAM_PCT, true, 0, "DRAM throughput %"},
     {METRIC_DRAM_EFFICIENCY, false, 0, "DRAM efficiency %"},
-    {METRIC_STALL_LONG_SCOREBOARD, false, 0, "waits for memory"},
-    {METRIC_STALL_BARRIER, false, 0, "waits at barriers"},
-    {METRIC_STALL_NO_INSTRUCTIONS, false, 0, "waits for instructions"},
+    {METRIC_STALL_LONG_SCOREBOARD, false, 0, "memory waits, cycles"},
+    {METRIC_STALL_BARRIER, false, 0, "barrier waits, cycles"},
+    {METRIC_STALL_NO_INSTRUCTIONS, false, 0, "instruction waits, cycles"},
 };
 static const Curve gpu_curves[] = {
     {METRIC_SM_ACTIVE_PCT, true, 0, "SMs with warps %"},
