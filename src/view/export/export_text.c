@@ -9,7 +9,7 @@
 #include "view/short_name.h"
 #include "view/utf8.h"
 
-enum { DEFAULT_LINES = 20, LEAST_NAME = 12, MOST_NAME = 80, LEAST_PLACE = 14, LEAST_SOURCE = 16, MESSAGES = 10 };
+enum { DEFAULT_LINES = 20, LEAST_NAME = 24, MOST_NAME = 80, LEAST_PLACE = 14, LEAST_SOURCE = 16, MESSAGES = 10 };
 
 const char *text_clean(Text *text, const char *raw) { return utf8_clean(&text->arena, (Str){raw, strlen(raw)}, true); }
 
@@ -228,7 +228,7 @@ static void write_kernels(Text *text) {
         return;
     }
     table_column(&table, (TableColumn){.header = "kernel", .align = TABLE_LEFT_NAME, .least = LEAST_NAME});
-    table_column(&table, (TableColumn){.header = "calls", .importance = 11});
+    table_column(&table, (TableColumn){.header = "calls", .importance = 2});
     table_column(&table, (TableColumn){.header = "grid x block", .importance = 12});
     if (all_ns > 0) table_column(&table, (TableColumn){.header = "time %"});
     if (all_ns > 0) table_column(&table, (TableColumn){.header = "time"});
