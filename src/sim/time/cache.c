@@ -29,6 +29,10 @@ typedef struct Place {  // four, or two, in a line of the host's cache
 } Place;
 _Static_assert(sizeof(Place) == 16, "a place does not lie across lines of the host's cache");
 
+typedef struct Taken {  // of a set
+    u8 lines, places, dirty;
+} Taken;
+
 typedef struct Link {  // in the order of replacement: towards the head, towards the tail
     u32 prev, next;
 } Link;
@@ -38,7 +42,8 @@ struct Cache {
     u32 room;                // places of a set that there is memory for: `stride`, or fewer
     Status *status;          // where it is said that there is no memory for more
     u32 shift;               // log2 of the line
-    bool lru, hashed, owned;
+    bool lru, hashed, owned, twice;
+    u32 dirty_most, parts;   // parts: lines with sectors written in part
     u32 set_bits;            // log2 of the number of sets; WL_NONE when it is no power of two
     u64 reciprocal, exact;   // ... then 2^64 / sets, rounded up; what is below `exact` is divided with it
     u32 lines, used;         // that all sets together may have; have, unless there are as many as places
@@ -52,7 +57,7 @@ struct Cache {
     Pages *pages;
     void *block;  // all arrays
     size_t block_bytes;
-    u8 *tags;  // scanned: per set, tag_bytes apart: 16 bits of each number, the epoch, the order
+    u8 *tags;  // scanned: per set, tag_bytes apart: 16 bits of each number, the epoch, the order; with twice, Taken
     size_t tag_bytes;
     u32 *index;  // else: open addressing, place + 1 or 0
     u32 index_mask;
@@ -79,7 +84,7 @@ static void *place_array(Layout *l, size_t bytes, size_t align) {
 }
 
 static void place_tags(Cache *c, Layout *l) {
-    c->tag_bytes = (size_t)c->stride * (sizeof(u16) + 1) + sizeof(u32);
+    c->tag_bytes = (size_t)c->stride * (sizeof(u16) + 1) + sizeof(u32) + (c->twice ? sizeof(Taken) : 0);
     size_t unit = c->tag_bytes > HOST_LINE / 2 ? HOST_LINE : c->tag_bytes > HOST_LINE / 4 ? HOST_LINE / 2 : 4;
     c->tag_bytes = (c->tag_bytes + unit - 1) / unit * unit;
     c->tags = place_array(l, c->sets * c->tag_bytes + HOST_LINE, HOST_LINE);  // vectors may read behind the last set
@@ -159,6 +164,8 @@ Status cache_create(const CacheConfig *config, Cache **cache) {
     c->owned = config->owned;
     c->pages = config->pages;
     c->dirty_kept = is_scanned(c) ? config->dirty_kept : 0;
+    c->twice = is_scanned(c) && config->twice;
+    c->dirty_most = c->twice ? config->dirty_most : 0;
     c->set_bits = is_power(c->sets) ? log2_of(c->sets) : WL_NONE;
     c->exact = c->sets ? UINT64_MAX / c->sets : 0;
     c->reciprocal = c->exact + 1;
@@ -189,6 +196,7 @@ void cache_destroy(Cache *c) {
 static u16 *shorts_of(const Cache *c, u32 set) { return (u16 *)(void *)(c->tags + set * c->tag_bytes); }
 static u32 *epoch_of(const Cache *c, u32 set) { return (u32 *)(void *)(shorts_of(c, set) + c->stride); }
 static u8 *order_of(const Cache *c, u32 set) { return (u8 *)(epoch_of(c, set) + 1); }
+static Taken *taken_of(const Cache *c, u32 set) { return (Taken *)(void *)(order_of(c, set) + c->stride); }
 static u16 short_of(u64 number) { return (u16)(number ^ number >> 16 ^ number >> 32); }
 
 // A scanned set gets its first line since the cache was emptied.
@@ -197,6 +205,7 @@ static void prepare_set(Cache *c, u32 set) {
     memset(shorts_of(c, set), 0xFF, c->stride * sizeof(u16));
     for (u32 way = 0; way < c->stride; way++) order_of(c, set)[way] = (u8)way;
     *epoch_of(c, set) = c->epoch;
+    if (c->twice) *taken_of(c, set) = (Taken){0};
 }
 
 static void index_remove(Cache *c, u32 place);
@@ -212,7 +221,7 @@ static void clear_indexed(Cache *c) {
 
 void cache_clear(Cache *c) {
     c->last_number = NO_LINE;
-    c->used = 0;
+    c->used = c->parts = 0;
     if (c->index)
         clear_indexed(c);
     else if (c->sets && ++c->epoch == 0) {  // sets of all epochs are there
@@ -380,26 +389,36 @@ static u32 fresh_place(Cache *c, u32 set) {
     return c->tails[set] = place;
 }
 
-// Whether the line has to go; otherwise it becomes the last one to go.
-static bool gives_way(Cache *c, u32 place, u32 set) {
-    if (!c->dirty_kept || !c->places[place].dirty || c->passed[place] == c->dirty_kept) return true;
-    c->passed[place]++;
-    to_head(c, place, set);
-    return false;
+// Of the `count` lines that come first in a set's order the one that goes next, WL_NONE when all have sectors under
+// way. The oldest, but a dirty one is passed over c->dirty_kept times in favour of the oldest that is clean, or has
+// marks, which go first. `clean`: no other.
+static u32 oldest(Cache *c, u32 set, u32 count, bool clean) {
+    const u8 *order = order_of(c, set);
+    u32 kept = WL_NONE;
+    while (count-- > 0) {
+        u32 place = set * c->stride + order[count];
+        const Place *p = &c->places[place];
+        if (p->pending) continue;
+        if (!p->dirty || (c->twice && p->marked)) return place;
+        if (clean || kept != WL_NONE) continue;
+        if (!c->dirty_kept || c->passed[place] == c->dirty_kept) return place;
+        c->passed[place]++;
+        kept = place;
+    }
+    return kept;
 }
 
 static u32 last_scanned(Cache *c, u32 set) {
     if (*epoch_of(c, set) != c->epoch) prepare_set(c, set);
     const u8 *order = order_of(c, set);
-    for (u32 at = c->ways; at-- > 0;) {
-        u32 place = set * c->stride + order[at];
-        bool empty = c->places[place].number == NO_LINE;
-        if (c->given_sets && empty && at && c->used >= c->lines) continue;  // other sets have its line
-        if (c->places[place].pending) continue;
-        if (gives_way(c, place, set)) return place;
-        at++;  // another line is there now
+    u32 at = c->ways;
+    for (; at > 0; at--) {
+        u32 place = set * c->stride + order[at - 1];
+        if (c->places[place].number != NO_LINE) break;
+        if (c->given_sets && at > 1 && c->used >= c->lines) continue;  // other sets have its line
+        return place;
     }
-    return WL_NONE;
+    return oldest(c, set, at, false);
 }
 
 // The place of a set that is given up next, WL_NONE when all have sectors under way.
@@ -435,18 +454,65 @@ static void set_number(Cache *c, u32 place, u32 set, u64 number) {
     if (c->last == place) c->last_number = number;
 }
 
+static bool is_part(const Place *p) { return p->dirty & ~p->valid; }
+
+static void note_victim(const Cache *c, u32 place, CacheVictim *victim) {
+    const Place *p = &c->places[place];
+    *victim = (CacheVictim){.evicted = victim->evicted,
+                            .line = p->number << c->shift,
+                            .dirty = p->dirty,
+                            .part = p->dirty & ~(u32)p->valid,
+                            .owner = c->owners ? c->owners[place] : 0};
+}
+
+// A line of a set with `twice` loses its place, which becomes the first without a line.
+static void leave(Cache *c, u32 place, u32 set, CacheVictim *victim) {
+    Place *p = &c->places[place];
+    Taken *t = taken_of(c, set);
+    u8 *order = order_of(c, set), way = (u8)(place - set * c->stride);
+    if (!victim->dirty) note_victim(c, place, victim);
+    victim->evicted++;
+    c->parts -= is_part(p);
+    c->used--;
+    t->dirty = (u8)(t->dirty - (p->dirty != 0));
+    t->places = (u8)(t->places - 1 - (p->marked != 0));
+    t->lines--;
+    set_number(c, place, set, NO_LINE);
+    u32 at = order_index(c, order, way);
+    memmove(order + at, order + at + 1, t->lines - at);
+    order[t->lines] = way;
+    *p = (Place){.number = NO_LINE};
+}
+
+// A place of a set in which lines may take two; at most one dirty line gives way for it, and if others have sectors
+// under way, there are more than there should be.
+static u32 take_of_twice(Cache *c, u32 set, CacheVictim *victim) {
+    if (*epoch_of(c, set) != c->epoch) prepare_set(c, set);
+    Taken *t = taken_of(c, set);
+    while (t->places >= c->ways) {
+        u32 place = oldest(c, set, t->lines, victim->dirty != 0);
+        if (place == WL_NONE) break;
+        if (c->places[place].marked)
+            c->places[place].marked = 0, t->places--;
+        else
+            leave(c, place, set, victim);
+    }
+    if (t->lines == c->ways) return WL_NONE;
+    t->places++;
+    return set * c->stride + order_of(c, set)[t->lines++];
+}
+
 // Gives the line a place, at the head of its set; WL_NONE when all are taken by lines with sectors under way.
 static u32 take_place(Cache *c, u64 number, u64 owner, CacheVictim *victim) {
-    u32 set = set_of(c, number), place = last_free(c, set);
+    u32 set = set_of(c, number), place = c->twice ? take_of_twice(c, set, victim) : last_free(c, set);
     if (place == WL_NONE) return WL_NONE;
     Place *p = &c->places[place];
     c->used += p->number == NO_LINE;
-    if (p->number != NO_LINE)
-        *victim = (CacheVictim){.evicted = true,
-                                .line = p->number << c->shift,
-                                .dirty = p->dirty,
-                                .part = p->dirty & ~(u32)p->valid,
-                                .owner = c->owners ? c->owners[place] : 0};
+    if (p->number != NO_LINE) {
+        note_victim(c, place, victim);
+        victim->evicted = 1;
+        c->parts -= is_part(p);
+    }
     set_number(c, place, set, number);
     if (c->owners) c->owners[place] = owner;
     p->valid = p->pending = p->dirty = p->marked = 0;
@@ -477,7 +543,8 @@ void cache_prefetch_place(const Cache *c, u64 line) {
     if (!c->sets || !c->tags) return;
     u64 number = line >> c->shift;
     u32 set = set_of(c, number), way = match(c, number, set);
-    if (way == WL_NONE) way = order_of(c, set)[c->ways - 1];  // that will be given up
+    u32 last = c->twice && taken_of(c, set)->lines ? taken_of(c, set)->lines : c->ways;
+    if (way == WL_NONE) way = order_of(c, set)[last - 1];  // that will be given up
     __builtin_prefetch(&c->places[set * c->stride + way], 1);
 }
 
@@ -495,14 +562,42 @@ bool cache_reserve(Cache *c, u64 line, u32 sectors, u64 owner, CacheVictim *vict
 void cache_fill(Cache *c, u64 line, u32 sectors) {
     u32 place = c->sets ? find(c, line >> c->shift) : WL_NONE;
     if (place == WL_NONE) return;
-    c->places[place].valid |= (u16)(sectors & c->places[place].pending);
-    c->places[place].pending &= (u16)~sectors;
+    Place *p = &c->places[place];
+    c->parts -= is_part(p);
+    p->valid |= (u16)(sectors & p->pending);
+    p->pending &= (u16)~sectors;
+    c->parts += is_part(p);
+}
+
+static void clean(Cache *c, u32 place, CacheVictim *victim) {
+    Place *p = &c->places[place];
+    note_victim(c, place, victim);
+    c->parts -= is_part(p);
+    p->valid |= p->dirty;
+    p->dirty = 0;
+    if (c->passed) c->passed[place] = 0;
+}
+
+// A line becomes dirty: if so many may not be, the oldest of the set is cleaned, unless another has given way for this
+// one.
+static void one_more_dirty(Cache *c, u32 set, CacheVictim *victim) {
+    Taken *t = taken_of(c, set);
+    const u8 *order = order_of(c, set);
+    t->dirty++;
+    if (!c->dirty_most || t->dirty <= c->dirty_most || victim->dirty) return;
+    for (u32 at = t->lines; at-- > 1;) {  // the first is this one
+        u32 place = set * c->stride + order[at];
+        if (!c->places[place].dirty || c->places[place].pending) continue;
+        clean(c, place, victim);
+        t->dirty--;
+        return;
+    }
 }
 
 bool cache_write(Cache *c, u64 line, u32 sectors, u32 part, bool allocate_line, u64 owner, CacheVictim *victim) {
     *victim = (CacheVictim){0};
     if (!c->sets) {
-        if (allocate_line) *victim = (CacheVictim){.evicted = true, .line = line, .dirty = sectors, .owner = owner};
+        if (allocate_line) *victim = (CacheVictim){.evicted = 1, .line = line, .dirty = sectors, .owner = owner};
         return true;
     }
     u64 number = line >> c->shift;
@@ -516,27 +611,47 @@ bool cache_write(Cache *c, u64 line, u32 sectors, u32 part, bool allocate_line, 
     }
     Place *p = &c->places[place];
     u16 written = (u16)(allocate_line ? sectors : sectors & p->valid);
+    if (c->twice && written && !p->dirty) one_more_dirty(c, c->last_set, victim);
+    c->parts -= is_part(p);
     p->valid |= (u16)(written & ~(part & ~(u32)p->dirty));
     p->dirty |= written;
-    if (c->passed) c->passed[place] = 0;
+    c->parts += is_part(p);
     return true;
 }
 
 u32 cache_mark(Cache *c, u64 line, u32 set, u32 clear) {
     u32 place = c->sets ? find(c, line >> c->shift) : WL_NONE;
     if (place == WL_NONE) return 0;
-    u32 before = c->places[place].marked;
-    c->places[place].marked = (u16)((before & ~clear) | set);
+    u32 before = c->places[place].marked, after = (before & ~clear) | set;
+    c->places[place].marked = (u16)after;
+    if (c->twice) taken_of(c, c->last_set)->places += (u8)((after != 0) - (before != 0));
     return before;
+}
+
+u32 cache_parts(const Cache *c) { return c->parts; }
+
+bool cache_clean(Cache *c, u64 line, CacheVictim *victim) {
+    *victim = (CacheVictim){0};
+    u32 place = c->sets ? find(c, line >> c->shift) : WL_NONE;
+    if (place == WL_NONE || !is_part(&c->places[place]) || c->places[place].pending) return false;
+    clean(c, place, victim);
+    if (c->twice) taken_of(c, c->last_set)->dirty--;
+    return true;
 }
 
 void cache_drop(Cache *c, u64 line, u32 sectors) {
     u32 place = c->sets ? find(c, line >> c->shift) : WL_NONE;
     if (place == WL_NONE) return;
     Place *p = &c->places[place];
+    bool dirty = p->dirty;
+    c->parts -= is_part(p);
     p->valid &= (u16)~sectors;
     p->dirty &= (u16)~sectors;
-    if (p->valid | p->pending) return;
+    c->parts += is_part(p);
+    if (c->twice && dirty && !p->dirty) taken_of(c, c->last_set)->dirty--;
+    if (p->valid | p->pending | p->dirty) return;
+    CacheVictim gone = {0};
+    if (c->twice) return leave(c, place, c->last_set, &gone);
     set_number(c, place, c->last_set, NO_LINE);
     c->used--;
     to_tail(c, place, c->last_set);

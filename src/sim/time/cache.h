@@ -15,13 +15,16 @@ typedef struct CacheConfig {
     u32 line, sector;  // powers of two, at most 16 sectors a line
     u32 ways;          // 0 = fully associative; lines that are no multiple of the ways are left out
     u8 replacement;
-    u8 dirty_kept;  // a line with written sectors whose turn to go has come is passed over so many times; up to 64 ways
-    bool owned;     // CacheVictim.owner is wanted
-    u32 sets;       // not 0, a power of two: so many sets of `ways`, or half of it and so on where there are fewer
-                    // lines; `size` lines in all, in whatever sets. Chosen as an H200's L1 does (cache.c)
-    bool hashed;    // sets are chosen by a hash of the line's address, not by its lowest bits; contiguous lines spread
-                    // evenly
-    Pages *pages;   // where its memory is taken from; NULL: malloc
+    u8 dirty_kept;  // a line with written sectors whose turn to go has come is passed over so many times, and the
+                    // oldest without any goes instead; up to 64 ways
+    u32 dirty_most;  // lines of a set that may have written sectors; 0: all. Only with `twice`
+    bool twice;      // a line with marks takes two places of its set: the marks are gone first; up to 64 ways
+    bool owned;      // CacheVictim.owner is wanted
+    u32 sets;        // not 0, a power of two: so many sets of `ways`, or half of it and so on where there are fewer
+                     // lines; `size` lines in all, in whatever sets. Chosen as an H200's L1 does (cache.c)
+    bool hashed;     // sets are chosen by a hash of the line's address, not by its lowest bits; contiguous lines spread
+                     // evenly
+    Pages *pages;    // where its memory is taken from; NULL: malloc
     Status *status;  // not NULL: a fully associative cache takes memory as it needs it, and says here if there is none
 } CacheConfig;
 
@@ -54,11 +57,11 @@ void cache_prefetch(const Cache *cache, u64 line);
 void cache_prefetch_place(const Cache *cache, u64 line);  // the second half, when the first is there
 
 typedef struct CacheVictim {
-    bool evicted;
-    u64 line;
-    u32 dirty;  // sectors to be written back
-    u32 part;   // ... of which not all bytes are there
-    u64 owner;  // what was given with cache_reserve
+    u32 evicted;  // lines that have lost their place, of which at most one is dirty
+    u64 line;     // below: of that one; or of one that was cleaned and stays
+    u32 dirty;    // sectors to be written back
+    u32 part;     // ... of which not all bytes are there
+    u64 owner;    // what was given with cache_reserve
 } CacheVictim;
 // Makes the sectors pending, taking a place for the line when it has none. False: no place is free, all lines of the
 // set have pending sectors. `owner` is kept with the line (who brought it), for interference analysis.
@@ -68,11 +71,16 @@ void cache_fill(Cache *cache, u64 line, u32 sectors);
 // Sectors written: present ones (or, with `allocate`, all) become valid and dirty. Of those in `part` only some bytes
 // are written: what was not there before is dirty only, and a read of it a miss, until it is written again - which
 // bytes are there is not known, but whoever writes a sector piece by piece mostly comes to write all of it. False as
-// for cache_reserve.
+// for cache_reserve. Where CacheConfig.dirty_most lines of the set are dirty, the oldest of them is cleaned (`victim`).
 bool cache_write(Cache *cache, u64 line, u32 sectors, u32 part, bool allocate, u64 owner, CacheVictim *victim);
 // The sectors of the line that were marked, none when it has no place; then marks `set` and unmarks `clear`. A line
 // that takes a place has no marks.
 u32 cache_mark(Cache *cache, u64 line, u32 set, u32 clear);
+
+u32 cache_parts(const Cache *cache);  // lines that have sectors written in part
+// What is dirty of a line that has sectors written in part goes to `victim`; it stays, whole and clean. False: it has
+// none.
+bool cache_clean(Cache *cache, u64 line, CacheVictim *victim);
 void cache_drop(Cache *cache, u64 line, u32 sectors);  // not valid any more (write-evict)
 
 #endif

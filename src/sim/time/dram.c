@@ -186,6 +186,10 @@ static void finish(MemSys *m, Channel *c, u32 channel, u32 item, u64 end) {
     for (u32 i = 0; i < per; i++) l2_wake(m, channel * per + i);
 }
 
+// As Nsight Compute counts: of a burst of 64 bytes for one sector 32 (bench/hwref/h200-writes.tsv, write_even_sectors,
+// word_of_line).
+static u64 wanted_bytes(const MemSys *m, u32 sectors) { return (u64)sector_count(sectors) * m->cache_sector; }
+
 static void column(MemSys *m, Channel *c, u32 channel, u32 bank, u64 time) {
     Bank *b = &c->banks[bank];
     u32 item = b->hit[c->mode];
@@ -193,6 +197,7 @@ static void column(MemSys *m, Channel *c, u32 channel, u32 bank, u64 time) {
     u32 step = later(m->t.burst, m->t.ccdl), count = m->t.ccdl > m->t.burst ? 1 : burst->left;
     u64 last = time + (u64)(count - 1) * step, end = last + (burst->write ? m->t.wl : m->t.cl) + m->t.burst;
     burst->left -= (u8)count;
+    u64 bytes = burst->left ? 0 : wanted_bytes(m, burst->mask);
     c->last_column = last + 1;
     c->last_group = (u16)(bank * m->groups / m->banks);
     c->last_write = burst->write;
@@ -201,12 +206,12 @@ static void column(MemSys *m, Channel *c, u32 channel, u32 bank, u64 time) {
     if (burst->write) {
         c->write_end = end;
         c->writes += count;
-        c->write_bytes += count * m->dram_burst;
+        c->write_bytes += bytes;
         c->bank_writes[bank] += count;
         b->precharge_ready = later(b->precharge_ready, end + m->t.wr);
     } else {
         c->reads += count;
-        c->read_bytes += count * m->dram_burst;
+        c->read_bytes += bytes;
         c->bank_reads[bank] += count;
         b->precharge_ready = later(b->precharge_ready, last + m->t.rtp);
     }

@@ -60,6 +60,16 @@ static void occupy(MemSys *m, Slice *s, u32 bytes) {
     s->busy_bytes += bytes;
 }
 
+// What was written in part is completed from DRAM first (an H200 reads 127 MB when it writes a word of each sector of
+// 134: bench/hwref/h200-writes.tsv, write_words).
+static void evicted(MemSys *m, Slice *s, u32 slice, const CacheVictim *victim) {
+    s->evictions += victim->evicted;
+    if (!victim->dirty) return;
+    if (victim->part && !m->no_cache) dram_access(m, slice, victim->owner, victim->part, WL_NONE, false);
+    s->writebacks += sector_count(victim->dirty);
+    dram_access(m, slice, victim->owner, victim->dirty, WL_NONE, true);
+}
+
 // To another line than the atomic before, hundredths of a cycle: an H200 does 10.8 of a line each a cycle when they are
 // spread over the L2 (bench/hwref, atomic/all_sms/red/line), one slice alone 0.21 on one line (atomic/add_u32).
 enum { ATOMIC_LINE = 100 };
@@ -69,7 +79,10 @@ static void start_atomic(MemSys *m, u32 item) {
     Slice *s = &m->slice[p->slice];
     CacheVictim victim;
     cache_write(s->cache, p->local, p->mask, 0, m->no_cache, piece_address(m, p), &victim);  // no place is needed
-    if (victim.dirty) dram_access(m, p->slice, victim.owner, victim.dirty, WL_NONE, true);
+    if (m->no_cache)
+        dram_access(m, p->slice, victim.owner, victim.dirty, WL_NONE, true);
+    else
+        evicted(m, s, p->slice, &victim);
     u64 words = (u64)(p->degree ? p->degree : 1) * m->atomic_word[p->way];
     u64 sectors = (u64)sector_count(p->mask) * m->atomic_sector[p->way], now = m->now * 100;
     s->atomic_free = (s->atomic_free > now ? s->atomic_free : now) + (words > sectors ? words : sectors);
@@ -97,17 +110,6 @@ static void complete(MemSys *m, u32 item) {
 
 static bool make_room(MemSys *m, const Piece *p, u32 reads, bool evicts) {
     return dram_room(m, p->slice / (m->slices / m->channels), reads, evicts);
-}
-
-// What was written in part is completed from DRAM first (an H200 reads 127 MB when it writes a word of each sector of
-// 134: bench/hwref/h200-writes.tsv, write_words).
-static void evicted(MemSys *m, Slice *s, u32 slice, const CacheVictim *victim) {
-    if (!victim->evicted) return;
-    s->evictions++;
-    if (!victim->dirty) return;
-    if (victim->part && !m->no_cache) dram_access(m, slice, victim->owner, victim->part, WL_NONE, false);
-    s->writebacks += sector_count(victim->dirty);
-    dram_access(m, slice, victim->owner, victim->dirty, WL_NONE, true);
 }
 
 // Sectors that are fetched together with `sectors`: aligned blocks.
@@ -141,8 +143,8 @@ static bool miss(MemSys *m, Slice *s, u32 item, CacheLook look) {
 }
 
 // Half of the SMs and half of the slices belong to a partition. An SM's requests are looked up in its own; what lies in
-// the other passes from there, and a copy of what was read stays. Copies are marks of the line here: how often they hit
-// counts, their place is in l2_usable, and what the way across costs is part of the distances (noc_spread).
+// the other passes from there, and a copy of what was read or written stays. Copies are marks of the line here, which
+// then takes two places of its set; what the way across costs is part of the distances (noc_spread).
 static bool is_far(const MemSys *m, const Piece *p) {
     return m->parted && m->side[p->sm] != (p->slice >= m->slices / 2);
 }
@@ -205,13 +207,35 @@ static bool serve_read(MemSys *m, Slice *s, u32 item) {
     return true;
 }
 
+// Lines noted, times as many as there may be: of some the rest comes before their turn.
+enum { PARTS_NOTED = 4 };
+
+// Lines of a slice that are written in part are completed and written back, the first to become so first, where there
+// are more than it can have: up to 9.2 MB of such lines an H200 writes nothing, of more it reads and writes as many
+// bytes (bench/hwref/h200-writes.tsv, word, half, word_of_line, records_35).
+static void complete_parts(MemSys *m, Slice *s, u32 slice) {
+    CacheVictim victim;
+    while (s->parts_count && (cache_parts(s->cache) > m->parts_most || s->parts_count == m->parts_most * PARTS_NOTED)) {
+        u64 line = s->parts[s->parts_first];
+        s->parts_first = (s->parts_first + 1) % (m->parts_most * PARTS_NOTED);
+        s->parts_count--;
+        if (cache_clean(s->cache, line, &victim)) evicted(m, s, slice, &victim);
+    }
+}
+
+static void note_part(MemSys *m, Slice *s, const Piece *p) {
+    s->parts[(s->parts_first + s->parts_count++) % (m->parts_most * PARTS_NOTED)] = p->local;
+    complete_parts(m, s, p->slice);
+}
+
 static bool serve_write(MemSys *m, Slice *s, u32 item) {
     Piece *p = piece_at(m, item);
     CacheLook look = cache_look(s->cache, p->local, p->mask);
     CacheVictim victim;
     if (!look.present && !make_room(m, p, 0, true)) return false;
-    u32 part = p->mask & ~(u32)p->whole;
+    u32 part = p->mask & ~(u32)p->whole, parts = cache_parts(s->cache);
     if (!cache_write(s->cache, p->local, p->mask, part, true, piece_address(m, p), &victim)) return false;
+    if (cache_parts(s->cache) + (victim.part != 0) > parts && s->parts) note_part(m, s, p);
     if (m->parted) cache_mark(s->cache, p->local, is_far(m, p) ? p->mask : 0, p->mask);
     s->write_sectors += sector_count(p->mask);
     if (m->no_cache) {
@@ -323,17 +347,20 @@ void l2_filled(MemSys *m, u32 item) {
 
 // --- creation
 // ----------------------------------------------------------------------------------------------------------
-// Beside as many lines that are only read, written ones stay about three times as long in an H200's L2: of a copy of 64
-// or 128 MiB 23.7 MB are not in DRAM at its end, of 29.4 where nothing is read (bench/hwref/h200-writes.tsv).
+// From when an H200's L2 is full, a third of the lines that reads displace are dirty ones, however many there are, and
+// these the oldest; and half of the L2's places at most are dirty: 29.4 MB of what is only written, all of which has
+// copies in turn (bench/hwref/h200-writes.tsv, write_then_read, write, copy, add).
 enum { WRITTEN_KEPT = 2 };
 
 static Status create_slice(MemSys *m, const GpuModel *gpu, Slice *s) {
-    CacheConfig config = {.size = m->cache_bytes / m->slices,
+    CacheConfig config = {.size = m->cache_bytes * (m->parted ? 2 : 1) / m->slices,
                           .line = m->cache_line,
                           .sector = m->cache_sector,
                           .ways = (u32)gpu->l2_ways,
                           .replacement = (u8)gpu->l2_replacement,
                           .dirty_kept = WRITTEN_KEPT,
+                          .dirty_most = (u32)gpu->l2_ways / 2,
+                          .twice = m->parted,
                           .owned = true,
                           .pages = m->pages,
                           .hashed = true};
@@ -347,6 +374,10 @@ static Status create_slice(MemSys *m, const GpuModel *gpu, Slice *s) {
     for (u32 i = 0; i < m->mshr_count; i++) s->free_mshrs[i] = m->mshr_count - 1 - i;
     s->free_count = m->mshr_count;
     if (m->no_cache) return STATUS_OK;
+    if (m->parts_most) {
+        s->parts = mem_alloc((size_t)m->parts_most * PARTS_NOTED * sizeof *s->parts);
+        if (!s->parts) return STATUS_NO_MEMORY;
+    }
     s->table = mem_zero(m->mshr_mask + 1, sizeof *s->table);
     return s->table ? STATUS_OK : STATUS_NO_MEMORY;
 }
@@ -367,6 +398,7 @@ void l2_destroy(MemSys *m) {
         cache_destroy(s->cache);
         mem_free(s->mshrs);
         mem_free(s->free_mshrs);
+        mem_free(s->parts);
         mem_free(s->table);
     }
     mem_free(m->slice);

@@ -280,7 +280,7 @@ u64 memsys_next_event(const MemSys *m) {
 // --- caches and counters from outside
 // ------------------------------------------------------------------------------------
 void memsys_flush(MemSys *m) {
-    for (u32 i = 0; i < m->slices; i++) cache_clear(m->slice[i].cache);
+    for (u32 i = 0; i < m->slices; i++) cache_clear(m->slice[i].cache), m->slice[i].parts_count = 0;
 }
 
 void memsys_touch(MemSys *m, u64 address, u64 size, bool write) {

@@ -44,6 +44,7 @@ static void take_values(MemSys *m, const GpuModel *gpu) {
     m->cache_sector = least(m->no_cache ? SECTOR : gpu->l2_sector, m->cache_line);
     m->fetch_sectors = m->no_cache ? 1 : least(gpu->l2_fetch, m->cache_line) / m->cache_sector;
     m->parted = gpu->l2_partitions == 2 && !m->no_cache;
+    m->parts_most = (u32)(gpu->l2_in_part / m->cache_line / m->slices);
     take_atomics(m, gpu);
     m->dram_latency = (u32)clock_convert(gpu->dram_latency, m->sm_clock, m->noc_clock);
     m->host_latency = (u32)clock_convert(gpu->host_latency, m->sm_clock, m->noc_clock);

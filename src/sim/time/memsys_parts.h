@@ -113,6 +113,8 @@ typedef struct Slice {
     u32 *free_mshrs;  // free_count of them
     u32 free_count;
     u32 *table;  // mshr + 1 by line, open addressing, when there is a cache
+    u64 *parts;  // lines that were written in part, a ring; some are whole by now. NULL: they are not limited
+    u32 parts_first, parts_count;
     Gauge queued, missing;
     u64 read_sectors, read_hits, read_pending, write_sectors, write_hits, atomic_sectors, atomic_hits, misses;
     u64 other_sectors, other_hits, other_misses;  // of these, what is neither load, store, texture nor atomic
@@ -192,6 +194,7 @@ struct MemSys {
     u32 request_rate, reply_rate, slice_rate, write_rate, partial_rate, flit, header;
     u32 cache_line, cache_sector;  // bytes; line: of one piece at most
     bool parted;                   // the L2 has two partitions
+    u32 parts_most;                // lines of a slice that may be written in part; 0: all
     u8 *gpc, *side;                // by SM: its GPC; the partition that it asks
     u32 fetch_sectors;             // that a miss brings at least
     u32 slice_queue, mshr_count, mshr_mask;
