@@ -20,7 +20,7 @@ checks=$((checks + 3))
 "$W" run -o "$T/two.wlp" "$T/launches" $fatbin 2 >"$T/out" 2>"$T/err"
 same "exit code" $? 0
 same "stdout" "$(sed 's/[0-9]*$//' "$T/out")" $'launch 1 \nlaunch 2 '
-same "stderr" "$(cat "$T/err")" "warplens: profile in $T/two.wlp; \`warplens report $T/two.wlp\` shows it"
+same "stderr" "$(cat "$T/err")" "warplens: profile in $T/two.wlp; \`warplens report $T/two.wlp\` shows it (--timing: how long kernels take, and what to change)"
 "$W" run -q -o "$T/quiet.wlp" "$T/launches" $fatbin 1 >/dev/null 2>"$T/err"
 same "stderr with -q" "$(cat "$T/err")" ""
 

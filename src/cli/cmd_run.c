@@ -420,10 +420,12 @@ static int with_result(const RunOptions *o, const char *path, int code) {
     return code == EXIT_OK && errors && o->error_exit ? (int)strtoul(o->error_exit, NULL, 10) : code;
 }
 
-static void say_profile(const char *path) {
+static void say_profile(const RunOptions *o, const char *path) {
     Arena arena = {0};
     const char *word = shell_word(&arena, path);
-    fprintf(stderr, "warplens: profile in %s; `warplens report %s` shows it\n", path, word ? word : path);
+    bool counts_only = !o->on_gpu && !o->timing && !o->check && !o->leak_check;
+    fprintf(stderr, "warplens: profile in %s; `warplens report %s` shows it%s\n", path, word ? word : path,
+            counts_only ? " (--timing: how long kernels take, and what to change)" : "");
     arena_free(&arena);
 }
 
@@ -449,7 +451,7 @@ static void say_if_empty(const RunOptions *o, const char *path) {
 
 static void say_where(const RunOptions *o, const char *output) {
     if (access(output, R_OK) == 0) {
-        say_profile(output);
+        say_profile(o, output);
         say_if_empty(o, output);
         advise_briefly(output);
     } else if (!o->output || !strstr(o->output, "%p")) {
@@ -498,7 +500,7 @@ static void finish_profiles(const RunOptions *o, FILE *list) {
         diag_free(&diag);
         bool below = length && strncmp(path, here, length) == 0 && path[length] == '/';
         const char *name = below ? path + length + 1 : path;
-        if (!o->quiet) say_profile(name);
+        if (!o->quiet) say_profile(o, name);
         if (!o->quiet) say_if_empty(o, path);
         if (!o->quiet && !count) advise_briefly(path);
         count++;
