@@ -124,7 +124,7 @@ static Status visit_sides(Slicer *s) {
     for (u32 sides = 0; sides < SIDES && block->pred_count == 1; sides++) {
         block = &cfg->blocks[cfg->edges[block->preds]];
         u32 last = block->first + block->count - 1;
-        if (!is_predicated_away(s->b, last)) break;
+        if (!block->count || !is_predicated_away(s->b, last)) break;
         TRY(visit(s, s->chains->of_guard[last], ++s->groups, NULL));
     }
     return STATUS_OK;
