@@ -457,6 +457,32 @@ static void once_for_each_warp(void **state) {
     launch_ns = issues_nothing = 0;
 }
 
+// Four bytes of a thread in four stores: each writes the four sectors of its warp, together they write them once.
+static void joined_stores_write_a_sector_once(void **state) {
+    (void)state;
+    Sampled s;
+    static const GpuModel gpu = {.sms = 100,
+                                 .warp_schedulers = 4,
+                                 .clock_mhz = 1000,
+                                 .noc_clock_mhz = 1000,
+                                 .l2_slices = 50,
+                                 .l2_port = 64,
+                                 .l2_write_port = 64};
+    static const ProfileFunction function = {.name = "bytes"};
+    on_gpu = &gpu, on_function = &function;
+    launch_ns = 10000;
+    issues_nothing = 0.9;
+    sample(&s, BEGIN "st.global.u8 [%rd3], %r4; st.global.u8 [%rd3+1], %r4; st.global.u8 [%rd3+2], %r4;\n"
+                     "st.global.u8 [%rd3+3], %r4; ret;");
+    const Hit *hit = ask(&s, "vectorised-access");
+    assert_non_null(hit);
+    assert_true(s.c.load.busy[RESOURCE_L2] > 0);
+    assert_near(hit->change.relief[RESOURCE_L2], s.c.load.busy[RESOURCE_L2] * 0.75);
+    forget(&s);
+    on_gpu = NULL;
+    launch_ns = issues_nothing = 0;
+}
+
 static const char *library(const char *name) {
     ProfileFunction function = {.name = name};
     return kernel_library(&(KernelView){.function = &function});
@@ -503,6 +529,7 @@ int main(void) {
                                        cmocka_unit_test(rows_of_threads_can_be_columns),
                                        cmocka_unit_test(lanes_meet_in_small_arrays),
                                        cmocka_unit_test(loops_round_an_array_stay),
-                                       cmocka_unit_test(once_for_each_warp)};
+                                       cmocka_unit_test(once_for_each_warp),
+                                       cmocka_unit_test(joined_stores_write_a_sector_once)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -341,6 +341,12 @@ static f64 joined_cycles(const CaseAccess *a, u32 count) {
     return access_l1_cycles(&wide, sectors, 1);
 }
 
+// Part of the sectors that stores write: alone each of them writes all those that it touches.
+static f64 sectors_saved(const CaseAccess *a, u32 count) {
+    f64 joined = fmax(a->lanes * a->bytes * count / SECTOR, a->sectors);
+    return a->store && a->sectors > 0 ? fmax(1 - joined / (a->sectors * count), 0) : 0;
+}
+
 static void join(Hit *hit, const CasePart *part, const CaseAccess *a, u32 count, bool is_first) {
     const CaseInsn *in = &part->insns[a->pc];
     f64 alone = access_l1_cycles(a, a->sectors, 1), saved = 1 - joined_cycles(a, count) / (alone * count);
@@ -348,6 +354,7 @@ static void join(Hit *hit, const CasePart *part, const CaseAccess *a, u32 count,
     if (saved < 0) saved = 0;
     hit->change.issues += in->issued * fraction;
     hit_relieve(hit, RESOURCE_LSU, in->use[RESOURCE_LSU] * saved);
+    hit_relieve(hit, RESOURCE_L2, in->use[RESOURCE_L2] * sectors_saved(a, count));
     hit_blamed(hit, part, a->pc, STALL_BIT(LG_THROTTLE) | STALL_BIT(MIO_THROTTLE), saved);
     hit_blamed(hit, part, a->pc, ~(STALL_BIT(LG_THROTTLE) | STALL_BIT(MIO_THROTTLE)), saved * hit->c->waiting);
 }
