@@ -27,7 +27,7 @@ static inline u64 warp_ready(const Sm *sm, TimeWarp *w, const TimeOp *op, u64 ea
         if (w->from != w->behind && w->jumped > earliest) earliest = w->jumped, *reason = STALL_BRANCH_RESOLVING;
         w->behind = WL_NONE;
     }
-    if (op->spaced && w->apart[op->spaced] > earliest) earliest = w->apart[op->spaced], *reason = STALL_WAIT;
+    if (op->spaced && w->apart[op->spaced / 2] > earliest) earliest = w->apart[op->spaced / 2], *reason = STALL_WAIT;
     if (op->kind == TIME_SYNC && w->settled + sm->gpu->settle_latency > earliest)
         earliest = w->settled + sm->gpu->settle_latency, *reason = STALL_WAIT;
     return earliest;
@@ -496,9 +496,9 @@ static u64 next_issue(const Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle, St
 static bool enter_queue(Sm *sm, Scheduler *s, TimeWarp *w, const TimeOp *op, u64 cycle) {
     Pipe *pipe = op->unit == UNIT_TEX ? &sm->tex : &sm->lsu;
     u64 full = memory_full_until(sm, pipe, w, cycle);
-    StallReason reason = pipe == &sm->tex       ? STALL_TEX_THROTTLE
-                         : op->flags & TIME_MIO ? STALL_MIO_THROTTLE
-                                                : STALL_LG_THROTTLE;
+    StallReason reason = pipe == &sm->tex              ? STALL_TEX_THROTTLE
+                         : op->spaced == SPACED_SHARED ? STALL_MIO_THROTTLE
+                                                       : STALL_LG_THROTTLE;
     return !full || throttle(sm, s, w, cycle, full, reason);
 }
 
@@ -514,8 +514,8 @@ static bool try_issue(Sm *sm, Scheduler *s, TimeWarp *w, u64 cycle) {
     }
     count_issue(sm, s, w, op, cycle);
     if (op->spaced)
-        w->apart[op->spaced] =
-            cycle + (op->spaced == SPACED_ACCESS ? sm->gpu->access_interval : sm->gpu->constant_interval);
+        w->apart[op->spaced / 2] =
+            cycle + (op->spaced == SPACED_CONSTANT ? sm->gpu->constant_interval : sm->gpu->access_interval);
     if (!memory) {
         s->unit_free[op->unit] = cycle + op->interval;
         if (op->kind == TIME_FIXED)

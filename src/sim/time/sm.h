@@ -138,17 +138,17 @@ typedef struct TimeWarp {
     u32 gmma_groups;
     u32 slot_cap;
     u64 start;
-    u64 place;                // among the warps that wait for room in the queue of a unit; 0: it does not
-    u64 entered;              // when it last put something into one
-    u64 apart[SPACED_COUNT];  // when it may issue another instruction of the TimeSpaced
-    u64 settled;              // when all that it computed could be read, by units of the same kind
-    u64 jumped;               // when it goes on behind its last branch, if that was taken ...
-    u32 behind;               // ... which is so unless the next run begins at this instruction; WL_NONE
-    u64 returned;             // when words that a load had to fetch in turns were all there
-    u8 arrivals;              // groups of lanes that have yet to pass the BSYNC at the begin of the run
-    u16 steps;                // instructions that the subroutine of its division or root has yet to issue
-    u8 parted_count;          // groups that left the others ...
-    u8 parted[PARTED_KEPT];   // ... of a warp that had so many lanes active
+    u64 place;               // among the warps that wait for room in the queue of a unit; 0: it does not
+    u64 entered;             // when it last put something into one
+    u64 apart[2];            // when it may issue another constant, access (TimeSpaced)
+    u64 settled;             // when all that it computed could be read, by units of the same kind
+    u64 jumped;              // when it goes on behind its last branch, if that was taken ...
+    u32 behind;              // ... which is so unless the next run begins at this instruction; WL_NONE
+    u64 returned;            // when words that a load had to fetch in turns were all there
+    u8 arrivals;             // groups of lanes that have yet to pass the BSYNC at the begin of the run
+    u16 steps;               // instructions that the subroutine of its division or root has yet to issue
+    u8 parted_count;         // groups that left the others ...
+    u8 parted[PARTED_KEPT];  // ... of a warp that had so many lanes active
 } TimeWarp;
 
 // Sample cycles in which a scheduler issued.

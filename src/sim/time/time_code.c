@@ -94,11 +94,6 @@ static TimePath path_of(const TimeOp *op) {
     return op->kind == TIME_GMMA ? TIME_BY_TENSOR : TIME_BY_UNIT;
 }
 
-static TimeSpaced spaced_of(const TimeOp *op) {
-    if (op->kind == TIME_CONST || op->kind == TIME_FIXED) return SPACED_CONSTANT;
-    return op->path == TIME_BY_QUEUE && op->unit == UNIT_LSU ? SPACED_ACCESS : SPACED_NOT;
-}
-
 static bool has_barriers(const TimeLower *lower) {
     for (u32 i = 0; i < lower->ops.len; i++)
         if (lower->ops.data[i].kind == TIME_BARRIER || lower->ops.data[i].kind == TIME_ARRIVE) return true;
@@ -108,11 +103,7 @@ static bool has_barriers(const TimeLower *lower) {
 static Status finish(TimeLower *lower, u32 registers, TimeCode **code) {
     TimeCode *c = mem_zero(1, sizeof *c);
     if (!c) return STATUS_NO_MEMORY;
-    for (u32 i = 0; i < lower->ops.len; i++) {
-        TimeOp *op = &lower->ops.data[i];
-        op->path = (u8)path_of(op);
-        op->spaced = (u8)spaced_of(op);
-    }
+    for (u32 i = 0; i < lower->ops.len; i++) lower->ops.data[i].path = (u8)path_of(&lower->ops.data[i]);
     *c = (TimeCode){.program = lower->program,
                     .ops = lower->ops.data,
                     .op_count = lower->ops.len,

@@ -407,6 +407,12 @@ static u16 part_of(const TimeFunc *f, const MachineOp *op) {
     return (u16)(pass * block->parts + block->part);
 }
 
+static TimeSpaced spaced_of(const MachineOp *op) {
+    if (op->kind == TIME_CONST || op->kind == TIME_FIXED) return SPACED_CONSTANT;
+    if (op->unit != UNIT_LSU) return SPACED_NOT;
+    return op->flags & TIME_MIO || op->space == SPACE_SHARED ? SPACED_SHARED : SPACED_ACCESS;
+}
+
 static Status append_op(Append *a, MachineOp op) {
     TimeFunc *f = a->f;
     balance(f, &op, &a->turn);
@@ -417,6 +423,7 @@ static Status append_op(Append *a, MachineOp op) {
                   .interval = op.interval,
                   .flags = op.flags,
                   .latency = op.latency,
+                  .spaced = (u8)spaced_of(&op),
                   .constant = op.constant,
                   .extra = joined ? part_of(f, &op) : op.extra};
     TRY(append_regs(a, &out, &op));
