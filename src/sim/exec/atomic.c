@@ -84,7 +84,9 @@ static inline u64 lane_value(const Exec *x, SimOperand operand, u32 lane, u32 by
 }
 
 static void count_atomic(Exec *x, const u64 *global, u32 global_count, const u64 *shared, u32 shared_mask, u32 bytes) {
+    if (x->trace) x->trace->atomic = true;
     if (global_count) access_count_global(x, global, global_count, bytes);
+    if (x->trace) x->trace->atomic = false;
     if (shared_mask) access_count_shared_atomic(x, shared, shared_mask, bytes);
 }
 

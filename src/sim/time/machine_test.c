@@ -106,6 +106,15 @@ static const char kernels[] = PTX_HEAD
     ".visible .entry sqrt64(.param .u64 out) {\n.reg .b64 %rd<3>;\n.reg .f64 %fd<4>;\n"
     "ld.param.u64 %rd1, [out];\nld.global.f64 %fd1, [%rd1];\nsqrt.rn.f64 %fd3, %fd1;\nst.global.f64 [%rd1+16], "
     "%fd3;\nret;\n}\n"
+    // Ten packed products, each of the one before.
+    ".visible .entry halves(.param .u64 out) {\n.reg .b64 %rd<5>;\n.reg .b32 %r<3>;\n"
+    "ld.param.u64 %rd1, [out];\nmov.u32 %r1, %tid.x;\nmov.u64 %rd3, %clock64;\n"
+    "fma.rn.f16x2 %r1, %r1, %r1, %r1;\nfma.rn.f16x2 %r1, %r1, %r1, %r1;\nfma.rn.f16x2 %r1, %r1, %r1, %r1;\n"
+    "fma.rn.f16x2 %r1, %r1, %r1, %r1;\nfma.rn.f16x2 %r1, %r1, %r1, %r1;\nfma.rn.f16x2 %r1, %r1, %r1, %r1;\n"
+    "fma.rn.f16x2 %r1, %r1, %r1, %r1;\nfma.rn.f16x2 %r1, %r1, %r1, %r1;\nfma.rn.f16x2 %r1, %r1, %r1, %r1;\n"
+    "fma.rn.f16x2 %r1, %r1, %r1, %r1;\n"
+    "mov.u64 %rd4, %clock64;\nsub.s64 %rd4, %rd4, %rd3;\nst.global.u64 [%rd1], %rd4;\nst.global.u32 [%rd1+8], "
+    "%r1;\nret;\n}\n"
     // Three words of 12 bytes, lane after lane, one right after the other; and with time between them.
     ".visible .entry triples(.param .u64 out) {\n.reg .b64 %rd<3>;\n.reg .b32 %r<3>;\n"
     "ld.param.u64 %rd1, [out];\nmov.u32 %r1, %tid.x;\nmul.wide.u32 %rd2, %r1, 12;\nadd.s64 %rd1, %rd1, %rd2;\n"
@@ -160,6 +169,16 @@ TEST(clocks_tell_simulated_cycles) {
     u64 between = *(u64 *)device_view(&t.d, t.out, 8);
     assert_in_range(between, 9 * t.d.gpu.alu_latency, 12 * t.d.gpu.alu_latency);
     assert_true(cycles > between + t.d.gpu.launch_overhead);
+    device_close(&t.d);
+}
+
+// The two units of packed numbers take turns in a chain: 8.06 cycles each (h200-micro.tsv, latency/fma_f16x2).
+TEST(packed_products_of_a_chain_take_eight_cycles) {
+    Timed t;
+    u64 cycles;
+    open_timed(&t, 1);
+    assert_int_equal(run(&t, "halves", 1, 32, &cycles), STATUS_OK);
+    assert_in_range(*(u64 *)device_view(&t.d, t.out, 8), 78, 95);
     device_close(&t.d);
 }
 
@@ -434,6 +453,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(clocks_tell_simulated_cycles),
                                        cmocka_unit_test(constants_come_address_after_address),
                                        cmocka_unit_test(chains_of_constants_wait_for_every_address),
+                                       cmocka_unit_test(packed_products_of_a_chain_take_eight_cycles),
                                        cmocka_unit_test(divisions_and_roots_take_their_subroutines),
                                        cmocka_unit_test(threads_that_are_over_need_not_come_to_a_barrier),
                                        cmocka_unit_test(scheduler_cycles_add_up),

@@ -100,7 +100,7 @@ static u32 line_index(LineSet *s, u64 line) {
     return s->last = s->count++;
 }
 
-// One lane's bytes. Lanes on the same word are noticed when they are neighbours.
+// One lane's bytes. Lanes on the same word are noticed when they are neighbours (atomics: count_degrees).
 static void line_add(LineSet *s, u64 address, u32 bytes) {
     u64 end = address + bytes;
     s->same = s->count && address >> 2 == s->last_word ? s->same + 1 : 1;
@@ -138,6 +138,20 @@ static void add_lanes(LineSet *s, const u64 *address, u32 count, u32 bytes) {
         if (same > s->degree[at]) s->degree[at] = (u8)same;
         last_word = address[l + n - 1] >> 2;
         if (row && n > 1) same = 1;
+    }
+}
+
+// The most lanes on one word of each line, wherever in the warp they are.
+static void count_degrees(LineSet *s, const u64 *address, u32 count) {
+    u32 left = count < LANES ? (1u << count) - 1 : FULL_MASK;
+    while (left) {
+        u64 word = address[__builtin_ctz(left)] >> 2;
+        u32 lanes = 0, line = line_index(s, word >> 5);
+        for (u32 others = left; others; others &= others - 1) {
+            u32 l = (u32)__builtin_ctz(others);
+            if (address[l] >> 2 == word) lanes++, left &= ~(1u << l);
+        }
+        if (lanes > s->degree[line]) s->degree[line] = (u8)lanes;
     }
 }
 
@@ -238,6 +252,7 @@ void trace_global(Trace *t, const u64 *address, u32 count, u32 bytes) {
             add_lanes(&set, address + first, lanes, bytes);
         else
             for (u32 i = first; i < last; i++) line_add(&set, address[i], bytes);
+        if (t->atomic) count_degrees(&set, address + first, lanes);
         u64 *head = add(t, set.count);
         if (!head) return;
         TraceAccess a = {.space = TRACE_GLOBAL, .lanes = (u8)lanes, .bytes = (u8)bytes};

@@ -83,6 +83,7 @@ struct Trace {
     TraceSyncs *syncs;              // of the CTA
     Pages *pages;                   // of `words`; NULL: malloc's
     bool constant;                  // the instruction loads constants
+    bool atomic;                    // ... is atomic: lanes that meet on a word count
     bool failed;                    // out of memory
 };
 

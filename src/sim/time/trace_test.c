@@ -37,6 +37,25 @@ TEST(gathers_take_turns_at_the_banks) {
     assert_int_equal(access_of(row, 4).wavefronts, 0);  // as many as its bytes need
 }
 
+// What the L2 is told of an atomic's lines: the most lanes that meet on a word, neighbours or not.
+TEST(lanes_of_an_atomic_meet_wherever_they_are) {
+    u64 address[LANES];
+    for (u32 l = 0; l < LANES; l++) address[l] = l % 8 == 7 ? 128 + l * 4 : l % 7 * 4;  // 7 words, and some apart
+    Trace t = {.half = LANES, .block_end = block_end, .atomic = true};
+    trace_reset(&t);
+    trace_open(&t, 0, FULL_MASK);
+    trace_global(&t, address, LANES, 4);
+    trace_close(&t);
+    u32 most = 0, lanes[7] = {0};
+    for (u32 l = 0; l < LANES; l++)
+        if (l % 8 != 7 && ++lanes[l % 7] > most) most = lanes[l % 7];
+    const u64 *lines = t.words + TRACE_HEAD + 1;
+    assert_int_equal(trace_access(t.words[TRACE_HEAD]).lines, 2);
+    for (u32 i = 0; i < 2; i++)
+        assert_int_equal(trace_line_degree(lines[i]), trace_line_address(lines[i]) == 0 ? most : 1);
+    trace_free(&t);
+}
+
 // An instruction that is not executed after all leaves nothing: neither a run of its own nor an end of the one before.
 TEST(what_is_taken_back_was_not_begun) {
     static const u32 ends[] = {2, 2, 3};
@@ -59,6 +78,7 @@ TEST(what_is_taken_back_was_not_begun) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(gathers_take_turns_at_the_banks),
+                                       cmocka_unit_test(lanes_of_an_atomic_meet_wherever_they_are),
                                        cmocka_unit_test(what_is_taken_back_was_not_begun)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
