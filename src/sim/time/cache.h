@@ -15,8 +15,8 @@ typedef struct CacheConfig {
     u32 line, sector;  // powers of two, at most 16 sectors a line
     u32 ways;          // 0 = fully associative; lines that are no multiple of the ways are left out
     u8 replacement;
-    u8 dirty_kept;  // a line with written sectors whose turn to go has come is passed over so many times, and the
-                    // oldest without any goes instead; up to 64 ways
+    u8 dirty_kept;   // a line with written sectors whose turn to go has come is passed over so many times, and the
+                     // oldest without any goes instead; up to 64 ways
     u32 dirty_most;  // lines of a set that may have written sectors; 0: all. Only with `twice`
     bool twice;      // a line with marks takes two places of its set: the marks are gone first; up to 64 ways
     bool owned;      // CacheVictim.owner is wanted
