@@ -39,7 +39,7 @@ typedef enum TimeKind {
     TIME_SYNC,     // diverged lanes meet again
     TIME_RUNTIME,  // a call of the device's runtime (TimeOp.extra: RuntimeCall): one instruction that takes its time
     TIME_PRINT,    // printf: likewise, and warps that print wait for each other
-    TIME_SLOW,     // the branch to the subroutine of a division or root: a branch where no lane takes it, else all of it
+    TIME_SLOW,  // the branch to the subroutine of a division or root: a branch where no lane takes it, else all of it
 } TimeKind;
 
 typedef enum RuntimeCall { CALL_MALLOC, CALL_FREE, CALL_LAUNCH, CALL_COUNT } RuntimeCall;
