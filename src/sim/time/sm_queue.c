@@ -13,8 +13,8 @@
 enum {
     QUEUE_BATCH = 2,  // places that have to be free before a full queue takes instructions again
     QUEUE_LOW = 8,    // places: when fewer are taken, and will be by warps that were let in, others are let in
-    QUEUE_RUN =
-        5  // cycles in which a warp may add another instruction, four behind the first, before the next has its turn
+    // Cycles in which a warp may add another instruction, four behind the first, before the next one has its turn.
+    QUEUE_RUN = 5
 };
 
 bool pipe_init(Pipe *p, Pages *pages, u32 room, bool turns) {
