@@ -21,13 +21,16 @@ static inline u64 registers_ready(const TimeWarp *w, const TimeOp *op, u32 *late
     return ready;
 }
 
+// Of TimeWarp.apart: constants have an interval of their own, all other accesses one together.
+static inline u32 apart_of(const TimeOp *op) { return op->spaced != SPACED_CONSTANT; }
+
 // What keeps a warp from an instruction whose code and operands are there.
 static inline u64 warp_ready(const Sm *sm, TimeWarp *w, const TimeOp *op, u64 earliest, StallReason *reason) {
     if (w->behind != WL_NONE) {
         if (w->from != w->behind && w->jumped > earliest) earliest = w->jumped, *reason = STALL_BRANCH_RESOLVING;
         w->behind = WL_NONE;
     }
-    if (op->spaced && w->apart[op->spaced / 2] > earliest) earliest = w->apart[op->spaced / 2], *reason = STALL_WAIT;
+    if (op->spaced && w->apart[apart_of(op)] > earliest) earliest = w->apart[apart_of(op)], *reason = STALL_WAIT;
     if (op->kind == TIME_SYNC && w->settled + sm->gpu->settle_latency > earliest)
         earliest = w->settled + sm->gpu->settle_latency, *reason = STALL_WAIT;
     return earliest;
@@ -446,41 +449,43 @@ static u64 runtime_cycles(const GpuModel *gpu, const TimeOp *op, u32 lanes) {
     return cycles[op->extra][0] + (lanes - 1) * cycles[op->extra][1];
 }
 
-typedef struct Subroutine {  // of a division or root: cycles from the branch to its return, instructions issued
+// By SlowPath: of the subroutine of a division or root, cycles from the branch to its return and instructions issued.
+static const struct Subroutine {
     u16 cycles, issued;
-} Subroutine;
-
-// What the values of the lanes make of it; NULL: the short sequence is all.
-static const Subroutine *subroutine_of(const TimeWarp *w, const TimeOp *op) {
-    static const Subroutine rows[SLOW_PATHS] = {
+} subroutines[SLOW_PATHS] = {
 #define TIME_SLOW_PATH(path, cycles, issued) [path] = {cycles, issued},
 #include "sim/time/timing.def"
 #undef TIME_SLOW_PATH
-    };
+};
+
+// What the values of the lanes make of a division or root.
+static SlowPath slow_path_of(const TimeWarp *w, const TimeOp *op) {
     OpRun run = run_of(w, op);
     for (const u64 *access; (access = next_access(w, &run, op));) {
         TraceAccess a = trace_access(*access);
-        if (a.space == TRACE_SLOW) return &rows[a.wavefronts];
+        if (a.space == TRACE_SLOW) return (SlowPath)a.wavefronts;
     }
-    return NULL;
+    return SLOW_NONE;
 }
 
-static u32 step_cycles(const Subroutine *s) { return s->cycles / (s->issued + 1u); }
+static u32 step_cycles(u32 path) { return subroutines[path].cycles / (subroutines[path].issued + 1u); }
 
 // The branch to a subroutine has been issued, or one of its instructions, which are this one again. True: the next one.
 static bool issue_subroutine(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
-    const Subroutine *s = subroutine_of(w, op);
-    if (!s) return false;
-    w->steps = w->steps ? w->steps - 1 : s->issued;
-    if (w->steps) plan(sm, w, cycle + 1, cycle + step_cycles(s), STALL_WAIT, WL_NONE);
+    if (!w->steps) w->slow_path = (u8)slow_path_of(w, op);
+    if (w->slow_path == SLOW_NONE) return false;
+    w->steps = w->steps ? w->steps - 1 : subroutines[w->slow_path].issued;
+    if (w->steps) plan(sm, w, cycle + 1, cycle + step_cycles(w->slow_path), STALL_WAIT, WL_NONE);
     return w->steps;
 }
 
 static u64 next_issue(const Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle, StallReason *reason) {
     u32 lanes = w->lanes;
-    const Subroutine *slow = op->kind == TIME_SLOW ? subroutine_of(w, op) : NULL;
     *reason = STALL_WAIT;
-    if (slow) return cycle + slow->cycles - slow->issued * step_cycles(slow);
+    if (op->kind == TIME_SLOW && w->slow_path != SLOW_NONE) {
+        const struct Subroutine *s = &subroutines[w->slow_path];
+        return cycle + s->cycles - s->issued * step_cycles(w->slow_path);
+    }
     if (op->kind == TIME_SLEEP) return *reason = STALL_SLEEPING, cycle + 1 + op->latency;
     if (op->kind == TIME_RUNTIME) return *reason = STALL_LONG_SCOREBOARD, cycle + runtime_cycles(sm->gpu, op, lanes);
     bool branch = op->kind == TIME_BRANCH || op->kind == TIME_SLOW;
@@ -514,7 +519,7 @@ static bool try_issue(Sm *sm, Scheduler *s, TimeWarp *w, u64 cycle) {
     }
     count_issue(sm, s, w, op, cycle);
     if (op->spaced)
-        w->apart[op->spaced / 2] =
+        w->apart[apart_of(op)] =
             cycle + (op->spaced == SPACED_CONSTANT ? sm->gpu->constant_interval : sm->gpu->access_interval);
     if (!memory) {
         s->unit_free[op->unit] = cycle + op->interval;

@@ -147,6 +147,7 @@ typedef struct TimeWarp {
     u64 returned;            // when words that a load had to fetch in turns were all there
     u8 arrivals;             // groups of lanes that have yet to pass the BSYNC at the begin of the run
     u16 steps;               // instructions that the subroutine of its division or root has yet to issue
+    u8 slow_path;            // SlowPath of that one
     u8 parted_count;         // groups that left the others ...
     u8 parted[PARTED_KEPT];  // ... of a warp that had so many lanes active
 } TimeWarp;
