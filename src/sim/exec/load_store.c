@@ -8,7 +8,7 @@
 // in->mods of a load: how a loaded element becomes a register value.
 enum { MOVE_U8, MOVE_S8, MOVE_U16, MOVE_S16, MOVE_32, MOVE_S32, MOVE_64, MOVE_128 };
 
-typedef void (*MoveFn)(const Access *a, void *reg, u32 at, u32 mask);
+typedef void (*LoadFn)(const Access *a, void *reg, u32 at, u32 mask);
 
 static inline u8 *lane_bytes(const Access *a, u32 lane) {
     return a->linear ? a->first + lane * a->step : a->lane[lane];
@@ -36,21 +36,19 @@ static inline u8 *lane_bytes(const Access *a, u32 lane) {
         }                                                                  \
     }
 
-#define STORE_FN(name, memory_type, register_type)                   \
-    static void name(const Access *a, void *reg, u32 at, u32 mask) { \
-        const register_type *from = reg;                             \
-        if (mask == FULL_MASK && !a->linear) {                       \
-            for (u32 l = 0; l < LANES; l++) {                        \
-                memory_type value = (memory_type)from[l];            \
-                memcpy(a->lane[l] + at, &value, sizeof value);       \
-            }                                                        \
-            return;                                                  \
-        }                                                            \
-        for (u32 left = mask; left; left &= left - 1) {              \
-            u32 l = (u32)__builtin_ctz(left);                        \
-            memory_type value = (memory_type)from[l];                \
-            memcpy(lane_bytes(a, l) + at, &value, sizeof value);     \
-        }                                                            \
+// Where lanes meet the lowest one's value stays; accesses of 8 bytes go by halves of the warp, of 16 by quarters, one
+// after the other (measured: h200-shared-turns.tsv, `stays`). So `part` lanes at a time are stored, the highest first.
+typedef void (*StoreFn)(const Access *a, const void *reg, u32 at, u32 mask, u32 part);
+
+#define STORE_FN(name, memory_type, register_type)                                   \
+    static void name(const Access *a, const void *reg, u32 at, u32 mask, u32 part) { \
+        const register_type *from = reg;                                             \
+        for (u32 k = 0; k < LANES; k++) {                                            \
+            u32 l = k ^ (part - 1);                                                  \
+            if (!(mask >> l & 1)) continue;                                          \
+            memory_type value = (memory_type)from[l];                                \
+            memcpy(lane_bytes(a, l) + at, &value, sizeof value);                     \
+        }                                                                            \
     }
 
 LOAD_FN(load_u8, u8, u32)
@@ -78,24 +76,24 @@ static void load_128(const Access *a, void *reg, u32 at, u32 mask) {
     load_64(a, (u64 *)reg + LANES, at + 8, mask);
 }
 
-static void store_128(const Access *a, void *reg, u32 at, u32 mask) {
-    store_64(a, reg, at, mask);
-    store_64(a, (u64 *)reg + LANES, at + 8, mask);
+static void store_128(const Access *a, const void *reg, u32 at, u32 mask, u32 part) {
+    store_64(a, reg, at, mask, part);
+    store_64(a, (const u64 *)reg + LANES, at + 8, mask, part);
 }
 
 // [how][register of 64 bits]
-static const MoveFn loads[][2] = {
+static const LoadFn loads[][2] = {
     [MOVE_U8] = {load_u8, load_u8_wide},    [MOVE_S8] = {load_s8, load_s8_wide}, [MOVE_U16] = {load_u16, load_u16_wide},
     [MOVE_S16] = {load_s16, load_s16_wide}, [MOVE_32] = {load_32, load_32_wide}, [MOVE_S32] = {load_32, load_s32_wide},
     [MOVE_64] = {load_64, load_64},         [MOVE_128] = {load_128, load_128},
 };
 
 // [logarithm of the bytes][register of 64 bits]
-static const MoveFn stores[][2] = {{store_8, store_8_wide},
-                                   {store_16, store_16_wide},
-                                   {store_32, store_32_wide},
-                                   {store_64, store_64},
-                                   {store_128, store_128}};
+static const StoreFn stores[][2] = {{store_8, store_8_wide},
+                                    {store_16, store_16_wide},
+                                    {store_32, store_32_wide},
+                                    {store_64, store_64},
+                                    {store_128, store_128}};
 
 // The common case: a whole warp and one contiguous run of elements as wide as the registers.
 static inline bool is_run(const Access *a, u32 mask, u32 width, bool wide) {
@@ -120,10 +118,11 @@ static void load_element(Exec *x, const SimInsn *in, const Access *a, SimOperand
 
 static void store_element(Exec *x, const SimInsn *in, const Access *a, SimOperand src, u32 at, u32 mask) {
     bool wide = src >> 30 & 1;
+    u32 bytes = (u32)in->width * in->count, part = bytes > 4 ? 4 * LANES / bytes : LANES;
     if (is_run(a, mask, in->width, wide))
         copy_run(a->first + at, exec_operand(x, src), wide);
     else
-        stores[__builtin_ctz(in->width)][wide](a, exec_operand(x, src), at, mask);
+        stores[__builtin_ctz(in->width)][wide](a, exec_operand(x, src), at, mask, part);
 }
 
 static void load_all(Exec *x, const SimInsn *in, const Access *a, u32 mask) {
