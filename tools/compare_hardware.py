@@ -13,7 +13,8 @@ instructions (PTX here, SASS there; and what the timing model issues), differenc
 the DRAM bytes; and the launches that are off by more than 30 %. Nsight Compute's hit rate of the L2 counts accesses of
 its own and those between the L2's partitions; --l2 FILE (columns run, launch, hits, misses) has that of the SMs' requests
 alone; without it only launches with many sectors are compared. --dram FILE (run, launch, read, written) has DRAM bytes
-that were counted with no other program on the GPU, whose data would be written back by this one. --plot writes a scatter plot, --tsv the table, --keep FOLDER the profiles.
+that were counted with no other program on the GPU, whose data would be written back by this one. --stalls FILE (tools/stall_shares.py) has for which reasons warps waited there,
+and how far the simulated shares are from those is printed, too. --plot writes a scatter plot, --tsv the table, --keep FOLDER the profiles.
 Exit code: 0 everything ran, 1 something did not.
 """
 import argparse
@@ -33,6 +34,7 @@ import tempfile
 import zlib
 
 import run_programs
+import stall_shares
 
 CYCLES = "sm__cycles_elapsed.max"
 INSTS = "smsp__inst_executed.sum"
@@ -288,6 +290,12 @@ def plot(launches, path, size=1000, margin=80):
     picture.write(path)
 
 
+def print_stalls(path, launches):
+    simulated = {(l.run, l.index): (l.kernel, stall_shares.shares_of(l.simulated)) for l in launches if l.simulated}
+    print()
+    stall_shares.print_stalls(stall_shares.read_stalls(path), {k: v for k, v in simulated.items() if v[1]})
+
+
 def parse_options():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
     parser.add_argument("figures", nargs="+", help="CSV files of launches measured on a GPU")
@@ -295,6 +303,7 @@ def parse_options():
     parser.add_argument("--list", help="table with the arguments of each program")
     parser.add_argument("--l2", help="table of the L2's hits and misses of the SMs' requests")
     parser.add_argument("--dram", help="table of DRAM bytes counted with nothing else on the GPU")
+    parser.add_argument("--stalls", help="table of the shares of the reasons for which warps waited")
     parser.add_argument("--only", help="only runs whose name matches this regular expression")
     parser.add_argument("--gpu", default="h200", help="GPU model (default h200)")
     parser.add_argument("--options", default="", help="more options for `warplens run`")
@@ -336,6 +345,8 @@ def main():
     if options.plot:
         plot(launches, options.plot)
     print_summary(launches)
+    if options.stalls:
+        print_stalls(options.stalls, launches)
     failed = [t for t in troubles if t[1]]
     for name, trouble in failed:
         print(f"{name}: {trouble}")
