@@ -13,7 +13,7 @@ enum { SLICES = 1 };
 #endif
 
 // Numbers in the order of the scores; where scores are equal the first index is the larger one.
-static __host__ __device__ unsigned long long key_of(unsigned bits, unsigned index) {
+static __device__ unsigned long long key_of(unsigned bits, unsigned index) {
     unsigned ordered = bits >> 31 ? ~bits : bits | 0x80000000u;
     return (unsigned long long)ordered << 32 | ~index;
 }
