@@ -63,7 +63,8 @@ int main(int argc, char **argv) {
     std::vector<float> x = random_floats(n, -1, 1, 1), branch = random_floats(n, -1, 1, 2),
                        scale = random_floats(WIDTH, 0.5f, 1.5f, 3);
     float *d_x = device_copy_of(x.data(), n), *d_branch = device_copy_of(branch.data(), n),
-          *d_scale = device_copy_of(scale.data(), WIDTH), *d_sum = device_array<float>(n), *d_out = device_array<float>(n);
+          *d_scale = device_copy_of(scale.data(), WIDTH), *d_sum = device_array<float>(n),
+          *d_out = device_array<float>(n);
     pair_time(&p, [&] {
 #ifdef AFTER
         add_norm<<<rows, BLOCK>>>(d_x, d_branch, d_sum, d_scale, d_out);

@@ -34,7 +34,8 @@ int main(int argc, char **argv) {
     int groups = p.small ? 1 << 15 : 1 << 24;
     std::vector<unsigned char> in(3 * (size_t)groups);
     lcg_fill(in.data(), in.size(), 1, 256);
-    unsigned char *d_in = device_copy_of(in.data(), in.size()), *d_out = device_array<unsigned char>(4 * (size_t)groups);
+    unsigned char *d_in = device_copy_of(in.data(), in.size()),
+                  *d_out = device_array<unsigned char>(4 * (size_t)groups);
     pair_time(&p, [&] { base64<<<groups / BLOCK, BLOCK>>>(d_in, d_out, groups); });
     std::vector<unsigned char> out = host_copy_of(d_out, 4 * (size_t)groups);
     for (int i = 0; i < groups; i += 1009) {

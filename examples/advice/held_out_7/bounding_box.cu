@@ -43,7 +43,9 @@ int main(int argc, char **argv) {
     pair_time(&p, [&] { bounding_box<<<n / BLOCK, BLOCK>>>(d_x, d_y, d_z, d_box); });
     std::vector<int> box = host_copy_of(d_box, 6);
     for (int k = 0; k < 3; k++) {
-        float ends[2] = {*std::min_element(all[k].begin(), all[k].end()), *std::max_element(all[k].begin(), all[k].end())}, got[2];
+        float ends[2] = {*std::min_element(all[k].begin(), all[k].end()),
+                         *std::max_element(all[k].begin(), all[k].end())},
+              got[2];
         memcpy(&got[0], &box[k], sizeof(float));
         memcpy(&got[1], &box[3 + k], sizeof(float));
         pair_near(&p, "least", k, ends[0], got[0], 0);

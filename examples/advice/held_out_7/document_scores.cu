@@ -42,7 +42,7 @@ int main(int argc, char **argv) {
     Pair p = pair_begin(argc, argv, "document_scores");
     int blocks = p.small ? 264 : 132 * 16, documents = blocks * EACH;
     std::vector<int> first(documents + 1);
-    for (int d = 0; d < documents; d++) // few are long, most are short
+    for (int d = 0; d < documents; d++)  // few are long, most are short
         first[d + 1] = first[d] + 64 + (p.small ? 2000 : 8000) / (1 + 100 * d / documents);
     std::vector<unsigned short> words(first[documents]);
     lcg_fill(words.data(), words.size(), 1, VOCABULARY);

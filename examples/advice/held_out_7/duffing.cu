@@ -38,9 +38,7 @@ __global__ void duffing(const float *pushes, float2 *out, float step) {
     out[t] = make_float2(s.x, s.v);
 }
 
-static double acceleration(double x, double v, double push) {
-    return x - x * x * x - 0.2 * v + push;
-}
+static double acceleration(double x, double v, double push) { return x - x * x * x - 0.2 * v + push; }
 
 int main(int argc, char **argv) {
     Pair p = pair_begin(argc, argv, "duffing");

@@ -12,9 +12,7 @@ struct Instrument {
     float price, strike, years;
 };
 
-__host__ __device__ static float normal(float x) {
-    return 0.5f * erfcf(-0.70710678f * x);
-}
+__host__ __device__ static float normal(float x) { return 0.5f * erfcf(-0.70710678f * x); }
 
 // What an instrument is worth: a bond, a European call, an American put by a binomial walk, or an annuity that grows.
 __host__ __device__ static float worth(Instrument a, float rate, float sigma) {
@@ -59,7 +57,8 @@ int main(int argc, char **argv) {
     for (int i = 0; i < n; i++)
         book[i] = {(int)lcg_next(&seed, KINDS), price[i], strike[i], years[i]};
 #ifdef AFTER
-    std::stable_sort(book.begin(), book.end(), [](const Instrument &a, const Instrument &b) { return a.kind < b.kind; });
+    std::stable_sort(book.begin(), book.end(),
+                     [](const Instrument &a, const Instrument &b) { return a.kind < b.kind; });
 #endif
     Instrument *d_book = device_copy_of(book.data(), n);
     float *d_value = device_array<float>(n);

@@ -7,9 +7,7 @@
 
 enum { BLOCK = 256, EMPTY = -1 };
 
-static __host__ __device__ unsigned slot_of(int key, unsigned mask) {
-    return (unsigned)key * 2654435761u >> 7 & mask;
-}
+static __host__ __device__ unsigned slot_of(int key, unsigned mask) { return (unsigned)key * 2654435761u >> 7 & mask; }
 
 // The value that a hash table has for each key, or -1 (the probing side of a join).
 __global__ void join_probe(const int *keys, const int2 *table, int *values, unsigned mask) {

@@ -39,7 +39,7 @@ int main(int argc, char **argv) {
             x = rate * x * (1 - x);
             sum += log(fabs(rate * (1 - 2 * x)) + 1e-6);
         }
-        if (sum < -1) // not where it is chaotic or about to be
+        if (sum < -1)  // not where it is chaotic or about to be
             pair_near(&p, "exponent", i, sum / STEPS, exponents[i], 0.1);
     }
     return pair_end(&p);

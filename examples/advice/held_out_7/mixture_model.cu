@@ -44,7 +44,8 @@ int main(int argc, char **argv) {
                        u = random_floats(7 * COMPONENTS, 0, 1, 4);
     std::vector<Component> all(COMPONENTS);
     for (int k = 0; k < COMPONENTS; k++)
-        all[k] = {u[7 * k], u[7 * k + 1], u[7 * k + 2], 5 + u[7 * k + 3], 5 + u[7 * k + 4], 5 + u[7 * k + 5], -u[7 * k + 6]};
+        all[k] = {u[7 * k],         u[7 * k + 1],     u[7 * k + 2], 5 + u[7 * k + 3],
+                  5 + u[7 * k + 4], 5 + u[7 * k + 5], -u[7 * k + 6]};
     float *d_x = device_copy_of(x.data(), n), *d_y = device_copy_of(y.data(), n), *d_z = device_copy_of(z.data(), n);
     Component *d_component = device_copy_of(all.data(), COMPONENTS);
     int *d_best = device_array<int>(n);

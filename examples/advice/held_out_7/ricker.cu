@@ -34,7 +34,8 @@ __global__ void ricker(const float *traces, float *out) {
 int main(int argc, char **argv) {
     Pair p = pair_begin(argc, argv, "ricker");
     int count = p.small ? 16 : 1 << 13;
-    std::vector<float> traces((size_t)count * PITCH), wavelet(2 * HALF + 1), samples = random_floats((size_t)count * SAMPLES, -1, 1, 1);
+    std::vector<float> traces((size_t)count * PITCH), wavelet(2 * HALF + 1),
+        samples = random_floats((size_t)count * SAMPLES, -1, 1, 1);
     for (int k = -HALF; k <= HALF; k++) {
         double x = 0.02 * k * k;
         wavelet[k + HALF] = (float)((1 - 2 * x) * exp(-x));
