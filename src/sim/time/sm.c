@@ -40,7 +40,8 @@ static inline u64 warp_ready(const Sm *sm, TimeWarp *w, const TimeOp *op, u64 ea
 static void plan(Sm *sm, TimeWarp *w, u64 cycle, u64 earliest, StallReason reason, u32 cause) {
     const TimeCode *code = code_of(w);
     const TimeOp *op = &code->ops[w->op];
-    u32 line = w->op * code->insn_bytes / 128, latest = 0;
+    u32 line = w->op * code->insn_bytes / 128, latest = WL_NONE;
+    if (reason == STALL_WAIT) w->fixed = earliest;
     if (line != w->line) {
         u64 fetched = memory_fetch(sm, w, line, cycle);
         w->line = line;
@@ -66,6 +67,8 @@ static void plan(Sm *sm, TimeWarp *w, u64 cycle, u64 earliest, StallReason reaso
         earliest = ready;
         reason = (StallReason)(w->producer[latest] >> 24);
         cause = w->producer[latest] & 0xffffff;
+    } else if (reason == STALL_WAIT && ready && w->producer[latest] >> 24 == STALL_WAIT) {
+        cause = w->producer[latest] & 0xffffff;  // whose latency the stall count is for
     }
     stall(sm, w, cycle, reason, cause);
     if (ready == NEVER) {
@@ -491,10 +494,13 @@ static u64 next_issue(const Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle, St
     bool branch = op->kind == TIME_BRANCH || op->kind == TIME_SLOW;
     if (branch && op->pc + 1 == w->to && sm->gpu->branch_taken)
         w->behind = w->to, w->jumped = cycle + sm->gpu->branch_taken;
-    u64 latency = branch ? sm->gpu->branch_latency : op->kind == TIME_SYNC ? sm->gpu->sync_latency : 0;
-    if (!latency) return cycle + 1;
-    *reason = STALL_BRANCH_RESOLVING;
-    return cycle + latency;
+    if (op->kind == TIME_SYNC && sm->gpu->sync_latency) {
+        w->fixed = cycle + sm->gpu->branch_latency;
+        return *reason = STALL_BRANCH_RESOLVING, cycle + sm->gpu->sync_latency;
+    }
+    if (!branch || !sm->gpu->branch_latency) return cycle + op->gap;
+    if (!sm->gpu->branch_taken) *reason = STALL_BRANCH_RESOLVING;  // else only what a taken one has beyond
+    return cycle + sm->gpu->branch_latency;
 }
 
 // False: the queue of its unit has no room for it.

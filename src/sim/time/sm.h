@@ -111,6 +111,7 @@ typedef struct TimeWarp {
     u32 from, to;       // the run
     TimeRun *run;       // of the kernel
     u64 since;          // start of the present stall
+    u64 fixed;          // until then it waits for the stall count of the instruction before, whatever its reason
     u64 issued_before;  // of Scheduler.issued, those that its accounts have had
     u64 *ready;         // by register slot: when it can be read; NEVER: not known yet
     u32 *producer;      // by register slot: pc | StallReason << 24

@@ -48,6 +48,9 @@ static inline __attribute__((always_inline)) void charge(Sm *sm, const Scheduler
     note_delay(w, reason, cause != WL_NONE ? cause : pc, from, cycles);
 }
 
+// The begin of [since, to) that is the stall count of the instruction before (TimeWarp.fixed); returns its end.
+u64 charge_fixed(Sm *sm, TimeWarp *w, u32 pc, u64 since, u64 to);
+
 // The warp stalls for another reason from `cycle` on.
 static inline void stall(Sm *sm, TimeWarp *w, u64 cycle, StallReason reason, u32 cause) {
     if (cycle > w->since) account_stall(sm, w, cycle);
@@ -61,7 +64,8 @@ static inline __attribute__((always_inline)) u64 charge_turn(Sm *sm, const Sched
                                                              u32 pc, u64 cycle) {
     u64 at = s->at[w->slot], since = w->since, could = at > since ? at : since;
     charge(sm, s, w, tally, pc, STALL_NOT_SELECTED, WL_NONE, could, cycle);
-    charge(sm, s, w, tally, pc, w->reason, w->cause, since, could);
+    u64 begin = since < w->fixed && w->reason != STALL_WAIT ? charge_fixed(sm, w, pc, since, could) : since;
+    charge(sm, s, w, tally, pc, w->reason, w->cause, begin, could);
     if (WL_UNLIKELY(sample_any(machine_samples(sm->machine), since, cycle)))
         account_turn_samples(sm, w, pc, since, could, cycle);
     w->cause = WL_NONE;

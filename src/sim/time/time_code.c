@@ -101,9 +101,10 @@ static bool has_barriers(const TimeLower *lower) {
 }
 
 static Status finish(TimeLower *lower, u32 registers, TimeCode **code) {
+    for (u32 i = 0; i < lower->ops.len; i++) lower->ops.data[i].path = (u8)path_of(&lower->ops.data[i]);
+    TRY(time_gaps(lower));
     TimeCode *c = mem_zero(1, sizeof *c);
     if (!c) return STATUS_NO_MEMORY;
-    for (u32 i = 0; i < lower->ops.len; i++) lower->ops.data[i].path = (u8)path_of(&lower->ops.data[i]);
     *c = (TimeCode){.program = lower->program,
                     .ops = lower->ops.data,
                     .op_count = lower->ops.len,

@@ -80,6 +80,7 @@ typedef struct TimeOp {
     u8 guard;      // the source that is its guard, from 1; 0 = none
     u8 path;       // TimePath
     u8 spaced;     // TimeSpaced
+    u8 gap;        // cycles until the next instruction of the block may issue, as the control word would say
     u16 constant;  // TIME_FIXED, TIME_IMMEDIATE: place in TimeCode.constants, from 1; 0 = always at hand
 } TimeOp;
 

@@ -372,6 +372,29 @@ TEST(running_out_of_memory_is_reported) {
     drop(&b);
 }
 
+// The greatest stall count behind an operation of `unit`.
+static u32 most_gap(const char *body, UnitClass unit) {
+    char text[1024];
+    Built b = {0};
+    snprintf(text, sizeof text, "%s%s%s",
+             PTX_HEAD ".visible .entry k(.param .u64 out) {\n.reg .b64 %rd<3>;\n.reg .f32 %f<4>;\n"
+                      "ld.param.u64 %rd1, [out];\nld.global.f32 %f1, [%rd1];\nld.global.u64 %rd2, [%rd1];\n",
+             body, "ret;\n}\n");
+    build(&b, text, "k");
+    u32 most = 0;
+    for (u32 i = 0; i < b.code->op_count; i++)
+        if (b.code->ops[i].unit == unit && b.code->ops[i].gap > most) most = b.code->ops[i].gap;
+    drop(&b);
+    return most;
+}
+
+// What reads a result of fixed latency comes so many cycles behind; what comes from a load has a scoreboard, no count.
+TEST(stall_counts_are_what_fixed_latencies_leave) {
+    assert_int_equal(most_gap("add.f32 %f2, %f1, %f1;\nst.global.f32 [%rd1], %f2;\n", UNIT_FMA), 4);
+    assert_int_equal(most_gap("fma.rn.f64 %rd2, %rd2, %rd2, %rd2;\nst.global.f64 [%rd1], %rd2;\n", UNIT_FP64), 8);
+    assert_int_equal(most_gap("ex2.approx.ftz.f32 %f2, %f1;\nst.global.f32 [%rd1], %f2;\n", UNIT_XU), 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_small_kernel_becomes_what_the_machine_issues),
@@ -385,6 +408,7 @@ int main(void) {
         cmocka_unit_test(conditions_alive_at_once_have_a_register_each),
         cmocka_unit_test(small_loads_leave_room_for_a_wide_one_that_is_due),
         cmocka_unit_test(a_long_block_is_no_harder_than_short_ones),
+        cmocka_unit_test(stall_counts_are_what_fixed_latencies_leave),
         cmocka_unit_test(every_instruction_has_steps),
         cmocka_unit_test(running_out_of_memory_is_reported),
     };

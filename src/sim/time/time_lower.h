@@ -199,6 +199,9 @@ static inline u32 time_late(const GpuModel *gpu, TimePipe from, TimePipe to) {
     return (u32)gpu->cross_latency * (from == PIPE_FP64 || to == PIPE_FP64 || from == PIPE_XU ? 2 : 1);
 }
 
+// time_code_gap.c: TimeOp.gap of all operations, whose paths are known
+WL_MUST_USE Status time_gaps(TimeLower *lower);
+
 // time_code_rows.c
 WL_MUST_USE Status time_steps(TimeLower *lower, u32 form, TimeVariant variant, TimeSteps *steps);
 TimeKind time_kind(const TimeFunc *f, u32 insn);
