@@ -72,11 +72,13 @@ static bool is_geometry(const SassAdapter *a, i64 offset, FlowOperand *operand) 
     return true;
 }
 
+bool flow_sass_is_indexed(const SassOperand *o) { return o->reg.file != SASS_NO_FILE && o->reg.index != SASS_ZERO; }
+
 // The word `nth` of a constant. The upper half of a parameter of 64 bits goes without saying with the lower one.
 static FlowOperand constant_word(const SassAdapter *a, const SassOperand *o, u32 nth) {
     FlowOperand operand = {.kind = FLOW_OTHER, .width = 32};
     i64 offset = o->value + 4 * (i64)nth, at = offset - a->source->param_base;
-    if (o->bank != 0 || o->reg.file != SASS_NO_FILE || is_geometry(a, offset, &operand)) return operand;
+    if (o->bank != 0 || flow_sass_is_indexed(o) || is_geometry(a, offset, &operand)) return operand;
     if (!a->source->param_base || at < 0) return operand;
     for (u32 p = 0; p < a->source->param_count; p++) {
         const FlowParam *param = &a->source->params[p];

@@ -18,6 +18,8 @@ typedef struct SassAdapter {
     Vec(u32) targets;
 } SassAdapter;
 
+// A constant at a place that a register says; RZ is none.
+bool flow_sass_is_indexed(const SassOperand *operand);
 // Appends word `nth` of an operand as a use of the instruction at hand.
 WL_MUST_USE Status flow_sass_use(SassAdapter *a, const SassOperand *operand, u32 nth, bool is_signed);
 WL_MUST_USE Status flow_sass_immediate(SassAdapter *a, i64 value);

@@ -172,8 +172,8 @@ Status flow_sass_arith(SassAdapter *a, const SassInsn *source) {
     case SASS_OP_LDC:
     case SASS_OP_LDCU:
     case SASS_OP_ULDC:
-        return s.list[0]->reg.file == SASS_NO_FILE || s.list[0]->kind == SASS_OPERAND_REG ? make_move(a, s.list[0])
-                                                                                          : STATUS_OK;
+        return !flow_sass_is_indexed(s.list[0]) || s.list[0]->kind == SASS_OPERAND_REG ? make_move(a, s.list[0])
+                                                                                       : STATUS_OK;
     case SASS_OP_HFMA2: return make_halves(a, &s);
     case SASS_OP_R2UR: return make_move(a, s.list[0]);
     case SASS_OP_IADD:

@@ -70,6 +70,14 @@ TEST(addresses_of_hopper) {
     done(&m);
 }
 
+TEST(sizes_of_ctas_have_several_names) {
+    Made m;
+    MAKE(&m, "|S2R|R0,SR_TID.X", "|S2UR|UR4,SR_CTAID.X", "|LDC|R3,c[0x0][RZ]", "|IMAD|R0,R3,UR4,R0",
+         "|LDC.64|R4,c[0x0][0x210]", "|IMAD.WIDE|R4,R0,0x4,R4", "|LDG.E|R6,[R4.64]", "|EXIT|");
+    check_access(&m, 0, "param0 + 4*tid.x + 4*ctaid.x*ntid.x");
+    done(&m);
+}
+
 TEST(addresses_with_carries) {
     Made m;
     MAKE(&m, "|S2R|R0,SR_TID.X", "|LEA|R2,P0,R0,c[0x0][0x210],0x2", "|LEA.HI.X|R3,R0,c[0x0][0x214],RZ,0x2,P0",
@@ -263,6 +271,7 @@ TEST(every_allocation_may_fail) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(addresses_of_hopper),
+        cmocka_unit_test(sizes_of_ctas_have_several_names),
         cmocka_unit_test(addresses_with_carries),
         cmocka_unit_test(addresses_in_shared_memory),
         cmocka_unit_test(numbers_come_in_many_guises),

@@ -401,22 +401,44 @@ static f64 bytes_from_dram(const AdviceCase *c, const CasePart *part, u32 at, co
     return fits && a->load ? bytes * past_l2(c, a) : fits ? 0 : bytes;
 }
 
+// Part of what is stored to local memory that goes on to DRAM: a thread's place in it is stored to again by the thread
+// that comes after it, and stays in the L2 until then if what is moved in between leaves room for it.
+static f64 local_written_back(const AdviceCase *c, f64 streams) {
+    f64 waves = fmax(c->view->occupancy.waves, 1), frames = (f64)c->view->function->local_bytes;
+    f64 between = frames * resident_threads(c) * (f64)c->gpu->sms + streams / waves;
+    return fmin(fmax(between / (f64)c->gpu->l2_usable - 1, 0), 1);
+}
+
+static f64 threads_of(const ProfileLaunch *l) {
+    return (f64)l->grid[0] * l->grid[1] * l->grid[2] * l->block[0] * l->block[1] * l->block[2];
+}
+
+static void add_dram(CasePart *part, const CaseAccess *a, f64 bytes, DramBytes *sum) {
+    part->insns[a->pc].use[RESOURCE_DRAM] = bytes;
+    sum->all += bytes;
+    if (a->space == SPACE_LOCAL) sum->local += bytes;
+    if (a->store) sum->written += bytes;
+}
+
 // Also fills in the uses of DRAM, as bytes.
 static DramBytes dram_bytes(AdviceCase *c, const Launch *launch, bool fits) {
     DramBytes sum = {0};
-    f64 spilled = local_misses(c, resident_threads(c) * (f64)c->gpu->sms, (f64)c->gpu->l2_usable);
-    for (u32 p = 0; p < c->part_count; p++) {
-        CasePart *part = &c->parts[p];
-        for (u32 i = 0; i < part->access_count; i++) {
-            const CaseAccess *a = &part->accesses[i];
-            bool is_local = a->space == SPACE_LOCAL;
-            f64 bytes = is_local ? moved(a, launch->per_sample) * spilled : bytes_from_dram(c, part, i, launch, fits);
-            part->insns[a->pc].use[RESOURCE_DRAM] = bytes;
-            sum.all += bytes;
-            if (is_local) sum.local += bytes;
-            if (a->store) sum.written += bytes;
+    f64 stored = 0, missed = local_misses(c, resident_threads(c) * (f64)c->gpu->sms, (f64)c->gpu->l2_usable);
+    for (u32 p = 0; p < c->part_count; p++)
+        for (u32 i = 0; i < c->parts[p].access_count; i++) {
+            const CaseAccess *a = &c->parts[p].accesses[i];
+            bool local = a->space == SPACE_LOCAL;
+            if (local && a->store) stored += moved(a, launch->per_sample);
+            if (!local) add_dram(&c->parts[p], a, bytes_from_dram(c, &c->parts[p], i, launch, fits), &sum);
         }
-    }
+    f64 frames = (f64)c->view->function->local_bytes * threads_of(c->view->launches.typical);
+    f64 back = stored > 0 ? local_written_back(c, sum.all) * fmin(frames / stored, 1) : 0;
+    for (u32 p = 0; p < c->part_count; p++)
+        for (u32 i = 0; i < c->parts[p].access_count; i++) {
+            const CaseAccess *a = &c->parts[p].accesses[i];
+            if (a->space == SPACE_LOCAL)
+                add_dram(&c->parts[p], a, moved(a, launch->per_sample) * (a->store ? fmax(back, missed) : missed), &sum);
+        }
     return sum;
 }
 
@@ -460,7 +482,8 @@ static f64 l2_seconds(const AdviceCase *c, const CasePart *part, u32 at, const L
     const CaseAccess *a = &part->accesses[at];
     f64 per_cycle = (f64)c->gpu->l2_slices * (f64)c->gpu->noc_clock_mhz * 1e6;
     f64 read = per_cycle * (f64)c->gpu->l2_port * OF_ONE_SM, write = per_cycle * (f64)c->gpu->l2_write_port;
-    if (a->space == SPACE_LOCAL) return moved(a, launch->per_sample) * local_misses / (a->store ? write : read);
+    if (a->space == SPACE_LOCAL)
+        return a->store ? moved(a, launch->per_sample) / write : moved(a, launch->per_sample) * local_misses / read;
     if (!access_is_global(a)) return 0;
     if (a->store || a->atomic) return moved(a, launch->per_sample) / write;
     return bytes_from_l2(c, part, at, launch) /

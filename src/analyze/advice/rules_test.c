@@ -511,8 +511,69 @@ static void short_launches_are_told(void **state) {
     arena_free(&arena);
 }
 
+// What DRAM has to do with a store to local memory, when threads have so many bytes of it: all of the L1 has them.
+static f64 dram_of_local(u32 bytes) {
+    Sampled s;
+    static const GpuModel gpu = {.sms = 100,
+                                 .warp_schedulers = 4,
+                                 .clock_mhz = 1000,
+                                 .l1_size = 1 << 30,
+                                 .l2_usable = 1 << 20,
+                                 .max_ctas_per_sm = 8,
+                                 .max_threads_per_sm = 1024,
+                                 .dram_channels = 10,
+                                 .dram_burst = 64,
+                                 .dram_clock_mhz = 1000,
+                                 .t_burst = 1};
+    ProfileFunction function = {.name = "frames", .local_bytes = bytes};
+    on_gpu = &gpu, on_function = &function;
+    launch_ns = 10000;
+    issues_nothing = 0.9;
+    sample(&s, ".local .b32 v[64]; " BEGIN "st.local.u32 [v], %r4; ret;");
+    f64 busy = s.c.load.busy[RESOURCE_DRAM];
+    forget(&s);
+    on_gpu = NULL;
+    launch_ns = issues_nothing = 0;
+    return busy;
+}
+
+static void frames_that_leave_the_l2_are_written_to_dram(void **state) {
+    (void)state;
+    assert_true(dram_of_local(4) <= 0);
+    assert_true(dram_of_local(4096) > 0.01);
+}
+
+// for (; i < %r5; i += step) b[i] = a[i]: %r4 is the thread's number in the grid, %r9 what a turn goes on by.
+#define COPY_LOOP(step)                                                                                     \
+    BEGIN "mov.u32 %r6, %nctaid.x; " step " mul.wide.s32 %rd4, %r9, 4;\n"                                   \
+          "more: ld.global.f32 %f1, [%rd3]; st.global.f32 [%rd3+1048576], %f1; add.s64 %rd3, %rd3, %rd4;\n" \
+          "add.s32 %r4, %r4, %r9; setp.lt.s32 %p1, %r4, %r5; @%p1 bra more; ret;"
+
+static bool widens(const char *body) {
+    Sampled s;
+    wait_for_load = 2000;
+    sample(&s, body);
+    wait_for_load = 200;
+    const Hit *hit = ask(&s, "vectorised-access");
+    bool found = hit && strstr(hit->what, "accesses of 16 bytes");
+    forget(&s);
+    return found;
+}
+
+static void turns_over_the_grid_take_several_elements(void **state) {
+    (void)state;
+    assert_true(widens(COPY_LOOP("mul.lo.s32 %r9, %r3, %r6;")));  // all threads of the grid
+    assert_true(widens(COPY_LOOP("mov.u32 %r9, %r3;")));          // ... of the CTA
+    assert_true(widens(COPY_LOOP("mov.u32 %r9, 256;")));          // two CTAs, as the compiler knows
+    assert_false(widens(COPY_LOOP("mov.u32 %r9, 1;")));           // the next lane's
+    assert_false(widens(COPY_LOOP("mov.u32 %r9, 192;")));         // what others have as well
+    assert_false(widens(COPY_LOOP("mov.u32 %r9, %r5;")));         // a pitch: other rows
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(guards_of_copies_are_tests),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(frames_that_leave_the_l2_are_written_to_dram),
+                                       cmocka_unit_test(turns_over_the_grid_take_several_elements),
+                                       cmocka_unit_test(guards_of_copies_are_tests),
                                        cmocka_unit_test(loops_that_data_ends_keep_lanes_waiting),
                                        cmocka_unit_test(lanes_without_work_need_no_threads),
                                        cmocka_unit_test(kernels_of_libraries_are_known),

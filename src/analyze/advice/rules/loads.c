@@ -413,18 +413,50 @@ static u32 pieces(const CasePart *part, const CaseAccess *a) {
     return seen * a->bytes == stride ? seen : 0;
 }
 
-// Neighbouring lanes access neighbouring elements, once each; an element may be several words.
-static bool is_dense(const CasePart *part, const CaseAccess *a) {
-    bool once =
-        can_widen(a) && part->insns[a->pc].loop == WL_NONE && a->affine->stride_kind[0] == AFFINE_STRIDE_CONSTANT;
-    return once && a->affine->stride[0] > 0 && a->affine->stride[0] <= WIDEST && pieces(part, a) > 0;
+// Bytes that a turn of the loop goes on by, where only the sizes of CTAs and grid are in it; 0: something else is.
+static f64 step_of_threads(const AdviceCase *c, const CasePart *part, const CaseAccess *a, u32 loop) {
+    const Affine *affine = part->view->flow.affine;
+    const AffineForm *form = &affine->forms[a->affine->form];
+    const ProfileLaunch *l = c->view->launches.typical;
+    f64 all = 0;
+    for (u32 t = 0; t < form->term_count && l; t++) {
+        const AffineTerm *term = &affine->terms[form->terms + t];
+        f64 step = (f64)term->coefficient;
+        bool turns = false, sizes = true;
+        for (u32 i = 0; i < AFFINE_DEGREE && term->factors[i] != WL_NONE; i++) {
+            const AffineFactor *f = &affine->factors[term->factors[i]];
+            bool size = f->kind == AFFINE_SREG && f->component <= 2 && (f->id == SREG_NTID || f->id == SREG_NCTAID);
+            bool counter = f->kind == AFFINE_COUNTER && f->id == loop && !turns;
+            turns |= counter;
+            sizes &= size || counter;
+            if (size) step *= f->id == SREG_NTID ? l->block[f->component] : l->grid[f->component];
+        }
+        if (turns && !sizes) return 0;
+        if (turns) all += step;
+    }
+    return all;
 }
 
-static u32 narrowest(const CasePart *part, u32 *at) {
+// Turns deal the elements to the threads of the CTA, or of the grid: what a thread takes next is behind all of them.
+static bool strides_on(const AdviceCase *c, const CasePart *part, const CaseAccess *a, u32 loop) {
+    const ProfileLaunch *l = c->view->launches.typical;
+    f64 of_threads = l ? (f64)a->affine->stride[0] * l->block[0] : 0, step = fabs(step_of_threads(c, part, a, loop));
+    return of_threads > 0 && step >= of_threads && fmod(step, of_threads) == 0;
+}
+
+// Neighbouring lanes access neighbouring elements, once each, in this loop (WL_NONE: in none); an element may be
+// several words.
+static bool is_dense(const AdviceCase *c, const CasePart *part, const CaseAccess *a, u32 loop) {
+    bool here = can_widen(a) && part->insns[a->pc].loop == loop && a->affine->stride_kind[0] == AFFINE_STRIDE_CONSTANT;
+    if (!here || a->affine->stride[0] <= 0 || a->affine->stride[0] > WIDEST) return false;
+    return (loop == WL_NONE || strides_on(c, part, a, loop)) && pieces(part, a) > 0;
+}
+
+static u32 narrowest(const AdviceCase *c, const CasePart *part, u32 loop, u32 *at) {
     u32 bytes = WIDEST;
     for (u32 i = 0; i < part->access_count; i++) {
         const CaseAccess *a = &part->accesses[i];
-        if (is_dense(part, a) && a->bytes < bytes) bytes = a->bytes, *at = a->pc;
+        if (is_dense(c, part, a, loop) && a->bytes < bytes) bytes = a->bytes, *at = a->pc;
     }
     return bytes;
 }
@@ -442,55 +474,66 @@ static bool is_conditional(const CasePart *part, const Bitset *data, u32 block) 
     return false;
 }
 
+// What makes its work on elements: the code that is in no loop for all that a thread does, else the loop.
+static bool is_work(const CasePart *part, u32 pc, u32 loop) { return loop == WL_NONE || loop_has(part, loop, pc); }
+
 // A thread's work on one element goes; of each access as many bytes stay, and of words as many lines of the L1.
-static void share_index(Hit *hit, const CasePart *part, const Bitset *data, f64 fraction, u32 bytes) {
+static void share_index(Hit *hit, const CasePart *part, u32 loop, const Bitset *data, f64 fraction, u32 bytes) {
     const Cfg *cfg = part->view->flow.cfg;
     for (u32 b = 0; b < cfg->block_count; b++) {
-        if (is_conditional(part, data, b)) continue;
+        if (is_conditional(part, data, b) || (cfg->blocks[b].count && !is_work(part, cfg->blocks[b].first, loop)))
+            continue;
         for (u32 pc = cfg->blocks[b].first; pc < cfg->blocks[b].first + cfg->blocks[b].count; pc++) {
             const CaseAccess *a = case_access(part, pc);
-            if (a ? !is_dense(part, a) : bitset_has(data, pc)) continue;
+            if (a ? !is_dense(hit->c, part, a, loop) : bitset_has(data, pc)) continue;
             hit_remove(hit, part, pc, fraction);
             for (u32 r = bytes < WORD ? RESOURCE_L2 : RESOURCE_LSU; a && r <= RESOURCE_DRAM; r++)
                 hit_relieve(hit, (Resource)r, -part->insns[pc].use[r] * fraction);
         }
     }
-    for (u32 pc = 0; pc < part->view->insn_count; pc++)  // threads that are not there need no start and no end
-        if (part->insns[pc].access == WL_NONE && bitset_has(data, pc))
+    for (u32 pc = 0; pc < part->view->insn_count && loop == WL_NONE; pc++)
+        if (part->insns[pc].access == WL_NONE && bitset_has(data, pc))  // threads that are not there: no start, no end
             hit_blamed(hit, part, pc, STALL_BIT(DRAIN), fraction);
 }
 
 // Samples that wait for dense loads: what a warp waits for is several times as much when it comes.
-static f64 dense_waits(const CasePart *part) {
+static f64 dense_waits(const AdviceCase *c, const CasePart *part, u32 loop) {
     f64 waits = 0;
     for (u32 i = 0; i < part->access_count; i++)
-        if (part->accesses[i].load && is_dense(part, &part->accesses[i]))
+        if (part->accesses[i].load && is_dense(c, part, &part->accesses[i], loop))
             waits += part->insns[part->accesses[i].pc].blamed;
     return waits;
 }
 
-static bool has_barriers(const CasePart *part) {
+static bool has_barriers(const CasePart *part, u32 loop) {
     for (u32 pc = 0; pc < part->view->insn_count; pc++)
-        if (part->insns[pc].traits & TRAIT_BARRIER) return true;
+        if (part->insns[pc].traits & TRAIT_BARRIER && is_work(part, pc, loop)) return true;
     return false;
+}
+
+// Fewer threads would leave SMs without work, fewer turns lanes.
+static bool is_enough(const AdviceCase *c, const CasePart *part, u32 loop, u32 times) {
+    f64 waves = c->view->occupancy.waves;
+    if (loop == WL_NONE) return waves <= 0 || waves >= times;
+    return part->loops[loop].trips <= 0 || part->loops[loop].trips >= times;
 }
 
 #define MOSTLY_WAITS 0.5  // of the samples: else words are not what a kernel is slow for
 
-static void take_several(AdviceCase *c, const CasePart *part) {
-    u32 at = 0, bytes = narrowest(part, &at), wide = bytes < WORD ? WORD : WIDEST, times = wide / bytes;
+static void take_several(AdviceCase *c, const CasePart *part, u32 loop) {
+    u32 at = 0, bytes = narrowest(c, part, loop, &at), wide = bytes < WORD ? WORD : WIDEST, times = wide / bytes;
     Bitset data;
-    f64 waves = c->view->occupancy.waves, fraction = 1 - 1.0 / times;
-    if (times < 2 || (waves > 0 && waves < times)) return;  // fewer threads would leave SMs without work
-    if (bytes >= WORD && (has_barriers(part) || case_share(c, dense_waits(part)) < MOSTLY_WAITS)) return;
+    f64 fraction = 1 - 1.0 / times;
+    if (times < 2 || !is_enough(c, part, loop, times)) return;
+    if (bytes >= WORD && (has_barriers(part, loop) || case_share(c, dense_waits(c, part, loop)) < MOSTLY_WAITS)) return;
     if (!bitset_init(&data, c->scratch, part->view->insn_count)) {
         c->status = STATUS_NO_MEMORY;
         return;
     }
     mark_data(part, &data);
     Hit *hit = hit_begin(c);
-    share_index(hit, part, &data, fraction, bytes);
-    hit_relieve(hit, RESOURCE_LAUNCH, c->load.busy[RESOURCE_LAUNCH] * fraction);
+    share_index(hit, part, loop, &data, fraction, bytes);
+    if (loop == WL_NONE) hit_relieve(hit, RESOURCE_LAUNCH, c->load.busy[RESOURCE_LAUNCH] * fraction);
     hit_fact(hit, "access_bytes", bytes, "bytes", "a lane accesses %u byte%s at a time", bytes, bytes > 1 ? "s" : "");
     hit_end_line(hit, part, at, "Let a thread take %u elements at %s with accesses of %u bytes", times,
                  place_text(c, part, at), wide);
@@ -498,5 +541,8 @@ static void take_several(AdviceCase *c, const CasePart *part) {
 
 void rule_vectorised_access(AdviceCase *c) {
     for (u32 p = 0; p < c->part_count; p++) join_accesses(c, &c->parts[p]);
-    if (c->part_count) take_several(c, &c->parts[0]);
+    if (!c->part_count) return;
+    take_several(c, &c->parts[0], WL_NONE);
+    for (u32 l = 0; l < c->parts[0].view->flow.loops->loop_count; l++)
+        if (c->parts[0].loops[l].innermost) take_several(c, &c->parts[0], l);
 }
