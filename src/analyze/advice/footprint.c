@@ -437,7 +437,8 @@ static DramBytes dram_bytes(AdviceCase *c, const Launch *launch, bool fits) {
         for (u32 i = 0; i < c->parts[p].access_count; i++) {
             const CaseAccess *a = &c->parts[p].accesses[i];
             if (a->space == SPACE_LOCAL)
-                add_dram(&c->parts[p], a, moved(a, launch->per_sample) * (a->store ? fmax(back, missed) : missed), &sum);
+                add_dram(&c->parts[p], a, moved(a, launch->per_sample) * (a->store ? fmax(back, missed) : missed),
+                         &sum);
         }
     return sum;
 }
