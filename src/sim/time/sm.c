@@ -231,7 +231,9 @@ static void barrier_release(Sm *sm, TimeCta *cta, u32 id, u64 cycle, const TimeW
         if (w->state != TW_WAIT || w->wait != WAIT_BARRIER) continue;
         if (w != last && cause != WL_NONE) w->cause = cause;
         stall(sm, w, cycle + 1, STALL_BARRIER, w->cause);
-        w->delay = 0;
+        if (w->cause != WL_NONE && w->untold)
+            tally_edge(tally_of(sm, w), code_of(w)->ops[w->op].pc, w->cause, STALL_BARRIER, w->untold, 0);
+        w->untold = w->delay = 0;
         w->delay_pc = WL_NONE;
         w->op++;
         advance(sm, w, cycle + 1, (sm->barrier_free > cycle ? sm->barrier_free : cycle + 1) + sm->gpu->barrier_latency,

@@ -130,6 +130,7 @@ typedef struct TimeWarp {
     u32 wait_made;                      // WAIT_SYNC
     u32 exited;                         // lanes that are over
     u32 at_barrier;                     // lanes that wait at barrier `barrier`
+    u64 untold;                         // cycles at that barrier accounted for already, but not who was late
     u32 stores;                         // writes and reductions not yet answered
     u32 queued;                         // accesses of them that the SM has yet to send
     u32 last_store;                     // its pc

@@ -109,7 +109,9 @@ void sm_settle(Sm *sm, u64 cycle) {
         account_slots(sm, s, cycle, s->resident ? first_warp(s) : NULL);
         for (u32 k = 0; k < s->resident; k++) {
             TimeWarp *w = s->warps[s->by_age[k]];
-            if (w->since < cycle) stall(sm, w, cycle, w->reason, w->cause);
+            if (w->since >= cycle) continue;
+            if (w->state == TW_WAIT && w->wait == WAIT_BARRIER) w->untold += cycle - w->since;
+            stall(sm, w, cycle, w->reason, w->cause);
         }
     }
 }

@@ -462,11 +462,11 @@ static void of_three_results_one_is_the_cause(void **state) {
     close_device(&t);
 }
 
-// What warps wait for at a barrier is where the last one to arrive spent its time since the barrier before.
-static void barriers_wait_for_what_held_the_last_warp_up(void **state) {
-    (void)state;
+// What warps wait for at a barrier is where the last one to arrive spent its time since the barrier before, and so for
+// all of their waiting: also with accounts brought up to date meanwhile, every `interval` cycles.
+static void late_warp(u64 interval) {
     Timed t;
-    open_device(&t, kernels, true, 0);
+    open_device(&t, kernels, true, interval);
     Params params = make_params(&t);
     device_run(&t.d, "late", 64, 64, &params);
     u64 waited = 0, for_loop = 0, for_first = 0;
@@ -481,9 +481,16 @@ static void barriers_wait_for_what_held_the_last_warp_up(void **state) {
         if (c->cause_pc == second - 5) for_first += c->cycles;
     }
     assert_true(waited > 64 * 200 * 10);
+    assert_true((f64)waited > 0.9 * value(&t, METRIC_STALL_BARRIER));
     assert_true(for_loop > waited * 9 / 10);                           // not for the end of the barrier before
     assert_in_range(for_first, for_loop * 3 / 10, for_loop * 7 / 10);  // both products take as long
     close_device(&t);
+}
+
+static void barriers_wait_for_what_held_the_last_warp_up(void **state) {
+    (void)state;
+    late_warp(0);
+    late_warp(500);
 }
 
 // The machine's order: what is needed stands before what needs it, and no two stand at one place.
