@@ -42,7 +42,7 @@ struct Cache {
     u32 room;                // places of a set that there is memory for: `stride`, or fewer
     Status *status;          // where it is said that there is no memory for more
     u32 shift;               // log2 of the line
-    bool lru, hashed, owned, twice;
+    bool lru, hashed, owned, in_part, twice;
     u32 dirty_most, parts;   // parts: lines with sectors written in part
     u32 set_bits;            // log2 of the number of sets; WL_NONE when it is no power of two
     u64 reciprocal, exact;   // ... then 2^64 / sets, rounded up; what is below `exact` is divided with it
@@ -53,6 +53,7 @@ struct Cache {
     u32 epoch;               // of sets that are in use; grows when the cache is emptied
     Place *places;           // sets * stride
     u64 *owners;             // ... who brought the line, if that is asked for
+    u64 *written;            // ... sixteenths of sectors that are dirty and not valid, if that is kept
     u8 *passed, dirty_kept;  // ... how often it was passed over, if that is done
     Pages *pages;
     void *block;  // all arrays
@@ -114,6 +115,7 @@ static void place_arrays(Cache *c, Layout *l) {
         place_index(c, l, count);
     c->places = place_array(l, count * sizeof *c->places, sizeof *c->places);
     if (c->owned) c->owners = place_array(l, count * sizeof *c->owners, sizeof *c->owners);
+    if (c->in_part) c->written = place_array(l, count * sizeof *c->written, sizeof *c->written);
     if (c->dirty_kept) c->passed = place_array(l, count, 1);
 }
 
@@ -162,6 +164,7 @@ Status cache_create(const CacheConfig *config, Cache **cache) {
     c->lru = config->replacement == CACHE_LRU;
     c->hashed = config->hashed;
     c->owned = config->owned;
+    c->in_part = config->in_part;
     c->pages = config->pages;
     c->dirty_kept = is_scanned(c) ? config->dirty_kept : 0;
     c->twice = is_scanned(c) && config->twice;
@@ -594,7 +597,24 @@ static void one_more_dirty(Cache *c, u32 set, CacheVictim *victim) {
     }
 }
 
-bool cache_write(Cache *c, u64 line, u32 sectors, u32 part, bool allocate_line, u64 owner, CacheVictim *victim) {
+// Adds what is written of sectors in part; returns those of which not all is there then.
+static u32 add_parts(Cache *c, u32 place, u32 written, u64 parts) {
+    enum { MASK = (1 << CACHE_PART_BITS) - 1 };
+    const Place *p = &c->places[place];
+    u32 before = p->dirty & ~(u32)p->valid, rest = 0;
+    for (u32 left = written; left; left &= left - 1) {
+        u32 at = (u32)__builtin_ctz(left) * CACHE_PART_BITS, sector = left & -left;
+        u64 now = parts >> at & MASK;
+        if (!now) continue;
+        if (before & sector) now += c->written[place] >> at & MASK;
+        if (now >= CACHE_PARTS) continue;
+        c->written[place] = (c->written[place] & ~((u64)MASK << at)) | now << at;
+        rest |= sector;
+    }
+    return rest;
+}
+
+bool cache_write(Cache *c, u64 line, u32 sectors, u64 parts, bool allocate_line, u64 owner, CacheVictim *victim) {
     *victim = (CacheVictim){0};
     if (!c->sets) {
         if (allocate_line) *victim = (CacheVictim){.evicted = 1, .line = line, .dirty = sectors, .owner = owner};
@@ -613,7 +633,7 @@ bool cache_write(Cache *c, u64 line, u32 sectors, u32 part, bool allocate_line, 
     u16 written = (u16)(allocate_line ? sectors : sectors & p->valid);
     if (c->twice && written && !p->dirty) one_more_dirty(c, c->last_set, victim);
     c->parts -= is_part(p);
-    p->valid |= (u16)(written & ~(part & ~(u32)p->dirty));
+    p->valid |= (u16)(WL_UNLIKELY(parts) ? written & ~add_parts(c, place, written, parts) : written);
     p->dirty |= written;
     c->parts += is_part(p);
     return true;
@@ -630,12 +650,17 @@ u32 cache_mark(Cache *c, u64 line, u32 set, u32 clear) {
 
 u32 cache_parts(const Cache *c) { return c->parts; }
 
-bool cache_clean(Cache *c, u64 line, CacheVictim *victim) {
+bool cache_complete(Cache *c, u64 line, CacheVictim *victim) {
     *victim = (CacheVictim){0};
     u32 place = c->sets ? find(c, line >> c->shift) : WL_NONE;
     if (place == WL_NONE || !is_part(&c->places[place]) || c->places[place].pending) return false;
-    clean(c, place, victim);
-    if (c->twice) taken_of(c, c->last_set)->dirty--;
+    Place *p = &c->places[place];
+    note_victim(c, place, victim);
+    victim->dirty = victim->part;
+    c->parts--;
+    p->valid |= p->dirty;
+    p->dirty &= (u16)~victim->part;
+    if (c->twice && !p->dirty) taken_of(c, c->last_set)->dirty--;
     return true;
 }
 

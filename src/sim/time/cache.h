@@ -20,6 +20,7 @@ typedef struct CacheConfig {
     u32 dirty_most;  // lines of a set that may have written sectors; 0: all. Only with `twice`
     bool twice;      // a line with marks takes two places of its set: the marks are gone first; up to 64 ways
     bool owned;      // CacheVictim.owner is wanted
+    bool in_part;    // how much of a sector was written is kept (cache_write)
     u32 sets;        // not 0, a power of two: so many sets of `ways`, or half of it and so on where there are fewer
                      // lines; `size` lines in all, in whatever sets. Chosen as an H200's L1 does (cache.c)
     bool hashed;     // sets are chosen by a hash of the line's address, not by its lowest bits; contiguous lines spread
@@ -68,19 +69,20 @@ typedef struct CacheVictim {
 bool cache_reserve(Cache *cache, u64 line, u32 sectors, u64 owner, CacheVictim *victim);
 // Pending sectors have arrived. What is not pending any more (the cache was cleared) is ignored.
 void cache_fill(Cache *cache, u64 line, u32 sectors);
-// Sectors written: present ones (or, with `allocate`, all) become valid and dirty. Of those in `part` only some bytes
-// are written: what was not there before is dirty only, and a read of it a miss, until it is written again - which
-// bytes are there is not known, but whoever writes a sector piece by piece mostly comes to write all of it. False as
-// for cache_reserve. Where CacheConfig.dirty_most lines of the set are dirty, the oldest of them is cleaned (`victim`).
-bool cache_write(Cache *cache, u64 line, u32 sectors, u32 part, bool allocate, u64 owner, CacheVictim *victim);
+enum { CACHE_PART_BITS = 4, CACHE_PARTS = 16 };  // of a sector: its sixteenths, in so many bits each
+// Sectors written: present ones (or, with `allocate`, all) become valid and dirty. Of those with a number in `parts`
+// (CACHE_PART_BITS each, the first sector lowest; only with CacheConfig.in_part) only so many sixteenths are written:
+// what was not there before is dirty only, and a read of it a miss, until as much was written as it has - as if nothing
+// were written twice, which sixteenths is not kept. False as for cache_reserve. Where CacheConfig.dirty_most lines of
+// the set are dirty, the oldest of them is cleaned (`victim`).
+bool cache_write(Cache *cache, u64 line, u32 sectors, u64 parts, bool allocate, u64 owner, CacheVictim *victim);
 // The sectors of the line that were marked, none when it has no place; then marks `set` and unmarks `clear`. A line
 // that takes a place has no marks.
 u32 cache_mark(Cache *cache, u64 line, u32 set, u32 clear);
 
 u32 cache_parts(const Cache *cache);  // lines that have sectors written in part
-// What is dirty of a line that has sectors written in part goes to `victim`; it stays, whole and clean. False: it has
-// none.
-bool cache_clean(Cache *cache, u64 line, CacheVictim *victim);
+// Sectors written in part go to `victim`; they stay, whole and clean. False: the line has none.
+bool cache_complete(Cache *cache, u64 line, CacheVictim *victim);
 void cache_drop(Cache *cache, u64 line, u32 sectors);  // not valid any more (write-evict)
 
 #endif

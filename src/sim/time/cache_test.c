@@ -336,12 +336,23 @@ TEST(marks_go_with_the_line) {
 }
 
 TEST(a_sector_written_in_part_is_not_there) {
-    Cache *cache = make(1024, 4, CACHE_LRU, false);
+    CacheConfig config = {.size = 1024, .line = 128, .sector = 32, .ways = 4, .in_part = true};
+    Cache *cache;
     CacheVictim victim;
-    assert_true(cache_write(cache, 0, 3, 1, true, 0, &victim));
-    assert_int_equal(cache_look(cache, 0, 3).hit, 2);
+    assert_int_equal(cache_create(&config, &cache), STATUS_OK);
+    assert_true(cache_write(cache, 0, 7, 0x014, true, 0, &victim));  // a quarter and a sixteenth
+    assert_int_equal(cache_look(cache, 0, 7).hit, 4);
+    assert_true(cache_write(cache, 0, 3, 0xfb, true, 0, &victim));
+    assert_int_equal(cache_look(cache, 0, 7).hit, 6);
     assert_true(cache_write(cache, 0, 1, 1, true, 0, &victim));
-    assert_int_equal(cache_look(cache, 0, 3).hit, 3);
+    assert_int_equal(cache_look(cache, 0, 7).hit, 7);
+    assert_true(cache_write(cache, 0, 1, 1, true, 0, &victim));  // stays
+    assert_int_equal(cache_look(cache, 0, 7).hit, 7);
+    cache_drop(cache, 0, 7);
+    assert_true(cache_write(cache, 0, 2, 0x80, true, 0, &victim));  // begins anew
+    assert_int_equal(cache_look(cache, 0, 7).hit, 0);
+    assert_true(cache_write(cache, 0, 2, 0, true, 0, &victim));  // all of it
+    assert_int_equal(cache_look(cache, 0, 7).hit, 2);
     cache_destroy(cache);
 }
 
@@ -363,8 +374,14 @@ TEST(written_lines_are_kept_longer) {
 }
 
 static Cache *make_twice(void) {
-    CacheConfig config = {
-        .size = 16 * 128, .line = 128, .sector = 32, .ways = 16, .dirty_kept = 2, .dirty_most = 8, .twice = true};
+    CacheConfig config = {.size = 16 * 128,
+                          .line = 128,
+                          .sector = 32,
+                          .ways = 16,
+                          .dirty_kept = 2,
+                          .dirty_most = 8,
+                          .twice = true,
+                          .in_part = true};
     Cache *cache;
     assert_int_equal(cache_create(&config, &cache), STATUS_OK);
     return cache;
@@ -414,10 +431,10 @@ TEST(lines_written_in_part_are_counted_and_completed) {
     cache_drop(cache, 2 * 128, 3);
     assert_int_equal(cache_parts(cache), 2);
     assert_int_equal(cache_look(cache, 0, 15).hit, 2);
-    assert_true(cache_clean(cache, 0, &victim));
-    assert_int_equal(victim.dirty, 3);
+    assert_true(cache_complete(cache, 0, &victim));
+    assert_int_equal(victim.dirty, 1);
     assert_int_equal(victim.part, 1);
-    assert_false(cache_clean(cache, 0, &victim));
+    assert_false(cache_complete(cache, 0, &victim));
     assert_int_equal(cache_look(cache, 0, 15).hit, 3);
     assert_int_equal(cache_parts(cache), 1);
     for (u32 i = 4; i < 40; i++) (void)bring(cache, i, 15, 0);

@@ -210,16 +210,16 @@ static bool serve_read(MemSys *m, Slice *s, u32 item) {
 // Lines noted, times as many as there may be: of some the rest comes before their turn.
 enum { PARTS_NOTED = 4 };
 
-// Lines of a slice that are written in part are completed and written back, the first to become so first, where there
-// are more than it can have: up to 9.2 MB of such lines an H200 writes nothing, of more it reads and writes as many
-// bytes (bench/hwref/h200-writes.tsv, word, half, word_of_line, records_35).
+// Lines of a slice that are written in part are completed and what was in part is written back, the first to become so
+// first, where there are more than it can have: up to 8 MiB of such lines an H200 writes nothing, of more it reads and
+// writes as many bytes (bench/hwref/h200-writes.tsv, word, half, word_of_line, records_35).
 static void complete_parts(MemSys *m, Slice *s, u32 slice) {
     CacheVictim victim;
     while (s->parts_count && (cache_parts(s->cache) > m->parts_most || s->parts_count == m->parts_most * PARTS_NOTED)) {
         u64 line = s->parts[s->parts_first];
         s->parts_first = (s->parts_first + 1) % (m->parts_most * PARTS_NOTED);
         s->parts_count--;
-        if (cache_clean(s->cache, line, &victim)) evicted(m, s, slice, &victim);
+        if (cache_complete(s->cache, line, &victim)) evicted(m, s, slice, &victim);
     }
 }
 
@@ -228,13 +228,28 @@ static void note_part(MemSys *m, Slice *s, const Piece *p) {
     complete_parts(m, s, p->slice);
 }
 
+// Sixteenths written of the cache's sectors in `part`, as cache_write takes them.
+static u64 parts_of(const MemSys *m, const Piece *p, u32 part) {
+    u32 per = m->cache_sector / SECTOR, from = (u32)(p->line / SECTOR + p->first) & (m->cache_line / SECTOR - 1);
+    u64 result = 0;
+    for (; part; part &= part - 1) {
+        u32 sector = (u32)__builtin_ctz(part), sum = 0;
+        for (u32 at = sector * per; at < (sector + 1) * per; at++)
+            if (at >= from && at < from + REQUEST_LINE / SECTOR)
+                sum += p->parts >> (at - from) * CACHE_PART_BITS & (CACHE_PARTS - 1);
+        result |= (u64)(sum > per ? sum / per : 1) << sector * CACHE_PART_BITS;
+    }
+    return result;
+}
+
 static bool serve_write(MemSys *m, Slice *s, u32 item) {
     Piece *p = piece_at(m, item);
     CacheLook look = cache_look(s->cache, p->local, p->mask);
     CacheVictim victim;
     if (!look.present && !make_room(m, p, 0, true)) return false;
     u32 part = p->mask & ~(u32)p->whole, parts = cache_parts(s->cache);
-    if (!cache_write(s->cache, p->local, p->mask, part, true, piece_address(m, p), &victim)) return false;
+    u64 written = part ? parts_of(m, p, part) : 0;
+    if (!cache_write(s->cache, p->local, p->mask, written, true, piece_address(m, p), &victim)) return false;
     if (cache_parts(s->cache) + (victim.part != 0) > parts && s->parts) note_part(m, s, p);
     if (m->parted) cache_mark(s->cache, p->local, is_far(m, p) ? p->mask : 0, p->mask);
     s->write_sectors += sector_count(p->mask);
@@ -362,6 +377,7 @@ static Status create_slice(MemSys *m, const GpuModel *gpu, Slice *s) {
                           .dirty_most = (u32)gpu->l2_ways / 2,
                           .twice = m->parted,
                           .owned = true,
+                          .in_part = true,
                           .pages = m->pages,
                           .hashed = true};
     s->queue = (Queue){WL_NONE, WL_NONE};

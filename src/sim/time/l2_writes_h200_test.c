@@ -3,7 +3,7 @@
 // bench/hwref/h200-writes.tsv (2026-11-22, driver 580, CUDA 13.0). An eighth of the L2 and of the footprints.
 #include "sim/time/memsys_testing.h"
 
-enum { PART = 8, LINES_OF_MIB = (1 << 20) / 128 / PART, LATER = 4096 };
+enum { PART = 8, LINES_OF_MIB = (1 << 20) / 128 / PART, LATER = 4096, WORD_OF_EACH = 0x2222 };
 static const u64 other = 1ull << 32, third = 1ull << 33;
 
 typedef struct Played {
@@ -15,7 +15,7 @@ typedef struct Played {
 static void ask(Played *p, MemKind kind, u64 line, u32 sectors, bool whole) {
     u32 tag = driver_ask(&p->driver, p->driver.now + p->asked / 4, (u32)(hash_u64(p->asked) % 132), kind, line * 128,
                          sectors);
-    if (!whole) p->driver.requests.data[tag].whole = 0;
+    if (!whole) p->driver.requests.data[tag].whole = 0, p->driver.requests.data[tag].parts = WORD_OF_EACH;
     p->asked++;
 }
 static void play(Played *p) {
@@ -55,6 +55,25 @@ static void word_of_line(Played *p, u32 mib, u32 others) {
     (void)others;
     for (u64 i = 0; i < (u64)mib * LINES_OF_MIB; i++) ask(p, MEM_WRITE, i, 1, false);
 }
+// Threads write a record of 35 words each, word by word: one warp of those that are resident after the other, which one
+// is chance.
+static void records(Played *p, u32 mib, u32 others) {
+    (void)others;
+    enum { WARPS = 264 * 16 / PART, WORDS = 35, WARP_BYTES = 32 * WORDS * 4 };
+    u32 count = mib * LINES_OF_MIB * 128 / WARP_BYTES, begun = 0, warp[WARPS], done[WARPS], left = 0;
+    for (; left < WARPS && begun < count; left++) warp[left] = begun++, done[left] = 0;
+    for (u64 turn = 0; left; turn++) {
+        u32 w = (u32)(hash_u64(turn) % left);
+        for (u32 lane = 0; lane < 32; lane++) {
+            u64 address = (u64)warp[w] * WARP_BYTES + (lane * WORDS + done[w]) * 4;
+            ask(p, MEM_WRITE, address / 128, 1u << address / 32 % 4, false);
+        }
+        if (++done[w] < WORDS) continue;
+        if (begun == count) left--;
+        warp[w] = begun < count ? begun : warp[left], done[w] = begun < count ? 0 : done[left];
+        begun += begun < count;
+    }
+}
 enum { NOT = -1 };  // not compared
 typedef struct Row {
     const char *name;
@@ -91,6 +110,7 @@ TEST(writes_reach_dram_as_in_an_h200) {
         {"word", word, 6, 0, 0, 0},
         {"word", word, 12, 0, 2.94, 3.30},
         {"word", word, 24, 0, NOT, 19.53},
+        {"records_35", records, 24, 0, 13.47, 13.13},
         {"word_of_line", word_of_line, 24, 0, NOT, 4.34},
         {"word_of_line", word_of_line, 48, 0, NOT, 11.11},
     };

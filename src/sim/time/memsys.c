@@ -193,6 +193,7 @@ static void send_piece(MemSys *m, const MemRequest *r, u32 offset, u32 bits, u32
                                  .count = (u8)sector_count(bits),
                                  .degree = r->degree,
                                  .way = r->atomic | (r->kind == MEM_PRINT || bus_is_host(m, address) ? PIECE_HOST : 0)};
+    if (r->kind == MEM_WRITE) piece_at(m, item)->parts = (u16)(r->parts >> offset / SECTOR * CACHE_PART_BITS);
     noc_send(m, item);
 }
 

@@ -42,6 +42,7 @@ typedef struct MemRequest {
     u8 degree;   // ... the most of them on one word; MEM_PRINT: lanes that print
     u8 local;    // local memory (for the counters only)
     u8 atomic;   // MemAtomic
+    u16 parts;   // ... sixteenths of each sector that are, 4 bits each, 15 at most; 0 of one that is not whole: one
 } MemRequest;
 
 typedef struct MemReply {

@@ -33,13 +33,19 @@ typedef enum ItemKind {
 } ItemKind;
 
 typedef struct Piece {
-    u8 kind;        // ItemKind
-    u8 mask, need;  // sectors of its cache line; need: not there yet
-    u8 request;     // MemKind
-    u8 sectors;     // of the request
-    u8 first;       // 32-byte sector of the request's line with which the piece begins
-    u8 count;       // 32-byte sectors of the piece
-    u8 degree;
+    u8 kind;     // ItemKind
+    u8 mask;     // sectors of its cache line
+    u8 request;  // MemKind
+    u8 sectors;  // of the request
+    u8 first;    // 32-byte sector of the request's line with which the piece begins
+    u8 count;    // 32-byte sectors of the piece
+    union {
+        struct {
+            u8 need;  // sectors that are not there yet
+            u8 degree;
+        };
+        u16 parts;  // writes: MemRequest.parts, from `first` on
+    };
     u64 line;       // of the request
     u64 local;      // address of its cache line within the slice
     u32 tag, join;  // join: of a request in several pieces, else WL_NONE

@@ -133,6 +133,16 @@ u32 store_line(Sm *sm, const StoreAccess *a, u64 word) {
     return now > before ? now - before : 0;
 }
 
+// MemRequest.parts of a line of whose sectors so many bytes are written. Half of a sixteenth is one.
+static u16 parts_of(const u8 bytes[4]) {
+    u32 parts = 0;
+    for (u32 s = 0; s < 4; s++) {
+        u32 sixteenths = (bytes[s] + 1u) / 2;
+        parts |= (sixteenths < CACHE_PARTS ? sixteenths : CACHE_PARTS - 1) << s * CACHE_PART_BITS;
+    }
+    return (u16)parts;
+}
+
 void stores_leave(Sm *sm, u64 cycle) {
     StoreQueue *q = &sm->stores;
     while (stores_next(sm) <= cycle) {
@@ -144,6 +154,7 @@ void stores_leave(Sm *sm, u64 cycle) {
                                     .kind = MEM_WRITE,
                                     .sectors = l->sectors,
                                     .whole = l->whole,
+                                    .parts = l->sectors & ~l->whole ? parts_of(l->bytes) : 0,
                                     .local = l->local});
         q->port_free = cycle + port_cycles(sm, l);
         q->keys[q->first] = NO_LINE;
