@@ -51,6 +51,7 @@ enum {
     SIM_IN_ORDER = 512,    // other CTAs could notice when it is executed; all else is the CTA's own affair, but for
                            // loads from global memory, which are as long as nobody writes there
     SIM_SLOW_PATH = 1024,  // a division or root that has a subroutine for some values (slow_path.h)
+    SIM_SPINS = 2048,      // an atomic that is a loop around a compare-and-swap in shared memory (slow_path.h)
 };
 
 struct SimInsn {

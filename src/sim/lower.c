@@ -377,6 +377,7 @@ static void lower_insn(Lower *lo, u32 index) {
         in.flags |= SIM_POLL;
     if (reads_clock(lo)) in.flags |= SIM_CLOCK;
     if (has_slow_path(form)) in.flags |= SIM_SLOW_PATH;
+    if (spins_in_shared(form)) in.flags |= SIM_SPINS;
     if (in.list == WL_NONE) in.list = 0;
     if (form_op(form)->flags & OPF_ATOMIC) drop_unread_result(lo, &in);
     if (is_in_time(lo, &in)) in.flags |= SIM_IN_TIME;

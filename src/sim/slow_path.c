@@ -17,6 +17,13 @@ bool has_slow_path(const Form *form) {
     }
 }
 
+bool spins_in_shared(const Form *form) {
+    if (form->op != OP_ATOM && form->op != OP_RED) return false;
+    const TypeInfo *type = &ptx_types[form->types[0]];
+    u16 op = form->mods[MOD_ATOM_OP];
+    return type->class == TYPE_CLASS_FLOAT || (type->bits == 64 && op != ATOM_OP_EXCH && op != ATOM_OP_CAS);
+}
+
 static u32 exponent(u32 bits) { return bits >> 23 & 255; }
 
 static bool is_special(u32 bits) { return !(bits & 0x7fffffff) || exponent(bits) == 255; }

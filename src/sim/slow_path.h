@@ -29,4 +29,9 @@ bool has_slow_path(const Form *form);
 // The path that the lanes in `mask` take; SLOW_NONE: the short one. Before the instruction is executed.
 SlowPath slow_path(const struct Exec *x, const SimInsn *in, u32 mask);
 
+// Atomics that shared memory cannot do itself: sums of floats, and of 64 bits all but exchanges. ptxas makes them a
+// loop of a load, the arithmetic and a compare-and-swap (ATOMS.CAST.SPIN), which a lane repeats while others change the
+// word in between. [L: 42 atomics compiled by ptxas 13.0 for sm_90]
+bool spins_in_shared(const Form *form);
+
 #endif

@@ -83,10 +83,14 @@ static inline u64 lane_value(const Exec *x, SimOperand operand, u32 lane, u32 by
     return ((const u32 *)lanes)[lane] & (bytes == 2 ? 0xffffu : 0xffffffffu);
 }
 
-static void count_atomic(Exec *x, const u64 *global, u32 global_count, const u64 *shared, u32 shared_mask, u32 bytes) {
+static void count_global(Exec *x, const u64 *global, u32 global_count, u32 bytes) {
     if (x->trace) x->trace->atomic = true;
     if (global_count) access_count_global(x, global, global_count, bytes);
     if (x->trace) x->trace->atomic = false;
+}
+
+static void count_atomic(Exec *x, const u64 *global, u32 global_count, const u64 *shared, u32 shared_mask, u32 bytes) {
+    count_global(x, global, global_count, bytes);
     if (shared_mask) access_count_shared_atomic(x, shared, shared_mask, bytes);
 }
 
@@ -115,11 +119,20 @@ static bool find_places(Exec *x, const SimInsn *in, u32 mask, u32 bytes, Places 
     return true;
 }
 
+// A loop around a compare-and-swap in shared memory: lanes of one word do not follow each other in an access, but turn
+// after turn. Of minima and maxima lanes that would change nothing swap nothing.
+static void count_spin(Exec *x, const SimInsn *in, const Places *p, u32 changing, u32 bytes) {
+    u16 op = in->form->mods[MOD_ATOM_OP];
+    bool leaves = op == ATOM_OP_MIN || op == ATOM_OP_MAX;
+    access_count_shared(x, p->shared, p->shared_mask, bytes);
+    if (x->trace) trace_spin(x->trace, p->shared, leaves ? p->shared_mask & changing : p->shared_mask, changing, bytes);
+}
+
 // in->mods: index into atomic_ops.
 static void atomic(Exec *x, const SimInsn *in, u32 mask) {
     AtomicOp op = atomic_ops()[in->mods];
     AtomicOp op_shared = op == add_f32_global ? add_f32_shared : op == add_f64_global ? add_f64_shared : op;
-    u32 bytes = in->width;
+    u32 bytes = in->width, changing = 0;
     Places p;
     if (!find_places(x, in, mask, bytes, &p)) return;
     for (u32 left = mask; left; left &= left - 1) {
@@ -130,6 +143,7 @@ static void atomic(Exec *x, const SimInsn *in, u32 mask) {
         memcpy(&old, memory, bytes);
         u64 value = (p.shared_mask >> l & 1 ? op_shared : op)(old, operand, swap);
         memcpy(memory, &value, bytes);
+        changing |= (u32)(value != old) << l;
         x->stores += value != old;
         x->polls += value == old;
         if (in->dst == SIM_NO_OPERAND) continue;
@@ -139,7 +153,10 @@ static void atomic(Exec *x, const SimInsn *in, u32 mask) {
         else
             ((u32 *)dst)[l] = (u32)old;
     }
-    count_atomic(x, p.global, p.global_count, p.shared, p.shared_mask, bytes);
+    if (!p.shared_mask || !(in->flags & SIM_SPINS))
+        return count_atomic(x, p.global, p.global_count, p.shared, p.shared_mask, bytes);
+    count_global(x, p.global, p.global_count, bytes);
+    count_spin(x, in, &p, changing, bytes);
 }
 
 // Vectors: each element is an atomic of its own, in global memory. The list holds the destination's elements where

@@ -5,6 +5,7 @@
 #include "sim/slow_path.h"
 #include "sim/time/sm_account.h"
 #include "sim/time/sm_parts.h"
+#include "sim/time/sm_spin.h"
 #include "sim/time/sm_trace.h"
 
 // --- what comes next for a warp ------------------------------------------------------------------------------------
@@ -247,18 +248,6 @@ static void barrier_check(Sm *sm, TimeCta *cta, u32 id, u64 cycle, const TimeWar
     if (b->arrived >= expected) barrier_release(sm, cta, id, cycle, last);
 }
 
-// The next access of an instruction among those in `run`, which loses it; NULL: there is none (left).
-static const u64 *next_access(const TimeWarp *w, OpRun *run, const TimeOp *op) {
-    const u64 *words = w->trace.words + w->trace.begin;
-    while (run->at < run->end) {
-        TraceAccess a = trace_access(words[run->at]);
-        const u64 *found = words + run->at;
-        run->at += 1u + a.lines;
-        if (a.insn == op->pc - run->from) return found;
-    }
-    return NULL;
-}
-
 // Lanes of the warp wait at a barrier (TimeWarp.barrier). The warp itself does when it has no others left.
 static bool wait_at_barrier(Sm *sm, TimeWarp *w, u64 cycle) {
     if (!w->at_barrier || w->at_barrier + w->exited < (u32)__builtin_popcount(w->front->lanes)) return false;
@@ -493,16 +482,28 @@ static u64 next_issue(const Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle, St
     }
     if (op->kind == TIME_SLEEP) return *reason = STALL_SLEEPING, cycle + 1 + op->latency;
     if (op->kind == TIME_RUNTIME) return *reason = STALL_LONG_SCOREBOARD, cycle + runtime_cycles(sm->gpu, op, lanes);
-    bool branch = op->kind == TIME_BRANCH || op->kind == TIME_SLOW;
+    bool branch = op->kind == TIME_BRANCH || op->kind == TIME_SLOW, spin = op->kind == TIME_SPIN_BRANCH;
+    bool sync = op->kind == TIME_SYNC || op->kind == TIME_SPIN_SYNC;
     if (branch && op->pc + 1 == w->to && sm->gpu->branch_taken)
         w->behind = w->to, w->jumped = cycle + sm->gpu->branch_taken;
-    if (op->kind == TIME_SYNC && sm->gpu->sync_latency) {
+    if (sync && sm->gpu->sync_latency) {
         w->fixed = cycle + sm->gpu->branch_latency;
         return *reason = STALL_BRANCH_RESOLVING, cycle + sm->gpu->sync_latency;
     }
-    if (!branch || !sm->gpu->branch_latency) return cycle + op->gap;
+    if ((!branch && !spin) || !sm->gpu->branch_latency) return cycle + op->gap;
     if (!sm->gpu->branch_taken) *reason = STALL_BRANCH_RESOLVING;  // else only what a taken one has beyond
     return cycle + sm->gpu->branch_latency;
+}
+
+// Of a loop around a compare-and-swap, the branch or BSYNC has been issued. True: the warp goes round again: at once
+// when none of its lanes is done, else when those that are wait at BSYNC.
+static bool issue_spin(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
+    bool sync = op->kind == TIME_SPIN_SYNC;
+    if (!w->spin_more || (w->spin_parts && !sync)) return false;
+    w->op = spin_begin(code_of(w), w->op);
+    u64 latency = sync ? sm->gpu->sync_latency : sm->gpu->branch_taken;
+    plan(sm, w, cycle + 1, cycle + (latency ? latency : 1), STALL_BRANCH_RESOLVING, WL_NONE);
+    return true;
 }
 
 // False: the queue of its unit has no room for it.
@@ -550,6 +551,7 @@ static bool try_issue(Sm *sm, Scheduler *s, TimeWarp *w, u64 cycle) {
         return true;
     }
     if (op->kind == TIME_SLOW && issue_subroutine(sm, w, op, cycle)) return true;
+    if ((op->kind == TIME_SPIN_BRANCH || op->kind == TIME_SPIN_SYNC) && issue_spin(sm, w, op, cycle)) return true;
     if (issue_effect(sm, w, op, cycle)) return true;
     StallReason reason;
     u64 go = next_issue(sm, w, op, cycle, &reason);

@@ -150,6 +150,11 @@ typedef struct TimeWarp {
     u8 arrivals;             // groups of lanes that have yet to pass the BSYNC at the begin of the run
     u16 steps;               // instructions that the subroutine of its division or root has yet to issue
     u8 slow_path;            // SlowPath of that one
+    bool spins;              // it is in a loop around a compare-and-swap ...
+    bool spin_more;          // ... and lanes have to go round again,
+    bool spin_parts;         // ... others of them not
+    u64 spin_loaded;         // when the load there had its turn last
+    u8 spin_left[LANES];     // by place of TRACE_SPIN: turns that its lanes have yet to take
     u8 parted_count;         // groups that left the others ...
     u8 parted[PARTED_KEPT];  // ... of a warp that had so many lanes active
 } TimeWarp;
@@ -269,6 +274,14 @@ typedef struct StoreQueue {
     u64 port_free;
 } StoreQueue;
 
+// A word of shared memory that a loop around a compare-and-swap changed last at `at`. So few words change so often that
+// it matters that one forgets another.
+enum { SPUN_WORDS = 128 };
+typedef struct SpunWord {
+    u64 key;  // place of the CTA, address
+    u64 at;
+} SpunWord;
+
 typedef Vec(MemRequest) Requests;
 
 typedef struct LaunchCode {  // what a launch fetches ahead of it
@@ -332,7 +345,8 @@ typedef struct Sm {
     u32 miss_room;                                              // of miss_cap, those that there is memory for
     u32 writes;                                                 // and atomics, not yet answered
     StoreQueue stores;
-    u32 same_word;     // lanes of atomics that meet on a word, not yet answered
+    u32 same_word;  // lanes of atomics that meet on a word, not yet answered
+    SpunWord spun[SPUN_WORDS];
     u64 barrier_free;  // when the SM can note another arrival at a barrier
     Requests out;      // sorted by cycle
     Requests sent;     // those of the window before, for the memory system

@@ -6,6 +6,7 @@
 
 #include "sim/time/machine.h"
 #include "sim/time/sm_parts.h"
+#include "sim/time/sm_spin.h"
 #include "sim/time/sm_trace.h"
 
 enum { NO_SYNC = 0xffff, NO_TICKET = WL_NONE };
@@ -373,15 +374,19 @@ static void serve_shared(const Access *a) {
     if (e->space != TRACE_SHARED || a->op->flags & TIME_MIO) {
         done = a->cycle + a->op->latency;
     } else {
-        sm->counters[e->kind == TIME_STORE                              ? SMC_SHARED_ST_WAVEFRONTS
-                     : e->kind == TIME_ATOMIC || e->kind == TIME_REDUCE ? SMC_SHARED_ATOMIC_WAVEFRONTS
-                                                                        : SMC_SHARED_LD_WAVEFRONTS] += n;
+        bool atomic = e->kind == TIME_ATOMIC || e->kind == TIME_REDUCE || e->kind == TIME_SPIN_SWAP;
+        sm->counters[e->kind == TIME_STORE ? SMC_SHARED_ST_WAVEFRONTS
+                     : atomic              ? SMC_SHARED_ATOMIC_WAVEFRONTS
+                                           : SMC_SHARED_LD_WAVEFRONTS] += n;
         sm->counters[SMC_SHARED_CONFLICTS] += n > e->fewest ? n - e->fewest : 0;
         done = a->cycle + sm->gpu->shared_latency + (n - 1) * sm->gpu->shared_conflict + a->op->latency;
+        if (atomic) done += sm->gpu->shared_atomic;
     }
-    sm->counters[SMC_L1_DATA_CYCLES] += n;
-    a->pipe->free_at = a->cycle + n;
     Ticket *t = &sm->tickets.data[e->ticket];
+    if (e->kind == TIME_SPIN_LOAD) t->warp->spin_loaded = a->cycle;
+    if (e->kind == TIME_SPIN_SWAP) spin_swap(sm, t->warp, a->op, a->cycle);
+    sm->counters[SMC_L1_DATA_CYCLES] += n;
+    a->pipe->free_at = a->cycle + n + (e->kind == TIME_SPIN_SWAP);
     if (done > t->done) t->done = done;
 }
 
@@ -575,7 +580,7 @@ static bool push_accesses(Sm *sm, Pipe *p, TimeWarp *w, const TimeOp *op, u32 ti
             if (a.wavefronts == SYNC_BULK) note_copy(sm, w, t, a.lanes, cycle);
             continue;
         }
-        if (a.space == TRACE_BARRIER || a.space == TRACE_SLOW) continue;
+        if (a.space == TRACE_BARRIER || a.space == TRACE_SLOW || a.space == TRACE_SPIN) continue;
         PipeEntry e = {.issued = cycle,
                        .ticket = ticket,
                        .op = (u32)(op - w->run->code->ops),

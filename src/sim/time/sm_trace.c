@@ -184,3 +184,14 @@ bool sm_next_run(Sm *sm, TimeWarp *w) {
         if (next_op(w)) return true;
     }
 }
+
+const u64 *next_access(const TimeWarp *w, OpRun *run, const TimeOp *op) {
+    const u64 *words = w->trace.words + w->trace.begin;
+    while (run->at < run->end) {
+        TraceAccess a = trace_access(words[run->at]);
+        const u64 *found = words + run->at;
+        run->at += 1u + a.lines;
+        if (a.insn == op->pc - run->from) return found;
+    }
+    return NULL;
+}

@@ -33,4 +33,7 @@ static inline OpRun run_of(const TimeWarp *w, const TimeOp *op) {
     return (OpRun){run.from, at + TRACE_HEAD, at + TRACE_HEAD + run.words};
 }
 
+// The next access of an instruction among those in `run`, which loses it; NULL: there is none (left).
+const u64 *next_access(const TimeWarp *w, OpRun *run, const TimeOp *op);
+
 #endif

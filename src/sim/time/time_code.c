@@ -88,7 +88,7 @@ static Status lower_program(TimeLower *lower) {
 static TimePath path_of(const TimeOp *op) {
     enum {
         KINDS = 1 << TIME_LOAD | 1 << TIME_STORE | 1 << TIME_ATOMIC | 1 << TIME_REDUCE | 1 << TIME_CONST |
-                1 << TIME_TEXTURE | 1 << TIME_ASYNC | 1 << TIME_BULK
+                1 << TIME_TEXTURE | 1 << TIME_ASYNC | 1 << TIME_BULK | 1 << TIME_SPIN_LOAD | 1 << TIME_SPIN_SWAP
     };
     if (KINDS >> op->kind & 1 || op->flags & TIME_MIO) return TIME_BY_QUEUE;
     return op->kind == TIME_GMMA ? TIME_BY_TENSOR : TIME_BY_UNIT;

@@ -39,6 +39,13 @@ typedef enum TimeKind {
     TIME_SYNC,     // diverged lanes meet again
     TIME_RUNTIME,  // a call of the device's runtime (TimeOp.extra: RuntimeCall): one instruction that takes its time
     TIME_PRINT,    // printf: likewise, and warps that print wait for each other
+    // A loop around a compare-and-swap in shared memory: its load; the swap, where every word of the warp has one lane
+    // less to go; the branch back, with all of them while another warp was quicker; BSYNC, where lanes that are done
+    // wait while the others go round.
+    TIME_SPIN_LOAD,
+    TIME_SPIN_SWAP,
+    TIME_SPIN_BRANCH,
+    TIME_SPIN_SYNC,
     TIME_SLOW,  // the branch to the subroutine of a division or root: a branch where no lane takes it, else all of it
 } TimeKind;
 

@@ -231,6 +231,16 @@ static bool takes_subroutine(const TimeFunc *f, u32 insn) {
     return f->lower->gpu->sm_version >= 20 && has_slow_path(time_form(f, insn));
 }
 
+// Step `i` of an atomic that is a loop around a compare-and-swap. Nothing moves into the loop.
+static void set_spin(MachineOp *op, const TimeStep *step, u32 i, bool swapped, bool last) {
+    bool load = step->unit == UNIT_LSU && !step->memory;
+    if (i == 0 || last) op->order = ORDER_ALL;
+    if (load) op->kind = TIME_SPIN_LOAD, op->space = SPACE_SHARED, op->flags = 0, op->latency = 0;
+    if (step->memory) op->kind = TIME_SPIN_SWAP;
+    if (step->branch && swapped) op->kind = TIME_SPIN_BRANCH;
+    if (last) op->kind = TIME_SPIN_SYNC;
+}
+
 // `pc`: the instruction that it is issued with.
 static Status emit_steps(TimeFunc *f, u32 insn, u32 pc) {
     TimeSteps steps;
@@ -269,6 +279,8 @@ static Status emit_steps(TimeFunc *f, u32 insn, u32 pc) {
             op.defs = 1;
             if (group.count < GROUP_MAX) group.values[group.count++] = value;
         }
+        if (variant == VARIANT_SPIN || variant == VARIANT_SPIN_UNIFORM)
+            set_spin(&op, &step, i, accessed && !step.memory, last);
         TRY(add_sources(f, &op, insn, &before, step.memory));
         if (last) TRY(add_merged_sources(f, &op, insn));
         for (u32 k = 0; k < literals.count; k++, op.uses++) TRY(add_operand(f, literals.values[k]));

@@ -31,6 +31,10 @@ static const char *const kind_names[] = {
     [TIME_SYNC] = "sync",
     [TIME_RUNTIME] = "runtime",
     [TIME_PRINT] = "print",
+    [TIME_SPIN_LOAD] = "spin_load",
+    [TIME_SPIN_SWAP] = "spin_swap",
+    [TIME_SPIN_BRANCH] = "spin_branch",
+    [TIME_SPIN_SYNC] = "spin_sync",
     [TIME_SLOW] = "slow",
 };
 

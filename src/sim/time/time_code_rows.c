@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rows of timing.def with the figures of a GPU, and the kind of each instruction.
+#include "sim/slow_path.h"
 #include "sim/time/time_lower.h"
 
 #include <assert.h>
@@ -216,13 +217,20 @@ static bool is_increment(const TimeFunc *f, u32 insn) {
     return in->space == SPACE_SHARED && data->kind == FLOW_IMMEDIATE && data->value == 1;
 }
 
+static TimeVariant spin_variant(const TimeFunc *f, u32 insn) {
+    const Form *form = time_form(f, insn);
+    bool whole = ptx_types[form->types[0]].class == TYPE_CLASS_FLOAT && time_bits(f, insn, 0) >= 32;
+    bool packed = form->types[0] == TYPE_F16X2 || form->types[0] == TYPE_BF16X2;
+    return whole && !packed && !divergence_of_address(f->divergence, insn) ? VARIANT_SPIN_UNIFORM : VARIANT_SPIN;
+}
+
 // Atomics of all lanes on one word that ptxas turns into one of the warp: integers of 32 bits, and sums of an operand
 // that is the same for all of 64 bits in global memory [90 atomics compiled by ptxas 13.0 for sm_90].
 static TimeVariant atomic_variant(const TimeFunc *f, u32 insn) {
     const FlowInsn *in = &f->code->insns[insn];
     const Form *form = time_form(f, insn);
     bool shared = in->space == SPACE_SHARED || in->space == SPACE_SHARED_CLUSTER, alike = is_alike(f, insn);
-    TimeVariant apart = shared ? VARIANT_SHARED : VARIANT_PLAIN;
+    TimeVariant apart = shared && spins_in_shared(form) ? spin_variant(f, insn) : VARIANT_PLAIN;
     u16 op = form->mods[MOD_ATOM_OP];
     const TypeInfo *type = &ptx_types[form->types[0]];
     bool sum = op == ATOM_OP_ADD, word = type->bits == 32, longer = type->bits == 64 && sum && alike && !shared;

@@ -28,8 +28,8 @@ typedef struct Boards {
 static MachineOp *op_at(const Boards *b, u32 i) { return &b->f->ops.data[i]; }
 
 static bool has_board(const MachineOp *op) {
-    bool varies =
-        op->kind == TIME_LOAD || op->kind == TIME_ATOMIC || op->kind == TIME_CONST || op->kind == TIME_TEXTURE;
+    bool varies = op->kind == TIME_LOAD || op->kind == TIME_ATOMIC || op->kind == TIME_CONST ||
+                  op->kind == TIME_TEXTURE || op->kind == TIME_SPIN_LOAD || op->kind == TIME_SPIN_SWAP;
     return op->defs && !op->hidden && (varies || op->flags & TIME_SHORT);
 }
 

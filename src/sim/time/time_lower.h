@@ -52,7 +52,8 @@ typedef enum TimeVariant {
     VARIANT_ALIKE,     // ... with the same operand
     VARIANT_SCANNED,  // a sum with result, all lanes at one address: what each gets is its own part of a prefix sum ...
     VARIANT_COUNTED,  // ... with the same operand: a product
-    VARIANT_SHARED,   // other atomic on shared memory
+    VARIANT_SPIN,     // atomic on shared memory that is a loop (spins_in_shared) ...
+    VARIANT_SPIN_UNIFORM,  // ... of f32 or f64, all lanes at one address, which it moves in each turn
     VARIANT_COUNT
 } TimeVariant;
 

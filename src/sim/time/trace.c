@@ -343,6 +343,29 @@ void trace_slow(Trace *t, u32 path) {
     if (head) finish(t, head, (TraceAccess){.space = TRACE_SLOW, .wavefronts = (u16)path}, 0);
 }
 
+// Turns of lanes that swap a word for what it was. Half warps swap 8 bytes one after the other, and both succeed
+// (bench/hwref/h200-shared-turns.tsv, f64/stays).
+static u32 turns_that_stay(u32 lanes, u32 bytes) {
+    u32 first = (u32)__builtin_popcount(lanes & 0xffff), second = (u32)__builtin_popcount(lanes >> 16);
+    return bytes < 8 ? first + second : first > second ? first : second;
+}
+
+void trace_spin(Trace *t, const u64 *address, u32 mask, u32 changing, u32 bytes) {
+    u64 *head = add(t, LANES);
+    u32 places = 0;
+    if (!head) return;
+    for (u32 left = mask; left;) {
+        u64 where = address[__builtin_ctz(left)];
+        u32 same = 0;
+        for (u32 others = left; others; others &= others - 1)
+            if (address[__builtin_ctz(others)] == where) same |= others & -others;
+        left &= ~same;
+        u32 changes = (u32)__builtin_popcount(same & changing);
+        head[1 + places++] = trace_spin_word((u32)where, changes + turns_that_stay(same & ~changing, bytes), changes);
+    }
+    finish(t, head, (TraceAccess){.space = TRACE_SPIN}, places);
+}
+
 void trace_sync(Trace *t, TraceSync kind, u32 key) {
     TraceSyncs *s = t->syncs;
     u32 at = 0;

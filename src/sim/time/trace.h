@@ -23,6 +23,7 @@ typedef enum TraceSpace {
                     // operations on it had come before
     TRACE_PRINT,    // a lane prints: `wavefronts` = the length given to trace_print
     TRACE_SLOW,     // a division or root whose values need its subroutine: `wavefronts` = SlowPath
+    TRACE_SPIN,     // an atomic that is a loop around a compare-and-swap: a word for each place in shared memory
 } TraceSpace;
 
 typedef enum TraceSync { SYNC_ARRIVE, SYNC_ARRIVE_COPIES, SYNC_BULK, SYNC_WAIT } TraceSync;
@@ -63,6 +64,14 @@ static inline u64 trace_line_address(u64 w) { return (w & TRACE_LINE_MASK) << 7;
 static inline u32 trace_line_sectors(u64 w) { return w >> 48 & 15; }
 static inline u32 trace_line_whole(u64 w) { return w >> 52 & 15; }
 static inline u32 trace_line_degree(u64 w) { return (u32)(w >> 56); }
+
+// A place of TRACE_SPIN: where it lies in shared memory, how many turns its lanes take, and in how many it changes.
+static inline u64 trace_spin_word(u32 where, u32 turns, u32 changes) {
+    return where | (u64)turns << 32 | (u64)changes << 40;
+}
+static inline u32 trace_spin_where(u64 w) { return (u32)w; }
+static inline u32 trace_spin_turns(u64 w) { return w >> 32 & 0xff; }
+static inline u32 trace_spin_changes(u64 w) { return w >> 40 & 0xff; }
 
 typedef struct Trace Trace;
 // Operations that the front has made on the mbarriers of a CTA, by their offset in shared memory.
@@ -113,6 +122,8 @@ void trace_barrier(Trace *t, u32 barrier, u32 lanes, u32 expected, bool waits);
 void trace_exit(Trace *t, u32 lanes);
 void trace_sync(Trace *t, TraceSync kind, u32 key);
 void trace_slow(Trace *t, u32 path);
+// Addresses by lane; those of the lanes in `mask` change what is there if they are in `changing`, too.
+void trace_spin(Trace *t, const u64 *address, u32 mask, u32 changing, u32 bytes);
 // A lane prints: `length` is the characters and conversions of its format, and twice the characters of its strings.
 void trace_print(Trace *t, u32 length);
 
