@@ -46,6 +46,21 @@ Status advise_profile(const char *path, const AdviceOptions *options, const Advi
     return status;
 }
 
+Status advise_each(const char *path, AdviseUse *use, void *context, Diag *diag) {
+    Profile *profile;
+    KernelViews *views = NULL;
+    AdviceList *list = NULL;
+    Arena arena = {0};
+    TRY(profile_open(path, &profile, diag));
+    AdviceOptions options = {.most_kernels = BRIEF_KERNELS};
+    Status status = make(profile, &options, &views, &arena, &list, diag);
+    if (status == STATUS_OK) status = use(profile, list, context, diag);
+    arena_free(&arena);
+    kernel_views_close(views);
+    profile_close(profile);
+    return status;
+}
+
 // Everything is made before the first word is printed: advice comes whole or not at all.
 static void print_brief(const char *path) {
     char *demangled = NULL, *text = NULL, root[PATH_MAX];

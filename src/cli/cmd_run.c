@@ -30,7 +30,7 @@ enum { FILE_TIME_NS = 100000000 };
 
 typedef struct RunOptions {
     const char *on, *gpu, *gpus, *threads, *regex, *skip, *count, *output, *check, *check_limit, *error_exit, *caches,
-        *interval, *sample, *sampling, *period;
+        *interval, *sample, *sampling, *period, *what_if;
     bool overwrite, quiet, progress, leak_check, timing, all_times, no_stacks, no_activities;
     bool on_gpu;  // settled by choose_place
 } RunOptions;
@@ -51,6 +51,7 @@ enum {
     OPT_CACHES,
     OPT_INTERVAL,
     OPT_SAMPLE,
+    OPT_WHAT_IF,
     OPT_SAMPLING,
     OPT_PERIOD,
     OPT_ALL_TIMES,
@@ -90,6 +91,11 @@ static const struct argp_option options[] = {
     {"sample", OPT_SAMPLE, "N", OPTION_ARG_OPTIONAL,
      "large launches, and launches alike, in part: about one wave of blocks, or launch, of N (default 20) cycle by "
      "cycle, the others only executed and their time estimated, with an interval",
+     IN_SIMULATOR},
+    {"what-if", OPT_WHAT_IF, "N", OPTION_ARG_OPTIONAL,
+     "with --timing: try the N best pieces of advice (default 3): run the program again for each, its kernel timed as "
+     "if "
+     "the advice had been followed",
      IN_SIMULATOR},
     {"threads", OPT_THREADS, "N", 0,
      "host threads for a launch with --timing (default: one per processor); results do not depend on it", IN_SIMULATOR},
@@ -135,6 +141,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case OPT_CACHES: o->caches = arg; break;
     case OPT_INTERVAL: o->interval = arg; break;
     case OPT_SAMPLE: o->sample = arg ? arg : CONFIG_DEFAULT_SAMPLE; break;
+    case OPT_WHAT_IF: o->what_if = arg ? arg : "3"; break;
     case OPT_SAMPLING: o->sampling = arg; break;
     case OPT_PERIOD: o->period = arg; break;
     case OPT_ALL_TIMES: o->all_times = true; break;
@@ -157,9 +164,10 @@ static int check(const RunOptions *o) {
         const char *name, *value;
         u64 least, most;
     } numbers[] = {
-        {"--threads", o->threads, 1, 4096},          {"--launch-skip", o->skip, 0, UINT64_MAX},
-        {"--launch-count", o->count, 0, UINT64_MAX}, {"--check-limit", o->check_limit, 0, UINT32_MAX},
-        {"--error-exitcode", o->error_exit, 0, 255}, {"--sample", o->sample, CONFIG_LEAST_SAMPLE, CONFIG_MOST_SAMPLE}};
+        {"--threads", o->threads, 1, 4096},           {"--launch-skip", o->skip, 0, UINT64_MAX},
+        {"--launch-count", o->count, 0, UINT64_MAX},  {"--check-limit", o->check_limit, 0, UINT32_MAX},
+        {"--error-exitcode", o->error_exit, 0, 255},  {"--sample", o->sample, CONFIG_LEAST_SAMPLE, CONFIG_MOST_SAMPLE},
+        {"--what-if", o->what_if, 1, RUN_MOST_TRIALS}};
     for (size_t i = 0; i < WL_COUNT(numbers); i++)
         if (numbers[i].value && !cli_number(numbers[i].name, numbers[i].value, numbers[i].least, numbers[i].most, NULL))
             return EXIT_USAGE;
@@ -175,8 +183,10 @@ static int check(const RunOptions *o) {
                         o->check);
     if ((o->leak_check || o->check_limit || o->error_exit) && !o->check)
         return cli_fail(EXIT_USAGE, "--leak-check, --check-limit and --error-exitcode need --check");
-    if ((o->caches || o->sample) && !o->timing)
-        return cli_fail(EXIT_USAGE, "--cache-control and --sample need --timing");
+    if ((o->caches || o->sample || o->what_if) && !o->timing)
+        return cli_fail(EXIT_USAGE, "--cache-control, --sample and --what-if need --timing");
+    if (o->what_if && o->output && strstr(o->output, "%p"))
+        return cli_fail(EXIT_USAGE, "--what-if tries the advice of one process: -o must not hold %%p");
     if (o->caches && strcmp(o->caches, "none") && strcmp(o->caches, "all"))
         return cli_fail(EXIT_USAGE, "--cache-control takes none or all, not `%s`", o->caches);
     if (o->sampling && strcmp(o->sampling, "off") && strcmp(o->sampling, "continuous") &&
@@ -345,6 +355,7 @@ static void set_simulator(const RunOptions *o, const char *preloaded, const char
     set(CONFIG_CACHE_CONTROL, o->caches);
     set(CONFIG_INTERVAL, o->interval);
     set(CONFIG_SAMPLE, o->sample);
+    set(CONFIG_EDITS, NULL);
     set(CONFIG_CHECK, o->check);
     set(CONFIG_LEAK_CHECK, o->leak_check ? "1" : NULL);
     set(CONFIG_CHECK_LIMIT, o->check_limit);
@@ -477,6 +488,8 @@ static int run_on_simulator(const RunOptions *o, char **argv, const char *progra
         return cli_fail(EXIT_TOOL, "cannot make a temporary file for --error-exitcode: %s", strerror(errno));
     bool started = false;
     code = with_result(o, result, run_start(argv, &started));
+    if (started && o->what_if && access(output, R_OK) == 0)
+        run_try(&(RunTry){output, argv, (u32)strtoul(o->what_if, NULL, 10), o->quiet});
     if (started && !o->quiet) say_where(o, output);
     return code;
 }

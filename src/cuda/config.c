@@ -134,6 +134,7 @@ void config_read(CudaConfig *config, char *problem_text, size_t problem_size) {
     config->flush_caches = strcmp(caches, "all") == 0;
     if (*caches && !config->flush_caches && strcmp(caches, "none") != 0)
         snprintf(problem_text, problem_size, "%s=%s: all or none", config_name(CONFIG_CACHE_CONTROL), caches);
+    get_text(CONFIG_EDITS, config->edits, sizeof config->edits, "");
     config->lazy = get_number(CONFIG_LAZY, 0, 1, 0, problem) == 1;
     config->quiet = get_number(CONFIG_QUIET, 0, 1, 0, problem) == 1;
     config->progress = get_number(CONFIG_PROGRESS, 0, 1, isatty(2) ? 1 : 0, problem) == 1 && !config->quiet;

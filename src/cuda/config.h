@@ -33,6 +33,7 @@
     X(CACHE_CONTROL, "WARPLENS_CACHE_CONTROL", "all: timed kernels begin with empty caches; default none")          \
     X(SAMPLE, "WARPLENS_SAMPLE",                                                                                    \
       "timed kernels: one wave of CTAs, or launch, of so many cycle by cycle, the others estimated; default all")   \
+    X(EDITS, "WARPLENS_EDITS", "timed kernels: file that lists what of the timing model an experiment edits")       \
     X(LAZY, "WARPLENS_LAZY", "1: work is executed when the program waits for it, not when it is submitted")         \
     X(SAMPLING, "WARPLENS_SAMPLING", "on a GPU: off, continuous (the default) or serialized")                       \
     X(SAMPLING_PERIOD, "WARPLENS_SAMPLING_PERIOD",                                                                  \
@@ -72,7 +73,8 @@ typedef struct CudaConfig {
     bool progress;  // show it
     bool timing, flush_caches;
     u64 interval;
-    u32 sample;  // 0: everything in detail
+    u32 sample;        // 0: everything in detail
+    char edits[4096];  // file, "" = none
     u32 pc_periods;
     u64 pc_offset;
 } CudaConfig;

@@ -19,6 +19,7 @@
 #include "cuda/progress.h"
 #include "cuda/runtime_hooks.h"
 #include "cuda/stream.h"
+#include "record/edit.h"
 
 #define DEVICE_PAGE (2ull << 20)  // in which drivers map device memory, from Pascal on
 
@@ -191,7 +192,14 @@ static void print_output(void *unused, const char *text, size_t size) {
     fwrite(text, 1, size, stdout);  // in order with what the program prints itself
 }
 
+static Status read_edits(CudaContext *c, Diag *diag) {
+    if (!c->config.edits[0]) return STATUS_OK;
+    TRY(file_read(c->config.edits, &c->edits, diag));
+    return edit_check((Str){(const char *)c->edits.data, c->edits.size}, c->config.edits, diag);
+}
+
 static Status start_simulator(CudaContext *c, Diag *diag) {
+    TRY(read_edits(c, diag));
     c->devices = mem_zero(c->config.devices, sizeof *c->devices);
     c->gpus = mem_zero(c->config.devices, sizeof *c->gpus);
     if (!c->devices || !c->gpus) return STATUS_NO_MEMORY;
@@ -218,6 +226,7 @@ static Status start_simulator(CudaContext *c, Diag *diag) {
                         .pc_offset = c->config.pc_offset,
                         .flush_caches = c->config.flush_caches,
                         .sample = c->config.sample,
+                        .edits = {(const char *)c->edits.data, c->edits.size},
                         .page = c->config.checks ? 0 : DEVICE_PAGE};
     checker_setup(c, &config);
     TRY(sim_create(&config, &c->sim));

@@ -11,6 +11,7 @@
 
 #include <pthread.h>
 
+#include "base/file.h"
 #include "base/progress.h"
 #include "cuda/config.h"
 #include "cuda/cuda_abi.h"
@@ -59,6 +60,7 @@ typedef struct CudaContext {
     Log log;
     char problem[512];  // with the configuration
     GpuModel *gpus;     // by device
+    FileData edits;     // CudaConfig.edits, read
     Sim *sim;
     Sink *sink;     // NULL: nothing is recorded
     void *profile;  // what host.open_profile gave

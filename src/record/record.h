@@ -234,6 +234,11 @@ typedef struct RecordFinding {
     u32 severity;
     u32 reserved;
 } RecordFinding;  // severity: LogLevel
+// A run once more with some of the timing edited: the time of all launches of a kernel with and without.
+typedef struct RecordExperiment {
+    u32 function, source;
+    f64 before_ns, after_ns;
+} RecordExperiment;
 // Something of the host that took time.
 #define SPAN_KIND_TABLE(X) X(RANGE, "range") X(MARK, "mark") X(SYNC, "sync")
 typedef enum RecordSpanKind {

@@ -116,6 +116,7 @@ typedef struct SimConfig {
     u64 pc_offset;
     bool flush_caches;  // timing: caches are empty when a kernel begins, as Nsight Compute makes them
     u32 sample;         // timing: one wave of CTAs, or launch, of so many in detail; 0: all
+    Str edits;          // timing: an experiment, edits of the timing model (record/edit.h); the caller's
     // Bytes of a page of device memory, a power of two: accesses beyond an allocation that stay in one of its pages go
     // on, as on a GPU, which checks no more than that; the first of a kernel is told. 0: they are faults.
     u64 page;

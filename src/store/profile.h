@@ -51,6 +51,7 @@
     X(MESSAGES, "SELECT text FROM message ORDER BY id")                                                                \
     X(FINDINGS,                                                                                                        \
       "SELECT id, rule, severity, text, evidence, coalesce(file, ''), line, function FROM finding ORDER BY id")        \
+    X(EXPERIMENTS, "SELECT function, rule, edits, before_ns, after_ns FROM experiment ORDER BY function, rule, edits") \
     X(LAUNCH_TIMES_ALL, "SELECT launch, begin_cycle, end_cycle, first_cta_cycle, last_cta_cycle, begin_ns, end_ns, "   \
                         "registers, ctas_per_sm, overlapped FROM launch_time WHERE ?1 = ?1 ORDER BY launch")           \
     X(LAUNCH_TIMES, "SELECT t.launch, t.begin_cycle, t.end_cycle, t.first_cta_cycle, t.last_cta_cycle, t.begin_ns, "   \

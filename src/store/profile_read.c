@@ -151,6 +151,25 @@ Status profile_findings(Profile *profile, const ProfileFinding **findings, u32 *
     return *findings || status != STATUS_OK ? status : profile_tell(profile, diag, STATUS_NO_MEMORY);
 }
 
+Status profile_experiments(Profile *profile, const ProfileExperiment **experiments, u32 *count, Diag *diag) {
+    Vec(ProfileExperiment) rows = {0};
+    Query query = query_begin(profile, PROFILE_EXPERIMENTS, 0, 0);
+    while (query_row(&query)) {
+        ProfileExperiment row = {.function = query_u32(&query, 0),
+                                 .rule = query_text(&query, 1),
+                                 .edits = query_text(&query, 2),
+                                 .before_ns = query_f64(&query, 3),
+                                 .after_ns = query_f64(&query, 4)};
+        bool possible = row.before_ns > 0 && row.after_ns > 0;
+        if (possible && query.code == SQLITE_OK && vec_push(&rows, row) != STATUS_OK) query.code = SQLITE_NOMEM;
+    }
+    Status status = query_end(&query, diag);
+    *count = rows.len;
+    *experiments = profile_keep(profile, rows.data, rows.len, sizeof *rows.data);
+    vec_free(&rows);
+    return *experiments || status != STATUS_OK ? status : profile_tell(profile, diag, STATUS_NO_MEMORY);
+}
+
 static Status decompress(Profile *profile, const void *data, size_t size, u64 text_size, Str *text) {
     if (text_size == 0 || !data) return STATUS_OK;
     if (text_size > MAX_MODULE_TEXT) return STATUS_LIMIT;

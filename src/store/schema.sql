@@ -121,6 +121,12 @@ CREATE TABLE access_count(id INTEGER PRIMARY KEY, launch INTEGER NOT NULL, sourc
 CREATE TABLE finding(id INTEGER PRIMARY KEY, rule TEXT NOT NULL, function INTEGER, pc INTEGER, file TEXT, line INTEGER,
     severity TEXT NOT NULL, text TEXT NOT NULL, evidence TEXT NOT NULL, estimate REAL, low REAL, high REAL, confidence REAL);
 
+-- The program run once more with some of the timing model edited (edits: one a line, docs/advice.md), as far as advice of this
+-- rule has it: the time of all launches of the kernel without and with that.
+CREATE TABLE experiment(function INTEGER NOT NULL REFERENCES function, source INTEGER NOT NULL, rule TEXT NOT NULL,
+    edits TEXT NOT NULL, before_ns REAL NOT NULL, after_ns REAL NOT NULL,
+    PRIMARY KEY(function, source, rule, edits)) WITHOUT ROWID;
+
 -- Something of the host that took time: ranges and marks of NVTX, waits for the GPU.
 CREATE TABLE span(id INTEGER PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, thread INTEGER NOT NULL,
     stream INTEGER NOT NULL, begin_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL);

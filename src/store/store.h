@@ -18,8 +18,8 @@ WL_MUST_USE Status store_create(const char *path, bool overwrite, StoreWriter **
 // Removes a profile that is to be replaced, by store_create's rules; STATUS_OK when there is none.
 WL_MUST_USE Status store_remove(const char *path, Diag *diag);
 // Opens a profile that its writer has closed, to complete what it says of code: records LISTING, FUNCTION, FILE_NAME,
-// INSN and FRAME. It may be read meanwhile, by those who open it after this; they close it before the writer does.
-// Closing says nothing of the run. STATUS_INVALID: not a Warplens profile.
+// INSN, FRAME and EXPERIMENT. It may be read meanwhile, by those who open it after this; they close it before the
+// writer does. Closing says nothing of the run. STATUS_INVALID: not a Warplens profile.
 WL_MUST_USE Status store_append(const char *path, StoreWriter **writer, Diag *diag);
 Sink *store_sink(StoreWriter *writer);
 // Commits, marks the profile complete, folds the WAL into the file and frees the writer. NULL is allowed.
@@ -165,6 +165,13 @@ typedef struct ProfileFinding {
     u32 function;  // 0 = not in a kernel
 } ProfileFinding;
 
+// What became of a kernel's time with some of the timing edited (record/edit.h), as advice has it.
+typedef struct ProfileExperiment {
+    u32 function;
+    const char *rule, *edits;
+    f64 before_ns, after_ns;  // of all its launches
+} ProfileExperiment;
+
 typedef struct ProfileSummary {
     const char *tool_version, *command, *device, *created;
     u32 schema_version;
@@ -188,6 +195,7 @@ WL_MUST_USE Status profile_launches(Profile *profile, u32 function, const Profil
 WL_MUST_USE Status profile_lines(Profile *profile, u32 function, const ProfileLine **lines, u32 *count, Diag *diag);
 WL_MUST_USE Status profile_messages(Profile *profile, const char *const **texts, u32 *count, Diag *diag);
 WL_MUST_USE Status profile_findings(Profile *profile, const ProfileFinding **findings, u32 *count, Diag *diag);
+WL_MUST_USE Status profile_experiments(Profile *profile, const ProfileExperiment **experiments, u32 *count, Diag *diag);
 WL_MUST_USE Status profile_function_metrics(Profile *profile, u32 function, MetricSet *metrics,
                                             Diag *diag);  // over all launches
 WL_MUST_USE Status profile_places(Profile *profile, u32 function, const ProfilePlace **places, u32 *count,

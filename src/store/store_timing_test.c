@@ -266,6 +266,39 @@ static void estimates_come_back(void **state) {
     assert_int_equal(store_close(writer), STATUS_OK);
 }
 
+static void experiments_come_back(void **state) {
+    (void)state;
+    write_run();
+    StoreWriter *writer;
+    static const char tail[] = "spills\0free 100 3 f f\n";
+    RecordExperiment record = {.function = 1, .source = 1, .before_ns = 3000, .after_ns = 2000};
+    assert_int_equal(store_append(path, &writer, NULL), STATUS_OK);
+    assert_int_equal(sink_write(store_sink(writer), RECORD_EXPERIMENT, &record, tail, sizeof tail), STATUS_OK);
+    record.after_ns = 1500;  // tried again: the last one counts
+    assert_int_equal(sink_write(store_sink(writer), RECORD_EXPERIMENT, &record, tail, sizeof tail), STATUS_OK);
+    assert_int_equal(store_close(writer), STATUS_OK);
+    Profile *profile = open_profile();
+    const ProfileExperiment *rows;
+    u32 count;
+    assert_int_equal(profile_experiments(profile, &rows, &count, NULL), STATUS_OK);
+    assert_int_equal(count, 1);
+    assert_string_equal(rows->rule, "spills");
+    assert_string_equal(rows->edits, "free 100 3 f f\n");
+    assert_true(rows->function == 1 && rows->before_ns == 3000 && rows->after_ns == 1500);
+    profile_close(profile);
+    assert_int_equal(store_append(path, &writer, NULL), STATUS_OK);
+    record.after_ns = NAN;
+    assert_int_equal(sink_write(store_sink(writer), RECORD_EXPERIMENT, &record, tail, sizeof tail), STATUS_INVALID);
+    record.after_ns = 0;
+    assert_int_equal(sink_write(store_sink(writer), RECORD_EXPERIMENT, &record, tail, sizeof tail), STATUS_INVALID);
+    assert_int_equal(store_close(writer), STATUS_OK);
+    execute("DROP TABLE experiment");  // as of an older version
+    profile = open_profile();
+    assert_int_equal(profile_experiments(profile, &rows, &count, NULL), STATUS_OK);
+    assert_int_equal(count, 0);
+    profile_close(profile);
+}
+
 static void malformed_timelines_are_refused(void **state) {
     (void)state;
     StoreWriter *writer = create_profile();
@@ -383,6 +416,7 @@ int main(void) {
         IN_FOLDER(older_profiles_have_no_times),
         IN_FOLDER(a_point_takes_at_most_600_bytes),
         IN_FOLDER(estimates_come_back),
+        IN_FOLDER(experiments_come_back),
         cmocka_unit_test(any_value_survives_packing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

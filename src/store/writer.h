@@ -41,6 +41,7 @@
     X(THREAD_CATEGORY, "INSERT INTO thread_category VALUES(NULL,?,?,?,?,?,?)")                                       \
     X(ACCESS_COUNT, "INSERT INTO access_count VALUES(NULL,?,?,?,?,?,?,?)")                                           \
     X(FINDING, "INSERT OR REPLACE INTO finding VALUES(?,?,?,?,?,?,?,?,?,NULL,NULL,NULL,NULL)")                       \
+    X(EXPERIMENT, "INSERT OR REPLACE INTO experiment VALUES(?,?,?,?,?,?)")                                           \
     X(SPAN, "INSERT INTO span VALUES(NULL,?,?,?,?,?,?)")                                                             \
     X(OBJECT, "INSERT OR REPLACE INTO object VALUES(?,?)")                                                           \
     X(FRAME, "INSERT OR REPLACE INTO frame VALUES(?,?,?,?,?,?)")                                                     \

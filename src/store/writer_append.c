@@ -10,10 +10,13 @@
 
 enum { BUSY_MS = 5000 };
 
-// A journal that readers and a writer share; and a table that profiles of older writers lack.
+// A journal that readers and a writer share; and tables that profiles of older writers lack.
 static const char prepare_sql[] = "PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF; CREATE TABLE IF NOT EXISTS "
                                   "listing(module INTEGER PRIMARY KEY REFERENCES module, format TEXT NOT NULL, "
-                                  "text_size INTEGER NOT NULL, text BLOB NOT NULL)";
+                                  "text_size INTEGER NOT NULL, text BLOB NOT NULL); CREATE TABLE IF NOT EXISTS "
+                                  "experiment(function INTEGER NOT NULL REFERENCES function, source INTEGER NOT NULL, "
+                                  "rule TEXT NOT NULL, edits TEXT NOT NULL, before_ns REAL NOT NULL, after_ns REAL NOT "
+                                  "NULL, PRIMARY KEY(function, source, rule, edits)) WITHOUT ROWID";
 
 static Status check(const char *path, Diag *diag) {
     u8 bytes[100];

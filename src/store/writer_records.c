@@ -353,6 +353,16 @@ static Status write_finding(StoreWriter *writer, const void *fixed, Tail tail) {
                       db_text(evidence));
 }
 
+static Status write_experiment(StoreWriter *writer, const void *fixed, Tail tail) {
+    const RecordExperiment *record = fixed;
+    Str rule, edits;
+    if (!take_text(&tail, &rule) || !take_text(&tail, &edits)) return STATUS_INVALID;
+    if (!(record->before_ns > 0 && record->after_ns > 0)) return STATUS_INVALID;
+    if (!isfinite(record->before_ns) || !isfinite(record->after_ns)) return STATUS_INVALID;
+    return WRITER_RUN(writer, STORE_EXPERIMENT, db_int(record->function), db_int(record->source), db_text(rule),
+                      db_text(edits), db_real(record->before_ns), db_real(record->after_ns));
+}
+
 static Status write_span(StoreWriter *writer, const void *fixed, Tail tail) {
     static const char *const kinds[] = {
 #define X(id, name) name,
@@ -429,6 +439,7 @@ static const RecordWriter record_writers[RECORD_KIND_COUNT] = {
     [RECORD_THREAD_CATEGORIES] = write_thread_categories,
     [RECORD_ACCESS_COUNTS] = write_access_counts,
     [RECORD_FINDING] = write_finding,
+    [RECORD_EXPERIMENT] = write_experiment,
     [RECORD_DROPPED] = write_dropped,
     [RECORD_SPAN] = write_span,
     [RECORD_OBJECT] = write_object,

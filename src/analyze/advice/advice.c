@@ -211,6 +211,7 @@ static Status look_at_all(AdviceMaker *m) {
 static Status make(AdviceMaker *m, Diag *diag) {
     TRY(check_names(m->options->only, m->options->only ? m->options->only_count : 0, diag));
     TRY(check_names(m->options->except, m->options->except ? m->options->except_count : 0, diag));
+    TRY(profile_experiments(m->context.profile, &m->context.experiments, &m->context.experiment_count, diag));
     TRY(look_at_all(m));
     return rank_all(m);
 }

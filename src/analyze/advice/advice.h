@@ -76,6 +76,7 @@ typedef struct AdviceEstimate {
     f64 model;  // the kernel's speedup before the rule's record was applied
     f64 error;  // standard deviation of ln(model - 1) from sampling
     f64 limit;  // what no change of this kind can exceed
+    f64 tried;  // the kernel's speedup in an experiment (docs/advice.md); 0: not tried
 } AdviceEstimate;
 
 typedef struct Advice {
@@ -89,6 +90,7 @@ typedef struct Advice {
     const AdviceFact *facts;
     u32 fact_count;
     AdviceEstimate estimate;
+    const char *edits;  // the experiment that tries it (record/edit.h); "": there is none
     u32 group;  // advice of the same kernel whose gains cannot be added has the same number; the group's first is the
                 // best
 } Advice;

@@ -51,6 +51,7 @@ void hit_estimate(const Hit *hit, AdviceEstimate *e) {
     EstimateChange most = estimate_scaled(&hit->change, MOST_OF_CHANGE);
     f64 least = fmax(of_whole(1 / estimate_least_time(&c->load, &most), part), 1);
     e->limit = 1 + (least - 1) * (1 + LIMIT_ERROR);
+    e->tried = hit_tried(hit);
     e->model = clamp(of_whole(1 / estimate_time(&c->load, &hit->change), part), 1, least);
     e->speedup = clamp(1 + (e->model - 1) * record->scale, 1, least);
     Interval interval = interval_around(e->speedup, record->width, e->error);

@@ -172,6 +172,7 @@ static Status add_row(AdviceMaker *m, const AdviceCase *c, const RankedHit *rank
                   .what = hit->what,
                   .caution = hit->caution,
                   .estimate = ranked->estimate,
+                  .edits = hit->edit_text,
                   .group = ranked->group};
     if (hit->spots.len) qsort(hit->spots.data, hit->spots.len, sizeof *hit->spots.data, by_place);
     TRY(find_places(c, hit, &row));
@@ -211,6 +212,7 @@ static Status add_change(Hit *to, const Hit *from) {
         to->more_lines++;
     }
     for (u32 i = 0; i < from->spots.len; i++) TRY(vec_push(&to->spots, from->spots.data[i]));
+    for (u32 i = 0; i < from->edits.len; i++) TRY(vec_push(&to->edits, from->edits.data[i]));
     return STATUS_OK;
 }
 
@@ -239,6 +241,7 @@ Status rank_kernel(AdviceMaker *m, AdviceCase *c) {
     for (u32 i = 0; i < c->hits.len; i++) {
         RankedHit *r = &ranked[count];
         *r = (RankedHit){.hit = c->hits.data[i], .order = i};
+        r->hit->edit_text = hit_edits(r->hit);
         hit_estimate(r->hit, &r->estimate);
         count += r->estimate.program_speedup - 1 >= m->least;
     }

@@ -188,6 +188,7 @@ void case_free(AdviceCase *c) {
     for (u32 i = 0; i < c->hits.len; i++) {
         vec_free(&c->hits.data[i]->spots);
         vec_free(&c->hits.data[i]->facts);
+        vec_free(&c->hits.data[i]->edits);
     }
     vec_free(&c->hits);
 }

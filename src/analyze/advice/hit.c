@@ -114,6 +114,13 @@ void hit_unissue(Hit *hit, const CasePart *part, u32 pc, f64 fraction) {
 void hit_remove(Hit *hit, const CasePart *part, u32 pc, f64 fraction) {
     hit_blamed(hit, part, pc, UINT32_MAX, fraction);
     hit_unissue(hit, part, pc, fraction);
+    hit_edit(hit, EDIT_FREE, part, pc, fraction);
+}
+
+void hit_edit(Hit *hit, EditKind kind, const CasePart *part, u32 pc, f64 fraction) {
+    HitEdit edit = {.part = part, .pc = pc, .kind = (u8)kind, .percent = (u8)(100 * fraction + 0.5)};
+    if (part->view->kind != VIEW_PTX || !edit.percent || failed(hit)) return;
+    if (vec_push(&hit->edits, edit) != STATUS_OK) hit->c->status = STATUS_NO_MEMORY;
 }
 
 void hit_relieve(Hit *hit, Resource resource, f64 part_of_time) { hit->change.relief[resource] += part_of_time; }
@@ -160,6 +167,7 @@ static void keep(Hit *hit, AdvicePlaceKind kind, const CasePart *part, u32 pc, u
     if (!failed(hit)) return;
     vec_free(&hit->spots);
     vec_free(&hit->facts);
+    vec_free(&hit->edits);
 }
 
 void hit_end_kernel(Hit *hit, const char *format, ...) {
@@ -197,4 +205,5 @@ void hit_end_line(Hit *hit, const CasePart *part, u32 pc, const char *format, ..
 void hit_drop(Hit *hit) {
     vec_free(&hit->spots);
     vec_free(&hit->facts);
+    vec_free(&hit->edits);
 }

@@ -15,6 +15,7 @@
 #include "analyze/advice/advice.h"
 #include "analyze/advice/estimate.h"
 #include "base/vec.h"
+#include "record/edit.h"
 
 // --- what is known of an instruction -------------------------------------------------------------------------------
 typedef enum InsnTrait {
@@ -101,6 +102,14 @@ typedef struct HitSpot {
     f64 samples;
 } HitSpot;
 
+// An instruction that an experiment edits (record/edit.h).
+typedef struct HitEdit {
+    const CasePart *part;
+    u32 pc;
+    u8 kind;     // EditKind
+    u8 percent;  // of the instruction
+} HitEdit;
+
 typedef struct AdviceCase AdviceCase;
 
 typedef struct Hit {
@@ -117,6 +126,8 @@ typedef struct Hit {
     bool of_shape;       // hit_of_shape
     Vec(HitSpot) spots;
     Vec(AdviceFact) facts;
+    Vec(HitEdit) edits;
+    const char *edit_text;  // hit_edits, once ranked
 } Hit;
 
 // What is the same for all kernels.
@@ -127,6 +138,8 @@ typedef struct AdviceContext {
     u32 function_count;
     const KernelView **kernels;  // that are looked at, most time first
     u32 kernel_count;
+    const ProfileExperiment *experiments;
+    u32 experiment_count;
     Arena *arena;  // of the result
     Diag *diag;
 } AdviceContext;
@@ -239,9 +252,11 @@ f64 hit_overlapped(Hit *hit, const CasePart *part, u32 pc, u32 reasons, u32 loop
 f64 hit_stalled(Hit *hit, const CasePart *part, u32 pc, u32 reasons, f64 fraction);
 // The instruction is executed that much less often: its issues and its use of resources go.
 void hit_unissue(Hit *hit, const CasePart *part, u32 pc, f64 fraction);
-// ... and the stalls that it is blamed for.
+// ... and the stalls that it is blamed for; an experiment does not issue it.
 void hit_remove(Hit *hit, const CasePart *part, u32 pc, f64 fraction);
 void hit_relieve(Hit *hit, Resource resource, f64 part_of_time);
+// The experiment that tries the advice edits this instruction so, to that part; on the simulator only.
+void hit_edit(Hit *hit, EditKind kind, const CasePart *part, u32 pc, f64 fraction);
 void hit_fact(Hit *hit, const char *name, f64 value, const char *unit, const char *format, ...) WL_PRINTF(5, 6);
 void hit_caution(Hit *hit, const char *format, ...) WL_PRINTF(2, 3);
 void hit_basis(Hit *hit, const char *format, ...) WL_PRINTF(2, 3);
@@ -285,6 +300,8 @@ const char *kernel_library(const KernelView *view);   // libraries.c: that the k
 const char *case_limit(AdviceCase *c);                // load.c: AdviceKernel.limit
 // ... of kernels that are over as soon as they have begun; "" of others, NULL when memory is out. Needs no samples.
 const char *case_short(Arena *arena, const KernelView *view);
+const char *hit_edits(Hit *hit);                              // experiment.c: the list of edits as text, "" = none
+f64 hit_tried(const Hit *hit);                                // ... the speedup; 0: not tried
 void hit_estimate(const Hit *hit, AdviceEstimate *estimate);  // advice_estimate.c
 
 typedef void RuleFunction(AdviceCase *c);

@@ -57,6 +57,7 @@ static Status prepare(TimeRun *run) {
     if (!s->filter) s->filter = mem_zero(FILTER, sizeof *s->filter);
     if (!s->filter) return STATUS_NO_MEMORY;
     s->trace.block_end = run->block_ends;
+    s->trace.edits = run->code->edits;
     s->trace.half = (u32)run->machine->gpu->coalesce_lanes;
     s->trace.syncs = &s->syncs;
     trace_reset(&s->trace);

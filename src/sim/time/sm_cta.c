@@ -66,6 +66,7 @@ static Status start_warp(Sm *sm, TimeCta *cta, u32 index, u64 start) {
     trace_reset(&w->trace);
     w->trace.half = (u32)sm->gpu->coalesce_lanes;
     w->trace.block_end = machine_block_ends(cta->run);
+    w->trace.edits = cta->run->code->edits;
     machine_local(sm->machine, cta->run, sm->id, (u32)(cta - sm->ctas), index, &w->trace);
     w->trace.syncs = &cta->syncs;
     w->front->trace = &w->trace;

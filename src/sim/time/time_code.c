@@ -103,8 +103,10 @@ static bool has_barriers(const TimeLower *lower) {
 static Status finish(TimeLower *lower, u32 registers, TimeCode **code) {
     for (u32 i = 0; i < lower->ops.len; i++) lower->ops.data[i].path = (u8)path_of(&lower->ops.data[i]);
     TRY(time_gaps(lower));
+    u8 *edits;
+    TRY(time_trace_edits(lower, &edits));
     TimeCode *c = mem_zero(1, sizeof *c);
-    if (!c) return STATUS_NO_MEMORY;
+    if (!c) return mem_free(edits), STATUS_NO_MEMORY;
     *c = (TimeCode){.program = lower->program,
                     .ops = lower->ops.data,
                     .op_count = lower->ops.len,
@@ -118,6 +120,7 @@ static Status finish(TimeLower *lower, u32 registers, TimeCode **code) {
                     .slots = lower->slots,
                     .registers = registers ? registers : lower->registers,
                     .meets = has_barriers(lower),
+                    .edits = edits,
                     .insn_bytes = lower->gpu->sm_version >= 70 ? 16 : 8};
     *code = c;
     return STATUS_OK;
@@ -133,8 +136,14 @@ static void lower_free(TimeLower *lower) {
 }
 
 Status time_code_build(const SimProgram *program, const GpuModel *gpu, u32 registers, TimeCode **code) {
+    return time_code_build_edited(program, gpu, registers, (Str){0}, code);
+}
+
+Status time_code_build_edited(const SimProgram *program, const GpuModel *gpu, u32 registers, Str edits,
+                              TimeCode **code) {
     TimeLower lower = {.program = program, .module = program->module, .gpu = gpu};
-    Status status = lower_program(&lower);
+    Status status = time_read_edits(&lower, edits);
+    if (status == STATUS_OK) status = lower_program(&lower);
     if (status == STATUS_OK) status = finish(&lower, registers, code);
     if (status != STATUS_OK) lower_free(&lower);
     vec_free(&lower.steps);
@@ -151,5 +160,6 @@ void time_code_free(TimeCode *code) {
     mem_free(code->constants);
     mem_free(code->blocks);
     mem_free(code->block_of);
+    mem_free(code->edits);
     mem_free(code);
 }

@@ -129,6 +129,7 @@ typedef struct TimeCode {
     u32 registers;   // 32-bit registers of a thread, as the machine would allocate them: known, or estimated
     u32 insn_bytes;  // of one machine instruction: 16 since Volta, 8 before
     bool meets;      // it has barriers of CTAs
+    u8 *edits;       // by pc: TraceEdit, what an experiment changes in how it accesses memory; NULL: nothing
 } TimeCode;
 
 // Blocks end behind every instruction that may leave the straight line or wait (SimKind above SIM_MEMORY), begin at
@@ -137,6 +138,10 @@ enum { TIME_BLOCK_MAX = 4096 };
 
 // `registers`: the figure of the cubin, 0 = not known.
 WL_MUST_USE Status time_code_build(const SimProgram *program, const GpuModel *gpu, u32 registers, TimeCode **code);
+// ... with what an experiment changes: the edits of record/edit.h that are of this kernel. STATUS_INVALID: no such
+// list.
+WL_MUST_USE Status time_code_build_edited(const SimProgram *program, const GpuModel *gpu, u32 registers, Str edits,
+                                          TimeCode **code);
 void time_code_free(TimeCode *code);
 
 #endif

@@ -251,15 +251,17 @@ static Status emit_steps(TimeFunc *f, u32 insn, u32 pc) {
     TRY(time_steps(f->lower, m->insns[f->function->insns + row].form, variant, &steps));
     Group before = {.count = 0}, group = {.count = 0}, literals = {.count = 0};
     if (steps.count == 1) TRY(emit_operand_moves(f, insn, pc, &literals));
-    for (u32 i = 0, accessed = 0; i < steps.count; i++) {
+    u32 first = time_free_steps(f, insn, steps.count);
+    for (u32 i = first, accessed = 0; i < steps.count; i++) {
         TimeStep step = f->lower->steps.data[steps.first + i];
         bool last = i + 1 == steps.count;
+        if (first && step.branch && !last) continue;  // what needs no exact result needs no subroutine
         if (!step.parallel) before = group, group.count = 0;
         MachineOp op = plain_op(f, insn, pc);
         op.unit = step.unit;
         op.interval = step.interval;
         op.latency = step.latency;
-        op.flags = (u8)(step.flags | (i == 0 ? TIME_FIRST : 0));
+        op.flags = (u8)(step.flags | (i == first ? TIME_FIRST : 0));
         op.balanced = step.balanced;
         op.copy = is_copy(f, insn);
         if (step.branch) op.kind = TIME_BRANCH, op.order = ORDER_ALL;
@@ -292,6 +294,7 @@ static Status emit_steps(TimeFunc *f, u32 insn, u32 pc) {
 // Parameters of calls lie in registers; a branch to the next instruction is none; whole warps need no bar.warp.sync.
 static bool is_hidden(const TimeFunc *f, u32 insn) {
     const FlowInsn *in = &f->code->insns[insn];
+    if (time_is_free(f, insn)) return true;
     const FlowOperand *uses = time_uses(f, insn);
     if (time_op(f, insn) == OP_BAR_WARP_SYNC && uses->kind == FLOW_IMMEDIATE && (u32)uses->value == UINT32_MAX)
         return true;

@@ -135,6 +135,7 @@ static bool is_free_move(const TimeFunc *f, u32 insn) {
 static bool is_alias(const TimeFunc *f, u32 insn) {
     const FlowInsn *in = &f->code->insns[insn];
     if (in->has_effects || in->guard != WL_NONE) return false;
+    if (!in->is_load && time_is_free(f, insn)) return true;
     switch (time_op(f, insn)) {
     case OP_MOV: return is_free_move(f, insn);
     case OP_MOV_PACK: return is_free_pack(f, insn);
@@ -459,6 +460,7 @@ static Status pick(TimeFunc *f, u32 insn) {
     bool predicate = time_form(f, insn)->types[0] == TYPE_PRED;
     *p = (Picked){
         .leaves = f->leaves.len, .steps = insn, .needed = true, .guard = WL_NONE, .base = WL_NONE, .symbol = WL_NONE};
+    if (time_is_free(f, insn)) return STATUS_OK;
     if (in->address_use != 0xff && !(in->arith == FLOW_LOAD_PARAM))
         TRY(pick_access(f, p, insn));
     else if (!predicate && (left = rotation(f, insn)) != WL_NONE)

@@ -13,12 +13,14 @@
 //   schedule  each region for latency (time_code_schedule.c)
 //   boards    which results share a scoreboard (time_code_scoreboard.c)
 //   place     values on slots, estimate of registers (time_code_place.c)
+// What an experiment edits (time_code_edit.c) is looked up in select, merge and emit.
 #ifndef WL_SIM_TIME_LOWER_H
 #define WL_SIM_TIME_LOWER_H
 
 #include "base/vec.h"
 #include "flow/divergence.h"
 #include "flow/liveness.h"
+#include "record/edit.h"
 #include "sim/builtin.h"
 #include "sim/time/time_code.h"
 
@@ -124,6 +126,7 @@ typedef struct TimeLower {
     Vec(u8) late;  // TimeCode.late
     Vec(u64) constants;
     u32 slots, registers;
+    u8 *edited[EDIT_KIND_COUNT];  // by pc of the program: per cent of the instruction that is edited; NULL: none
 } TimeLower;
 
 // What kernels need once, besides their parameters.
@@ -202,6 +205,18 @@ static inline u32 time_late(const GpuModel *gpu, TimePipe from, TimePipe to) {
 
 // time_code_gap.c: TimeOp.gap of all operations, whose paths are known
 WL_MUST_USE Status time_gaps(TimeLower *lower);
+
+// time_code_edit.c
+WL_MUST_USE Status time_read_edits(TimeLower *lower, Str text);
+WL_MUST_USE Status time_trace_edits(const TimeLower *lower, u8 **edits);  // TimeCode.edits
+static inline u32 time_edited(const TimeFunc *f, u32 insn, EditKind kind) {
+    const u8 *edited = f->lower->edited[kind];
+    return edited ? edited[f->func->entry + insn] : 0;
+}
+// Not issued at all: what it reads nobody asks for.
+bool time_is_free(const TimeFunc *f, u32 insn);
+// Of so many machine instructions of a PTX instruction, those at the begin that are not issued.
+u32 time_free_steps(const TimeFunc *f, u32 insn, u32 steps);
 
 // time_code_rows.c
 WL_MUST_USE Status time_steps(TimeLower *lower, u32 form, TimeVariant variant, TimeSteps *steps);

@@ -60,7 +60,8 @@ static Status find_host_memory(TimeMachine *m) {
 static Status prepare(TimeMachine *m, TimeRun *run, Grid *g) {
     SimKernel *kernel = g->kernel;
     if (!kernel->time_code) {
-        TRY(time_code_build(g->program, m->gpu, kernel->registers_known, &kernel->time_code));
+        TRY(time_code_build_edited(g->program, m->gpu, kernel->registers_known, m->sim->config.edits,
+                                   &kernel->time_code));
         kernel->time_code_id = m->codes++;
     }
     run->code = kernel->time_code;

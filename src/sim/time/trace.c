@@ -75,6 +75,9 @@ static void finish(Trace *t, u64 *head, TraceAccess a, u32 lines) {
     t->end += 1 + lines;
 }
 
+// Whether an experiment changes the access of the instruction that is being executed.
+static bool is_edited(const Trace *t, TraceEdit edit) { return t->edits && t->edits[t->next] & edit; }
+
 static u64 line_word(u64 line, u32 sectors, u32 whole, u32 degree) {
     return (line & TRACE_LINE_MASK) | (u64)sectors << 48 | (u64)whole << 52 | (u64)degree << 56;
 }
@@ -233,8 +236,34 @@ static void trace_constants(Trace *t, const u64 *address, u32 count, u32 bytes) 
     }
 }
 
+// Which word of a sector its turn is: the bits of its number folded, so that rows whose lengths are powers of two have
+// theirs one after the other.
+static u32 turn_of(u64 sector, u32 words) {
+    u32 bits = (u32)__builtin_ctz(words), fold = 0;
+    for (; bits && sector; sector >>= bits) fold ^= (u32)sector & (words - 1);
+    return fold;
+}
+
+// As if lanes accessed neighbouring words: each sector counts at one of its words only, and is needed whole then. So
+// who walks along a row has each sector once, and the fields of a structure have their shares.
+static void trace_coalesced(Trace *t, const u64 *address, u32 count, u32 bytes) {
+    LineSet set;
+    set.count = 0;
+    u32 words = 32 / bytes;
+    for (u32 i = 0; i < count; i++)
+        if (address[i] / bytes % words == turn_of(address[i] >> 5, words)) line_add(&set, address[i] & ~31ull, 32);
+    if (!set.count) line_add(&set, address[0] & ~31ull, 32);
+    u64 *head = add(t, set.count);
+    if (!head) return;
+    TraceAccess a = {.space = TRACE_GLOBAL, .lanes = (u8)count, .bytes = (u8)bytes};
+    finish(t, head, a, write_lines(&set, head + 1));
+}
+
 void trace_global(Trace *t, const u64 *address, u32 count, u32 bytes) {
     if (WL_UNLIKELY(t->constant)) return trace_constants(t, address, count, bytes);
+    if (WL_UNLIKELY(is_edited(t, TRACE_COALESCED)) && step_of(address, count, bytes) == WL_NONE &&
+        is_aligned(address, count, bytes))
+        return trace_coalesced(t, address, count, bytes);
     if (WL_LIKELY(count <= t->half)) {
         u32 step = step_of(address, count, bytes);
         if (step == 0) return trace_span(t, address[0], address[0] + bytes, count, bytes, count);
@@ -265,6 +294,7 @@ void trace_shared(Trace *t, u32 wavefronts, u32 fewest, u32 lanes, u32 bytes) {
     u64 *head = add(t, 1);
     if (!head) return;
     head[1] = fewest;
+    if (WL_UNLIKELY(is_edited(t, TRACE_CONFLICT_FREE))) wavefronts = fewest;
     finish(t, head,
            (TraceAccess){.space = TRACE_SHARED, .wavefronts = (u16)wavefronts, .lanes = (u8)lanes, .bytes = (u8)bytes},
            1);

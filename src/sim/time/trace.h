@@ -26,6 +26,11 @@ typedef enum TraceSpace {
     TRACE_SPIN,     // an atomic that is a loop around a compare-and-swap: a word for each place in shared memory
 } TraceSpace;
 
+typedef enum TraceEdit {  // of an experiment: bits, by instruction
+    TRACE_CONFLICT_FREE = 1,
+    TRACE_COALESCED = 2,
+} TraceEdit;
+
 typedef enum TraceSync { SYNC_ARRIVE, SYNC_ARRIVE_COPIES, SYNC_BULK, SYNC_WAIT } TraceSync;
 
 typedef struct TraceRun {
@@ -89,6 +94,7 @@ struct Trace {
     u64 local_base, local_step;     // where the warp's local memory lies, and how far its words are apart
     u64 clock;                      // cycles, for instructions that read a clock
     const u32 *block_end;           // by pc
+    const u8 *edits;                // by pc: TraceEdit; NULL: none
     TraceSyncs *syncs;              // of the CTA
     Pages *pages;                   // of `words`; NULL: malloc's
     bool constant;                  // the instruction loads constants

@@ -76,8 +76,53 @@ TEST(what_is_taken_back_was_not_begun) {
     trace_free(&t);
 }
 
+// An experiment has accesses coalesced: who walks along rows, or takes fields of structures one after the other, comes
+// to each sector once, four at a time.
+TEST(coalesced_accesses_touch_each_sector_once) {
+    static const u8 edits[] = {TRACE_COALESCED};
+    static const u32 pitches[] = {32, 128, 4096, 4096 + 32};
+    for (u32 p = 0; p < WL_COUNT(pitches); p++) {
+        Trace t = {.half = LANES, .block_end = block_end, .edits = edits};
+        u32 sectors = 0;
+        trace_reset(&t);
+        for (u32 turn = 0; turn < 8; turn++) {
+            u64 address[LANES];
+            for (u32 l = 0; l < LANES; l++) address[l] = l * pitches[p] + turn * 4;
+            trace_open(&t, 0, FULL_MASK);
+            trace_global(&t, address, LANES, 4);
+            trace_close(&t);
+        }
+        for (u32 at = 0; at < t.complete;) {
+            TraceAccess a = trace_access(t.words[at + TRACE_HEAD]);
+            assert_in_range(a.lines, 1, 8);
+            assert_int_equal(a.lanes, LANES);
+            for (u32 i = 0; i < a.lines; i++) {
+                u64 line = t.words[at + TRACE_HEAD + 1 + i];
+                assert_int_equal(trace_line_whole(line), trace_line_sectors(line));
+                sectors += (u32)__builtin_popcount(trace_line_sectors(line));
+            }
+            at += TRACE_HEAD + trace_run(t.words + at).words;
+        }
+        assert_in_range(sectors, LANES, LANES + p / 3 * 4);  // of other rows some turns have none, and take one
+        trace_free(&t);
+    }
+}
+
+TEST(conflict_free_accesses_take_the_fewest_wavefronts) {
+    static const u8 edits[] = {TRACE_CONFLICT_FREE};
+    Trace t = {.half = LANES, .block_end = block_end, .edits = edits};
+    trace_reset(&t);
+    trace_open(&t, 0, FULL_MASK);
+    trace_shared(&t, 32, 2, LANES, 8);
+    trace_close(&t);
+    assert_int_equal(trace_access(t.words[TRACE_HEAD]).wavefronts, 2);
+    trace_free(&t);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(gathers_take_turns_at_the_banks),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(coalesced_accesses_touch_each_sector_once),
+                                       cmocka_unit_test(conflict_free_accesses_take_the_fewest_wavefronts),
+                                       cmocka_unit_test(gathers_take_turns_at_the_banks),
                                        cmocka_unit_test(lanes_of_an_atomic_meet_wherever_they_are),
                                        cmocka_unit_test(what_is_taken_back_was_not_begun)};
     return cmocka_run_group_tests(tests, NULL, NULL);

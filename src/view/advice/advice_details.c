@@ -102,8 +102,8 @@ static void write_estimate(AdvicePage *page, const Advice *advice) {
                   page_percent(page, advice_saved(e->program_low)), page_percent(page, advice_saved(e->program_high)));
     const char *saved = e->saved_ns > 0 ? page_text(page, ", %s", number_time(e->saved_ns).text) : "";
     field(page, "expected",
-          page_text(page, "kernel %s; program: %s%s; %s confidence", kernel, program, saved,
-                    advice_confidence_names[e->confidence]));
+          page_text(page, "kernel %s; program: %s%s; %s confidence%s", kernel, program, saved,
+                    advice_confidence_names[e->confidence], page_tried(page, advice)));
     const AdviceRecord *record = advice_record(advice->rule, advice->kernel);
     const char *tried =
         record->tried ? page_text(page, "; on known pairs the rule helped in %u of %u", record->helped, record->tried)

@@ -50,6 +50,7 @@ static json_t *estimate_value(Json *json, const AdviceEstimate *e) {
     set(model, "error", json_figure(e->error));
     set(model, "limit", json_figure(e->limit));
     set(object, "model", model);
+    if (e->tried > 0) set(object, "tried", json_figure(e->tried));
     return object;
 }
 

@@ -18,6 +18,7 @@ const char *page_text(AdvicePage *page, const char *format, ...) WL_PRINTF(2, 3)
 const char *page_clean(AdvicePage *page, const char *raw);
 // "1.31x (1.12-1.52)"
 const char *page_interval(AdvicePage *page, f64 value, f64 low, f64 high);
+const char *page_tried(AdvicePage *page, const Advice *advice);  // "; tried: 1.42x", or ""
 const char *page_limit(AdvicePage *page, const AdviceKernel *kernel);
 const char *page_percent(AdvicePage *page, f64 part);  // "24 %", "5.1 %"
 void page_title(AdvicePage *page, const char *title);  // bold where there are colours

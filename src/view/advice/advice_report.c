@@ -224,9 +224,11 @@ static const char *brief_line(const AdviceReport *report, const Advice *advice, 
     const char *place = advice_place_text(report, advice_main_place(advice), true, arena);
     if (!place) return NULL;
     bool said = !*place || advice->scope.kind == PLACE_KERNEL || strstr(advice->what, place);
-    return arena_printf(arena, "%s  %3.0f %%  %s%s%s: %s %.2fx (%.2f-%.2f)\n", prefix,
+    const char *tried = e->tried > 0 ? arena_printf(arena, ", tried: %.2fx", e->tried) : "";
+    if (!tried) return NULL;
+    return arena_printf(arena, "%s  %3.0f %%  %s%s%s: %s %.2fx (%.2f-%.2f)%s\n", prefix,
                         100 * advice_saved(e->program_speedup), advice->what, said ? "" : " at ", said ? "" : place,
-                        advice_name(report, advice->kernel)->brief, e->speedup, e->low, e->high);
+                        advice_name(report, advice->kernel)->brief, e->speedup, e->low, e->high, tried);
 }
 
 // Where no rule has a remedy: what the kernel with the most time is limited by.

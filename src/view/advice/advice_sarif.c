@@ -202,13 +202,15 @@ static f64 saved_percent(const Advice *advice) { return 100 * advice_saved(advic
 
 static const char *result_text(Sarif *s, const Advice *advice) {
     const AdviceEstimate *e = &advice->estimate;
+    const char *tried =
+        e->tried > 0 ? text(s, arena_printf(&s->json.scratch, "; tried: %sx", number_fixed(e->tried, 2).text)) : "";
     const char *words = arena_printf(&s->json.scratch,
                                      "%s. The kernel %s should become %sx as fast (%s to %s), the program's GPU time "
-                                     "%s %% less (%s confidence, %s).",
+                                     "%s %% less (%s confidence, %s%s).",
                                      advice->what, advice_name(s->report, advice->kernel)->name,
                                      number_fixed(e->speedup, 2).text, number_fixed(e->low, 2).text,
                                      number_fixed(e->high, 2).text, number_fixed(saved_percent(advice), 1).text,
-                                     advice_confidence_names[e->confidence], s->report->list->provenance);
+                                     advice_confidence_names[e->confidence], s->report->list->provenance, tried);
     for (u32 i = 0; i < advice->fact_count && i < 3 && words; i++)
         words = arena_printf(&s->json.scratch, "%s\n- %s", words, advice->facts[i].text);
     if (words && *advice->caution) words = arena_printf(&s->json.scratch, "%s\nCheck: %s", words, advice->caution);
@@ -243,6 +245,7 @@ static json_t *properties(Sarif *s, const Advice *advice) {
     set(object, "savedNs", json_figure(e->saved_ns));
     set(object, "confidence", json_string(advice_confidence_names[e->confidence]));
     set(object, "basis", json_text(&s->json, e->basis));
+    if (e->tried > 0) set(object, "tried", json_figure(e->tried));
     set(object, "group", json_count(advice->group));
     set(object, "provenance", json_text(&s->json, s->report->list->provenance));
     return object;

@@ -92,6 +92,11 @@ static const char *overlap_text(AdvicePage *page, const Advice *advice) {
     return other ? page_text(page, "; overlaps %u", advice_rank(page->report, other)) : "";
 }
 
+const char *page_tried(AdvicePage *page, const Advice *advice) {
+    f64 tried = advice->estimate.tried;
+    return tried > 0 ? page_text(page, "; tried: %sx", times(tried).text) : "";
+}
+
 static void list_row(AdvicePage *page, const Advice *advice) {
     const AdviceEstimate *e = &advice->estimate;
     const char *place = kept(page, advice_place_text(page->report, advice_main_place(advice), true, &page->arena));
@@ -101,9 +106,9 @@ static void list_row(AdvicePage *page, const Advice *advice) {
     wrap_text(page->out, advice->what, LIST_INDENT, page->width);
     bool said = !*place || strstr(advice->what, place);
     page_paragraph(page, LIST_INDENT,
-                   page_text(page, "%s%s%s; %s confidence%s", advice_name(page->report, advice->kernel)->brief,
+                   page_text(page, "%s%s%s; %s confidence%s%s", advice_name(page->report, advice->kernel)->brief,
                              said ? "" : ", ", said ? "" : place, advice_confidence_names[e->confidence],
-                             overlap_text(page, advice)));
+                             page_tried(page, advice), overlap_text(page, advice)));
 }
 
 static void write_list(AdvicePage *page, u32 shown) {

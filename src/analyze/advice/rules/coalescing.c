@@ -36,6 +36,7 @@ static void add(Hit *hit, const CasePart *part, const CaseAccess *a) {
     hit_blamed(hit, part, a->pc, STALL_BIT(LG_THROTTLE), fewer);
     hit_blamed(hit, part, a->pc, ~STALL_BIT(LG_THROTTLE), fewer * hit->c->waiting);
     relieve(hit, part, a);
+    hit_edit(hit, EDIT_COALESCED, part, a->pc, 1);
 }
 
 static void look_at(AdviceCase *c, const CasePart *part, u32 first) {

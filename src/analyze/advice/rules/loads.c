@@ -96,6 +96,7 @@ static void keep_bytes(Hit *hit, const CasePart *part, u32 pc, f64 fraction) {
 static void remove_access(Hit *hit, const CasePart *part, u32 at, f64 fraction) {
     u32 pc = part->accesses[at].pc, latency = LOAD_WAITS;
     hit_unissue(hit, part, pc, fraction);
+    hit_edit(hit, EDIT_FREE, part, pc, fraction);
     keep_bytes(hit, part, pc, fraction);
     hit_blamed(hit, part, pc, ~latency, fraction);
     hit_blamed_where(hit, part, pc, latency, fraction, part->accesses[at].load ? waits_for_it_alone : NULL);

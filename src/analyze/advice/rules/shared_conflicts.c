@@ -36,6 +36,7 @@ static void look_at(AdviceCase *c, const CasePart *part, u32 first) {
         hit_blamed(hit, part, a->pc, STALL_BIT(MIO_THROTTLE), fewer);
         hit_blamed(hit, part, a->pc, ~STALL_BIT(MIO_THROTTLE), part_of_latency(c, a, fewer));
         hit_relieve(hit, RESOURCE_LSU, part->insns[a->pc].use[RESOURCE_LSU] * fewer);
+        hit_edit(hit, EDIT_CONFLICT_FREE, part, a->pc, 1);
     }
     hit_fact(hit, "warplens__shared_wavefronts_per_inst.ratio", worst->passes, "wavefronts",
              "each access of %s takes %.1f wavefronts; %.1f would do", place_text(c, part, worst->pc), worst->passes,
