@@ -74,7 +74,9 @@ same "-k that matches nothing" "$(count kernel.wlp)" '"launches":0'
     grep -q 'no launch was profiled: -k `nothing` matches no kernel' || fail "-k that matches nothing is told"
 "$W" run -f -o "$T/kernel.wlp" --launch-skip 9 "$T/launches" $fatbin 2 2>&1 >/dev/null |
     grep -q 'no launch was profiled: --launch-skip and' || fail "--launch-skip of all is told"
-checks=$((checks + 2))
+"$W" run -f -o "$T/kernel.wlp" --launch-count 5 "$T/launches" $fatbin 0 2>&1 >/dev/null |
+    grep -q 'no launch was profiled: no kernel of the program ran' || fail "a program without launches is not told of options"
+checks=$((checks + 3))
 "$W" run -q -o "$T/kernel2.wlp" -k '^scale' "$T/launches" $fatbin 2 >/dev/null
 same "-k that matches" "$(count kernel2.wlp)" '"launches":2'
 "$W" run -q -o "$T/kernel3.wlp" -k '^scale$' "$T/launches" $fatbin 2 >/dev/null

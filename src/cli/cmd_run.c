@@ -453,7 +453,9 @@ static bool has_launches(const char *path) {
 static void say_if_empty(const RunOptions *o, const char *path) {
     bool chosen = o->regex || o->skip || o->count;
     if (!chosen || o->no_activities || has_launches(path)) return;
-    if (o->regex && !o->skip && !o->count)
+    if (!o->regex && !o->skip)  // a count alone leaves the first launch
+        fprintf(stderr, "warplens: no launch was profiled: no kernel of the program ran\n");
+    else if (o->regex && !o->skip && !o->count)
         fprintf(stderr, "warplens: no launch was profiled: -k `%s` matches no kernel that was launched\n", o->regex);
     else
         fprintf(stderr, "warplens: no launch was profiled: %s--launch-skip and --launch-count leave none\n",
