@@ -151,6 +151,11 @@ static void loops_that_data_ends_keep_lanes_waiting(void **state) {
     forget(&s);
 }
 
+#define COPIES(to)                                                                                      \
+    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [" #to "], [%rd1+" #to "], 64, " \
+    "[512];\n"
+#define COPIES_OF_ONE(to) "ld.global.u32 %r6, [%rd1+" #to "]; st.shared.u32 [" #to "], %r6;\n"
+
 static void lanes_without_work_need_no_threads(void **state) {
     (void)state;
     Sampled s;
@@ -172,6 +177,13 @@ static void lanes_without_work_need_no_threads(void **state) {
         if (!strcmp(hit->facts.data[i].name, "idle_threads")) idle = hit->facts.data[i].value;
     assert_near(idle, 50);
     assert_true(hit->change.issues > 0.45 * s.c.load.issued && hit->change.issues < 0.51 * s.c.load.issued);
+    forget(&s);
+    // A thread that asks for bulk copies does so for all.
+    sample(&s, BEGIN "setp.ne.s32 %p1, %r1, 0; @%p1 bra end;\n" COPIES(0) COPIES(64) COPIES(128) "end: ret;");
+    assert_null(ask(&s, "divergence"));
+    forget(&s);
+    sample(&s, BEGIN "setp.ne.s32 %p1, %r1, 0; @%p1 bra end;\n" COPIES_OF_ONE(0) COPIES_OF_ONE(64) "end: ret;");
+    assert_non_null(ask(&s, "divergence"));
     forget(&s);
 }
 

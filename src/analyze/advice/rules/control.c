@@ -141,11 +141,18 @@ static bool has_one_way(const CasePart *part, u32 branch) {
     return ways == 1;
 }
 
+// Bulk and tensor copies are a thread's business: it asks for what all threads need.
+static bool asks_for_copies(const CasePart *part, const FlowBlock *b) {
+    for (u32 pc = b->first; pc < b->first + b->count; pc++)
+        if (case_insn(part, pc)->unit == UNIT_TMA) return true;
+    return false;
+}
+
 static void add_block(Hit *hit, const CasePart *part, u32 block, Parting *d) {
     const FlowBlock *b = &part->view->flow.cfg->blocks[block];
     const AdviceCase *c = hit->c;
     bool partial = bitset_has(&part->view->flow.divergence->partial, block);
-    if (!b->reachable || !partial) return;
+    if (!b->reachable || !partial || asks_for_copies(part, b)) return;
     f64 lanes = d->ways ? lanes_guessed(part, d->ways, block) : lanes_of(c, part, b->first);
     if (lanes >= FEW_LANES || is_uneven_end(c, lanes)) return;
     f64 fraction = 1 - fmax(lanes / WARP, least_part(c, part, block)), issued = 0;
