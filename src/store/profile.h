@@ -49,6 +49,7 @@
       "ORDER BY pc")                                                                                                   \
     X(PC_METRICS, "SELECT pc, metric, value FROM pc_metric WHERE function = ?1 AND source = ?2 ORDER BY pc, metric")   \
     X(MESSAGES, "SELECT text FROM message ORDER BY id")                                                                \
+    X(LOSSES, "SELECT what, count FROM dropped ORDER BY count DESC, what")                                             \
     X(FINDINGS,                                                                                                        \
       "SELECT id, rule, severity, text, evidence, coalesce(file, ''), line, function FROM finding ORDER BY id")        \
     X(EXPERIMENTS, "SELECT function, rule, edits, before_ns, after_ns FROM experiment ORDER BY function, rule, edits") \

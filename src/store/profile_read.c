@@ -130,6 +130,20 @@ Status profile_messages(Profile *profile, const char *const **texts, u32 *count,
     return *texts || status != STATUS_OK ? status : profile_tell(profile, diag, STATUS_NO_MEMORY);
 }
 
+Status profile_losses(Profile *profile, const ProfileLoss **losses, u32 *count, Diag *diag) {
+    Vec(ProfileLoss) rows = {0};
+    Query query = query_begin(profile, PROFILE_LOSSES, 0, 0);
+    while (query_row(&query)) {
+        ProfileLoss row = {query_text(&query, 0), count_of(query_f64(&query, 1))};
+        if (row.what && vec_push(&rows, row) != STATUS_OK) query.code = SQLITE_NOMEM;
+    }
+    Status status = query_end(&query, diag);
+    *count = rows.len;
+    *losses = profile_keep(profile, rows.data, rows.len, sizeof *rows.data);
+    vec_free(&rows);
+    return *losses || status != STATUS_OK ? status : profile_tell(profile, diag, STATUS_NO_MEMORY);
+}
+
 Status profile_findings(Profile *profile, const ProfileFinding **findings, u32 *count, Diag *diag) {
     Vec(ProfileFinding) rows = {0};
     Query query = query_begin(profile, PROFILE_FINDINGS, 0, 0);

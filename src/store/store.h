@@ -194,6 +194,12 @@ WL_MUST_USE Status profile_launches(Profile *profile, u32 function, const Profil
                                     Diag *diag);  // 0 = all
 WL_MUST_USE Status profile_lines(Profile *profile, u32 function, const ProfileLine **lines, u32 *count, Diag *diag);
 WL_MUST_USE Status profile_messages(Profile *profile, const char *const **texts, u32 *count, Diag *diag);
+// What was lost of the run, most first: `count` of all are ProfileSummary.dropped. No rows in a good profile.
+typedef struct ProfileLoss {
+    const char *what;
+    u64 count;
+} ProfileLoss;
+WL_MUST_USE Status profile_losses(Profile *profile, const ProfileLoss **losses, u32 *count, Diag *diag);
 WL_MUST_USE Status profile_findings(Profile *profile, const ProfileFinding **findings, u32 *count, Diag *diag);
 WL_MUST_USE Status profile_experiments(Profile *profile, const ProfileExperiment **experiments, u32 *count, Diag *diag);
 WL_MUST_USE Status profile_function_metrics(Profile *profile, u32 function, MetricSet *metrics,

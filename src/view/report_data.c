@@ -148,6 +148,7 @@ static Status load_run(Loader *loader) {
     if (!report->gpus) return STATUS_NO_MEMORY;
     for (u32 i = 0; i < report->source_count; i++)
         TRY(kernel_gpu(report->options.gpu_folder, report->sources[i].device, loader->arena, &report->gpus[i]));
+    TRY(profile_losses(report->profile, &report->losses, &report->loss_count, loader->diag));
     return profile_messages(report->profile, &report->messages, &report->message_count, loader->diag);
 }
 

@@ -84,6 +84,8 @@ struct Report {
     const GpuModel **gpus;  // of the sources; NULL: not known
     const char *const *messages;
     u32 message_count;
+    const ProfileLoss *losses;
+    u32 loss_count;
     const ReportFinding *findings;
     u32 finding_count;
     const ReportKernel *kernels;  // sorted, largest first

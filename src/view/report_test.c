@@ -358,6 +358,28 @@ static void an_empty_profile_has_a_report(void **state) {
     free(text);
 }
 
+static void what_was_lost_is_told(void **state) {
+    (void)state;
+    StoreWriter *writer = create_profile();
+    Sink *sink = store_sink(writer);
+    RecordDropped few = {.count = 3}, many = {.count = 500000};
+    assert_int_equal(sample_head(sink), STATUS_OK);
+    assert_int_equal(sink_write(sink, RECORD_DROPPED, &few, "call stacks", 12), STATUS_OK);
+    assert_int_equal(sink_write(sink, RECORD_DROPPED, &many, "PC samples", 11), STATUS_OK);
+    assert_int_equal(store_close(writer), STATUS_OK);
+    char *text = render("text", (ReportOptions){0});
+    assert_non_null(strstr(text, "; 500003 records were lost\n"
+                                 "  lost        500000 PC samples\n"
+                                 "  lost        3 call stacks\n"));
+    free(text);
+    json_t *root = parse(render("json", (ReportOptions){0})), *losses = json_object_get(root, "losses");
+    assert_int_equal(json_array_size(losses), 2);
+    json_t *most = json_array_get(losses, 0);
+    assert_string_equal(json_string_value(json_object_get(most, "what")), "PC samples");
+    assert_int_equal(json_integer_value(json_object_get(most, "count")), 500000);
+    json_decref(root);
+}
+
 static void tables_are_sound(void **state) {
     (void)state;
     for (u32 i = 0; i < column_count; i++) {
@@ -430,6 +452,7 @@ int main(void) {
         IN_FOLDER(failing_output_ends_the_report),
         IN_FOLDER(lack_of_memory_is_told),
         IN_FOLDER(an_empty_profile_has_a_report),
+        IN_FOLDER(what_was_lost_is_told),
         cmocka_unit_test(tables_are_sound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

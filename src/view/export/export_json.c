@@ -247,6 +247,13 @@ static json_t *summary_value(Json *json, const Report *report) {
     return object;
 }
 
+static json_t *loss_value(Json *json, const ProfileLoss *loss) {
+    json_t *object = json_object();
+    json_object_set_new(object, "what", json_text(json, loss->what));
+    json_object_set_new(object, "count", json_count(loss->count));
+    return object;
+}
+
 static json_t *source_value(Json *json, const ProfileSource *source) {
     json_t *object = json_object();
     json_object_set_new(object, "provenance", json_text(json, source->provenance));
@@ -257,7 +264,7 @@ static json_t *source_value(Json *json, const ProfileSource *source) {
 }
 
 static json_t *head_value(Json *json, const Report *report) {
-    json_t *object = json_object(), *sources = json_array(), *messages = json_array();
+    json_t *object = json_object(), *sources = json_array(), *messages = json_array(), *losses = json_array();
     for (u32 i = 0; i < report->source_count; i++) {
         json_array_append_new(sources, source_value(json, &report->sources[i]));
     }
@@ -266,7 +273,9 @@ static json_t *head_value(Json *json, const Report *report) {
     json_object_set_new(object, "schema", json_string("warplens-report/1"));
     json_object_set_new(object, "summary", summary_value(json, report));
     json_object_set_new(object, "sources", sources);
+    for (u32 i = 0; i < report->loss_count; i++) json_array_append_new(losses, loss_value(json, &report->losses[i]));
     json_object_set_new(object, "messages", messages);
+    json_object_set_new(object, "losses", losses);
     return object;
 }
 

@@ -81,6 +81,17 @@ static const char *command_of(Text *text, const ProfileSummary *summary) {
     return arena_printf(&text->arena, "%s  (exit code %d)", command, summary->exit_code);
 }
 
+static void write_losses(Text *text) {
+    const Report *report = text->report;
+    for (u32 i = 0; i < report->loss_count && i < MESSAGES; i++) {
+        const ProfileLoss *loss = &report->losses[i];
+        item(text, "lost",
+             arena_printf(&text->arena, "%llu %s", (unsigned long long)loss->count, text_clean(text, loss->what)));
+    }
+    if (report->loss_count > MESSAGES)
+        item(text, "", arena_printf(&text->arena, "and %u more", report->loss_count - MESSAGES));
+}
+
 // How long all launches took; and the whole run, which on the simulator is no time of the program's.
 static void write_times(Text *text, const ProfileSummary *summary) {
     const Report *report = text->report;
@@ -120,6 +131,7 @@ static void write_summary(Text *text) {
     }
     write_times(text, summary);
     item(text, "state", state_of(text, summary));
+    write_losses(text);
     for (u32 i = 0; i < report->message_count && i < MESSAGES; i++) {
         item(text, "message", text_clean(text, report->messages[i]));
     }
