@@ -177,7 +177,8 @@ static f64 bytes_of_group(const Group *g) {
 static f64 executions_per_sample(const AdviceCase *c, f64 seconds) {
     const ProfileLaunch *l = c->view->launches.typical;
     f64 ctas = (f64)l->grid[0] * l->grid[1] * l->grid[2], sms = fmin(ctas, (f64)c->gpu->sms);
-    f64 slots = seconds * (f64)c->gpu->clock_mhz * 1e6 * sms * (f64)c->gpu->warp_schedulers;
+    f64 warps = ceil(ctas / (f64)c->gpu->sms) * ceil((f64)l->block[0] * l->block[1] * l->block[2] / 32);
+    f64 slots = seconds * (f64)c->gpu->clock_mhz * 1e6 * sms * fmin((f64)c->gpu->warp_schedulers, warps);
     return c->load.issued > 0 ? slots * c->load.issue_rate / c->load.issued : 0;
 }
 
@@ -354,8 +355,23 @@ static bool find_launch(const AdviceCase *c, Launch *launch) {
 }
 
 // Turns that a warp makes of a loop that is in no other: those of all warps of the launch, over the warps. What was
-// measured at the loop's entry rests on few samples. Samples say too high a rate of issue: the least that is certain.
+// measured at the loop's entry rests on few samples, or on none. Samples say too high a rate of issue: the least that is
+// certain.
 #define TOO_FEW 1.25  // times
+
+// Long turns are seldom caught at the loop's own instructions; of loops within that turn a number of times that is known
+// the one that was caught most often says more.
+static f64 runs_of_loop(const CasePart *part, u32 loop) {
+    const Loops *loops = part->view->flow.loops;
+    f64 caught = block_runs(part, loops->loops[loop].header), runs = caught;
+    for (u32 i = 0; i < loops->loop_count; i++) {
+        const FlowLoop *inner = &loops->loops[i];
+        f64 turns = block_runs(part, inner->header);
+        if (inner->parent == loop && inner->trip_count > 0 && turns > caught)
+            caught = turns, runs = turns / (f64)inner->trip_count;
+    }
+    return runs;
+}
 
 void case_find_trips(AdviceCase *c) {
     Launch launch;
@@ -365,10 +381,9 @@ void case_find_trips(AdviceCase *c) {
     const Loops *loops = part->view->flow.loops;
     f64 warps = (f64)l->grid[0] * l->grid[1] * l->grid[2] * c->view->occupancy.warps_per_cta;
     for (u32 i = 0; i < loops->loop_count && warps > 0; i++) {
-        f64 trips = block_runs(part, loops->loops[i].header) * launch.per_sample / (warps * c->load.too_high);
-        bool measured =
-            loops->loops[i].trip_count <= 0 && loops->loops[i].parent == WL_NONE && part->loops[i].trips > 0;
-        if (measured && trips > TOO_FEW * part->loops[i].trips) part->loops[i].trips = trips;
+        f64 trips = runs_of_loop(part, i) * launch.per_sample / (warps * c->load.too_high);
+        bool unknown = loops->loops[i].trip_count <= 0 && loops->loops[i].parent == WL_NONE;
+        if (unknown && trips > 1 && trips > TOO_FEW * part->loops[i].trips) part->loops[i].trips = trips;
     }
 }
 

@@ -237,6 +237,9 @@ u32 insn_source(const CasePart *part, u32 pc, u32 use);
 bool insn_feeds(const CasePart *part, u32 pc, u32 depth, bool (*wanted)(const CasePart *part, u32 pc, u32 from));
 
 bool loop_has(const CasePart *part, u32 loop, u32 pc);
+// Turns that need nothing of the turn before can be dealt to different threads; those in which the warps of a CTA meet,
+// to different CTAs. What is joined at the end (sums) counts as nothing. deal.c
+bool loop_can_be_dealt(const AdviceCase *c, const CasePart *part, u32 loop);
 u32 loop_header_pc(const CasePart *part, u32 loop);
 u32 loop_line_pc(const CasePart *part, u32 loop);  // the first instruction from there on whose line is known
 

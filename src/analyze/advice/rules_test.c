@@ -555,6 +555,58 @@ static void frames_that_leave_the_l2_are_written_to_dram(void **state) {
     assert_true(dram_of_local(4096) > 0.01);
 }
 
+// What block-increase and thread-increase say of a grid of one CTA: "" nothing.
+static const char *for_one_cta(u32 threads, const char *rule, const char *body) {
+    static char text[256];
+    Sampled s;
+    static const GpuModel gpu = {.sms = 100,
+                                 .warp_schedulers = 4,
+                                 .clock_mhz = 1000,
+                                 .l1_latency = 30,
+                                 .l2_latency = 200,
+                                 .max_ctas_per_sm = 8,
+                                 .max_threads_per_sm = 1024};
+    on_gpu = &gpu;
+    sample(&s, body);
+    s.launch = (ProfileLaunch){.grid = {1, 1, 1}, .block = {threads, 1, 1}};
+    ViewOccupancy *o = &s.subject.view.occupancy;
+    *o = (ViewOccupancy){.ctas_per_sm = 8, .warps_per_cta = (threads + 31) / 32, .warps_per_sm = 32, .waves = 0.001};
+    for (u32 l = 0; l < s.view->flow.loops->loop_count; l++) s.c.parts[0].loops[l].trips = 1000;
+    const Hit *hit = ask(&s, rule);
+    snprintf(text, sizeof text, "%s", hit ? hit->what : "");
+    forget(&s);
+    on_gpu = NULL;
+    return text;
+}
+
+// A turn: what is loaded from address %rd3, or from shared memory, is stored to address %rd6 or there.
+#define DEALT(body)                                                          \
+    BEGIN "mov.u32 %r8, 0; mov.u64 %rd6, %rd3; mul.wide.s32 %rd7, %r3, 4;\n" \
+          "mov.u32 %r9, tile; mad.lo.s32 %r9, %r1, 4, %r9;\n"                \
+          "more: " body                                                      \
+          " add.s64 %rd3, %rd3, %rd7; add.s32 %r8, %r8, 1; setp.lt.s32 %p1, %r8, %r5; @%p1 bra more; ret;"
+
+static void turns_that_need_no_other_are_dealt(void **state) {
+    (void)state;
+    const char *own = DEALT("ld.global.f32 %f1, [%rd3]; add.f32 %f1, %f1, %f1; st.global.f32 [%rd3], %f1;");
+    assert_non_null(strstr(for_one_cta(256, "block-increase", own), "Split the loop"));
+    assert_non_null(strstr(for_one_cta(1, "thread-increase", own), "CTAs of 256 threads instead of 1"));
+    assert_string_equal(for_one_cta(1, "block-increase", own), "");  // lanes first
+    // What the turn before has stored.
+    const char *next = DEALT("ld.global.f32 %f1, [%rd3+-4096]; add.f32 %f1, %f1, %f1; st.global.f32 [%rd3], %f1;");
+    assert_null(strstr(for_one_cta(256, "block-increase", next), "Split the loop"));
+    assert_string_equal(for_one_cta(1, "thread-increase", next), "");
+    // A tile that each turn fills, and one that goes on from turn to turn.
+    const char *tile =
+        DEALT("ld.global.f32 %f1, [%rd3]; st.shared.f32 [%r9], %f1; bar.sync 0; ld.shared.f32 %f2, [tile];"
+              "bar.sync 0; st.global.f32 [%rd3], %f2;");
+    assert_non_null(strstr(for_one_cta(256, "block-increase", tile), "Split the loop"));
+    const char *state_of_cta =
+        DEALT("ld.shared.f32 %f2, [tile]; bar.sync 0; ld.global.f32 %f1, [%rd3]; add.f32 %f2, %f2, %f1;"
+              "st.shared.f32 [%r9], %f2; bar.sync 0; st.global.f32 [%rd3], %f2;");
+    assert_null(strstr(for_one_cta(256, "block-increase", state_of_cta), "Split the loop"));
+}
+
 // for (; i < %r5; i += step) b[i] = a[i]: %r4 is the thread's number in the grid, %r9 what a turn goes on by.
 #define COPY_LOOP(step)                                                                                     \
     BEGIN "mov.u32 %r6, %nctaid.x; " step " mul.wide.s32 %rd4, %r9, 4;\n"                                   \
@@ -584,6 +636,7 @@ static void turns_over_the_grid_take_several_elements(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(frames_that_leave_the_l2_are_written_to_dram),
+                                       cmocka_unit_test(turns_that_need_no_other_are_dealt),
                                        cmocka_unit_test(turns_over_the_grid_take_several_elements),
                                        cmocka_unit_test(guards_of_copies_are_tests),
                                        cmocka_unit_test(loops_that_data_ends_keep_lanes_waiting),

@@ -6,7 +6,7 @@
 #include "analyze/advice/rule.h"
 #include "gpu/occupancy.h"
 
-enum { WARP = 32, BLOCK_WARPS = 8 };
+enum { WARP = 32, BLOCK_WARPS = 8, SECTOR = 32 };
 #define MOST_FIXED 0.25  // in shorter kernels the starts of CTAs are what differs
 #define EVEN 0.9         // of what equal CTAs would give; above, starts and ends of CTAs explain it
 
@@ -58,50 +58,6 @@ static f64 evened_out(const AdviceCase *c, const Grid *g) {
     return c->view->occupancy.warps_per_cta > 1 ? fmax(mean / fullest, 1.0 / c->view->occupancy.warps_per_cta) : 1;
 }
 
-enum { MOST_ADDS = 64 };  // of one sum in an unrolled turn
-
-static bool counts(const CasePart *part, u32 node) {
-    return affine_kinds(part->view->flow.affine, node) & 1u << AFFINE_COUNTER;
-}
-
-// The only instruction of the loop that uses the value, WL_NONE: several; *ends: none does, it goes to the next turn.
-static u32 only_user(const CasePart *part, u32 loop, u32 node, bool *ends) {
-    const Chains *chains = part->view->flow.chains;
-    u32 found = WL_NONE, users = 0;
-    for (u32 i = chains->first_user[node]; i < chains->first_user[node + 1]; i++) {
-        u32 user = chains->users[i].insn;
-        if (user != WL_NONE && loop_has(part, loop, user)) found = user, users++;
-    }
-    *ends = users == 0;
-    return users == 1 ? found : WL_NONE;
-}
-
-// A value that a turn takes from the one before: all right when it counts, or when turns only add to it.
-static bool only_adds(const CasePart *part, u32 loop, u32 node) {
-    const Chains *chains = part->view->flow.chains;
-    if (counts(part, node)) return true;
-    for (u32 steps = 0; steps < MOST_ADDS; steps++) {
-        bool ends;
-        u32 user = only_user(part, loop, node, &ends);
-        if (ends) return true;
-        if (user == WL_NONE || !case_insn(part, user)->defs) return false;
-        UnitClass unit = (UnitClass)case_insn(part, user)->unit;
-        bool adds = unit == UNIT_FMA || unit == UNIT_FP64 || case_insn(part, user)->arith == FLOW_ADD;
-        node = chains->of_operand[case_insn(part, user)->operands];
-        if (!adds || node == WL_NONE) return false;
-    }
-    return false;
-}
-
-// Turns that need nothing of the turn before can be dealt to different threads.
-static bool can_be_dealt(const CasePart *part, u32 loop) {
-    const FlowResults *flow = &part->view->flow;
-    if (part->loops[loop].has_barrier) return false;
-    for (u32 n = flow->chains->def_count; n < flow->chains->node_count; n++)
-        if (flow->chains->nodes[n].block == flow->loops->loops[loop].header && !only_adds(part, loop, n)) return false;
-    return true;
-}
-
 // A loop that goes on by as many elements as the grid has threads deals its work to any number of CTAs. Who only
 // numbers threads of a grid of several dimensions asks for its size too.
 static bool any_grid(const AdviceCase *c) {
@@ -135,11 +91,17 @@ static void share_loop(Hit *hit, const Grid *g, const MainLoop *loop, f64 more) 
                 "and results joined");
 }
 
+static f64 threads_of_cta(const AdviceCase *c) {
+    const ProfileLaunch *l = c->view->launches.typical;
+    return (f64)l->block[0] * l->block[1] * l->block[2];
+}
+
 void rule_block_increase(AdviceCase *c) {
     Grid g;
     if (!find_grid(c, &g) || g.rounds >= 1) return;
     MainLoop loop = main_loop(c);
-    bool shared = loop.loop != WL_NONE && can_be_dealt(&c->parts[0], loop.loop);
+    if (threads_of_cta(c) < WARP && loop.turns > 1) return;  // lanes first
+    bool shared = loop.loop != WL_NONE && loop_can_be_dealt(c, &c->parts[0], loop.loop);
     f64 more = shared || any_grid(c) ? floor(fmin(g.sms * g.per_sm / g.ctas, loop.turns)) : 1;
     Hit *hit = hit_begin(c);
     hit_of_shape(hit);
@@ -165,10 +127,54 @@ void rule_block_increase(AdviceCase *c) {
 // --- thread-increase -----------------------------------------------------------------------------------------------
 #define STARTING 0.8  // of the time: then CTAs end faster than others start, and warps are missing
 
+// A lane that walks through memory alone finds most words in the L1, as the last miss brought its neighbours; where all
+// lanes work, each access of a warp brings new sectors. The samples that loads of the loop wait longer for it.
+static f64 longer_waits(const AdviceCase *c, const CasePart *part, u32 loop, f64 threads) {
+    f64 longer = 0, far = (f64)(c->gpu->l1_latency + c->gpu->l2_latency);
+    for (u32 i = 0; i < part->access_count; i++) {
+        const CaseAccess *a = &part->accesses[i];
+        bool dense = a->affine && a->affine->stride_kind[0] == AFFINE_STRIDE_CONSTANT && a->affine->stride[0];
+        if (!a->load || !access_is_global(a) || !dense || !loop_has(part, loop, a->pc) || a->latency >= far) continue;
+        if (a->latency > 0 && threads * a->bytes < SECTOR) longer += part->insns[a->pc].blamed * (far / a->latency - 1);
+    }
+    return longer;
+}
+
+// CTAs of less threads than a warp has lanes: each further lane takes turns of the loop in instructions that are
+// executed anyway, and each further warp in the waits.
+static bool fill_lanes(AdviceCase *c, const Grid *g) {
+    const CasePart *part = &c->parts[0];
+    MainLoop loop = main_loop(c);
+    f64 threads = threads_of_cta(c);
+    bool shared = loop.loop != WL_NONE && loop_can_be_dealt(c, part, loop.loop);
+    f64 more = shared ? fmin(floor(BLOCK_WARPS * WARP / threads), loop.turns) : 1;
+    if (more < 2) return false;
+    f64 lanes = fmin(WARP / threads, more);
+    Hit *hit = hit_begin(c);
+    hit_of_shape(hit);
+    hit->change.work = 1 / lanes;
+    hit->change.warps = fmax(more / lanes, 1);
+    hit->change.stalls = -longer_waits(c, part, loop.loop, threads);
+    hit_fact(hit, "launch__block_size", threads, "threads",
+             "a warp of a CTA of %.0f thread%s works with as many of its %d lanes", threads, threads > 1 ? "s" : "",
+             WARP);
+    hit_fact(hit, "loop_trip_count", loop.turns, "turns",
+             "a thread's loop turns %.0f times, which more threads could share", loop.turns);
+    hit->doubtful = true;  // what threads share may be more than the loop
+    if (g->ctas < g->sms)
+        hit_caution(hit, "%.0f of %.0f SMs have a CTA: launch as many CTAs as there is work for, too", g->ctas, g->sms);
+    hit_basis(hit, "equations 6 to 10: %.3g of the instructions, in %.0f warps", 1 / lanes, hit->change.warps);
+    hit_end_kernel(hit, "Launch CTAs of %d threads instead of %.0f: share the loop at %s among them",
+                   BLOCK_WARPS * WARP, threads, place_text(c, part, loop_line_pc(part, loop.loop)));
+    return true;
+}
+
 void rule_thread_increase(AdviceCase *c) {
     Grid g;
     const ViewOccupancy *o = &c->view->occupancy;
-    bool full = find_grid(c, &g) && o->limits & 1u << LIMIT_CTAS;
+    bool known = find_grid(c, &g);
+    if (known && threads_of_cta(c) < WARP && fill_lanes(c, &g)) return;
+    bool full = known && o->limits & 1u << LIMIT_CTAS;
     f64 starting = c->load.busy[RESOURCE_LAUNCH];
     if (!o->ctas_per_sm || o->warps_per_cta >= BLOCK_WARPS || (!full && starting < STARTING)) return;
     f64 most = (f64)c->gpu->max_threads_per_sm / WARP, of_grid = ceil(g.ctas / g.sms) * o->warps_per_cta;

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether the turns of a loop can be dealt to others: none needs what an earlier one has computed, be it in a register
+// or through memory.
+#include <math.h>
+
+#include "analyze/advice/rule.h"
+
+// --- through registers -----------------------------------------------------------------------------------------------
+enum { MOST_ADDS = 64 };  // of one sum in an unrolled turn
+
+static bool counts(const CasePart *part, u32 node) {
+    return affine_kinds(part->view->flow.affine, node) & 1u << AFFINE_COUNTER;
+}
+
+// The only instruction of the loop that uses the value, WL_NONE: several; *ends: none does, it goes to the next turn.
+static u32 only_user(const CasePart *part, u32 loop, u32 node, bool *ends) {
+    const Chains *chains = part->view->flow.chains;
+    u32 found = WL_NONE, users = 0;
+    for (u32 i = chains->first_user[node]; i < chains->first_user[node + 1]; i++) {
+        u32 user = chains->users[i].insn;
+        if (user != WL_NONE && loop_has(part, loop, user)) found = user, users++;
+    }
+    *ends = users == 0;
+    return users == 1 ? found : WL_NONE;
+}
+
+// A value that a turn takes from the one before: all right when it counts, or when turns only add to it.
+static bool only_adds(const CasePart *part, u32 loop, u32 node) {
+    const Chains *chains = part->view->flow.chains;
+    if (counts(part, node)) return true;
+    for (u32 steps = 0; steps < MOST_ADDS; steps++) {
+        bool ends;
+        u32 user = only_user(part, loop, node, &ends);
+        if (ends) return true;
+        if (user == WL_NONE || !case_insn(part, user)->defs) return false;
+        UnitClass unit = (UnitClass)case_insn(part, user)->unit;
+        bool adds = unit == UNIT_FMA || unit == UNIT_FP64 || case_insn(part, user)->arith == FLOW_ADD;
+        node = chains->of_operand[case_insn(part, user)->operands];
+        if (!adds || node == WL_NONE) return false;
+    }
+    return false;
+}
+
+// --- through memory --------------------------------------------------------------------------------------------------
+enum { STEPS = 24 /* of arithmetic and merges behind an address */ };
+
+// A number for what a factor of an address is: the parameter's own, or, of variables, one behind all of them.
+enum { VARIABLES = 1 << 24 };
+
+static u32 number_of(const Affine *affine, u32 factor) {
+    const AffineFactor *f = &affine->factors[factor];
+    return f->kind == AFFINE_PARAMETER ? f->id : VARIABLES + factor;
+}
+
+// The pointer or variable that a polynomial has once and by itself.
+static u32 pointer_of(const Affine *affine, u32 form) {
+    const AffineForm *f = &affine->forms[form];
+    for (u32 t = 0; t < f->term_count; t++) {
+        const AffineTerm *term = &affine->terms[f->terms + t];
+        if (term->coefficient != 1 || term->factors[0] == WL_NONE || term->factors[1] != WL_NONE) continue;
+        const AffineFactor *factor = &affine->factors[term->factors[0]];
+        bool pointer = factor->kind == AFFINE_PARAMETER || factor->kind == AFFINE_SYMBOL;
+        if (pointer && factor->bits == 64) return number_of(affine, term->factors[0]);
+    }
+    return WL_NONE;
+}
+
+// The pointer that an instruction takes from the kernel's parameters.
+static u32 pointer_taken(const CasePart *part, u32 pc) {
+    const FlowInsn *in = case_insn(part, pc);
+    for (u32 u = 0; u < in->uses; u++) {
+        const FlowOperand *o = &part->view->flow.code->operands[in->operands + in->defs + u];
+        if (o->kind == FLOW_PARAMETER_VALUE && o->width == 64) return o->id;
+    }
+    return WL_NONE;
+}
+
+// What the address comes from, also where loops have moved it on: any definition says it. WL_NONE: not found.
+static u32 root_of(const CasePart *part, u32 node, u32 depth) {
+    const FlowResults *flow = &part->view->flow;
+    const Chains *chains = flow->chains;
+    if (node == WL_NONE || !depth) return WL_NONE;
+    u32 found = pointer_of(flow->affine, node), insn = chains->nodes[node].insn;
+    for (u32 i = 0; found == WL_NONE && insn == WL_NONE && i < chains->nodes[node].arg_count; i++)
+        found = root_of(part, chains->args[chains->nodes[node].args + i], depth - 1);
+    const FlowInsn *in = insn == WL_NONE || case_access(part, insn) ? NULL : case_insn(part, insn);
+    if (in && found == WL_NONE) found = pointer_taken(part, insn);
+    for (u32 u = 0; in && found == WL_NONE && u < in->uses; u++)
+        found = root_of(part, chains->of_operand[in->operands + in->defs + u], depth / 2);
+    return found;
+}
+
+static u32 array_of(const CasePart *part, const CaseAccess *a) {
+    const FlowInsn *in = case_insn(part, a->pc);
+    u32 base = access_base(a);
+    if (base != WL_NONE && part->view->flow.affine->factors[base].kind != AFFINE_NODE)
+        return number_of(part->view->flow.affine, base);
+    if (in->address_use == 0xff) return WL_NONE;
+    return root_of(part, part->view->flow.chains->of_operand[in->operands + in->defs + in->address_use], STEPS);
+}
+
+// The thread's first address with so many turns behind it, with a number drawn for what is known at launch only.
+static f64 address_at(const AdviceCase *c, const CasePart *part, const CaseAccess *a, u32 loop, f64 turns) {
+    const Affine *affine = part->view->flow.affine;
+    const AffineForm *form = &affine->forms[a->affine->form];
+    const ProfileLaunch *l = c->view->launches.typical;
+    f64 all = (f64)form->constant;
+    for (u32 t = 0; t < form->term_count; t++) {
+        const AffineTerm *term = &affine->terms[form->terms + t];
+        f64 value = (f64)term->coefficient;
+        for (u32 i = 0; i < AFFINE_DEGREE && term->factors[i] != WL_NONE; i++) {
+            const AffineFactor *f = &affine->factors[term->factors[i]];
+            bool size = f->kind == AFFINE_SREG && f->component <= 2;
+            if (f->kind == AFFINE_COUNTER)
+                value *= f->id == loop ? turns : 0;
+            else if (size && f->id == SREG_NTID)
+                value *= l->block[f->component];
+            else if (size && f->id == SREG_NCTAID)
+                value *= l->grid[f->component];
+            else
+                value *= size && (f->id == SREG_TID || f->id == SREG_CTAID) ? 0 : 4099 + 2 * (f64)term->factors[i];
+        }
+        all += value;
+    }
+    return all;
+}
+
+// Whether the load may get what an earlier turn has stored. Elements that each turn has for itself it may not; shared
+// memory is filled anew in each turn, if it is stored to before it is read.
+static bool may_follow(const AdviceCase *c, const CasePart *part, const CaseAccess *load, const CaseAccess *store,
+                       u32 loop) {
+    if (access_is_shared(load) != access_is_shared(store)) return false;
+    if ((load->space == SPACE_LOCAL) != (store->space == SPACE_LOCAL)) return false;
+    if (load->space == SPACE_LOCAL || access_is_shared(load)) return load->pc < store->pc;
+    u32 from = array_of(part, load), to = array_of(part, store);
+    if (from == WL_NONE || to == WL_NONE) return true;
+    if (from != to) return false;
+    f64 apart = address_at(c, part, load, loop, 0) - address_at(c, part, store, loop, 0);
+    f64 step = address_at(c, part, store, loop, 1) - address_at(c, part, store, loop, 0);
+    return fabs(apart) >= fabs(step);
+}
+
+static bool passes_nothing_on(const AdviceCase *c, const CasePart *part, u32 loop) {
+    for (u32 i = 0; i < part->access_count; i++) {
+        const CaseAccess *load = &part->accesses[i];
+        if (!load->load || load->atomic || !loop_has(part, loop, load->pc)) continue;
+        bool follows = false, filled = false;
+        for (u32 j = 0; j < part->access_count; j++) {
+            const CaseAccess *store = &part->accesses[j];
+            if (!store->store || store->atomic || !loop_has(part, loop, store->pc)) continue;
+            follows |= may_follow(c, part, load, store, loop);
+            filled |= access_is_shared(load) && access_is_shared(store) && store->pc < load->pc;
+        }
+        if (follows && !filled) return false;
+    }
+    return true;
+}
+
+bool loop_can_be_dealt(const AdviceCase *c, const CasePart *part, u32 loop) {
+    const FlowResults *flow = &part->view->flow;
+    for (u32 n = flow->chains->def_count; n < flow->chains->node_count; n++)
+        if (flow->chains->nodes[n].block == flow->loops->loops[loop].header && !only_adds(part, loop, n)) return false;
+    return passes_nothing_on(c, part, loop);
+}
