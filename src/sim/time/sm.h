@@ -106,9 +106,11 @@ typedef struct TimeWarp {
     u8 lanes, barrier;
     u8 lane_counter;    // SmCounter of so many lanes
     u8 ask;             // TraceAsk
+    bool entering;      // what is issued on the way into `loop` has been, and nothing since
     bool joined;        // the run is several runs of the trace: TimeOp.extra says which of TimeWarp.part
     u32 op, op_end;     // TimeCode.ops: next, end of the run's block
     u32 from, to;       // the run
+    u32 loop;           // unrolled loop of unknown turns that the last run is in: where it begins; WL_NONE
     TimeRun *run;       // of the kernel
     u64 since;          // start of the present stall
     u64 fixed;          // until then it waits for the stall count of the instruction before, whatever its reason

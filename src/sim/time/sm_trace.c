@@ -70,19 +70,23 @@ static void take_passes(Sm *sm, const Passes *p, u32 ops, u32 op_count) {
     sm->counters[SMC_THREAD_INSTS] += p->thread_insns;
 }
 
-// Takes the next runs when they are a pass through the region that begins with `block`, or TimeBlock.turns passes
-// through an unrolled one.
+// Takes the next runs when they are a pass through the region that begins with `block`, or TimeBlock.turns or TIME_PAIR
+// passes through an unrolled one.
 static Match take_region(Sm *sm, TimeWarp *w, const TimeBlock *block, u32 lanes) {
-    Passes one = {.w = w, .first = block};
+    Passes one = {.w = w, .first = block}, pair = {.w = NULL};
     Match match = match_pass(&one, w->part, lanes);
     if (match != MATCH_WHOLE) return match;
     w->low_words = block->unrolled_count ? block->turns * one.words : one.words;
     Passes all = one;
-    for (u32 k = 1; k < block->turns && block->unrolled_count && match == MATCH_WHOLE; k++)
+    for (u32 k = 1; k < block->turns && block->unrolled_count && match == MATCH_WHOLE; k++) {
         match = match_pass(&all, w->part + k * block->parts, lanes);
+        if (k + 1 == TIME_PAIR && match == MATCH_WHOLE) pair = all;
+    }
     if (match == MATCH_OPEN && w->ask != ASK_TRIED && !warp_done(w->front)) return MATCH_OPEN;
     if (match == MATCH_WHOLE && block->unrolled_count)
         take_passes(sm, &all, block->unrolled, block->unrolled_count);
+    else if (pair.w && block->pair_count)
+        take_passes(sm, &pair, block->pair, block->pair_count);
     else
         take_passes(sm, &one, block->ops, block->op_count);
     return MATCH_WHOLE;
@@ -117,6 +121,21 @@ static bool pass_predicated(TimeWarp *w, u32 pc) {
     for (u32 b = first; b < end; b++)
         if (!code->blocks[b].predicated) return false;
     return issue_blocks(w, first, end);
+}
+
+// On the way into an unrolled loop: how many turns there are is asked once.
+static bool issue_entry(TimeWarp *w, const TimeBlock *block) {
+    u32 loop = block->pc;
+    if (w->loop == loop || !block->entry_count) return false;
+    w->loop = loop;
+    w->entering = true;
+    w->from = loop;
+    w->to = block[block->parts - 1].pc_end;
+    w->op = block->entry;
+    w->op_end = block->entry + block->entry_count;
+    w->part[0] = NO_PART;
+    w->joined = false;
+    return next_op(w);
 }
 
 // --- runs ---------------------------------------------------------------------------------------------------------
@@ -166,9 +185,15 @@ bool sm_next_run(Sm *sm, TimeWarp *w) {
         if (trace_empty(t)) return false;
         TraceRun run = trace_run(t->words + t->begin);
         const TimeBlock *block = &code->blocks[code->block_of[run.from]];
-        if (pass_predicated(w, run.from)) return true;
+        if (!w->entering && pass_predicated(w, run.from)) return true;
         u32 before = w->to;
-        Match match = begins_region(block, run) ? take_region(sm, w, block, run.lanes) : MATCH_NONE;
+        bool region = begins_region(block, run);
+        if (block->entry_count == 0)
+            w->loop = WL_NONE;
+        else if (region && issue_entry(w, block))
+            return true;
+        w->entering = false;
+        Match match = region ? take_region(sm, w, block, run.lanes) : MATCH_NONE;
         if (match == MATCH_OPEN && w->ask != ASK_TRIED && !warp_done(w->front)) {
             w->ask = ASK_WANTED;
             return false;

@@ -92,7 +92,7 @@ typedef struct TimeOp {
 } TimeOp;
 
 #define CONSTANT_BANK (1ull << 63)
-enum { TIME_UNROLL = 4, TIME_PARTS = 64 };
+enum { TIME_UNROLL = 4, TIME_PAIR = 2, TIME_PARTS = 64 };
 
 typedef struct TimeBlock {
     u32 pc, pc_end;   // the PTX instructions [pc, pc_end)
@@ -104,6 +104,10 @@ typedef struct TimeBlock {
     // TimeOp.extra: pass * parts + part, less than TIME_PARTS.
     u32 unrolled, unrolled_count;  // unrolled_count 0: not unrolled
     u8 turns;                      // TIME_UNROLL, or those of a loop that is unrolled altogether, or a part of them
+    // Where the number of turns is not known: what is issued once, on the way in, and TIME_PAIR turns at once, for what
+    // is left when fewer than TIME_UNROLL are; the last one is the region itself.
+    u32 entry, entry_count;
+    u32 pair, pair_count;
     // The branch around it is none on the machine, its instructions are predicated: a warp whose trace jumps over the
     // block (and only over such blocks) issues them all the same, without effect.
     bool predicated;

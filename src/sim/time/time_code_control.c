@@ -246,11 +246,12 @@ static Status analyze(Control *c) {
     f->opens = ARENA_ARRAY(arena, u32, blocks);
     f->closes = ARENA_ARRAY(arena, bool, blocks);
     f->unrolled = ARENA_ARRAY(arena, u8, blocks);
+    f->rest = ARENA_ARRAY(arena, bool, blocks);
     f->no_branch = ARENA_ARRAY(arena, bool, f->code->insn_count + 1);
     f->loop_control = ARENA_ARRAY(arena, bool, f->code->insn_count + 1);
     bool ok = bitset_init(&c->claimed, arena, blocks) && bitset_init(&f->counted, arena, f->code->value_count + 1);
     ok = ok && c->cost && c->loads && c->through && f->predicated && f->exits && f->speculated && f->opens &&
-         f->closes && f->no_branch && f->loop_control && f->unrolled;
+         f->closes && f->no_branch && f->loop_control && f->unrolled && f->rest;
     return ok ? find_costs(c) : STATUS_NO_MEMORY;
 }
 

@@ -224,7 +224,10 @@ static void choose(const Body *b, const u32 *cost, i64 turns) {
     if (compare == WL_NONE || !can_unroll(b, whole != 0)) return;
     for (u32 i = b->first; i < b->last; i++) f->loop_control[i] = is_increment(b, i);
     f->loop_control[compare] = f->loop_control[b->last] = true;
-    for (u32 k = b->header; k <= b->latch; k++) f->unrolled[k] = whole ? whole : TIME_UNROLL;
+    for (u32 k = b->header; k <= b->latch; k++) {
+        f->unrolled[k] = whole ? whole : TIME_UNROLL;
+        f->rest[k] = turns < 0;
+    }
 }
 
 void time_choose_unrolled(TimeFunc *f, const u32 *cost) {

@@ -41,7 +41,9 @@ static void flow_insn(const TimeFunc *f, const MachineOp *op, FlowInsn *insn) {
 static u32 target_in_copy(const TimeFunc *f, u32 branch, u32 to) {
     const MachineOp *ops = f->ops.data;
     u32 i = branch + 1;
-    while (i < f->ops.len && ops[i].iteration == ops[branch].iteration && ops[i].pc < to) i++;
+    const MachineOp *from = &ops[branch];
+    while (i < f->ops.len && ops[i].version == from->version && ops[i].iteration == from->iteration && ops[i].pc < to)
+        i++;
     return i;
 }
 
@@ -430,24 +432,24 @@ static Status append_op(Append *a, MachineOp op) {
     return vec_push(&f->lower->ops, out);
 }
 
-// The operations [op, end) of a block: as it stands, or unrolled.
-static Status append_part(Append *a, u32 op, u32 end, bool unrolled) {
+// One version of the operations [op, end) of a block.
+static Status append_version(Append *a, u32 op, u32 end, LoopVersion version, u32 *first, u32 *count) {
     const MachineOp *ops = a->f->ops.data;
     a->turn = 0;
+    *first = a->f->lower->ops.len;
     for (; op < end; op++)
-        if (!ops[op].hidden && (ops[op].iteration > 0) == unrolled) TRY(append_op(a, ops[op]));
+        if (!ops[op].hidden && ops[op].version == version) TRY(append_op(a, ops[op]));
+    *count = a->f->lower->ops.len - *first;
     return STATUS_OK;
 }
 
 // The operations [op, end) of a region.
 static Status append_region(Append *a, TimeBlock *head, u32 op, u32 end) {
     TimeFunc *f = a->f;
-    head->ops = f->lower->ops.len;
-    TRY(append_part(a, op, end, false));
-    head->op_count = f->lower->ops.len - head->ops;
-    head->unrolled = f->lower->ops.len;
-    TRY(append_part(a, op, end, true));
-    head->unrolled_count = f->lower->ops.len - head->unrolled;
+    TRY(append_version(a, op, end, VERSION_PLAIN, &head->ops, &head->op_count));
+    TRY(append_version(a, op, end, VERSION_TURNS, &head->unrolled, &head->unrolled_count));
+    TRY(append_version(a, op, end, VERSION_PAIR, &head->pair, &head->pair_count));
+    TRY(append_version(a, op, end, VERSION_ENTRY, &head->entry, &head->entry_count));
     for (u32 k = 0; k < head->parts; k++) {
         TimeBlock *block = head + k;
         u32 first = block->pc - f->func->entry;
@@ -455,6 +457,10 @@ static Status append_region(Append *a, TimeBlock *head, u32 op, u32 end) {
         block->op_count = head->op_count;
         block->unrolled = head->unrolled;
         block->unrolled_count = head->unrolled_count;
+        block->pair = head->pair;
+        block->pair_count = head->pair_count;
+        block->entry = head->entry;
+        block->entry_count = head->entry_count;
         if (first >= f->code->insn_count) continue;
         block->turns = f->unrolled[f->cfg->block_of[first]];
         block->predicated = f->predicated[f->cfg->block_of[first]];
@@ -489,7 +495,7 @@ static Status find_pressure(TimeFunc *f, const Liveness *live, u32 *pressure) {
     TRY(flow_pressure_by_insn(live, units, NULL, &all));
     *pressure = 0;
     for (u32 i = 0; i < f->ops.len; i++)
-        if (!f->ops.data[i].iteration && units[i] > *pressure) *pressure = units[i];
+        if (f->ops.data[i].version == VERSION_PLAIN && units[i] > *pressure) *pressure = units[i];
     return STATUS_OK;
 }
 

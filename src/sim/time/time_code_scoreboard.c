@@ -155,8 +155,8 @@ Status time_share_scoreboards(TimeFunc *f) {
         u32 end = time_region_end(f, block);
         while (op < f->ops.len && f->ops.data[op].pc < end) {
             u32 first = op;
-            bool unrolled = f->ops.data[op].iteration > 0;
-            while (op < f->ops.len && f->ops.data[op].pc < end && (f->ops.data[op].iteration > 0) == unrolled) op++;
+            u32 version = f->ops.data[op].version;
+            while (op < f->ops.len && f->ops.data[op].pc < end && f->ops.data[op].version == version) op++;
             TRY(share_boards(&b, first, op));
         }
     }

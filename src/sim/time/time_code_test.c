@@ -44,7 +44,9 @@ static void check_region(const TimeCode *c, u32 head, u32 *pc, u32 *op) {
         assert_true(block->pc_end > *pc && block->pc_end - *pc <= TIME_BLOCK_MAX);
         for (; *pc < block->pc_end; ++*pc) assert_int_equal(c->block_of[*pc], head + k);
     }
-    for (; *op < first->unrolled + first->unrolled_count; ++*op) {
+    assert_int_equal(first->pair, first->unrolled + first->unrolled_count);
+    assert_int_equal(first->entry, first->pair + first->pair_count);
+    for (; *op < first->entry + first->entry_count; ++*op) {
         const TimeOp *o = &c->ops[*op];
         assert_true(o->pc >= first->pc && o->pc < *pc);
         if (first->parts > 1) assert_int_equal(o->extra % first->parts, c->block_of[o->pc] - head);

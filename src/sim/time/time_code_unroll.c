@@ -17,6 +17,7 @@ typedef struct Unroller {
     u32 *first;            // by leaf: the name that the first iteration read
     u32 *made;             // value -> its name after the first iteration
     u32 iteration, turns;
+    LoopVersion version;
 } Unroller;
 
 static bool is_linear(const TimeFunc *f, u32 insn) {
@@ -30,6 +31,17 @@ static bool is_linear(const TimeFunc *f, u32 insn) {
     case FLOW_SHIFT_LEFT: return true;
     default: return false;
     }
+}
+
+// Whether it makes 64 bits of 32, which may wrap around in any turn: their increments do not go into the offset of what
+// it makes.
+static bool is_widening(const TimeFunc *f, u32 insn) {
+    const FlowInsn *in = &f->code->insns[insn];
+    const Picked *p = &f->picked[insn];
+    if (in->defs != 1 || in->is_load || f->code->value_bits[f->code->operands[in->operands].id] <= 32) return false;
+    for (u32 k = 0; k < p->leaf_count; k++)
+        if (f->code->value_bits[f->leaves.data[p->leaves + k]] == 32) return true;
+    return false;
 }
 
 static bool is_in_side(const Unroller *u, u32 insn) { return u->f->predicated[u->f->cfg->block_of[insn]]; }
@@ -53,8 +65,12 @@ static bool is_repeated(const Unroller *u, u32 insn) {
         u32 value = u->f->code->operands[in->operands + k].id;
         if (is_tied(u, insn, value) || bitset_has(&u->computed, value)) return false;
     }
-    for (u32 k = 0; k < p->leaf_count; k++)
-        if (u->name[u->f->leaves.data[p->leaves + k]] != u->first[p->leaves + k]) return false;
+    bool widening = is_widening(u->f, insn);
+    for (u32 k = 0; k < p->leaf_count; k++) {
+        u32 leaf = u->f->leaves.data[p->leaves + k];
+        if (u->name[leaf] != u->first[p->leaves + k]) return false;
+        if (widening && u->f->code->value_bits[leaf] == 32 && bitset_has(&u->counters, leaf)) return false;
+    }
     return true;
 }
 
@@ -77,7 +93,8 @@ static Status name_result(Unroller *u, u32 insn, u32 value, u32 *name) {
 // Whether the instruction needs a counter as it is in this iteration: offsets and sums have the increments as literals.
 static bool needs_advanced(const Unroller *u, u32 insn, u32 value) {
     u8 arith = u->f->code->insns[insn].arith;
-    bool literal = arith == FLOW_ADD || arith == FLOW_SUB || value == u->f->picked[insn].base;
+    bool sum = (arith == FLOW_ADD || arith == FLOW_SUB) && !is_widening(u->f, insn);
+    bool literal = sum || value == u->f->picked[insn].base;
     return u->iteration > 0 && !u->f->loop_control[insn] && !literal && bitset_has(&u->counters, value);
 }
 
@@ -98,6 +115,7 @@ static Status advance_counters(Unroller *u, u32 insn) {
                                           .interval = (u8)f->lower->gpu->alu_interval,
                                           .latency = (u16)f->lower->gpu->alu_latency,
                                           .balanced = true,
+                                          .version = (u8)u->version,
                                           .iteration = (u8)(u->iteration + 1),
                                           .guard = WL_NONE,
                                           .base = WL_NONE,
@@ -116,6 +134,7 @@ static Status rename_ops(Unroller *u, u32 insn, u32 from) {
         for (u32 k = 0; k < p->leaf_count; k++) u->first[p->leaves + k] = u->name[f->leaves.data[p->leaves + k]];
     for (u32 i = from; i < f->ops.len; i++) {
         MachineOp *op = &f->ops.data[i];
+        op->version = (u8)u->version;
         op->iteration = (u8)(u->iteration + 1);
         if (op->guard != WL_NONE) op->guard = u->name[op->guard];
         for (u32 k = op->defs; k < op->defs + (u32)op->uses; k++) {
@@ -213,7 +232,7 @@ static Status find_liveness(Unroller *u) {
 
 static bool makes_computed(const Unroller *u, u32 insn) {
     const FlowInsn *in = &u->f->code->insns[insn];
-    bool computed = !is_linear(u->f, insn);
+    bool computed = !is_linear(u->f, insn) || is_widening(u->f, insn);
     for (u32 k = 0; k < in->defs; k++) computed |= bitset_has(&u->computed, u->f->code->operands[in->operands + k].id);
     return computed;
 }
@@ -258,16 +277,24 @@ static Status begin_names(Unroller *u) {
     return STATUS_OK;
 }
 
+// So many turns at once, in place of the region.
+static Status emit_version(Unroller *u, LoopVersion version, u32 turns) {
+    u->version = version;
+    u->turns = turns;
+    TRY(begin_names(u));
+    TRY(emit_mark(u->f, u->begin, UNROLL_BEGIN));
+    for (u->iteration = 0; u->iteration < turns; u->iteration++) TRY(emit_iteration(u));
+    return emit_mark(u->f, u->end - 1, UNROLL_END);
+}
+
 Status time_emit_unrolled(TimeFunc *f, u32 header) {
     u32 begin = f->cfg->blocks[header].first;
     Unroller u = {.f = f, .begin = begin, .end = time_region_end(f, time_block(f, begin))};
-    u.turns = f->unrolled[header];
     bool sides = false;
     for (u32 i = u.begin; i < u.end; i++) sides |= is_in_side(&u, i);
     if (sides) TRY(find_liveness(&u));
-    TRY(begin_names(&u));
     TRY(find_computed(&u));
-    TRY(emit_mark(f, u.begin, UNROLL_BEGIN));
-    for (u.iteration = 0; u.iteration < u.turns; u.iteration++) TRY(emit_iteration(&u));
-    return emit_mark(f, u.end - 1, UNROLL_END);
+    if (f->rest[header]) TRY(time_emit_entry(f, u.begin, u.end));
+    TRY(emit_version(&u, VERSION_TURNS, f->unrolled[header]));
+    return f->rest[header] ? emit_version(&u, VERSION_PAIR, TIME_PAIR) : STATUS_OK;
 }

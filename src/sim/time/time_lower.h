@@ -73,6 +73,10 @@ typedef enum MachineOrder {
 
 typedef enum UnrollMark { UNROLL_NONE, UNROLL_BEGIN, UNROLL_END } UnrollMark;
 
+// Which of the versions of an unrolled loop: the region itself, what is issued on the way in, TimeBlock.turns turns at
+// once, TIME_PAIR at once.
+typedef enum LoopVersion { VERSION_PLAIN, VERSION_ENTRY, VERSION_TURNS, VERSION_PAIR, VERSION_COUNT } LoopVersion;
+
 typedef struct MachineOp {
     u32 pc;        // within the function
     u32 operands;  // TimeFunc.operands: results, then sources
@@ -84,6 +88,7 @@ typedef struct MachineOp {
     bool copy;      // (part of) a register move: one result, one source
     bool balanced;  // see TimeStep
     u8 mark;        // UnrollMark
+    u8 version;     // LoopVersion
     u8 iteration;   // of an unrolled loop, from 1; 0 = not of one
     u8 flow;        // FlowKind of the last one of an instruction
     u8 guard_use;   // of the uses, the one that guards it, from 1; 0 = none
@@ -170,6 +175,7 @@ typedef struct TimeFunc {
     u32 *opens;        // block + 1 where the diverging region that begins at its end is closed (BSSY), 0 = none
     bool *closes;      // lanes are joined at its begin (BSYNC)
     u8 *unrolled;      // part of an unrolled loop, so many turns of which are one: see time_code_unroll.c; 0: not
+    bool *rest;        // ... whose number of turns is not known
     // ... by instruction:
     bool *no_branch;     // a branch that is not issued
     bool *loop_control;  // increments, comparison and branch of an unrolled loop
@@ -282,6 +288,10 @@ void time_moves(const TimeFunc *f, u32 insn, u32 *uniform, u32 *vector);
 
 // time_code_unroll.c
 WL_MUST_USE Status time_emit_unrolled(TimeFunc *f, u32 header);
+
+// time_code_entry.c
+// What is issued on the way into the unrolled loop of the instructions [begin, end).
+WL_MUST_USE Status time_emit_entry(TimeFunc *f, u32 begin, u32 end);
 
 // time_code_predicate.c: regions become straight code, operations of predicated sides are guarded where they must be.
 WL_MUST_USE Status time_predicate(TimeFunc *f);
