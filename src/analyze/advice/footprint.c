@@ -355,12 +355,12 @@ static bool find_launch(const AdviceCase *c, Launch *launch) {
 }
 
 // Turns that a warp makes of a loop that is in no other: those of all warps of the launch, over the warps. What was
-// measured at the loop's entry rests on few samples, or on none. Samples say too high a rate of issue: the least that is
-// certain.
+// measured at the loop's entry rests on few samples, or on none. Samples say too high a rate of issue: the least that
+// is certain.
 #define TOO_FEW 1.25  // times
 
-// Long turns are seldom caught at the loop's own instructions; of loops within that turn a number of times that is known
-// the one that was caught most often says more.
+// Long turns are seldom caught at the loop's own instructions; of loops within that turn a number of times that is
+// known the one that was caught most often says more.
 static f64 runs_of_loop(const CasePart *part, u32 loop) {
     const Loops *loops = part->view->flow.loops;
     f64 caught = block_runs(part, loops->loops[loop].header), runs = caught;

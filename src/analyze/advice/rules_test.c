@@ -607,6 +607,25 @@ static void turns_that_need_no_other_are_dealt(void **state) {
     assert_null(strstr(for_one_cta(256, "block-increase", state_of_cta), "Split the loop"));
 }
 
+// A walk from word to word, with arithmetic on a second array at each: `link` makes the next place %r8.
+#define LIST_OF(link)                                                                                       \
+    BEGIN "mov.u32 %r8, %r4; mov.f32 %f2, 0f00000000;\n"                                                    \
+          "more: mul.wide.s32 %rd4, %r8, 4; add.s64 %rd5, %rd1, %rd4; ld.global.f32 %f1, [%rd5+1048576];\n" \
+          "fma.rn.f32 %f2, %f1, %f1, %f2; fma.rn.f32 %f2, %f2, %f2, %f1;\n" link                            \
+          " setp.ge.s32 %p1, %r8, 0; @%p1 bra more; st.global.f32 [%rd3], %f2; ret;"
+
+static void what_a_list_leads_to_is_loaded_ahead(void **state) {
+    (void)state;
+    Sampled s;
+    sample(&s, LIST_OF("ld.global.u32 %r8, [%rd5];"));
+    assert_non_null(ask(&s, "code-reordering"));
+    forget(&s);
+    // Where to go on is decided by what is computed there.
+    sample(&s, LIST_OF("ld.global.u32 %r9, [%rd5]; cvt.rzi.s32.f32 %r10, %f2; add.s32 %r8, %r9, %r10;"));
+    assert_null(ask(&s, "code-reordering"));
+    forget(&s);
+}
+
 // for (; i < %r5; i += step) b[i] = a[i]: %r4 is the thread's number in the grid, %r9 what a turn goes on by.
 #define COPY_LOOP(step)                                                                                     \
     BEGIN "mov.u32 %r6, %nctaid.x; " step " mul.wide.s32 %rd4, %r9, 4;\n"                                   \
@@ -637,6 +656,7 @@ static void turns_over_the_grid_take_several_elements(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(frames_that_leave_the_l2_are_written_to_dram),
                                        cmocka_unit_test(turns_that_need_no_other_are_dealt),
+                                       cmocka_unit_test(what_a_list_leads_to_is_loaded_ahead),
                                        cmocka_unit_test(turns_over_the_grid_take_several_elements),
                                        cmocka_unit_test(guards_of_copies_are_tests),
                                        cmocka_unit_test(loops_that_data_ends_keep_lanes_waiting),

@@ -21,6 +21,58 @@ static bool known_ahead(const CasePart *part, const CaseAccess *a, u32 loop) {
     return a->affine && affine_step(part->view->flow.affine, a->affine->form, loop, &step) != AFFINE_STRIDE_UNKNOWN;
 }
 
+// What a turn takes over from the one before, be it through arithmetic; it must not wait for what is loaded in it.
+typedef struct Carried {
+    const CasePart *part;
+    u32 loop;
+    bool carried;  // found
+} Carried;
+
+enum { ARITHMETIC_STEPS = 8 };
+
+static bool is_taken_over(Carried *x, u32 node, u32 depth) {
+    const FlowResults *flow = &x->part->view->flow;
+    const Chains *chains = flow->chains;
+    if (node == WL_NONE || !flow_loop_has(flow->loops, x->loop, chains->nodes[node].block)) return true;
+    if (chains->nodes[node].insn == WL_NONE) {
+        bool header = chains->nodes[node].block == flow->loops->loops[x->loop].header;
+        x->carried |= header;
+        return header;
+    }
+    u32 pc = chains->nodes[node].insn;
+    const FlowInsn *in = case_insn(x->part, pc);
+    if (!depth || case_access(x->part, pc) || !(x->part->insns[pc].traits & TRAIT_ARITHMETIC)) return false;
+    for (u32 u = 0; u < in->uses; u++)
+        if (!is_taken_over(x, chains->of_operand[in->operands + in->defs + u], depth - 1)) return false;
+    return true;
+}
+
+static bool address_is_taken_over(const CasePart *part, u32 pc, u32 loop) {
+    const FlowInsn *in = case_insn(part, pc);
+    Carried x = {.part = part, .loop = loop};
+    if (in->address_use == 0xff) return false;
+    u32 node = part->view->flow.chains->of_operand[in->operands + in->defs + in->address_use];
+    return is_taken_over(&x, node, ARITHMETIC_STEPS) && x.carried;
+}
+
+// A list: where the next turn's data is stands in a word whose place is known when the turn begins. The value that the
+// loop takes over comes from such a load, not from a decision.
+static bool follows_list(const CasePart *part, const CaseAccess *a, u32 loop) {
+    const FlowResults *flow = &part->view->flow;
+    bool links = false;
+    if (!address_is_taken_over(part, a->pc, loop)) return false;
+    for (u32 n = flow->chains->def_count; n < flow->chains->node_count; n++) {
+        const ChainNode *node = &flow->chains->nodes[n];
+        for (u32 i = 0; node->block == flow->loops->loops[loop].header && i < node->arg_count; i++) {
+            u32 from = flow->chains->args[node->args + i];
+            u32 pc = from == WL_NONE ? WL_NONE : flow->chains->nodes[from].insn;
+            const CaseAccess *link = pc == WL_NONE ? NULL : case_access(part, pc);
+            links |= link && link->load && loop_has(part, loop, pc) && address_is_taken_over(part, pc, loop);
+        }
+    }
+    return links;
+}
+
 static bool is_candidate(const CasePart *part, const CaseAccess *a) {
     return a->load && !a->atomic && access_is_global(a) && a->requests > 0 &&
            !(part->insns[a->pc].traits & TRAIT_ASYNC) && part->insns[a->pc].loop != WL_NONE;
@@ -101,9 +153,9 @@ static void load_earlier(AdviceCase *c, const CasePart *part, u32 loop) {
     for (u32 i = 0; i < part->access_count; i++) {
         const CaseAccess *a = &part->accesses[i];
         u32 near = nearest_use(part, a->pc);
-        if (!is_candidate(part, a) || part->insns[a->pc].loop != loop || near > FAR || !known_ahead(part, a, loop))
+        if (!is_candidate(part, a) || part->insns[a->pc].loop != loop || near > FAR || goes_to_shared(part, a->pc))
             continue;
-        if (goes_to_shared(part, a->pc)) continue;
+        if (!known_ahead(part, a, loop) && !follows_list(part, a, loop)) continue;
         f64 waits = hit_blamed(hit, part, a->pc, LOAD_WAITS, 1);
         if (waits > most) most = waits, at = a->pc, distance = near;
     }
