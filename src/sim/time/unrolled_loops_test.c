@@ -50,8 +50,8 @@ static u64 play(TestDevice *d, const char *kernel, u32 turns) {
     return issued(d) - before;
 }
 
-// Seven more; two less for each part: moves of addresses that ptxas makes of pairs of registers, and the comparison of the
-// last turn.
+// Seven more; two less for each part: moves of addresses that ptxas makes of pairs of registers, and the comparison of
+// the last turn.
 static void expect_turns(const char *kernel, Listing ptxas) {
     TestDevice d = {0};
     device_open_with(&d, kernels, (SimConfig){.threads = 1, .timing = true});
