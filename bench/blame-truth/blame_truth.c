@@ -187,9 +187,12 @@ static void do_profile(Bench *bench, const char *path) {
     for (u32 v = 0; v < VARIANTS; v++) add_program(&bench->all[v], &sums[v], stalled);
     bench->stalled += stalled > 0;
     bench->programs++;
-    printf("%-60.60s %5.1f %% (line %5.1f %%, as published %5.1f %%)\n", base_name(path),
-           100 * sums[0].hit / sums[0].cycles, 100 * sums[0].line_hit / sums[0].cycles,
-           100 * sums[VARIANTS - 1].hit / sums[VARIANTS - 1].cycles);
+    if (sums[0].cycles <= 0)
+        printf("%-60.60s no stall with a known cause\n", base_name(path));
+    else
+        printf("%-60.60s %5.1f %% (line %5.1f %%, as published %5.1f %%)\n", base_name(path),
+               100 * sums[0].hit / sums[0].cycles, 100 * sums[0].line_hit / sums[0].cycles,
+               100 * sums[VARIANTS - 1].hit / sums[VARIANTS - 1].cycles);
     kernel_views_close(views);
     profile_close(profile);
     diag_free(&diag);
