@@ -37,12 +37,31 @@ static inline u64 warp_ready(const Sm *sm, TimeWarp *w, const TimeOp *op, u64 ea
     return earliest;
 }
 
+// A warp at a barrier goes on with arithmetic; what accesses memory or decides where it goes on waits. [On an H200
+// stall samples of `barrier` lie at the first LDS, STS, LDG, LDC, ULDC, BRA, BSSY, EXIT or BAR behind
+// BAR.SYNC.DEFER_BLOCKING, whatever arithmetic comes before; bench/hwref/h200-barriers.tsv, BF: 16 dependent FFMA go on
+// while 32 warps arrive.]
+static bool waits_for_barrier(const TimeOp *op) {
+    const u32 free = 1u << UNIT_ALU | 1u << UNIT_FMA | 1u << UNIT_FMAHEAVY | 1u << UNIT_FP16 | 1u << UNIT_FP64;
+    return op->kind != TIME_MATH || op->path != TIME_BY_UNIT || !(free >> op->unit & 1);
+}
+
+static void wait_for_barrier(Sm *sm, TimeWarp *w, u64 cycle) {
+    stall(sm, w, cycle, STALL_BARRIER, WL_NONE);
+    w->wait = WAIT_BARRIER;
+    set_at(sm, w, TW_WAIT, NEVER);
+}
+
 // When the next instruction can issue, not before `earliest`; sets state and reason from `cycle` on.
 static void plan(Sm *sm, TimeWarp *w, u64 cycle, u64 earliest, StallReason reason, u32 cause) {
     const TimeCode *code = code_of(w);
     const TimeOp *op = &code->ops[w->op];
     u32 line = w->op * code->insn_bytes / 128, latest = WL_NONE;
     if (reason == STALL_WAIT) w->fixed = earliest;
+    if (w->barred > earliest && waits_for_barrier(op)) {
+        if (w->barred == NEVER) return wait_for_barrier(sm, w, cycle);
+        earliest = w->barred, reason = STALL_BARRIER, cause = w->barred_by;
+    }
     if (line != w->line) {
         u64 fetched = memory_fetch(sm, w, line, cycle);
         w->line = line;
@@ -82,10 +101,22 @@ static void plan(Sm *sm, TimeWarp *w, u64 cycle, u64 earliest, StallReason reaso
 
 static void warp_exit(Sm *sm, TimeWarp *w, u64 cycle);
 
+// What comes behind the run depends on when it is executed.
+static bool comes_in_time(const TimeWarp *w) {
+    const SimProgram *program = code_of(w)->program;
+    return w->to < program->insn_count && program->insns[w->to].flags & SIM_IN_TIME;
+}
+
 // The warp has issued (or begins): finds the next instruction.
 static void advance(Sm *sm, TimeWarp *w, u64 cycle, u64 earliest, StallReason reason) {
     if ((w->op < w->op_end && next_op(w)) || sm_next_run(sm, w)) return plan(sm, w, cycle, earliest, reason, WL_NONE);
-    if (warp_done(w->front)) return warp_exit(sm, w, cycle);
+    bool done = warp_done(w->front);
+    if (w->barred > earliest && (done || comes_in_time(w))) {
+        if (w->barred == NEVER) return wait_for_barrier(sm, w, cycle);
+        earliest = w->barred, reason = STALL_BARRIER;
+    } else if (done) {
+        return warp_exit(sm, w, cycle);
+    }
     stall(sm, w, cycle, reason, WL_NONE);
     set_at(sm, w, TW_TRACE, earliest);
 }
@@ -104,7 +135,7 @@ void sm_warp_traced(Sm *sm, TimeWarp *w, u64 cycle) {
         return set_at(sm, w, TW_TRACE, cycle);
     }
     if (stuck) return;
-    stall(sm, w, cycle, STALL_SLEEPING, WL_NONE);
+    stall(sm, w, cycle, w->barred == NEVER ? STALL_BARRIER : STALL_SLEEPING, WL_NONE);
     set_at(sm, w, TW_FRONT, NEVER);
     sm->stuck_warps++;
 }
@@ -229,16 +260,20 @@ static void barrier_release(Sm *sm, TimeCta *cta, u32 id, u64 cycle, const TimeW
         TimeWarp *w = &sm->warps[i];
         if (w->cta != cta || w->state == TW_FREE || w->barrier != id) continue;
         w->at_barrier = 0;
-        if (w->state != TW_WAIT || w->wait != WAIT_BARRIER) continue;
-        if (w != last && cause != WL_NONE) w->cause = cause;
-        stall(sm, w, cycle + 1, STALL_BARRIER, w->cause);
-        if (w->cause != WL_NONE && w->untold)
-            tally_edge(tally_of(sm, w), code_of(w)->ops[w->op].pc, w->cause, STALL_BARRIER, w->untold, 0);
+        if (w->barred != NEVER) continue;
+        bool waits = w->state == TW_WAIT && w->wait == WAIT_BARRIER;
+        w->barred = (sm->barrier_free > cycle ? sm->barrier_free : cycle + 1) + sm->gpu->barrier_latency;
+        w->barred_by = w != last ? cause : WL_NONE;
+        if (w->barred_by != WL_NONE && w->untold)
+            tally_edge(tally_of(sm, w), w->barrier_pc, w->barred_by, STALL_BARRIER, w->untold, 0);
         w->untold = w->delay = 0;
         w->delay_pc = WL_NONE;
-        w->op++;
-        advance(sm, w, cycle + 1, (sm->barrier_free > cycle ? sm->barrier_free : cycle + 1) + sm->gpu->barrier_latency,
-                STALL_BARRIER);
+        if (!waits) continue;
+        w->cause = w->barred_by;
+        if (w->op < w->op_end)
+            plan(sm, w, cycle + 1, cycle + 1, STALL_BARRIER, WL_NONE);
+        else
+            advance(sm, w, cycle + 1, cycle + 1, STALL_BARRIER);
     }
 }
 
@@ -249,49 +284,43 @@ static void barrier_check(Sm *sm, TimeCta *cta, u32 id, u64 cycle, const TimeWar
 }
 
 // Lanes of the warp wait at a barrier (TimeWarp.barrier). The warp itself does when it has no others left.
-static bool wait_at_barrier(Sm *sm, TimeWarp *w, u64 cycle) {
-    if (!w->at_barrier || w->at_barrier + w->exited < (u32)__builtin_popcount(w->front->lanes)) return false;
-    stall(sm, w, cycle + 1, STALL_BARRIER, WL_NONE);
-    w->wait = WAIT_BARRIER;
-    set_at(sm, w, TW_WAIT, NEVER);
-    return true;
+static void wait_at_barrier(TimeWarp *w, u32 pc) {
+    bool all = w->at_barrier && w->at_barrier + w->exited >= (u32)__builtin_popcount(w->front->lanes);
+    if (all) w->barred = NEVER, w->barrier_pc = pc;
 }
 
 // Lanes are over, which barriers need not wait for.
-static bool issue_exit(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
+static void issue_exit(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
     OpRun run = run_of(w, op);
     const u64 *access = next_access(w, &run, op);
-    if (!access) return false;
+    if (!access) return;
     u32 lanes = trace_access(*access).lanes;
     w->exited += lanes;
     w->cta->exited += lanes;
-    bool waits = wait_at_barrier(sm, w, cycle);
+    wait_at_barrier(w, op->pc);
     for (u32 id = 0; id < CTA_BARRIERS; id++)
         if (w->cta->barriers[id].open) barrier_check(sm, w->cta, id, cycle, w);
-    return waits;
 }
 
-static bool issue_barrier(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
+static void issue_barrier(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
     OpRun run = run_of(w, op);
     const u64 *access = next_access(w, &run, op);
-    if (!access) return false;  // predicated off
+    if (!access) return;  // predicated off
     TraceAccess a = trace_access(*access);
     u32 id = a.wavefronts;
     TimeBarrier *b = &w->cta->barriers[id];
     b->open = true;
     b->arrived += a.lanes;
     b->expected = (u32)access[1];
-    bool waits = false;
     if (a.bytes) {
         sm->counters[SMC_BARRIER_WAITS]++;
         w->at_barrier += a.lanes;
         w->barrier = (u8)id;
-        waits = wait_at_barrier(sm, w, cycle);
+        wait_at_barrier(w, op->pc);
     }
     u64 noted = sm->barrier_free > cycle ? sm->barrier_free : cycle;
     sm->barrier_free = noted + sm->gpu->barrier_arrival;
     barrier_check(sm, w->cta, id, cycle, w);
-    return waits;
 }
 
 // mbarriers: true when the warp has to wait.
@@ -407,10 +436,10 @@ static StallReason result_reason(const TimeOp *op) {
 static bool issue_effect(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
     switch (op->kind) {
     case TIME_BARRIER:
-    case TIME_ARRIVE: return issue_barrier(sm, w, op, cycle);
+    case TIME_ARRIVE: issue_barrier(sm, w, op, cycle); return false;
     case TIME_MBARRIER:
     case TIME_MBARRIER_WAIT: return issue_sync(sm, w, op, cycle);
-    case TIME_EXIT: return issue_exit(sm, w, op, cycle);
+    case TIME_EXIT: issue_exit(sm, w, op, cycle); return false;
     case TIME_FENCE: return wait_for(sm, w, cycle, WAIT_STORES, 0, STALL_MEMBAR);
     case TIME_PRINT: return issue_print(sm, w, op, cycle);
     case TIME_ASYNC_COMMIT: commit_group(w); return false;

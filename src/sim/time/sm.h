@@ -148,6 +148,9 @@ typedef struct TimeWarp {
     u64 settled;             // when all that it computed could be read, by units of the same kind
     u64 jumped;              // when it goes on behind its last branch, if that was taken ...
     u32 behind;              // ... which is so unless the next run begins at this instruction; WL_NONE
+    u64 barred;              // when the barrier that it has arrived at lets it go on; NEVER: not known yet
+    u32 barrier_pc;          // of that barrier
+    u32 barred_by;           // pc of what the last one there waited for; WL_NONE
     u64 returned;            // when words that a load had to fetch in turns were all there
     u8 arrivals;             // groups of lanes that have yet to pass the BSYNC at the begin of the run
     u16 steps;               // instructions that the subroutine of its division or root has yet to issue

@@ -57,7 +57,7 @@ void account_issue_sample(const Sm *sm, Scheduler *s, const TimeWarp *w, u32 pc,
 static void account_wait_samples(const Sm *sm, const TimeWarp *w, u32 pc, u64 from, u64 to) {
     u64 fixed = w->reason == STALL_WAIT || w->fixed < from ? from : w->fixed < to ? w->fixed : to;
     if (from < fixed) account_samples(sm, w, pc, STALL_WAIT, from, fixed);
-    if (fixed < to) account_samples(sm, w, pc, w->reason, fixed, to);
+    if (fixed < to) account_samples(sm, w, stall_pc(w, pc), w->reason, fixed, to);
 }
 
 void account_turn_samples(const Sm *sm, const TimeWarp *w, u32 pc, u64 since, u64 could, u64 cycle) {
@@ -74,7 +74,7 @@ u64 charge_fixed(Sm *sm, TimeWarp *w, u32 pc, u64 since, u64 to) {
 void account_stall(Sm *sm, TimeWarp *w, u64 cycle) {
     u32 pc = w->op < w->op_end ? code_of(w)->ops[w->op].pc : w->from;
     u64 since = w->since < w->fixed && w->reason != STALL_WAIT ? charge_fixed(sm, w, pc, w->since, cycle) : w->since;
-    charge(sm, scheduler_of(sm, w), w, tally_of(sm, w), pc, w->reason, w->cause, since, cycle);
+    charge(sm, scheduler_of(sm, w), w, tally_of(sm, w), stall_pc(w, pc), w->reason, w->cause, since, cycle);
     if (WL_UNLIKELY(sample_any(machine_samples(sm->machine), w->since, cycle)))
         account_wait_samples(sm, w, pc, w->since, cycle);
     w->since = cycle;

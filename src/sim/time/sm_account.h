@@ -48,6 +48,9 @@ static inline __attribute__((always_inline)) void charge(Sm *sm, const Scheduler
     note_delay(w, reason, cause != WL_NONE ? cause : pc, from, cycles);
 }
 
+// Where a stall of a warp whose next instruction is `pc` counts: waiting for a barrier at that.
+static inline u32 stall_pc(const TimeWarp *w, u32 pc) { return w->reason == STALL_BARRIER ? w->barrier_pc : pc; }
+
 // The begin of [since, to) that is the stall count of the instruction before (TimeWarp.fixed); returns its end.
 u64 charge_fixed(Sm *sm, TimeWarp *w, u32 pc, u64 since, u64 to);
 
@@ -65,7 +68,7 @@ static inline __attribute__((always_inline)) u64 charge_turn(Sm *sm, const Sched
     u64 at = s->at[w->slot], since = w->since, could = at > since ? at : since;
     charge(sm, s, w, tally, pc, STALL_NOT_SELECTED, WL_NONE, could, cycle);
     u64 begin = since < w->fixed && w->reason != STALL_WAIT ? charge_fixed(sm, w, pc, since, could) : since;
-    charge(sm, s, w, tally, pc, w->reason, w->cause, begin, could);
+    charge(sm, s, w, tally, stall_pc(w, pc), w->reason, w->cause, begin, could);
     if (WL_UNLIKELY(sample_any(machine_samples(sm->machine), since, cycle)))
         account_turn_samples(sm, w, pc, since, could, cycle);
     w->cause = WL_NONE;

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Barriers and what is around them on gpus/h200.gpu, against what an H200 takes for a turn
+// (bench/hwref/h200-barriers.tsv, 2026-11-22): S a store to shared memory, L a load, B a barrier, F four dependent f32.
+#include "sim/device_testing.h"
+#include "sim/machine.h"
+#include "sim/time/time.h"
+
+enum { TURNS = 64, MORE_TURNS = 128, TEXT = 4096, UNROLLED = 4 };
+
+static const char *const steps[] = {
+    ['S'] = "st.shared.f32 [%r4], %f1;\n",
+    ['L'] = "ld.shared.f32 %f2, [%r4+4];\n",
+    ['B'] = "bar.sync 0;\n",
+    ['F'] = "fma.rn.f32 %f1, %f2, %f2, %f1;\nfma.rn.f32 %f1, %f1, %f1, %f1;\nfma.rn.f32 %f1, %f1, %f1, %f1;\n"
+            "fma.rn.f32 %f1, %f1, %f1, %f1;\n",
+};
+
+static void write_kernel(char *text, const char *turn) {
+    strcpy(text,
+           PTX_HEAD ".visible .entry k(.param .u64 out, .param .u32 turns) {\n.reg .b64 %rd<5>;\n.reg .b32 %r<9>;\n"
+                    ".reg .f32 %f<3>;\n.reg .pred %p<2>;\n.shared .align 4 .b8 words[8192];\n"
+                    "ld.param.u64 %rd1, [out];\nld.param.u32 %r1, [turns];\nmov.u32 %r2, %tid.x;\n"
+                    "shl.b32 %r4, %r2, 2;\nmov.u32 %r3, words;\nadd.u32 %r4, %r4, %r3;\ncvt.rn.f32.u32 %f1, %r2;\n"
+                    "mov.f32 %f2, 0f3f800000;\nmov.u32 %r5, 0;\nbar.sync 0;\nmov.u64 %rd2, %clock64;\nTURN:\n");
+    for (u32 i = 0; i < UNROLLED; i++)
+        for (const char *step = turn; *step; step++) strcat(text, steps[(u8)*step]);
+    strcat(text, "add.u32 %r5, %r5, 4;\nsetp.lt.u32 %p1, %r5, %r1;\n@%p1 bra TURN;\nmov.u64 %rd3, %clock64;\n"
+                 "sub.s64 %rd3, %rd3, %rd2;\nst.global.u64 [%rd1], %rd3;\nst.global.f32 [%rd1+8], %f1;\nret;\n}\n");
+}
+
+static u64 play(const char *turn, u32 turns, u32 warps) {
+    char text[TEXT];
+    TestDevice d = {0};
+    SimKernel *kernel;
+    u64 took;
+    write_kernel(text, turn);
+    device_open_with(&d, text, (SimConfig){.threads = 1, .timing = true});
+    struct {
+        u64 out;
+        u32 turns;
+    } params = {device_memory(&d, NULL, 16), turns};
+    assert_int_equal(sim_find_kernel(d.sim, d.module, "k", &kernel), STATUS_OK);
+    SimLaunchResult result = {0};
+    SimLaunch launch = {.kernel = kernel, .grid = {1, 1, 1}, .block = {warps * 32, 1, 1}, .params = &params};
+    assert_int_equal(sim_launch(d.sim, &launch, &result, &d.diag), STATUS_OK);
+    memcpy(&took, device_view(&d, params.out, 8), 8);
+    device_close(&d);
+    return took;
+}
+
+// Arithmetic goes on while a barrier is not complete: of BF the 16 dependent f32 of four turns, which are between
+// barriers on an H200, hide the last one, and FSBB is not longer than its barriers and accesses.
+TEST(barriers_keep_accesses_waiting_and_not_arithmetic) {
+    static const struct {
+        const char *turn;
+        u32 warps;
+        f64 h200, tolerance;
+    } rows[] = {
+        {"B", 1, 16.6, 0.1},    {"B", 4, 22.5, 0.05},   {"B", 8, 30.5, 0.05},     {"B", 32, 78.5, 0.05},
+        {"BB", 1, 30.5, 0.05},  {"BB", 8, 58.5, 0.05},  {"BB", 32, 154.5, 0.05},  {"BF", 1, 24.5, 0.15},
+        {"BF", 8, 35.25, 0.15}, {"BF", 32, 81.9, 0.1},  {"SBF", 1, 27.0, 0.1},    {"SBF", 8, 35.75, 0.15},
+        {"SBLF", 1, 58.0, 0.1}, {"SBLF", 8, 72.5, 0.1}, {"SBLF", 32, 128.1, 0.1}, {"FSBB", 1, 44.0, 0.1},
+        {"FSBB", 8, 69.5, 0.1}, {"LBF", 8, 41.2, 0.1},  {"LBSBF", 1, 42.0, 0.1},  {"LBSBF", 8, 65.0, 0.1},
+    };
+    for (u32 i = 0; i < WL_COUNT(rows); i++) {
+        u64 more = play(rows[i].turn, TURNS + MORE_TURNS, rows[i].warps),
+            base = play(rows[i].turn, TURNS, rows[i].warps);
+        f64 cycles = (f64)(more - base) / MORE_TURNS, h200 = rows[i].h200;
+        print_message("%s, %u warps: %.1f, an H200 %.1f\n", rows[i].turn, rows[i].warps, cycles, h200);
+        assert_true(cycles > h200 * (1 - rows[i].tolerance) && cycles < h200 * (1 + rows[i].tolerance));
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(barriers_keep_accesses_waiting_and_not_arithmetic)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
