@@ -68,6 +68,41 @@ static const char *without_file(const char *mangled) {
     return at + 2 + skip;
 }
 
+// A source name, "6kernel", is appended; 0 where there is none, else its length with the number.
+static size_t append_source_name(Demangling *d, const char *at, size_t left) {
+    static const char unnamed[] = "_GLOBAL__N_1";
+    size_t digits = 0, len = 0;
+    while (digits < left && at[digits] >= '0' && at[digits] <= '9' && len <= left)
+        len = len * 10 + (size_t)(at[digits++] - '0');
+    if (len == 0 || len > left - digits) return 0;
+    if (d->text.len) collect("::", 2, d);
+    if (len == sizeof unnamed - 1 && !strncmp(at + digits, unnamed, len))
+        collect("(anonymous namespace)", 21, d);
+    else
+        collect(at + digits, len, d);
+    return digits + len;
+}
+
+// The library does not know how to read some lambdas within lambdas. What stands before the first template arguments
+// is read here then: "ns::kernel<..>". (Itanium C++ ABI, 5.1.2 and 5.1.3: nested-name, source-name.)
+static bool read_beginning(Demangling *d) {
+    bool nested = d->mangled[2] == 'N';
+    const char *at = d->mangled + 2 + nested;
+    size_t size;
+    d->text.len = 0;
+    do {
+        size = append_source_name(d, at, strlen(at));
+        at += size;
+    } while (nested && size && *at != 'I');
+    if (!size || *at != 'I' || !strchr(at, 'E')) return false;
+    collect("<..>", 4, d);
+    return true;
+}
+
+static void demangle_beginning(Demangling *d) {
+    if (!setjmp(d->stop)) d->done = read_beginning(d);
+}
+
 static char *demangle_with(const char *mangled, int options) {
     mangled = without_file(mangled);
     size_t all = strnlen(mangled, DEMANGLE_MAX_INPUT + 1), len = own_length(mangled, all);
@@ -81,6 +116,7 @@ static char *demangle_with(const char *mangled, int options) {
         d.options |= DMGL_NO_RECURSE_LIMIT;
         demangle_with_stack(&d);
     }
+    if (own && !d.done) demangle_beginning(&d);
     mem_free(own);
     if (d.done && d.text.len && vec_reserve(&d.text, all - len + 1) == STATUS_OK) {
         memcpy(d.text.data + d.text.len, mangled + len, all - len + 1);

@@ -34,6 +34,19 @@ TEST(kernels) {
     for (u32 i = 0; i < WL_COUNT(cases); i++) check(cases[i][0], cases[i][1], cases[i][2]);
 }
 
+// A lambda within a lambda within a template, of modern C++: more than libiberty reads.
+TEST(of_what_is_not_understood_the_name_stays) {
+    static const char nested[] =
+        "_ZN4mgpu16launch_box_cta_kINS_12launch_box_tIJNS_7arch_20INS_12launch_cta_tILi128ELi11ELi9ELi0EEENS_7empty_"
+        "tEEEEEEZNS_13transform_lbsIS5_ZNS_13transform_lbsIS5_ZNS_19load_balance_searchIS5_PiSG_EEviT0_iT1_RNS_9context"
+        "_tEEUliiiE_SG_JEEEvSH_iSI_iSK_DpT2_EUliiiNS_5tupleIJEEEE_SG_SP_JEEEvSH_iSI_iSM_SK_DpT3_EUliiE_JEEEvSH_iDpSI_";
+    check(nested, "mgpu::launch_box_cta_k<..>", "mgpu::launch_box_cta_k<..>");
+    check("_ZN12_GLOBAL__N_11kIQE", "(anonymous namespace)::k<..>", "(anonymous namespace)::k<..>");
+    check("_Z4lineIQEvv$3", "line<..>$3", "line<..>$3");
+    check("_Z4lineIQ", "_Z4lineIQ", "_Z4lineIQ");
+    check("_Z9lineIQE", "_Z9lineIQE", "_Z9lineIQE");
+}
+
 // Long, deeply nested, or exploding: an answer in no time, whatever it is.
 TEST(pathological_names_are_bounded) {
     char *name = mem_zero(1, DEMANGLE_MAX_INPUT + 100);
@@ -106,6 +119,7 @@ TEST(memory_may_run_out) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kernels),
+        cmocka_unit_test(of_what_is_not_understood_the_name_stays),
         cmocka_unit_test(pathological_names_are_bounded),
         cmocka_unit_test(long_real_names_work),
         cmocka_unit_test(names_in_messages),
