@@ -271,6 +271,6 @@ Status time_control(TimeFunc *f) {
     for (u32 b = 0; b < f->cfg->block_count; b++)
         if (f->cfg->blocks[b].reachable && f->cfg->blocks[b].count) lay_out(&c, b);
     time_join(f);
-    time_choose_unrolled(f, c.cost);
+    time_choose_unrolled(f);
     return STATUS_OK;
 }

@@ -6,10 +6,12 @@
 
 #include <string.h>
 
-// Of a loop that is unrolled: machine instructions. Without loads that take long it is unrolled up to so many, stores
-// and predicated ones twice, and so many more for each load from shared memory: chains of ten kinds, compiled with one
-// instruction more each (tests/time/loops.tsv, "bare").
-enum { UNROLLED_MAX = 48, BARE_MAX = 21, SHARED_MORE = 4 };
+// Of a loop that is unrolled: instructions, loads and stores twice, a sum or product of 64 bits once, half words and
+// bytes once more where they are loaded and where they are compared. Loops of a load, and 0 to 4 of 20 kinds of
+// instructions, compiled with one multiply-add more each: the last that is unrolled has 50 of all kinds (loops.tsv,
+// "weight"). Without loads that take long it is unrolled up to BARE_MAX, stores and predicated ones twice, and so many
+// more for each load from shared memory: chains of ten kinds, compiled in the same way (tests/time/loops.tsv, "bare").
+enum { UNROLLED_MAX = 50, BARE_MAX = 21, SHARED_MORE = 4 };
 
 // A loop whose turns are known is unrolled altogether while turns * instructions^2 are no more: of bodies of 17 to 51
 // instructions (multiply-adds, and 3 for the loop) compiled with 8 to 96 turns the last are 23 to 31 thousand.
@@ -187,13 +189,29 @@ static bool can_unroll(const Body *b, bool whole) {
     return !forbids_unrolling(b) && (!parts || whole || is_worth_unrolling(b));
 }
 
+static bool compares_halves(const Body *b, u32 i) {
+    const FlowOperand *o = operands_of(b, i);
+    return insn_at(b, i)->arith == FLOW_COMPARE && o[1].kind == FLOW_VALUE && b->f->code->value_bits[o[1].id] == 16;
+}
+
+// What an instruction weighs of UNROLLED_MAX.
+static u32 weight_of(const Body *b, u32 i) {
+    const FlowInsn *in = insn_at(b, i);
+    if (!b->f->picked[i].needed || in->kind == FLOW_BRANCH) return 0;
+    if (in->address_use != 0xff) return 2 + (in->is_load && in->access_bytes == 1);
+    u32 steps = time_step_count(b->f, i);
+    bool wide = in->defs == 1 && b->f->code->value_bits[operands_of(b, i)->id] == 64;
+    if (wide && steps > 1) steps = (steps + 1) / 2;
+    return steps + 2 * compares_halves(b, i);
+}
+
 // Whether it is short enough.
-static bool is_short(const Body *b, const u32 *cost) {
-    u32 total = 0, weight = 1, stores = 0, most = BARE_MAX;  // 1: the branch
+static bool is_short(const Body *b) {
+    u32 total = 1, weight = 1, stores = 0, most = BARE_MAX;  // 1: the branch
     bool waits = false;
-    for (u32 k = b->header; k <= b->latch; k++) total += cost[k];
     for (u32 i = b->first; i < b->last; i++) {
         const FlowInsn *in = insn_at(b, i);
+        total += weight_of(b, i);
         bool issued = b->f->picked[i].needed && in->kind != FLOW_BRANCH;
         weight += issued + (issued && is_in_side(b, i)) + (in->is_store && stores++);
         if (!is_read(in)) continue;
@@ -214,12 +232,12 @@ static u8 whole_turns(const Body *b, i64 turns) {
     return most < TIME_UNROLL && most < turns ? 0 : (u8)most;
 }
 
-static void choose(const Body *b, const u32 *cost, i64 turns) {
+static void choose(const Body *b, i64 turns) {
     TimeFunc *f = b->f;
     const FlowInsn *branch = insn_at(b, b->last);
     if (branch->kind != FLOW_BRANCH || branch->guard == WL_NONE) return;
     u8 whole = whole_turns(b, turns);
-    if (!whole && !is_short(b, cost)) return;
+    if (!whole && !is_short(b)) return;
     u32 compare = counting_compare(b);
     if (compare == WL_NONE || !can_unroll(b, whole != 0)) return;
     for (u32 i = b->first; i < b->last; i++) f->loop_control[i] = is_increment(b, i);
@@ -230,9 +248,9 @@ static void choose(const Body *b, const u32 *cost, i64 turns) {
     }
 }
 
-void time_choose_unrolled(TimeFunc *f, const u32 *cost) {
+void time_choose_unrolled(TimeFunc *f) {
     for (u32 l = 0; l < f->loops->loop_count; l++) {
         Body body;
-        if (find_body(f, &f->loops->loops[l], &body)) choose(&body, cost, f->loops->loops[l].trip_count);
+        if (find_body(f, &f->loops->loops[l], &body)) choose(&body, f->loops->loops[l].trip_count);
     }
 }

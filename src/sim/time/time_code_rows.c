@@ -164,6 +164,13 @@ Status time_steps(TimeLower *lower, u32 form, TimeVariant variant, TimeSteps *st
     return STATUS_OK;
 }
 
+// Of instructions whose steps were looked up before.
+u32 time_step_count(const TimeFunc *f, u32 insn) {
+    u32 row = f->picked[insn].steps, form = f->lower->module->insns[f->function->insns + row].form;
+    u32 count = f->lower->rows[form * VARIANT_COUNT + time_variant(f, row)].count;
+    return count == WL_NONE ? 1 : count;
+}
+
 // --- kinds ------------------------------------------------------------------------------------------------------
 static const struct {
     u16 op;

@@ -227,6 +227,7 @@ u32 time_free_steps(const TimeFunc *f, u32 insn, u32 steps);
 // time_code_rows.c
 WL_MUST_USE Status time_steps(TimeLower *lower, u32 form, TimeVariant variant, TimeSteps *steps);
 TimeKind time_kind(const TimeFunc *f, u32 insn);
+u32 time_step_count(const TimeFunc *f, u32 insn);    // machine instructions that it is
 u32 time_runtime_call(const TimeFunc *f, u32 insn);  // RuntimeCall whose time is known, WL_NONE
 u32 time_builtin(const TimeFunc *f, u32 insn);       // that it calls: BuiltinId + 1; 0 = none
 TimeVariant time_variant(const TimeFunc *f, u32 insn);
@@ -261,8 +262,7 @@ WL_MUST_USE Status time_control(TimeFunc *f);
 void time_join(TimeFunc *f);
 
 // time_code_loops.c
-// `cost`: machine instructions of each block.
-void time_choose_unrolled(TimeFunc *f, const u32 *cost);
+void time_choose_unrolled(TimeFunc *f);
 
 // time_code_merge.c
 // Whether two conversions of f32 to 16 bits that nobody else reads are one F2FP.
