@@ -5,7 +5,7 @@
 
 #include "view/utf8.h"
 
-enum { MOST_PARTS = 16, LEAST_ARGUMENTS = 20 };
+enum { MOST_PARTS = 16, LEAST_ARGUMENTS = 20, LEAST_NAME = 12, MOST_WORD = 24 };
 
 // "Kernel<int>" of "cub::Kernel<int>".
 typedef struct Part {
@@ -86,4 +86,21 @@ const char *short_name(Arena *arena, const char *name, u32 most) {
     if (count > 1) text = join(arena, parts, count, count - 1, false);
     if (!text) return NULL;
     return utf8_width(text) <= most ? fill(arena, text, &parts[count - 1], most) : cut(arena, text, most);
+}
+
+static bool is_word_char(char c) {
+    return c == '_' || c == '#' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+const char *short_name_apart(Arena *arena, const char *name, const char *other, u32 most) {
+    size_t at = 0, size = 0;
+    while (name[at] && name[at] == other[at]) at++;
+    const char *arguments = strchr(name, '<');
+    if (!arguments || name + at <= arguments) return short_name(arena, name, most);
+    while (is_word_char(name[at - 1])) at--;
+    while (size < MOST_WORD && is_word_char(name[at + size])) size++;
+    if (!size || most < LEAST_NAME + 2 + size) return short_name(arena, name, most);
+    const char *text = short_name(arena, name, most - 2 - (u32)size), *end = text ? strrchr(text, '<') : NULL;
+    if (!text || !end || strcmp(end, "<..>")) return text;
+    return arena_printf(arena, "%.*s<..%.*s..>", (int)(end - text), text, (int)size, name + at);
 }

@@ -12,4 +12,8 @@
 // NULL when memory is out.
 const char *short_name(Arena *arena, const char *name, u32 most);
 
+// ... of a name of which short_name() leaves the same as of `other`, which is another: with the first word of the
+// template arguments in which they differ, "launch_box<..merge_path..>", if there is one.
+const char *short_name_apart(Arena *arena, const char *name, const char *other, u32 most);
+
 #endif

@@ -33,6 +33,31 @@ TEST(the_function_s_own_name_stays) {
            "cub::..::DeviceRadixSortHistogramKernel<..>");
 }
 
+static void expect_apart(const char *name, const char *other, u32 most, const char *wanted) {
+    Arena arena = {0};
+    const char *got = short_name_apart(&arena, name, other, most);
+    assert_non_null(got);
+    assert_string_equal(got, wanted);
+    assert_true(utf8_width(got) <= most);
+    arena_free(&arena);
+}
+
+TEST(names_that_look_alike_are_told_apart) {
+    static const char merge[] =
+        "mgpu::launch_box_k<mgpu::params_t<128, 1>, mgpu::merge_path<int>(int*)::{lambda(int)#1}>",
+                      search[] =
+                          "mgpu::launch_box_k<mgpu::params_t<128, 1>, mgpu::search_t<int>(int*)::{lambda(int)#1}>",
+                      second[] =
+                          "mgpu::launch_box_k<mgpu::params_t<128, 1>, mgpu::merge_path<int>(int*)::{lambda(int)#2}>";
+    expect_apart(merge, search, 40, "mgpu::launch_box_k<..merge_path..>");
+    expect_apart(search, merge, 40, "mgpu::launch_box_k<..search_t..>");
+    expect_apart(search, merge, 30, "launch_box_k<..search_t..>");
+    expect_apart(search, merge, 20, "launch_box_k<..>");
+    expect_apart(second, merge, 40, "mgpu::launch_box_k<..#2..>");
+    expect_apart("line", "lines", 12, "line");
+    expect_apart("first_of_some_length<int>", "other_of_some_length<int>", 20, "first_..e_length<..>");
+}
+
 TEST(short_names_are_as_they_are) {
     expect("mm", 20, "mm");
     expect("moeSoftmax<256>", 20, "moeSoftmax<256>");
@@ -81,9 +106,10 @@ TEST(out_of_memory_is_reported) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_function_s_own_name_stays), cmocka_unit_test(short_names_are_as_they_are),
-        cmocka_unit_test(brackets_hold_together),        cmocka_unit_test(what_is_no_cpp_name_is_cut),
-        cmocka_unit_test(any_text_is_shortened),         cmocka_unit_test(out_of_memory_is_reported),
+        cmocka_unit_test(the_function_s_own_name_stays), cmocka_unit_test(names_that_look_alike_are_told_apart),
+        cmocka_unit_test(short_names_are_as_they_are),   cmocka_unit_test(brackets_hold_together),
+        cmocka_unit_test(what_is_no_cpp_name_is_cut),    cmocka_unit_test(any_text_is_shortened),
+        cmocka_unit_test(out_of_memory_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,6 +53,36 @@ static Status add_name(Names *names, const KernelView *view) {
     return name->brief ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
+static size_t alike(const char *a, const char *b) {
+    size_t at = 0;
+    while (a[at] && a[at] == b[at]) at++;
+    return at;
+}
+
+// Of the names that look like row `i` in brief the one that is alike the longest; NULL when there is none.
+static const char *look_alike(const Names *names, u32 i) {
+    const AdviceName *row = &names->rows[i];
+    const char *found = NULL;
+    for (u32 k = 0; k < names->count; k++) {
+        const char *other = names->rows[k].name;
+        if (strcmp(names->rows[k].brief, row->brief) || !strcmp(other, row->name)) continue;
+        if (!found || alike(other, row->name) > alike(found, row->name)) found = other;
+    }
+    return found;
+}
+
+static Status tell_apart(Names *names) {
+    const char **briefs = ARENA_ARRAY(names->arena, const char *, names->count + 1);
+    if (!briefs) return STATUS_NO_MEMORY;
+    for (u32 i = 0; i < names->count; i++) {
+        const char *other = look_alike(names, i), *brief = names->rows[i].brief;
+        briefs[i] = other ? short_name_apart(names->arena, names->rows[i].name, other, BRIEF_NAME) : brief;
+        if (!briefs[i]) return STATUS_NO_MEMORY;
+    }
+    for (u32 i = 0; i < names->count; i++) names->rows[i].brief = briefs[i];
+    return STATUS_OK;
+}
+
 static Status name_all(AdviceReport *report, Arena *arena) {
     const AdviceList *list = report->list;
     u32 most = list->kernel_count;
@@ -65,6 +95,7 @@ static Status name_all(AdviceReport *report, Arena *arena) {
         TRY(add_name(&names, list->rows[i].scope.view));
         for (u32 k = 0; k < list->rows[i].place_count; k++) TRY(add_name(&names, list->rows[i].places[k].view));
     }
+    TRY(tell_apart(&names));
     report->names = names.rows;
     report->name_count = names.count;
     return STATUS_OK;
