@@ -68,7 +68,7 @@ static void give_one(TimeMachine *m, TimeRun *run, u32 at, u32 group, u32 rank) 
     Cta *front = &run->grid->ctas[group * run->grid->cluster_size + rank];
     m->dispatched = max(m->dispatched + gpu->cta_dispatch, max(m->now, run->begin + gpu->launch_overhead) * 100);
     u64 start = max(max(m->dispatched / 100, m->now) + gpu->cta_start, max(sm->start_free, take_room(sm)));
-    if (sm->cold) start += gpu->cold_start;
+    if (sm->cold) start += gpu->cold_start, sm->code_at = start + gpu->cold_code;
     sm->cold = false;
     sm->start_free = start + gpu->cta_interval + run->cta_warps * gpu->warp_start;
     m->next_sm = (at + 1) % m->sm_count;

@@ -100,28 +100,32 @@ enum { PARTED_KEPT = 32 };
 #define NO_PART UINT32_MAX
 
 // What every instruction needs comes first: the warps of all SMs do not fit into the host's caches.
+// What a warp waits for first before it waits for anything else: the stall count of the instruction before, the code at
+// the target of a branch, the branch, other code. Ends in this order.
+typedef enum WaitPart { PART_WAIT, PART_TARGET, PART_BRANCH, PART_FETCH, WAIT_PARTS } WaitPart;
+
 typedef struct TimeWarp {
     u8 state, sched, slot, reason;  // WarpState; StallReason since `since`
     u8 wait;                        // WaitKind
     u8 lanes, barrier;
-    u8 lane_counter;    // SmCounter of so many lanes
-    u8 ask;             // TraceAsk
-    bool entering;      // what is issued on the way into `loop` has been, and nothing since
-    bool joined;        // the run is several runs of the trace: TimeOp.extra says which of TimeWarp.part
-    u32 op, op_end;     // TimeCode.ops: next, end of the run's block
-    u32 from, to;       // the run
-    u32 loop;           // unrolled loop of unknown turns that the last run is in: where it begins; WL_NONE
-    TimeRun *run;       // of the kernel
-    u64 since;          // start of the present stall
-    u64 fixed;          // until then it waits for the stall count of the instruction before, whatever its reason
-    u64 issued_before;  // of Scheduler.issued, those that its accounts have had
-    u64 *ready;         // by register slot: when it can be read; NEVER: not known yet
-    u32 *producer;      // by register slot: pc | StallReason << 24
-    u32 cause;          // pc of what it waits for, WL_NONE
-    u32 line;           // of instructions, that it reads; WL_NONE
-    u32 delay_pc;       // what it waited for in one cycle of `delay`, any of them; WL_NONE
-    u32 serial;         // tells the warps apart that have this place one after the other
-    u64 delay;          // cycles in which it stalled since its last barrier
+    u8 lane_counter;        // SmCounter of so many lanes
+    u8 ask;                 // TraceAsk
+    bool entering;          // what is issued on the way into `loop` has been, and nothing since
+    bool joined;            // the run is several runs of the trace: TimeOp.extra says which of TimeWarp.part
+    u32 op, op_end;         // TimeCode.ops: next, end of the run's block
+    u32 from, to;           // the run
+    u32 loop;               // unrolled loop of unknown turns that the last run is in: where it begins; WL_NONE
+    TimeRun *run;           // of the kernel
+    u64 since;              // start of the present stall
+    u64 until[WAIT_PARTS];  // ... whose begin has other reasons (WaitPart), each until then
+    u64 issued_before;      // of Scheduler.issued, those that its accounts have had
+    u64 *ready;             // by register slot: when it can be read; NEVER: not known yet
+    u32 *producer;          // by register slot: pc | StallReason << 24
+    u32 cause;              // pc of what it waits for, WL_NONE
+    u32 line;               // of instructions, that it reads; WL_NONE
+    u32 delay_pc;           // what it waited for in one cycle of `delay`, any of them; WL_NONE
+    u32 serial;             // tells the warps apart that have this place one after the other
+    u64 delay;              // cycles in which it stalled since its last barrier
     Trace trace;
     u32 run_words;         // words of the run, its heads included; 0 = no run
     u32 low_words;         // so few words behind the run are too few: the front is asked for more
@@ -170,6 +174,12 @@ typedef struct SampledSlots {
     u64 head;    // the newest k in `issued`
 } SampledSlots;
 
+// Code on its way from the SM's instruction cache to a scheduler's, which asks for the next lines of what it comes to.
+enum { FETCH_NEXT = 3, FETCH_LINES = 8 };
+typedef struct LineAhead {
+    u64 address, at;  // when it is there
+} LineAhead;
+
 typedef struct Scheduler {
     u64 ready, waiting;  // slots: `at` was reached when the scheduler was last looked at; other times than NEVER
     u64 tracing;         // ... whose warps are in state TW_TRACE
@@ -185,6 +195,8 @@ typedef struct Scheduler {
     u64 unit_free[UNIT_COUNT];
     SampledSlots sampled[SAMPLE_SETS];
     Cache *fetch;  // L0
+    LineAhead ahead[FETCH_LINES];
+    u32 ahead_last;  // of these, the one asked for last
 } Scheduler;
 
 typedef enum TicketKind { TICKET_LOAD, TICKET_ASYNC, TICKET_BULK, TICKET_STORE } TicketKind;
@@ -235,28 +247,37 @@ typedef struct PipeEntry {
     u8 kind;          // TimeKind
     u8 lanes, bytes;  // bytes: of a lane
     u8 share;         // of stores: bytes of each sector
+    u8 sched;         // scheduler of the warp
 } PipeEntry;
 
 enum { PIPE_WAITING = 128 };  // warps that an SM may have
 
-// The queue before the load/store or the texture unit: served in order.
-typedef struct Pipe {
-    Pages *pages;
-    PipeEntry *entries;  // ring of `cap`
-    u32 first, count, cap;
-    u32 room;    // instructions that may wait
-    u64 *words;  // of their lines; ring of `word_cap`
-    u32 word_first, word_count, word_cap;
-    u64 free_at;               // when the unit can start on the next
-    u64 data_free;             // when the stores that it has served have left
+// The warps that may put something into a queue: all of an SM's, or with a queue of each scheduler's before it (own)
+// those of one.
+typedef struct PipeGate {
     u64 places, entered;       // TimeWarp.place of the last warp that found it full; of the last of these let in
     u64 coming;                // warps let in that have not issued yet
     u8 waiting[PIPE_WAITING];  // by place: Sm.warps of those in between
     u32 last;                  // warp that put something into it last
-    u32 owed;                  // hundredths of a cycle that it is busy longer
-    bool blocked;              // the L1 can take no further miss
-    bool turns;                // warps that find it full issue in the order in which they came
+    u32 behind;                // instructions in the queue of the scheduler
     bool closed;               // it was full, and few instructions have left since
+} PipeGate;
+
+// The queue before the load/store or the texture unit: served in order.
+typedef struct Pipe {
+    Pages *pages;
+    PipeEntry *entries;  // ring of `cap`; behind the first `room`, what is in the queues of the schedulers
+    u32 first, count, cap;
+    u32 room;    // instructions that may wait ...
+    u32 own;     // ... and in a queue of each scheduler's besides; 0 = there is none
+    u64 *words;  // of their lines; ring of `word_cap`
+    u32 word_first, word_count, word_cap;
+    u64 free_at;    // when the unit can start on the next
+    u64 data_free;  // when the stores that it has served have left
+    u32 owed;       // hundredths of a cycle that it is busy longer
+    bool blocked;   // the L1 can take no further miss
+    bool turns;     // warps that find it full issue in the order in which they came
+    PipeGate gates[SM_SCHEDULERS];
 } Pipe;
 
 enum {
@@ -331,6 +352,7 @@ typedef struct Sm {
     u64 room_at[64];  // when the places that CTAs left can be taken: a ring, in order of their ends
     u32 room_first, rooms;
     bool cold;        // its caches were emptied, and no CTA has started since
+    u64 code_at;      // when the first instruction of the first CTA behind that is there
     bool translated;  // global memory was accessed in this kernel
     Pipe lsu, tex;
     Cache *l1, *tex_cache, *const_l1, *const_l15, *imc, *fetch_l1;

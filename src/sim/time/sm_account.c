@@ -53,11 +53,25 @@ void account_issue_sample(const Sm *sm, Scheduler *s, const TimeWarp *w, u32 pc,
     account_samples(sm, w, pc, STALL_SELECTED, cycle, cycle + 1);
 }
 
-// [from, to) of a warp that waits for w->reason, or before that for a stall count.
+static const u8 part_reasons[WAIT_PARTS] = {[PART_WAIT] = STALL_WAIT,
+                                            [PART_TARGET] = STALL_NO_INSTRUCTIONS,
+                                            [PART_BRANCH] = STALL_BRANCH_RESOLVING,
+                                            [PART_FETCH] = STALL_NO_INSTRUCTIONS};
+
+// The end of the k-th part of [from, to); `from`: there is none.
+static u64 part_end(const TimeWarp *w, u32 k, u64 from, u64 to) {
+    u64 end = w->until[k] < to ? w->until[k] : to;
+    return end > from ? end : from;
+}
+
+// [from, to) of a warp that waits for w->reason.
 static void account_wait_samples(const Sm *sm, const TimeWarp *w, u32 pc, u64 from, u64 to) {
-    u64 fixed = w->reason == STALL_WAIT || w->fixed < from ? from : w->fixed < to ? w->fixed : to;
-    if (from < fixed) account_samples(sm, w, pc, STALL_WAIT, from, fixed);
-    if (fixed < to) account_samples(sm, w, stall_pc(w, pc), w->reason, fixed, to);
+    for (u32 k = 0; k < WAIT_PARTS; k++) {
+        u64 end = part_end(w, k, from, to);
+        if (from < end) account_samples(sm, w, pc, part_reasons[k], from, end);
+        from = end;
+    }
+    if (from < to) account_samples(sm, w, stall_pc(w, pc), w->reason, from, to);
 }
 
 void account_turn_samples(const Sm *sm, const TimeWarp *w, u32 pc, u64 since, u64 could, u64 cycle) {
@@ -65,15 +79,19 @@ void account_turn_samples(const Sm *sm, const TimeWarp *w, u32 pc, u64 since, u6
     account_wait_samples(sm, w, pc, since, could);
 }
 
-u64 charge_fixed(Sm *sm, TimeWarp *w, u32 pc, u64 since, u64 to) {
-    u64 fixed = w->fixed < to ? w->fixed : to;
-    charge(sm, scheduler_of(sm, w), w, tally_of(sm, w), pc, STALL_WAIT, WL_NONE, since, fixed);
-    return fixed;
+u64 charge_parts(Sm *sm, TimeWarp *w, u32 pc, u64 since, u64 to) {
+    const Scheduler *s = scheduler_of(sm, w);
+    for (u32 k = 0; k < WAIT_PARTS; k++) {
+        u64 end = part_end(w, k, since, to);
+        charge(sm, s, w, tally_of(sm, w), pc, part_reasons[k], WL_NONE, since, end);
+        since = end;
+    }
+    return since;
 }
 
 void account_stall(Sm *sm, TimeWarp *w, u64 cycle) {
     u32 pc = w->op < w->op_end ? code_of(w)->ops[w->op].pc : w->from;
-    u64 since = w->since < w->fixed && w->reason != STALL_WAIT ? charge_fixed(sm, w, pc, w->since, cycle) : w->since;
+    u64 since = has_parts(w, w->since) ? charge_parts(sm, w, pc, w->since, cycle) : w->since;
     charge(sm, scheduler_of(sm, w), w, tally_of(sm, w), stall_pc(w, pc), w->reason, w->cause, since, cycle);
     if (WL_UNLIKELY(sample_any(machine_samples(sm->machine), w->since, cycle)))
         account_wait_samples(sm, w, pc, w->since, cycle);

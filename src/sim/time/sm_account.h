@@ -51,8 +51,12 @@ static inline __attribute__((always_inline)) void charge(Sm *sm, const Scheduler
 // Where a stall of a warp whose next instruction is `pc` counts: waiting for a barrier at that.
 static inline u32 stall_pc(const TimeWarp *w, u32 pc) { return w->reason == STALL_BARRIER ? w->barrier_pc : pc; }
 
-// The begin of [since, to) that is the stall count of the instruction before (TimeWarp.fixed); returns its end.
-u64 charge_fixed(Sm *sm, TimeWarp *w, u32 pc, u64 since, u64 to);
+// The begin of [since, to) that has reasons of its own (TimeWarp.until); returns its end.
+u64 charge_parts(Sm *sm, TimeWarp *w, u32 pc, u64 since, u64 to);
+
+static inline bool has_parts(const TimeWarp *w, u64 since) {
+    return w->until[PART_FETCH] > since && w->reason != STALL_WAIT;
+}
 
 // The warp stalls for another reason from `cycle` on.
 static inline void stall(Sm *sm, TimeWarp *w, u64 cycle, StallReason reason, u32 cause) {
@@ -67,7 +71,7 @@ static inline __attribute__((always_inline)) u64 charge_turn(Sm *sm, const Sched
                                                              u32 pc, u64 cycle) {
     u64 at = s->at[w->slot], since = w->since, could = at > since ? at : since;
     charge(sm, s, w, tally, pc, STALL_NOT_SELECTED, WL_NONE, could, cycle);
-    u64 begin = since < w->fixed && w->reason != STALL_WAIT ? charge_fixed(sm, w, pc, since, could) : since;
+    u64 begin = has_parts(w, since) ? charge_parts(sm, w, pc, since, could) : since;
     charge(sm, s, w, tally, stall_pc(w, pc), w->reason, w->cause, begin, could);
     if (WL_UNLIKELY(sample_any(machine_samples(sm->machine), since, cycle)))
         account_turn_samples(sm, w, pc, since, could, cycle);

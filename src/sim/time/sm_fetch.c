@@ -24,17 +24,54 @@ static void fetch_ahead(Sm *sm, const TimeRun *run, u32 line) {
     }
 }
 
+// When a line that the scheduler's cache has, or has been promised, is there; 0: it is.
+static u64 arrival(const Scheduler *s, u64 address) {
+    for (u32 i = 0; i < FETCH_LINES; i++)
+        if (s->ahead[i].address == address) return s->ahead[i].at;
+    return 0;
+}
+
+// A line that the scheduler's cache lacks is there at `at`.
+static void bring_line(Sm *sm, Scheduler *s, u64 address, u64 at) {
+    CacheVictim victim;
+    if (cache_reserve(s->fetch, address, 15, 0, &victim)) cache_fill(s->fetch, address, 15);
+    s->ahead_last = (s->ahead_last + 1) % FETCH_LINES;
+    s->ahead[s->ahead_last] = (LineAhead){.address = address, .at = at};
+    sm->counters[SMC_FETCHES]++;
+}
+
+// Lines behind `address` that the SM's cache has come to the scheduler's before a warp comes to them: on an H200 a warp
+// that issues an instruction a cycle waits 20 cycles for every third line, one that takes 24 cycles a line never does
+// (bench/hwref/h200-cold-code.tsv: independent, chain), as if each line that a warp comes to asked for the third
+// behind.
+static void bring_next(Sm *sm, Scheduler *s, const TimeRun *run, u32 line, u64 address, u64 at) {
+    u32 lines = (u32)(((u64)run->code->op_count * run->code->insn_bytes + 127) / 128);
+    for (u32 i = 1; i <= FETCH_NEXT && line + i < lines; i++) {
+        u64 next = address + (u64)i * 128;
+        if (cache_look(s->fetch, next, 15).hit == 15 || cache_look(sm->fetch_l1, next, 15).hit != 15) continue;
+        bring_line(sm, s, next, at);
+        sm->counters[SMC_FETCH_HITS]++;
+    }
+}
+
+enum { LINE_LATENCY = 8 };  // of a line that comes from the L2 while a warp waits for the one before
+
 u64 memory_fetch(Sm *sm, TimeWarp *w, u32 line, u64 cycle) {
     Scheduler *s = &sm->schedulers[w->sched];
-    if (!s->fetch) return cycle;
-    u64 address = CODE_BASE + ((u64)machine_code_id(w->run) << 28) + (u64)line * 128;
-    CacheVictim victim;
-    if (cache_look(s->fetch, address, 15).hit == 15) return cycle;
-    if (cache_reserve(s->fetch, address, 15, 0, &victim)) cache_fill(s->fetch, address, 15);
-    sm->counters[SMC_FETCHES]++;
-    sm->counters[SMC_FETCH_HITS] += cache_look(sm->fetch_l1, address, 15).hit == 15;
-    fetch_ahead(sm, w->run, line);
-    return cache_look(sm->fetch_l1, address, 15).pending ? NEVER : cycle + sm->gpu->icache_l1_latency;
+    u64 begin = w->line == WL_NONE ? cycle + sm->gpu->warp_fetch : cycle, latency = sm->gpu->icache_l1_latency;
+    if (begin < sm->code_at) begin = sm->code_at;
+    if (!s->fetch) return begin;
+    u64 address = CODE_BASE + ((u64)machine_code_id(w->run) << 28) + (u64)line * 128, there = arrival(s, address);
+    bool hit = cache_look(s->fetch, address, 15).hit == 15, has = cache_look(sm->fetch_l1, address, 15).hit == 15;
+    if (!hit) {
+        there = cycle + (line == w->line + 1 && latency > LINE_LATENCY ? LINE_LATENCY : latency);
+        bring_line(sm, s, address, there);
+        sm->counters[SMC_FETCH_HITS] += has;
+        fetch_ahead(sm, w->run, line);
+    }
+    bring_next(sm, s, w->run, line, address, cycle + latency);
+    if (!hit && cache_look(sm->fetch_l1, address, 15).pending) return NEVER;
+    return there > begin ? there : begin;
 }
 
 void sm_prefetch(Sm *sm, const LaunchCode *code) {

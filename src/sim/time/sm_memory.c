@@ -588,6 +588,7 @@ static bool push_accesses(Sm *sm, Pipe *p, TimeWarp *w, const TimeOp *op, u32 ti
                        .kind = op->kind,
                        .wavefronts = a.wavefronts,
                        .lanes = a.lanes,
+                       .sched = w->sched,
                        .bytes = a.bytes};
         t->global |= a.space != TRACE_SHARED;
         if (a.space == TRACE_SHARED)
@@ -614,7 +615,12 @@ void memory_issue(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
     if (ticket == NO_TICKET) return;
     bool any = push_accesses(sm, p, w, op, ticket, cycle);
     if (!any && op->flags & TIME_MIO) {
-        PipeEntry e = {.issued = cycle, .ticket = ticket, .op = at, .space = TRACE_BARRIER, .wavefronts = op->interval};
+        PipeEntry e = {.issued = cycle,
+                       .ticket = ticket,
+                       .op = at,
+                       .space = TRACE_BARRIER,
+                       .wavefronts = op->interval,
+                       .sched = w->sched};
         enqueue(sm, p, e, NULL, 0);
         w->queued += sm->tickets.data[ticket].kind == TICKET_STORE;
         any = true;

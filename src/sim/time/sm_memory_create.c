@@ -6,6 +6,10 @@
 #include "sim/time/sm_parts.h"
 
 enum { MISSES_FIRST = 64 };  // a power of two: lines under way that there is memory for at first
+// Accesses that wait at each scheduler for room in the queue of the SM, where warps take turns (lsu_turns): warps on 1,
+// 2 and 4 schedulers of an H200 have 34 to 36, 42 to 48 and 62 to 68 loads or stores waiting when all stall, 24 of them
+// in the SM's queue (bench/hwref/h200-rows.tsv, rows/issue).
+enum { SCHEDULER_QUEUE = 10 };
 
 static Status make_cache(Sm *sm, CacheConfig config, Cache **cache) {
     config.line = 128;
@@ -45,8 +49,8 @@ static void clear_misses(Sm *sm) {
 Status memory_init_sm(Sm *sm) {
     const GpuModel *g = sm->gpu;
     Pages *pages = sm->machine->sim->pages;
-    if (!pipe_init(&sm->lsu, pages, (u32)g->lsu_queue, g->lsu_turns) ||
-        !pipe_init(&sm->tex, pages, (u32)g->tex_queue, false))
+    if (!pipe_init(&sm->lsu, pages, (u32)g->lsu_queue, g->lsu_turns ? SCHEDULER_QUEUE : 0, g->lsu_turns) ||
+        !pipe_init(&sm->tex, pages, (u32)g->tex_queue, 0, false))
         return STATUS_NO_MEMORY;
     sm->miss_cap = MISSES_FIRST;
     while (sm->miss_cap < g->l1_mshrs) sm->miss_cap *= 2;

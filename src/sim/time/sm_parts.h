@@ -31,7 +31,7 @@ void constant_arrived(Sm *sm, const MemReply *reply);
 u64 constant_line(Sm *sm, u64 address, u32 ticket, u64 cycle);
 
 // sm_queue.c; false: no memory. `room`: instructions that may wait, `turns`: warps that find it full issue in order.
-WL_MUST_USE bool pipe_init(Pipe *p, Pages *pages, u32 room, bool turns);
+WL_MUST_USE bool pipe_init(Pipe *p, Pages *pages, u32 room, u32 own, bool turns);
 void pipe_free(Pipe *p);
 void pipe_clear(Pipe *p);
 WL_MUST_USE bool pipe_push(Pipe *p, PipeEntry entry, const u64 *lines, u32 count);

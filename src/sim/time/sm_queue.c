@@ -6,6 +6,8 @@
 // 16 and 32 warps that store to a line four times in a row, the stores still meet two to three at a time). Turns do not
 // keep the unit waiting: 64 warps that load one word each time have 1.55 cycles a load, as h200-micro.tsv,
 // stride/load_l1/0 (HeCBench's surfel: 64 warps, 65,000 cycles; 114,000 with one warp let in every four cycles).
+#include <string.h>
+
 #include "sim/time/machine.h"
 #include "sim/time/sm_account.h"
 #include "sim/time/sm_parts.h"
@@ -17,8 +19,8 @@ enum {
     QUEUE_RUN = 5
 };
 
-bool pipe_init(Pipe *p, Pages *pages, u32 room, bool turns) {
-    *p = (Pipe){.pages = pages, .room = room, .turns = turns, .cap = room + 64, .word_cap = 512};
+bool pipe_init(Pipe *p, Pages *pages, u32 room, u32 own, bool turns) {
+    *p = (Pipe){.pages = pages, .room = room, .own = own, .turns = turns, .cap = room + 64, .word_cap = 512};
     p->entries = pages_take(pages, p->cap * sizeof *p->entries);
     p->words = pages_take(pages, p->word_cap * sizeof *p->words);
     return p->entries && p->words;
@@ -32,8 +34,9 @@ void pipe_free(Pipe *p) {
 
 void pipe_clear(Pipe *p) {
     p->first = p->count = p->word_first = p->word_count = p->owed = 0;
-    p->places = p->entered = p->coming = p->data_free = 0;
-    p->blocked = p->closed = false;
+    p->data_free = 0;
+    p->blocked = false;
+    memset(p->gates, 0, sizeof p->gates);
 }
 
 static bool pipe_words(Pipe *p, u32 count) {
@@ -61,42 +64,63 @@ static bool pipe_grow(Pipe *p) {
     return true;
 }
 
+static PipeGate *gate_of(Pipe *p, u32 sched) { return &p->gates[p->own ? sched : 0]; }
+
+static bool is_full(const Pipe *p, const PipeGate *gate) { return p->count >= p->room && gate->behind >= p->own; }
+
 bool pipe_push(Pipe *p, PipeEntry e, const u64 *lines, u32 count) {
     if (!pipe_words(p, count) || (p->count == p->cap && !pipe_grow(p))) return false;
     e.words = p->word_first + p->word_count;
     e.count = count;
     for (u32 i = 0; i < count; i++) p->words[(e.words + i) & (p->word_cap - 1)] = lines[i];
     p->word_count += count;
+    PipeGate *gate = gate_of(p, e.sched);
+    if (p->own && p->count >= p->room) gate->behind++;
     p->entries[(p->first + p->count++) % p->cap] = e;
-    if (p->count >= p->room) p->closed = true;
+    if (is_full(p, gate)) gate->closed = true;
     return true;
+}
+
+static u64 warps_coming(const Pipe *p) {
+    u64 coming = 0;
+    for (u32 i = 0; i < SM_SCHEDULERS; i++) coming += p->gates[i].coming;
+    return coming;
 }
 
 // Lets in the warps that wait longest, from `cycle` on: one, if nobody who was let in is still to come, and as many as
 // keep the unit busy until they have come.
-static void let_in(Sm *sm, Pipe *p, u64 cycle) {
+static void let_in(Sm *sm, Pipe *p, PipeGate *gate, u64 cycle) {
     u32 low = p->room < QUEUE_LOW ? p->room : QUEUE_LOW;
-    while (p->places != p->entered && (!p->coming || p->count + p->coming < low)) {
-        TimeWarp *w = &sm->warps[p->waiting[++p->entered % PIPE_WAITING]];
-        p->coming++;
+    while (gate->places != gate->entered && (!gate->coming || p->count + warps_coming(p) < low)) {
+        TimeWarp *w = &sm->warps[gate->waiting[++gate->entered % PIPE_WAITING]];
+        gate->coming++;
         if (scheduler_of(sm, w)->at[w->slot] == NEVER) set_at(sm, w, TW_READY, cycle);
     }
+}
+
+// A gate that was closed opens when a batch of instructions has left what is behind it.
+static void open_gate(Sm *sm, Pipe *p, PipeGate *gate, u64 cycle) {
+    u32 waiting = p->own ? gate->behind : p->count, room = p->own ? p->own : p->room;
+    if (gate->closed && p->count && waiting + QUEUE_BATCH > room && (!p->own || p->count >= p->room)) return;
+    gate->closed = false;
+    // Open already, too: what came last may have put nothing into it, all its lanes predicated off, and woken nobody.
+    let_in(sm, p, gate, cycle + 1);
 }
 
 void pipe_pop(Sm *sm, Pipe *p, u64 cycle) {
     const PipeEntry *e = &p->entries[p->first];
     p->word_first += e->count;
     p->word_count -= e->count;
+    if (p->own && p->count > p->room) gate_of(p, p->entries[(p->first + p->room) % p->cap].sched)->behind--;
     p->first = (p->first + 1) % p->cap;
     p->count--;
-    if (p->closed && p->count && p->count + QUEUE_BATCH > p->room) return;
-    p->closed = false;
-    // Open already, too: what came last may have put nothing into it, all its lanes predicated off, and woken nobody.
-    let_in(sm, p, cycle + 1);
+    for (u32 i = 0; i < (p->own ? sm->scheduler_count : 1); i++)
+        if (p->gates[i].closed || p->gates[i].places != p->gates[i].entered) open_gate(sm, p, &p->gates[i], cycle);
 }
 
 void pipe_passed(Sm *sm, Pipe *p, u64 cycle) {
-    if (!p->count) let_in(sm, p, cycle + 1);
+    if (p->count) return;
+    for (u32 i = 0; i < (p->own ? sm->scheduler_count : 1); i++) let_in(sm, p, &p->gates[i], cycle + 1);
 }
 
 u64 pipe_next(const Pipe *p) {
@@ -107,24 +131,26 @@ u64 pipe_next(const Pipe *p) {
 
 // Behind the warps that came before it, and to be woken; 0: it is its turn.
 static u64 take_turn(Sm *sm, Pipe *p, TimeWarp *w, u64 cycle) {
+    PipeGate *gate = gate_of(p, w->sched);
     u32 number = (u32)(w - sm->warps);
-    bool in = w->place && w->place <= p->entered, running = p->last == number || cycle - w->entered <= QUEUE_RUN;
-    if (in || (!w->place && !p->closed && (running || p->places == p->entered))) {
-        p->coming -= in;
+    bool in = w->place && w->place <= gate->entered, running = gate->last == number || cycle - w->entered <= QUEUE_RUN;
+    if (in || (!w->place && !gate->closed && (running || gate->places == gate->entered))) {
+        gate->coming -= in;
         w->place = 0;
         w->entered = cycle;
-        p->last = number;
-        if (p->count + 1 < p->room) let_in(sm, p, cycle + (p->count + 1 < QUEUE_LOW ? 1 : QUEUE_RUN));
+        gate->last = number;
+        if (p->count + 1 < p->room || gate->behind + 1 < p->own)
+            let_in(sm, p, gate, cycle + (p->count + 1 < QUEUE_LOW ? 1 : QUEUE_RUN));
         return 0;
     }
-    if (!w->place) w->place = ++p->places;
-    p->waiting[w->place % PIPE_WAITING] = (u8)number;
+    if (!w->place) w->place = ++gate->places;
+    gate->waiting[w->place % PIPE_WAITING] = (u8)number;
     return NEVER;
 }
 
 u64 memory_full_until(Sm *sm, Pipe *p, TimeWarp *w, u64 cycle) {
     if (p->turns) return take_turn(sm, p, w, cycle);
-    if (p->count < p->room) return 0;
+    if (!is_full(p, gate_of(p, w->sched))) return 0;
     u64 next = pipe_next(p);
     return (next == NEVER || next <= cycle ? cycle : next) + (p->blocked ? 16 : 1);
 }
