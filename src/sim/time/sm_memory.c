@@ -485,7 +485,7 @@ static void serve(Sm *sm, Pipe *p, u64 cycle) {
     Access a = {.sm = sm, .pipe = p, .entry = e, .op = &t->run->code->ops[e->op], .cycle = cycle};
     if (e->count == 0) {
         serve_shared(&a);
-    } else if (!sm->translated && sm->gpu->translation) {
+    } else if (!sm->translated && sm->gpu->translation && e->kind != TIME_STORE) {  // stores leave the SM before it
         sm->translated = true;
         p->free_at = cycle + sm->gpu->translation;
         return;
