@@ -111,9 +111,13 @@ void hit_unissue(Hit *hit, const CasePart *part, u32 pc, f64 fraction) {
     for (u32 r = 0; r < RESOURCE_COUNT; r++) hit->change.relief[r] += in->use[r] * fraction;
 }
 
-void hit_remove(Hit *hit, const CasePart *part, u32 pc, f64 fraction) {
+void hit_spare(Hit *hit, const CasePart *part, u32 pc, f64 fraction) {
     hit_blamed(hit, part, pc, UINT32_MAX, fraction);
     hit_unissue(hit, part, pc, fraction);
+}
+
+void hit_remove(Hit *hit, const CasePart *part, u32 pc, f64 fraction) {
+    hit_spare(hit, part, pc, fraction);
     hit_edit(hit, EDIT_FREE, part, pc, fraction);
 }
 

@@ -255,7 +255,9 @@ f64 hit_overlapped(Hit *hit, const CasePart *part, u32 pc, u32 reasons, u32 loop
 f64 hit_stalled(Hit *hit, const CasePart *part, u32 pc, u32 reasons, f64 fraction);
 // The instruction is executed that much less often: its issues and its use of resources go.
 void hit_unissue(Hit *hit, const CasePart *part, u32 pc, f64 fraction);
-// ... and the stalls that it is blamed for; an experiment does not issue it.
+// ... and the stalls that it is blamed for.
+void hit_spare(Hit *hit, const CasePart *part, u32 pc, f64 fraction);
+// The same, and an experiment does not issue it.
 void hit_remove(Hit *hit, const CasePart *part, u32 pc, f64 fraction);
 void hit_relieve(Hit *hit, Resource resource, f64 part_of_time);
 // The experiment that tries the advice edits this instruction so, to that part; on the simulator only.

@@ -37,6 +37,7 @@ struct TimeRun {
     Tally *tallies;     // one per worker thread
     FrontAhead *ahead;  // ... NULL: nothing is executed ahead of the front's order
     u32 limit;          // CTAs that fit on an SM
+    u32 fit;            // ... by registers and shared memory; an experiment may have others
     u32 cta_warps;
     u64 local_bytes;         // local memory of a warp
     u64 next_linear, ended;  // CTAs handed out, over

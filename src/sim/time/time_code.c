@@ -121,6 +121,7 @@ static Status finish(TimeLower *lower, u32 registers, TimeCode **code) {
                     .registers = registers ? registers : lower->registers,
                     .meets = has_barriers(lower),
                     .edits = edits,
+                    .resident = lower->resident,
                     .insn_bytes = lower->gpu->sm_version >= 70 ? 16 : 8};
     *code = c;
     return STATUS_OK;

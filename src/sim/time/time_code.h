@@ -133,6 +133,7 @@ typedef struct TimeCode {
     u32 registers;   // 32-bit registers of a thread, as the machine would allocate them: known, or estimated
     u32 insn_bytes;  // of one machine instruction: 16 since Volta, 8 before
     bool meets;      // it has barriers of CTAs
+    u32 resident;    // CTAs that an experiment lets an SM have; 0: as many as fit
     u8 *edits;       // by pc: TraceEdit, what an experiment changes in how it accesses memory; NULL: nothing
 } TimeCode;
 

@@ -12,6 +12,7 @@ static bool is_named(const Module *module, u32 func, Str name) {
 
 static Status note_edit(TimeLower *lower, const SimFunc *func, const Edit *edit) {
     const SimProgram *p = lower->program;
+    if (edit->kind == EDIT_RESIDENT) return lower->resident = edit->pc, STATUS_OK;
     if (edit->pc >= lower->module->funcs[func->func].insn_count) return STATUS_OK;
     u8 **edited = &lower->edited[edit->kind];
     if (!*edited) *edited = ARENA_ARRAY(&lower->arena, u8, p->insn_count + 1);
@@ -62,4 +63,11 @@ u32 time_free_steps(const TimeFunc *f, u32 insn, u32 steps) {
     if (!percent || in->kind != FLOW_PLAIN || in->is_load || in->is_store || in->has_effects) return 0;
     u32 freed = (steps * percent + MOSTLY) / 100;
     return freed < steps ? freed : steps - 1;
+}
+
+void time_as_float(const TimeFunc *f, MachineOp *op) {
+    const GpuModel *gpu = f->lower->gpu;
+    op->unit = UNIT_FMA;
+    op->interval = (u8)gpu->fma_interval;
+    op->latency = (u16)gpu->alu_latency;
 }

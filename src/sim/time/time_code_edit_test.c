@@ -28,7 +28,20 @@ static const char kernels[] = PTX_HEAD ENTRY("empty") "ret;\n}\n"
                  "add.u32 %r6, %r6, %r2;\nst.global.u32 [%rd2], %r6;\n" TURN "ret;\n}\n"
     // Exact divisions.
     ENTRY("divide") "mul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd2, %rd1, %rd2;\ncvt.rn.f32.u32 %f1, %r1;\nmov.f32 %f2, "
-                    "0f40400000;\nTURN:\ndiv.rn.f32 %f1, %f1, %f2;\n" TURN "st.global.f32 [%rd2], %f1;\nret;\n}\n";
+                    "0f40400000;\nTURN:\ndiv.rn.f32 %f1, %f1, %f2;\n" TURN "st.global.f32 [%rd2], %f1;\nret;\n}\n"
+    // A chain in double precision.
+    ENTRY("doubles") ".reg .f64 %d<3>;\nmul.wide.u32 %rd2, %r1, 8;\nadd.s64 %rd2, %rd1, %rd2;\ncvt.rn.f64.u32 %d1, "
+                     "%r1;\nmov.f64 %d2, 0d3FE0000000000000;\nTURN:\nfma.rn.f64 %d1, %d1, %d2, %d2;\n" TURN
+                     "st.global.f64 [%rd2], %d1;\nret;\n}\n"
+    // All lanes add to one word.
+    ENTRY("meet") "mov.f32 %f1, 0f3F800000;\nTURN:\nred.global.add.f32 [%rd1], %f1;\n" TURN "ret;\n}\n"
+    // Words far apart, one a turn.
+    ENTRY("walk") "mov.u64 %rd2, %rd1;\nTURN:\n.pragma \"nounroll\";\nld.global.u32 %r6, [%rd2];\nadd.u32 %r3, %r3, "
+                  "%r6;\nadd.s64 %rd2, %rd2, 512;\n" TURN "st.global.u32 [%rd1], %r3;\nret;\n}\n"
+    // CTAs that fill the shared memory of an SM two at a time.
+    ENTRY("crowd") ".shared .align 4 .b8 room[40000];\nmov.u32 %r4, room;\nmov.u64 %rd2, %rd1;\nTURN:\nld.global.u32 "
+                   "%r6, [%rd2];\nadd.u32 %r3, %r3, %r6;\nand.b32 %r6, %r6, 0;\ncvt.u64.u32 %rd3, %r6;\nadd.s64 %rd2, "
+                   "%rd2, %rd3;\n" TURN "st.shared.u32 [%r4], %r3;\nret;\n}\n";
 
 typedef struct Outcome {
     u64 ns;
@@ -41,7 +54,8 @@ static void run(const char *kernel, const char *edits, u32 threads, Outcome *out
     device_open_with(&d, kernels, (SimConfig){.threads = threads, .timing = true, .edits = {edits, strlen(edits)}});
     for (u32 i = 0; i < WORDS; i++) words[i] = i * 7 + 3;
     DevicePtr out = device_memory(&d, words, sizeof words);
-    device_run(&d, kernel, 1, strcmp(kernel, "rows") == 0 ? THREADS : 32, &out);
+    d.gpu.sms = 1;
+    device_run(&d, kernel, strcmp(kernel, "crowd") == 0 ? 20 : 1, strcmp(kernel, "rows") == 0 ? THREADS : 32, &out);
     outcome->ns = sim_clock_ns(d.sim, 0);
     memcpy(outcome->words, device_view(&d, out, sizeof words), sizeof words);
     device_close(&d);
@@ -96,6 +110,16 @@ TEST(what_is_kept_in_a_register_is_not_accessed) {
 
 TEST(part_of_a_sequence_goes) { gains("divide", list("free 80", "divide", pc_of("divide", OP_DIV_F_RND)), 0.7); }
 
+TEST(doubles_take_the_time_of_floats) {
+    gains("doubles", list("as-float 100", "doubles", pc_of("doubles", OP_FMA_F64)), 0.9);
+}
+
+TEST(one_lane_asks_for_its_warp) { gains("meet", list("joined 100", "meet", pc_of("meet", OP_RED)), 0.7); }
+
+TEST(turns_overlap) { gains("walk", list("unrolled 100", "walk", pc_of("walk", OP_LD)), 0.7); }
+
+TEST(more_are_resident) { gains("crowd", list("resident 100", "crowd", 20), 0.7); }
+
 // Of another kernel, another function, or behind the end: nothing is edited.
 TEST(other_edits_change_nothing) {
     static Outcome plain, edited;
@@ -106,9 +130,14 @@ TEST(other_edits_change_nothing) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(conflicts_go), cmocka_unit_test(rows_are_read_sector_by_sector),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(conflicts_go),
+                                       cmocka_unit_test(rows_are_read_sector_by_sector),
                                        cmocka_unit_test(what_is_kept_in_a_register_is_not_accessed),
                                        cmocka_unit_test(part_of_a_sequence_goes),
+                                       cmocka_unit_test(doubles_take_the_time_of_floats),
+                                       cmocka_unit_test(one_lane_asks_for_its_warp),
+                                       cmocka_unit_test(turns_overlap),
+                                       cmocka_unit_test(more_are_resident),
                                        cmocka_unit_test(other_edits_change_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -251,6 +251,7 @@ static Status emit_steps(TimeFunc *f, u32 insn, u32 pc) {
     TRY(time_steps(f->lower, m->insns[f->function->insns + row].form, variant, &steps));
     Group before = {.count = 0}, group = {.count = 0}, literals = {.count = 0};
     if (steps.count == 1) TRY(emit_operand_moves(f, insn, pc, &literals));
+    bool joined = is_joined(variant) || time_edited(f, insn, EDIT_JOINED);
     u32 first = time_free_steps(f, insn, steps.count);
     for (u32 i = first, accessed = 0; i < steps.count; i++) {
         TimeStep step = f->lower->steps.data[steps.first + i];
@@ -263,10 +264,11 @@ static Status emit_steps(TimeFunc *f, u32 insn, u32 pc) {
         op.latency = step.latency;
         op.flags = (u8)(step.flags | (i == first ? TIME_FIRST : 0));
         op.balanced = step.balanced;
+        if (op.unit == UNIT_FP64 && time_edited(f, insn, EDIT_AS_FLOAT)) time_as_float(f, &op);
         op.copy = is_copy(f, insn);
         if (step.branch) op.kind = TIME_BRANCH, op.order = ORDER_ALL;
         if (step.branch && takes_subroutine(f, insn)) op.kind = TIME_SLOW;
-        if (step.memory || (last && kind != TIME_MATH && !accessed)) set_access(f, &op, insn, kind, is_joined(variant));
+        if (step.memory || (last && kind != TIME_MATH && !accessed)) set_access(f, &op, insn, kind, joined);
         if (last && (kind == TIME_FIXED || kind == TIME_IMMEDIATE))
             TRY(set_constant(f, &op, kind, constant_address(f, insn)));
         accessed |= step.memory;
@@ -357,7 +359,8 @@ Status time_emit_sunk(TimeFunc *f, u32 insn) {
 
 bool time_is_emitted(const TimeFunc *f, u32 insn) {
     bool part = f->merged[insn] != WL_NONE && f->merged[insn] != insn;
-    return f->picked[insn].needed && !f->sunk[insn] && !part;
+    bool free = time_is_free(f, insn) && f->code->insns[insn].kind == FLOW_PLAIN;
+    return f->picked[insn].needed && !f->sunk[insn] && !part && !free;
 }
 
 Status time_emit_insn(TimeFunc *f, u32 insn) {

@@ -232,14 +232,23 @@ static u8 whole_turns(const Body *b, i64 turns) {
     return most < TIME_UNROLL && most < turns ? 0 : (u8)most;
 }
 
+// An experiment has it unrolled, however long it is.
+static bool is_wanted(const Body *b) {
+    bool wanted = false;
+    for (u32 i = b->first; i <= b->last; i++) wanted |= time_edited(b->f, i, EDIT_UNROLLED) != 0;
+    for (u32 i = b->first; i <= b->last && wanted; i++) wanted = can_unroll_insn(b, i, true);
+    return wanted && time_block(b->f, b->first)->parts * TIME_UNROLL <= TIME_PARTS;
+}
+
 static void choose(const Body *b, i64 turns) {
     TimeFunc *f = b->f;
     const FlowInsn *branch = insn_at(b, b->last);
     if (branch->kind != FLOW_BRANCH || branch->guard == WL_NONE) return;
     u8 whole = whole_turns(b, turns);
-    if (!whole && !is_short(b)) return;
+    bool wanted = is_wanted(b);
+    if (!whole && !wanted && !is_short(b)) return;
     u32 compare = counting_compare(b);
-    if (compare == WL_NONE || !can_unroll(b, whole != 0)) return;
+    if (compare == WL_NONE || !(wanted || can_unroll(b, whole != 0))) return;
     for (u32 i = b->first; i < b->last; i++) f->loop_control[i] = is_increment(b, i);
     f->loop_control[compare] = f->loop_control[b->last] = true;
     for (u32 k = b->header; k <= b->latch; k++) {

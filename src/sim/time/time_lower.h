@@ -131,6 +131,7 @@ typedef struct TimeLower {
     Vec(u8) late;  // TimeCode.late
     Vec(u64) constants;
     u32 slots, registers;
+    u32 resident;                 // TimeCode.resident
     u8 *edited[EDIT_KIND_COUNT];  // by pc of the program: per cent of the instruction that is edited; NULL: none
 } TimeLower;
 
@@ -223,6 +224,7 @@ static inline u32 time_edited(const TimeFunc *f, u32 insn, EditKind kind) {
 bool time_is_free(const TimeFunc *f, u32 insn);
 // Of so many machine instructions of a PTX instruction, those at the begin that are not issued.
 u32 time_free_steps(const TimeFunc *f, u32 insn, u32 steps);
+void time_as_float(const TimeFunc *f, MachineOp *op);
 
 // time_code_rows.c
 WL_MUST_USE Status time_steps(TimeLower *lower, u32 form, TimeVariant variant, TimeSteps *steps);

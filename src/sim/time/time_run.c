@@ -9,11 +9,13 @@
 // 9.0 (fewer of them exist before).
 static const u32 carve_outs[] = {0, 8, 16, 32, 64, 100, 132, 164, 196, 228};
 
+static u32 least_of(u64 a, u64 b) { return (u32)(a < b ? a : b); }
+
 static u64 l1_size(const GpuModel *gpu, const TimeRun *run) {
     if (!gpu->l1_unified) return gpu->l1_size;
     const Grid *g = run->grid;
     u64 bytes = g->program->shared_bytes + g->dynamic_shared, needed = 0;
-    if (bytes) needed = run->limit * (bytes + gpu->shared_reserved);
+    if (bytes) needed = least_of(run->limit, run->fit) * (bytes + gpu->shared_reserved);
     for (u32 i = 0; i < WL_COUNT(carve_outs); i++)
         if (carve_outs[i] * 1024ull >= needed && carve_outs[i] * 1024ull < gpu->l1_size)
             return gpu->l1_size - carve_outs[i] * 1024ull;
@@ -57,6 +59,12 @@ static Status find_host_memory(TimeMachine *m) {
     return STATUS_OK;
 }
 
+// CTAs of an SM, if registers and shared memory were no limit.
+static u64 most_resident(const GpuModel *gpu, u32 threads) {
+    u64 warps = (threads + LANES - 1) / LANES, by_warps = gpu->max_threads_per_sm / LANES / warps;
+    return by_warps < gpu->max_ctas_per_sm ? by_warps : gpu->max_ctas_per_sm;
+}
+
 static Status prepare(TimeMachine *m, TimeRun *run, Grid *g) {
     SimKernel *kernel = g->kernel;
     if (!kernel->time_code) {
@@ -72,6 +80,8 @@ static Status prepare(TimeMachine *m, TimeRun *run, Grid *g) {
     run->cta_warps = (threads + LANES - 1) / LANES;
     run->local_bytes = grid_local_stride(g) * LANES;
     run->limit = sim_occupancy(m->gpu, &info, threads, g->dynamic_shared);
+    run->fit = run->limit;
+    if (run->code->resident) run->limit = least_of(run->code->resident, most_resident(m->gpu, threads));
     if (run->limit == 0) run->limit = 1;
     u64 most = (u64)run->limit * m->gpu->sms;
     TRY(take_places(run, (u32)(most < g->cta_count ? most : g->cta_count)));

@@ -245,18 +245,26 @@ static u32 turn_of(u64 sector, u32 words) {
 }
 
 // As if lanes accessed neighbouring words: each sector counts at one of its words only, and is needed whole then. So
-// who walks along a row has each sector once, and the fields of a structure have their shares.
+// who walks along a row has each sector once, and the fields of a structure have their shares. What counts together
+// lies in lines together, in a part of the address space that nobody else has, named by the first sector.
 static void trace_coalesced(Trace *t, const u64 *address, u32 count, u32 bytes) {
+    enum { ELSEWHERE = 40 };  // bit of a line's number
+    u32 words = 32 / bytes, sectors = 0;
     LineSet set;
     set.count = 0;
-    u32 words = 32 / bytes;
     for (u32 i = 0; i < count; i++)
-        if (address[i] / bytes % words == turn_of(address[i] >> 5, words)) line_add(&set, address[i] & ~31ull, 32);
-    if (!set.count) line_add(&set, address[0] & ~31ull, 32);
-    u64 *head = add(t, set.count);
+        if (address[i] / bytes % words == turn_of(address[i] >> 5, words)) line_add(&set, address[i], bytes);
+    if (!set.count) line_add(&set, address[0], bytes);
+    for (u32 i = 0; i < set.count; i++) sectors += (u32)__builtin_popcount(set.sectors[i]);
+    u64 first = set.line[0] << 2 | (u32)__builtin_ctz(set.sectors[0]);
+    u32 lines = (sectors + 3) / 4;
+    u64 *head = add(t, lines);
     if (!head) return;
-    TraceAccess a = {.space = TRACE_GLOBAL, .lanes = (u8)count, .bytes = (u8)bytes};
-    finish(t, head, a, write_lines(&set, head + 1));
+    for (u32 i = 0; i < lines; i++, sectors -= 4) {
+        u32 mask = sectors < 4 ? (1u << sectors) - 1 : 15;
+        head[1 + i] = line_word(first << 3 | i | 1ull << ELSEWHERE, mask, mask, 1);
+    }
+    finish(t, head, (TraceAccess){.space = TRACE_GLOBAL, .lanes = (u8)count, .bytes = (u8)bytes}, lines);
 }
 
 void trace_global(Trace *t, const u64 *address, u32 count, u32 bytes) {

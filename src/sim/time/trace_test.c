@@ -83,7 +83,7 @@ TEST(coalesced_accesses_touch_each_sector_once) {
     static const u32 pitches[] = {32, 128, 4096, 4096 + 32};
     for (u32 p = 0; p < WL_COUNT(pitches); p++) {
         Trace t = {.half = LANES, .block_end = block_end, .edits = edits};
-        u32 sectors = 0;
+        u32 sectors = 0, lines = 0;
         trace_reset(&t);
         for (u32 turn = 0; turn < 8; turn++) {
             u64 address[LANES];
@@ -92,6 +92,7 @@ TEST(coalesced_accesses_touch_each_sector_once) {
             trace_global(&t, address, LANES, 4);
             trace_close(&t);
         }
+        u64 names[8 * LANES];
         for (u32 at = 0; at < t.complete;) {
             TraceAccess a = trace_access(t.words[at + TRACE_HEAD]);
             assert_in_range(a.lines, 1, 8);
@@ -99,6 +100,8 @@ TEST(coalesced_accesses_touch_each_sector_once) {
             for (u32 i = 0; i < a.lines; i++) {
                 u64 line = t.words[at + TRACE_HEAD + 1 + i];
                 assert_int_equal(trace_line_whole(line), trace_line_sectors(line));
+                for (u32 k = 0; k < lines && p < 3; k++) assert_true(names[k] != trace_line_address(line));
+                names[lines++] = trace_line_address(line);
                 sectors += (u32)__builtin_popcount(trace_line_sectors(line));
             }
             at += TRACE_HEAD + trace_run(t.words + at).words;

@@ -63,6 +63,10 @@ static void look_at(AdviceCase *c, const CasePart *part, u32 access) {
     hit_relieve(hit, RESOURCE_ATOMIC, use * (1 - left));
     if (!one) move_to_shared(hit, part, access);
     if (one && lanes > 1) hit->change.issues = -SUM_OF_WARP * copies.executed;
+    if (one)
+        for (u32 i = access; i < part->access_count; i++)
+            if (i == access || is_copy(part, a, &part->accesses[i]))
+                hit_edit(hit, lanes > 1 ? EDIT_JOINED : EDIT_FREE, part, part->accesses[i].pc, 1);
     const char *place = place_text(c, part, a->pc);
     hit_fact(hit, "atomics_pct_of_time", 100 * c->load.busy[RESOURCE_ATOMIC], "%",
              one ? "atomics of all threads on one word take %.0f %% of the time, one after the other"

@@ -32,6 +32,7 @@ void rule_indirect_addressing(AdviceCase *c) {
             if (!is_pointer_load(part, &part->accesses[i])) continue;
             hit_blamed(hit, part, pc, UINT32_MAX, 1);  // an instruction that computes takes its place
             for (u32 r = 0; r < RESOURCE_COUNT; r++) hit_relieve(hit, (Resource)r, part->insns[pc].use[r]);
+            hit_edit(hit, EDIT_FREE, part, pc, 1);
             count++;
             if (weight > most) most = weight, where = part, at = pc;
         }

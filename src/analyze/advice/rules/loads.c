@@ -118,6 +118,7 @@ static void free_loads(Hit *hit, const CasePart *part, const CaseAccess *store) 
         if (!waits_behind || repeated_in_loop(part, a) > 0 || !a->affine) continue;
         if (affine_step(part->view->flow.affine, a->affine->form, loop, &step) == AFFINE_STRIDE_UNKNOWN) continue;
         hit_blamed(hit, part, a->pc, LOAD_WAITS & ~STALL_BIT(BARRIER), 1 - 1.0 / UNROLLED);
+        hit_edit(hit, EDIT_UNROLLED, part, loop_header_pc(part, loop), 1);
     }
 }
 
@@ -259,6 +260,7 @@ void rule_memory_transactions(AdviceCase *c) {
             hit_blamed(hit, part, a->pc, STALL_BIT(LONG_SCOREBOARD), c->of_l1);
             hit_blamed(hit, part, a->pc, ~STALL_BIT(LONG_SCOREBOARD), 1);
             hit_relieve(hit, RESOURCE_LSU, part->insns[a->pc].use[RESOURCE_LSU]);
+            hit_edit(hit, EDIT_FREE, part, a->pc, 1);
             if (is_constant_operand(part, a)) hit->change.issues += part->insns[a->pc].issued;
             found(&f, part, a->pc);
         }
@@ -354,6 +356,7 @@ static void join(Hit *hit, const CasePart *part, const CaseAccess *a, u32 count,
     f64 fraction = is_first ? 0 : 1;  // the first stays and brings the others' data
     if (saved < 0) saved = 0;
     hit->change.issues += in->issued * fraction;
+    hit_edit(hit, EDIT_FREE, part, a->pc, fraction);
     hit_relieve(hit, RESOURCE_LSU, in->use[RESOURCE_LSU] * saved);
     hit_relieve(hit, RESOURCE_L2, in->use[RESOURCE_L2] * sectors_saved(a, count));
     hit_blamed(hit, part, a->pc, STALL_BIT(LG_THROTTLE) | STALL_BIT(MIO_THROTTLE), saved);
@@ -487,7 +490,7 @@ static void share_index(Hit *hit, const CasePart *part, u32 loop, const Bitset *
         for (u32 pc = cfg->blocks[b].first; pc < cfg->blocks[b].first + cfg->blocks[b].count; pc++) {
             const CaseAccess *a = case_access(part, pc);
             if (a ? !is_dense(hit->c, part, a, loop) : bitset_has(data, pc)) continue;
-            hit_remove(hit, part, pc, fraction);
+            hit_spare(hit, part, pc, fraction);
             for (u32 r = bytes < WORD ? RESOURCE_L2 : RESOURCE_LSU; a && r <= RESOURCE_DRAM; r++)
                 hit_relieve(hit, (Resource)r, -part->insns[pc].use[r] * fraction);
         }

@@ -66,16 +66,16 @@ static void add_overhead(Hit *hit, const CasePart *part, u32 loop, f64 fraction)
         const FlowBlock *b = &flow->cfg->blocks[flow->loops->members[l->latches + i]];
         u32 branch = b->first + b->count - 1, node;
         if (case_insn(part, branch)->kind != FLOW_BRANCH) continue;
-        hit_remove(hit, part, branch, fraction);
+        hit_spare(hit, part, branch, fraction);
         node = flow->chains->of_guard[branch];
         u32 compare = node == WL_NONE ? WL_NONE : flow->chains->nodes[node].insn;
         if (compare == WL_NONE || !loop_has(part, loop, compare)) continue;
-        hit_remove(hit, part, compare, fraction);
+        hit_spare(hit, part, compare, fraction);
         const FlowInsn *in = case_insn(part, compare);
         node = in->uses ? flow->chains->of_operand[in->operands + in->defs] : WL_NONE;
         u32 counter = node == WL_NONE ? WL_NONE : flow->chains->nodes[node].insn;
         if (counter != WL_NONE && loop_has(part, loop, counter) && case_insn(part, counter)->arith == FLOW_ADD)
-            hit_remove(hit, part, counter, fraction);
+            hit_spare(hit, part, counter, fraction);
     }
 }
 
@@ -112,6 +112,7 @@ static void look_at(AdviceCase *c, const CasePart *part, u32 loop) {
     add_results(hit, part, loop);
     hit->change.hidden *= fraction;
     add_overhead(hit, part, loop, fraction);
+    hit_edit(hit, EDIT_UNROLLED, part, loop_header_pc(part, loop), 1);
     f64 share = 100 * case_share(c, l->active + l->stalled);
     hit_fact(hit, "loop_share", share, "%", "%.0f %% of the kernel's samples are in the loop, %.0f %% wait", share,
              100 * case_share(c, l->stalled));

@@ -40,6 +40,7 @@ static void look_at(AdviceCase *c, OccupancyLimit limit, const char *what) {
     Hit *hit = hit_begin(c);
     hit_of_shape(hit);
     hit->change.warps = (f64)ctas / o->ctas_per_sm;
+    hit_edit(hit, EDIT_RESIDENT, &c->parts[0], ctas, 1);
     hit_fact(hit, "theoretical_warps_per_sm", o->warps_per_sm, "warps", "an SM holds %u of %llu warps, limited by %s",
              o->warps_per_sm, (unsigned long long)c->gpu->max_threads_per_sm / 32, what);
     hit_fact(hit, "issue_rate", 100 * c->load.issue_rate, "%", "schedulers issue in %.0f %% of the cycles",
@@ -225,6 +226,7 @@ static void keep_fewer(AdviceCase *c, const Walk *w, f64 room) {
         if (c->misses_known) hit_relieve(hit, RESOURCE_DRAM, w->part->insns[a->pc].use[RESOURCE_DRAM] * fewer);
     }
     hit->change.warps = fit / o->ctas_per_sm;
+    hit_edit(hit, EDIT_RESIDENT, &c->parts[0], (u32)fit, 1);
     hit->doubtful = !c->misses_known;
     if (c->misses_known)
         hit_fact(hit, "l1tex__t_sector_hit_rate.pct", 100 * (1 - c->l1_miss), "%",

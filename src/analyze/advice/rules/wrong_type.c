@@ -25,6 +25,7 @@ static void add(Hit *hit, const CasePart *part, u32 pc, Doubles *d) {
         return;
     }
     d->arithmetic += in->issued;
+    hit_edit(hit, EDIT_AS_FLOAT, part, pc, 1);
     hit_blamed(hit, part, pc, ~STALL_BIT(MATH_PIPE_THROTTLE), slower);
     hit_blamed(hit, part, pc, STALL_BIT(MATH_PIPE_THROTTLE), 1);
     hit_relieve(hit, RESOURCE_FP64, in->use[RESOURCE_FP64]);
