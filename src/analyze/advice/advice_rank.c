@@ -243,7 +243,7 @@ Status rank_kernel(AdviceMaker *m, AdviceCase *c) {
         *r = (RankedHit){.hit = c->hits.data[i], .order = i};
         r->hit->edit_text = hit_edits(r->hit);
         hit_estimate(r->hit, &r->estimate);
-        count += r->estimate.program_speedup - 1 >= m->least;
+        count += r->estimate.program_speedup - 1 >= m->least || r->estimate.tried > 0;
     }
     if (count) qsort(ranked, count, sizeof *ranked, by_gain);
     if (count > MOST_OF_KERNEL) count = MOST_OF_KERNEL;

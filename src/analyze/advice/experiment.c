@@ -20,16 +20,21 @@ static bool is_again(const HitEdit *a, const HitEdit *b) {
     return a->part == b->part && a->pc == b->pc && a->kind == b->kind;
 }
 
-static const char *const experiments[] = {
-#define EXPERIMENT(rule, text) rule,
+typedef enum ExperimentUse { SHOWN, COUNTS } ExperimentUse;
+
+static const struct Experiment {
+    const char *rule;
+    ExperimentUse use;
+} experiments[] = {
+#define EXPERIMENT(rule, use, text) {rule, use},
 #include "analyze/advice/experiments.def"
 #undef EXPERIMENT
 };
 
-static bool has_experiment(const AdviceRule *rule) {
+static const struct Experiment *experiment_of(const AdviceRule *rule) {
     for (u32 i = 0; i < WL_COUNT(experiments); i++)
-        if (strcmp(experiments[i], rule->name) == 0) return true;
-    return false;
+        if (strcmp(experiments[i].rule, rule->name) == 0) return &experiments[i];
+    return NULL;
 }
 
 // Instructions that are one machine instruction each, of which a part goes: of a hundred so many.
@@ -50,7 +55,7 @@ static u32 percent_of(const HitEdit *e) {
 const char *hit_edits(Hit *hit) {
     const char *text = "", *kernel = hit->c->view->function->name;
     u32 carry = 0;
-    if (!has_experiment(hit->rule)) return text;
+    if (!experiment_of(hit->rule)) return text;
     if (hit->edits.len) qsort(hit->edits.data, hit->edits.len, sizeof *hit->edits.data, by_place);
     for (u32 i = 0; i < hit->edits.len; i++) {
         const HitEdit *e = &hit->edits.data[i];
@@ -59,6 +64,11 @@ const char *hit_edits(Hit *hit) {
                            e->part->view->function->name, kernel);
     }
     return text;
+}
+
+bool hit_tried_counts(const Hit *hit) {
+    const struct Experiment *experiment = experiment_of(hit->rule);
+    return experiment && experiment->use == COUNTS;
 }
 
 f64 hit_tried(const Hit *hit) {

@@ -306,6 +306,7 @@ const char *case_limit(AdviceCase *c);                // load.c: AdviceKernel.li
 // ... of kernels that are over as soon as they have begun; "" of others, NULL when memory is out. Needs no samples.
 const char *case_short(Arena *arena, const KernelView *view);
 const char *hit_edits(Hit *hit);                              // experiment.c: the list of edits as text, "" = none
+bool hit_tried_counts(const Hit *hit);                        // ... whether an experiment of the rule is the estimate
 f64 hit_tried(const Hit *hit);                                // ... the speedup; 0: not tried
 void hit_estimate(const Hit *hit, AdviceEstimate *estimate);  // advice_estimate.c
 

@@ -453,6 +453,16 @@ static Status need(TimeFunc *f, u32 insn) {
     return vec_push(&f->work, insn);
 }
 
+// Of an access that is left out: what it would have stored is there all the same, in a register.
+static Status pick_data(TimeFunc *f, u32 insn) {
+    const FlowInsn *in = &f->code->insns[insn];
+    const FlowOperand *uses = time_uses(f, insn);
+    for (u32 k = 0; k < in->uses && in->is_store; k++)
+        if (k != in->address_use && uses[k].kind == FLOW_VALUE)
+            TRY(resolve(f, &f->picked[insn], uses[k].id, insn, RESOLVE_DEPTH));
+    return STATUS_OK;
+}
+
 static Status pick(TimeFunc *f, u32 insn) {
     Picked *p = &f->picked[insn];
     const FlowInsn *in = &f->code->insns[insn];
@@ -460,8 +470,9 @@ static Status pick(TimeFunc *f, u32 insn) {
     bool predicate = time_form(f, insn)->types[0] == TYPE_PRED;
     *p = (Picked){
         .leaves = f->leaves.len, .steps = insn, .needed = true, .guard = WL_NONE, .base = WL_NONE, .symbol = WL_NONE};
-    if (time_is_free(f, insn)) return STATUS_OK;
-    if (in->address_use != 0xff && !(in->arith == FLOW_LOAD_PARAM))
+    if (time_is_free(f, insn))
+        TRY(pick_data(f, insn));
+    else if (in->address_use != 0xff && !(in->arith == FLOW_LOAD_PARAM))
         TRY(pick_access(f, p, insn));
     else if (!predicate && (left = rotation(f, insn)) != WL_NONE)
         TRY(pick_rotation(f, p, insn, left));
