@@ -66,6 +66,18 @@ static const char kernels[] = PTX_HEAD
     "FIRST:\nmbarrier.try_wait.parity.shared.b64 %p2, [%r2], 0;\n@!%p2 bra FIRST;\n"
     "SECOND:\nmbarrier.try_wait.parity.shared.b64 %p3, [%r2+8], 0;\n@!%p3 bra SECOND;\n"
     "ld.shared.u32 %r6, [%r4];\nst.global.u32 [%rd2+4], %r6;\nret;\n}\n"
+    // The first warp asks for what the second one waits for, and is over.
+    ".visible .entry delegates(.param .u64 out) {\n.reg .b64 %rd<3>;\n.reg .b32 %r<6>;\n.reg .pred %p<4>;\n"
+    ".shared .align 16 .b8 given[256];\n.shared .align 8 .b64 bar;\n"
+    "ld.param.u64 %rd1, [out];\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, bar;\nmov.u32 %r3, given;\n"
+    "setp.ne.u32 %p1, %r1, 0;\n@!%p1 mbarrier.init.shared.b64 [%r2], 1;\nbar.sync 0;\n"
+    "setp.gt.u32 %p2, %r1, 31;\n@%p2 bra WAIT;\n@%p1 bra OVER;\n"
+    "mbarrier.arrive.expect_tx.shared.b64 _, [%r2], 256;\n"
+    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r3], [%rd1], 256, [%r2];\n"
+    "OVER:\nret;\n"
+    "WAIT:\nmbarrier.try_wait.parity.shared.b64 %p3, [%r2], 0;\n@!%p3 bra WAIT;\n"
+    "shl.b32 %r4, %r1, 2;\nadd.u32 %r3, %r3, %r4;\nld.shared.u32 %r5, [%r3];\n"
+    "cvt.u64.u32 %rd2, %r4;\nadd.u64 %rd2, %rd1, %rd2;\nst.global.u32 [%rd2+256], %r5;\nret;\n}\n"
     // Constants: each lane its own, and all the same one, behind one that brings the line.
     ".const .align 4 .f32 table[64];\n"
     ".visible .entry spread(.param .u64 out) {\n.reg .b64 %rd<7>;\n.reg .b32 %r<5>;\n.reg .f32 %f<4>;\n"
@@ -415,6 +427,19 @@ TEST(waiting_for_copies_of_many_lanes_ends) {
     device_close(&t.d);
 }
 
+// ... also when the warp that asked for it is over.
+TEST(a_warp_may_end_before_its_copies) {
+    Timed t;
+    u64 cycles;
+    open_timed(&t, 1);
+    u32 *words = device_view(&t.d, t.out, 512);
+    for (u32 i = 0; i < 128; i++) words[i] = i;
+    assert_int_equal(run(&t, "delegates", 1, 64, &cycles), STATUS_OK);
+    words = device_view(&t.d, t.out, 512);
+    for (u32 i = 32; i < 64; i++) assert_int_equal(words[64 + i], i);
+    device_close(&t.d);
+}
+
 // What is told to another block is known there when it has been told, however far ahead of time the waiting is
 // executed.
 TEST(waiting_for_another_block_ends_in_time) {
@@ -465,6 +490,7 @@ int main(void) {
                                        cmocka_unit_test(cycles_do_not_depend_on_threads),
                                        cmocka_unit_test(faults_and_deadlocks_end),
                                        cmocka_unit_test(waiting_for_copies_of_many_lanes_ends),
+                                       cmocka_unit_test(a_warp_may_end_before_its_copies),
                                        cmocka_unit_test(waiting_for_another_block_ends_in_time),
                                        cmocka_unit_test(stores_to_the_same_sectors_leave_together)};
     return cmocka_run_group_tests(tests, NULL, NULL);

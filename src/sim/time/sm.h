@@ -70,6 +70,7 @@ typedef struct TimeCta {
     u32 sync_done[TRACE_SYNCS];  // operations that are over
     u64 share;                   // of the SM
     u32 next_free;
+    u32 serial;  // tells the CTAs apart that have this place one after the other
     bool used;
 } TimeCta;
 
@@ -205,7 +206,8 @@ typedef enum TicketKind { TICKET_LOAD, TICKET_ASYNC, TICKET_BULK, TICKET_STORE }
 typedef struct Ticket {
     TimeRun *run;
     TimeWarp *warp;
-    u32 serial;  // the warp's when it was issued
+    TimeCta *cta;
+    u32 serial, cta_serial;  // theirs when it was issued
     u64 issued;
     u64 done;       // latest cycle of what is there already
     u32 op;         // TimeCode.ops

@@ -87,8 +87,12 @@ static Status start_cta(Sm *sm, const CtaStart *s) {
     TRY(grid_cta_start(s->run->grid, front, s->linear));
     while (sm->ctas[at].used) at++;
     TimeCta *cta = &sm->ctas[at];
-    *cta =
-        (TimeCta){.run = s->run, .front = front, .slot_group = s->slot_group, .used = true, .threads = front->threads};
+    *cta = (TimeCta){.run = s->run,
+                     .front = front,
+                     .slot_group = s->slot_group,
+                     .used = true,
+                     .threads = front->threads,
+                     .serial = cta->serial + 1};
     cta->warps_left = front->warp_count;
     cta->share = SM_SHARE / s->run->limit;
     account_residents(sm, start > sm->integrated ? start : sm->integrated);
@@ -132,7 +136,7 @@ static Status furnish(Sm *sm) {
     for (u32 i = 0; i < sm->warp_count; i++) sm->warps[i] = (TimeWarp){.trace = {.pages = m->sim->pages}};
     sm->ctas = pages_take(m->sim->pages, sizeof *sm->ctas * sm->cta_count);
     if (!sm->ctas) return STATUS_NO_MEMORY;
-    for (u32 i = 0; i < sm->cta_count; i++) sm->ctas[i].used = false;
+    for (u32 i = 0; i < sm->cta_count; i++) sm->ctas[i] = (TimeCta){.used = false};
     TRY(memory_init_sm(sm));
     TRY(sm_set_l1(sm, m->l1_bytes));
     for (u32 i = 0; i < m->code.len; i++) sm_prefetch(sm, &m->code.data[i]);
@@ -179,7 +183,7 @@ void sm_abandon(Sm *sm, u64 cycle) {
         sm->warps[i].state = TW_FREE;
         sm->warps[i].serial++;
     }
-    for (u32 i = 0; i < sm->cta_count; i++) sm->ctas[i].used = false;
+    for (u32 i = 0; i < sm->cta_count; i++) sm->ctas[i].used = false, sm->ctas[i].serial++;
     for (u32 i = 0; i < sm->scheduler_count; i++) {
         Scheduler *s = &sm->schedulers[i];
         for (u32 k = 0; k < SCHED_WARPS; k++) s->at[k] = NEVER, s->warps[k] = NULL;

@@ -20,8 +20,15 @@ u32 sm_ticket_new(Sm *sm, TimeWarp *w, u32 op, TicketKind kind, u64 cycle) {
         if (vec_push(&sm->tickets, (Ticket){0}) != STATUS_OK) return sm->status = STATUS_NO_MEMORY, NO_TICKET;
         at = sm->tickets.len - 1;
     }
-    sm->tickets.data[at] = (Ticket){
-        .run = w->run, .warp = w, .serial = w->serial, .issued = cycle, .op = op, .kind = (u8)kind, .group = NO_SYNC};
+    sm->tickets.data[at] = (Ticket){.run = w->run,
+                                    .warp = w,
+                                    .cta = w->cta,
+                                    .serial = w->serial,
+                                    .cta_serial = w->cta->serial,
+                                    .issued = cycle,
+                                    .op = op,
+                                    .kind = (u8)kind,
+                                    .group = NO_SYNC};
     sm->run_tickets[w->run->index]++;
     return at;
 }
@@ -41,6 +48,9 @@ static void ticket_complete(Sm *sm, u32 at, u64 cycle) {
         sm->counters[SMC_LOAD_LATENCY] += t.done - t.issued;
         t.run->tallies[sm->worker].load_latency[tally_bucket(t.done - t.issued)]++;
     }
+    // A CTA's mbarriers hear of bulk copies also when the warp that asked for them is over.
+    if (t.kind == TICKET_BULK && t.group != NO_SYNC && t.cta->serial == t.cta_serial)
+        sm_sync_done(sm, t.cta, t.group, t.copies, cycle);
     if (w->serial != t.serial || w->state == TW_FREE) return;
     const TimeCode *code = t.run->code;
     switch ((TicketKind)t.kind) {
@@ -52,9 +62,7 @@ static void ticket_complete(Sm *sm, u32 at, u64 cycle) {
         w->group_loads[t.group]--;
         sm_wake_other(sm, w, cycle);
         break;
-    case TICKET_BULK:
-        if (t.group != NO_SYNC) sm_sync_done(sm, w->cta, t.group, t.copies, cycle);
-        break;
+    case TICKET_BULK: break;
     case TICKET_STORE:
         w->stores--;
         sm_wake_other(sm, w, cycle);
