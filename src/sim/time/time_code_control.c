@@ -6,8 +6,7 @@
 
 enum {
     // Of a region that is predicated, measured by compiling regions of every size and kind: machine instructions
-    // besides
-    // its loads; stores to global memory.
+    // besides its loads, but with those of shared memory; stores to global memory.
     PREDICATED_MAX = 8,
     PREDICATED_STORES = 3,
     SPECULATED_MAX = 5,  // of a second condition that is computed whatever the first one is
@@ -16,7 +15,7 @@ enum {
 typedef struct Control {
     TimeFunc *f;
     u32 *cost;       // of each block: machine instructions
-    u32 *loads;      // ... of these, loads
+    u32 *loads;      // ... of these, loads, but for those of shared memory
     u32 *through;    // block + 1 that one leads to which is only a jump, and is not issued; 0 = none
     Bitset claimed;  // blocks that a jump is laid out before
 } Control;
@@ -33,7 +32,7 @@ static Status find_costs(Control *c) {
         u32 row = f->picked[i].steps;
         TRY(time_steps(f->lower, f->lower->module->insns[f->function->insns + row].form, time_variant(f, row), &steps));
         c->cost[f->cfg->block_of[i]] += steps.count;
-        c->loads[f->cfg->block_of[i]] += insn_at(c, i)->is_load;
+        c->loads[f->cfg->block_of[i]] += insn_at(c, i)->is_load && insn_at(c, i)->space != SPACE_SHARED;
     }
     return STATUS_OK;
 }
@@ -146,12 +145,13 @@ static void predicate_branch(Control *c, u32 b) {
 static bool can_speculate(const Control *c, u32 b) {
     const FlowBlock *block = block_at(c, b);
     const FlowInsn *branch = insn_at(c, last_insn(block));
-    if (block->pred_count != 1 || block->succ_count != 2 || c->cost[b] > SPECULATED_MAX || c->loads[b]) return false;
+    if (block->pred_count != 1 || block->succ_count != 2 || c->cost[b] > SPECULATED_MAX) return false;
     if (branch->kind != FLOW_BRANCH || branch->guard == WL_NONE) return false;
     for (u32 i = block->first; i < last_insn(block); i++) {
         const FlowInsn *in = insn_at(c, i);
         u32 flags = form_op(time_form(c->f, i))->flags;
         if (in->kind != FLOW_PLAIN || in->has_effects || in->is_barrier || in->guard != WL_NONE) return false;
+        if (in->is_load && c->f->picked[i].needed) return false;
         if (flags & (OPF_CONVERGENT | OPF_WARP_SYNC | OPF_FENCE | OPF_ASYNC)) return false;
     }
     return true;

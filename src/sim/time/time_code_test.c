@@ -336,6 +336,35 @@ TEST(a_long_block_is_no_harder_than_short_ones) {
     free(text);
 }
 
+// A side of loads from shared memory, sums and products of them and a store is predicated up to eight instructions, the
+// loads among them: ptxas 13.0 for sm_90.
+TEST(loads_from_shared_memory_count_among_what_is_predicated) {
+    for (u32 loads = 0; loads <= 4; loads++)
+        for (u32 more = loads ? loads : 1; more <= 9; more++) {
+            char text[4096], *at = text;
+            at += sprintf(at, "%s",
+                          PTX_HEAD
+                          ".visible .entry k(.param .u64 a, .param .u32 n) {\n.reg .b64 %rd<3>;\n.reg .b32 %r<60>;\n"
+                          ".reg .pred %p<2>;\n.shared .b32 words[64];\nld.param.u64 %rd1, [a];\nld.param.u32 %r1, "
+                          "[n];\nld.global.u32 %r3, [%rd1];\nmov.u32 %r2, %tid.x;\nmov.u32 %r4, words;\n"
+                          "add.s32 %r5, %r4, %r3;\nsetp.gt.s32 %p1, %r2, %r1;\n@%p1 bra OVER;\n");
+            for (u32 i = 0; i < loads; i++) at += sprintf(at, "ld.shared.u32 %%r%u, [%%r5+%u];\n", 10 + i, 12 * i + 8);
+            for (u32 i = 0; i < more; i++)
+                at += sprintf(at, "%s %%r%u, %%r%u, %%r%u;\n", i % 2 ? "mul.lo.s32" : "xor.b32", 30 + i, i ? 29 + i : 3,
+                              i < loads ? 10 + i : 2);
+            sprintf(at,
+                    "st.shared.u32 [%%r5+40], %%r%u;\nOVER:\nbar.sync 0;\nld.shared.u32 %%r50, [%%r5+4];\n"
+                    "st.global.u32 [%%rd1], %%r50;\nret;\n}\n",
+                    29 + more);
+            Built b;
+            build(&b, text, "k");
+            bool predicated = false;
+            for (u32 k = 0; k < b.code->block_count; k++) predicated |= b.code->blocks[k].predicated;
+            assert_int_equal(predicated, loads + more + 1 <= 8);
+            drop(&b);
+        }
+}
+
 // Every instruction with every first type, in all variants: it has steps, and only those that timing.def knows.
 TEST(every_instruction_has_steps) {
     GpuModel gpu = {.sm_version = 90};
@@ -412,6 +441,7 @@ int main(void) {
         cmocka_unit_test(small_loads_leave_room_for_a_wide_one_that_is_due),
         cmocka_unit_test(a_long_block_is_no_harder_than_short_ones),
         cmocka_unit_test(stall_counts_are_what_fixed_latencies_leave),
+        cmocka_unit_test(loads_from_shared_memory_count_among_what_is_predicated),
         cmocka_unit_test(every_instruction_has_steps),
         cmocka_unit_test(running_out_of_memory_is_reported),
     };
