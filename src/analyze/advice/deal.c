@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "analyze/advice/rule.h"
+#include "base/bitset.h"
 
 // --- through registers -----------------------------------------------------------------------------------------------
 enum { MOST_ADDS = 64 };  // of one sum in an unrolled turn
@@ -42,7 +43,7 @@ static bool only_adds(const CasePart *part, u32 loop, u32 node) {
 }
 
 // --- through memory --------------------------------------------------------------------------------------------------
-enum { STEPS = 24 /* of arithmetic and merges behind an address */ };
+enum { DEEPEST = 256 /* instructions and merges behind an address, one after the other */ };
 
 // A number for what a factor of an address is: the parameter's own, or, of variables, one behind all of them.
 enum { VARIABLES = 1 << 24 };
@@ -76,27 +77,29 @@ static u32 pointer_taken(const CasePart *part, u32 pc) {
 }
 
 // What the address comes from, also where loops have moved it on: any definition says it. WL_NONE: not found.
-static u32 root_of(const CasePart *part, u32 node, u32 depth) {
+static u32 root_of(const CasePart *part, u32 node, Bitset *seen, u32 depth) {
     const FlowResults *flow = &part->view->flow;
     const Chains *chains = flow->chains;
-    if (node == WL_NONE || !depth) return WL_NONE;
+    if (node == WL_NONE || !depth || bitset_has(seen, node)) return WL_NONE;
+    bitset_add(seen, node);
     u32 found = pointer_of(flow->affine, node), insn = chains->nodes[node].insn;
     for (u32 i = 0; found == WL_NONE && insn == WL_NONE && i < chains->nodes[node].arg_count; i++)
-        found = root_of(part, chains->args[chains->nodes[node].args + i], depth - 1);
+        found = root_of(part, chains->args[chains->nodes[node].args + i], seen, depth - 1);
     const FlowInsn *in = insn == WL_NONE || case_access(part, insn) ? NULL : case_insn(part, insn);
     if (in && found == WL_NONE) found = pointer_taken(part, insn);
     for (u32 u = 0; in && found == WL_NONE && u < in->uses; u++)
-        found = root_of(part, chains->of_operand[in->operands + in->defs + u], depth / 2);
+        found = root_of(part, chains->of_operand[in->operands + in->defs + u], seen, depth - 1);
     return found;
 }
 
-static u32 array_of(const CasePart *part, const CaseAccess *a) {
+static u32 array_of(const CasePart *part, const CaseAccess *a, Bitset *seen) {
     const FlowInsn *in = case_insn(part, a->pc);
     u32 base = access_base(a);
     if (base != WL_NONE && part->view->flow.affine->factors[base].kind != AFFINE_NODE)
         return number_of(part->view->flow.affine, base);
     if (in->address_use == 0xff) return WL_NONE;
-    return root_of(part, part->view->flow.chains->of_operand[in->operands + in->defs + in->address_use], STEPS);
+    bitset_clear(seen);
+    return root_of(part, part->view->flow.chains->of_operand[in->operands + in->defs + in->address_use], seen, DEEPEST);
 }
 
 // The thread's first address with so many turns behind it, with a number drawn for what is known at launch only.
@@ -127,12 +130,12 @@ static f64 address_at(const AdviceCase *c, const CasePart *part, const CaseAcces
 
 // Whether the load may get what an earlier turn has stored. Elements that each turn has for itself it may not; shared
 // memory is filled anew in each turn, if it is stored to before it is read.
-static bool may_follow(const AdviceCase *c, const CasePart *part, const CaseAccess *load, const CaseAccess *store,
-                       u32 loop) {
+static bool may_follow(const AdviceCase *c, const CasePart *part, const u32 *arrays, const CaseAccess *load,
+                       const CaseAccess *store, u32 loop) {
     if (access_is_shared(load) != access_is_shared(store)) return false;
     if ((load->space == SPACE_LOCAL) != (store->space == SPACE_LOCAL)) return false;
     if (load->space == SPACE_LOCAL || access_is_shared(load)) return load->pc < store->pc;
-    u32 from = array_of(part, load), to = array_of(part, store);
+    u32 from = arrays[load - part->accesses], to = arrays[store - part->accesses];
     if (from == WL_NONE || to == WL_NONE) return true;
     if (from != to) return false;
     f64 apart = address_at(c, part, load, loop, 0) - address_at(c, part, store, loop, 0);
@@ -140,7 +143,13 @@ static bool may_follow(const AdviceCase *c, const CasePart *part, const CaseAcce
     return fabs(apart) >= fabs(step);
 }
 
-static bool passes_nothing_on(const AdviceCase *c, const CasePart *part, u32 loop) {
+static bool passes_nothing_on(AdviceCase *c, const CasePart *part, u32 loop) {
+    u32 *arrays = ARENA_ARRAY(c->scratch, u32, part->access_count + 1);
+    Bitset seen;
+    if (!arrays || !bitset_init(&seen, c->scratch, part->view->flow.chains->node_count))
+        return c->status = STATUS_NO_MEMORY, false;
+    for (u32 i = 0; i < part->access_count; i++)
+        arrays[i] = loop_has(part, loop, part->accesses[i].pc) ? array_of(part, &part->accesses[i], &seen) : WL_NONE;
     for (u32 i = 0; i < part->access_count; i++) {
         const CaseAccess *load = &part->accesses[i];
         if (!load->load || load->atomic || !loop_has(part, loop, load->pc)) continue;
@@ -148,7 +157,7 @@ static bool passes_nothing_on(const AdviceCase *c, const CasePart *part, u32 loo
         for (u32 j = 0; j < part->access_count; j++) {
             const CaseAccess *store = &part->accesses[j];
             if (!store->store || store->atomic || !loop_has(part, loop, store->pc)) continue;
-            follows |= may_follow(c, part, load, store, loop);
+            follows |= may_follow(c, part, arrays, load, store, loop);
             filled |= access_is_shared(load) && access_is_shared(store) && store->pc < load->pc;
         }
         if (follows && !filled) return false;
@@ -156,7 +165,7 @@ static bool passes_nothing_on(const AdviceCase *c, const CasePart *part, u32 loo
     return true;
 }
 
-bool loop_can_be_dealt(const AdviceCase *c, const CasePart *part, u32 loop) {
+bool loop_can_be_dealt(AdviceCase *c, const CasePart *part, u32 loop) {
     const FlowResults *flow = &part->view->flow;
     for (u32 n = flow->chains->def_count; n < flow->chains->node_count; n++)
         if (flow->chains->nodes[n].block == flow->loops->loops[loop].header && !only_adds(part, loop, n)) return false;

@@ -239,7 +239,7 @@ bool insn_feeds(const CasePart *part, u32 pc, u32 depth, bool (*wanted)(const Ca
 bool loop_has(const CasePart *part, u32 loop, u32 pc);
 // Turns that need nothing of the turn before can be dealt to different threads; those in which the warps of a CTA meet,
 // to different CTAs. What is joined at the end (sums) counts as nothing. deal.c
-bool loop_can_be_dealt(const AdviceCase *c, const CasePart *part, u32 loop);
+bool loop_can_be_dealt(AdviceCase *c, const CasePart *part, u32 loop);
 u32 loop_header_pc(const CasePart *part, u32 loop);
 u32 loop_line_pc(const CasePart *part, u32 loop);  // the first instruction from there on whose line is known
 
