@@ -86,11 +86,10 @@ static Status lower_program(TimeLower *lower) {
 }
 
 static TimePath path_of(const TimeOp *op) {
-    enum {
-        KINDS = 1 << TIME_LOAD | 1 << TIME_STORE | 1 << TIME_ATOMIC | 1 << TIME_REDUCE | 1 << TIME_CONST |
-                1 << TIME_TEXTURE | 1 << TIME_ASYNC | 1 << TIME_BULK | 1 << TIME_SPIN_LOAD | 1 << TIME_SPIN_SWAP
-    };
-    if (KINDS >> op->kind & 1 || op->flags & TIME_MIO) return TIME_BY_QUEUE;
+    const u64 queued = 1ull << TIME_LOAD | 1ull << TIME_STORE | 1ull << TIME_ATOMIC | 1ull << TIME_REDUCE |
+                       1ull << TIME_CONST | 1ull << TIME_TEXTURE | 1ull << TIME_ASYNC | 1ull << TIME_BULK |
+                       1ull << TIME_SPIN_LOAD | 1ull << TIME_SPIN_SWAP;
+    if (queued >> op->kind & 1 || op->flags & TIME_MIO) return TIME_BY_QUEUE;
     return op->kind == TIME_GMMA ? TIME_BY_TENSOR : TIME_BY_UNIT;
 }
 
