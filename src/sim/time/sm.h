@@ -177,10 +177,15 @@ typedef struct SampledSlots {
 } SampledSlots;
 
 // Code on its way from the SM's instruction cache to a scheduler's, which asks for the next lines of what it comes to.
-enum { FETCH_NEXT = 3, FETCH_LINES = 8 };
+enum { FETCH_NEXT = 3, FETCH_LINES = 8, FETCH_KNOWN = 16 };
 typedef struct LineAhead {
     u64 address, at;  // when it is there
 } LineAhead;
+// A line behind which nothing is to be brought, as long as no code came to the scheduler or the SM: `changes` is the
+// same.
+typedef struct LineKnown {
+    u64 address, changes;
+} LineKnown;
 
 typedef struct Scheduler {
     u64 ready, waiting;  // slots: `at` was reached when the scheduler was last looked at; other times than NEVER
@@ -199,6 +204,8 @@ typedef struct Scheduler {
     Cache *fetch;  // L0
     LineAhead ahead[FETCH_LINES];
     u32 ahead_last;  // of these, the one asked for last
+    LineKnown known[FETCH_KNOWN];
+    u64 brought;  // lines that came to its cache, and times that it was emptied
 } Scheduler;
 
 typedef enum TicketKind { TICKET_LOAD, TICKET_ASYNC, TICKET_BULK, TICKET_STORE } TicketKind;
@@ -359,6 +366,7 @@ typedef struct Sm {
     bool translated;  // global memory was accessed in this kernel
     Pipe lsu, tex;
     Cache *l1, *tex_cache, *const_l1, *const_l15, *imc, *fetch_l1;
+    u64 code_come;  // times that code came to fetch_l1
     ConstMiss const_misses[CONST_MISSES];
     u64 const_free;           // when the unit for constants can take another load
     u64 imc_line, imc_ready;  // the line that comes to it, when it is there

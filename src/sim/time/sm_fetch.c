@@ -37,6 +37,7 @@ static void bring_line(Sm *sm, Scheduler *s, u64 address, u64 at) {
     if (cache_reserve(s->fetch, address, 15, 0, &victim)) cache_fill(s->fetch, address, 15);
     s->ahead_last = (s->ahead_last + 1) % FETCH_LINES;
     s->ahead[s->ahead_last] = (LineAhead){.address = address, .at = at};
+    s->brought++;
     sm->counters[SMC_FETCHES]++;
 }
 
@@ -45,6 +46,8 @@ static void bring_line(Sm *sm, Scheduler *s, u64 address, u64 at) {
 // (bench/hwref/h200-cold-code.tsv: independent, chain), as if each line that a warp comes to asked for the third
 // behind.
 static void bring_next(Sm *sm, Scheduler *s, const TimeRun *run, u32 line, u64 address, u64 at) {
+    LineKnown *known = &s->known[line % FETCH_KNOWN];
+    if (known->address == address && known->changes == s->brought + sm->code_come) return;
     u32 lines = (u32)(((u64)run->code->op_count * run->code->insn_bytes + 127) / 128);
     for (u32 i = 1; i <= FETCH_NEXT && line + i < lines; i++) {
         u64 next = address + (u64)i * 128;
@@ -52,6 +55,7 @@ static void bring_next(Sm *sm, Scheduler *s, const TimeRun *run, u32 line, u64 a
         bring_line(sm, s, next, at);
         sm->counters[SMC_FETCH_HITS]++;
     }
+    *known = (LineKnown){.address = address, .changes = s->brought + sm->code_come};
 }
 
 enum { LINE_LATENCY = 8 };  // of a line that comes from the L2 while a warp waits for the one before
@@ -62,11 +66,11 @@ u64 memory_fetch(Sm *sm, TimeWarp *w, u32 line, u64 cycle) {
     if (begin < sm->code_at) begin = sm->code_at;
     if (!s->fetch) return begin;
     u64 address = CODE_BASE + ((u64)machine_code_id(w->run) << 28) + (u64)line * 128, there = arrival(s, address);
-    bool hit = cache_look(s->fetch, address, 15).hit == 15, has = cache_look(sm->fetch_l1, address, 15).hit == 15;
+    bool hit = cache_look(s->fetch, address, 15).hit == 15;
     if (!hit) {
+        sm->counters[SMC_FETCH_HITS] += cache_look(sm->fetch_l1, address, 15).hit == 15;
         there = cycle + (line == w->line + 1 && latency > LINE_LATENCY ? LINE_LATENCY : latency);
         bring_line(sm, s, address, there);
-        sm->counters[SMC_FETCH_HITS] += has;
         fetch_ahead(sm, w->run, line);
     }
     bring_next(sm, s, w->run, line, address, cycle + latency);
@@ -78,6 +82,7 @@ void sm_prefetch(Sm *sm, const LaunchCode *code) {
     CacheVictim victim;
     for (u64 at = code->address; at < code->address + code->bytes; at += 128)
         if (cache_reserve(sm->fetch_l1, at, 15, 0, &victim)) cache_fill(sm->fetch_l1, at, 15);
+    sm->code_come++;
 }
 
 static LaunchCode code_ahead(const TimeMachine *m, const TimeRun *run) {
@@ -114,6 +119,7 @@ Status machine_prefetch(TimeMachine *m, const TimeRun *run) {
 
 void fetch_arrived(Sm *sm, const MemReply *reply) {
     cache_fill(sm->fetch_l1, reply->line, reply->sectors);
+    sm->code_come++;
     for (u32 i = 0; i < sm->warp_count; i++) {
         TimeWarp *w = &sm->warps[i];
         if (w->state != TW_WAIT || w->wait != WAIT_FETCH) continue;

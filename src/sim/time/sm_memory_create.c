@@ -76,7 +76,7 @@ void sm_flush(Sm *sm) {
     for (u32 i = 0; i < sizeof caches / sizeof *caches; i++)
         if (caches[i]) cache_clear(caches[i]);
     for (u32 i = 0; i < sm->scheduler_count; i++)
-        if (sm->schedulers[i].fetch) cache_clear(sm->schedulers[i].fetch);
+        if (sm->schedulers[i].fetch) cache_clear(sm->schedulers[i].fetch), sm->schedulers[i].brought++;
     for (u32 i = 0; i < sm->used_misses; i++) sm->misses[i].kept = 0;
 }
 
