@@ -414,15 +414,20 @@ TEST(faults_and_deadlocks_end) {
     device_close(&t.d);
 }
 
+// `kernel`, of one block, copies words of the first 512 bytes of `out`, which are numbered; returns the words then.
+static const u32 *copy_words(Timed *t, const char *kernel, u32 threads) {
+    u64 cycles;
+    open_timed(t, 1);
+    u32 *words = device_view(&t->d, t->out, 512);
+    for (u32 i = 0; i < 128; i++) words[i] = i;
+    assert_int_equal(run(t, kernel, 1, threads, &cycles), STATUS_OK);
+    return device_view(&t->d, t->out, 512);
+}
+
 // An mbarrier hears of the copy of every lane, whichever other mbarriers the instruction has.
 TEST(waiting_for_copies_of_many_lanes_ends) {
     Timed t;
-    u64 cycles;
-    open_timed(&t, 1);
-    u32 *words = device_view(&t.d, t.out, 512);
-    for (u32 i = 0; i < 128; i++) words[i] = i;
-    assert_int_equal(run(&t, "copies", 1, 32, &cycles), STATUS_OK);
-    words = device_view(&t.d, t.out, 512);
+    const u32 *words = copy_words(&t, "copies", 32);
     for (u32 i = 0; i < 32; i++) assert_int_equal(words[4 * i + 1], 4 * i);
     device_close(&t.d);
 }
@@ -430,12 +435,7 @@ TEST(waiting_for_copies_of_many_lanes_ends) {
 // ... also when the warp that asked for it is over.
 TEST(a_warp_may_end_before_its_copies) {
     Timed t;
-    u64 cycles;
-    open_timed(&t, 1);
-    u32 *words = device_view(&t.d, t.out, 512);
-    for (u32 i = 0; i < 128; i++) words[i] = i;
-    assert_int_equal(run(&t, "delegates", 1, 64, &cycles), STATUS_OK);
-    words = device_view(&t.d, t.out, 512);
+    const u32 *words = copy_words(&t, "delegates", 64);
     for (u32 i = 32; i < 64; i++) assert_int_equal(words[64 + i], i);
     device_close(&t.d);
 }

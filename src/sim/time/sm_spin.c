@@ -16,8 +16,8 @@ static const u64 *places_of(const TimeWarp *w, const TimeOp *op, u32 *count) {
     return NULL;
 }
 
-// A swap comes later than a load of the same cycle, by as much as its answer does.
-// One of the turns left, those first that change the word. False: another warp was quicker.
+// One of the turns left, those first that change the word. False: another warp was quicker; a swap changes the word
+// later than a load of the same cycle reads it, by as much as its answer comes later.
 static bool swap_place(Sm *sm, TimeWarp *w, u64 place, u8 *left, u64 cycle) {
     u64 key = (u64)(w->cta - sm->ctas) << 32 | trace_spin_where(place);
     SpunWord *word = spun_word(sm, key);
