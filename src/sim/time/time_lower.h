@@ -3,7 +3,7 @@
 //   select    which PTX instructions cost anything, and what they fold into (time_code_select.c)
 //   repeat    loads of what is known already (time_code_repeat.c)
 //   share     divisions by the same divisor (time_code_share.c)
-//   control   predicated sides, BSSY and BSYNC (time_code_control.c)
+//   control   predicated sides (time_code_sides.c), BSSY and BSYNC (time_code_control.c)
 //   join      blocks that the machine has as one (time_code_region.c), loops that are unrolled (time_code_loops.c)
 //   merge     neighbouring loads, halves of products (time_code_merge.c)
 //   sink      where parameters are loaded (time_code_sink.c)
