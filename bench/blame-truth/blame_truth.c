@@ -24,7 +24,9 @@ static const Variant variants[] = {
     {"without the last source", {.no_last_source = true}},
     {"without late arrivers", {.no_late_arrivers = true}},
     {"without own steps", {.no_own_steps = true}},
-    {"GPA as published", {.no_last_source = true, .no_late_arrivers = true, .no_own_steps = true, .published = true}},
+    {"without units and branches", {.no_turns = true}},
+    {"GPA as published",
+     {.no_last_source = true, .no_late_arrivers = true, .no_own_steps = true, .no_turns = true, .published = true}},
 };
 enum { VARIANTS = WL_COUNT(variants) };
 

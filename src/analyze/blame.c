@@ -167,6 +167,7 @@ static Status prepare(Blamer *b) {
     b->block_stamp = ARENA_ARRAY(&b->scratch, u32, b->flow->cfg->block_count + 1);
     if (!b->block_stamp) return STATUS_NO_MEMORY;
     TRY(blame_facts(b));
+    TRY(blame_order(b));
     TRY(blame_slice(b));
     return blame_path_init(b);
 }

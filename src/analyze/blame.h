@@ -47,6 +47,8 @@ typedef struct BlameOptions {
     bool no_last_source;  // of sources that are all waited for, not the one that is ready last but all alike
     bool no_late_arrivers;
     bool no_own_steps;  // an instruction that is issued in several steps does not wait for itself
+    bool no_turns;      // ... nor for whoever has its unit or branched to it; results of fixed latency that are there
+                        // before others are not told apart
     bool published;     // apportioning by equation 1 alone, as published
     bool known_causes;  // what the simulator saw is taken where the view has it, and only the rest inferred
 } BlameOptions;

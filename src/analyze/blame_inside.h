@@ -21,6 +21,8 @@ typedef struct BlameInsn {
     f32 spread;     // cycles by which it has to come earlier than another one so that it does come first, as a rule
     u8 class;       // BlameClass of waiting for it
     bool dropped;   // PTX: the machine has no instruction for it, it is its sources under another name
+    f32 interval;   // PTX in the machine's order: cycles that one of its steps takes its unit
+    bool halves;    // ... its steps do not wait for each other, but for their unit
     bool parallel;  // its result comes from memory or a shared unit: how long it takes differs from time to time
 } BlameInsn;
 
@@ -53,6 +55,8 @@ typedef struct Blamer {
     f64 step_latency, slow_latency;  // of a plain instruction, of the slow unit
     f32 *before;                     // by pc: steps issued in its block before it
     f32 *block_length;               // by block
+    bool *meets;                     // by block: lanes meet again at its begin
+    u32 *earlier;                    // by pc: what its block issues before it; NULL: the machine's order is not known
     Vec(BlameDep) deps;
     u32 *first_dep;     // by use pc, insn_count + 1
     u32 *first_reader;  // by def pc: deps, WL_NONE
@@ -63,11 +67,31 @@ typedef struct Blamer {
     Blame *result;
 } Blamer;
 
+// What a use may have waited for.
+typedef struct BlameSource {
+    u32 def, group;
+    PathLength path;
+    f64 ready;  // cycles from the use's turn until it can have what it waits for, if the warp issues once a cycle
+    f64 weight;
+} BlameSource;
+typedef struct BlameSources {
+    Vec(BlameSource) list;  // by group, def
+    u32 before;             // how many there were before any rule
+    bool own;               // the use is issued in steps that wait for each other, too
+} BlameSources;
+
 // blame_facts.c
 WL_MUST_USE Status blame_facts(Blamer *b);
 
 // blame_reuse.c: loads of global memory, which of them find their data in a cache
 WL_MUST_USE Status blame_reuse(Blamer *b);
+
+// blame_order.c
+WL_MUST_USE Status blame_order(Blamer *b);  // what stands before what
+// Adds what has the unit of a use that waits for a stall count, or the branches before it.
+WL_MUST_USE Status blame_turns(Blamer *b, u32 use, BlameSources *sources);
+// What a use that waits for branches to be resolved waits for; only where the order is known.
+WL_MUST_USE Status blame_targets(Blamer *b, u32 use, BlameSources *sources);
 
 // blame_slice.c: deps of every instruction that is issued
 WL_MUST_USE Status blame_slice(Blamer *b);
@@ -89,16 +113,6 @@ PathLength blame_path(Blamer *b, u32 def, u32 use);
 bool blame_on_every_path(Blamer *b, u32 def, u32 between, u32 use);
 
 // blame_prune.c
-typedef struct BlameSource {
-    u32 def, group;
-    PathLength path;
-    f64 weight;
-} BlameSource;
-typedef struct BlameSources {
-    Vec(BlameSource) list;  // by group, def
-    u32 before;             // how many there were before any rule
-    bool own;               // the use is issued in steps that wait for each other, too
-} BlameSources;
 WL_MUST_USE Status blame_sources(Blamer *b, u32 use, StallReason reason, BlameSources *sources);
 
 // blame_weigh.c: shares that add up to 1; adds the use itself where it waits for its own steps

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which of the instructions behind a use can have caused a stall of this reason: GPA's three rules (section 4, "Prune
 // cold edges"). A rule that would leave nothing does not apply: the samples have a cause, so the rule was wrong there.
+#include <math.h>
 #include <stdlib.h>
 
 #include "analyze/blame_inside.h"
@@ -26,6 +27,26 @@ static bool too_far(Blamer *b, u32 use, StallReason reason, const BlameSource *s
     (void)use;
     (void)reason;
     return source->path.found && source->path.least > (f32)b->insns[source->def].upper;
+}
+
+// When a result is there.
+static f64 ready_of(const Blamer *b, u32 use, const BlameSource *source) {
+    const BlameInsn *def = &b->insns[source->def];
+    f64 cycles;
+    if (!blame_stall_cycles(b, source->def, use, &cycles)) cycles = source->path.found ? (f64)source->path.least : 0;
+    return (f64)def->latency + (f64)def->later - cycles;
+}
+
+// 4. In the machine's order: of what takes a fixed time, only what comes last is waited for.
+static void keep_last(Blamer *b, BlameSources *sources) {
+    const f64 slack = 0.5;  // places are those of an instruction's middle step
+    f64 last = -INFINITY;
+    u32 kept = 0;
+    if (!b->earlier || b->options.no_turns) return;
+    for (u32 i = 0; i < sources->list.len; i++) last = fmax(last, sources->list.data[i].ready);
+    for (u32 i = 0; i < sources->list.len; i++)
+        if (sources->list.data[i].ready >= last - slack) sources->list.data[kept++] = sources->list.data[i];
+    sources->list.len = kept;
 }
 
 // Machine code: the stall counts between the two are longer than the result takes. Then it was not waited for, even
@@ -99,6 +120,9 @@ Status blame_sources(Blamer *b, u32 use, StallReason reason, BlameSources *sourc
     if (!b->options.no_dominator_pruning && sources->list.len > 1) apply(b, use, reason, sources, seen_before);
     if (!b->options.no_latency_pruning && sources->list.len > 1) apply(b, use, reason, sources, too_far);
     if (!b->options.no_latency_pruning) sources->list.len = keep(b, use, reason, sources, was_ready);
+    for (u32 i = 0; i < sources->list.len; i++) sources->list.data[i].ready = ready_of(b, use, &sources->list.data[i]);
+    if (reason == STALL_WAIT) TRY(blame_turns(b, use, sources));
+    if (reason == STALL_WAIT) keep_last(b, sources);
     if (sources->list.len) qsort(sources->list.data, sources->list.len, sizeof *sources->list.data, by_group);
     return STATUS_OK;
 }

@@ -115,6 +115,10 @@ bool blame_has_region(const Blamer *b, u32 use, StallReason reason) {
 }
 
 Status blame_region(Blamer *b, u32 use, StallReason reason, BlameSources *sources) {
+    if (reason == STALL_BRANCH_RESOLVING && b->earlier && !b->options.no_turns) {
+        TRY(blame_targets(b, use, sources));
+        if (sources->list.len || sources->own) return STATUS_OK;
+    }
     return search(b, use, regions[reason], sources);
 }
 

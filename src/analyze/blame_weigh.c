@@ -7,14 +7,6 @@
 
 #include "analyze/blame_inside.h"
 
-// When the result is there, counted from the use's turn, if the warp issues once a cycle.
-static f64 remaining(const Blamer *b, u32 use, const BlameSource *source) {
-    const BlameInsn *def = &b->insns[source->def];
-    f64 cycles;
-    if (!blame_stall_cycles(b, source->def, use, &cycles)) cycles = source->path.found ? (f64)source->path.least : 0;
-    return (f64)def->latency + (f64)def->later - cycles;
-}
-
 // How much earlier a result has to be there to come before another one, as a rule, in cycles: what is of fixed latency
 // comes in order, memory differs from one access to the next.
 static f64 spread_of(const Blamer *b, const BlameSource *source) { return (f64)b->insns[source->def].spread; }
@@ -50,7 +42,7 @@ static Group group_at(const Blamer *b, u32 use, const BlameSources *sources, u32
         g.sum += source->weight;
         g.slow += source->weight * (f64)b->insns[source->def].miss;
         issued += (f64)b->insns[source->def].weight;
-        g.ready = fmax(g.ready, remaining(b, use, source));
+        g.ready = fmax(g.ready, source->ready);
         g.spread = fmax(g.spread, spread_of(b, source));
     }
     bool fresh = uses <= issued || b->options.no_issue_weights;
@@ -95,7 +87,10 @@ static Status by_last_source(const Blamer *b, u32 use, BlameSources *sources, f6
 // A use of several steps waits for its sources at the first of them and for itself at the others, one after the other.
 static f64 own_wait(const Blamer *b, u32 use, StallReason reason) {
     const BlameInsn *insn = &b->insns[use];
-    return reason == STALL_WAIT ? (insn->steps - 1) * fmax(b->step_latency - 1, 1) : b->slow_latency;
+    const GpuModel *g = b->view->gpu;
+    if (reason == STALL_BRANCH_RESOLVING) return g ? fmax((f64)g->sync_latency - (f64)g->branch_latency, 1) : 1;
+    f64 each = insn->halves ? (f64)insn->interval : b->step_latency;
+    return reason == STALL_WAIT ? (insn->steps - 1) * fmax(each - 1, 1) : b->slow_latency;
 }
 
 static void scale_to_one(BlameSources *sources) {

@@ -35,7 +35,21 @@ static int by_place(const void *left, const void *right) {
     int files = compare_texts(p->file, q->file);
     if (files) return files;
     if (p->line != q->line) return p->line < q->line ? -1 : 1;
-    return a->use != b->use ? (a->use < b->use ? -1 : 1) : (a->def > b->def) - (a->def < b->def);
+    if (a->use != b->use) return a->use < b->use ? -1 : 1;
+    return a->def != b->def ? (a->def < b->def ? -1 : 1) : (a->reason > b->reason) - (a->reason < b->reason);
+}
+
+// An edge is there once, with no more than it has: a change may both spare a wait and hide what is left of it.
+static void join_spots(Hit *hit) {
+    u32 kept = 0;
+    for (u32 i = 0; i < hit->spots.len; i++) {
+        HitSpot *last = kept ? &hit->spots.data[kept - 1] : NULL, *spot = &hit->spots.data[i];
+        if (last && by_place(last, spot) == 0)
+            last->samples = fmin(last->samples + spot->samples, spot->whole);
+        else
+            hit->spots.data[kept++] = *spot;
+    }
+    hit->spots.len = kept;
 }
 
 static bool one_place(const HitSpot *a, const HitSpot *b) {
@@ -175,6 +189,7 @@ static Status add_row(AdviceMaker *m, const AdviceCase *c, const RankedHit *rank
                   .edits = hit->edit_text,
                   .group = ranked->group};
     if (hit->spots.len) qsort(hit->spots.data, hit->spots.len, sizeof *hit->spots.data, by_place);
+    join_spots(hit);
     TRY(find_places(c, hit, &row));
     TRY(keep_facts(c, hit, &row));
     return vec_push(&m->rows, row);

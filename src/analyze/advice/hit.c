@@ -48,7 +48,12 @@ static void take_queue(Hit *hit, const CasePart *part, const BlameEdge *edge, f6
 
 static void add_spot(Hit *hit, const CasePart *part, const BlameEdge *edge, f64 samples) {
     if (samples <= 0) return;
-    HitSpot spot = {.part = part, .use = edge->use, .def = edge->def, .reason = edge->reason, .samples = samples};
+    HitSpot spot = {.part = part,
+                    .use = edge->use,
+                    .def = edge->def,
+                    .reason = edge->reason,
+                    .samples = samples,
+                    .whole = edge->samples * part->weight};
     if (vec_push(&hit->spots, spot) != STATUS_OK) hit->c->status = STATUS_NO_MEMORY;
 }
 

@@ -100,6 +100,7 @@ typedef struct HitSpot {
     u32 use, def;
     u8 reason;
     f64 samples;
+    f64 whole;  // those of the edge
 } HitSpot;
 
 // An instruction that an experiment edits (record/edit.h).

@@ -36,9 +36,17 @@ static inline bool has_jumped(TimeWarp *w) {
     return jumped;
 }
 
+// What the stall count of the instruction before is for: behind a block's last one and in a subroutine the branch
+// there.
+static inline u32 counted_for(const TimeWarp *w) {
+    u32 pc = code_of(w)->waits[w->op];
+    return pc == WL_NONE || w->steps ? w->held_by : pc;
+}
+
 // Until when a warp waits for the stall count of the instruction before and for a branch: TimeWarp.until.
 static inline void begin_wait(TimeWarp *w, u64 earliest, StallReason reason, bool jumped) {
     if (reason == STALL_WAIT) w->until[PART_WAIT] = earliest;
+    if (reason == STALL_WAIT && earliest > w->since) w->counted_for = counted_for(w);
     u64 *until = w->until, target = jumped ? until[PART_WAIT] + TARGET_FETCH : 0;
     until[PART_TARGET] = target > until[PART_WAIT] ? target : until[PART_WAIT];
     until[PART_BRANCH] = jumped && w->jumped > until[PART_TARGET] ? w->jumped : until[PART_TARGET];
@@ -106,8 +114,10 @@ static void plan(Sm *sm, TimeWarp *w, u64 cycle, u64 earliest, StallReason reaso
         earliest = ready;
         reason = (StallReason)(w->producer[latest] >> 24);
         cause = w->producer[latest] & 0xffffff;
-    } else if (reason == STALL_WAIT && ready && w->producer[latest] >> 24 == STALL_WAIT) {
-        cause = w->producer[latest] & 0xffffff;  // whose latency the stall count is for
+    } else if (reason == STALL_WAIT) {
+        cause = w->counted_for;
+    } else if (cause == WL_NONE && (reason == STALL_BRANCH_RESOLVING || reason == STALL_LONG_SCOREBOARD)) {
+        cause = w->held_by;
     }
     stall(sm, w, cycle, reason, cause);
     if (ready == NEVER) {
@@ -382,7 +392,8 @@ static bool issue_print(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
                                 .sectors = 1,
                                 .lanes = w->lanes,
                                 .degree = w->lanes});
-    stall(sm, w, cycle + 1, STALL_LONG_SCOREBOARD, WL_NONE);
+    stall(sm, w, cycle + 1, STALL_LONG_SCOREBOARD, op->pc);
+    w->held_by = op->pc;
     w->wait = WAIT_PRINT;
     set_at(sm, w, TW_WAIT, NEVER);
     return true;
@@ -391,7 +402,7 @@ static bool issue_print(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
 void sm_printed(Sm *sm, TimeWarp *w, u64 cycle) {
     u32 length = printed_length(w, &code_of(w)->ops[w->op]) - 1;
     u64 own = (u64)(w->lanes - 1) * sm->gpu->print_lane + length * sm->gpu->print_character;
-    stall(sm, w, cycle, STALL_LONG_SCOREBOARD, WL_NONE);
+    stall(sm, w, cycle, STALL_LONG_SCOREBOARD, w->held_by);
     w->op++;
     advance(sm, w, cycle, cycle + own, STALL_LONG_SCOREBOARD);
 }
@@ -517,6 +528,7 @@ static bool issue_subroutine(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
     if (!w->steps) w->slow_path = (u8)slow_path_of(w, op);
     if (w->slow_path == SLOW_NONE) return false;
     w->steps = w->steps ? w->steps - 1 : subroutines[w->slow_path].issued;
+    w->held_by = op->pc;
     if (w->steps) plan(sm, w, cycle + 1, cycle + step_cycles(w->slow_path), STALL_WAIT, WL_NONE);
     return w->steps;
 }
@@ -529,9 +541,13 @@ static u64 next_issue(const Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle, St
         return cycle + s->cycles - s->issued * step_cycles(w->slow_path);
     }
     if (op->kind == TIME_SLEEP) return *reason = STALL_SLEEPING, cycle + 1 + op->latency;
-    if (op->kind == TIME_RUNTIME) return *reason = STALL_LONG_SCOREBOARD, cycle + runtime_cycles(sm->gpu, op, lanes);
+    if (op->kind == TIME_RUNTIME) {
+        w->held_by = op->pc;
+        return *reason = STALL_LONG_SCOREBOARD, cycle + runtime_cycles(sm->gpu, op, lanes);
+    }
     bool branch = op->kind == TIME_BRANCH || op->kind == TIME_SLOW, spin = op->kind == TIME_SPIN_BRANCH;
     bool sync = op->kind == TIME_SYNC || op->kind == TIME_SPIN_SYNC;
+    if (branch || spin || sync) w->held_by = op->pc;
     if (branch && op->pc + 1 == w->to && sm->gpu->branch_taken)
         w->behind = w->to, w->jumped = cycle + sm->gpu->branch_taken;
     if (sync && sm->gpu->sync_latency) {
@@ -548,6 +564,7 @@ static u64 next_issue(const Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle, St
 static bool issue_spin(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
     bool sync = op->kind == TIME_SPIN_SYNC;
     if (!w->spin_more || (w->spin_parts && !sync)) return false;
+    w->held_by = op->pc;
     w->op = spin_begin(code_of(w), w->op);
     u64 latency = sync ? sm->gpu->sync_latency : sm->gpu->branch_taken;
     plan(sm, w, cycle + 1, cycle + (latency ? latency : 1), STALL_BRANCH_RESOLVING, WL_NONE);

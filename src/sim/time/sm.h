@@ -124,6 +124,8 @@ typedef struct TimeWarp {
     u64 *ready;             // by register slot: when it can be read; NEVER: not known yet
     u32 *producer;          // by register slot: pc | StallReason << 24
     u32 cause;              // pc of what it waits for, WL_NONE
+    u32 counted_for;        // ... what the last stall count was for (TimeCode.waits)
+    u32 held_by;            // ... its last branch, BSYNC or call of the runtime
     u32 line;               // of instructions, that it reads; WL_NONE
     u32 delay_pc;           // what it waited for in one cycle of `delay`, any of them; WL_NONE
     u32 serial;             // tells the warps apart that have this place one after the other

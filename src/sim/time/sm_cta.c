@@ -53,7 +53,7 @@ static Status start_warp(Sm *sm, TimeCta *cta, u32 index, u64 start) {
     w->run = cta->run;
     w->front = &cta->front->warps[index];
     w->serial = kept.serial + 1;
-    w->line = w->cause = w->delay_pc = w->behind = w->loop = WL_NONE;
+    w->line = w->cause = w->counted_for = w->held_by = w->delay_pc = w->behind = w->loop = WL_NONE;
     w->start = w->since = start;
     w->reason = STALL_NO_INSTRUCTIONS;
     w->lane_counter = SMC_LANES_1_4;

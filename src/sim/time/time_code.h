@@ -125,6 +125,8 @@ typedef struct TimeCode {
     u16 *regs;
     u8 *late;  // for each of `regs`: cycles that the instruction waits for it beyond the time when it is there
     u32 reg_count;
+    u32 *waits;  // for each of `ops`: pc that the stall count before it is for: whose result of fixed latency it needs,
+                 // who has its unit or its turn; WL_NONE: there is none
     u64 *constants;  // addresses; CONSTANT_BANK and more: of the bank of parameters, which each launch has for itself
     TimeBlock *blocks;  // cover all instructions of the program, in order of pc
     u32 block_count;

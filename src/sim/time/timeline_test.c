@@ -462,6 +462,55 @@ static void of_three_results_one_is_the_cause(void **state) {
     close_device(&t);
 }
 
+// The cycles that `pc` waits for `cause` under a stall's name.
+static u64 caused(const Timed *t, u32 pc, StallReason stall, u32 cause) {
+    u64 cycles = 0;
+    for (u32 i = 0; i < t->catch->cause_count; i++) {
+        const RecordStallCause *c = &t->catch->cause[i];
+        if (c->pc == pc && c->stall == (u32)stall && c->cause_pc == cause) cycles += c->cycles;
+    }
+    return cycles;
+}
+
+// A stall count is for a result that is not there, or for the unit that the instruction before has.
+static void stall_counts_have_their_causes(void **state) {
+    (void)state;
+    static const char text[] = HEAD ".visible .entry k(.param .u64 out) {\n.reg .b64 %d<4>;\n.reg .b32 %r<9>;\n"
+                                    "ld.param.u64 %d1, [out];\nmov.u32 %r1, %tid.x;\n"
+                                    "mul.lo.u32 %r4, %r1, %r1;\n"         // 2
+                                    "mul.lo.u32 %r5, %r4, %r4;\n"         // 3: the product before
+                                    "shf.l.wrap.b32 %r2, %r5, %r5, 3;\n"  // 4
+                                    "shf.l.wrap.b32 %r3, %r5, %r5, 5;\n"  // 5: has everything, but not the unit
+                                    "st.global.v4.u32 [%d1], {%r2, %r3, %r5, %r1};\nret;\n}\n";
+    Timed t;
+    open_device(&t, text, true, 0);
+    u64 params[] = {device_memory(&t.d, NULL, 4096)};
+    device_run(&t.d, "k", 1, 32, params);
+    assert_int_equal(caused(&t, 3, STALL_WAIT, 2), t.d.gpu.alu_latency - 1);
+    u64 unit = caused(&t, 5, STALL_WAIT, 4) + caused(&t, 4, STALL_WAIT, 5);  // in either order
+    assert_int_equal(unit, t.d.gpu.alu_interval - 1);
+    close_device(&t);
+}
+
+// Calls of the device's runtime are what the instruction behind them waits for.
+static void calls_of_the_runtime_are_causes(void **state) {
+    (void)state;
+    static const char text[] =
+        HEAD ".extern .func (.param .b64 r) malloc (.param .b64 s);\n"
+             ".visible .entry k(.param .u64 out) {\n.reg .b64 %d<4>;\nld.param.u64 %d1, [out];\nmov.u64 %d2, 16;\n"
+             "{ .param .b64 a; .param .b64 q; st.param.b64 [a+0], %d2; call.uni (q), malloc, (a); ld.param.b64 %d3, "
+             "[q+0]; }\n"
+             "st.global.u64 [%d1], %d3;\nret;\n}\n";
+    Timed t;
+    open_device(&t, text, true, 0);
+    u64 params[] = {device_memory(&t.d, NULL, 4096)};
+    device_run(&t.d, "k", 1, 32, params);
+    u64 waited = 0;
+    for (u32 pc = 4; pc < 7; pc++) waited += caused(&t, pc, STALL_LONG_SCOREBOARD, 3);
+    assert_true(waited > t.d.gpu.heap_malloc - 20);
+    close_device(&t);
+}
+
 // What warps wait for at a barrier is where the last one to arrive spent its time since the barrier before, and so for
 // all of their waiting: also with accounts brought up to date meanwhile, every `interval` cycles.
 static void late_warp(u64 interval) {
@@ -618,6 +667,8 @@ int main(void) {
         cmocka_unit_test(barriers_wait_for_what_held_the_last_warp_up),
         cmocka_unit_test(the_last_result_is_the_cause),
         cmocka_unit_test(of_three_results_one_is_the_cause),
+        cmocka_unit_test(stall_counts_have_their_causes),
+        cmocka_unit_test(calls_of_the_runtime_are_causes),
         cmocka_unit_test(places_are_the_order_of_issue),
         cmocka_unit_test(points_add_up_to_launches),
         cmocka_unit_test(watching_changes_nothing),
