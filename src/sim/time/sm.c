@@ -483,8 +483,8 @@ static u64 issue_gmma(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
     Scheduler *s = &sm->schedulers[w->sched];
     if (op->kind == TIME_GMMA) {
         u64 begin = s->unit_free[UNIT_TENSOR] > cycle ? s->unit_free[UNIT_TENSOR] : cycle;
-        s->unit_free[UNIT_TENSOR] = begin + op->extra;
-        w->gmma_last = begin + op->extra + op->latency;
+        s->unit_free[UNIT_TENSOR] = begin + op->interval;
+        w->gmma_last = begin + op->latency;
     } else if (op->kind == TIME_GMMA_COMMIT) {
         w->gmma_group[w->gmma_groups++ % GROUPS] = w->gmma_last;
     } else if (w->gmma_groups > op->extra) {
@@ -596,7 +596,7 @@ static bool try_issue(Sm *sm, Scheduler *s, TimeWarp *w, u64 cycle) {
         w->apart[apart_of(op)] =
             cycle + (op->spaced == SPACED_CONSTANT ? sm->gpu->constant_interval : sm->gpu->access_interval);
     if (!memory) {
-        s->unit_free[op->unit] = cycle + op->interval;
+        if (op->path == TIME_BY_UNIT) s->unit_free[op->unit] = cycle + op->interval;
         if (op->kind == TIME_FIXED)
             memory_fixed(sm, w, op, cycle);
         else if (op->dst_count) {
