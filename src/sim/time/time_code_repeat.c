@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads of what is known already: loaded before from the same address, or stored there, and nothing in between that may
-// write such memory. ptxas leaves them out. Any store to the space ends it, whatever its address; a barrier, a fence
-// and a call do, but for read-only memory; shuffles, votes and clocks do not [70 kernels compiled by ptxas 13.0 for
-// sm_90]. Followed within a block, and from the block before it where that is the only way in.
+// What is known already. Arithmetic on the same operands as before is not done again: the compiler in front of PTX
+// leaves no such, but inline assembly comes through it as it was written, conversions of bf16 for instance, one for
+// each use of a value (ptxas makes 24 of 256: a product of bf16 by tiles of registers). Loads of what is known already:
+// loaded before from the same address, or stored there, and nothing in between that may write such memory. ptxas leaves
+// them out. Any store to the space ends it, whatever its address; a barrier, a fence and a call do, but for read-only
+// memory; shuffles, votes and clocks do not [70 kernels compiled by ptxas 13.0 for sm_90]. Followed within a block, and
+// from the block before it where that is the only way in.
 #include "sim/time/time_lower.h"
 
-enum { PLACES_KEPT = 64 };
+#include <string.h>
 
-// What is known of memory: by the loads and stores that tell it.
+enum { PLACES_KEPT = 64, RESULTS_KEPT = 1024 };
+
+// What is known of memory, by the loads and stores that tell it, and what has been computed.
 typedef struct Known {
     TimeFunc *f;
     u32 insns[PLACES_KEPT], count;
+    u32 results[RESULTS_KEPT];  // by hash: the last instruction; older than `since`: of another block
+    u32 since;
 } Known;
 
 static const FlowOperand *data_of(const TimeFunc *f, u32 insn) {
@@ -84,9 +91,50 @@ static void stand_in(TimeFunc *f, u32 before, u32 load) {
     for (u32 k = 0; k < f->code->insns[load].defs; k++) f->stands_for[loaded[k].id] = known[k].id;
 }
 
+// --- arithmetic
+// A result that depends on the operands alone.
+static bool is_pure(const TimeFunc *f, u32 insn) {
+    const FlowInsn *in = &f->code->insns[insn];
+    if (in->kind != FLOW_PLAIN || in->guard != WL_NONE || in->has_effects || in->is_barrier || in->defs != 1)
+        return false;
+    const FlowOperand *o = f->code->operands + in->operands;
+    if (form_op(time_form(f, insn))->flags || o->kind != FLOW_VALUE || f->sole_def[o->id] == WL_NONE) return false;
+    for (u32 k = 1; k <= in->uses; k++)
+        if (o[k].kind != FLOW_VALUE && o[k].kind != FLOW_IMMEDIATE && o[k].kind != FLOW_OTHER) return false;
+    return f->code->value_bits[o->id] > 1;
+}
+
+static u32 hash_of(const TimeFunc *f, u32 insn) {
+    const FlowOperand *uses = time_uses(f, insn);
+    u64 hash = f->code->insns[insn].uses + 31ull * time_op(f, insn);
+    for (u32 k = 0; k < f->code->insns[insn].uses; k++)
+        hash = (hash ^ (uses[k].id + (u64)uses[k].value)) * 0x9e3779b97f4a7c15ull;
+    return (u32)(hash >> 32) % RESULTS_KEPT;
+}
+
+static bool same_result(const TimeFunc *f, u32 before, u32 insn) {
+    const FlowOperand *a = time_uses(f, before), *b = time_uses(f, insn);
+    u32 count = f->code->insns[insn].uses;
+    if (time_form(f, before) != time_form(f, insn) || f->code->insns[before].uses != count) return false;
+    for (u32 k = 0; k < count; k++)
+        if (!same_operand(&a[k], &b[k]) || (a[k].kind == FLOW_VALUE && !time_is_same(f, a[k].id, before, insn)))
+            return false;
+    return true;
+}
+
+static void look_at_result(Known *known, u32 insn) {
+    TimeFunc *f = known->f;
+    u32 at = hash_of(f, insn), before = known->results[at];
+    if (before != WL_NONE && before >= known->since && same_result(f, before, insn))
+        f->stands_for[data_of(f, insn)->id] = data_of(f, before)->id;
+    else
+        known->results[at] = insn;
+}
+
 static void look_at(Known *known, u32 insn) {
     TimeFunc *f = known->f;
     const FlowInsn *in = &f->code->insns[insn];
+    if (is_pure(f, insn)) return look_at_result(known, insn);
     if (ends_all(f, insn))
         forget(known, SPACE_NONE);
     else if (in->is_store || in->is_atomic)
@@ -101,12 +149,13 @@ static void look_at(Known *known, u32 insn) {
 
 Status time_repeat(TimeFunc *f) {
     Known known = {.f = f};
+    memset(known.results, 0xff, sizeof known.results);
     f->stands_for = ARENA_ARRAY(&f->lower->scratch, u32, f->code->value_count + 1);
     if (!f->stands_for) return STATUS_NO_MEMORY;
     for (u32 v = 0; v < f->code->value_count; v++) f->stands_for[v] = WL_NONE;
     for (u32 b = 0; b < f->cfg->block_count; b++) {
         const FlowBlock *block = &f->cfg->blocks[b];
-        if (block->pred_count != 1 || f->cfg->edges[block->preds] + 1 != b) known.count = 0;
+        if (block->pred_count != 1 || f->cfg->edges[block->preds] + 1 != b) known.count = 0, known.since = block->first;
         for (u32 i = block->first; i < block->first + block->count; i++) look_at(&known, i);
     }
     return STATUS_OK;
