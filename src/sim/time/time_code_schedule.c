@@ -24,9 +24,12 @@ enum {
     ACCESSES_KEPT = 256
 };
 
-// Registers: those that cost no occupancy since Volta; what comes on top of what is alive.
+// Registers: those that cost no occupancy since Volta; what comes on top of what is alive. Loads may take all that
+// leave the SM as many CTAs, those of shared memory up to 16 more than the next eight (SGEMM_CUDA's sgemmWarptiling:
+// five loads of four words each before the first product, the sixth when one has been used up); what else there is,
+// addresses as well, the next eight: it would go long before its turn, where stores hold up the loads that it is for.
 // What unrolled loops compute from their loads has more: ptxas keeps what does not change in the loop in other places.
-enum { FEW_REGISTERS = 32, OVERHEAD = 4, UNROLLED_ROOM = 32, NEEDS_MOST = 4 };
+enum { FEW_REGISTERS = 32, OVERHEAD = 4, NEAR_ROOM = 16, UNROLLED_ROOM = 32, NEEDS_MOST = 4 };
 
 // P0 to P6: conditions that are alive at once.
 enum { PREDICATES = 7 };
@@ -60,11 +63,18 @@ typedef struct Scheduler {
     // per value, valid for stamp
     bool *live;  // it has a value that is read later; registers that PTX defines again and again count once
     u32 *stamp, *writer, *readers;  // readers: Edge list (to = reader)
-    u32 *uses_left;                 // per value: reads not scheduled yet in the run
-    u32 *reads;                     // ... in the whole function that are not: a value with some left stays alive
-    u32 *units;                     // per operation: registers alive before it, in the order of the PTX
-    u32 *predicates;                // ... predicates
-    u32 *peak;                      // ... the most of them from it to the end of the run
+    u32 *uses_left;                 // per value: reads not scheduled yet in the run, up to where it gets another value
+    bool *rewritten;                // ... whether it gets another one in the run
+    u32 *result;                    // ... place in `operands` of its last result, while dependences are found; WL_NONE
+    u32 *uses_of;                   // per place of a result in `operands`: what uses_left becomes with it
+    bool *replaced;                 // ... what `rewritten` becomes
+    const Cfg *cfg;
+    const Liveness *liveness;
+    Bitset out;       // values alive behind the run
+    u32 out_at;       // ... which is before this operation
+    u32 *units;       // per operation: registers alive before it, in the order of the PTX
+    u32 *predicates;  // ... predicates
+    u32 *peak;        // ... the most of them from it to the end of the run
     Vec(Edge) reader_list;
     u32 round;
     Access accesses[ACCESSES_KEPT];
@@ -72,8 +82,10 @@ typedef struct Scheduler {
     u32 fence;  // last operation that no access crosses, WL_NONE
     Heap now, later;
     MachineOp *order;
-    u32 conditions;          // predicates alive
-    u32 alive, limit, room;  // room: limit of the run, but for loads
+    u32 conditions;  // predicates alive
+    u32 lsu_free;    // cycle in which another access can be issued
+    u32 alive;
+    u32 limit, near, narrow, room;  // registers: for loads; of shared memory; for addresses; of the run, for the rest
 } Scheduler;
 
 // --- heaps
@@ -123,6 +135,8 @@ static void touch(Scheduler *s, u32 value, bool read) {
     s->stamp[value] = s->round;
     s->writer[value] = s->readers[value] = WL_NONE;
     s->uses_left[value] = 0;
+    s->rewritten[value] = false;
+    s->result[value] = WL_NONE;
     s->live[value] = read;  // what is read first has come with a value
 }
 
@@ -131,6 +145,16 @@ static u32 operand_cycles(const Scheduler *s, const MachineOp *writer, const Mac
     const GpuModel *gpu = s->f->lower->gpu;
     u32 guard = k + 1 == op->guard_use ? (u32)gpu->guard_latency : 0;
     return expected_cycles(s, writer) + (guard ? guard : time_late(gpu, time_pipe(writer->unit), time_pipe(op->unit)));
+}
+
+// A result ends what its value held before, unless a guard may keep that.
+static void note_result(Scheduler *s, const MachineOp *op, u32 k) {
+    u32 at = op->operands + k, value = s->f->operands.data[at], before = s->result[value];
+    s->uses_of[at] = 0;
+    s->replaced[at] = false;
+    if (op->guard_use) return;
+    *(before == WL_NONE ? &s->rewritten[value] : &s->replaced[before]) = true;
+    s->result[value] = at;
 }
 
 static Status depend_on_values(Scheduler *s, u32 i) {
@@ -143,11 +167,12 @@ static Status depend_on_values(Scheduler *s, u32 i) {
             TRY(add_edge(s, s->writer[value], i, operand_cycles(s, op_at(s, s->writer[value]), op, k)));
         TRY(vec_push(&s->reader_list, (Edge){i, s->readers[value], 0}));
         s->readers[value] = s->reader_list.len - 1;
-        s->uses_left[value]++;
+        ++*(s->result[value] == WL_NONE ? &s->uses_left[value] : &s->uses_of[s->result[value]]);
     }
     for (u32 k = 0; k < op->defs; k++) {
         u32 value = operands[k];
         touch(s, value, false);
+        note_result(s, op, k);
         if (s->writer[value] != WL_NONE) TRY(add_edge(s, s->writer[value], i, 1));
         for (u32 r = s->readers[value]; r != WL_NONE; r = s->reader_list.data[r].next)
             if (s->reader_list.data[r].to != i) TRY(add_edge(s, s->reader_list.data[r].to, i, 0));
@@ -230,12 +255,21 @@ static bool is_predicate(const Scheduler *s, u32 value) {
     return s->f->value_bits.data[value] == 1 && value != s->f->code->carry;
 }
 
+// Whether a value is needed behind all its reads in the run that have not been scheduled.
+static bool lives_on(const Scheduler *s, u32 value) { return !s->rewritten[value] && bitset_has(&s->out, value); }
+
+// Whether anybody reads result k.
+static bool is_needed(const Scheduler *s, const MachineOp *op, u32 k) {
+    u32 at = op->operands + k, value = s->f->operands.data[at];
+    if (op->guard_use) return s->uses_left[value] || lives_on(s, value);
+    return s->uses_of[at] || (!s->replaced[at] && bitset_has(&s->out, value));
+}
+
 static void count_alive(Scheduler *s, const MachineOp *op) {
     const u32 *operands = s->f->operands.data + op->operands;
     for (u32 k = 0; k < op->uses; k++) {
         u32 value = operands[op->defs + k];
-        s->reads[value]--;
-        if (--s->uses_left[value] == 0 && s->reads[value] == 0 && s->alive >= value_units(s, value)) {
+        if (--s->uses_left[value] == 0 && !lives_on(s, value) && s->alive >= value_units(s, value)) {
             s->alive -= value_units(s, value);
             s->conditions -= is_predicate(s, value) && s->live[value] && s->conditions;
             s->live[value] = false;
@@ -243,11 +277,15 @@ static void count_alive(Scheduler *s, const MachineOp *op) {
     }
     for (u32 k = 0; k < op->defs; k++) {
         u32 value = operands[k];
-        if (s->reads[value] && !s->live[value]) {
+        bool needed = is_needed(s, op, k);
+        if (needed && !s->live[value]) {
             s->alive += value_units(s, value);
             s->conditions += is_predicate(s, value);
         }
-        s->live[value] = s->reads[value];
+        s->live[value] = needed;
+        if (op->guard_use) continue;
+        s->uses_left[value] = s->uses_of[op->operands + k];
+        s->rewritten[value] = s->replaced[op->operands + k];
     }
 }
 
@@ -262,8 +300,8 @@ static void release(Scheduler *s, u32 i, u32 cycle) {
 // Whether nobody reads the operation's source k behind it; of equal sources the first one says so.
 static bool is_last_read(const Scheduler *s, const MachineOp *op, u32 k) {
     const u32 *sources = s->f->operands.data + op->operands + op->defs;
-    u32 value = sources[k], left = s->reads[value];
-    if (s->uses_left[value] != left || left > op->uses) return false;
+    u32 value = sources[k], left = s->uses_left[value];
+    if (left > op->uses || lives_on(s, value)) return false;
     if (left == 1) return true;
     for (u32 j = 0; j < k; j++)
         if (sources[j] == value) return false;
@@ -278,7 +316,7 @@ static i32 growth(const Scheduler *s, const MachineOp *op) {
     for (u32 k = 0; k < op->uses; k++)
         if (is_last_read(s, op, k)) units -= (i32)value_units(s, sources[k]);
     for (u32 k = 0; k < op->defs; k++)
-        if (s->reads[results[k]] && !s->live[results[k]]) units += (i32)value_units(s, results[k]);
+        if (!s->live[results[k]] && is_needed(s, op, k)) units += (i32)value_units(s, results[k]);
     return units;
 }
 
@@ -286,7 +324,7 @@ static i32 growth(const Scheduler *s, const MachineOp *op) {
 static bool needs_predicate(const Scheduler *s, const MachineOp *op) {
     const u32 *results = s->f->operands.data + op->operands, *sources = results + op->defs;
     u32 last = 0;
-    if (op->defs != 1 || !is_predicate(s, results[0]) || !s->reads[results[0]] || s->live[results[0]]) return false;
+    if (op->defs != 1 || !is_predicate(s, results[0]) || s->live[results[0]] || !is_needed(s, op, 0)) return false;
     for (u32 k = 0; k < op->uses; k++) last += is_predicate(s, sources[k]) && is_last_read(s, op, k);
     return s->conditions >= PREDICATES + last;
 }
@@ -308,16 +346,22 @@ static u32 most_alive(const Scheduler *s, u32 oldest) {
 // others do not take it.
 static bool fits(const Scheduler *s, u32 i, u32 oldest, bool *waits) {
     if (needs_predicate(s, op_at(s, i))) return false;
-    bool far = is_for_load(s, op_at(s, i)), load = far || op_at(s, i)->kind == TIME_LOAD;
-    u32 alive = far ? most_alive(s, oldest) : s->alive, room = far ? s->limit : s->room;
+    bool far = is_for_load(s, op_at(s, i)), loads = op_at(s, i)->kind == TIME_LOAD, load = far || loads;
+    u32 alive = far ? most_alive(s, oldest) : s->alive, room = loads ? (far ? s->limit : s->near)
+                                                               : far ? s->narrow
+                                                                     : s->room;
     i32 more = alive + EASY_REGISTERS < room ? 0 : growth(s, op_at(s, i));
     bool fit = more <= 0 || (alive + (u32)more <= room && !(load && *waits));
     *waits |= load && !fit;
     return fit;
 }
 
+// Loads of shared memory leave room for what is ready between them; of others ptxas issues one behind the other.
+static bool is_shared(const MachineOp *op) { return op->kind == TIME_LOAD && op->space == SPACE_SHARED; }
+static bool is_busy(const Scheduler *s, u32 i, u32 cycle) { return is_shared(op_at(s, i)) && s->lsu_free > cycle; }
+
 // The most urgent operation that can issue and whose results have room; WL_NONE. Those passed over wait in `now`.
-static u32 most_urgent(Scheduler *s, u32 oldest) {
+static u32 most_urgent(Scheduler *s, u32 cycle, u32 oldest) {
     u64 passed[CHOICES_SEEN];
     u32 count = 0, found = WL_NONE;
     bool waits = false;
@@ -325,7 +369,7 @@ static u32 most_urgent(Scheduler *s, u32 oldest) {
         u64 key = heap_pop(&s->now);
         u32 i = (u32)key;
         if (s->done[i]) continue;
-        if (fits(s, i, oldest, &waits)) {
+        if (!is_busy(s, i, cycle) && fits(s, i, oldest, &waits)) {
             found = i;
             break;
         }
@@ -335,21 +379,28 @@ static u32 most_urgent(Scheduler *s, u32 oldest) {
     return found;
 }
 
+static bool is_ready(const Scheduler *s, u32 i, u32 cycle) {
+    return s->waits[i] == 0 && s->ready[i] <= cycle && !is_busy(s, i, cycle);
+}
+
 static u32 choose(Scheduler *s, u32 *cycle, u32 *oldest) {
     while (s->done[*oldest]) ++*oldest;
     for (;;) {
         while (s->later.len && s->later.keys[0] >> 32 <= *cycle)
             heap_push(&s->now, urgency(s, (u32)heap_pop(&s->later)));
-        u32 i = most_urgent(s, *oldest);
+        u32 i = most_urgent(s, *cycle, *oldest);
         if (i != WL_NONE) return i;
-        if (s->later.len == 0) return *oldest;
-        *cycle = (u32)(s->later.keys[0] >> 32);
+        if (is_ready(s, *oldest, *cycle) && growth(s, op_at(s, *oldest)) <= 0) return *oldest;
+        u32 next = s->later.len ? (u32)(s->later.keys[0] >> 32) : UINT32_MAX;
+        if (s->lsu_free > *cycle && s->lsu_free < next) next = s->lsu_free;
+        if (next == UINT32_MAX) return *oldest;
+        *cycle = next;
     }
 }
 
 static Status schedule_run(Scheduler *s) {
     TRY(find_dependences(s));
-    s->now.len = s->later.len = 0;
+    s->now.len = s->later.len = s->lsu_free = 0;
     for (u32 i = 0; i < s->count; i++)
         if (s->waits[i] == 0) heap_push(&s->now, urgency(s, i));
     u32 cycle = 0, oldest = 0;
@@ -359,24 +410,44 @@ static Status schedule_run(Scheduler *s) {
         s->order[n] = *op_at(s, i);
         count_alive(s, op_at(s, i));
         release(s, i, cycle);
-        cycle += op_at(s, i)->unit == UNIT_LSU ? LSU_CYCLES : 1;
+        if (is_shared(op_at(s, i))) s->lsu_free = cycle + LSU_CYCLES;
+        cycle += op_at(s, i)->unit == UNIT_LSU && !is_shared(op_at(s, i)) ? LSU_CYCLES : 1;
     }
     memcpy(op_at(s, 0), s->order, sizeof(MachineOp) * s->count);
     return STATUS_OK;
 }
 
-// Nothing moves across clocks and branches: the operations between them are one run each.
+// Goes on backwards to what is alive before operation `to`, or behind the one before it if a branch may come there.
+static void find_alive(Scheduler *s, u32 to) {
+    for (;;) {
+        u32 last = s->out_at - 1;
+        if (s->out_at == s->f->ops.len || s->cfg->block_of[last] != s->cfg->block_of[s->out_at]) {
+            bitset_clear(&s->out);
+            liveness_add_out(s->liveness, s->cfg->block_of[last], &s->out);
+        }
+        if (s->out_at == to) return;
+        liveness_step_back(s->cfg->code, s->out_at = last, &s->out);
+    }
+}
+
+static bool ends_run(const MachineOp *op) { return op->order == ORDER_ALL || op->hidden; }
+
+// Nothing moves across clocks and branches: the operations between them are one run each, from the last to the first.
 static Status schedule_block(Scheduler *s, u32 first, u32 end) {
-    while (first < end) {
-        u32 stop = first;
-        while (stop < end && s->f->ops.data[stop].order != ORDER_ALL && !s->f->ops.data[stop].hidden) stop++;
-        s->first = first;
-        s->count = stop - first;
-        s->alive = s->units[first];
-        s->conditions = s->predicates[first];
-        s->room = s->f->ops.data[first].iteration ? s->limit + UNROLLED_ROOM : s->limit;
-        if (s->count > 1) TRY(schedule_run(s));
-        first = stop + 1;
+    s->out_at = end;
+    for (u32 stop = end; stop > first;) {
+        u32 begin = stop;
+        while (begin > first && !ends_run(&s->f->ops.data[begin - 1])) begin--;
+        s->first = begin;
+        s->count = stop - begin;
+        if (s->count > 1) {
+            find_alive(s, stop);
+            s->alive = s->units[begin];
+            s->conditions = s->predicates[begin];
+            s->room = s->f->ops.data[begin].iteration ? s->narrow + UNROLLED_ROOM : s->narrow;
+            TRY(schedule_run(s));
+        }
+        stop = begin > first ? begin - 1 : first;
     }
     return STATUS_OK;
 }
@@ -385,15 +456,11 @@ static Status scheduler_init(Scheduler *s, TimeFunc *f) {
     Arena *arena = &f->lower->scratch;
     u32 n = f->ops.len + 1, values = f->value_count + 1;
     u32 **of_ops[] = {&s->edge_of, &s->waits, &s->path, &s->ready, &s->peak};
-    u32 **of_values[] = {&s->stamp, &s->writer, &s->readers, &s->uses_left, &s->reads};
+    u32 **of_values[] = {&s->stamp, &s->writer, &s->readers, &s->uses_left, &s->result};
     for (u32 i = 0; i < WL_COUNT(of_ops); i++)
         if (!(*of_ops[i] = ARENA_ARRAY(arena, u32, n))) return STATUS_NO_MEMORY;
     for (u32 i = 0; i < WL_COUNT(of_values); i++)
         if (!(*of_values[i] = ARENA_ARRAY(arena, u32, values))) return STATUS_NO_MEMORY;
-    for (u32 i = 0; i < f->ops.len; i++) {
-        const MachineOp *op = &f->ops.data[i];
-        for (u32 k = 0; k < op->uses; k++) s->reads[f->operands.data[op->operands + op->defs + k]]++;
-    }
     Cfg *cfg;
     Liveness *live;
     RegisterPressure pressure;
@@ -402,10 +469,19 @@ static Status scheduler_init(Scheduler *s, TimeFunc *f) {
     if (!s->units || !s->predicates) return STATUS_NO_MEMORY;
     TRY(time_flow(f, &cfg, &live));
     TRY(flow_pressure_by_insn(live, s->units, s->predicates, &pressure));
-    s->limit = (pressure.units + OVERHEAD + 7) / 8 * 8 - OVERHEAD;  // registers are allocated in eights
-    if (s->limit < FEW_REGISTERS - OVERHEAD) s->limit = FEW_REGISTERS - OVERHEAD;
+    s->cfg = cfg;
+    s->liveness = live;
+    s->limit = time_free_registers(f, pressure.units) - OVERHEAD;
+    s->narrow = (pressure.units + OVERHEAD + 7) / 8 * 8 - OVERHEAD;  // registers are allocated in eights
+    if (s->narrow < FEW_REGISTERS - OVERHEAD) s->narrow = FEW_REGISTERS - OVERHEAD;
+    if (s->limit < s->narrow) s->limit = s->narrow;
+    s->near = s->limit < s->narrow + NEAR_ROOM ? s->limit : s->narrow + NEAR_ROOM;
     s->done = ARENA_ARRAY(arena, bool, n);
     s->live = ARENA_ARRAY(arena, bool, values);
+    s->rewritten = ARENA_ARRAY(arena, bool, values);
+    s->uses_of = ARENA_ARRAY(arena, u32, f->operands.len + 1);
+    s->replaced = ARENA_ARRAY(arena, bool, f->operands.len + 1);
+    if (!s->rewritten || !s->uses_of || !s->replaced || !bitset_init(&s->out, arena, values)) return STATUS_NO_MEMORY;
     s->order = ARENA_ARRAY(arena, MachineOp, n);
     s->now.keys = ARENA_ARRAY(arena, u64, n);
     s->later.keys = ARENA_ARRAY(arena, u64, n);

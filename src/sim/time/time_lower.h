@@ -310,6 +310,8 @@ WL_MUST_USE Status time_share_scoreboards(TimeFunc *f);
 WL_MUST_USE Status time_flow(TimeFunc *f, Cfg **cfg, Liveness **liveness);
 WL_MUST_USE Status time_coalesce(TimeFunc *f);
 WL_MUST_USE Status time_place(TimeFunc *f);
+u32 time_free_registers(const TimeFunc *f,
+                        u32 pressure);  // pressure: most 32-bit registers alive in the order of the PTX
 
 static inline const Form *time_form(const TimeFunc *f, u32 insn) {
     const Module *m = f->lower->module;
