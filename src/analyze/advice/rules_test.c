@@ -653,8 +653,39 @@ static void turns_over_the_grid_take_several_elements(void **state) {
     assert_false(widens(COPY_LOOP("mov.u32 %r9, %r5;")));         // a pitch: other rows
 }
 
+// sum += a[k * 1024]; a turn has `copies` of it and goes on by as many.
+#define ONE_LOAD(n) "ld.global.f32 %f1, [%rd3+4096*" #n "]; add.f32 %f2, %f2, %f1;\n"
+#define FOUR_LOADS(n) ONE_LOAD(n) ONE_LOAD(n + 1) ONE_LOAD(n + 2) ONE_LOAD(n + 3)
+#define SUM_LOOP(loads, copies)                                                                                  \
+    BEGIN "mov.u32 %r8, 0; turn:\n" loads "add.s64 %rd3, %rd3, 4096*" copies "; add.s32 %r8, %r8, " copies ";\n" \
+          "setp.lt.s32 %p2, %r8, %r5; @%p2 bra turn; st.global.f32 [%rd2], %f2; ret;"
+
+// Part of the waits for loads that unrolling takes away; 0: not advised.
+static f64 unrolled(const char *body) {
+    Sampled s;
+    sample(&s, body);
+    const Hit *hit = ask(&s, "loop-unrolling");
+    f64 gone = 0, all = s.c.stalls[STALL_LONG_SCOREBOARD];
+    for (u32 i = 0; hit && i < hit->spots.len; i++)
+        if (hit->spots.data[i].reason == STALL_LONG_SCOREBOARD) gone += hit->spots.data[i].samples;
+    forget(&s);
+    return gone / all;
+}
+
+// Eight turns of the source's loop at once: what the compiler unrolled by four can gain a half, by sixteen nothing.
+static void loops_that_are_unrolled_gain_less(void **state) {
+    (void)state;
+    assert_float_equal(unrolled(SUM_LOOP(ONE_LOAD(0), "1")), 7.0 / 8, 0.01);
+    assert_float_equal(unrolled(SUM_LOOP(FOUR_LOADS(0), "4")), 1.0 / 2, 0.01);
+    assert_float_equal(unrolled(SUM_LOOP(FOUR_LOADS(0) FOUR_LOADS(4) FOUR_LOADS(8) FOUR_LOADS(12), "16")), 0, 0);
+    // Four loads by turn of a loop that goes on by one, or one of a loop that goes on by four, are no copies.
+    assert_float_equal(unrolled(SUM_LOOP(FOUR_LOADS(0), "1")), 7.0 / 8, 0.01);
+    assert_float_equal(unrolled(SUM_LOOP(ONE_LOAD(0), "4")), 7.0 / 8, 0.01);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(frames_that_leave_the_l2_are_written_to_dram),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(loops_that_are_unrolled_gain_less),
+                                       cmocka_unit_test(frames_that_leave_the_l2_are_written_to_dram),
                                        cmocka_unit_test(turns_that_need_no_other_are_dealt),
                                        cmocka_unit_test(what_a_list_leads_to_is_loaded_ahead),
                                        cmocka_unit_test(turns_over_the_grid_take_several_elements),

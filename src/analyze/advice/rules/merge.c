@@ -14,6 +14,8 @@ typedef struct Chain {
     u32 count;
 } Chain;
 
+static bool is_global(const FlowInsn *in) { return in->space == SPACE_GLOBAL || in->space == SPACE_NONE; }
+
 static u64 threads_of(const ProfileLaunch *l) {
     return (u64)l->grid[0] * l->grid[1] * l->grid[2] * l->block[0] * l->block[1] * l->block[2];
 }
@@ -30,8 +32,8 @@ static bool has(const Chain *chain, const KernelView *view) {
     return false;
 }
 
-// The kernel that mostly comes `step` (1: after, -1: before) the launches of `view`, on the same stream and with as
-// many threads. NULL: none, or not always the same.
+// The kernel that mostly comes `step` (1: after, -1: before) the launches of `view`, on the same stream. NULL: none, or
+// not always the same.
 static const KernelView *neighbour(const AdviceContext *x, const ProfileLaunch *launches, u32 count,
                                    const KernelView *view, i64 step) {
     u32 other = 0, times = 0;
@@ -39,8 +41,7 @@ static const KernelView *neighbour(const AdviceContext *x, const ProfileLaunch *
         i64 at = (i64)i + step;
         if (launches[i].function != view->function->id || at < 0 || at >= (i64)count) continue;
         const ProfileLaunch *a = &launches[i], *b = &launches[at];
-        bool fits = a->stream == b->stream && a->device == b->device && threads_of(a) == threads_of(b);
-        if (!fits || b->function == a->function) continue;
+        if (a->stream != b->stream || a->device != b->device || b->function == a->function) continue;
         if (times && b->function != other) return NULL;
         other = b->function;
         times++;
@@ -48,31 +49,31 @@ static const KernelView *neighbour(const AdviceContext *x, const ProfileLaunch *
     return times >= MOSTLY * view->launches.count && times >= LEAST_TIMES ? view_of(x, other) : NULL;
 }
 
-// Bytes that a thread loads or stores of global memory, where they were not counted: of a kernel without loops, each
-// access once. What threads share (one word, element i % n) is not much; what a thread stores is its own, or it would
-// be a race. Kernels of a chain have as many threads.
-static f64 bytes_of_thread(const KernelView *v, bool load) {
+static bool counted(const KernelView *v, MetricId what) { return v->metrics.present[what]; }
+
+// Bytes that a launch loads or stores of global memory, where they were not counted: of a kernel that has no such
+// accesses in loops, each thread once. What threads share (one word, element i % n) is not much; what a thread stores
+// is its own, or it would be a race.
+static f64 bytes_of_launch(const KernelView *v, bool load) {
     const FlowCode *code = v->flow.code;
     const Affine *affine = v->flow.affine;
     f64 bytes = 0;
     for (u32 i = 0; affine && i < affine->access_count; i++) {
         const FlowInsn *in = &code->insns[affine->accesses[i].insn];
-        bool global = in->space == SPACE_GLOBAL || in->space == SPACE_NONE,
+        bool global = is_global(in),
              own = !affine->accesses[i].uniform &&
                    (in->is_store || affine->accesses[i].stride_kind[0] != AFFINE_STRIDE_UNKNOWN);
         if (global && own && (load ? in->is_load : in->is_store)) bytes += in->access_bytes;
     }
-    return bytes;
+    return v->launches.typical ? bytes * (f64)threads_of(v->launches.typical) : 0;
 }
 
 static f64 loaded(const KernelView *v) {
-    bool counted = v->metrics.present[METRIC_GLOBAL_LD_BYTES];
-    return counted ? v->metrics.value[METRIC_GLOBAL_LD_BYTES] : bytes_of_thread(v, true);
+    return counted(v, METRIC_GLOBAL_LD_BYTES) ? v->metrics.value[METRIC_GLOBAL_LD_BYTES] : bytes_of_launch(v, true);
 }
 
 static f64 stored(const KernelView *v) {
-    bool counted = v->metrics.present[METRIC_GLOBAL_ST_BYTES];
-    return counted ? v->metrics.value[METRIC_GLOBAL_ST_BYTES] : bytes_of_thread(v, false);
+    return counted(v, METRIC_GLOBAL_ST_BYTES) ? v->metrics.value[METRIC_GLOBAL_ST_BYTES] : bytes_of_launch(v, false);
 }
 
 // Goes where data sends it: to what other threads have stored.
@@ -83,6 +84,7 @@ static bool gathers(const CasePart *part, u32 pc) {
                                    LOADED_STEPS);
 }
 
+// Each thread has elements of its own, as many as its code says.
 static bool element_by_element(const KernelView *v) {
     const FlowCode *code = v->flow.code;
     CasePart part = {.view = v};
@@ -92,13 +94,40 @@ static bool element_by_element(const KernelView *v) {
     return true;
 }
 
-// Whether the second may do no more than go on with what the first stored: it loads about as much. Where that was not
-// counted both have to be without loops and barriers.
-static bool goes_on(const KernelView *first, const KernelView *second) {
-    if (kernel_library(first) || kernel_library(second)) return false;
-    if (!first->metrics.present[METRIC_GLOBAL_ST_BYTES] || !second->metrics.present[METRIC_GLOBAL_LD_BYTES])
-        return element_by_element(first) && element_by_element(second);
+// The same with what CTAs do together in between: sums over rows, say.
+static bool row_by_row(const KernelView *v) {
+    const FlowResults *flow = &v->flow;
+    CasePart part = {.view = v};
+    if (!flow->code) return false;
+    for (u32 pc = 0; pc < flow->code->insn_count; pc++) {
+        const FlowInsn *in = &flow->code->insns[pc];
+        bool turns = flow->loops->loop_of[flow->cfg->block_of[pc]] != WL_NONE;
+        if (((in->is_load || in->is_store || in->is_atomic) && is_global(in) && (turns || in->is_atomic)) ||
+            gathers(&part, pc))
+            return false;
+    }
+    return true;
+}
+
+static bool as_many_threads(const KernelView *a, const KernelView *b) {
+    const ProfileLaunch *x = a->launches.typical, *y = b->launches.typical;
+    return x && y && threads_of(x) == threads_of(y);
+}
+
+// Each of the bytes that were stored once, and at most as many of something else.
+static bool loads_what_was_stored(const KernelView *first, const KernelView *second) {
     return loaded(second) >= stored(first) / NEARLY && loaded(second) <= 2 * NEARLY * stored(first);
+}
+
+// Whether the second may do no more than go on with what the first stored: it loads about as much. Where that was not
+// counted, the code has to say so: both without loops and barriers, or rows of what was made element by element.
+static bool goes_on(const KernelView *first, const KernelView *second) {
+    bool alike = as_many_threads(first, second);
+    if (kernel_library(first) || kernel_library(second)) return false;
+    if (!counted(first, METRIC_GLOBAL_ST_BYTES) || !counted(second, METRIC_GLOBAL_LD_BYTES))
+        return element_by_element(first) &&
+               ((alike && element_by_element(second)) || (row_by_row(second) && loads_what_was_stored(first, second)));
+    return (alike || (element_by_element(first) && row_by_row(second))) && loads_what_was_stored(first, second);
 }
 
 static void find_chain(const AdviceContext *x, const ProfileLaunch *launches, u32 count, const KernelView *view,
@@ -115,12 +144,21 @@ static void find_chain(const AdviceContext *x, const ProfileLaunch *launches, u3
         chain->views[chain->count++] = next;
 }
 
-// Part of the bytes that are still moved when they are one: what one stores and the next loads is not.
+// What one stores and the next loads is not loaded. Nor is it stored, where both have the same threads, who make one
+// thing of it; what is summed up by rows others may want as well.
+static f64 not_loaded(const KernelView *first, const KernelView *second) { return fmin(stored(first), loaded(second)); }
+
+static f64 not_stored(const KernelView *first, const KernelView *second) {
+    return as_many_threads(first, second) ? not_loaded(first, second) : 0;
+}
+
+// Part of the bytes that are still moved when they are one.
 static f64 bytes_left(const Chain *chain) {
     f64 all = 0, gone = 0;
     for (u32 i = 0; i < chain->count; i++) {
-        all += loaded(chain->views[i]) + stored(chain->views[i]);
-        if (i + 1 < chain->count) gone += 2 * fmin(stored(chain->views[i]), loaded(chain->views[i + 1]));
+        const KernelView *v = chain->views[i], *next = i + 1 < chain->count ? chain->views[i + 1] : NULL;
+        all += loaded(v) + stored(v);
+        if (next) gone += not_loaded(v, next) + not_stored(v, next);
     }
     return all > 0 ? 1 - gone / all : 1.0 / chain->count;  // not known: as if each did nothing but load and store
 }
@@ -132,8 +170,8 @@ static f64 longest_left(const Chain *chain) {
     for (u32 i = 0; i < chain->count; i++) {
         const KernelView *v = chain->views[i];
         f64 all = loaded(v) + stored(v), gone = 0;
-        if (i + 1 < chain->count) gone += fmin(stored(v), loaded(chain->views[i + 1]));
-        if (i) gone += fmin(loaded(v), stored(chain->views[i - 1]));
+        if (i + 1 < chain->count) gone += not_stored(v, chain->views[i + 1]);
+        if (i) gone += not_loaded(chain->views[i - 1], v);
         longest = fmax(longest, v->launches.total_ns * (all > 0 ? 1 - gone / all : 1));
     }
     return longest;
@@ -159,6 +197,15 @@ static void become_one(Hit *hit, u32 count, f64 left) {
     }
 }
 
+// A kernel that sums up rows does so afterwards, too, and in place of what was stored for it loads at least as much.
+static f64 longest_of_rows(const Chain *chain) {
+    f64 longest = 0;
+    for (u32 i = 1; i < chain->count; i++)
+        if (!as_many_threads(chain->views[i - 1], chain->views[i]))
+            longest = fmax(longest, chain->views[i]->launches.total_ns);
+    return longest;
+}
+
 static void merge(AdviceCase *c, const Chain *chain) {
     f64 ns = 0, fixed = 0, share = 0, shortest = INFINITY, left = bytes_left(chain);
     f64 overhead = c->gpu && c->gpu->clock_mhz
@@ -174,13 +221,13 @@ static void merge(AdviceCase *c, const Chain *chain) {
     if (ns <= 0) return;
     Hit *hit = hit_begin(c);
     become_one(hit, chain->count, left);
-    bool counted = c->view->metrics.present[METRIC_GLOBAL_LD_BYTES];
-    hit->change.stays = (counted ? shortest : longest_left(chain)) / ns;  // one of them at least
+    bool known = counted(c->view, METRIC_GLOBAL_LD_BYTES);
+    hit->change.stays = fmax(known ? shortest : longest_left(chain), longest_of_rows(chain)) / ns;  // one of them
     hit->share = share;
     hit->of_launch = true;
-    hit->doubtful = !counted;
-    hit_fact(hit, "kernels", chain->count, "kernels", "%u kernels with the same number of threads follow each other",
-             chain->count);
+    hit->doubtful = !known;
+    hit_fact(hit, "kernels", chain->count, "kernels",
+             "%u kernels follow each other, each of which goes on with what the one before stored", chain->count);
     hit_fact(hit, "launch_overhead_share", 100 * fixed / ns, "%", "%.0f %% of their time is the launches'",
              100 * fixed / ns);
     hit_fact(hit, "intermediate_bytes", 100 * (1 - left), "%",
