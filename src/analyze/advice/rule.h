@@ -237,6 +237,9 @@ u32 insn_source(const CasePart *part, u32 pc, u32 use);
 // to.
 bool insn_feeds(const CasePart *part, u32 pc, u32 depth, bool (*wanted)(const CasePart *part, u32 pc, u32 from));
 
+// Nanoseconds from the begin of the function's launches to that of the next one on its stream, on average, as the
+// profiled run had them; 0: they do not follow each other, or not often. rules/merge.c
+f64 launches_period(const ProfileLaunch *launches, u32 count, u32 function);
 bool loop_has(const CasePart *part, u32 loop, u32 pc);
 // Turns that need nothing of the turn before can be dealt to different threads; those in which the warps of a CTA meet,
 // to different CTAs. What is joined at the end (sums) counts as nothing. deal.c

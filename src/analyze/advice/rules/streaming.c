@@ -5,7 +5,7 @@
 #include "analyze/advice/rule.h"
 
 #define LEAST_MISSES 0.1
-#define LEAST_STREAM 0.2  // of the sectors
+#define LEAST_STREAM 0.1  // of the sectors: with fewer, what is used again evicts itself
 #define KEPT 0.5          // of what is read again: how much would stay is not known, none to all are as likely
 
 typedef struct Streams {
