@@ -581,12 +581,25 @@ static bool enter_queue(Sm *sm, Scheduler *s, TimeWarp *w, const TimeOp *op, u64
     return !full || throttle(sm, s, w, cycle, full, reason);
 }
 
+// The register file hands out GpuModel.register_reads registers a cycle; what it is late with less than a cycle's
+// does not show. False: the dispatcher is held, and nothing issues in this cycle.
+static bool reads_registers(Sm *sm, Scheduler *s, TimeWarp *w, const TimeOp *op, u64 cycle) {
+    u64 rate = sm->gpu->register_reads, now = cycle * rate;
+    if (s->reads < now + rate) {
+        s->reads = (s->reads > now ? s->reads : now) + op->reads;
+        return true;
+    }
+    s->busy = s->reads / rate;
+    return throttle(sm, s, w, cycle, s->busy, STALL_DISPATCH);
+}
+
 static bool try_issue(Sm *sm, Scheduler *s, TimeWarp *w, u64 cycle) {
     const TimeCode *code = code_of(w);
     const TimeOp *op = &code->ops[w->op];
     bool memory = op->path == TIME_BY_QUEUE;
     if (op->path == TIME_BY_UNIT && s->unit_free[op->unit] > cycle)
         return throttle(sm, s, w, cycle, s->unit_free[op->unit], STALL_MATH_PIPE_THROTTLE);
+    if (op->reads && !reads_registers(sm, s, w, op, cycle)) return false;
     if (memory) {
         if (!enter_queue(sm, s, w, op, cycle)) return false;
         memory_issue(sm, w, op, cycle);
@@ -693,7 +706,7 @@ static bool schedule(Sm *sm, Scheduler *s, u64 cycle) {
     s->next = NEVER;  // set_at lowers it
     u64 ready = s->ready;
     u32 by_age = 0;
-    while (ready) {
+    while (ready && s->busy <= cycle) {
         u32 i = choose(sm, s, ready, &by_age);
         ready &= ~(1ull << i);
         if (try_issue(sm, s, s->warps[i], cycle)) {

@@ -202,6 +202,7 @@ typedef struct Scheduler {
     TimeWarp *warps[SCHED_WARPS];
     u8 by_age[SCHED_WARPS];  // slots, oldest warp first: `resident` of them
     u64 unit_free[UNIT_COUNT];
+    u64 reads;  // registers that its register file could have handed out when it has those of what was issued
     SampledSlots sampled[SAMPLE_SETS];
     Cache *fetch;  // L0
     LineAhead ahead[FETCH_LINES];

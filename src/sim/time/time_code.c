@@ -131,6 +131,7 @@ static void lower_free(TimeLower *lower) {
     vec_free(&lower->ops);
     vec_free(&lower->regs);
     vec_free(&lower->late);
+    vec_free(&lower->words);
     vec_free(&lower->constants);
     vec_free(&lower->blocks);
     mem_free(lower->waits);

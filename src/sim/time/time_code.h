@@ -88,6 +88,7 @@ typedef struct TimeOp {
     u8 path;       // TimePath
     u8 spaced;     // TimeSpaced
     u8 gap;        // cycles until the next instruction of the block may issue, as the control word would say
+    u8 reads;      // registers of 32 bits that it asks its scheduler's register file for: GpuModel.register_reads
     u16 constant;  // TIME_FIXED, TIME_IMMEDIATE: place in TimeCode.constants, from 1; 0 = always at hand
 } TimeOp;
 

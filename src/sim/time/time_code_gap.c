@@ -23,7 +23,7 @@ typedef struct Gaps {
     const GpuModel *gpu;
     TimeOp *ops;
     const u16 *regs;
-    const u8 *late;
+    const u8 *late, *words;
     u32 *waits;
     Ready *ready;            // by slot: when a result of fixed latency can be read
     Ready apart[2];          // ... another constant, access can issue
@@ -60,6 +60,33 @@ static void note_issue(Gaps *g, const TimeOp *op, u32 cycle) {
     }
 }
 
+static bool is_arithmetic(const TimeOp *op) {
+    TimePipe pipe = time_pipe(op->unit);
+    return op->path == TIME_BY_UNIT && pipe != PIPE_OTHER && pipe != PIPE_MEMORY && op->kind == TIME_MATH;
+}
+
+static bool among(const u16 *regs, u32 count, u16 reg) {
+    for (u32 i = 0; i < count; i++)
+        if (regs[i] == reg) return true;
+    return false;
+}
+
+// Registers of 32 bits that an instruction reads, each once. What the one before it has read too, the cycle before, is
+// still there: ptxas marks it (.reuse).
+static u8 register_reads(const Gaps *g, const TimeOp *op, const TimeOp *before) {
+    if (!g->gpu->register_reads || !is_arithmetic(op)) return 0;
+    const u16 *sources = g->regs + op->regs + op->dst_count;
+    bool reuse = before && before->gap == 1 && is_arithmetic(before);
+    const u16 *had = before ? g->regs + before->regs : NULL;
+    u32 reads = 0;
+    for (u32 i = 0; i < op->src_count; i++) {
+        bool kept = reuse && among(had + before->dst_count, before->src_count, sources[i]) &&
+                    !among(had, before->dst_count, sources[i]);
+        if (!kept && !among(sources, i, sources[i])) reads += g->words[op->regs + op->dst_count + i];
+    }
+    return (u8)(reads < UINT8_MAX ? reads : UINT8_MAX);
+}
+
 static void set_gaps(Gaps *g, u32 first, u32 count) {
     u32 cycle = 1;
     memset(g->apart, 0, sizeof g->apart);
@@ -69,6 +96,7 @@ static void set_gaps(Gaps *g, u32 first, u32 count) {
         u32 gap = i > first ? next.at - cycle + 1 : 1;
         g->waits[i] = next.pc;
         if (i > first) g->ops[i - 1].gap = (u8)(gap < GAP_MOST ? gap : GAP_MOST);
+        g->ops[i].reads = register_reads(g, &g->ops[i], i > first ? &g->ops[i - 1] : NULL);
         note_issue(g, &g->ops[i], next.at);
         cycle = next.at + 1;
     }
@@ -84,6 +112,7 @@ Status time_gaps(TimeLower *lower) {
               .ops = lower->ops.data,
               .regs = lower->regs.data,
               .late = lower->late.data,
+              .words = lower->words.data,
               .waits = lower->waits};
     if (!(g.ready = mem_zero(lower->slots + 1u, sizeof *g.ready))) return STATUS_NO_MEMORY;
     for (u32 b = 0; b < lower->blocks.len; b += lower->blocks.data[b].parts) {

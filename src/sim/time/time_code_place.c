@@ -388,8 +388,15 @@ typedef struct Append {
     u32 due;    // how much of the next one is theirs
 } Append;
 
+// Uniform values and predicates have files of their own.
+static u8 words_of(const TimeFunc *f, u32 value) {
+    u32 bits = f->value_bits.data[value];
+    return (u8)(bits > 1 ? (bits + 31) / 32 : 0);
+}
+
 static Status append_operand(Append *a, u32 value, u32 late) {
     TRY(vec_push(&a->f->lower->late, (u8)late));
+    TRY(vec_push(&a->f->lower->words, words_of(a->f, value)));
     return vec_push(&a->f->lower->regs, (u16)a->slot[value]);
 }
 
