@@ -485,6 +485,7 @@ static u64 issue_gmma(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
         u64 begin = s->unit_free[UNIT_TENSOR] > cycle ? s->unit_free[UNIT_TENSOR] : cycle;
         s->unit_free[UNIT_TENSOR] = begin + op->interval;
         w->gmma_last = begin + op->latency;
+        if (op->extra) w->gmma_group[w->gmma_groups++ % GROUPS] = w->gmma_last;
     } else if (op->kind == TIME_GMMA_COMMIT) {
         w->gmma_group[w->gmma_groups++ % GROUPS] = w->gmma_last;
     } else if (w->gmma_groups > op->extra) {

@@ -160,7 +160,7 @@ static void set_access(const TimeFunc *f, MachineOp *op, u32 insn, TimeKind kind
     if (kind == TIME_RUNTIME)
         op->extra = (u16)time_runtime_call(f, insn);
     else if (kind == TIME_GMMA)
-        op->extra = op->latency;
+        op->extra = f->serial_products;
     else if (kind == TIME_ASYNC_WAIT || kind == TIME_GMMA_WAIT)
         op->extra = literal_operand(f, insn);
 }
@@ -239,6 +239,69 @@ static void set_spin(MachineOp *op, const TimeStep *step, u32 i, bool swapped, b
     if (step->memory) op->kind = TIME_SPIN_SWAP;
     if (step->branch && swapped) op->kind = TIME_SPIN_BRANCH;
     if (last) op->kind = TIME_SPIN_SYNC;
+}
+
+// ptxas says of a kernel that calls a function, wherever, that its asynchronous products are serialized (C7510, ptxas
+// 13.0): each one is fenced, committed and waited for by itself, whatever the PTX has.
+static bool has_serial_products(const TimeFunc *f) {
+    bool products = false, calls = false;
+    for (u32 i = 0; i < f->code->insn_count; i++) {
+        products |= time_kind(f, i) == TIME_GMMA;
+        calls |= f->code->insns[i].kind == FLOW_CALL;
+    }
+    return products && calls;
+}
+
+// The last product of a group commits it: HGMMA with `gsb0`, no instruction of its own.
+static bool commit_products(const TimeFunc *f, u32 insn) {
+    u32 first = f->cfg->blocks[f->cfg->block_of[insn]].first;
+    for (u32 i = f->ops.len; i-- > 0 && f->ops.data[i].pc >= first;)
+        if (f->ops.data[i].kind == TIME_GMMA) {
+            f->ops.data[i].extra = 1;
+            return true;
+        }
+    return false;
+}
+
+static bool is_folded(const TimeFunc *f, u32 insn) {
+    TimeKind kind = time_kind(f, insn);
+    bool pause = kind == TIME_GMMA_COMMIT || kind == TIME_GMMA_WAIT || time_op(f, insn) == OP_WGMMA_FENCE;
+    return pause && (f->serial_products || (kind == TIME_GMMA_COMMIT && commit_products(f, insn)));
+}
+
+static Status emit_pause(TimeFunc *f, u32 pc, TimeKind kind) {
+    return vec_push(&f->ops, (MachineOp){.pc = pc,
+                                         .kind = (u8)kind,
+                                         .operands = f->operands.len,
+                                         .unit = UNIT_ADU,
+                                         .interval = (u8)f->lower->gpu->adu_interval,
+                                         .latency = 3,
+                                         .order = ORDER_FENCE,
+                                         .guard = WL_NONE,
+                                         .base = WL_NONE,
+                                         .symbol = WL_NONE});
+}
+
+// Descriptors that are made in the loop of their product are moved to two uniform registers each (R2UR), or made there.
+static u32 moved_descriptors(const TimeFunc *f, u32 insn) {
+    const FlowOperand *uses = time_uses(f, insn);
+    u32 loop = f->loops->loop_of[f->cfg->block_of[insn]], count = 0;
+    for (u32 k = 0; k < f->code->insns[insn].uses; k++) {
+        u32 def =
+            uses[k].kind == FLOW_VALUE && f->code->value_bits[uses[k].id] == 64 ? f->sole_def[uses[k].id] : WL_NONE;
+        count += def != WL_NONE && flow_loop_has(f->loops, loop, f->cfg->block_of[def]);
+    }
+    return count;
+}
+
+static Status emit_steps(TimeFunc *f, u32 insn, u32 pc);
+
+static Status emit_product(TimeFunc *f, u32 insn, u32 pc) {
+    Group moved = {.count = 0};
+    TRY(emit_moves(f, pc, 2 * moved_descriptors(f, insn), true, &moved));
+    if (f->serial_products) TRY(emit_pause(f, pc, TIME_MATH));
+    TRY(emit_steps(f, insn, pc));
+    return f->serial_products ? emit_pause(f, pc, TIME_GMMA_WAIT) : STATUS_OK;
 }
 
 // `pc`: the instruction that it is issued with.
@@ -364,11 +427,14 @@ bool time_is_emitted(const TimeFunc *f, u32 insn) {
 }
 
 Status time_emit_insn(TimeFunc *f, u32 insn) {
-    return is_hidden(f, insn) ? hidden_op(f, insn) : emit_steps(f, insn, insn);
+    if (is_hidden(f, insn)) return hidden_op(f, insn);
+    if (is_folded(f, insn)) return STATUS_OK;
+    return time_kind(f, insn) == TIME_GMMA ? emit_product(f, insn, insn) : emit_steps(f, insn, insn);
 }
 
 Status time_emit(TimeFunc *f) {
     f->value_count = f->code->value_count;
+    f->serial_products = has_serial_products(f);
     bool *uniform = ARENA_ARRAY(&f->lower->scratch, bool, f->value_count + 1);
     if (!uniform) return STATUS_NO_MEMORY;
     time_find_uniform(f, uniform);

@@ -102,12 +102,27 @@ static u64 matrix_products(const Form *form) {
                        : sixteenths / 2;
 }
 
+// An asynchronous product reads shared memory at the rate of that, B and most often A: 128 bytes a cycle, which is
+// longer than the product where N is less than 64 (bench/hwref/h200-wgmma.tsv: m64n8k16 18 cycles, m64n32k16 24).
+static u64 source_cycles(const Form *form) {
+    enum { BYTES = 128 };
+    const u16 mod = form->mods[MOD_WGMMA_SHAPE];
+    char *at = NULL;
+    u64 m = mod ? strtoul(ptx_mods[mod].text + 2, &at, 10) : 0, n = mod ? strtoul(at + 1, &at, 10) : 0,
+        k = mod ? strtoul(at + 1, &at, 10) : 0, bits = form->type_count > 1 ? ptx_types[form->types[1]].bits : 16;
+    if (form->type_count > 1 && form->types[1] == TYPE_TF32) bits = 32;
+    return (m + n) * k * bits / 8 / BYTES;
+}
+
 static void scale_matrix(const Form *form, const GpuModel *gpu, TimeStep *step) {
     u64 sixteenths = matrix_products(form);
     u64 cycles = (gpu->tensor_interval * sixteenths + 15) / 16;
     if (cycles < 1) cycles = 1;
     u64 latency = gpu->tensor_latency + (cycles > gpu->tensor_interval ? cycles - gpu->tensor_interval : 0);
-    if (form->op == OP_WGMMA || form->op == OP_WGMMA_SP) latency = cycles;
+    if (form->op == OP_WGMMA || form->op == OP_WGMMA_SP) {
+        latency = gpu->gmma_latency + cycles;
+        if (source_cycles(form) > cycles) cycles = source_cycles(form);
+    }
     step->interval = cycles > UINT8_MAX ? UINT8_MAX : (u8)cycles;
     step->latency = latency > UINT16_MAX ? UINT16_MAX : (u16)latency;
 }

@@ -188,6 +188,7 @@ typedef struct TimeFunc {
     bool *sunk;    // it is issued at places of its own
     u32 *sunk_at;  // before an instruction: the first in `sunk_places`, WL_NONE
     SunkPlace *sunk_places;
+    bool serial_products;  // time_code_emit.c: its asynchronous products are waited for one by one
     MachineOps ops;
     TimeWords operands;
     u32 value_count;          // values of the code and temporaries
