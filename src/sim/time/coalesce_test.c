@@ -36,6 +36,77 @@ TEST(loads_of_a_gpc_are_served_once) {
     assert_int_equal(asked(9, (u32[]){0, 1, 2, 3, 4, 5, 6, 7, 8}, line, 0, false), 12);  // four at a time
 }
 
+// bench/hwref/h200-meetings.tsv, pair: two SMs ask for pieces of a line, the second one 20 cycles later.
+TEST(pieces_of_a_line_meet_in_their_order) {
+    static const struct {
+        const char *name;
+        u32 first[4], second[4];  // sectors; 0: no more
+        u32 asked;                // of an H200's sectors, where the two are less than 400 cycles apart
+    } rows[] = {{"0,1|0,1", {1, 2}, {1, 2}, 2},
+                {"0,1|0", {1, 2}, {1}, 2},
+                {"0,1|1", {1, 2}, {2}, 3},
+                {"0,1|1,0", {1, 2}, {2, 1}, 4},
+                {"0,2|0,2", {1, 4}, {1, 4}, 2},
+                {"0,1,2,3|0,1,2,3", {1, 2, 4, 8}, {1, 2, 4, 8}, 4},
+                {"0,1,2,3|3,2,1,0", {1, 2, 4, 8}, {8, 4, 2, 1}, 8},
+                {"0,1-3|0,1-3", {1, 14}, {1, 14}, 4},
+                {"0,1-3|0-3", {1, 14}, {15}, 8},
+                {"0-3|0", {15}, {1}, 5},
+                {"0|0-3", {1}, {15}, 5}};
+    for (u32 r = 0; r < WL_COUNT(rows); r++)
+        for (u32 turn = 0; turn < 2; turn++) {  // piece after piece, then SM after SM
+            GpuModel gpu = two_gpcs();
+            Driver d = driver_make(&gpu);
+            u64 apart = turn ? 60 : 0;
+            for (u32 i = 0; i < 4; i++) {
+                if (rows[r].first[i]) driver_ask(&d, i * 4, 0, MEM_READ, 0, rows[r].first[i]);
+                if (rows[r].second[i]) driver_ask(&d, i * 4 + apart + 1, 1, MEM_READ, 0, rows[r].second[i]);
+            }
+            driver_play(&d, 0);
+            if (sectors_read(&d) != rows[r].asked)
+                fail_msg("%s, %u apart: %u sectors instead of %u", rows[r].name, (u32)apart, (u32)sectors_read(&d),
+                         rows[r].asked);
+            driver_end(&d);
+        }
+}
+
+// The same, timed: SMs one after the other (letters) ask for pieces. Two of an H200's 18 are not as here: of "A0 A1 B0
+// C0 D0" and of eight SMs with "0 1" each fewer meet.
+TEST(another_piece_ends_a_meeting) {
+    static const struct {
+        const char *plan;  // SM, then its sectors as digits
+        u32 asked;         // sectors
+    } rows[] = {{"A0 B0 C0", 1},
+                {"A0 B1 C0", 3},
+                {"A0 B1 C1 D0", 4},
+                {"A0 B1 C2 D2", 3},
+                {"A0 A1 B1 C0 C1", 5},
+                {"A0 A1 B0 B1 C1 C0 D0 D1", 6},
+                {"A0 B0 A1 C1", 3},
+                {"A01 B0 C01 D01", 5},
+                {"A01 C01 B0 D01", 5},
+                {"A0123 C0123 B0 D0123", 9},
+                {"A0 B0 C0 D0 E0 F0 G0 H0 A1 B1 C1 D1 E1 F1 G1 H1", 4},
+                {"A0 B0 C1 D1 E2 F2 G3 H3", 7},
+                {"A0 B1 C0 D1 E0 F1 G0 H1", 8}};
+    for (u32 r = 0; r < WL_COUNT(rows); r++) {
+        GpuModel gpu = two_gpcs();
+        Driver d = driver_make(&gpu);
+        u64 cycle = 0;
+        for (const char *at = rows[r].plan; *at;) {
+            u32 sm = (u32)(*at++ - 'A'), sectors = 0;
+            for (; *at >= '0'; at++) sectors |= 1u << (*at - '0');
+            driver_ask(&d, cycle, sm, MEM_READ, 0, sectors);
+            cycle += 6;
+            at += *at == ' ';
+        }
+        driver_play(&d, 0);
+        if (sectors_read(&d) != rows[r].asked)
+            fail_msg("%s: %u sectors instead of %u", rows[r].plan, (u32)sectors_read(&d), rows[r].asked);
+        driver_end(&d);
+    }
+}
+
 TEST(they_may_come_while_the_first_is_on_its_way) {
     static const u32 line[] = {15, 15}, sm[] = {0, 1};
     assert_int_equal(asked(2, sm, line, 60, false), 4);  // until DRAM has answered
@@ -107,6 +178,8 @@ TEST(small_grids_are_spread_over_the_gpcs) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loads_of_a_gpc_are_served_once),
+        cmocka_unit_test(pieces_of_a_line_meet_in_their_order),
+        cmocka_unit_test(another_piece_ends_a_meeting),
         cmocka_unit_test(they_may_come_while_the_first_is_on_its_way),
         cmocka_unit_test(what_is_not_loaded_is_served_by_itself),
         cmocka_unit_test(results_do_not_depend_on_the_quanta),

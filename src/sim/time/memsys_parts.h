@@ -174,13 +174,13 @@ typedef struct Join {  // the pieces of one request
     u32 left, next_free;
 } Join;
 
-typedef struct Coalesced {  // loads of the same sectors by SMs of a GPC: one asks the L2
-    u64 line;
-    u64 until;    // when it is forgotten; NEVER: not answered yet
-    u32 waiting;  // items: the others
-    u32 next;     // in its chain, or of those that are free
-    u32 newer;    // answered after it
-    u8 mask, gpc, kind, members;
+typedef struct Coalesced {  // a piece of a line that SMs of a GPC ask the L2 for once
+    u64 until;              // when it is forgotten; NEVER: not answered yet
+    u32 waiting;            // items: the others
+    u32 next;               // that its SMs ask for behind it, or of those that are free
+    u32 newer;              // answered after it
+    u32 meeting;
+    u8 mask;
 } Coalesced;
 
 typedef struct Coalescer Coalescer;
