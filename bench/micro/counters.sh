@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # On a machine with Nsight Compute: what it counts of the launches of FOLDER/dispatch, l2, streams, l2_lookups, l1_stores,
-# l2_writes, l1_joins, l1_store_turns, l2_coalescer and texture_layout (built by hand), and what
+# l2_writes, l2_order, l1_joins, l1_store_turns, l1_store_load, l2_coalescer, l2_meet and texture_layout (built by hand), and what
 # FOLDER/cold measures after its flushes. Writes dispatch.csv, l2.csv, cold-ncu.txt to OUTDIR.
 set -u
 folder=${1:?usage: counters.sh FOLDER OUTDIR}
@@ -35,3 +35,8 @@ count all "l1tex__t_requests_pipe_tex_mem_texture.sum,$texture.sum,${texture}_lo
 lrc=lrc__request_sectors_op_read_coalescable.sum,lrc__request_sectors_op_read_coalescing_achieved_type_hardware.sum,lrc__xbar2lrc_requests_op_read.sum
 count all "$lrc" l2_coalescer "$folder/l2_coalescer"
 count all "lts__t_sectors_srcunit_tex_op_write.sum,lts__t_requests_srcunit_tex_op_write.sum,${l1}st.sum,${l1}st_lookup_hit.sum,sm__cycles_active.max" l1_store_turns "$folder/l1_store_turns"
+for which in "" more; do
+    count all "lrc__xbar2lrc_requests_op_read.sum,lts__t_sectors_srcunit_tex_op_read.sum" "l2_meet$which" "$folder/l2_meet" $which
+done
+count all dram__bytes_write.sum,dram__bytes_read.sum,gpu__time_duration.sum l2_order "$folder/l2_order"
+count all "${l1}ld.sum,${l1}ld_lookup_hit.sum,${l1}st.sum,${l1}st_lookup_hit.sum,lts__t_sectors_srcunit_tex_op_read.sum,sm__cycles_active.max" l1_store_load "$folder/l1_store_load"

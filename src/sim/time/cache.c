@@ -53,7 +53,7 @@ struct Cache {
     u32 epoch;               // of sets that are in use; grows when the cache is emptied
     Place *places;           // sets * stride
     u64 *owners;             // ... who brought the line, if that is asked for
-    u64 *written;            // ... sixteenths of sectors that are dirty and not valid, if that is kept
+    u64 *written;            // ... sixteenths, or words, of sectors that are dirty and not valid, if that is kept
     u8 *passed, dirty_kept;  // ... how often it was passed over, if that is done
     Pages *pages;
     void *block;  // all arrays
@@ -164,7 +164,7 @@ Status cache_create(const CacheConfig *config, Cache **cache) {
     c->lru = config->replacement == CACHE_LRU;
     c->hashed = config->hashed;
     c->owned = config->owned;
-    c->in_part = config->in_part;
+    c->in_part = config->in_part || config->words;
     c->pages = config->pages;
     c->dirty_kept = is_scanned(c) ? config->dirty_kept : 0;
     c->twice = is_scanned(c) && config->twice;
@@ -374,6 +374,7 @@ static bool grow(Cache *c) {
     memcpy(c->places, before.places, before.room * sizeof *c->places);
     memcpy(c->links, before.links, before.room * sizeof *c->links);
     if (c->owners) memcpy(c->owners, before.owners, before.room * sizeof *c->owners);
+    if (c->written) memcpy(c->written, before.written, before.room * sizeof *c->written);
     c->heads[0] = before.heads[0];
     c->tails[0] = before.tails[0];
     c->taken[0] = before.taken[0];
@@ -637,6 +638,34 @@ bool cache_write(Cache *c, u64 line, u32 sectors, u64 parts, bool allocate_line,
     p->dirty |= written;
     c->parts += is_part(p);
     return true;
+}
+
+bool cache_write_words(Cache *c, u64 line, u32 sectors, u32 whole, u32 words, u64 owner, CacheVictim *victim) {
+    u32 part = words ? sectors & ~whole : 0;
+    if (!cache_write(c, line, sectors & ~part, 0, true, owner, victim)) return false;
+    u32 place = part && c->sets ? find(c, line >> c->shift) : WL_NONE;
+    if (place == WL_NONE) return true;
+    Place *p = &c->places[place];
+    c->parts -= is_part(p);
+    for (u32 left = part & ~(u32)p->valid; left; left &= left - 1) {
+        u32 sector = left & -left, at = 8 * (u32)__builtin_ctz(left);
+        u64 before = p->dirty & sector ? c->written[place] >> at & 0xff : 0, now = before | (words & 0xff);
+        c->written[place] = (c->written[place] & ~(0xffull << at)) | now << at;
+        if (now == 0xff) p->valid |= (u16)sector;
+    }
+    p->dirty |= (u16)part;
+    c->parts += is_part(p);
+    return true;
+}
+
+u32 cache_words(Cache *c, u64 line, u32 sectors, u32 words) {
+    u32 place = c->sets && c->written ? find(c, line >> c->shift) : WL_NONE, there = 0;
+    if (place == WL_NONE) return 0;
+    for (u32 left = sectors & c->places[place].dirty; left; left &= left - 1) {
+        u32 missing = words & ~(u32)(c->written[place] >> 8 * (u32)__builtin_ctz(left));
+        if (!(missing & 0xff)) there |= left & -left;
+    }
+    return there;
 }
 
 u32 cache_mark(Cache *c, u64 line, u32 set, u32 clear) {

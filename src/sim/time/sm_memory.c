@@ -215,6 +215,10 @@ static bool read_line(const Access *a, u64 word, Cache *cache, u64 latency, MemK
     u32 sectors = sm->gpu->l1_sector < 128 ? trace_line_sectors(word) : 15;
     bool local = a->entry->space == TRACE_LOCAL;
     CacheLook look = keep ? cache_look(cache, line, sectors) : (CacheLook){.miss = sectors};
+    if (look.miss && look.present) {
+        u32 there = cache_words(cache, line, look.miss, trace_line_words(word));
+        look.hit |= there, look.miss &= ~there;
+    }
     Miss *m = look.pending || look.miss ? miss_find(sm, line) : NULL;
     if (m && keep) look.pending |= look.miss & m->kept, look.miss &= ~m->kept;
     if (look.miss) {
@@ -271,8 +275,12 @@ static void write_line(const Access *a, u64 word) {
     else if (look.hit || sm->gpu->l1_write == L1_ALLOCATE) {
         CacheVictim victim = {0};
         bool allocate = sm->gpu->l1_write == L1_ALLOCATE;
-        u32 written = allocate ? sectors & ~look.pending : look.hit;
-        (void)cache_write(sm->l1, line, written, 0, allocate, a->op->pc, &victim);
+        u32 words = a->entry->bytes < 4 ? CACHE_NO_WORDS : trace_line_words(word);
+        if (allocate)
+            (void)cache_write_words(sm->l1, line, sectors & ~look.pending, trace_line_whole(word), words, a->op->pc,
+                                    &victim);
+        else
+            (void)cache_write(sm->l1, line, look.hit, 0, false, a->op->pc, &victim);
         sm->counters[SMC_L1_EVICTIONS] += victim.evicted;
     }
     u32 hit = sm->gpu->l1_write == L1_ALLOCATE && look.present ? sectors : look.hit;

@@ -34,6 +34,7 @@ Status sm_set_l1(Sm *sm, u64 bytes) {
                           .ways = (u32)sm->gpu->l1_ways,
                           .sets = (u32)sm->gpu->l1_sets,
                           .replacement = (u8)sm->gpu->l1_replacement,
+                          .words = true,
                           .hashed = true};
     return make_cache(sm, config, &sm->l1);
 }

@@ -78,14 +78,26 @@ static void finish(Trace *t, u64 *head, TraceAccess a, u32 lines) {
 // Whether an experiment changes the access of the instruction that is being executed.
 static bool is_edited(const Trace *t, TraceEdit edit) { return t->edits && t->edits[t->next] & edit; }
 
-static u64 line_word(u64 line, u32 sectors, u32 whole, u32 degree) {
-    return (line & TRACE_LINE_MASK) | (u64)sectors << 48 | (u64)whole << 52 | (u64)degree << 56;
+// `top`: TRACE_LINE's highest byte, the degree or the words.
+static u64 line_word(u64 line, u32 sectors, u32 whole, u32 top) {
+    return (line & TRACE_LINE_MASK) | (u64)sectors << 48 | (u64)whole << 52 | (u64)top << 56;
 }
+
+// Of words of a line those of each of the sectors in `part`; 0: they are not alike.
+static u32 words_of_each(u32 words, u32 part) {
+    u32 first = part ? words >> 8 * (u32)__builtin_ctz(part) & 0xff : 0;
+    for (; part; part &= part - 1)
+        if ((words >> 8 * (u32)__builtin_ctz(part) & 0xff) != first) return 0;
+    return first;
+}
+// Of words [first, first + count) of a line.
+static u32 words_from(u32 first, u32 count) { return (u32)(((1ull << count) - 1) << first); }
 
 // --- lines ---------------------------------------------------------------------------------------------------------
 typedef struct LineSet {
     u64 line[TRACE_LINES_MAX];
     u16 bytes[TRACE_LINES_MAX][4];  // accessed in each sector
+    u32 words[TRACE_LINES_MAX];     // that are touched
     u8 sectors[TRACE_LINES_MAX], degree[TRACE_LINES_MAX];
     u64 last_word, highest;  // of the lines
     u32 count, last, same;
@@ -100,6 +112,7 @@ static u32 line_index(LineSet *s, u64 line) {
     s->line[s->count] = line;
     memset(s->bytes[s->count], 0, sizeof s->bytes[0]);
     s->sectors[s->count] = s->degree[s->count] = 0;
+    s->words[s->count] = 0;
     return s->last = s->count++;
 }
 
@@ -114,6 +127,7 @@ static void line_add(LineSet *s, u64 address, u32 bytes) {
         u32 i = line_index(s, address >> 7), sector = address >> 5 & 3;
         s->sectors[i] |= (u8)(1u << sector);
         s->bytes[i][sector] += (u16)(stop - address);
+        s->words[i] |= words_from(address >> 2 & 31, (u32)((stop - 1) >> 2) - (u32)(address >> 2) + 1);
         if (s->same > s->degree[i]) s->degree[i] = (u8)s->same;
         address = stop;
     }
@@ -138,6 +152,7 @@ static void add_lanes(LineSet *s, const u64 *address, u32 count, u32 bytes) {
         same = a >> 2 == last_word ? same + lanes : lanes;
         s->sectors[at] |= (u8)(1u << k);
         s->bytes[at][k] += (u16)(n * bytes);
+        s->words[at] |= words_from(a >> 2 & 31, row ? n * bytes / 4 : (bytes + 3) / 4);
         if (same > s->degree[at]) s->degree[at] = (u8)same;
         last_word = address[l + n - 1] >> 2;
         if (row && n > 1) same = 1;
@@ -158,11 +173,12 @@ static void count_degrees(LineSet *s, const u64 *address, u32 count) {
     }
 }
 
-static u32 write_lines(const LineSet *s, u64 *out) {
+static u32 write_lines(const Trace *t, const LineSet *s, u64 *out) {
     for (u32 i = 0; i < s->count; i++) {
         u32 whole = 0;
         for (u32 k = 0; k < 4; k++) whole |= (u32)(s->bytes[i][k] >= 32) << k;
-        out[i] = line_word(s->line[i], s->sectors[i], whole, s->degree[i]);
+        u32 top = t->atomic ? s->degree[i] : words_of_each(s->words[i], s->sectors[i] & ~whole);
+        out[i] = line_word(s->line[i], s->sectors[i], whole, top);
     }
     return s->count;
 }
@@ -179,14 +195,22 @@ static u32 sectors_in(u64 line, u64 from, u64 to, bool whole) {
     return last < base || first > base + 127 ? 0 : (15u << a) & (15u >> (3 - b));
 }
 
+// The words of `line` that [from, to) touches.
+static u32 words_in(u64 line, u64 from, u64 to) {
+    u64 base = line << 7, first = from > base ? from : base, last = (to < base + 128 ? to : base + 128) - 1;
+    return words_from((u32)(first - base) >> 2, (u32)((last - base) >> 2) - (u32)((first - base) >> 2) + 1);
+}
+
 // The lanes' accesses lie one behind the other, or all on the same bytes: [from, to).
 static void trace_span(Trace *t, u64 from, u64 to, u32 count, u32 bytes, u32 degree) {
     u64 first = from >> 7, last = (to - 1) >> 7;
     u64 *head = add(t, (u32)(last - first) + 1);
     if (!head) return;
-    for (u64 line = first; line <= last; line++)
-        head[1 + line - first] =
-            line_word(line, sectors_in(line, from, to, false), sectors_in(line, from, to, true), degree);
+    for (u64 line = first; line <= last; line++) {
+        u32 sectors = sectors_in(line, from, to, false), whole = sectors_in(line, from, to, true);
+        u32 top = t->atomic ? degree : words_of_each(words_in(line, from, to), sectors & ~whole);
+        head[1 + line - first] = line_word(line, sectors, whole, top);
+    }
     TraceAccess a = {.space = TRACE_GLOBAL, .lanes = (u8)count, .bytes = (u8)bytes};
     finish(t, head, a, (u32)(last - first) + 1);
 }
@@ -232,7 +256,7 @@ static void trace_constants(Trace *t, const u64 *address, u32 count, u32 bytes) 
         if (!head) return;
         TraceAccess a = {.space = TRACE_GLOBAL, .lanes = (u8)lanes, .bytes = (u8)bytes};
         a.wavefronts = (u16)different(address + first, lanes);
-        finish(t, head, a, write_lines(&set, head + 1));
+        finish(t, head, a, write_lines(t, &set, head + 1));
     }
 }
 
@@ -262,7 +286,7 @@ static void trace_coalesced(Trace *t, const u64 *address, u32 count, u32 bytes) 
     if (!head) return;
     for (u32 i = 0; i < lines; i++, sectors -= 4) {
         u32 mask = sectors < 4 ? (1u << sectors) - 1 : 15;
-        head[1 + i] = line_word(first << 3 | i | 1ull << ELSEWHERE, mask, mask, 1);
+        head[1 + i] = line_word(first << 3 | i | 1ull << ELSEWHERE, mask, mask, t->atomic);
     }
     finish(t, head, (TraceAccess){.space = TRACE_GLOBAL, .lanes = (u8)count, .bytes = (u8)bytes}, lines);
 }
@@ -294,7 +318,7 @@ void trace_global(Trace *t, const u64 *address, u32 count, u32 bytes) {
         if (!head) return;
         TraceAccess a = {.space = TRACE_GLOBAL, .lanes = (u8)lanes, .bytes = (u8)bytes};
         a.wavefronts = (u16)wavefronts_of(&set, address + first, lanes, bytes);
-        finish(t, head, a, write_lines(&set, head + 1));
+        finish(t, head, a, write_lines(t, &set, head + 1));
     }
 }
 
@@ -321,7 +345,7 @@ void trace_local(Trace *t, const u64 *offset, u32 mask, u32 bytes) {
     u64 *head = add(t, set.count);
     if (!head) return;
     TraceAccess a = {.space = TRACE_LOCAL, .lanes = (u8)__builtin_popcount(mask), .bytes = (u8)bytes};
-    finish(t, head, a, write_lines(&set, head + 1));
+    finish(t, head, a, write_lines(t, &set, head + 1));
 }
 
 void trace_local_uniform(Trace *t, u64 offset, u32 mask, u32 bytes) {
@@ -338,7 +362,7 @@ void trace_sectors(Trace *t, const u64 *sector, u32 count, u32 looked_up, u32 by
     if (!head) return;
     TraceAccess a = {
         .space = TRACE_TEXTURE, .lanes = LANES, .wavefronts = (u16)looked_up, .bytes = (u8)(bytes / LANES)};
-    finish(t, head, a, write_lines(&set, head + 1));
+    finish(t, head, a, write_lines(t, &set, head + 1));
 }
 
 void trace_bulk(Trace *t, u64 address, u64 bytes) {
@@ -351,7 +375,7 @@ void trace_bulk(Trace *t, u64 address, u64 bytes) {
             u32 sectors = 15;
             if (line == address >> 7) sectors &= 15u << (address >> 5 & 3);
             if (line == last) sectors &= (2u << ((address + bytes - 1) >> 5 & 3)) - 1;
-            head[1 + i] = line_word(line, sectors, sectors, 1);
+            head[1 + i] = line_word(line, sectors, sectors, 0);
         }
         finish(t, head, (TraceAccess){.space = TRACE_BULK, .lanes = 1}, count);
     }

@@ -63,12 +63,14 @@ static inline TraceAccess trace_access(u64 w) {
 }
 
 // A line: its number in the low 48 bits; the 32-byte sectors touched, and those covered completely, 4 bits each; and
-// the most lanes on one 4-byte word of it.
+// of atomics the most lanes on one 4-byte word of it, of others the words of each sector that is not covered
+// completely, if they are the same of all, else 0.
 #define TRACE_LINE_MASK ((1ull << 48) - 1)
 static inline u64 trace_line_address(u64 w) { return (w & TRACE_LINE_MASK) << 7; }
 static inline u32 trace_line_sectors(u64 w) { return w >> 48 & 15; }
 static inline u32 trace_line_whole(u64 w) { return w >> 52 & 15; }
 static inline u32 trace_line_degree(u64 w) { return (u32)(w >> 56); }
+static inline u32 trace_line_words(u64 w) { return (u32)(w >> 56); }
 
 // A place of TRACE_SPIN: where it lies in shared memory, how many turns its lanes take, and in how many it changes.
 static inline u64 trace_spin_word(u32 where, u32 turns, u32 changes) {
