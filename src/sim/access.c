@@ -134,7 +134,33 @@ u32 count_distinct_sectors(const u64 *address, u32 count) {
     return distinct;
 }
 
-// bank_degree() of one word a lane where the lanes' words ascend, or all want other banks; 0: neither.
+// bank_degree() of all lanes, a word each, whose addresses are in equal steps; 0: they are not.
+static u32 bank_degree_steps(const u64 *address) {
+    u64 step = address[1] - address[0], differs = (address[LANES - 1] - address[0]) ^ step * (LANES - 1);
+    if (differs | (step & 3)) return 0;
+    for (u32 l = 2; l < LANES; l++) differs |= (address[l] - address[l - 1]) ^ step;
+    if (differs) return 0;
+    u32 banks = step >> 2 & 31;
+    return !step ? 1 : banks ? banks & -banks : 32;
+}
+
+// ... whose words ascend, no more than two of a bank, or all of other banks; 0: neither.
+static u32 bank_degree_pairs(const u64 *address) {
+    u32 once = 0, twice = 0, more = 0;  // banks that so many lanes want
+    u64 last = 0, falls = 0;            // bit 63: a word is not beyond the one before
+    for (u32 l = 0; l < LANES; l++) {
+        u64 word = address[l] >> 2;
+        u32 bank = 1u << (word & 31);
+        falls |= word - last;
+        last = word + 1;
+        more |= twice & bank;
+        twice |= once & bank;
+        once |= bank;
+    }
+    return !twice ? 1 : more || falls >> 63 ? 0 : 2;
+}
+
+// ... of one word a lane where the lanes' words ascend, or all want other banks; 0: neither.
 static u32 bank_degree_ascending(const u64 *address, u32 mask) {
     u8 count[32] = {0};
     u32 worst = 1;
@@ -181,8 +207,10 @@ static bool halves_agree(const u64 *address) {
 
 // Distinct words per bank, over the lanes of one pass; lanes that want the same word share it.
 static u32 bank_degree(const u64 *address, u32 mask, u32 words) {
-    if (mask == FULL_MASK && halves_agree(address)) mask &= FULL_MASK >> LANES / 2;
-    u32 simple = words == 1 ? bank_degree_ascending(address, mask) : 0;
+    u32 simple = 0;
+    if (words == 1 && mask == FULL_MASK && !(simple = bank_degree_steps(address))) simple = bank_degree_pairs(address);
+    if (!simple && mask == FULL_MASK && halves_agree(address)) mask &= FULL_MASK >> LANES / 2;
+    if (!simple && words == 1) simple = bank_degree_ascending(address, mask);
     if (!simple && words == 1) simple = bank_degree_simple(address, mask);
     if (simple) return simple;
     u32 chain[LANES * 4], value[LANES * 4], head[32], depth[32];
@@ -236,7 +264,7 @@ static u32 count_shared(Exec *x, const u64 *address, u32 mask, u32 bytes, u32 *f
 
 void access_count_shared(Exec *x, const u64 *address, u32 mask, u32 bytes) {
     u32 fewest, wavefronts = count_shared(x, address, mask, bytes, &fewest);
-    if (WL_UNLIKELY(x->trace)) trace_shared(x->trace, wavefronts, fewest, (u32)__builtin_popcount(mask), bytes);
+    if (WL_UNLIKELY(x->trace)) trace_shared(x->trace, wavefronts, fewest, lanes_in(mask), bytes);
 }
 
 // For the time that it takes, lanes of one bank follow each other, on the same word too (bench/hwref:
@@ -249,5 +277,5 @@ void access_count_shared_atomic(Exec *x, const u64 *address, u32 mask, u32 bytes
         u32 bank = address[__builtin_ctz(left)] >> 2 & 31;
         if (++lanes[bank] > wavefronts) wavefronts = lanes[bank];
     }
-    trace_shared(x->trace, wavefronts, fewest, (u32)__builtin_popcount(mask), bytes);
+    trace_shared(x->trace, wavefronts, fewest, lanes_in(mask), bytes);
 }

@@ -383,10 +383,10 @@ static bool exec_return(Exec *x, Warp *w, Split *s, u32 mask) {
 }
 
 static void exec_exit(Warp *w, Split *s, u32 mask) {
-    if (WL_UNLIKELY(w->trace)) trace_exit(w->trace, (u32)__builtin_popcount(mask));
+    if (WL_UNLIKELY(w->trace)) trace_exit(w->trace, lanes_in(mask));
     w->exited |= mask;
     if (WL_UNLIKELY(w->cluster_pending & mask)) cluster_lanes_exited(w, mask);
-    w->cta->exited_threads += (u32)__builtin_popcount(mask);
+    w->cta->exited_threads += lanes_in(mask);
     if (WL_UNLIKELY(w->cta->grid->exec.check)) race_exit(w->cta->grid->exec.check, w);
     u32 at = (u32)(s - w->splits), conv = s->conv;
     s->mask &= ~mask;
@@ -476,17 +476,9 @@ static inline u32 guarded(const Exec *x, const SimInsn *in, u32 mask) {
     return mask & (in->flags & SIM_GUARD_NEGATED ? ~p : p);
 }
 
-// Lanes in a mask, without the call that popcount is on baseline x86-64 ("Hacker's Delight", 5-1).
-static inline u64 lanes_in(u32 mask) {
-    if (mask == FULL_MASK) return LANES;
-    mask -= mask >> 1 & 0x55555555;
-    mask = (mask & 0x33333333) + (mask >> 2 & 0x33333333);
-    return ((mask + (mask >> 4)) & 0x0f0f0f0f) * 0x01010101 >> 24;
-}
-
 static inline void count_insn(Exec *x, u32 active, u32 mask) {
     x->count->warps++;
-    u64 lanes = lanes_in(active);
+    u32 lanes = lanes_in(active);
     x->count->threads += lanes;
     x->count->threads_on += mask == active ? lanes : lanes_in(mask);
 }

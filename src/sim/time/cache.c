@@ -43,6 +43,7 @@ struct Cache {
     Status *status;          // where it is said that there is no memory for more
     u32 shift;               // log2 of the line
     bool lru, hashed, owned, in_part, twice;
+    bool near;               // the places of a set are in one line of the host's cache
     u32 dirty_most, parts;   // parts: lines with sectors written in part
     u32 set_bits;            // log2 of the number of sets; WL_NONE when it is no power of two
     u64 reciprocal, exact;   // ... then 2^64 / sets, rounded up; what is below `exact` is divided with it
@@ -113,7 +114,7 @@ static void place_arrays(Cache *c, Layout *l) {
         place_tags(c, l);
     else
         place_index(c, l, count);
-    c->places = place_array(l, count * sizeof *c->places, sizeof *c->places);
+    c->places = place_array(l, count * sizeof *c->places, HOST_LINE);
     if (c->owned) c->owners = place_array(l, count * sizeof *c->owners, sizeof *c->owners);
     if (c->in_part) c->written = place_array(l, count * sizeof *c->written, sizeof *c->written);
     if (c->dirty_kept) c->passed = place_array(l, count, 1);
@@ -158,6 +159,7 @@ Status cache_create(const CacheConfig *config, Cache **cache) {
     c->lines = lines;
     if (config->sets) shape_sets(c, config);
     c->stride = (c->ways + WAY_UNIT - 1) / WAY_UNIT * WAY_UNIT;
+    c->near = c->stride * sizeof *c->places <= HOST_LINE;
     c->room = c->sets == 1 && !is_scanned(c) && config->status ? ROOM_FIRST : c->stride;
     c->status = config->status;
     c->shift = log2_of(config->line);
@@ -326,19 +328,23 @@ static u32 order_index(const Cache *c, const u8 *order, u8 way) {
     return (u32)((const u8 *)memchr(order, way, c->ways) - order);
 }
 
-static void to_head(Cache *c, u32 place, u32 set) {
-    if (c->tags) {
-        u8 *order = order_of(c, set), way = (u8)(place - set * c->stride);
-        if (order[0] == way) return;
-        memmove(order + 1, order, order_index(c, order, way));
-        order[0] = way;
-        return;
-    }
+static void link_to_head(Cache *c, u32 place, u32 set) {
     if (c->heads[set] == place) return;
     unlink_place(c, set, place);
     c->links[place] = (Link){.prev = WL_NONE, .next = c->heads[set]};
     c->links[c->heads[set]].prev = place;
     c->heads[set] = place;
+}
+
+static void way_to_head(const Cache *c, u8 *order, u8 way) {
+    memmove(order + 1, order, order_index(c, order, way));
+    order[0] = way;
+}
+
+static inline void to_head(Cache *c, u32 place, u32 set) {
+    if (!c->tags) return link_to_head(c, place, set);
+    u8 *order = order_of(c, set), way = (u8)(place - set * c->stride);
+    if (order[0] != way) way_to_head(c, order, way);
 }
 
 static void to_tail(Cache *c, u32 place, u32 set) {
@@ -526,30 +532,39 @@ static u32 take_place(Cache *c, u64 number, u64 owner, CacheVictim *victim) {
     return place;
 }
 
-CacheLook cache_look(Cache *c, u64 line, u32 sectors) {
-    u32 place = c->sets ? find(c, line >> c->shift) : WL_NONE;
-    if (place == WL_NONE) return (CacheLook){.miss = sectors};
-    const Place *p = &c->places[place];
-    if (c->lru) to_head(c, place, c->last_set);
+static inline CacheLook look_at(const Place *p, u32 sectors) {
     return (CacheLook){.hit = sectors & p->valid,
                        .pending = sectors & p->pending & ~(u32)p->valid,
                        .miss = sectors & ~(u32)(p->valid | p->pending),
                        .present = true};
 }
 
+CacheLook cache_look(Cache *c, u64 line, u32 sectors) {
+    u32 place = c->sets ? find(c, line >> c->shift) : WL_NONE;
+    if (place == WL_NONE) return (CacheLook){.miss = sectors};
+    if (c->lru) to_head(c, place, c->last_set);
+    return look_at(&c->places[place], sectors);
+}
+
+bool cache_has(Cache *c, u64 line) { return c->sets && find(c, line >> c->shift) != WL_NONE; }
+
 void cache_prefetch(const Cache *c, u64 line) {
     if (!c->sets || !c->tags) return;
-    const u8 *tags = c->tags + set_of(c, line >> c->shift) * c->tag_bytes;
+    u32 set = set_of(c, line >> c->shift);
+    const u8 *tags = c->tags + set * c->tag_bytes;
     for (size_t at = 0; at < c->tag_bytes; at += HOST_LINE) __builtin_prefetch(tags + at);
+    if (c->near) __builtin_prefetch(&c->places[set * c->stride], 1);
 }
 
 void cache_prefetch_place(const Cache *c, u64 line) {
-    if (!c->sets || !c->tags) return;
+    if (!c->sets || !c->tags || c->near) return;
     u64 number = line >> c->shift;
     u32 set = set_of(c, number), way = match(c, number, set);
     u32 last = c->twice && taken_of(c, set)->lines ? taken_of(c, set)->lines : c->ways;
     if (way == WL_NONE) way = order_of(c, set)[last - 1];  // that will be given up
-    __builtin_prefetch(&c->places[set * c->stride + way], 1);
+    u32 place = set * c->stride + way;
+    __builtin_prefetch(&c->places[place], 1);
+    if (c->written) __builtin_prefetch(&c->written[place], 1);
 }
 
 bool cache_reserve(Cache *c, u64 line, u32 sectors, u64 owner, CacheVictim *victim) {
@@ -615,10 +630,25 @@ static u32 add_parts(Cache *c, u32 place, u32 written, u64 parts) {
     return rest;
 }
 
+// The line has its place, at the head where the order is LRU.
+static inline void write_place(Cache *c, u32 place, u32 written, u64 parts, CacheVictim *victim) {
+    Place *p = &c->places[place];
+    if (c->twice && written && !p->dirty) one_more_dirty(c, c->last_set, victim);
+    c->parts -= is_part(p);
+    p->valid |= (u16)(WL_UNLIKELY(parts) ? written & ~add_parts(c, place, written, parts) : written);
+    p->dirty |= (u16)written;
+    c->parts += is_part(p);
+}
+
+// What a cache without room is left by at once.
+static CacheVictim passed_on(u64 line, u32 sectors, u64 owner) {
+    return (CacheVictim){.evicted = 1, .line = line, .dirty = sectors, .owner = owner};
+}
+
 bool cache_write(Cache *c, u64 line, u32 sectors, u64 parts, bool allocate_line, u64 owner, CacheVictim *victim) {
     *victim = (CacheVictim){0};
     if (!c->sets) {
-        if (allocate_line) *victim = (CacheVictim){.evicted = 1, .line = line, .dirty = sectors, .owner = owner};
+        if (allocate_line) *victim = passed_on(line, sectors, owner);
         return true;
     }
     u64 number = line >> c->shift;
@@ -630,13 +660,7 @@ bool cache_write(Cache *c, u64 line, u32 sectors, u64 parts, bool allocate_line,
     } else if (c->lru) {
         to_head(c, place, c->last_set);
     }
-    Place *p = &c->places[place];
-    u16 written = (u16)(allocate_line ? sectors : sectors & p->valid);
-    if (c->twice && written && !p->dirty) one_more_dirty(c, c->last_set, victim);
-    c->parts -= is_part(p);
-    p->valid |= (u16)(WL_UNLIKELY(parts) ? written & ~add_parts(c, place, written, parts) : written);
-    p->dirty |= written;
-    c->parts += is_part(p);
+    write_place(c, place, allocate_line ? sectors & 0xffff : sectors & c->places[place].valid, parts, victim);
     return true;
 }
 
@@ -666,6 +690,22 @@ u32 cache_words(Cache *c, u64 line, u32 sectors, u32 words) {
         if (!(missing & 0xff)) there |= left & -left;
     }
     return there;
+}
+
+CacheLook cache_store(Cache *c, u64 line, u32 sectors, u64 owner, CacheVictim *victim) {
+    *victim = (CacheVictim){0};
+    CacheLook look = {.miss = sectors};
+    if (!c->sets) return *victim = passed_on(line, sectors, owner), look;
+    u64 number = line >> c->shift;
+    u32 place = find(c, number);
+    if (place != WL_NONE) {
+        if (c->lru) to_head(c, place, c->last_set);
+        look = look_at(&c->places[place], sectors);
+    } else if ((place = take_place(c, number, owner, victim)) == WL_NONE) {
+        return look;
+    }
+    write_place(c, place, sectors & ~look.pending, 0, victim);
+    return look;
 }
 
 u32 cache_mark(Cache *c, u64 line, u32 set, u32 clear) {

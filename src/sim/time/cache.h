@@ -53,6 +53,7 @@ typedef struct CacheLook {
 } CacheLook;
 // Looks a line up (`line`: address of its first byte) and counts it as used.
 CacheLook cache_look(Cache *cache, u64 line, u32 sectors);
+bool cache_has(Cache *cache, u64 line);  // the line has a place; it is not counted as used
 
 // The line will be looked up soon: brings what that needs into the host's cache. Changes nothing.
 void cache_prefetch(const Cache *cache, u64 line);
@@ -84,6 +85,8 @@ bool cache_write_words(Cache *cache, u64 line, u32 sectors, u32 whole, u32 words
 enum { CACHE_NO_WORDS = 0x100 };  // for `words`: none, as of bytes
 // Of `sectors`, which are not valid, those of which the words of `words`, or any for 0, were written.
 u32 cache_words(Cache *cache, u64 line, u32 sectors, u32 words);
+// cache_look() and then cache_write() of whole sectors with `allocate`, but of those that are not under way.
+CacheLook cache_store(Cache *cache, u64 line, u32 sectors, u64 owner, CacheVictim *victim);
 // The sectors of the line that were marked, none when it has no place; then marks `set` and unmarks `clear`. A line
 // that takes a place has no marks.
 u32 cache_mark(Cache *cache, u64 line, u32 set, u32 clear);

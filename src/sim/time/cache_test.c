@@ -519,8 +519,52 @@ TEST(lines_share_the_set_that_they_share_in_an_h200) {
         }
 }
 
+// cache_store() is a look-up and a write of what is not under way; cache_has() changes nothing.
+static void stores_agree(const CacheConfig *config) {
+    Cache *one, *other;
+    assert_int_equal(cache_create(config, &one), STATUS_OK);
+    assert_int_equal(cache_create(config, &other), STATUS_OK);
+    for (u64 i = 0, random = 1; i < 4000; i++) {
+        random = hash_u64(random + i);
+        u64 line = random % 97 * 128;
+        u32 sectors = 1 + (random >> 10) % 15;
+        CacheVictim left = {0}, right = {0};
+        if (random >> 20 & 1) {
+            CacheLook look = cache_look(one, line, sectors), at_once = cache_store(other, line, sectors, i, &right);
+            (void)cache_write(one, line, sectors & ~look.pending, 0, true, i, &left);
+            assert_int_equal(look.hit | look.pending << 4 | look.miss << 8,
+                             at_once.hit | at_once.pending << 4 | at_once.miss << 8);
+            assert_int_equal(look.present, at_once.present);
+        } else {
+            assert_int_equal(cache_reserve(one, line, sectors, i, &left),
+                             cache_reserve(other, line, sectors, i, &right));
+            if (random >> 21 & 1) cache_fill(one, line, sectors), cache_fill(other, line, sectors);
+        }
+        agree(&left, &right);
+        u64 asked = (random >> 30) % 97 * 128;
+        assert_int_equal(cache_has(one, asked), cache_has(other, asked));
+        assert_int_equal(cache_has(one, line), config->size != 0 && cache_look(one, line, 15).present);
+        (void)cache_look(other, line, 15);
+    }
+    cache_destroy(one);
+    cache_destroy(other);
+}
+
+TEST(a_store_is_a_look_up_and_a_write) {
+    CacheConfig config = {
+        .size = 64 * 128, .line = 128, .sector = 32, .ways = 4, .replacement = CACHE_LRU, .owned = true};
+    stores_agree(&config);
+    config.replacement = CACHE_FIFO;
+    stores_agree(&config);
+    config.ways = 0;
+    stores_agree(&config);
+    config.size = 0;
+    stores_agree(&config);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_store_is_a_look_up_and_a_write),
         cmocka_unit_test(sectors_are_missing_then_pending_then_there),
         cmocka_unit_test(sets_repeat_with_their_number),
         cmocka_unit_test(least_recently_used_or_first_come_goes),

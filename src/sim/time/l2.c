@@ -244,9 +244,8 @@ static u64 parts_of(const MemSys *m, const Piece *p, u32 part) {
 
 static bool serve_write(MemSys *m, Slice *s, u32 item) {
     Piece *p = piece_at(m, item);
-    CacheLook look = cache_look(s->cache, p->local, p->mask);
     CacheVictim victim;
-    if (!look.present && !make_room(m, p, 0, true)) return false;
+    if (!cache_has(s->cache, p->local) && !make_room(m, p, 0, true)) return false;
     u32 part = p->mask & ~(u32)p->whole, parts = cache_parts(s->cache);
     u64 written = part ? parts_of(m, p, part) : 0;
     if (!cache_write(s->cache, p->local, p->mask, written, true, piece_address(m, p), &victim)) return false;

@@ -171,20 +171,31 @@ static u8 whole_sectors(const MemSys *m, const MemRequest *r, u32 offset, u32 bi
     return cache_sectors(m, bits, within) & (u8)~cache_sectors(m, bits & ~whole, within);
 }
 
-static void send_piece(MemSys *m, const MemRequest *r, u32 offset, u32 bits, u32 join) {
-    u32 item = item_take(m, ITEM_PIECE);
+typedef struct Part {  // of a request: what lies in one cache line
+    u32 offset, bits;  // from the request's line, in bytes; 32-byte sectors
+    u32 join;
+    u32 slice;
+    u64 local;
+} Part;
+
+static Part part_of(const MemSys *m, const MemRequest *r, u32 offset, u32 bits) {
+    Part part = {.offset = offset, .bits = bits, .join = WL_NONE};
+    part.slice = address_map_slice(&m->map, (r->line + offset) & ~(u64)(m->cache_line - 1), &part.local);
+    return part;
+}
+
+static void send_part(MemSys *m, const MemRequest *r, const Part *part) {
+    u32 item = item_take(m, ITEM_PIECE), offset = part->offset, bits = part->bits;
     if (item == WL_NONE) return;
     u64 address = (r->line + offset) & ~(u64)(m->cache_line - 1);
     u32 within = (u32)(r->line + offset - address);
-    u64 local;
-    u32 slice = address_map_slice(&m->map, address, &local);
     *piece_at(m, item) = (Piece){.kind = ITEM_PIECE,
                                  .line = r->line,
-                                 .local = local,
+                                 .local = part->local,
                                  .tag = r->tag,
-                                 .join = join,
+                                 .join = part->join,
                                  .sm = r->sm,
-                                 .slice = (u16)slice,
+                                 .slice = (u16)part->slice,
                                  .mask = cache_sectors(m, bits, within),
                                  .whole = whole_sectors(m, r, offset, bits, within),
                                  .request = r->kind,
@@ -205,31 +216,47 @@ static void send(MemSys *m, const MemRequest *r) {
     if (pieces > 1 && (join = join_take(m, pieces)) == WL_NONE) return;
     for (u32 first = 0; first < REQUEST_LINE / SECTOR; first += per) {
         u32 bits = (u32)r->sectors >> first & all;
-        if (bits) send_piece(m, r, first * SECTOR, bits, join);
+        if (!bits) continue;
+        Part part = part_of(m, r, first * SECTOR, bits);
+        part.join = join;
+        send_part(m, r, &part);
     }
 }
 
-enum { AHEAD = 12 };  // requests whose cache lines are fetched before their turn
+// Requests of the step whose cache lines come to the host's caches before their turn: where they go is known then.
+enum { AHEAD = 12, AHEAD_PLACES = 16 };  // a power of two
+typedef struct Ahead {
+    const MemRequest *requests;
+    u32 count, at, known;      // at: the next to be sent; known: the next to be looked at
+    Part place[AHEAD_PLACES];  // of requests that are one piece
+} Ahead;
 
-static void prefetch(const MemSys *m, const MemRequest *r) {
-    u64 local;
-    u32 slice = address_map_slice(&m->map, r->line & ~(u64)(m->cache_line - 1), &local);
-    cache_prefetch(m->slice[slice].cache, local);
+static void look_ahead(const MemSys *m, Ahead *ahead) {
+    for (; ahead->known < ahead->count && ahead->known <= ahead->at + AHEAD; ahead->known++) {
+        const MemRequest *r = &ahead->requests[ahead->known];
+        Part *place = &ahead->place[ahead->known % AHEAD_PLACES];
+        *place = part_of(m, r, 0, r->sectors);
+        cache_prefetch(m->slice[place->slice].cache, place->local);
+    }
 }
 
-// Sends the requests whose interconnect cycle is `now`; returns how many.
-static u32 send_now(MemSys *m, const MemRequest *requests, u32 count) {
-    u32 sent = 0;
-    for (u64 cycle = NEVER; sent < count; sent++) {
-        const MemRequest *r = &requests[sent];
+// Sends the requests whose interconnect cycle is `now`.
+static void send_now(MemSys *m, Ahead *ahead) {
+    bool single = m->cache_line >= REQUEST_LINE;
+    for (u64 cycle = NEVER; ahead->at < ahead->count; ahead->at++) {
+        const MemRequest *r = &ahead->requests[ahead->at];
         if (r->cycle != cycle) {
             cycle = r->cycle;
             if (clock_convert(cycle, m->sm_clock, m->noc_clock) > m->now) break;
         }
-        if (sent + AHEAD < count) prefetch(m, r + AHEAD);
-        send(m, r);
+        look_ahead(m, ahead);
+        if (!single || !r->sectors) {
+            send(m, r);
+            continue;
+        }
+        m->outstanding++;
+        send_part(m, r, &ahead->place[ahead->at % AHEAD_PLACES]);
     }
-    return sent;
 }
 
 static Status keep_late(MemSys *m, const MemRequest *requests, u32 count) {
@@ -242,15 +269,15 @@ static Status keep_late(MemSys *m, const MemRequest *requests, u32 count) {
 Status memsys_step(MemSys *m, const MemRequest *requests, u32 count, u64 from, u64 until, MemReplies *replies) {
     (void)from;
     u64 end = clock_convert(until, m->sm_clock, m->noc_clock);
-    u32 at = 0;
+    Ahead ahead = {.requests = requests, .count = count};
     m->replies = replies;
     m->status = STATUS_OK;
     while (m->status == STATUS_OK) {
         u64 time = wheel_next(m), next = NEVER;
         if (m->late.len)
             next = clock_convert(m->late.data[0].cycle, m->sm_clock, m->noc_clock);
-        else if (at < count)
-            next = clock_convert(requests[at].cycle, m->sm_clock, m->noc_clock);
+        else if (ahead.at < count)
+            next = clock_convert(requests[ahead.at].cycle, m->sm_clock, m->noc_clock);
         if (next < m->now) next = m->now;
         if ((time < next ? time : next) >= end) break;
         if (time <= next) {
@@ -260,12 +287,12 @@ Status memsys_step(MemSys *m, const MemRequest *requests, u32 count, u64 from, u
             m->now = next;
             for (u32 i = 0; i < m->late.len; i++) send(m, &m->late.data[i]);  // all of one interconnect cycle
             m->late.len = 0;
-            at += send_now(m, requests + at, count - at);
+            send_now(m, &ahead);
         }
     }
     TRY(m->status);
     if (end > m->now) m->now = end;
-    return keep_late(m, requests + at, count - at);
+    return keep_late(m, requests + ahead.at, count - ahead.at);
 }
 
 u64 memsys_least_latency(const MemSys *m) { return m->tail; }

@@ -19,6 +19,13 @@ static void take_atomics(MemSys *m, const GpuModel *gpu) {
     m->atomic_latency = (u32)clock_convert(gpu->l2_atomic_latency, m->sm_clock, m->noc_clock);
 }
 
+static void take_flits(MemSys *m, u32 header) {
+    for (u32 sectors = 0; sectors < WL_COUNT(m->flits); sectors++) {
+        u32 bytes = header + sectors * SECTOR;
+        m->flits[sectors] = bytes ? (bytes + m->flit - 1) / m->flit : 1;
+    }
+}
+
 static void take_values(MemSys *m, const GpuModel *gpu) {
     m->sms = (u32)gpu->sms;
     m->slices = (u32)gpu->l2_slices;
@@ -31,7 +38,7 @@ static void take_values(MemSys *m, const GpuModel *gpu) {
     m->request_rate = (u32)gpu->noc_request_bytes;
     m->reply_rate = (u32)gpu->noc_reply_bytes;
     m->flit = (u32)gpu->noc_flit;
-    m->header = (u32)gpu->noc_header;
+    take_flits(m, (u32)gpu->noc_header);
     m->slice_rate = (u32)gpu->l2_port;
     m->write_rate = (u32)gpu->l2_write_port;
     m->partial_rate = (u32)gpu->l2_partial_port;

@@ -197,12 +197,13 @@ struct MemSys {
     u64 sm_clock, noc_clock, dram_clock;  // MHz
     u64 now;                              // interconnect cycles; all before it is done
     u64 tail;                             // SM cycles between leaving the interconnect and arriving at the SM
-    u32 request_rate, reply_rate, slice_rate, write_rate, partial_rate, flit, header;
-    u32 cache_line, cache_sector;  // bytes; line: of one piece at most
-    bool parted;                   // the L2 has two partitions
-    u32 parts_most;                // lines of a slice that may be written in part; 0: all
-    u8 *gpc, *side;                // by SM: its GPC; the partition that it asks
-    u32 fetch_sectors;             // that a miss brings at least
+    u32 request_rate, reply_rate, slice_rate, write_rate, partial_rate, flit;
+    u32 flits[REQUEST_LINE / SECTOR + 1];  // of a packet with the data of so many sectors
+    u32 cache_line, cache_sector;          // bytes; line: of one piece at most
+    bool parted;                           // the L2 has two partitions
+    u32 parts_most;                        // lines of a slice that may be written in part; 0: all
+    u8 *gpc, *side;                        // by SM: its GPC; the partition that it asks
+    u32 fetch_sectors;                     // that a miss brings at least
     u32 slice_queue, mshr_count, mshr_mask;
     u32 atomic_word[MEM_ATOMIC_COUNT], atomic_sector[MEM_ATOMIC_COUNT], atomic_latency;  // hundredths of a cycle
     const MemHostRange *host;                                                            // host_count of them
@@ -316,7 +317,13 @@ u32 network_least(const MemSys *m, const Network *network);  // cycles that the 
 // --- the coalescer (coalesce.c) -------------------------------------------------------------------------------------
 WL_MUST_USE Status coalesce_create(MemSys *m, const GpuModel *gpu);
 void coalesce_destroy(MemSys *m);
-// A piece leaves its port. True: another one's answer will be its own, or was.
+// A piece leaves its port, and waits for no other so far. False: nor can it.
+static inline bool coalesce_asks(const MemSys *m, u32 item) {
+    Piece *p = piece_at(m, item);
+    p->at = 0;
+    return (p->request == MEM_READ || p->request == MEM_TEXTURE) && !(p->way & PIECE_HOST);
+}
+// True: another one's answer will be its own, or was.
 bool coalesce_join(MemSys *m, u32 item);
 void coalesce_answer(MemSys *m, u32 entry);  // the piece that asked is answered
 

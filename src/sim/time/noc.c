@@ -7,8 +7,7 @@
 u32 noc_flits(const MemSys *m, const Piece *p, bool reply) {
     bool data = reply ? p->request != MEM_WRITE && p->request != MEM_REDUCE
                       : p->request == MEM_WRITE || p->request == MEM_ATOMIC || p->request == MEM_REDUCE;
-    u32 bytes = m->header + (data ? p->count * SECTOR : 0);
-    return bytes ? (bytes + m->flit - 1) / m->flit : 1;
+    return m->flits[data ? p->count : 0];
 }
 
 static bool port_free(const MemSys *m, const Port *p) { return p->sent < (m->now + 1) * m->request_rate; }
@@ -20,7 +19,7 @@ static void leave(MemSys *m, Port *port, u32 item) {
     port->sent = (port->sent > start ? port->sent : start) + flits * m->flit;
     port->request_flits += flits;
     port->request_wait += (u32)m->now - p->since;
-    if (m->coalescer && coalesce_join(m, item)) return;
+    if (m->coalescer && coalesce_asks(m, item) && coalesce_join(m, item)) return;
     l2_arrive(m, item);
 }
 

@@ -731,7 +731,7 @@ static u64 next_of_schedulers(const Sm *sm) {
 void sm_note(Sm *sm) {
     u64 memory = memory_next(sm), next = next_of_schedulers(sm);
     sm->next = memory < next ? memory : next;
-    sm->busy = sm->resident_warps || sm->heap_len || sm->lsu.count || sm->stores.count || sm->tex.count;
+    sm->busy = sm->resident_warps || sm->replies.next != NEVER || sm->lsu.count || sm->stores.count || sm->tex.count;
 }
 
 void sm_run(Sm *sm, u64 until) {

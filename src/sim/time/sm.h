@@ -311,6 +311,7 @@ typedef struct StoreQueue {
     u64 keys[STORE_QUEUE];                // ... their lines
     u16 tags[STORE_QUEUE];                // ... and 16 bits of these, to be searched several at a time
     u64 port_free;
+    u16 cycles[2][5];  // that the port is busy: of whole sectors only, or not; by their number
 } StoreQueue;
 
 // A word of shared memory that a loop around a compare-and-swap changed last at `at`. So few words change so often that
@@ -322,6 +323,15 @@ typedef struct SpunWord {
 } SpunWord;
 
 typedef Vec(MemRequest) Requests;
+
+// Replies that have not arrived at the SM (sm_reply.c).
+typedef struct Replies {
+    u64 next;        // the earliest's cycle; NEVER
+    MemReply *near;  // [first, end), in order
+    u32 first, end, cap;
+    u32 far_len, far_cap;
+    MemReply *far;  // what comes much later, a heap
+} Replies;
 
 typedef struct LaunchCode {  // what a launch fetches ahead of it
     u64 address, bytes;
@@ -391,8 +401,7 @@ typedef struct Sm {
     u64 barrier_free;  // when the SM can note another arrival at a barrier
     Requests out;      // sorted by cycle
     Requests sent;     // those of the window before, for the memory system
-    MemReply *heap;    // replies that have not arrived, least cycle first
-    u32 heap_len, heap_cap;
+    Replies replies;   // that have not arrived
     FrontFill fill;
     Exec *failed;  // ahead of its turn: how; NULL: not
     Vec(u64) ended_at;

@@ -117,7 +117,7 @@ void sm_init(Sm *sm, TimeMachine *machine, const GpuModel *gpu, u32 id) {
     sm->scheduler_count = (u32)gpu->warp_schedulers;
     sm->warp_count = (u32)gpu->max_threads_per_sm / LANES;
     sm->cta_count = (u32)gpu->max_ctas_per_sm;
-    sm->next = NEVER;
+    sm->next = sm->replies.next = NEVER;
 }
 
 static void furnish_scheduler(const Sm *sm, Scheduler *s) {

@@ -77,12 +77,6 @@ void sm_ticket_part(Sm *sm, u32 at, u32 parts, u64 done, u64 cycle) {
     if (t->remaining == 0) ticket_complete(sm, at, cycle);
 }
 
-// --- requests ------------------------------------------------------------------------------------------------------
-void sm_request(Sm *sm, MemRequest r) {
-    r.sm = (u16)sm->id;
-    if (vec_push(&sm->out, r) != STATUS_OK) sm->status = STATUS_NO_MEMORY;
-}
-
 // --- lines under way to the L1 -------------------------------------------------------------------------------------
 static u32 *chain_of(Sm *sm, u64 line) { return &sm->miss_hash[(u32)(line >> 7) * 0x9e3779b1u & (sm->miss_cap - 1)]; }
 
@@ -264,26 +258,32 @@ static bool read_line(const Access *a, u64 word, Cache *cache, u64 latency, MemK
 
 typedef enum L1Write { L1_THROUGH, L1_EVICT, L1_BACK, L1_ALLOCATE } L1Write;  // the words of l1_write
 
+// A store that the L1 keeps: what it found there. Of sectors in part it has the words that were stored.
+static CacheLook keep_store(const Access *a, u64 word, CacheVictim *victim) {
+    Cache *l1 = a->sm->l1;
+    u64 line = trace_line_address(word);
+    u32 sectors = trace_line_sectors(word), whole = trace_line_whole(word);
+    u32 words = a->entry->bytes < 4 ? CACHE_NO_WORDS : trace_line_words(word);
+    if (!words || !(sectors & ~whole)) return cache_store(l1, line, sectors, a->op->pc, victim);
+    CacheLook look = cache_look(l1, line, sectors);
+    (void)cache_write_words(l1, line, sectors & ~look.pending, whole, words, a->op->pc, victim);
+    return look;
+}
+
 static void write_line(const Access *a, u64 word) {
     Sm *sm = a->sm;
     u64 line = trace_line_address(word);
     u32 sectors = trace_line_sectors(word);
     bool local = a->entry->space == TRACE_LOCAL;
-    CacheLook look = cache_look(sm->l1, line, sectors);
+    CacheVictim victim = {0};
+    bool allocate = sm->gpu->l1_write == L1_ALLOCATE;
+    CacheLook look = allocate ? keep_store(a, word, &victim) : cache_look(sm->l1, line, sectors);
     if (sm->gpu->l1_write == L1_EVICT && look.present)
         cache_drop(sm->l1, line, sectors);
-    else if (look.hit || sm->gpu->l1_write == L1_ALLOCATE) {
-        CacheVictim victim = {0};
-        bool allocate = sm->gpu->l1_write == L1_ALLOCATE;
-        u32 words = a->entry->bytes < 4 ? CACHE_NO_WORDS : trace_line_words(word);
-        if (allocate)
-            (void)cache_write_words(sm->l1, line, sectors & ~look.pending, trace_line_whole(word), words, a->op->pc,
-                                    &victim);
-        else
-            (void)cache_write(sm->l1, line, look.hit, 0, false, a->op->pc, &victim);
-        sm->counters[SMC_L1_EVICTIONS] += victim.evicted;
-    }
-    u32 hit = sm->gpu->l1_write == L1_ALLOCATE && look.present ? sectors : look.hit;
+    else if (look.hit && !allocate)
+        (void)cache_write(sm->l1, line, look.hit, 0, false, a->op->pc, &victim);
+    sm->counters[SMC_L1_EVICTIONS] += victim.evicted;
+    u32 hit = allocate && look.present ? sectors : look.hit;
     bool surface = a->entry->space == TRACE_TEXTURE;
     sm->counters[surface ? SMC_TEX_SECTORS
                  : local ? SMC_L1_LOCAL_ST_SECTORS
@@ -656,37 +656,6 @@ void memory_issue(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
 }
 
 // --- replies -------------------------------------------------------------------------------------------------------
-static bool earlier(const MemReply *a, const MemReply *b) {
-    if (a->cycle != b->cycle) return a->cycle < b->cycle;
-    if (a->line != b->line) return a->line < b->line;
-    return a->tag != b->tag ? a->tag < b->tag : a->sectors < b->sectors;
-}
-
-void sm_receive(Sm *sm, const MemReply *reply) {
-    if (sm->heap_len == sm->heap_cap) {
-        u32 cap = sm->heap_cap ? sm->heap_cap * 2 : 256;
-        MemReply *bigger = mem_resize(sm->heap, sizeof *bigger * cap);
-        if (!bigger) return (void)(sm->status = STATUS_NO_MEMORY);
-        sm->heap = bigger;
-        sm->heap_cap = cap;
-    }
-    u32 at = sm->heap_len++;
-    for (; at && earlier(reply, &sm->heap[(at - 1) / 2]); at = (at - 1) / 2) sm->heap[at] = sm->heap[(at - 1) / 2];
-    sm->heap[at] = *reply;
-}
-
-static MemReply heap_take(Sm *sm) {
-    MemReply top = sm->heap[0], last = sm->heap[--sm->heap_len];
-    u32 at = 0;
-    for (u32 child; (child = 2 * at + 1) < sm->heap_len; at = child) {
-        if (child + 1 < sm->heap_len && earlier(&sm->heap[child + 1], &sm->heap[child])) child++;
-        if (!earlier(&sm->heap[child], &last)) break;
-        sm->heap[at] = sm->heap[child];
-    }
-    sm->heap[at] = last;
-    return top;
-}
-
 static void arrived(Sm *sm, const MemReply *reply) {
     if (reply->tag & TAG_TICKET && sm->tickets.data[reply->tag & ~TAG_TICKET].kind != TICKET_BULK &&
         (reply->kind == MEM_WRITE || reply->kind == MEM_ATOMIC || reply->kind == MEM_REDUCE)) {
@@ -710,7 +679,7 @@ static void arrived(Sm *sm, const MemReply *reply) {
 }
 
 u64 memory_next(const Sm *sm) {
-    u64 next = sm->heap_len ? sm->heap[0].cycle : NEVER, lsu = pipe_next(&sm->lsu), tex = pipe_next(&sm->tex);
+    u64 next = sm->replies.next, lsu = pipe_next(&sm->lsu), tex = pipe_next(&sm->tex);
     u64 store = stores_next(sm);
     if (lsu < next) next = lsu;
     if (store < next) next = store;
@@ -718,8 +687,8 @@ u64 memory_next(const Sm *sm) {
 }
 
 void memory_events(Sm *sm, u64 cycle) {
-    while (sm->heap_len && sm->heap[0].cycle <= cycle) {
-        MemReply reply = heap_take(sm);
+    while (sm->replies.next <= cycle) {
+        MemReply reply = replies_take(&sm->replies);
         reply.cycle = cycle;
         arrived(sm, &reply);
     }

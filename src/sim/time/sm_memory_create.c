@@ -85,7 +85,8 @@ void memory_abandon(Sm *sm) {
     pipe_clear(&sm->lsu);
     pipe_clear(&sm->tex);
     sm->tickets.len = sm->free_tickets.len = sm->out.len = sm->sent.len = 0;
-    sm->heap_len = sm->writes = sm->same_word = 0;
+    sm->writes = sm->same_word = 0;
+    replies_clear(sm);
     stores_clear(sm);
     constants_forget(sm);
     memset(sm->run_tickets, 0, sizeof sm->run_tickets);
@@ -108,11 +109,9 @@ void memory_free_sm(Sm *sm) {
     pipe_free(&sm->tex);
     pages_give(sm->machine->sim->pages, sm->misses, sm->miss_room * sizeof *sm->misses);
     pages_give(sm->machine->sim->pages, sm->miss_hash, sizeof *sm->miss_hash * sm->miss_cap);
-    mem_free(sm->heap);
+    replies_free(sm);
     sm->misses = NULL;
     sm->miss_hash = NULL;
-    sm->heap = NULL;
-    sm->heap_len = sm->heap_cap = 0;
     vec_free(&sm->tickets);
     vec_free(&sm->free_tickets);
     vec_free(&sm->waiters);

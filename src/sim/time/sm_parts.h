@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the parts of an SM's memory side share: sm_memory.c, sm_queue.c, sm_store.c, sm_fetch.c.
+// What the parts of an SM's memory side share: sm_memory.c, sm_queue.c, sm_store.c, sm_reply.c, sm_fetch.c.
 #ifndef WL_SIM_SM_PARTS_H
 #define WL_SIM_SM_PARTS_H
 
@@ -8,7 +8,10 @@
 // MemRequest.tag: a place in Sm.tickets, in StoreQueue.lines, code; without one of these a place in Sm.misses.
 enum { TAG_TICKET = 1u << 31, TAG_FETCH = 1u << 30, TAG_STORE = 1u << 29, TAG_CONST = 1u << 28 };  // MEM_PRINT: a warp
 
-void sm_request(Sm *sm, MemRequest r);
+static inline void sm_request(Sm *sm, MemRequest r) {
+    r.sm = (u16)sm->id;
+    if (vec_push(&sm->out, r) != STATUS_OK) sm->status = STATUS_NO_MEMORY;
+}
 // A list of tickets that wait for the same thing: adds one; tells the first that a part of it is done, and returns
 // what is left of the list.
 void sm_wait(Sm *sm, u32 *list, u32 ticket, u32 sectors);
@@ -18,6 +21,11 @@ u32 sm_waited(Sm *sm, u32 list, u64 cycle);
 // `done`: the last ones complete it.
 u32 sm_ticket_new(Sm *sm, TimeWarp *w, u32 op, TicketKind kind, u64 cycle);
 void sm_ticket_part(Sm *sm, u32 ticket, u32 parts, u64 done, u64 cycle);
+
+// sm_reply.c
+void replies_free(Sm *sm);
+void replies_clear(Sm *sm);
+MemReply replies_take(Replies *replies);  // the next one; there is one
 
 void fetch_arrived(Sm *sm, const MemReply *reply);
 

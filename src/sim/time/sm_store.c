@@ -16,6 +16,11 @@ Status stores_init(Sm *sm) {
     q->room = sm->gpu->l1_writes < LINES_FIRST ? (u32)sm->gpu->l1_writes : LINES_FIRST;
     q->lines = pages_take(sm->machine->sim->pages, q->room * sizeof *q->lines);
     if (!q->lines) return STATUS_NO_MEMORY;
+    for (u32 part = 0; part < 2; part++)
+        for (u32 sectors = 0; sectors < WL_COUNT(*q->cycles); sectors++) {
+            u64 bytes = sectors * 32 + (part ? sm->gpu->l1_mask : 0), rate = sm->gpu->noc_request_bytes;
+            q->cycles[part][sectors] = (u16)((bytes + rate - 1) / rate);
+        }
     stores_clear(sm);
     return STATUS_OK;
 }
@@ -106,10 +111,8 @@ static StoreLine *append(Sm *sm, u64 key) {
 // Cycles that the port is busy: the sectors, and before them which bytes are written, unless all are
 // (bench/hwref/h200-micro.tsv, gather/store_4/32_lines: 2.0 cycles for a line with a word; h200-hierarchy.tsv,
 // l2/write_word_of_sector: 5.0 for a line with a word of each sector, l2/write_16: 4.0 for a whole line).
-static u32 port_cycles(const Sm *sm, const StoreLine *l) {
-    u64 bytes = (u64)sector_count(l->sectors) * 32, rate = sm->gpu->noc_request_bytes;
-    if (l->sectors & ~l->whole) bytes += sm->gpu->l1_mask;
-    return (u32)((bytes + rate - 1) / rate);
+static u32 port_cycles(const StoreQueue *q, const StoreLine *l) {
+    return q->cycles[(l->sectors & ~l->whole) != 0][sector_count(l->sectors)];
 }
 
 u32 store_line(Sm *sm, const StoreAccess *a, u64 word) {
@@ -118,30 +121,32 @@ u32 store_line(Sm *sm, const StoreAccess *a, u64 word) {
     u32 place = find(q, key), sectors = trace_line_sectors(word);
     StoreLine *l = place == STORE_QUEUE ? append(sm, key) : &q->lines[q->ring[place]];
     if (!l) return 0;
-    u32 before = place == STORE_QUEUE ? 0 : port_cycles(sm, l);
+    u32 before = place == STORE_QUEUE ? 0 : port_cycles(q, l);
     l->ready = a->looked_up + sm->gpu->l1_join;
     l->sectors |= (u8)sectors;
     l->whole |= (u8)trace_line_whole(word);
-    for (u32 s = 0; s < 4; s++) {
-        if (!(sectors >> s & 1)) continue;
+    for (u32 left = sectors; left; left &= left - 1) {
+        u32 s = (u32)__builtin_ctz(left);
         l->bytes[s] = (u8)(l->bytes[s] + a->bytes < 255 ? l->bytes[s] + a->bytes : 255);
         if (l->bytes[s] >= 32) l->whole |= (u8)(1u << s);
     }
     sm_wait(sm, &l->waiters, a->ticket, 0);
     sm->tickets.data[a->ticket].remaining++;
-    u32 now = port_cycles(sm, l);
+    u32 now = port_cycles(q, l);
     return now > before ? now - before : 0;
 }
 
-// MemRequest.parts of a line of whose sectors so many bytes are written. Half of a sixteenth is one.
+// MemRequest.parts of a line of whose sectors so many bytes are written. Half of a sixteenth is one. All four at once,
+// a byte each.
 static u16 parts_of(const u8 bytes[4]) {
-    u32 parts = 0;
-    for (u32 s = 0; s < 4; s++) {
-        u32 sixteenths = (bytes[s] + 1u) / 2;
-        parts |= (sixteenths < CACHE_PARTS ? sixteenths : CACHE_PARTS - 1) << s * CACHE_PART_BITS;
-    }
-    return (u16)parts;
+    u32 written = bytes[0] | (u32)bytes[1] << 8 | (u32)bytes[2] << 16 | (u32)bytes[3] << 24;
+    u32 halves = (written >> 1 & 0x7f7f7f7f) + (written & 0x01010101), over = halves & 0xf0f0f0f0;
+    over = (over | over >> 1 | over >> 2 | over >> 3) & 0x10101010;  // those beyond CACHE_PARTS - 1
+    u32 parts = (halves | (over - (over >> 4))) & 0x0f0f0f0f;
+    parts = (parts | parts >> 4) & 0x00ff00ff;
+    return (u16)(parts | parts >> 8);
 }
+_Static_assert(CACHE_PARTS == 16 && CACHE_PART_BITS == 4, "of a sector: as many as parts_of() says");
 
 void stores_leave(Sm *sm, u64 cycle) {
     StoreQueue *q = &sm->stores;
@@ -156,7 +161,7 @@ void stores_leave(Sm *sm, u64 cycle) {
                                     .whole = l->whole,
                                     .parts = l->sectors & ~l->whole ? parts_of(l->bytes) : 0,
                                     .local = l->local});
-        q->port_free = cycle + port_cycles(sm, l);
+        q->port_free = cycle + port_cycles(q, l);
         q->keys[q->first] = NO_LINE;
         q->tags[q->first] = 0;
         q->first = (q->first + 1) % STORE_QUEUE;

@@ -50,7 +50,7 @@ void trace_open(Trace *t, u32 pc, u32 mask) {
     trace_close(t);
     if (!reserve(t, TRACE_HEAD)) return;
     t->words[t->end++] = pc;
-    t->words[t->end++] = (u32)__builtin_popcount(mask);
+    t->words[t->end++] = lanes_in(mask);
     t->next = pc;
     t->limit = t->block_end[pc];
     t->mask = mask;
