@@ -665,7 +665,7 @@ static void arrived(Sm *sm, const MemReply *reply) {
     }
     if (reply->kind == MEM_PRINT)
         sm_printed(sm, &sm->warps[reply->tag], reply->cycle);
-    else if (reply->tag & TAG_STORE && !(reply->tag & TAG_TICKET)) {
+    else if (is_store(reply->tag)) {
         sm->lsu.blocked = sm->tex.blocked = false;
         store_answered(sm, reply->tag & ~TAG_STORE, reply->cycle);
     } else if (reply->tag & TAG_TICKET)
@@ -689,6 +689,8 @@ u64 memory_next(const Sm *sm) {
 void memory_events(Sm *sm, u64 cycle) {
     while (sm->replies.next <= cycle) {
         MemReply reply = replies_take(&sm->replies);
+        const MemReply *later = replies_ahead(&sm->replies);
+        if (later) stores_prefetch_waiter(sm, later->tag);
         reply.cycle = cycle;
         arrived(sm, &reply);
     }

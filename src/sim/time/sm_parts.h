@@ -26,6 +26,10 @@ void sm_ticket_part(Sm *sm, u32 ticket, u32 parts, u64 done, u64 cycle);
 void replies_free(Sm *sm);
 void replies_clear(Sm *sm);
 MemReply replies_take(Replies *replies);  // the next one; there is one
+enum { REPLIES_AHEAD = 3 };               // of those that come soon: so many are taken before; NULL: there are fewer
+static inline const MemReply *replies_ahead(const Replies *q) {
+    return q->first + REPLIES_AHEAD < q->end ? &q->near[q->first + REPLIES_AHEAD] : NULL;
+}
 
 void fetch_arrived(Sm *sm, const MemReply *reply);
 
@@ -64,5 +68,14 @@ typedef struct StoreAccess {
 // ... returns for how many cycles it keeps the way out busy.
 u32 store_line(Sm *sm, const StoreAccess *access, u64 word);
 void store_answered(Sm *sm, u32 at, u64 cycle);
+static inline bool is_store(u32 tag) { return (tag & (TAG_STORE | TAG_TICKET)) == TAG_STORE; }
+// A reply with the tag will come soon, or next but a few: brings what that needs into the host's cache.
+static inline void stores_prefetch(const Sm *sm, u32 tag) {
+    if (is_store(tag)) __builtin_prefetch(&sm->stores.lines[tag & ~TAG_STORE]);
+}
+static inline void stores_prefetch_waiter(const Sm *sm, u32 tag) {
+    u32 waiters = is_store(tag) ? sm->stores.lines[tag & ~TAG_STORE].waiters : WL_NONE;
+    if (waiters != WL_NONE) __builtin_prefetch(&sm->waiters.data[waiters], 1);
+}
 
 #endif

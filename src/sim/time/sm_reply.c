@@ -77,6 +77,7 @@ static void near_add(Sm *sm, const MemReply *reply) {
 }
 
 void sm_receive(Sm *sm, const MemReply *reply) {
+    stores_prefetch(sm, reply->tag);
     if (reply->cycle < sm->replies.next) sm->replies.next = reply->cycle;
     if (reply->cycle < sm->now + NEAR_CYCLES)
         near_add(sm, reply);
