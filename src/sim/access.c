@@ -160,6 +160,11 @@ static u32 bank_degree_pairs(const u64 *address) {
     return !twice ? 1 : more || falls >> 63 ? 0 : 2;
 }
 
+static u32 bank_degree_all(const u64 *address) {
+    u32 degree = bank_degree_steps(address);
+    return degree ? degree : bank_degree_pairs(address);
+}
+
 // ... of one word a lane where the lanes' words ascend, or all want other banks; 0: neither.
 static u32 bank_degree_ascending(const u64 *address, u32 mask) {
     u8 count[32] = {0};
@@ -208,8 +213,10 @@ static bool halves_agree(const u64 *address) {
 // Distinct words per bank, over the lanes of one pass; lanes that want the same word share it.
 static u32 bank_degree(const u64 *address, u32 mask, u32 words) {
     u32 simple = 0;
-    if (words == 1 && mask == FULL_MASK && !(simple = bank_degree_steps(address))) simple = bank_degree_pairs(address);
-    if (!simple && mask == FULL_MASK && halves_agree(address)) mask &= FULL_MASK >> LANES / 2;
+    if (mask == FULL_MASK && halves_agree(address))
+        mask &= FULL_MASK >> LANES / 2;
+    else if (words == 1 && mask == FULL_MASK && address[0] != address[1])  // else neighbours share words
+        simple = bank_degree_all(address);
     if (!simple && words == 1) simple = bank_degree_ascending(address, mask);
     if (!simple && words == 1) simple = bank_degree_simple(address, mask);
     if (simple) return simple;
