@@ -326,7 +326,7 @@ static Status emit_steps(TimeFunc *f, u32 insn, u32 pc) {
         op.interval = step.interval;
         op.latency = step.latency;
         op.flags = (u8)(step.flags | (i == first ? TIME_FIRST : 0));
-        op.balanced = step.balanced && !(f->picked[insn].absorbs && row == insn);  // the ALU alone adds three
+        op.balanced = step.balanced && !f->picked[insn].alone;
         if (op.unit == UNIT_FP64 && time_edited(f, insn, EDIT_AS_FLOAT)) time_as_float(f, &op);
         op.copy = is_copy(f, insn);
         if (step.branch) op.kind = TIME_BRANCH, op.order = ORDER_ALL;

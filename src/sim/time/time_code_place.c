@@ -383,7 +383,7 @@ static u32 estimate_registers(const TimeFunc *f, u32 pressure) {
 typedef struct Append {
     TimeFunc *f;
     const u32 *slot;
-    u8 *pipe;  // value -> TimePipe that computed it last
+    u8 *pipe;   // value -> TimePipe that computed it last
     u32 share;  // of what is balanced, for the multiply-adders
     u32 due;    // how much of the next one is theirs
 } Append;
@@ -423,18 +423,21 @@ static Status append_regs(Append *a, TimeOp *out, const MachineOp *op) {
 }
 
 // What ptxas gives the multiply-adders (IMAD.MOV, IMAD.IADD, VIADD, IMAD.X) of the integer additions and moves that the
-// ALU could do as well (MOV, IADD3), in parts of SHARE_WHOLE: what makes both busy for equally long, but a quarter where
-// the multiply-adders have enough to do anyway, and all but an eighth where the ALU has. [L] of 29,000 such instructions
-// in 6,069 blocks of public programs for sm_90: docs/timing-code.md.
+// ALU could do as well (MOV, IADD3), in parts of SHARE_WHOLE: what makes both busy for equally long, but a quarter
+// where the multiply-adders have enough to do anyway, and all but an eighth where the ALU has. [L] of 29,000 such
+// instructions in 6,069 blocks of public programs for sm_90: docs/timing-code.md.
 enum { SHARE_WHOLE = 256, SHARE_LEAST = 64, SHARE_MOST = 224 };
 static u32 share_of_adders(const MachineOp *ops, u32 op, u32 end, LoopVersion version) {
     i64 alu = 0, adders = 0, either = 0;
     for (; op < end; op++) {
         if (ops[op].hidden || ops[op].version != version) continue;
         bool adds = ops[op].unit == UNIT_FMA || ops[op].unit == UNIT_FMAHEAVY;
-        if (ops[op].balanced) either += ops[op].interval;
-        else if (ops[op].unit == UNIT_ALU) alu += ops[op].interval;
-        else if (adds) adders += ops[op].interval;
+        if (ops[op].balanced)
+            either += ops[op].interval;
+        else if (ops[op].unit == UNIT_ALU)
+            alu += ops[op].interval;
+        else if (adds)
+            adders += ops[op].interval;
     }
     i64 even = alu + either - adders;  // of twice `either`
     if (even <= 0) return SHARE_LEAST;

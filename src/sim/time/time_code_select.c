@@ -421,7 +421,8 @@ static u32 absorbed_use(const TimeFunc *f, u32 insn, u32 *steps) {
 static Status pick_arithmetic(TimeFunc *f, Picked *p, u32 insn) {
     const FlowOperand *uses = time_uses(f, insn);
     u32 absorbed = absorbed_use(f, insn, &p->steps);
-    p->absorbs = absorbed != WL_NONE;
+    u32 def = absorbed == WL_NONE ? WL_NONE : foldable_def(f, uses[absorbed].id, insn);
+    p->alone = def != WL_NONE && p->steps == insn && time_op(f, def) != OP_SHL;  // shifted: IMAD does it, too
     for (u32 k = 0; k < f->code->insns[insn].uses; k++) {
         note_operand(f, p, &uses[k]);
         if (k == absorbed)

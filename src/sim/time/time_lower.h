@@ -108,7 +108,7 @@ typedef Vec(u32) TimeWords;
 typedef struct Picked {
     u32 leaves, leaf_count;  // TimeFunc.leaves: values that it reads
     u32 steps;               // the instruction whose row it is issued as: its own, or that of what it absorbed
-    bool absorbs;            // it does what another instruction did, too: an IADD3 of three, a LEA
+    bool alone;              // a sum that only the ALU can do, with another sum or a rotation: IADD3, LEA.HI
     bool needed;
     u32 guard;    // WL_NONE
     u32 base;     // of its address, WL_NONE
