@@ -197,6 +197,30 @@ static bool is_hidden_in(Sides *s, const Choice *choice, u32 side) {
     return has_beside(s, side, choice->join);
 }
 
+// The variable whose address an instruction takes, WL_NONE.
+static u32 variable_of(const Sides *s, u32 insn) {
+    const TimeFunc *f = s->c->f;
+    const FlowOperand *uses = time_uses(f, insn);
+    u32 found = f->picked[insn].symbol;
+    for (u32 k = 0; k < insn_at(s, insn)->uses && found == WL_NONE; k++) {
+        u32 def = uses[k].kind == FLOW_VALUE ? f->sole_def[uses[k].id] : WL_NONE;
+        const FlowOperand *named = def == WL_NONE ? &uses[k] : time_uses(f, def);
+        bool is_name = def == WL_NONE || (insn_at(s, def)->arith == FLOW_MOVE && insn_at(s, def)->uses == 1);
+        if (is_name && named->kind == FLOW_SYMBOL) found = named->id;
+    }
+    return found;
+}
+
+// Whether an instruction that is always executed before side `b` has found the same variable in shared memory.
+static bool is_found(const Sides *s, u32 b, u32 insn) {
+    const TimeFunc *f = s->c->f;
+    u32 variable = variable_of(s, insn);
+    for (u32 up = f->dominators->parent[b]; up != WL_NONE && variable != WL_NONE; up = f->dominators->parent[up])
+        for (u32 i = f->cfg->blocks[up].first; i < end_of(&f->cfg->blocks[up]); i++)
+            if (is_needed(s, i) && f->picked[i].window && variable_of(s, i) == variable) return true;
+    return false;
+}
+
 // --- the choice ---------------------------------------------------------------------------------------------------
 static bool can_predicate_insn(const Sides *s, u32 b, u32 i) {
     const TimeFunc *f = s->c->f;
@@ -207,7 +231,7 @@ static bool can_predicate_insn(const Sides *s, u32 b, u32 i) {
     if (flags & (OPF_CONVERGENT | OPF_WARP_SYNC | OPF_FENCE | OPF_ASYNC)) return false;
     if (is_needed(s, i) && in->is_atomic) return false;
     // Uniform instructions, here those that find shared memory, stay in the region when it is in a loop.
-    return !(is_needed(s, i) && f->picked[i].window && f->loops->loop_of[b] != WL_NONE);
+    return !is_needed(s, i) || !f->picked[i].window || f->loops->loop_of[b] == WL_NONE || is_found(s, b, i);
 }
 
 static bool can_predicate(const Sides *s, u32 b) {
