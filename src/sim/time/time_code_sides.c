@@ -197,28 +197,20 @@ static bool is_hidden_in(Sides *s, const Choice *choice, u32 side) {
     return has_beside(s, side, choice->join);
 }
 
-// The variable whose address an instruction takes, WL_NONE.
-static u32 variable_of(const Sides *s, u32 insn) {
+enum { NAME_DEPTH = 4 };  // of sums that fold into what reads them
+
+// Whether all that instruction `insn`, part of `loop`, has of variables in shared memory was named outside of the loop.
+static bool is_named_outside(const Sides *s, u32 loop, u32 insn, u32 depth) {
     const TimeFunc *f = s->c->f;
     const FlowOperand *uses = time_uses(f, insn);
-    u32 found = f->picked[insn].symbol;
-    for (u32 k = 0; k < insn_at(s, insn)->uses && found == WL_NONE; k++) {
+    if (!flow_loop_has(f->loops, loop, f->cfg->block_of[insn])) return true;
+    for (u32 k = 0; k < insn_at(s, insn)->uses; k++) {
+        if (uses[k].kind == FLOW_SYMBOL) return false;
         u32 def = uses[k].kind == FLOW_VALUE ? f->sole_def[uses[k].id] : WL_NONE;
-        const FlowOperand *named = def == WL_NONE ? &uses[k] : time_uses(f, def);
-        bool is_name = def == WL_NONE || (insn_at(s, def)->arith == FLOW_MOVE && insn_at(s, def)->uses == 1);
-        if (is_name && named->kind == FLOW_SYMBOL) found = named->id;
+        if (def == WL_NONE || is_needed(s, def)) continue;
+        if (depth == 0 || !is_named_outside(s, loop, def, depth - 1)) return false;
     }
-    return found;
-}
-
-// Whether an instruction that is always executed before side `b` has found the same variable in shared memory.
-static bool is_found(const Sides *s, u32 b, u32 insn) {
-    const TimeFunc *f = s->c->f;
-    u32 variable = variable_of(s, insn);
-    for (u32 up = f->dominators->parent[b]; up != WL_NONE && variable != WL_NONE; up = f->dominators->parent[up])
-        for (u32 i = f->cfg->blocks[up].first; i < end_of(&f->cfg->blocks[up]); i++)
-            if (is_needed(s, i) && f->picked[i].window && variable_of(s, i) == variable) return true;
-    return false;
+    return true;
 }
 
 // --- the choice ---------------------------------------------------------------------------------------------------
@@ -231,7 +223,8 @@ static bool can_predicate_insn(const Sides *s, u32 b, u32 i) {
     if (flags & (OPF_CONVERGENT | OPF_WARP_SYNC | OPF_FENCE | OPF_ASYNC)) return false;
     if (is_needed(s, i) && in->is_atomic) return false;
     // Uniform instructions, here those that find shared memory, stay in the region when it is in a loop.
-    return !is_needed(s, i) || !f->picked[i].window || f->loops->loop_of[b] == WL_NONE || is_found(s, b, i);
+    u32 loop = f->loops->loop_of[b];
+    return !is_needed(s, i) || !f->picked[i].window || loop == WL_NONE || is_named_outside(s, loop, i, NAME_DEPTH);
 }
 
 static bool can_predicate(const Sides *s, u32 b) {
