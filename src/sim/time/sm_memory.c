@@ -606,7 +606,7 @@ static bool push_accesses(Sm *sm, Pipe *p, TimeWarp *w, const TimeOp *op, u32 ti
                        .lanes = a.lanes,
                        .sched = w->sched,
                        .bytes = a.bytes};
-        t->global |= a.space != TRACE_SHARED;
+        t->global |= a.space != TRACE_SHARED && op->kind != TIME_CONST;
         if (a.space == TRACE_SHARED)
             e.fewest = (u16)lines[0], e.wavefronts = op->flags & TIME_JOINED ? 1 : e.wavefronts;
         else if (op->kind == TIME_LOAD)

@@ -511,6 +511,27 @@ static void calls_of_the_runtime_are_causes(void **state) {
     close_device(&t);
 }
 
+// On an H200 the slow unit and indexed constants are behind the queue of shared memory, and what constants are waited
+// for with is a short scoreboard, also when they come from memory (bench/hwref/h200-stall-reasons.tsv: row_ex2,
+// constant_indexed).
+static void the_slow_unit_and_constants_have_the_reasons_of_an_h200(void **state) {
+    (void)state;
+    static const char text[] =
+        HEAD ".visible .entry k(.param .u64 out) {\n.reg .b64 %d<4>;\n.reg .b32 %r<9>;\n.reg .f32 %f<9>;\n"
+             "ld.param.u64 %d1, [out];\nmov.u32 %r1, %tid.x;\nshl.b32 %r2, %r1, 2;\ncvt.u64.u32 %d2, %r2;\n"
+             "mov.u64 %d3, table;\nadd.u64 %d3, %d3, %d2;\nld.const.f32 %f1, [%d3];\n"
+             "ex2.approx.ftz.f32 %f2, %f1;\nex2.approx.ftz.f32 %f3, %f2;\nex2.approx.ftz.f32 %f4, %f1;\n"
+             "ex2.approx.ftz.f32 %f5, %f4;\nadd.f32 %f6, %f3, %f5;\nst.global.f32 [%d1], %f6;\nret;\n}\n";
+    Timed t;
+    open_device(&t, text, true, 0);
+    u64 params[] = {device_memory(&t.d, NULL, 4096)};
+    device_run(&t.d, "k", 1, 1024, params);
+    const u64 *cycles = t.catch->warp_cycles;
+    assert_true(cycles[STALL_SHORT_SCOREBOARD] > 32 * 400 && cycles[STALL_LONG_SCOREBOARD] == 0);
+    assert_true(cycles[STALL_MIO_THROTTLE] > cycles[STALL_MATH_PIPE_THROTTLE]);
+    close_device(&t);
+}
+
 // What warps wait for at a barrier is where the last one to arrive spent its time since the barrier before, and so for
 // all of their waiting: also with accounts brought up to date meanwhile, every `interval` cycles.
 static void late_warp(u64 interval) {
@@ -669,6 +690,7 @@ int main(void) {
         cmocka_unit_test(of_three_results_one_is_the_cause),
         cmocka_unit_test(stall_counts_have_their_causes),
         cmocka_unit_test(calls_of_the_runtime_are_causes),
+        cmocka_unit_test(the_slow_unit_and_constants_have_the_reasons_of_an_h200),
         cmocka_unit_test(places_are_the_order_of_issue),
         cmocka_unit_test(points_add_up_to_launches),
         cmocka_unit_test(watching_changes_nothing),
