@@ -198,8 +198,20 @@ static void warp_leave(Sm *sm, TimeWarp *w, u64 cycle) {
         sm->status = STATUS_NO_MEMORY;
 }
 
-// The warp is over; it keeps its slot while the SM has yet to send stores of it. PC samples on an H200 show that: 30 to
-// 50 cycles where the queue is short, two thirds of the time where atomics on one word block it.
+// The warp has issued its exit, which takes as long as a branch that is taken and more, or has nothing left to issue.
+static bool is_leaving(Sm *sm, TimeWarp *w, u64 cycle) {
+    if (w->leaving) return true;
+    w->leaving = true;
+    if (w->op) w->op--;  // the exit, where samples see it
+    if (!sm->gpu->exit_latency) return true;
+    stall(sm, w, cycle, STALL_BRANCH_RESOLVING, WL_NONE);
+    set_at(sm, w, TW_TRACE, cycle + sm->gpu->exit_latency);
+    return false;
+}
+
+// The warp is over; it keeps its slot until its last store has read what it stores (store_drain), and while the SM has
+// yet to send stores of it. PC samples on an H200 show that: 30 to 50 cycles where the queue is short, two thirds of
+// the time where atomics on one word block it.
 static void warp_exit(Sm *sm, TimeWarp *w, u64 cycle) {
     TimeCta *cta = w->cta;
     u32 lanes = (u32)__builtin_popcount(w->front->lanes);
@@ -207,9 +219,11 @@ static void warp_exit(Sm *sm, TimeWarp *w, u64 cycle) {
     w->exited = lanes;
     for (u32 id = 0; id < CTA_BARRIERS; id++)
         if (cta->barriers[id].open) barrier_check(sm, cta, id, cycle, w);
-    if (!w->queued) return warp_leave(sm, w, cycle);
-    if (w->op) w->op--;  // the exit, where samples see it
+    if (!is_leaving(sm, w, cycle)) return;
+    bool drains = w->stored && w->stored + sm->gpu->store_drain > cycle;
+    if (!w->queued && !drains) return warp_leave(sm, w, cycle);
     stall(sm, w, cycle, STALL_DRAIN, w->last_store);
+    if (drains) return set_at(sm, w, TW_TRACE, w->stored + sm->gpu->store_drain);
     w->wait = WAIT_DRAIN;
     set_at(sm, w, TW_WAIT, NEVER);
 }
@@ -706,7 +720,7 @@ static bool schedule(Sm *sm, Scheduler *s, u64 cycle) {
         TimeWarp *w = s->warps[__builtin_ctzll(left)];
         if (wants_trace(w)) return false;
         sm_warp_traced(sm, w, cycle);
-        if (w->state == TW_TRACE) return false;
+        if (w->state == TW_TRACE && wants_trace(w)) return false;
         traced |= left & -left;
     }
     if (traced) next = look_at_slots(s, cycle);

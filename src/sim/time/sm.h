@@ -112,6 +112,7 @@ typedef struct TimeWarp {
     u8 lanes, barrier;
     u8 lane_counter;        // SmCounter of so many lanes
     u8 ask;                 // TraceAsk
+    bool leaving;           // it has nothing left to issue
     bool entering;          // what is issued on the way into `loop` has been, and nothing since
     bool joined;            // the run is several runs of the trace: TimeOp.extra says which of TimeWarp.part
     u32 op, op_end;         // TimeCode.ops: next, end of the run's block
@@ -144,6 +145,7 @@ typedef struct TimeWarp {
     u32 stores;                         // writes and reductions not yet answered
     u32 queued;                         // accesses of them that the SM has yet to send
     u32 last_store;                     // its pc
+    u64 stored;                         // when the last of them was issued; 0: none has been
     u32 groups;                         // cp.async: committed groups
     u32 group_loads[GROUPS];            // loads under way, by group
     u64 gmma_group[GROUPS], gmma_last;  // wgmma: when committed groups are over

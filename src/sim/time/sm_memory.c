@@ -650,7 +650,7 @@ void memory_issue(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
         pipe_passed(sm, p, cycle);
         return;
     }
-    if (t->kind == TICKET_STORE) w->stores++, w->last_store = op->pc;
+    if (t->kind == TICKET_STORE) w->stores++, w->last_store = op->pc, w->stored = cycle;
     if (t->kind == TICKET_ASYNC) w->group_loads[t->group = (u16)(w->groups % GROUPS)]++;
     if (t->kind == TICKET_LOAD) sm_set_result(w, code, op, NEVER, result_reason(t));
 }

@@ -532,6 +532,25 @@ static void the_slow_unit_and_constants_have_the_reasons_of_an_h200(void **state
     close_device(&t);
 }
 
+// A warp keeps its place for 8 cycles behind its exit, and then until its last store has read what it stores: 21 cycles
+// (bench/hwref/h200-stall-reasons.tsv: frame, tid_stored).
+static void warps_end_as_on_an_h200(void **state) {
+    (void)state;
+    static const char text[] =
+        HEAD ".visible .entry none(.param .u64 out) {\nret;\n}\n.visible .entry stores(.param .u64 out) {\n.reg .b64 "
+             "%d<4>;\n"
+             ".reg .b32 %r<9>;\nld.param.u64 %d1, [out];\nmov.u32 %r1, %tid.x;\nst.global.u32 [%d1], %r1;\nret;\n}\n";
+    for (u32 k = 0; k < 2; k++) {
+        Timed t;
+        open_device(&t, text, true, 0);
+        u64 params[] = {device_memory(&t.d, NULL, 4096)};
+        device_run(&t.d, k ? "stores" : "none", 1, 32, params);
+        assert_int_equal(t.catch->warp_cycles[STALL_BRANCH_RESOLVING], 8);
+        assert_int_equal(t.catch->warp_cycles[STALL_DRAIN], k ? 21 : 0);
+        close_device(&t);
+    }
+}
+
 // What warps wait for at a barrier is where the last one to arrive spent its time since the barrier before, and so for
 // all of their waiting: also with accounts brought up to date meanwhile, every `interval` cycles.
 static void late_warp(u64 interval) {
@@ -690,6 +709,7 @@ int main(void) {
         cmocka_unit_test(of_three_results_one_is_the_cause),
         cmocka_unit_test(stall_counts_have_their_causes),
         cmocka_unit_test(calls_of_the_runtime_are_causes),
+        cmocka_unit_test(warps_end_as_on_an_h200),
         cmocka_unit_test(the_slow_unit_and_constants_have_the_reasons_of_an_h200),
         cmocka_unit_test(places_are_the_order_of_issue),
         cmocka_unit_test(points_add_up_to_launches),
