@@ -98,9 +98,7 @@ TEST(loads_of_rows) {
 
 // Warps that find the queue full keep the unit busy: 125.5 bytes a cycle of 128 (Accel-Sim's l1_bw_32f on an H200,
 // 2026-11-23). The 1.55 cycles of stride/load_l1/0 (h200-micro.tsv) are what that loop's additions take.
-TEST(loads_of_a_word_leave_no_gap) {
-    expect("UUWUUW", 2, 32, 4 * 64 * 128 / 125.5, 0.1);
-}
+TEST(loads_of_a_word_leave_no_gap) { expect("UUWUUW", 2, 32, 4 * 64 * 128 / 125.5, 0.1); }
 
 // Each sector goes out alone, two cycles with its bytes' mask, and loads wait for the stores before them.
 TEST(stores_of_rows_and_loads_behind_them) {

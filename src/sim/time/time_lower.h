@@ -130,7 +130,7 @@ typedef struct TimeLower {
     Vec(TimeBlock) blocks;
     Vec(TimeOp) ops;
     Vec(u16) regs;
-    Vec(u8) late;  // TimeCode.late
+    Vec(u8) late;   // TimeCode.late
     Vec(u8) words;  // for each of `regs`: registers of 32 bits that it is in the register file, 0 = elsewhere
     Vec(u64) constants;
     u32 slots, registers;
