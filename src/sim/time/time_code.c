@@ -131,7 +131,6 @@ static void lower_free(TimeLower *lower) {
     vec_free(&lower->ops);
     vec_free(&lower->regs);
     vec_free(&lower->late);
-    vec_free(&lower->words);
     vec_free(&lower->constants);
     vec_free(&lower->blocks);
     mem_free(lower->waits);
@@ -148,6 +147,7 @@ Status time_code_build_edited(const SimProgram *program, const GpuModel *gpu, u3
     Status status = time_read_edits(&lower, edits);
     if (status == STATUS_OK) status = lower_program(&lower);
     if (status == STATUS_OK) status = finish(&lower, registers, code);
+    vec_free(&lower.words);
     if (status != STATUS_OK) lower_free(&lower);
     vec_free(&lower.steps);
     arena_free(&lower.arena);
