@@ -664,11 +664,8 @@ bool cache_write(Cache *c, u64 line, u32 sectors, u64 parts, bool allocate_line,
     return true;
 }
 
-bool cache_write_words(Cache *c, u64 line, u32 sectors, u32 whole, u32 words, u64 owner, CacheVictim *victim) {
-    u32 part = words ? sectors & ~whole : 0;
-    if (!cache_write(c, line, sectors & ~part, 0, true, owner, victim)) return false;
-    u32 place = part && c->sets ? find(c, line >> c->shift) : WL_NONE;
-    if (place == WL_NONE) return true;
+// Of the sectors in `part`, which are not valid, the words are there.
+static void write_words(Cache *c, u32 place, u32 part, u32 words) {
     Place *p = &c->places[place];
     c->parts -= is_part(p);
     for (u32 left = part & ~(u32)p->valid; left; left &= left - 1) {
@@ -679,7 +676,6 @@ bool cache_write_words(Cache *c, u64 line, u32 sectors, u32 whole, u32 words, u6
     }
     p->dirty |= (u16)part;
     c->parts += is_part(p);
-    return true;
 }
 
 u32 cache_words(Cache *c, u64 line, u32 sectors, u32 words) {
@@ -692,7 +688,7 @@ u32 cache_words(Cache *c, u64 line, u32 sectors, u32 words) {
     return there;
 }
 
-CacheLook cache_store(Cache *c, u64 line, u32 sectors, u64 owner, CacheVictim *victim) {
+CacheLook cache_store(Cache *c, u64 line, u32 sectors, u32 whole, u32 words, u64 owner, CacheVictim *victim) {
     *victim = (CacheVictim){0};
     CacheLook look = {.miss = sectors};
     if (!c->sets) return *victim = passed_on(line, sectors, owner), look;
@@ -704,7 +700,9 @@ CacheLook cache_store(Cache *c, u64 line, u32 sectors, u64 owner, CacheVictim *v
     } else if ((place = take_place(c, number, owner, victim)) == WL_NONE) {
         return look;
     }
-    write_place(c, place, sectors & ~look.pending, 0, victim);
+    u32 written = sectors & ~look.pending, part = words && c->written ? written & ~whole : 0;
+    write_place(c, place, written & ~part, 0, victim);
+    if (part) write_words(c, place, part, words);
     return look;
 }
 

@@ -21,7 +21,7 @@ typedef struct CacheConfig {
     bool twice;      // a line with marks takes two places of its set: the marks are gone first; up to 64 ways
     bool owned;      // CacheVictim.owner is wanted
     bool in_part;    // how much of a sector was written is kept (cache_write)
-    bool words;      // which words of a sector were written is kept (cache_write_words); four sectors of eight words
+    bool words;      // which words of a sector were written is kept (cache_store); four sectors of eight words
     u32 sets;        // not 0, a power of two: so many sets of `ways`, or half of it and so on where there are fewer
                      // lines; `size` lines in all, in whatever sets. Chosen as an H200's L1 does (cache.c)
     bool hashed;     // sets are chosen by a hash of the line's address, not by its lowest bits; contiguous lines spread
@@ -78,15 +78,13 @@ enum { CACHE_PART_BITS = 4, CACHE_PARTS = 16 };  // of a sector: its sixteenths,
 // were written twice, which sixteenths is not kept. False as for cache_reserve. Where CacheConfig.dirty_most lines of
 // the set are dirty, the oldest of them is cleaned (`victim`).
 bool cache_write(Cache *cache, u64 line, u32 sectors, u64 parts, bool allocate, u64 owner, CacheVictim *victim);
-// The same for a cache that keeps which words were written (CacheConfig.words): of sectors but those in `whole` only
-// the words of `words`, bits, the same of each, are there then; 0: which is not known, all are. A read of others is a
-// miss.
-bool cache_write_words(Cache *cache, u64 line, u32 sectors, u32 whole, u32 words, u64 owner, CacheVictim *victim);
 enum { CACHE_NO_WORDS = 0x100 };  // for `words`: none, as of bytes
 // Of `sectors`, which are not valid, those of which the words of `words`, or any for 0, were written.
 u32 cache_words(Cache *cache, u64 line, u32 sectors, u32 words);
-// cache_look() and then cache_write() of whole sectors with `allocate`, but of those that are not under way.
-CacheLook cache_store(Cache *cache, u64 line, u32 sectors, u64 owner, CacheVictim *victim);
+// cache_look() and then cache_write() with `allocate`, but of sectors that are not under way. Where it is kept which
+// words were written (CacheConfig.words), of sectors but those in `whole` only the words of `words`, bits, the same of
+// each, are there then, and a read of others is a miss; 0: which is not known, all are.
+CacheLook cache_store(Cache *cache, u64 line, u32 sectors, u32 whole, u32 words, u64 owner, CacheVictim *victim);
 // The sectors of the line that were marked, none when it has no place; then marks `set` and unmarks `clear`. A line
 // that takes a place has no marks.
 u32 cache_mark(Cache *cache, u64 line, u32 set, u32 clear);

@@ -530,7 +530,8 @@ static void stores_agree(const CacheConfig *config) {
         u32 sectors = 1 + (random >> 10) % 15;
         CacheVictim left = {0}, right = {0};
         if (random >> 20 & 1) {
-            CacheLook look = cache_look(one, line, sectors), at_once = cache_store(other, line, sectors, i, &right);
+            CacheLook look = cache_look(one, line, sectors);
+            CacheLook at_once = cache_store(other, line, sectors, 0, 0, i, &right);
             (void)cache_write(one, line, sectors & ~look.pending, 0, true, i, &left);
             assert_int_equal(look.hit | look.pending << 4 | look.miss << 8,
                              at_once.hit | at_once.pending << 4 | at_once.miss << 8);

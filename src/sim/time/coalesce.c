@@ -155,8 +155,6 @@ static void ask_next(MemSys *m, u32 meeting, u32 member, Piece *p) {
 
 bool coalesce_join(MemSys *m, u32 item) {
     Piece *p = piece_at(m, item);
-    p->at = 0;
-    if ((p->request != MEM_READ && p->request != MEM_TEXTURE) || p->way & PIECE_HOST) return false;
     forget(m);
     Coalescer *c = m->coalescer;
     u8 gpc = m->gpc[p->sm];

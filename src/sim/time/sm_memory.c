@@ -260,14 +260,9 @@ typedef enum L1Write { L1_THROUGH, L1_EVICT, L1_BACK, L1_ALLOCATE } L1Write;  //
 
 // A store that the L1 keeps: what it found there. Of sectors in part it has the words that were stored.
 static CacheLook keep_store(const Access *a, u64 word, CacheVictim *victim) {
-    Cache *l1 = a->sm->l1;
-    u64 line = trace_line_address(word);
-    u32 sectors = trace_line_sectors(word), whole = trace_line_whole(word);
     u32 words = a->entry->bytes < 4 ? CACHE_NO_WORDS : trace_line_words(word);
-    if (!words || !(sectors & ~whole)) return cache_store(l1, line, sectors, a->op->pc, victim);
-    CacheLook look = cache_look(l1, line, sectors);
-    (void)cache_write_words(l1, line, sectors & ~look.pending, whole, words, a->op->pc, victim);
-    return look;
+    return cache_store(a->sm->l1, trace_line_address(word), trace_line_sectors(word), trace_line_whole(word), words,
+                       a->op->pc, victim);
 }
 
 static void write_line(const Access *a, u64 word) {
