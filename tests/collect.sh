@@ -51,6 +51,9 @@ life waits 7
 same "waits of several threads, or that they were lost" "$(ask waits "SELECT count(*) + (SELECT coalesce(sum(count), 0) FROM dropped
     WHERE what = 'waits for the GPU') FROM span")" 12000
 same "by stream" "$(ask waits "SELECT DISTINCT name, stream, end_ns < begin_ns FROM span ORDER BY 1")" $'event synchronize|0|0\nstream synchronize|17|0'
+life streams_reused 7
+same "streams by number, not by address" "$(ask streams_reused "SELECT group_concat(stream) FROM (SELECT stream FROM span ORDER BY id)")" \
+    "17,18,19,117,118,119,218"
 same "allocations" "$(ask basic "SELECT kind, bytes, freed FROM alloc")" "device|4096|0"
 same "nothing lost" "$(ask basic "SELECT * FROM dropped")" ""
 

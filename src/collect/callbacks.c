@@ -56,7 +56,9 @@ static void on_resource(Collector *c, u32 cbid, const CuptiResource *data) {
         if (samples) sampling_begin(c, data->context);
         if (c->host.options.counters) pm_sampling_wanted(c, data->context);
         break;
+    case CUPTI_STREAM_DESTROY_STARTING: streams_destroyed(c); break;
     case CUPTI_CONTEXT_DESTROY_STARTING:
+        streams_destroyed(c);
         if (samples) sampling_end(c, data->context);
         break;
     case CUPTI_MODULE_LOADED:
@@ -119,7 +121,8 @@ static const u32 waits[] = {CUPTI_WAIT_CBIDS(X)};
 void callbacks_of_launches(Collector *c, bool on) { enable(c, on, CUPTI_DOMAIN_DRIVER, launches, WL_COUNT(launches)); }
 
 CuptiResult callbacks_subscribe(Collector *c) {
-    static const u32 resources[] = {CUPTI_CONTEXT_CREATED, CUPTI_CONTEXT_DESTROY_STARTING, CUPTI_MODULE_LOADED};
+    static const u32 resources[] = {CUPTI_CONTEXT_CREATED, CUPTI_CONTEXT_DESTROY_STARTING,
+                                    CUPTI_STREAM_DESTROY_STARTING, CUPTI_MODULE_LOADED};
     CuptiResult result = c->cupti.cuptiSubscribe(&c->subscriber, on_callback, c);
     if (result != CUPTI_OK) return result;
     enable(c, true, CUPTI_DOMAIN_RESOURCE, resources, WL_COUNT(resources));

@@ -91,6 +91,9 @@ typedef struct Graphs {
     Map by_id, by_correlation;  // CUPTI's id, correlation of the first launch -> index in list
     u64 unknown;                // noted launches of graphs that were never recorded
 } Graphs;
+typedef struct StreamPlace {
+    u32 device, stream;  // as activities have them
+} StreamPlace;
 typedef enum NotesState { NOTES_NONE, NOTES_EARLY, NOTES_TAKEN } NotesState;
 typedef struct LastKernel {
     u64 end_ns;
@@ -223,6 +226,7 @@ typedef struct Collector {
     Ring waits;  // of Wait
     Notes notes;
     Graphs graphs;
+    _Atomic(u64) destroyed;  // streams and contexts
     SampledContext contexts[COLLECT_CONTEXTS];
     u32 reason_count;  // set by the first sampled context, before it is READY
     u32 reason_indices[COLLECT_REASONS];
@@ -313,6 +317,10 @@ void graphs_launch(Collector *c, const CuptiApiCall *call, u32 stack, bool noted
 void graphs_take(Collector *c);                                                     // the writer, before records
 void graphs_learn(Collector *c, u32 correlation, const CollectFunction *function, const RecordLaunchDone *launch);
 void graphs_end(Collector *c);
+
+// streams.c: on the program's threads
+StreamPlace streams_place(Collector *c, void *context, void *stream, bool per_thread);
+void streams_destroyed(Collector *c);  // or a context
 
 // waits.c
 bool waits_is_one(u32 cbid);

@@ -37,13 +37,6 @@ static void note_shape(LaunchNote *note, const CuptiLaunchShape *shape) {
     note->dynamic_shared = shape->shared;
 }
 
-static void note_place(const Collector *c, LaunchNote *note, u32 cbid, const CuptiApiCall *call, void *stream) {
-    u32 id = 0;
-    if (c->cupti.cuptiGetDeviceId(call->context, &id) == CUPTI_OK) note->device = id;
-    if (!c->cupti.cuptiGetStreamIdEx) return;
-    if (c->cupti.cuptiGetStreamIdEx(call->context, stream, is_per_thread(cbid), &id) == CUPTI_OK) note->stream = id;
-}
-
 static void put(Collector *c, u32 cbid, const CuptiApiCall *call, const CuptiLaunchShape *shape) {
     u64 ticket;
     const char *name = call->symbol ? call->symbol : "(unknown)";
@@ -57,7 +50,9 @@ static void put(Collector *c, u32 cbid, const CuptiApiCall *call, const CuptiLau
     if (shape) note_shape(note, shape);
     if (call->parameters && is_extended(cbid))
         note_cluster(note, ((const CuptiLaunchParameters *)call->parameters)->config);
-    note_place(c, note, cbid, call, shape ? shape->stream : NULL);
+    StreamPlace place = streams_place(c, call->context, shape ? shape->stream : NULL, is_per_thread(cbid));
+    note->device = place.device;
+    note->stream = place.stream;
     memcpy(note->name, name, length);
     note->name[length] = 0;
     ring_put_end(&c->notes.ring, ticket);

@@ -20,13 +20,19 @@ static const char *name_of(u32 cbid) {
 
 bool waits_is_one(u32 cbid) { return name_of(cbid) != NULL; }
 
+// Of the calling thread, asked for once: a call of the kernel takes longer than all else here. A forked child, which
+// has another, is not collected.
+static u32 thread_id(void) {
+    static _Thread_local u32 id;
+    if (!id) id = (u32)syscall(SYS_gettid);
+    return id;
+}
+
 // The first parameter of those that wait for a stream is the stream.
 static u32 stream_of(Collector *c, const CuptiApiCall *call, u32 cbid) {
-    u32 id = 0;
     bool per_thread = cbid == CUPTI_STREAM_WAIT_PTSZ;
-    if ((cbid != CUPTI_STREAM_WAIT && !per_thread) || !c->cupti.cuptiGetStreamIdEx || !call->parameters) return 0;
-    CuptiResult result = c->cupti.cuptiGetStreamIdEx(NULL, *(void *const *)call->parameters, per_thread, &id);
-    return result == CUPTI_OK ? id : 0;
+    if ((cbid != CUPTI_STREAM_WAIT && !per_thread) || !call->parameters) return 0;
+    return streams_place(c, call->context, *(void *const *)call->parameters, per_thread).stream;
 }
 
 // CUPTI keeps *own from the beginning of a call to its end.
@@ -41,11 +47,8 @@ void waits_call(Collector *c, u32 cbid, const CuptiApiCall *call) {
     u64 ticket;
     Wait *wait = ring_put(&c->waits, &ticket);
     if (!wait) return;
-    *wait = (Wait){.cbid = cbid,
-                   .stream = stream_of(c, call, cbid),
-                   .thread = (u32)syscall(SYS_gettid),
-                   .begin_ns = *call->own,
-                   .end_ns = now};
+    *wait = (Wait){
+        .cbid = cbid, .stream = stream_of(c, call, cbid), .thread = thread_id(), .begin_ns = *call->own, .end_ns = now};
     ring_put_end(&c->waits, ticket);
 }
 

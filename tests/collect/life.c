@@ -90,6 +90,17 @@ static int waits(void) {
     return 7;
 }
 
+// A stream has the address of one that was destroyed; one is of another context than the current.
+static int streams_reused(void) {
+    driver_begins();
+    for (u32 i = 0; i < 6; i++) {
+        if (i == 3) mock_stream_end();
+        mock_wait_gpu(126, (void *)(size_t)(7 + i % 3));
+    }
+    mock_wait_gpu(126, (void *)(size_t)108);
+    return 7;
+}
+
 static int dropped(void) {
     mock_script()->dropped_samples = 1000;
     mock_script()->other_samples = 30;
@@ -446,6 +457,7 @@ int main(int argc, char **argv) {
                  {"busy_graphs", busy_graphs},
                  {"quick", quick},
                  {"waits", waits},
+                 {"streams_reused", streams_reused},
                  {"replaced", replaced},
                  {"launch_in_disable", launch_in_disable},
                  {"hangs_in_disable", hangs_in_disable},

@@ -26,6 +26,7 @@ typedef struct MockScript {
 MockScript *mock_script(void);
 void mock_context(u32 number);  // 1 to 7: of device number - 1
 void mock_context_end(u32 number);
+void mock_stream_end(void);  // of some stream: those made later have other numbers, and may have its address
 void mock_module(const void *cubin, size_t size);
 void mock_launch(const char *kernel);
 void mock_launch_graph(u32 graph, u32 kernels);  // of `mock_kernel` and others like it

@@ -33,7 +33,7 @@ static struct {
     size_t dropped;
     CuptiPcData *last[8];
     void *sampled[8];
-    u32 period, mode;
+    u32 period, mode, ended_streams;
     bool launching;        // has begun to
     u64 begin_ns;          // of the last one of several streams: one begins 10 us after another, however busy we are
     atomic_uint launched;  // launches past their first callback
@@ -89,8 +89,10 @@ bool mock_records_times(void) { return mock.kinds >> CUPTI_KIND_KERNEL & 1; }
 CuptiResult cuptiActivityDisable(u32 kind) { return mock.kinds &= ~(1ull << kind), CUPTI_OK; }
 CuptiResult cuptiActivityRegisterTimestampCallback(u64 (*now)(void)) { return mock.now = now, CUPTI_OK; }
 CuptiResult cuptiGetStreamIdEx(void *context, void *stream, u8 per_thread, u32 *id) {
-    (void)context, (void)per_thread;
-    return *id = (u32)(size_t)stream + 10, CUPTI_OK;
+    enum { OF_ANOTHER_CONTEXT = 100, INVALID_STREAM = 20 };
+    (void)per_thread;
+    if (context && (size_t)stream >= OF_ANOTHER_CONTEXT) return INVALID_STREAM;
+    return *id = (u32)(size_t)stream + 10 + 100 * mock.ended_streams, CUPTI_OK;
 }
 
 static void hand_over(void) {
@@ -265,13 +267,17 @@ void mock_copy(void) {
 }
 void mock_wait_gpu(u32 cbid, void *stream) {
     u64 own = 0;
-    CuptiApiCall call = {.parameters = &stream, .own = &own, .correlation = ++mock.correlation};
+    CuptiApiCall call = {.parameters = &stream, .context = (void *)1, .own = &own, .correlation = ++mock.correlation};
     for (; call.site < 2; call.site++)
         if (mock.callback && mock.enabled[CUPTI_DOMAIN_DRIVER][cbid])
             mock.callback(mock.context, CUPTI_DOMAIN_DRIVER, cbid, &call);
 }
 void mock_context(u32 number) { resource(CUPTI_CONTEXT_CREATED, (void *)(size_t)number, NULL); }
 void mock_context_end(u32 number) { resource(CUPTI_CONTEXT_DESTROY_STARTING, (void *)(size_t)number, NULL); }
+void mock_stream_end(void) {
+    resource(CUPTI_STREAM_DESTROY_STARTING, (void *)1, NULL);
+    mock.ended_streams++;
+}
 void mock_module(const void *cubin, size_t size) {
     CuptiModule module = {1, size, cubin};
     resource(CUPTI_MODULE_LOADED, (void *)1, &module);
