@@ -1,25 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What CUPTI calls on the program's threads: launches (for their call stacks), modules, contexts.
-#include <string.h>
-#include <sys/mman.h>
-
 #include "collect/collect_inside.h"
 #include "collect/pm_sampling.h"
-
-// The cubin is CUPTI's during the callback only.
-static void keep_module(Collector *c, const CuptiModule *module) {
-    if (!module || !module->cubin || !module->size) return;
-    size_t bytes = sizeof(Loaded) + module->size;
-    Loaded *loaded = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (loaded == MAP_FAILED) return;
-    madvise(loaded, bytes, MADV_HUGEPAGE);  // of large ones (PyTorch loads 90 MB) most of the time is page faults
-    loaded->bytes = bytes;
-    loaded->size = module->size;
-    memcpy(loaded->cubin, module->cubin, module->size);
-    Loaded *head = atomic_load(&c->loaded);
-    do loaded->next = head;
-    while (!atomic_compare_exchange_weak(&c->loaded, &head, loaded));
-}
 
 static bool is_launch(u32 domain, u32 cbid) {
     if (domain != CUPTI_DOMAIN_DRIVER) return false;
@@ -62,7 +44,7 @@ static void on_resource(Collector *c, u32 cbid, const CuptiResource *data) {
         if (samples) sampling_end(c, data->context);
         break;
     case CUPTI_MODULE_LOADED:
-        keep_module(c, data->descriptor);
+        modules_keep(c, data->descriptor);
         if (samples) sampling_module_loaded(c);
         break;
     default: break;

@@ -302,6 +302,7 @@ static Status begin(Collector *c) {
     TRY(load(c));
     find_driver(c);
     if (!buffers_make(&c->buffers) || !ring_make(&c->waits, WAIT_SLOTS, sizeof(Wait))) return STATUS_NO_MEMORY;
+    modules_make(&c->modules);
     if (c->host.options.stacks && !stacks_make(&c->stacks)) return STATUS_NO_MEMORY;
     bool notes = c->host.options.activities && !c->host.options.all_times;
     if (notes && !ring_make(&c->graphs.ring, GRAPH_SLOTS, sizeof(GraphNote))) return STATUS_NO_MEMORY;

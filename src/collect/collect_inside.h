@@ -34,11 +34,19 @@ typedef struct Buffers {
 // --- messages of callbacks to the writer: modules ---
 typedef struct Loaded {
     struct Loaded *next;
-    size_t bytes;  // of this mapping
-    u64 hash;
+    size_t bytes;  // of all this
     size_t size;
+    u8 unused[7];
+    u8 no_path;  // 0: with the cubin behind it, the tail of its record
     u8 cubin[];
 } Loaded;
+typedef struct Modules {
+    u8 *memory;  // address space only until it is used; NULL: there is none
+    _Atomic(u64) given;
+    _Atomic(Loaded *) list;  // the newest first
+    // The writer's own.
+    u64 taken, freed;  // bytes of `memory`: written; given back, from its beginning
+} Modules;
 
 // --- ... and samples ---
 typedef struct Flushed {
@@ -220,7 +228,7 @@ typedef struct Collector {
     atomic_ullong locked;  // bit: this process has the device's lock for sampling
 
     Buffers buffers;
-    _Atomic(Loaded *) loaded;
+    Modules modules;
     _Atomic(Flushed *) flushed;
     Stacks stacks;
     Ring waits;  // of Wait
@@ -330,6 +338,12 @@ void waits_take(Collector *c);                                      // the write
 // ranges.c
 void ranges_take(Collector *c, const CuptiMarker *marker);
 void ranges_end(Collector *c);  // those that never ended: until now
+
+// modules.c
+void modules_make(Modules *modules);
+void modules_keep(Collector *c, const CuptiModule *module);  // on the program's threads
+Loaded *modules_take(Modules *modules);                      // the writer: those kept since the last call, in order
+void modules_free(Modules *modules, Loaded *loaded);         // the writer, when it is written
 
 // names.c
 void names_take_modules(Collector *c);                                    // those loaded since the last call

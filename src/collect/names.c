@@ -2,7 +2,6 @@
 // Modules and functions as the profile names them. Activities know a kernel by its name, samples by name and the
 // checksum of the cubin: the first module in which a name is sampled is taken for that of its launches too.
 #include <string.h>
-#include <sys/mman.h>
 
 #include "collect/collect_inside.h"
 
@@ -18,31 +17,21 @@ static Status add_module(Collector *c, const Loaded *loaded, u64 hash) {
     TRY(map_put(&n->by_hash, hash, n->modules.len - 1));
     TRY(map_put(&n->by_crc, module.crc, n->modules.len - 1));
     RecordModule r = {.module = module.id, .kind = 1, .hash = hash, .text_size = loaded->size};
-    u8 *tail = mem_alloc(loaded->size + 1);
-    if (!tail) return STATUS_NO_MEMORY;
-    tail[0] = 0;  // no path
-    memcpy(tail + 1, loaded->cubin, loaded->size);
+    const u8 *tail = (const u8 *)loaded + offsetof(Loaded, no_path);
     collect_write(c, RECORD_MODULE, &r, tail, loaded->size + 1);
-    mem_free(tail);
     return STATUS_OK;
 }
 
 static void take_module(Collector *c, Loaded *loaded) {
     u64 hash = hash_bytes(loaded->cubin, loaded->size);
     if (!map_get(&c->names.by_hash, hash) && add_module(c, loaded, hash) != STATUS_OK) collect_dropped(c, "modules", 1);
-    munmap(loaded, loaded->bytes);
+    modules_free(&c->modules, loaded);
 }
 
 void names_take_modules(Collector *c) {
-    Loaded *list = atomic_exchange(&c->loaded, NULL), *in_order = NULL, *next;
-    for (; list; list = next) {
-        next = list->next;
-        list->next = in_order;
-        in_order = list;
-    }
-    for (; in_order; in_order = next) {
-        next = in_order->next;
-        take_module(c, in_order);
+    for (Loaded *loaded = modules_take(&c->modules), *next; loaded; loaded = next) {
+        next = loaded->next;
+        take_module(c, loaded);
     }
 }
 

@@ -9,7 +9,9 @@
 #include "base/log.h"
 #include "store/writer.h"
 
-enum { TEXT_LEVEL = 3, COLUMN_LEVEL = 1 };  // of zstd
+// Of zstd. Machine code becomes 1 % larger at level 1 than at 3, in half the time, for which the end of a program may
+// have to wait (42 MB of cubins: 7.4 MB at 576 MB/s, 7.3 MB at 294 MB/s).
+enum { TEXT_LEVEL = 3, CODE_LEVEL = 1, COLUMN_LEVEL = 1 };
 
 typedef Str Tail;
 
@@ -78,14 +80,15 @@ static Status write_source(StoreWriter *writer, const void *fixed, Tail tail) {
 }
 
 static Status write_module(StoreWriter *writer, const void *fixed, Tail tail) {
-    static const char *const kinds[] = {"ptx", "cubin"};
+    enum { PTX, CUBIN };
+    static const char *const kinds[] = {[PTX] = "ptx", [CUBIN] = "cubin"};
     const RecordModule *record = fixed;
     Str path;
     if (!take_text(&tail, &path) || tail.len != record->text_size) return STATUS_INVALID;
     char hash[17];
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)record->hash);
     DbValue blob;
-    TRY(writer_compress(writer, tail, TEXT_LEVEL, &blob));
+    TRY(writer_compress(writer, tail, record->kind == CUBIN ? CODE_LEVEL : TEXT_LEVEL, &blob));
     return WRITER_RUN(writer, STORE_MODULE, db_int(record->module), named(kinds, WL_COUNT(kinds), record->kind),
                       db_text(str(hash)), db_text(path), db_int(record->text_size), blob);
 }
