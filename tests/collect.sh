@@ -118,6 +118,17 @@ same "both are named" "$(grep -c 'profile in' "$T/children.err")" 2
 
 life ends_in_launch 5
 same "end between two callbacks" "$(ask ends_in_launch "SELECT (SELECT count(*) FROM launch), value FROM meta WHERE key = 'complete'")" "4|1"
+life jumps_out 7
+same "a launch that is left by a jump, and what comes after" "$(ask jumps_out "SELECT (SELECT count(*) FROM launch),
+    (SELECT value FROM meta WHERE key = 'complete')")" "5|1"
+life nested 7
+same "a launch and a wait inside another launch" "$(ask nested "SELECT (SELECT count(*) FROM launch), (SELECT count(*) FROM launch l JOIN function f
+    ON f.id = l.function WHERE f.name = 'nested_kernel'), (SELECT count(*) FROM span), (SELECT count(*) FROM dropped)")" "6|1|2|0"
+cp "$BUILD/lib/libwarplens-collect.so.0" "$T/copy.so"
+LIFE_COPY=$T/copy.so life reopened 7
+says reopened "another tool"
+same "the first library goes on, closed or not" "$(ask reopened "SELECT (SELECT count(*) FROM launch), (SELECT value FROM meta
+    WHERE key = 'complete')")" "7|1"
 life ends_among_launches 7
 same "end while others launch" "$(ask ends_among_launches "SELECT count(*) > 200, count(*) = count(nullif(end_ns, 0)),
     (SELECT value FROM meta WHERE key = 'complete') FROM launch")" "1|1|1"
@@ -171,6 +182,11 @@ same "what was flushed survives" "$(ask killed "SELECT (SELECT count(*) FROM lau
 says killed "profile in"
 killed killed_deep
 same "most of a deep queue survives" "$(ask killed_deep "SELECT count(*) > 3000, count(*) < 5002 FROM launch")" "1|1"
+
+mkdir "$T/gone"
+(cd "$T/gone" && LIFE_FOLDER=$T/gone "$W" run --on gpu -o a.wlp -- "$T/life" vanishes 2>"$T/vanishes.err"; echo $? >"$T/vanishes.code")
+same "exit code of a program whose profile's folder vanishes" "$(cat "$T/vanishes.code")" 7
+same "nothing is there, which is said" "$(ls -d "$T/gone" 2>/dev/null) $(grep -c "was removed or renamed" "$T/vanishes.err") $(wc -l <"$T/vanishes.err")" " 1 1"
 
 ended full 7
 says full "the profile cannot be written any more"

@@ -508,8 +508,12 @@ static void finish_profiles(const RunOptions *o, FILE *list) {
     char path[PATH_MAX], here[PATH_MAX];
     size_t length = getcwd(here, sizeof here) ? strlen(here) : 0;
     u32 count = 0;
-    while (fgets(path, sizeof path, list)) {
+    for (; fgets(path, sizeof path, list); count++) {
         path[strcspn(path, "\n")] = 0;
+        if (access(path, F_OK) != 0) {
+            fprintf(stderr, "warplens: there is no profile: %s was removed or renamed while the program ran\n", path);
+            continue;
+        }
         Diag diag = {0};
         if (run_finish(path, &diag) != STATUS_OK) cli_diag(&diag);
         diag_free(&diag);
@@ -518,7 +522,6 @@ static void finish_profiles(const RunOptions *o, FILE *list) {
         if (!o->quiet) say_profile(o, name);
         if (!o->quiet) say_if_empty(o, path);
         if (!o->quiet && !count) advise_briefly(path);
-        count++;
     }
     if (!count && !o->quiet)
         fprintf(stderr, "warplens: no profile was written: %s\n",

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sched.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -17,13 +18,14 @@
 #include "collect/cupti_abi.h"
 #include "mock.h"
 
-static void driver_begins(void) {
-    const char *path = getenv("CUDA_INJECTION64_PATH");
+static void *inject(const char *path) {
     void *library = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
     int (*begin)(void) = NULL;
     if (library) *(void **)&begin = dlsym(library, "InitializeInjection");
     if (begin) begin();
+    return library;
 }
+static void driver_begins(void) { inject(getenv("CUDA_INJECTION64_PATH")); }
 
 __attribute__((noinline)) void launch_from_here(void) { mock_launch("mock_kernel"); }
 __attribute__((noinline)) void launch_from_there(void) {
@@ -134,11 +136,70 @@ static int children(void) {
     return WEXITSTATUS(status);
 }
 
+static void end_now(void) { exit(5); }
 static int ends_in_launch(void) {
     work(2);
-    mock_script()->exit_in_launch = true;
+    mock_script()->in_launch = end_now;
     launch_from_here();
     return 1;
+}
+
+// A handler of a signal leaves a launch, whose second callback never comes.
+static jmp_buf before_launch;
+static void jump(int number) { (void)number, longjmp(before_launch, 1); }
+static void raise_signal(void) { raise(SIGUSR1); }
+static int jumps_out(void) {
+    signal(SIGUSR1, jump);
+    work(2);
+    mock_script()->last_samples = 50;
+    mock_script()->in_launch = raise_signal;
+    if (setjmp(before_launch) == 0) launch_from_here();
+    mock_script()->in_launch = NULL;
+    launch_from_here();
+    return 7;
+}
+
+// A handler of a signal launches, and waits, inside a launch.
+static void launch_and_wait(int number) {
+    (void)number;
+    mock_script()->in_launch = NULL;
+    mock_launch("nested_kernel");
+    mock_wait_gpu(800, NULL);
+}
+static int nested(void) {
+    signal(SIGUSR1, launch_and_wait);
+    work(2);
+    mock_script()->in_launch = raise_signal;
+    launch_from_here();
+    return 7;
+}
+
+// The library is closed as often as it was opened, and opened again; then a copy of it comes besides.
+static int reopened(void) {
+    const char *path = getenv("CUDA_INJECTION64_PATH");
+    for (u32 i = 0; i < 3; i++) {
+        void *library = inject(path);
+        if (i == 0) mock_context(1);
+        launch_from_here();
+        if (library) dlclose(library);
+        launch_from_here();
+    }
+    inject(getenv("LIFE_COPY"));
+    launch_from_here();
+    return 7;
+}
+
+// The folder of the profile goes away, and the program to another one.
+static int vanishes(void) {
+    char command[4200];
+    work(2);
+    mock_wait_flushes(2);
+    snprintf(command, sizeof command, "rm -r '%s'", getenv("LIFE_FOLDER"));
+    if (system(command) != 0 || chdir("/") != 0) return 1;
+    for (u32 i = 0; i < 30000; i++) launch_from_here();
+    mock_wait_flushes(3);
+    launch_from_here();
+    return 7;
 }
 
 static int hangs(void) { return work(2), mock_script()->hang_flush = true, 7; }
@@ -464,6 +525,10 @@ int main(int argc, char **argv) {
                  {"two_of_a_device", two_of_a_device},
                  {"ends_among_launches", ends_among_launches},
                  {"ends_in_launch", ends_in_launch},
+                 {"jumps_out", jumps_out},
+                 {"nested", nested},
+                 {"reopened", reopened},
+                 {"vanishes", vanishes},
                  {"counters", counters},
                  {"counters_lost", counters_lost},
                  {"counters_two", counters_two},

@@ -6,21 +6,21 @@
 #include "base/types.h"
 
 typedef struct MockScript {
-    int sampling_result;     // of configuring; 0 works
-    int fetch_result;        // of fetching samples
-    u64 samples;             // that the next fetch gives
-    u64 last_samples;        // that ending gives
-    u64 dropped_samples;     // told with each fetch that gives some
-    u64 other_samples;       // of kernels that are not the program's, likewise
-    bool slow_enable;        // sampling begins when the program launches, and launches before that are lost
-    bool hang_flush;         // the forced flush never returns
-    bool deep_queue;         // some launch is always under way: only full buffers are handed out
-    bool exit_in_launch;     // the program ends between a launch's two callbacks
-    bool slow_launch;        // two flushes of the collector pass before a launch ends
-    bool hang_disable;       // ending sampling never returns
-    bool failing_launches;   // the driver refuses to launch
-    bool lost_launches;      // one of ten launches has no record
-    u32 streams;             // launches are of so many streams in turn, and overlap; 0: of one
+    int sampling_result;      // of configuring; 0 works
+    int fetch_result;         // of fetching samples
+    u64 samples;              // that the next fetch gives
+    u64 last_samples;         // that ending gives
+    u64 dropped_samples;      // told with each fetch that gives some
+    u64 other_samples;        // of kernels that are not the program's, likewise
+    bool slow_enable;         // sampling begins when the program launches, and launches before that are lost
+    bool hang_flush;          // the forced flush never returns
+    bool deep_queue;          // some launch is always under way: only full buffers are handed out
+    void (*in_launch)(void);  // what happens between a launch's two callbacks
+    bool slow_launch;         // two flushes of the collector pass before a launch ends
+    bool hang_disable;        // ending sampling never returns
+    bool failing_launches;    // the driver refuses to launch
+    bool lost_launches;       // one of ten launches has no record
+    u32 streams;              // launches are of so many streams in turn, and overlap; 0: of one
     bool launch_in_disable;  // another thread launches while sampling ends, where an H200's CUPTI hangs: aborts instead
 } MockScript;
 MockScript *mock_script(void);
@@ -31,9 +31,9 @@ void mock_module(const void *cubin, size_t size);
 void mock_launch(const char *kernel);
 void mock_launch_graph(u32 graph, u32 kernels);  // of `mock_kernel` and others like it
 bool mock_records_launches(void);
-bool mock_records_times(void);                        // of launches
-void mock_copy(void);                                 // a copy, a memset and an allocation
-void mock_wait_gpu(u32 cbid, void *stream);           // a call of CUPTI_WAIT_CBIDS
+bool mock_records_times(void);               // of launches
+void mock_copy(void);                        // a copy, a memset and an allocation
+void mock_wait_gpu(u32 cbid, void *stream);  // a call of CUPTI_WAIT_CBIDS; streams from 100 on are of another context
 void mock_mark(const char *name, u32 flags, u32 id);  // CUPTI_MARKER_*
 void mock_flush_samples(u32 context, u64 samples);    // into the buffer of the configuration
 const void *mock_load(const void *code);              // what the driver then loads

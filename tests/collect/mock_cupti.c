@@ -59,6 +59,7 @@ CuptiResult cuptiGetVersion(u32 *version) { return *version = 130001, CUPTI_OK; 
 CuptiResult cuptiSubscribe(void **subscriber, CuptiCallback callback, void *context) {
     const char *result = getenv("MOCK_SUBSCRIBE");
     if (result) return atoi(result);
+    if (mock.callback) return CUPTI_OTHER_SUBSCRIBER;
     mock.callback = callback;
     mock.context = context;
     *subscriber = &mock;
@@ -312,7 +313,7 @@ void mock_launch(const char *kernel) {
     u64 now = mock.now ? mock.now() : 1000;
     if (mock.script.streams) now = mock.begin_ns += SHORT_NS;
     if (mock.script.slow_enable && !mock.period) return;  // not sampled: the test counts launches
-    if (mock.script.exit_in_launch) exit(5);
+    if (mock.script.in_launch) mock.script.in_launch();
     pthread_mutex_lock(&mock.lock);
     bool told = !result && (!mock.script.lost_launches || call.correlation % 10);
     CuptiKernel *record = told ? room_for(CUPTI_KIND_KERNEL, sizeof *record) : NULL;
