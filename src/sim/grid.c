@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CTAs of a launch are run one after the other, each to its end. Where one makes no headway - it spins on what
-// another CTA will write - more are made resident, up to what the GPU could hold, and take turns; when they all go in a
-// circle, they wait for what is outside of the launch; when all are blocked, that is a deadlock.
+// another CTA will write, and stores nothing meanwhile or the same again and again - more are made resident, up to what
+// the GPU could hold, and take turns; when they all go in a circle, they wait for what is outside of the launch; when
+// all are blocked, that is a deadlock.
 #include "sim/grid.h"
 
 #include <string.h>
@@ -13,6 +14,7 @@
 #define CTA_TURN_POLLING 8000u    // ... while it is, and polls
 #define CTA_TURN_SHARED 3000u     // ... while several are resident
 #define STUCK_INTERVAL 16u        // rounds without headway from one look at the whole state to the next
+#define PATIENT_ROUNDS 8u         // rounds that poll and store, and end no CTA, before more are made resident
 #define PROGRESS_STEP (1u << 19)  // warp instructions between two progress reports
 
 // --- CTAs --------------------------------------------------------------------------------------------------------
@@ -250,6 +252,15 @@ static bool admit_more(Residency *r, const Grid *g) {
     return true;
 }
 
+// Whether the resident CTAs have polled and stored for so long, and none has ended, that they may wait for one that has
+// not begun: kernels that go over their data until nothing changes store what was there in each pass.
+static bool goes_on_for_long(Grid *g, bool polled) {
+    g->unfinished = g->round.finished || !polled ? 0 : g->unfinished + 1;
+    if (g->unfinished < PATIENT_ROUNDS) return false;
+    g->unfinished = 0;
+    return true;
+}
+
 // All CTAs have had their turn. *waits: they go in a circle, and there are no others.
 static Status end_round(Grid *g, bool *waits, Diag *diag) {
     Round *round = &g->round;
@@ -258,9 +269,11 @@ static Status end_round(Grid *g, bool *waits, Diag *diag) {
     round->polling = !headway && polled;
     round->moved |= headway;
     if (!round->executed && !headway) return grid_deadlock(g, diag);
-    if (headway)
+    bool long_since = goes_on_for_long(g, polled);
+    if (headway) {
         g->stuck = (Stuck){0};
-    else if (polled && admit_more(&g->residency, g))
+        if (long_since) admit_more(&g->residency, g);
+    } else if (polled && admit_more(&g->residency, g))
         return STATUS_OK;
     else if (is_stuck(&g->stuck, g)) {
         g->stuck = (Stuck){0};

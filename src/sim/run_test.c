@@ -4,12 +4,18 @@
 
 // relay: CTA i waits until word 0 is the number of CTAs behind it, then raises it. consume: waits until word 0 is 1,
 // then writes 7 to word 1. produce: stores 1 to word 0. blocked: a barrier that one warp misses. sums: 8 CTAs count
-// their threads in word 2. spins: forever.
+// their threads in word 2. spins: forever. busy_relay: as relay, and stores to word
+// 4 + its number in each turn.
 static const char *const kernels = PTX_HEAD
     ".visible .entry relay(.param .u64 p) { .reg .u32 %r<4>; .reg .u64 %d<2>; .reg .pred %p<2>;\n"
     "ld.param.u64 %d1, [p]; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %nctaid.x; sub.u32 %r1, %r2, %r1; sub.u32 %r1, %r1, "
     "1;\n"
     "WAIT: ld.volatile.global.u32 %r2, [%d1]; setp.ne.u32 %p1, %r2, %r1; @%p1 bra WAIT;\n"
+    "add.u32 %r2, %r2, 1; st.volatile.global.u32 [%d1], %r2; ret; }\n"
+    ".visible .entry busy_relay(.param .u64 p) { .reg .u32 %r<4>; .reg .u64 %d<3>; .reg .pred %p<2>;\n"
+    "ld.param.u64 %d1, [p]; mov.u32 %r1, %ctaid.x; mul.wide.u32 %d2, %r1, 4; add.u64 %d2, %d1, %d2;\n"
+    "mov.u32 %r2, %nctaid.x; sub.u32 %r1, %r2, %r1; sub.u32 %r1, %r1, 1;\n"
+    "WAIT: st.global.u32 [%d2+16], %r1; ld.volatile.global.u32 %r2, [%d1]; setp.ne.u32 %p1, %r2, %r1; @%p1 bra WAIT;\n"
     "add.u32 %r2, %r2, 1; st.volatile.global.u32 [%d1], %r2; ret; }\n"
     ".visible .entry consume(.param .u64 p) { .reg .u32 %r<4>; .reg .u64 %d<2>; .reg .pred %p<2>;\n"
     "ld.param.u64 %d1, [p];\n"
@@ -137,6 +143,24 @@ static void small_steps_reach_every_block(void **state) {
     device_close(&d);
 }
 
+// Blocks that store while they wait for later ones: what they store is no headway.
+static void busy_blocks_do_not_keep_others_out(void **state) {
+    (void)state;
+    TestDevice d;
+    device_open(&d, kernels);
+    DevicePtr words = device_memory(&d, NULL, 16 + 12 * 4);
+    u32 *view = device_view(&d, words, 16 + 12 * 4);
+    SimRun *run;
+    begin(&d, "busy_relay", 12, 1, words, &run);
+    u32 steps = 0;
+    while (steps < 200 && step(&d, run, 100000).state == STEP_MORE) steps++;
+    assert_true(steps < 200);
+    finish(&d, run, NULL);
+    assert_int_equal(view[0], 12);
+    assert_int_equal(view[4 + 3], 8);
+    device_close(&d);
+}
+
 static void deadlocks_are_told(void **state) {
     (void)state;
     TestDevice d;
@@ -161,8 +185,11 @@ static void deadlocks_are_told(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(consumer_waits_for_producer), cmocka_unit_test(the_host_lets_it_go_on),
-        cmocka_unit_test(budgets_change_nothing),      cmocka_unit_test(small_steps_reach_every_block),
+        cmocka_unit_test(consumer_waits_for_producer),
+        cmocka_unit_test(the_host_lets_it_go_on),
+        cmocka_unit_test(budgets_change_nothing),
+        cmocka_unit_test(small_steps_reach_every_block),
+        cmocka_unit_test(busy_blocks_do_not_keep_others_out),
         cmocka_unit_test(deadlocks_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

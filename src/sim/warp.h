@@ -218,6 +218,7 @@ struct Grid {  // also called SimRun
     Residency residency;
     Round round;
     Stuck stuck;
+    u32 unfinished;          // rounds with polls since a CTA ended
     u64 begin_ns, end_ns;    // host time at which it began, at which its last step ended
     u64 host_ns;             // spent on it
     struct Grid *next_free;  // Sim.free_grids
