@@ -268,6 +268,24 @@ static bool groups_done(const TimeWarp *w, u32 allowed) {
     return true;
 }
 
+// --- fences --------------------------------------------------------------------------------------------------------
+// Cycles that one takes with no store under way.
+static u64 fence_cycles(const GpuModel *gpu, u32 fence) {
+    switch (fence) {
+    case FENCE_CTA: return gpu->fence_cta;
+    case FENCE_GPU: return gpu->fence_gpu;
+    case FENCE_SYSTEM: return gpu->fence_system;
+    case FENCE_PROXY: return gpu->fence_proxy;
+    default: return 0;
+    }
+}
+
+// When the warp can go on whose last store is done at `cycle`.
+static u64 fence_end(const Sm *sm, const TimeWarp *w, u64 cycle) {
+    u64 end = cycle + (w->wait_slot == FENCE_GPU ? sm->gpu->fence_stores : 0);
+    return end > w->fenced ? end : w->fenced;
+}
+
 static bool wait_is_over(const TimeWarp *w) {
     switch (w->wait) {
     case WAIT_STORES: return w->stores == 0;
@@ -283,6 +301,7 @@ void sm_wake_other(Sm *sm, TimeWarp *w, u64 cycle) {
     if (w->state != TW_WAIT || !wait_is_over(w)) return;
     stall(sm, w, cycle, w->reason, w->cause);  // up to now it waited at this instruction
     w->op++;
+    if (w->wait == WAIT_STORES) return advance(sm, w, cycle, fence_end(sm, w, cycle), STALL_MEMBAR);
     advance(sm, w, cycle, cycle, STALL_WAIT);
 }
 
@@ -434,6 +453,13 @@ static bool wait_for(Sm *sm, TimeWarp *w, u64 cycle, WaitKind kind, u32 what, St
     return true;
 }
 
+static bool issue_fence(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
+    w->fenced = cycle + 1 + fence_cycles(sm->gpu, op->extra);
+    if (op->extra == FENCE_GPU || op->extra == FENCE_SYSTEM) cache_clear(sm->l1);
+    if (op->extra == FENCE_CTA || op->extra == FENCE_PROXY) return false;
+    return wait_for(sm, w, cycle, WAIT_STORES, op->extra, STALL_MEMBAR);
+}
+
 // --- issuing -------------------------------------------------------------------------------------------------------
 static const u8 unit_counter[UNIT_COUNT] = {
     [UNIT_ALU] = SMC_UNIT_ALU,   [UNIT_FMA] = SMC_UNIT_FMA,   [UNIT_FMAHEAVY] = SMC_UNIT_FMAHEAVY,
@@ -484,7 +510,8 @@ static bool issue_effect(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
     case TIME_MBARRIER:
     case TIME_MBARRIER_WAIT: return issue_sync(sm, w, op, cycle);
     case TIME_EXIT: issue_exit(sm, w, op, cycle); return false;
-    case TIME_FENCE: return wait_for(sm, w, cycle, WAIT_STORES, 0, STALL_MEMBAR);
+    case TIME_FENCE: return issue_fence(sm, w, op, cycle);
+    case TIME_INVALIDATE: cache_clear(sm->l1); return false;
     case TIME_PRINT: return issue_print(sm, w, op, cycle);
     case TIME_ASYNC_COMMIT: commit_group(w); return false;
     case TIME_ASYNC_WAIT: return wait_for(sm, w, cycle, WAIT_GROUP, op->extra, STALL_LONG_SCOREBOARD);
@@ -555,7 +582,15 @@ static u64 next_issue(const Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle, St
         const struct Subroutine *s = &subroutines[w->slow_path];
         return cycle + s->cycles - s->issued * step_cycles(w->slow_path);
     }
-    if (op->kind == TIME_SLEEP) return *reason = STALL_SLEEPING, cycle + 1 + op->latency;
+    switch (op->kind) {
+    case TIME_FENCE: return *reason = STALL_MEMBAR, w->fenced;
+    case TIME_INVALIDATE: return *reason = STALL_MEMBAR, cycle + sm->gpu->fence_cta;
+    case TIME_CLUSTER_ARRIVE: return *reason = STALL_BARRIER, cycle + 1 + sm->gpu->cluster_arrive;
+    case TIME_CLUSTER_WAIT: return *reason = STALL_BARRIER, cycle + 1 + sm->gpu->cluster_wait;
+    case TIME_BULK: return cycle + 1 + sm->gpu->bulk_ask;
+    case TIME_SLEEP: return *reason = STALL_SLEEPING, cycle + 1 + op->latency;
+    default: break;
+    }
     if (op->kind == TIME_RUNTIME) {
         w->held_by = op->pc;
         return *reason = STALL_LONG_SCOREBOARD, cycle + runtime_cycles(sm->gpu, op, lanes);

@@ -139,6 +139,7 @@ typedef struct TimeWarp {
     Warp *front;
     u16 wait_slot;                      // WAIT_SLOT: register; WAIT_SYNC: which; WAIT_GROUP: groups that may be open
     u32 wait_made;                      // WAIT_SYNC
+    u64 fenced;                         // when its last fence is over, as far as stores allow
     u32 exited;                         // lanes that are over
     u32 at_barrier;                     // lanes that wait at barrier `barrier`
     u64 untold;                         // cycles at that barrier accounted for already, but not who was late

@@ -14,16 +14,19 @@ typedef enum TimeKind {
     TIME_MATH,  // fixed or known latency, no memory
     TIME_LOAD,  // what the trace's access says decides where: global, local, shared, generic, ...
     TIME_STORE,
-    TIME_ATOMIC,     // with a result
-    TIME_REDUCE,     // without
-    TIME_CONST,      // constant bank with a register address
-    TIME_FIXED,      // ... with a fixed one, through the same cache (LDC)
-    TIME_IMMEDIATE,  // ... through that of immediate constants (ULDC)
-    TIME_TEXTURE,    // and surface loads
-    TIME_BRANCH,     // ends a run: branches, calls, returns
-    TIME_BARRIER,    // CTA barrier that may wait (bar.sync, bar.red, barrier.cluster.wait: see the instruction)
-    TIME_ARRIVE,     // ... that does not wait
-    TIME_FENCE,
+    TIME_ATOMIC,          // with a result
+    TIME_REDUCE,          // without
+    TIME_CONST,           // constant bank with a register address
+    TIME_FIXED,           // ... with a fixed one, through the same cache (LDC)
+    TIME_IMMEDIATE,       // ... through that of immediate constants (ULDC)
+    TIME_TEXTURE,         // and surface loads
+    TIME_BRANCH,          // ends a run: branches, calls, returns
+    TIME_BARRIER,         // CTA barrier that may wait (bar.sync, bar.red, barrier.cluster.wait: see the instruction)
+    TIME_ARRIVE,          // ... that does not wait
+    TIME_CLUSTER_ARRIVE,  // barrier of a cluster: its CTAs keep together by what the front executes
+    TIME_CLUSTER_WAIT,
+    TIME_FENCE,       // TimeOp.extra: TimeFence
+    TIME_INVALIDATE,  // nothing that the L1 has is valid any more: behind what acquires (CCTL.IVALL)
     TIME_ASYNC,       // cp.async: a load into shared memory, nobody waits for its registers
     TIME_ASYNC_WAIT,  // cp.async.wait_group N (TimeOp.extra = N), wait_all (0)
     TIME_ASYNC_COMMIT,
@@ -49,6 +52,14 @@ typedef enum TimeKind {
     TIME_SLOW,  // the branch to the subroutine of a division or root: a branch where no lane takes it, else all of it
 } TimeKind;
 
+typedef enum TimeFence {
+    FENCE_STORES,  // waits until the warp's stores are done, and for nothing else: cp.async.bulk.wait_group
+    FENCE_CTA,
+    FENCE_GPU,
+    FENCE_SYSTEM,
+    FENCE_PROXY
+} TimeFence;
+
 typedef enum RuntimeCall { CALL_MALLOC, CALL_FREE, CALL_LAUNCH, CALL_COUNT } RuntimeCall;
 
 enum {
@@ -56,7 +67,6 @@ enum {
     TIME_SHORT = 2,         // its result is awaited as short_scoreboard (XU, shuffles, ...), else as wait
     TIME_MIO = 4,           // goes through the SM-wide queue of slow units (MIO) instead of a unit of the scheduler
     TIME_BYPASS = 32,       // loads that the L1 does not keep: .cg, .cv, volatile, relaxed, acquire
-    TIME_RELEASE = 8,       // atomics, stores: waits for earlier stores (release), as a fence before it does
     TIME_JOINED = 16,       // reductions: the warp joins its lanes' operands first, one lane asks: degree 1
     TIME_ATOMIC_SHIFT = 6,  // the upper two bits, of atomics: MemAtomic
 };

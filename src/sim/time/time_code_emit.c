@@ -28,6 +28,8 @@ static u8 order_of(const Form *form, TimeKind kind) {
     case TIME_BRANCH:
     case TIME_EXIT:
     case TIME_BARRIER:
+    case TIME_CLUSTER_ARRIVE:
+    case TIME_CLUSTER_WAIT:
     case TIME_MBARRIER_WAIT:
     case TIME_SLEEP:
     case TIME_RUNTIME:
@@ -37,9 +39,40 @@ static u8 order_of(const Form *form, TimeKind kind) {
     }
 }
 
-static bool is_release(const Form *form) {
+// --- fences -------------------------------------------------------------------------------------------------------
+static TimeFence by_scope(const Form *form) {
+    switch (form->mods[MOD_SCOPE]) {
+    case MOD_TOKEN_NONE:
+    case SCOPE_CTA: return FENCE_CTA;
+    case SCOPE_SYS: return FENCE_SYSTEM;
+    default: return FENCE_GPU;  // a cluster's, too: MEMBAR.ALL.GPU [L]
+    }
+}
+
+static TimeFence fence_of(const Form *form) {
+    switch (form->op) {
+    case OP_CP_BULK_WAIT: return FENCE_STORES;
+    case OP_FENCE_RESTRICT:
+    case OP_FENCE_MBARRIER_INIT: return FENCE_CTA;
+    case OP_MEMBAR_PROXY:
+    case OP_FENCE_PROXY: return form->space == SPACE_NONE || form->space == SPACE_GLOBAL ? FENCE_PROXY : FENCE_CTA;
+    default: return by_scope(form);
+    }
+}
+
+// Accesses, and arrivals at barriers, that order memory; those of mbarriers do within the CTA by themselves.
+static bool releases(const Form *form) {
     u16 sem = form->mods[MOD_SEM];
-    return form_op(form)->flags & OPF_STORE && (sem == SEM_RELEASE || sem == SEM_ACQ_REL || sem == SEM_SC);
+    if (form->op == OP_BARRIER_CLUSTER_ARRIVE) return sem != SEM_RELAXED;
+    bool access = form->op == OP_ST || form->op == OP_ATOM || form->op == OP_RED;
+    bool orders = sem == SEM_RELEASE || sem == SEM_ACQ_REL || sem == SEM_SC;
+    return orders && form_op(form)->flags & OPF_STORE && (access || by_scope(form) != FENCE_CTA);
+}
+static bool acquires(const Form *form) {
+    u16 sem = form->mods[MOD_SEM];
+    if (form->op == OP_BARRIER_CLUSTER_WAIT) return true;
+    bool orders = sem == SEM_ACQUIRE || sem == SEM_ACQ_REL || sem == SEM_SC;
+    return orders && form_op(form)->flags & OPF_LOAD && by_scope(form) != FENCE_CTA;
 }
 
 // --- one instruction ----------------------------------------------------------------------------------------------
@@ -132,7 +165,8 @@ static Status add_sources(TimeFunc *f, MachineOp *op, u32 insn, const Group *bef
 // Loads that the L1 does not keep (PTX ISA 9.0, 8.6.1 and table 30).
 static bool bypasses_l1(const Form *form) {
     u8 cop = form->mods[MOD_COP];
-    return form->mods[MOD_SEM] > SEM_WEAK || cop == COP_CV || cop == COP_CG;
+    bool shared = form->mods[MOD_SEM] > SEM_WEAK && form->mods[MOD_SCOPE] != SCOPE_CTA;  // with other SMs
+    return shared || cop == COP_CV || cop == COP_CG;
 }
 
 static MemAtomic atomic_class(const Form *form) {
@@ -153,7 +187,6 @@ static void set_access(const TimeFunc *f, MachineOp *op, u32 insn, TimeKind kind
     op->base = f->picked[insn].base;
     op->symbol = f->picked[insn].symbol;
     op->offset = f->picked[insn].offset;
-    if (is_release(form)) op->flags |= TIME_RELEASE;
     if (kind == TIME_LOAD && bypasses_l1(form)) op->flags |= TIME_BYPASS;
     if ((kind == TIME_REDUCE || kind == TIME_ATOMIC) && joined) op->flags |= TIME_JOINED;
     if (kind == TIME_REDUCE || kind == TIME_ATOMIC) op->flags |= (u8)(atomic_class(form) << TIME_ATOMIC_SHIFT);
@@ -161,6 +194,8 @@ static void set_access(const TimeFunc *f, MachineOp *op, u32 insn, TimeKind kind
         op->extra = (u16)time_runtime_call(f, insn);
     else if (kind == TIME_GMMA)
         op->extra = f->serial_products;
+    else if (kind == TIME_FENCE)
+        op->extra = fence_of(form);
     else if (kind == TIME_ASYNC_WAIT || kind == TIME_GMMA_WAIT)
         op->extra = literal_operand(f, insn);
 }
@@ -356,6 +391,34 @@ static Status emit_steps(TimeFunc *f, u32 insn, u32 pc) {
     return STATUS_OK;
 }
 
+// MEMBAR before what releases, with ERRBAR and CGAERRBAR if not for the CTA; CCTL.IVALL behind what acquires, when that
+// has its result [L].
+static Status emit_order(TimeFunc *f, u32 insn, TimeKind kind, u16 extra) {
+    const GpuModel *gpu = f->lower->gpu;
+    MachineOp op = plain_op(f, insn, insn);
+    op.kind = (u8)kind;
+    op.unit = UNIT_ADU;
+    op.interval = (u8)gpu->adu_interval;
+    op.latency = (u16)gpu->alu_latency;
+    op.order = ORDER_FENCE;
+    op.extra = extra;
+    if (kind == TIME_INVALIDATE) {
+        const FlowInsn *in = &f->code->insns[insn];
+        for (u32 k = 0; k < in->defs; k++) TRY(add_operand(f, f->code->operands[in->operands + k].id));
+        op.uses = in->defs;
+    }
+    return vec_push(&f->ops, op);
+}
+
+static Status emit_release(TimeFunc *f, u32 insn) {
+    const Form *form = time_form(f, insn);
+    if (f->lower->gpu->sm_version < 70 || !releases(form)) return STATUS_OK;
+    TimeFence fence = form->op == OP_BARRIER_CLUSTER_ARRIVE ? FENCE_GPU : by_scope(form);
+    TRY(emit_order(f, insn, TIME_FENCE, fence));
+    for (u32 k = 0; k < 2 && fence != FENCE_CTA; k++) TRY(emit_order(f, insn, TIME_MATH, 0));
+    return STATUS_OK;
+}
+
 // Parameters of calls lie in registers; a branch to the next instruction is none; whole warps need no bar.warp.sync.
 static bool is_hidden(const TimeFunc *f, u32 insn) {
     const FlowInsn *in = &f->code->insns[insn];
@@ -429,7 +492,11 @@ bool time_is_emitted(const TimeFunc *f, u32 insn) {
 Status time_emit_insn(TimeFunc *f, u32 insn) {
     if (is_hidden(f, insn)) return hidden_op(f, insn);
     if (is_folded(f, insn)) return STATUS_OK;
-    return time_kind(f, insn) == TIME_GMMA ? emit_product(f, insn, insn) : emit_steps(f, insn, insn);
+    if (time_kind(f, insn) == TIME_GMMA) return emit_product(f, insn, insn);
+    TRY(emit_release(f, insn));
+    TRY(emit_steps(f, insn, insn));
+    bool ends = f->lower->gpu->sm_version >= 70 && acquires(time_form(f, insn));
+    return ends ? emit_order(f, insn, TIME_INVALIDATE, 0) : STATUS_OK;
 }
 
 Status time_emit(TimeFunc *f) {
