@@ -48,18 +48,17 @@ static u32 total_width(const Table *table) {
     return total - GAP;
 }
 
-// Cuts flexible columns, the widest cut first, until the table fits or nothing can be cut.
+// Cuts flexible columns, always the widest, until the table fits or nothing can be cut.
 static void shrink(Table *table, u32 width) {
-    for (u32 total = total_width(table); total > width; total = total_width(table)) {
-        TableColumn *best = NULL;
+    TableColumn *best = NULL;
+    for (u32 total = total_width(table); total > width; total--, best->width--) {
+        best = NULL;
         for (u32 c = 0; c < table->columns.len; c++) {
             TableColumn *column = &table->columns.data[c];
             bool can = !column->dropped && column->least && column->width > column->least;
             if (can && (!best || column->width > best->width)) best = column;
         }
         if (!best) return;
-        u32 over = total - width, spare = best->width - best->least;
-        best->width -= over < spare ? over : spare;
     }
 }
 

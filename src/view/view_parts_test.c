@@ -15,6 +15,7 @@
 #include "view/source_text.h"
 #include "view/table.h"
 #include "view/utf8.h"
+#include "view/wrap.h"
 
 static void names_lose_parameters(void **state) {
     (void)state;
@@ -110,6 +111,7 @@ static void tables_adapt(void **state) {
     } cases[] = {
         {0, 0, "  name              place         n  m\n  a_rather_long_id  dir/file.c:1  7  8\n"},
         {33, 0, "  name         place         n  m\n  a_rather_..  dir/file.c:1  7  8\n"},
+        {31, 0, "  name        place        n  m\n  a_rather..  ../file.c:1  7  8\n"},  // the widest gives
         {24, 1, "  name      place      n\n  a_rath..  ..ile.c:1  7\n"},
         {20, 1, "  name      place     n\n  a_rath..  ..le.c:1  7\n"},  // no more can go
     };
@@ -159,6 +161,18 @@ static void last_column_may_wrap(void **state) {
     assert_printed(&table, 30, 0, "  n  why\n  1  its launches are short:\n     make them fewer\n  2  short\n");
 }
 
+static void numbers_keep_their_per_cent(void **state) {
+    (void)state;
+    char *text;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    Output out = {.write = append, .context = stream};
+    wrap_text(&out, "saves 40 % (12 to 51 %), or 100 %", 2, 22 + 2);
+    fclose(stream);
+    assert_string_equal(text, "saves 40 % (12 to\n  51 %), or 100 %\n");
+    free(text);
+}
+
 static void optional_columns_need_something_to_say(void **state) {
     (void)state;
     static const char *const cells[] = {"1", "", "wait", "2", "", ""};
@@ -188,15 +202,11 @@ static void source_lines_are_found(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_lose_parameters),
-        cmocka_unit_test(empty_cells_leave_no_blanks),
-        cmocka_unit_test(names_are_cut_by_their_parts),
-        cmocka_unit_test(numbers_are_short),
-        cmocka_unit_test(bad_utf8_is_replaced),
-        cmocka_unit_test(tables_adapt),
-        cmocka_unit_test(source_lines_are_found),
-        cmocka_unit_test(last_column_may_wrap),
-        cmocka_unit_test(optional_columns_need_something_to_say),
+        cmocka_unit_test(names_lose_parameters),        cmocka_unit_test(empty_cells_leave_no_blanks),
+        cmocka_unit_test(names_are_cut_by_their_parts), cmocka_unit_test(numbers_are_short),
+        cmocka_unit_test(bad_utf8_is_replaced),         cmocka_unit_test(tables_adapt),
+        cmocka_unit_test(source_lines_are_found),       cmocka_unit_test(last_column_may_wrap),
+        cmocka_unit_test(numbers_keep_their_per_cent),  cmocka_unit_test(optional_columns_need_something_to_say),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,8 +6,8 @@
 #include "view/output.h"
 
 // Writes one-line `text` and ends the line. The cursor is at column `indent`; lines that follow are indented by as
-// much. Breaks at spaces so that no line is longer than `width` (0 = no limit); a longer word stands on a line of its
-// own.
+// much. Breaks at spaces, but not before "%", so that no line is longer than `width` (0 = no limit); a longer word
+// stands on a line of its own.
 void wrap_text(Output *out, const char *text, u32 indent, u32 width);
 
 #endif

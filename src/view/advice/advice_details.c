@@ -10,7 +10,7 @@
 #include "view/wrap.h"
 
 #define LEAST_SHARE 0.005  // places with less are not worth a line of the screen
-enum { LABEL = 11, BODY = 5 + LABEL, LEAST_PLACE = 14, LEAST_CODE = 16, FRAMES_SHOWN = 4 };
+enum { LABEL = 11, BODY = 5 + LABEL, LEAST_PLACE = 14, LEAST_CODE = 16, LEAST_CAUSE = 24, FRAMES_SHOWN = 4 };
 
 static void label(AdvicePage *page, const char *name) { output_printf(page->out, "     %-*s", LABEL, name); }
 
@@ -85,7 +85,8 @@ static void write_places(AdvicePage *page, const Advice *advice) {
     table_column(&table, (TableColumn){.header = "stall", .align = TABLE_LEFT, .importance = 1});
     table_column(
         &table,
-        (TableColumn){.header = "waits for", .align = TABLE_LEFT, .importance = 2, .least = 20, .optional = true});
+        (TableColumn){
+            .header = "waits for", .align = TABLE_LEFT, .importance = 2, .least = LEAST_CAUSE, .optional = true});
     table_column(&table, (TableColumn){.header = "source", .align = TABLE_LEFT, .least = LEAST_CODE, .optional = true});
     for (u32 i = 0; i < advice->place_count; i++)
         if (i == 0 || advice->places[i].share >= LEAST_SHARE) place_row(page, &table, &advice->places[i]);

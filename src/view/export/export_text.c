@@ -18,6 +18,12 @@ const char *text_kernel(Text *text, const ReportKernel *kernel) {
     return name ? short_name(&text->arena, name, MOST_NAME) : NULL;
 }
 
+const char *text_kernel_beside(Text *text, const ReportKernel *kernel, u32 others) {
+    u32 width = text_width(text), room = width >= others + LEAST_NAME ? width - others : MOST_NAME;
+    const char *name = text_clean(text, kernel->name);
+    return name ? short_name(&text->arena, name, width && room < MOST_NAME ? room : MOST_NAME) : NULL;
+}
+
 const char *text_keep(Text *text, NumberText number) {
     return arena_copy_str(&text->arena, (Str){number.text, strlen(number.text)});
 }
@@ -429,10 +435,10 @@ static void write_rest(Text *text, const ReportKernel *kernel, const RankedLine 
 }
 
 static const char *lines_title(Text *text, const ReportKernel *kernel, const char *file) {
-    const char *name = text_kernel(text, kernel), *shown = text_clean(text, text_path(file));
-    if (!name || !shown) return NULL;
-    return arena_printf(&text->arena, "Lines of %s%s in %s", name, kernel->launch_count ? "" : " (device function)",
-                        shown);
+    const char *kind = kernel->launch_count ? "" : " (device function)", *shown = text_clean(text, text_path(file));
+    const char *rest = shown ? arena_printf(&text->arena, "%s in %s", kind, shown) : NULL;
+    const char *name = rest ? text_kernel_beside(text, kernel, (u32)strlen("Lines of ") + utf8_width(rest)) : NULL;
+    return name ? arena_printf(&text->arena, "Lines of %s%s", name, rest) : NULL;
 }
 
 static void write_kernel_lines(Text *text, const ReportKernel *kernel) {

@@ -34,6 +34,8 @@ void text_figure_cells(Text *text, Table *table, const TextColumns *set, char wh
 const char *text_clean(Text *text, const char *raw);
 // The name of a kernel for tables. Those of generated kernels can be longer than any line: their ends tell them apart.
 const char *text_kernel(Text *text, const ReportKernel *kernel);
+// ... in a line of which `others` columns are taken; where those leave too little, the line will be too long.
+const char *text_kernel_beside(Text *text, const ReportKernel *kernel, u32 others);
 const char *text_keep(Text *text, NumberText number);
 const char *text_shape(Text *text, const u32 *dims);                    // "8x8"
 const char *text_launch_shape(Text *text, const ReportKernel *kernel);  // "64 x 256", "various", "-"

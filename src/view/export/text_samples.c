@@ -7,7 +7,7 @@
 
 #define LEAST_SHOWN 0.0005  // of the samples that waited
 
-enum { SAMPLE_LINES = 8, REASONS = 4, LEAST_NAME = 12, LEAST_CODE = 16, LEAST_AT = 10 };
+enum { SAMPLE_LINES = 8, REASONS = 4, LEAST_NAME = 12, LEAST_CODE = 16, LEAST_AT = 18, LEAST_CAUSE = 32 };
 
 static const char *percent(Text *text, f64 part, f64 all) {
     return text_keep(text, number_fixed(all > 0 ? 100 * part / all : 0, 1));
@@ -101,7 +101,9 @@ static void write_rows(Text *text, const ReportKernel *kernel, u32 shown) {
         (TableColumn){.header = "line", .align = files ? TABLE_LEFT_TAIL : TABLE_RIGHT, .least = files ? LEAST_AT : 0});
     table_column(&table, (TableColumn){.header = "waiting %"});
     table_column(&table, (TableColumn){.header = "reason", .align = TABLE_LEFT});
-    table_column(&table, (TableColumn){.header = "waits for (blamed)", .align = TABLE_LEFT, .importance = 1});
+    table_column(
+        &table,
+        (TableColumn){.header = "waits for (blamed)", .align = TABLE_LEFT, .importance = 1, .least = LEAST_CAUSE});
     TableColumn code = {.header = "source", .align = TABLE_LEFT, .importance = 2, .least = LEAST_CODE};
     if (codes) table_column(&table, code);
     for (u32 i = 0; i < shown; i++) {

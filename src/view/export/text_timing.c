@@ -8,11 +8,13 @@
 #include "view/export/text.h"
 #include "view/report_timing.h"
 #include "view/sparkline.h"
+#include "view/utf8.h"
 #include "view/wrap.h"
 
 #define ALL_WARPS 99.95  // per cent of an SM's warps, as they are printed
 
-enum { STALL_LINES = 8, REASONS = 4, CURVE_WIDTH = 60, CURVE_LABEL = 26, LEAST_CODE = 16, LEAST_AT = 10, LABEL = 13 };
+enum { STALL_LINES = 8, REASONS = 4, CURVE_WIDTH = 60, CURVE_LABEL = 26, LEAST_CODE = 16, LEAST_AT = 18, LABEL = 13 };
+enum { INDENT = 2, LEAST_CAUSE = 32 };
 
 static f64 value_of(const MetricSet *set, MetricId metric) { return set->present[metric] ? set->value[metric] : 0; }
 
@@ -33,12 +35,13 @@ static void line(Text *text, const char *name, const char *value) {
 
 // --- why -----------------------------------------------------------------------------------------------------------
 static const char *title_of(Text *text, const ReportKernel *kernel) {
-    const char *name = text_kernel(text, kernel);
     f64 cycles = value_of(&kernel->metrics, METRIC_ELAPSED), ns = value_of(&kernel->metrics, METRIC_DURATION);
-    if (!name) return NULL;
-    return arena_printf(&text->arena, "%s: %s cycles, %s%s (%s%s)", name, human(text, cycles),
-                        text_keep(text, number_time(ns)), kernel->timed_launches > 1 ? " in all launches" : "",
-                        kernel->provenance, kernel->estimated_launches ? " in part" : "");
+    const char *rest =
+        arena_printf(&text->arena, ": %s cycles, %s%s (%s%s)", human(text, cycles), text_keep(text, number_time(ns)),
+                     kernel->timed_launches > 1 ? " in all launches" : "", kernel->provenance,
+                     kernel->estimated_launches ? " in part" : "");
+    const char *name = rest ? text_kernel_beside(text, kernel, INDENT + utf8_width(rest)) : NULL;
+    return name ? arena_printf(&text->arena, "%s%s", name, rest) : NULL;
 }
 
 // Partial simulation: how sure the cycles are.
@@ -350,7 +353,8 @@ static void stall_table(Text *text, const ReportKernel *kernel, const StallLine 
     table_column(&table, at);
     table_column(&table, (TableColumn){.header = "waiting %"});
     table_column(&table, (TableColumn){.header = "main reason", .align = TABLE_LEFT});
-    table_column(&table, (TableColumn){.header = "waits for", .align = TABLE_LEFT, .importance = 1});
+    table_column(&table,
+                 (TableColumn){.header = "waits for", .align = TABLE_LEFT, .importance = 1, .least = LEAST_CAUSE});
     TableColumn code = {.header = "source", .align = TABLE_LEFT, .importance = 2, .least = LEAST_CODE};
     if (with.code) table_column(&table, code);
     for (u32 i = 0; i < count; i++) stall_row(text, &table, kernel, &rows[i], with);
@@ -423,7 +427,7 @@ void text_stalls(Text *text) {
     for (u32 i = 0; i < report->kernel_count && text->out->status == STATUS_OK; i++) {
         const ReportKernel *kernel = &report->kernels[i];
         if (value_of(&kernel->metrics, METRIC_WARP_STALLED) <= 0 && !kernel->stall_count) continue;
-        const char *name = text_kernel(text, kernel);
+        const char *name = text_kernel_beside(text, kernel, (u32)strlen("Waiting warps of "));
         text_heading(text, name ? arena_printf(&text->arena, "Waiting warps of %s", name) : NULL);
         write_stall_lines(text, kernel, report->options.lines ? report->options.lines : UINT32_MAX);
         shown++;
