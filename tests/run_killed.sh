@@ -43,6 +43,12 @@ same "exit code after SIGTERM in the first launch" $? 143
 for words in "program     $T/matmul --variant naive --n 1024" "launches    1 (1 kernel)" "state       cut off" "  mm  "; do
     grep -qF "$words" "$T/report" || fail "ended in the first launch: no '$words'" "$(cat "$T/report")"
 done
+"$W" advise "$T/first.wlp" | grep -q "no launch had ended when the run was cut off" || fail "ended in the first launch: advise says why there is none"
+
+# Ended before it used CUDA, it is not said to use none.
+"$W" run -o "$T/none.wlp" sh -c 'kill -KILL $$' >"$T/out" 2>&1
+same "exit code of a program that was killed" $? 137
+grep -q "the program was ended before it called the CUDA runtime or driver" "$T/out" || fail "ended before CUDA" "$(cat "$T/out")"
 
 # When only warplens is killed the program goes on and its profile is completed.
 "$W" run -q -o "$T/orphan.wlp" "$T/launches" $fatbin 20 >"$T/lines" 2>/dev/null &

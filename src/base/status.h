@@ -16,6 +16,7 @@
     X(NOT_FOUND, "not found")                                           \
     X(EXISTS, "already exists")                                         \
     X(IO, "input/output error")                                         \
+    X(NO_SPACE, "the disk is full, or a limit on files is reached")     \
     X(LIMIT, "a limit was exceeded")                                    \
     X(FAULT, "the simulated program made an invalid access or trapped") \
     X(DEADLOCK, "the simulated program cannot make progress")           \

@@ -13,16 +13,21 @@
 
 #include "base/near.h"
 #include "binary/demangle.h"
+#include "view/utf8.h"
 #include "view/wrap.h"
 
+// What a damaged file holds must not reach the terminal as it is.
 static void show_diag(const Diag *diag, bool readable) {
     char line[8192];
+    Arena arena = {0};
     for (u32 i = 0; i < diag->entries.len; i++) {
         diag_format(&diag->entries.data[i], line, sizeof line);
         char *plain = readable ? demangle_text(line) : NULL;
-        fprintf(stderr, "warplens: %s\n", plain ? plain : line);
+        const char *text = plain ? plain : line, *clean = utf8_clean(&arena, (Str){text, strlen(text)}, true);
+        fprintf(stderr, "warplens: %s\n", clean ? clean : text);
         mem_free(plain);
     }
+    arena_free(&arena);
     if (diag->dropped) fprintf(stderr, "warplens: ... and %u more\n", diag->dropped);
 }
 

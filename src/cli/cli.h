@@ -13,6 +13,7 @@
 #include "gpu/gpu.h"
 
 enum { EXIT_OK = 0, EXIT_INPUT = 1, EXIT_USAGE = 2, EXIT_TOOL = 125, EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
+enum { EXIT_SIGNAL = 128 };  // plus its number: the program was ended by a signal
 
 #define COMMAND(name, function, text) int function(int argc, char **argv);
 #include "cli/commands.def"

@@ -462,14 +462,16 @@ static void say_if_empty(const RunOptions *o, const char *path) {
                 o->regex ? "-k, " : "");
 }
 
-static void say_where(const RunOptions *o, const char *output) {
+// `code`: what the program ended with.
+static void say_where(const RunOptions *o, const char *output, int code) {
     if (access(output, R_OK) == 0) {
         say_profile(o, output);
         say_if_empty(o, output);
         advise_briefly(output);
     } else if (!o->output || !strstr(o->output, "%p")) {
-        fprintf(stderr,
-                "warplens: no profile was written: a program has one when it calls the CUDA runtime or driver\n");
+        fprintf(stderr, "warplens: no profile was written: %s\n",
+                code > EXIT_SIGNAL ? "the program was ended before it called the CUDA runtime or driver"
+                                   : "a program has one when it calls the CUDA runtime or driver");
     }
 }
 
@@ -492,7 +494,7 @@ static int run_on_simulator(const RunOptions *o, char **argv, const char *progra
     code = with_result(o, result, run_start(argv, &started));
     if (started && o->what_if && access(output, R_OK) == 0)
         run_try(&(RunTry){output, argv, (u32)strtoul(o->what_if, NULL, 10), o->quiet});
-    if (started && !o->quiet) say_where(o, output);
+    if (started && !o->quiet) say_where(o, output, code);
     return code;
 }
 

@@ -25,8 +25,8 @@ typedef struct RunTry {
 } RunTry;
 void run_try(const RunTry *run);
 
-// Runs argv[0] and waits for its end; returns its exit code, 128 + N after signal N, or one of our own after a message.
-// *started: the program was executed.
+// Runs argv[0] and waits for its end; returns its exit code, EXIT_SIGNAL + N after signal N, or one of our own after a
+// message. *started: the program was executed.
 int run_start(char **argv, bool *started);
 
 #endif

@@ -24,7 +24,7 @@ static int wait_for(pid_t child) {
         if (errno != EINTR) return cli_fail(EXIT_TOOL, "waiting for the program failed: %s", strerror(errno));
     if (WIFEXITED(status)) return WEXITSTATUS(status);
     say_signal(WTERMSIG(status));
-    return 128 + WTERMSIG(status);
+    return EXIT_SIGNAL + WTERMSIG(status);
 }
 
 static volatile sig_atomic_t running;  // its process, for the handler

@@ -25,6 +25,7 @@ DbHeader db_header(const u8 *bytes, size_t size) {
 }
 
 Status db_status(int code) {
+    if (code == SQLITE_IOERR_SHMSIZE) return STATUS_NO_SPACE;
     switch (code & 0xff) {
     case SQLITE_OK:
     case SQLITE_ROW:
@@ -39,6 +40,7 @@ Status db_status(int code) {
     case SQLITE_RANGE: return STATUS_INVALID;
     case SQLITE_TOOBIG: return STATUS_LIMIT;
     case SQLITE_INTERRUPT: return STATUS_CANCELLED;
+    case SQLITE_FULL: return STATUS_NO_SPACE;
     default: return STATUS_IO;
     }
 }

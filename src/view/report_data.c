@@ -9,7 +9,10 @@
 #include "analyze/kernel_view.h"
 #include "binary/kernel_name.h"
 #include "view/columns.h"
+#include "view/short_name.h"
 #include "view/utf8.h"
+
+enum { OTHERS = 8, OTHER_NAME = 40 };  // kernels to name that are not wanted
 
 typedef struct Loader {
     Report *report;
@@ -35,6 +38,17 @@ static Status name_kernel(Loader *loader, ReportKernel *kernel) {
 
 static bool is_wanted(const Loader *loader, const ReportKernel *kernel) {
     return !loader->filtered || kernel_name_matches(&loader->filter, kernel->mangled, kernel->signature);
+}
+
+// Told when the filter leaves none in.
+static Status note_other(Loader *loader, const ReportKernel *kernel) {
+    Report *report = loader->report;
+    const char *before = report->others ? report->others : "";
+    if (!kernel->function->launches || report->other_count++ > OTHERS) return STATUS_OK;
+    const char *name = report->other_count > OTHERS ? "..." : short_name(loader->arena, kernel->name, OTHER_NAME);
+    if (!name) return STATUS_NO_MEMORY;
+    report->others = arena_printf(loader->arena, "%s%s%s", before, *before ? ", " : "", name);
+    return report->others ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
 static const char *provenance_of(const Report *report, u32 source) {
@@ -102,7 +116,10 @@ static Status load_kernels(Loader *loader) {
         *kernel = (ReportKernel){.function = &functions[i]};
         if (functions[i].source == 0) continue;  // neither launched nor counted
         TRY(name_kernel(loader, kernel));
-        if (!is_wanted(loader, kernel)) continue;
+        if (!is_wanted(loader, kernel)) {
+            TRY(note_other(loader, kernel));
+            continue;
+        }
         TRY(load_kernel(loader, kernel));
         kept += kernel->launch_count || kernel->line_count;
     }

@@ -90,6 +90,8 @@ struct Report {
     u32 finding_count;
     const ReportKernel *kernels;  // sorted, largest first
     u32 kernel_count;
+    const char *others;  // names of kernels that the filter leaves out, of many the first; NULL: there are none
+    u32 other_count;
     Formula line_order;  // by which lines are sorted in the text
 };
 

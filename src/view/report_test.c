@@ -280,6 +280,9 @@ static void kernels_are_filtered_and_sorted(void **state) {
         if (cases[i].kernels) assert_string_equal(json_string_value(name), cases[i].first);
         json_decref(root);
     }
+    char *text = render("text", (ReportOptions){.kernel_regex = "nothing"});
+    assert_non_null(strstr(text, "no kernel matches the filter; there are init, mm\n"));
+    free(text);
     free(render_status("json", (ReportOptions){.kernel_regex = "("}, STATUS_INVALID));
     free(render_status("json", (ReportOptions){.sort = "beauty"}, STATUS_INVALID));
     free(render_status("csv", (ReportOptions){.section = REPORT_SECTION_COUNT}, STATUS_INVALID));

@@ -9,7 +9,8 @@
 
 enum {
     MOST_KERNELS = 32,
-    LEAST_SAMPLES = 12 /* of a kernel: with fewer a third of them may as well be half */
+    KERNELS_NAMED = 8,  // when none is what was asked for
+    LEAST_SAMPLES = 12  /* of a kernel: with fewer a third of them may as well be half */
 };
 #define LEAST_GAIN 0.01  // of the program
 
@@ -83,9 +84,9 @@ static Status tell_left_out(AdviceMaker *m) {
 // Nobody changes the code of a library's kernel who only calls it; who names it wants to hear of it.
 static const char *not_to_change(AdviceMaker *m, const KernelView *view) {
     const char *library = m->options->wanted ? NULL : kernel_library(view);
-    return library
-               ? arena_printf(m->context.arena, "not to be changed, of %s (-k NAME: look at it all the same)", library)
-               : NULL;
+    return library ? arena_printf(m->context.arena, "code of %s, not of the program (-k NAME: look at it all the same)",
+                                  library)
+                   : NULL;
 }
 
 static bool has_samples(const AdviceCase *c) {
@@ -100,6 +101,7 @@ static Status look_at(AdviceMaker *m, const KernelView *view) {
     Status status = case_make(&m->context, view, &m->scratch, &c);
     if (status == STATUS_OK && has_samples(&c)) {
         status = others ? leave_out(m, view, others) : run_rules(m, &c);
+        kernel.of_library = others != NULL;
         if (!*kernel.limit) kernel.limit = case_limit(&c);
         kernel.stalled = case_share(&c, c.load.total - c.load.issued - c.load.not_selected);
         if (status == STATUS_OK) status = rank_kernel(m, &c);
@@ -148,18 +150,52 @@ static Status find_refusal(AdviceMaker *m, const char **refusal) {
     return STATUS_OK;
 }
 
+// The names that could have been asked for.
+static Status tell_none_wanted(AdviceMaker *m) {
+    const ProfileFunction *const *functions;
+    const char *names = "";
+    u32 count;
+    TRY(kernel_views_launched(m->context.views, KERNELS_NAMED + 1, NULL, NULL, &functions, &count));
+    for (u32 i = 0; i < count && names; i++)
+        names = arena_printf(m->context.arena, "%s%s%s", names, i ? ", " : "; there are ",
+                             i < KERNELS_NAMED ? functions[i]->name : "...");
+    return note(m, names ? arena_printf(m->context.arena,
+                                        "no kernel that was launched is among those that were asked for%s", names)
+                         : NULL);
+}
+
+// The program was killed in the middle of its first launches.
+static Status is_cut_off(AdviceMaker *m, bool *cut) {
+    ProfileSummary summary;
+    bool ended = false;
+    TRY(profile_summary(m->context.profile, &summary, m->context.diag));
+    for (u32 i = 0; i < m->context.kernel_count; i++) {
+        const ProfileLaunch *launches;
+        u32 count;
+        TRY(profile_launches(m->context.profile, m->context.kernels[i]->function->id, &launches, &count,
+                             m->context.diag));
+        for (u32 k = 0; k < count; k++) ended |= launches[k].end_ns != 0;
+    }
+    *cut = !summary.complete && summary.launches && !ended;
+    return STATUS_OK;
+}
+
 // Why nothing can be said, and what to do.
 static Status tell_no_samples(AdviceMaker *m) {
     const char *refusal;
     const ProfileSource *sources;
     u32 count;
     f64 ns = 0;
-    bool on_gpu = false;
-    if (m->options->wanted && !m->context.kernel_count)
-        return note(m, "no kernel that was launched is among those that were asked for");
+    bool on_gpu = false, cut;
+    if (m->options->wanted && !m->context.kernel_count) return tell_none_wanted(m);
     TRY(profile_sources(m->context.profile, &sources, &count, m->context.diag));
     for (u32 i = 0; i < count; i++) on_gpu |= !strcmp(sources[i].tool, "CUPTI");
     for (u32 i = 0; i < m->context.kernel_count; i++) ns += m->context.kernels[i]->launches.total_ns;
+    TRY(is_cut_off(m, &cut));
+    if (cut && !on_gpu)
+        return note(m,
+                    "no launch had ended when the run was cut off, and what is known of one is written when it ends: "
+                    "let the program run longer, or give it less to do");
     if (!on_gpu || ns <= 0)
         return note(m, "the profile has no samples of kernels: run the program with `warplens run --timing`, or on a "
                        "GPU with `--on gpu`");

@@ -100,6 +100,7 @@ typedef struct AdviceKernel {  // for each kernel that was looked at, most time 
     u32 first, count;   // AdviceList.ranked
     const char *limit;  // what limits it, one phrase: "waits for global memory (61 % of its warps' time)"
     f64 stalled;        // part of the samples that are stalls, 0..1
+    bool of_library;    // left out: its code is not the program's
 } AdviceKernel;
 
 typedef struct AdviceList {

@@ -5,6 +5,7 @@
 #define WL_VIEW_ADVICE_DATA_H
 
 #include "view/advice/advice_report.h"
+#include "view/number.h"
 #include "view/source_text.h"
 
 typedef struct AdviceName {
@@ -44,6 +45,7 @@ u32 advice_rank(const AdviceReport *report, const Advice *advice);  // from 1
 
 // Part of the program's GPU time that goes away when the program becomes `speedup` times as fast, 0..1.
 f64 advice_saved(f64 speedup);
+NumberText advice_times(f64 speedup);  // "1.23" of 1.23x; about three digits
 
 extern const char *const advice_kind_names[3];   // "eliminate", ...
 extern const char *const advice_place_names[4];  // "kernel", ...

@@ -155,6 +155,8 @@ const Advice *advice_overlapped(const AdviceReport *report, const Advice *advice
 
 u32 advice_rank(const AdviceReport *report, const Advice *advice) { return (u32)(advice - report->list->rows) + 1; }
 
+NumberText advice_times(f64 speedup) { return number_fixed(speedup, speedup < 9.995 ? 2 : speedup < 99.95 ? 1 : 0); }
+
 f64 advice_saved(f64 speedup) { return speedup > 1 ? 1 - 1 / speedup : 0; }
 
 // --- readable texts -------------------------------------------------------------------------------------------------
@@ -255,11 +257,12 @@ static const char *brief_line(const AdviceReport *report, const Advice *advice, 
     const char *place = advice_place_text(report, advice_main_place(advice), true, arena);
     if (!place) return NULL;
     bool said = !*place || advice->scope.kind == PLACE_KERNEL || strstr(advice->what, place);
-    const char *tried = e->tried > 0 ? arena_printf(arena, ", tried: %.2fx", e->tried) : "";
+    const char *tried = e->tried > 0 ? arena_printf(arena, ", tried: %sx", advice_times(e->tried).text) : "";
     if (!tried) return NULL;
-    return arena_printf(arena, "%s  %3.0f %%  %s%s%s: %s %.2fx (%.2f-%.2f)%s\n", prefix,
+    return arena_printf(arena, "%s  %3.0f %%  %s%s%s: %s %sx (%s-%s)%s\n", prefix,
                         100 * advice_saved(e->program_speedup), advice->what, said ? "" : " at ", said ? "" : place,
-                        advice_name(report, advice->kernel)->brief, e->speedup, e->low, e->high, tried);
+                        advice_name(report, advice->kernel)->brief, advice_times(e->speedup).text,
+                        advice_times(e->low).text, advice_times(e->high).text, tried);
 }
 
 // Where no rule has a remedy: what the kernel with the most time is limited by.

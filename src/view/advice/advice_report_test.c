@@ -302,6 +302,20 @@ TEST(kernels_that_could_not_be_analysed_are_no_good_kernels) {
     profile_close(profile);
 }
 
+TEST(kernels_of_libraries_are_not_said_to_be_good) {
+    Profile *profile = open_made();
+    made.list.count = 0;
+    made.kernels[0].of_library = made.kernels[1].of_library = true;
+    char *text = render(profile, "text", options_of(200, false));
+    assert_non_null(strstr(text, "the kernels are those of libraries"));
+    free(text);
+    made.kernels[1].of_library = false;
+    text = render(profile, "text", options_of(200, false));
+    assert_non_null(strstr(text, "No rule found a change"));
+    free(text);
+    profile_close(profile);
+}
+
 TEST(few_samples_are_told) {
     Profile *profile = open_made();
     made.views[SHADE].basis = VIEW_SAMPLES;
@@ -494,6 +508,7 @@ int main(int argc, char **argv) {
         IN_FOLDER(text_fits_the_terminal),
         IN_FOLDER(an_empty_list_says_why),
         IN_FOLDER(kernels_that_could_not_be_analysed_are_no_good_kernels),
+        IN_FOLDER(kernels_of_libraries_are_not_said_to_be_good),
         IN_FOLDER(few_samples_are_told),
         IN_FOLDER(without_advice_the_limit_is_told),
         IN_FOLDER(top_is_the_best_ones),

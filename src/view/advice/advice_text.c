@@ -38,10 +38,8 @@ const char *page_clean(AdvicePage *page, const char *raw) {
     return kept(page, utf8_clean(&page->arena, (Str){raw, strlen(raw)}, true));
 }
 
-static NumberText times(f64 value) { return number_fixed(value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0); }
-
 const char *page_interval(AdvicePage *page, f64 value, f64 low, f64 high) {
-    return page_text(page, "%sx (%s-%s)", times(value).text, times(low).text, times(high).text);
+    return page_text(page, "%sx (%s-%s)", advice_times(value).text, advice_times(low).text, advice_times(high).text);
 }
 
 const char *page_percent(AdvicePage *page, f64 part) {
@@ -94,7 +92,7 @@ static const char *overlap_text(AdvicePage *page, const Advice *advice) {
 
 const char *page_tried(AdvicePage *page, const Advice *advice) {
     f64 tried = advice->estimate.tried;
-    return tried > 0 ? page_text(page, "; tried: %sx", times(tried).text) : "";
+    return tried > 0 ? page_text(page, "; tried: %sx", advice_times(tried).text) : "";
 }
 
 static void list_row(AdvicePage *page, const Advice *advice) {
@@ -125,10 +123,19 @@ static bool looked_at_any(const AdviceList *list) {
     return false;
 }
 
+static bool all_of_libraries(const AdviceList *list) {
+    for (u32 i = 0; i < list->kernel_count; i++)
+        if (*list->kernels[i].limit && !list->kernels[i].of_library) return false;
+    return list->kernel_count > 0;
+}
+
 static void write_nothing(AdvicePage *page) {
     const AdviceList *list = page->report->list;
     const char *words = "No rule found a change that is worth its while. What limits the kernels is below; "
                         "`warplens report` has every line's figures.";
+    if (all_of_libraries(list))
+        words = "No advice: the kernels are those of libraries. What limits them is below; `warplens report` has every "
+                "line's figures.";
     if (!looked_at_any(list)) words = "No advice: no kernel could be analysed; what is missing is said below.";
     output_text(page->out, "\n");
     page_paragraph(page, 2, words);

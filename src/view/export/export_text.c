@@ -8,6 +8,7 @@
 #include "view/export/text.h"
 #include "view/short_name.h"
 #include "view/utf8.h"
+#include "view/wrap.h"
 
 enum { DEFAULT_LINES = 20, LEAST_NAME = 24, MOST_NAME = 80, LEAST_PLACE = 14, LEAST_SOURCE = 16, MESSAGES = 10 };
 
@@ -226,6 +227,16 @@ static void time_cells(Text *text, Table *table, const ReportKernel *kernel, f64
     table_cell(table, known ? arena_printf(&text->arena, "%s%s", mark, number_time(kernel->time_ns).text) : "-");
 }
 
+static void write_no_kernel(Text *text) {
+    const char *others = text->report->others ? text_clean(text, text->report->others) : NULL;
+    if (!others) {
+        output_text(text->out, "  no launch was profiled\n");
+        return;
+    }
+    output_text(text->out, "  no kernel matches the filter; there are ");
+    wrap_text(text->out, others, 2 + (u32)strlen("no kernel matches the filter; there are "), text_width(text));
+}
+
 static void write_kernels(Text *text) {
     const Report *report = text->report;
     Table table = {0};
@@ -241,8 +252,7 @@ static void write_kernels(Text *text) {
     }
     text_heading(text, "Kernels");
     if (report->kernel_count == 0) {
-        output_text(text->out,
-                    report->options.kernel_regex ? "  no kernel matches the filter\n" : "  no launch was profiled\n");
+        write_no_kernel(text);
         return;
     }
     table_column(&table, (TableColumn){.header = "kernel", .align = TABLE_LEFT_NAME, .least = LEAST_NAME});
