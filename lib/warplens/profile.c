@@ -130,7 +130,7 @@ PUBLIC unsigned wl_launch_kernel(WlProfile *p, unsigned launch) {
 
 PUBLIC int wl_launch_metric(WlProfile *p, unsigned launch, const char *metric, double *value) {
     const ProfileLaunch *found = launch_of(p, launch);
-    return found ? pick(&found->metrics, metric, value) : 0;
+    return found ? pick(found->metrics, metric, value) : 0;
 }
 
 PUBLIC int wl_launch_cycles(WlProfile *p, unsigned launch, double *cycles, double *low, double *high) {

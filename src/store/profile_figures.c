@@ -20,6 +20,7 @@ static void add_value(const Query *query, int column, MetricSet *set) {
 // --- launches ---------------------------------------------------------------------------------------------------
 
 typedef Vec(ProfileLaunch) LaunchRows;
+static const MetricSet nothing_counted;
 
 static void read_triple(const Query *query, int column, u32 *triple) {
     for (int i = 0; i < 3; i++) triple[i] = query_u32(query, column + i);
@@ -29,7 +30,7 @@ static Status read_launches(Profile *profile, u32 function, LaunchRows *rows, Ma
     Status status = STATUS_OK;
     Query query = query_begin(profile, function ? PROFILE_LAUNCHES : PROFILE_LAUNCHES_ALL, function, profile->source);
     while (status == STATUS_OK && query_row(&query)) {
-        ProfileLaunch row = {.id = query_u32(&query, 0), .index = query_u32(&query, 1)};
+        ProfileLaunch row = {.id = query_u32(&query, 0), .index = query_u32(&query, 1), .metrics = &nothing_counted};
         row.function = query_u32(&query, 2);
         row.source = query_u32(&query, 3);
         read_triple(&query, 4, row.grid);
@@ -48,18 +49,31 @@ static Status read_launches(Profile *profile, u32 function, LaunchRows *rows, Ma
     return query_finish(&query, status, diag);
 }
 
+// Of a launch that something was counted of: most that ran on a GPU have none, and there may be a million launches.
+static MetricSet *begin_metrics(Profile *profile, ProfileLaunch *row, Status *status) {
+    MetricSet *set = ARENA_ARRAY(&profile->arena, MetricSet, 1);
+    if (set) row->metrics = set;
+    if (!set) *status = STATUS_NO_MEMORY;
+    return set;
+}
+
+// Rows come launch by launch.
 static Status read_launch_metrics(Profile *profile, u32 function, ProfileLaunch *rows, const Map *index, Diag *diag) {
-    ProfileLaunch *row = NULL;
+    u32 launch = 0;
+    MetricSet *set = NULL;
+    Status status = STATUS_OK;
     Query query = query_begin(profile, function ? PROFILE_LAUNCH_METRICS : PROFILE_LAUNCH_METRICS_ALL, function, 0);
-    while (query_row(&query)) {
-        u32 launch = query_u32(&query, 0);
-        if (!row || row->id != launch) {
+    while (status == STATUS_OK && query_row(&query)) {
+        if (!set || launch != query_u32(&query, 0)) {
+            if (set) metric_run(profile->program, set);
+            launch = query_u32(&query, 0);
             u64 *at = map_get(index, launch);
-            row = at ? &rows[*at] : NULL;
+            set = at ? begin_metrics(profile, &rows[*at], &status) : NULL;
         }
-        if (row) add_value(&query, 1, &row->metrics);
+        if (set) add_value(&query, 1, set);
     }
-    return query_finish(&query, STATUS_OK, diag);
+    if (set) metric_run(profile->program, set);
+    return query_finish(&query, status, diag);
 }
 
 static Status read_launch_times(Profile *profile, u32 function, ProfileLaunch *rows, const Map *index, Diag *diag) {
@@ -106,10 +120,7 @@ static Status load_launches(Profile *profile, u32 function, LaunchRows *rows, Ma
     TRY(read_launch_estimates(profile, rows->data, index, diag));
     ProfileLaunch *kept = ARENA_ARRAY(&profile->arena, ProfileLaunch, rows->len + 1);
     if (!kept) return profile_tell(profile, diag, STATUS_NO_MEMORY);
-    for (u32 i = 0; i < rows->len; i++) {
-        kept[i] = rows->data[i];
-        metric_run(profile->program, &kept[i].metrics);
-    }
+    if (rows->len) memcpy(kept, rows->data, rows->len * sizeof *kept);
     Status status = launch_times_estimate(kept, rows->len);
     if (status == STATUS_OK)
         status = profile_remember(profile, &profile->launches, function, (ProfileList){kept, rows->len});

@@ -123,9 +123,29 @@ static void unknown_rows_are_passed_over(void **state) {
     u32 count;
     assert_int_equal(profile_open(path, &profile, NULL), STATUS_OK);
     assert_int_equal(profile_launches(profile, 1, &launches, &count, NULL), STATUS_OK);
-    assert_true(launches[0].metrics.present[METRIC_INST]);
-    assert_false(launches[0].metrics.present[METRIC_THREAD_INST]);
+    assert_true(launches[0].metrics->present[METRIC_INST]);
+    assert_false(launches[0].metrics->present[METRIC_THREAD_INST]);
     assert_int_equal(read_everything(profile), STATUS_OK);
+    profile_close(profile);
+}
+
+// A run on a GPU has hundreds of thousands of launches, of which nothing was counted.
+static void launches_without_counters_take_little_memory(void **state) {
+    (void)state;
+    write_sample();
+    execute("DELETE FROM launch_metric WHERE launch IN (SELECT id FROM launch WHERE function = 2)");
+    Profile *profile;
+    const ProfileLaunch *counted, *bare;
+    u32 count;
+    assert_int_equal(profile_open(path, &profile, NULL), STATUS_OK);
+    assert_int_equal(profile_launches(profile, 1, &counted, &count, NULL), STATUS_OK);
+    assert_int_equal(profile_launches(profile, 2, &bare, &count, NULL), STATUS_OK);
+    assert_int_equal(count, 2);
+    assert_ptr_equal(bare[0].metrics, bare[1].metrics);
+    assert_null(memchr(bare[0].metrics->present, 1, METRIC_COUNT));
+    assert_true(counted[0].metrics->present[METRIC_INST] && counted[1].metrics->present[METRIC_INST]);
+    assert_ptr_not_equal(counted[0].metrics, counted[1].metrics);
+    assert_in_range(sizeof *bare, 1, 256);
     profile_close(profile);
 }
 
@@ -250,10 +270,15 @@ static void a_thousand_functions_are_listed_at_once(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        IN_FOLDER(what_is_no_profile_is_told_apart), IN_FOLDER(other_versions),
-        IN_FOLDER(unknown_rows_are_passed_over),     IN_FOLDER(truncated_files_are_told_apart),
-        IN_FOLDER(garbled_files_do_no_harm),         IN_FOLDER(read_only_folders),
-        IN_FOLDER(reading_leaves_the_file_alone),    IN_FOLDER(a_thousand_functions_are_listed_at_once),
+        IN_FOLDER(what_is_no_profile_is_told_apart),
+        IN_FOLDER(other_versions),
+        IN_FOLDER(unknown_rows_are_passed_over),
+        IN_FOLDER(launches_without_counters_take_little_memory),
+        IN_FOLDER(truncated_files_are_told_apart),
+        IN_FOLDER(garbled_files_do_no_harm),
+        IN_FOLDER(read_only_folders),
+        IN_FOLDER(reading_leaves_the_file_alone),
+        IN_FOLDER(a_thousand_functions_are_listed_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -79,7 +79,7 @@ typedef struct ProfileLaunch {
     u32 device, stream;
     u32 stack;  // of the host, for profile_stack; 0: not known
     ProfileTime time;
-    MetricSet metrics;  // evaluated
+    const MetricSet *metrics;  // evaluated; never NULL: launches of which nothing was counted share an empty one
 } ProfileLaunch;
 
 // How long it took on the clock of the machine that ran it; 0: not known. A real GPU's times are the launch's, whole ns

@@ -68,8 +68,8 @@ static void everything_comes_back(void **state) {
     assert_int_equal(launches[1].index, 3);
     assert_int_equal(launches[1].grid[1], 2);
     assert_int_equal(launches[1].end_ns, 4500);
-    assert_true(launches[1].metrics.value[METRIC_INST] == 1000 + 4 + METRIC_INST);
-    assert_true(launches[1].metrics.present[METRIC_LANES]);
+    assert_true(launches[1].metrics->value[METRIC_INST] == 1000 + 4 + METRIC_INST);
+    assert_true(launches[1].metrics->present[METRIC_LANES]);
 
     assert_int_equal(profile_lines(profile, 1, &lines, &count, NULL), STATUS_OK);
     assert_int_equal(count, 3);

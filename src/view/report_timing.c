@@ -171,7 +171,7 @@ Status report_load_timing(Report *report, ReportKernel *kernel, Arena *arena, Di
         const ProfileTime *time = &kernel->launches[i].time;
         kernel->timed_launches += time->known;
         if (!time->known) continue;
-        f64 executed = kernel->launches[i].metrics.value[METRIC_INST];
+        f64 executed = kernel->launches[i].metrics->value[METRIC_INST];
         insts += executed;
         detailed += executed * time->detail;
         kernel->low += (f64)time->low_cycles;

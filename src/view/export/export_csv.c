@@ -105,7 +105,7 @@ static void write_launches(Csv *csv, const Report *report) {
             number_field(csv, launch->dynamic_shared_bytes);
             number_field(csv, launch->status);
             number_field(csv, launch->end_ns != 0);
-            metric_fields(csv, &launch->metrics, 'L');
+            metric_fields(csv, launch->metrics, 'L');
         }
     }
 }
@@ -218,7 +218,7 @@ static void write_timing(Csv *csv, const Report *report) {
                                   (f64)t->high_cycles,
                                   t->detail};
             for (u32 v = 0; v < WL_COUNT(values); v++) number_field(csv, values[v]);
-            metric_fields(csv, &launch->metrics, 'L');
+            metric_fields(csv, launch->metrics, 'L');
         }
     }
 }

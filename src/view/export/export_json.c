@@ -30,7 +30,7 @@ static json_t *launch_value(const ProfileLaunch *launch) {
     json_object_set_new(object, "dynamic_shared_bytes", json_count(launch->dynamic_shared_bytes));
     json_object_set_new(object, "finished", json_boolean(launch->end_ns != 0 || !launch->begin_ns));
     json_object_set_new(object, "status", json_count(launch->status));
-    json_object_set_new(object, "metrics", metrics(&launch->metrics, 'L'));
+    json_object_set_new(object, "metrics", metrics(launch->metrics, 'L'));
     return object;
 }
 

@@ -30,7 +30,7 @@ static Row *gather(Text *text, u32 *count) {
             const ProfileLaunch *launch = &report->kernels[i].launches[k];
             f64 order = !report->options.sort              ? 0
                         : report_by_time(&report->options) ? profile_launch_ns(launch)
-                                                           : formula_run(&report->line_order, &launch->metrics);
+                                                           : formula_run(&report->line_order, launch->metrics);
             rows[next++] = (Row){&report->kernels[i], launch, isnan(order) ? -INFINITY : order};
         }
     if (rows) qsort(rows, *count, sizeof *rows, compare);
@@ -77,7 +77,7 @@ static void write_row(Text *text, Table *table, const Row *row, Columns with, co
     if (with.streams) table_cell(table, arena_printf(&text->arena, "%u", row->launch->stream));
     if (with.timed) table_cell(table, start_text(text, row->launch, with.begin_ns));
     if (with.timed) table_cell(table, time_text(text, row->launch));
-    text_figure_cells(text, table, set, 'K', &row->launch->metrics);
+    text_figure_cells(text, table, set, 'K', row->launch->metrics);
 }
 
 void text_launches(Text *text) {
