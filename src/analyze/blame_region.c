@@ -114,7 +114,21 @@ bool blame_has_region(const Blamer *b, u32 use, StallReason reason) {
     return reason != STALL_LONG_SCOREBOARD || (in->has_effects && !in->is_store && !in->is_atomic && !in->is_load);
 }
 
+// Machine code: who returns or ends waits for that (kernel_view_figures.c), not for a branch before it.
+static bool is_end(const Blamer *b, u32 use) {
+    const FlowInsn *in = &b->flow->code->insns[use];
+    return b->view->kind == VIEW_SASS && (in->kind == FLOW_RET || in->kind == FLOW_EXIT) && in->guard == WL_NONE;
+}
+
+static Status take_itself(u32 use, BlameSources *sources) {
+    BlameSource source = {.def = use, .group = 0, .path = {1, 1, true}};
+    sources->list.len = 0;
+    sources->before = 1;
+    return vec_push(&sources->list, source);
+}
+
 Status blame_region(Blamer *b, u32 use, StallReason reason, BlameSources *sources) {
+    if (reason == STALL_BRANCH_RESOLVING && is_end(b, use)) return take_itself(use, sources);
     if (reason == STALL_BRANCH_RESOLVING && b->earlier && !b->options.no_turns) {
         TRY(blame_targets(b, use, sources));
         if (sources->list.len || sources->own) return STATUS_OK;

@@ -37,8 +37,9 @@ static size_t size_of(const char *file) {
     return size;
 }
 
+static const char *cubin = "tests/sass/kernels_90.cubin", *listing = "tests/sass/kernels_90.json";
+
 static void write_profile(const char *kernel, const RecordSample *rows, u32 count) {
-    static const char cubin[] = "tests/sass/kernels_90.cubin", listing[] = "tests/sass/kernels_90.json";
     StoreWriter *writer = create_profile();
     Sink *sink = store_sink(writer);
     char tail[64];
@@ -137,6 +138,25 @@ static f64 blamed(const Blame *blame, u32 use, StallReason reason, u32 def) {
     return 0;
 }
 
+// Who returns from a function waits for the jump; an H200 samples it at the first instruction of the next function.
+TEST(returns_are_waited_for_behind_them) {
+    enum { RETURN = 73 + 92, NEXT = RETURN + 1, CALL = 31 };  // of `quotient`, behind which its two routines lie
+    static const RecordSample rows[] = {{.pc = CALL, .stall = STALL_SELECTED, .samples = 10},
+                                        {.pc = RETURN, .stall = STALL_SELECTED, .samples = 10},
+                                        {.pc = NEXT, .stall = STALL_BRANCH_RESOLVING, .samples = 300},
+                                        {.pc = NEXT, .stall = STALL_WAIT, .samples = 7}};
+    Sampled s = open_sampled("quotient", rows, WL_COUNT(rows));
+    Arena arena = {0};
+    Blame *blame;
+    assert_int_equal(s.view->flow.code->insns[RETURN].kind, FLOW_RET);
+    assert_int_equal(s.view->samples[NEXT].all[STALL_BRANCH_RESOLVING], 0);
+    assert_int_equal(s.view->samples[NEXT].all[STALL_WAIT], 7);
+    assert_int_equal(blame_kernel(s.view, NULL, &arena, &blame), STATUS_OK);
+    assert_true(fabs(blamed(blame, RETURN, STALL_BRANCH_RESOLVING, RETURN) - 300) < 1e-9);
+    arena_free(&arena);
+    close_sampled(&s);
+}
+
 // An H200 samples warps that wait at a barrier behind it: they wait for what lies before that barrier.
 TEST(barriers_are_looked_for_before_their_samples) {
     static const RecordSample rows[] = {{.pc = LOAD, .stall = STALL_SELECTED, .samples = 12},
@@ -175,10 +195,49 @@ TEST(of_loads_that_share_a_barrier_the_last_is_blamed) {
     close_sampled(&s);
 }
 
+// Moves before and behind the calls, and constants that the function makes for its return, are the call's.
+TEST(what_passes_parameters_goes_with_the_call) {
+    enum { MOVE = 0x1d0 / 16, CALL, RESULT, COMPUTES, FUNCTION = 155, MAKES_ZERO = 159, RETURN = 160 };
+    RecordSample rows[] = {{.pc = MOVE, .stall = STALL_SELECTED, .samples = 10},
+                           {.pc = CALL, .stall = STALL_SELECTED, .samples = 10},
+                           {.pc = RESULT, .stall = STALL_SELECTED, .samples = 10},
+                           {.pc = COMPUTES, .stall = STALL_SELECTED, .samples = 10},
+                           {.pc = FUNCTION, .stall = STALL_SELECTED, .samples = 10},
+                           {.pc = MAKES_ZERO, .stall = STALL_SELECTED, .samples = 10},
+                           {.pc = RETURN, .stall = STALL_SELECTED, .samples = 10},
+                           {.pc = RETURN + 1, .stall = STALL_BRANCH_RESOLVING, .samples = 500}};
+    cubin = "tests/sass/calls.cubin", listing = "tests/sass/calls.json";
+    Sampled s = open_sampled("_Z7duffingPKfP6float2f", rows, WL_COUNT(rows));
+    Arena arena = {0}, scratch = {0};
+    AdviceCase c;
+    const KernelView *view = s.view;
+    AdviceContext context = {
+        .profile = s.profile, .views = s.views, .arena = &arena, .kernels = &view, .kernel_count = 1};
+    assert_int_equal(case_make(&context, view, &scratch, &c), STATUS_OK);
+    u32 rule = 0;
+    while (strcmp(advice_rules[rule].name, "function-inlining")) rule++;
+    c.rule = &advice_rules[rule];
+    advice_functions[rule](&c);
+    assert_int_equal(c.status, STATUS_OK);
+    assert_int_equal(c.hits.len, 1);
+    const CaseInsn *in = c.parts[0].insns;
+    // Three moves and the call before it, three and the next call behind it.
+    f64 pass = 4 * in[MOVE].issued + 4 * in[RESULT].issued + in[MAKES_ZERO].issued + in[RETURN].issued;
+    assert_true(in[RESULT].issued > 3 && in[MAKES_ZERO].issued > 3);
+    assert_true(fabs(c.hits.data[0]->change.issues - pass) < 1e-9);
+    assert_true(c.hits.data[0]->change.stalls > 499);
+    case_free(&c);
+    arena_free(&scratch);
+    arena_free(&arena);
+    close_sampled(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {IN_FOLDER(instructions_of_a_block_run_equally_often),
                                        IN_FOLDER(drain_is_of_the_exit_and_blamed_on_the_stores_before),
+                                       IN_FOLDER(returns_are_waited_for_behind_them),
                                        IN_FOLDER(barriers_are_looked_for_before_their_samples),
-                                       IN_FOLDER(of_loads_that_share_a_barrier_the_last_is_blamed)};
+                                       IN_FOLDER(of_loads_that_share_a_barrier_the_last_is_blamed),
+                                       IN_FOLDER(what_passes_parameters_goes_with_the_call)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

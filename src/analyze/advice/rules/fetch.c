@@ -87,7 +87,20 @@ static bool calls_apart(const AdviceCase *c) {
     return false;
 }
 
-// Jumps there and back, and what passes parameters and results. In machine code moves before the call and in the
+// Of a register, or of a constant: HFMA2 and IMAD of zeros are that, too.
+static bool is_move(const CasePart *part, u32 pc) {
+    const FlowInsn *in = case_insn(part, pc);
+    return in->arith == FLOW_MOVE || (part->insns[pc].traits & TRAIT_ARITHMETIC && !in->uses && in->defs);
+}
+
+// In the block that a call ends, or in the one that it returns to.
+static bool is_beside_call(const CasePart *part, u32 pc) {
+    const Cfg *cfg = part->view->flow.cfg;
+    const FlowBlock *block = &cfg->blocks[cfg->block_of[pc]];
+    return is_call(part, block->first + block->count - 1) || (block->first && is_call(part, block->first - 1));
+}
+
+// Jumps there and back, and what passes parameters and results. In machine code moves around the call and in the
 // function do that. `callee`: all of the part is a function that is called.
 static void add_overhead(Hit *hit, const CasePart *part, bool callee) {
     f64 jumps = calls_apart(hit->c) ? APART : 1;
@@ -96,8 +109,7 @@ static void add_overhead(Hit *hit, const CasePart *part, bool callee) {
         bool own = callee || is_own_function(part, pc), machine = part->view->kind == VIEW_SASS;
         bool jump = is_call(part, pc) || (own && in->kind == FLOW_RET);
         bool parameter = is_parameter(in) && (callee || in->is_store);
-        bool move =
-            machine && in->arith == FLOW_MOVE && (own || (pc + 1 < part->view->insn_count && is_call(part, pc + 1)));
+        bool move = machine && is_move(part, pc) && (own || is_beside_call(part, pc));
         if (jump) {
             hit_blamed(hit, part, pc, UINT32_MAX, jumps);
             hit_unissue(hit, part, pc, 1);
