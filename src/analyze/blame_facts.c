@@ -55,7 +55,7 @@ static Waiting of_unit(const FlowInsn *in, const Latencies *l) {
     case UNIT_FP64: return (Waiting){WAIT, l->fp64, l->fp64, BLAME_ARITHMETIC};
     case UNIT_XU: return (Waiting){SHORT, l->xu, QUEUE_UPPER, BLAME_SPECIAL};
     case UNIT_TENSOR: return (Waiting){WAIT, l->tensor, QUEUE_UPPER, BLAME_TENSOR};
-    case UNIT_LSU: return (Waiting){WAIT | SHORT, l->shared, QUEUE_UPPER, BLAME_SPECIAL};
+    case UNIT_LSU: return (Waiting){WAIT | SHORT, l->shared, QUEUE_UPPER, BLAME_SHUFFLE};
     case UNIT_TEX: return (Waiting){LONG | SHORT, l->texture, MEMORY_UPPER, BLAME_TEXTURE};
     case UNIT_TMA: return (Waiting){LONG, l->global, MEMORY_UPPER, BLAME_ASYNC};
     default: return (Waiting){WAIT, l->alu, l->alu + 2, BLAME_ARITHMETIC};
@@ -65,7 +65,7 @@ static Waiting of_unit(const FlowInsn *in, const Latencies *l) {
 static Waiting ptx_waiting(const FlowCode *code, const FlowInsn *in, f32 steps, const Latencies *l) {
     bool memory = (in->is_load || in->is_atomic) && in->unit != UNIT_TEX;
     if (memory) return of_memory(in, l);
-    if (reads_sreg(code, in)) return (Waiting){WAIT | SHORT, l->xu, QUEUE_UPPER, BLAME_SPECIAL};
+    if (reads_sreg(code, in)) return (Waiting){WAIT | SHORT, l->xu, QUEUE_UPPER, BLAME_SREG};
     Waiting w = of_unit(in, l);
     if (in->unit == UNIT_XU && steps > 1.5f) w.reasons |= WAIT;
     if (steps < EXPANDED_STEPS) return w;

@@ -27,7 +27,7 @@ static const struct {
     [SASS_TIME_UNIFORM] = {SHORT, QUEUE_UPPER, BLAME_ARITHMETIC},
     [SASS_TIME_XU] = {SHORT, QUEUE_UPPER, BLAME_SPECIAL},
     [SASS_TIME_TENSOR] = {SHORT, QUEUE_UPPER, BLAME_TENSOR},
-    [SASS_TIME_SPECIAL] = {SHORT, QUEUE_UPPER, BLAME_SPECIAL},
+    [SASS_TIME_SPECIAL] = {SHORT, QUEUE_UPPER, BLAME_SREG},
     [SASS_TIME_SHARED] = {SHORT, QUEUE_UPPER, BLAME_SHARED},
     [SASS_TIME_CONSTANT] = {SHORT | REASON_BIT(STALL_IMC_MISS), MEMORY_UPPER, BLAME_CONSTANT},
     [SASS_TIME_GLOBAL] = {LONG, MEMORY_UPPER, BLAME_GLOBAL},
@@ -59,6 +59,7 @@ void blame_sass_facts(Blamer *b, u32 pc, BlameInsn *insn) {
     insn->upper = of_time[op->time].upper;
     insn->class = of_time[op->time].class;
     insn->latency = sass_latencies(code->sass->sm)->cycles[op->time];
+    if (insn->class == BLAME_SHARED && op->access & SASS_WARP) insn->class = BLAME_SHUFFLE;
     bool async = op->access & SASS_ASYNC || source->op == SASS_OP_LDGSTS || source->op == SASS_OP_LDGDEPBAR;
     if (op->access & SASS_ATOMIC) insn->class = BLAME_ATOMIC;
     if (async) insn->class = BLAME_ASYNC;

@@ -53,7 +53,8 @@ TEST(classes_are_of_what_was_waited_for) {
         {"atom.shared.add.u32 %r1, [%rd1], 1;", SHORT, BLAME_ATOMIC},
         {"mul.lo.u32 %r1, %r2, %r2;", STALL_WAIT, BLAME_ARITHMETIC},
         {"cvt.rzi.u32.f32 %r1, %f1;", SHORT, BLAME_SPECIAL},
-        {"mov.u32 %r1, %tid.x;", SHORT, BLAME_SPECIAL},
+        {"mov.u32 %r1, %tid.x;", SHORT, BLAME_SREG},
+        {"shfl.sync.bfly.b32 %r1, %r2, 1, 31, -1;", SHORT, BLAME_SHUFFLE},
     };
     for (u32 i = 0; i < WL_COUNT(cases); i++) {
         char body[128];

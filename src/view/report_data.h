@@ -16,7 +16,7 @@ typedef struct ReportStall {
     const char *reason;
     const char *cause_file;
     u32 cause_line;   // 0: not known
-    u32 cause_class;  // UnitClass of the PTX instruction, of several that of most cycles
+    u32 cause_class;  // BlameClass of what was waited for, of several that of most cycles; BLAME_OTHER: not known
     f64 cycles, times;
 } ReportStall;
 

@@ -47,6 +47,7 @@ static Status add_rows(Loader *loader, const Blame *blame, ReportSamples *s) {
                                       .reason = stall_names[edge->reason],
                                       .cause_file = cause->file,
                                       .cause_line = cause->line,
+                                      .cause_class = edge->use == edge->def ? BLAME_OTHER : edge->class,
                                       .cycles = edge->samples};
     }
     s->row_count = report_join_stalls(rows, count);

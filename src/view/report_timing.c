@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/blame.h"
 #include "analyze/limit.h"
 #include "ptx/ops.h"
 
@@ -30,9 +31,30 @@ const StallText *stall_text_main(const MetricSet *metrics) {
     return most;
 }
 
-const char *stall_cause_words(const StallText *reason, u32 op_class) {
-    if (strcmp(reason->name, "long_scoreboard") != 0) return reason->cause;
-    return op_class == UNIT_TEX ? "texels read at" : op_class == UNIT_CBU ? "the call at" : reason->cause;
+static const struct {
+    const char *reason;
+    u32 class;
+    const char *cause;
+} awaited[] = {
+#define AWAITED(reason, class, cause) {reason, BLAME_##class, cause},
+#include "view/stalls.def"
+#undef AWAITED
+};
+
+const char *stall_cause_words(const StallText *reason, u32 class) {
+    for (u32 i = 0; i < WL_COUNT(awaited); i++)
+        if (awaited[i].class == class && strcmp(awaited[i].reason, reason->name) == 0) return awaited[i].cause;
+    return reason->cause;
+}
+
+// What is waited for, as far as the unit says it.
+static u32 class_of_unit(u32 unit) {
+    switch ((UnitClass)unit) {
+    case UNIT_TEX: return BLAME_TEXTURE;
+    case UNIT_CBU: return BLAME_CONTROL;
+    case UNIT_XU: return BLAME_SPECIAL;
+    default: return BLAME_OTHER;
+    }
 }
 
 static LimitFacts facts_of(const ReportKernel *kernel) {
@@ -153,7 +175,7 @@ static Status load_stalls(Loader *loader, ReportKernel *kernel) {
                                 .reason = reason_of(stalls, names, c->stall),
                                 .cause_file = cause.file,
                                 .cause_line = cause.line,
-                                .cause_class = cause.op_class,
+                                .cause_class = class_of_unit(cause.op_class),
                                 .cycles = (f64)c->cycles,
                                 .times = (f64)c->times};
     }

@@ -13,8 +13,8 @@ extern const StallText stall_texts[];
 extern const u32 stall_text_count;
 const StallText *stall_text_find(const char *name);  // NULL when unknown
 
-// What stands before the line of the cause, an instruction of this UnitClass: "data loaded at", "the call at".
-const char *stall_cause_words(const StallText *reason, u32 op_class);
+// What stands before the line of the cause, an instruction of this BlameClass: "data loaded at", "the call at".
+const char *stall_cause_words(const StallText *reason, u32 class);
 
 // The reason with the most warp cycles; NULL when there are none.
 const StallText *stall_text_main(const MetricSet *metrics);

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyze/blame.h"
 #include "base/mem.h"
 #include "ptx/ops.h"
 #include "store/sample_profile.h"
@@ -264,15 +265,20 @@ static void limits_are_named(void **state) {
 static void causes_are_named_by_their_instruction(void **state) {
     (void)state;
     const StallText *loads = stall_text_find("long_scoreboard"), *wait = stall_text_find("wait");
-    assert_string_equal(stall_cause_words(loads, UNIT_LSU), "data loaded at");
-    assert_string_equal(stall_cause_words(loads, UNIT_TEX), "texels read at");
-    assert_string_equal(stall_cause_words(loads, UNIT_CBU), "the call at");
-    assert_string_equal(stall_cause_words(wait, UNIT_TEX), wait->cause);
-    ReportStall rows[] = {{.line = 3, .reason = "wait", .cause_line = 2, .cause_class = UNIT_TEX, .cycles = 10},
-                          {.line = 3, .reason = "wait", .cause_line = 2, .cause_class = UNIT_ALU, .cycles = 4},
-                          {.line = 3, .reason = "wait", .cause_line = 2, .cause_class = UNIT_FMA, .cycles = 9}};
+    const StallText *slow = stall_text_find("short_scoreboard");
+    assert_string_equal(stall_cause_words(loads, BLAME_GLOBAL), "data loaded at");
+    assert_string_equal(stall_cause_words(loads, BLAME_TEXTURE), "texels read at");
+    assert_string_equal(stall_cause_words(loads, BLAME_CONTROL), "the call at");
+    assert_string_equal(stall_cause_words(loads, BLAME_LOCAL), "local memory read at");
+    assert_string_equal(stall_cause_words(slow, BLAME_SHUFFLE), "a shuffle at");
+    assert_string_equal(stall_cause_words(slow, BLAME_SHARED), "shared memory read at");
+    assert_string_equal(stall_cause_words(slow, BLAME_OTHER), slow->cause);
+    assert_string_equal(stall_cause_words(wait, BLAME_TEXTURE), wait->cause);
+    ReportStall rows[] = {{.line = 3, .reason = "wait", .cause_line = 2, .cause_class = BLAME_TEXTURE, .cycles = 10},
+                          {.line = 3, .reason = "wait", .cause_line = 2, .cause_class = BLAME_ARITHMETIC, .cycles = 4},
+                          {.line = 3, .reason = "wait", .cause_line = 2, .cause_class = BLAME_SPECIAL, .cycles = 9}};
     assert_int_equal(report_join_stalls(rows, 3), 1);
-    assert_int_equal(rows[0].cause_class, UNIT_TEX);
+    assert_int_equal(rows[0].cause_class, BLAME_TEXTURE);
     assert_true(rows[0].cycles == 23);
 }
 

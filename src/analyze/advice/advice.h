@@ -52,6 +52,7 @@ typedef struct AdvicePlace {
     const ProfilePlace *line;  // file and line of `pc` (of a LOOP: of its header); NULL: not known
     u32 cause_pc;              // LINE: the instruction whose result was waited for; WL_NONE: none or itself
     const ProfilePlace *cause_line;
+    u8 cause_class;     // BlameClass
     f64 share;          // of the samples of the advice's kernel that matched here, 0..1
     StallReason stall;  // the main reason of what matched; STALL_SELECTED: no stall
 } AdvicePlace;

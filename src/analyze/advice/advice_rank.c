@@ -77,6 +77,7 @@ static AdvicePlace place_of(const AdviceCase *c, const HitSpot *spots, u32 count
                          .line = places[use].line ? &places[use] : NULL,
                          .cause_pc = caused ? def : WL_NONE,
                          .cause_line = caused && places[def].line ? &places[def] : NULL,
+                         .cause_class = spots[best].class,
                          .share = case_share(c, all),
                          .stall = (StallReason)reason};
 }

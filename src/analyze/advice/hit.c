@@ -52,6 +52,7 @@ static void add_spot(Hit *hit, const CasePart *part, const BlameEdge *edge, f64 
                     .use = edge->use,
                     .def = edge->def,
                     .reason = edge->reason,
+                    .class = edge->class,
                     .samples = samples,
                     .whole = edge->samples * part->weight};
     if (vec_push(&hit->spots, spot) != STATUS_OK) hit->c->status = STATUS_NO_MEMORY;

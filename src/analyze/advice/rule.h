@@ -98,7 +98,7 @@ typedef struct CasePart {  // the kernel's function, or a device function that i
 typedef struct HitSpot {
     const CasePart *part;
     u32 use, def;
-    u8 reason;
+    u8 reason, class;  // BlameClass
     f64 samples;
     f64 whole;  // those of the edge
 } HitSpot;

@@ -60,7 +60,7 @@ static const char *cause_text(AdvicePage *page, const AdvicePlace *place) {
     const ProfilePlace *cause = place->cause_line, *line = place->line;
     if (!cause || !cause->line || !line) return "";
     const StallText *stall = stall_text_find(stall_names[place->stall]);
-    const char *words = stall ? stall->cause : "the result of";
+    const char *words = stall ? stall_cause_words(stall, place->cause_class) : "the result of";
     if (!same_file(cause, line)) return page_text(page, "%s %s", words, base_place(page, cause));
     if (cause->line == line->line) return page_text(page, "%s this line", words);
     return page_text(page, "%s line %u", words, cause->line);
