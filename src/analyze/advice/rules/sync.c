@@ -218,7 +218,8 @@ static f64 add_waits(Hit *hit, const CasePart *part, u32 pc) {
         const CaseAccess *a = case_access(part, e->def);
         f64 samples = e->samples * part->weight;
         if (a && access_is_global(a) && !turns_unevenly(part, e->def)) continue;
-        HitSpot spot = {.part = part, .use = pc, .def = e->def, .reason = STALL_BARRIER, .class = e->class, .samples = samples};
+        HitSpot spot = {
+            .part = part, .use = pc, .def = e->def, .reason = STALL_BARRIER, .class = e->class, .samples = samples};
         if (samples > 0 && vec_push(&hit->spots, spot) != STATUS_OK) hit->c->status = STATUS_NO_MEMORY;
         all += samples;
     }
