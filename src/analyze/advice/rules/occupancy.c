@@ -30,6 +30,17 @@ static u32 ctas_without(const AdviceCase *c, OccupancyLimit without) {
     return of_grid < ctas ? (u32)of_grid : ctas;
 }
 
+static u32 threads_of(const AdviceCase *c) {
+    const u32 *block = c->view->launches.typical->block;
+    return block[0] * block[1] * block[2];
+}
+
+// Registers of a thread with which so many CTAs fit.
+static u32 registers_left(const AdviceCase *c, u32 ctas) {
+    const u32 unit = (u32)c->gpu->register_unit, warps = ctas * c->view->occupancy.warps_per_cta;
+    return (u32)c->gpu->registers_per_sm / warps / unit * unit / 32;
+}
+
 static void look_at(AdviceCase *c, OccupancyLimit limit, const char *what) {
     const ViewOccupancy *o = &c->view->occupancy;
     u32 ctas = ctas_without(c, limit);
@@ -46,8 +57,9 @@ static void look_at(AdviceCase *c, OccupancyLimit limit, const char *what) {
     hit_fact(hit, "issue_rate", 100 * c->load.issue_rate, "%", "schedulers issue in %.0f %% of the cycles",
              100 * c->load.issue_rate);
     if (limit == LIMIT_REGISTERS)
-        hit_fact(hit, "launch__registers_per_thread", registers_of(c->view), "registers", "a thread has %u registers",
-                 registers_of(c->view));
+        hit_fact(hit, "launch__registers_per_thread", registers_of(c->view), "registers",
+                 "a thread has %u registers; __launch_bounds__(%u, %u) leaves it %u", registers_of(c->view),
+                 threads_of(c), ctas, registers_left(c, ctas));
     hit_basis(hit, "equations 8 to 10, %.1f warps per scheduler instead of %.1f", c->warps * hit->change.warps,
               c->warps);
     if (limit == LIMIT_REGISTERS) hit_caution(hit, "fewer registers may spill: look for local memory afterwards");
