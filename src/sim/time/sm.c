@@ -575,6 +575,12 @@ static bool issue_subroutine(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
     return w->steps;
 }
 
+// From a branch that is taken to the next instruction.
+static u64 taken_latency(const GpuModel *gpu, const TimeOp *op) {
+    bool indirect = op->flags & TIME_INDIRECT && gpu->branch_indirect;
+    return (u64)(indirect ? gpu->branch_indirect : gpu->branch_taken);
+}
+
 static u64 next_issue(const Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle, StallReason *reason) {
     u32 lanes = w->lanes;
     *reason = STALL_WAIT;
@@ -599,7 +605,7 @@ static u64 next_issue(const Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle, St
     bool sync = op->kind == TIME_SYNC || op->kind == TIME_SPIN_SYNC;
     if (branch || spin || sync) w->held_by = op->pc;
     if (branch && op->pc + 1 == w->to && sm->gpu->branch_taken)
-        w->behind = w->to, w->jumped = cycle + sm->gpu->branch_taken;
+        w->behind = w->to, w->jumped = cycle + taken_latency(sm->gpu, op);
     if (sync && sm->gpu->sync_latency) {
         w->until[PART_WAIT] = cycle + sm->gpu->branch_latency;
         return *reason = STALL_BRANCH_RESOLVING, cycle + sm->gpu->sync_latency;

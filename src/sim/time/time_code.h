@@ -68,6 +68,7 @@ enum {
     TIME_MIO = 4,           // goes through the SM-wide queue of slow units (MIO) instead of a unit of the scheduler
     TIME_BYPASS = 32,       // loads that the L1 does not keep: .cg, .cv, volatile, relaxed, acquire
     TIME_JOINED = 16,       // reductions: the warp joins its lanes' operands first, one lane asks: degree 1
+    TIME_INDIRECT = 16,     // branches: a register says where to
     TIME_ATOMIC_SHIFT = 6,  // the upper two bits, of atomics: MemAtomic
 };
 

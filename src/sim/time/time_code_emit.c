@@ -226,6 +226,12 @@ static u64 constant_address(const TimeFunc *f, u32 insn) {
     return f->code->insns[insn].space == SPACE_CONST ? offset : CONSTANT_BANK + BANK_PARAMETERS + offset;
 }
 
+// A branch to where a register says: of a jump table, back from a function, through a pointer to one.
+static bool is_indirect(const TimeFunc *f, u32 insn) {
+    u32 flags = form_op(time_form(f, insn))->flags;
+    return flags & (OPF_INDIRECT | OPF_RET) || (flags & OPF_CALL && time_insn(f, insn)->target == WL_NONE);
+}
+
 static bool is_copy(const TimeFunc *f, u32 insn) {
     const FlowOperand *use = time_uses(f, insn);
     const FlowInsn *in = &f->code->insns[insn];
@@ -366,6 +372,7 @@ static Status emit_steps(TimeFunc *f, u32 insn, u32 pc) {
         op.copy = is_copy(f, insn);
         if (step.branch) op.kind = TIME_BRANCH, op.order = ORDER_ALL;
         if (step.branch && takes_subroutine(f, insn)) op.kind = TIME_SLOW;
+        if (last && kind == TIME_BRANCH && is_indirect(f, insn)) op.flags |= TIME_INDIRECT;
         if (step.memory || (last && kind != TIME_MATH && !accessed)) set_access(f, &op, insn, kind, joined);
         if (last && (kind == TIME_FIXED || kind == TIME_IMMEDIATE))
             TRY(set_constant(f, &op, kind, constant_address(f, insn)));
