@@ -25,8 +25,14 @@ static const Variant variants[] = {
     {"without late arrivers", {.no_late_arrivers = true}},
     {"without own steps", {.no_own_steps = true}},
     {"without units and branches", {.no_turns = true}},
+    {"without shared scoreboards", {.no_boards = true}},
     {"GPA as published",
-     {.no_last_source = true, .no_late_arrivers = true, .no_own_steps = true, .no_turns = true, .published = true}},
+     {.no_last_source = true,
+      .no_late_arrivers = true,
+      .no_own_steps = true,
+      .no_turns = true,
+      .no_boards = true,
+      .published = true}},
 };
 enum { VARIANTS = WL_COUNT(variants) };
 

@@ -49,6 +49,7 @@ typedef struct BlameOptions {
     bool no_own_steps;  // an instruction that is issued in several steps does not wait for itself
     bool no_turns;      // ... nor for whoever has its unit or branched to it; results of fixed latency that are there
                         // before others are not told apart
+    bool no_boards;     // PTX: what shares a scoreboard with a source is not waited for
     bool published;     // apportioning by equation 1 alone, as published
     bool known_causes;  // what the simulator saw is taken where the view has it, and only the rest inferred
 } BlameOptions;

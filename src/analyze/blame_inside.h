@@ -30,6 +30,7 @@ typedef struct BlameDep {
     u32 use, def;
     u32 group;        // deps of one use and group are alternatives, of different groups are all waited for
     u32 next_reader;  // deps: another use of the same def, WL_NONE
+    bool mate;        // not read: it shares a scoreboard with what is; of the use's block, issued before it
 } BlameDep;
 
 typedef struct PathLength {
@@ -70,6 +71,7 @@ typedef struct Blamer {
 // What a use may have waited for.
 typedef struct BlameSource {
     u32 def, group;
+    bool mate;
     PathLength path;
     f64 ready;  // cycles from the use's turn until it can have what it waits for, if the warp issues once a cycle
     f64 weight;
@@ -96,6 +98,9 @@ WL_MUST_USE Status blame_targets(Blamer *b, u32 use, BlameSources *sources);
 // blame_slice.c: deps of every instruction that is issued
 WL_MUST_USE Status blame_slice(Blamer *b);
 
+// blame_boards.c: PTX. Adds to the deps of each use what shares a scoreboard with them.
+WL_MUST_USE Status blame_boards(Blamer *b);
+
 // blame_scoreboard.c: machine code
 void blame_sass_facts(Blamer *b, u32 pc, BlameInsn *insn);
 // Deps of a use by the barriers it waits for, in groups counted from behind `group`.
@@ -109,6 +114,7 @@ bool blame_is_war(const Blamer *b, u32 use, u32 def);  // the use waits until `d
 // blame_path.c
 WL_MUST_USE Status blame_path_init(Blamer *b);
 PathLength blame_path(Blamer *b, u32 def, u32 use);
+PathLength blame_path_in_block(const Blamer *b, u32 def, u32 use);  // `def` is issued before it, of the same block
 // Every path from `def` to `use` passes `between`. Errs towards false.
 bool blame_on_every_path(Blamer *b, u32 def, u32 between, u32 use);
 

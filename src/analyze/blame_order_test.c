@@ -115,6 +115,30 @@ TEST(where_lanes_meet_the_meeting_is_waited_for) {
     subject_free(&subject);
 }
 
+// Six loads in a row, of which four have a scoreboard of their own: the fifth and sixth share that of the fourth. So
+// its first reader, the first addition of the three, waits for all three, for the last one most.
+TEST(loads_that_share_a_scoreboard_are_waited_for_together) {
+    static const GpuModel maxwell = {.sm_version = 50, .alu_latency = 4, .l2_latency = 250};
+    static const BlameOptions off = {.no_boards = true};
+    for (u32 i = 0; i < 2; i++) {
+        open_ordered("ld.global.u32 %r1, [%rd1]; ld.global.u32 %r2, [%rd2]; ld.global.u32 %r3, [%rd3];\n"
+                     "ld.global.u32 %r4, [%rd4]; ld.global.u32 %r5, [%rd5]; ld.global.u32 %r6, [%rd6];\n"
+                     "add.u32 %r7, %r1, 1; add.u32 %r8, %r2, 1; add.u32 %r9, %r3, 1;\n"
+                     "add.u32 %r10, %r4, 1; add.u32 %r11, %r5, 1; add.u32 %r12, %r6, 1;\n"
+                     "ret;");
+        subject.view.gpu = &maxwell;
+        for (u32 pc = 8; pc <= 10; pc++) subject_stall(&subject, pc, STALL_LONG_SCOREBOARD, 100);
+        subject_blame(&subject, i ? &off : NULL);
+        f64 shares[3];
+        for (u32 k = 0; k < 3; k++) shares[k] = subject_blamed(&subject, 9, STALL_LONG_SCOREBOARD, 3 + k);
+        assert_near(subject_blamed(&subject, 8, STALL_LONG_SCOREBOARD, 2), 100);
+        assert_near(subject_blamed(&subject, 10, STALL_LONG_SCOREBOARD, 4), 100);
+        assert_near(shares[0] + shares[1] + shares[2], 100);
+        assert_true(i ? shares[0] > 99 : shares[2] > shares[1] && shares[1] > shares[0] && shares[0] > 0);
+        subject_free(&subject);
+    }
+}
+
 // Without a model nothing is known of units.
 TEST(without_a_model_the_rules_are_as_before) {
     open_ordered("xor.b32 %r1, %r9, %r8;\n"
@@ -133,6 +157,7 @@ int main(void) {
         cmocka_unit_test(halves_of_64_bits_wait_for_their_unit_only),
         cmocka_unit_test(the_first_of_a_block_waits_for_the_branch),
         cmocka_unit_test(where_lanes_meet_the_meeting_is_waited_for),
+        cmocka_unit_test(loads_that_share_a_scoreboard_are_waited_for_together),
         cmocka_unit_test(without_a_model_the_rules_are_as_before),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

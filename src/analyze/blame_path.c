@@ -64,13 +64,15 @@ static PathLength by_place(const Blamer *b, u32 def, u32 use, PathLength length)
     return (PathLength){fminf(length.least, bound), fminf(length.most, bound), true};
 }
 
+PathLength blame_path_in_block(const Blamer *b, u32 def, u32 use) {
+    f32 length = b->before[use] - b->before[def] - b->insns[def].steps + 1;
+    return (PathLength){length > 1 ? length : 1, length > 1 ? length : 1, true};
+}
+
 PathLength blame_path(Blamer *b, u32 def, u32 use) {
     const Cfg *cfg = b->flow->cfg;
     u32 from = cfg->block_of[def], to = cfg->block_of[use];
-    if (from == to && def < use) {
-        f32 length = b->before[use] - b->before[def] - b->insns[def].steps + 1;
-        return (PathLength){length > 1 ? length : 1, length > 1 ? length : 1, true};
-    }
+    if (from == to && def < use) return blame_path_in_block(b, def, use);
     if (!cfg->blocks[from].reachable || !cfg->blocks[to].reachable) return (PathLength){0};
     if (b->paths.from != from) sweep_from(b, from);
     PathFinder *p = &b->paths;

@@ -17,6 +17,7 @@ static bool other_opcode(Blamer *b, u32 use, StallReason reason, const BlameSour
 // 2. Another instruction, not under a guard, reads the same result on every way: the stall would have been seen there.
 static bool seen_before(Blamer *b, u32 use, StallReason reason, const BlameSource *source) {
     (void)reason;
+    if (source->mate) return false;  // of the first that waits for it
     for (u32 i = b->first_reader[source->def]; i != WL_NONE; i = b->deps.data[i].next_reader)
         if (blame_on_every_path(b, source->def, b->deps.data[i].use, use)) return true;
     return false;
@@ -109,14 +110,16 @@ Status blame_sources(Blamer *b, u32 use, StallReason reason, BlameSources *sourc
     for (u32 i = b->first_dep[use]; i < b->first_dep[use + 1]; i++) {
         const BlameDep *dep = &b->deps.data[i];
         if (steps && dep->def == use) continue;
-        BlameSource source = {.def = dep->def, .group = dep->group};
+        BlameSource source = {.def = dep->def, .group = dep->group, .mate = dep->mate};
         TRY(vec_push(&sources->list, source));
     }
     sources->before = sources->list.len;
     // Pruned before lengths are looked up: most sources go here.
     if (!b->options.no_opcode_pruning && sources->list.len) prune_names(b, use, reason, sources, steps);
-    for (u32 i = 0; i < sources->list.len; i++)
-        sources->list.data[i].path = blame_path(b, sources->list.data[i].def, use);
+    for (u32 i = 0; i < sources->list.len; i++) {
+        BlameSource *source = &sources->list.data[i];
+        source->path = source->mate ? blame_path_in_block(b, source->def, use) : blame_path(b, source->def, use);
+    }
     if (!b->options.no_dominator_pruning && sources->list.len > 1) apply(b, use, reason, sources, seen_before);
     if (!b->options.no_latency_pruning && sources->list.len > 1) apply(b, use, reason, sources, too_far);
     if (!b->options.no_latency_pruning) sources->list.len = keep(b, use, reason, sources, was_ready);

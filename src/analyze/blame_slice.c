@@ -184,6 +184,7 @@ Status blame_slice(Blamer *b) {
     Status status = slice_all(&s);
     vec_free(&s.work);
     arena_free(&s.covers);
+    if (status == STATUS_OK) status = blame_boards(b);
     if (status == STATUS_OK) link_readers(b);
     return status;
 }

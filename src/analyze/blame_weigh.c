@@ -31,10 +31,11 @@ typedef struct Group {
     f64 ready;   // remaining, the latest
     f64 spread;  // ... give or take
     f64 last;    // how often it is the last one of all groups
+    bool mate;   // not read: it shares a scoreboard with what is
 } Group;
 
 static Group group_at(const Blamer *b, u32 use, const BlameSources *sources, u32 first) {
-    Group g = {.first = first, .end = first, .ready = -INFINITY};
+    Group g = {.first = first, .end = first, .ready = -INFINITY, .mate = sources->list.data[first].mate};
     u32 group = sources->list.data[first].group;
     f64 issued = 0, uses = (f64)b->insns[use].weight;
     for (; g.end < sources->list.len && sources->list.data[g.end].group == group; g.end++) {
@@ -50,13 +51,20 @@ static Group group_at(const Blamer *b, u32 use, const BlameSources *sources, u32
     return g;
 }
 
+// What shares a scoreboard was asked for in a row, and comes in that order as a rule.
+enum { ROW_SPREAD = 3 };
+
+static f64 spread_between(const Group *a, const Group *c) {
+    return a->mate || c->mate ? ROW_SPREAD : fmax(a->spread, c->spread);
+}
+
 // Group `g` is the last one where each other is fast or comes earlier.
 static f64 last_of(const Group *groups, u32 count, u32 g) {
     f64 part = groups[g].slow;
     for (u32 k = 0; k < count && part > 0; k++) {
         if (k == g) continue;
-        f64 spread = fmax(groups[g].spread, groups[k].spread);
-        f64 before = 1 / (1 + exp((groups[k].ready - groups[g].ready) / spread));
+        f64 later = (groups[k].ready - groups[g].ready) / spread_between(&groups[k], &groups[g]);
+        f64 before = 1 / (1 + exp(later));
         part *= 1 - groups[k].slow + groups[k].slow * before;
     }
     return part;
