@@ -60,6 +60,8 @@ static void occupy(MemSys *m, Slice *s, u32 bytes) {
     s->busy_bytes += bytes;
 }
 
+void l2_pass(MemSys *m, const Piece *p) { occupy(m, &m->slice[p->slice], p->count * SECTOR); }
+
 // What was written in part is completed from DRAM first (an H200 reads 127 MB when it writes a word of each sector of
 // 134: bench/hwref/h200-writes.tsv, write_words).
 static void evicted(MemSys *m, Slice *s, u32 slice, const CacheVictim *victim) {

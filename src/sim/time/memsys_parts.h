@@ -54,9 +54,12 @@ typedef struct Piece {
     u16 sm, slice;
     u8 flits, hops;  // in a network that is stepped
     u8 whole;        // writes: sectors written completely
-    u8 way;          // MemAtomic; PIECE_HOST: to the host's memory
+    u8 way;          // MemAtomic; PIECE_...
 } Piece;
-enum { PIECE_HOST = 0x80 };
+enum {
+    PIECE_HOST = 0x80,
+    PIECE_AGAIN = 0x40  // its SM has asked for it before, and is answered anew
+};
 
 typedef struct Burst {
     u8 kind;  // ItemKind
@@ -332,9 +335,10 @@ WL_MUST_USE Status l2_create(MemSys *m, const GpuModel *gpu);
 void l2_destroy(MemSys *m);
 static inline bool l2_room(const MemSys *m, u32 slice) { return m->slice[slice].queued.value < m->slice_queue; }
 void l2_arrive(MemSys *m, u32 item);
-void l2_slice(MemSys *m, u32 slice);  // it may serve again
-void l2_wake(MemSys *m, u32 slice);   // what it was blocked by may have ended
-void l2_filled(MemSys *m, u32 item);  // data have come from DRAM
+void l2_pass(MemSys *m, const Piece *p);  // an answer that the cache is not asked for takes the slice's way out
+void l2_slice(MemSys *m, u32 slice);      // it may serve again
+void l2_wake(MemSys *m, u32 slice);       // what it was blocked by may have ended
+void l2_filled(MemSys *m, u32 item);      // data have come from DRAM
 void l2_atomic_done(MemSys *m, u32 item);
 
 // --- the bus to the host (bus.c)

@@ -202,7 +202,8 @@ typedef struct Access {
 
 static u64 divided(u64 value, u64 by) { return (value + by - 1) / by; }
 
-// A line to be read: what is there, is there after `latency`. False: no place for the miss.
+// A line to be read: what is there, is there after `latency`. False: no place for the miss. Each load that the L1 does
+// not keep asks for its own (bench/hwref/h200-l2-bandwidth.tsv, shift: as many sectors come as lanes load).
 static bool read_line(const Access *a, u64 word, Cache *cache, u64 latency, MemKind kind, bool keep) {
     Sm *sm = a->sm;
     u64 line = trace_line_address(word);
@@ -213,8 +214,8 @@ static bool read_line(const Access *a, u64 word, Cache *cache, u64 latency, MemK
         u32 there = cache_words(cache, line, look.miss, trace_line_words(word));
         look.hit |= there, look.miss &= ~there;
     }
-    Miss *m = look.pending || look.miss ? miss_find(sm, line) : NULL;
-    if (m && keep) look.pending |= look.miss & m->kept, look.miss &= ~m->kept;
+    Miss *m = keep && (look.pending || look.miss) ? miss_find(sm, line) : NULL;
+    if (m) look.pending |= look.miss & m->kept, look.miss &= ~m->kept;
     if (look.miss) {
         u32 room = (u32)sm->gpu->l1_mshrs - sm->sectors_under_way;
         CacheVictim victim = {0};
