@@ -29,10 +29,6 @@ typedef struct Place {  // four, or two, in a line of the host's cache
 } Place;
 _Static_assert(sizeof(Place) == 16, "a place does not lie across lines of the host's cache");
 
-typedef struct Taken {  // of a set
-    u8 lines, places, dirty;
-} Taken;
-
 typedef struct Link {  // in the order of replacement: towards the head, towards the tail
     u32 prev, next;
 } Link;
@@ -42,24 +38,24 @@ struct Cache {
     u32 room;                // places of a set that there is memory for: `stride`, or fewer
     Status *status;          // where it is said that there is no memory for more
     u32 shift;               // log2 of the line
-    bool lru, hashed, owned, in_part, twice;
-    bool near;               // the places of a set are in one line of the host's cache
-    u32 dirty_most, parts;   // parts: lines with sectors written in part
-    u32 set_bits;            // log2 of the number of sets; WL_NONE when it is no power of two
-    u64 reciprocal, exact;   // ... then 2^64 / sets, rounded up; what is below `exact` is divided with it
-    u32 lines, used;         // that all sets together may have; have, unless there are as many as places
-    u32 given_sets;          // CacheConfig.sets: they are chosen by fold_set; 0: not
-    u32 last, last_set;      // place found last
-    u64 last_number;         // ... its line; NO_LINE
-    u32 epoch;               // of sets that are in use; grows when the cache is emptied
-    Place *places;           // sets * stride
-    u64 *owners;             // ... who brought the line, if that is asked for
-    u64 *written;            // ... sixteenths, or words, of sectors that are dirty and not valid, if that is kept
-    u8 *passed, dirty_kept;  // ... how often it was passed over, if that is done
+    bool lru, hashed, owned, in_part, spares_dirty, uneven;
+    bool near;              // the places of a set are in one line of the host's cache
+    u32 dirty_most, parts;  // parts: lines with sectors written in part
+    u32 set_bits;           // log2 of the number of sets; WL_NONE when it is no power of two
+    u64 reciprocal, exact;  // ... then 2^64 / sets, rounded up; what is below `exact` is divided with it
+    u32 lines, used;        // that all sets together may have; have, unless there are as many as places
+    u32 given_sets;         // CacheConfig.sets: they are chosen by fold_set; 0: not
+    u32 last, last_set;     // place found last
+    u64 last_number;        // ... its line; NO_LINE
+    u32 epoch;              // of sets that are in use; grows when the cache is emptied
+    Place *places;          // sets * stride
+    u64 *owners;            // ... who brought the line, if that is asked for
+    u64 *written;           // ... sixteenths, or words, of sectors that are dirty and not valid, if that is kept
     Pages *pages;
     void *block;  // all arrays
     size_t block_bytes;
-    u8 *tags;  // scanned: per set, tag_bytes apart: 16 bits of each number, the epoch, the order; with twice, Taken
+    u8 *tags;  // scanned: per set, tag_bytes apart: 16 bits of each number, the epoch, the order; with dirty_most, how
+               // many are dirty
     size_t tag_bytes;
     u32 *index;  // else: open addressing, place + 1 or 0
     u32 index_mask;
@@ -86,7 +82,7 @@ static void *place_array(Layout *l, size_t bytes, size_t align) {
 }
 
 static void place_tags(Cache *c, Layout *l) {
-    c->tag_bytes = (size_t)c->stride * (sizeof(u16) + 1) + sizeof(u32) + (c->twice ? sizeof(Taken) : 0);
+    c->tag_bytes = (size_t)c->stride * (sizeof(u16) + 1) + sizeof(u32) + (c->dirty_most != 0);
     size_t unit = c->tag_bytes > HOST_LINE / 2 ? HOST_LINE : c->tag_bytes > HOST_LINE / 4 ? HOST_LINE / 2 : 4;
     c->tag_bytes = (c->tag_bytes + unit - 1) / unit * unit;
     c->tags = place_array(l, c->sets * c->tag_bytes + HOST_LINE, HOST_LINE);  // vectors may read behind the last set
@@ -117,7 +113,6 @@ static void place_arrays(Cache *c, Layout *l) {
     c->places = place_array(l, count * sizeof *c->places, HOST_LINE);
     if (c->owned) c->owners = place_array(l, count * sizeof *c->owners, sizeof *c->owners);
     if (c->in_part) c->written = place_array(l, count * sizeof *c->written, sizeof *c->written);
-    if (c->dirty_kept) c->passed = place_array(l, count, 1);
 }
 
 static Status allocate(Cache *c) {
@@ -168,9 +163,9 @@ Status cache_create(const CacheConfig *config, Cache **cache) {
     c->owned = config->owned;
     c->in_part = config->in_part || config->words;
     c->pages = config->pages;
-    c->dirty_kept = is_scanned(c) ? config->dirty_kept : 0;
-    c->twice = is_scanned(c) && config->twice;
-    c->dirty_most = c->twice ? config->dirty_most : 0;
+    c->spares_dirty = config->spares_dirty;
+    c->uneven = config->uneven;
+    c->dirty_most = is_scanned(c) ? config->dirty_most : 0;
     c->set_bits = is_power(c->sets) ? log2_of(c->sets) : WL_NONE;
     c->exact = c->sets ? UINT64_MAX / c->sets : 0;
     c->reciprocal = c->exact + 1;
@@ -201,7 +196,7 @@ void cache_destroy(Cache *c) {
 static u16 *shorts_of(const Cache *c, u32 set) { return (u16 *)(void *)(c->tags + set * c->tag_bytes); }
 static u32 *epoch_of(const Cache *c, u32 set) { return (u32 *)(void *)(shorts_of(c, set) + c->stride); }
 static u8 *order_of(const Cache *c, u32 set) { return (u8 *)(epoch_of(c, set) + 1); }
-static Taken *taken_of(const Cache *c, u32 set) { return (Taken *)(void *)(order_of(c, set) + c->stride); }
+static u8 *dirty_of(const Cache *c, u32 set) { return order_of(c, set) + c->stride; }
 static u16 short_of(u64 number) { return (u16)(number ^ number >> 16 ^ number >> 32); }
 
 // A scanned set gets its first line since the cache was emptied.
@@ -210,7 +205,7 @@ static void prepare_set(Cache *c, u32 set) {
     memset(shorts_of(c, set), 0xFF, c->stride * sizeof(u16));
     for (u32 way = 0; way < c->stride; way++) order_of(c, set)[way] = (u8)way;
     *epoch_of(c, set) = c->epoch;
-    if (c->twice) *taken_of(c, set) = (Taken){0};
+    if (c->dirty_most) *dirty_of(c, set) = 0;
 }
 
 static void index_remove(Cache *c, u32 place);
@@ -250,9 +245,19 @@ static u64 fold_set(u64 number) {
     return number ^ fold[number >> 9 & 31] ^ hash_u64(number >> 14);
 }
 
-// The set of a line. Hashed: as many neighbouring lines as there are sets still fall into different ones.
+// The set of a line. Hashed: as many neighbouring lines as there are sets still fall into different ones; uneven: but
+// for one of UNEVEN, which lies anywhere. Of 28 and 30 MiB written twice an H200's L2, half of which may be dirty,
+// writes back 5.8 and 12.5 MB (bench/hwref/h200-writes.tsv, write_twice; h200-write-order.tsv), if its sets were alike
+// none and all.
+enum { UNEVEN = 16 };
+static u32 any_set(const Cache *c, u64 number) {
+    u64 hash = hash_u64(~number);
+    return hash % UNEVEN ? WL_NONE : (u32)((hash >> 32) * c->sets >> 32);
+}
 static u32 set_of(const Cache *c, u64 number) {
     if (c->given_sets) return (u32)fold_set(number) & (c->sets - 1);
+    u32 any = c->uneven ? any_set(c, number) : WL_NONE;
+    if (any != WL_NONE) return any;
     if (c->set_bits != WL_NONE) {
         u64 bits = c->hashed ? number ^ hash_u64(number >> c->set_bits) : number;
         return (u32)bits & (c->sets - 1);
@@ -399,26 +404,27 @@ static u32 fresh_place(Cache *c, u32 set) {
     return c->tails[set] = place;
 }
 
-// Of the `count` lines that come first in a set's order the one that goes next, WL_NONE when all have sectors under
-// way. The oldest, but a dirty one is passed over c->dirty_kept times in favour of the oldest that is clean, or has
-// marks, which go first. `clean`: no other.
-static u32 oldest(Cache *c, u32 set, u32 count, bool clean) {
+// Whether a dirty line stays though its turn to go for another has come: of two one, by their numbers.
+static bool is_spared(const Cache *c, const Place *p, u64 number) {
+    return c->spares_dirty && p->dirty && hash_u64(p->number ^ number << 20) & 1;
+}
+
+// Of the `count` lines that come first in a set's order the one that goes for another: the oldest without sectors under
+// way that is not spared, or the oldest; WL_NONE: all have sectors under way.
+static u32 oldest(const Cache *c, u32 set, u32 count, u64 number) {
     const u8 *order = order_of(c, set);
-    u32 kept = WL_NONE;
+    u32 spared = WL_NONE;
     while (count-- > 0) {
         u32 place = set * c->stride + order[count];
         const Place *p = &c->places[place];
         if (p->pending) continue;
-        if (!p->dirty || (c->twice && p->marked)) return place;
-        if (clean || kept != WL_NONE) continue;
-        if (!c->dirty_kept || c->passed[place] == c->dirty_kept) return place;
-        c->passed[place]++;
-        kept = place;
+        if (!is_spared(c, p, number)) return place;
+        if (spared == WL_NONE) spared = place;
     }
-    return kept;
+    return spared;
 }
 
-static u32 last_scanned(Cache *c, u32 set) {
+static u32 last_scanned(Cache *c, u32 set, u64 number) {
     if (*epoch_of(c, set) != c->epoch) prepare_set(c, set);
     const u8 *order = order_of(c, set);
     u32 at = c->ways;
@@ -428,12 +434,12 @@ static u32 last_scanned(Cache *c, u32 set) {
         if (c->given_sets && at > 1 && c->used >= c->lines) continue;  // other sets have its line
         return place;
     }
-    return oldest(c, set, at, false);
+    return oldest(c, set, at, number);
 }
 
-// The place of a set that is given up next, WL_NONE when all have sectors under way.
-static u32 last_free(Cache *c, u32 set) {
-    if (c->tags) return last_scanned(c, set);
+// The place of a set that is given up for another line, WL_NONE when all have sectors under way.
+static u32 last_free(Cache *c, u32 set, u64 number) {
+    if (c->tags) return last_scanned(c, set, number);
     if (c->taken[set] < c->ways && (c->taken[set] < c->room || grow(c))) return fresh_place(c, set);
     u32 place = c->tails[set];
     while (place != WL_NONE && c->places[place].pending) place = c->links[place].prev;
@@ -475,46 +481,9 @@ static void note_victim(const Cache *c, u32 place, CacheVictim *victim) {
                             .owner = c->owners ? c->owners[place] : 0};
 }
 
-// A line of a set with `twice` loses its place, which becomes the first without a line.
-static void leave(Cache *c, u32 place, u32 set, CacheVictim *victim) {
-    Place *p = &c->places[place];
-    Taken *t = taken_of(c, set);
-    u8 *order = order_of(c, set), way = (u8)(place - set * c->stride);
-    if (!victim->dirty) note_victim(c, place, victim);
-    victim->evicted++;
-    c->parts -= is_part(p);
-    c->used--;
-    t->dirty = (u8)(t->dirty - (p->dirty != 0));
-    t->places = (u8)(t->places - 1 - (p->marked != 0));
-    t->lines--;
-    set_number(c, place, set, NO_LINE);
-    u32 at = order_index(c, order, way);
-    memmove(order + at, order + at + 1, t->lines - at);
-    order[t->lines] = way;
-    *p = (Place){.number = NO_LINE};
-}
-
-// A place of a set in which lines may take two; at most one dirty line gives way for it, and if others have sectors
-// under way, there are more than there should be.
-static u32 take_of_twice(Cache *c, u32 set, CacheVictim *victim) {
-    if (*epoch_of(c, set) != c->epoch) prepare_set(c, set);
-    Taken *t = taken_of(c, set);
-    while (t->places >= c->ways) {
-        u32 place = oldest(c, set, t->lines, victim->dirty != 0);
-        if (place == WL_NONE) break;
-        if (c->places[place].marked)
-            c->places[place].marked = 0, t->places--;
-        else
-            leave(c, place, set, victim);
-    }
-    if (t->lines == c->ways) return WL_NONE;
-    t->places++;
-    return set * c->stride + order_of(c, set)[t->lines++];
-}
-
 // Gives the line a place, at the head of its set; WL_NONE when all are taken by lines with sectors under way.
 static u32 take_place(Cache *c, u64 number, u64 owner, CacheVictim *victim) {
-    u32 set = set_of(c, number), place = c->twice ? take_of_twice(c, set, victim) : last_free(c, set);
+    u32 set = set_of(c, number), place = last_free(c, set, number);
     if (place == WL_NONE) return WL_NONE;
     Place *p = &c->places[place];
     c->used += p->number == NO_LINE;
@@ -522,11 +491,11 @@ static u32 take_place(Cache *c, u64 number, u64 owner, CacheVictim *victim) {
         note_victim(c, place, victim);
         victim->evicted = 1;
         c->parts -= is_part(p);
+        if (c->dirty_most && p->dirty) --*dirty_of(c, set);
     }
     set_number(c, place, set, number);
     if (c->owners) c->owners[place] = owner;
     p->valid = p->pending = p->dirty = p->marked = 0;
-    if (c->passed) c->passed[place] = 0;
     to_head(c, place, set);
     remember(c, place, set, number);
     return place;
@@ -560,8 +529,7 @@ void cache_prefetch_place(const Cache *c, u64 line) {
     if (!c->sets || !c->tags || c->near) return;
     u64 number = line >> c->shift;
     u32 set = set_of(c, number), way = match(c, number, set);
-    u32 last = c->twice && taken_of(c, set)->lines ? taken_of(c, set)->lines : c->ways;
-    if (way == WL_NONE) way = order_of(c, set)[last - 1];  // that will be given up
+    if (way == WL_NONE) way = order_of(c, set)[c->ways - 1];  // that will be given up
     u32 place = set * c->stride + way;
     __builtin_prefetch(&c->places[place], 1);
     if (c->written) __builtin_prefetch(&c->written[place], 1);
@@ -594,21 +562,18 @@ static void clean(Cache *c, u32 place, CacheVictim *victim) {
     c->parts -= is_part(p);
     p->valid |= p->dirty;
     p->dirty = 0;
-    if (c->passed) c->passed[place] = 0;
 }
 
 // A line becomes dirty: if so many may not be, the oldest of the set is cleaned, unless another has given way for this
 // one.
 static void one_more_dirty(Cache *c, u32 set, CacheVictim *victim) {
-    Taken *t = taken_of(c, set);
     const u8 *order = order_of(c, set);
-    t->dirty++;
-    if (!c->dirty_most || t->dirty <= c->dirty_most || victim->dirty) return;
-    for (u32 at = t->lines; at-- > 1;) {  // the first is this one
+    if (++*dirty_of(c, set) <= c->dirty_most || victim->dirty) return;
+    for (u32 at = c->ways; at-- > 0;) {  // the line itself is not yet
         u32 place = set * c->stride + order[at];
         if (!c->places[place].dirty || c->places[place].pending) continue;
         clean(c, place, victim);
-        t->dirty--;
+        --*dirty_of(c, set);
         return;
     }
 }
@@ -633,7 +598,7 @@ static u32 add_parts(Cache *c, u32 place, u32 written, u64 parts) {
 // The line has its place, at the head where the order is LRU.
 static inline void write_place(Cache *c, u32 place, u32 written, u64 parts, CacheVictim *victim) {
     Place *p = &c->places[place];
-    if (c->twice && written && !p->dirty) one_more_dirty(c, c->last_set, victim);
+    if (c->dirty_most && written && !p->dirty) one_more_dirty(c, c->last_set, victim);
     c->parts -= is_part(p);
     p->valid |= (u16)(WL_UNLIKELY(parts) ? written & ~add_parts(c, place, written, parts) : written);
     p->dirty |= (u16)written;
@@ -711,7 +676,6 @@ u32 cache_mark(Cache *c, u64 line, u32 set, u32 clear) {
     if (place == WL_NONE) return 0;
     u32 before = c->places[place].marked, after = (before & ~clear) | set;
     c->places[place].marked = (u16)after;
-    if (c->twice) taken_of(c, c->last_set)->places += (u8)((after != 0) - (before != 0));
     return before;
 }
 
@@ -727,7 +691,7 @@ bool cache_complete(Cache *c, u64 line, CacheVictim *victim) {
     c->parts--;
     p->valid |= p->dirty;
     p->dirty &= (u16)~victim->part;
-    if (c->twice && !p->dirty) taken_of(c, c->last_set)->dirty--;
+    if (c->dirty_most && !p->dirty) --*dirty_of(c, c->last_set);
     return true;
 }
 
@@ -740,10 +704,8 @@ void cache_drop(Cache *c, u64 line, u32 sectors) {
     p->valid &= (u16)~sectors;
     p->dirty &= (u16)~sectors;
     c->parts += is_part(p);
-    if (c->twice && dirty && !p->dirty) taken_of(c, c->last_set)->dirty--;
+    if (c->dirty_most && dirty && !p->dirty) --*dirty_of(c, c->last_set);
     if (p->valid | p->pending | p->dirty) return;
-    CacheVictim gone = {0};
-    if (c->twice) return leave(c, place, c->last_set, &gone);
     set_number(c, place, c->last_set, NO_LINE);
     c->used--;
     to_tail(c, place, c->last_set);

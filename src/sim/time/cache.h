@@ -15,17 +15,17 @@ typedef struct CacheConfig {
     u32 line, sector;  // powers of two, at most 16 sectors a line
     u32 ways;          // 0 = fully associative; lines that are no multiple of the ways are left out
     u8 replacement;
-    u8 dirty_kept;   // a line with written sectors whose turn to go has come is passed over so many times, and the
-                     // oldest without any goes instead; up to 64 ways
-    u32 dirty_most;  // lines of a set that may have written sectors; 0: all. Only with `twice`
-    bool twice;      // a line with marks takes two places of its set: the marks are gone first; up to 64 ways
-    bool owned;      // CacheVictim.owner is wanted
-    bool in_part;    // how much of a sector was written is kept (cache_write)
-    bool words;      // which words of a sector were written is kept (cache_store); four sectors of eight words
-    u32 sets;        // not 0, a power of two: so many sets of `ways`, or half of it and so on where there are fewer
-                     // lines; `size` lines in all, in whatever sets. Chosen as an H200's L1 does (cache.c)
+    u32 dirty_most;  // lines of a set that may have written sectors; 0: all; up to 64 ways
+    bool
+        spares_dirty;  // every second line with written sectors whose turn to go has come is passed over; up to 64 ways
+    bool owned;        // CacheVictim.owner is wanted
+    bool in_part;      // how much of a sector was written is kept (cache_write)
+    bool words;        // which words of a sector were written is kept (cache_store); four sectors of eight words
+    u32 sets;          // not 0, a power of two: so many sets of `ways`, or half of it and so on where there are fewer
+                       // lines; `size` lines in all, in whatever sets. Chosen as an H200's L1 does (cache.c)
     bool hashed;     // sets are chosen by a hash of the line's address, not by its lowest bits; contiguous lines spread
                      // evenly
+    bool uneven;     // ... but for a few of them: not all sets get as many
     Pages *pages;    // where its memory is taken from; NULL: malloc
     Status *status;  // not NULL: a fully associative cache takes memory as it needs it, and says here if there is none
 } CacheConfig;
@@ -60,7 +60,7 @@ void cache_prefetch(const Cache *cache, u64 line);
 void cache_prefetch_place(const Cache *cache, u64 line);  // the second half, when the first is there
 
 typedef struct CacheVictim {
-    u32 evicted;  // lines that have lost their place, of which at most one is dirty
+    u32 evicted;  // 1: a line has lost its place
     u64 line;     // below: of that one; or of one that was cleaned and stays
     u32 dirty;    // sectors to be written back
     u32 part;     // ... of which not all bytes are there

@@ -189,13 +189,13 @@ TEST(hashed_sets_spread_strided_lines) {
 // A fully associative cache the slow way: lines in the order of replacement.
 typedef struct Plain {
     u64 number;
-    u32 valid, pending, dirty, passed;
+    u32 valid, pending, dirty;
     u64 owner;
 } Plain;
 enum { MOST = 80 };
 typedef struct Model {
     Plain lines[MOST];
-    u32 count, ways, dirty_kept;
+    u32 count, ways, dirty_most;
     bool lru;
 } Model;
 
@@ -213,20 +213,31 @@ static Plain *model_take(Model *m, u64 number, u64 owner, CacheVictim *victim) {
     *victim = (CacheVictim){0};
     Plain fresh = {.number = number, .owner = owner};
     if (m->count < m->ways) return model_front(m, fresh, &m->lines[m->count++]);
-    Plain *kept = NULL;
-    for (u32 i = m->count; i-- > 0 || kept;) {
-        Plain *p = i < m->count ? &m->lines[i] : kept;
-        if (p->pending || (kept && p != kept && p->dirty)) continue;
-        if (p->dirty && p != kept && p->passed < m->dirty_kept) {
-            p->passed++;
-            kept = p;
-            continue;
-        }
+    for (u32 i = m->count; i-- > 0;) {
+        Plain *p = &m->lines[i];
+        if (p->pending) continue;
         *victim = (CacheVictim){
             .evicted = 1, .line = p->number * 128, .dirty = p->dirty, .part = p->dirty & ~p->valid, .owner = p->owner};
         return model_front(m, fresh, p);
     }
     return NULL;
+}
+
+// The line becomes dirty: of too many the oldest other one is cleaned.
+static void model_dirty(Model *m, const Plain *line, CacheVictim *victim) {
+    u32 dirty = 1;
+    for (u32 i = 0; i < m->count; i++) dirty += m->lines[i].dirty != 0;
+    if (line->dirty || victim->dirty || !m->dirty_most || dirty <= m->dirty_most) return;
+    for (u32 i = m->count; i-- > 0;) {
+        Plain *p = &m->lines[i];
+        if (!p->dirty || p->pending) continue;
+        *victim = (CacheVictim){
+            .evicted = victim->evicted, .line = p->number * 128, .dirty = p->dirty, .part = p->dirty & ~p->valid};
+        victim->owner = p->owner;
+        p->valid |= p->dirty;
+        p->dirty = 0;
+        return;
+    }
 }
 
 static void agree(const CacheVictim *a, const CacheVictim *b) {
@@ -267,7 +278,10 @@ static void step(Model *m, Cache *cache, u64 random, u64 number) {
         if (p && m->lru) p = model_front(m, *p, p);
         if (!p) p = model_take(m, number, random, &expected);
         assert_int_equal(cache_write(cache, number * 128, sectors, 0, true, random, &got), p != NULL);
-        if (p) agree(&got, &expected), p->valid |= sectors, p->dirty |= sectors;
+        if (!p) break;
+        if (sectors) model_dirty(m, p, &expected);
+        agree(&got, &expected);
+        p->valid |= sectors, p->dirty |= sectors;
         break;
     default:
         cache_drop(cache, number * 128, sectors);
@@ -285,13 +299,13 @@ static void step(Model *m, Cache *cache, u64 random, u64 number) {
 TEST(agrees_with_a_plain_model_under_random_use) {
     static const u32 ways[] = {1, 3, 4, 16, 61, 64, 65, 80};
     for (u32 i = 0; i < WL_COUNT(ways) * 4; i++) {
-        Model m = {.ways = ways[i / 4], .lru = i & 1, .dirty_kept = i & 2 && ways[i / 4] <= 64 ? 2 : 0};
+        Model m = {.ways = ways[i / 4], .lru = i & 1, .dirty_most = i & 2 && ways[i / 4] <= 64 ? ways[i / 4] / 2 : 0};
         CacheConfig config = {.size = m.ways * 128,
                               .line = 128,
                               .sector = 32,
                               .replacement = m.lru ? CACHE_LRU : CACHE_FIFO,
                               .owned = true};
-        config.dirty_kept = (u8)m.dirty_kept;
+        config.dirty_most = m.dirty_most;
         Status status = STATUS_OK;
         if (i & 2) config.status = &status;  // it grows
         Cache *cache;
@@ -356,56 +370,15 @@ TEST(a_sector_written_in_part_is_not_there) {
     cache_destroy(cache);
 }
 
-// An H200's L2: of lines that reads displace each third is a dirty one, though those are the oldest.
-TEST(written_lines_are_kept_longer) {
-    CacheConfig config = {.size = 64 * 128, .line = 128, .sector = 32, .ways = 16, .dirty_kept = 2};
-    Cache *cache;
-    assert_int_equal(cache_create(&config, &cache), STATUS_OK);
-    u32 gone = 0;
-    CacheVictim victim;
-    for (u32 i = 0; i < 32; i++) assert_true(cache_write(cache, i * 128, 15, 0, true, 0, &victim));
-    for (u32 i = 0; i < 32; i++) gone += bring(cache, 100 + i, 15, 0).dirty != 0;
-    assert_int_equal(gone, 0);
-    for (u32 i = 32; i < 32 + 48; i++) gone += bring(cache, 100 + i, 15, 0).dirty != 0;
-    assert_int_equal(gone, 16);
-    for (u32 i = 80; i < 80 + 48; i++) gone += bring(cache, 100 + i, 15, 0).dirty != 0;
-    assert_int_equal(gone, 32);
-    cache_destroy(cache);
-}
-
-static Cache *make_twice(void) {
-    CacheConfig config = {.size = 16 * 128,
-                          .line = 128,
-                          .sector = 32,
-                          .ways = 16,
-                          .dirty_kept = 2,
-                          .dirty_most = 8,
-                          .twice = true,
-                          .in_part = true};
+static Cache *make_l2(void) {
+    CacheConfig config = {.size = 16 * 128, .line = 128, .sector = 32, .ways = 16, .dirty_most = 8, .in_part = true};
     Cache *cache;
     assert_int_equal(cache_create(&config, &cache), STATUS_OK);
     return cache;
 }
 
-TEST(marked_lines_take_two_places_and_lose_one_first) {
-    Cache *cache = make_twice();
-    for (u32 i = 0; i < 8; i++) assert_int_equal(bring(cache, i, 15, 0).evicted, 0), cache_mark(cache, i * 128, 15, 0);
-    for (u32 i = 0; i < 8; i++) assert_int_equal(hits(cache, i), 15);
-    assert_int_equal(bring(cache, 8, 15, 0).evicted, 0);  // the oldest loses its marks
-    assert_int_equal(cache_mark(cache, 0, 0, 0), 0);
-    assert_int_equal(cache_mark(cache, 128, 0, 0), 15);
-    assert_int_equal(bring(cache, 9, 15, 0).evicted, 1);  // and now its place
-    assert_int_equal(hits(cache, 0), 0);
-    cache_drop(cache, 128, 15);  // two places
-    assert_int_equal(bring(cache, 10, 15, 0).evicted + bring(cache, 11, 15, 0).evicted, 0);
-    cache_clear(cache);
-    for (u32 i = 0; i < 16; i++) assert_int_equal(bring(cache, i, 15, 0).evicted, 0);
-    assert_int_equal(bring(cache, 16, 15, 0).evicted, 1);
-    cache_destroy(cache);
-}
-
 TEST(of_too_many_dirty_lines_the_oldest_is_cleaned) {
-    Cache *cache = make_twice();
+    Cache *cache = make_l2();
     CacheVictim victim;
     for (u32 i = 0; i < 8; i++) {
         assert_true(cache_write(cache, i * 128, 15, 0, true, i, &victim));
@@ -423,7 +396,7 @@ TEST(of_too_many_dirty_lines_the_oldest_is_cleaned) {
 }
 
 TEST(lines_written_in_part_are_counted_and_completed) {
-    Cache *cache = make_twice();
+    Cache *cache = make_l2();
     CacheVictim victim;
     for (u32 i = 0; i < 4; i++) assert_true(cache_write(cache, i * 128, 3, 1, true, 0, &victim));
     assert_int_equal(cache_parts(cache), 4);
@@ -580,8 +553,6 @@ int main(void) {
         cmocka_unit_test(without_memory_to_grow_it_says_so_and_goes_on),
         cmocka_unit_test(marks_go_with_the_line),
         cmocka_unit_test(a_sector_written_in_part_is_not_there),
-        cmocka_unit_test(written_lines_are_kept_longer),
-        cmocka_unit_test(marked_lines_take_two_places_and_lose_one_first),
         cmocka_unit_test(of_too_many_dirty_lines_the_oldest_is_cleaned),
         cmocka_unit_test(lines_written_in_part_are_counted_and_completed),
         cmocka_unit_test(walks_find_what_they_find_in_an_h200),

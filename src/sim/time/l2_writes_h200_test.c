@@ -13,7 +13,7 @@ typedef struct Played {
 
 // Four lines a cycle, of SMs in turn: what DRAM delivers.
 static void ask(Played *p, MemKind kind, u64 line, u32 sectors, bool whole) {
-    u32 tag = driver_ask(&p->driver, p->driver.now + p->asked / 4, (u32)(hash_u64(p->asked) % 132), kind, line * 128,
+    u32 tag = driver_ask(&p->driver, p->driver.now + p->asked / 4, (u32)(hash_u64(line / 4) % 132), kind, line * 128,
                          sectors);
     if (!whole) p->driver.requests.data[tag].whole = 0, p->driver.requests.data[tag].parts = WORD_OF_EACH;
     p->asked++;
@@ -46,6 +46,26 @@ static void write_then_read(Played *p, u32 mib, u32 others) {
     for (u64 i = 0; i < (u64)mib * LINES_OF_MIB; i++) ask(p, MEM_WRITE, i, 15, true);
     play(p);
     for (u64 i = 0; i < (u64)others * LINES_OF_MIB; i++) ask(p, MEM_READ, other / 128 + i, 15, true);
+}
+static void write_twice(Played *p, u32 mib, u32 others) {
+    (void)others;
+    for (u32 k = 0; k < 2; k++, play(p))
+        for (u64 i = 0; i < (u64)mib * LINES_OF_MIB; i++) ask(p, MEM_WRITE, i, 15, true);
+}
+// Written four times, others read beside.
+static void write_beside_read(Played *p, u32 mib, u32 others) {
+    u64 count = (u64)mib * LINES_OF_MIB, per = (u64)others * LINES_OF_MIB / 4;
+    for (u32 k = 0; k < 4; k++, play(p))
+        for (u64 i = 0; i < count || i < per; i++) {
+            if (i < count) ask(p, MEM_WRITE, i, 15, true);
+            if (i < per) ask(p, MEM_READ, other / 128 + k * per + i, 15, true);
+        }
+}
+// Each line by the same SM, twice.
+static void read_only(Played *p, u32 mib, u32 others) {
+    (void)mib;
+    for (u32 k = 0; k < 2; k++, play(p))
+        for (u64 i = 0; i < (u64)others * LINES_OF_MIB; i++) ask(p, MEM_READ, other / 128 + i, 15, true);
 }
 static void word(Played *p, u32 mib, u32 others) {
     (void)others;
@@ -107,6 +127,17 @@ TEST(writes_reach_dram_as_in_an_h200) {
         {"write_then_read", write_then_read, 16, 16, 0.02, 16.78},
         {"write_then_read", write_then_read, 16, 24, 1.63, 25.17},
         {"write_then_read", write_then_read, 8, 40, 4.60, 41.95},
+        {"write_twice", write_twice, 24, 0, 0.15, 0.01},
+        {"write_twice", write_twice, 28, 0, 6.57, 0.01},
+        {"write_twice", write_twice, 32, 0, 22.08, 0.01},
+        {"write_twice", write_twice, 48, 0, 69.72, 0.01},
+        {"write_beside_read", write_beside_read, 20, 32, 0.52, 33.56},
+        {"write_beside_read", write_beside_read, 20, 96, 45.33, 100.68},
+        {"read_only", read_only, 1, 28, 0, 29.37},
+        {"read_only", read_only, 1, 36, 0.02, 39.65},
+        {"read_only", read_only, 1, 40, 0.02, 49.95},
+        {"read_only", read_only, 1, 44, 0.16, 66.53},
+        {"read_only", read_only, 1, 48, 0.02, 92.60},
         {"word", word, 6, 0, 0, 0},
         {"word", word, 12, 0, 2.94, 3.30},
         {"word", word, 24, 0, NOT, 19.53},
