@@ -30,6 +30,8 @@ typedef struct SimDevice {
     Vec(SimModule *) modules;
 } SimDevice;
 
+#define GONE_TEXTURES 1024u  // texture objects that kernels can use although they were destroyed
+
 struct Sim {
     SimConfig config;
     Pages *pages;  // of warps and CTAs
@@ -44,6 +46,8 @@ struct Sim {
     Map device_texts;  // error * 2 + name? -> device address of the text (cudaGetErrorString in kernels)
     Map textures;      // handle -> SimTexture *
     u64 next_texture;
+    u64 gone[GONE_TEXTURES];  // handles that were destroyed last, a ring; 0 = none
+    u32 gone_at;              // the next of them
     u32 next_module_id, next_function_id, next_file_id, launches;
     Map file_ids;  // hash of path -> RecordFileName id
     u32 fault_code;

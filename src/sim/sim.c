@@ -76,11 +76,22 @@ Status sim_texture_create(Sim *sim, const SimTexture *texture, u64 *handle) {
     return STATUS_OK;
 }
 
-Status sim_texture_destroy(Sim *sim, u64 handle) {
+static Status forget_texture(Sim *sim, u64 handle) {
     u64 *found = map_get(&sim->textures, handle);
     if (!found) return STATUS_NOT_FOUND;
     mem_free((void *)(uintptr_t)*found);
     map_remove(&sim->textures, handle);
+    return STATUS_OK;
+}
+
+// What a GPU reads through a destroyed object is as before until another takes its place in the driver's table (H200,
+// driver 580: LULESH passes objects to kernels whose destructors have destroyed them). The checker tells it.
+Status sim_texture_destroy(Sim *sim, u64 handle) {
+    if (sim_checks(sim, CHECK_MEMORY)) return forget_texture(sim, handle);
+    if (!map_get(&sim->textures, handle)) return STATUS_NOT_FOUND;
+    u64 *oldest = &sim->gone[sim->gone_at++ % GONE_TEXTURES];
+    if (*oldest) (void)forget_texture(sim, *oldest);
+    *oldest = handle;
     return STATUS_OK;
 }
 

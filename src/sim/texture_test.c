@@ -380,6 +380,27 @@ TEST(gather) {
     device_close(&b.d);
 }
 
+// As on a GPU, where its place in the table stays what it was until it is taken.
+TEST(destroyed_objects_are_read_until_others_come) {
+    static Bench b;
+    SimTexture t = {
+        .width = 5, .channels = 1, .channel_bits = 32, .channel_kind = CHANNEL_UNSIGNED, .linear_memory = true};
+    bench_open(&b, "tex.1d.v4.u32.s32 {%r1, %r2, %r3, %r4}, [%d1, {%r6}];", t, 5);
+    Point p = {.at = {3.0f}};
+    assert_int_equal(sim_texture_destroy(b.d.sim, b.handle), STATUS_OK);
+    bench_run(&b, &p, 1);
+    assert_memory_equal(&b.out[0][0], b.data + 3 * 4, 4);
+    assert_non_null(sim_texture_get(b.d.sim, b.handle));
+    for (u32 i = 0; i < 2000; i++) {
+        u64 other;
+        assert_int_equal(sim_texture_create(b.d.sim, &t, &other), STATUS_OK);
+        assert_int_equal(sim_texture_destroy(b.d.sim, other), STATUS_OK);
+    }
+    assert_null(sim_texture_get(b.d.sim, b.handle));
+    assert_int_equal(sim_texture_destroy(b.d.sim, b.handle), STATUS_NOT_FOUND);
+    device_close(&b.d);
+}
+
 // --- surfaces ------------------------------------------------------------------------------------------------------
 static const SimTexture surface = {
     .width = 4, .height = 3, .channels = 1, .channel_bits = 32, .channel_kind = CHANNEL_UNSIGNED};
@@ -606,6 +627,7 @@ int main(void) {
         cmocka_unit_test(levels_are_mixed),
         cmocka_unit_test(levels_are_clamped_and_chosen_by_gradients),
         cmocka_unit_test(sizes),
+        cmocka_unit_test(destroyed_objects_are_read_until_others_come),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

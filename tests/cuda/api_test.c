@@ -384,7 +384,8 @@ TEST(arrays_and_textures) {
     struct cudaTextureDesc sampling = {.filterMode = cudaFilterModeLinear};
     WORKS(cudaCreateTextureObject(&texture, &resource, &sampling, NULL));
     WORKS(cudaDestroyTextureObject(texture));
-    GIVES(cudaErrorInvalidValue, cudaDestroyTextureObject(texture));
+    WORKS(
+        cudaDestroyTextureObject(texture));  // as on an H200 (h200_driver.txt), and with C++ objects passed to kernels
     WORKS(cudaMallocArray(&int_array, &ints, 64, 4, 0));
     resource.res.array.array = int_array;
     GIVES(cudaErrorInvalidFilterSetting, cudaCreateTextureObject(&texture, &resource, &sampling, NULL));
