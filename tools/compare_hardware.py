@@ -323,6 +323,7 @@ def parse_options():
 
 
 def main():
+    os.environ["CUDA_LAUNCH_BLOCKING"] = "1"  # Nsight Compute lets kernels run one at a time
     options = parse_options()
     runs = read_figures(options.figures)
     if options.l2:

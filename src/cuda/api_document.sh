@@ -28,6 +28,7 @@ CUDA 3.2, whose addresses have 32 bits. The latter return \`CUDA_ERROR_NOT_SUPPO
 - **Devices.** \`--gpus N\` or \`--gpus h200,a100\`: each has its memory, variables, streams, events, limits and faults. Devices of
   the same model are peers; without \`cudaDeviceEnablePeerAccess\` (or \`cudaMemPoolSetAccess\`) a kernel that touches another
   device's memory faults, as on hardware.
+- **\`CUDA_LAUNCH_BLOCKING=1\`**: each launch waits for its kernel, as with CUDA.
 - **Kernels that call the runtime** (dynamic parallelism): launches, copies and fills are done in their order when the
   parent grid is complete, tail launches last. Graphs that kernels launch run when the kernel, or its graph, is over.
 - **Order.** Each operation runs to completion when it is submitted, in the order of submission over all streams, callbacks
@@ -64,7 +65,7 @@ CUDA 3.2, whose addresses have 32 bits. The latter return \`CUDA_ERROR_NOT_SUPPO
   \`cudaErrorNoKernelImageForDevice\`, with the compiler option to add on stderr.
 - **fork.** A child may use CUDA when its parent did not before the fork; otherwise it gets
   \`cudaErrorInitializationError\`, as with CUDA.
-- **Textures.** Mipmaps are filtered as an H200 does, bit for bit, when the level is given; gradients choose a level that may be off by half a level, anisotropy is not simulated, sRGB texels are exact and their mixtures close. Views that change a texture's format are not taken into account.
+- **Textures.** Mipmaps are filtered as an H200 does, bit for bit, when the level is given; gradients choose a level that may be off by half a level, anisotropy is not simulated, sRGB texels are exact and their mixtures close. Views that change a texture's format are not taken into account. Objects that were destroyed can still be read, as on an H200, until 1,024 others have been destroyed; \`--check=memory\` tells it.
 
 ## The driver API
 

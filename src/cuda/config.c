@@ -136,6 +136,8 @@ void config_read(CudaConfig *config, char *problem_text, size_t problem_size) {
         snprintf(problem_text, problem_size, "%s=%s: all or none", config_name(CONFIG_CACHE_CONTROL), caches);
     get_text(CONFIG_EDITS, config->edits, sizeof config->edits, "");
     config->lazy = get_number(CONFIG_LAZY, 0, 1, 0, problem) == 1;
+    const char *blocking = getenv("CUDA_LAUNCH_BLOCKING");
+    config->blocking = blocking && atoi(blocking);
     config->quiet = get_number(CONFIG_QUIET, 0, 1, 0, problem) == 1;
     config->progress = get_number(CONFIG_PROGRESS, 0, 1, isatty(2) ? 1 : 0, problem) == 1 && !config->quiet;
 }

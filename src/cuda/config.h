@@ -70,6 +70,7 @@ typedef struct CudaConfig {
     u32 check_limit;
     char check_result[4096];  // "" = none
     bool overwrite, quiet, leak_check, lazy;
+    bool blocking;  // CUDA_LAUNCH_BLOCKING: launches wait for their kernels
     bool progress;  // show it
     bool timing, flush_caches;
     u64 interval;

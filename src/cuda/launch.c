@@ -276,7 +276,11 @@ cudaError_t launch_function(CudaContext *c, const void *func, CudaLaunch l, void
     if (error == cudaSuccess) error = function_prepare(c, l.function, &kernel);
     // Only nodes of device graphs may launch graphs.
     if (error == cudaSuccess && kernel->info.launches_graphs && !stream->capture) error = cudaErrorNotSupported;
-    if (error == cudaSuccess) return work_submit(c, handle, &work);
+    if (error == cudaSuccess) {
+        bool waits = c->config.blocking && !stream->capture;
+        error = work_submit(c, handle, &work);
+        return error == cudaSuccess && waits ? pending_wait(c, (PendingSet){.stream = stream, .device = -1}) : error;
+    }
     if (stream->capture) stream->capture->invalid = true;
     work_release(c, &work);
     return error;

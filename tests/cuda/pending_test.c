@@ -578,6 +578,23 @@ static void timed_kernels_run_side_by_side(void **state) {
     in_child_with("WARPLENS_TIMING", "1", branches_take_their_time_together);
 }
 
+static void a_launch_comes_back_when_its_kernel_is_over(void) {
+    volatile u32 *word = pinned(2);
+    cudaStream_t s = stream(cudaStreamNonBlocking);
+    EXPECT(launch_stores(plain(word), 7, s) == cudaSuccess && *word == 7);
+    cudaGraph_t graph;  // not while it is captured
+    EXPECT(cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed) == cudaSuccess);
+    EXPECT(launch_stores(plain(word), 8, s) == cudaSuccess && *word == 7);
+    EXPECT(cudaStreamEndCapture(s, &graph) == cudaSuccess && *word == 7);
+}
+
+static void blocking_launches(void **state) {
+    (void)state;
+    setenv("WARPLENS_LAZY", "1", 1);
+    in_child_with("CUDA_LAUNCH_BLOCKING", "1", a_launch_comes_back_when_its_kernel_is_over);
+    unsetenv("WARPLENS_LAZY");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_kernel_waits_for_the_host_both_ways),
@@ -600,6 +617,7 @@ int main(void) {
         cmocka_unit_test(at_the_end_it_is_given_up),
         cmocka_unit_test(lazy_work_is_put_off),
         cmocka_unit_test(timed_kernels_run_side_by_side),
+        cmocka_unit_test(blocking_launches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
