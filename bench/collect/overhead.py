@@ -74,12 +74,19 @@ def build(folder):
 
 
 def train_steps(seconds):
-    """Steps of train.py that take so long, beside what its start takes; 0: there is no PyTorch."""
+    """Steps of train.py that take so long with its start, which varies by more than 100 steps take: the first run reads
+    PyTorch from the disk, the second one says what it took until the first step has ended, and a step. 0: there is no
+    PyTorch."""
+    steps = 200
+    command = [sys.executable, os.path.join(HERE, "train.py"), str(steps)]
     try:
-        short, long = (timed([sys.executable, os.path.join(HERE, "train.py"), str(n)]) for n in (20, 120))
+        timed(command)
+        begin = time.monotonic()
+        said = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
     except subprocess.CalledProcessError:
         return 0
-    return max(1, round(20 + (seconds - short) * 100 / (long - short)))
+    first, last = (float(text) for text in said.split("times")[1].split()[-2:])
+    return max(1, round((seconds - (first - begin)) / (last - first) * (steps - 1)))
 
 
 def main():
