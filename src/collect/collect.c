@@ -120,7 +120,8 @@ static bool end_sampling(Collector *c) {
     if (!beside) close_all(c);
     take_activities(c);
     waits_take(c);
-    if (sink_flush(c->sink) != STATUS_OK) c->told_sink = true;
+    // The second one finds no samples that the first did not, and puts in those that are added up, too.
+    if (sink_flush(c->sink) != STATUS_OK || sink_flush(c->sink) != STATUS_OK) c->told_sink = true;
     if (!wait_for(&c->closed, SAMPLING_END_SECONDS)) {
         if (beside) pthread_detach(thread);
         collect_say(c, LOG_WARNING, "CUPTI did not end sampling within %u s; its last samples are missing",

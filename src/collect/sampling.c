@@ -347,9 +347,11 @@ static void write_data(Collector *c, u32 device, u32 period, const CuptiPcData *
     RecordSamples of = {.source = collect_source(c, device, true), .period = 1ull << period};
     if (!(c->sources_named >> (of.source / 2 - 1) % 64 & 1)) name_reasons(c, of.source);
     u32 correlation = 0;
+    const CollectFunction *function = NULL;
     for (size_t i = 0; i < data->count && i < SAMPLED_PCS; i++) {
         const CuptiPc *pc = &data->pcs[i];
-        const CollectFunction *function = names_sampled(c, pc->crc, pc->function);
+        if (i == 0 || pc->crc != pc[-1].crc || pc->function != pc[-1].function)
+            function = names_sampled(c, pc->crc, pc->function);
         if (!function || !function->wanted) continue;
         if (function->id != of.function || pc->correlation != correlation) write_rows(c, &of, correlation);
         of.function = function->id;

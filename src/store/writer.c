@@ -2,8 +2,9 @@
 // The sink of a profile. Records go into one open transaction, which is committed at flush() and every half second:
 // what is committed is in the WAL, which the kernel keeps when the process is killed. What is added up over launches is
 // written again whenever it has changed, so it is left to a later commit where it would take more than a small part of
-// the time. A failing disk or exhausted memory ends the writing, never the program: the status is returned once, the
-// rest is swallowed and counted.
+// the time, unless a flush finds that nothing was added up since the last one: the program pauses, or ends. A failing
+// disk or exhausted memory ends the writing, never the program: the status is returned once, the rest is swallowed and
+// counted.
 #include "store/writer.h"
 
 #include <stdio.h>
@@ -15,7 +16,7 @@
 #include "store/file_limit.h"
 
 enum { COMMIT_RECORDS = 20000, COMMIT_NS = 500000000 };
-enum { TOTALS_SHARE = 64 };  // of the time, for writing totals
+enum { TOTALS_SHARE = 64, PAUSED_SHARE = 8 };  // of the time, for writing totals; when what they add up has paused
 
 static const char *const statement_sql[STORE_STATEMENT_COUNT] = {
 #define X(name, sql) [STORE_##name] = sql,
@@ -65,11 +66,19 @@ static Status note_dropped(StoreWriter *writer, const char *what, u64 *count, u6
     return STATUS_OK;
 }
 
-static bool totals_due(const StoreWriter *writer, u64 now) {
-    return (now - writer->totals_end_ns) / TOTALS_SHARE >= writer->totals_ns;
+// So much time since totals were last written that this took one part of `share`.
+static bool has_passed(const StoreWriter *writer, u64 now, u32 share) {
+    return (now - writer->totals_end_ns) / share >= writer->totals_ns;
+}
+
+static bool totals_due(const StoreWriter *writer, u64 now) { return has_passed(writer, now, TOTALS_SHARE); }
+
+static bool sums_paused(const StoreWriter *writer) {
+    return writer->summed == writer->flushed_sums && writer->summed && !writer->sums_are_in;
 }
 
 static Status put_in_totals(StoreWriter *writer, u64 now) {
+    writer->sums_are_in = true;
     TRY(pc_totals_write(&writer->totals, write_total, writer));
     TRY(writer_put_in_sums(writer));
     TRY(writer_put_in_rows(writer));
@@ -128,10 +137,13 @@ static Status sink_take(Sink *sink, RecordKind kind, const void *fixed, const vo
 
 static Status sink_commit(Sink *sink) {
     StoreWriter *writer = (StoreWriter *)sink;
-    if (writer->failed || !writer->pending) return STATUS_OK;
-    FileLimit limit = file_limit_hold();
     u64 now = now_ns();
-    Status status = commit(writer, now, totals_due(writer, now));
+    bool paused = sums_paused(writer) && has_passed(writer, now, PAUSED_SHARE);
+    writer->flushed_sums = writer->summed;
+    if (writer->failed || !(writer->pending || paused)) return STATUS_OK;
+    FileLimit limit = file_limit_hold();
+    Status status = begin(writer, now);
+    if (status == STATUS_OK) status = commit(writer, now, paused || totals_due(writer, now));
     if (status != STATUS_OK) fail(writer, status);
     file_limit_release(&limit);
     return status;

@@ -78,6 +78,8 @@ struct StoreWriter {
     u32 records;                   // in this transaction
     u64 begin_ns;                  // of this transaction
     u64 totals_end_ns, totals_ns;  // when totals were last written; how long that took
+    u64 summed, flushed_sums;      // rows added up in memory since the beginning; at the last flush
+    bool sums_are_in;              // all of them are in the database
     u64 start_ns;                  // of the writer
     u32 launches;
     u64 invalid;    // records that were refused, not yet noted in the file
