@@ -5,6 +5,7 @@
 
 #include "analyze/advice/rule.h"
 
+enum { WARP = 32 };
 #define EXPLAINED 0.6  // busy: a unit that works more than that may be what loads wait for
 
 static bool is_counted(const CaseAccess *a) { return a->atomic && access_is_global(a) && a->requests > 0; }
@@ -52,6 +53,26 @@ static f64 interval(const AdviceCase *c, const CasePart *part, const CaseAccess 
     return (f64)(slower ? g->l2_atomic_float : g->l2_atomic_interval) / 100 * (f64)g->clock_mhz / (f64)g->noc_clock_mhz;
 }
 
+// On every way through the kernel, outside of loops: each warp does it once, however often it was caught doing so.
+static bool is_done_once(const CasePart *part, u32 pc) {
+    const FlowResults *flow = &part->view->flow;
+    if (part->insns[pc].loop != WL_NONE || case_insn(part, pc)->guard != WL_NONE || insn_routine(part, pc))
+        return false;
+    for (u32 block = 0; block < flow->cfg->block_count; block = flow->postdominators->parent[block])
+        if (block == flow->cfg->block_of[pc]) return true;
+    return false;
+}
+
+static f64 volume(const u32 *size) { return (f64)size[0] * size[1] * size[2]; }
+
+// Warps that are launched in a cycle, on average.
+static f64 warps_a_cycle(const AdviceCase *c) {
+    const ViewLaunches *l = &c->view->launches;
+    f64 warps = 0, cycles = l->total_ns * (f64)c->gpu->clock_mhz / 1000 * (1 - c->fixed);
+    for (u32 i = 0; i < l->count; i++) warps += volume(l->rows[i]->grid) * ceil(volume(l->rows[i]->block) / WARP);
+    return cycles > 0 ? warps / cycles : 0;
+}
+
 // Words that are the same for all threads: what they take is known.
 static f64 on_one_word(AdviceCase *c, f64 per_slot) {
     f64 busy = 0;
@@ -61,6 +82,8 @@ static f64 on_one_word(AdviceCase *c, f64 per_slot) {
             const CaseAccess *a = &part->accesses[i];
             if (!is_counted(a) || !access_is_one_word(part, a)) continue;
             f64 requests = a->requests * per_slot * (f64)(c->gpu->sms * c->gpu->warp_schedulers);
+            bool once = p == 0 && a->known != ACCESS_COUNTED && c->view->launches.total_ns > 0;
+            if (once && is_done_once(part, a->pc)) requests = warps_a_cycle(c);
             busy += part->insns[a->pc].use[RESOURCE_ATOMIC] = requests * atomic_lanes(part, a) * interval(c, part, a);
         }
     return busy;
