@@ -10,6 +10,8 @@
 
 enum { SECTORS_PER_LINE = 4 };
 
+static u32 u32_max(u32 a, u32 b) { return a > b ? a : b; }
+
 static f64 ratio(const MetricSet *m, MetricId part, MetricId whole) {
     return m->present[part] && m->value[whole] > 0 ? m->value[part] / m->value[whole] : 0;
 }
@@ -177,23 +179,46 @@ static void find_unit_queues(AdviceCase *c, const CasePart *part) {
     }
 }
 
+// How many loads of global memory from `first` on lie one behind the other on the way to the value: each needs what the
+// one before it brought.
+static u32 loads_behind(const CasePart *part, u32 node, u32 first, u32 steps) {
+    const Chains *chains = part->view->flow.chains;
+    if (node == WL_NONE || !steps) return 0;
+    const ChainNode *n = &chains->nodes[node];
+    u32 most = 0;
+    for (u32 a = 0; n->insn == WL_NONE && a < n->arg_count; a++)
+        most = u32_max(most, loads_behind(part, chains->args[n->args + a], first, steps - 1));
+    const FlowInsn *in = n->insn == WL_NONE ? NULL : case_insn(part, n->insn);
+    if (!in || n->insn < first ||
+        (in->is_load && !in->is_atomic && in->space != SPACE_GLOBAL && in->space != SPACE_NONE))
+        return most;
+    for (u32 u = 0; u < in->uses; u++)
+        most = u32_max(most, loads_behind(part, chains->of_operand[in->operands + in->defs + u], first, steps - 1));
+    return most + in->is_load;
+}
+
 // Cycles from the issue of a block's loads of global memory to their last data, as warps were seen waiting for them:
-// each sample of an issue stands for one cycle. Loads that are not waited for make it an underestimate. Returns the
-// first access of the next block.
+// each sample of an issue stands for one cycle. Of loads that need each other's data, one's share of it. Loads that are
+// not waited for make it an underestimate. Returns the first access of the next block.
 static u32 latency_of_block(CasePart *part, u32 first, f64 *waits, f64 *latency) {
-    const u32 *block_of = part->view->flow.cfg->block_of;
+    const FlowResults *flow = &part->view->flow;
+    u32 block = flow->cfg->block_of[part->accesses[first].pc], next = first, depth = 1;
     f64 requests = 0;
-    u32 next = first;
     for (*waits = 0; next < part->access_count; next++) {
         const CaseAccess *a = &part->accesses[next];
-        if (block_of[a->pc] != block_of[part->accesses[first].pc]) break;
+        const FlowInsn *in = case_insn(part, a->pc);
+        if (flow->cfg->block_of[a->pc] != block) break;
         if (!a->load || !access_is_global(a)) continue;
         *waits += part->insns[a->pc].blamed;
         requests = fmax(requests, a->requests);
+        if (in->address_use == 0xff) continue;
+        u32 node = flow->chains->of_operand[in->operands + in->defs + in->address_use];
+        depth = u32_max(depth, 1 + loads_behind(part, node, flow->cfg->blocks[block].first, LOADED_STEPS));
     }
-    *latency = requests > 0 ? *waits / requests : 0;
+    *latency = requests > 0 ? *waits / requests / depth : 0;
     for (u32 i = first; i < next; i++)
-        if (part->accesses[i].load && access_is_global(&part->accesses[i])) part->accesses[i].latency = *latency;
+        if (part->accesses[i].load && access_is_global(&part->accesses[i]))
+            part->accesses[i].latency = *latency, part->accesses[i].serial = depth;
     return next;
 }
 
@@ -331,7 +356,7 @@ static bool fills_l1(const AdviceCase *c, const CasePart *part, u32 access) {
         const CaseAccess *b = &part->accesses[i];
         if (b->load && !access_is_shared(b)) cycles += access_l1_cycles(b, b->sectors, b->passes);
     }
-    return c->warps > 0 && a->latency > c->warps * (c->gpu ? (f64)c->gpu->warp_schedulers : 4) * cycles;
+    return c->warps > 0 && a->latency * a->serial > c->warps * (c->gpu ? (f64)c->gpu->warp_schedulers : 4) * cycles;
 }
 
 // Accesses to global memory have a queue of their own: without waits in it they do not fill the L1, however many

@@ -57,7 +57,8 @@ typedef struct CaseAccess {
     f64 sectors, fewest;         // global, local: touched, and as many as its bytes need
     i64 apart;                   // bytes from one lane to the next, where all are as far apart; 0: not known
     f64 passes, fewest_passes;   // shared: wavefronts, and the fewest possible
-    f64 latency;                 // cycles that warps waited for its block's loads of global memory; 0: not known
+    f64 latency;                 // cycles that warps waited for a load of global memory in its block; 0: not known
+    u32 serial;                  // ... in which so many of them wait for each other's data
     const AffineAccess *affine;  // NULL: not analysed
 } CaseAccess;
 

@@ -440,6 +440,31 @@ static void loops_round_an_array_stay(void **state) {
     assert_true(stalls_without_array(64) > stalls_without_array(16) + 100);
 }
 
+static f64 latency_of_second(const char *body) {
+    Sampled s;
+    sample(&s, body);
+    assert_int_equal(s.c.parts[0].access_count, 2);
+    f64 latency = s.c.parts[0].accesses[1].latency;
+    assert_true(s.c.parts[0].accesses[0].latency == latency);
+    forget(&s);
+    return latency;
+}
+
+// A load whose address another one brings begins when that has ended: of the two waits each has one.
+static void loads_one_behind_the_other_have_a_part_of_the_wait_each(void **state) {
+    (void)state;
+    f64 beside = latency_of_second(BEGIN "ld.global.u64 %rd7, [%rd3]; ld.global.u32 %r8, [%rd3+8];\n"
+                                         "add.s32 %r9, %r8, %r5; ret;");
+    f64 behind = latency_of_second(BEGIN "ld.global.u64 %rd7, [%rd3]; ld.global.u32 %r8, [%rd7];\n"
+                                         "add.s32 %r9, %r8, %r5; ret;");
+    f64 two =
+        latency_of_second(BEGIN "ld.global.u32 %r7, [%rd3]; add.s32 %r7, %r7, 5; mul.wide.s32 %rd4, %r7, 4;\n"
+                                "add.s64 %rd5, %rd1, %rd4; ld.global.u32 %r8, [%rd5]; add.s32 %r9, %r8, %r5; ret;");
+    assert_near(beside, 20);  // one wait of 200 samples, 10 issues
+    assert_near(behind, 20);  // two of them
+    assert_near(two, 20);
+}
+
 // Behind a loop an addition to one word, which was sampled more often than there are warps.
 static void once_for_each_warp(void **state) {
     (void)state;
@@ -752,6 +777,7 @@ int main(void) {
                                        cmocka_unit_test(rows_of_threads_can_be_columns),
                                        cmocka_unit_test(lanes_meet_in_small_arrays),
                                        cmocka_unit_test(loops_round_an_array_stay),
+                                       cmocka_unit_test(loads_one_behind_the_other_have_a_part_of_the_wait_each),
                                        cmocka_unit_test(once_for_each_warp),
                                        cmocka_unit_test(joined_stores_write_a_sector_once)};
     return cmocka_run_group_tests(tests, NULL, NULL);
