@@ -10,8 +10,9 @@
 
 #include "base/types.h"
 
-// The quantiles, of 85 first looks; below: of the 78 among them that gained 2 % or more.
-#define INTERVAL_ABOVE 1.22
+// The quantiles, of 193 first looks; below: that of 78 of the 176 among them that gained 2 % or more. Of all 176 it is
+// 0.77, with which a set that nobody had in view (held-out-9) is covered to 83 % instead of 87 %.
+#define INTERVAL_ABOVE 1.26
 #define INTERVAL_BELOW 0.82
 // The shape, in logarithms x of the expected speedup. What a change brings beyond x comes from what else it changes, in
 // the code and behind a limit: its variance grows with x, and is not zero where nothing is expected. What is missing is

@@ -261,6 +261,33 @@ static u32 find_guarded(const CasePart *part, Tests *t, Bitset *guards, u32 *at)
     return count;
 }
 
+// Loads in blocks of their own, with a branch between them, are waited for block after block; without tests all start
+// together, and only the longest wait is left. The part of the waits that goes; 0: they are all in one block.
+static f64 part_of_waits(const CasePart *part) {
+    const u32 *block_of = part->view->flow.cfg->block_of;
+    f64 all = 0, longest = 0, block = 0;
+    u32 last = WL_NONE;
+    for (u32 i = 0; i < part->access_count; i++) {
+        const CaseAccess *a = &part->accesses[i];
+        if (!is_guarded_load(part, a)) continue;
+        block = block_of[a->pc] == last ? block + part->insns[a->pc].blamed : part->insns[a->pc].blamed;
+        last = block_of[a->pc];
+        all += part->insns[a->pc].blamed;
+        longest = fmax(longest, block);
+    }
+    return all > 0 ? 1 - longest / all : 0;
+}
+
+static void start_together(Hit *hit, const CasePart *part) {
+    f64 gone = part_of_waits(part);
+    for (u32 i = 0; i < part->access_count; i++) {
+        const CaseAccess *a = &part->accesses[i];
+        if (!is_guarded_load(part, a)) continue;
+        if (gone > 0) hit_blamed(hit, part, a->pc, UINT32_MAX, gone);
+        hit_overlapped(hit, part, a->pc, UINT32_MAX, WL_NONE, 1 - gone);
+    }
+}
+
 static void look_at_copies(AdviceCase *c, const CasePart *part) {
     Tests t = {.part = part, .loop = WL_NONE};
     Bitset guards;
@@ -279,9 +306,7 @@ static void look_at_copies(AdviceCase *c, const CasePart *part) {
     }
     remove_constants(hit, part, &guards);
     if (hit->change.issues < WORTH_IT * c->load.issued) return hit_drop(hit);
-    for (u32 i = 0; i < part->access_count; i++)
-        if (is_guarded_load(part, &part->accesses[i]))
-            hit_overlapped(hit, part, part->accesses[i].pc, UINT32_MAX, WL_NONE, 1);
+    start_together(hit, part);
     hit_fact(hit, "guarded_loads", count, "tests", "loads behind %u different tests of the thread's position", count);
     hit_fact(hit, "test_issue_share", 100 * hit->change.issues / c->load.issued, "%",
              "%.0f %% of what is issued only tests", 100 * hit->change.issues / c->load.issued);
