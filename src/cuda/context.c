@@ -226,6 +226,7 @@ static Status start_simulator(CudaContext *c, Diag *diag) {
                         .pc_offset = c->config.pc_offset,
                         .flush_caches = c->config.flush_caches,
                         .sample = c->config.sample,
+                        .passes = c->sink && filter_passes(c),
                         .edits = {(const char *)c->edits.data, c->edits.size},
                         .page = c->config.checks ? 0 : DEVICE_PAGE};
     checker_setup(c, &config);

@@ -18,8 +18,18 @@ void filter_setup(CudaContext *c) {
     c->filter = regex;
 }
 
-bool filter_launch(CudaContext *c, const char *kernel) {
-    if (c->filter && !kernel_matches(c->filter, kernel)) return false;
-    u64 index = c->matched_launches++;
-    return index >= c->config.launch_skip && index - c->config.launch_skip < c->config.launch_count;
+static bool is_rest(const CudaContext *c, u64 index) {
+    return index >= c->config.launch_skip && index - c->config.launch_skip >= c->config.launch_count;
+}
+
+SimPass filter_launch(CudaContext *c, const char *kernel) {
+    bool matches = !c->filter || kernel_matches(c->filter, kernel);
+    u64 index = c->matched_launches;
+    c->matched_launches += matches;
+    if (is_rest(c, index)) return PASS_REST;
+    return matches && index >= c->config.launch_skip ? PASS_NONE : PASS_OVER;
+}
+
+bool filter_passes(const CudaContext *c) {
+    return c->config.kernel_regex[0] || c->config.launch_skip || c->config.launch_count != UINT64_MAX;
 }

@@ -6,8 +6,9 @@
 #include "cuda/context.h"
 
 void filter_setup(CudaContext *c);
-// Counts a launch of the kernel; true when it is to be recorded. The expression is tried on the readable name and on
-// the mangled one.
-bool filter_launch(CudaContext *c, const char *kernel);
+// Counts a launch of the kernel; PASS_NONE when it is to be recorded. The expression is tried on the readable name and
+// on the mangled one.
+SimPass filter_launch(CudaContext *c, const char *kernel);
+bool filter_passes(const CudaContext *c);  // some launches may not be recorded
 
 #endif

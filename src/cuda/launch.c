@@ -146,8 +146,9 @@ static cudaError_t begin(CudaContext *c, CudaTask *task, const CudaLaunch *l) {
         .stream = (u32)task->stream->id,
         .cooperative = l->cooperative,
         .graph_exec = (u64)(uintptr_t)graph_run_of(task->launch),
-        .record = c->sink && filter_launch(c, l->function->name),
+        .pass = c->sink ? filter_launch(c, l->function->name) : PASS_NONE,
     };
+    launch.record = c->sink && launch.pass == PASS_NONE;
     Diag diag = {0};
     c->launches++;
     error = after_launch(c, sim_launch_begin(c->sim, &launch, &task->run, &diag), &diag);

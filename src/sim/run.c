@@ -111,6 +111,7 @@ static Status grid_prepare(Grid *g, Sim *sim, const SimLaunch *l, const SimKerne
     g->apart = false;
     g->graph_exec = l->graph_exec;
     g->record = l->record;
+    g->pass = l->pass;
     map_free(&g->thread_errors);
     g->its = sim_gpu(sim, l->kernel->module->device)->sm_version >= 70 && g->program->target_sm >= 60;
     TRY(grid_reserve(g, l, info));

@@ -116,6 +116,7 @@ typedef struct SimConfig {
     u64 pc_offset;
     bool flush_caches;  // timing: caches are empty when a kernel begins, as Nsight Compute makes them
     u32 sample;         // timing: one wave of CTAs, or launch, of so many in detail; 0: all
+    bool passes;        // timing: launches may be passed over (SimLaunch.pass)
     Str edits;          // timing: an experiment, edits of the timing model (record/edit.h); the caller's
     // Bytes of a page of device memory, a power of two: accesses beyond an allocation that stay in one of its pages go
     // on, as on a GPU, which checks no more than that; the first of a kernel is told. 0: they are faults.
@@ -236,6 +237,14 @@ void sim_kernel_set_registers(SimKernel *kernel, u32 registers);
 // --- launches -------------------------------------------------------------------------------------------------
 enum { SIM_MAX_CLUSTER = 16 };  // CTAs; 8 are portable
 
+// With timing: a launch that nobody asked about (-k, --launch-skip, --launch-count) need not be simulated cycle by
+// cycle.
+typedef enum SimPass {
+    PASS_NONE,  // it is asked about
+    PASS_OVER,  // it is executed and the L2 knows what it touched; its time is estimated. Not beside one asked about
+    PASS_REST,  // and nothing after it will be asked about: the L2 need not know
+} SimPass;
+
 typedef struct SimLaunch {
     SimKernel *kernel;
     u32 grid[3], block[3], cluster[3];  // cluster 0 = none
@@ -246,6 +255,7 @@ typedef struct SimLaunch {
     bool cooperative;    // grid sync may be used: all CTAs are made resident
     u64 graph_exec;      // of the device graph that it is part of (%current_graph_exec), 0 = none
     bool record;         // false: executed but not counted (-k, --launch-skip, --launch-count)
+    SimPass pass;
 } SimLaunch;
 
 typedef struct SimLaunchResult {

@@ -214,6 +214,7 @@ struct Grid {  // also called SimRun
     u32 launch_id;       // of the record
     u32 release_budget;  // warp instructions before waiting lanes are let go
     bool record;         // SimLaunch.record
+    SimPass pass;        // SimLaunch.pass
     bool apart;          // timed, and SMs execute what is their own affair at the same time (time/front.c)
     Residency residency;
     Round round;

@@ -67,7 +67,7 @@ static Status prepare(TimeRun *run) {
 // Starts the next cluster, or CTA.
 static Status start(TimeRun *run) {
     Grid *g = run->grid;
-    memset(run->sample->filter, 0, sizeof *run->sample->filter * FILTER);
+    if (!run->sample->untraced) memset(run->sample->filter, 0, sizeof *run->sample->filter * FILTER);
     places_of(run)->members_left = g->cluster_size;
     for (u32 i = 0; i < g->cluster_size; i++) TRY(grid_cta_start(g, places_of(run) + i, run->next_linear++));
     return STATUS_OK;
@@ -78,9 +78,11 @@ static Status turn(TimeRun *run, Cta *cta, Warp *w, Diag *diag) {
     Grid *g = run->grid;
     u64 executed = w->executed;
     u32 sms = run->machine->sm_count, sm = (u32)(cta->linear % sms), place = (u32)(cta->linear / sms % run->limit);
-    machine_local(run->machine, run, sm, place, w->index, &s->trace);
-    s->trace.clock = run->machine->now;
-    w->trace = &s->trace;
+    if (!s->untraced) {
+        machine_local(run->machine, run, sm, place, w->index, &s->trace);
+        s->trace.clock = run->machine->now;
+        w->trace = &s->trace;
+    }
     g->exec.shared = cta->shared;
     g->exec.shared_size = cta->shared_size;
     WarpStop stop = warp_run(&g->exec, w, TURN);
@@ -88,7 +90,7 @@ static Status turn(TimeRun *run, Cta *cta, Warp *w, Diag *diag) {
     grid_report(g, w->executed - executed, run->ended);
     if (stop == WARP_FAULT) return front_fault(g, diag);
     if (s->trace.failed) return STATUS_NO_MEMORY;
-    consume(run);
+    if (!s->untraced) consume(run);
     return STATUS_OK;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sim/time/machine.h"
+#include "sim/time/sample.h"
 #include "sim/time/sm_trace.h"
 
 // PTX instructions that a warp executes at a time; words of its trace with which it is far enough ahead.
@@ -23,7 +24,8 @@ static u32 workers_of(const TimeMachine *m) { return m->pool ? pool_threads(m->p
 
 static bool may_go_ahead(const TimeRun *run) {
     const Grid *g = run->grid;
-    return g->program->apart && g->cluster_size == 1 && !g->exec.check && !run->machine->sim->config.sample;
+    if (run->machine->sim->config.sample || (run->sample && run->sample->whole)) return false;
+    return g->program->apart && g->cluster_size == 1 && !g->exec.check;
 }
 
 static void stay_in_order(TimeRun *run) {

@@ -2,6 +2,7 @@
 // Partial simulation (SimConfig.sample): of large launches some waves of CTAs are simulated cycle by cycle, of launches
 // that are alike some launches; the others are executed functionally while the machine's time stands still, and what
 // they would have taken is estimated from the cycles per warp instruction of the measured ones that are most like them.
+// Launches that nobody asked about are executed so as a whole.
 // After systematic sampling of processors (Wunderlich et al., "SMARTS", ISCA 2003) and of launches by the counts of
 // their basic blocks (Sherwood et al., "SimPoint", ASPLOS 2002). Driven from the thread that drives the machine.
 #ifndef WL_SIM_SAMPLE_H
@@ -51,6 +52,8 @@ typedef struct Sample {  // of a run
     u64 measured;            // waves that are measured at a time; 0: not known yet
     u64 first_wave;          // when the second wave began
     bool whole;              // the launch is not simulated in detail at all
+    bool passed;             // ... because nobody asked about it (SimLaunch.pass)
+    bool untraced;           // what it touches is not looked up in the L2
     bool off;                // nothing more is skipped
     bool shared;             // another launch was on the machine at the same time
     Vec(SampleSkip) skips;
@@ -73,7 +76,8 @@ typedef struct Sample {  // of a run
     u64 *filter;  // lines that were touched of late
 } Sample;
 
-// How the launch `run` will be simulated. `period`: one wave, or launch, of so many in detail.
+// How the launch `run` will be simulated. `period`: one wave, or launch, of so many in detail; 0: all that are asked
+// about.
 WL_MUST_USE Status sample_begin(TimeRun *run, u32 period);
 void sample_end(TimeRun *run);  // it is over: run->sample->estimate
 void sample_free(TimeRun *run);
@@ -85,7 +89,6 @@ void sample_skip_begin(TimeRun *run);
 void sample_skip_end(TimeRun *run);
 // CTA `linear` will start at `start`.
 void sample_given(TimeRun *run, u64 linear, u64 start);
-void sample_share(TimeRun *run);  // another launch is on the machine
 // Keeps what was found of a launch in detail for those like it, unless there is something already. `totals`: the
 // caller's own.
 WL_MUST_USE Status sample_keep(TimeRun *run, const TimeResult *result, const u64 *totals, u32 count);

@@ -5,7 +5,8 @@
 #include "sim/machine.h"
 #include "sim/time/time.h"
 
-// sum: out[i] = in[i] + in[i ^ 1], `rounds` times; chain: block b waits until block b - 1 has written its number.
+// sum: out[i] = in[i] + in[i ^ 1], `rounds` times; chain: block b waits until block b - 1 has written its number;
+// wait: until `rounds` cycles have passed.
 static const char kernels[] = PTX_HEAD
     ".visible .entry sum(.param .u64 out, .param .u64 in, .param .u32 rounds) {\n.reg .b64 %rd<8>;\n"
     ".reg .b32 %r<12>;\n.reg .pred %p<2>;\n"
@@ -21,7 +22,11 @@ static const char kernels[] = PTX_HEAD
     "ld.param.u64 %rd1, [out];\ncvta.to.global.u64 %rd1, %rd1;\nmov.u32 %r1, %ctaid.x;\n"
     "mul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd3, %rd1, %rd2;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra GO;\nWAIT:\n"
     "ld.volatile.global.u32 %r2, [%rd3+-4];\nsetp.eq.u32 %p1, %r2, 0;\n@%p1 bra WAIT;\nGO:\n"
-    "add.u32 %r3, %r1, 1;\nst.volatile.global.u32 [%rd3], %r3;\nret;\n}\n";
+    "add.u32 %r3, %r1, 1;\nst.volatile.global.u32 [%rd3], %r3;\nret;\n}\n"
+    ".visible .entry wait(.param .u64 out, .param .u64 in, .param .u32 rounds) {\n.reg .b64 %rd<4>;\n"
+    ".reg .b32 %r<2>;\n.reg .pred %p<2>;\n"
+    "ld.param.u32 %r1, [rounds];\ncvt.u64.u32 %rd1, %r1;\nmov.u64 %rd2, %clock64;\nWAIT:\n"
+    "mov.u64 %rd3, %clock64;\nsub.s64 %rd3, %rd3, %rd2;\nsetp.lt.u64 %p1, %rd3, %rd1;\n@%p1 bra WAIT;\nret;\n}\n";
 
 enum { CTAS = 1500, THREADS = 64, WORDS = CTAS * THREADS };
 
@@ -39,11 +44,12 @@ static void hear(void *context, const char *kernel, u64 done, u64 total) {
     t->done = done;
 }
 
-static void open_device(Device *t, u32 threads, u32 sample) {
+static void open_passing(Device *t, u32 threads, u32 sample, bool passes) {
     memset(t, 0, sizeof *t);
     TestDevice *d = &t->d;
     assert_int_equal(gpu_load("gpus", "tegra-k1", &d->gpu, &d->diag), STATUS_OK);
     SimConfig config = {.gpu = &d->gpu, .devices = 1, .threads = threads, .timing = true, .sample = sample};
+    config.passes = passes;
     config.progress = hear;
     config.progress_context = t;
     assert_int_equal(sim_create(&config, &d->sim), STATUS_OK);
@@ -56,7 +62,9 @@ static void open_device(Device *t, u32 threads, u32 sample) {
     for (u32 i = 0; i < WORDS; i++) in[i] = i;
 }
 
-static SimLaunchResult run(Device *t, const char *name, u32 ctas, u32 threads, u32 rounds) {
+static void open_device(Device *t, u32 threads, u32 sample) { open_passing(t, threads, sample, false); }
+
+static SimLaunchResult pass(Device *t, const char *name, u32 ctas, u32 threads, u32 rounds, SimPass pass) {
     struct {
         DevicePtr out, in;
         u32 rounds;
@@ -65,8 +73,13 @@ static SimLaunchResult run(Device *t, const char *name, u32 ctas, u32 threads, u
     SimLaunchResult result = {0};
     assert_int_equal(sim_find_kernel(t->d.sim, t->d.module, name, &kernel), STATUS_OK);
     SimLaunch launch = {.kernel = kernel, .grid = {ctas, 1, 1}, .block = {threads, 1, 1}, .params = &params};
+    launch.pass = pass;
     assert_int_equal(sim_launch(t->d.sim, &launch, &result, &t->d.diag), STATUS_OK);
     return result;
+}
+
+static SimLaunchResult run(Device *t, const char *name, u32 ctas, u32 threads, u32 rounds) {
+    return pass(t, name, ctas, threads, rounds, PASS_NONE);
 }
 
 static void check_sums(Device *t, u32 rounds) {
@@ -149,6 +162,57 @@ TEST(progress_is_told) {
     }
 }
 
+// Nobody asked about them: they compute what they should, none is simulated cycle by cycle, and their time is that of
+// launches like them, or somewhere near when there is none.
+TEST(launches_passed_over_are_executed) {
+    static const SimPass kinds[] = {PASS_OVER, PASS_REST};
+    for (u32 i = 0; i < WL_COUNT(kinds); i++) {
+        Device t;
+        open_passing(&t, 1, 0, true);
+        SimLaunchResult unknown = pass(&t, "sum", CTAS, THREADS, 4, kinds[i]);
+        check_sums(&t, 4);
+        u64 clock = sim_clock_ns(t.d.sim, 0);
+        SimLaunchResult asked = run(&t, "sum", CTAS, THREADS, 4);
+        u64 took = sim_clock_ns(t.d.sim, 0) - clock;
+        SimLaunchResult known = pass(&t, "sum", CTAS, THREADS, 8, kinds[i]);
+        check_sums(&t, 8);
+        assert_true(unknown.detail == 0 && asked.detail == 1 && known.detail == 0);
+        assert_in_range(unknown.cycles, asked.cycles / 5, asked.cycles * 5);
+        assert_in_range(known.cycles, asked.cycles * 3 / 2, asked.cycles * 5 / 2);
+        assert_in_range(sim_clock_ns(t.d.sim, 0) - clock - took, took * 3 / 2, took * 5 / 2);
+        device_close(&t.d);
+    }
+}
+
+// What a launch is asked about does not depend on whether the ones before it were passed over, but for the order in
+// which lines came to the L2; and not on the number of threads.
+TEST(a_launch_after_one_passed_over_finds_the_l2_as_it_left_it) {
+    SimLaunchResult result[3];
+    for (u32 i = 0; i < 3; i++) {
+        Device t;
+        open_passing(&t, i == 2 ? 2 : 1, 0, i > 0);
+        (void)run(&t, "sum", 1, THREADS, 1);  // the SM has fetched the kernel
+        (void)pass(&t, "sum", 400, THREADS, 1, i ? PASS_OVER : PASS_NONE);
+        result[i] = run(&t, "sum", 400, THREADS, 1);
+        device_close(&t.d);
+    }
+    assert_in_range(result[1].cycles * 100, result[0].cycles * 97, result[0].cycles * 103);
+    assert_int_equal(result[1].cycles, result[2].cycles);
+}
+
+TEST(launches_passed_over_that_wait_get_there) {
+    static const SimPass kinds[] = {PASS_OVER, PASS_REST};
+    for (u32 i = 0; i < WL_COUNT(kinds); i++) {
+        Device t;
+        open_passing(&t, 1, 0, true);
+        assert_true(pass(&t, "chain", CTAS, 1, 0, kinds[i]).detail == 0);
+        const u32 *out = device_view(&t.d, t.out, CTAS * 4);
+        for (u32 k = 0; k < CTAS; k++) assert_int_equal(out[k], k + 1);
+        assert_true(pass(&t, "wait", 4, 32, 5000, kinds[i]).detail == 0);
+        device_close(&t.d);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_large_launch_is_estimated_within_its_interval),
@@ -156,6 +220,9 @@ int main(void) {
         cmocka_unit_test(a_launch_that_is_unlike_says_so),
         cmocka_unit_test(blocks_that_wait_for_each_other_get_there),
         cmocka_unit_test(progress_is_told),
+        cmocka_unit_test(launches_passed_over_are_executed),
+        cmocka_unit_test(a_launch_after_one_passed_over_finds_the_l2_as_it_left_it),
+        cmocka_unit_test(launches_passed_over_that_wait_get_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

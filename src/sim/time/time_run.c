@@ -22,13 +22,16 @@ static u64 l1_size(const GpuModel *gpu, const TimeRun *run) {
     return gpu->l1_size > gpu->shared_per_sm ? gpu->l1_size - gpu->shared_per_sm : 0;
 }
 
+// Whether anything may be executed without being simulated cycle by cycle.
+static bool skips(const TimeMachine *m) { return m->sim->config.sample || m->sim->config.passes; }
+
 static Status take_places(TimeRun *run, u32 most) {
     Grid *g = run->grid;
     run->slot_groups = (most + g->cluster_size - 1) / g->cluster_size;
     run->free_slots = mem_alloc(sizeof *run->free_slots * run->slot_groups);
     if (!run->free_slots) return STATUS_NO_MEMORY;
     // One more for those that are executed without time.
-    u32 groups = run->slot_groups + (run->machine->sim->config.sample != 0);
+    u32 groups = run->slot_groups + skips(run->machine);
     TRY(grid_reserve_ctas(g, groups * g->cluster_size));
     if (groups > run->slot_groups) g->ctas[run->slot_groups * g->cluster_size].members_left = 0;
     for (u32 i = run->slot_groups; i-- > 0;) run->free_slots[run->free_count++] = i;
@@ -109,8 +112,7 @@ Status time_run_begin(TimeMachine *m, Grid *grid, TimeRun **begun) {
     if (!run) return STATUS_NO_MEMORY;
     *run = (TimeRun){.machine = m, .grid = grid, .index = index, .begin = m->now, .first_cta = NEVER};
     Status status = prepare(m, run, grid);
-    if (status == STATUS_OK && m->sim->config.sample) status = sample_begin(run, m->sim->config.sample);
-    for (u32 i = 0; i < m->runs.len; i++) sample_share(m->runs.data[i]);
+    if (status == STATUS_OK && skips(m)) status = sample_begin(run, m->sim->config.sample);
     if (status == STATUS_OK) status = front_begin(run);
     if (status == STATUS_OK) status = vec_push(&m->runs, run);
     m->indices |= 1ull << index;
