@@ -132,9 +132,10 @@ typedef struct TimeWarp {
     u32 serial;             // tells the warps apart that have this place one after the other
     u64 delay;              // cycles in which it stalled since its last barrier
     Trace trace;
-    u32 run_words;         // words of the run, its heads included; 0 = no run
-    u32 low_words;         // so few words behind the run are too few: the front is asked for more
-    u32 part[TIME_PARTS];  // of each run of the trace that it is: words before it; NO_PART: not executed
+    u32 run_words;            // words of the run, its heads included; 0 = no run
+    u32 low_words;            // so few words behind the run are too few: the front is asked for more
+    u32 part[TIME_PARTS];     // of each run of the trace that it is: words before it; NO_PART: not executed
+    u32 sought_part, sought;  // of the run with so many words before it, the access that was found last; NO_PART: none
     TimeCta *cta;
     Warp *front;
     u16 wait_slot;                      // WAIT_SLOT: register; WAIT_SYNC: which; WAIT_GROUP: groups that may be open

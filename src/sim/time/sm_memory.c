@@ -580,13 +580,16 @@ static void note_copy(Sm *sm, TimeWarp *w, Ticket *t, u32 sync, u64 cycle) {
 // Puts the accesses of the instruction into the queue; returns whether there were any.
 static bool push_accesses(Sm *sm, Pipe *p, TimeWarp *w, const TimeOp *op, u32 ticket, u64 cycle) {
     const u64 *words = w->trace.words + w->trace.begin;
-    bool any = false;
+    bool any = false, found = false;
     OpRun run = run_of(w, op);
     for (u32 at = run.at; at < run.end;) {
         TraceAccess a = trace_access(words[at]);
         const u64 *lines = words + at + 1;
+        if (a.insn > op->pc - run.from) break;
         at += 1u + a.lines;
         if (a.insn != op->pc - run.from) continue;
+        if (!found) sought_is(w, op, (u32)(lines - words) - 1);
+        found = true;
         Ticket *t = &sm->tickets.data[ticket];
         if (a.space == TRACE_SYNC) {
             if (a.wavefronts == SYNC_BULK) note_copy(sm, w, t, a.lanes, cycle);

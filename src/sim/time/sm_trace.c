@@ -181,6 +181,7 @@ bool sm_next_run(Sm *sm, TimeWarp *w) {
     Trace *t = &w->trace;
     for (;;) {
         t->begin += w->run_words;
+        w->sought_part = NO_PART;
         w->run_words = 0;
         if (trace_empty(t)) return false;
         TraceRun run = trace_run(t->words + t->begin);
@@ -217,6 +218,7 @@ const u64 *next_access(const TimeWarp *w, OpRun *run, const TimeOp *op) {
         const u64 *found = words + run->at;
         run->at += 1u + a.lines;
         if (a.insn == op->pc - run->from) return found;
+        if (a.insn > op->pc - run->from) break;
     }
     return NULL;
 }

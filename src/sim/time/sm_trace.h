@@ -20,17 +20,28 @@ static inline bool next_op(TimeWarp *w) {
     return w->op < w->op_end;
 }
 
-// The accesses of the run of the trace that an operation belongs to, in words behind Trace.begin.
+// The accesses of the run of the trace that an operation belongs to, in words behind Trace.begin: all, or from the one
+// on that was found last, where those of the operation are not before it.
 typedef struct OpRun {
     u32 from;  // program counter that the run begins at
     u32 at, end;
 } OpRun;
 
+static inline u32 part_of(const TimeWarp *w, const TimeOp *op) { return w->part[w->joined ? op->extra : 0]; }
+
+// The first access of `op` lies at `at`.
+static inline void sought_is(TimeWarp *w, const TimeOp *op, u32 at) {
+    w->sought_part = part_of(w, op);
+    w->sought = at;
+}
+
 static inline OpRun run_of(const TimeWarp *w, const TimeOp *op) {
-    u32 at = w->part[w->joined ? op->extra : 0];
+    u32 at = part_of(w, op);
     if (at == NO_PART) return (OpRun){0};
-    TraceRun run = trace_run(w->trace.words + w->trace.begin + at);
-    return (OpRun){run.from, at + TRACE_HEAD, at + TRACE_HEAD + run.words};
+    const u64 *words = w->trace.words + w->trace.begin;
+    TraceRun run = trace_run(words + at);
+    bool behind = w->sought_part == at && trace_access(words[w->sought]).insn <= op->pc - run.from;
+    return (OpRun){run.from, behind ? w->sought : at + TRACE_HEAD, at + TRACE_HEAD + run.words};
 }
 
 // The next access of an instruction among those in `run`, which loses it; NULL: there is none (left).
