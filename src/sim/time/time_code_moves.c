@@ -112,6 +112,20 @@ static u32 packing_moves(const TimeFunc *f, u32 insn) {
     return halves / 2;
 }
 
+// The upper half of a register, as a number that is shifted to become an f32: of a bf16 the half is taken first (PRMT),
+// where the lower one is needed as well; else the load is one of 16 bits. An f16 is read from either half (HADD2).
+static u32 upper_half_moves(const TimeFunc *f, u32 insn) {
+    const Form *form = time_form(f, insn);
+    const FlowOperand *use = time_uses(f, insn);
+    if (form->op != OP_CVT_F || form->types[0] != TYPE_F32 || form->types[1] != TYPE_BF16) return 0;
+    u32 def = use->kind == FLOW_VALUE ? f->sole_def[use->id] : WL_NONE;
+    if (def == WL_NONE || f->code->insns[def].defs < 2 || time_bits(f, def, 0) > 32) return 0;
+    const FlowOperand *halves = f->code->operands + f->code->insns[def].operands;
+    for (u32 k = 1; k < f->code->insns[def].defs; k += 2)
+        if (halves[k].id == use->id) return f->use_count[halves[k - 1].id] != 0;
+    return 0;
+}
+
 // In loops they are made ready before.
 static u32 store_moves(const TimeFunc *f, u32 insn) {
     const FlowInsn *in = &f->code->insns[insn];
@@ -127,5 +141,6 @@ void time_moves(const TimeFunc *f, u32 insn, u32 *uniform, u32 *vector) {
     u32 literals = literal_moves(f, insn);
     bool by_uniform = f->lower->gpu->sm_version >= 75 && literals > 1;
     *uniform = by_uniform ? literals : 0;
-    *vector = (by_uniform ? 0 : literals) + extension_moves(f, insn) + store_moves(f, insn) + packing_moves(f, insn);
+    *vector = (by_uniform ? 0 : literals) + extension_moves(f, insn) + store_moves(f, insn) + packing_moves(f, insn) +
+              upper_half_moves(f, insn);
 }
