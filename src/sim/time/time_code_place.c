@@ -356,19 +356,41 @@ static u32 register_limit(const TimeFunc *f) {
     return (u32)limit;
 }
 
-// Registers that ptxas makes use of when it needs as many as are alive in the order of the PTX: with these as many CTAs
-// fit an SM as with those, of as many threads as the kernel says, at least 128; 32 cost nothing. Found with 1 to 120
-// accumulators and 96 loads in a loop (ptxas 13.0, sm_90, launch bounds of 64 to 1,024): 22 accumulators take 32
-// registers, 23 40, 38 48, 39 56 (9 CTAs of 128), 64 (4 of 256), 70 80, 71 96 or 128, 118 128, 119 168 or 255.
+// Registers of a thread with which `ctas` fit an SM, as far as registers go: its schedulers have a file each.
+static u32 registers_for(const GpuModel *gpu, u64 ctas, u64 warps) {
+    enum { UNIT = 8, MOST = 255 };
+    u64 each = (ctas * warps + gpu->warp_schedulers - 1) / gpu->warp_schedulers;
+    u64 registers = gpu->registers_per_sm / gpu->warp_schedulers / LANES / each / UNIT * UNIT;
+    return registers > MOST ? MOST : (u32)registers;
+}
+
+// CTAs of an SM that ptxas does not give up for more registers, as long as it can do with less: those that the launch
+// bounds ask for; or as many as threads and static shared memory allow; or all that fit with 32 registers, where the
+// kernel does not say how many threads it has.
+static u64 ctas_aimed_at(const TimeFunc *f, u64 warps, bool known) {
+    enum { FREE = 32 };
+    const GpuModel *gpu = f->lower->gpu;
+    u64 by_threads = gpu->max_threads_per_sm / (warps * LANES);
+    if (!known) return gpu->registers_per_sm / (FREE * LANES) / warps;
+    if (f->function->min_ctas) return f->function->min_ctas;
+    u64 bytes = f->lower->program->shared_bytes + gpu->shared_reserved, by_shared;
+    by_shared = bytes ? gpu->shared_per_sm / bytes : by_threads;
+    return by_shared < by_threads ? by_shared : by_threads;
+}
+
+// Registers that ptxas makes use of, where it needs as many as are alive in the order of the PTX: those with which as
+// many CTAs as it aims at fit an SM, or fewer of them when these are not enough. Found with 1 to 120 accumulators and
+// 16 to 128 loads in a loop (ptxas 13.0, sm_90). Of 128 threads, where the kernel does not say: 22 accumulators take 32
+// registers, 23 40, 38 48, 39 56 (9 CTAs), 70 80, 71 96. With bounds of 128 threads and 20, 24, 32, 40 and 48 KB of
+// shared memory: 48, 56, 80, 96 and 128; at least 4, 8, 12 or 16 CTAs asked for: 128, 64, 40 and 32.
 u32 time_free_registers(const TimeFunc *f, u32 pressure) {
-    enum { FREE = 32, NEEDED = 6, FEWEST_THREADS = 128, MOST = 255, UNIT = 8 };
-    u64 all = f->lower->gpu->registers_per_sm, threads = known_threads(f->function);
+    enum { NEEDED = 6, UNIT = 8, FEW_WARPS = 4 };
+    bool known = known_threads(f->function) > LANES || f->function->max_threads[0] || f->function->required_threads[0];
     u32 need = (pressure + NEEDED + UNIT - 1) / UNIT * UNIT, limit = register_limit(f);
-    if (threads < FEWEST_THREADS) threads = FEWEST_THREADS;
-    u64 ctas = need <= FREE ? all / FREE / threads : all / need / threads;
-    u64 most = ctas ? all / threads / ctas / UNIT * UNIT : need;
-    if (most < FREE) most = FREE;
-    return most > MOST ? MOST : most > limit && limit >= need ? limit : (u32)most;
+    u64 warps = known ? known_threads(f->function) / LANES : FEW_WARPS, ctas = ctas_aimed_at(f, warps, known);
+    while (ctas > 1 && registers_for(f->lower->gpu, ctas, warps) < need) ctas--;
+    u32 most = registers_for(f->lower->gpu, ctas ? ctas : 1, warps);
+    return most > limit && limit >= need ? limit : most;
 }
 
 // What ptxas reports, against the most that is alive at once: the stack pointer, addresses under way; it is generous as
