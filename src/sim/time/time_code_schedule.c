@@ -5,20 +5,22 @@
 // no more go first, those that are ready later included (Goodman, Hsu: "Code Scheduling and Register Allocation in
 // Large Basic Blocks", 1988); when there are none, the oldest, which is the order of the PTX. So ptxas interleaves
 // independent chains, within 32 registers or what the order of the PTX needs, and loads before their turn leave room
-// for what that order still needs: docs/timing-code.md. Work is about n log n: memory order looks back at a bounded
-// number of accesses, few operations are passed over.
+// for what that order still needs: docs/timing-code.md. What loads of global memory need goes before everything else,
+// wave by wave: see find_waves. Work is about n log n: memory order looks back at a bounded number of accesses, few
+// operations are passed over.
 #include "sim/time/time_lower.h"
 
 #include <string.h>
 
-// Latencies that the order aims at, cycles [M of timing.def]: shared memory, a constant. An access counts as two: ptxas
-// puts twelve loads of shared memory before the first use. Other loads: an L1 hit; since Maxwell more than anything
-// that is there to be done in the meantime, as ptxas sees it (sums along a chain of addresses: all 16 loads first).
-enum { LSU_CYCLES = 2 };
+// Latencies that the order aims at, cycles. Of what is independent of a load of shared memory ptxas puts as much behind
+// it as takes 40 cycles, and 4 between two such loads, whatever their width (SASS of ptxas 13.0 for sm_90,
+// accumulators_test). A constant [M of timing.def]. Other loads: an L1 hit; since Maxwell more than anything that is
+// there to be done in the meantime, as ptxas sees it (sums along a chain of addresses: all 16 loads first).
+enum { LSU_CYCLES = 2, SHARED_INTERVAL = 4 };
 enum {
     LOAD_CYCLES = 40,
     FAR_CYCLES = 200,
-    SHARED_CYCLES = 24,
+    SHARED_CYCLES = 40,
     CONST_CYCLES = 30,
     TEXTURE_CYCLES = 90,
     ACCESSES_KEPT = 256
@@ -36,6 +38,9 @@ enum { PREDICATES = 7 };
 
 // Operations need not be looked at as long as so many registers are free; how many that need too many are passed over.
 enum { EASY_REGISTERS = 16, CHOICES_SEEN = 32 };
+
+// Waves that are told apart; what no far load needs is of wave WAVES.
+enum { WAVES = 1023 };
 
 typedef struct Edge {
     u32 to, next;  // next: WL_NONE ends the list
@@ -60,6 +65,12 @@ typedef struct Scheduler {
     u32 *waits;         // edges into it that are not satisfied
     u32 *path, *ready;  // cycles to the end; cycle from which it can issue
     bool *done;
+    u32 *wave;                // see find_waves
+    u32 waiting[WAVES + 1];   // operations of `later` by wave
+    u32 first_wave;           // the first one that has any
+    bool held;                // an operation could go, but an earlier wave is not done
+    u32 *first_use;           // ... the first operation that waits for it, in the order of the PTX
+    u32 *left, *shared_left;  // Fenwick trees: operations not scheduled yet, loads from shared memory among them
     // per value, valid for stamp
     bool *live;  // it has a value that is read later; registers that PTX defines again and again count once
     u32 *stamp, *writer, *readers;  // readers: Edge list (to = reader)
@@ -216,6 +227,36 @@ static bool makes_guard(const Scheduler *s, u32 i) {
     return op->defs == 1 && arithmetic && s->f->value_bits.data[s->f->operands.data[op->operands]] == 1;
 }
 
+// Loads that take longer than what there is to be done in the meantime.
+static bool is_far(const Scheduler *s, const MachineOp *op) { return expected_cycles(s, op) >= FAR_CYCLES; }
+
+// What accesses need besides their operands: constants that no operation names.
+static bool is_base(const MachineOp *op) { return !op->defs && (op->kind == TIME_FIXED || op->kind == TIME_IMMEDIATE); }
+
+// Far loads are of wave n when n others must have come before them. All that the loads of a wave need goes first, even
+// where it waits for latencies that something else could fill: ptxas keeps that for the time that the loads take. (40
+// multiply-adds in a chain, a load at their sum and 100 independent products: the products stand behind the load; of
+// two loads, the second at what the first one gave, behind the second. Where no load follows, or one of shared memory,
+// they fill the gaps of the chain.) The stack pointer and the descriptor of global memory come with the first wave.
+static void find_waves(Scheduler *s) {
+    bool any = false;
+    memset(s->wave, 0, sizeof(u32) * s->count);
+    for (u32 i = 0; i < s->count; i++) {
+        u32 behind = s->wave[i] + is_far(s, op_at(s, i));
+        any |= is_far(s, op_at(s, i));
+        if (behind > WAVES - 1) behind = WAVES - 1;
+        for (u32 e = s->edge_of[i]; e != WL_NONE; e = s->edges.data[e].next)
+            if (s->wave[s->edges.data[e].to] < behind) s->wave[s->edges.data[e].to] = behind;
+    }
+    for (u32 i = s->count; i-- > 0;) {
+        if (!is_far(s, op_at(s, i))) s->wave[i] = any && is_base(op_at(s, i)) ? 0 : WAVES;
+        for (u32 e = s->edge_of[i]; e != WL_NONE; e = s->edges.data[e].next) {
+            u32 wave = s->wave[s->edges.data[e].to];
+            if (wave < s->wave[i]) s->wave[i] = wave;
+        }
+    }
+}
+
 static Status find_dependences(Scheduler *s) {
     s->round++;
     s->edges.len = s->reader_list.len = 0;
@@ -230,6 +271,7 @@ static Status find_dependences(Scheduler *s) {
         TRY(depend_on_values(s, i));
         TRY(depend_on_memory(s, i));
     }
+    find_waves(s);
     for (u32 i = s->count; i-- > 0;) {
         u32 behind = i + 1 < s->count ? s->peak[i + 1] : 0, here = s->units[s->first + i];
         s->peak[i] = here > behind ? here : behind;
@@ -242,9 +284,46 @@ static Status find_dependences(Scheduler *s) {
     return STATUS_OK;
 }
 
+// --- how far ahead
+// ----------------------------------------------------------------------------------------------------------
+static void tree_add(u32 *tree, u32 size, u32 at, u32 what) {
+    for (at++; at <= size; at += at & -at) tree[at] += what;
+}
+
+static u32 tree_sum(const u32 *tree, u32 end) {
+    u32 sum = 0;
+    for (; end; end -= end & -end) sum += tree[end];
+    return sum;
+}
+
+static bool is_shared(const MachineOp *op) { return op->kind == TIME_LOAD && op->space == SPACE_SHARED; }
+
+static void begin_trees(Scheduler *s) {
+    memset(s->left, 0, sizeof(u32) * (s->count + 1));
+    memset(s->shared_left, 0, sizeof(u32) * (s->count + 1));
+    for (u32 i = 0; i < s->count; i++) {
+        tree_add(s->left, s->count, i, 1);
+        if (is_shared(op_at(s, i))) tree_add(s->shared_left, s->count, i, 1);
+        s->first_use[i] = s->count;
+        for (u32 e = s->edge_of[i]; e != WL_NONE; e = s->edges.data[e].next)
+            if (s->edges.data[e].to < s->first_use[i]) s->first_use[i] = s->edges.data[e].to;
+    }
+}
+
+// Whether a load from shared memory would be there long before its use, were the rest done in the order of the PTX.
+static bool is_early(const Scheduler *s, u32 i) {
+    if (!is_shared(op_at(s, i)) || s->wave[i] < WAVES) return false;
+    u32 issue = tree_sum(s->left, s->first_use[i]), loads = tree_sum(s->shared_left, s->first_use[i]) * SHARED_INTERVAL;
+    return (issue > loads ? issue : loads) > SHARED_CYCLES;
+}
+
 // --- choosing
 // ---------------------------------------------------------------------------------------------------------------
-static u64 urgency(const Scheduler *s, u32 i) { return (u64)(UINT32_MAX - s->path[i]) << 32 | i; }
+static u64 urgency(const Scheduler *s, u32 i) {
+    enum { PATH_BITS = 22, LONGEST = (1 << PATH_BITS) - 1 };
+    u32 path = s->path[i] < LONGEST ? s->path[i] : LONGEST;
+    return (u64)(s->wave[i] << PATH_BITS | (LONGEST - path)) << 32 | i;
+}
 
 static u32 value_units(const Scheduler *s, u32 value) {
     u32 bits = s->f->value_bits.data[value];
@@ -293,7 +372,21 @@ static void release(Scheduler *s, u32 i, u32 cycle) {
     for (u32 e = s->edge_of[i]; e != WL_NONE; e = s->edges.data[e].next) {
         Edge edge = s->edges.data[e];
         if (cycle + edge.cycles > s->ready[edge.to]) s->ready[edge.to] = cycle + edge.cycles;
-        if (--s->waits[edge.to] == 0) heap_push(&s->later, (u64)s->ready[edge.to] << 32 | edge.to);
+        if (--s->waits[edge.to]) continue;
+        u32 wave = s->wave[edge.to];
+        heap_push(&s->later, (u64)s->ready[edge.to] << 32 | edge.to);
+        s->waiting[wave]++;
+        if (wave < s->first_wave) s->first_wave = wave;
+    }
+}
+
+// Operations whose sources are there by now.
+static void take_ready(Scheduler *s, u32 cycle) {
+    while (s->later.len && s->later.keys[0] >> 32 <= cycle) {
+        u32 i = (u32)heap_pop(&s->later);
+        s->waiting[s->wave[i]]--;
+        while (s->first_wave < WAVES && !s->waiting[s->first_wave]) s->first_wave++;
+        heap_push(&s->now, urgency(s, i));
     }
 }
 
@@ -342,14 +435,17 @@ static u32 most_alive(const Scheduler *s, u32 oldest) {
     return s->alive + (needs < NEEDS_MOST ? needs : NEEDS_MOST);
 }
 
+static u32 room_for(const Scheduler *s, const MachineOp *op) {
+    if (op->kind == TIME_LOAD && op->space == SPACE_SHARED) return s->near;
+    return op->kind == TIME_LOAD ? s->limit : is_for_load(s, op) ? s->narrow : s->room;
+}
+
 // Whether an operation can go before the oldest one. `waits`: a more urgent load, or an address, has no room yet:
 // others do not take it.
 static bool fits(const Scheduler *s, u32 i, u32 oldest, bool *waits) {
     if (needs_predicate(s, op_at(s, i))) return false;
-    bool far = is_for_load(s, op_at(s, i)), loads = op_at(s, i)->kind == TIME_LOAD, load = far || loads;
-    u32 alive = far ? most_alive(s, oldest) : s->alive, room = loads ? (far ? s->limit : s->near)
-                                                               : far ? s->narrow
-                                                                     : s->room;
+    bool far = is_for_load(s, op_at(s, i)), load = far || op_at(s, i)->kind == TIME_LOAD;
+    u32 alive = far ? most_alive(s, oldest) : s->alive, room = room_for(s, op_at(s, i));
     i32 more = alive + EASY_REGISTERS < room ? 0 : growth(s, op_at(s, i));
     bool fit = more <= 0 || (alive + (u32)more <= room && !(load && *waits));
     *waits |= load && !fit;
@@ -357,26 +453,31 @@ static bool fits(const Scheduler *s, u32 i, u32 oldest, bool *waits) {
 }
 
 // Loads of shared memory leave room for what is ready between them; of others ptxas issues one behind the other.
-static bool is_shared(const MachineOp *op) { return op->kind == TIME_LOAD && op->space == SPACE_SHARED; }
 static bool is_busy(const Scheduler *s, u32 i, u32 cycle) { return is_shared(op_at(s, i)) && s->lsu_free > cycle; }
 
-// The most urgent operation that can issue and whose results have room; WL_NONE. Those passed over wait in `now`.
+// The most urgent operation that can issue and whose results have room; WL_NONE. Those passed over wait in `now`. Those
+// of a later wave go only when one of an earlier wave has no room.
 static u32 most_urgent(Scheduler *s, u32 cycle, u32 oldest) {
     u64 passed[CHOICES_SEEN];
-    u32 count = 0, found = WL_NONE;
-    bool waits = false;
-    while (s->now.len && count < CHOICES_SEEN) {
+    u32 count = 0, found = WL_NONE, early = WL_NONE;
+    bool waits = false, full = false;
+    s->held = false;
+    while (s->now.len && count < CHOICES_SEEN && found == WL_NONE && !s->held) {
         u64 key = heap_pop(&s->now);
         u32 i = (u32)key;
         if (s->done[i]) continue;
-        if (!is_busy(s, i, cycle) && fits(s, i, oldest, &waits)) {
+        s->held = s->wave[i] > s->first_wave && !full;
+        bool can = !s->held && !is_busy(s, i, cycle) && fits(s, i, oldest, &waits);
+        if (can && !is_early(s, i)) {
             found = i;
-            break;
+        } else {
+            if (can && early == WL_NONE) early = i;
+            passed[count++] = key;
+            full |= s->wave[i] < WAVES;
         }
-        passed[count++] = key;
     }
     while (count) heap_push(&s->now, passed[--count]);
-    return found;
+    return found != WL_NONE ? found : early;
 }
 
 static bool is_ready(const Scheduler *s, u32 i, u32 cycle) {
@@ -386,11 +487,10 @@ static bool is_ready(const Scheduler *s, u32 i, u32 cycle) {
 static u32 choose(Scheduler *s, u32 *cycle, u32 *oldest) {
     while (s->done[*oldest]) ++*oldest;
     for (;;) {
-        while (s->later.len && s->later.keys[0] >> 32 <= *cycle)
-            heap_push(&s->now, urgency(s, (u32)heap_pop(&s->later)));
+        take_ready(s, *cycle);
         u32 i = most_urgent(s, *cycle, *oldest);
         if (i != WL_NONE) return i;
-        if (is_ready(s, *oldest, *cycle) && growth(s, op_at(s, *oldest)) <= 0) return *oldest;
+        if (!s->held && is_ready(s, *oldest, *cycle) && growth(s, op_at(s, *oldest)) <= 0) return *oldest;
         u32 next = s->later.len ? (u32)(s->later.keys[0] >> 32) : UINT32_MAX;
         if (s->lsu_free > *cycle && s->lsu_free < next) next = s->lsu_free;
         if (next == UINT32_MAX) return *oldest;
@@ -401,16 +501,21 @@ static u32 choose(Scheduler *s, u32 *cycle, u32 *oldest) {
 static Status schedule_run(Scheduler *s) {
     TRY(find_dependences(s));
     s->now.len = s->later.len = s->lsu_free = 0;
+    s->first_wave = WAVES;
+    memset(s->waiting, 0, sizeof s->waiting);
+    begin_trees(s);
     for (u32 i = 0; i < s->count; i++)
         if (s->waits[i] == 0) heap_push(&s->now, urgency(s, i));
     u32 cycle = 0, oldest = 0;
     for (u32 n = 0; n < s->count; n++) {
         u32 i = choose(s, &cycle, &oldest);
         s->done[i] = true;
+        tree_add(s->left, s->count, i, UINT32_MAX);
+        if (is_shared(op_at(s, i))) tree_add(s->shared_left, s->count, i, UINT32_MAX);
         s->order[n] = *op_at(s, i);
         count_alive(s, op_at(s, i));
         release(s, i, cycle);
-        if (is_shared(op_at(s, i))) s->lsu_free = cycle + LSU_CYCLES;
+        if (is_shared(op_at(s, i))) s->lsu_free = cycle + SHARED_INTERVAL;
         cycle += op_at(s, i)->unit == UNIT_LSU && !is_shared(op_at(s, i)) ? LSU_CYCLES : 1;
     }
     memcpy(op_at(s, 0), s->order, sizeof(MachineOp) * s->count);
@@ -455,7 +560,8 @@ static Status schedule_block(Scheduler *s, u32 first, u32 end) {
 static Status scheduler_init(Scheduler *s, TimeFunc *f) {
     Arena *arena = &f->lower->scratch;
     u32 n = f->ops.len + 1, values = f->value_count + 1;
-    u32 **of_ops[] = {&s->edge_of, &s->waits, &s->path, &s->ready, &s->peak};
+    u32 **of_ops[] = {&s->edge_of, &s->waits, &s->path,        &s->ready,    &s->peak,
+                      &s->wave,    &s->left,  &s->shared_left, &s->first_use};
     u32 **of_values[] = {&s->stamp, &s->writer, &s->readers, &s->uses_left, &s->result};
     for (u32 i = 0; i < WL_COUNT(of_ops); i++)
         if (!(*of_ops[i] = ARENA_ARRAY(arena, u32, n))) return STATUS_NO_MEMORY;
