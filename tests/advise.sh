@@ -58,6 +58,9 @@ same "an existing file" "$("$W" advise --json -o "$T/a.json" "$p" 2>&1)" "warple
 "$W" advise "$T/transpose.wlp" >"$T/list"
 same "without --timing: exit code" $? 0
 grep -q -- "--timing" "$T/list" || fail "a profile without samples: it is not said how to get them" "$(cat "$T/list")"
+"$W" sim --timing -o "$T/fails.wlp" tests/sim/control.ptx --launch tests/sim/out_of_bounds.launch >"$T/out" 2>&1
+same "a kernel that fails: exit code" $? 1
+"$W" advise "$T/fails.wlp" | grep -q "Note: all launches failed; .warplens report. has the messages" || fail "advise of what failed"
 
 # --- rules
 "$W" advise --list-rules >"$T/rules"

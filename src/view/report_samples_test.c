@@ -81,7 +81,7 @@ TEST(times_and_samples_are_shown) {
                               "    11       75.0  long_scoreboard  data loaded at this line\n"
                               "    12       25.0  wait             the result of this line\n"
                               "\n"
-                              "  no source to show: a.cu is not found from this folder\n");
+                              "  no source to show: a.cu is not found; call it from the folder of the sources\n");
     free(text);
 }
 

@@ -435,7 +435,7 @@ static void names_and_places_stay_short(void **state) {
         " in b/part.cuh\n",            // where most is executed: its lines need no name
         "\n  3  ",
         "\n  main.cu:? ",  // an instruction without a line
-        "\n  no source to show: b/part.cuh is not found from this folder\n",
+        "\n  no source to show: b/part.cuh is not found; call it from the folder of the sources\n",
     };
     for (u32 i = 0; i < WL_COUNT(parts); i++)
         if (!strstr(text, parts[i])) fail_msg("'%s' is missing in:\n%s", parts[i], text);

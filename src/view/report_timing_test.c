@@ -127,7 +127,7 @@ static void text_says_why(void **state) {
               "    11       85.0  long_scoreboard 94 %  data loaded at line 10\n"
               "    12       15.0  wait 100 %            the result of line 11\n"
               "\n"
-              "  no source to show: src/app.cu is not found from this folder\n");
+              "  no source to show: src/app.cu is not found; call it from the folder of the sources\n");
     free(text);
     text = render("text", (ReportOptions){.section = REPORT_LAUNCHES, .ascii = true});
     assert_non_null(strstr(text, "  0  mm"));

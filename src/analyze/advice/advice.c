@@ -164,38 +164,43 @@ static Status tell_none_wanted(AdviceMaker *m) {
                          : NULL);
 }
 
-// The program was killed in the middle of its first launches.
-static Status is_cut_off(AdviceMaker *m, bool *cut) {
+// Why no launch has samples, when it is not for want of looking; NULL: they were not looked for.
+static Status find_trouble(AdviceMaker *m, const char **trouble) {
     ProfileSummary summary;
-    bool ended = false;
+    u32 launched = 0, failed = 0, unfinished = 0;
     TRY(profile_summary(m->context.profile, &summary, m->context.diag));
     for (u32 i = 0; i < m->context.kernel_count; i++) {
         const ProfileLaunch *launches;
         u32 count;
         TRY(profile_launches(m->context.profile, m->context.kernels[i]->function->id, &launches, &count,
                              m->context.diag));
-        for (u32 k = 0; k < count; k++) ended |= launches[k].end_ns != 0;
+        launched += count;
+        for (u32 k = 0; k < count; k++) failed += launches[k].status != 0, unfinished += launches[k].end_ns == 0;
     }
-    *cut = !summary.complete && summary.launches && !ended;
+    *trouble = NULL;
+    if (!summary.launches)
+        *trouble = "no launch was profiled: the program launched no kernel, or none that was to be profiled";
+    else if (failed == launched)
+        *trouble = "all launches failed; `warplens report` has the messages";
+    else if (unfinished == launched && !summary.complete)
+        *trouble = "no launch had ended when the run was cut off, and what is known of one is written when it ends: "
+                   "let the program run longer, or give it less to do";
     return STATUS_OK;
 }
 
 // Why nothing can be said, and what to do.
 static Status tell_no_samples(AdviceMaker *m) {
-    const char *refusal;
+    const char *refusal, *trouble;
     const ProfileSource *sources;
     u32 count;
     f64 ns = 0;
-    bool on_gpu = false, cut;
+    bool on_gpu = false;
     if (m->options->wanted && !m->context.kernel_count) return tell_none_wanted(m);
     TRY(profile_sources(m->context.profile, &sources, &count, m->context.diag));
     for (u32 i = 0; i < count; i++) on_gpu |= !strcmp(sources[i].tool, "CUPTI");
     for (u32 i = 0; i < m->context.kernel_count; i++) ns += m->context.kernels[i]->launches.total_ns;
-    TRY(is_cut_off(m, &cut));
-    if (cut && !on_gpu)
-        return note(m,
-                    "no launch had ended when the run was cut off, and what is known of one is written when it ends: "
-                    "let the program run longer, or give it less to do");
+    TRY(find_trouble(m, &trouble));
+    if (trouble && !on_gpu) return note(m, trouble);
     if (!on_gpu || ns <= 0)
         return note(m, "the profile has no samples of kernels: run the program with `warplens run --timing`, or on a "
                        "GPU with `--on gpu`");

@@ -512,7 +512,8 @@ Status export_text(const Report *report, Output *out, Diag *diag) {
         const char *missing = source_missing(&text->sources);
         if (missing) {
             const char *file = text_clean(text, text_path(missing));
-            output_printf(out, "\n  no source to show: %s is not found from this folder\n", file ? file : "");
+            output_printf(out, "\n  no source to show: %s is not found; call it from the folder of the sources\n",
+                          file ? file : "");
         }
         if (text->hidden) {
             output_text(out, "\n  some columns do not fit: widen the terminal, or use --format csv\n");
