@@ -216,7 +216,7 @@ for part in 'kernel `fill`' 'global write of 4 bytes at address 0x' 'out of boun
     checks=$((checks + 1))
 done
 timeout 60 "$W" sim -q tests/e2e/deadlock.ptx --launch tests/e2e/deadlock.launch >"$T/out" 2>"$T/err"
-same "deadlock: exit code" $? 1
+same "deadlock: exit code, lines" "$? $(wc -l <"$T/err")" "1 3"
 for part in 'kernel `stuck` can make no progress' 'warp 0 lanes 0xffffffff: waits at barrier 0 (32 of 64 threads arrived) at deadlock.cu:23' \
     'warp 1 lanes 0xffffffff: waits at barrier 1 (32 of 64 threads arrived) at deadlock.cu:22'; do
     grep -qF "$part" "$T/err" || fail "deadlock: not told: $part" "$(cat "$T/err")"

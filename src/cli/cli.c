@@ -17,17 +17,25 @@
 #include "view/wrap.h"
 
 // What a damaged file holds must not reach the terminal as it is.
+static void show_lines(const char *text) {
+    Arena arena = {0};
+    for (size_t size; size = strcspn(text, "\n"), true; text += size + 1) {
+        const char *clean = utf8_clean(&arena, (Str){text, size}, true);
+        fprintf(stderr, "%s\n", clean ? clean : "...");
+        if (!text[size]) break;
+    }
+    arena_free(&arena);
+}
+
 static void show_diag(const Diag *diag, bool readable) {
     char line[8192];
-    Arena arena = {0};
     for (u32 i = 0; i < diag->entries.len; i++) {
         diag_format(&diag->entries.data[i], line, sizeof line);
         char *plain = readable ? demangle_text(line) : NULL;
-        const char *text = plain ? plain : line, *clean = utf8_clean(&arena, (Str){text, strlen(text)}, true);
-        fprintf(stderr, "warplens: %s\n", clean ? clean : text);
+        fputs("warplens: ", stderr);
+        show_lines(plain ? plain : line);
         mem_free(plain);
     }
-    arena_free(&arena);
     if (diag->dropped) fprintf(stderr, "warplens: ... and %u more\n", diag->dropped);
 }
 
