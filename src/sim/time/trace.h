@@ -49,7 +49,6 @@ typedef struct TraceAccess {
     u8 lanes, bytes;  // lanes, and bytes of each
 } TraceAccess;
 
-static inline u64 trace_run_word(u32 from, u32 to) { return from | (u64)to << 32; }
 static inline TraceRun trace_run(const u64 *head) {
     return (TraceRun){(u32)head[0], (u32)(head[0] >> 32), (u32)head[1], (u32)(head[1] >> 32)};
 }
