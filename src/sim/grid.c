@@ -118,9 +118,7 @@ static CtaStop cta_run(Grid *g, Cta *cta, u64 budget) {
 // --- no headway --------------------------------------------------------------------------------------------------
 static u64 mix(u64 hash, const void *data, size_t size) { return hash_u64(hash ^ hash_bytes(data, size)); }
 
-// Everything that decides what the resident CTAs do next, as a number: equal states without a store in between go on
-// equally forever (kernels that read clocks differ each time, and are never called stuck).
-static u64 state_hash(const Grid *g) {
+u64 grid_state(const Grid *g) {
     u64 hash = 1;
     for (u32 c = 0; c < g->cta_cap; c++) {
         const Cta *cta = &g->ctas[c];
@@ -139,13 +137,15 @@ static u64 state_hash(const Grid *g) {
     return hash;
 }
 
-static bool is_stuck(Stuck *s, const Grid *g) {
-    if (++s->rounds % STUCK_INTERVAL) return false;
-    u64 hash = state_hash(g);
+bool stuck_again(Stuck *s, u64 hash) {
     if (s->hashed && hash == s->saved) return true;
     if (s->hashed >= s->next_save) s->saved = hash, s->next_save = s->next_save ? s->next_save * 2 : 1;
     s->hashed++;
     return false;
+}
+
+static bool is_stuck(Stuck *s, const Grid *g) {
+    return ++s->rounds % STUCK_INTERVAL == 0 && stuck_again(s, grid_state(g));
 }
 
 // --- the loop over CTAs ------------------------------------------------------------------------------------------

@@ -14,6 +14,10 @@ Status grid_deadlock(Grid *grid, Diag *diag);  // explains it; STATUS_DEADLOCK
 void grid_report(Grid *grid, u64 executed, u64 done);
 u64 grid_local_stride(const Grid *grid);  // local memory of a thread, bytes
 void grid_free(Grid *grid);
+// Everything that decides what the resident CTAs do next, as a number: equal states without a store in between go on
+// equally forever (kernels that read clocks differ each time, and are never called stuck).
+u64 grid_state(const Grid *grid);
+bool stuck_again(Stuck *stuck, u64 state);                            // the state has been there before
 WL_MUST_USE Status grid_reserve_ctas(Grid *grid, u32 count);          // places of Grid.ctas
 WL_MUST_USE Status grid_cta_start(Grid *grid, Cta *cta, u64 linear);  // CTA `linear` of the launch, in a free place
 

@@ -51,9 +51,8 @@ struct Sim {
     u32 next_module_id, next_function_id, next_file_id, launches;
     Map file_ids;  // hash of path -> RecordFileName id
     u32 fault_code;
-    u64 unreported;  // warp instructions since the last progress report
-    u64 time;        // warp instructions of all launches so far: the base of %globaltimer
-    Pool *pool;
+    u64 unreported;                 // warp instructions since the last progress report
+    u64 time;                       // warp instructions of all launches so far: the base of %globaltimer
     u32 parents;                    // kernels that wait for those that they launched, their time held open
     struct Grid *free_grids;        // of launches that are over, kept for their memory; the last one first
     struct Check *check;            // NULL: nothing is checked

@@ -181,8 +181,13 @@ static Status step_timing(Sim *sim, Grid *g, u64 budget, SimStep *step, Diag *di
     u64 now = time_now(machine), limit = budget < UINT64_MAX - now ? now + budget : UINT64_MAX;
     bool over = false, any = step->any;
     TRY(time_advance(machine, g->time_run, any, limit, &over, diag));
-    bool other = any && !over && time_now(machine) < limit;
-    *step = (SimStep){.state = over ? STEP_DONE : STEP_MORE, .moved = true, .any = any, .other = other};
+    bool waits = !over && time_waits(machine), other = any && !over && !waits && time_now(machine) < limit;
+    *step = (SimStep){.state = over    ? STEP_DONE
+                               : waits ? STEP_WAITS
+                                       : STEP_MORE,
+                      .moved = !waits,
+                      .any = any,
+                      .other = other};
     return STATUS_OK;
 }
 

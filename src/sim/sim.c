@@ -62,7 +62,12 @@ void sim_destroy(Sim *sim) {
     mem_free(sim);
 }
 
-u32 sim_workers(const Sim *sim) { return sim->pool ? pool_threads(sim->pool) - 1 : 0; }
+u32 sim_workers(const Sim *sim) {
+    u32 count = 0;
+    for (u32 d = 0; sim->machines && d < sim->config.devices; d++)
+        if (sim->machines[d]) count += time_workers(sim->machines[d]);
+    return count;
+}
 
 u32 sim_fault_code(const Sim *sim) { return sim->fault_code; }
 

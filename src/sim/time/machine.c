@@ -395,16 +395,22 @@ void machine_pay(TimeMachine *m) {
 }
 
 static Status advance(TimeMachine *m, TimeRun *run, bool any, u64 limit, Diag *diag) {
+    circle_forget(m);
     while (m->runs.len && m->now < limit) {
         grid_report(m->runs.data[0]->grid, QUANTUM_WORTH, m->runs.data[0]->ended);
         TRY(step(m, limit, diag));
         if (end_runs(m) && (any || run->over)) break;
+        if (m->now >= m->circle.next_look && circle_look(m)) break;
     }
     TRY(machine_catch_up(m));
     TRY(top_up_all(m, diag));
     (void)has_moved(m);
     return STATUS_OK;
 }
+
+u32 time_workers(const TimeMachine *m) { return m->pool ? pool_threads(m->pool) - 1 : 0; }
+
+bool time_waits(const TimeMachine *m) { return m->circle.found; }
 
 Status time_advance(TimeMachine *m, TimeRun *run, bool any, u64 limit, bool *over, Diag *diag) {
     Status status = run->over ? STATUS_OK : advance(m, run, any, limit, diag);

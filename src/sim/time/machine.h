@@ -12,6 +12,12 @@ typedef struct Inbox {  // replies that an SM has not taken
 } Inbox;
 typedef struct Window Window;  // window.c
 
+typedef struct Circle {  // circle.c
+    u64 next_look, headway;
+    Stuck stuck;
+    bool found;
+} Circle;
+
 struct TimeMachine {
     Sim *sim;
     const GpuModel *gpu;
@@ -48,7 +54,8 @@ struct TimeMachine {
     u64 host_known;
     TimeWatcher watcher;
     u64 next_watch;
-    u64 quiet;                   // quanta without any progress
+    u64 quiet;  // quanta without any progress
+    Circle circle;
     bool still;                  // no SM executes anything now, but for the front
     struct SampleGroup *groups;  // launches so far, when not all are simulated in detail
     u64 owed;                    // estimated cycles of launches that are over, which have not passed yet
@@ -62,6 +69,10 @@ void machine_local(const TimeMachine *m, const TimeRun *run, u32 sm, u32 cta, u3
 
 // Before a kernel begins: what its launch fetches ahead comes to all SMs.
 WL_MUST_USE Status machine_prefetch(TimeMachine *m, const TimeRun *run);
+// circle.c: whether the launches go in a circle; to be asked between quanta when circle.next_look has come.
+bool circle_look(TimeMachine *m);
+void circle_forget(TimeMachine *m);  // memory may have been written from outside
+
 void machine_abandon(TimeMachine *machine);  // everything under way is given up
 void machine_pay(TimeMachine *machine);      // what is owed passes, when nothing is under way
 

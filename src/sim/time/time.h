@@ -35,9 +35,10 @@ WL_MUST_USE Status time_run_begin(TimeMachine *machine, Grid *grid, TimeRun **ru
 // Advances the machine until the run is over (`any`: or another one), or until cycle `limit`. *over: this one is.
 // Faults and deadlocks as sim_launch_step.
 WL_MUST_USE Status time_advance(TimeMachine *machine, TimeRun *run, bool any, u64 limit, bool *over, Diag *diag);
-void time_run_extend(TimeRun *run);     // it is over now: what it launched is part of it
-void time_run_end(TimeRun *run);        // and what of its time was estimated passes
-void time_flush(TimeMachine *machine);  // all caches empty
+bool time_waits(const TimeMachine *machine);  // that ended because all runs go in a circle
+void time_run_extend(TimeRun *run);           // it is over now: what it launched is part of it
+void time_run_end(TimeRun *run);              // and what of its time was estimated passes
+void time_flush(TimeMachine *machine);        // all caches empty
 
 // --- what was found; valid until time_run_end ---------------------------------------------------------------------
 typedef struct TimePc {        // by pc of the program
@@ -81,6 +82,8 @@ typedef struct TimeResult {
 WL_MUST_USE Status time_run_result(TimeRun *run, TimeResult *result);
 // Machine instructions issued so far, added to `issued` by pc of the program. Correct between quanta.
 void time_run_issued(const TimeRun *run, u64 *issued);
+
+u32 time_workers(const TimeMachine *machine);  // threads of its own
 
 // --- the machine's counters: totals since creation, correct between quanta -----------------------------------------
 u32 time_sms(const TimeMachine *machine);

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launches that poll for what nobody will ever write. Without timing a round of turns shows it (grid.c); here a look at
+// everything that decides what is executed next, now and then, while nothing is written: a state that comes again comes
+// forever. Looks change nothing of what the machine does.
+#include "base/map.h"
+#include "sim/grid.h"
+#include "sim/time/machine.h"
+
+// Cycles from one look to the next. In less, everything that is under way comes to an end: nanosleep sleeps at most a
+// millisecond (PTX ISA 9.7.14.12), 2 million cycles of the fastest model, and no queue of the memory system lasts
+// longer.
+#define CIRCLE_CYCLES (1u << 22)
+
+void circle_forget(TimeMachine *m) { m->circle = (Circle){.next_look = m->now + CIRCLE_CYCLES}; }
+
+// Differs when a CTA has begun or ended, or global memory has been written.
+static u64 headway(const TimeMachine *m) {
+    u64 sum = m->runs.len;
+    for (u32 i = 0; i < m->runs.len; i++) {
+        const TimeRun *run = m->runs.data[i];
+        sum += run->next_linear + run->ended + run->grid->exec.stores;
+    }
+    return sum;
+}
+
+bool circle_look(TimeMachine *m) {
+    Circle *c = &m->circle;
+    u64 before = c->headway, hash = 1;
+    c->next_look = m->now + CIRCLE_CYCLES;
+    c->headway = headway(m);
+    if (c->headway != before || !m->runs.len) {
+        c->stuck = (Stuck){0};
+        return false;
+    }
+    for (u32 i = 0; i < m->runs.len; i++) hash = hash_u64(hash ^ grid_state(m->runs.data[i]->grid));
+    c->found = stuck_again(&c->stuck, hash);
+    return c->found;
+}
