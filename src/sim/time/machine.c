@@ -339,6 +339,7 @@ static bool end_runs(TimeMachine *m) {
             continue;
         }
         run->over = any = true;
+        m->quiet = 0;  // launches that are not simulated in detail move no SM
         front_collect(run);
         run->end = last_work(run);
         if (run->sample) estimate_end(run);

@@ -213,6 +213,17 @@ TEST(launches_passed_over_that_wait_get_there) {
     }
 }
 
+// However many there are, one after the other: that no SM does anything is no deadlock.
+TEST(many_launches_are_passed_over) {
+    static const SimPass kinds[] = {PASS_OVER, PASS_REST};
+    for (u32 i = 0; i < WL_COUNT(kinds); i++) {
+        Device t;
+        open_passing(&t, 1, 0, true);
+        for (u32 k = 0; k < 5000; k++) assert_true(pass(&t, "sum", 1, 1, 1, kinds[i]).detail == 0);
+        device_close(&t.d);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_large_launch_is_estimated_within_its_interval),
@@ -223,6 +234,7 @@ int main(void) {
         cmocka_unit_test(launches_passed_over_are_executed),
         cmocka_unit_test(a_launch_after_one_passed_over_finds_the_l2_as_it_left_it),
         cmocka_unit_test(launches_passed_over_that_wait_get_there),
+        cmocka_unit_test(many_launches_are_passed_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
