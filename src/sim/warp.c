@@ -727,7 +727,7 @@ static WarpStop run_warp(Exec *x, Warp *w, u64 *left) {
             take_turns(x, w, at);
         else if (event == RUN_WAIT)
             w->current = (at + 1) % w->split_count;
-        if (event == RUN_WAIT && x->trace) return WARP_BLOCKED;
+        if (event == RUN_WAIT && x->trace) return WARP_POLLED;
         if (event == RUN_YIELD || event == RUN_WAIT || event == RUN_STOP) return WARP_BUDGET;
     }
     return WARP_DONE;

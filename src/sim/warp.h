@@ -73,9 +73,9 @@ typedef struct Warp {
     Trace *trace;  // NULL: nothing is timed
 } Warp;
 
-typedef enum WarpStop { WARP_BUDGET, WARP_BLOCKED, WARP_DONE, WARP_FAULT, WARP_LATER } WarpStop;
+typedef enum WarpStop { WARP_BUDGET, WARP_BLOCKED, WARP_POLLED, WARP_DONE, WARP_FAULT, WARP_LATER } WarpStop;
 // A traced warp stops between runs only, before an instruction of SIM_IN_TIME while its trace is not used up, and
-// after an attempt that has to be repeated (as if it were blocked).
+// after an attempt that has to be repeated (WARP_POLLED).
 
 // Prepares a warp for a new CTA: lanes [0, lanes), registers cleared, at the kernel's entry.
 Status warp_start(Warp *warp, const SimProgram *program, u32 lanes, u64 local_stride);

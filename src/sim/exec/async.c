@@ -77,8 +77,8 @@ typedef void (*MbarrierOp)(Exec *x, const SimInsn *in, u32 lane, Mbarrier *b);
 
 // Operations of one CTA on its own mbarriers, in the order in which they are made.
 static void trace_operation(Exec *x, const SimInsn *in, u64 address) {
-    u32 offset = (u32)address;
-    if (offset >> SHARED_RANK_SHIFT || x->retry) return;
+    u32 offset;
+    if (!mbarrier_is_own(x, address, &offset) || x->retry) return;
     bool waits = in->kind == SIM_WAIT;
     bool copies = in->form_op == OP_CP_ASYNC_MBARRIER;
     trace_sync(x->trace, waits ? SYNC_WAIT : copies ? SYNC_ARRIVE_COPIES : SYNC_ARRIVE, offset);

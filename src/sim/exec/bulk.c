@@ -102,11 +102,16 @@ static void bulk_load(Exec *x, const SimInsn *in, u32 mask) {
             continue;
         }
         u64 to = c.to;
+        Trace *trace = x->trace;
         for (u32 ctas = (u32)value_at(x, list, 7, l) & 0xffff; ctas; ctas &= ctas - 1) {
             u32 rank = (u32)__builtin_ctz(ctas);
             c.to = in_cta(to, rank);
-            if (!copy_bulk(x, &c) || !mbarrier_complete(x, l, in_cta(barrier, rank), SPACE_SHARED, c.size)) return;
+            bool copied = copy_bulk(x, &c);
+            x->trace = trace;
+            if (!copied || !mbarrier_complete(x, l, in_cta(barrier, rank), SPACE_SHARED, c.size)) return;
+            x->trace = NULL;  // the L2 is asked once for all
         }
+        x->trace = trace;
     }
 }
 
@@ -210,12 +215,17 @@ static void tensor_load(Exec *x, const SimInsn *in, u32 mask) {
         if (!tensor_map_read(x, &t, address_at(x, list, 2, l))) return;
         bool multicast = has(in, MOD_MULTICAST);
         u32 ctas = multicast ? (u32)value_at(x, list, next, l) & 0xffff : 1;
+        Trace *trace = x->trace;
         for (; ctas; ctas &= ctas - 1) {
             u32 rank = (u32)__builtin_ctz(ctas);
             t.shared = multicast ? in_cta(to, rank) : to;
             u64 signal = multicast ? in_cta(barrier, rank) : barrier;
-            if (!tensor_copy(x, &t) || !mbarrier_complete(x, l, signal, SPACE_SHARED, tensor_box_bytes(&t))) return;
+            bool copied = tensor_copy(x, &t);
+            x->trace = trace;
+            if (!copied || !mbarrier_complete(x, l, signal, SPACE_SHARED, tensor_box_bytes(&t))) return;
+            x->trace = NULL;  // the L2 is asked once for all
         }
+        x->trace = trace;
         count_bytes(x, t.bytes, t.sectors);
     }
 }

@@ -51,6 +51,13 @@ static inline u8 *mbarrier_at(Exec *x, u32 lane, u64 address, u8 space, Mbarrier
     return at;
 }
 
+// Whether an address in shared memory is in the CTA's own, also if it names the CTA by its rank; *offset: where.
+static inline bool mbarrier_is_own(const Exec *x, u64 address, u32 *offset) {
+    u32 rank = (u32)address >> SHARED_RANK_SHIFT;
+    *offset = (u32)address & SHARED_OFFSET_MASK;
+    return rank == 0 || rank == x->cta->rank + 1;
+}
+
 // An asynchronous copy of `bytes` is complete. False: fault set.
 static inline bool mbarrier_complete(Exec *x, u32 lane, u64 address, u8 space, u32 bytes) {
     Mbarrier b;
@@ -58,7 +65,8 @@ static inline bool mbarrier_complete(Exec *x, u32 lane, u64 address, u8 space, u
     if (!at) return false;
     if (b.live != MBARRIER_LIVE) return mbarrier_misuse(x, lane, "mbarrier object that was not initialised"), false;
     b.tx -= bytes;
-    if (WL_UNLIKELY(x->trace) && address < SHARED_OFFSET_MASK) trace_sync(x->trace, SYNC_BULK, (u32)address);
+    u32 offset;
+    if (WL_UNLIKELY(x->trace) && mbarrier_is_own(x, address, &offset)) trace_sync(x->trace, SYNC_BULK, offset);
     mbarrier_end_phase(&b);
     memcpy(at, &b, sizeof b);
     x->stores++;

@@ -11,7 +11,8 @@
 #include "sim/time/sm_trace.h"
 
 // PTX instructions that a warp executes at a time; words of its trace with which it is far enough ahead.
-enum { FRONT_BUDGET = 256, FRONT_WORDS = 512 };
+// A loop around mbarrier.try_wait has so many instructions at most.
+enum { FRONT_BUDGET = 256, FRONT_WORDS = 512, POLL_MOST = 8 };
 
 Status front_fault(Grid *g, Diag *diag) {
     g->faulting_pc = (u32)((const PcState *)(const void *)g->exec.count - g->exec.states);
@@ -143,6 +144,11 @@ static Status turn(Sm *sm, const TimeRun *run, Warp *warp, u64 cycle, FrontWay w
     return warp->trace->failed ? STATUS_NO_MEMORY : STATUS_OK;
 }
 
+// Whether a turn got anywhere: not if all that was done is another try of what has failed before.
+static bool has_come_further(const Warp *warp, u64 began, WarpStop stop) {
+    return warp->executed - began > (stop == WARP_POLLED ? POLL_MOST : 0);
+}
+
 // A turn for each warp of the CTA that is not much ahead, from FrontFill.at on.
 static Status round_of(Sm *sm, Cta *cta, u64 cycle, FrontWay way, bool *done, Diag *diag) {
     FrontFill *f = &sm->fill;
@@ -158,7 +164,7 @@ static Status round_of(Sm *sm, Cta *cta, u64 cycle, FrontWay way, bool *done, Di
         TRY(turn(sm, f->warp->run, warp, cycle, way, &stop, diag));
         f->stopped = stop == WARP_LATER || (stop == WARP_FAULT && way == FRONT_AHEAD);
         if (f->stopped) return *done = false, STATUS_OK;
-        f->any |= warp->executed != f->began;
+        f->any |= has_come_further(warp, f->began, stop);
         if (warp == front && stop == WARP_BUDGET && warp->executed == f->began) f->goal = 0;  // it waits for its clock
     }
     return STATUS_OK;
