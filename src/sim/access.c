@@ -271,7 +271,8 @@ static u32 count_shared(Exec *x, const u64 *address, u32 mask, u32 bytes, u32 *f
 
 void access_count_shared(Exec *x, const u64 *address, u32 mask, u32 bytes) {
     u32 fewest, wavefronts = count_shared(x, address, mask, bytes, &fewest);
-    if (WL_UNLIKELY(x->trace)) trace_shared(x->trace, wavefronts, fewest, lanes_in(mask), bytes);
+    if (WL_LIKELY(!x->trace)) return;
+    trace_shared(x->trace, wavefronts, fewest, lanes_in(mask), bytes, access_is_distributed(x, address, mask));
 }
 
 // For the time that it takes, lanes of one bank follow each other, on the same word too (bench/hwref:
@@ -284,5 +285,5 @@ void access_count_shared_atomic(Exec *x, const u64 *address, u32 mask, u32 bytes
         u32 bank = address[__builtin_ctz(left)] >> 2 & 31;
         if (++lanes[bank] > wavefronts) wavefronts = lanes[bank];
     }
-    trace_shared(x->trace, wavefronts, fewest, lanes_in(mask), bytes);
+    trace_shared(x->trace, wavefronts, fewest, lanes_in(mask), bytes, access_is_distributed(x, address, mask));
 }

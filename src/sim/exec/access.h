@@ -104,6 +104,11 @@ u32 count_distinct_sectors(const u64 *address, u32 count);
 // lanes; to shared memory, by the addresses of the lanes in `mask`.
 void access_count_global(Exec *x, const u64 *packed, u32 count, u32 bytes);
 void access_count_shared(Exec *x, const u64 *address, u32 mask, u32 bytes);
+// Whether shared memory of another CTA is accessed: that of the first lane.
+static inline bool access_is_distributed(const Exec *x, const u64 *address, u32 mask) {
+    u32 rank = (u32)address[__builtin_ctz(mask)] >> SHARED_RANK_SHIFT;
+    return rank && rank != x->cta->rank + 1;
+}
 void access_count_shared_atomic(Exec *x, const u64 *address, u32 mask, u32 bytes);
 // Wavefronts of a shared-memory access of `bytes` per lane (banks of 4 bytes, 32 of them), and the fewest possible for
 // its width.

@@ -152,7 +152,8 @@ static inline void count_shared(Exec *x, const u64 *address, u32 mask, u32 bytes
     if (!simple || bytes > 4) return access_count_shared(x, address, mask, bytes);
     x->count->shared++;
     x->count->wavefronts++;
-    if (WL_UNLIKELY(x->trace)) trace_shared(x->trace, 1, 1, (u32)__builtin_popcount(mask), bytes);
+    if (WL_LIKELY(!x->trace)) return;
+    trace_shared(x->trace, 1, 1, (u32)__builtin_popcount(mask), bytes, access_is_distributed(x, address, mask));
 }
 
 // Local memory is interleaved by words of the 32 lanes, so that a uniform offset is one full line: sectors as on

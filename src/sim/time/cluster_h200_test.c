@@ -66,6 +66,16 @@ TEST(arrivals_at_another_ctas_mbarrier) {
     expect("turns, relaxed", play(IN_TURNS("relaxed")), 324, 0.25, 1.1);
 }
 
+// Eight loads of the other CTA's memory, each of the address that the one before gives.
+#define LOAD "ld.shared::cluster.u32 %r10, [%r11+64];\nadd.s32 %r11, %r11, %r10;\n"
+#define OTHER "mapa.shared::cluster.u32 %r11, %r4, %r5;\n"
+#define EIGHT(what) what what what what what what what what
+TEST(memory_of_another_cta) {
+    double turn = play(HEAD OTHER "st.shared.u32 [%r4+64], 0;\n" TAIL);
+    double loads = play(HEAD OTHER "st.shared.u32 [%r4+64], 0;\n" EIGHT(LOAD) "st.shared.u32 [%r4+128], %r11;\n" TAIL);
+    expect("chain of loads", (loads - turn) / 8, 203.9, 0.85, 1.1);
+}
+
 // From global memory, for both CTAs: the own mbarrier hears of it when it has come. A turn has two barriers besides.
 TEST(copies_for_several_ctas) {
     double turn = play(HEAD "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r3], 8192;\n" MEET
@@ -78,6 +88,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(barriers_of_a_cluster),
         cmocka_unit_test(arrivals_at_another_ctas_mbarrier),
+        cmocka_unit_test(memory_of_another_cta),
         cmocka_unit_test(copies_for_several_ctas),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 
 #include "sim/slow_path.h"
 #include "sim/time/sm_account.h"
+#include "sim/time/sm_fence.h"
 #include "sim/time/sm_parts.h"
 #include "sim/time/sm_spin.h"
 #include "sim/time/sm_trace.h"
@@ -268,24 +269,6 @@ static bool groups_done(const TimeWarp *w, u32 allowed) {
     return true;
 }
 
-// --- fences --------------------------------------------------------------------------------------------------------
-// Cycles that one takes with no store under way.
-static u64 fence_cycles(const GpuModel *gpu, u32 fence) {
-    switch (fence) {
-    case FENCE_CTA: return gpu->fence_cta;
-    case FENCE_GPU: return gpu->fence_gpu;
-    case FENCE_SYSTEM: return gpu->fence_system;
-    case FENCE_PROXY: return gpu->fence_proxy;
-    default: return 0;
-    }
-}
-
-// When the warp can go on whose last store is done at `cycle`.
-static u64 fence_end(const Sm *sm, const TimeWarp *w, u64 cycle) {
-    u64 end = cycle + (w->wait_slot == FENCE_GPU ? sm->gpu->fence_stores : 0);
-    return end > w->fenced ? end : w->fenced;
-}
-
 static bool wait_is_over(const TimeWarp *w) {
     switch (w->wait) {
     case WAIT_STORES: return w->stores == 0;
@@ -454,10 +437,8 @@ static bool wait_for(Sm *sm, TimeWarp *w, u64 cycle, WaitKind kind, u32 what, St
 }
 
 static bool issue_fence(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
-    w->fenced = cycle + 1 + fence_cycles(sm->gpu, op->extra);
-    if (op->extra == FENCE_GPU || op->extra == FENCE_SYSTEM) cache_clear(sm->l1);
-    if (op->extra == FENCE_CTA || op->extra == FENCE_PROXY) return false;
-    return wait_for(sm, w, cycle, WAIT_STORES, op->extra, STALL_MEMBAR);
+    bool waits = fence_begin(sm, w, op, cycle);
+    return waits && wait_for(sm, w, cycle, WAIT_STORES, op->extra, STALL_MEMBAR);
 }
 
 // --- issuing -------------------------------------------------------------------------------------------------------

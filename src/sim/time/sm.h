@@ -260,11 +260,12 @@ typedef struct PipeEntry {
     u32 words, count;  // lines in Pipe.words from `words`
     u32 next_line;
     u16 wavefronts, fewest;
-    u8 space;         // TraceSpace
-    u8 kind;          // TimeKind
-    u8 lanes, bytes;  // bytes: of a lane
-    u8 share;         // of stores: bytes of each sector
-    u8 sched;         // scheduler of the warp
+    u8 space;          // TraceSpace
+    u8 kind;           // TimeKind
+    u8 lanes, bytes;   // bytes: of a lane
+    u8 share;          // of stores: bytes of each sector
+    bool distributed;  // shared memory of another CTA
+    u8 sched;          // scheduler of the warp
 } PipeEntry;
 
 enum { PIPE_WAITING = 128 };  // warps that an SM may have

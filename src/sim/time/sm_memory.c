@@ -399,6 +399,12 @@ static void serve_shared(const Access *a) {
     if (e->kind == TIME_SPIN_SWAP) spin_swap(sm, t->warp, a->op, a->cycle);
     sm->counters[SMC_L1_DATA_CYCLES] += n;
     a->pipe->free_at = a->cycle + n + (e->kind == TIME_SPIN_SWAP);
+    if (e->distributed && sm->gpu->distributed_bytes) {
+        u64 taken = divided((u64)e->lanes * e->bytes, sm->gpu->distributed_bytes);
+        if (e->kind == TIME_ATOMIC || e->kind == TIME_REDUCE) taken *= 2;  // h200-cluster.tsv, distributed/add: 13.5
+        if (taken > n) a->pipe->free_at += taken - n;
+        done += sm->gpu->distributed_latency;
+    }
     if (done > t->done) t->done = done;
 }
 
@@ -607,7 +613,8 @@ static bool push_accesses(Sm *sm, Pipe *p, TimeWarp *w, const TimeOp *op, u32 ti
                        .bytes = a.bytes};
         t->global |= a.space != TRACE_SHARED && op->kind != TIME_CONST;
         if (a.space == TRACE_SHARED)
-            e.fewest = (u16)lines[0], e.wavefronts = op->flags & TIME_JOINED ? 1 : e.wavefronts;
+            e.fewest = (u16)lines[0], e.distributed = lines[0] & TRACE_DISTRIBUTED,
+            e.wavefronts = op->flags & TIME_JOINED ? 1 : e.wavefronts;
         else if (op->kind == TIME_LOAD)
             sm->counters[SMC_L1_GLOBAL_LD_REQUESTS] += a.space == TRACE_GLOBAL;
         bool joined = op->flags & TIME_JOINED && a.lines == 1;  // one lane asks for all

@@ -322,10 +322,10 @@ void trace_global(Trace *t, const u64 *address, u32 count, u32 bytes) {
     }
 }
 
-void trace_shared(Trace *t, u32 wavefronts, u32 fewest, u32 lanes, u32 bytes) {
+void trace_shared(Trace *t, u32 wavefronts, u32 fewest, u32 lanes, u32 bytes, bool distributed) {
     u64 *head = add(t, 1);
     if (!head) return;
-    head[1] = fewest;
+    head[1] = fewest | (distributed ? TRACE_DISTRIBUTED : 0);
     if (WL_UNLIKELY(is_edited(t, TRACE_CONFLICT_FREE))) wavefronts = fewest;
     finish(t, head,
            (TraceAccess){.space = TRACE_SHARED, .wavefronts = (u16)wavefronts, .lanes = (u8)lanes, .bytes = (u8)bytes},

@@ -14,7 +14,7 @@
 typedef enum TraceSpace {
     TRACE_GLOBAL,   // device memory, through the L1
     TRACE_LOCAL,    // local memory, at addresses of the timing model's own
-    TRACE_SHARED,   // no lines; wavefronts
+    TRACE_SHARED,   // no lines; wavefronts; a word: the fewest, and TRACE_DISTRIBUTED
     TRACE_TEXTURE,  // and surfaces
     TRACE_BULK,     // asynchronous bulk copy: past the L1
     TRACE_BARRIER,  // arrival at a CTA barrier: `wavefronts` = which, `lanes` threads arrive, `bytes` = they wait; a
@@ -39,6 +39,7 @@ typedef struct TraceRun {
     u32 words;     // of accesses
 } TraceRun;
 enum { TRACE_HEAD = 2, TRACE_EXITS = 2 };
+enum { TRACE_DISTRIBUTED = 1 << 16 };  // shared memory of another CTA of the cluster
 
 typedef struct TraceAccess {
     u16 insn;         // pc - TraceRun.from
@@ -119,7 +120,7 @@ static inline bool trace_goes_on(const Trace *t, u32 pc, u32 mask) {
 // The current instruction accesses memory. Addresses: of the active lanes one after the other, or of the lanes in
 // `mask`.
 void trace_global(Trace *t, const u64 *address, u32 count, u32 bytes);
-void trace_shared(Trace *t, u32 wavefronts, u32 fewest, u32 lanes, u32 bytes);
+void trace_shared(Trace *t, u32 wavefronts, u32 fewest, u32 lanes, u32 bytes, bool distributed);
 void trace_local(Trace *t, const u64 *offset, u32 mask, u32 bytes);
 void trace_local_uniform(Trace *t, u64 offset, u32 mask, u32 bytes);
 // A texture access, by numbers of sectors; `looked_up`: of each of its quads; `bytes`: of all lanes.

@@ -116,7 +116,7 @@ TEST(conflict_free_accesses_take_the_fewest_wavefronts) {
     Trace t = {.half = LANES, .block_end = block_end, .edits = edits};
     trace_reset(&t);
     trace_open(&t, 0, FULL_MASK);
-    trace_shared(&t, 32, 2, LANES, 8);
+    trace_shared(&t, 32, 2, LANES, 8, false);
     trace_close(&t);
     assert_int_equal(trace_access(t.words[TRACE_HEAD]).wavefronts, 2);
     trace_free(&t);
