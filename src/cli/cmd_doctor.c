@@ -70,7 +70,7 @@ static bool bind_driver(Driver *driver) {
 
 // Sets `major` of the CUDA version that the driver is made for; false: there is no GPU that can be used.
 static bool check_driver(int *major) {
-    Driver driver;
+    Driver driver = {0};
     char name[256] = "", detail[512];
     int version = 0, count = 0;
     if (!say(bind_driver(&driver), "CUDA driver", "libcuda.so.1", "install NVIDIA's driver; the simulator needs none"))
