@@ -216,7 +216,7 @@ static bool copy_row(Exec *x, TensorCopy *t, u32 index, bool inside, u64 global,
         if (!host) return false;
         t->bytes += bytes;
         t->sectors += ((row.global + bytes - 1) >> 5) - (row.global >> 5) + 1;
-        if (WL_UNLIKELY(x->trace)) trace_bulk(x->trace, row.global, bytes);
+        if (WL_UNLIKELY(x->trace) && !t->again) trace_bulk(x->trace, row.global, bytes);
     }
     for (u32 at = 0; at < row_bytes(t); at += CHUNK) copy_chunk(t, &row, host, at);
     return true;

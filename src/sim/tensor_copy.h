@@ -20,6 +20,7 @@ typedef struct TensorCopy {
     u32 offset[3];  // im2col, W first
     u64 shared;     // address of the box in shared memory
     u32 lane;
+    bool again;  // for another CTA: the tensor has been read
     // set while copying
     u8 *box;  // its bytes on the host
     ReduceFn reduce;

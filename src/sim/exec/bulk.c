@@ -50,6 +50,7 @@ typedef struct BulkCopy {
     u64 to, from;
     u32 size, lane, bytes_mask;  // bytes_mask: of each 16, 0xffff = all
     u8 to_space, from_space;
+    bool again;  // for another CTA: the source has been read
     ReduceFn reduce;
     u32 element;  // bytes, of a reduction
 } BulkCopy;
@@ -72,7 +73,7 @@ static bool copy_bulk(Exec *x, const BulkCopy *c) {
     u64 global = c->to_space == SPACE_GLOBAL ? c->to : c->from;
     bool touches_global = c->to_space == SPACE_GLOBAL || c->from_space == SPACE_GLOBAL;
     if (!touches_global) return true;
-    if (WL_UNLIKELY(x->trace)) trace_bulk(x->trace, global, c->size);
+    if (WL_UNLIKELY(x->trace) && !c->again) trace_bulk(x->trace, global, c->size);
     count_bytes(x, c->size, ((global + c->size - 1) >> 5) - (global >> 5) + 1);
     return true;
 }
@@ -102,16 +103,12 @@ static void bulk_load(Exec *x, const SimInsn *in, u32 mask) {
             continue;
         }
         u64 to = c.to;
-        Trace *trace = x->trace;
         for (u32 ctas = (u32)value_at(x, list, 7, l) & 0xffff; ctas; ctas &= ctas - 1) {
             u32 rank = (u32)__builtin_ctz(ctas);
             c.to = in_cta(to, rank);
-            bool copied = copy_bulk(x, &c);
-            x->trace = trace;
-            if (!copied || !mbarrier_complete(x, l, in_cta(barrier, rank), SPACE_SHARED, c.size)) return;
-            x->trace = NULL;  // the L2 is asked once for all
+            if (!copy_bulk(x, &c) || !mbarrier_complete(x, l, in_cta(barrier, rank), SPACE_SHARED, c.size)) return;
+            c.again = true;
         }
-        x->trace = trace;
     }
 }
 
@@ -215,17 +212,13 @@ static void tensor_load(Exec *x, const SimInsn *in, u32 mask) {
         if (!tensor_map_read(x, &t, address_at(x, list, 2, l))) return;
         bool multicast = has(in, MOD_MULTICAST);
         u32 ctas = multicast ? (u32)value_at(x, list, next, l) & 0xffff : 1;
-        Trace *trace = x->trace;
         for (; ctas; ctas &= ctas - 1) {
             u32 rank = (u32)__builtin_ctz(ctas);
             t.shared = multicast ? in_cta(to, rank) : to;
             u64 signal = multicast ? in_cta(barrier, rank) : barrier;
-            bool copied = tensor_copy(x, &t);
-            x->trace = trace;
-            if (!copied || !mbarrier_complete(x, l, signal, SPACE_SHARED, tensor_box_bytes(&t))) return;
-            x->trace = NULL;  // the L2 is asked once for all
+            if (!tensor_copy(x, &t) || !mbarrier_complete(x, l, signal, SPACE_SHARED, tensor_box_bytes(&t))) return;
+            t.again = true;
         }
-        x->trace = trace;
         count_bytes(x, t.bytes, t.sectors);
     }
 }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Barriers and what is around them on gpus/h200.gpu, against what an H200 takes for a turn
 // (bench/hwref/h200-barriers.tsv, 2026-11-22): S a store to shared memory, L a load, B a barrier, F four dependent f32.
-#include "sim/device_testing.h"
-#include "sim/machine.h"
-#include "sim/time/time.h"
+#include "sim/time/loop_testing.h"
 
 enum { TURNS = 64, MORE_TURNS = 128, TEXT = 4096, UNROLLED = 4 };
 
@@ -30,22 +28,9 @@ static void write_kernel(char *text, const char *turn) {
 
 static u64 play(const char *turn, u32 turns, u32 warps) {
     char text[TEXT];
-    TestDevice d = {0};
-    SimKernel *kernel;
-    u64 took;
     write_kernel(text, turn);
-    device_open_with(&d, text, (SimConfig){.threads = 1, .timing = true});
-    struct {
-        u64 out;
-        u32 turns;
-    } params = {device_memory(&d, NULL, 16), turns};
-    assert_int_equal(sim_find_kernel(d.sim, d.module, "k", &kernel), STATUS_OK);
-    SimLaunchResult result = {0};
-    SimLaunch launch = {.kernel = kernel, .grid = {1, 1, 1}, .block = {warps * 32, 1, 1}, .params = &params};
-    assert_int_equal(sim_launch(d.sim, &launch, &result, &d.diag), STATUS_OK);
-    memcpy(&took, device_view(&d, params.out, 8), 8);
-    device_close(&d);
-    return took;
+    return loop_cycles(
+        &(LoopTest){.text = text, .kernel = "k", .threads = warps * 32, .launches = 1, .bytes = 16, .values = {turns}});
 }
 
 // Arithmetic goes on while a barrier is not complete: of BF the 16 dependent f32 of four turns, which are between

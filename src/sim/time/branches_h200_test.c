@@ -2,9 +2,7 @@
 // Calls on gpus/h200.gpu, against what an H200 takes for a turn of a loop around one
 // (bench/hwref/h200-stall-reasons.tsv, calls, 2026-11-23: instructions, wait and branch_resolving of a warp, of 64
 // turns). The way back is a branch to where a register says, which is resolved 28 cycles later than others.
-#include "sim/device_testing.h"
-#include "sim/machine.h"
-#include "sim/time/time.h"
+#include "sim/time/loop_testing.h"
 
 enum { TURNS = 64, MORE_TURNS = 128 };
 
@@ -23,21 +21,8 @@ enum { TURNS = 64, MORE_TURNS = 128 };
     "%f1, [back]; }\n"
 
 static u64 play(const char *text, u32 turns) {
-    TestDevice d = {0};
-    SimKernel *kernel;
-    u64 took;
-    device_open_with(&d, text, (SimConfig){.threads = 1, .timing = true});
-    struct {
-        u64 out;
-        u32 turns;
-    } params = {device_memory(&d, NULL, 16), turns};
-    assert_int_equal(sim_find_kernel(d.sim, d.module, "k", &kernel), STATUS_OK);
-    SimLaunchResult result = {0};
-    SimLaunch launch = {.kernel = kernel, .grid = {1, 1, 1}, .block = {32, 1, 1}, .params = &params};
-    assert_int_equal(sim_launch(d.sim, &launch, &result, &d.diag), STATUS_OK);
-    memcpy(&took, device_view(&d, params.out, 8), 8);
-    device_close(&d);
-    return took;
+    return loop_cycles(
+        &(LoopTest){.text = text, .kernel = "k", .threads = 32, .launches = 1, .bytes = 16, .values = {turns}});
 }
 
 static f64 turn_of(const char *text) { return (f64)(play(text, TURNS + MORE_TURNS) - play(text, TURNS)) / MORE_TURNS; }

@@ -2,9 +2,7 @@
 // Fences and accesses that order memory, on gpus/h200.gpu, against what an H200 takes (2026-11-23):
 // bench/hwref/h200-fences.tsv; the same loops as bench/micro/fences.cu. Cycles are those of a turn, less those of the
 // same turn without the fence, or without the order.
-#include "sim/device_testing.h"
-#include "sim/machine.h"
-#include "sim/time/time.h"
+#include "sim/time/loop_testing.h"
 
 enum { TURNS = 64 };
 
@@ -23,24 +21,15 @@ enum { TURNS = 64 };
 
 // Cycles of a turn of one warp; of the second launch, which finds its code and data.
 static double play(const char *text) {
-    TestDevice d = {0};
-    SimKernel *kernel;
-    device_open_with(&d, text, (SimConfig){.threads = 1, .timing = true});
-    d.gpu.sms = 1;
-    DevicePtr out = device_memory(&d, NULL, 4096);
-    struct {
-        DevicePtr out;
-        u32 turns;
-    } params = {out, TURNS};
-    assert_int_equal(sim_find_kernel(d.sim, d.module, "loop", &kernel), STATUS_OK);
-    for (u32 i = 0; i < 2; i++) {
-        SimLaunch launch = {.kernel = kernel, .grid = {1, 1, 1}, .block = {32, 1, 1}, .params = &params};
-        SimLaunchResult result = {0};
-        assert_int_equal(sim_launch(d.sim, &launch, &result, &d.diag), STATUS_OK);
-    }
-    double cycles = (double)*(const u64 *)device_view(&d, out + 512, sizeof(u64)) / TURNS;
-    device_close(&d);
-    return cycles;
+    return (double)loop_cycles(&(LoopTest){.text = text,
+                                           .kernel = "loop",
+                                           .sms = 1,
+                                           .threads = 32,
+                                           .launches = 2,
+                                           .bytes = 4096,
+                                           .at = 512,
+                                           .values = {TURNS}}) /
+           TURNS;
 }
 
 typedef struct Row {

@@ -2,9 +2,7 @@
 // What reading registers and lines of the L1 costs, on gpus/h200.gpu, against what an H200 takes (2026-11-23):
 // bench/hwref/h200-operands.tsv, cycles of a scheduler for an instruction; h200-l1-read.tsv, cycles of the SM for a
 // load that hits. The same loops as bench/micro/operands.cu and l1_read.cu.
-#include "sim/device_testing.h"
-#include "sim/machine.h"
-#include "sim/time/time.h"
+#include "sim/time/loop_testing.h"
 
 enum { TURNS = 32, COUNT = 64, LOADS = 8, TEXT = 16384 };
 
@@ -64,24 +62,13 @@ static void loads(char *text) {
 
 // Cycles of the loop, of a CTA of so many warps; of the second launch, which finds its code and data.
 static double play(const char *text, u32 warps, u32 lane) {
-    TestDevice d = {0};
-    SimKernel *kernel;
-    device_open_with(&d, text, (SimConfig){.threads = 1, .timing = true});
-    d.gpu.sms = 1;
-    DevicePtr out = device_memory(&d, NULL, 64 << 10);
-    struct {
-        DevicePtr out;
-        u32 turns, lane;
-    } params = {out, TURNS, lane};
-    assert_int_equal(sim_find_kernel(d.sim, d.module, "loop", &kernel), STATUS_OK);
-    for (u32 i = 0; i < 2; i++) {
-        SimLaunch launch = {.kernel = kernel, .grid = {1, 1, 1}, .block = {warps * 32, 1, 1}, .params = &params};
-        SimLaunchResult result = {0};
-        assert_int_equal(sim_launch(d.sim, &launch, &result, &d.diag), STATUS_OK);
-    }
-    double cycles = (double)*(const u64 *)device_view(&d, out, sizeof(u64));
-    device_close(&d);
-    return cycles;
+    return (double)loop_cycles(&(LoopTest){.text = text,
+                                           .kernel = "loop",
+                                           .sms = 1,
+                                           .threads = warps * 32,
+                                           .launches = 2,
+                                           .bytes = 64 << 10,
+                                           .values = {TURNS, lane}});
 }
 
 static void expect(const char *name, double cycles, double h200) {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asynchronous products of a warpgroup on gpus/h200.gpu, against what an H200 takes for a turn of a loop that fences,
 // asks for some, commits and waits for them (bench/hwref/h200-wgmma.tsv, 2026-11-23).
-#include "sim/device_testing.h"
-#include "sim/machine.h"
-#include "sim/time/time.h"
+#include "sim/time/loop_testing.h"
 
 enum { TURNS = 16, MORE_TURNS = 32, TEXT = 1 << 15, GROUP_THREADS = 128 };
 
@@ -49,25 +47,9 @@ static void write_kernel(char *text, u32 n, u32 products, Waits waits) {
 
 static u64 play(u32 n, u32 products, Waits waits, u32 turns, u32 groups) {
     static char text[TEXT];
-    TestDevice d = {0};
-    SimKernel *kernel;
-    u64 took;
     write_kernel(text, n, products, waits);
-    device_open_with(&d, text, (SimConfig){.threads = 1, .timing = true});
-    struct {
-        u64 out;
-        u32 turns;
-    } params = {device_memory(&d, NULL, 16), turns};
-    assert_int_equal(sim_find_kernel(d.sim, d.module, "k", &kernel), STATUS_OK);
-    SimLaunchResult result = {0};
-    SimLaunch launch = {
-        .kernel = kernel, .grid = {1, 1, 1}, .block = {groups * GROUP_THREADS, 1, 1}, .params = &params};
-    Status status = sim_launch(d.sim, &launch, &result, &d.diag);
-    if (status != STATUS_OK) device_show(&d);
-    assert_int_equal(status, STATUS_OK);
-    memcpy(&took, device_view(&d, params.out, 8), 8);
-    device_close(&d);
-    return took;
+    return loop_cycles(&(LoopTest){
+        .text = text, .kernel = "k", .threads = groups * GROUP_THREADS, .launches = 1, .bytes = 16, .values = {turns}});
 }
 
 // A product takes N/2 cycles of the tensor unit, or as long as its sources take to come from shared memory; the warps
