@@ -1,30 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // CTAs of a cluster: barriers, distributed shared memory, mbarriers of another CTA, copies for several CTAs; and what a
 // thread pays to ask for a bulk copy. Compile for sm_90a.
-#include "micro.h"
+#include "cluster.h"
 
 enum { COPIES = 16, TURNS = 64 };
 
-__device__ static inline unsigned shared_address(const void *p) { return (unsigned)__cvta_generic_to_shared(p); }
 __device__ static inline unsigned in_cta(unsigned address, unsigned rank) {
     unsigned there;
     asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(rank));
     return there;
 }
-__device__ static inline void barrier_init(unsigned bar, unsigned count) {
-    asm volatile("mbarrier.init.shared.b64 [%0], %1;\nfence.mbarrier_init.release.cluster;" ::"r"(bar), "r"(count) : "memory");
-}
-__device__ static inline void expect(unsigned bar, unsigned bytes) {
-    asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(bar), "r"(bytes) : "memory");
-}
-__device__ static inline void wait(unsigned bar, unsigned phase) {
-    asm volatile("{\n.reg .pred p;\nAGAIN:\nmbarrier.try_wait.parity.shared.b64 p, [%0], %1;\n@!p bra AGAIN;\n}" ::"r"(bar), "r"(phase)
-                 : "memory");
-}
-__device__ static inline void bulk(unsigned to, const char *from, unsigned bytes, unsigned bar) {
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to), "l"(from), "r"(bytes),
-                 "r"(bar)
-                 : "memory");
+__device__ static inline void barrier_begin(unsigned bar) {
+    barrier_init(bar, 1);
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 __device__ static inline void meet(void) { asm volatile("barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory"); }
 
@@ -97,7 +85,7 @@ template <int WHAT> __global__ void turns(int count, i64 *cycles) {
     __shared__ u64 bars[1];
     __shared__ __align__(16) unsigned words[4];
     unsigned bar = shared_address(bars), me = blockIdx.x, other = in_cta(bar, me ^ 1), word = in_cta(shared_address(words), me ^ 1);
-    barrier_init(bar, 1);
+    barrier_begin(bar);
     meet();
     i64 begin = now();
 #pragma unroll 1
@@ -120,7 +108,7 @@ template <bool LOOP> __global__ void ask(const char *from, unsigned bytes, i64 *
     extern __shared__ __align__(1024) char buffer[];
     __shared__ u64 bars[8];
     unsigned warp = threadIdx.x / 32, bar = shared_address(bars + warp), to = shared_address(buffer) + warp * COPIES * bytes;
-    if (threadIdx.x % 32 == 0) barrier_init(bar, 1);
+    if (threadIdx.x % 32 == 0) barrier_begin(bar);
     __syncthreads();
     if (threadIdx.x % 32) return;
     for (int round = 0; round < 2; round++) {
@@ -147,7 +135,7 @@ template <bool TOGETHER> __global__ void share(const char *from, unsigned bytes,
     extern __shared__ __align__(1024) char buffer[];
     __shared__ u64 bars[1];
     unsigned bar = shared_address(bars), to = shared_address(buffer), rank = blockIdx.x;
-    barrier_init(bar, 1);
+    barrier_begin(bar);
     meet();
     for (int round = 0; round < 3; round++) {
         expect(bar, bytes * count);
@@ -170,16 +158,6 @@ template <bool TOGETHER> __global__ void share(const char *from, unsigned bytes,
 }
 
 // ----------------------------------------------------------------------------------------------------------------------
-template <typename... T> static void launch_cluster(void (*kernel)(T...), int ctas, int threads, int shared, T... args) {
-    cudaLaunchConfig_t config = {dim3(ctas), dim3(threads), (size_t)shared, 0};
-    cudaLaunchAttribute attribute;
-    attribute.id = cudaLaunchAttributeClusterDimension;
-    attribute.val.clusterDim = {(unsigned)ctas, 1, 1};
-    config.attrs = &attribute, config.numAttrs = 1;
-    if (ctas > 8) CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
-    if (shared) CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
-    CHECK(cudaLaunchKernelEx(&config, kernel, args...));
-}
 
 template <bool RELAXED> static void measure_barrier(int ctas, int threads) {
     i64 *cycles = cycles_buffer(), base[3];

@@ -40,18 +40,25 @@ template <typename T> __device__ static void store_wide(char *data, unsigned byt
 
 template <typename T> __global__ void ring(char *data, unsigned bytes, unsigned step) { store_ring<T>(data, bytes, step, threadIdx.x, 32); }
 
-template <typename T> __global__ void chain(char *data, unsigned bytes, unsigned step, int before, i64 *cycles, unsigned *slow) {
-    unsigned lane = threadIdx.x, sum = 0, places = bytes / step;
+// What comes before the chain. True: for the one lane that goes on.
+template <typename T> __device__ static inline bool prepare(char *data, unsigned bytes, unsigned step, int before) {
+    unsigned lane = threadIdx.x, sum = 0;
     if (before == BY_WARP) store_ring<T>(data, bytes, step, lane, 32);
     if (before == BY_WARP_16) store_wide<T>(data, bytes, step);
     __syncwarp();
-    if (lane) return;
+    if (lane) return false;
     if (before == LOADED || before == BOTH)
         for (unsigned i = 0; i < bytes; i += step) sum += (unsigned)load<T>(data + i);
-    if (sum == 12345) return;
+    if (sum == 12345) return false;
     if (before == STORED || before == STORED_LATER || before == BOTH) store_ring<T>(data, bytes, step, 0, 1);
     i64 t = now();
     while (now() - t < (before == STORED_LATER ? 20000 : 2000)) {}
+    return true;
+}
+
+template <typename T> __global__ void chain(char *data, unsigned bytes, unsigned step, int before, i64 *cycles, unsigned *slow) {
+    if (!prepare<T>(data, bytes, step, before)) return;
+    unsigned places = bytes / step;
     char *at = data;
     for (int pass = 0; pass < 4; pass++) {
         i64 begin = now();
@@ -65,17 +72,8 @@ template <typename T> __global__ void chain(char *data, unsigned bytes, unsigned
 }
 // The first pass alone, each load's time.
 template <typename T> __global__ void each(char *data, unsigned bytes, unsigned step, int before, unsigned *slow) {
-    unsigned lane = threadIdx.x, sum = 0, places = bytes / step, count = 0;
-    if (before == BY_WARP) store_ring<T>(data, bytes, step, lane, 32);
-    if (before == BY_WARP_16) store_wide<T>(data, bytes, step);
-    __syncwarp();
-    if (lane) return;
-    if (before == LOADED || before == BOTH)
-        for (unsigned i = 0; i < bytes; i += step) sum += (unsigned)load<T>(data + i);
-    if (sum == 12345) return;
-    if (before == STORED || before == STORED_LATER || before == BOTH) store_ring<T>(data, bytes, step, 0, 1);
-    i64 t = now();
-    while (now() - t < (before == STORED_LATER ? 20000 : 2000)) {}
+    if (!prepare<T>(data, bytes, step, before)) return;
+    unsigned places = bytes / step, count = 0;
     char *at = data;
     for (unsigned i = 0; i < places; i++) {
         i64 begin = now();

@@ -2,32 +2,16 @@
 // Bulk copies between global and shared memory (cp.async.bulk, with and without a tensor map), mbarriers, clusters: one
 // thread asks, cycles until the mbarrier says that the bytes have come. `first`: lines that no cache has; `again`: from
 // the L2. Compile for sm_90a.
-#include "micro.h"
+#include "cluster.h"
 
 #include <cuda.h>
 
 enum { COPIES = 16, SLOT = 12288 };
 
-__device__ static inline unsigned shared_address(const void *p) { return (unsigned)__cvta_generic_to_shared(p); }
-__device__ static inline void barrier_init(unsigned bar, unsigned count) {
-    asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(bar), "r"(count) : "memory");
-}
-__device__ static inline void expect(unsigned bar, unsigned bytes) {
-    asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(bar), "r"(bytes) : "memory");
-}
 __device__ static inline void arrive(unsigned bar) { asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(bar) : "memory"); }
-__device__ static inline void wait(unsigned bar, unsigned phase) {
-    asm volatile("{\n.reg .pred p;\nAGAIN:\nmbarrier.try_wait.parity.shared.b64 p, [%0], %1;\n@!p bra AGAIN;\n}" ::"r"(bar), "r"(phase)
-                 : "memory");
-}
 __device__ static inline void tensor(unsigned to, const CUtensorMap *map, int x, int y, unsigned bar) {
     asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(to),
                  "l"(map), "r"(x), "r"(y), "r"(bar)
-                 : "memory");
-}
-__device__ static inline void bulk(unsigned to, const char *from, unsigned bytes, unsigned bar) {
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to), "l"(from), "r"(bytes),
-                 "r"(bar)
                  : "memory");
 }
 
@@ -274,14 +258,6 @@ static void throughputs(void) {
                 }
 }
 
-template <typename... T> static void launch_cluster(void (*kernel)(T...), int ctas, int threads, int shared, T... args) {
-    cudaLaunchConfig_t config = {dim3(ctas), dim3(threads), (size_t)shared, 0};
-    cudaLaunchAttribute attribute;
-    attribute.id = cudaLaunchAttributeClusterDimension;
-    attribute.val.clusterDim = {(unsigned)ctas, 1, 1};
-    config.attrs = &attribute, config.numAttrs = 1;
-    CHECK(cudaLaunchKernelEx(&config, kernel, args...));
-}
 
 static void clusters(void) {
     i64 *cycles = cycles_buffer(), base;
