@@ -284,8 +284,7 @@ static Status find_dependences(Scheduler *s) {
     return STATUS_OK;
 }
 
-// --- how far ahead
-// ----------------------------------------------------------------------------------------------------------
+// --- how far ahead --------------------------------------------------------------------------------------------------
 static void tree_add(u32 *tree, u32 size, u32 at, u32 what) {
     for (at++; at <= size; at += at & -at) tree[at] += what;
 }
