@@ -403,6 +403,52 @@ static void same_records_give_the_same_profile(void **state) {
     free(dumps[1]);
 }
 
+static char *dump_query(sqlite3 *db, const char *sql) {
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    assert_int_equal(sqlite3_exec(db, sql, append_row, out, NULL), SQLITE_OK);
+    fclose(out);
+    return text;
+}
+
+// What a new profile consists of was made when Warplens was built: it is what SQLite would make of the schema now, a
+// sound database, and complete before anything is written to it.
+static void a_new_profile_is_the_schema(void **state) {
+    (void)state;
+    StoreWriter *writer = create_profile();
+    char schema[1 << 16] = "";
+    FILE *file = fopen("src/store/schema.sql", "r");
+    assert_true(file && fread(schema, 1, sizeof schema - 1, file) < sizeof schema - 1);
+    fclose(file);
+    sqlite3 *made, *expected;
+    assert_int_equal(sqlite3_open(path, &made), SQLITE_OK);
+    assert_int_equal(sqlite3_open(":memory:", &expected), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(expected, schema, NULL, NULL, NULL), SQLITE_OK);
+    static const char *const same[] = {"SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY rowid",
+                                       "PRAGMA application_id", "PRAGMA user_version"};
+    for (u32 i = 0; i < WL_COUNT(same); i++) {
+        char *a = dump_query(made, same[i]), *b = dump_query(expected, same[i]);
+        assert_true(strlen(a) > 0);
+        assert_string_equal(a, b);
+        free(a);
+        free(b);
+    }
+    sqlite3_close(made);
+    sqlite3_close(expected);
+    assert_string_equal(query_value("PRAGMA integrity_check"), "ok");
+    assert_string_equal(query_value("PRAGMA journal_mode"), "wal");
+    assert_string_equal(query_value("PRAGMA page_size"), "1024");
+    assert_string_equal(query_value("SELECT group_concat(key) FROM (SELECT key FROM meta ORDER BY key)"),
+                        "complete,created,wall_ns,warplens_version");
+    u32 metrics = 0;
+    for (u32 i = 0; i < METRIC_COUNT; i++) metrics += !metric_table[i].formula;
+    char count[16];
+    snprintf(count, sizeof count, "%u", metrics);
+    assert_string_equal(query_value("SELECT count(*) FROM metric"), count);
+    close_writer(writer);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         IN_FOLDER(everything_comes_back),
@@ -416,6 +462,7 @@ int main(void) {
         IN_FOLDER(forked_child_leaves_the_file_alone),
         IN_FOLDER(a_running_profile_can_be_read),
         IN_FOLDER(same_records_give_the_same_profile),
+        IN_FOLDER(a_new_profile_is_the_schema),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

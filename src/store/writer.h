@@ -13,7 +13,6 @@
     X(BEGIN, "BEGIN IMMEDIATE")                                                                                      \
     X(COMMIT, "COMMIT")                                                                                              \
     X(META, "INSERT OR REPLACE INTO meta VALUES(?,?)")                                                               \
-    X(METRIC, "INSERT INTO metric VALUES(?,?,?,?)")                                                                  \
     X(SOURCE, "INSERT OR REPLACE INTO source VALUES(?,?,?,?,?)")                                                     \
     X(MODULE, "INSERT OR REPLACE INTO module VALUES(?,?,?,?,?,?)")                                                   \
     X(LISTING, "INSERT OR REPLACE INTO listing VALUES(?,?,?,?)")                                                     \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Making a new profile file: is the place free, can it be written, may what is there be replaced; then the schema.
+// Making a new profile file: is the place free, can it be written, may what is there be replaced; then its first pages.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,13 +12,10 @@
 #include "store/file_limit.h"
 #include "store/writer.h"
 
-#ifndef WARPLENS_VERSION
-#define WARPLENS_VERSION "unknown"
-#endif
-
 enum { BUSY_MS = 5000 };  // how long another writer's lock (a person with sqlite3) is waited for
 
-static const char schema_sql[] = {
+// An empty profile, made by make_image.c when Warplens is built: SQLite takes 10 million instructions for its tables.
+static const u8 image[] = {
 #include "embed/store/schema.sql.inc"
 };
 
@@ -67,54 +64,40 @@ static Status remove_old(const char *path, bool overwrite, Diag *diag) {
 }
 
 // O_EXCL: of two writers that start at once on one name, one gets it.
-static Status claim(const char *path, Diag *diag) {
-    int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (file < 0) {
-        int error = errno;
-        diag_text(diag, DIAG_ERROR, path, 0, 0, "cannot create the profile: %s", strerror(error));
-        return error == EEXIST ? STATUS_EXISTS : error == ENOENT || error == ENOTDIR ? STATUS_NOT_FOUND : STATUS_IO;
-    }
-    close(file);
-    return STATUS_OK;
+static Status claim(const char *path, int *file, Diag *diag) {
+    *file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (*file >= 0) return STATUS_OK;
+    int error = errno;
+    diag_text(diag, DIAG_ERROR, path, 0, 0, "cannot create the profile: %s", strerror(error));
+    return error == EEXIST ? STATUS_EXISTS : error == ENOENT || error == ENOTDIR ? STATUS_NOT_FOUND : STATUS_IO;
 }
 
-static Status write_catalogue(StoreWriter *writer) {
-    for (u32 i = 0; i < METRIC_COUNT; i++) {
-        const MetricInfo *info = &metric_table[i];
-        if (info->formula) continue;
-        TRY(WRITER_RUN(writer, STORE_METRIC, db_int(i + 1u), db_text((Str){info->name, strlen(info->name)}),
-                       db_text((Str){info->unit, strlen(info->unit)}), db_text((Str){info->text, strlen(info->text)})));
-    }
-    return STATUS_OK;
+// The file is recognisable as a profile from then on.
+static Status write_image(const char *path, int file, Diag *diag) {
+    size_t size = sizeof image - 1, done = 0;  // without the NUL
+    ssize_t wrote = 0;
+    while (done < size && (wrote = write(file, image + done, size - done)) > 0) done += (size_t)wrote;
+    if (done == size) return STATUS_OK;
+    int error = wrote < 0 ? errno : ENOSPC;
+    diag_text(diag, DIAG_ERROR, path, 0, 0, "cannot write the profile: %s", strerror(error));
+    return error == ENOSPC || error == EFBIG || error == EDQUOT ? STATUS_NO_SPACE : STATUS_IO;
 }
 
-static Status write_birth(StoreWriter *writer) {
+static Status write_created(StoreWriter *writer) {
     char created[32];
     time_t now = time(NULL);
     struct tm utc;
     gmtime_r(&now, &utc);
     strftime(created, sizeof created, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    TRY(writer_meta(writer, "created", created));
-    TRY(writer_meta(writer, "warplens_version", WARPLENS_VERSION));
-    TRY(writer_meta(writer, "wall_ns", "0"));
-    return writer_meta(writer, "complete", "0");
+    return writer_meta(writer, "created", created);
 }
 
-static Status execute(StoreWriter *writer, const char *sql) {
-    return db_status(sqlite3_exec(writer->db, sql, NULL, NULL, NULL));
-}
-
-// The schema goes into the main file before WAL is switched on, so that the file is recognisable by itself from then
-// on. Nothing is ever synchronised with the disk: what a process wrote outlives it anyway, and waiting for the disk at
-// the end would cost a program 50 ms and more. Only a crash of the whole machine could damage a profile.
-static Status write_schema(StoreWriter *writer) {
-    // Small pages: a profile has many small tables, and blobs that leave their last page half empty.
-    TRY(execute(writer, "PRAGMA page_size=1024; PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF; BEGIN"));
-    TRY(execute(writer, schema_sql));
-    TRY(write_catalogue(writer));
-    TRY(write_birth(writer));
-    return execute(writer, "COMMIT; PRAGMA journal_mode=WAL; PRAGMA cache_size=-8000;"
-                           "PRAGMA temp_store=MEMORY");
+// Nothing is ever synchronised with the disk: what a process wrote outlives it anyway, and waiting for the disk at the
+// end would cost a program 50 ms and more. Only a crash of the whole machine could damage a profile.
+static Status set_up(StoreWriter *writer) {
+    static const char pragmas[] = "PRAGMA synchronous=OFF; PRAGMA cache_size=-8000; PRAGMA temp_store=MEMORY";
+    TRY(db_status(sqlite3_exec(writer->db, pragmas, NULL, NULL, NULL)));
+    return write_created(writer);
 }
 
 static Status open_database(StoreWriter *writer, const char *path, Diag *diag) {
@@ -128,7 +111,7 @@ static Status open_database(StoreWriter *writer, const char *path, Diag *diag) {
     mem_free(name);
     if (status == STATUS_OK) {
         sqlite3_busy_timeout(writer->db, BUSY_MS);
-        status = write_schema(writer);
+        status = set_up(writer);
     }
     if (status != STATUS_OK) {
         const char *reason = writer->db ? sqlite3_errmsg(writer->db) : status_text(status);
@@ -153,13 +136,16 @@ Status store_create(const char *path, bool overwrite, StoreWriter **writer, Diag
     StoreWriter *made = mem_zero(1, sizeof *made);
     if (!made) return tell(diag, path, STATUS_NO_MEMORY, "out of memory");
     Status status = remove_old(path, overwrite, diag);
-    if (status == STATUS_OK) status = claim(path, diag);
+    int file;
+    if (status == STATUS_OK) status = claim(path, &file, diag);
     if (status != STATUS_OK) {
         mem_free(made);
         return status;
     }
     FileLimit limit = file_limit_hold();
-    status = open_database(made, path, diag);
+    status = write_image(path, file, diag);
+    close(file);
+    if (status == STATUS_OK) status = open_database(made, path, diag);
     if (status != STATUS_OK) undo(made, path);
     file_limit_release(&limit);
     if (status != STATUS_OK) return status;
