@@ -403,13 +403,15 @@ static void older_profiles_have_no_times(void **state) {
 static void any_value_survives_packing(void **state) {
     (void)state;
     u64 values[2 * 3 * 4] = {0, 1, UINT64_MAX, 0, 127, 128, UINT64_MAX / 2, 1ull << 63, 5, 5, 5, 5};  // the rest 0
-    u32 ids[2] = {300, 7}, packed;
+    u32 ids[2] = {300, 7};
     TimelineShape shape = {2, 3, 4};
+    TimelinePacked packed;
     ByteVec bytes = {0};
-    assert_int_equal(timeline_pack(shape, ids, values, &bytes, &packed), STATUS_OK);
-    assert_int_equal(packed, 1);
+    assert_int_equal(timeline_pack(shape, ids, values, UINT64_MAX, &bytes, &packed), STATUS_OK);
+    assert_int_equal(packed.metrics, 1);
+    assert_int_equal(packed.changes, 8);
     u64 back[3 * 4], names[1];
-    shape.metrics = packed;
+    shape.metrics = packed.metrics;
     assert_int_equal(timeline_unpack(shape, bytes.data, bytes.len, names, back), STATUS_OK);
     assert_memory_equal(values, back, sizeof back);
     assert_int_equal(names[0], 300);

@@ -21,55 +21,61 @@ static bool is_zero(const u64 *values, u64 count) {
     return true;
 }
 
-// Whether all points of a unit are `value`: of most units that do nothing.
-static bool is_all(const u64 *points, u32 count, u64 value) {
-    u64 other = 0;
-    for (u32 p = 0; p < count; p++) other |= points[p] ^ value;
-    return !other;
+// Several values at a time.
+typedef u64 Values __attribute__((vector_size(4 * sizeof(u64))));
+enum { VALUES = sizeof(Values) / sizeof(u64) };
+
+// How many of the values, from the first one on, are `value`, or some fewer.
+static u64 count_same(const u64 *values, u64 count, u64 value) {
+    const Values wanted = {value, value, value, value};
+    u64 same = 0;
+    if (values[0] != value) return 0;  // often
+    for (; same + VALUES <= count; same += VALUES) {
+        Values some;
+        memcpy(&some, values + same, sizeof some);
+        some ^= wanted;
+        if (some[0] | some[1] | some[2] | some[3]) return same;
+    }
+    while (same < count && values[same] == value) same++;
+    return same;
 }
 
-// The first point of a unit is compared with the first of the unit before it.
-static u8 *pack_metric(TimelineShape shape, const u64 *values, u8 *to) {
-    u64 first = 0;
-    for (u32 u = 0; u < shape.units; u++, values += shape.points) {
-        if (is_all(values, shape.points, first)) {
-            for (u32 p = 0; p < shape.points; p++) *to++ = 0;
+// The first point of a unit is compared with the first of the unit before it; most units do what that one does, or
+// nothing. *changes grows by the values that differ from what they are compared with.
+static u8 *pack_metric(TimelineShape shape, const u64 *values, u8 *to, u64 *changes) {
+    u64 first = 0, left = (u64)shape.units * shape.points, changed = 0, same;
+    for (; left; left -= same, values += same) {
+        same = count_same(values, left, first);
+        if (same >= shape.points) {
+            same -= same % shape.points;
+            memset(to, 0, same);
+            to += same;
             continue;
         }
         u64 before = first;
-        for (u32 p = 0; p < shape.points; p++) {
-            to = put(to, zigzag(values[p] - before));
-            before = values[p];
+        for (same = 0; same < shape.points; same++) {
+            u64 difference = values[same] - before;
+            changed += difference != 0;
+            to = put(to, zigzag(difference));
+            before = values[same];
         }
         first = values[0];
     }
+    *changes += changed;
     return to;
 }
 
-u64 timeline_changes(TimelineShape shape, const u64 *values, u64 enough) {
-    u64 changes = 0;
-    for (u32 m = 0; m < shape.metrics && changes < enough; m++) {
-        u64 first = 0;
-        for (u32 u = 0; u < shape.units; u++, values += shape.points) {
-            if (is_all(values, shape.points, first)) continue;
-            changes += values[0] != first;
-            for (u32 p = 1; p < shape.points; p++) changes += values[p] != values[p - 1];
-            first = values[0];
-        }
-    }
-    return changes;
-}
-
-Status timeline_pack(TimelineShape shape, const u32 *ids, const u64 *values, ByteVec *out, u32 *packed) {
+Status timeline_pack(TimelineShape shape, const u32 *ids, const u64 *values, u64 enough, ByteVec *out,
+                     TimelinePacked *packed) {
     u64 each = (u64)shape.units * shape.points;
     out->len = 0;
-    *packed = 0;
-    for (u32 m = 0; m < shape.metrics; m++, values += each) {
+    *packed = (TimelinePacked){0};
+    for (u32 m = 0; m < shape.metrics && packed->changes < enough; m++, values += each) {
         if (is_zero(values, each)) continue;
         TRY(vec_reserve(out, (each + 1) * VARINT_BYTES));
-        u8 *end = pack_metric(shape, values, put(out->data + out->len, ids[m]));
+        u8 *end = pack_metric(shape, values, put(out->data + out->len, ids[m]), &packed->changes);
         out->len = (u32)(end - out->data);
-        ++*packed;
+        packed->metrics++;
     }
     return STATUS_OK;
 }

@@ -18,13 +18,17 @@ static inline bool timeline_possible(TimelineShape s) {
            (u64)s.metrics * s.units * s.points <= TIMELINE_VALUES;
 }
 
-// values: [metrics][units][points]. Metrics that are zero throughout are left out; returns how many were packed.
-WL_MUST_USE Status timeline_pack(TimelineShape shape, const u32 *ids, const u64 *values, ByteVec *out, u32 *packed);
+typedef struct TimelinePacked {
+    u32 metrics;
+    u64 changes;  // values that differ from what they are compared with: those that take space
+} TimelinePacked;
+
+// values: [metrics][units][points]. Metrics that are zero throughout are left out. It stops where there are `enough`
+// changes: then the bytes are of no use.
+WL_MUST_USE Status timeline_pack(TimelineShape shape, const u32 *ids, const u64 *values, u64 enough, ByteVec *out,
+                                 TimelinePacked *packed);
 // The counterpart. STATUS_FORMAT when the bytes are not as many values as the shape says.
 WL_MUST_USE Status timeline_unpack(TimelineShape shape, const u8 *bytes, size_t size, u64 *ids, u64 *values);
-
-// Values that differ from what they are compared with: those that take space. From `enough` on, any number that is.
-u64 timeline_changes(TimelineShape shape, const u64 *values, u64 enough);
 
 // Adds each second point to the one before it, in place. Returns the new shape.
 TimelineShape timeline_join(TimelineShape shape, u64 *values);

@@ -72,19 +72,19 @@ Status writer_timeline(StoreWriter *writer, const RecordTimeline *record, Str ta
     TRY(take_tail(writer, shape, tail));
     u64 allowed = allowance(writer, record);
     for (;;) {
-        u32 packed;
-        u64 too_many = (allowed + 1) * CHANGES;
-        bool hopeless = allowed && timeline_changes(shape, writer->points.data, too_many) >= too_many;
+        TimelinePacked packed;
+        u64 too_many = allowed ? (allowed + 1) * CHANGES : UINT64_MAX;
+        TRY(timeline_pack(shape, writer->ids.data, writer->points.data, too_many, &writer->packed, &packed));
+        bool hopeless = packed.changes >= too_many;
         if (hopeless && !shrink(writer, &shape, &step)) return STATUS_OK;
         if (hopeless) continue;
-        TRY(timeline_pack(shape, writer->ids.data, writer->points.data, &writer->packed, &packed));
-        if (packed == 0) return writer->spare_bytes = allowed, STATUS_OK;  // nothing happened: nothing to say
+        if (packed.metrics == 0) return writer->spare_bytes = allowed, STATUS_OK;  // nothing happened: nothing to say
         Str text = {(const char *)writer->packed.data, writer->packed.len};
         DbValue data;
         TRY(writer_compress(writer, text, TIMELINE_LEVEL, &data));
         u64 bytes = data.bytes.len + ROW_BYTES;
         bool fits = !allowed || bytes <= allowed;
-        TimelineShape written = {packed, shape.units, shape.points};
+        TimelineShape written = {packed.metrics, shape.units, shape.points};
         if (fits && allowed) writer->spare_bytes = allowed - bytes;
         if (fits) return write(writer, record, written, step, data);
         if (!shrink_to(writer, &shape, &step, bytes, allowed)) return STATUS_OK;

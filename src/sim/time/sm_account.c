@@ -104,8 +104,11 @@ void account_stall(Sm *sm, TimeWarp *w, u64 cycle) {
 static const TimeWarp *first_warp(const Scheduler *s) {
     const TimeWarp *best = NULL;
     u64 at = NEVER;
-    for (u32 i = 0; i < s->slots; i++)
-        if (s->warps[i] && (!best || s->at[i] < at)) best = s->warps[i], at = s->at[i];
+    for (u32 i = 0, left = s->resident; left; i++) {
+        if (!s->warps[i]) continue;
+        left--;
+        if (!best || s->at[i] < at) best = s->warps[i], at = s->at[i];
+    }
     return best;
 }
 

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "sim/time/machine.h"
+
 const TimeMetric time_metrics[] = {
 #define TIME_SM(name) SMC_##name
 #define TIME_STALL(name) STALL_##name
@@ -76,57 +78,52 @@ static Status make_group(Timeline *t, TimelineUnit unit) {
         group->row[group->rows] = row;
         group->column[group->rows++] = column;
     }
-    group->now = ARENA_ARRAY(&t->arena, u64, (u64)group->units * group->metrics + 1);
+    group->now = ARENA_ARRAY(&t->arena, u64, (u64)group->metrics * group->units + 1);
     return group->now ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-// Several values at a time.
-typedef u64 Values __attribute__((vector_size(4 * sizeof(u64))));
-enum { VALUES = sizeof(Values) / sizeof(u64) };
-
-static void add_values(u64 *to, const u64 *from, u32 count) {
-    Values a, b;
-    u32 i = 0;
-    for (; i + VALUES <= count; i += VALUES) {
-        memcpy(&a, to + i, sizeof a);
-        memcpy(&b, from + i, sizeof b);
-        a += b;
-        memcpy(to + i, &a, sizeof a);
-    }
-    for (; i < count; i++) to[i] += from[i];
-}
-
-static void subtract_values(u64 *to, const u64 *from, const u64 *less, u32 count) {
-    Values a, b;
-    u32 i = 0;
-    for (; i + VALUES <= count; i += VALUES) {
-        memcpy(&a, from + i, sizeof a);
-        memcpy(&b, less + i, sizeof b);
-        a -= b;
-        memcpy(to + i, &a, sizeof a);
-    }
-    for (; i < count; i++) to[i] = from[i] - less[i];
+static void add_values(u64 *restrict to, const u64 *restrict from, u32 count) {
+    for (u32 i = 0; i < count; i++) to[i] += from[i];
 }
 
 static u64 scaled(const Timeline *t, const TimeMetric *row, u64 value) {
     return row->factor == TIME_FACTOR_ONE ? value : (u64)((f64)value * t->factors[row->factor]);
 }
 
-// Sums of what SMs count: some counters of all SMs at a time, which stay in the host's registers.
-static void sum_sms(Timeline *t) {
-    u32 sms = t->units[TIMELINE_SM], i = 0;
-    for (; i + 2 * VALUES <= SM_VALUES; i += 2 * VALUES) {
-        Values a = {0}, b = {0}, more[2];
-        for (u32 sm = 0; sm < sms; sm++) {
-            memcpy(more, time_sm_values(t->machine, sm) + i, sizeof more);
-            a += more[0];
-            b += more[1];
-        }
-        memcpy(t->sm_sums + i, &a, sizeof a);
-        memcpy(t->sm_sums + i + VALUES, &b, sizeof b);
+// SMs that have counted something: of the others, only time has passed.
+static u32 find_furnished(const Timeline *t, const u64 **values) {
+    u32 count = 0;
+    for (u32 i = 0; i < t->units[TIMELINE_SM]; i++) {
+        const Sm *sm = &t->machine->sms[i];
+        values[count] = sm->values;
+        count += sm->furnished;
     }
-    memset(t->sm_sums + i, 0, sizeof *t->sm_sums * (SM_VALUES - i));
-    for (u32 sm = 0; sm < sms; sm++) add_values(t->sm_sums + i, time_sm_values(t->machine, sm) + i, SM_VALUES - i);
+    return count;
+}
+
+// Values of several SMs, some at a time: these stay in the host's registers.
+enum { AT_ONCE = 8 };
+typedef u64 Pair __attribute__((vector_size(2 * sizeof(u64)), aligned(sizeof(u64)), may_alias));
+static u32 sum_some(const u64 *const *values, u32 count, u32 from, u64 *sums) {
+    for (; from + 2 * AT_ONCE <= SM_VALUES; from += 2 * AT_ONCE) {
+        Pair some[AT_ONCE] = {0};
+        for (u32 k = 0; k < count; k++) {
+            const Pair *more = (const Pair *)(values[k] + from);
+            for (u32 i = 0; i < AT_ONCE; i++) some[i] += more[i];
+        }
+        memcpy(sums + from, some, sizeof some);
+    }
+    return from;
+}
+
+static void sum_sms(Timeline *t) {
+    u32 count = find_furnished(t, t->furnished), from = sum_some(t->furnished, count, 0, t->sm_sums);
+    memset(t->sm_sums + from, 0, sizeof *t->sm_sums * (SM_VALUES - from));
+    for (u32 k = 0; k < count; k++) add_values(t->sm_sums + from, t->furnished[k] + from, SM_VALUES - from);
+    for (u32 i = 0; i < t->units[TIMELINE_SM]; i++) {
+        const Sm *sm = &t->machine->sms[i];
+        if (!sm->furnished) t->sm_sums[SMC_SLOTS_EMPTY] += sm->counters[SMC_SLOTS_EMPTY];
+    }
 }
 
 // A counter of the memory system, by unit, as of this cycle.
@@ -146,20 +143,22 @@ static void forget(Timeline *t) {
 
 static u64 sum_memory(Timeline *t, const TimeMetric *row) {
     const u64 *from = read_counter(t, row->counter);
+    u32 units = t->units[time_metric_unit(row)];
     u64 sum = 0;
-    for (u32 u = 0; u < t->units[time_metric_unit(row)]; u++) sum += from[u];
+    for (u32 u = 0; u < units; u++) sum += from[u];
     return sum;
 }
 
-// What SMs count goes to the columns of a unit.
-static void add_terms(const Group *group, const u64 *from, u64 *to) {
-    for (u32 i = 0; i < group->terms; i++) to[group->term[i].column] += from[group->term[i].value];
+// What SMs count goes to the columns of unit `unit`.
+static void add_terms(const Group *group, const u64 *from, u32 unit) {
+    u64 *to = group->now + unit;
+    for (u32 i = 0; i < group->terms; i++) to[group->term[i].column * group->units] += from[group->term[i].value];
 }
 
 static void read_gpu(Timeline *t, u64 cycle) {
     Group *group = &t->groups[TIMELINE_GPU];
     sum_sms(t);
-    add_terms(group, t->sm_sums, group->now);
+    add_terms(group, t->sm_sums, 0);
     bool summed[MEM_COUNTER_COUNT] = {false};
     for (u32 r = 0; r < group->rows; r++) {
         const TimeMetric *row = group->row[r];
@@ -176,16 +175,14 @@ static void read_gpu(Timeline *t, u64 cycle) {
 
 static void read_sms(Timeline *t, u64 cycle) {
     Group *group = &t->groups[TIMELINE_SM];
-    u64 *to = group->now;
-    for (u32 sm = 0; sm < group->units; sm++, to += group->metrics)
-        add_terms(group, time_sm_values(t->machine, sm), to);
+    const Sm *sms = t->machine->sms;
+    for (u32 sm = 0; sm < group->units; sm++) add_terms(group, sms[sm].values, sm);
     for (u32 r = 0; r < group->rows; r++) {
         const TimeMetric *row = group->row[r];
         if (is_term(row)) continue;
-        to = group->now + group->column[r];
-        for (u32 sm = 0; sm < group->units; sm++, to += group->metrics)
-            *to += scaled(t, row,
-                          row->source == TIME_SOURCE_CYCLES ? cycle : time_sm_values(t->machine, sm)[value_of(row)]);
+        u64 *to = group->now + group->column[r] * group->units;
+        for (u32 sm = 0; sm < group->units; sm++)
+            to[sm] += scaled(t, row, row->source == TIME_SOURCE_CYCLES ? cycle : sms[sm].values[value_of(row)]);
     }
 }
 
@@ -193,11 +190,10 @@ static void read_memory(Timeline *t, Group *group, u64 cycle) {
     for (u32 r = 0; r < group->rows; r++) {
         const TimeMetric *row = group->row[r];
         const u64 *from = row->source == TIME_SOURCE_CYCLES ? NULL : read_counter(t, row->counter);
-        u64 *to = group->now + group->column[r];
+        u64 *to = group->now + group->column[r] * group->units;
         bool plain = from && row->factor == TIME_FACTOR_ONE;  // most are
-        for (u32 u = 0; plain && u < group->units; u++, to += group->metrics) *to += from[u];
-        for (u32 u = 0; !plain && u < group->units; u++, to += group->metrics)
-            *to += scaled(t, row, from ? from[u] : cycle);
+        if (plain) add_values(to, from, group->units);
+        for (u32 u = 0; !plain && u < group->units; u++) to[u] += scaled(t, row, from ? from[u] : cycle);
     }
 }
 
@@ -264,13 +260,20 @@ static void join(Track *track) {
     track->step *= 2;
 }
 
+// What was added since the last point.
+static void note_values(u64 *restrict to, const u64 *restrict now, u64 *restrict base, u32 count) {
+    for (u32 i = 0; i < count; i++) {
+        u64 value = now[i];
+        to[i] = value - base[i];
+        base[i] = value;
+    }
+}
+
 static Status add_point(Track *track, const u64 *now) {
     u64 used = (u64)track->points * track->width,
         room = used > track->width * TRACK_LEAST ? used : track->width * TRACK_LEAST;
     if (used + track->width > track->value_cap) TRY(have(&track->values, &track->value_cap, used + room));
-    u64 *to = track->values + used;
-    subtract_values(to, now, track->base, track->width);
-    memcpy(track->base, now, sizeof *now * track->width);
+    note_values(track->values + used, now, track->base, track->width);
     if (++track->points == track->most) join(track);
     return STATUS_OK;
 }
@@ -428,7 +431,8 @@ Status timeline_create(TimeMachine *machine, const GpuModel *gpu, u64 interval, 
     f64 burst = gpu->t_burst ? (f64)gpu->dram_burst / (f64)gpu->t_burst : 0;  // bytes per cycle of the DRAM clock
     t->factors[TIME_FACTOR_DRAM_BYTES] = burst * (f64)gpu->dram_clock_mhz / (f64)gpu->clock_mhz;
     count_units(t);
-    Status status = STATUS_OK;
+    t->furnished = ARENA_ARRAY(&t->arena, const u64 *, t->units[TIMELINE_SM] + 1);
+    Status status = t->furnished ? STATUS_OK : STATUS_NO_MEMORY;
     for (u32 unit = 0; unit < TIMELINE_UNIT_COUNT && status == STATUS_OK; unit++)
         status = make_group(t, (TimelineUnit)unit);
     forget(t);

@@ -39,7 +39,7 @@ typedef struct Group {
     const TimeMetric **row;  // [rows]
     u32 *column;             // [rows]: which of ids
     Term *term;              // [terms]: those of the rows
-    u64 *now;                // [units][metrics], as read last
+    u64 *now;                // [metrics][units], as read last
     u64 read;                // in this cycle
 } Group;
 
@@ -51,6 +51,7 @@ struct Timeline {
     u32 units[TIMELINE_UNIT_COUNT];
     Group groups[TIMELINE_UNIT_COUNT];
     u64 sm_sums[SM_VALUES], memory_sums[MEM_COUNTER_COUNT];  // over all units, as the GPU's group was read last
+    const u64 **furnished;                                   // values of SMs, while they are summed up
     u64 bank_commands;                                       // of DRAM, when those of banks were read last
     struct {
         const u64 *values;  // by unit
@@ -65,7 +66,7 @@ struct Timeline {
 
 // Points of one group: what each added.
 typedef struct Track {
-    u32 width;  // units * metrics; 0: not used
+    u32 width;  // metrics * units; 0: not used
     u32 points, most;
     u64 first, step;  // cycles
     u64 *base;        // [width]: the counters at the last point

@@ -25,13 +25,10 @@ static u64 scaled(const Out *out, u64 count) {
 
 // --- totals ------------------------------------------------------------------------------------------------------
 typedef struct Counts {
-    RecordCount rows[METRIC_COUNT];
-    u32 count;
+    f64 values[METRIC_COUNT];  // 0: nothing to tell
 } Counts;
 
-static void add(Counts *counts, MetricId metric, f64 value) {
-    counts->rows[counts->count++] = (RecordCount){.metric = metric, .value = value};
-}
+static void add(Counts *counts, MetricId metric, f64 value) { counts->values[metric] = value; }
 
 // The end of a launch is known before the machine gets there: nothing is issued until then.
 static f64 unwatched_slots(const Out *out) {
@@ -87,15 +84,17 @@ static void add_launch(const Out *out, Counts *counts) {
     add(counts, METRIC_LIMIT_SHARED, limits.by_shared);
 }
 
+// In the order of their ids, as a profile keeps them.
 static Status write_totals(Out *out) {
-    Counts counts = {.count = 0};
+    Counts counts = {0};
+    RecordCount rows[METRIC_COUNT];
+    u32 kept = 0;
     add_machine(out, &counts);
     add_launch(out, &counts);
-    u32 kept = 0;
-    for (u32 i = 0; i < counts.count; i++)
-        if (counts.rows[i].value != 0) counts.rows[kept++] = counts.rows[i];
+    for (u32 m = 0; m < METRIC_COUNT; m++)
+        if (counts.values[m] != 0) rows[kept++] = (RecordCount){.metric = m, .value = counts.values[m]};
     RecordLaunchCounts head = {.launch = out->launch, .count = kept};
-    return sink_write(out->sink, RECORD_LAUNCH_COUNTS, &head, counts.rows, sizeof *counts.rows * kept);
+    return sink_write(out->sink, RECORD_LAUNCH_COUNTS, &head, rows, sizeof *rows * kept);
 }
 
 static Status write_time(Out *out) {
@@ -275,21 +274,25 @@ static Status write_samples(Out *out) {
     return STATUS_OK;
 }
 
+typedef Vec(RecordSample) Samples;
+
+static Status add_cycles(const Out *out, u32 pc, const TimePc *at, Samples *rows) {
+    for (u32 r = 0; r < STALL_COUNT; r++)
+        if (at->stalls[r])
+            TRY(vec_push(rows, ((RecordSample){pc, r, scaled(out, at->stalls[r]), scaled(out, at->latency[r])})));
+    return STATUS_OK;
+}
+
 // The same, but every cycle of every warp.
 static Status write_cycles(Out *out) {
     const Grid *grid = out->run->grid;
-    Vec(RecordSample) rows = {0};
+    Samples rows = {0};
     Status status = STATUS_OK;
     for (u32 f = 0; f < grid->program->func_count && status == STATUS_OK; f++) {
         const SimFunc *func = &grid->program->funcs[f];
         rows.len = 0;
-        for (u32 i = 0; i < func->insn_count * STALL_COUNT && status == STATUS_OK; i++) {
-            u32 pc = i / STALL_COUNT, reason = i % STALL_COUNT;
-            const TimePc *at = &out->result.pcs[func->entry + pc];
-            if (at->stalls[reason])
-                status = vec_push(&rows, ((RecordSample){pc, reason, scaled(out, at->stalls[reason]),
-                                                         scaled(out, at->latency[reason])}));
-        }
+        for (u32 pc = 0; pc < func->insn_count && status == STATUS_OK; pc++)
+            status = add_cycles(out, pc, &out->result.pcs[func->entry + pc], &rows);
         RecordSamples head = {.function = grid->kernel->module->function_ids[func->func],
                               .source = out->source,
                               .count = rows.len,
@@ -320,7 +323,7 @@ static u32 share_of(TimelineUnit unit) {
 typedef struct Plot {  // what of a track makes one record
     TimelineUnit unit;
     u32 function;
-    u32 units, metrics, first;  // first: of the columns
+    u32 units, metrics, first;  // first: of the values of a point
     const MetricId *ids;
 } Plot;
 
@@ -329,16 +332,30 @@ static void find_counted(const Track *track, const Plot *plot, u64 *any) {
     memset(any, 0, sizeof *any * plot->metrics);
     for (u32 p = 0; p < track->points; p++) {
         const u64 *values = track->values + (u64)p * track->width + plot->first;
-        for (u32 u = 0; u < plot->units; u++, values += plot->metrics)
-            for (u32 m = 0; m < plot->metrics; m++) any[m] |= values[m];
+        for (u32 m = 0; m < plot->metrics; m++, values += plot->units) {
+            u64 some = any[m];
+            for (u32 u = 0; u < plot->units; u++) some |= values[u];
+            any[m] = some;
+        }
     }
+}
+
+// The points of one metric, unit by unit, as bytes.
+static u8 *put_metric(const Track *track, u32 first, u32 units, u8 *to) {
+    u32 points = track->points;
+    for (u32 p = 0; p < points; p++) {
+        const u64 *from = track->values + (u64)p * track->width + first;
+        u8 *at = to + p * sizeof *from;
+        for (u32 u = 0; u < units; u++, at += points * sizeof *from) memcpy(at, from + u, sizeof *from);
+    }
+    return to + (u64)units * points * sizeof(u64);
 }
 
 static Status write_plot(Out *out, Plot plot) {
     const Track *track = &out->run->tracks[plot.unit];
     const Track *gpu = &out->run->tracks[TIMELINE_GPU];
     MetricId ids[METRIC_COUNT];
-    u32 columns[METRIC_COUNT];
+    u32 firsts[METRIC_COUNT];
     u64 any[METRIC_COUNT];
     Plot all = plot;
     plot.metrics = 0;
@@ -346,7 +363,7 @@ static Status write_plot(Out *out, Plot plot) {
     if (!track->width) return STATUS_OK;
     find_counted(track, &all, any);
     for (u32 m = 0; m < all.metrics; m++)
-        if (any[m]) columns[plot.metrics] = all.first + m, ids[plot.metrics++] = all.ids[m];
+        if (any[m]) firsts[plot.metrics] = all.first + m * all.units, ids[plot.metrics++] = all.ids[m];
     if (!plot.metrics) return STATUS_OK;
     u64 values = (u64)plot.metrics * plot.units * track->points;
     size_t size = plot.metrics * sizeof(u32) + values * sizeof(u64);
@@ -354,12 +371,7 @@ static Status write_plot(Out *out, Plot plot) {
     TRY(vec_reserve(&out->timeline->tail, size));
     u8 *tail = out->timeline->tail.data, *to = tail;
     for (u32 m = 0; m < plot.metrics; m++, to += sizeof(u32)) memcpy(to, &(u32){plot.ids[m]}, sizeof(u32));
-    for (u32 m = 0; m < plot.metrics; m++)
-        for (u32 u = 0; u < plot.units; u++) {
-            const u64 *from = track->values + columns[m] + (u64)u * all.metrics;
-            for (u32 p = 0; p < track->points; p++, to += sizeof *from, from += track->width)
-                memcpy(to, from, sizeof *from);
-        }
+    for (u32 m = 0; m < plot.metrics; m++) to = put_metric(track, firsts[m], plot.units, to);
     RecordTimeline head = {.launch = out->launch,
                            .source = out->source,
                            .unit = plot.unit,
