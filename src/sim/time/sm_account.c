@@ -83,9 +83,11 @@ u64 charge_parts(Sm *sm, TimeWarp *w, u32 pc, u64 since, u64 to) {
     const u32 causes[WAIT_PARTS] = {
         [PART_WAIT] = w->counted_for, [PART_TARGET] = WL_NONE, [PART_BRANCH] = w->held_by, [PART_FETCH] = WL_NONE};
     const Scheduler *s = scheduler_of(sm, w);
+    Tally *tally = tally_of(sm, w);
     for (u32 k = 0; k < WAIT_PARTS; k++) {
-        u64 end = part_end(w, k, since, to);
-        charge(sm, s, w, tally_of(sm, w), pc, part_reasons[k], causes[k], since, end);
+        u64 end = w->until[k] < to ? w->until[k] : to;
+        if (end <= since) continue;
+        charge(sm, s, w, tally, pc, part_reasons[k], causes[k], since, end);
         since = end;
     }
     return since;

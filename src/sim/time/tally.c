@@ -10,7 +10,7 @@ Status tally_init(Tally *t, u32 pc_count, u32 sample_sets) {
     while (t->edge_cap < 4 * pc_count) t->edge_cap *= 2;
     t->pcs = mem_zero(pc_count, sizeof *t->pcs);
     t->edges = mem_zero(t->edge_cap, sizeof *t->edges);
-    t->last_edge = mem_zero(pc_count, sizeof *t->last_edge);
+    t->last_edge = mem_zero((u64)pc_count * LAST_EDGES, sizeof *t->last_edge);
     t->samples = mem_zero((u64)sample_sets * pc_count * STALL_COUNT * 2, sizeof *t->samples);
     return t->pcs && t->edges && t->last_edge && t->samples ? STATUS_OK : STATUS_NO_MEMORY;
 }
@@ -40,7 +40,7 @@ static bool grow(Tally *t) {
     mem_free(t->edges);
     t->edges = bigger;
     t->edge_cap *= 2;
-    memset(t->last_edge, 0, sizeof *t->last_edge * t->pc_count);
+    memset(t->last_edge, 0, sizeof *t->last_edge * t->pc_count * LAST_EDGES);
     return true;
 }
 
@@ -54,7 +54,7 @@ TimeEdge *tally_find_edge(Tally *t, u32 pc, u32 cause, u8 reason) {
         *e = (TimeEdge){.pc = pc, .cause = cause, .reason = reason};
         t->edge_count++;
     }
-    t->last_edge[pc] = (LastEdge){.key = tally_key(cause, reason), .at = (u32)(e - t->edges)};
+    *tally_last(t, pc, reason) = (LastEdge){.key = tally_key(cause, reason), .at = (u32)(e - t->edges)};
     return e;
 }
 

@@ -25,9 +25,11 @@ static inline bool sample_any(const SamplePlan *plan, u64 from, u64 to) {
 }
 static inline bool sample_at(const SamplePlan *plan, u64 cycle) { return !((cycle + plan->offset) & plan->mask); }
 
-typedef struct LastEdge {  // of a pc
-    u64 key;               // tally_key; 0: none
-    u32 at;                // in Tally.edges
+// Of a pc and the reasons that have the same last bits: what comes by turns there has several reasons.
+enum { LAST_EDGES = 8 };
+typedef struct LastEdge {
+    u64 key;  // tally_key; 0: none
+    u32 at;   // in Tally.edges
 } LastEdge;
 
 typedef struct Tally {
@@ -35,7 +37,7 @@ typedef struct Tally {
     u32 pc_count;
     TimeEdge *edges;  // open addressing; times == 0: free
     u32 edge_cap, edge_count;
-    LastEdge *last_edge;  // by pc
+    LastEdge *last_edge;  // [pc][LAST_EDGES]
     u32 sets;             // of samples
     u32 *samples;         // [set][pc][reason][all, in cycles without issue]
     u64 slot_stalls[STALL_COUNT];
@@ -51,8 +53,12 @@ void tally_merge(Tally *to, const Tally *from);
 
 static inline u64 tally_key(u32 cause, u8 reason) { return ((u64)cause << 8 | reason) + 1; }
 
+static inline LastEdge *tally_last(const Tally *t, u32 pc, u8 reason) {
+    return &t->last_edge[(u64)pc * LAST_EDGES + reason % LAST_EDGES];
+}
+
 static inline void tally_edge(Tally *t, u32 pc, u32 cause, u8 reason, u64 cycles, u64 times) {
-    const LastEdge *last = &t->last_edge[pc];
+    const LastEdge *last = tally_last(t, pc, reason);
     TimeEdge *e = &t->edges[last->at];
     if (WL_UNLIKELY(last->key != tally_key(cause, reason)) && !(e = tally_find_edge(t, pc, cause, reason))) return;
     e->cycles += cycles;
