@@ -241,6 +241,7 @@ static ByData data_of_shared(const CasePart *part, const CaseAccess *a) {
 static void take_gathered(const CasePart *part, CaseAccess *a) {
     ByData by = data_of_shared(part, a);
     a->sectors = fmax(a->fewest, a->lanes);
+    a->gathered = access_is_global(a) && a->load && !a->atomic;
     if (by == DATA_OF_ROWS) return;
     a->passes = fmax(a->fewest_passes, ACCESS_AT_RANDOM);
     if (by == DATA_IN_ROW) a->known = ACCESS_STATIC;

@@ -6,8 +6,6 @@
 #include "analyze/advice/rule.h"
 
 enum { WARP = 32 };
-#define EXPLAINED 0.6  // busy: a unit that works more than that may be what loads wait for
-
 static bool is_counted(const CaseAccess *a) { return a->atomic && access_is_global(a) && a->requests > 0; }
 
 bool access_is_one_word(const CasePart *part, const CaseAccess *a) {
@@ -89,21 +87,30 @@ static f64 on_one_word(AdviceCase *c, f64 per_slot) {
     return busy;
 }
 
+// Part of the latency of loads that is waiting behind atomics. Where latencies are the atomics', they do not say what
+// DRAM had to do with loads: nothing, where all fits the L2.
+static f64 waiting_for_atomics(const AdviceCase *c) {
+    const GpuModel *g = c->gpu;
+    f64 near = (f64)(g->l1_latency + g->l2_latency), far = near + (f64)g->dram_latency;
+    bool inferred = !c->misses_known && c->fits_l2 && c->waiting > 0;
+    return inferred ? 1 - (1 - c->waiting) * near / far : c->waiting;
+}
+
 // Words that data decides: loads wait many times as long as on an idle machine, and neither L1 nor L2 nor DRAM has so
 // much to do. What is left is atomics that meet.
 static f64 on_some_words(AdviceCase *c) {
     const f64 *busy = c->load.busy;
-    f64 requests = 0;
+    f64 requests = 0, waiting = waiting_for_atomics(c);
     if (busy[RESOURCE_LSU] > EXPLAINED || busy[RESOURCE_L2] > EXPLAINED || busy[RESOURCE_DRAM] > EXPLAINED) return 0;
     for (u32 step = 0; step < 2; step++)
         for (u32 p = 0; p < c->part_count; p++)
             for (u32 i = 0; i < c->parts[p].access_count; i++) {
                 const CaseAccess *a = &c->parts[p].accesses[i];
                 if (!is_counted(a) || !is_by_data(&c->parts[p], a)) continue;
-                if (step) c->parts[p].insns[a->pc].use[RESOURCE_ATOMIC] = c->waiting * a->requests / requests;
+                if (step) c->parts[p].insns[a->pc].use[RESOURCE_ATOMIC] = waiting * a->requests / requests;
                 requests += step ? 0 : a->requests;
             }
-    return requests > 0 ? c->waiting : 0;
+    return requests > 0 ? waiting : 0;
 }
 
 void case_find_atomics(AdviceCase *c, f64 per_slot) {

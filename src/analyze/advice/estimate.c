@@ -27,7 +27,6 @@ f64 estimate_parallel(f64 change_of_warps, f64 change_of_issue, f64 factor) {
 // --- all together --------------------------------------------------------------------------------------------------
 #define MOST_BUSY 0.98
 #define MOST_ISSUED 0.995
-#define ONE_BY_ONE 0.999  // atomics on one word, for which all warps of the GPU stand in one line
 
 static f64 least(f64 x) { return fmax(x, 1 / ESTIMATE_MOST); }
 
@@ -71,6 +70,14 @@ static f64 warps_of(const EstimateLoad *load) {
     return fmax(clamp(load->issue_rate, 1e-6, MOST_ISSUED) * load->total / load->issued, 1);
 }
 
+// The same for atomics on few words, over what it is now: all warps of the GPU stand in one line, and how long it is,
+// as samples have it, says how near to its limit the L2 is. With less to do it is hardly ever more than one.
+static f64 line_left(const EstimateLoad *load, f64 busy) {
+    f64 now = load->busy[RESOURCE_ATOMIC], all = fmax(load->customers[RESOURCE_ATOMIC], 1);
+    f64 line = fmax(load->queued[RESOURCE_ATOMIC] / load->total * all / now, crowding(now)), full = line / (1 + line);
+    return fmin(crowding_to(busy / now * full, full) / line, 1);
+}
+
 // Samples of warps' waits for a place in the unit's queue, when the kernel takes `time`. Of memories only what is
 // relieved is believed: their queues are inferred, and a queue that is not theirs must not grow with them.
 static f64 queue_after(const EstimateLoad *load, const EstimateChange *change, u32 r, f64 time) {
@@ -78,8 +85,7 @@ static f64 queue_after(const EstimateLoad *load, const EstimateChange *change, u
     f64 left = fmax(load->queued[r] - change->queued[r], 0);
     if (left <= 0 || load->busy[r] <= 0) return left;
     f64 busy = busy_after(load, change, r) / time, warps = warps_of(load), more = change->warps > 0 ? change->warps : 1;
-    if (r == RESOURCE_ATOMIC)
-        return left * fmin(crowding_to(busy, ONE_BY_ONE) / crowding_to(load->busy[r], ONE_BY_ONE), 1);
+    if (r == RESOURCE_ATOMIC) return left * line_left(load, busy);
     if (memory) return left * fmin(crowding(busy) / crowding(load->busy[r]), 1);
     return left * crowding_of(busy, warps * more) / crowding_of(load->busy[r], warps);
 }
@@ -99,7 +105,7 @@ static f64 longer_queues(const EstimateLoad *load, const EstimateChange *change,
     f64 all = 0, more = change->warps > 0 ? change->warps : 1;
     for (u32 r = 0; r < RESOURCE_COUNT; r++) {
         f64 customers = load->customers[r], left = busy_after(load, change, r);
-        if (customers <= 0 || left <= 0) continue;
+        if (customers <= 0 || left <= 0 || r == RESOURCE_ATOMIC) continue;
         f64 longer = crowding_of(left / time, customers * more) - crowding_of(load->busy[r], customers);
         if (longer > 0) all += STEADY * left * longer * load->total / customers;
     }

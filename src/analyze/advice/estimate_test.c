@@ -202,6 +202,21 @@ static void the_error_is_that_of_a_binomial(void **state) {
     assert_true(isfinite(estimate_error(&load, &(EstimateChange){0}, 10)));
 }
 
+// Atomics on one word, one after the other for a thousand warps: as long as they take all the time, they say how long
+// it is; as soon as they need less, hardly any warp is in line.
+static void a_line_of_all_warps_is_full_or_short(void **state) {
+    (void)state;
+    EstimateLoad load = {.total = 1000, .issued = 1, .latency = 900, .issue_rate = 0.01};
+    load.busy[RESOURCE_ATOMIC] = 0.98;
+    load.queued[RESOURCE_ATOMIC] = 980;
+    load.customers[RESOURCE_ATOMIC] = 1000;
+    EstimateChange joined = {0};
+    joined.relief[RESOURCE_ATOMIC] = 0.98 * 31 / 32;
+    f64 time = estimate_time(&load, &joined), left = 0.98 / 32;
+    assert_true(time > left && time < 1.1 * left);
+    near(estimate_time(&load, &(EstimateChange){0}), 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_papers_equations),
@@ -216,6 +231,7 @@ int main(void) {
         cmocka_unit_test(loads_wait_longer_for_a_busy_dram),
         cmocka_unit_test(who_shares_a_unit_waits_longer),
         cmocka_unit_test(warps_and_work),
+        cmocka_unit_test(a_line_of_all_warps_is_full_or_short),
         cmocka_unit_test(the_error_is_that_of_a_binomial),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

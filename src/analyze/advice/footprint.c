@@ -11,6 +11,10 @@
 #define REACHED 0.93
 #define REACHED_COPYING 0.83
 
+// Of what one SM reads once the L2 holds 36 to 48 MiB from launch to launch where it holds 30 of what all read
+// (bench/hwref/h200-writes.tsv, read_by_all; l2_usable).
+#define ONCE 1.4
+
 enum { SECTOR = 32, ACCESS_GROUP_LIMIT = 4096 /* accesses of a function that are compared with each other */ };
 
 // --- one access ----------------------------------------------------------------------------------------------------
@@ -199,7 +203,8 @@ static f64 past_l1(const AdviceCase *c, const CaseAccess *a) {
 
 static f64 past_l2(const AdviceCase *c, const CaseAccess *a) {
     f64 there = (f64)(c->gpu->l1_latency + c->gpu->l2_latency);
-    return says_how_far(c, a) ? part_between(a->latency, there, (f64)c->gpu->dram_latency) : 0;
+    if (!says_how_far(c, a)) return c->fits_l2 ? 0 : 1;
+    return part_between(a->latency, there, (f64)c->gpu->dram_latency);
 }
 
 // Outside of loops an access whose address had to be spilled names a word of the thread's own.
@@ -463,6 +468,7 @@ f64 case_dram_busy(AdviceCase *c) {
     if (!find_launch(c, &launch) || peak_bytes(c->gpu, 0) <= 0) return 0;
     DramBytes bytes = dram_bytes(c, &launch, false);
     // What fits may be in the L2 from launch to launch.
+    c->fits_l2 = bytes.all <= ONCE * (f64)c->gpu->l2_usable;
     if (bytes.all <= (f64)c->gpu->l2_bytes) bytes = dram_bytes(c, &launch, true);
     if (bytes.all <= 0) return 0;
     f64 seconds = 1 / peak_bytes(c->gpu, bytes.written / bytes.all), busy = bytes.all * seconds / launch.seconds;
@@ -521,4 +527,24 @@ f64 case_l2_busy(AdviceCase *c) {
         }
     }
     return all;
+}
+
+// Where data picks the sectors the L2 may have to answer each lane apart, of each slice one a cycle; or the L1 has most
+// of them. When loads wait behind others, and nothing else works that much, it is the L2 that they wait for, for so
+// much of the time. Returns what that adds to its work.
+f64 case_l2_gathers(AdviceCase *c) {
+    Launch launch;
+    f64 most = 0;
+    if (!find_launch(c, &launch) || !c->gpu->l2_slices || !c->gpu->noc_clock_mhz) return 0;
+    f64 seconds = 1 / ((f64)c->gpu->l2_slices * (f64)c->gpu->noc_clock_mhz * 1e6);
+    for (u32 step = 0; step < 2; step++)
+        for (u32 p = 0; p < c->part_count; p++)
+            for (u32 i = 0; i < c->parts[p].access_count; i++) {
+                const CaseAccess *a = &c->parts[p].accesses[i];
+                f64 use = a->gathered ? a->requests * a->sectors * launch.per_sample * seconds / launch.seconds : 0;
+                if (a->atomic && access_is_global(a)) return 0;  // which loads may wait for as well
+                most += step ? 0 : use;
+                if (step && use > 0) c->parts[p].insns[a->pc].use[RESOURCE_L2] += use / most * fmin(most, c->waiting);
+            }
+    return fmin(most, c->waiting);
 }

@@ -98,10 +98,16 @@ static f64 interval_of(const GpuModel *g, UnitClass unit, Resource *resource) {
     }
 }
 
+// Cycles of the L1 for each line of a load whose lanes go anywhere: it looks up four at once, if their banks differ
+// (bench/hwref/h200-micro.tsv, gather/load_4/random_of_512: 11.1 cycles for 32 lines; one after the other, as lanes in
+// strides want them, 32).
+#define LINE_AT_RANDOM (11.1 / 32)
+
 f64 access_l1_cycles(const CaseAccess *a, f64 sectors, f64 passes) {
     if (access_is_shared(a)) return passes;
     f64 packed = ceil(sectors / SECTORS_PER_LINE),
         lines = sectors <= a->fewest * 1.5 ? packed : fmin(sectors, a->lanes);
+    if (a->gathered) lines *= LINE_AT_RANDOM;
     return fmax(fmax(lines, packed), 1);
 }
 
@@ -386,6 +392,8 @@ static void infer(AdviceCase *c, f64 busy[RESOURCE_COUNT], f64 sums[RESOURCE_COU
     sums[RESOURCE_L2] = busy[RESOURCE_L2] = fmin(case_l2_busy(c), 1);
     bound_by_queue(c, &sums[RESOURCE_LSU]);
     sums[RESOURCE_LSU] = busy_by_queue(c, sums[RESOURCE_LSU]);
+    if (sums[RESOURCE_LSU] < EXPLAINED && busy[RESOURCE_L2] < EXPLAINED && busy[RESOURCE_DRAM] < EXPLAINED)
+        sums[RESOURCE_L2] = busy[RESOURCE_L2] = fmax(busy[RESOURCE_L2], case_l2_gathers(c));
 }
 
 static void find_customers(AdviceCase *c) {
@@ -396,6 +404,7 @@ static void find_customers(AdviceCase *c) {
     // An SM's places for CTAs wait for it to start one in them.
     load->customers[RESOURCE_LAUNCH] =
         fmin(c->view->occupancy.ctas_per_sm, c->view->occupancy.waves * c->view->occupancy.ctas_per_sm);
+    load->customers[RESOURCE_ATOMIC] = load->customers[RESOURCE_LSU] * (f64)c->gpu->sms;
     if (c->gpu->l2_slices)
         load->customers[RESOURCE_L2] =
             of_scheduler * (f64)(c->gpu->warp_schedulers * c->gpu->sms) / (f64)c->gpu->l2_slices;

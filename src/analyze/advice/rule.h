@@ -52,6 +52,7 @@ typedef struct CaseAccess {
     u8 bytes;  // of a lane
     bool load, store, atomic;
     bool uniform;                // one address for all lanes
+    bool gathered;               // a load of global memory whose lanes go where data sends them
     f64 requests;                // samples in which it issued
     f64 lanes;                   // active, 1..32
     f64 sectors, fewest;         // global, local: touched, and as many as its bytes need
@@ -92,6 +93,8 @@ typedef struct CasePart {  // the kernel's function, or a device function that i
     u32 access_count;
     const u32 *first_blaming, *blaming;  // edges that blame pc: blame->edges[blaming[first_blaming[pc]]] and on
 } CasePart;
+
+#define EXPLAINED 0.6  // busy: a unit that works more than that may be what loads wait for
 
 #define MOSTLY_ALIKE 0.8  // ViewLaunches.alike: with less, means over launches say nothing of the typical one
 
@@ -160,6 +163,7 @@ struct AdviceCase {
     f64 waiting;           // of the latency of loads, the part that is waiting behind other accesses, 0..1
     f64 of_l1;             // ... the part that is waiting or the L1's own latency; 1 = not known
     bool l1_full;          // latencies are as long as warps in line for the L1 make them
+    bool fits_l2;          // as far as is known, what a launch touches is in the L2 from launch to launch
     bool misses_known;     // ... and the next two
     f64 l1_miss, l2_miss;  // part of the sectors of global loads that go to the L2, and on to DRAM; 1 = not known
     Resource behind;       // of L1, L2 and DRAM the busiest: where loads of global memory queue
@@ -242,6 +246,8 @@ bool insn_feeds(const CasePart *part, u32 pc, u32 depth, bool (*wanted)(const Ca
 // profiled run had them; 0: they do not follow each other, or not often. rules/merge.c
 f64 launches_period(const ProfileLaunch *launches, u32 count, u32 function);
 bool loop_has(const CasePart *part, u32 loop, u32 pc);
+// Turns of the source's loop that the compiler made one turn of; 1: it did not, or it is not seen. unrolled.c
+u32 loop_copies(const CasePart *part, u32 loop);
 // Turns that need nothing of the turn before can be dealt to different threads; those in which the warps of a CTA meet,
 // to different CTAs. What is joined at the end (sums) counts as nothing. deal.c
 bool loop_can_be_dealt(AdviceCase *c, const CasePart *part, u32 loop);
@@ -305,6 +311,7 @@ f64 case_dram_busy(AdviceCase *c);
 // known.
 f64 access_cta_bytes(const AdviceCase *c, const CasePart *part, const CaseAccess *a);
 f64 case_l2_busy(AdviceCase *c);                      // ... the L2
+f64 case_l2_gathers(AdviceCase *c);                   // ... the L2 for loads whose lanes go where data sends them
 void case_find_atomics(AdviceCase *c, f64 per_slot);  // atomics.c
 const char *kernel_library(const KernelView *view);   // libraries.c: that the kernel is part of; NULL: none
 const char *case_limit(AdviceCase *c);                // load.c: AdviceKernel.limit

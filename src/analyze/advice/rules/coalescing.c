@@ -24,7 +24,7 @@ static void relieve(Hit *hit, const CasePart *part, const CaseAccess *a) {
     f64 to_l2 = a->load ? a->sectors * c->l1_miss : a->sectors, to_dram = to_l2 * c->l2_miss;
     f64 before = access_l1_cycles(a, a->sectors, 1), after = access_l1_cycles(a, a->fewest, 1);
     hit_relieve(hit, RESOURCE_LSU, in->use[RESOURCE_LSU] * (1 - after / before));
-    if (!c->misses_known && a->store)
+    if (!c->misses_known && (a->store || a->gathered))
         hit_relieve(hit, RESOURCE_L2, in->use[RESOURCE_L2] * (1 - a->fewest / a->sectors));
     if (!c->misses_known) return;
     if (to_l2 > a->fewest) hit_relieve(hit, RESOURCE_L2, in->use[RESOURCE_L2] * (1 - a->fewest / to_l2));

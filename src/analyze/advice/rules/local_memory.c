@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // spills, register-reuse: what goes through local memory. Accesses at a fixed place of the stack frame are values that
 // had no register; accesses at a place computed at run time are arrays, which cannot be in registers.
+#include <math.h>
+
 #include "analyze/advice/rule.h"
 
 enum { UNROLLED_TRIPS = 64 };  // longer loops are not unrolled as a whole
@@ -102,8 +104,7 @@ void rule_spills(AdviceCase *c) {
 }
 
 // Loads of all turns are under way at once.
-static void overlap_loads(Hit *hit, const CasePart *part, u32 loop) {
-    f64 trips = part->loops[loop].trips;
+static void overlap_loads(Hit *hit, const CasePart *part, u32 loop, f64 trips) {
     for (u32 i = 0; i < part->access_count && trips > 1; i++) {
         const CaseAccess *a = &part->accesses[i];
         i64 step;
@@ -160,14 +161,36 @@ static void remove_loops(Hit *hit, const CasePart *part) {
         }
         if (!walks || !part->loops[l].innermost) continue;
         remove_counting(hit, part, l);
-        overlap_loads(hit, part, l);
+        overlap_loads(hit, part, l, part->loops[l].trips);
+    }
+}
+
+// A loop around such an array, as one that keeps a sorted list: branches pick what is stored, and each turn's loads
+// wait behind the turn before. With the elements in registers it is chosen between values instead, and compilers start
+// the loads of as many turns together as they unroll: nvcc four.
+enum { TURNS_AT_ONCE = 4 };
+
+static void overlap_turns(Hit *hit, const CasePart *part) {
+    for (u32 l = 0; l < part->view->flow.loops->loop_count; l++) {
+        bool picks = false;
+        for (u32 i = 0; i < part->access_count && !picks; i++) {
+            const CaseAccess *a = &part->accesses[i];
+            u32 block = part->view->flow.cfg->block_of[a->pc];
+            picks = is_local(a) && a->store && part->insns[a->pc].loop == l && is_of_array(part, a) &&
+                    block != part->view->flow.loops->loops[l].header;
+        }
+        f64 trips = part->loops[l].trips;
+        if (picks) overlap_loads(hit, part, l, trips > 0 ? fmin(trips, TURNS_AT_ONCE) : TURNS_AT_ONCE);
     }
 }
 
 void rule_register_reuse(AdviceCase *c) {
     Hit *hit = hit_begin(c);
     Locals l = collect(hit, false);
-    for (u32 p = 0; p < c->part_count; p++) remove_loops(hit, &c->parts[p]);
+    for (u32 p = 0; p < c->part_count; p++) {
+        remove_loops(hit, &c->parts[p]);
+        overlap_turns(hit, &c->parts[p]);
+    }
     if (!l.part) return hit_drop(hit);
     hit_end_line(hit, l.part, l.pc, "Keep the array accessed at %s in registers: index it with constants only",
                  place_text(c, l.part, l.pc));

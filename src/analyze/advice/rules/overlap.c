@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // code-reordering, async-copy: loads that are waited for right after they start. What the loop does besides waiting for
 // them could go on meanwhile, other waits included: equation 5 with that as the active part.
+#include <math.h>
+
 #include "analyze/advice/rule.h"
 
 #define LOAD_WAITS (STALL_BIT(LONG_SCOREBOARD) | STALL_BIT(BARRIER))
@@ -146,6 +148,15 @@ static u32 nearest_use(const CasePart *part, u32 pc) {
     return least;
 }
 
+// A turn of W samples of waiting and R of other work takes max(W, R) with its loads one turn ahead, where the value has
+// to be moved from `next` to `now` at the turn's end, which waits for it. An unrolled loop has no such moves: a turn's
+// loads start before those of the turn before have arrived, so that two turns' are under way and a turn takes
+// max((W + R) / 2, R).
+static f64 work_to_overlap(const CasePart *part, u32 loop, f64 waits) {
+    f64 all = loop_samples(part, loop), rest = all - waits;
+    return loop_copies(part, loop) > 1 ? fmax(rest, all / 2) : rest;
+}
+
 static void load_earlier(AdviceCase *c, const CasePart *part, u32 loop) {
     Hit *hit = hit_begin(c);
     u32 at = 0, distance = 0;
@@ -162,7 +173,7 @@ static void load_earlier(AdviceCase *c, const CasePart *part, u32 loop) {
     if (most <= 0) return hit_drop(hit);
     hit->change.hidden = hit->change.stalls;
     hit->change.stalls = 0;
-    hit->change.scope_active = loop_samples(part, loop) - hit->change.hidden;
+    hit->change.scope_active = work_to_overlap(part, loop, hit->change.hidden);
     hit_fact(hit, "load_to_use_distance", distance, "instructions",
              "the load at %s is waited for %u instruction%s after its start", place_text(c, part, at), distance,
              distance == 1 ? "" : "s");

@@ -11,6 +11,73 @@ typedef struct Doubles {
     f64 most;
 } Doubles;
 
+static u32 u32_max(u32 a, u32 b) { return a > b ? a : b; }
+
+static bool is_double(const CasePart *part, u32 pc) {
+    return (part->insns[pc].traits & (TRAIT_FP64 | TRAIT_WIDEN | TRAIT_NARROW)) == TRAIT_FP64;
+}
+
+// Machine code: makes half of a constant, for arithmetic in double precision alone. That of a float is part of the
+// instruction that uses it.
+static bool is_constant_of_double(const CasePart *part, u32 pc) {
+    const FlowResults *flow = &part->view->flow;
+    const FlowInsn *in = case_insn(part, pc);
+    if (part->view->kind == VIEW_PTX || in->kind != FLOW_PLAIN || in->has_effects || !in->defs || in->is_load)
+        return false;
+    for (u32 u = 0; u < in->uses; u++)
+        if (flow->code->operands[in->operands + in->defs + u].kind != FLOW_IMMEDIATE) return false;
+    u32 users = 0;
+    for (u32 d = 0; d < in->defs; d++) {
+        u32 node = flow->chains->of_operand[in->operands + d];
+        for (u32 i = node == WL_NONE ? 0 : flow->chains->first_user[node];
+             node != WL_NONE && i < flow->chains->first_user[node + 1]; i++, users++)
+            if (flow->chains->users[i].insn == WL_NONE || !is_double(part, flow->chains->users[i].insn)) return false;
+    }
+    return users > 0;
+}
+
+// Arithmetic with a constant.
+static bool is_term(const CasePart *part, u32 pc) {
+    const FlowInsn *in = case_insn(part, pc);
+    if (!is_double(part, pc)) return false;
+    for (u32 u = 0; u < in->uses; u++) {
+        u8 kind = part->view->flow.code->operands[in->operands + in->defs + u].kind;
+        u32 source = insn_source(part, pc, u);
+        if (kind == FLOW_IMMEDIATE || kind == FLOW_OTHER || (source != WL_NONE && is_constant_of_double(part, source)))
+            return true;
+    }
+    return false;
+}
+
+// Terms of a series one after the other, `pc` among them: those that its value goes through or comes from.
+static u32 terms_on(const CasePart *part, u32 pc, bool back, u32 most) {
+    const Chains *chains = part->view->flow.chains;
+    const FlowInsn *in = case_insn(part, pc);
+    u32 longest = 0;
+    if (!most || !is_term(part, pc)) return 0;
+    for (u32 u = 0; back && u < in->uses; u++) {
+        u32 source = insn_source(part, pc, u);
+        if (source != WL_NONE && source < pc) longest = u32_max(longest, terms_on(part, source, back, most - 1));
+    }
+    u32 node = back || !in->defs ? WL_NONE : chains->of_operand[in->operands];
+    for (u32 i = node == WL_NONE ? 0 : chains->first_user[node]; node != WL_NONE && i < chains->first_user[node + 1];
+         i++) {
+        u32 user = chains->users[i].insn;
+        if (user != WL_NONE && user > pc) longest = u32_max(longest, terms_on(part, user, back, most - 1));
+    }
+    return 1 + longest;
+}
+
+// Functions are series of terms: of 53 bits twice as many as of 24 (exp: 11 and 5, the logarithm in pow: 7 and 3, as
+// nvcc 13.0 compiles them for sm_90).
+enum { LEAST_SERIES = 6, MOST_SERIES = 16 };
+#define TERMS_LESS 0.5
+
+static bool is_of_series(const CasePart *part, u32 pc) {
+    u32 back = terms_on(part, pc, true, MOST_SERIES);
+    return back && back + terms_on(part, pc, false, MOST_SERIES) > LEAST_SERIES;
+}
+
 static void add(Hit *hit, const CasePart *part, u32 pc, Doubles *d) {
     const CaseInsn *in = &part->insns[pc];
     const GpuModel *g = hit->c->gpu;
@@ -25,12 +92,14 @@ static void add(Hit *hit, const CasePart *part, u32 pc, Doubles *d) {
         return;
     }
     d->arithmetic += in->issued;
+    f64 less = part->view->kind != VIEW_PTX && is_of_series(part, pc) ? TERMS_LESS : 0;
     hit_edit(hit, EDIT_AS_FLOAT, part, pc, 1);
-    hit_blamed(hit, part, pc, ~STALL_BIT(MATH_PIPE_THROTTLE), slower);
-    hit_blamed(hit, part, pc, STALL_BIT(MATH_PIPE_THROTTLE), 1);
-    hit_relieve(hit, RESOURCE_FP64, in->use[RESOURCE_FP64]);
+    hit_spare(hit, part, pc, less);
+    hit_blamed(hit, part, pc, ~STALL_BIT(MATH_PIPE_THROTTLE), slower * (1 - less));
+    hit_blamed(hit, part, pc, STALL_BIT(MATH_PIPE_THROTTLE), 1 - less);
+    hit_relieve(hit, RESOURCE_FP64, in->use[RESOURCE_FP64] * (1 - less));
     f64 ratio = g && g->fp64_interval ? (f64)g->fma_interval / (f64)g->fp64_interval : 0.5;
-    hit_relieve(hit, RESOURCE_FMA, -in->use[RESOURCE_FP64] * ratio);
+    hit_relieve(hit, RESOURCE_FMA, -in->use[RESOURCE_FP64] * (1 - less) * ratio);
 }
 
 void rule_wrong_type(AdviceCase *c) {
@@ -40,6 +109,8 @@ void rule_wrong_type(AdviceCase *c) {
         for (u32 pc = 0; pc < c->parts[p].view->insn_count; pc++)
             if (c->parts[p].insns[pc].traits & (TRAIT_FP64 | TRAIT_WIDEN | TRAIT_NARROW))
                 add(hit, &c->parts[p], pc, &d);
+            else if (is_constant_of_double(&c->parts[p], pc))
+                hit_spare(hit, &c->parts[p], pc, 1);
     if (!d.widened || !d.narrowed || d.arithmetic + d.conversions <= 0) return hit_drop(hit);
     f64 share = 100 * (d.arithmetic + d.conversions) / c->load.issued;
     hit_fact(hit, "fp64_issue_share", share, "%",

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is left to wait for after a change: rules on kernels of which there are only samples, made up.
+#include <math.h>
+
+#include "analyze/advice/rule.h"
+#include "analyze/analyze_testing.h"
+
+typedef struct Sampled {
+    Subject subject;
+    ProfileLaunch launch;
+    const ProfileLaunch *rows[1];
+    const KernelView *view;
+    Arena arena, scratch;
+    AdviceContext context;
+    AdviceCase c;
+} Sampled;
+
+// Each instruction was caught issuing ten times; what comes after a load of global memory waited for it.
+static void sample(Sampled *s, const char *body) {
+    subject_ptx(&s->subject, body);
+    KernelView *view = &s->subject.view;
+    const FlowCode *code = view->flow.code;
+    view->provenance = "sampled";
+    view->basis = VIEW_SAMPLES;
+    view->executed = view->issued = NULL;
+    s->launch = (ProfileLaunch){.grid = {1000, 1, 1}, .block = {128, 1, 1}};
+    s->rows[0] = &s->launch;
+    view->launches =
+        (ViewLaunches){.count = 1, .rows = s->rows, .typical = &s->launch, .share = 1, .alike = 1, .shapes = 1};
+    for (u32 pc = 0; pc < code->insn_count; pc++) {
+        bool waits = pc && code->insns[pc - 1].is_load && code->insns[pc - 1].space == SPACE_GLOBAL;
+        subject_stall(&s->subject, pc, STALL_SELECTED, 10);
+        if (waits) subject_stall(&s->subject, pc, STALL_LONG_SCOREBOARD, 1000);
+    }
+    s->view = view;
+    s->arena = s->scratch = (Arena){0};
+    s->context = (AdviceContext){.arena = &s->arena, .kernels = &s->view, .kernel_count = 1};
+    assert_int_equal(case_make(&s->context, view, &s->scratch, &s->c), STATUS_OK);
+}
+
+static const Hit *ask(Sampled *s, const char *rule) {
+    u32 before = s->c.hits.len, i = 0;
+    while (strcmp(advice_rules[i].name, rule)) i++;
+    s->c.rule = &advice_rules[i];
+    advice_functions[i](&s->c);
+    assert_int_equal(s->c.status, STATUS_OK);
+    return s->c.hits.len > before ? s->c.hits.data[before] : NULL;
+}
+
+static void forget(Sampled *s) {
+    case_free(&s->c);
+    arena_free(&s->scratch);
+    arena_free(&s->arena);
+    subject_free(&s->subject);
+}
+
+#define BEGIN                                                                                            \
+    "mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mad.lo.s32 %r4, %r2, %r3, %r1;\n" \
+    "ld.param.u64 %rd1, [p]; cvt.u32.u64 %r5, %rd1; mul.wide.s32 %rd2, %r4, 4; add.s64 %rd3, %rd1, %rd2;\n"
+#define TURN(k) \
+    "ld.global.f32 %f1, [%rd3+4096*" #k "]; fma.rn.f32 %f2, %f1, %f1, %f2; st.global.f32 [%rd3+1048576], %f2;\n"
+#define LOOP(turns, step)                                                                                      \
+    BEGIN "mov.f32 %f2, 0f00000000; mov.u32 %r6, 0;\n"                                                         \
+          "more: " turns "add.s64 %rd3, %rd3, 16384; add.s32 %r6, %r6, " step "; setp.lt.s32 %p1, %r6, %r5;\n" \
+          "@%p1 bra more; ret;"
+
+// Part of the loop's samples that are hidden when its loads start a turn earlier.
+static f64 hidden(const char *body) {
+    Sampled s;
+    sample(&s, body);
+    const Hit *hit = ask(&s, "code-reordering");
+    assert_non_null(hit);
+    const CaseLoop *loop = &s.c.parts[0].loops[0];
+    f64 part = fmin(hit->change.hidden, hit->change.scope_active) / (loop->active + loop->stalled);
+    forget(&s);
+    return part;
+}
+
+// One turn waits for 1000 samples and works for little: with its load one turn ahead that little is hidden. Where four
+// turns are one in the code no value has to be moved, two turns' loads are under way, and half of the time is left.
+static void two_turns_of_an_unrolled_loop_are_under_way(void **state) {
+    (void)state;
+    f64 rolled = hidden(LOOP(TURN(0), "1"));
+    assert_true(rolled > 0.03 && rolled < 0.1);
+    assert_float_equal(hidden(LOOP(TURN(0) TURN(1) TURN(2) TURN(3), "4")), 0.5, 1e-9);
+}
+
+// A list of the smallest: what a branch lets through is stored into an array that is indexed by what is in it.
+#define LIST(store)                                                                                          \
+    BEGIN ".local .align 4 .b8 list[64]; mov.u32 %r6, 0; mov.u32 %r7, list;\n"                               \
+          "more: ld.global.u32 %r8, [%rd3]; setp.gt.u32 %p2, %r8, 60; @%p2 bra next;\n"                      \
+          "and.b32 %r9, %r8, 60; add.s32 %r9, %r9, %r7; " store                                              \
+          "next: add.s64 %rd3, %rd3, 4096; add.s32 %r6, %r6, 1; setp.lt.s32 %p1, %r6, %r5; @%p1 bra more;\n" \
+          "ld.local.u32 %r10, [%r7]; st.global.u32 [%rd3], %r10; ret;"
+
+static f64 waits_gone(const char *body) {
+    Sampled s;
+    sample(&s, body);
+    const Hit *hit = ask(&s, "register-reuse");
+    assert_non_null(hit);
+    f64 gone = 0;
+    for (u32 i = 0; i < hit->spots.len; i++)
+        if (hit->spots.data[i].reason == STALL_LONG_SCOREBOARD) gone += hit->spots.data[i].samples;
+    forget(&s);
+    return gone;
+}
+
+// With the list in registers no branch keeps the loads of four turns from starting together.
+static void turns_around_a_list_load_together(void **state) {
+    (void)state;
+    assert_float_equal(waits_gone(LIST("st.local.u32 [%r9], %r8;")), 750, 1);
+    assert_float_equal(waits_gone(LIST("ld.local.u32 %r11, [%r9]; add.s32 %r5, %r5, %r11;")), 0, 1);
+}
+
+// The L1 looks up four lines at once where their banks differ, as they do where data sends lanes anywhere.
+static void lines_of_gathers_are_looked_up_together(void **state) {
+    (void)state;
+    CaseAccess a = {.space = SPACE_GLOBAL, .load = true, .bytes = 4, .lanes = 32, .fewest = 4};
+    assert_float_equal(access_l1_cycles(&a, 32, 1), 32, 1e-9);
+    a.gathered = true;
+    assert_float_equal(access_l1_cycles(&a, 32, 1), 11.1, 1e-9);
+    Sampled s;
+    sample(&s, BEGIN "ld.global.u32 %r6, [%rd3]; mul.wide.u32 %rd4, %r6, 4; add.s64 %rd5, %rd1, %rd4;\n"
+                     "ld.global.f32 %f1, [%rd5]; st.global.f32 [%rd3], %f1; ret;");
+    const CaseAccess *all = s.c.parts[0].accesses;
+    assert_true(!all[0].gathered && all[1].gathered && !all[2].gathered);
+    forget(&s);
+}
+
+// What a change adds to another unit makes no limit that the change itself does not have: a limit is that of four times
+// the change, which would fill the other unit.
+static void added_work_is_no_limit(void **state) {
+    (void)state;
+    Sampled s;
+    sample(&s, BEGIN "st.global.u32 [%rd3], %r4; ret;");
+    s.c.load = (EstimateLoad){.total = 1000, .issued = 100, .latency = 500, .issue_rate = 0.5};
+    s.c.load.busy[RESOURCE_FP64] = 0.9;
+    s.c.rule = &advice_rules[0];
+    Hit *hit = hit_begin(&s.c);
+    hit->change.stalls = 700;
+    hit_relieve(hit, RESOURCE_FP64, 0.9);
+    hit_relieve(hit, RESOURCE_FMA, -0.2);
+    AdviceEstimate e;
+    hit_estimate(hit, &e);
+    f64 four_times = 1 / (4 * 0.2);
+    assert_true(e.model > 1.5 * four_times && e.limit >= e.model);
+    hit_drop(hit);
+    forget(&s);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(two_turns_of_an_unrolled_loop_are_under_way),
+                                       cmocka_unit_test(turns_around_a_list_load_together),
+                                       cmocka_unit_test(lines_of_gathers_are_looked_up_together),
+                                       cmocka_unit_test(added_work_is_no_limit)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Turns of the source's loop that are one turn of the code's already: compilers unroll loops on their own, most by
+// four. The counter then goes on by that, and there are as many copies of what a turn does.
+#include "analyze/advice/rule.h"
+
+enum { MOST_STEP = 1024 /* of a counter of turns; larger ones are pitches */ };
+
+// The constant that the counter goes on by; 0: there is none.
+static i64 step_of_counter(const CasePart *part, u32 loop, u32 compare) {
+    const FlowResults *flow = &part->view->flow;
+    const FlowInsn *in = case_insn(part, compare);
+    for (u32 u = 0; u < in->uses; u++) {
+        u32 node = flow->chains->of_operand[in->operands + in->defs + u];
+        u32 pc = node == WL_NONE ? WL_NONE : flow->chains->nodes[node].insn;
+        if (pc == WL_NONE || !loop_has(part, loop, pc)) continue;
+        const FlowInsn *add = case_insn(part, pc);
+        if (add->arith != FLOW_ADD && add->arith != FLOW_ADD3 && add->arith != FLOW_SUB) continue;
+        for (u32 v = 0; v < add->uses; v++) {
+            const FlowOperand *o = &flow->code->operands[add->operands + add->defs + v];
+            if (o->kind == FLOW_IMMEDIATE && o->value) return o->value < 0 ? -o->value : o->value;
+        }
+    }
+    return 0;
+}
+
+static u32 compare_of_latch(const CasePart *part, u32 loop, u32 latch) {
+    const FlowResults *flow = &part->view->flow;
+    const FlowBlock *b = &flow->cfg->blocks[flow->loops->members[flow->loops->loops[loop].latches + latch]];
+    u32 branch = b->first + b->count - 1;
+    if (case_insn(part, branch)->kind != FLOW_BRANCH || flow->chains->of_guard[branch] == WL_NONE) return WL_NONE;
+    u32 compare = flow->chains->nodes[flow->chains->of_guard[branch]].insn;
+    return compare != WL_NONE && loop_has(part, loop, compare) ? compare : WL_NONE;
+}
+
+// Without lines all that do the same are taken for copies.
+static bool may_be_copies(const CasePart *part, u32 a, u32 b) {
+    const FlowInsn *x = case_insn(part, a), *y = case_insn(part, b);
+    bool known = part->view->places[a].line && part->view->places[b].line;
+    return x->is_load == y->is_load && x->unit == y->unit && x->space == y->space && (!known || same_line(part, a, b));
+}
+
+// Whether each turn has as many copies of some load, or operation of floating point.
+static bool has_copies(const CasePart *part, u32 loop, i64 copies) {
+    for (u32 pc = 0; pc < part->view->insn_count; pc++) {
+        const FlowInsn *in = case_insn(part, pc);
+        i64 alike = 0;
+        if (part->insns[pc].loop != loop || (!in->is_load && in->unit != UNIT_XU && in->unit != UNIT_FMA)) continue;
+        for (u32 other = 0; other < part->view->insn_count; other++)
+            alike += part->insns[other].loop == loop && may_be_copies(part, pc, other);
+        if (alike >= copies && alike % copies == 0) return true;
+    }
+    return false;
+}
+
+u32 loop_copies(const CasePart *part, u32 loop) {
+    const FlowLoop *l = &part->view->flow.loops->loops[loop];
+    for (u32 i = 0; i < l->latch_count; i++) {
+        u32 compare = compare_of_latch(part, loop, i);
+        i64 step = compare == WL_NONE ? 0 : step_of_counter(part, loop, compare);
+        if (step > 1 && step <= MOST_STEP && has_copies(part, loop, step)) return (u32)step;
+    }
+    return 1;
+}
