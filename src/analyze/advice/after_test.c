@@ -85,6 +85,18 @@ static void two_turns_of_an_unrolled_loop_are_under_way(void **state) {
     assert_float_equal(hidden(LOOP(TURN(0) TURN(1) TURN(2) TURN(3), "4")), 0.5, 1e-9);
 }
 
+#define TILE_TURN(k) \
+    "ld.global.f32 %f1, [%rd3+4096*" #k "]; st.shared.f32 [tile+4*" #k "], %f1; bar.sync 0; add.f32 %f2, %f2, %f2;\n"
+
+// What fills a tile can be loaded into a register a turn ahead, too; unrolled or not, the tile needs it before the next
+// load starts.
+static void what_fills_tiles_is_loaded_a_turn_ahead(void **state) {
+    (void)state;
+    f64 rolled = hidden(LOOP(TILE_TURN(0), "1")),
+        unrolled = hidden(LOOP(TILE_TURN(0) TILE_TURN(1) TILE_TURN(2) TILE_TURN(3), "4"));
+    assert_true(rolled > 0.03 && rolled < 0.1 && unrolled > 0.03 && unrolled < 0.1);
+}
+
 // A list of the smallest: what a branch lets through is stored into an array that is indexed by what is in it.
 #define LIST(store)                                                                                          \
     BEGIN ".local .align 4 .b8 list[64]; mov.u32 %r6, 0; mov.u32 %r7, list;\n"                               \
@@ -149,9 +161,9 @@ static void added_work_is_no_limit(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(two_turns_of_an_unrolled_loop_are_under_way),
-                                       cmocka_unit_test(turns_around_a_list_load_together),
-                                       cmocka_unit_test(lines_of_gathers_are_looked_up_together),
-                                       cmocka_unit_test(added_work_is_no_limit)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(two_turns_of_an_unrolled_loop_are_under_way),
+        cmocka_unit_test(what_fills_tiles_is_loaded_a_turn_ahead), cmocka_unit_test(turns_around_a_list_load_together),
+        cmocka_unit_test(lines_of_gathers_are_looked_up_together), cmocka_unit_test(added_work_is_no_limit)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

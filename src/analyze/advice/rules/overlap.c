@@ -6,6 +6,7 @@
 #include "analyze/advice/rule.h"
 
 #define LOAD_WAITS (STALL_BIT(LONG_SCOREBOARD) | STALL_BIT(BARRIER))
+enum { WORD = 4 };  // bytes: a register of each thread holds what it brings to a tile for the next turn
 enum { FAR = 64 };  // instructions between a load and its use; from there on it was issued early enough
 
 static bool is_shared_store(const CasePart *part, u32 pc, u32 from) {
@@ -151,29 +152,32 @@ static u32 nearest_use(const CasePart *part, u32 pc) {
 // A turn of W samples of waiting and R of other work takes max(W, R) with its loads one turn ahead, where the value has
 // to be moved from `next` to `now` at the turn's end, which waits for it. An unrolled loop has no such moves: a turn's
 // loads start before those of the turn before have arrived, so that two turns' are under way and a turn takes
-// max((W + R) / 2, R).
-static f64 work_to_overlap(const CasePart *part, u32 loop, f64 waits) {
+// max((W + R) / 2, R). What fills a tile is stored to it before the next load starts.
+static f64 work_to_overlap(const CasePart *part, u32 loop, f64 waits, bool tile) {
     f64 all = loop_samples(part, loop), rest = all - waits;
-    return loop_copies(part, loop) > 1 ? fmax(rest, all / 2) : rest;
+    return !tile && loop_copies(part, loop) > 1 ? fmax(rest, all / 2) : rest;
 }
 
 static void load_earlier(AdviceCase *c, const CasePart *part, u32 loop) {
     Hit *hit = hit_begin(c);
     u32 at = 0, distance = 0;
+    bool tile = false;
     f64 most = 0;
     for (u32 i = 0; i < part->access_count; i++) {
         const CaseAccess *a = &part->accesses[i];
         u32 near = nearest_use(part, a->pc);
-        if (!is_candidate(part, a) || part->insns[a->pc].loop != loop || near > FAR || goes_to_shared(part, a->pc))
-            continue;
+        if (!is_candidate(part, a) || part->insns[a->pc].loop != loop || near > FAR) continue;
+        bool to_tile = goes_to_shared(part, a->pc);
+        if (to_tile && a->bytes > WORD) continue;  // async-copy
         if (!known_ahead(part, a, loop) && !follows_list(part, a, loop)) continue;
         f64 waits = hit_blamed(hit, part, a->pc, LOAD_WAITS, 1);
+        tile |= to_tile;
         if (waits > most) most = waits, at = a->pc, distance = near;
     }
     if (most <= 0) return hit_drop(hit);
     hit->change.hidden = hit->change.stalls;
     hit->change.stalls = 0;
-    hit->change.scope_active = work_to_overlap(part, loop, hit->change.hidden);
+    hit->change.scope_active = work_to_overlap(part, loop, hit->change.hidden, tile);
     hit_fact(hit, "load_to_use_distance", distance, "instructions",
              "the load at %s is waited for %u instruction%s after its start", place_text(c, part, at), distance,
              distance == 1 ? "" : "s");
