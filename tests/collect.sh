@@ -15,6 +15,7 @@ export TMPDIR=$T  # with the locks of devices that other tests may have too
 
 begin contexts 7
 begin reloads 7
+begin reloads_at_once 7
 begin limited 7
 begin limited.some 7 --launch-skip 1 --launch-count 5
 begin limited_inside 7 --launch-count 4
@@ -86,6 +87,8 @@ same "ranges and marks" "$(ask nvtx "SELECT kind, name, begin_ns, CASE name WHEN
     FROM span ORDER BY name")" $'mark|here|1003|0\nrange|layer|1002|0\nrange|open|1004|1\nrange|step|1001|0'
 ended reloads 7
 same "samples that CUPTI hands out by itself" "$(ask reloads "SELECT sum(samples) FROM sample")" 34
+ended reloads_at_once 7
+same "once, whoever loads modules" "$(ask reloads_at_once "SELECT sum(samples) FROM sample")" 3000
 
 life short 7
 same "the first launch waits until sampling has begun" "$(ask short "SELECT count(*) FROM launch")" 3

@@ -136,8 +136,9 @@ typedef struct SampledContext {
     _Atomic(void *) context;
     atomic_uint state;
     u32 device;
-    u32 period;        // log2
-    CuptiPcData last;  // what CUPTI has left when sampling ends
+    u32 period;           // log2
+    CuptiPcData last;     // what CUPTI has left when sampling ends, or when a module comes
+    atomic_bool handing;  // a thread that loads a module takes that
 } SampledContext;
 
 typedef struct CollectModule {

@@ -238,12 +238,11 @@ void sampling_start_wanted(Collector *c) {
 
 // --- what CUPTI hands out by itself ---
 
-// A copy of one mapping, with the lists of stalls behind the PCs.
-static Flushed *copy_data(const CuptiPcData *data) {
-    size_t count = data->count < SAMPLED_PCS ? data->count : SAMPLED_PCS, stalls = 0;
-    for (size_t i = 0; i < count; i++) stalls += data->pcs[i].stall_count;
-    size_t bytes = sizeof(Flushed) + count * sizeof(CuptiPc) + stalls * sizeof(CuptiStall);
-    Flushed *copy = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+// A copy of one mapping, with the lists of stalls behind the PCs. Each PC is read once: CUPTI may still write there.
+static Flushed *copy_data(const CuptiPcData *data, u32 reasons) {
+    size_t count = data->count < SAMPLED_PCS ? data->count : SAMPLED_PCS;
+    size_t bytes = sizeof(Flushed) + count * (sizeof(CuptiPc) + reasons * sizeof(CuptiStall));
+    Flushed *copy = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (copy == MAP_FAILED) return NULL;
     copy->bytes = bytes;
     copy->data = *data;
@@ -251,27 +250,35 @@ static Flushed *copy_data(const CuptiPcData *data) {
     copy->data.pcs = (CuptiPc *)(copy + 1);
     CuptiStall *to = (CuptiStall *)(copy->data.pcs + count);
     for (size_t i = 0; i < count; i++) {
-        copy->data.pcs[i] = data->pcs[i];
-        copy->data.pcs[i].stalls = to;
-        memcpy(to, data->pcs[i].stalls, data->pcs[i].stall_count * sizeof *to);
-        to += data->pcs[i].stall_count;
+        CuptiPc *pc = &copy->data.pcs[i];
+        *pc = data->pcs[i];
+        if (pc->stall_count > reasons) pc->stall_count = reasons;
+        memcpy(to, pc->stalls, pc->stall_count * sizeof *to);
+        pc->stalls = to;
+        to += pc->stall_count;
     }
     return copy;
 }
 
-// When a module comes to where another one was, CUPTI puts what it had into the buffer that it was configured with.
+static void hand_over(Collector *c, SampledContext *sampled) {
+    Flushed *flushed = copy_data(&sampled->last, c->reason_count);
+    sampled->last.count = 0;
+    if (!flushed) return;
+    flushed->device = sampled->device;
+    flushed->period = sampled->period;
+    flushed->next = atomic_load(&c->flushed);
+    while (!atomic_compare_exchange_weak(&c->flushed, &flushed->next, flushed)) continue;
+}
+
+// When a module comes to where another one was, CUPTI puts what it had into the buffer that it was configured with. Of
+// threads that load modules at once, one takes it.
 void sampling_module_loaded(Collector *c) {
     for (u32 i = 0; i < COLLECT_CONTEXTS; i++) {
         SampledContext *sampled = &c->contexts[i];
         u32 state = atomic_load(&sampled->state);
-        if ((state != SAMPLING_READY && state != SAMPLING_BUSY) || !sampled->last.count) continue;
-        Flushed *flushed = copy_data(&sampled->last);
-        sampled->last.count = 0;
-        if (!flushed) continue;
-        flushed->device = sampled->device;
-        flushed->period = sampled->period;
-        flushed->next = atomic_load(&c->flushed);
-        while (!atomic_compare_exchange_weak(&c->flushed, &flushed->next, flushed)) continue;
+        if ((state != SAMPLING_READY && state != SAMPLING_BUSY) || atomic_exchange(&sampled->handing, true)) continue;
+        if (sampled->last.count) hand_over(c, sampled);
+        atomic_store(&sampled->handing, false);
     }
 }
 

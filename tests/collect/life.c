@@ -260,6 +260,27 @@ static int reloads(void) {
     return 7;
 }
 
+// Modules that several threads load at once take the place of others.
+static pthread_barrier_t at_once;
+static void *load_at_once(void *unused) {
+    for (u32 i = 0; i < 300; i++) {
+        if (pthread_barrier_wait(&at_once) == PTHREAD_BARRIER_SERIAL_THREAD) mock_flush_samples(1, 10);
+        pthread_barrier_wait(&at_once);
+        mock_module("cubin", 5);
+    }
+    return unused;
+}
+static int reloads_at_once(void) {
+    pthread_t threads[4];
+    driver_begins();
+    mock_context(1);
+    mock_wait_flushes(2);
+    pthread_barrier_init(&at_once, NULL, WL_COUNT(threads));
+    for (u32 i = 0; i < WL_COUNT(threads); i++) pthread_create(&threads[i], NULL, load_at_once, NULL);
+    for (u32 i = 0; i < WL_COUNT(threads); i++) pthread_join(threads[i], NULL);
+    return 7;
+}
+
 static int short_one(void) {
     mock_script()->slow_enable = true;
     work(1);
@@ -511,6 +532,7 @@ int main(int argc, char **argv) {
                  {"limited_inside", limited_inside},
                  {"serialized", serialized},
                  {"reloads", reloads},
+                 {"reloads_at_once", reloads_at_once},
                  {"sampling_fails", sampling_fails},
                  {"busy", busy},
                  {"busy_all", busy_all},
