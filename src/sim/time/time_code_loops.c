@@ -7,11 +7,12 @@
 #include <string.h>
 
 // Of a loop that is unrolled: instructions, loads and stores twice, a sum or product of 64 bits once, half words and
-// bytes once more where they are loaded and where they are compared. Loops of a load, and 0 to 4 of 20 kinds of
-// instructions, compiled with one multiply-add more each: the last that is unrolled has 50 of all kinds (loops.tsv,
-// "weight"). Without loads that take long it is unrolled up to BARE_MAX, stores and predicated ones twice, and so many
-// more for each load from shared memory: chains of ten kinds, compiled in the same way (tests/time/loops.tsv, "bare").
-enum { UNROLLED_MAX = 50, BARE_MAX = 21, SHARED_MORE = 4 };
+// bytes once more where they are loaded and where they are compared; pointers that each turn moves on nothing: they go
+// into offsets. Loops of a load, and 0 to 4 of 20 kinds of instructions, compiled with one multiply-add more each: the
+// last that is unrolled has 49 of all kinds, and with 1 to 12 loads and up to 4 stores through 1 to 4 pointers
+// (loops.tsv, "weight"). Without loads that take long it is unrolled up to BARE_MAX, stores and predicated ones twice,
+// and so many more for each load from shared memory: chains of ten kinds, compiled in the same way (loops.tsv, "bare").
+enum { UNROLLED_MAX = 49, BARE_MAX = 21, SHARED_MORE = 4 };
 
 // A loop whose turns are known is unrolled altogether while turns * instructions^2 are no more: of bodies of 17 to 51
 // instructions (multiply-adds, and 3 for the loop) compiled with 8 to 96 turns the last are 23 to 31 thousand.
@@ -194,10 +195,26 @@ static bool compares_halves(const Body *b, u32 i) {
     return insn_at(b, i)->arith == FLOW_COMPARE && o[1].kind == FLOW_VALUE && b->f->code->value_bits[o[1].id] == 16;
 }
 
+// Whether nothing in the loop reads a value but accesses, for their address, and its own increment.
+static bool is_pointer(const Body *b, u32 value) {
+    bool accesses = false;
+    for (u32 i = b->first; i <= b->last; i++) {
+        const Picked *p = &b->f->picked[i];
+        if (!p->needed || (is_increment(b, i) && operands_of(b, i)->id == value)) continue;
+        for (u32 k = 0; k < p->leaf_count; k++) {
+            if (b->f->leaves.data[p->leaves + k] != value) continue;
+            if (p->base != value) return false;
+            accesses = true;
+        }
+    }
+    return accesses;
+}
+
 // What an instruction weighs of UNROLLED_MAX.
 static u32 weight_of(const Body *b, u32 i) {
     const FlowInsn *in = insn_at(b, i);
     if (!b->f->picked[i].needed || in->kind == FLOW_BRANCH) return 0;
+    if (is_increment(b, i) && is_pointer(b, operands_of(b, i)->id)) return 0;
     if (in->address_use != 0xff) return 2 + (in->is_load && in->access_bytes == 1);
     u32 steps = time_step_count(b->f, i);
     bool wide = in->defs == 1 && b->f->code->value_bits[operands_of(b, i)->id] == 64;
