@@ -39,6 +39,15 @@ static u32 literal_moves(const TimeFunc *f, u32 insn) {
     return row == insn ? moves : moves + count_literals(f, row, bits, &room);
 }
 
+// A number that is shifted by a register comes from one.
+static u32 shifted_moves(const TimeFunc *f, u32 insn) {
+    u32 op = time_op(f, insn);
+    u64 literal;
+    if ((op != OP_SHL && op != OP_SHR) || f->loops->loop_of[f->cfg->block_of[insn]] != WL_NONE) return 0;
+    const FlowOperand *uses = time_uses(f, insn);
+    return uses[1].kind == FLOW_VALUE && is_literal(f, uses, &literal) && literal != 0;
+}
+
 // --- pairs --------------------------------------------------------------------------------------------------------
 // A product of 64 bits takes its addend from a pair of registers: one that was extended by zeros needs the zero.
 static u32 extension_moves(const TimeFunc *f, u32 insn) {
@@ -84,7 +93,8 @@ static void add_stored(const TimeFunc *f, u32 insn, Stored *s) {
     for (u32 k = 0; k < count; k++) {
         u64 literal;
         if (is_literal(f, &data[k], &literal)) {
-            s->numbers += literal != 0, s->zeros += literal == 0;
+            bool pair = time_bits(f, insn, 0) == 64;
+            s->numbers += literal == 0 ? 0 : pair ? 2 : 1, s->zeros += literal == 0;
         } else if (count > 1 && data[k].kind == FLOW_VALUE) {
             u32 load = wide_load_of(f, data[k].id);
             s->placed += load != WL_NONE && !lies_ready(f, load, data, count);
@@ -126,6 +136,43 @@ static u32 upper_half_moves(const TimeFunc *f, u32 insn) {
     return 0;
 }
 
+// A store of a half that was rounded for it.
+static bool stores_rounded(const TimeFunc *f, u32 insn) {
+    const FlowInsn *in = &f->code->insns[insn];
+    if (!in->is_store || in->access_bytes != 2 || in->address_use != 0 || in->uses != 2) return false;
+    const FlowOperand *data = &time_uses(f, insn)[1];
+    u32 def = data->kind == FLOW_VALUE ? f->sole_def[data->id] : WL_NONE;
+    if (def == WL_NONE || !f->picked[def].needed || time_form(f, def)->op != OP_CVT_F) return false;
+    PtxType to = (PtxType)time_form(f, def)->types[0];
+    return to == TYPE_F16 || to == TYPE_BF16;
+}
+
+// Whether instruction `i` is a load that may not go before the store `insn`.
+static bool waits_for_store(const TimeFunc *f, u32 insn, u32 i) {
+    if (!f->code->insns[i].is_load || time_form(f, i)->mods[MOD_NC]) return false;
+    return f->picked[i].base != f->picked[insn].base || f->picked[i].offset == f->picked[insn].offset;
+}
+
+// Halves that are rounded and stored one after the other share registers: each is put into one by a PRMT, but the last
+// of the function, and those that are alone in their block. None where loads need not wait for stores, and the
+// roundings stand beside each other. (ptxas 13.0, sm_90: of 4 in a row 3, in a loop that is unrolled all, of one a turn
+// behind it none)
+static u32 rounded_moves(const TimeFunc *f, u32 insn) {
+    u32 b = f->cfg->block_of[insn], first = f->cfg->blocks[b].first, end = first + f->cfg->blocks[b].count;
+    bool loaded = false, beside = false;
+    if (f->merged[insn] != WL_NONE || !stores_rounded(f, insn)) return 0;
+    for (u32 i = first; i < insn; i++) {
+        loaded |= f->unrolled[b] && waits_for_store(f, insn, i);
+        beside |= stores_rounded(f, i);
+    }
+    if (loaded) return 1;
+    for (u32 i = insn + 1; i < f->code->insn_count; i++) {
+        loaded |= waits_for_store(f, insn, i);
+        if (loaded && stores_rounded(f, i)) return beside || i < end;
+    }
+    return 0;
+}
+
 // In loops they are made ready before.
 static u32 store_moves(const TimeFunc *f, u32 insn) {
     const FlowInsn *in = &f->code->insns[insn];
@@ -142,5 +189,5 @@ void time_moves(const TimeFunc *f, u32 insn, u32 *uniform, u32 *vector) {
     bool by_uniform = f->lower->gpu->sm_version >= 75 && literals > 1;
     *uniform = by_uniform ? literals : 0;
     *vector = (by_uniform ? 0 : literals) + extension_moves(f, insn) + store_moves(f, insn) + packing_moves(f, insn) +
-              upper_half_moves(f, insn);
+              rounded_moves(f, insn) + shifted_moves(f, insn) + upper_half_moves(f, insn);
 }
