@@ -381,7 +381,7 @@ typedef struct Sm {
     u32 room_first, rooms;
     bool cold;        // its caches were emptied, and no CTA has started since
     u64 code_at;      // when the first instruction of the first CTA behind that is there
-    bool translated;  // global memory was accessed in this kernel
+    bool translated;  // global memory was accessed since then
     Pipe lsu, tex;
     Cache *l1, *tex_cache, *const_l1, *const_l15, *imc, *fetch_l1;
     u64 code_come;  // times that code came to fetch_l1
@@ -455,6 +455,7 @@ u64 memory_full_until(Sm *sm, Pipe *pipe, TimeWarp *w, u64 cycle);
 // When the instructions of a line can be issued; NEVER: the warp is told.
 u64 memory_fetch(Sm *sm, TimeWarp *w, u32 line, u64 cycle);
 WL_MUST_USE Status memory_init_sm(Sm *sm);
+void memory_begins(Sm *sm);  // a launch begins: the L1 and the texture cache are empty
 
 // sm_const.c
 // When an operation that reads an immediate constant (TIME_IMMEDIATE) can be issued; NEVER: the warp is told.

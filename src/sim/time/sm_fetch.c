@@ -108,10 +108,10 @@ Status machine_prefetch(TimeMachine *m, const TimeRun *run) {
     bool full = m->code.len == CODES_NOTED;
     for (u32 i = 0; i < m->sm_count; i++) {
         Sm *sm = &m->sms[i];
-        sm->translated = false;
         if (full && !sm->furnished) TRY(sm_furnish(sm));
         if (!sm->furnished) continue;
         constants_clear(sm);
+        memory_begins(sm);
         sm_prefetch(sm, &code);
     }
     return full || is_noted(m, &code) ? STATUS_OK : vec_push(&m->code, code);
