@@ -3,9 +3,7 @@
 // rows/PROGRAM/own/128/4_bytes/WARPS_warps, 2026-11-22): L is a load, S a store, U a load of one word by all, W a
 // wait for what was loaded, and P after it all, of which there are no figures, a last store that every second warp
 // makes.
-#include "sim/device_testing.h"
-#include "sim/machine.h"
-#include "sim/time/time.h"
+#include "sim/time/loop_testing.h"
 
 enum { TURNS = 64, ARRAY = 1 << 17, RESULTS = 4096, TEXT = 8192 };
 
@@ -96,6 +94,36 @@ TEST(loads_of_rows) {
     expect("LLLLW", 1, 8, 1037, 0.1);
 }
 
+// Cycles of a load of a word of each of 32 lines that hit, so many bytes apart; of one word: 0.
+static double cycles_of_load(u32 apart) {
+    static const char text[] = PTX_HEAD
+        ".visible .entry load(.param .u64 out, .param .u32 apart, .param .u32 zero) {\n.reg .b64 %rd<9>;\n.reg .b32 "
+        "%r<9>;\n"
+        ".reg .pred %p<2>;\nld.param.u64 %rd1, [out];\nld.param.u32 %r1, [apart];\nld.param.u32 %r2, [zero];\n"
+        "mov.u32 %r3, %tid.x;\nmul.wide.u32 %rd2, %r3, %r1;\nadd.s64 %rd2, %rd1, %rd2;\n"
+        "ld.global.u32 %r4, [%rd2+1024];\nmul.wide.u32 %rd3, %r4, %r2;\nadd.s64 %rd2, %rd2, %rd3;\n"
+        "mov.u64 %rd4, %clock64;\nadd.s64 %rd2, %rd2, %rd3;\nld.global.u32 %r5, [%rd2+1024];\ncvt.u64.u32 %rd5, %r5;\n"
+        "add.s64 %rd4, %rd4, %rd5;\nmov.u64 %rd6, %clock64;\nsub.s64 %rd6, %rd6, %rd4;\nsetp.eq.u32 %p1, %r3, 0;\n"
+        "@%p1 st.global.u64 [%rd1], %rd6;\nret;\n}\n";
+    return (double)loop_cycles(&(LoopTest){.text = text,
+                                           .kernel = "load",
+                                           .sms = 1,
+                                           .threads = 32,
+                                           .launches = 1,
+                                           .bytes = 1 << 17,
+                                           .at = 0,
+                                           .values = {apart, 0}});
+}
+
+// Tags are looked up before data are read: 8 lines of 32 in the fullest of four banks of tags when they lie behind each
+// other, 11 and 14 when 384 and 1,536 bytes apart; 62 cycles more for 32 words of a bank (h200-row-turns.tsv, L and U).
+TEST(tags_of_rows_are_looked_up_before_their_data) {
+    double word = cycles_of_load(0), next = cycles_of_load(128) - word, far = cycles_of_load(1536) - word;
+    print_message("32 lines %.0f and %.0f cycles more than a word, an H200 69 and 75\n", next, far);
+    assert_true(next > 66 && next < 72);
+    assert_true(far > next && far < 80);
+}
+
 // Warps that find the queue full keep the unit busy: 125.5 bytes a cycle of 128 (Accel-Sim's l1_bw_32f on an H200,
 // 2026-11-23). The 1.55 cycles of stride/load_l1/0 (h200-micro.tsv) are what that loop's additions take.
 TEST(loads_of_a_word_leave_no_gap) { expect("UUWUUW", 2, 32, 4 * 64 * 128 / 125.5, 0.1); }
@@ -176,6 +204,7 @@ TEST(misses_do_not_wait_for_their_set) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loads_of_rows),
+        cmocka_unit_test(tags_of_rows_are_looked_up_before_their_data),
         cmocka_unit_test(loads_of_a_word_leave_no_gap),
         cmocka_unit_test(stores_of_rows_and_loads_behind_them),
         cmocka_unit_test(warps_that_store_take_turns),

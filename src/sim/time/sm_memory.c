@@ -444,14 +444,16 @@ static void look_up_tag(const Access *a, TagLoad *load, u64 line) {
 // Loads of a warp whose words lie in one bank follow each other at the rate of the bank, though of several warps one is
 // read each cycle (bench/hwref/h200-rows.tsv, rows/LW, LLW, LLLLW, LLLLLLLLW of 1, 2 and 4 warps: 167, 215, 346, 615
 // cycles for 1, 2, 4, 8 loads of 32 wavefronts; gather/load_8 of h200-micro.tsv: 36.9 cycles for 2 wavefronts, 48.8 for
-// 8, 97.1 for 32). What hits is there when the last word is; tags that are looked up in turns take a cycle each.
+// 8, 97.1 for 32). What hits is there when the last word is; tags that are looked up in turns take a cycle each before
+// that (h200-row-turns.tsv, L: of 32 lines 128, 384 and 1,536 bytes apart, whose fullest bank of tags has 8, 11 and 14,
+// 69, 72 and 75 cycles more than U, 62 of them for 32 words of a bank).
 static void delay_hits(const Access *a, u64 before, u64 tags, u64 data) {
     const PipeEntry *e = a->entry;
     Ticket *t = &a->sm->tickets.data[e->ticket];
     u64 conflict = a->sm->gpu->l1_conflict, banks = data ? (data - 1) * conflict : 0, turns = tags ? tags - 1 : 0;
     if (!conflict || e->kind != TIME_LOAD || e->space == TRACE_TEXTURE || t->done == before) return;
-    u64 begin = t->done > t->warp->returned ? t->done : t->warp->returned;
-    t->done = begin + (banks > turns ? banks : turns);
+    u64 found = t->done + turns, begin = found > t->warp->returned ? found : t->warp->returned;
+    t->done = begin + banks;
     if (banks) t->warp->returned = t->done + conflict;
 }
 
