@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "micro.h"
+#include "sized.h"
 
 enum { TIMES = 15, APART = (1 << 20) + 1152, MISSED = 64 << 20 };  // bytes between arrays; where those of M begin
 
@@ -21,34 +22,6 @@ constexpr unsigned long long program(const char *text) {  // three bits each, th
         for (int k = 0; k < 5; k++)
             if (letters[k] == text[i]) p |= (k + 1ull) << 3 * i;
     return p;
-}
-
-template <int bytes> __device__ static inline unsigned load(const char *at) {
-    unsigned v = 0;
-    if (bytes == 1)
-        asm volatile("ld.global.u8 %0, [%1];" : "=r"(v) : "l"(at) : "memory");
-    else if (bytes == 2)
-        asm volatile("{ .reg .u16 h; ld.global.u16 h, [%1]; cvt.u32.u16 %0, h; }" : "=r"(v) : "l"(at) : "memory");
-    else if (bytes == 4)
-        asm volatile("ld.global.u32 %0, [%1];" : "=r"(v) : "l"(at) : "memory");
-    else if (bytes == 8)
-        asm volatile("{ .reg .u32 a; ld.global.v2.u32 {%0, a}, [%1]; }" : "=r"(v) : "l"(at) : "memory");
-    else
-        asm volatile("{ .reg .u32 a, b, c; ld.global.v4.u32 {%0, a, b, c}, [%1]; }" : "=r"(v) : "l"(at) : "memory");
-    return v;
-}
-
-template <int bytes> __device__ static inline void store(char *at, unsigned v) {
-    if (bytes == 1)
-        asm volatile("st.global.u8 [%0], %1;" ::"l"(at), "r"(v) : "memory");
-    else if (bytes == 2)
-        asm volatile("st.global.u16 [%0], %1;" ::"l"(at), "h"((unsigned short)v) : "memory");
-    else if (bytes == 4)
-        asm volatile("st.global.u32 [%0], %1;" ::"l"(at), "r"(v) : "memory");
-    else if (bytes == 8)
-        asm volatile("st.global.v2.u32 [%0], {%1, %1};" ::"l"(at), "r"(v) : "memory");
-    else
-        asm volatile("st.global.v4.u32 [%0], {%1, %1, %1, %1};" ::"l"(at), "r"(v) : "memory");
 }
 
 typedef struct Arrays {
