@@ -336,6 +336,18 @@ bool access_same_address(const CasePart *part, const CaseAccess *a, const CaseAc
     return true;
 }
 
+bool access_is_carried(const CasePart *part, const CaseAccess *a, u32 loop) {
+    i64 step;
+    if (!a->affine || affine_step(part->view->flow.affine, a->affine->form, loop, &step) != AFFINE_STRIDE_CONSTANT ||
+        step)
+        return false;
+    for (u32 i = 0; i < part->access_count; i++) {
+        const CaseAccess *b = &part->accesses[i];
+        if (b->store && loop_has(part, loop, b->pc) && access_same_address(part, a, b)) return true;
+    }
+    return false;
+}
+
 bool access_is_written(const CasePart *part, const CaseAccess *a) {
     for (u32 i = 0; i < part->access_count; i++) {
         const CaseAccess *b = &part->accesses[i];

@@ -209,6 +209,8 @@ f64 atomic_lanes(const CasePart *part, const CaseAccess *a);
 // Accesses of one array, as far as is known; else of one line.
 bool access_same_array(const CasePart *part, const CaseAccess *a, const CaseAccess *b);
 bool access_same_address(const CasePart *part, const CaseAccess *a, const CaseAccess *b);
+// A word that each turn of the loop loads and stores: the next turn cannot have it before.
+bool access_is_carried(const CasePart *part, const CaseAccess *a, u32 loop);
 // Whether something in the function writes to the array that `a` starts from. Errs towards true.
 bool access_is_written(const CasePart *part, const CaseAccess *a);
 

@@ -1,17 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules on kernels of which there are only samples, made up: what they find in the code.
-#include "analyze/advice/rule.h"
-#include "analyze/analyze_testing.h"
-
-typedef struct Sampled {
-    Subject subject;
-    ProfileLaunch launch;
-    const ProfileLaunch *rows[1];
-    const KernelView *view;
-    Arena arena, scratch;
-    AdviceContext context;
-    AdviceCase c;
-} Sampled;
+#include "analyze/advice/sampled_testing.h"
 
 static u32 wait_for_load = 200;
 static const GpuModel *on_gpu;
@@ -21,52 +10,23 @@ static f64 issues_nothing;  // part of the samples in which the scheduler issued
 
 // Each instruction was caught issuing ten times, in loops a hundred times; what comes after a load waited for it.
 static void sample(Sampled *s, const char *body) {
-    subject_ptx(&s->subject, body);
-    KernelView *view = &s->subject.view;
+    KernelView *view = sampled_begin(s, body);
     const FlowCode *code = view->flow.code;
-    view->provenance = "sampled";
-    view->basis = VIEW_SAMPLES;
-    view->executed = view->issued = NULL;
     view->gpu = on_gpu;
     if (on_function) view->function = on_function;
     on_function = NULL;
-    s->launch = (ProfileLaunch){.grid = {1000, 1, 1}, .block = {128, 1, 1}};
-    s->rows[0] = &s->launch;
-    view->launches = (ViewLaunches){
-        .count = 1, .rows = s->rows, .typical = &s->launch, .share = 1, .alike = 1, .shapes = 1, .total_ns = launch_ns};
+    view->launches.total_ns = launch_ns;
     for (u32 pc = 0; pc < code->insn_count; pc++) {
-        bool waits = pc && code->insns[pc - 1].is_load && code->insns[pc - 1].space == SPACE_GLOBAL;
+        bool waits = waits_for_load(view, pc);
         bool turns = view->flow.loops->loop_of[view->flow.cfg->block_of[pc]] != WL_NONE;
         subject_stall(&s->subject, pc, STALL_SELECTED, turns ? 100 : 10);
         subject_stall(&s->subject, pc, waits ? STALL_LONG_SCOREBOARD : STALL_WAIT, waits ? wait_for_load : 20);
         if (code->insns[pc].is_barrier) subject_stall(&s->subject, pc, STALL_BARRIER, 500);
     }
     if (issues_nothing > 0) view->total_latency = (u64)(issues_nothing * (f64)view->total);
-    s->view = view;
-    s->arena = s->scratch = (Arena){0};
-    s->context = (AdviceContext){.arena = &s->arena, .kernels = &s->view, .kernel_count = 1};
-    assert_int_equal(case_make(&s->context, view, &s->scratch, &s->c), STATUS_OK);
+    sampled_end(s);
 }
 
-static const Hit *ask(Sampled *s, const char *rule) {
-    u32 before = s->c.hits.len, i = 0;
-    while (strcmp(advice_rules[i].name, rule)) i++;
-    s->c.rule = &advice_rules[i];
-    advice_functions[i](&s->c);
-    assert_int_equal(s->c.status, STATUS_OK);
-    return s->c.hits.len > before ? s->c.hits.data[before] : NULL;
-}
-
-static void forget(Sampled *s) {
-    case_free(&s->c);
-    arena_free(&s->scratch);
-    arena_free(&s->arena);
-    subject_free(&s->subject);
-}
-
-#define BEGIN                                                                                            \
-    "mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mad.lo.s32 %r4, %r2, %r3, %r1;\n" \
-    "ld.param.u64 %rd1, [p]; cvt.u32.u64 %r5, %rd1; mul.wide.s32 %rd2, %r4, 4; add.s64 %rd3, %rd1, %rd2;\n"
 // One of the copies of an unrolled loop: column x + d, if there is one.
 #define COPY(d, test) \
     "add.s32 %r10, %r4, " #d "; " test " @%p1 ld.global.f32 %f1, [%rd3+4*" #d "]; @%p1 add.f32 %f2, %f2, %f1;\n"

@@ -27,19 +27,6 @@ static bool has_stores(const CasePart *part, u32 loop, bool shared) {
     return false;
 }
 
-// A word that each turn loads and stores: the next turn cannot have it before.
-static bool is_carried(const CasePart *part, const CaseAccess *a, u32 loop) {
-    i64 step;
-    if (!a->affine || affine_step(part->view->flow.affine, a->affine->form, loop, &step) != AFFINE_STRIDE_CONSTANT ||
-        step)
-        return false;
-    for (u32 i = 0; i < part->access_count; i++) {
-        const CaseAccess *b = &part->accesses[i];
-        if (b->store && loop_has(part, loop, b->pc) && access_same_address(part, a, b)) return true;
-    }
-    return false;
-}
-
 // Stores of all turns to one word need not be in the loop (redundant-loads); then nothing keeps loads back.
 static bool could_leave(const CasePart *part, const CaseAccess *store, u32 loop) {
     i64 step;
@@ -90,7 +77,8 @@ static u32 add_loads(Hit *hit, const CasePart *part, u32 loop, f64 fraction, boo
         const CaseAccess *a = &part->accesses[i];
         bool kept_back = stores[access_is_shared(a)] && !(part->insns[a->pc].traits & TRAIT_READ_ONLY);
         if (!a->load || a->atomic || part->insns[a->pc].loop != loop || !runs_ahead(part, a, loop)) continue;
-        if (is_carried(part, a, loop) || (kept_back && only_such_stores(part, loop, access_is_shared(a)))) continue;
+        if (access_is_carried(part, a, loop) || (kept_back && only_such_stores(part, loop, access_is_shared(a))))
+            continue;
         bool waits = hit_blamed(hit, part, a->pc, RESULTS, fraction) > 0;
         loads += waits;
         *by_hand |= waits && kept_back;

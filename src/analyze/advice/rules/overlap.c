@@ -169,6 +169,7 @@ static void load_earlier(AdviceCase *c, const CasePart *part, u32 loop) {
         if (!is_candidate(part, a) || part->insns[a->pc].loop != loop || near > FAR) continue;
         bool to_tile = goes_to_shared(part, a->pc);
         if (to_tile && a->bytes > WORD) continue;  // async-copy
+        if (access_is_carried(part, a, loop)) continue;
         if (!known_ahead(part, a, loop) && !follows_list(part, a, loop)) continue;
         f64 waits = hit_blamed(hit, part, a->pc, LOAD_WAITS, 1);
         tile |= to_tile;
@@ -188,8 +189,7 @@ static void load_earlier(AdviceCase *c, const CasePart *part, u32 loop) {
                  part->loops[loop].has_barrier ? "barrier" : "work that does not need it");
 }
 
-// --- ... outside of loops, behind a barrier
-// ----------------------------------------------------------------------------
+// --- ... outside of loops, behind a barrier ---------------------------------------------------------------------
 enum { ADDRESS_STEPS = 12 };  // of arithmetic between what is loaded and an address
 
 typedef struct Ahead {

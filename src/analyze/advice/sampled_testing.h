@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of which there are only samples, made up by tests of rules: sampled_begin, subject_stall for each
+// instruction, sampled_end, then what a rule says (ask), then forget.
+#ifndef WARPLENS_ANALYZE_ADVICE_SAMPLED_TESTING_H
+#define WARPLENS_ANALYZE_ADVICE_SAMPLED_TESTING_H
+
+#include "analyze/advice/rule.h"
+#include "analyze/analyze_testing.h"
+
+typedef struct Sampled {
+    Subject subject;
+    ProfileLaunch launch;
+    const ProfileLaunch *rows[1];
+    const KernelView *view;
+    Arena arena, scratch;
+    AdviceContext context;
+    AdviceCase c;
+} Sampled;
+
+// A launch of 1000 blocks of 128 threads of a kernel with the body in PTX, no sample yet.
+static inline KernelView *sampled_begin(Sampled *s, const char *body) {
+    subject_ptx(&s->subject, body);
+    KernelView *view = &s->subject.view;
+    view->provenance = "sampled";
+    view->basis = VIEW_SAMPLES;
+    view->executed = view->issued = NULL;
+    s->launch = (ProfileLaunch){.grid = {1000, 1, 1}, .block = {128, 1, 1}};
+    s->rows[0] = &s->launch;
+    view->launches =
+        (ViewLaunches){.count = 1, .rows = s->rows, .typical = &s->launch, .share = 1, .alike = 1, .shapes = 1};
+    return view;
+}
+
+// Behind a load of global memory.
+static inline bool waits_for_load(const KernelView *view, u32 pc) {
+    const FlowInsn *insns = view->flow.code->insns;
+    return pc && insns[pc - 1].is_load && insns[pc - 1].space == SPACE_GLOBAL;
+}
+
+static inline void sampled_end(Sampled *s) {
+    s->view = &s->subject.view;
+    s->arena = s->scratch = (Arena){0};
+    s->context = (AdviceContext){.arena = &s->arena, .kernels = &s->view, .kernel_count = 1};
+    assert_int_equal(case_make(&s->context, s->view, &s->scratch, &s->c), STATUS_OK);
+}
+
+// The first place that the rule has found; NULL: none.
+static inline const Hit *ask(Sampled *s, const char *rule) {
+    u32 before = s->c.hits.len, i = 0;
+    while (strcmp(advice_rules[i].name, rule)) i++;
+    s->c.rule = &advice_rules[i];
+    advice_functions[i](&s->c);
+    assert_int_equal(s->c.status, STATUS_OK);
+    return s->c.hits.len > before ? s->c.hits.data[before] : NULL;
+}
+
+static inline void forget(Sampled *s) {
+    case_free(&s->c);
+    arena_free(&s->scratch);
+    arena_free(&s->arena);
+    subject_free(&s->subject);
+}
+
+#define BEGIN                                                                                            \
+    "mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mad.lo.s32 %r4, %r2, %r3, %r1;\n" \
+    "ld.param.u64 %rd1, [p]; cvt.u32.u64 %r5, %rd1; mul.wide.s32 %rd2, %r4, 4; add.s64 %rd3, %rd1, %rd2;\n"
+
+#endif
