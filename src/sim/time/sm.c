@@ -456,7 +456,7 @@ static void count_issue(Sm *sm, Scheduler *s, TimeWarp *w, const TimeOp *op, u64
     u64 interval = sm->gpu->issue_interval;
     account_slots(sm, s, cycle, w);
     u64 could = charge_turn(sm, s, w, tally, op->pc, cycle);
-    if (WL_UNLIKELY(sample_at(machine_samples(sm->machine), cycle))) account_issue_sample(sm, s, w, op->pc, cycle);
+    if (WL_UNLIKELY(cycle == sm->sample_next)) account_issue_sample(sm, s, w, op->pc, cycle);
     if (!w->delay) w->delay = 1, w->delay_pc = op->pc;
     s->issued += interval;
     w->issued_before++;
@@ -468,7 +468,7 @@ static void count_issue(Sm *sm, Scheduler *s, TimeWarp *w, const TimeOp *op, u64
     c[SMC_ELIGIBLE_CYCLES] += cycle + 1 - could;
     c[w->lane_counter]++;
     c[unit_counter[op->unit]]++;
-    tally->pcs[op->pc].issued++;  // TimePc.stalls has these cycles, too, in the end
+    tally->issued[op->pc]++;  // TimePc.stalls has these cycles, too, in the end
 }
 
 // What the warp cannot do now it can do later: `until`.
@@ -784,6 +784,7 @@ void sm_run(Sm *sm, u64 until) {
         if (cycle < sm->now) cycle = sm->now;
         if (cycle >= until) break;
         sm->now = cycle;
+        if (cycle > sm->sample_next) account_sample_cycles(sm, cycle);
         if (memory <= cycle) memory_events(sm, cycle);
         for (u32 i = 0; i < sm->scheduler_count; i++)
             if (sm->schedulers[i].next <= cycle && !schedule(sm, &sm->schedulers[i], cycle)) {

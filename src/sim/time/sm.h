@@ -119,6 +119,8 @@ typedef struct TimeWarp {
     u32 from, to;           // the run
     u32 loop;               // unrolled loop of unknown turns that the last run is in: where it begins; WL_NONE
     TimeRun *run;           // of the kernel
+    const TimeCode *code;   // ... its
+    Tally *tallies;         // ... its
     u64 since;              // start of the present stall
     u64 until[WAIT_PARTS];  // ... whose begin has other reasons (WaitPart), each until then
     u64 issued_before;      // of Scheduler.issued, those that its accounts have had
@@ -420,6 +422,8 @@ typedef struct Sm {
     u64 run_last[MACHINE_RUNS];     // when the last one was complete
     u64 integrated;                 // counters of residents are summed up to here
     u32 worker;                     // who runs it now
+    u64 sampled;                    // behind the last cycle of PC samples that it has passed; 0: none
+    u64 sample_next;                // ... the next one
     u8 apart[64];                   // from the next one, which may be another thread's
 } Sm;
 #define SM_SHARE (1ull << 32)

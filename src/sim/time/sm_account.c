@@ -33,6 +33,14 @@ void account_samples(const Sm *sm, const TimeWarp *w, u32 pc, u32 reason, u64 fr
     }
 }
 
+void account_sample_cycles(Sm *sm, u64 cycle) {
+    const SamplePlan *plan = machine_samples(sm->machine);
+    u64 number = sample_number(plan, 0, cycle);  // of the next one
+    sm->sample_next = (number << plan->shift[0]) - plan->offset;
+    u64 last = ((number - 1) << plan->shift[0]);
+    sm->sampled = number && last >= plan->offset ? last - plan->offset + 1 : 0;
+}
+
 // The scheduler issues at `cycle`.
 static void note_samples(const Sm *sm, Scheduler *s, u64 cycle) {
     const SamplePlan *plan = machine_samples(sm->machine);
@@ -79,18 +87,19 @@ void account_turn_samples(const Sm *sm, const TimeWarp *w, u32 pc, u64 since, u6
     account_wait_samples(sm, w, pc, since, could);
 }
 
+// The k-th part of [since, to); returns its end.
+static inline u64 charge_part(Sm *sm, TimeWarp *w, u32 pc, WaitPart k, u32 cause, u64 since, u64 to) {
+    u64 end = part_end(w, k, since, to);
+    charge(sm, scheduler_of(sm, w), w, tally_of(sm, w), pc, part_reasons[k], cause, since, end);
+    return end;
+}
+
 u64 charge_parts(Sm *sm, TimeWarp *w, u32 pc, u64 since, u64 to) {
-    const u32 causes[WAIT_PARTS] = {
-        [PART_WAIT] = w->counted_for, [PART_TARGET] = WL_NONE, [PART_BRANCH] = w->held_by, [PART_FETCH] = WL_NONE};
-    const Scheduler *s = scheduler_of(sm, w);
-    Tally *tally = tally_of(sm, w);
-    for (u32 k = 0; k < WAIT_PARTS; k++) {
-        u64 end = w->until[k] < to ? w->until[k] : to;
-        if (end <= since) continue;
-        charge(sm, s, w, tally, pc, part_reasons[k], causes[k], since, end);
-        since = end;
-    }
-    return since;
+    since = charge_part(sm, w, pc, PART_WAIT, w->counted_for, since, to);
+    if (w->until[PART_FETCH] <= since || since == to) return since;
+    since = charge_part(sm, w, pc, PART_TARGET, WL_NONE, since, to);
+    since = charge_part(sm, w, pc, PART_BRANCH, w->held_by, since, to);
+    return charge_part(sm, w, pc, PART_FETCH, WL_NONE, since, to);
 }
 
 void account_stall(Sm *sm, TimeWarp *w, u64 cycle) {

@@ -7,12 +7,14 @@
 
 #include "sim/time/machine.h"
 
-static inline const TimeCode *code_of(const TimeWarp *w) { return w->run->code; }
-static inline Tally *tally_of(const Sm *sm, const TimeWarp *w) { return &w->run->tallies[sm->worker]; }
+static inline const TimeCode *code_of(const TimeWarp *w) { return w->code; }
+static inline Tally *tally_of(const Sm *sm, const TimeWarp *w) { return &w->tallies[sm->worker]; }
 static inline Scheduler *scheduler_of(Sm *sm, const TimeWarp *w) { return &sm->schedulers[w->sched]; }
 
 // The samples in [from, to) of a warp, at `pc` for `reason`, when there are any (sample_any).
 void account_samples(const Sm *sm, const TimeWarp *w, u32 pc, u32 reason, u64 from, u64 to);
+// What cycles before `cycle` and from it on have samples: Sm.sampled, Sm.sample_next.
+void account_sample_cycles(Sm *sm, u64 cycle);
 // ... of one that could issue from `could` on, and of its reason before.
 void account_turn_samples(const Sm *sm, const TimeWarp *w, u32 pc, u64 since, u64 could, u64 cycle);
 // ... of the scheduler and the warp that it issues in sample cycle `cycle`.
@@ -40,11 +42,8 @@ static inline __attribute__((always_inline)) void charge(Sm *sm, const Scheduler
     u64 cycles = to - from, issued = s->issued - w->issued_before;
     if (issued > cycles) issued = cycles;  // of these cycles, those in which its scheduler issued
     w->issued_before += issued;
-    TimePc *account = &tally->pcs[pc];
-    account->stalls[reason] += cycles;
-    account->latency[reason] += cycles - issued;
     sm->stalls[reason] += cycles;
-    if (cause != WL_NONE) tally_edge(tally, pc, cause, (u8)reason, cycles, 1);
+    tally_charge(tally, pc, reason, cause, cycles, issued);
     note_delay(w, reason, cause != WL_NONE ? cause : pc, from, cycles);
 }
 
@@ -73,8 +72,7 @@ static inline __attribute__((always_inline)) u64 charge_turn(Sm *sm, const Sched
     charge(sm, s, w, tally, pc, STALL_NOT_SELECTED, WL_NONE, could, cycle);
     u64 begin = has_parts(w, since) ? charge_parts(sm, w, pc, since, could) : since;
     charge(sm, s, w, tally, stall_pc(w, pc), w->reason, w->cause, begin, could);
-    if (WL_UNLIKELY(sample_any(machine_samples(sm->machine), since, cycle)))
-        account_turn_samples(sm, w, pc, since, could, cycle);
+    if (WL_UNLIKELY(since < sm->sampled)) account_turn_samples(sm, w, pc, since, could, cycle);
     w->cause = WL_NONE;
     w->since = cycle;
     return could;

@@ -51,6 +51,8 @@ static Status start_warp(Sm *sm, TimeCta *cta, u32 index, u64 start) {
     TRY(warp_reserve_slots(sm->machine->sim->pages, w, cta->run->code->slots + 1));
     w->cta = cta;
     w->run = cta->run;
+    w->code = cta->run->code;
+    w->tallies = cta->run->tallies;
     w->front = &cta->front->warps[index];
     w->serial = kept.serial + 1;
     w->line = w->cause = w->counted_for = w->held_by = w->delay_pc = w->behind = w->loop = WL_NONE;

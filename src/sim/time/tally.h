@@ -19,27 +19,28 @@ static inline u64 sample_number(const SamplePlan *plan, u32 set, u64 cycle) {
     u32 shift = plan->shift[set];
     return (cycle + (1ull << shift) - 1 + plan->offset) >> shift;
 }
-// Whether [from, to) has samples of any set, and whether a cycle is one: the first set has those of all others.
+// Whether [from, to) has samples of any set: the first set has those of all others.
 static inline bool sample_any(const SamplePlan *plan, u64 from, u64 to) {
     return ((from + plan->ahead) ^ (to + plan->ahead)) > plan->mask;
 }
-static inline bool sample_at(const SamplePlan *plan, u64 cycle) { return !((cycle + plan->offset) & plan->mask); }
 
-// Of a pc and the reasons that have the same last bits: what comes by turns there has several reasons.
-enum { LAST_EDGES = 8 };
-typedef struct LastEdge {
-    u64 key;  // tally_key; 0: none
-    u32 at;   // in Tally.edges
-} LastEdge;
+// What stalls of one reason at one pc, with one cause, add up to, until another cause comes there. Nothing else is
+// written for a stall: this is the hottest part of accounting.
+typedef struct TallyCell {
+    u64 cycles, issued;  // cycles of warps; ... in which their scheduler issued others
+    u64 times;
+    u32 cause;  // WL_NONE: it has none
+} TallyCell;
 
 typedef struct Tally {
-    TimePc *pcs;
+    u64 *issued;       // by pc
+    TallyCell *cells;  // [pc][StallReason]
+    TimePc *pcs;       // what was settled of cells, as tally_settle() does for all
     u32 pc_count;
-    TimeEdge *edges;  // open addressing; times == 0: free
+    TimeEdge *edges;  // ... open addressing; cycles == 0: free
     u32 edge_cap, edge_count;
-    LastEdge *last_edge;  // [pc][LAST_EDGES]
-    u32 sets;             // of samples
-    u32 *samples;         // [set][pc][reason][all, in cycles without issue]
+    u32 sets;      // of samples
+    u32 *samples;  // [set][pc][reason][all, in cycles without issue]
     u64 slot_stalls[STALL_COUNT];
     u64 load_latency[LATENCY_BUCKETS];
     bool failed;   // out of memory: some edges are missing
@@ -48,21 +49,21 @@ typedef struct Tally {
 
 WL_MUST_USE Status tally_init(Tally *tally, u32 pc_count, u32 sample_sets);
 void tally_free(Tally *tally);
-TimeEdge *tally_find_edge(Tally *tally, u32 pc, u32 cause, u8 reason);  // NULL: memory ran out
+// Adds to an edge what is not charged, or has been without its cause.
+void tally_edge(Tally *tally, u32 pc, u32 cause, u8 reason, u64 cycles, u64 times);
+// The cell of (pc, reason) has `cause` now; what it had is settled.
+void tally_turn(Tally *tally, TallyCell *cell, u32 pc, u32 reason, u32 cause);
+void tally_settle(Tally *tally);  // nothing is left in cells
+// Both are settled.
 void tally_merge(Tally *to, const Tally *from);
 
-static inline u64 tally_key(u32 cause, u8 reason) { return ((u64)cause << 8 | reason) + 1; }
-
-static inline LastEdge *tally_last(const Tally *t, u32 pc, u8 reason) {
-    return &t->last_edge[(u64)pc * LAST_EDGES + reason % LAST_EDGES];
-}
-
-static inline void tally_edge(Tally *t, u32 pc, u32 cause, u8 reason, u64 cycles, u64 times) {
-    const LastEdge *last = tally_last(t, pc, reason);
-    TimeEdge *e = &t->edges[last->at];
-    if (WL_UNLIKELY(last->key != tally_key(cause, reason)) && !(e = tally_find_edge(t, pc, cause, reason))) return;
-    e->cycles += cycles;
-    e->times += times;
+// A stall of `cycles` > 0, in `issued` of which its scheduler issued others.
+static inline void tally_charge(Tally *t, u32 pc, u32 reason, u32 cause, u64 cycles, u64 issued) {
+    TallyCell *cell = &t->cells[(u64)pc * STALL_COUNT + reason];
+    if (WL_UNLIKELY(cell->cause != cause)) tally_turn(t, cell, pc, reason, cause);
+    cell->cycles += cycles;
+    cell->issued += issued;
+    cell->times++;
 }
 
 static inline u32 *tally_sample(const Tally *t, u32 set, u32 pc, u32 reason) {

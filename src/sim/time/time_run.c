@@ -181,7 +181,7 @@ static Status list_samples(TimeRun *run, const Tally *all) {
 void time_run_issued(const TimeRun *run, u64 *issued) {
     u32 workers = run->machine->pool ? pool_threads(run->machine->pool) : 1;
     for (u32 i = 0; i < workers; i++)
-        for (u32 pc = 0; pc < run->tallies[i].pc_count; pc++) issued[pc] += run->tallies[i].pcs[pc].issued;
+        for (u32 pc = 0; pc < run->tallies[i].pc_count; pc++) issued[pc] += run->tallies[i].issued[pc];
 }
 
 // A launch that was not simulated is told from one like it.
@@ -211,7 +211,9 @@ Status time_run_result(TimeRun *run, TimeResult *result) {
     for (u32 i = 0; i < m->sm_count; i++) sm_settle(&m->sms[i], m->now);
     Tally *all = &run->tallies[0];
     u32 workers = m->pool ? pool_threads(m->pool) : 1;
+    tally_settle(all);
     for (u32 i = 1; i < workers; i++) {
+        tally_settle(&run->tallies[i]);
         tally_merge(all, &run->tallies[i]);
         tally_free(&run->tallies[i]);
         TRY(tally_init(&run->tallies[i], all->pc_count, all->sets));
@@ -232,7 +234,7 @@ Status time_run_result(TimeRun *run, TimeResult *result) {
                            .ctas_per_sm = run->limit};
     for (u32 pc = 0; pc < all->pc_count; pc++) {
         TimePc *at = &all->pcs[pc];
-        at->stalls[STALL_SELECTED] = at->issued;
+        at->stalls[STALL_SELECTED] = at->issued = all->issued[pc];
         result->issued += at->issued;
         for (u32 r = 0; r < STALL_COUNT; r++) result->stalls[r] += at->stalls[r];
     }
