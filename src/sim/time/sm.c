@@ -311,7 +311,7 @@ static void barrier_release(Sm *sm, TimeCta *cta, u32 id, u64 cycle, const TimeW
         w->barred_by = w != last ? cause : WL_NONE;
         if (w->barred_by != WL_NONE && w->untold)
             tally_edge(tally_of(sm, w), w->barrier_pc, w->barred_by, STALL_BARRIER, w->untold, 0);
-        w->untold = w->delay = 0;
+        w->untold = w->delay = w->delay_next = 0;
         w->delay_pc = WL_NONE;
         if (!waits) continue;
         w->cause = w->barred_by;
@@ -457,7 +457,7 @@ static void count_issue(Sm *sm, Scheduler *s, TimeWarp *w, const TimeOp *op, u64
     account_slots(sm, s, cycle, w);
     u64 could = charge_turn(sm, s, w, tally, op->pc, cycle);
     if (WL_UNLIKELY(cycle == sm->sample_next)) account_issue_sample(sm, s, w, op->pc, cycle);
-    if (!w->delay) w->delay = 1, w->delay_pc = op->pc;
+    if (!w->delay) note_delay(w, STALL_SELECTED, op->pc, 1);
     s->issued += interval;
     w->issued_before++;
     w->since = cycle + 1;

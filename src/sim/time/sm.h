@@ -133,6 +133,7 @@ typedef struct TimeWarp {
     u32 delay_pc;           // what it waited for in one cycle of `delay`, any of them; WL_NONE
     u32 serial;             // tells the warps apart that have this place one after the other
     u64 delay;              // cycles in which it stalled since its last barrier
+    u64 delay_next;         // ... more than these: it is a later one's turn to be delay_pc
     Trace trace;
     u32 run_words;            // words of the run, its heads included; 0 = no run
     u32 low_words;            // so few words behind the run are too few: the front is asked for more

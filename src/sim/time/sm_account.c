@@ -14,6 +14,17 @@ void account_residents(Sm *sm, u64 cycle) {
     sm->integrated = cycle;
 }
 
+// That one is still remembered after `total` cycles of stalls has to be as likely as the share of them up to its end,
+// delay / total. So the total up to which it is remembered is delay / u, u evenly in (0, 1]: one die for each that is
+// remembered, not one for each stall. The same in every run, another for each warp and time.
+void account_delay(TimeWarp *w, u32 cause) {
+    w->delay_pc = cause;
+    if (!code_of(w)->meets) return (void)(w->delay_next = NEVER);
+    u64 dice = (w->since + w->delay + ((u64)w->sched << 40 | (u64)w->slot << 32)) * 0x9e3779b97f4a7c15;
+    dice = (dice ^ dice >> 29) * 0xbf58476d1ce4e5b9 >> 32;  // CTAs begin in equal steps: no pattern may be left of them
+    w->delay_next = w->delay < UINT32_MAX ? (w->delay << 32) / (dice + 1) : NEVER;
+}
+
 // One place after the other is looked at.
 void account_samples(const Sm *sm, const TimeWarp *w, u32 pc, u32 reason, u64 from, u64 to) {
     const SamplePlan *plan = machine_samples(sm->machine);

@@ -19,19 +19,19 @@ void account_sample_cycles(Sm *sm, u64 cycle);
 void account_turn_samples(const Sm *sm, const TimeWarp *w, u32 pc, u64 since, u64 could, u64 cycle);
 // ... of the scheduler and the warp that it issues in sample cycle `cycle`.
 void account_issue_sample(const Sm *sm, Scheduler *s, const TimeWarp *w, u32 pc, u64 cycle);
+// The stall that ends is the one that is remembered (note_delay).
+void account_delay(TimeWarp *w, u32 cause);
 // The warp's cycles since `since` for the reason that it had; `cycle` is later.
 void account_stall(Sm *sm, TimeWarp *w, u64 cycle);
 // Counters of residents up to `cycle`.
 void account_residents(Sm *sm, u64 cycle);
 
-// Remembers where a warp's time goes since its last barrier: one of its stalls, each as likely as it is long. What it
-// takes to get on after the barrier itself makes nobody late.
-static inline void note_delay(TimeWarp *w, u32 reason, u32 cause, u64 from, u64 cycles) {
-    if (!code_of(w)->meets || reason == STALL_BARRIER) return;
+// Of a warp's stalls since its last barrier, one is remembered, each as likely as it is long. What it takes to get on
+// after the barrier itself makes nobody late.
+static inline void note_delay(TimeWarp *w, u32 reason, u32 cause, u64 cycles) {
+    if (reason == STALL_BARRIER) return;
     w->delay += cycles;
-    u64 dice = (w->delay + from) * 0x9e3779b97f4a7c15;      // a new one for each stall, the same in every run
-    dice = (dice ^ dice >> 29) * 0xbf58476d1ce4e5b9 >> 32;  // CTAs begin in equal steps: no pattern may be left of them
-    if (dice * w->delay >> 32 < cycles) w->delay_pc = cause;
+    if (WL_UNLIKELY(w->delay > w->delay_next)) account_delay(w, cause);
 }
 
 // [from, to) of a warp of scheduler `s` whose next instruction is `pc`, but for samples. Inline always: a call of it
@@ -44,7 +44,7 @@ static inline __attribute__((always_inline)) void charge(Sm *sm, const Scheduler
     w->issued_before += issued;
     sm->stalls[reason] += cycles;
     tally_charge(tally, pc, reason, cause, cycles, issued);
-    note_delay(w, reason, cause != WL_NONE ? cause : pc, from, cycles);
+    note_delay(w, reason, cause != WL_NONE ? cause : pc, cycles);
 }
 
 // Where a stall of a warp whose next instruction is `pc` counts: waiting for a barrier at that.
