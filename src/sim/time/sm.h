@@ -134,6 +134,7 @@ typedef struct TimeWarp {
     u32 serial;             // tells the warps apart that have this place one after the other
     u64 delay;              // cycles in which it stalled since its last barrier
     u64 delay_next;         // ... more than these: it is a later one's turn to be delay_pc
+    u64 salt;               // of that choice, another one in each warp of the GPU
     Trace trace;
     u32 run_words;            // words of the run, its heads included; 0 = no run
     u32 low_words;            // so few words behind the run are too few: the front is asked for more

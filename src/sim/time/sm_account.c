@@ -16,11 +16,12 @@ void account_residents(Sm *sm, u64 cycle) {
 
 // That one is still remembered after `total` cycles of stalls has to be as likely as the share of them up to its end,
 // delay / total. So the total up to which it is remembered is delay / u, u evenly in (0, 1]: one die for each that is
-// remembered, not one for each stall. The same in every run, another for each warp and time.
+// remembered, not one for each stall. The same in every run, another for each warp and time: SMs that do the same at the
+// same time would else count as one.
 void account_delay(TimeWarp *w, u32 cause) {
     w->delay_pc = cause;
     if (!code_of(w)->meets) return (void)(w->delay_next = NEVER);
-    u64 dice = (w->since + w->delay + ((u64)w->sched << 40 | (u64)w->slot << 32)) * 0x9e3779b97f4a7c15;
+    u64 dice = (w->since + w->delay + w->salt) * 0x9e3779b97f4a7c15;
     dice = (dice ^ dice >> 29) * 0xbf58476d1ce4e5b9 >> 32;  // CTAs begin in equal steps: no pattern may be left of them
     w->delay_next = w->delay < UINT32_MAX ? (w->delay << 32) / (dice + 1) : NEVER;
 }
