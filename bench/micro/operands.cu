@@ -38,6 +38,14 @@ constexpr int TURNS = 256, COUNT = 64;
     X(hfma2_3, int, asm volatile("fma.rn.f16x2 %0, %1, %2, %0;" : "+r"(v[i % 8]) : "r"(a[i % 8]), "r"(b[i % 8]))) \
     X(dfma_2, double, asm volatile("fma.rn.f64 %0, %0, %1, %1;" : "+d"(v[i % 8]) : "d"(a[i % 8])))        \
     X(dfma_3, double, asm volatile("fma.rn.f64 %0, %1, %2, %0;" : "+d"(v[i % 8]) : "d"(a[i % 8]), "d"(b[i % 8]))) \
+    X(hi_reg, int, asm volatile("mul.hi.u32 %0, %0, %1;" : "+r"(v[i % 8]) : "r"(a[i % 8])))                \
+    X(hi_literal, int, asm volatile("mul.hi.u32 %0, %0, 0x66666667;" : "+r"(v[i % 8])))                    \
+    X(hi_lop, int, if (i % 2) asm volatile("lop3.b32 %0, %0, %1, %1, 0x96;" : "+r"(v[i % 8]) : "r"(a[i % 8])); \
+      else asm volatile("mul.hi.u32 %0, %0, 0x66666667;" : "+r"(v[i % 8])))                               \
+    X(hi_lop_lop_lop, int, if (i % 4) asm volatile("lop3.b32 %0, %0, %1, %1, 0x96;" : "+r"(v[i % 8]) : "r"(a[i % 8])); \
+      else asm volatile("mul.hi.u32 %0, %0, 0x66666667;" : "+r"(v[i % 8])))                               \
+    X(hi_imad, int, if (i % 2) asm volatile("mad.lo.s32 %0, %0, %1, %1;" : "+r"(v[i % 8]) : "r"(a[i % 8])); \
+      else asm volatile("mul.hi.u32 %0, %0, 0x66666667;" : "+r"(v[i % 8])))                               \
     X(fsel_3, float, asm volatile("{.reg .pred p; setp.gt.f32 p, %1, %2; selp.f32 %0, %0, %1, p;}" : "+f"(v[i % 8]) : "f"(a[i % 8]), "f"(b[i % 8])))
 
 #define KERNEL(name, type, step)                                                                \
@@ -71,7 +79,11 @@ int main(int argc, char **argv) {
     bool once = argc > 1 && !strcmp(argv[1], "once");
     void *in, *out;
     CHECK(cudaMalloc(&in, 1 << 20));
-    CHECK(cudaMemset(in, 0, 1 << 20));
+    {
+        static int words[1 << 18];  // lanes' values differ: ptxas and the machine cannot take them for uniform
+        for (int i = 0; i < 1 << 18; i++) words[i] = i * 7;
+        CHECK(cudaMemcpy(in, words, sizeof words, cudaMemcpyHostToDevice));
+    }
     CHECK(cudaMalloc(&out, 1 << 20));
 #define MEASURE(name, type, step) measure<type>(#name, name, in, out, once);
     PATTERNS(MEASURE)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What reading registers and lines of the L1 costs, on gpus/h200.gpu, against what an H200 takes (2026-11-23):
-// bench/hwref/h200-operands.tsv, cycles of a scheduler for an instruction; h200-l1-read.tsv, cycles of the SM for a
-// load that hits. The same loops as bench/micro/operands.cu and l1_read.cu.
+// What reading registers, wide products and lines of the L1 cost, on gpus/h200.gpu, against what an H200 takes
+// (2026-11-23): bench/hwref/h200-operands.tsv, cycles of a scheduler for an instruction; h200-l1-read.tsv, cycles of
+// the SM for a load that hits. The same loops as bench/micro/operands.cu and l1_read.cu.
 #include "sim/time/loop_testing.h"
 
 enum { TURNS = 32, COUNT = 64, LOADS = 8, TEXT = 16384 };
@@ -42,6 +42,20 @@ static void arithmetic(char *text, const char *type, const char *pattern) {
     at += snprintf(text + at, TEXT - (size_t)at, TAIL);
     for (u32 i = 0; i < 24; i++)
         at += snprintf(text + at, TEXT - (size_t)at, "st.global.%s [%%rd3+%u], %%%s%u;\n", type, 4096 + 8 * i, r, i);
+    snprintf(text + at, TEXT - (size_t)at, "ret;\n}\n");
+}
+
+// Upper words of products by a literal, eight chains.
+static void products(char *text) {
+    int at = snprintf(text, TEXT, HEAD);
+    for (u32 i = 0; i < 8; i++)
+        at += snprintf(text + at, TEXT - (size_t)at, "ld.global.u32 %%r%u, [%%rd3+%u];\n", 16 + i, 8 * i);
+    at = begin_loop(text, at);
+    for (u32 i = 0; i < COUNT; i++)
+        at += snprintf(text + at, TEXT - (size_t)at, "mul.hi.u32 %%r%u, %%r%u, 0x66666667;\n", 16 + i % 8, 16 + i % 8);
+    at += snprintf(text + at, TEXT - (size_t)at, TAIL);
+    for (u32 i = 0; i < 8; i++)
+        at += snprintf(text + at, TEXT - (size_t)at, "st.global.u32 [%%rd3+%u], %%r%u;\n", 4096 + 8 * i, 16 + i);
     snprintf(text + at, TEXT - (size_t)at, "ret;\n}\n");
 }
 
@@ -92,6 +106,13 @@ TEST(three_registers_take_longer_than_two) {
     expect_reads("f64", "3", 3.043);     // dfma_3
 }
 
+// IMAD.HI and IMAD.WIDE take their unit for twice as long as IMAD.
+TEST(wide_products_take_four_cycles) {
+    char text[TEXT];
+    products(text);
+    expect("hi_literal", play(text, 16, 4) / (TURNS * COUNT * 16 / 4), 4.008);
+}
+
 static void expect_loads(const char *name, u32 lane, double h200) {
     char text[TEXT];
     loads(text);
@@ -107,6 +128,7 @@ TEST(loads_that_hit) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(three_registers_take_longer_than_two),
+        cmocka_unit_test(wide_products_take_four_cycles),
         cmocka_unit_test(loads_that_hit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,6 +12,7 @@ static inline void set_test_timing(GpuModel *gpu) {
     gpu->tensor_latency = 33, gpu->tensor_interval = 8, gpu->uniform_interval = 2, gpu->cbu_interval = 2;
     gpu->adu_interval = 2, gpu->shared_latency = 23, gpu->tex_latency = 88, gpu->tex_interval = 4;
     gpu->const_l1_latency = 30, gpu->imc = 2048, gpu->imc_latency = 2, gpu->branch_latency = 5;
+    gpu->wide_interval = 4;
 }
 
 #endif
