@@ -157,7 +157,10 @@ void sm_settle(Sm *sm, u64 cycle) {
             TimeWarp *w = s->warps[s->by_age[k]];
             if (w->since >= cycle) continue;
             if (w->state == TW_WAIT && w->wait == WAIT_BARRIER) w->untold += cycle - w->since;
-            stall(sm, w, cycle, w->reason, w->cause);
+            if (w->state == TW_READY && s->at[w->slot] < cycle)
+                charge_turn(sm, s, w, tally_of(sm, w), code_of(w)->ops[w->op].pc, cycle);
+            else
+                stall(sm, w, cycle, w->reason, w->cause);
         }
     }
 }

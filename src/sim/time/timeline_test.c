@@ -582,6 +582,23 @@ static void barriers_wait_for_what_held_the_last_warp_up(void **state) {
     late_warp(500);
 }
 
+// What warps wait for does not depend on how often accounts are brought up to date: a warp that could go on waits for its
+// turn from then on.
+static void waiting_for_a_turn_is_the_same_for_every_interval(void **state) {
+    (void)state;
+    u64 cycles[2][STALL_COUNT];
+    for (u32 k = 0; k < 2; k++) {
+        Timed t;
+        open_device(&t, kernels, true, k ? 1 : 0);  // rounded up to a quantum
+        Params params = make_params(&t);
+        device_run(&t.d, "units", 4 * SMS, 512, &params);
+        memcpy(cycles[k], t.catch->warp_cycles, sizeof cycles[k]);
+        close_device(&t);
+    }
+    assert_true(cycles[0][STALL_NOT_SELECTED] > 100000);
+    for (u32 r = 0; r < STALL_COUNT; r++) assert_int_equal(cycles[0][r], cycles[1][r]);
+}
+
 // The machine's order: what is needed stands before what needs it, and no two stand at one place.
 static void places_are_the_order_of_issue(void **state) {
     (void)state;
@@ -705,6 +722,7 @@ int main(void) {
         cmocka_unit_test(every_cycle_is_sampled),
         cmocka_unit_test(periods_are_sampled_side_by_side),
         cmocka_unit_test(barriers_wait_for_what_held_the_last_warp_up),
+        cmocka_unit_test(waiting_for_a_turn_is_the_same_for_every_interval),
         cmocka_unit_test(the_last_result_is_the_cause),
         cmocka_unit_test(of_three_results_one_is_the_cause),
         cmocka_unit_test(stall_counts_have_their_causes),
