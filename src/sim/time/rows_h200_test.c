@@ -124,14 +124,14 @@ TEST(tags_of_rows_are_looked_up_before_their_data) {
     assert_true(far > next && far < 80);
 }
 
-// Warps that find the queue full keep the unit busy: 125.5 bytes a cycle of 128 (Accel-Sim's l1_bw_32f on an H200,
-// 2026-11-23). The 1.55 cycles of stride/load_l1/0 (h200-micro.tsv) are what that loop's additions take.
-// There the L1 has all before clocks are read; here the first turn brings it, so that later ones count.
+// Warps that find the queue full keep the unit busy: 125.5 bytes a cycle of 128 (Accel-Sim's l1_bw_32f on an H200, one
+// CTA of 32 warps, 2026-11-23). The 1.55 cycles of stride/load_l1/0 (h200-micro.tsv) are what that loop's additions
+// take. There the L1 has all before clocks are read; here the first turns bring it, so that later ones count.
 TEST(loads_of_a_word_leave_no_gap) {
-    double first, begun, all, h200 = 4 * 64 * 128 / 125.5;
-    play("UUWUUW", 2, 32, TURNS, &first, &begun);
-    play("UUWUUW", 2, 32, 2 * TURNS, &first, &all);
-    print_message("UUWUUW %.1f, an H200 %.1f\n", 2 * all - begun, h200);
+    double first, begun, all, h200 = 8 * 32 * 128 / 125.5;
+    play("UUUUUUUUW", 1, 32, TURNS, &first, &begun);
+    play("UUUUUUUUW", 1, 32, 2 * TURNS, &first, &all);
+    print_message("UUUUUUUUW %.1f, an H200 %.1f\n", 2 * all - begun, h200);
     assert_true(2 * all - begun > 0.95 * h200 && 2 * all - begun < 1.05 * h200);
 }
 
