@@ -107,7 +107,7 @@ TEST(mistakes_are_told_with_their_line) {
 }
 
 TEST(timing_words_and_texts) {
-    expect_error("inherit = h200\nscheduler = fifo\n", 2, "'fifo' is none of: lrr gto two-level oldest grr");
+    expect_error("inherit = h200\nscheduler = fifo\n", 2, "'fifo' is none of: lrr gto two-level oldest grr cta-grr");
     expect_error("inherit = h200\nscheduler = gt\n", 2, "'gt' is none of");
     expect_error("inherit = h200\nscheduler =\n", 2, "'' is none of");
     expect_error("inherit = h200\nscheduler = lrr gto\n", 2, "'lrr gto' is none of");

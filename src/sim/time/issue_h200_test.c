@@ -110,8 +110,39 @@ TEST(a_warp_issues_accesses_four_cycles_apart) {
     }
 }
 
+// Cycles of a launch of CTAs of 256 threads: 64 dependent f32 products (`busy` of bench/micro/stalls.cu).
+static double cycles_of_busy(u32 ctas) {
+    char text[8192];
+    TestDevice d = {0};
+    SimKernel *kernel;
+    int at = snprintf(text, sizeof text,
+                      PTX_HEAD ".visible .entry k(.param .u64 out) {\n.reg .b32 %%r<3>;\n.reg .f32 %%f<3>;\n"
+                               ".reg .pred %%p<2>;\nmov.u32 %%r1, %%tid.x;\ncvt.rn.f32.u32 %%f1, %%r1;\n");
+    for (u32 i = 0; i < 64; i++)
+        at += snprintf(text + at, sizeof text - (size_t)at, "fma.rn.f32 %%f1, %%f1, %%f1, %%f1;\n");
+    snprintf(text + at, sizeof text - (size_t)at,
+             "setp.neu.f32 %%p1, %%f1, 0f47F12000;\n@%%p1 bra END;\ntrap;\nEND: ret;\n}\n");
+    device_open_with(&d, text, (SimConfig){.threads = 1, .timing = true, .flush_caches = true});
+    u64 params[] = {0};
+    assert_int_equal(sim_find_kernel(d.sim, d.module, "k", &kernel), STATUS_OK);
+    SimLaunch launch = {.kernel = kernel, .grid = {ctas, 1, 1}, .block = {256, 1, 1}, .params = params};
+    SimLaunchResult result = {0};
+    assert_int_equal(sim_launch(d.sim, &launch, &result, &d.diag), STATUS_OK);
+    device_close(&d);
+    return (double)result.cycles;
+}
+
+// Of CTAs that do the same beside each other the first are through first: while the last ones run, the others' ends and
+// the next ones' begins pass (h200-stall-reasons.tsv, busy; 5,374 and 14,937 cycles where all take turns).
+TEST(ctas_go_one_after_the_other) {
+    expect("busy, 132 CTAs", 8, cycles_of_busy(132), 3485, 0.03);
+    expect("busy, 1,056 CTAs", 8, cycles_of_busy(1056), 4504, 0.03);
+    expect("busy, 8,448 CTAs", 8, cycles_of_busy(8448), 13301, 0.03);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ctas_go_one_after_the_other),
         cmocka_unit_test(warps_take_turns_in_loops),
         cmocka_unit_test(results_come_later_to_units_of_another_kind),
         cmocka_unit_test(a_warp_issues_accesses_four_cycles_apart),

@@ -173,12 +173,6 @@ void sm_warp_traced(Sm *sm, TimeWarp *w, u64 cycle) {
 // --- the end of warps and CTAs -------------------------------------------------------------------------------------
 static void barrier_check(Sm *sm, TimeCta *cta, u32 id, u64 cycle, const TimeWarp *last);
 
-static void leave_order(Scheduler *s, u8 slot) {
-    u32 at = 0;
-    while (s->by_age[at] != slot) at++;
-    memmove(s->by_age + at, s->by_age + at + 1, --s->resident - at);
-}
-
 // Its slot is free for another warp.
 static void warp_leave(Sm *sm, TimeWarp *w, u64 cycle) {
     TimeCta *cta = w->cta;
@@ -186,9 +180,8 @@ static void warp_leave(Sm *sm, TimeWarp *w, u64 cycle) {
     stall(sm, w, cycle, w->reason, w->cause);
     account_residents(sm, cycle);
     account_slots(sm, s, cycle, w);
-    s->warps[w->slot] = NULL;
     set_slot(s, w->slot, NEVER);
-    leave_order(s, w->slot);
+    sm_leave_slot(s, w->slot);
     sm->resident_warps--;
     w->state = TW_FREE;
     if (--cta->warps_left) return;
@@ -682,8 +675,6 @@ static bool try_issue(Sm *sm, Scheduler *s, TimeWarp *w, u64 cycle) {
 }
 
 // --- choosing ------------------------------------------------------------------------------------------------------
-typedef enum SchedulerPolicy { POLICY_LRR, POLICY_GTO, POLICY_TWO_LEVEL, POLICY_OLDEST, POLICY_GRR } SchedulerPolicy;
-
 // The oldest, of slots none of which lies in front of *at in the order of age.
 static u32 oldest(const Scheduler *s, u64 ready, u32 *at) {
     while (!(ready >> s->by_age[*at] & 1)) ++*at;
@@ -709,12 +700,18 @@ static u64 active_set(const Sm *sm, const Scheduler *s, u64 ready) {
     return active & ready ? active & ready : ready;
 }
 
+static u32 same_again(const Scheduler *s, u64 ready) { return ready >> s->last & 1 ? s->last : after_last(s, ready); }
+
+// Those of the CTA that has the first place.
+static u64 first_cta(const Scheduler *s, u64 ready) { return ready & s->peers[__builtin_ctzll(ready)]; }
+
 // One of `ready`, which only loses slots from one call to the next; *at is 0 at first.
 static u32 choose(const Sm *sm, const Scheduler *s, u64 ready, u32 *at) {
     switch ((SchedulerPolicy)sm->gpu->scheduler) {
     case POLICY_LRR: return after_last(s, ready);
     case POLICY_GTO: return ready >> s->last & 1 ? s->last : oldest(s, ready, at);
-    case POLICY_GRR: return ready >> s->last & 1 ? s->last : after_last(s, ready);
+    case POLICY_GRR: return same_again(s, ready);
+    case POLICY_CTA_GRR: return same_again(s, first_cta(s, ready));
     case POLICY_TWO_LEVEL: return after_last(s, active_set(sm, s, ready));
     default: return oldest(s, ready, at);
     }

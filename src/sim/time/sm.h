@@ -197,6 +197,16 @@ typedef struct LineKnown {
     u64 address, changes;
 } LineKnown;
 
+// GpuModel.scheduler.
+typedef enum SchedulerPolicy {
+    POLICY_LRR,
+    POLICY_GTO,
+    POLICY_TWO_LEVEL,
+    POLICY_OLDEST,
+    POLICY_GRR,
+    POLICY_CTA_GRR
+} SchedulerPolicy;
+
 typedef struct Scheduler {
     u64 ready, waiting;  // slots: `at` was reached when the scheduler was last looked at; other times than NEVER
     u64 tracing;         // ... whose warps are in state TW_TRACE
@@ -209,6 +219,7 @@ typedef struct Scheduler {
     u64 at[SCHED_WARPS];  // by slot: when the warp can issue; NEVER
     TimeWarp *warps[SCHED_WARPS];
     u8 by_age[SCHED_WARPS];  // slots, oldest warp first: `resident` of them
+    u64 peers[SCHED_WARPS];  // by slot that has a warp: the slots of warps of its CTA
     u64 unit_free[UNIT_COUNT];
     u64 reads;  // registers that its register file could have handed out when it has those of what was issued
     SampledSlots sampled[SAMPLE_SETS];
@@ -471,6 +482,8 @@ void memory_fixed(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle);
 WL_MUST_USE Status sm_set_l1(Sm *sm, u64 bytes);  // gives it another size, empty
 void memory_abandon(Sm *sm);
 void memory_free_sm(Sm *sm);
+
+void sm_leave_slot(Scheduler *s, u8 slot);  // sm_cta.c: its warp is over
 
 // sm.c, for sm_memory.c and sm_cta.c
 void sm_wake_slot(Sm *sm, TimeWarp *w, u64 cycle);   // a register that the warp may wait for has become known

@@ -16,8 +16,8 @@ void account_residents(Sm *sm, u64 cycle) {
 
 // That one is still remembered after `total` cycles of stalls has to be as likely as the share of them up to its end,
 // delay / total. So the total up to which it is remembered is delay / u, u evenly in (0, 1]: one die for each that is
-// remembered, not one for each stall. The same in every run, another for each warp and time: SMs that do the same at the
-// same time would else count as one.
+// remembered, not one for each stall. The same in every run, another for each warp and time: SMs that do the same at
+// the same time would else count as one.
 void account_delay(TimeWarp *w, u32 cause) {
     w->delay_pc = cause;
     if (!code_of(w)->meets) return (void)(w->delay_next = NEVER);

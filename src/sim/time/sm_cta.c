@@ -34,6 +34,25 @@ static u32 least_loaded(const Sm *sm, u32 first) {
     return best;
 }
 
+// A warp takes the first slot that is free.
+static void take_slot(Scheduler *s, TimeWarp *w) {
+    while (s->warps[w->slot]) w->slot++;
+    u64 peers = 1ull << w->slot;
+    for (u32 i = 0; i < s->resident; i++)
+        if (s->warps[s->by_age[i]]->cta == w->cta) peers |= 1ull << s->by_age[i];
+    for (u64 left = peers; left; left &= left - 1) s->peers[__builtin_ctzll(left)] = peers;
+    s->warps[w->slot] = w;
+    s->by_age[s->resident++] = w->slot;
+}
+
+void sm_leave_slot(Scheduler *s, u8 slot) {
+    u32 at = 0;
+    while (s->by_age[at] != slot) at++;
+    memmove(s->by_age + at, s->by_age + at + 1, --s->resident - at);
+    for (u64 left = s->peers[slot]; left; left &= left - 1) s->peers[__builtin_ctzll(left)] &= ~(1ull << slot);
+    s->warps[slot] = NULL;
+}
+
 // A warp that is over does not need the front any more.
 static void leave_low(Sm *sm, u32 place) {
     u32 kept = 0;
@@ -62,10 +81,8 @@ static Status start_warp(Sm *sm, TimeCta *cta, u32 index, u64 start) {
     w->lane_counter = SMC_LANES_1_4;
     w->sched = (u8)least_loaded(sm, index);
     Scheduler *s = &sm->schedulers[w->sched];
-    while (s->warps[w->slot]) w->slot++;
     if (!s->resident) account_slots(sm, s, start, NULL);
-    s->warps[w->slot] = w;
-    s->by_age[s->resident++] = w->slot;
+    take_slot(s, w);
     trace_reset(&w->trace);
     w->trace.half = (u32)sm->gpu->coalesce_lanes;
     w->trace.block_end = machine_block_ends(cta->run);

@@ -582,8 +582,8 @@ static void barriers_wait_for_what_held_the_last_warp_up(void **state) {
     late_warp(500);
 }
 
-// What warps wait for does not depend on how often accounts are brought up to date: a warp that could go on waits for its
-// turn from then on.
+// What warps wait for does not depend on how often accounts are brought up to date: a warp that could go on waits for
+// its turn from then on.
 static void waiting_for_a_turn_is_the_same_for_every_interval(void **state) {
     (void)state;
     u64 cycles[2][STALL_COUNT];
