@@ -167,7 +167,6 @@ typedef struct TimeWarp {
     u64 barred;              // when the barrier that it has arrived at lets it go on; NEVER: not known yet
     u32 barrier_pc;          // of that barrier
     u32 barred_by;           // pc of what the last one there waited for; WL_NONE
-    u64 returned;            // when words that a load had to fetch in turns were all there
     u8 arrivals;             // groups of lanes that have yet to pass the BSYNC at the begin of the run
     u16 steps;               // instructions that the subroutine of its division or root has yet to issue
     u8 slow_path;            // SlowPath of that one
@@ -269,8 +268,15 @@ typedef struct ConstMiss {  // line under way to the cache behind the first ones
     u32 waiters;  // list
 } ConstMiss;
 
+// A load that hits several words of a bank (sm_reads.c): behind another one of its warp's, by turns with those of other
+// warps, through. What came behind it and is through at once is so, too.
+typedef enum ReadState { READ_WAITS, READ_TURNS, READ_DONE } ReadState;
+
 typedef struct PipeEntry {
     u64 issued;
+    u64 read_end;   // in Pipe.read_clock; while it READ_WAITS, from its begin
+    u16 read_late;  // cycles that looking up its tags adds
+    u8 read_state;  // ReadState; of the first Pipe.reading
     u32 ticket, op;
     u32 words, count;  // lines in Pipe.words from `words`
     u32 next_line;
@@ -307,6 +313,13 @@ typedef struct Pipe {
     u32 word_first, word_count, word_cap;
     u64 free_at;    // when the unit can start on the next
     u64 data_free;  // when the stores that it has served have left
+    // Loads that take turns (sm_reads.c). `reading` entries from the first on have been looked up; of these `turns_of`
+    // are in READ_TURNS, `reads` not in READ_DONE, of which there are `most_reads` at most.
+    u32 reading, turns_of, reads, most_reads;
+    u64 read_clock;  // what each in READ_TURNS has been given, at cycle read_at
+    u64 read_at;
+    u64 read_next;  // when the next of them is through; NEVER
+    u64 read_free;  // when all that was to be read could have been, a wavefront a cycle
     u32 owed;       // hundredths of a cycle that it is busy longer
     bool blocked;   // the L1 can take no further miss
     bool turns;     // warps that find it full issue in the order in which they came

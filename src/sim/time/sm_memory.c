@@ -179,7 +179,9 @@ static void line_arrived(Sm *sm, const MemReply *reply) {
         } else {
             link = &w->next;
         }
-        if (parts) sm_ticket_part(sm, ticket, parts, reply->cycle, reply->cycle);
+        if (!parts) continue;
+        sm_ticket_part(sm, ticket, parts, reply->cycle, reply->cycle);
+        reads_hold(sm, &sm->lsu, reply->cycle);
     }
     if (m->sectors == 0) miss_free(sm, at);
     sm->lsu.blocked = sm->tex.blocked = false;
@@ -420,7 +422,7 @@ static u64 data_cycles(const Sm *sm, const PipeEntry *e, u32 sectors, bool begin
 // Lines whose tags are looked up, by bank of the tags. Writes take turns.
 enum { TAG_BANKS = 16 };
 typedef struct TagLoad {
-    u32 lines[TAG_BANKS], most;
+    u32 lines[TAG_BANKS], most, all;
 } TagLoad;
 
 typedef enum TagBank { TAG_NEIGHBOURS, TAG_FOLDED } TagBank;  // the words of l1_tag_bank
@@ -435,26 +437,39 @@ static u32 tag_bank(const GpuModel *gpu, u64 line) {
     return bank % (u32)gpu->l1_tags;
 }
 
+// Words of the L1 are stored whole: of less the rest is read before, in the line's bank.
+static bool merges(const Access *a) {
+    return a->entry->kind == TIME_STORE && a->entry->bytes < 4 && a->sm->gpu->l1_merge;
+}
+
 static void look_up_tag(const Access *a, TagLoad *load, u64 line) {
-    bool write = a->entry->kind != TIME_LOAD && a->entry->kind != TIME_ASYNC;
-    u32 bank = write ? 0 : tag_bank(a->sm->gpu, line);
+    bool by_bank = a->entry->kind == TIME_LOAD || a->entry->kind == TIME_ASYNC || merges(a);
+    u32 bank = by_bank ? tag_bank(a->sm->gpu, line) : 0;
+    load->all++;
     if (++load->lines[bank] > load->most) load->most = load->lines[bank];
 }
 
-// Loads of a warp whose words lie in one bank follow each other at the rate of the bank, though of several warps one is
-// read each cycle (bench/hwref/h200-rows.tsv, rows/LW, LLW, LLLLW, LLLLLLLLW of 1, 2 and 4 warps: 167, 215, 346, 615
-// cycles for 1, 2, 4, 8 loads of 32 wavefronts; gather/load_8 of h200-micro.tsv: 36.9 cycles for 2 wavefronts, 48.8 for
-// 8, 97.1 for 32). What hits is there when the last word is; tags that are looked up in turns take a cycle each before
-// that (h200-row-turns.tsv, L: of 32 lines 128, 384 and 1,536 bytes apart, whose fullest bank of tags has 8, 11 and 14,
-// 69, 72 and 75 cycles more than U, 62 of them for 32 words of a bank).
-static void delay_hits(const Access *a, u64 before, u64 tags, u64 data) {
+static u64 tag_cycles(const Access *a, const TagLoad *load) {
+    if (!merges(a) || !load->all) return load->most;
+    u64 cycles = 1 + (load->most - 1) * a->sm->gpu->l1_merge;
+    return cycles > load->all ? cycles : load->all;
+}
+
+// What hits is there when the last word is; tags that are looked up in turns take a cycle each before that
+// (h200-row-turns.tsv, L: of 32 lines 128, 384 and 1,536 bytes apart, whose fullest bank of tags has 8, 11 and 14, 69,
+// 72 and 75 cycles more than U, 62 of them for 32 words of a bank). False: it is through at once.
+static bool reads_in_turns(const Access *a, u64 before, u64 tags, u64 data) {
     const PipeEntry *e = a->entry;
+    Pipe *p = a->pipe;
     Ticket *t = &a->sm->tickets.data[e->ticket];
-    u64 conflict = a->sm->gpu->l1_conflict, banks = data ? (data - 1) * conflict : 0, turns = tags ? tags - 1 : 0;
-    if (!conflict || e->kind != TIME_LOAD || e->space == TRACE_TEXTURE || t->done == before) return;
-    u64 found = t->done + turns, begin = found > t->warp->returned ? found : t->warp->returned;
-    t->done = begin + banks;
-    if (banks) t->warp->returned = t->done + conflict;
+    u64 late = tags ? tags - 1 : 0;
+    if (!a->sm->gpu->l1_conflict || e->kind != TIME_LOAD || e->space == TRACE_TEXTURE) return false;
+    if (data <= 1) reads_hold(a->sm, p, a->cycle);
+    if (t->done == before) return false;
+    if (data <= 1) return t->done += late, false;
+    reads_begin(a->sm, p, data, (u32)late, a->cycle);
+    p->free_at = a->cycle + (tags > data ? tags - data : 1);
+    return true;
 }
 
 // Quads that look up what another quad of the instruction does find it there, or on its way.
@@ -500,9 +515,14 @@ static bool crowded(const Sm *sm, const Ticket *t) {
 
 // The head of the queue has its turn. What does not fit stays at the head.
 static void serve(Sm *sm, Pipe *p, u64 cycle) {
-    PipeEntry *e = &p->entries[p->first];
+    PipeEntry *e = pipe_head(p);
     Ticket *t = &sm->tickets.data[e->ticket];
     Access a = {.sm = sm, .pipe = p, .entry = e, .op = &t->run->code->ops[e->op], .cycle = cycle};
+    u64 read = e->kind == TIME_LOAD ? 0 : reads_wait(sm, p);
+    if (read > cycle) {
+        p->free_at = read;
+        return;
+    }
     if (e->count == 0) {
         serve_shared(&a);
     } else if (!sm->translated && sm->gpu->translation && e->kind != TIME_STORE) {  // stores leave the SM before it
@@ -532,17 +552,19 @@ static void serve(Sm *sm, Pipe *p, u64 cycle) {
             look_up_tag(&a, &tags, trace_line_address(word));
             sectors += sector_count(trace_line_sectors(word));
         }
-        u64 data = data_cycles(sm, e, sectors, begins),
-            busy = e->space == TRACE_TEXTURE || tags.most < data ? data : tags.most;
-        sm->counters[SMC_L1_TAG_CYCLES] += tags.most;
+        u64 data = data_cycles(sm, e, sectors, begins), looked_up = tag_cycles(&a, &tags),
+            busy = e->space == TRACE_TEXTURE || looked_up < data ? data : looked_up;
+        sm->counters[SMC_L1_TAG_CYCLES] += looked_up;
         sm->counters[SMC_L1_DATA_CYCLES] += data;
-        delay_hits(&a, done, tags.most, data);
         p->free_at = cycle + (busy ? busy : 1);
         if (p->blocked) return;
-        p->free_at += return_cycles(sm, p, e, p->free_at - cycle);
+        u64 more = return_cycles(sm, p, e, p->free_at - cycle);
+        bool stays = reads_in_turns(&a, done, looked_up, data);
+        p->free_at += more;
+        if (stays) return;
     }
     u32 ticket = e->ticket;
-    pipe_pop(sm, p, cycle);
+    reads_leave(sm, p, cycle);
     const Ticket *sent = &sm->tickets.data[ticket];
     if (sent->kind == TICKET_STORE) sm_store_sent(sm, sent->warp, cycle);
     sm_ticket_part(sm, ticket, 1, 0, cycle);
@@ -703,6 +725,7 @@ void memory_events(Sm *sm, u64 cycle) {
         arrived(sm, &reply);
     }
     stores_leave(sm, cycle);
-    if (pipe_next(&sm->lsu) <= cycle) serve(sm, &sm->lsu, cycle);
-    if (pipe_next(&sm->tex) <= cycle) serve(sm, &sm->tex, cycle);
+    if (sm->lsu.read_next <= cycle) reads_end(sm, &sm->lsu, cycle);
+    if (pipe_next_head(&sm->lsu) <= cycle) serve(sm, &sm->lsu, cycle);
+    if (pipe_next_head(&sm->tex) <= cycle) serve(sm, &sm->tex, cycle);
 }

@@ -53,6 +53,7 @@ Status memory_init_sm(Sm *sm) {
     if (!pipe_init(&sm->lsu, pages, (u32)g->lsu_queue, g->lsu_turns ? SCHEDULER_QUEUE : 0, g->lsu_turns) ||
         !pipe_init(&sm->tex, pages, (u32)g->tex_queue, 0, false))
         return STATUS_NO_MEMORY;
+    sm->lsu.most_reads = (u32)g->l1_reads;
     sm->miss_cap = MISSES_FIRST;
     while (sm->miss_cap < g->l1_mshrs) sm->miss_cap *= 2;
     sm->miss_room = MISSES_FIRST;

@@ -50,7 +50,17 @@ WL_MUST_USE bool pipe_push(Pipe *p, PipeEntry entry, const u64 *lines, u32 count
 void pipe_pop(Sm *sm, Pipe *p, u64 cycle);
 // An instruction had its turn and put nothing into the queue.
 void pipe_passed(Sm *sm, Pipe *p, u64 cycle);
-u64 pipe_next(const Pipe *p);  // when the head has its turn; NEVER
+PipeEntry *pipe_head(const Pipe *p);  // the first that has not been looked up
+u64 pipe_next_head(const Pipe *p);    // when it has its turn; NEVER
+u64 pipe_next(const Pipe *p);         // ... or a load's words have all been read
+
+// sm_reads.c; of the head of the queue
+void reads_clear(Pipe *p);
+void reads_begin(Sm *sm, Pipe *p, u64 wavefronts, u32 late, u64 cycle);  // a load: `late`: PipeEntry.read_late
+void reads_hold(Sm *sm, Pipe *p, u64 cycle);                             // something else is read, for a cycle
+u64 reads_wait(const Sm *sm, const Pipe *p);                             // no load: until when loads are in its way
+void reads_leave(Sm *sm, Pipe *p, u64 cycle);                            // it is through
+void reads_end(Sm *sm, Pipe *p, u64 cycle);                              // ... and those before it that now are
 
 // sm_store.c; nothing is there without l1_join
 WL_MUST_USE Status stores_init(Sm *sm);

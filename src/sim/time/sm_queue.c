@@ -20,7 +20,9 @@ enum {
 };
 
 bool pipe_init(Pipe *p, Pages *pages, u32 room, u32 own, bool turns) {
-    *p = (Pipe){.pages = pages, .room = room, .own = own, .turns = turns, .cap = room + 64, .word_cap = 512};
+    *p = (Pipe){
+        .pages = pages, .room = room, .own = own, .turns = turns, .cap = room + 64, .word_cap = 512, .most_reads = 1};
+    reads_clear(p);
     p->entries = pages_take(pages, p->cap * sizeof *p->entries);
     p->words = pages_take(pages, p->word_cap * sizeof *p->words);
     return p->entries && p->words;
@@ -35,6 +37,7 @@ void pipe_free(Pipe *p) {
 void pipe_clear(Pipe *p) {
     p->first = p->count = p->word_first = p->word_count = p->owed = 0;
     p->data_free = 0;
+    reads_clear(p);
     p->blocked = false;
     memset(p->gates, 0, sizeof p->gates);
 }
@@ -123,10 +126,17 @@ void pipe_passed(Sm *sm, Pipe *p, u64 cycle) {
     for (u32 i = 0; i < (p->own ? sm->scheduler_count : 1); i++) let_in(sm, p, &p->gates[i], cycle + 1);
 }
 
-u64 pipe_next(const Pipe *p) {
-    if (!p->count || p->blocked) return NEVER;
-    u64 issued = p->entries[p->first].issued;
+PipeEntry *pipe_head(const Pipe *p) { return &p->entries[(p->first + p->reading) % p->cap]; }
+
+u64 pipe_next_head(const Pipe *p) {
+    if (p->count == p->reading || p->reads == p->most_reads || p->reading >= p->room || p->blocked) return NEVER;
+    u64 issued = pipe_head(p)->issued;
     return p->free_at > issued ? p->free_at : issued;
+}
+
+u64 pipe_next(const Pipe *p) {
+    u64 head = pipe_next_head(p);
+    return head < p->read_next ? head : p->read_next;
 }
 
 // Behind the warps that came before it, and to be woken; 0: it is its turn.
