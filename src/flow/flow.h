@@ -196,6 +196,11 @@ WL_MUST_USE Status flow_dominators(const Cfg *cfg, Arena *arena, DomTree **tree)
 WL_MUST_USE Status flow_postdominators(const Cfg *cfg, Arena *arena, DomTree **tree);
 bool dom_dominates(const DomTree *tree, u32 a, u32 b);  // a (post-)dominates b; reflexive
 
+// By block: where the lanes meet again that the branch at its end parts, WL_NONE: nowhere. The immediate
+// post-dominator; but lanes that leave a kernel (a branch to a lone `ret`, or to a block that only this branch leads to
+// and that ends there) are waited for by nobody, so that the others may meet before.
+WL_MUST_USE Status flow_meets(const Cfg *cfg, Arena *arena, u32 **meets);
+
 typedef struct FlowLoop {
     u32 header;                // block
     u32 parent;                // enclosing loop, WL_NONE

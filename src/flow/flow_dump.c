@@ -173,6 +173,22 @@ static void flow_dump_dom(FlowText *t, const FlowResults *r) { print_tree(t, r->
 
 static void flow_dump_postdom(FlowText *t, const FlowResults *r) { print_tree(t, r->cfg, r->postdominators); }
 
+static void flow_dump_meets(FlowText *t, const FlowResults *r) {
+    Arena arena = {0};
+    u32 *meets;
+    if (flow_meets(r->cfg, &arena, &meets) == STATUS_OK)
+        for (u32 i = 0; i < r->cfg->rpo_count; i++) {
+            u32 b = r->cfg->rpo[i];
+            if (r->cfg->blocks[b].succ_count < 2) continue;
+            flow_print(t, "B%u", b);
+            if (meets[b] == WL_NONE)
+                flow_print(t, " nowhere\n");
+            else
+                flow_print(t, " at B%u\n", meets[b]);
+        }
+    arena_free(&arena);
+}
+
 static void flow_dump_loops(FlowText *t, const FlowResults *r) {
     const Loops *loops = r->loops;
     for (u32 l = 0; l < loops->loop_count; l++) {

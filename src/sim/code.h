@@ -73,7 +73,7 @@ struct SimInsn {
     u16 form_op;     // PtxOp
     u16 mods;        // packed small choices of the handler's own, set by its selector
     u32 insn;        // instruction index in the PTX function: the pc of all records
-    u32 reconverge;  // pc of the immediate post-dominator of a branch; WL_NONE: at the end of the function
+    u32 reconverge;  // pc where the lanes that a branch parts meet (flow_meets); WL_NONE: at the end of the function
     const Form *form;
 };
 

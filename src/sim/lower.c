@@ -386,16 +386,16 @@ static void lower_insn(Lower *lo, u32 index) {
     if (vec_push(&lo->insns, in) != STATUS_OK) lo->status = STATUS_NO_MEMORY;
 }
 
-// Marks where lanes meet again: behind calls, and at the immediate post-dominator of every branch.
+// Marks where lanes meet again: behind calls, and of every branch where flow_meets says.
 static Status mark_reconvergence(Lower *lo, const Cfg *cfg) {
-    DomTree *post;
-    TRY(flow_postdominators(cfg, &lo->scratch, &post));
+    u32 *meets;
+    TRY(flow_meets(cfg, &lo->scratch, &meets));
     SimInsn *insns = lo->insns.data + lo->out->entry;
     for (u32 i = 0; i < lo->func->insn_count; i++) {
         SimInsn *in = &insns[i];
         if (in->kind == SIM_CALL) insns[i + 1].flags |= SIM_RECONVERGE;
         if (in->kind != SIM_BRANCH && in->kind != SIM_SWITCH) continue;
-        u32 block = cfg->block_of[i], meet = post->parent[block];
+        u32 meet = meets[cfg->block_of[i]];
         if (meet == WL_NONE) continue;
         in->reconverge = lo->out->entry + cfg->blocks[meet].first;
         insns[cfg->blocks[meet].first].flags |= SIM_RECONVERGE;

@@ -90,7 +90,7 @@ static u32 region_begin(const TimeControl *c, u32 b, u32 end) {
 
 static void synchronize(TimeControl *c, u32 b) {
     const FlowBlock *block = block_at(c, b);
-    u32 last = last_insn(block), end = c->f->postdominators->parent[b];
+    u32 last = last_insn(block), end = c->f->meets[b];
     bool branch = insn_at(c, last)->kind == FLOW_BRANCH || insn_at(c, last)->kind == FLOW_SWITCH;
     if (!branch || c->f->no_branch[last] || end == WL_NONE || time_only_leaves(c, end)) return;
     if (!bitset_has(&c->f->divergence->branches, last)) return;
@@ -132,6 +132,7 @@ static Status analyze(TimeControl *c) {
     Affine *affine;
     u32 blocks = f->cfg->block_count + 1;
     TRY(flow_postdominators(f->cfg, arena, &f->postdominators));
+    TRY(flow_meets(f->cfg, arena, &f->meets));
     TRY(flow_loops(f->cfg, f->dominators, arena, &f->loops));
     TRY(flow_liveness(f->cfg, arena, &live));
     TRY(flow_chains(live, arena, &chains));
