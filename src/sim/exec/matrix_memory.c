@@ -96,6 +96,7 @@ typedef struct Fragment {
     u32 bits, elements;  // of an element; in a register
     u32 pieces;          // accesses for one register: 1 when its elements are neighbours in memory
     u32 distinct;        // registers after which the elements repeat
+    u32 joined;          // registers that one access fills: 2 where they are neighbours in memory, too
 } Fragment;
 
 // In elements from the matrix's first.
@@ -118,10 +119,12 @@ static Fragment fragment_of(const Form *form) {
     f.distinct = f.rows * f.columns / (LANES * f.elements);
     bool neighbours = f.elements == 1 || element_index(&f, 0, 1, 1000) == element_index(&f, 0, 0, 1000) + 1;
     f.pieces = neighbours ? 1 : f.elements;
+    u64 next = element_index(&f, 0, 0, 1000) + f.elements;
+    f.joined = f.distinct > 1 && neighbours && element_index(&f, 0, f.elements, 1000) == next ? 2 : 1;
     return f;
 }
 
-// The addresses of one piece of one register in all lanes: what one load or store of the hardware would do.
+// The addresses of one piece of one register in all lanes.
 typedef struct Pass {
     u64 global[LANES], shared[LANES];
     u32 global_count, shared_mask;
@@ -154,6 +157,37 @@ static u64 stride_of(const Exec *x, const SimInsn *in, const Fragment *f, u32 la
     return f->by_columns ? f->rows : f->columns;
 }
 
+static bool transposes(const Fragment *f) { return f->pieces == 2 && f->bits == 16; }
+
+// The places that the lanes have in the transposed 8x8 matrix.
+static void count_transposed(Exec *x, const SimInsn *in, const Fragment *f, u32 mask, u32 reg, bool shared) {
+    Pass pass = {.global_count = 0};
+    u32 row0, column0, first = reg * f->elements;
+    wmma_fragment_coord(f->shape, f->role, f->type, 0, first, &row0, &column0);
+    for (u32 left = mask; left; left &= left - 1) {
+        u32 l = (u32)__builtin_ctz(left), row, column;
+        wmma_fragment_coord(f->shape, f->role, f->type, l, first, &row, &column);
+        u64 r = row0 + (column - column0), c = column0 + (row - row0), stride = stride_of(x, in, f, l),
+            base = (u64)in->offset + (in->src[0] == SIM_NO_OPERAND ? 0 : exec_get_lane(x, in->src[0], l)),
+            address = base + (f->by_columns ? c * stride + r : r * stride + c) * f->bits / 8;
+        if (shared)
+            pass.shared[l] = address & 0xffffffff, pass.shared_mask |= 1u << l;
+        else
+            pass.global[pass.global_count++] = address;
+    }
+    count_pass(x, &pass, f->elements * f->bits / 8);
+}
+
+// What ptxas makes of a fragment for sm_90: one access for registers that are neighbours in memory (LDG.64, of f64
+// LDG.128); and of 16-bit elements that lie the other way one for each register, too, behind which MOVM transposes.
+static void count_piece(Exec *x, const SimInsn *in, const Fragment *f, u32 mask, u32 reg, u32 piece, const Pass *pass) {
+    if (transposes(f)) {
+        if (piece + 1 == f->pieces) count_transposed(x, in, f, mask, reg, pass->shared_mask != 0);
+    } else if (reg % f->joined == 0) {
+        count_pass(x, pass, f->elements / f->pieces * f->bits / 8 * f->joined);
+    }
+}
+
 // Moves piece `piece` of register `reg` between memory and value[lane]. False with a fault.
 static bool move_piece(Exec *x, const SimInsn *in, const Fragment *f, u32 mask, u32 reg, u32 piece, u64 *value,
                        bool store) {
@@ -174,7 +208,7 @@ static bool move_piece(Exec *x, const SimInsn *in, const Fragment *f, u32 mask, 
             value[l] |= part << (piece * bits);
         }
     }
-    if (reg < f->distinct) count_pass(x, &pass, bytes);
+    if (reg < f->distinct) count_piece(x, in, f, mask, reg, piece, &pass);
     return true;
 }
 
