@@ -32,6 +32,13 @@ for ((k = 1; k <= 100; k++)); do
     checks=$((checks + 1))
 done
 
+# What is known of launches that had ended is in it, also what is added up over launches, when the program is ended by
+# abort(), as by an exception.
+"$W" run --timing -q -o "$T/abort.wlp" "$T/launches" $fatbin 1 1000 abort >"$T/out" 2>&1
+same "exit code after abort()" $? 134
+"$W" report --section stalls "$T/abort.wlp" >"$T/report" 2>&1
+grep -q 'long_scoreboard' "$T/report" || fail "ended by abort(): nothing is known of stalls" "$(cat "$T/report")"
+
 # Ended in the middle of its first launch, a long one, it leaves which program and which kernel that was.
 unpack_prebuilt
 "$W" run --timing -q -o "$T/first.wlp" "$T/matmul" --variant naive --n 1024 >"$T/out" 2>&1 &

@@ -2,9 +2,10 @@
 // The sink of a profile. Records go into one open transaction, which is committed at flush() and every half second:
 // what is committed is in the WAL, which the kernel keeps when the process is killed. What is added up over launches is
 // written again whenever it has changed, so it is left to a later commit where it would take more than a small part of
-// the time, unless a flush finds that nothing was added up since the last one: the program pauses, or ends. A failing
-// disk or exhausted memory ends the writing, never the program: the status is returned once, the rest is swallowed and
-// counted.
+// the time, unless a flush finds that nothing was added up since the last one: the program pauses, or ends. What that
+// takes is not held against the first commits, as short programs often end in a way that nobody tells us of (abort).
+// A failing disk or exhausted memory ends the writing, never the program: the status is returned once, the rest is
+// swallowed and counted.
 #include "store/writer.h"
 
 #include <stdio.h>
@@ -17,6 +18,7 @@
 
 enum { COMMIT_RECORDS = 20000, COMMIT_NS = 500000000 };
 enum { TOTALS_SHARE = 64, PAUSED_SHARE = 8 };  // of the time, for writing totals; when what they add up has paused
+enum { TOTALS_FREE_NS = 20000000 };            // for writing totals, whatever the time
 
 static const char *const statement_sql[STORE_STATEMENT_COUNT] = {
 #define X(name, sql) [STORE_##name] = sql,
@@ -71,7 +73,9 @@ static bool has_passed(const StoreWriter *writer, u64 now, u32 share) {
     return (now - writer->totals_end_ns) / share >= writer->totals_ns;
 }
 
-static bool totals_due(const StoreWriter *writer, u64 now) { return has_passed(writer, now, TOTALS_SHARE); }
+static bool totals_due(const StoreWriter *writer, u64 now) {
+    return writer->totals_spent_ns < TOTALS_FREE_NS || has_passed(writer, now, TOTALS_SHARE);
+}
 
 static bool sums_paused(const StoreWriter *writer) {
     return writer->summed == writer->flushed_sums && writer->summed && !writer->sums_are_in;
@@ -84,6 +88,7 @@ static Status put_in_totals(StoreWriter *writer, u64 now) {
     TRY(writer_put_in_rows(writer));
     writer->totals_end_ns = now_ns();
     writer->totals_ns = writer->totals_end_ns - now;
+    writer->totals_spent_ns += writer->totals_ns;
     return STATUS_OK;
 }
 

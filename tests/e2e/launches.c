@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A CUDA program as nvcc -cudart shared would make it from `__global__ void scale(float *x, float f, int n)`, but
 // written against the ABI, so that the tests need no nvcc.
-//     launches FATBIN COUNT [N]   COUNT launches of scale() over N of 1000 elements, "launch K PID" after each
-//     launches echo [ARGS...]     its arguments and then its standard input, after one CUDA call
+//     launches FATBIN COUNT [N [abort]]   COUNT launches of scale() over N of 1000 elements, "launch K PID" after each
+//     launches echo [ARGS...]             its arguments and then its standard input, after one CUDA call
 // N beyond 1000 reads out of bounds. Exit code: 0, 3 when a CUDA call failed (its error number is printed).
 #include <string.h>
 #include <unistd.h>
@@ -43,5 +43,6 @@ int main(int argc, char **argv) {
         printf("launch %d %d\n", i, (int)getpid());
         fflush(stdout);
     }
+    if (argc > 4) abort();
     return 0;
 }

@@ -75,7 +75,7 @@ static void write_sampling(Text *text) {
 }
 
 static const char *state_of(Text *text, const ProfileSummary *summary) {
-    const char *state = summary->complete ? "complete" : "cut off: the writer was killed or is still running";
+    const char *state = summary->complete ? "complete" : "cut off: the program was killed or is still running";
     if (summary->dropped == 0) return state;
     if (!summary->complete) state = "incomplete: it could not be written any more";
     return arena_printf(&text->arena, "%s; %llu record%s lost", state, (unsigned long long)summary->dropped,
