@@ -139,7 +139,9 @@ static cudaError_t end(CudaContext *c, cudaStream_t handle, cudaGraph_t *to) {
     if (!stream) return cudaErrorInvalidResourceHandle;
     CudaCapture *capture = stream->capture;
     if (!capture) return cudaErrorIllegalState;
-    if (!to) return cudaErrorInvalidValue;
+    cudaGraph_t unwanted;  // who gave the graph need not be told it
+    if (!to && !capture->given_graph) return cudaErrorInvalidValue;
+    if (!to) to = &unwanted;
     *to = NULL;
     if (capture->origin != stream) return cudaErrorStreamCaptureUnmatched;
     if (capture->mode != cudaStreamCaptureModeRelaxed && capture->thread != cuda_thread())

@@ -112,6 +112,26 @@ TEST(captured_work_runs_later) {
     WORKS(cudaStreamDestroy(b));
 }
 
+// As NVIDIA's sample graphConditionalNodes does it.
+TEST(who_gave_the_graph_need_not_be_told_it_again) {
+    cudaStream_t s;
+    cudaGraph_t graph;
+    size_t count = 0;
+    WORKS(cudaStreamCreate(&s));
+    WORKS(cudaGraphCreate(&graph, 0));
+    WORKS(cudaStreamBeginCaptureToGraph(s, graph, NULL, NULL, 0, cudaStreamCaptureModeGlobal));
+    WORKS(cudaMemsetAsync(word, 0, 4, s));
+    WORKS(cudaStreamEndCapture(s, NULL));
+    WORKS(cudaGraphGetNodes(graph, NULL, &count));
+    assert_int_equal(count, 1);
+    WORKS(cudaGraphDestroy(graph));
+    WORKS(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
+    GIVES(cudaErrorInvalidValue, cudaStreamEndCapture(s, NULL));
+    WORKS(cudaStreamEndCapture(s, &graph));
+    WORKS(cudaGraphDestroy(graph));
+    WORKS(cudaStreamDestroy(s));
+}
+
 TEST(capture_refuses_what_a_gpu_refuses) {
     cudaStream_t s, other;
     cudaEvent_t event;
@@ -246,6 +266,7 @@ int main(void) {
         cmocka_unit_test(nodes_run_in_order_of_their_dependencies),
         cmocka_unit_test(circles_cannot_be_instantiated),
         cmocka_unit_test(captured_work_runs_later),
+        cmocka_unit_test(who_gave_the_graph_need_not_be_told_it_again),
         cmocka_unit_test(capture_refuses_what_a_gpu_refuses),
         cmocka_unit_test(child_graphs_host_nodes_and_memory),
         cmocka_unit_test(graphs_with_memory_can_go_before_their_executables),
