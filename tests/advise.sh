@@ -48,6 +48,15 @@ same "-k of another kernel" "$(rules -k nothing)" ""
 same "-k of this kernel" "$(rules -k '^column_sum$')" "$all"
 checks=$((checks + 2))
 
+# --- who is merged with a kernel that takes longer saves no more than it takes itself
+"$W" sim -q --timing tests/advice/product_bias.ptx --launch tests/advice/product_bias.launch -o "$T/unequal.wlp" || fail "product_bias does not run"
+"$W" advise --json --least 0 "$T/unequal.wlp" >"$T/unequal.json"
+same "merging unequal kernels" "$(python3 -c '
+import json, sys
+advice = json.load(open(sys.argv[1]))
+all_ns, bias = advice["kernel_ns"], [k["total_ns"] for k in advice["kernels"] if k["name"] == "bias"][0]
+print([a["rule"] for a in advice["advice"] if a["rule"] == "kernel-merge" and a["estimate"]["saved_ns"] > 1.1 * bias])' "$T/unequal.json")" "[]"
+
 # --- files
 "$W" advise --json -o "$T/a.json" "$p" && cmp -s "$T/a.json" "$T/1.json" || fail "-o FILE"
 same "an existing file" "$("$W" advise --json -o "$T/a.json" "$p" 2>&1)" "warplens: $T/a.json exists; -f replaces it, -o names another file"

@@ -223,7 +223,8 @@ static void merge(AdviceCase *c, const Chain *chain) {
     Hit *hit = hit_begin(c);
     become_one(hit, chain->count, left);
     bool known = counted(c->view, METRIC_GLOBAL_LD_BYTES);
-    hit->change.stays = fmax(known ? shortest : longest_left(chain), longest_of_rows(chain)) / ns;  // one of them
+    f64 longest = fmax(longest_left(chain), longest_of_rows(chain));
+    hit->change.stays = fmax(known ? shortest : 0, longest) / ns;  // one of them
     hit->share = share;
     hit->of_launch = true;
     hit->doubtful = !known;
