@@ -57,6 +57,20 @@ advice = json.load(open(sys.argv[1]))
 all_ns, bias = advice["kernel_ns"], [k["total_ns"] for k in advice["kernels"] if k["name"] == "bias"][0]
 print([a["rule"] for a in advice["advice"] if a["rule"] == "kernel-merge" and a["estimate"]["saved_ns"] > 1.1 * bias])' "$T/unequal.json")" "[]"
 
+# --- atomics that go on when all warps have ended: the whole of their time is gained, and is not that of too few CTAs
+"$W" sim -q --timing tests/advice/sums.ptx --launch tests/advice/sums.launch -o "$T/sums.wlp" || fail "sums does not run"
+"$W" advise --json --least 0 --rule atomic-contention "$T/sums.wlp" >"$T/sums.json"
+same "one atomic of each CTA instead of each warp" "$(python3 -c '
+import json, sys
+advice = json.load(open(sys.argv[1]))
+ns = {k["name"]: k["total_ns"] for k in advice["kernels"]}
+gain, found = ns["by_warps"] / ns["by_ctas"], {a["kernel"]: a["estimate"] for a in advice["advice"]}
+e = found["by_warps"]
+print(*found, "in the interval" if e["low"] <= gain <= e["high"] else gain,
+      "near" if gain / 1.5 < e["speedup"] < gain * 1.5 else e["speedup"],
+      *[k["limit"].split("(")[0] for k in advice["kernels"] if k["name"] == "by_warps"])' "$T/sums.json")" \
+    "by_warps in the interval near keeps the L2's atomic units busy "
+
 # --- files
 "$W" advise --json -o "$T/a.json" "$p" && cmp -s "$T/a.json" "$T/1.json" || fail "-o FILE"
 same "an existing file" "$("$W" advise --json -o "$T/a.json" "$p" 2>&1)" "warplens: $T/a.json exists; -f replaces it, -o names another file"

@@ -57,9 +57,11 @@ LimitFacts limit_facts(const MetricSet *m, const GpuModel *gpu, f64 fixed) {
 
 Limit limit_of(const LimitFacts *facts) {
     u32 busiest = 0;
+    f64 atomics = facts->busy[RESOURCE_ATOMIC];
     for (u32 r = 1; r < RESOURCE_COUNT; r++)
         if (facts->busy[r] > facts->busy[busiest]) busiest = r;
     if (facts->fixed >= AT_ONCE) return (Limit){.by = HELD_BY_LAUNCH, .part = facts->fixed};
+    if (atomics > NEAR_LIMIT) return (Limit){.by = HELD_BY_UNIT, .unit = RESOURCE_ATOMIC, .part = atomics};
     if (facts->sms < MANY_SMS) return (Limit){.by = HELD_BY_SMS, .part = 1 - facts->sms};
     if (facts->busy[busiest] > NEAR_LIMIT)
         return (Limit){.by = HELD_BY_UNIT, .unit = (Resource)busiest, .part = facts->busy[busiest]};

@@ -35,7 +35,8 @@ LimitFacts limit_facts(const MetricSet *metrics, const GpuModel *gpu, f64 fixed)
 f64 limit_fixed(const GpuModel *gpu, f64 count, f64 cycles);
 // Part of `cycles` in which starting so many CTAs keeps the GPU or each SM busy.
 f64 limit_starts(const GpuModel *gpu, f64 ctas, f64 warps_per_cta, f64 cycles);
-// What comes first of: most of the time is beginning and ending; SMs are idle; the busiest unit; issue; waits.
+// What comes first of: most of the time is beginning and ending; the L2's atomic units, for which SMs may be idle; SMs
+// are idle; the busiest unit; issue; waits.
 Limit limit_of(const LimitFacts *facts);
 
 #endif

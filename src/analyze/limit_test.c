@@ -46,6 +46,16 @@ static void idle_sms_come_first(void **state) {
     assert_int_equal(of(&set, NULL, 0.6).by, HELD_BY_LAUNCH);
 }
 
+// Where the L2 goes on with atomics when CTAs have ended, more CTAs are not what is missing.
+static void atomics_leave_sms_idle(void **state) {
+    (void)state;
+    LimitFacts facts = {.sms = 0.1, .busy = {[RESOURCE_ATOMIC] = 0.95}};
+    Limit limit = limit_of(&facts);
+    assert_true(limit.by == HELD_BY_UNIT && limit.unit == RESOURCE_ATOMIC);
+    facts.busy[RESOURCE_ATOMIC] = 0.5;
+    assert_int_equal(limit_of(&facts).by, HELD_BY_SMS);
+}
+
 static void arithmetic_units_need_the_gpu(void **state) {
     (void)state;
     GpuModel gpu = {.warp_schedulers = 4, .xu_interval = 8, .launch_overhead = 300, .launch_end = 100};
@@ -73,6 +83,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(units_count_while_sms_work),
         cmocka_unit_test(idle_sms_come_first),
+        cmocka_unit_test(atomics_leave_sms_idle),
         cmocka_unit_test(arithmetic_units_need_the_gpu),
         cmocka_unit_test(issue_is_of_the_cycles_with_warps),
     };

@@ -77,7 +77,10 @@ const char *timing_limit(const ReportKernel *kernel, Arena *arena) {
     case HELD_BY_LAUNCH:
         return arena_printf(arena, "beginning and ending its launches, %.0f %% of the time", 100 * limit.part);
     case HELD_BY_SMS:
-        return arena_printf(arena, "idle SMs: too few CTAs, or too uneven ones (idle for %.0f %% of their time)",
+        return arena_printf(arena, "idle SMs: %s (idle for %.0f %% of their time)",
+                            m->value[METRIC_GLOBAL_RED_REQ] > 0
+                                ? "too few CTAs, too uneven ones, or ones that end before the L2 has done their atomics"
+                                : "too few CTAs, or too uneven ones",
                             100 * limit.part);
     case HELD_BY_UNIT:
         return arena_printf(arena, "%s, busy %.0f %% of the time", resource_names[limit.unit], 100 * limit.part);

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "analyze/advice/rule.h"
+#include "analyze/limit.h"
 
 enum { WARP = 32 };
 static bool is_counted(const CaseAccess *a) { return a->atomic && access_is_global(a) && a->requests > 0; }
@@ -123,6 +124,9 @@ void case_find_atomics(AdviceCase *c, f64 per_slot) {
             for (u32 i = 0; i < c->parts[p].access_count; i++)
                 c->parts[p].insns[c->parts[p].accesses[i].pc].use[RESOURCE_ATOMIC] /= known;
     load->busy[RESOURCE_ATOMIC] = busy;
+    // Of the time in which SMs are idle at least what is more than all of it together with the atomics is both.
+    if (known > 0 && c->view->metrics.present[METRIC_SM_ACTIVE])
+        load->behind = fmax(busy - limit_facts(&c->view->metrics, c->gpu, c->fixed).sms, 0);
     load->queued[RESOURCE_LSU] *= 1 - busy;
     load->queued[RESOURCE_L2] *= 1 - busy;
     load->queued[RESOURCE_DRAM] *= 1 - busy;

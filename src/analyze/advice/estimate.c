@@ -113,10 +113,10 @@ static f64 longer_queues(const EstimateLoad *load, const EstimateChange *change,
 }
 
 // Samples of waits at barriers that go with the rest: who waits there waits for warps that do the same work, so that
-// waits shrink in proportion to it. A change that is about waits at barriers, or about how many warps there are, has
-// said itself what becomes of them.
-static f64 barriers_with_rest(const EstimateLoad *load, const EstimateChange *change, f64 own) {
-    f64 others = own - load->barrier, gone = change->stalls + change->issues;
+// waits shrink in proportion to it, which is `in_line` samples less for atomics. A change that is about waits at
+// barriers, or about how many warps there are, has said itself what becomes of them.
+static f64 barriers_with_rest(const EstimateLoad *load, const EstimateChange *change, f64 own, f64 in_line) {
+    f64 others = own - load->barrier, gone = change->stalls + change->issues + in_line;
     bool said = change->barrier > 0 || change->hidden > 0 || change->warps > 0 || change->work > 0;
     return others > 0 && !said ? load->barrier * clamp(gone / others, 0, 1) : 0;
 }
@@ -127,10 +127,14 @@ static f64 samples_after(const EstimateLoad *load, const EstimateChange *change,
     f64 own = load->total - load->not_selected, active = fmax(load->issued - change->issues, 0);
     f64 left = own - change->issues - change->stalls - fmin(change->hidden, change->scope_active);
     f64 rate = clamp(load->issue_rate, 1e-6, MOST_ISSUED), work = change->work > 0 ? change->work : 1;
-    for (u32 r = 0; r < RESOURCE_COUNT; r++)
-        left += queue_after(load, change, r, time) - fmax(load->queued[r] - change->queued[r], 0);
+    f64 in_line = 0;
+    for (u32 r = 0; r < RESOURCE_COUNT; r++) {
+        f64 shorter = fmax(load->queued[r] - change->queued[r], 0) - queue_after(load, change, r, time);
+        left -= shorter;
+        if (r == RESOURCE_ATOMIC) in_line = shorter;
+    }
     left += longer_loads(load, change, time) + longer_queues(load, change, time);
-    left -= barriers_with_rest(load, change, own);
+    left -= barriers_with_rest(load, change, own, in_line);
     left = fmax(left, fmax(active, own / ESTIMATE_MOST));
     if (active <= 0) return left;
     f64 after = rate * active / load->issued * work / time, warps = warps_of(load);
@@ -146,11 +150,13 @@ static f64 samples_after(const EstimateLoad *load, const EstimateChange *change,
 // certain; `all`: false without DRAM.
 static f64 bound(const EstimateLoad *load, const EstimateChange *change, f64 sure, bool all) {
     f64 active = load->issued > 0 ? clamp(1 - change->issues / load->issued, 0, ESTIMATE_MOST) : 0;
-    f64 time = sure * active * load->issue_rate * (change->work > 0 ? change->work : 1);
+    f64 with_warps = sure * (1 - load->behind);
+    f64 time = with_warps * active * load->issue_rate * (change->work > 0 ? change->work : 1);
     // Bytes of DRAM are the least that they can be; what an L2 takes for parts of sectors is not as sure.
-    for (u32 r = 0; r < RESOURCE_COUNT; r++)
-        if (all || r != RESOURCE_DRAM)
-            time = fmax(time, (of_all_sms(r) && r != RESOURCE_L2 ? 1 : sure) * busy_after(load, change, r));
+    for (u32 r = 0; r < RESOURCE_COUNT; r++) {
+        f64 part = !of_all_sms(r) ? with_warps : r == RESOURCE_L2 ? sure : 1;
+        if (all || r != RESOURCE_DRAM) time = fmax(time, part * busy_after(load, change, r));
+    }
     return time;
 }
 
@@ -167,6 +173,14 @@ static f64 near_limit(const EstimateLoad *load, const EstimateChange *change, f6
     return fmax(both, fmax(bound(load, change, 1, true), fmin(time, 1)));
 }
 
+// Atomics without a result keep no warp: what of them is left when all have ended takes its time, `time` being that of
+// the warps over what theirs is now.
+static f64 with_what_is_behind(const EstimateLoad *load, const EstimateChange *change, f64 time) {
+    if (load->behind <= 0) return time;
+    f64 left = fmax(busy_after(load, change, RESOURCE_ATOMIC) / load->busy[RESOURCE_ATOMIC], 0);
+    return (1 - load->behind) * time + load->behind * left;
+}
+
 f64 estimate_time(const EstimateLoad *load, const EstimateChange *change) {
     if (load->issued <= 0 || load->total <= load->not_selected) return 1;
     f64 per_sample = (change->work > 0 ? change->work : 1) / (change->warps > 0 ? change->warps : 1) / load->total;
@@ -178,7 +192,7 @@ f64 estimate_time(const EstimateLoad *load, const EstimateChange *change) {
         else
             high = time;
     }
-    return least(fmax(near_limit(load, change, high), change->stays));
+    return least(fmax(near_limit(load, change, with_what_is_behind(load, change, high)), change->stays));
 }
 
 f64 estimate_least_time(const EstimateLoad *load, const EstimateChange *change) {

@@ -44,6 +44,7 @@ typedef struct EstimateLoad {
     f64 customers[RESOURCE_COUNT];  // warps that share one of these units; 0: not known, or their queue is `queued`
     f64 from_dram;                  // samples of waits for loads that DRAM has to serve
     f64 barrier;                    // samples of waits for other warps of the CTA
+    f64 behind;    // part of the time in which no SM has warps any more, and the L2 goes on with atomics
     f64 too_high;  // `issue_rate` and the units' `busy` may be so many times what they are; 0: they are counted
 } EstimateLoad;
 

@@ -217,6 +217,32 @@ static void a_line_of_all_warps_is_full_or_short(void **state) {
     near(estimate_time(&load, &(EstimateChange){0}), 1);
 }
 
+// Warps that leave additions behind and end: the time is the L2's, and issue slots are a limit while there are warps.
+static void what_is_left_behind_takes_its_time(void **state) {
+    (void)state;
+    EstimateLoad load = {.total = 1000, .issued = 700, .latency = 300, .issue_rate = 0.7, .behind = 0.9};
+    load.busy[RESOURCE_ATOMIC] = 0.96;
+    EstimateChange joined = {0}, other = {.stalls = 200};
+    joined.relief[RESOURCE_ATOMIC] = 0.96 * 7 / 8;
+    assert_true(estimate_time(&load, &joined) > 0.12 && estimate_time(&load, &joined) < 0.25);
+    assert_true(estimate_least_time(&load, &joined) < 0.13);
+    assert_true(estimate_time(&load, &other) > 0.95);
+    near(estimate_time(&load, &(EstimateChange){0}), 1);
+}
+
+// Who waits at a barrier waits for warps that stand in line for an atomic.
+static void barriers_wait_for_the_line(void **state) {
+    (void)state;
+    EstimateLoad load = {.total = 1000, .issued = 10, .latency = 900, .issue_rate = 0.01, .barrier = 800};
+    load.busy[RESOURCE_ATOMIC] = 0.9;
+    load.queued[RESOURCE_ATOMIC] = 150;
+    load.customers[RESOURCE_ATOMIC] = 1000;
+    EstimateChange joined = {0};
+    joined.relief[RESOURCE_ATOMIC] = 0.9 * 7 / 8;
+    f64 time = estimate_time(&load, &joined);
+    assert_true(time > 0.2 && time < 0.4);  // 50 of 200 samples stay, and as much of those at the barrier
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_papers_equations),
@@ -232,6 +258,8 @@ int main(void) {
         cmocka_unit_test(who_shares_a_unit_waits_longer),
         cmocka_unit_test(warps_and_work),
         cmocka_unit_test(a_line_of_all_warps_is_full_or_short),
+        cmocka_unit_test(what_is_left_behind_takes_its_time),
+        cmocka_unit_test(barriers_wait_for_the_line),
         cmocka_unit_test(the_error_is_that_of_a_binomial),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

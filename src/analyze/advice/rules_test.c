@@ -2,7 +2,7 @@
 // Rules on kernels of which there are only samples, made up: what they find in the code.
 #include "analyze/advice/sampled_testing.h"
 
-static u32 wait_for_load = 200;
+static u32 wait_for_load = 200, block_threads = 128;
 static const GpuModel *on_gpu;
 static const ProfileFunction *on_function;
 static f64 launch_ns;       // 0: not known
@@ -12,6 +12,7 @@ static f64 issues_nothing;  // part of the samples in which the scheduler issued
 static void sample(Sampled *s, const char *body) {
     KernelView *view = sampled_begin(s, body);
     const FlowCode *code = view->flow.code;
+    s->launch.block[0] = block_threads;
     view->gpu = on_gpu;
     if (on_function) view->function = on_function;
     on_function = NULL;
@@ -694,6 +695,25 @@ static void places_that_lanes_share_are_computed(void **state) {
     assert_false(computes_place(PLACE_OF("6", "setp.lt.s32 %p1, %r6, %r8; @!%p1 ret;")));  // a length
 }
 
+static bool wants_constants(u32 threads) {
+    Sampled s;
+    block_threads = threads;
+    sample(&s, BEGIN "mov.u32 %r6, 0;\n"
+                     "turn: ld.global.u64 %rd1, [%rd1]; add.s32 %r6, %r6, 1; setp.ne.s64 %p1, %rd1, 0;\n"
+                     "@%p1 bra turn; st.global.u32 [%rd3], %r6; ret;");
+    bool found = ask(&s, "memory-transactions") != NULL;
+    forget(&s);
+    block_threads = 128;
+    return found;
+}
+
+// Through a list all threads of a CTA go alike; a single one has nobody to share with.
+static void a_single_thread_shares_nothing(void **state) {
+    (void)state;
+    assert_true(wants_constants(128));
+    assert_false(wants_constants(1));
+}
+
 // A launch of 1 us every `every` ns; every fourth is of another function, the last ones were recorded without times.
 static f64 period(u64 every) {
     enum { LAUNCHES = 64, TIMED = 48 };
@@ -715,6 +735,7 @@ static void launches_follow_each_other(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(places_that_lanes_share_are_computed),
                                        cmocka_unit_test(launches_follow_each_other),
+                                       cmocka_unit_test(a_single_thread_shares_nothing),
                                        cmocka_unit_test(loops_that_are_unrolled_gain_less),
                                        cmocka_unit_test(frames_that_leave_the_l2_are_written_to_dram),
                                        cmocka_unit_test(turns_that_need_no_other_are_dealt),

@@ -38,6 +38,20 @@ static Copies copies_of(const CasePart *part, u32 access) {
     return copies;
 }
 
+// How often a CTA does it: as counted, or as all its warps would.
+static f64 times_of_cta(const AdviceCase *c, const CasePart *part, u32 access, const Copies *copies) {
+    const CaseAccess *a = &part->accesses[access];
+    const ViewLaunches *l = &c->view->launches;
+    u32 loop = part->insns[a->pc].loop;
+    f64 turns = (loop != WL_NONE ? fmax(part->loops[loop].trips, 1) : 1) * copies->count, ctas = 0, counted = 0;
+    for (u32 i = 0; i < l->count; i++) ctas += (f64)l->rows[i]->grid[0] * l->rows[i]->grid[1] * l->rows[i]->grid[2];
+    if (part != c->parts || !part->view->executed || ctas <= 0)
+        return fmax(c->view->occupancy.warps_per_cta, 1) * turns;
+    for (u32 i = access; i < part->access_count; i++)
+        if (is_copy(part, a, &part->accesses[i])) counted += (f64)part->view->executed[part->accesses[i].pc];
+    return fmax(counted / ctas, 1);
+}
+
 // In shared memory lanes meet in banks, not in sectors.
 static void move_to_shared(Hit *hit, const CasePart *part, u32 access) {
     for (u32 i = access; i < part->access_count; i++) {
@@ -51,13 +65,12 @@ static void move_to_shared(Hit *hit, const CasePart *part, u32 access) {
 static void look_at(AdviceCase *c, const CasePart *part, u32 access) {
     const CaseAccess *a = &part->accesses[access];
     Copies copies = copies_of(part, access);
-    f64 use = copies.use, lanes = atomic_lanes(part, a), warps, left;
+    f64 use = copies.use, lanes = atomic_lanes(part, a), left;
     u32 loop = part->insns[a->pc].loop;
     bool one = access_is_one_word(part, a);
     if (!copies.count || !copies.first) return;
-    warps = c->view->occupancy.warps_per_cta > 1 ? c->view->occupancy.warps_per_cta : 1;
     f64 turns = (loop != WL_NONE ? fmax(part->loops[loop].trips, 1) : 1) * copies.count;
-    left = !one ? 1 / (turns * WORDS_OF_SECTOR) : lanes > 1 ? 1 / lanes : 1 / (warps * turns);
+    left = !one ? 1 / (turns * WORDS_OF_SECTOR) : lanes > 1 ? 1 / lanes : 1 / times_of_cta(c, part, access, &copies);
     if (use < WORTH_IT || left > 0.8) return;
     Hit *hit = hit_begin(c);
     hit_relieve(hit, RESOURCE_ATOMIC, use * (1 - left));

@@ -27,6 +27,7 @@ static bool find_grid(const AdviceCase *c, Grid *g) {
 typedef struct MainLoop {
     u32 loop;                  // the hottest outermost one, WL_NONE: none is hot
     f64 turns;                 // 1: not known
+    f64 copies;                // turns of the source's loop in one
     f64 outside;               // samples of issue outside of it, which further threads have as well
     f64 uses[RESOURCE_COUNT];  // of what is outside of it
 } MainLoop;
@@ -35,7 +36,7 @@ static MainLoop main_loop(const AdviceCase *c) {
     const CasePart *part = &c->parts[0];
     const Loops *loops = part->view->flow.loops;
     f64 best = 0;
-    MainLoop m = {.loop = WL_NONE, .turns = 1};
+    MainLoop m = {.loop = WL_NONE, .turns = 1, .copies = 1};
     for (u32 l = 0; l < loops->loop_count; l++) {
         f64 samples = part->loops[l].active + part->loops[l].stalled;
         if (loops->loops[l].parent != WL_NONE || samples <= best) continue;
@@ -43,12 +44,20 @@ static MainLoop main_loop(const AdviceCase *c) {
         m.loop = l, m.turns = fmax(part->loops[l].trips, 1);
     }
     if (best <= 0.5 * c->load.total) m.loop = WL_NONE, m.turns = 1;
+    if (m.loop != WL_NONE) m.copies = loop_copies(part, m.loop);
     for (u32 pc = 0; pc < part->view->insn_count; pc++) {
         if (m.loop != WL_NONE && loop_has(part, m.loop, pc)) continue;
         m.outside += part->insns[pc].issued;
         for (u32 r = 0; r < RESOURCE_COUNT; r++) m.uses[r] += part->insns[pc].use[r];
     }
     return m;
+}
+
+// As the source has them.
+static void tell_turns(Hit *hit, const MainLoop *loop) {
+    f64 turns = loop->turns * loop->copies;
+    hit_fact(hit, "loop_trip_count", turns, "turns", "a thread's loop turns %.0f times, which more threads could share",
+             turns);
 }
 
 // --- block-increase ------------------------------------------------------------------------------------------------
@@ -84,8 +93,7 @@ static void share_loop(Hit *hit, const Grid *g, const MainLoop *loop, f64 more) 
     hit->change.warps = fmax(fmin(ctas / g->sms, g->per_sm), 1) / on_an_sm;
     hit->change.issues = -loop->outside * (more - 1);
     for (u32 r = 0; r < RESOURCE_COUNT; r++) hit_relieve(hit, (Resource)r, -loop->uses[r] * (more - 1));
-    hit_fact(hit, "loop_trip_count", loop->turns, "turns",
-             "a thread's loop turns %.0f times, which more threads could share", loop->turns);
+    tell_turns(hit, loop);
     hit_caution(hit,
                 "if there are no further elements for further threads, the turns of a thread's loop have to be split, "
                 "and results joined");
@@ -158,8 +166,7 @@ static bool fill_lanes(AdviceCase *c, const Grid *g) {
     hit_fact(hit, "launch__block_size", threads, "threads",
              "a warp of a CTA of %.0f thread%s works with as many of its %d lanes", threads, threads > 1 ? "s" : "",
              WARP);
-    hit_fact(hit, "loop_trip_count", loop.turns, "turns",
-             "a thread's loop turns %.0f times, which more threads could share", loop.turns);
+    tell_turns(hit, &loop);
     hit->doubtful = true;  // what threads share may be more than the loop
     if (g->ctas < g->sms)
         hit_caution(hit, "%.0f of %.0f SMs have a CTA: launch as many CTAs as there is work for, too", g->ctas, g->sms);

@@ -245,6 +245,13 @@ static bool is_constant_operand(const CasePart *part, const CaseAccess *a) {
     return true;
 }
 
+// A thread by itself shares nothing, whatever its address is.
+static bool is_shared_by_lanes(const AdviceCase *c, const CaseAccess *a) {
+    const ProfileLaunch *l = c->view->launches.typical;
+    bool alone = l && (u64)l->block[0] * l->block[1] * l->block[2] == 1;
+    return a->uniform && a->lanes > 1 && !alone;
+}
+
 void rule_memory_transactions(AdviceCase *c) {
     Hit *hit = hit_begin(c);
     Found f = {0};
@@ -252,7 +259,7 @@ void rule_memory_transactions(AdviceCase *c) {
         const CasePart *part = &c->parts[p];
         for (u32 i = 0; i < part->access_count; i++) {
             const CaseAccess *a = &part->accesses[i];
-            bool fits = is_global_load(a) && a->uniform && a->affine && !access_is_written(part, a);
+            bool fits = is_global_load(a) && is_shared_by_lanes(c, a) && a->affine && !access_is_written(part, a);
             if (!fits || part->insns[a->pc].loop == WL_NONE) {
                 if (!fits || !is_constant_operand(part, a)) continue;
             }
