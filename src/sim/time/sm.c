@@ -8,6 +8,7 @@
 #include "sim/time/sm_parts.h"
 #include "sim/time/sm_spin.h"
 #include "sim/time/sm_trace.h"
+#include "sim/time/sm_unit.h"
 
 // --- what comes next for a warp ------------------------------------------------------------------------------------
 // The latest of the registers that the next instruction reads or writes (TimeCode.late).
@@ -464,7 +465,6 @@ static void count_issue(Sm *sm, Scheduler *s, TimeWarp *w, const TimeOp *op, u64
     tally->issued[op->pc]++;  // TimePc.stalls has these cycles, too, in the end
 }
 
-// What the warp cannot do now it can do later: `until`.
 static bool throttle(Sm *sm, Scheduler *s, TimeWarp *w, u64 cycle, u64 until, StallReason reason) {
     charge_turn(sm, s, w, tally_of(sm, w), code_of(w)->ops[w->op].pc, cycle);
     w->reason = (u8)reason;
@@ -623,18 +623,17 @@ static bool reads_registers(Sm *sm, Scheduler *s, TimeWarp *w, const TimeOp *op,
     return throttle(sm, s, w, cycle, s->busy, STALL_DISPATCH);
 }
 
-// The slow unit is behind the queue of shared memory and constants. [bench/hwref/h200-stall-reasons.tsv, row_ex2,
-// row_f2i, row_popc: 16 warps of an SM wait 14 to 18 cycles an instruction, all of them mio_throttle]
-static StallReason unit_throttle(const TimeOp *op) {
-    return op->unit == UNIT_XU ? STALL_MIO_THROTTLE : STALL_MATH_PIPE_THROTTLE;
-}
-
 static bool try_issue(Sm *sm, Scheduler *s, TimeWarp *w, u64 cycle) {
     const TimeCode *code = code_of(w);
     const TimeOp *op = &code->ops[w->op];
     bool memory = op->path == TIME_BY_QUEUE;
-    if (op->path == TIME_BY_UNIT && s->unit_free[op->unit] > cycle)
-        return throttle(sm, s, w, cycle, s->unit_free[op->unit], unit_throttle(op));
+    if (op->path == TIME_BY_UNIT) {
+        if (s->unit_free[op->unit] > cycle) {
+            bool held = w->reason == unit_throttle(op) && unit_hold(sm, s, w, op, cycle);
+            return !held && throttle(sm, s, w, cycle, s->unit_free[op->unit], unit_throttle(op));
+        }
+        if (WL_UNLIKELY(is_held(s, w))) unit_let_go(sm, s, w, cycle);
+    }
     if (op->reads && !reads_registers(sm, s, w, op, cycle)) return false;
     if (memory) {
         if (!enter_queue(sm, s, w, op, cycle)) return false;
@@ -646,6 +645,7 @@ static bool try_issue(Sm *sm, Scheduler *s, TimeWarp *w, u64 cycle) {
             cycle + (op->spaced == SPACED_CONSTANT ? sm->gpu->constant_interval : sm->gpu->access_interval);
     if (!memory) {
         if (op->path == TIME_BY_UNIT) s->unit_free[op->unit] = cycle + op->interval;
+        if (WL_UNLIKELY(s->held) && op->path == TIME_BY_UNIT) unit_note(s, op, cycle);
         if (op->kind == TIME_FIXED)
             memory_fixed(sm, w, op, cycle);
         else if (op->dst_count) {
@@ -732,7 +732,7 @@ static u64 look_at_slots(Scheduler *s, u64 cycle) {
 }
 
 // One cycle of a scheduler. False: a warp needs the front first.
-static bool schedule(Sm *sm, Scheduler *s, u64 cycle) {
+static __attribute__((noinline)) bool schedule(Sm *sm, Scheduler *s, u64 cycle) {
     if (s->busy > cycle) return s->next = s->busy, true;
     u64 next = look_at_slots(s, cycle), traced = 0;
     for (u64 left = s->ready & s->tracing; left; left &= left - 1) {
@@ -745,6 +745,7 @@ static bool schedule(Sm *sm, Scheduler *s, u64 cycle) {
     if (traced) next = look_at_slots(s, cycle);
     s->next = NEVER;  // set_at lowers it
     u64 ready = s->ready;
+    if (WL_UNLIKELY(s->held)) ready |= unit_ready(s, cycle);
     u32 by_age = 0;
     while (ready && s->busy <= cycle) {
         u32 i = choose(sm, s, ready, &by_age);
@@ -754,6 +755,7 @@ static bool schedule(Sm *sm, Scheduler *s, u64 cycle) {
             break;
         }
     }
+    if (WL_UNLIKELY(s->held)) ready &= ~s->held, next = unit_next(s, cycle, next);
     if (ready && cycle + 1 < next) next = cycle + 1;
     if (next < s->next) s->next = next;
     if (s->next < s->busy) s->next = s->busy;

@@ -132,6 +132,7 @@ typedef struct TimeWarp {
     u32 line;               // of instructions, that it reads; WL_NONE
     u32 delay_pc;           // what it waited for in one cycle of `delay`, any of them; WL_NONE
     u32 serial;             // tells the warps apart that have this place one after the other
+    u64 held_taken;         // it is held by a unit: HeldUnit.taken when that began, as if at `since`
     u64 delay;              // cycles in which it stalled since its last barrier
     u64 delay_next;         // ... more than these: it is a later one's turn to be delay_pc
     u64 salt;               // of that choice, another one in each warp of the GPU
@@ -206,6 +207,13 @@ typedef enum SchedulerPolicy {
     POLICY_CTA_GRR
 } SchedulerPolicy;
 
+// A unit of a scheduler's own that warps wait for (sm_unit.h).
+typedef struct HeldUnit {
+    u64 held;   // slots of these; without any, the rest is not kept up
+    u64 from;   // behind the last issue to it
+    u64 taken;  // cycles that it was taken, or will be, behind the one of the issue
+} HeldUnit;
+
 typedef struct Scheduler {
     u64 ready, waiting;  // slots: `at` was reached when the scheduler was last looked at; other times than NEVER
     u64 tracing;         // ... whose warps are in state TW_TRACE
@@ -219,6 +227,9 @@ typedef struct Scheduler {
     TimeWarp *warps[SCHED_WARPS];
     u8 by_age[SCHED_WARPS];  // slots, oldest warp first: `resident` of them
     u64 peers[SCHED_WARPS];  // by slot that has a warp: the slots of warps of its CTA
+    u64 held;                // slots whose warps wait for a unit that they found taken: neither ready nor waiting
+    u32 held_units;          // ... the units
+    HeldUnit units[UNIT_COUNT];
     u64 unit_free[UNIT_COUNT];
     u64 reads;  // registers that its register file could have handed out when it has those of what was issued
     SampledSlots sampled[SAMPLE_SETS];

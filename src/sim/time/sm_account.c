@@ -4,6 +4,8 @@
 
 #include <assert.h>
 
+#include "sim/time/sm_unit.h"
+
 void account_residents(Sm *sm, u64 cycle) {
     if (cycle <= sm->integrated) return;
     u64 cycles = cycle - sm->integrated;
@@ -48,6 +50,7 @@ void account_samples(const Sm *sm, const TimeWarp *w, u32 pc, u32 reason, u64 fr
 void account_sample_cycles(Sm *sm, u64 cycle) {
     const SamplePlan *plan = machine_samples(sm->machine);
     u64 number = sample_number(plan, 0, cycle);  // of the next one
+    unit_settle(sm, cycle);
     sm->sample_next = (number << plan->shift[0]) - plan->offset;
     u64 last = ((number - 1) << plan->shift[0]);
     sm->sampled = number && last >= plan->offset ? last - plan->offset + 1 : 0;
@@ -130,7 +133,8 @@ static const TimeWarp *first_warp(const Scheduler *s) {
     for (u32 i = 0, left = s->resident; left; i++) {
         if (!s->warps[i]) continue;
         left--;
-        if (!best || s->at[i] < at) best = s->warps[i], at = s->at[i];
+        u64 can = is_held(s, s->warps[i]) ? unit_at(s, s->warps[i]) : s->at[i];
+        if (!best || can < at) best = s->warps[i], at = can;
     }
     return best;
 }
@@ -150,6 +154,7 @@ void sm_settle(Sm *sm, u64 cycle) {
     account_residents(sm, cycle);
     if (!sm->furnished) return (void)(sm->counters[SMC_SLOTS_EMPTY] += sm->scheduler_count * (sm->integrated - before));
     assert(slots_add_up(sm));
+    unit_settle(sm, cycle);
     for (u32 i = 0; i < sm->scheduler_count; i++) {
         Scheduler *s = &sm->schedulers[i];
         account_slots(sm, s, cycle, s->resident ? first_warp(s) : NULL);

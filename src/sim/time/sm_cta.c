@@ -207,7 +207,8 @@ void sm_abandon(Sm *sm, u64 cycle) {
     for (u32 i = 0; i < sm->scheduler_count; i++) {
         Scheduler *s = &sm->schedulers[i];
         for (u32 k = 0; k < SCHED_WARPS; k++) s->at[k] = NEVER, s->warps[k] = NULL;
-        s->ready = s->waiting = s->tracing = 0;
+        s->ready = s->waiting = s->tracing = s->held = s->held_units = 0;
+        for (u32 k = 0; k < UNIT_COUNT; k++) s->units[k].held = 0;
         s->resident = 0;
         s->next = NEVER;
         account_slots(sm, s, cycle, NULL);

@@ -14,6 +14,7 @@ typedef struct Catch {
     u32 point_count[TIMELINE_UNIT_COUNT], unit_count[TIMELINE_UNIT_COUNT];
     u64 step[TIMELINE_UNIT_COUNT];
     u64 latencies, causes, cause_cycles, samples, names;
+    u64 stall_samples[STALL_COUNT];             // of period 16
     u64 period_samples[32], period_places[32];  // by the period's logarithm: samples; where they fell, as one number
     u64 warp_cycles[STALL_COUNT], idle_cycles[STALL_COUNT];  // idle: of the warp's scheduler
     RecordStallCause cause[64];                              // of the last launch, as many as fit
@@ -91,6 +92,7 @@ static Status take(Sink *sink, RecordKind kind, const void *fixed, const void *t
         for (u32 i = 0; i < head->count; i++) {
             u32 period = (u32)__builtin_ctzll(head->period);
             c->period_samples[period] += rows[i].samples;
+            if (head->period == 16) c->stall_samples[rows[i].stall] += rows[i].samples;
             c->period_places[period] += (u64)rows[i].samples * (rows[i].pc + 1) * (rows[i].stall + 1);
         }
         for (u32 i = 0; i < head->count && head->period == 1; i++) {
@@ -238,6 +240,14 @@ static const char kernels[] =
     "again: wgmma.fence.sync.aligned;\n" PRODUCT PRODUCT PRODUCT PRODUCT
     "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;\n"
     "add.u32 %r10, %r10, 1; setp.lt.u32 %p2, %r10, 8; @%p2 bra again; add.f32 %f1, %f1, %f5; st.global.f32 [%d2], %f1;\n"
+    END
+    // Integers only: 8 warps of each scheduler wait for a unit that takes an instruction every other cycle.
+    BEGIN("integers")
+    "mov.u32 %r5, 0; mov.u32 %r6, %r1; mov.u32 %r7, %r3; mov.u32 %r8, %r4; mov.u32 %r9, %r1;\n"
+    "again: xor.b32 %r6, %r6, %r7; and.b32 %r10, %r7, %r8; shl.b32 %r11, %r8, 3; xor.b32 %r9, %r9, %r6;\n"
+    "or.b32 %r7, %r10, %r11; shr.u32 %r12, %r9, 2; xor.b32 %r8, %r8, %r12; min.u32 %r6, %r6, %r12;\n"
+    "add.u32 %r5, %r5, 1; setp.lt.u32 %p1, %r5, 100; @%p1 bra again;\n"
+    "xor.b32 %r6, %r6, %r7; xor.b32 %r8, %r8, %r9; xor.b32 %r6, %r6, %r8; st.global.u32 [%d2], %r6;\n"
     END
     // One warp that is busy for a long time.
     BEGIN("long")
@@ -396,6 +406,28 @@ static void every_cycle_is_sampled(void **state) {
                              (u64)all->value[(MetricId)time_metrics[r].metric]);
     assert_int_equal(t.catch->idle_cycles[STALL_SELECTED], 0);
     close_device(&t);
+}
+
+// Warps that find their unit taken again and again: while it is taken they wait for it, in the cycles between another
+// warp is taken, and neither depends on when samples are taken. These see the same.
+static void warps_wait_for_a_unit(void **state) {
+    (void)state;
+    f64 waits[2], turns[2];
+    for (u32 i = 0; i < 2; i++) {
+        Timed t;
+        open_sampled(&t, kernels, true, 0, i ? 1024 : 16, 0);
+        Params params = make_params(&t);
+        device_run(&t.d, "integers", 2 * SMS, 512, &params);
+        waits[i] = value(&t, METRIC_STALL_MATH_PIPE_THROTTLE);
+        turns[i] = value(&t, METRIC_STALL_NOT_SELECTED);
+        const u64 *samples = t.catch->stall_samples;
+        f64 all = (f64)(samples[STALL_MATH_PIPE_THROTTLE] + samples[STALL_NOT_SELECTED]) * 16 * 16;
+        if (!i) assert_true(all > 0.95 * (waits[0] + turns[0]) && all < 1.05 * (waits[0] + turns[0]));
+        close_device(&t);
+    }
+    print_message("%.0f cycles for the unit, %.0f not selected\n", waits[0], turns[0]);
+    assert_true(waits[0] == waits[1] && turns[0] == turns[1]);
+    assert_true(waits[0] > 0.8 * turns[0] && waits[0] < 1.25 * turns[0]);
 }
 
 // Each period has its samples: one place of 16 in turn, every 2^n cycles; another offset gives other ones, and nothing
@@ -720,6 +752,7 @@ int main(void) {
         cmocka_unit_test(the_accounts_close),
         cmocka_unit_test(instructions_add_up_to_launches),
         cmocka_unit_test(every_cycle_is_sampled),
+        cmocka_unit_test(warps_wait_for_a_unit),
         cmocka_unit_test(periods_are_sampled_side_by_side),
         cmocka_unit_test(barriers_wait_for_what_held_the_last_warp_up),
         cmocka_unit_test(waiting_for_a_turn_is_the_same_for_every_interval),
