@@ -283,6 +283,11 @@ typedef struct ConstMiss {  // line under way to the cache behind the first ones
 // warps, through. What came behind it and is through at once is so, too.
 typedef enum ReadState { READ_WAITS, READ_TURNS, READ_DONE } ReadState;
 
+enum { STORED_LINES = 32 };  // by their address: more than come within l1_store_there
+typedef struct StoredLine {  // that a store has brought into the L1
+    u64 line, looked_up;     // ... by the last one that did not find it there
+} StoredLine;
+
 typedef struct PipeEntry {
     u64 issued;
     u64 read_end;   // in Pipe.read_clock; while it READ_WAITS, from its begin
@@ -440,6 +445,7 @@ typedef struct Sm {
     u32 miss_room;                                              // of miss_cap, those that there is memory for
     u32 writes;                                                 // and atomics, not yet answered
     StoreQueue stores;
+    StoredLine stored[STORED_LINES];
     u32 same_word;  // lanes of atomics that meet on a word, not yet answered
     SpunWord spun[SPUN_WORDS];
     u64 barrier_free;  // when the SM can note another arrival at a barrier

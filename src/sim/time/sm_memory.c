@@ -281,12 +281,9 @@ static void write_line(const Access *a, u64 word) {
     else if (look.hit && !allocate)
         (void)cache_write(sm->l1, line, look.hit, 0, false, a->op->pc, &victim);
     sm->counters[SMC_L1_EVICTIONS] += victim.evicted;
-    u32 hit = allocate && look.present ? sectors : look.hit;
+    // Stores to surfaces count as hits (h200-ncu-third.csv, surfaceWriteKernel: 50 % with as many loads that miss).
     bool surface = a->entry->space == TRACE_TEXTURE;
-    sm->counters[surface ? SMC_TEX_SECTORS
-                 : local ? SMC_L1_LOCAL_ST_SECTORS
-                         : SMC_L1_GLOBAL_ST_SECTORS] += sector_count(sectors);
-    sm->counters[surface ? SMC_TEX_HITS : local ? SMC_L1_LOCAL_ST_HITS : SMC_L1_GLOBAL_ST_HITS] += sector_count(hit);
+    u32 hit = surface || (allocate && look.present) ? sectors : look.hit;
     if (sm->gpu->l1_join) {
         StoreAccess store = {.ticket = a->entry->ticket,
                              .bytes = a->entry->share,
@@ -294,8 +291,13 @@ static void write_line(const Access *a, u64 word) {
                              .looked_up = a->cycle + a->entry->count};
         u64 from = a->pipe->data_free > a->cycle ? a->pipe->data_free : a->cycle;
         a->pipe->data_free = from + store_line(sm, &store, word);
-        return;
+        if (stored_just_before(sm, &store, line, look.present)) hit = 0;
     }
+    sm->counters[surface ? SMC_TEX_SECTORS
+                 : local ? SMC_L1_LOCAL_ST_SECTORS
+                         : SMC_L1_GLOBAL_ST_SECTORS] += sector_count(sectors);
+    sm->counters[surface ? SMC_TEX_HITS : local ? SMC_L1_LOCAL_ST_HITS : SMC_L1_GLOBAL_ST_HITS] += sector_count(hit);
+    if (sm->gpu->l1_join) return;
     sm->tickets.data[a->entry->ticket].remaining++;
     sm->writes++;
     sm_request(sm, (MemRequest){.cycle = a->cycle,

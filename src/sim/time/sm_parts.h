@@ -74,9 +74,13 @@ typedef struct StoreAccess {
     u32 ticket, bytes;
     bool local;
     u64 looked_up;
+    bool joins;  // set by store_line: a line that waits to leave
 } StoreAccess;
 // ... returns for how many cycles it keeps the way out busy.
-u32 store_line(Sm *sm, const StoreAccess *access, u64 word);
+u32 store_line(Sm *sm, StoreAccess *access, u64 word);
+// Behind store_line: whether the line that stores have brought into the L1 is not there yet for this one, which joins
+// none of them. `present`: the L1 has it.
+bool stored_just_before(Sm *sm, const StoreAccess *access, u64 line, bool present);
 void store_answered(Sm *sm, u32 at, u64 cycle);
 static inline bool is_store(u32 tag) { return (tag & (TAG_STORE | TAG_TICKET)) == TAG_STORE; }
 // A reply with the tag will come soon, or next but a few: brings what that needs into the host's cache.

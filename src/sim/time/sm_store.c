@@ -115,12 +115,13 @@ static u32 port_cycles(const StoreQueue *q, const StoreLine *l) {
     return q->cycles[(l->sectors & ~l->whole) != 0][sector_count(l->sectors)];
 }
 
-u32 store_line(Sm *sm, const StoreAccess *a, u64 word) {
+u32 store_line(Sm *sm, StoreAccess *a, u64 word) {
     StoreQueue *q = &sm->stores;
     u64 key = trace_line_address(word) | a->local;
     u32 place = find(q, key), sectors = trace_line_sectors(word);
     StoreLine *l = place == STORE_QUEUE ? append(sm, key) : &q->lines[q->ring[place]];
     if (!l) return 0;
+    a->joins = place != STORE_QUEUE;
     u32 before = place == STORE_QUEUE ? 0 : port_cycles(q, l);
     l->ready = a->looked_up + sm->gpu->l1_join;
     l->sectors |= (u8)sectors;
@@ -134,6 +135,13 @@ u32 store_line(Sm *sm, const StoreAccess *a, u64 word) {
     sm->tickets.data[a->ticket].remaining++;
     u32 now = port_cycles(q, l);
     return now > before ? now - before : 0;
+}
+
+bool stored_just_before(Sm *sm, const StoreAccess *a, u64 line, bool present) {
+    StoredLine *s = &sm->stored[(line >> 7 ^ line >> 12 ^ line >> 17) % STORED_LINES];
+    bool early = s->line == line && a->looked_up < s->looked_up + sm->gpu->l1_store_there;
+    if (!present || early) *s = (StoredLine){.line = line, .looked_up = a->looked_up};
+    return early && !a->joins;
 }
 
 // MemRequest.parts of a line of whose sectors so many bytes are written. Half of a sixteenth is one. All four at once,
