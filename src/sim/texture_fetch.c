@@ -38,7 +38,8 @@ void texture_end(TextureAccess *a) {
     u32 count = 0;
     for (u32 at = 0; at < 512; at++)
         if (a->sectors.used[at >> 6] >> (at & 63) & 1) sector[count++] = a->sectors.sector[at];
-    trace_sectors(a->x->trace, sector, count, a->sectors.looked_up, a->bytes);
+    bool apart = a->texture && !a->texture->tiled;
+    trace_sectors(a->x->trace, sector, count, a->sectors.looked_up, a->bytes, apart);
 }
 
 static void use_level(TextureAccess *a, u32 level) {

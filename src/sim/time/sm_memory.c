@@ -230,13 +230,16 @@ static bool read_line(const Access *a, u64 word, Cache *cache, u64 latency, MemK
         m->sectors |= look.miss;
         if (keep && !at_once) m->kept |= look.miss;
         sm->sectors_under_way += sector_count(fresh);
-        if (fresh)
+        bool apart = kind == MEM_TEXTURE && trace_line_whole(word);
+        for (u32 left = fresh, part; left; left &= ~part) {
+            part = apart ? left & -left : left;
             sm_request(sm, (MemRequest){.cycle = a->cycle,
                                         .line = line,
                                         .tag = (u32)(m - sm->misses),
                                         .kind = (u8)kind,
-                                        .sectors = (u8)fresh,
+                                        .sectors = (u8)part,
                                         .local = local});
+        }
     }
     u32 awaited = look.pending | look.miss;
     if (awaited && m) wait_for_line(sm, m, a->entry->ticket, awaited);

@@ -354,7 +354,7 @@ void trace_local_uniform(Trace *t, u64 offset, u32 mask, u32 bytes) {
     trace_local(t, lanes, mask, bytes);
 }
 
-void trace_sectors(Trace *t, const u64 *sector, u32 count, u32 looked_up, u32 bytes) {
+void trace_sectors(Trace *t, const u64 *sector, u32 count, u32 looked_up, u32 bytes, bool apart) {
     LineSet set;
     set.count = 0;
     for (u32 i = 0; i < count; i++) line_add(&set, sector[i] << 5, 1);
@@ -362,7 +362,9 @@ void trace_sectors(Trace *t, const u64 *sector, u32 count, u32 looked_up, u32 by
     if (!head) return;
     TraceAccess a = {
         .space = TRACE_TEXTURE, .lanes = LANES, .wavefronts = (u16)looked_up, .bytes = (u8)(bytes / LANES)};
-    finish(t, head, a, write_lines(t, &set, head + 1));
+    u32 lines = write_lines(t, &set, head + 1);
+    for (u32 i = 0; i < lines && apart; i++) head[1 + i] |= TRACE_LINE_APART;
+    finish(t, head, a, lines);
 }
 
 void trace_bulk(Trace *t, u64 address, u64 bytes) {

@@ -64,8 +64,9 @@ static inline TraceAccess trace_access(u64 w) {
 
 // A line: its number in the low 48 bits; the 32-byte sectors touched, and those covered completely, 4 bits each; and
 // of atomics the most lanes on one 4-byte word of it, of others the words of each sector that is not covered
-// completely, if they are the same of all, else 0.
+// completely, if they are the same of all, else 0. Of textures none is covered, or all: they are asked for apart.
 #define TRACE_LINE_MASK ((1ull << 48) - 1)
+#define TRACE_LINE_APART (15ull << 52)
 static inline u64 trace_line_address(u64 w) { return (w & TRACE_LINE_MASK) << 7; }
 static inline u32 trace_line_sectors(u64 w) { return w >> 48 & 15; }
 static inline u32 trace_line_whole(u64 w) { return w >> 52 & 15; }
@@ -123,8 +124,9 @@ void trace_global(Trace *t, const u64 *address, u32 count, u32 bytes);
 void trace_shared(Trace *t, u32 wavefronts, u32 fewest, u32 lanes, u32 bytes, bool distributed);
 void trace_local(Trace *t, const u64 *offset, u32 mask, u32 bytes);
 void trace_local_uniform(Trace *t, u64 offset, u32 mask, u32 bytes);
-// A texture access, by numbers of sectors; `looked_up`: of each of its quads; `bytes`: of all lanes.
-void trace_sectors(Trace *t, const u64 *sector, u32 count, u32 looked_up, u32 bytes);
+// A texture access, by numbers of sectors; `looked_up`: of each of its quads; `bytes`: of all lanes; `apart`: each
+// sector is asked for by itself.
+void trace_sectors(Trace *t, const u64 *sector, u32 count, u32 looked_up, u32 bytes, bool apart);
 void trace_bulk(Trace *t, u64 address, u64 bytes);
 void trace_barrier(Trace *t, u32 barrier, u32 lanes, u32 expected, bool waits);
 void trace_exit(Trace *t, u32 lanes);
