@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// fast-math, strength-reduction: arithmetic that takes many instructions where few would do. The sequences are found by
-// what nothing else has: an instruction of the PTX, or a constant or opcode of the machine code. Each stands for so
-// many instructions of its source line; which of the line's they are is not asked, they count alike.
+// fast-math: arithmetic that takes many instructions where few would do. The sequences are found by what nothing else
+// has: an instruction of the PTX, or a constant or opcode of the machine code. Each stands for so many instructions of
+// its source line; which of the line's they are is not asked, they count alike.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +13,6 @@
 enum {
     EXACT_STEPS = 10,  // division, root, reciprocal
     FAST_STEPS = 4,    // __fdividef; sqrt.approx has 4, too
-    ROUTINE_STEPS = 20,
-    DIVIDE_STEPS = 4,
 };
 
 // Functions of CUDA's math library (libdevice) and the exact operations of the machine code: a constant that only this
@@ -196,89 +194,4 @@ void rule_fast_math(AdviceCase *c) {
                      sequences[s].fast, sequences[s].fast_steps);
     hit_caution(hit, "results change in their last digits; large arguments of sine and cosine lose more");
     hit_end_line(hit, m.part, m.pc, "Use the fast versions of the math functions at %s", place_text(c, m.part, m.pc));
-}
-
-// --- strength-reduction --------------------------------------------------------------------------------------------
-static bool by_constant(const CasePart *part, u32 pc) {
-    const FlowInsn *in = case_insn(part, pc);
-    return in->uses >= 2 && part->view->flow.code->operands[in->operands + in->defs + 1].kind == FLOW_IMMEDIATE;
-}
-
-static bool is_divide_routine(const CasePart *part, u32 pc) {
-    const char *name = insn_routine(part, pc);
-    return name && (strstr(name, "_rem_") || strstr(name, "_div_u") || strstr(name, "_div_s"));
-}
-
-// Of the machine code of a division of 32 bits: the reciprocal, which loops keep, and then, for each dividend, the high
-// half of a product with it and two corrections.
-// Multiplied by a reciprocal that the host computed: the high half, a shift, and for a remainder a product more.
-enum { RECIPROCAL_STEPS = 10, CORRECTION_STEPS = 9, MULTIPLY_STEPS = 3, WIDE_MULTIPLY_STEPS = 14 /* of 64 bits */ };
-
-static bool is_high_product(const FlowCode *code, u32 pc) {
-    const SassInsn *insn = &code->sass->insns.data[code->sass->functions.data[code->func].first + pc];
-    return insn->op == SASS_OP_IMAD && sass_has(insn, "HI") && sass_has(insn, "U32");
-}
-
-// Part of the routine's instructions that a multiplication in its place would not need.
-static f64 routine_saved(const CasePart *part, u32 pc) {
-    f64 all = 0, runs = 0;
-    const char *name = insn_routine(part, pc);
-    for (u32 i = 0; i < part->view->insn_count; i++) {
-        const char *other = insn_routine(part, i);
-        if (!other || strcmp(other, name)) continue;
-        all += part->insns[i].executed;
-        runs = fmax(runs, runs_of(part, i));
-    }
-    return all > 0 ? fmax(1 - WIDE_MULTIPLY_STEPS * runs / all, 0) : 0;
-}
-
-static u32 reduce_machine(Hit *hit, const CasePart *part, MathFound *m) {
-    const FlowCode *code = part->view->flow.code;
-    MathLines lines = {0};
-    u32 reciprocals = 0, products = 0;
-    for (u32 pc = 0; pc < code->insn_count; pc++)
-        if (!insn_routine(part, pc)) reciprocals += (part->insns[pc].traits & TRAIT_INT_DIVIDE) != 0;
-    for (u32 pc = 0; pc < code->insn_count; pc++) {
-        bool routine = is_divide_routine(part, pc);
-        if (routine) hit_remove(hit, part, pc, routine_saved(part, pc));
-        if (routine || part->insns[pc].issued <= 0 || !reciprocals || insn_routine(part, pc)) continue;
-        bool reciprocal = part->insns[pc].traits & TRAIT_INT_DIVIDE, product = is_high_product(code, pc);
-        if (reciprocal || product)
-            add_to_line(hit->c, &lines, m, part, pc,
-                        runs_of(part, pc) * (reciprocal ? RECIPROCAL_STEPS : CORRECTION_STEPS - MULTIPLY_STEPS));
-        products += product;
-    }
-    remove_lines(hit, part, &lines);
-    vec_free(&lines.rows);
-    return products;
-}
-
-static u32 reduce_ptx(Hit *hit, const CasePart *part, MathFound *m) {
-    u32 count = 0;
-    for (u32 pc = 0; pc < part->view->insn_count; pc++) {
-        const CaseInsn *in = &part->insns[pc];
-        if (!(in->traits & TRAIT_INT_DIVIDE) || in->issued <= 0 || by_constant(part, pc)) continue;
-        f64 steps = insn_steps(part, pc);
-        if (steps <= DIVIDE_STEPS) steps = ROUTINE_STEPS;
-        hit_remove(hit, part, pc, 1 - DIVIDE_STEPS / steps);
-        count++;
-        if (in->issued > m->most) m->most = in->issued, m->part = part, m->pc = pc;
-    }
-    return count;
-}
-
-void rule_strength_reduction(AdviceCase *c) {
-    Hit *hit = hit_begin(c);
-    MathFound m = {0};
-    u32 count = 0;
-    for (u32 p = 0; p < c->part_count; p++)
-        count += c->parts[p].view->kind == VIEW_SASS ? reduce_machine(hit, &c->parts[p], &m)
-                                                     : reduce_ptx(hit, &c->parts[p], &m);
-    if (!m.part || hit->change.issues <= 0) return hit_drop(hit);
-    hit_fact(hit, "integer_divisions", count, "instructions",
-             "divisions or remainders by a number that is known at run time only: %u", count);
-    f64 share = 100 * hit->change.issues / c->load.issued;
-    hit_fact(hit, "division_issue_share", share, "%", "%.0f %% of what is issued would not be needed", share);
-    hit_end_line(hit, m.part, m.pc, "Replace the division at %s by a multiplication or a shift",
-                 place_text(c, m.part, m.pc));
 }

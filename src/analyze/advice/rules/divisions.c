@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// strength-reduction: divisions of integers by what is known at run time only, and what a multiplication or a shift
+// leaves of them.
+#include <math.h>
+#include <string.h>
+
+#include "analyze/advice/rule.h"
+
+// PTX: machine instructions of a division of 32 bits, and of what takes its place.
+enum { ROUTINE_STEPS = 20, DIVIDE_STEPS = 4, WIDE_MULTIPLY_STEPS = 14 /* the same of 64 bits */ };
+
+typedef struct Divisions {
+    const CasePart *part;  // where most is done
+    u32 pc;
+    f64 most;
+} Divisions;
+
+static void at_most(Divisions *d, const CasePart *part, u32 pc, f64 runs) {
+    if (runs > d->most) *d = (Divisions){.part = part, .pc = pc, .most = runs};
+}
+
+static f64 runs_of(const CasePart *part, u32 pc) { return block_runs(part, part->view->flow.cfg->block_of[pc]); }
+
+// --- PTX -----------------------------------------------------------------------------------------------------------
+static bool by_constant(const CasePart *part, u32 pc) {
+    const FlowInsn *in = case_insn(part, pc);
+    return in->uses >= 2 && part->view->flow.code->operands[in->operands + in->defs + 1].kind == FLOW_IMMEDIATE;
+}
+
+static u32 reduce_ptx(Hit *hit, const CasePart *part, Divisions *d) {
+    u32 count = 0;
+    for (u32 pc = 0; pc < part->view->insn_count; pc++) {
+        const CaseInsn *in = &part->insns[pc];
+        if (!(in->traits & TRAIT_INT_DIVIDE) || in->issued <= 0 || by_constant(part, pc)) continue;
+        f64 steps = insn_steps(part, pc);
+        if (steps <= DIVIDE_STEPS) steps = ROUTINE_STEPS;
+        hit_remove(hit, part, pc, 1 - DIVIDE_STEPS / steps);
+        count++;
+        at_most(d, part, pc, in->issued);
+    }
+    return count;
+}
+
+// --- routines of the machine code ----------------------------------------------------------------------------------
+static bool is_divide_routine(const CasePart *part, u32 pc) {
+    const char *name = insn_routine(part, pc);
+    return name && (strstr(name, "_rem_") || strstr(name, "_div_u") || strstr(name, "_div_s"));
+}
+
+// Part of the routine's instructions that a multiplication in its place would not need.
+static f64 routine_saved(const CasePart *part, u32 pc) {
+    f64 all = 0, runs = 0;
+    const char *name = insn_routine(part, pc);
+    for (u32 i = 0; i < part->view->insn_count; i++) {
+        const char *other = insn_routine(part, i);
+        if (!other || strcmp(other, name)) continue;
+        all += part->insns[i].executed;
+        runs = fmax(runs, runs_of(part, i));
+    }
+    return all > 0 ? fmax(1 - WIDE_MULTIPLY_STEPS * runs / all, 0) : 0;
+}
+
+// --- sequences of the machine code ---------------------------------------------------------------------------------
+// A division of 32 bits is (nvcc 13.0, sm_90; examples/advice/held_out_9/digit_sums.cu)
+//     I2F.RP, MUFU.RCP, IADD3, F2I, -, IMAD, IMAD.HI.U32       the divisor's reciprocal, which loops keep
+//     IMAD.HI.U32 q, reciprocal, n, RZ                         and for each dividend the quotient,
+//     -, IMAD r, divisor, -q, n                                what is left of the dividend,
+//     ISETP.GE.U32, @P IADD r, @P IADD q, ISETP.GE.U32, @P IADD q, SEL      two corrections (of r alone for a remainder)
+//     -, IMAD                                                  and the remainder where both are wanted.
+// By a reciprocal that the compiler or the host knows the product and a shift are left, and for the remainder one more
+// product: compares, corrections, choices and negations go away, and an IMAD becomes the shift. Warps wait 13 cycles
+// for a predicate, so that what goes away is more of the time than of the instructions.
+enum { RECIPROCAL_DEPTH = 8 };
+
+static const SassInsn *machine_insn(const CasePart *part, u32 pc) {
+    const FlowCode *code = part->view->flow.code;
+    return &code->sass->insns.data[code->sass->functions.data[code->func].first + pc];
+}
+
+static bool is_high_product(const CasePart *part, u32 pc) {
+    const SassInsn *insn = machine_insn(part, pc);
+    return insn->op == SASS_OP_IMAD && sass_has(insn, "HI") && sass_has(insn, "U32");
+}
+
+// A high product to which nothing is added: the reciprocal's last step adds to it.
+static bool is_quotient(const CasePart *part, u32 pc) {
+    const SassInsn *insn = machine_insn(part, pc);
+    const SassOperand *last = part->view->flow.code->sass->operands.data + insn->operands + insn->operand_count - 1;
+    return is_high_product(part, pc) && last->kind == SASS_OPERAND_REG && last->reg.index == SASS_ZERO;
+}
+
+// From the I2F on, all that is made of it only; up to the quotients, which are marked as such.
+enum { OTHER, STEP, QUOTIENT };
+
+static void mark_reciprocal(const CasePart *part, u32 pc, u32 depth, u8 *marks) {
+    const Chains *chains = part->view->flow.chains;
+    const FlowInsn *in = case_insn(part, pc);
+    marks[pc] = STEP;
+    u32 node = in->defs && depth ? chains->of_operand[in->operands] : WL_NONE;
+    for (u32 i = node == WL_NONE ? 0 : chains->first_user[node]; node != WL_NONE && i < chains->first_user[node + 1];
+         i++) {
+        u32 user = chains->users[i].insn;
+        if (user == WL_NONE || marks[user] != OTHER || insn_routine(part, user)) continue;
+        if (is_quotient(part, user))
+            marks[user] = QUOTIENT;
+        else
+            mark_reciprocal(part, user, depth - 1, marks);
+    }
+}
+
+static bool is_negation(const CasePart *part, u32 pc) {
+    const SassInsn *insn = machine_insn(part, pc);
+    const SassOperand *o = part->view->flow.code->sass->operands.data + insn->operands;
+    u32 registers = 0, negated = 0;
+    if (insn->op != SASS_OP_IADD3 && insn->op != SASS_OP_IMAD) return false;
+    for (u32 i = 0; i < insn->operand_count; i++) {
+        if (o[i].is_def || o[i].kind != SASS_OPERAND_REG || o[i].reg.file != SASS_R || o[i].reg.index == SASS_ZERO)
+            continue;
+        registers++;
+        negated += o[i].negated;
+    }
+    return registers == 1 && negated == 1;
+}
+
+// Whether the instruction's result decides which way a warp goes: it is not the division's own.
+static bool decides_way(const CasePart *part, u32 pc) {
+    const Chains *chains = part->view->flow.chains;
+    const FlowInsn *in = case_insn(part, pc);
+    for (u32 d = 0; d < in->defs; d++) {
+        u32 node = chains->of_operand[in->operands + d];
+        for (u32 i = node == WL_NONE ? 0 : chains->first_user[node];
+             node != WL_NONE && i < chains->first_user[node + 1]; i++)
+            if (chains->users[i].insn != WL_NONE && case_insn(part, chains->users[i].insn)->kind != FLOW_PLAIN)
+                return true;
+    }
+    return false;
+}
+
+// Truth tables of ~b, the quotient of a division by zero, and of a ^ b, whose sign a quotient has.
+enum { LOP_NOT = 0x33, LOP_XOR = 0x3c };
+
+static bool is_sign_or_none(const CasePart *part, u32 pc) {
+    const SassInsn *insn = machine_insn(part, pc);
+    const SassOperand *o = part->view->flow.code->sass->operands.data + insn->operands;
+    for (u32 i = 0; insn->op == SASS_OP_LOP3 && i < insn->operand_count; i++)
+        if (o[i].kind == SASS_OPERAND_IMMEDIATE && (o[i].value == LOP_NOT || o[i].value == LOP_XOR)) return true;
+    return insn->op == SASS_OP_IABS;
+}
+
+// What only a quotient needs that may be too small, or whose operands have signs.
+static bool is_correction(const CasePart *part, u32 pc) {
+    const SassInsn *insn = machine_insn(part, pc);
+    const FlowInsn *in = case_insn(part, pc);
+    if (in->is_load || in->is_store || in->kind != FLOW_PLAIN) return false;
+    if (insn->op == SASS_OP_ISETP) return !decides_way(part, pc);
+    return in->guard != WL_NONE || insn->op == SASS_OP_SEL || is_negation(part, pc) || is_sign_or_none(part, pc);
+}
+
+// Of all quotients of one line and block: the compiler mixes their corrections. A remainder alone has two corrections,
+// not three, and takes the shift besides; signs take one instruction more then, too.
+static u32 remove_corrections(Hit *hit, const CasePart *part, u32 first, u8 *marks) {
+    const u32 *block_of = part->view->flow.cfg->block_of;
+    u32 steps = 0, guarded = 0, signs = 0, quotients = 0, end = first;
+    for (; end < part->view->insn_count && block_of[end] == block_of[first]; end++) {
+        if (!same_line(part, end, first)) continue;
+        quotients += marks[end] == QUOTIENT;
+        marks[end] = marks[end] == QUOTIENT ? OTHER : marks[end];
+        if (!is_correction(part, end)) continue;
+        steps++;
+        guarded += case_insn(part, end)->guard != WL_NONE;
+        signs |= machine_insn(part, end)->op == SASS_OP_IABS;
+    }
+    f64 kept = quotients * ((guarded < (3 + signs) * quotients ? 1.0 : 0.0) + signs);
+    for (u32 pc = first + 1; pc < end && steps > kept; pc++)
+        if (same_line(part, pc, first) && is_correction(part, pc)) hit_remove(hit, part, pc, 1 - kept / steps);
+    return steps > kept ? quotients : 0;
+}
+
+static u32 reduce_machine(Hit *hit, const CasePart *part, Divisions *d) {
+    u32 quotients = 0, count = part->view->flow.code->insn_count;
+    u8 *marks = ARENA_ARRAY(hit->c->scratch, u8, count + 1);
+    if (!marks) return hit->c->status = STATUS_NO_MEMORY, 0;
+    for (u32 pc = 0; pc < count; pc++) {
+        bool routine = insn_routine(part, pc) != NULL;
+        if (routine && is_divide_routine(part, pc)) hit_remove(hit, part, pc, routine_saved(part, pc));
+        bool begins = !routine && part->insns[pc].traits & TRAIT_INT_DIVIDE && case_insn(part, pc)->kind == FLOW_PLAIN;
+        if (begins && marks[pc] == OTHER) mark_reciprocal(part, pc, RECIPROCAL_DEPTH, marks);
+    }
+    for (u32 pc = 0; pc < count; pc++) {
+        if (marks[pc] == OTHER || part->insns[pc].issued <= 0) continue;
+        if (marks[pc] == STEP) hit_remove(hit, part, pc, 1);
+        if (marks[pc] == QUOTIENT) quotients += remove_corrections(hit, part, pc, marks);
+        at_most(d, part, pc, runs_of(part, pc));
+    }
+    return quotients;
+}
+
+// --- the rule ------------------------------------------------------------------------------------------------------
+void rule_strength_reduction(AdviceCase *c) {
+    Hit *hit = hit_begin(c);
+    Divisions d = {0};
+    u32 count = 0;
+    for (u32 p = 0; p < c->part_count; p++)
+        count += c->parts[p].view->kind == VIEW_SASS ? reduce_machine(hit, &c->parts[p], &d)
+                                                     : reduce_ptx(hit, &c->parts[p], &d);
+    if (!d.part || hit->change.issues <= 0) return hit_drop(hit);
+    hit_fact(hit, "integer_divisions", count, "instructions",
+             "divisions or remainders by a number that is known at run time only: %u", count);
+    f64 share = 100 * hit->change.issues / c->load.issued;
+    hit_fact(hit, "division_issue_share", share, "%", "%.0f %% of what is issued would not be needed", share);
+    hit_end_line(hit, d.part, d.pc, "Replace the division at %s by a multiplication or a shift",
+                 place_text(c, d.part, d.pc));
+}
