@@ -11,7 +11,7 @@ import re
 
 HEADER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "src/analyze/advice/interval.h")
 NORMAL_95 = 1.6449
-LEVEL = 0.96           # of each end of a 90 % interval: a little more than 0.95, as sets of pairs differ by more than their programs do
+LEVEL, LEVEL_BELOW = 0.95, 0.97  # of the ends of a 90 % interval: sets of pairs differ most in how much less they achieve than was expected
 PRIOR_PAIRS = 8.0      # as many pairs of all rules count in the width of each rule; chosen by leaving sets out
 LEAST_ACHIEVED = 1.02  # what brings less did not help; ends below are made from those that did
 
@@ -79,7 +79,7 @@ def width_of(rule, known):
 def ends(first, widths):
     """The two quantiles, from first looks."""
     return (quantile([above(p["speedup"], p["achieved"]) / widths[p["rule"]] for p in first]),
-            quantile([below(p["speedup"], p["achieved"]) / widths[p["rule"]] for p in first if p["achieved"] >= LEAST_ACHIEVED]))
+            quantile([below(p["speedup"], p["achieved"]) / widths[p["rule"]] for p in first if p["achieved"] >= LEAST_ACHIEVED], LEVEL_BELOW))
 
 
 def interval(speedup, width, error=0.0, limit=math.inf, quantiles=None):

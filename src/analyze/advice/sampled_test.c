@@ -145,6 +145,7 @@ TEST(returns_are_waited_for_behind_them) {
                                         {.pc = RETURN, .stall = STALL_SELECTED, .samples = 10},
                                         {.pc = NEXT, .stall = STALL_BRANCH_RESOLVING, .samples = 300},
                                         {.pc = NEXT, .stall = STALL_WAIT, .samples = 7}};
+    cubin = "tests/sass/kernels_90.cubin", listing = "tests/sass/kernels_90.json";
     Sampled s = open_sampled("quotient", rows, WL_COUNT(rows));
     Arena arena = {0};
     Blame *blame;
@@ -232,12 +233,43 @@ TEST(what_passes_parameters_goes_with_the_call) {
     close_sampled(&s);
 }
 
+// Of tests/sass/kernels.cu, `quotient`, where the long division is one of 32 bits: the reciprocal, the product that
+// is the quotient, and what corrects it.
+enum { RECIPROCAL = 51, PRODUCT = 60, CORRECTED = 68 };
+static const RecordSample of_quotient[] = {{.pc = RECIPROCAL, .stall = STALL_SELECTED, .samples = 20},
+                                           {.pc = CORRECTED, .stall = STALL_WAIT, .samples = 300}};
+
+// By a reciprocal that is known: the product and a shift are left, the reciprocal's six steps and the seven of the
+// correction are not; with them goes all that waited for their predicates.
+TEST(of_a_division_the_product_stays) {
+    cubin = "tests/sass/kernels_90.cubin", listing = "tests/sass/kernels_90.json";
+    Sampled s = open_sampled("quotient", of_quotient, WL_COUNT(of_quotient));
+    Arena arena = {0}, scratch = {0};
+    AdviceCase c;
+    const KernelView *view = s.view;
+    AdviceContext context = {
+        .profile = s.profile, .views = s.views, .arena = &arena, .kernels = &view, .kernel_count = 1};
+    assert_int_equal(case_make(&context, view, &scratch, &c), STATUS_OK);
+    rule_strength_reduction(&c);
+    assert_int_equal(c.status, STATUS_OK);
+    assert_int_equal(c.hits.len, 1);
+    f64 one = c.parts[0].insns[PRODUCT].issued, gone = c.hits.data[0]->change.issues;
+    assert_true(one > 0.5);
+    assert_true(fabs(gone - 13 * one) < 1e-9);
+    assert_true(c.hits.data[0]->change.stalls > 299);
+    case_free(&c);
+    arena_free(&scratch);
+    arena_free(&arena);
+    close_sampled(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {IN_FOLDER(instructions_of_a_block_run_equally_often),
                                        IN_FOLDER(drain_is_of_the_exit_and_blamed_on_the_stores_before),
                                        IN_FOLDER(returns_are_waited_for_behind_them),
                                        IN_FOLDER(barriers_are_looked_for_before_their_samples),
                                        IN_FOLDER(of_loads_that_share_a_barrier_the_last_is_blamed),
-                                       IN_FOLDER(what_passes_parameters_goes_with_the_call)};
+                                       IN_FOLDER(what_passes_parameters_goes_with_the_call),
+                                       IN_FOLDER(of_a_division_the_product_stays)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -156,13 +156,21 @@ static bool is_correction(const CasePart *part, u32 pc) {
     return in->guard != WL_NONE || insn->op == SASS_OP_SEL || is_negation(part, pc) || is_sign_or_none(part, pc);
 }
 
+// Of the line of the division; where lines are not known, not far behind it.
+enum { NEAR = 16 };
+
+static bool is_near(const CasePart *part, u32 pc, u32 first) {
+    bool known = part->view->places[pc].line && part->view->places[first].line;
+    return known ? same_line(part, pc, first) : pc - first <= NEAR;
+}
+
 // Of all quotients of one line and block: the compiler mixes their corrections. A remainder alone has two corrections,
 // not three, and takes the shift besides; signs take one instruction more then, too.
 static u32 remove_corrections(Hit *hit, const CasePart *part, u32 first, u8 *marks) {
     const u32 *block_of = part->view->flow.cfg->block_of;
     u32 steps = 0, guarded = 0, signs = 0, quotients = 0, end = first;
     for (; end < part->view->insn_count && block_of[end] == block_of[first]; end++) {
-        if (!same_line(part, end, first)) continue;
+        if (!is_near(part, end, first)) continue;
         quotients += marks[end] == QUOTIENT;
         marks[end] = marks[end] == QUOTIENT ? OTHER : marks[end];
         if (!is_correction(part, end)) continue;
@@ -172,7 +180,7 @@ static u32 remove_corrections(Hit *hit, const CasePart *part, u32 first, u8 *mar
     }
     f64 kept = quotients * ((guarded < (3 + signs) * quotients ? 1.0 : 0.0) + signs);
     for (u32 pc = first + 1; pc < end && steps > kept; pc++)
-        if (same_line(part, pc, first) && is_correction(part, pc)) hit_remove(hit, part, pc, 1 - kept / steps);
+        if (is_near(part, pc, first) && is_correction(part, pc)) hit_remove(hit, part, pc, 1 - kept / steps);
     return steps > kept ? quotients : 0;
 }
 
