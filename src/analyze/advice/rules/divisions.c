@@ -62,12 +62,12 @@ static f64 routine_saved(const CasePart *part, u32 pc) {
 
 // --- sequences of the machine code ---------------------------------------------------------------------------------
 // A division of 32 bits is (nvcc 13.0, sm_90; examples/advice/held_out_9/digit_sums.cu) the divisor's reciprocal, which
-// loops keep: I2F.RP, MUFU.RCP, IADD3, F2I, negation, IMAD, IMAD.HI.U32; and for each dividend the quotient, IMAD.HI.U32
-// with nothing added, what it leaves of the dividend, negation and IMAD, and two corrections: ISETP.GE.U32, two guarded
-// additions, ISETP.GE.U32, one, SEL; of the rest alone for a remainder. Where both are wanted, negation and IMAD again.
-// By a reciprocal that the compiler or the host knows the product and a shift are left, and for the remainder one more
-// product: compares, corrections, choices and negations go away, and an IMAD becomes the shift. Warps wait 13 cycles
-// for a predicate, so that what goes away is more of the time than of the instructions.
+// loops keep: I2F.RP, MUFU.RCP, IADD3, F2I, negation, IMAD, IMAD.HI.U32; and for each dividend the quotient,
+// IMAD.HI.U32 with nothing added, what it leaves of the dividend, negation and IMAD, and two corrections: ISETP.GE.U32,
+// two guarded additions, ISETP.GE.U32, one, SEL; of the rest alone for a remainder. Where both are wanted, negation and
+// IMAD again. By a reciprocal that the compiler or the host knows the product and a shift are left, and for the
+// remainder one more product: compares, corrections, choices and negations go away, and an IMAD becomes the shift.
+// Warps wait 13 cycles for a predicate, so that what goes away is more of the time than of the instructions.
 enum { RECIPROCAL_DEPTH = 8 };
 
 static const SassInsn *machine_insn(const CasePart *part, u32 pc) {
