@@ -70,6 +70,9 @@ print(*found, "in the interval" if e["low"] <= gain <= e["high"] else gain,
       "near" if gain / 1.5 < e["speedup"] < gain * 1.5 else e["speedup"],
       *[k["limit"].split("(")[0] for k in advice["kernels"] if k["name"] == "by_warps"])' "$T/sums.json")" \
     "by_warps in the interval near keeps the L2's atomic units busy "
+same "a loop that turns once is not unrolled, nothing is loaded a turn ahead, no test taken out" "$("$W" advise --json --least 0 -k over_grid "$T/sums.wlp" |
+    python3 -c 'import json, sys; print(*[a["rule"] for a in json.load(sys.stdin)["advice"]])' |
+    grep -E 'loop-unrolling|code-reordering|branch-elimination')" ""
 
 # --- files
 "$W" advise --json -o "$T/a.json" "$p" && cmp -s "$T/a.json" "$T/1.json" || fail "-o FILE"

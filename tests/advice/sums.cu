@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sum with an atomic of each warp, and with one of each CTA (advise.sh). sums.ptx:
+// A sum with an atomic of each warp, and with one of each CTA; a loop over the grid (advise.sh). sums.ptx:
 // nvcc -arch=compute_75 -lineinfo -ptx sums.cu
 
 static __device__ float of_warp(float x) {
@@ -20,4 +20,8 @@ extern "C" __global__ void by_ctas(const float *in, float *out) {
     if (threadIdx.x > 0) return;
     for (int w = 1; w < 8; w++) x += sums[w];
     atomicAdd(out, x);
+}
+
+extern "C" __global__ void over_grid(const float *in, float *out, int n) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) out[i] = 2 * in[i] + 1;
 }

@@ -248,6 +248,7 @@ bool insn_feeds(const CasePart *part, u32 pc, u32 depth, bool (*wanted)(const Ca
 // profiled run had them; 0: they do not follow each other, or not often. rules/merge.c
 f64 launches_period(const ProfileLaunch *launches, u32 count, u32 function);
 bool loop_has(const CasePart *part, u32 loop, u32 pc);
+bool loop_goes_on(const CasePart *part, u32 loop);  // it is executed, and not known to end after one turn
 // Turns of the source's loop that the compiler made one turn of; 1: it did not, or it is not seen. unrolled.c
 u32 loop_copies(const CasePart *part, u32 loop);
 // Turns that need nothing of the turn before can be dealt to different threads; those in which the warps of a CTA meet,

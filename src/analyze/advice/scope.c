@@ -8,6 +8,10 @@ bool loop_has(const CasePart *part, u32 loop, u32 pc) {
     return flow_loop_has(flow->loops, loop, flow->cfg->block_of[pc]);
 }
 
+bool loop_goes_on(const CasePart *part, u32 loop) {
+    return part->loops[loop].active > 0 && part->loops[loop].trips != 1;
+}
+
 u32 loop_header_pc(const CasePart *part, u32 loop) {
     const FlowResults *flow = &part->view->flow;
     return flow->cfg->blocks[flow->loops->loops[loop].header].first;
@@ -20,7 +24,8 @@ u32 loop_line_pc(const CasePart *part, u32 loop) {
     return header;
 }
 
-// Turns per entry: how often the header ran, over how often it was come to from outside.
+// Turns per entry: how often the header ran, over how often it was come to from outside. Whoever comes from there may
+// also have gone elsewhere: less than one turn says nothing, and samples are never sure of one.
 static f64 measured_trips(const CasePart *part, const FlowLoop *loop, u32 at) {
     const FlowResults *flow = &part->view->flow;
     const FlowBlock *header = &flow->cfg->blocks[loop->header];
@@ -29,7 +34,8 @@ static f64 measured_trips(const CasePart *part, const FlowLoop *loop, u32 at) {
         u32 pred = flow->cfg->edges[header->preds + i];
         if (!flow_loop_has(flow->loops, at, pred)) entries += block_runs(part, pred);
     }
-    return entries > 0 && turns > entries ? turns / entries : 0;
+    if (entries > 0 && turns > entries) return turns / entries;
+    return part->view->executed && entries > 0 && turns == entries ? 1 : 0;
 }
 
 static void add_to_loops(const CasePart *part, u32 pc) {

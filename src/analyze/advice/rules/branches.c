@@ -317,8 +317,11 @@ static void look_at_copies(AdviceCase *c, const CasePart *part) {
 
 void rule_branch_elimination(AdviceCase *c) {
     for (u32 p = 0; p < c->part_count; p++) {
-        for (u32 l = 0; l < c->parts[p].view->flow.loops->loop_count; l++)
-            if (c->parts[p].loops[l].active > 0 && outermost(&c->parts[p], l) == l) look_at_nest(c, &c->parts[p], l);
+        for (u32 l = 0; l < c->parts[p].view->flow.loops->loop_count; l++) {
+            const CaseLoop *loop = &c->parts[p].loops[l];
+            bool turns = loop_goes_on(&c->parts[p], l) || (loop->active > 0 && !loop->innermost);
+            if (turns && outermost(&c->parts[p], l) == l) look_at_nest(c, &c->parts[p], l);
+        }
         look_at_copies(c, &c->parts[p]);
     }
 }

@@ -50,7 +50,7 @@ static f64 repeated_in_loop(const CasePart *part, const CaseAccess *a) {
     if (loop == WL_NONE || !a->affine || a->atomic) return 0;
     if (!access_is_global(a) && (!access_is_shared(a) || part->loops[loop].has_barrier)) return 0;
     if (affine_step(part->view->flow.affine, a->affine->form, loop, &step) != AFFINE_STRIDE_CONSTANT || step) return 0;
-    return part->loops[loop].trips > 1 ? 1 - 1 / part->loops[loop].trips : 0.5;
+    return part->loops[loop].trips > 0 ? 1 - 1 / part->loops[loop].trips : 0.5;
 }
 
 static bool loaded_before(const CasePart *part, u32 at) {
@@ -522,11 +522,12 @@ static bool has_barriers(const CasePart *part, u32 loop) {
     return false;
 }
 
-// Fewer threads would leave SMs without work, fewer turns lanes.
+// Fewer threads would leave SMs without work, fewer turns lanes; where each thread takes one turn there may be fewer of
+// them.
 static bool is_enough(const AdviceCase *c, const CasePart *part, u32 loop, u32 times) {
-    f64 waves = c->view->occupancy.waves;
-    if (loop == WL_NONE) return waves <= 0 || waves >= times;
-    return part->loops[loop].trips <= 0 || part->loops[loop].trips >= times;
+    f64 waves = c->view->occupancy.waves, turns = loop == WL_NONE ? 1 : part->loops[loop].trips;
+    if (loop != WL_NONE && (turns <= 0 || turns >= times)) return true;
+    return turns == 1 && (waves >= times || (waves <= 0 && loop == WL_NONE));
 }
 
 #define MOSTLY_WAITS 0.5  // of the samples: else words are not what a kernel is slow for

@@ -136,7 +136,7 @@ static void copy_ahead(AdviceCase *c, const CasePart *part, u32 loop) {
 void rule_async_copy(AdviceCase *c) {
     for (u32 p = 0; p < c->part_count && has_async(c); p++)
         for (u32 l = 0; l < c->parts[p].view->flow.loops->loop_count; l++)
-            if (c->parts[p].loops[l].has_barrier && c->parts[p].loops[l].active > 0) copy_ahead(c, &c->parts[p], l);
+            if (c->parts[p].loops[l].has_barrier && loop_goes_on(&c->parts[p], l)) copy_ahead(c, &c->parts[p], l);
 }
 
 // --- code-reordering -----------------------------------------------------------------------------------------------
@@ -311,7 +311,7 @@ void rule_code_reordering(AdviceCase *c) {
     for (u32 p = 0; p < c->part_count; p++) {
         const CasePart *part = &c->parts[p];
         for (u32 l = 0; l < part->view->flow.loops->loop_count; l++)
-            if (part->loops[l].active > 0) load_earlier(c, part, l);
+            if (loop_goes_on(part, l)) load_earlier(c, part, l);
         load_before_barriers(c, part);
     }
 }
