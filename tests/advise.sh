@@ -58,7 +58,7 @@ all_ns, bias = advice["kernel_ns"], [k["total_ns"] for k in advice["kernels"] if
 print([a["rule"] for a in advice["advice"] if a["rule"] == "kernel-merge" and a["estimate"]["saved_ns"] > 1.1 * bias])' "$T/unequal.json")" "[]"
 
 # --- atomics that go on when all warps have ended: the whole of their time is gained, and is not that of too few CTAs
-"$W" sim -q --timing tests/advice/sums.ptx --launch tests/advice/sums.launch -o "$T/sums.wlp" || fail "sums does not run"
+"$W" sim -q --timing tests/advice/sums.ptx --launch tests/advice/sums.launch -o "$T/sums.wlp" >"$T/out" || fail "sums does not run"
 "$W" advise --json --least 0 --rule atomic-contention "$T/sums.wlp" >"$T/sums.json"
 same "one atomic of each CTA instead of each warp" "$(python3 -c '
 import json, sys
@@ -73,6 +73,8 @@ print(*found, "in the interval" if e["low"] <= gain <= e["high"] else gain,
 same "a loop that turns once is not unrolled, nothing is loaded a turn ahead, no test taken out" "$("$W" advise --json --least 0 -k over_grid "$T/sums.wlp" |
     python3 -c 'import json, sys; print(*[a["rule"] for a in json.load(sys.stdin)["advice"]])' |
     grep -E 'loop-unrolling|code-reordering|branch-elimination')" ""
+same "who prints is told" "$("$W" advise "$T/sums.wlp" | tr -s '\n ' ' ' | grep -o 'Note: .*printf at sums.cu:[0-9]*:')" \
+    "Note: told spends $("$W" advise "$T/sums.wlp" | grep -o 'told spends [0-9]*' | grep -o '[0-9]*') % of its warps' time in printf at sums.cu:32:"
 
 # --- files
 "$W" advise --json -o "$T/a.json" "$p" && cmp -s "$T/a.json" "$T/1.json" || fail "-o FILE"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sum with an atomic of each warp, and with one of each CTA; a loop over the grid (advise.sh). sums.ptx:
-// nvcc -arch=compute_75 -lineinfo -ptx sums.cu
+// A sum with an atomic of each warp, and with one of each CTA; a loop over the grid; a kernel that prints (advise.sh).
+// sums.ptx: nvcc -arch=compute_75 -lineinfo -ptx sums.cu
+
+#include <stdio.h>
 
 static __device__ float of_warp(float x) {
     for (int d = 16; d > 0; d /= 2) x += __shfl_down_sync(~0u, x, d);
@@ -24,4 +26,8 @@ extern "C" __global__ void by_ctas(const float *in, float *out) {
 
 extern "C" __global__ void over_grid(const float *in, float *out, int n) {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) out[i] = 2 * in[i] + 1;
+}
+
+extern "C" __global__ void told(const float *in) {
+    if (threadIdx.x == 0) printf("%g\n", in[blockIdx.x]);
 }

@@ -94,6 +94,37 @@ static bool has_samples(const AdviceCase *c) {
            (c->view->basis != VIEW_SAMPLES || c->view->effective >= LEAST_SAMPLES);
 }
 
+#define OUTSIDE 0.02  // of the warps' time
+
+// printf, malloc and the like are the driver's and take microseconds: with them a kernel is another one than without.
+// Told of the call that is waited for most. Calls through pointers may be anything.
+static Status tell_outside(AdviceMaker *m, AdviceCase *c) {
+    const CasePart *worst = NULL;
+    const char *name = "";
+    u32 at = 0;
+    f64 all = 0, most = 0;
+    for (u32 p = 0; p < c->part_count; p++)
+        for (u32 pc = 0; pc < c->parts[p].view->insn_count; pc++) {
+            const CasePart *part = &c->parts[p];
+            const FlowCode *code = part->view->flow.code;
+            u32 callee = code->sass ? WL_NONE : case_insn(part, pc)->callee;
+            if (callee == WL_NONE || !insn_calls_outside(part, pc)) continue;
+            f64 samples = part->insns[pc].issued + part->insns[pc].blamed;
+            all += samples;
+            if (samples <= most) continue;
+            most = samples, worst = part, at = pc;
+            name = module_text(code->module, code->module->funcs[callee].name);
+        }
+    if (!worst || case_share(c, all) < OUTSIDE) return STATUS_OK;
+    const char *kernel = c->view->function->name, *place = place_text(c, worst, at);
+    f64 part = 100 * case_share(c, all);
+    if (!strcmp(name, "vprintf")) name = "printf";
+    return note(m, arena_printf(m->context.arena,
+                                "%s spends %.0f %% of its warps' time in %s at %s: take it out first, all else is with "
+                                "it",
+                                kernel, part, name, place));
+}
+
 static Status look_at(AdviceMaker *m, const KernelView *view) {
     AdviceCase c;
     AdviceKernel kernel = {.view = view, .limit = case_short(m->context.arena, view)};
@@ -105,6 +136,7 @@ static Status look_at(AdviceMaker *m, const KernelView *view) {
         if (!*kernel.limit) kernel.limit = case_limit(&c);
         kernel.stalled = case_share(&c, c.load.total - c.load.issued - c.load.not_selected);
         if (status == STATUS_OK) status = rank_kernel(m, &c);
+        if (status == STATUS_OK && !others) status = tell_outside(m, &c);
     } else if (status == STATUS_OK) {
         status = leave_out(m, view, view->no_code ? view->no_code : "too few samples");
     }
