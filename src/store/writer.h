@@ -77,7 +77,7 @@ struct StoreWriter {
     u32 records;                   // in this transaction
     u64 begin_ns;                  // of this transaction
     u64 totals_end_ns, totals_ns;  // when totals were last written; how long that took
-    u64 totals_spent_ns;           // ... all of them
+    u64 totals_work_ns;            // of the processor, all of them
     u64 summed, flushed_sums;      // rows added up in memory since the beginning; at the last flush
     bool sums_are_in;              // all of them are in the database
     u64 start_ns;                  // of the writer
