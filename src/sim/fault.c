@@ -91,10 +91,23 @@ static void say_thread(Text *t, const Warp *w, u32 lane) {
         w->tid[2][lane]);
 }
 
+// More than any GPU has: what is so far from its memory is none of it.
+static const u64 far = 1ull << 40;
+
 static void say_nearest(Text *t, const Sim *sim, u64 address) {
+    enum { NULL_PAGES = 1 << 16 };
     const SimAllocation *a = sim_nearest(sim, address);
+    if (address < NULL_PAGES) {
+        say(t, address ? "; it is %llu bytes behind a null pointer" : "; it is a null pointer",
+            (unsigned long long)address);
+        return;
+    }
     if (!a) {
         say(t, "; there is no allocation at all");
+        return;
+    }
+    if (address + far < a->address || address > a->address + a->size + far) {
+        say(t, "; the GPU has no memory near that: perhaps it is a pointer to memory of the host");
         return;
     }
     const char *name = a->label ? a->label : "";
