@@ -334,6 +334,7 @@ typedef struct Pipe {
     u32 reading, turns_of, reads, most_reads;
     u64 read_clock;  // what each in READ_TURNS has been given, at cycle read_at
     u64 read_at;
+    u32 held;       // a half of a cycle that something else took, beside read_at
     u64 read_next;  // when the next of them is through; NEVER
     u64 read_free;  // when all that was to be read could have been, a wavefront a cycle
     u32 owed;       // hundredths of a cycle that it is busy longer
