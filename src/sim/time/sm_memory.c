@@ -518,6 +518,29 @@ static bool crowded(const Sm *sm, const Ticket *t) {
     return t->same_word && sm->gpu->l1_same_word && sm->same_word >= sm->gpu->l1_same_word;
 }
 
+// From the first that did not fit the last time until one does not fit; the sectors of those that did.
+static u32 serve_lines(const Access *a, const Ticket *t, TagLoad *tags) {
+    Sm *sm = a->sm;
+    Pipe *p = a->pipe;
+    PipeEntry *e = a->entry;
+    u32 sectors = 0;
+    for (; e->next_line < e->count; e->next_line++) {
+        u64 word = p->words[(e->words + e->next_line) & (p->word_cap - 1)];
+        if (writes(e) && (sm->writes >= sm->gpu->l1_writes || stores_full(sm) || crowded(sm, t))) {
+            p->blocked = true;
+            break;
+        }
+        if (!serve_line(a, word)) {
+            p->blocked = true;
+            sm->counters[SMC_L1_MSHR_FULL]++;
+            break;
+        }
+        look_up_tag(a, tags, trace_line_address(word));
+        sectors += sector_count(trace_line_sectors(word));
+    }
+    return sectors;
+}
+
 // The head of the queue has its turn. What does not fit stays at the head.
 static void serve(Sm *sm, Pipe *p, u64 cycle) {
     PipeEntry *e = pipe_head(p);
@@ -538,25 +561,11 @@ static void serve(Sm *sm, Pipe *p, u64 cycle) {
         p->free_at = p->data_free;
         return;
     } else {
-        u32 sectors = 0;
         bool begins = e->next_line == 0;
         TagLoad tags = {.most = 0};
         u64 done = t->done;
         if (begins) prefetch_lines(sm, p, e), count_quads(sm, p, e);
-        for (; e->next_line < e->count; e->next_line++) {
-            u64 word = p->words[(e->words + e->next_line) & (p->word_cap - 1)];
-            if (writes(e) && (sm->writes >= sm->gpu->l1_writes || stores_full(sm) || crowded(sm, t))) {
-                p->blocked = true;
-                break;
-            }
-            if (!serve_line(&a, word)) {
-                p->blocked = true;
-                sm->counters[SMC_L1_MSHR_FULL]++;
-                break;
-            }
-            look_up_tag(&a, &tags, trace_line_address(word));
-            sectors += sector_count(trace_line_sectors(word));
-        }
+        u32 sectors = serve_lines(&a, t, &tags);
         u64 data = data_cycles(sm, e, sectors, begins), looked_up = tag_cycles(&a, &tags),
             busy = e->space == TRACE_TEXTURE || looked_up < data ? data : looked_up;
         sm->counters[SMC_L1_TAG_CYCLES] += looked_up;
