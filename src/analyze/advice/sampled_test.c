@@ -196,6 +196,37 @@ TEST(of_loads_that_share_a_barrier_the_last_is_blamed) {
     close_sampled(&s);
 }
 
+typedef struct Asked {
+    Sampled s;
+    const KernelView *view;
+    Arena arena, scratch;
+    AdviceContext context;
+    AdviceCase c;
+} Asked;
+
+// What the rule says of the kernel of which there are these samples: it finds one place.
+static const EstimateChange *ask(Asked *a, const char *kernel, const RecordSample *rows, u32 count, const char *rule) {
+    *a = (Asked){.s = open_sampled(kernel, rows, count)};
+    a->view = a->s.view;
+    a->context = (AdviceContext){
+        .profile = a->s.profile, .views = a->s.views, .arena = &a->arena, .kernels = &a->view, .kernel_count = 1};
+    assert_int_equal(case_make(&a->context, a->s.view, &a->scratch, &a->c), STATUS_OK);
+    u32 i = 0;
+    while (strcmp(advice_rules[i].name, rule)) i++;
+    a->c.rule = &advice_rules[i];
+    advice_functions[i](&a->c);
+    assert_int_equal(a->c.status, STATUS_OK);
+    assert_int_equal(a->c.hits.len, 1);
+    return &a->c.hits.data[0]->change;
+}
+
+static void forget(Asked *a) {
+    case_free(&a->c);
+    arena_free(&a->scratch);
+    arena_free(&a->arena);
+    close_sampled(&a->s);
+}
+
 // Moves before and behind the calls, and constants that the function makes for its return, are the call's.
 TEST(what_passes_parameters_goes_with_the_call) {
     enum { MOVE = 0x1d0 / 16, CALL, RESULT, COMPUTES, FUNCTION = 155, MAKES_ZERO = 159, RETURN = 160 };
@@ -208,29 +239,15 @@ TEST(what_passes_parameters_goes_with_the_call) {
                            {.pc = RETURN, .stall = STALL_SELECTED, .samples = 10},
                            {.pc = RETURN + 1, .stall = STALL_BRANCH_RESOLVING, .samples = 500}};
     cubin = "tests/sass/calls.cubin", listing = "tests/sass/calls.json";
-    Sampled s = open_sampled("_Z7duffingPKfP6float2f", rows, WL_COUNT(rows));
-    Arena arena = {0}, scratch = {0};
-    AdviceCase c;
-    const KernelView *view = s.view;
-    AdviceContext context = {
-        .profile = s.profile, .views = s.views, .arena = &arena, .kernels = &view, .kernel_count = 1};
-    assert_int_equal(case_make(&context, view, &scratch, &c), STATUS_OK);
-    u32 rule = 0;
-    while (strcmp(advice_rules[rule].name, "function-inlining")) rule++;
-    c.rule = &advice_rules[rule];
-    advice_functions[rule](&c);
-    assert_int_equal(c.status, STATUS_OK);
-    assert_int_equal(c.hits.len, 1);
-    const CaseInsn *in = c.parts[0].insns;
+    Asked a;
+    const EstimateChange *change = ask(&a, "_Z7duffingPKfP6float2f", rows, WL_COUNT(rows), "function-inlining");
+    const CaseInsn *in = a.c.parts[0].insns;
     // Three moves and the call before it, three and the next call behind it.
     f64 pass = 4 * in[MOVE].issued + 4 * in[RESULT].issued + in[MAKES_ZERO].issued + in[RETURN].issued;
     assert_true(in[RESULT].issued > 3 && in[MAKES_ZERO].issued > 3);
-    assert_true(fabs(c.hits.data[0]->change.issues - pass) < 1e-9);
-    assert_true(c.hits.data[0]->change.stalls > 499);
-    case_free(&c);
-    arena_free(&scratch);
-    arena_free(&arena);
-    close_sampled(&s);
+    assert_true(fabs(change->issues - pass) < 1e-9);
+    assert_true(change->stalls > 499);
+    forget(&a);
 }
 
 // Of tests/sass/kernels.cu, `quotient`, where the long division is one of 32 bits: the reciprocal, the product that
@@ -243,24 +260,13 @@ static const RecordSample of_quotient[] = {{.pc = RECIPROCAL, .stall = STALL_SEL
 // correction are not; with them goes all that waited for their predicates.
 TEST(of_a_division_the_product_stays) {
     cubin = "tests/sass/kernels_90.cubin", listing = "tests/sass/kernels_90.json";
-    Sampled s = open_sampled("quotient", of_quotient, WL_COUNT(of_quotient));
-    Arena arena = {0}, scratch = {0};
-    AdviceCase c;
-    const KernelView *view = s.view;
-    AdviceContext context = {
-        .profile = s.profile, .views = s.views, .arena = &arena, .kernels = &view, .kernel_count = 1};
-    assert_int_equal(case_make(&context, view, &scratch, &c), STATUS_OK);
-    rule_strength_reduction(&c);
-    assert_int_equal(c.status, STATUS_OK);
-    assert_int_equal(c.hits.len, 1);
-    f64 one = c.parts[0].insns[PRODUCT].issued, gone = c.hits.data[0]->change.issues;
+    Asked a;
+    const EstimateChange *change = ask(&a, "quotient", of_quotient, WL_COUNT(of_quotient), "strength-reduction");
+    f64 one = a.c.parts[0].insns[PRODUCT].issued, gone = change->issues;
     assert_true(one > 0.5);
     assert_true(fabs(gone - 13 * one) < 1e-9);
-    assert_true(c.hits.data[0]->change.stalls > 299);
-    case_free(&c);
-    arena_free(&scratch);
-    arena_free(&arena);
-    close_sampled(&s);
+    assert_true(change->stalls > 299);
+    forget(&a);
 }
 
 int main(void) {
