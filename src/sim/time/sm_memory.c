@@ -181,7 +181,7 @@ static void line_arrived(Sm *sm, const MemReply *reply) {
         }
         if (!parts) continue;
         sm_ticket_part(sm, ticket, parts, reply->cycle, reply->cycle);
-        reads_hold(sm, &sm->lsu, 1, reply->cycle);
+        reads_hold(&sm->lsu, 1);
     }
     if (m->sectors == 0) miss_free(sm, at);
     sm->lsu.blocked = sm->tex.blocked = false;
@@ -469,7 +469,7 @@ static bool reads_in_turns(const Access *a, u64 before, u64 tags, u64 data) {
     Ticket *t = &a->sm->tickets.data[e->ticket];
     u64 late = tags ? tags - 1 : 0;
     if (!a->sm->gpu->l1_conflict || e->kind != TIME_LOAD || e->space == TRACE_TEXTURE) return false;
-    if (data <= 1) reads_hold(a->sm, p, 2, a->cycle);
+    if (data <= 1) reads_hold(p, 2);
     if (t->done == before) return false;
     if (data <= 1) return t->done += late, false;
     reads_begin(a->sm, p, data, (u32)late, a->cycle);

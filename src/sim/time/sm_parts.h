@@ -57,10 +57,10 @@ u64 pipe_next(const Pipe *p);         // ... or a load's words have all been rea
 // sm_reads.c; of the head of the queue
 void reads_clear(Pipe *p);
 void reads_begin(Sm *sm, Pipe *p, u64 wavefronts, u32 late, u64 cycle);  // a load: `late`: PipeEntry.read_late
-void reads_hold(Sm *sm, Pipe *p, u32 halves, u64 cycle);  // something else takes so many halves of a cycle
-u64 reads_wait(const Sm *sm, const Pipe *p);              // no load: until when loads are in its way
-void reads_leave(Sm *sm, Pipe *p, u64 cycle);             // it is through
-void reads_end(Sm *sm, Pipe *p, u64 cycle);               // ... and those before it that now are
+void reads_hold(Pipe *p, u32 halves);          // something else takes so many halves of a cycle
+u64 reads_wait(const Sm *sm, const Pipe *p);   // no load: until when loads are in its way
+void reads_leave(Sm *sm, Pipe *p, u64 cycle);  // it is through
+void reads_end(Sm *sm, Pipe *p, u64 cycle);    // ... and those before it that now are
 
 // sm_store.c; nothing is there without l1_join
 WL_MUST_USE Status stores_init(Sm *sm);

@@ -69,13 +69,12 @@ void reads_begin(Sm *sm, Pipe *p, u64 wavefronts, u32 late, u64 cycle) {
 // A load of a wavefront takes a cycle, a sector that comes half of one: with nothing to a half of one loads among loads
 // that miss are as far from an H200's (h200-row-turns.tsv, ML, LM, MLLL and their like of 1 and 4 warps: 7.5 % in the
 // mean), with a whole one farther (8.4 %); of distort, bsearch, tensorAccessor and tissue half a one is the nearest.
-void reads_hold(Sm *sm, Pipe *p, u32 halves, u64 cycle) {
+void reads_hold(Pipe *p, u32 halves) {
     if (!p->turns_of) return;
-    advance(sm, p, cycle);
     p->held += halves;
     p->read_at += p->held / 2;
+    p->read_next += p->held / 2;
     p->held %= 2;
-    find_next(sm, p);
 }
 
 u64 reads_wait(const Sm *sm, const Pipe *p) {
