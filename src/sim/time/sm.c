@@ -9,6 +9,7 @@
 #include "sim/time/sm_spin.h"
 #include "sim/time/sm_trace.h"
 #include "sim/time/sm_unit.h"
+#include "sim/time/sm_wait.h"
 
 // --- what comes next for a warp ------------------------------------------------------------------------------------
 // The latest of the registers that the next instruction reads or writes (TimeCode.late).
@@ -27,34 +28,6 @@ static inline u64 registers_ready(const TimeWarp *w, const TimeOp *op, u32 *late
 // Of TimeWarp.apart: constants have an interval of their own, all other accesses one together.
 static inline u32 apart_of(const TimeOp *op) { return op->spaced != SPACED_CONSTANT; }
 
-// Of the cycles behind a taken branch, those in which it waits for the code of the target: 2.7 of 9.4 cycles are
-// branch_resolving on an H200, 2.4 no_instruction (stall samples of taken branches, gpus/h200.gpu, branch_taken).
-enum { TARGET_FETCH = 2 };
-
-// Whether the branch before this instruction was taken, so that it goes on at w->jumped.
-static inline bool has_jumped(TimeWarp *w) {
-    bool jumped = w->behind != WL_NONE && w->from != w->behind;
-    w->behind = WL_NONE;
-    return jumped;
-}
-
-// What the stall count of the instruction before is for: behind a block's last one and in a subroutine the branch
-// there.
-static inline u32 counted_for(const TimeWarp *w) {
-    u32 pc = code_of(w)->waits[w->op];
-    return pc == WL_NONE || w->steps ? w->held_by : pc;
-}
-
-// Until when a warp waits for the stall count of the instruction before and for a branch: TimeWarp.until.
-static inline void begin_wait(TimeWarp *w, u64 earliest, StallReason reason, bool jumped) {
-    if (reason == STALL_WAIT) w->until[PART_WAIT] = earliest;
-    if (reason == STALL_WAIT && earliest > w->since) w->counted_for = counted_for(w);
-    u64 *until = w->until, target = jumped ? until[PART_WAIT] + TARGET_FETCH : 0;
-    until[PART_TARGET] = target > until[PART_WAIT] ? target : until[PART_WAIT];
-    until[PART_BRANCH] = jumped && w->jumped > until[PART_TARGET] ? w->jumped : until[PART_TARGET];
-    until[PART_FETCH] = until[PART_BRANCH];
-}
-
 // What keeps a warp from an instruction whose code and operands are there.
 static inline u64 warp_ready(const Sm *sm, TimeWarp *w, const TimeOp *op, u64 earliest, StallReason *reason) {
     if (op->spaced && w->apart[apart_of(op)] > earliest) earliest = w->apart[apart_of(op)], *reason = STALL_WAIT;
@@ -72,8 +45,7 @@ static bool waits_for_barrier(const TimeOp *op) {
     return op->kind != TIME_MATH || op->path != TIME_BY_UNIT || !(free >> op->unit & 1);
 }
 
-static void wait_for_barrier(Sm *sm, TimeWarp *w, u64 cycle) {
-    stall(sm, w, cycle, STALL_BARRIER, WL_NONE);
+static void wait_for_barrier(Sm *sm, TimeWarp *w) {
     w->wait = WAIT_BARRIER;
     set_at(sm, w, TW_WAIT, NEVER);
 }
@@ -83,28 +55,30 @@ static void plan(Sm *sm, TimeWarp *w, u64 cycle, u64 earliest, StallReason reaso
     const TimeCode *code = code_of(w);
     const TimeOp *op = &code->ops[w->op];
     u32 line = w->op * code->insn_bytes / 128, latest = WL_NONE;
-    bool jumped = has_jumped(w);
-    begin_wait(w, earliest, reason, jumped);
-    if (jumped && w->jumped > earliest) earliest = w->jumped, reason = STALL_BRANCH_RESOLVING;
+    FirstWaits first = begin_wait(w, earliest, reason);
+    if (first.jumped && w->jumped > earliest) earliest = w->jumped, reason = STALL_BRANCH_RESOLVING;
     if (w->barred > earliest && waits_for_barrier(op)) {
-        if (w->barred == NEVER) return wait_for_barrier(sm, w, cycle);
+        if (w->barred == NEVER) {
+            stall_behind(sm, w, cycle, STALL_BARRIER, WL_NONE, &first);
+            return wait_for_barrier(sm, w);
+        }
         earliest = w->barred, reason = STALL_BARRIER, cause = w->barred_by;
     }
     if (line != w->line) {
-        u64 fetched = memory_fetch(sm, w, line, jumped && w->jumped > cycle ? w->jumped : cycle);
+        u64 fetched = memory_fetch(sm, w, line, first.jumped && w->jumped > cycle ? w->jumped : cycle);
         w->line = line;
         if (fetched == NEVER) {
-            stall(sm, w, cycle, STALL_NO_INSTRUCTIONS, WL_NONE);
+            stall_behind(sm, w, cycle, STALL_NO_INSTRUCTIONS, WL_NONE, &first);
             w->wait = WAIT_FETCH;
             return set_at(sm, w, TW_WAIT, NEVER);
         }
         if (fetched > earliest) earliest = fetched, reason = STALL_NO_INSTRUCTIONS, cause = WL_NONE;
-        if (fetched > w->until[PART_FETCH]) w->until[PART_FETCH] = fetched;
+        first.fetched = fetched;
     }
     if (op->kind == TIME_IMMEDIATE) {
         u64 there = memory_immediate(sm, w, op, cycle);
         if (there == NEVER) {
-            stall(sm, w, cycle, STALL_IMC_MISS, WL_NONE);
+            stall_behind(sm, w, cycle, STALL_IMC_MISS, WL_NONE, &first);
             w->wait = WAIT_CONSTANT;
             return set_at(sm, w, TW_WAIT, NEVER);
         }
@@ -121,7 +95,7 @@ static void plan(Sm *sm, TimeWarp *w, u64 cycle, u64 earliest, StallReason reaso
     } else if (cause == WL_NONE && (reason == STALL_BRANCH_RESOLVING || reason == STALL_LONG_SCOREBOARD)) {
         cause = w->held_by;
     }
-    stall(sm, w, cycle, reason, cause);
+    stall_behind(sm, w, cycle, reason, cause, &first);
     if (ready == NEVER) {
         w->wait = WAIT_SLOT;
         w->wait_slot = (u16)latest;
@@ -143,7 +117,10 @@ static void advance(Sm *sm, TimeWarp *w, u64 cycle, u64 earliest, StallReason re
     if ((w->op < w->op_end && next_op(w)) || sm_next_run(sm, w)) return plan(sm, w, cycle, earliest, reason, WL_NONE);
     bool done = warp_done(w->front);
     if (w->barred > earliest && (done || comes_in_time(w))) {
-        if (w->barred == NEVER) return wait_for_barrier(sm, w, cycle);
+        if (w->barred == NEVER) {
+            stall(sm, w, cycle, STALL_BARRIER, WL_NONE);
+            return wait_for_barrier(sm, w);
+        }
         earliest = w->barred, reason = STALL_BARRIER;
     } else if (done) {
         return warp_exit(sm, w, cycle);
@@ -293,7 +270,7 @@ void sm_sync_done(Sm *sm, TimeCta *cta, u32 sync, u32 count, u64 cycle) {
 
 // --- barriers ------------------------------------------------------------------------------------------------------
 static void barrier_release(Sm *sm, TimeCta *cta, u32 id, u64 cycle, const TimeWarp *last) {
-    u32 cause = last->delay_pc;
+    u32 cause = last->delay_pc != WL_NONE ? last->delay_pc : last->barrier_pc;
     cta->barriers[id] = (TimeBarrier){0};
     for (u32 i = 0; i < sm->warp_count; i++) {
         TimeWarp *w = &sm->warps[i];
@@ -305,7 +282,8 @@ static void barrier_release(Sm *sm, TimeCta *cta, u32 id, u64 cycle, const TimeW
         w->barred_by = w != last ? cause : WL_NONE;
         if (w->barred_by != WL_NONE && w->untold)
             tally_edge(tally_of(sm, w), w->barrier_pc, w->barred_by, STALL_BARRIER, w->untold, 0);
-        w->untold = w->delay = w->delay_next = 0;
+        w->untold = 0;
+        w->delay_from = w->delay_next = w->barred;
         w->delay_pc = WL_NONE;
         if (!waits) continue;
         w->cause = w->barred_by;
@@ -449,9 +427,8 @@ static void count_issue(Sm *sm, Scheduler *s, TimeWarp *w, const TimeOp *op, u64
     Tally *tally = tally_of(sm, w);
     u64 interval = sm->gpu->issue_interval;
     account_slots(sm, s, cycle, w);
-    u64 could = charge_turn(sm, s, w, tally, op->pc, cycle);
+    u64 could = charge_issue(sm, s, w, tally, op->pc, cycle);
     if (WL_UNLIKELY(cycle == sm->sample_next)) account_issue_sample(sm, s, w, op->pc, cycle);
-    if (!w->delay) note_delay(w, STALL_SELECTED, op->pc, 1);
     s->issued += interval;
     w->issued_before++;
     w->since = cycle + 1;
@@ -467,8 +444,11 @@ static void count_issue(Sm *sm, Scheduler *s, TimeWarp *w, const TimeOp *op, u64
 
 static bool throttle(Sm *sm, Scheduler *s, TimeWarp *w, u64 cycle, u64 until, StallReason reason) {
     charge_turn(sm, s, w, tally_of(sm, w), code_of(w)->ops[w->op].pc, cycle);
+    w->since = cycle;
     w->reason = (u8)reason;
-    set_at(sm, w, TW_READY, until);
+    w->cause = WL_NONE;
+    set_slot(s, w->slot, until);
+    if (until < s->next) s->next = until;
     return false;
 }
 
@@ -581,7 +561,7 @@ static u64 next_issue(const Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle, St
     if (branch && op->pc + 1 == w->to && sm->gpu->branch_taken)
         w->behind = w->to, w->jumped = cycle + taken_latency(sm->gpu, op);
     if (sync && sm->gpu->sync_latency) {
-        w->until[PART_WAIT] = cycle + sm->gpu->branch_latency;
+        w->until[PART_WAIT] = w->until[PART_FETCH] = cycle + sm->gpu->branch_latency;
         return *reason = STALL_BRANCH_RESOLVING, cycle + sm->gpu->sync_latency;
     }
     if ((!branch && !spin) || !sm->gpu->branch_latency) return cycle + op->gap;

@@ -122,7 +122,8 @@ typedef struct TimeWarp {
     const TimeCode *code;   // ... its
     Tally *tallies;         // ... its
     u64 since;              // start of the present stall
-    u64 until[WAIT_PARTS];  // ... whose begin has other reasons (WaitPart), each until then
+    u64 until[WAIT_PARTS];  // ... whose begin has other reasons (WaitPart), each until then; PART_FETCH not behind
+                            // `since`: it has none
     u64 issued_before;      // of Scheduler.issued, those that its accounts have had
     u64 *ready;             // by register slot: when it can be read; NEVER: not known yet
     u32 *producer;          // by register slot: pc | StallReason << 24
@@ -130,11 +131,11 @@ typedef struct TimeWarp {
     u32 counted_for;        // ... what the last stall count was for (TimeCode.waits)
     u32 held_by;            // ... its last branch, BSYNC or call of the runtime
     u32 line;               // of instructions, that it reads; WL_NONE
-    u32 delay_pc;           // what it waited for in one cycle of `delay`, any of them; WL_NONE
+    u32 delay_pc;           // what it waited for in one cycle since delay_from, any of them; WL_NONE
     u32 serial;             // tells the warps apart that have this place one after the other
     u64 held_taken;         // it is held by a unit: HeldUnit.taken when that began, as if at `since`
-    u64 delay;              // cycles in which it stalled since its last barrier
-    u64 delay_next;         // ... more than these: it is a later one's turn to be delay_pc
+    u64 delay_from;         // when its last barrier let it go on
+    u64 delay_next;         // a stall that ends later than this has its turn to be delay_pc
     u64 salt;               // of that choice, another one in each warp of the GPU
     Trace trace;
     u32 run_words;            // words of the run, its heads included; 0 = no run
@@ -465,7 +466,8 @@ typedef struct Sm {
     u32 run_tickets[MACHINE_RUNS];  // under way, by TimeRun.index
     u64 run_last[MACHINE_RUNS];     // when the last one was complete
     u64 integrated;                 // counters of residents are summed up to here
-    u32 worker;                     // who runs it now
+    u32 worker;                     // who runs it now (sm_of_worker)
+    u64 tally_at;                   // ... bytes from TimeWarp.tallies to that one's
     u64 sampled;                    // behind the last cycle of PC samples that it has passed; 0: none
     u64 sample_next;                // ... the next one
     u8 apart[64];                   // from the next one, which may be another thread's
@@ -475,6 +477,11 @@ typedef struct Sm {
 // An SM that has not been furnished is idle: its cycles pass, its caches are empty but for TimeMachine.code.
 void sm_init(Sm *sm, TimeMachine *machine, const GpuModel *gpu, u32 id);
 void sm_free(Sm *sm);
+// Whose accounts what it does goes into.
+static inline void sm_of_worker(Sm *sm, u32 worker) {
+    sm->worker = worker;
+    sm->tally_at = worker * sizeof(Tally);
+}
 // Runs until cycle `until`, or pauses earlier when a warp needs the front.
 void sm_run(Sm *sm, u64 until);
 void sm_flush(Sm *sm);               // caches empty

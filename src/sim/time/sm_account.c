@@ -16,16 +16,18 @@ void account_residents(Sm *sm, u64 cycle) {
     sm->integrated = cycle;
 }
 
-// That one is still remembered after `total` cycles of stalls has to be as likely as the share of them up to its end,
-// delay / total. So the total up to which it is remembered is delay / u, u evenly in (0, 1]: one die for each that is
+// That one is still remembered after `total` cycles has to be as likely as the share of them up to its end, delay /
+// total. So the total up to which it is remembered is delay / u, u evenly in (0, 1]: one die for each that is
 // remembered, not one for each stall. The same in every run, another for each warp and time: SMs that do the same at
 // the same time would else count as one.
-void account_delay(TimeWarp *w, u32 cause) {
-    w->delay_pc = cause;
+void account_delay(TimeWarp *w, u32 reason, u32 pc, u32 cause, u64 to) {
+    if (reason == STALL_BARRIER) return;
+    u64 delay = to - w->delay_from;
+    w->delay_pc = cause != WL_NONE ? cause : pc;
     if (!code_of(w)->meets) return (void)(w->delay_next = NEVER);
-    u64 dice = (w->since + w->delay + w->salt) * 0x9e3779b97f4a7c15;
+    u64 dice = (to + w->salt) * 0x9e3779b97f4a7c15;
     dice = (dice ^ dice >> 29) * 0xbf58476d1ce4e5b9 >> 32;  // CTAs begin in equal steps: no pattern may be left of them
-    w->delay_next = w->delay < UINT32_MAX ? (w->delay << 32) / (dice + 1) : NEVER;
+    w->delay_next = delay < UINT32_MAX ? w->delay_from + (delay << 32) / (dice + 1) : NEVER;
 }
 
 // One place after the other is looked at.
@@ -102,25 +104,27 @@ void account_turn_samples(const Sm *sm, const TimeWarp *w, u32 pc, u64 since, u6
     account_wait_samples(sm, w, pc, since, could);
 }
 
-// The k-th part of [since, to); returns its end.
-static inline u64 charge_part(Sm *sm, TimeWarp *w, u32 pc, WaitPart k, u32 cause, u64 since, u64 to) {
-    u64 end = part_end(w, k, since, to);
-    charge(sm, scheduler_of(sm, w), w, tally_of(sm, w), pc, part_reasons[k], cause, since, end);
-    return end;
+u64 charge_parts(Sm *sm, const Scheduler *s, TimeWarp *w, Tally *tally, u32 pc, u64 since, u64 to) {
+    const u32 causes[WAIT_PARTS] = {
+        [PART_WAIT] = w->counted_for, [PART_TARGET] = WL_NONE, [PART_BRANCH] = w->held_by, [PART_FETCH] = WL_NONE};
+    for (u32 k = 0; since < w->until[PART_FETCH] && since < to; k++) {
+        u64 end = part_end(w, k, since, to);
+        charge(sm, s, w, tally, pc, part_reasons[k], causes[k], since, end);
+        since = end;
+    }
+    return since;
 }
 
-u64 charge_parts(Sm *sm, TimeWarp *w, u32 pc, u64 since, u64 to) {
-    since = charge_part(sm, w, pc, PART_WAIT, w->counted_for, since, to);
-    if (w->until[PART_FETCH] <= since || since == to) return since;
-    since = charge_part(sm, w, pc, PART_TARGET, WL_NONE, since, to);
-    since = charge_part(sm, w, pc, PART_BRANCH, w->held_by, since, to);
-    return charge_part(sm, w, pc, PART_FETCH, WL_NONE, since, to);
+u64 charge_late_turn(Sm *sm, const Scheduler *s, TimeWarp *w, Tally *tally, u32 pc, u64 cycle) {
+    return charge_turn(sm, s, w, tally, pc, cycle);
 }
 
 void account_stall(Sm *sm, TimeWarp *w, u64 cycle) {
+    const Scheduler *s = scheduler_of(sm, w);
+    Tally *tally = tally_of(sm, w);
     u32 pc = w->op < w->op_end ? code_of(w)->ops[w->op].pc : w->from;
-    u64 since = has_parts(w, w->since) ? charge_parts(sm, w, pc, w->since, cycle) : w->since;
-    charge(sm, scheduler_of(sm, w), w, tally_of(sm, w), stall_pc(w, pc), w->reason, w->cause, since, cycle);
+    u64 since = has_parts(w, w->since) ? charge_parts(sm, s, w, tally, pc, w->since, cycle) : w->since;
+    charge_rest(sm, s, w, tally, stall_pc(w, pc), w->reason, w->cause, since, cycle);
     if (WL_UNLIKELY(sample_any(machine_samples(sm->machine), w->since, cycle)))
         account_wait_samples(sm, w, pc, w->since, cycle);
     w->since = cycle;
@@ -163,7 +167,7 @@ void sm_settle(Sm *sm, u64 cycle) {
             if (w->since >= cycle) continue;
             if (w->state == TW_WAIT && w->wait == WAIT_BARRIER) w->untold += cycle - w->since;
             if (w->state == TW_READY && s->at[w->slot] < cycle)
-                charge_turn(sm, s, w, tally_of(sm, w), code_of(w)->ops[w->op].pc, cycle);
+                charge_turn(sm, s, w, tally_of(sm, w), code_of(w)->ops[w->op].pc, cycle), w->since = cycle;
             else
                 stall(sm, w, cycle, w->reason, w->cause);
         }

@@ -8,7 +8,7 @@
 #include "sim/time/machine.h"
 
 static inline const TimeCode *code_of(const TimeWarp *w) { return w->code; }
-static inline Tally *tally_of(const Sm *sm, const TimeWarp *w) { return &w->tallies[sm->worker]; }
+static inline Tally *tally_of(const Sm *sm, const TimeWarp *w) { return (Tally *)((u8 *)w->tallies + sm->tally_at); }
 static inline Scheduler *scheduler_of(Sm *sm, const TimeWarp *w) { return &sm->schedulers[w->sched]; }
 
 // The samples in [from, to) of a warp, at `pc` for `reason`, when there are any (sample_any).
@@ -19,43 +19,57 @@ void account_sample_cycles(Sm *sm, u64 cycle);
 void account_turn_samples(const Sm *sm, const TimeWarp *w, u32 pc, u64 since, u64 could, u64 cycle);
 // ... of the scheduler and the warp that it issues in sample cycle `cycle`.
 void account_issue_sample(const Sm *sm, Scheduler *s, const TimeWarp *w, u32 pc, u64 cycle);
-// The stall that ends is the one that is remembered (note_delay).
-void account_delay(TimeWarp *w, u32 cause);
+// A stall of a warp at `pc` that ends at `to` is the one that is remembered (note_delay).
+void account_delay(TimeWarp *w, u32 reason, u32 pc, u32 cause, u64 to);
 // The warp's cycles since `since` for the reason that it had; `cycle` is later.
 void account_stall(Sm *sm, TimeWarp *w, u64 cycle);
 // Counters of residents up to `cycle`.
 void account_residents(Sm *sm, u64 cycle);
 
-// Of a warp's stalls since its last barrier, one is remembered, each as likely as it is long. What it takes to get on
-// after the barrier itself makes nobody late.
-static inline void note_delay(TimeWarp *w, u32 reason, u32 cause, u64 cycles) {
-    if (reason == STALL_BARRIER) return;
-    w->delay += cycles;
-    if (WL_UNLIKELY(w->delay > w->delay_next)) account_delay(w, cause);
+// Of a warp's stalls since its last barrier, one is remembered, each as likely as the time from the end of the one
+// before it to its own is long. What it takes to get on after the barrier itself makes nobody late.
+static inline void note_delay(TimeWarp *w, u32 reason, u32 pc, u32 cause, u64 to) {
+    if (WL_UNLIKELY(to > w->delay_next)) account_delay(w, reason, pc, cause, to);
 }
 
-// [from, to) of a warp of scheduler `s` whose next instruction is `pc`, but for samples. Inline always: a call of it
-// takes half as long again.
+// [from, to), not empty, of a warp of scheduler `s` whose next instruction is `pc`, but for samples; `issued`: in so
+// many of its cycles the scheduler issued. Inline always: a call of it takes half as long again.
+static inline __attribute__((always_inline)) void charge_some(Sm *sm, TimeWarp *w, Tally *tally, u32 pc, u32 reason,
+                                                              u32 cause, u64 from, u64 to, u64 issued) {
+    sm->stalls[reason] += to - from;
+    tally_charge(tally, pc, reason, cause, to - from, issued);
+    note_delay(w, reason, pc, cause, to);
+}
+
+// What the scheduler issued since the warp's accounts were looked at last, as far as `cycles` have room for it.
+static inline u64 take_issued(const Scheduler *s, TimeWarp *w, u64 cycles) {
+    u64 issued = s->issued - w->issued_before;
+    if (issued > cycles) issued = cycles;
+    w->issued_before += issued;
+    return issued;
+}
+
 static inline __attribute__((always_inline)) void charge(Sm *sm, const Scheduler *s, TimeWarp *w, Tally *tally, u32 pc,
                                                          u32 reason, u32 cause, u64 from, u64 to) {
+    if (from < to) charge_some(sm, w, tally, pc, reason, cause, from, to, take_issued(s, w, to - from));
+}
+
+// ... when nothing is left to be charged behind it: all that the scheduler issued, even a cycle that comes later (an
+// issue may take several).
+static inline __attribute__((always_inline)) void charge_rest(Sm *sm, const Scheduler *s, TimeWarp *w, Tally *tally,
+                                                              u32 pc, u32 reason, u32 cause, u64 from, u64 to) {
+    u64 issued = s->issued - w->issued_before;
     if (to <= from) return;
-    u64 cycles = to - from, issued = s->issued - w->issued_before;
-    if (issued > cycles) issued = cycles;  // of these cycles, those in which its scheduler issued
-    w->issued_before += issued;
-    sm->stalls[reason] += cycles;
-    tally_charge(tally, pc, reason, cause, cycles, issued);
-    note_delay(w, reason, cause != WL_NONE ? cause : pc, cycles);
+    w->issued_before = s->issued;
+    charge_some(sm, w, tally, pc, reason, cause, from, to, issued);
 }
 
 // Where a stall of a warp whose next instruction is `pc` counts: waiting for a barrier at that.
 static inline u32 stall_pc(const TimeWarp *w, u32 pc) { return w->reason == STALL_BARRIER ? w->barrier_pc : pc; }
 
 // The begin of [since, to) that has reasons of its own (TimeWarp.until); returns its end.
-u64 charge_parts(Sm *sm, TimeWarp *w, u32 pc, u64 since, u64 to);
-
-static inline bool has_parts(const TimeWarp *w, u64 since) {
-    return w->until[PART_FETCH] > since && w->reason != STALL_WAIT;
-}
+u64 charge_parts(Sm *sm, const Scheduler *s, TimeWarp *w, Tally *tally, u32 pc, u64 since, u64 to);
+static inline bool has_parts(const TimeWarp *w, u64 since) { return w->until[PART_FETCH] > since; }
 
 // The warp stalls for another reason from `cycle` on.
 static inline void stall(Sm *sm, TimeWarp *w, u64 cycle, StallReason reason, u32 cause) {
@@ -64,18 +78,30 @@ static inline void stall(Sm *sm, TimeWarp *w, u64 cycle, StallReason reason, u32
     w->cause = cause;
 }
 
-// A warp that waited for its reason until it could issue, and since then for its turn. While it was not selected its
-// scheduler issued others, so those cycles are the first to be looked for there. Returns when it could.
+// A warp that waited for its reason until it could issue, and since then for its turn, until `cycle`, from which on the
+// caller lets it wait. While it was not selected its scheduler issued others, so those cycles are the first to be
+// looked for there. Returns when it could.
 static inline __attribute__((always_inline)) u64 charge_turn(Sm *sm, const Scheduler *s, TimeWarp *w, Tally *tally,
                                                              u32 pc, u64 cycle) {
-    u64 at = s->at[w->slot], since = w->since, could = at > since ? at : since;
-    charge(sm, s, w, tally, pc, STALL_NOT_SELECTED, WL_NONE, could, cycle);
-    u64 begin = has_parts(w, since) ? charge_parts(sm, w, pc, since, could) : since;
-    charge(sm, s, w, tally, stall_pc(w, pc), w->reason, w->cause, begin, could);
+    u64 at = s->at[w->slot], since = w->since, could = at > since ? at : since, begin = since;
+    u64 issued = take_issued(s, w, cycle - could);
+    if (has_parts(w, since)) begin = charge_parts(sm, s, w, tally, pc, since, could);
+    charge_rest(sm, s, w, tally, stall_pc(w, pc), w->reason, w->cause, begin, could);
+    if (could < cycle) charge_some(sm, w, tally, pc, STALL_NOT_SELECTED, WL_NONE, could, cycle, issued);
     if (WL_UNLIKELY(since < sm->sampled)) account_turn_samples(sm, w, pc, since, could, cycle);
-    w->cause = WL_NONE;
-    w->since = cycle;
     return could;
+}
+
+// The same out of line, and of one that most often issues as soon as it can.
+u64 charge_late_turn(Sm *sm, const Scheduler *s, TimeWarp *w, Tally *tally, u32 pc, u64 cycle);
+static inline __attribute__((always_inline)) u64 charge_issue(Sm *sm, const Scheduler *s, TimeWarp *w, Tally *tally,
+                                                              u32 pc, u64 cycle) {
+    u64 since = w->since;
+    if (cycle <= since) return since;
+    if (s->at[w->slot] != cycle || has_parts(w, since)) return charge_late_turn(sm, s, w, tally, pc, cycle);
+    charge_rest(sm, s, w, tally, stall_pc(w, pc), w->reason, w->cause, since, cycle);
+    if (WL_UNLIKELY(since < sm->sampled)) account_turn_samples(sm, w, pc, since, cycle, cycle);
+    return cycle;
 }
 
 // Cycles of a scheduler before `cycle` that did not issue; NULL: it had no warp.

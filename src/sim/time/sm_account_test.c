@@ -46,11 +46,11 @@ TEST(a_stall_is_remembered_as_often_as_it_is_long) {
     TimeCode code = {.meets = true};
     u32 seen[STALLS] = {0};
     for (u32 i = 0; i < WARPS; i++) {
-        TimeWarp w = {.code = &code, .since = 1000 + i / 8 * 4, .sched = (u8)(i % 4), .slot = (u8)(i % 8 / 4)};
+        u64 at = 1000 + i / 8 * 4;
+        TimeWarp w = {.code = &code, .delay_from = at, .delay_next = at, .salt = hash_u64(i % 8)};
         for (u32 k = 0; k < STALLS; k++) {
-            note_delay(&w, STALL_WAIT, k, 1ull << k);
-            note_delay(&w, STALL_BARRIER, STALLS, 1000);
-            w.since += 1ull << k;
+            note_delay(&w, STALL_WAIT, 0, k, at += 1ull << k);
+            note_delay(&w, STALL_BARRIER, 0, STALLS, at + 1000);
         }
         assert_true(w.delay_pc < STALLS);
         seen[w.delay_pc]++;

@@ -236,7 +236,10 @@ Status time_run_result(TimeRun *run, TimeResult *result) {
         TimePc *at = &all->pcs[pc];
         at->stalls[STALL_SELECTED] = at->issued = all->issued[pc];
         result->issued += at->issued;
-        for (u32 r = 0; r < STALL_COUNT; r++) result->stalls[r] += at->stalls[r];
+        for (u32 r = 0; r < STALL_COUNT; r++) {
+            result->stalls[r] += at->stalls[r];
+            if ((i64)at->latency[r] < 0) at->latency[r] = 0;  // charge_rest
+        }
     }
     for (u32 r = 0; r < STALL_COUNT; r++) result->slot_stalls[r] = all->slot_stalls[r];
     for (u32 i = 0; i < LATENCY_BUCKETS; i++) result->load_latency[i] = all->load_latency[i];

@@ -614,6 +614,29 @@ static void barriers_wait_for_what_held_the_last_warp_up(void **state) {
     late_warp(500);
 }
 
+// A warp waits for a barrier until it is released, whatever code it has to fetch then: in one of these kernels the
+// instruction behind, which waits there, is the first of a line.
+static void code_behind_a_barrier_is_fetched_after_it(void **state) {
+    (void)state;
+    static const char store[] = "st.volatile.shared.u32 [tile], %r1;\n";
+    char text[2048], before[8 * sizeof store] = "";
+    for (u32 i = 0; i < 8; i++) {
+        snprintf(text, sizeof text,
+                 HEAD ".visible .entry k() {\n.reg .b32 %%r<9>;\n.reg .pred %%p1;\n.shared .b32 tile;\n"
+                      "mov.u32 %%r1, %%tid.x;\nmov.u32 %%r2, %%clock;\nsetp.lt.u32 %%p1, %%r1, 32;\n@%%p1 bra there;\n"
+                      "again: mov.u32 %%r3, %%clock;\nsub.u32 %%r4, %%r3, %%r2;\nsetp.lt.u32 %%p1, %%r4, 5000;\n"
+                      "@%%p1 bra again;\nthere:\n%sbar.sync 0;\n%sret;\n}\n",
+                 before, store);
+        strcat(before, store);
+        Timed t;
+        open_device(&t, text, true, 0);
+        device_run(&t.d, "k", 1, 64, NULL);
+        const u64 *cycles = t.catch->warp_cycles;
+        assert_true(cycles[STALL_BARRIER] > 4500 && cycles[STALL_NO_INSTRUCTIONS] < 1000);
+        close_device(&t);
+    }
+}
+
 // What warps wait for does not depend on how often accounts are brought up to date: a warp that could go on waits for
 // its turn from then on.
 static void waiting_for_a_turn_is_the_same_for_every_interval(void **state) {
@@ -755,6 +778,7 @@ int main(void) {
         cmocka_unit_test(warps_wait_for_a_unit),
         cmocka_unit_test(periods_are_sampled_side_by_side),
         cmocka_unit_test(barriers_wait_for_what_held_the_last_warp_up),
+        cmocka_unit_test(code_behind_a_barrier_is_fetched_after_it),
         cmocka_unit_test(waiting_for_a_turn_is_the_same_for_every_interval),
         cmocka_unit_test(the_last_result_is_the_cause),
         cmocka_unit_test(of_three_results_one_is_the_cause),

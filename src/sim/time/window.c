@@ -146,7 +146,8 @@ static bool run_one(Window *w, u32 worker) {
     u32 place;
     if (!take_any(w, worker, &place)) return false;
     Sm *sm = sm_at(w, place);
-    sm->worker = sm->home = worker;
+    sm->home = worker;
+    sm_of_worker(sm, worker);
     if (sm->starts.len) sm_start_ctas(sm);
     if (sm->status == STATUS_OK && top_up_ahead(w, sm, place)) run_sm(w, sm);
     sm_note(sm);
@@ -212,7 +213,7 @@ static void serve_held(Window *w, u32 worker) {
     for (u32 i = 0; i < w->count && status == STATUS_OK; i++) {
         u32 place = w->turn[i] = w->held[i];
         Sm *sm = sm_at(w, place);
-        sm->worker = worker;
+        sm_of_worker(sm, worker);
         bool topped_up = atomic_load(&w->topped_up[place]) == TOP_UP_DONE;
         status = topped_up ? front_serve(sm, sm->now, FRONT_IN_ORDER, &done, w->diag)
                            : front_top_up(sm, m->now, FRONT_IN_ORDER, &done, w->diag);
@@ -267,7 +268,7 @@ static bool top_up_turn(Window *w, u32 place, u32 worker) {
     if (state == TOP_UP_OPEN || !has_ended(w, place)) return false;
     if (sm->status != STATUS_OK) return fail(w, sm->status), true;
     bool done = false;
-    sm->worker = worker;  // whose accounts it goes into
+    sm_of_worker(sm, worker);
     Status status = front_top_up(sm, w->machine->now, FRONT_IN_ORDER, &done, w->diag);
     if (status == STATUS_OK && done) atomic_store(&w->topped_up[place], TOP_UP_DONE);
     after_turn(w, place, status, done);
@@ -282,7 +283,7 @@ static bool serve_turn(Window *w, u32 place, u32 worker) {
     if (sm->status != STATUS_OK) return fail(w, sm->status), true;
     if (!sm->paused || sm->now >= w->stops) return true;
     bool done = false;
-    sm->worker = worker;
+    sm_of_worker(sm, worker);
     Status status = front_serve(sm, sm->now, FRONT_IN_ORDER, &done, w->diag);
     if (after_turn(w, place, status, done)) w->next[w->next_count++] = place;
     return true;
