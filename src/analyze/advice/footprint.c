@@ -87,29 +87,58 @@ static BoxTerm box_term(const CasePart *part, const ProfileLaunch *l, const Affi
     return b;
 }
 
+static bool add_to_box(const CasePart *part, const ProfileLaunch *l, const AffineTerm *term, i64 times, Box *box) {
+    BoxTerm b = box_term(part, l, term);
+    Axis *axis = b.understood ? axis_of(box, b.parameters) : NULL;
+    if (!axis) return false;
+    b.distance *= (f64)times;
+    box->all *= b.values;
+    axis->values *= b.values;
+    axis->span += fabs(b.distance) * (b.values - 1);
+    if (b.varying)
+        axis->step = common_step(axis->step, b.distance);
+    else
+        axis->offset += b.distance;
+    return true;
+}
+
+// Where a loop begins that another one left turns for: the compiler has split it, to turn several times at once, and
+// the first one may have had nothing to do. The form with which both begin; NULL: it is something else.
+static const AffineForm *first_begin(const CasePart *part, const AffineTerm *term) {
+    const FlowResults *flow = &part->view->flow;
+    const Affine *affine = flow->affine;
+    const AffineFactor *f = term->factors[0] == WL_NONE ? NULL : &affine->factors[term->factors[0]];
+    if (!f || f->kind != AFFINE_NODE || term->factors[1] != WL_NONE || !chain_is_merge(flow->chains, f->id))
+        return NULL;
+    const ChainNode *node = &flow->chains->nodes[f->id];
+    u32 others = ~(1u << AFFINE_SREG | 1u << AFFINE_PARAMETER | 1u << AFFINE_SYMBOL);
+    for (u32 i = 0; i < node->arg_count; i++) {
+        u32 arg = flow->chains->args[node->args + i];
+        if (arg != WL_NONE && !(affine_kinds(affine, arg) & others)) return &affine->forms[arg];
+    }
+    return NULL;
+}
+
 static bool box_of(const ProfileLaunch *l, const CasePart *part, const CaseAccess *a, Box *box) {
     const Affine *affine = part->view->flow.affine;
     const AffineForm *form = &affine->forms[a->affine->form];
     *box = (Box){
         .axes = {{.parameters = {WL_NONE, WL_NONE}, .values = 1, .offset = (f64)form->constant}}, .count = 1, .all = 1};
     for (u32 t = 0; t < form->term_count; t++) {
-        BoxTerm b = box_term(part, l, &affine->terms[form->terms + t]);
-        Axis *axis = b.understood ? axis_of(box, b.parameters) : NULL;
-        if (!axis) return false;
-        box->all *= b.values;
-        axis->values *= b.values;
-        axis->span += fabs(b.distance) * (b.values - 1);
-        if (b.varying)
-            axis->step = common_step(axis->step, b.distance);
-        else
-            axis->offset += b.distance;
+        const AffineTerm *term = &affine->terms[form->terms + t];
+        const AffineForm *begin = first_begin(part, term);
+        if (!begin && !add_to_box(part, l, term, 1, box)) return false;
+        for (u32 u = 0; begin && u < begin->term_count; u++)
+            if (!add_to_box(part, l, &affine->terms[begin->terms + u], term->coefficient, box)) return false;
+        if (begin) box->axes[0].offset += (f64)(begin->constant * term->coefficient);
     }
     return true;
 }
 
 // --- accesses of one array -----------------------------------------------------------------------------------------
 static bool varies(const CasePart *part, const ProfileLaunch *l, const AffineTerm *term) {
-    return box_term(part, l, term).varying > 0;
+    BoxTerm b = box_term(part, l, term);
+    return b.varying > 0 || !b.understood;
 }
 
 static bool same_term(const AffineTerm *x, const AffineTerm *y) {

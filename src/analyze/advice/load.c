@@ -410,6 +410,13 @@ static void find_customers(AdviceCase *c) {
             of_scheduler * (f64)(c->gpu->warp_schedulers * c->gpu->sms) / (f64)c->gpu->l2_slices;
 }
 
+// Part of the SMs' time with CTAs. Where it was not counted no more SMs have some than there are CTAs.
+static f64 sms_at_work(const AdviceCase *c, const LimitFacts *facts) {
+    const ViewOccupancy *o = &c->view->occupancy;
+    bool counted = c->view->metrics.present[METRIC_SM_ACTIVE] || o->waves <= 0;
+    return counted ? facts->sms : fmin(o->waves * o->ctas_per_sm, 1);
+}
+
 Status case_find_load(AdviceCase *c) {
     f64 sums[RESOURCE_COUNT] = {0}, factor[RESOURCE_COUNT];
     find_samples(c);
@@ -433,7 +440,7 @@ Status case_find_load(AdviceCase *c) {
     }
     for (u32 p = 0; p < c->part_count; p++) scale_uses(&c->parts[p], factor);
     find_queues(c);
-    case_find_atomics(c, per_slot * counted.sms);  // the whole GPU does them, however few SMs ask for them
+    case_find_atomics(c, per_slot * sms_at_work(c, &counted));  // the whole GPU does them, however few SMs ask for them
     find_customers(c);
     return STATUS_OK;
 }
@@ -469,11 +476,9 @@ const char *case_short(Arena *arena, const KernelView *view) {
                         l->total_ns / l->count / 1000);
 }
 
-// Without counters: no more SMs have CTAs than there are CTAs.
 static Limit limit_of_case(const AdviceCase *c) {
     LimitFacts facts = limit_facts(&c->view->metrics, c->gpu, c->fixed);
-    const ViewOccupancy *o = &c->view->occupancy;
-    if (!c->view->metrics.present[METRIC_SM_ACTIVE] && o->waves > 0) facts.sms = fmin(o->waves * o->ctas_per_sm, 1);
+    facts.sms = sms_at_work(c, &facts);
     facts.issue = c->load.issue_rate;
     memcpy(facts.busy, c->load.busy, sizeof facts.busy);
     return limit_of(&facts);

@@ -205,6 +205,9 @@ static inline u32 access_base(const CaseAccess *a) { return a->affine ? a->affin
 bool access_is_one_word(const CasePart *part, const CaseAccess *a);
 // Lanes of it that the L2 takes one after the other. Compilers do those of integers of 32 bits on one word beforehand.
 f64 atomic_lanes(const CasePart *part, const CaseAccess *a);
+// Part of the kernel's time that the L2 needs for atomics with which each CTA adds what it has collected to words that
+// all have; 0: not known.
+f64 atomic_flush(const AdviceCase *c);
 
 // Accesses of one array, as far as is known; else of one line.
 bool access_same_array(const CasePart *part, const CaseAccess *a, const CaseAccess *b);

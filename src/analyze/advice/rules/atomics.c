@@ -52,14 +52,36 @@ static f64 times_of_cta(const AdviceCase *c, const CasePart *part, u32 access, c
     return fmax(counted / ctas, 1);
 }
 
+// Shared memory adds integers itself; what it cannot add compilers load, add and exchange if nobody else did meanwhile,
+// once more for each lane that meets another one there: a turn takes a warp 95 cycles, and 3.9 of the SM's with 32
+// warps (h200-shared-turns.tsv, turns/f32/stays/1_lanes to 8_lanes).
+#define TURN 95.0
+#define TURN_OF_SM 3.9
+enum { INSNS_OF_TURN = 6 };
+
+static bool takes_turns(const CasePart *part, const CaseAccess *a) {
+    return part->insns[a->pc].traits & TRAIT_FLOAT_ATOMIC;
+}
+
 // In shared memory lanes meet in banks, not in sectors.
 static void move_to_shared(Hit *hit, const CasePart *part, u32 access) {
     for (u32 i = access; i < part->access_count; i++) {
         const CaseAccess *b = &part->accesses[i];
         if (!is_copy(part, &part->accesses[access], b)) continue;
         f64 cycles = access_l1_cycles(b, b->sectors, b->passes);
-        hit_relieve(hit, RESOURCE_LSU, part->insns[b->pc].use[RESOURCE_LSU] * (1 - ACCESS_AT_RANDOM / cycles));
+        f64 after = ACCESS_AT_RANDOM * (takes_turns(part, b) ? TURN_OF_SM : 1);
+        hit_relieve(hit, RESOURCE_LSU, part->insns[b->pc].use[RESOURCE_LSU] * (1 - after / cycles));
+        if (!takes_turns(part, b)) continue;
+        hit->change.issues -= ACCESS_AT_RANDOM * INSNS_OF_TURN * b->requests;
+        hit->change.stalls -= ACCESS_AT_RANDOM * (TURN - INSNS_OF_TURN) * b->requests;
     }
+}
+
+// What each CTA adds at its end, over what is added in `use` of the time: no more than what its threads would add, each
+// once, eight neighbouring words at a time.
+static f64 left_of_collected(const AdviceCase *c, f64 use, f64 turns) {
+    f64 most = 1 / (turns * WORDS_OF_SECTOR), flush = use > 0 ? atomic_flush(c) / use : 0;
+    return flush > 0 ? fmin(flush, most) : most;
 }
 
 static void look_at(AdviceCase *c, const CasePart *part, u32 access) {
@@ -70,7 +92,7 @@ static void look_at(AdviceCase *c, const CasePart *part, u32 access) {
     bool one = access_is_one_word(part, a);
     if (!copies.count || !copies.first) return;
     f64 turns = (loop != WL_NONE ? fmax(part->loops[loop].trips, 1) : 1) * copies.count;
-    left = !one ? 1 / (turns * WORDS_OF_SECTOR) : lanes > 1 ? 1 / lanes : 1 / times_of_cta(c, part, access, &copies);
+    left = !one ? left_of_collected(c, use, turns) : lanes > 1 ? 1 / lanes : 1 / times_of_cta(c, part, access, &copies);
     if (use < WORTH_IT || left > 0.8) return;
     Hit *hit = hit_begin(c);
     hit_relieve(hit, RESOURCE_ATOMIC, use * (1 - left));

@@ -67,6 +67,24 @@ static f64 evened_out(const AdviceCase *c, const Grid *g) {
     return c->view->occupancy.warps_per_cta > 1 ? fmax(mean / fullest, 1.0 / c->view->occupancy.warps_per_cta) : 1;
 }
 
+// The same where the size of the grid is written down as a number: the loop goes on by all threads' elements, and where
+// it ends depends on where the thread began (else it goes from one array to the next, as large as the grid).
+static bool steps_over_grid(const AdviceCase *c, const CasePart *part, const CaseAccess *a) {
+    const ProfileLaunch *l = c->view->launches.typical;
+    const Affine *affine = part->view->flow.affine;
+    const AffineForm *form = a->affine ? &affine->forms[a->affine->form] : NULL;
+    i64 all = (i64)l->grid[0] * l->block[0] * a->bytes;
+    if (!form || !all || l->grid[1] * l->grid[2] * l->block[1] * l->block[2] != 1) return false;
+    for (u32 t = 0; t < form->term_count; t++) {
+        const AffineTerm *term = &affine->terms[form->terms + t];
+        const AffineFactor *f = term->factors[0] == WL_NONE ? NULL : &affine->factors[term->factors[0]];
+        bool counter = f && f->kind == AFFINE_COUNTER && term->factors[1] == WL_NONE;
+        if (counter && term->coefficient % all == 0 && bitset_has(&part->view->flow.divergence->temporal, f->id))
+            return true;
+    }
+    return false;
+}
+
 // A loop that goes on by as many elements as the grid has threads deals its work to any number of CTAs. Who only
 // numbers threads of a grid of several dimensions asks for its size too.
 static bool any_grid(const AdviceCase *c) {
@@ -83,6 +101,8 @@ static bool any_grid(const AdviceCase *c) {
             if (turns && grid) return true;
         }
     }
+    for (u32 i = 0; i < c->parts[0].access_count; i++)
+        if (steps_over_grid(c, &c->parts[0], &c->parts[0].accesses[i])) return true;
     return false;
 }
 

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the grid says of a kernel of which there are only samples: SMs without CTAs, loops that go over the whole grid,
+// what each CTA adds at its end.
+#include <math.h>
+
+#include "analyze/advice/sampled_testing.h"
+
+static const GpuModel gpu = {.sms = 100,
+                             .warp_schedulers = 4,
+                             .clock_mhz = 1000,
+                             .noc_clock_mhz = 1000,
+                             .l1_latency = 30,
+                             .l2_latency = 200,
+                             .dram_latency = 300,
+                             .l2_atomic_interval = 100,
+                             .l2_atomic_float = 100,
+                             .dram_channels = 10,
+                             .dram_burst = 64,
+                             .dram_clock_mhz = 10000,
+                             .t_burst = 1,
+                             .max_ctas_per_sm = 8,
+                             .max_threads_per_sm = 1024};
+
+static f64 latency = 1000;  // that what comes after a load waits, in samples
+
+// A launch of so many CTAs of 128 threads that takes 100 us. In loops each instruction issued ten times as often.
+static void sample(Sampled *s, u32 ctas, const char *body) {
+    static const ProfileFunction function = {.name = "subject"};
+    KernelView *view = sampled_begin(s, body);
+    s->launch.grid[0] = ctas;
+    view->gpu = &gpu;
+    view->function = &function;
+    view->launches.total_ns = 100000;
+    view->occupancy.ctas_per_sm = 8;
+    view->occupancy.warps_per_cta = 4;
+    view->occupancy.warps_per_sm = 32;
+    view->occupancy.waves = (f64)ctas / 800;
+    for (u32 pc = 0; pc < view->flow.code->insn_count; pc++) {
+        bool turns = view->flow.loops->loop_of[view->flow.cfg->block_of[pc]] != WL_NONE;
+        subject_stall(&s->subject, pc, STALL_SELECTED, turns ? 100 : 10);
+        if (waits_for_load(view, pc)) subject_stall(&s->subject, pc, STALL_LONG_SCOREBOARD, (u32)latency);
+    }
+    view->total_latency = view->total * 9 / 10;
+    sampled_end(s);
+}
+
+// Sums elements that lie so many apart, up to an end that the thread's first one decides, or that is the same for all.
+#define SUM(apart, counter)                                                                            \
+    BEGIN "mov.f32 %f1, 0f00000000; mov.u32 %r8, " counter ";\n"                                       \
+          "turn: ld.global.f32 %f2, [%rd3]; add.f32 %f1, %f1, %f2; add.s64 %rd3, %rd3, 4*" apart ";\n" \
+          "add.s32 %r8, %r8, " apart "; setp.lt.s32 %p2, %r8, %r5; @%p2 bra turn; st.global.f32 [%rd1], %f1; ret;"
+
+static bool fills_with_more_ctas(const char *body) {
+    Sampled s;
+    sample(&s, 40, body);
+    const Hit *hit = ask(&s, "block-increase");
+    assert_non_null(hit);
+    bool fills = strstr(hit->what, "to fill all SMs") != NULL;
+    forget(&s);
+    return fills;
+}
+
+// 40 CTAs of 128 threads are 5120: a loop that goes on by as many elements deals them to any number of CTAs, also where
+// the code has the number and not the grid's size.
+static void loops_over_a_grid_of_a_known_size(void **state) {
+    (void)state;
+    assert_true(fills_with_more_ctas(SUM("5120", "%r4")));
+    assert_true(fills_with_more_ctas(SUM("20480", "%r4")));  // four turns in one
+    assert_false(fills_with_more_ctas(SUM("5000", "%r4")));  // not the grid
+    assert_false(fills_with_more_ctas(SUM("5120", "0")));    // from array to array
+}
+
+static f64 atomics_busy(u32 ctas) {
+    Sampled s;
+    sample(&s, ctas,
+           BEGIN "mov.u32 %r8, 0; turn: red.global.add.u32 [%rd1], 1; add.s32 %r8, %r8, 1;\n"
+                 "setp.lt.s32 %p2, %r8, %r5; @%p2 bra turn; ret;");
+    f64 busy = s.c.load.busy[RESOURCE_ATOMIC];
+    forget(&s);
+    return busy;
+}
+
+// Rates of samples are those of SMs that have CTAs.
+static void few_sms_ask_for_few_atomics(void **state) {
+    (void)state;
+    f64 ten = atomics_busy(10), five = atomics_busy(5);
+    assert_true(five > 0 && ten < 1);
+    assert_float_equal(ten / five, 2, 1e-6);
+}
+
+// Counts what was loaded.
+#define COUNT(op, value)                                                                      \
+    BEGIN "ld.global.u32 %r7, [%rd3]; mul.wide.s32 %rd4, %r7, 4; add.s64 %rd5, %rd1, %rd4;\n" \
+          "red.global.add." op " [%rd5], " value "; ret;"
+
+// 1000 CTAs add what they have to two lines, eight sectors, at their end: 8000 of the 100,000 cycles but those that
+// beginning and ending take.
+static void ctas_add_to_few_lines(void **state) {
+    (void)state;
+    Sampled s;
+    latency = 1000000;  // many times what an idle machine takes
+    sample(&s, 1000, COUNT("u32", "1"));
+    const Hit *hit = ask(&s, "atomic-contention");
+    assert_non_null(hit);
+    f64 busy = s.c.load.busy[RESOURCE_ATOMIC], left = busy - hit->change.relief[RESOURCE_ATOMIC];
+    assert_true(busy > 0.9);
+    assert_float_equal(left, 0.08 / (1 - s.c.fixed), 1e-6);
+    assert_float_equal(hit->change.stalls, 0, 0);
+    forget(&s);
+    // 100,000 CTAs: each thread would add once, eight words at a time.
+    sample(&s, 100000, COUNT("u32", "1"));
+    hit = ask(&s, "atomic-contention");
+    assert_non_null(hit);
+    busy = s.c.load.busy[RESOURCE_ATOMIC];
+    assert_float_equal(busy - hit->change.relief[RESOURCE_ATOMIC], busy / 8, 1e-6);
+    forget(&s);
+    latency = 1000;
+}
+
+// Shared memory cannot add floats: lanes that meet take turns, 95 cycles each.
+static void floats_take_turns_in_shared_memory(void **state) {
+    (void)state;
+    Sampled s;
+    latency = 1000000;
+    sample(&s, 1000, COUNT("f32", "0f3f800000"));
+    const Hit *hit = ask(&s, "atomic-contention");
+    assert_non_null(hit);
+    f64 once = s.c.parts[0].accesses[s.c.parts[0].access_count - 1].requests;
+    assert_float_equal(-(hit->change.stalls + hit->change.issues), ACCESS_AT_RANDOM * 95 * once, 1e-6 * once);
+    forget(&s);
+    latency = 1000;
+}
+
+// 100 CTAs of 128 threads go through an array by 50 KB. The compiler turns four times at once, and before that what is
+// left over.
+#define TURN "ld.global.f32 %f2, [%rd3]; add.f32 %f1, %f1, %f2; add.s64 %rd3, %rd3, 51200; add.s32 %r8, %r8, 12800;\n"
+#define LEFT_OVER                                                     \
+    "and.b32 %r9, %r5, 3; setp.eq.s32 %p1, %r9, 0; @%p1 bra begin;\n" \
+    "one: " TURN "sub.s32 %r9, %r9, 1; setp.ne.s32 %p1, %r9, 0; @%p1 bra one; begin: mov.u32 %r10, 0;\n"
+#define SUMS(before)                                                                         \
+    BEGIN "mov.f32 %f1, 0f00000000; mov.u32 %r8, %r4;\n" before "four: " TURN TURN TURN TURN \
+          "setp.lt.s32 %p2, %r8, %r5; @%p2 bra four; st.global.f32 [%rd1], %f1; ret;"
+
+static f64 dram_busy(const char *body) {
+    Sampled s;
+    sample(&s, 100, body);
+    f64 bytes = 0;
+    for (u32 i = 0; i < s.c.parts[0].access_count; i++) {
+        const CaseAccess *a = &s.c.parts[0].accesses[i];
+        u32 loop = s.c.parts[0].insns[a->pc].loop;
+        if (a->load && loop != WL_NONE && s.c.parts[0].view->flow.loops->loops[loop].block_count == 1)
+            bytes += s.c.parts[0].insns[a->pc].use[RESOURCE_DRAM];
+    }
+    forget(&s);
+    return bytes;
+}
+
+// A loop that begins where the turns that are left over end names no fewer bytes than one that begins at once.
+static void split_loops_name_their_bytes(void **state) {
+    (void)state;
+    f64 whole = dram_busy(SUMS(""));
+    assert_true(whole > 0);
+    assert_true(dram_busy(SUMS(LEFT_OVER)) > 0.5 * whole);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(loops_over_a_grid_of_a_known_size), cmocka_unit_test(few_sms_ask_for_few_atomics),
+        cmocka_unit_test(ctas_add_to_few_lines), cmocka_unit_test(floats_take_turns_in_shared_memory),
+        cmocka_unit_test(split_loops_name_their_bytes)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
