@@ -35,6 +35,15 @@ static void execute(const char *sql) {
     sqlite3_close(db);
 }
 
+static i64 number(sqlite3 *db, const char *sql) {
+    sqlite3_stmt *statement;
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    i64 value = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return value;
+}
+
 static void write_run(void) {
     SampleSpec spec = {.functions = 2, .lines = 3, .launches = 4, .metrics = 5, .timing = true};
     StoreWriter *writer = create_profile();
@@ -263,6 +272,39 @@ static void a_point_takes_at_most_600_bytes(void **state) {
         assert_in_range(size_with(launches) - without, 1, 600 * 6 * launches);
 }
 
+// Of launches whose timelines do not fit, those that come later are made coarser before they are compressed, and still
+// take a quarter of what they may at least. Launches of another kind, which fit as they are, have all of their points
+// soon.
+static void launches_that_become_different_are_tried_again(void **state) {
+    (void)state;
+    enum { POINTS = 16, UNITS = 132, LAUNCHES = 60, ALLOWED = 500 };
+    static u64 values[UNITS * POINTS];
+    static u8 tail[4 + sizeof values];
+    StoreWriter *writer = create_profile();
+    for (u32 i = 0; i < LAUNCHES; i++) {
+        RecordTimeline record = {.launch = 1 + i,
+                                 .source = 1,
+                                 .unit = TIMELINE_SM,
+                                 .units = UNITS,
+                                 .metrics = 1,
+                                 .points = POINTS,
+                                 .max_bytes = ALLOWED,
+                                 .step = 1000,
+                                 .tick_ns = 0.5};
+        bool noise = i < LAUNCHES / 2;
+        for (u32 v = 0; v < UNITS * POINTS; v++) values[v] = noise ? hash_u64(i * 10007 + v) % 16 : v % POINTS % 5;
+        memcpy(tail, &(u32){METRIC_INST}, 4);
+        memcpy(tail + 4, values, sizeof values);
+        assert_int_equal(sink_write(store_sink(writer), RECORD_TIMELINE, &record, tail, sizeof tail), STATUS_OK);
+    }
+    assert_int_equal(store_close(writer), STATUS_OK);
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(number(db, "SELECT count(*) FROM timeline WHERE launch <= 30 AND length(data) > 130"), 30);
+    assert_int_equal(number(db, "SELECT count(*) FROM timeline WHERE launch > 40 AND points = 16"), 20);
+    sqlite3_close(db);
+}
+
 static void estimates_come_back(void **state) {
     (void)state;
     write_run();
@@ -434,6 +476,7 @@ int main(void) {
         IN_FOLDER(damaged_timelines_are_told),
         IN_FOLDER(older_profiles_have_no_times),
         IN_FOLDER(a_point_takes_at_most_600_bytes),
+        IN_FOLDER(launches_that_become_different_are_tried_again),
         IN_FOLDER(estimates_come_back),
         IN_FOLDER(experiments_come_back),
         cmocka_unit_test(any_value_survives_packing),

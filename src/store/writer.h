@@ -57,6 +57,12 @@ typedef enum StoreStatement {
 
 typedef struct WriterRows WriterRows;
 typedef struct WriterSums WriterSums;
+// The timeline of one kind of unit that was compressed last: values that changed, and bytes.
+enum { TIMELINE_TRIED = 11 };  // by the logarithm of its points
+typedef struct TimelineTried {
+    u64 changes, bytes;
+} TimelineTried;
+
 struct StoreWriter {
     Sink sink;  // first: a Sink * is the writer
     sqlite3 *db;
@@ -66,9 +72,10 @@ struct StoreWriter {
     PcTotals totals;
     Vec(u8) scratch;  // compressed blobs
     struct ZSTD_CCtx_s *zstd;
-    Vec(u32) ids;                  // of the metrics of a timeline
-    u32 spare_launch;              // whose timelines so far left
-    u64 spare_bytes;               // ... so much of their shares of the file
+    Vec(u32) ids;      // of the metrics of a timeline
+    u32 spare_launch;  // whose timelines so far left
+    u64 spare_bytes;   // ... so much of their shares of the file
+    TimelineTried tried[TIMELINE_UNIT_COUNT][TIMELINE_TRIED];
     Vec(u64) points;               // its values
     ByteVec packed;                // ... before compression
     Status failed;                 // not OK: everything is swallowed

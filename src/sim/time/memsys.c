@@ -368,11 +368,11 @@ static u64 gauge_now(const MemSys *m, const Gauge *g) { return g->sum + g->value
 static u64 noc_to_sm(const MemSys *m, u64 cycles) { return cycles * m->sm_clock / m->noc_clock; }
 
 // Each reads one counter of all units of its kind.
-#define ALL(units, count, unit, value)  \
-    for (u32 i = 0; i < (count); i++) { \
-        unit = &(units)[i];             \
-        to[i] = (value);                \
-    }                                   \
+#define ALL(units, count, unit, value)                          \
+    _Pragma("GCC unroll 4") for (u32 i = 0; i < (count); i++) { \
+        unit = &(units)[i];                                     \
+        to[i] = (value);                                        \
+    }                                                           \
     return
 
 static void read_ports(const MemSys *m, MemCounter counter, u64 *to) {

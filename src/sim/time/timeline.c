@@ -64,6 +64,7 @@ static bool is_term(const TimeMetric *row) { return row->source < TIME_SOURCE_ME
 static Status make_group(Timeline *t, TimelineUnit unit) {
     Group *group = &t->groups[unit];
     group->units = t->units[unit];
+    group->empty = WL_NONE;
     group->ids = ARENA_ARRAY(&t->arena, MetricId, time_metric_count);
     group->row = ARENA_ARRAY(&t->arena, const TimeMetric *, time_metric_count);
     group->column = ARENA_ARRAY(&t->arena, u32, time_metric_count);
@@ -75,6 +76,7 @@ static Status make_group(Timeline *t, TimelineUnit unit) {
         u32 column = column_of(group, (MetricId)row->metric);
         if (column == group->metrics) group->ids[group->metrics++] = (MetricId)row->metric;
         if (is_term(row)) group->term[group->terms++] = (Term){(u16)value_of(row), (u16)column};
+        if (row->source == TIME_SOURCE_SM && row->counter == SMC_SLOTS_EMPTY) group->empty = column;
         group->row[group->rows] = row;
         group->column[group->rows++] = column;
     }
@@ -176,7 +178,12 @@ static void read_gpu(Timeline *t, u64 cycle) {
 static void read_sms(Timeline *t, u64 cycle) {
     Group *group = &t->groups[TIMELINE_SM];
     const Sm *sms = t->machine->sms;
-    for (u32 sm = 0; sm < group->units; sm++) add_terms(group, sms[sm].values, sm);
+    for (u32 sm = 0; sm < group->units; sm++) {
+        if (sms[sm].furnished)
+            add_terms(group, sms[sm].values, sm);
+        else if (group->empty != WL_NONE)
+            group->now[group->empty * group->units + sm] += sms[sm].counters[SMC_SLOTS_EMPTY];
+    }
     for (u32 r = 0; r < group->rows; r++) {
         const TimeMetric *row = group->row[r];
         if (is_term(row)) continue;

@@ -35,6 +35,7 @@ typedef struct Term {  // a row that is the plain value of a counter of an SM
 // Metrics of all units of one kind, and the counters they are made of.
 typedef struct Group {
     u32 units, metrics, rows, terms;
+    u32 empty;               // column of SMC_SLOTS_EMPTY, all that an SM counts that has not been furnished; WL_NONE
     MetricId *ids;           // [metrics]
     const TimeMetric **row;  // [rows]
     u32 *column;             // [rows]: which of ids

@@ -346,7 +346,8 @@ static u8 *put_metric(const Track *track, u32 first, u32 units, u8 *to) {
     for (u32 p = 0; p < points; p++) {
         const u64 *from = track->values + (u64)p * track->width + first;
         u8 *at = to + p * sizeof *from;
-        for (u32 u = 0; u < units; u++, at += points * sizeof *from) memcpy(at, from + u, sizeof *from);
+        _Pragma("GCC unroll 4") for (u32 u = 0; u < units; u++, at += points * sizeof *from)
+            memcpy(at, from + u, sizeof *from);
     }
     return to + (u64)units * points * sizeof(u64);
 }
