@@ -142,12 +142,20 @@ Status dispatch_ctas(TimeMachine *m, Diag *diag) {
     return can_wait(m) ? STATUS_OK : dispatch_start(m);
 }
 
+// The more SMs take part in a launch the longer it takes: on an H200 12 cycles with two CTAs, 65 with 8, 108 to 167
+// with 16 to 64, 172 with 132, from where on it is what the GPU takes for each (cta_retire;
+// bench/hwref/h200-starts.tsv, nothing, kept). As if the ends of SMs farther away were known later.
+static u64 report(const GpuModel *gpu, u64 linear) {
+    enum { FAR = 16 };
+    return gpu->cta_report * (linear < FAR ? linear : FAR) / FAR;
+}
+
 static void cta_over(TimeMachine *m, Sm *sm, TimeCta *cta, u64 cycle) {
     TimeRun *run = cta->run;
     Grid *g = run->grid;
     run->ended++;
     m->retired = max(m->retired + m->gpu->cta_retire, cycle * 100);
-    run->last_cta = max(run->last_cta, m->retired / 100);
+    run->last_cta = max(run->last_cta, max(m->retired / 100, cycle + report(m->gpu, cta->linear)));
     leave_room(sm, m->retired / 100 + m->gpu->cta_end);
     cta->used = false;
     Cta *first = &g->ctas[cta->slot_group * g->cluster_size];

@@ -7,7 +7,7 @@
 #include "sim/machine.h"
 #include "sim/time/time.h"
 
-enum { TEXT = 1 << 15, TURNS = 400, PAIRS = 32, MOST_WARPS = 32 };
+enum { TEXT = 1 << 15, TURNS = 400, PAIRS = 64, MOST_WARPS = 32 };
 #define SIZE(at) (TEXT - (size_t)(at))
 
 // Cycles from the first clock to the second, of the warp that takes longest; of two launches the second, which finds

@@ -120,11 +120,11 @@ static const char kernels[] = PTX_HEAD
     "%fd3;\nret;\n}\n"
     // Ten packed products, each of the one before.
     ".visible .entry halves(.param .u64 out) {\n.reg .b64 %rd<5>;\n.reg .b32 %r<3>;\n"
-    "ld.param.u64 %rd1, [out];\nmov.u32 %r1, %tid.x;\nmov.u64 %rd3, %clock64;\n"
+    "ld.param.u64 %rd1, [out];\nmov.u32 %r1, %tid.x;\nst.global.u32 [%rd1+8], %r1;\nmov.u64 %rd3, %clock64;\n"
     "fma.rn.f16x2 %r1, %r1, %r1, %r1;\nfma.rn.f16x2 %r1, %r1, %r1, %r1;\nfma.rn.f16x2 %r1, %r1, %r1, %r1;\n"
     "fma.rn.f16x2 %r1, %r1, %r1, %r1;\nfma.rn.f16x2 %r1, %r1, %r1, %r1;\nfma.rn.f16x2 %r1, %r1, %r1, %r1;\n"
     "fma.rn.f16x2 %r1, %r1, %r1, %r1;\nfma.rn.f16x2 %r1, %r1, %r1, %r1;\nfma.rn.f16x2 %r1, %r1, %r1, %r1;\n"
-    "fma.rn.f16x2 %r1, %r1, %r1, %r1;\n"
+    "fma.rn.f16x2 %r1, %r1, %r1, %r1;\nfma.rn.f16x2 %r1, %r1, %r1, %r1;\n"
     "mov.u64 %rd4, %clock64;\nsub.s64 %rd4, %rd4, %rd3;\nst.global.u64 [%rd1], %rd4;\nst.global.u32 [%rd1+8], "
     "%r1;\nret;\n}\n"
     // Three words of 12 bytes, lane after lane, one right after the other; and with time between them.

@@ -26,11 +26,18 @@ static inline u64 registers_ready(const TimeWarp *w, const TimeOp *op, u32 *late
 }
 
 // Of TimeWarp.apart: constants have an interval of their own, all other accesses one together.
-static inline u32 apart_of(const TimeOp *op) { return op->spaced != SPACED_CONSTANT; }
+static inline u32 apart_of(const TimeOp *op) { return op->spaced > SPACED_SPECIAL; }
+
+// How far behind it the next of these issues: ptxas has LDC and S2UR 8 cycles behind each other, 7 behind S2R.
+static inline u64 apart_by(const GpuModel *gpu, const TimeOp *op) {
+    if (op->spaced > SPACED_SPECIAL) return gpu->access_interval;
+    return gpu->constant_interval - (op->spaced == SPACED_SPECIAL && gpu->constant_interval);
+}
 
 // What keeps a warp from an instruction whose code and operands are there.
 static inline u64 warp_ready(const Sm *sm, TimeWarp *w, const TimeOp *op, u64 earliest, StallReason *reason) {
-    if (op->spaced && w->apart[apart_of(op)] > earliest) earliest = w->apart[apart_of(op)], *reason = STALL_WAIT;
+    if (op->spaced && op->spaced != SPACED_SPECIAL && w->apart[apart_of(op)] > earliest)
+        earliest = w->apart[apart_of(op)], *reason = STALL_WAIT;
     if (op->kind == TIME_SYNC && w->settled + sm->gpu->settle_latency > earliest)
         earliest = w->settled + sm->gpu->settle_latency, *reason = STALL_WAIT;
     return earliest;
@@ -620,9 +627,7 @@ static bool try_issue(Sm *sm, Scheduler *s, TimeWarp *w, u64 cycle) {
         memory_issue(sm, w, op, cycle);
     }
     count_issue(sm, s, w, op, cycle);
-    if (op->spaced)
-        w->apart[apart_of(op)] =
-            cycle + (op->spaced == SPACED_CONSTANT ? sm->gpu->constant_interval : sm->gpu->access_interval);
+    if (op->spaced) w->apart[apart_of(op)] = cycle + apart_by(sm->gpu, op);
     if (!memory) {
         if (op->path == TIME_BY_UNIT) s->unit_free[op->unit] = cycle + op->interval;
         if (WL_UNLIKELY(s->held) && op->path == TIME_BY_UNIT) unit_note(s, op, cycle);

@@ -63,6 +63,7 @@ typedef struct TimeBarrier {
 typedef struct TimeCta {
     TimeRun *run;
     Cta *front;
+    u64 linear;  // of the launch
     u32 slot_group;
     u32 threads, exited, warps_left;
     TimeBarrier barriers[CTA_BARRIERS];
@@ -232,7 +233,8 @@ typedef struct Scheduler {
     u32 held_units;          // ... the units
     HeldUnit units[UNIT_COUNT];
     u64 unit_free[UNIT_COUNT];
-    u64 reads;  // registers that its register file could have handed out when it has those of what was issued
+    u64 special_free;  // when it can read another special register
+    u64 reads;         // registers that its register file could have handed out when it has those of what was issued
     SampledSlots sampled[SAMPLE_SETS];
     Cache *fetch;  // L0
     LineAhead ahead[FETCH_LINES];
@@ -279,6 +281,11 @@ typedef struct ConstMiss {  // line under way to the cache behind the first ones
     u32 parts;    // requests that are not answered; 0: the place is free
     u32 waiters;  // list
 } ConstMiss;
+
+enum { CONST_LINES = 8 };  // of more under way the newest are told
+typedef struct ConstLine {
+    u64 line, at;
+} ConstLine;
 
 // A load that hits several words of a bank (sm_reads.c): behind another one of its warp's, by turns with those of other
 // warps, through. What came behind it and is through at once is so, too.
@@ -432,8 +439,11 @@ typedef struct Sm {
     Cache *l1, *tex_cache, *const_l1, *const_l15, *imc, *fetch_l1;
     u64 code_come;  // times that code came to fetch_l1
     ConstMiss const_misses[CONST_MISSES];
-    u64 const_free;           // when the unit for constants can take another load
-    u64 imc_line, imc_ready;  // the line that comes to it, when it is there
+    u64 const_free;                      // when the unit for constants can take another load
+    u64 imc_line, imc_ready;             // the line that comes to it, when it is there
+    bool imc_touched, const_touched;     // since the launch began there was a miss of it, and of parameters in const_l1
+    ConstLine const_lines[CONST_LINES];  // what comes to const_l1 from the cache behind: a ring
+    u32 const_last;
     u64 l1_bytes;
     Cache *l1_before;  // that of another size, which the next kernel may want; its content is void
     u64 l1_before_bytes;

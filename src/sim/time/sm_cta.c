@@ -110,6 +110,7 @@ static Status start_cta(Sm *sm, const CtaStart *s) {
     *cta = (TimeCta){.run = s->run,
                      .front = front,
                      .slot_group = s->slot_group,
+                     .linear = s->linear,
                      .used = true,
                      .threads = front->threads,
                      .serial = cta->serial + 1};

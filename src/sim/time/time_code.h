@@ -81,6 +81,7 @@ typedef enum TimePath {  // how an instruction leaves the scheduler
 typedef enum TimeSpaced {  // of what a warp issues so many cycles apart at least
     SPACED_NOT,
     SPACED_CONSTANT,  // GpuModel.constant_interval
+    SPACED_SPECIAL,   // S2R: constants come one cycle less behind it, it waits for none
     SPACED_ACCESS,    // GpuModel.access_interval
     SPACED_SHARED     // ... to shared memory, and shuffles: waits for the queue are mio_throttle
 } TimeSpaced;

@@ -218,6 +218,16 @@ static Status set_constant(TimeFunc *f, MachineOp *op, TimeKind kind, u64 addres
     return STATUS_OK;
 }
 
+// What the SM reads for the warp, in turns with constants (S2R).
+static void set_special(const GpuModel *gpu, MachineOp *op) {
+    op->kind = TIME_FIXED;
+    op->special = true;
+    op->unit = UNIT_ADU;
+    op->interval = (u8)gpu->adu_interval;
+    op->flags |= TIME_SHORT;
+    op->latency = (u16)gpu->special_latency;
+}
+
 static u64 constant_address(const TimeFunc *f, u32 insn) {
     const FlowOperand *use = time_uses(f, insn);
     if (use->kind == FLOW_SREG)
@@ -370,6 +380,7 @@ static Status emit_steps(TimeFunc *f, u32 insn, u32 pc) {
         op.balanced = step.balanced && !f->picked[insn].alone;
         if (op.unit == UNIT_FP64 && time_edited(f, insn, EDIT_AS_FLOAT)) time_as_float(f, &op);
         op.copy = is_copy(f, insn);
+        if (variant == VARIANT_SPECIAL && f->lower->gpu->special_latency) set_special(f->lower->gpu, &op);
         if (step.branch) op.kind = TIME_BRANCH, op.order = ORDER_ALL;
         if (step.branch && takes_subroutine(f, insn)) op.kind = TIME_SLOW;
         if (last && kind == TIME_BRANCH && is_indirect(f, insn)) op.flags |= TIME_INDIRECT;
@@ -469,6 +480,23 @@ static Status emit_uniform(TimeFunc *f, u32 pc, u32 count) {
     return STATUS_OK;
 }
 
+// The window of shared memory, from the CTA's place in the cluster: S2UR, UMOV, ULEA.
+static Status emit_window(TimeFunc *f, u32 pc) {
+    const GpuModel *gpu = f->lower->gpu;
+    u32 first = f->ops.len, place;
+    if (gpu->sm_version < 90) return STATUS_OK;
+    TRY(emit_uniform(f, pc, 3));
+    if (!gpu->special_latency) return STATUS_OK;
+    TRY(new_value(f, 0, &place));
+    for (u32 k = 0; k < 3; k += 2) {
+        f->ops.data[first + k].operands = f->operands.len;
+        TRY(add_operand(f, place));
+    }
+    f->ops.data[first].defs = f->ops.data[first + 2].uses = 1;
+    set_special(gpu, &f->ops.data[first]);
+    return STATUS_OK;
+}
+
 static Status emit_bank(TimeFunc *f, u32 pc, TimeKind kind, u32 offset) {
     TRY(emit_uniform(f, pc, 1));
     return set_constant(f, &f->ops.data[f->ops.len - 1], kind, CONSTANT_BANK + offset);
@@ -485,7 +513,7 @@ Status time_emit_sunk(TimeFunc *f, u32 insn) {
         else if (c == f->code->insn_count + SUNK_LEADER)
             TRY(emit_uniform(f, insn, 5));
         else
-            TRY(emit_uniform(f, insn, sm >= 90 ? 3 : 0));  // from the CTA's place in the cluster: S2UR, UMOV, ULEA
+            TRY(emit_window(f, insn));
     }
     return STATUS_OK;
 }

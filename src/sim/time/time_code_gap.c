@@ -47,7 +47,7 @@ static Ready issue_cycle(Gaps *g, const TimeOp *op, u32 cycle) {
             next = later(next, (Ready){value.at + g->late[op->regs + i], value.pc});
     }
     if (op->path == TIME_BY_UNIT) next = later(next, g->free[op->unit]);
-    return op->spaced ? later(next, g->apart[op->spaced != SPACED_CONSTANT]) : next;
+    return op->spaced && op->spaced != SPACED_SPECIAL ? later(next, g->apart[op->spaced > SPACED_SPECIAL]) : next;
 }
 
 static void note_issue(Gaps *g, const TimeOp *op, u32 cycle) {
@@ -55,8 +55,9 @@ static void note_issue(Gaps *g, const TimeOp *op, u32 cycle) {
         g->ready[g->regs[op->regs + i]] = (Ready){is_fixed(op) ? cycle + op->latency : BY_SCOREBOARD, op->pc};
     g->free[op->unit] = (Ready){cycle + op->interval, op->pc};
     if (op->spaced) {
-        u64 apart = op->spaced == SPACED_CONSTANT ? g->gpu->constant_interval : g->gpu->access_interval;
-        g->apart[op->spaced != SPACED_CONSTANT] = (Ready){cycle + (u32)apart, op->pc};
+        u64 apart = op->spaced > SPACED_SPECIAL ? g->gpu->access_interval : g->gpu->constant_interval;
+        if (op->spaced == SPACED_SPECIAL && apart) apart--;
+        g->apart[op->spaced > SPACED_SPECIAL] = (Ready){cycle + (u32)apart, op->pc};
     }
 }
 

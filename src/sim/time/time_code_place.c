@@ -485,6 +485,7 @@ static u16 part_of(const TimeFunc *f, const MachineOp *op) {
 }
 
 static TimeSpaced spaced_of(const MachineOp *op) {
+    if (op->special) return SPACED_SPECIAL;
     if (op->kind == TIME_CONST || op->kind == TIME_FIXED) return SPACED_CONSTANT;
     if (op->unit != UNIT_LSU) return SPACED_NOT;
     return op->flags & TIME_MIO || op->space == SPACE_SHARED ? SPACED_SHARED : SPACED_ACCESS;

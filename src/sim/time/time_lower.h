@@ -87,6 +87,7 @@ typedef struct MachineOp {
     bool hidden;    // not issued: control flow and values that cost nothing
     bool copy;      // (part of) a register move: one result, one source
     bool balanced;  // see TimeStep
+    bool special;   // reads a special register in turns with constants (GpuModel.special_latency)
     u8 mark;        // UnrollMark
     u8 version;     // LoopVersion
     u8 iteration;   // of an unrolled loop, from 1; 0 = not of one
