@@ -14,7 +14,7 @@
 #include "collect/collect_inside.h"
 #include "collect/pm_sampling.h"
 
-enum { TICK_NS = 50000000, FLUSH_TICKS = 4, FETCH_TICKS = 4, SAMPLING_END_SECONDS = 2 };
+enum { TICK_NS = 50000000, SAMPLING_END_SECONDS = 2 };
 
 Collector collector;
 
@@ -171,27 +171,49 @@ static void finish(Collector *c) {
     vec_free(&c->rows);
 }
 
+static u64 worked_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (u64)t.tv_sec * 1000000000u + (u64)t.tv_nsec;
+}
+
+static void fetch(Collector *c, u32 flushes) {
+    u64 before = worked_ns();
+    sampling_fetch(c);
+    fetches_done(&c->fetches, collect_now(), worked_ns() - before);
+    write_losses(c);
+    write_messages(c);
+    // The second one finds no samples that the first did not, and puts in those that are added up, too.
+    for (u32 i = 0; i < flushes; i++)
+        if (sink_flush(c->sink) != STATUS_OK) c->told_sink = true;
+}
+
+static void wait_for_tick(Collector *c) {
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    at.tv_nsec += TICK_NS;
+    at.tv_sec += at.tv_nsec / 1000000000;
+    at.tv_nsec %= 1000000000;
+    while (sem_clockwait(&c->wake, CLOCK_MONOTONIC, &at) != 0 && errno == EINTR) continue;
+}
+
 static void *writer(void *context) {
     Collector *c = context;
-    struct timespec at;
     sampling_prepare(c);
-    for (u32 tick = 1; !atomic_load(&c->end); tick++) {
-        clock_gettime(CLOCK_MONOTONIC, &at);
-        at.tv_nsec += TICK_NS;
-        at.tv_sec += at.tv_nsec / 1000000000;
-        at.tv_nsec %= 1000000000;
-        while (sem_clockwait(&c->wake, CLOCK_MONOTONIC, &at) != 0 && errno == EINTR) continue;
+    while (!atomic_load(&c->end)) {
+        wait_for_tick(c);
         sampling_start_wanted(c);
         names_take_modules(c);
-        if (tick % FLUSH_TICKS == 0) c->cupti.cuptiActivityFlushAll(0);
+        u64 now = collect_now();
+        bool paused = fetches_paused(&c->fetches, atomic_load_explicit(&c->notes.calls, memory_order_relaxed), now);
+        bool due = fetches_due(&c->fetches, paused, now);
+        if (due) c->cupti.cuptiActivityFlushAll(0);
         take_activities(c);
         waits_take(c);
         pm_sampling_take(c);
         activity_end_launches(c);
-        if (tick % FETCH_TICKS == 0) sampling_fetch(c);
+        if (due) fetch(c, paused ? 2 : 1);
         sampling_collect_closed(c);
-        if (tick % FLUSH_TICKS == 0) write_losses(c), write_messages(c);
-        if (tick % FLUSH_TICKS == 0 && sink_flush(c->sink) != STATUS_OK) c->told_sink = true;
     }
     finish(c);
     sem_post(&c->ended);

@@ -11,6 +11,7 @@
 #include "base/vec.h"
 #include "collect/collect.h"
 #include "collect/cupti_abi.h"
+#include "collect/fetches.h"
 #include "collect/ring.h"
 #include "collect/stacks.h"
 
@@ -257,6 +258,7 @@ typedef struct Collector {
     Objects objects;
     Ranges ranges;
     Attribution attribution;
+    Fetches fetches;
     CuptiPcData fetched;
     u64 samples_taken, samples_of_others;  // since the start; of kernels that CUPTI does not name
     Map written_stacks;                    // stack entry -> id in the profile

@@ -153,7 +153,8 @@ static void refuse(Collector *c, const char *step, CuptiResult result) {
 }
 
 // CUPTI loads its libraries for counters when it is first asked to sample: a tenth of a second, which passes while the
-// program makes its context when it is done at once.
+// program makes its context when it is done at once. Later, when the driver is initialised, is dearer: what the program
+// loads or looks up then waits for it (PyTorch's start 65 ms).
 void sampling_prepare(Collector *c) {
     CuptiProfilerInit init = {.size = sizeof init};
     bool counters = c->host.options.counters || c->host.options.sampling != COLLECT_SAMPLING_OFF;

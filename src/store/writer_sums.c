@@ -16,6 +16,7 @@ struct WriterSums {
     Vec(i64) values;      // `columns` of each row
     u32 *slots;           // open addressing: row + 1 or 0
     u32 slot_count, rows;
+    u32 last;  // row that was found last: the next one is often asked for next
 };
 
 static const struct {
@@ -42,17 +43,29 @@ static Status make(StoreWriter *writer, StoreStatement statement) {
 
 static bool is_sum(const WriterSums *sums, u32 column) { return sums->summed >> column & 1; }
 
+static i64 *row_at(const WriterSums *sums, u32 at) { return sums->values.data + (size_t)at * sums->columns; }
+
+static bool is_same(const WriterSums *sums, u32 at, const i64 *row) {
+    const i64 *there = row_at(sums, at);
+    for (u32 c = 0; c < sums->columns; c++)
+        if (there[c] != row[c] && !is_sum(sums, c)) return false;
+    return true;
+}
+
 static u32 *find(const WriterSums *sums, const i64 *row) {
     u64 hash = 0;
     for (u32 c = 0; c < sums->columns; c++)
         if (!is_sum(sums, c)) hash = (hash ^ (u64)row[c]) * 0x9e3779b97f4a7c15u;
-    for (u32 slot = (u32)(hash >> 32) & (sums->slot_count - 1);; slot = (slot + 1) & (sums->slot_count - 1)) {
-        if (!sums->slots[slot]) return &sums->slots[slot];
-        const i64 *there = sums->values.data + (sums->slots[slot] - 1) * sums->columns;
-        bool same = true;
-        for (u32 c = 0; c < sums->columns; c++) same &= is_sum(sums, c) | (there[c] == row[c]);
-        if (same) return &sums->slots[slot];
-    }
+    u32 slot = (u32)(hash >> 32) & (sums->slot_count - 1);
+    while (sums->slots[slot] && !is_same(sums, sums->slots[slot] - 1, row)) slot = (slot + 1) & (sums->slot_count - 1);
+    return &sums->slots[slot];
+}
+
+static void add(WriterSums *sums, u32 at, const i64 *row) {
+    i64 *there = row_at(sums, at);
+    for (u32 c = 0; c < sums->columns; c++)
+        if (is_sum(sums, c)) there[c] = (i64)((u64)there[c] + (u64)row[c]);
+    sums->last = at;
 }
 
 static Status grow(WriterSums *sums) {
@@ -61,7 +74,7 @@ static Status grow(WriterSums *sums) {
     mem_free(sums->slots);
     sums->slots = bigger;
     sums->slot_count *= 2;
-    for (u32 i = 0; i < sums->rows; i++) *find(sums, sums->values.data + i * sums->columns) = i + 1;
+    for (u32 i = 0; i < sums->rows; i++) *find(sums, row_at(sums, i)) = i + 1;
     return STATUS_OK;
 }
 
@@ -75,7 +88,7 @@ static int compare(const void *a, const void *b, void *columns) {
 static Status put_in(StoreWriter *writer, StoreStatement statement) {
     WriterSums *sums = writer->sums[statement];
     u32 rows = sums->rows, columns = sums->columns;
-    sums->rows = sums->values.len = 0;  // also after a failure
+    sums->rows = sums->values.len = sums->last = 0;  // also after a failure
     memset(sums->slots, 0, sizeof *sums->slots * sums->slot_count);
     if (rows) qsort_r(sums->values.data, rows, sizeof(i64) * columns, compare, &columns);
     for (u32 i = 0; i < rows; i++) {
@@ -93,16 +106,19 @@ Status writer_sum(StoreWriter *writer, StoreStatement statement, const DbValue *
     writer->sums_are_in = false;
     i64 row[MOST_COLUMNS] = {0};
     for (u32 c = 0; c < sums->columns; c++) row[c] = values[c].integer;
+    if (sums->last + 1 < sums->rows && is_same(sums, sums->last + 1, row)) {
+        add(sums, sums->last + 1, row);
+        return STATUS_OK;
+    }
     u32 *slot = find(sums, row);
     if (*slot) {
-        i64 *there = sums->values.data + (*slot - 1) * sums->columns;
-        for (u32 c = 0; c < sums->columns; c++)
-            if (is_sum(sums, c)) there[c] = (i64)((u64)there[c] + (u64)row[c]);
+        add(sums, *slot - 1, row);
         return STATUS_OK;
     }
     TRY(vec_reserve(&sums->values, sums->columns));
     memcpy(sums->values.data + sums->values.len, row, sizeof *row * sums->columns);
     sums->values.len += sums->columns;
+    sums->last = sums->rows;
     *slot = ++sums->rows;
     if (sums->rows == MOST_ROWS) return put_in(writer, statement);
     return sums->rows > sums->slot_count / 2 ? grow(sums) : STATUS_OK;
