@@ -103,7 +103,7 @@ TEST(mistakes_are_told_with_their_line) {
     expect_error("inherit = h200\nl2_sector = 256\n", 0, "l2_sector must be at most l2_line");
     expect_error("inherit = h200\nl2_fetch = 33\n", 0, "must be powers of two");
     expect_error("inherit = h200\ndram_burst = 9\n", 0, "dram_burst must be a power of two");
-    expect_error("inherit = h200\ntRFC = 6240\n", 0, "tREFI must be more than tRFC");
+    expect_error("inherit = h200\ntRFC = 3084\n", 0, "tREFI must be more than tRFC");
 }
 
 TEST(timing_words_and_texts) {

@@ -3,7 +3,7 @@
 // can be given first is given, the oldest request of those that can; requests for the open row come before others of
 // their bank. Writes are collected and drained together, since each change of direction costs bus time. First come
 // first served: a request is taken up when all before it are and its bank has nothing else to do. Not modelled: the
-// command bus, tFAW, refresh of single banks. Rows stay open until another row of the bank is needed.
+// command bus, tFAW. Rows stay open until another row of the bank is needed.
 #include <string.h>
 
 #include "sim/time/memsys_parts.h"
@@ -134,24 +134,25 @@ static void choose_mode(const MemSys *m, Channel *c) {
 // --- refresh
 // ------------------------------------------------------------------------------------------------------------
 
-// All banks are closed, refreshed and then wait for activates. A channel that was idle did it when it was due.
+// The banks of a group are closed, refreshed and then wait for activates, one group after the other; the others go
+// on. A channel that was idle did it when it was due.
 static void refresh(const MemSys *m, Channel *c, bool idle) {
-    u64 due = c->refresh_at, start;
-    while (c->refresh_at <= c->now) {
+    u64 step = m->t.refi / m->refresh_groups, due;
+    for (; c->refresh_at <= c->now; c->refresh_at += step, c->refreshes++) {
         due = c->refresh_at;
-        c->refresh_at += m->t.refi;
-        c->refreshes++;
+        if (due + m->t.refi <= c->now) continue;  // long done: the group has had its turn again
+        u64 start = idle ? due : c->now;
+        u32 group = (u32)(c->refreshes % m->refresh_groups);
+        for (u32 i = group; i < m->banks; i += m->refresh_groups)
+            if (c->banks[i].row != NO_ROW) start = later(start, c->banks[i].precharge_ready + m->t.rp);
+        for (u32 i = group; i < m->banks; i += m->refresh_groups) {
+            Bank *b = &c->banks[i];
+            b->row = NO_ROW;
+            b->hit[0] = b->hit[1] = WL_NONE;
+            b->activate_ready = later(b->activate_ready, start + m->t.rfc);
+            bank_update(m, c, i);
+        }
     }
-    start = idle ? due : c->now;
-    for (u32 i = 0; i < m->banks; i++)
-        if (c->banks[i].row != NO_ROW) start = later(start, c->banks[i].precharge_ready + m->t.rp);
-    for (u32 i = 0; i < m->banks; i++) {
-        Bank *b = &c->banks[i];
-        b->row = NO_ROW;
-        b->hit[0] = b->hit[1] = WL_NONE;
-        b->activate_ready = later(b->activate_ready, start + m->t.rfc);
-    }
-    set_mode(m, c, c->mode);
 }
 
 // --- commands
@@ -330,7 +331,7 @@ Status dram_create(MemSys *m, const GpuModel *gpu) {
         Channel *c = &m->channel[i];
         c->banks = banks + (size_t)i * m->banks;
         c->fifo = (Queue){WL_NONE, WL_NONE};
-        c->refresh_at = m->t.refi;
+        c->refresh_at = 1 + (u64)(m->t.refi / m->refresh_groups) * i / m->channels;
         for (u32 k = 0; k < m->banks; k++) reset_bank(&c->banks[k]);
     }
     return STATUS_OK;

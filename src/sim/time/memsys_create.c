@@ -32,6 +32,7 @@ static void take_values(MemSys *m, const GpuModel *gpu) {
     m->channels = (u32)gpu->dram_channels;
     m->banks = (u32)gpu->dram_banks;
     m->groups = (u32)gpu->dram_groups;
+    m->refresh_groups = (u32)gpu->dram_refresh_groups;
     m->sm_clock = gpu->clock_mhz;
     m->noc_clock = gpu->noc_clock_mhz;
     m->dram_clock = gpu->dram_clock_mhz;
@@ -76,7 +77,9 @@ static bool values_fit(const GpuModel *g) {
     bool lines =
         !g->l2_bytes || (is_power(g->l2_line) && is_power(g->l2_sector) && g->l2_sector >= SECTOR &&
                          is_power(g->l2_fetch) && g->l2_sector <= g->l2_line && g->l2_line <= 2 * REQUEST_LINE);
-    bool dram = is_power(g->dram_burst) && g->dram_groups && g->dram_groups <= g->dram_banks && g->t_burst;
+    bool banks = g->dram_groups && g->dram_groups <= g->dram_banks && g->dram_refresh_groups &&
+                 g->dram_refresh_groups <= g->dram_banks;
+    bool dram = is_power(g->dram_burst) && banks && g->t_burst;
     return clocks && units && rates && queues && lines && dram;
 }
 

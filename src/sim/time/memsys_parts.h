@@ -196,7 +196,7 @@ typedef struct Timing {  // of DRAM, in its cycles
 struct MemSys {
     Pages *pages;
     AddressMap map;
-    u32 sms, slices, channels, banks, groups;
+    u32 sms, slices, channels, banks, groups, refresh_groups;
     u64 sm_clock, noc_clock, dram_clock;  // MHz
     u64 now;                              // interconnect cycles; all before it is done
     u64 tail;                             // SM cycles between leaving the interconnect and arriving at the SM

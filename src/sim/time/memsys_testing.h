@@ -19,7 +19,8 @@ static inline GpuModel testing_model(void) {
     g.l2_slices = 2, g.l2_line = 128, g.l2_sector = 32, g.l2_fetch = 32, g.l2_ways = 4, g.l2_latency = 100;
     g.l2_port = 64, g.l2_write_port = g.l2_partial_port = 64, g.l2_mshrs = 32, g.l2_queue = 16;
     g.l2_atomic_interval = 200, g.l2_atomic_latency = 10;
-    g.dram_channels = 2, g.dram_banks = 8, g.dram_groups = 4, g.dram_row = 1024, g.dram_burst = 32;
+    g.dram_channels = 2, g.dram_banks = 8, g.dram_groups = 4, g.dram_refresh_groups = 1, g.dram_row = 1024,
+    g.dram_burst = 32;
     g.dram_queue = 16, g.dram_latency = 50;
     g.t_burst = 2, g.t_ccd = 2, g.t_ccdl = 2, g.t_rcd = 10, g.t_rp = 11, g.t_ras = 25, g.t_rrd = 4, g.t_cl = 12;
     g.t_wl = 5, g.t_wr = 12, g.t_wtr = 6, g.t_rtp = 5;

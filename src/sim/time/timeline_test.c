@@ -130,6 +130,7 @@ static void open_sampled(Timed *t, const char *ptx, bool record, u64 interval, u
     d->gpu.gpcs_18 = d->gpu.gpcs_16 = d->gpu.gpcs_8 = 0;
     d->gpu.l2_bytes = d->gpu.l2_usable = 1 << 20;
     d->gpu.l1_mshrs = 64;
+    d->gpu.t_rfc = 1;  // a load that waits for a refresh comes after later ones
     t->catch = mem_zero(1, sizeof *t->catch);
     assert_non_null(t->catch);
     t->catch->sink = (Sink){.write = take, .flush = no_flush};
