@@ -163,10 +163,35 @@ static void split_loops_name_their_bytes(void **state) {
     assert_true(dram_busy(SUMS(LEFT_OVER)) > 0.5 * whole);
 }
 
+// The rate of issue that follows when a part of the samples is of warps in line.
+static f64 rate_with(u32 in_line) {
+    Sampled s;
+    KernelView *view = sampled_begin(&s, BEGIN "st.global.u32 [%rd3], %r4; ret;");
+    for (u32 pc = 0; pc < view->flow.code->insn_count; pc++) {
+        subject_stall(&s.subject, pc, STALL_SELECTED, 10);
+        subject_stall(&s.subject, pc, STALL_WAIT, 90 - in_line);
+        if (in_line) subject_stall(&s.subject, pc, pc % 2 ? STALL_NOT_SELECTED : STALL_DISPATCH, in_line);
+    }
+    view->total_latency = view->total / 2;
+    sampled_end(&s);
+    f64 rate = s.c.load.issue_rate;
+    forget(&s);
+    return rate;
+}
+
+// Samples in which a scheduler issued are too many, the more of them the longer the line in front of it.
+static void lines_before_schedulers_hide_lost_cycles(void **state) {
+    (void)state;
+    assert_float_equal(rate_with(0), 0.5 * 0.95, 1e-9);
+    assert_float_equal(rate_with(40), 0.5 * (0.95 - 0.35 * 0.4), 1e-9);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(loops_over_a_grid_of_a_known_size), cmocka_unit_test(few_sms_ask_for_few_atomics),
-        cmocka_unit_test(ctas_add_to_few_lines), cmocka_unit_test(floats_take_turns_in_shared_memory),
-        cmocka_unit_test(split_loops_name_their_bytes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(loops_over_a_grid_of_a_known_size),
+                                       cmocka_unit_test(few_sms_ask_for_few_atomics),
+                                       cmocka_unit_test(ctas_add_to_few_lines),
+                                       cmocka_unit_test(floats_take_turns_in_shared_memory),
+                                       cmocka_unit_test(split_loops_name_their_bytes),
+                                       cmocka_unit_test(lines_before_schedulers_hide_lost_cycles)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
