@@ -84,10 +84,24 @@ static bool add_loc(Parser *p, const Loc *loc, LocRef *ref) {
 
 enum { MAX_INLINING = 256 };
 
-static bool inlined_too_deeply(const Parser *p, LocRef loc) {
+// A template that calls itself is written as
+//     .loc 1 28 88, function_name S3, inlined_at 1 28 88
+// for every instruction of S3: the latest Loc of the triple may then be S3's own, or of what S3 has inlined. A function
+// that is already among the frames of that call is the same frame again, not one deeper.
+static LocRef frame_again(const Parser *p, const Loc *loc, LocRef site) {
+    for (LocRef ref = site; ref; ref = p->locs.data[ref].inlined_at) {
+        const Loc *frame = &p->locs.data[ref];
+        bool same_function = frame->function_label == loc->function_label && frame->function_offset == loc->function_offset;
+        if (same_function && same_triple(&p->locs.data[frame->inlined_at], &p->locs.data[site])) return frame->inlined_at;
+    }
+    return site;
+}
+
+// Where so many calls are inlined into each other, the innermost takes the place of the one around it.
+static LocRef within_limit(const Parser *p, LocRef site) {
     u32 depth = 0;
-    while (loc && depth <= MAX_INLINING) loc = p->locs.data[loc].inlined_at, depth++;
-    return depth > MAX_INLINING;
+    for (LocRef ref = site; ref; ref = p->locs.data[ref].inlined_at) depth++;
+    return depth > MAX_INLINING ? p->locs.data[site].inlined_at : site;
 }
 
 static bool call_site(Parser *p, const Loc *triple, LocRef *ref) {
@@ -111,8 +125,10 @@ static bool parse_inlining(Parser *p, Loc *loc) {
     if (!parse_name(p, "inlined_at", &word)) return false;
     if (!parse_is(word, "inlined_at")) return parse_error(p, at, "expected inlined_at");
     Loc site = {.function = WL_NONE, .function_label = WL_NONE};
-    if (!parse_triple(p, &site) || !call_site(p, &site, &loc->inlined_at)) return false;
-    return !inlined_too_deeply(p, loc->inlined_at) || parse_error(p, at, "inlined deeper than %d calls", MAX_INLINING);
+    LocRef latest;
+    if (!parse_triple(p, &site) || !call_site(p, &site, &latest)) return false;
+    loc->inlined_at = within_limit(p, frame_again(p, loc, latest));
+    return true;
 }
 
 bool parse_loc(Parser *p) {

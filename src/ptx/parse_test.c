@@ -14,7 +14,7 @@
 static const char head[] = ".version 8.7\n.target sm_100a\n.address_size 64\n";
 
 static Module *load(const char *body) {
-    char text[4000];
+    char text[40000];
     Diag diag = {0};
     Module *m = NULL;
     int len = snprintf(text, sizeof text, "%s%s", head, body);
@@ -205,6 +205,41 @@ TEST(locs_know_their_call_sites) {
     module_free(m);
 }
 
+static u32 frames_of(const Module *m, u32 insn) {
+    u32 frames = 0;
+    for (LocRef ref = m->insns[insn].loc; ref; ref = m->locs[ref].inlined_at) frames++;
+    return frames;
+}
+
+TEST(a_template_that_calls_itself_is_as_deep_as_it_says) {
+    // nvcc 13.0 on `template <int N> int code(int x) { return code<N - 1>(x) + N; }`: each level has a name of its own
+    Module *m = load(".entry k() { .reg .f32 %f;\n.loc 1 3 5\nneg.f32 %f, %f;\n"
+                     ".loc 1 9 2, function_name $S+2, inlined_at 1 3 5\nneg.f32 %f, %f;\n"
+                     ".loc 1 9 2, function_name $S+4, inlined_at 1 9 2\nneg.f32 %f, %f;\n"
+                     ".loc 1 9 7, function_name $S+4, inlined_at 1 9 2\nneg.f32 %f, %f;\n"
+                     ".loc 1 9 2, function_name $S+6, inlined_at 1 9 2\nneg.f32 %f, %f;\n"
+                     ".loc 1 9 2, function_name $S+6, inlined_at 1 9 2\nneg.f32 %f, %f;\n"
+                     ".loc 1 9 2, function_name $S+4, inlined_at 1 9 2\nneg.f32 %f, %f;\nret; }\n"
+                     ".file 1 \"a.cu\"\n.section .debug_str {\n$S:\n.b8 97,0,98,0,99,0,100,0\n}\n");
+    static const u32 frames[] = {1, 2, 3, 3, 4, 4, 3};
+    for (u32 i = 0; i < WL_COUNT(frames); i++) assert_int_equal(frames_of(m, i), frames[i]);
+    module_free(m);
+}
+
+TEST(calls_inlined_deeper_than_the_limit_leave_some_out) {
+    char text[30000];
+    int len = snprintf(text, sizeof text, ".entry k() { .reg .f32 %%f;\n.loc 1 1 1\nneg.f32 %%f, %%f;\n");
+    for (u32 i = 2; i < 400; i++)
+        len += snprintf(text + len, sizeof text - (size_t)len,
+                        ".loc 1 %u 1, function_name $S+%u, inlined_at 1 %u 1\nneg.f32 %%f, %%f;\n", i, i, i - 1);
+    snprintf(text + len, sizeof text - (size_t)len, "ret; }\n.file 1 \"a.cu\"\n.section .debug_str {\n$S:\n.b8 97,0\n}\n");
+    Module *m = load(text);
+    assert_int_equal(frames_of(m, 255), 256);
+    assert_int_equal(frames_of(m, 397), 257);
+    assert_int_equal(m->locs[m->insns[397].loc].line, 398);
+    module_free(m);
+}
+
 TEST(constant_expressions_are_folded) {
     static const struct {
         const char *text;
@@ -305,6 +340,8 @@ int main(void) {
         cmocka_unit_test(labels_belong_to_their_block),
         cmocka_unit_test(inner_registers_hide_outer_ones),
         cmocka_unit_test(locs_know_their_call_sites),
+        cmocka_unit_test(a_template_that_calls_itself_is_as_deep_as_it_says),
+        cmocka_unit_test(calls_inlined_deeper_than_the_limit_leave_some_out),
         cmocka_unit_test(constant_expressions_are_folded),
         cmocka_unit_test(a_definition_wins_over_a_declaration),
         cmocka_unit_test(one_instruction_prints_alone),
