@@ -66,6 +66,8 @@ TEST(h200_has_the_measured_values) {
 
 TEST(page_of_keys_is_current) { assert_int_equal(system("tools/gen_gpu_doc.sh | diff -u docs/gpu-keys.md - >&2"), 0); }
 
+TEST(every_key_is_read) { assert_int_equal(system("tools/check_gpu_keys.sh"), 0); }
+
 // A model without timing names what it lacks; 0 is a value.
 TEST(timing_is_there_or_something_is_missing) {
     GpuModel m;
@@ -98,6 +100,8 @@ TEST(mistakes_are_told_with_their_line) {
     expect_error("inherit = h200\ninherit = h200\n", 2, "given twice");
     expect_error("name = x\n", 0, "sms is missing");
     expect_error("inherit = h200\nshared_per_cta = 300 KiB\n", 0, "more shared memory than an SM");
+    expect_error("inherit = h200\nshared_bank_bytes = 6\n", 0, "shared_bank_bytes must be 4 or 8");
+    expect_error("inherit = h200\nl1_sector = 64\n", 0, "l1_sector must be 32, or 128: whole lines");
     expect_error("inherit = h200\nl1_sets = 500\n", 0, "l1_sets must be a power of two");
     expect_error("inherit = h200\nl1_ways = 0\n", 0, "l1_ways must be 1 to 64");
     expect_error("inherit = h200\nl2_sector = 256\n", 0, "l2_sector must be at most l2_line");
@@ -175,6 +179,7 @@ int main(void) {
         cmocka_unit_test(every_shipped_model_loads),
         cmocka_unit_test(h200_has_the_measured_values),
         cmocka_unit_test(page_of_keys_is_current),
+        cmocka_unit_test(every_key_is_read),
         cmocka_unit_test(timing_is_there_or_something_is_missing),
         cmocka_unit_test(mistakes_are_told_with_their_line),
         cmocka_unit_test(timing_words_and_texts),

@@ -91,8 +91,10 @@ enum { MAX_INLINING = 256 };
 static LocRef frame_again(const Parser *p, const Loc *loc, LocRef site) {
     for (LocRef ref = site; ref; ref = p->locs.data[ref].inlined_at) {
         const Loc *frame = &p->locs.data[ref];
-        bool same_function = frame->function_label == loc->function_label && frame->function_offset == loc->function_offset;
-        if (same_function && same_triple(&p->locs.data[frame->inlined_at], &p->locs.data[site])) return frame->inlined_at;
+        bool same_function =
+            frame->function_label == loc->function_label && frame->function_offset == loc->function_offset;
+        if (same_function && same_triple(&p->locs.data[frame->inlined_at], &p->locs.data[site]))
+            return frame->inlined_at;
     }
     return site;
 }

@@ -232,7 +232,8 @@ TEST(calls_inlined_deeper_than_the_limit_leave_some_out) {
     for (u32 i = 2; i < 400; i++)
         len += snprintf(text + len, sizeof text - (size_t)len,
                         ".loc 1 %u 1, function_name $S+%u, inlined_at 1 %u 1\nneg.f32 %%f, %%f;\n", i, i, i - 1);
-    snprintf(text + len, sizeof text - (size_t)len, "ret; }\n.file 1 \"a.cu\"\n.section .debug_str {\n$S:\n.b8 97,0\n}\n");
+    snprintf(text + len, sizeof text - (size_t)len,
+             "ret; }\n.file 1 \"a.cu\"\n.section .debug_str {\n$S:\n.b8 97,0\n}\n");
     Module *m = load(text);
     assert_int_equal(frames_of(m, 255), 256);
     assert_int_equal(frames_of(m, 397), 257);

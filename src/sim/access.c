@@ -254,6 +254,43 @@ u32 count_wavefronts(const u64 *address, u32 mask, u32 bytes, u32 *fewest) {
     return total;
 }
 
+// Words of the fullest bank, over the lanes of a turn; lanes that want the same word share it.
+static u32 bank_turns(const GpuModel *gpu, const u64 *address, u32 mask, u32 words) {
+    u64 seen[LANES * 4];
+    u32 count = 0, worst = 0;
+    u8 depth[64] = {0};
+    for (u32 left = mask; left; left &= left - 1)
+        for (u32 k = 0; k < words; k++) {
+            u64 word = (address[__builtin_ctz(left)] + 4ull * k) / gpu->shared_bank_bytes;
+            u32 at = 0;
+            while (at < count && seen[at] != word) at++;
+            if (at < count) continue;
+            seen[count++] = word;
+            u32 turns = ++depth[word % gpu->shared_banks];
+            if (turns > worst) worst = turns;
+        }
+    return worst;
+}
+
+u32 count_wavefronts_of(const GpuModel *gpu, const u64 *address, u32 mask, u32 bytes, u32 *fewest) {
+    u32 words = bytes <= 4 ? 1 : bytes / 4, lanes = (u32)gpu->shared_lanes, turns = 0, least = 0;
+    u32 served = (u32)(gpu->shared_banks * gpu->shared_bank_bytes) / (4 * words);
+    if (served < lanes) lanes = served ? served : 1;
+    for (u32 first = 0; first < LANES; first += lanes) {
+        u32 part = mask & (u32)(((1ull << lanes) - 1) << first);
+        if (!part) continue;
+        least++;
+        turns += bank_turns(gpu, address, part, words);
+    }
+    *fewest = (least * (u32)gpu->shared_lanes + LANES - 1) / LANES;
+    return (turns * (u32)gpu->shared_lanes + LANES - 1) / LANES;
+}
+
+static u32 wavefronts_of(const Exec *x, const u64 *address, u32 mask, u32 bytes, u32 *fewest) {
+    if (WL_UNLIKELY(x->banks)) return count_wavefronts_of(x->banks, address, mask, bytes, fewest);
+    return count_wavefronts(address, mask, bytes, fewest);
+}
+
 void access_count_global(Exec *x, const u64 *packed, u32 count, u32 bytes) {
     x->count->requests++;
     x->count->bytes += (u64)count * bytes;
@@ -262,7 +299,7 @@ void access_count_global(Exec *x, const u64 *packed, u32 count, u32 bytes) {
 }
 
 static u32 count_shared(Exec *x, const u64 *address, u32 mask, u32 bytes, u32 *fewest) {
-    u32 wavefronts = count_wavefronts(address, mask, bytes, fewest);
+    u32 wavefronts = wavefronts_of(x, address, mask, bytes, fewest);
     x->count->shared++;
     x->count->wavefronts += wavefronts;
     x->count->conflicts += wavefronts - *fewest;
@@ -280,10 +317,13 @@ void access_count_shared(Exec *x, const u64 *address, u32 mask, u32 bytes) {
 void access_count_shared_atomic(Exec *x, const u64 *address, u32 mask, u32 bytes) {
     u32 fewest, wavefronts = count_shared(x, address, mask, bytes, &fewest);
     if (WL_LIKELY(!x->trace)) return;
-    u8 lanes[32] = {0};
+    u8 lanes[64] = {0};
+    const GpuModel *banks = x->banks;
     for (u32 left = mask; left; left &= left - 1) {
-        u32 bank = address[__builtin_ctz(left)] >> 2 & 31;
-        if (++lanes[bank] > wavefronts) wavefronts = lanes[bank];
+        u64 at = address[__builtin_ctz(left)];
+        u32 turns = ++lanes[banks ? at / banks->shared_bank_bytes % banks->shared_banks : at >> 2 & 31];
+        if (banks) turns = (turns * (u32)banks->shared_lanes + LANES - 1) / LANES;
+        if (turns > wavefronts) wavefronts = turns;
     }
     trace_shared(x->trace, wavefronts, fewest, lanes_in(mask), bytes, access_is_distributed(x, address, mask));
 }

@@ -59,7 +59,56 @@ TEST(conflicts_are_those_of_a_plain_count) {
     }
 }
 
+// Banks of the generations, beside what CUDA's programming guides and the papers on them say.
+TEST(banks_are_those_of_the_model) {
+    static const GpuModel gt200 = {.shared_banks = 16, .shared_bank_bytes = 4, .shared_lanes = 16},
+                          fermi = {.shared_banks = 32, .shared_bank_bytes = 4, .shared_lanes = 32},
+                          wide = {.shared_banks = 32, .shared_bank_bytes = 8, .shared_lanes = 32};
+    static const struct {
+        const GpuModel *gpu;
+        u32 bytes, step, fewest, wavefronts;  // lane l at l * step
+    } cases[] = {
+        {&gt200, 4, 4, 1, 1},                           // G.3.3.1 of the guide 3.0: 16 lanes, 16 banks
+        {&gt200, 4, 8, 1, 2},                           // every second bank
+        {&gt200, 4, 12, 1, 1},                          // odd steps
+        {&gt200, 4, 64, 1, 16},                         // a column of 16 words: one bank
+        {&gt200, 4, 68, 1, 1},                          // ... and a word of padding
+        {&gt200, 4, 128, 1, 16},                        // 32 lanes of one bank would be 32, half warps are 16 each
+        {&fermi, 4, 128, 1, 32}, {&gt200, 8, 8, 2, 2},  // half the lanes at a time
+        {&gt200, 4, 0, 1, 1},                           // one word for all
+        {&fermi, 4, 8, 1, 2},    {&wide, 4, 8, 1, 1},   // G.5.3: 64-bit mode of Kepler
+        {&wide, 4, 4, 1, 1},                            // two lanes a bank
+        {&fermi, 8, 8, 2, 2},    {&wide, 8, 8, 1, 1},   // a whole warp at a time
+        {&wide, 4, 16, 1, 2},    {&wide, 16, 16, 2, 2},
+    };
+    u64 address[LANES];
+    for (u32 i = 0; i < WL_COUNT(cases); i++) {
+        for (u32 l = 0; l < LANES; l++) address[l] = l * cases[i].step;
+        u32 fewest, wavefronts = count_wavefronts_of(cases[i].gpu, address, FULL_MASK, cases[i].bytes, &fewest);
+        if (wavefronts != cases[i].wavefronts || fewest != cases[i].fewest)
+            fail_msg("case %u: %u of %u, expected %u of %u", i, wavefronts, fewest, cases[i].wavefronts,
+                     cases[i].fewest);
+    }
+}
+
+TEST(any_banks_agree_with_the_usual_ones) {
+    static const GpuModel usual = {.shared_banks = 32, .shared_bank_bytes = 4, .shared_lanes = 32};
+    static const u32 widths[] = {1, 4, 8, 16};
+    u64 random = 7, address[LANES];
+    for (u32 k = 0; k < 2000; k++) {
+        u32 bytes = widths[k / 8 % WL_COUNT(widths)], fewest, same;
+        random = hash_u64(random);
+        for (u32 l = 0; l < LANES; l++) address[l] = element(k, l, random >> 20) * bytes;
+        u32 mask = k / 32 % 2 ? FULL_MASK : (u32)random | 1u << random % LANES;
+        assert_int_equal(count_wavefronts(address, mask, bytes, &fewest),
+                         count_wavefronts_of(&usual, address, mask, bytes, &same));
+        assert_int_equal(fewest, same);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(conflicts_are_those_of_a_plain_count)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(conflicts_are_those_of_a_plain_count),
+                                       cmocka_unit_test(banks_are_those_of_the_model),
+                                       cmocka_unit_test(any_banks_agree_with_the_usual_ones)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,19 +29,25 @@ typedef struct Wanted {
     f64 count;  // 0: none
 } Wanted;
 
-// One CTA; `out`: 4 KiB.
-static void expect_counts(const char *text, u32 threads, const Wanted *wanted, u32 count) {
+// One CTA; `out`: 4 KiB. `gpu`: NULL: an H200.
+static void expect_counts_of(const char *gpu, const char *text, u32 threads, const Wanted *wanted, u32 count) {
     Catch c = {.sink = {.write = take, .flush = no_flush}};
     TestDevice d;
     device_open_with(&d, text, (SimConfig){.threads = 1, .sink = &c.sink});
+    if (gpu) assert_int_equal(gpu_load("gpus", gpu, &d.gpu, &d.diag), STATUS_OK);
     DevicePtr out = device_memory(&d, NULL, 4096);
     device_run(&d, "k", 1, threads, &out);
     for (u32 i = 0; i < count; i++) {
         f64 counted = c.launch.value[wanted[i].metric];
         if (counted != wanted[i].count)
-            fail_msg("%s: %g, an H200 %g", metric_table[wanted[i].metric].name, counted, wanted[i].count);
+            fail_msg("%s: %g, an %s %g", metric_table[wanted[i].metric].name, counted, gpu ? gpu : "H200",
+                     wanted[i].count);
     }
     device_close(&d);
+}
+
+static void expect_counts(const char *text, u32 threads, const Wanted *wanted, u32 count) {
+    expect_counts_of(NULL, text, threads, wanted, count);
 }
 
 #define EXPECT(text, threads, ...)                                       \
@@ -89,11 +95,26 @@ TEST(fragments_that_lie_the_other_way) {
            {METRIC_GLOBAL_ST_SECT, 32});
 }
 
+// Banks by generation: 32 lanes at a column of 32 words, neighbours, and a step of two words.
+TEST(shared_memory_has_the_banks_of_the_model) {
+    static const char text[] = PTX_HEAD
+        ".visible .entry k(.param .u64 out) {\n.reg .b32 %r<9>;\n.shared .align 4 .b8 s[4096];\nmov.u32 %r1, %tid.x;\n"
+        "mov.u32 %r2, s;\nmad.lo.u32 %r3, %r1, 128, %r2;\nst.shared.u32 [%r3], %r1;\nmad.lo.u32 %r4, %r1, 4, %r2;\n"
+        "st.shared.u32 [%r4], %r1;\nmad.lo.u32 %r5, %r1, 8, %r2;\nst.shared.u32 [%r5], %r1;\nret;\n}\n";
+    static const Wanted fermi[] = {{METRIC_SHARED_ST_WAVEFRONTS, 32 + 1 + 2}},
+                        gt200[] = {{METRIC_SHARED_ST_WAVEFRONTS, 16 + 1 + 2}};
+    expect_counts_of(NULL, text, 32, fermi, 1);
+    expect_counts_of("tegra-k1", text, 32, fermi, 1);
+    expect_counts_of("tesla-c1060", text, 32, gt200, 1);
+    expect_counts_of("quadro-fx5800", text, 32, gt200, 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lanes_meet_before_they_store),
         cmocka_unit_test(fragments_of_floats_are_in_pairs),
         cmocka_unit_test(fragments_that_lie_the_other_way),
+        cmocka_unit_test(shared_memory_has_the_banks_of_the_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

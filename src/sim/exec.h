@@ -98,8 +98,9 @@ struct Exec {
     bool ahead;  // this one does: from global memory it loads only what nobody has written to in this period
     bool alone;  // nobody else executes now: what was only read so far may be written to
 
-    struct Check *check;  // NULL: nothing is checked
-    struct Trace *trace;  // of the warp; NULL: nothing is timed
+    const struct GpuModel *banks;  // whose banks shared memory has; NULL: 32 of 4 bytes for 32 lanes, as since Fermi
+    struct Check *check;           // NULL: nothing is checked
+    struct Trace *trace;           // of the warp; NULL: nothing is timed
 };
 
 #define SIM_CAT_(a, b) a##_##b

@@ -80,6 +80,12 @@ static Status grid_reserve(Grid *g, const SimLaunch *l, const SimKernelInfo *inf
     return STATUS_OK;
 }
 
+// NULL: banks that need no model. One without timing may not say which it has.
+static const GpuModel *other_banks(const GpuModel *gpu) {
+    bool usual = gpu->shared_banks == 32 && gpu->shared_bank_bytes == 4 && gpu->shared_lanes == 32;
+    return usual || !gpu->shared_banks || !gpu->shared_bank_bytes || !gpu->shared_lanes ? NULL : gpu;
+}
+
 static void exec_prepare(Grid *g) {
     Exec *x = &g->exec;
     *x = (Exec){.grid = g,
@@ -87,6 +93,7 @@ static void exec_prepare(Grid *g) {
                 .alone = true,
                 .params = g->params,
                 .param_size = g->param_size,
+                .banks = other_banks(sim_gpu(g->sim, g->device)),
                 .check = g->sim->check};
     x->base[AREA_C32] = g->program->c32;
     x->base[AREA_C64] = g->program->c64;

@@ -113,6 +113,9 @@ void access_count_shared_atomic(Exec *x, const u64 *address, u32 mask, u32 bytes
 // Wavefronts of a shared-memory access of `bytes` per lane (banks of 4 bytes, 32 of them), and the fewest possible for
 // its width.
 u32 count_wavefronts(const u64 *address, u32 mask, u32 bytes, u32 *fewest);
+// ... of banks as a model has them (shared_banks, shared_bank_bytes, shared_lanes): a wavefront is as long as those of
+// 32 lanes without conflicts take for 4 bytes each, with banks for 16 lanes two turns.
+u32 count_wavefronts_of(const GpuModel *gpu, const u64 *address, u32 mask, u32 bytes, u32 *fewest);
 
 static inline PcState *pc_state(Exec *x) { return (PcState *)(void *)x->count; }
 

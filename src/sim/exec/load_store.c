@@ -149,7 +149,7 @@ static inline void count_global(Exec *x, const Pattern *p, u32 bytes) {
 
 // `simple`: without conflicts, when the lanes access 4 bytes at most.
 static inline void count_shared(Exec *x, const u64 *address, u32 mask, u32 bytes, bool simple) {
-    if (!simple || bytes > 4) return access_count_shared(x, address, mask, bytes);
+    if (!simple || bytes > 4 || WL_UNLIKELY(x->banks)) return access_count_shared(x, address, mask, bytes);
     x->count->shared++;
     x->count->wavefronts++;
     if (WL_LIKELY(!x->trace)) return;
