@@ -118,7 +118,7 @@ TEST(timing_words_and_texts) {
     expect_error("inherit = h200\ndram = a kind of memory\n", 2, "1 to 15 characters");
     expect_error("inherit = h200\naddress_map =\n", 2, "1 to 255 characters");
     expect_error("inherit = h200\ntRCD = 5 bits\n", 2, "measured in cycles");
-    expect_error("inherit = h200\nl1_write = evict\nl1_write = back\n", 3, "given twice");
+    expect_error("inherit = h200\nl1_write = evict\nl1_write = through\n", 3, "given twice");
     expect_error("inherit = h200\naddress_map = slice = interleave(9); bnak = local(10)\n", 0,
                  "column 24: channel, slice or bank");
     GpuModel m;

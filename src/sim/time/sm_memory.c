@@ -262,7 +262,7 @@ static bool read_line(const Access *a, u64 word, Cache *cache, u64 latency, MemK
     return true;
 }
 
-typedef enum L1Write { L1_THROUGH, L1_EVICT, L1_BACK, L1_ALLOCATE } L1Write;  // the words of l1_write
+typedef enum L1Write { L1_THROUGH, L1_EVICT, L1_ALLOCATE } L1Write;  // the words of l1_write
 
 // A store that the L1 keeps: what it found there. Of sectors in part it has the words that were stored.
 static CacheLook keep_store(const Access *a, u64 word, CacheVictim *victim) {
