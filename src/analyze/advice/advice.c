@@ -270,6 +270,20 @@ static Status tell_unmeasured(AdviceMaker *m) {
                                 count, all, 100 * error / ns));
 }
 
+// Without its model no limit of a GPU's units is known, and what a change brings is expected from samples alone.
+static Status tell_unknown_gpus(AdviceMaker *m) {
+    const ProfileSource *sources;
+    u32 count, unknown = 0;
+    for (u32 i = 0; i < m->context.kernel_count; i++) unknown += !m->context.kernels[i]->gpu;
+    if (!unknown) return STATUS_OK;
+    TRY(profile_sources(m->context.profile, &sources, &count, m->context.diag));
+    const char *device = count && *sources[0].device ? sources[0].device : "the GPU";
+    return note(m, arena_printf(m->context.arena,
+                                "there is no model of %s in share/warplens/gpus: what its units and its memory can "
+                                "do is not known, and estimates are rougher for it (docs/how-to-add-a-gpu.md)",
+                                device));
+}
+
 static Status look_at_all(AdviceMaker *m) {
     u64 samples = 0;
     TRY(find_kernels(m));
@@ -277,6 +291,7 @@ static Status look_at_all(AdviceMaker *m) {
     if (!samples) return tell_no_samples(m);
     for (u32 i = 0; i < m->context.kernel_count; i++) TRY(look_at(m, m->context.kernels[i]));
     TRY(tell_unmeasured(m));
+    TRY(tell_unknown_gpus(m));
     return tell_left_out(m);
 }
 

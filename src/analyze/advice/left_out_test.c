@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What advice says of what it could not look at: kernels of which the profile holds samples but no code, launches that
-// were recorded without their times.
+// were recorded without their times, a GPU of which there is no model (as no folder with models is named here).
 #include "store/sample_profile.h"
 #include "store/store_testing.h"
 
@@ -72,18 +72,23 @@ static bool is_told(u32 kernels, bool on_gpu, u32 count, const char *text) {
 }
 
 TEST(one_reason_is_one_note) {
-    assert_true(is_told(1, false, 1, "k1 is left out: "));
-    assert_true(is_told(2, false, 1, "k2 and 1 more kernel are left out: "));
-    assert_true(is_told(3, false, 1, "k3 and 2 more kernels are left out: "));
+    assert_true(is_told(1, false, 2, "k1 is left out: "));
+    assert_true(is_told(2, false, 2, "k2 and 1 more kernel are left out: "));
+    assert_true(is_told(3, false, 2, "k3 and 2 more kernels are left out: "));
 }
 
 TEST(launches_without_times_are_told) {
-    assert_true(is_told(1, true, 2, "1 of 3 launches were recorded without their times"));
-    assert_true(is_told(2, true, 3, "1 of 6 launches were recorded without their times"));
-    assert_true(is_told(2, true, 3, "3 of 6 launches are of kernels without any time"));
+    assert_true(is_told(1, true, 3, "1 of 3 launches were recorded without their times"));
+    assert_true(is_told(2, true, 4, "1 of 6 launches were recorded without their times"));
+    assert_true(is_told(2, true, 4, "3 of 6 launches are of kernels without any time"));
+}
+
+TEST(a_gpu_without_a_model_is_told) {
+    assert_true(is_told(1, true, 3, "there is no model of NVIDIA H200 in share/warplens/gpus: "));
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {IN_FOLDER(one_reason_is_one_note), IN_FOLDER(launches_without_times_are_told)};
+    const struct CMUnitTest tests[] = {IN_FOLDER(one_reason_is_one_note), IN_FOLDER(launches_without_times_are_told),
+                                       IN_FOLDER(a_gpu_without_a_model_is_told)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
