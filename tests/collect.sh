@@ -31,6 +31,7 @@ begin busy 7
 begin busy.some 7 -k '^other'
 begin busy_all 7 --all-times
 begin busy_graphs 7
+begin shorter_stack 7
 
 life basic 7 -q
 same "nothing is said with -q" "$(cat "$T/basic.err")" ""
@@ -45,6 +46,8 @@ same "stacks of one place are one" "$(ask basic "SELECT count(DISTINCT stack) FR
 same "samples, those of the end too" "$(ask basic "SELECT s.name, p.provenance, sum(x.samples), sum(x.not_issued), x.pc, x.period
     FROM sample x JOIN stall s ON s.source = x.source AND s.id = x.stall JOIN source p ON p.id = x.source GROUP BY 1")" \
     "long_scoreboard|sampled|150|75|2|65536"
+ended shorter_stack 7
+same "a stack is read no further than it goes" "$(ask shorter_stack "SELECT count(*), count(stack) FROM launch")" "2|2"
 same "module once" "$(ask basic "SELECT kind, text_size, count(*) FROM module")" "cubin|5|1"
 same "copies" "$(ask basic "SELECT kind, bytes FROM copy ORDER BY id")" $'host_to_device|4096\nmemset|512'
 same "waits" "$(ask basic "SELECT kind, name, end_ns >= begin_ns, thread > 0 FROM span")" "sync|context synchronize|1|1"

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collect/stacks.h"
 
+#include <pthread.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 #include <time.h>
+#include <unistd.h>
 #include <unwind.h>
 
 #include "base/map.h"
@@ -20,7 +23,19 @@ static u64 now_ns(void) {
     return (u64)t.tv_sec * 1000000000u + (u64)t.tv_nsec;
 }
 
+static u64 usual_span(void) {
+    enum { LEAST = 8 << 20 };
+    pthread_attr_t attributes;
+    size_t size = 0;
+    if (pthread_getattr_default_np(&attributes) == 0) {
+        pthread_attr_getstacksize(&attributes, &size);
+        pthread_attr_destroy(&attributes);
+    }
+    return size < LEAST ? LEAST : size;
+}
+
 bool stacks_make(Stacks *s) {
+    s->span = usual_span();
     s->entries = map_memory((STACK_LIMIT + 1) * sizeof *s->entries);
     s->slots = map_memory(STACK_SLOTS * sizeof *s->slots);
     s->launches = map_memory(STACK_LAUNCHES * sizeof *s->launches);
@@ -33,14 +48,41 @@ static _Unwind_Reason_Code add_frame(struct _Unwind_Context *context, void *into
     u64 address = _Unwind_GetIP(context), place = _Unwind_GetCFA(context) - sizeof(u64);
     if (!address) return _URC_END_OF_STACK;
     if (place <= stack->pointer) return _URC_NO_REASON;  // the collector's own frames
+    if (stack->count && place <= stack->frames[stack->count - 1].place) return _URC_END_OF_STACK;  // another stack
     // Where this is not so (another processor, a signal frame) the stack cannot be recognised again: it ends here.
     if (*(const u64 *)place != address) return _URC_END_OF_STACK;
     stack->frames[stack->count++] = (StackFrame){place, address};
     return stack->count < STACK_FRAMES ? _URC_NO_REASON : _URC_END_OF_STACK;
 }
 
-static bool is_same(const Stack *stack, u64 pointer, const void *kernel) {
+extern void *__libc_stack_end __attribute__((weak));  // of the first thread, where the C library says it
+
+// A thread's own record lies above its stack. 0: it runs on another one, of a coroutine or a signal handler.
+static u64 stack_top(const Stacks *s, u64 pointer) {
+    u64 tops[] = {(u64)(uintptr_t)pthread_self(), &__libc_stack_end ? (u64)(uintptr_t)__libc_stack_end : 0};
+    for (u32 i = 0; i < WL_COUNT(tops); i++)
+        if (tops[i] > pointer && tops[i] - pointer <= s->span) return tops[i];
+    return 0;
+}
+
+// Through the kernel, which refuses what cannot be read: 2 us.
+static bool is_same_elsewhere(const Stack *stack) {
+    u64 words[STACK_FRAMES];
+    struct iovec to = {words, stack->count * sizeof *words}, from[STACK_FRAMES];
+    for (u32 i = 0; i < stack->count; i++)
+        from[i] = (struct iovec){(void *)(uintptr_t)stack->frames[i].place, sizeof *words};
+    if (process_vm_readv(getpid(), &to, 1, from, stack->count, 0) != (ssize_t)to.iov_len) return false;
+    for (u32 i = 0; i < stack->count; i++)
+        if (words[i] != stack->frames[i].address) return false;
+    return true;
+}
+
+static bool is_same(const Stacks *s, const Stack *stack, u64 pointer, const void *kernel) {
     if (stack->pointer != pointer || stack->kernel != kernel) return false;
+    if (!stack->count) return true;
+    u64 top = stack_top(s, pointer);
+    if (!top) return is_same_elsewhere(stack);
+    if (stack->frames[stack->count - 1].place >= top) return false;
     for (u32 i = 0; i < stack->count; i++)
         if (*(const volatile u64 *)stack->frames[i].place != stack->frames[i].address) return false;
     return true;
@@ -72,7 +114,7 @@ __attribute__((noinline)) u32 stacks_find(Stacks *s, const void *kernel) {
     for (; probe < PROBES; probe++) {
         u32 index = atomic_load_explicit(&s->slots[(first + probe) % STACK_SLOTS], memory_order_acquire);
         if (!index) break;
-        if (is_same(&s->entries[index], pointer, kernel)) return index;
+        if (is_same(s, &s->entries[index], pointer, kernel)) return index;
     }
     u32 index = probe < PROBES ? capture(s, first, pointer, kernel) : 0;
     if (!index) atomic_fetch_add_explicit(&s->missed, 1, memory_order_relaxed);

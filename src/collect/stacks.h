@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Host call stacks of launches, at the cost of a few loads per launch. A stack is unwound once; with it are kept the
 // places on the stack where its return addresses lay. A later launch of the same kernel with the same stack pointer has
-// the same stack if the same return addresses lie in the same places - which is looked up in place, innermost first, so
-// that what is read is always part of the stack above. Unwinding itself is bounded to a share of the run time.
-// stacks_find and stacks_set are called on any thread, take no lock and allocate nothing.
+// the same stack if the same return addresses lie in the same places - which is looked up in place, below the top of
+// the thread's stack: of callers whose frames differ in size another stack may end sooner. Unwinding itself is bounded
+// to a share of the run time. stacks_find and stacks_set are called on any thread, take no lock and allocate nothing.
 #ifndef WL_COLLECT_STACKS_H
 #define WL_COLLECT_STACKS_H
 
@@ -30,6 +30,7 @@ typedef struct Stacks {
     atomic_ullong *launches;  // correlation << 32 | stack, by the correlation's low bits
     atomic_uint used;
     u64 begin_ns;
+    u64 span;  // bytes of a thread's stack, if it does not ask for more
     atomic_ullong spent_ns;
     atomic_ullong missed;  // launches without a stack: no time or no room left for it
 } Stacks;

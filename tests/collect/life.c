@@ -2,6 +2,7 @@
 // A program with a GPU, as the collector sees it: it loads the library of CUDA_INJECTION64_PATH as the driver does, and
 // the mock CUPTI does what a GPU would. Its argument chooses what happens; its exit code is 7 where nothing else is
 // said.
+#include <alloca.h>
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sched.h>
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -42,6 +44,35 @@ static void work(u32 launches) {
     mock_script()->samples = 100;
     for (u32 i = 0; i < launches; i++) launch_from_here();
     launch_from_there();
+}
+
+// A launch with the stack pointer and the innermost callers of an earlier one, whose outer callers lay beyond the end
+// of this one's stack.
+static size_t launch_at;
+__attribute__((noinline)) static void launch_below(void) {
+    char here;
+    volatile char *room = alloca((size_t)&here - launch_at);
+    room[0] = 1;
+    launch_from_here();
+    room[1] = 2;
+}
+static void *launch_deep(void *unused) { return launch_below(), unused; }
+static int shorter_stack(void) {
+    enum { LONG = 1 << 20, SHORT = LONG / 2 };
+    char *stack = mmap(NULL, LONG, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    driver_begins();
+    mock_context(1);
+    launch_at = ((size_t)stack + SHORT / 2) & ~63ul;
+    for (size_t size = LONG; size >= SHORT; size /= 2) {
+        pthread_t thread;
+        pthread_attr_t attributes;
+        pthread_attr_init(&attributes);
+        pthread_attr_setstack(&attributes, stack, size);
+        if (pthread_create(&thread, &attributes, launch_deep, NULL) != 0) return 1;
+        pthread_join(thread, NULL);
+        munmap(stack + SHORT, LONG - SHORT);
+    }
+    return 7;
 }
 
 static int basic(void) { return work(10), mock_script()->last_samples = 50, 7; }
@@ -517,6 +548,7 @@ int main(int argc, char **argv) {
         const char *name;
         int (*run)(void);
     } lives[] = {{"basic", basic},
+                 {"shorter_stack", shorter_stack},
                  {"contexts", contexts},
                  {"odd", odd},
                  {"dropped", dropped},
