@@ -209,7 +209,8 @@ void sim_clock_pass(Sim *sim, u32 device, u64 ns) {
 
 static void end_timing(Grid *g, Status status, SimLaunchResult *told) {
     TimeResult result;
-    if (status == STATUS_OK && time_run_result(g->time_run, &result) == STATUS_OK) {
+    if (status == STATUS_OK) status = time_run_result(g->time_run, &result);
+    if (status == STATUS_OK) {
         told->cycles = result.end - result.begin;
         told->low_cycles = result.low;
         told->high_cycles = result.high;
@@ -217,7 +218,7 @@ static void end_timing(Grid *g, Status status, SimLaunchResult *told) {
     }
     Timeline *timeline = g->sim->timelines[g->device];
     if (timeline && status == STATUS_OK && g->timeline)
-        status = timeline_end(timeline, g->timeline, g->launch_id);
+        status = timeline_end(timeline, g->timeline, &result, g->launch_id);
     else if (timeline)
         timeline_drop(timeline, g->timeline);
     if (status != STATUS_OK && !g->sim->fault_code)

@@ -117,11 +117,8 @@ TimelineShape timeline_join(TimelineShape shape, u64 *values) {
     for (u64 r = 0; r < rows; r++) {
         const u64 *from = values + r * shape.points;
         u64 *to = values + r * points;
-        for (u32 p = 0; p < points; p++) {
-            bool pair = 2 * p + 1 < shape.points;
-            u64 sum = from[2 * p] + (pair ? from[2 * p + 1] : 0);
-            to[p] = sum;
-        }
+        for (u32 p = 0; p < shape.points / 2; p++) to[p] = from[2 * p] + from[2 * p + 1];
+        if (shape.points % 2) to[points - 1] = from[shape.points - 1];
     }
     shape.points = points;
     return shape;

@@ -62,11 +62,8 @@ static void settle(Sm *sm, Scheduler *s, TimeWarp *w, u64 cycle) {
     w->held_taken = taken;
 }
 
-void unit_settle(Sm *sm, u64 cycle) {
-    for (u32 i = 0; i < sm->scheduler_count; i++) {
-        Scheduler *s = &sm->schedulers[i];
-        for (u64 left = s->held; left; left &= left - 1) settle(sm, s, s->warps[__builtin_ctzll(left)], cycle);
-    }
+void unit_settle_held(Sm *sm, Scheduler *s, u64 cycle) {
+    for (u64 left = s->held; left; left &= left - 1) settle(sm, s, s->warps[__builtin_ctzll(left)], cycle);
 }
 
 void unit_let_go(Sm *sm, Scheduler *s, TimeWarp *w, u64 cycle) {

@@ -21,8 +21,12 @@ static inline StallReason unit_throttle(const TimeOp *op) {
 bool unit_hold(Sm *sm, Scheduler *s, TimeWarp *w, const TimeOp *op, u64 cycle);
 // Its unit is free, and it is not held any longer.
 void unit_let_go(Sm *sm, Scheduler *s, TimeWarp *w, u64 cycle);
-// Brings the accounts of all held warps up to `cycle`.
-void unit_settle(Sm *sm, u64 cycle);
+// Brings the accounts of all held warps up to `cycle`; ... of one scheduler.
+void unit_settle_held(Sm *sm, Scheduler *s, u64 cycle);
+static inline void unit_settle(Sm *sm, u64 cycle) {
+    for (u32 i = 0; i < sm->scheduler_count; i++)
+        if (sm->schedulers[i].held) unit_settle_held(sm, &sm->schedulers[i], cycle);
+}
 // Held warps whose units are free at `cycle`; when one of them can be tried after it, if that is before `next`.
 u64 unit_ready(const Scheduler *s, u64 cycle);
 u64 unit_next(const Scheduler *s, u64 cycle, u64 next);

@@ -406,10 +406,10 @@ void timeline_drop(Timeline *t, TimelineRun *run) {
     give_back(t, run);
 }
 
-Status timeline_end(Timeline *t, TimelineRun *run, u32 launch) {
+Status timeline_end(Timeline *t, TimelineRun *run, const TimeResult *result, u32 launch) {
     forget(t);
     timeline_finish_tracks(t, run);
-    Status status = timeline_record(t, run, launch);
+    Status status = timeline_record(t, run, result, launch);
     timeline_drop(t, run);
     return status;
 }

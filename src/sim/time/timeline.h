@@ -20,8 +20,9 @@ void timeline_destroy(Timeline *timeline);
 
 // A launch has been put on the machine.
 WL_MUST_USE Status timeline_begin(Timeline *timeline, TimeRun *time, Grid *grid, TimelineRun **run);
-// It is over: writes all of it to the simulator's sink, as launch `launch`, and frees the run.
-WL_MUST_USE Status timeline_end(Timeline *timeline, TimelineRun *run, u32 launch);
+// It is over: writes all of it to the simulator's sink, as launch `launch`, and frees the run. `result`: of
+// time_run_result() just now.
+WL_MUST_USE Status timeline_end(Timeline *timeline, TimelineRun *run, const TimeResult *result, u32 launch);
 void timeline_drop(Timeline *timeline, TimelineRun *run);  // without a word; NULL is allowed
 
 #endif

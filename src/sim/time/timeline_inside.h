@@ -92,6 +92,6 @@ void timeline_read_group(Timeline *timeline, TimelineUnit unit);
 // The last point, of whatever time is left.
 void timeline_finish_tracks(Timeline *timeline, TimelineRun *run);
 // timeline_record.c
-Status timeline_record(Timeline *timeline, TimelineRun *run, u32 launch);
+Status timeline_record(Timeline *timeline, TimelineRun *run, const TimeResult *result, u32 launch);
 
 #endif

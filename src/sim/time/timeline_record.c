@@ -174,13 +174,24 @@ static f64 exposed_share(const Out *out) {
     return all ? (f64)r->slot_stalls[STALL_LONG_SCOREBOARD] / (f64)all : 0;
 }
 
+// The reasons that have a metric.
+typedef struct StallRows {
+    const TimeMetric *row[STALL_COUNT];
+    u32 count;
+} StallRows;
+
+static StallRows stall_rows(void) {
+    StallRows rows = {.count = 0};
+    for (u32 i = 0; i < time_metric_count; i++)
+        if (time_metrics[i].source == TIME_SOURCE_STALL && rows.count < STALL_COUNT)
+            rows.row[rows.count++] = &time_metrics[i];
+    return rows;
+}
+
 // Warp cycles by reason, as far as the reason has a metric.
-static Status add_stalls(const Out *out, const TimePc *from, u32 pc, PcCounts *rows) {
-    for (u32 i = 0; i < time_metric_count; i++) {
-        const TimeMetric *row = &time_metrics[i];
-        if (row->source == TIME_SOURCE_STALL)
-            TRY(add_pc(rows, pc, row->metric, (f64)scaled(out, from->stalls[row->counter])));
-    }
+static Status add_stalls(const Out *out, const StallRows *stalls, const TimePc *from, u32 pc, PcCounts *rows) {
+    for (u32 i = 0; i < stalls->count; i++)
+        TRY(add_pc(rows, pc, stalls->row[i]->metric, (f64)scaled(out, from->stalls[stalls->row[i]->counter])));
     return STATUS_OK;
 }
 
@@ -208,12 +219,13 @@ static Status find_places(Out *out, f64 **places) {
 }
 
 static Status add_function(const Out *out, const SimFunc *func, const f64 *places, f64 exposed, PcCounts *rows) {
+    const StallRows stalls = stall_rows();
     for (u32 i = 0; i < func->insn_count; i++) {
         const TimePc *pc = &out->result.pcs[func->entry + i];
         f64 place = fmax(places[func->entry + i], 0), issued = (f64)scaled(out, pc->issued);
         TRY(add_pc(rows, i, METRIC_ISSUED, issued));
         TRY(add_pc(rows, i, METRIC_ISSUE_PLACE, place * issued));
-        TRY(add_stalls(out, pc, i, rows));
+        TRY(add_stalls(out, &stalls, pc, i, rows));
         TRY(add_pc(rows, i, METRIC_EXPOSED_MEMORY, exposed * (f64)pc->latency[STALL_LONG_SCOREBOARD]));
     }
     return STATUS_OK;
@@ -454,12 +466,12 @@ static Status find_totals(Out *out) {
     return sample_keep(out->run->time, &out->result, out->totals, gpu->metrics);
 }
 
-Status timeline_record(Timeline *t, TimelineRun *run, u32 launch) {
+Status timeline_record(Timeline *t, TimelineRun *run, const TimeResult *result, u32 launch) {
     const SimConfig *config = &run->grid->sim->config;
-    Out out = {.timeline = t, .run = run, .sink = config->sink, .launch = launch, .source = config->source};
+    Out out = {
+        .timeline = t, .run = run, .result = *result, .sink = config->sink, .launch = launch, .source = config->source};
     if (!out.sink) return STATUS_OK;
-    Status status = time_run_result(run->time, &out.result);
-    if (status == STATUS_OK) status = find_totals(&out);
+    Status status = find_totals(&out);
     if (status == STATUS_OK) status = write_all(&out);
     arena_free(&out.scratch);
     return status;
