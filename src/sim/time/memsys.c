@@ -108,6 +108,8 @@ static void happen(MemSys *m, u32 item) {
     case ITEM_PIECE:
         if (piece_at(m, item)->way & PIECE_HOST)
             bus_done(m, item);
+        else if (piece_at(m, item)->way & PIECE_CROSSES)
+            noc_reply(m, item);
         else
             l2_atomic_done(m, item);
         break;

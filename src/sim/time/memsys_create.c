@@ -55,6 +55,7 @@ static void take_values(MemSys *m, const GpuModel *gpu) {
     m->parts_most = (u32)(gpu->l2_in_part / m->cache_line / m->slices);
     take_atomics(m, gpu);
     m->dram_latency = (u32)clock_convert(gpu->dram_latency, m->sm_clock, m->noc_clock);
+    m->crossing = (u32)clock_convert(gpu->l2_crossing, m->sm_clock, m->noc_clock);
     m->host_latency = (u32)clock_convert(gpu->host_latency, m->sm_clock, m->noc_clock);
     m->print_latency = (u32)clock_convert(gpu->print, m->sm_clock, m->noc_clock);
     m->print_interval = (u32)clock_convert(gpu->print_interval, m->sm_clock, m->noc_clock);

@@ -58,7 +58,8 @@ typedef struct Piece {
 } Piece;
 enum {
     PIECE_HOST = 0x80,
-    PIECE_AGAIN = 0x40  // its SM has asked for it before, and is answered anew
+    PIECE_CROSSES = 0x20,  // from the L2's other partition, to which DRAM has brought it
+    PIECE_AGAIN = 0x40     // its SM has asked for it before, and is answered anew
 };
 
 typedef struct Burst {
@@ -217,7 +218,7 @@ struct MemSys {
         host_busy[2];  // to read, to write: bytes per BUS_CYCLES cycles; busy until, in cycles / BUS_CYCLES
     u64 cache_bytes;   // of all slices
     bool no_cache, copy_allocates, stepped;
-    u32 dram_queue, dram_burst, dram_latency;  // latency: interconnect cycles
+    u32 dram_queue, dram_burst, dram_latency, crossing;  // latency, crossing: interconnect cycles
     u64 drain_high, drain_low;
     bool dram_fifo;
     Timing t;
