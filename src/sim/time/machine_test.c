@@ -118,7 +118,7 @@ static const char kernels[] = PTX_HEAD
     ".visible .entry sqrt64(.param .u64 out) {\n.reg .b64 %rd<3>;\n.reg .f64 %fd<4>;\n"
     "ld.param.u64 %rd1, [out];\nld.global.f64 %fd1, [%rd1];\nsqrt.rn.f64 %fd3, %fd1;\nst.global.f64 [%rd1+16], "
     "%fd3;\nret;\n}\n"
-    // Ten packed products, each of the one before.
+    // Eleven packed products, each of the one before: ten links between the clocks.
     ".visible .entry halves(.param .u64 out) {\n.reg .b64 %rd<5>;\n.reg .b32 %r<3>;\n"
     "ld.param.u64 %rd1, [out];\nmov.u32 %r1, %tid.x;\nst.global.u32 [%rd1+8], %r1;\nmov.u64 %rd3, %clock64;\n"
     "fma.rn.f16x2 %r1, %r1, %r1, %r1;\nfma.rn.f16x2 %r1, %r1, %r1, %r1;\nfma.rn.f16x2 %r1, %r1, %r1, %r1;\n"
