@@ -137,11 +137,14 @@ static void choose_mode(const MemSys *m, Channel *c) {
 // The banks of a group are closed, refreshed and then wait for activates, one group after the other; the others go
 // on. A channel that was idle did it when it was due.
 static void refresh(const MemSys *m, Channel *c, bool idle) {
-    u64 step = m->t.refi / m->refresh_groups, due;
+    u64 step = m->t.refi / m->refresh_groups;
+    if (c->refresh_at + m->t.refi <= c->now) {  // long done: these groups have had their turn again
+        u64 steps = (c->now - m->t.refi - c->refresh_at) / step + 1;
+        c->refresh_at += steps * step;
+        c->refreshes += steps;
+    }
     for (; c->refresh_at <= c->now; c->refresh_at += step, c->refreshes++) {
-        due = c->refresh_at;
-        if (due + m->t.refi <= c->now) continue;  // long done: the group has had its turn again
-        u64 start = idle ? due : c->now;
+        u64 start = idle ? c->refresh_at : c->now;
         u32 group = (u32)(c->refreshes % m->refresh_groups);
         for (u32 i = group; i < m->banks; i += m->refresh_groups)
             if (c->banks[i].row != NO_ROW) start = later(start, c->banks[i].precharge_ready + m->t.rp);

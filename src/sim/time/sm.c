@@ -689,11 +689,7 @@ static u32 same_again(const Scheduler *s, u64 ready) { return ready >> s->last &
 
 // Those of the CTA that came first: on an H200 the older of two CTAs of an SM ends first in 1,270 of 1,270 pairs of
 // which the newer has the lower place (chains, loops and loads, 8,448 CTAs of 256 threads, 2026-11-23).
-static u64 first_cta(const Scheduler *s, u64 ready) {
-    u32 i = 0;
-    while (!(ready >> s->by_age[i] & 1)) i++;
-    return ready & s->peers[s->by_age[i]];
-}
+static u64 first_cta(const Scheduler *s, u64 ready, u32 *at) { return ready & s->peers[oldest(s, ready, at)]; }
 
 // One of `ready`, which only loses slots from one call to the next; *at is 0 at first.
 static u32 choose(const Sm *sm, const Scheduler *s, u64 ready, u32 *at) {
@@ -701,7 +697,7 @@ static u32 choose(const Sm *sm, const Scheduler *s, u64 ready, u32 *at) {
     case POLICY_LRR: return after_last(s, ready);
     case POLICY_GTO: return ready >> s->last & 1 ? s->last : oldest(s, ready, at);
     case POLICY_GRR: return same_again(s, ready);
-    case POLICY_CTA_GRR: return same_again(s, first_cta(s, ready));
+    case POLICY_CTA_GRR: return same_again(s, first_cta(s, ready, at));
     case POLICY_TWO_LEVEL: return after_last(s, active_set(sm, s, ready));
     default: return oldest(s, ready, at);
     }
