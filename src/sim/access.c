@@ -239,17 +239,37 @@ static u32 bank_degree(const u64 *address, u32 mask, u32 words) {
     return worst;
 }
 
-// Accesses of 8 and 16 bytes are served for half and quarter warps (measured behaviour since Fermi; see
-// docs/metrics.md).
+// All lanes of `mask` want what the lane `apart` away wants, if that is one of them.
+static bool partners_agree(const u64 *address, u32 mask, u32 apart) {
+    for (u32 left = mask; left; left &= left - 1) {
+        u32 lane = (u32)__builtin_ctz(left), other = lane ^ apart;
+        if (mask >> other & 1 && address[lane] != address[other]) return false;
+    }
+    return true;
+}
+
+static bool served_at_once(const u64 *address, u32 mask) {
+    return partners_agree(address, mask, 1) || partners_agree(address, mask, 2);
+}
+
+// Accesses of 8 and 16 bytes are served for half and quarter warps; twice as many lanes at once where neighbours, or
+// lanes two apart, want the same (bench/hwref/h200-shared-reads.tsv: all 138 patterns).
 u32 count_wavefronts(const u64 *address, u32 mask, u32 bytes, u32 *fewest) {
-    u32 passes = bytes <= 4 ? 1 : bytes <= 8 ? 2 : 4, lanes = LANES / passes, total = 0;
-    u32 words = bytes <= 4 ? 1 : bytes / 4;
+    u32 passes = bytes <= 4 ? 1 : bytes <= 8 ? 2 : 4, total = 0, words = bytes <= 4 ? 1 : bytes / 4;
     *fewest = 0;
-    for (u32 pass = 0; pass < passes; pass++) {
-        u32 part = mask & (lanes == LANES ? FULL_MASK : ((1u << lanes) - 1) << (pass * lanes));
+    if (passes == 1) {
+        *fewest = mask != 0;
+        return mask ? bank_degree(address, mask, 1) : 0;
+    }
+    u32 lanes = 2 * LANES / passes;
+    for (u32 first = 0; first < LANES; first += lanes) {
+        u32 part = mask & (lanes == LANES ? FULL_MASK : ((1u << lanes) - 1) << first), half = lanes / 2;
+        u32 low = part & ((1u << half) - 1) << first, high = part & ~low;
         if (!part) continue;
-        *fewest += 1;
-        total += bank_degree(address, part, words);
+        bool at_once = !low || !high || served_at_once(address, part);
+        *fewest += at_once ? 1 : 2;
+        total += at_once ? bank_degree(address, part, words)
+                         : bank_degree(address, low, words) + bank_degree(address, high, words);
     }
     return total;
 }
@@ -277,7 +297,10 @@ u32 count_wavefronts_of(const GpuModel *gpu, const u64 *address, u32 mask, u32 b
     u32 served = (u32)(gpu->shared_banks * gpu->shared_bank_bytes) / (4 * words);
     if (served < lanes) lanes = served ? served : 1;
     for (u32 first = 0; first < LANES; first += lanes) {
-        u32 part = mask & (u32)(((1ull << lanes) - 1) << first);
+        u32 part = mask & (u32)(((1ull << lanes) - 1) << first),
+            both = mask & (u32)(((1ull << 2 * lanes) - 1) << first);
+        bool pair = words > 1 && lanes < LANES && gpu->shared_lanes == LANES && first / lanes % 2 == 0;
+        if (pair && served_at_once(address, both)) part = both, first += lanes;
         if (!part) continue;
         least++;
         turns += bank_turns(gpu, address, part, words);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bank conflicts of shared memory, in all the ways in which lanes may ask, beside a plain count.
+#include <stdio.h>
+
 #include "base/map.h"
 #include "base/testing.h"
 #include "sim/exec/access.h"
@@ -22,11 +24,23 @@ static u32 plain_degree(const u64 *address, u32 mask, u32 words) {
     return worst;
 }
 
+static bool plain_agree(const u64 *address, u32 mask, u32 apart) {
+    for (u32 l = 0; l < LANES; l++)
+        if (mask >> l & 1 && mask >> (l ^ apart) & 1 && address[l] != address[l ^ apart]) return false;
+    return true;
+}
+
 static u32 plain_wavefronts(const u64 *address, u32 mask, u32 bytes) {
-    u32 passes = bytes <= 4 ? 1 : bytes / 4, lanes = LANES / passes, total = 0;
+    u32 passes = bytes <= 4 ? 1 : bytes / 4, lanes = LANES / passes, total = 0, words = bytes <= 4 ? 1 : bytes / 4;
     for (u32 pass = 0; pass < passes; pass++) {
         u32 part = (u32)(mask & ((1ull << lanes) - 1) << pass * lanes);
-        if (part) total += plain_degree(address, part, bytes <= 4 ? 1 : bytes / 4);
+        u32 both = (u32)(mask & ((1ull << 2 * lanes) - 1) << pass * lanes);
+        if (pass % 2 == 0 && passes > 1 && (plain_agree(address, both, 1) || plain_agree(address, both, 2))) {
+            total += plain_degree(address, both, words);
+            pass++;
+        } else {
+            total += plain_degree(address, part, words);
+        }
     }
     return total;
 }
@@ -57,6 +71,28 @@ TEST(conflicts_are_those_of_a_plain_count) {
         assert_int_equal(wavefronts, plain_wavefronts(address, mask, bytes));
         assert_in_range(fewest, 1, wavefronts);
     }
+}
+
+// bench/hwref/h200-shared-reads.tsv: what an H200 counts, wavefronts and conflicts.
+TEST(wavefronts_are_an_h200s) {
+    FILE *f = fopen("bench/hwref/h200-shared-reads.tsv", "r");
+    char line[256], order[8];
+    u32 rows = 0, bytes, places, apart, wavefronts, conflicts;
+    assert_non_null(f);
+    while (fgets(line, sizeof line, f)) {
+        if (sscanf(line, "shared_reads/%u_bytes/%u_places/%7[a-z]/%u_words/counted\t%u\twavefronts\t%u", &bytes,
+                   &places, order, &apart, &wavefronts, &conflicts) != 6)
+            continue;
+        u64 address[LANES];
+        u32 fewest, all;
+        for (u32 l = 0; l < LANES; l++)
+            address[l] = 4ull * apart * (order[0] == 't' ? l % places : l / (LANES / places));
+        all = count_wavefronts(address, FULL_MASK, bytes, &fewest);
+        if (all != wavefronts || all - fewest != conflicts) fail_msg("%u of %u for %s", all, fewest, line);
+        rows++;
+    }
+    fclose(f);
+    assert_int_equal(rows, 138);
 }
 
 // Banks of the generations, beside what CUDA's programming guides and the papers on them say.
@@ -107,8 +143,8 @@ TEST(any_banks_agree_with_the_usual_ones) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(conflicts_are_those_of_a_plain_count),
-                                       cmocka_unit_test(banks_are_those_of_the_model),
-                                       cmocka_unit_test(any_banks_agree_with_the_usual_ones)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(conflicts_are_those_of_a_plain_count), cmocka_unit_test(wavefronts_are_an_h200s),
+        cmocka_unit_test(banks_are_those_of_the_model), cmocka_unit_test(any_banks_agree_with_the_usual_ones)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

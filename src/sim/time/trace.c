@@ -225,8 +225,8 @@ static u32 step_of(const u64 *address, u32 count, u32 bytes) {
 
 // No two words of a line lie in one bank.
 static u32 wavefronts_of(const LineSet *set, const u64 *address, u32 lanes, u32 bytes) {
-    u32 fewest, passes = bytes <= 4 ? 1 : bytes <= 8 ? 2 : 4;
-    if (set->count == 1) return (lanes * passes + LANES - 1) / LANES;
+    u32 fewest;
+    if (set->count == 1 && bytes <= 4) return 1;
     return count_wavefronts(address, lanes == LANES ? FULL_MASK : (1u << lanes) - 1, bytes, &fewest);
 }
 
