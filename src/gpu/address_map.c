@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A map is evaluated in three steps: the channel from the address, the slice and the bank from the local address (the
-// address without its channel). Own bits are taken out of the address, so that (channel, slice, local) is one-to-one:
-// what else an expression adds to them must not name them again.
+// address without its channel); of two sides the one before that. Own bits are taken out of the address, so that
+// (channel, slice, local) is one-to-one: what else an expression adds to them must not name them again.
 #include "gpu/address_map.h"
 
 #include <string.h>
@@ -106,15 +106,34 @@ static Status read_unit(Reader *r, MapUnit *unit) {
     return STATUS_OK;
 }
 
+// "parity(a, b, ...)".
+static Status read_side(Reader *r, AddressMap *map) {
+    skip_blanks(r);
+    const char *begin = r->at;
+    if (map->side) return mistake(r, begin, "given twice");
+    if (!take_word(r, "parity") || !take(r, '(')) return mistake(r, begin, "parity(a, b, ...) expected");
+    do {
+        u32 bit;
+        TRY(read_bit(r, &bit));
+        map->side |= 1ull << bit;
+    } while (take(r, ','));
+    return take(r, ')') ? STATUS_OK : mistake(r, r->at, "')' expected");
+}
+
 static Status read_map(Reader *r, AddressMap *map) {
     do {
         skip_blanks(r);
         if (!*r->at) break;
+        if (take_word(r, "side")) {
+            if (!take(r, '=')) return mistake(r, r->at, "'=' expected");
+            TRY(read_side(r, map));
+            continue;
+        }
         MapUnit *unit = take_word(r, "channel") ? &map->channel
                         : take_word(r, "slice") ? &map->slice
                         : take_word(r, "bank")  ? &map->bank
                                                 : NULL;
-        if (!unit) return mistake(r, r->at, "channel, slice or bank expected");
+        if (!unit) return mistake(r, r->at, "channel, slice, bank or side expected");
         if (!take(r, '=')) return mistake(r, r->at, "'=' expected");
         TRY(read_unit(r, unit));
     } while (take(r, ';'));
@@ -160,6 +179,18 @@ static u32 lowest_bit(const MapUnit *unit, u32 low) {
     return low;
 }
 
+static u32 side_bit(const AddressMap *map) { return (u32)__builtin_ctzll(map->side); }
+
+static Status check_side(const Reader *r, AddressMap *map, u64 channels) {
+    MapUnit *slice = &map->slice;
+    if (!map->side) return STATUS_OK;
+    if (!slice->given || !slice->interleave || channels % 2)
+        return mistake(r, r->text, "sides are of an interleaved slice, and of an even number of channels");
+    if (side_bit(map) < slice->low) return mistake(r, r->text, "bits of the side are above the interleaved block's");
+    slice->count /= 2;
+    return STATUS_OK;
+}
+
 static Status check_map(const Reader *r, const GpuModel *model, AddressMap *map) {
     u64 channels = model->dram_channels, slices = model->l2_slices;
     if (!channels || slices < channels || slices % channels || !is_power(model->dram_row) || !model->dram_banks)
@@ -176,6 +207,7 @@ static Status check_map(const Reader *r, const GpuModel *model, AddressMap *map)
     const MapUnit *s = &map->slice, *b = &map->bank;
     if (!by_slice && s->given && b->given && s->low < b->low + b->bits && b->low < s->low + s->bits)
         return mistake(r, r->text + b->column - 1, "a bit of the first term is the slice's");
+    TRY(check_side(r, map, channels));
     u32 low = lowest_bit(&map->bank, lowest_bit(&map->slice, lowest_bit(&map->channel, 12)));
     if (low < SECTOR_BITS) return mistake(r, r->text, "bits 0 to 4 are within a sector");
     map->granule = 1u << low;
@@ -224,7 +256,12 @@ static u32 find_slice(const AddressMap *map, u64 address, u64 *local, u64 *in_ch
     u32 per = (u32)map->slices_per_channel, channel = 0, slice;
     *in_channel = address;
     if (map->slice.interleave) {
-        slice = interleave(&map->slice, address, &turn);
+        u32 first = 0;
+        if (map->side) {
+            first = __builtin_parityll(address & map->side) ? (u32)map->slice.count : 0;
+            address = take_out(address, side_bit(map), 1);
+        }
+        slice = first + interleave(&map->slice, address, &turn);
         *local = rejoin(turn, address, map->slice.low);
         *in_channel = per == 1 ? *local : rejoin(turn * per + slice % per, address, map->slice.low);
         return slice;

@@ -29,6 +29,8 @@ typedef struct MapUnit {
 
 typedef struct AddressMap {
     MapUnit channel, slice, bank;
+    u64 side;  // bits of the address whose parity says in which half of the slices it is; 0 = any. The lowest is taken
+               // out
     u64 slices_per_channel;
     u8 row_bits;  // log2 of a row
     u32 granule;  // bytes, a power of two: neighbours in one granule share channel, slice and bank

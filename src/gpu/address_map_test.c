@@ -57,6 +57,8 @@ TEST(maps_are_one_to_one) {
         {8, 8, 4, "channel = bits(11:13) ^ bits(16:18); bank = bits(9:10) ^ bits(19:20)"},
         {7, 7, 8, "channel = interleave(8); bank = local(10:12) ^ hash(13)"},
         {47, 94, 16, "slice = interleave(9); bank = local(10:13) ^ hash(14)"},
+        {94, 94, 16, "slice = interleave(9); side = parity(12, 13, 15, 17); bank = local(10:13) ^ hash(14)"},
+        {46, 92, 16, "slice = interleave(9); side = parity(9); bank = local(10:13) ^ hash(14)"},
         {47, 94, 16, "channel = interleave(9); slice = local(9); bank = local(10:13) ^ hash(14)"},
         {32, 64, 16, "channel = bits(8:12) ^ hash(16); slice = bits(7); bank = bits(13:16)"},
         {1, 1, 8, "bank = bits(13:15)"},
@@ -99,15 +101,34 @@ TEST(interleaving_spreads_every_stride) {
     }
 }
 
+// h200-shared-lines.tsv, sides/37/4096_apart: the first lines.
+TEST(sides_are_a_parity) {
+    GpuModel g =
+        model(94, 94, 16, "slice = interleave(9); side = parity(12, 13, 15, 17); bank = local(10:13) ^ hash(14)");
+    static const u8 far[] = {1, 0, 0, 1, 1, 0, 0, 1, 0, 1, 1, 0, 0, 1, 1, 0};
+    AddressMap map = parse(&g);
+    for (u32 i = 0; i < WL_COUNT(far); i++)
+        for (u32 at = 0; at < 4096; at += 128) {
+            AddressPlace p = address_map_place(&map, i * 4096 + at);
+            assert_int_equal(p.slice < 47, far[i]);
+        }
+}
+
 TEST(mistakes_are_told_with_their_column) {
     static const struct {
         u64 channels, slices, banks;
         const char *map, *text;
     } bad[] = {
         {8, 8, 4, "", "column 1: channel is missing"},
+        {8, 8, 4, "slice = interleave(8); side = bits(12); bank = local(14)", "parity(a, b, ...) expected"},
+        {8, 8, 4, "slice = interleave(8); side = parity(12; bank = local(14)", "')' expected"},
+        {8, 8, 4, "slice = interleave(8); side = parity(12); side = parity(13); bank = local(14:15)", "given twice"},
+        {8, 8, 4, "slice = interleave(8); side = parity(7); bank = local(14:15)", "above the interleaved block's"},
+        {7, 7, 4, "slice = interleave(8); side = parity(12); bank = local(14:15)", "an even number of channels"},
+        {8, 8, 4, "channel = bits(8:10); side = parity(12); bank = bits(14:15)", "sides are of an interleaved slice"},
         {8, 8, 4, "channel = bits(8:10)", "bank is missing"},
         {8, 16, 1, "channel = bits(8:10)", "slice is missing"},
-        {8, 8, 4, "chanel = bits(8:10)", "column 1: channel, slice or bank"},
+        {8, 8, 4, "chanel = bits(8:10)", "column 1: channel, slice, bank or side"},
         {8, 8, 4, "channel bits(8:10)", "column 9: '=' expected"},
         {8, 8, 4, "channel = bit(8:10)", "column 11: bits(a:b), local(a:b)"},
         {8, 8, 4, "channel = bits 8:10", "column 16: '(' expected"},
@@ -168,11 +189,9 @@ TEST(any_text_is_answered) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bits_choose_channel_and_bank),
-        cmocka_unit_test(other_bits_may_be_mixed_in),
-        cmocka_unit_test(maps_are_one_to_one),
-        cmocka_unit_test(interleaving_spreads_every_stride),
-        cmocka_unit_test(mistakes_are_told_with_their_column),
+        cmocka_unit_test(bits_choose_channel_and_bank), cmocka_unit_test(other_bits_may_be_mixed_in),
+        cmocka_unit_test(maps_are_one_to_one),          cmocka_unit_test(interleaving_spreads_every_stride),
+        cmocka_unit_test(sides_are_a_parity),           cmocka_unit_test(mistakes_are_told_with_their_column),
         cmocka_unit_test(any_text_is_answered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

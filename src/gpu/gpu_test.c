@@ -120,7 +120,7 @@ TEST(timing_words_and_texts) {
     expect_error("inherit = h200\ntRCD = 5 bits\n", 2, "measured in cycles");
     expect_error("inherit = h200\nl1_write = evict\nl1_write = through\n", 3, "given twice");
     expect_error("inherit = h200\naddress_map = slice = interleave(9); bnak = local(10)\n", 0,
-                 "column 24: channel, slice or bank");
+                 "column 24: channel, slice, bank or side");
     GpuModel m;
     const char *text = "inherit = h200\nscheduler = oldest\nl1_write=through\ndram = GDDR6X # kind\naddress_map = "
                        "slice = interleave(8); bank = local(10:13)\n"

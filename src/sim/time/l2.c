@@ -175,6 +175,44 @@ static void drop_copy(Slice *s, const Piece *p, u32 sectors) {
     if (cache_mark(s->cache, p->local, 0, sectors) & sectors) cache_drop(s->cache, copy_of(p->local), sectors);
 }
 
+// --- the way across
+// What lies in the other partition, or DRAM brings there, takes l2_crossing longer when it is first wanted on this
+// side: half of it until the request is there, half until the answer is here (h200-dram-places.tsv: from DRAM half of
+// an SM's lines take 178 cycles longer; h200-shared-lines.tsv, after: so does the first load of what an SM of the other
+// side has brought to the L2, the next one no more; walk: SMs of both sides that load the same lines of DRAM one after
+// the other are as fast as half of the lines far away for half of them, not as if all were near for whoever asks
+// first). Who wants the copy meanwhile waits for it as well.
+static Crossing *crossing_of(Slice *s, u64 local) { return &s->crossings[(local ^ local >> 6) % CROSSINGS]; }
+
+static void answer_crosses(MemSys *m, u32 item, u64 until) {
+    piece_at(m, item)->way |= PIECE_CROSSES;
+    wheel_add(m, item, until);
+}
+
+static void cross(MemSys *m, Slice *s, u32 item) {
+    u64 local = piece_at(m, item)->local, until = m->now + m->crossing / 2;
+    if (!m->crossing) return complete(m, item);
+    *crossing_of(s, local) = (Crossing){.local = local, .until = until};
+    answer_crosses(m, item, until);
+}
+
+// The copy is there, or on its way.
+static void complete_copy(MemSys *m, Slice *s, u32 item) {
+    u64 local = piece_at(m, item)->local;
+    const Crossing *c = crossing_of(s, local);
+    if (c->until <= m->now || c->local != local) return complete(m, item);
+    answer_crosses(m, item, c->until);
+}
+
+// False: it is there already.
+static bool request_crosses(MemSys *m, u32 item) {
+    Piece *p = piece_at(m, item);
+    if (!m->crossing || p->way & PIECE_ACROSS) return false;
+    p->way |= PIECE_ACROSS;
+    wheel_add(m, item, m->now + m->crossing - m->crossing / 2);
+    return true;
+}
+
 // What Nsight Compute does not count as asked for by the SMs' L1s (lts__t_sectors_srcunit_tex).
 static bool is_other(const Piece *p) { return p->request == MEM_FETCH || p->request == MEM_CONST; }
 
@@ -228,14 +266,15 @@ static bool serve_far(MemSys *m, Slice *s, u32 item) {
     if (copy.hit == p->mask) {
         count_read(m, s, p, copy);
         occupy_read(m, s, p);
-        complete(m, item);
+        complete_copy(m, s, item);
         return true;
     }
+    if (request_crosses(m, item)) return true;
     CacheLook look = cache_look(s->cache, p->local, p->mask);
     if (!serve_own(m, s, item, look)) return false;
     count_read(m, s, p, copy);
     make_copy(m, s, p, whole_blocks(m, p->mask & ~copy.hit));
-    if (!(look.miss | look.pending)) complete(m, item);
+    if (!(look.miss | look.pending)) cross(m, s, item);
     return true;
 }
 
@@ -355,10 +394,19 @@ static bool serve(MemSys *m, Slice *s, u32 slice, u32 item) {
 
 static bool is_free(const MemSys *m, const Slice *s) { return s->busy < (m->now + 1) * m->slice_rate; }
 
+// What is known to cross waits for its turn there.
+static bool crosses_at_once(MemSys *m, Slice *s, u32 item) {
+    const Piece *p = piece_at(m, item);
+    bool reads = p->request != MEM_WRITE && !is_atomic(p) && !(p->way & PIECE_HOST);
+    if (!reads || !is_far(m, p) || cache_look(s->cache, copy_of(p->local), p->mask).hit == p->mask) return false;
+    return request_crosses(m, item);
+}
+
 void l2_arrive(MemSys *m, u32 item) {
     u32 slice = piece_at(m, item)->slice;
     Slice *s = &m->slice[slice];
     if (s->queue.head == WL_NONE && is_free(m, s) && serve(m, s, slice, item)) return;
+    if (crosses_at_once(m, s, item)) return;
     bool first = s->queue.head == WL_NONE;
     cache_prefetch(s->cache, piece_at(m, item)->local);
     queue_push(m, &s->queue, item);
@@ -394,13 +442,10 @@ void l2_wake(MemSys *m, u32 slice) {
     if (m->slice[slice].blocked) wheel_add(m, m->first_slice + slice, m->now);
 }
 
-// What DRAM has brought to the other partition passes from there (bench/hwref/h200-dram-places.tsv: half of an SM's
-// loads take 178 cycles longer than the others, however far the slice is that has the copy then).
-static void complete_filled(MemSys *m, u32 item) {
-    Piece *p = piece_at(m, item);
-    if (!m->crossing || is_atomic(p) || !is_far(m, p)) return complete(m, item);
-    p->way |= PIECE_CROSSES;
-    wheel_add(m, item, m->now + m->crossing);
+static void complete_filled(MemSys *m, Slice *s, u32 item) {
+    const Piece *p = piece_at(m, item);
+    if (is_atomic(p) || !is_far(m, p)) return complete(m, item);
+    cross(m, s, item);
 }
 
 void l2_filled(MemSys *m, u32 item) {
@@ -419,7 +464,7 @@ void l2_filled(MemSys *m, u32 item) {
             p->need &= (u8)~b.mask;
             if (p->need) continue;
             queue_remove(m, &mshr->waiting, at);
-            complete_filled(m, at);
+            complete_filled(m, s, at);
         }
         if (!mshr->pending) mshr_give(m, s, b.mshr);
     }

@@ -110,6 +110,8 @@ static void happen(MemSys *m, u32 item) {
             bus_done(m, item);
         else if (piece_at(m, item)->way & PIECE_CROSSES)
             noc_reply(m, item);
+        else if (piece_at(m, item)->way & PIECE_ACROSS)
+            l2_arrive(m, item);
         else
             l2_atomic_done(m, item);
         break;

@@ -58,7 +58,8 @@ typedef struct Piece {
 } Piece;
 enum {
     PIECE_HOST = 0x80,
-    PIECE_CROSSES = 0x20,  // from the L2's other partition, to which DRAM has brought it
+    PIECE_ACROSS = 0x10,   // its request is in the other partition of the L2, or on its way there
+    PIECE_CROSSES = 0x20,  // ... and its answer on the way back
     PIECE_AGAIN = 0x40     // its SM has asked for it before, and is answered anew
 };
 
@@ -111,6 +112,11 @@ typedef struct Mshr {
     Queue waiting;
 } Mshr;
 
+typedef struct Crossing {  // of a line to the other partition
+    u64 local, until;
+} Crossing;
+enum { CROSSINGS = 64 };  // under way at once that are known, by line
+
 typedef struct Slice {
     Cache *cache;
     u64 busy;                      // in bytes, as a port
@@ -129,6 +135,7 @@ typedef struct Slice {
     u64 read_sectors, read_hits, read_pending, write_sectors, write_hits, atomic_sectors, atomic_hits, misses;
     u64 other_sectors, other_hits, other_misses;  // of these, what is neither load, store, texture nor atomic
     u64 requests, evictions, writebacks, busy_bytes;
+    Crossing crossings[CROSSINGS];
 } Slice;
 
 typedef struct Bank {
