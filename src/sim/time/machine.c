@@ -99,9 +99,12 @@ u64 time_clock(const TimeMachine *m) { return m->now + m->owed; }
 f64 time_ns(const TimeMachine *m, u64 cycles) { return (f64)cycles * 1000.0 / (f64)m->gpu->clock_mhz; }
 u32 time_sms(const TimeMachine *m) { return m->sm_count; }
 u32 time_schedulers(const TimeMachine *m) { return m->sms[0].scheduler_count; }
-const u64 *time_sm_values(const TimeMachine *m, u32 sm) { return m->sms[sm].values; }
-const u64 *time_sm_counters(const TimeMachine *m, u32 sm) { return m->sms[sm].counters; }
-const u64 *time_sm_stalls(const TimeMachine *m, u32 sm) { return m->sms[sm].stalls; }
+const u64 *time_sm_values(const TimeMachine *m, u32 sm) {
+    sm_sum_up(&m->sms[sm]);
+    return m->sms[sm].values;
+}
+const u64 *time_sm_counters(const TimeMachine *m, u32 sm) { return time_sm_values(m, sm); }
+const u64 *time_sm_stalls(const TimeMachine *m, u32 sm) { return time_sm_values(m, sm) + SM_STALLS; }
 const MemSys *time_memsys(const TimeMachine *m) { return m->memsys; }
 
 void time_flush(TimeMachine *m) {

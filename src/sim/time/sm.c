@@ -430,27 +430,22 @@ static const u8 unit_counter[UNIT_COUNT] = {
 
 // Books an issue at `cycle`.
 static void count_issue(Sm *sm, Scheduler *s, TimeWarp *w, const TimeOp *op, u64 cycle) {
-    u64 *c = sm->counters;
     Tally *tally = tally_of(sm, w);
     u64 interval = sm->gpu->issue_interval;
     account_slots(sm, s, cycle, w);
-    u64 could = charge_issue(sm, s, w, tally, op->pc, cycle);
+    charge_issue(sm, s, w, tally, op->pc, cycle);
     if (WL_UNLIKELY(cycle == sm->sample_next)) account_issue_sample(sm, s, w, op->pc, cycle);
     s->issued += interval;
     w->issued_before++;
     w->since = cycle + 1;
     s->accounted = s->busy = cycle + interval;
-    sm->stalls[STALL_SELECTED]++;
-    c[SMC_SLOTS_ISSUED] += interval;
-    c[SMC_ISSUED]++;
-    c[SMC_ELIGIBLE_CYCLES] += cycle + 1 - could;
-    c[w->lane_counter]++;
-    c[unit_counter[op->unit]]++;
+    sm->counters[w->lane_counter]++;
+    sm->counters[unit_counter[op->unit]]++;
     tally->issued[op->pc]++;  // TimePc.stalls has these cycles, too, in the end
 }
 
 static bool throttle(Sm *sm, Scheduler *s, TimeWarp *w, u64 cycle, u64 until, StallReason reason) {
-    charge_turn(sm, s, w, tally_of(sm, w), code_of(w)->ops[w->op].pc, cycle);
+    sm->not_eligible += charge_turn(sm, s, w, tally_of(sm, w), code_of(w)->ops[w->op].pc, cycle);
     w->since = cycle;
     w->reason = (u8)reason;
     w->cause = WL_NONE;

@@ -475,6 +475,7 @@ typedef struct Sm {
     };
     u32 run_tickets[MACHINE_RUNS];  // under way, by TimeRun.index
     u64 run_last[MACHINE_RUNS];     // when the last one was complete
+    u64 not_eligible;               // cycles of STALL_NOT_SELECTED in which a warp could not have issued
     u64 integrated;                 // counters of residents are summed up to here
     u32 worker;                     // who runs it now (sm_of_worker)
     u64 tally_at;                   // ... bytes from TimeWarp.tallies to that one's
@@ -498,6 +499,7 @@ void sm_flush(Sm *sm);               // caches empty
 void sm_abandon(Sm *sm, u64 cycle);  // no warps, nothing under way
 // Brings all lazy accounts up to `cycle`, which the SM has reached.
 void sm_settle(Sm *sm, u64 cycle);
+void sm_sum_up(Sm *sm);  // counters that are sums of others (sm_account.c): they lack what was counted since then
 void sm_give_cta(Sm *sm, CtaStart start);  // it will be started, and its room is taken
 void sm_start_ctas(Sm *sm);                // those that it was given: here and in the front
 // Before a kernel begins: the code that the launch fetches ahead is there.

@@ -104,29 +104,62 @@ void account_turn_samples(const Sm *sm, const TimeWarp *w, u32 pc, u64 since, u6
     account_wait_samples(sm, w, pc, since, could);
 }
 
-u64 charge_parts(Sm *sm, const Scheduler *s, TimeWarp *w, Tally *tally, u32 pc, u64 since, u64 to) {
-    const u32 causes[WAIT_PARTS] = {
-        [PART_WAIT] = w->counted_for, [PART_TARGET] = WL_NONE, [PART_BRANCH] = w->held_by, [PART_FETCH] = WL_NONE};
-    for (u32 k = 0; since < w->until[PART_FETCH] && since < to; k++) {
-        u64 end = part_end(w, k, since, to);
-        charge(sm, s, w, tally, pc, part_reasons[k], causes[k], since, end);
-        since = end;
-    }
-    return since;
+// [since, end) for a reason of its own, if that is not empty; returns its end, or `since`.
+static inline u64 charge_part(Sm *sm, const Scheduler *s, TimeWarp *w, Tally *tally, u32 pc, StallReason reason,
+                              u32 cause, u64 since, u64 end) {
+    if (end <= since) return since;
+    sm->stalls[reason] += end - since;
+    tally_charge(tally, tally_row(tally, pc), reason, cause, end - since, take_issued(s, w, end - since));
+    return end;
 }
 
-u64 charge_late_turn(Sm *sm, const Scheduler *s, TimeWarp *w, Tally *tally, u32 pc, u64 cycle) {
-    return charge_turn(sm, s, w, tally, pc, cycle);
+u64 charge_parts(Sm *sm, const Scheduler *s, TimeWarp *w, u32 pc, u64 since, u64 to) {
+    Tally *t = tally_of(sm, w);
+    const u64 *until = w->until;
+    u64 counted = until[PART_WAIT] < to ? until[PART_WAIT] : to, end = until[PART_FETCH] < to ? until[PART_FETCH] : to;
+    since = charge_part(sm, s, w, t, pc, STALL_WAIT, w->counted_for, since, counted);
+    if (since >= end) return since;
+    u64 target = until[PART_TARGET] < to ? until[PART_TARGET] : to;
+    u64 resolved = until[PART_BRANCH] < to ? until[PART_BRANCH] : to;
+    since = charge_part(sm, s, w, t, pc, STALL_NO_INSTRUCTIONS, WL_NONE, since, target);
+    since = charge_part(sm, s, w, t, pc, STALL_BRANCH_RESOLVING, w->held_by, since, resolved);
+    return charge_part(sm, s, w, t, pc, STALL_NO_INSTRUCTIONS, WL_NONE, since, end);
+}
+
+void account_turn_delays(TimeWarp *w, u32 pc, u64 since, u64 could, u64 cycle) {
+    const u32 causes[WAIT_PARTS] = {
+        [PART_WAIT] = w->counted_for, [PART_TARGET] = WL_NONE, [PART_BRANCH] = w->held_by, [PART_FETCH] = WL_NONE};
+    for (u32 k = 0; k < WAIT_PARTS && has_parts(w, since); k++) {
+        u64 end = part_end(w, k, since, could);
+        if (since < end) note_delay(w, part_reasons[k], pc, causes[k], end);
+        since = end;
+    }
+    if (since < could) note_delay(w, w->reason, stall_pc(w, pc), w->cause, could);
+    if (could < cycle) note_delay(w, STALL_NOT_SELECTED, pc, WL_NONE, cycle);
+}
+
+void charge_in_vain(Sm *sm, const Scheduler *s, TimeWarp *w, u32 pc, u64 cycle) {
+    sm->not_eligible += charge_turn(sm, s, w, tally_of(sm, w), pc, cycle);
+    w->since = cycle;
+}
+
+void charge_late_turn(Sm *sm, const Scheduler *s, TimeWarp *w, u32 pc, u64 cycle) {
+    charge_turn(sm, s, w, tally_of(sm, w), pc, cycle);
 }
 
 void account_stall(Sm *sm, TimeWarp *w, u64 cycle) {
     const Scheduler *s = scheduler_of(sm, w);
     Tally *tally = tally_of(sm, w);
     u32 pc = w->op < w->op_end ? code_of(w)->ops[w->op].pc : w->from;
-    u64 since = has_parts(w, w->since) ? charge_parts(sm, s, w, tally, pc, w->since, cycle) : w->since;
-    charge_rest(sm, s, w, tally, stall_pc(w, pc), w->reason, w->cause, since, cycle);
-    if (WL_UNLIKELY(sample_any(machine_samples(sm->machine), w->since, cycle)))
-        account_wait_samples(sm, w, pc, w->since, cycle);
+    u64 since = w->since, begin = has_parts(w, since) ? charge_parts(sm, s, w, pc, since, cycle) : since;
+    if (begin < cycle) {
+        u64 issued = s->issued - w->issued_before;
+        w->issued_before = s->issued;
+        charge_reason(sm, w, tally, pc, cycle - begin, issued);
+    }
+    if (WL_UNLIKELY(cycle > w->delay_next)) account_turn_delays(w, pc, since, cycle, cycle);
+    if (WL_UNLIKELY(sample_any(machine_samples(sm->machine), since, cycle)))
+        account_wait_samples(sm, w, pc, since, cycle);
     w->since = cycle;
 }
 
@@ -143,10 +176,23 @@ static const TimeWarp *first_warp(const Scheduler *s) {
     return best;
 }
 
+// Every instruction has its number of lanes, every cycle of a scheduler without issue its reason; a warp could issue
+// when it did and while it was not selected, unless it would have found its unit taken.
+void sm_sum_up(Sm *sm) {
+    u64 *c = sm->counters, issued = 0, stalled = 0;
+    for (u32 i = SMC_LANES_1_4; i <= SMC_LANES_29_32; i++) issued += c[i];
+    for (u32 r = 0; r < STALL_COUNT; r++) stalled += sm->slot_stalls[r];
+    c[SMC_ISSUED] = sm->stalls[STALL_SELECTED] = issued;
+    c[SMC_SLOTS_ISSUED] = issued * sm->gpu->issue_interval;
+    c[SMC_SLOTS_STALLED] = stalled;
+    c[SMC_ELIGIBLE_CYCLES] = issued + sm->stalls[STALL_NOT_SELECTED] - sm->not_eligible;
+}
+
 #ifndef NDEBUG
 // Every cycle of every scheduler has been issued, stalled or empty, once.
-static bool slots_add_up(const Sm *sm) {
+static bool slots_add_up(Sm *sm) {
     u64 accounted = 0;
+    sm_sum_up(sm);
     for (u32 i = 0; i < sm->scheduler_count; i++) accounted += sm->schedulers[i].accounted;
     const u64 *c = sm->counters;
     return c[SMC_SLOTS_ISSUED] + c[SMC_SLOTS_STALLED] + c[SMC_SLOTS_EMPTY] == accounted;
@@ -167,7 +213,7 @@ void sm_settle(Sm *sm, u64 cycle) {
             if (w->since >= cycle) continue;
             if (w->state == TW_WAIT && w->wait == WAIT_BARRIER) w->untold += cycle - w->since;
             if (w->state == TW_READY && s->at[w->slot] < cycle)
-                charge_turn(sm, s, w, tally_of(sm, w), code_of(w)->ops[w->op].pc, cycle), w->since = cycle;
+                charge_in_vain(sm, s, w, code_of(w)->ops[w->op].pc, cycle);
             else
                 stall(sm, w, cycle, w->reason, w->cause);
         }

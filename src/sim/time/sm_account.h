@@ -19,8 +19,10 @@ void account_sample_cycles(Sm *sm, u64 cycle);
 void account_turn_samples(const Sm *sm, const TimeWarp *w, u32 pc, u64 since, u64 could, u64 cycle);
 // ... of the scheduler and the warp that it issues in sample cycle `cycle`.
 void account_issue_sample(const Sm *sm, Scheduler *s, const TimeWarp *w, u32 pc, u64 cycle);
-// A stall of a warp at `pc` that ends at `to` is the one that is remembered (note_delay).
+// A stall of a warp at `pc` that ends at `to` is the one that is remembered (note_delay); all that ends with one of
+// [since, could) for its reason and [could, cycle), not selected, has its turn.
 void account_delay(TimeWarp *w, u32 reason, u32 pc, u32 cause, u64 to);
+void account_turn_delays(TimeWarp *w, u32 pc, u64 since, u64 could, u64 cycle);
 // The warp's cycles since `since` for the reason that it had; `cycle` is later.
 void account_stall(Sm *sm, TimeWarp *w, u64 cycle);
 // Counters of residents up to `cycle`.
@@ -32,15 +34,6 @@ static inline void note_delay(TimeWarp *w, u32 reason, u32 pc, u32 cause, u64 to
     if (WL_UNLIKELY(to > w->delay_next)) account_delay(w, reason, pc, cause, to);
 }
 
-// [from, to), not empty, of a warp of scheduler `s` whose next instruction is `pc`, but for samples; `issued`: in so
-// many of its cycles the scheduler issued. Inline always: a call of it takes half as long again.
-static inline __attribute__((always_inline)) void charge_some(Sm *sm, TimeWarp *w, Tally *tally, u32 pc, u32 reason,
-                                                              u32 cause, u64 from, u64 to, u64 issued) {
-    sm->stalls[reason] += to - from;
-    tally_charge(tally, pc, reason, cause, to - from, issued);
-    note_delay(w, reason, pc, cause, to);
-}
-
 // What the scheduler issued since the warp's accounts were looked at last, as far as `cycles` have room for it.
 static inline u64 take_issued(const Scheduler *s, TimeWarp *w, u64 cycles) {
     u64 issued = s->issued - w->issued_before;
@@ -49,26 +42,26 @@ static inline u64 take_issued(const Scheduler *s, TimeWarp *w, u64 cycles) {
     return issued;
 }
 
-static inline __attribute__((always_inline)) void charge(Sm *sm, const Scheduler *s, TimeWarp *w, Tally *tally, u32 pc,
-                                                         u32 reason, u32 cause, u64 from, u64 to) {
-    if (from < to) charge_some(sm, w, tally, pc, reason, cause, from, to, take_issued(s, w, to - from));
-}
-
-// ... when nothing is left to be charged behind it: all that the scheduler issued, even a cycle that comes later (an
-// issue may take several).
-static inline __attribute__((always_inline)) void charge_rest(Sm *sm, const Scheduler *s, TimeWarp *w, Tally *tally,
-                                                              u32 pc, u32 reason, u32 cause, u64 from, u64 to) {
-    u64 issued = s->issued - w->issued_before;
-    if (to <= from) return;
-    w->issued_before = s->issued;
-    charge_some(sm, w, tally, pc, reason, cause, from, to, issued);
-}
-
 // Where a stall of a warp whose next instruction is `pc` counts: waiting for a barrier at that.
 static inline u32 stall_pc(const TimeWarp *w, u32 pc) { return w->reason == STALL_BARRIER ? w->barrier_pc : pc; }
 
+// `cycles` of a warp for the reason that it has; `issued`: in so many of them its scheduler issued. Inline always, as
+// all of these: a call of it takes half as long again.
+static inline __attribute__((always_inline)) void charge_reason(Sm *sm, const TimeWarp *w, Tally *tally, u32 pc,
+                                                                u64 cycles, u64 issued) {
+    u32 reason = w->reason;
+    sm->stalls[reason] += cycles;
+    tally_charge(tally, tally_row(tally, stall_pc(w, pc)), reason, w->cause, cycles, issued);
+}
+
+static inline __attribute__((always_inline)) void charge_not_selected(Sm *sm, const Tally *tally, u32 pc, u64 cycles,
+                                                                      u64 issued) {
+    sm->stalls[STALL_NOT_SELECTED] += cycles;
+    tally_not_selected(tally_row(tally, pc), cycles, issued);
+}
+
 // The begin of [since, to) that has reasons of its own (TimeWarp.until); returns its end.
-u64 charge_parts(Sm *sm, const Scheduler *s, TimeWarp *w, Tally *tally, u32 pc, u64 since, u64 to);
+u64 charge_parts(Sm *sm, const Scheduler *s, TimeWarp *w, u32 pc, u64 since, u64 to);
 static inline bool has_parts(const TimeWarp *w, u64 since) { return w->until[PART_FETCH] > since; }
 
 // The warp stalls for another reason from `cycle` on.
@@ -80,28 +73,37 @@ static inline void stall(Sm *sm, TimeWarp *w, u64 cycle, StallReason reason, u32
 
 // A warp that waited for its reason until it could issue, and since then for its turn, until `cycle`, from which on the
 // caller lets it wait. While it was not selected its scheduler issued others, so those cycles are the first to be
-// looked for there. Returns when it could.
+// looked for there; the rest of what it issued, even a cycle that comes later (an issue may take several), is in what
+// it waited for. Returns for how long it could have issued.
 static inline __attribute__((always_inline)) u64 charge_turn(Sm *sm, const Scheduler *s, TimeWarp *w, Tally *tally,
                                                              u32 pc, u64 cycle) {
-    u64 at = s->at[w->slot], since = w->since, could = at > since ? at : since, begin = since;
-    u64 issued = take_issued(s, w, cycle - could);
-    if (has_parts(w, since)) begin = charge_parts(sm, s, w, tally, pc, since, could);
-    charge_rest(sm, s, w, tally, stall_pc(w, pc), w->reason, w->cause, begin, could);
-    if (could < cycle) charge_some(sm, w, tally, pc, STALL_NOT_SELECTED, WL_NONE, could, cycle, issued);
+    u64 at = s->at[w->slot], since = w->since, could = at > since ? at : since, begin = since, turn = cycle - could;
+    if (turn) charge_not_selected(sm, tally, pc, turn, take_issued(s, w, turn));
+    if (has_parts(w, since)) begin = charge_parts(sm, s, w, pc, since, could);
+    if (begin < could) {
+        u64 issued = s->issued - w->issued_before;
+        w->issued_before = s->issued;
+        charge_reason(sm, w, tally, pc, could - begin, issued);
+    }
+    if (WL_UNLIKELY(cycle > w->delay_next)) account_turn_delays(w, pc, since, could, cycle);
     if (WL_UNLIKELY(since < sm->sampled)) account_turn_samples(sm, w, pc, since, could, cycle);
-    return could;
+    return turn;
 }
 
-// The same out of line, and of one that most often issues as soon as it can.
-u64 charge_late_turn(Sm *sm, const Scheduler *s, TimeWarp *w, Tally *tally, u32 pc, u64 cycle);
-static inline __attribute__((always_inline)) u64 charge_issue(Sm *sm, const Scheduler *s, TimeWarp *w, Tally *tally,
-                                                              u32 pc, u64 cycle) {
+// The same of one that could not have issued in its turn, as its unit is taken, or will go on waiting for it.
+void charge_in_vain(Sm *sm, const Scheduler *s, TimeWarp *w, u32 pc, u64 cycle);
+// The same of one that issues, which most often does so as soon as it can.
+void charge_late_turn(Sm *sm, const Scheduler *s, TimeWarp *w, u32 pc, u64 cycle);
+static inline __attribute__((always_inline)) void charge_issue(Sm *sm, const Scheduler *s, TimeWarp *w, Tally *tally,
+                                                               u32 pc, u64 cycle) {
     u64 since = w->since;
-    if (cycle <= since) return since;
-    if (s->at[w->slot] != cycle || has_parts(w, since)) return charge_late_turn(sm, s, w, tally, pc, cycle);
-    charge_rest(sm, s, w, tally, stall_pc(w, pc), w->reason, w->cause, since, cycle);
+    if (cycle <= since) return;
+    if (s->at[w->slot] != cycle || has_parts(w, since)) return charge_late_turn(sm, s, w, pc, cycle);
+    u64 issued = s->issued - w->issued_before;
+    w->issued_before = s->issued;
+    charge_reason(sm, w, tally, pc, cycle - since, issued);
+    if (WL_UNLIKELY(cycle > w->delay_next)) account_turn_delays(w, pc, since, cycle, cycle);
     if (WL_UNLIKELY(since < sm->sampled)) account_turn_samples(sm, w, pc, since, cycle, cycle);
-    return cycle;
 }
 
 // Cycles of a scheduler before `cycle` that did not issue; NULL: it had no warp.
@@ -110,7 +112,6 @@ static inline void account_slots(Sm *sm, Scheduler *s, u64 cycle, const TimeWarp
     u64 cycles = cycle - s->accounted;
     s->accounted = cycle;
     if (!w) return (void)(sm->counters[SMC_SLOTS_EMPTY] += cycles);
-    sm->counters[SMC_SLOTS_STALLED] += cycles;
     sm->slot_stalls[w->reason] += cycles;
     tally_of(sm, w)->slot_stalls[w->reason] += cycles;
 }

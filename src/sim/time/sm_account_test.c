@@ -16,9 +16,10 @@ TEST(causes_that_come_by_turns_keep_their_sums) {
     Tally t, other;
     assert_int_equal(tally_init(&t, 4, 1), STATUS_OK);
     assert_int_equal(tally_init(&other, 4, 1), STATUS_OK);
-    for (u32 i = 0; i < 900; i++) tally_charge(&t, 2, STALL_LONG_SCOREBOARD, i % 3 ? i % 3 : WL_NONE, 10 + i % 3, 4);
-    tally_charge(&t, 2, STALL_MIO_THROTTLE, 0, 7, 0);
-    tally_charge(&other, 2, STALL_LONG_SCOREBOARD, 1, 100, 0);
+    for (u32 i = 0; i < 900; i++)
+        tally_charge(&t, tally_row(&t, 2), STALL_LONG_SCOREBOARD, i % 3 ? i % 3 : WL_NONE, 10 + i % 3, 4);
+    tally_charge(&t, tally_row(&t, 2), STALL_MIO_THROTTLE, 0, 7, 0);
+    tally_charge(&other, tally_row(&other, 2), STALL_LONG_SCOREBOARD, 1, 100, 0);
     tally_edge(&other, 2, 3, STALL_LONG_SCOREBOARD, 5, 0);  // so far only cycles
     for (u32 again = 0; again < 2; again++) tally_settle(&t);
     tally_settle(&other);
@@ -32,7 +33,7 @@ TEST(causes_that_come_by_turns_keep_their_sums) {
     assert_int_equal(one->times, 301);
     assert_int_equal(two->cycles, 300 * 12);
     assert_true(edge_of(&t, 2, 0, STALL_MIO_THROTTLE) != NULL);
-    tally_charge(&t, 2, STALL_LONG_SCOREBOARD, 3, 1, 0);
+    tally_charge(&t, tally_row(&t, 2), STALL_LONG_SCOREBOARD, 3, 1, 0);
     tally_settle(&t);
     assert_int_equal(edge_of(&t, 2, 3, STALL_LONG_SCOREBOARD)->cycles, 6);
     tally_free(&t);

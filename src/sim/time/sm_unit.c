@@ -28,7 +28,7 @@ static bool are_many(u64 slots) {
 bool unit_hold(Sm *sm, Scheduler *s, TimeWarp *w, const TimeOp *op, u64 cycle) {
     u64 bit = 1ull << w->slot, could = s->at[w->slot];
     if (!are_many(s->ready | s->held)) return false;
-    if (w->since < sm->sampled) charge_turn(sm, s, w, tally_of(sm, w), op->pc, cycle), w->since = cycle;
+    if (w->since < sm->sampled) charge_in_vain(sm, s, w, op->pc, cycle);
     w->held_taken = taken_before(s, op->unit, cycle) - (could > w->since ? could - w->since : 0);
     s->ready &= ~bit;
     s->held |= bit;
@@ -49,14 +49,21 @@ static void sample_held(const Sm *sm, const Scheduler *s, const TimeWarp *w, u64
     if (free < to) account_samples(sm, w, op->pc, STALL_NOT_SELECTED, free, to);
 }
 
+static void charge(Sm *sm, const Scheduler *s, TimeWarp *w, u32 reason, u64 from, u64 to) {
+    if (from >= to) return;
+    Tally *tally = tally_of(sm, w);
+    u32 pc = op_of(w)->pc;
+    sm->stalls[reason] += to - from;
+    tally_charge(tally, tally_row(tally, pc), reason, WL_NONE, to - from, take_issued(s, w, to - from));
+    note_delay(w, reason, pc, WL_NONE, to);
+}
+
 static void settle(Sm *sm, Scheduler *s, TimeWarp *w, u64 cycle) {
     if (cycle <= w->since) return;
     const TimeOp *op = op_of(w);
-    Tally *tally = tally_of(sm, w);
     u64 taken = taken_before(s, op->unit, cycle), until = w->since + (taken - w->held_taken);
-    charge(sm, s, w, tally, op->pc, STALL_NOT_SELECTED, WL_NONE, until, cycle);
-    charge(sm, s, w, tally, op->pc, w->reason, WL_NONE, w->since, until);
-    sm->counters[SMC_ELIGIBLE_CYCLES] += cycle - until;
+    charge(sm, s, w, STALL_NOT_SELECTED, until, cycle);
+    charge(sm, s, w, w->reason, w->since, until);
     if (WL_UNLIKELY(sample_any(machine_samples(sm->machine), w->since, cycle))) sample_held(sm, s, w, cycle);
     w->since = cycle;
     w->held_taken = taken;

@@ -11,7 +11,9 @@ Status tally_init(Tally *t, u32 pc_count, u32 sample_sets) {
     t->pcs = mem_zero(pc_count, sizeof *t->pcs);
     t->edges = mem_zero(t->edge_cap, sizeof *t->edges);
     t->samples = mem_zero((u64)sample_sets * pc_count * STALL_COUNT * 2, sizeof *t->samples);
-    return t->issued && t->cells && t->pcs && t->edges && t->samples ? STATUS_OK : STATUS_NO_MEMORY;
+    if (!t->issued || !t->cells || !t->pcs || !t->edges || !t->samples) return STATUS_NO_MEMORY;
+    for (u32 pc = 0; pc < pc_count; pc++) tally_row(t, pc)[STALL_NOT_SELECTED].cause = WL_NONE;
+    return STATUS_OK;
 }
 
 void tally_free(Tally *t) {
@@ -57,22 +59,20 @@ void tally_edge(Tally *t, u32 pc, u32 cause, u8 reason, u64 cycles, u64 times) {
     e->times += times;
 }
 
-void tally_turn(Tally *t, TallyCell *cell, u32 pc, u32 reason, u32 cause) {
+void tally_turn(Tally *t, TallyCell *cell, u32 cause) {
+    u64 at = (u64)(cell - t->cells);
+    u32 pc = (u32)(at / STALL_COUNT), reason = (u32)(at % STALL_COUNT);
     TallyCell had = *cell;
     *cell = (TallyCell){.cause = cause};
-    if (!had.times) return;
+    if (!had.cycles) return;
     t->pcs[pc].stalls[reason] += had.cycles;
     t->pcs[pc].latency[reason] += had.cycles - had.issued;
     if (had.cause != WL_NONE) tally_edge(t, pc, had.cause, (u8)reason, had.cycles, had.times);
 }
 
 void tally_settle(Tally *t) {
-    for (u32 pc = 0; pc < t->pc_count; pc++) {
-        for (u32 r = 0; r < STALL_COUNT; r++) {
-            TallyCell *cell = &t->cells[(u64)pc * STALL_COUNT + r];
-            if (cell->times) tally_turn(t, cell, pc, r, cell->cause);
-        }
-    }
+    for (u64 i = 0; i < (u64)t->pc_count * STALL_COUNT; i++)
+        if (t->cells[i].cycles) tally_turn(t, &t->cells[i], t->cells[i].cause);
 }
 
 void tally_merge(Tally *to, const Tally *from) {

@@ -51,16 +51,25 @@ WL_MUST_USE Status tally_init(Tally *tally, u32 pc_count, u32 sample_sets);
 void tally_free(Tally *tally);
 // Adds to an edge what is not charged, or has been without its cause.
 void tally_edge(Tally *tally, u32 pc, u32 cause, u8 reason, u64 cycles, u64 times);
-// The cell of (pc, reason) has `cause` now; what it had is settled.
-void tally_turn(Tally *tally, TallyCell *cell, u32 pc, u32 reason, u32 cause);
+// A cell has `cause` now; what it had is settled.
+void tally_turn(Tally *tally, TallyCell *cell, u32 cause);
 void tally_settle(Tally *tally);  // nothing is left in cells
 // Both are settled.
 void tally_merge(Tally *to, const Tally *from);
 
+// The cells of a pc, by reason.
+static inline TallyCell *tally_row(const Tally *t, u32 pc) { return t->cells + (u64)pc * STALL_COUNT; }
+
+// Not selected has never a cause.
+static inline void tally_not_selected(TallyCell *row, u64 cycles, u64 issued) {
+    row[STALL_NOT_SELECTED].cycles += cycles;
+    row[STALL_NOT_SELECTED].issued += issued;
+}
+
 // A stall of `cycles` > 0, in `issued` of which its scheduler issued others.
-static inline void tally_charge(Tally *t, u32 pc, u32 reason, u32 cause, u64 cycles, u64 issued) {
-    TallyCell *cell = &t->cells[(u64)pc * STALL_COUNT + reason];
-    if (WL_UNLIKELY(cell->cause != cause)) tally_turn(t, cell, pc, reason, cause);
+static inline void tally_charge(Tally *t, TallyCell *row, u32 reason, u32 cause, u64 cycles, u64 issued) {
+    TallyCell *cell = &row[reason];
+    if (WL_UNLIKELY(cell->cause != cause)) tally_turn(t, cell, cause);
     cell->cycles += cycles;
     cell->issued += issued;
     cell->times++;

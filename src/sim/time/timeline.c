@@ -96,9 +96,10 @@ static u64 scaled(const Timeline *t, const TimeMetric *row, u64 value) {
 static u32 find_furnished(const Timeline *t, const u64 **values) {
     u32 count = 0;
     for (u32 i = 0; i < t->units[TIMELINE_SM]; i++) {
-        const Sm *sm = &t->machine->sms[i];
-        values[count] = sm->values;
-        count += sm->furnished;
+        Sm *sm = &t->machine->sms[i];
+        if (!sm->furnished) continue;
+        sm_sum_up(sm);
+        values[count++] = sm->values;
     }
     return count;
 }
@@ -177,12 +178,14 @@ static void read_gpu(Timeline *t, u64 cycle) {
 
 static void read_sms(Timeline *t, u64 cycle) {
     Group *group = &t->groups[TIMELINE_SM];
-    const Sm *sms = t->machine->sms;
+    Sm *sms = t->machine->sms;
     for (u32 sm = 0; sm < group->units; sm++) {
-        if (sms[sm].furnished)
+        if (sms[sm].furnished) {
+            sm_sum_up(&sms[sm]);
             add_terms(group, sms[sm].values, sm);
-        else if (group->empty != WL_NONE)
+        } else if (group->empty != WL_NONE) {
             group->now[group->empty * group->units + sm] += sms[sm].counters[SMC_SLOTS_EMPTY];
+        }
     }
     for (u32 r = 0; r < group->rows; r++) {
         const TimeMetric *row = group->row[r];
