@@ -20,7 +20,7 @@ void account_residents(Sm *sm, u64 cycle) {
 // total. So the total up to which it is remembered is delay / u, u evenly in (0, 1]: one die for each that is
 // remembered, not one for each stall. The same in every run, another for each warp and time: SMs that do the same at
 // the same time would else count as one.
-void account_delay(TimeWarp *w, u32 reason, u32 pc, u32 cause, u64 to) {
+static inline void remember_delay(TimeWarp *w, u32 reason, u32 pc, u32 cause, u64 to) {
     if (reason == STALL_BARRIER) return;
     u64 delay = to - w->delay_from;
     w->delay_pc = cause != WL_NONE ? cause : pc;
@@ -29,6 +29,8 @@ void account_delay(TimeWarp *w, u32 reason, u32 pc, u32 cause, u64 to) {
     dice = (dice ^ dice >> 29) * 0xbf58476d1ce4e5b9 >> 32;  // CTAs begin in equal steps: no pattern may be left of them
     w->delay_next = delay < UINT32_MAX ? w->delay_from + (delay << 32) / (dice + 1) : NEVER;
 }
+
+void account_delay(TimeWarp *w, u32 reason, u32 pc, u32 cause, u64 to) { remember_delay(w, reason, pc, cause, to); }
 
 // One place after the other is looked at.
 void account_samples(const Sm *sm, const TimeWarp *w, u32 pc, u32 reason, u64 from, u64 to) {
@@ -126,16 +128,21 @@ u64 charge_parts(Sm *sm, const Scheduler *s, TimeWarp *w, u32 pc, u64 since, u64
     return charge_part(sm, s, w, t, pc, STALL_NO_INSTRUCTIONS, WL_NONE, since, end);
 }
 
-void account_turn_delays(TimeWarp *w, u32 pc, u64 since, u64 could, u64 cycle) {
+static u64 part_delays(TimeWarp *w, u32 pc, u64 since, u64 to) {
     const u32 causes[WAIT_PARTS] = {
         [PART_WAIT] = w->counted_for, [PART_TARGET] = WL_NONE, [PART_BRANCH] = w->held_by, [PART_FETCH] = WL_NONE};
     for (u32 k = 0; k < WAIT_PARTS && has_parts(w, since); k++) {
-        u64 end = part_end(w, k, since, could);
+        u64 end = part_end(w, k, since, to);
         if (since < end) note_delay(w, part_reasons[k], pc, causes[k], end);
         since = end;
     }
-    if (since < could) note_delay(w, w->reason, stall_pc(w, pc), w->cause, could);
-    if (could < cycle) note_delay(w, STALL_NOT_SELECTED, pc, WL_NONE, cycle);
+    return since;
+}
+
+void account_turn_delays(TimeWarp *w, u32 pc, u64 since, u64 could, u64 cycle) {
+    if (has_parts(w, since)) since = part_delays(w, pc, since, could);
+    if (since < could && could > w->delay_next) remember_delay(w, w->reason, pc, w->cause, could);
+    if (could < cycle && cycle > w->delay_next) remember_delay(w, STALL_NOT_SELECTED, pc, WL_NONE, cycle);
 }
 
 void charge_in_vain(Sm *sm, const Scheduler *s, TimeWarp *w, u32 pc, u64 cycle) {

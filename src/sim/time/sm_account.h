@@ -98,12 +98,12 @@ static inline __attribute__((always_inline)) void charge_issue(Sm *sm, const Sch
                                                                u32 pc, u64 cycle) {
     u64 since = w->since;
     if (cycle <= since) return;
-    if (s->at[w->slot] != cycle || has_parts(w, since)) return charge_late_turn(sm, s, w, pc, cycle);
+    bool late = s->at[w->slot] != cycle || has_parts(w, since);
+    if (late || WL_UNLIKELY(since < sm->sampled)) return charge_late_turn(sm, s, w, pc, cycle);
     u64 issued = s->issued - w->issued_before;
     w->issued_before = s->issued;
     charge_reason(sm, w, tally, pc, cycle - since, issued);
     if (WL_UNLIKELY(cycle > w->delay_next)) account_turn_delays(w, pc, since, cycle, cycle);
-    if (WL_UNLIKELY(since < sm->sampled)) account_turn_samples(sm, w, pc, since, cycle, cycle);
 }
 
 // Cycles of a scheduler before `cycle` that did not issue; NULL: it had no warp.
