@@ -62,7 +62,7 @@ static void plan(Sm *sm, TimeWarp *w, u64 cycle, u64 earliest, StallReason reaso
     const TimeCode *code = code_of(w);
     const TimeOp *op = &code->ops[w->op];
     u32 line = w->op * code->insn_bytes / 128, latest = WL_NONE;
-    FirstWaits first = begin_wait(w, earliest, reason);
+    FirstWaits first = begin_wait(w, op, earliest, reason);
     if (first.jumped && w->jumped > earliest) earliest = w->jumped, reason = STALL_BRANCH_RESOLVING;
     if (w->barred > earliest && waits_for_barrier(op)) {
         if (w->barred == NEVER) {

@@ -129,7 +129,7 @@ typedef struct TimeWarp {
     u64 *ready;             // by register slot: when it can be read; NEVER: not known yet
     u32 *producer;          // by register slot: pc | StallReason << 24
     u32 cause;              // pc of what it waits for, WL_NONE
-    u32 counted_for;        // ... what the last stall count was for (TimeCode.waits)
+    u32 counted_for;        // ... what the last stall count was for (TimeOp.waits_for)
     u32 held_by;            // ... its last branch, BSYNC or call of the runtime
     u32 line;               // of instructions, that it reads; WL_NONE
     u32 delay_pc;           // what it waited for in one cycle since delay_from, any of them; WL_NONE

@@ -18,9 +18,8 @@ static inline bool has_jumped(TimeWarp *w) {
 
 // What the stall count of the instruction before is for: behind a block's last one and in a subroutine the branch
 // there.
-static inline u32 counted_for(const TimeWarp *w) {
-    u32 pc = code_of(w)->waits[w->op];
-    return pc == WL_NONE || w->steps ? w->held_by : pc;
+static inline u32 counted_for(const TimeWarp *w, const TimeOp *op) {
+    return op->waits_for == WL_NONE || w->steps ? w->held_by : op->waits_for;
 }
 
 // When what a warp waits for first is over: the stall count, other code (0: it has that). TimeWarp.until.
@@ -29,8 +28,8 @@ typedef struct FirstWaits {
     bool jumped;  // it goes on at TimeWarp.jumped
 } FirstWaits;
 
-static inline FirstWaits begin_wait(TimeWarp *w, u64 earliest, StallReason reason) {
-    if (reason == STALL_WAIT && earliest > w->since) w->counted_for = counted_for(w);
+static inline FirstWaits begin_wait(TimeWarp *w, const TimeOp *op, u64 earliest, StallReason reason) {
+    if (reason == STALL_WAIT && earliest > w->since) w->counted_for = counted_for(w, op);
     return (FirstWaits){reason == STALL_WAIT ? earliest : w->until[PART_WAIT], 0, has_jumped(w)};
 }
 

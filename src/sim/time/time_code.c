@@ -112,7 +112,6 @@ static Status finish(TimeLower *lower, u32 registers, TimeCode **code) {
                     .regs = lower->regs.data,
                     .late = lower->late.data,
                     .reg_count = lower->regs.len,
-                    .waits = lower->waits,
                     .constants = lower->constants.data,
                     .blocks = lower->blocks.data,
                     .block_count = lower->blocks.len,
@@ -133,7 +132,6 @@ static void lower_free(TimeLower *lower) {
     vec_free(&lower->late);
     vec_free(&lower->constants);
     vec_free(&lower->blocks);
-    mem_free(lower->waits);
     mem_free(lower->block_of);
 }
 
@@ -160,7 +158,6 @@ void time_code_free(TimeCode *code) {
     mem_free(code->ops);
     mem_free(code->regs);
     mem_free(code->late);
-    mem_free(code->waits);
     mem_free(code->constants);
     mem_free(code->blocks);
     mem_free(code->block_of);

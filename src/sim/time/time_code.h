@@ -94,15 +94,18 @@ typedef struct TimeOp {
     u8 unit;      // UnitClass
     u8 interval;  // cycles that it takes its unit, of the scheduler's own or the SM's
     u8 flags;
-    u16 latency;   // cycles from issue until a result can be read; loads: on top of what memory takes
-    u16 extra;     // of the kind
-    u8 guard;      // the source that is its guard, from 1; 0 = none
-    u8 path;       // TimePath
-    u8 spaced;     // TimeSpaced
-    u8 gap;        // cycles until the next instruction of the block may issue, as the control word would say
-    u8 reads;      // registers of 32 bits that it asks its scheduler's register file for: GpuModel.register_reads
-    u16 constant;  // TIME_FIXED, TIME_IMMEDIATE: place in TimeCode.constants, from 1; 0 = always at hand
+    u16 latency;    // cycles from issue until a result can be read; loads: on top of what memory takes
+    u16 extra;      // of the kind
+    u8 guard;       // the source that is its guard, from 1; 0 = none
+    u8 path;        // TimePath
+    u8 spaced;      // TimeSpaced
+    u8 gap;         // cycles until the next instruction of the block may issue, as the control word would say
+    u8 reads;       // registers of 32 bits that it asks its scheduler's register file for: GpuModel.register_reads
+    u16 constant;   // TIME_FIXED, TIME_IMMEDIATE: place in TimeCode.constants, from 1; 0 = always at hand
+    u32 waits_for;  // pc that the stall count before it is for: whose result of fixed latency it needs, who has its
+                    // unit or its turn; WL_NONE: there is none
 } TimeOp;
+_Static_assert(sizeof(TimeOp) == 32, "where one lies is found with a shift");
 
 #define CONSTANT_BANK (1ull << 63)
 enum { TIME_UNROLL = 4, TIME_PAIR = 2, TIME_PARTS = 64 };
@@ -138,8 +141,6 @@ typedef struct TimeCode {
     u16 *regs;
     u8 *late;  // for each of `regs`: cycles that the instruction waits for it beyond the time when it is there
     u32 reg_count;
-    u32 *waits;  // for each of `ops`: pc that the stall count before it is for: whose result of fixed latency it needs,
-                 // who has its unit or its turn; WL_NONE: there is none
     u64 *constants;  // addresses; CONSTANT_BANK and more: of the bank of parameters, which each launch has for itself
     TimeBlock *blocks;  // cover all instructions of the program, in order of pc
     u32 block_count;

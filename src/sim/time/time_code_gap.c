@@ -5,8 +5,8 @@
 // other without delay. A warp that has waited for a load in between still waits as long again: on an H200 the cycles of
 // the reason `wait` are the stall counts less one of what was executed (10 kernels: 1.6 to 3.1 cycles an instruction,
 // both within 4 % on average; bench/hwref/h200-stalls.csv). Behind a block's last instruction, and for results of
-// others, TimeWarp.ready alone says when the next one can issue. What a stall count is for (TimeCode.waits) is the last
-// of what the next instruction needs: a result, its unit, its turn.
+// others, TimeWarp.ready alone says when the next one can issue. What a stall count is for (TimeOp.waits_for) is the
+// last of what the next instruction needs: a result, its unit, its turn.
 #include "sim/time/time_lower.h"
 
 #include <string.h>
@@ -24,7 +24,6 @@ typedef struct Gaps {
     TimeOp *ops;
     const u16 *regs;
     const u8 *late, *words;
-    u32 *waits;
     Ready *ready;            // by slot: when a result of fixed latency can be read
     Ready apart[2];          // ... another constant, access can issue
     Ready free[UNIT_COUNT];  // ... a unit of the scheduler can take another instruction of the warp
@@ -95,7 +94,7 @@ static void set_gaps(Gaps *g, u32 first, u32 count) {
     for (u32 i = first; i < first + count; i++) {
         Ready next = issue_cycle(g, &g->ops[i], cycle);
         u32 gap = i > first ? next.at - cycle + 1 : 1;
-        g->waits[i] = next.pc;
+        g->ops[i].waits_for = next.pc;
         if (i > first) g->ops[i - 1].gap = (u8)(gap < GAP_MOST ? gap : GAP_MOST);
         g->ops[i].reads = register_reads(g, &g->ops[i], i > first ? &g->ops[i - 1] : NULL);
         note_issue(g, &g->ops[i], next.at);
@@ -106,15 +105,13 @@ static void set_gaps(Gaps *g, u32 first, u32 count) {
 }
 
 Status time_gaps(TimeLower *lower) {
-    if (!(lower->waits = mem_zero(lower->ops.len + 1u, sizeof *lower->waits))) return STATUS_NO_MEMORY;
-    for (u32 i = 0; i < lower->ops.len; i++) lower->ops.data[i].gap = 1, lower->waits[i] = WL_NONE;
+    for (u32 i = 0; i < lower->ops.len; i++) lower->ops.data[i].gap = 1, lower->ops.data[i].waits_for = WL_NONE;
     if (lower->gpu->sm_version < SM_MAXWELL) return STATUS_OK;
     Gaps g = {.gpu = lower->gpu,
               .ops = lower->ops.data,
               .regs = lower->regs.data,
               .late = lower->late.data,
-              .words = lower->words.data,
-              .waits = lower->waits};
+              .words = lower->words.data};
     if (!(g.ready = mem_zero(lower->slots + 1u, sizeof *g.ready))) return STATUS_NO_MEMORY;
     for (u32 b = 0; b < lower->blocks.len; b += lower->blocks.data[b].parts) {
         const TimeBlock *block = &lower->blocks.data[b];

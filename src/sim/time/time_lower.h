@@ -127,7 +127,6 @@ typedef struct TimeLower {
     Vec(TimeStep) steps;
     TimeSteps *rows;  // by form and TimeVariant; count WL_NONE = not looked up yet
     u32 *block_of;    // TimeCode.block_of
-    u32 *waits;       // TimeCode.waits
     Vec(TimeBlock) blocks;
     Vec(TimeOp) ops;
     Vec(u16) regs;
