@@ -22,19 +22,19 @@ static bool is_zero(const u64 *values, u64 count) {
 }
 
 // Several values at a time.
-typedef u64 Values __attribute__((vector_size(4 * sizeof(u64))));
-enum { VALUES = sizeof(Values) / sizeof(u64) };
+typedef u64 Pair __attribute__((vector_size(2 * sizeof(u64))));
+enum { VALUES = 2 * sizeof(Pair) / sizeof(u64) };
 
 // How many of the values, from the first one on, are `value`, or some fewer.
 static u64 count_same(const u64 *values, u64 count, u64 value) {
-    const Values wanted = {value, value, value, value};
+    const Pair wanted = {value, value};
     u64 same = 0;
     if (values[0] != value) return 0;  // often
     for (; same + VALUES <= count; same += VALUES) {
-        Values some;
-        memcpy(&some, values + same, sizeof some);
-        some ^= wanted;
-        if (some[0] | some[1] | some[2] | some[3]) return same;
+        Pair some[2];
+        memcpy(some, values + same, sizeof some);
+        some[0] = (some[0] ^ wanted) | (some[1] ^ wanted);
+        if (some[0][0] | some[0][1]) return same;
     }
     while (same < count && values[same] == value) same++;
     return same;

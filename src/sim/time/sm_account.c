@@ -207,9 +207,12 @@ static bool slots_add_up(Sm *sm) {
 #endif
 
 void sm_settle(Sm *sm, u64 cycle) {
-    u64 before = sm->integrated;
+    if (!sm->furnished) {
+        if (cycle <= sm->integrated) return;
+        sm->counters[SMC_SLOTS_EMPTY] += sm->scheduler_count * (cycle - sm->integrated);
+        return (void)(sm->integrated = cycle);
+    }
     account_residents(sm, cycle);
-    if (!sm->furnished) return (void)(sm->counters[SMC_SLOTS_EMPTY] += sm->scheduler_count * (sm->integrated - before));
     assert(slots_add_up(sm));
     unit_settle(sm, cycle);
     for (u32 i = 0; i < sm->scheduler_count; i++) {

@@ -85,14 +85,14 @@ static Status make_group(Timeline *t, TimelineUnit unit) {
 }
 
 static void add_values(u64 *restrict to, const u64 *restrict from, u32 count) {
-    for (u32 i = 0; i < count; i++) to[i] += from[i];
+    _Pragma("GCC unroll 4") for (u32 i = 0; i < count; i++) to[i] += from[i];
 }
 
 static u64 scaled(const Timeline *t, const TimeMetric *row, u64 value) {
     return row->factor == TIME_FACTOR_ONE ? value : (u64)((f64)value * t->factors[row->factor]);
 }
 
-// SMs that have counted something: of the others, only time has passed.
+// SMs that have counted something, brought up to date: of the others, only time has passed.
 static u32 find_furnished(const Timeline *t, const u64 **values) {
     u32 count = 0;
     for (u32 i = 0; i < t->units[TIMELINE_SM]; i++) {
@@ -148,7 +148,7 @@ static u64 sum_memory(Timeline *t, const TimeMetric *row) {
     const u64 *from = read_counter(t, row->counter);
     u32 units = t->units[time_metric_unit(row)];
     u64 sum = 0;
-    for (u32 u = 0; u < units; u++) sum += from[u];
+    _Pragma("GCC unroll 4") for (u32 u = 0; u < units; u++) sum += from[u];
     return sum;
 }
 
@@ -178,14 +178,13 @@ static void read_gpu(Timeline *t, u64 cycle) {
 
 static void read_sms(Timeline *t, u64 cycle) {
     Group *group = &t->groups[TIMELINE_SM];
-    Sm *sms = t->machine->sms;
+    const Sm *sms = t->machine->sms;
+    timeline_read_group(t, TIMELINE_GPU);  // brings them up to date (find_furnished)
     for (u32 sm = 0; sm < group->units; sm++) {
-        if (sms[sm].furnished) {
-            sm_sum_up(&sms[sm]);
+        if (sms[sm].furnished)
             add_terms(group, sms[sm].values, sm);
-        } else if (group->empty != WL_NONE) {
+        else if (group->empty != WL_NONE)
             group->now[group->empty * group->units + sm] += sms[sm].counters[SMC_SLOTS_EMPTY];
-        }
     }
     for (u32 r = 0; r < group->rows; r++) {
         const TimeMetric *row = group->row[r];
@@ -272,7 +271,7 @@ static void join(Track *track) {
 
 // What was added since the last point.
 static void note_values(u64 *restrict to, const u64 *restrict now, u64 *restrict base, u32 count) {
-    for (u32 i = 0; i < count; i++) {
+    _Pragma("GCC unroll 4") for (u32 i = 0; i < count; i++) {
         u64 value = now[i];
         to[i] = value - base[i];
         base[i] = value;

@@ -346,7 +346,7 @@ static void find_counted(const Track *track, const Plot *plot, u64 *any) {
         const u64 *values = track->values + (u64)p * track->width + plot->first;
         for (u32 m = 0; m < plot->metrics; m++, values += plot->units) {
             u64 some = any[m];
-            for (u32 u = 0; u < plot->units; u++) some |= values[u];
+            _Pragma("GCC unroll 4") for (u32 u = 0; u < plot->units; u++) some |= values[u];
             any[m] = some;
         }
     }
