@@ -12,6 +12,7 @@
 #include "collect/collect.h"
 #include "collect/cupti_abi.h"
 #include "collect/fetches.h"
+#include "collect/kernel_names.h"
 #include "collect/ring.h"
 #include "collect/stacks.h"
 
@@ -65,14 +66,14 @@ typedef struct Wait {
 } Wait;
 
 // --- ... and launches that CUPTI does not record ---
-enum { NOTE_SLOTS = 4096, NOTE_NAME_BYTES = 4096 };
+enum { NOTE_SLOTS = 8192 };
 typedef struct LaunchNote {
     u32 correlation;
     u32 device, stream, stack;  // stack: entry of `stacks`
     u32 grid[3], block[3], cluster[3];
     u32 dynamic_shared;
-    bool early;  // CUPTI may have recorded it all the same
-    char name[NOTE_NAME_BYTES];
+    bool early;        // CUPTI may have recorded it all the same
+    const char *name;  // of `notes.names`
 } LaunchNote;
 typedef struct EarlyNote {
     u32 correlation, stack;
@@ -105,12 +106,13 @@ typedef struct StreamPlace {
 } StreamPlace;
 typedef enum NotesState { NOTES_NONE, NOTES_EARLY, NOTES_TAKEN } NotesState;
 typedef struct LastKernel {
-    u64 end_ns;
+    u64 end_ns, latest_ns;  // its end; the latest of it and those before
     u32 stream;
 } LastKernel;
 enum { NOTE_DEVICES = 64 };
 typedef struct Notes {
     Ring ring;
+    KernelNames names;
     atomic_uint state;   // NotesState
     _Atomic(u64) calls;  // launches that succeeded, but for graphs
     // The writer's own.

@@ -7,10 +7,12 @@
 
 #include "collect/collect_inside.h"
 
-// What a record costs on an H200 (CUDA 13.0), docs/collect.md: of two kernels of different streams that follow each
-// other closely, and of one stream. Nodes of graphs cost 0.6 us each, which counts for nothing here: of graphs that are
-// launched for the first time when nothing is recorded any more the kernels are not known.
-enum { CHANGE_NS = 4500, SAME_NS = 400, NEAR_NS = 20000 };
+// What a record costs on an H200 (CUDA 13.0), docs/collect.md: on the GPU, of two kernels of different streams that
+// follow each other closely, and of one stream; on the host, whose time counts where the GPU has done all it was given
+// (CUPTI's part of a launch of PyTorch's; 0.5 us in a loop that does nothing else). Nodes of graphs cost 0.6 us each,
+// which counts for nothing here: of graphs that are launched for the first time when nothing is recorded any more the
+// kernels are not known.
+enum { CHANGE_NS = 4500, SAME_NS = 400, HOST_NS = 1500, NEAR_NS = 20000, IDLE_NS = 3000 };
 enum { ALLOWED_NS = 10000000, ALLOWED_PART = 100 };  // 10 ms and 1 % of the time since
 
 // --- on the program's threads -----------------------------------------------------------------------------------
@@ -39,12 +41,10 @@ static void note_shape(LaunchNote *note, const CuptiLaunchShape *shape) {
 
 static void put(Collector *c, u32 cbid, const CuptiApiCall *call, const CuptiLaunchShape *shape) {
     u64 ticket;
-    const char *name = call->symbol ? call->symbol : "(unknown)";
-    size_t length = strnlen(name, NOTE_NAME_BYTES - 1);
+    const char *name = kernel_names_find(&c->notes.names, call->symbol ? call->symbol : "(unknown)");
     LaunchNote *note = ring_put(&c->notes.ring, &ticket);
     if (!note) return;
-    memset(note, 0, offsetof(LaunchNote, name));
-    note->correlation = call->correlation;
+    *note = (LaunchNote){.correlation = call->correlation, .name = name ? name : "(unknown)"};
     note->stack = stacks_get(&c->stacks, call->correlation);
     note->early = !call->own || *call->own != NOTES_TAKEN;
     if (shape) note_shape(note, shape);
@@ -53,8 +53,6 @@ static void put(Collector *c, u32 cbid, const CuptiApiCall *call, const CuptiLau
     StreamPlace place = streams_place(c, call->context, shape ? shape->stream : NULL, is_per_thread(cbid));
     note->device = place.device;
     note->stream = place.stream;
-    memcpy(note->name, name, length);
-    note->name[length] = 0;
     ring_put_end(&c->notes.ring, ticket);
     if (ticket % (NOTE_SLOTS / 4) == 0) sem_post(&c->wake);
 }
@@ -82,14 +80,19 @@ void notes_launched(Collector *c, u32 cbid, const CuptiApiCall *call) {
 }
 
 // --- the writer ---------------------------------------------------------------------------------------------------
+// IDLE_NS: what lies between two kernels of a queue, records included, is at most 2 us.
+static u64 cost_of(const LastKernel *last, const CuptiKernel *kernel) {
+    bool near = kernel->begin<last->end_ns + NEAR_NS, waited = kernel->begin> last->latest_ns + IDLE_NS;
+    return near && kernel->stream != last->stream ? CHANGE_NS : waited ? HOST_NS : SAME_NS;
+}
+
 static void add_cost(Notes *n, const CuptiKernel *kernel) {
     LastKernel *last = &n->last[kernel->device % NOTE_DEVICES];
     if (!kernel->begin || kernel->graph) return;
-    bool near = kernel->begin < last->end_ns + NEAR_NS;
-    n->cost_ns += near && kernel->stream != last->stream ? CHANGE_NS : SAME_NS;
+    n->cost_ns += cost_of(last, kernel);
     if (!n->first_ns) n->first_ns = kernel->begin;
     if (kernel->end > n->first_ns + n->elapsed_ns) n->elapsed_ns = kernel->end - n->first_ns;
-    *last = (LastKernel){kernel->end, kernel->stream};
+    *last = (LastKernel){kernel->end, kernel->end > last->latest_ns ? kernel->end : last->latest_ns, kernel->stream};
 }
 
 void notes_recorded(Collector *c, const CuptiKernel *kernel) {
@@ -115,7 +118,7 @@ bool notes_leave_time(const Collector *c, u64 end_ns) { return !c->notes.begin_n
 
 // A launch that begins while CUPTI ends recording is noted, and may be recorded too.
 void notes_begin(Collector *c) {
-    if (!ring_make(&c->notes.ring, NOTE_SLOTS, sizeof(LaunchNote))) return;
+    if (!kernel_names_make(&c->notes.names) || !ring_make(&c->notes.ring, NOTE_SLOTS, sizeof(LaunchNote))) return;
     callbacks_of_launches(c, true);
     atomic_store(&c->notes.state, NOTES_EARLY);
     c->notes.begin_ns = collect_now();

@@ -512,6 +512,28 @@ static int busy(void) {
     return 7;
 }
 
+// Kernels that the GPU waits for: 40,000 in a second, each of which is recorded in 1.5 us of the host's.
+static int waited_for(void) {
+    u32 launches = 0;
+    work(0);
+    mock_script()->apart_ns = 25000;
+    for (; mock_records_times() && launches < 100000; launches++) {
+        launch_from_here();
+        if (launches % 1000 == 999) mock_wait_flushes(1);
+    }
+    for (u32 i = 0; i < 50; i++, launches++) launch_from_here();
+    printf("%u\n", launches + 2);
+    return 7;
+}
+
+// As many that follow each other closely, which costs the program less.
+static int one_queue(void) {
+    work(0);
+    mock_script()->apart_ns = 3000;
+    for (u32 i = 0; i < 20000; i++) launch_from_here();
+    return 7;
+}
+
 // The same with graphs, of which one is launched only when launches are noted.
 static int busy_graphs(void) {
     u32 launches = 0;
@@ -567,6 +589,8 @@ int main(int argc, char **argv) {
                  {"reloads_at_once", reloads_at_once},
                  {"sampling_fails", sampling_fails},
                  {"busy", busy},
+                 {"waited_for", waited_for},
+                 {"one_queue", one_queue},
                  {"busy_all", busy_all},
                  {"lost_launches", lost_launches},
                  {"busy_graphs", busy_graphs},
