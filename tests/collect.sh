@@ -32,6 +32,7 @@ begin busy.some 7 -k '^other'
 begin busy_all 7 --all-times
 begin waited_for 7
 begin one_queue 7
+begin slow_fetches 7
 begin busy_graphs 7
 begin shorter_stack 7
 
@@ -167,6 +168,9 @@ same "the host's time counts where the GPU waits for it" "$(ask waited_for "SELE
     sum(end_ns = 0) >= 50 FROM launch")" "$(cat "$T/waited_for.out")|1|1"
 ended one_queue 7
 same "not where it has enough to do" "$(ask one_queue "SELECT count(*), sum(end_ns > 0) FROM launch")" "20002|20002"
+ended slow_fetches 7
+same "samples are fetched seldom where launches wait for that" "$(cat "$T/slow_fetches.out")" few
+same "all the same all of them" "$(ask slow_fetches "SELECT sum(samples) FROM sample")" 150
 ended busy_all 7
 same "--all-times" "$(ask busy_all "SELECT count(*), sum(end_ns > 0) FROM launch")" "6002|6002"
 ended replaced 7

@@ -177,9 +177,15 @@ static u64 worked_ns(void) {
     return (u64)t.tv_sec * 1000000000u + (u64)t.tv_nsec;
 }
 
-static void fetch(Collector *c, u32 flushes) {
-    u64 before = worked_ns();
+static void fetch_samples(Collector *c, u64 calls, u64 now) {
+    bool paused = fetches_paused(&c->sample_fetches, calls, now);
+    if (!fetches_due(&c->sample_fetches, &fetches_of_samples, paused, now)) return;
+    c->held_ns = 0;
     sampling_fetch(c);
+    fetches_done(&c->sample_fetches, collect_now(), c->held_ns);
+}
+
+static void commit(Collector *c, u64 before, u32 flushes) {
     fetches_done(&c->fetches, collect_now(), worked_ns() - before);
     write_losses(c);
     write_messages(c);
@@ -204,15 +210,17 @@ static void *writer(void *context) {
         wait_for_tick(c);
         sampling_start_wanted(c);
         names_take_modules(c);
-        u64 now = collect_now();
-        bool paused = fetches_paused(&c->fetches, atomic_load_explicit(&c->notes.calls, memory_order_relaxed), now);
-        bool due = fetches_due(&c->fetches, paused, now);
+        u64 now = collect_now(), calls = atomic_load_explicit(&c->notes.calls, memory_order_relaxed);
+        bool paused = fetches_paused(&c->fetches, calls, now);
+        bool due = fetches_due(&c->fetches, &fetches_of_records, paused, now);
         if (due) c->cupti.cuptiActivityFlushAll(0);
         take_activities(c);
         waits_take(c);
         pm_sampling_take(c);
         activity_end_launches(c);
-        if (due) fetch(c, paused ? 2 : 1);
+        u64 before = worked_ns();
+        fetch_samples(c, calls, now);
+        if (due) commit(c, before, paused ? 2 : 1);
         sampling_collect_closed(c);
     }
     finish(c);

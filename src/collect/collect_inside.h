@@ -260,7 +260,8 @@ typedef struct Collector {
     Objects objects;
     Ranges ranges;
     Attribution attribution;
-    Fetches fetches;
+    Fetches fetches, sample_fetches;
+    u64 held_ns;  // launches, in the last fetch of samples
     CuptiPcData fetched;
     u64 samples_taken, samples_of_others;  // since the start; of kernels that CUPTI does not name
     Map written_stacks;                    // stack entry -> id in the profile

@@ -14,7 +14,7 @@
 #include "collect/collect_inside.h"
 #include "record/stall.h"
 
-enum { SCRATCH_BYTES = 8 << 20, MOST_FETCHES = 64, CLOSING_MS = 2000, AWAIT_NS = 1000000000 };
+enum { SCRATCH_BYTES = 32 << 20, MOST_FETCHES = 64, CLOSING_MS = 2000, AWAIT_NS = 1000000000 };
 enum { PAUSE_NS = 100000, HOLD_NS = 50000000 };
 // What CUPTI's decoder keeps up with: on an H200 (CUDA 13.0) 17 million samples a second leave it behind by half a
 // second for each second of run time, and from 25 million on it loses samples without saying so; 4 million cost
@@ -378,7 +378,9 @@ static bool fetch(Collector *c, SampledContext *sampled) {
     for (u32 i = 0; i < MOST_FETCHES; i++) {
         CuptiSamplingGet get = {sizeof get, .context = atomic_load(&sampled->context), .data = &c->fetched};
         c->fetched.count = c->fetched.total = c->fetched.dropped = c->fetched.other = 0;
+        u64 begin = collect_now();
         CuptiResult result = c->cupti.cuptiPCSamplingGetData(&get);
+        c->held_ns += collect_now() - begin;
         if (result == CUPTI_OUT_OF_MEMORY || c->fetched.buffer_full)
             collect_dropped(c, "times the buffer of PC samples was full (a longer --sampling-period helps)", 1);
         if (result != CUPTI_OK && result != CUPTI_OUT_OF_MEMORY)

@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "collect/cupti_abi.h"
@@ -534,6 +535,21 @@ static int one_queue(void) {
     return 7;
 }
 
+// CUPTI makes launches wait while it hands out samples, for 20 ms each time: at most 5 times in two seconds, two of
+// them before that is known.
+static int slow_fetches(void) {
+    mock_script()->fetch_ms = 20;
+    mock_script()->samples = 100;
+    work(0);
+    for (u32 i = 0; i < 400; i++) {
+        launch_from_here();
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+    }
+    printf("%s\n", mock_fetches() <= 5 ? "few" : "many");
+    mock_script()->samples = 50;
+    return 7;
+}
+
 // The same with graphs, of which one is launched only when launches are noted.
 static int busy_graphs(void) {
     u32 launches = 0;
@@ -591,6 +607,7 @@ int main(int argc, char **argv) {
                  {"busy", busy},
                  {"waited_for", waited_for},
                  {"one_queue", one_queue},
+                 {"slow_fetches", slow_fetches},
                  {"busy_all", busy_all},
                  {"lost_launches", lost_launches},
                  {"busy_graphs", busy_graphs},

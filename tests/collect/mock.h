@@ -8,6 +8,7 @@
 typedef struct MockScript {
     int sampling_result;      // of configuring; 0 works
     int fetch_result;         // of fetching samples
+    u32 fetch_ms;             // that it takes
     u64 samples;              // that the next fetch gives
     u64 last_samples;         // that ending gives
     u64 dropped_samples;      // told with each fetch that gives some
@@ -40,6 +41,7 @@ void mock_flush_samples(u32 context, u64 samples);    // into the buffer of the 
 const void *mock_load(const void *code);              // what the driver then loads
 void mock_wait_flushes(u32 count);                    // until the collector has flushed so many times more
 bool mock_is_sampled(u32 context);
+u32 mock_fetches(void);  // of samples, so far
 
 // PM sampling (mock_pm.c).
 typedef struct MockPmScript {

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "collect/cupti_abi.h"
@@ -37,6 +38,7 @@ static struct {
     bool launching;        // has begun to
     u64 begin_ns;          // of the last one of several streams: one begins 10 us after another, however busy we are
     atomic_uint launched;  // launches past their first callback
+    atomic_uint fetches;   // of samples
     pthread_mutex_t lock;
     pthread_cond_t flushed;
     u32 flushes;
@@ -214,11 +216,14 @@ static void give(CuptiPcData *data, u64 samples) {
 }
 CuptiResult cuptiPCSamplingGetData(CuptiSamplingGet *get) {
     get->data->count = 0;
+    atomic_fetch_add(&mock.fetches, 1);
+    if (mock.script.fetch_ms) nanosleep(&(struct timespec){.tv_nsec = mock.script.fetch_ms * 1000000L}, NULL);
     if (mock.script.fetch_result) return mock.script.fetch_result;
     if (mock.script.samples) give(get->data, mock.script.samples);
     mock.script.samples = 0;
     return CUPTI_OK;
 }
+u32 mock_fetches(void) { return atomic_load(&mock.fetches); }
 static void *launch_meanwhile(void *unused) { return mock_launch("meanwhile"), unused; }
 
 // The launch must not get past its callback; a thread that does is seen if it runs in time. The collector holds it for
