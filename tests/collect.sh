@@ -30,8 +30,6 @@ begin two_of_a_device 7
 begin busy 7
 begin busy.some 7 -k '^other'
 begin busy_all 7 --all-times
-begin waited_for 7
-begin one_queue 7
 begin slow_fetches 7
 begin busy_graphs 7
 begin shorter_stack 7
@@ -163,11 +161,6 @@ same "of one that was never seen nothing is known" "$(ask busy_graphs "SELECT wh
     "launches of graphs, of whose kernels nothing is known (--all-times records all)|1"
 ended busy.some 7
 same "notes are filtered" "$(ask busy.some "SELECT count(*), (SELECT count(*) FROM dropped) FROM launch")" "1|0"
-ended waited_for 7
-same "the host's time counts where the GPU waits for it" "$(ask waited_for "SELECT count(*), sum(end_ns > 0) BETWEEN 7000 AND 12000,
-    sum(end_ns = 0) >= 50 FROM launch")" "$(cat "$T/waited_for.out")|1|1"
-ended one_queue 7
-same "not where it has enough to do" "$(ask one_queue "SELECT count(*), sum(end_ns > 0) FROM launch")" "20002|20002"
 ended slow_fetches 7
 same "samples are fetched seldom where launches wait for that" "$(cat "$T/slow_fetches.out")" few
 same "all the same all of them" "$(ask slow_fetches "SELECT sum(samples) FROM sample")" 150

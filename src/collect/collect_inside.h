@@ -106,7 +106,7 @@ typedef struct StreamPlace {
 } StreamPlace;
 typedef enum NotesState { NOTES_NONE, NOTES_EARLY, NOTES_TAKEN } NotesState;
 typedef struct LastKernel {
-    u64 end_ns, latest_ns;  // its end; the latest of it and those before
+    u64 end_ns;
     u32 stream;
 } LastKernel;
 enum { NOTE_DEVICES = 64 };

@@ -7,12 +7,10 @@
 
 #include "collect/collect_inside.h"
 
-// What a record costs on an H200 (CUDA 13.0), docs/collect.md: on the GPU, of two kernels of different streams that
-// follow each other closely, and of one stream; on the host, whose time counts where the GPU has done all it was given
-// (CUPTI's part of a launch of PyTorch's; 0.5 us in a loop that does nothing else). Nodes of graphs cost 0.6 us each,
-// which counts for nothing here: of graphs that are launched for the first time when nothing is recorded any more the
-// kernels are not known.
-enum { CHANGE_NS = 4500, SAME_NS = 400, HOST_NS = 1500, NEAR_NS = 20000, IDLE_NS = 3000 };
+// What a record costs on an H200 (CUDA 13.0), docs/collect.md: of two kernels of different streams that follow each
+// other closely, and of one stream. Nodes of graphs cost 0.6 us each, which counts for nothing here: of graphs that are
+// launched for the first time when nothing is recorded any more the kernels are not known.
+enum { CHANGE_NS = 4500, SAME_NS = 400, NEAR_NS = 20000 };
 enum { ALLOWED_NS = 10000000, ALLOWED_PART = 100 };  // 10 ms and 1 % of the time since
 
 // --- on the program's threads -----------------------------------------------------------------------------------
@@ -80,19 +78,14 @@ void notes_launched(Collector *c, u32 cbid, const CuptiApiCall *call) {
 }
 
 // --- the writer ---------------------------------------------------------------------------------------------------
-// IDLE_NS: what lies between two kernels of a queue, records included, is at most 2 us.
-static u64 cost_of(const LastKernel *last, const CuptiKernel *kernel) {
-    bool near = kernel->begin<last->end_ns + NEAR_NS, waited = kernel->begin> last->latest_ns + IDLE_NS;
-    return near && kernel->stream != last->stream ? CHANGE_NS : waited ? HOST_NS : SAME_NS;
-}
-
 static void add_cost(Notes *n, const CuptiKernel *kernel) {
     LastKernel *last = &n->last[kernel->device % NOTE_DEVICES];
     if (!kernel->begin || kernel->graph) return;
-    n->cost_ns += cost_of(last, kernel);
+    bool near = kernel->begin < last->end_ns + NEAR_NS;
+    n->cost_ns += near && kernel->stream != last->stream ? CHANGE_NS : SAME_NS;
     if (!n->first_ns) n->first_ns = kernel->begin;
     if (kernel->end > n->first_ns + n->elapsed_ns) n->elapsed_ns = kernel->end - n->first_ns;
-    *last = (LastKernel){kernel->end, kernel->end > last->latest_ns ? kernel->end : last->latest_ns, kernel->stream};
+    *last = (LastKernel){kernel->end, kernel->stream};
 }
 
 void notes_recorded(Collector *c, const CuptiKernel *kernel) {

@@ -513,28 +513,6 @@ static int busy(void) {
     return 7;
 }
 
-// Kernels that the GPU waits for: 40,000 in a second, each of which is recorded in 1.5 us of the host's.
-static int waited_for(void) {
-    u32 launches = 0;
-    work(0);
-    mock_script()->apart_ns = 25000;
-    for (; mock_records_times() && launches < 100000; launches++) {
-        launch_from_here();
-        if (launches % 1000 == 999) mock_wait_flushes(1);
-    }
-    for (u32 i = 0; i < 50; i++, launches++) launch_from_here();
-    printf("%u\n", launches + 2);
-    return 7;
-}
-
-// As many that follow each other closely, which costs the program less.
-static int one_queue(void) {
-    work(0);
-    mock_script()->apart_ns = 3000;
-    for (u32 i = 0; i < 20000; i++) launch_from_here();
-    return 7;
-}
-
 // CUPTI makes launches wait while it hands out samples, for 20 ms each time: at most 5 times in two seconds, two of
 // them before that is known.
 static int slow_fetches(void) {
@@ -605,8 +583,6 @@ int main(int argc, char **argv) {
                  {"reloads_at_once", reloads_at_once},
                  {"sampling_fails", sampling_fails},
                  {"busy", busy},
-                 {"waited_for", waited_for},
-                 {"one_queue", one_queue},
                  {"slow_fetches", slow_fetches},
                  {"busy_all", busy_all},
                  {"lost_launches", lost_launches},

@@ -22,7 +22,6 @@ typedef struct MockScript {
     bool failing_launches;    // the driver refuses to launch
     bool lost_launches;       // one of ten launches has no record
     u32 streams;              // launches are of so many streams in turn, and overlap; 0: of one
-    u32 apart_ns;             // of one stream, kernels of 1 us begin so far apart, however busy we are; 0: as they come
     bool launch_in_disable;  // another thread launches while sampling ends, where an H200's CUPTI hangs: aborts instead
 } MockScript;
 MockScript *mock_script(void);

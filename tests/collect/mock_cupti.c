@@ -317,7 +317,6 @@ void mock_launch(const char *kernel) {
     atomic_fetch_add(&mock.launched, 1);
     u64 now = mock.now ? mock.now() : 1000;
     if (mock.script.streams) now = mock.begin_ns += SHORT_NS;
-    if (mock.script.apart_ns) now = mock.begin_ns = (mock.begin_ns ? mock.begin_ns : now) + mock.script.apart_ns;
     if (mock.script.slow_enable && !mock.period) return;  // not sampled: the test counts launches
     if (mock.script.in_launch) mock.script.in_launch();
     pthread_mutex_lock(&mock.lock);
