@@ -8,8 +8,10 @@ static bool ends_block(const FlowInsn *insn) {
 
 static bool falls_through(const FlowInsn *insn) { return !ends_block(insn) || insn->guard != WL_NONE; }
 
+// A return whose targets are known goes back to them.
 static bool leaves(const FlowInsn *insn) {
-    return ends_block(insn) && insn->kind != FLOW_BRANCH && insn->kind != FLOW_SWITCH;
+    bool goes_back = insn->kind == FLOW_RET && insn->target_count;
+    return ends_block(insn) && insn->kind != FLOW_BRANCH && insn->kind != FLOW_SWITCH && !goes_back;
 }
 
 // Sets block_of to the block of every instruction, numbered in program order; returns the number of blocks.

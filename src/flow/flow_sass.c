@@ -404,6 +404,48 @@ static Status adapt_switches(SassAdapter *a, FlowInsn *insns) {
     return STATUS_OK;
 }
 
+// --- routines ------------------------------------------------------------------------------------------------------
+static bool is_call(const SassAdapter *a, u32 at) {
+    return a->source->module->insns.data[a->function->first + at].op == SASS_OP_CALL;
+}
+
+// The only call of what begins at `first`, WL_NONE: there are several; and where the next thing that is called begins.
+static u32 only_call(const SassAdapter *a, const FlowInsn *insns, u32 first, u32 *end) {
+    u32 only = WL_NONE, calls = 0;
+    *end = a->function->count;
+    for (u32 i = 0; i < a->function->count; i++) {
+        if (insns[i].kind != FLOW_SWITCH || !is_call(a, i) || insns[i].target_count != 2) continue;
+        u32 begin = a->targets.data[insns[i].targets];
+        if (begin == first) only = i, calls++;
+        if (begin > first && begin < *end) *end = begin;
+    }
+    return calls == 1 ? only : WL_NONE;
+}
+
+// A routine that is called at one place goes back there and nowhere else, as the long ways of divisions and square
+// roots of many kernels: a loop that has such a call is not left by it.
+static Status join_routine(SassAdapter *a, FlowInsn *insns, u32 call) {
+    u32 end, first = a->targets.data[insns[call].targets], returns = 0;
+    if (first <= call || only_call(a, insns, first, &end) != call) return STATUS_OK;
+    for (u32 i = first; i < end; i++) {
+        if (a->source->module->insns.data[a->function->first + i].op != SASS_OP_RET || insns[i].guard != WL_NONE)
+            continue;
+        a->insn = &insns[i];
+        insns[i].divergence = DIV_UNIFORM;
+        insns[i].targets = a->targets.len;
+        TRY(add_target(a, call + 1));
+        returns++;
+    }
+    if (returns) insns[call].target_count = 1, insns[call].divergence = DIV_UNIFORM;
+    return STATUS_OK;
+}
+
+static Status adapt_routines(SassAdapter *a, FlowInsn *insns) {
+    for (u32 i = 0; i < a->function->count; i++)
+        if (insns[i].kind == FLOW_SWITCH && insns[i].target_count == 2 && is_call(a, i)) TRY(join_routine(a, insns, i));
+    return STATUS_OK;
+}
+
 // --- all together --------------------------------------------------------------------------------------------------
 static Status finish(SassAdapter *a, FlowInsn *insns, FlowIssue *issue, Arena *arena, FlowCode **code) {
     FlowOperand *operands = ARENA_ARRAY(arena, FlowOperand, a->operands.len + 1);
@@ -446,6 +488,7 @@ static Status adapt(SassAdapter *a, Arena *arena, FlowCode **code) {
         if (issue) issue[i] = issue_of(a, insn, i);
     }
     TRY(adapt_switches(a, insns));
+    TRY(adapt_routines(a, insns));
     return finish(a, insns, issue, arena, code);
 }
 

@@ -196,6 +196,26 @@ TEST(branches_go_where_they_say) {
     done(&m);
 }
 
+// A loop with the long way of a division behind the kernel's end: what is called once comes back, and lanes that go
+// there do not leave the loop; what is called twice may come from anywhere.
+TEST(routines_called_once_return) {
+    Made m;
+    MAKE(&m, "|S2R|R0,SR_TID.X", "|FCHK|P0,R0,R1", "@!P0|BRA|0x50", "|MOV|R2,0x50", "|CALL.REL.NOINC|0x90",
+         "|IADD3|R4,R4,0x1,RZ", "|ISETP.NE.AND|P1,PT,R4,0x8,PT", "@P1|BRA|0x10", "|EXIT|", "|MOV|R0,R1",
+         "|RET.REL.NODEC|R2,0x0");
+    check_succs(&m, 4, 1, 9, 0);
+    check_succs(&m, 10, 1, 5, 0);
+    assert_int_equal(m.flow.loops->loop_count, 1);
+    assert_true(flow_loop_has(m.flow.loops, 0, m.flow.cfg->block_of[10]));
+    assert_false(bitset_has(&m.flow.divergence->temporal, 0));
+    done(&m);
+    MAKE(&m, "|CALL.REL.NOINC|0x40", "|NOP|", "|CALL.REL.NOINC|0x40", "|EXIT|", "|MOV|R0,R1", "|RET.REL.NODEC|R2,0x0");
+    check_succs(&m, 0, 2, 4, 1);
+    check_succs(&m, 2, 2, 4, 3);
+    check_succs(&m, 5, 0, 0, 0);
+    done(&m);
+}
+
 TEST(what_is_never_done_has_no_effect) {
     Made m;
     MAKE(&m, "|MOV|R0,0x1", "@!PT|BRA|0x40", "@!PT|MOV|R0,R1", "|STS|[RZ],R0", "|EXIT|");
@@ -280,6 +300,7 @@ int main(void) {
         cmocka_unit_test(unknown_opcodes_keep_what_was_there),
         cmocka_unit_test(divergence_knows_the_uniform_units),
         cmocka_unit_test(branches_go_where_they_say),
+        cmocka_unit_test(routines_called_once_return),
         cmocka_unit_test(what_is_never_done_has_no_effect),
         cmocka_unit_test(indirect_branch_without_a_table),
         cmocka_unit_test(control_words_are_carried_along),

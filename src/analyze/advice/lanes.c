@@ -26,6 +26,7 @@ typedef struct Trial {
     u32 draw, steps;
     u32 block;   // where the test is
     bool equal;  // what is being computed is compared for being equal
+    bool apart;  // only distances between lanes are asked for
 } Trial;
 
 // Large numbers, as sizes are, in the first draws; then small ones and powers of two, as kinds and steps are, each
@@ -222,13 +223,65 @@ static bool value_of_definition(Trial *t, const ChainNode *node, i64 *value) {
     return true;
 }
 
+// --- pointers that walk --------------------------------------------------------------------------------------------
+// A pointer that a loop moves on by as much for all lanes is, as far as the distances of lanes go, where it began:
+// behind merges and sums with what is the same for all there is one value that they all come from.
+enum { MOST_MERGES = 16 };
+
+typedef struct Walk {
+    u32 merges[MOST_MERGES], count;
+    u32 root;  // WL_NONE: not found yet
+} Walk;
+
+// The one operand of a sum that differs between lanes; WL_NONE: there is none, or more than one, or it is no sum.
+static u32 moved_on(const FlowResults *flow, u32 insn) {
+    const FlowInsn *in = &flow->code->insns[insn];
+    u32 found = WL_NONE;
+    if (in->guard != WL_NONE || (in->arith != FLOW_ADD && in->arith != FLOW_ADD3 && in->arith != FLOW_MOVE))
+        return WL_NONE;
+    for (u32 u = 0; u < in->uses; u++) {
+        u32 operand = in->operands + in->defs + u;
+        if (!divergence_of_use(flow->divergence, insn, operand)) continue;
+        if (found != WL_NONE || flow->code->operands[operand].kind != FLOW_VALUE) return WL_NONE;
+        found = flow->chains->of_operand[operand];
+    }
+    return found;
+}
+
+static bool walks_from(const FlowResults *flow, u32 node, Walk *w) {
+    const ChainNode *nodes = flow->chains->nodes;
+    for (u32 before = node; before != WL_NONE && nodes[node = before].insn != WL_NONE;)
+        before = moved_on(flow, nodes[node].insn);
+    if (node == WL_NONE) return false;
+    if (nodes[node].insn != WL_NONE) {
+        if (w->root == WL_NONE) w->root = node;
+        return w->root == node;
+    }
+    for (u32 i = 0; i < w->count; i++)
+        if (w->merges[i] == node) return true;
+    u32 loop = flow->loops->loop_of[nodes[node].block];
+    if (w->count == MOST_MERGES || (loop != WL_NONE && bitset_has(&flow->divergence->temporal, loop))) return false;
+    w->merges[w->count++] = node;
+    for (u32 i = 0; i < nodes[node].arg_count; i++)
+        if (!walks_from(flow, flow->chains->args[nodes[node].args + i], w)) return false;
+    return nodes[node].arg_count > 0;
+}
+
+static bool value_of_walk(Trial *t, u32 node, i64 *value) {
+    const FlowResults *flow = &t->part->view->flow;
+    Walk w = {.root = WL_NONE};
+    if (!t->apart || flow->chains->nodes[node].insn != WL_NONE) return false;
+    return walks_from(flow, node, &w) && w.root != WL_NONE && value_of_node(t, w.root, value);
+}
+
 static bool value_of_node(Trial *t, u32 node, i64 *value) {
     const FlowResults *flow = &t->part->view->flow;
     if (node == WL_NONE || !t->steps) return false;
     t->steps--;
     if (node < flow->chains->def_count && value_of_definition(t, &flow->chains->nodes[node], value)) return true;
     *value = drawn(t, node);
-    return !divergence_of_node(flow->divergence, node, t->block);  // the same for all lanes, whatever it is
+    if (!divergence_of_node(flow->divergence, node, t->block)) return true;  // the same for all lanes, whatever it is
+    return value_of_walk(t, node, value);
 }
 
 // --- lanes ---------------------------------------------------------------------------------------------------------
@@ -312,6 +365,7 @@ bool lanes_of_address(const AdviceCase *c, const CasePart *part, u32 pc, u32 dra
     if (!t.launch || !t.launch->block[0] || !t.launch->block[1] || in->address_use == 0xff || draw >= DRAWS)
         return false;
     t.draw = draw;
+    t.apart = true;
     place_cta(&t, 1);
     for (u32 lane = 0; lane < WARP; lane++) {
         t.steps = STEPS;

@@ -131,9 +131,30 @@ static void addresses_that_are_no_stride(void **state) {
         offsets_of("mul.wide.u32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2; ld.global.u32 %r9, [%rd3];", 0, 0, at));
 }
 
+// A pointer that goes on by as much for all lanes, in one loop after the other: rows of 32 words, a lane each.
+static void pointers_that_walk(void **state) {
+    (void)state;
+    i64 at[32];
+    const char *turns =
+        "shl.b32 %%r9, %%r1, 7; mov.u32 %%r6, 0;\n"
+        "first: add.s32 %%r9, %%r9, 4; add.s32 %%r6, %%r6, 1; setp.lt.u32 %%p1, %%r6, %%r4; @%%p1 bra first;\n"
+        "mov.u32 %%r7, 0;\n"
+        "again: add.s32 %%r9, %%r9, %s; add.s32 %%r7, %%r7, 1; setp.lt.u32 %%p2, %%r7, %s; @%%p2 bra again;\n";
+    char body[512];
+    snprintf(body, sizeof body, turns, "16", "%r4");
+    assert_true(offsets_of(body, 0, 1, at));
+    assert_int_equal(at[1], 128);
+    assert_int_equal(at[31], 31 * 128);
+    snprintf(body, sizeof body, turns, "%r1", "%r4");  // each lane by its own step
+    assert_false(offsets_of(body, 0, 1, at));
+    snprintf(body, sizeof body, turns, "16", "%r1");  // each lane as often as it likes
+    assert_false(offsets_of(body, 0, 1, at));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(made_of_the_thread), cmocka_unit_test(uniform_values_may_be_anything),
-        cmocka_unit_test(predicates_of_machine_code), cmocka_unit_test(addresses_that_are_no_stride)};
+        cmocka_unit_test(predicates_of_machine_code), cmocka_unit_test(addresses_that_are_no_stride),
+        cmocka_unit_test(pointers_that_walk)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -672,6 +672,28 @@ static void loops_that_are_unrolled_gain_less(void **state) {
     assert_float_equal(unrolled(SUM_LOOP(ONE_LOAD(0), "4")), 3.0 / 4, 0.01);
 }
 
+#define STEPPING(step)                                            \
+    BEGIN "mov.u32 %r8, 0; turn:\n" ONE_LOAD(                     \
+        0) "add.s64 %rd3, %rd3, " step "; add.s32 %r8, %r8, 1;\n" \
+           "setp.lt.s32 %p2, %r8, %r5; @%p2 bra turn; st.global.f32 [%rd2], %f2; ret;"
+
+static f64 issues_saved(const char *body) {
+    Sampled s;
+    sample(&s, body);
+    const Hit *hit = ask(&s, "loop-unrolling");
+    assert_non_null(hit);
+    f64 saved = hit->change.issues;
+    forget(&s);
+    return saved;
+}
+
+// Counter, comparison and branch are once for all turns that are unrolled, and so is a pointer that goes on by a
+// constant; one that goes on by a pitch is not.
+static void pointers_go_on_once_for_all_turns(void **state) {
+    (void)state;
+    assert_float_equal(issues_saved(STEPPING("4096")) / issues_saved(STEPPING("%rd2")), 4.0 / 3, 0.01);
+}
+
 // A number loaded for the thread's row, or by each thread for itself, to which its column is added.
 #define PLACE_OF(row, more)                                                                                   \
     BEGIN                                                                                                     \
@@ -760,6 +782,7 @@ int main(void) {
                                        cmocka_unit_test(loops_round_an_array_stay),
                                        cmocka_unit_test(loads_one_behind_the_other_have_a_part_of_the_wait_each),
                                        cmocka_unit_test(once_for_each_warp),
-                                       cmocka_unit_test(joined_stores_write_a_sector_once)};
+                                       cmocka_unit_test(joined_stores_write_a_sector_once),
+                                       cmocka_unit_test(pointers_go_on_once_for_all_turns)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

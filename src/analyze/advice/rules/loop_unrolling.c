@@ -49,6 +49,57 @@ static u32 times_of(const CaseLoop *loop, u32 copies) {
     return times;
 }
 
+// --- what goes on by a constant --------------------------------------------------------------------------------------
+enum { STEPS_BACK = 4 };
+
+// The loop's own value at the begin of a turn that a sum with constants, or a copy, is made of; WL_NONE: it is no such.
+// The upper half of a pointer of 64 bits also takes the carry of the lower one.
+static u32 taken_over(const CasePart *part, u32 pc) {
+    const FlowResults *flow = &part->view->flow;
+    const FlowInsn *in = case_insn(part, pc);
+    u32 found = WL_NONE;
+    if (in->guard != WL_NONE || (in->arith != FLOW_ADD && in->arith != FLOW_ADD3 && in->arith != FLOW_MOVE))
+        return WL_NONE;
+    for (u32 u = 0; u < in->uses; u++) {
+        u32 operand = in->operands + in->defs + u;
+        const FlowOperand *o = &flow->code->operands[operand];
+        if (o->kind == FLOW_IMMEDIATE) continue;
+        if (o->kind != FLOW_VALUE) return WL_NONE;
+        if (flow->code->value_bits[o->id] == 1) continue;  // a carry
+        if (found != WL_NONE) return WL_NONE;
+        found = flow->chains->of_operand[operand];
+    }
+    return found;
+}
+
+// Counters and pointers that each turn moves on by a constant: one instruction does it for all turns that are unrolled,
+// whose accesses have the rest in their addresses. So do copies of them.
+static bool goes_on(const CasePart *part, u32 loop, u32 pc) {
+    const FlowResults *flow = &part->view->flow;
+    const FlowLoop *l = &flow->loops->loops[loop];
+    u32 node = taken_over(part, pc);
+    for (u32 step = 0; node != WL_NONE && step < STEPS_BACK; step++) {
+        const ChainNode *n = &flow->chains->nodes[node];
+        if (n->insn != WL_NONE) {
+            node = loop_has(part, loop, n->insn) ? taken_over(part, n->insn) : WL_NONE;
+            continue;
+        }
+        if (n->block != l->header) return false;
+        bool moves = false;
+        for (u32 i = 0; i < n->arg_count; i++) {
+            u32 arg = flow->chains->args[n->args + i], from = arg == WL_NONE ? WL_NONE : flow->chains->nodes[arg].insn;
+            if (from == WL_NONE || !loop_has(part, loop, from)) continue;
+            for (u32 back = 0; back < STEPS_BACK && arg != WL_NONE && arg != node; back++)
+                arg = flow->chains->nodes[arg].insn == WL_NONE ? WL_NONE
+                                                               : taken_over(part, flow->chains->nodes[arg].insn);
+            if (arg != node) return false;
+            moves = true;
+        }
+        return moves;
+    }
+    return false;
+}
+
 // Counter, comparison and branch: what the latch's condition is made of, within the loop and for nothing else.
 static void add_overhead(Hit *hit, const CasePart *part, u32 loop, f64 fraction) {
     const FlowResults *flow = &part->view->flow;
@@ -65,9 +116,11 @@ static void add_overhead(Hit *hit, const CasePart *part, u32 loop, f64 fraction)
         const FlowInsn *in = case_insn(part, compare);
         node = in->uses ? flow->chains->of_operand[in->operands + in->defs] : WL_NONE;
         u32 counter = node == WL_NONE ? WL_NONE : flow->chains->nodes[node].insn;
-        if (counter != WL_NONE && loop_has(part, loop, counter) && case_insn(part, counter)->arith == FLOW_ADD)
-            hit_spare(hit, part, counter, fraction);
+        bool adds = counter != WL_NONE && loop_has(part, loop, counter) && case_insn(part, counter)->arith == FLOW_ADD;
+        if (adds && !goes_on(part, loop, counter)) hit_spare(hit, part, counter, fraction);
     }
+    for (u32 pc = 0; pc < part->view->insn_count; pc++)
+        if (part->insns[pc].loop == loop && goes_on(part, loop, pc)) hit_spare(hit, part, pc, fraction);
 }
 
 static u32 add_loads(Hit *hit, const CasePart *part, u32 loop, f64 fraction, bool *by_hand) {
