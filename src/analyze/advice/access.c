@@ -87,11 +87,12 @@ static bool offsets_of(const AffineAccess *affine, const ProfileLaunch *launch, 
     return true;
 }
 
-static f64 count_sectors(const i64 offsets[WARP], u32 bytes) {
+// Different pieces of memory of 2^shift bytes.
+static f64 count_pieces(const i64 offsets[WARP], u32 bytes, u32 shift) {
     i64 seen[2 * WARP];
     u32 count = 0;
     for (u32 lane = 0; lane < WARP; lane++) {
-        for (i64 s = offsets[lane] >> 5; s <= (offsets[lane] + (i64)bytes - 1) >> 5; s++) {
+        for (i64 s = offsets[lane] >> shift; s <= (offsets[lane] + (i64)bytes - 1) >> shift; s++) {
             u32 i = 0;
             while (i < count && seen[i] != s) i++;
             if (i == count && count < WL_COUNT(seen)) seen[count++] = s;
@@ -99,6 +100,9 @@ static f64 count_sectors(const i64 offsets[WARP], u32 bytes) {
     }
     return count;
 }
+
+static f64 count_sectors(const i64 offsets[WARP], u32 bytes) { return count_pieces(offsets, bytes, 5); }
+static f64 count_lines(const i64 offsets[WARP], u32 bytes) { return count_pieces(offsets, bytes, 7); }
 
 // Passes over the banks: the most different words that one bank has to give, for lanes served together.
 static f64 count_passes(const i64 offsets[WARP], u32 bytes) {
@@ -118,6 +122,16 @@ static f64 count_passes(const i64 offsets[WARP], u32 bytes) {
         passes += most;
     }
     return passes;
+}
+
+// Turns of the L1 for lanes in strides: loads take one for four lines, and one for each word of the fullest bank
+// (bench/hwref/h200-micro.tsv: gather/load_4/32_lines/own_banks 8.0 cycles; stride/load_l1/8 to 128: 2.2, 4.2, 8.2,
+// 15.5, 32), stores one for each line (stride/store/8 to 64: 2.1, 4.0, 8.0, 15.9).
+enum { LINES_AT_ONCE = 4 };
+
+static f64 count_turns(const CaseAccess *a, const i64 offsets[WARP]) {
+    f64 lines = count_lines(offsets, a->bytes);
+    return a->store ? lines : fmax(ceil(lines / LINES_AT_ONCE), count_passes(offsets, a->bytes));
 }
 
 bool node_is_loaded(const CasePart *part, u32 node, u32 depth) {
@@ -187,7 +201,7 @@ static i64 step_of(const i64 offsets[WARP]) {
 // Sectors of global memory, where no number that is known at launch only, as a pitch, has a say in how far lanes are
 // apart: what is drawn for it is not aligned as real ones are.
 static bool try_global(const AdviceCase *c, const CasePart *part, CaseAccess *a, u32 warps) {
-    f64 sectors = 0;
+    f64 sectors = 0, lines = 0, turns = 0;
     for (u32 trial = 0; trial < TRIALS; trial++) {
         i64 offsets[WARP], again[WARP];
         if (!lanes_of_address(c, part, a->pc, trial, trial % warps, offsets) ||
@@ -195,10 +209,14 @@ static bool try_global(const AdviceCase *c, const CasePart *part, CaseAccess *a,
             memcmp(offsets, again, sizeof offsets))
             return false;
         sectors += count_sectors(offsets, a->bytes) / TRIALS;
+        lines += count_lines(offsets, a->bytes) / TRIALS;
+        turns += count_turns(a, offsets) / TRIALS;
         a->apart = step_of(offsets);
     }
     a->fewest = fmin(a->fewest, sectors);
     a->sectors = sectors;
+    a->lines = lines;
+    a->turns = turns;
     return true;
 }
 
@@ -265,8 +283,45 @@ static void take_strides(const AdviceCase *c, const CasePart *part, CaseAccess *
     if (a->affine->stride_kind[0] == AFFINE_STRIDE_CONSTANT) a->apart = a->affine->stride[0];
     if (a->uniform) return;
     a->sectors = fmax(count_sectors(offsets, a->bytes), a->fewest);
+    a->lines = count_lines(offsets, a->bytes);
+    a->turns = count_turns(a, offsets);
     a->passes = count_passes(offsets, a->bytes);
     a->fewest_passes = fmin(a->fewest_passes, a->passes);  // fewer where lanes share words
+}
+
+// --- stores that leave together --------------------------------------------------------------------------------------
+// A store waits in the L1 for others to its lines, which leave with it if they come soon enough; the more lines each
+// warp's store has, and the more warps store, the fewer do. Of the second and further stores of a group that 8, 16 and
+// 32 warps of an SM made in turns there joined (bench/hwref/h200-joins.tsv, words_by_8 to 64): of 4 lines 0.97, 0.96
+// and 0.57, of 8 lines 0.72, 0.53 and 0.14, of 16 lines 0.27, 0.13 and none.
+#define NONE_JOINS 300.0  // lines times warps
+
+static f64 part_joined(const AdviceCase *c, f64 lines) {
+    if (!c->gpu || !c->gpu->l1_join) return 0;
+    return fmax(1 - lines * c->warps * (f64)c->gpu->warp_schedulers / NONE_JOINS, 0);
+}
+
+// Stores of one block to neighbouring words of the same structures.
+static bool leaves_with(const CasePart *part, const CaseAccess *a, const CaseAccess *b) {
+    const u32 *block_of = part->view->flow.cfg->block_of;
+    i64 bytes, apart = a->apart < 0 ? -a->apart : a->apart;
+    if (!b->store || b->atomic || block_of[a->pc] != block_of[b->pc] || b->apart != a->apart) return false;
+    return a == b || (access_distance(part, a, b, &bytes) && bytes < apart && bytes > -apart);
+}
+
+static void join_stores(const AdviceCase *c, const CasePart *part, CaseAccess *a) {
+    f64 all = 0, bytes = 0;
+    if (!a->store || a->atomic || !access_is_global(a) || !a->apart || a->sectors <= a->fewest) return;
+    for (u32 i = 0; i < part->access_count; i++)
+        if (leaves_with(part, a, &part->accesses[i]))
+            all += part->accesses[i].sectors, bytes += part->accesses[i].lanes * part->accesses[i].bytes;
+    f64 together = fmax(a->sectors, ceil(bytes / SECTOR)), joined = part_joined(c, a->lines);
+    if (all > together) a->leaving = a->sectors * (1 - joined * (1 - together / all));
+}
+
+void case_join_stores(AdviceCase *c) {
+    for (u32 p = 0; p < c->part_count; p++)
+        for (u32 i = 0; i < c->parts[p].access_count; i++) join_stores(c, &c->parts[p], &c->parts[p].accesses[i]);
 }
 
 // --- all -----------------------------------------------------------------------------------------------------------
@@ -311,6 +366,7 @@ Status case_find_accesses(AdviceCase *c, CasePart *part) {
         fill(c, part, a);
         c->counted |= a->known == ACCESS_COUNTED;
     }
+    for (u32 i = 0; i < part->access_count; i++) part->accesses[i].leaving = part->accesses[i].sectors;
     return STATUS_OK;
 }
 
@@ -324,6 +380,22 @@ static bool same_term(const AffineTerm *a, const AffineTerm *b) {
     bool same = a->coefficient == b->coefficient;
     for (u32 i = 0; i < AFFINE_DEGREE; i++) same &= a->factors[i] == b->factors[i];
     return same;
+}
+
+bool access_distance(const CasePart *part, const CaseAccess *a, const CaseAccess *b, i64 *bytes) {
+    const Affine *affine = part->view->flow.affine;
+    if (!a->affine || !b->affine || a->bytes != b->bytes || a->load != b->load || a->space != b->space) return false;
+    const AffineForm *f = &affine->forms[a->affine->form], *g = &affine->forms[b->affine->form];
+    if (a->affine->base == WL_NONE || a->affine->base != b->affine->base || f->term_count != g->term_count)
+        return false;
+    for (u32 t = 0; t < f->term_count; t++) {
+        const AffineTerm *x = &affine->terms[f->terms + t], *y = &affine->terms[g->terms + t];
+        if (x->coefficient != y->coefficient) return false;
+        for (u32 i = 0; i < AFFINE_DEGREE; i++)
+            if (x->factors[i] != y->factors[i]) return false;
+    }
+    *bytes = g->constant - f->constant;
+    return true;
 }
 
 bool access_same_address(const CasePart *part, const CaseAccess *a, const CaseAccess *b) {

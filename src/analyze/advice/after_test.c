@@ -132,12 +132,39 @@ static void added_work_is_no_limit(void **state) {
     forget(&s);
 }
 
+// Records of six words, a lane each: a load meets two words of a bank; a store touches six lines, and of three to the
+// same records those of few warps leave together.
+static void records_in_the_l1(void **state) {
+    (void)state;
+    static const GpuModel gpu = {.sms = 100, .warp_schedulers = 4, .l1_join = 10};
+    Sampled s;
+    sample(&s, BEGIN "mul.wide.s32 %rd4, %r4, 24; add.s64 %rd5, %rd1, %rd4; ld.global.u32 %r6, [%rd5];\n"
+                     "st.global.u32 [%rd5+4], %r6; st.global.u32 [%rd5+8], %r6; st.global.u32 [%rd5+12], %r6; ret;");
+    const CasePart *part = &s.c.parts[0];
+    assert_int_equal(part->access_count, 4);
+    const CaseAccess *load = &part->accesses[0], *store = &part->accesses[1];
+    assert_near(access_l1_cycles(load, load->sectors, 1), 2);
+    assert_near(access_l1_cycles(store, store->sectors, 1), 6);
+    s.c.gpu = &gpu;
+    s.c.warps = 2;
+    case_join_stores(&s.c);
+    f64 few = store->leaving;
+    s.c.warps = 16;
+    case_join_stores(&s.c);
+    assert_near(store->sectors, 24);
+    assert_true(few > 8 && few < 12);
+    assert_near(store->leaving, 24);
+    assert_near(load->leaving, load->sectors);
+    forget(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(two_turns_of_an_unrolled_loop_are_under_way),
                                        cmocka_unit_test(sums_in_memory_are_not_loaded_ahead),
                                        cmocka_unit_test(what_fills_tiles_is_loaded_a_turn_ahead),
                                        cmocka_unit_test(turns_around_a_list_load_together),
                                        cmocka_unit_test(lines_of_gathers_are_looked_up_together),
-                                       cmocka_unit_test(added_work_is_no_limit)};
+                                       cmocka_unit_test(added_work_is_no_limit),
+                                       cmocka_unit_test(records_in_the_l1)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -101,14 +101,13 @@ static f64 interval_of(const GpuModel *g, UnitClass unit, Resource *resource) {
 }
 
 // Cycles of the L1 for each line of a load whose lanes go anywhere: it looks up four at once, if their banks differ
-// (bench/hwref/h200-micro.tsv, gather/load_4/random_of_512: 11.1 cycles for 32 lines; one after the other, as lanes in
-// strides want them, 32).
+// (bench/hwref/h200-micro.tsv, gather/load_4/random_of_512: 11.1 cycles for 32 lines).
 #define LINE_AT_RANDOM (11.1 / 32)
 
 f64 access_l1_cycles(const CaseAccess *a, f64 sectors, f64 passes) {
     if (access_is_shared(a)) return passes;
-    f64 packed = ceil(sectors / SECTORS_PER_LINE),
-        lines = sectors <= a->fewest * 1.5 ? packed : fmin(sectors, a->lanes);
+    f64 packed = ceil(sectors / SECTORS_PER_LINE), lines = packed;
+    if (sectors > a->fewest * 1.5) lines = a->turns > 0 && sectors >= a->sectors ? a->turns : fmin(sectors, a->lanes);
     if (a->gathered) lines *= LINE_AT_RANDOM;
     return fmax(fmax(lines, packed), 1);
 }
@@ -391,7 +390,8 @@ static void bound_by_queue(AdviceCase *c, f64 *sum) {
 // Where nothing was counted.
 static void infer(AdviceCase *c, f64 busy[RESOURCE_COUNT], f64 sums[RESOURCE_COUNT]) {
     sums[RESOURCE_DRAM] = busy[RESOURCE_DRAM] = case_dram_busy(c);
-    sums[RESOURCE_L2] = busy[RESOURCE_L2] = fmin(case_l2_busy(c), 1);
+    sums[RESOURCE_L2] = case_l2_busy(c);
+    busy[RESOURCE_L2] = fmin(sums[RESOURCE_L2], 1);
     bound_by_queue(c, &sums[RESOURCE_LSU]);
     sums[RESOURCE_LSU] = busy_by_queue(c, sums[RESOURCE_LSU]);
     if (sums[RESOURCE_LSU] < EXPLAINED && busy[RESOURCE_L2] < EXPLAINED && busy[RESOURCE_DRAM] < EXPLAINED)
@@ -428,6 +428,7 @@ Status case_find_load(AdviceCase *c) {
     find_misses(c);
     case_find_trips(c);
     case_bound_by_warps(c);
+    case_join_stores(c);
     for (u32 p = 0; p < c->part_count; p++) add_uses(c, &c->parts[p], per_slot, sums);
     LimitFacts counted = limit_facts(&c->view->metrics, c->gpu, c->fixed);
     f64 *busy = counted.busy;

@@ -56,6 +56,8 @@ typedef struct CaseAccess {
     f64 requests;                // samples in which it issued
     f64 lanes;                   // active, 1..32
     f64 sectors, fewest;         // global, local: touched, and as many as its bytes need
+    f64 lines, turns;            // ... of 128 bytes, and cycles of the L1, if lanes are in strides; 0: not known
+    f64 leaving;                 // sectors that a store sends to the L2, where others join it in the L1
     i64 apart;                   // bytes from one lane to the next, where all are as far apart; 0: not known
     f64 passes, fewest_passes;   // shared: wavefronts, and the fewest possible
     f64 latency;                 // cycles that warps waited for a load of global memory in its block; 0: not known
@@ -211,6 +213,8 @@ f64 atomic_flush(const AdviceCase *c);
 
 // Accesses of one array, as far as is known; else of one line.
 bool access_same_array(const CasePart *part, const CaseAccess *a, const CaseAccess *b);
+// The distance in bytes from `a` to `b`, accesses of one kind and array, where it is constant.
+bool access_distance(const CasePart *part, const CaseAccess *a, const CaseAccess *b, i64 *bytes);
 bool access_same_address(const CasePart *part, const CaseAccess *a, const CaseAccess *b);
 // A word that each turn of the loop loads and stores: the next turn cannot have it before.
 bool access_is_carried(const CasePart *part, const CaseAccess *a, u32 loop);
@@ -306,6 +310,7 @@ WL_MUST_USE Status case_make(const AdviceContext *context, const KernelView *vie
 void case_free(AdviceCase *c);
 u32 insn_traits(const KernelView *view, u32 pc);                       // traits.c
 WL_MUST_USE Status case_find_accesses(AdviceCase *c, CasePart *part);  // access.c
+void case_join_stores(AdviceCase *c);                                  // access.c: once warps are known
 WL_MUST_USE Status case_find_load(AdviceCase *c);                      // load.c
 WL_MUST_USE Status case_find_loops(AdviceCase *c, CasePart *part);     // scope.c
 // footprint.c: turns of outermost loops where few samples told of them; part of the time in which DRAM has to work at

@@ -25,7 +25,7 @@ static void relieve(Hit *hit, const CasePart *part, const CaseAccess *a) {
     f64 before = access_l1_cycles(a, a->sectors, 1), after = access_l1_cycles(a, a->fewest, 1);
     hit_relieve(hit, RESOURCE_LSU, in->use[RESOURCE_LSU] * (1 - after / before));
     if (!c->misses_known && (a->store || a->gathered))
-        hit_relieve(hit, RESOURCE_L2, in->use[RESOURCE_L2] * (1 - a->fewest / a->sectors));
+        hit_relieve(hit, RESOURCE_L2, in->use[RESOURCE_L2] * fmax(1 - a->fewest / a->leaving, 0));
     if (!c->misses_known) return;
     if (to_l2 > a->fewest) hit_relieve(hit, RESOURCE_L2, in->use[RESOURCE_L2] * (1 - a->fewest / to_l2));
     if (to_dram > a->fewest) hit_relieve(hit, RESOURCE_DRAM, in->use[RESOURCE_DRAM] * (1 - a->fewest / to_dram));

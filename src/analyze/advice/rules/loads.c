@@ -284,23 +284,6 @@ void rule_memory_transactions(AdviceCase *c) {
 }
 
 // --- vectorised-access ---------------------------------------------------------------------------------------------
-// The distance of two addresses of one array, where it is constant.
-static bool distance(const CasePart *part, const CaseAccess *a, const CaseAccess *b, i64 *bytes) {
-    const Affine *affine = part->view->flow.affine;
-    if (!a->affine || !b->affine || a->bytes != b->bytes || a->load != b->load || a->space != b->space) return false;
-    const AffineForm *f = &affine->forms[a->affine->form], *g = &affine->forms[b->affine->form];
-    if (a->affine->base == WL_NONE || a->affine->base != b->affine->base || f->term_count != g->term_count)
-        return false;
-    for (u32 t = 0; t < f->term_count; t++) {
-        const AffineTerm *x = &affine->terms[f->terms + t], *y = &affine->terms[g->terms + t];
-        if (x->coefficient != y->coefficient) return false;
-        for (u32 i = 0; i < AFFINE_DEGREE; i++)
-            if (x->factors[i] != y->factors[i]) return false;
-    }
-    *bytes = g->constant - f->constant;
-    return true;
-}
-
 // Other lanes, and other turns of the loop, begin at multiples of the width, as far as is known.
 static bool stays_aligned(const CasePart *part, const CaseAccess *a, i64 width) {
     u32 loop = part->insns[a->pc].loop;
@@ -322,7 +305,7 @@ static u32 neighbours(const CasePart *part, u32 at, bool *is_first) {
     for (u32 i = at > BACK ? at - BACK : 0; i < part->access_count && i < at + BACK; i++) {
         const CaseAccess *b = &part->accesses[i];
         i64 bytes;
-        if (i == at || block_of[b->pc] != block_of[a->pc] || !distance(part, a, b, &bytes) || bytes % a->bytes)
+        if (i == at || block_of[b->pc] != block_of[a->pc] || !access_distance(part, a, b, &bytes) || bytes % a->bytes)
             continue;
         i64 steps = bytes / a->bytes;
         if (steps > 0 && steps < most) above |= 1u << steps;
@@ -351,10 +334,10 @@ static f64 joined_cycles(const CaseAccess *a, u32 count) {
     return access_l1_cycles(&wide, sectors, 1);
 }
 
-// Part of the sectors that stores write: alone each of them writes all those that it touches.
+// Part of the sectors that stores write: alone each writes those that it touches and that leave with no other.
 static f64 sectors_saved(const CaseAccess *a, u32 count) {
     f64 joined = fmax(a->lanes * a->bytes * count / SECTOR, a->sectors);
-    return a->store && a->sectors > 0 ? fmax(1 - joined / (a->sectors * count), 0) : 0;
+    return a->store && a->leaving > 0 ? fmax(1 - joined / (a->leaving * count), 0) : 0;
 }
 
 static void join(Hit *hit, const CasePart *part, const CaseAccess *a, u32 count, bool is_first) {
@@ -417,7 +400,7 @@ static u32 pieces(const CasePart *part, const CaseAccess *a) {
     u32 seen = 1;
     for (u32 i = 0; i < part->access_count; i++) {
         const CaseAccess *b = &part->accesses[i];
-        if (b == a || !distance(part, a, b, &bytes)) continue;
+        if (b == a || !access_distance(part, a, b, &bytes)) continue;
         if (bytes % a->bytes || bytes >= stride || bytes <= -stride) return 0;
         seen += bytes != 0;
     }
