@@ -106,8 +106,9 @@ static f64 interval_of(const GpuModel *g, UnitClass unit, Resource *resource) {
 
 f64 access_l1_cycles(const CaseAccess *a, f64 sectors, f64 passes) {
     if (access_is_shared(a)) return passes;
-    f64 packed = ceil(sectors / SECTORS_PER_LINE), lines = packed;
-    if (sectors > a->fewest * 1.5) lines = a->turns > 0 && sectors >= a->sectors ? a->turns : fmin(sectors, a->lanes);
+    if (a->turns > 0 && sectors >= a->sectors && sectors > a->fewest * 1.5) return a->turns;
+    f64 packed = ceil(sectors / SECTORS_PER_LINE),
+        lines = sectors <= a->fewest * 1.5 ? packed : fmin(sectors, a->lanes);
     if (a->gathered) lines *= LINE_AT_RANDOM;
     return fmax(fmax(lines, packed), 1);
 }
