@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is left to wait for after a change: rules on kernels of which there are only samples, made up.
 #include <math.h>
+#include <string.h>
 
 #include "analyze/advice/sampled_testing.h"
 
@@ -158,6 +159,26 @@ static void records_in_the_l1(void **state) {
     forget(&s);
 }
 
+static bool may_differ(const char *end) {
+    Sampled s;
+    char body[1024] =
+        BEGIN "mov.u32 %r6, 0;\nmore: ld.global.u32 %r7, [%rd3]; add.s32 %r6, %r6, 1; setp.lt.s32 %p1, %r6, ";
+    strcat(strcat(body, end), "; @%p1 bra more; ret;");
+    sample(&s, body);
+    bool differ = ctas_may_differ(&s.c);
+    forget(&s);
+    return differ;
+}
+
+// A loop that ends where the CTA's number or data says; one that ends where a constant or an argument does.
+static void work_of_ctas(void **state) {
+    (void)state;
+    assert_true(may_differ("%r2"));
+    assert_true(may_differ("%r7"));
+    assert_false(may_differ("64"));
+    assert_false(may_differ("%r5"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(two_turns_of_an_unrolled_loop_are_under_way),
                                        cmocka_unit_test(sums_in_memory_are_not_loaded_ahead),
@@ -165,6 +186,7 @@ int main(void) {
                                        cmocka_unit_test(turns_around_a_list_load_together),
                                        cmocka_unit_test(lines_of_gathers_are_looked_up_together),
                                        cmocka_unit_test(added_work_is_no_limit),
-                                       cmocka_unit_test(records_in_the_l1)};
+                                       cmocka_unit_test(records_in_the_l1),
+                                       cmocka_unit_test(work_of_ctas)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -258,6 +258,7 @@ bool loop_has(const CasePart *part, u32 loop, u32 pc);
 bool loop_goes_on(const CasePart *part, u32 loop);  // it is executed, and not known to end after one turn
 // Turns of the source's loop that the compiler made one turn of; 1: it did not, or it is not seen. unrolled.c
 u32 loop_copies(const CasePart *part, u32 loop);
+bool ctas_may_differ(AdviceCase *c);  // ctas.c: some loop or way may be another CTA's longer
 // Turns that need nothing of the turn before can be dealt to different threads; those in which the warps of a CTA meet,
 // to different CTAs. What is joined at the end (sums) counts as nothing. deal.c
 bool loop_can_be_dealt(AdviceCase *c, const CasePart *part, u32 loop);

@@ -323,6 +323,7 @@ void rule_sm_balance(AdviceCase *c) {
     f64 even = even_part(c, &g), missing = missing_warps(c, &g);
     f64 piece = smallest_piece(c);
     if (active >= EVEN * even || piece > EVEN) return;
+    if (!c->view->metrics.present[METRIC_SM_ACTIVE] && !ctas_may_differ(c)) return;  // samples were lost
     Hit *hit = hit_begin(c);
     hit_of_shape(hit);
     hit->change.work = fmin(fmax(active / even, piece), 1);

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether CTAs may have different amounts of work, as far as the code says: a loop that is left, or a way that is gone,
+// by what differs between them - their number, or data.
+#include "analyze/advice/rule.h"
+#include "base/bitset.h"
+
+#define HOT 0.2   // of the samples
+#define MOST 0.9  // of the warps: ways that more of them go make no difference
+enum { DEEPEST = 200 /* values behind a test; behind more it may be anything */ };
+
+typedef struct Origin {
+    const CasePart *part;
+    Bitset seen;  // nodes
+} Origin;
+
+static bool node_differs(Origin *o, u32 node, u32 depth);
+
+static bool operand_differs(Origin *o, u32 operand, u32 depth) {
+    const FlowCode *code = o->part->view->flow.code;
+    switch (code->operands[operand].kind) {
+    case FLOW_VALUE: return node_differs(o, o->part->view->flow.chains->of_operand[operand], depth);
+    case FLOW_SREG: return code->operands[operand].id != SREG_NTID && code->operands[operand].id != SREG_NCTAID;
+    default: return false;  // constants and parameters
+    }
+}
+
+// Errs towards true. Of memory only constants and parameters are the same for all CTAs.
+static bool node_differs(Origin *o, u32 node, u32 depth) {
+    const Chains *chains = o->part->view->flow.chains;
+    if (node == WL_NONE || bitset_has(&o->seen, node)) return false;
+    if (!depth) return true;
+    bitset_add(&o->seen, node);
+    const ChainNode *n = &chains->nodes[node];
+    for (u32 a = 0; a < n->arg_count; a++)
+        if (node_differs(o, chains->args[n->args + a], depth - 1)) return true;
+    if (n->insn == WL_NONE) return false;
+    const FlowInsn *in = case_insn(o->part, n->insn);
+    bool fixed = in->space == SPACE_CONST || in->space == SPACE_PARAM;
+    if (in->is_atomic || (in->is_load && !fixed) || node_differs(o, chains->of_guard[n->insn], depth - 1)) return true;
+    for (u32 u = 0; u < in->uses; u++)
+        if (operand_differs(o, in->operands + in->defs + u, depth - 1)) return true;
+    return false;
+}
+
+static bool guard_differs(AdviceCase *c, const CasePart *part, u32 pc) {
+    const Chains *chains = part->view->flow.chains;
+    Origin o = {.part = part};
+    if (!bitset_init(&o.seen, c->scratch, chains->node_count + 1)) return c->status = STATUS_NO_MEMORY, true;
+    return node_differs(&o, chains->of_guard[pc], DEEPEST);
+}
+
+// The jump at the end of the block leaves a hot loop, or some of the warps go around what one of its ways has.
+static bool matters(const AdviceCase *c, const CasePart *part, u32 block) {
+    const FlowResults *flow = &part->view->flow;
+    const FlowBlock *b = &flow->cfg->blocks[block];
+    f64 runs = block_runs(part, block);
+    for (u32 i = 0; i < b->succ_count; i++) {
+        u32 to = flow->cfg->edges[b->succs + i];
+        f64 of_way = block_runs(part, to);
+        for (u32 l = flow->loops->loop_of[block]; l != WL_NONE; l = flow->loops->loops[l].parent)
+            if (!flow_loop_has(flow->loops, l, to) &&
+                case_share(c, part->loops[l].active + part->loops[l].stalled) > HOT)
+                return true;
+        if (flow->cfg->blocks[to].pred_count == 1 && of_way > (1 - MOST) * runs && of_way < MOST * runs) return true;
+    }
+    return false;
+}
+
+bool ctas_may_differ(AdviceCase *c) {
+    for (u32 p = 0; p < c->part_count; p++) {
+        const CasePart *part = &c->parts[p];
+        const Cfg *cfg = part->view->flow.cfg;
+        for (u32 b = 0; b < cfg->block_count; b++) {
+            u32 last = cfg->blocks[b].first + cfg->blocks[b].count - 1;
+            if (!cfg->blocks[b].count || case_insn(part, last)->kind == FLOW_PLAIN || !matters(c, part, b)) continue;
+            if (case_insn(part, last)->kind == FLOW_CALL || guard_differs(c, part, last)) return true;
+        }
+    }
+    return false;
+}
