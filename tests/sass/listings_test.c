@@ -153,10 +153,10 @@ static bool find_part(const Sample *s, const char *name, u32 *function, u32 *beg
     return false;
 }
 
-// Ours knows more: routines are called, and what @!PT guards is never done.
+// Ours knows more: routines are called, those called once return, and what @!PT guards is never done.
 static bool is_other(const Sample *s, const SassFunction *function, u32 at) {
     const SassInsn *insn = &s->sass.insns.data[function->first + at];
-    return insn->op == SASS_OP_CALL || sass_is_never(insn);
+    return insn->op == SASS_OP_CALL || insn->op == SASS_OP_RET || sass_is_never(insn);
 }
 
 // One function of the file: `lines` behind its head up to the next head. Returns where that is.
