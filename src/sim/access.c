@@ -252,9 +252,9 @@ static bool served_at_once(const u64 *address, u32 mask) {
     return partners_agree(address, mask, 1) || partners_agree(address, mask, 2);
 }
 
-// Accesses of 8 and 16 bytes are served for half and quarter warps; twice as many lanes at once where neighbours, or
-// lanes two apart, want the same (bench/hwref/h200-shared-reads.tsv: all 138 patterns).
-u32 count_wavefronts(const u64 *address, u32 mask, u32 bytes, u32 *fewest) {
+// Accesses of 8 and 16 bytes are served for half and quarter warps; loads for twice as many lanes at once where
+// neighbours, or lanes two apart, want the same (bench/hwref/h200-shared-reads.tsv: all 138 patterns).
+u32 count_wavefronts(const u64 *address, u32 mask, u32 bytes, bool load, u32 *fewest) {
     u32 passes = bytes <= 4 ? 1 : bytes <= 8 ? 2 : 4, total = 0, words = bytes <= 4 ? 1 : bytes / 4;
     *fewest = 0;
     if (passes == 1) {
@@ -266,7 +266,7 @@ u32 count_wavefronts(const u64 *address, u32 mask, u32 bytes, u32 *fewest) {
         u32 part = mask & (lanes == LANES ? FULL_MASK : ((1u << lanes) - 1) << first), half = lanes / 2;
         u32 low = part & ((1u << half) - 1) << first, high = part & ~low;
         if (!part) continue;
-        bool at_once = !low || !high || served_at_once(address, part);
+        bool at_once = !low || !high || (load && served_at_once(address, part));
         *fewest += at_once ? 1 : 2;
         total += at_once ? bank_degree(address, part, words)
                          : bank_degree(address, low, words) + bank_degree(address, high, words);
@@ -292,14 +292,14 @@ static u32 bank_turns(const GpuModel *gpu, const u64 *address, u32 mask, u32 wor
     return worst;
 }
 
-u32 count_wavefronts_of(const GpuModel *gpu, const u64 *address, u32 mask, u32 bytes, u32 *fewest) {
+u32 count_wavefronts_of(const GpuModel *gpu, const u64 *address, u32 mask, u32 bytes, bool load, u32 *fewest) {
     u32 words = bytes <= 4 ? 1 : bytes / 4, lanes = (u32)gpu->shared_lanes, turns = 0, least = 0;
     u32 served = (u32)(gpu->shared_banks * gpu->shared_bank_bytes) / (4 * words);
     if (served < lanes) lanes = served ? served : 1;
     for (u32 first = 0; first < LANES; first += lanes) {
         u32 part = mask & (u32)(((1ull << lanes) - 1) << first),
             both = mask & (u32)(((1ull << 2 * lanes) - 1) << first);
-        bool pair = words > 1 && lanes < LANES && gpu->shared_lanes == LANES && first / lanes % 2 == 0;
+        bool pair = load && words > 1 && lanes < LANES && gpu->shared_lanes == LANES && first / lanes % 2 == 0;
         if (pair && served_at_once(address, both)) part = both, first += lanes;
         if (!part) continue;
         least++;
@@ -309,9 +309,9 @@ u32 count_wavefronts_of(const GpuModel *gpu, const u64 *address, u32 mask, u32 b
     return (turns * (u32)gpu->shared_lanes + LANES - 1) / LANES;
 }
 
-static u32 wavefronts_of(const Exec *x, const u64 *address, u32 mask, u32 bytes, u32 *fewest) {
-    if (WL_UNLIKELY(x->banks)) return count_wavefronts_of(x->banks, address, mask, bytes, fewest);
-    return count_wavefronts(address, mask, bytes, fewest);
+static u32 wavefronts_of(const Exec *x, const u64 *address, u32 mask, u32 bytes, bool load, u32 *fewest) {
+    if (WL_UNLIKELY(x->banks)) return count_wavefronts_of(x->banks, address, mask, bytes, load, fewest);
+    return count_wavefronts(address, mask, bytes, load, fewest);
 }
 
 void access_count_global(Exec *x, const u64 *packed, u32 count, u32 bytes) {
@@ -321,16 +321,16 @@ void access_count_global(Exec *x, const u64 *packed, u32 count, u32 bytes) {
     if (WL_UNLIKELY(x->trace)) trace_global(x->trace, packed, count, bytes);
 }
 
-static u32 count_shared(Exec *x, const u64 *address, u32 mask, u32 bytes, u32 *fewest) {
-    u32 wavefronts = wavefronts_of(x, address, mask, bytes, fewest);
+static u32 count_shared(Exec *x, const u64 *address, u32 mask, u32 bytes, bool load, u32 *fewest) {
+    u32 wavefronts = wavefronts_of(x, address, mask, bytes, load, fewest);
     x->count->shared++;
     x->count->wavefronts += wavefronts;
     x->count->conflicts += wavefronts - *fewest;
     return wavefronts;
 }
 
-void access_count_shared(Exec *x, const u64 *address, u32 mask, u32 bytes) {
-    u32 fewest, wavefronts = count_shared(x, address, mask, bytes, &fewest);
+void access_count_shared(Exec *x, const u64 *address, u32 mask, u32 bytes, bool load) {
+    u32 fewest, wavefronts = count_shared(x, address, mask, bytes, load, &fewest);
     if (WL_LIKELY(!x->trace)) return;
     trace_shared(x->trace, wavefronts, fewest, lanes_in(mask), bytes, access_is_distributed(x, address, mask));
 }
@@ -338,7 +338,7 @@ void access_count_shared(Exec *x, const u64 *address, u32 mask, u32 bytes) {
 // For the time that it takes, lanes of one bank follow each other, on the same word too (bench/hwref:
 // shared/atomic_add).
 void access_count_shared_atomic(Exec *x, const u64 *address, u32 mask, u32 bytes) {
-    u32 fewest, wavefronts = count_shared(x, address, mask, bytes, &fewest);
+    u32 fewest, wavefronts = count_shared(x, address, mask, bytes, false, &fewest);
     if (WL_LIKELY(!x->trace)) return;
     u8 lanes[64] = {0};
     const GpuModel *banks = x->banks;

@@ -30,12 +30,12 @@ static bool plain_agree(const u64 *address, u32 mask, u32 apart) {
     return true;
 }
 
-static u32 plain_wavefronts(const u64 *address, u32 mask, u32 bytes) {
+static u32 plain_wavefronts(const u64 *address, u32 mask, u32 bytes, bool load) {
     u32 passes = bytes <= 4 ? 1 : bytes / 4, lanes = LANES / passes, total = 0, words = bytes <= 4 ? 1 : bytes / 4;
     for (u32 pass = 0; pass < passes; pass++) {
         u32 part = (u32)(mask & ((1ull << lanes) - 1) << pass * lanes);
         u32 both = (u32)(mask & ((1ull << 2 * lanes) - 1) << pass * lanes);
-        if (pass % 2 == 0 && passes > 1 && (plain_agree(address, both, 1) || plain_agree(address, both, 2))) {
+        if (load && pass % 2 == 0 && passes > 1 && (plain_agree(address, both, 1) || plain_agree(address, both, 2))) {
             total += plain_degree(address, both, words);
             pass++;
         } else {
@@ -67,8 +67,9 @@ TEST(conflicts_are_those_of_a_plain_count) {
         random = hash_u64(random);
         for (u32 l = 0; l < LANES; l++) address[l] = element(k, l, random >> 20) * bytes;
         u32 mask = k / 32 % 2 ? FULL_MASK : (u32)random | 1u << random % LANES;
-        u32 wavefronts = count_wavefronts(address, mask, bytes, &fewest);
-        assert_int_equal(wavefronts, plain_wavefronts(address, mask, bytes));
+        bool load = k / 64 % 2;
+        u32 wavefronts = count_wavefronts(address, mask, bytes, load, &fewest);
+        assert_int_equal(wavefronts, plain_wavefronts(address, mask, bytes, load));
         assert_in_range(fewest, 1, wavefronts);
     }
 }
@@ -87,7 +88,7 @@ TEST(wavefronts_are_an_h200s) {
         u32 fewest, all;
         for (u32 l = 0; l < LANES; l++)
             address[l] = 4ull * apart * (order[0] == 't' ? l % places : l / (LANES / places));
-        all = count_wavefronts(address, FULL_MASK, bytes, &fewest);
+        all = count_wavefronts(address, FULL_MASK, bytes, true, &fewest);
         if (all != wavefronts || all - fewest != conflicts) fail_msg("%u of %u for %s", all, fewest, line);
         rows++;
     }
@@ -120,7 +121,7 @@ TEST(banks_are_those_of_the_model) {
     u64 address[LANES];
     for (u32 i = 0; i < WL_COUNT(cases); i++) {
         for (u32 l = 0; l < LANES; l++) address[l] = l * cases[i].step;
-        u32 fewest, wavefronts = count_wavefronts_of(cases[i].gpu, address, FULL_MASK, cases[i].bytes, &fewest);
+        u32 fewest, wavefronts = count_wavefronts_of(cases[i].gpu, address, FULL_MASK, cases[i].bytes, false, &fewest);
         if (wavefronts != cases[i].wavefronts || fewest != cases[i].fewest)
             fail_msg("case %u: %u of %u, expected %u of %u", i, wavefronts, fewest, cases[i].wavefronts,
                      cases[i].fewest);
@@ -136,8 +137,9 @@ TEST(any_banks_agree_with_the_usual_ones) {
         random = hash_u64(random);
         for (u32 l = 0; l < LANES; l++) address[l] = element(k, l, random >> 20) * bytes;
         u32 mask = k / 32 % 2 ? FULL_MASK : (u32)random | 1u << random % LANES;
-        assert_int_equal(count_wavefronts(address, mask, bytes, &fewest),
-                         count_wavefronts_of(&usual, address, mask, bytes, &same));
+        bool load = k / 64 % 2;
+        assert_int_equal(count_wavefronts(address, mask, bytes, load, &fewest),
+                         count_wavefronts_of(&usual, address, mask, bytes, load, &same));
         assert_int_equal(fewest, same);
     }
 }

@@ -101,9 +101,9 @@ static inline Pattern pattern_of_active(const u64 *address, u32 mask, u32 bytes,
 
 u32 count_distinct_sectors(const u64 *address, u32 count);
 // Counts (and traces) one access of the current instruction: to device memory, by the addresses of the `count` active
-// lanes; to shared memory, by the addresses of the lanes in `mask`.
+// lanes; to shared memory, by the addresses of the lanes in `mask`. `load`: a plain one.
 void access_count_global(Exec *x, const u64 *packed, u32 count, u32 bytes);
-void access_count_shared(Exec *x, const u64 *address, u32 mask, u32 bytes);
+void access_count_shared(Exec *x, const u64 *address, u32 mask, u32 bytes, bool load);
 // Whether shared memory of another CTA is accessed: that of the first lane.
 static inline bool access_is_distributed(const Exec *x, const u64 *address, u32 mask) {
     u32 rank = (u32)address[__builtin_ctz(mask)] >> SHARED_RANK_SHIFT;
@@ -111,11 +111,11 @@ static inline bool access_is_distributed(const Exec *x, const u64 *address, u32 
 }
 void access_count_shared_atomic(Exec *x, const u64 *address, u32 mask, u32 bytes);
 // Wavefronts of a shared-memory access of `bytes` per lane (banks of 4 bytes, 32 of them), and the fewest possible for
-// its width.
-u32 count_wavefronts(const u64 *address, u32 mask, u32 bytes, u32 *fewest);
+// its width. `load`: lanes that share places may be served together.
+u32 count_wavefronts(const u64 *address, u32 mask, u32 bytes, bool load, u32 *fewest);
 // ... of banks as a model has them (shared_banks, shared_bank_bytes, shared_lanes): a wavefront is as long as those of
 // 32 lanes without conflicts take for 4 bytes each, with banks for 16 lanes two turns.
-u32 count_wavefronts_of(const GpuModel *gpu, const u64 *address, u32 mask, u32 bytes, u32 *fewest);
+u32 count_wavefronts_of(const GpuModel *gpu, const u64 *address, u32 mask, u32 bytes, bool load, u32 *fewest);
 
 static inline PcState *pc_state(Exec *x) { return (PcState *)(void *)x->count; }
 

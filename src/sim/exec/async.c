@@ -53,7 +53,7 @@ static void cp_async(Exec *x, const SimInsn *in, u32 mask) {
     }
     if (count) access_count_global(x, global, count, in->width);
     x->count->bytes -= missing;
-    access_count_shared(x, shared, mask, in->width);
+    access_count_shared(x, shared, mask, in->width, false);
 }
 
 EXEC_SELECT(cp_async) {
@@ -101,7 +101,7 @@ static void each_lane(Exec *x, const SimInsn *in, u32 mask, MbarrierOp op, bool 
         memcpy(at, &b, sizeof b);
         if (WL_UNLIKELY(x->trace)) trace_operation(x, in, address);
     }
-    access_count_shared(x, offset, mask, 8);
+    access_count_shared(x, offset, mask, 8, false);
 }
 
 static u64 value_of(const Exec *x, SimOperand operand, u32 lane, u64 absent) {

@@ -124,7 +124,7 @@ static bool find_places(Exec *x, const SimInsn *in, u32 mask, u32 bytes, Places 
 static void count_spin(Exec *x, const SimInsn *in, const Places *p, u32 changing, u32 bytes) {
     u16 op = in->form->mods[MOD_ATOM_OP];
     bool leaves = op == ATOM_OP_MIN || op == ATOM_OP_MAX;
-    access_count_shared(x, p->shared, p->shared_mask, bytes);
+    access_count_shared(x, p->shared, p->shared_mask, bytes, false);
     if (x->trace) trace_spin(x->trace, p->shared, leaves ? p->shared_mask & changing : p->shared_mask, changing, bytes);
 }
 

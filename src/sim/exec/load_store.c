@@ -148,8 +148,8 @@ static inline void count_global(Exec *x, const Pattern *p, u32 bytes) {
 }
 
 // `simple`: without conflicts, when the lanes access 4 bytes at most.
-static inline void count_shared(Exec *x, const u64 *address, u32 mask, u32 bytes, bool simple) {
-    if (!simple || bytes > 4 || WL_UNLIKELY(x->banks)) return access_count_shared(x, address, mask, bytes);
+static inline void count_shared(Exec *x, const u64 *address, u32 mask, u32 bytes, bool simple, bool store) {
+    if (!simple || bytes > 4 || WL_UNLIKELY(x->banks)) return access_count_shared(x, address, mask, bytes, !store);
     x->count->shared++;
     x->count->wavefronts++;
     if (WL_LIKELY(!x->trace)) return;
@@ -198,7 +198,7 @@ static bool resolve_lanes(Exec *x, const SimInsn *in, Access *a, u32 mask, u32 b
         Pattern p = pattern_of(global, global_count, bytes);
         count_global(x, &p, bytes);
     }
-    if (shared_mask) access_count_shared(x, shared, shared_mask, bytes);
+    if (shared_mask) access_count_shared(x, shared, shared_mask, bytes, !store);
     if (local_mask) count_local(x, local, local_mask, bytes);
     return true;
 }
@@ -247,7 +247,7 @@ static bool access_shared(Exec *x, const SimInsn *in, Access *a, u32 mask, u32 b
         a->step = 0;
         a->first = x->shared + offset;
         for (u32 l = 0; l < LANES; l++) x->address[l] = offset;
-        count_shared(x, x->address, mask, bytes, true);
+        count_shared(x, x->address, mask, bytes, true, store);
         return true;
     }
     access_addresses(x, in, 0);
@@ -256,7 +256,7 @@ static bool access_shared(Exec *x, const SimInsn *in, Access *a, u32 mask, u32 b
     if (p.high + bytes > x->shared_size || p.high > x->shared_size || p.bits & (bytes - 1))
         return resolve_lanes(x, in, a, mask, bytes, store);
     bool simple = p.low == p.high || (p.monotone && p.high - p.low < 128);
-    count_shared(x, x->address, mask, bytes, simple);
+    count_shared(x, x->address, mask, bytes, simple, store);
     a->linear = (mask == FULL_MASK && p.contiguous) || p.low == p.high;
     a->step = p.low == p.high ? 0 : bytes;
     a->first = (u8 *)((uintptr_t)x->shared + p.low);

@@ -26,7 +26,7 @@ static bool row_places(Exec *x, const SimInsn *in, u32 mask, bool store, u8 *row
         offset[l] = address & 0xffffffff;
     }
     if (!wanted) return true;
-    access_count_shared(x, offset, wanted, 16);
+    access_count_shared(x, offset, wanted, 16, false);
     return true;
 }
 
@@ -132,7 +132,7 @@ typedef struct Pass {
 
 static void count_pass(Exec *x, const Pass *p, u32 bytes) {
     if (p->global_count) access_count_global(x, p->global, p->global_count, bytes);
-    if (p->shared_mask) access_count_shared(x, p->shared, p->shared_mask, bytes);
+    if (p->shared_mask) access_count_shared(x, p->shared, p->shared_mask, bytes, false);
 }
 
 static u8 *piece_place(Exec *x, const SimInsn *in, u32 lane, u64 address, u32 bytes, bool store, Pass *pass) {

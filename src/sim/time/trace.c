@@ -227,7 +227,7 @@ static u32 step_of(const u64 *address, u32 count, u32 bytes) {
 static u32 wavefronts_of(const LineSet *set, const u64 *address, u32 lanes, u32 bytes) {
     u32 fewest;
     if (set->count == 1 && bytes <= 4) return 1;
-    return count_wavefronts(address, lanes == LANES ? FULL_MASK : (1u << lanes) - 1, bytes, &fewest);
+    return count_wavefronts(address, lanes == LANES ? FULL_MASK : (1u << lanes) - 1, bytes, true, &fewest);
 }
 
 static bool is_aligned(const u64 *address, u32 count, u32 bytes) {
