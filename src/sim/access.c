@@ -297,10 +297,11 @@ u32 count_wavefronts_of(const GpuModel *gpu, const u64 *address, u32 mask, u32 b
     u32 served = (u32)(gpu->shared_banks * gpu->shared_bank_bytes) / (4 * words);
     if (served < lanes) lanes = served ? served : 1;
     for (u32 first = 0; first < LANES; first += lanes) {
-        u32 part = mask & (u32)(((1ull << lanes) - 1) << first),
-            both = mask & (u32)(((1ull << 2 * lanes) - 1) << first);
-        bool pair = load && words > 1 && lanes < LANES && gpu->shared_lanes == LANES && first / lanes % 2 == 0;
-        if (pair && served_at_once(address, both)) part = both, first += lanes;
+        u32 part = mask & (u32)(((1ull << lanes) - 1) << first);
+        if (load && words > 1 && lanes < LANES && gpu->shared_lanes == LANES && first / lanes % 2 == 0) {
+            u32 both = mask & (u32)(((1ull << 2 * lanes) - 1) << first);
+            if (served_at_once(address, both)) part = both, first += lanes;
+        }
         if (!part) continue;
         least++;
         turns += bank_turns(gpu, address, part, words);

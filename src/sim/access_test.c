@@ -34,7 +34,7 @@ static u32 plain_wavefronts(const u64 *address, u32 mask, u32 bytes, bool load) 
     u32 passes = bytes <= 4 ? 1 : bytes / 4, lanes = LANES / passes, total = 0, words = bytes <= 4 ? 1 : bytes / 4;
     for (u32 pass = 0; pass < passes; pass++) {
         u32 part = (u32)(mask & ((1ull << lanes) - 1) << pass * lanes);
-        u32 both = (u32)(mask & ((1ull << 2 * lanes) - 1) << pass * lanes);
+        u32 both = passes == 1 ? part : (u32)(mask & ((1ull << 2 * lanes) - 1) << pass * lanes);
         if (load && pass % 2 == 0 && passes > 1 && (plain_agree(address, both, 1) || plain_agree(address, both, 2))) {
             total += plain_degree(address, both, words);
             pass++;

@@ -219,7 +219,7 @@ const char *place_text(AdviceCase *c, const CasePart *part, u32 pc) {
     const ProfilePlace *p = &part->view->places[pc];
     const char *slash = p->file ? strrchr(p->file, '/') : NULL;
     if (p->file && p->line) return case_printf(c, "%s:%u", slash ? slash + 1 : p->file, p->line);
-    if (p->line) return case_printf(c, "line %u of the PTX", p->line);
+    if (p->line) return case_printf(c, "PTX line %u", p->line);
     return case_printf(c, "instruction %u of %s", pc, part->view->function->name);
 }
 
