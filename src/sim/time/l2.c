@@ -182,7 +182,7 @@ static void drop_copy(Slice *s, const Piece *p, u32 sectors) {
 // side has brought to the L2, the next one no more; walk: SMs of both sides that load the same lines of DRAM one after
 // the other are as fast as half of the lines far away for half of them, not as if all were near for whoever asks
 // first). Who wants the copy meanwhile waits for it as well.
-static Crossing *crossing_of(Slice *s, u64 local) { return &s->crossings[(local ^ local >> 6) % CROSSINGS]; }
+static Crossing *crossing_of(Slice *s, u64 local) { return &s->crossings[local / REQUEST_LINE % CROSSINGS]; }
 
 static void answer_crosses(MemSys *m, u32 item, u64 until) {
     piece_at(m, item)->way |= PIECE_CROSSES;
@@ -269,7 +269,7 @@ static bool serve_far(MemSys *m, Slice *s, u32 item) {
         complete_copy(m, s, item);
         return true;
     }
-    if (request_crosses(m, item)) return true;
+    if (request_crosses(m, item)) return s->requests--, true;  // counted when it is there
     CacheLook look = cache_look(s->cache, p->local, p->mask);
     if (!serve_own(m, s, item, look)) return false;
     count_read(m, s, p, copy);
@@ -397,7 +397,7 @@ static bool is_free(const MemSys *m, const Slice *s) { return s->busy < (m->now 
 // What is known to cross waits for its turn there.
 static bool crosses_at_once(MemSys *m, Slice *s, u32 item) {
     const Piece *p = piece_at(m, item);
-    bool reads = p->request != MEM_WRITE && !is_atomic(p) && !(p->way & PIECE_HOST);
+    bool reads = p->request != MEM_WRITE && !is_atomic(p) && !(p->way & (PIECE_HOST | PIECE_ACROSS));
     if (!reads || !is_far(m, p) || cache_look(s->cache, copy_of(p->local), p->mask).hit == p->mask) return false;
     return request_crosses(m, item);
 }

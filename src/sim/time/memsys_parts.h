@@ -115,7 +115,7 @@ typedef struct Mshr {
 typedef struct Crossing {  // of a line to the other partition
     u64 local, until;
 } Crossing;
-enum { CROSSINGS = 64 };  // under way at once that are known, by line
+enum { CROSSINGS = 32 };  // under way at once that are known, by line
 
 typedef struct Slice {
     Cache *cache;

@@ -437,6 +437,23 @@ TEST(partitions_keep_copies) {
     driver_end(&d);
 }
 
+// h200-shared-lines.tsv, after: what another side's SM has brought is farther once; it is one request all the same.
+TEST(the_way_across_is_gone_once) {
+    GpuModel gpu = testing_model();
+    gpu.l2_partitions = 2, gpu.l2_fetch = 64;
+    u64 took[2][2];
+    for (u32 crosses = 0; crosses < 2; crosses++) {
+        gpu.l2_crossing = crosses * 100;
+        Driver d = driver_make(&gpu);
+        driver_alone(&d, 0, MEM_READ, 0, 1);  // address 0 lies in the first partition, SM 0 too; SM 3 in the second
+        for (u32 turn = 0; turn < 2; turn++) took[crosses][turn] = driver_alone(&d, 3, MEM_READ, 0, 1);
+        assert_int_equal(driver_count(&d, MEMC_L2_REQUESTS, MEM_SCOPE_SLICE), 3);
+        driver_end(&d);
+    }
+    assert_in_range(took[1][0], took[0][0] + 98, took[0][0] + 102);  // clocks are rounded
+    assert_int_equal(took[1][1], took[0][1]);
+}
+
 TEST(lookups_of_atomics) {
     GpuModel gpu = testing_model();
     gpu.l2_fetch = 64;
@@ -490,6 +507,7 @@ int main(void) {
         cmocka_unit_test(memory_may_run_out),
         cmocka_unit_test(models_that_do_not_fit_are_refused),
         cmocka_unit_test(partitions_keep_copies),
+        cmocka_unit_test(the_way_across_is_gone_once),
         cmocka_unit_test(lookups_of_atomics),
         cmocka_unit_test(parts_of_sectors),
     };

@@ -223,7 +223,8 @@ static u32 step_of(const u64 *address, u32 count, u32 bytes) {
     return !differs && (step == 0 || step == bytes) ? (u32)step : WL_NONE;
 }
 
-// No two words of a line lie in one bank.
+// No two words of a line lie in one bank. Wide accesses are taken to be served as loads from shared memory are, which
+// lie in the same memory: measured for those only.
 static u32 wavefronts_of(const LineSet *set, const u64 *address, u32 lanes, u32 bytes) {
     u32 fewest;
     if (set->count == 1 && bytes <= 4) return 1;
