@@ -258,11 +258,11 @@ def read_known(path):
 
 def record_of(rule, known, first, unit=0.0):
     """(scale, width) of a rule; known: Known of all, first: how they, and others, were estimated before anybody had learnt from them;
-    unit: how far the pairs are out that intervals were calibrated with, if these are others."""
+    unit: how far the pairs are out that intervals were calibrated with, if these are others: first looks, if there are some, tell best."""
     errors = [k for k in known if k.error is not None]
     scale = scale_of([k.error for k in errors if k.rule == rule], [k.error for k in errors])
     all_known = [vars(k) for k in known]
-    wider = advice_interval.out_by(all_known) / unit if unit else 1.0
+    wider = advice_interval.out_by(first or all_known) / unit if unit else 1.0
     return scale, wider * advice_interval.width_of(rule, all_known + first)
 
 

@@ -53,10 +53,20 @@ static bool take_tried(const Hit *hit, AdviceEstimate *e) {
     return true;
 }
 
+// Where all CTAs fit at once, the last ones start when all others have: what shortens CTAs shortens the launch without
+// that time. Of CTAs in waves others start while some run.
+static f64 before_last_start(const Hit *hit) {
+    const AdviceCase *c = hit->c;
+    f64 waves = c->view->occupancy.waves;
+    bool same = hit->change.relief[RESOURCE_LAUNCH] == 0 && hit->change.work == 0 && hit->change.warps == 0;
+    return same && waves > 0 && waves <= 1 ? fmin(c->load.busy[RESOURCE_LAUNCH], 1) : 0;
+}
+
 void hit_estimate(const Hit *hit, AdviceEstimate *e) {
     const AdviceCase *c = hit->c;
     const AdviceRecord *record = advice_record(hit->rule, c->view);
-    f64 part = (hit->of_launch ? 1 : 1 - c->fixed) * (hit->of_shape ? c->view->launches.alike : 1);
+    f64 part = (hit->of_launch ? 1 : 1 - c->fixed) * (hit->of_shape ? c->view->launches.alike : 1) *
+               (1 - before_last_start(hit));
     *e = (AdviceEstimate){.error = estimate_error(&c->load, &hit->change, c->samples)};
     EstimateChange most = estimate_scaled(&hit->change, MOST_OF_CHANGE);
     // What the change adds instead counts four times in `most`, so that the change itself may have the farther limit.

@@ -179,6 +179,33 @@ static void work_of_ctas(void **state) {
     assert_false(may_differ("%r5"));
 }
 
+// Data decides the word, and no load waits long: the queue that the atomics fill and the end of the warps, which waits
+// for them, say that they meet.
+static void atomics_that_hold_their_warps_meet(void **state) {
+    (void)state;
+    static const GpuModel gpu = {.sms = 100,
+                                 .warp_schedulers = 4,
+                                 .clock_mhz = 2000,
+                                 .noc_clock_mhz = 1600,
+                                 .l1_latency = 30,
+                                 .l2_latency = 200,
+                                 .dram_latency = 300,
+                                 .l2_atomic_interval = 50};
+    Sampled s;
+    KernelView *view = sampled_begin(&s, BEGIN "ld.global.u32 %r7, [%rd3]; mul.wide.s32 %rd4, %r7, 4;\n"
+                                               "add.s64 %rd5, %rd1, %rd4; red.global.add.u32 [%rd5], 1; ret;");
+    u32 end = view->flow.code->insn_count - 1;
+    view->gpu = &gpu;
+    for (u32 pc = 0; pc <= end; pc++) subject_stall(&s.subject, pc, STALL_SELECTED, 10);
+    subject_stall(&s.subject, end - 1, STALL_LG_THROTTLE, 100);
+    subject_stall(&s.subject, end, STALL_DRAIN, 9000);
+    sampled_end(&s);
+    const Hit *hit = ask(&s, "atomic-contention");
+    assert_non_null(hit);
+    assert_true(s.c.load.busy[RESOURCE_ATOMIC] > 0.95 && hit->change.relief[RESOURCE_ATOMIC] > 0.8);
+    forget(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(two_turns_of_an_unrolled_loop_are_under_way),
                                        cmocka_unit_test(sums_in_memory_are_not_loaded_ahead),
@@ -187,6 +214,7 @@ int main(void) {
                                        cmocka_unit_test(lines_of_gathers_are_looked_up_together),
                                        cmocka_unit_test(added_work_is_no_limit),
                                        cmocka_unit_test(records_in_the_l1),
-                                       cmocka_unit_test(work_of_ctas)};
+                                       cmocka_unit_test(work_of_ctas),
+                                       cmocka_unit_test(atomics_that_hold_their_warps_meet)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

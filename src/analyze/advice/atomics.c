@@ -111,11 +111,26 @@ static f64 waiting_for_atomics(const AdviceCase *c) {
     return inferred ? 1 - (1 - c->waiting) * near / far : c->waiting;
 }
 
+// Part of the samples in which warps waited because such an atomic had yet to leave the SM: the queue is full, its
+// registers have yet to be read, or the warp is over but for it.
+static f64 held_by_atomics(const AdviceCase *c) {
+    f64 all = 0;
+    for (u32 p = 0; p < c->part_count; p++)
+        for (u32 i = 0; i < c->parts[p].blame->edge_count; i++) {
+            const CasePart *part = &c->parts[p];
+            const BlameEdge *e = &part->blame->edges[i];
+            const CaseAccess *a = case_access(part, e->def);
+            bool held = e->class == BLAME_WAR || e->reason == STALL_LG_THROTTLE || e->reason == STALL_DRAIN;
+            if (held && a && is_counted(a) && is_by_data(part, a)) all += part->weight * e->samples;
+        }
+    return case_share(c, all);
+}
+
 // Words that data decides: loads wait many times as long as on an idle machine, and neither L1 nor L2 nor DRAM has so
 // much to do. What is left is atomics that meet.
 static f64 on_some_words(AdviceCase *c) {
     const f64 *busy = c->load.busy;
-    f64 requests = 0, waiting = waiting_for_atomics(c);
+    f64 requests = 0, waiting = fmax(waiting_for_atomics(c), held_by_atomics(c));
     if (busy[RESOURCE_LSU] > EXPLAINED || busy[RESOURCE_L2] > EXPLAINED || busy[RESOURCE_DRAM] > EXPLAINED) return 0;
     for (u32 step = 0; step < 2; step++)
         for (u32 p = 0; p < c->part_count; p++)

@@ -82,6 +82,19 @@ f64 hit_blamed_where(Hit *hit, const CasePart *part, u32 pc, u32 reasons, f64 fr
     return all;
 }
 
+void hit_no_queue(Hit *hit, const CasePart *part, u32 pc, f64 gone) {
+    u32 waits = STALL_BIT(LONG_SCOREBOARD) | STALL_BIT(SHORT_SCOREBOARD) | STALL_BIT(BARRIER);
+    const AdviceCase *c = hit->c;
+    const CaseAccess *a = case_access(part, pc);
+    for (u32 i = part->first_blaming[pc]; a && i < part->first_blaming[pc + 1]; i++) {
+        const BlameEdge *edge = &part->blame->edges[part->blaming[i]];
+        f64 stay = waits & 1u << edge->reason ? edge->samples * part->weight * (1 - gone) : 0;
+        bool shared = access_is_shared(a);
+        hit->change.queued[shared ? RESOURCE_LSU : c->behind] +=
+            stay * (shared ? c->load.busy[RESOURCE_LSU] : c->waiting);
+    }
+}
+
 f64 hit_overlapped(Hit *hit, const CasePart *part, u32 pc, u32 reasons, u32 loop, f64 fraction) {
     f64 all = 0;
     if (failed(hit)) return 0;

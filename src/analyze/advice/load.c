@@ -257,6 +257,8 @@ static f64 waiting_part(AdviceCase *c) {
         past_l2 = m->present[METRIC_L2_READ_HITS] ? 1 - there : c->l2_miss;
     f64 idle = (f64)g->l1_latency + past_l1 * ((f64)g->l2_latency + past_l2 * (f64)g->dram_latency);
     f64 waiting = latency > idle ? 1 - idle / latency : 0;
+    c->latency = measured ? latency : 0;
+    c->past_l1 = past_l1, c->past_l2 = past_l2;
     if (measured) c->of_l1 = waiting + (1 - waiting) * (f64)g->l1_latency / idle;
     return waiting;
 }

@@ -163,6 +163,8 @@ struct AdviceCase {
     f64 samples;           // samples behind the figures; INFINITY: every cycle was counted
     f64 warps;             // resident warps of a scheduler; 0 = not known
     f64 waiting;           // of the latency of loads, the part that is waiting behind other accesses, 0..1
+    f64 latency;           // of loads of global memory, cycles as counted; 0: not counted
+    f64 past_l1, past_l2;  // ... the part of them that waits for the L2, and of these for DRAM
     f64 of_l1;             // ... the part that is waiting or the L1's own latency; 1 = not known
     bool l1_full;          // latencies are as long as warps in line for the L1 make them
     bool fits_l2;          // as far as is known, what a launch touches is in the L2 from launch to launch
@@ -271,6 +273,9 @@ Hit *hit_begin(AdviceCase *c);
 f64 hit_blamed(Hit *hit, const CasePart *part, u32 pc, u32 reasons, f64 fraction);
 f64 hit_blamed_where(Hit *hit, const CasePart *part, u32 pc, u32 reasons, f64 fraction,
                      bool (*wanted)(const CasePart *part, const BlameEdge *edge));  // NULL: all
+// What hit_blamed has left of the instruction's waits for accesses stays as it is: it is no queue that gets shorter when
+// the unit has less to do.
+void hit_no_queue(Hit *hit, const CasePart *part, u32 pc, f64 gone);
 // The same as latency that other work may overlap, only where def and use lie in `loop` (WL_NONE: anywhere).
 f64 hit_overlapped(Hit *hit, const CasePart *part, u32 pc, u32 reasons, u32 loop, f64 fraction);
 // Stalls at an instruction, whoever is to blame.

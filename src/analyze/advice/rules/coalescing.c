@@ -31,10 +31,24 @@ static void relieve(Hit *hit, const CasePart *part, const CaseAccess *a) {
     if (to_dram > a->fewest) hit_relieve(hit, RESOURCE_DRAM, in->use[RESOURCE_DRAM] * (1 - a->fewest / to_dram));
 }
 
-static void add(Hit *hit, const CasePart *part, const CaseAccess *a) {
-    f64 fewer = 1 - a->fewest / a->sectors;
-    hit_blamed(hit, part, a->pc, STALL_BIT(LG_THROTTLE), fewer);
-    hit_blamed(hit, part, a->pc, ~STALL_BIT(LG_THROTTLE), fewer * hit->c->waiting);
+static bool is_counted(const AdviceCase *c, const CaseAccess *a) { return c->gpu && c->latency > 0 && a->load; }
+
+// Of the latency of a load, the part that goes with its further sectors. Lanes that walk through rows of their own find
+// most of their words in the L1, where an earlier turn has brought them; neighbouring lanes take new sectors with each
+// turn, so that all of their loads go to the L2, as if to an idle one.
+static f64 part_of_latency(const AdviceCase *c, const CaseAccess *a) {
+    const GpuModel *g = c->gpu;
+    f64 fewer = 1 - a->fewest / a->sectors, times = a->sectors / a->fewest;
+    if (!is_counted(c, a)) return fewer * c->waiting;
+    f64 to_l2 = fmin(c->past_l1 * times, 1), to_dram = fmin(c->past_l1 * c->past_l2 * times, 1);
+    f64 idle = (f64)g->l1_latency + to_l2 * (f64)g->l2_latency + to_dram * (f64)g->dram_latency;
+    return fewer * fmax(1 - idle / c->latency, 0);
+}
+
+// `gone`: of the latency.
+static void add(Hit *hit, const CasePart *part, const CaseAccess *a, f64 gone) {
+    hit_blamed(hit, part, a->pc, STALL_BIT(LG_THROTTLE), 1 - a->fewest / a->sectors);
+    hit_blamed(hit, part, a->pc, ~STALL_BIT(LG_THROTTLE), gone);
     relieve(hit, part, a);
     hit_edit(hit, EDIT_COALESCED, part, a->pc, 1);
 }
@@ -50,7 +64,9 @@ static void look_at(AdviceCase *c, const CasePart *part, u32 first) {
             excess = a->requests * (a->sectors - a->fewest);
             worst = a;
         }
-        add(hit, part, a);
+        f64 gone = part_of_latency(c, a);
+        add(hit, part, a, gone);
+        if (is_counted(c, a)) hit_no_queue(hit, part, a->pc, gone);
     }
     hit_fact(hit, "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio", worst->sectors, "sectors",
              "each request of %s touches %.1f sectors; %.1f would do", place_text(c, part, worst->pc), worst->sectors,
@@ -119,7 +135,7 @@ static void walk_together(AdviceCase *c, const CasePart *part) {
     for (u32 i = 0; i < part->access_count; i++) {
         const CaseAccess *a = &part->accesses[i];
         if (!is_walk(part, a)) continue;
-        add(hit, part, a);
+        add(hit, part, a, (1 - a->fewest / a->sectors) * c->waiting);
         count++;
         if (part->insns[a->pc].blamed > most) most = part->insns[a->pc].blamed, at = a->pc;
     }

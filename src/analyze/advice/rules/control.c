@@ -192,9 +192,51 @@ static void remove_threads(Hit *hit, const Parting *d) {
     for (u32 pc = 0; pc <= d->branch; pc++)
         if (!bitset_has(&flow->divergence->partial, flow->cfg->block_of[pc]))
             gather_lanes(hit, d->part, pc, d->fraction, true);
-    hit_relieve(hit, RESOURCE_LAUNCH, c->load.busy[RESOURCE_LAUNCH] * d->fraction);
+    f64 starts = c->load.busy[RESOURCE_LAUNCH];
+    if (c->view->occupancy.waves <= 1) hit->change.stays *= 1 - fmin(starts, 1) * d->fraction;  // the last start sooner
+    hit_relieve(hit, RESOURCE_LAUNCH, starts * d->fraction);
     hit_fact(hit, "idle_threads", 100 * d->fraction, "%", "%.0f %% of the threads have nothing to do: launch fewer",
              100 * d->fraction);
+}
+
+// Samples of a warp that goes the longest way wherever lanes part: by blocks, deepest in the dominator tree first.
+static f64 longest_way(AdviceCase *c, const CasePart *part) {
+    const FlowResults *flow = &part->view->flow;
+    const u32 *parent = flow->dominators->parent;
+    u32 count = flow->cfg->block_count, deepest = 0;
+    u32 *depth = ARENA_ARRAY(c->scratch, u32, count + 1);
+    f64 *cost = ARENA_ARRAY(c->scratch, f64, count + 1), *side = ARENA_ARRAY(c->scratch, f64, count + 1);
+    if (!depth || !cost || !side) return c->status = STATUS_NO_MEMORY, 0;
+    for (u32 b = 0; b < count; b++) {
+        const FlowBlock *block = &flow->cfg->blocks[b];
+        for (u32 up = parent[b]; up != WL_NONE; up = parent[up]) depth[b]++;
+        if (depth[b] > deepest) deepest = depth[b];
+        for (u32 pc = block->first; pc < block->first + block->count; pc++)
+            cost[b] += part->insns[pc].issued + part->insns[pc].stalled;
+    }
+    for (u32 d = deepest; d > 0; d--)
+        for (u32 b = 0; b < count; b++) {
+            if (depth[b] != d) continue;
+            u32 up = parent[b], branch = flow->cfg->blocks[up].first + flow->cfg->blocks[up].count - 1;
+            f64 all = cost[b] + side[b];
+            bool parts = flow->cfg->blocks[up].count && bitset_has(&flow->divergence->branches, branch);
+            if (parts && is_side(flow, up, b))
+                side[up] = fmax(side[up], all);
+            else
+                cost[up] += all;
+        }
+    return cost[0] + side[0];
+}
+
+// Where all CTAs are resident at once, the launch ends with its longest warp: gathered lanes make short ones shorter,
+// and leave those that go the longest way what they do. They wait less for the others.
+static f64 stays_longest(AdviceCase *c) {
+    const CasePart *part = &c->parts[0];
+    f64 waves = ceil(c->view->occupancy.waves), all = longest_way(c, part);
+    f64 queues = c->stalls[STALL_LG_THROTTLE] + c->stalls[STALL_MIO_THROTTLE] + c->stalls[STALL_MATH_PIPE_THROTTLE] +
+                 c->waiting * c->stalls[STALL_LONG_SCOREBOARD];
+    if (!part->view->executed || waves <= 0) return 0;
+    return case_share(c, fmax(all - queues, 0)) / waves;
 }
 
 // --- ... loops of different length
@@ -309,6 +351,7 @@ void rule_divergence(AdviceCase *c) {
     }
     if (!d.part || d.issued <= 0) return hit_drop(hit);
     u32 branch = d.branch == WL_NONE ? d.pc : d.branch;
+    hit->change.stays = stays_longest(c);
     remove_threads(hit, &d);
     hit_fact(hit, "smsp__thread_inst_executed_per_inst_executed.ratio", d.lanes / d.issued, "lanes",
              "%.0f %% of what is issued runs with part of the lanes, %.1f of 32 on average",

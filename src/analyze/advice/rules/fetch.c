@@ -100,6 +100,19 @@ static bool is_beside_call(const CasePart *part, u32 pc) {
     return is_call(part, block->first + block->count - 1) || (block->first && is_call(part, block->first - 1));
 }
 
+static bool of_itself(const CasePart *part, const BlameEdge *edge) {
+    (void)part;
+    return edge->use == edge->def;
+}
+
+// The simulator knows that a warp waits for a jump out of another function, to its begin or back behind the call, and
+// charges it to the instruction that waits (blame_known.c): no other one but a jump waits for itself to be resolved.
+static void add_jumps(Hit *hit, const CasePart *part, f64 jumps) {
+    for (u32 pc = 0; pc < part->view->insn_count && part->view->kind == VIEW_PTX; pc++)
+        if (case_insn(part, pc)->kind == FLOW_PLAIN)
+            hit_blamed_where(hit, part, pc, STALL_BIT(BRANCH_RESOLVING), jumps, of_itself);
+}
+
 // Jumps there and back, and what passes parameters and results. In machine code moves around the call and in the
 // function do that. `callee`: all of the part is a function that is called.
 static void add_overhead(Hit *hit, const CasePart *part, bool callee) {
@@ -117,6 +130,7 @@ static void add_overhead(Hit *hit, const CasePart *part, bool callee) {
             hit_remove(hit, part, pc, 1);
         }
     }
+    add_jumps(hit, part, jumps);
 }
 
 // Locals whose address is passed need not be in memory when the function is inlined.

@@ -153,7 +153,8 @@ void rule_block_increase(AdviceCase *c) {
 }
 
 // --- thread-increase -----------------------------------------------------------------------------------------------
-#define STARTING 0.8  // of the time: then CTAs end faster than others start, and warps are missing
+#define STARTING 0.8     // of the time: then CTAs end faster than others start, and warps are missing
+#define WORTH_RAMP 0.03  // of the time
 
 // A lane that walks through memory alone finds most words in the L1, as the last miss brought its neighbours; where all
 // lanes work, each access of a warp brings new sectors. The samples that loads of the loop wait longer for it.
@@ -202,8 +203,11 @@ void rule_thread_increase(AdviceCase *c) {
     bool known = find_grid(c, &g);
     if (known && threads_of_cta(c) < WARP && fill_lanes(c, &g)) return;
     bool full = known && o->limits & 1u << LIMIT_CTAS;
-    f64 starting = c->load.busy[RESOURCE_LAUNCH];
-    if (!o->ctas_per_sm || o->warps_per_cta >= BLOCK_WARPS || (!full && starting < STARTING)) return;
+    f64 starting = c->load.busy[RESOURCE_LAUNCH], fewer = 1 - (f64)o->warps_per_cta / BLOCK_WARPS;
+    // Where all CTAs fit at once, the last ones start as late as it takes to start the others, and nothing hides that.
+    f64 ramp = known && g.rounds <= 1 && starting < STARTING ? starting * fewer : 0;
+    if (!o->ctas_per_sm || o->warps_per_cta >= BLOCK_WARPS || (!full && starting < STARTING && ramp < WORTH_RAMP))
+        return;
     f64 most = (f64)c->gpu->max_threads_per_sm / WARP, of_grid = ceil(g.ctas / g.sms) * o->warps_per_cta;
     f64 resident = c->warps > 0 ? c->warps * (f64)c->gpu->warp_schedulers : o->warps_per_sm;
     f64 after = fmin(most, of_grid);
@@ -211,18 +215,24 @@ void rule_thread_increase(AdviceCase *c) {
         after = fmin(after, (f64)c->gpu->registers_per_sm / (c->view->function->registers * (f64)WARP));
     Hit *hit = hit_begin(c);
     hit_of_shape(hit);
-    hit->change.warps = fmax(after / resident, 1);
-    hit_relieve(hit, RESOURCE_LAUNCH, starting * (1 - (f64)o->warps_per_cta / BLOCK_WARPS));
+    if (ramp > 0)
+        hit->change.work = 1 - ramp;
+    else
+        hit->change.warps = fmax(after / resident, 1);
+    hit_relieve(hit, RESOURCE_LAUNCH, starting * fewer);
     if (full)
         hit_fact(hit, "launch__block_size", o->warps_per_cta * WARP, "threads",
                  "an SM holds %u CTAs at most, which of %u threads are %u of %.0f warps", o->ctas_per_sm,
                  o->warps_per_cta * WARP, o->warps_per_sm, most);
-    if (starting >= STARTING)
+    if (starting >= STARTING || ramp > 0)
         hit_fact(hit, "cta_start_busy", 100 * starting, "%", "starting and ending CTAs takes %.0f %% of the time",
                  100 * starting);
     hit_fact(hit, "sm__warps_active.avg.per_cycle_active", resident, "warps", "%.1f warps are resident on average",
              resident);
-    hit_basis(hit, "equations 8 to 10, %.1f warps on an SM instead of %.1f", after, resident);
+    if (ramp > 0)
+        hit_basis(hit, "CTAs start one after the other before anything can end: %.0f %% of the time", 100 * ramp);
+    else
+        hit_basis(hit, "equations 8 to 10, %.1f warps on an SM instead of %.1f", after, resident);
     hit_end_kernel(hit, "Launch CTAs of %u threads instead of %u", BLOCK_WARPS * WARP, o->warps_per_cta * WARP);
 }
 

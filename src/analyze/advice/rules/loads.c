@@ -252,6 +252,32 @@ static bool is_shared_by_lanes(const AdviceCase *c, const CaseAccess *a) {
     return a->uniform && a->lanes > 1 && !alone;
 }
 
+// A load of what all lanes share that may as well be one of a constant.
+static bool is_constant(const AdviceCase *c, const CasePart *part, const CaseAccess *a) {
+    bool fits = is_global_load(a) && is_shared_by_lanes(c, a) && a->affine && !access_is_written(part, a);
+    return fits && (part->insns[a->pc].loop != WL_NONE || is_constant_operand(part, a));
+}
+
+// Part of the waits for the block's loads that goes when they are loads of constants: these are issued one after the
+// other, and what the L1 does not have their cache has not either, but it takes larger lines. Without counts: the L1's
+// part.
+static f64 part_of_constants(const AdviceCase *c, const CasePart *part, u32 access) {
+    const GpuModel *g = c->gpu;
+    const u32 *block_of = part->view->flow.cfg->block_of;
+    f64 waits = 0, count = 0;
+    if (!g || c->latency <= 0 || !g->const_l15_line) return c->of_l1;
+    for (u32 i = 0; i < part->access_count; i++) {
+        const CaseAccess *a = &part->accesses[i];
+        if (block_of[a->pc] != block_of[part->accesses[access].pc] || !is_constant(c, part, a)) continue;
+        if (is_constant_operand(part, a)) continue;
+        waits += part->insns[a->pc].blamed / a->requests;
+        count++;
+    }
+    f64 missing = count * c->past_l1 * SECTOR / (f64)g->const_l15_line;
+    f64 after = (f64)g->const_l1_latency + (count - 1) * (f64)g->constant_interval + missing * (f64)g->l2_latency;
+    return waits > 0 ? fmax(1 - after / waits, 0) : 0;
+}
+
 void rule_memory_transactions(AdviceCase *c) {
     Hit *hit = hit_begin(c);
     Found f = {0};
@@ -259,12 +285,10 @@ void rule_memory_transactions(AdviceCase *c) {
         const CasePart *part = &c->parts[p];
         for (u32 i = 0; i < part->access_count; i++) {
             const CaseAccess *a = &part->accesses[i];
-            bool fits = is_global_load(a) && is_shared_by_lanes(c, a) && a->affine && !access_is_written(part, a);
-            if (!fits || part->insns[a->pc].loop == WL_NONE) {
-                if (!fits || !is_constant_operand(part, a)) continue;
-            }
-            // What the L1 does not have the constant cache has not either.
-            hit_blamed(hit, part, a->pc, STALL_BIT(LONG_SCOREBOARD), c->of_l1);
+            if (!is_constant(c, part, a)) continue;
+            f64 gone = is_constant_operand(part, a) ? 1 : part_of_constants(c, part, i);
+            hit_blamed(hit, part, a->pc, STALL_BIT(LONG_SCOREBOARD), gone);
+            if (c->latency > 0) hit_no_queue(hit, part, a->pc, gone);
             hit_blamed(hit, part, a->pc, ~STALL_BIT(LONG_SCOREBOARD), 1);
             hit_relieve(hit, RESOURCE_LSU, part->insns[a->pc].use[RESOURCE_LSU]);
             hit_edit(hit, EDIT_FREE, part, a->pc, 1);
@@ -513,13 +537,24 @@ static bool is_enough(const AdviceCase *c, const CasePart *part, u32 loop, u32 t
     return turns == 1 && (waves >= times || (waves <= 0 && loop == WL_NONE));
 }
 
+// Where all CTAs fit at once, and each SM has several, what a warp does takes as long with several elements; but the
+// last CTAs start sooner. The part of the time that this saves; 0: it is not so.
+static f64 sooner(const AdviceCase *c, u32 loop, u32 times) {
+    const ViewOccupancy *o = &c->view->occupancy;
+    bool short_grid = loop == WL_NONE && o->waves > 0 && o->waves <= 1 && o->waves * o->ctas_per_sm >= 2;
+    return short_grid ? c->load.busy[RESOURCE_LAUNCH] * (1 - 1.0 / times) : 0;
+}
+
 #define MOSTLY_WAITS 0.5  // of the samples: else words are not what a kernel is slow for
 
 static void take_several(AdviceCase *c, const CasePart *part, u32 loop) {
     u32 at = 0, bytes = narrowest(c, part, loop, &at), wide = bytes < WORD ? WORD : WIDEST, times = wide / bytes;
     Bitset data;
     f64 fraction = 1 - 1.0 / times;
-    if (times < 2 || !is_enough(c, part, loop, times)) return;
+    if (times < 2) return;
+    bool enough = is_enough(c, part, loop, times);
+    f64 start = enough ? 0 : sooner(c, loop, times);
+    if (!enough && start <= 0) return;
     if (bytes >= WORD && (has_barriers(part, loop) || case_share(c, dense_waits(c, part, loop)) < MOSTLY_WAITS)) return;
     if (!bitset_init(&data, c->scratch, part->view->insn_count)) {
         c->status = STATUS_NO_MEMORY;
@@ -527,7 +562,10 @@ static void take_several(AdviceCase *c, const CasePart *part, u32 loop) {
     }
     mark_data(part, &data);
     Hit *hit = hit_begin(c);
-    share_index(hit, part, loop, &data, fraction, bytes);
+    if (enough)
+        share_index(hit, part, loop, &data, fraction, bytes);
+    else
+        hit->change.work = 1 - start;
     if (loop == WL_NONE) hit_relieve(hit, RESOURCE_LAUNCH, c->load.busy[RESOURCE_LAUNCH] * fraction);
     hit_fact(hit, "access_bytes", bytes, "bytes", "a lane accesses %u byte%s at a time", bytes, bytes > 1 ? "s" : "");
     hit_end_line(hit, part, at, "Let a thread take %u elements at %s with accesses of %u bytes", times,

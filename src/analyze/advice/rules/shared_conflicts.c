@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // shared-conflicts: accesses to shared memory that take more passes over the banks than their width needs.
+#include <math.h>
+
 #include "analyze/advice/rule.h"
 
 #define CONFLICT 1.2  // times the fewest passes
@@ -9,10 +11,17 @@ static bool has_conflicts(const CaseAccess *a) {
            a->passes > CONFLICT * a->fewest_passes;
 }
 
-// Of the wait for a load, the part that the further passes cause: its own, and, behind other accesses, theirs.
-static f64 part_of_latency(const AdviceCase *c, const CaseAccess *a, f64 fewer) {
+// Cycles that a warp waits for the access each time, as counted; 0: it is not known.
+static f64 wait_of(const AdviceCase *c, const CasePart *part, const CaseAccess *a) {
+    return c->counted && a->load && a->requests > 0 ? part->insns[a->pc].blamed / a->requests : 0;
+}
+
+// Of the wait for a load, the part that the further passes cause: its own, and, behind other accesses, theirs. Of a
+// wait that was counted as much stays as a load takes alone.
+static f64 part_of_latency(const AdviceCase *c, const CasePart *part, const CaseAccess *a, f64 fewer) {
     f64 alone = c->gpu ? (f64)c->gpu->shared_latency : 25, extra = a->passes - a->fewest_passes;
-    f64 own = extra / (alone + a->passes), queue = c->load.busy[RESOURCE_LSU] * fewer;
+    f64 own = extra / (alone + a->passes), queue = c->load.busy[RESOURCE_LSU] * fewer, wait = wait_of(c, part, a);
+    if (wait > 0) return fmax(1 - (alone + a->fewest_passes) / wait, 0) * fewer;
     return own > queue ? own : queue;
 }
 
@@ -34,7 +43,9 @@ static void look_at(AdviceCase *c, const CasePart *part, u32 first) {
         passes += a->requests * a->passes;
         fewest += a->requests * a->fewest_passes;
         hit_blamed(hit, part, a->pc, STALL_BIT(MIO_THROTTLE), fewer);
-        hit_blamed(hit, part, a->pc, ~STALL_BIT(MIO_THROTTLE), part_of_latency(c, a, fewer));
+        f64 gone = part_of_latency(c, part, a, fewer);
+        hit_blamed(hit, part, a->pc, ~STALL_BIT(MIO_THROTTLE), gone);
+        if (wait_of(c, part, a) > 0) hit_no_queue(hit, part, a->pc, gone);
         hit_relieve(hit, RESOURCE_LSU, part->insns[a->pc].use[RESOURCE_LSU] * fewer);
         hit_edit(hit, EDIT_CONFLICT_FREE, part, a->pc, 1);
     }
