@@ -228,6 +228,54 @@ static f64 add_waits(Hit *hit, const CasePart *part, u32 pc) {
     return all;
 }
 
+// A loop that one lane of a warp turns, as the test of the thread's index on the way to it says.
+enum { TESTS = 4 /* blocks before it */ };
+#define ALONE 1.5  // lanes
+
+static bool is_alone(const AdviceCase *c, const CasePart *part, u32 loop) {
+    const FlowResults *flow = &part->view->flow;
+    u32 below = flow->loops->loops[loop].header;
+    for (u32 i = 0; i < TESTS; i++) {
+        u32 block = flow->dominators->parent[below];
+        if (block == WL_NONE) return false;
+        const FlowBlock *b = &flow->cfg->blocks[block];
+        u32 branch = b->first + b->count - 1;
+        const FlowInsn *in = b->count ? case_insn(part, branch) : NULL;
+        if (in && in->kind == FLOW_BRANCH && in->target_count == 1 && b->succ_count == 2 && in->guard != WL_NONE) {
+            bool taken = flow->code->targets[in->targets] == flow->cfg->blocks[below].first;
+            f64 lanes = lanes_of_way(c, part, branch, taken);
+            if (lanes > 0 && lanes < ALONE) return true;
+        }
+        below = block;
+    }
+    return false;
+}
+
+enum { WARP = 32 };
+#define SHUFFLES (5 * 29.0)  // cycles in which a warp joins what its lanes have (STEP_SAVED)
+
+// In turns that the lanes share such a loop is hardly there any more, and nobody waits for it. Returns the samples for
+// which other warps still wait for what lanes have to join.
+static f64 share_turns(Hit *hit, const CasePart *part) {
+    const FlowResults *flow = &part->view->flow;
+    f64 others = fmax(hit->c->view->occupancy.warps_per_cta, 1) - 1, wait = 0;
+    for (u32 l = 0; l < flow->loops->loop_count; l++) {
+        if (flow->loops->loops[l].parent != WL_NONE || !is_alone(hit->c, part, l)) continue;
+        f64 runs = block_runs(part, flow->dominators->parent[flow->loops->loops[l].header]);
+        f64 samples = part->loops[l].active + part->loops[l].stalled,
+            turns = part->loops[l].trips * loop_copies(part, l);
+        f64 join = runs > 0 ? fmin(SHUFFLES * runs, samples) : 0;
+        f64 left = samples > 0 ? join / samples + 1 / (turns > 1 ? fmin(turns, WARP) : WARP) : 1;
+        wait += others * join;
+        for (u32 pc = 0; pc < part->view->insn_count && left < 1; pc++) {
+            if (!loop_has(part, l, pc)) continue;
+            hit_stalled(hit, part, pc, ~STALL_BIT(BARRIER), 1 - left);
+            hit_unissue(hit, part, pc, 1 - left);
+        }
+    }
+    return wait;
+}
+
 // Waits of the part's warps for each other, but for those of trees.
 static f64 add_part(Hit *hit, const CasePart *part, const Bitset *steps, u32 *at, f64 *most) {
     f64 all = 0;
@@ -256,7 +304,11 @@ void rule_warp_balance(AdviceCase *c) {
             return hit_drop(hit);
         }
         add_with_shuffles(c, part, &steps);
-        barrier += add_part(hit, part, &steps, &at, &most);
+        f64 waits = add_part(hit, part, &steps, &at, &most);
+        f64 stay = waits > 0 ? fmin(share_turns(hit, part), waits) : 0;
+        hit->change.stalls -= stay;
+        hit->change.barrier -= stay;
+        barrier += waits;
         if (most > before) where = part;
     }
     if (part_alive < UNEVEN) hit->change.work = part_alive;
