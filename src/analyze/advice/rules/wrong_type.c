@@ -78,7 +78,32 @@ static bool is_of_series(const CasePart *part, u32 pc) {
     return back && back + terms_on(part, pc, false, MOST_SERIES) > LEAST_SERIES;
 }
 
-static void add(Hit *hit, const CasePart *part, u32 pc, Doubles *d) {
+// The compiler's routines for functions in double precision (pow) are bookkeeping of exponents and signs by half; those
+// for float are a third as long, and in line.
+enum { ROUTINES = 16 };
+#define ROUTINE_LESS 0.7
+
+typedef struct Routines {
+    const char *names[ROUTINES];
+    u32 count;
+} Routines;
+
+static bool is_of_routine(const Routines *r, const char *name) {
+    for (u32 i = 0; i < r->count; i++)
+        if (r->names[i] == name) return true;
+    return false;
+}
+
+static Routines double_routines(const CasePart *part) {
+    Routines r = {0};
+    for (u32 pc = 0; pc < part->view->insn_count && r.count < ROUTINES; pc++) {
+        const char *name = is_double(part, pc) ? insn_routine(part, pc) : NULL;
+        if (name && !is_of_routine(&r, name)) r.names[r.count++] = name;
+    }
+    return r;
+}
+
+static void add(Hit *hit, const CasePart *part, u32 pc, const Routines *routines, Doubles *d) {
     const CaseInsn *in = &part->insns[pc];
     const GpuModel *g = hit->c->gpu;
     f64 slower = g && g->fp64_latency ? 1 - (f64)g->alu_latency / (f64)g->fp64_latency : 0.5;
@@ -92,7 +117,10 @@ static void add(Hit *hit, const CasePart *part, u32 pc, Doubles *d) {
         return;
     }
     d->arithmetic += in->issued;
-    f64 less = part->view->kind != VIEW_PTX && is_of_series(part, pc) ? TERMS_LESS : 0;
+    const char *routine = routines->count ? insn_routine(part, pc) : NULL;
+    f64 less = routine && is_of_routine(routines, routine)              ? ROUTINE_LESS
+               : part->view->kind != VIEW_PTX && is_of_series(part, pc) ? TERMS_LESS
+                                                                        : 0;
     hit_edit(hit, EDIT_AS_FLOAT, part, pc, 1);
     hit_spare(hit, part, pc, less);
     hit_blamed(hit, part, pc, ~STALL_BIT(MATH_PIPE_THROTTLE), slower * (1 - less));
@@ -102,15 +130,26 @@ static void add(Hit *hit, const CasePart *part, u32 pc, Doubles *d) {
     hit_relieve(hit, RESOURCE_FMA, -in->use[RESOURCE_FP64] * (1 - less) * ratio);
 }
 
+static void shorten_routines(Hit *hit, const CasePart *part, const Routines *r) {
+    for (u32 pc = 0; pc < part->view->insn_count && r->count; pc++) {
+        bool other = !(part->insns[pc].traits & (TRAIT_FP64 | TRAIT_WIDEN | TRAIT_NARROW));
+        const char *name = other && !is_constant_of_double(part, pc) ? insn_routine(part, pc) : NULL;
+        if (name && is_of_routine(r, name)) hit_spare(hit, part, pc, ROUTINE_LESS);
+    }
+}
+
 void rule_wrong_type(AdviceCase *c) {
     Doubles d = {0};
     Hit *hit = hit_begin(c);
-    for (u32 p = 0; p < c->part_count; p++)
+    for (u32 p = 0; p < c->part_count; p++) {
+        Routines routines = double_routines(&c->parts[p]);
         for (u32 pc = 0; pc < c->parts[p].view->insn_count; pc++)
             if (c->parts[p].insns[pc].traits & (TRAIT_FP64 | TRAIT_WIDEN | TRAIT_NARROW))
-                add(hit, &c->parts[p], pc, &d);
+                add(hit, &c->parts[p], pc, &routines, &d);
             else if (is_constant_of_double(&c->parts[p], pc))
                 hit_spare(hit, &c->parts[p], pc, 1);
+        shorten_routines(hit, &c->parts[p], &routines);
+    }
     if (!d.widened || !d.narrowed || d.arithmetic + d.conversions <= 0) return hit_drop(hit);
     f64 share = 100 * (d.arithmetic + d.conversions) / c->load.issued;
     hit_fact(hit, "fp64_issue_share", share, "%",
