@@ -273,8 +273,8 @@ Hit *hit_begin(AdviceCase *c);
 f64 hit_blamed(Hit *hit, const CasePart *part, u32 pc, u32 reasons, f64 fraction);
 f64 hit_blamed_where(Hit *hit, const CasePart *part, u32 pc, u32 reasons, f64 fraction,
                      bool (*wanted)(const CasePart *part, const BlameEdge *edge));  // NULL: all
-// What hit_blamed has left of the instruction's waits for accesses stays as it is: it is no queue that gets shorter when
-// the unit has less to do.
+// What hit_blamed has left of the instruction's waits for accesses stays as it is: it is no queue that gets shorter
+// when the unit has less to do.
 void hit_no_queue(Hit *hit, const CasePart *part, u32 pc, f64 gone);
 // The same as latency that other work may overlap, only where def and use lie in `loop` (WL_NONE: anywhere).
 f64 hit_overlapped(Hit *hit, const CasePart *part, u32 pc, u32 reasons, u32 loop, f64 fraction);
