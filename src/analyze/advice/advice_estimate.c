@@ -9,6 +9,8 @@
 
 #define NARROW 0.75  // of all rules' width, with the error of sampling
 #define WIDE 1.2
+#define NARROW_SPAN \
+    2.5  // high / low: what may be twice or five times as fast is not known well, however sure it is to gain
 #define TYPICAL 0.7       // standard deviation of ln(achieved gain / expected gain) where the width is 1
 #define MOST_OF_CHANGE 4  // limits are of changes that do so much more than what was matched
 // Of a limit's gain: what units can do is not known better. 4 of 131 pairs achieved more than their limit, up to 18 %.
@@ -29,7 +31,7 @@ static AdviceConfidence confidence_of(const Hit *hit, const AdviceEstimate *e) {
     f64 width = hypot(TYPICAL * r->width, e->error);
     if (hit->doubtful || width > WIDE || e->low <= 1.005) return CONFIDENCE_LOW;
     bool proven = r->tried >= 3 && r->helped * 4 >= r->tried * 3;
-    return proven && width < NARROW ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM;
+    return proven && width < NARROW && e->high < NARROW_SPAN * e->low ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM;
 }
 
 static const char *basis_of(const Hit *hit) {
