@@ -242,6 +242,18 @@ static f64 sampled_latency(AdviceCase *c) {
     return weights > 0 ? sum / weights : 0;
 }
 
+// Cycles until the last of so many loads that are under way together is there, on an idle machine: one that misses is
+// enough.
+static f64 latency_of(const AdviceCase *c, f64 loads) {
+    f64 misses = fmin(loads * c->past_l1, 1);
+    return (f64)c->gpu->l1_latency + misses * ((f64)c->gpu->l2_latency + c->past_l2 * (f64)c->gpu->dram_latency);
+}
+
+f64 case_part_together(const AdviceCase *c, f64 together, f64 times) {
+    if (!c->gpu || c->latency <= 0) return 1 - 1 / times;
+    return fmax(1 - latency_of(c, together * times) / latency_of(c, together) / times, 0);
+}
+
 // Of the latency of loads, what is above that of an idle machine is waiting for others.
 static f64 waiting_part(AdviceCase *c) {
     const MetricSet *m = &c->view->metrics;

@@ -330,8 +330,11 @@ f64 access_cta_bytes(const AdviceCase *c, const CasePart *part, const CaseAccess
 f64 case_l2_busy(AdviceCase *c);                      // ... the L2
 f64 case_l2_gathers(AdviceCase *c);                   // ... the L2 for loads whose lanes go where data sends them
 void case_find_atomics(AdviceCase *c, f64 per_slot);  // atomics.c
-const char *kernel_library(const KernelView *view);   // libraries.c: that the kernel is part of; NULL: none
-const char *case_limit(AdviceCase *c);                // load.c: AdviceKernel.limit
+// Part of the waits for loads of global memory that goes when as many of them as there are `together` now and `times`
+// as many again are under way at once. Where most hit the L1, they wait for the one that misses. load.c
+f64 case_part_together(const AdviceCase *c, f64 together, f64 times);
+const char *kernel_library(const KernelView *view);  // libraries.c: that the kernel is part of; NULL: none
+const char *case_limit(AdviceCase *c);               // load.c: AdviceKernel.limit
 // ... of kernels that are over as soon as they have begun; "" of others, NULL when memory is out. Needs no samples.
 const char *case_short(Arena *arena, const KernelView *view);
 const char *hit_edits(Hit *hit);                              // experiment.c: the list of edits as text, "" = none

@@ -123,7 +123,7 @@ static void add_overhead(Hit *hit, const CasePart *part, u32 loop, f64 fraction)
         if (part->insns[pc].loop == loop && goes_on(part, loop, pc)) hit_spare(hit, part, pc, fraction);
 }
 
-static u32 add_loads(Hit *hit, const CasePart *part, u32 loop, f64 fraction, bool *by_hand) {
+static u32 add_loads(Hit *hit, const CasePart *part, u32 loop, u32 copies, u32 times, bool *by_hand) {
     bool stores[2] = {has_stores(part, loop, false), has_stores(part, loop, true)};
     u32 loads = 0;
     for (u32 i = 0; i < part->access_count; i++) {
@@ -132,7 +132,8 @@ static u32 add_loads(Hit *hit, const CasePart *part, u32 loop, f64 fraction, boo
         if (!a->load || a->atomic || part->insns[a->pc].loop != loop || !runs_ahead(part, a, loop)) continue;
         if (access_is_carried(part, a, loop) || (kept_back && only_such_stores(part, loop, access_is_shared(a))))
             continue;
-        bool waits = hit_blamed(hit, part, a->pc, RESULTS, fraction) > 0;
+        f64 gone = access_is_global(a) ? case_part_together(hit->c, copies, times) : 1 - 1.0 / times;
+        bool waits = hit_blamed(hit, part, a->pc, RESULTS, gone) > 0;
         loads += waits;
         *by_hand |= waits && kept_back;
     }
@@ -154,7 +155,7 @@ static void look_at(AdviceCase *c, const CasePart *part, u32 loop) {
     f64 fraction = 1 - 1.0 / times;
     Hit *hit = hit_begin(c);
     bool by_hand = false;
-    u32 loads = add_loads(hit, part, loop, fraction, &by_hand);
+    u32 loads = add_loads(hit, part, loop, copies, times, &by_hand);
     add_results(hit, part, loop);
     hit->change.hidden *= fraction;
     add_overhead(hit, part, loop, fraction);
