@@ -9,8 +9,7 @@
 
 #define NARROW 0.75  // of all rules' width, with the error of sampling
 #define WIDE 1.2
-#define NARROW_SPAN \
-    2.5  // high / low: what may be twice or five times as fast is not known well, however sure it is to gain
+#define NARROW_SPAN 2.5   // high / low: what may be two or five times as fast is not known well
 #define TYPICAL 0.7       // standard deviation of ln(achieved gain / expected gain) where the width is 1
 #define MOST_OF_CHANGE 4  // limits are of changes that do so much more than what was matched
 // Of a limit's gain: what units can do is not known better. 4 of 131 pairs achieved more than their limit, up to 18 %.

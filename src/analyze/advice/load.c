@@ -242,11 +242,14 @@ static f64 sampled_latency(AdviceCase *c) {
     return weights > 0 ? sum / weights : 0;
 }
 
-// Cycles until the last of so many loads that are under way together is there, on an idle machine: one that misses is
-// enough.
+f64 case_idle_latency(const AdviceCase *c, f64 past_l1, f64 past_l2) {
+    const GpuModel *g = c->gpu;
+    return (f64)g->l1_latency + past_l1 * ((f64)g->l2_latency + past_l2 * (f64)g->dram_latency);
+}
+
+// Until the last of so many loads that are under way together is there: one that misses is enough.
 static f64 latency_of(const AdviceCase *c, f64 loads) {
-    f64 misses = fmin(loads * c->past_l1, 1);
-    return (f64)c->gpu->l1_latency + misses * ((f64)c->gpu->l2_latency + c->past_l2 * (f64)c->gpu->dram_latency);
+    return case_idle_latency(c, fmin(loads * c->past_l1, 1), c->past_l2);
 }
 
 f64 case_part_together(const AdviceCase *c, f64 together, f64 times) {
@@ -267,8 +270,7 @@ static f64 waiting_part(AdviceCase *c) {
     f64 past_l1 = fmin(c->l1_miss + ratio(m, METRIC_L1_GLOBAL_LD_PENDING, METRIC_GLOBAL_LD_SECT), 1),
         there = ratio(m, METRIC_L2_READ_HITS, METRIC_L2_READS) - ratio(m, METRIC_L2_READ_PENDING, METRIC_L2_READS),
         past_l2 = m->present[METRIC_L2_READ_HITS] ? 1 - there : c->l2_miss;
-    f64 idle = (f64)g->l1_latency + past_l1 * ((f64)g->l2_latency + past_l2 * (f64)g->dram_latency);
-    f64 waiting = latency > idle ? 1 - idle / latency : 0;
+    f64 idle = case_idle_latency(c, past_l1, past_l2), waiting = latency > idle ? 1 - idle / latency : 0;
     c->latency = measured ? latency : 0;
     c->past_l1 = past_l1, c->past_l2 = past_l2;
     if (measured) c->of_l1 = waiting + (1 - waiting) * (f64)g->l1_latency / idle;

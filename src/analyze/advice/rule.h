@@ -330,6 +330,9 @@ f64 access_cta_bytes(const AdviceCase *c, const CasePart *part, const CaseAccess
 f64 case_l2_busy(AdviceCase *c);                      // ... the L2
 f64 case_l2_gathers(AdviceCase *c);                   // ... the L2 for loads whose lanes go where data sends them
 void case_find_atomics(AdviceCase *c, f64 per_slot);  // atomics.c
+// Cycles that a load of global memory takes on an idle machine (AdviceCase.gpu, which is known), of which so much goes
+// past the L1, and of that past the L2. load.c
+f64 case_idle_latency(const AdviceCase *c, f64 past_l1, f64 past_l2);
 // Part of the waits for loads of global memory that goes when as many of them as there are `together` now and `times`
 // as many again are under way at once. Where most hit the L1, they wait for the one that misses. load.c
 f64 case_part_together(const AdviceCase *c, f64 together, f64 times);

@@ -37,11 +37,10 @@ static bool is_counted(const AdviceCase *c, const CaseAccess *a) { return c->gpu
 // most of their words in the L1, where an earlier turn has brought them; neighbouring lanes take new sectors with each
 // turn, so that all of their loads go to the L2, as if to an idle one.
 static f64 part_of_latency(const AdviceCase *c, const CaseAccess *a) {
-    const GpuModel *g = c->gpu;
     f64 fewer = 1 - a->fewest / a->sectors, times = a->sectors / a->fewest;
     if (!is_counted(c, a)) return fewer * c->waiting;
     f64 to_l2 = fmin(c->past_l1 * times, 1), to_dram = fmin(c->past_l1 * c->past_l2 * times, 1);
-    f64 idle = (f64)g->l1_latency + to_l2 * (f64)g->l2_latency + to_dram * (f64)g->dram_latency;
+    f64 idle = case_idle_latency(c, to_l2, to_l2 > 0 ? to_dram / to_l2 : 0);
     return fewer * fmax(1 - idle / c->latency, 0);
 }
 
