@@ -126,11 +126,24 @@ static f64 held_by_atomics(const AdviceCase *c) {
     return case_share(c, all);
 }
 
+// Part of the launches' time behind the end of the last CTA, of which the L2 makes use: the simulator knows that time.
+static f64 behind_last_cta(const AdviceCase *c) {
+    const ViewLaunches *l = &c->view->launches;
+    f64 behind = 0, all = 0;
+    for (u32 i = 0; i < l->count; i++) {
+        const ProfileTime *t = &l->rows[i]->time;
+        if (!t->known || t->overlapped || t->estimated || t->last_cta_cycle < t->begin_cycle) continue;
+        all += (f64)(t->end_cycle - t->begin_cycle);
+        behind += fmax((f64)t->end_cycle - (f64)t->last_cta_cycle - (f64)c->gpu->launch_end, 0);
+    }
+    return all > 0 ? fmin(behind / all / (1 - c->fixed), 1) : 0;
+}
+
 // Words that data decides: loads wait many times as long as on an idle machine, and neither L1 nor L2 nor DRAM has so
-// much to do. What is left is atomics that meet.
-static f64 on_some_words(AdviceCase *c) {
+// much to do. What is left is atomics that meet. `behind`: part of the time in which they alone are left.
+static f64 on_some_words(AdviceCase *c, f64 behind) {
     const f64 *busy = c->load.busy;
-    f64 requests = 0, waiting = fmax(waiting_for_atomics(c), held_by_atomics(c));
+    f64 requests = 0, waiting = behind + (1 - behind) * fmax(waiting_for_atomics(c), held_by_atomics(c));
     if (busy[RESOURCE_LSU] > EXPLAINED || busy[RESOURCE_L2] > EXPLAINED || busy[RESOURCE_DRAM] > EXPLAINED) return 0;
     for (u32 step = 0; step < 2; step++)
         for (u32 p = 0; p < c->part_count; p++)
@@ -146,7 +159,8 @@ static f64 on_some_words(AdviceCase *c) {
 void case_find_atomics(AdviceCase *c, f64 per_slot) {
     EstimateLoad *load = &c->load;
     if (!c->gpu || !c->gpu->noc_clock_mhz) return;
-    f64 known = on_one_word(c, per_slot), busy = fmin(known > 0 ? known : on_some_words(c), 1);
+    f64 known = on_one_word(c, per_slot), behind = known > 0 ? 0 : behind_last_cta(c);
+    f64 busy = fmin(known > 0 ? known : on_some_words(c, behind), 1);
     if (busy <= 0) return;
     if (known > 1)
         for (u32 p = 0; p < c->part_count; p++)
@@ -154,6 +168,7 @@ void case_find_atomics(AdviceCase *c, f64 per_slot) {
                 c->parts[p].insns[c->parts[p].accesses[i].pc].use[RESOURCE_ATOMIC] /= known;
     load->busy[RESOURCE_ATOMIC] = busy;
     // Of the time in which SMs are idle at least what is more than all of it together with the atomics is both.
+    load->behind = behind;
     if (known > 0 && c->view->metrics.present[METRIC_SM_ACTIVE])
         load->behind = fmax(busy - limit_facts(&c->view->metrics, c->gpu, c->fixed).sms, 0);
     load->queued[RESOURCE_LSU] *= 1 - busy;

@@ -105,8 +105,11 @@ static void look_at(AdviceCase *c, const CasePart *part, u32 access) {
     const char *place = place_text(c, part, a->pc);
     hit_fact(hit, "atomics_pct_of_time", 100 * c->load.busy[RESOURCE_ATOMIC], "%",
              one ? "atomics of all threads on one word take %.0f %% of the time, one after the other"
-                 : "loads behind the atomics wait for %.0f %% of the time, and neither L1, L2 nor DRAM is busy",
+                 : "what waits for the atomics does so for %.0f %% of the time, and neither L1, L2 nor DRAM is busy",
              100 * c->load.busy[RESOURCE_ATOMIC]);
+    if (c->load.behind > 0.05)
+        hit_fact(hit, "atomics_behind_pct", 100 * c->load.behind, "%",
+                 "for %.0f %% of the time no CTA is left, and the L2 goes on with them", 100 * c->load.behind);
     hit->doubtful = !one;
     hit_basis(hit, "the L2's time for atomics on one word, measured; %.0f %% of it stays", 100 * left);
     if (!one)
