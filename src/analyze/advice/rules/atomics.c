@@ -111,7 +111,10 @@ static void look_at(AdviceCase *c, const CasePart *part, u32 access) {
         hit_fact(hit, "atomics_behind_pct", 100 * c->load.behind, "%",
                  "for %.0f %% of the time no CTA is left, and the L2 goes on with them", 100 * c->load.behind);
     hit->doubtful = !one;
-    hit_basis(hit, "the L2's time for atomics on one word, measured; %.0f %% of it stays", 100 * left);
+    hit_basis(hit,
+              one ? "the L2's time for atomics on one word, measured; %.0f %% of it stays"
+                  : "the time for which atomics are waited for, of which %.0f %% stays",
+              100 * left);
     if (!one)
         hit_caution(hit, "only where a CTA meets the same words often: each of them is added once more at its end");
     if (!one)
