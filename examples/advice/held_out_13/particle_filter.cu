@@ -110,7 +110,7 @@ int main(int argc, char **argv) {
                 seeds[t] = noise(seeds[t]);
                 next[t] = now[drawn(sums.data(), seeds[t])];
             }
-            now = next;
+            now.swap(next);
         }
         int2 mean = {0, 0};
         for (const int2 &at : now)
