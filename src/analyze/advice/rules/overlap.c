@@ -130,8 +130,9 @@ static void copy_ahead(AdviceCase *c, const CasePart *part, u32 loop) {
              loads == 1 ? "s" : "");
     hit_basis(hit, "equation 5 over %.0f %% of the samples, the rest of the loop being the active part", share);
     // held_out_13/back_projection: 32.7 million warp instructions before, 78.9 after
-    hit_caution(hit, "check that the occupancy stays (a second buffer takes shared memory) and that "
-                     "smsp__inst_executed.sum hardly grows (a compiler may keep less out of a loop with such copies)");
+    hit_caution(hit,
+                "a second buffer takes shared memory, which may cost occupancy; smsp__inst_executed.sum should hardly "
+                "grow (a compiler may keep less out of a loop with such copies)");
     hit_end_loop(hit, part, loop, "Copy the tile at %s asynchronously, one turn ahead", place_text(c, part, at));
 }
 
