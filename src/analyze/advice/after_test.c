@@ -183,19 +183,11 @@ static void work_of_ctas(void **state) {
 // for them, say that they meet.
 static void atomics_that_hold_their_warps_meet(void **state) {
     (void)state;
-    static const GpuModel gpu = {.sms = 100,
-                                 .warp_schedulers = 4,
-                                 .clock_mhz = 2000,
-                                 .noc_clock_mhz = 1600,
-                                 .l1_latency = 30,
-                                 .l2_latency = 200,
-                                 .dram_latency = 300,
-                                 .l2_atomic_interval = 50};
     Sampled s;
     KernelView *view = sampled_begin(&s, BEGIN "ld.global.u32 %r7, [%rd3]; mul.wide.s32 %rd4, %r7, 4;\n"
                                                "add.s64 %rd5, %rd1, %rd4; red.global.add.u32 [%rd5], 1; ret;");
     u32 end = view->flow.code->insn_count - 1;
-    view->gpu = &gpu;
+    view->gpu = &gpu_of_atomics;
     for (u32 pc = 0; pc <= end; pc++) subject_stall(&s.subject, pc, STALL_SELECTED, 10);
     subject_stall(&s.subject, end - 1, STALL_LG_THROTTLE, 100);
     subject_stall(&s.subject, end, STALL_DRAIN, 9000);

@@ -265,15 +265,7 @@ static void a_full_l1_is_seen_in_latencies(void **state) {
 static void copies_of_atomics_are_one_change(void **state) {
     (void)state;
     Sampled s;
-    static const GpuModel gpu = {.sms = 100,
-                                 .warp_schedulers = 4,
-                                 .clock_mhz = 2000,
-                                 .noc_clock_mhz = 1600,
-                                 .l1_latency = 30,
-                                 .l2_latency = 200,
-                                 .dram_latency = 300,
-                                 .l2_atomic_interval = 50};
-    on_gpu = &gpu;
+    on_gpu = &gpu_of_atomics;
     wait_for_load = 200000;  // many times what an idle machine takes
     sample(&s, BEGIN "ld.global.u32 %r7, [%rd3];\n" COUNT COUNT COUNT COUNT COUNT COUNT COUNT COUNT "ret;");
     const Hit *hit = ask(&s, "atomic-contention");

@@ -65,4 +65,14 @@ static inline void forget(Sampled *s) {
     "mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mad.lo.s32 %r4, %r2, %r3, %r1;\n" \
     "ld.param.u64 %rd1, [p]; cvt.u32.u64 %r5, %rd1; mul.wide.s32 %rd2, %r4, 4; add.s64 %rd3, %rd1, %rd2;\n"
 
+// A GPU whose L2 is known to take its time for atomics.
+static const GpuModel gpu_of_atomics = {.sms = 100,
+                                        .warp_schedulers = 4,
+                                        .clock_mhz = 2000,
+                                        .noc_clock_mhz = 1600,
+                                        .l1_latency = 30,
+                                        .l2_latency = 200,
+                                        .dram_latency = 300,
+                                        .l2_atomic_interval = 50};
+
 #endif

@@ -31,6 +31,8 @@ static void relieve(Hit *hit, const CasePart *part, const CaseAccess *a) {
     if (to_dram > a->fewest) hit_relieve(hit, RESOURCE_DRAM, in->use[RESOURCE_DRAM] * (1 - a->fewest / to_dram));
 }
 
+static f64 part_of_queue(const AdviceCase *c, const CaseAccess *a) { return (1 - a->fewest / a->sectors) * c->waiting; }
+
 static bool is_counted(const AdviceCase *c, const CaseAccess *a) { return c->gpu && c->latency > 0 && a->load; }
 
 // Of the latency of a load, the part that goes with its further sectors. Lanes that walk through rows of their own find
@@ -38,7 +40,7 @@ static bool is_counted(const AdviceCase *c, const CaseAccess *a) { return c->gpu
 // turn, so that all of their loads go to the L2, as if to an idle one.
 static f64 part_of_latency(const AdviceCase *c, const CaseAccess *a) {
     f64 fewer = 1 - a->fewest / a->sectors, times = a->sectors / a->fewest;
-    if (!is_counted(c, a)) return fewer * c->waiting;
+    if (!is_counted(c, a)) return part_of_queue(c, a);
     f64 to_l2 = fmin(c->past_l1 * times, 1), to_dram = fmin(c->past_l1 * c->past_l2 * times, 1);
     f64 idle = case_idle_latency(c, to_l2, to_l2 > 0 ? to_dram / to_l2 : 0);
     return fewer * fmax(1 - idle / c->latency, 0);
@@ -134,7 +136,7 @@ static void walk_together(AdviceCase *c, const CasePart *part) {
     for (u32 i = 0; i < part->access_count; i++) {
         const CaseAccess *a = &part->accesses[i];
         if (!is_walk(part, a)) continue;
-        add(hit, part, a, (1 - a->fewest / a->sectors) * c->waiting);
+        add(hit, part, a, part_of_queue(c, a));
         count++;
         if (part->insns[a->pc].blamed > most) most = part->insns[a->pc].blamed, at = a->pc;
     }

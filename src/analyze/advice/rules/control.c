@@ -239,10 +239,9 @@ static f64 stays_longest(AdviceCase *c) {
     return case_share(c, fmax(all - queues, 0)) / waves;
 }
 
-// --- ... loops of different length
-// ------------------------------------------------------------------------------------- Of the lanes of a warp, those
-// that still turn a loop whose length data decides for each lane: how long the loops are is not seen in samples. Where
-// all lengths up to the longest are as likely, it is half.
+// --- ... loops of different length -----------------------------------------------------------------------------------
+// Of the lanes of a warp, those that still turn a loop whose length data decides for each lane: how long the loops are
+// is not seen in samples. Where all lengths up to the longest are as likely, it is half.
 #define STILL_TURNING 0.6
 #define HOT 0.2  // of the samples
 

@@ -261,14 +261,14 @@ static bool is_constant(const AdviceCase *c, const CasePart *part, const CaseAcc
 // Part of the waits for the block's loads that goes when they are loads of constants: these are issued one after the
 // other, and what the L1 does not have their cache has not either, but it takes larger lines. Without counts: the L1's
 // part.
-static f64 part_of_constants(const AdviceCase *c, const CasePart *part, u32 access) {
+static f64 part_of_constants(const AdviceCase *c, const CasePart *part, u32 block) {
     const GpuModel *g = c->gpu;
     const u32 *block_of = part->view->flow.cfg->block_of;
     f64 waits = 0, count = 0;
     if (!g || c->latency <= 0 || !g->const_l15_line) return c->of_l1;
     for (u32 i = 0; i < part->access_count; i++) {
         const CaseAccess *a = &part->accesses[i];
-        if (block_of[a->pc] != block_of[part->accesses[access].pc] || !is_constant(c, part, a)) continue;
+        if (block_of[a->pc] != block || !is_constant(c, part, a)) continue;
         if (is_constant_operand(part, a)) continue;
         waits += part->insns[a->pc].blamed / a->requests;
         count++;
@@ -283,10 +283,14 @@ void rule_memory_transactions(AdviceCase *c) {
     Found f = {0};
     for (u32 p = 0; p < c->part_count; p++) {
         const CasePart *part = &c->parts[p];
+        f64 of_block = 0;
+        u32 last = WL_NONE;
         for (u32 i = 0; i < part->access_count; i++) {
             const CaseAccess *a = &part->accesses[i];
             if (!is_constant(c, part, a)) continue;
-            f64 gone = is_constant_operand(part, a) ? 1 : part_of_constants(c, part, i);
+            u32 block = part->view->flow.cfg->block_of[a->pc];
+            if (block != last) of_block = part_of_constants(c, part, last = block);
+            f64 gone = is_constant_operand(part, a) ? 1 : of_block;
             hit_blamed(hit, part, a->pc, STALL_BIT(LONG_SCOREBOARD), gone);
             if (c->latency > 0) hit_no_queue(hit, part, a->pc, gone);
             hit_blamed(hit, part, a->pc, ~STALL_BIT(LONG_SCOREBOARD), 1);
