@@ -18,17 +18,6 @@
 #define PROGRESS_STEP (1u << 19)  // warp instructions between two progress reports
 
 // --- CTAs --------------------------------------------------------------------------------------------------------
-static void shape_warps(Cta *cta, const Grid *g) {
-    for (u32 w = 0; w < cta->warp_count; w++)
-        for (u32 l = 0; l < LANES; l++) {
-            u32 t = w * LANES + l;
-            cta->warps[w].tid[0][l] = t % g->block[0];
-            cta->warps[w].tid[1][l] = t / g->block[0] % g->block[1];
-            cta->warps[w].tid[2][l] = t / g->block[0] / g->block[1];
-        }
-    cta->shaped = true;
-}
-
 static Status cta_reserve(Pages *pages, Cta *cta, u32 warps, u32 shared) {
     if (warps > cta->warp_cap) {
         Warp *bigger = pages_resize(pages, cta->warps, sizeof *bigger * cta->warp_cap, sizeof *bigger * warps);
@@ -81,11 +70,11 @@ Status grid_cta_start(Grid *g, Cta *cta, u64 linear) {
     memset(cta->shared, 0, shared);
     if (cta->open_barriers) memset(cta->barriers, 0, sizeof cta->barriers);
     cta->open_barriers = 0;
-    if (!cta->shaped) shape_warps(cta, g);
     for (u32 w = 0; w < warps; w++) {
         u32 lanes = threads - w * LANES < LANES ? threads - w * LANES : LANES;
         cta->warps[w].cta = cta;
         cta->warps[w].index = w;
+        cta->warps[w].tid = (const u32(*)[LANES])g->tids[w];
         cta->warps[w].trace = NULL;
         TRY(warp_start(&cta->warps[w], g->program, lanes, grid_local_stride(g)));
     }
@@ -321,6 +310,7 @@ void grid_free(Grid *g) {
     mem_free(g->ctas);
     mem_free(g->states);
     mem_free(g->params);
+    mem_free(g->tids);
     mem_free(g->overrun);
     vec_free(&g->children);
     map_free(&g->thread_errors);

@@ -97,7 +97,25 @@ static void exec_prepare(Grid *g) {
                 .check = g->sim->check};
     x->base[AREA_C32] = g->program->c32;
     x->base[AREA_C64] = g->program->c64;
-    for (u32 c = 0; c < g->cta_cap; c++) g->ctas[c].used = g->ctas[c].shaped = false;
+    for (u32 c = 0; c < g->cta_cap; c++) g->ctas[c].used = false;
+}
+
+static Status place_threads(Grid *g) {
+    const u32 *block = g->block;
+    u32 warps = (block[0] * block[1] * block[2] + LANES - 1) / LANES;
+    if (warps > g->tid_cap) {
+        mem_free(g->tids);
+        g->tids = mem_alloc(sizeof *g->tids * warps);
+        g->tid_cap = g->tids ? warps : 0;
+        if (!g->tids) return STATUS_NO_MEMORY;
+    }
+    for (u32 t = 0; t < warps * LANES; t++) {
+        u32(*tid)[LANES] = g->tids[t / LANES], lane = t % LANES;
+        tid[0][lane] = t % block[0];
+        tid[1][lane] = t / block[0] % block[1];
+        tid[2][lane] = t / block[0] / block[1];
+    }
+    return STATUS_OK;
 }
 
 static Status grid_prepare(Grid *g, Sim *sim, const SimLaunch *l, const SimKernelInfo *info) {
@@ -122,6 +140,7 @@ static Status grid_prepare(Grid *g, Sim *sim, const SimLaunch *l, const SimKerne
     map_free(&g->thread_errors);
     g->its = sim_gpu(sim, l->kernel->module->device)->sm_version >= 70 && g->program->target_sm >= 60;
     TRY(grid_reserve(g, l, info));
+    TRY(place_threads(g));
     exec_prepare(g);
     if (l->cooperative) {
         TRY(sim_alloc(sim, l->kernel->module->device, MEMORY_MODULE, WORKSPACE_BYTES, 256, &g->grid_workspace));

@@ -2,6 +2,7 @@
 // The warp loop: fetch, guard, count, execute; and everything that moves lanes between program counters.
 #include "sim/warp.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "sim/builtin.h"
@@ -11,17 +12,29 @@
 
 #define SPLIT_TURN 2000u  // instructions before another ready split of the warp gets its turn
 #define MAX_CALL_DEPTH 4096u
+enum { FRAMES_FIRST = 2 };
 
 const SimOperand *exec_program_list(const Exec *x, u32 list) { return x->grid->program->lists + list; }
 
 // --- pools of frames and convergence points --------------------------------------------------------------------
+// Every warp has the kernel's frame: one block of `Pages` holds it and that of a function, further ones find more room.
+static bool frames_grow(Warp *w) {
+    u32 cap = w->frames.cap ? w->frames.cap * 2 : FRAMES_FIRST;
+    size_t size = sizeof *w->frames.data;
+    Frame *bigger = pages_resize(w->cta->grid->sim->pages, w->frames.data, w->frames.cap * size, cap * size);
+    if (!bigger) return false;
+    w->frames.data = bigger;
+    w->frames.cap = cap;
+    return true;
+}
+
 static u32 frame_new(Warp *w, Frame frame) {
     u32 at;
     if (w->free_frames.len)
         at = w->free_frames.data[--w->free_frames.len];
     else {
-        if (vec_push(&w->frames, frame) != STATUS_OK) return WL_NONE;
-        at = w->frames.len - 1;
+        if (w->frames.len == w->frames.cap && !frames_grow(w)) return WL_NONE;
+        at = w->frames.len++;
     }
     w->frames.data[at] = frame;
     return at;
@@ -30,6 +43,7 @@ static u32 frame_new(Warp *w, Frame frame) {
 static void frame_release(Warp *w, u32 at) {
     while (at != WL_NONE && --w->frames.data[at].refs == 0) {
         u32 parent = w->frames.data[at].parent;
+        if (parent == WL_NONE) return;  // the kernel's: the warp is over
         if (vec_push(&w->free_frames, at) != STATUS_OK) return;  // one frame less to reuse
         at = parent;
     }
@@ -66,8 +80,22 @@ static void split_remove(Warp *w, u32 at) {
     w->current = 0;
 }
 
+// Lanes of the warp's one split part: from now on there is room for a split of each lane. Where the split is.
+static Split *splits_part(Warp *w) {
+    w->all = pages_take(w->cta->grid->sim->pages, sizeof *w->all * LANES);
+    if (!w->all) return NULL;
+    *w->all = w->only;
+    return w->splits = w->all;
+}
+
+// Whether the instruction may leave lanes of a split behind, or send them different ways.
+static bool parts(const SimInsn *in, u32 lanes, u32 mask) {
+    return mask && (mask != lanes || in->kind == SIM_SWITCH || in->kind == SIM_CALL);
+}
+
 // A new split that shares frame and convergence point with `like`.
 static Split *split_add(Warp *w, Split like) {
+    assert(w->all || !w->split_count);
     w->frames.data[like.frame].refs++;
     if (like.conv != WL_NONE) w->convs.data[like.conv].refs++;
     w->splits[w->split_count] = like;
@@ -114,9 +142,9 @@ static void exec_enter(Exec *x, Warp *w, const Split *s) {
 
 // All lanes' local memory, cleared: `stride` bytes each, whatever earlier launches had.
 static Status local_reset(Warp *w, const SimProgram *program, u64 stride) {
-    if (stride > w->local_cap || !w->local) {
+    if (stride > w->local_cap) {
         mem_free(w->local);
-        w->local = mem_alloc(stride * LANES + 1);
+        w->local = mem_alloc(stride * LANES);
         w->local_cap = w->local ? stride : 0;
         if (!w->local) return STATUS_NO_MEMORY;
     }
@@ -143,16 +171,18 @@ Status warp_start(Warp *w, const SimProgram *program, u32 lanes, u64 local_strid
     TRY(local_reset(w, program, local_stride));
     u32 frame = frame_new(w, (Frame){.parent = WL_NONE, .call_pc = WL_NONE, .refs = 1});
     if (frame == WL_NONE) return STATUS_NO_MEMORY;
+    w->splits = w->all ? w->all : &w->only;
     w->splits[0] = (Split){.pc = kernel->entry, .mask = w->lanes, .frame = frame, .conv = WL_NONE};
     w->split_count = 1;
     return STATUS_OK;
 }
 
 void warp_free(Pages *pages, Warp *w) {
-    vec_free(&w->frames);
+    pages_give(pages, w->frames.data, w->frames.cap * sizeof *w->frames.data);
     vec_free(&w->free_frames);
     vec_free(&w->convs);
     vec_free(&w->free_convs);
+    pages_give(pages, w->all, sizeof *w->all * LANES);
     pages_give(pages, w->r32, w->r32_size);
     pages_give(pages, w->r64, w->r64_size);
     pages_give(pages, w->preds, w->pred_count * sizeof *w->preds);
@@ -617,6 +647,10 @@ static inline RunEvent split_run_as(Exec *x, Warp *w, u32 at, u64 *budget, const
             if (traced) x->trace->next++;
             if (WL_LIKELY(!(in->flags & SIM_LONG))) continue;
             event = RUN_YIELD;
+            break;
+        }
+        if (WL_UNLIKELY(!w->all) && parts(in, s->mask, mask) && !(s = splits_part(w))) {
+            event = RUN_FAIL;
             break;
         }
         event = in->kind == SIM_WAIT ? run_wait(x, s, in, mask) : run_control(x, w, s, in, mask);

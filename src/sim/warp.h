@@ -49,7 +49,9 @@ typedef struct Warp {
     u32 index;  // in the CTA
     u32 lanes;  // lanes that exist
     u32 exited;
-    Split splits[LANES];
+    Split *splits;  // `all`, or `only` until its lanes part for the first time: of most kernels they never do
+    Split *all;     // LANES of them; NULL: not yet
+    Split only;
     u32 split_count, current;
     Vec(Frame) frames;
     Vec(u32) free_frames;
@@ -69,7 +71,7 @@ typedef struct Warp {
     u32 wgmma_committed;  // groups so far
     u32 wgmma_awaited;    // SPLIT_WARPGROUP: the groups that every warp of the warpgroup has to have committed
     u32 cluster_pending;  // lanes that have arrived at the cluster's barrier, in the phase that is not complete
-    u32 tid[3][LANES];
+    const u32 (*tid)[LANES];  // Grid.tids
     Trace *trace;  // NULL: nothing is timed
 } Warp;
 
@@ -128,7 +130,6 @@ typedef struct Cta {
     u64 executed;
     bool used;         // holds a running CTA
     u32 members_left;  // timing, rank 0: CTAs of the cluster that are not over
-    bool shaped;       // thread indices of its warps are those of the current launch
     u8 apart[64];      // from the next CTA, which may be another thread's, in the host's caches
 } Cta;
 
@@ -197,6 +198,8 @@ struct Grid {  // also called SimRun
     u32 state_cap;
     Cta *ctas;  // resident ones
     u32 cta_cap;
+    u32 (*tids)[3][LANES];  // thread indices of the warps of a CTA, tid_cap of them
+    u32 tid_cap;
     u64 executed;        // warp instructions
     u64 graph_exec;      // SimLaunch.graph_exec
     u64 grid_workspace;  // device address of the grid barrier's word, 0 = none

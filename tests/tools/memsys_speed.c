@@ -76,7 +76,7 @@ static int measure(const GpuModel *model, const Load *load, u64 wanted) {
     GpuModel gpu = *model;
     if (load->ring) gpu.noc = 1;
     Run r = {.load = load, .gpu = &gpu};
-    if (memsys_create(&gpu, NULL, &r.memsys) != STATUS_OK) return 1;
+    if (memsys_create(&gpu, NULL, NULL, &r.memsys) != STATUS_OK) return 1;
     r.requests = malloc((memsys_least_latency(r.memsys) + 1) * gpu.sms * sizeof *r.requests);
     if (!r.requests) return 1;
     memsys_touch(r.memsys, 0, load->span < 16 << 20 ? load->span : 0, true);

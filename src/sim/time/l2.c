@@ -5,6 +5,7 @@
 // MSHR, no room in the DRAM queues, all lines of its set under way - blocks the slice until something ends. Atomics are
 // done by a unit of the slice, sector by sector, lanes on one word one by one; whichever takes longer counts. Without
 // an L2 (GT200) a slice is what passes requests on to its memory controller.
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/map.h"
@@ -507,14 +508,31 @@ static Status create_slice(MemSys *m, const GpuModel *gpu, Slice *s) {
     return s->table ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-Status l2_create(MemSys *m, const GpuModel *gpu) {
+typedef struct Making {
+    MemSys *memsys;
+    const GpuModel *gpu;
+    _Atomic u32 status;  // Status of any that failed
+} Making;
+
+static void make_slice(void *context, u32 slice, u32 worker) {
+    Making *making = context;
+    (void)worker;
+    Status status = create_slice(making->memsys, making->gpu, &making->memsys->slice[slice]);
+    if (status != STATUS_OK) atomic_store(&making->status, (u32)status);
+}
+
+Status l2_create(MemSys *m, const GpuModel *gpu, Pool *pool) {
     m->mshr_count = (u32)gpu->l2_mshrs;
     m->mshr_mask = 1;
     while (m->mshr_mask < m->mshr_count * 2) m->mshr_mask = m->mshr_mask * 2 + 1;
     m->slice = mem_zero(m->slices, sizeof *m->slice);
     if (!m->slice) return STATUS_NO_MEMORY;
-    for (u32 i = 0; i < m->slices; i++) TRY(create_slice(m, gpu, &m->slice[i]));
-    return STATUS_OK;
+    Making making = {.memsys = m, .gpu = gpu};
+    if (pool)
+        pool_run(pool, m->slices, make_slice, &making);
+    else
+        for (u32 i = 0; i < m->slices; i++) make_slice(&making, i, 0);
+    return (Status)atomic_load(&making.status);
 }
 
 void l2_destroy(MemSys *m) {

@@ -65,7 +65,7 @@ Status time_machine_create(Sim *sim, u32 device, TimeMachine **machine) {
         sm_init(&m->sms[i], m, m->gpu, i);
         m->sms[i].home = m->pool ? i % pool_threads(m->pool) : 0;
     }
-    TRY(memsys_create(m->gpu, sim->pages, &m->memsys));
+    TRY(memsys_create(m->gpu, sim->pages, m->pool, &m->memsys));
     m->quantum = quantum_of(memsys_least_latency(m->memsys));
     m->behind = m->pool && m->quantum > 1;
     return window_create(m);

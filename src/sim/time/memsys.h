@@ -6,6 +6,7 @@
 #define WL_SIM_MEMSYS_H
 
 #include "base/pages.h"
+#include "base/pool.h"
 #include "base/vec.h"
 #include "gpu/gpu.h"
 
@@ -55,8 +56,8 @@ typedef struct MemReply {
 typedef Vec(MemReply) MemReplies;
 
 typedef struct MemSys MemSys;
-// pages: where the caches come from; NULL: malloc.
-WL_MUST_USE Status memsys_create(const GpuModel *gpu, Pages *pages, MemSys **memsys);
+// pages: where the caches come from; NULL: malloc. pool: makes them; NULL: the caller's thread.
+WL_MUST_USE Status memsys_create(const GpuModel *gpu, Pages *pages, Pool *pool, MemSys **memsys);
 void memsys_destroy(MemSys *memsys);
 void memsys_flush(MemSys *memsys);  // caches empty, as Nsight Compute makes them before each kernel
 // Lines that the host or a copy engine wrote or read: leaves them in the L2 as hardware does, or not.

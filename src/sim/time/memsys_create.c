@@ -156,9 +156,9 @@ static void set_tail(MemSys *m, const GpuModel *gpu) {
     m->tail = gpu->l2_latency > way ? gpu->l2_latency - way : 1;
 }
 
-static Status create_parts(MemSys *m, const GpuModel *gpu) {
+static Status create_parts(MemSys *m, const GpuModel *gpu, Pool *pool) {
     TRY(create_ports(m));
-    TRY(l2_create(m, gpu));
+    TRY(l2_create(m, gpu, pool));
     TRY(dram_create(m, gpu));
     for (u32 i = 0; i < 2 && m->stepped; i++) TRY(network_create(m, gpu, i, &m->networks[i]));
     TRY(create_groups(m, gpu));
@@ -169,7 +169,7 @@ static Status create_parts(MemSys *m, const GpuModel *gpu) {
     return STATUS_OK;
 }
 
-Status memsys_create(const GpuModel *gpu, Pages *pages, MemSys **memsys) {
+Status memsys_create(const GpuModel *gpu, Pages *pages, Pool *pool, MemSys **memsys) {
     *memsys = NULL;
     if (!values_fit(gpu)) return STATUS_INVALID;
     MemSys *m = mem_zero(1, sizeof *m);
@@ -178,7 +178,7 @@ Status memsys_create(const GpuModel *gpu, Pages *pages, MemSys **memsys) {
     Status status = address_map_parse(gpu, gpu->id, &m->map, NULL);
     if (status == STATUS_OK) {
         take_values(m, gpu);
-        status = create_parts(m, gpu);
+        status = create_parts(m, gpu, pool);
     }
     if (status == STATUS_OK)
         *memsys = m;

@@ -339,7 +339,7 @@ bool coalesce_join(MemSys *m, u32 item);
 void coalesce_answer(MemSys *m, u32 entry);  // the piece that asked is answered
 
 // --- L2 slices (l2.c) -----------------------------------------------------------------------------------------------
-WL_MUST_USE Status l2_create(MemSys *m, const GpuModel *gpu);
+WL_MUST_USE Status l2_create(MemSys *m, const GpuModel *gpu, Pool *pool);
 void l2_destroy(MemSys *m);
 static inline bool l2_room(const MemSys *m, u32 slice) { return m->slice[slice].queued.value < m->slice_queue; }
 void l2_arrive(MemSys *m, u32 item);

@@ -384,7 +384,7 @@ TEST(memory_may_run_out) {
         u64 left = allowed;
         MemSys *memsys;
         testing_memory_out_after(&left);
-        Status status = memsys_create(&g, NULL, &memsys);
+        Status status = memsys_create(&g, NULL, NULL, &memsys);
         testing_memory_back();
         assert_true(status == STATUS_NO_MEMORY || (status == STATUS_OK && memsys));
         memsys_destroy(memsys);
@@ -397,9 +397,9 @@ TEST(models_that_do_not_fit_are_refused) {
     MemSys *memsys;
     GpuModel g = testing_model();
     g.l2_slices = 3;
-    assert_int_equal(memsys_create(&g, NULL, &memsys), STATUS_INVALID);
+    assert_int_equal(memsys_create(&g, NULL, NULL, &memsys), STATUS_INVALID);
     g = (GpuModel){0};
-    assert_int_equal(memsys_create(&g, NULL, &memsys), STATUS_INVALID);
+    assert_int_equal(memsys_create(&g, NULL, NULL, &memsys), STATUS_INVALID);
     assert_null(memsys);
 }
 

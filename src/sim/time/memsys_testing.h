@@ -39,7 +39,7 @@ typedef struct Driver {
 
 static inline Driver driver_make(const GpuModel *gpu) {
     Driver d = {0};
-    assert_int_equal(memsys_create(gpu, NULL, &d.memsys), STATUS_OK);
+    assert_int_equal(memsys_create(gpu, NULL, NULL, &d.memsys), STATUS_OK);
     return d;
 }
 

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "sim/exec/access.h"
 
-enum { TRACE_LINES_MAX = 255, WORDS_FIRST = 256 };
+enum { TRACE_LINES_MAX = 255, WORDS_FIRST = 64 };
 
 void trace_reset(Trace *t) {
     t->begin = t->complete = t->end = 0;
