@@ -112,6 +112,45 @@ static void lines_of_gathers_are_looked_up_together(void **state) {
     forget(&s);
 }
 
+// Loads of a table's row that data names: one word of it, which the CTA says. Neighbouring lanes are in rows of so many
+// bytes then, and other CTAs want the rest of each.
+#define ROW_OF(bytes, column)                                                                                   \
+    BEGIN "ld.global.u32 %r6, [%rd3]; mul.wide.u32 %rd4, %r6, " bytes "; mul.wide.u32 %rd5, %r2, " column ";\n" \
+          "add.s64 %rd6, %rd1, %rd4; add.s64 %rd6, %rd6, %rd5; ld.global.f32 %f1, [%rd6];\n"                    \
+          "st.global.f32 [%rd3], %f1; ret;"
+
+static f64 part_of_sectors(const Sampled *s, const Hit *hit) {
+    return hit->change.relief[RESOURCE_LSU] / s->c.parts[0].insns[s->c.parts[0].accesses[1].pc].use[RESOURCE_LSU];
+}
+
+static void lanes_can_share_rows_that_data_names(void **state) {
+    (void)state;
+    assert_true(measured(ROW_OF("256", "4"), "global-coalescing", part_of_sectors) > 0.7);
+    assert_float_equal(measured(ROW_OF("4", "4"), "global-coalescing", part_of_sectors), -1, 1e-9);     // no rows
+    assert_float_equal(measured(ROW_OF("256", "64"), "global-coalescing", part_of_sectors), -1, 1e-9);  // no neighbours
+}
+
+// What a CTA reads of its shared memory, where that is known.
+static f64 reach_of(const char *body) {
+    Sampled s;
+    sample(&s, body);
+    f64 reach = case_shared_reach(&s.c);
+    forget(&s);
+    return reach;
+}
+
+#define TILE(load)                                                                                  \
+    BEGIN ".shared .align 4 .b8 room[65536]; mov.u32 %r7, room; mad.lo.s32 %r8, %r1, 4, %r7;\n"     \
+          "ld.global.u32 %r6, [%rd3]; st.shared.u32 [%r8], %r6; bar.sync 0; shl.b32 %r9, %r6, 2;\n" \
+          "add.s32 %r9, %r9, %r7; ld.shared.u32 %r10, [" load "]; st.global.u32 [%rd3], %r10; ret;"
+
+static void shared_memory_is_read_as_far_as_loads_go(void **state) {
+    (void)state;
+    assert_near(reach_of(TILE("%r8")), 128 * 4);
+    assert_near(reach_of(TILE("%r8+1024")), 1024 + 128 * 4);
+    assert_near(reach_of(TILE("%r9")), 0);  // where data says
+}
+
 // What a change adds to another unit makes no limit that the change itself does not have: a limit is that of four times
 // the change, which would fill the other unit.
 static void added_work_is_no_limit(void **state) {
@@ -204,6 +243,8 @@ int main(void) {
                                        cmocka_unit_test(what_fills_tiles_is_loaded_a_turn_ahead),
                                        cmocka_unit_test(turns_around_a_list_load_together),
                                        cmocka_unit_test(lines_of_gathers_are_looked_up_together),
+                                       cmocka_unit_test(lanes_can_share_rows_that_data_names),
+                                       cmocka_unit_test(shared_memory_is_read_as_far_as_loads_go),
                                        cmocka_unit_test(added_work_is_no_limit),
                                        cmocka_unit_test(records_in_the_l1),
                                        cmocka_unit_test(work_of_ctas),

@@ -78,6 +78,16 @@ static f64 line_left(const EstimateLoad *load, f64 busy) {
     return fmin(crowding_to(busy / now * full, full) / line, 1);
 }
 
+// What comes to a queue waits for the turn under way and for those before it: the more, with as much to do, the longer
+// single turns are, in proportion to the mean of their squares over their mean (M/G/1, Pollaczek and Khinchine). That
+// of the L1's after the change, over what it is now; 1 where no turn gets shorter.
+#define LEAST_LEFT 1e-3
+
+static f64 turns_after(const EstimateLoad *load, const EstimateChange *change) {
+    f64 left = busy_after(load, change, RESOURCE_LSU) / load->busy[RESOURCE_LSU];
+    return left > LEAST_LEFT ? clamp((left - change->shorter) / left, LEAST_LEFT, 1) : 1;
+}
+
 // Samples of warps' waits for a place in the unit's queue, when the kernel takes `time`. Of memories only what is
 // relieved is believed: their queues are inferred, and a queue that is not theirs must not grow with them.
 static f64 queue_after(const EstimateLoad *load, const EstimateChange *change, u32 r, f64 time) {
@@ -86,6 +96,7 @@ static f64 queue_after(const EstimateLoad *load, const EstimateChange *change, u
     if (left <= 0 || load->busy[r] <= 0) return left;
     f64 busy = busy_after(load, change, r) / time, warps = warps_of(load), more = change->warps > 0 ? change->warps : 1;
     if (r == RESOURCE_ATOMIC) return left * line_left(load, busy);
+    if (r == RESOURCE_LSU) left *= turns_after(load, change);
     if (memory) return left * fmin(crowding(busy) / crowding(load->busy[r]), 1);
     return left * crowding_of(busy, warps * more) / crowding_of(load->busy[r], warps);
 }
@@ -210,6 +221,7 @@ EstimateChange estimate_scaled(const EstimateChange *change, f64 factor) {
     c.issues = scaled(c.issues, factor, counted);
     c.hidden *= factor;
     c.from_dram *= factor;
+    c.shorter *= factor;
     c.barrier *= factor;
     for (u32 r = 0; r < RESOURCE_COUNT; r++) {
         c.relief[r] = scaled(c.relief[r], factor, counted);

@@ -44,6 +44,7 @@ typedef struct EstimateLoad {
     f64 customers[RESOURCE_COUNT];  // warps that share one of these units; 0: not known, or their queue is `queued`
     f64 from_dram;                  // samples of waits for loads that DRAM has to serve
     f64 barrier;                    // samples of waits for other warps of the CTA
+    f64 turns;     // of what keeps the L1 busy, each access's part of it times the cycles that it takes at once
     f64 behind;    // part of the time in which no SM has warps any more, and the L2 goes on with atomics
     f64 too_high;  // `issue_rate` and the units' `busy` may be so many times what they are; 0: they are counted
 } EstimateLoad;
@@ -55,6 +56,7 @@ typedef struct EstimateChange {
     f64 scope_active;            // active samples of the scope, which can overlap them
     f64 relief[RESOURCE_COUNT];  // of `busy`, what goes away; negative: is added
     f64 queued[RESOURCE_COUNT];  // of `stalls`, those that are in EstimateLoad.queued
+    f64 shorter;                 // part of EstimateLoad.turns that goes away beyond the part that `relief` says
     f64 from_dram;               // of `stalls`, those that are in EstimateLoad.from_dram
     f64 barrier;                 // of `stalls`, those that are in EstimateLoad.barrier
     f64 warps;                   // resident warps after / before (equation 6); 0: as before

@@ -137,6 +137,22 @@ static void queues_get_shorter(void **state) {
     near(estimate_time(&load, &(EstimateChange){0}), 1);
 }
 
+// Two kinds of accesses keep the L1 busy for 0.3 of the time each, with turns of 32 cycles and of 2. Where those of 32
+// become ones of 2 as well, as many wait a seventeenth as long behind as much work, and not only for less of it.
+static void queues_of_short_turns_are_short(void **state) {
+    (void)state;
+    EstimateLoad load = {.total = 100, .issued = 10, .latency = 90, .issue_rate = 0.1, .turns = 0.3 * 32 + 0.3 * 2};
+    load.busy[RESOURCE_LSU] = 0.6;
+    load.queued[RESOURCE_LSU] = 60;
+    f64 gone = 0.3 * 15 / 16, squares = 0.3 * 32 * (1 - 1.0 / 256);
+    EstimateChange shorter = {.relief = {[RESOURCE_LSU] = gone}, .shorter = squares / load.turns - gone / 0.6};
+    f64 mean = 2.0 / 17, time = 0.4;
+    for (u32 i = 0; i < 50; i++) time = 0.4 + 0.6 * mean * ((0.6 - gone) / (time - 0.6 + gone)) / 1.5;
+    assert_true(fabs(estimate_time(&load, &shorter) - time) < 0.02);
+    EstimateChange fewer = {.relief = {[RESOURCE_LSU] = gone}};
+    assert_true(estimate_time(&load, &fewer) > 1.3 * time);
+}
+
 // A kernel that takes half of the time asks DRAM for as many bytes in it: at 60 % of the peak instead of 30 % loads
 // take 1.15 / 1.043 times as long, so that it does not take half of the time.
 static void loads_wait_longer_for_a_busy_dram(void **state) {
@@ -252,6 +268,7 @@ int main(void) {
         cmocka_unit_test(a_busy_unit_is_a_limit),
         cmocka_unit_test(two_limits_at_once_are_not_reached),
         cmocka_unit_test(queues_get_shorter),
+        cmocka_unit_test(queues_of_short_turns_are_short),
         cmocka_unit_test(waits_at_barriers_go_with_the_work),
         cmocka_unit_test(costs_of_more_ctas_are_certain),
         cmocka_unit_test(loads_wait_longer_for_a_busy_dram),

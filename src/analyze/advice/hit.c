@@ -148,6 +148,15 @@ void hit_edit(Hit *hit, EditKind kind, const CasePart *part, u32 pc, f64 fractio
 
 void hit_relieve(Hit *hit, Resource resource, f64 part_of_time) { hit->change.relief[resource] += part_of_time; }
 
+void hit_shorten(Hit *hit, const CasePart *part, u32 pc, f64 fraction) {
+    const EstimateLoad *load = &hit->c->load;
+    f64 use = part->insns[pc].use[RESOURCE_LSU], left = 1 - fraction;
+    hit_relieve(hit, RESOURCE_LSU, use * fraction);
+    if (load->turns <= 0 || load->busy[RESOURCE_LSU] <= 0) return;
+    f64 squares = use * part->insns[pc].turn * (1 - left * left) / load->turns;
+    hit->change.shorter += squares - use * fraction / load->busy[RESOURCE_LSU];
+}
+
 // --- words ---------------------------------------------------------------------------------------------------------
 #define FORMATTED(into)                               \
     do {                                              \

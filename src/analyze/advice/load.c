@@ -175,6 +175,14 @@ static void scale_uses(CasePart *part, const f64 factor[RESOURCE_COUNT]) {
         for (u32 r = 0; r < RESOURCE_COUNT; r++) part->insns[pc].use[r] *= factor[r];
 }
 
+static void find_turns(AdviceCase *c, CasePart *part, f64 per_slot) {
+    for (u32 pc = 0; pc < part->view->insn_count; pc++) {
+        CaseInsn *in = &part->insns[pc];
+        if (in->executed > 0) in->turn = in->use[RESOURCE_LSU] / (in->executed * per_slot);
+        c->load.turns += in->use[RESOURCE_LSU] * in->turn;
+    }
+}
+
 // --- queues --------------------------------------------------------------------------------------------------------
 static void find_unit_queues(AdviceCase *c, const CasePart *part) {
     for (u32 pc = 0; pc < part->view->insn_count; pc++) {
@@ -458,7 +466,10 @@ Status case_find_load(AdviceCase *c) {
         c->load.busy[r] = fmin(all, 1);
         factor[r] = sums[r] > 0 ? c->load.busy[r] / sums[r] : 0;
     }
-    for (u32 p = 0; p < c->part_count; p++) scale_uses(&c->parts[p], factor);
+    for (u32 p = 0; p < c->part_count; p++) {
+        scale_uses(&c->parts[p], factor);
+        find_turns(c, &c->parts[p], per_slot);
+    }
     find_queues(c);
     case_find_atomics(c, per_slot * sms_at_work(c, &counted));  // the whole GPU does them, however few SMs ask for them
     find_customers(c);

@@ -74,6 +74,7 @@ typedef struct CaseInsn {
     u32 loop;      // innermost, WL_NONE
     u32 access;    // CasePart.accesses, WL_NONE
     f64 use[RESOURCE_COUNT];  // part of the kernel's time for which it keeps a resource busy
+    f64 turn;                 // cycles for which each execution keeps the L1 busy
 } CaseInsn;
 
 typedef struct CaseLoop {
@@ -286,6 +287,8 @@ void hit_unissue(Hit *hit, const CasePart *part, u32 pc, f64 fraction);
 void hit_spare(Hit *hit, const CasePart *part, u32 pc, f64 fraction);
 // The same, and an experiment does not issue it.
 void hit_remove(Hit *hit, const CasePart *part, u32 pc, f64 fraction);
+// The instruction's accesses take the L1 so much less, each of them.
+void hit_shorten(Hit *hit, const CasePart *part, u32 pc, f64 fraction);
 void hit_relieve(Hit *hit, Resource resource, f64 part_of_time);
 // The experiment that tries the advice edits this instruction so, to that part; on the simulator only.
 void hit_edit(Hit *hit, EditKind kind, const CasePart *part, u32 pc, f64 fraction);
@@ -324,6 +327,9 @@ WL_MUST_USE Status case_find_loops(AdviceCase *c, CasePart *part);     // scope.
 void case_find_trips(AdviceCase *c);
 void case_bound_by_warps(AdviceCase *c);  // how often instructions outside of loops are executed
 f64 case_dram_busy(AdviceCase *c);
+// Bytes of a CTA's shared memory from the first one that is accessed to the last one that is loaded: what is stored
+// beyond that nobody reads. 0: where one of the loads goes is not known.
+f64 case_shared_reach(const AdviceCase *c);
 // Different bytes that one CTA accesses by this instruction, those like it sharing what they have in common; 0: not
 // known.
 f64 access_cta_bytes(const AdviceCase *c, const CasePart *part, const CaseAccess *a);

@@ -4,11 +4,31 @@
 
 #include "analyze/advice/rule.h"
 
+enum { SECTOR = 32 };
 #define WASTE 1.5  // times the fewest sectors; below it is alignment, not the layout
 
-static bool is_scattered(const CaseAccess *a) {
-    return access_is_global(a) && !a->atomic && a->known != ACCESS_UNKNOWN && a->requests > 0 &&
-           a->sectors > WASTE * a->fewest;
+// Each lane goes to the row that its data names, for one word of it; which one it is depends on the thread or the turn:
+// others want the row's other words. table[row[i] * WIDTH + column].
+static bool is_of_rows(const CasePart *part, const CaseAccess *a) {
+    if (!a->gathered || !a->affine) return false;
+    const Affine *affine = part->view->flow.affine;
+    const AffineForm *form = &affine->forms[a->affine->form];
+    bool row = false, column = false;
+    for (u32 t = 0; t < form->term_count; t++) {
+        const AffineTerm *term = &affine->terms[form->terms + t];
+        if (term->factors[0] == WL_NONE || term->factors[1] != WL_NONE) continue;
+        const AffineFactor *f = &affine->factors[term->factors[0]];
+        i64 apart = term->coefficient < 0 ? -term->coefficient : term->coefficient;
+        bool data = f->kind == AFFINE_NODE && node_is_loaded(part, f->id, LOADED_STEPS);
+        row |= data && apart >= SECTOR && apart % a->bytes == 0;
+        column |= !data && f->kind != AFFINE_PARAMETER && f->kind != AFFINE_SYMBOL && apart == a->bytes;
+    }
+    return row && column;
+}
+
+static bool is_scattered(const CasePart *part, const CaseAccess *a) {
+    bool known = a->known != ACCESS_UNKNOWN || is_of_rows(part, a);
+    return access_is_global(a) && !a->atomic && known && a->requests > 0 && a->sectors > WASTE * a->fewest;
 }
 
 // Arrays of the same structures are changed together.
@@ -60,7 +80,7 @@ static void look_at(AdviceCase *c, const CasePart *part, u32 first) {
     f64 excess = 0;
     for (u32 i = first; i < part->access_count; i++) {
         const CaseAccess *a = &part->accesses[i];
-        if (!is_scattered(a) || !is_one_change(part, &part->accesses[first], a)) continue;
+        if (!is_scattered(part, a) || !is_one_change(part, &part->accesses[first], a)) continue;
         if (a->requests * (a->sectors - a->fewest) > excess) {
             excess = a->requests * (a->sectors - a->fewest);
             worst = a;
@@ -76,6 +96,8 @@ static void look_at(AdviceCase *c, const CasePart *part, u32 first) {
     if (f && f->stride_kind[0] == AFFINE_STRIDE_CONSTANT && f->stride[0] > worst->bytes)
         hit_fact(hit, "lane_stride", (f64)f->stride[0], "bytes",
                  "neighbouring lanes are %lld bytes apart, each takes %u", (long long)f->stride[0], worst->bytes);
+    else if (is_of_rows(part, worst))
+        hit_fact(hit, "lane_stride", NAN, "bytes", "each lane takes one word of the row that its data names");
     else if (f && f->stride_kind[0] == AFFINE_STRIDE_SYMBOLIC)
         hit_fact(hit, "lane_stride", NAN, "bytes", "neighbouring lanes are apart by a distance known at launch only");
     hit->doubtful = worst->known != ACCESS_COUNTED && (!f || f->stride_kind[0] != AFFINE_STRIDE_CONSTANT);
@@ -85,7 +107,7 @@ static void look_at(AdviceCase *c, const CasePart *part, u32 first) {
 
 static bool is_first(const CasePart *part, u32 at) {
     for (u32 i = 0; i < at; i++)
-        if (is_scattered(&part->accesses[i]) && is_one_change(part, &part->accesses[i], &part->accesses[at]))
+        if (is_scattered(part, &part->accesses[i]) && is_one_change(part, &part->accesses[i], &part->accesses[at]))
             return false;
     return true;
 }
@@ -157,5 +179,6 @@ void rule_global_coalescing(AdviceCase *c) {
     for (u32 p = 0; p < c->part_count; p++) walk_together(c, &c->parts[p]);
     for (u32 p = 0; p < c->part_count; p++)
         for (u32 i = 0; i < c->parts[p].access_count; i++)
-            if (is_scattered(&c->parts[p].accesses[i]) && is_first(&c->parts[p], i)) look_at(c, &c->parts[p], i);
+            if (is_scattered(&c->parts[p], &c->parts[p].accesses[i]) && is_first(&c->parts[p], i))
+                look_at(c, &c->parts[p], i);
 }

@@ -7,7 +7,8 @@
 #include "analyze/advice/rule.h"
 #include "gpu/occupancy.h"
 
-#define FILLED 0.7  // of the warps that fit: with fewer resident on average, something else is the limit
+#define USELESS 0.5  // of the shared memory: where more than that is read, halving it takes other data
+#define FILLED 0.7   // of the warps that fit: with fewer resident on average, something else is the limit
 
 static u32 least_of(u32 a, u32 b) { return a < b ? a : b; }
 
@@ -16,12 +17,16 @@ static u32 registers_of(const KernelView *v) {
     return launched ? launched : v->function->registers;
 }
 
-// CTAs that an SM would hold if only the limit `without` were gone; no more than the grid has.
-static u32 ctas_without(const AdviceCase *c, OccupancyLimit without) {
+static u64 shared_of(const KernelView *v) {
+    return v->function->shared_bytes + (u64)v->launches.typical->dynamic_shared_bytes;
+}
+
+// CTAs that an SM would hold if they took so many bytes of shared memory, and if the limit `without` were gone; no more
+// than the grid has.
+static u32 ctas_without(const AdviceCase *c, OccupancyLimit without, u64 shared) {
     const KernelView *v = c->view;
     const ViewOccupancy *o = &v->occupancy;
     u32 threads = o->warps_per_cta * 32;
-    u64 shared = v->function->shared_bytes + (u64)v->launches.typical->dynamic_shared_bytes;
     GpuOccupancy fits = gpu_occupancy(c->gpu, registers_of(v), shared, threads);
     u32 ctas = least_of(fits.by_ctas, fits.by_warps);
     if (without != LIMIT_REGISTERS) ctas = least_of(ctas, fits.by_registers);
@@ -41,12 +46,25 @@ static u32 registers_left(const AdviceCase *c, u32 ctas) {
     return (u32)c->gpu->registers_per_sm / warps / unit * unit / 32;
 }
 
+// Bytes of shared memory that a CTA makes use of, if most of what it asks for is of no use to it; 0: not known to be
+// so.
+static f64 useful_shared(const AdviceCase *c, OccupancyLimit limit) {
+    f64 reach = limit == LIMIT_SHARED ? case_shared_reach(c) : 0;
+    return reach < USELESS * (f64)shared_of(c->view) ? reach : 0;
+}
+
 static void look_at(AdviceCase *c, OccupancyLimit limit, const char *what) {
     const ViewOccupancy *o = &c->view->occupancy;
-    u32 ctas = ctas_without(c, limit);
+    u32 ctas = ctas_without(c, limit, shared_of(c->view));
     if (!(o->limits & 1u << limit) || ctas <= o->ctas_per_sm || !o->ctas_per_sm) return;
-    // Half of the registers: further down values are spilled. Half of the shared memory: what is used is needed.
-    ctas = least_of(ctas, o->ctas_per_sm * 2);
+    // Half of the registers: further down values are spilled. Half of the shared memory: what is used is needed, as far
+    // as is known.
+    f64 useful = useful_shared(c, limit);
+    if (useful > 0)
+        ctas = ctas_without(c, LIMIT_GRID, (u64)useful);  // with all limits
+    else
+        ctas = least_of(ctas, o->ctas_per_sm * 2);
+    if (ctas <= o->ctas_per_sm) return;
     if (c->warps * (f64)c->gpu->warp_schedulers < FILLED * o->warps_per_sm) return;  // it is not what keeps warps away
     Hit *hit = hit_begin(c);
     hit_of_shape(hit);
@@ -62,6 +80,10 @@ static void look_at(AdviceCase *c, OccupancyLimit limit, const char *what) {
                  threads_of(c), ctas, registers_left(c, ctas));
     hit_basis(hit, "equations 8 to 10, %.1f warps per scheduler instead of %.1f", c->warps * hit->change.warps,
               c->warps);
+    if (useful > 0)
+        hit_fact(hit, "useful_shared_bytes", useful, "bytes",
+                 "of the %.1f KiB of shared memory of a CTA it reads %.*f%s", (f64)shared_of(c->view) / 1024,
+                 useful < 1024 ? 0 : 1, useful < 1024 ? useful : useful / 1024, useful < 1024 ? " bytes" : "");
     if (limit == LIMIT_REGISTERS) hit_caution(hit, "fewer registers may spill: look for local memory afterwards");
     hit_end_kernel(hit, "Let %u CTAs fit on an SM instead of %u by using %s", ctas, o->ctas_per_sm,
                    limit == LIMIT_REGISTERS ? "fewer registers" : "less shared memory");

@@ -46,7 +46,7 @@ static void look_at(AdviceCase *c, const CasePart *part, u32 first) {
         f64 gone = part_of_latency(c, part, a, fewer);
         hit_blamed(hit, part, a->pc, ~STALL_BIT(MIO_THROTTLE), gone);
         if (wait_of(c, part, a) > 0) hit_no_queue(hit, part, a->pc, gone);
-        hit_relieve(hit, RESOURCE_LSU, part->insns[a->pc].use[RESOURCE_LSU] * fewer);
+        hit_shorten(hit, part, a->pc, fewer);
         hit_edit(hit, EDIT_CONFLICT_FREE, part, a->pc, 1);
     }
     hit_fact(hit, "warplens__shared_wavefronts_per_inst.ratio", worst->passes, "wavefronts",
