@@ -72,7 +72,7 @@ typedef struct Warp {
     u32 wgmma_awaited;    // SPLIT_WARPGROUP: the groups that every warp of the warpgroup has to have committed
     u32 cluster_pending;  // lanes that have arrived at the cluster's barrier, in the phase that is not complete
     const u32 (*tid)[LANES];  // Grid.tids
-    Trace *trace;  // NULL: nothing is timed
+    Trace *trace;             // NULL: nothing is timed
 } Warp;
 
 typedef enum WarpStop { WARP_BUDGET, WARP_BLOCKED, WARP_POLLED, WARP_DONE, WARP_FAULT, WARP_LATER } WarpStop;
