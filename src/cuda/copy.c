@@ -552,7 +552,7 @@ static cudaError_t fill_3d(CudaContext *c, struct cudaPitchedPtr to, int value, 
 }
 
 CUDA_API cudaError_t cudaMemset(void *devPtr, int value, size_t count) {
-    CUDA_RETURN(c, NEED_HEALTHY, fill(c, devPtr, count, value, count, 1, NULL));
+    CUDA_RETURN(c, NEED_HEALTHY, pending_finish_fill(c, devPtr, fill(c, devPtr, count, value, count, 1, NULL)));
 }
 
 CUDA_API cudaError_t cudaMemsetAsync(void *devPtr, int value, size_t count, cudaStream_t stream) {
@@ -560,7 +560,7 @@ CUDA_API cudaError_t cudaMemsetAsync(void *devPtr, int value, size_t count, cuda
 }
 
 CUDA_API cudaError_t cudaMemset2D(void *devPtr, size_t pitch, int value, size_t width, size_t height) {
-    CUDA_RETURN(c, NEED_HEALTHY, fill(c, devPtr, pitch, value, width, height, NULL));
+    CUDA_RETURN(c, NEED_HEALTHY, pending_finish_fill(c, devPtr, fill(c, devPtr, pitch, value, width, height, NULL)));
 }
 
 CUDA_API cudaError_t cudaMemset2DAsync(void *devPtr, size_t pitch, int value, size_t width, size_t height,
@@ -569,7 +569,8 @@ CUDA_API cudaError_t cudaMemset2DAsync(void *devPtr, size_t pitch, int value, si
 }
 
 CUDA_API cudaError_t cudaMemset3D(struct cudaPitchedPtr pitchedDevPtr, int value, struct cudaExtent extent) {
-    CUDA_RETURN(c, NEED_HEALTHY, fill_3d(c, pitchedDevPtr, value, extent, NULL));
+    CUDA_RETURN(c, NEED_HEALTHY,
+                pending_finish_fill(c, pitchedDevPtr.ptr, fill_3d(c, pitchedDevPtr, value, extent, NULL)));
 }
 
 CUDA_API cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr pitchedDevPtr, int value, struct cudaExtent extent,

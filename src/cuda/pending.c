@@ -344,6 +344,12 @@ cudaError_t pending_finish_copy(CudaContext *c, cudaError_t error) {
     return stream && !stream->capture ? pending_wait(c, (PendingSet){.stream = stream, .device = -1}) : error;
 }
 
+cudaError_t pending_finish_fill(CudaContext *c, const void *filled, cudaError_t error) {
+    const SimAllocation *a = c->pending.len ? sim_find(c->sim, (DevicePtr)(uintptr_t)filled) : NULL;
+    bool seen = a && (a->kind == MEMORY_PINNED || a->kind == MEMORY_HOST || a->kind == MEMORY_MANAGED);
+    return seen ? pending_finish_copy(c, error) : error;
+}
+
 cudaError_t pending_settle(CudaContext *c) {
     u64 changes = c->changes;
     for (u32 idle = 0; c->pending.len && idle < MOST_SETTLE_PASSES; idle++) {

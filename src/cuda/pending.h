@@ -54,5 +54,8 @@ void pending_finish(CudaContext *c);
 
 // Of calls that return when their copy, the last work of the thread's default stream, has been made.
 cudaError_t pending_finish_copy(CudaContext *c, cudaError_t error);
+// The same of fills, which are waited for where the host can see what they fill: pinned, registered and managed memory
+// ("API synchronization behavior", Memset).
+cudaError_t pending_finish_fill(CudaContext *c, const void *filled, cudaError_t error);
 
 #endif

@@ -533,6 +533,28 @@ static void nothing_is_done_before(void) {
     EXPECT(cudaDeviceSynchronize() == cudaErrorIllegalAddress && word[0] == 2000);
 }
 
+// Fills of memory that the host can see are waited for; of the GPU's own they are put off as kernels are.
+static void fills_are_done_where_the_host_sees(void) {
+    enum { N = 64 };
+    u8 *seen[3];
+    u32 *own = device(N);
+    seen[0] = (u8 *)plain(pinned(N));
+    seen[1] = aligned_alloc(4096, 4096);
+    EXPECT(cudaHostRegister(seen[1], 4096, 0) == cudaSuccess);
+    EXPECT(cudaMallocManaged((void **)&seen[2], N, cudaMemAttachGlobal) == cudaSuccess);
+    for (u32 i = 0; i < 3; i++) {
+        EXPECT(cudaMemset(own, 1, N) == cudaSuccess && cudaMemset(seen[i], 2, N) == cudaSuccess && seen[i][N - 1] == 2);
+        EXPECT(cudaMemset2D(seen[i], N / 2, 3, N / 2, 2) == cudaSuccess && seen[i][N - 1] == 3);
+        EXPECT(cudaMemsetAsync(seen[i], 4, N, NULL) == cudaSuccess && seen[i][N - 1] == 3);
+        EXPECT(cudaDeviceSynchronize() == cudaSuccess && seen[i][N - 1] == 4);
+    }
+}
+
+static void host_memory_is_filled_at_once(void **state) {
+    (void)state;
+    in_child("1", fills_are_done_where_the_host_sees);
+}
+
 static void lazy_work_is_put_off(void **state) {
     (void)state;
     in_child("1", nothing_is_done_before);
@@ -615,6 +637,7 @@ int main(void) {
         cmocka_unit_test(the_host_waits_for_a_kernel_both_ways),
         cmocka_unit_test(streams_and_events_keep_every_order_both_ways),
         cmocka_unit_test(at_the_end_it_is_given_up),
+        cmocka_unit_test(host_memory_is_filled_at_once),
         cmocka_unit_test(lazy_work_is_put_off),
         cmocka_unit_test(timed_kernels_run_side_by_side),
         cmocka_unit_test(blocking_launches),

@@ -297,26 +297,30 @@ static cudaError_t fill(CudaContext *c, struct cudaMemsetParams params, CUstream
     return work_submit(c, stream, &work);
 }
 
-#define FILL_ROWS(bits, value_type, name, arguments, stream)                                               \
+static cudaError_t fill_now(CudaContext *c, struct cudaMemsetParams params, CUstream stream) {
+    return pending_finish_fill(c, params.dst, fill(c, params, stream));
+}
+
+#define FILL_ROWS(bits, value_type, name, arguments, fills, stream)                                        \
     CUDA_API CUresult name arguments {                                                                     \
         struct cudaMemsetParams p = {driver_pointer(dstDevice), dstPitch, value, bits / 8, Width, Height}; \
-        DRIVER_RETURN_ON(c, stream, fill(c, p, stream));                                                   \
+        DRIVER_RETURN_ON(c, stream, fills(c, p, stream));                                                  \
     }
-#define FILL(bits, value_type, name, arguments, stream)                                    \
+#define FILL(bits, value_type, name, arguments, fills, stream)                             \
     CUDA_API CUresult name arguments {                                                     \
         struct cudaMemsetParams p = {driver_pointer(dstDevice), 0, value, bits / 8, N, 1}; \
-        DRIVER_RETURN_ON(c, stream, fill(c, p, stream));                                   \
+        DRIVER_RETURN_ON(c, stream, fills(c, p, stream));                                  \
     }
-#define FILLS(bits, value_type)                                                                                    \
-    FILL(bits, value_type, cuMemsetD##bits##_v2, (CUdeviceptr dstDevice, value_type value, size_t N), NULL)        \
-    FILL(bits, value_type, cuMemsetD##bits##Async,                                                                 \
-         (CUdeviceptr dstDevice, value_type value, size_t N, CUstream hStream), hStream)                           \
-    FILL_ROWS(bits, value_type, cuMemsetD2D##bits##_v2,                                                            \
-              (CUdeviceptr dstDevice, size_t dstPitch, value_type value, size_t Width, size_t Height), NULL)       \
-    FILL_ROWS(                                                                                                     \
-        bits, value_type, cuMemsetD2D##bits##Async,                                                                \
-        (CUdeviceptr dstDevice, size_t dstPitch, value_type value, size_t Width, size_t Height, CUstream hStream), \
-        hStream)
+#define FILLS(bits, value_type)                                                                                        \
+    FILL(bits, value_type, cuMemsetD##bits##_v2, (CUdeviceptr dstDevice, value_type value, size_t N), fill_now, NULL)  \
+    FILL(bits, value_type, cuMemsetD##bits##Async,                                                                     \
+         (CUdeviceptr dstDevice, value_type value, size_t N, CUstream hStream), fill, hStream)                         \
+    FILL_ROWS(bits, value_type, cuMemsetD2D##bits##_v2,                                                                \
+              (CUdeviceptr dstDevice, size_t dstPitch, value_type value, size_t Width, size_t Height), fill_now, NULL) \
+    FILL_ROWS(                                                                                                         \
+        bits, value_type, cuMemsetD2D##bits##Async,                                                                    \
+        (CUdeviceptr dstDevice, size_t dstPitch, value_type value, size_t Width, size_t Height, CUstream hStream),     \
+        fill, hStream)
 FILLS(8, unsigned char)
 FILLS(16, unsigned short)
 FILLS(32, unsigned int)
