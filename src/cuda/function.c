@@ -95,21 +95,36 @@ CUDA_API cudaError_t cudaFuncSetAttribute(const void *func, enum cudaFuncAttribu
     CUDA_RETURN(c, NEED_HEALTHY, set_attribute(c, func, attr, value));
 }
 
-static cudaError_t set_cache(CudaContext *c, const void *func, int config, int highest) {
+static cudaError_t set_cache(CudaContext *c, const void *func, int config) {
     CudaFunction *f;
     cudaError_t error = function_find(c, func, &f);
     if (error != cudaSuccess) return error;
-    if (config < 0 || config > highest) return cudaErrorInvalidValue;
+    if (config < 0 || config > cudaFuncCachePreferEqual) return cudaErrorInvalidValue;
     f->cache_config = config;
     return cudaSuccess;
 }
 
 CUDA_API cudaError_t cudaFuncSetCacheConfig(const void *func, enum cudaFuncCache cacheConfig) {
-    CUDA_RETURN(c, NEED_HEALTHY, set_cache(c, func, (int)cacheConfig, cudaFuncCachePreferEqual));
+    CUDA_RETURN(c, NEED_HEALTHY, set_cache(c, func, (int)cacheConfig));
+}
+
+u32 function_carve_out(CudaContext *c, const CudaFunction *f) {
+    static const u8 of_config[] = {[cudaFuncCachePreferShared] = 100, [cudaFuncCachePreferEqual] = 50};
+    int config = f->cache_config ? f->cache_config : cuda_device(c)->cache_config;
+    if (f->carveout >= 0) return (u32)f->carveout;
+    return (u32)config < WL_COUNT(of_config) ? of_config[config] : 0;
+}
+
+// Banks have been as wide as they are since Maxwell.
+static cudaError_t set_banks(CudaContext *c, const void *func, int config) {
+    CudaFunction *f;
+    cudaError_t error = function_find(c, func, &f);
+    if (error != cudaSuccess) return error;
+    return config < 0 || config > cudaSharedMemBankSizeEightByte ? cudaErrorInvalidValue : cudaSuccess;
 }
 
 CUDA_API cudaError_t cudaFuncSetSharedMemConfig(const void *func, enum cudaSharedMemConfig config) {
-    CUDA_RETURN(c, NEED_HEALTHY, set_cache(c, func, (int)config, cudaSharedMemBankSizeEightByte));
+    CUDA_RETURN(c, NEED_HEALTHY, set_banks(c, func, (int)config));
 }
 
 static cudaError_t get_name(CudaContext *c, const char **name, const void *func) {

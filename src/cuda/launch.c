@@ -142,6 +142,7 @@ static cudaError_t begin(CudaContext *c, CudaTask *task, const CudaLaunch *l) {
         .block = {l->block.x, l->block.y, l->block.z},
         .cluster = {l->cluster.x, l->cluster.y, l->cluster.z},
         .dynamic_shared_bytes = l->shared,
+        .carve_out = function_carve_out(c, l->function),
         .params = l->params,
         .stream = (u32)task->stream->id,
         .cooperative = l->cooperative,

@@ -257,13 +257,15 @@ static bool reads_clock(const Lower *lo) {
 }
 
 // Clocks; and what threads of other CTAs tell each other by: strong accesses (volatile, relaxed, acquire, release) and
-// atomics whose result decides something. Executed ahead of time, a loop that waits for another CTA would take as many
-// turns as the front is ahead, and a compare and swap would never meet another.
+// atomics whose result decides something, or that exchange, as those do which open a lock. Executed ahead of time, a
+// loop that waits for another CTA would take as many turns as the front is ahead, and a compare and swap would never
+// meet another.
 static bool is_in_time(const Lower *lo, const SimInsn *in) {
     const Form *form = in->form;
     if (reads_clock(lo)) return true;
     if (in->space != SPACE_GLOBAL && in->space != SPACE_NONE) return false;
-    if (form_op(form)->flags & OPF_ATOMIC) return in->dst != SIM_NO_OPERAND || in->list_count;
+    if (form_op(form)->flags & OPF_ATOMIC)
+        return in->dst != SIM_NO_OPERAND || in->list_count || form->mods[MOD_ATOM_OP] == ATOM_OP_EXCH;
     return in->kind == SIM_MEMORY && form->mods[MOD_SEM] > SEM_WEAK;
 }
 

@@ -131,6 +131,7 @@ static Status grid_prepare(Grid *g, Sim *sim, const SimLaunch *l, const SimKerne
     g->cluster_size = g->cluster[0] * g->cluster[1] * g->cluster[2];
     g->cta_count = (u64)l->grid[0] * l->grid[1] * l->grid[2];
     g->dynamic_shared = l->dynamic_shared_bytes;
+    g->carve_out = l->carve_out;
     g->executed = 0;
     g->release_budget = RELEASE_FIRST;
     g->apart = false;

@@ -249,6 +249,7 @@ typedef struct SimLaunch {
     SimKernel *kernel;
     u32 grid[3], block[3], cluster[3];  // cluster 0 = none
     u32 dynamic_shared_bytes;
+    u32 carve_out;       // per cent of an SM's shared memory that are set apart from the L1 at least, used or not
     const void *params;  // param_bytes, laid out as SimKernelInfo.params says
     u32 stream;          // for the record
     bool child;          // a kernel launched it

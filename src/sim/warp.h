@@ -192,6 +192,7 @@ struct Grid {  // also called SimRun
     bool explicit_cluster;              // asked for by the launch or the kernel
     u64 cta_count;
     u32 dynamic_shared;
+    u32 carve_out;  // SimLaunch.carve_out
     u8 *params;
     u32 param_size, param_cap;
     PcState *states;  // by pc

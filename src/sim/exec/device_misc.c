@@ -8,9 +8,12 @@ static void nothing(Exec *x, const SimInsn *in, u32 mask) { (void)x, (void)in, (
 EXEC_SELECT(hint) { return (void)shape, (void)in, nothing; }
 EXEC_SELECT(membar) { return (void)shape, (void)in, nothing; }
 
-// Others get to run; how long it sleeps does not matter where there is no time.
+// Others get to run. How long it sleeps matters where there is time: as long as the lane that asks for most.
 static void nanosleep_yield(Exec *x, const SimInsn *in, u32 mask) {
-    (void)in, (void)mask;
+    const u32 *ns = exec_operand(x, in->src[0]);
+    u32 most = 0;
+    FOR_LANES(mask, most = ns[l] > most ? ns[l] : most);
+    if (x->trace) trace_sleep(x->trace, most);
     x->retry = true;
 }
 

@@ -48,8 +48,9 @@ enum { WAITING_CYCLES = 8, WAITING_NS = 4 };  // of a warp instruction
 
 static u64 clock_of(const Exec *x) { return x->trace ? x->now : x->now * WAITING_CYCLES; }
 static u64 timer_of(const Exec *x) {
-    u64 time = x->warp->cta->grid->sim->time + x->now;
-    return x->trace ? time : time * WAITING_NS;
+    const Grid *g = x->warp->cta->grid;
+    if (x->trace) return x->now * 1000 / (u64)sim_gpu(g->sim, g->device)->clock_mhz;
+    return (g->sim->time + x->now) * WAITING_NS;
 }
 
 // in->mods: register * 4 + component.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bus to the host, whose memory kernels can reach, too. Both directions move data one request after the other, at
-// the rates of the model; what is read or changed comes back a latency later, what is written is not waited for. The
-// text of printf goes this way, too.
+// the rates of the model, and requests of either go one after the other: small ones do not get that far; what is read
+// or changed comes back a latency later, what is written is not waited for. The text of printf goes this way, too.
 #include "sim/time/memsys_parts.h"
 
 void memsys_set_host(MemSys *m, const MemHostRange *ranges, u32 count) {
@@ -29,6 +29,13 @@ static u64 move(MemSys *m, u32 direction, u32 bytes) {
     return *busy / BUS_CYCLES;
 }
 
+// When the request has had its turn.
+static u64 ask(MemSys *m) {
+    u64 now = m->now * BUS_CYCLES;
+    m->host_asked = (m->host_asked > now ? m->host_asked : now) + m->host_request;
+    return m->host_asked / BUS_CYCLES;
+}
+
 // The buffer of printf: warps that write into it wait for each other (bench/hwref/h200-printf.tsv).
 static u64 print(MemSys *m, u32 lanes) {
     u64 begin = m->print_free > m->now ? m->print_free : m->now;
@@ -40,8 +47,11 @@ void bus_access(MemSys *m, u32 item) {
     const Piece *p = piece_at(m, item);
     if (p->request == MEM_PRINT) return wheel_add(m, item, print(m, p->degree));
     u32 bytes = p->count * SECTOR;
-    u64 done = m->now;
-    if (p->request != MEM_READ && p->request != MEM_TEXTURE && p->request != MEM_CONST) done = move(m, 1, bytes);
+    u64 done = ask(m);
+    if (p->request != MEM_READ && p->request != MEM_TEXTURE && p->request != MEM_CONST) {
+        u64 written = move(m, 1, bytes);
+        if (written > done) done = written;
+    }
     if (p->request != MEM_WRITE && p->request != MEM_REDUCE) {
         u64 read = move(m, 0, bytes);
         done = (read > done ? read : done) + m->host_latency;

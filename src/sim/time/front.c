@@ -4,6 +4,7 @@
 // memory that nobody has written to since the machine was last idle - each SM executes by itself before (FRONT_AHEAD),
 // on any thread: the outcome is the same in any order. The first write to an allocation that was only read so far waits
 // until no SM executes (TimeMachine.still); from then on it is read in order, too.
+#include <stddef.h>
 #include <string.h>
 
 #include "sim/time/machine.h"
@@ -149,6 +150,17 @@ static bool has_come_further(const Warp *warp, u64 began, WarpStop stop) {
     return warp->executed - began > (stop == WARP_POLLED ? POLL_MOST : 0);
 }
 
+// What comes next depends on when it is executed, and it is asked for when that time has come: what a clock says behind
+// a nanosleep.
+static bool waits_for_its_time(const Sm *sm, const TimeWarp *w, u64 cycle) {
+    return w->state == TW_TRACE && sm->schedulers[w->sched].at[w->slot] > cycle && trace_empty(&w->trace) &&
+           comes_in_time(w);
+}
+
+static const TimeWarp *timed(const Warp *warp) {
+    return (const TimeWarp *)(const void *)((const u8 *)warp->trace - offsetof(TimeWarp, trace));
+}
+
 // A turn for each warp of the CTA that is not much ahead, from FrontFill.at on.
 static Status round_of(Sm *sm, Cta *cta, u64 cycle, FrontWay way, bool *done, Diag *diag) {
     FrontFill *f = &sm->fill;
@@ -157,6 +169,7 @@ static Status round_of(Sm *sm, Cta *cta, u64 cycle, FrontWay way, bool *done, Di
         Warp *warp = &cta->warps[f->at];
         if (!f->stopped) {
             if (warp_done(warp) || (warp != front && words_ahead(warp->trace) > FRONT_WORDS)) continue;
+            if (warp != front && waits_for_its_time(sm, timed(warp), cycle)) continue;
             f->left = FRONT_BUDGET;
             f->began = warp->executed;
         }
@@ -222,7 +235,7 @@ Status front_top_up(Sm *sm, u64 cycle, FrontWay way, bool *done, Diag *diag) {
     *done = true;
     for (u32 k = 0; k < sm->low.len; k++) {
         TimeWarp *w = &sm->warps[sm->low.data[k]];
-        if (!is_open(sm, w) && !is_low(w)) continue;
+        if (!is_open(sm, w) && (!is_low(w) || waits_for_its_time(sm, w, cycle))) continue;
         TRY(fill(sm, w, cycle, way, done, diag));
         if (*done) continue;
         sm->low.len -= k;

@@ -60,6 +60,7 @@ static void take_values(MemSys *m, const GpuModel *gpu) {
     m->print_latency = (u32)clock_convert(gpu->print, m->sm_clock, m->noc_clock);
     m->print_interval = (u32)clock_convert(gpu->print_interval, m->sm_clock, m->noc_clock);
     m->print_interval_lane = (u32)clock_convert(gpu->print_interval_lane, m->sm_clock, m->noc_clock);
+    m->host_request = gpu->host_request * m->noc_clock * BUS_CYCLES / 1000000;
     m->host_rate[0] = gpu->host_read * BUS_CYCLES / m->noc_clock;
     m->host_rate[1] = gpu->host_write * BUS_CYCLES / m->noc_clock;
     m->dram_fifo = gpu->dram_scheduler;

@@ -222,8 +222,9 @@ struct MemSys {
     u32 print_latency, print_interval, print_interval_lane;                              // interconnect cycles
     u64 print_free;                                                                      // when the next warp can print
     u64 host_rate[2],
-        host_busy[2];  // to read, to write: bytes per BUS_CYCLES cycles; busy until, in cycles / BUS_CYCLES
-    u64 cache_bytes;   // of all slices
+        host_busy[2];              // to read, to write: bytes per BUS_CYCLES cycles; busy until, in cycles / BUS_CYCLES
+    u64 host_request, host_asked;  // the time of a request, in cycles / BUS_CYCLES; when the next one can go
+    u64 cache_bytes;               // of all slices
     bool no_cache, copy_allocates, stepped;
     u32 dram_queue, dram_burst, dram_latency, crossing;  // latency, crossing: interconnect cycles
     u64 drain_high, drain_low;

@@ -104,6 +104,19 @@ TEST(memory_of_the_host_lies_behind_the_bus) {
     driver_end(&d);
 }
 
+TEST(small_requests_to_the_host_take_turns) {
+    static const MemHostRange range = {1 << 20, 2 << 20};
+    GpuModel g = testing_model();
+    g.host_read = 3200, g.host_write = 6400, g.host_latency = 500;
+    g.host_request = 30000;  // 30 cycles at 1 GHz: 10 of them are a sector's that is read
+    Driver d = driver_make(&g);
+    memsys_set_host(d.memsys, &range, 1);
+    for (u32 i = 0; i < 100; i++) driver_ask(&d, d.now, i % 4, i % 2 ? MEM_WRITE : MEM_READ, (1 << 20) + i * 128, 1);
+    u64 begin = d.now, end = driver_play(&d, 0);
+    assert_in_range(end - begin, 100 * 30, 100 * 30 + 500 + 2 * g.l2_latency);
+    driver_end(&d);
+}
+
 // --- bandwidth
 // --------------------------------------------------------------------------------------------------------- `count`
 // requests of whole lines as fast as the SMs can send them; cycles from the first to the last reply.
@@ -490,6 +503,7 @@ int main(void) {
         cmocka_unit_test(atomics_on_one_word_follow_each_other),
         cmocka_unit_test(atomics_take_what_their_kind_takes),
         cmocka_unit_test(memory_of_the_host_lies_behind_the_bus),
+        cmocka_unit_test(small_requests_to_the_host_take_turns),
         cmocka_unit_test(l2_hits_come_at_the_rate_of_the_slices),
         cmocka_unit_test(dram_streams_fill_the_bus),
         cmocka_unit_test(other_rows_of_one_bank_cost_the_row_cycle),

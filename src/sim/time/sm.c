@@ -113,8 +113,7 @@ static void plan(Sm *sm, TimeWarp *w, u64 cycle, u64 earliest, StallReason reaso
 
 static void warp_exit(Sm *sm, TimeWarp *w, u64 cycle);
 
-// What comes behind the run depends on when it is executed.
-static bool comes_in_time(const TimeWarp *w) {
+bool comes_in_time(const TimeWarp *w) {
     const SimProgram *program = code_of(w)->program;
     return w->to < program->insn_count && program->insns[w->to].flags & SIM_IN_TIME;
 }
@@ -509,21 +508,21 @@ static const struct Subroutine {
 #undef TIME_SLOW_PATH
 };
 
-// What the values of the lanes make of a division or root.
-static SlowPath slow_path_of(const TimeWarp *w, const TimeOp *op) {
+// What the values of the lanes make of the operation; 0: nothing.
+static u32 noted_of(const TimeWarp *w, const TimeOp *op, TraceSpace space) {
     OpRun run = run_of(w, op);
     for (const u64 *access; (access = next_access(w, &run, op));) {
         TraceAccess a = trace_access(*access);
-        if (a.space == TRACE_SLOW) return (SlowPath)a.wavefronts;
+        if (a.space == space) return a.wavefronts;
     }
-    return SLOW_NONE;
+    return 0;
 }
 
 static u32 step_cycles(u32 path) { return subroutines[path].cycles / (subroutines[path].issued + 1u); }
 
 // The branch to a subroutine has been issued, or one of its instructions, which are this one again. True: the next one.
 static bool issue_subroutine(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
-    if (!w->steps) w->slow_path = (u8)slow_path_of(w, op);
+    if (!w->steps) w->slow_path = (u8)noted_of(w, op, TRACE_SLOW);
     if (w->slow_path == SLOW_NONE) return false;
     w->steps = w->steps ? w->steps - 1 : subroutines[w->slow_path].issued;
     w->held_by = op->pc;
@@ -535,6 +534,17 @@ static bool issue_subroutine(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
 static u64 taken_latency(const GpuModel *gpu, const TimeOp *op) {
     bool indirect = op->flags & TIME_INDIRECT && gpu->branch_indirect;
     return (u64)(indirect ? gpu->branch_indirect : gpu->branch_taken);
+}
+
+// From a nanosleep to the next instruction, beside what it sleeps (bench/hwref/h200-sleeps.tsv, 0_ns to 40_ns: 78
+// cycles from clock to clock).
+enum { SLEEP_CALL = 72 };
+
+// When the bit of the GPU's timer that a nanosleep waits for has changed.
+static u64 sleep_end(const Sm *sm, const TimeWarp *w, const TimeOp *op, u64 cycle) {
+    u32 bit = noted_of(w, op, TRACE_SLEEP);
+    u64 mhz = (u64)sm->gpu->clock_mhz;
+    return bit ? ((((cycle * 1000 / mhz) >> bit) + 1) << bit) * mhz / 1000 + 1 : cycle;
 }
 
 static u64 next_issue(const Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle, StallReason *reason) {
@@ -550,7 +560,7 @@ static u64 next_issue(const Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle, St
     case TIME_CLUSTER_ARRIVE: return *reason = STALL_BARRIER, cycle + 1 + sm->gpu->cluster_arrive;
     case TIME_CLUSTER_WAIT: return *reason = STALL_BARRIER, cycle + 1 + sm->gpu->cluster_wait;
     case TIME_BULK: return cycle + 1 + sm->gpu->bulk_ask;
-    case TIME_SLEEP: return *reason = STALL_SLEEPING, cycle + 1 + op->latency;
+    case TIME_SLEEP: return *reason = STALL_SLEEPING, sleep_end(sm, w, op, cycle) + SLEEP_CALL;
     default: break;
     }
     if (op->kind == TIME_RUNTIME) {

@@ -506,6 +506,8 @@ void sm_start_ctas(Sm *sm);                // those that it was given: here and 
 void sm_prefetch(Sm *sm, const LaunchCode *code);
 WL_MUST_USE Status sm_furnish(Sm *sm);
 // The front has executed further for a warp in state TW_TRACE or TW_FRONT (or could not): `stop` says how it ended.
+// What comes behind the run of the warp depends on when it is executed.
+bool comes_in_time(const TimeWarp *w);
 void sm_warp_traced(Sm *sm, TimeWarp *w, u64 cycle);
 void sm_receive(Sm *sm, const MemReply *reply);
 // Notes when it has something to do next, after it ran or was changed otherwise; what it sends apart.

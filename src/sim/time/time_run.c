@@ -16,6 +16,8 @@ static u64 l1_size(const GpuModel *gpu, const TimeRun *run) {
     const Grid *g = run->grid;
     u64 bytes = g->program->shared_bytes + g->dynamic_shared, needed = 0;
     if (bytes) needed = least_of(run->limit, run->fit) * (bytes + gpu->shared_reserved);
+    u64 wanted = gpu->shared_per_sm * g->carve_out / 100;  // bench/hwref/h200-carveout.tsv
+    if (wanted > needed) needed = wanted;
     for (u32 i = 0; i < WL_COUNT(carve_outs); i++)
         if (carve_outs[i] * 1024ull >= needed && carve_outs[i] * 1024ull < gpu->l1_size)
             return gpu->l1_size - carve_outs[i] * 1024ull;

@@ -408,6 +408,18 @@ void trace_slow(Trace *t, u32 path) {
     if (head) finish(t, head, (TraceAccess){.space = TRACE_SLOW, .wavefronts = (u16)path}, 0);
 }
 
+// Slept is until the next multiple of what was asked for, rounded up to a power of two: 2^7 ns for 100, 2^14 for
+// 10,000, 2^20 for 1,000,000 and for 4,000,000; for 40 and less not at all (bench/hwref/h200-sleeps.tsv).
+enum { SLEEP_LEAST = 64, SLEEP_BITS = 20 };
+
+void trace_sleep(Trace *t, u32 ns) {
+    if (ns <= SLEEP_LEAST) return;
+    u32 bit = 32 - (u32)__builtin_clz(ns - 1);
+    u64 *head = add(t, 0);
+    if (!head) return;
+    finish(t, head, (TraceAccess){.space = TRACE_SLEEP, .wavefronts = bit < SLEEP_BITS ? (u16)bit : SLEEP_BITS}, 0);
+}
+
 // Turns of lanes that swap a word for what it was. Half warps swap 8 bytes one after the other, and both succeed
 // (bench/hwref/h200-shared-turns.tsv, f64/stays).
 static u32 turns_that_stay(u32 lanes, u32 bytes) {

@@ -23,6 +23,7 @@ typedef enum TraceSpace {
                     // operations on it had come before
     TRACE_PRINT,    // a lane prints: `wavefronts` = the length given to trace_print
     TRACE_SLOW,     // a division or root whose values need its subroutine: `wavefronts` = SlowPath
+    TRACE_SLEEP,    // nanosleep: `wavefronts` = bit of the GPU's timer, in nanoseconds, whose next change ends it
     TRACE_SPIN,     // an atomic that is a loop around a compare-and-swap: a word for each place in shared memory
 } TraceSpace;
 
@@ -132,6 +133,7 @@ void trace_barrier(Trace *t, u32 barrier, u32 lanes, u32 expected, bool waits);
 void trace_exit(Trace *t, u32 lanes);
 void trace_sync(Trace *t, TraceSync kind, u32 key);
 void trace_slow(Trace *t, u32 path);
+void trace_sleep(Trace *t, u32 ns);
 // Addresses by lane; those of the lanes in `mask` change what is there if they are in `changing`, too.
 void trace_spin(Trace *t, const u64 *address, u32 mask, u32 changing, u32 bytes);
 // A lane prints: `length` is the characters and conversions of its format, and twice the characters of its strings.
