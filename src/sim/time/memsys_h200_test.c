@@ -204,10 +204,28 @@ TEST(throughput_of_atomics) {
     expect("atomic/all_sms/red/sector", play(&g, &w, 16 << 20) / 32, 7.5, 13);
 }
 
+// Lines that an SM loads and sets to 0 at once, of both partitions: the write does not overtake the load on its way to
+// the other one, so that DRAM is asked for all of them (h200-rewrites.tsv: 2 MiB of 2 MiB).
+TEST(writes_do_not_overtake_loads) {
+    GpuModel gpu = h200();
+    Driver d = driver_make(&gpu);
+    enum { LINES = 512 };
+    for (u32 i = 0; i < LINES; i++) {
+        driver_ask(&d, d.now + 8 * i, 0, MEM_READ, i * 128, 15);
+        driver_ask(&d, d.now + 8 * i + 2, 0, MEM_WRITE, i * 128, 15);
+    }
+    driver_play(&d, 0);
+    assert_int_equal(driver_count(&d, MEMC_DRAM_READ_BYTES, MEM_SCOPE_CHANNEL), LINES * 128);
+    driver_end(&d);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(latency_of_the_l2),     cmocka_unit_test(latency_of_dram),
-        cmocka_unit_test(bandwidth_of_the_l2),   cmocka_unit_test(bandwidth_of_dram),
+        cmocka_unit_test(latency_of_the_l2),
+        cmocka_unit_test(latency_of_dram),
+        cmocka_unit_test(writes_do_not_overtake_loads),
+        cmocka_unit_test(bandwidth_of_the_l2),
+        cmocka_unit_test(bandwidth_of_dram),
         cmocka_unit_test(throughput_of_atomics),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

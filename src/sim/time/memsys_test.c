@@ -104,6 +104,28 @@ TEST(memory_of_the_host_lies_behind_the_bus) {
     driver_end(&d);
 }
 
+// A line on its way from DRAM is written to when it is there, and what its slice has behind the write waits, too.
+TEST(writes_wait_for_what_is_on_its_way) {
+    enum { LINES = 8 };
+    GpuModel g = testing_model();
+    Driver d = driver_make(&g);
+    for (u32 i = 0; i < LINES; i++) driver_alone(&d, 0, MEM_READ, 4096 + i * 128, 15);
+    u64 there = CHANNEL_COUNT(&d, DRAM_READ_BYTES), least = UINT64_MAX, most = 0;
+    u32 miss = driver_ask(&d, d.now, 0, MEM_READ, 65536, 15),
+        write = driver_ask(&d, d.now + 1, 1, MEM_WRITE, 65536, 15);
+    u32 hits[LINES];
+    for (u32 i = 0; i < LINES; i++) hits[i] = driver_ask(&d, d.now + 4 + i, 2, MEM_READ, 4096 + i * 128, 15);
+    driver_play(&d, 0);
+    for (u32 i = 0; i < LINES; i++) {
+        u64 latency = d.latency[hits[i]];
+        least = latency < least ? latency : least, most = latency > most ? latency : most;
+    }
+    assert_true(d.latency[write] + 8 > d.latency[miss] && most + 16 > d.latency[miss]);  // of its slice
+    assert_true(least < d.latency[miss] - g.dram_latency / 2);                           // of the other one
+    assert_int_equal(CHANNEL_COUNT(&d, DRAM_READ_BYTES) - there, 128);
+    driver_end(&d);
+}
+
 TEST(small_requests_to_the_host_take_turns) {
     static const MemHostRange range = {1 << 20, 2 << 20};
     GpuModel g = testing_model();
@@ -503,6 +525,7 @@ int main(void) {
         cmocka_unit_test(atomics_on_one_word_follow_each_other),
         cmocka_unit_test(atomics_take_what_their_kind_takes),
         cmocka_unit_test(memory_of_the_host_lies_behind_the_bus),
+        cmocka_unit_test(writes_wait_for_what_is_on_its_way),
         cmocka_unit_test(small_requests_to_the_host_take_turns),
         cmocka_unit_test(l2_hits_come_at_the_rate_of_the_slices),
         cmocka_unit_test(dram_streams_fill_the_bus),
