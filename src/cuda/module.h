@@ -34,8 +34,9 @@ struct CudaSymbol {
 cudaError_t function_find(CudaContext *c, const void *handle, CudaFunction **function);
 // The kernel on the current device, loaded and prepared. Why it failed is told once.
 cudaError_t function_prepare(CudaContext *c, CudaFunction *function, CudaKernel **kernel);
-// Per cent of shared memory that the program wants set apart from the L1: cudaFuncAttributePreferredSharedMemoryCarveout,
-// else the cache configuration of the function or of the device (SimLaunch.carve_out).
+// Per cent of shared memory that the program wants set apart from the L1:
+// cudaFuncAttributePreferredSharedMemoryCarveout, else the cache configuration of the function or of the device
+// (SimLaunch.carve_out).
 u32 function_carve_out(CudaContext *c, const CudaFunction *function);
 cudaError_t cuda_symbol_find(CudaContext *c, const void *host, void **address, size_t *size);
 void modules_reset(CudaContext *c);  // variables get their initial values again (cudaDeviceReset)
