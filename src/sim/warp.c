@@ -43,7 +43,7 @@ static u32 frame_new(Warp *w, Frame frame) {
 static void frame_release(Warp *w, u32 at) {
     while (at != WL_NONE && --w->frames.data[at].refs == 0) {
         u32 parent = w->frames.data[at].parent;
-        if (parent == WL_NONE) return;  // the kernel's: the warp is over
+        if (parent == WL_NONE) return;                           // the kernel's: the warp is over
         if (vec_push(&w->free_frames, at) != STATUS_OK) return;  // one frame less to reuse
         at = parent;
     }
