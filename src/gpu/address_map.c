@@ -50,6 +50,22 @@ static Status read_bit(Reader *r, u32 *bit) {
     return STATUS_OK;
 }
 
+// "(low)", or "(low, first)" with a bit below it that says first which unit it is.
+static Status read_interleave(Reader *r, MapUnit *unit) {
+    u32 low, first;
+    if (!take(r, '(')) return mistake(r, r->at, "'(' expected");
+    TRY(read_bit(r, &low));
+    first = low;
+    if (take(r, ',')) {
+        const char *at = r->at;
+        TRY(read_bit(r, &first));
+        if (first >= low) return mistake(r, at, "the second bit of interleave(a, b) is below the first");
+    }
+    unit->low = (u8)low;
+    unit->first = (u8)first;
+    return take(r, ')') ? STATUS_OK : mistake(r, r->at, "')' expected");
+}
+
 // "(low:high)" or "(low)".
 static Status read_range(Reader *r, bool may_end, u32 *low, u32 *high) {
     if (!take(r, '(')) return mistake(r, r->at, "'(' expected");
@@ -70,9 +86,7 @@ static Status read_term(Reader *r, MapUnit *unit, bool add, bool *interleave) {
     *interleave = take_word(r, "interleave");
     if (*interleave) {
         if (unit->steps) return mistake(r, begin, "interleave stands first, or not at all");
-        TRY(read_range(r, false, &low, &high));
-        unit->low = (u8)low;
-        return STATUS_OK;
+        return read_interleave(r, unit);
     }
     for (u8 source = 0; source < WL_COUNT(names); source++) {
         if (!take_word(r, names[source])) continue;
@@ -82,7 +96,7 @@ static Status read_term(Reader *r, MapUnit *unit, bool add, bool *interleave) {
         unit->step[unit->steps++] = (MapStep){.source = source, .shift = (u8)low, .add = add, .mask = mask};
         return STATUS_OK;
     }
-    return mistake(r, begin, "bits(a:b), local(a:b), hash(a) or interleave(a) expected");
+    return mistake(r, begin, "bits(a:b), local(a:b), hash(a), interleave(a) or interleave(a, b) expected");
 }
 
 static Status read_unit(Reader *r, MapUnit *unit) {
@@ -173,7 +187,7 @@ static Status make_local(const Reader *r, const MapUnit *channel, MapUnit *unit)
 }
 
 static u32 lowest_bit(const MapUnit *unit, u32 low) {
-    if (unit->interleave && unit->low < low) low = unit->low;
+    if (unit->interleave && unit->first < low) low = unit->first;
     for (u32 i = 0; i < unit->steps; i++)
         if (unit->step[i].shift < low) low = unit->step[i].shift;
     return low;
@@ -248,6 +262,12 @@ static u32 evaluate(const MapUnit *unit, u64 address, u64 local) {
     return (u32)(value & (unit->count - 1));
 }
 
+// Of interleave(a, b) bits a and b change places, so that blocks of 2^b bytes alternate between two units.
+static u64 exchange(const MapUnit *unit, u64 address) {
+    u64 differ = (address >> unit->low ^ address >> unit->first) & 1;
+    return address ^ (differ << unit->low | differ << unit->first);
+}
+
 static u64 rejoin(u64 number, u64 address, u32 low) { return number << low | (address & ((1ull << low) - 1)); }
 
 // Also the address within the channel.
@@ -257,6 +277,7 @@ static u32 find_slice(const AddressMap *map, u64 address, u64 *local, u64 *in_ch
     *in_channel = address;
     if (map->slice.interleave) {
         u32 first = 0;
+        address = exchange(&map->slice, address);
         if (map->side) {
             first = __builtin_parityll(address & map->side) ? (u32)map->slice.count : 0;
             address = take_out(address, side_bit(map), 1);
@@ -267,8 +288,9 @@ static u32 find_slice(const AddressMap *map, u64 address, u64 *local, u64 *in_ch
         return slice;
     }
     if (map->channel.interleave) {
-        channel = interleave(&map->channel, address, &turn);
-        *in_channel = rejoin(turn, address, map->channel.low);
+        u64 exchanged = exchange(&map->channel, address);
+        channel = interleave(&map->channel, exchanged, &turn);
+        *in_channel = rejoin(turn, exchanged, map->channel.low);
     } else if (map->channel.given) {
         channel = evaluate(&map->channel, address, address);
         *in_channel = take_out(address, map->channel.low, map->channel.bits);

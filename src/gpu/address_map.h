@@ -21,6 +21,7 @@ typedef struct MapStep {
 typedef struct MapUnit {
     bool given, interleave;
     u8 low, bits;  // own bits of the address (channel) or of the local address (slice, bank); interleave: low
+    u8 first;      // interleave: the bit that changes places with `low`
     u8 steps;
     u32 column;  // where the expression begins in the text
     u64 count;
