@@ -74,21 +74,7 @@ template <int G> __global__ void pairs(char *data, unsigned count, int window, u
     if (sum == 12345) *sink = 1;
 }
 
-template <typename F> static double best_of(F launch) {
-    cudaEvent_t a, b;
-    float ms, best = 1e9;
-    CHECK(cudaEventCreate(&a));
-    CHECK(cudaEventCreate(&b));
-    for (int run = 0; run < (counted ? 1 : 3); run++) {
-        CHECK(cudaEventRecord(a));
-        launch();
-        CHECK(cudaEventRecord(b));
-        CHECK(cudaEventSynchronize(b));
-        CHECK(cudaEventElapsedTime(&ms, a, b));
-        if (ms < best) best = ms;
-    }
-    return best * 1e6;  // ns
-}
+template <typename F> static double best_of(F launch) { return ns_of(launch, counted ? 1 : 3); }
 
 static int log2_of(u64 v) { return 63 - __builtin_clzll(v); }
 

@@ -63,23 +63,6 @@ __global__ void take_and_give(int bytes, i64 *cycles) {
     }
 }
 
-template <typename F>
-static double ns_of(F launch) {
-    cudaEvent_t begin, end;
-    float best = 1e30f, ms;
-    CHECK(cudaEventCreate(&begin));
-    CHECK(cudaEventCreate(&end));
-    for (int i = 0; i < 3; i++) {
-        CHECK(cudaEventRecord(begin));
-        launch();
-        CHECK(cudaEventRecord(end));
-        CHECK(cudaEventSynchronize(end));
-        CHECK(cudaEventElapsedTime(&ms, begin, end));
-        if (ms < best) best = ms;
-    }
-    return best * 1e6;
-}
-
 static void bandwidth(const char *kind, char *memory, size_t bytes, int sms, unsigned *sink) {
     char text[128];
     for (int blocks : {1, 8, sms, sms * 8})

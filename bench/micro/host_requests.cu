@@ -25,23 +25,6 @@ __global__ void copy_runs(const unsigned *from, unsigned *to, size_t lines, int 
         if (lane < (unsigned)words) to[line * LINE + lane] = from[line * LINE + lane];
 }
 
-template <typename F>
-static double ns_of(F launch) {
-    cudaEvent_t begin, end;
-    float best = 1e30f, ms;
-    CHECK(cudaEventCreate(&begin));
-    CHECK(cudaEventCreate(&end));
-    for (int i = 0; i < 3; i++) {
-        CHECK(cudaEventRecord(begin));
-        launch();
-        CHECK(cudaEventRecord(end));
-        CHECK(cudaEventSynchronize(end));
-        CHECK(cudaEventElapsedTime(&ms, begin, end));
-        if (ms < best) best = ms;
-    }
-    return best * 1e6;
-}
-
 int main() {
     unsigned *memory, *to, *sink;
     size_t lines = 1 << 18;

@@ -47,19 +47,8 @@ int main() {
             if (warm) report(text, (double)high / ctas, "cycles/turn", "one turn each");
         }
     for (int count : {1, 8, 10, 32, 64, 100, 128, 200, 256, 512, 1000, 1024, 4096, 65536}) {
-        cudaEvent_t begin, end;
-        float ms, best = 1e30f;
-        CHECK(cudaEventCreate(&begin));
-        CHECK(cudaEventCreate(&end));
-        for (int i = 0; i < 4; i++) {
-            CHECK(cudaEventRecord(begin));
-            increments<<<1000, 1000>>>(lock, count);
-            CHECK(cudaEventRecord(end));
-            CHECK(cudaEventSynchronize(end));
-            CHECK(cudaEventElapsedTime(&ms, begin, end));
-            if (ms < best) best = ms;
-        }
+        double ns = ns_of([&] { increments<<<1000, 1000>>>(lock, count); }, 4);
         snprintf(text, sizeof text, "locks/increments/%d_words", count);
-        report(text, best * 1e3, "us", "1000 CTAs of 1000 threads");
+        report(text, ns * 1e-3, "us", "1000 CTAs of 1000 threads");
     }
 }

@@ -60,4 +60,23 @@ static inline void cycles_range(const i64 *buffer, int count, i64 *low, i64 *hig
     free(copy);
 }
 
+// Nanoseconds that `launch` takes the GPU, between two events: the least of `runs`.
+template <typename F> static double ns_of(F launch, int runs = 3) {
+    cudaEvent_t begin, end;
+    float best = 1e30f, ms;
+    CHECK(cudaEventCreate(&begin));
+    CHECK(cudaEventCreate(&end));
+    for (int i = 0; i < runs; i++) {
+        CHECK(cudaEventRecord(begin));
+        launch();
+        CHECK(cudaEventRecord(end));
+        CHECK(cudaEventSynchronize(end));
+        CHECK(cudaEventElapsedTime(&ms, begin, end));
+        if (ms < best) best = ms;
+    }
+    CHECK(cudaEventDestroy(begin));
+    CHECK(cudaEventDestroy(end));
+    return best * 1e6;
+}
+
 #endif

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory that is read and written again right away, by the same threads: what it costs beside reading or writing alone,
 // cold and warm, after a memset and without one.
-#include <cstring>
+#include <cmath>
 
 #include "micro.h"
 
 enum { READ = 1, REWRITE = 2, ELSEWHERE = 4, SMALL = 8 };
 
-template <int WHAT>
-__global__ void rewrite(size_t count, uint2 *words, uint2 *others, unsigned *small) {
+template <int WHAT> __global__ void rewrite(size_t count, uint2 *words, uint2 *others, unsigned *small) {
     for (size_t i = threadIdx.x + blockIdx.x * (size_t)blockDim.x; i < count; i += gridDim.x * (size_t)blockDim.x) {
         uint2 w = {(unsigned)i, 1};
         if (WHAT & READ) w = words[i];
@@ -22,7 +21,8 @@ __global__ void rewrite(size_t count, uint2 *words, uint2 *others, unsigned *sma
 }
 
 __global__ void flush(size_t count, uint4 *words) {
-    for (size_t i = threadIdx.x + blockIdx.x * (size_t)blockDim.x; i < count; i += gridDim.x * (size_t)blockDim.x) words[i] = uint4{1, 2, 3, 4};
+    for (size_t i = threadIdx.x + blockIdx.x * (size_t)blockDim.x; i < count; i += gridDim.x * (size_t)blockDim.x)
+        words[i] = uint4{1, 2, 3, 4};
 }
 
 int main() {
@@ -41,9 +41,6 @@ int main() {
     unsigned *small;
     uint4 *large;
     char text[128];
-    cudaEvent_t begin, end;
-    CHECK(cudaEventCreate(&begin));
-    CHECK(cudaEventCreate(&end));
     CHECK(cudaMalloc(&large, 256 << 20));
     for (int set = 0; set < 3; set++)
         for (int ctas : {42, 132, 528})
@@ -58,24 +55,18 @@ int main() {
                     CHECK(cudaMemcpy(words, host, count * 8, cudaMemcpyHostToDevice));
                     free(host);
                 }
-                float cold = 1e9f, warm = 1e9f, ms;
+                double cold = INFINITY, warm = INFINITY;
                 for (int i = 0; i < 3; i++) {
                     flush<<<528, 256>>>((256 << 20) / 16, large);
-                    for (int w = 0; w < 2; w++) {
-                        CHECK(cudaEventRecord(begin));
-                        k.kernel<<<ctas, 512>>>(count, words, others, small);
-                        CHECK(cudaEventRecord(end));
-                        CHECK(cudaEventSynchronize(end));
-                        CHECK(cudaEventElapsedTime(&ms, begin, end));
-                        float &best = w ? warm : cold;
-                        if (ms < best) best = ms;
-                    }
+                    auto launch = [&] { k.kernel<<<ctas, 512>>>(count, words, others, small); };
+                    cold = fmin(cold, ns_of(launch, 1));
+                    warm = fmin(warm, ns_of(launch, 1));
                 }
                 static const char *const sets[] = {"fresh", "memset", "random"};
                 snprintf(text, sizeof text, "rewrites/%s/%s/%d_ctas", sets[set], k.name, ctas);
                 char note[64];
-                snprintf(note, sizeof note, "behind other data; at once again %.2f", warm * 1e3);
-                report(text, cold * 1e3, "us", note);
+                snprintf(note, sizeof note, "behind other data; at once again %.2f", warm * 1e-3);
+                report(text, cold * 1e-3, "us", note);
                 CHECK(cudaFree(words));
                 CHECK(cudaFree(others));
                 CHECK(cudaFree(small));

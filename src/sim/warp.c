@@ -649,7 +649,7 @@ static inline RunEvent split_run_as(Exec *x, Warp *w, u32 at, u64 *budget, const
             event = RUN_YIELD;
             break;
         }
-        if (WL_UNLIKELY(!w->all) && parts(in, s->mask, mask) && !(s = splits_part(w))) {
+        if (WL_UNLIKELY(!w->all && parts(in, s->mask, mask)) && !(s = splits_part(w))) {
             event = RUN_FAIL;
             break;
         }

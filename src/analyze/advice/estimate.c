@@ -78,11 +78,11 @@ static f64 line_left(const EstimateLoad *load, f64 busy) {
     return fmin(crowding_to(busy / now * full, full) / line, 1);
 }
 
+#define LEAST_LEFT 1e-3  // of what keeps the L1 busy, of its squares
+
 // What comes to a queue waits for the turn under way and for those before it: the more, with as much to do, the longer
 // single turns are, in proportion to the mean of their squares over their mean (M/G/1, Pollaczek and Khinchine). That
 // of the L1's after the change, over what it is now; 1 where no turn gets shorter.
-#define LEAST_LEFT 1e-3
-
 static f64 turns_after(const EstimateLoad *load, const EstimateChange *change) {
     f64 left = busy_after(load, change, RESOURCE_LSU) / load->busy[RESOURCE_LSU];
     return left > LEAST_LEFT ? clamp((left - change->shorter) / left, LEAST_LEFT, 1) : 1;

@@ -154,7 +154,7 @@ static bool has_come_further(const Warp *warp, u64 began, WarpStop stop) {
 // a nanosleep.
 static bool waits_for_its_time(const Sm *sm, const TimeWarp *w, u64 cycle) {
     return w->state == TW_TRACE && sm->schedulers[w->sched].at[w->slot] > cycle && trace_empty(&w->trace) &&
-           comes_in_time(w);
+           sm_comes_in_time(w);
 }
 
 static const TimeWarp *timed(const Warp *warp) {

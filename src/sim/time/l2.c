@@ -221,10 +221,10 @@ static bool request_crosses(MemSys *m, u32 item) {
 // What changes a line does not overtake a load of it on the way across. False: it is in nobody's way.
 static bool follows_across(MemSys *m, Slice *s, u32 item) {
     Piece *p = piece_at(m, item);
-    bool changes = (p->request == MEM_WRITE || is_atomic(p)) && !(p->way & PIECE_HOST);
-    p->way &= changes ? (u8)~PIECE_ACROSS : 0xff;
+    if ((p->request != MEM_WRITE && !is_atomic(p)) || p->way & PIECE_HOST) return false;
+    p->way &= (u8)~PIECE_ACROSS;  // it may be back from behind another load
     const Crossing *c = crossing_of(s, p->local);
-    if (!changes || c->until <= m->now || c->local != p->local) return false;
+    if (c->until <= m->now || c->local != p->local) return false;
     p->way |= PIECE_ACROSS;
     wheel_add(m, item, c->until);
     return true;

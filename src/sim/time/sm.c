@@ -113,7 +113,7 @@ static void plan(Sm *sm, TimeWarp *w, u64 cycle, u64 earliest, StallReason reaso
 
 static void warp_exit(Sm *sm, TimeWarp *w, u64 cycle);
 
-bool comes_in_time(const TimeWarp *w) {
+bool sm_comes_in_time(const TimeWarp *w) {
     const SimProgram *program = code_of(w)->program;
     return w->to < program->insn_count && program->insns[w->to].flags & SIM_IN_TIME;
 }
@@ -122,7 +122,7 @@ bool comes_in_time(const TimeWarp *w) {
 static void advance(Sm *sm, TimeWarp *w, u64 cycle, u64 earliest, StallReason reason) {
     if ((w->op < w->op_end && next_op(w)) || sm_next_run(sm, w)) return plan(sm, w, cycle, earliest, reason, WL_NONE);
     bool done = warp_done(w->front);
-    if (w->barred > earliest && (done || comes_in_time(w))) {
+    if (w->barred > earliest && (done || sm_comes_in_time(w))) {
         if (w->barred == NEVER) {
             stall(sm, w, cycle, STALL_BARRIER, WL_NONE);
             return wait_for_barrier(sm, w);
@@ -536,10 +536,6 @@ static u64 taken_latency(const GpuModel *gpu, const TimeOp *op) {
     return (u64)(indirect ? gpu->branch_indirect : gpu->branch_taken);
 }
 
-// From a nanosleep to the next instruction, beside what it sleeps (bench/hwref/h200-sleeps.tsv, 0_ns to 40_ns: 78
-// cycles from clock to clock).
-enum { SLEEP_CALL = 72 };
-
 // When the bit of the GPU's timer that a nanosleep waits for has changed.
 static u64 sleep_end(const Sm *sm, const TimeWarp *w, const TimeOp *op, u64 cycle) {
     u32 bit = noted_of(w, op, TRACE_SLEEP);
@@ -560,7 +556,7 @@ static u64 next_issue(const Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle, St
     case TIME_CLUSTER_ARRIVE: return *reason = STALL_BARRIER, cycle + 1 + sm->gpu->cluster_arrive;
     case TIME_CLUSTER_WAIT: return *reason = STALL_BARRIER, cycle + 1 + sm->gpu->cluster_wait;
     case TIME_BULK: return cycle + 1 + sm->gpu->bulk_ask;
-    case TIME_SLEEP: return *reason = STALL_SLEEPING, sleep_end(sm, w, op, cycle) + SLEEP_CALL;
+    case TIME_SLEEP: return *reason = STALL_SLEEPING, sleep_end(sm, w, op, cycle) + 1 + op->latency;
     default: break;
     }
     if (op->kind == TIME_RUNTIME) {

@@ -505,9 +505,8 @@ void sm_start_ctas(Sm *sm);                // those that it was given: here and 
 // Before a kernel begins: the code that the launch fetches ahead is there.
 void sm_prefetch(Sm *sm, const LaunchCode *code);
 WL_MUST_USE Status sm_furnish(Sm *sm);
+bool sm_comes_in_time(const TimeWarp *w);  // what comes behind the warp's run depends on when it is executed
 // The front has executed further for a warp in state TW_TRACE or TW_FRONT (or could not): `stop` says how it ended.
-// What comes behind the run of the warp depends on when it is executed.
-bool comes_in_time(const TimeWarp *w);
 void sm_warp_traced(Sm *sm, TimeWarp *w, u64 cycle);
 void sm_receive(Sm *sm, const MemReply *reply);
 // Notes when it has something to do next, after it ran or was changed otherwise; what it sends apart.

@@ -649,7 +649,7 @@ static bool push_accesses(Sm *sm, Pipe *p, TimeWarp *w, const TimeOp *op, u32 ti
             if (a.wavefronts == SYNC_BULK) note_copy(sm, w, t, a.lanes, cycle);
             continue;
         }
-        if (a.space == TRACE_BARRIER || a.space >= TRACE_SLOW) continue;  // nothing that goes through a pipe
+        if (a.space == TRACE_BARRIER || a.space >= TRACE_SLOW) continue;
         PipeEntry e = {.issued = cycle,
                        .ticket = ticket,
                        .op = (u32)(op - w->run->code->ops),

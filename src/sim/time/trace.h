@@ -22,9 +22,10 @@ typedef enum TraceSpace {
     TRACE_SYNC,     // an mbarrier: `wavefronts` = TraceSync, `lanes` = its place in TraceSyncs; a word: how many
                     // operations on it had come before
     TRACE_PRINT,    // a lane prints: `wavefronts` = the length given to trace_print
-    TRACE_SLOW,     // a division or root whose values need its subroutine: `wavefronts` = SlowPath
-    TRACE_SLEEP,    // nanosleep: `wavefronts` = bit of the GPU's timer, in nanoseconds, whose next change ends it
-    TRACE_SPIN,     // an atomic that is a loop around a compare-and-swap: a word for each place in shared memory
+    // From here on nothing that goes through a pipe.
+    TRACE_SLOW,   // a division or root whose values need its subroutine: `wavefronts` = SlowPath
+    TRACE_SLEEP,  // nanosleep: `wavefronts` = bit of the GPU's timer, in nanoseconds, whose next change ends it
+    TRACE_SPIN,   // an atomic that is a loop around a compare-and-swap: a word for each place in shared memory
 } TraceSpace;
 
 typedef enum TraceEdit {  // of an experiment: bits, by instruction
