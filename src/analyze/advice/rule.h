@@ -35,7 +35,8 @@ typedef enum InsnTrait {
     TRAIT_READ_ONLY = 1 << 13,  // load that nothing writes to meanwhile (ld.global.nc)
     TRAIT_FLOAT_ATOMIC = 1 << 14,
     TRAIT_LANE_ATOMIC =
-        1 << 15,  // that compilers do not do once for a warp: of floats, the greatest of 64 bits, exchanges
+        1 << 15,             // that compilers do not do once for a warp: of floats, the greatest of 64 bits, exchanges
+    TRAIT_STRONG = 1 << 16,  // a load or store that others are to see, or tell by: volatile, relaxed, acquire, release
 } InsnTrait;
 
 typedef enum AccessKnown {

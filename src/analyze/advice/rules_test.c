@@ -70,6 +70,30 @@ static void signs_are_tested_together(void **state) {
     forget(&s);
 }
 
+// A sum that a loop loads and stores again and again.
+#define SUMMED(load, store)                                                                             \
+    BEGIN "mov.u32 %r8, 0; turn: " load " %r6, [%rd3]; add.s32 %r6, %r6, %r8; " store " [%rd3], %r6;\n" \
+          "add.s32 %r8, %r8, 1; setp.lt.s32 %p2, %r8, %r5; @%p2 bra turn; ret;"
+
+static bool is_to_be_kept(const char *body) {
+    Sampled s;
+    sample(&s, body);
+    bool kept = ask(&s, "redundant-loads") != NULL;
+    forget(&s);
+    return kept;
+}
+
+// Words by which threads tell each other something, and those of locks, stay in memory.
+static void only_weak_accesses_are_redundant(void **state) {
+    (void)state;
+    assert_true(is_to_be_kept(SUMMED("ld.global.u32", "st.global.u32")));
+    assert_false(is_to_be_kept(SUMMED("ld.volatile.global.u32", "st.volatile.global.u32")));
+    assert_false(is_to_be_kept(SUMMED("ld.acquire.gpu.global.u32", "st.release.gpu.global.u32")));
+    assert_false(is_to_be_kept(SUMMED("ld.relaxed.gpu.global.u32", "st.relaxed.gpu.global.u32")));
+    assert_false(is_to_be_kept(BEGIN "turn: atom.global.cas.b32 %r6, [%rd3], 0, 1; setp.ne.s32 %p2, %r6, 0;\n"
+                                     "@%p2 bra turn; atom.global.exch.b32 %r7, [%rd3], 0; ret;"));
+}
+
 // A loop of %r7 turns.
 #define LOOP                                                                                                \
     "mov.u32 %r8, 0; mov.f32 %f1, 0f3f800000;\n"                                                            \
@@ -756,6 +780,7 @@ int main(void) {
                                        cmocka_unit_test(what_a_list_leads_to_is_loaded_ahead),
                                        cmocka_unit_test(turns_over_the_grid_take_several_elements),
                                        cmocka_unit_test(guards_of_copies_are_tests),
+                                       cmocka_unit_test(only_weak_accesses_are_redundant),
                                        cmocka_unit_test(loops_that_data_ends_keep_lanes_waiting),
                                        cmocka_unit_test(lanes_without_work_need_no_threads),
                                        cmocka_unit_test(kernels_of_libraries_are_known),

@@ -66,7 +66,8 @@ static u32 ptx_traits(const Form *form) {
     case OP_SHFL_SYNC: return TRAIT_SHUFFLE;
     case OP_LD:
     case OP_ST:
-        return (has_hint(form) ? TRAIT_HINTED : 0u) | (form->mods[MOD_NC] != MOD_TOKEN_NONE ? TRAIT_READ_ONLY : 0u);
+        return (has_hint(form) ? TRAIT_HINTED : 0u) | (form->mods[MOD_NC] != MOD_TOKEN_NONE ? TRAIT_READ_ONLY : 0u) |
+               (form->mods[MOD_SEM] > SEM_WEAK ? TRAIT_STRONG : 0u);
     case OP_ATOM:
     case OP_ATOM_CAS:
     case OP_ATOM_VECTOR:

@@ -25,6 +25,10 @@ static const struct {
     {SASS_OP_IGMMA, "", TRAIT_ASYNC},
     {SASS_OP_QGMMA, "", TRAIT_ASYNC},
     {SASS_OP_LDG, "CONSTANT", TRAIT_READ_ONLY},
+    {SASS_OP_LDG, "STRONG", TRAIT_STRONG},
+    {SASS_OP_STG, "STRONG", TRAIT_STRONG},
+    {SASS_OP_LD, "STRONG", TRAIT_STRONG},
+    {SASS_OP_ST, "STRONG", TRAIT_STRONG},
 };
 
 static u32 atomic_traits(const SassInsn *insn) {

@@ -58,7 +58,8 @@ static bool loaded_before(const CasePart *part, u32 at) {
     const CaseAccess *a = &part->accesses[at];
     for (u32 i = at; i > 0 && at - i < BACK; i--) {
         const CaseAccess *b = &part->accesses[i - 1];
-        if (b->load && part->insns[a->pc].loop == part->insns[b->pc].loop && access_same_address(part, a, b) &&
+        if (b->load && !b->atomic && part->insns[a->pc].loop == part->insns[b->pc].loop &&
+            access_same_address(part, a, b) &&
             dom_dominates(flow->dominators, flow->cfg->block_of[b->pc], flow->cfg->block_of[a->pc]))
             return true;
     }
@@ -170,9 +171,10 @@ static bool is_overwritten(const CasePart *part, u32 at) {
     return store && stores_again(part, at, true) > 0;
 }
 
-// Part of the executions that could be left out; 0: none.
+// Part of the executions that could be left out; 0: none. Of words by which threads tell each other something none can.
 static f64 repeated(const CasePart *part, u32 at) {
     const CaseAccess *a = &part->accesses[at];
+    if (a->atomic || part->insns[a->pc].traits & TRAIT_STRONG) return 0;
     f64 fraction = a->requests > 0 ? repeated_in_loop(part, a) : 0;
     bool load = a->load && access_is_global(a) && a->requests > 0;
     bool again = (load && loaded_before(part, at)) || is_overwritten(part, at);
