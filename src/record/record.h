@@ -69,8 +69,10 @@ typedef struct RecordInsn {
     u32 call_file, call_line;
     u32 inlined;
     u32 text_line;
-    u32 op_class;
+    u32 op_class;  // UnitClass; above it what memory it reads, if it does: 1 + PtxSpace from bit 8 on, and whether it
+                   // is an atomic: bit 15
 } RecordInsn;
+enum { INSN_UNIT = 0xff, INSN_SPACE_BIT = 8, INSN_SPACE = 0x7f, INSN_ATOMIC = 1 << 15 };
 typedef struct RecordLaunch {
     u32 launch, function, source, device;
     u32 stream, reserved;

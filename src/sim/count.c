@@ -37,9 +37,15 @@ static Status file_id(Sim *sim, const char *path, u32 *id) {
     return sink_write(sim->config.sink, RECORD_FILE_NAME, &(RecordFileName){*id}, path, strlen(path) + 1);
 }
 
+static u32 op_class(const Form *form) {
+    u32 flags = form_op(form)->flags, unit = form_op(form)->unit;
+    if (!(flags & (OPF_LOAD | OPF_ATOMIC))) return unit;
+    return unit | (1u + form->space) << INSN_SPACE_BIT | (flags & OPF_ATOMIC ? INSN_ATOMIC : 0u);
+}
+
 static Status describe_insn(SimModule *sm, const Insn *insn, RecordInsn *out) {
     const Module *m = sm->ptx;
-    *out = (RecordInsn){.text_line = insn->line, .op_class = form_op(insn_form(m, insn))->unit};
+    *out = (RecordInsn){.text_line = insn->line, .op_class = op_class(insn_form(m, insn))};
     if (!insn->loc) return STATUS_OK;
     const Loc *loc = &m->locs[insn->loc];
     const File *file = module_file(m, loc->file);

@@ -245,7 +245,10 @@ static Status load_places(Profile *profile, u32 function, Diag *diag) {
     Query query = query_begin(profile, PROFILE_INSNS, function, 0);
     while (status == STATUS_OK && query_row(&query)) {
         ProfilePlace place = place_of(&query);
-        place.op_class = query_u32(&query, 7);
+        u32 op = query_u32(&query, 7);
+        place.op_class = op & INSN_UNIT;
+        place.space = op >> INSN_SPACE_BIT & INSN_SPACE;
+        place.atomic = op & INSN_ATOMIC;
         status = put_place(&rows, query_u64(&query, 0), place);
     }
     ProfileList list = {profile_keep(profile, rows.data, rows.len, sizeof *rows.data), rows.len};

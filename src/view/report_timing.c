@@ -47,9 +47,49 @@ const char *stall_cause_words(const StallText *reason, u32 class) {
     return reason->cause;
 }
 
-// What is waited for, as far as the unit says it.
-static u32 class_of_unit(u32 unit) {
-    switch ((UnitClass)unit) {
+static const struct {
+    const char *reason;
+    u32 class;
+    const char *meaning;
+} meanings[] = {
+#define MEANING(reason, class, meaning) {reason, BLAME_##class, meaning},
+#include "view/stalls.def"
+#undef MEANING
+};
+
+// What the reason means for a kernel most of whose waits of that reason are for one kind of thing.
+static const char *meaning_for(const ReportKernel *kernel, const StallText *reason) {
+    f64 cycles[BLAME_CLASS_COUNT] = {0};
+    u32 most = 0;
+    for (u32 i = 0; i < kernel->stall_count; i++)
+        if (!strcmp(kernel->stalls[i].reason, reason->name))
+            cycles[kernel->stalls[i].cause_class] += kernel->stalls[i].cycles;
+    for (u32 c = 1; c < BLAME_CLASS_COUNT; c++)
+        if (cycles[c] > cycles[most]) most = c;
+    for (u32 i = 0; i < WL_COUNT(meanings); i++)
+        if (cycles[most] > 0 && meanings[i].class == most && !strcmp(meanings[i].reason, reason->name))
+            return meanings[i].meaning;
+    return reason->meaning;
+}
+
+static u32 class_of_space(u32 space) {
+    switch ((PtxSpace)space) {
+    case SPACE_CONST:
+    case SPACE_PARAM: return BLAME_CONSTANT;
+    case SPACE_LOCAL: return BLAME_LOCAL;
+    case SPACE_SHARED:
+    case SPACE_SHARED_CLUSTER: return BLAME_SHARED;
+    case SPACE_NONE:
+    case SPACE_GLOBAL: return BLAME_GLOBAL;
+    default: return BLAME_OTHER;
+    }
+}
+
+// What is waited for, as far as the instruction says it.
+static u32 class_of(const ProfilePlace *cause) {
+    if (cause->atomic) return BLAME_ATOMIC;
+    if (cause->space) return class_of_space(cause->space - 1u);
+    switch ((UnitClass)cause->op_class) {
     case UNIT_TEX: return BLAME_TEXTURE;
     case UNIT_CBU: return BLAME_CONTROL;
     case UNIT_XU: return BLAME_SPECIAL;
@@ -65,6 +105,22 @@ static LimitFacts facts_of(const ReportKernel *kernel) {
     f64 warps = ceil((f64)block[0] * block[1] * block[2] / 32);
     facts.busy[RESOURCE_LAUNCH] = limit_starts(kernel->gpu, m->value[METRIC_CTAS], warps, cycles * (1 - fixed));
     return facts;
+}
+
+#define MANY_TIMES 4.0  // an idle machine's latency: loads of which most wait in line
+#define EXPLAINED 0.6   // busy: a unit that works more than that may be what loads wait for
+
+// Loads wait far longer than on an idle machine, and neither L1 nor L2 nor DRAM has so much to do: the atomics among
+// them meet on the same words.
+static bool wait_behind_atomics(const ReportKernel *kernel, const LimitFacts *facts) {
+    static const Resource memory[] = {RESOURCE_LSU, RESOURCE_L2, RESOURCE_DRAM};
+    const MetricSet *m = &kernel->metrics;
+    const GpuModel *g = kernel->gpu;
+    if (!g || m->value[METRIC_GLOBAL_RED_REQ] + m->value[METRIC_GLOBAL_ATOM_REQ] <= 0) return false;
+    for (u32 i = 0; i < WL_COUNT(memory); i++)
+        if (facts->busy[memory[i]] > EXPLAINED) return false;
+    return m->present[METRIC_LOAD_LATENCY] &&
+           m->value[METRIC_LOAD_LATENCY] > MANY_TIMES * (f64)(g->l1_latency + g->l2_latency + g->dram_latency);
 }
 
 const char *timing_limit(const ReportKernel *kernel, Arena *arena) {
@@ -85,7 +141,10 @@ const char *timing_limit(const ReportKernel *kernel, Arena *arena) {
     case HELD_BY_UNIT:
         return arena_printf(arena, "%s, busy %.0f %% of the time", resource_names[limit.unit], 100 * limit.part);
     case HELD_BY_ISSUE: return arena_printf(arena, "instruction issue, in %.0f %% of all cycles", 100 * limit.part);
-    default: return most ? most->meaning : "too few warps";
+    default:
+        if (wait_behind_atomics(kernel, &facts))
+            return "atomics on the same words: the L2 does them one after the other, and loads wait behind them";
+        return most ? meaning_for(kernel, most) : "too few warps";
     }
 }
 
@@ -178,7 +237,7 @@ static Status load_stalls(Loader *loader, ReportKernel *kernel) {
                                 .reason = reason_of(stalls, names, c->stall),
                                 .cause_file = cause.file,
                                 .cause_line = cause.line,
-                                .cause_class = class_of_unit(cause.op_class),
+                                .cause_class = class_of(&cause),
                                 .cycles = (f64)c->cycles,
                                 .times = (f64)c->times};
     }

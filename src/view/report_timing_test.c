@@ -253,6 +253,24 @@ static void limits_are_named(void **state) {
     metric_add(set, METRIC_STALL_BARRIER, 10);
     metric_add(set, METRIC_STALL_WAIT, 9);
     assert_string_equal(timing_limit(&kernel, &arena), stall_text_find("barrier")->meaning);
+    // Of waits that have several meanings, that of what most of them are for.
+    const ReportStall stalls[] = {{.reason = "long_scoreboard", .cause_class = BLAME_GLOBAL, .cycles = 5},
+                                  {.reason = "long_scoreboard", .cause_class = BLAME_ATOMIC, .cycles = 7},
+                                  {.reason = "wait", .cause_class = BLAME_OTHER, .cycles = 9}};
+    metric_add(set, METRIC_STALL_LONG_SCOREBOARD, 12);
+    assert_string_equal(timing_limit(&kernel, &arena), stall_text_find("long_scoreboard")->meaning);
+    kernel.stalls = stalls, kernel.stall_count = 3;
+    assert_non_null(strstr(timing_limit(&kernel, &arena), "wait for atomics"));
+    kernel.stall_count = 1;
+    assert_non_null(strstr(timing_limit(&kernel, &arena), "wait for loads, and"));
+    // Loads that take far longer than the machine needs, and nobody but atomics to blame.
+    GpuModel gpu = {.l1_latency = 30, .l2_latency = 200, .dram_latency = 300};
+    kernel.gpu = &gpu;
+    metric_add(set, METRIC_LOAD_LATENCY, 9000);
+    assert_non_null(strstr(timing_limit(&kernel, &arena), "wait for loads, and"));
+    metric_add(set, METRIC_GLOBAL_RED_REQ, 100);
+    assert_non_null(strstr(timing_limit(&kernel, &arena), "atomics on the same words"));
+    kernel.gpu = NULL;
     metric_add(set, METRIC_DRAM_READ_BYTES, 85);
     metric_add(set, METRIC_DRAM_PEAK, 100);
     assert_string_equal(timing_limit(&kernel, &arena), "the DRAM, busy 85 % of the time");
