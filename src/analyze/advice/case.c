@@ -165,7 +165,9 @@ static Status fill_part(AdviceCase *c, CasePart *part) {
     if (!v->executed && !v->issued) even_out(part);
     TRY(index_blame(c, part));
     TRY(case_find_loops(c, part));
-    return case_find_accesses(c, part);
+    TRY(case_find_accesses(c, part));
+    case_find_spins(part);
+    return STATUS_OK;
 }
 
 // --- the case ------------------------------------------------------------------------------------------------------

@@ -476,6 +476,8 @@ Status case_find_load(AdviceCase *c) {
     return STATUS_OK;
 }
 
+#define MOST_WAITS 0.5  // of the samples
+
 // --- in words ------------------------------------------------------------------------------------------------------
 static const char *const limit_of_class[BLAME_CLASS_COUNT] = {
     [BLAME_GLOBAL] = "waits for global memory",
@@ -519,6 +521,14 @@ const char *case_limit(AdviceCase *c) {
     f64 waits[BLAME_CLASS_COUNT] = {0};
     u32 most = 0;
     Limit limit = limit_of_case(c);
+    const CasePart *where;
+    u32 pc;
+    f64 lock = case_spinning(c, SPIN_LOCK, &where, &pc),
+        flag = lock > MOST_WAITS ? 0 : case_spinning(c, SPIN_FLAG, &where, &pc);
+    if (lock > MOST_WAITS || flag > MOST_WAITS)
+        return case_printf(c, "waits for %s at %s (%.0f %% of its warps' time)",
+                           lock > MOST_WAITS ? "the lock" : "other threads", place_text(c, where, pc),
+                           100 * fmax(lock, flag));
     if (limit.by == HELD_BY_SMS) return case_printf(c, "leaves SMs idle (%.0f %% of their time)", 100 * limit.part);
     if (limit.by == HELD_BY_UNIT)
         return case_printf(c, "keeps %s busy (%.0f %% of the time)", resource_names[limit.unit], 100 * limit.part);

@@ -37,6 +37,7 @@ typedef enum InsnTrait {
     TRAIT_LANE_ATOMIC =
         1 << 15,             // that compilers do not do once for a warp: of floats, the greatest of 64 bits, exchanges
     TRAIT_STRONG = 1 << 16,  // a load or store that others are to see, or tell by: volatile, relaxed, acquire, release
+    TRAIT_EXCHANGE = 1 << 17,  // an atomic that compares and swaps, or exchanges
 } InsnTrait;
 
 typedef enum AccessKnown {
@@ -78,6 +79,12 @@ typedef struct CaseInsn {
     f64 turn;                 // cycles for which each execution keeps the L1 busy
 } CaseInsn;
 
+typedef enum SpinKind {
+    SPIN_NONE,
+    SPIN_FLAG,  // reads a word until another thread has changed it
+    SPIN_LOCK,  // asks for a lock until it has it
+} SpinKind;
+
 typedef struct CaseLoop {
     f64 active;   // samples that issued in it and in loops within (equation 5)
     f64 stalled;  // samples of stalls in them
@@ -85,6 +92,8 @@ typedef struct CaseLoop {
     u32 insns;    // instructions in it and in loops within
     bool innermost;
     bool has_barrier, has_call;
+    u8 spin;      // SpinKind
+    u32 spin_pc;  // ... the access to that word
 } CaseLoop;
 
 typedef struct CasePart {  // the kernel's function, or a device function that it calls
@@ -259,7 +268,13 @@ bool insn_feeds(const CasePart *part, u32 pc, u32 depth, bool (*wanted)(const Ca
 // profiled run had them; 0: they do not follow each other, or not often. rules/merge.c
 f64 launches_period(const ProfileLaunch *launches, u32 count, u32 function);
 bool loop_has(const CasePart *part, u32 loop, u32 pc);
-bool loop_goes_on(const CasePart *part, u32 loop);  // it is executed, and not known to end after one turn
+bool loop_spins(const CasePart *part, u32 loop);  // turns until others change a word; WL_NONE does not. spins.c
+// Takes or gives back what such a loop asks for.
+bool access_is_lock(const CasePart *part, const CaseAccess *a);
+// Part of the samples in such loops of one kind; `where` and `pc`: the access of the hottest, untouched when it is 0.
+f64 case_spinning(const AdviceCase *c, SpinKind kind, const CasePart **where, u32 *pc);
+bool loop_goes_on(const CasePart *part,
+                  u32 loop);  // it is executed, does not spin, and is not known to end after one turn
 // Turns of the source's loop that the compiler made one turn of; 1: it did not, or it is not seen. unrolled.c
 u32 loop_copies(const CasePart *part, u32 loop);
 bool ctas_may_differ(AdviceCase *c);  // ctas.c: some loop or way may be another CTA's longer
@@ -320,6 +335,7 @@ WL_MUST_USE Status case_make(const AdviceContext *context, const KernelView *vie
 void case_free(AdviceCase *c);
 u32 insn_traits(const KernelView *view, u32 pc);                       // traits.c
 WL_MUST_USE Status case_find_accesses(AdviceCase *c, CasePart *part);  // access.c
+void case_find_spins(CasePart *part);                                  // spins.c
 void case_join_stores(AdviceCase *c);                                  // access.c: once warps are known
 WL_MUST_USE Status case_find_load(AdviceCase *c);                      // load.c
 WL_MUST_USE Status case_find_loops(AdviceCase *c, CasePart *part);     // scope.c

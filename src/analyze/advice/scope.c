@@ -9,7 +9,7 @@ bool loop_has(const CasePart *part, u32 loop, u32 pc) {
 }
 
 bool loop_goes_on(const CasePart *part, u32 loop) {
-    return part->loops[loop].active > 0 && part->loops[loop].trips != 1;
+    return part->loops[loop].active > 0 && part->loops[loop].trips != 1 && !loop_spins(part, loop);
 }
 
 u32 loop_header_pc(const CasePart *part, u32 loop) {

@@ -41,8 +41,9 @@ static bool is_float(u32 type) {
 static u32 atomic_traits(const Form *form) {
     u32 op = form->mods[MOD_ATOM_OP];
     bool wide = type_bytes(form->types[0]) == 8 && (op == ATOM_OP_MIN || op == ATOM_OP_MAX);
+    if (op == ATOM_OP_EXCH || form->op == OP_ATOM_CAS) return TRAIT_LANE_ATOMIC | TRAIT_EXCHANGE;
     if (is_float(form->types[0])) return TRAIT_FLOAT_ATOMIC | TRAIT_LANE_ATOMIC;
-    return wide || op == ATOM_OP_EXCH || form->op == OP_ATOM_CAS ? TRAIT_LANE_ATOMIC : 0;
+    return wide ? TRAIT_LANE_ATOMIC : 0;
 }
 
 static u32 ptx_traits(const Form *form) {

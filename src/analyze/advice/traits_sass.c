@@ -34,8 +34,8 @@ static const struct {
 static u32 atomic_traits(const SassInsn *insn) {
     bool is_float = sass_has(insn, "F32") || sass_has(insn, "F64");
     bool wide = sass_has(insn, "64") && (sass_has(insn, "MIN") || sass_has(insn, "MAX"));
-    bool exchange = sass_has(insn, "EXCH") || sass_has(insn, "CAS");
-    return is_float ? TRAIT_FLOAT_ATOMIC | TRAIT_LANE_ATOMIC : wide || exchange ? TRAIT_LANE_ATOMIC : 0;
+    if (sass_has(insn, "EXCH") || sass_has(insn, "CAS")) return TRAIT_LANE_ATOMIC | TRAIT_EXCHANGE;
+    return is_float ? TRAIT_FLOAT_ATOMIC | TRAIT_LANE_ATOMIC : wide ? TRAIT_LANE_ATOMIC : 0;
 }
 
 // Evict first, last, unchanged, not at all; last use.
@@ -72,8 +72,7 @@ u32 insn_traits_sass(const FlowCode *code, u32 pc) {
     if (insn->op == SASS_OP_CALL) return traits | call_traits(code->sass, insn);
     if (insn->op == SASS_OP_F2F) return traits | convert_traits(insn);
     if ((insn->op == SASS_OP_LDG || insn->op == SASS_OP_STG) && has_hint(insn)) traits |= TRAIT_HINTED;
-    if (insn->op == SASS_OP_RED || insn->op == SASS_OP_REDG || insn->op == SASS_OP_ATOMG)
-        return traits | atomic_traits(insn);
+    if (sass_op(insn)->access & SASS_ATOMIC) return traits | atomic_traits(insn);
     for (u32 i = 0; i < WL_COUNT(rows); i++)
         if (rows[i].op == insn->op && (!rows[i].modifier[0] || sass_has(insn, rows[i].modifier)))
             return traits | rows[i].traits;

@@ -10,11 +10,18 @@ enum {
 };                    // that a warp adds to at once when it adds up neighbouring ones (h200-micro.tsv, own_words)
 #define WORTH_IT 0.2  // of the time: with less, atomics overlap with everything else
 
+// One word each, and not the same.
+static bool are_two_words(const CasePart *part, const CaseAccess *a, const CaseAccess *b) {
+    i64 bytes;
+    return access_is_one_word(part, a) && access_distance(part, a, b, &bytes) && bytes;
+}
+
 // Atomics that are changed together: copies of an unrolled loop's are each a part of the time only.
 static bool is_copy(const CasePart *part, const CaseAccess *a, const CaseAccess *b) {
     return b->atomic && part->insns[b->pc].use[RESOURCE_ATOMIC] > 0 &&
            part->insns[a->pc].loop == part->insns[b->pc].loop &&
-           access_is_one_word(part, a) == access_is_one_word(part, b) && access_same_array(part, a, b);
+           access_is_one_word(part, a) == access_is_one_word(part, b) && access_same_array(part, a, b) &&
+           !are_two_words(part, a, b);
 }
 
 typedef struct Copies {
@@ -90,7 +97,7 @@ static void look_at(AdviceCase *c, const CasePart *part, u32 access) {
     f64 use = copies.use, lanes = atomic_lanes(part, a), left;
     u32 loop = part->insns[a->pc].loop;
     bool one = access_is_one_word(part, a);
-    if (!copies.count || !copies.first) return;
+    if (!copies.count || !copies.first || access_is_lock(part, a)) return;
     f64 turns = (loop != WL_NONE ? fmax(part->loops[loop].trips, 1) : 1) * copies.count;
     left = !one ? left_of_collected(c, use, turns) : lanes > 1 ? 1 / lanes : 1 / times_of_cta(c, part, access, &copies);
     if (use < WORTH_IT || left > 0.8) return;

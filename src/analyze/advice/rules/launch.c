@@ -7,8 +7,9 @@
 #include "gpu/occupancy.h"
 
 enum { WARP = 32, BLOCK_WARPS = 8, SECTOR = 32 };
-#define MOST_FIXED 0.25  // in shorter kernels the starts of CTAs are what differs
-#define EVEN 0.9         // of what equal CTAs would give; above, starts and ends of CTAs explain it
+#define MOST_FIXED 0.25    // in shorter kernels the starts of CTAs are what differs
+#define MOST_SPINNING 0.2  // of the samples
+#define EVEN 0.9           // of what equal CTAs would give; above, starts and ends of CTAs explain it
 
 typedef struct Grid {
     f64 ctas, sms, per_sm;  // per_sm: CTAs that fit on an SM
@@ -39,7 +40,7 @@ static MainLoop main_loop(const AdviceCase *c) {
     MainLoop m = {.loop = WL_NONE, .turns = 1, .copies = 1};
     for (u32 l = 0; l < loops->loop_count; l++) {
         f64 samples = part->loops[l].active + part->loops[l].stalled;
-        if (loops->loops[l].parent != WL_NONE || samples <= best) continue;
+        if (loops->loops[l].parent != WL_NONE || samples <= best || loop_spins(part, l)) continue;
         best = samples;
         m.loop = l, m.turns = fmax(part->loops[l].trips, 1);
     }
@@ -326,13 +327,20 @@ static f64 smallest_piece(const AdviceCase *c) {
     return cycles > 0 ? fmin(longest_turn(&c->parts[0], c->load.total) / cycles, 1) : 0;
 }
 
+// CTAs that end late because others made them wait have no more work than those.
+static bool wait_for_each_other(const AdviceCase *c) {
+    const CasePart *part;
+    u32 pc;
+    return case_spinning(c, SPIN_LOCK, &part, &pc) + case_spinning(c, SPIN_FLAG, &part, &pc) > MOST_SPINNING;
+}
+
 void rule_sm_balance(AdviceCase *c) {
     Grid g;
     if (!find_grid(c, &g) || c->fixed > MOST_FIXED) return;
     f64 active = credible_part(c, &g);
     f64 even = even_part(c, &g), missing = missing_warps(c, &g);
     f64 piece = smallest_piece(c);
-    if (active >= EVEN * even || piece > EVEN) return;
+    if (active >= EVEN * even || piece > EVEN || wait_for_each_other(c)) return;
     if (!c->view->metrics.present[METRIC_SM_ACTIVE] && !ctas_may_differ(c)) return;  // samples were lost
     Hit *hit = hit_begin(c);
     hit_of_shape(hit);

@@ -182,7 +182,8 @@ void rule_loop_unrolling(AdviceCase *c) {
         for (u32 l = 0; l < part->view->flow.loops->loop_count; l++) {
             const CaseLoop *loop = &part->loops[l];
             bool short_loop = loop->trips > 0 && loop->trips < LEAST_TRIPS;
-            if (loop->innermost && loop->active > 0 && !loop->has_barrier && !loop->has_call && !short_loop)
+            if (loop->innermost && loop->active > 0 && !loop_spins(part, l) && !loop->has_barrier && !loop->has_call &&
+                !short_loop)
                 look_at(c, part, l);
         }
     }

@@ -22,7 +22,7 @@ static bool turns_differ(const AdviceCase *c) {
         const CasePart *part = &c->parts[p];
         const FlowResults *flow = &part->view->flow;
         for (u32 l = 0; l < flow->loops->loop_count; l++)
-            if (bitset_has(&flow->divergence->temporal, l) &&
+            if (bitset_has(&flow->divergence->temporal, l) && !loop_spins(part, l) &&
                 case_share(c, part->loops[l].active + part->loops[l].stalled) > HOT)
                 return true;
     }
@@ -214,7 +214,7 @@ static f64 add_waits(Hit *hit, const CasePart *part, u32 pc) {
     f64 all = 0;
     for (u32 i = part->blame->first[pc]; i < part->blame->first[pc + 1]; i++) {
         const BlameEdge *e = &part->blame->edges[i];
-        if (e->reason != STALL_BARRIER) continue;
+        if (e->reason != STALL_BARRIER || loop_spins(part, part->insns[e->def].loop)) continue;
         const CaseAccess *a = case_access(part, e->def);
         f64 samples = e->samples * part->weight;
         if (a && access_is_global(a) && !turns_unevenly(part, e->def)) continue;
@@ -260,7 +260,7 @@ static f64 share_turns(Hit *hit, const CasePart *part) {
     const FlowResults *flow = &part->view->flow;
     f64 others = fmax(hit->c->view->occupancy.warps_per_cta, 1) - 1, wait = 0;
     for (u32 l = 0; l < flow->loops->loop_count; l++) {
-        if (flow->loops->loops[l].parent != WL_NONE || !is_alone(hit->c, part, l)) continue;
+        if (flow->loops->loops[l].parent != WL_NONE || loop_spins(part, l) || !is_alone(hit->c, part, l)) continue;
         f64 runs = block_runs(part, flow->dominators->parent[flow->loops->loops[l].header]);
         f64 samples = part->loops[l].active + part->loops[l].stalled,
             turns = part->loops[l].trips * loop_copies(part, l);

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loops that turn until other threads change a word: which they are, and what rules say of them.
+#include "analyze/advice/sampled_testing.h"
+
+static void sample(Sampled *s, const char *body) {
+    KernelView *view = sampled_begin(s, body);
+    for (u32 pc = 0; pc < view->flow.code->insn_count; pc++) {
+        bool turns = view->flow.loops->loop_of[view->flow.cfg->block_of[pc]] != WL_NONE;
+        subject_stall(&s->subject, pc, STALL_SELECTED, turns ? 100 : 10);
+        subject_stall(&s->subject, pc, turns ? STALL_LONG_SCOREBOARD : STALL_WAIT, turns ? 400 : 20);
+    }
+    sampled_end(s);
+}
+
+// What the rule says of it; "": nothing.
+static const char *says(const char *rule, const char *body) {
+    static char text[256];
+    Sampled s;
+    sample(&s, body);
+    const Hit *hit = ask(&s, rule);
+    snprintf(text, sizeof text, "%s", hit ? hit->what : "");
+    forget(&s);
+    return text;
+}
+
+#define TAKE "turn: atom.global.cas.b32 %r6, [%rd3], 0, 1; setp.ne.s32 %p2, %r6, 0; @%p2 bra turn;\n"
+#define GIVE_BACK "atom.global.exch.b32 %r7, [%rd3], 0; ret;"
+#define LOOK "turn: ld.volatile.global.u32 %r6, [%rd3]; setp.ne.s32 %p2, %r6, 0; @%p2 bra turn; ret;"
+// What is done under the lock lies in the loop, as where lanes of a warp take turns.
+#define TRY_IT                                                                                \
+    "mov.u32 %r9, 1; turn: atom.global.exch.b32 %r6, [%rd3], %r9; setp.ne.s32 %p2, %r6, 0;\n" \
+    "@%p2 bra turn; ld.volatile.global.u32 %r7, [%rd3+4]; add.s32 %r7, %r7, 1;\n"             \
+    "st.volatile.global.u32 [%rd3+4], %r7; atom.global.exch.b32 %r7, [%rd3], 0;\n"            \
+    "setp.ne.s32 %p2, %r7, 1; @%p2 bra turn; ret;"
+
+static void locks_are_told_from_other_exchanges(void **state) {
+    (void)state;
+    assert_non_null(strstr(says("lock-contention", BEGIN TAKE GIVE_BACK), "Do without the lock"));
+    assert_non_null(strstr(says("lock-contention", BEGIN TRY_IT), "Do without the lock"));
+    // An addition made of compare-and-swap, whose operands change.
+    assert_string_equal(says("lock-contention",
+                             BEGIN "ld.global.u32 %r6, [%rd3]; turn: add.s32 %r7, %r6, %r5; mov.u32 %r8, %r6;\n"
+                                   "atom.global.cas.b32 %r6, [%rd3], %r8, %r7; setp.ne.s32 %p2, %r6, %r8;\n"
+                                   "@%p2 bra turn; ret;"),
+                        "");
+    // A table that is gone through for a free place.
+    assert_string_equal(says("lock-contention", BEGIN "turn: add.s64 %rd3, %rd3, 4; setp.ne.s32 %p2, %r6, 0;\n"
+                                                      "atom.global.cas.b32 %r6, [%rd3], 0, %r5; @%p2 bra turn; ret;"),
+                        "");
+    // Words that others are to change, which nobody takes.
+    assert_string_equal(says("lock-contention", BEGIN LOOK), "");
+}
+
+// Turns of who waits are no work that unrolling or fewer atomics would make less.
+static void loops_that_spin_are_no_work(void **state) {
+    (void)state;
+    assert_string_equal(says("atomic-contention", BEGIN TAKE GIVE_BACK), "");
+    assert_string_equal(says("loop-unrolling", BEGIN TAKE GIVE_BACK), "");
+    assert_string_equal(says("loop-unrolling", BEGIN LOOK), "");
+}
+
+static void the_wait_is_the_limit(void **state) {
+    (void)state;
+    Sampled s;
+    const CasePart *where = NULL;
+    u32 pc = 0;
+    sample(&s, BEGIN TAKE GIVE_BACK);
+    assert_true(case_spinning(&s.c, SPIN_LOCK, &where, &pc) > 0.5 && where == s.c.parts);
+    assert_true(case_insn(where, pc)->is_atomic);
+    assert_non_null(strstr(case_limit(&s.c), "waits for the lock at"));
+    where = NULL;
+    assert_true(case_spinning(&s.c, SPIN_FLAG, &where, &pc) == 0 && !where);
+    forget(&s);
+    sample(&s, BEGIN LOOK);
+    assert_non_null(strstr(case_limit(&s.c), "waits for other threads at"));
+    forget(&s);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(locks_are_told_from_other_exchanges),
+        cmocka_unit_test(loops_that_spin_are_no_work),
+        cmocka_unit_test(the_wait_is_the_limit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
