@@ -100,23 +100,14 @@ u64 cuda_simulated_ns(const CudaContext *c) {
 
 static u64 simulated_ns(void *of) { return cuda_simulated_ns(of); }
 
-// How long a copy takes on the simulated clock.
-static u64 copy_ns(const GpuModel *gpu, u32 kind, u64 bytes) {
-    u64 rate = kind == COPY_HOST_TO_DEVICE   ? gpu->copy_to_device
-               : kind == COPY_DEVICE_TO_HOST ? gpu->copy_to_host
-                                             : gpu->copy_on_device;
-    return gpu->copy_overhead + (rate ? bytes * 1000 / rate : 0);
-}
-
-void cuda_record_copy(CudaContext *c, u32 kind, u32 stream, u64 bytes, u64 begin_ns) {
-    if (c->config.timing) sim_clock_pass(c->sim, (u32)thread.device, copy_ns(cuda_gpu(c), kind, bytes));
+void cuda_record_copy(CudaContext *c, u32 kind, u32 stream, u64 bytes, u64 begin_ns, u64 end_ns) {
     RecordCopy r = {.source = CUDA_RECORD_SOURCE,
                     .device = (u32)thread.device,
                     .stream = stream,
                     .kind = kind,
                     .bytes = bytes,
                     .begin_ns = begin_ns,
-                    .end_ns = cuda_time(c)};
+                    .end_ns = end_ns ? end_ns : cuda_time(c)};
     record(c, RECORD_COPY, &r, NULL, 0);
 }
 

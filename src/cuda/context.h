@@ -35,6 +35,7 @@ typedef struct CudaHost {
     void (*abandon_profile)(void *profile);  // in a forked child
 } CudaHost;
 
+enum { ENGINE_TO_DEVICE, ENGINE_TO_HOST, ENGINE_INSIDE, ENGINE_COUNT };  // that copy beside kernels
 typedef struct CudaDevice {
     cudaError_t sticky;  // of a kernel fault; every later call on this device gives it
     u64 peers;           // bit d: access to device d is enabled
@@ -48,6 +49,8 @@ typedef struct CudaDevice {
     u32 queued_blocking;                                                   // items of pending work in blocking streams
     u64 blocking_pass, legacy_pass;  // as CudaStream.pass, of blocking streams and of the legacy one
     cudaError_t failed;              // work that had to wait; told by the next call that waits for the device
+    Vec(u64) transfers;              // transfer.h: ends of those under way, ns of the device's clock
+    u64 engine_free_ns[ENGINE_COUNT];
 } CudaDevice;
 
 typedef enum CudaState { CUDA_IDLE, CUDA_RUNNING, CUDA_FAILED, CUDA_FORKED, CUDA_CLOSED } CudaState;
@@ -177,7 +180,8 @@ void cuda_message(CudaContext *c, LogLevel level, const char *format, ...) WL_PR
 void cuda_message_diag(CudaContext *c, const Diag *diag);
 void cuda_sink_told(CudaContext *c, Status status);  // what the sink returned: says on stderr that writing has failed
 void cuda_record_alloc(CudaContext *c, u32 device, u32 kind, u64 address, u64 bytes, bool freed, const char *label);
-void cuda_record_copy(CudaContext *c, u32 kind, u32 stream, u64 bytes, u64 begin_ns);
+// `end_ns` 0: now.
+void cuda_record_copy(CudaContext *c, u32 kind, u32 stream, u64 bytes, u64 begin_ns, u64 end_ns);
 
 // --- for the shared object ---
 void cuda_setup(const CudaHost *host);  // once, from its constructor; reads the configuration

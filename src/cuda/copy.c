@@ -9,7 +9,7 @@
 #include "cuda/module.h"
 #include "cuda/pending.h"
 #include "cuda/stream.h"
-#include "cuda/work.h"
+#include "cuda/transfer.h"
 
 typedef struct Side {
     u8 *bytes;  // first byte of the box
@@ -152,20 +152,40 @@ cudaError_t copy_check_sides(CudaContext *c, const struct cudaMemcpy3DParms *cop
     return is_empty(copy) ? cudaErrorInvalidValue : find_sides(c, copy, &from, &to, &box);
 }
 
-cudaError_t copy_run(CudaContext *c, CudaStream *stream, const struct cudaMemcpy3DParms *copy) {
+static u32 kind_of(const Side *from, const Side *to) {
+    static const u32 kinds[2][2] = {{COPY_HOST_TO_HOST, COPY_HOST_TO_DEVICE},
+                                    {COPY_DEVICE_TO_HOST, COPY_DEVICE_TO_DEVICE}};
+    return kinds[on_device(from->kind)][on_device(to->kind)];
+}
+
+static u64 bytes_in(Box box) { return (u64)box.width * box.height * box.depth; }
+
+bool copy_moves(CudaContext *c, const struct cudaMemcpy3DParms *copy, Transfer *transfer) {
+    Side from, to;
+    Box box;
+    if (copy_check(copy) != cudaSuccess || is_empty(copy) || find_sides(c, copy, &from, &to, &box) != cudaSuccess)
+        return false;
+    *transfer = (Transfer){kind_of(&from, &to), bytes_in(box)};
+    return true;
+}
+
+bool fill_moves(CudaContext *c, const struct cudaMemsetParams *fill, Transfer *transfer) {
+    if (!fill->width || !fill->height || fill_check(c, fill) != cudaSuccess) return false;
+    *transfer = (Transfer){COPY_MEMSET, (u64)fill->width * fill->elementSize * fill->height};
+    return true;
+}
+
+cudaError_t copy_run(CudaContext *c, CudaStream *stream, const struct cudaMemcpy3DParms *copy, TransferTime time) {
     Side from, to;
     Box box;
     cudaError_t error = copy_check(copy);
     if (error != cudaSuccess || is_empty(copy)) return error;
     error = find_sides(c, copy, &from, &to, &box);
     if (error != cudaSuccess) return error;
-    u64 begin = cuda_time(c);
+    u64 begin = time.end_ns ? time.begin_ns : cuda_time(c);
     move_rows(&to, &from, box);
     if (sim_checks(c->sim, CHECK_INIT)) note_copied(c, &to, &from, box);
-    static const u32 kinds[2][2] = {{COPY_HOST_TO_HOST, COPY_HOST_TO_DEVICE},
-                                    {COPY_DEVICE_TO_HOST, COPY_DEVICE_TO_DEVICE}};
-    cuda_record_copy(c, kinds[on_device(from.kind)][on_device(to.kind)], (u32)stream->id,
-                     (u64)box.width * box.height * box.depth, begin);
+    cuda_record_copy(c, kind_of(&from, &to), (u32)stream->id, bytes_in(box), begin, time.end_ns);
     return cudaSuccess;
 }
 
@@ -204,7 +224,7 @@ cudaError_t fill_check(CudaContext *c, const struct cudaMemsetParams *fill) {
     return error == cudaSuccess ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-cudaError_t fill_run(CudaContext *c, CudaStream *stream, const struct cudaMemsetParams *fill) {
+cudaError_t fill_run(CudaContext *c, CudaStream *stream, const struct cudaMemsetParams *fill, TransferTime time) {
     if (!fill->width || !fill->height) return cudaSuccess;
     if (fill->elementSize != 1 && fill->elementSize != 2 && fill->elementSize != 4) return cudaErrorInvalidValue;
     if (fill->width > (u64)1 << 60) return cudaErrorInvalidValue;
@@ -213,7 +233,7 @@ cudaError_t fill_run(CudaContext *c, CudaStream *stream, const struct cudaMemset
     struct cudaPitchedPtr to = {fill->dst, fill->pitch, box.width, box.height};
     if (pointer_side(c, to, (struct cudaPos){0}, box, SIDE_DEVICE, true, &side) != cudaSuccess)
         return cudaErrorInvalidValue;
-    u64 begin = cuda_time(c);
+    u64 begin = time.end_ns ? time.begin_ns : cuda_time(c);
     if (sim_checks(c->sim, CHECK_INIT)) {
         if (side.pitch == box.width)
             sim_check_written(c->sim, side.address, box.width * box.height);
@@ -227,7 +247,7 @@ cudaError_t fill_run(CudaContext *c, CudaStream *stream, const struct cudaMemset
         else
             for (size_t x = 0; x < box.width; x += fill->elementSize) memcpy(row + x, &fill->value, fill->elementSize);
     }
-    cuda_record_copy(c, COPY_MEMSET, (u32)stream->id, (u64)box.width * box.height, begin);
+    cuda_record_copy(c, COPY_MEMSET, (u32)stream->id, (u64)box.width * box.height, begin, time.end_ns);
     return cudaSuccess;
 }
 

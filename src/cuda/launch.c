@@ -11,6 +11,7 @@
 #include "cuda/pending.h"
 #include "cuda/progress.h"
 #include "cuda/stream.h"
+#include "cuda/transfer.h"
 
 // The runtime reference has codes for each kind; driver 580 gives this one for all of them (tests/cuda/h200_calls.txt).
 enum { ERROR_CONFIGURATION = cudaErrorInvalidValue };
@@ -211,7 +212,7 @@ static Status go_on(CudaContext *c, CudaTask *task, const WorkEffort *effort, u6
 static cudaError_t step(CudaContext *c, CudaTask *task, WorkEffort *effort) {
     u64 budget = effort->budget > task->budget ? effort->budget : task->budget,
         device = 1ull << task->work->launch.device;
-    SimStep made = {.any = c->config.timing};
+    SimStep made = {.any = c->config.timing, .until_ns = transfer_next(c, task->work->launch.device)};
     Diag diag = {0};
     if (!budget) return effort->more = true, cudaSuccess;
     if (effort->ended & device) budget = 0;

@@ -147,8 +147,11 @@ static void advance(CudaContext *c, WorkEffort *effort) {
     if (c->lazy && begin) go_through(c, &first);
     effort->begin = begin && !c->config.timing;
     go_through(c, effort);
-    effort->begin = begin;
     effort->moved |= first.moved;
+    effort->hurry = c->config.timing && effort->budget && !effort->moved && !effort->more;  // kernels wait for a copy
+    if (effort->hurry) go_through(c, effort);
+    effort->begin = begin;
+    effort->hurry = false;
 }
 
 // --- submitting ------------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@
 #include "cuda/launch.h"
 #include "cuda/pending.h"
 #include "cuda/pool.h"
+#include "cuda/transfer.h"
 
 cudaError_t work_clone(CudaContext *c, const CudaWork *from, CudaWork *to) {
     *to = *from;
@@ -55,8 +56,8 @@ static cudaError_t run_callback(CudaContext *c, const CudaCallback *callback, co
 static cudaError_t run(CudaContext *c, const CudaTask *task) {
     const CudaWork *work = task->work;
     switch (work->type) {
-    case cudaGraphNodeTypeMemcpy: return copy_run(c, task->stream, &work->copy);
-    case cudaGraphNodeTypeMemset: return fill_run(c, task->stream, &work->fill);
+    case cudaGraphNodeTypeMemcpy: return copy_run(c, task->stream, &work->copy, task->time);
+    case cudaGraphNodeTypeMemset: return fill_run(c, task->stream, &work->fill, task->time);
     case cudaGraphNodeTypeHost: cuda_call_host(c, work->host.fn, work->host.userData); return cudaSuccess;
     case cudaGraphNodeTypeEventRecord: return event_record_now(c, work->event, task->mark);
     case cudaGraphNodeTypeMemAlloc: return graph_memory_set(c, work->alloc.dptr, true);
@@ -75,8 +76,28 @@ static cudaError_t go_graph(CudaContext *c, CudaTask *task, WorkEffort *effort) 
     return error;
 }
 
+static bool moves(CudaContext *c, const CudaWork *work, Transfer *transfer) {
+    return work->type == cudaGraphNodeTypeMemcpy ? copy_moves(c, &work->copy, transfer)
+                                                 : fill_moves(c, &work->fill, transfer);
+}
+
+static cudaError_t go_transfer(CudaContext *c, CudaTask *task, WorkEffort *effort) {
+    Transfer transfer;
+    bool takes_time = task->state == TASK_BEGUN || (c->config.timing && moves(c, task->work, &transfer));
+    if (takes_time && task->state == TASK_NEW) {
+        if (!transfer_begin(c, task, &transfer)) return cudaErrorMemoryAllocation;
+        task->state = TASK_BEGUN;
+    }
+    if (takes_time && !transfer_is_over(c, task, effort)) return cudaSuccess;
+    if (takes_time) transfer_end(c, task);
+    task->state = TASK_DONE;
+    return run(c, task);
+}
+
 static cudaError_t go(CudaContext *c, CudaTask *task, WorkEffort *effort) {
     switch (task->work->type) {
+    case cudaGraphNodeTypeMemcpy:
+    case cudaGraphNodeTypeMemset: return go_transfer(c, task, effort);
     case cudaGraphNodeTypeKernel: return launch_go(c, task, effort);
     case cudaGraphNodeTypeGraph:
     case WORK_EXEC: return go_graph(c, task, effort);
@@ -108,6 +129,7 @@ CudaTask *task_waiting(CudaTask *task) {
 
 void task_release(CudaContext *c, CudaTask *task) {
     if (task->run) launch_give_up(c, task);
+    if (task->state == TASK_BEGUN) transfer_end(c, task);
     graph_run_free(c, task->graph);
     for (u32 i = 0; i < task->fired.len; i++) graph_run_unqueue(c, task->fired.data[i]);
     vec_free(&task->fired);

@@ -76,6 +76,16 @@ typedef struct ExecList {
     u32 len, cap;
 } ExecList;
 
+typedef struct Transfer {  // what a copy or fill moves
+    u32 kind;              // RecordCopyKind
+    u64 bytes;
+} Transfer;
+
+// When a copy or fill begins and is over on the clock of its device; end 0: when it has been made.
+typedef struct TransferTime {
+    u64 begin_ns, end_ns;
+} TransferTime;
+
 typedef enum TaskState { TASK_NEW, TASK_BEGUN, TASK_DONE } TaskState;
 
 // Work in execution.
@@ -83,13 +93,14 @@ typedef struct CudaTask {
     const CudaWork *work;
     CudaStream *stream;
     TaskState state;
-    SimRun *run;       // of a launch under way
-    GraphRun *graph;   // nodes under way: of an executable, a child graph, a body, a graph that the kernel launched
-    GraphRun *launch;  // the executable's run that the task is part of, NULL = none
-    ExecList fired;    // executables that the kernel launched to fire and forget
-    EventMark *mark;   // of an event's recording, or what is waited for
-    u64 budget;        // of its next step, when it moved in the last one
-    bool waits;        // for memory to change, when its last step ended
+    SimRun *run;        // of a launch under way
+    GraphRun *graph;    // nodes under way: of an executable, a child graph, a body, a graph that the kernel launched
+    GraphRun *launch;   // the executable's run that the task is part of, NULL = none
+    ExecList fired;     // executables that the kernel launched to fire and forget
+    EventMark *mark;    // of an event's recording, or what is waited for
+    u64 budget;         // of its next step, when it moved in the last one
+    TransferTime time;  // of a copy or fill, with timing
+    bool waits;         // for memory to change, when its last step ended
 } CudaTask;
 
 // How much may be done now.
@@ -102,6 +113,7 @@ typedef struct WorkEffort {
                  // is only looked at
     bool moved;  // out: something was done that may let other work go on
     bool more;   // out: a kernel used its budget up
+    bool hurry;  // a copy that is under way is over, as nothing else moves the clock
 } WorkEffort;
 
 // Submits work. Takes over what `work` owns, in any case. What is executed at once gives its own error; the error of
@@ -124,8 +136,11 @@ cudaError_t copy_check(const struct cudaMemcpy3DParms *copy);  // what can be sa
 // ... and what a graph node is refused for: nothing to copy, or memory that is not there.
 cudaError_t copy_check_sides(CudaContext *c, const struct cudaMemcpy3DParms *copy);
 cudaError_t fill_check(CudaContext *c, const struct cudaMemsetParams *fill);
-cudaError_t copy_run(CudaContext *c, CudaStream *stream, const struct cudaMemcpy3DParms *copy);
-cudaError_t fill_run(CudaContext *c, CudaStream *stream, const struct cudaMemsetParams *fill);
+cudaError_t copy_run(CudaContext *c, CudaStream *stream, const struct cudaMemcpy3DParms *copy, TransferTime time);
+cudaError_t fill_run(CudaContext *c, CudaStream *stream, const struct cudaMemsetParams *fill, TransferTime time);
+// What is moved; false: nothing, or it will fail.
+bool copy_moves(CudaContext *c, const struct cudaMemcpy3DParms *copy, Transfer *transfer);
+bool fill_moves(CudaContext *c, const struct cudaMemsetParams *fill, Transfer *transfer);
 struct cudaMemcpy3DParms copy_linear(void *to, const void *from, size_t count, enum cudaMemcpyKind kind);
 // A copy that cannot be made yet: memory that the program may change meanwhile (host memory that is neither pinned nor
 // registered) is read now, into `*staged`, owned by the caller. *blocks: the program goes on only when it has been

@@ -57,6 +57,7 @@ struct Sim {
     struct Grid *free_grids;        // of launches that are over, kept for their memory; the last one first
     struct Check *check;            // NULL: nothing is checked
     struct TimeMachine **machines;  // by device, NULL until the first launch; NULL: nothing is timed
+    u64 *early_ns;                  // by device: what had passed by then
     struct Timeline **timelines;
 };
 

@@ -195,7 +195,10 @@ static Status begin_timing(Sim *sim, const SimLaunch *l, Grid *g) {
     TimeMachine **machine = &sim->machines[g->device];
     Timeline **timeline = &sim->timelines[g->device];
     const SimConfig *config = &sim->config;
-    if (!*machine) TRY(time_machine_create(sim, g->device, machine));
+    if (!*machine) {
+        TRY(time_machine_create(sim, g->device, machine));
+        time_pass(*machine, sim->early_ns[g->device]);
+    }
     if (!*timeline && config->sink) TRY(timeline_create(*machine, &config->gpu[g->device], config->interval, timeline));
     const GpuModel *gpu = &config->gpu[g->device];
     time_pass(*machine, l->child && gpu->child_interval ? gpu->child_interval : gpu->launch_interval);
@@ -207,24 +210,35 @@ static Status step_timing(Sim *sim, Grid *g, u64 budget, SimStep *step, Diag *di
     TimeMachine *machine = sim->machines[g->device];
     u64 now = time_now(machine), limit = budget < UINT64_MAX - now ? now + budget : UINT64_MAX;
     bool over = false, any = step->any;
-    TRY(time_advance(machine, g->time_run, any, limit, &over, diag));
-    bool waits = !over && time_waits(machine), other = any && !over && !waits && time_now(machine) < limit;
+    u64 until = step->until_ns ? time_cycles(machine, step->until_ns) : UINT64_MAX;
+    TRY(time_advance(machine, g->time_run, any, limit < until ? limit : until, &over, diag));
+    bool waits = !over && time_waits(machine);
+    bool other = any && !over && !waits && (time_now(machine) < limit || time_now(machine) >= until);
     *step = (SimStep){.state = over    ? STEP_DONE
                                : waits ? STEP_WAITS
                                        : STEP_MORE,
                       .moved = !waits,
                       .any = any,
+                      .until_ns = step->until_ns,
                       .other = other};
     return STATUS_OK;
 }
 
 u64 sim_clock_ns(const Sim *sim, u32 device) {
     const TimeMachine *machine = sim->machines ? sim->machines[device] : NULL;
-    return machine ? (u64)time_ns(machine, time_clock(machine)) : 0;
+    return machine ? (u64)time_ns(machine, time_clock(machine)) : sim->machines ? sim->early_ns[device] : 0;
+}
+
+bool sim_clock_runs(const Sim *sim, u32 device) {
+    return sim->machines && sim->machines[device] && time_is_busy(sim->machines[device]);
 }
 
 void sim_clock_pass(Sim *sim, u32 device, u64 ns) {
-    if (sim->machines && sim->machines[device]) time_pass(sim->machines[device], ns);
+    if (!sim->machines) return;
+    if (sim->machines[device])
+        time_pass(sim->machines[device], ns);
+    else
+        sim->early_ns[device] += ns;
 }
 
 static void end_timing(Grid *g, Status status, SimLaunchResult *told) {

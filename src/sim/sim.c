@@ -21,13 +21,15 @@ Status sim_create(const SimConfig *config, Sim **created) {
     if (status == STATUS_OK && config->checks) status = check_create(sim);
     if (status == STATUS_OK && config->timing) {
         sim->machines = mem_zero(config->devices, sizeof *sim->machines);
+        sim->early_ns = mem_zero(config->devices, sizeof *sim->early_ns);
         sim->timelines = mem_zero(config->devices, sizeof *sim->timelines);
-        if (!sim->machines || !sim->timelines) status = STATUS_NO_MEMORY;
+        if (!sim->machines || !sim->early_ns || !sim->timelines) status = STATUS_NO_MEMORY;
     }
     if (status != STATUS_OK) {
         memory_destroy(sim);
         pages_destroy(sim->pages);
         mem_free(sim->machines);
+        mem_free(sim->early_ns);
         mem_free(sim->timelines);
         mem_free(sim->devices);
         mem_free(sim);
@@ -51,6 +53,7 @@ void sim_destroy(Sim *sim) {
     }
     mem_free(sim->timelines);
     mem_free(sim->machines);
+    mem_free(sim->early_ns);
     map_free(&sim->textures);
     map_free(&sim->device_texts);
     map_free(&sim->file_ids);

@@ -129,9 +129,10 @@ typedef struct SimConfig {
     bool (*frame_text)(void *context, uintptr_t frame, char *text, size_t size);
 } SimConfig;
 
-// Timing: the simulated clock of a device in ns since its first launch, 0 before; and time that passes on it for what
-// is not simulated cycle by cycle (copies, the host's way to a launch).
+// Timing: the simulated clock of a device in ns; whether a launch is under way on it, whose cycles move it; and time
+// that passes on it for what is not simulated cycle by cycle (copies), which only happens while no launch is under way.
 u64 sim_clock_ns(const Sim *sim, u32 device);
+bool sim_clock_runs(const Sim *sim, u32 device);
 void sim_clock_pass(Sim *sim, u32 device, u64 ns);
 
 WL_MUST_USE Status sim_create(const SimConfig *config, Sim **sim);
@@ -280,11 +281,12 @@ typedef enum SimStepState {
 } SimStepState;
 typedef struct SimStep {
     SimStepState state;
-    bool moved;  // a CTA ended or something was written in this step
-    bool polls;  // it has made loads that look as if they waited for another thread, in this step or before
-    bool idle;   // of late it did nothing else
-    bool any;    // in, with timing: another launch that is over ends the step, too
-    bool other;  // out: one did
+    bool moved;    // a CTA ended or something was written in this step
+    bool polls;    // it has made loads that look as if they waited for another thread, in this step or before
+    bool idle;     // of late it did nothing else
+    bool any;      // in, with timing: another launch that is over ends the step, too,
+    u64 until_ns;  // ... and so does this time of the device's clock, if it is not 0
+    bool other;    // out: one of them did
 } SimStep;
 // Goes on for about `budget` warp instructions (UINT64_MAX: until it is done or waits). STATUS_FAULT, STATUS_DEADLOCK:
 // `diag` has the full explanation (kernel, source line, thread, address, nearest allocation; who waits where), and

@@ -21,6 +21,7 @@
     X(META, "SELECT key, value FROM meta")                                                                             \
     X(COUNTS, "SELECT (SELECT count(*) FROM function), (SELECT count(*) FROM launch), (SELECT count(*) FROM module), " \
               "(SELECT count(*) FROM message), (SELECT count(*) FROM copy), (SELECT total(bytes) FROM copy), "         \
+              "(SELECT total(end_ns - begin_ns) FROM copy WHERE kind <> 'host_to_host' AND end_ns > begin_ns), "       \
               "(SELECT total(count) FROM dropped)")                                                                    \
     X(SOURCES, "SELECT id, provenance, tool, device, detail FROM source ORDER BY id")                                  \
     X(METRICS, "SELECT id, name FROM metric")                                                                          \

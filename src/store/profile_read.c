@@ -39,7 +39,8 @@ static Status read_counts(Profile *profile, ProfileSummary *summary, Diag *diag)
         summary->messages = query_u32(&query, 3);
         summary->copies = query_u64(&query, 4);
         summary->copy_bytes = count_of(query_f64(&query, 5));
-        summary->dropped = count_of(query_f64(&query, 6));
+        summary->copy_ns = count_of(query_f64(&query, 6));
+        summary->dropped = count_of(query_f64(&query, 7));
     }
     return query_end(&query, diag);
 }

@@ -180,6 +180,7 @@ typedef struct ProfileSummary {
     bool complete;  // false: the writer was killed
     u32 functions, launches, modules;
     u64 copies, copy_bytes, dropped;
+    u64 copy_ns;  // of copies and fills, added up, but for those within the host; on the clock of the launches
     u64 wall_ns;
     int exit_code;  // of the program; -1 = not known
     u32 messages;

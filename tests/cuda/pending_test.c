@@ -610,6 +610,71 @@ static void a_launch_comes_back_when_its_kernel_is_over(void) {
     EXPECT(cudaStreamEndCapture(s, &graph) == cudaSuccess && *word == 7);
 }
 
+// Copies take their time on the simulated clock: before the first kernel, one after the other in each direction, and
+// beside kernels of other streams; kernels begin when what their stream copies is there.
+static f32 between(cudaEvent_t from, cudaEvent_t to) {
+    f32 ms = -1;
+    EXPECT(cudaEventElapsedTime(&ms, from, to) == cudaSuccess);
+    return ms;
+}
+
+static void copies_take_time(void) {
+    enum { BYTES = 8 << 20, COPIED = BYTES / 4 };
+    cudaStream_t s[3];
+    cudaEvent_t event[8];
+    u32 *d = device(COPIED), *other = device(COPIED);
+    volatile u32 *h = pinned(COPIED);
+    h[COPIED - 1] = 7;
+    for (u32 i = 0; i < 3; i++) s[i] = stream(cudaStreamNonBlocking);
+    for (u32 i = 0; i < 8; i++) EXPECT(cudaEventCreate(&event[i]) == cudaSuccess);
+#define MARK(e, i) EXPECT(cudaEventRecord(event[e], s[i]) == cudaSuccess)
+#define COPY(to, from, kind, i) EXPECT(cudaMemcpyAsync(to, from, BYTES, kind, s[i]) == cudaSuccess)
+    MARK(0, 0);
+    COPY(d, (void *)h, cudaMemcpyHostToDevice, 0);
+    MARK(1, 0);
+    EXPECT(cudaDeviceSynchronize() == cudaSuccess);
+    f32 one = between(event[0], event[1]);
+    EXPECT(one > 0.1f && one < 0.5f);  // 8 MiB at tens of GB/s
+    // Two in, one out, and a kernel beside them that waits for none.
+    MARK(2, 0);
+    COPY(d, (void *)h, cudaMemcpyHostToDevice, 0);
+    COPY(other, (void *)h, cudaMemcpyHostToDevice, 1);
+    EXPECT(launch_increment(other, s[1]) == cudaSuccess);
+    MARK(3, 1);
+    EXPECT(launch_increment(d, s[2]) == cudaSuccess);
+    MARK(4, 2);
+    EXPECT(cudaDeviceSynchronize() == cudaSuccess);
+    f32 two = between(event[2], event[3]), beside = between(event[2], event[4]);
+    EXPECT(two > 1.9f * one && two < 2.3f * one);
+    EXPECT(beside < 0.5f * one);
+    // Both directions at once.
+    MARK(5, 0);
+    COPY(d, (void *)h, cudaMemcpyHostToDevice, 0);
+    COPY((void *)h, other, cudaMemcpyDeviceToHost, 1);
+    EXPECT(cudaStreamSynchronize(s[1]) == cudaSuccess);
+    MARK(6, 0);
+    EXPECT(cudaDeviceSynchronize() == cudaSuccess);
+    f32 both = between(event[5], event[6]);
+    EXPECT(both > 0.9f * one && both < 1.5f * one);
+}
+
+// A kernel that goes in a circle until a copy beside it has changed a word.
+static void a_copy_ends_a_wait(void) {
+    cudaStream_t waits = stream(cudaStreamNonBlocking), copies = stream(cudaStreamNonBlocking);
+    u32 *word = device(1), *out = device(1);
+    volatile u32 *h = pinned(1 << 20);
+    h[0] = 9;
+    EXPECT(launch_awaits(word, 9, out, waits) == cudaSuccess);
+    EXPECT(cudaMemcpyAsync(word, (void *)h, 4, cudaMemcpyHostToDevice, copies) == cudaSuccess);
+    EXPECT(cudaDeviceSynchronize() == cudaSuccess);
+}
+
+static void timed_copies_run_beside_kernels(void **state) {
+    (void)state;
+    in_child_with("WARPLENS_TIMING", "1", copies_take_time);
+    in_child_with("WARPLENS_TIMING", "1", a_copy_ends_a_wait);
+}
+
 static void blocking_launches(void **state) {
     (void)state;
     setenv("WARPLENS_LAZY", "1", 1);
@@ -640,6 +705,7 @@ int main(void) {
         cmocka_unit_test(host_memory_is_filled_at_once),
         cmocka_unit_test(lazy_work_is_put_off),
         cmocka_unit_test(timed_kernels_run_side_by_side),
+        cmocka_unit_test(timed_copies_run_beside_kernels),
         cmocka_unit_test(blocking_launches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -94,7 +94,8 @@ static bool has_samples(const AdviceCase *c) {
            (c->view->basis != VIEW_SAMPLES || c->view->effective >= LEAST_SAMPLES);
 }
 
-#define OUTSIDE 0.02  // of the warps' time
+#define MOSTLY_COPIES 0.5  // of the time of both
+#define OUTSIDE 0.02       // of the warps' time
 
 // printf, malloc and the like are the driver's and take microseconds: with them a kernel is another one than without.
 // Told of the call that is waited for most. Calls through pointers may be anything.
@@ -284,6 +285,24 @@ static Status tell_unknown_gpus(AdviceMaker *m) {
                                 device));
 }
 
+// No kernel can give back what copies take.
+static Status tell_copies(AdviceMaker *m) {
+    ProfileSummary summary;
+    f64 kernels = 0;
+    TRY(profile_summary(m->context.profile, &summary, m->context.diag));
+    for (u32 i = 0; i < m->context.kernel_count && kernels <= 0; i++) {
+        const ViewLaunches *l = &m->context.kernels[i]->launches;
+        if (l->share > 0) kernels = l->total_ns / l->share;
+    }
+    f64 part = kernels > 0 ? (f64)summary.copy_ns / ((f64)summary.copy_ns + kernels) : 0;
+    if (part < MOSTLY_COPIES) return STATUS_OK;
+    return note(m,
+                arena_printf(m->context.arena,
+                             "%.0f %% of the time of kernels and copies is that of copies: keep data on the GPU from "
+                             "kernel to kernel, or copy beside kernels (pinned memory, several streams)",
+                             100 * part));
+}
+
 static Status look_at_all(AdviceMaker *m) {
     u64 samples = 0;
     TRY(find_kernels(m));
@@ -292,6 +311,7 @@ static Status look_at_all(AdviceMaker *m) {
     for (u32 i = 0; i < m->context.kernel_count; i++) TRY(look_at(m, m->context.kernels[i]));
     TRY(tell_unmeasured(m));
     TRY(tell_unknown_gpus(m));
+    TRY(tell_copies(m));
     return tell_left_out(m);
 }
 

@@ -113,7 +113,8 @@ typedef struct AdviceList {
     const char *provenance;    // "simulated", "sampled"; "mixed" does not exist: one list is made of one source
     const char *const *notes;  // what was missing and how to get it: sentences
     u32 note_count;
-    f64 kernel_ns, gpu_ns;  // time of all kernels; of kernels and copies; 0 = not known
+    u64 copies;
+    f64 kernel_ns, gpu_ns;  // time of all kernels, of kernels and copies, each added up; 0 = not known
 } AdviceList;
 
 typedef struct AdviceOptions {

@@ -291,13 +291,17 @@ static void rank_by_kernel(AdviceList *list, AdviceKernel *kernels, u32 *ranked)
     }
 }
 
-static void find_times(const AdviceMaker *m, AdviceList *list) {
+static Status find_times(const AdviceMaker *m, AdviceList *list) {
+    ProfileSummary summary;
+    TRY(profile_summary(m->context.profile, &summary, m->context.diag));
     for (u32 i = 0; i < m->context.kernel_count; i++) {
         const ViewLaunches *l = &m->context.kernels[i]->launches;
         if (l->share > 0 && l->total_ns > 0 && list->kernel_ns <= 0) list->kernel_ns = l->total_ns / l->share;
         if (!*list->provenance) list->provenance = m->context.kernels[i]->provenance;
     }
-    list->gpu_ns = list->kernel_ns;
+    list->copies = summary.copies;
+    list->gpu_ns = list->kernel_ns > 0 ? list->kernel_ns + (f64)summary.copy_ns : 0;
+    return STATUS_OK;
 }
 
 #define KEEP(m, vec) arena_keep((m)->context.arena, (m)->vec.data, (m)->vec.len, sizeof *(m)->vec.data)
@@ -324,6 +328,5 @@ Status rank_all(AdviceMaker *m) {
                          .notes = notes,
                          .note_count = m->notes.len};
     rank_by_kernel(list, kernels, ranked);
-    find_times(m, list);
-    return STATUS_OK;
+    return find_times(m, list);
 }

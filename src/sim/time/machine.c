@@ -97,6 +97,8 @@ u64 time_quantum(const TimeMachine *m) { return m->quantum; }
 u64 time_now(const TimeMachine *m) { return m->now; }
 u64 time_clock(const TimeMachine *m) { return m->now + m->owed; }
 f64 time_ns(const TimeMachine *m, u64 cycles) { return (f64)cycles * 1000.0 / (f64)m->gpu->clock_mhz; }
+u64 time_cycles(const TimeMachine *m, u64 ns) { return (ns * m->gpu->clock_mhz + 999) / 1000; }
+bool time_is_busy(const TimeMachine *m) { return m->runs.len; }
 u32 time_sms(const TimeMachine *m) { return m->sm_count; }
 u32 time_schedulers(const TimeMachine *m) { return m->sms[0].scheduler_count; }
 const u64 *time_sm_values(const TimeMachine *m, u32 sm) {

@@ -28,7 +28,9 @@ u64 time_quantum(const TimeMachine *machine);  // cycles; quanta end at its mult
 u64 time_now(const TimeMachine *machine);      // cycles of the SM clock since creation
 u64 time_clock(const TimeMachine *machine);    // and those of launches that are over, whose time is estimated
 f64 time_ns(const TimeMachine *machine, u64 cycles);
-void time_pass(TimeMachine *machine, u64 ns);  // nothing happens meanwhile; not while a run is on it
+u64 time_cycles(const TimeMachine *machine, u64 ns);  // after which so many ns have passed
+bool time_is_busy(const TimeMachine *machine);        // a run is on it
+void time_pass(TimeMachine *machine, u64 ns);         // nothing happens meanwhile; not while a run is on it
 
 // Puts a prepared grid on the machine: its CTAs are started when there is room for them, after those of earlier grids.
 WL_MUST_USE Status time_run_begin(TimeMachine *machine, Grid *grid, TimeRun **run);

@@ -43,7 +43,7 @@ const char *advice_code(const AdviceReport *report, SourceTexts *sources, const 
 const Advice *advice_overlapped(const AdviceReport *report, const Advice *advice);
 u32 advice_rank(const AdviceReport *report, const Advice *advice);  // from 1
 
-// Part of the program's GPU time that goes away when the program becomes `speedup` times as fast, 0..1.
+// Part of all kernels' time that goes away when the program becomes `speedup` times as fast, 0..1.
 f64 advice_saved(f64 speedup);
 NumberText advice_times(f64 speedup);  // "1.23" of 1.23x; about three digits
 

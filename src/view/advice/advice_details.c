@@ -99,7 +99,7 @@ static void write_estimate(AdvicePage *page, const Advice *advice) {
     const AdviceEstimate *e = &advice->estimate;
     const char *kernel = page_interval(page, e->speedup, e->low, e->high);
     const char *program =
-        page_text(page, "%s less GPU time (%s to %s)", page_percent(page, advice_saved(e->program_speedup)),
+        page_text(page, "%s less time in kernels (%s to %s)", page_percent(page, advice_saved(e->program_speedup)),
                   page_percent(page, advice_saved(e->program_low)), page_percent(page, advice_saved(e->program_high)));
     const char *saved = e->saved_ns > 0 ? page_text(page, ", %s", number_time(e->saved_ns).text) : "";
     field(page, "expected",

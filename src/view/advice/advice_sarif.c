@@ -205,7 +205,7 @@ static const char *result_text(Sarif *s, const Advice *advice) {
     const char *tried =
         e->tried > 0 ? text(s, arena_printf(&s->json.scratch, "; tried: %sx", number_fixed(e->tried, 2).text)) : "";
     const char *words = arena_printf(&s->json.scratch,
-                                     "%s. The kernel %s should become %sx as fast (%s to %s), the program's GPU time "
+                                     "%s. The kernel %s should become %sx as fast (%s to %s), the time of all kernels "
                                      "%s %% less (%s confidence, %s%s).",
                                      advice->what, advice_name(s->report, advice->kernel)->name,
                                      number_fixed(e->speedup, 2).text, number_fixed(e->low, 2).text,

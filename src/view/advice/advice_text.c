@@ -68,8 +68,10 @@ static void item(AdvicePage *page, const char *name, const char *value) {
 static const char *time_text(AdvicePage *page) {
     const AdviceList *list = page->report->list;
     if (list->gpu_ns <= 0) return "";
-    const char *all = page_text(page, "%s", number_time(list->gpu_ns).text);
-    return page_text(page, "%s, %s of it in kernels", all, page_percent(page, list->kernel_ns / list->gpu_ns));
+    const char *kernels = page_text(page, "%s in kernels", number_time(list->kernel_ns).text);
+    if (list->gpu_ns <= list->kernel_ns) return kernels;
+    return page_text(page, "%s, %s in %llu %s", kernels, number_time(list->gpu_ns - list->kernel_ns).text,
+                     (unsigned long long)list->copies, list->copies == 1 ? "copy" : "copies");
 }
 
 static void write_head(AdvicePage *page) {

@@ -116,6 +116,14 @@ static void write_times(Text *text, const ProfileSummary *summary) {
     item(text, "wall time", wall && simulated ? arena_printf(&text->arena, "%s of the simulation", wall) : wall);
 }
 
+// "": copies have no time, or only one of the host's clock.
+static const char *copies_time(Text *text, const ProfileSummary *summary) {
+    f64 ns = 0;
+    for (u32 i = 0; i < text->report->kernel_count; i++) ns += text->report->kernels[i].time_ns;
+    bool timed = ns > 0 && summary->copy_ns;
+    return timed ? arena_printf(&text->arena, ", %s", number_time((f64)summary->copy_ns).text) : "";
+}
+
 static void write_summary(Text *text) {
     const Report *report = text->report;
     const ProfileSummary *summary = &report->summary;
@@ -133,8 +141,8 @@ static void write_summary(Text *text) {
     item(text, "launches", arena_printf(&text->arena, "%u (%u kernel%s)", launches, kernels, kernels == 1 ? "" : "s"));
     if (summary->copies) {
         item(text, "copies",
-             arena_printf(&text->arena, "%llu (%s)", (unsigned long long)summary->copies,
-                          number_bytes(summary->copy_bytes).text));
+             arena_printf(&text->arena, "%llu (%s)%s", (unsigned long long)summary->copies,
+                          number_bytes(summary->copy_bytes).text, copies_time(text, summary)));
     }
     write_times(text, summary);
     item(text, "state", state_of(text, summary));
