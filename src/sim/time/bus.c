@@ -45,7 +45,7 @@ static u64 print(MemSys *m, u32 lanes) {
 
 void bus_access(MemSys *m, u32 item) {
     const Piece *p = piece_at(m, item);
-    if (p->request == MEM_PRINT) return wheel_add(m, item, print(m, p->degree));
+    if (p->request == MEM_PRINT) return wheel_add(m, item, print(m, p->waiting));
     u32 bytes = p->count * SECTOR;
     u64 done = ask(m);
     if (p->request != MEM_READ && p->request != MEM_TEXTURE && p->request != MEM_CONST) {
@@ -55,7 +55,7 @@ void bus_access(MemSys *m, u32 item) {
     if (p->request != MEM_WRITE && p->request != MEM_REDUCE) {
         u64 read = move(m, 0, bytes);
         done = (read > done ? read : done) + m->host_latency;
-        if (p->request == MEM_ATOMIC && p->degree > 1) done += (u64)(p->degree - 1) * m->host_latency;
+        if (p->request == MEM_ATOMIC) done += (u64)p->waiting * m->host_latency;
     }
     wheel_add(m, item, done);
 }

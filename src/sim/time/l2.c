@@ -73,9 +73,26 @@ static void evicted(MemSys *m, Slice *s, u32 slice, const CacheVictim *victim) {
     dram_access(m, slice, victim->owner, victim->dirty, WL_NONE, true);
 }
 
-// To another line than the atomic before, hundredths of a cycle: an H200 does 10.8 of a line each a cycle when they are
-// spread over the L2 (bench/hwref, atomic/all_sms/red/line), one slice alone 0.21 on one line (atomic/add_u32).
+// To a line that it does not have at hand, hundredths of a cycle: an H200 does 10.8 of a line each a cycle when they
+// are spread over the L2 (bench/hwref, atomic/all_sms/red/line), one slice alone 0.21 on one line (atomic/add_u32).
 enum { ATOMIC_LINE = 100 };
+
+// Lines that it has at hand: turns of two cost as little as one alone, and so do those of four in each of two and four
+// slices (h200-atomic-spread.tsv, 2x128, 8x128, 16x128).
+static bool had_lately(Slice *s, u64 line) {
+    for (u32 i = 0; i < ATOMIC_LINES; i++)
+        if (s->atomic_line[i] == line) return true;
+    s->atomic_line[s->atomic_next++ % ATOMIC_LINES] = line;
+    return false;
+}
+
+// Each sector takes its time, and each lane that waits for another one on a word of it that of a word (h200-locks.tsv,
+// increments: ten words are 26 and 6 lanes, 8.5 cycles of the L2). Nothing takes less than a word.
+static u64 atomic_time(const MemSys *m, const Piece *p) {
+    u64 word = m->atomic_word[p->way];
+    u64 all = (u64)sector_count(p->mask) * m->atomic_sector[p->way] + p->waiting * word;
+    return all > word ? all : word;
+}
 
 static void start_atomic(MemSys *m, u32 item) {
     Piece *p = piece_at(m, item);
@@ -86,11 +103,9 @@ static void start_atomic(MemSys *m, u32 item) {
         dram_access(m, p->slice, victim.owner, victim.dirty, WL_NONE, true);
     else
         evicted(m, s, p->slice, &victim);
-    u64 words = (u64)(p->degree ? p->degree : 1) * m->atomic_word[p->way];
-    u64 sectors = (u64)sector_count(p->mask) * m->atomic_sector[p->way], now = m->now * 100;
-    s->atomic_free = (s->atomic_free > now ? s->atomic_free : now) + (words > sectors ? words : sectors);
-    if (s->atomic_line != p->local) s->atomic_free += ATOMIC_LINE;
-    s->atomic_line = p->local;
+    u64 now = m->now * 100;
+    s->atomic_free = (s->atomic_free > now ? s->atomic_free : now) + atomic_time(m, p);
+    if (!had_lately(s, p->local)) s->atomic_free += ATOMIC_LINE;
     s->atomics++;
     wheel_add(m, item, (s->atomic_free + 99) / 100 + m->atomic_latency);
 }
@@ -250,7 +265,7 @@ static void count_read(const MemSys *m, Slice *s, const Piece *p, CacheLook look
 
 // ... an atomic one for all of them, and lanes on one word look it up one by one.
 static void count_atomic(MemSys *m, Slice *s, const Piece *p, CacheLook look) {
-    u32 all = sector_count(p->mask) + (p->degree ? p->degree - 1u : 0);
+    u32 all = sector_count(p->mask) + p->waiting;
     u32 misses = sector_count(whole_blocks(m, look.miss)) / m->fetch_sectors;
     s->atomic_sectors += all;
     s->atomic_hits += all - misses;
@@ -510,7 +525,7 @@ static Status create_slice(MemSys *m, const GpuModel *gpu, Slice *s) {
                           .hashed = true,
                           .uneven = m->parted};
     s->queue = (Queue){WL_NONE, WL_NONE};
-    s->atomic_line = NEVER;
+    for (u32 i = 0; i < ATOMIC_LINES; i++) s->atomic_line[i] = NEVER;
     s->first_port = s->last_port = WL_NONE;
     TRY(cache_create(&config, &s->cache));
     s->mshrs = mem_zero(m->mshr_count, sizeof *s->mshrs);

@@ -206,7 +206,7 @@ static void send_part(MemSys *m, const MemRequest *r, const Part *part) {
                                  .sectors = r->sectors,
                                  .first = (u8)(offset / SECTOR),
                                  .count = (u8)sector_count(bits),
-                                 .degree = r->degree,
+                                 .waiting = r->waiting,
                                  .way = r->atomic | (r->kind == MEM_PRINT || bus_is_host(m, address) ? PIECE_HOST : 0)};
     if (r->kind == MEM_WRITE) piece_at(m, item)->parts = (u16)(r->parts >> offset / SECTOR * CACHE_PART_BITS);
     noc_send(m, item);

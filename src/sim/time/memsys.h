@@ -40,7 +40,7 @@ typedef struct MemRequest {
     u8 sectors;  // of the line
     u8 whole;    // writes: sectors written completely
     u8 lanes;    // atomics: lanes that touch the line
-    u8 degree;   // ... the most of them on one word; MEM_PRINT: lanes that print
+    u8 waiting;  // ... that wait for others on a word, the most of each sector, added up; MEM_PRINT: lanes that print
     u8 local;    // local memory (for the counters only)
     u8 atomic;   // MemAtomic
     u16 parts;   // ... sixteenths of each sector that are, 4 bits each, 15 at most; 0 of one that is not whole: one

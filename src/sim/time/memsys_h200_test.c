@@ -10,7 +10,7 @@ typedef struct Warps {
     u32 gap;                // cycles from the last reply to the next requests
     u32 rounds;
     u8 kind, second;  // MemKind; second: of every other round
-    u8 sectors, degree;
+    u8 sectors, waiting;
     u64 span;              // bytes that are read, in order over all warps
     u64 step;              // bytes between two lines
     bool random, partial;  // partial: sectors are not written whole
@@ -41,7 +41,7 @@ static void ask(Driver *d, const Warps *w, WarpState *states, u32 index) {
         if (w->shift) number = (index % w->sms * w->warps + index / w->sms + (u64)s->round) * w->lines + k;
         u32 tag = driver_ask(d, s->ready, sm, s->round % 2 ? w->second : w->kind, address_of(w, number, s->round),
                              w->sectors);
-        d->requests.data[tag].degree = w->degree;
+        d->requests.data[tag].waiting = w->waiting;
         d->requests.data[tag].tag = index;
         if (w->partial) d->requests.data[tag].whole = 0;
     }
@@ -190,7 +190,7 @@ TEST(throughput_of_atomics) {
                .kind = MEM_ATOMIC,
                .second = MEM_ATOMIC,
                .sectors = 1,
-               .degree = 32,
+               .waiting = 31,
                .span = 128,
                .step = 128};
     expect("atomic/atom_throughput/one_word", play(&g, &w, 128) / 32, 0.0205, 0.0225);
@@ -198,9 +198,9 @@ TEST(throughput_of_atomics) {
     expect("atomic/red_throughput/one_word", play(&g, &w, 128) / 32, 0.0205, 0.0230);
     w.rounds = 12, w.span = 16 << 20, w.warps = 32;
     expect("atomic/all_sms/red/one_word", play(&g, &w, 16 << 20) / 32, 1.3, 2.1);
-    w.sectors = 1, w.degree = 8;
+    w.sectors = 1, w.waiting = 7;
     expect("atomic/all_sms/red/degree8", play(&g, &w, 16 << 20) / 32, 3.8, 7.5);
-    w.degree = 4;
+    w.waiting = 3;
     expect("atomic/all_sms/red/sector", play(&g, &w, 16 << 20) / 32, 7.5, 13);
 }
 

@@ -42,7 +42,7 @@ typedef struct Piece {
     union {
         struct {
             u8 need;  // sectors that are not there yet
-            u8 degree;
+            u8 waiting;
         };
         u16 parts;  // writes: MemRequest.parts, from `first` on
     };
@@ -117,10 +117,13 @@ typedef struct Crossing {  // of a line to the other partition
 } Crossing;
 enum { CROSSINGS = 32 };  // under way at once that are known, by line
 
+enum { ATOMIC_LINES = 4 };  // that a slice has at hand for atomics
 typedef struct Slice {
     Cache *cache;
-    u64 busy;                      // in bytes, as a port
-    u64 atomic_free, atomic_line;  // hundredths of a cycle; the line of the last one
+    u64 busy;                       // in bytes, as a port
+    u64 atomic_free;                // hundredths of a cycle
+    u64 atomic_line[ATOMIC_LINES];  // lines of the last ones that were different
+    u32 atomic_next;
     Queue queue;
     u32 first_port, last_port;  // that wait for room
     bool blocked;               // until something ends: a fill, an atomic, a DRAM access, a reply's way

@@ -51,24 +51,24 @@ TEST(atomics_on_one_word_follow_each_other) {
     assert_int_equal(degree_1, g.l2_latency + g.l2_atomic_latency + 2 + 1);  // an interval of 2, a new line
     for (u32 i = 0; i < 32; i++) {
         u32 tag = driver_ask(&d, d.now, i % 4, MEM_REDUCE, 0, 1);
-        d.requests.data[tag].degree = 32;
+        d.requests.data[tag].waiting = 31;
     }
-    u64 begin = d.now, end = driver_play(&d, 0);
-    assert_in_range(end - begin, 32 * 64, 32 * 64 + 2 * g.l2_latency);
+    u64 begin = d.now, end = driver_play(&d, 0), each = 1 + 31 * 2;  // the sector, and who waits
+    assert_in_range(end - begin, 32 * each, 32 * each + 2 * g.l2_latency);
     assert_int_equal(SLICE_COUNT(&d, L2_ATOMIC_SECTORS), 1 + 32 * 32);  // each lane looks it up
     assert_int_equal(SLICE_COUNT(&d, L2_ATOMIC_HIT_SECTORS), 1 + 32 * 32);
     driver_end(&d);
 }
 
 // Cycles that 64 atomics of one kind on a sector take, all lanes on one word or each on its own.
-static u64 atomics_of(MemAtomic kind, u32 degree) {
+static u64 atomics_of(MemAtomic kind, u32 lanes) {
     GpuModel g = testing_model();
     g.l2_atomic_float = 300, g.l2_atomic_wide = 400;
     Driver d = driver_make(&g);
     driver_alone(&d, 0, MEM_READ, 0, 1);
     for (u32 i = 0; i < 64; i++) {
         u32 tag = driver_ask(&d, d.now, i % 4, MEM_REDUCE, 0, 1);
-        d.requests.data[tag].degree = (u8)degree;
+        d.requests.data[tag].waiting = (u8)(lanes - 1);
         d.requests.data[tag].atomic = (u8)kind;
     }
     u64 begin = d.now, end = driver_play(&d, 0);
@@ -77,7 +77,7 @@ static u64 atomics_of(MemAtomic kind, u32 degree) {
 }
 
 TEST(atomics_take_what_their_kind_takes) {
-    u64 word = 32 * 64, slack = 300;
+    u64 word = 31 * 64, slack = 400;  // for each that waits; what the sector takes
     assert_in_range(atomics_of(MEM_ATOMIC_INTEGER, 32), 2 * word, 2 * word + slack);
     assert_in_range(atomics_of(MEM_ATOMIC_SWAP, 32), 2 * word, 2 * word + slack);
     assert_in_range(atomics_of(MEM_ATOMIC_FLOAT, 32), 3 * word, 3 * word + slack);
@@ -324,7 +324,7 @@ static void add_random(Driver *d, u64 seed, u32 count, u32 sms, u64 span) {
                                            : MEM_REDUCE;
         u64 address = (r >> 16) % (hot ? span : 1 << 14) & ~127ull;
         u32 tag = driver_ask(d, d->now + i / sms + (r >> 40 & 15), (u32)(r % sms), kind, address, 1 + (r >> 12) % 15);
-        d->requests.data[tag].degree = (u8)(1 + (r >> 50 & 31));
+        d->requests.data[tag].waiting = r >> 50 & 31;
     }
 }
 
@@ -496,7 +496,7 @@ TEST(lookups_of_atomics) {
     driver_alone(&d, 0, MEM_REDUCE, 0, 15);
     expect_lookups(&d, 2, 2);
     u32 tag = driver_ask(&d, d.now, 0, MEM_REDUCE, 0, 1);
-    d.requests.data[tag].degree = 32;
+    d.requests.data[tag].waiting = 31;
     driver_play(&d, 0);
     expect_lookups(&d, 34, 2);
     driver_end(&d);

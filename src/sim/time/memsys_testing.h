@@ -63,7 +63,7 @@ static inline u32 driver_ask(Driver *d, u64 cycle, u32 sm, MemKind kind, u64 add
                     .sectors = (u8)sectors,
                     .whole = (u8)sectors,
                     .lanes = 32,
-                    .degree = 1};
+                    .waiting = 0};
     assert_int_equal(vec_push(&d->requests, r), STATUS_OK);
     return tag;
 }

@@ -385,7 +385,7 @@ static bool issue_print(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
                                 .kind = MEM_PRINT,
                                 .sectors = 1,
                                 .lanes = w->lanes,
-                                .degree = w->lanes});
+                                .waiting = w->lanes});
     stall(sm, w, cycle + 1, STALL_LONG_SCOREBOARD, op->pc);
     w->held_by = op->pc;
     w->wait = WAIT_PRINT;

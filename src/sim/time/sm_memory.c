@@ -328,7 +328,7 @@ static void atomic_line(const Access *a, u64 word, MemKind kind) {
                                 .kind = (u8)kind,
                                 .sectors = (u8)sectors,
                                 .lanes = a->entry->lanes,
-                                .degree = (u8)trace_line_degree(word),
+                                .waiting = (u8)trace_line_waiting(word),
                                 .atomic = a->op->flags >> TIME_ATOMIC_SHIFT});
 }
 
@@ -666,8 +666,7 @@ static bool push_accesses(Sm *sm, Pipe *p, TimeWarp *w, const TimeOp *op, u32 ti
         else if (op->kind == TIME_LOAD)
             sm->counters[SMC_L1_GLOBAL_LD_REQUESTS] += a.space == TRACE_GLOBAL;
         bool joined = op->flags & TIME_JOINED && a.lines == 1;  // one lane asks for all
-        u64 line = joined ? lines[0] : 0;
-        if (joined) line = (line & ~(0xffull << 56)) | 1ull << 56;
+        u64 line = joined ? trace_line_alone(lines[0]) : 0;
         if (op->kind == TIME_REDUCE || op->kind == TIME_ATOMIC)
             count_same_word(t, joined ? &line : lines, a.space == TRACE_SHARED ? 0 : a.lines);
         if (t->kind == TICKET_STORE) e.share = share_of_sector(&e, lines, a.space == TRACE_SHARED ? 0 : a.lines);

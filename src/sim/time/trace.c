@@ -78,9 +78,13 @@ static void finish(Trace *t, u64 *head, TraceAccess a, u32 lines) {
 // Whether an experiment changes the access of the instruction that is being executed.
 static bool is_edited(const Trace *t, TraceEdit edit) { return t->edits && t->edits[t->next] & edit; }
 
-// `top`: TRACE_LINE's highest byte, the degree or the words.
+// `top`: TRACE_LINE's highest byte, the words.
 static u64 line_word(u64 line, u32 sectors, u32 whole, u32 top) {
     return (line & TRACE_LINE_MASK) | (u64)sectors << 48 | (u64)whole << 52 | (u64)top << 56;
+}
+
+static u64 atomic_word(u64 line, u32 sectors, u32 waiting, u32 degree) {
+    return (line & TRACE_LINE_MASK) | (u64)sectors << 48 | (u64)waiting << 52 | (u64)degree << 58;
 }
 
 // Of words of a line those of each of the sectors in `part`; 0: they are not alike.
@@ -98,9 +102,10 @@ typedef struct LineSet {
     u64 line[TRACE_LINES_MAX];
     u16 bytes[TRACE_LINES_MAX][4];  // accessed in each sector
     u32 words[TRACE_LINES_MAX];     // that are touched
-    u8 sectors[TRACE_LINES_MAX], degree[TRACE_LINES_MAX];
-    u64 last_word, highest;  // of the lines
-    u32 count, last, same;
+    u8 sectors[TRACE_LINES_MAX];
+    u8 degree[TRACE_LINES_MAX][4];  // atomics: the most lanes on one word of each sector
+    u64 highest;                    // of the lines
+    u32 count, last;
 } LineSet;
 
 static u32 line_index(LineSet *s, u64 line) {
@@ -111,16 +116,15 @@ static u32 line_index(LineSet *s, u64 line) {
     if (s->count == TRACE_LINES_MAX) return s->last;
     s->line[s->count] = line;
     memset(s->bytes[s->count], 0, sizeof s->bytes[0]);
-    s->sectors[s->count] = s->degree[s->count] = 0;
+    memset(s->degree[s->count], 0, sizeof s->degree[0]);
+    s->sectors[s->count] = 0;
     s->words[s->count] = 0;
     return s->last = s->count++;
 }
 
-// One lane's bytes. Lanes on the same word are noticed when they are neighbours (atomics: count_degrees).
+// One lane's bytes.
 static void line_add(LineSet *s, u64 address, u32 bytes) {
     u64 end = address + bytes;
-    s->same = s->count && address >> 2 == s->last_word ? s->same + 1 : 1;
-    s->last_word = address >> 2;
     while (address < end) {
         u64 stop = (address | 31) + 1;
         if (stop > end) stop = end;
@@ -128,7 +132,6 @@ static void line_add(LineSet *s, u64 address, u32 bytes) {
         s->sectors[i] |= (u8)(1u << sector);
         s->bytes[i][sector] += (u16)(stop - address);
         s->words[i] |= words_from(address >> 2 & 31, (u32)((stop - 1) >> 2) - (u32)(address >> 2) + 1);
-        if (s->same > s->degree[i]) s->degree[i] = (u8)s->same;
         address = stop;
     }
 }
@@ -142,43 +145,49 @@ static u32 run_length(const u64 *address, u32 count, u64 step) {
 
 // line_add() of all lanes, none of which touches two sectors: those on one address at a time, or words in a row.
 static void add_lanes(LineSet *s, const u64 *address, u32 count, u32 bytes) {
-    u64 last_word = ~address[0];
-    u32 same = 0;
     for (u32 l = 0, n; l < count; l += n) {
         u64 a = address[l], step = l + 1 < count ? address[l + 1] - a : 0;
         bool row = step == bytes && bytes >= 4;
         n = row || step == 0 ? run_length(address + l, count - l, step) : 1;
-        u32 at = line_index(s, a >> 7), k = a >> 5 & 3, lanes = row ? 1 : n;
-        same = a >> 2 == last_word ? same + lanes : lanes;
+        u32 at = line_index(s, a >> 7), k = a >> 5 & 3;
         s->sectors[at] |= (u8)(1u << k);
         s->bytes[at][k] += (u16)(n * bytes);
         s->words[at] |= words_from(a >> 2 & 31, row ? n * bytes / 4 : (bytes + 3) / 4);
-        if (same > s->degree[at]) s->degree[at] = (u8)same;
-        last_word = address[l + n - 1] >> 2;
-        if (row && n > 1) same = 1;
     }
 }
 
-// The most lanes on one word of each line, wherever in the warp they are.
+// The most lanes on one word of each sector, wherever in the warp they are.
 static void count_degrees(LineSet *s, const u64 *address, u32 count) {
     u32 left = count < LANES ? (1u << count) - 1 : FULL_MASK;
     while (left) {
         u64 word = address[__builtin_ctz(left)] >> 2;
-        u32 lanes = 0, line = line_index(s, word >> 5);
+        u32 lanes = 0;
+        u8 *most = &s->degree[line_index(s, word >> 5)][word >> 3 & 3];
         for (u32 others = left; others; others &= others - 1) {
             u32 l = (u32)__builtin_ctz(others);
             if (address[l] >> 2 == word) lanes++, left &= ~(1u << l);
         }
-        if (lanes > s->degree[line]) s->degree[line] = (u8)lanes;
+        if (lanes > *most) *most = (u8)lanes;
     }
+}
+
+static u64 atomic_line(const LineSet *s, u32 i) {
+    u32 waiting = 0, most = 0;
+    for (u32 k = 0; k < 4; k++) {
+        u32 degree = s->degree[i][k];
+        waiting += degree ? degree - 1 : 0;
+        if (degree > most) most = degree;
+    }
+    return atomic_word(s->line[i], s->sectors[i], waiting, most);
 }
 
 static u32 write_lines(const Trace *t, const LineSet *s, u64 *out) {
     for (u32 i = 0; i < s->count; i++) {
         u32 whole = 0;
         for (u32 k = 0; k < 4; k++) whole |= (u32)(s->bytes[i][k] >= 32) << k;
-        u32 top = t->atomic ? s->degree[i] : words_of_each(s->words[i], s->sectors[i] & ~whole);
-        out[i] = line_word(s->line[i], s->sectors[i], whole, top);
+        out[i] = t->atomic
+                     ? atomic_line(s, i)
+                     : line_word(s->line[i], s->sectors[i], whole, words_of_each(s->words[i], s->sectors[i] & ~whole));
     }
     return s->count;
 }
@@ -208,8 +217,9 @@ static void trace_span(Trace *t, u64 from, u64 to, u32 count, u32 bytes, u32 deg
     if (!head) return;
     for (u64 line = first; line <= last; line++) {
         u32 sectors = sectors_in(line, from, to, false), whole = sectors_in(line, from, to, true);
-        u32 top = t->atomic ? degree : words_of_each(words_in(line, from, to), sectors & ~whole);
-        head[1 + line - first] = line_word(line, sectors, whole, top);
+        head[1 + line - first] =
+            t->atomic ? atomic_word(line, sectors, (degree - 1) * (u32)__builtin_popcount(sectors), degree)
+                      : line_word(line, sectors, whole, words_of_each(words_in(line, from, to), sectors & ~whole));
     }
     TraceAccess a = {.space = TRACE_GLOBAL, .lanes = (u8)count, .bytes = (u8)bytes};
     finish(t, head, a, (u32)(last - first) + 1);

@@ -64,15 +64,19 @@ static inline TraceAccess trace_access(u64 w) {
     return (TraceAccess){(u16)w, (u8)(w >> 16), (u8)(w >> 24), (u16)(w >> 32), (u8)(w >> 48), (u8)(w >> 56)};
 }
 
-// A line: its number in the low 48 bits; the 32-byte sectors touched, and those covered completely, 4 bits each; and
-// of atomics the most lanes on one 4-byte word of it, of others the words of each sector that is not covered
-// completely, if they are the same of all, else 0. Of textures none is covered, or all: they are asked for apart.
+// A line: its number in the low 48 bits; the 32-byte sectors touched, 4 bits. Then of atomics, 6 bits each, how many
+// lanes wait for others on a word, the most of each sector, added up, and the most lanes on one 4-byte word; of others
+// the sectors covered completely, 4 bits, and the words of each sector that is not, if they are the same of all, else
+// 0. Of textures none is covered, or all: they are asked for apart.
 #define TRACE_LINE_MASK ((1ull << 48) - 1)
 #define TRACE_LINE_APART (15ull << 52)
 static inline u64 trace_line_address(u64 w) { return (w & TRACE_LINE_MASK) << 7; }
 static inline u32 trace_line_sectors(u64 w) { return w >> 48 & 15; }
 static inline u32 trace_line_whole(u64 w) { return w >> 52 & 15; }
-static inline u32 trace_line_degree(u64 w) { return (u32)(w >> 56); }
+// The same line, for one lane.
+static inline u64 trace_line_alone(u64 w) { return (w & ((1ull << 52) - 1)) | 1ull << 58; }
+static inline u32 trace_line_waiting(u64 w) { return w >> 52 & 63; }
+static inline u32 trace_line_degree(u64 w) { return (u32)(w >> 58); }
 static inline u32 trace_line_words(u64 w) { return (u32)(w >> 56); }
 
 // A place of TRACE_SPIN: where it lies in shared memory, how many turns its lanes take, and in how many it changes.

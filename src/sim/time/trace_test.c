@@ -51,8 +51,20 @@ TEST(lanes_of_an_atomic_meet_wherever_they_are) {
         if (l % 8 != 7 && ++lanes[l % 7] > most) most = lanes[l % 7];
     const u64 *lines = t.words + TRACE_HEAD + 1;
     assert_int_equal(trace_access(t.words[TRACE_HEAD]).lines, 2);
-    for (u32 i = 0; i < 2; i++)
-        assert_int_equal(trace_line_degree(lines[i]), trace_line_address(lines[i]) == 0 ? most : 1);
+    for (u32 i = 0; i < 2; i++) {  // 28 lanes on seven words of a sector, four on one of each of the next line's
+        bool first = trace_line_address(lines[i]) == 0;
+        assert_int_equal(trace_line_degree(lines[i]), first ? most : 1);
+        assert_int_equal(trace_line_waiting(lines[i]), first ? most - 1 : 0);
+        assert_int_equal(trace_line_sectors(lines[i]), first ? 1 : 15);
+        assert_int_equal(trace_line_waiting(trace_line_alone(lines[i])), 0);
+    }
+    // Ten words: 26 lanes on those of a sector, six on two of the next; each has lanes that wait for three and two.
+    for (u32 l = 0; l < LANES; l++) address[l] = l % 10 * 4;
+    trace_reset(&t);
+    trace_open(&t, 0, FULL_MASK);
+    trace_global(&t, address, LANES, 4);
+    trace_close(&t);
+    assert_int_equal(trace_line_waiting(t.words[TRACE_HEAD + 1]), 3 + 2);
     trace_free(&t);
 }
 
