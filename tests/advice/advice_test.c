@@ -138,6 +138,24 @@ static const Advice *said_by(const AdviceList *list, const char *kernel, const c
     return NULL;
 }
 
+// Lanes part where they leave the loop, not at the test before it that all of them pass; no thread is without work.
+static void lanes_part_where_they_leave(void **state) {
+    (void)state;
+    Made m = make(&(AdviceOptions){.least = 1e-6});
+    const Advice *a = said_by(m.list, "uneven", "divergence");
+    assert_non_null(a);
+    assert_non_null(strstr(a->what, "loops of equal length"));
+    for (u32 i = 0; i < a->fact_count; i++) assert_string_not_equal(a->facts[i].name, "idle_threads");
+    end(&m);
+}
+
+static void who_calls_itself_is_not_inlined(void **state) {
+    (void)state;
+    Made m = make(&(AdviceOptions){.least = 1e-6});
+    assert_null(said_by(m.list, "recursive", "function-inlining"));
+    end(&m);
+}
+
 // Of one CTA's four rows three could be others', so that a quarter of the time stays; one row is nothing to deal.
 static void rows_are_dealt_whole(void **state) {
     (void)state;
@@ -329,11 +347,18 @@ static void rows_are_complete(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_fault_is_found), cmocka_unit_test(each_way_is_found),
-        cmocka_unit_test(what_holds_for_all),  cmocka_unit_test(two_runs_say_the_same),
-        cmocka_unit_test(rules_are_chosen),    cmocka_unit_test(nothing_to_look_at_is_said),
-        cmocka_unit_test(rows_are_complete),   cmocka_unit_test(loops_and_accesses_are_known),
-        cmocka_unit_test(loads_are_possible),  cmocka_unit_test(rows_are_dealt_whole),
+        cmocka_unit_test(each_fault_is_found),
+        cmocka_unit_test(each_way_is_found),
+        cmocka_unit_test(lanes_part_where_they_leave),
+        cmocka_unit_test(who_calls_itself_is_not_inlined),
+        cmocka_unit_test(what_holds_for_all),
+        cmocka_unit_test(two_runs_say_the_same),
+        cmocka_unit_test(rules_are_chosen),
+        cmocka_unit_test(nothing_to_look_at_is_said),
+        cmocka_unit_test(rows_are_complete),
+        cmocka_unit_test(loops_and_accesses_are_known),
+        cmocka_unit_test(loads_are_possible),
+        cmocka_unit_test(rows_are_dealt_whole),
     };
     return cmocka_run_group_tests(tests, simulate, clean);
 }

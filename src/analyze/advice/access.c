@@ -335,11 +335,13 @@ static void fill(const AdviceCase *c, CasePart *part, CaseAccess *a) {
     a->atomic = in->is_atomic;
     a->lanes = WARP;
     a->requests = part->insns[a->pc].executed;
-    a->uniform = a->affine && a->affine->uniform;
+    bool matrix = part->insns[a->pc].traits & TRAIT_MATRIX;
+    a->uniform = !matrix && a->affine && a->affine->uniform;
     take_strides(c, part, a);
     if (!has_counts(part->view)) return;
     kernel_view_metrics(c->context->views, part->view, a->pc, &counted);
     take_counts(a, &counted);
+    if (matrix) a->fewest = a->sectors;  // which part each lane has is the machine's
 }
 
 static bool is_access(const FlowInsn *in) {

@@ -269,6 +269,16 @@ bool insn_calls_outside(const CasePart *part, u32 pc) {
     return !insn->operand_count || last[-1].kind == SASS_OPERAND_REG;
 }
 
+bool insn_calls_itself(AdviceCase *c, const CasePart *part, u32 pc) {
+    const FlowResults *flow = &part->view->flow;
+    u32 callee = case_insn(part, pc)->callee;
+    Bitset seen;
+    if (case_insn(part, pc)->kind != FLOW_CALL || callee == WL_NONE || !flow->code->module || !flow->calls)
+        return false;
+    if (!bitset_init(&seen, c->scratch, flow->code->module->func_count)) return c->status = STATUS_NO_MEMORY, false;
+    return reaches(flow->calls, callee, callee, &seen);
+}
+
 f64 insn_steps(const CasePart *part, u32 pc) {
     const CaseInsn *in = &part->insns[pc];
     return in->executed > 0 ? in->issued / in->executed : 1;

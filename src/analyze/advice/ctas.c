@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether CTAs may have different amounts of work, as far as the code says: a loop that is left, or a way that is gone,
 // by what differs between them - their number, or data.
+#include <math.h>
+
 #include "analyze/advice/rule.h"
 #include "base/bitset.h"
 
@@ -77,4 +79,12 @@ bool ctas_may_differ(AdviceCase *c) {
         }
     }
     return false;
+}
+
+// Warps alive of those that resident CTAs have room for; 1 = not known, as when CTAs are not all as large.
+f64 warps_alive(const AdviceCase *c) {
+    if (c->view->launches.alike < MOSTLY_ALIKE) return 1;
+    const MetricSet *m = &c->view->metrics;
+    f64 warps = m->value[METRIC_CTAS_ACTIVE] * c->view->occupancy.warps_per_cta;
+    return m->present[METRIC_CTAS_ACTIVE] && warps > 0 ? fmin(m->value[METRIC_WARPS_ACTIVE] / warps, 1) : 1;
 }

@@ -38,6 +38,7 @@ typedef enum InsnTrait {
         1 << 15,             // that compilers do not do once for a warp: of floats, the greatest of 64 bits, exchanges
     TRAIT_STRONG = 1 << 16,  // a load or store that others are to see, or tell by: volatile, relaxed, acquire, release
     TRAIT_EXCHANGE = 1 << 17,  // an atomic that compares and swaps, or exchanges
+    TRAIT_MATRIX = 1 << 18,    // a warp's fragment of a matrix: lanes have parts of it, whatever the address says
 } InsnTrait;
 
 typedef enum AccessKnown {
@@ -92,6 +93,7 @@ typedef struct CaseLoop {
     u32 insns;    // instructions in it and in loops within
     bool innermost;
     bool has_barrier, has_call;
+    bool tells;   // threads tell each other something in it: exchanges, strong accesses
     u8 spin;      // SpinKind
     u32 spin_pc;  // ... the access to that word
 } CaseLoop;
@@ -253,6 +255,8 @@ bool lanes_go_apart(const AdviceCase *c, const CasePart *part, u32 pc);
 // A call of what is not part of the program's code, or known only when it runs: printf, malloc, assert, a function
 // pointer.
 bool insn_calls_outside(const CasePart *part, u32 pc);
+// A call of a function of the program's that calls itself, or others that call it.
+bool insn_calls_itself(AdviceCase *c, const CasePart *part, u32 pc);
 // Machine code: the name of the compiler's routine or of the device function behind the kernel that `pc` is in; NULL:
 // none.
 const char *insn_routine(const CasePart *part, u32 pc);
@@ -269,14 +273,18 @@ bool insn_feeds(const CasePart *part, u32 pc, u32 depth, bool (*wanted)(const Ca
 f64 launches_period(const ProfileLaunch *launches, u32 count, u32 function);
 bool loop_has(const CasePart *part, u32 loop, u32 pc);
 bool loop_spins(const CasePart *part, u32 loop);  // turns until others change a word; WL_NONE does not. spins.c
-// Takes or gives back what such a loop asks for.
-bool access_is_lock(const CasePart *part, const CaseAccess *a);
+// Changes a word that such a loop asks for, or reads.
+bool access_is_spun_on(const CasePart *part, const CaseAccess *a);
+// A ticket: the loop around it goes on or ends by its result.
+bool atomic_ends_loop(const CasePart *part, const CaseAccess *a);
 // Part of the samples in such loops of one kind; `where` and `pc`: the access of the hottest, untouched when it is 0.
 f64 case_spinning(const AdviceCase *c, SpinKind kind, const CasePart **where, u32 *pc);
 bool loop_goes_on(const CasePart *part,
                   u32 loop);  // it is executed, does not spin, and is not known to end after one turn
 // Turns of the source's loop that the compiler made one turn of; 1: it did not, or it is not seen. unrolled.c
 u32 loop_copies(const CasePart *part, u32 loop);
+// Warps alive of those that resident CTAs have room for; 1 = not known, as when CTAs are not all as large. ctas.c
+f64 warps_alive(const AdviceCase *c);
 bool ctas_may_differ(AdviceCase *c);  // ctas.c: some loop or way may be another CTA's longer
 // Turns that need nothing of the turn before can be dealt to different threads; those in which the warps of a CTA meet,
 // to different CTAs. What is joined at the end (sums) counts as nothing. deal.c

@@ -2,6 +2,8 @@
 // Loops that turn until other threads change a word: who tries to take a lock (a compare-and-swap or exchange with the
 // same operands in every turn), and who reads a flag, a ticket or the counter of a barrier until it says to go on.
 // Their turns are no work: there are as many as the wait is long.
+#include <math.h>
+
 #include "analyze/advice/rule.h"
 
 enum {
@@ -54,6 +56,19 @@ static bool ends_turn(const CasePart *part, u32 pc, u32 from) {
     return false;
 }
 
+static bool hands_on(const CasePart *part, u32 pc, u32 from) {
+    const CaseAccess *a = case_access(part, pc);
+    (void)from;
+    return part->insns[pc].traits & TRAIT_SHUFFLE || (a && a->store && access_is_shared(a));
+}
+
+// A ticket: how far the loop goes on follows from what the atomic says, also where one lane hands it on to its warp or
+// CTA.
+bool atomic_ends_loop(const CasePart *part, const CaseAccess *a) {
+    if (!a->atomic || part->insns[a->pc].loop == WL_NONE) return false;
+    return insn_feeds(part, a->pc, STEPS, ends_turn) || (a->lanes <= 1 && insn_feeds(part, a->pc, 1, hands_on));
+}
+
 static SpinKind spin_of(const CasePart *part, const CaseAccess *a) {
     u32 traits = part->insns[a->pc].traits, loop = part->insns[a->pc].loop;
     bool takes = a->atomic && traits & TRAIT_EXCHANGE, looks = a->load && !a->atomic && traits & TRAIT_STRONG;
@@ -66,6 +81,9 @@ void case_find_spins(CasePart *part) {
     for (u32 i = 0; i < part->access_count; i++) {
         const CaseAccess *a = &part->accesses[i];
         SpinKind kind = spin_of(part, a);
+        u32 around = part->insns[a->pc].loop;
+        bool tells = part->insns[a->pc].traits & (TRAIT_EXCHANGE | TRAIT_STRONG);
+        if (around != WL_NONE) part->loops[around].tells |= tells;
         CaseLoop *loop = kind == SPIN_NONE ? NULL : &part->loops[part->insns[a->pc].loop];
         if (loop && kind > loop->spin) loop->spin = (u8)kind, loop->spin_pc = a->pc;
     }
@@ -73,10 +91,10 @@ void case_find_spins(CasePart *part) {
 
 bool loop_spins(const CasePart *part, u32 loop) { return loop != WL_NONE && part->loops[loop].spin != SPIN_NONE; }
 
-bool access_is_lock(const CasePart *part, const CaseAccess *a) {
+bool access_is_spun_on(const CasePart *part, const CaseAccess *a) {
     for (u32 l = 0; l < part->view->flow.loops->loop_count; l++) {
-        const CaseAccess *lock = part->loops[l].spin == SPIN_LOCK ? case_access(part, part->loops[l].spin_pc) : NULL;
-        if (lock && (a == lock || access_same_address(part, a, lock))) return true;
+        const CaseAccess *word = loop_spins(part, l) ? case_access(part, part->loops[l].spin_pc) : NULL;
+        if (word && (a == word || access_same_address(part, a, word))) return true;
     }
     return false;
 }
@@ -93,5 +111,5 @@ f64 case_spinning(const AdviceCase *c, SpinKind kind, const CasePart **where, u3
             *where = &c->parts[p];
             *pc = loop->spin_pc;
         }
-    return case_share(c, all);
+    return fmin(case_share(c, all), 1);
 }

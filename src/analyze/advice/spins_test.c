@@ -2,8 +2,11 @@
 // Loops that turn until other threads change a word: which they are, and what rules say of them.
 #include "analyze/advice/sampled_testing.h"
 
+static const GpuModel *on_gpu;
+
 static void sample(Sampled *s, const char *body) {
     KernelView *view = sampled_begin(s, body);
+    view->gpu = on_gpu;
     for (u32 pc = 0; pc < view->flow.code->insn_count; pc++) {
         bool turns = view->flow.loops->loop_of[view->flow.cfg->block_of[pc]] != WL_NONE;
         subject_stall(&s->subject, pc, STALL_SELECTED, turns ? 100 : 10);
@@ -59,6 +62,54 @@ static void loops_that_spin_are_no_work(void **state) {
     assert_string_equal(says("loop-unrolling", BEGIN LOOK), "");
 }
 
+// Work that is fetched by tickets, a place in a table that is claimed: nothing is added up there.
+#define TICKET(more) "turn: " more " atom.global.add.u32 %r6, [%rd1], 1; setp.lt.s32 %p2, %r6, %r5; @%p2 bra turn; ret;"
+
+static void tickets_are_not_added_up(void **state) {
+    (void)state;
+    Sampled s;
+    on_gpu = &gpu_of_atomics;
+    assert_string_equal(says("atomic-contention", BEGIN TICKET("")), "");
+    sample(&s, BEGIN TICKET(""));
+    assert_true(atomic_ends_loop(s.c.parts, &s.c.parts[0].accesses[s.c.parts[0].access_count - 1]));
+    forget(&s);
+    // The same word, whose value nobody asks for: it may.
+    sample(&s, BEGIN "mov.u32 %r8, 0; turn: red.global.add.f32 [%rd1], %f1; add.s32 %r8, %r8, 1;\n"
+                     "setp.lt.s32 %p2, %r8, %r5; @%p2 bra turn; ret;");
+    assert_false(atomic_ends_loop(s.c.parts, &s.c.parts[0].accesses[s.c.parts[0].access_count - 1]));
+    assert_non_null(ask(&s, "atomic-contention"));
+    forget(&s);
+    on_gpu = NULL;
+}
+
+// What is stored between exchanges is for others to read, be it the same word again.
+static void what_a_lock_guards_is_stored(void **state) {
+    (void)state;
+#define CHAIN(between)                                                                             \
+    BEGIN "mov.u32 %r8, 0; turn: ld.global.u32 %r6, [%rd1]; st.global.u32 [%rd1+8], %r6; " between \
+          "add.s32 %r8, %r8, 1; setp.lt.s32 %p2, %r8, %r5; @%p2 bra turn; ret;"
+    assert_string_not_equal(says("redundant-loads", CHAIN("")), "");
+    assert_string_equal(says("redundant-loads", CHAIN("atom.global.exch.b32 %r7, [%rd1+4], 0;\n")), "");
+}
+
+// Further CTAs would wait, too.
+static void a_lock_is_no_lack_of_ctas(void **state) {
+    (void)state;
+    Sampled s;
+    on_gpu = &gpu_of_atomics;
+    for (u32 locked = 0; locked < 2; locked++) {
+        sample(&s, locked ? BEGIN TAKE GIVE_BACK
+                          : BEGIN "turn: ld.global.u32 %r6, [%rd3]; setp.ne.s32 %p2, %r6, 0;\n"
+                                  "@%p2 bra turn; ret;");
+        s.launch.grid[0] = 10;
+        s.subject.view.occupancy.ctas_per_sm = 4;
+        s.subject.view.occupancy.warps_per_cta = 4;
+        assert_int_equal(ask(&s, "block-increase") == NULL, locked);
+        forget(&s);
+    }
+    on_gpu = NULL;
+}
+
 static void the_wait_is_the_limit(void **state) {
     (void)state;
     Sampled s;
@@ -80,6 +131,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(locks_are_told_from_other_exchanges),
         cmocka_unit_test(loops_that_spin_are_no_work),
+        cmocka_unit_test(tickets_are_not_added_up),
+        cmocka_unit_test(what_a_lock_guards_is_stored),
+        cmocka_unit_test(a_lock_is_no_lack_of_ctas),
         cmocka_unit_test(the_wait_is_the_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -95,5 +95,6 @@ u32 insn_traits(const KernelView *view, u32 pc) {
     const Insn *insn = &m->insns[m->funcs[code->func].insns + pc];
     const Form *form = insn_form(m, insn);
     if (ptx_ops[form->op].flags & OPF_ASYNC) traits |= TRAIT_ASYNC;
+    if (ptx_ops[form->op].flags & OPF_MATRIX) traits |= TRAIT_MATRIX;
     return traits | ptx_traits(form);
 }

@@ -91,13 +91,18 @@ static f64 left_of_collected(const AdviceCase *c, f64 use, f64 turns) {
     return flush > 0 ? fmin(flush, most) : most;
 }
 
+// Not exchanges, nor tickets, nor words by which threads wait for each other.
+static bool may_be_added_up(const CasePart *part, const CaseAccess *a) {
+    return !(part->insns[a->pc].traits & TRAIT_EXCHANGE) && !access_is_spun_on(part, a) && !atomic_ends_loop(part, a);
+}
+
 static void look_at(AdviceCase *c, const CasePart *part, u32 access) {
     const CaseAccess *a = &part->accesses[access];
     Copies copies = copies_of(part, access);
     f64 use = copies.use, lanes = atomic_lanes(part, a), left;
     u32 loop = part->insns[a->pc].loop;
     bool one = access_is_one_word(part, a);
-    if (!copies.count || !copies.first || access_is_lock(part, a)) return;
+    if (!copies.count || !copies.first || !may_be_added_up(part, a)) return;
     f64 turns = (loop != WL_NONE ? fmax(part->loops[loop].trips, 1) : 1) * copies.count;
     left = !one ? left_of_collected(c, use, turns) : lanes > 1 ? 1 / lanes : 1 / times_of_cta(c, part, access, &copies);
     if (use < WORTH_IT || left > 0.8) return;

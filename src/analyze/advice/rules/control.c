@@ -111,22 +111,39 @@ static void gather_lanes(Hit *hit, const CasePart *part, u32 pc, f64 fraction, b
 #define PARTED 0.8      // of the lanes that come to a branch: fewer go on together
 
 // Whether the branch at the end of `block` is where lanes of the block below it, which it dominates, leave the others.
-static bool parts_lanes(const AdviceCase *c, const CasePart *part, const f64 *ways, u32 block, u32 below, f64 lanes) {
+static bool parts_lanes(const AdviceCase *c, const CasePart *part, const f64 *ways, u32 block, u32 below) {
+    const FlowBlock *blocks = part->view->flow.cfg->blocks;
+    if (!part->view->executed) return ways[below] < PARTED;
+    return lanes_of(c, part, blocks[below].first) < PARTED * lanes_of(c, part, blocks[block].first);
+}
+
+// Of a loop whose header is `header`, the branch by which lanes leave it that others stay in; WL_NONE: there is none.
+static u32 leaving_branch(const CasePart *part, u32 header) {
     const FlowResults *flow = &part->view->flow;
-    if (part->view->executed) return lanes < PARTED * lanes_of(c, part, flow->cfg->blocks[block].first);
-    return ways[below] < PARTED;
+    u32 loop = flow->loops->loop_of[header];
+    if (loop == WL_NONE || flow->loops->loops[loop].header != header || !bitset_has(&flow->divergence->temporal, loop))
+        return WL_NONE;
+    for (u32 i = 0; i < flow->loops->loops[loop].block_count; i++) {
+        const FlowBlock *b = &flow->cfg->blocks[flow->loops->members[flow->loops->loops[loop].blocks + i]];
+        u32 last = b->first + b->count - 1;
+        if (!b->count || !bitset_has(&flow->divergence->branches, last)) continue;
+        for (u32 s = 0; s < b->succ_count; s++)
+            if (!flow_loop_has(flow->loops, loop, flow->cfg->edges[b->succs + s])) return last;
+    }
+    return WL_NONE;
 }
 
 // The branch after which the lanes of the block run alone.
 static u32 parting_branch(const AdviceCase *c, const CasePart *part, const f64 *ways, u32 block) {
     const FlowResults *flow = &part->view->flow;
     u32 below = block, nearest = WL_NONE;
-    f64 lanes = part->view->executed ? lanes_of(c, part, flow->cfg->blocks[block].first) : 0;
     for (u32 b = flow->dominators->parent[block]; b != WL_NONE; below = b, b = flow->dominators->parent[b]) {
         const FlowBlock *at = &flow->cfg->blocks[b];
-        u32 last = at->first + at->count - 1;
+        u32 last = at->first + at->count - 1, leaving = part->view->executed ? leaving_branch(part, below) : WL_NONE;
+        bool parts = parts_lanes(c, part, ways, b, below);
+        if (parts && leaving != WL_NONE) return leaving;
         if (!at->count || !bitset_has(&flow->divergence->branches, last)) continue;
-        if (parts_lanes(c, part, ways, b, below, lanes)) return last;
+        if (parts) return last;
         if (nearest == WL_NONE) nearest = last;
     }
     return nearest;
@@ -152,6 +169,7 @@ static void add_block(Hit *hit, const CasePart *part, u32 block, Parting *d) {
     const FlowBlock *b = &part->view->flow.cfg->blocks[block];
     const AdviceCase *c = hit->c;
     bool partial = bitset_has(&part->view->flow.divergence->partial, block);
+    if (loop_spins(part, part->view->flow.loops->loop_of[block])) return;
     if (!b->reachable || !partial || asks_for_copies(part, b)) return;
     f64 lanes = d->ways ? lanes_guessed(part, d->ways, block) : lanes_of(c, part, b->first);
     if (lanes >= FEW_LANES || is_uneven_end(c, lanes)) return;
@@ -357,7 +375,13 @@ void rule_divergence(AdviceCase *c) {
              100 * d.issued / c->load.issued, d.lanes / d.issued);
     hit->doubtful = !d.part->view->executed;
     const char *place = place_text(c, d.part, branch);
-    if (has_one_way(d.part, branch))
+    u32 loop = d.part->insns[branch].loop;
+    if (d.part->view->executed && loop != WL_NONE &&
+        leaving_branch(d.part, d.part->view->flow.loops->loops[loop].header) == branch)
+        hit_end_loop(hit, d.part, loop,
+                     "Give the lanes of a warp loops of equal length at %s: sort or group the data by it",
+                     place_text(c, d.part, loop_line_pc(d.part, loop)));
+    else if (has_one_way(d.part, branch))
         hit_end_line(hit, d.part, branch, "Give all lanes of a warp work behind the test at %s", place);
     else
         hit_end_line(hit, d.part, branch, "Let the lanes of a warp go the same way at %s", place);

@@ -166,7 +166,7 @@ static bool find_call(const AdviceCase *c, const CasePart **where, u32 *at) {
 void rule_function_inlining(AdviceCase *c) {
     const CasePart *where = NULL;
     u32 at = 0;
-    if (!find_call(c, &where, &at)) return;
+    if (!find_call(c, &where, &at) || insn_calls_itself(c, where, at)) return;
     Hit *hit = hit_begin(c);
     f64 samples = 0;
     for (u32 p = 0; p < c->part_count; p++) {

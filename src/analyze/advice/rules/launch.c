@@ -125,9 +125,16 @@ static f64 threads_of_cta(const AdviceCase *c) {
     return (f64)l->block[0] * l->block[1] * l->block[2];
 }
 
+// CTAs that end late because others made them wait have no more work than those, and further ones would wait, too.
+static bool wait_for_each_other(const AdviceCase *c) {
+    const CasePart *part;
+    u32 pc;
+    return case_spinning(c, SPIN_LOCK, &part, &pc) + case_spinning(c, SPIN_FLAG, &part, &pc) > MOST_SPINNING;
+}
+
 void rule_block_increase(AdviceCase *c) {
     Grid g;
-    if (!find_grid(c, &g) || g.rounds >= 1) return;
+    if (!find_grid(c, &g) || g.rounds >= 1 || wait_for_each_other(c)) return;
     MainLoop loop = main_loop(c);
     if (threads_of_cta(c) < WARP && loop.turns > 1) return;  // lanes first
     bool shared = loop.loop != WL_NONE && loop_can_be_dealt(c, &c->parts[0], loop.loop);
@@ -327,19 +334,13 @@ static f64 smallest_piece(const AdviceCase *c) {
     return cycles > 0 ? fmin(longest_turn(&c->parts[0], c->load.total) / cycles, 1) : 0;
 }
 
-// CTAs that end late because others made them wait have no more work than those.
-static bool wait_for_each_other(const AdviceCase *c) {
-    const CasePart *part;
-    u32 pc;
-    return case_spinning(c, SPIN_LOCK, &part, &pc) + case_spinning(c, SPIN_FLAG, &part, &pc) > MOST_SPINNING;
-}
-
 void rule_sm_balance(AdviceCase *c) {
     Grid g;
     if (!find_grid(c, &g) || c->fixed > MOST_FIXED) return;
     f64 active = credible_part(c, &g);
     f64 even = even_part(c, &g), missing = missing_warps(c, &g);
-    f64 piece = smallest_piece(c);
+    f64 piece =
+        fmax(smallest_piece(c), 1 - warps_alive(c));  // few warps of a CTA are left, which has no more to give away
     if (active >= EVEN * even || piece > EVEN || wait_for_each_other(c)) return;
     if (!c->view->metrics.present[METRIC_SM_ACTIVE] && !ctas_may_differ(c)) return;  // samples were lost
     Hit *hit = hit_begin(c);

@@ -47,7 +47,7 @@ static f64 requests_of_all(const AdviceCase *c, bool with_shared) {
 static f64 repeated_in_loop(const CasePart *part, const CaseAccess *a) {
     u32 loop = part->insns[a->pc].loop;
     i64 step = 1;
-    if (loop == WL_NONE || !a->affine || a->atomic) return 0;
+    if (loop == WL_NONE || !a->affine || a->atomic || part->loops[loop].tells) return 0;
     if (!access_is_global(a) && (!access_is_shared(a) || part->loops[loop].has_barrier)) return 0;
     if (affine_step(part->view->flow.affine, a->affine->form, loop, &step) != AFFINE_STRIDE_CONSTANT || step) return 0;
     return part->loops[loop].trips > 0 ? 1 - 1 / part->loops[loop].trips : 0.5;

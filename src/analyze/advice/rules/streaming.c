@@ -28,10 +28,7 @@ static bool is_stream(const CasePart *part, const CaseAccess *a) {
 }
 
 // Anywhere in a table: the address comes from other data.
-static bool is_look_up(const CaseAccess *a) {
-    return a->load && !a->atomic && access_is_global(a) && !a->uniform &&
-           (!a->affine || a->affine->stride_kind[0] == AFFINE_STRIDE_UNKNOWN);
-}
+static bool is_look_up(const CaseAccess *a) { return a->gathered && !a->uniform; }
 
 static void add(const CasePart *part, const CaseAccess *a, Streams *s) {
     f64 sectors = a->requests * a->sectors;

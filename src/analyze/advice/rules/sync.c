@@ -8,14 +8,6 @@
 #define HOT 0.2     // of the samples
 #define UNEVEN 0.9  // warps alive of a resident CTA, on average
 
-// Warps alive of those that resident CTAs have room for; 1 = not known, as when CTAs are not all as large.
-static f64 alive(const AdviceCase *c) {
-    if (c->view->launches.alike < MOSTLY_ALIKE) return 1;
-    const MetricSet *m = &c->view->metrics;
-    f64 warps = m->value[METRIC_CTAS_ACTIVE] * c->view->occupancy.warps_per_cta;
-    return m->present[METRIC_CTAS_ACTIVE] && warps > 0 ? fmin(m->value[METRIC_WARPS_ACTIVE] / warps, 1) : 1;
-}
-
 // Whether threads turn a hot loop a different number of times: else warps end apart by chance.
 static bool turns_differ(const AdviceCase *c) {
     for (u32 p = 0; p < c->part_count; p++) {
@@ -294,7 +286,7 @@ void rule_warp_balance(AdviceCase *c) {
     Hit *hit = hit_begin(c);
     const CasePart *where = c->parts;
     u32 at = 0;
-    f64 most = 0, barrier = 0, part_alive = turns_differ(c) ? alive(c) : 1;
+    f64 most = 0, barrier = 0, part_alive = turns_differ(c) ? warps_alive(c) : 1;
     for (u32 p = 0; p < c->part_count; p++) {
         const CasePart *part = &c->parts[p];
         Bitset steps;
