@@ -126,6 +126,25 @@ u64 grid_state(const Grid *g) {
     return hash;
 }
 
+static bool waits_for_others(const Warp *w) {
+    for (u32 s = 0; s < w->split_count; s++)
+        if (w->splits[s].state == SPLIT_READY) return false;
+    return true;
+}
+
+bool grid_turned(Grid *g) {
+    bool all = true;
+    for (u32 c = 0; c < g->cta_cap; c++) {
+        const Cta *cta = &g->ctas[c];
+        for (u32 i = 0; cta->used && i < cta->warp_count; i++) {
+            Warp *w = &cta->warps[i];
+            all &= w->executed != w->turned || waits_for_others(w);
+            w->turned = w->executed;
+        }
+    }
+    return all;
+}
+
 bool stuck_again(Stuck *s, u64 hash) {
     if (s->hashed && hash == s->saved) return true;
     if (s->hashed >= s->next_save) s->saved = hash, s->next_save = s->next_save ? s->next_save * 2 : 1;

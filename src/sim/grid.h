@@ -17,6 +17,8 @@ void grid_free(Grid *grid);
 // Everything that decides what the resident CTAs do next, as a number: equal states without a store in between go on
 // equally forever (kernels that read clocks differ each time, and are never called stuck).
 u64 grid_state(const Grid *grid);
+// Whether every warp that waits for no other one has executed something since it was asked last.
+bool grid_turned(Grid *grid);
 bool stuck_again(Stuck *stuck, u64 state);                            // the state has been there before
 WL_MUST_USE Status grid_reserve_ctas(Grid *grid, u32 count);          // places of Grid.ctas
 WL_MUST_USE Status grid_cta_start(Grid *grid, Cta *cta, u64 linear);  // CTA `linear` of the launch, in a free place

@@ -158,7 +158,7 @@ static Status local_reset(Warp *w, const SimProgram *program, u64 stride) {
 Status warp_start(Warp *w, const SimProgram *program, u32 lanes, u64 local_stride) {
     const SimFunc *kernel = &program->funcs[0];
     w->frames.len = w->free_frames.len = w->convs.len = w->free_convs.len = 0;
-    w->executed = w->stuck_since = w->turn = 0;
+    w->executed = w->stuck_since = w->turn = w->turned = 0;
     w->stopped = false;
     w->exited = w->cluster_pending = w->wgmma_committed = w->wgmma_awaited = 0;
     w->current = 0;

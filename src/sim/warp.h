@@ -67,6 +67,7 @@ typedef struct Warp {
     u64 executed;         // warp instructions, for clocks and budgets
     u64 turn;             // instructions that the current split has had in its turn
     u64 stuck_since;      // `executed` when the current split last had company or made way
+    u64 turned;           // `executed` when it was last asked about (grid_turned)
     bool stopped;         // it was told WARP_LATER: its turn goes on
     u32 wgmma_committed;  // groups so far
     u32 wgmma_awaited;    // SPLIT_WARPGROUP: the groups that every warp of the warpgroup has to have committed

@@ -6,12 +6,15 @@
 #include "sim/grid.h"
 #include "sim/time/machine.h"
 
-// Cycles from one look to the next. In less, everything that is under way comes to an end: nanosleep sleeps at most a
-// millisecond (PTX ISA 9.7.14.12), 2 million cycles of the fastest model, and no queue of the memory system lasts
-// longer.
-#define CIRCLE_CYCLES (1u << 22)
+// Cycles from one look to the next: at first FIRST, then twice as many each time, as a look costs as much as all
+// registers are large. A warp that waits for memory or sleeps is as it was and will go on, so those looks count only in
+// which every warp that waits for no other one has gone on since the last. In MOST everything that is under way comes to
+// an end: nanosleep sleeps at most a millisecond (PTX ISA 9.7.14.12), 2 million cycles of the fastest model, and no queue
+// of the memory system lasts longer.
+#define FIRST (1u << 16)
+#define MOST (1u << 22)
 
-void circle_forget(TimeMachine *m) { m->circle = (Circle){.next_look = m->now + CIRCLE_CYCLES}; }
+void circle_forget(TimeMachine *m) { m->circle = (Circle){.next_look = m->now + FIRST, .cycles = FIRST}; }
 
 // Differs when a CTA has begun or ended, or global memory has been written.
 static u64 headway(const TimeMachine *m) {
@@ -25,13 +28,17 @@ static u64 headway(const TimeMachine *m) {
 
 bool circle_look(TimeMachine *m) {
     Circle *c = &m->circle;
-    u64 before = c->headway, hash = 1;
-    c->next_look = m->now + CIRCLE_CYCLES;
+    u64 before = c->headway, passed = c->cycles, hash = 1;
+    bool turned = true;
     c->headway = headway(m);
+    c->cycles = c->headway != before ? FIRST : passed < MOST ? 2 * passed : MOST;
+    c->next_look = m->now + c->cycles;
+    for (u32 i = 0; i < m->runs.len; i++) turned &= grid_turned(m->runs.data[i]->grid);
     if (c->headway != before || !m->runs.len) {
         c->stuck = (Stuck){0};
         return false;
     }
+    if (!turned && passed < MOST) return false;
     for (u32 i = 0; i < m->runs.len; i++) hash = hash_u64(hash ^ grid_state(m->runs.data[i]->grid));
     c->found = stuck_again(&c->stuck, hash);
     return c->found;

@@ -14,6 +14,7 @@ typedef struct Window Window;  // window.c
 
 typedef struct Circle {  // circle.c
     u64 next_look, headway;
+    u64 cycles;  // from the last look to the next
     Stuck stuck;
     bool found;
 } Circle;
