@@ -13,20 +13,38 @@ static u8 *fault_at(Exec *x, u32 lane, u64 address, u32 bytes, u8 space, bool st
     return NULL;
 }
 
+// What a GPU would not notice goes on; nobody else is executed meanwhile.
+static u8 *go_on(Exec *x, u8 *there, u32 lane, u64 address, u32 bytes, u8 space, bool store) {
+    if (x->grid->apart && (x->ahead || !x->alone)) return fault_at(x, lane, address, bytes, space, store, FAULT_LATER);
+    Fault before = x->fault;
+    fault_at(x, lane, address, bytes, space, store, FAULT_OUT_OF_BOUNDS);
+    overrun_explain(x);
+    x->fault = before;
+    return there;
+}
+
+// Behind a CTA's shared memory, which a GPU gives out in units of 128 bytes and checks by them (bench/hwref,
+// h100-shared-ends.tsv).
+static u8 *resolve_behind(Exec *x, const Cta *cta, u32 lane, u64 address, u32 bytes, u8 space, bool store) {
+    u64 end = (address & SHARED_OFFSET_MASK) + bytes;
+    bool there = x->grid->sim->config.page && end <= cta_shared_end(x->grid, cta->shared_size);
+    if (!there) return fault_at(x, lane, address, bytes, space, store, FAULT_OUT_OF_BOUNDS);
+    return go_on(x, cta->shared + end - bytes, lane, address, bytes, space, store);
+}
+
 // Distributed shared memory: the CTA's rank + 1 is in the address.
 static u8 *resolve_cluster(Exec *x, u32 lane, u64 address, u32 bytes, bool store) {
     const Cta *cta = address >> 32 ? NULL : cluster_cta(x->cta, (u32)(address >> SHARED_RANK_SHIFT) - 1);
     if (!cta) return fault_at(x, lane, address, bytes, SPACE_SHARED_CLUSTER, store, FAULT_NO_CTA);
     u64 offset = address & SHARED_OFFSET_MASK;
     if (offset + bytes > cta->shared_size)
-        return fault_at(x, lane, address, bytes, SPACE_SHARED_CLUSTER, store, FAULT_OUT_OF_BOUNDS);
+        return resolve_behind(x, cta, lane, address, bytes, SPACE_SHARED_CLUSTER, store);
     return cta->shared + offset;
 }
 
 static u8 *resolve_shared(Exec *x, u32 lane, u64 offset, u32 bytes, bool store) {
     if (WL_UNLIKELY(offset >> SHARED_RANK_SHIFT)) return resolve_cluster(x, lane, offset, bytes, store);
-    if (offset + bytes > x->shared_size)
-        return fault_at(x, lane, offset, bytes, SPACE_SHARED, store, FAULT_OUT_OF_BOUNDS);
+    if (offset + bytes > x->shared_size) return resolve_behind(x, x->cta, lane, offset, bytes, SPACE_SHARED, store);
     return x->shared + offset;
 }
 
@@ -56,16 +74,10 @@ static bool is_for_later(const Exec *x, SimAllocation *a, bool store) {
     return false;
 }
 
-// What a GPU would not notice goes on; nobody else is executed meanwhile.
 static u8 *resolve_beyond(Exec *x, u32 lane, u64 address, u32 bytes, u8 space, bool store) {
     u8 *there = memory_beyond(x->grid->sim, x->grid->device, address, bytes, store);
     if (!there) return fault_at(x, lane, address, bytes, space, store, FAULT_OUT_OF_BOUNDS);
-    if (x->grid->apart && (x->ahead || !x->alone)) return fault_at(x, lane, address, bytes, space, store, FAULT_LATER);
-    Fault before = x->fault;
-    fault_at(x, lane, address, bytes, space, store, FAULT_OUT_OF_BOUNDS);
-    overrun_explain(x);
-    x->fault = before;
-    return there;
+    return go_on(x, there, lane, address, bytes, space, store);
 }
 
 static u8 *resolve_global(Exec *x, u32 lane, u64 address, u32 bytes, u8 space, bool store) {

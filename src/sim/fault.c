@@ -178,7 +178,13 @@ void overrun_explain(const Exec *x) {
     say_thread(&t, x->warp, x->fault.lane);
     say(&t, ", at ");
     say_place(&t, g->program, (u32)((const PcState *)(const void *)x->count - x->states));
-    say(&t, "; a GPU, too, goes on within the page of an allocation (--check memory finds all such accesses)");
+    bool shared = x->fault.space == SPACE_SHARED || x->fault.space == SPACE_SHARED_CLUSTER;
+    say(&t, "; a GPU, too, goes on within ");
+    if (shared)
+        say(&t, "the %u bytes that a block gets for them", cta_shared_end(g, x->shared_size));
+    else
+        say(&t, "the page of an allocation");
+    say(&t, " (--check memory finds all such accesses)");
     g->overrun = mem_copy_str((Str){buffer, strlen(buffer)});
 }
 

@@ -55,10 +55,15 @@ static void place_cta(const Grid *g, Cta *cta, u64 linear) {
     }
 }
 
+u32 cta_shared_end(const Grid *g, u32 bytes) {
+    u32 unit = (u32)g->sim->config.gpu[g->device].shared_unit;
+    return (bytes + unit - 1) / unit * unit;
+}
+
 Status grid_cta_start(Grid *g, Cta *cta, u64 linear) {
     u32 threads = g->block[0] * g->block[1] * g->block[2], warps = (threads + LANES - 1) / LANES;
-    u32 shared = g->program->shared_bytes + g->dynamic_shared;
-    TRY(cta_reserve(g->sim->pages, cta, warps, shared));
+    u32 shared = g->program->shared_bytes + g->dynamic_shared, end = cta_shared_end(g, shared);
+    TRY(cta_reserve(g->sim->pages, cta, warps, end));
     cta->grid = g;
     place_cta(g, cta, linear);
     cta->threads = threads;
@@ -67,7 +72,7 @@ Status grid_cta_start(Grid *g, Cta *cta, u64 linear) {
     cta->wgmma_committed = false;
     cta->executed = 0;
     cta->shared_size = shared;
-    memset(cta->shared, 0, shared);
+    memset(cta->shared, 0, end);
     if (cta->open_barriers) memset(cta->barriers, 0, sizeof cta->barriers);
     cta->open_barriers = 0;
     for (u32 w = 0; w < warps; w++) {

@@ -9,7 +9,12 @@ static const char text[] = PTX_HEAD
     ".visible .entry peek(.param .u64 from, .param .u64 out) { .reg .b32 %r<2>; .reg .b64 %d<3>;\n"
     "ld.param.u64 %d1, [from]; ld.param.u64 %d2, [out]; ld.global.u32 %r1, [%d1]; st.global.u32 [%d2], %r1; ret; }\n"
     ".visible .entry poke(.param .u64 from, .param .u64 out) { .reg .b32 %r<2>; .reg .b64 %d<3>;\n"
-    "ld.param.u64 %d1, [from]; mov.u32 %r1, 1; st.global.u32 [%d1], %r1; ret; }\n";
+    "ld.param.u64 %d1, [from]; mov.u32 %r1, 1; st.global.u32 [%d1], %r1; ret; }\n"
+    // Writes to offset `from` of 100 bytes of shared memory, and gives back what it reads there.
+    ".visible .entry behind(.param .u64 from, .param .u64 out) { .reg .b32 %r<4>; .reg .b64 %d<3>;\n"
+    ".shared .align 4 .b8 room[100]; ld.param.u64 %d1, [from]; ld.param.u64 %d2, [out]; cvt.u32.u64 %r1, %d1;\n"
+    "mov.u32 %r2, room; add.s32 %r1, %r1, %r2; mov.u32 %r3, 7; st.shared.u32 [%r1], %r3; ld.shared.u32 %r2, [%r1];\n"
+    "st.global.u32 [%d2], %r2; ret; }\n";
 
 static Status access_at(TestDevice *d, const char *kernel, DevicePtr memory, i64 offset) {
     u64 params[2] = {memory + (u64)offset, memory};
@@ -46,6 +51,28 @@ TEST(reads_farther_away_are_faults) {
     device_close(&d);
 }
 
+// bench/hwref/h100-shared-ends.tsv: dynamic/write, 100 bytes. Without pages, as --check memory has it, no byte goes.
+static Status behind(u64 page, u64 offset, u32 *warnings) {
+    TestDevice d;
+    u64 params[2] = {offset, open_paged(&d, page)};
+    Status status = device_try(&d, "behind", 1, 1, params);
+    if (status == STATUS_OK) assert_int_equal(*(u32 *)device_view(&d, params[1], 4), 7);
+    *warnings = told(&d, DIAG_WARNING);
+    device_close(&d);
+    return status;
+}
+
+TEST(shared_memory_goes_on_to_the_end_of_its_unit) {
+    u32 warnings;
+    assert_int_equal(behind(PAGE, 96, &warnings), STATUS_OK);
+    assert_int_equal(warnings, 0);
+    assert_int_equal(behind(PAGE, 100, &warnings), STATUS_OK);
+    assert_int_equal(warnings, 1);
+    assert_int_equal(behind(PAGE, 124, &warnings), STATUS_OK);
+    assert_int_equal(behind(PAGE, 128, &warnings), STATUS_FAULT);
+    assert_int_equal(behind(0, 100, &warnings), STATUS_FAULT);
+}
+
 TEST(writes_go_on_where_reads_do) {
     TestDevice d;
     DevicePtr memory = open_paged(&d, PAGE);
@@ -72,6 +99,7 @@ TEST(without_pages_every_read_beyond_is_a_fault) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(reads_in_the_page_of_an_allocation_go_on),
                                        cmocka_unit_test(reads_farther_away_are_faults),
+                                       cmocka_unit_test(shared_memory_goes_on_to_the_end_of_its_unit),
                                        cmocka_unit_test(writes_go_on_where_reads_do),
                                        cmocka_unit_test(the_page_before_the_first_allocation_is_not_written),
                                        cmocka_unit_test(without_pages_every_read_beyond_is_a_fault)};
