@@ -4,6 +4,7 @@
 
 #include "analyze/advice/rule.h"
 
+enum { MOST_LINES = 3 };    // that are named beside the first
 enum { SUM_OF_WARP = 10 };  // instructions: five shuffles, five additions
 enum {
     WORDS_OF_SECTOR = 8
@@ -16,12 +17,18 @@ static bool are_two_words(const CasePart *part, const CaseAccess *a, const CaseA
     return access_is_one_word(part, a) && access_distance(part, a, b, &bytes) && bytes;
 }
 
-// Atomics that are changed together: copies of an unrolled loop's are each a part of the time only.
+// Not exchanges, nor tickets, nor words by which threads wait for each other.
+static bool may_be_added_up(const CasePart *part, const CaseAccess *a) {
+    return !(part->insns[a->pc].traits & TRAIT_EXCHANGE) && !access_is_spun_on(part, a) && !atomic_ends_loop(part, a);
+}
+
+// Atomics that are changed together: copies of an unrolled loop's are each a part of the time only, and who collects
+// those on words that data names does so with all of a loop.
 static bool is_copy(const CasePart *part, const CaseAccess *a, const CaseAccess *b) {
+    bool one = access_is_one_word(part, a);
     return b->atomic && part->insns[b->pc].use[RESOURCE_ATOMIC] > 0 &&
-           part->insns[a->pc].loop == part->insns[b->pc].loop &&
-           access_is_one_word(part, a) == access_is_one_word(part, b) && access_same_array(part, a, b) &&
-           !are_two_words(part, a, b);
+           part->insns[a->pc].loop == part->insns[b->pc].loop && one == access_is_one_word(part, b) &&
+           (one ? access_same_array(part, a, b) && !are_two_words(part, a, b) : may_be_added_up(part, b));
 }
 
 typedef struct Copies {
@@ -91,9 +98,20 @@ static f64 left_of_collected(const AdviceCase *c, f64 use, f64 turns) {
     return flush > 0 ? fmin(flush, most) : most;
 }
 
-// Not exchanges, nor tickets, nor words by which threads wait for each other.
-static bool may_be_added_up(const CasePart *part, const CaseAccess *a) {
-    return !(part->insns[a->pc].traits & TRAIT_EXCHANGE) && !access_is_spun_on(part, a) && !atomic_ends_loop(part, a);
+// Where the others are that are changed with it.
+static const char *other_lines(AdviceCase *c, const CasePart *part, u32 access) {
+    const CaseAccess *a = &part->accesses[access];
+    const char *text = "";
+    u32 last = a->pc, count = 0;
+    for (u32 i = access + 1; i < part->access_count; i++) {
+        const CaseAccess *b = &part->accesses[i];
+        if (!is_copy(part, a, b) || same_line(part, a->pc, b->pc) || same_line(part, last, b->pc)) continue;
+        u32 line = part->view->places[b->pc].line;
+        if (!line || ++count > MOST_LINES) continue;
+        text = case_printf(c, "%s%s%u", text, count > 1 ? ", " : " and in line ", line);
+        last = b->pc;
+    }
+    return text;
 }
 
 static void look_at(AdviceCase *c, const CasePart *part, u32 access) {
@@ -130,7 +148,8 @@ static void look_at(AdviceCase *c, const CasePart *part, u32 access) {
     if (!one)
         hit_caution(hit, "only where a CTA meets the same words often: each of them is added once more at its end");
     if (!one)
-        hit_end_line(hit, part, a->pc, "Collect the atomics at %s in shared memory, CTA by CTA", place);
+        hit_end_line(hit, part, a->pc, "Collect the atomics at %s%s in shared memory, CTA by CTA", place,
+                     other_lines(c, part, access));
     else if (lanes > 1)
         hit_end_line(hit, part, a->pc, "Add up the lanes of a warp before the atomic at %s", place);
     else
