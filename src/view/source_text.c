@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 enum { MAX_FILE = 64 << 20 };
 
@@ -53,6 +54,18 @@ static Str line_of(const SourceText *source, u32 line) {
     return (Str){source->text.data + start, end - start};
 }
 
+i64 source_run_at(const char *created) {
+    struct tm utc = {0};
+    const char *end = strptime(created, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    return end && !*end ? (i64)timegm(&utc) : 0;
+}
+
+static void note_changed(SourceTexts *sources, const char *path, const char *found) {
+    struct stat info;
+    if (!sources->run_at || sources->changed || stat(found, &info) != 0) return;
+    if ((i64)info.st_mtime > sources->run_at) sources->changed = path;
+}
+
 Str source_line(SourceTexts *sources, const char *path, u32 line) {
     char name[4200];
     bool fresh;
@@ -63,6 +76,7 @@ Str source_line(SourceTexts *sources, const char *path, u32 line) {
         source->text = (Str){(const char *)source->file.data, source->file.size};
         find_lines(source);
         sources->any = true;
+        note_changed(sources, path, found);
     } else if (fresh && *path && !sources->missing) {
         sources->missing = path;
     }

@@ -21,10 +21,14 @@ typedef struct SourceTexts {
     Vec(SourceText) texts;
     const char *missing;  // the first file that was not found, as the caller named it
     bool any;             // file that was found
+    i64 run_at;           // when the program ran, seconds since 1970; 0: not known
+    const char *changed;  // the first file that was changed since, as the caller named it
 } SourceTexts;
 
 // Where a file of the line table is, seen from the current folder; NULL when it is not found. Part of `path`.
 const char *source_find(const char *path);
+// When a run was, as ProfileSummary.created has it; 0: not known.
+i64 source_run_at(const char *created);
 // The line (from 1) without its end and the blanks around it; empty when it cannot be had.
 Str source_line(SourceTexts *sources, const char *path, u32 line);
 Str source_module_line(SourceTexts *sources, Profile *profile, u32 module, u32 line);

@@ -191,6 +191,7 @@ static void source_lines_are_found(void **state) {
     assert_int_equal(line.len, strlen("// SPDX-License-Identifier: Apache-2.0"));
     assert_memory_equal(line.data, "// SPDX", 7);
     assert_int_equal(source_line(&sources, "src/view/view_parts_test.c", 1000000).len, 0);
+    assert_null(sources.changed);
     assert_int_equal(source_line(&sources, "src/view", 1).len, 0);
     assert_int_equal(source_line(&sources, "no/such/file.cu", 1).len, 0);
     assert_string_equal(sources.missing, "src/view");
@@ -200,13 +201,35 @@ static void source_lines_are_found(void **state) {
     source_free(&sources);
 }
 
+// Lines are those of the file as it is now: who changed it since the run is told.
+static void files_changed_after_the_run_are_told(void **state) {
+    (void)state;
+    assert_int_equal(source_run_at("1970-01-02T00:00:01Z"), 86401);
+    assert_int_equal(source_run_at(""), 0);
+    assert_int_equal(source_run_at("yesterday"), 0);
+    SourceTexts sources = {.run_at = 86401};
+    assert_true(source_line(&sources, "src/view/source_text.c", 1).len > 0);
+    assert_string_equal(sources.changed, "src/view/source_text.c");
+    source_free(&sources);
+    sources = (SourceTexts){.run_at = (i64)1 << 40};
+    assert_true(source_line(&sources, "src/view/source_text.c", 1).len > 0);
+    assert_null(sources.changed);
+    source_free(&sources);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_lose_parameters),        cmocka_unit_test(empty_cells_leave_no_blanks),
-        cmocka_unit_test(names_are_cut_by_their_parts), cmocka_unit_test(numbers_are_short),
-        cmocka_unit_test(bad_utf8_is_replaced),         cmocka_unit_test(tables_adapt),
-        cmocka_unit_test(source_lines_are_found),       cmocka_unit_test(last_column_may_wrap),
-        cmocka_unit_test(numbers_keep_their_per_cent),  cmocka_unit_test(optional_columns_need_something_to_say),
+        cmocka_unit_test(names_lose_parameters),
+        cmocka_unit_test(empty_cells_leave_no_blanks),
+        cmocka_unit_test(names_are_cut_by_their_parts),
+        cmocka_unit_test(numbers_are_short),
+        cmocka_unit_test(bad_utf8_is_replaced),
+        cmocka_unit_test(tables_adapt),
+        cmocka_unit_test(source_lines_are_found),
+        cmocka_unit_test(files_changed_after_the_run_are_told),
+        cmocka_unit_test(last_column_may_wrap),
+        cmocka_unit_test(numbers_keep_their_per_cent),
+        cmocka_unit_test(optional_columns_need_something_to_say),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

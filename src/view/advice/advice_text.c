@@ -208,6 +208,14 @@ static void write_few_samples(AdvicePage *page) {
               8, page->width);
 }
 
+static void write_changed(AdvicePage *page) {
+    if (!page->sources.changed) return;
+    output_text(page->out, "\n");
+    page_paragraph(page, 2,
+                   page_text(page, "Note: %s was changed after the run: its lines may be others now",
+                             page_clean(page, page->sources.changed)));
+}
+
 static bool has_overlaps(const AdviceReport *report) {
     for (u32 i = 0; i < report->shown; i++)
         if (advice_overlapped(report, &report->list->rows[i])) return true;
@@ -228,6 +236,7 @@ static void write_end(AdvicePage *page) {
 Status advice_text(const AdviceReport *report, Output *out, Diag *diag) {
     (void)diag;
     AdvicePage page = {.report = report, .out = out, .width = report->options.width};
+    page.sources.run_at = source_run_at(report->summary.created);
     AdviceReport limited = *report;
     if (!report->options.top && limited.shown > TEXT_TOP) limited.shown = TEXT_TOP;
     page.report = &limited;
@@ -240,6 +249,7 @@ Status advice_text(const AdviceReport *report, Output *out, Diag *diag) {
     if (report->options.verbose) advice_details(&page);
     write_notes(&page);
     write_few_samples(&page);
+    write_changed(&page);
     write_end(&page);
     source_free(&page.sources);
     arena_free(&page.arena);

@@ -503,6 +503,7 @@ Status export_text(const Report *report, Output *out, Diag *diag) {
     if (!text) return STATUS_NO_MEMORY;
     text->report = report;
     text->out = out;
+    text->sources.run_at = source_run_at(report->summary.created);
     Status status = compile_columns(text);
     ReportSection section = report->options.section;
     if (status == STATUS_OK) {
@@ -522,6 +523,10 @@ Status export_text(const Report *report, Output *out, Diag *diag) {
             const char *file = text_clean(text, text_path(missing));
             output_printf(out, "\n  no source to show: %s is not found; call it from the folder of the sources\n",
                           file ? file : "");
+        }
+        if (text->sources.changed) {
+            const char *file = text_clean(text, text_path(text->sources.changed));
+            output_printf(out, "\n  %s was changed after the run: its lines may be others now\n", file ? file : "");
         }
         if (text->hidden) {
             output_text(out, "\n  some columns do not fit: widen the terminal, or use --format csv\n");
