@@ -42,7 +42,7 @@ CUDA 3.2, whose addresses have 32 bits. The latter return \`CUDA_ERROR_NOT_SUPPO
   CUDA. Calls that free or unload execute what can be executed, but never wait for a kernel that waits itself.
 - **Deadlocks.** When a thread waits, nothing pending can move and the program has no other thread that could change that,
   the kernels that wait are told on stderr, with who waits where, and the device fails with \`cudaErrorLaunchFailure\`.
-  With \`--timing\` a kernel waits when for 8 million cycles nothing is written and everything is as it was before.
+  With \`--timing\` a kernel waits when everything is as it was before, nothing has been written meanwhile and all its warps go round (looked for after 65 thousand cycles, then more and more seldom).
   With \`--check\`, which follows one kernel at a time, every kernel that waits for something outside of it is a deadlock.
 - **Lazy.** With \`WARPLENS_LAZY=1\` work is executed when the program waits for it, at most 1024 operations later and at most
   after a second without a call, and its errors are told then.
