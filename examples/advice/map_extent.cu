@@ -38,7 +38,7 @@ __device__ static void widen(volatile Box *box, int *lock, const float *low, con
 }
 #endif
 
-__global__ void bounding_box(const float2 *point, Box *box, int *lock, int n) {
+__global__ void map_extent(const float2 *point, Box *box, int *lock, int n) {
     __shared__ float part[4][BLOCK / 32];
     float low[2] = {FLT_MAX, FLT_MAX}, high[2] = {0, 0};
     for (int k = 0; k < POINTS; k++) {
@@ -71,7 +71,7 @@ __global__ void bounding_box(const float2 *point, Box *box, int *lock, int n) {
 }
 
 int main(int argc, char **argv) {
-    Pair p = pair_begin(argc, argv, "bounding_box");
+    Pair p = pair_begin(argc, argv, "map_extent");
     int n = p.small ? 1 << 18 : 1 << 21;
     std::vector<float> point = random_floats(2 * (size_t)n, 0.25f, 8, 5);
     float2 *d_point = (float2 *)device_copy_of(point.data(), point.size());
@@ -81,7 +81,7 @@ int main(int argc, char **argv) {
     CUDA_CHECK(cudaMemset(d_lock, 0, sizeof(int)));
     pair_time(&p, [&] {
         CUDA_CHECK(cudaMemcpyAsync(d_box, d_none, sizeof(Box), cudaMemcpyDeviceToDevice));
-        bounding_box<<<(n + BLOCK * POINTS - 1) / (BLOCK * POINTS), BLOCK>>>(d_point, d_box, d_lock, n);
+        map_extent<<<(n + BLOCK * POINTS - 1) / (BLOCK * POINTS), BLOCK>>>(d_point, d_box, d_lock, n);
     });
     Box got = host_copy_of(d_box, 1)[0];
     for (size_t i = 0; i < (size_t)n; i++)
