@@ -49,6 +49,7 @@ static Status lower_passes(TimeFunc *f) {
     TRY(time_share(f));
     TRY(time_control(f));
     TRY(time_merge(f));
+    TRY(time_hoist(f));
     TRY(time_sink(f));
     TRY(time_emit(f));
     TRY(time_coalesce(f));

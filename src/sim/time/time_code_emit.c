@@ -542,7 +542,7 @@ Status time_emit(TimeFunc *f) {
     time_find_uniform(f, uniform);
     for (u32 v = 0; v < f->value_count; v++) {
         u32 def = f->sole_def[v], bits = f->code->value_bits[v];
-        bool sunk = def != WL_NONE && f->sunk[def];
+        bool sunk = def != WL_NONE && f->sunk[def] && f->hoisted[def] == WL_NONE;
         TRY(vec_push(&f->value_bits, bits > 1 && (uniform[v] || sunk) ? 0 : bits));
     }
     if (f->function->is_entry) TRY(emit_bank(f, 0, TIME_FIXED, BANK_STACK));  // the stack pointer [L]

@@ -39,11 +39,13 @@ static u32 literal_moves(const TimeFunc *f, u32 insn) {
     return row == insn ? moves : moves + count_literals(f, row, bits, &room);
 }
 
-// A number that is shifted by a register comes from one.
+// A number that is shifted by a register comes from one. In a loop of one block it lies there, in others it is moved
+// there in every turn (loops with 1 to 16 such shifts, with and without sides).
 static u32 shifted_moves(const TimeFunc *f, u32 insn) {
-    u32 op = time_op(f, insn);
+    u32 op = time_op(f, insn), loop = f->loops->loop_of[f->cfg->block_of[insn]];
     u64 literal;
-    if ((op != OP_SHL && op != OP_SHR) || f->loops->loop_of[f->cfg->block_of[insn]] != WL_NONE) return 0;
+    bool kept = loop != WL_NONE && f->loops->loops[loop].block_count == 1;
+    if ((op != OP_SHL && op != OP_SHR) || kept) return 0;
     const FlowOperand *uses = time_uses(f, insn);
     return uses[1].kind == FLOW_VALUE && is_literal(f, uses, &literal) && literal != 0;
 }

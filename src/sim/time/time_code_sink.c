@@ -50,8 +50,7 @@ static Status for_uses(Sinking *s, u32 insn, UseFn use) {
     return STATUS_OK;
 }
 
-// Whether every turn of a loop comes through a block of it.
-static bool is_always_run(const TimeFunc *f, u32 loop, u32 block) {
+bool time_is_always_run(const TimeFunc *f, u32 loop, u32 block) {
     const FlowLoop *l = &f->loops->loops[loop];
     for (u32 k = 0; k < l->latch_count; k++)
         if (common_block(f->dominators, f->loops->members[l->latches + k], block) != block) return false;
@@ -65,7 +64,7 @@ static u32 home_of(const Sinking *s, u32 block, u32 constant) {
     if (own && f->predicated[block]) return block;
     for (u32 loop = f->loops->loop_of[block]; loop != WL_NONE; loop = f->loops->loop_of[block]) {
         u32 before = f->dominators->parent[f->loops->loops[loop].header];
-        bool stays = own && (s->nested[loop] || !is_always_run(f, loop, block));
+        bool stays = own && (s->nested[loop] || !time_is_always_run(f, loop, block));
         if (before == WL_NONE || flow_loop_has(f->loops, loop, s->from[constant]) || stays) break;
         block = before;
     }
@@ -104,19 +103,29 @@ static Status meet(Sinking *s, u32 constant, u32 block) {
     return vec_push(&s->places, place);
 }
 
+// Where an instruction is issued: its own block, or that before its loop.
+static u32 block_at(const TimeFunc *f, u32 insn) {
+    return f->hoisted[insn] != WL_NONE ? f->hoisted[insn] : f->cfg->block_of[insn];
+}
+
+static u32 last_of(const TimeFunc *f, u32 block) {
+    return f->cfg->blocks[block].first + f->cfg->blocks[block].count - 1;
+}
+
 static Status meet_use(Sinking *s, u32 constant, u32 insn) {
-    u32 block = s->f->cfg->block_of[insn];
+    u32 block = block_at(s->f, insn);
     return s->f->predicated[block] ? STATUS_OK : meet(s, constant, block);
 }
 
 static Status meet_side_use(Sinking *s, u32 constant, u32 insn) {
-    u32 block = s->f->cfg->block_of[insn];
+    u32 block = block_at(s->f, insn);
     return !s->f->predicated[block] || is_there(s, constant, block) ? STATUS_OK : meet(s, constant, block);
 }
 
-// The first use in the block of the place.
+// The first use in the block of the place; what is hoisted there comes last.
 static Status place_use(Sinking *s, u32 constant, u32 insn) {
-    u32 block = s->f->cfg->block_of[insn];
+    u32 block = block_at(s->f, insn);
+    if (s->f->hoisted[insn] != WL_NONE) return STATUS_OK;
     for (u32 p = s->first[constant]; p != WL_NONE; p = s->places.data[p].other)
         if (s->places.data[p].block == block && s->places.data[p].insn == WL_NONE) s->places.data[p].insn = insn;
     return STATUS_OK;
@@ -137,12 +146,26 @@ static Status chain_places(Sinking *s) {
     for (u32 p = 0; p < s->places.len; p++) {
         SunkPlace *place = &f->sunk_places[p];
         *place = s->places.data[p];
-        const FlowBlock *block = &f->cfg->blocks[place->block];
-        if (place->insn == WL_NONE) place->insn = block->first + block->count - 1;
+        if (place->insn == WL_NONE) place->insn = last_of(f, place->block);
         place->next = f->sunk_at[place->insn];
         f->sunk_at[place->insn] = p;
         if (place->constant < f->code->insn_count) f->sunk[place->constant] = true;
     }
+    return STATUS_OK;
+}
+
+// In front of the constants, as each place is put before the ones of the same instruction: from the last instruction
+// on, for what another one hoisted reads comes before it.
+static Status place_hoisted(Sinking *s) {
+    const TimeFunc *f = s->f;
+    for (u32 i = f->code->insn_count; i-- > 0;)
+        if (f->hoisted[i] != WL_NONE)
+            TRY(vec_push(&s->places, (SunkPlace){.constant = i,
+                                                 .block = f->hoisted[i],
+                                                 .insn = last_of(f, f->hoisted[i]),
+                                                 .loop = WL_NONE,
+                                                 .other = WL_NONE,
+                                                 .next = WL_NONE}));
     return STATUS_OK;
 }
 
@@ -156,7 +179,8 @@ static Status find_places(Sinking *s) {
     }
     for (u32 l = 0; l < f->loops->loop_count; l++)
         if (f->loops->loops[l].parent != WL_NONE) s->nested[f->loops->loops[l].parent] = true;
-    if (!f->function->is_entry) return STATUS_OK;
+    TRY(place_hoisted(s));
+    if (!f->function->is_entry) return chain_places(s);
     TRY(for_all_uses(s, meet_use));
     TRY(for_all_uses(s, meet_side_use));
     TRY(for_all_uses(s, place_use));

@@ -6,6 +6,7 @@
 //   control   predicated sides (time_code_sides.c), BSSY and BSYNC (time_code_control.c)
 //   join      blocks that the machine has as one (time_code_region.c), loops that are unrolled (time_code_loops.c)
 //   merge     neighbouring loads, halves of products (time_code_merge.c)
+//   hoist     what does not change in a loop (time_code_hoist.c)
 //   sink      where parameters are loaded (time_code_sink.c)
 //   emit      machine instructions in program order (time_code_emit.c)
 //   coalesce  copies that no machine instruction is needed for (time_code_place.c)
@@ -186,6 +187,7 @@ typedef struct TimeFunc {
     bool *loop_control;  // increments, comparison and branch of an unrolled loop
     Bitset counted;      // scratch
     u32 *merged;         // time_code_merge.c: by instruction, the one that it is issued with (may be itself), WL_NONE
+    u32 *hoisted;        // time_code_hoist.c: by instruction, the block at whose end it is issued instead, WL_NONE
     // time_code_sink.c, by instruction, and behind those SunkConstant:
     bool *sunk;    // it is issued at places of its own
     u32 *sunk_at;  // before an instruction: the first in `sunk_places`, WL_NONE
@@ -276,8 +278,13 @@ void time_choose_unrolled(TimeFunc *f);
 bool time_rounds_pair(const TimeFunc *f, u32 a, u32 b);
 WL_MUST_USE Status time_merge(TimeFunc *f);
 
+// time_code_hoist.c
+WL_MUST_USE Status time_hoist(TimeFunc *f);
+
 // time_code_sink.c
 WL_MUST_USE Status time_sink(TimeFunc *f);
+// Whether every turn of a loop comes through a block of it.
+bool time_is_always_run(const TimeFunc *f, u32 loop, u32 block);
 
 // time_code_uniform.c
 // Sets by value whether it lies in a uniform register; the others are left alone.
