@@ -48,6 +48,7 @@ static inline void subject_ptx(Subject *s, const char *body) {
     int size =
         snprintf(text, sizeof text,
                  ".version 8.3\n.target sm_90\n.address_size 64\n.const .u32 table[64];\n"
+                 ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n"
                  ".visible .entry k(.param .u64 p) {\n.reg .b32 %%r<64>;\n.reg .b64 %%rd<64>;\n.reg .f32 %%f<64>;\n"
                  ".reg .pred %%p<8>;\n.shared .align 16 .b32 tile[256];\n%s\n}\n",
                  body);
@@ -57,7 +58,7 @@ static inline void subject_ptx(Subject *s, const char *body) {
     FlowCode *code;
     if (ptx_parse((Str){text, (size_t)size}, "test.ptx", &s->module, &diag) != STATUS_OK)
         fail_msg("line %u: %s", diag.entries.data[0].line, diag.entries.data[0].text);
-    assert_int_equal(flow_from_ptx(s->module, 0, &s->arena, &code), STATUS_OK);
+    assert_int_equal(flow_from_ptx(s->module, 1, &s->arena, &code), STATUS_OK);
     subject_init(s, VIEW_PTX, code);
 }
 

@@ -100,26 +100,11 @@ static bool has_samples(const AdviceCase *c) {
 // printf, malloc and the like are the driver's and take microseconds: with them a kernel is another one than without.
 // Told of the call that is waited for most. Calls through pointers may be anything.
 static Status tell_outside(AdviceMaker *m, AdviceCase *c) {
-    const CasePart *worst = NULL;
-    const char *name = "";
-    u32 at = 0;
-    f64 all = 0, most = 0;
-    for (u32 p = 0; p < c->part_count; p++)
-        for (u32 pc = 0; pc < c->parts[p].view->insn_count; pc++) {
-            const CasePart *part = &c->parts[p];
-            const FlowCode *code = part->view->flow.code;
-            u32 callee = code->sass ? WL_NONE : case_insn(part, pc)->callee;
-            if (callee == WL_NONE || !insn_calls_outside(part, pc)) continue;
-            f64 samples = part->insns[pc].issued + part->insns[pc].blamed;
-            all += samples;
-            if (samples <= most) continue;
-            most = samples, worst = part, at = pc;
-            name = module_text(code->module, code->module->funcs[callee].name);
-        }
-    if (!worst || case_share(c, all) < OUTSIDE) return STATUS_OK;
-    const char *kernel = c->view->function->name, *place = place_text(c, worst, at);
-    f64 part = 100 * case_share(c, all);
-    if (!strcmp(name, "vprintf")) name = "printf";
+    const CasePart *worst;
+    u32 at;
+    f64 part = 100 * case_outside(c, &worst, &at);
+    if (part < 100 * OUTSIDE) return STATUS_OK;
+    const char *kernel = c->view->function->name, *place = place_text(c, worst, at), *name = callee_name(worst, at);
     return note(m, arena_printf(m->context.arena,
                                 "%s spends %.0f %% of its warps' time in %s at %s: take it out first, all else is with "
                                 "it",

@@ -269,6 +269,33 @@ bool insn_calls_outside(const CasePart *part, u32 pc) {
     return !insn->operand_count || last[-1].kind == SASS_OPERAND_REG;
 }
 
+const char *callee_name(const CasePart *part, u32 pc) {
+    static const struct {
+        const char *begin, *name;
+    } names[] = {
+        {"vprintf", "printf"}, {"__cudaCDP2", "launches of kernels"}, {"cudaLaunchDevice", "launches of kernels"}};
+    const Module *module = part->view->flow.code->module;
+    const char *name = module_text(module, module->funcs[case_insn(part, pc)->callee].name);
+    for (u32 i = 0; i < WL_COUNT(names); i++)
+        if (!strncmp(name, names[i].begin, strlen(names[i].begin))) return names[i].name;
+    return name;
+}
+
+f64 case_outside(const AdviceCase *c, const CasePart **where, u32 *at) {
+    f64 all = 0, most = 0;
+    for (u32 p = 0; p < c->part_count; p++) {
+        const CasePart *part = &c->parts[p];
+        if (part->view->flow.code->sass) continue;
+        for (u32 pc = 0; pc < part->view->insn_count; pc++) {
+            if (case_insn(part, pc)->callee == WL_NONE || !insn_calls_outside(part, pc)) continue;
+            f64 samples = part->insns[pc].issued + part->insns[pc].blamed;
+            all += samples;
+            if (samples > most) most = samples, *where = part, *at = pc;
+        }
+    }
+    return case_share(c, all);
+}
+
 bool insn_calls_itself(AdviceCase *c, const CasePart *part, u32 pc) {
     const FlowResults *flow = &part->view->flow;
     u32 callee = case_insn(part, pc)->callee;

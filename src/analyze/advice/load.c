@@ -529,6 +529,10 @@ const char *case_limit(AdviceCase *c) {
         return case_printf(c, "waits for %s at %s (%.0f %% of its warps' time)",
                            lock > MOST_WAITS ? "the lock" : "other threads", place_text(c, where, pc),
                            100 * fmax(lock, flag));
+    f64 outside = case_outside(c, &where, &pc);
+    if (outside > MOST_WAITS)
+        return case_printf(c, "spends its time in %s at %s (%.0f %% of its warps' time)", callee_name(where, pc),
+                           place_text(c, where, pc), 100 * outside);
     if (limit.by == HELD_BY_SMS) return case_printf(c, "leaves SMs idle (%.0f %% of their time)", 100 * limit.part);
     if (limit.by == HELD_BY_UNIT)
         return case_printf(c, "keeps %s busy (%.0f %% of the time)", resource_names[limit.unit], 100 * limit.part);

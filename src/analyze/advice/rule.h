@@ -255,6 +255,10 @@ bool lanes_go_apart(const AdviceCase *c, const CasePart *part, u32 pc);
 // A call of what is not part of the program's code, or known only when it runs: printf, malloc, assert, a function
 // pointer.
 bool insn_calls_outside(const CasePart *part, u32 pc);
+// Part of the warps' time in such calls of known functions; `where` and `pc`: the one that is waited for most,
+// untouched when it is 0. Of PTX alone.
+f64 case_outside(const AdviceCase *c, const CasePart **where, u32 *pc);
+const char *callee_name(const CasePart *part, u32 pc);  // what such a call is for whoever wrote the source
 // A call of a function of the program's that calls itself, or others that call it.
 bool insn_calls_itself(AdviceCase *c, const CasePart *part, u32 pc);
 // Machine code: the name of the compiler's routine or of the device function behind the kernel that `pc` is in; NULL:

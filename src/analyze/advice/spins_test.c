@@ -110,6 +110,28 @@ static void a_lock_is_no_lack_of_ctas(void **state) {
     on_gpu = NULL;
 }
 
+// Nor is code of the driver's: it is what the kernel is in.
+static void what_the_driver_does_is_no_lack_of_ctas(void **state) {
+    (void)state;
+    Sampled s;
+    const CasePart *where = NULL;
+    u32 pc = 0;
+    on_gpu = &gpu_of_atomics;
+    sample(&s, BEGIN "turn: { .param .b64 f; .param .b64 a; .param .b32 r; st.param.b64 [f], %rd1;\n"
+                     "st.param.b64 [a], %rd3; call (r), vprintf, (f, a); ld.param.b32 %r6, [r]; }\n"
+                     "setp.ne.s32 %p2, %r6, 0; @%p2 bra turn; ret;");
+    s.launch.grid[0] = 10;
+    s.subject.view.occupancy.ctas_per_sm = s.subject.view.occupancy.warps_per_cta = 4;
+    for (u32 i = 0; i < s.c.parts[0].view->insn_count; i++)
+        if (case_insn(s.c.parts, i)->kind == FLOW_CALL) s.c.parts[0].insns[i].blamed += s.c.load.total;
+    assert_true(case_outside(&s.c, &where, &pc) > 0.5 && where == s.c.parts);
+    assert_string_equal(callee_name(where, pc), "printf");
+    assert_non_null(strstr(case_limit(&s.c), "spends its time in printf at"));
+    assert_null(ask(&s, "block-increase"));
+    forget(&s);
+    on_gpu = NULL;
+}
+
 static void the_wait_is_the_limit(void **state) {
     (void)state;
     Sampled s;
@@ -134,6 +156,7 @@ int main(void) {
         cmocka_unit_test(tickets_are_not_added_up),
         cmocka_unit_test(what_a_lock_guards_is_stored),
         cmocka_unit_test(a_lock_is_no_lack_of_ctas),
+        cmocka_unit_test(what_the_driver_does_is_no_lack_of_ctas),
         cmocka_unit_test(the_wait_is_the_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

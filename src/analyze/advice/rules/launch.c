@@ -9,6 +9,7 @@
 enum { WARP = 32, BLOCK_WARPS = 8, SECTOR = 32 };
 #define MOST_FIXED 0.25    // in shorter kernels the starts of CTAs are what differs
 #define MOST_SPINNING 0.2  // of the samples
+#define MOST_OUTSIDE 0.5   // ... in the driver's code
 #define EVEN 0.9           // of what equal CTAs would give; above, starts and ends of CTAs explain it
 
 typedef struct Grid {
@@ -125,16 +126,18 @@ static f64 threads_of_cta(const AdviceCase *c) {
     return (f64)l->block[0] * l->block[1] * l->block[2];
 }
 
-// CTAs that end late because others made them wait have no more work than those, and further ones would wait, too.
-static bool wait_for_each_other(const AdviceCase *c) {
+// CTAs that end late because others made them wait, or the driver's code did that launches and prints, have no more
+// work than those, and further ones would wait, too.
+static bool wait_for_others(const AdviceCase *c) {
     const CasePart *part;
     u32 pc;
+    if (case_outside(c, &part, &pc) > MOST_OUTSIDE) return true;
     return case_spinning(c, SPIN_LOCK, &part, &pc) + case_spinning(c, SPIN_FLAG, &part, &pc) > MOST_SPINNING;
 }
 
 void rule_block_increase(AdviceCase *c) {
     Grid g;
-    if (!find_grid(c, &g) || g.rounds >= 1 || wait_for_each_other(c)) return;
+    if (!find_grid(c, &g) || g.rounds >= 1 || wait_for_others(c)) return;
     MainLoop loop = main_loop(c);
     if (threads_of_cta(c) < WARP && loop.turns > 1) return;  // lanes first
     bool shared = loop.loop != WL_NONE && loop_can_be_dealt(c, &c->parts[0], loop.loop);
@@ -341,7 +344,7 @@ void rule_sm_balance(AdviceCase *c) {
     f64 even = even_part(c, &g), missing = missing_warps(c, &g);
     f64 piece =
         fmax(smallest_piece(c), 1 - warps_alive(c));  // few warps of a CTA are left, which has no more to give away
-    if (active >= EVEN * even || piece > EVEN || wait_for_each_other(c)) return;
+    if (active >= EVEN * even || piece > EVEN || wait_for_others(c)) return;
     if (!c->view->metrics.present[METRIC_SM_ACTIVE] && !ctas_may_differ(c)) return;  // samples were lost
     Hit *hit = hit_begin(c);
     hit_of_shape(hit);
