@@ -221,7 +221,10 @@ static void keep_in_registers(AdviceCase *c, bool stored) {
     f64 share = 100 * f.requests / fmax(requests_of_all(c, true), 1);
     hit_fact(hit, "repeated_accesses", f.count, "instructions",
              "%u %s the same words again: %.0f %% of all accesses to memory", f.count,
-             stored ? "accesses store, or load and store," : "loads read", share);
+             stored         ? "accesses store, or load and store,"
+             : f.count == 1 ? "load reads"
+                            : "loads read",
+             share);
     hit_caution(hit, stored ? "only if no other thread reads or writes there meanwhile"
                             : "only if nothing writes there meanwhile: the pointers do not overlap");
     const char *place = place_text(c, f.part, f.pc);
