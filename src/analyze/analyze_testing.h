@@ -41,13 +41,14 @@ static inline void subject_init(Subject *s, ViewCode kind, const FlowCode *code)
     for (u32 pc = 0; pc < code->insn_count; pc++) s->executed[pc] = s->issued[pc] = 1;
 }
 
-// Of a kernel's body in PTX, which has the registers %r, %rd, %f and %p, an array `tile` in shared memory and `table`
-// in constant memory. Its instructions are numbered from 0.
+// Of a kernel's body in PTX, which has the registers %r, %rd, %f and %p, an array `tile` in shared memory, `table` in
+// constant memory, a table of cuRAND's, and printf. Its instructions are numbered from 0.
 static inline void subject_ptx(Subject *s, const char *body) {
     static char text[16384];
     int size =
         snprintf(text, sizeof text,
-                 ".version 8.3\n.target sm_90\n.address_size 64\n.const .u32 table[64];\n"
+                 ".version 8.3\n.target sm_90\n.address_size 64\n.const .u32 table[64];\n.global .u32 "
+                 "precalc_xorwow_matrix[800];\n"
                  ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n"
                  ".visible .entry k(.param .u64 p) {\n.reg .b32 %%r<64>;\n.reg .b64 %%rd<64>;\n.reg .f32 %%f<64>;\n"
                  ".reg .pred %%p<8>;\n.shared .align 16 .b32 tile[256];\n%s\n}\n",

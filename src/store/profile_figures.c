@@ -204,9 +204,10 @@ static ProfilePlace place_of(const Query *query) {
     const ProfileFile *file = find_file(query->profile, query_u64(query, 1));
     const ProfileFile *call = find_file(query->profile, query_u64(query, 3));
     if (!file) return (ProfilePlace){.line = query_u32(query, 6)};
-    bool at_call = query_u32(query, 5) > 0 && file->system && call && !call->system;
-    if (at_call) return (ProfilePlace){.file = call->path, .line = query_u32(query, 4)};
-    return (ProfilePlace){.file = file->path, .line = query_u32(query, 2)};
+    const char *header = file->system ? file->path : NULL;
+    bool at_call = query_u32(query, 5) > 0 && header && call && !call->system;
+    if (at_call) return (ProfilePlace){.file = call->path, .line = query_u32(query, 4), .header = header};
+    return (ProfilePlace){.file = file->path, .line = query_u32(query, 2), .header = header};
 }
 
 static Status find_line(LineBuild *build, Intern *texts, ProfilePlace place, u64 *at) {

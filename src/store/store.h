@@ -103,8 +103,9 @@ typedef struct ProfileLine {
 typedef struct ProfilePlace {
     const char *file;
     u32 line;
-    u8 op_class;  // UnitClass of the PTX instruction
-    u8 space;     // 1 + PtxSpace of the memory that it reads; 0: none, or not known
+    const char *header;  // of the toolkit or the system, that the instruction is written in; NULL: in none
+    u8 op_class;         // UnitClass of the PTX instruction
+    u8 space;            // 1 + PtxSpace of the memory that it reads; 0: none, or not known
     bool atomic;
 } ProfilePlace;
 

@@ -186,7 +186,17 @@ void hit_of_shape(Hit *hit) {
 }
 
 // --- the end -------------------------------------------------------------------------------------------------------
+// Where cuRAND's states skip ahead nobody changes single lines: not doing it is all that can be done.
+static bool is_not_to_edit(const Hit *hit, const CasePart *part, u32 pc) {
+    const FlowResults *flow = &part->view->flow;
+    u32 loop = flow->loops->loop_of[flow->cfg->block_of[pc]];
+    if (advice_functions[hit->rule - advice_rules] == rule_random_states) return false;
+    while (loop != WL_NONE && !loop_skips_ahead(part, loop)) loop = flow->loops->loops[loop].parent;
+    return loop != WL_NONE;
+}
+
 static void keep(Hit *hit, AdvicePlaceKind kind, const CasePart *part, u32 pc, u32 pc_end) {
+    if ((kind == PLACE_LINE || kind == PLACE_LOOP) && is_not_to_edit(hit, part, pc)) return hit_drop(hit);
     const ProfilePlace *line = pc < part->view->insn_count ? &part->view->places[pc] : NULL;
     hit->scope = (AdvicePlace){.kind = kind,
                                .view = part->view,

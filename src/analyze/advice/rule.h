@@ -276,6 +276,8 @@ bool insn_feeds(const CasePart *part, u32 pc, u32 depth, bool (*wanted)(const Ca
 // profiled run had them; 0: they do not follow each other, or not often. rules/merge.c
 f64 launches_period(const ProfileLaunch *launches, u32 count, u32 function);
 bool loop_has(const CasePart *part, u32 loop, u32 pc);
+// A loop of cuRAND's, which brings a generator's state forward to where a thread begins. random_states.c
+bool loop_skips_ahead(const CasePart *part, u32 loop);
 bool loop_spins(const CasePart *part, u32 loop);  // turns until others change a word; WL_NONE does not. spins.c
 // Changes a word that such a loop asks for, or reads.
 bool access_is_spun_on(const CasePart *part, const CaseAccess *a);
