@@ -8,9 +8,9 @@
 
 // Cycles from one look to the next: at first FIRST, then twice as many each time, as a look costs as much as all
 // registers are large. A warp that waits for memory or sleeps is as it was and will go on, so those looks count only in
-// which every warp that waits for no other one has gone on since the last. In MOST everything that is under way comes to
-// an end: nanosleep sleeps at most a millisecond (PTX ISA 9.7.14.12), 2 million cycles of the fastest model, and no queue
-// of the memory system lasts longer.
+// which every warp that waits for no other one has gone on since the last. In MOST everything that is under way comes
+// to an end: nanosleep sleeps at most a millisecond (PTX ISA 9.7.14.12), 2 million cycles of the fastest model, and no
+// queue of the memory system lasts longer.
 #define FIRST (1u << 16)
 #define MOST (1u << 22)
 
