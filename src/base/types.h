@@ -35,4 +35,7 @@ typedef struct Str {
 
 #define STR(literal) ((Str){(literal), sizeof(literal) - 1})
 
+// What a noun ends with, of so many: "1 byte", "2 bytes".
+static inline const char *plural(u64 count) { return count == 1 ? "" : "s"; }
+
 #endif

@@ -188,7 +188,7 @@ static Status find_kernel(Run *r, const SpecLaunch *l, SimKernel **kernel) {
 static Status fill_params(Run *r, const SpecLaunch *l, const SimKernelInfo *info, u8 *block) {
     if (l->param_count != info->param_count) {
         diag_text(&r->diag, DIAG_ERROR, r->args->spec, l->line, 0, "`%s` has %u parameter%s, the launch gives %u",
-                  info->name, info->param_count, info->param_count == 1 ? "" : "s", l->param_count);
+                  info->name, info->param_count, plural(info->param_count), l->param_count);
         return STATUS_INVALID;
     }
     for (u32 i = 0; i < l->param_count; i++) {
@@ -271,7 +271,7 @@ static Status finish_checks(Run *r) {
     SimCheckTotals t = sim_check_totals(r->sim);
     if (!r->args->quiet || t.errors || t.warnings)
         fprintf(stderr, "========= CHECK SUMMARY: %" PRIu64 " error%s, %" PRIu64 " warning%s\n", t.errors,
-                t.errors == 1 ? "" : "s", t.warnings, t.warnings == 1 ? "" : "s");
+                plural(t.errors), t.warnings, plural(t.warnings));
     r->found = t.errors != 0;
     return t.errors ? STATUS_INVALID : STATUS_OK;
 }
@@ -330,12 +330,12 @@ int cmd_sim(int argc, char **argv) {
     if (status == STATUS_OK) status = checked;
     if (status == STATUS_OK && !args.quiet)
         printf("RESULT PASS: %u launch%s, %u expectation%s\n", r.spec.launches.len,
-               r.spec.launches.len == 1 ? "" : "es", r.spec.expects.len, r.spec.expects.len == 1 ? "" : "s");
+               r.spec.launches.len == 1 ? "" : "es", r.spec.expects.len, plural(r.spec.expects.len));
     if (status != STATUS_OK && r.diag.errors == 0 && !r.found)
         cli_fail(EXIT_INPUT, "%s: %s", args.ptx, status_text(status));
     if (r.failures && !args.quiet)
         printf("RESULT FAIL: %u of %u expectation%s not met\n", r.failures, r.spec.expects.len,
-               r.spec.expects.len == 1 ? "" : "s");
+               plural(r.spec.expects.len));
     cli_diag_readable(&r.diag);
     sim_destroy(r.sim);
     Status closed = store_close(r.writer);

@@ -46,11 +46,11 @@ void checker_finish(CudaContext *c) {
                 (unsigned long long)c->findings_shown - c->config.check_limit);
     if (t.leaks && !c->config.leak_check && !c->config.quiet)
         fprintf(stderr, "========= %llu allocation%s of %llu bytes in all never freed (--leak-check tells each)\n",
-                (unsigned long long)t.leaks, t.leaks == 1 ? "" : "s", (unsigned long long)t.leaked_bytes);
+                (unsigned long long)t.leaks, plural(t.leaks), (unsigned long long)t.leaked_bytes);
     if (c->config.quiet && !t.errors && !t.warnings) return;
-    fprintf(stderr, "========= CHECK SUMMARY: %llu error%s", (unsigned long long)t.errors, t.errors == 1 ? "" : "s");
+    fprintf(stderr, "========= CHECK SUMMARY: %llu error%s", (unsigned long long)t.errors, plural(t.errors));
     if (t.occurrences > t.errors) fprintf(stderr, " (%llu times)", (unsigned long long)t.occurrences);
-    if (t.warnings) fprintf(stderr, ", %llu warning%s", (unsigned long long)t.warnings, t.warnings == 1 ? "" : "s");
+    if (t.warnings) fprintf(stderr, ", %llu warning%s", (unsigned long long)t.warnings, plural(t.warnings));
     fputs("\n", stderr);
 }
 

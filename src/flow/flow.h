@@ -226,6 +226,10 @@ typedef struct Loops {
 // by header position in reverse post-order. The header of an irreducible loop is its first block in depth-first order.
 WL_MUST_USE Status flow_loops(const Cfg *cfg, const DomTree *dominators, Arena *arena, Loops **loops);
 
+// Whether no other loop is inside.
+static inline bool flow_loop_is_innermost(const Loops *loops, u32 loop) {
+    return loops->loops[loop].leave == loops->loops[loop].enter + 1;
+}
 bool flow_loop_has(const Loops *loops, u32 loop, u32 block);  // block inside the loop or a nested one; WL_NONE has none
 
 #endif

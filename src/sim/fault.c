@@ -94,8 +94,6 @@ static void say_thread(Text *t, const Warp *w, u32 lane) {
 // More than any GPU has: what is so far from its memory is none of it.
 static const u64 far = 1ull << 40;
 
-static const char *ending(u64 count) { return count == 1 ? "" : "s"; }
-
 static void say_nearest(Text *t, const Sim *sim, u64 address) {
     enum { NULL_PAGES = 1 << 16 };
     const SimAllocation *a = sim_nearest(sim, address);
@@ -114,23 +112,23 @@ static void say_nearest(Text *t, const Sim *sim, u64 address) {
     }
     const char *name = a->label ? a->label : "";
     say(t, "; the nearest allocation is %s%s0x%llx of %llu byte%s", name, *name ? " at " : "",
-        (unsigned long long)a->address, (unsigned long long)a->size, ending(a->size));
+        (unsigned long long)a->address, (unsigned long long)a->size, plural(a->size));
     u64 end = a->address + a->size;
     if (address < a->address)
         say(t, ", %llu byte%s behind the address", (unsigned long long)(a->address - address),
-            ending(a->address - address));
+            plural(a->address - address));
     else if (address >= end)
         say(t, ", the address is %llu byte%s behind its end", (unsigned long long)(address - end),
-            ending(address - end));
+            plural(address - end));
     else
         say(t, ", the access crosses its end");
 }
 
 static void say_access(Text *t, const Grid *g, const Fault *f, const Exec *x) {
     say(t, "%s %s of %u byte%s at address 0x%llx is %s", space_name(f->space), f->is_store ? "write" : "read", f->width,
-        ending(f->width), (unsigned long long)f->address, faults[f->kind].text);
+        plural(f->width), (unsigned long long)f->address, faults[f->kind].text);
     if (f->space == SPACE_SHARED)
-        say(t, " (the block has %u byte%s)", x->shared_size, ending(x->shared_size));
+        say(t, " (the block has %u byte%s)", x->shared_size, plural(x->shared_size));
     else if (f->space == SPACE_SHARED_CLUSTER)
         say(t, " (offset %u of the block of rank %u; the cluster has %u blocks with %u bytes)",
             (u32)f->address & SHARED_OFFSET_MASK, (u32)(f->address >> SHARED_RANK_SHIFT) - 1, g->cluster_size,

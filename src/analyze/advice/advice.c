@@ -272,14 +272,9 @@ static Status tell_unknown_gpus(AdviceMaker *m) {
 
 // No kernel can give back what copies take.
 static Status tell_copies(AdviceMaker *m) {
-    ProfileSummary summary;
-    f64 kernels = 0;
-    TRY(profile_summary(m->context.profile, &summary, m->context.diag));
-    for (u32 i = 0; i < m->context.kernel_count && kernels <= 0; i++) {
-        const ViewLaunches *l = &m->context.kernels[i]->launches;
-        if (l->share > 0) kernels = l->total_ns / l->share;
-    }
-    f64 part = kernels > 0 ? (f64)summary.copy_ns / ((f64)summary.copy_ns + kernels) : 0;
+    AdviceTimes times;
+    TRY(time_of_all(m, &times));
+    f64 part = times.kernel_ns > 0 ? times.copy_ns / (times.copy_ns + times.kernel_ns) : 0;
     if (part < MOSTLY_COPIES) return STATUS_OK;
     return note(m,
                 arena_printf(m->context.arena,

@@ -24,6 +24,14 @@ typedef struct AdviceMaker {
     AdviceList *list;
 } AdviceMaker;
 
+typedef struct AdviceTimes {
+    f64 kernel_ns;  // of all kernels of the profile, also of those that are not wanted; 0 = not known
+    f64 copy_ns;
+    u64 copies;
+} AdviceTimes;
+
+WL_MUST_USE Status time_of_all(const AdviceMaker *m, AdviceTimes *times);
+
 // The hits of one kernel become rows, in groups of those that would remove the same stalls.
 WL_MUST_USE Status rank_kernel(AdviceMaker *m, AdviceCase *c);
 WL_MUST_USE Status rank_all(AdviceMaker *m);

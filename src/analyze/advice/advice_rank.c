@@ -291,16 +291,25 @@ static void rank_by_kernel(AdviceList *list, AdviceKernel *kernels, u32 *ranked)
     }
 }
 
-static Status find_times(const AdviceMaker *m, AdviceList *list) {
+Status time_of_all(const AdviceMaker *m, AdviceTimes *times) {
     ProfileSummary summary;
     TRY(profile_summary(m->context.profile, &summary, m->context.diag));
-    for (u32 i = 0; i < m->context.kernel_count; i++) {
+    *times = (AdviceTimes){.copies = summary.copies, .copy_ns = (f64)summary.copy_ns};
+    for (u32 i = 0; i < m->context.kernel_count && times->kernel_ns <= 0; i++) {
         const ViewLaunches *l = &m->context.kernels[i]->launches;
-        if (l->share > 0 && l->total_ns > 0 && list->kernel_ns <= 0) list->kernel_ns = l->total_ns / l->share;
-        if (!*list->provenance) list->provenance = m->context.kernels[i]->provenance;
+        if (l->share > 0 && l->total_ns > 0) times->kernel_ns = l->total_ns / l->share;
     }
-    list->copies = summary.copies;
-    list->gpu_ns = list->kernel_ns > 0 ? list->kernel_ns + (f64)summary.copy_ns : 0;
+    return STATUS_OK;
+}
+
+static Status find_times(const AdviceMaker *m, AdviceList *list) {
+    AdviceTimes times;
+    TRY(time_of_all(m, &times));
+    for (u32 i = 0; i < m->context.kernel_count && !*list->provenance; i++)
+        list->provenance = m->context.kernels[i]->provenance;
+    list->kernel_ns = times.kernel_ns;
+    list->copies = times.copies;
+    list->gpu_ns = times.kernel_ns > 0 ? times.kernel_ns + times.copy_ns : 0;
     return STATUS_OK;
 }
 

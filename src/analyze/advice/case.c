@@ -167,6 +167,7 @@ static Status fill_part(AdviceCase *c, CasePart *part) {
     TRY(case_find_loops(c, part));
     TRY(case_find_accesses(c, part));
     case_find_spins(part);
+    case_find_skips(part);
     return STATUS_OK;
 }
 

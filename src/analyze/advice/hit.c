@@ -188,11 +188,8 @@ void hit_of_shape(Hit *hit) {
 // --- the end -------------------------------------------------------------------------------------------------------
 // Where cuRAND's states skip ahead nobody changes single lines: not doing it is all that can be done.
 static bool is_not_to_edit(const Hit *hit, const CasePart *part, u32 pc) {
-    const FlowResults *flow = &part->view->flow;
-    u32 loop = flow->loops->loop_of[flow->cfg->block_of[pc]];
-    if (advice_functions[hit->rule - advice_rules] == rule_random_states) return false;
-    while (loop != WL_NONE && !loop_skips_ahead(part, loop)) loop = flow->loops->loops[loop].parent;
-    return loop != WL_NONE;
+    bool own = advice_functions[hit->rule - advice_rules] == rule_random_states;
+    return !own && loop_skips_ahead(part, part->insns[pc].loop);
 }
 
 static void keep(Hit *hit, AdvicePlaceKind kind, const CasePart *part, u32 pc, u32 pc_end) {

@@ -94,6 +94,7 @@ typedef struct CaseLoop {
     bool innermost;
     bool has_barrier, has_call;
     bool tells;   // threads tell each other something in it: exchanges, strong accesses
+    bool skips;   // it brings a state of cuRAND's forward to where a thread begins. random_states.c
     u8 spin;      // SpinKind
     u32 spin_pc;  // ... the access to that word
 } CaseLoop;
@@ -276,9 +277,8 @@ bool insn_feeds(const CasePart *part, u32 pc, u32 depth, bool (*wanted)(const Ca
 // profiled run had them; 0: they do not follow each other, or not often. rules/merge.c
 f64 launches_period(const ProfileLaunch *launches, u32 count, u32 function);
 bool loop_has(const CasePart *part, u32 loop, u32 pc);
-// A loop of cuRAND's, which brings a generator's state forward to where a thread begins. random_states.c
-bool loop_skips_ahead(const CasePart *part, u32 loop);
-bool loop_spins(const CasePart *part, u32 loop);  // turns until others change a word; WL_NONE does not. spins.c
+bool loop_skips_ahead(const CasePart *part, u32 loop);  // CaseLoop.skips, or a loop around it does
+bool loop_spins(const CasePart *part, u32 loop);        // turns until others change a word; WL_NONE does not. spins.c
 // Changes a word that such a loop asks for, or reads.
 bool access_is_spun_on(const CasePart *part, const CaseAccess *a);
 // A ticket: the loop around it goes on or ends by its result.
@@ -339,7 +339,6 @@ void hit_end_line(Hit *hit, const CasePart *part, u32 pc, const char *format, ..
 const char *place_text(AdviceCase *c, const CasePart *part, u32 pc);
 // Same file and line, or, where lines are not known, the same instruction.
 bool same_line(const CasePart *part, u32 a, u32 b);
-static inline const char *plural(u32 count) { return count == 1 ? "" : "s"; }
 const char *case_printf(AdviceCase *c, const char *format, ...) WL_PRINTF(2, 3);  // "" when memory is out
 const char *case_vprintf(AdviceCase *c, const char *format, va_list args) WL_PRINTF(2, 0);
 
@@ -350,6 +349,7 @@ void case_free(AdviceCase *c);
 u32 insn_traits(const KernelView *view, u32 pc);                       // traits.c
 WL_MUST_USE Status case_find_accesses(AdviceCase *c, CasePart *part);  // access.c
 void case_find_spins(CasePart *part);                                  // spins.c
+void case_find_skips(CasePart *part);                                  // random_states.c
 void case_join_stores(AdviceCase *c);                                  // access.c: once warps are known
 WL_MUST_USE Status case_find_load(AdviceCase *c);                      // load.c
 WL_MUST_USE Status case_find_loops(AdviceCase *c, CasePart *part);     // scope.c

@@ -54,10 +54,9 @@ Status case_find_loops(AdviceCase *c, CasePart *part) {
     const Loops *loops = part->view->flow.loops;
     part->loops = ARENA_ARRAY(c->scratch, CaseLoop, loops->loop_count + 1);
     if (!part->loops) return STATUS_NO_MEMORY;
-    for (u32 l = 0; l < loops->loop_count; l++) part->loops[l].innermost = true;
     for (u32 l = 0; l < loops->loop_count; l++) {
         const FlowLoop *loop = &loops->loops[l];
-        if (loop->parent != WL_NONE) part->loops[loop->parent].innermost = false;
+        part->loops[l].innermost = flow_loop_is_innermost(loops, l);
         part->loops[l].trips = loop->trip_count > 0 ? (f64)loop->trip_count : measured_trips(part, loop, l);
     }
     for (u32 pc = 0; pc < part->view->insn_count; pc++) add_to_loops(part, pc);

@@ -165,7 +165,7 @@ const char *check_access_text(char *buffer, size_t size, const CheckAccess *a) {
              a->atomic  ? "atomic"
              : a->store ? "write"
                         : "read",
-             a->bytes, a->bytes == 1 ? "" : "s");
+             a->bytes, plural(a->bytes));
     return buffer;
 }
 

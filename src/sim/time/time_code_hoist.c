@@ -34,25 +34,21 @@ static bool is_movable(const TimeFunc *f, u32 insn) {
            !is_edited(f, insn);
 }
 
-// The block that what an instruction made is known from on.
-static u32 made_in(const TimeFunc *f, u32 insn) {
-    return f->hoisted[insn] != WL_NONE ? f->hoisted[insn] : f->cfg->block_of[insn];
-}
-
 static bool reads_of_loop(const TimeFunc *f, u32 insn, u32 loop) {
     const Picked *p = &f->picked[insn];
     for (u32 k = 0; k < p->leaf_count; k++) {
         u32 leaf = f->leaves.data[p->leaves + k];
         for (u32 d = f->first_def[leaf]; d < f->first_def[leaf + 1]; d++)
-            if (flow_loop_has(f->loops, loop, made_in(f, f->defs_of[d]))) return true;
+            if (flow_loop_has(f->loops, loop, time_home(f, f->defs_of[d]))) return true;
     }
     return false;
 }
 
 // The block before the loop of an instruction that leaves it; WL_NONE: it stays.
-static u32 home_of(const TimeFunc *f, const bool *nested, u32 insn) {
+static u32 block_before(const TimeFunc *f, u32 insn) {
     u32 block = f->cfg->block_of[insn], loop = f->loops->loop_of[block];
-    if (loop == WL_NONE || nested[loop] || f->predicated[block] || f->speculated[block]) return WL_NONE;
+    if (loop == WL_NONE || !flow_loop_is_innermost(f->loops, loop) || f->predicated[block] || f->speculated[block])
+        return WL_NONE;
     u32 before = f->dominators->parent[f->loops->loops[loop].header];
     if (before == WL_NONE || f->predicated[before] || f->speculated[before]) return WL_NONE;
     bool leaves = is_movable(f, insn) && time_is_always_run(f, loop, block) && !reads_of_loop(f, insn, loop);
@@ -60,14 +56,10 @@ static u32 home_of(const TimeFunc *f, const bool *nested, u32 insn) {
 }
 
 Status time_hoist(TimeFunc *f) {
-    Arena *arena = &f->lower->scratch;
-    bool *nested = ARENA_ARRAY(arena, bool, f->loops->loop_count + 1);  // others are inside
-    f->hoisted = ARENA_ARRAY(arena, u32, f->code->insn_count + 1);
-    if (!nested || !f->hoisted) return STATUS_NO_MEMORY;
-    for (u32 l = 0; l < f->loops->loop_count; l++)
-        if (f->loops->loops[l].parent != WL_NONE) nested[f->loops->loops[l].parent] = true;
+    f->hoisted = ARENA_ARRAY(&f->lower->scratch, u32, f->code->insn_count + 1);
+    if (!f->hoisted) return STATUS_NO_MEMORY;
     for (u32 i = 0; i < f->code->insn_count; i++) f->hoisted[i] = WL_NONE;
     for (u32 i = 0; i < f->code->insn_count; i++)
-        if (f->cfg->blocks[f->cfg->block_of[i]].reachable) f->hoisted[i] = home_of(f, nested, i);
+        if (f->cfg->blocks[f->cfg->block_of[i]].reachable) f->hoisted[i] = block_before(f, i);
     return STATUS_OK;
 }

@@ -7,10 +7,9 @@
 
 typedef struct Sinking {
     TimeFunc *f;
-    bool *stays;   // by instruction, then SunkConstant: it is issued where it stands
-    u32 *from;     // ... the block that it is known from on
-    bool *nested;  // by loop: others are inside
-    u32 *first;    // by constant: its first place, WL_NONE
+    bool *stays;  // by instruction, then SunkConstant: it is issued where it stands
+    u32 *from;    // ... the block that it is known from on
+    u32 *first;   // by constant: its first place, WL_NONE
     Vec(SunkPlace) places;
 } Sinking;
 
@@ -64,7 +63,7 @@ static u32 home_of(const Sinking *s, u32 block, u32 constant) {
     if (own && f->predicated[block]) return block;
     for (u32 loop = f->loops->loop_of[block]; loop != WL_NONE; loop = f->loops->loop_of[block]) {
         u32 before = f->dominators->parent[f->loops->loops[loop].header];
-        bool stays = own && (s->nested[loop] || !time_is_always_run(f, loop, block));
+        bool stays = own && (!flow_loop_is_innermost(f->loops, loop) || !time_is_always_run(f, loop, block));
         if (before == WL_NONE || flow_loop_has(f->loops, loop, s->from[constant]) || stays) break;
         block = before;
     }
@@ -103,28 +102,23 @@ static Status meet(Sinking *s, u32 constant, u32 block) {
     return vec_push(&s->places, place);
 }
 
-// Where an instruction is issued: its own block, or that before its loop.
-static u32 block_at(const TimeFunc *f, u32 insn) {
-    return f->hoisted[insn] != WL_NONE ? f->hoisted[insn] : f->cfg->block_of[insn];
-}
-
 static u32 last_of(const TimeFunc *f, u32 block) {
     return f->cfg->blocks[block].first + f->cfg->blocks[block].count - 1;
 }
 
 static Status meet_use(Sinking *s, u32 constant, u32 insn) {
-    u32 block = block_at(s->f, insn);
+    u32 block = time_home(s->f, insn);
     return s->f->predicated[block] ? STATUS_OK : meet(s, constant, block);
 }
 
 static Status meet_side_use(Sinking *s, u32 constant, u32 insn) {
-    u32 block = block_at(s->f, insn);
+    u32 block = time_home(s->f, insn);
     return !s->f->predicated[block] || is_there(s, constant, block) ? STATUS_OK : meet(s, constant, block);
 }
 
 // The first use in the block of the place; what is hoisted there comes last.
 static Status place_use(Sinking *s, u32 constant, u32 insn) {
-    u32 block = block_at(s->f, insn);
+    u32 block = time_home(s->f, insn);
     if (s->f->hoisted[insn] != WL_NONE) return STATUS_OK;
     for (u32 p = s->first[constant]; p != WL_NONE; p = s->places.data[p].other)
         if (s->places.data[p].block == block && s->places.data[p].insn == WL_NONE) s->places.data[p].insn = insn;
@@ -177,8 +171,6 @@ static Status find_places(Sinking *s) {
         s->from[i] = i < f->code->insn_count ? f->cfg->block_of[i] : 0;
         s->stays[i] = i < f->code->insn_count && !is_candidate(f, i);
     }
-    for (u32 l = 0; l < f->loops->loop_count; l++)
-        if (f->loops->loops[l].parent != WL_NONE) s->nested[f->loops->loops[l].parent] = true;
     TRY(place_hoisted(s));
     if (!f->function->is_entry) return chain_places(s);
     TRY(for_all_uses(s, meet_use));
@@ -193,11 +185,10 @@ Status time_sink(TimeFunc *f) {
     Sinking s = {.f = f,
                  .stays = ARENA_ARRAY(arena, bool, count),
                  .from = ARENA_ARRAY(arena, u32, count),
-                 .nested = ARENA_ARRAY(arena, bool, f->loops->loop_count + 1),
                  .first = ARENA_ARRAY(arena, u32, count)};
     f->sunk = ARENA_ARRAY(arena, bool, count);
     f->sunk_at = ARENA_ARRAY(arena, u32, count);
-    if (!s.stays || !s.from || !s.nested || !s.first || !f->sunk || !f->sunk_at) return STATUS_NO_MEMORY;
+    if (!s.stays || !s.from || !s.first || !f->sunk || !f->sunk_at) return STATUS_NO_MEMORY;
     for (u32 i = 0; i < count; i++) f->sunk_at[i] = WL_NONE;
     Status status = find_places(&s);
     vec_free(&s.places);

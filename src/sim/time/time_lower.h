@@ -340,6 +340,11 @@ static inline u32 time_merged_end(const TimeFunc *f, u32 insn) {
     return f->merged[insn] == insn ? block->first + block->count : insn + 1;
 }
 
+// The block that an instruction is issued in: its own, or that before the loop which it has left.
+static inline u32 time_home(const TimeFunc *f, u32 insn) {
+    return f->hoisted[insn] != WL_NONE ? f->hoisted[insn] : f->cfg->block_of[insn];
+}
+
 static inline const FlowOperand *time_uses(const TimeFunc *f, u32 insn) {
     const FlowInsn *in = &f->code->insns[insn];
     return f->code->operands + in->operands + in->defs;

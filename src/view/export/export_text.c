@@ -138,7 +138,7 @@ static void write_summary(Text *text) {
         kernels += report->kernels[i].launch_count > 0;
         launches += report->kernels[i].launch_count;
     }
-    item(text, "launches", arena_printf(&text->arena, "%u (%u kernel%s)", launches, kernels, kernels == 1 ? "" : "s"));
+    item(text, "launches", arena_printf(&text->arena, "%u (%u kernel%s)", launches, kernels, plural(kernels)));
     if (summary->copies) {
         item(text, "copies",
              arena_printf(&text->arena, "%llu (%s)%s", (unsigned long long)summary->copies,
@@ -448,8 +448,7 @@ static void write_rest(Text *text, const ReportKernel *kernel, const RankedLine 
     for (u32 i = shown; i < kernel->line_count; i++) share += share_of(kernel, ranked[i].line);
     if (shown == kernel->line_count) return;
     u32 more = kernel->line_count - shown;
-    output_printf(text->out, "  and %u more line%s with %s %%\n", more, more == 1 ? "" : "s",
-                  number_fixed(share, 1).text);
+    output_printf(text->out, "  and %u more line%s with %s %%\n", more, plural(more), number_fixed(share, 1).text);
 }
 
 static const char *lines_title(Text *text, const ReportKernel *kernel, const char *file) {
@@ -489,7 +488,7 @@ static void write_lines(Text *text) {
     }
     if (shown <= limit) return;
     output_printf(text->out, "\n  the lines of %u more kernel%s: --section lines, or choose with -k\n", shown - limit,
-                  shown - limit == 1 ? "" : "s");
+                  plural(shown - limit));
 }
 
 static Status compile_columns(Text *text) {

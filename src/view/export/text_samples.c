@@ -131,7 +131,7 @@ static void write_samples(Text *text, const ReportKernel *kernel, u32 most) {
     }
     text_heading(text,
                  arena_printf(&text->arena, "Waiting warps of %s%s%s (sampled)", name, *file ? " in " : "", file));
-    output_printf(text->out, "  %s sample%s", count.text, s->samples == 1 ? "" : "s");
+    output_printf(text->out, "  %s sample%s", count.text, plural(s->samples));
     if (s->period) output_printf(text->out, ", one of an SM every %llu ", (unsigned long long)s->period);
     if (s->longest > s->period) output_printf(text->out, "to %llu ", (unsigned long long)s->longest);
     if (s->period) output_text(text->out, "cycles");
@@ -160,7 +160,7 @@ void text_samples(Text *text) {
     }
     if (shown > limit)
         output_printf(text->out, "\n  the samples of %u more kernel%s: --section samples\n", shown - limit,
-                      shown - limit == 1 ? "" : "s");
+                      plural(shown - limit));
     if (!alone || shown || all > 0) return;
     text_heading(text, "Kernels on the GPU");
     output_text(text->out, "  the profile has no launches on a GPU; `warplens run --on gpu` records them\n");

@@ -373,7 +373,7 @@ static void write_stall_lines(Text *text, const ReportKernel *kernel, u32 most) 
     if (!count) return;
     qsort(rows, count, sizeof *rows, compare_lines);
     stall_table(text, kernel, rows, count < most ? count : most);
-    if (count > most) output_printf(text->out, "  and %u more line%s\n", count - most, count - most == 1 ? "" : "s");
+    if (count > most) output_printf(text->out, "  and %u more line%s\n", count - most, plural(count - most));
 }
 
 // --- sections ------------------------------------------------------------------------------------------------------
@@ -415,7 +415,7 @@ void text_timing(Text *text) {
     }
     if (shown > limit)
         output_printf(text->out, "\n  the timing of %u more kernel%s: --section timing\n", shown - limit,
-                      shown - limit == 1 ? "" : "s");
+                      plural(shown - limit));
     if (shown || report->options.section != REPORT_TIMING) return;
     text_heading(text, "Timing");
     nothing_timed(text);

@@ -150,7 +150,7 @@ void rule_block_increase(AdviceCase *c) {
         hit->change.work = hit->change.warps = evened_out(c, &g);  // the same warps, on more SMs
     if (hit->change.work > 0.99 && hit->change.warps < 1.01) return hit_drop(hit);
     hit_fact(hit, "launch__grid_size", g.ctas, "CTAs", "%.0f CTA%s on %.0f SMs, each of which holds %.0f", g.ctas,
-             plural((u32)g.ctas), g.sms, g.per_sm);
+             plural((u64)g.ctas), g.sms, g.per_sm);
     hit_basis(hit, "equations 6 to 10: %.2f of the work per SM, %.1f times the warps", hit->change.work,
               hit->change.warps > 0 ? hit->change.warps : 1);
     if (more >= 2 && any_grid(c))

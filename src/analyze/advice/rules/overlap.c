@@ -184,7 +184,7 @@ static void load_earlier(AdviceCase *c, const CasePart *part, u32 loop) {
     hit->change.scope_active = work_to_overlap(part, loop, hit->change.hidden, tile);
     hit_fact(hit, "load_to_use_distance", distance, "instructions",
              "the load at %s is waited for %u instruction%s after its start", place_text(c, part, at), distance,
-             distance == 1 ? "" : "s");
+             plural(distance));
     f64 share = 100 * case_share(c, hit->change.hidden);
     hit_fact(hit, "load_wait_share", share, "%", "%.0f %% of the samples wait for it and others like it", share);
     hit_basis(hit, "equation 5 over %.0f %% of the samples, the rest of the loop being the active part", share);

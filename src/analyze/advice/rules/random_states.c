@@ -26,9 +26,8 @@ static bool names_matrices(const FlowCode *code, u32 pc) {
 
 // Numbers are drawn without loops; a loop of the program's around them has instructions of its own. Where no lines are
 // known, loops that name the matrices: four in one another (bits of the sequence, how often, words, bits of those).
-bool loop_skips_ahead(const CasePart *part, u32 loop) {
+static bool skips(const CasePart *part, u32 loop) {
     const FlowResults *flow = &part->view->flow;
-    if (loop == WL_NONE) return false;
     const FlowLoop *l = &flow->loops->loops[loop];
     u32 deepest = 0;
     bool lines = false;
@@ -43,6 +42,15 @@ bool loop_skips_ahead(const CasePart *part, u32 loop) {
         }
     }
     return lines || (deepest && deepest - l->depth < 4);
+}
+
+void case_find_skips(CasePart *part) {
+    for (u32 l = 0; l < part->view->flow.loops->loop_count; l++) part->loops[l].skips = skips(part, l);
+}
+
+bool loop_skips_ahead(const CasePart *part, u32 loop) {
+    while (loop != WL_NONE && !part->loops[loop].skips) loop = part->view->flow.loops->loops[loop].parent;
+    return loop != WL_NONE;
 }
 
 typedef struct Skips {
@@ -68,8 +76,7 @@ void rule_random_states(AdviceCase *c) {
         const CasePart *part = &c->parts[p];
         const Loops *loops = part->view->flow.loops;
         for (u32 l = 0; l < loops->loop_count; l++) {
-            u32 parent = loops->loops[l].parent;
-            if (!loop_skips_ahead(part, l) || (parent != WL_NONE && loop_skips_ahead(part, parent))) continue;
+            if (!part->loops[l].skips || loop_skips_ahead(part, loops->loops[l].parent)) continue;
             samples += part->loops[l].active + part->loops[l].stalled;
             spare(hit, part, l, &skips);
         }
