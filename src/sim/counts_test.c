@@ -70,6 +70,15 @@ TEST(lanes_meet_before_they_store) {
            256, {METRIC_GLOBAL_ST_REQ, 16}, {METRIC_GLOBAL_ST_SECT, 64});
 }
 
+// Lanes that are through with a loop wait behind it for the others, however long these take: sphereflake's kernel (a
+// public ray tracer) executed 24.1 million instructions with 4.2 lanes each on an H200 (2026-11-28, driver 580).
+TEST(lanes_wait_behind_long_loops) {
+    EXPECT(HEAD "mul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd2, %rd1, %rd2;\nand.b32 %r2, %r1, 1;\n"
+                "mul.lo.u32 %r2, %r2, 20000;\nTURN:\nsub.u32 %r2, %r2, 1;\nsetp.gt.s32 %p1, %r2, 0;\n@%p1 bra TURN;\n"
+                "st.global.u32 [%rd2], %r1;\nret;\n}\n",
+           64, {METRIC_GLOBAL_ST_REQ, 2}, {METRIC_GLOBAL_ST_SECT, 8});
+}
+
 #define FRAGMENT(name) "{%" name "0,%" name "1,%" name "2,%" name "3,%" name "4,%" name "5,%" name "6,%" name "7}"
 #define A FRAGMENT("ra")
 #define B FRAGMENT("rb")
@@ -112,6 +121,7 @@ TEST(shared_memory_has_the_banks_of_the_model) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lanes_meet_before_they_store),
+        cmocka_unit_test(lanes_wait_behind_long_loops),
         cmocka_unit_test(fragments_of_floats_are_in_pairs),
         cmocka_unit_test(fragments_that_lie_the_other_way),
         cmocka_unit_test(shared_memory_has_the_banks_of_the_model),

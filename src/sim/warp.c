@@ -159,6 +159,7 @@ Status warp_start(Warp *w, const SimProgram *program, u32 lanes, u64 local_strid
     const SimFunc *kernel = &program->funcs[0];
     w->frames.len = w->free_frames.len = w->convs.len = w->free_convs.len = 0;
     w->executed = w->stuck_since = w->turn = w->turned = 0;
+    w->polled = false;
     w->stopped = false;
     w->exited = w->cluster_pending = w->wgmma_committed = w->wgmma_awaited = 0;
     w->current = 0;
@@ -690,16 +691,23 @@ static bool unblock(Exec *x, Warp *w) {
     return false;
 }
 
+static void not_stuck(Warp *w) {
+    w->stuck_since = w->executed;
+    w->polled = false;
+}
+
+// After how many instructions of a split lanes that wait for it are let go: soon where it polls. ptxas has a YIELD in
+// loops around volatile loads and compare-and-swaps, and in no others, however long they are (an H200's counts).
+static u64 release_after(const Exec *x, const Warp *w) { return w->polled ? x->grid->release_budget : RELEASE_PLAIN; }
+
 // The split has run for long: others of the warp get their turn, and lanes that wait for it are let go.
 static void take_turns(Exec *x, Warp *w, u32 at) {
     w->turn = 0;
-    if (w->executed - w->stuck_since < x->grid->release_budget) {
-        w->current = (at + 1) % w->split_count;
-        return;
-    }
-    w->stuck_since = w->executed;
-    if (warp_let_go(w, &w->splits[at % w->split_count])) x->grid->release_budget = RELEASE_LATER;
     w->current = (at + 1) % w->split_count;
+    if (w->executed - w->stuck_since < release_after(x, w)) return;
+    bool released = warp_let_go(w, &w->splits[at % w->split_count]);
+    if (released && w->polled) x->grid->release_budget = RELEASE_LATER;
+    not_stuck(w);
 }
 
 // A split that is the only one left runs until lanes that wait for it are due to be let go.
@@ -746,17 +754,19 @@ static WarpStop run_warp(Exec *x, Warp *w, u64 *left) {
         bool strict = turn < budget;
         u64 given = turn = strict ? turn : budget;
         w->current = at;
+        u64 polls = x->polls;
         RunEvent event = x->ahead   ? split_run_ahead(x, w, at, &turn, strict)
                          : x->trace ? split_run_traced(x, w, at, &turn)
                                     : split_run(x, w, at, &turn);
         budget -= given - turn;
         w->turn += given - turn;
+        w->polled |= x->polls != polls;
         if (event == RUN_LATER) return stop_later(w, budget, left);
         if (event == RUN_FAIL) return WARP_FAULT;
         if (w->split_count == 0) break;
         if (event == RUN_SWITCH) w->current = w->split_count - 1;  // the newest split first: depth first
         if (alone || event == RUN_SWITCH)
-            w->stuck_since = w->executed, w->turn = 0;
+            not_stuck(w), w->turn = 0;
         else if (!x->ahead && x->grid->its && w->turn >= turn_length(x->grid, w))
             take_turns(x, w, at);
         else if (event == RUN_WAIT)

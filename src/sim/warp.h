@@ -67,6 +67,7 @@ typedef struct Warp {
     u64 executed;         // warp instructions, for clocks and budgets
     u64 turn;             // instructions that the current split has had in its turn
     u64 stuck_since;      // `executed` when the current split last had company or made way
+    bool polled;          // a lane of it has polled since (Exec.polls)
     u64 turned;           // `executed` when it was last asked about (grid_turned)
     bool stopped;         // it was told WARP_LATER: its turn goes on
     u32 wgmma_committed;  // groups so far
@@ -87,8 +88,9 @@ WarpStop warp_run(Exec *x, Warp *warp, u64 budget);
 // ... of a traced warp. WARP_LATER: it stands before an instruction that cannot be executed now (Exec.ahead,
 // Exec.alone); called again with what is then left in *budget, it goes on as if it had not been stopped.
 WarpStop warp_run_apart(Exec *x, Warp *warp, u64 *budget);
-#define RELEASE_FIRST 20000u  // Grid.release_budget: instructions after which lanes are let go the first time
-#define RELEASE_LATER 256u    // ... and afterwards in the same launch
+#define RELEASE_FIRST 20000u      // Grid.release_budget: instructions after which lanes are let go the first time
+#define RELEASE_LATER 256u        // ... and afterwards in the same launch
+#define RELEASE_PLAIN (1u << 22)  // ... where no lane has polled
 // Moves `lanes` of a split to a new split at `pc`; nothing happens when there are none.
 void warp_split_off(Warp *warp, Split *split, u32 lanes, u32 pc);
 void warp_free(Pages *pages, Warp *warp);
@@ -217,7 +219,7 @@ struct Grid {  // also called SimRun
     char *overrun;       // overrun_explain(), until the launch is over
     u32 faulting_pc;
     u32 launch_id;       // of the record
-    u32 release_budget;  // warp instructions before waiting lanes are let go
+    u32 release_budget;  // warp instructions of a split that polls before lanes that wait for it are let go
     bool record;         // SimLaunch.record
     SimPass pass;        // SimLaunch.pass
     bool apart;          // timed, and SMs execute what is their own affair at the same time (time/front.c)
