@@ -196,11 +196,6 @@ WL_MUST_USE Status flow_dominators(const Cfg *cfg, Arena *arena, DomTree **tree)
 WL_MUST_USE Status flow_postdominators(const Cfg *cfg, Arena *arena, DomTree **tree);
 bool dom_dominates(const DomTree *tree, u32 a, u32 b);  // a (post-)dominates b; reflexive
 
-// By block: where the lanes meet again that the branch at its end parts, WL_NONE: nowhere. The immediate
-// post-dominator; but lanes that leave a kernel (a branch to a lone `ret`, or to a block that only this branch leads to
-// and that ends there) are waited for by nobody, so that the others may meet before.
-WL_MUST_USE Status flow_meets(const Cfg *cfg, Arena *arena, u32 **meets);
-
 typedef struct FlowLoop {
     u32 header;                // block
     u32 parent;                // enclosing loop, WL_NONE
@@ -231,5 +226,26 @@ static inline bool flow_loop_is_innermost(const Loops *loops, u32 loop) {
     return loops->loops[loop].leave == loops->loops[loop].enter + 1;
 }
 bool flow_loop_has(const Loops *loops, u32 loop, u32 block);  // block inside the loop or a nested one; WL_NONE has none
+
+// Lanes that part at `from`, or behind it, and come to block `at` meet there, though others go past it: as it does not
+// post-dominate `from`, they leave the join behind (BREAK).
+typedef struct Join {
+    u32 from, at;
+} Join;
+
+// Where lanes meet again that branches part.
+typedef struct Meets {
+    u32 *at;  // by block: where all of them meet that its branch parts, WL_NONE: nowhere. The immediate post-dominator;
+              // but lanes that leave a kernel (a branch to a lone `ret`, or to a block that only this branch leads to
+              // and that ends there) are waited for by nobody, so that the others may meet before.
+    Join *joins;
+    u32 join_count;
+    u32 *first, *around;  // block b between `from` and `at` of joins: around[first[b]] up to around[first[b + 1]] are
+                          // the blocks where its lanes meet, joins and others, from the last to the first
+    u32 *left_first, *left;  // at the begin of b, lanes leave the joins at left[left_first[b]] up to
+                             // left[left_first[b + 1]] behind
+} Meets;
+
+WL_MUST_USE Status flow_meets(const Cfg *cfg, Arena *arena, Meets *meets);
 
 #endif

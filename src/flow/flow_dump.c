@@ -175,17 +175,20 @@ static void flow_dump_postdom(FlowText *t, const FlowResults *r) { print_tree(t,
 
 static void flow_dump_meets(FlowText *t, const FlowResults *r) {
     Arena arena = {0};
-    u32 *meets;
-    if (flow_meets(r->cfg, &arena, &meets) == STATUS_OK)
-        for (u32 i = 0; i < r->cfg->rpo_count; i++) {
-            u32 b = r->cfg->rpo[i];
-            if (r->cfg->blocks[b].succ_count < 2) continue;
-            flow_print(t, "B%u", b);
-            if (meets[b] == WL_NONE)
-                flow_print(t, " nowhere\n");
-            else
-                flow_print(t, " at B%u\n", meets[b]);
-        }
+    Meets meets;
+    bool found = flow_meets(r->cfg, &arena, &meets) == STATUS_OK;
+    for (u32 i = 0; found && i < r->cfg->rpo_count; i++) {
+        u32 b = r->cfg->rpo[i];
+        if (r->cfg->blocks[b].succ_count < 2) continue;
+        flow_print(t, "B%u", b);
+        if (meets.at[b] == WL_NONE)
+            flow_print(t, " nowhere");
+        else
+            flow_print(t, " at B%u", meets.at[b]);
+        if (meets.first[b] < meets.first[b + 1]) flow_print(t, ", of");
+        for (u32 k = meets.first[b]; k < meets.first[b + 1]; k++) flow_print(t, " B%u", meets.around[k]);
+        flow_print(t, "\n");
+    }
     arena_free(&arena);
 }
 

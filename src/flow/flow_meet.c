@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where lanes meet again that a branch has parted: at its immediate post-dominator, but of the ways out of a kernel
-// only those count that somebody else takes, too. What ptxas 13.0 does for sm_90 (EXIT, guarded or behind stores,
-// between a BSSY and its BSYNC).
-#include "flow/flow.h"
+// only those count that somebody else takes, too; and before, where several ways come together that others go past, in
+// the same turn of a loop. What ptxas 13.0 does for sm_90 (EXIT, guarded or behind stores, or BREAK, between a BSSY and
+// its BSYNC).
+#include "flow/flow_util.h"
 
-typedef struct Meets {
+typedef struct Finder {
     const Cfg *cfg;
     Cfg kept;      // the graph without edges to where the kernel ends
     bool *exits;   // blocks that end in such an edge and another one
     bool *inside;  // blocks between a branch and where its lanes meet, where that is no post-dominator
     u32 *stack;
-} Meets;
+} Finder;
 
 static bool ends(const FlowBlock *block) { return block->leaves && block->succ_count == 0; }
 
@@ -32,7 +33,7 @@ static bool stays_somewhere(const Cfg *cfg, const FlowBlock *block) {
     return false;
 }
 
-static void keep_succs(Meets *m, u32 b) {
+static void keep_succs(Finder *m, u32 b) {
     const FlowBlock *from = &m->cfg->blocks[b];
     FlowBlock *block = &m->kept.blocks[b];
     bool stays = stays_somewhere(m->cfg, from);
@@ -47,7 +48,7 @@ static void keep_succs(Meets *m, u32 b) {
 }
 
 // The places of the lists stay as they are, as none becomes longer.
-static Status keep_edges(Meets *m, Arena *scratch) {
+static Status keep_edges(Finder *m, Arena *scratch) {
     const Cfg *cfg = m->cfg;
     u32 n = cfg->block_count, edges = 0;
     for (u32 b = 0; b < n; b++) edges += cfg->blocks[b].succ_count + cfg->blocks[b].pred_count;
@@ -69,7 +70,7 @@ static Status keep_edges(Meets *m, Arena *scratch) {
     return STATUS_OK;
 }
 
-static void mark_inside(Meets *m, u32 from, u32 meet) {
+static void mark_inside(Finder *m, u32 from, u32 meet) {
     u32 depth = 0;
     m->stack[depth++] = from;
     m->inside[from] = true;
@@ -84,36 +85,34 @@ static void mark_inside(Meets *m, u32 from, u32 meet) {
     }
 }
 
-static Status find_meets(const Cfg *cfg, const DomTree *post, Arena *scratch, u32 *meets) {
-    Meets m = {.cfg = cfg};
-    DomTree *kept;
-    TRY(keep_edges(&m, scratch));
-    TRY(flow_postdominators(&m.kept, scratch, &kept));
+static void find_meets(Finder *m, const DomTree *post, const DomTree *kept, u32 *meets) {
+    const Cfg *cfg = m->cfg;
     for (u32 b = 0; b < cfg->block_count; b++) {
         u32 meet = kept->parent[b];
-        if (m.kept.blocks[b].succ_count < 2 || meet == WL_NONE || meet == meets[b] || !cfg->blocks[b].reachable)
+        if (m->kept.blocks[b].succ_count < 2 || meet == WL_NONE || meet == meets[b] || !cfg->blocks[b].reachable)
             continue;
         if (dom_dominates(post, meet, b)) continue;
         meets[b] = meet;
-        mark_inside(&m, b, meet);
+        mark_inside(m, b, meet);
     }
     for (u32 b = 0; b < cfg->block_count; b++)
-        if (m.exits[b] && m.inside[b] && m.kept.blocks[b].succ_count < 2 && is_lone_end(cfg, meets[b]))
+        if (m->exits[b] && m->inside[b] && m->kept.blocks[b].succ_count < 2 && is_lone_end(cfg, meets[b]))
             meets[b] = WL_NONE;
-    return STATUS_OK;
 }
-
-Status flow_meets(const Cfg *cfg, Arena *arena, u32 **meets) {
-    *meets = NULL;
+Status flow_meets(const Cfg *cfg, Arena *arena, Meets *meets) {
+    *meets = (Meets){.at = ARENA_ARRAY(arena, u32, cfg->block_count + 1)};
     Arena scratch = {0};
-    DomTree *post;
-    u32 *found = ARENA_ARRAY(arena, u32, cfg->block_count + 1);
-    Status status = found ? flow_postdominators(cfg, &scratch, &post) : STATUS_NO_MEMORY;
+    DomTree *post, *kept;
+    Finder m = {.cfg = cfg, .kept = *cfg};
+    Status status = meets->at ? flow_postdominators(cfg, &scratch, &post) : STATUS_NO_MEMORY;
+    kept = post;
     if (status == STATUS_OK) {
-        for (u32 b = 0; b < cfg->block_count; b++) found[b] = post->parent[b];
-        if (cfg->code->is_entry) status = find_meets(cfg, post, &scratch, found);
+        for (u32 b = 0; b < cfg->block_count; b++) meets->at[b] = post->parent[b];
+        if (cfg->code->is_entry) status = keep_edges(&m, &scratch);
+        if (status == STATUS_OK && cfg->code->is_entry) status = flow_postdominators(&m.kept, &scratch, &kept);
+        if (status == STATUS_OK && cfg->code->is_entry) find_meets(&m, post, kept, meets->at);
     }
+    if (status == STATUS_OK) status = flow_joins(cfg, &m.kept, kept, arena, meets);
     arena_free(&scratch);
-    if (status == STATUS_OK) *meets = found;
     return status;
 }

@@ -22,6 +22,10 @@ typedef struct FlowGroups {
 
 WL_MUST_USE Status flow_group(const FlowPairs *pairs, u32 keys, Arena *arena, FlowGroups *groups);
 
+// Adds the joins of a graph whose other meetings (Meets.at) are known. `kept`, `post`: the graph without edges that are
+// not waited for, and its post-dominators.
+WL_MUST_USE Status flow_joins(const Cfg *cfg, const Cfg *kept, const DomTree *post, Arena *arena, Meets *meets);
+
 // How many of its first uses an instruction of this FlowArith computes with.
 extern const u8 flow_arith_uses[];
 

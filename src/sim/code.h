@@ -52,6 +52,7 @@ enum {
                            // loads from global memory, which are as long as nobody writes there
     SIM_SLOW_PATH = 1024,  // a division or root that has a subroutine for some values (slow_path.h)
     SIM_SPINS = 2048,      // an atomic that is a loop around a compare-and-swap in shared memory (slow_path.h)
+    SIM_BREAK = 4096,      // lanes leave joins behind here, see SimInsn.meets
 };
 
 struct SimInsn {
@@ -74,6 +75,9 @@ struct SimInsn {
     u16 mods;        // packed small choices of the handler's own, set by its selector
     u32 insn;        // instruction index in the PTX function: the pc of all records
     u32 reconverge;  // pc where the lanes that a branch parts meet (flow_meets); WL_NONE: at the end of the function
+    u32 meets;       // SimCode.lists, of a branch: how many pcs there are where lanes meet, from the last one to the
+                     // first, and these (Meets.around). Behind them, with SIM_BREAK: the same of joins that are left
+                     // behind (Meets.left). WL_NONE: there are none of both
     const Form *form;
 };
 

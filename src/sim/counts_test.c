@@ -79,6 +79,18 @@ TEST(lanes_wait_behind_long_loops) {
            64, {METRIC_GLOBAL_ST_REQ, 2}, {METRIC_GLOBAL_ST_SECT, 8});
 }
 
+// A loop that lanes leave from behind an `if`, as those of sphereflake: who stays meets again in each turn, and stores
+// together with the others. Lane l leaves in turn l / 4, when it comes to the inner test; even lanes come there in odd
+// turns only.
+TEST(lanes_meet_in_loops_that_others_leave) {
+    EXPECT(HEAD "mul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd2, %rd1, %rd2;\nshr.u32 %r2, %r1, 2;\nmov.u32 %r3, 0;\n"
+                "TURN:\nadd.u32 %r4, %r1, %r3;\nand.b32 %r4, %r4, 1;\nsetp.eq.u32 %p1, %r4, 0;\n@%p1 bra NEXT;\n"
+                "setp.ge.u32 %p2, %r3, %r2;\n@%p2 bra DONE;\nst.global.u32 [%rd2+1024], %r3;\n"
+                "NEXT:\nst.global.u32 [%rd2], %r3;\nadd.u32 %r3, %r3, 1;\nsetp.lt.u32 %p3, %r3, 20;\n@%p3 bra TURN;\n"
+                "DONE:\nst.global.u32 [%rd2+2048], %r1;\nret;\n}\n",
+           32, {METRIC_GLOBAL_ST_REQ, 7 + 8 + 1});
+}
+
 #define FRAGMENT(name) "{%" name "0,%" name "1,%" name "2,%" name "3,%" name "4,%" name "5,%" name "6,%" name "7}"
 #define A FRAGMENT("ra")
 #define B FRAGMENT("rb")
@@ -122,6 +134,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lanes_meet_before_they_store),
         cmocka_unit_test(lanes_wait_behind_long_loops),
+        cmocka_unit_test(lanes_meet_in_loops_that_others_leave),
         cmocka_unit_test(fragments_of_floats_are_in_pairs),
         cmocka_unit_test(fragments_that_lie_the_other_way),
         cmocka_unit_test(shared_memory_has_the_banks_of_the_model),

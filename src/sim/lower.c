@@ -351,6 +351,7 @@ static void lower_insn(Lower *lo, u32 index) {
                   .target = WL_NONE,
                   .insn = index,
                   .reconverge = WL_NONE,
+                  .meets = WL_NONE,
                   .form = form,
                   .form_op = form->op,
                   .kind = kind_of(form),
@@ -388,21 +389,37 @@ static void lower_insn(Lower *lo, u32 index) {
     if (vec_push(&lo->insns, in) != STATUS_OK) lo->status = STATUS_NO_MEMORY;
 }
 
+static u32 mark_meet(Lower *lo, const Cfg *cfg, u32 block) {
+    u32 pc = lo->out->entry + cfg->blocks[block].first;
+    lo->insns.data[pc].flags |= SIM_RECONVERGE;
+    return pc;
+}
+
+static void list_meets(Lower *lo, const Cfg *cfg, const u32 *blocks, u32 count) {
+    lower_push(lo, &lo->lists, count);
+    for (u32 k = 0; k < count; k++) lower_push(lo, &lo->lists, mark_meet(lo, cfg, blocks[k]));
+}
+
 // Marks where lanes meet again: behind calls, and of every branch where flow_meets says.
 static Status mark_reconvergence(Lower *lo, const Cfg *cfg) {
-    u32 *meets;
+    Meets meets;
     TRY(flow_meets(cfg, &lo->scratch, &meets));
-    SimInsn *insns = lo->insns.data + lo->out->entry;
     for (u32 i = 0; i < lo->func->insn_count; i++) {
-        SimInsn *in = &insns[i];
-        if (in->kind == SIM_CALL) insns[i + 1].flags |= SIM_RECONVERGE;
-        if (in->kind != SIM_BRANCH && in->kind != SIM_SWITCH) continue;
-        u32 meet = meets[cfg->block_of[i]];
-        if (meet == WL_NONE) continue;
-        in->reconverge = lo->out->entry + cfg->blocks[meet].first;
-        insns[cfg->blocks[meet].first].flags |= SIM_RECONVERGE;
+        SimInsn *in = &lo->insns.data[lo->out->entry + i];
+        u32 b = cfg->block_of[i], around = 0, left = 0;
+        if (in->kind == SIM_CALL) in[1].flags |= SIM_RECONVERGE;
+        if (in->kind == SIM_BRANCH || in->kind == SIM_SWITCH) {
+            if (meets.at[b] != WL_NONE) in->reconverge = mark_meet(lo, cfg, meets.at[b]);
+            around = meets.first[b + 1] - meets.first[b];
+        }
+        if (i == cfg->blocks[b].first) left = meets.left_first[b + 1] - meets.left_first[b];
+        if (left) in->flags |= SIM_BREAK | SIM_RECONVERGE;
+        if (!around && !left) continue;
+        in->meets = lo->lists.len;
+        list_meets(lo, cfg, meets.around + meets.first[b], around);
+        if (left) list_meets(lo, cfg, meets.left + meets.left_first[b], left);
     }
-    return STATUS_OK;
+    return lo->status;
 }
 
 static Status lower_function(Lower *lo, u32 at) {
@@ -425,6 +442,8 @@ static Status lower_function(Lower *lo, u32 at) {
                    .guard = WL_NONE,
                    .target = WL_NONE,
                    .reconverge = WL_NONE,
+                   .meets = WL_NONE,
+                   .meets = WL_NONE,
                    .form_op = OP_RET,
                    .insn = lo->func->insn_count ? lo->func->insn_count - 1 : 0,
                    .flags = SIM_UNCOUNTED};

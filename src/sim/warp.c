@@ -211,27 +211,54 @@ static void conv_forget(Warp *w, u32 conv, u32 until, u32 lanes) {
     }
 }
 
-// The split stands at its convergence point: it waits there for the rest. True when it went on instead (was the last).
-static bool split_arrive(Warp *w, u32 at) {
+// The point of the split, or one that it is under, at `pc`; WL_NONE: there is none.
+static u32 conv_at(const Warp *w, const Split *s, u32 pc) {
+    for (u32 conv = s->conv; conv != WL_NONE; conv = w->convs.data[conv].parent) {
+        const Conv *c = &w->convs.data[conv];
+        if (c->pc == pc && c->frame == s->frame && c->mask & s->mask) return conv;
+    }
+    return WL_NONE;
+}
+
+// From now on the split is under `conv`.
+static void conv_change(Warp *w, Split *s, u32 conv) {
+    u32 old = s->conv;
+    s->conv = conv;
+    if (conv != WL_NONE) w->convs.data[conv].refs++;
+    conv_release(w, old);
+}
+
+// The split goes past the joins that the instruction lists: nobody waits for it there.
+static void break_joins(Warp *w, Split *s, const u32 *list) {
+    const u32 *joins = list + 1 + list[0];
+    for (u32 k = 1; k <= joins[0]; k++) {
+        u32 conv = conv_at(w, s, joins[k]);
+        if (conv != WL_NONE) conv_forget(w, conv, w->convs.data[conv].parent, s->mask);
+    }
+    while (s->conv != WL_NONE && !(w->convs.data[s->conv].mask & s->mask))
+        conv_change(w, s, w->convs.data[s->conv].parent);
+}
+
+// The split waits for the rest where it stands at a convergence point, or goes on, if it was the last. True when the
+// set of splits has changed.
+static bool split_arrive(const Exec *x, Warp *w, u32 at, const SimInsn *in) {
     Split *s = &w->splits[at];
-    bool moved = false;
-    while (s->conv != WL_NONE) {
-        Conv *c = &w->convs.data[s->conv];
-        if (c->pc != s->pc || c->frame != s->frame) return moved;
+    u32 conv, splits = w->split_count;
+    if (in->flags & SIM_BREAK) break_joins(w, s, x->grid->program->lists + in->meets);
+    while ((conv = conv_at(w, s, s->pc)) != WL_NONE) {
+        conv_forget(w, s->conv, conv, s->mask);  // joins that it has gone past
+        conv_change(w, s, conv);
+        Conv *c = &w->convs.data[conv];
         c->arrived |= s->mask;
         if (c->arrived != c->mask) {
             split_remove(w, at);
-            return false;
+            return true;
         }
-        u32 parent = c->parent, old = s->conv;
         s->mask = c->arrived;
         c->arrived = c->mask = 0;
-        s->conv = parent;
-        if (parent != WL_NONE) w->convs.data[parent].refs++;
-        conv_release(w, old);
-        moved = true;
+        conv_change(w, s, c->parent);
     }
-    return moved;
+    return w->split_count != splits;
 }
 
 // Lets lanes that wait at the innermost point of some blocked or spinning split go on without the others (Volta and
@@ -250,16 +277,25 @@ static bool warp_let_go(Warp *w, const Split *s) {
 }
 
 // --- branches --------------------------------------------------------------------------------------------------
+// The lanes of `s` are going to part, and will meet at `pc`.
+static bool meet_at(Warp *w, Split *s, u32 pc) {
+    if (conv_at(w, s, pc) != WL_NONE) return true;
+    u32 conv = conv_new(w, (Conv){.parent = s->conv, .pc = pc, .frame = s->frame, .mask = s->mask, .refs = 1});
+    if (conv != WL_NONE) s->conv = conv;
+    return conv != WL_NONE;
+}
+
+static bool meet_again(const Exec *x, Warp *w, Split *s, const SimInsn *in) {
+    if (in->meets == WL_NONE || !x->grid->its) return in->reconverge == WL_NONE || meet_at(w, s, in->reconverge);
+    const u32 *list = x->grid->program->lists + in->meets;
+    for (u32 k = 1; k <= list[0]; k++)
+        if (!meet_at(w, s, list[k])) return false;
+    return true;
+}
+
 // Splits `s` in two at a divergent branch: `taken` lanes go to `target`, the rest stay in `s` at `fall`.
-static bool split_diverge(Warp *w, Split *s, u32 taken, u32 target, u32 fall, u32 reconverge) {
-    bool same =
-        s->conv != WL_NONE && w->convs.data[s->conv].pc == reconverge && w->convs.data[s->conv].frame == s->frame;
-    if (reconverge != WL_NONE && !same) {
-        u32 conv =
-            conv_new(w, (Conv){.parent = s->conv, .pc = reconverge, .frame = s->frame, .mask = s->mask, .refs = 1});
-        if (conv == WL_NONE) return false;
-        s->conv = conv;
-    }
+static bool split_diverge(const Exec *x, Warp *w, Split *s, u32 taken, u32 target, u32 fall, const SimInsn *in) {
+    if (!meet_again(x, w, s, in)) return false;
     warp_split_off(w, s, taken, target);
     s->pc = fall;
     return true;
@@ -272,7 +308,7 @@ static bool exec_branch(Exec *x, Warp *w, Split *s, const SimInsn *in, u32 taken
         s->pc++;
     else {
         x->count->divergent++;
-        return split_diverge(w, s, taken, in->target, s->pc + 1, in->reconverge);
+        return split_diverge(x, w, s, taken, in->target, s->pc + 1, in);
     }
     return true;
 }
@@ -297,7 +333,7 @@ static bool exec_switch(Exec *x, Warp *w, Split *s, const SimInsn *in, u32 mask)
             break;
         }
         diverged = true;
-        if (!split_diverge(w, s, group, target, self, in->reconverge)) return false;
+        if (!split_diverge(x, w, s, group, target, self, in)) return false;
     }
     if (fall) s->pc = self + 1;
     x->count->divergent += diverged;
@@ -619,12 +655,11 @@ static inline RunEvent split_run_as(Exec *x, Warp *w, u32 at, u64 *budget, const
             break;
         }
         if (WL_UNLIKELY(in->flags & SIM_RECONVERGE) && s->conv != WL_NONE) {
-            u32 count = w->split_count;
-            if (split_arrive(w, at)) x->active = s->mask;
-            if (w->split_count != count) {
+            if (split_arrive(x, w, at, in)) {
                 event = RUN_SWITCH;
                 break;
             }
+            x->active = s->mask;
         }
         if (traced && trace_insn(x, s, in, left)) {
             event = RUN_STOP;

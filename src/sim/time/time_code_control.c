@@ -90,7 +90,7 @@ static u32 region_begin(const TimeControl *c, u32 b, u32 end) {
 
 static void synchronize(TimeControl *c, u32 b) {
     const FlowBlock *block = block_at(c, b);
-    u32 last = last_insn(block), end = c->f->meets[b];
+    u32 last = last_insn(block), end = c->f->meets.at[b];
     bool branch = insn_at(c, last)->kind == FLOW_BRANCH || insn_at(c, last)->kind == FLOW_SWITCH;
     if (!branch || c->f->no_branch[last] || end == WL_NONE || time_only_leaves(c, end)) return;
     if (!bitset_has(&c->f->divergence->branches, last)) return;
@@ -101,6 +101,34 @@ static void synchronize(TimeControl *c, u32 b) {
     if (c->f->opens[begin]) return;
     c->f->opens[begin] = end + 1;
     c->f->closes[end] = true;
+}
+
+static bool parts_lanes(const TimeControl *c, u32 b) {
+    u32 last = last_insn(block_at(c, b));
+    return !c->f->no_branch[last] && bitset_has(&c->f->divergence->branches, last);
+}
+
+// Whether a branch between the two ends of a join parts lanes.
+static bool is_needed(const TimeControl *c, const Join *join) {
+    const Meets *meets = &c->f->meets;
+    for (u32 b = 0; b < c->f->cfg->block_count; b++)
+        for (u32 k = meets->first[b]; k < meets->first[b + 1]; k++)
+            if (meets->around[k] == join->at && parts_lanes(c, b)) return true;
+    return false;
+}
+
+static void open_joins(TimeControl *c) {
+    TimeFunc *f = c->f;
+    const Meets *meets = &f->meets;
+    for (u32 j = 0; j < meets->join_count; j++) {
+        const Join *join = &meets->joins[j];
+        if (!is_needed(c, join)) continue;
+        f->joins_opened[join->from]++;
+        f->closes[join->at] = true;
+        for (u32 b = 0; b < f->cfg->block_count; b++)
+            for (u32 k = meets->left_first[b]; k < meets->left_first[b + 1]; k++)
+                f->joins_left[b] += meets->left[k] == join->at;
+    }
 }
 
 // --- layout
@@ -148,13 +176,15 @@ static Status analyze(TimeControl *c) {
     f->speculated = ARENA_ARRAY(arena, bool, blocks);
     f->opens = ARENA_ARRAY(arena, u32, blocks);
     f->closes = ARENA_ARRAY(arena, bool, blocks);
+    f->joins_opened = ARENA_ARRAY(arena, u8, blocks);
+    f->joins_left = ARENA_ARRAY(arena, u8, blocks);
     f->unrolled = ARENA_ARRAY(arena, u8, blocks);
     f->rest = ARENA_ARRAY(arena, bool, blocks);
     f->no_branch = ARENA_ARRAY(arena, bool, f->code->insn_count + 1);
     f->loop_control = ARENA_ARRAY(arena, bool, f->code->insn_count + 1);
     bool ok = bitset_init(&c->claimed, arena, blocks) && bitset_init(&f->counted, arena, f->code->value_count + 1);
     ok = ok && c->cost && c->through && f->predicated && f->exits && f->speculated && f->opens && f->closes &&
-         f->no_branch && f->loop_control && f->unrolled && f->rest;
+         f->joins_opened && f->joins_left && f->no_branch && f->loop_control && f->unrolled && f->rest;
     return ok ? find_costs(c) : STATUS_NO_MEMORY;
 }
 
@@ -170,6 +200,7 @@ Status time_control(TimeFunc *f) {
     if (f->lower->gpu->sm_version >= 70)
         for (u32 k = 0; k < f->cfg->rpo_count; k++)
             if (f->cfg->blocks[f->cfg->rpo[k]].count) synchronize(&c, f->cfg->rpo[k]);
+    if (f->lower->gpu->sm_version >= 70) open_joins(&c);
     for (u32 b = 0; b < f->cfg->block_count; b++)
         if (f->cfg->blocks[b].reachable && f->cfg->blocks[b].count) lay_out(&c, b);
     time_join(f);

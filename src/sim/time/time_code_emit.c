@@ -451,7 +451,7 @@ static bool is_hidden(const TimeFunc *f, u32 insn) {
     return f->no_branch[insn];
 }
 
-// BSSY at the end of a block and BSYNC at the begin of one.
+// BSSY at the end of a block, BREAK and BSYNC at the begin of one.
 static Status emit_sync(TimeFunc *f, u32 insn, u8 order) {
     const GpuModel *gpu = f->lower->gpu;
     bool closes = order == ORDER_ALL && gpu->sync_latency;
@@ -464,6 +464,11 @@ static Status emit_sync(TimeFunc *f, u32 insn, u8 order) {
                                          .guard = WL_NONE,
                                          .base = WL_NONE,
                                          .symbol = WL_NONE});
+}
+
+static Status emit_meets(TimeFunc *f, u32 insn, u32 b) {
+    for (u32 k = 0; k < f->joins_left[b]; k++) TRY(emit_sync(f, insn, ORDER_FREE));
+    return f->closes[b] ? emit_sync(f, insn, ORDER_ALL) : STATUS_OK;
 }
 
 static Status emit_uniform(TimeFunc *f, u32 pc, u32 count) {
@@ -550,8 +555,9 @@ Status time_emit(TimeFunc *f) {
         u32 b = f->cfg->block_of[i];
         const FlowBlock *block = &f->cfg->blocks[b];
         if (i == block->first && f->unrolled[b] && time_block(f, i)->part == 0) TRY(time_emit_unrolled(f, b));
-        if (i == block->first && f->closes[b]) TRY(emit_sync(f, i, ORDER_ALL));
-        if (i == block->first + block->count - 1 && f->opens[b]) TRY(emit_sync(f, i, ORDER_FREE));
+        if (i == block->first) TRY(emit_meets(f, i, b));
+        if (i == block->first + block->count - 1)
+            for (u32 k = 0; k < f->joins_opened[b] + (f->opens[b] ? 1u : 0); k++) TRY(emit_sync(f, i, ORDER_FREE));
         TRY(time_emit_sunk(f, i));
         if (time_is_emitted(f, i)) TRY(time_emit_insn(f, i));
     }

@@ -179,9 +179,11 @@ typedef struct TimeFunc {
     bool *speculated;  // issued whether or not the branch before it is taken, which is not issued
     u32 *opens;        // block + 1 where the diverging region that begins at its end is closed (BSSY), 0 = none
     bool *closes;      // lanes are joined at its begin (BSYNC)
-    u32 *meets;        // flow_meets
-    u8 *unrolled;      // part of an unrolled loop, so many turns of which are one: see time_code_unroll.c; 0: not
-    bool *rest;        // ... whose number of turns is not known
+    u8 *joins_opened;  // BSSYs of joins at its end
+    u8 *joins_left;    // BREAKs at its begin
+    Meets meets;
+    u8 *unrolled;  // part of an unrolled loop, so many turns of which are one: see time_code_unroll.c; 0: not
+    bool *rest;    // ... whose number of turns is not known
     // ... by instruction:
     bool *no_branch;     // a branch that is not issued
     bool *loop_control;  // increments, comparison and branch of an unrolled loop
