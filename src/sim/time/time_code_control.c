@@ -68,6 +68,7 @@ static void speculate_branch(TimeControl *c, u32 b) {
     const u32 *succs = c->f->cfg->edges + block->succs;
     u32 next = b + 1, taken = succs[0] == next ? succs[1] : succs[0];
     if ((succs[0] != next && succs[1] != next) || taken == next || !can_speculate(c, next)) return;
+    if (time_only_leaves(c, taken)) return;  // two guarded EXITs [L]
     const u32 *then = c->f->cfg->edges + block_at(c, next)->succs;
     if (then[0] != taken && then[1] != taken) return;
     c->f->speculated[next] = true;

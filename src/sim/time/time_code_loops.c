@@ -74,7 +74,20 @@ static bool is_counted(const Body *b, const FlowOperand *o) {
     return o->kind == FLOW_VALUE && bitset_has(&b->f->counted, o->id);
 }
 
-// The comparison that the loop's branch asks, of something that is increased in the loop.
+static bool is_fixed(const Body *b, const FlowOperand *o) {
+    const TimeFunc *f = b->f;
+    if (o->kind != FLOW_VALUE) return true;
+    for (u32 d = f->first_def[o->id]; d < f->first_def[o->id + 1]; d++)
+        if (f->defs_of[d] >= b->first && f->defs_of[d] <= b->last) return false;
+    return true;
+}
+
+static bool counts_to_bound(const Body *b, const FlowOperand *counter, const FlowOperand *bound) {
+    return is_counted(b, counter) && is_fixed(b, bound);
+}
+
+// The comparison that the loop's branch asks, of something that is increased in the loop with what is not changed
+// there.
 static u32 counting_compare(const Body *b) {
     const FlowInsn *branch = insn_at(b, b->last);
     u32 compare = WL_NONE;
@@ -83,7 +96,9 @@ static u32 counting_compare(const Body *b) {
         const FlowOperand *o = operands_of(b, i);
         if (is_increment(b, i)) bitset_add(&b->f->counted, o[0].id);
         if (insn_at(b, i)->arith == FLOW_COMPARE && o[0].id == branch->guard)
-            compare = !is_in_side(b, i) && (is_counted(b, &o[1]) || is_counted(b, &o[2])) ? i : WL_NONE;
+            compare = !is_in_side(b, i) && (counts_to_bound(b, &o[1], &o[2]) || counts_to_bound(b, &o[2], &o[1]))
+                          ? i
+                          : WL_NONE;
     }
     return compare;
 }
