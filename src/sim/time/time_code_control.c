@@ -4,7 +4,10 @@
 #include "sim/time/time_code_control.h"
 #include "flow/affine.h"
 
-enum { SPECULATED_MAX = 5 };  // of a second condition that is computed whatever the first one is: instructions
+enum {
+    SPECULATED_MAX = 5,  // of a second condition that is computed whatever the first one is: instructions
+    CONDITIONS_MAX = 4   // of those that share a branch (chains of 1 to 30 have one for each four)
+};
 
 static const FlowBlock *block_at(const TimeControl *c, u32 b) { return &c->f->cfg->blocks[b]; }
 static u32 last_insn(const FlowBlock *block) { return block->first + block->count - 1; }
@@ -42,10 +45,13 @@ static void invert_branch(TimeControl *c, u32 b) {
     c->through[b + 1] = c->f->cfg->edges[jump->succs] + 1;
 }
 
+u32 time_behind_jump(const TimeControl *c, u32 b) { return c->through[b] ? c->through[b] - 1 : b; }
+
 // --- second conditions
 // -----------------------------------------------------------------------------------------------
-// `a && b` is two branches in PTX. What b takes is computed whatever a is, and one branch asks for both.
-static bool can_speculate(const TimeControl *c, u32 b) {
+// `a && b` is two branches in PTX. What b takes is computed whatever a is, and one branch asks for both; not where
+// `taken`, to which both lead, reads a result of it.
+static bool can_speculate(const TimeControl *c, u32 b, u32 taken) {
     const FlowBlock *block = block_at(c, b);
     const FlowInsn *branch = insn_at(c, last_insn(block));
     if (block->pred_count != 1 || block->succ_count != 2 || c->cost[b] > SPECULATED_MAX) return false;
@@ -55,6 +61,8 @@ static bool can_speculate(const TimeControl *c, u32 b) {
         u32 flags = form_op(time_form(c->f, i))->flags;
         if (in->kind != FLOW_PLAIN || in->has_effects || in->is_barrier || in->guard != WL_NONE) return false;
         if (in->is_load && c->f->picked[i].needed) return false;
+        for (u32 d = 0; d < in->defs; d++)
+            if (liveness_has_in(c->live, taken, c->f->code->operands[in->operands + d].id)) return false;
         if (flags & (OPF_CONVERGENT | OPF_WARP_SYNC | OPF_FENCE | OPF_ASYNC)) return false;
     }
     return true;
@@ -67,10 +75,12 @@ static void speculate_branch(TimeControl *c, u32 b) {
     if (c->f->no_branch[last_insn(block)] || b + 1 == c->f->cfg->block_count) return;
     const u32 *succs = c->f->cfg->edges + block->succs;
     u32 next = b + 1, taken = succs[0] == next ? succs[1] : succs[0];
-    if ((succs[0] != next && succs[1] != next) || taken == next || !can_speculate(c, next)) return;
+    if ((succs[0] != next && succs[1] != next) || taken == next || !can_speculate(c, next, taken)) return;
     if (time_only_leaves(c, taken)) return;  // two guarded EXITs [L]
     const u32 *then = c->f->cfg->edges + block_at(c, next)->succs;
-    if (then[0] != taken && then[1] != taken) return;
+    if (time_behind_jump(c, then[0]) != taken && time_behind_jump(c, then[1]) != taken) return;
+    if (c->conditions[b] + 1 == CONDITIONS_MAX) return;
+    c->conditions[next] = (u8)(c->conditions[b] + 1);
     c->f->speculated[next] = true;
     c->f->no_branch[last_insn(block)] = true;
 }
@@ -164,6 +174,7 @@ static Status analyze(TimeControl *c) {
     TRY(flow_meets(f->cfg, arena, &f->meets));
     TRY(flow_loops(f->cfg, f->dominators, arena, &f->loops));
     TRY(flow_liveness(f->cfg, arena, &live));
+    c->live = live;
     TRY(flow_chains(live, arena, &chains));
     TRY(flow_divergence(chains, f->loops, f->postdominators, arena, &f->divergence));
     if (f->loops->loop_count) {
@@ -172,6 +183,7 @@ static Status analyze(TimeControl *c) {
     }
     c->cost = ARENA_ARRAY(arena, u32, blocks);
     c->through = ARENA_ARRAY(arena, u32, blocks);
+    c->conditions = ARENA_ARRAY(arena, u8, blocks);
     f->predicated = ARENA_ARRAY(arena, bool, blocks);
     f->exits = ARENA_ARRAY(arena, bool, blocks);
     f->speculated = ARENA_ARRAY(arena, bool, blocks);
@@ -184,8 +196,8 @@ static Status analyze(TimeControl *c) {
     f->no_branch = ARENA_ARRAY(arena, bool, f->code->insn_count + 1);
     f->loop_control = ARENA_ARRAY(arena, bool, f->code->insn_count + 1);
     bool ok = bitset_init(&c->claimed, arena, blocks) && bitset_init(&f->counted, arena, f->code->value_count + 1);
-    ok = ok && c->cost && c->through && f->predicated && f->exits && f->speculated && f->opens && f->closes &&
-         f->joins_opened && f->joins_left && f->no_branch && f->loop_control && f->unrolled && f->rest;
+    ok = ok && c->cost && c->through && c->conditions && f->predicated && f->exits && f->speculated && f->opens &&
+         f->closes && f->joins_opened && f->joins_left && f->no_branch && f->loop_control && f->unrolled && f->rest;
     return ok ? find_costs(c) : STATUS_NO_MEMORY;
 }
 
@@ -195,9 +207,10 @@ Status time_control(TimeFunc *f) {
     for (u32 b = 0; b < f->cfg->block_count; b++) f->exits[b] = f->cfg->blocks[b].count && time_only_leaves(&c, b);
     for (u32 b = 0; b < f->cfg->block_count; b++)
         if (f->cfg->blocks[b].reachable && f->cfg->blocks[b].count) invert_branch(&c, b);
-    TRY(time_choose_predicated(&c));
+    TRY(time_choose_predicated(&c, false));
     for (u32 b = 0; b < f->cfg->block_count; b++)
         if (f->cfg->blocks[b].reachable && f->cfg->blocks[b].count) speculate_branch(&c, b);
+    TRY(time_choose_predicated(&c, true));
     if (f->lower->gpu->sm_version >= 70)
         for (u32 k = 0; k < f->cfg->rpo_count; k++)
             if (f->cfg->blocks[f->cfg->rpo[k]].count) synchronize(&c, f->cfg->rpo[k]);

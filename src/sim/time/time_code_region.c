@@ -11,7 +11,6 @@ typedef struct Region {
     TimeFunc *f;
     u32 head, next;
     u32 required;  // the last one that is neither predicated nor speculated
-    bool closed;   // a second condition was added: only others can follow
 } Region;
 
 static const TimeBlock *block_at(const Region *r, u32 b) { return &r->f->lower->blocks.data[b]; }
@@ -70,9 +69,15 @@ static bool leads_to(const Region *r, u32 c) {
     return true;
 }
 
-static bool is_side_of(const Region *r, u32 c) {
-    const FlowBlock *block = &r->f->cfg->blocks[c];
-    return block->pred_count == 1 && r->f->cfg->edges[block->preds] == flow_block(r, r->required);
+// Whether block `c` is entered from the last required block alone, or from second conditions and jumps behind it.
+static bool is_side(const Region *r, u32 c) {
+    const Cfg *cfg = r->f->cfg;
+    const FlowBlock *block = &cfg->blocks[c];
+    for (u32 k = 0; k < block->pred_count; k++) {
+        u32 pred = cfg->edges[block->preds + k];
+        if (pred != flow_block(r, r->required) && !r->f->speculated[pred] && !r->f->predicated[pred]) return false;
+    }
+    return true;
 }
 
 // Whether block `b`, the next one, belongs to the region.
@@ -81,11 +86,9 @@ static bool belongs(const Region *r, u32 b) {
     if (!can_be_part(r, b) || !goes_on(r, b - 1)) return false;
     if (block_at(r, b)->pc_end - block_at(r, r->head)->pc > REGION_INSNS) return false;
     u32 c = flow_block(r, b), before = flow_block(r, b - 1);
-    if (c == before) return !r->closed;
+    if (c == before) return !f->speculated[c];
     if (f->closes[c] || !is_entered_from(r, c)) return false;
-    if (f->speculated[c]) return is_side_of(r, c) || (r->closed && f->speculated[before]);
-    if (r->closed) return false;
-    return f->predicated[c] ? is_side_of(r, c) : leads_to(r, c);
+    return f->predicated[c] || f->speculated[c] ? is_side(r, c) : leads_to(r, c);
 }
 
 static bool is_optional(const Region *r, u32 b) {
@@ -96,7 +99,6 @@ static bool is_optional(const Region *r, u32 b) {
 static void grow(Region *r, u32 end) {
     while (r->next < end && r->next - r->head < REGION_PARTS && belongs(r, r->next)) {
         if (!is_optional(r, r->next)) r->required = r->next;
-        r->closed |= r->f->speculated[flow_block(r, r->next)];
         r->next++;
     }
 }

@@ -227,9 +227,20 @@ static bool can_predicate_insn(const Sides *s, u32 b, u32 i) {
     return !is_needed(s, i) || !f->picked[i].window || loop == WL_NONE || is_named_outside(s, loop, i, NAME_DEPTH);
 }
 
-static bool can_predicate(const Sides *s, u32 b) {
+// Whether nothing leads to block `b` but `head`, with the conditions that it asks for together.
+static bool is_entered_by(const Sides *s, u32 head, u32 b) {
     const FlowBlock *block = block_at(s, b);
-    if (block->pred_count != 1 || block->succ_count != 1 || block->leaves || !block->count) return false;
+    for (u32 k = 0; k < block->pred_count; k++) {
+        u32 pred = s->c->f->cfg->edges[block->preds + k];
+        if (s->c->through[pred]) pred--;  // the jump behind a branch
+        if (pred > head || pred + s->c->conditions[head] < head) return false;
+    }
+    return true;
+}
+
+static bool can_predicate(const Sides *s, u32 head, u32 b) {
+    const FlowBlock *block = block_at(s, b);
+    if (!is_entered_by(s, head, b) || block->succ_count != 1 || block->leaves || !block->count) return false;
     if (s->extents[b].cost > SIDE_HIDING_MAX) return false;
     for (u32 i = block->first; i < end_of(block); i++)
         if (!can_predicate_insn(s, b, i)) return false;
@@ -254,12 +265,17 @@ static bool is_hiding(Sides *s, const Choice *choice) {
     return (hidden || is_hidden_around(head, join)) && cost + choice->count - 1 <= SIDE_HIDING_MAX;
 }
 
+static bool has_loads(const Sides *s, const Choice *choice) {
+    return s->extents[choice->sides[0]].loads || s->extents[choice->sides[1]].loads;
+}
+
 static bool is_worth_it(Sides *s, const Choice *choice) {
     const TimeFunc *f = s->c->f;
     const Extent *side = &s->extents[choice->sides[0]];
     u32 branch = end_of(block_at(s, choice->head)) - 1;
     u32 most = bitset_has(&f->divergence->branches, branch) ? SIDE_MAX : SIDE_UNIFORM_MAX;
-    bool waits = choice->count == 1 && side->loads;  // a load that nothing hides, however short the side is
+    // A load that nothing hides, however short the side is; of two sides, where other ways lead to the join, too.
+    bool waits = choice->count == 1 ? side->loads : block_at(s, choice->join)->pred_count > 2 && has_loads(s, choice);
     if (!waits && is_short(s, choice, most)) return true;
     return is_short(s, choice, SIDE_HIDING_MAX) && is_hiding(s, choice);
 }
@@ -273,6 +289,15 @@ static void join_to(Sides *s, u32 first, u32 b) {
     for (; last < s->c->f->cfg->block_count && s->first[last] == b; last++) s->first[last] = first;
 }
 
+// Jumps to a side that are not issued are part of it.
+static void predicate_jumps(Sides *s, u32 side) {
+    const FlowBlock *block = block_at(s, side);
+    for (u32 k = 0; k < block->pred_count; k++) {
+        u32 pred = s->c->f->cfg->edges[block->preds + k];
+        if (s->c->through[pred]) s->c->f->predicated[pred] = true;
+    }
+}
+
 static void predicate(Sides *s, const Choice *choice) {
     TimeFunc *f = s->c->f;
     u32 first = s->first[choice->head];
@@ -280,13 +305,12 @@ static void predicate(Sides *s, const Choice *choice) {
     for (u32 k = 0; k < choice->count; k++) {
         u32 last = end_of(block_at(s, choice->sides[k])) - 1;
         f->predicated[choice->sides[k]] = true;
+        predicate_jumps(s, choice->sides[k]);
         if (insn_at(s, last)->kind == FLOW_BRANCH) f->no_branch[last] = true;
         join_to(s, first, choice->sides[k]);
     }
     if (block_at(s, choice->join)->pred_count == 2) join_to(s, first, choice->join);
 }
-
-static u32 behind_jump(const Sides *s, u32 b) { return s->c->through[b] ? s->c->through[b] - 1 : b; }
 
 // The sides of the branch at the end of block `b`, when there is nothing else.
 static bool find_choice(const Sides *s, u32 b, Choice *choice) {
@@ -294,9 +318,9 @@ static bool find_choice(const Sides *s, u32 b, Choice *choice) {
     const FlowInsn *branch = insn_at(s, end_of(block) - 1);
     if (branch->kind != FLOW_BRANCH || branch->guard == WL_NONE || block->succ_count != 2) return false;
     const u32 *edges = s->c->f->cfg->edges;
-    u32 side = behind_jump(s, edges[block->succs + 1]), other = behind_jump(s, edges[block->succs]);
+    u32 side = time_behind_jump(s->c, edges[block->succs + 1]), other = time_behind_jump(s->c, edges[block->succs]);
     if (time_only_leaves(s->c, side) || time_only_leaves(s->c, other)) return false;
-    bool side_ok = can_predicate(s, side), other_ok = can_predicate(s, other);
+    bool side_ok = can_predicate(s, b, side), other_ok = can_predicate(s, b, other);
     u32 after_side = side_ok ? edges[block_at(s, side)->succs] : WL_NONE;
     u32 after_other = other_ok ? edges[block_at(s, other)->succs] : WL_NONE;
     if (after_side == other)
@@ -311,12 +335,13 @@ static bool find_choice(const Sides *s, u32 b, Choice *choice) {
 }
 
 // Predicates what is worth it of all branches. Returns whether there was any.
-static bool predicate_some(Sides *s) {
+static bool predicate_some(Sides *s, bool joined) {
     const Cfg *cfg = s->c->f->cfg;
     bool some = false;
     for (u32 b = cfg->block_count; b-- > 0;) {
         const FlowBlock *block = &cfg->blocks[b];
         Choice choice;
+        if (joined && !s->c->conditions[b]) continue;
         if (!block->reachable || !block->count || s->c->f->no_branch[end_of(block) - 1]) continue;
         if (!find_choice(s, b, &choice) || !is_worth_it(s, &choice)) continue;
         predicate(s, &choice);
@@ -325,13 +350,13 @@ static bool predicate_some(Sides *s) {
     return some;
 }
 
-Status time_choose_predicated(TimeControl *c) {
+Status time_choose_predicated(TimeControl *c, bool joined) {
     u32 count = c->f->cfg->block_count;
     Arena *arena = &c->f->lower->scratch;
     Sides s = {.c = c, .extents = ARENA_ARRAY(arena, Extent, count + 1), .first = ARENA_ARRAY(arena, u32, count + 1)};
     if (!s.extents || !s.first || !bitset_init(&s.loaded, arena, c->f->code->value_count + 1)) return STATUS_NO_MEMORY;
     for (u32 b = 0; b < count; b++) s.first[b] = b;
     for (u32 b = 0; b < count; b++) s.extents[b] = find_extent(&s, b);
-    while (predicate_some(&s)) {}
+    while (predicate_some(&s, joined)) {}
     return STATUS_OK;
 }
