@@ -97,6 +97,7 @@ typedef struct FlowInsn {
     u8 space2;      // ... at the second address (the source of cp.async, both sides of bulk copies)
     bool noreturn;  // CALL: the callee is known not to come back
     bool is_load, is_store, is_atomic, is_barrier, has_effects;
+    bool polls;        // what it loads may be awaited: volatile, relaxed, acquire, and atomics
     u8 unit;           // UnitClass
     u8 access_bytes;   // per lane, of the whole vector; 0 = not known
     u8 address_use;    // which use is the base address, 0xff = none
@@ -242,10 +243,18 @@ typedef struct Meets {
     u32 join_count;
     u32 *first, *around;  // block b between `from` and `at` of joins: around[first[b]] up to around[first[b + 1]] are
                           // the blocks where its lanes meet, joins and others, from the last to the first
+    const Loops *loops;
+    bool *yields;            // by loop: see flow_leaves_apart()
     u32 *left_first, *left;  // at the begin of b, lanes leave the joins at left[left_first[b]] up to
                              // left[left_first[b + 1]] behind
 } Meets;
 
 WL_MUST_USE Status flow_meets(const Cfg *cfg, Arena *arena, Meets *meets);
+
+// Whether lanes that part at block `b` and come to `at`, where they would meet, have left a loop on the way that lanes
+// leave apart: one whose exit is decided by what it loads that another thread may have written, or by an atomic. ptxas
+// has a YIELD at its end, behind which nobody waits for these lanes, and none of those that wait for them goes on doing
+// so, until the warp is synchronized (bench/hwref/h200-yields.tsv).
+bool flow_leaves_apart(const Meets *meets, u32 b, u32 at);
 
 #endif

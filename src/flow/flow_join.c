@@ -150,12 +150,6 @@ static Status list_left(Finder *f, Arena *arena, Meets *meets) {
 }
 
 static Status find_joins(Finder *f, Arena *scratch) {
-    DomTree *dominators;
-    Loops *loops;
-    TRY(flow_dominators(f->cfg, scratch, &dominators));
-    TRY(flow_loops(f->cfg, dominators, scratch, &loops));
-    f->dominators = dominators;
-    f->loops = loops;
     f->seen = ARENA_ARRAY(scratch, u32, f->cfg->block_count);
     f->stack = ARENA_ARRAY(scratch, u32, f->cfg->block_count);
     if (!f->seen || !f->stack || !bitset_init(&f->is_join, scratch, f->cfg->block_count)) return STATUS_NO_MEMORY;
@@ -168,7 +162,12 @@ Status flow_joins(const Cfg *cfg, const Cfg *kept, const DomTree *post, Arena *a
     Arena scratch = {0};
     Finder f = {
         .cfg = cfg, .kept = kept, .post = post, .meets = meets, .visits = (u64)cfg->block_count * VISITS_PER_BLOCK};
-    Status status = find_joins(&f, &scratch);
+    DomTree *dominators;
+    Loops *loops;
+    Status status = flow_dominators(cfg, &scratch, &dominators);
+    if (status == STATUS_OK) status = flow_loops(cfg, f.dominators = dominators, arena, &loops);
+    if (status == STATUS_OK) meets->loops = f.loops = loops;
+    if (status == STATUS_OK) status = find_joins(&f, &scratch);
     if (status == STATUS_OK) status = list_meets(&f, arena, &scratch, meets);
     if (status == STATUS_OK) status = list_left(&f, arena, meets);
     vec_free(&f.around);

@@ -113,6 +113,7 @@ Status flow_meets(const Cfg *cfg, Arena *arena, Meets *meets) {
         if (status == STATUS_OK && cfg->code->is_entry) find_meets(&m, post, kept, meets->at);
     }
     if (status == STATUS_OK) status = flow_joins(cfg, &m.kept, kept, arena, meets);
+    if (status == STATUS_OK) status = flow_yields(cfg, arena, meets);
     arena_free(&scratch);
     return status;
 }

@@ -284,6 +284,8 @@ static void note_memory(const Adapter *a, FlowInsn *insn, const Insn *source) {
     insn->is_store = flags & OPF_STORE;
     insn->is_atomic = flags & OPF_ATOMIC;
     insn->is_barrier = flags & OPF_BARRIER;
+    insn->polls =
+        insn->is_atomic || (insn->is_load && (form->mods[MOD_SEM] > SEM_WEAK || form->mods[MOD_COP] == COP_CV));
     if (insn->address_use != 0xff) insn->space = form->space;
     if (insn->address2_use == 0xff) insn->space2 = SPACE_NONE;
     insn->access_bytes = insn->address_use == 0xff ? 0 : access_bytes(a, source);

@@ -26,6 +26,9 @@ WL_MUST_USE Status flow_group(const FlowPairs *pairs, u32 keys, Arena *arena, Fl
 // not waited for, and its post-dominators.
 WL_MUST_USE Status flow_joins(const Cfg *cfg, const Cfg *kept, const DomTree *post, Arena *arena, Meets *meets);
 
+// Which loops lanes leave apart (Meets.yields).
+WL_MUST_USE Status flow_yields(const Cfg *cfg, Arena *arena, Meets *meets);
+
 // How many of its first uses an instruction of this FlowArith computes with.
 extern const u8 flow_arith_uses[];
 

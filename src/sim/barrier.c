@@ -34,6 +34,7 @@ static void release(Cta *cta, u32 id) {
     if (WL_UNLIKELY(cta->grid->exec.check)) check_barrier_release(cta, id);
     for (u32 i = 0; i < cta->warp_count; i++) {
         Warp *w = &cta->warps[i];
+        u32 pc = WL_NONE;
         for (u32 k = 0; k < w->split_count; k++) {
             Split *s = &w->splits[k];
             if (s->state != SPLIT_BARRIER || s->barrier != id) continue;
@@ -43,8 +44,9 @@ static void release(Cta *cta, u32 id) {
                 store_result(w, s, in);
             }
             s->state = SPLIT_READY;
-            s->pc++;
+            pc = ++s->pc;
         }
+        if (pc != WL_NONE && w->split_count > 1) splits_join(w, pc);
     }
     *b = (Barrier){0};
     cta->open_barriers &= ~(1u << id);

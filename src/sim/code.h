@@ -53,6 +53,8 @@ enum {
     SIM_SLOW_PATH = 1024,  // a division or root that has a subroutine for some values (slow_path.h)
     SIM_SPINS = 2048,      // an atomic that is a loop around a compare-and-swap in shared memory (slow_path.h)
     SIM_BREAK = 4096,      // lanes leave joins behind here, see SimInsn.meets
+    SIM_YIELD = 8192,      // a branch at the end of a loop that lanes leave apart (flow_leaves_apart)
+    SIM_APART = 16384,     // a branch whose lanes do not wait at `reconverge`, since they leave such a loop
 };
 
 struct SimInsn {

@@ -91,6 +91,19 @@ TEST(lanes_meet_in_loops_that_others_leave) {
            32, {METRIC_GLOBAL_ST_REQ, 7 + 8 + 1});
 }
 
+// bench/hwref/h200-yields.tsv: lane l is through after l turns, and stores; then __syncwarp(), and it stores again.
+#define TURNS(load)                                                                                                  \
+    HEAD "mul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd2, %rd1, %rd2;\nst.global.u32 [%rd2+1024], %r1;\nmov.u32 %r2, 0;\n" \
+         "bar.warp.sync -1;\nmov.u64 %rd3, %rd1;\nTURN:\n" load " %r3, [%rd3+1024];\nadd.s64 %rd3, %rd3, 4;\n"       \
+         "setp.lt.u32 %p1, %r3, %r1;\n@%p1 bra TURN;\nst.global.u32 [%rd2], %r1;\nbar.warp.sync -1;\n"               \
+         "st.global.u32 [%rd2+128], %r1;\nret;\n}\n"
+
+TEST(lanes_leave_loops_that_poll_apart) {
+    EXPECT(TURNS("ld.global.u32"), 32, {METRIC_GLOBAL_ST_REQ, 1 + 1 + 1});
+    EXPECT(TURNS("ld.volatile.global.u32"), 32, {METRIC_GLOBAL_ST_REQ, 1 + 32 + 1});
+    EXPECT(TURNS("ld.acquire.gpu.global.u32"), 32, {METRIC_GLOBAL_ST_REQ, 1 + 32 + 1});
+}
+
 #define FRAGMENT(name) "{%" name "0,%" name "1,%" name "2,%" name "3,%" name "4,%" name "5,%" name "6,%" name "7}"
 #define A FRAGMENT("ra")
 #define B FRAGMENT("rb")
@@ -135,6 +148,7 @@ int main(void) {
         cmocka_unit_test(lanes_meet_before_they_store),
         cmocka_unit_test(lanes_wait_behind_long_loops),
         cmocka_unit_test(lanes_meet_in_loops_that_others_leave),
+        cmocka_unit_test(lanes_leave_loops_that_poll_apart),
         cmocka_unit_test(fragments_of_floats_are_in_pairs),
         cmocka_unit_test(fragments_that_lie_the_other_way),
         cmocka_unit_test(shared_memory_has_the_banks_of_the_model),

@@ -400,6 +400,25 @@ static void list_meets(Lower *lo, const Cfg *cfg, const u32 *blocks, u32 count) 
     for (u32 k = 0; k < count; k++) lower_push(lo, &lo->lists, mark_meet(lo, cfg, blocks[k]));
 }
 
+// The blocks around `b` where lanes wait for each other, to the front of `around`; how many there are.
+static u32 waits_around(const Meets *meets, u32 b, u32 *around) {
+    u32 count = 0;
+    for (u32 k = meets->first[b]; k < meets->first[b + 1]; k++)
+        if (!flow_leaves_apart(meets, b, meets->around[k])) around[count++] = meets->around[k];
+    return count;
+}
+
+static void mark_yields(Lower *lo, const Cfg *cfg, const Meets *meets) {
+    for (u32 l = 0; l < meets->loops->loop_count; l++) {
+        const FlowLoop *loop = &meets->loops->loops[l];
+        for (u32 k = 0; meets->yields[l] && k < loop->latch_count; k++) {
+            const FlowBlock *latch = &cfg->blocks[meets->loops->members[loop->latches + k]];
+            SimInsn *last = &lo->insns.data[lo->out->entry + latch->first + latch->count - 1];
+            if (last->kind == SIM_BRANCH) last->flags |= SIM_YIELD;
+        }
+    }
+}
+
 // Marks where lanes meet again: behind calls, and of every branch where flow_meets says.
 static Status mark_reconvergence(Lower *lo, const Cfg *cfg) {
     Meets meets;
@@ -410,7 +429,8 @@ static Status mark_reconvergence(Lower *lo, const Cfg *cfg) {
         if (in->kind == SIM_CALL) in[1].flags |= SIM_RECONVERGE;
         if (in->kind == SIM_BRANCH || in->kind == SIM_SWITCH) {
             if (meets.at[b] != WL_NONE) in->reconverge = mark_meet(lo, cfg, meets.at[b]);
-            around = meets.first[b + 1] - meets.first[b];
+            if (meets.at[b] != WL_NONE && flow_leaves_apart(&meets, b, meets.at[b])) in->flags |= SIM_APART;
+            around = waits_around(&meets, b, meets.around + meets.first[b]);
         }
         if (i == cfg->blocks[b].first) left = meets.left_first[b + 1] - meets.left_first[b];
         if (left) in->flags |= SIM_BREAK | SIM_RECONVERGE;
@@ -419,6 +439,7 @@ static Status mark_reconvergence(Lower *lo, const Cfg *cfg) {
         list_meets(lo, cfg, meets.around + meets.first[b], around);
         if (left) list_meets(lo, cfg, meets.left + meets.left_first[b], left);
     }
+    mark_yields(lo, cfg, &meets);
     return lo->status;
 }
 

@@ -286,8 +286,11 @@ static bool meet_at(Warp *w, Split *s, u32 pc) {
 }
 
 static bool meet_again(const Exec *x, Warp *w, Split *s, const SimInsn *in) {
-    if (in->meets == WL_NONE || !x->grid->its) return in->reconverge == WL_NONE || meet_at(w, s, in->reconverge);
-    const u32 *list = x->grid->program->lists + in->meets;
+    const u32 *list = in->meets == WL_NONE ? NULL : x->grid->program->lists + in->meets;
+    if (!x->grid->its || !list || list[0] == 0) {
+        bool apart = in->reconverge == WL_NONE || (x->grid->its && in->flags & SIM_APART);
+        return apart || meet_at(w, s, in->reconverge);
+    }
     for (u32 k = 1; k <= list[0]; k++)
         if (!meet_at(w, s, list[k])) return false;
     return true;
@@ -301,7 +304,16 @@ static bool split_diverge(const Exec *x, Warp *w, Split *s, u32 taken, u32 targe
     return true;
 }
 
+// YIELD: nobody waits for these lanes any more, but at the return of a call.
+static void leave_meetings(Warp *w, Split *s) {
+    u32 until = s->conv;
+    while (until != WL_NONE && !w->convs.data[until].is_call) until = w->convs.data[until].parent;
+    conv_forget(w, s->conv, until, s->mask);
+    conv_change(w, s, until);
+}
+
 static bool exec_branch(Exec *x, Warp *w, Split *s, const SimInsn *in, u32 taken) {
+    if (WL_UNLIKELY(in->flags & SIM_YIELD) && x->grid->its) leave_meetings(w, s);
     if (taken == s->mask)
         s->pc = in->target;
     else if (taken == 0)
@@ -475,38 +487,64 @@ static u32 sync_members(Exec *x, const SimInsn *in, u32 mask) {
     return members[__builtin_ctz(mask)];
 }
 
-// The splits that wait at the same instruction in the same frame join when together they are all the members.
-static void sync_release(Exec *x, Warp *w) {
-    for (u32 i = 0; i < w->split_count; i++) {
+static bool goes_on_with(const Split *s, const Split *o) {
+    return s->pc == o->pc && s->frame == o->frame && s->conv == o->conv && o->state == SPLIT_READY;
+}
+
+void splits_join(Warp *w, u32 pc) {
+    for (u32 i = 0; i + 1 < w->split_count && w->cta->grid->its; i++) {
         Split *s = &w->splits[i];
+        for (u32 k = w->split_count; s->pc == pc && s->state == SPLIT_READY && --k > i;) {
+            if (!goes_on_with(s, &w->splits[k])) continue;
+            s->mask |= w->splits[k].mask;
+            split_remove(w, k);
+        }
+    }
+}
+
+// Lets go on those that wait with split `s`: at the same instruction in the same frame, or anywhere when it does
+// nothing but wait. `here`: the lanes of those at the same one.
+static void sync_let_go(Exec *x, Warp *w, const Split *s, u32 here, u32 wanted) {
+    u32 pc = s->pc, frame = s->frame;
+    const SimInsn *in = &x->grid->program->insns[pc];
+    exec_enter(x, w, s);
+    x->count = &x->states[pc].counters;
+    x->active = here;
+    x->retry = false;
+    if (in->exec) in->exec(x, in, here);
+    if (WL_UNLIKELY(x->check)) check_warp_sync(x, w, in, in->exec ? here : wanted);
+    for (u32 j = 0; j < w->split_count; j++) {
+        Split *o = &w->splits[j];
+        bool joins =
+            o->state == SPLIT_SYNC && ((o->pc == pc && o->frame == frame) || (!in->exec && (o->mask & wanted)));
+        if (!joins) continue;
+        o->state = x->retry ? SPLIT_WARPGROUP : SPLIT_READY;
+        o->pc += !x->retry;
+    }
+    splits_join(w, pc + 1);
+}
+
+// Whether some that wait together were all the members that they wait for.
+static bool sync_release_some(Exec *x, Warp *w) {
+    for (u32 i = 0; i < w->split_count; i++) {
+        const Split *s = &w->splits[i];
         if (s->state != SPLIT_SYNC) continue;
-        const SimInsn *in = &x->grid->program->insns[s->pc];
-        u32 here = 0, anywhere = 0;
+        u32 here = 0, anywhere = 0, wanted = s->sync_mask & w->lanes & ~w->exited;
         for (u32 j = 0; j < w->split_count; j++) {
             const Split *o = &w->splits[j];
             if (o->state != SPLIT_SYNC) continue;
             anywhere |= o->mask;
             if (o->pc == s->pc && o->frame == s->frame) here |= o->mask;
         }
-        u32 wanted = s->sync_mask & w->lanes & ~w->exited;
-        bool meets = in->exec ? (wanted & ~here) == 0 : (wanted & ~anywhere) == 0;
-        if (!meets) continue;
-        u32 pc = s->pc, frame = s->frame;
-        exec_enter(x, w, s);
-        x->count = &x->states[pc].counters;
-        x->active = here;
-        x->retry = false;
-        if (in->exec) in->exec(x, in, here);
-        if (WL_UNLIKELY(x->check)) check_warp_sync(x, w, in, in->exec ? here : wanted);
-        for (u32 j = 0; j < w->split_count; j++) {
-            Split *o = &w->splits[j];
-            bool joins =
-                o->state == SPLIT_SYNC && ((o->pc == pc && o->frame == frame) || (!in->exec && (o->mask & wanted)));
-            if (!joins) continue;
-            o->state = x->retry ? SPLIT_WARPGROUP : SPLIT_READY;
-            o->pc += !x->retry;
-        }
+        if (wanted & ~(x->grid->program->insns[s->pc].exec ? here : anywhere)) continue;
+        sync_let_go(x, w, s, here, wanted);
+        return true;
     }
+    return false;
+}
+
+static void sync_release(Exec *x, Warp *w) {
+    while (sync_release_some(x, w)) {}
 }
 
 // Lanes that wait for ones that have exited need not wait any more (measured on an H200: neither __syncwarp nor a
@@ -550,7 +588,7 @@ static inline void count_insn(Exec *x, u32 active, u32 mask) {
     x->count->threads_on += mask == active ? lanes : lanes_in(mask);
 }
 
-typedef enum RunEvent { RUN_ON, RUN_SWITCH, RUN_FAIL, RUN_YIELD, RUN_WAIT, RUN_STOP, RUN_LATER } RunEvent;
+typedef enum RunEvent { RUN_ON, RUN_SWITCH, RUN_NEXT, RUN_FAIL, RUN_YIELD, RUN_WAIT, RUN_STOP, RUN_LATER } RunEvent;
 
 // Control flow and synchronisation: RUN_SWITCH when the set of splits changed.
 static RunEvent run_control(Exec *x, Warp *w, Split *s, const SimInsn *in, u32 mask) {
@@ -559,6 +597,7 @@ static RunEvent run_control(Exec *x, Warp *w, Split *s, const SimInsn *in, u32 m
     switch (in->kind) {
     case SIM_BRANCH:
         good = exec_branch(x, w, s, in, mask);
+        if (good && in->flags & SIM_YIELD && x->grid->its && w->split_count > 1) return RUN_NEXT;
         return !good ? RUN_FAIL : w->split_count == before ? RUN_ON : RUN_SWITCH;
     case SIM_SWITCH: good = mask ? exec_switch(x, w, s, in, mask) : (s->pc++, true); break;
     case SIM_CALL: good = exec_call(x, w, s, in, mask); break;
@@ -804,7 +843,7 @@ static WarpStop run_warp(Exec *x, Warp *w, u64 *left) {
             not_stuck(w), w->turn = 0;
         else if (!x->ahead && x->grid->its && w->turn >= turn_length(x->grid, w))
             take_turns(x, w, at);
-        else if (event == RUN_WAIT)
+        else if (event == RUN_WAIT || event == RUN_NEXT)
             w->current = (at + 1) % w->split_count;
         if (event == RUN_WAIT && x->trace) return WARP_POLLED;
         if (event == RUN_YIELD || event == RUN_WAIT || event == RUN_STOP) return WARP_BUDGET;

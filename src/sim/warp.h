@@ -93,6 +93,9 @@ WarpStop warp_run_apart(Exec *x, Warp *warp, u64 *budget);
 #define RELEASE_PLAIN (1u << 22)  // ... where no lane has polled
 // Moves `lanes` of a split to a new split at `pc`; nothing happens when there are none.
 void warp_split_off(Warp *warp, Split *split, u32 lanes, u32 pc);
+// Lanes that have been let go on together at `pc` become one split, unless others are waited for with some of them.
+// Splits may move.
+void splits_join(Warp *warp, u32 pc);
 void warp_free(Pages *pages, Warp *warp);
 
 // stack.c: memory of alloca. `slot`: where in the lanes' local memory a function keeps what was given before it.

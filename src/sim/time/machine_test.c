@@ -344,8 +344,8 @@ static u64 issued_by(Timed *t, const char *name, u32 threads) {
     return slots_issued(t) - before;
 }
 
-// A warp that leaves at once issues the stack pointer, its thread, the first condition and its exit; not a branch and an
-// exit, and not the second condition, which has an exit of its own.
+// A warp that leaves at once issues the stack pointer, its thread, the first condition and its exit; not a branch and
+// an exit, and not the second condition, which has an exit of its own.
 TEST(a_branch_to_the_end_is_an_exit) {
     Timed t;
     open_timed(&t, 1);

@@ -466,6 +466,16 @@ static Status emit_sync(TimeFunc *f, u32 insn, u8 order) {
                                          .symbol = WL_NONE});
 }
 
+// A YIELD at the end of a loop that lanes leave apart.
+static u32 yields_at(const TimeFunc *f, u32 b) {
+    u32 loop = f->loops->loop_of[b];
+    if (f->lower->gpu->sm_version < 70 || loop == WL_NONE || !f->meets.yields[loop]) return 0;
+    const FlowLoop *l = &f->loops->loops[loop];
+    for (u32 k = 0; k < l->latch_count; k++)
+        if (f->loops->members[l->latches + k] == b) return 1;
+    return 0;
+}
+
 static Status emit_meets(TimeFunc *f, u32 insn, u32 b) {
     for (u32 k = 0; k < f->joins_left[b]; k++) TRY(emit_sync(f, insn, ORDER_FREE));
     return f->closes[b] ? emit_sync(f, insn, ORDER_ALL) : STATUS_OK;
@@ -557,7 +567,8 @@ Status time_emit(TimeFunc *f) {
         if (i == block->first && f->unrolled[b] && time_block(f, i)->part == 0) TRY(time_emit_unrolled(f, b));
         if (i == block->first) TRY(emit_meets(f, i, b));
         if (i == block->first + block->count - 1)
-            for (u32 k = 0; k < f->joins_opened[b] + (f->opens[b] ? 1u : 0); k++) TRY(emit_sync(f, i, ORDER_FREE));
+            for (u32 k = 0; k < f->joins_opened[b] + (f->opens[b] ? 1u : 0) + yields_at(f, b); k++)
+                TRY(emit_sync(f, i, ORDER_FREE));
         TRY(time_emit_sunk(f, i));
         if (time_is_emitted(f, i)) TRY(time_emit_insn(f, i));
     }
