@@ -25,8 +25,38 @@ static u32 only_user(const CasePart *part, u32 loop, u32 node, bool *ends) {
     return users == 1 ? found : WL_NONE;
 }
 
-// A value that a turn takes from the one before: all right when it counts, or when turns only add to it.
-static bool only_adds(const CasePart *part, u32 loop, u32 node) {
+// Of sums of 64 bits the upper halves, with their carries; extremes of more than two numbers.
+static bool joins_machine(const SassInsn *insn) {
+    switch (insn ? insn->op : SASS_OP_UNKNOWN) {
+    case SASS_OP_IADD3:
+    case SASS_OP_VIMNMX3:
+    case SASS_OP_FMNMX:
+    case SASS_OP_FMNMX3: return true;
+    case SASS_OP_IMAD: return sass_has(insn, "X");
+    default: return false;
+    }
+}
+
+// Sums and extremes: others can have their own, to be joined later.
+static bool joins(const CasePart *part, u32 pc) {
+    switch ((UnitClass)case_insn(part, pc)->unit) {
+    case UNIT_FMA:
+    case UNIT_FP64: return true;
+    default: break;
+    }
+    switch ((FlowArith)case_insn(part, pc)->arith) {
+    case FLOW_ADD:
+    case FLOW_ADD3:
+    case FLOW_MOVE:
+    case FLOW_MIN:
+    case FLOW_MAX: return true;
+    default: return joins_machine(insn_machine(part, pc));
+    }
+}
+
+// A value that a turn takes from the one before: all right when it counts, or when turns only add to it,
+// or keep the greatest.
+static bool only_joins(const CasePart *part, u32 loop, u32 node) {
     const Chains *chains = part->view->flow.chains;
     if (counts(part, node)) return true;
     for (u32 steps = 0; steps < MOST_ADDS; steps++) {
@@ -34,10 +64,8 @@ static bool only_adds(const CasePart *part, u32 loop, u32 node) {
         u32 user = only_user(part, loop, node, &ends);
         if (ends) return true;
         if (user == WL_NONE || !case_insn(part, user)->defs) return false;
-        UnitClass unit = (UnitClass)case_insn(part, user)->unit;
-        bool adds = unit == UNIT_FMA || unit == UNIT_FP64 || case_insn(part, user)->arith == FLOW_ADD;
         node = chains->of_operand[case_insn(part, user)->operands];
-        if (!adds || node == WL_NONE) return false;
+        if (!joins(part, user) || node == WL_NONE) return false;
     }
     return false;
 }
@@ -168,6 +196,6 @@ static bool passes_nothing_on(AdviceCase *c, const CasePart *part, u32 loop) {
 bool loop_can_be_dealt(AdviceCase *c, const CasePart *part, u32 loop) {
     const FlowResults *flow = &part->view->flow;
     for (u32 n = flow->chains->def_count; n < flow->chains->node_count; n++)
-        if (flow->chains->nodes[n].block == flow->loops->loops[loop].header && !only_adds(part, loop, n)) return false;
+        if (flow->chains->nodes[n].block == flow->loops->loops[loop].header && !only_joins(part, loop, n)) return false;
     return passes_nothing_on(c, part, loop);
 }

@@ -70,6 +70,31 @@ static void loops_over_a_grid_of_a_known_size(void **state) {
     assert_false(fills_with_more_ctas(SUM("5120", "0")));    // from array to array
 }
 
+// Turns a loop over neighbouring elements that `takes` %r7 from memory into %r9.
+#define TAKE(takes)                                                                                    \
+    BEGIN "mov.u32 %r8, 0; mov.u32 %r9, 0;\n"                                                          \
+          "turn: ld.global.u32 %r7, [%rd3]; " takes " add.s64 %rd3, %rd3, 512; add.s32 %r8, %r8, 1;\n" \
+          "setp.lt.s32 %p2, %r8, %r5; @%p2 bra turn; st.global.u32 [%rd1], %r9; ret;"
+
+static bool splits(const char *body) {
+    Sampled s;
+    sample(&s, 40, body);
+    const Hit *hit = ask(&s, "block-increase");
+    assert_non_null(hit);
+    bool does = strstr(hit->what, "Split the loop") != NULL;
+    forget(&s);
+    return does;
+}
+
+// What can be joined afterwards is no reason for one CTA to do it all: sums and extremes, but no chain of products.
+static void sums_and_extremes_are_dealt(void **state) {
+    (void)state;
+    assert_true(splits(TAKE("add.s32 %r9, %r9, %r7;")));
+    assert_true(splits(TAKE("max.s32 %r9, %r9, %r7;")));
+    assert_true(splits(TAKE("min.s32 %r10, %r9, %r7; mov.u32 %r9, %r10;")));
+    assert_false(splits(TAKE("mad.lo.s32 %r9, %r9, %r9, %r7;")));
+}
+
 static f64 atomics_busy(u32 ctas) {
     Sampled s;
     sample(&s, ctas,
@@ -188,6 +213,7 @@ static void lines_before_schedulers_hide_lost_cycles(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(loops_over_a_grid_of_a_known_size),
+                                       cmocka_unit_test(sums_and_extremes_are_dealt),
                                        cmocka_unit_test(few_sms_ask_for_few_atomics),
                                        cmocka_unit_test(ctas_add_to_few_lines),
                                        cmocka_unit_test(floats_take_turns_in_shared_memory),

@@ -195,6 +195,11 @@ struct AdviceCase {
 };
 
 static inline const FlowInsn *case_insn(const CasePart *part, u32 pc) { return &part->view->flow.code->insns[pc]; }
+// Machine code: the instruction itself; NULL: it is PTX.
+static inline const SassInsn *insn_machine(const CasePart *part, u32 pc) {
+    const FlowCode *code = part->view->flow.code;
+    return code->sass ? &code->sass->insns.data[code->sass->functions.data[code->func].first + pc] : NULL;
+}
 static inline const CaseAccess *case_access(const CasePart *part, u32 pc) {
     return part->insns[pc].access == WL_NONE ? NULL : &part->accesses[part->insns[pc].access];
 }

@@ -70,19 +70,14 @@ static f64 routine_saved(const CasePart *part, u32 pc) {
 // Warps wait 13 cycles for a predicate, so that what goes away is more of the time than of the instructions.
 enum { RECIPROCAL_DEPTH = 8 };
 
-static const SassInsn *machine_insn(const CasePart *part, u32 pc) {
-    const FlowCode *code = part->view->flow.code;
-    return &code->sass->insns.data[code->sass->functions.data[code->func].first + pc];
-}
-
 static bool is_high_product(const CasePart *part, u32 pc) {
-    const SassInsn *insn = machine_insn(part, pc);
+    const SassInsn *insn = insn_machine(part, pc);
     return insn->op == SASS_OP_IMAD && sass_has(insn, "HI") && sass_has(insn, "U32");
 }
 
 // A high product to which nothing is added: the reciprocal's last step adds to it.
 static bool is_quotient(const CasePart *part, u32 pc) {
-    const SassInsn *insn = machine_insn(part, pc);
+    const SassInsn *insn = insn_machine(part, pc);
     const SassOperand *last = part->view->flow.code->sass->operands.data + insn->operands + insn->operand_count - 1;
     return is_high_product(part, pc) && last->kind == SASS_OPERAND_REG && last->reg.index == SASS_ZERO;
 }
@@ -107,7 +102,7 @@ static void mark_reciprocal(const CasePart *part, u32 pc, u32 depth, u8 *marks) 
 }
 
 static bool is_negation(const CasePart *part, u32 pc) {
-    const SassInsn *insn = machine_insn(part, pc);
+    const SassInsn *insn = insn_machine(part, pc);
     const SassOperand *o = part->view->flow.code->sass->operands.data + insn->operands;
     u32 registers = 0, negated = 0;
     if (insn->op != SASS_OP_IADD3 && insn->op != SASS_OP_IMAD) return false;
@@ -138,7 +133,7 @@ static bool decides_way(const CasePart *part, u32 pc) {
 enum { LOP_NOT = 0x33, LOP_XOR = 0x3c };
 
 static bool is_sign_or_none(const CasePart *part, u32 pc) {
-    const SassInsn *insn = machine_insn(part, pc);
+    const SassInsn *insn = insn_machine(part, pc);
     const SassOperand *o = part->view->flow.code->sass->operands.data + insn->operands;
     for (u32 i = 0; insn->op == SASS_OP_LOP3 && i < insn->operand_count; i++)
         if (o[i].kind == SASS_OPERAND_IMMEDIATE && (o[i].value == LOP_NOT || o[i].value == LOP_XOR)) return true;
@@ -147,7 +142,7 @@ static bool is_sign_or_none(const CasePart *part, u32 pc) {
 
 // What only a quotient needs that may be too small, or whose operands have signs.
 static bool is_correction(const CasePart *part, u32 pc) {
-    const SassInsn *insn = machine_insn(part, pc);
+    const SassInsn *insn = insn_machine(part, pc);
     const FlowInsn *in = case_insn(part, pc);
     if (in->is_load || in->is_store || in->kind != FLOW_PLAIN) return false;
     if (insn->op == SASS_OP_ISETP) return !decides_way(part, pc);
@@ -174,7 +169,7 @@ static u32 remove_corrections(Hit *hit, const CasePart *part, u32 first, u8 *mar
         if (!is_correction(part, end)) continue;
         steps++;
         guarded += case_insn(part, end)->guard != WL_NONE;
-        signs |= machine_insn(part, end)->op == SASS_OP_IABS;
+        signs |= insn_machine(part, end)->op == SASS_OP_IABS;
     }
     f64 kept = quotients * ((guarded < (3 + signs) * quotients ? 1.0 : 0.0) + signs);
     for (u32 pc = first + 1; pc < end && steps > kept; pc++)
