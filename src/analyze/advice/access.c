@@ -151,12 +151,43 @@ bool node_is_loaded(const CasePart *part, u32 node, u32 depth) {
     return false;
 }
 
+// An operand that is only added to the others.
+static bool is_addend(const FlowInsn *in, u32 use) {
+    switch ((FlowArith)in->arith) {
+    case FLOW_ADD:
+    case FLOW_ADD3:
+    case FLOW_SUB: return true;
+    case FLOW_MULADD: return use == 2;
+    default: return false;
+    }
+}
+
+// Whether what was loaded says how far lanes are apart. What is the same for all of them and is added, as where a CTA's
+// part begins, does not; a factor does.
+static bool differs_by_data(const CasePart *part, u32 node, u32 depth) {
+    const FlowResults *flow = &part->view->flow;
+    if (node == WL_NONE || !bitset_has(&flow->divergence->nodes, node)) return false;
+    const ChainNode *n = &flow->chains->nodes[node];
+    const FlowInsn *in = n->insn == WL_NONE ? NULL : case_insn(part, n->insn);
+    if (!depth || (in && in->is_load)) return node_is_loaded(part, node, 0);
+    for (u32 a = 0; !in && a < n->arg_count; a++)
+        if (differs_by_data(part, flow->chains->args[n->args + a], depth - 1)) return true;
+    for (u32 u = 0; in && u < in->uses; u++) {
+        u32 used = flow->chains->of_operand[in->operands + in->defs + u];
+        bool shared = used != WL_NONE && !bitset_has(&flow->divergence->nodes, used);
+        if (shared ? !is_addend(in, u) && node_is_loaded(part, used, depth - 1)
+                   : differs_by_data(part, used, depth - 1))
+            return true;
+    }
+    return false;
+}
+
 // Each lane goes where its data sends it.
 static bool is_by_data(const CasePart *part, const CaseAccess *a) {
     const FlowInsn *in = case_insn(part, a->pc);
     if (in->address_use == 0xff || (a->affine && a->affine->uniform)) return false;
-    return node_is_loaded(part, part->view->flow.chains->of_operand[in->operands + in->defs + in->address_use],
-                          LOADED_STEPS);
+    return differs_by_data(part, part->view->flow.chains->of_operand[in->operands + in->defs + in->address_use],
+                           LOADED_STEPS);
 }
 
 static bool is_gathered(const CasePart *part, const CaseAccess *a) {

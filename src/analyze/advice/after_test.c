@@ -112,6 +112,28 @@ static void lines_of_gathers_are_looked_up_together(void **state) {
     forget(&s);
 }
 
+// Whether the kernel's second load is taken for one that goes where data sends it. %r7 is what the CTA has loaded, %r6
+// the same in a way that strides do not follow: the thread's index or the CTA's.
+static bool is_gathered(const char *address) {
+    Sampled s;
+    char body[1024] = BEGIN "mul.wide.u32 %rd4, %r2, 4; add.s64 %rd5, %rd1, %rd4; ld.global.u32 %r7, [%rd5];\n"
+                            "setp.gt.u32 %p1, %r7, %r1; mov.u32 %r6, %r1; @%p1 add.s32 %r6, %r6, 128;\n";
+    strcat(strcat(body, address), "mul.wide.u32 %rd6, %r8, 4; add.s64 %rd7, %rd1, %rd6; ld.global.u32 %r9, [%rd7];\n"
+                                  "st.global.u32 [%rd3], %r9; ret;");
+    sample(&s, body);
+    bool gathered = s.c.parts[0].accesses[1].gathered;
+    forget(&s);
+    return gathered;
+}
+
+// A place that all lanes have in common sends none of them away from its neighbour; a step that they have in common
+// does.
+static void a_cta_begins_where_data_says(void **state) {
+    (void)state;
+    assert_false(is_gathered("add.s32 %r8, %r6, %r7;"));
+    assert_true(is_gathered("mul.lo.s32 %r8, %r6, %r7;"));
+}
+
 // Loads of a table's row that data names: one word of it, which the CTA says. Neighbouring lanes are in rows of so many
 // bytes then, and other CTAs want the rest of each.
 #define ROW_OF(bytes, column)                                                                                   \
@@ -243,6 +265,7 @@ int main(void) {
                                        cmocka_unit_test(what_fills_tiles_is_loaded_a_turn_ahead),
                                        cmocka_unit_test(turns_around_a_list_load_together),
                                        cmocka_unit_test(lines_of_gathers_are_looked_up_together),
+                                       cmocka_unit_test(a_cta_begins_where_data_says),
                                        cmocka_unit_test(lanes_can_share_rows_that_data_names),
                                        cmocka_unit_test(shared_memory_is_read_as_far_as_loads_go),
                                        cmocka_unit_test(added_work_is_no_limit),

@@ -86,6 +86,13 @@ f64 atomic_flush(const AdviceCase *c) {
                       : 0;
 }
 
+// How often warps of the whole GPU do it in a cycle.
+static f64 times_a_cycle(const AdviceCase *c, const CasePart *part, const CaseAccess *a, f64 per_slot) {
+    bool once = part == c->parts && a->known != ACCESS_COUNTED && c->view->launches.total_ns > 0;
+    if (once && is_done_once(part, a->pc)) return warps_a_cycle(c);
+    return a->requests * per_slot * (f64)(c->gpu->sms * c->gpu->warp_schedulers);
+}
+
 // Words that are the same for all threads: what they take is known.
 static f64 on_one_word(AdviceCase *c, f64 per_slot) {
     f64 busy = 0;
@@ -94,10 +101,8 @@ static f64 on_one_word(AdviceCase *c, f64 per_slot) {
             CasePart *part = &c->parts[p];
             const CaseAccess *a = &part->accesses[i];
             if (!is_counted(a) || !access_is_one_word(part, a)) continue;
-            f64 requests = a->requests * per_slot * (f64)(c->gpu->sms * c->gpu->warp_schedulers);
-            bool once = p == 0 && a->known != ACCESS_COUNTED && c->view->launches.total_ns > 0;
-            if (once && is_done_once(part, a->pc)) requests = warps_a_cycle(c);
-            busy += part->insns[a->pc].use[RESOURCE_ATOMIC] = requests * atomic_lanes(part, a) * interval(c, part, a);
+            f64 times = times_a_cycle(c, part, a, per_slot);
+            busy += part->insns[a->pc].use[RESOURCE_ATOMIC] = times * atomic_lanes(part, a) * interval(c, part, a);
         }
     return busy;
 }
@@ -139,11 +144,24 @@ static f64 behind_last_cta(const AdviceCase *c) {
     return all > 0 ? fmin(behind / all / (1 - c->fixed), 1) : 0;
 }
 
+// Part of the time that it takes if all lanes of the launch meet on one word: they cannot take longer.
+static f64 if_all_meet(const AdviceCase *c, const CasePart *part, const CaseAccess *a, f64 per_slot) {
+    f64 lanes = a->known != ACCESS_COUNTED && is_picked(part, a->pc) ? 1 : a->lanes;
+    return times_a_cycle(c, part, a, per_slot) * lanes * interval(c, part, a);
+}
+
 // Words that data decides: loads wait many times as long as on an idle machine, and neither L1 nor L2 nor DRAM has so
-// much to do. What is left is atomics that meet. `behind`: part of the time in which they alone are left.
-static f64 on_some_words(AdviceCase *c, f64 behind) {
+// much to do. What is left is atomics that meet, as far as there are enough of them. `behind`: part of the time in
+// which they alone are left.
+static f64 on_some_words(AdviceCase *c, f64 behind, f64 per_slot) {
     const f64 *busy = c->load.busy;
-    f64 requests = 0, waiting = behind + (1 - behind) * fmax(waiting_for_atomics(c), held_by_atomics(c));
+    f64 requests = 0, most = 0;
+    for (u32 p = 0; p < c->part_count; p++)
+        for (u32 i = 0; i < c->parts[p].access_count; i++) {
+            const CaseAccess *a = &c->parts[p].accesses[i];
+            if (is_counted(a) && is_by_data(&c->parts[p], a)) most += if_all_meet(c, &c->parts[p], a, per_slot);
+        }
+    f64 waiting = fmin(behind + (1 - behind) * fmax(waiting_for_atomics(c), held_by_atomics(c)), most);
     if (busy[RESOURCE_LSU] > EXPLAINED || busy[RESOURCE_L2] > EXPLAINED || busy[RESOURCE_DRAM] > EXPLAINED) return 0;
     for (u32 step = 0; step < 2; step++)
         for (u32 p = 0; p < c->part_count; p++)
@@ -160,7 +178,7 @@ void case_find_atomics(AdviceCase *c, f64 per_slot) {
     EstimateLoad *load = &c->load;
     if (!c->gpu || !c->gpu->noc_clock_mhz) return;
     f64 known = on_one_word(c, per_slot), behind = known > 0 ? 0 : behind_last_cta(c);
-    f64 busy = fmin(known > 0 ? known : on_some_words(c, behind), 1);
+    f64 busy = fmin(known > 0 ? known : on_some_words(c, behind, per_slot), 1);
     if (busy <= 0) return;
     if (known > 1)
         for (u32 p = 0; p < c->part_count; p++)
