@@ -49,6 +49,41 @@ static void two_turns_of_an_unrolled_loop_are_under_way(void **state) {
     assert_float_equal(hidden(LOOP(TURN(0) TURN(1) TURN(2) TURN(3), "4")), 0.5, 1e-9);
 }
 
+#define WORK "add.f32 %f3, %f3, %f3;"
+#define WORK_16 WORK WORK WORK WORK WORK WORK WORK WORK WORK WORK WORK WORK WORK WORK WORK WORK
+#define WORK_80 WORK_16 WORK_16 WORK_16 WORK_16 WORK_16
+#define WORK_AROUND(before, behind)                                              \
+    LOOP("mov.f32 %f3, 0f00000000; " before "ld.global.f32 %f1, [%rd3]; " behind \
+         "fma.rn.f32 %f2, %f1, %f3, %f2; st.global.f32 [%rd3+1048576], %f2;\n",  \
+         "1")
+
+// Samples hidden when the load starts a turn earlier, whose only use has waited for it.
+static f64 hidden_of_use(const char *body) {
+    Sampled s;
+    const KernelView *view = sampled_begin(&s, body);
+    const FlowInsn *insns = view->flow.code->insns;
+    u32 store = 0;
+    for (u32 pc = 0; pc < view->flow.code->insn_count; pc++) {
+        subject_stall(&s.subject, pc, STALL_SELECTED, 10);
+        if (insns[pc].is_store) store = pc;
+    }
+    subject_stall(&s.subject, store - 1, STALL_LONG_SCOREBOARD, 5000);
+    sampled_end(&s);
+    const Hit *hit = ask(&s, "code-reordering");
+    f64 most = hit ? fmin(hit->change.hidden, hit->change.scope_active) : -1;
+    forget(&s);
+    return most;
+}
+
+// A load a turn ahead overlaps all of a turn's work, 86 or 87 instructions; what lies between the load and its use
+// overlaps it anyway.
+static void far_uses_leave_less_to_overlap(void **state) {
+    (void)state;
+    f64 before = hidden_of_use(WORK_AROUND(WORK_80, "")), behind = hidden_of_use(WORK_AROUND("", WORK_80));
+    assert_true(before >= 800 && before <= 900 && behind > 0);
+    assert_float_equal(before - behind, 800, 1e-6);
+}
+
 // A word that each turn loads and stores is not there a turn ahead.
 static void sums_in_memory_are_not_loaded_ahead(void **state) {
     (void)state;
@@ -261,6 +296,7 @@ static void atomics_that_hold_their_warps_meet(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(two_turns_of_an_unrolled_loop_are_under_way),
+                                       cmocka_unit_test(far_uses_leave_less_to_overlap),
                                        cmocka_unit_test(sums_in_memory_are_not_loaded_ahead),
                                        cmocka_unit_test(what_fills_tiles_is_loaded_a_turn_ahead),
                                        cmocka_unit_test(turns_around_a_list_load_together),

@@ -7,7 +7,6 @@
 
 #define LOAD_WAITS (STALL_BIT(LONG_SCOREBOARD) | STALL_BIT(BARRIER))
 enum { WORD = 4 };  // bytes: a register of each thread holds what it brings to a tile for the next turn
-enum { FAR = 64 };  // instructions between a load and its use; from there on it was issued early enough
 
 static bool is_shared_store(const CasePart *part, u32 pc, u32 from) {
     const CaseAccess *a = case_access(part, pc);
@@ -152,36 +151,62 @@ static u32 nearest_use(const CasePart *part, u32 pc) {
     return least;
 }
 
-// A turn of W samples of waiting and R of other work takes max(W, R) with its loads one turn ahead, where the value has
-// to be moved from `next` to `now` at the turn's end, which waits for it. An unrolled loop has no such moves: a turn's
-// loads start before those of the turn before have arrived, so that two turns' are under way and a turn takes
-// max((W + R) / 2, R). What fills a tile is stored to it before the next load starts.
-static f64 work_to_overlap(const CasePart *part, u32 loop, f64 waits, bool tile) {
+// Where the load is waited for most; WL_NONE: nowhere.
+static u32 main_use(const CasePart *part, u32 pc) {
+    u32 use = WL_NONE;
+    f64 most = 0;
+    for (u32 i = part->first_blaming[pc]; i < part->first_blaming[pc + 1]; i++) {
+        const BlameEdge *e = &part->blame->edges[part->blaming[i]];
+        if (e->reason == STALL_LONG_SCOREBOARD && e->use != pc && e->samples > most) most = e->samples, use = e->use;
+    }
+    return use;
+}
+
+// Samples of the loop's work between the load and that, in this turn or on into the next one: it overlaps the load
+// already.
+static f64 overlaps_already(const CasePart *part, u32 loop, u32 load) {
+    u32 use = main_use(part, load);
+    f64 work = 0;
+    for (u32 pc = 0; use != WL_NONE && pc < part->view->insn_count; pc++) {
+        bool between = use > load ? pc > load && pc < use : pc > load || pc < use;
+        if (!between || !loop_has(part, loop, pc)) continue;
+        f64 waits = part->weight * (f64)part->view->samples[pc].all[STALL_LONG_SCOREBOARD];
+        work += part->insns[pc].issued + part->insns[pc].stalled - waits;
+    }
+    return work;
+}
+
+// A turn of W samples of waiting and R of other work, B of them between the load and its use, takes max(W + B, R) with
+// its loads one turn ahead, where the value has to be moved from `next` to `now` at the turn's end, which waits for it.
+// An unrolled loop has no such moves: a turn's loads start before those of the turn before have arrived, so that two
+// turns' are under way and a turn takes max((W + R) / 2, R). What fills a tile is stored to it before the next load
+// starts.
+static f64 work_to_overlap(const CasePart *part, u32 loop, f64 waits, f64 already, bool tile) {
     f64 all = loop_samples(part, loop), rest = all - waits;
-    return !tile && loop_copies(part, loop) > 1 ? fmax(rest, all / 2) : rest;
+    return fmax((!tile && loop_copies(part, loop) > 1 ? fmax(rest, all / 2) : rest) - already, 0);
 }
 
 static void load_earlier(AdviceCase *c, const CasePart *part, u32 loop) {
     Hit *hit = hit_begin(c);
     u32 at = 0, distance = 0;
     bool tile = false;
-    f64 most = 0;
+    f64 most = 0, already = 0;
     for (u32 i = 0; i < part->access_count; i++) {
         const CaseAccess *a = &part->accesses[i];
-        u32 near = nearest_use(part, a->pc);
-        if (!is_candidate(part, a) || part->insns[a->pc].loop != loop || near > FAR) continue;
+        if (!is_candidate(part, a) || part->insns[a->pc].loop != loop) continue;
         bool to_tile = goes_to_shared(part, a->pc);
         if (to_tile && a->bytes > WORD) continue;  // async-copy
         if (access_is_carried(part, a, loop)) continue;
         if (!known_ahead(part, a, loop) && !follows_list(part, a, loop)) continue;
         f64 waits = hit_blamed(hit, part, a->pc, LOAD_WAITS, 1);
         tile |= to_tile;
-        if (waits > most) most = waits, at = a->pc, distance = near;
+        already += waits * overlaps_already(part, loop, a->pc);
+        if (waits > most) most = waits, at = a->pc, distance = nearest_use(part, a->pc);
     }
     if (most <= 0) return hit_drop(hit);
     hit->change.hidden = hit->change.stalls;
     hit->change.stalls = 0;
-    hit->change.scope_active = work_to_overlap(part, loop, hit->change.hidden, tile);
+    hit->change.scope_active = work_to_overlap(part, loop, hit->change.hidden, already / hit->change.hidden, tile);
     hit_fact(hit, "load_to_use_distance", distance, "instructions",
              "the load at %s is waited for %u instruction%s after its start", place_text(c, part, at), distance,
              plural(distance));
