@@ -95,6 +95,31 @@ static void sums_in_memory_are_not_loaded_ahead(void **state) {
         none, 0);
 }
 
+// How many accesses of a turn go when the sum is kept in a register.
+static f64 kept_in_register(const char *also) {
+    Sampled s;
+    char body[1024] = BEGIN "mov.f32 %f2, 0f00000000; mov.u32 %r6, 0; mov.u64 %rd4, %rd3;\n"
+                            "more: ld.global.f32 %f1, [%rd4]; ld.global.f32 %f3, [%rd3+4096];\n"
+                            "fma.rn.f32 %f2, %f1, %f3, %f2; st.global.f32 [%rd3], %f2;\n";
+    strcat(strcat(body, also), "add.s64 %rd4, %rd4, 4; add.s32 %r6, %r6, 1;\n"
+                               "setp.lt.s32 %p1, %r6, %r5; @%p1 bra more; ret;");
+    sample(&s, body);
+    ask(&s, "redundant-loads");
+    const Hit *hit = s.c.hits.data[s.c.hits.len - 1];
+    assert_non_null(strstr(hit->what, "Keep what is stored"));
+    const CasePart *part = &s.c.parts[0];
+    f64 count = 2 * hit->change.issues / part->insns[part->accesses[0].pc].issued;  // turns are not known: half of them
+    forget(&s);
+    return count;
+}
+
+// With the loop's last store goes what only the store made the loop load again; not where another store is left.
+static void loads_leave_with_the_last_store(void **state) {
+    (void)state;
+    assert_near(kept_in_register(""), 2);
+    assert_near(kept_in_register("st.global.f32 [%rd4+1048576], %f2;\n"), 1);
+}
+
 #define TILE_TURN(k) \
     "ld.global.f32 %f1, [%rd3+4096*" #k "]; st.shared.f32 [tile+4*" #k "], %f1; bar.sync 0; add.f32 %f2, %f2, %f2;\n"
 
@@ -298,6 +323,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(two_turns_of_an_unrolled_loop_are_under_way),
                                        cmocka_unit_test(far_uses_leave_less_to_overlap),
                                        cmocka_unit_test(sums_in_memory_are_not_loaded_ahead),
+                                       cmocka_unit_test(loads_leave_with_the_last_store),
                                        cmocka_unit_test(what_fills_tiles_is_loaded_a_turn_ahead),
                                        cmocka_unit_test(turns_around_a_list_load_together),
                                        cmocka_unit_test(lines_of_gathers_are_looked_up_together),

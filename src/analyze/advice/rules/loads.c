@@ -193,6 +193,19 @@ static bool is_kept_in_memory(const CasePart *part, u32 at) {
     return stored;
 }
 
+// A load that only the loop's stores, of which none is left, keep compilers from doing once ahead of it.
+static bool goes_with_stores(const CasePart *part, const CaseAccess *a) {
+    bool any = false;
+    if (!is_plain_load(a) || repeated_in_loop(part, a) <= 0) return false;
+    for (u32 i = 0; i < part->access_count; i++) {
+        const CaseAccess *b = &part->accesses[i];
+        if (!b->store || !of_one_memory(a, b) || !loop_has(part, part->insns[a->pc].loop, b->pc)) continue;
+        if (repeated_in_loop(part, b) <= 0) return false;
+        any = true;
+    }
+    return any;
+}
+
 // Loads that may start earlier without the store.
 static void free_behind(Hit *hit, const CasePart *part, u32 store) {
     u32 behind = stores_again(part, store, true);
@@ -206,13 +219,18 @@ static void free_behind(Hit *hit, const CasePart *part, u32 store) {
 static void keep_in_registers(AdviceCase *c, bool stored) {
     Hit *hit = hit_begin(c);
     Found f = {0};
+    u32 freed = 0;
     for (u32 p = 0; p < c->part_count; p++) {
         const CasePart *part = &c->parts[p];
         for (u32 i = 0; i < part->access_count; i++) {
             const CaseAccess *a = &part->accesses[i];
             f64 fraction = repeated(part, i);
-            if (fraction <= 0 || is_kept_in_memory(part, i) != stored) continue;
+            bool kept = fraction > 0 && is_kept_in_memory(part, i);
+            bool goes_too = stored && fraction > 0 && !kept && goes_with_stores(part, a);
+            if (fraction <= 0 || (kept != stored && !goes_too)) continue;
             remove_access(hit, part, i, fraction);
+            freed += goes_too;
+            if (goes_too) continue;
             if (a->store) free_behind(hit, part, i);
             found(&f, part, a->pc);
         }
@@ -225,6 +243,9 @@ static void keep_in_registers(AdviceCase *c, bool stored) {
              : f.count == 1 ? "load reads"
                             : "loads read",
              share);
+    if (freed)
+        hit_fact(hit, "freed_loads", freed, "loads",
+                 "%u load%s of what does not change in the loop can be done ahead of it then", freed, plural(freed));
     hit_caution(hit, stored ? "only if no other thread reads or writes there meanwhile"
                             : "only if nothing writes there meanwhile: the pointers do not overlap");
     const char *place = place_text(c, f.part, f.pc);
