@@ -280,6 +280,35 @@ static void records_in_the_l1(void **state) {
     forget(&s);
 }
 
+// powf as far as it is looked for, in one line of the source.
+#define POWER(exponent, coefficient)                                                                                  \
+    BEGIN "ld.global.f32 %f1, [%rd3]; mul.f32 %f2, %f1, " exponent "; neg.f32 %f3, %f2;\n"                            \
+          "fma.rn.f32 %f4, %f1, " exponent ", %f3; fma.rn.f32 %f5, %f4, %f4, " coefficient "; st.global.f32 [%rd3], " \
+          "%f5; ret;"
+
+static bool multiplies_instead(const char *body) {
+    Sampled s;
+    const KernelView *view = sampled_begin(&s, body);
+    for (u32 pc = 0; pc < view->flow.code->insn_count; pc++) {
+        subject_stall(&s.subject, pc, STALL_SELECTED, 10);
+        s.subject.places[pc].line = 7;
+    }
+    sampled_end(&s);
+    const Hit *hit = ask(&s, "strength-reduction");
+    bool does = hit && strstr(hit->what, "powf");
+    forget(&s);
+    return does;
+}
+
+// A whole power is a product of few factors; no other is, nor one that takes more products than __powf instructions.
+static void small_whole_powers_are_products(void **state) {
+    (void)state;
+    assert_true(multiplies_instead(POWER("0f40800000", "0f3d6357bb")));   // 4
+    assert_false(multiplies_instead(POWER("0f40900000", "0f3d6357bb")));  // 4.5
+    assert_false(multiplies_instead(POWER("0f447a0000", "0f3d6357bb")));  // 1000
+    assert_false(multiplies_instead(POWER("0f40800000", "0f3d6357bc")));  // not powf
+}
+
 static bool may_differ(const char *end) {
     Sampled s;
     char body[1024] =
@@ -332,6 +361,7 @@ int main(void) {
                                        cmocka_unit_test(shared_memory_is_read_as_far_as_loads_go),
                                        cmocka_unit_test(added_work_is_no_limit),
                                        cmocka_unit_test(records_in_the_l1),
+                                       cmocka_unit_test(small_whole_powers_are_products),
                                        cmocka_unit_test(work_of_ctas),
                                        cmocka_unit_test(atomics_that_hold_their_warps_meet)};
     return cmocka_run_group_tests(tests, NULL, NULL);

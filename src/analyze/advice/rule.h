@@ -278,6 +278,9 @@ u32 insn_source(const CasePart *part, u32 pc, u32 use);
 // to.
 bool insn_feeds(const CasePart *part, u32 pc, u32 depth, bool (*wanted)(const CasePart *part, u32 pc, u32 from));
 
+// The part of strength-reduction that is about powf. rules/math.c
+void replace_powers(AdviceCase *c);
+
 // Nanoseconds from the begin of the function's launches to that of the next one on its stream, on average, as the
 // profiled run had them; 0: they do not follow each other, or not often. rules/merge.c
 f64 launches_period(const ProfileLaunch *launches, u32 count, u32 function);

@@ -197,7 +197,7 @@ static u32 reduce_machine(Hit *hit, const CasePart *part, Divisions *d) {
 }
 
 // --- the rule ------------------------------------------------------------------------------------------------------
-void rule_strength_reduction(AdviceCase *c) {
+static void replace_divisions(AdviceCase *c) {
     Hit *hit = hit_begin(c);
     Divisions d = {0};
     u32 count = 0;
@@ -211,4 +211,9 @@ void rule_strength_reduction(AdviceCase *c) {
     hit_fact(hit, "division_issue_share", share, "%", "%.0f %% of what is issued would not be needed", share);
     hit_end_line(hit, d.part, d.pc, "Replace the division at %s by a multiplication or a shift",
                  place_text(c, d.part, d.pc));
+}
+
+void rule_strength_reduction(AdviceCase *c) {
+    replace_divisions(c);
+    replace_powers(c);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// fast-math: arithmetic that takes many instructions where few would do. The sequences are found by what nothing else
-// has: an instruction of the PTX, or a constant or opcode of the machine code. Each stands for so many instructions of
-// its source line; which of the line's they are is not asked, they count alike.
+// fast-math, and powers of strength-reduction: arithmetic that takes many instructions where few would do. The
+// sequences are found by what nothing else has: an instruction of the PTX, or a constant or opcode of the machine code.
+// Each stands for so many instructions of its source line; which of the line's they are is not asked, they count alike.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,27 +50,32 @@ static u32 float_bits(const char *text) {
     return bits;
 }
 
-static u32 machine_sequence(const FlowCode *code, u32 pc) {
-    const SassInsn *insn = &code->sass->insns.data[code->sass->functions.data[code->func].first + pc];
+// The bits of the instruction's nth constant; false: it has no more.
+static bool machine_constant(const CasePart *part, u32 pc, u32 nth, u32 *bits) {
+    const SassInsn *insn = insn_machine(part, pc);
     for (u32 i = 0; i < insn->operand_count; i++) {
-        const SassOperand *o = &code->sass->operands.data[insn->operands + i];
-        if (o->kind != SASS_OPERAND_IMMEDIATE) continue;
-        u32 found = sequence_of(o->is_float ? float_bits(o->text) : (u32)o->value, true);
-        if (found != WL_NONE) return found;
+        const SassOperand *o = &part->view->flow.code->sass->operands.data[insn->operands + i];
+        if (o->kind != SASS_OPERAND_IMMEDIATE || nth--) continue;
+        return *bits = o->is_float ? float_bits(o->text) : (u32)o->value, true;
     }
-    return WL_NONE;
+    return false;
+}
+
+static bool constant_of(const CasePart *part, u32 pc, u32 nth, u32 *bits) {
+    const FlowInsn *in = case_insn(part, pc);
+    const FlowOperand *use = &part->view->flow.code->operands[in->operands + in->defs];
+    if (part->view->flow.code->sass) return machine_constant(part, pc, nth, bits);
+    for (u32 u = 0; u < in->uses; u++)
+        if (use[u].kind == FLOW_OTHER && !nth--) return *bits = (u32)use[u].value, true;
+    return false;
 }
 
 static u32 find_sequence(const CasePart *part, u32 pc) {
-    const FlowCode *code = part->view->flow.code;
-    const FlowInsn *in = case_insn(part, pc);
-    if (code->sass) return insn_routine(part, pc) ? WL_NONE : machine_sequence(code, pc);
-    const FlowOperand *use = &code->operands[in->operands + in->defs];
-    for (u32 u = 0; u < in->uses; u++) {
-        u32 found = use[u].kind == FLOW_OTHER ? sequence_of((u32)use[u].value, false) : WL_NONE;
-        if (found != WL_NONE) return found;
-    }
-    return WL_NONE;
+    u32 found = WL_NONE, bits;
+    bool machine = part->view->flow.code->sass != NULL;
+    if (machine && insn_routine(part, pc)) return WL_NONE;
+    for (u32 nth = 0; found == WL_NONE && constant_of(part, pc, nth, &bits); nth++) found = sequence_of(bits, machine);
+    return found;
 }
 
 // --- lines ---------------------------------------------------------------------------------------------------------
@@ -176,6 +181,89 @@ static void fast_math_of(Hit *hit, const CasePart *part, MathFound *m) {
     vec_free(&lines.rows);
 }
 
+// --- strength-reduction: whole powers --------------------------------------------------------------------------------
+// powf multiplies the logarithm by the exponent, exactly: a product and what it lacks, both with the exponent. Where
+// that is a small whole number, squares and products give the same (and are as exact, but for the last bits).
+enum { POWF = 5, EXPONENT_STEPS = 2 };
+
+// The number of products that make the power of the number with these bits; 0: it is no whole number above 1, or they
+// are no fewer than instructions of __powf.
+static u32 products_of(u32 bits) {
+    f32 exponent;
+    memcpy(&exponent, &bits, sizeof exponent);
+    if (!(exponent >= 2 && exponent < 1 << 16) || exponent != floorf(exponent)) return 0;
+    u32 products = 0;
+    for (u32 n = (u32)exponent; n > 1; n /= 2) products += 1 + n % 2;
+    return products < sequences[POWF].fast_steps ? products : 0;
+}
+
+static bool has_constant(const CasePart *part, u32 pc, u32 wanted) {
+    u32 bits;
+    for (u32 nth = 0; constant_of(part, pc, nth, &bits); nth++)
+        if (bits == wanted) return true;
+    return false;
+}
+
+// Whether the result goes, be it negated first, into another operation with this constant.
+static bool meets_again(const CasePart *part, u32 pc, u32 constant, u32 depth) {
+    const Chains *chains = part->view->flow.chains;
+    const FlowInsn *in = case_insn(part, pc);
+    u32 node = in->defs == 1 ? chains->of_operand[in->operands] : WL_NONE;
+    for (u32 i = node == WL_NONE ? 0 : chains->first_user[node]; node != WL_NONE && i < chains->first_user[node + 1];
+         i++) {
+        u32 user = chains->users[i].insn;
+        if (user == WL_NONE || !same_line(part, pc, user)) continue;
+        if (has_constant(part, user, constant)) return true;
+        if (depth > 1 && case_insn(part, user)->uses == 1 && meets_again(part, user, constant, depth - 1)) return true;
+    }
+    return false;
+}
+
+static bool is_of_powf(const CasePart *part, u32 pc) {
+    for (u32 other = 0; other < part->view->flow.code->insn_count; other++)
+        if (same_line(part, pc, other) && find_sequence(part, other) == POWF) return true;
+    return false;
+}
+
+static bool is_product(const CasePart *part, u32 pc) {
+    const SassInsn *insn = insn_machine(part, pc);
+    return insn ? insn->op == SASS_OP_FMUL
+                : part->insns[pc].traits & TRAIT_ARITHMETIC && case_insn(part, pc)->uses == 2;
+}
+
+// The products that replace the power whose exponent is met here first; 0: none is.
+static u32 products_at(const CasePart *part, u32 pc) {
+    u32 bits, products = 0;
+    if (is_product(part, pc) && constant_of(part, pc, 0, &bits)) products = products_of(bits);
+    return products && meets_again(part, pc, bits, EXPONENT_STEPS) && is_of_powf(part, pc) ? products : 0;
+}
+
+void replace_powers(AdviceCase *c) {
+    Hit *hit = hit_begin(c);
+    MathFound m = {0};
+    u32 count = 0;
+    for (u32 p = 0; p < c->part_count; p++) {
+        const CasePart *part = &c->parts[p];
+        MathLines lines = {0};
+        for (u32 pc = 0; pc < part->view->flow.code->insn_count; pc++) {
+            u32 products = products_at(part, pc);
+            if (!products) continue;
+            add_to_line(c, &lines, &m, part, pc, runs_of(part, pc) * (sequences[POWF].exact_steps - (f64)products));
+            count++;
+        }
+        remove_lines(hit, part, &lines);
+        vec_free(&lines.rows);
+    }
+    if (!m.part || hit->change.issues <= 0) return hit_drop(hit);
+    f64 share = 100 * hit->change.issues / c->load.issued;
+    hit_fact(hit, "whole_powers", count, "calls", "%u call%s of powf have a small whole number as exponent", count,
+             plural(count));
+    hit_fact(hit, "power_issue_share", share, "%", "%.0f %% of what is issued would not be needed", share);
+    hit_caution(hit, "the last bits of results may change");
+    hit_end_line(hit, m.part, m.pc, "Multiply instead of calling powf at %s", place_text(c, m.part, m.pc));
+}
+
+// --- fast-math: the rule ---------------------------------------------------------------------------------------------
 void rule_fast_math(AdviceCase *c) {
     Hit *hit = hit_begin(c);
     MathFound m = {0};
