@@ -280,6 +280,24 @@ static void records_in_the_l1(void **state) {
     forget(&s);
 }
 
+// %r7, of a stream, says where to look in a table, and that (%r8) where to look in the next.
+#define TABLES(also)                                                                          \
+    BEGIN "ld.global.u32 %r7, [%rd3]; mul.wide.u32 %rd4, %r7, 4; add.s64 %rd5, %rd1, %rd4;\n" \
+          "ld.global.u32 %r8, [%rd5]; mul.wide.u32 %rd6, %r8, 4; add.s64 %rd7, %rd1, %rd6;\n" \
+          "ld.global.u32 %r9, [%rd7]; " also "st.shared.u32 [tile], %r9; ret;"
+
+static f64 waits_for_load_gone(const Sampled *s, const Hit *hit) {
+    (void)s;
+    return hit->change.stalls;
+}
+
+// Two tables that lead to each other are one, unless what the first has is wanted for itself.
+static void tables_behind_tables_are_one(void **state) {
+    (void)state;
+    assert_near(measured(TABLES(""), "indirect-addressing", waits_for_load_gone), 1000);
+    assert_near(measured(TABLES("add.s32 %r9, %r9, %r8; "), "indirect-addressing", waits_for_load_gone), -1);
+}
+
 // powf as far as it is looked for, in one line of the source.
 #define POWER(exponent, coefficient)                                                                                  \
     BEGIN "ld.global.f32 %f1, [%rd3]; mul.f32 %f2, %f1, " exponent "; neg.f32 %f3, %f2;\n"                            \
@@ -361,6 +379,7 @@ int main(void) {
                                        cmocka_unit_test(shared_memory_is_read_as_far_as_loads_go),
                                        cmocka_unit_test(added_work_is_no_limit),
                                        cmocka_unit_test(records_in_the_l1),
+                                       cmocka_unit_test(tables_behind_tables_are_one),
                                        cmocka_unit_test(small_whole_powers_are_products),
                                        cmocka_unit_test(work_of_ctas),
                                        cmocka_unit_test(atomics_that_hold_their_warps_meet)};

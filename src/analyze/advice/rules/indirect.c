@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // indirect-addressing: a pointer, or where a row or a block begins, is loaded, and waited for, before the data it leads
-// to can be.
+// to can be; what a table has is only where to look in the next one.
 #include "analyze/advice/rule.h"
 
 enum {
@@ -54,7 +54,7 @@ static bool is_place_load(const AdviceCase *c, const CasePart *part, const CaseA
            !insn_feeds(part, a->pc, LOADED_STEPS, compares) && lanes_share(c, part, a);
 }
 
-void rule_indirect_addressing(AdviceCase *c) {
+static void compute_addresses(AdviceCase *c) {
     Hit *hit = hit_begin(c);
     const CasePart *where = NULL;
     u32 at = 0, count = 0, places = 0;
@@ -82,4 +82,80 @@ void rule_indirect_addressing(AdviceCase *c) {
     hit->doubtful = places > 0;
     hit_fact(hit, "pointer_wait_share", share, "%", "%.0f %% of the samples wait for them", share);
     hit_end_line(hit, where, at, "Compute the address at %s instead of loading it", place_text(c, where, at));
+}
+
+// --- tables behind tables --------------------------------------------------------------------------------------------
+static bool is_table_load(const CasePart *part, const CaseAccess *a) {
+    return a && a->load && !a->store && !a->atomic && a->requests > 0 && a->gathered && !access_is_written(part, a);
+}
+
+// A guarded definition leaves what was there before, which nobody sees who reads it under the same guard.
+static bool is_overwritten(const CasePart *part, u32 node) {
+    const Chains *chains = part->view->flow.chains;
+    u32 keeper = chains->nodes[node].insn;
+    if (keeper == WL_NONE) return false;
+    for (u32 i = chains->first_user[node]; i < chains->first_user[node + 1]; i++) {
+        u32 user = chains->users[i].insn;
+        bool same = user != WL_NONE && chains->of_guard[user] == chains->of_guard[keeper] &&
+                    case_insn(part, user)->guard_negated == case_insn(part, keeper)->guard_negated;
+        if (!same) return false;
+    }
+    return true;
+}
+
+// The one load that the value of `pc` leads to, through arithmetic, and that is all that it is for; WL_NONE: there are
+// more, or it is for something else as well.
+static u32 leads_to(const CasePart *part, u32 pc, u32 depth) {
+    const FlowInsn *in = case_insn(part, pc);
+    const Chains *chains = part->view->flow.chains;
+    u32 found = WL_NONE;
+    for (u32 d = 0; d < in->defs; d++) {
+        u32 node = chains->of_operand[in->operands + d];
+        for (u32 i = node == WL_NONE ? 0 : chains->first_user[node];
+             node != WL_NONE && i < chains->first_user[node + 1]; i++) {
+            u32 user = chains->users[i].insn, next = WL_NONE;
+            if (user == WL_NONE && is_overwritten(part, chains->users[i].operand)) continue;
+            if (user != WL_NONE && case_access(part, user))
+                next = is_base_of_access(part, user, pc) ? user : WL_NONE;
+            else if (user != WL_NONE && depth && part->insns[user].traits & TRAIT_ARITHMETIC)
+                next = leads_to(part, user, depth - 1);
+            if (next == WL_NONE || (found != WL_NONE && found != next)) return WL_NONE;
+            found = next;
+        }
+    }
+    return found;
+}
+
+// Both as one table: what is looked up in the first is what the second has there.
+static void join_tables(AdviceCase *c) {
+    Hit *hit = hit_begin(c);
+    const CasePart *where = NULL;
+    u32 at = 0, count = 0;
+    f64 most = 0;
+    for (u32 p = 0; p < c->part_count; p++) {
+        const CasePart *part = &c->parts[p];
+        for (u32 i = 0; i < part->access_count; i++) {
+            u32 next =
+                is_table_load(part, &part->accesses[i]) ? leads_to(part, part->accesses[i].pc, LOADED_STEPS) : WL_NONE;
+            if (next == WL_NONE || next == part->accesses[i].pc || !is_table_load(part, case_access(part, next)))
+                continue;
+            hit_remove(hit, part, next, 1);
+            count++;
+            if (part->insns[next].blamed > most) most = part->insns[next].blamed, where = part, at = next;
+        }
+    }
+    if (!where) return hit_drop(hit);
+    f64 share = 100 * case_share(c, hit->change.stalls);
+    hit_fact(hit, "tables", count + 1, "tables", "%u table%s only where another one has what is wanted", count,
+             count == 1 ? " says" : "s say");
+    hit_fact(hit, "table_wait_share", share, "%", "%.0f %% of the samples wait for what is looked up with it", share);
+    hit_caution(hit, "only where the tables stay as they are for many launches, or are made anew with little work");
+    hit->doubtful = true;
+    hit_end_line(hit, where, at, "Look up once at %s, in one table that is made of %s beforehand",
+                 place_text(c, where, at), count == 1 ? "both" : "all");
+}
+
+void rule_indirect_addressing(AdviceCase *c) {
+    compute_addresses(c);
+    join_tables(c);
 }
