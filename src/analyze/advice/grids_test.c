@@ -237,6 +237,32 @@ static void lines_before_schedulers_hide_lost_cycles(void **state) {
     assert_float_equal(rate_with(40), 0.5 * (0.95 - 0.35 * 0.4), 1e-9);
 }
 
+// Three kernels in turn, of which a few records are in another order.
+static u32 next_of(u32 function, u32 swapped) {
+    enum { LAUNCHES = 60 };
+    ProfileLaunch launches[LAUNCHES];
+    for (u32 i = 0; i < LAUNCHES; i++) launches[i] = (ProfileLaunch){.function = i % 3};
+    for (u32 i = 0; i < swapped; i++) launches[6 * i].function = 1, launches[6 * i + 1].function = 0;
+    return launches_beside(launches, LAUNCHES, function, 1);
+}
+
+// One record that is out of order hides nothing; many say that there is none.
+static void what_mostly_follows_is_next(void **state) {
+    (void)state;
+    assert_int_equal(next_of(1, 0), 2);
+    assert_int_equal(next_of(1, 1), 2);
+    assert_int_equal(next_of(1, 8), WL_NONE);
+}
+
+// A stream takes 3.4 us for a short kernel, and for a long one no longer than it was seen to take.
+static void short_kernels_wait_for_their_stream(void **state) {
+    (void)state;
+    assert_near(launch_on_stream(1500, 5000), 3400);
+    assert_near(launch_on_stream(1500, 2600), 2600);
+    assert_near(launch_on_stream(10000, 30000), 10950);
+    assert_near(launch_on_stream(1500, 0), 1500);  // they do not follow each other
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(loops_over_a_grid_of_a_known_size),
                                        cmocka_unit_test(sums_and_extremes_are_dealt),
@@ -245,6 +271,8 @@ int main(void) {
                                        cmocka_unit_test(few_atomics_hold_nobody_up),
                                        cmocka_unit_test(floats_take_turns_in_shared_memory),
                                        cmocka_unit_test(split_loops_name_their_bytes),
+                                       cmocka_unit_test(what_mostly_follows_is_next),
+                                       cmocka_unit_test(short_kernels_wait_for_their_stream),
                                        cmocka_unit_test(lines_before_schedulers_hide_lost_cycles)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -284,6 +284,12 @@ void replace_powers(AdviceCase *c);
 // Nanoseconds from the begin of the function's launches to that of the next one on its stream, on average, as the
 // profiled run had them; 0: they do not follow each other, or not often. rules/merge.c
 f64 launches_period(const ProfileLaunch *launches, u32 count, u32 function);
+// The function that is launched `step` places on (1: next, -1: before) from nearly all launches of `function`, on the
+// same stream: now and then it may be another one, or the order in which they were recorded. WL_NONE: there is none.
+u32 launches_beside(const ProfileLaunch *launches, u32 count, u32 function, i64 step);
+// Nanoseconds of a stream's time that a launch takes, of which its own kernel runs for `own`, where the next one begins
+// `period` after its begin (0: not known).
+f64 launch_on_stream(f64 own, f64 period);
 bool loop_has(const CasePart *part, u32 loop, u32 pc);
 bool loop_skips_ahead(const CasePart *part, u32 loop);  // CaseLoop.skips, or a loop around it does
 bool loop_spins(const CasePart *part, u32 loop);        // turns until others change a word; WL_NONE does not. spins.c

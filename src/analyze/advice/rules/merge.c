@@ -7,8 +7,9 @@
 #include "analyze/advice/rule.h"
 
 enum { MOST_LINKS = 8, LEAST_TIMES = 2 /* once may be chance */ };
-#define NEARLY 1.25  // bytes that go into rows, constants and the like besides
-#define MOSTLY 0.5   // of a kernel's launches, those that the next kernel follows
+#define NEARLY 1.25     // bytes that go into rows, constants and the like besides
+#define MOSTLY 0.5      // of a kernel's launches, those that the next kernel follows
+#define NEARLY_ALL 0.9  // of those that any other kernel follows
 
 typedef struct Chain {
     const KernelView *views[MOST_LINKS];
@@ -33,21 +34,43 @@ static bool has(const Chain *chain, const KernelView *view) {
     return false;
 }
 
-// The kernel that mostly comes `step` (1: after, -1: before) the launches of `view`, on the same stream. NULL: none, or
-// not always the same.
+// The launch `step` places on, of another kernel on the same stream; NULL: there is none.
+static const ProfileLaunch *launch_beside(const ProfileLaunch *launches, u32 count, u32 i, i64 step) {
+    i64 at = (i64)i + step;
+    if (at < 0 || at >= (i64)count) return NULL;
+    const ProfileLaunch *a = &launches[i], *b = &launches[at];
+    return a->stream == b->stream && a->device == b->device && b->function != a->function ? b : NULL;
+}
+
+static u32 beside(const ProfileLaunch *launches, u32 count, u32 i, u32 function, i64 step) {
+    const ProfileLaunch *b = launches[i].function == function ? launch_beside(launches, count, i, step) : NULL;
+    return b ? b->function : WL_NONE;
+}
+
+// The candidate is that of a majority vote (Boyer and Moore).
+u32 launches_beside(const ProfileLaunch *launches, u32 count, u32 function, i64 step) {
+    u32 other = WL_NONE, votes = 0, times = 0, all = 0, of_function = 0;
+    for (u32 i = 0; i < count; i++) {
+        u32 b = beside(launches, count, i, function, step);
+        of_function += launches[i].function == function;
+        if (b == WL_NONE) continue;
+        all++;
+        if (!votes) other = b;
+        if (b == other)
+            votes++;
+        else
+            votes--;
+    }
+    for (u32 i = 0; i < count; i++) times += all && beside(launches, count, i, function, step) == other;
+    bool mostly = times >= NEARLY_ALL * all && times >= MOSTLY * of_function && times >= LEAST_TIMES;
+    return mostly ? other : WL_NONE;
+}
+
+// The same as a kernel that is looked at.
 static const KernelView *neighbour(const AdviceContext *x, const ProfileLaunch *launches, u32 count,
                                    const KernelView *view, i64 step) {
-    u32 other = 0, times = 0;
-    for (u32 i = 0; i < count; i++) {
-        i64 at = (i64)i + step;
-        if (launches[i].function != view->function->id || at < 0 || at >= (i64)count) continue;
-        const ProfileLaunch *a = &launches[i], *b = &launches[at];
-        if (a->stream != b->stream || a->device != b->device || b->function == a->function) continue;
-        if (times && b->function != other) return NULL;
-        other = b->function;
-        times++;
-    }
-    return times >= MOSTLY * view->launches.count && times >= LEAST_TIMES ? view_of(x, other) : NULL;
+    u32 other = launches_beside(launches, count, view->function->id, step);
+    return other == WL_NONE ? NULL : view_of(x, other);
 }
 
 static bool counted(const KernelView *v, MetricId what) { return v->metrics.present[what]; }
@@ -178,68 +201,6 @@ static f64 longest_left(const Chain *chain) {
     return longest;
 }
 
-// Units of an SM, for which `work` counts already.
-static bool is_of_sm(u32 r) {
-    return r != RESOURCE_L2 && r != RESOURCE_DRAM && r != RESOURCE_LAUNCH && r != RESOURCE_ATOMIC;
-}
-
-// A thread of the one kernel waits once where those of the others waited one after the other; it computes what they
-// did, and moves the bytes that are left, which is the limit.
-static void become_one(Hit *hit, u32 count, f64 left) {
-    const EstimateLoad *load = &hit->c->load;
-    EstimateChange *change = &hit->change;
-    f64 once = 1.0 / count, computed = (1 + once) / 2;  // indices are half of what such kernels compute
-    change->work = once;
-    change->issues = load->issued * (1 - computed / once);
-    for (u32 r = 0; r < RESOURCE_COUNT; r++) {
-        bool moves = r == RESOURCE_LSU || r == RESOURCE_L2 || r == RESOURCE_DRAM;
-        f64 stays = moves ? left : r == RESOURCE_LAUNCH ? once : computed;
-        hit_relieve(hit, (Resource)r, load->busy[r] * (1 - stays / (is_of_sm(r) ? once : 1)));
-    }
-}
-
-// A kernel that sums up rows does so afterwards, too, and in place of what was stored for it loads at least as much.
-static f64 longest_of_rows(const Chain *chain) {
-    f64 longest = 0;
-    for (u32 i = 1; i < chain->count; i++)
-        if (!as_many_threads(chain->views[i - 1], chain->views[i]))
-            longest = fmax(longest, chain->views[i]->launches.total_ns);
-    return longest;
-}
-
-static void merge(AdviceCase *c, const Chain *chain) {
-    f64 ns = 0, fixed = 0, share = 0, shortest = INFINITY, left = bytes_left(chain);
-    f64 overhead = c->gpu && c->gpu->clock_mhz
-                       ? (f64)(c->gpu->launch_overhead + c->gpu->launch_end) * 1000 / (f64)c->gpu->clock_mhz
-                       : 0;
-    for (u32 i = 0; i < chain->count; i++) {
-        const ViewLaunches *l = &chain->views[i]->launches;
-        ns += l->total_ns;
-        shortest = fmin(shortest, l->total_ns);
-        share += l->share;
-        fixed += fmin(overhead * l->count, 0.95 * l->total_ns);
-    }
-    if (ns <= 0) return;
-    Hit *hit = hit_begin(c);
-    become_one(hit, chain->count, left);
-    bool known = counted(c->view, METRIC_GLOBAL_LD_BYTES);
-    f64 longest = fmax(longest_left(chain), longest_of_rows(chain));
-    hit->change.stays = fmax(known ? shortest : 0, longest) / ns;  // one of them
-    hit->share = share;
-    hit->of_launch = true;
-    hit->doubtful = !known;
-    hit_fact(hit, "kernels", chain->count, "kernels",
-             "%u kernels follow each other, each of which goes on with what the one before stored", chain->count);
-    hit_fact(hit, "launch_overhead_share", 100 * fixed / ns, "%", "%.0f %% of their time is the launches'",
-             100 * fixed / ns);
-    hit_fact(hit, "intermediate_bytes", 100 * (1 - left), "%",
-             "%.0f %% of the bytes are stored by one and loaded by the next", 100 * (1 - left));
-    hit_basis(hit, "equation 2: threads wait once instead of %u times, and the bytes that are left are the limit",
-              chain->count);
-    hit_caution(hit, "only if each thread needs nothing of another thread's results");
-    hit_end_kernel(hit, "Merge %s and the kernels before and after it into one", c->view->function->name);
-}
-
 // --- short launches, one after the other --------------------------------------------------------------------------
 // From the begin of one kernel to that of the next on an H200: on a stream what the host takes for a launch (the median
 // of bench/hwref/h200-graph-launch.tsv where the kernel is shorter; 2.6 us on another day: h200-micro.tsv), or the
@@ -264,11 +225,92 @@ f64 launches_period(const ProfileLaunch *launches, u32 count, u32 function) {
     return times >= MOSTLY * known && times >= LEAST_LAUNCHES ? sum / times : 0;
 }
 
+f64 launch_on_stream(f64 own, f64 period) { return fmax(fmin(period, fmax(STREAM_NS, own + STREAM_GAP_NS)), own); }
+
+static f64 time_on_stream(const KernelView *view, const ProfileLaunch *launches, u32 count) {
+    f64 own = view->launches.count ? view->launches.total_ns / view->launches.count : 0;
+    if (strcmp(view->provenance, "sampled") != 0) return own;
+    return launch_on_stream(own, launches_period(launches, count, view->function->id));
+}
+
+// --- as one kernel ---------------------------------------------------------------------------------------------------
+// Units of an SM, for which `work` counts already.
+static bool is_of_sm(u32 r) {
+    return r != RESOURCE_L2 && r != RESOURCE_DRAM && r != RESOURCE_LAUNCH && r != RESOURCE_ATOMIC;
+}
+
+// A thread of the one kernel waits once where those of the others waited one after the other; it computes what they
+// did, and moves the bytes that are left, which is the limit. `busy`: the part of the stream's time in which any of
+// them runs.
+static void become_one(Hit *hit, u32 count, f64 left, f64 busy) {
+    const EstimateLoad *load = &hit->c->load;
+    EstimateChange *change = &hit->change;
+    f64 once = 1.0 / count, computed = (1 + once) / 2;  // indices are half of what such kernels compute
+    change->work = once * busy;
+    change->issues = load->issued * (1 - computed / once);
+    for (u32 r = 0; r < RESOURCE_COUNT; r++) {
+        bool moves = r == RESOURCE_LSU || r == RESOURCE_L2 || r == RESOURCE_DRAM;
+        f64 stays = moves ? left : r == RESOURCE_LAUNCH ? once : computed;
+        hit_relieve(hit, (Resource)r, load->busy[r] * (1 - stays * (is_of_sm(r) ? 1 / once : busy)));
+    }
+}
+
+// A kernel that sums up rows does so afterwards, too, and in place of what was stored for it loads at least as much.
+static f64 longest_of_rows(const Chain *chain) {
+    f64 longest = 0;
+    for (u32 i = 1; i < chain->count; i++)
+        if (!as_many_threads(chain->views[i - 1], chain->views[i]))
+            longest = fmax(longest, chain->views[i]->launches.total_ns);
+    return longest;
+}
+
+static void merge(AdviceCase *c, const Chain *chain, const ProfileLaunch *launches, u32 launch_count) {
+    f64 ns = 0, fixed = 0, share = 0, shortest = INFINITY, left = bytes_left(chain), own = 0, on_stream = 0;
+    f64 overhead = c->gpu && c->gpu->clock_mhz
+                       ? (f64)(c->gpu->launch_overhead + c->gpu->launch_end) * 1000 / (f64)c->gpu->clock_mhz
+                       : 0;
+    for (u32 i = 0; i < chain->count; i++) {
+        const ViewLaunches *l = &chain->views[i]->launches;
+        ns += l->total_ns;
+        shortest = fmin(shortest, l->total_ns);
+        share += l->share;
+        fixed += fmin(overhead * l->count, 0.95 * l->total_ns);
+        own += l->count ? l->total_ns / l->count : 0;
+        on_stream += time_on_stream(chain->views[i], launches, launch_count);
+    }
+    if (ns <= 0 || on_stream <= 0) return;
+    Hit *hit = hit_begin(c);
+    become_one(hit, chain->count, left, own / on_stream);
+    bool known = counted(c->view, METRIC_GLOBAL_LD_BYTES);
+    f64 longest = fmax(longest_left(chain), longest_of_rows(chain));
+    hit->change.stays = fmax(known ? shortest : 0, longest) / ns * own / on_stream;  // one of them
+    if (on_stream > own) hit->change.stays = fmax(hit->change.stays, STREAM_NS / on_stream);
+    hit->share = share;
+    hit->of_launch = true;
+    hit->doubtful = !known;
+    hit_fact(hit, "kernels", chain->count, "kernels",
+             "%u kernels follow each other, each of which goes on with what the one before stored", chain->count);
+    hit_fact(hit, "launch_overhead_share", 100 * fixed / ns, "%", "%.0f %% of their time is the launches'",
+             100 * fixed / ns);
+    hit_fact(hit, "intermediate_bytes", 100 * (1 - left), "%",
+             "%.0f %% of the bytes are stored by one and loaded by the next", 100 * (1 - left));
+    if (on_stream > own)
+        hit_fact(hit, "stream_period", on_stream / 1000, "us",
+                 "launching all of them takes %.2g us of the stream, in %.2g us of which one of them runs",
+                 on_stream / 1000, own / 1000);
+    hit_basis(hit, "equation 2: threads wait once instead of %u times, and the bytes that are left are the limit",
+              chain->count);
+    hit_caution(hit, "only if each thread needs nothing of another thread's results");
+    hit_end_kernel(hit, "Merge %s and the kernels before and after it into one", c->view->function->name);
+}
+
+// --- as a graph
+// -------------------------------------------------------------------------------------------------------
 static void launch_as_graph(AdviceCase *c, const ProfileLaunch *launches, u32 count) {
     const ViewLaunches *l = &c->view->launches;
-    f64 period = launches_period(launches, count, c->view->function->id), own = l->count ? l->total_ns / l->count : 0;
-    f64 before = fmin(period, fmax(STREAM_NS, own + STREAM_GAP_NS)), after = own;
-    if (strcmp(c->view->provenance, "sampled") != 0 || own <= 0 || after >= before) return;
+    f64 own = l->count ? l->total_ns / l->count : 0, before = time_on_stream(c->view, launches, count), after = own;
+    if (own <= 0 || after >= before) return;
+    f64 period = launches_period(launches, count, c->view->function->id);
     Hit *hit = hit_begin(c);
     hit->change.work = hit->change.stays = after / before;
     for (u32 r = 0; r < RESOURCE_COUNT; r++)
@@ -297,5 +339,5 @@ void rule_kernel_merge(AdviceCase *c) {
     for (u32 i = 1; i < chain.count; i++)
         if (chain.views[i]->launches.total_ns > chain.views[longest]->launches.total_ns) longest = i;
     if (chain.views[longest] != c->view) return;
-    merge(c, &chain);
+    merge(c, &chain, launches, count);
 }
