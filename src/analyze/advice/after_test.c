@@ -366,6 +366,54 @@ static void atomics_that_hold_their_warps_meet(void **state) {
     forget(&s);
 }
 
+// Samples of a loop whose atomics add to words of shared memory that data names; so many wait for its queue.
+static f64 cycles_of_atomic(u32 queue, const Hit **hit, Sampled *s) {
+    static const GpuModel gpu = {.sms = 100,
+                                 .warp_schedulers = 4,
+                                 .clock_mhz = 2000,
+                                 .l1_latency = 30,
+                                 .l2_latency = 200,
+                                 .dram_latency = 300,
+                                 .shared_per_sm = 200000};
+    KernelView *view = sampled_begin(s, BEGIN "mov.u32 %r8, 0; mov.u32 %r10, tile;\n"
+                                              "more: ld.global.u32 %r7, [%rd3]; and.b32 %r9, %r7, 252;\n"
+                                              "add.s32 %r9, %r9, %r10; red.shared.add.u32 [%r9], %r7;\n"
+                                              "add.s64 %rd3, %rd3, 512; add.s32 %r8, %r8, 1;\n"
+                                              "setp.lt.s32 %p1, %r8, %r5; @%p1 bra more; ret;");
+    s->subject.function.shared_bytes = 1024;
+    view->gpu = &gpu;
+    view->occupancy.ctas_per_sm = 8;
+    view->occupancy.warps_per_sm = 32;
+    u32 atomic = 0;
+    for (u32 pc = 0; pc < view->flow.code->insn_count; pc++) {
+        subject_stall(&s->subject, pc, STALL_SELECTED, 10);
+        if (waits_for_load(view, pc)) subject_stall(&s->subject, pc, STALL_LONG_SCOREBOARD, 10000);
+        if (view->flow.code->insns[pc].is_atomic) atomic = pc;
+    }
+    if (queue) subject_stall(&s->subject, atomic, STALL_MIO_THROTTLE, queue);
+    view->total_latency = view->total * 9 / 10;
+    sampled_end(s);
+    *hit = ask(s, "atomic-contention");
+    return s->c.parts[0].insns[atomic].turn / gpu.warp_schedulers;
+}
+
+// Where the queue of shared memory is seen, what loads wait longer is behind its atomics: they take long, and copies of
+// what they add to help. Without a queue they are taken for what random ones take.
+static void atomics_meet_in_shared_memory(void **state) {
+    (void)state;
+    Sampled s;
+    const Hit *hit;
+    f64 cycles = cycles_of_atomic(2000, &hit, &s);
+    assert_non_null(hit);
+    assert_true(cycles > 2 * ACCESS_AT_RANDOM && cycles <= 32 + 1e-6);
+    assert_true(hit->change.relief[RESOURCE_LSU] > 0.8 * s.c.load.busy[RESOURCE_LSU] && hit->doubtful);
+    forget(&s);
+    cycles = cycles_of_atomic(0, &hit, &s);
+    assert_null(hit);
+    assert_float_equal(cycles, ACCESS_AT_RANDOM, 1e-6);
+    forget(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(two_turns_of_an_unrolled_loop_are_under_way),
                                        cmocka_unit_test(far_uses_leave_less_to_overlap),
@@ -382,6 +430,7 @@ int main(void) {
                                        cmocka_unit_test(tables_behind_tables_are_one),
                                        cmocka_unit_test(small_whole_powers_are_products),
                                        cmocka_unit_test(work_of_ctas),
+                                       cmocka_unit_test(atomics_meet_in_shared_memory),
                                        cmocka_unit_test(atomics_that_hold_their_warps_meet)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -196,3 +196,28 @@ void case_find_atomics(AdviceCase *c, f64 per_slot) {
         busy * case_stalls(c, STALL_BIT(LONG_SCOREBOARD) | STALL_BIT(SHORT_SCOREBOARD) | STALL_BIT(LG_THROTTLE) |
                                   STALL_BIT(MIO_THROTTLE) | STALL_BIT(DRAIN) | STALL_BIT(MEMBAR));
 }
+
+// --- in shared memory ----------------------------------------------------------------------------------------------
+// It does the lanes of a warp that meet on a word one a cycle (bench/hwref/h200-micro.tsv, shared/atomic_add/one_word
+// of 8 warps: 32 cycles each), but for POPC.INC, which joins those that add one.
+bool atomic_meets_in_shared(const CasePart *part, const CaseAccess *a) {
+    const SassInsn *insn = insn_machine(part, a->pc);
+    bool counted = a->atomic && access_is_shared(a) && a->requests > 0 && a->known != ACCESS_COUNTED;
+    return counted && is_by_data(part, a) && !(insn && sass_has(insn, "INC"));
+}
+
+f64 case_shared_atomics(AdviceCase *c, f64 known, f64 line, f64 per_slot) {
+    f64 schedulers = c->gpu ? (f64)c->gpu->warp_schedulers : 4, most = 0;
+    for (u32 step = 0; step < 2; step++)
+        for (u32 p = 0; p < c->part_count; p++)
+            for (u32 i = 0; i < c->parts[p].access_count; i++) {
+                const CaseAccess *a = &c->parts[p].accesses[i];
+                CaseInsn *in = &c->parts[p].insns[a->pc];
+                if (!atomic_meets_in_shared(&c->parts[p], a)) continue;
+                f64 all_meet = a->requests * a->lanes * schedulers * per_slot - in->use[RESOURCE_LSU];
+                if (step && all_meet > 0 && line > known)
+                    in->use[RESOURCE_LSU] += all_meet * fmin((line - known) / most, 1);
+                most += step ? 0 : fmax(all_meet, 0);
+            }
+    return most > 0 && line > known ? fmin(line, known + most) : known;
+}

@@ -350,10 +350,19 @@ static f64 most_by_queues(const AdviceCase *c, Resource resource) {
 }
 
 // Many warps that wait for a place in the queue of the L1 say that it is busy, whatever accesses are known to take: of
-// a server with random arrivals busy^2 / (1 - busy) wait (M/M/1).
-static f64 least_by_queue(const AdviceCase *c) {
-    f64 waiting = case_share(c, c->stalls[STALL_LG_THROTTLE]) * c->warps * (c->gpu ? (f64)c->gpu->warp_schedulers : 4);
+// a server with random arrivals busy^2 / (1 - busy) wait (M/M/1). `samples`: of waits in the queue.
+static f64 busy_by_line(const AdviceCase *c, f64 samples) {
+    f64 waiting = case_share(c, samples) * c->warps * (c->gpu ? (f64)c->gpu->warp_schedulers : 4);
     return (sqrt(waiting * waiting + 4 * waiting) - waiting) / 2;
+}
+
+static f64 least_by_queue(const AdviceCase *c) { return busy_by_line(c, c->stalls[STALL_LG_THROTTLE]); }
+
+// The queue of shared memory is seen, and loads wait for longer than L1, L2 or DRAM explain: behind it.
+static f64 busy_by_shared_atomics(AdviceCase *c, f64 known, f64 others, f64 per_slot) {
+    f64 queue = c->stalls[STALL_MIO_THROTTLE], behind = c->waiting * c->stalls[STALL_LONG_SCOREBOARD];
+    if (fmax(known, others) > EXPLAINED || case_share(c, queue) < NO_QUEUE) return known;
+    return case_shared_atomics(c, known, busy_by_line(c, queue + behind), per_slot);
 }
 
 // What is missing is taken by arrays in local memory, of which lanes access different elements: how many is not known.
@@ -413,12 +422,14 @@ static void bound_by_queue(AdviceCase *c, f64 *sum) {
 }
 
 // Where nothing was counted.
-static void infer(AdviceCase *c, f64 busy[RESOURCE_COUNT], f64 sums[RESOURCE_COUNT]) {
+static void infer(AdviceCase *c, f64 busy[RESOURCE_COUNT], f64 sums[RESOURCE_COUNT], f64 per_slot) {
     sums[RESOURCE_DRAM] = busy[RESOURCE_DRAM] = case_dram_busy(c);
     sums[RESOURCE_L2] = case_l2_busy(c);
     busy[RESOURCE_L2] = fmin(sums[RESOURCE_L2], 1);
     bound_by_queue(c, &sums[RESOURCE_LSU]);
     sums[RESOURCE_LSU] = busy_by_queue(c, sums[RESOURCE_LSU]);
+    sums[RESOURCE_LSU] =
+        busy_by_shared_atomics(c, sums[RESOURCE_LSU], fmax(busy[RESOURCE_L2], busy[RESOURCE_DRAM]), per_slot);
     if (sums[RESOURCE_LSU] < EXPLAINED && busy[RESOURCE_L2] < EXPLAINED && busy[RESOURCE_DRAM] < EXPLAINED)
         sums[RESOURCE_L2] = busy[RESOURCE_L2] = fmax(busy[RESOURCE_L2], case_l2_gathers(c));
 }
@@ -458,7 +469,7 @@ Status case_find_load(AdviceCase *c) {
     LimitFacts counted = limit_facts(&c->view->metrics, c->gpu, c->fixed);
     f64 *busy = counted.busy;
     give_to_sequences(c, busy, sums);
-    if (!c->view->metrics.present[METRIC_DRAM_PEAK]) infer(c, busy, sums);
+    if (!c->view->metrics.present[METRIC_DRAM_PEAK]) infer(c, busy, sums, per_slot);
     busy[RESOURCE_LAUNCH] = launch_busy(c);
     for (u32 r = 0; r < RESOURCE_COUNT; r++) {
         bool only_counted = r == RESOURCE_L2 || r == RESOURCE_DRAM;

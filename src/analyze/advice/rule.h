@@ -77,7 +77,7 @@ typedef struct CaseInsn {
     u32 loop;      // innermost, WL_NONE
     u32 access;    // CasePart.accesses, WL_NONE
     f64 use[RESOURCE_COUNT];  // part of the kernel's time for which it keeps a resource busy
-    f64 turn;                 // cycles for which each execution keeps the L1 busy
+    f64 turn;                 // cycles for which each execution keeps the L1 busy, times the schedulers of an SM
 } CaseInsn;
 
 typedef enum SpinKind {
@@ -228,6 +228,8 @@ static inline u32 access_base(const CaseAccess *a) { return a->affine ? a->affin
 bool access_is_one_word(const CasePart *part, const CaseAccess *a);
 // Lanes of it that the L2 takes one after the other. Compilers do those of integers of 32 bits on one word beforehand.
 f64 atomic_lanes(const CasePart *part, const CaseAccess *a);
+// An atomic of shared memory whose lanes may meet on words that data names, where nobody counted how many do.
+bool atomic_meets_in_shared(const CasePart *part, const CaseAccess *a);
 // Part of the kernel's time that the L2 needs for atomics with which each CTA adds what it has collected to words that
 // all have; 0: not known.
 f64 atomic_flush(const AdviceCase *c);
@@ -381,6 +383,9 @@ f64 access_cta_bytes(const AdviceCase *c, const CasePart *part, const CaseAccess
 f64 case_l2_busy(AdviceCase *c);                      // ... the L2
 f64 case_l2_gathers(AdviceCase *c);                   // ... the L2 for loads whose lanes go where data sends them
 void case_find_atomics(AdviceCase *c, f64 per_slot);  // atomics.c
+// Part of the time in which the L1 works, of which so much is known and `line` is what the warps in line for it say:
+// what is missing is given to atomics that meet in shared memory, as far as their lanes can take so long. atomics.c
+f64 case_shared_atomics(AdviceCase *c, f64 known, f64 line, f64 per_slot);
 // Cycles that a load of global memory takes on an idle machine (AdviceCase.gpu, which is known), of which so much goes
 // past the L1, and of that past the L2. load.c
 f64 case_idle_latency(const AdviceCase *c, f64 past_l1, f64 past_l2);

@@ -156,7 +156,48 @@ static void look_at(AdviceCase *c, const CasePart *part, u32 access) {
         hit_end_line(hit, part, a->pc, "Add up a whole CTA before the atomic at %s", place);
 }
 
+// --- in shared memory ----------------------------------------------------------------------------------------------
+enum { WARP = 32 };
+
+// As many copies of what a CTA has of shared memory as all lanes of a warp could use and an SM has room for.
+static f64 copies_in_shared(const AdviceCase *c) {
+    const ProfileLaunch *l = c->view->launches.typical;
+    u64 of_cta = c->view->function->shared_bytes + (u64)(l ? l->dynamic_shared_bytes : 0);
+    f64 bytes = (f64)of_cta * fmax(c->view->occupancy.ctas_per_sm, 1);
+    return bytes > 0 && c->gpu ? fmin(floor((f64)c->gpu->shared_per_sm / bytes), WARP) : 1;
+}
+
+static void copy_counters(AdviceCase *c, const CasePart *part) {
+    Hit *hit = hit_begin(c);
+    f64 copies = copies_in_shared(c), most = 0, turn = 0, schedulers = c->gpu ? (f64)c->gpu->warp_schedulers : 4;
+    u32 at = WL_NONE;
+    for (u32 i = 0; i < part->access_count; i++) {
+        const CaseAccess *a = &part->accesses[i];
+        const CaseInsn *in = &part->insns[a->pc];
+        f64 cycles = in->turn / schedulers, left = cycles > 1 ? fmax(1 / cycles, 1 / copies) : 1;
+        if (!atomic_meets_in_shared(part, a) || cycles <= ACCESS_AT_RANDOM || left >= 1) continue;
+        hit_shorten(hit, part, a->pc, 1 - left);
+        hit_blamed(hit, part, a->pc, STALL_BIT(MIO_THROTTLE), 1 - left);
+        if (in->use[RESOURCE_LSU] > most) most = in->use[RESOURCE_LSU], at = a->pc, turn = cycles;
+    }
+    if (most < WORTH_IT) return hit_drop(hit);
+    hit_fact(hit, "shared_atomic_cycles", turn, "cycles",
+             "what waits for shared memory says that an atomic of a warp takes it %.0f cycles: so many of its lanes "
+             "meet on a word",
+             turn);
+    hit_fact(hit, "copies", copies, "copies", "%.0f copies of the CTA's shared memory fit beside each other", copies);
+    hit_basis(hit, "the time for which shared memory is waited for, of which one in %.0f lanes that meet stays",
+              copies);
+    hit_caution(hit,
+                "the copies have to be cleared and added up: only where a CTA adds much more often than it has words");
+    hit->doubtful = true;
+    hit_end_line(hit, part, at, "Give each lane a copy of what the atomics at %s add to in shared memory",
+                 place_text(c, part, at));
+}
+
 void rule_atomic_contention(AdviceCase *c) {
-    for (u32 p = 0; p < c->part_count; p++)
+    for (u32 p = 0; p < c->part_count; p++) {
         for (u32 i = 0; i < c->parts[p].access_count; i++) look_at(c, &c->parts[p], i);
+        copy_counters(c, &c->parts[p]);
+    }
 }
