@@ -414,6 +414,39 @@ static void atomics_meet_in_shared_memory(void **state) {
     forget(&s);
 }
 
+// A loop of five turns, up to `end`; in the one within, of sixteen turns at once, nobody was ever seen.
+#define NEST(end)                                                                                                   \
+    BEGIN "mov.f32 %f2, 0f00000000; mov.u32 %r6, 0;\n"                                                              \
+          "more: setp.lt.s32 %p1, %r5, 16; mov.u32 %r7, 0; @%p1 bra rest;\n"                                        \
+          "many: ld.global.f32 %f3, [%rd3]; add.f32 %f2, %f2, %f3; add.s64 %rd3, %rd3, 64; add.s32 %r7, %r7, 16;\n" \
+          "setp.lt.s32 %p2, %r7, %r5; @%p2 bra many;\n"                                                             \
+          "rest: ld.global.f32 %f1, [%rd3+4]; add.f32 %f2, %f2, %f1; add.s64 %rd3, %rd3, 4096;\n"                   \
+          "add.s32 %r6, %r6, 1; setp.lt.s32 %p3, %r6, " end "; @%p3 bra more; st.global.f32 [%rd1], %f2; ret;"
+
+static f64 issues_of_nest(const char *body) {
+    Sampled s;
+    const KernelView *view = sampled_begin(&s, body);
+    const FlowResults *flow = &view->flow;
+    for (u32 pc = 0; pc < flow->code->insn_count; pc++) {
+        u32 loop = flow->loops->loop_of[flow->cfg->block_of[pc]];
+        bool within = loop != WL_NONE && flow->loops->loops[loop].parent != WL_NONE;
+        if (!within) subject_stall(&s.subject, pc, STALL_SELECTED, loop == WL_NONE ? 10 : 50);
+    }
+    sampled_end(&s);
+    const Hit *hit = ask(&s, "loop-unrolling");
+    f64 issues = hit ? hit->change.issues : -1;
+    forget(&s);
+    return issues;
+}
+
+// Where the launch decides how few turns there are, all but the load and the sum can go: three instructions of the
+// first block and four of the second. Where each thread decides it nothing does.
+static void few_turns_can_be_constant(void **state) {
+    (void)state;
+    assert_near(issues_of_nest(NEST("%r5")), 50 * (3 + 4));
+    assert_near(issues_of_nest(NEST("%r1")), -1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(two_turns_of_an_unrolled_loop_are_under_way),
                                        cmocka_unit_test(far_uses_leave_less_to_overlap),
@@ -431,6 +464,7 @@ int main(void) {
                                        cmocka_unit_test(small_whole_powers_are_products),
                                        cmocka_unit_test(work_of_ctas),
                                        cmocka_unit_test(atomics_meet_in_shared_memory),
+                                       cmocka_unit_test(few_turns_can_be_constant),
                                        cmocka_unit_test(atomics_that_hold_their_warps_meet)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,7 +44,7 @@ static bool node_differs(Origin *o, u32 node, u32 depth) {
     return false;
 }
 
-static bool guard_differs(AdviceCase *c, const CasePart *part, u32 pc) {
+bool guard_differs(AdviceCase *c, const CasePart *part, u32 pc) {
     const Chains *chains = part->view->flow.chains;
     Origin o = {.part = part};
     if (!bitset_init(&o.seen, c->scratch, chains->node_count + 1)) return c->status = STATUS_NO_MEMORY, true;

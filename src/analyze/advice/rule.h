@@ -308,6 +308,9 @@ u32 loop_copies(const CasePart *part, u32 loop);
 // Warps alive of those that resident CTAs have room for; 1 = not known, as when CTAs are not all as large. ctas.c
 f64 warps_alive(const AdviceCase *c);
 bool ctas_may_differ(AdviceCase *c);  // ctas.c: some loop or way may be another CTA's longer
+// Whether the guard may be another thread's different, or another CTA's: else constants and arguments of the launch
+// decide it. Errs towards true. ctas.c
+bool guard_differs(AdviceCase *c, const CasePart *part, u32 pc);
 // Turns that need nothing of the turn before can be dealt to different threads; those in which the warps of a CTA meet,
 // to different CTAs. What is joined at the end (sums) counts as nothing. deal.c
 bool loop_can_be_dealt(AdviceCase *c, const CasePart *part, u32 loop);

@@ -176,11 +176,80 @@ static void look_at(AdviceCase *c, const CasePart *part, u32 loop) {
     hit_end_loop(hit, part, loop, "Unroll the loop at %s %u times", place_text(c, part, header), times * copies);
 }
 
+// --- loops that the compiler unrolled for more turns than there are
+// --------------------------------------------------- Of a loop whose turns only the launch knows compilers make one of
+// sixteen turns at once and code for what is left over. Where there are few turns, that code is all that runs, and its
+// tests and counting are most of it. With the number as a constant all turns of it and of the loop around it are one
+// sequence.
+
+// Loops within that were never seen running.
+static bool has_idle_loops_only(const CasePart *part, u32 loop) {
+    const Loops *loops = part->view->flow.loops;
+    u32 within = 0;
+    for (u32 l = 0; l < loops->loop_count; l++) {
+        if (loops->loops[l].parent != loop) continue;
+        if (part->loops[l].active + part->loops[l].stalled > 0) return false;
+        within++;
+    }
+    return within > 0;
+}
+
+// Constants and the launch's arguments decide every way in the loop.
+static bool goes_as_launched(AdviceCase *c, const CasePart *part, u32 loop) {
+    for (u32 pc = 0; pc < part->view->insn_count; pc++)
+        if (loop_has(part, loop, pc) && case_insn(part, pc)->kind == FLOW_BRANCH && guard_differs(c, part, pc))
+            return false;
+    return true;
+}
+
+// What a sequence of known turns does not compute: branches, tests, counters, places.
+static bool only_counts(const CasePart *part, u32 pc) {
+    const FlowInsn *in = case_insn(part, pc);
+    const Chains *chains = part->view->flow.chains;
+    bool argument = in->is_load && (in->space == SPACE_CONST || in->space == SPACE_PARAM);
+    if (in->kind == FLOW_BRANCH || argument) return true;
+    if (case_access(part, pc) || !(part->insns[pc].traits & TRAIT_ARITHMETIC)) return false;
+    if (in->unit == UNIT_FMA || in->unit == UNIT_FP64 || in->unit == UNIT_XU) return false;
+    for (u32 d = 0; d < in->defs; d++)
+        if (node_is_loaded(part, chains->of_operand[in->operands + d], LOADED_STEPS)) return false;
+    return true;
+}
+
+static void make_turns_constant(AdviceCase *c, const CasePart *part, u32 loop) {
+    const CaseLoop *l = &part->loops[loop];
+    f64 runs = block_runs(part, part->view->flow.loops->loops[loop].header);
+    bool few = l->trips > 1 && runs > 0 && l->active / runs * l->trips <= MOST_INSNS;
+    if (!few || l->has_barrier || l->has_call || loop_spins(part, loop) || !goes_as_launched(c, part, loop)) return;
+    Hit *hit = hit_begin(c);
+    f64 before = l->active;
+    for (u32 pc = 0; pc < part->view->insn_count; pc++) {
+        const CaseAccess *a = case_access(part, pc);
+        if (!loop_has(part, loop, pc)) continue;
+        if (only_counts(part, pc)) hit_spare(hit, part, pc, 1);
+        if (a && a->load && !a->atomic) hit_blamed(hit, part, pc, RESULTS, 1 - 1 / l->trips);
+    }
+    if (hit->change.issues <= 0) return hit_drop(hit);
+    f64 share = 100 * hit->change.issues / before;
+    hit_fact(
+        hit, "counting_share", share, "%",
+        "%.0f %% of what the loop issues counts, tests and finds places: the compiler unrolled a loop within for more "
+        "turns than there are",
+        share);
+    hit_fact(hit, "loop_trip_count", l->trips, "turns", "it turns %.0f times, which the launch's arguments decide",
+             l->trips);
+    hit_basis(hit, "equation 2 over what only counts, and for loads of all turns under way at once");
+    hit_caution(hit, "a kernel for each number that occurs; more registers are needed: check that the occupancy stays");
+    hit_end_loop(hit, part, loop, "Make the number of turns at %s a constant (a template argument) and unroll",
+                 place_text(c, part, loop_line_pc(part, loop)));
+}
+
+// --- the rule --------------------------------------------------------------------------------------------------------
 void rule_loop_unrolling(AdviceCase *c) {
     for (u32 p = 0; p < c->part_count; p++) {
         const CasePart *part = &c->parts[p];
         for (u32 l = 0; l < part->view->flow.loops->loop_count; l++) {
             const CaseLoop *loop = &part->loops[l];
+            if (loop->active > 0 && has_idle_loops_only(part, l)) make_turns_constant(c, part, l);
             bool short_loop = loop->trips > 0 && loop->trips < LEAST_TRIPS;
             if (loop->innermost && loop->active > 0 && !loop_spins(part, l) && !loop->has_barrier && !loop->has_call &&
                 !short_loop)
