@@ -282,6 +282,10 @@ bool insn_feeds(const CasePart *part, u32 pc, u32 depth, bool (*wanted)(const Ca
 
 // The part of strength-reduction that is about powf. rules/math.c
 void replace_powers(AdviceCase *c);
+// The part of register-reuse that is about several results for each thread. rules/register_tiles.c
+void reuse_in_tiles(AdviceCase *c);
+// What a sequence of known turns does not compute: branches, tests, counters, places. rules/loop_unrolling.c
+bool insn_only_counts(const CasePart *part, u32 pc);
 
 // Nanoseconds from the begin of the function's launches to that of the next one on its stream, on average, as the
 // profiled run had them; 0: they do not follow each other, or not often. rules/merge.c

@@ -184,7 +184,7 @@ static void overlap_turns(Hit *hit, const CasePart *part) {
     }
 }
 
-void rule_register_reuse(AdviceCase *c) {
+static void keep_arrays(AdviceCase *c) {
     Hit *hit = hit_begin(c);
     Locals l = collect(hit, false);
     for (u32 p = 0; p < c->part_count; p++) {
@@ -194,4 +194,9 @@ void rule_register_reuse(AdviceCase *c) {
     if (!l.part) return hit_drop(hit);
     hit_end_line(hit, l.part, l.pc, "Keep the array accessed at %s in registers: index it with constants only",
                  place_text(c, l.part, l.pc));
+}
+
+void rule_register_reuse(AdviceCase *c) {
+    keep_arrays(c);
+    reuse_in_tiles(c);
 }

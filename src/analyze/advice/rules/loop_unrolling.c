@@ -202,8 +202,7 @@ static bool goes_as_launched(AdviceCase *c, const CasePart *part, u32 loop) {
     return true;
 }
 
-// What a sequence of known turns does not compute: branches, tests, counters, places.
-static bool only_counts(const CasePart *part, u32 pc) {
+bool insn_only_counts(const CasePart *part, u32 pc) {
     const FlowInsn *in = case_insn(part, pc);
     const Chains *chains = part->view->flow.chains;
     bool argument = in->is_load && (in->space == SPACE_CONST || in->space == SPACE_PARAM);
@@ -225,7 +224,7 @@ static void make_turns_constant(AdviceCase *c, const CasePart *part, u32 loop) {
     for (u32 pc = 0; pc < part->view->insn_count; pc++) {
         const CaseAccess *a = case_access(part, pc);
         if (!loop_has(part, loop, pc)) continue;
-        if (only_counts(part, pc)) hit_spare(hit, part, pc, 1);
+        if (insn_only_counts(part, pc)) hit_spare(hit, part, pc, 1);
         if (a && a->load && !a->atomic) hit_blamed(hit, part, pc, RESULTS, 1 - 1 / l->trips);
     }
     if (hit->change.issues <= 0) return hit_drop(hit);
