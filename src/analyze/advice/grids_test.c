@@ -70,6 +70,21 @@ static void loops_over_a_grid_of_a_known_size(void **state) {
     assert_false(fills_with_more_ctas(SUM("5120", "0")));    // from array to array
 }
 
+// Goes on by as much as all CTAs have, from `first` by `step` up to a number of the launch's, and needs each turn for
+// the next.
+#define STEPS(first, step)                                                                                   \
+    BEGIN "mov.u32 %r11, %nctaid.x; mul.wide.u32 %rd6, %r11, 512; mov.u32 %r9, 0; mov.u32 %r8, " first ";\n" \
+          "turn: ld.global.u32 %r7, [%rd3]; mad.lo.s32 %r9, %r9, %r9, %r7; add.s64 %rd3, %rd3, %rd6;\n"      \
+          "add.s32 %r8, %r8, " step "; setp.lt.s32 %p2, %r8, %r5; @%p2 bra turn; st.global.u32 [%rd1], %r9; ret;"
+
+// A grid's size in a step says that there may be any number of CTAs where a CTA's own number says how many steps it
+// goes; where all go as many, those are of time, say.
+static void steps_of_all_ctas_are_no_shares(void **state) {
+    (void)state;
+    assert_true(fills_with_more_ctas(STEPS("%r2", "%r11")));
+    assert_false(fills_with_more_ctas(STEPS("0", "1")));
+}
+
 // Turns a loop over neighbouring elements that `takes` %r7 from memory into %r9.
 #define TAKE(takes)                                                                                    \
     BEGIN "mov.u32 %r8, 0; mov.u32 %r9, 0;\n"                                                          \
@@ -265,6 +280,7 @@ static void short_kernels_wait_for_their_stream(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(loops_over_a_grid_of_a_known_size),
+                                       cmocka_unit_test(steps_of_all_ctas_are_no_shares),
                                        cmocka_unit_test(sums_and_extremes_are_dealt),
                                        cmocka_unit_test(few_sms_ask_for_few_atomics),
                                        cmocka_unit_test(ctas_add_to_few_lines),

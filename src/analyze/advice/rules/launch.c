@@ -87,20 +87,36 @@ static bool steps_over_grid(const AdviceCase *c, const CasePart *part, const Cas
     return false;
 }
 
+// Where the loop ends depends on the thread or the CTA: else it goes from one array, or from one step of time, to the
+// next, each as large as the grid.
+static bool ends_by_thread(AdviceCase *c, const CasePart *part, u32 loop) {
+    const FlowResults *flow = &part->view->flow;
+    for (u32 b = 0; b < flow->cfg->block_count; b++) {
+        const FlowBlock *block = &flow->cfg->blocks[b];
+        bool leaves = false;
+        if (!block->count || !flow_loop_has(flow->loops, loop, b)) continue;
+        for (u32 i = 0; i < block->succ_count; i++)
+            leaves |= !flow_loop_has(flow->loops, loop, flow->cfg->edges[block->succs + i]);
+        if (leaves && guard_differs(c, part, block->first + block->count - 1)) return true;
+    }
+    return false;
+}
+
 // A loop that goes on by as many elements as the grid has threads deals its work to any number of CTAs. Who only
 // numbers threads of a grid of several dimensions asks for its size too.
-static bool any_grid(const AdviceCase *c) {
+static bool any_grid(AdviceCase *c) {
     const Affine *affine = c->view->flow.affine;
     for (u32 f = 0; f < affine->form_count; f++) {
         for (u32 t = 0; t < affine->forms[f].term_count; t++) {
             const AffineTerm *term = &affine->terms[affine->forms[f].terms + t];
-            bool turns = false, grid = false;
+            u32 loop = WL_NONE;
+            bool grid = false;
             for (u32 i = 0; i < AFFINE_DEGREE && term->factors[i] != WL_NONE; i++) {
                 const AffineFactor *factor = &affine->factors[term->factors[i]];
-                turns |= factor->kind == AFFINE_COUNTER;
+                if (factor->kind == AFFINE_COUNTER) loop = factor->id;
                 grid |= factor->kind == AFFINE_SREG && factor->id == SREG_NCTAID;
             }
-            if (turns && grid) return true;
+            if (loop != WL_NONE && grid && ends_by_thread(c, &c->parts[0], loop)) return true;
         }
     }
     for (u32 i = 0; i < c->parts[0].access_count; i++)
