@@ -484,6 +484,40 @@ static void rows_meet_columns_in_registers(void **state) {
         computes_several(TILES(OF_ROW "ld.shared.f32 %f4, [%r9+576]; ", ONE "fma.rn.f32 %f5, %f1, %f4, %f5; "), 10000));
 }
 
+// A loop of four turns at once whose end each lane's data says, and one of those that are left, so many lines behind
+// it.
+static f64 issues_of_uneven(u32 lines) {
+    Sampled s;
+    const KernelView *view = sampled_begin(
+        &s, BEGIN "ld.global.u32 %r7, [%rd3]; mov.u32 %r8, 0; and.b32 %r9, %r7, 3; mov.f32 %f1, 0f00000000;\n"
+                  "four: add.f32 %f1, %f1, %f1; add.s32 %r8, %r8, 4; setp.lt.s32 %p1, %r8, %r7;\n"
+                  "@%p1 bra four;\n"
+                  "one: add.f32 %f1, %f1, %f1; sub.s32 %r9, %r9, 1; setp.gt.s32 %p2, %r9, 0; @%p2 bra one;\n"
+                  "st.global.f32 [%rd3], %f1; ret;");
+    const FlowResults *flow = &view->flow;
+    u32 first = WL_NONE;
+    for (u32 pc = 0; pc < flow->code->insn_count; pc++) {
+        u32 loop = flow->loops->loop_of[flow->cfg->block_of[pc]];
+        if (first == WL_NONE) first = loop;
+        subject_stall(&s.subject, pc, STALL_SELECTED, loop == WL_NONE ? 10 : loop == first ? 1000 : 100);
+        s.subject.places[pc].line = 7 + (loop == first ? 0 : lines);
+    }
+    sampled_end(&s);
+    const Hit *hit = ask(&s, "divergence");
+    assert_non_null(hit);
+    f64 issues = hit->change.issues;
+    forget(&s);
+    return issues;
+}
+
+// What is left of an unrolled loop's turns is of the same length as they are: one change.
+static void rests_of_loops_are_evened_out_with_them(void **state) {
+    (void)state;
+    f64 apart = issues_of_uneven(1), together = issues_of_uneven(0);
+    assert_true(apart > 0);
+    assert_near(together / apart, 1.1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(two_turns_of_an_unrolled_loop_are_under_way),
                                        cmocka_unit_test(far_uses_leave_less_to_overlap),
@@ -503,6 +537,7 @@ int main(void) {
                                        cmocka_unit_test(atomics_meet_in_shared_memory),
                                        cmocka_unit_test(few_turns_can_be_constant),
                                        cmocka_unit_test(rows_meet_columns_in_registers),
+                                       cmocka_unit_test(rests_of_loops_are_evened_out_with_them),
                                        cmocka_unit_test(atomics_that_hold_their_warps_meet)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -323,10 +323,28 @@ static bool data_ends(AdviceCase *c, const CasePart *part, u32 loop) {
     return false;
 }
 
+static bool ends_unevenly(AdviceCase *c, const CasePart *part, u32 loop) {
+    return bitset_has(&part->view->flow.divergence->temporal, loop) && data_ends(c, part, loop);
+}
+
 static bool is_uneven_loop(AdviceCase *c, const CasePart *part, u32 loop) {
     const CaseLoop *l = &part->loops[loop];
-    return bitset_has(&part->view->flow.divergence->temporal, loop) && case_share(c, l->active + l->stalled) >= HOT &&
-           data_ends(c, part, loop);
+    return case_share(c, l->active + l->stalled) >= HOT && ends_unevenly(c, part, loop);
+}
+
+static u32 latch_pc(const CasePart *part, u32 loop) {
+    const FlowResults *flow = &part->view->flow;
+    const FlowBlock *latch = &flow->cfg->blocks[flow->loops->members[flow->loops->loops[loop].latches]];
+    return latch->first + latch->count - 1;
+}
+
+// What compilers made of the rest of the turns of a loop that they unrolled: a loop of its own, which goes back at the
+// same line.
+static bool is_rest_of(AdviceCase *c, const CasePart *part, u32 other, u32 loop) {
+    const Loops *loops = part->view->flow.loops;
+    bool beside = other != loop && loops->loops[other].parent == loops->loops[loop].parent &&
+                  same_line(part, latch_pc(part, other), latch_pc(part, loop));
+    return beside && !is_uneven_loop(c, part, other) && ends_unevenly(c, part, other);
 }
 
 // Who sorts by the outer loop's length has the inner ones alike as well, or not: it is one change.
@@ -338,13 +356,17 @@ static bool is_within_uneven(AdviceCase *c, const CasePart *part, u32 loop) {
 }
 
 static void even_out_loop(AdviceCase *c, const CasePart *part, u32 loop) {
-    const CaseLoop *l = &part->loops[loop];
     if (!is_uneven_loop(c, part, loop) || is_within_uneven(c, part, loop)) return;
     Hit *hit = hit_begin(c);
-    for (u32 pc = 0; pc < part->view->insn_count; pc++)
-        if (loop_has(part, loop, pc)) gather_lanes(hit, part, pc, 1 - STILL_TURNING, true);
+    f64 samples = 0;
+    for (u32 o = 0; o < part->view->flow.loops->loop_count; o++) {
+        if (o != loop && !is_rest_of(c, part, o, loop)) continue;
+        samples += part->loops[o].active + part->loops[o].stalled;
+        for (u32 pc = 0; pc < part->view->insn_count; pc++)
+            if (loop_has(part, o, pc)) gather_lanes(hit, part, pc, 1 - STILL_TURNING, true);
+    }
     hit->doubtful = true;
-    f64 share = 100 * case_share(c, l->active + l->stalled);
+    f64 share = 100 * case_share(c, samples);
     hit_fact(hit, "loop_share", share, "%",
              "%.0f %% of the samples are in a loop that data ends for each lane on its own", share);
     hit_caution(hit, "samples do not say how far apart the lengths are: look at the data");
