@@ -286,6 +286,13 @@ static void records_in_the_l1(void **state) {
           "ld.global.u32 %r8, [%rd5]; mul.wide.u32 %rd6, %r8, 4; add.s64 %rd7, %rd1, %rd6;\n" \
           "ld.global.u32 %r9, [%rd7]; " also "st.shared.u32 [tile], %r9; ret;"
 
+// The same along a list that begins where data says.
+#define LIST_OF_PLACES                                                                                        \
+    BEGIN "ld.global.u32 %r7, [%rd3]; mul.wide.u32 %rd4, %r7, 4; add.s64 %rd5, %rd1, %rd4; mov.u32 %r6, 0;\n" \
+          "more: ld.global.u32 %r8, [%rd5]; mul.wide.u32 %rd6, %r8, 4; add.s64 %rd7, %rd1, %rd6;\n"           \
+          "ld.global.u32 %r9, [%rd7]; st.shared.u32 [tile], %r9; add.s64 %rd5, %rd5, 4;\n"                    \
+          "add.s32 %r6, %r6, 1; setp.lt.s32 %p1, %r6, %r5; @%p1 bra more; ret;"
+
 static f64 waits_for_load_gone(const Sampled *s, const Hit *hit) {
     (void)s;
     return hit->change.stalls;
@@ -296,6 +303,7 @@ static void tables_behind_tables_are_one(void **state) {
     (void)state;
     assert_near(measured(TABLES(""), "indirect-addressing", waits_for_load_gone), 1000);
     assert_near(measured(TABLES("add.s32 %r9, %r9, %r8; "), "indirect-addressing", waits_for_load_gone), -1);
+    assert_near(measured(LIST_OF_PLACES, "indirect-addressing", waits_for_load_gone), -1);
 }
 
 // powf as far as it is looked for, in one line of the source.

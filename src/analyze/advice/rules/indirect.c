@@ -85,8 +85,27 @@ static void compute_addresses(AdviceCase *c) {
 }
 
 // --- tables behind tables --------------------------------------------------------------------------------------------
+// The element that what was loaded names, and nothing besides: a list, which lanes or turns go along from where data
+// says, is no table.
+static bool is_element_named(const CasePart *part, const CaseAccess *a) {
+    const Affine *affine = part->view->flow.affine;
+    const AffineForm *form = a->affine ? &affine->forms[a->affine->form] : NULL;
+    u32 named = 0;
+    for (u32 t = 0; form && t < form->term_count; t++) {
+        const u32 *factors = affine->terms[form->terms + t].factors;
+        const AffineFactor *f = factors[0] == WL_NONE ? NULL : &affine->factors[factors[0]];
+        if (!f || factors[1] != WL_NONE || f->kind == AFFINE_SREG || f->kind == AFFINE_COUNTER) return false;
+        if (f->kind != AFFINE_NODE) continue;
+        u32 insn = affine->chains->nodes[f->id].insn;
+        if (insn == WL_NONE || !case_insn(part, insn)->is_load) return false;
+        named++;
+    }
+    return named == 1;
+}
+
 static bool is_table_load(const CasePart *part, const CaseAccess *a) {
-    return a && a->load && !a->store && !a->atomic && a->requests > 0 && a->gathered && !access_is_written(part, a);
+    bool load = a && a->load && !a->store && !a->atomic && a->requests > 0 && a->gathered;
+    return load && is_element_named(part, a) && !access_is_written(part, a);
 }
 
 // A guarded definition leaves what was there before, which nobody sees who reads it under the same guard.
