@@ -88,4 +88,8 @@ WL_MUST_USE Status affine_print(const Affine *affine, u32 form, u32 base, TextBu
 // Fills in FlowLoop.trip_count where one exit condition compares an induction variable with a fixed distance to go.
 void flow_trip_counts(const Affine *affine, const DomTree *dominators, Loops *loops);
 
+// Most turns of a loop that only goes on when the comparison `insn`, once in each turn, is true, or is not: the last is
+// the one that it stops. -1: not known.
+i64 flow_compare_turns(const Affine *affine, u32 insn, u32 loop, bool true_stays);
+
 #endif

@@ -83,6 +83,15 @@ static u32 exiting_block(const Cfg *cfg, const DomTree *dominators, const Loops 
     return found;
 }
 
+i64 flow_compare_turns(const Affine *affine, u32 insn, u32 loop, bool true_stays) {
+    const FlowInsn *compare = &affine->chains->cfg->code->insns[insn];
+    Distance distance;
+    if (compare->arith != FLOW_COMPARE || compare->guard != WL_NONE || !find_distance(affine, compare, loop, &distance))
+        return -1;
+    i64 times = times_true(true_stays ? compare->compare : opposite(compare->compare), distance);
+    return times < 0 ? -1 : times + 1;
+}
+
 static i64 trip_count(const Affine *affine, const DomTree *dominators, const Loops *loops, u32 index) {
     const Cfg *cfg = affine->chains->cfg;
     const FlowCode *code = cfg->code;
@@ -92,15 +101,8 @@ static i64 trip_count(const Affine *affine, const DomTree *dominators, const Loo
     const FlowInsn *branch = &code->insns[last];
     u32 node = branch->kind == FLOW_BRANCH && branch->guard != WL_NONE ? affine->chains->of_guard[last] : WL_NONE;
     if (node == WL_NONE || chain_is_merge(affine->chains, node)) return -1;
-    const FlowInsn *compare = &code->insns[affine->chains->nodes[node].insn];
-    Distance distance;
-    if (compare->arith != FLOW_COMPARE || compare->guard != WL_NONE ||
-        !find_distance(affine, compare, index, &distance))
-        return -1;
     bool taken_stays = flow_loop_has(loops, index, cfg->edges[cfg->blocks[b].succs]);
-    bool true_stays = taken_stays != branch->guard_negated;
-    i64 times = times_true(true_stays ? compare->compare : opposite(compare->compare), distance);
-    return times < 0 ? -1 : times + 1;
+    return flow_compare_turns(affine, affine->chains->nodes[node].insn, index, taken_stays != branch->guard_negated);
 }
 
 void flow_trip_counts(const Affine *affine, const DomTree *dominators, Loops *loops) {

@@ -168,7 +168,6 @@ static Status analyze(TimeControl *c) {
     Arena *arena = &f->lower->scratch;
     Liveness *live;
     Chains *chains;
-    Affine *affine;
     u32 blocks = f->cfg->block_count + 1;
     TRY(flow_postdominators(f->cfg, arena, &f->postdominators));
     TRY(flow_meets(f->cfg, arena, &f->meets));
@@ -178,8 +177,8 @@ static Status analyze(TimeControl *c) {
     TRY(flow_chains(live, arena, &chains));
     TRY(flow_divergence(chains, f->loops, f->postdominators, arena, &f->divergence));
     if (f->loops->loop_count) {
-        TRY(flow_affine(chains, f->loops, f->divergence, arena, &affine));
-        flow_trip_counts(affine, f->dominators, f->loops);
+        TRY(flow_affine(chains, f->loops, f->divergence, arena, &f->affine));
+        flow_trip_counts(f->affine, f->dominators, f->loops);
     }
     c->cost = ARENA_ARRAY(arena, u32, blocks);
     c->through = ARENA_ARRAY(arena, u32, blocks);
@@ -194,10 +193,12 @@ static Status analyze(TimeControl *c) {
     f->unrolled = ARENA_ARRAY(arena, u8, blocks);
     f->rest = ARENA_ARRAY(arena, bool, blocks);
     f->no_branch = ARENA_ARRAY(arena, bool, f->code->insn_count + 1);
+    f->gone = ARENA_ARRAY(arena, bool, f->code->insn_count + 1);
     f->loop_control = ARENA_ARRAY(arena, bool, f->code->insn_count + 1);
     bool ok = bitset_init(&c->claimed, arena, blocks) && bitset_init(&f->counted, arena, f->code->value_count + 1);
-    ok = ok && c->cost && c->through && c->conditions && f->predicated && f->exits && f->speculated && f->opens &&
-         f->closes && f->joins_opened && f->joins_left && f->no_branch && f->loop_control && f->unrolled && f->rest;
+    ok = ok && c->cost && c->through && f->predicated && f->exits && f->speculated && f->opens && f->closes &&
+         f->joins_opened && f->joins_left && f->no_branch && f->gone && f->loop_control && f->unrolled && f->rest &&
+         c->conditions;
     return ok ? find_costs(c) : STATUS_NO_MEMORY;
 }
 
@@ -219,5 +220,6 @@ Status time_control(TimeFunc *f) {
         if (f->cfg->blocks[b].reachable && f->cfg->blocks[b].count) lay_out(&c, b);
     time_join(f);
     time_choose_unrolled(f);
+    time_choose_apart(f);
     return STATUS_OK;
 }

@@ -440,7 +440,7 @@ static Status emit_release(TimeFunc *f, u32 insn) {
 // Parameters of calls lie in registers; a branch to the next instruction is none; whole warps need no bar.warp.sync.
 static bool is_hidden(const TimeFunc *f, u32 insn) {
     const FlowInsn *in = &f->code->insns[insn];
-    if (time_is_free(f, insn)) return true;
+    if (time_is_free(f, insn) || f->gone[insn]) return true;
     const FlowOperand *uses = time_uses(f, insn);
     if (time_op(f, insn) == OP_BAR_WARP_SYNC && uses->kind == FLOW_IMMEDIATE && (u32)uses->value == UINT32_MAX)
         return true;

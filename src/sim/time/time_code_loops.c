@@ -14,10 +14,6 @@
 // and so many more for each load from shared memory: chains of ten kinds, compiled in the same way (loops.tsv, "bare").
 enum { UNROLLED_MAX = 49, BARE_MAX = 21, SHARED_MORE = 4 };
 
-// A loop whose turns are known is unrolled altogether while turns * instructions^2 are no more: of bodies of 17 to 51
-// instructions (multiply-adds, and 3 for the loop) compiled with 8 to 96 turns the last are 23 to 31 thousand.
-enum { WHOLE_MAX = 26000 };
-
 typedef struct Body {
     TimeFunc *f;
     u32 header, latch;  // blocks: it is all those from one to the other
@@ -41,12 +37,12 @@ static bool find_body(TimeFunc *f, const FlowLoop *loop, Body *b) {
            loop->block_count == b->latch - b->header + 1;
 }
 
-static bool forbids_unrolling(const Body *b) {
-    const Module *m = b->f->lower->module;
-    const Function *function = b->f->function;
+bool time_forbids_unrolling(const TimeFunc *f, u32 first) {
+    const Module *m = f->lower->module;
+    const Function *function = f->function;
     for (u32 i = 0; i < function->directive_count; i++) {
         const Directive *d = &m->directives[function->directives + i];
-        if (d->is_text && d->insn == b->first && d->value_count &&
+        if (d->is_text && d->insn == first && d->value_count &&
             strcmp(module_text(m, m->refs[d->values]), "nounroll") == 0)
             return true;
     }
@@ -202,7 +198,7 @@ static bool can_unroll(const Body *b, bool whole) {
     bool parts = may_part(b);
     for (u32 i = b->first; i <= b->last; i++)
         if (!can_unroll_insn(b, i, parts)) return false;
-    return !forbids_unrolling(b) && (!parts || whole || is_worth_unrolling(b));
+    return !time_forbids_unrolling(b->f, b->first) && (!parts || whole || is_worth_unrolling(b));
 }
 
 static bool compares_halves(const Body *b, u32 i) {
@@ -258,7 +254,7 @@ static u8 whole_turns(const Body *b, i64 turns) {
     u64 weight = 1;
     for (u32 i = b->first; i < b->last; i++)
         weight += (b->f->picked[i].needed && insn_at(b, i)->kind != FLOW_BRANCH) + is_read(insn_at(b, i));
-    if (turns < 2 || turns > WHOLE_MAX || (u64)turns * weight * weight > WHOLE_MAX) return 0;
+    if (turns < 2 || turns > TIME_WHOLE_MAX || (u64)turns * weight * weight > TIME_WHOLE_MAX) return 0;
     u32 most = TIME_PARTS / time_block(b->f, b->first)->parts;
     while (most > 1 && turns % most) most--;
     return most < TIME_UNROLL && most < turns ? 0 : (u8)most;

@@ -170,6 +170,7 @@ typedef struct TimeFunc {
     DomTree *dominators, *postdominators;
     Loops *loops;
     DivergenceInfo *divergence;
+    struct Affine *affine;  // NULL: there are no loops
     Picked *picked;
     TimeWords leaves, work;
     Bitset same_divisor, same_division;  // time_code_share.c, by instruction
@@ -186,6 +187,7 @@ typedef struct TimeFunc {
     bool *rest;    // ... whose number of turns is not known
     // ... by instruction:
     bool *no_branch;     // a branch that is not issued
+    bool *gone;          // time_code_apart.c: what counts the turns of a loop, where these stand behind each other
     bool *loop_control;  // increments, comparison and branch of an unrolled loop
     Bitset counted;      // scratch
     u32 *merged;         // time_code_merge.c: by instruction, the one that it is issued with (may be itself), WL_NONE
@@ -273,7 +275,14 @@ WL_MUST_USE Status time_control(TimeFunc *f);
 void time_join(TimeFunc *f);
 
 // time_code_loops.c
+// A loop whose turns are known is unrolled altogether while turns * instructions^2 are no more: of bodies of 17 to 51
+// instructions (multiply-adds, and 3 for the loop) compiled with 8 to 1,000 turns the last have 25 to 31 thousand.
+enum { TIME_WHOLE_MAX = 28000 };
 void time_choose_unrolled(TimeFunc *f);
+bool time_forbids_unrolling(const TimeFunc *f, u32 first);  // a loop that begins there
+
+// time_code_apart.c
+void time_choose_apart(TimeFunc *f);
 
 // time_code_merge.c
 // Whether two conversions of f32 to 16 bits that nobody else reads are one F2FP.

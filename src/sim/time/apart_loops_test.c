@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loops that may be left in every turn, or have a branch around a store: how many multiply-adds there may be in a turn
+// for ptxas 13.0 to put all turns behind each other for sm_90, and the same here.
+#include "sim/time/time_table_testing.h"
+
+enum { MANY = 1000000, MOST = 64, TEXT = 1 << 14 };
+
+typedef struct Shape {
+    const char *name, *begin, *turn, *end;  // around the multiply-adds; the number of turns is put in
+} Shape;
+
+static const char head[] =
+    ".visible .entry k(.param .u64 a, .param .f32 b) { .reg .pred %p<5>; .reg .f32 %f<9>; .reg .b32 %r<10>; .reg .b64 "
+    "%rd<9>; ld.param.u64 %rd1, [a]; ld.param.f32 %f2, [b]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 8; add.s64 "
+    "%rd2, %rd1, %rd2; ld.global.f32 %f1, [%rd2]; mov.u32 %r9, 0; L: ";
+static const char tail[] = "E: st.global.u32 [%rd2], %r9; st.global.f32 [%rd2+4], %f1; ret; }";
+
+static const Shape shapes[] = {
+    {"and", "", "fma.rn.f32 %f1, %f1, %f2, %f2; ",
+     "setp.lt.f32 %%p1, %%f1, 0f40800000; add.s32 %%r9, %%r9, 1; setp.lt.u32 %%p2, "
+     "%%r9, %u; and.pred %%p3, %%p1, %%p2; @%%p3 bra L; "},
+    {"two branches", "", "fma.rn.f32 %f1, %f1, %f2, %f2; ",
+     "setp.ge.f32 %%p1, %%f1, 0f40800000; @%%p1 bra E; add.s32 %%r9, %%r9, 1; "
+     "setp.lt.u32 %%p2, %%r9, %u; @%%p2 bra L; "},
+    {"left at the top", "setp.ge.f32 %p1, %f1, 0f40800000; @%p1 bra E; ", "fma.rn.f32 %f1, %f1, %f2, %f2; ",
+     "add.s32 %%r9, %%r9, 1; setp.lt.u32 %%p2, %%r9, %u; @%%p2 bra L; "},
+    {"a side", "ld.global.f32 %f3, [%rd2]; setp.gt.f32 %p1, %f3, 0f40800000; @%p1 bra S; ", "sin.approx.f32 %f3, %f3; ",
+     "st.global.f32 [%%rd2], %%f3; S: add.s64 %%rd2, %%rd2, 4096; add.s32 %%r9, %%r9, 1; "
+     "setp.lt.u32 %%p2, %%r9, %u; @%%p2 bra L; "},
+};
+
+// Machine instructions of the kernel.
+static u32 count_ops(const Shape *shape, u32 length, u32 turns) {
+    static char text[TEXT];
+    TestCode c;
+    u32 at = (u32)snprintf(text, TEXT, "%s%s", head, shape->begin);
+    for (u32 i = 0; i < length; i++) at += (u32)snprintf(text + at, TEXT - at, "%s", shape->turn);
+    at += (u32)snprintf(text + at, TEXT - at, shape->end, turns);
+    assert_true(at + sizeof tail < TEXT);
+    strcpy(text + at, tail);
+    test_code_build(&c, text);
+    u32 count = c.code->op_count;
+    test_code_drop(&c);
+    return count;
+}
+
+// The longest turn that stands behind another one: it has no counting.
+static u32 longest(const Shape *shape, u32 turns) {
+    for (u32 n = MOST; n > 0; n--)
+        if (count_ops(shape, n, turns) < count_ops(shape, n, MANY)) return n;
+    return 0;
+}
+
+TEST(turns_that_leave_stand_behind_each_other_as_in_ptxas) {
+    static const u32 turns[] = {8, 16, 32, 64, 100, 256, 1000}, most[] = {55, 36, 23, 15, 11, 6, 0};
+    for (u32 s = 0; s < 3; s++)
+        for (u32 i = 0; i < WL_COUNT(turns); i++) {
+            u32 n = longest(&shapes[s], turns[i]);
+            print_message("%s, %u turns: %u, ptxas %u\n", shapes[s].name, turns[i], n, most[i]);
+            assert_true(n <= most[i] + 1 && n + 1 >= most[i]);
+        }
+}
+
+TEST(turns_with_sides_stand_behind_each_other_as_in_ptxas) {
+    static const struct {
+        u32 length, most, over;  // turns: as many stand behind each other, so many do not
+    } rows[] = {{12, 64, 1000}, {20, 32, 64}, {30, 16, 32}};
+    for (u32 i = 0; i < WL_COUNT(rows); i++) {
+        u32 many = count_ops(&shapes[3], rows[i].length, MANY);
+        assert_true(count_ops(&shapes[3], rows[i].length, rows[i].most) < many);
+        assert_int_equal(count_ops(&shapes[3], rows[i].length, rows[i].over), many);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(turns_that_leave_stand_behind_each_other_as_in_ptxas),
+                                       cmocka_unit_test(turns_with_sides_stand_behind_each_other_as_in_ptxas)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
