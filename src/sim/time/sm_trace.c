@@ -70,7 +70,7 @@ static void take_passes(Sm *sm, const Passes *p, u32 ops, u32 op_count) {
     sm->counters[SMC_THREAD_INSTS] += p->thread_insns;
 }
 
-// Takes the next runs when they are a pass through the region that begins with `block`, or TimeBlock.turns or TIME_PAIR
+// Takes the next runs when they are a pass through the region that begins with `block`, or TimeBlock.turns or .left
 // passes through an unrolled one.
 static Match take_region(Sm *sm, TimeWarp *w, const TimeBlock *block, u32 lanes) {
     Passes one = {.w = w, .first = block}, pair = {.w = NULL};
@@ -80,7 +80,7 @@ static Match take_region(Sm *sm, TimeWarp *w, const TimeBlock *block, u32 lanes)
     Passes all = one;
     for (u32 k = 1; k < block->turns && block->unrolled_count && match == MATCH_WHOLE; k++) {
         match = match_pass(&all, w->part + k * block->parts, lanes);
-        if (k + 1 == TIME_PAIR && match == MATCH_WHOLE) pair = all;
+        if (k + 1 == block->left && match == MATCH_WHOLE) pair = all;
     }
     if (match == MATCH_OPEN && w->ask != ASK_TRIED && !warp_done(w->front)) return MATCH_OPEN;
     if (match == MATCH_WHOLE && block->unrolled_count)

@@ -108,7 +108,7 @@ typedef struct TimeOp {
 _Static_assert(sizeof(TimeOp) == 32, "where one lies is found with a shift");
 
 #define CONSTANT_BANK (1ull << 63)
-enum { TIME_UNROLL = 4, TIME_PAIR = 2, TIME_PARTS = 64 };
+enum { TIME_UNROLL = 4, TIME_PAIR = 2, TIME_PARTS = 128 };
 
 typedef struct TimeBlock {
     u32 pc, pc_end;   // the PTX instructions [pc, pc_end)
@@ -119,9 +119,11 @@ typedef struct TimeBlock {
     // Loops that ptxas unrolls: what `turns` passes through the region with the same lanes become, issued as one.
     // TimeOp.extra: pass * parts + part, less than TIME_PARTS.
     u32 unrolled, unrolled_count;  // unrolled_count 0: not unrolled
-    u8 turns;                      // TIME_UNROLL, or those of a loop that is unrolled altogether, or a part of them
+    u8 turns;                      // TIME_UNROLL, or as many as are at once where all of them are known
+    u8 left;                       // ... of `pair`
     // Where the number of turns is not known: what is issued once, on the way in, and TIME_PAIR turns at once, for what
-    // is left when fewer than TIME_UNROLL are; the last one is the region itself.
+    // is left when fewer than TIME_UNROLL are; the last one is the region itself. Where it is known, those that are
+    // left.
     u32 entry, entry_count;
     u32 pair, pair_count;
     // The branch around it is none on the machine, its instructions are predicated: a warp whose trace jumps over the

@@ -14,6 +14,12 @@
 // and so many more for each load from shared memory: chains of ten kinds, compiled in the same way (loops.tsv, "bare").
 enum { UNROLLED_MAX = 49, BARE_MAX = 21, SHARED_MORE = 4 };
 
+// A loop whose turns are known, but too many to unroll it altogether: KNOWN_MAX / weight turns may be issued, those
+// that are left over included, of that the largest number at once; weight is without counter, comparison and branch.
+// Of bodies of 4 to 120 multiply-adds and 0 to 16 loads compiled with 200 to 1,024 turns: 50 of a weight of 7, 31 of
+// 11, 18 of 19, 10 of 33, 4 of 72, none of 73.
+enum { KNOWN_MAX = 350, KNOWN_WEIGHT_MAX = 72, WHOLE_PARTS = 64 };
+
 typedef struct Body {
     TimeFunc *f;
     u32 header, latch;  // blocks: it is all those from one to the other
@@ -249,15 +255,34 @@ static bool is_short(const Body *b) {
     return total <= UNROLLED_MAX && (waits || weight <= most);
 }
 
-// Of a loop that is unrolled altogether: all turns, or the largest part of them that the trace is looked through for.
-static u8 whole_turns(const Body *b, i64 turns) {
+static bool is_unrolled_whole(const Body *b, i64 turns) {
     u64 weight = 1;
     for (u32 i = b->first; i < b->last; i++)
         weight += (b->f->picked[i].needed && insn_at(b, i)->kind != FLOW_BRANCH) + is_read(insn_at(b, i));
-    if (turns < 2 || turns > TIME_WHOLE_MAX || (u64)turns * weight * weight > TIME_WHOLE_MAX) return 0;
-    u32 most = TIME_PARTS / time_block(b->f, b->first)->parts;
-    while (most > 1 && turns % most) most--;
-    return most < TIME_UNROLL && most < turns ? 0 : (u8)most;
+    return turns >= 2 && turns <= TIME_WHOLE_MAX && (u64)turns * weight * weight <= TIME_WHOLE_MAX;
+}
+
+// Of a loop whose turns are known: how many of them are at once at most, with those that are left over behind them. All
+// of them, or as many as the trace is looked through for.
+static u32 most_turns(const Body *b, i64 turns) {
+    u32 parts = time_block(b->f, b->first)->parts, weight = 0;
+    if (turns < 2) return 0;
+    if (is_unrolled_whole(b, turns)) return WHOLE_PARTS / parts;
+    u32 compare = counting_compare(b);
+    for (u32 i = b->first; i < b->last; i++)
+        weight += i == compare || (is_increment(b, i) && b->f->picked[i].needed) ? 0 : weight_of(b, i);
+    if (!weight || weight > KNOWN_WEIGHT_MAX) return 0;
+    u32 most = KNOWN_MAX / weight, room = TIME_PARTS / parts;
+    return most < room ? most : room;
+}
+
+// So many turns at once that no more than `most` are issued, those left over included; 0: not unrolled.
+static u32 known_turns(u32 most, i64 turns) {
+    if (!most) return 0;
+    if (turns <= most) return (u32)turns;
+    u32 n = most;
+    while (n > 1 && n + turns % n > most) n--;
+    return n > 1 ? n : 0;
 }
 
 // An experiment has it unrolled, however long it is.
@@ -272,15 +297,16 @@ static void choose(const Body *b, i64 turns) {
     TimeFunc *f = b->f;
     const FlowInsn *branch = insn_at(b, b->last);
     if (branch->kind != FLOW_BRANCH || branch->guard == WL_NONE) return;
-    u8 whole = whole_turns(b, turns);
+    u32 known = known_turns(most_turns(b, turns), turns);
     bool wanted = is_wanted(b);
-    if (!whole && !wanted && !is_short(b)) return;
+    if (!known && !wanted && (turns >= 0 || !is_short(b))) return;
     u32 compare = counting_compare(b);
-    if (compare == WL_NONE || !(wanted || can_unroll(b, whole != 0))) return;
+    if (compare == WL_NONE || !(wanted || can_unroll(b, known != 0))) return;
     for (u32 i = b->first; i < b->last; i++) f->loop_control[i] = is_increment(b, i);
     f->loop_control[compare] = f->loop_control[b->last] = true;
     for (u32 k = b->header; k <= b->latch; k++) {
-        f->unrolled[k] = whole ? whole : TIME_UNROLL;
+        f->unrolled[k] = (u8)(known ? known : TIME_UNROLL);
+        f->left[k] = (u8)(turns < 0 ? TIME_PAIR : known && turns % known > 1 ? turns % known : 0);
         f->rest[k] = turns < 0;
     }
 }

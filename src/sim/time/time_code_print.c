@@ -78,7 +78,7 @@ Status time_code_print(const TimeCode *code, TextBuffer *out) {
         for (u32 i = 0; i < block->op_count; i++) print_op(&text, code, &code->ops[block->ops + i]);
         if (block->unrolled_count) flow_print(&text, "  %d times:\n", block->turns);
         for (u32 i = 0; i < block->unrolled_count; i++) print_op(&text, code, &code->ops[block->unrolled + i]);
-        if (block->pair_count) flow_print(&text, "  %d times:\n", TIME_PAIR);
+        if (block->pair_count) flow_print(&text, "  %d times:\n", block->left);
         for (u32 i = 0; i < block->pair_count; i++) print_op(&text, code, &code->ops[block->pair + i]);
         if (block->entry_count) flow_print(&text, "  on the way in:\n");
         for (u32 i = 0; i < block->entry_count; i++) print_op(&text, code, &code->ops[block->entry + i]);

@@ -4,7 +4,7 @@
 // simulator has apart because a shuffle or vote may wait for other lanes. All ways into a region lead to its begin.
 #include "sim/time/time_lower.h"
 
-enum { REGION_PARTS = TIME_PARTS / TIME_UNROLL, REGION_INSNS = 2048 };
+enum { REGION_PARTS = 16, REGION_INSNS = 2048 };
 
 // A region that grows: of blocks of the code (TimeBlock), [head, next).
 typedef struct Region {

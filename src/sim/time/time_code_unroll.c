@@ -296,5 +296,5 @@ Status time_emit_unrolled(TimeFunc *f, u32 header) {
     TRY(find_computed(&u));
     if (f->rest[header]) TRY(time_emit_entry(f, u.begin, u.end));
     TRY(emit_version(&u, VERSION_TURNS, f->unrolled[header]));
-    return f->rest[header] ? emit_version(&u, VERSION_PAIR, TIME_PAIR) : STATUS_OK;
+    return f->left[header] ? emit_version(&u, VERSION_PAIR, f->left[header]) : STATUS_OK;
 }

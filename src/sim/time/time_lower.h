@@ -75,7 +75,7 @@ typedef enum MachineOrder {
 typedef enum UnrollMark { UNROLL_NONE, UNROLL_BEGIN, UNROLL_END } UnrollMark;
 
 // Which of the versions of an unrolled loop: the region itself, what is issued on the way in, TimeBlock.turns turns at
-// once, TIME_PAIR at once.
+// once, TimeBlock.left at once.
 typedef enum LoopVersion { VERSION_PLAIN, VERSION_ENTRY, VERSION_TURNS, VERSION_PAIR, VERSION_COUNT } LoopVersion;
 
 typedef struct MachineOp {
@@ -184,6 +184,7 @@ typedef struct TimeFunc {
     u8 *joins_left;    // BREAKs at its begin
     Meets meets;
     u8 *unrolled;  // part of an unrolled loop, so many turns of which are one: see time_code_unroll.c; 0: not
+    u8 *left;      // ... and behind those so many, 0: none
     bool *rest;    // ... whose number of turns is not known
     // ... by instruction:
     bool *no_branch;     // a branch that is not issued
