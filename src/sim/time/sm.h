@@ -140,6 +140,7 @@ typedef struct TimeWarp {
     u64 salt;               // of that choice, another one in each warp of the GPU
     Trace trace;
     u32 run_words;            // words of the run, its heads included; 0 = no run
+    u32 asked;                // words of the trace when the front was last asked for more of it (TraceAsk)
     u32 low_words;            // so few words behind the run are too few: the front is asked for more
     u32 part[TIME_PARTS];     // of each run of the trace that it is: words before it; NO_PART: not executed
     u32 sought_part, sought;  // of the run with so many words before it, the access that was found last; NO_PART: none

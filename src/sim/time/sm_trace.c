@@ -70,6 +70,11 @@ static void take_passes(Sm *sm, const Passes *p, u32 ops, u32 op_count) {
     sm->counters[SMC_THREAD_INSTS] += p->thread_insns;
 }
 
+// Whether more of the trace is of use, and may come: it has grown since that was last wanted.
+static bool may_ask(const TimeWarp *w) {
+    return !warp_done(w->front) && (w->ask != ASK_TRIED || w->trace.complete - w->trace.begin > w->asked);
+}
+
 // Takes the next runs when they are a pass through the region that begins with `block`, or TimeBlock.turns or .left
 // passes through an unrolled one.
 static Match take_region(Sm *sm, TimeWarp *w, const TimeBlock *block, u32 lanes) {
@@ -82,7 +87,7 @@ static Match take_region(Sm *sm, TimeWarp *w, const TimeBlock *block, u32 lanes)
         match = match_pass(&all, w->part + k * block->parts, lanes);
         if (k + 1 == block->left && match == MATCH_WHOLE) pair = all;
     }
-    if (match == MATCH_OPEN && w->ask != ASK_TRIED && !warp_done(w->front)) return MATCH_OPEN;
+    if (match == MATCH_OPEN && may_ask(w)) return MATCH_OPEN;
     if (match == MATCH_WHOLE && block->unrolled_count)
         take_passes(sm, &all, block->unrolled, block->unrolled_count);
     else if (pair.w && block->pair_count)
@@ -195,8 +200,9 @@ bool sm_next_run(Sm *sm, TimeWarp *w) {
             return true;
         w->entering = false;
         Match match = region ? take_region(sm, w, block, run.lanes) : MATCH_NONE;
-        if (match == MATCH_OPEN && w->ask != ASK_TRIED && !warp_done(w->front)) {
+        if (match == MATCH_OPEN && may_ask(w)) {
             w->ask = ASK_WANTED;
+            w->asked = t->complete - t->begin;
             return false;
         }
         w->ask = ASK_NOTHING;

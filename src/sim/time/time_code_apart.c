@@ -135,8 +135,9 @@ static bool is_unrolled(Apart *a) {
     const TimeFunc *f = a->f;
     const FlowLoop *loop = loop_of(a);
     if (!flow_loop_is_innermost(f->loops, a->loop) || loop->irreducible || loop->latch_count != 1) return false;
-    if (f->unrolled[loop->header] || !f->affine) return false;
+    if ((f->unrolled[loop->header] && !f->whole[loop->header]) || !f->affine) return false;
     for (u32 k = 0; k < loop->block_count; k++) look_at_exit(a, member(a, k), f->loops->members[loop->blocks + k]);
+    if (f->whole[loop->header]) return a->turns >= 2;
     if (a->turns < 2 || a->turns > TIME_WHOLE_MAX || !weigh(a)) return false;
     return (u64)a->turns * a->weight * a->weight <= TIME_WHOLE_MAX &&
            !time_forbids_unrolling(f, f->cfg->blocks[loop->header].first);
@@ -178,7 +179,7 @@ static void drop_branch(Apart *a) {
     u32 b = f->cfg->block_of[a->branch];
     f->gone[a->compare] = true;
     if (!f->speculated[b]) {
-        f->no_branch[a->branch] = true;
+        f->no_branch[a->branch] = !f->whole[b] || a->branch + 1 == time_region_end(f, time_block(f, a->branch));
         return;
     }
     const FlowInsn *first = insn_at(a, last_of(&f->cfg->blocks[b - 1]));

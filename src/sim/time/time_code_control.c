@@ -185,6 +185,7 @@ static Status analyze(TimeControl *c) {
     c->conditions = ARENA_ARRAY(arena, u8, blocks);
     f->predicated = ARENA_ARRAY(arena, bool, blocks);
     f->exits = ARENA_ARRAY(arena, bool, blocks);
+    f->jumps_back = ARENA_ARRAY(arena, bool, blocks);
     f->speculated = ARENA_ARRAY(arena, bool, blocks);
     f->opens = ARENA_ARRAY(arena, u32, blocks);
     f->closes = ARENA_ARRAY(arena, bool, blocks);
@@ -192,14 +193,15 @@ static Status analyze(TimeControl *c) {
     f->joins_left = ARENA_ARRAY(arena, u8, blocks);
     f->unrolled = ARENA_ARRAY(arena, u8, blocks);
     f->left = ARENA_ARRAY(arena, u8, blocks);
+    f->whole = ARENA_ARRAY(arena, bool, blocks);
     f->rest = ARENA_ARRAY(arena, bool, blocks);
     f->no_branch = ARENA_ARRAY(arena, bool, f->code->insn_count + 1);
     f->gone = ARENA_ARRAY(arena, bool, f->code->insn_count + 1);
     f->loop_control = ARENA_ARRAY(arena, bool, f->code->insn_count + 1);
     bool ok = bitset_init(&c->claimed, arena, blocks) && bitset_init(&f->counted, arena, f->code->value_count + 1);
-    ok = ok &&c->cost &&c->through &&f->predicated &&f->exits &&f->speculated &&f->opens &&f->closes &&ok =
-        ok && f->joins_opened && f->joins_left && f->no_branch && f->gone && f->loop_control && f->unrolled &&
-        f->left && f->rest && c->conditions;
+    ok = ok && c->cost && c->through && f->predicated && f->exits && f->speculated && f->jumps_back && f->opens &&
+         f->closes && f->joins_opened && f->joins_left && f->no_branch && f->gone && f->loop_control && f->unrolled &&
+         f->left && f->whole && f->rest && c->conditions;
     return ok ? find_costs(c) : STATUS_NO_MEMORY;
 }
 

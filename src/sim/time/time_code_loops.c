@@ -24,6 +24,9 @@ typedef struct Body {
     TimeFunc *f;
     u32 header, latch;  // blocks: it is all those from one to the other
     u32 first, last;    // instructions
+    u32 top;            // the one that the loop is entered at: `first`, or behind it
+    u32 branch;         // the one that leaves: the last, but for a jump back
+    u32 parts;          // blocks of the code
 } Body;
 
 static const FlowInsn *insn_at(const Body *b, u32 i) { return &b->f->code->insns[i]; }
@@ -36,11 +39,33 @@ static bool find_body(TimeFunc *f, const FlowLoop *loop, Body *b) {
     if (loop->irreducible || loop->latch_count != 1 || !header->count) return false;
     const TimeBlock *block = time_block(f, header->first);
     *b = (Body){.f = f, .header = loop->header, .latch = f->loops->members[loop->latches], .first = header->first};
-    b->last = time_region_end(f, block) - 1;
+    b->last = b->branch = time_region_end(f, block) - 1;
+    b->top = b->first;
+    b->parts = block->parts;
     if (block->part || block->pc - f->func->entry != b->first || b->last >= f->code->insn_count) return false;
     const FlowBlock *latch = &f->cfg->blocks[b->latch];
     return b->latch >= b->header && b->last == latch->first + latch->count - 1 && !f->speculated[b->latch] &&
            loop->block_count == b->latch - b->header + 1;
+}
+
+// `bra MID; L: back; MID: front; @p bra X; bra L; X:`, both parts regions. ptxas issues the front once, then back and
+// front so many times as are left, which it unrolls like any other loop.
+static bool find_rotated(TimeFunc *f, const FlowLoop *loop, Body *b) {
+    if (loop->irreducible || loop->latch_count != 1 || loop->block_count < 2) return false;
+    u32 latch = f->loops->members[loop->latches], first = latch, last = loop->header;
+    for (u32 k = 0; k < loop->block_count; k++) {
+        u32 member = f->loops->members[loop->blocks + k];
+        if (member < first) first = member;
+        if (member > last) last = member;
+    }
+    if (latch + 1 != loop->header || last - first + 1 != loop->block_count) return false;
+    const FlowBlock *end = &f->cfg->blocks[last];
+    *b = (Body){.f = f, .header = first, .latch = last, .first = f->cfg->blocks[first].first};
+    b->top = f->cfg->blocks[loop->header].first;
+    b->last = b->branch = end->first + end->count - 1;
+    if (insn_at(b, b->last)->guard == WL_NONE && end->count == 1 && f->no_branch[b->last]) b->branch--;
+    b->parts = time_rotated_parts(f, b->first, b->top, b->branch);
+    return b->parts > 0;
 }
 
 bool time_forbids_unrolling(const TimeFunc *f, u32 first) {
@@ -91,7 +116,7 @@ static bool counts_to_bound(const Body *b, const FlowOperand *counter, const Flo
 // The comparison that the loop's branch asks, of something that is increased in the loop with what is not changed
 // there.
 static u32 counting_compare(const Body *b) {
-    const FlowInsn *branch = insn_at(b, b->last);
+    const FlowInsn *branch = insn_at(b, b->branch);
     u32 compare = WL_NONE;
     bitset_clear(&b->f->counted);
     for (u32 i = b->first; i <= b->last; i++) {
@@ -169,7 +194,7 @@ static u32 spaces_behind_loads(const Body *b) {
 // Whether lanes leave the loop at different times, or it lies between BSSY and BSYNC.
 static bool may_part(const Body *b) {
     const TimeFunc *f = b->f;
-    if (bitset_has(&f->divergence->branches, b->last)) return true;
+    if (bitset_has(&f->divergence->branches, b->branch)) return true;
     for (u32 up = b->header; up != WL_NONE; up = f->dominators->parent[up])
         if (f->opens[up] && !dom_dominates(f->dominators, f->opens[up] - 1, b->header)) return true;
     return false;
@@ -204,7 +229,7 @@ static bool can_unroll(const Body *b, bool whole) {
     bool parts = may_part(b);
     for (u32 i = b->first; i <= b->last; i++)
         if (!can_unroll_insn(b, i, parts)) return false;
-    return !time_forbids_unrolling(b->f, b->first) && (!parts || whole || is_worth_unrolling(b));
+    return !time_forbids_unrolling(b->f, b->top) && (!parts || whole || is_worth_unrolling(b));
 }
 
 static bool compares_halves(const Body *b, u32 i) {
@@ -265,14 +290,14 @@ static bool is_unrolled_whole(const Body *b, i64 turns) {
 // Of a loop whose turns are known: how many of them are at once at most, with those that are left over behind them. All
 // of them, or as many as the trace is looked through for.
 static u32 most_turns(const Body *b, i64 turns) {
-    u32 parts = time_block(b->f, b->first)->parts, weight = 0;
+    u32 weight = 0;
     if (turns < 2) return 0;
-    if (is_unrolled_whole(b, turns)) return WHOLE_PARTS / parts;
+    if (is_unrolled_whole(b, turns)) return WHOLE_PARTS / b->parts;
     u32 compare = counting_compare(b);
     for (u32 i = b->first; i < b->last; i++)
         weight += i == compare || (is_increment(b, i) && b->f->picked[i].needed) ? 0 : weight_of(b, i);
     if (!weight || weight > KNOWN_WEIGHT_MAX) return 0;
-    u32 most = KNOWN_MAX / weight, room = TIME_PARTS / parts;
+    u32 most = KNOWN_MAX / weight, room = TIME_PARTS / b->parts;
     return most < room ? most : room;
 }
 
@@ -295,7 +320,7 @@ static bool is_wanted(const Body *b) {
 
 static void choose(const Body *b, i64 turns) {
     TimeFunc *f = b->f;
-    const FlowInsn *branch = insn_at(b, b->last);
+    const FlowInsn *branch = insn_at(b, b->branch);
     if (branch->kind != FLOW_BRANCH || branch->guard == WL_NONE) return;
     u32 known = known_turns(most_turns(b, turns), turns);
     bool wanted = is_wanted(b);
@@ -303,17 +328,23 @@ static void choose(const Body *b, i64 turns) {
     u32 compare = counting_compare(b);
     if (compare == WL_NONE || !(wanted || can_unroll(b, known != 0))) return;
     for (u32 i = b->first; i < b->last; i++) f->loop_control[i] = is_increment(b, i);
-    f->loop_control[compare] = f->loop_control[b->last] = true;
+    f->loop_control[compare] = f->loop_control[b->branch] = true;
+    if (b->top != b->first) time_rotate(f, b->first, b->last);
     for (u32 k = b->header; k <= b->latch; k++) {
         f->unrolled[k] = (u8)(known ? known : TIME_UNROLL);
         f->left[k] = (u8)(turns < 0 ? TIME_PAIR : known && turns % known > 1 ? turns % known : 0);
+        f->whole[k] = known && is_unrolled_whole(b, turns);
         f->rest[k] = turns < 0;
     }
 }
 
 void time_choose_unrolled(TimeFunc *f) {
     for (u32 l = 0; l < f->loops->loop_count; l++) {
+        const FlowLoop *loop = &f->loops->loops[l];
         Body body;
-        if (find_body(f, &f->loops->loops[l], &body)) choose(&body, f->loops->loops[l].trip_count);
+        if (find_body(f, loop, &body))
+            choose(&body, loop->trip_count);
+        else if (loop->trip_count > 2 && find_rotated(f, loop, &body))
+            choose(&body, loop->trip_count - 1);
     }
 }

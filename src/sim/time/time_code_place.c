@@ -541,7 +541,7 @@ static Status append_region(Append *a, TimeBlock *head, u32 op, u32 end) {
         if (first >= f->code->insn_count) continue;
         block->turns = f->unrolled[f->cfg->block_of[first]];
         block->left = f->left[f->cfg->block_of[first]];
-        block->predicated = f->predicated[f->cfg->block_of[first]];
+        block->predicated = f->predicated[f->cfg->block_of[first]] || f->jumps_back[f->cfg->block_of[first]];
         block->speculated = f->speculated[f->cfg->block_of[first]];
         block->exits = f->exits[f->cfg->block_of[first]];
     }

@@ -115,3 +115,27 @@ void time_join(TimeFunc *f) {
         }
     }
 }
+
+// Both parts are regions, from one to the other: none of the code's blocks is of another one.
+u32 time_rotated_parts(const TimeFunc *f, u32 first, u32 top, u32 branch) {
+    const TimeBlock *back = time_block(f, first), *front = time_block(f, top), *end = front + front->parts;
+    if (back->part || front->part || back + back->parts != front || f->closes[f->cfg->block_of[top]]) return 0;
+    if (end[-1].pc_end - f->func->entry != branch + 1) return 0;
+    bool jump = branch + 1 < f->code->insn_count && f->no_branch[branch + 1];
+    if (jump && (end->pc_end != end->pc + 1 || end->part)) return 0;
+    u32 parts = back->parts + front->parts + jump;
+    Region r = {.f = (TimeFunc *)f};
+    for (u32 k = 0; k < parts; k++)
+        if (!can_be_part(&r, (u32)(back - f->lower->blocks.data) + k)) return 0;
+    return parts <= REGION_PARTS && back[parts - 1].pc_end - back->pc <= REGION_INSNS ? parts : 0;
+}
+
+void time_rotate(TimeFunc *f, u32 first, u32 last) {
+    TimeBlock *head = time_block(f, first), *end = time_block(f, last);
+    u32 parts = (u32)(end - head) + 1;
+    for (u32 k = 0; k < parts; k++) {
+        head[k].part = (u16)k;
+        head[k].parts = (u16)parts;
+    }
+    f->jumps_back[f->cfg->block_of[last]] = end->pc_end == end->pc + 1 && f->no_branch[last];
+}

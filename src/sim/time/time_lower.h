@@ -4,7 +4,8 @@
 //   repeat    loads of what is known already (time_code_repeat.c)
 //   share     divisions by the same divisor (time_code_share.c)
 //   control   predicated sides (time_code_sides.c), BSSY and BSYNC (time_code_control.c)
-//   join      blocks that the machine has as one (time_code_region.c), loops that are unrolled (time_code_loops.c)
+//   join      blocks that the machine has as one (time_code_region.c), loops that are unrolled (time_code_loops.c,
+//             time_code_apart.c)
 //   merge     neighbouring loads, halves of products (time_code_merge.c)
 //   hoist     what does not change in a loop (time_code_hoist.c)
 //   sink      where parameters are loaded (time_code_sink.c)
@@ -177,6 +178,7 @@ typedef struct TimeFunc {
     // time_code_control.c, time_code_loops.c, by block of cfg:
     bool *predicated;  // issued by warps that jump over it, too
     bool *exits;       // nothing but the end of the kernel: see TimeBlock
+    bool *jumps_back;  // nothing but a jump back that is not issued, at the end of such a loop (time_rotate)
     bool *speculated;  // issued whether or not the branch before it is taken, which is not issued
     u32 *opens;        // block + 1 where the diverging region that begins at its end is closed (BSSY), 0 = none
     bool *closes;      // lanes are joined at its begin (BSYNC)
@@ -185,6 +187,7 @@ typedef struct TimeFunc {
     Meets meets;
     u8 *unrolled;  // part of an unrolled loop, so many turns of which are one: see time_code_unroll.c; 0: not
     u8 *left;      // ... and behind those so many, 0: none
+    bool *whole;   // ... altogether
     bool *rest;    // ... whose number of turns is not known
     // ... by instruction:
     bool *no_branch;     // a branch that is not issued
@@ -274,6 +277,11 @@ WL_MUST_USE Status time_control(TimeFunc *f);
 // Joins the blocks of the function to regions (TimeBlock.parts), which control flow of the machine neither enters nor
 // leaves in the middle.
 void time_join(TimeFunc *f);
+// Of a loop that is entered at instruction `top`, behind `first`, and left at `branch`, with at most a jump behind it:
+// the blocks of the code that it is, if they can be one region nevertheless; else 0.
+u32 time_rotated_parts(const TimeFunc *f, u32 first, u32 top, u32 branch);
+// Makes it one, [first, last]: a warp that enters it issues what is behind `top` by itself.
+void time_rotate(TimeFunc *f, u32 first, u32 last);
 
 // time_code_loops.c
 // A loop whose turns are known is unrolled altogether while turns * instructions^2 are no more: of bodies of 17 to 51
