@@ -252,10 +252,41 @@ static bool is_pointer(const Body *b, u32 value) {
     return accesses;
 }
 
+// The base of a sum with a number is read by others in the loop, too.
+static bool shares_base(const Body *b, u32 i) {
+    const FlowOperand *base = time_uses(b->f, i);
+    return base->kind == FLOW_VALUE && !time_is_single(b->f, base->id);
+}
+
+// An instruction that is part of another one on the machine, but that ptxas still has by itself when it unrolls: logic,
+// sums and comparisons that LOP3, IADD3 and ISETP take more of, sums that go into the offset of an address.
+static bool is_merged_later(const Body *b, u32 i) {
+    const TimeFunc *f = b->f;
+    const FlowInsn *in = insn_at(b, i);
+    if (f->picked[i].needed || in->defs != 1 || !f->use_count[operands_of(b, i)->id] || is_increment(b, i))
+        return false;
+    switch (time_op(f, i)) {
+    case OP_AND:
+    case OP_OR:
+    case OP_XOR:
+    case OP_SETP_INT:
+    case OP_SETP_F:
+    case OP_SETP_F64: return true;
+    case OP_ADD_INT:
+    case OP_SUB_INT:
+        if (f->code->value_bits[operands_of(b, i)->id] == 64 && time_uses(f, i)[1].kind == FLOW_IMMEDIATE)
+            return !shares_base(b, i);
+        return true;
+    case OP_CVT_INT: return time_bits(f, i, 0) == 32 && time_bits(f, i, 1) == 16;
+    default: return false;
+    }
+}
+
 // What an instruction weighs of UNROLLED_MAX.
 static u32 weight_of(const Body *b, u32 i) {
     const FlowInsn *in = insn_at(b, i);
-    if (!b->f->picked[i].needed || in->kind == FLOW_BRANCH) return 0;
+    if (in->kind == FLOW_BRANCH) return in->guard != WL_NONE;
+    if (!b->f->picked[i].needed) return is_merged_later(b, i);
     if (is_increment(b, i) && is_pointer(b, operands_of(b, i)->id)) return 0;
     if (in->address_use != 0xff) return 2 + (in->is_load && in->access_bytes == 1);
     u32 steps = time_step_count(b->f, i);
@@ -295,7 +326,7 @@ static u32 most_turns(const Body *b, i64 turns) {
     if (is_unrolled_whole(b, turns)) return WHOLE_PARTS / b->parts;
     u32 compare = counting_compare(b);
     for (u32 i = b->first; i < b->last; i++)
-        weight += i == compare || (is_increment(b, i) && b->f->picked[i].needed) ? 0 : weight_of(b, i);
+        weight += i == compare || i == b->branch || is_increment(b, i) ? 0 : weight_of(b, i);
     if (!weight || weight > KNOWN_WEIGHT_MAX) return 0;
     u32 most = KNOWN_MAX / weight, room = TIME_PARTS / b->parts;
     return most < room ? most : room;
