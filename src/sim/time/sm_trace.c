@@ -128,10 +128,31 @@ static bool pass_predicated(TimeWarp *w, u32 pc) {
     return issue_blocks(w, first, end);
 }
 
-// On the way into an unrolled loop: how many turns there are is asked once.
-static bool issue_entry(TimeWarp *w, const TimeBlock *block) {
+// Lanes that part arrive one group after the other where they meet again, and each executes the BSYNC there: the counts
+// of an H200 show as many as groups. The next run has `lanes`; told by numbers alone: fewer have left a group behind,
+// unless they are the other side of the same branch, whose lanes make up all.
+static void count_groups(TimeWarp *w, u32 lanes) {
+    u32 count = w->parted_count;
+    w->arrivals = 0;
+    if (lanes == w->lanes) return;
+    bool other_side = count && lanes + w->lanes == w->parted[count - 1];
+    if (lanes < w->lanes && !other_side && count < PARTED_KEPT) w->parted[w->parted_count++] = w->lanes;
+    if (lanes <= w->lanes || other_side) return;
+    while (w->parted_count && w->parted[w->parted_count - 1] <= lanes) w->parted_count--, w->arrivals++;
+}
+
+// The next run has `lanes`.
+static void come_together(TimeWarp *w, u32 lanes) {
+    count_groups(w, lanes);
+    w->lanes = (u8)lanes;
+    w->lane_counter = (u8)(SMC_LANES_1_4 + (lanes - 1) / 4);
+}
+
+// On the way into a loop: how many turns there are is asked once, and lanes meet that have parted before.
+static bool issue_entry(TimeWarp *w, const TimeBlock *block, u32 lanes) {
     u32 loop = block->pc;
     if (w->loop == loop || !block->entry_count) return false;
+    come_together(w, lanes);
     w->loop = loop;
     w->entering = true;
     w->from = loop;
@@ -149,19 +170,6 @@ static bool has_left(const TimeWarp *w, const TimeBlock *block, u32 before, Trac
     if (!block->exits || before == run.from || !run.words) return false;
     TraceAccess end = trace_access(w->trace.words[w->trace.begin + TRACE_HEAD]);
     return end.lanes + w->exited >= (u32)__builtin_popcount(w->front->lanes);
-}
-
-// Lanes that part arrive one group after the other where they meet again, and each executes the BSYNC there: the counts
-// of an H200 show as many as groups. The next run has `lanes`; told by numbers alone: fewer have left a group behind,
-// unless they are the other side of the same branch, whose lanes make up all.
-static void count_groups(TimeWarp *w, u32 lanes) {
-    u32 count = w->parted_count;
-    w->arrivals = 0;
-    if (lanes == w->lanes) return;
-    bool other_side = count && lanes + w->lanes == w->parted[count - 1];
-    if (lanes < w->lanes && !other_side && count < PARTED_KEPT) w->parted[w->parted_count++] = w->lanes;
-    if (lanes <= w->lanes || other_side) return;
-    while (w->parted_count && w->parted[w->parted_count - 1] <= lanes) w->parted_count--, w->arrivals++;
 }
 
 // One run of the trace.
@@ -196,7 +204,7 @@ bool sm_next_run(Sm *sm, TimeWarp *w) {
         bool region = begins_region(block, run);
         if (block->entry_count == 0)
             w->loop = WL_NONE;
-        else if (region && issue_entry(w, block))
+        else if (block->part == 0 && run.from == block->pc && issue_entry(w, block, run.lanes))
             return true;
         w->entering = false;
         Match match = region ? take_region(sm, w, block, run.lanes) : MATCH_NONE;
@@ -208,9 +216,7 @@ bool sm_next_run(Sm *sm, TimeWarp *w) {
         w->ask = ASK_NOTHING;
         w->joined = match == MATCH_WHOLE;
         if (!w->joined) take_run(sm, w, block, run);
-        count_groups(w, run.lanes);
-        w->lanes = (u8)run.lanes;
-        w->lane_counter = (u8)(SMC_LANES_1_4 + (w->lanes - 1) / 4);
+        come_together(w, run.lanes);
         if (t->begin + w->run_words + w->low_words >= t->complete) (void)!vec_push(&sm->low, (u32)(w - sm->warps));
         if (has_left(w, block, before, run)) w->op = w->op_end;
         if (next_op(w)) return true;

@@ -109,8 +109,12 @@ static void synchronize(TimeControl *c, u32 b) {
     // The first branch to an end opens its region; those inside share it.
     for (u32 up = begin; up != WL_NONE; up = c->f->dominators->parent[up])
         if (c->f->opens[up] == end + 1) return;
-    if (c->f->opens[begin]) return;
-    c->f->opens[begin] = end + 1;
+    bool taken = c->f->opens[begin] != 0, entry = time_is_loop(c->f, b) && (taken || time_is_loop(c->f, begin));
+    if (taken && !entry) return;
+    if (entry)
+        c->f->entry_opens[b]++;
+    else
+        c->f->opens[begin] = end + 1;
     c->f->closes[end] = true;
 }
 
@@ -189,6 +193,7 @@ static Status analyze(TimeControl *c) {
     f->speculated = ARENA_ARRAY(arena, bool, blocks);
     f->opens = ARENA_ARRAY(arena, u32, blocks);
     f->closes = ARENA_ARRAY(arena, bool, blocks);
+    f->entry_opens = ARENA_ARRAY(arena, u8, blocks);
     f->joins_opened = ARENA_ARRAY(arena, u8, blocks);
     f->joins_left = ARENA_ARRAY(arena, u8, blocks);
     f->unrolled = ARENA_ARRAY(arena, u8, blocks);
@@ -200,8 +205,8 @@ static Status analyze(TimeControl *c) {
     f->loop_control = ARENA_ARRAY(arena, bool, f->code->insn_count + 1);
     bool ok = bitset_init(&c->claimed, arena, blocks) && bitset_init(&f->counted, arena, f->code->value_count + 1);
     ok = ok && c->cost && c->through && f->predicated && f->exits && f->speculated && f->jumps_back && f->opens &&
-         f->closes && f->joins_opened && f->joins_left && f->no_branch && f->gone && f->loop_control && f->unrolled &&
-         f->left && f->whole && f->rest && c->conditions;
+         f->closes && f->entry_opens && f->joins_opened && f->joins_left && f->no_branch && f->gone &&
+         f->loop_control && f->unrolled && f->left && f->whole && f->rest && c->conditions;
     return ok ? find_costs(c) : STATUS_NO_MEMORY;
 }
 

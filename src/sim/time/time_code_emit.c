@@ -476,9 +476,25 @@ static u32 yields_at(const TimeFunc *f, u32 b) {
     return 0;
 }
 
+// What the turns of a loop do not come to again.
+static bool has_entry(const TimeFunc *f, u32 b) {
+    return time_is_loop(f, b) && time_block(f, f->cfg->blocks[b].first)->part == 0;
+}
+
 static Status emit_meets(TimeFunc *f, u32 insn, u32 b) {
     for (u32 k = 0; k < f->joins_left[b]; k++) TRY(emit_sync(f, insn, ORDER_FREE));
-    return f->closes[b] ? emit_sync(f, insn, ORDER_ALL) : STATUS_OK;
+    return f->closes[b] && !has_entry(f, b) ? emit_sync(f, insn, ORDER_ALL) : STATUS_OK;
+}
+
+// Before a block that turns by itself: lanes that part before it meet there once, and those that part in it are
+// expected behind it.
+static Status emit_entry_meets(TimeFunc *f, u32 insn, u32 b) {
+    u32 from = f->ops.len;
+    if (!has_entry(f, b)) return STATUS_OK;
+    if (f->closes[b]) TRY(emit_sync(f, insn, ORDER_ALL));
+    for (u32 k = 0; k < f->entry_opens[b]; k++) TRY(emit_sync(f, insn, ORDER_FREE));
+    for (u32 i = from; i < f->ops.len; i++) f->ops.data[i].version = VERSION_ENTRY;
+    return STATUS_OK;
 }
 
 static Status emit_uniform(TimeFunc *f, u32 pc, u32 count) {
@@ -564,6 +580,7 @@ Status time_emit(TimeFunc *f) {
     for (u32 i = 0; i < f->code->insn_count; i++) {
         u32 b = f->cfg->block_of[i];
         const FlowBlock *block = &f->cfg->blocks[b];
+        if (i == block->first) TRY(emit_entry_meets(f, i, b));
         if (i == block->first && f->unrolled[b] && time_block(f, i)->part == 0) TRY(time_emit_unrolled(f, b));
         if (i == block->first) TRY(emit_meets(f, i, b));
         if (i == block->first + block->count - 1)

@@ -182,6 +182,7 @@ typedef struct TimeFunc {
     bool *speculated;  // issued whether or not the branch before it is taken, which is not issued
     u32 *opens;        // block + 1 where the diverging region that begins at its end is closed (BSSY), 0 = none
     bool *closes;      // lanes are joined at its begin (BSYNC)
+    u8 *entry_opens;   // BSSYs on the way into a block that turns by itself
     u8 *joins_opened;  // BSSYs of joins at its end
     u8 *joins_left;    // BREAKs at its begin
     Meets meets;
@@ -368,6 +369,14 @@ static inline u32 time_home(const TimeFunc *f, u32 insn) {
 static inline const FlowOperand *time_uses(const TimeFunc *f, u32 insn) {
     const FlowInsn *in = &f->code->insns[insn];
     return f->code->operands + in->operands + in->defs;
+}
+
+// Whether a block is a loop by itself.
+static inline bool time_is_loop(const TimeFunc *f, u32 b) {
+    const FlowBlock *block = &f->cfg->blocks[b];
+    for (u32 k = 0; k < block->succ_count; k++)
+        if (f->cfg->edges[block->succs + k] == b) return true;
+    return false;
 }
 
 // The block of the code that an instruction of the function is in, and the PTX instruction behind its region.
