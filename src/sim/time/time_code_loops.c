@@ -318,6 +318,15 @@ static bool is_unrolled_whole(const Body *b, i64 turns) {
     return turns >= 2 && turns <= TIME_WHOLE_MAX && (u64)turns * weight * weight <= TIME_WHOLE_MAX;
 }
 
+// Whether instruction `i` is the step of what is compared.
+static bool counts_for(const Body *b, u32 i, u32 compare) {
+    const FlowOperand *o = operands_of(b, compare);
+    u32 made = is_increment(b, i) ? operands_of(b, i)->id : WL_NONE;
+    for (u32 k = 1; k <= 2; k++)
+        if (made != WL_NONE && o[k].kind == FLOW_VALUE && o[k].id == made) return true;
+    return false;
+}
+
 // Of a loop whose turns are known: how many of them are at once at most, with those that are left over behind them. All
 // of them, or as many as the trace is looked through for.
 static u32 most_turns(const Body *b, i64 turns) {
@@ -325,8 +334,9 @@ static u32 most_turns(const Body *b, i64 turns) {
     if (turns < 2) return 0;
     if (is_unrolled_whole(b, turns)) return WHOLE_PARTS / b->parts;
     u32 compare = counting_compare(b);
+    if (compare == WL_NONE) return 0;
     for (u32 i = b->first; i < b->last; i++)
-        weight += i == compare || i == b->branch || is_increment(b, i) ? 0 : weight_of(b, i);
+        weight += i == compare || i == b->branch || counts_for(b, i, compare) ? 0 : weight_of(b, i);
     if (!weight || weight > KNOWN_WEIGHT_MAX) return 0;
     u32 most = KNOWN_MAX / weight, room = TIME_PARTS / b->parts;
     return most < room ? most : room;
