@@ -249,32 +249,41 @@ static bool is_copy(const TimeFunc *f, u32 insn) {
            in->guard == WL_NONE && f->picked[insn].leaf_count == 1;
 }
 
-static Status emit_moves(TimeFunc *f, u32 pc, u32 count, bool uniform, Group *made) {
+static Status emit_move(TimeFunc *f, u32 pc, u32 value, bool uniform) {
     const GpuModel *gpu = f->lower->gpu;
+    TRY(vec_push(&f->ops, (MachineOp){.pc = pc,
+                                      .operands = f->operands.len,
+                                      .defs = 1,
+                                      .unit = uniform ? UNIT_UNIFORM : UNIT_ALU,
+                                      .interval = (u8)(uniform ? gpu->uniform_interval : gpu->alu_interval),
+                                      .latency = (u16)(gpu->alu_latency + 2 * uniform),
+                                      .balanced = !uniform,
+                                      .guard = WL_NONE,
+                                      .base = WL_NONE,
+                                      .symbol = WL_NONE}));
+    return add_operand(f, value);
+}
+
+static Status emit_moves(TimeFunc *f, u32 pc, u32 count, bool uniform, Group *made) {
     for (u32 k = 0; k < count; k++) {
         u32 value;
         TRY(new_value(f, uniform ? 1 : 32, &value));
         made->values[made->count++] = value;
-        TRY(vec_push(&f->ops, (MachineOp){.pc = pc,
-                                          .operands = f->operands.len,
-                                          .defs = 1,
-                                          .unit = uniform ? UNIT_UNIFORM : UNIT_ALU,
-                                          .interval = (u8)(uniform ? gpu->uniform_interval : gpu->alu_interval),
-                                          .latency = (u16)(gpu->alu_latency + 2 * uniform),
-                                          .balanced = !uniform,
-                                          .guard = WL_NONE,
-                                          .base = WL_NONE,
-                                          .symbol = WL_NONE}));
-        TRY(add_operand(f, value));
+        TRY(emit_move(f, pc, value, uniform));
     }
     return STATUS_OK;
 }
 
-static Status emit_operand_moves(TimeFunc *f, u32 insn, u32 pc, Group *made) {
-    u32 uniform, vector;
-    time_moves(f, insn, &uniform, &vector);
-    TRY(emit_moves(f, pc, uniform, true, made));
-    return emit_moves(f, pc, vector, false, made);
+static Status emit_literals(TimeFunc *f, u32 insn, u32 pc, Group *made) {
+    const TimeLiterals *all = &f->literals[insn];
+    for (u32 i = 0; i < all->count; i++) {
+        const TimeLiteral *l = &all->each[i];
+        for (u32 k = 0; k < l->words; k++) {
+            made->values[made->count++] = l->value + k;
+            if (l->moved && !f->again) TRY(emit_move(f, pc, l->value + k, l->uniform));
+        }
+    }
+    return STATUS_OK;
 }
 
 // Divisions and roots that round as IEEE 754 has it came with Fermi [PTX ISA, div, sqrt: target notes].
@@ -364,7 +373,8 @@ static Status emit_steps(TimeFunc *f, u32 insn, u32 pc) {
     TimeVariant variant = time_variant(f, row);
     TRY(time_steps(f->lower, m->insns[f->function->insns + row].form, variant, &steps));
     Group before = {.count = 0}, group = {.count = 0}, literals = {.count = 0};
-    if (steps.count == 1) TRY(emit_operand_moves(f, insn, pc, &literals));
+    if (steps.count == 1) TRY(emit_literals(f, insn, pc, &literals));
+    if (steps.count == 1) TRY(emit_moves(f, pc, time_moves(f, insn), false, &literals));
     bool joined = is_joined(variant) || time_edited(f, insn, EDIT_JOINED);
     u32 first = time_free_steps(f, insn, steps.count);
     for (u32 i = first, accessed = 0; i < steps.count; i++) {
@@ -576,6 +586,7 @@ Status time_emit(TimeFunc *f) {
         bool sunk = def != WL_NONE && f->sunk[def] && f->hoisted[def] == WL_NONE;
         TRY(vec_push(&f->value_bits, bits > 1 && (uniform[v] || sunk) ? 0 : bits));
     }
+    TRY(time_keep_literals(f));
     if (f->function->is_entry) TRY(emit_bank(f, 0, TIME_FIXED, BANK_STACK));  // the stack pointer [L]
     for (u32 i = 0; i < f->code->insn_count; i++) {
         u32 b = f->cfg->block_of[i];

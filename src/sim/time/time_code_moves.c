@@ -1,42 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves that the machine needs before an instruction: literals that it has no room for, and registers that must lie
-// side by side. From listings of ptxas 13.0 for sm_90.
+// Moves that the machine needs before an instruction: numbers that are shifted or stored, and registers that must lie
+// side by side; literals of arithmetic: time_code_literals.c. From listings of ptxas 13.0 for sm_90.
 #include "sim/time/time_lower.h"
 
 enum { MOVES_MAX = 8 };
 
 // --- literals -----------------------------------------------------------------------------------------------------
-// An operand that is a number, or a copy of one.
-static bool is_literal(const TimeFunc *f, const FlowOperand *use, u64 *bits) {
+bool time_is_literal(const TimeFunc *f, const FlowOperand *use, u64 *bits) {
     u32 def = use->kind == FLOW_VALUE ? f->sole_def[use->id] : WL_NONE;
     if (def != WL_NONE && time_form(f, def)->op == OP_MOV && f->code->insns[def].uses == 1) use = time_uses(f, def);
     *bits = (u64)use->value;
     return use->kind == FLOW_OTHER || use->kind == FLOW_IMMEDIATE;
-}
-
-// An instruction has room for one, and of an f64 for the upper word only. What is in both words lies in a pair of
-// uniform registers, written before every use: in a kernel of two inlined powers 23 % of all instructions executed are
-// UMOV, and 21 % DFMA (ncu, SASS of vanGenuchten, H200).
-static u32 count_literals(const TimeFunc *f, u32 insn, u32 bits, bool *room) {
-    u32 moves = 0;
-    for (u32 k = 0; k < f->code->insns[insn].uses; k++) {
-        u64 literal;
-        if (!is_literal(f, &time_uses(f, insn)[k], &literal) || literal == 0) continue;
-        if (*room && (bits == 32 || (u32)literal == 0))
-            *room = false;
-        else
-            moves += bits / 32;
-    }
-    return moves;
-}
-
-static u32 literal_moves(const TimeFunc *f, u32 insn) {
-    u32 row = f->picked[insn].steps;
-    bool room = true, kept = f->unrolled[f->cfg->block_of[insn]];  // a short loop: they lie in registers
-    u8 unit = form_op(time_form(f, insn))->unit;
-    if (kept || (unit != UNIT_FMA && unit != UNIT_FP64)) return 0;
-    u32 bits = unit == UNIT_FMA ? 32 : 64, moves = count_literals(f, insn, bits, &room);
-    return row == insn ? moves : moves + count_literals(f, row, bits, &room);
 }
 
 // A number that is shifted by a register comes from one. In a loop of one block it lies there, in others it is moved
@@ -47,7 +21,7 @@ static u32 shifted_moves(const TimeFunc *f, u32 insn) {
     bool kept = loop != WL_NONE && f->loops->loops[loop].block_count == 1;
     if ((op != OP_SHL && op != OP_SHR) || kept) return 0;
     const FlowOperand *uses = time_uses(f, insn);
-    return uses[1].kind == FLOW_VALUE && is_literal(f, uses, &literal) && literal != 0;
+    return uses[1].kind == FLOW_VALUE && time_is_literal(f, uses, &literal) && literal != 0;
 }
 
 // --- pairs --------------------------------------------------------------------------------------------------------
@@ -94,7 +68,7 @@ static void add_stored(const TimeFunc *f, u32 insn, Stored *s) {
     s->words += count;
     for (u32 k = 0; k < count; k++) {
         u64 literal;
-        if (is_literal(f, &data[k], &literal)) {
+        if (time_is_literal(f, &data[k], &literal)) {
             bool pair = time_bits(f, insn, 0) == 64;
             s->numbers += literal == 0 ? 0 : pair ? 2 : 1, s->zeros += literal == 0;
         } else if (count > 1 && data[k].kind == FLOW_VALUE) {
@@ -186,10 +160,7 @@ static u32 store_moves(const TimeFunc *f, u32 insn) {
     return moves < MOVES_MAX ? moves : MOVES_MAX;
 }
 
-void time_moves(const TimeFunc *f, u32 insn, u32 *uniform, u32 *vector) {
-    u32 literals = literal_moves(f, insn);
-    bool by_uniform = f->lower->gpu->sm_version >= 75 && literals > 1;
-    *uniform = by_uniform ? literals : 0;
-    *vector = (by_uniform ? 0 : literals) + extension_moves(f, insn) + store_moves(f, insn) + packing_moves(f, insn) +
-              rounded_moves(f, insn) + shifted_moves(f, insn) + upper_half_moves(f, insn);
+u32 time_moves(const TimeFunc *f, u32 insn) {
+    return extension_moves(f, insn) + store_moves(f, insn) + packing_moves(f, insn) + rounded_moves(f, insn) +
+           shifted_moves(f, insn) + upper_half_moves(f, insn);
 }

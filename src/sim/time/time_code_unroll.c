@@ -179,7 +179,9 @@ static Status emit_iteration(Unroller *u) {
         }
         TRY(advance_counters(u, i));
         u32 from = f->ops.len;
+        f->again = u->iteration > 0;
         TRY(time_emit_insn(f, i));
+        f->again = false;
         TRY(rename_ops(u, i, from));
     }
     return STATUS_OK;

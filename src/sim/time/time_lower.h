@@ -9,7 +9,7 @@
 //   merge     neighbouring loads, halves of products (time_code_merge.c)
 //   hoist     what does not change in a loop (time_code_hoist.c)
 //   sink      where parameters are loaded (time_code_sink.c)
-//   emit      machine instructions in program order (time_code_emit.c)
+//   emit      machine instructions in program order (time_code_emit.c), literals in registers (time_code_literals.c)
 //   coalesce  copies that no machine instruction is needed for (time_code_place.c)
 //   predicate sides that are predicated get their guards (time_code_predicate.c)
 //   schedule  each region for latency (time_code_schedule.c)
@@ -156,6 +156,19 @@ typedef struct SunkPlace {
     u32 next;         // ... before the same instruction
 } SunkPlace;
 
+// A literal that an instruction reads from a register.
+typedef struct TimeLiteral {
+    u32 value;  // of its first word, the others follow
+    u8 words;
+    bool uniform;  // it lies in uniform registers
+    bool moved;    // there, before this instruction
+} TimeLiteral;
+
+typedef struct TimeLiterals {
+    TimeLiteral each[3];
+    u32 count;
+} TimeLiterals;
+
 typedef struct TimeFunc {
     TimeLower *lower;
     const SimFunc *func;
@@ -201,7 +214,9 @@ typedef struct TimeFunc {
     bool *sunk;    // it is issued at places of its own
     u32 *sunk_at;  // before an instruction: the first in `sunk_places`, WL_NONE
     SunkPlace *sunk_places;
-    bool serial_products;  // time_code_emit.c: its asynchronous products are waited for one by one
+    TimeLiterals *literals;  // time_code_literals.c, by instruction
+    bool again;              // time_code_unroll.c: a turn is emitted whose literals another one has moved
+    bool serial_products;    // time_code_emit.c: its asynchronous products are waited for one by one
     MachineOps ops;
     TimeWords operands;
     u32 value_count;          // values of the code and temporaries
@@ -317,9 +332,12 @@ bool time_is_emitted(const TimeFunc *f, u32 insn);  // at its own place
 WL_MUST_USE Status time_emit_insn(TimeFunc *f, u32 insn);
 WL_MUST_USE Status time_emit_sunk(TimeFunc *f, u32 insn);  // the constants that are loaded before it
 
+// time_code_literals.c
+WL_MUST_USE Status time_keep_literals(TimeFunc *f);  // TimeFunc.literals, whose values follow the others
+
 // time_code_moves.c
-// Moves into uniform and into other registers that an instruction needs before it.
-void time_moves(const TimeFunc *f, u32 insn, u32 *uniform, u32 *vector);
+u32 time_moves(const TimeFunc *f, u32 insn);                                 // that an instruction needs before it
+bool time_is_literal(const TimeFunc *f, const FlowOperand *use, u64 *bits);  // a number, or a copy of one
 
 // time_code_unroll.c
 WL_MUST_USE Status time_emit_unrolled(TimeFunc *f, u32 header);
