@@ -228,7 +228,7 @@ static void set_special(const GpuModel *gpu, MachineOp *op) {
     op->latency = (u16)gpu->special_latency;
 }
 
-static u64 constant_address(const TimeFunc *f, u32 insn) {
+u64 time_constant_address(const TimeFunc *f, u32 insn) {
     const FlowOperand *use = time_uses(f, insn);
     if (use->kind == FLOW_SREG)
         return CONSTANT_BANK + (use->id == SREG_NTID ? BANK_NTID : BANK_NCTAID) + 4u * use->component;
@@ -396,7 +396,7 @@ static Status emit_steps(TimeFunc *f, u32 insn, u32 pc) {
         if (last && kind == TIME_BRANCH && is_indirect(f, insn)) op.flags |= TIME_INDIRECT;
         if (step.memory || (last && kind != TIME_MATH && !accessed)) set_access(f, &op, insn, kind, joined);
         if (last && (kind == TIME_FIXED || kind == TIME_IMMEDIATE))
-            TRY(set_constant(f, &op, kind, constant_address(f, insn)));
+            TRY(set_constant(f, &op, kind, time_constant_address(f, insn)));
         accessed |= step.memory;
         if (last) {
             if (!step.branch) op.order = order_of(time_form(f, insn), kind);
@@ -543,12 +543,22 @@ static Status emit_bank(TimeFunc *f, u32 pc, TimeKind kind, u32 offset) {
     return set_constant(f, &f->ops.data[f->ops.len - 1], kind, CONSTANT_BANK + offset);
 }
 
+// A constant before instruction `pc`, with the one `beside` it (WL_NONE: none) in the same registers.
+static Status emit_loaded(TimeFunc *f, u32 insn, u32 beside, u32 pc) {
+    TRY(emit_steps(f, insn, pc));
+    if (beside == WL_NONE) return STATUS_OK;
+    MachineOp *op = &f->ops.data[f->ops.len - 1];
+    TRY(add_operand(f, f->code->operands[f->code->insns[beside].operands].id));
+    op->defs++;
+    return STATUS_OK;
+}
+
 Status time_emit_sunk(TimeFunc *f, u32 insn) {
     u64 sm = f->lower->gpu->sm_version;
     for (u32 p = f->sunk_at[insn]; p != WL_NONE; p = f->sunk_places[p].next) {
         u32 c = f->sunk_places[p].constant;
         if (c < f->code->insn_count)
-            TRY(emit_steps(f, c, insn));
+            TRY(emit_loaded(f, c, f->sunk_places[p].beside, insn));
         else if (c == f->code->insn_count + SUNK_DESCRIPTOR)
             TRY(sm >= 80 ? emit_bank(f, insn, TIME_IMMEDIATE, BANK_DESCRIPTOR) : STATUS_OK);
         else if (c == f->code->insn_count + SUNK_LEADER)

@@ -2,8 +2,10 @@
 // Where constants are loaded: ptxas moves the loads of parameters, and what else Hopper needs registers for, down to
 // the block that all uses lie behind. Out of loops only what every turn needs, and where the loop has none inside: in a
 // loop around others constants are loaded in every turn, and apart from those outside (compiled loops of all kinds). A
-// warp that leaves early never gets there.
+// warp that leaves early never gets there. Words side by side are loaded at once.
 #include "sim/time/time_lower.h"
+
+#include <stdlib.h>
 
 typedef struct Sinking {
     TimeFunc *f;
@@ -97,7 +99,8 @@ static Status meet(Sinking *s, u32 constant, u32 block) {
                        .loop = loop,
                        .insn = WL_NONE,
                        .other = s->first[constant],
-                       .next = WL_NONE};
+                       .next = WL_NONE,
+                       .beside = WL_NONE};
     s->first[constant] = s->places.len;
     return vec_push(&s->places, place);
 }
@@ -132,6 +135,59 @@ static Status for_all_uses(Sinking *s, UseFn use) {
     return STATUS_OK;
 }
 
+// --- words side by side -------------------------------------------------------------------------------------------
+// Two words that begin at a multiple of eight come by one ULDC.64 where both are needed in the block, and no barrier or
+// call is between (ptxas 13.0, sm_90: of eight words in a row four loads, five where the first is the upper half).
+static bool is_word(const TimeFunc *f, const SunkPlace *place) {
+    if (place->constant >= f->code->insn_count || f->hoisted[place->constant] != WL_NONE) return false;
+    const FlowInsn *in = &f->code->insns[place->constant];
+    return f->lower->gpu->imc && in->is_load && in->access_bytes == 4;
+}
+
+// The words of a block in the order of their addresses.
+typedef struct Word {
+    u64 address;
+    u32 block, place;
+} Word;
+
+static int by_address(const void *a, const void *b) {
+    const Word *x = a, *y = b;
+    if (x->block != y->block) return x->block < y->block ? -1 : 1;
+    return x->address != y->address ? x->address < y->address ? -1 : 1 : 0;
+}
+
+static bool is_apart(const TimeFunc *f, u32 a, u32 b) {
+    for (u32 i = a < b ? a : b; i < (a < b ? b : a); i++)
+        if (time_insn(f, i)->kind > SIM_MEMORY) return true;
+    return false;
+}
+
+static void join_words(TimeFunc *f, const Word *words, u32 count) {
+    for (u32 k = 0; k + 1 < count; k++) {
+        SunkPlace *low = &f->sunk_places[words[k].place], *high = &f->sunk_places[words[k + 1].place];
+        bool pair = words[k].block == words[k + 1].block && words[k].address % 8 == 0 &&
+                    words[k + 1].address == words[k].address + 4;
+        if (!pair || is_apart(f, low->insn, high->insn)) continue;
+        if (high->insn < low->insn) low->insn = high->insn;
+        low->beside = high->constant;
+        high->constant = WL_NONE;
+    }
+}
+
+static Status join_places(TimeFunc *f, u32 count) {
+    Word *words = ARENA_ARRAY(&f->lower->scratch, Word, count + 1);
+    u32 found = 0;
+    if (!words) return STATUS_NO_MEMORY;
+    for (u32 p = 0; p < count; p++) {
+        const SunkPlace *place = &f->sunk_places[p];
+        if (!is_word(f, place)) continue;
+        words[found++] = (Word){time_constant_address(f, place->constant), place->block, p};
+    }
+    qsort(words, found, sizeof *words, by_address);
+    join_words(f, words, found);
+    return STATUS_OK;
+}
+
 // Keeps the places where emitting finds them: before each instruction.
 static Status chain_places(Sinking *s) {
     TimeFunc *f = s->f;
@@ -141,9 +197,14 @@ static Status chain_places(Sinking *s) {
         SunkPlace *place = &f->sunk_places[p];
         *place = s->places.data[p];
         if (place->insn == WL_NONE) place->insn = last_of(f, place->block);
+        if (place->constant < f->code->insn_count) f->sunk[place->constant] = true;
+    }
+    TRY(join_places(f, s->places.len));
+    for (u32 p = 0; p < s->places.len; p++) {
+        SunkPlace *place = &f->sunk_places[p];
+        if (place->constant == WL_NONE) continue;
         place->next = f->sunk_at[place->insn];
         f->sunk_at[place->insn] = p;
-        if (place->constant < f->code->insn_count) f->sunk[place->constant] = true;
     }
     return STATUS_OK;
 }
@@ -159,7 +220,8 @@ static Status place_hoisted(Sinking *s) {
                                                  .insn = last_of(f, f->hoisted[i]),
                                                  .loop = WL_NONE,
                                                  .other = WL_NONE,
-                                                 .next = WL_NONE}));
+                                                 .next = WL_NONE,
+                                                 .beside = WL_NONE}));
     return STATUS_OK;
 }
 

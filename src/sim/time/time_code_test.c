@@ -196,6 +196,34 @@ TEST(where_a_linker_places_variables_their_alignment_is_what_they_ask) {
     assert_int_equal(count_loads(true), 4);
 }
 
+// As ptxas 13.0 loads them, the descriptor of global memory left aside.
+TEST(constant_words_side_by_side_are_loaded_at_once) {
+    static const struct {
+        const char *loads;
+        u32 count;
+    } rows[] = {
+        {"ld.const.u32 %r1, [t]; ld.const.u32 %r2, [t+4]; xor.b32 %r3, %r1, %r2;", 1},
+        {"ld.const.u32 %r1, [t+4]; ld.const.u32 %r2, [t]; xor.b32 %r3, %r1, %r2;", 1},
+        {"ld.const.u32 %r1, [t+4]; ld.const.u32 %r2, [t+8]; xor.b32 %r3, %r1, %r2;", 2},
+        {"ld.const.u32 %r1, [t]; ld.const.u32 %r2, [t+8]; xor.b32 %r3, %r1, %r2;", 2},
+        {"ld.param.u32 %r1, [n]; ld.param.u32 %r2, [m]; xor.b32 %r3, %r1, %r2;", 1},
+        {"ld.param.u32 %r1, [n]; ld.param.u32 %r2, [m]; st.global.u32 [%d1], %r1; bar.sync 0; mov.u32 %r3, %r2;", 2},
+    };
+    static const char *const frame = PTX_HEAD
+        ".const .align 8 .b8 t[64]; .visible .entry k(.param .u64 a, .param .u32 n, .param .u32 m) { .reg .b32 %%r<9>; "
+        ".reg .b64 %%d<3>; ld.param.u64 %%d1, [a]; %s st.global.u32 [%%d1+4], %%r3; ret; }";
+    for (u32 i = 0; i < WL_COUNT(rows); i++) {
+        Built b;
+        char text[1024];
+        u32 count = 0;
+        snprintf(text, sizeof text, frame, rows[i].loads);
+        build(&b, text, "k");
+        for (u32 k = 0; k < b.code->op_count; k++) count += b.code->ops[k].kind == TIME_IMMEDIATE;
+        assert_int_equal(count, rows[i].count + 1);
+        drop(&b);
+    }
+}
+
 // Chains of special functions, one sum of all: more than there are registers for are under way all the same, eight at
 // least, whatever the order of the PTX; ptxas 13.0 takes 32 registers for 24 chains as for 96 (sm_90).
 TEST(independent_chains_are_interleaved_within_the_registers) {
@@ -448,6 +476,7 @@ int main(void) {
         cmocka_unit_test(loads_come_early_but_not_before_a_store_that_may_alias),
         cmocka_unit_test(loads_of_another_space_come_before_a_store),
         cmocka_unit_test(where_a_linker_places_variables_their_alignment_is_what_they_ask),
+        cmocka_unit_test(constant_words_side_by_side_are_loaded_at_once),
         cmocka_unit_test(independent_chains_are_interleaved_within_the_registers),
         cmocka_unit_test(loads_share_four_scoreboards),
         cmocka_unit_test(loads_along_a_chain_of_addresses_come_first),

@@ -154,6 +154,7 @@ typedef struct SunkPlace {
     u32 loop;         // that of the block, WL_NONE
     u32 other;        // the next place of the constant, WL_NONE
     u32 next;         // ... before the same instruction
+    u32 beside;       // the constant of the next word, loaded with this one; WL_NONE
 } SunkPlace;
 
 // A literal that an instruction reads from a register.
@@ -330,6 +331,7 @@ void time_find_uniform(const TimeFunc *f, bool *uniform);
 WL_MUST_USE Status time_emit(TimeFunc *f);
 bool time_is_emitted(const TimeFunc *f, u32 insn);  // at its own place
 WL_MUST_USE Status time_emit_insn(TimeFunc *f, u32 insn);
+u64 time_constant_address(const TimeFunc *f, u32 insn);
 WL_MUST_USE Status time_emit_sunk(TimeFunc *f, u32 insn);  // the constants that are loaded before it
 
 // time_code_literals.c
