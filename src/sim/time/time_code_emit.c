@@ -592,7 +592,7 @@ Status time_emit(TimeFunc *f) {
     if (!uniform) return STATUS_NO_MEMORY;
     time_find_uniform(f, uniform);
     for (u32 v = 0; v < f->value_count; v++) {
-        u32 def = f->sole_def[v], bits = f->code->value_bits[v];
+        u32 def = f->sole_def[v], bits = bitset_has(&f->lower_only, v) ? 32 : f->code->value_bits[v];
         bool sunk = def != WL_NONE && f->sunk[def] && f->hoisted[def] == WL_NONE;
         TRY(vec_push(&f->value_bits, bits > 1 && (uniform[v] || sunk) ? 0 : bits));
     }

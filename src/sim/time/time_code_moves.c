@@ -28,7 +28,7 @@ static u32 shifted_moves(const TimeFunc *f, u32 insn) {
 // A product of 64 bits takes its addend from a pair of registers: one that was extended by zeros needs the zero.
 static u32 extension_moves(const TimeFunc *f, u32 insn) {
     u32 row = f->picked[insn].steps;
-    if (row == insn || time_form(f, insn)->op != OP_ADD_INT) return 0;
+    if (row == insn || time_form(f, insn)->op != OP_ADD_INT || time_makes_lower(f, insn)) return 0;
     for (u32 k = 0; k < f->code->insns[insn].uses; k++) {
         const FlowOperand *use = &time_uses(f, insn)[k];
         u32 def = use->kind == FLOW_VALUE ? f->sole_def[use->id] : WL_NONE;

@@ -284,76 +284,11 @@ static TimeKind constant_kind(const TimeFunc *f, u32 insn) {
     return in->arith == FLOW_LOAD_PARAM && in->access_bytes > 4 ? TIME_FIXED : TIME_IMMEDIATE;
 }
 
-static u32 bits_of(const Form *form, u32 which) {
-    return which < form->type_count ? ptx_types[form->types[which]].bits : 0;
-}
-
-// Words of 64 bits that are known to be zero: 1 the lower, 2 the upper.
-enum { ZERO_LOWER = 1, ZERO_UPPER = 2, ZERO_DEPTH = 4 };
-
-static u32 zero_words(const TimeFunc *f, const FlowOperand *o, u32 depth);
-
-static u32 zero_when_shifted(const TimeFunc *f, const FlowOperand *uses, bool left, u32 depth) {
-    if (uses[1].kind != FLOW_IMMEDIATE) return 0;
-    u32 zero = zero_words(f, uses, depth), end = left ? ZERO_LOWER : ZERO_UPPER, other = left ? ZERO_UPPER : ZERO_LOWER;
-    if (uses[1].value >= 64) return ZERO_LOWER | ZERO_UPPER;
-    if (uses[1].value >= 32) return end | (zero & end ? other : 0);
-    return zero & end;
-}
-
-static u32 zero_words(const TimeFunc *f, const FlowOperand *o, u32 depth) {
-    if (o->kind == FLOW_IMMEDIATE)
-        return ((u32)o->value == 0 ? ZERO_LOWER : 0) | ((u64)o->value >> 32 ? 0 : ZERO_UPPER);
-    u32 def = o->kind == FLOW_VALUE ? f->sole_def[o->id] : WL_NONE;
-    if (def == WL_NONE || !depth) return 0;
-    const Form *form = time_form(f, def);
-    const FlowOperand *uses = time_uses(f, def);
-    bool is_signed = ptx_types[form->types[form->type_count - 1]].class == TYPE_CLASS_SINT;
-    switch (form->op) {
-    case OP_CVT_INT: return bits_of(form, 1) <= 32 && !is_signed ? ZERO_UPPER : 0;
-    case OP_MOV: return zero_words(f, uses, depth - 1);
-    case OP_AND: return zero_words(f, uses, depth - 1) | zero_words(f, uses + 1, depth - 1);
-    case OP_OR:
-    case OP_XOR: return zero_words(f, uses, depth - 1) & zero_words(f, uses + 1, depth - 1);
-    case OP_SHL: return zero_when_shifted(f, uses, true, depth - 1);
-    case OP_SHR: return is_signed ? 0 : zero_when_shifted(f, uses, false, depth - 1);
-    default: return 0;
-    }
-}
-
-// A shift to the right by a literal of 16 bits that a load has extended: nothing has to be masked before [L].
-static bool is_extended_shift(const TimeFunc *f, u32 insn) {
-    const FlowOperand *uses = time_uses(f, insn);
-    u32 def = uses[0].kind == FLOW_VALUE ? f->sole_def[uses[0].id] : WL_NONE;
-    return time_form(f, insn)->op == OP_SHR && uses[1].kind == FLOW_IMMEDIATE && def != WL_NONE &&
-           f->code->insns[def].is_load;
-}
-
-// Operations of which ptxas knows enough of the operands' bits to leave a half of 64 bits out, or a mask [L].
-static bool is_narrow(const TimeFunc *f, u32 insn) {
-    const Form *form = time_form(f, insn);
-    const FlowOperand *uses = time_uses(f, insn);
-    if (bits_of(form, 0) == 16 && f->code->insns[insn].uses == 2) return is_extended_shift(f, insn);
-    if (bits_of(form, 0) != 64 || f->code->insns[insn].uses < 2) return false;
-    u32 a = zero_words(f, uses, ZERO_DEPTH), b = zero_words(f, uses + 1, ZERO_DEPTH);
-    bool by_literal = uses[1].kind == FLOW_IMMEDIATE, is_signed = ptx_types[form->types[0]].class == TYPE_CLASS_SINT;
-    switch (form->op) {
-    case OP_AND: return a || b || (by_literal && (u64)uses[1].value >> 32 == UINT32_MAX);
-    case OP_OR:
-    case OP_XOR: return a || b;
-    case OP_SHL: return by_literal && uses[1].value >= 32;
-    case OP_SHR: return by_literal && (uses[1].value >= 32 || (a & ZERO_UPPER && !is_signed));
-    case OP_MUL_INT:
-    case OP_MAD_INT: return a & b & ZERO_UPPER && form->mods[MOD_MUL_HALF] != MUL_HALF_HI;
-    default: return false;
-    }
-}
-
 // bfe and bfi of whole bytes or halves; bfe of the lowest bits.
 static bool is_bytes(const TimeFunc *f, u32 insn) {
     const Form *form = time_form(f, insn);
     bool insert = form->op == OP_BFI;
-    if ((form->op != OP_BFE && !insert) || bits_of(form, 0) != 32) return false;
+    if ((form->op != OP_BFE && !insert) || time_bits(f, insn, 0) != 32) return false;
     const FlowOperand *at = time_uses(f, insn) + (insert ? 2 : 1), *length = at + 1;
     if (at->kind != FLOW_IMMEDIATE || length->kind != FLOW_IMMEDIATE) return false;
     bool whole = (length->value == 8 || length->value == 16) && at->value % length->value == 0;
@@ -377,7 +312,7 @@ TimeVariant time_variant(const TimeFunc *f, u32 insn) {
     if (uses[0].kind == FLOW_SREG) return special_variant(uses[0].id);
     if (bitset_has(&f->same_division, insn)) return VARIANT_DIVISION;
     if (bitset_has(&f->same_divisor, insn)) return VARIANT_DIVISOR;
-    if (is_narrow(f, insn)) return VARIANT_NARROW;
+    if (time_is_narrow(f, insn)) return VARIANT_NARROW;
     u32 def = uses[0].kind == FLOW_VALUE ? f->sole_def[uses[0].id] : WL_NONE;
     if (is_bytes(f, insn) || (def != WL_NONE && time_takes_bytes(f, insn, def))) return VARIANT_BYTES;
     u8 last = literal_operand_of(f, insn)->kind;

@@ -86,6 +86,7 @@ static bool is_free_conversion(const TimeFunc *f, u32 insn) {
     if (form->mods[MOD_SAT]) return false;
     u32 to = time_bits(f, insn, 0), from = time_bits(f, insn, 1);
     bool is_signed = ptx_types[form->types[1]].class == TYPE_CLASS_SINT;
+    if (to == 64 && time_makes_lower(f, insn)) to = 32;
     if (to <= from) return to >= 16;
     if (from == 16 && is_unmasked_half(f, time_uses(f, insn))) return false;
     return !is_signed && from >= 16;
@@ -258,8 +259,15 @@ u32 time_look_through(const TimeFunc *f, u32 value, u32 at, i64 *number) {
 }
 
 // --- addresses --------------------------------------------------------------------------------------------------
+// A variable in constant memory lies at a number that ptxas knows, but where the linker places it.
+static bool is_offset(const TimeFunc *f, const Picked *p, const Constant *constant) {
+    const Module *m = f->lower->module;
+    u32 symbol = constant->symbol;
+    return symbol == WL_NONE || (m->vars[symbol].space == SPACE_CONST && !m->relocatable && p->symbol == WL_NONE);
+}
+
 // [base + offset]: sums with a number on the way to the base are part of the access, 24 bits since Volta; those with
-// the address of a variable are computed.
+// the address of a variable are computed, but for constants.
 static Status pick_address(TimeFunc *f, Picked *p, u32 value, u32 at, i64 offset) {
     p->offset = offset;
     for (u32 depth = 0; depth < RESOLVE_DEPTH; depth++) {
@@ -280,9 +288,10 @@ static Status pick_address(TimeFunc *f, Picked *p, u32 value, u32 at, i64 offset
             if (uses[k].kind != FLOW_VALUE) continue;
             constant = constant_of(other);
             if (other->kind == FLOW_VALUE) look_through(f, other->id, at, &constant);
-            if (!constant.is_known || constant.symbol != WL_NONE) continue;
+            if (!constant.is_known || !is_offset(f, p, &constant)) continue;
             if (constant.number < -(1 << 23) || constant.number >= 1 << 23) continue;
             next = uses[k].id, p->offset += constant.number;
+            if (constant.symbol != WL_NONE) p->symbol = constant.symbol;
         }
         if (next == WL_NONE) break;
         value = next;
@@ -506,6 +515,7 @@ static bool is_root(const TimeFunc *f, u32 insn) {
 
 Status time_select(TimeFunc *f) {
     TRY(find_definitions(f));
+    TRY(time_find_lower(f));
     TRY(time_repeat(f));
     f->picked = ARENA_ARRAY(&f->lower->scratch, Picked, f->code->insn_count + 1);
     bool ok = bitset_init(&f->same_divisor, &f->lower->scratch, f->code->insn_count + 1) &&

@@ -224,6 +224,39 @@ TEST(constant_words_side_by_side_are_loaded_at_once) {
     }
 }
 
+static u32 issued_with(const char *body) {
+    Built b;
+    char text[1024];
+    snprintf(text, sizeof text,
+             PTX_HEAD ".const .align 4 .b8 t[64]; .const .align 4 .b8 u[64]; .visible .entry k(.param .u64 a) { .reg "
+                      ".b32 %%r<9>; .reg .b64 "
+                      "%%d<9>; ld.param.u64 %%d1, [a]; ld.global.u32 %%r1, [%%d1]; mov.u64 %%d2, u; %s "
+                      "st.global.u32 [%%d1], %%r1; ret; }",
+             body);
+    build(&b, text, "k");
+    u32 count = b.code->op_count;
+    drop(&b);
+    return count;
+}
+
+// As ptxas 13.0 computes them for sm_90.
+TEST(addresses_of_constants_have_32_bits) {
+    static const struct {
+        const char *body;
+        u32 count;
+    } rows[] = {
+        {"cvt.u64.u32 %d3, %r1; add.s64 %d4, %d2, %d3; ld.const.u8 %r1, [%d4];", 1},
+        {"cvt.s64.s32 %d3, %r1; add.s64 %d4, %d2, %d3; ld.const.u8 %r1, [%d4+7];", 1},
+        {"cvt.u64.u32 %d3, %r1; and.b64 %d4, %d3, 63; add.s64 %d5, %d2, %d4; ld.const.u8 %r1, [%d5];", 2},
+        {"cvt.s64.s32 %d3, %r1; shl.b64 %d4, %d3, 2; add.s64 %d5, %d2, %d4; ld.const.u32 %r1, [%d5];", 2},
+        {"cvt.u64.u32 %d3, %r1; and.b64 %d4, %d3, 63; add.s64 %d5, %d2, %d4; ld.const.u8 %r2, [%d5]; mov.u64 %d6, t; "
+         "add.s64 %d7, %d6, %d4; ld.const.u8 %r3, [%d7]; add.s32 %r1, %r2, %r3;",
+         4},
+    };
+    u32 bare = issued_with("");
+    for (u32 i = 0; i < WL_COUNT(rows); i++) assert_int_equal(issued_with(rows[i].body), bare + rows[i].count);
+}
+
 // Chains of special functions, one sum of all: more than there are registers for are under way all the same, eight at
 // least, whatever the order of the PTX; ptxas 13.0 takes 32 registers for 24 chains as for 96 (sm_90).
 TEST(independent_chains_are_interleaved_within_the_registers) {
@@ -477,6 +510,7 @@ int main(void) {
         cmocka_unit_test(loads_of_another_space_come_before_a_store),
         cmocka_unit_test(where_a_linker_places_variables_their_alignment_is_what_they_ask),
         cmocka_unit_test(constant_words_side_by_side_are_loaded_at_once),
+        cmocka_unit_test(addresses_of_constants_have_32_bits),
         cmocka_unit_test(independent_chains_are_interleaved_within_the_registers),
         cmocka_unit_test(loads_share_four_scoreboards),
         cmocka_unit_test(loads_along_a_chain_of_addresses_come_first),

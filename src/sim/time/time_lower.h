@@ -188,6 +188,7 @@ typedef struct TimeFunc {
     struct Affine *affine;  // NULL: there are no loops
     Picked *picked;
     TimeWords leaves, work;
+    Bitset lower_only;                   // time_code_bits.c: values of 64 bits of which the lower word is asked for
     Bitset same_divisor, same_division;  // time_code_share.c, by instruction
     // time_code_control.c, time_code_loops.c, by block of cfg:
     bool *predicated;  // issued by warps that jump over it, too
@@ -266,6 +267,11 @@ u32 time_runtime_call(const TimeFunc *f, u32 insn);  // RuntimeCall whose time i
 u32 time_builtin(const TimeFunc *f, u32 insn);       // that it calls: BuiltinId + 1; 0 = none
 TimeVariant time_variant(const TimeFunc *f, u32 insn);
 static inline bool is_joined(TimeVariant variant) { return variant >= VARIANT_UNIFORM && variant <= VARIANT_COUNTED; }
+
+// time_code_bits.c
+WL_MUST_USE Status time_find_lower(TimeFunc *f);
+bool time_makes_lower(const TimeFunc *f, u32 insn);  // 64 bits of which only the lower word is asked for
+bool time_is_narrow(const TimeFunc *f, u32 insn);    // VARIANT_NARROW
 
 // time_code_absorb.c: what instruction `insn` swallows of the definition `def` of its source `value`; its steps are
 // then those of *steps.
