@@ -80,13 +80,15 @@ static bool extreme_absorbs(const TimeFunc *f, u32 insn, u32 def, u32 value) {
     return f->lower->gpu->sm_version >= 90 && words && fits && time_is_single(f, value);
 }
 
-// A comparison with zero of bits that an operation on them has made: LOP3 writes a predicate.
-static bool tests_bits(const TimeFunc *f, u32 insn, u32 def, u32 value) {
+// A comparison with zero of bits that operations on them have made: LOP3 writes a predicate, of 64 bits one for each
+// word.
+bool time_tests_bits(const TimeFunc *f, u32 insn, u32 def, u32 value) {
     u32 from = time_op(f, def), compare = f->code->insns[insn].compare;
     bool of_zero = by_literal(f, insn) && time_uses(f, insn)[1].value == 0;
     bool equal = compare == FLOW_EQUAL || compare == FLOW_NOT_EQUAL;
-    return of_zero && equal && time_is_logic(from) && from != OP_NOT && time_is_single(f, value) &&
-           time_bits(f, def, 0) == 32;
+    return time_op(f, insn) == OP_SETP_INT && of_zero && equal && time_is_logic(from) && from != OP_NOT &&
+           time_is_single(f, value) && f->code->insns[def].guard == WL_NONE &&
+           time_bits(f, def, 0) == time_bits(f, insn, 0);
 }
 
 // FFMA, DFMA, HFMA2.
@@ -139,7 +141,7 @@ bool time_absorbs(const TimeFunc *f, u32 insn, u32 def, u32 value, u32 *steps) {
     else if (op == OP_RCP || op == OP_DIV_F)
         absorbs = inverts_power(f, insn, def, value);
     else if (op == OP_SETP_INT)
-        absorbs = tests_bits(f, insn, def, value);
+        absorbs = time_tests_bits(f, insn, def, value);
     else
         absorbs = contracts(f, insn, def, value);
     if (absorbs) *steps = own;

@@ -120,12 +120,29 @@ static u32 zero_words(const TimeFunc *f, const FlowOperand *o, u32 depth) {
     }
 }
 
-// A shift to the right by a literal of 16 bits that a load has extended: nothing has to be masked before [L].
+// A shift to the right by a literal of 16 bits that a load has extended, or a mask: nothing has to be masked before
+// [L].
 static bool is_extended_shift(const TimeFunc *f, u32 insn) {
     const FlowOperand *uses = time_uses(f, insn);
     u32 def = uses[0].kind == FLOW_VALUE ? f->sole_def[uses[0].id] : WL_NONE;
-    return time_form(f, insn)->op == OP_SHR && uses[1].kind == FLOW_IMMEDIATE && def != WL_NONE &&
-           f->code->insns[def].is_load;
+    if (time_op(f, insn) != OP_SHR || uses[1].kind != FLOW_IMMEDIATE || def == WL_NONE) return false;
+    const FlowOperand *mask = &time_uses(f, def)[1];
+    return f->code->insns[def].is_load ||
+           (time_op(f, def) == OP_AND && mask->kind == FLOW_IMMEDIATE && mask->value >= 0 && mask->value <= INT16_MAX);
+}
+
+// A test of bits of one word: that of the upper one comes behind what makes it.
+static bool tests_word(const TimeFunc *f, u32 insn) {
+    const FlowOperand *tested = time_uses(f, insn);
+    u32 def = tested->kind == FLOW_VALUE ? f->sole_def[tested->id] : WL_NONE;
+    if (def == WL_NONE || !time_tests_bits(f, insn, def, tested->id)) return false;
+    u32 zero = zero_words(f, tested, ZERO_DEPTH);
+    for (u32 k = 0; zero == ZERO_LOWER && k < f->code->insns[def].uses; k++) {
+        const FlowOperand *o = &time_uses(f, def)[k];
+        u32 from = o->kind == FLOW_VALUE && time_is_single(f, o->id) ? f->sole_def[o->id] : WL_NONE;
+        if (from != WL_NONE && time_is_logic(time_op(f, from))) return false;
+    }
+    return zero != 0;
 }
 
 // Operations of which ptxas knows enough of the operands' bits to leave a half of 64 bits out, or a mask [L].
@@ -142,6 +159,7 @@ bool time_is_narrow(const TimeFunc *f, u32 insn) {
     case OP_OR:
     case OP_XOR: return a || b;
     case OP_SELP: return a & b;
+    case OP_SETP_INT: return tests_word(f, insn);
     case OP_SHL: return by_literal && uses[1].value >= 32;
     case OP_SHR: return by_literal && (uses[1].value >= 32 || (a & ZERO_UPPER && !is_signed));
     case OP_MUL_INT:

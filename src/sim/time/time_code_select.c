@@ -328,11 +328,16 @@ static Status pick_rotation(TimeFunc *f, Picked *p, u32 insn, u32 left) {
 }
 
 typedef struct LogicInputs {
-    u32 values[2 * LOGIC_INPUTS], count, literals;
+    u32 values[2 * LOGIC_INPUTS], count, literals;  // literals: different ones
+    i64 literal;                                    // the last
 } LogicInputs;
 
 static bool add_input(LogicInputs *in, const FlowOperand *o) {
-    if (o->kind != FLOW_VALUE) return ++in->literals, true;
+    if (o->kind != FLOW_VALUE) {
+        in->literals += !in->literals || in->literal != o->value;
+        in->literal = o->value;
+        return true;
+    }
     for (u32 k = 0; k < in->count; k++)
         if (in->values[k] == o->id) return true;
     if (in->count == WL_COUNT(in->values)) return false;
@@ -357,57 +362,36 @@ static bool find_inputs(const TimeFunc *f, u32 insn, u32 at, u32 depth, LogicInp
     return true;
 }
 
-static bool is_one_lop3(const LogicInputs *in) { return in->count + in->literals <= LOGIC_INPUTS; }
+// It has room for one literal.
+static bool is_one_lop3(const LogicInputs *in) { return in->count + in->literals <= LOGIC_INPUTS && in->literals <= 1; }
 
 // One operand's definition after the other, as long as that makes no more than three inputs.
-static void fold_inputs(const TimeFunc *f, u32 insn, LogicInputs *in) {
-    find_inputs(f, insn, insn, 0, in);
+static void fold_inputs(const TimeFunc *f, u32 insn, u32 at, LogicInputs *in) {
+    find_inputs(f, insn, at, 0, in);
     for (u32 k = 0, folds = 0; k < in->count && folds < LOGIC_INPUTS; k++) {
-        u32 def = logic_def(f, &(FlowOperand){.kind = FLOW_VALUE, .id = in->values[k]}, insn);
+        u32 def = logic_def(f, &(FlowOperand){.kind = FLOW_VALUE, .id = in->values[k]}, at);
         if (def == WL_NONE) continue;
         LogicInputs next = *in;
         next.values[k] = next.values[--next.count];
-        if (!find_inputs(f, def, insn, 0, &next) || !is_one_lop3(&next)) continue;
+        if (!find_inputs(f, def, at, 0, &next) || !is_one_lop3(&next)) continue;
         *in = next;
         folds++, k = WL_NONE;  // from the first one again
     }
 }
 
-// LOP3: any function of three inputs.
-static Status pick_logic(TimeFunc *f, Picked *p, u32 insn) {
+// LOP3: any function of three inputs; `at`: the instruction that it is issued as.
+static Status pick_logic(TimeFunc *f, Picked *p, u32 insn, u32 at) {
     LogicInputs inputs = {.count = 0};
     bool one = false;
     for (u32 depth = LOGIC_DEPTH; depth && !one; depth--) {
         inputs = (LogicInputs){.count = 0};
-        one = find_inputs(f, insn, insn, depth, &inputs) && is_one_lop3(&inputs);
+        one = find_inputs(f, insn, at, depth, &inputs) && is_one_lop3(&inputs);
     }
     if (!one) {
         inputs = (LogicInputs){.count = 0};
-        fold_inputs(f, insn, &inputs);
+        fold_inputs(f, insn, at, &inputs);
     }
-    for (u32 k = 0; k < inputs.count; k++) TRY(resolve(f, p, inputs.values[k], insn, RESOLVE_DEPTH));
-    return STATUS_OK;
-}
-
-// Predicate logic: a comparison takes the other input as its combiner, so one of the two is swallowed.
-static Status pick_predicate_logic(TimeFunc *f, Picked *p, u32 insn) {
-    const FlowOperand *uses = time_uses(f, insn);
-    bool swallowed = false;
-    for (u32 k = 0; k < f->code->insns[insn].uses; k++) {
-        if (uses[k].kind != FLOW_VALUE) continue;
-        u32 def = swallowed ? WL_NONE : foldable_def(f, uses[k].id, insn);
-        bool compare =
-            def != WL_NONE && time_is_single(f, uses[k].id) && f->code->insns[def].guard == WL_NONE &&
-            (time_op(f, def) == OP_SETP_INT || time_op(f, def) == OP_SETP_F || time_op(f, def) == OP_SETP_F64) &&
-            f->code->insns[def].defs == 1 && f->cfg->block_of[def] == f->cfg->block_of[insn];
-        if (compare) {
-            swallowed = true;
-            p->steps = def;
-            TRY(resolve_all(f, p, def, insn));
-        } else {
-            TRY(resolve(f, p, uses[k].id, insn, RESOLVE_DEPTH));
-        }
-    }
+    for (u32 k = 0; k < inputs.count; k++) TRY(resolve(f, p, inputs.values[k], at, RESOLVE_DEPTH));
     return STATUS_OK;
 }
 
@@ -427,6 +411,33 @@ static u32 absorbed_use(const TimeFunc *f, u32 insn, u32 *steps) {
     return found;
 }
 
+// A comparison of the block that only `insn` reads the result of, and which is none of bits (LOP3 combines nothing).
+static bool is_combined(const TimeFunc *f, u32 insn, u32 value, u32 def) {
+    u32 op = def == WL_NONE ? WL_NONE : time_op(f, def), steps;
+    bool compare = op == OP_SETP_INT || op == OP_SETP_F || op == OP_SETP_F64;
+    if (!compare || !time_is_single(f, value) || f->code->insns[def].guard != WL_NONE) return false;
+    if (f->code->insns[def].defs != 1 || f->cfg->block_of[def] != f->cfg->block_of[insn]) return false;
+    return op != OP_SETP_INT || absorbed_use(f, def, &steps) == WL_NONE;
+}
+
+// Predicate logic: a comparison takes the other input as its combiner, so one of the two is swallowed.
+static Status pick_predicate_logic(TimeFunc *f, Picked *p, u32 insn) {
+    const FlowOperand *uses = time_uses(f, insn);
+    bool swallowed = false;
+    for (u32 k = 0; k < f->code->insns[insn].uses; k++) {
+        if (uses[k].kind != FLOW_VALUE) continue;
+        u32 def = swallowed ? WL_NONE : foldable_def(f, uses[k].id, insn);
+        if (is_combined(f, insn, uses[k].id, def)) {
+            swallowed = true;
+            p->steps = def;
+            TRY(resolve_all(f, p, def, insn));
+        } else {
+            TRY(resolve(f, p, uses[k].id, insn, RESOLVE_DEPTH));
+        }
+    }
+    return STATUS_OK;
+}
+
 static Status pick_arithmetic(TimeFunc *f, Picked *p, u32 insn) {
     const FlowOperand *uses = time_uses(f, insn);
     u32 absorbed = absorbed_use(f, insn, &p->steps);
@@ -434,8 +445,10 @@ static Status pick_arithmetic(TimeFunc *f, Picked *p, u32 insn) {
     p->alone = def != WL_NONE && p->steps == insn && time_op(f, def) != OP_SHL;  // shifted: IMAD does it, too
     for (u32 k = 0; k < f->code->insns[insn].uses; k++) {
         note_operand(f, p, &uses[k]);
-        if (k == absorbed)
-            TRY(resolve_all(f, p, foldable_def(f, uses[k].id, insn), insn));
+        if (k == absorbed && time_tests_bits(f, insn, def, uses[k].id))
+            TRY(pick_logic(f, p, def, insn));
+        else if (k == absorbed)
+            TRY(resolve_all(f, p, def, insn));
         else if (uses[k].kind == FLOW_VALUE)
             TRY(resolve(f, p, uses[k].id, insn, RESOLVE_DEPTH));
     }
@@ -490,7 +503,7 @@ static Status pick(TimeFunc *f, u32 insn) {
     else if (time_is_logic(op) && predicate)
         TRY(pick_predicate_logic(f, p, insn));
     else if (time_is_logic(op))
-        TRY(pick_logic(f, p, insn));
+        TRY(pick_logic(f, p, insn, insn));
     else
         TRY(pick_arithmetic(f, p, insn));
     if (in->guard != WL_NONE) {

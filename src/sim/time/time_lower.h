@@ -276,6 +276,8 @@ bool time_is_narrow(const TimeFunc *f, u32 insn);    // VARIANT_NARROW
 // time_code_absorb.c: what instruction `insn` swallows of the definition `def` of its source `value`; its steps are
 // then those of *steps.
 bool time_absorbs(const TimeFunc *f, u32 insn, u32 def, u32 value, u32 *steps);
+// Whether `insn` is a comparison of single bits, `value`, that the logic `def` makes: part of that.
+bool time_tests_bits(const TimeFunc *f, u32 insn, u32 def, u32 value);
 // Whether an f32 is made of some bytes of a register, which `def` takes out.
 bool time_takes_bytes(const TimeFunc *f, u32 insn, u32 def);
 
