@@ -79,17 +79,25 @@ static u32 find_place(const Sinking *s, u32 constant, u32 loop) {
     return p;
 }
 
-// Whether a predicated side finds a constant where what is always executed before it has loaded it.
+// Each side has its own: parameters, and the window of shared memory.
+static bool is_apart_in(const Sinking *s, u32 constant, u32 block) {
+    return constant <= s->f->code->insn_count + SUNK_WINDOW && s->f->predicated[block] &&
+           constant != s->f->code->insn_count + SUNK_DESCRIPTOR;
+}
+
+// Whether a predicated side finds a constant where what is always executed before it has loaded it, or another use in
+// it.
 static bool is_there(const Sinking *s, u32 constant, u32 side) {
     for (u32 p = s->first[constant]; p != WL_NONE; p = s->places.data[p].other)
-        if (s->places.data[p].block != side && dom_dominates(s->f->dominators, s->places.data[p].block, side))
+        if ((s->places.data[p].block != side || is_apart_in(s, constant, side)) &&
+            dom_dominates(s->f->dominators, s->places.data[p].block, side))
             return true;
     return false;
 }
 
 static Status meet(Sinking *s, u32 constant, u32 block) {
     u32 home = home_of(s, block, constant), loop = s->f->loops->loop_of[home];
-    u32 p = find_place(s, constant, loop);
+    u32 p = is_apart_in(s, constant, home) ? WL_NONE : find_place(s, constant, loop);
     if (p != WL_NONE) {
         s->places.data[p].block = common_block(s->f->dominators, s->places.data[p].block, home);
         return STATUS_OK;
