@@ -257,6 +257,60 @@ static void rename_values(TimeFunc *f, Classes *c) {
     f->ops.len = kept;
 }
 
+static bool names(const TimeFunc *f, const MachineOp *op, u32 value, bool result) {
+    const u32 *operands = f->operands.data + op->operands + (result ? 0 : op->defs);
+    for (u32 k = 0; k < (result ? op->defs : op->uses); k++)
+        if (operands[k] == value) return true;
+    return false;
+}
+
+static bool is_increment(const TimeFunc *f, const MachineOp *op) {
+    u8 arith = f->code->insns[op->pc].arith;
+    return (arith == FLOW_ADD || arith == FLOW_SUB) && !op->hidden && op->guard == WL_NONE &&
+           f->picked[op->pc].leaf_count == 1;
+}
+
+// The operations [begin, end) go behind operation `last`.
+static void move_behind(MachineOp *ops, u32 begin, u32 end, u32 last) {
+    for (u32 n = end - begin; n > 0; n--) {
+        MachineOp moved = ops[begin];
+        memmove(ops + begin, ops + begin + 1, sizeof *ops * (last - begin));
+        ops[last] = moved;
+    }
+}
+
+// What is increased by a number and then copied back is increased in place, behind all that reads it as it was, unless
+// something reads the sum before that: `first` is the first operation of the block.
+static void sink_increment(TimeFunc *f, u32 first, u32 copy) {
+    MachineOp *ops = f->ops.data;
+    u32 to = f->operands.data[ops[copy].operands], i = copy, last = WL_NONE;
+    if (i > first && ops[i - 1].copy && ops[i - 1].pc == ops[i].pc) i--;
+    u32 from = f->operands.data[ops[i].operands + ops[i].defs];
+    while (i-- > first && !names(f, &ops[i], from, true)) {
+        bool reads_sum = names(f, &ops[i], from, false);
+        if (names(f, &ops[i], to, true)) return;
+        if (last == WL_NONE && names(f, &ops[i], to, false)) last = i;
+        if (last != WL_NONE && reads_sum) return;
+    }
+    if (i == WL_NONE || i < first || last == WL_NONE || !is_increment(f, &ops[i]) || !names(f, &ops[i], to, false))
+        return;
+    if (time_block(f, ops[i].pc) != time_block(f, ops[last].pc)) return;  // a barrier is between
+    u32 begin = i;
+    while (begin > first && ops[begin - 1].pc == ops[i].pc) begin--;
+    move_behind(ops, begin, i + 1, last);
+}
+
+static void sink_increments(TimeFunc *f, const Cfg *cfg) {
+    for (u32 b = 0; b < cfg->block_count; b++) {
+        const FlowBlock *block = &cfg->blocks[b];
+        for (u32 i = block->first; i < block->first + block->count; i++) {
+            const MachineOp *op = &f->ops.data[i];
+            if (op->copy && op->defs == 1 && f->operands.data[op->operands] < f->code->value_count)
+                sink_increment(f, block->first, i);
+        }
+    }
+}
+
 // Removes the copies that need no instruction.
 Status time_coalesce(TimeFunc *f) {
     Cfg *cfg;
@@ -264,6 +318,7 @@ Status time_coalesce(TimeFunc *f) {
     Ranges ranges = {0};
     Classes classes = {0};
     Status status = time_flow(f, &cfg, &live);
+    if (status == STATUS_OK) sink_increments(f, cfg);
     if (status == STATUS_OK) status = find_ranges(f, cfg, live, &ranges);
     if (status == STATUS_OK) status = init_classes(f, &classes, &ranges);
     for (u32 i = 0; i < f->ops.len && status == STATUS_OK; i++) {
