@@ -4,7 +4,6 @@
 // branches and joins, barriers, other literals, in and behind loops; but not behind a call of a subroutine (divisions
 // and roots with a slow path, 64-bit divisions, functions). A side that is a branch has its own; in an unrolled loop
 // there is one for all turns that are made at once [L: 60 kernels with 1 to 16 literals].
-#include "sim/slow_path.h"
 #include "sim/time/time_lower.h"
 
 #include <string.h>
@@ -125,18 +124,10 @@ static Status keep_literals(Keeper *keep, u32 insn, u32 block) {
     return STATUS_OK;
 }
 
-static bool calls(const TimeFunc *f, u32 insn) {
-    const Form *form = time_form(f, insn);
-    bool division = form->op == OP_DIV_INT || form->op == OP_REM;
-    if (!f->picked[insn].needed) return false;
-    return f->code->insns[insn].kind == FLOW_CALL || has_slow_path(form) ||
-           (division && ptx_types[form->types[0]].bits != 32);
-}
-
 static bool block_calls(const TimeFunc *f, u32 block) {
     const FlowBlock *b = &f->cfg->blocks[block];
     for (u32 i = b->first; i < b->first + b->count; i++)
-        if (calls(f, i)) return true;
+        if (time_calls(f, i)) return true;
     return false;
 }
 
@@ -186,7 +177,7 @@ static Status keep_in_block(Keeper *keep, u32 block) {
             if (f->sunk_places[p].constant < f->code->insn_count)
                 TRY(keep_literals(keep, f->sunk_places[p].constant, block));
         if (time_is_emitted(f, i)) TRY(keep_literals(keep, i, block));
-        if (calls(f, i)) forget(keep, block);
+        if (time_calls(f, i)) forget(keep, block);
     }
     keep->done[block] = true;
     return STATUS_OK;

@@ -348,6 +348,14 @@ u32 time_runtime_call(const TimeFunc *f, u32 insn) {
     }
 }
 
+bool time_calls(const TimeFunc *f, u32 insn) {
+    const Form *form = time_form(f, insn);
+    bool division = form->op == OP_DIV_INT || form->op == OP_REM;
+    if (!f->picked[insn].needed) return false;
+    return f->code->insns[insn].kind == FLOW_CALL || has_slow_path(form) ||
+           (division && ptx_types[form->types[0]].bits != 32);
+}
+
 static bool is_print_call(const TimeFunc *f, u32 insn) {
     return f->lower->gpu->print && time_builtin(f, insn) == BUILTIN_VPRINTF + 1;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Divisions of 32 bits begin with the reciprocal of their divisor. ptxas computes that once for all that divide by the
 // same value: those behind the first have only the rest of the sequence; a quotient and a remainder of the same two
-// values are found together [listings of ptxas 13.0 for sm_90].
+// values are found together; but none of it behind what may call a subroutine [listings of ptxas 13.0 for sm_90].
 #include "sim/time/time_lower.h"
 
 enum { DIVISIONS_KEPT = 256 };
@@ -39,13 +39,65 @@ static bool is_division(const TimeFunc *f, u32 insn, Division *d) {
     return true;
 }
 
+// --- calls between ------------------------------------------------------------------------------------------------
+typedef struct Calls {
+    bool any;
+    Bitset blocks, seen;  // that have some; that were looked at
+    u32 *work;
+} Calls;
+
+static bool has_calls(const TimeFunc *f, u32 from, u32 to) {
+    for (u32 i = from; i < to; i++)
+        if (time_calls(f, i)) return true;
+    return false;
+}
+
+static Status find_calls(const TimeFunc *f, Calls *c) {
+    Arena *arena = &f->lower->scratch;
+    u32 count = f->cfg->block_count;
+    c->work = ARENA_ARRAY(arena, u32, count + 1);
+    if (!c->work || !bitset_init(&c->blocks, arena, count + 1) || !bitset_init(&c->seen, arena, count + 1))
+        return STATUS_NO_MEMORY;
+    for (u32 b = 0; b < count; b++) {
+        const FlowBlock *block = &f->cfg->blocks[b];
+        if (!block->reachable || !has_calls(f, block->first, block->first + block->count)) continue;
+        bitset_add(&c->blocks, b);
+        c->any = true;
+    }
+    return STATUS_OK;
+}
+
+// Whether a way from instruction `from` to `to`, whose block it dominates, comes through a call: backwards from there.
+static bool call_between(const TimeFunc *f, Calls *c, u32 from, u32 to) {
+    u32 first = f->cfg->block_of[from], last = f->cfg->block_of[to], count = 0;
+    if (!c->any) return false;
+    if (first == last) return has_calls(f, from, to);
+    const FlowBlock *begin = &f->cfg->blocks[first];
+    if (has_calls(f, from, begin->first + begin->count) || has_calls(f, f->cfg->blocks[last].first, to)) return true;
+    bitset_clear(&c->seen);
+    bitset_add(&c->seen, first);
+    c->work[count++] = last;
+    while (count) {
+        const FlowBlock *block = &f->cfg->blocks[c->work[--count]];
+        for (u32 p = 0; p < block->pred_count; p++) {
+            u32 b = f->cfg->edges[block->preds + p];
+            if (bitset_has(&c->seen, b) || !f->cfg->blocks[b].reachable) continue;
+            if (bitset_has(&c->blocks, b)) return true;
+            bitset_add(&c->seen, b);
+            c->work[count++] = b;
+        }
+    }
+    return false;
+}
+
 // What is known of a division from those before it.
-static void compare(TimeFunc *f, const Divisions *before, const Division *d) {
+static void compare(TimeFunc *f, Calls *calls, const Divisions *before, const Division *d) {
     for (u32 i = 0; i < before->len; i++) {
         const Division *o = &before->data[i];
         bool number = d->divisor.value == WL_NONE;  // of either sign
         if ((o->type != d->type && !number) || !same_factor(f, &o->divisor, o->insn, &d->divisor, d->insn)) continue;
         if (!dom_dominates(f->dominators, f->cfg->block_of[o->insn], f->cfg->block_of[d->insn])) continue;
+        if (call_between(f, calls, o->insn, d->insn)) continue;
         bitset_add(&f->same_divisor, d->insn);
         if (o->type == d->type && same_factor(f, &o->dividend, o->insn, &d->dividend, d->insn))
             bitset_add(&f->same_division, d->insn);
@@ -54,12 +106,14 @@ static void compare(TimeFunc *f, const Divisions *before, const Division *d) {
 
 Status time_share(TimeFunc *f) {
     Divisions before = {0};
+    Calls calls = {0};
     Division d;
     TRY(flow_dominators(f->cfg, &f->lower->scratch, &f->dominators));
+    TRY(find_calls(f, &calls));
     Status status = STATUS_OK;
     for (u32 i = 0; i < f->code->insn_count && status == STATUS_OK; i++) {
         if (!f->picked[i].needed || !f->cfg->blocks[f->cfg->block_of[i]].reachable || !is_division(f, i, &d)) continue;
-        compare(f, &before, &d);
+        compare(f, &calls, &before, &d);
         if (before.len < DIVISIONS_KEPT) status = vec_push(&before, d);
     }
     vec_free(&before);

@@ -266,6 +266,8 @@ u32 time_step_count(const TimeFunc *f, u32 insn);    // machine instructions tha
 u32 time_runtime_call(const TimeFunc *f, u32 insn);  // RuntimeCall whose time is known, WL_NONE
 u32 time_builtin(const TimeFunc *f, u32 insn);       // that it calls: BuiltinId + 1; 0 = none
 TimeVariant time_variant(const TimeFunc *f, u32 insn);
+// Whether it may call: a function, or the subroutine of a division or root. Few registers are kept across that.
+bool time_calls(const TimeFunc *f, u32 insn);
 static inline bool is_joined(TimeVariant variant) { return variant >= VARIANT_UNIFORM && variant <= VARIANT_COUNTED; }
 
 // time_code_bits.c
