@@ -374,7 +374,7 @@ static Status emit_steps(TimeFunc *f, u32 insn, u32 pc) {
     TRY(time_steps(f->lower, m->insns[f->function->insns + row].form, variant, &steps));
     Group before = {.count = 0}, group = {.count = 0}, literals = {.count = 0};
     if (steps.count == 1) TRY(emit_literals(f, insn, pc, &literals));
-    if (steps.count == 1) TRY(emit_moves(f, pc, time_moves(f, insn), false, &literals));
+    TRY(emit_moves(f, pc, time_moves(f, insn, steps.count), false, &literals));
     bool joined = is_joined(variant) || time_edited(f, insn, EDIT_JOINED);
     u32 first = time_free_steps(f, insn, steps.count);
     for (u32 i = first, accessed = 0; i < steps.count; i++) {

@@ -38,6 +38,15 @@ static u32 extension_moves(const TimeFunc *f, u32 insn) {
     return 0;
 }
 
+// A comparison of 64 bits is two: the first operand of the one of the upper words is not read from a uniform register,
+// but for a parameter's.
+static u32 compared_moves(const TimeFunc *f, u32 insn) {
+    const FlowOperand *first = time_uses(f, insn);
+    if (time_op(f, insn) != OP_SETP_INT || time_bits(f, insn, 0) != 64 || first->kind != FLOW_VALUE) return 0;
+    u32 def = f->sole_def[first->id];
+    return def != WL_NONE && f->picked[def].needed && !f->code->insns[def].is_load && !f->value_bits.data[first->id];
+}
+
 // --- stores -------------------------------------------------------------------------------------------------------
 // The load of several words that makes a value, as one of its definitions; WL_NONE.
 static u32 wide_load_of(const TimeFunc *f, u32 value) {
@@ -160,7 +169,8 @@ static u32 store_moves(const TimeFunc *f, u32 insn) {
     return moves < MOVES_MAX ? moves : MOVES_MAX;
 }
 
-u32 time_moves(const TimeFunc *f, u32 insn) {
+u32 time_moves(const TimeFunc *f, u32 insn, u32 steps) {
+    if (steps > 1) return compared_moves(f, insn);
     return extension_moves(f, insn) + store_moves(f, insn) + packing_moves(f, insn) + rounded_moves(f, insn) +
            shifted_moves(f, insn) + upper_half_moves(f, insn);
 }

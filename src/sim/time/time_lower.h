@@ -348,7 +348,7 @@ WL_MUST_USE Status time_emit_sunk(TimeFunc *f, u32 insn);  // the constants that
 WL_MUST_USE Status time_keep_literals(TimeFunc *f);  // TimeFunc.literals, whose values follow the others
 
 // time_code_moves.c
-u32 time_moves(const TimeFunc *f, u32 insn);                                 // that an instruction needs before it
+u32 time_moves(const TimeFunc *f, u32 insn, u32 steps);  // that an instruction of so many steps needs before it
 bool time_is_literal(const TimeFunc *f, const FlowOperand *use, u64 *bits);  // a number, or a copy of one
 
 // time_code_unroll.c
