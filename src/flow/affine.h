@@ -28,7 +28,11 @@ typedef struct AffineFactor {
     i64 offset;
 } AffineFactor;
 
-enum { AFFINE_DEGREE = 3, AFFINE_TERMS = 12 };  // what is larger is not understood
+enum {
+    AFFINE_DEGREE = 5,
+    AFFINE_TERMS = 12
+};  // what is larger is not understood; four dimensions, the slowest of
+    // them a CTA's: ctaid * ntid * height * depth * channels
 
 typedef struct AffineTerm {
     i64 coefficient;
