@@ -99,21 +99,26 @@ static void find_meets(Finder *m, const DomTree *post, const DomTree *kept, u32 
         if (m->exits[b] && m->inside[b] && m->kept.blocks[b].succ_count < 2 && is_lone_end(cfg, meets[b]))
             meets[b] = WL_NONE;
 }
+static Status find_all(const Cfg *cfg, Arena *scratch, Arena *arena, Meets *meets) {
+    Finder m = {.cfg = cfg, .kept = *cfg};
+    DomTree *post, *kept;
+    TRY(flow_postdominators(cfg, scratch, &post));
+    kept = post;
+    for (u32 b = 0; b < cfg->block_count; b++) meets->at[b] = post->parent[b];
+    if (cfg->code->is_entry) {
+        TRY(keep_edges(&m, scratch));
+        TRY(flow_postdominators(&m.kept, scratch, &kept));
+        find_meets(&m, post, kept, meets->at);
+    }
+    TRY(flow_joins(cfg, &m.kept, kept, arena, meets));
+    return flow_yields(cfg, arena, meets);
+}
+
 Status flow_meets(const Cfg *cfg, Arena *arena, Meets *meets) {
     *meets = (Meets){.at = ARENA_ARRAY(arena, u32, cfg->block_count + 1)};
+    if (!meets->at) return STATUS_NO_MEMORY;
     Arena scratch = {0};
-    DomTree *post, *kept;
-    Finder m = {.cfg = cfg, .kept = *cfg};
-    Status status = meets->at ? flow_postdominators(cfg, &scratch, &post) : STATUS_NO_MEMORY;
-    kept = post;
-    if (status == STATUS_OK) {
-        for (u32 b = 0; b < cfg->block_count; b++) meets->at[b] = post->parent[b];
-        if (cfg->code->is_entry) status = keep_edges(&m, &scratch);
-        if (status == STATUS_OK && cfg->code->is_entry) status = flow_postdominators(&m.kept, &scratch, &kept);
-        if (status == STATUS_OK && cfg->code->is_entry) find_meets(&m, post, kept, meets->at);
-    }
-    if (status == STATUS_OK) status = flow_joins(cfg, &m.kept, kept, arena, meets);
-    if (status == STATUS_OK) status = flow_yields(cfg, arena, meets);
+    Status status = find_all(cfg, &scratch, arena, meets);
     arena_free(&scratch);
     return status;
 }
