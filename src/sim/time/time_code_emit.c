@@ -413,6 +413,10 @@ static Status emit_steps(TimeFunc *f, u32 insn, u32 pc) {
             set_spin(&op, &step, i, accessed && !step.memory, last);
         TRY(add_sources(f, &op, insn, &before, step.memory));
         if (last) TRY(add_merged_sources(f, &op, insn));
+        if (variant == VARIANT_DIVIDED && i == first && f->reciprocals[insn] != WL_NONE) {
+            TRY(add_operand(f, f->reciprocals[insn]));
+            op.uses++;
+        }
         for (u32 k = 0; k < literals.count; k++, op.uses++) TRY(add_operand(f, literals.values[k]));
         TRY(vec_push(&f->ops, op));
     }
@@ -553,11 +557,44 @@ static Status emit_loaded(TimeFunc *f, u32 insn, u32 beside, u32 pc) {
     return STATUS_OK;
 }
 
+static u32 divisor_leaf(const TimeFunc *f, u32 insn) {
+    const Picked *p = &f->picked[insn];
+    u32 divisor = time_uses(f, insn)[1].id;
+    for (u32 k = 0; k < p->leaf_count; k++)
+        if (f->leaves.data[p->leaves + k] == divisor) return divisor;
+    return p->leaf_count ? f->leaves.data[p->leaves + p->leaf_count - 1] : WL_NONE;
+}
+
+// What a division in a loop has before it, whose value it reads there: one step waits for the other.
+static Status emit_reciprocal(TimeFunc *f, u32 insn, u32 pc) {
+    TimeSteps steps;
+    const Module *m = f->lower->module;
+    TRY(time_steps(f->lower, m->insns[f->function->insns + insn].form, VARIANT_RECIPROCAL, &steps));
+    for (u32 i = 0, before = divisor_leaf(f, insn); i < steps.count; i++, before = f->reciprocals[insn]) {
+        TimeStep step = f->lower->steps.data[steps.first + i];
+        MachineOp op = plain_op(f, insn, pc);
+        op.unit = step.unit;
+        op.interval = step.interval;
+        op.latency = step.latency;
+        op.flags = step.flags;
+        op.balanced = step.balanced;
+        op.defs = 1;
+        op.uses = before != WL_NONE;
+        TRY(new_value(f, 32, &f->reciprocals[insn]));
+        TRY(add_operand(f, f->reciprocals[insn]));
+        if (before != WL_NONE) TRY(add_operand(f, before));
+        TRY(vec_push(&f->ops, op));
+    }
+    return STATUS_OK;
+}
+
 Status time_emit_sunk(TimeFunc *f, u32 insn) {
     u64 sm = f->lower->gpu->sm_version;
     for (u32 p = f->sunk_at[insn]; p != WL_NONE; p = f->sunk_places[p].next) {
         u32 c = f->sunk_places[p].constant;
-        if (c < f->code->insn_count)
+        if (f->sunk_places[p].reciprocal)
+            TRY(emit_reciprocal(f, c, insn));
+        else if (c < f->code->insn_count)
             TRY(emit_loaded(f, c, f->sunk_places[p].beside, insn));
         else if (c == f->code->insn_count + SUNK_DESCRIPTOR)
             TRY(sm >= 80 ? emit_bank(f, insn, TIME_IMMEDIATE, BANK_DESCRIPTOR) : STATUS_OK);

@@ -174,7 +174,7 @@ static Status keep_in_block(Keeper *keep, u32 block) {
     begin_block(keep, block);
     for (u32 i = b->first; i < b->first + b->count; i++) {
         for (u32 p = f->sunk_at[i]; p != WL_NONE; p = f->sunk_places[p].next)
-            if (f->sunk_places[p].constant < f->code->insn_count)
+            if (f->sunk_places[p].constant < f->code->insn_count && !f->sunk_places[p].reciprocal)
                 TRY(keep_literals(keep, f->sunk_places[p].constant, block));
         if (time_is_emitted(f, i)) TRY(keep_literals(keep, i, block));
         if (time_calls(f, i)) forget(keep, block);

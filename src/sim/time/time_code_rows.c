@@ -312,6 +312,7 @@ TimeVariant time_variant(const TimeFunc *f, u32 insn) {
     if (uses[0].kind == FLOW_SREG) return special_variant(uses[0].id);
     if (bitset_has(&f->same_division, insn)) return VARIANT_DIVISION;
     if (bitset_has(&f->same_divisor, insn)) return VARIANT_DIVISOR;
+    if (f->divided && f->divided[insn] != WL_NONE) return VARIANT_DIVIDED;
     if (time_is_narrow(f, insn)) return VARIANT_NARROW;
     u32 def = uses[0].kind == FLOW_VALUE ? f->sole_def[uses[0].id] : WL_NONE;
     if (is_bytes(f, insn) || (def != WL_NONE && time_takes_bytes(f, insn, def))) return VARIANT_BYTES;

@@ -147,7 +147,8 @@ static Status for_all_uses(Sinking *s, UseFn use) {
 // Two words that begin at a multiple of eight come by one ULDC.64 where both are needed in the block, and no barrier or
 // call is between (ptxas 13.0, sm_90: of eight words in a row four loads, five where the first is the upper half).
 static bool is_word(const TimeFunc *f, const SunkPlace *place) {
-    if (place->constant >= f->code->insn_count || f->hoisted[place->constant] != WL_NONE) return false;
+    if (place->constant >= f->code->insn_count || f->hoisted[place->constant] != WL_NONE || place->reciprocal)
+        return false;
     const FlowInsn *in = &f->code->insns[place->constant];
     return f->lower->gpu->imc && in->is_load && in->access_bytes == 4;
 }
@@ -205,7 +206,7 @@ static Status chain_places(Sinking *s) {
         SunkPlace *place = &f->sunk_places[p];
         *place = s->places.data[p];
         if (place->insn == WL_NONE) place->insn = last_of(f, place->block);
-        if (place->constant < f->code->insn_count) f->sunk[place->constant] = true;
+        if (place->constant < f->code->insn_count && !place->reciprocal) f->sunk[place->constant] = true;
     }
     TRY(join_places(f, s->places.len));
     for (u32 p = 0; p < s->places.len; p++) {
@@ -221,15 +222,19 @@ static Status chain_places(Sinking *s) {
 // on, for what another one hoisted reads comes before it.
 static Status place_hoisted(Sinking *s) {
     const TimeFunc *f = s->f;
-    for (u32 i = f->code->insn_count; i-- > 0;)
-        if (f->hoisted[i] != WL_NONE)
-            TRY(vec_push(&s->places, (SunkPlace){.constant = i,
-                                                 .block = f->hoisted[i],
-                                                 .insn = last_of(f, f->hoisted[i]),
-                                                 .loop = WL_NONE,
-                                                 .other = WL_NONE,
-                                                 .next = WL_NONE,
-                                                 .beside = WL_NONE}));
+    for (u32 i = f->code->insn_count; i-- > 0;) {
+        bool reciprocal = f->divided[i] != WL_NONE;
+        u32 block = reciprocal ? f->divided[i] : f->hoisted[i];
+        if (block == WL_NONE) continue;
+        TRY(vec_push(&s->places, (SunkPlace){.constant = i,
+                                             .block = block,
+                                             .insn = last_of(f, block),
+                                             .loop = WL_NONE,
+                                             .other = WL_NONE,
+                                             .next = WL_NONE,
+                                             .beside = WL_NONE,
+                                             .reciprocal = reciprocal}));
+    }
     return STATUS_OK;
 }
 

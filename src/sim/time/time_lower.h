@@ -44,16 +44,18 @@ typedef struct TimeStep {
 // What the form alone does not tell of the row that an instruction has.
 typedef enum TimeVariant {
     VARIANT_PLAIN,
-    VARIANT_LITERAL,   // the last source is one
-    VARIANT_DIVISOR,   // a division of 32 bits by what another one before it divides by ...
-    VARIANT_DIVISION,  // ... of the same dividend
-    VARIANT_BYTES,     // a field of bits that PRMT takes, or that begins at the lowest bit; a number made of one
-    VARIANT_NARROW,    // of 64 bits, but what is known of the upper words spares instructions
-    VARIANT_SPECIAL,   // reads a special register ...
-    VARIANT_CLOCK,     // ... a clock
-    VARIANT_CONSTANT,  // ... or a parameter: in the constant bank
-    VARIANT_UNIFORM,   // atomic without result, all lanes at one address: the operands are joined, one lane asks ...
-    VARIANT_ALIKE,     // ... with the same operand
+    VARIANT_LITERAL,     // the last source is one
+    VARIANT_DIVISOR,     // a division of 32 bits by what another one before it divides by ...
+    VARIANT_DIVISION,    // ... of the same dividend
+    VARIANT_DIVIDED,     // ... in a loop, by what does not change there ...
+    VARIANT_RECIPROCAL,  // ... and what it has before the loop
+    VARIANT_BYTES,       // a field of bits that PRMT takes, or that begins at the lowest bit; a number made of one
+    VARIANT_NARROW,      // of 64 bits, but what is known of the upper words spares instructions
+    VARIANT_SPECIAL,     // reads a special register ...
+    VARIANT_CLOCK,       // ... a clock
+    VARIANT_CONSTANT,    // ... or a parameter: in the constant bank
+    VARIANT_UNIFORM,     // atomic without result, all lanes at one address: the operands are joined, one lane asks ...
+    VARIANT_ALIKE,       // ... with the same operand
     VARIANT_SCANNED,  // a sum with result, all lanes at one address: what each gets is its own part of a prefix sum ...
     VARIANT_COUNTED,  // ... with the same operand: a product
     VARIANT_SPIN,     // atomic on shared memory that is a loop (spins_in_shared) ...
@@ -155,6 +157,7 @@ typedef struct SunkPlace {
     u32 other;        // the next place of the constant, WL_NONE
     u32 next;         // ... before the same instruction
     u32 beside;       // the constant of the next word, loaded with this one; WL_NONE
+    bool reciprocal;  // of a division, nothing else of it
 } SunkPlace;
 
 // A literal that an instruction reads from a register.
@@ -212,6 +215,8 @@ typedef struct TimeFunc {
     Bitset counted;      // scratch
     u32 *merged;         // time_code_merge.c: by instruction, the one that it is issued with (may be itself), WL_NONE
     u32 *hoisted;        // time_code_hoist.c: by instruction, the block at whose end it is issued instead, WL_NONE
+    u32 *divided;        // ... of a division, the block at whose end the reciprocal is computed, WL_NONE,
+    u32 *reciprocals;    // and the value that is
     // time_code_sink.c, by instruction, and behind those SunkConstant:
     bool *sunk;    // it is issued at places of its own
     u32 *sunk_at;  // before an instruction: the first in `sunk_places`, WL_NONE
