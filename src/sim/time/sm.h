@@ -115,6 +115,7 @@ typedef struct TimeWarp {
     u8 ask;                 // TraceAsk
     bool leaving;           // it has nothing left to issue
     bool entering;          // what is issued on the way into `loop` has been, and nothing since
+    u8 turns_left;          // of lanes that left `loop` before others did, by bits: 2: two turns at once, 1: one
     bool joined;            // the run is several runs of the trace: TimeOp.extra says which of TimeWarp.part
     u32 op, op_end;         // TimeCode.ops: next, end of the run's block
     u32 from, to;           // the run

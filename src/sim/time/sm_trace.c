@@ -36,11 +36,11 @@ static u32 part_at(const Passes *p, u32 pc) {
 }
 
 // One pass: the blocks that must be, one after the other with the same lanes, and between them any of the others, both
-// sides of a branch in any order. `parts`: of TimeWarp.part.
-static Match match_pass(Passes *p, u32 *parts, u32 lanes) {
+// sides of a branch in any order. `parts`: of TimeWarp.part. `fewer`: some of the lanes may have left before it.
+static Match match_pass(Passes *p, u32 *parts, u32 *of, bool fewer) {
     const Trace *t = &p->w->trace;
     const TimeBlock *first = p->first;
-    u32 from = 0, required = next_required(first, 0);
+    u32 from = 0, required = next_required(first, 0), lanes = *of;
     for (u32 k = 0; k < first->parts; k++) parts[k] = NO_PART;
     while (from < first->parts) {
         if (t->begin + p->words >= t->complete)
@@ -49,6 +49,7 @@ static Match match_pass(Passes *p, u32 *parts, u32 lanes) {
         u32 k = part_at(p, run.from);
         if (k == WL_NONE || k < from || k > required || parts[k] != NO_PART)
             return required == first->parts ? MATCH_WHOLE : MATCH_NONE;
+        if (fewer && from == 0 && k == required && run.lanes < lanes) lanes = *of = run.lanes;
         if (run.to != first[k].pc_end || (k == required ? run.lanes != lanes : run.lanes > lanes)) return MATCH_NONE;
         parts[k] = p->words;
         p->words += TRACE_HEAD + run.words;
@@ -76,24 +77,33 @@ static bool may_ask(const TimeWarp *w) {
 }
 
 // Takes the next runs when they are a pass through the region that begins with `block`, or TimeBlock.turns or .left
-// passes through an unrolled one.
+// passes through an unrolled one. Where the number of turns is not known each lane has its own: those that leave before
+// others have two turns at once and one left, as their numbers are, when the others are done (issue_left).
 static Match take_region(Sm *sm, TimeWarp *w, const TimeBlock *block, u32 lanes) {
     Passes one = {.w = w, .first = block}, pair = {.w = NULL};
-    Match match = match_pass(&one, w->part, lanes);
+    Match match = match_pass(&one, w->part, &lanes, false);
     if (match != MATCH_WHOLE) return match;
     w->low_words = block->unrolled_count ? block->turns * one.words : one.words;
     Passes all = one;
+    bool apart = block->entry_count && block->pair_count && block->turns == TIME_UNROLL;
+    u8 left = 0, of_pair = 0;
     for (u32 k = 1; k < block->turns && block->unrolled_count && match == MATCH_WHOLE; k++) {
-        match = match_pass(&all, w->part + k * block->parts, lanes);
-        if (k + 1 == block->left && match == MATCH_WHOLE) pair = all;
+        u32 before = lanes;
+        match = match_pass(&all, w->part + k * block->parts, &lanes, apart);
+        if (match == MATCH_WHOLE && lanes < before) left |= (u8)k;
+        if (k + 1 == block->left && match == MATCH_WHOLE) pair = all, of_pair = left;
     }
     if (match == MATCH_OPEN && may_ask(w)) return MATCH_OPEN;
-    if (match == MATCH_WHOLE && block->unrolled_count)
+    if (match == MATCH_WHOLE && block->unrolled_count) {
         take_passes(sm, &all, block->unrolled, block->unrolled_count);
-    else if (pair.w && block->pair_count)
+        w->turns_left |= left;
+    } else if (pair.w && block->pair_count) {
         take_passes(sm, &pair, block->pair, block->pair_count);
-    else
+        w->turns_left = (u8)((w->turns_left | of_pair) & ~2u);
+    } else {
         take_passes(sm, &one, block->ops, block->op_count);
+        w->turns_left &= (u8)~1u;
+    }
     return MATCH_WHOLE;
 }
 
@@ -154,11 +164,30 @@ static bool issue_entry(TimeWarp *w, const TimeBlock *block, u32 lanes) {
     if (w->loop == loop || !block->entry_count) return false;
     come_together(w, lanes);
     w->loop = loop;
+    w->turns_left = 0;
     w->entering = true;
     w->from = loop;
     w->to = block[block->parts - 1].pc_end;
     w->op = block->entry;
     w->op_end = block->entry + block->entry_count;
+    w->part[0] = NO_PART;
+    w->joined = false;
+    return next_op(w);
+}
+
+// Behind the loop: the turns of lanes that left it before others did, whose accesses were issued with theirs.
+static bool issue_left(TimeWarp *w, u32 pc) {
+    if (!w->turns_left || w->loop == WL_NONE) return false;
+    const TimeCode *code = code_of(w);
+    const TimeBlock *block = &code->blocks[code->block_of[w->loop]];
+    u32 end = block[block->parts - 1].pc_end;
+    if (pc >= block->pc && pc < end) return false;
+    bool pair = w->turns_left & 2;
+    w->turns_left &= (u8)(pair ? ~2u : ~1u);
+    w->from = block->pc;
+    w->to = end;
+    w->op = pair ? block->pair : block->ops;
+    w->op_end = w->op + (pair ? block->pair_count : block->op_count);
     w->part[0] = NO_PART;
     w->joined = false;
     return next_op(w);
@@ -199,6 +228,7 @@ bool sm_next_run(Sm *sm, TimeWarp *w) {
         if (trace_empty(t)) return false;
         TraceRun run = trace_run(t->words + t->begin);
         const TimeBlock *block = &code->blocks[code->block_of[run.from]];
+        if (issue_left(w, run.from)) return true;
         if (!w->entering && pass_predicated(w, run.from)) return true;
         u32 before = w->to;
         bool region = begins_region(block, run);

@@ -30,7 +30,11 @@ static const char kernels[] = PTX_HEAD
     // Each turn's index becomes an address: 32 bits may wrap around, so it is no offset of the first turn's.
     ".visible .entry index" HEAD "mov.u32 %r3, 0;\nTURN:\nmul.wide.s32 %rd7, %r3, 4;\nadd.s64 %rd8, %rd4, %rd7;\n"
     "ld.global.f32 %f2, [%rd8];\nadd.f32 %f1, %f1, %f2;\nadd.s32 %r3, %r3, 1;\nsetp.lt.s32 %p2, %r3, %r1;\n"
-    "@%p2 bra TURN;\n" TAIL;
+    "@%p2 bra TURN;\n" TAIL
+    // Lanes have turns of their own: the lower four bits, and those of their number that the others say.
+    ".visible .entry parted" HEAD "shr.u32 %r3, %r1, 4;\nand.b32 %r3, %r3, %r2;\nand.b32 %r1, %r1, 15;\n"
+    "add.s32 %r1, %r1, %r3;\nmov.u32 %r3, 0;\nTURN:\nld.global.f32 %f2, [%rd4];\nadd.f32 %f1, %f1, %f2;\n"
+    "add.s64 %rd4, %rd4, 4;\nadd.s32 %r3, %r3, 1;\nsetp.lt.s32 %p2, %r3, %r1;\n@%p2 bra TURN;\n" TAIL;
 
 static u64 issued(const TestDevice *d) {
     u64 sum = 0;
@@ -72,7 +76,28 @@ TEST(turns_cost_what_ptxas_makes_of_them) {
     expect_turns("index", (Listing){.around = 22, .begin = 2, .four = 18, .two = 9, .one = 3});
 }
 
+// Four turns at once are of the lanes that have so many left; the others wait, and have two and one when those are done
+// (BSSY around four turns at once, two and one, each): as if the whole warp had turns of all these kinds, but that
+// groups of lanes come to where they meet one by one.
+TEST(lanes_with_turns_of_their_own_have_what_is_left_behind_the_others) {
+    TestDevice d = {0};
+    device_open_with(&d, kernels, (SimConfig){.threads = 1, .timing = true});
+    static const struct {
+        u32 turns, others, like;
+    } rows[] = {{4, 1, 5}, {4, 2, 6}, {4, 3, 7}, {5, 1, 7}, {7, 1, 11}, {8, 3, 11}, {1, 2, 3}, {2, 1, 3}};
+    for (u32 i = 0; i < WL_COUNT(rows); i++) {
+        u64 parted = play(&d, "parted", rows[i].turns | rows[i].others << 4), whole = play(&d, "parted", rows[i].like);
+        print_message("%u turns and %u more: %llu, as many as %u: %llu\n", rows[i].turns, rows[i].others,
+                      (unsigned long long)parted, rows[i].like, (unsigned long long)whole);
+        assert_true(parted >= whole && parted <= whole + 4);
+    }
+    device_close(&d);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(turns_cost_what_ptxas_makes_of_them)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(turns_cost_what_ptxas_makes_of_them),
+        cmocka_unit_test(lanes_with_turns_of_their_own_have_what_is_left_behind_the_others),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
