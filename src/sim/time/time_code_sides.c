@@ -151,13 +151,15 @@ static u32 count_side(Sides *s, u32 side, bool *ends) {
     return e->stored && count > INDEPENDENT_MIN ? INDEPENDENT_MIN : count;
 }
 
-// Whether block `b` ends with a branch, which leads on.
+// Whether block `b` ends with a branch, which leads on, not back.
 static bool ends_with_branch(const Sides *s, u32 b) {
     const FlowBlock *block = block_at(s, b);
     u32 last = end_of(block) - 1;
     if (insn_at(s, last)->kind != FLOW_BRANCH || s->c->f->no_branch[last]) return false;
-    for (u32 k = 0; k < block->succ_count; k++)
-        if (time_only_leaves(s->c, s->c->f->cfg->edges[block->succs + k])) return false;
+    for (u32 k = 0; k < block->succ_count; k++) {
+        u32 to = s->c->f->cfg->edges[block->succs + k];
+        if (time_only_leaves(s->c, to) || dom_dominates(s->c->f->dominators, to, b)) return false;
+    }
     return true;
 }
 
@@ -171,7 +173,7 @@ static u32 count_join(Sides *s, u32 join, u32 *plain) {
         stored |= loaded && in->is_store;
         if (!is_counted(s, i) || loaded || (stored && in->is_store)) continue;
         count += time_step_count(s->c->f, i);
-        *plain += !in->is_store && in->arith != FLOW_COMPARE;
+        *plain += !in->is_store && in->arith != FLOW_COMPARE && in->arith != FLOW_MOVE;
     }
     return count;
 }
