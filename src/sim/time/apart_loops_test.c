@@ -72,8 +72,33 @@ TEST(turns_with_sides_stand_behind_each_other_as_in_ptxas) {
     }
 }
 
+// `for (i = 0; i < 32 && x + i < n; i += 8)`: of the counter nothing is left, but the sum.
+static u32 count_rows(const char *begin, u32 end) {
+    static char text[TEXT];
+    TestCode c;
+    snprintf(
+        text, TEXT,
+        ".visible .entry k(.param .u64 a, .param .u32 n) { .reg .pred %%p<5>; .reg .b32 %%r<10>; .reg .b64 %%rd<9>; "
+        "ld.param.u64 %%rd1, [a]; ld.param.u32 %%r2, [n]; mov.u32 %%r1, %%tid.x; mov.u32 %%r9, %s; mov.u32 %%r8, "
+        "%%r1; L: mul.wide.s32 %%rd2, %%r8, 4; add.s64 %%rd3, %%rd1, %%rd2; st.global.u32 [%%rd3], %%r1; add.s32 "
+        "%%r9, %%r9, 8; add.s32 %%r8, %%r1, %%r9; setp.lt.s32 %%p1, %%r8, %%r2; setp.lt.u32 %%p2, %%r9, %u; "
+        "and.pred %%p3, %%p2, %%p1; @%%p3 bra L; ret; }",
+        begin, end);
+    test_code_build(&c, text);
+    u32 count = c.code->op_count;
+    test_code_drop(&c);
+    return count;
+}
+
+TEST(a_counter_that_begins_with_a_number_is_one_in_each_turn) {
+    u32 turns = count_rows("0", 32);
+    assert_int_equal(count_rows("0", 8 * MANY) - turns, 3);  // begin, step and comparison
+    assert_int_equal(count_rows("%r2", 32) - turns, 3);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(turns_that_leave_stand_behind_each_other_as_in_ptxas),
-                                       cmocka_unit_test(turns_with_sides_stand_behind_each_other_as_in_ptxas)};
+                                       cmocka_unit_test(turns_with_sides_stand_behind_each_other_as_in_ptxas),
+                                       cmocka_unit_test(a_counter_that_begins_with_a_number_is_one_in_each_turn)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,8 @@
 // with `and.pred` or as two branches, loops with a branch around a store. The blocks are issued as they are, but for
 // what straight code has not. From listings of ptxas 13.0 for sm_90 of 1,600 such loops (tests/time/loops.tsv has
 // some): of 8, 16, 32, 64, 100, 256 and 1,000 turns those with bodies of up to 60, 41, 28, 20, 16, 11 and 5
-// instructions, comparisons and branches included, loads twice; pointers that each turn moves on are offsets.
+// instructions, comparisons and branches included, loads twice; pointers that each turn moves on are offsets, a counter
+// that begins with a number is one in each turn.
 #include "flow/affine.h"
 #include "sim/time/time_lower.h"
 
@@ -77,11 +78,34 @@ static bool is_step(const Apart *a, u32 i) {
     return found == 1;
 }
 
+// Whether the loop begins with a number in `value`: a counter, whose only other definition is the step.
+static bool begins_with_number(const Apart *a, u32 value) {
+    const TimeFunc *f = a->f;
+    u32 numbers = 0, steps = 0;
+    for (u32 d = f->first_def[value]; d < f->first_def[value + 1]; d++) {
+        u32 i = f->defs_of[d];
+        bool number = insn_at(a, i)->arith == FLOW_MOVE && time_uses(f, i)->kind == FLOW_IMMEDIATE;
+        numbers += number && insn_at(a, i)->guard == WL_NONE && !is_inside(a, i);
+        steps += is_inside(a, i);
+    }
+    return numbers == 1 && steps == 1 && f->first_def[value + 1] - f->first_def[value] == 2;
+}
+
+// A sum that has room for the number that a counter is in each turn.
+static bool takes_number(const Apart *a, u32 i, u32 value) {
+    const FlowInsn *in = insn_at(a, i);
+    const FlowOperand *uses = time_uses(a->f, i);
+    if (in->arith != FLOW_ADD || !is_inside(a, i) || a->f->picked[i].steps != i || in->uses != 2) return false;
+    u32 k = uses[0].kind == FLOW_VALUE && uses[0].id == value;
+    return uses[k].kind == FLOW_VALUE && uses[k].id != value && uses[1 - k].kind == FLOW_VALUE &&
+           begins_with_number(a, value);
+}
+
 // Whether an instruction needs the value in a register: not as an address, which has the step in its offset, nor to
 // count.
 static bool needs_value(const Apart *a, u32 i, u32 value) {
     const Picked *p = &a->f->picked[i];
-    if (!p->needed || i == a->compare || i == a->joined || p->base == value) return false;
+    if (!p->needed || i == a->compare || i == a->joined || p->base == value || takes_number(a, i, value)) return false;
     if (is_step(a, i) && result_of(a, i) == value) return false;
     for (u32 k = 0; k < p->leaf_count; k++)
         if (a->f->leaves.data[p->leaves + k] == value) return true;
@@ -193,6 +217,13 @@ static bool is_renamed(const Apart *a, u32 i) {
            time_uses(a->f, i)->kind == FLOW_VALUE && !is_needed_outside(a, result_of(a, i));
 }
 
+// The number that a counter begins with, where nobody asks for the counter but those who have numbers instead.
+static void drop_number(Apart *a, u32 value) {
+    TimeFunc *f = a->f;
+    if (!begins_with_number(a, value) || is_needed_outside(a, value)) return;
+    for (u32 d = f->first_def[value]; d < f->first_def[value + 1]; d++) f->gone[f->defs_of[d]] = true;
+}
+
 static void drop_control(Apart *a) {
     TimeFunc *f = a->f;
     u32 latch = last_of(&f->cfg->blocks[f->loops->members[loop_of(a)->latches]]);
@@ -207,6 +238,7 @@ static void drop_control(Apart *a) {
             bool step = is_step(a, i) && !is_needed_inside(a, result_of(a, i));
             bool counts = step && f->code->value_bits[result_of(a, i)] == 32;
             if ((step && !(counts && is_needed_outside(a, result_of(a, i)))) || is_renamed(a, i)) f->gone[i] = true;
+            if (counts) drop_number(a, result_of(a, i));
         }
 }
 
