@@ -15,11 +15,17 @@ typedef struct Sinking {
     Vec(SunkPlace) places;
 } Sinking;
 
+static bool is_constant(const TimeFunc *f, u32 insn) {
+    const FlowInsn *in = &f->code->insns[insn];
+    return f->picked[insn].needed && in->kind == FLOW_PLAIN && in->guard == WL_NONE && !in->is_atomic && in->defs > 0 &&
+           time_variant(f, insn) == VARIANT_CONSTANT;
+}
+
 static bool is_candidate(const TimeFunc *f, u32 insn) {
     const FlowInsn *in = &f->code->insns[insn];
-    return f->picked[insn].needed && in->kind == FLOW_PLAIN && in->guard == WL_NONE && !in->is_atomic &&
-           time_variant(f, insn) == VARIANT_CONSTANT && in->defs == 1 &&
-           f->sole_def[f->code->operands[in->operands].id] == insn;
+    for (u32 k = 0; k < in->defs; k++)
+        if (f->sole_def[f->code->operands[in->operands + k].id] != insn) return false;
+    return is_constant(f, insn);
 }
 
 static u32 common_block(const DomTree *tree, u32 a, u32 b) {
@@ -238,6 +244,54 @@ static Status place_hoisted(Sinking *s) {
     return STATUS_OK;
 }
 
+// --- what changes later -------------------------------------------------------------------------------------------
+static bool reads_result(const TimeFunc *f, u32 insn, u32 of) {
+    const FlowInsn *in = &f->code->insns[insn], *load = &f->code->insns[of];
+    for (u32 d = 0; d < load->defs; d++) {
+        u32 value = f->code->operands[load->operands + d].id;
+        if (in->guard == value) return true;
+        for (u32 k = 0; k < (u32)in->defs + in->uses; k++) {
+            const FlowOperand *o = &f->code->operands[in->operands + k];
+            if (o->kind == FLOW_VALUE && o->id == value) return true;
+        }
+    }
+    return false;
+}
+
+// The block behind the exits that come before anybody asks for the constant of `insn`, to which nothing else leads;
+// its own: there are none.
+static u32 behind_exits(const TimeFunc *f, u32 insn) {
+    u32 b = f->cfg->block_of[insn];
+    for (u32 i = insn + 1;; i = f->cfg->blocks[b].first) {
+        const FlowBlock *block = &f->cfg->blocks[b];
+        for (; i < block->first + block->count; i++)
+            if (reads_result(f, i, insn)) return b;
+        if (block->succ_count != 2 || f->predicated[b] || f->speculated[b]) return b;
+        u32 taken = f->cfg->edges[block->succs], next = b + 1;
+        if (!f->exits[taken] || f->cfg->edges[block->succs + 1] != next || f->cfg->blocks[next].pred_count != 1)
+            return b;
+        b = next;
+    }
+}
+
+// A parameter in a register that a loop changes is loaded behind the exits, too.
+static Status place_changing(Sinking *s) {
+    const TimeFunc *f = s->f;
+    for (u32 i = 0; i < f->code->insn_count; i++) {
+        if (!s->stays[i] || !is_constant(f, i) || !f->cfg->blocks[f->cfg->block_of[i]].reachable) continue;
+        u32 block = behind_exits(f, i);
+        if (block == f->cfg->block_of[i]) continue;
+        TRY(vec_push(&s->places, (SunkPlace){.constant = i,
+                                             .block = block,
+                                             .insn = f->cfg->blocks[block].first,
+                                             .loop = WL_NONE,
+                                             .other = WL_NONE,
+                                             .next = WL_NONE,
+                                             .beside = WL_NONE}));
+    }
+    return STATUS_OK;
+}
+
 static Status find_places(Sinking *s) {
     TimeFunc *f = s->f;
     u32 count = f->code->insn_count + SUNK_COUNT;
@@ -251,6 +305,7 @@ static Status find_places(Sinking *s) {
     TRY(for_all_uses(s, meet_use));
     TRY(for_all_uses(s, meet_side_use));
     TRY(for_all_uses(s, place_use));
+    TRY(place_changing(s));
     return chain_places(s);
 }
 

@@ -224,6 +224,22 @@ TEST(constant_words_side_by_side_are_loaded_at_once) {
     }
 }
 
+// A warp that leaves at once issues what ptxas 13.0 puts before the EXIT: stack pointer, the number, comparison and
+// EXIT. Of the parameters one is of two words, one lies in a register that the loop changes.
+TEST(parameters_are_loaded_behind_exits) {
+    Built b;
+    build(&b,
+          PTX_HEAD
+          ".visible .entry k(.param .u64 a, .param .u32 n, .param .align 8 .b8 v[8]) { .reg .b32 %r<9>; .reg .b64 "
+          "%d<9>; .reg .pred %p<3>; ld.param.u64 %d1, [a]; ld.param.u32 %r1, [n]; ld.param.v2.u32 {%r2, %r3}, [v]; "
+          "setp.lt.s32 %p1, %r1, 1; @%p1 bra E; mov.u32 %r4, 0; L: ld.global.u32 %r5, [%d1]; add.s32 %r5, %r5, %r2; "
+          "xor.b32 %r5, %r5, %r3; st.global.u32 [%d1], %r5; cvt.u64.u32 %d2, %r5; add.s64 %d1, %d1, %d2; add.s32 %r4, "
+          "%r4, 1; setp.lt.s32 %p2, %r4, %r1; @%p2 bra L; E: ret; }",
+          "k");
+    assert_int_equal(b.code->blocks[0].op_count, 4);
+    drop(&b);
+}
+
 static u32 issued_with(const char *body) {
     Built b;
     char text[1024];
@@ -510,6 +526,7 @@ int main(void) {
         cmocka_unit_test(loads_of_another_space_come_before_a_store),
         cmocka_unit_test(where_a_linker_places_variables_their_alignment_is_what_they_ask),
         cmocka_unit_test(constant_words_side_by_side_are_loaded_at_once),
+        cmocka_unit_test(parameters_are_loaded_behind_exits),
         cmocka_unit_test(addresses_of_constants_have_32_bits),
         cmocka_unit_test(independent_chains_are_interleaved_within_the_registers),
         cmocka_unit_test(loads_share_four_scoreboards),
