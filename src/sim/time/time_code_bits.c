@@ -29,9 +29,16 @@ static bool keeps_lower(const TimeFunc *f, u32 insn, u32 use) {
 
 static bool is_near(u8 space) { return space == SPACE_CONST || space == SPACE_LOCAL || space == SPACE_SHARED; }
 
+// x & 0xffffffff
+static bool masks_upper(const TimeFunc *f, u32 insn, u32 use) {
+    const FlowOperand *other = time_uses(f, insn) + 1 - use;
+    return time_op(f, insn) == OP_AND && use < 2 && other->kind == FLOW_IMMEDIATE && (u64)other->value >> 32 == 0;
+}
+
 // Whether an instruction asks for no more than the lower word of its operand `use`.
 static bool asks_for_lower(const TimeFunc *f, u32 insn, u32 use) {
     const FlowInsn *in = &f->code->insns[insn];
+    if (masks_upper(f, insn, use)) return true;
     if (in->is_load || in->is_store || in->is_atomic) return use == in->address_use && is_near(in->space);
     if (time_op(f, insn) == OP_CVT_INT) return time_bits(f, insn, 0) <= 32 && !time_form(f, insn)->mods[MOD_SAT];
     if (in->defs != 1 || in->kind != FLOW_PLAIN || !keeps_lower(f, insn, use)) return false;
