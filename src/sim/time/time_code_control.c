@@ -175,7 +175,6 @@ static Status analyze(TimeControl *c) {
     u32 blocks = f->cfg->block_count + 1;
     TRY(flow_postdominators(f->cfg, arena, &f->postdominators));
     TRY(flow_meets(f->cfg, arena, &f->meets));
-    TRY(flow_loops(f->cfg, f->dominators, arena, &f->loops));
     TRY(flow_liveness(f->cfg, arena, &live));
     c->live = live;
     TRY(flow_chains(live, arena, &chains));

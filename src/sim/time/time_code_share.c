@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Divisions of 32 bits begin with the reciprocal of their divisor. ptxas computes that once for all that divide by the
-// same value: those behind the first have only the rest of the sequence; a quotient and a remainder of the same two
-// values are found together; but none of it behind what may call a subroutine [listings of ptxas 13.0 for sm_90].
+// same value: those behind the first have only the rest of the sequence, but in loops that may go around them; a
+// quotient and a remainder of the same two values are found together; but none of it behind what may call a subroutine
+// [listings of ptxas 13.0 for sm_90].
 #include "sim/time/time_lower.h"
 
 enum { DIVISIONS_KEPT = 256 };
@@ -90,6 +91,17 @@ static bool call_between(const TimeFunc *f, Calls *c, u32 from, u32 to) {
     return false;
 }
 
+// Whether instruction `to` is in a loop, `from` before that, and a turn may go around it: then it has its own
+// reciprocal (divisions behind sides and loops, in sides, and in loops, in every turn and not).
+static bool goes_around(const TimeFunc *f, u32 from, u32 to) {
+    u32 block = f->cfg->block_of[to];
+    for (u32 loop = f->loops->loop_of[block]; loop != WL_NONE; loop = f->loops->loops[loop].parent) {
+        if (flow_loop_has(f->loops, loop, f->cfg->block_of[from])) return false;
+        if (!time_is_always_run(f, loop, block)) return true;
+    }
+    return false;
+}
+
 // What is known of a division from those before it.
 static void compare(TimeFunc *f, Calls *calls, const Divisions *before, const Division *d) {
     for (u32 i = 0; i < before->len; i++) {
@@ -97,7 +109,7 @@ static void compare(TimeFunc *f, Calls *calls, const Divisions *before, const Di
         bool number = d->divisor.value == WL_NONE;  // of either sign
         if ((o->type != d->type && !number) || !same_factor(f, &o->divisor, o->insn, &d->divisor, d->insn)) continue;
         if (!dom_dominates(f->dominators, f->cfg->block_of[o->insn], f->cfg->block_of[d->insn])) continue;
-        if (call_between(f, calls, o->insn, d->insn)) continue;
+        if (goes_around(f, o->insn, d->insn) || call_between(f, calls, o->insn, d->insn)) continue;
         bitset_add(&f->same_divisor, d->insn);
         if (o->type == d->type && same_factor(f, &o->dividend, o->insn, &d->dividend, d->insn))
             bitset_add(&f->same_division, d->insn);
@@ -109,6 +121,7 @@ Status time_share(TimeFunc *f) {
     Calls calls = {0};
     Division d;
     TRY(flow_dominators(f->cfg, &f->lower->scratch, &f->dominators));
+    TRY(flow_loops(f->cfg, f->dominators, &f->lower->scratch, &f->loops));
     TRY(find_calls(f, &calls));
     Status status = STATUS_OK;
     for (u32 i = 0; i < f->code->insn_count && status == STATUS_OK; i++) {

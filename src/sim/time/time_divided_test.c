@@ -49,7 +49,38 @@ TEST(reciprocals_of_what_does_not_change_stand_before_the_loop) {
     }
 }
 
+static const char *const pairs =
+    ".visible .entry k(.param .u64 a, .param .u32 m) { .reg .pred %%p<3>; .reg .b32 %%r<40>; .reg .b64 %%d<9>; "
+    "ld.param.u64 %%d1, [a]; ld.param.u32 %%r3, [m]; mov.u32 %%r1, %%tid.x; mul.wide.s32 %%d2, %%r1, 4; add.s64 %%d3, "
+    "%%d1, %%d2; ld.global.u32 %%r10, [%%d3]; div.u32 %%r11, %%r10, %%r3; st.global.u32 [%%d3+4], %%r11; %s ret; }";
+
+// MUFU.RCP, with two conversions each.
+static u32 count_reciprocals(const char *second) {
+    static char text[TEXT];
+    TestCode c;
+    u32 count = 0;
+    snprintf(text, TEXT, pairs, second);
+    test_code_build(&c, text);
+    for (u32 i = 0; i < c.code->op_count; i++) count += c.code->ops[i].unit == UNIT_XU;
+    test_code_drop(&c);
+    return count / 3;
+}
+
+TEST(a_turn_that_may_go_around_a_division_has_its_own_reciprocal) {
+    assert_int_equal(count_reciprocals("setp.eq.s32 %p1, %r10, 7; @%p1 bra X; ld.global.u32 %r20, [%d3+8]; div.u32 "
+                                       "%r12, %r20, %r3; red.global.add.u32 [%d3+12], %r12; X:"),
+                     1);
+    assert_int_equal(count_reciprocals("L: ld.global.u32 %r20, [%d3+8]; setp.eq.s32 %p1, %r20, 7; @%p1 bra X; div.u32 "
+                                       "%r12, %r20, %r3; red.global.add.u32 [%d3+12], %r12; bra L; X:"),
+                     1);
+    assert_int_equal(count_reciprocals("L: ld.global.u32 %r20, [%d3+8]; setp.eq.s32 %p1, %r20, 7; @%p1 bra X; div.u32 "
+                                       "%r12, %r20, %r3; red.global.add.u32 [%d3+12], %r12; X: ld.global.u32 %r21, "
+                                       "[%d3+16]; setp.ne.s32 %p2, %r21, 0; @%p2 bra L;"),
+                     2);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(reciprocals_of_what_does_not_change_stand_before_the_loop)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(reciprocals_of_what_does_not_change_stand_before_the_loop),
+                                       cmocka_unit_test(a_turn_that_may_go_around_a_division_has_its_own_reciprocal)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
