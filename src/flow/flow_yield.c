@@ -7,10 +7,11 @@
 
 typedef struct Finder {
     const Cfg *cfg;
-    const FlowLoop *loop;
-    const u32 *members;
-    Bitset told;  // values that depend on what the loop polls
-    bool more;    // one has been added
+    const Loops *loops;
+    const FlowLoop *loop;  // under work
+    const u32 *members;    // its blocks
+    Bitset told;           // values that depend on what the loop polls
+    bool more;             // one has been added
 } Finder;
 
 static bool is_told(const Finder *f, const FlowInsn *in) {
@@ -34,11 +35,8 @@ static bool leads_out(const Finder *f, u32 b) {
     const FlowBlock *block = &f->cfg->blocks[b];
     const FlowInsn *last = &f->cfg->code->insns[block->first + block->count - 1];
     if (block->succ_count < 2 || last->guard == WL_NONE || !bitset_has(&f->told, last->guard)) return false;
-    for (u32 s = 0; s < block->succ_count; s++) {
-        bool inside = false;
-        for (u32 k = 0; k < f->loop->block_count; k++) inside |= f->members[k] == f->cfg->edges[block->succs + s];
-        if (!inside) return true;
-    }
+    for (u32 s = 0; s < block->succ_count; s++)
+        if (!flow_loop_has(f->loops, (u32)(f->loop - f->loops->loops), f->cfg->edges[block->succs + s])) return true;
     return false;
 }
 
@@ -68,7 +66,7 @@ static bool yields(Finder *f) {
 
 Status flow_yields(const Cfg *cfg, Arena *arena, Meets *meets) {
     const Loops *loops = meets->loops;
-    Finder f = {.cfg = cfg};
+    Finder f = {.cfg = cfg, .loops = loops};
     meets->yields = ARENA_ARRAY(arena, bool, loops->loop_count + 1);
     if (!meets->yields || !bitset_init(&f.told, arena, cfg->code->value_count + 1)) return STATUS_NO_MEMORY;
     for (u32 l = 0; l < loops->loop_count; l++) {

@@ -119,31 +119,31 @@ static void synchronize(TimeControl *c, u32 b) {
 }
 
 static bool parts_lanes(const TimeControl *c, u32 b) {
+    if (!block_at(c, b)->count) return false;
     u32 last = last_insn(block_at(c, b));
     return !c->f->no_branch[last] && bitset_has(&c->f->divergence->branches, last);
 }
 
-// Whether a branch between the two ends of a join parts lanes.
-static bool is_needed(const TimeControl *c, const Join *join) {
-    const Meets *meets = &c->f->meets;
-    for (u32 b = 0; b < c->f->cfg->block_count; b++)
-        for (u32 k = meets->first[b]; k < meets->first[b + 1]; k++)
-            if (meets->around[k] == join->at && parts_lanes(c, b)) return true;
-    return false;
-}
-
-static void open_joins(TimeControl *c) {
+// Joins between whose ends a branch parts lanes.
+static Status open_joins(TimeControl *c) {
     TimeFunc *f = c->f;
     const Meets *meets = &f->meets;
+    u32 blocks = f->cfg->block_count;
+    Bitset needed;
+    if (!bitset_init(&needed, &f->lower->scratch, blocks + 1)) return STATUS_NO_MEMORY;
+    for (u32 b = 0; b < blocks; b++)
+        for (u32 k = meets->first[b]; k < meets->first[b + 1] && parts_lanes(c, b); k++)
+            bitset_add(&needed, meets->around[k]);
     for (u32 j = 0; j < meets->join_count; j++) {
         const Join *join = &meets->joins[j];
-        if (!is_needed(c, join)) continue;
+        if (!bitset_has(&needed, join->at)) continue;
         f->joins_opened[join->from]++;
         f->closes[join->at] = true;
-        for (u32 b = 0; b < f->cfg->block_count; b++)
-            for (u32 k = meets->left_first[b]; k < meets->left_first[b + 1]; k++)
-                f->joins_left[b] += meets->left[k] == join->at;
     }
+    for (u32 b = 0; b < blocks; b++)
+        for (u32 k = meets->left_first[b]; k < meets->left_first[b + 1]; k++)
+            f->joins_left[b] += bitset_has(&needed, meets->left[k]);
+    return STATUS_OK;
 }
 
 // --- layout
@@ -222,7 +222,7 @@ Status time_control(TimeFunc *f) {
     if (f->lower->gpu->sm_version >= 70)
         for (u32 k = 0; k < f->cfg->rpo_count; k++)
             if (f->cfg->blocks[f->cfg->rpo[k]].count) synchronize(&c, f->cfg->rpo[k]);
-    if (f->lower->gpu->sm_version >= 70) open_joins(&c);
+    if (f->lower->gpu->sm_version >= 70) TRY(open_joins(&c));
     for (u32 b = 0; b < f->cfg->block_count; b++)
         if (f->cfg->blocks[b].reachable && f->cfg->blocks[b].count) lay_out(&c, b);
     time_join(f);
