@@ -90,19 +90,22 @@ int main() {
     printf("# loop\tlanes\tparts behind it\tbehind the `if` around it\tbehind another `if`\tbehind "
            "__syncthreads()\tbehind "
            "__syncwarp()\n");
-    for (int from : {0, 8, 31}) {
-        print("plain", plain, from);
-        print("weak", weak, from);
-        print("volatile_load", volatile_load, from);
-        print("relaxed_load", relaxed_load, from);
-        print("acquire_load", acquire_load, from);
-        print("add", add, from);
-        print("cas", cas, from);
-        print("exch", exch, from);
-        print("shared_volatile", shared_volatile, from);
-        print("shared_add", shared_add, from);
-        print("add_unread", add_unread, from);
-        print("add_aside", add_aside, from);
-    }
+    static const struct {
+        const char *name;
+        void (*kernel)(const int *, int *, int);
+    } loops[] = {{"plain", plain},
+                 {"weak", weak},
+                 {"volatile_load", volatile_load},
+                 {"relaxed_load", relaxed_load},
+                 {"acquire_load", acquire_load},
+                 {"add", add},
+                 {"cas", cas},
+                 {"exch", exch},
+                 {"shared_volatile", shared_volatile},
+                 {"shared_add", shared_add},
+                 {"add_unread", add_unread},
+                 {"add_aside", add_aside}};
+    for (int from : {0, 8, 31})
+        for (const auto &loop : loops) print(loop.name, loop.kernel, from);
     return 0;
 }

@@ -249,12 +249,16 @@ typedef struct Meets {
                              // left[left_first[b + 1]] behind
 } Meets;
 
-WL_MUST_USE Status flow_meets(const Cfg *cfg, Arena *arena, Meets *meets);
+// `loops` has to live as long as `meets`.
+WL_MUST_USE Status flow_meets(const Cfg *cfg, const DomTree *dominators, const Loops *loops, Arena *arena,
+                              Meets *meets);
 
 // Whether lanes that part at block `b` and come to `at`, where they would meet, have left a loop on the way that lanes
 // leave apart: one whose exit is decided by what it loads that another thread may have written, or by an atomic. ptxas
 // has a YIELD at its end, behind which nobody waits for these lanes, and none of those that wait for them goes on doing
 // so, until the warp is synchronized (bench/hwref/h200-yields.tsv).
 bool flow_leaves_apart(const Meets *meets, u32 b, u32 at);
+// Whether block `b` ends with the YIELD of such a loop.
+bool flow_yields_at(const Meets *meets, u32 b);
 
 #endif

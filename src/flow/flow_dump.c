@@ -176,7 +176,7 @@ static void flow_dump_postdom(FlowText *t, const FlowResults *r) { print_tree(t,
 static void flow_dump_meets(FlowText *t, const FlowResults *r) {
     Arena arena = {0};
     Meets meets;
-    bool found = flow_meets(r->cfg, &arena, &meets) == STATUS_OK;
+    bool found = flow_meets(r->cfg, r->dominators, r->loops, &arena, &meets) == STATUS_OK;
     for (u32 i = 0; found && i < r->cfg->rpo_count; i++) {
         u32 b = r->cfg->rpo[i];
         if (r->cfg->blocks[b].succ_count < 2) continue;

@@ -158,16 +158,17 @@ static Status find_joins(Finder *f, Arena *scratch) {
     return STATUS_OK;
 }
 
-Status flow_joins(const Cfg *cfg, const Cfg *kept, const DomTree *post, Arena *arena, Meets *meets) {
+Status flow_joins(const Cfg *cfg, const Cfg *kept, const DomTree *dominators, const DomTree *post, Arena *arena,
+                  Meets *meets) {
     Arena scratch = {0};
-    Finder f = {
-        .cfg = cfg, .kept = kept, .post = post, .meets = meets, .visits = (u64)cfg->block_count * VISITS_PER_BLOCK};
-    DomTree *dominators;
-    Loops *loops;
-    Status status = flow_dominators(cfg, &scratch, &dominators);
-    if (status == STATUS_OK) status = flow_loops(cfg, f.dominators = dominators, arena, &loops);
-    if (status == STATUS_OK) meets->loops = f.loops = loops;
-    if (status == STATUS_OK) status = find_joins(&f, &scratch);
+    Finder f = {.cfg = cfg,
+                .kept = kept,
+                .dominators = dominators,
+                .post = post,
+                .loops = meets->loops,
+                .meets = meets,
+                .visits = (u64)cfg->block_count * VISITS_PER_BLOCK};
+    Status status = find_joins(&f, &scratch);
     if (status == STATUS_OK) status = list_meets(&f, arena, &scratch, meets);
     if (status == STATUS_OK) status = list_left(&f, arena, meets);
     vec_free(&f.around);

@@ -99,7 +99,7 @@ static void find_meets(Finder *m, const DomTree *post, const DomTree *kept, u32 
         if (m->exits[b] && m->inside[b] && m->kept.blocks[b].succ_count < 2 && is_lone_end(cfg, meets[b]))
             meets[b] = WL_NONE;
 }
-static Status find_all(const Cfg *cfg, Arena *scratch, Arena *arena, Meets *meets) {
+static Status find_all(const Cfg *cfg, const DomTree *dominators, Arena *scratch, Arena *arena, Meets *meets) {
     Finder m = {.cfg = cfg, .kept = *cfg};
     DomTree *post, *kept;
     TRY(flow_postdominators(cfg, scratch, &post));
@@ -110,15 +110,15 @@ static Status find_all(const Cfg *cfg, Arena *scratch, Arena *arena, Meets *meet
         TRY(flow_postdominators(&m.kept, scratch, &kept));
         find_meets(&m, post, kept, meets->at);
     }
-    TRY(flow_joins(cfg, &m.kept, kept, arena, meets));
+    TRY(flow_joins(cfg, &m.kept, dominators, kept, arena, meets));
     return flow_yields(cfg, arena, meets);
 }
 
-Status flow_meets(const Cfg *cfg, Arena *arena, Meets *meets) {
-    *meets = (Meets){.at = ARENA_ARRAY(arena, u32, cfg->block_count + 1)};
+Status flow_meets(const Cfg *cfg, const DomTree *dominators, const Loops *loops, Arena *arena, Meets *meets) {
+    *meets = (Meets){.at = ARENA_ARRAY(arena, u32, cfg->block_count + 1), .loops = loops};
     if (!meets->at) return STATUS_NO_MEMORY;
     Arena scratch = {0};
-    Status status = find_all(cfg, &scratch, arena, meets);
+    Status status = find_all(cfg, dominators, &scratch, arena, meets);
     arena_free(&scratch);
     return status;
 }

@@ -24,7 +24,8 @@ WL_MUST_USE Status flow_group(const FlowPairs *pairs, u32 keys, Arena *arena, Fl
 
 // Adds the joins of a graph whose other meetings (Meets.at) are known. `kept`, `post`: the graph without edges that are
 // not waited for, and its post-dominators.
-WL_MUST_USE Status flow_joins(const Cfg *cfg, const Cfg *kept, const DomTree *post, Arena *arena, Meets *meets);
+WL_MUST_USE Status flow_joins(const Cfg *cfg, const Cfg *kept, const DomTree *dominators, const DomTree *post,
+                              Arena *arena, Meets *meets);
 
 // Which loops lanes leave apart (Meets.yields).
 WL_MUST_USE Status flow_yields(const Cfg *cfg, Arena *arena, Meets *meets);

@@ -77,6 +77,14 @@ Status flow_yields(const Cfg *cfg, Arena *arena, Meets *meets) {
     return STATUS_OK;
 }
 
+bool flow_yields_at(const Meets *meets, u32 b) {
+    const Loops *loops = meets->loops;
+    for (u32 l = loops->loop_of[b]; l != WL_NONE; l = loops->loops[l].parent)
+        for (u32 k = 0; meets->yields[l] && k < loops->loops[l].latch_count; k++)
+            if (loops->members[loops->loops[l].latches + k] == b) return true;
+    return false;
+}
+
 bool flow_leaves_apart(const Meets *meets, u32 b, u32 at) {
     for (u32 l = meets->loops->loop_of[b]; l != WL_NONE; l = meets->loops->loops[l].parent)
         if (meets->yields[l] && !flow_loop_has(meets->loops, l, at)) return true;

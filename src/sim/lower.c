@@ -408,26 +408,20 @@ static u32 waits_around(const Meets *meets, u32 b, u32 *around) {
     return count;
 }
 
-static void mark_yields(Lower *lo, const Cfg *cfg, const Meets *meets) {
-    for (u32 l = 0; l < meets->loops->loop_count; l++) {
-        const FlowLoop *loop = &meets->loops->loops[l];
-        for (u32 k = 0; meets->yields[l] && k < loop->latch_count; k++) {
-            const FlowBlock *latch = &cfg->blocks[meets->loops->members[loop->latches + k]];
-            SimInsn *last = &lo->insns.data[lo->out->entry + latch->first + latch->count - 1];
-            if (last->kind == SIM_BRANCH) last->flags |= SIM_YIELD;
-        }
-    }
-}
-
 // Marks where lanes meet again: behind calls, and of every branch where flow_meets says.
 static Status mark_reconvergence(Lower *lo, const Cfg *cfg) {
     Meets meets;
-    TRY(flow_meets(cfg, &lo->scratch, &meets));
+    DomTree *dominators;
+    Loops *loops;
+    TRY(flow_dominators(cfg, &lo->scratch, &dominators));
+    TRY(flow_loops(cfg, dominators, &lo->scratch, &loops));
+    TRY(flow_meets(cfg, dominators, loops, &lo->scratch, &meets));
     for (u32 i = 0; i < lo->func->insn_count; i++) {
         SimInsn *in = &lo->insns.data[lo->out->entry + i];
         u32 b = cfg->block_of[i], around = 0, left = 0;
         if (in->kind == SIM_CALL) in[1].flags |= SIM_RECONVERGE;
         if (in->kind == SIM_BRANCH || in->kind == SIM_SWITCH) {
+            if (in->kind == SIM_BRANCH && flow_yields_at(&meets, b)) in->flags |= SIM_YIELD;
             if (meets.at[b] != WL_NONE) in->reconverge = mark_meet(lo, cfg, meets.at[b]);
             if (meets.at[b] != WL_NONE && flow_leaves_apart(&meets, b, meets.at[b])) in->flags |= SIM_APART;
             around = waits_around(&meets, b, meets.around + meets.first[b]);
@@ -439,7 +433,6 @@ static Status mark_reconvergence(Lower *lo, const Cfg *cfg) {
         list_meets(lo, cfg, meets.around + meets.first[b], around);
         if (left) list_meets(lo, cfg, meets.left + meets.left_first[b], left);
     }
-    mark_yields(lo, cfg, &meets);
     return lo->status;
 }
 

@@ -108,16 +108,21 @@ static Match take_region(Sm *sm, TimeWarp *w, const TimeBlock *block, u32 lanes)
 }
 
 // --- blocks that are issued without effect ------------------------------------------------------------------------
-// Blocks of predicated or speculated code, [first, end), are the run.
-static bool issue_blocks(TimeWarp *w, u32 first, u32 end) {
-    const TimeBlock *blocks = code_of(w)->blocks;
-    w->from = blocks[first].pc;
-    w->to = blocks[end - 1].pc_end;
-    w->op = blocks[first].ops;
-    w->op_end = blocks[end - 1].ops + blocks[end - 1].op_count;
+// Operations [op, end) of the blocks of instructions [from, to) are the run.
+static bool issue_ops(TimeWarp *w, u32 from, u32 to, u32 op, u32 end) {
+    w->from = from;
+    w->to = to;
+    w->op = op;
+    w->op_end = end;
     w->part[0] = NO_PART;
     w->joined = false;
     return next_op(w);
+}
+
+// Blocks of predicated or speculated code, [first, end), are the run.
+static bool issue_blocks(TimeWarp *w, u32 first, u32 end) {
+    const TimeBlock *begin = &code_of(w)->blocks[first], *last = &code_of(w)->blocks[end - 1];
+    return issue_ops(w, begin->pc, last->pc_end, begin->ops, last->ops + last->op_count);
 }
 
 // Between the last run and one that begins at `pc`: blocks that the machine predicates, or computes in advance, are
@@ -166,13 +171,7 @@ static bool issue_entry(TimeWarp *w, const TimeBlock *block, u32 lanes) {
     w->loop = loop;
     w->turns_left = 0;
     w->entering = true;
-    w->from = loop;
-    w->to = block[block->parts - 1].pc_end;
-    w->op = block->entry;
-    w->op_end = block->entry + block->entry_count;
-    w->part[0] = NO_PART;
-    w->joined = false;
-    return next_op(w);
+    return issue_ops(w, loop, block[block->parts - 1].pc_end, block->entry, block->entry + block->entry_count);
 }
 
 // Behind the loop: the turns of lanes that left it before others did, whose accesses were issued with theirs.
@@ -184,13 +183,8 @@ static bool issue_left(TimeWarp *w, u32 pc) {
     if (pc >= block->pc && pc < end) return false;
     bool pair = w->turns_left & 2;
     w->turns_left &= (u8)(pair ? ~2u : ~1u);
-    w->from = block->pc;
-    w->to = end;
-    w->op = pair ? block->pair : block->ops;
-    w->op_end = w->op + (pair ? block->pair_count : block->op_count);
-    w->part[0] = NO_PART;
-    w->joined = false;
-    return next_op(w);
+    u32 op = pair ? block->pair : block->ops;
+    return issue_ops(w, block->pc, end, op, op + (pair ? block->pair_count : block->op_count));
 }
 
 // --- runs ---------------------------------------------------------------------------------------------------------

@@ -68,13 +68,10 @@ static void look_at_exit(Apart *a, const FlowBlock *block, u32 b) {
 // r = r + constant, nothing else in the loop.
 static bool is_step(const Apart *a, u32 i) {
     const TimeFunc *f = a->f;
-    const FlowInsn *in = insn_at(a, i);
-    const FlowOperand *o = f->code->operands + in->operands;
-    if (in->arith != FLOW_ADD || in->guard != WL_NONE || o[1].kind != FLOW_VALUE || o[1].id != o[0].id ||
-        o[2].kind != FLOW_IMMEDIATE)
-        return false;
     u32 found = 0;
-    for (u32 d = f->first_def[o[0].id]; d < f->first_def[o[0].id + 1]; d++) found += is_inside(a, f->defs_of[d]);
+    if (!time_adds_number(f, i)) return false;
+    for (u32 r = result_of(a, i), d = f->first_def[r]; d < f->first_def[r + 1]; d++)
+        found += is_inside(a, f->defs_of[d]);
     return found == 1;
 }
 

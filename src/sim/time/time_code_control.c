@@ -99,12 +99,17 @@ static u32 region_begin(const TimeControl *c, u32 b, u32 end) {
     return b;
 }
 
+// Whether a branch is issued at the end of the block that lanes may go different ways at.
+static bool parts_lanes(const TimeControl *c, u32 b) {
+    if (!block_at(c, b)->count) return false;
+    u32 last = last_insn(block_at(c, b)), kind = insn_at(c, last)->kind;
+    bool branch = kind == FLOW_BRANCH || kind == FLOW_SWITCH;
+    return branch && !c->f->no_branch[last] && bitset_has(&c->f->divergence->branches, last);
+}
+
 static void synchronize(TimeControl *c, u32 b) {
-    const FlowBlock *block = block_at(c, b);
-    u32 last = last_insn(block), end = c->f->meets.at[b];
-    bool branch = insn_at(c, last)->kind == FLOW_BRANCH || insn_at(c, last)->kind == FLOW_SWITCH;
-    if (!branch || c->f->no_branch[last] || end == WL_NONE || time_only_leaves(c, end)) return;
-    if (!bitset_has(&c->f->divergence->branches, last)) return;
+    u32 end = c->f->meets.at[b];
+    if (end == WL_NONE || time_only_leaves(c, end) || !parts_lanes(c, b)) return;
     u32 begin = region_begin(c, b, end);
     // The first branch to an end opens its region; those inside share it.
     for (u32 up = begin; up != WL_NONE; up = c->f->dominators->parent[up])
@@ -116,12 +121,6 @@ static void synchronize(TimeControl *c, u32 b) {
     else
         c->f->opens[begin] = end + 1;
     c->f->closes[end] = true;
-}
-
-static bool parts_lanes(const TimeControl *c, u32 b) {
-    if (!block_at(c, b)->count) return false;
-    u32 last = last_insn(block_at(c, b));
-    return !c->f->no_branch[last] && bitset_has(&c->f->divergence->branches, last);
 }
 
 // Joins between whose ends a branch parts lanes.
@@ -174,7 +173,7 @@ static Status analyze(TimeControl *c) {
     Chains *chains;
     u32 blocks = f->cfg->block_count + 1;
     TRY(flow_postdominators(f->cfg, arena, &f->postdominators));
-    TRY(flow_meets(f->cfg, arena, &f->meets));
+    TRY(flow_meets(f->cfg, f->dominators, f->loops, arena, &f->meets));
     TRY(flow_liveness(f->cfg, arena, &live));
     c->live = live;
     TRY(flow_chains(live, arena, &chains));

@@ -465,7 +465,7 @@ static bool is_hidden(const TimeFunc *f, u32 insn) {
     return f->no_branch[insn];
 }
 
-// BSSY at the end of a block, BREAK and BSYNC at the begin of one.
+// BSSY and YIELD at the end of a block, BREAK and BSYNC at the begin of one.
 static Status emit_sync(TimeFunc *f, u32 insn, u8 order) {
     const GpuModel *gpu = f->lower->gpu;
     bool closes = order == ORDER_ALL && gpu->sync_latency;
@@ -480,16 +480,6 @@ static Status emit_sync(TimeFunc *f, u32 insn, u8 order) {
                                          .symbol = WL_NONE});
 }
 
-// A YIELD at the end of a loop that lanes leave apart.
-static u32 yields_at(const TimeFunc *f, u32 b) {
-    u32 loop = f->loops->loop_of[b];
-    if (f->lower->gpu->sm_version < 70 || loop == WL_NONE || !f->meets.yields[loop]) return 0;
-    const FlowLoop *l = &f->loops->loops[loop];
-    for (u32 k = 0; k < l->latch_count; k++)
-        if (f->loops->members[l->latches + k] == b) return 1;
-    return 0;
-}
-
 // What the turns of a loop do not come to again.
 static bool has_entry(const TimeFunc *f, u32 b) {
     return time_is_loop(f, b) && time_block(f, f->cfg->blocks[b].first)->part == 0;
@@ -498,6 +488,14 @@ static bool has_entry(const TimeFunc *f, u32 b) {
 static Status emit_meets(TimeFunc *f, u32 insn, u32 b) {
     for (u32 k = 0; k < f->joins_left[b]; k++) TRY(emit_sync(f, insn, ORDER_FREE));
     return f->closes[b] && !has_entry(f, b) ? emit_sync(f, insn, ORDER_ALL) : STATUS_OK;
+}
+
+// Before a branch: a BSSY for each end of a region that begins here, and a YIELD.
+static Status emit_partings(TimeFunc *f, u32 insn, u32 b) {
+    u32 count = f->joins_opened[b] + (f->opens[b] ? 1u : 0);
+    if (f->lower->gpu->sm_version >= 70 && flow_yields_at(&f->meets, b)) count++;
+    for (u32 k = 0; k < count; k++) TRY(emit_sync(f, insn, ORDER_FREE));
+    return STATUS_OK;
 }
 
 // Before a block that turns by itself: lanes that part before it meet there once, and those that part in it are
@@ -641,9 +639,7 @@ Status time_emit(TimeFunc *f) {
         if (i == block->first) TRY(emit_entry_meets(f, i, b));
         if (i == block->first && f->unrolled[b] && time_block(f, i)->part == 0) TRY(time_emit_unrolled(f, b));
         if (i == block->first) TRY(emit_meets(f, i, b));
-        if (i == block->first + block->count - 1)
-            for (u32 k = 0; k < f->joins_opened[b] + (f->opens[b] ? 1u : 0) + yields_at(f, b); k++)
-                TRY(emit_sync(f, i, ORDER_FREE));
+        if (i == block->first + block->count - 1) TRY(emit_partings(f, i, b));
         TRY(time_emit_sunk(f, i));
         if (time_is_emitted(f, i)) TRY(time_emit_insn(f, i));
     }

@@ -124,17 +124,12 @@ static Status keep_literals(Keeper *keep, u32 insn, u32 block) {
     return STATUS_OK;
 }
 
-static bool block_calls(const TimeFunc *f, u32 block) {
-    const FlowBlock *b = &f->cfg->blocks[block];
-    for (u32 i = b->first; i < b->first + b->count; i++)
-        if (time_calls(f, i)) return true;
-    return false;
-}
-
 static bool loop_calls(const TimeFunc *f, const FlowLoop *loop) {
     if (loop->irreducible) return true;
-    for (u32 k = 0; k < loop->block_count; k++)
-        if (block_calls(f, f->loops->members[loop->blocks + k])) return true;
+    for (u32 k = 0; k < loop->block_count; k++) {
+        const FlowBlock *b = &f->cfg->blocks[f->loops->members[loop->blocks + k]];
+        if (time_calls_between(f, b->first, b->first + b->count)) return true;
+    }
     return false;
 }
 

@@ -91,10 +91,7 @@ static bool is_only_definition(const Body *b, u32 value) {
 
 // r = r + constant, in every turn
 static bool is_increment(const Body *b, u32 i) {
-    const FlowInsn *in = insn_at(b, i);
-    const FlowOperand *o = operands_of(b, i);
-    return in->arith == FLOW_ADD && in->guard == WL_NONE && o[1].kind == FLOW_VALUE && o[1].id == o[0].id &&
-           o[2].kind == FLOW_IMMEDIATE && !is_in_side(b, i) && is_only_definition(b, o[0].id);
+    return time_adds_number(b->f, i) && !is_in_side(b, i) && is_only_definition(b, operands_of(b, i)->id);
 }
 
 static bool is_counted(const Body *b, const FlowOperand *o) {

@@ -357,6 +357,12 @@ bool time_calls(const TimeFunc *f, u32 insn) {
            (division && ptx_types[form->types[0]].bits != 32);
 }
 
+bool time_calls_between(const TimeFunc *f, u32 first, u32 end) {
+    for (u32 i = first; i < end; i++)
+        if (time_calls(f, i)) return true;
+    return false;
+}
+
 static bool is_print_call(const TimeFunc *f, u32 insn) {
     return f->lower->gpu->print && time_builtin(f, insn) == BUILTIN_VPRINTF + 1;
 }

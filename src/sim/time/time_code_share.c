@@ -47,12 +47,6 @@ typedef struct Calls {
     u32 *work;
 } Calls;
 
-static bool has_calls(const TimeFunc *f, u32 from, u32 to) {
-    for (u32 i = from; i < to; i++)
-        if (time_calls(f, i)) return true;
-    return false;
-}
-
 static Status find_calls(const TimeFunc *f, Calls *c) {
     Arena *arena = &f->lower->scratch;
     u32 count = f->cfg->block_count;
@@ -61,7 +55,7 @@ static Status find_calls(const TimeFunc *f, Calls *c) {
         return STATUS_NO_MEMORY;
     for (u32 b = 0; b < count; b++) {
         const FlowBlock *block = &f->cfg->blocks[b];
-        if (!block->reachable || !has_calls(f, block->first, block->first + block->count)) continue;
+        if (!block->reachable || !time_calls_between(f, block->first, block->first + block->count)) continue;
         bitset_add(&c->blocks, b);
         c->any = true;
     }
@@ -72,9 +66,11 @@ static Status find_calls(const TimeFunc *f, Calls *c) {
 static bool call_between(const TimeFunc *f, Calls *c, u32 from, u32 to) {
     u32 first = f->cfg->block_of[from], last = f->cfg->block_of[to], count = 0;
     if (!c->any) return false;
-    if (first == last) return has_calls(f, from, to);
+    if (first == last) return time_calls_between(f, from, to);
     const FlowBlock *begin = &f->cfg->blocks[first];
-    if (has_calls(f, from, begin->first + begin->count) || has_calls(f, f->cfg->blocks[last].first, to)) return true;
+    if (time_calls_between(f, from, begin->first + begin->count) ||
+        time_calls_between(f, f->cfg->blocks[last].first, to))
+        return true;
     bitset_clear(&c->seen);
     bitset_add(&c->seen, first);
     c->work[count++] = last;

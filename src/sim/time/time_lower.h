@@ -272,7 +272,17 @@ u32 time_runtime_call(const TimeFunc *f, u32 insn);  // RuntimeCall whose time i
 u32 time_builtin(const TimeFunc *f, u32 insn);       // that it calls: BuiltinId + 1; 0 = none
 TimeVariant time_variant(const TimeFunc *f, u32 insn);
 // Whether it may call: a function, or the subroutine of a division or root. Few registers are kept across that.
+// r = r + number, whatever else is done to r.
+static inline bool time_adds_number(const TimeFunc *f, u32 insn) {
+    const FlowInsn *in = &f->code->insns[insn];
+    const FlowOperand *o = f->code->operands + in->operands;
+    return in->arith == FLOW_ADD && in->guard == WL_NONE && o[1].kind == FLOW_VALUE && o[1].id == o[0].id &&
+           o[2].kind == FLOW_IMMEDIATE;
+}
+
 bool time_calls(const TimeFunc *f, u32 insn);
+// ... whether one of the instructions [first, end) may.
+bool time_calls_between(const TimeFunc *f, u32 first, u32 end);
 static inline bool is_joined(TimeVariant variant) { return variant >= VARIANT_UNIFORM && variant <= VARIANT_COUNTED; }
 
 // time_code_bits.c
