@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/pages.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/pool.h"
 #include "base/testing.h"
 
 TEST(blocks_are_aligned_and_apart) {
@@ -39,6 +41,46 @@ TEST(more_than_one_reservation) {
         assert_int_equal(blocks[i][SIZE - 1], (u8)~i);
         pages_give(pages, blocks[i], SIZE);
     }
+    pages_destroy(pages);
+}
+
+typedef struct Taking {
+    Pages *pages;
+    _Atomic u32 here;
+    void *blocks[2];
+} Taking;
+
+// Each of two threads takes a block.
+static void take_one(void *context, u32 part, u32 worker) {
+    Taking *t = context;
+    (void)part;
+    atomic_fetch_add(&t->here, 1);
+    while (atomic_load(&t->here) < 2) {}
+    t->blocks[worker] = pages_take(t->pages, 640);
+}
+
+// Whoever gave them back, and in whatever order.
+TEST(a_thread_gets_its_own_blocks_back) {
+    Pages *pages;
+    Pool *pool;
+    assert_int_equal(pages_create(&pages), STATUS_OK);
+    assert_int_equal(pool_create(&pool, 2), STATUS_OK);
+    Taking first = {.pages = pages};
+    pool_run(pool, 2, take_one, &first);
+    for (u32 order = 0; order < 2; order++) {
+        for (u32 i = 0; i < 2; i++) pages_give(pages, first.blocks[i ^ order], 640);
+        Taking again = {.pages = pages};
+        pool_run(pool, 2, take_one, &again);
+        for (u32 i = 0; i < 2 && !pages_are_separate(); i++) assert_ptr_equal(again.blocks[i], first.blocks[i]);
+        for (u32 i = 0; i < 2; i++) first.blocks[i] = again.blocks[i];
+    }
+    for (u32 i = 0; i < 2; i++) pages_give(pages, first.blocks[i], 640);
+    void *all[] = {pages_take(pages, 640), pages_take(pages, 640)};  // others' rather than more
+    if (!pages_are_separate())
+        assert_true((all[0] == first.blocks[0] && all[1] == first.blocks[1]) ||
+                    (all[0] == first.blocks[1] && all[1] == first.blocks[0]));
+    for (u32 i = 0; i < 2; i++) pages_give(pages, all[i], 640);
+    pool_destroy(pool);
     pages_destroy(pages);
 }
 
@@ -78,6 +120,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_are_aligned_and_apart),
         cmocka_unit_test(more_than_one_reservation),
+        cmocka_unit_test(a_thread_gets_its_own_blocks_back),
         cmocka_unit_test(resizing_keeps_the_content),
         cmocka_unit_test(no_memory_is_told),
     };

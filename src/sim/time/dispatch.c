@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // CTAs to SMs: to the SM with the fewest, from where the last search ended; clusters as a whole.
+#include <stdatomic.h>
+
 #include "sim/time/gpc.h"
 #include "sim/time/machine.h"
 #include "sim/time/sample.h"
@@ -68,21 +70,29 @@ static void give_one(TimeMachine *m, TimeRun *run, u32 at, u32 group, u32 rank) 
     Cta *front = &run->grid->ctas[group * run->grid->cluster_size + rank];
     m->dispatched = max(m->dispatched + gpu->cta_dispatch, max(m->now, run->begin + gpu->launch_overhead) * 100);
     u64 start = max(max(m->dispatched / 100, m->now) + gpu->cta_start, max(sm->start_free, take_room(sm)));
+    if (!sm->furnished && !sm->starts.len) sm->home = m->homes++ % machine_workers(m);
     if (sm->cold) start += gpu->cold_start, sm->code_at = start + gpu->cold_code;
     sm->cold = false;
     sm->start_free = start + gpu->cta_interval + run->cta_warps * gpu->warp_start;
     m->next_sm = (at + 1) % m->sm_count;
     if (run->first_cta == NEVER) run->first_cta = start;
     sample_given(run, run->next_linear, start);
+    bitset_add(&m->awake, at);
     sm_give_cta(
         sm, (CtaStart){.run = run, .front = front, .linear = run->next_linear++, .start = start, .slot_group = group});
 }
 
+// One SM that has CTAs to start: of the worker's own, else another's.
 static void start_part(void *context, u32 part, u32 worker) {
     TimeMachine *m = context;
-    (void)worker;
-    sm_start_ctas(&m->sms[m->starting[part]]);
-    sm_note(&m->sms[m->starting[part]]);
+    (void)part;
+    for (u32 i = 0, workers = machine_workers(m); i < workers; i++) {
+        StartQueue *q = &m->starting[(worker + i) % workers];
+        u32 at = atomic_fetch_add_explicit(&q->at, 1, memory_order_relaxed);
+        if (at >= q->count) continue;
+        sm_start_ctas(&m->sms[q->sms[at]]);
+        return sm_note(&m->sms[q->sms[at]]);
+    }
 }
 
 // The checker wants to see them one after the other.
@@ -99,17 +109,29 @@ static bool can_wait(const TimeMachine *m) {
     return !clusters && !is_checked(m);
 }
 
-Status dispatch_start(TimeMachine *m) {
+// SMs that have CTAs to start, by their homes; returns how many.
+static u32 queue_starts(TimeMachine *m) {
     u32 count = 0;
+    for (u32 i = 0; i < machine_workers(m); i++) m->starting[i].count = 0, atomic_store(&m->starting[i].at, 0);
+    for (u32 i = 0; i < m->sm_count; i++) {
+        if (!m->sms[i].starts.len) continue;
+        StartQueue *q = &m->starting[m->sms[i].home];
+        q->sms[q->count++] = i;
+        count++;
+    }
+    return count;
+}
+
+Status dispatch_start(TimeMachine *m) {
     if (!m->given) return STATUS_OK;
     m->given = false;
-    for (u32 i = 0; i < m->sm_count; i++)
-        if (m->sms[i].starts.len) m->starting[count++] = i;
+    u32 count = queue_starts(m);
     if (m->pool && !is_checked(m))
         pool_run(m->pool, count, start_part, m);
     else
         for (u32 i = 0; i < count; i++) start_part(m, i, 0);
-    for (u32 i = 0; i < count; i++) TRY(m->sms[m->starting[i]].status);
+    for (u32 i = 0; i < machine_workers(m); i++)
+        for (u32 k = 0; k < m->starting[i].count; k++) TRY(m->sms[m->starting[i].sms[k]].status);
     return STATUS_OK;
 }
 
@@ -164,9 +186,10 @@ static void cta_over(TimeMachine *m, Sm *sm, TimeCta *cta, u64 cycle) {
 }
 
 void dispatch_collect(TimeMachine *m) {
-    for (u32 i = 0; i < m->sm_count; i++) {
+    for (u32 i = bitset_next(&m->ran, 0); i != WL_NONE; i = bitset_next(&m->ran, i + 1)) {
         Sm *sm = &m->sms[i];
         for (u32 k = 0; k < sm->ended.len; k++) cta_over(m, sm, &sm->ctas[sm->ended.data[k]], sm->ended_at.data[k]);
         sm->ended.len = sm->ended_at.len = 0;
     }
+    bitset_clear(&m->ran);
 }

@@ -22,8 +22,6 @@ Status front_fault(Grid *g, Diag *diag) {
 }
 
 // --- ahead ---------------------------------------------------------------------------------------------------------
-static u32 workers_of(const TimeMachine *m) { return m->pool ? pool_threads(m->pool) : 1; }
-
 static bool may_go_ahead(const TimeRun *run) {
     const Grid *g = run->grid;
     if (run->machine->sim->config.sample || (run->sample && run->sample->whole)) return false;
@@ -48,7 +46,7 @@ Status front_begin(TimeRun *run) {
         for (u32 i = 0; i < m->runs.len; i++) stay_in_order(m->runs.data[i]);
         return STATUS_OK;
     }
-    u32 workers = workers_of(m), count = run->grid->program->insn_count;
+    u32 workers = machine_workers(m), count = run->grid->program->insn_count;
     run->ahead = mem_zero(workers, sizeof *run->ahead);
     if (!run->ahead) return STATUS_NO_MEMORY;
     for (u32 i = 0; i < workers; i++) {
@@ -75,7 +73,7 @@ _Static_assert(sizeof(PcCounters) % sizeof(u64) == 0, "counters are u64");
 
 void front_collect(TimeRun *run) {
     Grid *g = run->grid;
-    for (u32 i = 0; run->ahead && i < workers_of(run->machine); i++) {
+    for (u32 i = 0; run->ahead && i < machine_workers(run->machine); i++) {
         FrontAhead *a = &run->ahead[i];
         for (u32 pc = 0; pc < g->program->insn_count; pc++) {
             add_counters(&g->states[pc].counters, &a->states[pc].counters);
@@ -87,7 +85,7 @@ void front_collect(TimeRun *run) {
 }
 
 void front_end(TimeRun *run) {
-    for (u32 i = 0; run->ahead && i < workers_of(run->machine); i++) mem_free(run->ahead[i].states);
+    for (u32 i = 0; run->ahead && i < machine_workers(run->machine); i++) mem_free(run->ahead[i].states);
     mem_free(run->ahead);
     run->ahead = NULL;
     run->grid->apart = false;

@@ -42,6 +42,14 @@ static SamplePlan plan_samples(const SimConfig *config) {
     return plan;
 }
 
+static Status create_starting(TimeMachine *m) {
+    m->starting = mem_zero(machine_workers(m), sizeof *m->starting);
+    if (!m->starting) return STATUS_NO_MEMORY;
+    for (u32 i = 0; i < machine_workers(m); i++)
+        if (!(m->starting[i].sms = mem_zero(m->sm_count, sizeof *m->starting[i].sms))) return STATUS_NO_MEMORY;
+    return STATUS_OK;
+}
+
 Status time_machine_create(Sim *sim, u32 device, TimeMachine **machine) {
     TimeMachine *m = mem_zero(1, sizeof *m);
     if (!m) return STATUS_NO_MEMORY;
@@ -54,17 +62,17 @@ Status time_machine_create(Sim *sim, u32 device, TimeMachine **machine) {
     m->next_watch = NEVER;
     m->sms = mem_zero(m->sm_count, sizeof *m->sms);
     m->active = mem_zero(m->sm_count, sizeof *m->active);
-    m->starting = mem_zero(m->sm_count, sizeof *m->starting);
     for (u32 side = 0; side < 2; side++)
         if (!(m->inbox[side] = mem_zero(m->sm_count, sizeof *m->inbox[side]))) return STATUS_NO_MEMORY;
-    if (!m->sms || !m->active || !m->starting) return STATUS_NO_MEMORY;
+    m->senders = mem_zero(m->sm_count, sizeof *m->senders);
+    m->awake = (Bitset){mem_zero((m->sm_count + 63) / 64, sizeof(u64)), m->sm_count};
+    m->ran = (Bitset){mem_zero((m->sm_count + 63) / 64, sizeof(u64)), m->sm_count};
+    if (!m->sms || !m->active || !m->senders || !m->awake.words || !m->ran.words) return STATUS_NO_MEMORY;
     empty_inboxes(m);
     m->still = true;
     if (sim->config.threads > 1) TRY(pool_create(&m->pool, sim->config.threads));
-    for (u32 i = 0; i < m->sm_count; i++) {
-        sm_init(&m->sms[i], m, m->gpu, i);
-        m->sms[i].home = m->pool ? i % pool_threads(m->pool) : 0;
-    }
+    for (u32 i = 0; i < m->sm_count; i++) sm_init(&m->sms[i], m, m->gpu, i);
+    TRY(create_starting(m));
     TRY(memsys_create(m->gpu, sim->pages, m->pool, &m->memsys));
     m->quantum = quantum_of(memsys_least_latency(m->memsys));
     m->behind = m->pool && m->quantum > 1;
@@ -76,6 +84,10 @@ void time_machine_destroy(TimeMachine *m) {
     for (u32 i = 0; m->sms && i < m->sm_count; i++) sm_free(&m->sms[i]);
     mem_free(m->sms);
     mem_free(m->active);
+    mem_free(m->senders);
+    mem_free(m->awake.words);
+    mem_free(m->ran.words);
+    for (u32 i = 0; m->starting && i < machine_workers(m); i++) mem_free(m->starting[i].sms);
     mem_free(m->starting);
     for (u32 i = 0; i < 2 * m->sm_count; i++)
         if (m->inbox[i % 2]) vec_free(&m->inbox[i % 2][i / 2].replies);
@@ -135,6 +147,7 @@ void machine_abandon(TimeMachine *m) {
     memsys_flush(m->memsys);
     m->code.len = 0;
     empty_inboxes(m);
+    m->sender_count = 0;
     m->pending = false;
     m->quiet = 0;
 }
@@ -160,8 +173,8 @@ static Status gather(TimeMachine *m) {
         if (!m->order) return STATUS_NO_MEMORY;
     }
     memset(m->order, 0, sizeof *m->order * (span + 1));
-    for (u32 i = 0; i < m->sm_count; i++) {
-        const Requests *sent = &m->sms[i].sent;
+    for (u32 i = 0; i < m->sender_count; i++) {
+        const Requests *sent = &m->sms[m->senders[i]].sent;
         for (u32 k = 0; k < sent->len; k++) {
             assert(sent->data[k].cycle >= m->sent_from && sent->data[k].cycle < m->sent_until);
             m->order[sent->data[k].cycle - m->sent_from + 1]++;
@@ -172,12 +185,13 @@ static Status gather(TimeMachine *m) {
     m->requests.len = 0;
     TRY(vec_reserve(&m->requests, total));
     m->requests.len = total;
-    for (u32 i = 0; i < m->sm_count; i++) {
-        Requests *sent = &m->sms[i].sent;
+    for (u32 i = 0; i < m->sender_count; i++) {
+        Requests *sent = &m->sms[m->senders[i]].sent;
         for (u32 k = 0; k < sent->len; k++)
             m->requests.data[m->order[sent->data[k].cycle - m->sent_from]++] = sent->data[k];
         sent->len = 0;
     }
+    m->sender_count = 0;
     return STATUS_OK;
 }
 
@@ -189,6 +203,7 @@ Status memory_serve(TimeMachine *m, u32 side) {
         const MemReply *reply = &m->replies.data[i];
         Inbox *inbox = &m->inbox[side][reply->sm];
         TRY(vec_push(&inbox->replies, *reply));
+        bitset_add(&m->awake, reply->sm);
         if (reply->cycle < inbox->first) inbox->first = reply->cycle;
     }
     return STATUS_OK;
@@ -214,11 +229,15 @@ static bool sm_is_active(const TimeMachine *m, const Sm *sm) {
 
 static void choose_active(TimeMachine *m) {
     m->active_count = 0;
-    for (u32 i = 0; i < m->sm_count; i++)
-        if (sm_is_active(m, &m->sms[i]))
-            m->active[m->active_count++] = i;
-        else
-            m->sms[i].now = m->now;
+    for (u32 i = bitset_next(&m->awake, 0); i != WL_NONE; i = bitset_next(&m->awake, i + 1)) {
+        if (!sm_is_active(m, &m->sms[i])) {
+            bitset_remove(&m->awake, i);
+            continue;
+        }
+        m->active[m->active_count++] = i;
+        m->sms[i].now = m->now;
+        bitset_add(&m->ran, i);
+    }
 }
 
 // SMs from now to `until`; what they asked for becomes what is pending.
@@ -229,6 +248,7 @@ static Status run_window(TimeMachine *m, u64 stops, u64 until, bool first, Diag 
         Requests sent = sm->out;
         sm->out = sm->sent;
         sm->sent = sent;
+        if (sent.len) m->senders[m->sender_count++] = m->active[i];
     }
     m->pending = true;
     m->given = false;
@@ -385,7 +405,6 @@ static Status step(TimeMachine *m, u64 limit, Diag *diag) {
 
 static void pass_cycles(TimeMachine *m, u64 cycles) {
     m->now += cycles;
-    for (u32 i = 0; i < m->sm_count; i++) m->sms[i].now = m->now;
     settle_all(m);
     if (m->next_watch <= m->now) m->next_watch = (m->now / m->watcher.cycles + 1) * m->watcher.cycles;
 }

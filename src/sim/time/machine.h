@@ -3,6 +3,7 @@
 #ifndef WL_SIM_TIME_MACHINE_H
 #define WL_SIM_TIME_MACHINE_H
 
+#include "base/bitset.h"
 #include "sim/time/sm.h"
 
 typedef struct Inbox {  // replies that an SM has not taken
@@ -10,6 +11,10 @@ typedef struct Inbox {  // replies that an SM has not taken
     u64 first;     // the earliest one's cycle, NEVER
     u8 apart[40];  // from the next one, which may be another thread's
 } Inbox;
+typedef struct StartQueue {  // SMs of one home that have CTAs to start
+    u32 *sms, count;
+    _Atomic u32 at;  // the next one to be started
+} StartQueue;
 typedef struct Window Window;  // window.c
 
 typedef struct Circle {  // circle.c
@@ -28,8 +33,13 @@ struct TimeMachine {
     u32 sm_count;
     u32 *active;  // SMs that run in this window, by number
     u32 active_count;
-    u32 *starting;  // of dispatch_start()
-    bool given;     // SMs may have been given CTAs that they have not started
+    Bitset awake;  // SMs that may have something to do: all others have not
+    Bitset ran;    // ... that have been active since CTAs were collected
+    u32 *senders;  // SMs that have asked for something in the window [sent_from, sent_until), by number
+    u32 sender_count;
+    StartQueue *starting;  // of each worker, for dispatch_start()
+    u32 homes;             // SMs that have been dealt out to the workers
+    bool given;            // SMs may have been given CTAs that they have not started
     Window *window;
     MemSys *memsys;
     bool behind;   // the memory system serves a window while the SMs are in the next one
@@ -74,6 +84,7 @@ WL_MUST_USE Status machine_prefetch(TimeMachine *m, const TimeRun *run);
 bool circle_look(TimeMachine *m);
 void circle_forget(TimeMachine *m);  // memory may have been written from outside
 
+static inline u32 machine_workers(const TimeMachine *m) { return m->pool ? pool_threads(m->pool) : 1; }
 void machine_abandon(TimeMachine *machine);  // everything under way is given up
 void machine_pay(TimeMachine *machine);      // what is owed passes, when nothing is under way
 

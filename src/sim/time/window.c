@@ -52,7 +52,7 @@ Status window_create(TimeMachine *m) {
     Window *w = m->window = mem_zero(1, sizeof *w);
     if (!w) return STATUS_NO_MEMORY;
     w->machine = m;
-    w->workers = m->pool ? pool_threads(m->pool) : 1;
+    w->workers = machine_workers(m);
     w->ready = mem_zero(w->workers, sizeof *w->ready);
     for (u32 i = 0; w->ready && i < w->workers; i++)
         if (!(w->ready[i].places = mem_zero(m->sm_count, sizeof *w->ready->places))) return STATUS_NO_MEMORY;
