@@ -306,6 +306,37 @@ static void tables_behind_tables_are_one(void **state) {
     assert_near(measured(LIST_OF_PLACES, "indirect-addressing", waits_for_load_gone), -1);
 }
 
+// Ten instructions of one line, one of them the special function unit's, one with the constant that tells a function.
+#define FUNCTION(coefficient)                                                                               \
+    BEGIN "ld.global.f32 %f1, [%rd3]; ex2.approx.f32 %f2, %f1; fma.rn.f32 %f3, %f2, %f1, " coefficient      \
+          "; mul.f32 %f3, %f3, %f1; mul.f32 %f3, %f3, %f1; mul.f32 %f3, %f3, %f1; mul.f32 %f3, %f3, %f1;\n" \
+          "mul.f32 %f3, %f3, %f1; mul.f32 %f3, %f3, %f1; st.global.f32 [%rd3], %f3; ret;"
+
+// What the unit has to do less, of what it has to do.
+static f64 special_gone(const char *body) {
+    Sampled s;
+    const KernelView *view = sampled_begin(&s, body);
+    for (u32 pc = 0; pc < view->flow.code->insn_count; pc++) {
+        subject_stall(&s.subject, pc, STALL_SELECTED, 10);
+        s.subject.places[pc].line = 7;
+    }
+    sampled_end(&s);
+    const Hit *hit = ask(&s, "fast-math");
+    f64 gone = hit ? hit->change.relief[RESOURCE_XU] / s.c.load.busy[RESOURCE_XU] : -9;
+    forget(&s);
+    return gone;
+}
+
+// The fast exponential has the same operation of the special function unit as the exact one, the fast sine and
+// logarithm have one where the exact ones have none, and of tanhf's two one is left.
+static void fast_functions_need_the_special_unit(void **state) {
+    (void)state;
+    assert_near(special_gone(FUNCTION("0fcb40007f")), 0);
+    assert_near(special_gone(FUNCTION("0f3d2aaabb")), -1);
+    assert_near(special_gone(FUNCTION("0f3e1039f6")), -1);
+    assert_true(special_gone(FUNCTION("0f3c80f082")) > 0.9);
+}
+
 // powf as far as it is looked for, in one line of the source.
 #define POWER(exponent, coefficient)                                                                                  \
     BEGIN "ld.global.f32 %f1, [%rd3]; mul.f32 %f2, %f1, " exponent "; neg.f32 %f3, %f2;\n"                            \
@@ -540,6 +571,7 @@ int main(void) {
                                        cmocka_unit_test(added_work_is_no_limit),
                                        cmocka_unit_test(records_in_the_l1),
                                        cmocka_unit_test(tables_behind_tables_are_one),
+                                       cmocka_unit_test(fast_functions_need_the_special_unit),
                                        cmocka_unit_test(small_whole_powers_are_products),
                                        cmocka_unit_test(work_of_ctas),
                                        cmocka_unit_test(atomics_meet_in_shared_memory),

@@ -13,27 +13,31 @@
 enum {
     EXACT_STEPS = 10,  // division, root, reciprocal
     FAST_STEPS = 4,    // __fdividef; sqrt.approx has 4, too
+    CHECK_STEPS = 1,   // FCHK of a division, which the special function unit does
 };
+#define SPECIAL_INTERVAL 8.0  // cycles, of a GPU that is not known
 
 // Functions of CUDA's math library (libdevice) and the exact operations of the machine code: a constant that only this
-// sequence has, the instructions of the exact version and of the fast one.
+// sequence has, the instructions of the exact version and of the fast one, and how many of each are the special
+// function unit's (MUFU, FRND, F2I, FCHK of nvcc 13.0's code for sm_90). A quarter of the lanes of other units is what
+// that has: exact sines and logarithms do without it, so that the fast ones give it more to do.
 static const struct {
     u32 bits;
     bool machine;  // only in machine code; PTX has one instruction for it
     const char *name, *fast;
-    u32 exact_steps, fast_steps;
+    u32 exact_steps, fast_steps, exact_special, fast_special;
 } sequences[] = {
-    {0xcb40007f, false, "expf", "__expf", 8, 5},                        // -(2^23 + 2^22 + 127): rounds to an integer
-    {0x3e1039f6, false, "logf", "__logf", 22, 4},                       // of the polynomial
-    {0x3f22f983, false, "the reduction of an angle", "__sinf", 14, 0},  // 2 / pi
-    {0x3dc6b27f, false, "log2f", "__log2f", 24, 3},                     // of the polynomial, as the next ones
-    {0x3c80f082, false, "tanhf", "__tanhf", 17, 1},
-    {0x3d6357bb, false, "powf", "__powf", 72, 6},
-    {0x3e089438, false, "tanf", "__tanf", 16, 5},
-    {0x3d2aaabb, false, "sinf or cosf", "__sinf or __cosf", 18, 2},  // 1 / 24, of the polynomial
-    {0x727fffff, true, "an exact square root", "sqrt.approx", EXACT_STEPS,
-     FAST_STEPS},  // largest argument of the short way
-    {0x01800000, true, "an exact reciprocal", "__fdividef", EXACT_STEPS, FAST_STEPS},  // is it a denormal number
+    {0xcb40007f, false, "expf", "__expf", 8, 5, 1, 1},   // -(2^23 + 2^22 + 127): rounds to an integer
+    {0x3e1039f6, false, "logf", "__logf", 22, 4, 0, 1},  // of the polynomial
+    {0x3f22f983, false, "the reduction of an angle", "__sinf", 14, 0, 1, 0},  // 2 / pi
+    {0x3dc6b27f, false, "log2f", "__log2f", 24, 3, 0, 1},                     // of the polynomial, as the next ones
+    {0x3c80f082, false, "tanhf", "__tanhf", 17, 1, 2, 1},
+    {0x3d6357bb, false, "powf", "__powf", 72, 6, 3, 2},
+    {0x3e089438, false, "tanf", "__tanf", 16, 5, 1, 3},
+    {0x3d2aaabb, false, "sinf or cosf", "__sinf or __cosf", 18, 2, 0, 1},  // 1 / 24, of the polynomial
+    {0x727fffff, true, "an exact square root", "sqrt.approx", EXACT_STEPS, FAST_STEPS, 1,
+     1},  // largest argument of the short way
+    {0x01800000, true, "an exact reciprocal", "__fdividef", EXACT_STEPS, FAST_STEPS, 1, 1},  // is it a denormal number
 };
 
 // --- which sequence ------------------------------------------------------------------------------------------------
@@ -80,9 +84,10 @@ static u32 find_sequence(const CasePart *part, u32 pc) {
 
 // --- lines ---------------------------------------------------------------------------------------------------------
 typedef struct MathLine {
-    u32 pc;             // one of its instructions
-    f64 saved, issued;  // samples of issue that are not needed; of all arithmetic
-    u32 next;           // of the same bucket
+    u32 pc;                             // one of its instructions
+    f64 saved, issued;                  // samples of issue that are not needed; of all arithmetic, but for
+    f64 special_saved, special_issued;  // ... that of the special function unit; negative: more of it are
+    u32 next;                           // of the same bucket
 } MathLine;
 
 typedef struct MathLines {  // by source line
@@ -115,17 +120,32 @@ static bool is_arithmetic(const CasePart *part, u32 pc) {
     return !other && (traits & TRAIT_ARITHMETIC || unit == UNIT_CBU || case_insn(part, pc)->kind == FLOW_BRANCH);
 }
 
+static bool is_special(const CasePart *part, u32 pc) { return case_insn(part, pc)->unit == UNIT_XU; }
+
+// What the fast versions ask of the special function unit that the exact ones did not.
+static void add_special(Hit *hit, f64 issued) {
+    const AdviceCase *c = hit->c;
+    f64 interval = c->gpu ? (f64)c->gpu->xu_interval : SPECIAL_INTERVAL;
+    if (issued <= 0 || c->load.issued <= 0) return;
+    hit->change.issues -= issued;
+    hit_relieve(hit, RESOURCE_XU, -issued * interval * c->load.issue_rate / c->load.issued);
+}
+
 // Saves the part of each line's arithmetic that is not needed.
 static void remove_lines(Hit *hit, const CasePart *part, MathLines *lines) {
     for (u32 pc = 0; pc < part->view->insn_count && lines->rows.len; pc++) {
         MathLine *line = line_of(hit->c, lines, part, pc, false);
-        if (line && is_arithmetic(part, pc)) line->issued += part->insns[pc].issued;
+        if (line && is_arithmetic(part, pc))
+            *(is_special(part, pc) ? &line->special_issued : &line->issued) += part->insns[pc].issued;
     }
     for (u32 pc = 0; pc < part->view->insn_count && lines->rows.len; pc++) {
         const MathLine *line = line_of(hit->c, lines, part, pc, false);
-        if (line && line->issued > 0 && is_arithmetic(part, pc))
-            hit_remove(hit, part, pc, fmin(line->saved / line->issued, 0.95));
+        if (!line || !is_arithmetic(part, pc)) continue;
+        bool special = is_special(part, pc);
+        f64 saved = special ? line->special_saved : line->saved, issued = special ? line->special_issued : line->issued;
+        if (issued > 0 && saved > 0) hit_remove(hit, part, pc, fmin(saved / issued, 0.95));
     }
+    for (u32 i = 0; i < lines->rows.len; i++) add_special(hit, -lines->rows.data[i].special_saved);
 }
 
 static f64 runs_of(const CasePart *part, u32 pc) { return block_runs(part, part->view->flow.cfg->block_of[pc]); }
@@ -137,10 +157,14 @@ typedef struct MathFound {
     u32 exact, names;  // operations; bits: sequences
 } MathFound;
 
-static void add_to_line(AdviceCase *c, MathLines *lines, MathFound *m, const CasePart *part, u32 pc, f64 saved) {
+// `steps` instructions less for each run, `special` of them the special function unit's.
+static void add_to_line(AdviceCase *c, MathLines *lines, MathFound *m, const CasePart *part, u32 pc, f64 steps,
+                        f64 special) {
     MathLine *line = line_of(c, lines, part, pc, true);
+    f64 runs = runs_of(part, pc);
     if (!line) return;
-    line->saved += saved;
+    line->saved += runs * (steps - special);
+    line->special_saved += runs * special;
     if (line->saved > m->most) m->most = line->saved, m->part = part, m->pc = pc;
 }
 
@@ -165,15 +189,16 @@ static void fast_math_of(Hit *hit, const CasePart *part, MathFound *m) {
         u32 sequence = find_sequence(part, pc);
         bool exact = part->insns[pc].traits & TRAIT_EXACT_MATH && !(part->insns[pc].traits & TRAIT_CALL);
         if (sequence != WL_NONE) {
-            f64 saved = runs_of(part, pc) * (sequences[sequence].exact_steps - (f64)sequences[sequence].fast_steps);
-            add_to_line(hit->c, &lines, m, part, pc, saved);
+            f64 steps = sequences[sequence].exact_steps - (f64)sequences[sequence].fast_steps;
+            f64 special = sequences[sequence].exact_special - (f64)sequences[sequence].fast_special;
+            add_to_line(hit->c, &lines, m, part, pc, steps, special);
             m->names |= 1u << sequence;
         }
         if (is_slow_path(part, pc)) hit_remove(hit, part, pc, 1);
         if (!exact || case_insn(part, pc)->kind == FLOW_CALL) continue;
         m->exact += part->insns[pc].issued > 0;
         if (machine)
-            add_to_line(hit->c, &lines, m, part, pc, runs_of(part, pc) * (EXACT_STEPS - FAST_STEPS));
+            add_to_line(hit->c, &lines, m, part, pc, EXACT_STEPS - FAST_STEPS, CHECK_STEPS);
         else
             add_exact(hit, part, pc, m);
     }
@@ -248,7 +273,8 @@ void replace_powers(AdviceCase *c) {
         for (u32 pc = 0; pc < part->view->flow.code->insn_count; pc++) {
             u32 products = products_at(part, pc);
             if (!products) continue;
-            add_to_line(c, &lines, &m, part, pc, runs_of(part, pc) * (sequences[POWF].exact_steps - (f64)products));
+            add_to_line(c, &lines, &m, part, pc, sequences[POWF].exact_steps - (f64)products,
+                        sequences[POWF].exact_special);
             count++;
         }
         remove_lines(hit, part, &lines);
