@@ -357,11 +357,16 @@ static bool multiplies_instead(const char *body) {
     return does;
 }
 
-// A whole power is a product of few factors; no other is, nor one that takes more products than __powf instructions.
-static void small_whole_powers_are_products(void **state) {
+// A whole power is a product of few factors, one of halves, quarters and thirds of roots as well; no other is, nor one
+// that takes more products than __powf instructions.
+static void small_powers_are_products_and_roots(void **state) {
     (void)state;
     assert_true(multiplies_instead(POWER("0f40800000", "0f3d6357bb")));   // 4
-    assert_false(multiplies_instead(POWER("0f40900000", "0f3d6357bb")));  // 4.5
+    assert_true(multiplies_instead(POWER("0f40900000", "0f3d6357bb")));   // 4.5
+    assert_true(multiplies_instead(POWER("0f3f400000", "0f3d6357bb")));   // 3/4
+    assert_true(multiplies_instead(POWER("0f3f2aaaab", "0f3d6357bb")));   // 2/3
+    assert_false(multiplies_instead(POWER("0f3f2aaa00", "0f3d6357bb")));  // nearly
+    assert_false(multiplies_instead(POWER("0f40966666", "0f3d6357bb")));  // 4.7
     assert_false(multiplies_instead(POWER("0f447a0000", "0f3d6357bb")));  // 1000
     assert_false(multiplies_instead(POWER("0f40800000", "0f3d6357bc")));  // not powf
 }
@@ -572,7 +577,7 @@ int main(void) {
                                        cmocka_unit_test(records_in_the_l1),
                                        cmocka_unit_test(tables_behind_tables_are_one),
                                        cmocka_unit_test(fast_functions_need_the_special_unit),
-                                       cmocka_unit_test(small_whole_powers_are_products),
+                                       cmocka_unit_test(small_powers_are_products_and_roots),
                                        cmocka_unit_test(work_of_ctas),
                                        cmocka_unit_test(atomics_meet_in_shared_memory),
                                        cmocka_unit_test(few_turns_can_be_constant),

@@ -2,6 +2,7 @@
 // fast-math, and powers of strength-reduction: arithmetic that takes many instructions where few would do. The
 // sequences are found by what nothing else has: an instruction of the PTX, or a constant or opcode of the machine code.
 // Each stands for so many instructions of its source line; which of the line's they are is not asked, they count alike.
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -206,20 +207,40 @@ static void fast_math_of(Hit *hit, const CasePart *part, MathFound *m) {
     vec_free(&lines.rows);
 }
 
-// --- strength-reduction: whole powers --------------------------------------------------------------------------------
-// powf multiplies the logarithm by the exponent, exactly: a product and what it lacks, both with the exponent. Where
-// that is a small whole number, squares and products give the same (and are as exact, but for the last bits).
+// --- strength-reduction: powers
+// --------------------------------------------------------------------------------------- powf multiplies the logarithm
+// by the exponent, exactly: a product and what it lacks, both with the exponent. Where that is a small whole number,
+// squares and products give the same (and are as exact, but for the last bits); halves and quarters take square roots
+// besides, thirds a cube root.
 enum { POWF = 5, EXPONENT_STEPS = 2 };
 
-// The number of products that make the power of the number with these bits; 0: it is no whole number above 1, or they
-// are no fewer than instructions of __powf.
-static u32 products_of(u32 bits) {
+typedef struct Power {   // of what gives the same
+    u32 steps, special;  // instructions, and those of them that are the special function unit's; 0: nothing is better
+} Power;
+
+// What the part of the exponent behind the point takes: instructions of nvcc 13.0 for sm_90 on the way that is nearly
+// always taken, and the product with the rest.
+static const struct {
+    f64 part;
+    u32 steps, special;
+} roots[] = {{0, 0, 0}, {1 / 2.0, 10, 1}, {1 / 4.0, 20, 2}, {3 / 4.0, 21, 2}, {1 / 3.0, 16, 2}, {2 / 3.0, 17, 2}};
+
+static u32 root_of(f64 part, f64 exponent) {
+    for (u32 i = 0; i < WL_COUNT(roots); i++)
+        if (fabs(part - roots[i].part) <= FLT_EPSILON * exponent) return i;
+    return WL_NONE;
+}
+
+// The number with these bits as an exponent, unless it takes as many products as __powf has instructions.
+static Power power_of(u32 bits) {
     f32 exponent;
     memcpy(&exponent, &bits, sizeof exponent);
-    if (!(exponent >= 2 && exponent < 1 << 16) || exponent != floorf(exponent)) return 0;
-    u32 products = 0;
-    for (u32 n = (u32)exponent; n > 1; n /= 2) products += 1 + n % 2;
-    return products < sequences[POWF].fast_steps ? products : 0;
+    if (!(exponent > 0 && exponent < 1 << 16) || exponent == 1) return (Power){0};
+    u32 whole = (u32)exponent, products = 0, root = root_of((f64)exponent - whole, (f64)exponent);
+    for (u32 n = whole; n > 1; n /= 2) products += 1 + n % 2;
+    if (root == WL_NONE || products >= sequences[POWF].fast_steps) return (Power){0};
+    bool both = whole && roots[root].steps;
+    return (Power){products + roots[root].steps + both, roots[root].special};
 }
 
 static bool has_constant(const CasePart *part, u32 pc, u32 wanted) {
@@ -256,11 +277,13 @@ static bool is_product(const CasePart *part, u32 pc) {
                 : part->insns[pc].traits & TRAIT_ARITHMETIC && case_insn(part, pc)->uses == 2;
 }
 
-// The products that replace the power whose exponent is met here first; 0: none is.
-static u32 products_at(const CasePart *part, u32 pc) {
-    u32 bits, products = 0;
-    if (is_product(part, pc) && constant_of(part, pc, 0, &bits)) products = products_of(bits);
-    return products && meets_again(part, pc, bits, EXPONENT_STEPS) && is_of_powf(part, pc) ? products : 0;
+// What replaces the power whose exponent is met here first.
+static Power power_at(const CasePart *part, u32 pc) {
+    u32 bits;
+    Power power = {0};
+    if (is_product(part, pc) && constant_of(part, pc, 0, &bits)) power = power_of(bits);
+    bool is = power.steps && meets_again(part, pc, bits, EXPONENT_STEPS) && is_of_powf(part, pc);
+    return is ? power : (Power){0};
 }
 
 void replace_powers(AdviceCase *c) {
@@ -271,10 +294,10 @@ void replace_powers(AdviceCase *c) {
         const CasePart *part = &c->parts[p];
         MathLines lines = {0};
         for (u32 pc = 0; pc < part->view->flow.code->insn_count; pc++) {
-            u32 products = products_at(part, pc);
-            if (!products) continue;
-            add_to_line(c, &lines, &m, part, pc, sequences[POWF].exact_steps - (f64)products,
-                        sequences[POWF].exact_special);
+            Power power = power_at(part, pc);
+            if (!power.steps) continue;
+            add_to_line(c, &lines, &m, part, pc, sequences[POWF].exact_steps - (f64)power.steps,
+                        sequences[POWF].exact_special - (f64)power.special);
             count++;
         }
         remove_lines(hit, part, &lines);
@@ -282,11 +305,13 @@ void replace_powers(AdviceCase *c) {
     }
     if (!m.part || hit->change.issues <= 0) return hit_drop(hit);
     f64 share = 100 * hit->change.issues / c->load.issued;
-    hit_fact(hit, "whole_powers", count, "calls", "%u call%s of powf have a small whole number as exponent", count,
+    hit_fact(hit, "small_powers", count, "calls",
+             "%u call%s of powf have small whole numbers, halves, quarters or thirds as exponent", count,
              plural(count));
     hit_fact(hit, "power_issue_share", share, "%", "%.0f %% of what is issued would not be needed", share);
     hit_caution(hit, "the last bits of results may change");
-    hit_end_line(hit, m.part, m.pc, "Multiply instead of calling powf at %s", place_text(c, m.part, m.pc));
+    hit_end_line(hit, m.part, m.pc, "Write products and roots instead of calling powf at %s",
+                 place_text(c, m.part, m.pc));
 }
 
 // --- fast-math: the rule ---------------------------------------------------------------------------------------------
