@@ -371,6 +371,29 @@ static void small_powers_are_products_and_roots(void **state) {
     assert_false(multiplies_instead(POWER("0f40800000", "0f3d6357bc")));  // not powf
 }
 
+// A value that a loop of its own brings below another, by `step`.
+#define NEARER(step)                                                                                              \
+    BEGIN "ld.shared.f32 %f1, [tile]; ld.shared.f32 %f2, [tile+4]; ld.shared.f32 %f4, [tile+8];\n"                \
+          "setp.leu.f32 %p1, %f1, %f2; @%p1 bra near;\nmore: " step "; setp.gt.f32 %p2, %f1, %f2; @%p2 bra more;" \
+          "\nnear: st.global.f32 [%rd3], %f1; ret;"
+
+// Part of what is issued that goes.
+static f64 issues_gone(const Sampled *s, const Hit *hit) { return hit->change.issues / s->c.load.issued; }
+
+// Where a loop ends that takes steps follows from where it begins: a product, a rounding and a sum instead of the three
+// instructions of its turns and of the test before it. Not where a turn makes more of the value, or asks memory.
+static void loops_that_bring_a_value_near_go(void **state) {
+    (void)state;
+    const char *rule = "branch-elimination";
+    f64 all = 20;  // instructions, all as often
+    assert_float_equal(measured(NEARER("sub.f32 %f1, %f1, %f4"), rule, issues_gone), (3.0 + 2 - 3) / all, 0.03);
+    assert_true(measured(NEARER("mul.f32 %f1, %f1, 0f3f000000"), rule, issues_gone) > 0);
+    assert_near(measured(NEARER("fma.rn.f32 %f1, %f1, %f4, %f2"), rule, issues_gone), -1);
+    assert_near(measured(NEARER("mul.f32 %f1, %f1, %f1"), rule, issues_gone), -1);
+    assert_near(measured(NEARER("sub.f32 %f1, %f1, %f4; st.global.f32 [%rd3+16], %f1"), rule, issues_gone), -1);
+    assert_near(measured(NEARER("ld.volatile.global.f32 %f5, [%rd3]; sub.f32 %f1, %f1, %f5"), rule, issues_gone), -1);
+}
+
 static bool may_differ(const char *end) {
     Sampled s;
     char body[1024] =
@@ -578,6 +601,7 @@ int main(void) {
                                        cmocka_unit_test(tables_behind_tables_are_one),
                                        cmocka_unit_test(fast_functions_need_the_special_unit),
                                        cmocka_unit_test(small_powers_are_products_and_roots),
+                                       cmocka_unit_test(loops_that_bring_a_value_near_go),
                                        cmocka_unit_test(work_of_ctas),
                                        cmocka_unit_test(atomics_meet_in_shared_memory),
                                        cmocka_unit_test(few_turns_can_be_constant),

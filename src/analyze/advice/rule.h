@@ -282,6 +282,8 @@ bool insn_feeds(const CasePart *part, u32 pc, u32 depth, bool (*wanted)(const Ca
 
 // The part of strength-reduction that is about powf. rules/math.c
 void replace_powers(AdviceCase *c);
+// The part of branch-elimination that is about loops that only bring a value near. rules/stepping.c
+void skip_steps(AdviceCase *c);
 // The part of register-reuse that is about several results for each thread. rules/register_tiles.c
 void reuse_in_tiles(AdviceCase *c);
 // What a sequence of known turns does not compute: branches, tests, counters, places. rules/loop_unrolling.c

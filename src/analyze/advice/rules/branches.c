@@ -324,4 +324,5 @@ void rule_branch_elimination(AdviceCase *c) {
         }
         look_at_copies(c, &c->parts[p]);
     }
+    skip_steps(c);
 }
