@@ -394,6 +394,26 @@ static void loops_that_bring_a_value_near_go(void **state) {
     assert_near(measured(NEARER("ld.volatile.global.f32 %f5, [%rd3]; sub.f32 %f1, %f1, %f5"), rule, issues_gone), -1);
 }
 
+// Eight sums and products of %f1, once with one value and once with another.
+#define FOUR(value) \
+    "mul.f32 %f1, %f1, " value "; add.f32 %f1, %f1, " value "; mul.f32 %f1, %f1, %f1; add.f32 %f1, %f1, " value ";\n"
+#define TWO_WAYS(test, first, second)                                                                       \
+    BEGIN "ld.shared.f32 %f1, [tile]; ld.shared.f32 %f2, [tile+4]; " test "; @%p1 bra other;\n" first first \
+          "bra near;\nother: " second second "near: st.global.f32 [%rd3], %f1; ret;"
+#define BY_LANE "setp.gt.s32 %p1, %r1, 7"
+
+// Two ways that do the same with other values, both of them run as often as the branch: eight instructions of each run
+// once then, and the branch goes. Not where the ways differ, or all lanes take the same.
+static void ways_that_are_alike_are_one(void **state) {
+    (void)state;
+    const char *rule = "branch-elimination";
+    f64 gone = measured(TWO_WAYS(BY_LANE, FOUR("%f2"), FOUR("%f3")), rule, issues_gone);
+    assert_float_equal(gone, (8.0 + 1) / 31, 0.03);
+    assert_near(measured(TWO_WAYS(BY_LANE, FOUR("%f2"), "min.f32 %f1, %f1, %f2; neg.f32 %f1, %f1;"), rule, issues_gone),
+                -1);
+    assert_near(measured(TWO_WAYS("setp.gt.s32 %p1, %r5, 7", FOUR("%f2"), FOUR("%f3")), rule, issues_gone), -1);
+}
+
 static bool may_differ(const char *end) {
     Sampled s;
     char body[1024] =
@@ -602,6 +622,7 @@ int main(void) {
                                        cmocka_unit_test(fast_functions_need_the_special_unit),
                                        cmocka_unit_test(small_powers_are_products_and_roots),
                                        cmocka_unit_test(loops_that_bring_a_value_near_go),
+                                       cmocka_unit_test(ways_that_are_alike_are_one),
                                        cmocka_unit_test(work_of_ctas),
                                        cmocka_unit_test(atomics_meet_in_shared_memory),
                                        cmocka_unit_test(few_turns_can_be_constant),

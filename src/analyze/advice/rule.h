@@ -272,6 +272,9 @@ bool insn_calls_itself(AdviceCase *c, const CasePart *part, u32 pc);
 // Machine code: the name of the compiler's routine or of the device function behind the kernel that `pc` is in; NULL:
 // none.
 const char *insn_routine(const CasePart *part, u32 pc);
+// The operation without its modifiers, SassOp or PtxOp, below INSN_OPS. traits.c
+enum { INSN_OPS = 1024 };
+u32 insn_op(const CasePart *part, u32 pc);
 // Machine instructions for one execution; 1 where it is not known.
 f64 insn_steps(const CasePart *part, u32 pc);
 // The instruction that defines what operand `use` (0: the first source) of `pc` sees; WL_NONE: none, or several.
@@ -284,6 +287,8 @@ bool insn_feeds(const CasePart *part, u32 pc, u32 depth, bool (*wanted)(const Ca
 void replace_powers(AdviceCase *c);
 // The part of branch-elimination that is about loops that only bring a value near. rules/stepping.c
 void skip_steps(AdviceCase *c);
+// ... about ways that do the same with other values. rules/alike.c
+void join_ways(AdviceCase *c);
 // The part of register-reuse that is about several results for each thread. rules/register_tiles.c
 void reuse_in_tiles(AdviceCase *c);
 // What a sequence of known turns does not compute: branches, tests, counters, places. rules/loop_unrolling.c
@@ -320,6 +325,9 @@ bool guard_differs(AdviceCase *c, const CasePart *part, u32 pc);
 // Turns that need nothing of the turn before can be dealt to different threads; those in which the warps of a CTA meet,
 // to different CTAs. What is joined at the end (sums) counts as nothing. deal.c
 bool loop_can_be_dealt(AdviceCase *c, const CasePart *part, u32 loop);
+// Machine code: the BSYNC at the begin of block `meets`, and in block `parts` the BSSY (WL_NONE: it is elsewhere) of
+// the same barrier, by which lanes wait for those that went another way. False: there is none. scope.c
+bool lanes_meet(const CasePart *part, u32 parts, u32 meets, u32 *begin, u32 *end);
 u32 loop_header_pc(const CasePart *part, u32 loop);
 u32 loop_line_pc(const CasePart *part, u32 loop);  // the first instruction from there on whose line is known
 

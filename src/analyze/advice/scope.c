@@ -62,3 +62,21 @@ Status case_find_loops(AdviceCase *c, CasePart *part) {
     for (u32 pc = 0; pc < part->view->insn_count; pc++) add_to_loops(part, pc);
     return STATUS_OK;
 }
+
+static const SassOperand *barrier_of(const CasePart *part, u32 pc, SassOp op) {
+    const SassInsn *insn = insn_machine(part, pc);
+    if (!insn || insn->op != op || !insn->operand_count) return NULL;
+    return &part->view->flow.code->sass->operands.data[insn->operands];
+}
+
+bool lanes_meet(const CasePart *part, u32 parts, u32 meets, u32 *begin, u32 *end) {
+    const FlowBlock *b = &part->view->flow.cfg->blocks[parts];
+    *begin = WL_NONE;
+    *end = part->view->flow.cfg->blocks[meets].first;
+    const SassOperand *sync = barrier_of(part, *end, SASS_OP_BSYNC);
+    for (u32 pc = b->first; sync && pc < b->first + b->count; pc++) {
+        const SassOperand *bssy = barrier_of(part, pc, SASS_OP_BSSY);
+        if (bssy && bssy->reg.index == sync->reg.index) *begin = pc;
+    }
+    return sync != NULL;
+}

@@ -98,3 +98,12 @@ u32 insn_traits(const KernelView *view, u32 pc) {
     if (ptx_ops[form->op].flags & OPF_MATRIX) traits |= TRAIT_MATRIX;
     return traits | ptx_traits(form);
 }
+
+_Static_assert((u32)OP_COUNT <= INSN_OPS && (u32)SASS_OP_COUNT < INSN_OPS, "rules count instructions by operation");
+
+u32 insn_op(const CasePart *part, u32 pc) {
+    const FlowCode *code = part->view->flow.code;
+    if (code->sass) return insn_machine(part, pc)->op;
+    const Module *m = code->module;
+    return m ? insn_form(m, &m->insns[m->funcs[code->func].insns + pc])->op : 0;
+}

@@ -316,6 +316,8 @@ static void look_at_copies(AdviceCase *c, const CasePart *part) {
 }
 
 void rule_branch_elimination(AdviceCase *c) {
+    skip_steps(c);
+    join_ways(c);
     for (u32 p = 0; p < c->part_count; p++) {
         for (u32 l = 0; l < c->parts[p].view->flow.loops->loop_count; l++) {
             const CaseLoop *loop = &c->parts[p].loops[l];
@@ -324,5 +326,4 @@ void rule_branch_elimination(AdviceCase *c) {
         }
         look_at_copies(c, &c->parts[p]);
     }
-    skip_steps(c);
 }

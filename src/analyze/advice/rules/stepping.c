@@ -121,25 +121,13 @@ static void remove_test(Steps *s, u32 block) {
     if (compare != WL_NONE && alone) bitset_add(&s->gone, compare);
 }
 
-static const SassOperand *barrier_of(const CasePart *part, u32 pc, SassOp op) {
-    const SassInsn *insn = insn_machine(part, pc);
-    if (!insn || insn->op != op || !insn->operand_count) return NULL;
-    return &part->view->flow.code->sass->operands.data[insn->operands];
-}
-
-// Where lanes wait for those that turn on: BSYNC at the begin of the block behind the loop, and the BSSY before it.
+// Where lanes wait for those that turn on, in front of the block behind the loop.
 static bool remove_join(Steps *s, u32 join, u32 guard) {
-    const FlowResults *flow = &s->part->view->flow;
-    u32 at = flow->cfg->blocks[join].first;
-    const SassOperand *meets = barrier_of(s->part, at, SASS_OP_BSYNC);
-    if (!meets) return false;
-    bitset_add(&s->gone, at);
-    bitset_add(&s->joined, at + 1);
-    const FlowBlock *b = &flow->cfg->blocks[guard];
-    for (u32 pc = b->first; pc < b->first + b->count; pc++) {
-        const SassOperand *begins = barrier_of(s->part, pc, SASS_OP_BSSY);
-        if (begins && begins->reg.index == meets->reg.index) bitset_add(&s->gone, pc);
-    }
+    u32 begin, end;
+    if (!lanes_meet(s->part, guard, join, &begin, &end)) return false;
+    bitset_add(&s->gone, end);
+    bitset_add(&s->joined, end + 1);
+    if (begin != WL_NONE) bitset_add(&s->gone, begin);
     return true;
 }
 
