@@ -111,27 +111,42 @@ static void fill_issues(CasePart *part) {
     }
 }
 
-// All instructions of a block run equally often; of each only a few samples may have caught it issuing, or none. The
-// first one after a jump hardly ever is: on an H200 such samples belong to the instruction behind the jump. Together
-// they have issued as often as was sampled, also where blocks are added that ran and were never caught at it.
+// Samples of a GPU give an issue behind a jump to the instruction that stands behind the jump, not to where it went:
+// the first one of a block has those of jumps over it, and lacks its own. So does BSYNC, at which each group of lanes
+// arrives, and what stands behind it (an H200: hologram, starlings and vortices of examples/advice).
+static u32 wrongly_sampled(const CasePart *part, const FlowBlock *block) {
+    const SassInsn *first = part->view->flow.code->sass && block->count ? insn_machine(part, block->first) : NULL;
+    return !first ? 0 : first->op == SASS_OP_BSYNC ? 2 : 1;
+}
+
+// All instructions of a block run equally often; of each only a few samples may have caught it issuing, or none.
+// Together they have issued as often as was sampled, also where blocks are added that ran and were never caught at it.
 static void even_out(CasePart *part) {
     const Cfg *cfg = part->view->flow.cfg;
     f64 sampled = 0, all = 0;
     for (u32 b = 0; b < cfg->block_count; b++) {
         const FlowBlock *block = &cfg->blocks[b];
-        f64 issued = 0, waited = 0;
-        for (u32 pc = block->first; pc < block->first + block->count; pc++) {
+        u32 wrong = wrongly_sampled(part, block), end = block->first + block->count;
+        f64 issued = 0, waited = 0, right = 0;
+        for (u32 pc = block->first; pc < end; pc++) {
             issued += part->insns[pc].issued;
             waited += part->insns[pc].stalled;
+            if (pc >= block->first + wrong) right += part->insns[pc].issued;
         }
         sampled += issued;
         if (issued <= 0 && waited > 0) issued = fmin(waited, 0.5);  // it ran, and was never caught issuing
-        all += issued;
-        for (u32 pc = block->first; pc < block->first + block->count; pc++)
-            part->insns[pc].issued = issued / block->count;
+        f64 runs = block->count > wrong ? right / (block->count - wrong) : issued / block->count;
+        f64 groups = wrong == 2 && block->count > 2 ? fmax(issued - right - runs, runs) : runs;
+        for (u32 pc = block->first; pc < end; pc++) {
+            part->insns[pc].executed = runs;
+            part->insns[pc].issued = pc == block->first ? groups : runs;
+            all += part->insns[pc].issued;
+        }
     }
-    for (u32 pc = 0; pc < part->view->insn_count; pc++)
-        part->insns[pc].executed = part->insns[pc].issued *= sampled > 0 ? sampled / all : 1;
+    for (u32 pc = 0; pc < part->view->insn_count && all > 0 && sampled > 0; pc++) {
+        part->insns[pc].issued *= sampled / all;
+        part->insns[pc].executed *= sampled / all;
+    }
 }
 
 static Status index_blame(AdviceCase *c, CasePart *part) {

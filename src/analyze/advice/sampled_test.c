@@ -233,7 +233,7 @@ TEST(what_passes_parameters_goes_with_the_call) {
     RecordSample rows[] = {{.pc = MOVE, .stall = STALL_SELECTED, .samples = 10},
                            {.pc = CALL, .stall = STALL_SELECTED, .samples = 10},
                            {.pc = RESULT, .stall = STALL_SELECTED, .samples = 10},
-                           {.pc = COMPUTES, .stall = STALL_SELECTED, .samples = 10},
+                           {.pc = COMPUTES, .stall = STALL_SELECTED, .samples = 30},
                            {.pc = FUNCTION, .stall = STALL_SELECTED, .samples = 10},
                            {.pc = MAKES_ZERO, .stall = STALL_SELECTED, .samples = 10},
                            {.pc = RETURN, .stall = STALL_SELECTED, .samples = 10},
@@ -253,7 +253,7 @@ TEST(what_passes_parameters_goes_with_the_call) {
 // Of tests/sass/kernels.cu, `quotient`, where the long division is one of 32 bits: the reciprocal, the product that
 // is the quotient, and what corrects it.
 enum { RECIPROCAL = 51, PRODUCT = 60, CORRECTED = 68 };
-static const RecordSample of_quotient[] = {{.pc = RECIPROCAL, .stall = STALL_SELECTED, .samples = 20},
+static const RecordSample of_quotient[] = {{.pc = RECIPROCAL + 1, .stall = STALL_SELECTED, .samples = 20},
                                            {.pc = CORRECTED, .stall = STALL_WAIT, .samples = 300}};
 
 // By a reciprocal that is known: the product and a shift are left, the reciprocal's six steps and the seven of the

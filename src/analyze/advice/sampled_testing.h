@@ -17,9 +17,8 @@ typedef struct Sampled {
     AdviceCase c;
 } Sampled;
 
-// A launch of 1000 blocks of 128 threads of a kernel with the body in PTX, no sample yet.
-static inline KernelView *sampled_begin(Sampled *s, const char *body) {
-    subject_ptx(&s->subject, body);
+// A launch of 1000 blocks of 128 threads of the subject, no sample yet.
+static inline KernelView *sampled_launch(Sampled *s) {
     KernelView *view = &s->subject.view;
     view->provenance = "sampled";
     view->basis = VIEW_SAMPLES;
@@ -29,6 +28,12 @@ static inline KernelView *sampled_begin(Sampled *s, const char *body) {
     view->launches =
         (ViewLaunches){.count = 1, .rows = s->rows, .typical = &s->launch, .share = 1, .alike = 1, .shapes = 1};
     return view;
+}
+
+// The same of a kernel with the body in PTX.
+static inline KernelView *sampled_begin(Sampled *s, const char *body) {
+    subject_ptx(&s->subject, body);
+    return sampled_launch(s);
 }
 
 // Behind a load of global memory.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of branch-elimination that is about loops that do nothing but bring a value near: an angle by whole turns, a
 // distance by whole boxes, a number by halves. Where it ends follows from where it begins.
-#include <math.h>
-
 #include "analyze/advice/rule.h"
 #include "base/bitset.h"
 
@@ -18,7 +16,6 @@ typedef struct Steps {
     const CasePart *part;
     Bitset gone;    // instructions
     Bitset joined;  // ... behind which lanes that left a loop at different turns have met
-    f64 *runs;      // by block: times that it would run if lanes came to it together
     u32 count, pc;
     f64 forms, most;
 } Steps;
@@ -122,13 +119,12 @@ static void remove_test(Steps *s, u32 block) {
 }
 
 // Where lanes wait for those that turn on, in front of the block behind the loop.
-static bool remove_join(Steps *s, u32 join, u32 guard) {
+static void remove_join(Steps *s, u32 join, u32 guard) {
     u32 begin, end;
-    if (!lanes_meet(s->part, guard, join, &begin, &end)) return false;
+    if (!lanes_meet(s->part, guard, join, &begin, &end)) return;
     bitset_add(&s->gone, end);
     bitset_add(&s->joined, end + 1);
     if (begin != WL_NONE) bitset_add(&s->gone, begin);
-    return true;
 }
 
 static u32 block_behind(const CasePart *part, u32 loop) {
@@ -187,26 +183,20 @@ static void remove_loop(Steps *s, u32 loop) {
         before = flow->dominators->parent[before];
     }
     remove_test(s, before);
-    if (remove_join(s, behind, before)) s->runs[behind] = fmin(s->runs[behind], s->runs[before]);
+    remove_join(s, behind, before);
     s->count++;
-    if (!second) s->forms += s->runs[before];
+    if (!second) s->forms += block_runs(s->part, before);
     f64 samples = s->part->loops[loop].active + s->part->loops[loop].stalled;
     if (samples > s->most) s->most = samples, s->pc = loop_line_pc(s->part, loop);
 }
 
 // --- the change ------------------------------------------------------------------------------------------------------
 static void take_away(Hit *hit, const Steps *s) {
-    const FlowResults *flow = &s->part->view->flow;
-    for (u32 pc = 0; pc < s->part->view->insn_count; pc++) {
-        u32 block = flow->cfg->block_of[pc];
-        f64 runs = block_runs(s->part, block);
+    for (u32 pc = 0; pc < s->part->view->insn_count; pc++)
         if (bitset_has(&s->gone, pc))
             hit_remove(hit, s->part, pc, 1);
-        else if (s->runs[block] < runs)
-            hit_unissue(hit, s->part, pc, 1 - s->runs[block] / runs);
-        if (bitset_has(&s->joined, pc) && !bitset_has(&s->gone, pc))
+        else if (bitset_has(&s->joined, pc))
             hit_blamed(hit, s->part, pc, STALL_BIT(BRANCH_RESOLVING), 1);
-    }
 }
 
 static void add_forms(Hit *hit, f64 forms) {
@@ -218,13 +208,12 @@ static void add_forms(Hit *hit, f64 forms) {
 
 static void look_at(AdviceCase *c, const CasePart *part) {
     const FlowResults *flow = &part->view->flow;
-    Steps s = {.part = part, .runs = ARENA_ARRAY(c->scratch, f64, flow->cfg->block_count + 1)};
-    if (!s.runs || !bitset_init(&s.gone, c->scratch, part->view->insn_count + 1) ||
+    Steps s = {.part = part};
+    if (!bitset_init(&s.gone, c->scratch, part->view->insn_count + 1) ||
         !bitset_init(&s.joined, c->scratch, part->view->insn_count + 1)) {
         c->status = STATUS_NO_MEMORY;
         return;
     }
-    for (u32 b = 0; b < flow->cfg->block_count; b++) s.runs[b] = block_runs(part, b);
     for (u32 b = 0; b < flow->cfg->block_count; b++)
         for (u32 l = 0; l < flow->loops->loop_count; l++)
             if (flow->loops->loops[l].header == b) remove_loop(&s, l);
