@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels in machine code of which there are only samples, made up: how often instructions ran.
+// Kernels in machine code of which there are only samples, made up: how often instructions ran, and rules that look at
+// where lanes part and meet.
 #include "analyze/advice/sampled_testing.h"
 #include "flow/flow_testing.h"
 
@@ -82,10 +83,57 @@ static void groups_of_lanes_meet(void **state) {
     machine_end(&m);
 }
 
+#define DIVISION(divisor)                                                                               \
+    "|MUFU.RCP|R1," divisor, "|FCHK|P0,R2," divisor, "|FFMA|R3,-" divisor ",R1,1", "|FFMA|R3,R1,R3,R1", \
+        "|FFMA|R4,R3,R2,RZ", "|FFMA|R5,-" divisor ",R4,R2", "|FFMA|R3,R3,R5,R4"
+
+static f64 saved_of_divisions(const char *const *lines) {
+    static const u32 issued[32] = {100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100,
+                                   100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100};
+    Machine m;
+    machine_begin(&m, lines, issued);
+    sampled_end(&m.s);
+    const Hit *hit = ask(&m.s, "fast-math");
+    f64 special = hit ? hit->change.relief[RESOURCE_XU] / m.s.c.load.busy[RESOURCE_XU] : -1;
+    machine_end(&m);
+    return special;
+}
+
+// Fast divisions by the same number share its reciprocal: of four operations of the special function unit one is left,
+// else two.
+static void divisors_are_shared(void **state) {
+    (void)state;
+    static const char *const same[] = {
+        "|LDC|R8,c[0x0][0x210]", "|LDC|R2,c[0x0][0x214]", DIVISION("R8"), DIVISION("R8"), "|EXIT|", NULL};
+    static const char *const others[] = {
+        "|LDC|R8,c[0x0][0x210]", "|LDC|R9,c[0x0][0x214]", DIVISION("R8"), DIVISION("R9"), "|EXIT|", NULL};
+    assert_near(saved_of_divisions(same), 0.75);
+    assert_near(saved_of_divisions(others), 0.5);
+}
+
+// With the check go the branch by which it is left and the place where its ways meet, behind which warps wait.
+static void checks_and_their_ways_go(void **state) {
+    (void)state;
+    static const char *const lines[] = {
+        "|LDC|R8,c[0x0][0x210]", "|BSSY|B0,0xc0", DIVISION("R8"),   "@!P0|BRA|0xc0", "|MOV|R3,R2",
+        "|FMUL|R3,R3,R2",        "|BSYNC|B0",     "|FADD|R9,R3,R2", "|EXIT|",        NULL};
+    static const u32 issued[] = {100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 0, 100, 100, 100};
+    Machine m;
+    machine_begin(&m, lines, issued);
+    subject_stall(&m.s.subject, 13, STALL_BRANCH_RESOLVING, 900);
+    sampled_end(&m.s);
+    const Hit *hit = ask(&m.s, "fast-math");
+    assert_non_null(hit);
+    assert_true(hit->change.stalls > 800);
+    machine_end(&m);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_behind_a_jump_are_where_it_went),
         cmocka_unit_test(groups_of_lanes_meet),
+        cmocka_unit_test(divisors_are_shared),
+        cmocka_unit_test(checks_and_their_ways_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,6 +14,7 @@
 enum {
     EXACT_STEPS = 10,  // division, root, reciprocal
     FAST_STEPS = 4,    // __fdividef; sqrt.approx has 4, too
+    SHARED_STEPS = 1,  // of a division by what another was divided by: a product with its reciprocal
     CHECK_STEPS = 1,   // FCHK of a division, which the special function unit does
 };
 #define SPECIAL_INTERVAL 8.0  // cycles, of a GPU that is not known
@@ -28,10 +29,10 @@ static const struct {
     const char *name, *fast;
     u32 exact_steps, fast_steps, exact_special, fast_special;
 } sequences[] = {
-    {0xcb40007f, false, "expf", "__expf", 8, 5, 1, 1},   // -(2^23 + 2^22 + 127): rounds to an integer
-    {0x3e1039f6, false, "logf", "__logf", 22, 4, 0, 1},  // of the polynomial
+    {0xcb40007f, false, "expf", "__expf", 10, 5, 1, 1},  // -(2^23 + 2^22 + 127): rounds to an integer
+    {0x3e1039f6, false, "logf", "__logf", 26, 5, 0, 1},  // of the polynomial
     {0x3f22f983, false, "the reduction of an angle", "__sinf", 14, 0, 1, 0},  // 2 / pi
-    {0x3dc6b27f, false, "log2f", "__log2f", 24, 3, 0, 1},                     // of the polynomial, as the next ones
+    {0x3dc6b27f, false, "log2f", "__log2f", 28, 4, 0, 1},                     // of the polynomial, as the next ones
     {0x3c80f082, false, "tanhf", "__tanhf", 17, 1, 2, 1},
     {0x3d6357bb, false, "powf", "__powf", 72, 6, 3, 2},
     {0x3e089438, false, "tanf", "__tanf", 16, 5, 1, 3},
@@ -88,6 +89,7 @@ typedef struct MathLine {
     u32 pc;                             // one of its instructions
     f64 saved, issued;                  // samples of issue that are not needed; of all arithmetic, but for
     f64 special_saved, special_issued;  // ... that of the special function unit; negative: more of it are
+    f64 detour_issued;                  // of branches and meetings
     u32 next;                           // of the same bucket
 } MathLine;
 
@@ -132,19 +134,45 @@ static void add_special(Hit *hit, f64 issued) {
     hit_relieve(hit, RESOURCE_XU, -issued * interval * c->load.issue_rate / c->load.issued);
 }
 
+// What only leads to ways that are hardly ever gone (of denormal numbers, of large angles): tests, and where they meet.
+static bool is_detour(const CasePart *part, u32 pc) {
+    const FlowInsn *in = case_insn(part, pc);
+    bool back = in->kind == FLOW_BRANCH && in->target_count && part->view->flow.code->targets[in->targets] <= pc;
+    return part->view->kind == VIEW_SASS && !back && (in->kind == FLOW_BRANCH || in->unit == UNIT_CBU);
+}
+
+static f64 *issued_of(MathLine *line, const CasePart *part, u32 pc) {
+    return is_special(part, pc) ? &line->special_issued : is_detour(part, pc) ? &line->detour_issued : &line->issued;
+}
+
+// The part of the instruction that its line does not need: first of all no detours.
+static f64 part_saved(MathLine *line, const CasePart *part, u32 pc) {
+    f64 issued = *issued_of(line, part, pc), detours = fmin(line->detour_issued, line->saved);
+    f64 saved = is_special(part, pc) ? line->special_saved : is_detour(part, pc) ? detours : line->saved - detours;
+    return issued > 0 && saved > 0 ? fmin(saved / issued, is_detour(part, pc) ? 1 : 0.95) : 0;
+}
+
+// Behind the place where ways meet a warp waits until it is known who is there.
+static void meet_no_more(Hit *hit, const CasePart *part, MathLines *lines, u32 pc, f64 gone) {
+    const SassInsn *insn = insn_machine(part, pc);
+    if (!insn || insn->op != SASS_OP_BSYNC || pc + 1 >= part->view->insn_count) return;
+    MathLine *line = line_of(hit->c, lines, part, pc + 1, false);
+    f64 already = line && is_arithmetic(part, pc + 1) ? part_saved(line, part, pc + 1) : 0;
+    hit_blamed(hit, part, pc + 1, STALL_BIT(BRANCH_RESOLVING), gone * (1 - already));
+}
+
 // Saves the part of each line's arithmetic that is not needed.
 static void remove_lines(Hit *hit, const CasePart *part, MathLines *lines) {
     for (u32 pc = 0; pc < part->view->insn_count && lines->rows.len; pc++) {
         MathLine *line = line_of(hit->c, lines, part, pc, false);
-        if (line && is_arithmetic(part, pc))
-            *(is_special(part, pc) ? &line->special_issued : &line->issued) += part->insns[pc].issued;
+        if (line && is_arithmetic(part, pc)) *issued_of(line, part, pc) += part->insns[pc].issued;
     }
     for (u32 pc = 0; pc < part->view->insn_count && lines->rows.len; pc++) {
-        const MathLine *line = line_of(hit->c, lines, part, pc, false);
-        if (!line || !is_arithmetic(part, pc)) continue;
-        bool special = is_special(part, pc);
-        f64 saved = special ? line->special_saved : line->saved, issued = special ? line->special_issued : line->issued;
-        if (issued > 0 && saved > 0) hit_remove(hit, part, pc, fmin(saved / issued, 0.95));
+        MathLine *line = line_of(hit->c, lines, part, pc, false);
+        f64 gone = line && is_arithmetic(part, pc) ? part_saved(line, part, pc) : 0;
+        if (gone <= 0) continue;
+        hit_remove(hit, part, pc, gone);
+        meet_no_more(hit, part, lines, pc, gone);
     }
     for (u32 i = 0; i < lines->rows.len; i++) add_special(hit, -lines->rows.data[i].special_saved);
 }
@@ -183,6 +211,32 @@ static bool is_slow_path(const CasePart *part, u32 pc) {
     return name && strstr(name, "_f32_slowpath");
 }
 
+static bool is_division(const CasePart *part, u32 pc) {
+    const SassInsn *insn = insn_machine(part, pc);
+    return insn && insn->op == SASS_OP_FCHK;
+}
+
+static u32 node_of_divisor(const CasePart *part, u32 pc) {
+    const FlowInsn *in = case_insn(part, pc);
+    return in->uses < 2 ? WL_NONE : part->view->flow.chains->of_operand[in->operands + in->defs + 1];
+}
+
+// Whether a division ahead of `pc` in the same loop has the same divisor: fast ones share its reciprocal.
+static bool shares_divisor(const CasePart *part, u32 pc) {
+    u32 divisor = node_of_divisor(part, pc);
+    for (u32 other = 0; other < pc && divisor != WL_NONE; other++)
+        if (is_division(part, other) && node_of_divisor(part, other) == divisor &&
+            part->insns[other].loop == part->insns[pc].loop)
+            return true;
+    return false;
+}
+
+static void add_division(AdviceCase *c, MathLines *lines, MathFound *m, const CasePart *part, u32 pc) {
+    bool shared = is_division(part, pc) && shares_divisor(part, pc);
+    u32 steps = shared ? SHARED_STEPS : FAST_STEPS, special = CHECK_STEPS + shared;
+    add_to_line(c, lines, m, part, pc, EXACT_STEPS - (f64)steps, special);
+}
+
 static void fast_math_of(Hit *hit, const CasePart *part, MathFound *m) {
     MathLines lines = {0};
     bool machine = part->view->kind == VIEW_SASS;
@@ -199,7 +253,7 @@ static void fast_math_of(Hit *hit, const CasePart *part, MathFound *m) {
         if (!exact || case_insn(part, pc)->kind == FLOW_CALL) continue;
         m->exact += part->insns[pc].issued > 0;
         if (machine)
-            add_to_line(hit->c, &lines, m, part, pc, EXACT_STEPS - FAST_STEPS, CHECK_STEPS);
+            add_division(hit->c, &lines, m, part, pc);
         else
             add_exact(hit, part, pc, m);
     }
