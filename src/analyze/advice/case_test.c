@@ -128,12 +128,44 @@ static void checks_and_their_ways_go(void **state) {
     machine_end(&m);
 }
 
+// Of a division in double precision that becomes one of floats five of eight steps stay, of the tests of its range
+// nothing, and the special function unit has one operation more: its own check. Of conversions nothing stays.
+static void divisions_of_floats_take_fewer_steps(void **state) {
+    (void)state;
+    static const char *const lines[] = {"|LDC|R0,c[0x0][0x210]",
+                                        "|F2F.F64.F32|R2,R0",
+                                        "|MUFU.RCP64H|R5,R3",
+                                        "|DFMA|R6,-R2,R4,1",
+                                        "|FSETP.GEU.AND|P1,PT,|R9|,6.5827683646048100446e-37,PT",
+                                        "|DFMA|R6,R6,R6,R6",
+                                        "|DFMA|R6,R4,R6,R4",
+                                        "|DFMA|R4,-R2,R6,1",
+                                        "|DFMA|R4,R6,R4,R6",
+                                        "|DMUL|R8,R10,R4",
+                                        "|DFMA|R6,-R2,R8,R10",
+                                        "|DFMA|R8,R4,R6,R8",
+                                        "|FFMA|R4,RZ,R3,R9",
+                                        "|FSETP.GT.AND|P0,PT,|R4|,1.469367938527859385e-39,PT",
+                                        "|F2F.F32.F64|R0,R8",
+                                        "|EXIT|",
+                                        NULL};
+    static const u32 issued[] = {100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100};
+    Machine m;
+    machine_begin(&m, lines, issued);
+    sampled_end(&m.s);
+    const Hit *hit = ask(&m.s, "wrong-type");
+    assert_non_null(hit);
+    assert_near(hit->change.issues / 100, 8 - 5 + 3 - 1 + 2);
+    machine_end(&m);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_behind_a_jump_are_where_it_went),
         cmocka_unit_test(groups_of_lanes_meet),
         cmocka_unit_test(divisors_are_shared),
         cmocka_unit_test(checks_and_their_ways_go),
+        cmocka_unit_test(divisions_of_floats_take_fewer_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -148,6 +148,16 @@ void hit_edit(Hit *hit, EditKind kind, const CasePart *part, u32 pc, f64 fractio
 
 void hit_relieve(Hit *hit, Resource resource, f64 part_of_time) { hit->change.relief[resource] += part_of_time; }
 
+#define SPECIAL_INTERVAL 8.0  // cycles, of a GPU that is not known
+
+void hit_add_special(Hit *hit, f64 issued) {
+    const AdviceCase *c = hit->c;
+    f64 interval = c->gpu ? (f64)c->gpu->xu_interval : SPECIAL_INTERVAL;
+    if (issued <= 0 || c->load.issued <= 0) return;
+    hit->change.issues -= issued;
+    hit_relieve(hit, RESOURCE_XU, -issued * interval * c->load.issue_rate / c->load.issued);
+}
+
 void hit_shorten(Hit *hit, const CasePart *part, u32 pc, f64 fraction) {
     const EstimateLoad *load = &hit->c->load;
     f64 use = part->insns[pc].use[RESOURCE_LSU], left = 1 - fraction;

@@ -353,6 +353,8 @@ void hit_remove(Hit *hit, const CasePart *part, u32 pc, f64 fraction);
 // The instruction's accesses take the L1 so much less, each of them.
 void hit_shorten(Hit *hit, const CasePart *part, u32 pc, f64 fraction);
 void hit_relieve(Hit *hit, Resource resource, f64 part_of_time);
+// So many samples of issues are added, of instructions of the special function unit.
+void hit_add_special(Hit *hit, f64 issued);
 // The experiment that tries the advice edits this instruction so, to that part; on the simulator only.
 void hit_edit(Hit *hit, EditKind kind, const CasePart *part, u32 pc, f64 fraction);
 void hit_fact(Hit *hit, const char *name, f64 value, const char *unit, const char *format, ...) WL_PRINTF(5, 6);

@@ -10,14 +10,14 @@
 #include "analyze/advice/rule.h"
 
 // Instructions of what takes their place: the difference of the code's size with four and with twelve of them
-// (nvcc 13.0, -arch=sm_90, denormal numbers kept). Of the exact ones, those on the way that is nearly always taken.
+// (nvcc 13.0, -arch=sm_90, denormal numbers kept). Of the exact ones, those on the way that is nearly always taken. Of
+// exponentials and logarithms, a single one's with its constants, which few kernels have registers for.
 enum {
     EXACT_STEPS = 10,  // division, root, reciprocal
     FAST_STEPS = 4,    // __fdividef; sqrt.approx has 4, too
     SHARED_STEPS = 1,  // of a division by what another was divided by: a product with its reciprocal
     CHECK_STEPS = 1,   // FCHK of a division, which the special function unit does
 };
-#define SPECIAL_INTERVAL 8.0  // cycles, of a GPU that is not known
 
 // Functions of CUDA's math library (libdevice) and the exact operations of the machine code: a constant that only this
 // sequence has, the instructions of the exact version and of the fast one, and how many of each are the special
@@ -125,15 +125,6 @@ static bool is_arithmetic(const CasePart *part, u32 pc) {
 
 static bool is_special(const CasePart *part, u32 pc) { return case_insn(part, pc)->unit == UNIT_XU; }
 
-// What the fast versions ask of the special function unit that the exact ones did not.
-static void add_special(Hit *hit, f64 issued) {
-    const AdviceCase *c = hit->c;
-    f64 interval = c->gpu ? (f64)c->gpu->xu_interval : SPECIAL_INTERVAL;
-    if (issued <= 0 || c->load.issued <= 0) return;
-    hit->change.issues -= issued;
-    hit_relieve(hit, RESOURCE_XU, -issued * interval * c->load.issue_rate / c->load.issued);
-}
-
 // What only leads to ways that are hardly ever gone (of denormal numbers, of large angles): tests, and where they meet.
 static bool is_detour(const CasePart *part, u32 pc) {
     const FlowInsn *in = case_insn(part, pc);
@@ -174,7 +165,7 @@ static void remove_lines(Hit *hit, const CasePart *part, MathLines *lines) {
         hit_remove(hit, part, pc, gone);
         meet_no_more(hit, part, lines, pc, gone);
     }
-    for (u32 i = 0; i < lines->rows.len; i++) add_special(hit, -lines->rows.data[i].special_saved);
+    for (u32 i = 0; i < lines->rows.len; i++) hit_add_special(hit, -lines->rows.data[i].special_saved);
 }
 
 static f64 runs_of(const CasePart *part, u32 pc) { return block_runs(part, part->view->flow.cfg->block_of[pc]); }

@@ -7,7 +7,6 @@
 // What takes the place of such a loop, or of two that go either way: a product, a rounding, and what so many steps make
 // together. The special function unit rounds.
 enum { FORM_STEPS = 3, FORM_SPECIAL = 1 };
-#define SPECIAL_INTERVAL 8.0  // cycles, of a GPU that is not known
 
 enum { MOST_INSNS = 10, MOST_VALUES = 2, MOST_BEFORE = 4 /* instructions of a block that only leads to the loop */ };
 #define WORTH_IT 0.02  // of the samples
@@ -199,13 +198,6 @@ static void take_away(Hit *hit, const Steps *s) {
             hit_blamed(hit, s->part, pc, STALL_BIT(BRANCH_RESOLVING), 1);
 }
 
-static void add_forms(Hit *hit, f64 forms) {
-    const AdviceCase *c = hit->c;
-    f64 interval = c->gpu ? (f64)c->gpu->xu_interval : SPECIAL_INTERVAL;
-    hit->change.issues -= forms * FORM_STEPS;
-    hit_relieve(hit, RESOURCE_XU, -forms * FORM_SPECIAL * interval * c->load.issue_rate / c->load.issued);
-}
-
 static void look_at(AdviceCase *c, const CasePart *part) {
     const FlowResults *flow = &part->view->flow;
     Steps s = {.part = part};
@@ -221,7 +213,8 @@ static void look_at(AdviceCase *c, const CasePart *part) {
     Hit *hit = hit_begin(c);
     take_away(hit, &s);
     f64 share = case_share(c, hit->change.issues + hit->change.stalls);
-    add_forms(hit, s.forms);
+    hit->change.issues -= s.forms * (FORM_STEPS - FORM_SPECIAL);
+    hit_add_special(hit, s.forms * FORM_SPECIAL);
     if (share < WORTH_IT) return hit_drop(hit);
     hit_fact(hit, "stepping_loops", s.count, "loops", "%u loop%s only bring%s a value near, step by step", s.count,
              plural(s.count), s.count == 1 ? "s" : "");

@@ -103,7 +103,55 @@ static Routines double_routines(const CasePart *part) {
     return r;
 }
 
-static void add(Hit *hit, const CasePart *part, u32 pc, const Routines *routines, Doubles *d) {
+// Divisions and roots in line begin with an estimate of the upper half, which Newton's method makes exact: of 53 bits
+// that takes `steps` instructions, of 24 `kept`. Divisions see with `tests` more whether the result is in range, those
+// of floats with one of the special function unit (nvcc 13.0 for sm_90).
+enum { NEWTON_REACH = 64 /* instructions, of which others may be between */ };
+static const struct {
+    const char *estimate;  // MUFU
+    u32 steps, kept, tests;
+} newton[] = {{"RCP64H", 8, 5, 3}, {"RSQ64H", 8, 4, 0}};
+
+typedef struct Exact {
+    f64 *less;   // by instruction: the part of it that floats do without
+    f64 checks;  // samples of issue of the special function unit that they need besides
+} Exact;
+
+static u32 estimate_of(const CasePart *part, u32 pc) {
+    const SassInsn *insn = insn_machine(part, pc);
+    for (u32 k = 0; insn && insn->op == SASS_OP_MUFU && k < WL_COUNT(newton); k++)
+        if (sass_has(insn, newton[k].estimate)) return k;
+    return WL_NONE;
+}
+
+static bool is_range_test(const CasePart *part, u32 pc) {
+    u32 op = insn_machine(part, pc)->op;
+    return op == SASS_OP_FSETP || op == SASS_OP_FFMA;
+}
+
+static void mark_steps(const CasePart *part, u32 pc, u32 kind, Exact *x) {
+    u32 steps = newton[kind].steps, tests = newton[kind].tests;
+    for (u32 at = pc + 1; at < part->view->insn_count && at < pc + NEWTON_REACH; at++) {
+        if (!same_line(part, at, pc) || x->less[at] > 0) continue;
+        if (steps && is_double(part, at))
+            x->less[at] = 1 - (f64)newton[kind].kept / newton[kind].steps, steps--;
+        else if (tests && is_range_test(part, at))
+            x->less[at] = 1, tests--;
+    }
+    if (newton[kind].tests) x->checks += part->insns[pc].issued;
+}
+
+static bool find_exact(AdviceCase *c, const CasePart *part, Exact *x) {
+    *x = (Exact){.less = ARENA_ARRAY(c->scratch, f64, part->view->insn_count + 1)};
+    if (!x->less) return c->status = STATUS_NO_MEMORY, false;
+    for (u32 pc = 0; pc < part->view->insn_count && part->view->kind == VIEW_SASS; pc++) {
+        u32 kind = insn_routine(part, pc) ? WL_NONE : estimate_of(part, pc);
+        if (kind != WL_NONE) mark_steps(part, pc, kind, x);
+    }
+    return true;
+}
+
+static void add(Hit *hit, const CasePart *part, u32 pc, const Routines *routines, const Exact *exact, Doubles *d) {
     const CaseInsn *in = &part->insns[pc];
     const GpuModel *g = hit->c->gpu;
     f64 slower = g && g->fp64_latency ? 1 - (f64)g->alu_latency / (f64)g->fp64_latency : 0.5;
@@ -119,6 +167,7 @@ static void add(Hit *hit, const CasePart *part, u32 pc, const Routines *routines
     d->arithmetic += in->issued;
     const char *routine = routines->count ? insn_routine(part, pc) : NULL;
     f64 less = routine && is_of_routine(routines, routine)              ? ROUTINE_LESS
+               : exact->less[pc] > 0                                    ? exact->less[pc]
                : part->view->kind != VIEW_PTX && is_of_series(part, pc) ? TERMS_LESS
                                                                         : 0;
     hit_edit(hit, EDIT_AS_FLOAT, part, pc, 1);
@@ -143,12 +192,17 @@ void rule_wrong_type(AdviceCase *c) {
     Hit *hit = hit_begin(c);
     for (u32 p = 0; p < c->part_count; p++) {
         Routines routines = double_routines(&c->parts[p]);
+        Exact exact;
+        if (!find_exact(c, &c->parts[p], &exact)) return hit_drop(hit);
         for (u32 pc = 0; pc < c->parts[p].view->insn_count; pc++)
             if (c->parts[p].insns[pc].traits & (TRAIT_FP64 | TRAIT_WIDEN | TRAIT_NARROW))
-                add(hit, &c->parts[p], pc, &routines, &d);
+                add(hit, &c->parts[p], pc, &routines, &exact, &d);
+            else if (exact.less[pc] > 0)
+                hit_spare(hit, &c->parts[p], pc, exact.less[pc]);
             else if (is_constant_of_double(&c->parts[p], pc))
                 hit_spare(hit, &c->parts[p], pc, 1);
         shorten_routines(hit, &c->parts[p], &routines);
+        hit_add_special(hit, exact.checks);
     }
     if (!d.widened || !d.narrowed || d.arithmetic + d.conversions <= 0) return hit_drop(hit);
     f64 share = 100 * (d.arithmetic + d.conversions) / c->load.issued;
