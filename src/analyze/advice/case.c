@@ -119,34 +119,59 @@ static u32 wrongly_sampled(const CasePart *part, const FlowBlock *block) {
     return !first ? 0 : first->op == SASS_OP_BSYNC ? 2 : 1;
 }
 
+// How often the block ran, by those of its samples that are its own.
+static f64 sampled_runs(const CasePart *part, const FlowBlock *block) {
+    u32 wrong = wrongly_sampled(part, block), first = block->count > wrong ? block->first + wrong : block->first;
+    f64 issued = 0, waited = 0, count = block->first + block->count - first;
+    for (u32 pc = first; pc < block->first + block->count; pc++) {
+        issued += part->insns[pc].issued;
+        waited += part->insns[pc].stalled;
+    }
+    return (issued > 0 ? issued : fmin(waited, 0.5)) / count;  // it ran, and was never caught issuing
+}
+
+// Samples at the first instruction of the block of those who jumped over it, or back, by the branch ahead of it.
+static f64 of_jumps(const CasePart *part, const FlowBlock *block) {
+    const FlowResults *flow = &part->view->flow;
+    const FlowInsn *before = block->first ? case_insn(part, block->first - 1) : NULL;
+    if (!before || before->kind != FLOW_BRANCH || before->target_count != 1) return 0;
+    u32 to = flow->code->targets[before->targets];
+    return to < flow->code->insn_count ? fmax(part->insns[to].executed - part->insns[to].issued, 0) : 0;
+}
+
+// Issues of the BSYNC that the block begins with.
+static f64 meetings(const CasePart *part, const FlowBlock *block) {
+    const CaseInsn *insns = &part->insns[block->first];
+    f64 runs = insns[0].executed;
+    return block->count > 2 ? fmax(insns[0].issued - of_jumps(part, block) + insns[1].issued - runs, runs) : runs;
+}
+
 // All instructions of a block run equally often; of each only a few samples may have caught it issuing, or none.
 // Together they have issued as often as was sampled, also where blocks are added that ran and were never caught at it.
-static void even_out(CasePart *part) {
+static Status even_out(AdviceCase *c, CasePart *part) {
     const Cfg *cfg = part->view->flow.cfg;
-    f64 sampled = 0, all = 0;
+    f64 sampled = 0, all = 0, *first = ARENA_ARRAY(c->scratch, f64, cfg->block_count + 1);
+    if (!first) return STATUS_NO_MEMORY;
     for (u32 b = 0; b < cfg->block_count; b++) {
         const FlowBlock *block = &cfg->blocks[b];
-        u32 wrong = wrongly_sampled(part, block), end = block->first + block->count;
-        f64 issued = 0, waited = 0, right = 0;
-        for (u32 pc = block->first; pc < end; pc++) {
-            issued += part->insns[pc].issued;
-            waited += part->insns[pc].stalled;
-            if (pc >= block->first + wrong) right += part->insns[pc].issued;
-        }
-        sampled += issued;
-        if (issued <= 0 && waited > 0) issued = fmin(waited, 0.5);  // it ran, and was never caught issuing
-        f64 runs = block->count > wrong ? right / (block->count - wrong) : issued / block->count;
-        f64 groups = wrong == 2 && block->count > 2 ? fmax(issued - right - runs, runs) : runs;
-        for (u32 pc = block->first; pc < end; pc++) {
-            part->insns[pc].executed = runs;
-            part->insns[pc].issued = pc == block->first ? groups : runs;
-            all += part->insns[pc].issued;
-        }
+        f64 runs = sampled_runs(part, block);
+        for (u32 pc = block->first; pc < block->first + block->count; pc++) part->insns[pc].executed = runs;
+    }
+    for (u32 b = 0; b < cfg->block_count; b++) {
+        const FlowBlock *block = &cfg->blocks[b];
+        first[b] = wrongly_sampled(part, block) == 2 ? meetings(part, block) : part->insns[block->first].executed;
+    }
+    for (u32 pc = 0; pc < part->view->insn_count; pc++) {
+        u32 b = cfg->block_of[pc];
+        sampled += part->insns[pc].issued;
+        part->insns[pc].issued = pc == cfg->blocks[b].first ? first[b] : part->insns[pc].executed;
+        all += part->insns[pc].issued;
     }
     for (u32 pc = 0; pc < part->view->insn_count && all > 0 && sampled > 0; pc++) {
         part->insns[pc].issued *= sampled / all;
         part->insns[pc].executed *= sampled / all;
     }
+    return STATUS_OK;
 }
 
 static Status index_blame(AdviceCase *c, CasePart *part) {
@@ -177,7 +202,7 @@ static Status fill_part(AdviceCase *c, CasePart *part) {
         part->insns[pc].access = WL_NONE;
     }
     fill_issues(part);
-    if (!v->executed && !v->issued) even_out(part);
+    if (!v->executed && !v->issued) TRY(even_out(c, part));
     TRY(index_blame(c, part));
     TRY(case_find_loops(c, part));
     TRY(case_find_accesses(c, part));

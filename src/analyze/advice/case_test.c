@@ -83,6 +83,24 @@ static void groups_of_lanes_meet(void **state) {
     machine_end(&m);
 }
 
+// The BSYNC behind a loop has the samples of the 300 turns that begin with a jump back, and is come to 100 times.
+static void turns_of_a_loop_are_no_meetings(void **state) {
+    (void)state;
+    static const char *const lines[] = {"|MOV|R1,R2",     "|BSSY|B0,0x50",
+                                        "|FADD|R1,R1,R2", "|FSETP.GT.AND|P0,PT,R1,R3,PT",
+                                        "@P0|BRA|0x20",   "|BSYNC|B0",
+                                        "|FADD|R3,R3,R2", "|FADD|R3,R3,R2",
+                                        "|EXIT|",         NULL};
+    static const u32 issued[] = {100, 100, 100, 400, 400, 400, 100, 100, 100};
+    Machine m;
+    machine_begin(&m, lines, issued);
+    sampled_end(&m.s);
+    const CaseInsn *insns = m.s.c.parts[0].insns;
+    assert_near(insns[2].issued, 400);
+    assert_near(insns[5].issued, 100);
+    machine_end(&m);
+}
+
 #define DIVISION(divisor)                                                                               \
     "|MUFU.RCP|R1," divisor, "|FCHK|P0,R2," divisor, "|FFMA|R3,-" divisor ",R1,1", "|FFMA|R3,R1,R3,R1", \
         "|FFMA|R4,R3,R2,RZ", "|FFMA|R5,-" divisor ",R4,R2", "|FFMA|R3,R3,R5,R4"
@@ -163,6 +181,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_behind_a_jump_are_where_it_went),
         cmocka_unit_test(groups_of_lanes_meet),
+        cmocka_unit_test(turns_of_a_loop_are_no_meetings),
         cmocka_unit_test(divisors_are_shared),
         cmocka_unit_test(checks_and_their_ways_go),
         cmocka_unit_test(divisions_of_floats_take_fewer_steps),
