@@ -7,25 +7,19 @@
 #include "analyze/advice/rule.h"
 #include "base/bitset.h"
 
-enum { LEAST_ALIKE = 8 };  // instructions; of fewer, compilers select
-#define ALIKE 0.8          // of the longer way's instructions
-#define BOTH_TAKEN 1.3     // runs of both ways over those of the branch
-#define WORTH_IT 0.02      // of the samples
+enum { LEAST_ALIKE = 8 /* instructions; of fewer, compilers select */, NEITHER = 3 /* way */ };
+#define ALIKE 0.8       // of the longer way's instructions
+#define BOTH_TAKEN 1.3  // runs of both ways over those of the branch
+#define WORTH_IT 0.02   // of the samples
 
 typedef struct Alike {
     const CasePart *part;
-    u8 *side;     // by block: 1 or 2, of the branch that is looked at
+    u8 *side;     // by block: the way that it is on, of the branch that is looked at; 0: not looked up yet
     u32 *of[2];   // by opcode: instructions on either side
     Bitset done;  // blocks on ways that were found alike
     u32 count, pc;
     f64 most;
 } Alike;
-
-static bool is_within(const CasePart *part, u32 block, u32 head) {
-    const u32 *parent = part->view->flow.dominators->parent;
-    while (block != WL_NONE && block != head) block = parent[block];
-    return block == head;
-}
 
 // The two blocks that the branch at the end of `block` leads to and that only it does, where lanes part and meet again.
 static bool has_two_ways(const CasePart *part, u32 block, u32 heads[2]) {
@@ -41,18 +35,32 @@ static bool has_two_ways(const CasePart *part, u32 block, u32 heads[2]) {
     return true;
 }
 
+// 1, 2: the way that the block is on, of those whose begins are known; each block is looked up once.
+static u8 way_of(Alike *a, u32 block) {
+    const u32 *parent = a->part->view->flow.dominators->parent;
+    u32 known = block;
+    while (known != WL_NONE && !a->side[known]) known = parent[known];
+    u8 side = known == WL_NONE ? NEITHER : a->side[known];
+    for (u32 b = block; b != known; b = parent[b]) a->side[b] = side;
+    return side;
+}
+
 // Instructions of both ways by opcode; returns those that both have, `longer` are those of the longer one.
 static u32 count_alike(Alike *a, const u32 heads[2], u32 *longer) {
     const CasePart *part = a->part;
     const FlowResults *flow = &part->view->flow;
     u32 all[2] = {0}, alike = 0;
-    for (u32 i = 0; i < 2; i++) memset(a->of[i], 0, INSN_OPS * sizeof *a->of[i]);
+    memset(a->side, 0, flow->cfg->block_count);
+    for (u32 i = 0; i < 2; i++) {
+        memset(a->of[i], 0, INSN_OPS * sizeof *a->of[i]);
+        a->side[heads[i]] = (u8)(i + 1);
+    }
     for (u32 b = 0; b < flow->cfg->block_count; b++) {
-        a->side[b] = is_within(part, b, heads[0]) ? 1 : is_within(part, b, heads[1]) ? 2 : 0;
         const FlowBlock *block = &flow->cfg->blocks[b];
-        for (u32 pc = block->first; a->side[b] && pc < block->first + block->count; pc++) {
-            a->of[a->side[b] - 1][insn_op(part, pc)]++;
-            all[a->side[b] - 1]++;
+        u8 side = way_of(a, b);
+        for (u32 pc = block->first; side != NEITHER && pc < block->first + block->count; pc++) {
+            a->of[side - 1][insn_op(part, pc)]++;
+            all[side - 1]++;
         }
     }
     for (u32 op = 0; op < INSN_OPS; op++) alike += a->of[0][op] < a->of[1][op] ? a->of[0][op] : a->of[1][op];
@@ -77,8 +85,9 @@ static void go_one_way(Hit *hit, Alike *a, u32 block, f64 both) {
     f64 gone = 1 - block_runs(a->part, block) / both, samples = hit->change.stalls + hit->change.issues;
     for (u32 b = 0; b < flow->cfg->block_count; b++) {
         const FlowBlock *at = &flow->cfg->blocks[b];
-        if (a->side[b]) bitset_add(&a->done, b);
-        for (u32 pc = at->first; a->side[b] && pc < at->first + at->count; pc++) {
+        if (a->side[b] == NEITHER) continue;
+        bitset_add(&a->done, b);
+        for (u32 pc = at->first; pc < at->first + at->count; pc++) {
             u32 op = insn_op(a->part, pc), own = a->of[a->side[b] - 1][op], other = a->of[2 - a->side[b]][op];
             hit_remove(hit, a->part, pc, gone * fmin((f64)other / own, 1));
         }
