@@ -316,6 +316,10 @@ bool loop_goes_on(const CasePart *part,
                   u32 loop);  // it is executed, does not spin, and is not known to end after one turn
 // Turns of the source's loop that the compiler made one turn of; 1: it did not, or it is not seen. unrolled.c
 u32 loop_copies(const CasePart *part, u32 loop);
+// Of so many turns, each with so many loads of global memory, those whose loads the compiler starts together; in loops
+// in which no ways meet. unrolled.c
+f64 loop_turns_together(f64 loads, f64 turns);
+bool loop_is_sequence(const CasePart *part, u32 loop);
 // Warps alive of those that resident CTAs have room for; 1 = not known, as when CTAs are not all as large. ctas.c
 f64 warps_alive(const AdviceCase *c);
 bool ctas_may_differ(AdviceCase *c);  // ctas.c: some loop or way may be another CTA's longer

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Turns of the source's loop that are one turn of the code's already: compilers unroll loops on their own, most by
 // four. The counter then goes on by that, and there are as many copies of what a turn does.
+#include <math.h>
+
 #include "analyze/advice/rule.h"
 
 enum { MOST_STEP = 1024 /* of a counter of turns; larger ones are pitches */ };
@@ -60,4 +62,17 @@ u32 loop_copies(const CasePart *part, u32 loop) {
         if (step > 1 && step <= MOST_STEP && has_copies(part, loop, step)) return (u32)step;
     }
     return 1;
+}
+
+// Of a long sequence ptxas starts no more loads ahead than some eight, and as many again as have arrived: of 60
+// unrolled loops of 4 to 64 loads (nvcc 13.0, sm_90, one to eight arrays, five kinds of sums) those of up to eight
+// started all together, the others had 3 to 9 under way when one was used, 5.6 on average.
+#define LOADS_UNDER_WAY 8.0
+
+f64 loop_turns_together(f64 loads, f64 turns) { return fmax(fmin(LOADS_UNDER_WAY / fmax(loads, 1), turns), 1); }
+
+// Compilers move no load ahead of the place where ways meet again, as behind the long way of a division. Ways of PTX
+// may become guards in machine code.
+bool loop_is_sequence(const CasePart *part, u32 loop) {
+    return part->view->kind == VIEW_PTX || part->view->flow.loops->loops[loop].block_count == 1;
 }

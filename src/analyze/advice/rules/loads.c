@@ -103,10 +103,26 @@ static void remove_access(Hit *hit, const CasePart *part, u32 at, f64 fraction) 
     hit_blamed_where(hit, part, pc, latency, fraction, part->accesses[at].load ? waits_for_it_alone : NULL);
 }
 
+// Loads of global memory of a turn of the source's loop, which stores the word once, that are left when those that find
+// the same word again are gone.
+static f64 loads_of_turn(const CasePart *part, const CaseAccess *store) {
+    u32 loop = part->insns[store->pc].loop;
+    f64 loads = 0, turns = 0;
+    for (u32 i = 0; i < part->access_count; i++) {
+        const CaseAccess *a = &part->accesses[i];
+        if (part->insns[a->pc].loop != loop) continue;
+        loads += is_plain_load(a) && access_is_global(a) && repeated_in_loop(part, a) <= 0;
+        turns += a->store && access_same_address(part, a, store);
+    }
+    return loads / fmax(turns, 1);
+}
+
 // When a loop's last store to a memory leaves it, the compiler may start the loads of further turns ahead: by default
 // it unrolls four times.
 static void free_loads(Hit *hit, const CasePart *part, const CaseAccess *store) {
     u32 loop = part->insns[store->pc].loop;
+    if (!loop_is_sequence(part, loop)) return;
+    f64 turns = loop_turns_together(loads_of_turn(part, store), UNROLLED);
     for (u32 i = 0; i < part->access_count; i++) {
         const CaseAccess *a = &part->accesses[i];
         if (a->store && of_one_memory(store, a) && loop_has(part, loop, a->pc) && repeated_in_loop(part, a) <= 0)
@@ -118,7 +134,8 @@ static void free_loads(Hit *hit, const CasePart *part, const CaseAccess *store) 
         bool waits_behind = is_plain_load(a) && of_one_memory(store, a) && part->insns[a->pc].loop == loop;
         if (!waits_behind || repeated_in_loop(part, a) > 0 || !a->affine) continue;
         if (affine_step(part->view->flow.affine, a->affine->form, loop, &step) == AFFINE_STRIDE_UNKNOWN) continue;
-        hit_blamed(hit, part, a->pc, LOAD_WAITS & ~STALL_BIT(BARRIER), 1 - 1.0 / UNROLLED);
+        f64 gone = 1 - 1 / (access_is_global(a) ? turns : UNROLLED);
+        hit_blamed(hit, part, a->pc, LOAD_WAITS & ~STALL_BIT(BARRIER), gone);
         hit_edit(hit, EDIT_UNROLLED, part, loop_header_pc(part, loop), 1);
     }
 }

@@ -123,16 +123,27 @@ static void add_overhead(Hit *hit, const CasePart *part, u32 loop, f64 fraction)
         if (part->insns[pc].loop == loop && goes_on(part, loop, pc)) hit_spare(hit, part, pc, fraction);
 }
 
+static f64 loads_of_turn(const CasePart *part, u32 loop) {
+    f64 loads = 0;
+    for (u32 i = 0; i < part->access_count; i++) {
+        const CaseAccess *a = &part->accesses[i];
+        loads += a->load && access_is_global(a) && part->insns[a->pc].loop == loop;
+    }
+    return loads;
+}
+
 static u32 add_loads(Hit *hit, const CasePart *part, u32 loop, u32 copies, u32 times, bool *by_hand) {
     bool stores[2] = {has_stores(part, loop, false), has_stores(part, loop, true)};
+    f64 together = loop_turns_together(loads_of_turn(part, loop), times);
     u32 loads = 0;
+    if (!loop_is_sequence(part, loop)) return 0;
     for (u32 i = 0; i < part->access_count; i++) {
         const CaseAccess *a = &part->accesses[i];
         bool kept_back = stores[access_is_shared(a)] && !(part->insns[a->pc].traits & TRAIT_READ_ONLY);
         if (!a->load || a->atomic || part->insns[a->pc].loop != loop || !runs_ahead(part, a, loop)) continue;
         if (access_is_carried(part, a, loop) || (kept_back && only_such_stores(part, loop, access_is_shared(a))))
             continue;
-        f64 gone = access_is_global(a) ? case_part_together(hit->c, copies, times) : 1 - 1.0 / times;
+        f64 gone = access_is_global(a) ? case_part_together(hit->c, copies, together) : 1 - 1.0 / times;
         bool waits = hit_blamed(hit, part, a->pc, RESULTS, gone) > 0;
         loads += waits;
         *by_hand |= waits && kept_back;

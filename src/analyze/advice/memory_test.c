@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// What rules expect where memory is what warps wait for: which loads start together after a change, behind which unit
+// they queue, which lanes share sectors.
+#include <math.h>
+#include <string.h>
+
+#include "analyze/advice/sampled_testing.h"
+
+static const GpuModel gpu = {.sm_version = 90,
+                             .sms = 100,
+                             .warp_schedulers = 4,
+                             .clock_mhz = 2000,
+                             .noc_clock_mhz = 1600,
+                             .l2_slices = 50,
+                             .l1_latency = 30,
+                             .l2_latency = 200,
+                             .dram_latency = 300};
+
+// Each instruction was caught issuing ten times; what comes after a load of global memory waited for it.
+static void begin(Sampled *s, const char *body) {
+    KernelView *view = sampled_begin(s, body);
+    view->gpu = &gpu;
+    view->launches.total_ns = 100000;
+    for (u32 pc = 0; pc < view->flow.code->insn_count; pc++) {
+        subject_stall(&s->subject, pc, STALL_SELECTED, 10);
+        if (waits_for_load(view, pc)) subject_stall(&s->subject, pc, STALL_LONG_SCOREBOARD, 10000);
+    }
+    view->total_latency = view->total * 9 / 10;
+}
+
+static void sample(Sampled *s, const char *body) {
+    begin(s, body);
+    sampled_end(s);
+}
+
+// --- loads that start together -------------------------------------------------------------------------------------
+// A sum that each turn stores, of a row that it goes along; `between` the load and the sum.
+#define SUM_IN_MEMORY(between)                                                            \
+    BEGIN "mov.u32 %r6, 0; mov.u64 %rd4, %rd3;\n"                                         \
+          "more: ld.global.f32 %f2, [%rd3]; ld.global.f32 %f1, [%rd4+4096];\n" between    \
+          "add.f32 %f2, %f2, %f1; st.global.f32 [%rd3], %f2; add.s64 %rd4, %rd4, 4096;\n" \
+          "add.s32 %r6, %r6, 1; setp.lt.s32 %p1, %r6, %r5; @%p1 bra more; ret;"
+
+static f64 freed(const char *body, ViewCode kind) {
+    Sampled s;
+    sample(&s, body);
+    s.subject.view.kind = kind;
+    ask(&s, "redundant-loads");
+    const Hit *hit = s.c.hits.data[s.c.hits.len - 1];
+    assert_non_null(strstr(hit->what, "Keep what is stored"));
+    f64 gone = 0;
+    for (u32 i = 0; i < hit->spots.len; i++)
+        if (hit->spots.data[i].def == s.c.parts[0].accesses[1].pc) gone += hit->spots.data[i].samples;
+    forget(&s);
+    return gone;
+}
+
+// Without the store the next turns' loads could start ahead, if no way around something lies between; what is one in
+// PTX may be a guard in machine code.
+static void loads_stay_behind_ways_that_meet(void **state) {
+    (void)state;
+    static const char *ways =
+        SUM_IN_MEMORY("setp.lt.f32 %p2, %f1, 0f00000000; @%p2 bra less; mul.f32 %f1, %f1, %f1; less:\n");
+    assert_true(freed(SUM_IN_MEMORY(""), VIEW_SASS) > 1000);
+    assert_near(freed(ways, VIEW_SASS), 0);
+    assert_true(freed(ways, VIEW_PTX) > 1000);
+}
+
+static void some_eight_loads_are_under_way(void **state) {
+    (void)state;
+    assert_near(loop_turns_together(1, 8), 8);
+    assert_near(loop_turns_together(1, 4), 4);
+    assert_near(loop_turns_together(4, 8), 2);
+    assert_near(loop_turns_together(5, 4), 1.6);
+    assert_near(loop_turns_together(20, 8), 1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(loads_stay_behind_ways_that_meet),
+                                       cmocka_unit_test(some_eight_loads_are_under_way)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
