@@ -43,6 +43,12 @@ static bool only_such_stores(const CasePart *part, u32 loop, bool shared) {
     return true;
 }
 
+// All turns of a loop whose number is in the code; 0: it is not, or they are too many to be one.
+static u32 turns_of_whole(const CasePart *part, u32 loop) {
+    i64 turns = part->view->flow.loops->loops[loop].trip_count;
+    return turns > 0 && turns * part->loops[loop].insns <= MOST_INSNS ? (u32)turns : 0;
+}
+
 static u32 times_of(const CaseLoop *loop, u32 copies) {
     u32 times = MOST_TIMES / copies;
     while (times > 1 && (loop->insns * times > MOST_INSNS || (loop->trips > 0 && 2 * times > loop->trips))) times /= 2;
@@ -100,6 +106,25 @@ static bool goes_on(const CasePart *part, u32 loop, u32 pc) {
     return false;
 }
 
+// A copy that is there for the next turn alone, as in `before = last; last = now;`: turns that are one have a register
+// for each.
+static bool is_for_next_turn(const CasePart *part, u32 loop, u32 pc) {
+    const FlowResults *flow = &part->view->flow;
+    const FlowInsn *in = case_insn(part, pc);
+    if (in->guard != WL_NONE || in->arith != FLOW_MOVE || in->defs != 1) return false;
+    u32 node = flow->chains->of_operand[in->operands];
+    bool value = false, next = false;
+    for (u32 u = 0; u < in->uses; u++) value |= flow->code->operands[in->operands + in->defs + u].kind == FLOW_VALUE;
+    for (u32 i = node == WL_NONE ? 0 : flow->chains->first_user[node];
+         node != WL_NONE && i < flow->chains->first_user[node + 1]; i++) {
+        const ChainUser *user = &flow->chains->users[i];
+        u32 merge = user->insn == WL_NONE ? flow->chains->nodes[user->operand].block : WL_NONE;
+        if (user->insn != WL_NONE && loop_has(part, loop, user->insn)) return false;
+        next |= merge == flow->loops->loops[loop].header;
+    }
+    return value && next;
+}
+
 // Counter, comparison and branch: what the latch's condition is made of, within the loop and for nothing else.
 static void add_overhead(Hit *hit, const CasePart *part, u32 loop, f64 fraction) {
     const FlowResults *flow = &part->view->flow;
@@ -120,7 +145,8 @@ static void add_overhead(Hit *hit, const CasePart *part, u32 loop, f64 fraction)
         if (adds && !goes_on(part, loop, counter)) hit_spare(hit, part, counter, fraction);
     }
     for (u32 pc = 0; pc < part->view->insn_count; pc++)
-        if (part->insns[pc].loop == loop && goes_on(part, loop, pc)) hit_spare(hit, part, pc, fraction);
+        if (part->insns[pc].loop == loop && (goes_on(part, loop, pc) || is_for_next_turn(part, loop, pc)))
+            hit_spare(hit, part, pc, fraction);
 }
 
 static f64 loads_of_turn(const CasePart *part, u32 loop) {
@@ -162,6 +188,7 @@ static void look_at(AdviceCase *c, const CasePart *part, u32 loop) {
     const CaseLoop *l = &part->loops[loop];
     u32 copies = 2 * l->insns > MOST_INSNS ? MOST_TIMES : loop_copies(part, loop), times = times_of(l, copies),
         header = loop_line_pc(part, loop);
+    u32 whole = turns_of_whole(part, loop);
     if (times < 2) return;
     f64 fraction = 1 - 1.0 / times;
     Hit *hit = hit_begin(c);
@@ -169,7 +196,7 @@ static void look_at(AdviceCase *c, const CasePart *part, u32 loop) {
     u32 loads = add_loads(hit, part, loop, copies, times, &by_hand);
     add_results(hit, part, loop);
     hit->change.hidden *= fraction;
-    add_overhead(hit, part, loop, fraction);
+    add_overhead(hit, part, loop, whole ? 1 : fraction);
     hit_edit(hit, EDIT_UNROLLED, part, loop_header_pc(part, loop), 1);
     f64 share = 100 * case_share(c, l->active + l->stalled);
     hit_fact(hit, "loop_share", share, "%", "%.0f %% of the kernel's samples are in the loop, %.0f %% wait", share,
@@ -184,7 +211,8 @@ static void look_at(AdviceCase *c, const CasePart *part, u32 loop) {
     hit_caution(hit, "more registers are needed: check that the occupancy stays%s",
                 by_hand ? "; the compiler keeps loads behind stores: load for several turns before the first store"
                         : "");
-    hit_end_loop(hit, part, loop, "Unroll the loop at %s %u times", place_text(c, part, header), times * copies);
+    hit_end_loop(hit, part, loop, "Unroll the loop at %s %u times", place_text(c, part, header),
+                 (whole ? whole : times) * copies);
 }
 
 // --- loops that the compiler unrolled for more turns than there are
