@@ -615,15 +615,17 @@ f64 case_l2_gathers(AdviceCase *c) {
     Launch launch;
     f64 most = 0;
     if (!find_launch(c, &launch) || !c->gpu->l2_slices || !c->gpu->noc_clock_mhz) return 0;
-    f64 seconds = 1 / ((f64)c->gpu->l2_slices * (f64)c->gpu->noc_clock_mhz * 1e6);
+    f64 seconds = 1 / ((f64)c->gpu->l2_slices * (f64)c->gpu->noc_clock_mhz * 1e6), waits = 0;
     for (u32 step = 0; step < 2; step++)
         for (u32 p = 0; p < c->part_count; p++)
             for (u32 i = 0; i < c->parts[p].access_count; i++) {
                 const CaseAccess *a = &c->parts[p].accesses[i];
+                CaseInsn *in = &c->parts[p].insns[a->pc];
                 f64 use = a->gathered ? a->requests * a->sectors * launch.per_sample * seconds / launch.seconds : 0;
                 if (a->atomic && access_is_global(a)) return 0;  // which loads may wait for as well
                 most += step ? 0 : use;
-                if (step && use > 0) c->parts[p].insns[a->pc].use[RESOURCE_L2] += use / most * fmin(most, c->waiting);
+                waits += step || use <= 0 ? 0 : in->blamed;
+                if (step && use > 0 && waits > 0) in->use[RESOURCE_L2] += in->blamed / waits * fmin(most, c->waiting);
             }
     return fmin(most, c->waiting);
 }

@@ -33,6 +33,12 @@ static void sample(Sampled *s, const char *body) {
     sampled_end(s);
 }
 
+// The nth access that does not load an argument.
+static CaseInsn *access_of(Sampled *s, u32 nth) {
+    CasePart *part = &s->c.parts[0];
+    return &part->insns[part->accesses[nth].pc];
+}
+
 // --- loads that start together -------------------------------------------------------------------------------------
 // A sum that each turn stores, of a row that it goes along; `between` the load and the sum.
 #define SUM_IN_MEMORY(between)                                                            \
@@ -107,9 +113,38 @@ static void copies_for_the_next_turn_go(void **state) {
     assert_near(two - one, 1);
 }
 
+// --- queues ----------------------------------------------------------------------------------------------------------
+// Two elements that data names, of which warps wait for the first only.
+#define TWO_GATHERS                                                                                      \
+    BEGIN "ld.global.v2.u32 {%r6, %r7}, [%rd3]; mul.wide.s32 %rd4, %r6, 4; mul.wide.s32 %rd5, %r7, 4;\n" \
+          "add.s64 %rd6, %rd1, %rd4; add.s64 %rd7, %rd1, %rd5; ld.global.f32 %f1, [%rd6];\n"             \
+          "add.f32 %f3, %f1, %f1; ld.global.f32 %f2, [%rd7]; mov.u32 %r8, 1;\n"                          \
+          "add.f32 %f4, %f2, %f3; st.shared.f32 [tile], %f4; ret;"
+
+// Loads that nobody waits for have their sectors from the L1: what keeps the L2 busy is the others.
+static void the_l2_works_for_what_is_waited_for(void **state) {
+    (void)state;
+    Sampled s;
+    KernelView *view = sampled_begin(&s, TWO_GATHERS);
+    u32 first = 0;
+    view->gpu = &gpu;
+    view->launches.total_ns = 2000;
+    for (u32 pc = 0; pc < view->flow.code->insn_count; pc++) {
+        subject_stall(&s.subject, pc, STALL_SELECTED, 10);
+        bool load = view->flow.code->insns[pc].is_load && view->flow.code->insns[pc].space == SPACE_GLOBAL;
+        if (load && view->flow.code->insns[pc].access_bytes == 4 && !first) first = pc;
+    }
+    subject_stall(&s.subject, first + 1, STALL_LONG_SCOREBOARD, 50000);
+    view->total_latency = view->total * 9 / 10;
+    sampled_end(&s);
+    assert_true(access_of(&s, 1)->use[RESOURCE_L2] > 5 * access_of(&s, 2)->use[RESOURCE_L2]);
+    forget(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loads_stay_behind_ways_that_meet), cmocka_unit_test(some_eight_loads_are_under_way),
-        cmocka_unit_test(whole_loops_do_not_count), cmocka_unit_test(copies_for_the_next_turn_go)};
+        cmocka_unit_test(whole_loops_do_not_count), cmocka_unit_test(copies_for_the_next_turn_go),
+        cmocka_unit_test(the_l2_works_for_what_is_waited_for)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
