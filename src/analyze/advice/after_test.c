@@ -453,8 +453,11 @@ static void atomics_that_hold_their_warps_meet(void **state) {
     forget(&s);
 }
 
-// Samples of a loop whose atomics add to words of shared memory that data names; so many wait for its queue.
-static f64 cycles_of_atomic(u32 queue, const Hit **hit, Sampled *s) {
+// Samples of a loop that waits for its loads; `atomics` in it or behind it add to words of shared memory that data
+// names, and so many wait for its queue.
+#define ATOMICS "red.shared.add.u32 [%r9], %r7;\n"
+
+static f64 cycles_of_atomic(const char *within, const char *behind, u32 queue, const Hit **hit, Sampled *s) {
     static const GpuModel gpu = {.sms = 100,
                                  .warp_schedulers = 4,
                                  .clock_mhz = 2000,
@@ -462,11 +465,11 @@ static f64 cycles_of_atomic(u32 queue, const Hit **hit, Sampled *s) {
                                  .l2_latency = 200,
                                  .dram_latency = 300,
                                  .shared_per_sm = 200000};
-    KernelView *view = sampled_begin(s, BEGIN "mov.u32 %r8, 0; mov.u32 %r10, tile;\n"
-                                              "more: ld.global.u32 %r7, [%rd3]; and.b32 %r9, %r7, 252;\n"
-                                              "add.s32 %r9, %r9, %r10; red.shared.add.u32 [%r9], %r7;\n"
-                                              "add.s64 %rd3, %rd3, 512; add.s32 %r8, %r8, 1;\n"
-                                              "setp.lt.s32 %p1, %r8, %r5; @%p1 bra more; ret;");
+    char body[1024] = BEGIN "mov.u32 %r8, 0; mov.u32 %r10, tile;\n"
+                            "more: ld.global.u32 %r7, [%rd3]; and.b32 %r9, %r7, 252; add.s32 %r9, %r9, %r10;\n";
+    strcat(strcat(body, within), "add.s64 %rd3, %rd3, 512; add.s32 %r8, %r8, 1;\n"
+                                 "setp.lt.s32 %p1, %r8, %r5; @%p1 bra more;\n");
+    KernelView *view = sampled_begin(s, strcat(strcat(body, behind), "ret;"));
     s->subject.function.shared_bytes = 1024;
     view->gpu = &gpu;
     view->occupancy.ctas_per_sm = 8;
@@ -484,18 +487,20 @@ static f64 cycles_of_atomic(u32 queue, const Hit **hit, Sampled *s) {
     return s->c.parts[0].insns[atomic].turn / gpu.warp_schedulers;
 }
 
-// Where the queue of shared memory is seen, what loads wait longer is behind its atomics: they take long, and copies of
-// what they add to help. Without a queue they are taken for what random ones take.
+// What loads wait longer is behind the atomics of their loop: they take long, and copies of what they add to help,
+// whether or not the queue of shared memory is ever full. Atomics behind the loop are taken for what random ones take.
 static void atomics_meet_in_shared_memory(void **state) {
     (void)state;
     Sampled s;
     const Hit *hit;
-    f64 cycles = cycles_of_atomic(2000, &hit, &s);
-    assert_non_null(hit);
-    assert_true(cycles > 2 * ACCESS_AT_RANDOM && cycles <= 32 + 1e-6);
-    assert_true(hit->change.relief[RESOURCE_LSU] > 0.8 * s.c.load.busy[RESOURCE_LSU] && hit->doubtful);
-    forget(&s);
-    cycles = cycles_of_atomic(0, &hit, &s);
+    for (u32 queue = 0; queue <= 2000; queue += 2000) {
+        f64 cycles = cycles_of_atomic(ATOMICS, "", queue, &hit, &s);
+        assert_non_null(hit);
+        assert_true(cycles > 2 * ACCESS_AT_RANDOM && cycles <= 32 + 1e-6);
+        assert_true(hit->change.relief[RESOURCE_LSU] > 0.8 * s.c.load.busy[RESOURCE_LSU] && hit->doubtful);
+        forget(&s);
+    }
+    f64 cycles = cycles_of_atomic("", ATOMICS, 0, &hit, &s);
     assert_null(hit);
     assert_float_equal(cycles, ACCESS_AT_RANDOM, 1e-6);
     forget(&s);

@@ -206,6 +206,31 @@ bool atomic_meets_in_shared(const CasePart *part, const CaseAccess *a) {
     return counted && is_by_data(part, a) && !(insn && sass_has(insn, "INC"));
 }
 
+// The first such atomic of its loop.
+static bool is_first_of_loop(const CasePart *part, u32 access) {
+    u32 loop = part->insns[part->accesses[access].pc].loop;
+    for (u32 i = 0; i < access; i++)
+        if (part->insns[part->accesses[i].pc].loop == loop && atomic_meets_in_shared(part, &part->accesses[i]))
+            return false;
+    return atomic_meets_in_shared(part, &part->accesses[access]);
+}
+
+f64 case_waits_by_shared_atomics(const AdviceCase *c) {
+    f64 waits = 0;
+    for (u32 p = 0; p < c->part_count; p++) {
+        const CasePart *part = &c->parts[p];
+        for (u32 i = 0; i < part->access_count; i++) {
+            if (!is_first_of_loop(part, i)) continue;
+            for (u32 k = 0; k < part->blame->edge_count; k++) {
+                const BlameEdge *e = &part->blame->edges[k];
+                bool here = part->insns[e->use].loop == part->insns[part->accesses[i].pc].loop;
+                if (here && e->reason == STALL_LONG_SCOREBOARD) waits += part->weight * e->samples;
+            }
+        }
+    }
+    return waits;
+}
+
 f64 case_shared_atomics(AdviceCase *c, f64 known, f64 line, f64 per_slot) {
     f64 schedulers = c->gpu ? (f64)c->gpu->warp_schedulers : 4, most = 0;
     for (u32 step = 0; step < 2; step++)

@@ -358,10 +358,11 @@ static f64 busy_by_line(const AdviceCase *c, f64 samples) {
 
 static f64 least_by_queue(const AdviceCase *c) { return busy_by_line(c, c->stalls[STALL_LG_THROTTLE]); }
 
-// The queue of shared memory is seen, and loads wait for longer than L1, L2 or DRAM explain: behind it.
+// Loads wait for longer than L1, L2 or DRAM explain, behind atomics in shared memory: the L1 takes both in turn, so
+// that its queue need not be full where each warp has but one atomic and the loads of the next turn in it.
 static f64 busy_by_shared_atomics(AdviceCase *c, f64 known, f64 others, f64 per_slot) {
-    f64 queue = c->stalls[STALL_MIO_THROTTLE], behind = c->waiting * c->stalls[STALL_LONG_SCOREBOARD];
-    if (fmax(known, others) > EXPLAINED || case_share(c, queue) < NO_QUEUE) return known;
+    f64 queue = c->stalls[STALL_MIO_THROTTLE], behind = c->waiting * case_waits_by_shared_atomics(c);
+    if (fmax(known, others) > EXPLAINED || case_share(c, queue + behind) < NO_QUEUE) return known;
     return case_shared_atomics(c, known, busy_by_line(c, queue + behind), per_slot);
 }
 

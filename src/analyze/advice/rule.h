@@ -409,6 +409,7 @@ void case_find_atomics(AdviceCase *c, f64 per_slot);  // atomics.c
 // Part of the time in which the L1 works, of which so much is known and `line` is what the warps in line for it say:
 // what is missing is given to atomics that meet in shared memory, as far as their lanes can take so long. atomics.c
 f64 case_shared_atomics(AdviceCase *c, f64 known, f64 line, f64 per_slot);
+f64 case_waits_by_shared_atomics(const AdviceCase *c);  // samples of waits for loads in loops with such atomics
 // Cycles that a load of global memory takes on an idle machine (AdviceCase.gpu, which is known), of which so much goes
 // past the L1, and of that past the L2. load.c
 f64 case_idle_latency(const AdviceCase *c, f64 past_l1, f64 past_l2);
