@@ -251,12 +251,36 @@ static bool try_global(const AdviceCase *c, const CasePart *part, CaseAccess *a,
     return true;
 }
 
+// Whatever is drawn puts lanes into sectors of their own, as rows and planes do whose length is known at launch only;
+// at the edges some lanes share one. SPREAD: of the lanes.
+#define SPREAD 0.9
+
+static bool try_spread(const AdviceCase *c, const CasePart *part, CaseAccess *a, u32 warps) {
+    f64 sectors = 0, lines = 0, turns = 0;
+    for (u32 trial = 0; trial < TRIALS; trial++) {
+        i64 offsets[WARP];
+        if (!lanes_of_address(c, part, a->pc, trial, trial % warps, offsets)) return false;
+        f64 own = count_sectors(offsets, a->bytes);
+        if (own < SPREAD * WARP) return false;
+        sectors += own / TRIALS;
+        lines += count_lines(offsets, a->bytes) / TRIALS;
+        turns += count_turns(a, offsets) / TRIALS;
+    }
+    a->sectors = sectors;
+    a->lines = lines;
+    a->turns = turns;
+    a->apart = 0;
+    return true;
+}
+
 static bool take_trials(const AdviceCase *c, const CasePart *part, CaseAccess *a) {
     const ProfileLaunch *l = c->view->launches.typical;
     u32 warps = l ? (l->block[0] * l->block[1] * l->block[2] + WARP - 1) / WARP : 0;
     bool shared = access_is_shared(a);
     if (!warps || (!shared && !access_is_global(a))) return false;
-    if (!(shared ? try_shared : try_global)(c, part, a, warps)) return false;
+    bool tried =
+        shared ? try_shared(c, part, a, warps) : try_global(c, part, a, warps) || try_spread(c, part, a, warps);
+    if (!tried) return false;
     a->known = ACCESS_STATIC;
     return true;
 }

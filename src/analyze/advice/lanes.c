@@ -181,6 +181,21 @@ static bool value_of_high_part(Trial *t, u32 pc, i64 *value) {
     return *value = (i32)((u32)s[1] + ((u32)s[0] >> (32 - s[3]))), true;
 }
 
+// VIADDMNMX: the smaller (PT) or the larger (!PT) of a sum and a number, as where an index is kept within a row.
+static bool value_of_clamp(Trial *t, u32 pc, i64 *value) {
+    const SassInsn *insn = insn_machine(t->part, pc);
+    const SassOperand *o = insn ? &t->part->view->flow.code->sass->operands.data[insn->operands] : NULL;
+    i64 s[4] = {0};
+    u32 count = 0;
+    if (!insn || insn->op != SASS_OP_VIADDMNMX || sass_has(insn, "RELU")) return false;
+    for (u32 i = 0; i < insn->operand_count; i++)
+        if (!o[i].is_def && (count == WL_COUNT(s) || !value_of_source(t, pc, &o[i], &s[count++]))) return false;
+    if (count != WL_COUNT(s)) return false;
+    i64 sum = (i32)(u32)(s[0] + s[1]), other = (i32)(u32)s[2];
+    bool below = compares(FLOW_LESS, !sass_has(insn, "U32"), sum, other);
+    return *value = below == (s[3] != 0) ? sum : other, true;
+}
+
 enum { LOGIC_SOURCES = 4 };  // three numbers and the table
 
 // LOP3: bit by bit any function of three numbers, of which the flow view knows the common ones.
@@ -208,7 +223,7 @@ static bool value_of_definition(Trial *t, const ChainNode *node, i64 *value) {
     if (in->guard != WL_NONE) return false;
     if (in->arith == FLOW_OPAQUE)
         return !nth && (value_of_predicate(t, node->insn, value) || value_of_high_part(t, node->insn, value) ||
-                        value_of_logic(t, node->insn, value));
+                        value_of_logic(t, node->insn, value) || value_of_clamp(t, node->insn, value));
     if (in->arith == FLOW_MOVE) return nth < in->uses && value_of_operand(t, first + nth, value);
     i64 sources[3] = {0};
     bool before = t->equal, known = true;

@@ -89,6 +89,13 @@ static void predicates_of_machine_code(void **state) {
     assert_near(MACHINE("|S2R|R0,SR_TID.X", "|SHF.R.U32.HI|R2,RZ,0x1,R0", "|LOP3.LUT|R1,R0,0x8,R2,0xfe,!PT",
                         "|ISETP.GT.AND|P0,PT,R1,0xb,PT", "@P0|EXIT|", "|NOP|", "|EXIT|"),
                 4);  // 0 to 3 become 8, 9, 11 and 11, all others more
+    // The larger of tid - 1 and 9, the smaller of tid + 1 and 12.
+    assert_near(MACHINE("|S2R|R0,SR_TID.X", "|VIADDMNMX|R1,R0,0xffffffff,0x9,!PT", "|ISETP.NE.AND|P0,PT,R1,0x9,PT",
+                        "@P0|EXIT|", "|NOP|", "|EXIT|"),
+                11);
+    assert_near(MACHINE("|S2R|R0,SR_TID.X", "|VIADDMNMX|R1,R0,0x1,0xc,PT", "|ISETP.NE.AND|P0,PT,R1,0xc,PT", "@P0|EXIT|",
+                        "|NOP|", "|EXIT|"),
+                (21 + 3 * 32) / 4.0);  // of four warps
     // if (tid < n && tid % 2 == colour): the one is small where the other is large.
     assert_near(MACHINE("|S2R|R0,SR_TID.X", "|ULDC|UR4,c[0x0][0x220]", "|ULDC|UR5,c[0x0][0x224]",
                         "|LOP3.LUT|R1,R0,0x1,RZ,0xc0,!PT", "|ISETP.GE.AND|P0,PT,R0,UR4,PT",

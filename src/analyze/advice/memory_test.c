@@ -113,6 +113,35 @@ static void copies_for_the_next_turn_go(void **state) {
     assert_near(two - one, 1);
 }
 
+// --- where lanes go ------------------------------------------------------------------------------------------------
+// A row for each lane, the last one for those beyond it, and a store to another array of such rows.
+#define ROWS                                                                                  \
+    BEGIN "sub.s32 %r6, %r5, 1; min.s32 %r7, %r4, %r6; mul.lo.s32 %r8, %r7, %r5;\n"           \
+          "mul.wide.s32 %rd4, %r8, 4; add.s64 %rd5, %rd1, %rd4; ld.global.f32 %f1, [%rd5];\n" \
+          "mul.lo.s32 %r9, %r4, %r5; mul.wide.s32 %rd6, %r9, 4; ld.param.u64 %rd7, [p];\n"    \
+          "add.s64 %rd8, %rd7, %rd6; st.global.f32 [%rd8+1048576], %f1; ret;"
+
+// What lanes keep within the rows is as far apart as the rows are, whose length the launch decides.
+static void clamped_rows_have_sectors_of_their_own(void **state) {
+    (void)state;
+    Sampled s;
+    sample(&s, ROWS);
+    const CaseAccess *load = &s.c.parts[0].accesses[0];
+    assert_int_equal(load->known, ACCESS_STATIC);
+    assert_true(load->sectors > 28 && load->fewest <= 4);
+    forget(&s);
+}
+
+// Who lets lanes go along the rows of one array does so in all of them.
+static void rows_of_all_arrays_are_one_change(void **state) {
+    (void)state;
+    Sampled s;
+    sample(&s, ROWS);
+    assert_non_null(ask(&s, "global-coalescing"));
+    assert_int_equal(s.c.hits.len, 1);
+    forget(&s);
+}
+
 // --- queues ----------------------------------------------------------------------------------------------------------
 // Two elements that data names, of which warps wait for the first only.
 #define TWO_GATHERS                                                                                      \
@@ -142,9 +171,12 @@ static void the_l2_works_for_what_is_waited_for(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(loads_stay_behind_ways_that_meet), cmocka_unit_test(some_eight_loads_are_under_way),
-        cmocka_unit_test(whole_loops_do_not_count), cmocka_unit_test(copies_for_the_next_turn_go),
-        cmocka_unit_test(the_l2_works_for_what_is_waited_for)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(loads_stay_behind_ways_that_meet),
+                                       cmocka_unit_test(some_eight_loads_are_under_way),
+                                       cmocka_unit_test(whole_loops_do_not_count),
+                                       cmocka_unit_test(copies_for_the_next_turn_go),
+                                       cmocka_unit_test(clamped_rows_have_sectors_of_their_own),
+                                       cmocka_unit_test(rows_of_all_arrays_are_one_change),
+                                       cmocka_unit_test(the_l2_works_for_what_is_waited_for)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,9 +31,16 @@ static bool is_scattered(const CasePart *part, const CaseAccess *a) {
     return access_is_global(a) && !a->atomic && known && a->requests > 0 && a->sectors > WASTE * a->fewest;
 }
 
-// Arrays of the same structures are changed together.
+// Lanes are as far apart as rows or planes are, which the launch decides.
+static bool is_by_rows(const CaseAccess *a) {
+    bool strides = a->affine && a->affine->stride_kind[0] != AFFINE_STRIDE_CONSTANT;
+    return a->known == ACCESS_STATIC && strides && !a->gathered && !a->apart;
+}
+
+// Arrays of the same structures are changed together, and arrays in whose rows lanes stand one below the other: when
+// lanes go along rows they do so in all of them.
 static bool is_one_change(const CasePart *part, const CaseAccess *a, const CaseAccess *b) {
-    if (access_same_array(part, a, b)) return true;
+    if (access_same_array(part, a, b) || (is_by_rows(a) && is_by_rows(b))) return true;
     return a->apart && a->apart == b->apart;
 }
 
