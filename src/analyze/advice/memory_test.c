@@ -142,6 +142,40 @@ static void rows_of_all_arrays_are_one_change(void **state) {
     forget(&s);
 }
 
+// --- pointers and places ---------------------------------------------------------------------------------------------
+// A letter, and the row that the state has, which is a table's: both are waited for at the sum of the two.
+#define STATES                                                                                      \
+    BEGIN "mov.u32 %r6, 0; mov.u32 %r7, 0; mov.u64 %rd4, %rd3;\n"                                   \
+          "more: ld.global.u32 %r8, [%rd4]; mul.wide.s32 %rd5, %r7, 8; add.s64 %rd6, %rd1, %rd5;\n" \
+          "ld.global.u64 %rd7, [%rd6]; mad.wide.u32 %rd9, %r8, 1, %rd7;\n"                          \
+          "ld.global.u32 %r7, [%rd9]; add.s64 %rd4, %rd4, 65536; add.s32 %r6, %r6, 1;\n"            \
+          "setp.lt.s32 %p1, %r6, %r5; @%p1 bra more; st.shared.u32 [tile], %r7; ret;"
+
+static f64 waits_for_pointer(f64 letters_from_dram) {
+    Sampled s;
+    const FlowInsn *insns;
+    begin(&s, STATES);
+    insns = s.subject.view.flow.code->insns;
+    u32 pointer = 0;
+    while (insns[pointer].access_bytes != 8 || insns[pointer].space != SPACE_GLOBAL) pointer++;
+    subject_stall(&s.subject, pointer + 1, STALL_LONG_SCOREBOARD, 50000);
+    sampled_end(&s);
+    access_of(&s, 0)->use[RESOURCE_DRAM] = letters_from_dram;
+    const Hit *hit = ask(&s, "indirect-addressing");
+    f64 gone = 0;
+    for (u32 i = 0; hit && i < hit->spots.len; i++)
+        if (hit->spots.data[i].use == pointer + 1) gone += hit->spots.data[i].samples;
+    forget(&s);
+    return gone;
+}
+
+// Of two loads that are waited for at once the one that DRAM has to serve is late, and stays.
+static void pointers_are_there_before_what_dram_serves(void **state) {
+    (void)state;
+    assert_true(waits_for_pointer(0) > 1000);
+    assert_near(waits_for_pointer(0.3), 0);
+}
+
 // --- queues ----------------------------------------------------------------------------------------------------------
 // Two elements that data names, of which warps wait for the first only.
 #define TWO_GATHERS                                                                                      \
@@ -177,6 +211,7 @@ int main(void) {
                                        cmocka_unit_test(copies_for_the_next_turn_go),
                                        cmocka_unit_test(clamped_rows_have_sectors_of_their_own),
                                        cmocka_unit_test(rows_of_all_arrays_are_one_change),
+                                       cmocka_unit_test(pointers_are_there_before_what_dram_serves),
                                        cmocka_unit_test(the_l2_works_for_what_is_waited_for)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

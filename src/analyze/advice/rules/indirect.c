@@ -54,6 +54,19 @@ static bool is_place_load(const AdviceCase *c, const CasePart *part, const CaseA
            !insn_feeds(part, a->pc, LOADED_STEPS, compares) && lanes_share(c, part, a);
 }
 
+// Whoever waits for it waits for a load that DRAM has to serve as well, and that stays: what a table leads to is waited
+// for together with it, and later than that it hardly comes.
+static bool waits_for_it_alone(const CasePart *part, const BlameEdge *edge) {
+    const Blame *blame = part->blame;
+    if (part->insns[edge->def].use[RESOURCE_DRAM] > 0) return true;
+    for (u32 i = blame->first[edge->use]; i < blame->first[edge->use + 1]; i++) {
+        const CaseAccess *b = case_access(part, blame->edges[i].def);
+        bool other = b && b->pc != edge->def && blame->edges[i].reason == edge->reason;
+        if (other && b->load && !is_pointer_load(part, b) && part->insns[b->pc].use[RESOURCE_DRAM] > 0) return false;
+    }
+    return true;
+}
+
 static void compute_addresses(AdviceCase *c) {
     Hit *hit = hit_begin(c);
     const CasePart *where = NULL;
@@ -67,7 +80,8 @@ static void compute_addresses(AdviceCase *c) {
             bool pointer = is_pointer_load(part, &part->accesses[i]);
             if (!pointer && !is_place_load(c, part, &part->accesses[i])) continue;
             places += !pointer;
-            hit_blamed(hit, part, pc, UINT32_MAX, 1);  // an instruction that computes takes its place
+            // An instruction that computes takes its place.
+            hit_blamed_where(hit, part, pc, UINT32_MAX, 1, waits_for_it_alone);
             for (u32 r = 0; r < RESOURCE_COUNT; r++) hit_relieve(hit, (Resource)r, part->insns[pc].use[r]);
             hit_edit(hit, EDIT_FREE, part, pc, 1);
             count++;
