@@ -176,6 +176,30 @@ static void pointers_are_there_before_what_dram_serves(void **state) {
     assert_near(waits_for_pointer(0.3), 0);
 }
 
+// A number for each thread, and the element that it names.
+#define NEIGHBOURS                                                                            \
+    BEGIN "ld.global.u32 %r6, [%rd3]; mul.wide.s32 %rd4, %r6, 4; add.s64 %rd5, %rd1, %rd4;\n" \
+          "ld.global.f32 %f1, [%rd5]; add.f32 %f2, %f1, %f1; st.shared.f32 [tile], %f2; ret;"
+
+static bool computes_neighbour(f64 dram) {
+    Sampled s;
+    sample(&s, NEIGHBOURS);
+    s.c.load.busy[RESOURCE_DRAM] = dram;
+    access_of(&s, 0)->use[RESOURCE_DRAM] = dram / 2;
+    const Hit *hit = ask(&s, "indirect-addressing");
+    bool found = hit && strstr(hit->what, "Compute the address") && hit->doubtful;
+    forget(&s);
+    return found;
+}
+
+// Places that fill DRAM while what they lead to does not lie near each other: they could be computed. Where DRAM has
+// time what they lead to may lie anywhere.
+static void places_of_neighbours_could_be_computed(void **state) {
+    (void)state;
+    assert_true(computes_neighbour(0.9));
+    assert_false(computes_neighbour(0.3));
+}
+
 // --- queues ----------------------------------------------------------------------------------------------------------
 // Two elements that data names, of which warps wait for the first only.
 #define TWO_GATHERS                                                                                      \
@@ -212,6 +236,7 @@ int main(void) {
                                        cmocka_unit_test(clamped_rows_have_sectors_of_their_own),
                                        cmocka_unit_test(rows_of_all_arrays_are_one_change),
                                        cmocka_unit_test(pointers_are_there_before_what_dram_serves),
+                                       cmocka_unit_test(places_of_neighbours_could_be_computed),
                                        cmocka_unit_test(the_l2_works_for_what_is_waited_for)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

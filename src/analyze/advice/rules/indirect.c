@@ -48,10 +48,16 @@ static bool lanes_share(const AdviceCase *c, const CasePart *part, const CaseAcc
 
 // A number that many lanes have in common and that leads to an element of another array. What loops end with is the
 // length of something besides: data.
+// DRAM is busy with what neighbouring lanes load, the places among it, so that what the places lead to comes from the
+// caches: it lies near what the neighbours look up, as in a table of neighbours on a board or a mesh.
+static bool leads_nearby(const AdviceCase *c, const CasePart *part, const CaseAccess *a) {
+    return c->load.busy[RESOURCE_DRAM] > EXPLAINED && part->insns[a->pc].use[RESOURCE_DRAM] > 0 && a->apart == PLACE;
+}
+
 static bool is_place_load(const AdviceCase *c, const CasePart *part, const CaseAccess *a) {
     return a->load && !a->atomic && a->bytes == PLACE && a->requests > 0 && access_is_global(a) &&
            !access_is_written(part, a) && insn_feeds(part, a->pc, LOADED_STEPS, is_base_of_access) &&
-           !insn_feeds(part, a->pc, LOADED_STEPS, compares) && lanes_share(c, part, a);
+           !insn_feeds(part, a->pc, LOADED_STEPS, compares) && (lanes_share(c, part, a) || leads_nearby(c, part, a));
 }
 
 // Whoever waits for it waits for a load that DRAM has to serve as well, and that stays: what a table leads to is waited
