@@ -228,6 +228,34 @@ static void the_l2_works_for_what_is_waited_for(void **state) {
     forget(&s);
 }
 
+// --- copies ----------------------------------------------------------------------------------------------------------
+// A tile of which each thread loads a word, and threads of the first warp another one behind it.
+#define FILL(another)                                                                                   \
+    BEGIN "mov.u32 %r7, tile; mad.lo.s32 %r8, %r1, 4, %r7; mov.u32 %r6, 0; setp.gt.u32 %p2, %r1, 31;\n" \
+          "more: ld.global.u32 %r9, [%rd3]; st.shared.u32 [%r8], %r9;\n" another                        \
+          "behind: bar.sync 0; ld.shared.u32 %r11, [%r8]; add.s32 %r12, %r12, %r11; bar.sync 0;\n"      \
+          "add.s64 %rd3, %rd3, 4096; add.s32 %r6, %r6, 1; setp.lt.s32 %p1, %r6, %r5; @%p1 bra more;\n"  \
+          "st.global.u32 [%rd1], %r12; ret;"
+#define ANOTHER "@%p2 bra behind; ld.global.u32 %r10, [%rd3+65536]; st.shared.u32 [%r8+512], %r10;\n"
+
+static f64 hidden_part(const char *body) {
+    Sampled s;
+    sample(&s, body);
+    const Hit *hit = ask(&s, "async-copy");
+    assert_non_null(hit);
+    f64 part = hit->change.hidden / (hit->change.hidden + hit->change.stalls);
+    forget(&s);
+    return part;
+}
+
+// What is loaded behind a store waits once more; copies of both start together, and one wait is left to overlap.
+static void copies_behind_each_other_wait_once(void **state) {
+    (void)state;
+    assert_near(hidden_part(FILL("")), 1);
+    f64 part = hidden_part(FILL(ANOTHER));
+    assert_true(part > 0.4 && part < 0.7);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(loads_stay_behind_ways_that_meet),
                                        cmocka_unit_test(some_eight_loads_are_under_way),
@@ -237,6 +265,7 @@ int main(void) {
                                        cmocka_unit_test(rows_of_all_arrays_are_one_change),
                                        cmocka_unit_test(pointers_are_there_before_what_dram_serves),
                                        cmocka_unit_test(places_of_neighbours_could_be_computed),
-                                       cmocka_unit_test(the_l2_works_for_what_is_waited_for)};
+                                       cmocka_unit_test(the_l2_works_for_what_is_waited_for),
+                                       cmocka_unit_test(copies_behind_each_other_wait_once)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -108,22 +108,28 @@ static u32 loop_with_barrier(const CasePart *part, u32 pc) {
 
 static void copy_ahead(AdviceCase *c, const CasePart *part, u32 loop) {
     Hit *hit = hit_begin(c);
-    u32 loads = 0, at = 0;
-    f64 most = 0;
+    u32 loads = 0, at = 0, block = WL_NONE;
+    f64 most = 0, of_block = 0, longest = 0;
     for (u32 i = 0; i < part->access_count; i++) {
         const CaseAccess *a = &part->accesses[i];
         if (!is_candidate(part, a) || loop_with_barrier(part, a->pc) != loop || !goes_to_shared(part, a->pc)) continue;
         if (!known_ahead(part, a, loop)) continue;
         f64 waits = hit_blamed(hit, part, a->pc, LOAD_WAITS, 1);
+        if (part->view->flow.cfg->block_of[a->pc] != block) of_block = 0;
+        block = part->view->flow.cfg->block_of[a->pc];
+        of_block += waits;
+        longest = fmax(longest, of_block);
         remove_store(hit, part, a->pc);
         loads++;
         if (waits >= most) most = waits, at = a->pc;
     }
     if (!loads || most <= 0) return hit_drop(hit);
-    hit->change.hidden = hit->change.stalls;
-    hit->change.stalls = 0;
-    hit->change.scope_active = loop_samples(part, loop) - hit->change.hidden;
-    f64 share = 100 * case_share(c, hit->change.hidden);
+    // What is loaded in one block after the other is waited for one after the other, so that it can be stored; copies
+    // all start together, and the longest wait is what is left to overlap.
+    hit->change.scope_active = loop_samples(part, loop) - hit->change.stalls;
+    f64 share = 100 * case_share(c, hit->change.stalls);
+    hit->change.hidden = longest;
+    hit->change.stalls -= longest;
     hit_fact(hit, "copy_wait_share", share, "%",
              "%.0f %% of the samples wait for %u load%s that only fill%s shared memory", share, loads, plural(loads),
              loads == 1 ? "s" : "");
