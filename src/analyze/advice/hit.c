@@ -37,7 +37,7 @@ static void take_queue(Hit *hit, const CasePart *part, const BlameEdge *edge, f6
     case STALL_SHORT_SCOREBOARD:
     case STALL_BARRIER:
         if (a && access_is_shared(a)) queued[RESOURCE_LSU] += samples * busy[RESOURCE_LSU];
-        if (a && !access_is_shared(a)) queued[c->behind] += samples * c->waiting;
+        if (a && !access_is_shared(a)) queued[case_behind(c, part, edge->def)] += samples * c->waiting;
         break;
     default: break;
     }
@@ -90,7 +90,7 @@ void hit_no_queue(Hit *hit, const CasePart *part, u32 pc, f64 gone) {
         const BlameEdge *edge = &part->blame->edges[part->blaming[i]];
         f64 stay = waits & 1u << edge->reason ? edge->samples * part->weight * (1 - gone) : 0;
         bool shared = access_is_shared(a);
-        hit->change.queued[shared ? RESOURCE_LSU : c->behind] +=
+        hit->change.queued[shared ? RESOURCE_LSU : case_behind(c, part, pc)] +=
             stay * (shared ? c->load.busy[RESOURCE_LSU] : c->waiting);
     }
 }

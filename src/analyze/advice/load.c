@@ -297,7 +297,7 @@ static void find_misses(AdviceCase *c) {
 }
 
 // Waits for accesses: through the L1, and for global memory through what lies behind, whichever is busiest.
-static void find_memory_queues(AdviceCase *c, const CasePart *part, Resource behind) {
+static void find_memory_queues(AdviceCase *c, const CasePart *part) {
     EstimateLoad *load = &c->load;
     u32 waits = STALL_BIT(LONG_SCOREBOARD) | STALL_BIT(SHORT_SCOREBOARD) | STALL_BIT(BARRIER);
     for (u32 i = 0; i < part->blame->edge_count; i++) {
@@ -305,7 +305,7 @@ static void find_memory_queues(AdviceCase *c, const CasePart *part, Resource beh
         const CaseAccess *a = case_access(part, e->def);
         if (!a || !(waits & 1u << e->reason)) continue;
         bool shared = access_is_shared(a);
-        load->queued[shared ? RESOURCE_LSU : behind] +=
+        load->queued[shared ? RESOURCE_LSU : case_behind(c, part, e->def)] +=
             e->samples * part->weight * (shared ? load->busy[RESOURCE_LSU] : c->waiting);
         if (e->reason == STALL_LONG_SCOREBOARD && part->insns[e->def].use[RESOURCE_DRAM] > 0)
             load->from_dram += e->samples * part->weight;
@@ -315,14 +315,11 @@ static void find_memory_queues(AdviceCase *c, const CasePart *part, Resource beh
 static void find_queues(AdviceCase *c) {
     EstimateLoad *load = &c->load;
     Resource slow = load->busy[RESOURCE_XU] > load->busy[RESOURCE_LSU] ? RESOURCE_XU : RESOURCE_LSU;
-    Resource behind = RESOURCE_LSU;
-    if (load->busy[RESOURCE_L2] > load->busy[behind]) behind = RESOURCE_L2;
-    if (load->busy[RESOURCE_DRAM] > load->busy[behind]) behind = RESOURCE_DRAM;
+    case_find_behind(c);
     for (u32 p = 0; p < c->part_count; p++) {
         find_unit_queues(c, &c->parts[p]);
-        find_memory_queues(c, &c->parts[p], behind);
+        find_memory_queues(c, &c->parts[p]);
     }
-    c->behind = behind;
     load->queued[RESOURCE_LSU] += c->stalls[STALL_LG_THROTTLE];
     load->queued[slow] += c->stalls[STALL_MIO_THROTTLE];
 }
@@ -463,6 +460,7 @@ Status case_find_load(AdviceCase *c) {
     if (c->load.issued <= 0) return STATUS_OK;
     f64 per_slot = c->load.issue_rate / c->load.issued;
     find_misses(c);
+    TRY(case_find_phases(c));
     case_find_trips(c);
     case_bound_by_warps(c);
     case_join_stores(c);

@@ -228,6 +228,36 @@ static void the_l2_works_for_what_is_waited_for(void **state) {
     forget(&s);
 }
 
+// A load, a barrier, and what is shared.
+#define TWO_PHASES                                                                                 \
+    BEGIN "mov.u32 %r7, tile; mad.lo.s32 %r8, %r1, 4, %r7; ld.global.u32 %r6, [%rd3];\n"           \
+          "st.shared.u32 [%r8], %r6; bar.sync 0; ld.shared.u32 %r9, [%r8]; add.s32 %r9, %r9, 1;\n" \
+          "ld.global.u32 %r10, [%rd3+4]; add.s32 %r9, %r9, %r10; st.shared.u32 [%r8], %r9; ret;"
+
+static Resource behind(f64 waves, u32 load) {
+    Sampled s;
+    begin(&s, TWO_PHASES);
+    s.subject.view.occupancy.waves = waves;
+    sampled_end(&s);
+    CasePart *part = &s.c.parts[0];
+    for (u32 pc = 0; pc < part->view->insn_count; pc++) memset(part->insns[pc].use, 0, sizeof part->insns[pc].use);
+    access_of(&s, 0)->use[RESOURCE_DRAM] = s.c.load.busy[RESOURCE_DRAM] = 0.3;
+    access_of(&s, 2)->use[RESOURCE_LSU] = s.c.load.busy[RESOURCE_LSU] = 0.7;
+    case_find_behind(&s.c);
+    Resource r = case_behind(&s.c, part, part->accesses[load].pc);
+    forget(&s);
+    return r;
+}
+
+// CTAs that start together are in the same phase: ahead of the barrier DRAM is what loads wait for, although shared
+// memory is busier on the whole. Of many waves some are in each phase.
+static void loads_queue_behind_their_phase(void **state) {
+    (void)state;
+    assert_int_equal(behind(2, 0), RESOURCE_DRAM);
+    assert_int_equal(behind(2, 3), RESOURCE_LSU);
+    assert_int_equal(behind(20, 0), RESOURCE_LSU);
+}
+
 // --- copies ----------------------------------------------------------------------------------------------------------
 // A tile of which each thread loads a word, and threads of the first warp another one behind it.
 #define FILL(another)                                                                                   \
@@ -266,6 +296,7 @@ int main(void) {
                                        cmocka_unit_test(pointers_are_there_before_what_dram_serves),
                                        cmocka_unit_test(places_of_neighbours_could_be_computed),
                                        cmocka_unit_test(the_l2_works_for_what_is_waited_for),
+                                       cmocka_unit_test(loads_queue_behind_their_phase),
                                        cmocka_unit_test(copies_behind_each_other_wait_once)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,6 +80,8 @@ typedef struct CaseInsn {
     f64 turn;                 // cycles for which each execution keeps the L1 busy, times the schedulers of an SM
 } CaseInsn;
 
+enum { MOST_PHASES = 8 };  // of a kernel that are told apart
+
 typedef enum SpinKind {
     SPIN_NONE,
     SPIN_FLAG,  // reads a word until another thread has changed it
@@ -107,6 +109,7 @@ typedef struct CasePart {  // the kernel's function, or a device function that i
     CaseLoop *loops;
     CaseAccess *accesses;  // by pc
     u32 access_count;
+    const u8 *phases;  // by pc: between which barriers outside of loops; NULL: CTAs do not go in step. phases.c
     const u32 *first_blaming, *blaming;  // edges that blame pc: blame->edges[blaming[first_blaming[pc]]] and on
 } CasePart;
 
@@ -185,7 +188,8 @@ struct AdviceCase {
     bool misses_known;     // ... and the next two
     f64 l1_miss, l2_miss;  // part of the sectors of global loads that go to the L2, and on to DRAM; 1 = not known
     Resource behind;       // of L1, L2 and DRAM the busiest: where loads of global memory queue
-    f64 fixed;             // part of the kernel's duration before its first CTA and after its last, 0..1
+    Resource behind_of[MOST_PHASES];  // ... in a phase of the kernel
+    f64 fixed;                        // part of the kernel's duration before its first CTA and after its last, 0..1
     f64 stalls[STALL_COUNT];
     Arena *arena;            // of the result
     Arena *scratch;          // until the next kernel
@@ -403,9 +407,13 @@ f64 case_shared_reach(const AdviceCase *c);
 // Different bytes that one CTA accesses by this instruction, those like it sharing what they have in common; 0: not
 // known.
 f64 access_cta_bytes(const AdviceCase *c, const CasePart *part, const CaseAccess *a);
-f64 case_l2_busy(AdviceCase *c);                      // ... the L2
-f64 case_l2_gathers(AdviceCase *c);                   // ... the L2 for loads whose lanes go where data sends them
-void case_find_atomics(AdviceCase *c, f64 per_slot);  // atomics.c
+f64 case_l2_busy(AdviceCase *c);     // ... the L2
+f64 case_l2_gathers(AdviceCase *c);  // ... the L2 for loads whose lanes go where data sends them
+// phases.c
+WL_MUST_USE Status case_find_phases(AdviceCase *c);
+void case_find_behind(AdviceCase *c);                                     // once it is known how busy all units are
+Resource case_behind(const AdviceCase *c, const CasePart *part, u32 pc);  // where that load of global memory queues
+void case_find_atomics(AdviceCase *c, f64 per_slot);                      // atomics.c
 // Part of the time in which the L1 works, of which so much is known and `line` is what the warps in line for it say:
 // what is missing is given to atomics that meet in shared memory, as far as their lanes can take so long. atomics.c
 f64 case_shared_atomics(AdviceCase *c, f64 known, f64 line, f64 per_slot);
