@@ -155,6 +155,22 @@ static f64 samples_after(const EstimateLoad *load, const EstimateChange *change,
     return left + fmin(waits, active * fmax(more - 1, load->not_selected / load->issued));
 }
 
+// More warps on an SM stand in the lines of the memories as well, and go no faster than these serve. How busy a memory
+// is that has `line` of an SM's warps in its line follows from mean value analysis: who comes finds the others' share
+// of the line. Where the start of CTAs is what keeps warps away, latencies are those of warps that have just begun.
+#define STARTS_LIMIT 0.6
+
+static f64 busy_by_lines(const EstimateLoad *load, const EstimateChange *change) {
+    static const u8 memories[] = {RESOURCE_L2, RESOURCE_DRAM};
+    f64 warps = load->customers[RESOURCE_LSU], most = 0;
+    if (change->warps <= 1 || change->work > 0 || warps <= 1 || load->busy[RESOURCE_LAUNCH] > STARTS_LIMIT) return 0;
+    for (u32 i = 0; i < WL_COUNT(memories); i++) {
+        f64 line = fmax(load->queued[memories[i]] - change->queued[memories[i]], 0) / load->total * warps;
+        most = fmax(most, line / (1 + line * (warps - 1) / warps));
+    }
+    return most;
+}
+
 // Little's law for the warps: samples = warps * time. The fewer cycles, the more crowded the queues: the time at which
 // both sides agree is the only one.
 // The time that the issue slots and the units need for what is left; `sure`: the part of what is known of them that is
@@ -168,7 +184,7 @@ static f64 bound(const EstimateLoad *load, const EstimateChange *change, f64 sur
         f64 part = !of_all_sms(r) ? with_warps : r == RESOURCE_L2 ? sure : 1;
         if (all || r != RESOURCE_DRAM) time = fmax(time, part * busy_after(load, change, r));
     }
-    return time;
+    return fmax(time, with_warps * busy_by_lines(load, change));
 }
 
 // A kernel that comes near the limit of a unit does not reach it: its warps meet there now and then, and are elsewhere

@@ -206,6 +206,23 @@ static void warps_and_work(void **state) {
     about(estimate_time(&load, &spread), 0.8);
 }
 
+// Half of 32 warps stand in the L2's line, where each finds 15.5 others: it serves one after the other in 16 of 16.5
+// turns, and twice as many warps cannot have more of it. Where CTAs start too slowly for as many to be resident, and
+// where nobody is in line, they can.
+static void more_warps_stand_in_the_same_line(void **state) {
+    (void)state;
+    EstimateLoad load = {.total = 1000, .issued = 10, .latency = 990, .issue_rate = 0.05};
+    EstimateChange twice = {.warps = 2};
+    load.busy[RESOURCE_L2] = 0.3;
+    load.customers[RESOURCE_LSU] = 32;
+    f64 free = estimate_time(&load, &twice);
+    load.queued[RESOURCE_L2] = 500;
+    f64 in_line = estimate_time(&load, &twice);
+    assert_true(free < 0.6 && in_line > 16 / 16.5 - 1e-6 && in_line < 1);
+    load.busy[RESOURCE_LAUNCH] = 1;
+    assert_true(estimate_time(&load, &(EstimateChange){.warps = 2, .relief = {[RESOURCE_LAUNCH] = 0.9}}) < 0.6);
+}
+
 static void the_error_is_that_of_a_binomial(void **state) {
     (void)state;
     EstimateLoad load = {.total = 1000, .issued = 200, .latency = 800, .issue_rate = 0.2};
@@ -276,6 +293,7 @@ int main(void) {
         cmocka_unit_test(warps_and_work),
         cmocka_unit_test(a_line_of_all_warps_is_full_or_short),
         cmocka_unit_test(what_is_left_behind_takes_its_time),
+        cmocka_unit_test(more_warps_stand_in_the_same_line),
         cmocka_unit_test(barriers_wait_for_the_line),
         cmocka_unit_test(the_error_is_that_of_a_binomial),
     };
