@@ -110,8 +110,7 @@ static f64 on_one_word(AdviceCase *c, f64 per_slot) {
 // Part of the latency of loads that is waiting behind atomics. Where latencies are the atomics', they do not say what
 // DRAM had to do with loads: nothing, where all fits the L2.
 static f64 waiting_for_atomics(const AdviceCase *c) {
-    const GpuModel *g = c->gpu;
-    f64 near = (f64)(g->l1_latency + g->l2_latency), far = near + (f64)g->dram_latency;
+    f64 near = case_idle_latency(c, 1, 0), far = case_idle_latency(c, 1, 1);
     bool inferred = !c->misses_known && c->fits_l2 && c->waiting > 0;
     return inferred ? 1 - (1 - c->waiting) * near / far : c->waiting;
 }

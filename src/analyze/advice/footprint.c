@@ -233,7 +233,7 @@ static f64 past_l1(const AdviceCase *c, const CaseAccess *a) {
 static f64 past_l2(const AdviceCase *c, const CaseAccess *a) {
     f64 there = (f64)(c->gpu->l1_latency + c->gpu->l2_latency);
     if (!says_how_far(c, a)) return c->fits_l2 ? 0 : 1;
-    return part_between(a->latency, there, (f64)c->gpu->dram_latency);
+    return part_between(a->latency, there, case_idle_latency(c, 1, 1) - case_idle_latency(c, 1, 0));
 }
 
 // Outside of loops an access whose address had to be spilled names a word of the thread's own.

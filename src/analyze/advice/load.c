@@ -250,9 +250,21 @@ static f64 sampled_latency(AdviceCase *c) {
     return weights > 0 ? sum / weights : 0;
 }
 
+// SM cycles that DRAM takes besides the way there: a row is opened and read, half of the lines lie in the other
+// partition of the L2, and now and then a bank is being refreshed. Of counted latencies that is taken for waiting, as
+// the simulator's records have it.
+static f64 dram_access(const AdviceCase *c) {
+    const GpuModel *g = c->gpu;
+    if (!is_sampled(c)) return 0;
+    f64 refresh = g->t_refi ? (f64)g->t_rfc * (f64)g->t_rfc / (2 * (f64)g->t_refi) : 0;
+    f64 cycles = (f64)(g->t_rcd + g->t_cl + g->t_burst) + refresh;
+    return (f64)g->l2_crossing / 2 + (g->dram_clock_mhz ? cycles * (f64)g->clock_mhz / (f64)g->dram_clock_mhz : 0);
+}
+
 f64 case_idle_latency(const AdviceCase *c, f64 past_l1, f64 past_l2) {
     const GpuModel *g = c->gpu;
-    return (f64)g->l1_latency + past_l1 * ((f64)g->l2_latency + past_l2 * (f64)g->dram_latency);
+    f64 dram = (f64)g->dram_latency + dram_access(c);
+    return (f64)g->l1_latency + past_l1 * ((f64)g->l2_latency + past_l2 * dram);
 }
 
 // Until the last of so many loads that are under way together is there: one that misses is enough.

@@ -258,6 +258,23 @@ static void loads_queue_behind_their_phase(void **state) {
     assert_int_equal(behind(20, 0), RESOURCE_LSU);
 }
 
+// What a load takes on an idle machine: behind the way to DRAM a row is opened (20 cycles of 1000 MHz, 40 of the SM),
+// half of the lines lie in the other partition, and a tenth of the loads meet half of a refresh of 100 cycles.
+static void idle_dram_opens_rows_and_refreshes(void **state) {
+    (void)state;
+    GpuModel g = gpu;
+    KernelView view = {.provenance = "sampled"};
+    AdviceCase c = {.gpu = &g, .view = &view};
+    assert_near(case_idle_latency(&c, 1, 1), 30 + 200 + 300);
+    g.dram_clock_mhz = 1000, g.t_rcd = 9, g.t_cl = 9, g.t_burst = 2;
+    g.l2_crossing = 100;
+    g.t_rfc = 100, g.t_refi = 1000;
+    assert_near(case_idle_latency(&c, 1, 1), 30 + 200 + 300 + 40 + 50 + 2 * 5);
+    assert_near(case_idle_latency(&c, 1, 0), 30 + 200);
+    view.provenance = "simulated";
+    assert_near(case_idle_latency(&c, 1, 1), 30 + 200 + 300);
+}
+
 // --- copies ----------------------------------------------------------------------------------------------------------
 // A tile of which each thread loads a word, and threads of the first warp another one behind it.
 #define FILL(another)                                                                                   \
@@ -297,6 +314,7 @@ int main(void) {
                                        cmocka_unit_test(places_of_neighbours_could_be_computed),
                                        cmocka_unit_test(the_l2_works_for_what_is_waited_for),
                                        cmocka_unit_test(loads_queue_behind_their_phase),
+                                       cmocka_unit_test(idle_dram_opens_rows_and_refreshes),
                                        cmocka_unit_test(copies_behind_each_other_wait_once)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
