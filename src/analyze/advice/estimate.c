@@ -132,6 +132,15 @@ static f64 barriers_with_rest(const EstimateLoad *load, const EstimateChange *ch
     return others > 0 && !said ? load->barrier * clamp(gone / others, 0, 1) : 0;
 }
 
+// Cycles that a ready warp waits for others to issue, which takes each of them one, when the scheduler's crowding goes
+// from `before` to `after` and it waits `now`. Warps that become ready in bursts of b, as a barrier or a full queue
+// lets them go, wait for half of their own burst and for those before it: (b - 1) / 2 + b / 2 * crowding (M^X/D/1),
+// which tells b from the wait. A wait that is shorter than that of single warps grows with the crowding.
+static f64 waits_in_bursts(f64 now, f64 before, f64 after) {
+    if (now <= STEADY * before) return now * after / before;
+    return (now + STEADY) * (1 + after) / (1 + before) - STEADY;
+}
+
 // The samples of the changed kernel, if it takes `time`: its warps are the customers of a closed network of queues.
 // Without a change and with time = 1 they are load->total.
 static f64 samples_after(const EstimateLoad *load, const EstimateChange *change, f64 time) {
@@ -150,9 +159,9 @@ static f64 samples_after(const EstimateLoad *load, const EstimateChange *change,
     if (active <= 0) return left;
     f64 after = rate * active / load->issued * work / time, warps = warps_of(load);
     f64 more = warps * (change->warps > 0 ? change->warps : 1);
-    // Warps that come in bursts wait for more than random ones would, but for no more than there are.
-    f64 waits = load->not_selected * active / load->issued * crowding_of(after, more) / crowding_of(rate, warps);
-    return left + fmin(waits, active * fmax(more - 1, load->not_selected / load->issued));
+    f64 now = load->not_selected / load->issued;
+    f64 waits = waits_in_bursts(now, crowding_of(rate, warps), crowding_of(after, more));
+    return left + active * fmin(waits, fmax(more - 1, now));  // for no more than there are
 }
 
 // More warps on an SM stand in the lines of the memories as well, and go no faster than these serve. How busy a memory

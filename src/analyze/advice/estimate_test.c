@@ -190,11 +190,12 @@ static void warps_and_work(void **state) {
     EstimateChange twice = {.warps = 2};
     about(1 / estimate_time(&load, &twice), 2);
     // Three warps in line, for 14 cycles of own time and one of waiting for their turn among the two others: 0.2 of the
-    // cycles issue. Twice as many wait longer, each among five.
+    // cycles issue, and 2.6 warps come at once. Twice as many wait longer, each among five.
     EstimateLoad busy = {.total = 150, .issued = 10, .not_selected = 10, .latency = 130, .issue_rate = 0.2};
     f64 rate = 0.2 / estimate_time(&busy, &twice);
     f64 two = 0.2 * 2 / 3, five = rate * 5 / 6;
-    about(rate * (14 + (five / (1 - five)) / (two / (1 - two))), 6);
+    f64 at_once = 3 * (1 - two);
+    about(rate * (14 + (at_once - 1) / 2 + at_once / 2 * five / (1 - five)), 6);
     // Five cycles among two come from meeting all at once; but nobody waits for more than the five others there are.
     EstimateLoad bursts = {.total = 150, .issued = 10, .not_selected = 50, .latency = 90, .issue_rate = 0.2};
     about(0.2 / estimate_time(&bursts, &twice) * (10 + 5), 6);
