@@ -64,9 +64,9 @@ u32 loop_copies(const CasePart *part, u32 loop) {
     return 1;
 }
 
-// Of a long sequence ptxas starts no more loads ahead than some eight, and as many again as have arrived: of 60
+// Of a long sequence ptxas starts no more loads ahead than some eight, and as many again as have arrived: of 70
 // unrolled loops of 4 to 64 loads (nvcc 13.0, sm_90, one to eight arrays, five kinds of sums) those of up to eight
-// started all together, the others had 3 to 9 under way when one was used, 5.6 on average.
+// started nearly all together, the others had 3 to 9 under way when one was used, 5.6 on average.
 #define LOADS_UNDER_WAY 8.0
 
 f64 loop_turns_together(f64 loads, f64 turns) { return fmax(fmin(LOADS_UNDER_WAY / fmax(loads, 1), turns), 1); }
