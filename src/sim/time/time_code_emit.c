@@ -611,6 +611,10 @@ bool time_is_emitted(const TimeFunc *f, u32 insn) {
 }
 
 Status time_emit_insn(TimeFunc *f, u32 insn) {
+    for (u32 k = time_call_moves(f, insn), value; k; k--) {
+        TRY(new_value(f, 32, &value));
+        TRY(emit_move(f, insn, value, false));
+    }
     if (is_hidden(f, insn)) return hidden_op(f, insn);
     if (is_folded(f, insn)) return STATUS_OK;
     if (time_kind(f, insn) == TIME_GMMA) return emit_product(f, insn, insn);

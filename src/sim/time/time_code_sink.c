@@ -298,10 +298,9 @@ static Status find_places(Sinking *s) {
     for (u32 i = 0; i < count; i++) {
         s->first[i] = WL_NONE;
         s->from[i] = i < f->code->insn_count ? f->cfg->block_of[i] : 0;
-        s->stays[i] = i < f->code->insn_count && !is_candidate(f, i);
+        s->stays[i] = i < f->code->insn_count && (!f->function->is_entry || !is_candidate(f, i));
     }
     TRY(place_hoisted(s));
-    if (!f->function->is_entry) return chain_places(s);
     TRY(for_all_uses(s, meet_use));
     TRY(for_all_uses(s, meet_side_use));
     TRY(for_all_uses(s, place_use));

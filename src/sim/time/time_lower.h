@@ -271,7 +271,6 @@ u32 time_step_count(const TimeFunc *f, u32 insn);    // machine instructions tha
 u32 time_runtime_call(const TimeFunc *f, u32 insn);  // RuntimeCall whose time is known, WL_NONE
 u32 time_builtin(const TimeFunc *f, u32 insn);       // that it calls: BuiltinId + 1; 0 = none
 TimeVariant time_variant(const TimeFunc *f, u32 insn);
-// Whether it may call: a function, or the subroutine of a division or root. Few registers are kept across that.
 // r = r + number, whatever else is done to r.
 static inline bool time_adds_number(const TimeFunc *f, u32 insn) {
     const FlowInsn *in = &f->code->insns[insn];
@@ -280,10 +279,14 @@ static inline bool time_adds_number(const TimeFunc *f, u32 insn) {
            o[2].kind == FLOW_IMMEDIATE;
 }
 
+// Whether it may call: a function, or the subroutine of a division or root. Few registers are kept across that.
 bool time_calls(const TimeFunc *f, u32 insn);
 // ... whether one of the instructions [first, end) may.
 bool time_calls_between(const TimeFunc *f, u32 first, u32 end);
 static inline bool is_joined(TimeVariant variant) { return variant >= VARIANT_UNIFORM && variant <= VARIANT_COUNTED; }
+
+// time_code_calls.c: registers moved for a call, besides what its row has, by it, an argument's store or a return.
+u32 time_call_moves(const TimeFunc *f, u32 insn);
 
 // time_code_bits.c
 WL_MUST_USE Status time_find_lower(TimeFunc *f);
