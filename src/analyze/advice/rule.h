@@ -289,6 +289,8 @@ bool insn_feeds(const CasePart *part, u32 pc, u32 depth, bool (*wanted)(const Ca
 
 // The part of strength-reduction that is about powf. rules/math.c
 void replace_powers(AdviceCase *c);
+// ... about remainders by 2^k - 1. rules/folds.c
+void fold_remainders(AdviceCase *c);
 // The part of branch-elimination that is about loops that only bring a value near. rules/stepping.c
 void skip_steps(AdviceCase *c);
 // ... about ways that do the same with other values. rules/alike.c

@@ -269,6 +269,21 @@ TEST(of_a_division_the_product_stays) {
     forget(&a);
 }
 
+// Of tests/sass/remainders.cubin, five remainders of 64 bits by 2^31 - 1 in a loop's turn.
+TEST(remainders_by_all_ones_are_folded) {
+    enum { TAKES_OFF = 77, UPPER_WORD = 80 };
+    RecordSample rows[] = {{.pc = TAKES_OFF, .stall = STALL_SELECTED, .samples = 200},
+                           {.pc = UPPER_WORD, .stall = STALL_WAIT, .samples = 300}};
+    cubin = "tests/sass/remainders.cubin", listing = "tests/sass/remainders.json";
+    Asked a;
+    const EstimateChange *change = ask(&a, "_Z4dropPKjPKfPtii", rows, WL_COUNT(rows), "strength-reduction");
+    f64 one = a.c.parts[0].insns[TAKES_OFF].issued;
+    // Four of 18 instructions, of which 5 stay, with two more for the upper word, and one of 15 without an upper word.
+    assert_true(one > 1 && fabs(change->issues - (4 * (18 - 5 + 2) + 15 - 5) * one) < 1e-9);
+    assert_true(change->stalls > 200 && change->stalls < 300);
+    forget(&a);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {IN_FOLDER(instructions_of_a_block_run_equally_often),
                                        IN_FOLDER(drain_is_of_the_exit_and_blamed_on_the_stores_before),
@@ -276,6 +291,7 @@ int main(void) {
                                        IN_FOLDER(barriers_are_looked_for_before_their_samples),
                                        IN_FOLDER(of_loads_that_share_a_barrier_the_last_is_blamed),
                                        IN_FOLDER(what_passes_parameters_goes_with_the_call),
-                                       IN_FOLDER(of_a_division_the_product_stays)};
+                                       IN_FOLDER(of_a_division_the_product_stays),
+                                       IN_FOLDER(remainders_by_all_ones_are_folded)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -215,5 +215,6 @@ static void replace_divisions(AdviceCase *c) {
 
 void rule_strength_reduction(AdviceCase *c) {
     replace_divisions(c);
+    fold_remainders(c);
     replace_powers(c);
 }
