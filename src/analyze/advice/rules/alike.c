@@ -16,7 +16,7 @@ typedef struct Alike {
     const CasePart *part;
     u8 *side;     // by block: the way that it is on, of the branch that is looked at; 0: not looked up yet
     u32 *of[2];   // by opcode: instructions on either side
-    Bitset done;  // blocks on ways that were found alike
+    Bitset done;  // blocks on ways that were found alike, or that choose constants
     u32 count, pc;
     f64 most;
 } Alike;
@@ -117,6 +117,7 @@ static void look_at(AdviceCase *c, const CasePart *part) {
         c->status = STATUS_NO_MEMORY;
         return;
     }
+    use_tables(c, part, &a.done);
     Hit *hit = hit_begin(c);
     for (u32 b = 0; b < blocks; b++) look_at_branch(hit, &a, b);
     f64 share = case_share(c, hit->change.issues + hit->change.stalls);
