@@ -250,6 +250,24 @@ TEST(what_passes_parameters_goes_with_the_call) {
     forget(&a);
 }
 
+// Of tests/sass/pointer.cubin, four calls through a pointer in a loop's turn: they end no block, and what passes
+// parameters lies between them: with each call go its return, the pointer's load, and four moves.
+TEST(moves_beside_calls_through_pointers_go_with_them) {
+    enum { FIRST_CALL = 37, LOADS_POINTER = 39, MULTIPLIES = 47, RETURNS = 127 };
+    RecordSample rows[] = {{.pc = FIRST_CALL, .stall = STALL_SELECTED, .samples = 10},
+                           {.pc = MULTIPLIES, .stall = STALL_SELECTED, .samples = 50},
+                           {.pc = RETURNS, .stall = STALL_SELECTED, .samples = 28}};
+    cubin = "tests/sass/pointer.cubin", listing = "tests/sass/pointer.json";
+    Asked a;
+    const EstimateChange *change =
+        ask(&a, "_Z9annuitiesPK7InsuredPffiPFffffE", rows, WL_COUNT(rows), "function-inlining");
+    const CaseInsn *in = a.c.parts[0].insns;
+    f64 one = in[FIRST_CALL].issued, gone = (change->issues - in[RETURNS].issued) / one;
+    assert_true(one > 0.5 && in[LOADS_POINTER].issued == one);
+    assert_true(fabs(gone - 4 * (1 + 1 + 4)) < 1e-9);
+    forget(&a);
+}
+
 // Of tests/sass/kernels.cu, `quotient`, where the long division is one of 32 bits: the reciprocal, the product that
 // is the quotient, and what corrects it.
 enum { RECIPROCAL = 51, PRODUCT = 60, CORRECTED = 68 };
@@ -291,6 +309,7 @@ int main(void) {
                                        IN_FOLDER(barriers_are_looked_for_before_their_samples),
                                        IN_FOLDER(of_loads_that_share_a_barrier_the_last_is_blamed),
                                        IN_FOLDER(what_passes_parameters_goes_with_the_call),
+                                       IN_FOLDER(moves_beside_calls_through_pointers_go_with_them),
                                        IN_FOLDER(of_a_division_the_product_stays),
                                        IN_FOLDER(remainders_by_all_ones_are_folded)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -93,11 +93,13 @@ static bool is_move(const CasePart *part, u32 pc) {
     return in->arith == FLOW_MOVE || (part->insns[pc].traits & TRAIT_ARITHMETIC && !in->uses && in->defs);
 }
 
-// In the block that a call ends, or in the one that it returns to.
+// In the block that a call ends, or in the one that it returns to. A call through a pointer ends none.
 static bool is_beside_call(const CasePart *part, u32 pc) {
     const Cfg *cfg = part->view->flow.cfg;
     const FlowBlock *block = &cfg->blocks[cfg->block_of[pc]];
-    return is_call(part, block->first + block->count - 1) || (block->first && is_call(part, block->first - 1));
+    for (u32 other = block->first; other < block->first + block->count; other++)
+        if (is_call(part, other)) return true;
+    return block->first && is_call(part, block->first - 1);
 }
 
 static bool of_itself(const CasePart *part, const BlameEdge *edge) {
