@@ -216,6 +216,16 @@ TEST(routines_called_once_return) {
     done(&m);
 }
 
+// Called at several places it is not known to go back to either, but a loop is not left by it.
+TEST(loops_with_calls_are_counted) {
+    Made m;
+    MAKE(&m, "|MOV|R0,RZ", "|IADD3|R0,R0,0x2,RZ", "|ISETP.GE.AND|P0,PT,R0,0x14,PT", "|CALL.REL.NOINC|0x70",
+         "|CALL.REL.NOINC|0x70", "@!P0|BRA|0x10", "|EXIT|", "|MOV|R4,R1", "|RET.REL.NODEC|R2,0x0");
+    assert_int_equal(m.flow.loops->loop_count, 1);
+    assert_int_equal(m.flow.loops->loops[0].trip_count, 10);
+    done(&m);
+}
+
 TEST(what_is_never_done_has_no_effect) {
     Made m;
     MAKE(&m, "|MOV|R0,0x1", "@!PT|BRA|0x40", "@!PT|MOV|R0,R1", "|STS|[RZ],R0", "|EXIT|");
@@ -301,6 +311,7 @@ int main(void) {
         cmocka_unit_test(divergence_knows_the_uniform_units),
         cmocka_unit_test(branches_go_where_they_say),
         cmocka_unit_test(routines_called_once_return),
+        cmocka_unit_test(loops_with_calls_are_counted),
         cmocka_unit_test(what_is_never_done_has_no_effect),
         cmocka_unit_test(indirect_branch_without_a_table),
         cmocka_unit_test(control_words_are_carried_along),

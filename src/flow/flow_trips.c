@@ -64,6 +64,15 @@ static i64 times_true(FlowCompare compare, Distance d) {
     }
 }
 
+// A routine of the machine code that is called from the loop comes back behind the call.
+static bool calls(const Cfg *cfg, u32 block) {
+    const FlowBlock *b = &cfg->blocks[block];
+    const FlowCode *code = cfg->code;
+    return b->count && code->sass &&
+           code->sass->insns.data[code->sass->functions.data[code->func].first + b->first + b->count - 1].op ==
+               SASS_OP_CALL;
+}
+
 // The one block of the loop with an edge out of it, when every iteration passes through it; else WL_NONE.
 static u32 exiting_block(const Cfg *cfg, const DomTree *dominators, const Loops *loops, u32 index) {
     const FlowLoop *loop = &loops->loops[index];
@@ -73,7 +82,7 @@ static u32 exiting_block(const Cfg *cfg, const DomTree *dominators, const Loops 
         const FlowBlock *outside = &cfg->blocks[loops->members[loop->exits + i]];
         for (u32 p = 0; p < outside->pred_count; p++) {
             u32 b = cfg->edges[outside->preds + p];
-            if (b == found || !flow_loop_has(loops, index, b)) continue;
+            if (b == found || !flow_loop_has(loops, index, b) || calls(cfg, b)) continue;
             if (found != WL_NONE || loops->loop_of[b] != index) return WL_NONE;
             found = b;
         }

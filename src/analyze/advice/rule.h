@@ -354,6 +354,9 @@ f64 hit_blamed_where(Hit *hit, const CasePart *part, u32 pc, u32 reasons, f64 fr
 void hit_no_queue(Hit *hit, const CasePart *part, u32 pc, f64 gone);
 // The same as latency that other work may overlap, only where def and use lie in `loop` (WL_NONE: anywhere).
 f64 hit_overlapped(Hit *hit, const CasePart *part, u32 pc, u32 reasons, u32 loop, f64 fraction);
+// All turns of a loop become one sequence: nothing counts them, and constants at places of the counter are operands.
+// rules/loop_unrolling.c
+void hit_sequence(Hit *hit, const CasePart *part, u32 loop);
 // Stalls at an instruction, whoever is to blame.
 f64 hit_stalled(Hit *hit, const CasePart *part, u32 pc, u32 reasons, f64 fraction);
 // The instruction is executed that much less often: its issues and its use of resources go.

@@ -268,6 +268,23 @@ TEST(moves_beside_calls_through_pointers_go_with_them) {
     forget(&a);
 }
 
+// Of tests/sass/turns.cubin, 24 turns of four calls, with a constant for each: without calls they are one sequence, in
+// which constants are operands.
+TEST(turns_of_inlined_calls_are_one_sequence) {
+    enum { COUNTS = 18, CONSTANT = 40, CALL = 42 };
+    RecordSample rows[] = {{.pc = COUNTS, .stall = STALL_SELECTED, .samples = 10},
+                           {.pc = CALL, .stall = STALL_SELECTED, .samples = 50},
+                           {.pc = CONSTANT, .stall = STALL_IMC_MISS, .samples = 700}};
+    cubin = "tests/sass/turns.cubin", listing = "tests/sass/turns.json";
+    Asked a;
+    const EstimateChange *change =
+        ask(&a, "_Z5dialsPK6float2S1_PK6float4PfS5_", rows, WL_COUNT(rows), "function-inlining");
+    assert_int_equal(a.c.parts[0].view->flow.loops->loops[0].trip_count, 24);
+    assert_true(change->stalls > 699);
+    assert_string_equal(a.c.hits.data[0]->facts.data[0].name, "loop_trip_count");
+    forget(&a);
+}
+
 // Of tests/sass/kernels.cu, `quotient`, where the long division is one of 32 bits: the reciprocal, the product that
 // is the quotient, and what corrects it.
 enum { RECIPROCAL = 51, PRODUCT = 60, CORRECTED = 68 };
@@ -310,6 +327,7 @@ int main(void) {
                                        IN_FOLDER(of_loads_that_share_a_barrier_the_last_is_blamed),
                                        IN_FOLDER(what_passes_parameters_goes_with_the_call),
                                        IN_FOLDER(moves_beside_calls_through_pointers_go_with_them),
+                                       IN_FOLDER(turns_of_inlined_calls_are_one_sequence),
                                        IN_FOLDER(of_a_division_the_product_stays),
                                        IN_FOLDER(remainders_by_all_ones_are_folded)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -149,6 +149,28 @@ static void add_overhead(Hit *hit, const CasePart *part, u32 loop, f64 fraction)
             hit_spare(hit, part, pc, fraction);
 }
 
+// A constant whose place each turn moves on.
+static bool is_constant_of_turn(const CasePart *part, u32 loop, u32 pc) {
+    const FlowResults *flow = &part->view->flow;
+    const FlowInsn *in = case_insn(part, pc);
+    for (u32 u = 0; in->is_load && in->space == SPACE_CONST && u < in->uses; u++) {
+        u32 node = flow->chains->of_operand[in->operands + in->defs + u];
+        if (node == WL_NONE || flow->chains->nodes[node].insn != WL_NONE) continue;
+        const ChainNode *n = &flow->chains->nodes[node];
+        for (u32 i = 0; i < n->arg_count && n->block == flow->loops->loops[loop].header; i++) {
+            u32 arg = flow->chains->args[n->args + i], from = arg == WL_NONE ? WL_NONE : flow->chains->nodes[arg].insn;
+            if (from != WL_NONE && loop_has(part, loop, from) && goes_on(part, loop, from)) return true;
+        }
+    }
+    return false;
+}
+
+void hit_sequence(Hit *hit, const CasePart *part, u32 loop) {
+    add_overhead(hit, part, loop, 1);
+    for (u32 pc = 0; pc < part->view->insn_count; pc++)
+        if (loop_has(part, loop, pc) && is_constant_of_turn(part, loop, pc)) hit_spare(hit, part, pc, 1);
+}
+
 static f64 loads_of_turn(const CasePart *part, u32 loop) {
     f64 loads = 0;
     for (u32 i = 0; i < part->access_count; i++) {
@@ -196,7 +218,10 @@ static void look_at(AdviceCase *c, const CasePart *part, u32 loop) {
     u32 loads = add_loads(hit, part, loop, copies, times, &by_hand);
     add_results(hit, part, loop);
     hit->change.hidden *= fraction;
-    add_overhead(hit, part, loop, whole ? 1 : fraction);
+    if (whole)
+        hit_sequence(hit, part, loop);
+    else
+        add_overhead(hit, part, loop, fraction);
     hit_edit(hit, EDIT_UNROLLED, part, loop_header_pc(part, loop), 1);
     f64 share = 100 * case_share(c, l->active + l->stalled);
     hit_fact(hit, "loop_share", share, "%", "%.0f %% of the kernel's samples are in the loop, %.0f %% wait", share,
