@@ -295,6 +295,8 @@ void fold_remainders(AdviceCase *c);
 void skip_steps(AdviceCase *c);
 // ... about ways that do the same with other values. rules/alike.c
 void join_ways(AdviceCase *c);
+// ... about loads behind a test of the data beside theirs. rules/both_loads.c
+void load_both(AdviceCase *c);
 // ... about ways on which lanes only choose a constant; adds their blocks to `blocks`. rules/tables.c
 void use_tables(AdviceCase *c, const CasePart *part, Bitset *blocks);
 // The part of register-reuse that is about several results for each thread. rules/register_tiles.c

@@ -318,6 +318,7 @@ static void look_at_copies(AdviceCase *c, const CasePart *part) {
 void rule_branch_elimination(AdviceCase *c) {
     skip_steps(c);
     join_ways(c);
+    load_both(c);
     for (u32 p = 0; p < c->part_count; p++) {
         for (u32 l = 0; l < c->parts[p].view->flow.loops->loop_count; l++) {
             const CaseLoop *loop = &c->parts[p].loops[l];
