@@ -188,9 +188,7 @@ static void find_unit_queues(AdviceCase *c, const CasePart *part) {
     for (u32 pc = 0; pc < part->view->insn_count; pc++) {
         Resource resource;
         interval_of(c->gpu, (UnitClass)case_insn(part, pc)->unit, &resource);
-        const u64 *all = part->view->samples[pc].all;
-        u64 full = all[STALL_MATH_PIPE_THROTTLE] + (resource == RESOURCE_XU ? all[STALL_MIO_THROTTLE] : 0);
-        f64 waits = (f64)full * part->weight;
+        f64 waits = (f64)part->view->samples[pc].all[STALL_MATH_PIPE_THROTTLE] * part->weight;
         if (resource != RESOURCE_COUNT) c->load.queued[resource] += waits;
     }
 }

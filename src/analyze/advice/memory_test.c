@@ -303,6 +303,27 @@ static void copies_behind_each_other_wait_once(void **state) {
     assert_true(part > 0.4 && part < 0.7);
 }
 
+// --- queues ----------------------------------------------------------------------------------------------------------
+// What waits in front of the special function unit's full queue is in one queue, once.
+static void waits_for_a_full_queue_are_counted_once(void **state) {
+    (void)state;
+    Sampled s;
+    begin(&s, BEGIN "cvt.rn.f32.s32 %f1, %r4; ex2.approx.f32 %f2, %f1; sin.approx.f32 %f1, %f2;\n"
+                    "st.global.f32 [%rd3], %f1; ret;");
+    const FlowCode *code = s.subject.view.flow.code;
+    f64 waits = 0, queued = 0;
+    for (u32 pc = 0; pc < code->insn_count; pc++) {
+        if (code->insns[pc].unit != UNIT_XU) continue;
+        subject_stall(&s.subject, pc, STALL_MIO_THROTTLE, 500);
+        waits += 500;
+    }
+    sampled_end(&s);
+    for (u32 r = 0; r < RESOURCE_COUNT; r++) queued += s.c.load.queued[r];
+    assert_true(waits >= 1000);
+    assert_near(queued, waits);
+    forget(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(loads_stay_behind_ways_that_meet),
                                        cmocka_unit_test(some_eight_loads_are_under_way),
@@ -315,6 +336,7 @@ int main(void) {
                                        cmocka_unit_test(the_l2_works_for_what_is_waited_for),
                                        cmocka_unit_test(loads_queue_behind_their_phase),
                                        cmocka_unit_test(idle_dram_opens_rows_and_refreshes),
-                                       cmocka_unit_test(copies_behind_each_other_wait_once)};
+                                       cmocka_unit_test(copies_behind_each_other_wait_once),
+                                       cmocka_unit_test(waits_for_a_full_queue_are_counted_once)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
