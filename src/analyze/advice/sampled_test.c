@@ -304,6 +304,19 @@ TEST(of_a_division_the_product_stays) {
     forget(&a);
 }
 
+// Of tests/sass/cycle.cubin, four remainders by one number in a loop's turn.
+TEST(of_a_remainder_two_products_stay) {
+    enum { TIMES = 52 };
+    RecordSample rows[] = {{.pc = TIMES, .stall = STALL_SELECTED, .samples = 100}};
+    cubin = "tests/sass/cycle.cubin", listing = "tests/sass/cycle.json";
+    Asked a;
+    const EstimateChange *change = ask(&a, "_Z5drivePK5LightPKjS3_PjPiij", rows, WL_COUNT(rows), "strength-reduction");
+    f64 one = a.c.parts[0].insns[TIMES].issued;
+    // Six steps of the reciprocal, and of the corrections, four times six and two for all, two for each remainder stay.
+    assert_true(one > 0.5 && fabs(change->issues - (6 + 4 * 6 + 2 - 4 * 2) * one) < 1e-9);
+    forget(&a);
+}
+
 // Of tests/sass/remainders.cubin, five remainders of 64 bits by 2^31 - 1 in a loop's turn.
 TEST(remainders_by_all_ones_are_folded) {
     enum { TAKES_OFF = 77, UPPER_WORD = 80 };
@@ -329,6 +342,7 @@ int main(void) {
                                        IN_FOLDER(moves_beside_calls_through_pointers_go_with_them),
                                        IN_FOLDER(turns_of_inlined_calls_are_one_sequence),
                                        IN_FOLDER(of_a_division_the_product_stays),
+                                       IN_FOLDER(of_a_remainder_two_products_stay),
                                        IN_FOLDER(remainders_by_all_ones_are_folded)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

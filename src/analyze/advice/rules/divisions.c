@@ -158,7 +158,9 @@ static bool is_near(const CasePart *part, u32 pc, u32 first) {
 }
 
 // Of all quotients of one line and block: the compiler mixes their corrections. A remainder alone has two corrections,
-// not three, and takes the shift besides; signs take one instruction more then, too.
+// not three; it keeps the product with the negated quotient, and takes the shift besides (32 remainders compiled by
+// nvcc 13.0 take 17.8 instructions each, by a product 4.0, by product and shift 5.5); signs take one instruction more
+// then, too.
 static u32 remove_corrections(Hit *hit, const CasePart *part, u32 first, u8 *marks) {
     const u32 *block_of = part->view->flow.cfg->block_of;
     u32 steps = 0, guarded = 0, signs = 0, quotients = 0, end = first;
@@ -168,10 +170,10 @@ static u32 remove_corrections(Hit *hit, const CasePart *part, u32 first, u8 *mar
         marks[end] = marks[end] == QUOTIENT ? OTHER : marks[end];
         if (!is_correction(part, end)) continue;
         steps++;
-        guarded += case_insn(part, end)->guard != WL_NONE;
+        guarded += case_insn(part, end)->guard != WL_NONE && !is_sign_or_none(part, end);
         signs |= insn_machine(part, end)->op == SASS_OP_IABS;
     }
-    f64 kept = quotients * ((guarded < (3 + signs) * quotients ? 1.0 : 0.0) + signs);
+    f64 kept = quotients * ((guarded < (3 + signs) * quotients ? 2.0 : 0.0) + signs);
     for (u32 pc = first + 1; pc < end && steps > kept; pc++)
         if (is_near(part, pc, first) && is_correction(part, pc)) hit_remove(hit, part, pc, 1 - kept / steps);
     return steps > kept ? quotients : 0;
