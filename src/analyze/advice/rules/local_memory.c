@@ -5,6 +5,7 @@
 
 #include "analyze/advice/rule.h"
 
+enum { MOST_CHOSEN = 64 };     // elements of an array that registers hold
 enum { UNROLLED_TRIPS = 64 };  // longer loops are not unrolled as a whole
 #define ADDRESS_PART 0.5       // of the arithmetic for an address of 64 bits
 
@@ -63,6 +64,20 @@ typedef struct Locals {
     u32 pc;
 } Locals;
 
+// An element whose number comes from memory: with all of them in registers each is compared with it, and chosen or not.
+static bool is_by_data(const CasePart *part, const CaseAccess *a) {
+    const FlowInsn *in = case_insn(part, a->pc);
+    if (in->address_use == 0xff) return false;
+    return node_is_loaded(part, part->view->flow.chains->of_operand[in->operands + in->defs + in->address_use],
+                          LOADED_STEPS);
+}
+
+static void choose_element(Hit *hit, const CasePart *part, const CaseAccess *a) {
+    f64 elements = a->bytes ? (f64)hit->c->view->function->local_bytes / a->bytes : 0;
+    if (elements > 1 && elements <= MOST_CHOSEN && is_by_data(part, a))
+        hit->change.issues -= elements * part->insns[a->pc].issued;
+}
+
 static void add(Hit *hit, const CasePart *part, const CaseAccess *a, bool fixed, Locals *l) {
     const CaseInsn *in = &part->insns[a->pc];
     l->loads += a->load;
@@ -71,6 +86,7 @@ static void add(Hit *hit, const CasePart *part, const CaseAccess *a, bool fixed,
     if (in->issued + in->blamed > l->most) l->most = in->issued + in->blamed, l->part = part, l->pc = a->pc;
     hit_remove(hit, part, a->pc, 1);
     if (!fixed) remove_address(hit, part, a->pc);
+    if (!fixed) choose_element(hit, part, a);
 }
 
 static Locals collect(Hit *hit, bool fixed) {
