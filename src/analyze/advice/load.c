@@ -10,6 +10,8 @@
 
 enum { SECTORS_PER_LINE = 4 };
 
+#define GATHERED 0.5  // of a block's waits
+
 static u32 u32_max(u32 a, u32 b) { return a > b ? a : b; }
 
 static f64 ratio(const MetricSet *m, MetricId part, MetricId whole) {
@@ -236,18 +238,6 @@ static u32 latency_of_block(CasePart *part, u32 first, f64 *waits, f64 *latency)
     return next;
 }
 
-// Means over blocks, weighted by their waits.
-static f64 sampled_latency(AdviceCase *c) {
-    f64 sum = 0, weights = 0, waits, latency;
-    for (u32 p = 0; p < c->part_count; p++)
-        for (u32 i = 0; i < c->parts[p].access_count;) {
-            i = latency_of_block(&c->parts[p], i, &waits, &latency);
-            sum += waits * latency;
-            weights += waits;
-        }
-    return weights > 0 ? sum / weights : 0;
-}
-
 // SM cycles that DRAM takes besides the way there: a row is opened and read, half of the lines lie in the other
 // partition of the L2, and now and then a bank is being refreshed. Of counted latencies that is taken for waiting, as
 // the simulator's records have it.
@@ -265,6 +255,38 @@ f64 case_idle_latency(const AdviceCase *c, f64 past_l1, f64 past_l2) {
     return (f64)g->l1_latency + past_l1 * ((f64)g->l2_latency + past_l2 * dram);
 }
 
+// A warp whose lanes go anywhere waits for the slowest of them: where it waits less than for DRAM, none of them is
+// there, and what it waits longer than for the L2 is a queue.
+static bool gathers_from_l2(const AdviceCase *c, const CasePart *part, u32 first, u32 end, f64 latency) {
+    f64 gathers = 0, all = 0;
+    for (u32 i = first; i < end; i++) {
+        const CaseAccess *a = &part->accesses[i];
+        if (!a->load || !access_is_global(a)) continue;
+        all += part->insns[a->pc].blamed;
+        if (a->gathered) gathers += part->insns[a->pc].blamed;
+    }
+    return gathers > GATHERED * all && latency < case_idle_latency(c, 1, 1);
+}
+
+// Means over blocks, weighted by their waits; `idle`: of an idle machine.
+static f64 sampled_latency(AdviceCase *c, f64 *idle) {
+    f64 sum = 0, weights = 0, from_l2 = 0, waits, latency;
+    *idle = 0;
+    for (u32 p = 0; p < c->part_count; p++)
+        for (u32 i = 0; i < c->parts[p].access_count;) {
+            u32 next = latency_of_block(&c->parts[p], i, &waits, &latency);
+            bool of_l2 = c->gpu && gathers_from_l2(c, &c->parts[p], i, next, latency);
+            if (c->gpu) *idle += waits * case_idle_latency(c, 1, of_l2 ? 0 : 1);
+            from_l2 += of_l2 ? waits : 0;
+            sum += waits * latency;
+            weights += waits;
+            i = next;
+        }
+    if (weights > 0) *idle /= weights;
+    c->gathers_l2 = from_l2 > GATHERED * weights;
+    return weights > 0 ? sum / weights : 0;
+}
+
 // Until the last of so many loads that are under way together is there: one that misses is enough.
 static f64 latency_of(const AdviceCase *c, f64 loads) {
     return case_idle_latency(c, fmin(loads * c->past_l1, 1), c->past_l2);
@@ -279,7 +301,8 @@ f64 case_part_together(const AdviceCase *c, f64 together, f64 times) {
 static f64 waiting_part(AdviceCase *c) {
     const MetricSet *m = &c->view->metrics;
     const GpuModel *g = c->gpu;
-    f64 sampled = sampled_latency(c);
+    f64 idle_sampled;  // of an idle machine, with as many of the loads' lanes in the L2 as samples say
+    f64 sampled = sampled_latency(c, &idle_sampled);
     c->of_l1 = 1;
     if (!g || !g->l1_latency) return 0;
     bool measured = m->present[METRIC_LOAD_CYCLES] && m->value[METRIC_LOADS_ENDED] > 0;
@@ -288,9 +311,12 @@ static f64 waiting_part(AdviceCase *c) {
     f64 past_l1 = fmin(c->l1_miss + ratio(m, METRIC_L1_GLOBAL_LD_PENDING, METRIC_GLOBAL_LD_SECT), 1),
         there = ratio(m, METRIC_L2_READ_HITS, METRIC_L2_READS) - ratio(m, METRIC_L2_READ_PENDING, METRIC_L2_READS),
         past_l2 = m->present[METRIC_L2_READ_HITS] ? 1 - there : c->l2_miss;
-    f64 idle = case_idle_latency(c, past_l1, past_l2), waiting = latency > idle ? 1 - idle / latency : 0;
+    bool counted = measured || c->misses_known || sampled <= 0;
+    f64 idle = counted ? case_idle_latency(c, past_l1, past_l2) : idle_sampled;
+    f64 waiting = latency > idle ? 1 - idle / latency : 0;
     c->latency = measured ? latency : 0;
     c->past_l1 = past_l1, c->past_l2 = past_l2;
+    c->gathers_l2 &= !counted;
     if (measured) c->of_l1 = waiting + (1 - waiting) * (f64)g->l1_latency / idle;
     return waiting;
 }

@@ -228,6 +228,39 @@ static void the_l2_works_for_what_is_waited_for(void **state) {
     forget(&s);
 }
 
+// An element that data names, waited for so long in each of the ten times that it was loaded.
+static void sample_gather(Sampled *s, f64 cycles, u64 total_ns) {
+    KernelView *view = sampled_begin(s, NEIGHBOURS);
+    u32 gather = 0;
+    view->gpu = &gpu;
+    view->launches.total_ns = (f64)total_ns;
+    view->occupancy.waves = 1;
+    for (u32 pc = 0; pc < view->flow.code->insn_count; pc++) {
+        subject_stall(&s->subject, pc, STALL_SELECTED, 10);
+        if (waits_for_load(view, pc)) gather = pc;
+    }
+    subject_stall(&s->subject, gather, STALL_LONG_SCOREBOARD, (u64)(10 * cycles));
+    view->total_latency = view->total * 9 / 10;
+    sampled_end(s);
+}
+
+// A warp whose lanes go anywhere waits for the slowest of them. Where it waits less than for DRAM (530 cycles) all are
+// in the L2, and what it waits longer than for that (230) is a line in front of it.
+static void gathers_that_wait_less_than_for_dram_are_in_the_l2(void **state) {
+    (void)state;
+    Sampled s;
+    sample_gather(&s, 2 * 460, 100000);  // a number and the element: one behind the other
+    assert_true(s.c.gathers_l2);
+    assert_float_equal(s.c.waiting, 0.5, 0.01);
+    assert_int_equal(case_behind(&s.c, &s.c.parts[0], s.c.parts[0].accesses[1].pc), RESOURCE_L2);
+    assert_true(s.c.load.queued[RESOURCE_L2] > 0.4 * s.c.stalls[STALL_LONG_SCOREBOARD]);
+    forget(&s);
+    sample_gather(&s, 2 * 600, 100000);
+    assert_false(s.c.gathers_l2);
+    assert_float_equal(s.c.waiting, 1 - 530.0 / 600, 0.01);
+    forget(&s);
+}
+
 // A load, a barrier, and what is shared.
 #define TWO_PHASES                                                                                 \
     BEGIN "mov.u32 %r7, tile; mad.lo.s32 %r8, %r1, 4, %r7; ld.global.u32 %r6, [%rd3];\n"           \
@@ -334,6 +367,7 @@ int main(void) {
                                        cmocka_unit_test(pointers_are_there_before_what_dram_serves),
                                        cmocka_unit_test(places_of_neighbours_could_be_computed),
                                        cmocka_unit_test(the_l2_works_for_what_is_waited_for),
+                                       cmocka_unit_test(gathers_that_wait_less_than_for_dram_are_in_the_l2),
                                        cmocka_unit_test(loads_queue_behind_their_phase),
                                        cmocka_unit_test(idle_dram_opens_rows_and_refreshes),
                                        cmocka_unit_test(copies_behind_each_other_wait_once),

@@ -41,12 +41,13 @@ static Resource busiest(const f64 use[RESOURCE_COUNT]) {
 void case_find_behind(AdviceCase *c) {
     const CasePart *part = &c->parts[0];
     c->behind = busiest(c->load.busy);
+    if (c->gathers_l2 && c->load.busy[c->behind] < EXPLAINED) c->behind = RESOURCE_L2;
     for (u32 phase = 0; phase < MOST_PHASES; phase++) {
         f64 use[RESOURCE_COUNT] = {0};
         for (u32 pc = 0; pc < part->view->insn_count && part->phases; pc++)
             for (u32 r = RESOURCE_LSU; r <= RESOURCE_DRAM && part->phases[pc] == phase; r++)
                 use[r] += part->insns[pc].use[r];
-        c->behind_of[phase] = part->phases ? busiest(use) : c->behind;
+        c->behind_of[phase] = part->phases && !c->gathers_l2 ? busiest(use) : c->behind;
     }
 }
 

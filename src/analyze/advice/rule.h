@@ -186,6 +186,7 @@ struct AdviceCase {
     bool l1_full;          // latencies are as long as warps in line for the L1 make them
     bool fits_l2;          // as far as is known, what a launch touches is in the L2 from launch to launch
     bool misses_known;     // ... and the next two
+    bool gathers_l2;       // most waits for loads are for lanes that go anywhere in the L2
     f64 l1_miss, l2_miss;  // part of the sectors of global loads that go to the L2, and on to DRAM; 1 = not known
     Resource behind;       // of L1, L2 and DRAM the busiest: where loads of global memory queue
     Resource behind_of[MOST_PHASES];  // ... in a phase of the kernel
