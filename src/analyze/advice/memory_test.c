@@ -261,6 +261,37 @@ static void gathers_that_wait_less_than_for_dram_are_in_the_l2(void **state) {
     forget(&s);
 }
 
+// Rows of the lanes' own, waited for so long each time: of that an idle L2 and DRAM take 530 cycles, which stay.
+static f64 coalesced(f64 cycles) {
+    Sampled s;
+    KernelView *view = sampled_begin(&s, ROWS);
+    const u32 count = view->flow.code->insn_count;
+    view->gpu = &gpu;
+    view->launches.total_ns = 1000;
+    for (u32 pc = 0; pc < count; pc++) subject_stall(&s.subject, pc, STALL_SELECTED, 10);
+    subject_stall(&s.subject, count - 2, STALL_LONG_SCOREBOARD, (u64)(10 * cycles));  // at the store
+    view->total_latency = view->total * 9 / 10;
+    sampled_end(&s);
+    assert_float_equal(s.c.parts[0].accesses[0].latency, cycles, 0.1 * cycles);
+    s.c.fits_l2 = false;
+    const Hit *hit = ask(&s, "global-coalescing");
+    assert_non_null(hit);
+    f64 gone = 0;
+    for (u32 i = 0; i < hit->spots.len; i++)
+        if (hit->spots.data[i].reason == STALL_LONG_SCOREBOARD) gone += hit->spots.data[i].samples;
+    forget(&s);
+    return gone / (10 * cycles);
+}
+
+// Neighbouring lanes take new sectors with each load, which comes from DRAM then: where lanes that walk along rows of
+// their own waited less, as most words were in the L1, nothing is gained.
+static void coalesced_loads_take_as_long_as_an_idle_machine(void **state) {
+    (void)state;
+    assert_near(coalesced(500), 0);
+    f64 gone = coalesced(5300);
+    assert_true(gone > 0.7 && gone < 0.9);
+}
+
 // A load, a barrier, and what is shared.
 #define TWO_PHASES                                                                                 \
     BEGIN "mov.u32 %r7, tile; mad.lo.s32 %r8, %r1, 4, %r7; ld.global.u32 %r6, [%rd3];\n"           \
@@ -368,6 +399,7 @@ int main(void) {
                                        cmocka_unit_test(places_of_neighbours_could_be_computed),
                                        cmocka_unit_test(the_l2_works_for_what_is_waited_for),
                                        cmocka_unit_test(gathers_that_wait_less_than_for_dram_are_in_the_l2),
+                                       cmocka_unit_test(coalesced_loads_take_as_long_as_an_idle_machine),
                                        cmocka_unit_test(loads_queue_behind_their_phase),
                                        cmocka_unit_test(idle_dram_opens_rows_and_refreshes),
                                        cmocka_unit_test(copies_behind_each_other_wait_once),
