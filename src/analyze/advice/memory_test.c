@@ -292,6 +292,34 @@ static void coalesced_loads_take_as_long_as_an_idle_machine(void **state) {
     assert_true(gone > 0.7 && gone < 0.9);
 }
 
+// What all lanes share, and an element of each thread's, both waited for at their sum.
+#define SHARED_FACTOR                                                                                  \
+    BEGIN "mov.u32 %r6, 0; mov.u64 %rd4, %rd1;\n"                                                      \
+          "more: ld.global.f32 %f2, [%rd4]; ld.global.f32 %f1, [%rd3+65536]; add.f32 %f3, %f1, %f2;\n" \
+          "add.s64 %rd4, %rd4, 4; add.s64 %rd3, %rd3, 65536; add.s32 %r6, %r6, 1;\n"                   \
+          "setp.lt.s32 %p1, %r6, %r5; @%p1 bra more; st.shared.f32 [tile], %f3; ret;"
+
+static f64 waits_of_shared_factor(f64 dram) {
+    Sampled s;
+    begin(&s, SHARED_FACTOR);
+    sampled_end(&s);
+    s.c.of_l1 = 1;
+    access_of(&s, 1)->use[RESOURCE_DRAM] = dram;
+    const Hit *hit = ask(&s, "memory-transactions");
+    assert_non_null(hit);
+    f64 gone = 0;
+    for (u32 i = 0; i < hit->spots.len; i++)
+        if (hit->spots.data[i].reason == STALL_LONG_SCOREBOARD) gone += hit->spots.data[i].samples;
+    forget(&s);
+    return gone;
+}
+
+static void constants_are_there_before_what_dram_serves(void **state) {
+    (void)state;
+    assert_true(waits_of_shared_factor(0) > 200);
+    assert_near(waits_of_shared_factor(0.3), 0);
+}
+
 // A load, a barrier, and what is shared.
 #define TWO_PHASES                                                                                 \
     BEGIN "mov.u32 %r7, tile; mad.lo.s32 %r8, %r1, 4, %r7; ld.global.u32 %r6, [%rd3];\n"           \
@@ -400,6 +428,7 @@ int main(void) {
                                        cmocka_unit_test(the_l2_works_for_what_is_waited_for),
                                        cmocka_unit_test(gathers_that_wait_less_than_for_dram_are_in_the_l2),
                                        cmocka_unit_test(coalesced_loads_take_as_long_as_an_idle_machine),
+                                       cmocka_unit_test(constants_are_there_before_what_dram_serves),
                                        cmocka_unit_test(loads_queue_behind_their_phase),
                                        cmocka_unit_test(idle_dram_opens_rows_and_refreshes),
                                        cmocka_unit_test(copies_behind_each_other_wait_once),

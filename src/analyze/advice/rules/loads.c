@@ -321,6 +321,17 @@ static f64 part_of_constants(const AdviceCase *c, const CasePart *part, u32 bloc
     return waits > 0 ? fmax(1 - after / waits, 0) : 0;
 }
 
+// Whoever waits for what all lanes share waits for a load that DRAM has to serve as well: the later one stays.
+static bool waits_for_shared_alone(const CasePart *part, const BlameEdge *edge) {
+    const Blame *blame = part->blame;
+    for (u32 i = blame->first[edge->use]; i < blame->first[edge->use + 1]; i++) {
+        const CaseAccess *b = case_access(part, blame->edges[i].def);
+        bool other = b && b->load && !b->uniform && blame->edges[i].reason == edge->reason;
+        if (other && part->insns[b->pc].use[RESOURCE_DRAM] > 0) return false;
+    }
+    return true;
+}
+
 void rule_memory_transactions(AdviceCase *c) {
     Hit *hit = hit_begin(c);
     Found f = {0};
@@ -334,7 +345,7 @@ void rule_memory_transactions(AdviceCase *c) {
             u32 block = part->view->flow.cfg->block_of[a->pc];
             if (block != last) of_block = part_of_constants(c, part, last = block);
             f64 gone = is_constant_operand(part, a) ? 1 : of_block;
-            hit_blamed(hit, part, a->pc, STALL_BIT(LONG_SCOREBOARD), gone);
+            hit_blamed_where(hit, part, a->pc, STALL_BIT(LONG_SCOREBOARD), gone, waits_for_shared_alone);
             if (c->latency > 0) hit_no_queue(hit, part, a->pc, gone);
             hit_blamed(hit, part, a->pc, ~STALL_BIT(LONG_SCOREBOARD), 1);
             hit_relieve(hit, RESOURCE_LSU, part->insns[a->pc].use[RESOURCE_LSU]);
