@@ -182,21 +182,29 @@ static f64 overlaps_already(const CasePart *part, u32 loop, u32 load) {
     return work;
 }
 
+// Turns whose loads are under way together, in an unrolled loop: of so many copies of a load as few are waited for, as
+// the first to arrive brings the others' wait with it. `squares`: the sum of the squares of their waits.
+static f64 turns_under_way(f64 copies, f64 waits, f64 squares) {
+    f64 waited_for = squares > 0 ? waits * waits / squares : copies;
+    return fmax(copies / fmax(waited_for, 1), 1);
+}
+
 // A turn of W samples of waiting and R of other work, B of them between the load and its use, takes max(W + B, R) with
 // its loads one turn ahead, where the value has to be moved from `next` to `now` at the turn's end, which waits for it.
 // An unrolled loop has no such moves: a turn's loads start before those of the turn before have arrived, so that two
-// turns' are under way and a turn takes max((W + R) / 2, R). What fills a tile is stored to it before the next load
-// starts.
-static f64 work_to_overlap(const CasePart *part, u32 loop, f64 waits, f64 already, bool tile) {
+// turns' are under way and a turn takes max((W + R) / 2, R). Where `under_way` turns' are already, they wait together
+// for what one turn's work is not to overlap. What fills a tile is stored to it before the next load starts.
+static f64 work_to_overlap(const CasePart *part, u32 loop, f64 waits, f64 already, f64 under_way) {
     f64 all = loop_samples(part, loop), rest = all - waits;
-    return fmax((!tile && loop_copies(part, loop) > 1 ? fmax(rest, all / 2) : rest) - already, 0);
+    if (under_way <= 0) return fmax(rest - already, 0);
+    return fmax(fmax(rest / under_way, all * (1 - under_way / 2)) - already, 0);
 }
 
 static void load_earlier(AdviceCase *c, const CasePart *part, u32 loop) {
     Hit *hit = hit_begin(c);
     u32 at = 0, distance = 0;
     bool tile = false;
-    f64 most = 0, already = 0;
+    f64 most = 0, already = 0, squares = 0, copies = loop_copies(part, loop);
     for (u32 i = 0; i < part->access_count; i++) {
         const CaseAccess *a = &part->accesses[i];
         if (!is_candidate(part, a) || part->insns[a->pc].loop != loop) continue;
@@ -207,12 +215,14 @@ static void load_earlier(AdviceCase *c, const CasePart *part, u32 loop) {
         f64 waits = hit_blamed(hit, part, a->pc, LOAD_WAITS, 1);
         tile |= to_tile;
         already += waits * overlaps_already(part, loop, a->pc);
+        squares += waits * waits;
         if (waits > most) most = waits, at = a->pc, distance = nearest_use(part, a->pc);
     }
     if (most <= 0) return hit_drop(hit);
     hit->change.hidden = hit->change.stalls;
     hit->change.stalls = 0;
-    hit->change.scope_active = work_to_overlap(part, loop, hit->change.hidden, already / hit->change.hidden, tile);
+    f64 under_way = tile || copies <= 1 ? 0 : turns_under_way(copies, hit->change.hidden, squares);
+    hit->change.scope_active = work_to_overlap(part, loop, hit->change.hidden, already / hit->change.hidden, under_way);
     hit_fact(hit, "load_to_use_distance", distance, "instructions",
              "the load at %s is waited for %u instruction%s after its start", place_text(c, part, at), distance,
              plural(distance));
