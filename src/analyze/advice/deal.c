@@ -54,11 +54,51 @@ static bool joins(const CasePart *part, u32 pc) {
     }
 }
 
+enum { MOST_STEPS = 16 };  // copies and additions in a turn
+
+static bool adds(const CasePart *part, u32 pc) {
+    const SassInsn *insn = insn_machine(part, pc);
+    FlowArith arith = (FlowArith)case_insn(part, pc)->arith;
+    if (case_insn(part, pc)->guard != WL_NONE) return false;
+    return arith == FLOW_MOVE || arith == FLOW_ADD || arith == FLOW_ADD3 ||
+           (insn && (insn->op == SASS_OP_IADD3 || (insn->op == SASS_OP_IMAD && sass_has(insn, "X"))));
+}
+
+static bool moves_on(const CasePart *part, u32 loop, u32 node, u32 others);
+
+// The value is made of the one that the turn began with, by copies and additions of what no turn changes; of its carry
+// from another such value's lower half, `others` of which may take part.
+static bool made_by_steps(const CasePart *part, u32 loop, u32 value, u32 node, u32 others, u32 depth) {
+    const FlowResults *flow = &part->view->flow;
+    const Chains *chains = flow->chains;
+    if (value == node || value == WL_NONE || !flow_loop_has(flow->loops, loop, chains->nodes[value].block)) return true;
+    u32 pc = chains->nodes[value].insn;
+    if (pc == WL_NONE) return others && moves_on(part, loop, value, others - 1);
+    const FlowInsn *in = case_insn(part, pc);
+    if (!depth || case_access(part, pc) || !adds(part, pc)) return false;
+    for (u32 u = 0; u < in->uses; u++)
+        if (!made_by_steps(part, loop, chains->of_operand[in->operands + in->defs + u], node, others, depth - 1))
+            return false;
+    return true;
+}
+
+// A pointer, say, that each turn moves on by as much, however it was copied meanwhile.
+static bool moves_on(const CasePart *part, u32 loop, u32 node, u32 others) {
+    const Chains *chains = part->view->flow.chains;
+    const ChainNode *merge = &chains->nodes[node];
+    if (merge->insn != WL_NONE || merge->block != part->view->flow.loops->loops[loop].header) return false;
+    for (u32 i = 0; i < merge->arg_count; i++)
+        if (!made_by_steps(part, loop, chains->args[merge->args + i], node, others, MOST_STEPS)) return false;
+    return true;
+}
+
+bool node_moves_on(const CasePart *part, u32 loop, u32 node) { return moves_on(part, loop, node, 1); }
+
 // A value that a turn takes from the one before: all right when it counts, or when turns only add to it,
 // or keep the greatest.
 static bool only_joins(const CasePart *part, u32 loop, u32 node) {
     const Chains *chains = part->view->flow.chains;
-    if (counts(part, node)) return true;
+    if (counts(part, node) || node_moves_on(part, loop, node)) return true;
     for (u32 steps = 0; steps < MOST_ADDS; steps++) {
         bool ends;
         u32 user = only_user(part, loop, node, &ends);

@@ -340,6 +340,8 @@ bool guard_differs(AdviceCase *c, const CasePart *part, u32 pc);
 // Turns that need nothing of the turn before can be dealt to different threads; those in which the warps of a CTA meet,
 // to different CTAs. What is joined at the end (sums) counts as nothing. deal.c
 bool loop_can_be_dealt(AdviceCase *c, const CasePart *part, u32 loop);
+// What each turn of the loop takes over from the one before, moved on by what no turn changes: a pointer. deal.c
+bool node_moves_on(const CasePart *part, u32 loop, u32 node);
 // Machine code: the BSYNC at the begin of block `meets`, and in block `parts` the BSSY (WL_NONE: it is elsewhere) of
 // the same barrier, by which lanes wait for those that went another way. False: there is none. scope.c
 bool lanes_meet(const CasePart *part, u32 parts, u32 meets, u32 *begin, u32 *end);

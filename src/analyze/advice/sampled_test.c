@@ -196,6 +196,34 @@ TEST(of_loads_that_share_a_barrier_the_last_is_blamed) {
     close_sampled(&s);
 }
 
+// Of `product`: pointers go on in halves, with a carry from the lower one, as each turn's end has them; sums of the
+// matrix unit do not go on by as much.
+TEST(pointers_move_on_in_halves) {
+    static const RecordSample rows[] = {{.pc = 40, .stall = STALL_SELECTED, .samples = 12}};
+    cubin = "tests/sass/kernels_90.cubin", listing = "tests/sass/kernels_90.json";
+    Sampled s = open_sampled("product", rows, WL_COUNT(rows));
+    Arena arena = {0}, scratch = {0};
+    AdviceCase c;
+    const KernelView *view = s.view;
+    AdviceContext context = {
+        .profile = s.profile, .views = s.views, .arena = &arena, .kernels = &view, .kernel_count = 1};
+    assert_int_equal(case_make(&context, view, &scratch, &c), STATUS_OK);
+    const FlowResults *flow = &view->flow;
+    u32 on = 0, others = 0;
+    for (u32 node = flow->chains->def_count; node < flow->chains->node_count; node++)
+        for (u32 l = 0; l < flow->loops->loop_count; l++) {
+            if (flow->chains->nodes[node].block != flow->loops->loops[l].header) continue;
+            bool counts = affine_kinds(flow->affine, node) & 1u << AFFINE_COUNTER;
+            assert_int_equal(node_moves_on(&c.parts[0], l, node), counts);
+            on += counts, others += !counts;
+        }
+    assert_true(on >= 4 && others >= 8);
+    case_free(&c);
+    arena_free(&scratch);
+    arena_free(&arena);
+    close_sampled(&s);
+}
+
 typedef struct Asked {
     Sampled s;
     const KernelView *view;
@@ -338,6 +366,7 @@ int main(void) {
                                        IN_FOLDER(returns_are_waited_for_behind_them),
                                        IN_FOLDER(barriers_are_looked_for_before_their_samples),
                                        IN_FOLDER(of_loads_that_share_a_barrier_the_last_is_blamed),
+                                       IN_FOLDER(pointers_move_on_in_halves),
                                        IN_FOLDER(what_passes_parameters_goes_with_the_call),
                                        IN_FOLDER(moves_beside_calls_through_pointers_go_with_them),
                                        IN_FOLDER(turns_of_inlined_calls_are_one_sequence),
