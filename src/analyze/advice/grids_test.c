@@ -2,6 +2,7 @@
 // What the grid says of a kernel of which there are only samples: SMs without CTAs, loops that go over the whole grid,
 // what each CTA adds at its end.
 #include <math.h>
+#include <string.h>
 
 #include "analyze/advice/sampled_testing.h"
 
@@ -108,6 +109,32 @@ static void sums_and_extremes_are_dealt(void **state) {
     assert_true(splits(TAKE("max.s32 %r9, %r9, %r7;")));
     assert_true(splits(TAKE("min.s32 %r10, %r9, %r7; mov.u32 %r9, %r10;")));
     assert_false(splits(TAKE("mad.lo.s32 %r9, %r9, %r9, %r7;")));
+}
+
+// Neighbouring elements, added up by the CTA's warps, which join them behind the loop or not.
+#define JOINED(join)                                                                                         \
+    BEGIN "mov.u32 %r8, 0; mov.u32 %r9, 0; mov.u32 %r12, tile; mad.lo.s32 %r13, %r1, 4, %r12;\n"             \
+          "turn: ld.global.u32 %r7, [%rd3]; add.s32 %r9, %r9, %r7; add.s64 %rd3, %rd3, 512;\n"               \
+          "add.s32 %r8, %r8, 1; setp.lt.s32 %p2, %r8, %r5; @%p2 bra turn; st.shared.u32 [%r13], %r9;\n" join \
+          "ld.shared.u32 %r10, [%r12]; st.global.u32 [%rd1], %r10; ret;"
+
+static f64 warps_after(u32 ctas, const char *body) {
+    Sampled s;
+    sample(&s, ctas, body);
+    const Hit *hit = ask(&s, "thread-increase");
+    bool shared = hit && strstr(hit->what, "share the loop");
+    f64 warps = shared && fabs(hit->change.work - 1) < 1e-9 ? hit->change.warps : 0;
+    forget(&s);
+    return warps;
+}
+
+// CTAs of four warps on a GPU that has room for more: their loop is shared by twice as many. Where the machine is full,
+// and where warps do not meet behind the loop, it is not.
+static void warps_that_join_can_be_more(void **state) {
+    (void)state;
+    assert_float_equal(warps_after(300, JOINED("bar.sync 0;")), 2, 1e-9);
+    assert_float_equal(warps_after(700, JOINED("bar.sync 0;")), 0, 1e-9);
+    assert_float_equal(warps_after(300, JOINED("")), 0, 1e-9);
 }
 
 static f64 atomics_busy(u32 ctas) {
@@ -282,6 +309,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(loops_over_a_grid_of_a_known_size),
                                        cmocka_unit_test(steps_of_all_ctas_are_no_shares),
                                        cmocka_unit_test(sums_and_extremes_are_dealt),
+                                       cmocka_unit_test(warps_that_join_can_be_more),
                                        cmocka_unit_test(few_sms_ask_for_few_atomics),
                                        cmocka_unit_test(ctas_add_to_few_lines),
                                        cmocka_unit_test(few_atomics_hold_nobody_up),

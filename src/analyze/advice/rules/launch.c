@@ -224,11 +224,47 @@ static bool fill_lanes(AdviceCase *c, const Grid *g) {
     return true;
 }
 
+// Warps that share a loop: their lanes take neighbouring elements, and they join their results behind it.
+static bool shared_by_warps(const CasePart *part, u32 loop) {
+    bool dense = false, joined = false;
+    for (u32 i = 0; i < part->access_count; i++) {
+        const CaseAccess *a = &part->accesses[i];
+        dense |= a->load && access_is_global(a) && a->apart == a->bytes && loop_has(part, loop, a->pc);
+    }
+    for (u32 pc = loop_header_pc(part, loop); pc < part->view->insn_count && dense && !joined; pc++)
+        joined = part->insns[pc].traits & TRAIT_BARRIER && part->insns[pc].loop == WL_NONE;
+    return joined;
+}
+
+// A grid that does not fill the machine with CTAs of few warps: further warps of a CTA take turns of the loop that its
+// warps share.
+static bool add_warps(AdviceCase *c, const Grid *g) {
+    const CasePart *part = &c->parts[0];
+    const ViewOccupancy *o = &c->view->occupancy;
+    MainLoop loop = main_loop(c);
+    bool fits = g->rounds < 1 && o->warps_per_cta < BLOCK_WARPS && !wait_for_others(c) && loop.loop != WL_NONE;
+    if (!fits || !loop_can_be_dealt(c, part, loop.loop) || !shared_by_warps(part, loop.loop)) return false;
+    f64 more = floor(fmin(fmin((f64)BLOCK_WARPS / o->warps_per_cta, loop.turns), 1 / g->rounds));
+    if (more < 2) return false;
+    Hit *hit = hit_begin(c);
+    hit_of_shape(hit);
+    share_loop(hit, g, &loop, more);
+    hit->change.work = 1;
+    hit->change.warps = more;
+    hit_fact(hit, "launch__block_size", threads_of_cta(c), "threads",
+             "%.0f CTAs of %.0f threads are %.0f %% of what the GPU holds", g->ctas, threads_of_cta(c),
+             100 * g->rounds);
+    hit_basis(hit, "equations 6 to 10: %.0f times the warps", more);
+    hit_end_kernel(hit, "Launch CTAs of %.0f threads instead of %.0f: share the loop at %s among them",
+                   threads_of_cta(c) * more, threads_of_cta(c), place_text(c, part, loop_line_pc(part, loop.loop)));
+    return true;
+}
+
 void rule_thread_increase(AdviceCase *c) {
     Grid g;
     const ViewOccupancy *o = &c->view->occupancy;
     bool known = find_grid(c, &g);
-    if (known && threads_of_cta(c) < WARP && fill_lanes(c, &g)) return;
+    if (known && threads_of_cta(c) < WARP ? fill_lanes(c, &g) : known && add_warps(c, &g)) return;
     bool full = known && o->limits & 1u << LIMIT_CTAS;
     f64 starting = c->load.busy[RESOURCE_LAUNCH], fewer = 1 - (f64)o->warps_per_cta / BLOCK_WARPS;
     // Where all CTAs fit at once, the last ones start as late as it takes to start the others, and nothing hides that.
