@@ -484,6 +484,26 @@ static void atomics_that_hold_their_warps_meet(void **state) {
     forget(&s);
 }
 
+// Two thirds of all samples wait in the atomics' line, which the whole GPU's warps fill: the L2 has no rest. A sixth
+// are others'.
+static void a_line_of_most_warps_does_not_run_empty(void **state) {
+    (void)state;
+    for (u32 waits = 6000; waits >= 1000; waits -= 5000) {
+        Sampled s;
+        KernelView *view = sampled_begin(&s, BEGIN "ld.global.u32 %r7, [%rd3]; mul.wide.s32 %rd4, %r7, 4;\n"
+                                                   "add.s64 %rd5, %rd1, %rd4; red.global.add.u32 [%rd5], 1; ret;");
+        u32 end = view->flow.code->insn_count - 1;
+        view->gpu = &gpu_of_atomics;
+        for (u32 pc = 0; pc <= end; pc++) subject_stall(&s.subject, pc, STALL_SELECTED, 1);
+        subject_stall(&s.subject, end, STALL_DRAIN, waits);
+        subject_stall(&s.subject, 2, STALL_WAIT, waits > 3000 ? 3000 : 5000);
+        sampled_end(&s);
+        f64 busy = s.c.load.busy[RESOURCE_ATOMIC];
+        assert_true(waits > 3000 ? busy > 0.9 : busy < 0.3);
+        forget(&s);
+    }
+}
+
 // Samples of a loop that waits for its loads; `atomics` in it or behind it add to words of shared memory that data
 // names, and so many wait for its queue.
 #define ATOMICS "red.shared.add.u32 [%r9], %r7;\n"
@@ -665,6 +685,7 @@ int main(void) {
                                        cmocka_unit_test(few_turns_can_be_constant),
                                        cmocka_unit_test(rows_meet_columns_in_registers),
                                        cmocka_unit_test(rests_of_loops_are_evened_out_with_them),
+                                       cmocka_unit_test(a_line_of_most_warps_does_not_run_empty),
                                        cmocka_unit_test(atomics_that_hold_their_warps_meet)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

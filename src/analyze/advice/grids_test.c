@@ -137,6 +137,26 @@ static void warps_that_join_can_be_more(void **state) {
     assert_float_equal(warps_after(300, JOINED("")), 0, 1e-9);
 }
 
+// Goes where data says, and adds there.
+#define COUNT_BY_DATA                                                                               \
+    BEGIN "mov.u32 %r8, 0;\n"                                                                       \
+          "turn: ld.global.u32 %r7, [%rd3]; mul.wide.u32 %rd4, %r7, 4; add.s64 %rd5, %rd1, %rd4;\n" \
+          "red.global.add.u32 [%rd5], 1; add.s64 %rd3, %rd3, 409600; add.s32 %r8, %r8, 1;\n"        \
+          "setp.lt.s32 %p2, %r8, %r5; @%p2 bra turn; ret;"
+
+// Loads behind atomics that meet wait for those, not for DRAM, which would not make them wait longer either.
+static void loads_behind_atomics_do_not_wait_for_dram(void **state) {
+    (void)state;
+    Sampled s;
+    latency = 1000000;
+    sample(&s, 800, COUNT_BY_DATA);
+    latency = 1000;
+    f64 busy = s.c.load.busy[RESOURCE_ATOMIC], waits = s.c.stalls[STALL_LONG_SCOREBOARD];
+    assert_true(busy > 0.8 && s.c.parts[0].insns[s.c.parts[0].accesses[0].pc].use[RESOURCE_DRAM] > 0);
+    assert_true(s.c.load.from_dram > 0 && s.c.load.from_dram <= (1 - busy) * waits * 1.01);
+    forget(&s);
+}
+
 static f64 atomics_busy(u32 ctas) {
     Sampled s;
     sample(&s, ctas,
@@ -310,6 +330,7 @@ int main(void) {
                                        cmocka_unit_test(steps_of_all_ctas_are_no_shares),
                                        cmocka_unit_test(sums_and_extremes_are_dealt),
                                        cmocka_unit_test(warps_that_join_can_be_more),
+                                       cmocka_unit_test(loads_behind_atomics_do_not_wait_for_dram),
                                        cmocka_unit_test(few_sms_ask_for_few_atomics),
                                        cmocka_unit_test(ctas_add_to_few_lines),
                                        cmocka_unit_test(few_atomics_hold_nobody_up),
