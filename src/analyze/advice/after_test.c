@@ -264,6 +264,23 @@ static void shared_memory_is_read_as_far_as_loads_go(void **state) {
     assert_near(reach_of(TILE("%r9")), 0);  // where data says
 }
 
+// Four turns of a loop through shared memory, or none, and behind it another one that goes on where it ended, by
+// `step`.
+#define REST(step)                                                                                    \
+    BEGIN ".shared .align 4 .b8 room[65536]; mov.u32 %r7, room; mad.lo.s32 %r8, %r1, 4, %r7;\n"       \
+          "mov.u32 %r6, 0; mov.u32 %r10, 0; setp.lt.s32 %p1, %r5, 4; @%p1 bra rest;\n"                \
+          "many: ld.shared.u32 %r9, [%r8]; add.u32 %r10, %r10, %r9; add.u32 %r8, %r8, 1024;\n"        \
+          "add.s32 %r6, %r6, 1; setp.lt.s32 %p2, %r6, 4; @%p2 bra many;\n"                            \
+          "rest: ld.shared.u32 %r9, [%r8]; add.u32 %r10, %r10, %r9; " step "; add.s32 %r6, %r6, 1;\n" \
+          "setp.lt.s32 %p3, %r6, %r5; @%p3 bra rest; st.global.u32 [%rd3], %r10; ret;"
+
+// What is left behind a loop is read behind all that the loop went through; the top of a stack may be anywhere.
+static void what_loops_leave_is_read_behind_them(void **state) {
+    (void)state;
+    assert_near(reach_of(REST("add.u32 %r8, %r8, 512")), 3 * 1024 + 512 + 512);
+    assert_near(reach_of(REST("setp.gt.u32 %p4, %r9, 7; @%p4 add.u32 %r8, %r8, 512")), 0);
+}
+
 // What a change adds to another unit makes no limit that the change itself does not have: a limit is that of four times
 // the change, which would fill the other unit.
 static void added_work_is_no_limit(void **state) {
@@ -673,6 +690,7 @@ int main(void) {
                                        cmocka_unit_test(a_cta_begins_where_data_says),
                                        cmocka_unit_test(lanes_can_share_rows_that_data_names),
                                        cmocka_unit_test(shared_memory_is_read_as_far_as_loads_go),
+                                       cmocka_unit_test(what_loops_leave_is_read_behind_them),
                                        cmocka_unit_test(added_work_is_no_limit),
                                        cmocka_unit_test(records_in_the_l1),
                                        cmocka_unit_test(tables_behind_tables_are_one),

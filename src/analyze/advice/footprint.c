@@ -343,36 +343,69 @@ f64 access_cta_bytes(const AdviceCase *c, const CasePart *part, const CaseAccess
 }
 
 // --- shared memory -------------------------------------------------------------------------------------------------
-static bool counts_are_known(const CasePart *part, const CaseAccess *a) {
+static bool term_is_known(const CasePart *part, const AffineTerm *term) {
     const Affine *affine = part->view->flow.affine;
-    const AffineForm *form = &affine->forms[a->affine->form];
-    for (u32 t = 0; t < form->term_count; t++)
-        for (u32 i = 0; i < AFFINE_DEGREE && affine->terms[form->terms + t].factors[i] != WL_NONE; i++) {
-            const AffineFactor *f = &affine->factors[affine->terms[form->terms + t].factors[i]];
-            bool fixed = f->kind == AFFINE_SREG || f->kind == AFFINE_SYMBOL;
-            if (f->kind == AFFINE_COUNTER ? part->loops[f->id].trips < 1 : !fixed) return false;
-        }
+    for (u32 i = 0; i < AFFINE_DEGREE && term->factors[i] != WL_NONE; i++) {
+        const AffineFactor *f = &affine->factors[term->factors[i]];
+        bool fixed = f->kind == AFFINE_SREG || f->kind == AFFINE_SYMBOL;
+        if (f->kind == AFFINE_COUNTER ? part->loops[f->id].trips < 1 : !fixed) return false;
+    }
     return true;
 }
 
+// Turns for which a place that another loop left is moved on by as much; 0: data decides how far, as of the top of a
+// stack.
+static f64 turns_behind(const CasePart *part, const CaseAccess *a, const AffineTerm *term) {
+    const FlowResults *flow = &part->view->flow;
+    u32 node = flow->affine->factors[term->factors[0]].id;
+    for (u32 l = part->insns[a->pc].loop; l != WL_NONE; l = flow->loops->loops[l].parent)
+        if (flow->loops->loops[l].header == flow->chains->nodes[node].block)
+            return node_moves_on(part, l, node) ? fmax(part->loops[l].trips, 1) : 0;
+    return 1;
+}
+
+// `behind`: turns for which it goes on with what another loop left, from where that ended; 0: it does not.
+static bool counts_are_known(const CasePart *part, const CaseAccess *a, f64 *behind) {
+    const Affine *affine = part->view->flow.affine;
+    const AffineForm *form = &affine->forms[a->affine->form];
+    *behind = 0;
+    for (u32 t = 0; t < form->term_count; t++) {
+        const AffineTerm *term = &affine->terms[form->terms + t];
+        const AffineForm *begin = first_begin(part, term);
+        f64 turns = begin ? turns_behind(part, a, term) : 0;
+        if (begin ? turns <= 0 : !term_is_known(part, term)) return false;
+        for (u32 u = 0; begin && u < begin->term_count; u++)
+            if (!term_is_known(part, &affine->terms[begin->terms + u])) return false;
+        *behind = fmax(*behind, turns);
+    }
+    return true;
+}
+
+// What a loop left is behind all that it went through.
 f64 case_shared_reach(const AdviceCase *c) {
-    f64 begin = INFINITY, end = 0;
-    u32 base = 0;
+    f64 begin = INFINITY, end = 0, left = 0, turns;
+    u32 base = WL_NONE - 1;  // none yet
     for (u32 p = 0; p < c->part_count; p++)
         for (u32 i = 0; i < c->parts[p].access_count; i++) {
             const CaseAccess *a = &c->parts[p].accesses[i];
             Box box;
             if (!access_is_shared(a) || a->requests <= 0) continue;
-            bool known = a->affine && counts_are_known(&c->parts[p], a) &&
+            bool known = a->affine && counts_are_known(&c->parts[p], a, &turns) &&
                          box_of(c->view->launches.typical, &c->parts[p], a, &box) && box.count == 1;
             if (!known && (a->load || a->atomic)) return 0;
             if (!known) continue;
-            if (isfinite(begin) && a->affine->base != base) return 0;  // two arrays: where each begins is not known
-            base = a->affine->base;
+            // Two arrays: where each begins is not known.
+            if (turns <= 0 && base != WL_NONE - 1 && a->affine->base != base) return 0;
+            if (turns <= 0) base = a->affine->base;
             begin = fmin(begin, box.axes[0].offset);
-            if (a->load || a->atomic) end = fmax(end, box.axes[0].offset + box.axes[0].span + a->bytes);
+            if (!a->load && !a->atomic) continue;
+            f64 reach = box.axes[0].offset + box.axes[0].span + a->bytes;
+            if (turns > 0)
+                left = fmax(left, (reach - begin) * turns);
+            else
+                end = fmax(end, reach);
         }
-    return fmax(end - begin, 0);
+    return fmax(end - begin, 0) + left;
 }
 
 // Of DRAM, per second, as far as it can be reached when that part is written.
