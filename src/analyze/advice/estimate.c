@@ -123,6 +123,44 @@ static f64 longer_queues(const EstimateLoad *load, const EstimateChange *change,
     return all;
 }
 
+// More warps on an SM stand in the lines of the memories as well, and go no faster than these serve. How busy a memory
+// is that has `line` of an SM's warps in its line follows from mean value analysis: who comes finds the others' share
+// of the line. Where the start of CTAs is what keeps warps away, latencies are those of warps that have just begun.
+#define STARTS_LIMIT 0.6
+
+static const u8 memories[] = {RESOURCE_L2, RESOURCE_DRAM};
+
+static f64 samples_in_line(const EstimateLoad *load, const EstimateChange *change, u32 r) {
+    f64 warps = load->customers[RESOURCE_LSU];
+    if (change->warps <= 1 || change->work > 0 || warps <= 1 || load->busy[RESOURCE_LAUNCH] > STARTS_LIMIT) return 0;
+    return fmax(load->queued[r] - change->queued[r], 0);
+}
+
+static f64 busy_by_line(const EstimateLoad *load, f64 samples) {
+    f64 warps = load->customers[RESOURCE_LSU], line = samples / load->total * warps;
+    return samples > 0 ? line / (1 + line * (warps - 1) / warps) : 0;
+}
+
+static f64 busy_by_lines(const EstimateLoad *load, const EstimateChange *change) {
+    f64 most = 0;
+    for (u32 i = 0; i < WL_COUNT(memories); i++)
+        most = fmax(most, busy_by_line(load, samples_in_line(load, change, memories[i])));
+    return most;
+}
+
+// Samples that the more warps wait longer in these lines: 1 + line * (n - 1) / n turns of those that are there.
+static f64 longer_lines(const EstimateLoad *load, const EstimateChange *change, f64 time) {
+    f64 all = 0, warps = load->customers[RESOURCE_LSU];
+    for (u32 i = 0; i < WL_COUNT(memories); i++) {
+        f64 samples = samples_in_line(load, change, memories[i]), busy = busy_by_line(load, samples);
+        if (busy <= 0) continue;
+        f64 before = 1 - busy * (warps - 1) / warps, more = warps * change->warps;
+        f64 after = 1 - fmin(busy / time, 1) * (more - 1) / more;
+        all += samples * fmax(before / after - 1, 0);
+    }
+    return all;
+}
+
 // Samples of waits at barriers that go with the rest: who waits there waits for warps that do the same work, so that
 // waits shrink in proportion to it, which is `in_line` samples less for atomics. A change that is about waits at
 // barriers, or about how many warps there are, has said itself what becomes of them.
@@ -153,7 +191,7 @@ static f64 samples_after(const EstimateLoad *load, const EstimateChange *change,
         left -= shorter;
         if (r == RESOURCE_ATOMIC) in_line = shorter;
     }
-    left += longer_loads(load, change, time) + longer_queues(load, change, time);
+    left += longer_loads(load, change, time) + longer_queues(load, change, time) + longer_lines(load, change, time);
     left -= barriers_with_rest(load, change, own, in_line);
     left = fmax(left, fmax(active, own / ESTIMATE_MOST));
     if (active <= 0) return left;
@@ -164,27 +202,11 @@ static f64 samples_after(const EstimateLoad *load, const EstimateChange *change,
     return left + active * fmin(waits, fmax(more - 1, now));  // for no more than there are
 }
 
-// More warps on an SM stand in the lines of the memories as well, and go no faster than these serve. How busy a memory
-// is that has `line` of an SM's warps in its line follows from mean value analysis: who comes finds the others' share
-// of the line. Where the start of CTAs is what keeps warps away, latencies are those of warps that have just begun.
-#define STARTS_LIMIT 0.6
-
-static f64 busy_by_lines(const EstimateLoad *load, const EstimateChange *change) {
-    static const u8 memories[] = {RESOURCE_L2, RESOURCE_DRAM};
-    f64 warps = load->customers[RESOURCE_LSU], most = 0;
-    if (change->warps <= 1 || change->work > 0 || warps <= 1 || load->busy[RESOURCE_LAUNCH] > STARTS_LIMIT) return 0;
-    for (u32 i = 0; i < WL_COUNT(memories); i++) {
-        f64 line = fmax(load->queued[memories[i]] - change->queued[memories[i]], 0) / load->total * warps;
-        most = fmax(most, line / (1 + line * (warps - 1) / warps));
-    }
-    return most;
-}
-
 // Little's law for the warps: samples = warps * time. The fewer cycles, the more crowded the queues: the time at which
 // both sides agree is the only one.
 // The time that the issue slots and the units need for what is left; `sure`: the part of what is known of them that is
 // certain; `all`: false without DRAM.
-static f64 bound(const EstimateLoad *load, const EstimateChange *change, f64 sure, bool all) {
+static f64 bound_of_units(const EstimateLoad *load, const EstimateChange *change, f64 sure, bool all) {
     f64 active = load->issued > 0 ? clamp(1 - change->issues / load->issued, 0, ESTIMATE_MOST) : 0;
     f64 with_warps = sure * (1 - load->behind);
     f64 time = with_warps * active * load->issue_rate * (change->work > 0 ? change->work : 1);
@@ -193,20 +215,26 @@ static f64 bound(const EstimateLoad *load, const EstimateChange *change, f64 sur
         f64 part = !of_all_sms(r) ? with_warps : r == RESOURCE_L2 ? sure : 1;
         if (all || r != RESOURCE_DRAM) time = fmax(time, part * busy_after(load, change, r));
     }
-    return fmax(time, with_warps * busy_by_lines(load, change));
+    return time;
+}
+
+static f64 bound(const EstimateLoad *load, const EstimateChange *change, f64 sure) {
+    f64 lines = sure * (1 - load->behind) * busy_by_lines(load, change);
+    return fmax(bound_of_units(load, change, sure, true), lines);
 }
 
 // A kernel that comes near the limit of a unit does not reach it: its warps meet there now and then, and are elsewhere
 // together at other times. With the power 8 it takes 9 % longer where both the warps' own time and the unit's say the
 // same (chosen on the pairs of examples/advice: less rounds what memory limits, more nothing). Of loads from DRAM
-// longer_loads() says it.
+// longer_loads() says it, of lines longer_lines().
 #define KNEE 8.0
 
 static f64 near_limit(const EstimateLoad *load, const EstimateChange *change, f64 time) {
     bool all = load->from_dram <= change->from_dram;
-    f64 limit = bound(load, change, 1, all), before = fmin(bound(load, &(EstimateChange){0}, 1, all), 1);
+    f64 limit = bound_of_units(load, change, 1, all),
+        before = fmin(bound_of_units(load, &(EstimateChange){0}, 1, all), 1);
     f64 both = pow((pow(time, KNEE) + pow(limit, KNEE)) / (1 + pow(before, KNEE)), 1 / KNEE);
-    return fmax(both, fmax(bound(load, change, 1, true), fmin(time, 1)));
+    return fmax(both, fmax(bound(load, change, 1), fmin(time, 1)));
 }
 
 // Atomics without a result keep no warp: what of them is left when all have ended takes its time, `time` being that of
@@ -233,7 +261,7 @@ f64 estimate_time(const EstimateLoad *load, const EstimateChange *change) {
 
 f64 estimate_least_time(const EstimateLoad *load, const EstimateChange *change) {
     f64 sure = load->too_high > 1 ? 1 / load->too_high : 1;
-    return least(fmin(fmax(bound(load, change, sure, true), change->stays), 1));
+    return least(fmin(fmax(bound(load, change, sure), change->stays), 1));
 }
 
 // What more warps or CTAs cost follows from how many there are, not from samples that match.

@@ -224,6 +224,24 @@ static void more_warps_stand_in_the_same_line(void **state) {
     assert_true(estimate_time(&load, &(EstimateChange){.warps = 2, .relief = {[RESOURCE_LAUNCH] = 0.9}}) < 0.6);
 }
 
+// A tenth of 32 warps' time is the L2's line: 3.2 are in it, so that it works 3.2 / (1 + 3.2 * 31 / 32) of the time,
+// and the others are elsewhere. Of 64 warps each finds 63 of 64 parts of a longer line, until all go round as often.
+static void lines_grow_with_the_warps(void **state) {
+    (void)state;
+    EstimateLoad load = {.total = 1000, .issued = 1, .latency = 999, .issue_rate = 0.032};
+    load.busy[RESOURCE_L2] = 0.3;
+    load.customers[RESOURCE_LSU] = 32;
+    load.queued[RESOURCE_L2] = 100;
+    f64 busy = 3.2 / (1 + 3.2 * 31 / 32), line = 3.2, rounds = 1;
+    for (u32 i = 0; i < 2000; i++) {
+        rounds = 64 / (32 - 3.2 + busy * (1 + line * 63 / 64));
+        line += 0.1 * (rounds * busy * (1 + line * 63 / 64) - line);
+    }
+    f64 time = estimate_time(&load, &(EstimateChange){.warps = 2});
+    assert_true(rounds > 1.1 && rounds < 1 / busy);
+    assert_float_equal(time, 1 / rounds, 0.02);
+}
+
 static void the_error_is_that_of_a_binomial(void **state) {
     (void)state;
     EstimateLoad load = {.total = 1000, .issued = 200, .latency = 800, .issue_rate = 0.2};
@@ -295,6 +313,7 @@ int main(void) {
         cmocka_unit_test(a_line_of_all_warps_is_full_or_short),
         cmocka_unit_test(what_is_left_behind_takes_its_time),
         cmocka_unit_test(more_warps_stand_in_the_same_line),
+        cmocka_unit_test(lines_grow_with_the_warps),
         cmocka_unit_test(barriers_wait_for_the_line),
         cmocka_unit_test(the_error_is_that_of_a_binomial),
     };
