@@ -38,7 +38,7 @@ from dataclasses import dataclass, field
 import advice_interval
 
 PRIOR_PAIRS = 8.0      # how many pairs of all rules count in the scale of each: chosen by leaving one out; with fewer, one or two pairs of a rule set it
-FAILED = 2.1           # ln 8: a change that brought an eighth of what was expected did not work; how little it brought says nothing more
+FAILED = 2.1           # ln 8: what brought an eighth of what was expected, or eight times as much, is another change than the estimate is about
 LEAST_ACHIEVED = 1.02  # what brings less on this machine can show no rule to be right
 LEAST_GAIN = 0.005     # gains below are noise: their logarithm says nothing
 TOP = 3
@@ -209,8 +209,11 @@ def find(pair, scales):
 
 
 def log_ratio(achieved, model):
-    """Of gains."""
-    return max(-FAILED, min(FAILED, math.log(achieved / model))) if achieved > LEAST_GAIN and model > LEAST_GAIN else None
+    """Of gains; None: the change brought nothing, nothing was expected, or it was another one than the model thought of."""
+    if achieved < LEAST_ACHIEVED - 1 or model <= LEAST_GAIN:
+        return None
+    ratio = math.log(achieved / model)
+    return ratio if abs(ratio) < FAILED else None
 
 
 def log_error(pair):
