@@ -354,6 +354,16 @@ static void tables_behind_tables_are_one(void **state) {
     assert_near(measured(LIST_OF_PLACES, "indirect-addressing", waits_for_load_gone), -1);
 }
 
+// Instructions of one line of the source, which are issued as often as each other.
+static void sample_line(Sampled *s, const char *body) {
+    const KernelView *view = sampled_begin(s, body);
+    for (u32 pc = 0; pc < view->flow.code->insn_count; pc++) {
+        subject_stall(&s->subject, pc, STALL_SELECTED, 10);
+        s->subject.places[pc].line = 7;
+    }
+    sampled_end(s);
+}
+
 // Ten instructions of one line, one of them the special function unit's, one with the constant that tells a function.
 #define FUNCTION(coefficient)                                                                               \
     BEGIN "ld.global.f32 %f1, [%rd3]; ex2.approx.f32 %f2, %f1; fma.rn.f32 %f3, %f2, %f1, " coefficient      \
@@ -363,12 +373,7 @@ static void tables_behind_tables_are_one(void **state) {
 // What the unit has to do less, of what it has to do.
 static f64 special_gone(const char *body) {
     Sampled s;
-    const KernelView *view = sampled_begin(&s, body);
-    for (u32 pc = 0; pc < view->flow.code->insn_count; pc++) {
-        subject_stall(&s.subject, pc, STALL_SELECTED, 10);
-        s.subject.places[pc].line = 7;
-    }
-    sampled_end(&s);
+    sample_line(&s, body);
     const Hit *hit = ask(&s, "fast-math");
     f64 gone = hit ? hit->change.relief[RESOURCE_XU] / s.c.load.busy[RESOURCE_XU] : -9;
     forget(&s);
@@ -393,12 +398,7 @@ static void fast_functions_need_the_special_unit(void **state) {
 
 static bool multiplies_instead(const char *body) {
     Sampled s;
-    const KernelView *view = sampled_begin(&s, body);
-    for (u32 pc = 0; pc < view->flow.code->insn_count; pc++) {
-        subject_stall(&s.subject, pc, STALL_SELECTED, 10);
-        s.subject.places[pc].line = 7;
-    }
-    sampled_end(&s);
+    sample_line(&s, body);
     const Hit *hit = ask(&s, "strength-reduction");
     bool does = hit && strstr(hit->what, "powf");
     forget(&s);
@@ -419,14 +419,37 @@ static void small_powers_are_products_and_roots(void **state) {
     assert_false(multiplies_instead(POWER("0f40800000", "0f3d6357bc")));  // not powf
 }
 
+// Part of what is issued that goes.
+static f64 issues_gone(const Sampled *s, const Hit *hit) { return hit->change.issues / s->c.load.issued; }
+
+// A remainder by a number as the compiler takes it in PTX: the product with the reciprocal, corrections, and what is
+// left.
+#define REMAINDER(divisor)                                                                             \
+    BEGIN "ld.global.u64 %rd4, [%rd3]; mul.hi.u64 %rd5, %rd4, 8589934597; sub.s64 %rd6, %rd4, %rd5;\n" \
+          "shr.u64 %rd7, %rd6, 1; add.s64 %rd8, %rd7, %rd5; shr.u64 %rd9, %rd8, 30;\n"                 \
+          "mul.lo.s64 %rd10, %rd9, " divisor "; sub.s64 %rd11, %rd4, %rd10; st.global.u64 [%rd3], %rd11; ret;"
+
+static f64 folded(const char *body) {
+    Sampled s;
+    sample_line(&s, body);
+    const Hit *hit = ask(&s, "strength-reduction");
+    f64 gone = hit ? issues_gone(&s, hit) : -1;
+    forget(&s);
+    return gone;
+}
+
+// By 2^31 - 1 the upper bits can be added to the lower ones: five instructions instead of seven of 17.
+static void remainders_that_ptx_spells_out_are_folded(void **state) {
+    (void)state;
+    assert_float_equal(folded(REMAINDER("2147483647")), 2.0 / 17, 0.03);
+    assert_near(folded(REMAINDER("2147483646")), -1);
+}
+
 // A value that a loop of its own brings below another, by `step`.
 #define NEARER(step)                                                                                              \
     BEGIN "ld.shared.f32 %f1, [tile]; ld.shared.f32 %f2, [tile+4]; ld.shared.f32 %f4, [tile+8];\n"                \
           "setp.leu.f32 %p1, %f1, %f2; @%p1 bra near;\nmore: " step "; setp.gt.f32 %p2, %f1, %f2; @%p2 bra more;" \
           "\nnear: st.global.f32 [%rd3], %f1; ret;"
-
-// Part of what is issued that goes.
-static f64 issues_gone(const Sampled *s, const Hit *hit) { return hit->change.issues / s->c.load.issued; }
 
 // Where a loop ends that takes steps follows from where it begins: a product, a rounding and a sum instead of the three
 // instructions of its turns and of the test before it. Not where a turn makes more of the value, or asks memory.
@@ -696,6 +719,7 @@ int main(void) {
                                        cmocka_unit_test(tables_behind_tables_are_one),
                                        cmocka_unit_test(fast_functions_need_the_special_unit),
                                        cmocka_unit_test(small_powers_are_products_and_roots),
+                                       cmocka_unit_test(remainders_that_ptx_spells_out_are_folded),
                                        cmocka_unit_test(loops_that_bring_a_value_near_go),
                                        cmocka_unit_test(ways_that_are_alike_are_one),
                                        cmocka_unit_test(work_of_ctas),

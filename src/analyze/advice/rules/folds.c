@@ -46,7 +46,7 @@ static void fold_ptx(Hit *hit, const CasePart *part, u32 pc, Folds *f) {
     found(f, part, pc, bits);
 }
 
-// --- machine code --------------------------------------------------------------------------------------------------
+// --- the product with the reciprocal ---------------------------------------------------------------------------------
 // The dividend less the quotient times 2^k - 1: a product with the negative divisor, which is added to the dividend.
 static u32 divisor_bits(const CasePart *part, u32 pc) {
     const SassInsn *insn = insn_machine(part, pc);
@@ -60,8 +60,16 @@ static u32 divisor_bits(const CasePart *part, u32 pc) {
     return bits;
 }
 
-// A product of 64 by 64 bits takes the carry of its lower half.
+static bool is_product(const FlowCode *code, u32 pc, u32 half) {
+    const Module *m = code->module;
+    const Form *form = m ? insn_form(m, &m->insns[m->funcs[code->func].insns + pc]) : NULL;
+    return form && form->op == OP_MUL_INT && form->mods[MOD_MUL_HALF] == half && type_bytes(form->types[0]) == 8;
+}
+
+// A product of 64 by 64 bits: machine code takes the carry of its lower half.
 static bool is_long_product(const CasePart *part, u32 pc) {
+    const FlowCode *code = part->view->flow.code;
+    if (!code->sass) return is_product(code, pc, MUL_HALF_HI);
     const SassInsn *insn = insn_machine(part, pc);
     return insn->op == SASS_OP_IMAD && sass_has(insn, "WIDE") && sass_has(insn, "X");
 }
@@ -123,14 +131,20 @@ static const FlowBlock *block_of(const CasePart *part, u32 pc) {
     return &part->view->flow.cfg->blocks[part->view->flow.cfg->block_of[pc]];
 }
 
+// From a product's factors up to the dividend, which is what defines `node`.
+static void add_factors(Slice *s, u32 product, u32 factors, u32 node) {
+    const Chains *chains = s->part->view->flow.chains;
+    const FlowInsn *in = case_insn(s->part, product);
+    u32 dividend = node == WL_NONE ? WL_NONE : chains->nodes[node].insn;
+    for (u32 u = 0; u < factors; u++)
+        add_made_of(s, chains->of_operand[in->operands + in->defs + u], dividend, SLICE_DEPTH);
+}
+
 static void find_slice(Slice *s) {
     const Chains *chains = s->part->view->flow.chains;
     const FlowInsn *in = case_insn(s->part, s->last);
-    u32 added = chains->of_operand[in->operands + in->defs + in->uses - 1u];
-    u32 dividend = added == WL_NONE ? WL_NONE : chains->nodes[added].insn;
     add_step(s, s->last);
-    for (u32 u = 0; u + 1 < in->uses; u++)
-        add_made_of(s, chains->of_operand[in->operands + in->defs + u], dividend, SLICE_DEPTH);
+    add_factors(s, s->last, in->uses - 1u, chains->of_operand[in->operands + in->defs + in->uses - 1u]);
     const FlowBlock *block = block_of(s->part, s->last);
     for (u32 pc = block->first; pc < block->first + block->count; pc++)
         if (is_upper_word(s, pc) && add_step(s, pc) && uses_result_of(s->part, pc, s->last)) bitset_add(&s->zeros, pc);
@@ -162,23 +176,53 @@ static void spare_upper_words(Hit *hit, Slice *s) {
     }
 }
 
+static bool slice_begin(Slice *s, AdviceCase *c) {
+    u32 count = s->part->view->insn_count;
+    bool done = bitset_init(&s->insns, c->scratch, count) && bitset_init(&s->zeros, c->scratch, count) &&
+                bitset_init(&s->products, c->scratch, count);
+    if (!done) c->status = STATUS_NO_MEMORY;
+    return done;
+}
+
+// Machine instructions that take the place of the slice's.
+static f64 slice_steps(const Slice *s) {
+    f64 steps = 0;
+    for (u32 i = 0; i < s->part->view->insn_count; i++)
+        if (bitset_has(&s->insns, i)) steps += insn_steps(s->part, i);
+    return steps;
+}
+
+static void fold_slice(Hit *hit, Slice *s, u32 bits, Folds *f) {
+    f64 steps = s->part->view->kind == VIEW_SASS ? s->steps : slice_steps(s);
+    if (!s->is_long || steps <= FOLD_STEPS) return;
+    for (u32 i = 0; i < s->part->view->insn_count; i++)
+        if (bitset_has(&s->insns, i)) hit_remove(hit, s->part, i, 1 - FOLD_STEPS / steps);
+    spare_upper_words(hit, s);
+    found(f, s->part, s->last, bits);
+}
+
 static void fold_machine(Hit *hit, const CasePart *part, u32 pc, Folds *f) {
     Slice s = {.part = part, .last = pc};
     u32 bits = part->insns[pc].issued > 0 && !insn_routine(part, pc) ? divisor_bits(part, pc) : 0;
-    if (!bits) return;
-    Arena *scratch = hit->c->scratch;
-    u32 count = part->view->insn_count;
-    if (!bitset_init(&s.insns, scratch, count) || !bitset_init(&s.zeros, scratch, count) ||
-        !bitset_init(&s.products, scratch, count)) {
-        hit->c->status = STATUS_NO_MEMORY;
-        return;
-    }
+    if (!bits || !slice_begin(&s, hit->c)) return;
     find_slice(&s);
-    if (!s.is_long || s.steps <= FOLD_STEPS) return;
-    for (u32 i = 0; i < count; i++)
-        if (bitset_has(&s.insns, i)) hit_remove(hit, part, i, 1 - FOLD_STEPS / (f64)s.steps);
-    spare_upper_words(hit, &s);
-    found(f, part, pc, bits);
+    fold_slice(hit, &s, bits, f);
+}
+
+// PTX in which the compiler has made the product with the reciprocal already: dividend - quotient * (2^k - 1).
+static void fold_difference(Hit *hit, const CasePart *part, u32 pc, Folds *f) {
+    const FlowCode *code = part->view->flow.code;
+    const FlowInsn *in = &code->insns[pc];
+    if (part->insns[pc].issued <= 0 || insn_op(part, pc) != OP_SUB_INT || in->uses != 2) return;
+    u32 product = insn_source(part, pc, 1);
+    if (product == WL_NONE || !is_product(code, product, MUL_HALF_LO)) return;
+    const FlowInsn *times = &code->insns[product];
+    const FlowOperand *divisor = &code->operands[times->operands + times->defs + 1u];
+    u32 bits = divisor->kind == FLOW_IMMEDIATE ? bits_of((u64)divisor->value) : 0;
+    Slice s = {.part = part, .last = pc};
+    if (!bits || !slice_begin(&s, hit->c) || !add_step(&s, pc) || !add_step(&s, product)) return;
+    add_factors(&s, product, 1, part->view->flow.chains->of_operand[in->operands + in->defs]);
+    fold_slice(hit, &s, bits, f);
 }
 
 // --- both ----------------------------------------------------------------------------------------------------------
@@ -190,7 +234,7 @@ void fold_remainders(AdviceCase *c) {
             if (c->parts[p].view->kind == VIEW_SASS)
                 fold_machine(hit, &c->parts[p], pc, &f);
             else
-                fold_ptx(hit, &c->parts[p], pc, &f);
+                fold_ptx(hit, &c->parts[p], pc, &f), fold_difference(hit, &c->parts[p], pc, &f);
     if (!f.part || hit->change.issues < WORTH_IT * c->load.issued) return hit_drop(hit);
     hit_fact(hit, "remainders_of_all_ones", f.count, "remainders",
              "remainders of 64 bits by a number of binary ones: %u, by 2^%u - 1", f.count, f.bits);
