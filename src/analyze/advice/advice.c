@@ -2,6 +2,7 @@
 // The driver: which kernels are looked at, by which rules; then what they found becomes the list (advice_rank.c).
 #include "analyze/advice/advice.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "analyze/advice/advice_inside.h"
@@ -95,6 +96,7 @@ static bool has_samples(const AdviceCase *c) {
 }
 
 #define MOSTLY_COPIES 0.5  // of the time of both
+#define MOSTLY_IDLE 0.5    // of the time of kernels
 #define OUTSIDE 0.02       // of the warps' time
 
 // printf, malloc and the like are the driver's and take microseconds: with them a kernel is another one than without.
@@ -283,6 +285,31 @@ static Status tell_copies(AdviceMaker *m) {
                              100 * part));
 }
 
+static bool leaves_sms_out(const KernelView *view) {
+    const ProfileLaunch *l = view->launches.typical;
+    u64 ctas = l ? (u64)l->grid[0] * l->grid[1] * l->grid[2] : 0;
+    return view->gpu && ctas && ctas < view->gpu->sms;
+}
+
+// A program that is tried out with little to do is not the one that has much to do.
+static Status tell_small_grids(AdviceMaker *m) {
+    f64 all = 0, small = 0;
+    u64 sms = 0;
+    for (u32 i = 0; i < m->context.kernel_count; i++) {
+        const KernelView *view = m->context.kernels[i];
+        all += view->launches.total_ns;
+        if (!leaves_sms_out(view)) continue;
+        small += view->launches.total_ns;
+        sms = view->gpu->sms;
+    }
+    if (small <= MOSTLY_IDLE * all) return STATUS_OK;
+    return note(m, arena_printf(m->context.arena,
+                                "%.0f %% of the time of kernels is that of grids with fewer CTAs than the GPU has SMs "
+                                "(%" PRIu64 "): if that is a small size of the problem, larger ones may be limited by "
+                                "something else, so profile the size that matters",
+                                100 * small / all, sms));
+}
+
 static Status look_at_all(AdviceMaker *m) {
     u64 samples = 0;
     TRY(find_kernels(m));
@@ -292,6 +319,7 @@ static Status look_at_all(AdviceMaker *m) {
     TRY(tell_unmeasured(m));
     TRY(tell_unknown_gpus(m));
     TRY(tell_copies(m));
+    TRY(tell_small_grids(m));
     return tell_left_out(m);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What advice says of what it could not look at: kernels of which the profile holds samples but no code, launches that
-// were recorded without their times, a GPU of which there is no model (as no folder with models is named here).
+// were recorded without their times, a GPU of which there is no model (as no folder with models is named here), grids
+// that are smaller than the GPU.
 #include "store/sample_profile.h"
 #include "store/store_testing.h"
 
@@ -14,7 +15,7 @@ static void write_launches(Sink *sink, u32 function, bool last) {
     for (u32 i = 0; i < 3; i++) {
         RecordLaunchDone launch = {.launch = function * 3 + i, .function = function, .source = 1};
         bool timed = i != 1 && !last;
-        launch.grid[0] = launch.block[0] = 32;
+        for (u32 d = 0; d < 3; d++) launch.grid[d] = launch.block[d] = d ? 1 : 32;
         launch.begin_ns = timed ? 1000 * (i + 1) : 0;
         launch.end_ns = timed ? launch.begin_ns + 100 : 0;
         assert_int_equal(sink_write(sink, RECORD_LAUNCH_DONE, &launch, NULL, 0), STATUS_OK);
@@ -44,6 +45,8 @@ static void write_run(u32 kernels, bool on_gpu) {
     assert_int_equal(store_close(writer), STATUS_OK);
 }
 
+static const char *gpu_folder;
+
 // Whether there are `count` notes, of which one begins with `text`.
 static bool is_told(u32 kernels, bool on_gpu, u32 count, const char *text) {
     Profile *profile;
@@ -52,7 +55,8 @@ static bool is_told(u32 kernels, bool on_gpu, u32 count, const char *text) {
     Arena arena = {0};
     write_run(kernels, on_gpu);
     assert_int_equal(profile_open(path, &profile, NULL), STATUS_OK);
-    assert_int_equal(kernel_views_open(profile, &(KernelViewOptions){0}, &views, NULL), STATUS_OK);
+    assert_int_equal(kernel_views_open(profile, &(KernelViewOptions){.gpu_folder = gpu_folder}, &views, NULL),
+                     STATUS_OK);
     assert_int_equal(advice_make(profile, views, NULL, &arena, &list, NULL), STATUS_OK);
     assert_int_equal(list->count, 0);
     if (on_gpu && kernels == 2) {  // 100 ns each of three launches with 10 samples: twice as long with 20
@@ -87,8 +91,17 @@ TEST(a_gpu_without_a_model_is_told) {
     assert_true(is_told(1, true, 3, "there is no model of NVIDIA H200 in share/warplens/gpus: "));
 }
 
+// 32 CTAs on 132 SMs.
+TEST(grids_that_leave_sms_idle_are_told) {
+    gpu_folder = "gpus";
+    assert_true(is_told(1, true, 3,
+                        "100 % of the time of kernels is that of grids with fewer CTAs than the GPU has SMs (132)"));
+    gpu_folder = NULL;
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {IN_FOLDER(one_reason_is_one_note), IN_FOLDER(launches_without_times_are_told),
-                                       IN_FOLDER(a_gpu_without_a_model_is_told)};
+                                       IN_FOLDER(a_gpu_without_a_model_is_told),
+                                       IN_FOLDER(grids_that_leave_sms_idle_are_told)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
