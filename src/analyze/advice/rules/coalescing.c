@@ -70,13 +70,17 @@ static bool is_counted(const AdviceCase *c, const CaseAccess *a) { return c->gpu
 // Of the latency of a load, the part that goes with its further sectors. Lanes that walk through rows of their own find
 // most of their words in the L1, where an earlier turn has brought them; neighbouring lanes take new sectors with each
 // turn, so that all of their loads go to the L2, as if to an idle one.
-static f64 part_of_latency(const AdviceCase *c, const CaseAccess *a) {
-    f64 fewer = 1 - a->fewest / a->sectors, times = a->sectors / a->fewest;
-    if (is_seen(c, a)) return fewer * fmax(1 - case_idle_latency(c, 1, c->fits_l2 ? 0 : 1) / a->latency, 0);
-    if (!is_counted(c, a)) return part_of_queue(c, a);
+static f64 part_above_idle(const AdviceCase *c, const CaseAccess *a) {
+    f64 times = a->sectors / a->fewest;
+    if (is_seen(c, a)) return fmax(1 - case_idle_latency(c, 1, c->fits_l2 ? 0 : 1) / a->latency, 0);
     f64 to_l2 = fmin(c->past_l1 * times, 1), to_dram = fmin(c->past_l1 * c->past_l2 * times, 1);
     f64 idle = case_idle_latency(c, to_l2, to_l2 > 0 ? to_dram / to_l2 : 0);
-    return fewer * fmax(1 - idle / c->latency, 0);
+    return fmax(1 - idle / c->latency, 0);
+}
+
+static f64 part_of_latency(const AdviceCase *c, const CaseAccess *a) {
+    if (!is_counted(c, a) && !is_seen(c, a)) return part_of_queue(c, a);
+    return (1 - a->fewest / a->sectors) * part_above_idle(c, a);
 }
 
 // `gone`: of the latency.
@@ -100,7 +104,8 @@ static void look_at(AdviceCase *c, const CasePart *part, u32 first) {
         }
         f64 gone = part_of_latency(c, a);
         add(hit, part, a, gone);
-        if (is_counted(c, a) || is_seen(c, a)) hit_no_queue(hit, part, a->pc, gone);
+        // What stays of an idle machine's latency is no queue; what its own sectors wait for is.
+        if (is_counted(c, a) || is_seen(c, a)) hit_no_queue(hit, part, a->pc, part_above_idle(c, a));
     }
     hit_fact(hit, "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio", worst->sectors, "sectors",
              "each request of %s touches %.1f sectors; %.1f would do", place_text(c, part, worst->pc), worst->sectors,
