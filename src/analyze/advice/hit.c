@@ -23,7 +23,9 @@ static void take_queue(Hit *hit, const CasePart *part, const BlameEdge *edge, f6
     const AdviceCase *c = hit->c;
     const CaseAccess *a = case_access(part, edge->def);
     const f64 *busy = c->load.busy;
-    f64 *queued = hit->change.queued;
+    f64 *queued = hit->change.queued, special;
+    Resource queue = case_special_queue(c, part, edge, &special);
+    if (special > 0) queued[queue] += samples / (edge->samples * part->weight) * special;
     switch ((StallReason)edge->reason) {
     case STALL_LG_THROTTLE: queued[RESOURCE_LSU] += samples; break;
     case STALL_MIO_THROTTLE:

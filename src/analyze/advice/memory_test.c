@@ -423,6 +423,24 @@ static void waits_for_a_full_queue_are_counted_once(void **state) {
     forget(&s);
 }
 
+// Special registers are read through the queue of the L1: what that takes longer than 26 cycles was waited there.
+static void special_registers_come_through_the_queue(void **state) {
+    (void)state;
+    Sampled s;
+    GpuModel g = gpu;
+    g.special_latency = 26;
+    begin(&s, "mov.u32 %r1, %tid.x; add.s32 %r2, %r1, 1; ld.param.u64 %rd1, [p]; st.global.u32 [%rd1], %r2; ret;");
+    s.subject.view.gpu = &g;
+    s.subject.view.launches.total_ns = 60;
+    subject_stall(&s.subject, 1, STALL_SHORT_SCOREBOARD, 1000);
+    sampled_end(&s);
+    assert_near(s.c.load.queued[RESOURCE_LSU], 1000 - 10 * 26);
+    Hit *hit = hit_begin(&s.c);
+    assert_near(hit_blamed(hit, &s.c.parts[0], 0, STALL_BIT(SHORT_SCOREBOARD), 0.5), 500);
+    assert_near(hit->change.queued[RESOURCE_LSU], 370);
+    forget(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(loads_stay_behind_ways_that_meet),
                                        cmocka_unit_test(some_eight_loads_are_under_way),
@@ -439,6 +457,7 @@ int main(void) {
                                        cmocka_unit_test(loads_queue_behind_their_phase),
                                        cmocka_unit_test(idle_dram_opens_rows_and_refreshes),
                                        cmocka_unit_test(copies_behind_each_other_wait_once),
-                                       cmocka_unit_test(waits_for_a_full_queue_are_counted_once)};
+                                       cmocka_unit_test(waits_for_a_full_queue_are_counted_once),
+                                       cmocka_unit_test(special_registers_come_through_the_queue)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
