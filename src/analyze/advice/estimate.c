@@ -88,6 +88,20 @@ static f64 turns_after(const EstimateLoad *load, const EstimateChange *change) {
     return left > LEAST_LEFT ? clamp((left - change->shorter) / left, LEAST_LEFT, 1) : 1;
 }
 
+// How busy a unit of memory is that has `samples` of an SM's warps in its line follows from mean value analysis: who
+// comes finds the others' share of the line.
+static f64 busy_by_line(const EstimateLoad *load, f64 samples) {
+    f64 warps = load->customers[RESOURCE_LSU], line = samples / load->total * warps;
+    return samples > 0 ? line / (1 + line * (warps - 1) / warps) : 0;
+}
+
+// Where nobody counted, the L1's queue, which samples see, says how busy the L1 is where that is more than accesses are
+// known to take: what the L2 has no room for stays in the L1, say.
+static f64 busy_by_queue(const EstimateLoad *load, u32 r) {
+    bool seen = r == RESOURCE_LSU && load->too_high > 0 && load->customers[r] > 1;
+    return seen ? fmax(load->busy[r], fmin(busy_by_line(load, load->queued[r]), MOST_BUSY)) : load->busy[r];
+}
+
 // Samples of warps' waits for a place in the unit's queue, when the kernel takes `time`. Of memories only what is
 // relieved is believed: their queues are inferred, and a queue that is not theirs must not grow with them.
 static f64 queue_after(const EstimateLoad *load, const EstimateChange *change, u32 r, f64 time) {
@@ -97,7 +111,8 @@ static f64 queue_after(const EstimateLoad *load, const EstimateChange *change, u
     f64 busy = busy_after(load, change, r) / time, warps = warps_of(load), more = change->warps > 0 ? change->warps : 1;
     if (r == RESOURCE_ATOMIC) return left * line_left(load, busy);
     if (r == RESOURCE_LSU) left *= turns_after(load, change);
-    if (memory) return left * fmin(crowding(busy) / crowding(load->busy[r]), 1);
+    f64 now = busy_by_queue(load, r);
+    if (memory) return left * fmin(crowding(busy * now / load->busy[r]) / crowding(now), 1);
     return left * crowding_of(busy, warps * more) / crowding_of(load->busy[r], warps);
 }
 
@@ -123,9 +138,8 @@ static f64 longer_queues(const EstimateLoad *load, const EstimateChange *change,
     return all;
 }
 
-// More warps on an SM stand in the lines of the memories as well, and go no faster than these serve. How busy a memory
-// is that has `line` of an SM's warps in its line follows from mean value analysis: who comes finds the others' share
-// of the line. Where the start of CTAs is what keeps warps away, latencies are those of warps that have just begun.
+// More warps on an SM stand in the lines of the memories as well, and go no faster than these serve. Where the start of
+// CTAs is what keeps warps away, latencies are those of warps that have just begun.
 #define STARTS_LIMIT 0.6
 
 static const u8 memories[] = {RESOURCE_L2, RESOURCE_DRAM};
@@ -134,11 +148,6 @@ static f64 samples_in_line(const EstimateLoad *load, const EstimateChange *chang
     f64 warps = load->customers[RESOURCE_LSU];
     if (change->warps <= 1 || change->work > 0 || warps <= 1 || load->busy[RESOURCE_LAUNCH] > STARTS_LIMIT) return 0;
     return fmax(load->queued[r] - change->queued[r], 0);
-}
-
-static f64 busy_by_line(const EstimateLoad *load, f64 samples) {
-    f64 warps = load->customers[RESOURCE_LSU], line = samples / load->total * warps;
-    return samples > 0 ? line / (1 + line * (warps - 1) / warps) : 0;
 }
 
 static f64 busy_by_lines(const EstimateLoad *load, const EstimateChange *change) {

@@ -137,6 +137,24 @@ static void queues_get_shorter(void **state) {
     near(estimate_time(&load, &(EstimateChange){0}), 1);
 }
 
+// Of 64 warps 45 wait for a place in the L1's queue: it is full, however little accesses are known to take of it, so
+// that half of them take half of the time, and not three quarters.
+static void a_long_queue_is_of_a_busy_unit(void **state) {
+    (void)state;
+    EstimateLoad load = {.total = 100, .issued = 1, .latency = 99, .issue_rate = 0.1};
+    load.busy[RESOURCE_LSU] = 0.2;
+    load.queued[RESOURCE_LSU] = 70;
+    EstimateChange half = {.relief = {[RESOURCE_LSU] = 0.1}};
+    f64 unknown = estimate_time(&load, &half);
+    assert_true(unknown > 0.7 && unknown < 0.8);
+    load.customers[RESOURCE_LSU] = 64;
+    near(estimate_time(&load, &half), unknown);  // counted
+    load.too_high = 1.2;
+    f64 time = estimate_time(&load, &half);
+    assert_true(time > 0.5 && time < 0.55);
+    near(estimate_time(&load, &(EstimateChange){0}), 1);
+}
+
 // Two kinds of accesses keep the L1 busy for 0.3 of the time each, with turns of 32 cycles and of 2. Where those of 32
 // become ones of 2 as well, as many wait a seventeenth as long behind as much work, and not only for less of it.
 static void queues_of_short_turns_are_short(void **state) {
@@ -305,6 +323,7 @@ int main(void) {
         cmocka_unit_test(two_limits_at_once_are_not_reached),
         cmocka_unit_test(queues_get_shorter),
         cmocka_unit_test(queues_of_short_turns_are_short),
+        cmocka_unit_test(a_long_queue_is_of_a_busy_unit),
         cmocka_unit_test(waits_at_barriers_go_with_the_work),
         cmocka_unit_test(costs_of_more_ctas_are_certain),
         cmocka_unit_test(loads_wait_longer_for_a_busy_dram),
