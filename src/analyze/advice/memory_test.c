@@ -200,6 +200,21 @@ static void places_of_neighbours_could_be_computed(void **state) {
     assert_false(computes_neighbour(0.3));
 }
 
+// The element is a neighbouring lane's neighbour then: the L1 takes a line for the warp, no more 32 where data sends it.
+static void what_lies_nearby_takes_the_l1_a_line(void **state) {
+    (void)state;
+    Sampled s;
+    sample(&s, NEIGHBOURS);
+    s.c.load.busy[RESOURCE_DRAM] = 0.9;
+    access_of(&s, 0)->use[RESOURCE_DRAM] = 0.4;
+    assert_true(s.c.parts[0].accesses[1].gathered);
+    f64 place = access_of(&s, 0)->use[RESOURCE_LSU], element = access_of(&s, 1)->use[RESOURCE_LSU];
+    const Hit *hit = ask(&s, "indirect-addressing");
+    assert_non_null(hit);
+    assert_near(hit->change.relief[RESOURCE_LSU], place + element * (1 - 1 / 11.1));
+    forget(&s);
+}
+
 // --- queues ----------------------------------------------------------------------------------------------------------
 // Two elements that data names, of which warps wait for the first only.
 #define TWO_GATHERS                                                                                      \
@@ -450,6 +465,7 @@ int main(void) {
                                        cmocka_unit_test(rows_of_all_arrays_are_one_change),
                                        cmocka_unit_test(pointers_are_there_before_what_dram_serves),
                                        cmocka_unit_test(places_of_neighbours_could_be_computed),
+                                       cmocka_unit_test(what_lies_nearby_takes_the_l1_a_line),
                                        cmocka_unit_test(the_l2_works_for_what_is_waited_for),
                                        cmocka_unit_test(gathers_that_wait_less_than_for_dram_are_in_the_l2),
                                        cmocka_unit_test(coalesced_loads_take_as_long_as_an_idle_machine),

@@ -73,6 +73,52 @@ static bool waits_for_it_alone(const CasePart *part, const BlameEdge *edge) {
     return true;
 }
 
+// A guarded definition leaves what was there before, which nobody sees who reads it under the same guard.
+static bool is_overwritten(const CasePart *part, u32 node) {
+    const Chains *chains = part->view->flow.chains;
+    u32 keeper = chains->nodes[node].insn;
+    if (keeper == WL_NONE) return false;
+    for (u32 i = chains->first_user[node]; i < chains->first_user[node + 1]; i++) {
+        u32 user = chains->users[i].insn;
+        bool same = user != WL_NONE && chains->of_guard[user] == chains->of_guard[keeper] &&
+                    case_insn(part, user)->guard_negated == case_insn(part, keeper)->guard_negated;
+        if (!same) return false;
+    }
+    return true;
+}
+
+// The one load that the value of `pc` leads to, through arithmetic, and that is all that it is for; WL_NONE: there are
+// more, or it is for something else as well.
+static u32 leads_to(const CasePart *part, u32 pc, u32 depth) {
+    const FlowInsn *in = case_insn(part, pc);
+    const Chains *chains = part->view->flow.chains;
+    u32 found = WL_NONE;
+    for (u32 d = 0; d < in->defs; d++) {
+        u32 node = chains->of_operand[in->operands + d];
+        for (u32 i = node == WL_NONE ? 0 : chains->first_user[node];
+             node != WL_NONE && i < chains->first_user[node + 1]; i++) {
+            u32 user = chains->users[i].insn, next = WL_NONE;
+            if (user == WL_NONE && is_overwritten(part, chains->users[i].operand)) continue;
+            if (user != WL_NONE && case_access(part, user))
+                next = is_base_of_access(part, user, pc) ? user : WL_NONE;
+            else if (user != WL_NONE && depth && part->insns[user].traits & TRAIT_ARITHMETIC)
+                next = leads_to(part, user, depth - 1);
+            if (next == WL_NONE || (found != WL_NONE && found != next)) return WL_NONE;
+            found = next;
+        }
+    }
+    return found;
+}
+
+// What lies nearby the L1 takes as that of neighbouring lanes, not lane by lane as what data may send anywhere.
+static void bring_together(Hit *hit, const CasePart *part, u32 place) {
+    u32 pc = leads_to(part, place, LOADED_STEPS);
+    const CaseAccess *a = pc == WL_NONE ? NULL : case_access(part, pc);
+    if (!a || !a->gathered) return;
+    f64 packed = access_l1_cycles(a, a->fewest, 1) / access_l1_cycles(a, a->sectors, 1);
+    hit_relieve(hit, RESOURCE_LSU, part->insns[pc].use[RESOURCE_LSU] * (1 - packed));
+}
+
 static void compute_addresses(AdviceCase *c) {
     Hit *hit = hit_begin(c);
     const CasePart *where = NULL;
@@ -89,6 +135,7 @@ static void compute_addresses(AdviceCase *c) {
             // An instruction that computes takes its place.
             hit_blamed_where(hit, part, pc, UINT32_MAX, 1, waits_for_it_alone);
             for (u32 r = 0; r < RESOURCE_COUNT; r++) hit_relieve(hit, (Resource)r, part->insns[pc].use[r]);
+            if (!pointer && leads_nearby(c, part, &part->accesses[i])) bring_together(hit, part, pc);
             hit_edit(hit, EDIT_FREE, part, pc, 1);
             count++;
             if (weight > most) most = weight, where = part, at = pc;
@@ -126,43 +173,6 @@ static bool is_element_named(const CasePart *part, const CaseAccess *a) {
 static bool is_table_load(const CasePart *part, const CaseAccess *a) {
     bool load = a && a->load && !a->store && !a->atomic && a->requests > 0 && a->gathered;
     return load && is_element_named(part, a) && !access_is_written(part, a);
-}
-
-// A guarded definition leaves what was there before, which nobody sees who reads it under the same guard.
-static bool is_overwritten(const CasePart *part, u32 node) {
-    const Chains *chains = part->view->flow.chains;
-    u32 keeper = chains->nodes[node].insn;
-    if (keeper == WL_NONE) return false;
-    for (u32 i = chains->first_user[node]; i < chains->first_user[node + 1]; i++) {
-        u32 user = chains->users[i].insn;
-        bool same = user != WL_NONE && chains->of_guard[user] == chains->of_guard[keeper] &&
-                    case_insn(part, user)->guard_negated == case_insn(part, keeper)->guard_negated;
-        if (!same) return false;
-    }
-    return true;
-}
-
-// The one load that the value of `pc` leads to, through arithmetic, and that is all that it is for; WL_NONE: there are
-// more, or it is for something else as well.
-static u32 leads_to(const CasePart *part, u32 pc, u32 depth) {
-    const FlowInsn *in = case_insn(part, pc);
-    const Chains *chains = part->view->flow.chains;
-    u32 found = WL_NONE;
-    for (u32 d = 0; d < in->defs; d++) {
-        u32 node = chains->of_operand[in->operands + d];
-        for (u32 i = node == WL_NONE ? 0 : chains->first_user[node];
-             node != WL_NONE && i < chains->first_user[node + 1]; i++) {
-            u32 user = chains->users[i].insn, next = WL_NONE;
-            if (user == WL_NONE && is_overwritten(part, chains->users[i].operand)) continue;
-            if (user != WL_NONE && case_access(part, user))
-                next = is_base_of_access(part, user, pc) ? user : WL_NONE;
-            else if (user != WL_NONE && depth && part->insns[user].traits & TRAIT_ARITHMETIC)
-                next = leads_to(part, user, depth - 1);
-            if (next == WL_NONE || (found != WL_NONE && found != next)) return WL_NONE;
-            found = next;
-        }
-    }
-    return found;
 }
 
 // Both as one table: what is looked up in the first is what the second has there.
