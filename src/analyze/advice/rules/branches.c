@@ -278,6 +278,16 @@ static f64 part_of_waits(const CasePart *part) {
     return all > 0 ? 1 - longest / all : 0;
 }
 
+// Loads behind guards that differ between threads are taken to be made half of the time (load.c); these, whose tests
+// only the edge fails, are made nearly always, and without tests the L1 has all of them.
+static void make_all(Hit *hit, const CasePart *part) {
+    for (u32 i = 0; i < part->access_count; i++) {
+        const CaseAccess *a = &part->accesses[i];
+        bool half = a->known != ACCESS_COUNTED && divergence_of_guard(part->view->flow.divergence, a->pc);
+        if (half && is_guarded_load(part, a)) hit_relieve(hit, RESOURCE_LSU, -part->insns[a->pc].use[RESOURCE_LSU]);
+    }
+}
+
 static void start_together(Hit *hit, const CasePart *part) {
     f64 gone = part_of_waits(part);
     for (u32 i = 0; i < part->access_count; i++) {
@@ -307,6 +317,7 @@ static void look_at_copies(AdviceCase *c, const CasePart *part) {
     remove_constants(hit, part, &guards);
     if (hit->change.issues < WORTH_IT * c->load.issued) return hit_drop(hit);
     start_together(hit, part);
+    make_all(hit, part);
     hit_fact(hit, "guarded_loads", count, "tests", "loads behind %u different tests of the thread's position", count);
     hit_fact(hit, "test_issue_share", 100 * hit->change.issues / c->load.issued, "%",
              "%.0f %% of what is issued only tests", 100 * hit->change.issues / c->load.issued);
