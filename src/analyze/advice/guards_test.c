@@ -81,8 +81,18 @@ static void the_l1_has_all_loads_without(void **state) {
     assert_float_equal(blocks.l1, 0, 1e-9);
 }
 
+// The compiler unrolled the loop in part: guards are in its turns.
+static void tests_in_turns_go_as_well(void **state) {
+    (void)state;
+    Tested turns = without_tests(BEGIN "mov.u32 %r8, 0;\nmore: " GUARDED(1) GUARDED(2) GUARDED(3)
+                                     GUARDED(4) "add.s32 %r8, %r8, 4; setp.lt.s32 %p2, %r8, 64; @%p2 bra more;\n" END);
+    assert_true(turns.of_loads > 0);
+    assert_float_equal(turns.l1, -turns.of_loads, 1e-9);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(loads_behind_branches_start_together_without),
-                                       cmocka_unit_test(the_l1_has_all_loads_without)};
+                                       cmocka_unit_test(the_l1_has_all_loads_without),
+                                       cmocka_unit_test(tests_in_turns_go_as_well)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -139,7 +139,7 @@ static void look_at_nest(AdviceCase *c, const CasePart *part, u32 nest) {
 
 // --- ... of a loop that was unrolled -----------------------------------------------------------------------------
 // The compiler makes guards of them: of many loads, each with a test of its own of where the thread is. Such a test is
-// for the edge of the data, and nearly always has the same result.
+// for the edge of the data, and nearly always has the same result. Unrolled in part, the loop has them in its turns.
 enum { LEAST_TESTS = 4 };
 #define WORTH_IT 0.05  // of what is issued
 
@@ -214,9 +214,9 @@ static u32 guard_of(const CasePart *part, u32 pc) {
     return chains->of_guard[branch == WL_NONE ? pc : branch];
 }
 
-static bool is_guarded_load(const CasePart *part, const CaseAccess *a) {
+static bool is_guarded_load(const CasePart *part, const CaseAccess *a, u32 loop) {
     u32 guard = guard_of(part, a->pc);
-    return a->load && !a->atomic && a->requests > 0 && guard != WL_NONE && part->insns[a->pc].loop == WL_NONE &&
+    return a->load && !a->atomic && a->requests > 0 && guard != WL_NONE && part->insns[a->pc].loop == loop &&
            is_of_position(part, guard, TEST_DEPTH);
 }
 
@@ -249,7 +249,7 @@ static u32 find_guarded(const CasePart *part, Tests *t, Bitset *guards, u32 *at)
     f64 most = 0;
     for (u32 i = 0; i < part->access_count; i++) {
         const CaseAccess *a = &part->accesses[i];
-        if (!is_guarded_load(part, a)) continue;
+        if (!is_guarded_load(part, a, t->loop)) continue;
         u32 guard = guard_of(part, a->pc), branch = branch_around(part, a->pc);
         if (part->view->flow.chains->of_guard[a->pc] == WL_NONE) bitset_add(&t->found, branch);
         count += !bitset_has(guards, guard);
@@ -263,13 +263,13 @@ static u32 find_guarded(const CasePart *part, Tests *t, Bitset *guards, u32 *at)
 
 // Loads in blocks of their own, with a branch between them, are waited for block after block; without tests all start
 // together, and only the longest wait is left. The part of the waits that goes; 0: they are all in one block.
-static f64 part_of_waits(const CasePart *part) {
+static f64 part_of_waits(const CasePart *part, u32 loop) {
     const u32 *block_of = part->view->flow.cfg->block_of;
     f64 all = 0, longest = 0, block = 0;
     u32 last = WL_NONE;
     for (u32 i = 0; i < part->access_count; i++) {
         const CaseAccess *a = &part->accesses[i];
-        if (!is_guarded_load(part, a)) continue;
+        if (!is_guarded_load(part, a, loop)) continue;
         block = block_of[a->pc] == last ? block + part->insns[a->pc].blamed : part->insns[a->pc].blamed;
         last = block_of[a->pc];
         all += part->insns[a->pc].blamed;
@@ -280,26 +280,27 @@ static f64 part_of_waits(const CasePart *part) {
 
 // Loads behind guards that differ between threads are taken to be made half of the time (load.c); these, whose tests
 // only the edge fails, are made nearly always, and without tests the L1 has all of them.
-static void make_all(Hit *hit, const CasePart *part) {
+static void make_all(Hit *hit, const CasePart *part, u32 loop) {
     for (u32 i = 0; i < part->access_count; i++) {
         const CaseAccess *a = &part->accesses[i];
         bool half = a->known != ACCESS_COUNTED && divergence_of_guard(part->view->flow.divergence, a->pc);
-        if (half && is_guarded_load(part, a)) hit_relieve(hit, RESOURCE_LSU, -part->insns[a->pc].use[RESOURCE_LSU]);
+        if (half && is_guarded_load(part, a, loop))
+            hit_relieve(hit, RESOURCE_LSU, -part->insns[a->pc].use[RESOURCE_LSU]);
     }
 }
 
-static void start_together(Hit *hit, const CasePart *part) {
-    f64 gone = part_of_waits(part);
+static void start_together(Hit *hit, const CasePart *part, u32 loop) {
+    f64 gone = part_of_waits(part, loop);
     for (u32 i = 0; i < part->access_count; i++) {
         const CaseAccess *a = &part->accesses[i];
-        if (!is_guarded_load(part, a)) continue;
+        if (!is_guarded_load(part, a, loop)) continue;
         if (gone > 0) hit_blamed(hit, part, a->pc, UINT32_MAX, gone);
         hit_overlapped(hit, part, a->pc, UINT32_MAX, WL_NONE, 1 - gone);
     }
 }
 
-static void look_at_copies(AdviceCase *c, const CasePart *part) {
-    Tests t = {.part = part, .loop = WL_NONE};
+static void look_at_copies(AdviceCase *c, const CasePart *part, u32 loop) {
+    Tests t = {.part = part, .loop = loop};
     Bitset guards;
     u32 at = 0;
     if (!bitset_init(&t.found, c->scratch, part->view->insn_count) ||
@@ -312,12 +313,12 @@ static void look_at_copies(AdviceCase *c, const CasePart *part) {
     Hit *hit = hit_begin(c);
     for (u32 pc = 0; pc < part->view->insn_count; pc++) {
         if (bitset_has(&t.found, pc)) hit_remove(hit, part, pc, 1);
-        if (part->insns[pc].loop == WL_NONE) hit->change.scope_active += part->insns[pc].issued;
+        if (part->insns[pc].loop == loop) hit->change.scope_active += part->insns[pc].issued;
     }
     remove_constants(hit, part, &guards);
     if (hit->change.issues < WORTH_IT * c->load.issued) return hit_drop(hit);
-    start_together(hit, part);
-    make_all(hit, part);
+    start_together(hit, part, loop);
+    make_all(hit, part, loop);
     hit_fact(hit, "guarded_loads", count, "tests", "loads behind %u different tests of the thread's position", count);
     hit_fact(hit, "test_issue_share", 100 * hit->change.issues / c->load.issued, "%",
              "%.0f %% of what is issued only tests", 100 * hit->change.issues / c->load.issued);
@@ -335,7 +336,8 @@ void rule_branch_elimination(AdviceCase *c) {
             const CaseLoop *loop = &c->parts[p].loops[l];
             bool turns = loop_goes_on(&c->parts[p], l) || (loop->active > 0 && !loop->innermost);
             if (turns && outermost(&c->parts[p], l) == l) look_at_nest(c, &c->parts[p], l);
+            if (loop->innermost && loop->active > 0) look_at_copies(c, &c->parts[p], l);
         }
-        look_at_copies(c, &c->parts[p]);
+        look_at_copies(c, &c->parts[p], WL_NONE);
     }
 }
