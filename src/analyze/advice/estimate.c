@@ -182,10 +182,12 @@ static f64 barriers_with_rest(const EstimateLoad *load, const EstimateChange *ch
 // Cycles that a ready warp waits for others to issue, which takes each of them one, when the scheduler's crowding goes
 // from `before` to `after` and it waits `now`. Warps that become ready in bursts of b, as a barrier or a full queue
 // lets them go, wait for half of their own burst and for those before it: (b - 1) / 2 + b / 2 * crowding (M^X/D/1),
-// which tells b from the wait. A wait that is shorter than that of single warps grows with the crowding.
-static f64 waits_in_bursts(f64 now, f64 before, f64 after) {
+// which tells b from the wait. Of `left` of the warps a burst has as many fewer. A wait that is shorter than that of
+// single warps grows with the crowding.
+static f64 waits_in_bursts(f64 now, f64 before, f64 after, f64 left) {
     if (now <= STEADY * before) return now * after / before;
-    return (now + STEADY) * (1 + after) / (1 + before) - STEADY;
+    f64 burst = (now + STEADY) / (STEADY * (1 + before));
+    return STEADY * (fmax(burst * fmin(left, 1), 1) * (1 + after) - 1);
 }
 
 // The samples of the changed kernel, if it takes `time`: its warps are the customers of a closed network of queues.
@@ -207,7 +209,7 @@ static f64 samples_after(const EstimateLoad *load, const EstimateChange *change,
     f64 after = rate * active / load->issued * work / time, warps = warps_of(load);
     f64 more = warps * (change->warps > 0 ? change->warps : 1);
     f64 now = load->not_selected / load->issued;
-    f64 waits = waits_in_bursts(now, crowding_of(rate, warps), crowding_of(after, more));
+    f64 waits = waits_in_bursts(now, crowding_of(rate, warps), crowding_of(after, more), more / warps);
     return left + active * fmin(waits, fmax(more - 1, now));  // for no more than there are
 }
 

@@ -217,6 +217,10 @@ static void warps_and_work(void **state) {
     // Five cycles among two come from meeting all at once; but nobody waits for more than the five others there are.
     EstimateLoad bursts = {.total = 150, .issued = 10, .not_selected = 50, .latency = 90, .issue_rate = 0.2};
     about(0.2 / estimate_time(&bursts, &twice) * (10 + 5), 6);
+    // Half of the warps on as many more SMs come two at once instead of four.
+    f64 halved = estimate_time(&bursts, &(EstimateChange){.warps = 0.5, .work = 0.5}), now = 0.2 * 0.5 / halved;
+    f64 burst = 2 * 5.5 / (1 + two / (1 - two)) / 2, third = now * 0.5 / 1.5;
+    about(now * (10 + (burst * (1 + third / (1 - third)) - 1) / 2), 1.5);
     EstimateChange spread = {.work = 0.25};
     about(estimate_time(&load, &spread), 0.25);
     load.busy[RESOURCE_XU] = 0.8;  // other SMs' units take their part of it

@@ -111,6 +111,28 @@ static void sums_and_extremes_are_dealt(void **state) {
     assert_false(splits(TAKE("mad.lo.s32 %r9, %r9, %r9, %r7;")));
 }
 
+// 60 CTAs become 780, so that the fullest of 100 SMs has 8 of 13 parts of what one had, not the 0.6 of an average one;
+// and each further thread waits for what lies outside of the loop.
+static void the_fullest_sm_and_what_is_outside_count(void **state) {
+    (void)state;
+    Sampled s;
+    sample(&s, 60, TAKE("add.s32 %r9, %r9, %r7;"));
+    const Hit *hit = ask(&s, "block-increase");
+    assert_non_null(hit);
+    f64 more = floor(fmin(800.0 / 60, s.c.parts[0].loops[0].trips)), fullest = ceil(60 * more / 100);
+    assert_true(more > 2 && fullest > 60 * more / 100 + 0.1);
+    assert_near(hit->change.work, fullest / more);
+    assert_near(hit->change.warps, fullest);
+    assert_near(hit->change.stalls, 0);
+    forget(&s);
+    sample(&s, 60,
+           "ld.param.u64 %rd1, [p]; ld.global.u32 %r9, [%rd1]; add.s32 %r9, %r9, 1;\n" TAKE("add.s32 %r9, %r9, %r7;"));
+    hit = ask(&s, "block-increase");
+    assert_non_null(hit);
+    assert_near(hit->change.stalls, -latency * (more - 1));
+    forget(&s);
+}
+
 // Neighbouring elements, added up by the CTA's warps, which join them behind the loop or not.
 #define JOINED(join)                                                                                         \
     BEGIN "mov.u32 %r8, 0; mov.u32 %r9, 0; mov.u32 %r12, tile; mad.lo.s32 %r13, %r1, 4, %r12;\n"             \
@@ -329,6 +351,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(loops_over_a_grid_of_a_known_size),
                                        cmocka_unit_test(steps_of_all_ctas_are_no_shares),
                                        cmocka_unit_test(sums_and_extremes_are_dealt),
+                                       cmocka_unit_test(the_fullest_sm_and_what_is_outside_count),
                                        cmocka_unit_test(warps_that_join_can_be_more),
                                        cmocka_unit_test(loads_behind_atomics_do_not_wait_for_dram),
                                        cmocka_unit_test(few_sms_ask_for_few_atomics),

@@ -31,6 +31,7 @@ typedef struct MainLoop {
     f64 turns;                 // 1: not known
     f64 copies;                // turns of the source's loop in one
     f64 outside;               // samples of issue outside of it, which further threads have as well
+    f64 waits;                 // ... of stalls, but for the other warps of the CTA
     f64 uses[RESOURCE_COUNT];  // of what is outside of it
 } MainLoop;
 
@@ -50,6 +51,7 @@ static MainLoop main_loop(const AdviceCase *c) {
     for (u32 pc = 0; pc < part->view->insn_count; pc++) {
         if (m.loop != WL_NONE && loop_has(part, m.loop, pc)) continue;
         m.outside += part->insns[pc].issued;
+        m.waits += part->insns[pc].stalled - part->weight * (f64)part->view->samples[pc].all[STALL_BARRIER];
         for (u32 r = 0; r < RESOURCE_COUNT; r++) m.uses[r] += part->insns[pc].use[r];
     }
     return m;
@@ -126,10 +128,11 @@ static bool any_grid(AdviceCase *c) {
 
 // `more` times as many threads share the turns of the loop; each has what is outside of it for itself.
 static void share_loop(Hit *hit, const Grid *g, const MainLoop *loop, f64 more) {
-    f64 ctas = g->ctas * more, on_an_sm = fmax(g->ctas / g->sms, 1);
-    hit->change.work = fmin(g->ctas / g->sms, 1) / fmin(ctas / g->sms, 1);  // idle SMs take their part
-    hit->change.warps = fmax(fmin(ctas / g->sms, g->per_sm), 1) / on_an_sm;
+    f64 fullest = ceil(g->ctas * more / g->sms), before = ceil(g->ctas / g->sms);
+    hit->change.work = fmin(fullest / more / before, 1);  // idle SMs take their part
+    hit->change.warps = fmin(fullest, g->per_sm) / before;
     hit->change.issues = -loop->outside * (more - 1);
+    hit->change.stalls = -loop->waits * (more - 1);
     for (u32 r = 0; r < RESOURCE_COUNT; r++) hit_relieve(hit, (Resource)r, -loop->uses[r] * (more - 1));
     tell_turns(hit, loop);
     hit_caution(hit,
