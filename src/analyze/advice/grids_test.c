@@ -338,6 +338,19 @@ static void what_mostly_follows_is_next(void **state) {
     assert_int_equal(next_of(1, 8), WL_NONE);
 }
 
+// Of three kernels that are launched in turn the first goes on with nothing of the third.
+static void who_begins_ends_no_round(void **state) {
+    (void)state;
+    enum { LAUNCHES = 60 };
+    ProfileLaunch launches[LAUNCHES];
+    for (u32 i = 0; i < LAUNCHES; i++) launches[i] = (ProfileLaunch){.function = i % 3};
+    assert_int_equal(launches_beside(launches, LAUNCHES, 2, 1), 0);
+    assert_int_equal(launches_linked(launches, LAUNCHES, 0, 1), 1);
+    assert_int_equal(launches_linked(launches, LAUNCHES, 1, -1), 0);
+    assert_int_equal(launches_linked(launches, LAUNCHES, 2, 1), WL_NONE);
+    assert_int_equal(launches_linked(launches, LAUNCHES, 0, -1), WL_NONE);
+}
+
 // A stream takes 3.4 us for a short kernel, and for a long one no longer than it was seen to take.
 static void short_kernels_wait_for_their_stream(void **state) {
     (void)state;
@@ -360,6 +373,7 @@ int main(void) {
                                        cmocka_unit_test(floats_take_turns_in_shared_memory),
                                        cmocka_unit_test(split_loops_name_their_bytes),
                                        cmocka_unit_test(what_mostly_follows_is_next),
+                                       cmocka_unit_test(who_begins_ends_no_round),
                                        cmocka_unit_test(short_kernels_wait_for_their_stream),
                                        cmocka_unit_test(lines_before_schedulers_hide_lost_cycles)};
     return cmocka_run_group_tests(tests, NULL, NULL);

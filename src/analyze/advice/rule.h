@@ -311,6 +311,9 @@ f64 launches_period(const ProfileLaunch *launches, u32 count, u32 function);
 // The function that is launched `step` places on (1: next, -1: before) from nearly all launches of `function`, on the
 // same stream: now and then it may be another one, or the order in which they were recorded. WL_NONE: there is none.
 u32 launches_beside(const ProfileLaunch *launches, u32 count, u32 function, i64 step);
+// The same of kernels that follow each other again and again, but for what comes round: the one that was launched first
+// goes on with nothing that the last one made.
+u32 launches_linked(const ProfileLaunch *launches, u32 count, u32 function, i64 step);
 // Nanoseconds of a stream's time that a launch takes, of which its own kernel runs for `own`, where the next one begins
 // `period` after its begin (0: not known).
 f64 launch_on_stream(f64 own, f64 period);

@@ -66,10 +66,23 @@ u32 launches_beside(const ProfileLaunch *launches, u32 count, u32 function, i64 
     return mostly ? other : WL_NONE;
 }
 
+static u32 first_launch(const ProfileLaunch *launches, u32 count, u32 function) {
+    u32 i = 0;
+    while (i < count && launches[i].function != function) i++;
+    return i;
+}
+
+u32 launches_linked(const ProfileLaunch *launches, u32 count, u32 function, i64 step) {
+    u32 other = launches_beside(launches, count, function, step);
+    if (other == WL_NONE) return WL_NONE;
+    bool later = first_launch(launches, count, other) > first_launch(launches, count, function);
+    return later == (step > 0) ? other : WL_NONE;
+}
+
 // The same as a kernel that is looked at.
 static const KernelView *neighbour(const AdviceContext *x, const ProfileLaunch *launches, u32 count,
                                    const KernelView *view, i64 step) {
-    u32 other = launches_beside(launches, count, view->function->id, step);
+    u32 other = launches_linked(launches, count, view->function->id, step);
     return other == WL_NONE ? NULL : view_of(x, other);
 }
 
