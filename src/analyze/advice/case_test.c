@@ -101,6 +101,28 @@ static void turns_of_a_loop_are_no_meetings(void **state) {
     machine_end(&m);
 }
 
+// A jump whose guard counts and whose operand is a test of data differs between threads; one with the guard alone does
+// not.
+static void a_jump_has_two_conditions(void **state) {
+    (void)state;
+    static const char *const lines[] = {"|LDG.E|R1,desc[UR4][R4.64]",
+                                        "|MOV|R2,RZ",
+                                        "|IADD3|R2,R2,0x1,RZ",
+                                        "|ISETP.GE.AND|P0,PT,R2,0x9,PT",
+                                        "|FSETP.GT.AND|P1,PT,R1,RZ,PT",
+                                        "@!P0|BRA|P1,0x20",
+                                        "@!P0|BRA|0x20",
+                                        "|EXIT|",
+                                        NULL};
+    static const u32 issued[] = {10, 10, 100, 100, 100, 100, 50, 10};
+    Machine m;
+    machine_begin(&m, lines, issued);
+    sampled_end(&m.s);
+    assert_true(guard_differs(&m.s.c, &m.s.c.parts[0], 5));
+    assert_false(guard_differs(&m.s.c, &m.s.c.parts[0], 6));
+    machine_end(&m);
+}
+
 #define DIVISION(divisor)                                                                               \
     "|MUFU.RCP|R1," divisor, "|FCHK|P0,R2," divisor, "|FFMA|R3,-" divisor ",R1,1", "|FFMA|R3,R1,R3,R1", \
         "|FFMA|R4,R3,R2,RZ", "|FFMA|R5,-" divisor ",R4,R2", "|FFMA|R3,R3,R5,R4"
@@ -182,6 +204,7 @@ int main(void) {
         cmocka_unit_test(samples_behind_a_jump_are_where_it_went),
         cmocka_unit_test(groups_of_lanes_meet),
         cmocka_unit_test(turns_of_a_loop_are_no_meetings),
+        cmocka_unit_test(a_jump_has_two_conditions),
         cmocka_unit_test(divisors_are_shared),
         cmocka_unit_test(checks_and_their_ways_go),
         cmocka_unit_test(divisions_of_floats_take_fewer_steps),

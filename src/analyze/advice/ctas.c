@@ -44,11 +44,16 @@ static bool node_differs(Origin *o, u32 node, u32 depth) {
     return false;
 }
 
+// A jump of machine code may have a second condition besides its guard, as an operand.
 bool guard_differs(AdviceCase *c, const CasePart *part, u32 pc) {
     const Chains *chains = part->view->flow.chains;
+    const FlowInsn *in = case_insn(part, pc);
     Origin o = {.part = part};
     if (!bitset_init(&o.seen, c->scratch, chains->node_count + 1)) return c->status = STATUS_NO_MEMORY, true;
-    return node_differs(&o, chains->of_guard[pc], DEEPEST);
+    bool differs = node_differs(&o, chains->of_guard[pc], DEEPEST);
+    for (u32 u = 0; in->kind == FLOW_BRANCH && u < in->uses; u++)
+        differs |= operand_differs(&o, in->operands + in->defs + u, DEEPEST);
+    return differs;
 }
 
 // The jump at the end of the block leaves a hot loop, or some of the warps go around what one of its ways has.
