@@ -94,6 +94,46 @@ static bool moves_on(const CasePart *part, u32 loop, u32 node, u32 others) {
 
 bool node_moves_on(const CasePart *part, u32 loop, u32 node) { return moves_on(part, loop, node, 1); }
 
+// Whether an instruction of the loop other than `user` uses the value.
+static bool used_besides(const CasePart *part, u32 loop, u32 node, u32 user) {
+    const Chains *chains = part->view->flow.chains;
+    for (u32 i = chains->first_user[node]; i < chains->first_user[node + 1]; i++) {
+        u32 other = chains->users[i].insn;
+        if (other != WL_NONE && other != user && loop_has(part, loop, other)) return true;
+    }
+    return false;
+}
+
+// `choice` takes what was there before, where a condition says so, instead of what `sum` made of it.
+static bool chooses(const CasePart *part, u32 loop, u32 sum, u32 choice) {
+    const Chains *chains = part->view->flow.chains;
+    const FlowInsn *s = case_insn(part, sum), *in = case_insn(part, choice);
+    if (!s->defs || !in->defs || !joins(part, sum)) return false;
+    u32 made = chains->of_operand[s->operands], node = chains->of_operand[in->operands];
+    if (made == WL_NONE || node == WL_NONE || used_besides(part, loop, made, choice)) return false;
+    const ChainNode *n = &chains->nodes[node];
+    if (in->arith == FLOW_MOVE) return n->arg_count && chains->args[n->args] == made;
+    bool takes = false;
+    for (u32 u = 0; in->arith == FLOW_SELECT && u < in->uses; u++)
+        takes |= chains->of_operand[in->operands + in->defs + u] == made;
+    return takes;
+}
+
+// The choice between the value and a sum of it, which are all that uses it; WL_NONE: it is not so.
+static u32 choice_of(const CasePart *part, u32 loop, u32 node) {
+    const Chains *chains = part->view->flow.chains;
+    u32 users[2], count = 0;
+    for (u32 i = chains->first_user[node]; i < chains->first_user[node + 1]; i++) {
+        u32 user = chains->users[i].insn;
+        if (user == WL_NONE || !loop_has(part, loop, user)) continue;
+        if (count == 2) return WL_NONE;
+        users[count++] = user;
+    }
+    if (count < 2) return WL_NONE;
+    if (chooses(part, loop, users[0], users[1])) return users[1];
+    return chooses(part, loop, users[1], users[0]) ? users[0] : WL_NONE;
+}
+
 // A value that a turn takes from the one before: all right when it counts, or when turns only add to it,
 // or keep the greatest.
 static bool only_joins(const CasePart *part, u32 loop, u32 node) {
@@ -101,11 +141,12 @@ static bool only_joins(const CasePart *part, u32 loop, u32 node) {
     if (counts(part, node) || node_moves_on(part, loop, node)) return true;
     for (u32 steps = 0; steps < MOST_ADDS; steps++) {
         bool ends;
-        u32 user = only_user(part, loop, node, &ends);
+        u32 user = only_user(part, loop, node, &ends), choice = WL_NONE;
         if (ends) return true;
+        if (user == WL_NONE) user = choice = choice_of(part, loop, node);
         if (user == WL_NONE || !case_insn(part, user)->defs) return false;
         node = chains->of_operand[case_insn(part, user)->operands];
-        if (!joins(part, user) || node == WL_NONE) return false;
+        if ((choice == WL_NONE && !joins(part, user)) || node == WL_NONE) return false;
     }
     return false;
 }

@@ -109,6 +109,12 @@ static void sums_and_extremes_are_dealt(void **state) {
     assert_true(splits(TAKE("max.s32 %r9, %r9, %r7;")));
     assert_true(splits(TAKE("min.s32 %r10, %r9, %r7; mov.u32 %r9, %r10;")));
     assert_false(splits(TAKE("mad.lo.s32 %r9, %r9, %r9, %r7;")));
+    // Counted where a condition says so: the sum, and what takes it back.
+    assert_true(
+        splits(TAKE("setp.gt.s32 %p1, %r7, 9; add.s32 %r10, %r9, 1; @!%p1 mov.u32 %r10, %r9; mov.u32 %r9, %r10;")));
+    assert_true(splits(TAKE("setp.gt.s32 %p1, %r7, 9; add.s32 %r10, %r9, 1; selp.b32 %r9, %r10, %r9, %p1;")));
+    assert_false(splits(
+        TAKE("setp.gt.s32 %p1, %r7, 9; add.s32 %r10, %r9, 1; selp.b32 %r9, %r10, %r9, %p1; xor.b32 %r9, %r9, %r10;")));
 }
 
 // 60 CTAs become 780, so that the fullest of 100 SMs has 8 of 13 parts of what one had, not the 0.6 of an average one;
