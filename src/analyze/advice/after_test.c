@@ -532,7 +532,7 @@ static void atomics_that_hold_their_warps_meet(void **state) {
 // are others'.
 static void a_line_of_most_warps_does_not_run_empty(void **state) {
     (void)state;
-    for (u32 waits = 6000; waits >= 1000; waits -= 5000) {
+    for (u32 waits = 1000; waits <= 6000; waits += 5000) {
         Sampled s;
         KernelView *view = sampled_begin(&s, BEGIN "ld.global.u32 %r7, [%rd3]; mul.wide.s32 %rd4, %r7, 4;\n"
                                                    "add.s64 %rd5, %rd1, %rd4; red.global.add.u32 [%rd5], 1; ret;");
