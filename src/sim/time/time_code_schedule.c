@@ -439,15 +439,16 @@ static u32 room_for(const Scheduler *s, const MachineOp *op) {
     return op->kind == TIME_LOAD ? s->limit : is_for_load(s, op) ? s->narrow : s->room;
 }
 
-// Whether an operation can go before the oldest one. `waits`: a more urgent load, or an address, has no room yet:
-// others do not take it.
-static bool fits(const Scheduler *s, u32 i, u32 oldest, bool *waits) {
+// Whether an operation can go before the oldest one. `waits`: the first load, or address, in the order of the PTX that
+// is more urgent and has no room yet; neither other loads take that room, nor what comes behind it in that order.
+static bool fits(const Scheduler *s, u32 i, u32 oldest, u32 *waits) {
     if (needs_predicate(s, op_at(s, i))) return false;
     bool far = is_for_load(s, op_at(s, i)), load = far || op_at(s, i)->kind == TIME_LOAD;
     u32 alive = far ? most_alive(s, oldest) : s->alive, room = room_for(s, op_at(s, i));
     i32 more = alive + EASY_REGISTERS < room ? 0 : growth(s, op_at(s, i));
-    bool fit = more <= 0 || (alive + (u32)more <= room && !(load && *waits));
-    *waits |= load && !fit;
+    bool taken = *waits != WL_NONE && (load || i > *waits);
+    bool fit = more <= 0 || (alive + (u32)more <= room && !taken);
+    if (load && !fit && i < *waits) *waits = i;
     return fit;
 }
 
@@ -459,7 +460,8 @@ static bool is_busy(const Scheduler *s, u32 i, u32 cycle) { return is_shared(op_
 static u32 most_urgent(Scheduler *s, u32 cycle, u32 oldest) {
     u64 passed[CHOICES_SEEN];
     u32 count = 0, found = WL_NONE, early = WL_NONE;
-    bool waits = false, full = false;
+    u32 waits = WL_NONE;
+    bool full = false;
     s->held = false;
     while (s->now.len && count < CHOICES_SEEN && found == WL_NONE && !s->held) {
         u64 key = heap_pop(&s->now);
