@@ -52,6 +52,7 @@ static Status lower_passes(TimeFunc *f) {
     TRY(time_hoist(f));
     TRY(time_sink(f));
     TRY(time_emit(f));
+    TRY(time_overwrite(f));
     TRY(time_coalesce(f));
     TRY(time_predicate(f));
     TRY(time_schedule(f));

@@ -376,6 +376,9 @@ WL_MUST_USE Status time_emit_unrolled(TimeFunc *f, u32 header);
 // What is issued on the way into the unrolled loop of the instructions [begin, end).
 WL_MUST_USE Status time_emit_entry(TimeFunc *f, u32 begin, u32 end);
 
+// time_code_overwrite.c: of selections between registers one side is made under the condition, over the other.
+WL_MUST_USE Status time_overwrite(TimeFunc *f);
+
 // time_code_predicate.c: regions become straight code, operations of predicated sides are guarded where they must be.
 WL_MUST_USE Status time_predicate(TimeFunc *f);
 

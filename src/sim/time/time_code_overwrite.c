@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// Selections between two registers, as ptxas has them: one of the two becomes the result, and what makes the other one
+// is done behind the condition, with it as guard, into the same register (@P0 FMUL R7, R0, R0 and no FSEL; @P0 LDG R7).
+// So a load that only a selection wants waits for the condition. From listings of ptxas 13.0 for sm_90
+// (tests/time/overwrite.ptx, snippets "over ..." of idioms.tsv): the register that stays must have no reader left, what
+// makes the other one must be one machine instruction with a result of a register that nobody else reads - of the two
+// sides the one that is made last, if it can - and no store may lie between a load and the selection. Not for shuffles,
+// atomics, pairs of registers, numbers and parameters.
+#include "sim/time/time_lower.h"
+
+#include <string.h>
+
+typedef struct Overwriter {
+    TimeFunc *f;
+    Bitset alive;    // behind the operation under work
+    Bitset uniform;  // values that a uniform instruction makes
+    u32 first;       // of the block's operations
+} Overwriter;
+
+static const u32 *results(const TimeFunc *f, const MachineOp *op) { return f->operands.data + op->operands; }
+static const u32 *sources(const TimeFunc *f, const MachineOp *op) { return results(f, op) + op->defs; }
+
+static u32 reads(const TimeFunc *f, const MachineOp *op, u32 value) {
+    u32 count = 0;
+    for (u32 k = 0; k < op->uses; k++) count += sources(f, op)[k] == value;
+    return count;
+}
+
+static bool writes(const TimeFunc *f, const MachineOp *op, u32 value) {
+    for (u32 k = 0; k < op->defs; k++)
+        if (results(f, op)[k] == value) return true;
+    return false;
+}
+
+static bool is_register(const TimeFunc *f, u32 value) {
+    u32 bits = f->value_bits.data[value];
+    return bits > 1 && bits <= 32 && value != f->code->carry;
+}
+
+static bool is_plain(const MachineOp *op) {
+    return !op->hidden && !op->copy && op->guard == WL_NONE && !op->guard_use && op->mark == UNROLL_NONE &&
+           op->flow == FLOW_PLAIN && op->defs == 1;
+}
+
+typedef struct Selection {
+    u32 at, result, sides[2], condition;
+} Selection;
+
+static bool find_selection(const Overwriter *o, u32 at, Selection *s) {
+    const TimeFunc *f = o->f;
+    const MachineOp *op = &f->ops.data[at];
+    if (!is_plain(op) || op->uses != 3 || time_op(f, op->pc) != OP_SELP || op->unit == UNIT_UNIFORM) return false;
+    const u32 *use = sources(f, op);
+    *s = (Selection){at, results(f, op)[0], {use[0], use[1]}, use[2]};
+    bool condition = f->value_bits.data[s->condition] == 1;
+    return condition && is_register(f, s->result) && is_register(f, use[0]) && is_register(f, use[1]) &&
+           use[0] != use[1];
+}
+
+// The last operation before the selection, in its block, that writes the value; WL_NONE.
+static u32 maker_of(const Overwriter *o, const Selection *s, u32 value) {
+    for (u32 i = s->at; i-- > o->first;)
+        if (writes(o->f, &o->f->ops.data[i], value)) return i;
+    return WL_NONE;
+}
+
+// Whether the two are of one instruction of the PTX; constants that no operation names stand before the first that
+// needs them.
+static bool belongs_to(const MachineOp *a, const MachineOp *b) {
+    return a->defs && a->pc == b->pc && a->iteration == b->iteration;
+}
+
+// One machine instruction for an instruction of the PTX, which can have a guard.
+static bool can_be_guarded(const Overwriter *o, u32 at) {
+    const MachineOp *op = &o->f->ops.data[at];
+    u32 flags = form_op(time_form(o->f, op->pc))->flags;
+    bool several = (at > o->first && belongs_to(op - 1, op)) || belongs_to(op + 1, op);
+    bool kind = op->kind == TIME_MATH || (op->kind == TIME_LOAD && op->order <= ORDER_LOAD);
+    return is_plain(op) && kind && !several && op->unit != UNIT_UNIFORM && !(flags & (OPF_WARP_SYNC | OPF_CONVERGENT));
+}
+
+static bool is_between(const MachineOp *load, const MachineOp *op) {
+    if (load->kind != TIME_LOAD || load->order == ORDER_FREE) return false;
+    bool same = op->space == load->space || op->space == SPACE_NONE || load->space == SPACE_NONE;
+    return op->order >= ORDER_FENCE || (op->order == ORDER_STORE && same);
+}
+
+// Whether the operation can go behind all others up to the selection.
+static bool can_wait(const Overwriter *o, u32 at, const Selection *s) {
+    const TimeFunc *f = o->f;
+    const MachineOp *maker = &f->ops.data[at];
+    u32 value = results(f, maker)[0];
+    for (u32 i = at + 1; i < s->at; i++) {
+        const MachineOp *op = &f->ops.data[i];
+        if (op->order == ORDER_ALL || op->mark != UNROLL_NONE || reads(f, op, value) || is_between(maker, op))
+            return false;
+        for (u32 k = 0; k < maker->uses; k++)
+            if (writes(f, op, sources(f, maker)[k])) return false;
+    }
+    return true;
+}
+
+// Whether `side` can be made under the condition, over `other`.
+static bool can_overwrite(const Overwriter *o, const Selection *s, u32 side, u32 other, u32 maker) {
+    const TimeFunc *f = o->f;
+    if (maker == WL_NONE || bitset_has(&o->alive, side) || bitset_has(&o->uniform, other)) return false;
+    if (other != s->result && bitset_has(&o->alive, other)) return false;
+    const MachineOp *made = &f->ops.data[maker], *select = &f->ops.data[s->at];
+    if (made->iteration != select->iteration || made->version != select->version) return false;
+    if (time_block(f, made->pc) != time_block(f, select->pc) || !can_be_guarded(o, maker)) return false;
+    if (other != s->result && reads(f, made, s->result)) return false;
+    return can_wait(o, maker, s);
+}
+
+static Status write_operands(TimeFunc *f, MachineOp *op, u32 result, const u32 *use, u32 count) {
+    u32 first = f->operands.len;
+    TRY(vec_reserve(&f->operands, first + count + 1));
+    memmove(f->operands.data + first + 1, use, sizeof(u32) * count);
+    f->operands.data[first] = result;
+    f->operands.len = first + count + 1;
+    op->operands = first;
+    op->uses = (u16)count;
+    return STATUS_OK;
+}
+
+// The maker goes behind what becomes of the selection: a copy of the other side, which will most likely need no
+// instruction.
+static Status overwrite(TimeFunc *f, const Selection *s, u32 other, u32 maker) {
+    MachineOp *ops = f->ops.data, made = ops[maker], copy = ops[s->at];
+    u32 use[UINT8_MAX];
+    for (u32 k = 0; k < made.uses; k++) use[k] = sources(f, &made)[k] == other ? s->result : sources(f, &made)[k];
+    use[made.uses] = s->condition;
+    TRY(write_operands(f, &made, s->result, use, made.uses + 1u));
+    made.guard = s->condition;
+    made.guard_use = (u8)made.uses;
+    TRY(write_operands(f, &copy, s->result, &other, 1));
+    copy.copy = true;
+    memmove(ops + maker, ops + maker + 1, sizeof *ops * (s->at - maker - 1));
+    ops[s->at - 1] = copy;
+    ops[s->at] = made;
+    return STATUS_OK;
+}
+
+static Status look_at(Overwriter *o, u32 at) {
+    Selection s;
+    if (!find_selection(o, at, &s)) return STATUS_OK;
+    u32 makers[2] = {maker_of(o, &s, s.sides[0]), maker_of(o, &s, s.sides[1])};
+    u32 last = makers[1] != WL_NONE && (makers[0] == WL_NONE || makers[1] > makers[0]);
+    for (u32 k = 0; k < 2; k++) {
+        u32 side = k ? !last : last;
+        if (!can_overwrite(o, &s, s.sides[side], s.sides[!side], makers[side])) continue;
+        if (o->f->ops.data[makers[side]].uses + 1 >= UINT8_MAX) continue;
+        return overwrite(o->f, &s, s.sides[!side], makers[side]);
+    }
+    return STATUS_OK;
+}
+
+static void step_back(Overwriter *o, const MachineOp *op) {
+    for (u32 k = 0; k < op->defs && op->guard == WL_NONE; k++) bitset_remove(&o->alive, results(o->f, op)[k]);
+    if (op->guard != WL_NONE) bitset_add(&o->alive, results(o->f, op)[0]);
+    for (u32 k = 0; k < op->uses; k++) bitset_add(&o->alive, sources(o->f, op)[k]);
+}
+
+Status time_overwrite(TimeFunc *f) {
+    Overwriter o = {.f = f};
+    Cfg *cfg;
+    Liveness *live;
+    if (f->lower->gpu->sm_version < SM_MAXWELL) return STATUS_OK;  // nobody has looked
+    TRY(time_flow(f, &cfg, &live));
+    Arena *arena = &f->lower->scratch;
+    if (!bitset_init(&o.alive, arena, f->value_count + 1) || !bitset_init(&o.uniform, arena, f->value_count + 1))
+        return STATUS_NO_MEMORY;
+    for (u32 i = 0; i < f->ops.len; i++)
+        for (u32 k = 0; k < f->ops.data[i].defs; k++)
+            if (f->ops.data[i].unit == UNIT_UNIFORM) bitset_add(&o.uniform, results(f, &f->ops.data[i])[k]);
+    for (u32 b = 0; b < cfg->block_count; b++) {
+        const FlowBlock *block = &cfg->blocks[b];
+        o.first = block->first;
+        bitset_clear(&o.alive);
+        liveness_add_out(live, b, &o.alive);
+        for (u32 i = block->first + block->count; i-- > block->first;) {
+            TRY(look_at(&o, i));
+            step_back(&o, &f->ops.data[i]);
+        }
+    }
+    return STATUS_OK;
+}
