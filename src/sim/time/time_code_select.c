@@ -127,6 +127,30 @@ static bool is_saturation(const TimeFunc *f, u32 insn) {
     return form_op(time_form(f, f->sole_def[use->id]))->unit == UNIT_FMA;
 }
 
+// Whether instruction `insn` inserts bits into a value of which it keeps no more than those of `mask`.
+static bool inserts_over(const TimeFunc *f, u32 insn, u32 value, u32 mask) {
+    const FlowOperand *uses = time_uses(f, insn);
+    bool literal = time_op(f, insn) == OP_BFI && uses[2].kind == FLOW_IMMEDIATE && uses[3].kind == FLOW_IMMEDIATE;
+    if (!literal || time_bits(f, insn, 0) != 32 || uses[1].kind != FLOW_VALUE || uses[1].id != value) return false;
+    u32 from = (u32)uses[2].value & 31, count = (u32)uses[3].value & 63;
+    u32 inserted = (count >= 32 ? UINT32_MAX : (1u << count) - 1) << from;
+    return (~inserted & ~mask) == 0;
+}
+
+// A mask of what is masked by those who insert into it: `x & 31` below `y << 5`, which is one LOP3 with the shift.
+static bool is_masked_later(const TimeFunc *f, u32 insn) {
+    enum { SEEN = 64 };
+    const FlowInsn *in = &f->code->insns[insn];
+    const FlowOperand *mask = &time_uses(f, insn)[1];
+    u32 value = f->code->operands[in->operands].id, block = f->cfg->block_of[insn];
+    if (time_bits(f, insn, 0) != 32 || mask->kind != FLOW_IMMEDIATE || f->use_count[value] != 1) return false;
+    for (u32 i = insn + 1; i < f->code->insn_count && i < insn + SEEN && f->cfg->block_of[i] == block; i++)
+        for (u32 k = 0; k < f->code->insns[i].uses; k++)
+            if (time_uses(f, i)[k].kind == FLOW_VALUE && time_uses(f, i)[k].id == value)
+                return k == 1 && inserts_over(f, i, value, (u32)mask->value);
+    return false;
+}
+
 static bool is_free_move(const TimeFunc *f, u32 insn) {
     const FlowOperand *use = time_uses(f, insn);
     return f->code->insns[insn].uses != 1 || use->kind != FLOW_SREG || is_free_sreg(f, use->id);
@@ -149,6 +173,7 @@ static bool is_alias(const TimeFunc *f, u32 insn) {
     case OP_ABS_F64:
     case OP_NEG_HALF: return true;  // modifiers of a source
     case OP_NOT: return time_form(f, insn)->types[0] == TYPE_PRED;
+    case OP_AND: return is_masked_later(f, insn);
     case OP_CVT_F: return is_saturation(f, insn);
     case OP_CVT_INT: return is_free_conversion(f, insn) || is_loaded_narrow(f, insn);
     case OP_LD: return in->arith == FLOW_LOAD_PARAM && f->function->is_entry && is_free_constant(f);
@@ -259,15 +284,24 @@ u32 time_look_through(const TimeFunc *f, u32 value, u32 at, i64 *number) {
 }
 
 // --- addresses --------------------------------------------------------------------------------------------------
-// A variable in constant memory lies at a number that ptxas knows, but where the linker places it.
-static bool is_offset(const TimeFunc *f, const Picked *p, const Constant *constant) {
+// A variable in constant memory lies at a number that ptxas knows, but where the linker places it. Where one in shared
+// memory lies is in a uniform register, which an access adds: [R0+UR4], unless the sum shifts or multiplies at once, or
+// both were there before a loop.
+static bool is_offset(const TimeFunc *f, const Picked *p, const Constant *constant, u32 index, u32 taken, u32 at) {
     const Module *m = f->lower->module;
-    u32 symbol = constant->symbol;
-    return symbol == WL_NONE || (m->vars[symbol].space == SPACE_CONST && !m->relocatable && p->symbol == WL_NONE);
+    u32 symbol = constant->symbol, def = f->sole_def[index];
+    if (symbol == WL_NONE) return true;
+    if (p->symbol != WL_NONE) return false;
+    if (m->vars[symbol].space == SPACE_CONST) return !m->relocatable;
+    if (m->vars[symbol].space != SPACE_SHARED || f->lower->gpu->sm_version < SM_TURING) return false;
+    bool elsewhere = taken != WL_NONE && f->cfg->block_of[taken] != f->cfg->block_of[at];
+    if (elsewhere && (def == WL_NONE || f->cfg->block_of[def] != f->cfg->block_of[at])) return false;
+    u32 op = def == WL_NONE ? OP_COUNT : time_op(f, def);
+    return op != OP_SHL && op != OP_MUL_INT && op != OP_MAD_INT && op != OP_MUL_WIDE && op != OP_MAD_WIDE;
 }
 
 // [base + offset]: sums with a number on the way to the base are part of the access, 24 bits since Volta; those with
-// the address of a variable are computed, but for constants.
+// the address of a variable are computed, but where is_offset says so.
 static Status pick_address(TimeFunc *f, Picked *p, u32 value, u32 at, i64 offset) {
     p->offset = offset;
     for (u32 depth = 0; depth < RESOLVE_DEPTH; depth++) {
@@ -288,10 +322,12 @@ static Status pick_address(TimeFunc *f, Picked *p, u32 value, u32 at, i64 offset
             if (uses[k].kind != FLOW_VALUE) continue;
             constant = constant_of(other);
             if (other->kind == FLOW_VALUE) look_through(f, other->id, at, &constant);
-            if (!constant.is_known || !is_offset(f, p, &constant)) continue;
+            u32 taken = other->kind == FLOW_VALUE ? f->sole_def[other->id] : WL_NONE;
+            if (!constant.is_known || !is_offset(f, p, &constant, uses[k].id, taken, at)) continue;
             if (constant.number < -(1 << 23) || constant.number >= 1 << 23) continue;
             next = uses[k].id, p->offset += constant.number;
             if (constant.symbol != WL_NONE) p->symbol = constant.symbol;
+            note_symbol(f, p, constant.symbol);
         }
         if (next == WL_NONE) break;
         value = next;

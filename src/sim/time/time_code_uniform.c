@@ -5,8 +5,6 @@
 // left out: some counters are uniform, others not.
 #include "sim/time/time_lower.h"
 
-enum { SM_TURING = 75 };
-
 // UIADD3, UIMAD, ULOP3, USHF, UMOV (PTX's cvt of integers, cvta and neg are one of them).
 static const u16 uniform_ops[] = {OP_ADD_INT, OP_SUB_INT, OP_MUL_INT, OP_MUL_WIDE, OP_MAD_INT, OP_MAD_WIDE,
                                   OP_NEG_INT, OP_AND,     OP_OR,      OP_XOR,      OP_NOT,     OP_LOP3,

@@ -27,7 +27,7 @@
 #include "sim/time/time_code.h"
 
 // Compute capability from which on compilers, not the SM, keep track of what is under way.
-enum { SM_MAXWELL = 50 };
+enum { SM_MAXWELL = 50, SM_TURING = 75 };
 
 // One machine instruction of a PTX instruction's row in timing.def, with the figures of the GPU.
 typedef struct TimeStep {
