@@ -28,6 +28,11 @@ static const char *says(const char *rule, const char *body) {
 
 #define TAKE "turn: atom.global.cas.b32 %r6, [%rd3], 0, 1; setp.ne.s32 %p2, %r6, 0; @%p2 bra turn;\n"
 #define GIVE_BACK "atom.global.exch.b32 %r7, [%rd3], 0; ret;"
+// An addition made of compare-and-swap, whose operands change.
+#define RETRY(next)                                                                  \
+    "ld.global.u32 %r6, [%rd3]; turn: add.s32 %r7, %r6, %r5; mov.u32 %r8, %r6;" next \
+    "atom.global.cas.b32 %r6, [%rd3], %r8, %r7; setp.ne.s32 %p2, %r6, %r8;\n"        \
+    "@%p2 bra turn; ret;"
 #define LOOK "turn: ld.volatile.global.u32 %r6, [%rd3]; setp.ne.s32 %p2, %r6, 0; @%p2 bra turn; ret;"
 // What is done under the lock lies in the loop, as where lanes of a warp take turns.
 #define TRY_IT                                                                                \
@@ -40,12 +45,7 @@ static void locks_are_told_from_other_exchanges(void **state) {
     (void)state;
     assert_non_null(strstr(says("lock-contention", BEGIN TAKE GIVE_BACK), "Do without the lock"));
     assert_non_null(strstr(says("lock-contention", BEGIN TRY_IT), "Do without the lock"));
-    // An addition made of compare-and-swap, whose operands change.
-    assert_string_equal(says("lock-contention",
-                             BEGIN "ld.global.u32 %r6, [%rd3]; turn: add.s32 %r7, %r6, %r5; mov.u32 %r8, %r6;\n"
-                                   "atom.global.cas.b32 %r6, [%rd3], %r8, %r7; setp.ne.s32 %p2, %r6, %r8;\n"
-                                   "@%p2 bra turn; ret;"),
-                        "");
+    assert_string_equal(says("lock-contention", BEGIN RETRY("")), "");
     // A table that is gone through for a free place.
     assert_string_equal(says("lock-contention", BEGIN "turn: add.s64 %rd3, %rd3, 4; setp.ne.s32 %p2, %r6, 0;\n"
                                                       "atom.global.cas.b32 %r6, [%rd3], 0, %r5; @%p2 bra turn; ret;"),
@@ -60,6 +60,9 @@ static void loops_that_spin_are_no_work(void **state) {
     assert_string_equal(says("atomic-contention", BEGIN TAKE GIVE_BACK), "");
     assert_string_equal(says("loop-unrolling", BEGIN TAKE GIVE_BACK), "");
     assert_string_equal(says("loop-unrolling", BEGIN LOOK), "");
+    assert_string_equal(says("loop-unrolling", BEGIN RETRY("")), "");
+    // Another word in each turn is work.
+    assert_string_not_equal(says("loop-unrolling", BEGIN RETRY("add.s64 %rd3, %rd3, 4;\n")), "");
 }
 
 // Work that is fetched by tickets, a place in a table that is claimed: nothing is added up there.
