@@ -80,6 +80,16 @@ static void turns_that_are_under_way_gain_little(void **state) {
     assert_true(alike > 0.3 && together > 0 && together < 0.1);
 }
 
+// What the turn before has stored may be another thread's by the barrier, but for the word that is the thread's own.
+static void what_a_barrier_hands_on_is_not_loaded_ahead(void **state) {
+    (void)state;
+#define HANDED_ON(barrier, place) \
+    LOOP("ld.global.f32 %f1, [%rd3]; fma.rn.f32 %f2, %f1, %f1, %f2; st.global.f32 [%rd3" place "], %f2;\n" barrier, "1")
+    assert_true(hidden(HANDED_ON("bar.sync 0;\n", "+4")) < 0);
+    assert_true(hidden(HANDED_ON("bar.sync 0;\n", "")) > 0);
+    assert_true(hidden(HANDED_ON("", "+4")) > 0);
+}
+
 #define WORK "add.f32 %f3, %f3, %f3;"
 #define WORK_16 WORK WORK WORK WORK WORK WORK WORK WORK WORK WORK WORK WORK WORK WORK WORK WORK
 #define WORK_80 WORK_16 WORK_16 WORK_16 WORK_16 WORK_16
@@ -681,6 +691,7 @@ static void rests_of_loops_are_evened_out_with_them(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(two_turns_of_an_unrolled_loop_are_under_way),
                                        cmocka_unit_test(turns_that_are_under_way_gain_little),
+                                       cmocka_unit_test(what_a_barrier_hands_on_is_not_loaded_ahead),
                                        cmocka_unit_test(far_uses_leave_less_to_overlap),
                                        cmocka_unit_test(sums_in_memory_are_not_loaded_ahead),
                                        cmocka_unit_test(loads_leave_with_the_last_store),

@@ -135,6 +135,17 @@ static void what_the_driver_does_is_no_lack_of_ctas(void **state) {
     on_gpu = NULL;
 }
 
+// Nor of lanes: one prints after the other.
+static void who_prints_has_no_work_for_others(void **state) {
+    (void)state;
+#define FOR_ONE(work) BEGIN "setp.ne.s32 %p1, %r1, 0; @%p1 bra end;\n" work "end: ret;"
+#define PRINT                                                                                          \
+    "{ .param .b64 f; .param .b64 a; .param .b32 r; st.param.b64 [f], %rd1; st.param.b64 [a], %rd3;\n" \
+    "call (r), vprintf, (f, a); ld.param.b32 %r6, [r]; }\n"
+    assert_string_equal(says("divergence", FOR_ONE(PRINT)), "");
+    assert_string_not_equal(says("divergence", FOR_ONE("add.f32 %f1, %f1, %f1; mul.f32 %f2, %f1, %f1;\n")), "");
+}
+
 static void the_wait_is_the_limit(void **state) {
     (void)state;
     Sampled s;
@@ -160,6 +171,7 @@ int main(void) {
         cmocka_unit_test(what_a_lock_guards_is_stored),
         cmocka_unit_test(a_lock_is_no_lack_of_ctas),
         cmocka_unit_test(what_the_driver_does_is_no_lack_of_ctas),
+        cmocka_unit_test(who_prints_has_no_work_for_others),
         cmocka_unit_test(the_wait_is_the_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
