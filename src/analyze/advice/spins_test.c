@@ -4,13 +4,23 @@
 
 static const GpuModel *on_gpu;
 
+// Calls are behind tests that few warps pass.
+static bool calls(const KernelView *view, u32 pc) {
+    const FlowBlock *b = &view->flow.cfg->blocks[view->flow.cfg->block_of[pc]];
+    for (u32 i = b->first; i < b->first + b->count; i++)
+        if (view->flow.code->insns[i].kind == FLOW_CALL) return true;
+    return false;
+}
+
 static void sample(Sampled *s, const char *body) {
     KernelView *view = sampled_begin(s, body);
     view->gpu = on_gpu;
     for (u32 pc = 0; pc < view->flow.code->insn_count; pc++) {
         bool turns = view->flow.loops->loop_of[view->flow.cfg->block_of[pc]] != WL_NONE;
-        subject_stall(&s->subject, pc, STALL_SELECTED, turns ? 100 : 10);
+        subject_stall(&s->subject, pc, STALL_SELECTED, turns ? 100 : calls(view, pc) ? 2 : 10);
         subject_stall(&s->subject, pc, turns ? STALL_LONG_SCOREBOARD : STALL_WAIT, turns ? 400 : 20);
+        if (view->flow.code->insns[pc].is_barrier) subject_stall(&s->subject, pc, STALL_BARRIER, 500);
+        if (view->flow.code->insns[pc].kind == FLOW_CALL) subject_stall(&s->subject, pc, STALL_LONG_SCOREBOARD, 9000);
     }
     sampled_end(s);
 }
@@ -135,6 +145,16 @@ static void what_the_driver_does_is_no_lack_of_ctas(void **state) {
     on_gpu = NULL;
 }
 
+// Samples of waits at barriers that equal work would take away.
+static f64 waits_for_work(const char *body) {
+    Sampled s;
+    sample(&s, body);
+    const Hit *hit = ask(&s, "warp-balance");
+    f64 waits = hit ? hit->change.stalls : 0;
+    forget(&s);
+    return waits;
+}
+
 // Nor of lanes: one prints after the other.
 static void who_prints_has_no_work_for_others(void **state) {
     (void)state;
@@ -144,6 +164,11 @@ static void who_prints_has_no_work_for_others(void **state) {
     "call (r), vprintf, (f, a); ld.param.b32 %r6, [r]; }\n"
     assert_string_equal(says("divergence", FOR_ONE(PRINT)), "");
     assert_string_not_equal(says("divergence", FOR_ONE("add.f32 %f1, %f1, %f1; mul.f32 %f2, %f1, %f1;\n")), "");
+#define MEETS(work) \
+    BEGIN "setp.ne.s32 %p1, %r1, 0; @%p1 bra end;\n" work "end: bar.sync 0; st.global.u32 [%rd3], %r1; ret;"
+    assert_true(waits_for_work(MEETS(PRINT)) < 100);
+    assert_true(waits_for_work(MEETS("mov.u32 %r8, 0; turn: fma.rn.f32 %f1, %f1, %f1, %f1; add.s32 %r8, %r8, 1;\n"
+                                     "setp.lt.s32 %p2, %r8, %r1; @%p2 bra turn;\n")) > 400);
 }
 
 static void the_wait_is_the_limit(void **state) {
