@@ -53,7 +53,8 @@ static u32 goes_on_by(const CasePart *part, u32 loop, u32 value) {
     return WL_NONE;
 }
 
-// The loop behind the division whose turns it counts: one from `loop` on that it has no line of its own beside.
+// The first loop from `loop` on whose turns the division counts: it goes on by the divisor, and the division has no
+// line of its own. WL_NONE: none.
 static u32 counted_loop(const CasePart *part, u32 pc, u32 loop) {
     const FlowResults *flow = &part->view->flow;
     const FlowInsn *in = case_insn(part, pc);
