@@ -150,6 +150,12 @@ bool grid_turned(Grid *g) {
     return all;
 }
 
+bool grid_has_ctas(const Grid *g) {
+    for (u32 c = 0; c < g->cta_cap; c++)
+        if (g->ctas[c].used) return true;
+    return false;
+}
+
 bool stuck_again(Stuck *s, u64 hash) {
     if (s->hashed && hash == s->saved) return true;
     if (s->hashed >= s->next_save) s->saved = hash, s->next_save = s->next_save ? s->next_save * 2 : 1;

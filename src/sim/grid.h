@@ -19,9 +19,10 @@ void grid_free(Grid *grid);
 u64 grid_state(const Grid *grid);
 // Whether every warp that waits for no other one has executed something since it was asked last.
 bool grid_turned(Grid *grid);
-bool stuck_again(Stuck *stuck, u64 state);                            // the state has been there before
-WL_MUST_USE Status grid_reserve_ctas(Grid *grid, u32 count);          // places of Grid.ctas
-u32 cta_shared_end(const Grid *grid, u32 bytes);                      // of shared memory, as a GPU gives it out
+bool grid_has_ctas(const Grid *grid);                         // that began, and have not been executed to their end
+bool stuck_again(Stuck *stuck, u64 state);                    // the state has been there before
+WL_MUST_USE Status grid_reserve_ctas(Grid *grid, u32 count);  // places of Grid.ctas
+u32 cta_shared_end(const Grid *grid, u32 bytes);              // of shared memory, as a GPU gives it out
 WL_MUST_USE Status grid_cta_start(Grid *grid, Cta *cta, u64 linear);  // CTA `linear` of the launch, in a free place
 
 // run.c: a Grid of a launch that is over, out of Sim.free_grids; a new one when there is none; NULL: no memory.

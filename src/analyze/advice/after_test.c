@@ -84,6 +84,16 @@ static void turns_that_are_under_way_gain_little(void **state) {
     assert_true(alike > 0.3 && together > 0 && together < 0.1);
 }
 
+// What the turn before has stored may be another thread's by the barrier, but for the word that is the thread's own.
+static void what_a_barrier_hands_on_is_not_loaded_ahead(void **state) {
+    (void)state;
+#define HANDED_ON(barrier, place) \
+    LOOP("ld.global.f32 %f1, [%rd3]; fma.rn.f32 %f2, %f1, %f1, %f2; st.global.f32 [%rd3" place "], %f2;\n" barrier, "1")
+    assert_true(hidden(HANDED_ON("bar.sync 0;\n", "+4")) < 0);
+    assert_true(hidden(HANDED_ON("bar.sync 0;\n", "")) > 0);
+    assert_true(hidden(HANDED_ON("", "+4")) > 0);
+}
+
 #define WORK "add.f32 %f3, %f3, %f3;"
 #define WORK_16 WORK WORK WORK WORK WORK WORK WORK WORK WORK WORK WORK WORK WORK WORK WORK WORK
 #define WORK_80 WORK_16 WORK_16 WORK_16 WORK_16 WORK_16
@@ -705,9 +715,34 @@ static void rests_of_loops_are_evened_out_with_them(void **state) {
     assert_near(together / apart, 1.1);
 }
 
+// Where a loop goes on by a number that is known at run time only the compiler divides by it to count the turns, which
+// nobody wrote.
+#define STRIDES(step)                                                                                 \
+    BEGIN "sub.s32 %r7, %r5, %r4; mov.u32 %r6, %r4; mov.f32 %f2, 0f00000000; div.u32 %r8, %r7, %r3; " \
+          "more: ld.global.f32 %f1, [%rd3]; add.f32 %f2, %f2, %f1; add.s32 %r6, %r6, " step "; "      \
+          "setp.lt.s32 %p1, %r6, %r5; @%p1 bra more; st.global.u32 [%rd3], %r8; ret;"
+
+static bool is_told(const char *body, const char *what) {
+    Sampled s;
+    sample(&s, body);
+    const Hit *hit = ask(&s, "strength-reduction");
+    bool told = hit && strstr(hit->what, what);
+    forget(&s);
+    return told;
+}
+
+static void turns_are_counted_by_divisions(void **state) {
+    (void)state;
+    assert_true(is_told(STRIDES("%r3"), "pragma unroll 1"));
+    assert_false(is_told(STRIDES("%r3"), "Replace the division"));
+    assert_true(is_told(STRIDES("1"), "Replace the division"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(two_turns_of_an_unrolled_loop_are_under_way),
                                        cmocka_unit_test(turns_that_are_under_way_gain_little),
+                                       cmocka_unit_test(what_a_barrier_hands_on_is_not_loaded_ahead),
+                                       cmocka_unit_test(turns_are_counted_by_divisions),
                                        cmocka_unit_test(far_uses_leave_less_to_overlap),
                                        cmocka_unit_test(sums_in_memory_are_not_loaded_ahead),
                                        cmocka_unit_test(loads_leave_with_the_last_store),

@@ -84,8 +84,9 @@ enum { MOST_PHASES = 8 };  // of a kernel that are told apart
 
 typedef enum SpinKind {
     SPIN_NONE,
-    SPIN_FLAG,  // reads a word until another thread has changed it
-    SPIN_LOCK,  // asks for a lock until it has it
+    SPIN_RETRY,  // repeats what it does to a word until no other thread has changed it meanwhile
+    SPIN_FLAG,   // reads a word until another thread has changed it
+    SPIN_LOCK,   // asks for a lock until it has it
 } SpinKind;
 
 typedef struct CaseLoop {

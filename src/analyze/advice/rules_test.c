@@ -664,6 +664,10 @@ static void turns_over_the_grid_take_several_elements(void **state) {
     BEGIN "mov.u32 %r8, 0; turn:\n" loads "add.s64 %rd3, %rd3, 4096*" copies "; add.s32 %r8, %r8, " copies ";\n" \
           "setp.lt.s32 %p2, %r8, %r5; @%p2 bra turn; st.global.f32 [%rd2], %f2; ret;"
 
+#define SUM_UP_TO(loads, copies)                                                                 \
+    BEGIN "add.s64 %rd4, %rd3, 4096*160; turn:\n" loads "add.s64 %rd3, %rd3, 4096*" copies ";\n" \
+          "setp.ne.s64 %p2, %rd3, %rd4; @%p2 bra turn; st.global.f32 [%rd2], %f2; ret;"
+
 // Part of the waits for loads that unrolling takes away; 0: not advised.
 static f64 unrolled(const char *body) {
     Sampled s;
@@ -686,6 +690,10 @@ static void loops_that_are_unrolled_gain_less(void **state) {
     // Four loads by turn of a loop that goes on by one, or one of a loop that goes on by four, are no copies.
     assert_float_equal(unrolled(SUM_LOOP(FOUR_LOADS(0), "1")), 1.0 / 2, 0.01);  // eight loads are under way at most
     assert_float_equal(unrolled(SUM_LOOP(ONE_LOAD(0), "4")), 3.0 / 4, 0.01);
+    // A pointer may be the counter; then it goes on by bytes.
+    assert_float_equal(unrolled(SUM_UP_TO(ONE_LOAD(0), "1")), 7.0 / 8, 0.01);  // of 160 turns
+    assert_float_equal(unrolled(SUM_UP_TO(FOUR_LOADS(0), "4")), 1.0 / 2, 0.01);
+    assert_float_equal(unrolled(SUM_UP_TO(FOUR_LOADS(0) FOUR_LOADS(4) FOUR_LOADS(8) FOUR_LOADS(12), "16")), 0, 0);
 }
 
 #define STEPPING(step)                                            \

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loops that turn until other threads change a word: who tries to take a lock (a compare-and-swap or exchange with the
-// same operands in every turn), and who reads a flag, a ticket or the counter of a barrier until it says to go on.
-// Their turns are no work: there are as many as the wait is long.
+// same operands in every turn), and who reads a flag, a ticket or the counter of a barrier until it says to go on. And
+// those that turn as long as others do: operations made of compare-and-swap, on one word, with operands made anew of
+// what is there. Their turns are no work: there are as many as the wait is long, or as threads meet.
 #include <math.h>
 
 #include "analyze/advice/rule.h"
@@ -31,9 +32,10 @@ static bool node_stays(const CasePart *part, u32 loop, u32 node, u32 depth) {
     return n->insn != WL_NONE && insn_stays(part, loop, n->insn, depth);
 }
 
-static bool operands_stay(const CasePart *part, u32 loop, u32 pc) {
+// The first of the operands, or all when there are fewer; the address is first.
+static bool operands_stay(const CasePart *part, u32 loop, u32 pc, u32 first) {
     const FlowInsn *in = case_insn(part, pc);
-    for (u32 u = 0; u < in->uses; u++)
+    for (u32 u = 0; u < in->uses && u < first; u++)
         if (!node_stays(part, loop, part->view->flow.chains->of_operand[in->operands + in->defs + u], MOVES))
             return false;
     return true;
@@ -72,8 +74,9 @@ bool atomic_ends_loop(const CasePart *part, const CaseAccess *a) {
 static SpinKind spin_of(const CasePart *part, const CaseAccess *a) {
     u32 traits = part->insns[a->pc].traits, loop = part->insns[a->pc].loop;
     bool takes = a->atomic && traits & TRAIT_EXCHANGE, looks = a->load && !a->atomic && traits & TRAIT_STRONG;
-    if (loop == WL_NONE || (!takes && !looks) || !operands_stay(part, loop, a->pc)) return SPIN_NONE;
+    if (loop == WL_NONE || (!takes && !looks) || !operands_stay(part, loop, a->pc, 1)) return SPIN_NONE;
     if (!insn_feeds(part, a->pc, STEPS, ends_turn)) return SPIN_NONE;
+    if (!operands_stay(part, loop, a->pc, WL_NONE)) return takes ? SPIN_RETRY : SPIN_NONE;
     return takes ? SPIN_LOCK : SPIN_FLAG;
 }
 

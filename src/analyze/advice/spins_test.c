@@ -4,13 +4,23 @@
 
 static const GpuModel *on_gpu;
 
+// Calls are behind tests that few warps pass.
+static bool calls(const KernelView *view, u32 pc) {
+    const FlowBlock *b = &view->flow.cfg->blocks[view->flow.cfg->block_of[pc]];
+    for (u32 i = b->first; i < b->first + b->count; i++)
+        if (view->flow.code->insns[i].kind == FLOW_CALL) return true;
+    return false;
+}
+
 static void sample(Sampled *s, const char *body) {
     KernelView *view = sampled_begin(s, body);
     view->gpu = on_gpu;
     for (u32 pc = 0; pc < view->flow.code->insn_count; pc++) {
         bool turns = view->flow.loops->loop_of[view->flow.cfg->block_of[pc]] != WL_NONE;
-        subject_stall(&s->subject, pc, STALL_SELECTED, turns ? 100 : 10);
+        subject_stall(&s->subject, pc, STALL_SELECTED, turns ? 100 : calls(view, pc) ? 2 : 10);
         subject_stall(&s->subject, pc, turns ? STALL_LONG_SCOREBOARD : STALL_WAIT, turns ? 400 : 20);
+        if (view->flow.code->insns[pc].is_barrier) subject_stall(&s->subject, pc, STALL_BARRIER, 500);
+        if (view->flow.code->insns[pc].kind == FLOW_CALL) subject_stall(&s->subject, pc, STALL_LONG_SCOREBOARD, 9000);
     }
     sampled_end(s);
 }
@@ -28,6 +38,11 @@ static const char *says(const char *rule, const char *body) {
 
 #define TAKE "turn: atom.global.cas.b32 %r6, [%rd3], 0, 1; setp.ne.s32 %p2, %r6, 0; @%p2 bra turn;\n"
 #define GIVE_BACK "atom.global.exch.b32 %r7, [%rd3], 0; ret;"
+// An addition made of compare-and-swap, whose operands change.
+#define RETRY(next)                                                                  \
+    "ld.global.u32 %r6, [%rd3]; turn: add.s32 %r7, %r6, %r5; mov.u32 %r8, %r6;" next \
+    "atom.global.cas.b32 %r6, [%rd3], %r8, %r7; setp.ne.s32 %p2, %r6, %r8;\n"        \
+    "@%p2 bra turn; ret;"
 #define LOOK "turn: ld.volatile.global.u32 %r6, [%rd3]; setp.ne.s32 %p2, %r6, 0; @%p2 bra turn; ret;"
 // What is done under the lock lies in the loop, as where lanes of a warp take turns.
 #define TRY_IT                                                                                \
@@ -40,12 +55,7 @@ static void locks_are_told_from_other_exchanges(void **state) {
     (void)state;
     assert_non_null(strstr(says("lock-contention", BEGIN TAKE GIVE_BACK), "Do without the lock"));
     assert_non_null(strstr(says("lock-contention", BEGIN TRY_IT), "Do without the lock"));
-    // An addition made of compare-and-swap, whose operands change.
-    assert_string_equal(says("lock-contention",
-                             BEGIN "ld.global.u32 %r6, [%rd3]; turn: add.s32 %r7, %r6, %r5; mov.u32 %r8, %r6;\n"
-                                   "atom.global.cas.b32 %r6, [%rd3], %r8, %r7; setp.ne.s32 %p2, %r6, %r8;\n"
-                                   "@%p2 bra turn; ret;"),
-                        "");
+    assert_string_equal(says("lock-contention", BEGIN RETRY("")), "");
     // A table that is gone through for a free place.
     assert_string_equal(says("lock-contention", BEGIN "turn: add.s64 %rd3, %rd3, 4; setp.ne.s32 %p2, %r6, 0;\n"
                                                       "atom.global.cas.b32 %r6, [%rd3], 0, %r5; @%p2 bra turn; ret;"),
@@ -60,6 +70,9 @@ static void loops_that_spin_are_no_work(void **state) {
     assert_string_equal(says("atomic-contention", BEGIN TAKE GIVE_BACK), "");
     assert_string_equal(says("loop-unrolling", BEGIN TAKE GIVE_BACK), "");
     assert_string_equal(says("loop-unrolling", BEGIN LOOK), "");
+    assert_string_equal(says("loop-unrolling", BEGIN RETRY("")), "");
+    // Another word in each turn is work.
+    assert_string_not_equal(says("loop-unrolling", BEGIN RETRY("add.s64 %rd3, %rd3, 4;\n")), "");
 }
 
 // Work that is fetched by tickets, a place in a table that is claimed: nothing is added up there.
@@ -132,6 +145,32 @@ static void what_the_driver_does_is_no_lack_of_ctas(void **state) {
     on_gpu = NULL;
 }
 
+// Samples of waits at barriers that equal work would take away.
+static f64 waits_for_work(const char *body) {
+    Sampled s;
+    sample(&s, body);
+    const Hit *hit = ask(&s, "warp-balance");
+    f64 waits = hit ? hit->change.stalls : 0;
+    forget(&s);
+    return waits;
+}
+
+// Nor of lanes: one prints after the other.
+static void who_prints_has_no_work_for_others(void **state) {
+    (void)state;
+#define FOR_ONE(work) BEGIN "setp.ne.s32 %p1, %r1, 0; @%p1 bra end;\n" work "end: ret;"
+#define PRINT                                                                                          \
+    "{ .param .b64 f; .param .b64 a; .param .b32 r; st.param.b64 [f], %rd1; st.param.b64 [a], %rd3;\n" \
+    "call (r), vprintf, (f, a); ld.param.b32 %r6, [r]; }\n"
+    assert_string_equal(says("divergence", FOR_ONE(PRINT)), "");
+    assert_string_not_equal(says("divergence", FOR_ONE("add.f32 %f1, %f1, %f1; mul.f32 %f2, %f1, %f1;\n")), "");
+#define MEETS(work) \
+    BEGIN "setp.ne.s32 %p1, %r1, 0; @%p1 bra end;\n" work "end: bar.sync 0; st.global.u32 [%rd3], %r1; ret;"
+    assert_true(waits_for_work(MEETS(PRINT)) < 100);
+    assert_true(waits_for_work(MEETS("mov.u32 %r8, 0; turn: fma.rn.f32 %f1, %f1, %f1, %f1; add.s32 %r8, %r8, 1;\n"
+                                     "setp.lt.s32 %p2, %r8, %r1; @%p2 bra turn;\n")) > 400);
+}
+
 static void the_wait_is_the_limit(void **state) {
     (void)state;
     Sampled s;
@@ -157,6 +196,7 @@ int main(void) {
         cmocka_unit_test(what_a_lock_guards_is_stored),
         cmocka_unit_test(a_lock_is_no_lack_of_ctas),
         cmocka_unit_test(what_the_driver_does_is_no_lack_of_ctas),
+        cmocka_unit_test(who_prints_has_no_work_for_others),
         cmocka_unit_test(the_wait_is_the_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

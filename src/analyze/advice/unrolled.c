@@ -54,12 +54,46 @@ static bool has_copies(const CasePart *part, u32 loop, i64 copies) {
     return false;
 }
 
+// Loads of the access's line that follow it, each `apart` bytes behind the one before.
+static u32 loads_behind(const CasePart *part, const CaseAccess *a, i64 apart, u32 most) {
+    u32 found = 0;
+    for (u32 next = 1; next <= most; next++) {
+        bool is_there = false;
+        i64 bytes;
+        for (u32 i = 0; i < part->access_count && !is_there; i++) {
+            const CaseAccess *b = &part->accesses[i];
+            is_there = part->insns[b->pc].loop == part->insns[a->pc].loop && may_be_copies(part, a->pc, b->pc) &&
+                       access_distance(part, a, b, &bytes) && bytes == next * apart;
+        }
+        if (!is_there) break;
+        found++;
+    }
+    return found;
+}
+
+// Where a place is the counter, it goes on by bytes. The copies then share the way of a turn: so many loads of a line
+// divide it evenly.
+static u32 copies_of_place(const CasePart *part, u32 loop) {
+    static const u32 usual[] = {16, 8, 4};  // two are as often neighbours that the source names
+    for (u32 i = 0; i < part->access_count; i++) {
+        const CaseAccess *a = &part->accesses[i];
+        i64 way = 0;
+        if (!a->load || a->atomic || !a->affine || part->insns[a->pc].loop != loop) continue;
+        affine_step(part->view->flow.affine, a->affine->form, loop, &way);
+        for (u32 k = 0; way && k < sizeof usual / sizeof *usual; k++)
+            if (way % usual[k] == 0 && loads_behind(part, a, way / usual[k], usual[k] - 1) == usual[k] - 1)
+                return usual[k];
+    }
+    return 1;
+}
+
 u32 loop_copies(const CasePart *part, u32 loop) {
     const FlowLoop *l = &part->view->flow.loops->loops[loop];
     for (u32 i = 0; i < l->latch_count; i++) {
         u32 compare = compare_of_latch(part, loop, i);
         i64 step = compare == WL_NONE ? 0 : step_of_counter(part, loop, compare);
         if (step > 1 && step <= MOST_STEP && has_copies(part, loop, step)) return (u32)step;
+        if (step > 1) return copies_of_place(part, loop);
     }
     return 1;
 }

@@ -131,7 +131,9 @@ static void tell_library(CudaContext *c, const void *caller) {
     if (!library)
         cuda_message(c, LOG_INFO, "cuGetExportTable: the simulator has none of the driver's undocumented tables");
     else if (c->told_library != info.dli_fbase)
-        cuda_message(c, LOG_WARNING, "%s cannot be simulated: its kernels are machine code; its functions will fail",
+        cuda_message(c, LOG_WARNING,
+                     "%s cannot be simulated, as its kernels are machine code, and its functions will fail: run the "
+                     "program on a GPU (--on gpu), or give it kernels of its own for them",
                      name);
     if (library) c->told_library = info.dli_fbase;
 }

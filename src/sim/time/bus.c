@@ -43,6 +43,8 @@ static u64 print(MemSys *m, u32 lanes) {
     return begin + m->print_latency;
 }
 
+bool memsys_prints(const MemSys *m) { return m->print_free > m->now; }
+
 void bus_access(MemSys *m, u32 item) {
     const Piece *p = piece_at(m, item);
     if (p->request == MEM_PRINT) return wheel_add(m, item, print(m, p->waiting));

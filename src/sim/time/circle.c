@@ -10,7 +10,7 @@
 // registers are large. A warp that waits for memory or sleeps is as it was and will go on, so those looks count only in
 // which every warp that waits for no other one has gone on since the last. In MOST everything that is under way comes
 // to an end: nanosleep sleeps at most a millisecond (PTX ISA 9.7.14.12), 2 million cycles of the fastest model, and no
-// queue of the memory system lasts longer.
+// queue of the memory system lasts longer but that of printf, for whose buffer thousands of warps wait.
 #define FIRST (1u << 16)
 #define MOST (1u << 22)
 
@@ -26,6 +26,13 @@ static u64 headway(const TimeMachine *m) {
     return sum;
 }
 
+// Whether something is left to be executed: what has been, and only takes its time, polls for nothing.
+static bool executes(const TimeMachine *m) {
+    for (u32 i = 0; i < m->runs.len; i++)
+        if (grid_has_ctas(m->runs.data[i]->grid)) return true;
+    return false;
+}
+
 bool circle_look(TimeMachine *m) {
     Circle *c = &m->circle;
     u64 before = c->headway, passed = c->cycles, hash = 1;
@@ -34,7 +41,7 @@ bool circle_look(TimeMachine *m) {
     c->cycles = c->headway != before ? FIRST : passed < MOST ? 2 * passed : MOST;
     c->next_look = m->now + c->cycles;
     for (u32 i = 0; i < m->runs.len; i++) turned &= grid_turned(m->runs.data[i]->grid);
-    if (c->headway != before || !m->runs.len) {
+    if (c->headway != before || memsys_prints(m->memsys) || !executes(m)) {
         c->stuck = (Stuck){0};
         return false;
     }

@@ -82,6 +82,8 @@ u64 memsys_least_latency(const MemSys *memsys);
 WL_MUST_USE Status memsys_step(MemSys *memsys, const MemRequest *requests, u32 count, u64 from, u64 until,
                                MemReplies *replies);
 bool memsys_idle(const MemSys *memsys);
+// Warps wait for the buffer of printf: no state that comes again tells of when they go on.
+bool memsys_prints(const MemSys *memsys);
 // When something will happen that needs no new request; UINT64_MAX when idle.
 u64 memsys_next_event(const MemSys *memsys);
 

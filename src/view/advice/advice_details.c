@@ -40,12 +40,10 @@ static const char *scope_text(AdvicePage *page, const Advice *advice) {
     if (scope->view && scope->view != advice->kernel)
         text = page_text(page, "%s > function %s", text, advice_name(page->report, scope->view)->brief);
     const char *place = place_of(page, scope->line);
-    if (scope->kind == PLACE_LOOP || scope->kind == PLACE_LINE)
-        text = page_text(page, "%s > %s%s%s", text, advice_place_names[scope->kind],
-                         !*place                     ? ""
-                         : scope->kind == PLACE_LOOP ? " at "
-                                                     : " ",
-                         place);
+    if (scope->kind == PLACE_LOOP)
+        text = page_text(page, "%s > %s%s%s", text, advice_place_names[scope->kind], *place ? " at " : "", place);
+    else if (scope->kind == PLACE_LINE && *place)
+        text = page_text(page, "%s > %s %s", text, advice_place_names[scope->kind], place);
     else if (*place)
         text = page_text(page, "%s, %s", text, place);
     return text;

@@ -158,10 +158,11 @@ static bool has_one_way(const CasePart *part, u32 branch) {
     return ways == 1;
 }
 
-// Bulk and tensor copies are a thread's business: it asks for what all threads need.
-static bool asks_for_copies(const CasePart *part, const FlowBlock *b) {
+// Bulk and tensor copies are a thread's business: it asks for what all threads need. So is what it prints, or asks the
+// driver's code for, which does so for one lane after the other.
+static bool is_for_one_thread(const CasePart *part, const FlowBlock *b) {
     for (u32 pc = b->first; pc < b->first + b->count; pc++)
-        if (case_insn(part, pc)->unit == UNIT_TMA) return true;
+        if (case_insn(part, pc)->unit == UNIT_TMA || insn_calls_outside(part, pc)) return true;
     return false;
 }
 
@@ -170,7 +171,7 @@ static void add_block(Hit *hit, const CasePart *part, u32 block, Parting *d) {
     const AdviceCase *c = hit->c;
     bool partial = bitset_has(&part->view->flow.divergence->partial, block);
     if (loop_spins(part, part->view->flow.loops->loop_of[block])) return;
-    if (!b->reachable || !partial || asks_for_copies(part, b)) return;
+    if (!b->reachable || !partial || is_for_one_thread(part, b)) return;
     f64 lanes = d->ways ? lanes_guessed(part, d->ways, block) : lanes_of(c, part, b->first);
     if (lanes >= FEW_LANES || is_uneven_end(c, lanes)) return;
     f64 fraction = 1 - fmax(lanes / WARP, least_part(c, part, block)), issued = 0;

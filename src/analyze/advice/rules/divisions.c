@@ -27,11 +27,82 @@ static bool by_constant(const CasePart *part, u32 pc) {
     return in->uses >= 2 && part->view->flow.code->operands[in->operands + in->defs + 1].kind == FLOW_IMMEDIATE;
 }
 
+// Of a loop whose counter goes on by a number that is known at run time only, compilers count the turns first, to
+// unroll it: the way divided by that number.
+enum { HANDED_ON = 4 /* moves and conversions */ };
+
+static u32 origin_of(const CasePart *part, u32 node) {
+    const Chains *chains = part->view->flow.chains;
+    for (u32 i = 0; i < HANDED_ON && node != WL_NONE && chains->nodes[node].insn != WL_NONE; i++) {
+        const FlowInsn *in = case_insn(part, chains->nodes[node].insn);
+        u32 from = in->uses == 1 ? chains->of_operand[in->operands + in->defs] : WL_NONE;
+        if ((in->arith != FLOW_MOVE && in->arith != FLOW_CONVERT) || from == WL_NONE) break;
+        node = from;
+    }
+    return node;
+}
+
+// The addition that makes the loop go on by the value; WL_NONE: there is none.
+static u32 goes_on_by(const CasePart *part, u32 loop, u32 value) {
+    for (u32 pc = 0; pc < part->view->insn_count; pc++) {
+        const FlowInsn *in = case_insn(part, pc);
+        if (part->insns[pc].loop != loop || in->arith != FLOW_ADD) continue;
+        for (u32 u = 0; u < in->uses; u++)
+            if (origin_of(part, part->view->flow.chains->of_operand[in->operands + in->defs + u]) == value) return pc;
+    }
+    return WL_NONE;
+}
+
+// The first loop from `loop` on whose turns the division counts: it goes on by the divisor, and the division has no
+// line of its own. WL_NONE: none.
+static u32 counted_loop(const CasePart *part, u32 pc, u32 loop) {
+    const FlowResults *flow = &part->view->flow;
+    const FlowInsn *in = case_insn(part, pc);
+    u32 value = in->uses < 2 ? WL_NONE : origin_of(part, flow->chains->of_operand[in->operands + in->defs + 1]);
+    for (; value != WL_NONE && loop < flow->loops->loop_count; loop++) {
+        const FlowLoop *l = &flow->loops->loops[loop];
+        if (l->parent != part->insns[pc].loop || flow->cfg->blocks[l->header].first < pc) continue;
+        u32 step = goes_on_by(part, loop, value);
+        if (step != WL_NONE && (!part->view->places[pc].line || same_line(part, pc, step))) return loop;
+    }
+    return WL_NONE;
+}
+
+static bool divides(const CasePart *part, u32 pc) {
+    const CaseInsn *in = &part->insns[pc];
+    return in->traits & TRAIT_INT_DIVIDE && in->issued > 0 && !by_constant(part, pc);
+}
+
+#define MOST_UNROLLED 0.1  // of the samples: where the unrolled loop has more, it is worth its division
+
+static void count_no_turns(AdviceCase *c, const CasePart *part) {
+    Hit *hit = hit_begin(c);
+    u32 count = 0, where = WL_NONE;
+    f64 unrolled = 0;
+    for (u32 pc = 0; pc < part->view->insn_count; pc++) {
+        u32 loop = divides(part, pc) ? counted_loop(part, pc, 0) : WL_NONE;
+        if (loop == WL_NONE) continue;
+        hit_remove(hit, part, pc, 1);
+        where = loop;
+        count++;
+        while ((loop = counted_loop(part, pc, loop + 1)) != WL_NONE)
+            unrolled += part->loops[loop].active + part->loops[loop].stalled;
+    }
+    if (where == WL_NONE || case_share(c, unrolled) > MOST_UNROLLED) return hit_drop(hit);
+    f64 share = 100 * hit->change.issues / c->load.issued;
+    hit_fact(hit, "counting_divisions", count, "instructions",
+             "divisions by which the compiler counts turns, to unroll: %u, %.0f %% of what is issued", count, share);
+    hit_caution(hit, "only while the loop turns few times");
+    hit_end_loop(hit, part, where,
+                 "Leave the loop at %s as it is (#pragma unroll 1): its turns are counted by a division",
+                 place_text(c, part, loop_line_pc(part, where)));
+}
+
 static u32 reduce_ptx(Hit *hit, const CasePart *part, Divisions *d) {
     u32 count = 0;
     for (u32 pc = 0; pc < part->view->insn_count; pc++) {
         const CaseInsn *in = &part->insns[pc];
-        if (!(in->traits & TRAIT_INT_DIVIDE) || in->issued <= 0 || by_constant(part, pc)) continue;
+        if (!divides(part, pc) || counted_loop(part, pc, 0) != WL_NONE) continue;
         f64 steps = insn_steps(part, pc);
         if (steps <= DIVIDE_STEPS) steps = ROUTINE_STEPS;
         hit_remove(hit, part, pc, 1 - DIVIDE_STEPS / steps);
@@ -217,6 +288,8 @@ static void replace_divisions(AdviceCase *c) {
 
 void rule_strength_reduction(AdviceCase *c) {
     replace_divisions(c);
+    for (u32 p = 0; p < c->part_count; p++)
+        if (c->parts[p].view->kind == VIEW_PTX) count_no_turns(c, &c->parts[p]);
     fold_remainders(c);
     replace_powers(c);
 }

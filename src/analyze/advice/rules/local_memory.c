@@ -5,9 +5,10 @@
 
 #include "analyze/advice/rule.h"
 
-enum { MOST_CHOSEN = 64 };     // elements of an array that registers hold
-enum { UNROLLED_TRIPS = 64 };  // longer loops are not unrolled as a whole
-#define ADDRESS_PART 0.5       // of the arithmetic for an address of 64 bits
+enum { MOST_CHOSEN = 64 };      // elements of an array that registers hold
+enum { MOST_BYTES = 255 * 4 };  // of a thread's registers
+enum { UNROLLED_TRIPS = 64 };   // longer loops are not unrolled as a whole
+#define ADDRESS_PART 0.5        // of the arithmetic for an address of 64 bits
 
 static bool is_local(const CaseAccess *a) { return a->space == SPACE_LOCAL && a->requests > 0; }
 
@@ -201,6 +202,7 @@ static void overlap_turns(Hit *hit, const CasePart *part) {
 }
 
 static void keep_arrays(AdviceCase *c) {
+    if (c->view->function->local_bytes > MOST_BYTES) return;
     Hit *hit = hit_begin(c);
     Locals l = collect(hit, false);
     for (u32 p = 0; p < c->part_count; p++) {

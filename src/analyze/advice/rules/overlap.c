@@ -148,6 +148,8 @@ void rule_async_copy(AdviceCase *c) {
 }
 
 // --- code-reordering -----------------------------------------------------------------------------------------------
+#define OTHERS_WRITE "only if no other thread writes there before the barrier"
+
 static u32 nearest_use(const CasePart *part, u32 pc) {
     u32 least = UINT32_MAX;
     for (u32 i = part->first_blaming[pc]; i < part->first_blaming[pc + 1]; i++) {
@@ -200,6 +202,19 @@ static f64 work_to_overlap(const CasePart *part, u32 loop, f64 waits, f64 alread
     return fmax(fmax(rest / under_way, all * (1 - under_way / 2)) - already, 0);
 }
 
+// Behind a barrier threads load what others have stored before it: of the load's array something is stored in the loop,
+// or before it where it is in none, that is not the word the thread itself loads.
+static bool may_be_of_others(const CasePart *part, const CaseAccess *a, u32 loop) {
+    for (u32 i = 0; i < part->access_count; i++) {
+        const CaseAccess *b = &part->accesses[i];
+        bool before = loop == WL_NONE ? b->pc < a->pc : loop_has(part, loop, b->pc);
+        if (before && (b->store || b->atomic) && access_is_global(b) && access_same_array(part, a, b) &&
+            !access_same_address(part, a, b))
+            return true;
+    }
+    return false;
+}
+
 static void load_earlier(AdviceCase *c, const CasePart *part, u32 loop) {
     Hit *hit = hit_begin(c);
     u32 at = 0, distance = 0;
@@ -211,6 +226,7 @@ static void load_earlier(AdviceCase *c, const CasePart *part, u32 loop) {
         bool to_tile = goes_to_shared(part, a->pc);
         if (to_tile && a->bytes > WORD) continue;  // async-copy
         if (access_is_carried(part, a, loop)) continue;
+        if (part->loops[loop].has_barrier && may_be_of_others(part, a, loop)) continue;
         if (!known_ahead(part, a, loop) && !follows_list(part, a, loop)) continue;
         f64 waits = hit_blamed(hit, part, a->pc, LOAD_WAITS, 1);
         tile |= to_tile;
@@ -229,6 +245,7 @@ static void load_earlier(AdviceCase *c, const CasePart *part, u32 loop) {
     f64 share = 100 * case_share(c, hit->change.hidden);
     hit_fact(hit, "load_wait_share", share, "%", "%.0f %% of the samples wait for it and others like it", share);
     hit_basis(hit, "equation 5 over %.0f %% of the samples, the rest of the loop being the active part", share);
+    if (part->loops[loop].has_barrier) hit_caution(hit, OTHERS_WRITE);
     hit_end_loop(hit, part, loop, "Start the load at %s earlier, ahead of the %s", place_text(c, part, at),
                  part->loops[loop].has_barrier ? "barrier" : "work that does not need it");
 }
@@ -283,7 +300,7 @@ static bool comes_before(const CasePart *part, u32 a, u32 b) {
 
 static bool is_kept_back(const CasePart *part, const CaseAccess *a) {
     return a->load && !a->atomic && access_is_global(a) && a->requests > 0 && part->insns[a->pc].loop == WL_NONE &&
-           !(part->insns[a->pc].traits & TRAIT_ASYNC);
+           !(part->insns[a->pc].traits & TRAIT_ASYNC) && !may_be_of_others(part, a, WL_NONE);
 }
 
 static void find_barrier(const Ahead *x, u32 access) {
@@ -335,7 +352,7 @@ static void load_before(AdviceCase *c, const Ahead *x, u32 barrier) {
     hit_fact(hit, "overlap_share", before, "%",
              "their addresses are known before; from there to the loads are %.0f %% of the samples", before);
     hit_basis(hit, "equation 5, what comes before the loads being the active part");
-    hit_caution(hit, "only if no other thread writes there before the barrier");
+    hit_caution(hit, OTHERS_WRITE);
     hit_end_line(hit, part, at, "Start the load at %s earlier, ahead of the barrier at %s", place_text(c, part, at),
                  place_text(c, part, barrier));
 }

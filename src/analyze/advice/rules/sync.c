@@ -201,12 +201,14 @@ static bool turns_unevenly(const CasePart *part, u32 pc) {
     return loop != WL_NONE;
 }
 
-// Waits at barriers that come from loads every warp makes alike are latency, not imbalance.
+// Waits at barriers that come from loads every warp makes alike are latency, not imbalance; those for who prints, or
+// launches kernels, are no work that could be dealt.
 static f64 add_waits(Hit *hit, const CasePart *part, u32 pc) {
     f64 all = 0;
     for (u32 i = part->blame->first[pc]; i < part->blame->first[pc + 1]; i++) {
         const BlameEdge *e = &part->blame->edges[i];
         if (e->reason != STALL_BARRIER || loop_spins(part, part->insns[e->def].loop)) continue;
+        if (insn_calls_outside(part, e->def)) continue;
         const CaseAccess *a = case_access(part, e->def);
         f64 samples = e->samples * part->weight;
         if (a && access_is_global(a) && !turns_unevenly(part, e->def)) continue;
