@@ -54,10 +54,9 @@ static inline __attribute__((always_inline)) void charge_reason(Sm *sm, const Ti
     tally_charge(tally, tally_row(tally, stall_pc(w, pc)), reason, w->cause, cycles, issued);
 }
 
-static inline __attribute__((always_inline)) void charge_not_selected(Sm *sm, const Tally *tally, u32 pc, u64 cycles,
-                                                                      u64 issued) {
+static inline __attribute__((always_inline)) void charge_not_selected(Sm *sm, TallyCell *row, u64 cycles, u64 issued) {
     sm->stalls[STALL_NOT_SELECTED] += cycles;
-    tally_not_selected(tally_row(tally, pc), cycles, issued);
+    tally_not_selected(row, cycles, issued);
 }
 
 // The begin of [since, to) that has reasons of its own (TimeWarp.until); returns its end.
@@ -78,7 +77,7 @@ static inline void stall(Sm *sm, TimeWarp *w, u64 cycle, StallReason reason, u32
 static inline __attribute__((always_inline)) u64 charge_turn(Sm *sm, const Scheduler *s, TimeWarp *w, Tally *tally,
                                                              u32 pc, u64 cycle) {
     u64 at = s->at[w->slot], since = w->since, could = at > since ? at : since, begin = since, turn = cycle - could;
-    if (turn) charge_not_selected(sm, tally, pc, turn, take_issued(s, w, turn));
+    if (turn) charge_not_selected(sm, tally_row(tally, pc), turn, take_issued(s, w, turn));
     if (has_parts(w, since)) begin = charge_parts(sm, s, w, pc, since, could);
     if (begin < could) {
         u64 issued = s->issued - w->issued_before;
@@ -90,7 +89,8 @@ static inline __attribute__((always_inline)) u64 charge_turn(Sm *sm, const Sched
     return turn;
 }
 
-// The same of one that could not have issued in its turn, as its unit is taken, or will go on waiting for it.
+// The same of one that could not have issued in its turn, as its unit is taken, or will go on waiting for it. For the
+// caller to set since when it does.
 void charge_in_vain(Sm *sm, const Scheduler *s, TimeWarp *w, u32 pc, u64 cycle);
 // The same of one that issues, which most often does so as soon as it can.
 void charge_late_turn(Sm *sm, const Scheduler *s, TimeWarp *w, u32 pc, u64 cycle);
@@ -103,7 +103,7 @@ static inline __attribute__((always_inline)) void charge_issue(Sm *sm, const Sch
     u64 issued = s->issued - w->issued_before;
     w->issued_before = s->issued;
     charge_reason(sm, w, tally, pc, cycle - since, issued);
-    if (WL_UNLIKELY(cycle > w->delay_next)) account_turn_delays(w, pc, since, cycle, cycle);
+    if (WL_UNLIKELY(cycle > w->delay_next)) account_delay(w, w->reason, pc, w->cause, cycle);
 }
 
 // Cycles of a scheduler before `cycle` that did not issue; NULL: it had no warp.
