@@ -115,7 +115,8 @@ static inline u64 charge_part(Sm *sm, const Scheduler *s, TimeWarp *w, Tally *ta
     return end;
 }
 
-u64 charge_parts(Sm *sm, const Scheduler *s, TimeWarp *w, u32 pc, u64 since, u64 to) {
+// The begin of [since, to) that has reasons of its own; returns its end.
+static u64 charge_parts(Sm *sm, const Scheduler *s, TimeWarp *w, u32 pc, u64 since, u64 to) {
     Tally *t = tally_of(sm, w);
     const u64 *until = w->until;
     u64 counted = until[PART_WAIT] < to ? until[PART_WAIT] : to, end = until[PART_FETCH] < to ? until[PART_FETCH] : to;
@@ -140,34 +141,42 @@ static inline u64 part_delay(TimeWarp *w, u32 reason, u32 pc, u32 cause, u64 sin
 }
 
 // ... what comes behind the parts.
-static inline void whole_delays(TimeWarp *w, u32 pc, u64 since, u64 could, u64 cycle) {
+static inline void whole_delays(u64 since, u64 could, TimeWarp *w, u32 pc, u64 cycle) {
     if (since < could && could > w->delay_next) remember_delay(w, w->reason, pc, w->cause, could);
     if (could < cycle && cycle > w->delay_next) remember_delay(w, STALL_NOT_SELECTED, pc, WL_NONE, cycle);
 }
 
-static __attribute__((noinline)) void counted_delays(TimeWarp *w, u32 pc, u64 since, u64 could, u64 cycle) {
+static __attribute__((noinline)) void counted_delays(u64 since, u64 could, TimeWarp *w, u32 pc, u64 cycle) {
     since = part_delay(w, STALL_WAIT, pc, w->counted_for, since, w->until[PART_WAIT], could);
-    whole_delays(w, pc, since, could, cycle);
+    whole_delays(since, could, w, pc, cycle);
 }
 
-static __attribute__((noinline)) void any_delays(TimeWarp *w, u32 pc, u64 since, u64 could, u64 cycle) {
+static __attribute__((noinline)) void any_delays(u64 since, u64 could, TimeWarp *w, u32 pc, u64 cycle) {
     const u64 *until = w->until;
     since = part_delay(w, STALL_WAIT, pc, w->counted_for, since, until[PART_WAIT], could);
     since = part_delay(w, STALL_NO_INSTRUCTIONS, pc, WL_NONE, since, until[PART_TARGET], could);
     since = part_delay(w, STALL_BRANCH_RESOLVING, pc, w->held_by, since, until[PART_BRANCH], could);
     since = part_delay(w, STALL_NO_INSTRUCTIONS, pc, WL_NONE, since, until[PART_FETCH], could);
-    whole_delays(w, pc, since, could, cycle);
+    whole_delays(since, could, w, pc, cycle);
 }
 
-void account_turn_delays(TimeWarp *w, u32 pc, u64 since, u64 could, u64 cycle) {
-    if (!has_parts(w, since)) return whole_delays(w, pc, since, could, cycle);
-    if (is_counted_only(w)) return counted_delays(w, pc, since, could, cycle);
-    any_delays(w, pc, since, could, cycle);
+static __attribute__((noinline)) void plain_delays(u64 since, u64 could, TimeWarp *w, u32 pc, u64 cycle) {
+    whole_delays(since, could, w, pc, cycle);
+}
+
+void account_turn_delays(u64 since, u64 could, TimeWarp *w, u32 pc, u64 cycle) {
+    if (has_parts(w, since)) return any_delays(since, could, w, pc, cycle);
+    plain_delays(since, could, w, pc, cycle);
 }
 
 // --- turns and stalls ----------------------------------------------------------------------------------------------
 // Most are plain: no samples lie in them, and each cause is the one that was there last. To know that first takes less:
 // there is nothing to be kept for a call.
+
+static inline __attribute__((always_inline)) void charge_not_selected(Sm *sm, TallyCell *row, u64 cycles, u64 issued) {
+    sm->stalls[STALL_NOT_SELECTED] += cycles;
+    tally_not_selected(row, cycles, issued);
+}
 
 // What a stall has before its reason.
 typedef enum Parts { PARTS_NONE, PARTS_COUNTED, PARTS_ALL } Parts;
@@ -226,10 +235,34 @@ static inline __attribute__((always_inline)) void charge_plain(Sm *sm, const Sch
     w->issued_before = all - issued;
 }
 
+// Any turn (charge_in_vain). While the warp was not selected its scheduler issued others, so those cycles are the first
+// to be looked for there; the rest of what it issued, even a cycle that comes later (an issue may take several), is in
+// what it waited for. Returns for how long it could have issued.
+static u64 charge_turn(Sm *sm, const Scheduler *s, TimeWarp *w, Tally *tally, u32 pc, u64 cycle) {
+    u64 at = s->at[w->slot], since = w->since, could = at > since ? at : since, begin = since, turn = cycle - could;
+    if (turn) charge_not_selected(sm, tally_row(tally, pc), turn, take_issued(s, w, turn));
+    if (has_parts(w, since)) begin = charge_parts(sm, s, w, pc, since, could);
+    if (begin < could) {
+        u64 issued = s->issued - w->issued_before;
+        w->issued_before = s->issued;
+        charge_reason(sm, w, tally, pc, could - begin, issued);
+    }
+    if (WL_UNLIKELY(cycle > w->delay_next)) account_turn_delays(since, could, w, pc, cycle);
+    if (WL_UNLIKELY(since < sm->sampled)) account_turn_samples(sm, w, pc, since, could, cycle);
+    return turn;
+}
+
 static __attribute__((noinline)) void charge_any_turn(Sm *sm, const Scheduler *s, TimeWarp *w, u32 pc, u64 cycle,
                                                       bool vain) {
     u64 turn = charge_turn(sm, s, w, tally_of(sm, w), pc, cycle);
     if (vain) sm->not_eligible += turn;
+}
+
+static inline __attribute__((always_inline)) void delays_of(u64 since, u64 could, TimeWarp *w, u32 pc, u64 cycle,
+                                                            Parts parts) {
+    if (parts == PARTS_NONE) return plain_delays(since, could, w, pc, cycle);
+    if (parts == PARTS_COUNTED) return counted_delays(since, could, w, pc, cycle);
+    any_delays(since, could, w, pc, cycle);
 }
 
 // A turn that may be plain; `vain`: it was in vain.
@@ -241,7 +274,7 @@ static inline __attribute__((always_inline)) void charge_some_turn(Sm *sm, const
     if (!cell) return charge_any_turn(sm, s, w, pc, cycle, vain);
     charge_plain(sm, s, w, row, cell, parts, could, cycle);
     if (vain) sm->not_eligible += cycle - could;
-    if (cycle > w->delay_next) account_turn_delays(w, pc, since, could, cycle);
+    if (cycle > w->delay_next) delays_of(since, could, w, pc, cycle, parts);
 }
 
 static __attribute__((noinline)) void charge_counted_turn(Sm *sm, const Scheduler *s, TimeWarp *w, u32 pc, u64 cycle) {
@@ -272,7 +305,7 @@ static __attribute__((noinline)) void account_any_stall(Sm *sm, TimeWarp *w, u32
         w->issued_before = s->issued;
         charge_reason(sm, w, tally, pc, cycle - begin, issued);
     }
-    if (WL_UNLIKELY(cycle > w->delay_next)) account_turn_delays(w, pc, since, cycle, cycle);
+    if (WL_UNLIKELY(cycle > w->delay_next)) account_turn_delays(since, cycle, w, pc, cycle);
     if (WL_UNLIKELY(sample_any(machine_samples(sm->machine), since, cycle)))
         account_wait_samples(sm, w, pc, since, cycle);
     w->since = cycle;
@@ -287,7 +320,7 @@ static inline __attribute__((always_inline)) void account_some_stall(Sm *sm, Tim
     if (!cell) return account_any_stall(sm, w, pc, cycle);
     charge_plain(sm, scheduler_of(sm, w), w, row, cell, parts, cycle, cycle);
     w->since = cycle;
-    if (cycle > w->delay_next) account_turn_delays(w, pc, since, cycle, cycle);
+    if (cycle > w->delay_next) delays_of(since, cycle, w, pc, cycle, parts);
 }
 
 static __attribute__((noinline)) void account_counted_stall(Sm *sm, TimeWarp *w, u32 pc, u64 cycle) {
@@ -337,6 +370,18 @@ static bool slots_add_up(Sm *sm) {
 }
 #endif
 
+// Without warps: most SMs of a small launch.
+static void settle_idle(Sm *sm, u64 cycle) {
+    u64 empty = 0;
+    for (u32 i = 0; i < sm->scheduler_count; i++) {
+        Scheduler *s = &sm->schedulers[i];
+        if (cycle <= s->accounted) continue;
+        empty += cycle - s->accounted;
+        s->accounted = cycle;
+    }
+    sm->counters[SMC_SLOTS_EMPTY] += empty;
+}
+
 void sm_settle(Sm *sm, u64 cycle) {
     if (!sm->furnished) {
         if (cycle <= sm->integrated) return;
@@ -345,6 +390,7 @@ void sm_settle(Sm *sm, u64 cycle) {
     }
     account_residents(sm, cycle);
     assert(slots_add_up(sm));
+    if (!sm->resident_warps) return settle_idle(sm, cycle);
     unit_settle(sm, cycle);
     for (u32 i = 0; i < sm->scheduler_count; i++) {
         Scheduler *s = &sm->schedulers[i];
