@@ -55,7 +55,11 @@ static u8 *pack_metric(TimelineShape shape, const u64 *values, u8 *to, u64 *chan
         u64 before = first;
         for (same = 0; same < shape.points; same++) {
             u64 difference = values[same] - before;
-            changed += difference != 0;
+            if (!difference) {
+                *to++ = 0;
+                continue;
+            }
+            changed++;
             to = put(to, zigzag(difference));
             before = values[same];
         }
