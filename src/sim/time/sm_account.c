@@ -24,7 +24,6 @@ static inline void remember_delay(TimeWarp *w, u32 reason, u32 pc, u32 cause, u6
     if (reason == STALL_BARRIER) return;
     u64 delay = to - w->delay_from;
     w->delay_pc = cause != WL_NONE ? cause : pc;
-    if (!code_of(w)->meets) return (void)(w->delay_next = NEVER);
     u64 dice = (to + w->salt) * 0x9e3779b97f4a7c15;
     dice = (dice ^ dice >> 29) * 0xbf58476d1ce4e5b9 >> 32;  // CTAs begin in equal steps: no pattern may be left of them
     w->delay_next = delay < UINT32_MAX ? w->delay_from + (delay << 32) / (dice + 1) : NEVER;
@@ -334,8 +333,7 @@ void account_stall(Sm *sm, TimeWarp *w, u64 cycle) {
     account_any_stall(sm, w, pc, cycle);
 }
 
-// The resident warp that will issue first, as far as is known.
-static const TimeWarp *first_warp(const Scheduler *s) {
+static const TimeWarp *first_with_held(const Scheduler *s) {
     const TimeWarp *best = NULL;
     u64 at = NEVER;
     for (u32 i = 0, left = s->resident; left; i++) {
@@ -345,6 +343,19 @@ static const TimeWarp *first_warp(const Scheduler *s) {
         if (!best || can < at) best = s->warps[i], at = can;
     }
     return best;
+}
+
+// The resident warp that will issue first, as far as is known; of several the one in the lowest slot.
+static const TimeWarp *first_warp(const Scheduler *s) {
+    if (s->held) return first_with_held(s);
+    u64 at = NEVER;
+    u32 best = 0;
+    for (u64 left = s->ready | s->waiting; left; left &= left - 1) {
+        u32 i = (u32)__builtin_ctzll(left);
+        if (s->at[i] < at) best = i, at = s->at[i];
+    }
+    while (!s->warps[best]) best++;
+    return s->warps[best];
 }
 
 // Every instruction has its number of lanes, every cycle of a scheduler without issue its reason; a warp could issue
@@ -394,7 +405,7 @@ void sm_settle(Sm *sm, u64 cycle) {
     unit_settle(sm, cycle);
     for (u32 i = 0; i < sm->scheduler_count; i++) {
         Scheduler *s = &sm->schedulers[i];
-        account_slots(sm, s, cycle, s->resident ? first_warp(s) : NULL);
+        if (cycle > s->accounted) account_slots(sm, s, cycle, s->resident ? first_warp(s) : NULL);
         for (u32 k = 0; k < s->resident; k++) {
             TimeWarp *w = s->warps[s->by_age[k]];
             if (w->since >= cycle) continue;

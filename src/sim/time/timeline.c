@@ -76,7 +76,7 @@ static Status make_group(Timeline *t, TimelineUnit unit) {
         if (!in_group(row, unit)) continue;
         u32 column = column_of(group, (MetricId)row->metric);
         if (column == group->metrics) group->ids[group->metrics++] = (MetricId)row->metric;
-        if (is_term(row)) group->term[group->terms++] = (Term){(u16)value_of(row), (u16)column};
+        if (is_term(row)) group->term[group->terms++] = (Term){value_of(row), column * group->units};
         if (row->source == TIME_SOURCE_SM && row->counter == SMC_SLOTS_EMPTY) group->empty = column;
         group->row[group->rows] = row;
         group->column[group->rows++] = column;
@@ -131,7 +131,8 @@ static u64 sum_memory(Timeline *t, const TimeMetric *row) {
 // What SMs count goes to the columns of unit `unit`.
 static void add_terms(const Group *group, const u64 *from, u32 unit) {
     u64 *to = group->now + unit;
-    for (u32 i = 0; i < group->terms; i++) to[group->term[i].column * group->units] += from[group->term[i].value];
+    const Term *term = group->term;
+    _Pragma("GCC unroll 4") for (u32 i = 0, count = group->terms; i < count; i++) to[term[i].at] += from[term[i].value];
 }
 
 static void read_gpu(Timeline *t, u64 cycle) {

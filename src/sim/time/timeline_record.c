@@ -345,7 +345,10 @@ static void find_counted(const Track *track, const Plot *plot, u64 *any) {
     memset(any, 0, sizeof *any * plot->metrics);
     for (u32 p = 0; p < track->points; p++) {
         const u64 *values = track->values + (u64)p * track->width + plot->first;
-        for (u32 m = 0; m < plot->metrics; m++, values += plot->units) any[m] |= sums_bits(values, plot->units);
+        if (plot->units == 1)
+            for (u32 m = 0; m < plot->metrics; m++) any[m] |= values[m];
+        else
+            for (u32 m = 0; m < plot->metrics; m++, values += plot->units) any[m] |= sums_bits(values, plot->units);
     }
 }
 
