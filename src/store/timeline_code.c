@@ -19,20 +19,16 @@ static bool is_zero(const u64 *values, u64 count) {
     return !values[0] && !memcmp(values, values + 1, (count - 1) * sizeof *values);
 }
 
-// Several values at a time.
-typedef u64 Pair __attribute__((vector_size(2 * sizeof(u64))));
-enum { VALUES = 2 * sizeof(Pair) / sizeof(u64) };
-
-// How many of the values, from the first one on, are `value`, or some fewer.
+// How many of the values, from the first one on, are `value`.
 static u64 count_same(const u64 *values, u64 count, u64 value) {
-    const Pair wanted = {value, value};
+    enum { AT_ONCE = 4 };
     u64 same = 0;
-    if (values[0] != value) return 0;  // often
-    for (; same + VALUES <= count; same += VALUES) {
-        Pair some[2];
-        memcpy(some, values + same, sizeof some);
-        some[0] = (some[0] ^ wanted) | (some[1] ^ wanted);
-        if (some[0][0] | some[0][1]) return same;
+    for (; same + AT_ONCE <= count; same += AT_ONCE) {
+        const u64 *some = values + same;
+        if (some[0] != value) return same;
+        if (some[1] != value) return same + 1;
+        if (some[2] != value) return same + 2;
+        if (some[3] != value) return same + 3;
     }
     while (same < count && values[same] == value) same++;
     return same;
