@@ -8,6 +8,7 @@
 
 #include "base/near.h"
 #include "cli/cli.h"
+#include "store/store.h"
 
 static const struct {
     const char *name;
@@ -54,6 +55,7 @@ int main(int argc, char **argv) {
         return EXIT_USAGE;
     }
     atexit(finish_output);
+    store_own_process();
     const char *name = argv[1];
     bool help = !strcmp(name, "help");
     if (help && argc > 2) return run_command(2, (char *[]){argv[2], (char[]){"--help"}, NULL});

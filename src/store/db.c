@@ -4,8 +4,11 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "store/store.h"
 
 enum { HEADER_SIZE = 100 };
+
+void store_own_process(void) { sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }
 
 static u32 big_endian(const u8 *bytes, u32 size) {
     u32 value = 0;

@@ -12,6 +12,10 @@
 
 typedef struct StoreWriter StoreWriter;
 
+// The process is ours alone: SQLite need not add up what memory it has, which takes a lock each time. Before anything
+// else of it is used.
+void store_own_process(void);
+
 // Creates `path`. An existing file is STATUS_EXISTS unless `overwrite`, and then only a Warplens profile (or an empty
 // file) is replaced - never another file. Problems are told in `diag`.
 WL_MUST_USE Status store_create(const char *path, bool overwrite, StoreWriter **writer, Diag *diag);

@@ -16,25 +16,19 @@ static u64 zigzag(u64 difference) { return difference << 1 ^ (u64)((i64)differen
 static u64 unzigzag(u64 value) { return value >> 1 ^ (0 - (value & 1)); }
 
 static bool is_zero(const u64 *values, u64 count) {
-    for (u64 i = 0; i < count; i++)
-        if (values[i]) return false;
-    return true;
+    return !values[0] && !memcmp(values, values + 1, (count - 1) * sizeof *values);
 }
 
-// Several values at a time.
-typedef u64 Pair __attribute__((vector_size(2 * sizeof(u64))));
-enum { VALUES = 2 * sizeof(Pair) / sizeof(u64) };
-
-// How many of the values, from the first one on, are `value`, or some fewer.
+// How many of the values, from the first one on, are `value`.
 static u64 count_same(const u64 *values, u64 count, u64 value) {
-    const Pair wanted = {value, value};
+    enum { AT_ONCE = 4 };
     u64 same = 0;
-    if (values[0] != value) return 0;  // often
-    for (; same + VALUES <= count; same += VALUES) {
-        Pair some[2];
-        memcpy(some, values + same, sizeof some);
-        some[0] = (some[0] ^ wanted) | (some[1] ^ wanted);
-        if (some[0][0] | some[0][1]) return same;
+    for (; same + AT_ONCE <= count; same += AT_ONCE) {
+        const u64 *some = values + same;
+        if (some[0] != value) return same;
+        if (some[1] != value) return same + 1;
+        if (some[2] != value) return same + 2;
+        if (some[3] != value) return same + 3;
     }
     while (same < count && values[same] == value) same++;
     return same;
@@ -53,9 +47,14 @@ static u8 *pack_metric(TimelineShape shape, const u64 *values, u8 *to, u64 *chan
             continue;
         }
         u64 before = first;
-        for (same = 0; same < shape.points; same++) {
+        for (u64 i = 0; i < same; i++) *to++ = 0;
+        for (; same < shape.points; same++) {
             u64 difference = values[same] - before;
-            changed += difference != 0;
+            if (!difference) {
+                *to++ = 0;
+                continue;
+            }
+            changed++;
             to = put(to, zigzag(difference));
             before = values[same];
         }
@@ -114,11 +113,16 @@ Status timeline_unpack(TimelineShape shape, const u8 *data, size_t size, u64 *id
 TimelineShape timeline_join(TimelineShape shape, u64 *values) {
     u64 rows = (u64)shape.metrics * shape.units;
     u32 points = (shape.points + 1) / 2;
+    if (shape.points % 2 == 0) {  // no pair lies in two rows
+        for (u64 i = 0; i < rows * points; i++) values[i] = values[2 * i] + values[2 * i + 1];
+        shape.points = points;
+        return shape;
+    }
     for (u64 r = 0; r < rows; r++) {
         const u64 *from = values + r * shape.points;
         u64 *to = values + r * points;
         for (u32 p = 0; p < shape.points / 2; p++) to[p] = from[2 * p] + from[2 * p + 1];
-        if (shape.points % 2) to[points - 1] = from[shape.points - 1];
+        to[points - 1] = from[shape.points - 1];
     }
     shape.points = points;
     return shape;

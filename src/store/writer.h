@@ -5,6 +5,7 @@
 
 #include "store/db.h"
 #include "store/pc_totals.h"
+#include "store/row_source.h"
 #include "store/store.h"
 #include "store/timeline_code.h"
 
@@ -69,6 +70,8 @@ struct StoreWriter {
     sqlite3_stmt *statements[STORE_STATEMENT_COUNT];
     WriterRows *rows[STORE_STATEMENT_COUNT];  // not yet in the database
     WriterSums *sums[STORE_STATEMENT_COUNT];  // ... nor among the rows
+    RowSource source;                         // rows that are being put in
+    bool has_source;                          // ... which the connection knows
     PcTotals totals;
     Vec(u8) scratch;  // compressed blobs
     struct ZSTD_CCtx_s *zstd;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of numbers are put in many at a time: a statement costs more than its row, and rows that follow each other need
 // one search for their place together.
+#include <stdio.h>
 #include <string.h>
 
 #include "store/writer.h"
 
-// Of one statement, which SQLite must read first: that of 32 rows of ten columns takes half a million instructions.
-enum { ROWS = 12 };
+enum { ROWS = 128 };
 
 struct WriterRows {
-    sqlite3_stmt *many;  // of ROWS rows
+    sqlite3_stmt *many;  // puts in those of StoreWriter.source
     u32 columns, count;
     DbValue values[];  // count * columns; room for ROWS rows
 };
@@ -27,29 +27,40 @@ static bool is_gathered(StoreStatement statement) {
     }
 }
 
-// "INSERT ... VALUES(?,?) ..." with the values ROWS times.
+// "INSERT ... VALUES(?,?) ..." with the rows of ROW_SOURCE.
 static char *sql_of_many(const char *sql) {
-    const char *begin = strstr(sql, "VALUES(") + strlen("VALUES"), *end = strchr(begin, ')') + 1;
-    size_t group = (size_t)(end - begin), head = (size_t)(begin - sql);
-    char *text = mem_alloc(strlen(sql) + (group + 1) * ROWS + 1), *at = text;
+    static const char select[] = "SELECT ", from[] = " FROM " ROW_SOURCE " WHERE true";
+    const char *begin = strstr(sql, "VALUES("), *end = strchr(begin, ')'), *value = begin + strlen("VALUES(");
+    char *text = mem_alloc(strlen(sql) + ROW_SOURCE_COLUMNS * strlen("c10") + sizeof select + sizeof from);
     if (!text) return NULL;
-    at = mempcpy(at, sql, head);
-    for (u32 i = 0; i < ROWS; i++) {
-        if (i) *at++ = ',';
-        at = mempcpy(at, begin, group);
+    char *at = mempcpy(text, sql, (size_t)(begin - sql));
+    at = stpcpy(at, select);
+    for (u32 column = 0; value < end; value++) {
+        if (*value == '?')
+            at += sprintf(at, "c%u", column++);
+        else
+            *at++ = *value;
     }
-    strcpy(at, end);
+    stpcpy(stpcpy(at, from), end + 1);
     return text;
 }
 
-static Status make(StoreWriter *writer, StoreStatement statement, u32 columns) {
-    WriterRows *rows = mem_zero(1, sizeof *rows + sizeof *rows->values * columns * ROWS);
+static Status prepare(StoreWriter *writer, StoreStatement statement, sqlite3_stmt **many) {
+    if (!writer->has_source) TRY(row_source_add(writer->db, &writer->source));
+    writer->has_source = true;
     char *sql = sql_of_many(writer_sql(statement));
-    int code = SQLITE_NOMEM;
-    if (rows && sql) code = sqlite3_prepare_v3(writer->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &rows->many, NULL);
+    if (!sql) return STATUS_NO_MEMORY;
+    int code = sqlite3_prepare_v3(writer->db, sql, -1, SQLITE_PREPARE_PERSISTENT, many, NULL);
     mem_free(sql);
-    if (code != SQLITE_OK) return mem_free(rows), db_status(code);
-    rows->columns = columns;
+    return db_status(code);
+}
+
+static Status make(StoreWriter *writer, StoreStatement statement, u32 columns) {
+    WriterRows *rows = mem_alloc(sizeof *rows + sizeof *rows->values * columns * ROWS);
+    if (!rows) return STATUS_NO_MEMORY;
+    *rows = (WriterRows){.columns = columns};
+    Status status = prepare(writer, statement, &rows->many);
+    if (status != STATUS_OK) return mem_free(rows), status;
     writer->rows[statement] = rows;
     return STATUS_OK;
 }
@@ -70,8 +81,10 @@ static Status put_in(StoreWriter *writer, StoreStatement statement) {
     WriterRows *rows = writer->rows[statement];
     u32 count = rows->count;
     rows->count = 0;  // also after a failure
-    if (count < ROWS) return run_singly(writer, statement, rows, count);
-    Status status = db_run(rows->many, rows->values, count * rows->columns);
+    if (!count) return STATUS_OK;
+    writer->source = (RowSource){rows->values, rows->columns, count};
+    Status status = db_run(rows->many, NULL, 0);
+    writer->source.count = 0;
     return status == STATUS_INVALID ? run_singly(writer, statement, rows, count) : status;
 }
 

@@ -444,7 +444,7 @@ static void count_issue(Sm *sm, Scheduler *s, TimeWarp *w, const TimeOp *op, u64
 }
 
 static bool throttle(Sm *sm, Scheduler *s, TimeWarp *w, u64 cycle, u64 until, StallReason reason) {
-    sm->not_eligible += charge_turn(sm, s, w, tally_of(sm, w), code_of(w)->ops[w->op].pc, cycle);
+    charge_in_vain(sm, s, w, code_of(w)->ops[w->op].pc, cycle);
     w->since = cycle;
     w->reason = (u8)reason;
     w->cause = WL_NONE;

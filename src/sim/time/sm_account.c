@@ -24,7 +24,6 @@ static inline void remember_delay(TimeWarp *w, u32 reason, u32 pc, u32 cause, u6
     if (reason == STALL_BARRIER) return;
     u64 delay = to - w->delay_from;
     w->delay_pc = cause != WL_NONE ? cause : pc;
-    if (!code_of(w)->meets) return (void)(w->delay_next = NEVER);
     u64 dice = (to + w->salt) * 0x9e3779b97f4a7c15;
     dice = (dice ^ dice >> 29) * 0xbf58476d1ce4e5b9 >> 32;  // CTAs begin in equal steps: no pattern may be left of them
     w->delay_next = delay < UINT32_MAX ? w->delay_from + (delay << 32) / (dice + 1) : NEVER;
@@ -115,7 +114,8 @@ static inline u64 charge_part(Sm *sm, const Scheduler *s, TimeWarp *w, Tally *ta
     return end;
 }
 
-u64 charge_parts(Sm *sm, const Scheduler *s, TimeWarp *w, u32 pc, u64 since, u64 to) {
+// The begin of [since, to) that has reasons of its own; returns its end.
+static u64 charge_parts(Sm *sm, const Scheduler *s, TimeWarp *w, u32 pc, u64 since, u64 to) {
     Tally *t = tally_of(sm, w);
     const u64 *until = w->until;
     u64 counted = until[PART_WAIT] < to ? until[PART_WAIT] : to, end = until[PART_FETCH] < to ? until[PART_FETCH] : to;
@@ -128,50 +128,212 @@ u64 charge_parts(Sm *sm, const Scheduler *s, TimeWarp *w, u32 pc, u64 since, u64
     return charge_part(sm, s, w, t, pc, STALL_NO_INSTRUCTIONS, WL_NONE, since, end);
 }
 
-static u64 part_delays(TimeWarp *w, u32 pc, u64 since, u64 to) {
-    const u32 causes[WAIT_PARTS] = {
-        [PART_WAIT] = w->counted_for, [PART_TARGET] = WL_NONE, [PART_BRANCH] = w->held_by, [PART_FETCH] = WL_NONE};
-    for (u32 k = 0; k < WAIT_PARTS && has_parts(w, since); k++) {
-        u64 end = part_end(w, k, since, to);
-        if (since < end) note_delay(w, part_reasons[k], pc, causes[k], end);
-        since = end;
-    }
-    return since;
+// Whether the stall count is all that the warp waits for before its reason.
+static inline bool is_counted_only(const TimeWarp *w) { return w->until[PART_FETCH] == w->until[PART_WAIT]; }
+
+// Of account_turn_delays(), a part for `reason`.
+static inline u64 part_delay(TimeWarp *w, u32 reason, u32 pc, u32 cause, u64 since, u64 until, u64 to) {
+    u64 end = until < to ? until : to;
+    if (since >= end) return since;
+    if (end > w->delay_next) remember_delay(w, reason, pc, cause, end);
+    return end;
 }
 
-void account_turn_delays(TimeWarp *w, u32 pc, u64 since, u64 could, u64 cycle) {
-    if (has_parts(w, since)) since = part_delays(w, pc, since, could);
+// ... what comes behind the parts.
+static inline void whole_delays(u64 since, u64 could, TimeWarp *w, u32 pc, u64 cycle) {
     if (since < could && could > w->delay_next) remember_delay(w, w->reason, pc, w->cause, could);
     if (could < cycle && cycle > w->delay_next) remember_delay(w, STALL_NOT_SELECTED, pc, WL_NONE, cycle);
 }
 
+static __attribute__((noinline)) void counted_delays(u64 since, u64 could, TimeWarp *w, u32 pc, u64 cycle) {
+    since = part_delay(w, STALL_WAIT, pc, w->counted_for, since, w->until[PART_WAIT], could);
+    whole_delays(since, could, w, pc, cycle);
+}
+
+static __attribute__((noinline)) void any_delays(u64 since, u64 could, TimeWarp *w, u32 pc, u64 cycle) {
+    const u64 *until = w->until;
+    since = part_delay(w, STALL_WAIT, pc, w->counted_for, since, until[PART_WAIT], could);
+    since = part_delay(w, STALL_NO_INSTRUCTIONS, pc, WL_NONE, since, until[PART_TARGET], could);
+    since = part_delay(w, STALL_BRANCH_RESOLVING, pc, w->held_by, since, until[PART_BRANCH], could);
+    since = part_delay(w, STALL_NO_INSTRUCTIONS, pc, WL_NONE, since, until[PART_FETCH], could);
+    whole_delays(since, could, w, pc, cycle);
+}
+
+static __attribute__((noinline)) void plain_delays(u64 since, u64 could, TimeWarp *w, u32 pc, u64 cycle) {
+    whole_delays(since, could, w, pc, cycle);
+}
+
+void account_turn_delays(u64 since, u64 could, TimeWarp *w, u32 pc, u64 cycle) {
+    if (has_parts(w, since)) return any_delays(since, could, w, pc, cycle);
+    plain_delays(since, could, w, pc, cycle);
+}
+
+// --- turns and stalls ----------------------------------------------------------------------------------------------
+// Most are plain: no samples lie in them, and each cause is the one that was there last. To know that first takes less:
+// there is nothing to be kept for a call.
+
+static inline __attribute__((always_inline)) void charge_not_selected(Sm *sm, TallyCell *row, u64 cycles, u64 issued) {
+    sm->stalls[STALL_NOT_SELECTED] += cycles;
+    tally_not_selected(row, cycles, issued);
+}
+
+// What a stall has before its reason.
+typedef enum Parts { PARTS_NONE, PARTS_COUNTED, PARTS_ALL } Parts;
+
+static inline __attribute__((always_inline)) bool parts_are_plain(const TimeWarp *w, const TallyCell *row,
+                                                                  Parts parts) {
+    if (parts == PARTS_NONE) return true;
+    if (row[STALL_WAIT].cause != w->counted_for) return false;
+    if (parts == PARTS_COUNTED) return true;
+    return row[STALL_NO_INSTRUCTIONS].cause == WL_NONE && row[STALL_BRANCH_RESOLVING].cause == w->held_by;
+}
+
+// Where the reason of a plain stall adds up; NULL: it is not plain. `row`: of its pc.
+static inline __attribute__((always_inline)) TallyCell *plain_cell(const TimeWarp *w, const Tally *tally,
+                                                                   TallyCell *row, Parts parts, bool sampled) {
+    TallyCell *cell = row + w->reason;
+    if (sampled || !parts_are_plain(w, row, parts)) return NULL;
+    if (WL_UNLIKELY(w->reason == STALL_BARRIER)) cell = tally_row(tally, w->barrier_pc) + STALL_BARRIER;
+    return cell->cause == w->cause ? cell : NULL;
+}
+
+// The part of a plain stall from `since` up to `until`, or `to`; returns its end, or `since`. *issued are what is left
+// of cycles in which others issued.
+static inline __attribute__((always_inline)) u64 charge_plain_part(Sm *sm, TallyCell *row, StallReason reason,
+                                                                   u64 since, u64 until, u64 to, u64 *issued) {
+    u64 end = until < to ? until : to;
+    if (since >= end) return since;
+    u64 wait = end - since, others = *issued < wait ? *issued : wait;
+    sm->stalls[reason] += wait;
+    tally_add(row + reason, wait, others);
+    *issued -= others;
+    return end;
+}
+
+// What charge_turn() does with a plain turn, but for what comes late. Not selected since `could`.
+static inline __attribute__((always_inline)) void charge_plain(Sm *sm, const Scheduler *s, TimeWarp *w, TallyCell *row,
+                                                               TallyCell *cell, Parts parts, u64 could, u64 cycle) {
+    u64 since = w->since, all = s->issued, issued = all - w->issued_before;
+    const u64 *until = w->until;
+    if (could < cycle) {
+        u64 turn = cycle - could, others = issued < turn ? issued : turn;
+        charge_not_selected(sm, row, turn, others);
+        issued -= others;
+    }
+    if (parts) since = charge_plain_part(sm, row, STALL_WAIT, since, until[PART_WAIT], could, &issued);
+    if (parts == PARTS_ALL) {
+        since = charge_plain_part(sm, row, STALL_NO_INSTRUCTIONS, since, until[PART_TARGET], could, &issued);
+        since = charge_plain_part(sm, row, STALL_BRANCH_RESOLVING, since, until[PART_BRANCH], could, &issued);
+        since = charge_plain_part(sm, row, STALL_NO_INSTRUCTIONS, since, until[PART_FETCH], could, &issued);
+    }
+    if (since < could) {
+        sm->stalls[w->reason] += could - since;
+        tally_add(cell, could - since, issued);
+        issued = 0;
+    }
+    w->issued_before = all - issued;
+}
+
+// Any turn (charge_in_vain). While the warp was not selected its scheduler issued others, so those cycles are the first
+// to be looked for there; the rest of what it issued, even a cycle that comes later (an issue may take several), is in
+// what it waited for. Returns for how long it could have issued.
+static u64 charge_turn(Sm *sm, const Scheduler *s, TimeWarp *w, Tally *tally, u32 pc, u64 cycle) {
+    u64 at = s->at[w->slot], since = w->since, could = at > since ? at : since, begin = since, turn = cycle - could;
+    if (turn) charge_not_selected(sm, tally_row(tally, pc), turn, take_issued(s, w, turn));
+    if (has_parts(w, since)) begin = charge_parts(sm, s, w, pc, since, could);
+    if (begin < could) {
+        u64 issued = s->issued - w->issued_before;
+        w->issued_before = s->issued;
+        charge_reason(sm, w, tally, pc, could - begin, issued);
+    }
+    if (WL_UNLIKELY(cycle > w->delay_next)) account_turn_delays(since, could, w, pc, cycle);
+    if (WL_UNLIKELY(since < sm->sampled)) account_turn_samples(sm, w, pc, since, could, cycle);
+    return turn;
+}
+
+static __attribute__((noinline)) void charge_any_turn(Sm *sm, const Scheduler *s, TimeWarp *w, u32 pc, u64 cycle,
+                                                      bool vain) {
+    u64 turn = charge_turn(sm, s, w, tally_of(sm, w), pc, cycle);
+    if (vain) sm->not_eligible += turn;
+}
+
+static inline __attribute__((always_inline)) void delays_of(u64 since, u64 could, TimeWarp *w, u32 pc, u64 cycle,
+                                                            Parts parts) {
+    if (parts == PARTS_NONE) return plain_delays(since, could, w, pc, cycle);
+    if (parts == PARTS_COUNTED) return counted_delays(since, could, w, pc, cycle);
+    any_delays(since, could, w, pc, cycle);
+}
+
+// A turn that may be plain; `vain`: it was in vain.
+static inline __attribute__((always_inline)) void charge_some_turn(Sm *sm, const Scheduler *s, TimeWarp *w, u32 pc,
+                                                                   u64 cycle, Parts parts, bool vain) {
+    const Tally *tally = tally_of(sm, w);
+    u64 at = s->at[w->slot], since = w->since, could = at > since ? at : since;
+    TallyCell *row = tally_row(tally, pc), *cell = plain_cell(w, tally, row, parts, since < sm->sampled);
+    if (!cell) return charge_any_turn(sm, s, w, pc, cycle, vain);
+    charge_plain(sm, s, w, row, cell, parts, could, cycle);
+    if (vain) sm->not_eligible += cycle - could;
+    if (cycle > w->delay_next) delays_of(since, could, w, pc, cycle, parts);
+}
+
+static __attribute__((noinline)) void charge_counted_turn(Sm *sm, const Scheduler *s, TimeWarp *w, u32 pc, u64 cycle) {
+    charge_some_turn(sm, s, w, pc, cycle, PARTS_COUNTED, false);
+}
+
+static __attribute__((noinline)) void charge_parted_turn(Sm *sm, const Scheduler *s, TimeWarp *w, u32 pc, u64 cycle) {
+    charge_some_turn(sm, s, w, pc, cycle, PARTS_ALL, false);
+}
+
 void charge_in_vain(Sm *sm, const Scheduler *s, TimeWarp *w, u32 pc, u64 cycle) {
-    sm->not_eligible += charge_turn(sm, s, w, tally_of(sm, w), pc, cycle);
-    w->since = cycle;
+    if (has_parts(w, w->since)) return charge_any_turn(sm, s, w, pc, cycle, true);
+    charge_some_turn(sm, s, w, pc, cycle, PARTS_NONE, true);
 }
 
 void charge_late_turn(Sm *sm, const Scheduler *s, TimeWarp *w, u32 pc, u64 cycle) {
-    charge_turn(sm, s, w, tally_of(sm, w), pc, cycle);
+    if (!has_parts(w, w->since)) return charge_some_turn(sm, s, w, pc, cycle, PARTS_NONE, false);
+    if (is_counted_only(w)) return charge_counted_turn(sm, s, w, pc, cycle);
+    charge_parted_turn(sm, s, w, pc, cycle);
 }
 
-void account_stall(Sm *sm, TimeWarp *w, u64 cycle) {
+static __attribute__((noinline)) void account_any_stall(Sm *sm, TimeWarp *w, u32 pc, u64 cycle) {
     const Scheduler *s = scheduler_of(sm, w);
     Tally *tally = tally_of(sm, w);
-    u32 pc = w->op < w->op_end ? code_of(w)->ops[w->op].pc : w->from;
     u64 since = w->since, begin = has_parts(w, since) ? charge_parts(sm, s, w, pc, since, cycle) : since;
     if (begin < cycle) {
         u64 issued = s->issued - w->issued_before;
         w->issued_before = s->issued;
         charge_reason(sm, w, tally, pc, cycle - begin, issued);
     }
-    if (WL_UNLIKELY(cycle > w->delay_next)) account_turn_delays(w, pc, since, cycle, cycle);
+    if (WL_UNLIKELY(cycle > w->delay_next)) account_turn_delays(since, cycle, w, pc, cycle);
     if (WL_UNLIKELY(sample_any(machine_samples(sm->machine), since, cycle)))
         account_wait_samples(sm, w, pc, since, cycle);
     w->since = cycle;
 }
 
-// The resident warp that will issue first, as far as is known.
-static const TimeWarp *first_warp(const Scheduler *s) {
+static inline __attribute__((always_inline)) void account_some_stall(Sm *sm, TimeWarp *w, u32 pc, u64 cycle,
+                                                                     Parts parts) {
+    const Tally *tally = tally_of(sm, w);
+    u64 since = w->since;
+    bool sampled = sample_any(machine_samples(sm->machine), since, cycle);
+    TallyCell *row = tally_row(tally, pc), *cell = plain_cell(w, tally, row, parts, sampled);
+    if (!cell) return account_any_stall(sm, w, pc, cycle);
+    charge_plain(sm, scheduler_of(sm, w), w, row, cell, parts, cycle, cycle);
+    w->since = cycle;
+    if (cycle > w->delay_next) delays_of(since, cycle, w, pc, cycle, parts);
+}
+
+static __attribute__((noinline)) void account_counted_stall(Sm *sm, TimeWarp *w, u32 pc, u64 cycle) {
+    account_some_stall(sm, w, pc, cycle, PARTS_COUNTED);
+}
+
+void account_stall(Sm *sm, TimeWarp *w, u64 cycle) {
+    u32 pc = w->op < w->op_end ? code_of(w)->ops[w->op].pc : w->from;
+    if (!has_parts(w, w->since)) return account_some_stall(sm, w, pc, cycle, PARTS_NONE);
+    if (is_counted_only(w)) return account_counted_stall(sm, w, pc, cycle);
+    account_any_stall(sm, w, pc, cycle);
+}
+
+static const TimeWarp *first_with_held(const Scheduler *s) {
     const TimeWarp *best = NULL;
     u64 at = NEVER;
     for (u32 i = 0, left = s->resident; left; i++) {
@@ -181,6 +343,19 @@ static const TimeWarp *first_warp(const Scheduler *s) {
         if (!best || can < at) best = s->warps[i], at = can;
     }
     return best;
+}
+
+// The resident warp that will issue first, as far as is known; of several the one in the lowest slot.
+static const TimeWarp *first_warp(const Scheduler *s) {
+    if (s->held) return first_with_held(s);
+    u64 at = NEVER;
+    u32 best = 0;
+    for (u64 left = s->ready | s->waiting; left; left &= left - 1) {
+        u32 i = (u32)__builtin_ctzll(left);
+        if (s->at[i] < at) best = i, at = s->at[i];
+    }
+    while (!s->warps[best]) best++;
+    return s->warps[best];
 }
 
 // Every instruction has its number of lanes, every cycle of a scheduler without issue its reason; a warp could issue
@@ -206,6 +381,18 @@ static bool slots_add_up(Sm *sm) {
 }
 #endif
 
+// Without warps: most SMs of a small launch.
+static void settle_idle(Sm *sm, u64 cycle) {
+    u64 empty = 0;
+    for (u32 i = 0; i < sm->scheduler_count; i++) {
+        Scheduler *s = &sm->schedulers[i];
+        if (cycle <= s->accounted) continue;
+        empty += cycle - s->accounted;
+        s->accounted = cycle;
+    }
+    sm->counters[SMC_SLOTS_EMPTY] += empty;
+}
+
 void sm_settle(Sm *sm, u64 cycle) {
     if (!sm->furnished) {
         if (cycle <= sm->integrated) return;
@@ -214,16 +401,17 @@ void sm_settle(Sm *sm, u64 cycle) {
     }
     account_residents(sm, cycle);
     assert(slots_add_up(sm));
+    if (!sm->resident_warps) return settle_idle(sm, cycle);
     unit_settle(sm, cycle);
     for (u32 i = 0; i < sm->scheduler_count; i++) {
         Scheduler *s = &sm->schedulers[i];
-        account_slots(sm, s, cycle, s->resident ? first_warp(s) : NULL);
+        if (cycle > s->accounted) account_slots(sm, s, cycle, s->resident ? first_warp(s) : NULL);
         for (u32 k = 0; k < s->resident; k++) {
             TimeWarp *w = s->warps[s->by_age[k]];
             if (w->since >= cycle) continue;
             if (w->state == TW_WAIT && w->wait == WAIT_BARRIER) w->untold += cycle - w->since;
             if (w->state == TW_READY && s->at[w->slot] < cycle)
-                charge_in_vain(sm, s, w, code_of(w)->ops[w->op].pc, cycle);
+                charge_in_vain(sm, s, w, code_of(w)->ops[w->op].pc, cycle), w->since = cycle;
             else
                 stall(sm, w, cycle, w->reason, w->cause);
         }

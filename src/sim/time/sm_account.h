@@ -22,7 +22,7 @@ void account_issue_sample(const Sm *sm, Scheduler *s, const TimeWarp *w, u32 pc,
 // A stall of a warp at `pc` that ends at `to` is the one that is remembered (note_delay); all that ends with one of
 // [since, could) for its reason and [could, cycle), not selected, has its turn.
 void account_delay(TimeWarp *w, u32 reason, u32 pc, u32 cause, u64 to);
-void account_turn_delays(TimeWarp *w, u32 pc, u64 since, u64 could, u64 cycle);
+void account_turn_delays(u64 since, u64 could, TimeWarp *w, u32 pc, u64 cycle);
 // The warp's cycles since `since` for the reason that it had; `cycle` is later.
 void account_stall(Sm *sm, TimeWarp *w, u64 cycle);
 // Counters of residents up to `cycle`.
@@ -54,14 +54,7 @@ static inline __attribute__((always_inline)) void charge_reason(Sm *sm, const Ti
     tally_charge(tally, tally_row(tally, stall_pc(w, pc)), reason, w->cause, cycles, issued);
 }
 
-static inline __attribute__((always_inline)) void charge_not_selected(Sm *sm, const Tally *tally, u32 pc, u64 cycles,
-                                                                      u64 issued) {
-    sm->stalls[STALL_NOT_SELECTED] += cycles;
-    tally_not_selected(tally_row(tally, pc), cycles, issued);
-}
-
-// The begin of [since, to) that has reasons of its own (TimeWarp.until); returns its end.
-u64 charge_parts(Sm *sm, const Scheduler *s, TimeWarp *w, u32 pc, u64 since, u64 to);
+// Whether the begin of a stall since `since` has reasons of its own (TimeWarp.until).
 static inline bool has_parts(const TimeWarp *w, u64 since) { return w->until[PART_FETCH] > since; }
 
 // The warp stalls for another reason from `cycle` on.
@@ -72,25 +65,7 @@ static inline void stall(Sm *sm, TimeWarp *w, u64 cycle, StallReason reason, u32
 }
 
 // A warp that waited for its reason until it could issue, and since then for its turn, until `cycle`, from which on the
-// caller lets it wait. While it was not selected its scheduler issued others, so those cycles are the first to be
-// looked for there; the rest of what it issued, even a cycle that comes later (an issue may take several), is in what
-// it waited for. Returns for how long it could have issued.
-static inline __attribute__((always_inline)) u64 charge_turn(Sm *sm, const Scheduler *s, TimeWarp *w, Tally *tally,
-                                                             u32 pc, u64 cycle) {
-    u64 at = s->at[w->slot], since = w->since, could = at > since ? at : since, begin = since, turn = cycle - could;
-    if (turn) charge_not_selected(sm, tally, pc, turn, take_issued(s, w, turn));
-    if (has_parts(w, since)) begin = charge_parts(sm, s, w, pc, since, could);
-    if (begin < could) {
-        u64 issued = s->issued - w->issued_before;
-        w->issued_before = s->issued;
-        charge_reason(sm, w, tally, pc, could - begin, issued);
-    }
-    if (WL_UNLIKELY(cycle > w->delay_next)) account_turn_delays(w, pc, since, could, cycle);
-    if (WL_UNLIKELY(since < sm->sampled)) account_turn_samples(sm, w, pc, since, could, cycle);
-    return turn;
-}
-
-// The same of one that could not have issued in its turn, as its unit is taken, or will go on waiting for it.
+// caller lets it wait: it could not have issued, as its unit is taken, or will go on waiting for it.
 void charge_in_vain(Sm *sm, const Scheduler *s, TimeWarp *w, u32 pc, u64 cycle);
 // The same of one that issues, which most often does so as soon as it can.
 void charge_late_turn(Sm *sm, const Scheduler *s, TimeWarp *w, u32 pc, u64 cycle);
@@ -103,7 +78,7 @@ static inline __attribute__((always_inline)) void charge_issue(Sm *sm, const Sch
     u64 issued = s->issued - w->issued_before;
     w->issued_before = s->issued;
     charge_reason(sm, w, tally, pc, cycle - since, issued);
-    if (WL_UNLIKELY(cycle > w->delay_next)) account_turn_delays(w, pc, since, cycle, cycle);
+    if (WL_UNLIKELY(cycle > w->delay_next)) account_delay(w, w->reason, pc, w->cause, cycle);
 }
 
 // Cycles of a scheduler before `cycle` that did not issue; NULL: it had no warp.

@@ -75,7 +75,8 @@ static Status start_warp(Sm *sm, TimeCta *cta, u32 index, u64 start) {
     w->front = &cta->front->warps[index];
     w->serial = kept.serial + 1;
     w->line = w->cause = w->counted_for = w->held_by = w->delay_pc = w->behind = w->loop = WL_NONE;
-    w->start = w->since = w->delay_from = w->delay_next = start;
+    w->start = w->since = w->delay_from = start;
+    w->delay_next = w->code->meets ? start : NEVER;  // without barriers nobody asks who was late
     w->salt = hash_u64((u64)sm->id << 48 ^ (u64)at << 32 ^ w->serial);
     w->reason = STALL_NO_INSTRUCTIONS;
     w->lane_counter = SMC_LANES_1_4;

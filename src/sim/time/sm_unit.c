@@ -28,7 +28,7 @@ static bool are_many(u64 slots) {
 bool unit_hold(Sm *sm, Scheduler *s, TimeWarp *w, const TimeOp *op, u64 cycle) {
     u64 bit = 1ull << w->slot, could = s->at[w->slot];
     if (!are_many(s->ready | s->held)) return false;
-    if (w->since < sm->sampled) charge_in_vain(sm, s, w, op->pc, cycle);
+    if (w->since < sm->sampled) charge_in_vain(sm, s, w, op->pc, cycle), w->since = cycle;
     w->held_taken = taken_before(s, op->unit, cycle) - (could > w->since ? could - w->since : 0);
     s->ready &= ~bit;
     s->held |= bit;

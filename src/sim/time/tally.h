@@ -66,13 +66,18 @@ static inline void tally_not_selected(TallyCell *row, u64 cycles, u64 issued) {
     row[STALL_NOT_SELECTED].issued += issued;
 }
 
+// The same as below of a cell that has the cause.
+static inline void tally_add(TallyCell *cell, u64 cycles, u64 issued) {
+    cell->cycles += cycles;
+    cell->issued += issued;
+    cell->times++;
+}
+
 // A stall of `cycles` > 0, in `issued` of which its scheduler issued others.
 static inline void tally_charge(Tally *t, TallyCell *row, u32 reason, u32 cause, u64 cycles, u64 issued) {
     TallyCell *cell = &row[reason];
     if (WL_UNLIKELY(cell->cause != cause)) tally_turn(t, cell, cause);
-    cell->cycles += cycles;
-    cell->issued += issued;
-    cell->times++;
+    tally_add(cell, cycles, issued);
 }
 
 static inline u32 *tally_sample(const Tally *t, u32 set, u32 pc, u32 reason) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sim/time/machine.h"
+#include "sim/time/sums.h"
 
 const TimeMetric time_metrics[] = {
 #define TIME_SM(name) SMC_##name
@@ -75,17 +76,13 @@ static Status make_group(Timeline *t, TimelineUnit unit) {
         if (!in_group(row, unit)) continue;
         u32 column = column_of(group, (MetricId)row->metric);
         if (column == group->metrics) group->ids[group->metrics++] = (MetricId)row->metric;
-        if (is_term(row)) group->term[group->terms++] = (Term){(u16)value_of(row), (u16)column};
+        if (is_term(row)) group->term[group->terms++] = (Term){value_of(row), column * group->units};
         if (row->source == TIME_SOURCE_SM && row->counter == SMC_SLOTS_EMPTY) group->empty = column;
         group->row[group->rows] = row;
         group->column[group->rows++] = column;
     }
     group->now = ARENA_ARRAY(&t->arena, u64, (u64)group->metrics * group->units + 1);
     return group->now ? STATUS_OK : STATUS_NO_MEMORY;
-}
-
-static void add_values(u64 *restrict to, const u64 *restrict from, u32 count) {
-    _Pragma("GCC unroll 4") for (u32 i = 0; i < count; i++) to[i] += from[i];
 }
 
 static u64 scaled(const Timeline *t, const TimeMetric *row, u64 value) {
@@ -104,25 +101,8 @@ static u32 find_furnished(const Timeline *t, const u64 **values) {
     return count;
 }
 
-// Values of several SMs, some at a time: these stay in the host's registers.
-enum { AT_ONCE = 8 };
-typedef u64 Pair __attribute__((vector_size(2 * sizeof(u64)), aligned(sizeof(u64)), may_alias));
-static u32 sum_some(const u64 *const *values, u32 count, u32 from, u64 *sums) {
-    for (; from + 2 * AT_ONCE <= SM_VALUES; from += 2 * AT_ONCE) {
-        Pair some[AT_ONCE] = {0};
-        for (u32 k = 0; k < count; k++) {
-            const Pair *more = (const Pair *)(values[k] + from);
-            for (u32 i = 0; i < AT_ONCE; i++) some[i] += more[i];
-        }
-        memcpy(sums + from, some, sizeof some);
-    }
-    return from;
-}
-
 static void sum_sms(Timeline *t) {
-    u32 count = find_furnished(t, t->furnished), from = sum_some(t->furnished, count, 0, t->sm_sums);
-    memset(t->sm_sums + from, 0, sizeof *t->sm_sums * (SM_VALUES - from));
-    for (u32 k = 0; k < count; k++) add_values(t->sm_sums + from, t->furnished[k] + from, SM_VALUES - from);
+    sums_rows(t->sm_sums, t->furnished, find_furnished(t, t->furnished), SM_VALUES);
     for (u32 i = 0; i < t->units[TIMELINE_SM]; i++) {
         const Sm *sm = &t->machine->sms[i];
         if (!sm->furnished) t->sm_sums[SMC_SLOTS_EMPTY] += sm->counters[SMC_SLOTS_EMPTY];
@@ -145,17 +125,14 @@ static void forget(Timeline *t) {
 }
 
 static u64 sum_memory(Timeline *t, const TimeMetric *row) {
-    const u64 *from = read_counter(t, row->counter);
-    u32 units = t->units[time_metric_unit(row)];
-    u64 sum = 0;
-    _Pragma("GCC unroll 4") for (u32 u = 0; u < units; u++) sum += from[u];
-    return sum;
+    return sums_all(read_counter(t, row->counter), t->units[time_metric_unit(row)]);
 }
 
 // What SMs count goes to the columns of unit `unit`.
 static void add_terms(const Group *group, const u64 *from, u32 unit) {
     u64 *to = group->now + unit;
-    for (u32 i = 0; i < group->terms; i++) to[group->term[i].column * group->units] += from[group->term[i].value];
+    const Term *term = group->term;
+    _Pragma("GCC unroll 4") for (u32 i = 0, count = group->terms; i < count; i++) to[term[i].at] += from[term[i].value];
 }
 
 static void read_gpu(Timeline *t, u64 cycle) {
@@ -201,7 +178,7 @@ static void read_memory(Timeline *t, Group *group, u64 cycle) {
         const u64 *from = row->source == TIME_SOURCE_CYCLES ? NULL : read_counter(t, row->counter);
         u64 *to = group->now + group->column[r] * group->units;
         bool plain = from && row->factor == TIME_FACTOR_ONE;  // most are
-        if (plain) add_values(to, from, group->units);
+        if (plain) sums_add(to, from, group->units);
         for (u32 u = 0; !plain && u < group->units; u++) to[u] += scaled(t, row, from ? from[u] : cycle);
     }
 }
@@ -263,26 +240,17 @@ static void join(Track *track) {
         const u64 *from = track->values + (u64)p * 2 * track->width;
         u64 *to = track->values + (u64)p * track->width;
         memmove(to, from, sizeof *to * track->width);
-        add_values(to, from + track->width, track->width);
+        sums_add(to, from + track->width, track->width);
     }
     track->points /= 2;
     track->step *= 2;
-}
-
-// What was added since the last point.
-static void note_values(u64 *restrict to, const u64 *restrict now, u64 *restrict base, u32 count) {
-    _Pragma("GCC unroll 4") for (u32 i = 0; i < count; i++) {
-        u64 value = now[i];
-        to[i] = value - base[i];
-        base[i] = value;
-    }
 }
 
 static Status add_point(Track *track, const u64 *now) {
     u64 used = (u64)track->points * track->width,
         room = used > track->width * TRACK_LEAST ? used : track->width * TRACK_LEAST;
     if (used + track->width > track->value_cap) TRY(have(&track->values, &track->value_cap, used + room));
-    note_values(track->values + used, now, track->base, track->width);
+    sums_note(track->values + used, now, track->base, track->width);
     if (++track->points == track->most) join(track);
     return STATUS_OK;
 }

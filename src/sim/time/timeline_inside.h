@@ -29,7 +29,7 @@ extern const u32 time_metric_count;
 TimelineUnit time_metric_unit(const TimeMetric *row);
 
 typedef struct Term {  // a row that is the plain value of a counter of an SM
-    u16 value, column;
+    u32 value, at;     // at: where the column begins in Group.now
 } Term;
 
 // Metrics of all units of one kind, and the counters they are made of.

@@ -6,6 +6,7 @@
 
 #include "sim/time/machine.h"
 #include "sim/time/sample.h"
+#include "sim/time/sums.h"
 #include "sim/time/timeline_inside.h"
 
 typedef struct Out {
@@ -344,11 +345,10 @@ static void find_counted(const Track *track, const Plot *plot, u64 *any) {
     memset(any, 0, sizeof *any * plot->metrics);
     for (u32 p = 0; p < track->points; p++) {
         const u64 *values = track->values + (u64)p * track->width + plot->first;
-        for (u32 m = 0; m < plot->metrics; m++, values += plot->units) {
-            u64 some = any[m];
-            _Pragma("GCC unroll 4") for (u32 u = 0; u < plot->units; u++) some |= values[u];
-            any[m] = some;
-        }
+        if (plot->units == 1)
+            for (u32 m = 0; m < plot->metrics; m++) any[m] |= values[m];
+        else
+            for (u32 m = 0; m < plot->metrics; m++, values += plot->units) any[m] |= sums_bits(values, plot->units);
     }
 }
 
