@@ -9,6 +9,11 @@ static bool by_literal(const TimeFunc *f, u32 insn) {
     return uses >= 2 && time_uses(f, insn)[uses - 1].kind == FLOW_IMMEDIATE;
 }
 
+static bool by_power(const TimeFunc *f, u32 insn) {
+    i64 number = by_literal(f, insn) ? time_uses(f, insn)[f->code->insns[insn].uses - 1u].value : 0;
+    return number > 0 && !(number & (number - 1));
+}
+
 // Rounded to an integer of the same type, which becomes one: F2I rounds.
 static bool is_rounded(const TimeFunc *f, u32 insn, u32 def) {
     const Form *form = time_form(f, insn), *from = time_form(f, def);
@@ -58,7 +63,11 @@ static bool sum_absorbs(const TimeFunc *f, u32 insn, u32 def, u32 value, u32 *st
     case OP_SHL: return by_literal(f, def);  // LEA; IMAD by a negative power of two
     case OP_SHR:
     case OP_SHF: return add && by_literal(f, def);  // LEA.HI
-    case OP_MUL_INT: {                              // IMAD, with the addend's sign or that of a literal
+    case OP_MUL_WIDE:                               // of 16 bits: LEA, IMAD
+        if (add && by_power(f, def)) return true;
+        *steps = def;
+        return add && time_is_single(f, value);
+    case OP_MUL_INT: {  // IMAD, with the addend's sign or that of a literal
         const FlowOperand *first = time_uses(f, insn);
         bool product_first = first->kind == FLOW_VALUE && first->id == value;
         *steps = def;
