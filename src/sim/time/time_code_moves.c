@@ -172,5 +172,5 @@ static u32 store_moves(const TimeFunc *f, u32 insn) {
 u32 time_moves(const TimeFunc *f, u32 insn, u32 steps) {
     if (steps > 1) return compared_moves(f, insn);
     return extension_moves(f, insn) + store_moves(f, insn) + packing_moves(f, insn) + rounded_moves(f, insn) +
-           shifted_moves(f, insn) + upper_half_moves(f, insn);
+           shifted_moves(f, insn) + upper_half_moves(f, insn) + time_pointer_moves(f, insn);
 }

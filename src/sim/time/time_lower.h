@@ -367,6 +367,7 @@ WL_MUST_USE Status time_keep_literals(TimeFunc *f);  // TimeFunc.literals, whose
 
 // time_code_moves.c
 u32 time_moves(const TimeFunc *f, u32 insn, u32 steps);  // that an instruction of so many steps needs before it
+u32 time_pointer_moves(const TimeFunc *f, u32 insn);     // time_code_pointers.c: the first access of a turn through one
 bool time_is_literal(const TimeFunc *f, const FlowOperand *use, u64 *bits);  // a number, or a copy of one
 
 // time_code_unroll.c
