@@ -2,7 +2,7 @@
 // Divisions of 32 bits begin with the reciprocal of their divisor. ptxas computes that once for all that divide by the
 // same value: those behind the first have only the rest of the sequence, but in loops that may go around them; a
 // quotient and a remainder of the same two values are found together; but none of it behind what may call a subroutine
-// [listings of ptxas 13.0 for sm_90].
+// [listings of ptxas 13.0 for sm_90]. Sine and cosine of the same value have one product that takes it to turns.
 #include "sim/time/time_lower.h"
 
 enum { DIVISIONS_KEPT = 256 };
@@ -37,6 +37,15 @@ static bool is_division(const TimeFunc *f, u32 insn, Division *d) {
     bool word = form->types[0] == TYPE_S32 || form->types[0] == TYPE_U32;
     if ((form->op != OP_DIV_INT && form->op != OP_REM) || !word || uses[1].kind != FLOW_VALUE) return false;
     *d = (Division){insn, form->types[0], factor_of(f, insn, uses), factor_of(f, insn, uses + 1)};
+    return true;
+}
+
+// As if the turns were divided by the value.
+static bool is_of_turns(const TimeFunc *f, u32 insn, Division *d) {
+    u32 op = time_op(f, insn);
+    const FlowOperand *use = time_uses(f, insn);
+    if ((op != OP_SIN && op != OP_COS) || use->kind != FLOW_VALUE) return false;
+    *d = (Division){insn, TYPE_F32, {WL_NONE, (i64)op}, factor_of(f, insn, use)};
     return true;
 }
 
@@ -121,7 +130,9 @@ Status time_share(TimeFunc *f) {
     TRY(find_calls(f, &calls));
     Status status = STATUS_OK;
     for (u32 i = 0; i < f->code->insn_count && status == STATUS_OK; i++) {
-        if (!f->picked[i].needed || !f->cfg->blocks[f->cfg->block_of[i]].reachable || !is_division(f, i, &d)) continue;
+        if (!f->picked[i].needed || !f->cfg->blocks[f->cfg->block_of[i]].reachable ||
+            !(is_division(f, i, &d) || is_of_turns(f, i, &d)))
+            continue;
         compare(f, &calls, &before, &d);
         if (before.len < DIVISIONS_KEPT) status = vec_push(&before, d);
     }

@@ -45,7 +45,8 @@ typedef struct TimeStep {
 typedef enum TimeVariant {
     VARIANT_PLAIN,
     VARIANT_LITERAL,     // the last source is one
-    VARIANT_DIVISOR,     // a division of 32 bits by what another one before it divides by ...
+    VARIANT_DIVISOR,     // a division of 32 bits by what another one before it divides by, a sine of what there is a
+                         // cosine of ...
     VARIANT_DIVISION,    // ... of the same dividend
     VARIANT_DIVIDED,     // ... in a loop, by what does not change there ...
     VARIANT_RECIPROCAL,  // ... and what it has before the loop
