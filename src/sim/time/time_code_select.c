@@ -151,6 +151,13 @@ static bool is_masked_later(const TimeFunc *f, u32 insn) {
     return false;
 }
 
+// The upper word of 64 bits.
+static bool takes_upper(const TimeFunc *f, u32 insn) {
+    const FlowOperand *count = &time_uses(f, insn)[1];
+    return time_bits(f, insn, 0) == 64 && count->kind == FLOW_IMMEDIATE && count->value == 32 &&
+           time_makes_lower(f, insn);
+}
+
 static bool is_free_move(const TimeFunc *f, u32 insn) {
     const FlowOperand *use = time_uses(f, insn);
     return f->code->insns[insn].uses != 1 || use->kind != FLOW_SREG || is_free_sreg(f, use->id);
@@ -174,6 +181,7 @@ static bool is_alias(const TimeFunc *f, u32 insn) {
     case OP_NEG_HALF: return true;  // modifiers of a source
     case OP_NOT: return time_form(f, insn)->types[0] == TYPE_PRED;
     case OP_AND: return is_masked_later(f, insn);
+    case OP_SHR: return takes_upper(f, insn);
     case OP_CVT_F: return is_saturation(f, insn);
     case OP_CVT_INT: return is_free_conversion(f, insn) || is_loaded_narrow(f, insn);
     case OP_LD: return in->arith == FLOW_LOAD_PARAM && f->function->is_entry && is_free_constant(f);
