@@ -174,3 +174,12 @@ bool time_is_narrow(const TimeFunc *f, u32 insn) {
     default: return false;
     }
 }
+
+bool time_has_word(const TimeFunc *f, u32 insn) {
+    const Form *form = time_form(f, insn);
+    const FlowOperand *uses = time_uses(f, insn);
+    bool product = form->op == OP_MUL_INT || form->op == OP_MAD_INT;
+    if (!product || time_bits(f, insn, 0) != 64 || form->mods[MOD_MUL_HALF] == MUL_HALF_HI) return false;
+    bool literal = uses[0].kind == FLOW_IMMEDIATE || uses[1].kind == FLOW_IMMEDIATE;
+    return !literal && (zero_words(f, uses, ZERO_DEPTH) | zero_words(f, uses + 1, ZERO_DEPTH)) & ZERO_UPPER;
+}

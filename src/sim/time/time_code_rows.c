@@ -314,6 +314,7 @@ TimeVariant time_variant(const TimeFunc *f, u32 insn) {
     if (bitset_has(&f->same_divisor, insn)) return VARIANT_DIVISOR;
     if (f->divided && f->divided[insn] != WL_NONE) return VARIANT_DIVIDED;
     if (time_is_narrow(f, insn)) return VARIANT_NARROW;
+    if (time_has_word(f, insn)) return VARIANT_WORD;
     u32 def = uses[0].kind == FLOW_VALUE ? f->sole_def[uses[0].id] : WL_NONE;
     if (is_bytes(f, insn) || (def != WL_NONE && time_takes_bytes(f, insn, def))) return VARIANT_BYTES;
     u8 last = literal_operand_of(f, insn)->kind;

@@ -52,6 +52,7 @@ typedef enum TimeVariant {
     VARIANT_RECIPROCAL,  // ... and what it has before the loop
     VARIANT_BYTES,       // a field of bits that PRMT takes, or that begins at the lowest bit; a number made of one
     VARIANT_NARROW,      // of 64 bits, but what is known of the upper words spares instructions
+    VARIANT_WORD,        // a product of 64 bits, one factor of which has no upper word
     VARIANT_SPECIAL,     // reads a special register ...
     VARIANT_CLOCK,       // ... a clock
     VARIANT_CONSTANT,    // ... or a parameter: in the constant bank
@@ -293,6 +294,7 @@ u32 time_call_moves(const TimeFunc *f, u32 insn);
 WL_MUST_USE Status time_find_lower(TimeFunc *f);
 bool time_makes_lower(const TimeFunc *f, u32 insn);  // 64 bits of which only the lower word is asked for
 bool time_is_narrow(const TimeFunc *f, u32 insn);    // VARIANT_NARROW
+bool time_has_word(const TimeFunc *f, u32 insn);     // VARIANT_WORD
 
 // time_code_absorb.c: what instruction `insn` swallows of the definition `def` of its source `value`; its steps are
 // then those of *steps.
