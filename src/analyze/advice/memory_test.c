@@ -200,7 +200,8 @@ static void places_of_neighbours_could_be_computed(void **state) {
     assert_false(computes_neighbour(0.3));
 }
 
-// The element is a neighbouring lane's neighbour then: the L1 takes a line for the warp, no more 32 where data sends it.
+// The element is a neighbouring lane's neighbour then: the L1 takes a line for the warp, no more 32 where data sends
+// it.
 static void what_lies_nearby_takes_the_l1_a_line(void **state) {
     (void)state;
     Sampled s;
