@@ -454,6 +454,7 @@ static void special_registers_come_through_the_queue(void **state) {
     Hit *hit = hit_begin(&s.c);
     assert_near(hit_blamed(hit, &s.c.parts[0], 0, STALL_BIT(SHORT_SCOREBOARD), 0.5), 500);
     assert_near(hit->change.queued[RESOURCE_LSU], 370);
+    hit_drop(hit);
     forget(&s);
 }
 
