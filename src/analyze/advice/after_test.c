@@ -15,14 +15,10 @@ static void sample(Sampled *s, const char *body) {
     sampled_end(s);
 }
 
-// What the rule's first place has of what `measure` tells; -1: it has found none.
 static f64 measured(const char *body, const char *rule, f64 (*measure)(const Sampled *, const Hit *)) {
     Sampled s;
     sample(&s, body);
-    const Hit *hit = ask(&s, rule);
-    f64 value = hit ? measure(&s, hit) : -1;
-    forget(&s);
-    return value;
+    return measured_of(&s, rule, measure);
 }
 
 #define TURN(k) \
@@ -70,10 +66,7 @@ static f64 hidden_of_pairs(u64 first, u64 second) {
         subject_stall(&s.subject, pc + 1, STALL_LONG_SCOREBOARD, second);
     }
     sampled_end(&s);
-    const Hit *hit = ask(&s, "code-reordering");
-    f64 part = hit ? hidden_part(&s, hit) : -1;
-    forget(&s);
-    return part;
+    return measured_of(&s, "code-reordering", hidden_part);
 }
 
 // Where two turns' loads wait alike a turn takes half of its time with both under way. Where one of two is waited for
@@ -446,10 +439,7 @@ static f64 issues_gone(const Sampled *s, const Hit *hit) { return hit->change.is
 static f64 folded(const char *body) {
     Sampled s;
     sample_line(&s, body);
-    const Hit *hit = ask(&s, "strength-reduction");
-    f64 gone = hit ? issues_gone(&s, hit) : -1;
-    forget(&s);
-    return gone;
+    return measured_of(&s, "strength-reduction", issues_gone);
 }
 
 // By 2^31 - 1 the upper bits can be added to the lower ones: five instructions instead of seven of 17.

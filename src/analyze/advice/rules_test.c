@@ -8,7 +8,7 @@ static const ProfileFunction *on_function;
 static f64 launch_ns;       // 0: not known
 static f64 issues_nothing;  // part of the samples in which the scheduler issued nothing; 0: as they fall
 
-// Each instruction was caught issuing ten times, in loops a hundred times; what comes after a load waited for it.
+// Barriers were waited for besides.
 static void sample(Sampled *s, const char *body) {
     KernelView *view = sampled_begin(s, body);
     const FlowCode *code = view->flow.code;
@@ -17,13 +17,9 @@ static void sample(Sampled *s, const char *body) {
     if (on_function) view->function = on_function;
     on_function = NULL;
     view->launches.total_ns = launch_ns;
-    for (u32 pc = 0; pc < code->insn_count; pc++) {
-        bool waits = waits_for_load(view, pc);
-        bool turns = view->flow.loops->loop_of[view->flow.cfg->block_of[pc]] != WL_NONE;
-        subject_stall(&s->subject, pc, STALL_SELECTED, turns ? 100 : 10);
-        subject_stall(&s->subject, pc, waits ? STALL_LONG_SCOREBOARD : STALL_WAIT, waits ? wait_for_load : 20);
+    sample_waits(s, view, wait_for_load);
+    for (u32 pc = 0; pc < code->insn_count; pc++)
         if (code->insns[pc].is_barrier) subject_stall(&s->subject, pc, STALL_BARRIER, 500);
-    }
     if (issues_nothing > 0) view->total_latency = (u64)(issues_nothing * (f64)view->total);
     sampled_end(s);
 }
@@ -657,67 +653,6 @@ static void turns_over_the_grid_take_several_elements(void **state) {
     assert_false(widens(COPY_LOOP("mov.u32 %r9, %r5;")));         // a pitch: other rows
 }
 
-// sum += a[k * 1024]; a turn has `copies` of it and goes on by as many.
-#define ONE_LOAD(n) "ld.global.f32 %f1, [%rd3+4096*" #n "]; add.f32 %f2, %f2, %f1;\n"
-#define FOUR_LOADS(n) ONE_LOAD(n) ONE_LOAD(n + 1) ONE_LOAD(n + 2) ONE_LOAD(n + 3)
-#define SUM_LOOP(loads, copies)                                                                                  \
-    BEGIN "mov.u32 %r8, 0; turn:\n" loads "add.s64 %rd3, %rd3, 4096*" copies "; add.s32 %r8, %r8, " copies ";\n" \
-          "setp.lt.s32 %p2, %r8, %r5; @%p2 bra turn; st.global.f32 [%rd2], %f2; ret;"
-
-#define SUM_UP_TO(loads, copies)                                                                 \
-    BEGIN "add.s64 %rd4, %rd3, 4096*160; turn:\n" loads "add.s64 %rd3, %rd3, 4096*" copies ";\n" \
-          "setp.ne.s64 %p2, %rd3, %rd4; @%p2 bra turn; st.global.f32 [%rd2], %f2; ret;"
-
-// Part of the waits for loads that unrolling takes away; 0: not advised.
-static f64 unrolled(const char *body) {
-    Sampled s;
-    sample(&s, body);
-    const Hit *hit = ask(&s, "loop-unrolling");
-    f64 gone = 0, all = s.c.stalls[STALL_LONG_SCOREBOARD];
-    for (u32 i = 0; hit && i < hit->spots.len; i++)
-        if (hit->spots.data[i].reason == STALL_LONG_SCOREBOARD) gone += hit->spots.data[i].samples;
-    forget(&s);
-    return gone / all;
-}
-
-// It turns ten times, so that four turns at once are possible; of the source's loop eight at most: what the compiler
-// unrolled by four can gain a half, by sixteen nothing.
-static void loops_that_are_unrolled_gain_less(void **state) {
-    (void)state;
-    assert_float_equal(unrolled(SUM_LOOP(ONE_LOAD(0), "1")), 3.0 / 4, 0.01);
-    assert_float_equal(unrolled(SUM_LOOP(FOUR_LOADS(0), "4")), 1.0 / 2, 0.01);
-    assert_float_equal(unrolled(SUM_LOOP(FOUR_LOADS(0) FOUR_LOADS(4) FOUR_LOADS(8) FOUR_LOADS(12), "16")), 0, 0);
-    // Four loads by turn of a loop that goes on by one, or one of a loop that goes on by four, are no copies.
-    assert_float_equal(unrolled(SUM_LOOP(FOUR_LOADS(0), "1")), 1.0 / 2, 0.01);  // eight loads are under way at most
-    assert_float_equal(unrolled(SUM_LOOP(ONE_LOAD(0), "4")), 3.0 / 4, 0.01);
-    // A pointer may be the counter; then it goes on by bytes.
-    assert_float_equal(unrolled(SUM_UP_TO(ONE_LOAD(0), "1")), 7.0 / 8, 0.01);  // of 160 turns
-    assert_float_equal(unrolled(SUM_UP_TO(FOUR_LOADS(0), "4")), 1.0 / 2, 0.01);
-    assert_float_equal(unrolled(SUM_UP_TO(FOUR_LOADS(0) FOUR_LOADS(4) FOUR_LOADS(8) FOUR_LOADS(12), "16")), 0, 0);
-}
-
-#define STEPPING(step)                                            \
-    BEGIN "mov.u32 %r8, 0; turn:\n" ONE_LOAD(                     \
-        0) "add.s64 %rd3, %rd3, " step "; add.s32 %r8, %r8, 1;\n" \
-           "setp.lt.s32 %p2, %r8, %r5; @%p2 bra turn; st.global.f32 [%rd2], %f2; ret;"
-
-static f64 issues_saved(const char *body) {
-    Sampled s;
-    sample(&s, body);
-    const Hit *hit = ask(&s, "loop-unrolling");
-    assert_non_null(hit);
-    f64 saved = hit->change.issues;
-    forget(&s);
-    return saved;
-}
-
-// Counter, comparison and branch are once for all turns that are unrolled, and so is a pointer that goes on by a
-// constant; one that goes on by a pitch is not.
-static void pointers_go_on_once_for_all_turns(void **state) {
-    (void)state;
-    assert_float_equal(issues_saved(STEPPING("4096")) / issues_saved(STEPPING("%rd2")), 4.0 / 3, 0.01);
-}
-
 // A number loaded for the thread's row, or by each thread for itself, to which its column is added.
 #define PLACE_OF(row, more)                                                                                   \
     BEGIN                                                                                                     \
@@ -782,7 +717,6 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(places_that_lanes_share_are_computed),
                                        cmocka_unit_test(launches_follow_each_other),
                                        cmocka_unit_test(a_single_thread_shares_nothing),
-                                       cmocka_unit_test(loops_that_are_unrolled_gain_less),
                                        cmocka_unit_test(frames_that_leave_the_l2_are_written_to_dram),
                                        cmocka_unit_test(turns_that_need_no_other_are_dealt),
                                        cmocka_unit_test(what_a_list_leads_to_is_loaded_ahead),
@@ -807,7 +741,6 @@ int main(void) {
                                        cmocka_unit_test(loops_round_an_array_stay),
                                        cmocka_unit_test(loads_one_behind_the_other_have_a_part_of_the_wait_each),
                                        cmocka_unit_test(once_for_each_warp),
-                                       cmocka_unit_test(joined_stores_write_a_sector_once),
-                                       cmocka_unit_test(pointers_go_on_once_for_all_turns)};
+                                       cmocka_unit_test(joined_stores_write_a_sector_once)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -87,30 +87,59 @@ static void close_sampled(Sampled *s) {
     profile_close(s->profile);
 }
 
+typedef struct Asked {
+    Sampled s;
+    const KernelView *view;
+    Arena arena, scratch;
+    AdviceContext context;
+    AdviceCase c;
+} Asked;
+
+// What is known of the kernel of which there are these samples.
+static const AdviceCase *look_at(Asked *a, const char *kernel, const RecordSample *rows, u32 count) {
+    *a = (Asked){.s = open_sampled(kernel, rows, count)};
+    a->view = a->s.view;
+    a->context = (AdviceContext){
+        .profile = a->s.profile, .views = a->s.views, .arena = &a->arena, .kernels = &a->view, .kernel_count = 1};
+    assert_int_equal(case_make(&a->context, a->s.view, &a->scratch, &a->c), STATUS_OK);
+    return &a->c;
+}
+
+// What the rule says of it: it finds one place.
+static const EstimateChange *ask(Asked *a, const char *kernel, const RecordSample *rows, u32 count, const char *rule) {
+    look_at(a, kernel, rows, count);
+    u32 i = 0;
+    while (strcmp(advice_rules[i].name, rule)) i++;
+    a->c.rule = &advice_rules[i];
+    advice_functions[i](&a->c);
+    assert_int_equal(a->c.status, STATUS_OK);
+    assert_int_equal(a->c.hits.len, 1);
+    return &a->c.hits.data[0]->change;
+}
+
+static void forget(Asked *a) {
+    case_free(&a->c);
+    arena_free(&a->scratch);
+    arena_free(&a->arena);
+    close_sampled(&a->s);
+}
+
 // All instructions of the block ran as often, although only one of them was caught issuing; and the kernel has issued
 // as often as was sampled, although blocks that were only caught waiting have run, too.
 TEST(instructions_of_a_block_run_equally_often) {
-    Sampled s = open_sampled("histogram", of_histogram, WL_COUNT(of_histogram));
-    Arena arena = {0}, scratch = {0};
-    AdviceCase c;
-    const KernelView *view = s.view;
-    AdviceContext context = {
-        .profile = s.profile, .views = s.views, .arena = &arena, .kernels = &view, .kernel_count = 1};
-    assert_int_equal(case_make(&context, view, &scratch, &c), STATUS_OK);
-    const FlowResults *flow = &view->flow;
+    Asked a;
+    const AdviceCase *c = look_at(&a, "histogram", of_histogram, WL_COUNT(of_histogram));
+    const FlowResults *flow = &c->view->flow;
     const FlowBlock *block = &flow->cfg->blocks[flow->cfg->block_of[LOAD]];
-    f64 one = c.parts[0].insns[LOAD].executed, all = 0;
+    f64 one = c->parts[0].insns[LOAD].executed, all = 0;
     assert_true(one * block->count > 11 && one * block->count <= 12);
     for (u32 pc = block->first; pc < block->first + block->count; pc++)
-        assert_true(fabs(c.parts[0].insns[pc].executed - one) < 1e-9);
-    for (u32 pc = 0; pc < view->insn_count; pc++) all += c.parts[0].insns[pc].issued;
-    assert_true(fabs(all - 12) < 1e-9 && fabs(c.load.issued - 12) < 1e-9);
-    const CaseAccess *load = case_access(&c.parts[0], LOAD);
+        assert_true(fabs(c->parts[0].insns[pc].executed - one) < 1e-9);
+    for (u32 pc = 0; pc < c->view->insn_count; pc++) all += c->parts[0].insns[pc].issued;
+    assert_true(fabs(all - 12) < 1e-9 && fabs(c->load.issued - 12) < 1e-9);
+    const CaseAccess *load = case_access(&c->parts[0], LOAD);
     assert_true(load && load->load && load->requests > 0);
-    case_free(&c);
-    arena_free(&scratch);
-    arena_free(&arena);
-    close_sampled(&s);
+    forget(&a);
 }
 
 // An H200 samples it behind the exit.
@@ -201,58 +230,19 @@ TEST(of_loads_that_share_a_barrier_the_last_is_blamed) {
 TEST(pointers_move_on_in_halves) {
     static const RecordSample rows[] = {{.pc = 40, .stall = STALL_SELECTED, .samples = 12}};
     cubin = "tests/sass/kernels_90.cubin", listing = "tests/sass/kernels_90.json";
-    Sampled s = open_sampled("product", rows, WL_COUNT(rows));
-    Arena arena = {0}, scratch = {0};
-    AdviceCase c;
-    const KernelView *view = s.view;
-    AdviceContext context = {
-        .profile = s.profile, .views = s.views, .arena = &arena, .kernels = &view, .kernel_count = 1};
-    assert_int_equal(case_make(&context, view, &scratch, &c), STATUS_OK);
-    const FlowResults *flow = &view->flow;
+    Asked a;
+    const AdviceCase *c = look_at(&a, "product", rows, WL_COUNT(rows));
+    const FlowResults *flow = &c->view->flow;
     u32 on = 0, others = 0;
     for (u32 node = flow->chains->def_count; node < flow->chains->node_count; node++)
         for (u32 l = 0; l < flow->loops->loop_count; l++) {
             if (flow->chains->nodes[node].block != flow->loops->loops[l].header) continue;
             bool counts = affine_kinds(flow->affine, node) & 1u << AFFINE_COUNTER;
-            assert_int_equal(node_moves_on(&c.parts[0], l, node), counts);
+            assert_int_equal(node_moves_on(&c->parts[0], l, node), counts);
             on += counts, others += !counts;
         }
     assert_true(on >= 4 && others >= 8);
-    case_free(&c);
-    arena_free(&scratch);
-    arena_free(&arena);
-    close_sampled(&s);
-}
-
-typedef struct Asked {
-    Sampled s;
-    const KernelView *view;
-    Arena arena, scratch;
-    AdviceContext context;
-    AdviceCase c;
-} Asked;
-
-// What the rule says of the kernel of which there are these samples: it finds one place.
-static const EstimateChange *ask(Asked *a, const char *kernel, const RecordSample *rows, u32 count, const char *rule) {
-    *a = (Asked){.s = open_sampled(kernel, rows, count)};
-    a->view = a->s.view;
-    a->context = (AdviceContext){
-        .profile = a->s.profile, .views = a->s.views, .arena = &a->arena, .kernels = &a->view, .kernel_count = 1};
-    assert_int_equal(case_make(&a->context, a->s.view, &a->scratch, &a->c), STATUS_OK);
-    u32 i = 0;
-    while (strcmp(advice_rules[i].name, rule)) i++;
-    a->c.rule = &advice_rules[i];
-    advice_functions[i](&a->c);
-    assert_int_equal(a->c.status, STATUS_OK);
-    assert_int_equal(a->c.hits.len, 1);
-    return &a->c.hits.data[0]->change;
-}
-
-static void forget(Asked *a) {
-    case_free(&a->c);
-    arena_free(&a->scratch);
-    arena_free(&a->arena);
-    close_sampled(&a->s);
+    forget(&a);
 }
 
 // Moves before and behind the calls, and constants that the function makes for its return, are the call's.

@@ -42,6 +42,16 @@ static inline bool waits_for_load(const KernelView *view, u32 pc) {
     return pc && insns[pc - 1].is_load && insns[pc - 1].space == SPACE_GLOBAL;
 }
 
+// Each instruction was caught issuing ten times, in loops a hundred times; what comes after a load waited for it.
+static inline void sample_waits(Sampled *s, const KernelView *view, u32 wait_for_load) {
+    for (u32 pc = 0; pc < view->flow.code->insn_count; pc++) {
+        bool waits = waits_for_load(view, pc);
+        bool turns = view->flow.loops->loop_of[view->flow.cfg->block_of[pc]] != WL_NONE;
+        subject_stall(&s->subject, pc, STALL_SELECTED, turns ? 100 : 10);
+        subject_stall(&s->subject, pc, waits ? STALL_LONG_SCOREBOARD : STALL_WAIT, waits ? wait_for_load : 20);
+    }
+}
+
 static inline void sampled_end(Sampled *s) {
     s->view = &s->subject.view;
     s->arena = s->scratch = (Arena){0};
@@ -64,6 +74,14 @@ static inline void forget(Sampled *s) {
     arena_free(&s->scratch);
     arena_free(&s->arena);
     subject_free(&s->subject);
+}
+
+// What the rule's first place has of what `measure` tells, -1: it has found none; then the kernel is forgotten.
+static inline f64 measured_of(Sampled *s, const char *rule, f64 (*measure)(const Sampled *, const Hit *)) {
+    const Hit *hit = ask(s, rule);
+    f64 value = hit ? measure(s, hit) : -1;
+    forget(s);
+    return value;
 }
 
 #define BEGIN                                                                                            \

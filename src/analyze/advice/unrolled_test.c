@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// What loop-unrolling expects of loops that the compiler has unrolled or not, and of what goes on from turn to turn.
+#include "analyze/advice/sampled_testing.h"
+
+static void sample(Sampled *s, const char *body) {
+    sample_waits(s, sampled_begin(s, body), 200);
+    sampled_end(s);
+}
+
+// sum += a[k * 1024]; a turn has `copies` of it and goes on by as many.
+#define ONE_LOAD(n) "ld.global.f32 %f1, [%rd3+4096*" #n "]; add.f32 %f2, %f2, %f1;\n"
+#define FOUR_LOADS(n) ONE_LOAD(n) ONE_LOAD(n + 1) ONE_LOAD(n + 2) ONE_LOAD(n + 3)
+#define SUM_LOOP(loads, copies)                                                                                  \
+    BEGIN "mov.u32 %r8, 0; turn:\n" loads "add.s64 %rd3, %rd3, 4096*" copies "; add.s32 %r8, %r8, " copies ";\n" \
+          "setp.lt.s32 %p2, %r8, %r5; @%p2 bra turn; st.global.f32 [%rd2], %f2; ret;"
+
+#define SUM_UP_TO(loads, copies)                                                                 \
+    BEGIN "add.s64 %rd4, %rd3, 4096*160; turn:\n" loads "add.s64 %rd3, %rd3, 4096*" copies ";\n" \
+          "setp.ne.s64 %p2, %rd3, %rd4; @%p2 bra turn; st.global.f32 [%rd2], %f2; ret;"
+
+// Part of the waits for loads that unrolling takes away; 0: not advised.
+static f64 unrolled(const char *body) {
+    Sampled s;
+    sample(&s, body);
+    const Hit *hit = ask(&s, "loop-unrolling");
+    f64 gone = 0, all = s.c.stalls[STALL_LONG_SCOREBOARD];
+    for (u32 i = 0; hit && i < hit->spots.len; i++)
+        if (hit->spots.data[i].reason == STALL_LONG_SCOREBOARD) gone += hit->spots.data[i].samples;
+    forget(&s);
+    return gone / all;
+}
+
+// It turns ten times, so that four turns at once are possible; of the source's loop eight at most: what the compiler
+// unrolled by four can gain a half, by sixteen nothing.
+static void loops_that_are_unrolled_gain_less(void **state) {
+    (void)state;
+    assert_float_equal(unrolled(SUM_LOOP(ONE_LOAD(0), "1")), 3.0 / 4, 0.01);
+    assert_float_equal(unrolled(SUM_LOOP(FOUR_LOADS(0), "4")), 1.0 / 2, 0.01);
+    assert_float_equal(unrolled(SUM_LOOP(FOUR_LOADS(0) FOUR_LOADS(4) FOUR_LOADS(8) FOUR_LOADS(12), "16")), 0, 0);
+    // Four loads by turn of a loop that goes on by one, or one of a loop that goes on by four, are no copies.
+    assert_float_equal(unrolled(SUM_LOOP(FOUR_LOADS(0), "1")), 1.0 / 2, 0.01);  // eight loads are under way at most
+    assert_float_equal(unrolled(SUM_LOOP(ONE_LOAD(0), "4")), 3.0 / 4, 0.01);
+    // A pointer may be the counter; then it goes on by bytes.
+    assert_float_equal(unrolled(SUM_UP_TO(ONE_LOAD(0), "1")), 7.0 / 8, 0.01);  // of 160 turns
+    assert_float_equal(unrolled(SUM_UP_TO(FOUR_LOADS(0), "4")), 1.0 / 2, 0.01);
+    assert_float_equal(unrolled(SUM_UP_TO(FOUR_LOADS(0) FOUR_LOADS(4) FOUR_LOADS(8) FOUR_LOADS(12), "16")), 0, 0);
+}
+
+#define STEPPING(step)                                            \
+    BEGIN "mov.u32 %r8, 0; turn:\n" ONE_LOAD(                     \
+        0) "add.s64 %rd3, %rd3, " step "; add.s32 %r8, %r8, 1;\n" \
+           "setp.lt.s32 %p2, %r8, %r5; @%p2 bra turn; st.global.f32 [%rd2], %f2; ret;"
+
+static f64 saved_issues(const Sampled *s, const Hit *hit) {
+    (void)s;
+    return hit->change.issues;
+}
+
+static f64 issues_saved(const char *body) {
+    Sampled s;
+    sample(&s, body);
+    f64 saved = measured_of(&s, "loop-unrolling", saved_issues);
+    assert_true(saved > 0);
+    return saved;
+}
+
+// Counter, comparison and branch are once for all turns that are unrolled, and so is a pointer that goes on by a
+// constant; one that goes on by a pitch is not.
+static void pointers_go_on_once_for_all_turns(void **state) {
+    (void)state;
+    assert_float_equal(issues_saved(STEPPING("4096")) / issues_saved(STEPPING("%rd2")), 4.0 / 3, 0.01);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(loops_that_are_unrolled_gain_less),
+                                       cmocka_unit_test(pointers_go_on_once_for_all_turns)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
