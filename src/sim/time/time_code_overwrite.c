@@ -20,18 +20,6 @@ typedef struct Overwriter {
 static const u32 *results(const TimeFunc *f, const MachineOp *op) { return f->operands.data + op->operands; }
 static const u32 *sources(const TimeFunc *f, const MachineOp *op) { return results(f, op) + op->defs; }
 
-static u32 reads(const TimeFunc *f, const MachineOp *op, u32 value) {
-    u32 count = 0;
-    for (u32 k = 0; k < op->uses; k++) count += sources(f, op)[k] == value;
-    return count;
-}
-
-static bool writes(const TimeFunc *f, const MachineOp *op, u32 value) {
-    for (u32 k = 0; k < op->defs; k++)
-        if (results(f, op)[k] == value) return true;
-    return false;
-}
-
 static bool is_register(const TimeFunc *f, u32 value) {
     u32 bits = f->value_bits.data[value];
     return bits > 1 && bits <= 32 && value != f->code->carry;
@@ -60,7 +48,7 @@ static bool find_selection(const Overwriter *o, u32 at, Selection *s) {
 // The last operation before the selection, in its block, that writes the value; WL_NONE.
 static u32 maker_of(const Overwriter *o, const Selection *s, u32 value) {
     for (u32 i = s->at; i-- > o->first;)
-        if (writes(o->f, &o->f->ops.data[i], value)) return i;
+        if (time_names(o->f, &o->f->ops.data[i], value, true)) return i;
     return WL_NONE;
 }
 
@@ -76,7 +64,8 @@ static bool can_be_guarded(const Overwriter *o, u32 at) {
     u32 flags = form_op(time_form(o->f, op->pc))->flags;
     bool several = (at > o->first && belongs_to(op - 1, op)) || belongs_to(op + 1, op);
     bool kind = op->kind == TIME_MATH || (op->kind == TIME_LOAD && op->order <= ORDER_LOAD);
-    return is_plain(op) && kind && !several && op->unit != UNIT_UNIFORM && !(flags & (OPF_WARP_SYNC | OPF_CONVERGENT));
+    return is_plain(op) && kind && !several && op->uses + 1 < UINT8_MAX && op->unit != UNIT_UNIFORM &&
+           !(flags & (OPF_WARP_SYNC | OPF_CONVERGENT));
 }
 
 static bool is_between(const MachineOp *load, const MachineOp *op) {
@@ -92,10 +81,11 @@ static bool can_wait(const Overwriter *o, u32 at, const Selection *s) {
     u32 value = results(f, maker)[0];
     for (u32 i = at + 1; i < s->at; i++) {
         const MachineOp *op = &f->ops.data[i];
-        if (op->order == ORDER_ALL || op->mark != UNROLL_NONE || reads(f, op, value) || is_between(maker, op))
+        if (op->order == ORDER_ALL || op->mark != UNROLL_NONE || time_names(f, op, value, false) ||
+            is_between(maker, op))
             return false;
         for (u32 k = 0; k < maker->uses; k++)
-            if (writes(f, op, sources(f, maker)[k])) return false;
+            if (time_names(f, op, sources(f, maker)[k], true)) return false;
     }
     return true;
 }
@@ -108,33 +98,25 @@ static bool can_overwrite(const Overwriter *o, const Selection *s, u32 side, u32
     const MachineOp *made = &f->ops.data[maker], *select = &f->ops.data[s->at];
     if (made->iteration != select->iteration || made->version != select->version) return false;
     if (time_block(f, made->pc) != time_block(f, select->pc) || !can_be_guarded(o, maker)) return false;
-    if (other != s->result && reads(f, made, s->result)) return false;
+    if (other != s->result && time_names(f, made, s->result, false)) return false;
     return can_wait(o, maker, s);
-}
-
-static Status write_operands(TimeFunc *f, MachineOp *op, u32 result, const u32 *use, u32 count) {
-    u32 first = f->operands.len;
-    TRY(vec_reserve(&f->operands, first + count + 1));
-    memmove(f->operands.data + first + 1, use, sizeof(u32) * count);
-    f->operands.data[first] = result;
-    f->operands.len = first + count + 1;
-    op->operands = first;
-    op->uses = (u16)count;
-    return STATUS_OK;
 }
 
 // The maker goes behind what becomes of the selection: a copy of the other side, which will most likely need no
 // instruction.
 static Status overwrite(TimeFunc *f, const Selection *s, u32 other, u32 maker) {
-    MachineOp *ops = f->ops.data, made = ops[maker], copy = ops[s->at];
-    u32 use[UINT8_MAX];
-    for (u32 k = 0; k < made.uses; k++) use[k] = sources(f, &made)[k] == other ? s->result : sources(f, &made)[k];
-    use[made.uses] = s->condition;
-    TRY(write_operands(f, &made, s->result, use, made.uses + 1u));
-    made.guard = s->condition;
-    made.guard_use = (u8)made.uses;
-    TRY(write_operands(f, &copy, s->result, &other, 1));
+    MachineOp *ops = f->ops.data;
+    TRY(time_guard_op(f, maker, s->condition, true));
+    u32 *operands = f->operands.data + ops[maker].operands;
+    for (u32 k = ops[maker].defs; k < ops[maker].defs + ops[maker].uses - 1u; k++)
+        if (operands[k] == other) operands[k] = s->result;
+    operands[0] = s->result;
+    MachineOp made = ops[maker], copy = ops[s->at];
+    copy.operands = f->operands.len;
+    copy.uses = 1;
     copy.copy = true;
+    TRY(vec_push(&f->operands, s->result));
+    TRY(vec_push(&f->operands, other));
     memmove(ops + maker, ops + maker + 1, sizeof *ops * (s->at - maker - 1));
     ops[s->at - 1] = copy;
     ops[s->at] = made;
@@ -149,7 +131,6 @@ static Status look_at(Overwriter *o, u32 at) {
     for (u32 k = 0; k < 2; k++) {
         u32 side = k ? !last : last;
         if (!can_overwrite(o, &s, s.sides[side], s.sides[!side], makers[side])) continue;
-        if (o->f->ops.data[makers[side]].uses + 1 >= UINT8_MAX) continue;
         return overwrite(o->f, &s, s.sides[!side], makers[side]);
     }
     return STATUS_OK;

@@ -257,13 +257,6 @@ static void rename_values(TimeFunc *f, Classes *c) {
     f->ops.len = kept;
 }
 
-static bool names(const TimeFunc *f, const MachineOp *op, u32 value, bool result) {
-    const u32 *operands = f->operands.data + op->operands + (result ? 0 : op->defs);
-    for (u32 k = 0; k < (result ? op->defs : op->uses); k++)
-        if (operands[k] == value) return true;
-    return false;
-}
-
 static bool is_increment(const TimeFunc *f, const MachineOp *op) {
     u8 arith = f->code->insns[op->pc].arith;
     return (arith == FLOW_ADD || arith == FLOW_SUB) && !op->hidden && op->guard == WL_NONE &&
@@ -286,13 +279,13 @@ static void sink_increment(TimeFunc *f, u32 first, u32 copy) {
     u32 to = f->operands.data[ops[copy].operands], i = copy, last = WL_NONE;
     if (i > first && ops[i - 1].copy && ops[i - 1].pc == ops[i].pc) i--;
     u32 from = f->operands.data[ops[i].operands + ops[i].defs];
-    while (i-- > first && !names(f, &ops[i], from, true)) {
-        bool reads_sum = names(f, &ops[i], from, false);
-        if (names(f, &ops[i], to, true)) return;
-        if (last == WL_NONE && names(f, &ops[i], to, false)) last = i;
+    while (i-- > first && !time_names(f, &ops[i], from, true)) {
+        bool reads_sum = time_names(f, &ops[i], from, false);
+        if (time_names(f, &ops[i], to, true)) return;
+        if (last == WL_NONE && time_names(f, &ops[i], to, false)) last = i;
         if (last != WL_NONE && reads_sum) return;
     }
-    if (i == WL_NONE || i < first || last == WL_NONE || !is_increment(f, &ops[i]) || !names(f, &ops[i], to, false))
+    if (i == WL_NONE || i < first || last == WL_NONE || !is_increment(f, &ops[i]) || !time_names(f, &ops[i], to, false))
         return;
     if (time_block(f, ops[i].pc) != time_block(f, ops[last].pc)) return;  // a barrier is between
     u32 begin = i;

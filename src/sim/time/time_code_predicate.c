@@ -37,8 +37,7 @@ static bool is_needed_around(const Predication *p, const MachineOp *op, u32 behi
     return false;
 }
 
-// `keeps`: what the operation writes stays as it was where the guard is false, and somebody reads it then.
-static Status guard_op(TimeFunc *f, u32 at, u32 guard, bool keeps) {
+Status time_guard_op(TimeFunc *f, u32 at, u32 guard, bool keeps) {
     MachineOp *op = &f->ops.data[at];
     u32 count = (u32)op->defs + op->uses, first = f->operands.len;
     TRY(vec_reserve(&f->operands, first + count + 1));
@@ -61,7 +60,7 @@ static Status predicate_region(const Predication *p, u32 first, u32 end) {
         if (is_inner_branch(f, op)) {
             if (!side) guard = op->uses ? f->operands.data[op->operands + op->defs] : WL_NONE;
         } else if (side && guard != WL_NONE && !op->hidden && op->guard == WL_NONE && op->unit != UNIT_UNIFORM) {
-            TRY(guard_op(f, i, guard, is_needed_around(p, op, end_of_side(f, i))));
+            TRY(time_guard_op(f, i, guard, is_needed_around(p, op, end_of_side(f, i))));
         }
     }
     return STATUS_OK;

@@ -385,6 +385,9 @@ WL_MUST_USE Status time_overwrite(TimeFunc *f);
 
 // time_code_predicate.c: regions become straight code, operations of predicated sides are guarded where they must be.
 WL_MUST_USE Status time_predicate(TimeFunc *f);
+// Operation `at` gets a guard. `keeps`: what it writes stays as it was where the guard is false, and somebody reads it
+// then.
+WL_MUST_USE Status time_guard_op(TimeFunc *f, u32 at, u32 guard, bool keeps);
 
 // time_code_schedule.c: reorders the operations of each region.
 WL_MUST_USE Status time_schedule(TimeFunc *f);
@@ -447,6 +450,14 @@ static inline u32 time_bits(const TimeFunc *f, u32 insn, u32 which) {  // of a t
     const Form *form = time_form(f, insn);
     return which < form->type_count ? ptx_types[form->types[which]].bits : 0;
 }
+// Whether the value is one of the operation's results, or else one of its sources.
+static inline bool time_names(const TimeFunc *f, const MachineOp *op, u32 value, bool result) {
+    const u32 *operands = f->operands.data + op->operands + (result ? 0 : op->defs);
+    for (u32 k = 0; k < (result ? op->defs : op->uses); k++)
+        if (operands[k] == value) return true;
+    return false;
+}
+
 static inline bool time_is_single(const TimeFunc *f, u32 value) { return f->use_count[value] == 1; }
 static inline bool time_is_logic(u32 op) { return op == OP_AND || op == OP_OR || op == OP_XOR || op == OP_NOT; }
 
