@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each function twice: for AVX2 and for any x86-64, where a Four is two registers.
+// Each function twice where the host may have AVX2: for that, and for any of them, where a Four is two registers.
 #include "sim/time/sums.h"
 
 #include <string.h>
@@ -55,6 +55,7 @@ ALWAYS void sum_rows(u64 *restrict to, const u64 *const *rows, u32 row_count, u3
     for (u32 row = 0; row < row_count; row++) add(to + from, rows[row] + from, count - from);
 }
 
+#if SIM_HAS_V3
 #define WIDE static __attribute__((target("avx2")))
 WIDE void add_wide(u64 *to, const u64 *from, u32 count) { add(to, from, count); }
 WIDE u64 all_wide(const u64 *values, u32 count) { return all(values, count); }
@@ -63,23 +64,20 @@ WIDE void note_wide(u64 *to, const u64 *now, u64 *base, u32 count) { note(to, no
 WIDE void sum_rows_wide(u64 *to, const u64 *const *rows, u32 row_count, u32 count) {
     sum_rows(to, rows, row_count, count);
 }
+#define EITHER(function, ...) (__builtin_cpu_supports("avx2") ? function##_wide(__VA_ARGS__) : function(__VA_ARGS__))
+#else
+#define EITHER(function, ...) function(__VA_ARGS__)
+#endif
 
-static inline bool is_wide(void) { return __builtin_cpu_supports("avx2"); }
+void sums_add(u64 *restrict to, const u64 *restrict from, u32 count) { EITHER(add, to, from, count); }
 
-void sums_add(u64 *restrict to, const u64 *restrict from, u32 count) {
-    if (is_wide()) return add_wide(to, from, count);
-    add(to, from, count);
-}
-
-u64 sums_all(const u64 *values, u32 count) { return is_wide() ? all_wide(values, count) : all(values, count); }
-u64 sums_bits(const u64 *values, u32 count) { return is_wide() ? bits_wide(values, count) : bits(values, count); }
+u64 sums_all(const u64 *values, u32 count) { return EITHER(all, values, count); }
+u64 sums_bits(const u64 *values, u32 count) { return EITHER(bits, values, count); }
 
 void sums_note(u64 *restrict to, const u64 *restrict now, u64 *restrict base, u32 count) {
-    if (is_wide()) return note_wide(to, now, base, count);
-    note(to, now, base, count);
+    EITHER(note, to, now, base, count);
 }
 
 void sums_rows(u64 *restrict to, const u64 *const *rows, u32 row_count, u32 count) {
-    if (is_wide()) return sum_rows_wide(to, rows, row_count, count);
-    sum_rows(to, rows, row_count, count);
+    EITHER(sum_rows, to, rows, row_count, count);
 }
