@@ -40,13 +40,13 @@ static bool is_division(const TimeFunc *f, u32 insn, Division *d) {
     return true;
 }
 
-// As if the turns were divided by the value.
+// As if the turns were divided by the value. That of a number is a number.
 static bool is_of_turns(const TimeFunc *f, u32 insn, Division *d) {
     u32 op = time_op(f, insn);
     const FlowOperand *use = time_uses(f, insn);
     if ((op != OP_SIN && op != OP_COS) || use->kind != FLOW_VALUE) return false;
     *d = (Division){insn, TYPE_F32, {WL_NONE, (i64)op}, factor_of(f, insn, use)};
-    return true;
+    return d->divisor.value != WL_NONE;
 }
 
 // --- calls between ------------------------------------------------------------------------------------------------
