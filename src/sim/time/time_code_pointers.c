@@ -62,14 +62,8 @@ typedef struct Uses {
 
 // Whether the word that is loaded is for a store of the same block only.
 static bool is_copied(const TimeFunc *f, u32 load) {
-    const FlowInsn *in = &f->code->insns[load];
-    u32 value = in->defs == 1 ? f->code->operands[in->operands].id : WL_NONE, block = f->cfg->block_of[load];
-    if (value == WL_NONE || !time_is_single(f, value)) return false;
-    for (u32 i = load + 1; i < f->code->insn_count && f->cfg->block_of[i] == block; i++)
-        for (u32 k = 0; k < f->code->insns[i].uses; k++)
-            if (time_uses(f, i)[k].kind == FLOW_VALUE && time_uses(f, i)[k].id == value)
-                return f->code->insns[i].is_store && k != f->code->insns[i].address_use;
-    return false;
+    u32 use, reader = time_only_reader(f, load, &use);
+    return reader != WL_NONE && f->code->insns[reader].is_store && use != f->code->insns[reader].address_use;
 }
 
 static bool is_through(const TimeFunc *f, u32 insn, u32 pointer) {

@@ -137,18 +137,24 @@ static bool inserts_over(const TimeFunc *f, u32 insn, u32 value, u32 mask) {
     return (~inserted & ~mask) == 0;
 }
 
+u32 time_only_reader(const TimeFunc *f, u32 insn, u32 *use) {
+    enum { SEEN = 1024 };  // a block may be as long as the program
+    const FlowInsn *in = &f->code->insns[insn];
+    u32 value = in->defs == 1 ? f->code->operands[in->operands].id : WL_NONE, block = f->cfg->block_of[insn];
+    if (value == WL_NONE || !time_is_single(f, value)) return WL_NONE;
+    for (u32 i = insn + 1; i < f->code->insn_count && i < insn + SEEN && f->cfg->block_of[i] == block; i++)
+        for (*use = 0; *use < f->code->insns[i].uses; ++*use)
+            if (time_uses(f, i)[*use].kind == FLOW_VALUE && time_uses(f, i)[*use].id == value) return i;
+    return WL_NONE;
+}
+
 // A mask of what is masked by those who insert into it: `x & 31` below `y << 5`, which is one LOP3 with the shift.
 static bool is_masked_later(const TimeFunc *f, u32 insn) {
-    enum { SEEN = 64 };
-    const FlowInsn *in = &f->code->insns[insn];
     const FlowOperand *mask = &time_uses(f, insn)[1];
-    u32 value = f->code->operands[in->operands].id, block = f->cfg->block_of[insn];
-    if (time_bits(f, insn, 0) != 32 || mask->kind != FLOW_IMMEDIATE || f->use_count[value] != 1) return false;
-    for (u32 i = insn + 1; i < f->code->insn_count && i < insn + SEEN && f->cfg->block_of[i] == block; i++)
-        for (u32 k = 0; k < f->code->insns[i].uses; k++)
-            if (time_uses(f, i)[k].kind == FLOW_VALUE && time_uses(f, i)[k].id == value)
-                return k == 1 && inserts_over(f, i, value, (u32)mask->value);
-    return false;
+    if (time_bits(f, insn, 0) != 32 || mask->kind != FLOW_IMMEDIATE) return false;
+    u32 use, reader = time_only_reader(f, insn, &use);
+    return reader != WL_NONE && use == 1 &&
+           inserts_over(f, reader, f->code->operands[f->code->insns[insn].operands].id, (u32)mask->value);
 }
 
 // The upper word of 64 bits.

@@ -311,6 +311,9 @@ WL_MUST_USE Status time_select(TimeFunc *f);
 u32 time_look_through(const TimeFunc *f, u32 value, u32 at, i64 *number);
 // Whether `value` as instruction `from` read it is what instruction `to`, behind it, would read.
 bool time_is_same(const TimeFunc *f, u32 value, u32 from, u32 to);
+// The only instruction that reads what this one makes, where it is behind it in its block, and which of its uses that
+// is. WL_NONE: there are several, or it is elsewhere or far.
+u32 time_only_reader(const TimeFunc *f, u32 insn, u32 *use);
 
 // time_code_repeat.c
 WL_MUST_USE Status time_repeat(TimeFunc *f);
