@@ -79,8 +79,17 @@ TEST(a_turn_that_may_go_around_a_division_has_its_own_reciprocal) {
                      2);
 }
 
+TEST(the_sine_of_a_number_is_no_division_by_it) {
+    assert_int_equal(count_reciprocals("mov.b32 %r30, 7; mov.b32 %r31, 7; sin.approx.f32 %r32, %r31; div.u32 %r12, "
+                                       "%r10, %r30; red.global.add.u32 [%d3+12], %r12; st.global.b32 [%d3+16], %r32;"),
+                     2);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(reciprocals_of_what_does_not_change_stand_before_the_loop),
-                                       cmocka_unit_test(a_turn_that_may_go_around_a_division_has_its_own_reciprocal)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reciprocals_of_what_does_not_change_stand_before_the_loop),
+        cmocka_unit_test(a_turn_that_may_go_around_a_division_has_its_own_reciprocal),
+        cmocka_unit_test(the_sine_of_a_number_is_no_division_by_it),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
