@@ -2,9 +2,9 @@
 // The loop over quanta: CTAs are started, SMs run, the memory system serves what they asked for, all in a fixed order.
 //
 // A quantum is shorter than the least latency of the memory system, so what an SM asks for in it is not answered in it.
-// With several threads it is two windows: what is asked for in a window is served while the SMs are in the next one,
-// and is there in time for the one after that. With one thread the SMs run through, which is kinder to the host's
-// caches; the results are the same.
+// With several threads it is two halves: what is asked for in one is served while the SMs are in the next one, and is
+// there in time for the one after that. With one thread the SMs run through, which is kinder to the host's caches; the
+// results are the same.
 #include "sim/time/machine.h"
 
 #include <assert.h>
@@ -215,8 +215,8 @@ Status machine_catch_up(TimeMachine *m) {
     return memory_serve(m, m->side);
 }
 
-void machine_take_replies(TimeMachine *m, Sm *sm) {
-    Inbox *inbox = &m->inbox[m->side][sm->id];
+void machine_take_replies(TimeMachine *m, Sm *sm, u32 side) {
+    Inbox *inbox = &m->inbox[side][sm->id];
     for (u32 i = 0; i < inbox->replies.len; i++) sm_receive(sm, &inbox->replies.data[i]);
     inbox->replies.len = 0;
     inbox->first = NEVER;
@@ -240,31 +240,33 @@ static void choose_active(TimeMachine *m) {
     }
 }
 
-// SMs from now to `until`; what they asked for becomes what is pending.
-static Status run_window(TimeMachine *m, u64 stops, u64 until, bool first, Diag *diag) {
-    TRY(window_run(m, stops, until, first, diag));
-    for (u32 i = 0; i < m->active_count; i++) {
-        Sm *sm = &m->sms[m->active[i]];
-        Requests sent = sm->out;
-        sm->out = sm->sent;
-        sm->sent = sent;
-        if (sent.len) m->senders[m->sender_count++] = m->active[i];
+void machine_choose_late(TimeMachine *m, u64 now, u32 side) {
+    for (u32 i = bitset_next(&m->awake, 0); i != WL_NONE; i = bitset_next(&m->awake, i + 1)) {
+        if (bitset_has(&m->ran, i) || !m->inbox[side][i].replies.len) continue;
+        m->active[m->active_count++] = i;
+        m->sms[i].now = now;
+        bitset_add(&m->ran, i);
     }
-    m->pending = true;
-    m->given = false;
-    m->sent_from = m->now;
-    m->sent_until = m->now = until;
-    m->side = !m->side;
-    return m->behind ? STATUS_OK : machine_catch_up(m);
+}
+
+void machine_send(TimeMachine *m, u64 from, u64 until, bool first_half) {
+    for (u32 i = bitset_next(&m->ran, 0); i != WL_NONE; i = bitset_next(&m->ran, i + 1)) {
+        Requests *asked = first_half ? &m->sms[i].asked : &m->sms[i].out, sent = *asked;
+        *asked = m->sms[i].sent;
+        m->sms[i].sent = sent;
+        if (sent.len) m->senders[m->sender_count++] = i;
+    }
+    m->sent_from = from;
+    m->sent_until = until;
 }
 
 static Status run_quantum(TimeMachine *m, u64 until, Diag *diag) {
     u64 middle = m->now / m->quantum * m->quantum + m->quantum / 2;
-    for (bool first = true; m->now < until; first = false) {
-        u64 stops = m->now < middle && middle < until ? middle : until;
-        if (!first) choose_active(m);
-        TRY(run_window(m, stops, m->behind ? stops : until, first, diag));
-    }
+    TRY(window_run(m, m->now < middle && middle < until ? middle : until, until, diag));
+    m->pending = true;
+    m->given = false;
+    m->now = until;
+    if (!m->behind) TRY(machine_catch_up(m));
     for (u32 i = 0; i < m->active_count; i++)
         if (m->sms[m->active[i]].stuck_warps) return front_try_again(m, m->now, diag);
     return STATUS_OK;

@@ -35,15 +35,15 @@ struct TimeMachine {
     u32 active_count;
     Bitset awake;  // SMs that may have something to do: all others have not
     Bitset ran;    // ... that have been active since CTAs were collected
-    u32 *senders;  // SMs that have asked for something in the window [sent_from, sent_until), by number
+    u32 *senders;  // SMs that have asked for something in [sent_from, sent_until), by number
     u32 sender_count;
     StartQueue *starting;  // of each worker, for dispatch_start()
     u32 homes;             // SMs that have been dealt out to the workers
     bool given;            // SMs may have been given CTAs that they have not started
     Window *window;
     MemSys *memsys;
-    bool behind;   // the memory system serves a window while the SMs are in the next one
-    bool pending;  // what the SMs sent in the window [sent_from, sent_until) is not served yet
+    bool behind;   // the memory system serves half a window while the SMs are in the next one
+    bool pending;  // what the SMs sent in [sent_from, sent_until) is not served yet
     u64 sent_from, sent_until;
     Requests requests;  // of a window, sorted
     u32 *order;         // counting sort of requests by cycle
@@ -89,15 +89,20 @@ void machine_abandon(TimeMachine *machine);  // everything under way is given up
 void machine_pay(TimeMachine *machine);      // what is owed passes, when nothing is under way
 
 WL_MUST_USE Status machine_catch_up(TimeMachine *machine);  // the memory system comes up to the SMs
-void machine_take_replies(TimeMachine *machine, Sm *sm);
+void machine_take_replies(TimeMachine *machine, Sm *sm, u32 side);
+// What SMs have asked for in [from, until) is to be served; of the first half: what they have kept apart.
+void machine_send(TimeMachine *m, u64 from, u64 until, bool first_half);
+// SMs that have nothing to do but to take replies of inbox[side] become active.
+void machine_choose_late(TimeMachine *m, u64 now, u32 side);
 // Serves what is pending; replies go to inbox[side].
 WL_MUST_USE Status memory_serve(TimeMachine *machine, u32 side);
 
-// window.c: SMs from `now` to `until`. The front serves those that stop before `stops` first; and, when it tops up,
-// executes further before for warps that will need it soon. What is pending is served meanwhile.
+// window.c: SMs from `now` to `until`. The front executes further for warps that will need it soon, then serves those
+// that stop before `stops`, then the others. With `behind`, what is pending is served meanwhile, and what SMs ask for
+// up to `stops`; the rest is sent.
 WL_MUST_USE Status window_create(TimeMachine *machine);
 void window_destroy(Window *window);
-WL_MUST_USE Status window_run(TimeMachine *m, u64 stops, u64 until, bool tops_up, Diag *diag);
+WL_MUST_USE Status window_run(TimeMachine *m, u64 stops, u64 until, Diag *diag);
 
 // front.c: executes further for warps whose trace is used up, or nearly. Sm.moved: it has executed something.
 typedef enum FrontWay {

@@ -464,7 +464,8 @@ typedef struct Sm {
     SpunWord spun[SPUN_WORDS];
     u64 barrier_free;  // when the SM can note another arrival at a barrier
     Requests out;      // sorted by cycle
-    Requests sent;     // those of the window before, for the memory system
+    Requests asked;    // those up to the middle of a window that the SM has passed
+    Requests sent;     // those that the memory system has yet to serve
     Replies replies;   // that have not arrived
     FrontFill fill;
     Exec *failed;  // ahead of its turn: how; NULL: not

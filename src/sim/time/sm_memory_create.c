@@ -96,7 +96,7 @@ void sm_flush(Sm *sm) {
 void memory_abandon(Sm *sm) {
     pipe_clear(&sm->lsu);
     pipe_clear(&sm->tex);
-    sm->tickets.len = sm->free_tickets.len = sm->out.len = sm->sent.len = 0;
+    sm->tickets.len = sm->free_tickets.len = sm->out.len = sm->asked.len = sm->sent.len = 0;
     sm->writes = sm->same_word = 0;
     replies_clear(sm);
     stores_clear(sm);
@@ -128,5 +128,6 @@ void memory_free_sm(Sm *sm) {
     vec_free(&sm->free_tickets);
     vec_free(&sm->waiters);
     vec_free(&sm->out);
+    vec_free(&sm->asked);
     vec_free(&sm->sent);
 }
