@@ -63,19 +63,19 @@ static Status emit_question(const Entry *e, bool distance) {
     return emit_branch(e, value);
 }
 
-static u32 control_of(const TimeFunc *f, u32 begin, u32 end, FlowArith arith) {
+static u32 find_compare(const TimeFunc *f, u32 begin, u32 end) {
     for (u32 i = begin; i < end; i++)
-        if (f->loop_control[i] && f->code->insns[i].arith == arith) return i;
+        if (f->loop_control[i] && (f->code->insns[i].arith == FLOW_COMPARE || time_compares_reals(f, i))) return i;
     return WL_NONE;
 }
 
 Status time_emit_entry(TimeFunc *f, u32 begin, u32 end) {
     Entry e = {f, begin};
-    u32 compare = control_of(f, begin, end, FLOW_COMPARE), flag = WL_NONE, limit = WL_NONE;
+    u32 compare = find_compare(f, begin, end), flag = WL_NONE, limit = WL_NONE;
     if (compare == WL_NONE) return STATUS_OK;
     const FlowInsn *in = &f->code->insns[compare];
     const FlowOperand *bound = &f->code->operands[in->operands + in->defs + 1];
-    bool number = bound->kind == FLOW_IMMEDIATE, distance = !number || bound->value != 0;
+    bool number = bound->kind == FLOW_IMMEDIATE || bound->kind == FLOW_OTHER, distance = !number || bound->value != 0;
     bool parts = bitset_has(&f->divergence->branches, end - 1);
     if (in->compare == FLOW_NOT_EQUAL || in->compare == FLOW_EQUAL) TRY(emit_question(&e, false));
     TRY(emit_meeting(&e, parts));

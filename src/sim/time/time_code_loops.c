@@ -110,6 +110,11 @@ static bool counts_to_bound(const Body *b, const FlowOperand *counter, const Flo
     return is_counted(b, counter) && is_fixed(b, bound);
 }
 
+// A counter of floating point, which is added to in each turn all the same.
+static bool is_real_step(const Body *b, u32 i) {
+    return time_adds_real(b->f, i) && !is_in_side(b, i) && is_only_definition(b, operands_of(b, i)->id);
+}
+
 // The comparison that the loop's branch asks, of something that is increased in the loop with what is not changed
 // there.
 static u32 counting_compare(const Body *b) {
@@ -118,8 +123,9 @@ static u32 counting_compare(const Body *b) {
     bitset_clear(&b->f->counted);
     for (u32 i = b->first; i <= b->last; i++) {
         const FlowOperand *o = operands_of(b, i);
-        if (is_increment(b, i)) bitset_add(&b->f->counted, o[0].id);
-        if (insn_at(b, i)->arith == FLOW_COMPARE && o[0].id == branch->guard)
+        if (is_increment(b, i) || is_real_step(b, i)) bitset_add(&b->f->counted, o[0].id);
+        bool compares = insn_at(b, i)->arith == FLOW_COMPARE || time_compares_reals(b->f, i);
+        if (compares && o[0].id == branch->guard)
             compare = !is_in_side(b, i) && (counts_to_bound(b, &o[1], &o[2]) || counts_to_bound(b, &o[2], &o[1]))
                           ? i
                           : WL_NONE;

@@ -449,6 +449,18 @@ static inline u32 time_region_end(const TimeFunc *f, const TimeBlock *block) {
 }
 
 static inline u32 time_op(const TimeFunc *f, u32 insn) { return time_form(f, insn)->op; }
+// x = x + number, or x - number, of floating point.
+static inline bool time_adds_real(const TimeFunc *f, u32 insn) {
+    const FlowInsn *in = &f->code->insns[insn];
+    const FlowOperand *o = f->code->operands + in->operands;
+    u32 op = time_op(f, insn);
+    return (op == OP_ADD_F || op == OP_ADD_F64 || op == OP_SUB_F || op == OP_SUB_F64) && in->guard == WL_NONE &&
+           o[1].kind == FLOW_VALUE && o[1].id == o[0].id && o[2].kind == FLOW_OTHER;
+}
+static inline bool time_compares_reals(const TimeFunc *f, u32 insn) {
+    u32 op = time_op(f, insn);
+    return (op == OP_SETP_F || op == OP_SETP_F64) && f->code->insns[insn].uses == 2;
+}
 static inline u32 time_bits(const TimeFunc *f, u32 insn, u32 which) {  // of a type of the form
     const Form *form = time_form(f, insn);
     return which < form->type_count ? ptx_types[form->types[which]].bits : 0;
