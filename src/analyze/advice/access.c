@@ -7,6 +7,7 @@
 #include <string.h>
 
 enum { WARP = 32, SECTOR = 32, LINE = 128, BANKS = 32, BANK_BYTES = 4 };
+enum { AHEAD_NODES = 64 };  // that an address is made of within a loop
 
 typedef struct AccessMetrics {
     MetricId requests, amount, conflicts;  // conflicts: METRIC_COUNT: none
@@ -463,6 +464,59 @@ bool access_same_address(const CasePart *part, const CaseAccess *a, const CaseAc
     for (u32 i = 0; i < f->term_count; i++)
         if (!same_term(&affine->terms[f->terms + i], &affine->terms[g->terms + i])) return false;
     return true;
+}
+
+// Values that what turns of a loop go on by is made of, each looked at once.
+typedef struct Ahead {
+    const CasePart *part;
+    u32 loop, count;
+    u32 nodes[AHEAD_NODES];
+} Ahead;
+
+static bool goes_ahead(Ahead *x, u32 node) {
+    const FlowResults *flow = &x->part->view->flow;
+    const Chains *chains = flow->chains;
+    if (node == WL_NONE || !flow_loop_has(flow->loops, x->loop, chains->nodes[node].block)) return true;
+    for (u32 i = 0; i < x->count; i++)
+        if (x->nodes[i] == node) return true;
+    if (x->count == AHEAD_NODES) return false;
+    x->nodes[x->count++] = node;
+    const ChainNode *n = &chains->nodes[node];
+    if (n->insn == WL_NONE) {  // elsewhere than at the header ways meet, which may be data's
+        bool all = n->block == flow->loops->loops[x->loop].header;
+        for (u32 i = 0; all && i < n->arg_count; i++) all = goes_ahead(x, chains->args[n->args + i]);
+        return all;
+    }
+    const FlowInsn *in = case_insn(x->part, n->insn);
+    if (case_access(x->part, n->insn) || !(x->part->insns[n->insn].traits & TRAIT_ARITHMETIC)) return false;
+    if (in->guard != WL_NONE && !goes_ahead(x, chains->of_guard[n->insn])) return false;
+    for (u32 u = 0; u < in->uses; u++)
+        if (!goes_ahead(x, chains->of_operand[in->operands + in->defs + u])) return false;
+    return true;
+}
+
+bool access_goes_ahead(const CasePart *part, const CaseAccess *a, u32 loop) {
+    const FlowResults *flow = &part->view->flow;
+    const FlowInsn *in = case_insn(part, a->pc);
+    i64 step;
+    if (a->affine && affine_step(flow->affine, a->affine->form, loop, &step) != AFFINE_STRIDE_UNKNOWN) return true;
+    if (in->address_use == 0xff) return false;
+    Ahead x = {.part = part, .loop = loop};
+    return goes_ahead(&x, flow->chains->of_operand[in->operands + in->defs + in->address_use]);
+}
+
+u32 access_repeats(const CasePart *part, const CaseAccess *a, u32 loop) {
+    i64 step, apart;
+    u32 turns = 0;
+    if (!a->affine || affine_step(part->view->flow.affine, a->affine->form, loop, &step) != AFFINE_STRIDE_CONSTANT)
+        return 0;
+    for (u32 i = 0; step && i < part->access_count; i++) {
+        const CaseAccess *b = &part->accesses[i];
+        if (!b->load || b->atomic || part->insns[b->pc].loop != loop || !access_distance(part, a, b, &apart)) continue;
+        i64 before = apart / step;  // turns
+        if (before > 0 && apart % step == 0 && before <= UINT32_MAX && (!turns || before < turns)) turns = (u32)before;
+    }
+    return turns;
 }
 
 bool access_is_carried(const CasePart *part, const CaseAccess *a, u32 loop) {

@@ -245,6 +245,10 @@ bool access_same_array(const CasePart *part, const CaseAccess *a, const CaseAcce
 // The distance in bytes from `a` to `b`, accesses of one kind and array, where it is constant.
 bool access_distance(const CasePart *part, const CaseAccess *a, const CaseAccess *b, i64 *bytes);
 bool access_same_address(const CasePart *part, const CaseAccess *a, const CaseAccess *b);
+// Whether the address is known turns before, as it needs nothing that is loaded in the loop.
+bool access_goes_ahead(const CasePart *part, const CaseAccess *a, u32 loop);
+// Turns of the loop after which a load has the word that another one of the loop had; 0: none is known to.
+u32 access_repeats(const CasePart *part, const CaseAccess *a, u32 loop);
 // A word that each turn of the loop loads and stores: the next turn cannot have it before.
 bool access_is_carried(const CasePart *part, const CaseAccess *a, u32 loop);
 // Whether something in the function writes to the array that `a` starts from. Errs towards true.
@@ -331,6 +335,8 @@ bool loop_goes_on(const CasePart *part,
                   u32 loop);  // it is executed, does not spin, and is not known to end after one turn
 // Turns of the source's loop that the compiler made one turn of; 1: it did not, or it is not seen. unrolled.c
 u32 loop_copies(const CasePart *part, u32 loop);
+// Turns of a loop of PTX that the assembler made one of: its branch is issued once for them, or never. unrolled.c
+u32 loop_assembled(const CasePart *part, u32 loop);
 // Of so many turns, each with so many loads of global memory, those whose loads the compiler starts together; in loops
 // in which no ways meet. unrolled.c
 f64 loop_turns_together(f64 loads, f64 turns);

@@ -5,7 +5,7 @@
 
 #include "analyze/advice/rule.h"
 
-enum { MOST_STEP = 1024 /* of a counter of turns; larger ones are pitches */ };
+enum { MOST_STEP = 1024 /* of a counter of turns; larger ones are pitches */, MOST_ASSEMBLED = 64 };
 
 // The constant that the counter goes on by; 0: there is none.
 static i64 step_of_counter(const CasePart *part, u32 loop, u32 compare) {
@@ -41,15 +41,34 @@ static bool may_be_copies(const CasePart *part, u32 a, u32 b) {
     return x->is_load == y->is_load && x->unit == y->unit && x->space == y->space && (!known || same_line(part, a, b));
 }
 
+static i64 count_alike(const CasePart *part, u32 loop, u32 pc) {
+    i64 alike = 0;
+    for (u32 other = 0; other < part->view->insn_count; other++)
+        alike += part->insns[other].loop == loop && may_be_copies(part, pc, other);
+    return alike;
+}
+
 // Whether each turn has as many copies of some load, or operation of floating point.
 static bool has_copies(const CasePart *part, u32 loop, i64 copies) {
     for (u32 pc = 0; pc < part->view->insn_count; pc++) {
         const FlowInsn *in = case_insn(part, pc);
-        i64 alike = 0;
         if (part->insns[pc].loop != loop || (!in->is_load && in->unit != UNIT_XU && in->unit != UNIT_FMA)) continue;
-        for (u32 other = 0; other < part->view->insn_count; other++)
-            alike += part->insns[other].loop == loop && may_be_copies(part, pc, other);
+        i64 alike = count_alike(part, loop, pc);
         if (alike >= copies && alike % copies == 0) return true;
+    }
+    return false;
+}
+
+// Whether a load that is another one in each turn has fewer copies: of turns that are one each has its own.
+static bool has_single(const CasePart *part, u32 loop, i64 copies) {
+    i64 step;
+    for (u32 i = 0; i < part->access_count; i++) {
+        const CaseAccess *a = &part->accesses[i];
+        if (!a->load || part->insns[a->pc].loop != loop) continue;
+        bool stays = a->affine &&
+                     affine_step(part->view->flow.affine, a->affine->form, loop, &step) == AFFINE_STRIDE_CONSTANT &&
+                     !step;
+        if (!stays && count_alike(part, loop, a->pc) < copies) return true;
     }
     return false;
 }
@@ -92,10 +111,30 @@ u32 loop_copies(const CasePart *part, u32 loop) {
     for (u32 i = 0; i < l->latch_count; i++) {
         u32 compare = compare_of_latch(part, loop, i);
         i64 step = compare == WL_NONE ? 0 : step_of_counter(part, loop, compare);
-        if (step > 1 && step <= MOST_STEP && has_copies(part, loop, step)) return (u32)step;
-        if (step > 1) return copies_of_place(part, loop);
+        if (step <= 1) continue;
+        u32 copies = step <= MOST_STEP && has_copies(part, loop, step) ? (u32)step : copies_of_place(part, loop);
+        return has_single(part, loop, copies) ? 1 : copies;
     }
     return 1;
+}
+
+// How often the branches back are issued each time that they are executed.
+static f64 steps_of_latch(const CasePart *part, u32 loop) {
+    const FlowResults *flow = &part->view->flow;
+    const FlowLoop *l = &flow->loops->loops[loop];
+    f64 executed = 0, issued = 0;
+    for (u32 i = 0; i < l->latch_count; i++) {
+        const FlowBlock *b = &flow->cfg->blocks[flow->loops->members[l->latches + i]];
+        const CaseInsn *branch = &part->insns[b->first + b->count - 1];
+        executed += branch->executed;
+        issued += branch->issued;
+    }
+    return executed > 0 ? issued / executed : 1;
+}
+
+u32 loop_assembled(const CasePart *part, u32 loop) {
+    f64 steps = part->view->kind == VIEW_PTX ? steps_of_latch(part, loop) : 1;
+    return steps * MOST_ASSEMBLED > 1 ? (u32)fmax(1 / steps + 0.5, 1) : MOST_ASSEMBLED;
 }
 
 // Of a long sequence ptxas starts no more loads ahead than some eight, and as many again as have arrived: of 70

@@ -46,6 +46,38 @@ static void loops_that_are_unrolled_gain_less(void **state) {
     assert_float_equal(unrolled(SUM_UP_TO(FOUR_LOADS(0) FOUR_LOADS(4) FOUR_LOADS(8) FOUR_LOADS(12), "16")), 0, 0);
 }
 
+// What a turn loads is at a place that `place` makes of the counter, %r8, in bytes from %rd3: %r9.
+#define PLACED(place)                                                                          \
+    BEGIN "mov.u32 %r8, 0; turn:\n" place "cvt.s64.s32 %rd5, %r9; add.s64 %rd6, %rd3, %rd5;\n" \
+          "ld.global.u32 %r10, [%rd6]; add.s32 %r11, %r11, %r10; add.s32 %r8, %r8, 1;\n"       \
+          "setp.lt.s32 %p2, %r8, %r5; @%p2 bra turn; st.global.u32 [%rd2], %r11; ret;"
+
+// Where the next turn loads is known before, however it is computed, unless what was loaded says it, or ways that data
+// may choose.
+static void places_are_known_turns_before(void **state) {
+    (void)state;
+    assert_float_equal(unrolled(PLACED("shl.b32 %r9, %r8, 12;")), 3.0 / 4, 0.01);
+    assert_float_equal(unrolled(PLACED("shr.s32 %r9, %r8, 3; min.s32 %r9, %r9, 77; max.s32 %r9, %r9, %r4;\n"
+                                       "shl.b32 %r9, %r9, 12; xor.b32 %r9, %r9, %r4;")),
+                       3.0 / 4, 0.01);
+    assert_float_equal(unrolled(PLACED("xor.b32 %r9, %r10, %r8;")), 0, 0);
+    assert_float_equal(
+        unrolled(PLACED("mov.u32 %r9, %r4; setp.lt.s32 %p3, %r11, 5; @%p3 bra way; shl.b32 %r9, %r8, 2;\n"
+                        "way:\n")),
+        0, 0);
+}
+
+// Sums over eight words of shared memory; each turn is `step` bytes farther.
+#define SHARED_LOAD(n) "ld.shared.u32 %r1" #n ", [%r9+4*" #n "]; add.s32 %r8, %r8, %r1" #n ";\n"
+#define EIGHT_SHARED \
+    SHARED_LOAD(0)   \
+    SHARED_LOAD(1)   \
+    SHARED_LOAD(2) SHARED_LOAD(3) SHARED_LOAD(4) SHARED_LOAD(5) SHARED_LOAD(6) SHARED_LOAD(7)
+#define WINDOW(step)                                            \
+    BEGIN "mov.u32 %r9, tile; turn:\n" ONE_LOAD(0) EIGHT_SHARED \
+        "add.s64 %rd3, %rd3, 4096;\n"                           \
+        "add.s32 %r9, %r9, " step "; setp.lt.s32 %p2, %r9, %r5; @%p2 bra turn; st.global.u32 [%rd2], %r8; ret;"
+
 #define STEPPING(step)                                            \
     BEGIN "mov.u32 %r8, 0; turn:\n" ONE_LOAD(                     \
         0) "add.s64 %rd3, %rd3, " step "; add.s32 %r8, %r8, 1;\n" \
@@ -71,8 +103,24 @@ static void pointers_go_on_once_for_all_turns(void **state) {
     assert_float_equal(issues_saved(STEPPING("4096")) / issues_saved(STEPPING("%rd2")), 4.0 / 3, 0.01);
 }
 
+// Of eight words seven are those of the turn before: four turns that are one load eleven, not 32.
+static void words_of_a_window_are_loaded_once(void **state) {
+    (void)state;
+    f64 apart = issues_saved(WINDOW("32")), overlapping = issues_saved(WINDOW("4"));
+    assert_float_equal(overlapping - apart, 100 * (7 * 3.0 / 4), 1);
+}
+
+// A counter of bytes goes on by four here, and there are eight loads alike, but one more that has no copies.
+static void a_load_without_copies_says_that_turns_are_single(void **state) {
+    (void)state;
+    assert_float_equal(unrolled(WINDOW("4")), 3.0 / 4, 0.01);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(loops_that_are_unrolled_gain_less),
+                                       cmocka_unit_test(places_are_known_turns_before),
+                                       cmocka_unit_test(words_of_a_window_are_loaded_once),
+                                       cmocka_unit_test(a_load_without_copies_says_that_turns_are_single),
                                        cmocka_unit_test(pointers_go_on_once_for_all_turns)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -130,10 +130,8 @@ static void free_loads(Hit *hit, const CasePart *part, const CaseAccess *store) 
     }
     for (u32 i = 0; i < part->access_count; i++) {
         const CaseAccess *a = &part->accesses[i];
-        i64 step;
         bool waits_behind = is_plain_load(a) && of_one_memory(store, a) && part->insns[a->pc].loop == loop;
-        if (!waits_behind || repeated_in_loop(part, a) > 0 || !a->affine) continue;
-        if (affine_step(part->view->flow.affine, a->affine->form, loop, &step) == AFFINE_STRIDE_UNKNOWN) continue;
+        if (!waits_behind || repeated_in_loop(part, a) > 0 || !access_goes_ahead(part, a, loop)) continue;
         f64 gone = 1 - 1 / (access_is_global(a) ? turns : UNROLLED);
         hit_blamed(hit, part, a->pc, LOAD_WAITS & ~STALL_BIT(BARRIER), gone);
         hit_edit(hit, EDIT_UNROLLED, part, loop_header_pc(part, loop), 1);

@@ -124,10 +124,8 @@ void rule_spills(AdviceCase *c) {
 static void overlap_loads(Hit *hit, const CasePart *part, u32 loop, f64 trips) {
     for (u32 i = 0; i < part->access_count && trips > 1; i++) {
         const CaseAccess *a = &part->accesses[i];
-        i64 step;
-        bool ahead =
-            a->affine && affine_step(part->view->flow.affine, a->affine->form, loop, &step) != AFFINE_STRIDE_UNKNOWN;
-        if (a->load && !a->atomic && access_is_global(a) && part->insns[a->pc].loop == loop && ahead)
+        bool ahead = a->load && !a->atomic && access_is_global(a) && access_goes_ahead(part, a, loop);
+        if (ahead && part->insns[a->pc].loop == loop)
             hit_blamed(hit, part, a->pc, STALL_BIT(LONG_SCOREBOARD), 1 - 1 / trips);
     }
 }

@@ -10,13 +10,6 @@ enum {
 };
 #define RESULTS (STALL_BIT(WAIT) | STALL_BIT(LONG_SCOREBOARD) | STALL_BIT(SHORT_SCOREBOARD) | STALL_BIT(BARRIER))
 
-// An address that does not depend on what the loop loads.
-static bool runs_ahead(const CasePart *part, const CaseAccess *a, u32 loop) {
-    const Affine *affine = part->view->flow.affine;
-    i64 step;
-    return a->affine && affine_step(affine, a->affine->form, loop, &step) != AFFINE_STRIDE_UNKNOWN;
-}
-
 // Stores through a pointer may hit what is loaded: the compiler keeps later loads behind them, who unrolls by hand need
 // not.
 static bool has_stores(const CasePart *part, u32 loop, bool shared) {
@@ -180,6 +173,16 @@ static f64 loads_of_turn(const CasePart *part, u32 loop) {
     return loads;
 }
 
+// What another load of the loop had turns before is loaded once for all turns that are one.
+static void share_loads(Hit *hit, const CasePart *part, u32 loop, u32 times) {
+    for (u32 i = 0; i < part->access_count; i++) {
+        const CaseAccess *a = &part->accesses[i];
+        if (!a->load || a->atomic || part->insns[a->pc].loop != loop) continue;
+        u32 turns = has_stores(part, loop, access_is_shared(a)) ? 0 : access_repeats(part, a, loop);
+        if (turns && turns < times) hit_unissue(hit, part, a->pc, 1 - (f64)turns / times);
+    }
+}
+
 static u32 add_loads(Hit *hit, const CasePart *part, u32 loop, u32 copies, u32 times, bool *by_hand) {
     bool stores[2] = {has_stores(part, loop, false), has_stores(part, loop, true)};
     f64 together = loop_turns_together(loads_of_turn(part, loop), times);
@@ -188,7 +191,7 @@ static u32 add_loads(Hit *hit, const CasePart *part, u32 loop, u32 copies, u32 t
     for (u32 i = 0; i < part->access_count; i++) {
         const CaseAccess *a = &part->accesses[i];
         bool kept_back = stores[access_is_shared(a)] && !(part->insns[a->pc].traits & TRAIT_READ_ONLY);
-        if (!a->load || a->atomic || part->insns[a->pc].loop != loop || !runs_ahead(part, a, loop)) continue;
+        if (!a->load || a->atomic || part->insns[a->pc].loop != loop || !access_goes_ahead(part, a, loop)) continue;
         if (access_is_carried(part, a, loop) || (kept_back && only_such_stores(part, loop, access_is_shared(a))))
             continue;
         f64 gone = access_is_global(a) ? case_part_together(hit->c, copies, together) : 1 - 1.0 / times;
@@ -208,14 +211,16 @@ static void add_results(Hit *hit, const CasePart *part, u32 loop) {
 
 static void look_at(AdviceCase *c, const CasePart *part, u32 loop) {
     const CaseLoop *l = &part->loops[loop];
-    u32 copies = 2 * l->insns > MOST_INSNS ? MOST_TIMES : loop_copies(part, loop), times = times_of(l, copies),
-        header = loop_line_pc(part, loop);
+    u32 copies = loop_copies(part, loop) * loop_assembled(part, loop), header = loop_line_pc(part, loop);
+    if (2 * l->insns > MOST_INSNS) copies = MOST_TIMES;
+    u32 times = times_of(l, copies);
     u32 whole = turns_of_whole(part, loop);
     if (times < 2) return;
     f64 fraction = 1 - 1.0 / times;
     Hit *hit = hit_begin(c);
     bool by_hand = false;
     u32 loads = add_loads(hit, part, loop, copies, times, &by_hand);
+    share_loads(hit, part, loop, whole ? whole : times);
     add_results(hit, part, loop);
     hit->change.hidden *= fraction;
     if (whole)

@@ -17,12 +17,6 @@ static bool is_shared_store(const CasePart *part, u32 pc, u32 from) {
 
 static bool goes_to_shared(const CasePart *part, u32 pc) { return insn_feeds(part, pc, 1, is_shared_store); }
 
-// Its address needs nothing that is loaded in the loop.
-static bool known_ahead(const CasePart *part, const CaseAccess *a, u32 loop) {
-    i64 step;
-    return a->affine && affine_step(part->view->flow.affine, a->affine->form, loop, &step) != AFFINE_STRIDE_UNKNOWN;
-}
-
 // What a turn takes over from the one before, be it through arithmetic; it must not wait for what is loaded in it.
 typedef struct Carried {
     const CasePart *part;
@@ -113,7 +107,7 @@ static void copy_ahead(AdviceCase *c, const CasePart *part, u32 loop) {
     for (u32 i = 0; i < part->access_count; i++) {
         const CaseAccess *a = &part->accesses[i];
         if (!is_candidate(part, a) || loop_with_barrier(part, a->pc) != loop || !goes_to_shared(part, a->pc)) continue;
-        if (!known_ahead(part, a, loop)) continue;
+        if (!access_goes_ahead(part, a, loop)) continue;
         f64 waits = hit_blamed(hit, part, a->pc, LOAD_WAITS, 1);
         if (part->view->flow.cfg->block_of[a->pc] != block) of_block = 0;
         block = part->view->flow.cfg->block_of[a->pc];
@@ -227,7 +221,7 @@ static void load_earlier(AdviceCase *c, const CasePart *part, u32 loop) {
         if (to_tile && a->bytes > WORD) continue;  // async-copy
         if (access_is_carried(part, a, loop)) continue;
         if (part->loops[loop].has_barrier && may_be_of_others(part, a, loop)) continue;
-        if (!known_ahead(part, a, loop) && !follows_list(part, a, loop)) continue;
+        if (!access_goes_ahead(part, a, loop) && !follows_list(part, a, loop)) continue;
         f64 waits = hit_blamed(hit, part, a->pc, LOAD_WAITS, 1);
         tile |= to_tile;
         already += waits * overlaps_already(part, loop, a->pc);
