@@ -285,6 +285,7 @@ static __attribute__((noinline)) void charge_parted_turn(Sm *sm, const Scheduler
 }
 
 void charge_in_vain(Sm *sm, const Scheduler *s, TimeWarp *w, u32 pc, u64 cycle) {
+    if (!SM_ACCOUNTS) return;
     if (has_parts(w, w->since)) return charge_any_turn(sm, s, w, pc, cycle, true);
     charge_some_turn(sm, s, w, pc, cycle, PARTS_NONE, true);
 }

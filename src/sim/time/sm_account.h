@@ -7,6 +7,11 @@
 
 #include "sim/time/machine.h"
 
+// 0: nothing is accounted for, so that bench/cost.sh can tell what that costs.
+#ifndef SM_ACCOUNTS
+#define SM_ACCOUNTS 1
+#endif
+
 static inline const TimeCode *code_of(const TimeWarp *w) { return w->code; }
 static inline Tally *tally_of(const Sm *sm, const TimeWarp *w) { return (Tally *)((u8 *)w->tallies + sm->tally_at); }
 static inline Scheduler *scheduler_of(Sm *sm, const TimeWarp *w) { return &sm->schedulers[w->sched]; }
@@ -31,7 +36,7 @@ void account_residents(Sm *sm, u64 cycle);
 // Of a warp's stalls since its last barrier, one is remembered, each as likely as the time from the end of the one
 // before it to its own is long. What it takes to get on after the barrier itself makes nobody late.
 static inline void note_delay(TimeWarp *w, u32 reason, u32 pc, u32 cause, u64 to) {
-    if (WL_UNLIKELY(to > w->delay_next)) account_delay(w, reason, pc, cause, to);
+    if (SM_ACCOUNTS && WL_UNLIKELY(to > w->delay_next)) account_delay(w, reason, pc, cause, to);
 }
 
 // What the scheduler issued since the warp's accounts were looked at last, as far as `cycles` have room for it.
@@ -59,7 +64,7 @@ static inline bool has_parts(const TimeWarp *w, u64 since) { return w->until[PAR
 
 // The warp stalls for another reason from `cycle` on.
 static inline void stall(Sm *sm, TimeWarp *w, u64 cycle, StallReason reason, u32 cause) {
-    if (cycle > w->since) account_stall(sm, w, cycle);
+    if (SM_ACCOUNTS && cycle > w->since) account_stall(sm, w, cycle);
     w->reason = (u8)reason;
     w->cause = cause;
 }
@@ -72,7 +77,7 @@ void charge_late_turn(Sm *sm, const Scheduler *s, TimeWarp *w, u32 pc, u64 cycle
 static inline __attribute__((always_inline)) void charge_issue(Sm *sm, const Scheduler *s, TimeWarp *w, Tally *tally,
                                                                u32 pc, u64 cycle) {
     u64 since = w->since;
-    if (cycle <= since) return;
+    if (!SM_ACCOUNTS || cycle <= since) return;
     bool late = s->at[w->slot] != cycle || has_parts(w, since);
     if (late || WL_UNLIKELY(since < sm->sampled)) return charge_late_turn(sm, s, w, pc, cycle);
     u64 issued = s->issued - w->issued_before;
@@ -83,7 +88,7 @@ static inline __attribute__((always_inline)) void charge_issue(Sm *sm, const Sch
 
 // Cycles of a scheduler before `cycle` that did not issue; NULL: it had no warp.
 static inline void account_slots(Sm *sm, Scheduler *s, u64 cycle, const TimeWarp *w) {
-    if (cycle <= s->accounted) return;
+    if (!SM_ACCOUNTS || cycle <= s->accounted) return;
     u64 cycles = cycle - s->accounted;
     s->accounted = cycle;
     if (!w) return (void)(sm->counters[SMC_SLOTS_EMPTY] += cycles);
