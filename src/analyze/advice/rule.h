@@ -324,7 +324,10 @@ u32 launches_linked(const ProfileLaunch *launches, u32 count, u32 function, i64 
 f64 launch_on_stream(f64 own, f64 period);
 bool loop_has(const CasePart *part, u32 loop, u32 pc);
 bool loop_skips_ahead(const CasePart *part, u32 loop);  // CaseLoop.skips, or a loop around it does
-bool loop_spins(const CasePart *part, u32 loop);        // turns until others change a word; WL_NONE does not. spins.c
+// Whether a value (node of Chains) is the same in all turns of the loop, as far as at most so many instructions of
+// arithmetic say; what is no register is. spins.c
+bool node_stays(const CasePart *part, u32 loop, u32 node, u32 depth);
+bool loop_spins(const CasePart *part, u32 loop);  // turns until others change a word; WL_NONE does not. spins.c
 // Changes a word that such a loop asks for, or reads.
 bool access_is_spun_on(const CasePart *part, const CaseAccess *a);
 // A ticket: the loop around it goes on or ends by its result.

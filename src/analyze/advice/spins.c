@@ -12,8 +12,6 @@ enum {
     STEPS = 4 /* arithmetic from the word to the test */
 };
 
-static bool node_stays(const CasePart *part, u32 loop, u32 node, u32 depth);
-
 static bool insn_stays(const CasePart *part, u32 loop, u32 pc, u32 depth) {
     const FlowInsn *in = case_insn(part, pc);
     const Chains *chains = part->view->flow.chains;
@@ -23,8 +21,7 @@ static bool insn_stays(const CasePart *part, u32 loop, u32 pc, u32 depth) {
     return true;
 }
 
-// The same in all turns of the loop. What is no register is.
-static bool node_stays(const CasePart *part, u32 loop, u32 node, u32 depth) {
+bool node_stays(const CasePart *part, u32 loop, u32 node, u32 depth) {
     const FlowResults *flow = &part->view->flow;
     if (node == WL_NONE) return true;
     const ChainNode *n = &flow->chains->nodes[node];

@@ -188,8 +188,40 @@ static void the_wait_is_the_limit(void **state) {
     forget(&s);
 }
 
+// Made of a value that stays and the word, `made` into %r7.
+#define RETRY_WITH(made)                                                            \
+    BEGIN "ld.global.u32 %r6, [%rd3]; turn: mov.u32 %r8, %r6;" made                 \
+          "atom.global.cas.b32 %r6, [%rd3], %r8, %r7; setp.ne.s32 %p2, %r6, %r8;\n" \
+          "@%p2 bra turn; ret;"
+#define SUM_OF_REALS(add)                                                                                     \
+    BEGIN "cvt.rn.f32.s32 %f1, %r5; ld.global.u32 %r6, [%rd3]; turn: mov.b32 %f2, %r6; mov.u32 %r8, %r6;" add \
+          "mov.b32 %r7, %f3; atom.global.cas.b32 %r6, [%rd3], %r8, %r7;\n"                                    \
+          "setp.ne.s32 %p2, %r6, %r8; @%p2 bra turn; ret;"
+
+static void loops_that_the_gpu_has_an_atomic_for(void **state) {
+    (void)state;
+    assert_non_null(strstr(says("native-atomic", RETRY_WITH("add.s32 %r7, %r6, %r5;")), "Use atomicAdd in"));
+    assert_non_null(strstr(says("native-atomic", RETRY_WITH("xor.b32 %r7, %r5, %r6;")), "Use atomicAnd, "));
+    assert_non_null(
+        strstr(says("native-atomic", RETRY_WITH("max.s32 %r7, %r5, %r6;")), "Use atomicMin or atomicMax in"));
+    assert_non_null(strstr(says("native-atomic", SUM_OF_REALS("add.f32 %f3, %f2, %f1;")), "Use atomicAdd in"));
+    assert_non_null(strstr(says("native-atomic", SUM_OF_REALS("max.f32 %f3, %f2, %f1;")), "of the bits in place"));
+    // The word is left alone where it is as large already.
+    assert_non_null(strstr(says("native-atomic", BEGIN "ld.global.u32 %r6, [%rd3]; turn: setp.ge.s32 %p3, %r6, %r5;\n"
+                                                       "@%p3 bra out; mov.u32 %r8, %r6;\n"
+                                                       "atom.global.cas.b32 %r6, [%rd3], %r8, %r5;\n"
+                                                       "setp.ne.s32 %p2, %r6, %r8; @%p2 bra turn; out: ret;"),
+                           "Use atomicMin or atomicMax in"));
+    // There is no product, nor anything of the word alone; a list and a lock have nothing like it.
+    assert_string_equal(says("native-atomic", RETRY_WITH("mul.lo.s32 %r7, %r6, %r5;")), "");
+    assert_string_equal(says("native-atomic", RETRY_WITH("add.s32 %r7, %r6, %r6;")), "");
+    assert_string_equal(says("native-atomic", RETRY_WITH("st.global.u32 [%rd2], %r6; mov.u32 %r7, %r5;")), "");
+    assert_string_equal(says("native-atomic", BEGIN TAKE GIVE_BACK), "");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(loops_that_the_gpu_has_an_atomic_for),
         cmocka_unit_test(locks_are_told_from_other_exchanges),
         cmocka_unit_test(loops_that_spin_are_no_work),
         cmocka_unit_test(tickets_are_not_added_up),
