@@ -3,10 +3,12 @@
 // where the sum that moves the pointer on is two instructions (IADD3, IADD3.X) its words lie anywhere, and each turn
 // begins with two moves into a pair. ptxas 13.0 for sm_90, 198 loops of one pointer: 6 ways to begin, 11 kinds of
 // accesses, 3 ways to go on; these rules give the moves of 179 of them. Of 24 loops of programs that copy a word to
-// shared memory 10 have one move, 7 two.
+// shared memory 10 have one move, 7 two. Through a pointer that goes on by a register, 2 to 6 loads have two moves,
+// whichever of 10 ways it began, 7 and 8 one, and 9 to 24 none: the sum comes behind them all, into the same pair.
 #include "sim/time/time_lower.h"
 
 enum { ALIASES = 8, PAIR = 2, WORD = 4 /* bytes */ };
+enum { SOME = 7, MANY = 9 };  // accesses through a pointer of one move; of none
 
 // What the pointer is when the loop begins: a pair that one product and sum has made (IMAD.WIDE), a parameter, words
 // that a load has brought, or two instructions' (LEA, LEA.HI.X).
@@ -90,8 +92,10 @@ static void count_uses(const TimeFunc *f, const Pointer *p, Uses *uses) {
 }
 
 static u32 moves_of(const Uses *uses, Begin begin, bool product) {
+    u32 accesses = uses->loads + uses->stores;
+    if (accesses >= SOME) return accesses < MANY;
     if (product) return begin == BEGIN_WORDS ? PAIR : 0;
-    if (uses->loads + uses->stores > 1 || uses->wide)
+    if (accesses > 1 || uses->wide)
         return begin == BEGIN_PRODUCT && !uses->wide && (uses->loads == 2 || (uses->loads && uses->stores)) ? 0 : PAIR;
     if (uses->loads) return begin == BEGIN_PARAMETER ? PAIR : uses->copied;
     return begin == BEGIN_PRODUCT ? 0 : PAIR;
