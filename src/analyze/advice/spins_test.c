@@ -198,6 +198,10 @@ static void the_wait_is_the_limit(void **state) {
           "mov.b32 %r7, %f3; atom.global.cas.b32 %r6, [%rd3], %r8, %r7;\n"                                    \
           "setp.ne.s32 %p2, %r6, %r8; @%p2 bra turn; ret;"
 
+#define IN_SHARED(made)                                                                      \
+    BEGIN "cvt.rn.f32.s32 %f1, %r5; ld.shared.u32 %r6, [tile]; turn: mov.u32 %r8, %r6;" made \
+          "atom.shared.cas.b32 %r6, [tile], %r8, %r7; setp.ne.s32 %p2, %r6, %r8; @%p2 bra turn; ret;"
+
 static void loops_that_the_gpu_has_an_atomic_for(void **state) {
     (void)state;
     assert_non_null(strstr(says("native-atomic", RETRY_WITH("add.s32 %r7, %r6, %r5;")), "Use atomicAdd in"));
@@ -217,6 +221,10 @@ static void loops_that_the_gpu_has_an_atomic_for(void **state) {
     assert_string_equal(says("native-atomic", RETRY_WITH("add.s32 %r7, %r6, %r6;")), "");
     assert_string_equal(says("native-atomic", RETRY_WITH("st.global.u32 [%rd2], %r6; mov.u32 %r7, %r5;")), "");
     assert_string_equal(says("native-atomic", BEGIN TAKE GIVE_BACK), "");
+    // Shared memory has no sums of floating point, but others.
+    assert_string_equal(says("native-atomic", IN_SHARED("mov.b32 %f2, %r6; add.f32 %f3, %f2, %f1; mov.b32 %r7, %f3;")),
+                        "");
+    assert_non_null(strstr(says("native-atomic", IN_SHARED("add.s32 %r7, %r6, %r5;")), "Use atomicAdd in"));
 }
 
 int main(void) {

@@ -152,6 +152,11 @@ static Native native_of(const CasePart *part, u32 loop, const CaseAccess *swap) 
     return o.stay > 1 ? extreme_of(part, loop) : NATIVE_NONE;  // the address, and what is swapped in
 }
 
+// Shared memory adds no floating point: compilers make such a loop of atomicAdd there.
+static bool is_native(const CaseAccess *swap, Native native) {
+    return native && !(native == NATIVE_ADD_REAL && access_is_shared(swap));
+}
+
 // Whether what the word was is asked for behind the loop.
 static bool is_asked_for(const CasePart *part, u32 loop, u32 node, u32 depth) {
     const FlowResults *flow = &part->view->flow;
@@ -205,7 +210,7 @@ static void look_at(AdviceCase *c, const CasePart *part, Native native) {
     for (u32 l = 0; l < part->view->flow.loops->loop_count; l++) {
         const CaseLoop *loop = &part->loops[l];
         const CaseAccess *swap = loop->spin == SPIN_RETRY ? case_access(part, loop->spin_pc) : NULL;
-        if (!swap || native_of(part, l, swap) != native) continue;
+        if (!swap || native_of(part, l, swap) != native || !is_native(swap, native)) continue;
         f64 samples = loop->active + loop->stalled;
         spare_loop(hit, part, l, native);
         all += samples;
