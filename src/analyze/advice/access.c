@@ -505,6 +505,23 @@ bool access_goes_ahead(const CasePart *part, const CaseAccess *a, u32 loop) {
     return goes_ahead(&x, flow->chains->of_operand[in->operands + in->defs + in->address_use]);
 }
 
+bool loop_ends_by_data(const CasePart *part, u32 loop) {
+    const FlowResults *flow = &part->view->flow;
+    const FlowLoop *l = &flow->loops->loops[loop];
+    for (u32 i = 0; i < l->block_count; i++) {
+        const FlowBlock *b = &flow->cfg->blocks[flow->loops->members[l->blocks + i]];
+        u32 last = b->first + b->count - 1;
+        bool leaves = b->count && case_insn(part, last)->kind == FLOW_EXIT;
+        for (u32 k = 0; k < b->succ_count; k++)
+            leaves |= !flow_loop_has(flow->loops, loop, flow->cfg->edges[b->succs + k]);
+        Ahead x = {.part = part, .loop = loop};
+        if (leaves && b->count && case_insn(part, last)->guard != WL_NONE &&
+            !goes_ahead(&x, flow->chains->of_guard[last]))
+            return true;
+    }
+    return false;
+}
+
 u32 access_repeats(const CasePart *part, const CaseAccess *a, u32 loop) {
     i64 step, apart;
     u32 turns = 0;

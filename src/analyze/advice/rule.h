@@ -247,6 +247,8 @@ bool access_distance(const CasePart *part, const CaseAccess *a, const CaseAccess
 bool access_same_address(const CasePart *part, const CaseAccess *a, const CaseAccess *b);
 // Whether the address is known turns before, as it needs nothing that is loaded in the loop.
 bool access_goes_ahead(const CasePart *part, const CaseAccess *a, u32 loop);
+// Whether what is loaded in the loop says in a turn if there is another one: no load of that can start before.
+bool loop_ends_by_data(const CasePart *part, u32 loop);
 // Turns of the loop after which a load has the word that another one of the loop had; 0: none is known to.
 u32 access_repeats(const CasePart *part, const CaseAccess *a, u32 loop);
 // A word that each turn of the loop loads and stores: the next turn cannot have it before.

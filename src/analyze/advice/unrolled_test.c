@@ -67,6 +67,19 @@ static void places_are_known_turns_before(void **state) {
         0, 0);
 }
 
+// A search: what is loaded says whether there is another turn, so no load of that starts before. A limit that each
+// thread has does not.
+#define UNTIL(test)                                                      \
+    BEGIN "mov.u32 %r8, 0; turn:\n" ONE_LOAD(0) test                     \
+        "@%p3 bra out; add.s64 %rd3, %rd3, 4096; add.s32 %r8, %r8, 1;\n" \
+        "setp.lt.s32 %p2, %r8, %r5; @%p2 bra turn; out: st.global.f32 [%rd2], %f2; ret;"
+
+static void searches_wait_for_what_they_find(void **state) {
+    (void)state;
+    assert_float_equal(unrolled(UNTIL("setp.gt.f32 %p3, %f1, 0f3F800000;")), 0, 0);
+    assert_float_equal(unrolled(UNTIL("setp.gt.s32 %p3, %r8, %r4;")), 3.0 / 4, 0.01);
+}
+
 // Sums over eight words of shared memory; each turn is `step` bytes farther.
 #define SHARED_LOAD(n) "ld.shared.u32 %r1" #n ", [%r9+4*" #n "]; add.s32 %r8, %r8, %r1" #n ";\n"
 #define EIGHT_SHARED \
@@ -119,6 +132,7 @@ static void a_load_without_copies_says_that_turns_are_single(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(loops_that_are_unrolled_gain_less),
                                        cmocka_unit_test(places_are_known_turns_before),
+                                       cmocka_unit_test(searches_wait_for_what_they_find),
                                        cmocka_unit_test(words_of_a_window_are_loaded_once),
                                        cmocka_unit_test(a_load_without_copies_says_that_turns_are_single),
                                        cmocka_unit_test(pointers_go_on_once_for_all_turns)};

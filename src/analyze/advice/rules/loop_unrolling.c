@@ -187,7 +187,7 @@ static u32 add_loads(Hit *hit, const CasePart *part, u32 loop, u32 copies, u32 t
     bool stores[2] = {has_stores(part, loop, false), has_stores(part, loop, true)};
     f64 together = loop_turns_together(loads_of_turn(part, loop), times);
     u32 loads = 0;
-    if (!loop_is_sequence(part, loop)) return 0;
+    if (!loop_is_sequence(part, loop) || loop_ends_by_data(part, loop)) return 0;
     for (u32 i = 0; i < part->access_count; i++) {
         const CaseAccess *a = &part->accesses[i];
         bool kept_back = stores[access_is_shared(a)] && !(part->insns[a->pc].traits & TRAIT_READ_ONLY);
