@@ -73,9 +73,10 @@ static const struct {
                          "does now"},
     [NATIVE_ADD] = {"atomicAdd", NULL},
     [NATIVE_EXTREME] = {"atomicMin or atomicMax", NULL},
-    [NATIVE_EXTREME_REAL] = {"atomicMin or atomicMax of the bits",
-                             "as integers they are in the order of the numbers; where numbers may be negative, those "
-                             "need the opposite one of the bits as unsigned"},
+    [NATIVE_EXTREME_REAL] =
+        {"atomicMin or atomicMax of the bits",
+         "as signed integers the bits are in the order of the numbers, unless these are negative: for "
+         "those use the opposite one, on the bits as unsigned integers"},
     [NATIVE_LOGIC] = {"atomicAnd, atomicOr or atomicXor", NULL},
 };
 
@@ -190,7 +191,9 @@ static void spare_loop(Hit *hit, const CasePart *part, u32 loop, Native native) 
     const GpuModel *gpu = hit->c->gpu;
     const FlowInsn *in = case_insn(part, swap->pc);
     f64 turns = fmax(part->loops[loop].trips, 1), lanes = lanes_at_first(part, loop, swap, &first), slower = 1;
-    bool asked = is_asked_for(part, loop, part->view->flow.chains->of_operand[in->operands], COPIES);
+    bool asked = false;
+    for (u32 d = 0; d < in->defs; d++)  // machine code: a predicate first
+        asked |= is_asked_for(part, loop, part->view->flow.chains->of_operand[in->operands + d], COPIES);
     if (native == NATIVE_ADD_REAL && gpu && gpu->l2_atomic_float && gpu->l2_atomic_interval)
         slower = (f64)gpu->l2_atomic_float / (f64)gpu->l2_atomic_interval;
     f64 again = 1 - 1 / turns, left = swap->lanes > 0 ? fmin(slower * lanes / (turns * swap->lanes), 1) : 1;
