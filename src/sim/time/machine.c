@@ -227,6 +227,12 @@ static bool sm_is_active(const TimeMachine *m, const Sm *sm) {
     return sm->busy || sm->starts.len || m->inbox[m->side][sm->id].replies.len;
 }
 
+static void activate(TimeMachine *m, u32 sm, u64 now) {
+    m->active[m->active_count++] = sm;
+    m->sms[sm].now = now;
+    bitset_add(&m->ran, sm);
+}
+
 static void choose_active(TimeMachine *m) {
     m->active_count = 0;
     for (u32 i = bitset_next(&m->awake, 0); i != WL_NONE; i = bitset_next(&m->awake, i + 1)) {
@@ -234,19 +240,13 @@ static void choose_active(TimeMachine *m) {
             bitset_remove(&m->awake, i);
             continue;
         }
-        m->active[m->active_count++] = i;
-        m->sms[i].now = m->now;
-        bitset_add(&m->ran, i);
+        activate(m, i, m->now);
     }
 }
 
 void machine_choose_late(TimeMachine *m, u64 now, u32 side) {
-    for (u32 i = bitset_next(&m->awake, 0); i != WL_NONE; i = bitset_next(&m->awake, i + 1)) {
-        if (bitset_has(&m->ran, i) || !m->inbox[side][i].replies.len) continue;
-        m->active[m->active_count++] = i;
-        m->sms[i].now = now;
-        bitset_add(&m->ran, i);
-    }
+    for (u32 i = bitset_next(&m->awake, 0); i != WL_NONE; i = bitset_next(&m->awake, i + 1))
+        if (!bitset_has(&m->ran, i) && m->inbox[side][i].replies.len) activate(m, i, now);
 }
 
 void machine_send(TimeMachine *m, u64 from, u64 until, bool first_half) {

@@ -65,7 +65,7 @@ static Status emit_question(const Entry *e, bool distance) {
 
 static u32 find_compare(const TimeFunc *f, u32 begin, u32 end) {
     for (u32 i = begin; i < end; i++)
-        if (f->loop_control[i] && (f->code->insns[i].arith == FLOW_COMPARE || time_compares_reals(f, i))) return i;
+        if (f->loop_control[i] && time_compares(f, i)) return i;
     return WL_NONE;
 }
 
@@ -75,7 +75,8 @@ Status time_emit_entry(TimeFunc *f, u32 begin, u32 end) {
     if (compare == WL_NONE) return STATUS_OK;
     const FlowInsn *in = &f->code->insns[compare];
     const FlowOperand *bound = &f->code->operands[in->operands + in->defs + 1];
-    bool number = bound->kind == FLOW_IMMEDIATE || bound->kind == FLOW_OTHER, distance = !number || bound->value != 0;
+    u64 bits;
+    bool number = time_is_literal(f, bound, &bits), distance = !number || bits != 0;
     bool parts = bitset_has(&f->divergence->branches, end - 1);
     if (in->compare == FLOW_NOT_EQUAL || in->compare == FLOW_EQUAL) TRY(emit_question(&e, false));
     TRY(emit_meeting(&e, parts));

@@ -124,8 +124,7 @@ static u32 counting_compare(const Body *b) {
     for (u32 i = b->first; i <= b->last; i++) {
         const FlowOperand *o = operands_of(b, i);
         if (is_increment(b, i) || is_real_step(b, i)) bitset_add(&b->f->counted, o[0].id);
-        bool compares = insn_at(b, i)->arith == FLOW_COMPARE || time_compares_reals(b->f, i);
-        if (compares && o[0].id == branch->guard)
+        if (time_compares(b->f, i) && o[0].id == branch->guard)
             compare = !is_in_side(b, i) && (counts_to_bound(b, &o[1], &o[2]) || counts_to_bound(b, &o[2], &o[1]))
                           ? i
                           : WL_NONE;

@@ -273,12 +273,14 @@ u32 time_step_count(const TimeFunc *f, u32 insn);    // machine instructions tha
 u32 time_runtime_call(const TimeFunc *f, u32 insn);  // RuntimeCall whose time is known, WL_NONE
 u32 time_builtin(const TimeFunc *f, u32 insn);       // that it calls: BuiltinId + 1; 0 = none
 TimeVariant time_variant(const TimeFunc *f, u32 insn);
-// r = r + number, whatever else is done to r.
-static inline bool time_adds_number(const TimeFunc *f, u32 insn) {
+// r = r op number, whatever else is done to r; `number`: how the number is written.
+static inline bool time_steps_by(const TimeFunc *f, u32 insn, FlowOperandKind number) {
     const FlowInsn *in = &f->code->insns[insn];
     const FlowOperand *o = f->code->operands + in->operands;
-    return in->arith == FLOW_ADD && in->guard == WL_NONE && o[1].kind == FLOW_VALUE && o[1].id == o[0].id &&
-           o[2].kind == FLOW_IMMEDIATE;
+    return in->guard == WL_NONE && o[1].kind == FLOW_VALUE && o[1].id == o[0].id && o[2].kind == number;
+}
+static inline bool time_adds_number(const TimeFunc *f, u32 insn) {
+    return f->code->insns[insn].arith == FLOW_ADD && time_steps_by(f, insn, FLOW_IMMEDIATE);
 }
 
 // Whether it may call: a function, or the subroutine of a division or root. Few registers are kept across that.
@@ -451,15 +453,15 @@ static inline u32 time_region_end(const TimeFunc *f, const TimeBlock *block) {
 static inline u32 time_op(const TimeFunc *f, u32 insn) { return time_form(f, insn)->op; }
 // x = x + number, or x - number, of floating point.
 static inline bool time_adds_real(const TimeFunc *f, u32 insn) {
-    const FlowInsn *in = &f->code->insns[insn];
-    const FlowOperand *o = f->code->operands + in->operands;
     u32 op = time_op(f, insn);
-    return (op == OP_ADD_F || op == OP_ADD_F64 || op == OP_SUB_F || op == OP_SUB_F64) && in->guard == WL_NONE &&
-           o[1].kind == FLOW_VALUE && o[1].id == o[0].id && o[2].kind == FLOW_OTHER;
+    bool adds = op == OP_ADD_F || op == OP_ADD_F64 || op == OP_SUB_F || op == OP_SUB_F64;
+    return adds && time_steps_by(f, insn, FLOW_OTHER);
 }
-static inline bool time_compares_reals(const TimeFunc *f, u32 insn) {
+// A comparison of two values, of whatever type.
+static inline bool time_compares(const TimeFunc *f, u32 insn) {
     u32 op = time_op(f, insn);
-    return (op == OP_SETP_F || op == OP_SETP_F64) && f->code->insns[insn].uses == 2;
+    bool reals = (op == OP_SETP_F || op == OP_SETP_F64) && f->code->insns[insn].uses == 2;
+    return reals || f->code->insns[insn].arith == FLOW_COMPARE;
 }
 static inline u32 time_bits(const TimeFunc *f, u32 insn, u32 which) {  // of a type of the form
     const Form *form = time_form(f, insn);

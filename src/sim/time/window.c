@@ -64,21 +64,18 @@ typedef enum Half { HALF_FIRST, HALF_MIDDLE, HALF_SECOND } Half;
 // What the memory system serves: what is pending when the window begins; what SMs ask for up to the middle.
 enum { MEMORY_PENDING = 1, MEMORY_FIRST_HALF };
 
+static void destroy_rings(Ready *rings, u32 workers) {
+    for (u32 i = 0; rings && i < workers; i++) mem_free((void *)rings[i].places);
+    mem_free(rings);
+}
+
 static Ready *create_rings(const TimeMachine *m) {
     u32 workers = machine_workers(m);
     Ready *rings = mem_zero(workers, sizeof *rings);
     for (u32 i = 0; rings && i < workers; i++)
-        if (!(rings[i].places = mem_zero(m->sm_count, sizeof *rings->places))) {
-            while (i--) mem_free((void *)rings[i].places);
-            mem_free(rings);
-            return NULL;
-        }
+        if (!(rings[i].places = mem_zero(m->sm_count, sizeof *rings->places)))
+            return destroy_rings(rings, workers), NULL;
     return rings;
-}
-
-static void destroy_rings(Ready *rings, u32 workers) {
-    for (u32 i = 0; rings && i < workers; i++) mem_free((void *)rings[i].places);
-    mem_free(rings);
 }
 
 static void empty_rings(Ready *rings, u32 workers) {
@@ -503,7 +500,7 @@ Status window_run(TimeMachine *m, u64 stops, u64 until, Diag *diag) {
     TRY(w->status);
     TRY(w->memory_status);
     // What has come up to the middle is served, if the window has one, and answered for the next window.
-    machine_send(m, w->middle < until ? w->middle : w->from, until, false);
+    machine_send(m, is_halved(w) ? w->middle : w->from, until, false);
     if (!is_halved(w)) m->side = !m->side;
     return STATUS_OK;
 }

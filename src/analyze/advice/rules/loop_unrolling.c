@@ -173,9 +173,10 @@ static f64 loads_of_turn(const CasePart *part, u32 loop) {
     return loads;
 }
 
-// What another load of the loop had turns before is loaded once for all turns that are one.
+// What another load of the loop had turns before is loaded once for all turns that are one, unless others may have
+// written it meanwhile.
 static void share_loads(Hit *hit, const CasePart *part, u32 loop, u32 times) {
-    for (u32 i = 0; i < part->access_count; i++) {
+    for (u32 i = 0; i < part->access_count && !part->loops[loop].tells; i++) {
         const CaseAccess *a = &part->accesses[i];
         if (!a->load || a->atomic || part->insns[a->pc].loop != loop) continue;
         u32 turns = has_stores(part, loop, access_is_shared(a)) ? 0 : access_repeats(part, a, loop);

@@ -143,19 +143,17 @@ static Native extreme_of(const CasePart *part, u32 loop) {
     return NATIVE_NONE;
 }
 
-static Native native_of(const CasePart *part, u32 loop, const CaseAccess *swap) {
+// Shared memory adds no floating point: compilers make such a loop of atomicAdd there.
+static Native native_of(const CasePart *part, u32 loop) {
+    const CaseAccess *swap = case_access(part, part->loops[loop].spin_pc);
+    if (part->loops[loop].spin != SPIN_RETRY || !swap) return NATIVE_NONE;
     const FlowInsn *in = case_insn(part, swap->pc);
-    Operands o = operands_of(part, loop, swap->pc);
     for (u32 u = 0; u < in->uses; u++) {
         Native native = u == in->address_use ? NATIVE_NONE : operation_of(part, loop, node_of_use(part, in, u));
-        if (native) return native;
+        if (native) return native == NATIVE_ADD_REAL && access_is_shared(swap) ? NATIVE_NONE : native;
     }
-    return o.stay > 1 ? extreme_of(part, loop) : NATIVE_NONE;  // the address, and what is swapped in
-}
-
-// Shared memory adds no floating point: compilers make such a loop of atomicAdd there.
-static bool is_native(const CaseAccess *swap, Native native) {
-    return native && !(native == NATIVE_ADD_REAL && access_is_shared(swap));
+    // The address stays, and what is swapped in.
+    return operands_of(part, loop, swap->pc).stay > 1 ? extreme_of(part, loop) : NATIVE_NONE;
 }
 
 // Whether what the word was is asked for behind the loop.
@@ -205,20 +203,19 @@ static void spare_loop(Hit *hit, const CasePart *part, u32 loop, Native native) 
     hit_relieve(hit, RESOURCE_ATOMIC, part->insns[swap->pc].use[RESOURCE_ATOMIC] * (1 - left - again));
 }
 
-// All loops of one kind: most often copies of one function.
-static void look_at(AdviceCase *c, const CasePart *part, Native native) {
+// All loops of one kind, as `natives_of` says by loop: most often copies of one function.
+static void look_at(AdviceCase *c, const CasePart *part, const u8 *natives_of, Native native) {
     f64 all = 0, most = 0, turns = 0;
     u32 at = WL_NONE, count = 0;
     Hit *hit = hit_begin(c);
     for (u32 l = 0; l < part->view->flow.loops->loop_count; l++) {
         const CaseLoop *loop = &part->loops[l];
-        const CaseAccess *swap = loop->spin == SPIN_RETRY ? case_access(part, loop->spin_pc) : NULL;
-        if (!swap || native_of(part, l, swap) != native || !is_native(swap, native)) continue;
+        if (natives_of[l] != native) continue;
         f64 samples = loop->active + loop->stalled;
         spare_loop(hit, part, l, native);
         all += samples;
         count++;
-        if (samples > most) most = samples, at = swap->pc, turns = loop->trips;
+        if (samples > most) most = samples, at = loop->spin_pc, turns = loop->trips;
     }
     f64 share = case_share(c, all);
     if (at == WL_NONE || share < WORTH_IT) return hit_drop(hit);
@@ -234,7 +231,13 @@ static void look_at(AdviceCase *c, const CasePart *part, Native native) {
 }
 
 void rule_native_atomic(AdviceCase *c) {
-    for (u32 p = 0; p < c->part_count; p++)
+    for (u32 p = 0; p < c->part_count; p++) {
+        const CasePart *part = &c->parts[p];
+        u32 count = part->view->flow.loops->loop_count, found = 0;
+        u8 *natives_of = ARENA_ARRAY(c->scratch, u8, count + 1);
+        if (!natives_of) return (void)(c->status = STATUS_NO_MEMORY);
+        for (u32 l = 0; l < count; l++) found |= 1u << (natives_of[l] = (u8)native_of(part, l));
         for (u32 native = NATIVE_NONE + 1; native < WL_COUNT(natives); native++)
-            look_at(c, &c->parts[p], (Native)native);
+            if (found & 1u << native) look_at(c, part, natives_of, (Native)native);
+    }
 }
