@@ -223,9 +223,11 @@ static Status add_change(Hit *to, const Hit *from) {
     x->hidden = x->scope_active = hidden;
     for (u32 r = 0; r < RESOURCE_COUNT; r++) x->relief[r] += y->relief[r], x->queued[r] += y->queued[r];
     to->doubtful |= from->doubtful;
-    if (from->scope.line->line != to->scope.line->line) {
-        to->what = case_printf(to->c, "%s, and likewise line %u", to->what, from->scope.line->line);
+    u32 line = from->scope.line->line;
+    if (line != to->scope.line->line && line != to->last_line) {
+        to->what = case_printf(to->c, "%s, and likewise line %u", to->what, line);
         to->more_lines++;
+        to->last_line = line;
     }
     for (u32 i = 0; i < from->spots.len; i++) TRY(vec_push(&to->spots, from->spots.data[i]));
     for (u32 i = 0; i < from->edits.len; i++) TRY(vec_push(&to->edits, from->edits.data[i]));

@@ -145,6 +145,7 @@ typedef struct Hit {
     const char *what, *caution, *basis;
     const char *remedy;  // of a line: `what` as a format, without its place; else NULL
     u32 more_lines;      // that were found to need the same
+    u32 last_line;       // ... the last of them
     bool doubtful;       // the evidence is thin: confidence is low whatever the interval
     f64 share;           // of the program's kernel time that the change concerns; 0: the kernel's own
     bool of_launch;      // the change concerns launches as a whole, not only their CTAs

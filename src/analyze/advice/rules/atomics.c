@@ -8,8 +8,9 @@ enum { MOST_LINES = 3 };    // that are named beside the first
 enum { SUM_OF_WARP = 10 };  // instructions: five shuffles, five additions
 enum {
     WORDS_OF_SECTOR = 8
-};                    // that a warp adds to at once when it adds up neighbouring ones (h200-micro.tsv, own_words)
-#define WORTH_IT 0.2  // of the time: with less, atomics overlap with everything else
+};                         // that a warp adds to at once when it adds up neighbouring ones (h200-micro.tsv, own_words)
+#define WORTH_IT 0.2       // of the time, all of them: with less, atomics overlap with everything else
+#define WORTH_NAMING 0.03  // ... one of them
 
 // One word each, and not the same.
 static bool are_two_words(const CasePart *part, const CaseAccess *a, const CaseAccess *b) {
@@ -50,6 +51,16 @@ static Copies copies_of(const CasePart *part, u32 access) {
         copies.first &= i >= access;
     }
     return copies;
+}
+
+// The L2's time for all atomics of the part that are on one word, or for all that are not.
+static f64 use_of_kind(const CasePart *part, bool one) {
+    f64 use = 0;
+    for (u32 i = 0; i < part->access_count; i++) {
+        const CaseAccess *a = &part->accesses[i];
+        if (a->atomic && access_is_one_word(part, a) == one) use += part->insns[a->pc].use[RESOURCE_ATOMIC];
+    }
+    return use;
 }
 
 // How often a CTA does it: as counted, or as all its warps would.
@@ -123,7 +134,7 @@ static void look_at(AdviceCase *c, const CasePart *part, u32 access) {
     if (!copies.count || !copies.first || !may_be_added_up(part, a)) return;
     f64 turns = (loop != WL_NONE ? fmax(part->loops[loop].trips, 1) : 1) * copies.count;
     left = !one ? left_of_collected(c, use, turns) : lanes > 1 ? 1 / lanes : 1 / times_of_cta(c, part, access, &copies);
-    if (use < WORTH_IT || left > 0.8) return;
+    if (use < WORTH_NAMING || use_of_kind(part, one) < WORTH_IT || left > 0.8) return;
     Hit *hit = hit_begin(c);
     hit_relieve(hit, RESOURCE_ATOMIC, use * (1 - left));
     if (!one) move_to_shared(hit, part, access);
@@ -169,7 +180,8 @@ static f64 copies_in_shared(const AdviceCase *c) {
 
 static void copy_counters(AdviceCase *c, const CasePart *part) {
     Hit *hit = hit_begin(c);
-    f64 copies = copies_in_shared(c), most = 0, turn = 0, schedulers = c->gpu ? (f64)c->gpu->warp_schedulers : 4;
+    f64 copies = copies_in_shared(c), most = 0, all = 0, turn = 0,
+        schedulers = c->gpu ? (f64)c->gpu->warp_schedulers : 4;
     u32 at = WL_NONE;
     for (u32 i = 0; i < part->access_count; i++) {
         const CaseAccess *a = &part->accesses[i];
@@ -178,9 +190,10 @@ static void copy_counters(AdviceCase *c, const CasePart *part) {
         if (!atomic_meets_in_shared(part, a) || cycles <= ACCESS_AT_RANDOM || left >= 1) continue;
         hit_shorten(hit, part, a->pc, 1 - left);
         hit_blamed(hit, part, a->pc, STALL_BIT(MIO_THROTTLE), 1 - left);
+        all += in->use[RESOURCE_LSU];
         if (in->use[RESOURCE_LSU] > most) most = in->use[RESOURCE_LSU], at = a->pc, turn = cycles;
     }
-    if (most < WORTH_IT) return hit_drop(hit);
+    if (all < WORTH_IT) return hit_drop(hit);
     hit_fact(hit, "shared_atomic_cycles", turn, "cycles",
              "what waits for shared memory says that an atomic of a warp takes it %.0f cycles: so many of its lanes "
              "meet on a word",
