@@ -349,6 +349,9 @@ f64 loop_turns_together(f64 loads, f64 turns);
 bool loop_is_sequence(const CasePart *part, u32 loop);
 // Warps alive of those that resident CTAs have room for; 1 = not known, as when CTAs are not all as large. ctas.c
 f64 warps_alive(const AdviceCase *c);
+// Warps of a launch whose CTAs are all resident from its begin, over those that are on average, by samples, where no SM
+// has run out of CTAs before: warps of the same CTAs have ended. 1: not known. rules/launch.c
+f64 warps_missing(const AdviceCase *c);
 bool ctas_may_differ(AdviceCase *c);  // ctas.c: some loop or way may be another CTA's longer
 // Whether the guard may be another thread's different, or another CTA's: else constants and arguments of the launch
 // decide it. Errs towards true. ctas.c

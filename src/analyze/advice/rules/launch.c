@@ -349,15 +349,22 @@ static f64 missing_warps(const AdviceCase *c, const Grid *g) {
 // Samples may be lost, which looks like SMs without work. But CTAs go to the SM that has room: at the end of many waves
 // SMs wait for no more than the longest of them.
 #define LONGEST_CTA 2.0  // times the mean
-// Where so many warps are in line for the schedulers an H200 loses samples: a fifth of black_scholes', whose SMs have
-// CTAs for 98 % of the time (Nsight Compute) and all equal ones; as many of materials'.
+// Where so many warps are in line for the schedulers and CTAs follow CTAs an H200 loses samples: two fifths of
+// black_scholes', whose SMs have CTAs for 98 % of the time (Nsight Compute) and all equal ones; as many of materials'.
+// Of seven kernels whose CTAs are all resident at once it lost none.
 #define MOST_IN_LINE 0.4
 
 static f64 credible_part(const AdviceCase *c, const Grid *g) {
     f64 active = active_part(c);
     bool counted = c->view->metrics.present[METRIC_SM_ACTIVE];
-    if (!counted && case_share(c, c->load.not_selected) > MOST_IN_LINE) return 1;
+    if (!counted && g->rounds > 1 && case_share(c, c->load.not_selected) > MOST_IN_LINE) return 1;
     return counted || g->rounds <= 1 ? active : fmax(active, 1 - LONGEST_CTA / g->rounds);
+}
+
+f64 warps_missing(const AdviceCase *c) {
+    Grid g;
+    if (!find_grid(c, &g) || c->fixed > MOST_FIXED || c->view->occupancy.warps_per_cta < 2) return 1;
+    return credible_part(c, &g) < EVEN * even_part(c, &g) ? 1 : missing_warps(c, &g);
 }
 
 static u32 hottest_block(const CasePart *part) {

@@ -288,7 +288,7 @@ void rule_warp_balance(AdviceCase *c) {
     Hit *hit = hit_begin(c);
     const CasePart *where = c->parts;
     u32 at = 0;
-    f64 most = 0, barrier = 0, part_alive = turns_differ(c) ? warps_alive(c) : 1;
+    f64 most = 0, barrier = 0, part_alive = turns_differ(c) ? fmin(warps_alive(c), 1 / warps_missing(c)) : 1;
     for (u32 p = 0; p < c->part_count; p++) {
         const CasePart *part = &c->parts[p];
         Bitset steps;
