@@ -456,6 +456,18 @@ bool access_distance(const CasePart *part, const CaseAccess *a, const CaseAccess
     return true;
 }
 
+u32 access_pieces(const CasePart *part, const CaseAccess *a) {
+    i64 stride = a->affine->stride[0], bytes;
+    u32 seen = 1;
+    for (u32 i = 0; i < part->access_count; i++) {
+        const CaseAccess *b = &part->accesses[i];
+        if (b == a || !access_distance(part, a, b, &bytes)) continue;
+        if (bytes % a->bytes || bytes >= stride || bytes <= -stride) return 0;
+        seen += bytes != 0;
+    }
+    return seen * a->bytes == stride ? seen : 0;
+}
+
 bool access_same_address(const CasePart *part, const CaseAccess *a, const CaseAccess *b) {
     const Affine *affine = part->view->flow.affine;
     if (!a->affine || !b->affine || a->space != b->space) return false;

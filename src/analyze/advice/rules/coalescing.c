@@ -4,7 +4,7 @@
 
 #include "analyze/advice/rule.h"
 
-enum { SECTOR = 32 };
+enum { SECTOR = 32, WORD = 4 /* bytes of a lane where a line has one for each */ };
 #define WASTE 1.5  // times the fewest sectors; below it is alignment, not the layout
 
 // Each lane goes to the row that its data names, for one word of it; which one it is depends on the thread or the turn:
@@ -26,9 +26,15 @@ static bool is_of_rows(const CasePart *part, const CaseAccess *a) {
     return row && column;
 }
 
+// Lanes go over a line of the L1 together, of which the thread's other accesses want what this one leaves.
+static bool shares_line(const CasePart *part, const CaseAccess *a) {
+    return a->apart > 0 && a->apart <= WORD && access_pieces(part, a) > 1;
+}
+
 static bool is_scattered(const CasePart *part, const CaseAccess *a) {
     bool known = a->known != ACCESS_UNKNOWN || is_of_rows(part, a);
-    return access_is_global(a) && !a->atomic && known && a->requests > 0 && a->sectors > WASTE * a->fewest;
+    bool wastes = a->sectors > WASTE * a->fewest && !shares_line(part, a);
+    return access_is_global(a) && !a->atomic && known && a->requests > 0 && wastes;
 }
 
 // Lanes are as far apart as rows or planes are, which the launch decides.

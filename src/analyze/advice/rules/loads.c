@@ -420,6 +420,16 @@ static f64 sectors_saved(const CaseAccess *a, u32 count) {
     return a->store && a->leaving > 0 ? fmax(1 - joined / (a->leaving * count), 0) : 0;
 }
 
+// Part of a load's wait that fewer accesses, which save `saved` of the L1's cycles, take away: its queue, if that is
+// the L1's. Behind DRAM what comes as one comes no sooner.
+static f64 wait_saved(const AdviceCase *c, const CaseAccess *a, u32 count, f64 saved) {
+    switch (c->behind) {
+    case RESOURCE_LSU: return c->waiting * saved;
+    case RESOURCE_L2: return c->waiting * sectors_saved(a, count);
+    default: return 0;
+    }
+}
+
 static void join(Hit *hit, const CasePart *part, const CaseAccess *a, u32 count, bool is_first) {
     const CaseInsn *in = &part->insns[a->pc];
     f64 alone = access_l1_cycles(a, a->sectors, 1), saved = 1 - joined_cycles(a, count) / (alone * count);
@@ -430,7 +440,8 @@ static void join(Hit *hit, const CasePart *part, const CaseAccess *a, u32 count,
     hit_relieve(hit, RESOURCE_LSU, in->use[RESOURCE_LSU] * saved);
     hit_relieve(hit, RESOURCE_L2, in->use[RESOURCE_L2] * sectors_saved(a, count));
     hit_blamed(hit, part, a->pc, STALL_BIT(LG_THROTTLE) | STALL_BIT(MIO_THROTTLE), saved);
-    hit_blamed(hit, part, a->pc, ~(STALL_BIT(LG_THROTTLE) | STALL_BIT(MIO_THROTTLE)), saved * hit->c->waiting);
+    hit_blamed(hit, part, a->pc, ~(STALL_BIT(LG_THROTTLE) | STALL_BIT(MIO_THROTTLE)),
+               wait_saved(hit->c, a, count, saved));
 }
 
 // Neighbouring accesses of a thread: k become one. What is saved is instructions and, where lanes are far apart, passes
@@ -474,19 +485,6 @@ static void mark_data(const CasePart *part, Bitset *data) {
     }
 }
 
-// Accesses of a thread that together are all bytes from its element to the next lane's; 0: they are not.
-static u32 pieces(const CasePart *part, const CaseAccess *a) {
-    i64 stride = a->affine->stride[0], bytes;
-    u32 seen = 1;
-    for (u32 i = 0; i < part->access_count; i++) {
-        const CaseAccess *b = &part->accesses[i];
-        if (b == a || !access_distance(part, a, b, &bytes)) continue;
-        if (bytes % a->bytes || bytes >= stride || bytes <= -stride) return 0;
-        seen += bytes != 0;
-    }
-    return seen * a->bytes == stride ? seen : 0;
-}
-
 // Bytes that a turn of the loop goes on by, where only the sizes of CTAs and grid are in it; 0: something else is.
 static f64 step_of_threads(const AdviceCase *c, const CasePart *part, const CaseAccess *a, u32 loop) {
     const Affine *affine = part->view->flow.affine;
@@ -523,14 +521,17 @@ static bool strides_on(const AdviceCase *c, const CasePart *part, const CaseAcce
 static bool is_dense(const AdviceCase *c, const CasePart *part, const CaseAccess *a, u32 loop) {
     bool here = can_widen(a) && part->insns[a->pc].loop == loop && a->affine->stride_kind[0] == AFFINE_STRIDE_CONSTANT;
     if (!here || a->affine->stride[0] <= 0 || a->affine->stride[0] > WIDEST) return false;
-    return (loop == WL_NONE || strides_on(c, part, a, loop)) && pieces(part, a) > 0;
+    return (loop == WL_NONE || strides_on(c, part, a, loop)) && access_pieces(part, a) > 0;
 }
 
+// Bytes of the narrowest element, its words joined where they can be (join_accesses).
 static u32 narrowest(const AdviceCase *c, const CasePart *part, u32 loop, u32 *at) {
     u32 bytes = WIDEST;
     for (u32 i = 0; i < part->access_count; i++) {
         const CaseAccess *a = &part->accesses[i];
-        if (is_dense(c, part, a, loop) && a->bytes < bytes) bytes = a->bytes, *at = a->pc;
+        if (!is_dense(c, part, a, loop)) continue;
+        u32 pieces = access_pieces(part, a), joined = a->bytes * (pieces & (pieces - 1) ? 1 : pieces);
+        if (joined < bytes) bytes = joined, *at = a->pc;
     }
     return bytes;
 }
