@@ -400,6 +400,8 @@ static u32 neighbours(const CasePart *part, u32 at, bool *is_first) {
     return count;
 }
 
+#define LEAST_IDLE 0.02  // of the time: a busier unit is told no further apart
+
 static bool can_widen(const CaseAccess *a) {
     return !a->atomic && a->requests > 0 && a->bytes && a->bytes < WIDEST && access_is_global(a) && a->affine;
 }
@@ -420,14 +422,19 @@ static f64 sectors_saved(const CaseAccess *a, u32 count) {
     return a->store && a->leaving > 0 ? fmax(1 - joined / (a->leaving * count), 0) : 0;
 }
 
-// Part of a load's wait that fewer accesses, which save `saved` of the L1's cycles, take away: its queue, if that is
-// the L1's. Behind DRAM what comes as one comes no sooner.
+// How long what comes waits for a unit that is busy for so much of the time, in times that the unit takes for one.
+static f64 line_of(f64 busy) { return busy / fmax(1 - busy, LEAST_IDLE); }
+
+// Part of a load's wait that fewer accesses take away, which save `saved` of the L1's cycles: the line for the L1, if
+// that is where loads wait most, or its share of the lines that they stand in. In those for the L2 and for DRAM what
+// comes as one is no less.
 static f64 wait_saved(const AdviceCase *c, const CaseAccess *a, u32 count, f64 saved) {
-    switch (c->behind) {
-    case RESOURCE_LSU: return c->waiting * saved;
-    case RESOURCE_L2: return c->waiting * sectors_saved(a, count);
-    default: return 0;
-    }
+    const f64 *busy = c->load.busy;
+    f64 l1 = line_of(busy[RESOURCE_LSU]), behind = line_of(busy[RESOURCE_L2]) + line_of(busy[RESOURCE_DRAM]);
+    if (c->behind == RESOURCE_LSU) return c->waiting * saved;
+    f64 share = l1 > 0 ? l1 / (l1 + behind) : 0;
+    f64 l2 = c->behind == RESOURCE_L2 ? sectors_saved(a, count) * (1 - share) : 0;
+    return c->waiting * (saved * share + l2);
 }
 
 static void join(Hit *hit, const CasePart *part, const CaseAccess *a, u32 count, bool is_first) {
@@ -524,14 +531,11 @@ static bool is_dense(const AdviceCase *c, const CasePart *part, const CaseAccess
     return (loop == WL_NONE || strides_on(c, part, a, loop)) && access_pieces(part, a) > 0;
 }
 
-// Bytes of the narrowest element, its words joined where they can be (join_accesses).
 static u32 narrowest(const AdviceCase *c, const CasePart *part, u32 loop, u32 *at) {
     u32 bytes = WIDEST;
     for (u32 i = 0; i < part->access_count; i++) {
         const CaseAccess *a = &part->accesses[i];
-        if (!is_dense(c, part, a, loop)) continue;
-        u32 pieces = access_pieces(part, a), joined = a->bytes * (pieces & (pieces - 1) ? 1 : pieces);
-        if (joined < bytes) bytes = joined, *at = a->pc;
+        if (is_dense(c, part, a, loop) && a->bytes < bytes) bytes = a->bytes, *at = a->pc;
     }
     return bytes;
 }
@@ -608,7 +612,9 @@ static void take_several(AdviceCase *c, const CasePart *part, u32 loop) {
     u32 at = 0, bytes = narrowest(c, part, loop, &at), wide = bytes < WORD ? WORD : WIDEST, times = wide / bytes;
     Bitset data;
     f64 fraction = 1 - 1.0 / times;
-    if (times < 2) return;
+    u32 pieces = times < 2 ? 0 : access_pieces(part, case_access(part, at));
+    bool joined = pieces > 1 && !(pieces & (pieces - 1));  // which is the first step, and most of it
+    if (times < 2 || joined) return;
     bool enough = is_enough(c, part, loop, times);
     f64 start = enough ? 0 : sooner(c, loop, times);
     if (!enough && start <= 0) return;
