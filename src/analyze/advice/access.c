@@ -444,8 +444,8 @@ bool access_distance(const CasePart *part, const CaseAccess *a, const CaseAccess
     const Affine *affine = part->view->flow.affine;
     if (!a->affine || !b->affine || a->bytes != b->bytes || a->load != b->load || a->space != b->space) return false;
     const AffineForm *f = &affine->forms[a->affine->form], *g = &affine->forms[b->affine->form];
-    if (a->affine->base == WL_NONE || a->affine->base != b->affine->base || f->term_count != g->term_count)
-        return false;
+    bool known = a->affine->base != WL_NONE || access_is_shared(a);  // addresses of shared memory need no variable
+    if (!known || a->affine->base != b->affine->base || f->term_count != g->term_count) return false;
     for (u32 t = 0; t < f->term_count; t++) {
         const AffineTerm *x = &affine->terms[f->terms + t], *y = &affine->terms[g->terms + t];
         if (x->coefficient != y->coefficient) return false;
