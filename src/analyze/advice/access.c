@@ -485,6 +485,29 @@ typedef struct Ahead {
     u32 nodes[AHEAD_NODES];
 } Ahead;
 
+static bool goes_ahead(Ahead *x, u32 node);
+
+static bool branch_goes_ahead(Ahead *x, u32 block) {
+    const FlowResults *flow = &x->part->view->flow;
+    const FlowBlock *b = block == WL_NONE ? NULL : &flow->cfg->blocks[block];
+    if (!b || !b->count || b->succ_count < 2) return true;
+    return goes_ahead(x, flow->chains->of_guard[b->first + b->count - 1]);
+}
+
+// Ways that meet there: at a header turns do, elsewhere what chose between them has to be known, too.
+static bool meeting_goes_ahead(Ahead *x, const ChainNode *n) {
+    const FlowResults *flow = &x->part->view->flow;
+    u32 loop = flow->loops->loop_of[n->block];
+    bool header = loop != WL_NONE && n->block == flow->loops->loops[loop].header;
+    const FlowBlock *block = &flow->cfg->blocks[n->block];
+    for (u32 i = 0; i < n->arg_count; i++)
+        if (!goes_ahead(x, flow->chains->args[n->args + i])) return false;
+    if (header) return true;
+    for (u32 i = 0; i < block->pred_count; i++)
+        if (!branch_goes_ahead(x, flow->cfg->edges[block->preds + i])) return false;
+    return branch_goes_ahead(x, flow->dominators->parent[n->block]);
+}
+
 static bool goes_ahead(Ahead *x, u32 node) {
     const FlowResults *flow = &x->part->view->flow;
     const Chains *chains = flow->chains;
@@ -494,11 +517,7 @@ static bool goes_ahead(Ahead *x, u32 node) {
     if (x->count == AHEAD_NODES) return false;
     x->nodes[x->count++] = node;
     const ChainNode *n = &chains->nodes[node];
-    if (n->insn == WL_NONE) {  // elsewhere than at the header ways meet, which may be data's
-        bool all = n->block == flow->loops->loops[x->loop].header;
-        for (u32 i = 0; all && i < n->arg_count; i++) all = goes_ahead(x, chains->args[n->args + i]);
-        return all;
-    }
+    if (n->insn == WL_NONE) return meeting_goes_ahead(x, n);
     const FlowInsn *in = case_insn(x->part, n->insn);
     if (case_access(x->part, n->insn) || !(x->part->insns[n->insn].traits & TRAIT_ARITHMETIC)) return false;
     if (in->guard != WL_NONE && !goes_ahead(x, chains->of_guard[n->insn])) return false;
