@@ -310,6 +310,8 @@ void join_ways(AdviceCase *c);
 void load_both(AdviceCase *c);
 // ... about ways on which lanes only choose a constant; adds their blocks to `blocks`. rules/tables.c
 void use_tables(AdviceCase *c, const CasePart *part, Bitset *blocks);
+// The part of memory-transactions that is about numbers wider than they need to be. rules/narrow.c
+void narrow_places(AdviceCase *c);
 // The part of register-reuse that is about several results for each thread. rules/register_tiles.c
 void reuse_in_tiles(AdviceCase *c);
 // What a sequence of known turns does not compute: branches, tests, counters, places. rules/loop_unrolling.c
