@@ -24,7 +24,7 @@ typedef struct Carried {
     bool carried;  // found
 } Carried;
 
-enum { ARITHMETIC_STEPS = 8 };
+enum { ARITHMETIC_STEPS = 8, MOST_COPIES = 8 /* turns of the source's in one */ };
 
 static bool is_taken_over(Carried *x, u32 node, u32 depth) {
     const FlowResults *flow = &x->part->view->flow;
@@ -51,19 +51,49 @@ static bool address_is_taken_over(const CasePart *part, u32 pc, u32 loop) {
     return is_taken_over(&x, node, ARITHMETIC_STEPS) && x.carried;
 }
 
+// The instruction of the loop that a value comes from, but for those that only move it, or make it an address with what
+// all turns have; WL_NONE: none, or several.
+static u32 comes_from(const CasePart *part, u32 node, u32 loop) {
+    const FlowResults *flow = &part->view->flow;
+    const Chains *chains = flow->chains;
+    for (u32 i = 0; i < ARITHMETIC_STEPS && node != WL_NONE; i++) {
+        u32 pc = chains->nodes[node].insn, only = WL_NONE;
+        if (pc == WL_NONE || case_access(part, pc)) return pc;
+        const FlowInsn *in = case_insn(part, pc);
+        for (u32 u = 0; u < in->uses; u++) {
+            u32 from = chains->of_operand[in->operands + in->defs + u];
+            if (from == WL_NONE || !flow_loop_has(flow->loops, loop, chains->nodes[from].block)) continue;
+            if (only != WL_NONE && from != only) return WL_NONE;
+            only = from;
+        }
+        node = part->insns[pc].traits & TRAIT_ARITHMETIC ? only : WL_NONE;
+    }
+    return WL_NONE;
+}
+
+// Whether where the access goes is known when the turn begins, or, of a turn that several of the source's have become,
+// when another such load has come.
+static bool is_next(const CasePart *part, u32 pc, u32 loop, u32 depth) {
+    const FlowInsn *in = case_insn(part, pc);
+    if (in->address_use == 0xff) return false;
+    if (address_is_taken_over(part, pc, loop)) return true;
+    u32 from = comes_from(part, part->view->flow.chains->of_operand[in->operands + in->defs + in->address_use], loop);
+    const CaseAccess *link = from == WL_NONE ? NULL : case_access(part, from);
+    return depth && link && link->load && loop_has(part, loop, from) && is_next(part, from, loop, depth - 1);
+}
+
 // A list: where the next turn's data is stands in a word whose place is known when the turn begins. The value that the
 // loop takes over comes from such a load, not from a decision.
 static bool follows_list(const CasePart *part, const CaseAccess *a, u32 loop) {
     const FlowResults *flow = &part->view->flow;
     bool links = false;
-    if (!address_is_taken_over(part, a->pc, loop)) return false;
+    if (!is_next(part, a->pc, loop, MOST_COPIES)) return false;
     for (u32 n = flow->chains->def_count; n < flow->chains->node_count; n++) {
         const ChainNode *node = &flow->chains->nodes[n];
         for (u32 i = 0; node->block == flow->loops->loops[loop].header && i < node->arg_count; i++) {
-            u32 from = flow->chains->args[node->args + i];
-            u32 pc = from == WL_NONE ? WL_NONE : flow->chains->nodes[from].insn;
+            u32 pc = comes_from(part, flow->chains->args[node->args + i], loop);
             const CaseAccess *link = pc == WL_NONE ? NULL : case_access(part, pc);
-            links |= link && link->load && loop_has(part, loop, pc) && address_is_taken_over(part, pc, loop);
+            links |= link && link->load && loop_has(part, loop, pc) && is_next(part, pc, loop, MOST_COPIES);
         }
     }
     return links;
