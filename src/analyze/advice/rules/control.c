@@ -19,6 +19,24 @@ static bool is_side(const FlowResults *flow, u32 block, u32 of) {
     return flow->cfg->blocks[of].pred_count == 1 && flow->postdominators->parent[block] != of;
 }
 
+// Whether what the branch at the end of the block asks comes from memory.
+static bool asks_data(const CasePart *part, u32 block) {
+    const FlowBlock *b = &part->view->flow.cfg->blocks[block];
+    u32 node = part->view->flow.chains->of_guard[b->first + b->count - 1];
+    return node != WL_NONE && node_is_loaded(part, node, LOADED_STEPS);
+}
+
+// An `if` whose data lets nearly all warps in, but not all: where each lane is let in as likely as the others, so many
+// are that a warp of 32 has none as seldom as was seen.
+#define SELDOM_NONE 0.008  // of the warps: fewer are not told from none by samples
+#define OFTEN_NONE 0.5     // ... more are warps that go together
+
+static f64 part_let_in(const CasePart *part, u32 block, f64 entered) {
+    f64 none = 1 - entered;
+    if (none < SELDOM_NONE || none > OFTEN_NONE || !asks_data(part, block)) return 1;
+    return 1 - pow(none, 1.0 / WARP);
+}
+
 // Without counts of lanes: when both sides of a branch run nearly as often as the branch, most warps go both ways, and
 // on average each way has half of the lanes.
 static f64 part_of_side(const CasePart *part, u32 block) {
@@ -32,6 +50,7 @@ static f64 part_of_side(const CasePart *part, u32 block) {
         sides += fmin(block_runs(part, to), all);
         count++;
     }
+    if (count == 1 && all > 0 && part->insns[b->first].loop == WL_NONE) return part_let_in(part, block, sides / all);
     return count >= 2 && all > 0 && sides > all ? all / sides : 1;
 }
 
