@@ -121,13 +121,21 @@ static bool gathers(const CasePart *part, u32 pc) {
                                    LOADED_STEPS);
 }
 
-// Each thread has elements of its own, as many as its code says.
-static bool element_by_element(const KernelView *v) {
+// Each thread makes elements of its own, as many as its code says, of whatever it loads.
+static bool makes_elements(const KernelView *v) {
     const FlowCode *code = v->flow.code;
-    CasePart part = {.view = v};
     if (!code || v->flow.loops->loop_count) return false;
     for (u32 pc = 0; pc < code->insn_count; pc++)
-        if (code->insns[pc].is_barrier || gathers(&part, pc)) return false;
+        if (code->insns[pc].is_barrier) return false;
+    return true;
+}
+
+// ... of elements of its own.
+static bool element_by_element(const KernelView *v) {
+    CasePart part = {.view = v};
+    if (!makes_elements(v)) return false;
+    for (u32 pc = 0; pc < v->flow.code->insn_count; pc++)
+        if (gathers(&part, pc)) return false;
     return true;
 }
 
@@ -162,9 +170,9 @@ static bool goes_on(const KernelView *first, const KernelView *second) {
     bool alike = as_many_threads(first, second);
     if (kernel_library(first) || kernel_library(second)) return false;
     if (!counted(first, METRIC_GLOBAL_ST_BYTES) || !counted(second, METRIC_GLOBAL_LD_BYTES))
-        return element_by_element(first) &&
+        return makes_elements(first) &&
                ((alike && element_by_element(second)) || (row_by_row(second) && loads_what_was_stored(first, second)));
-    return (alike || (element_by_element(first) && row_by_row(second))) && loads_what_was_stored(first, second);
+    return (alike || (makes_elements(first) && row_by_row(second))) && loads_what_was_stored(first, second);
 }
 
 static void find_chain(const AdviceContext *x, const ProfileLaunch *launches, u32 count, const KernelView *view,
@@ -201,7 +209,7 @@ static f64 bytes_left(const Chain *chain) {
 }
 
 // What stays of the time of each of them, the longest of which one kernel takes at least: what it stores for the next
-// and loads from the one before is not moved.
+// and loads from the one before is not moved. Who goes where data sends it waits for that, not for bytes.
 static f64 longest_left(const Chain *chain) {
     f64 longest = 0;
     for (u32 i = 0; i < chain->count; i++) {
@@ -209,7 +217,8 @@ static f64 longest_left(const Chain *chain) {
         f64 all = loaded(v) + stored(v), gone = 0;
         if (i + 1 < chain->count) gone += not_stored(v, chain->views[i + 1]);
         if (i) gone += not_loaded(chain->views[i - 1], v);
-        longest = fmax(longest, v->launches.total_ns * (all > 0 ? 1 - gone / all : 1));
+        bool bytes = all > 0 && (!makes_elements(v) || element_by_element(v));
+        longest = fmax(longest, v->launches.total_ns * (bytes ? 1 - gone / all : 1));
     }
     return longest;
 }
