@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum { WARP = 32, SECTOR = 32, LINE = 128, BANKS = 32, BANK_BYTES = 4 };
-enum { AHEAD_NODES = 64 };  // that an address is made of within a loop
+enum { AHEAD_NODES = 64, AHEAD_BLOCKS = 64 };  // that an address is made of within a loop; that choose between ways
 
 typedef struct AccessMetrics {
     MetricId requests, amount, conflicts;  // conflicts: METRIC_COUNT: none
@@ -457,15 +457,18 @@ bool access_distance(const CasePart *part, const CaseAccess *a, const CaseAccess
 }
 
 u32 access_pieces(const CasePart *part, const CaseAccess *a) {
-    i64 stride = a->affine->stride[0], bytes;
-    u32 seen = 1;
+    i64 stride = a->affine ? a->affine->stride[0] : 0, bytes;
+    u32 seen = 1;  // bits: the word itself, and those so many behind it, or before it in the element before
+    if (stride <= 0 || stride > WIDEST_ACCESS || stride % a->bytes) return 0;
+    i64 words = stride / a->bytes;
     for (u32 i = 0; i < part->access_count; i++) {
         const CaseAccess *b = &part->accesses[i];
-        if (b == a || !access_distance(part, a, b, &bytes)) continue;
+        if (b == a || part->insns[b->pc].loop != part->insns[a->pc].loop || !access_distance(part, a, b, &bytes))
+            continue;
         if (bytes % a->bytes || bytes >= stride || bytes <= -stride) return 0;
-        seen += bytes != 0;
+        seen |= 1u << ((bytes / a->bytes + words) % words);
     }
-    return seen * a->bytes == stride ? seen : 0;
+    return (i64)__builtin_popcount(seen) == words ? (u32)words : 0;
 }
 
 bool access_same_address(const CasePart *part, const CaseAccess *a, const CaseAccess *b) {
@@ -481,7 +484,7 @@ bool access_same_address(const CasePart *part, const CaseAccess *a, const CaseAc
 // Values that what turns of a loop go on by is made of, each looked at once.
 typedef struct Ahead {
     const CasePart *part;
-    u32 loop, count;
+    u32 loop, pc, count;  // pc: who needs it
     u32 nodes[AHEAD_NODES];
 } Ahead;
 
@@ -494,18 +497,62 @@ static bool branch_goes_ahead(Ahead *x, u32 block) {
     return goes_ahead(x, flow->chains->of_guard[b->first + b->count - 1]);
 }
 
-// Ways that meet there: at a header turns do, elsewhere what chose between them has to be known, too.
+// Blocks on ways that meet.
+typedef struct Ways {
+    u32 blocks[AHEAD_BLOCKS], count;
+    bool many;  // more than there is room for
+} Ways;
+
+static void add_way(Ways *ways, u32 block) {
+    for (u32 i = 0; i < ways->count; i++)
+        if (ways->blocks[i] == block) return;
+    ways->many |= ways->count == AHEAD_BLOCKS;
+    if (!ways->many) ways->blocks[ways->count++] = block;
+}
+
+// Whether what chooses between the ways that lead to `ways`, from where all of them part, is known.
+static bool ways_go_ahead(Ahead *x, Ways *ways, u32 from) {
+    const Cfg *cfg = x->part->view->flow.cfg;
+    if (ways->count < 2) return true;
+    for (u32 i = 0; i < ways->count; i++) {
+        const FlowBlock *b = &cfg->blocks[ways->blocks[i]];
+        if (!branch_goes_ahead(x, ways->blocks[i])) return false;
+        for (u32 p = 0; ways->blocks[i] != from && p < b->pred_count; p++) add_way(ways, cfg->edges[b->preds + p]);
+    }
+    return !ways->many;
+}
+
+// Whether it is known how often a loop within turns, for whoever needs what it leaves.
+static bool end_goes_ahead(Ahead *x, u32 loop) {
+    const FlowResults *flow = &x->part->view->flow;
+    const FlowLoop *l = &flow->loops->loops[loop];
+    if (loop == x->loop || loop_has(x->part, loop, x->pc)) return true;
+    for (u32 i = 0; i < l->block_count; i++) {
+        u32 block = flow->loops->members[l->blocks + i];
+        const FlowBlock *b = &flow->cfg->blocks[block];
+        for (u32 k = 0; k < b->succ_count; k++)
+            if (!flow_loop_has(flow->loops, loop, flow->cfg->edges[b->succs + k]) && !branch_goes_ahead(x, block))
+                return false;
+    }
+    return true;
+}
+
+// Ways that meet there: what chose between them has to be known, too. At the header of a loop its turns meet the ways
+// to it.
 static bool meeting_goes_ahead(Ahead *x, const ChainNode *n) {
     const FlowResults *flow = &x->part->view->flow;
     u32 loop = flow->loops->loop_of[n->block];
     bool header = loop != WL_NONE && n->block == flow->loops->loops[loop].header;
     const FlowBlock *block = &flow->cfg->blocks[n->block];
+    Ways ways = {.count = 0}, turns = {.count = 0};
     for (u32 i = 0; i < n->arg_count; i++)
         if (!goes_ahead(x, flow->chains->args[n->args + i])) return false;
-    if (header) return true;
-    for (u32 i = 0; i < block->pred_count; i++)
-        if (!branch_goes_ahead(x, flow->cfg->edges[block->preds + i])) return false;
-    return branch_goes_ahead(x, flow->dominators->parent[n->block]);
+    for (u32 i = 0; i < block->pred_count; i++) {
+        u32 from = flow->cfg->edges[block->preds + i];
+        add_way(header && flow_loop_has(flow->loops, loop, from) ? &turns : &ways, from);
+    }
+    if (header && (!ways_go_ahead(x, &turns, n->block) || !end_goes_ahead(x, loop))) return false;
+    return loop == x->loop && header ? true : ways_go_ahead(x, &ways, flow->dominators->parent[n->block]);
 }
 
 static bool goes_ahead(Ahead *x, u32 node) {
@@ -532,7 +579,7 @@ bool access_goes_ahead(const CasePart *part, const CaseAccess *a, u32 loop) {
     i64 step;
     if (a->affine && affine_step(flow->affine, a->affine->form, loop, &step) != AFFINE_STRIDE_UNKNOWN) return true;
     if (in->address_use == 0xff) return false;
-    Ahead x = {.part = part, .loop = loop};
+    Ahead x = {.part = part, .loop = loop, .pc = a->pc};
     return goes_ahead(&x, flow->chains->of_operand[in->operands + in->defs + in->address_use]);
 }
 
@@ -545,7 +592,7 @@ bool loop_ends_by_data(const CasePart *part, u32 loop) {
         bool leaves = b->count && case_insn(part, last)->kind == FLOW_EXIT;
         for (u32 k = 0; k < b->succ_count; k++)
             leaves |= !flow_loop_has(flow->loops, loop, flow->cfg->edges[b->succs + k]);
-        Ahead x = {.part = part, .loop = loop};
+        Ahead x = {.part = part, .loop = loop, .pc = last};
         if (leaves && b->count && case_insn(part, last)->guard != WL_NONE &&
             !goes_ahead(&x, flow->chains->of_guard[last]))
             return true;

@@ -6,7 +6,7 @@
 #include "analyze/advice/rule.h"
 #include "base/bitset.h"
 
-#define HOT 0.2   // of the samples
+#define HOT 0.2   // of the samples, but for those in which another warp had its turn
 #define MOST 0.9  // of the warps: ways that more of them go make no difference
 enum { DEEPEST = 200 /* values behind a test; behind more it may be anything */ };
 
@@ -60,13 +60,12 @@ bool guard_differs(AdviceCase *c, const CasePart *part, u32 pc) {
 static bool matters(const AdviceCase *c, const CasePart *part, u32 block) {
     const FlowResults *flow = &part->view->flow;
     const FlowBlock *b = &flow->cfg->blocks[block];
-    f64 runs = block_runs(part, block);
+    f64 runs = block_runs(part, block), own = c->load.total - c->load.not_selected;  // as loops have them
     for (u32 i = 0; i < b->succ_count; i++) {
         u32 to = flow->cfg->edges[b->succs + i];
         f64 of_way = block_runs(part, to);
         for (u32 l = flow->loops->loop_of[block]; l != WL_NONE; l = flow->loops->loops[l].parent)
-            if (!flow_loop_has(flow->loops, l, to) &&
-                case_share(c, part->loops[l].active + part->loops[l].stalled) > HOT)
+            if (!flow_loop_has(flow->loops, l, to) && part->loops[l].active + part->loops[l].stalled > HOT * own)
                 return true;
         if (flow->cfg->blocks[to].pred_count == 1 && of_way > (1 - MOST) * runs && of_way < MOST * runs) return true;
     }

@@ -332,18 +332,22 @@ static f64 even_part(const AdviceCase *c, const Grid *g) {
 }
 
 // Warps that CTAs of equal length would keep resident, over those that were on average; 1: not known. Where all CTAs
-// start at once, an SM whose short ones have ended goes on with fewer warps. More of them are of no use to loads that
-// queue already.
+// start at once, an SM whose short ones have ended goes on with fewer warps.
 #define IN_LINE \
     0.1  // of the samples; warps that wait for their turn have no use for others, and how many there are is not sure
 
-static f64 missing_warps(const AdviceCase *c, const Grid *g) {
+static f64 launched_over_resident(const AdviceCase *c, const Grid *g) {
     f64 resident = c->warps * (f64)c->gpu->warp_schedulers,
         at_start = g->ctas / g->sms * c->view->occupancy.warps_per_cta;
     if (c->view->launches.alike < MOSTLY_ALIKE || g->rounds > 1 || resident <= 0 || at_start <= resident ||
         case_share(c, c->load.not_selected) > IN_LINE)
         return 1;
-    return 1 + (at_start / resident - 1) * (1 - c->waiting);
+    return at_start / resident;
+}
+
+// ... as far as they are of use: more are of none to loads that queue already.
+static f64 missing_warps(const AdviceCase *c, const Grid *g) {
+    return 1 + (launched_over_resident(c, g) - 1) * (1 - c->waiting);
 }
 
 // Samples may be lost, which looks like SMs without work. But CTAs go to the SM that has room: at the end of many waves
@@ -364,7 +368,7 @@ static f64 credible_part(const AdviceCase *c, const Grid *g) {
 f64 warps_missing(const AdviceCase *c) {
     Grid g;
     if (!find_grid(c, &g) || c->fixed > MOST_FIXED || c->view->occupancy.warps_per_cta < 2) return 1;
-    return credible_part(c, &g) < EVEN * even_part(c, &g) ? 1 : missing_warps(c, &g);
+    return credible_part(c, &g) < EVEN * even_part(c, &g) ? 1 : launched_over_resident(c, &g);
 }
 
 static u32 hottest_block(const CasePart *part) {

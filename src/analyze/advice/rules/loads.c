@@ -6,7 +6,7 @@
 
 enum {
     BACK = 48 /* accesses looked back for the same address */,
-    WIDEST = 16 /* bytes of one access */,
+    WIDEST = WIDEST_ACCESS,
     WORD = 4,
     SECTOR = 32,
     UNROLLED = 4
@@ -429,12 +429,13 @@ static f64 line_of(f64 busy) { return busy / fmax(1 - busy, LEAST_IDLE); }
 // Part of a load's wait that fewer accesses take away, which save `saved` of the L1's cycles: the line for the L1, if
 // that is where loads wait most, or its share of the lines that they stand in. In those for the L2 and for DRAM what
 // comes as one is no less.
-static f64 wait_saved(const AdviceCase *c, const CaseAccess *a, u32 count, f64 saved) {
+static f64 wait_saved(const AdviceCase *c, const CasePart *part, const CaseAccess *a, u32 count, f64 saved) {
+    Resource most = case_behind(c, part, a->pc);
     const f64 *busy = c->load.busy;
     f64 l1 = line_of(busy[RESOURCE_LSU]), behind = line_of(busy[RESOURCE_L2]) + line_of(busy[RESOURCE_DRAM]);
-    if (c->behind == RESOURCE_LSU) return c->waiting * saved;
+    if (most == RESOURCE_LSU) return c->waiting * saved;
     f64 share = l1 > 0 ? l1 / (l1 + behind) : 0;
-    f64 l2 = c->behind == RESOURCE_L2 ? sectors_saved(a, count) * (1 - share) : 0;
+    f64 l2 = most == RESOURCE_L2 ? sectors_saved(a, count) * (1 - share) : 0;
     return c->waiting * (saved * share + l2);
 }
 
@@ -449,7 +450,7 @@ static void join(Hit *hit, const CasePart *part, const CaseAccess *a, u32 count,
     hit_relieve(hit, RESOURCE_L2, in->use[RESOURCE_L2] * sectors_saved(a, count));
     hit_blamed(hit, part, a->pc, STALL_BIT(LG_THROTTLE) | STALL_BIT(MIO_THROTTLE), saved);
     hit_blamed(hit, part, a->pc, ~(STALL_BIT(LG_THROTTLE) | STALL_BIT(MIO_THROTTLE)),
-               wait_saved(hit->c, a, count, saved));
+               wait_saved(hit->c, part, a, count, saved));
 }
 
 // Neighbouring accesses of a thread: k become one. What is saved is instructions and, where lanes are far apart, passes

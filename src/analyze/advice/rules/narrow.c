@@ -3,7 +3,7 @@
 // of shared memory is meant fits a byte or two, and DRAM or the L2 is busy with the rest of it.
 #include "analyze/advice/rule.h"
 
-enum { WORD = 4, DEEP = 4 /* instructions of arithmetic to an address */, BYTE_VALUES = 256 };
+enum { WORD = 4, DEEP = 4 /* instructions of arithmetic to an address */, OF_BYTE = 1 << 8, OF_TWO = 1 << 16 };
 
 // Whether the node is the address of the access, not what it stores.
 static bool is_address(const CasePart *part, u32 pc, u32 node) {
@@ -15,8 +15,9 @@ static bool is_address(const CasePart *part, u32 pc, u32 node) {
     return chains->of_operand[in->operands + in->defs + in->address_use] == node;
 }
 
-// Whether all that the value is for is to name a place in shared memory, through arithmetic.
-static bool names_places(const CasePart *part, u32 pc, u32 depth) {
+// Whether all that the value is for is to name a place in shared memory, through arithmetic. *least becomes the bytes
+// of the narrowest access there, if that is less.
+static bool names_places(const CasePart *part, u32 pc, u32 depth, u32 *least) {
     const FlowInsn *in = case_insn(part, pc);
     const Chains *chains = part->view->flow.chains;
     if (in->defs != 1) return false;
@@ -27,9 +28,10 @@ static bool names_places(const CasePart *part, u32 pc, u32 depth) {
         if (user == WL_NONE) return false;
         const CaseAccess *a = case_access(part, user);
         bool arithmetic = depth && part->insns[user].traits & TRAIT_ARITHMETIC;
-        if (a ? !access_is_shared(a) || !is_address(part, user, node)
-              : !arithmetic || !names_places(part, user, depth - 1))
+        if (a ? !access_is_shared(a) || !a->bytes || !is_address(part, user, node)
+              : !arithmetic || !names_places(part, user, depth - 1, least))
             return false;
+        if (a && a->bytes < *least) *least = a->bytes;
     }
     return true;
 }
@@ -40,11 +42,14 @@ static bool is_wide(const CasePart *part, const CaseAccess *a) {
            part->insns[a->pc].use[RESOURCE_DRAM] > 0;
 }
 
+// Bytes for a number below that of the places; WORD: no fewer.
+static u32 bytes_for(u64 places) { return places <= OF_BYTE ? 1 : places <= OF_TWO ? 2 : WORD; }
+
 void narrow_places(AdviceCase *c) {
     const ProfileLaunch *l = c->view->launches.typical;
     u64 shared = c->view->function->shared_bytes + (u64)(l ? l->dynamic_shared_bytes : 0);
-    u32 bytes = shared <= (u64)BYTE_VALUES * WORD ? 1 : 2, count = 0, at = 0;
-    f64 gone = 1 - (f64)bytes / WORD, most = 0;
+    u32 count = 0, at = 0, widest = 0;
+    f64 most = 0;
     const CasePart *where = NULL;
     if (c->load.busy[RESOURCE_DRAM] < EXPLAINED) return;
     Hit *hit = hit_begin(c);
@@ -52,12 +57,17 @@ void narrow_places(AdviceCase *c) {
         const CasePart *part = &c->parts[p];
         for (u32 i = 0; i < part->access_count; i++) {
             const CaseAccess *a = &part->accesses[i];
-            if (!is_wide(part, a) || !names_places(part, a->pc, DEEP)) continue;
+            u32 element = WORD;
+            if (!is_wide(part, a) || !names_places(part, a->pc, DEEP, &element)) continue;
+            u32 bytes = bytes_for(shared / element);
+            f64 gone = 1 - (f64)bytes / WORD;
+            if (bytes == WORD) continue;
             const CaseInsn *in = &part->insns[a->pc];
             hit_relieve(hit, RESOURCE_L2, in->use[RESOURCE_L2] * gone);
             hit_relieve(hit, RESOURCE_DRAM, in->use[RESOURCE_DRAM] * gone);
             hit_blamed(hit, part, a->pc, STALL_BIT(LONG_SCOREBOARD) | STALL_BIT(BARRIER), c->waiting * gone);
             count++;
+            if (bytes > widest) widest = bytes;
             if (in->use[RESOURCE_DRAM] > most) most = in->use[RESOURCE_DRAM], where = part, at = a->pc;
         }
     }
@@ -67,9 +77,9 @@ void narrow_places(AdviceCase *c) {
              count, plural(count), WORD, count == 1 ? "s" : "", (unsigned long long)shared);
     hit_fact(hit, "dram__throughput.avg.pct_of_peak_sustained_elapsed", 100 * c->load.busy[RESOURCE_DRAM], "%",
              "DRAM is busy for %.0f %% of the time", 100 * c->load.busy[RESOURCE_DRAM]);
-    hit_basis(hit, "the time of DRAM and of the L2 for these loads, of which %u of %d bytes stay", bytes, WORD);
+    hit_basis(hit, "the time of DRAM and of the L2 for these loads, of which %u of %d bytes stay", widest, WORD);
     hit_caution(hit, "who writes these numbers has to write them as narrow");
     hit->doubtful = true;
     hit_end_line(hit, where, at, "Keep what is loaded at %s in %u byte%s a number instead of %d",
-                 place_text(c, where, at), bytes, bytes > 1 ? "s" : "", WORD);
+                 place_text(c, where, at), widest, widest > 1 ? "s" : "", WORD);
 }

@@ -288,7 +288,8 @@ void rule_warp_balance(AdviceCase *c) {
     Hit *hit = hit_begin(c);
     const CasePart *where = c->parts;
     u32 at = 0;
-    f64 most = 0, barrier = 0, part_alive = turns_differ(c) ? fmin(warps_alive(c), 1 / warps_missing(c)) : 1;
+    f64 most = 0, barrier = 0, part_alive = turns_differ(c) ? fmin(warps_alive(c), 1 / warps_missing(c)) : 1,
+        missing = warps_alive(c) < 1 ? 1 / part_alive - 1 : (1 / part_alive - 1) * (1 - c->waiting);
     for (u32 p = 0; p < c->part_count; p++) {
         const CasePart *part = &c->parts[p];
         Bitset steps;
@@ -305,7 +306,7 @@ void rule_warp_balance(AdviceCase *c) {
         barrier += waits;
         if (most > before) where = part;
     }
-    if (part_alive < UNEVEN) hit->change.work = part_alive;
+    if (part_alive < UNEVEN) hit->change.work = 1 / (1 + missing);  // more are of no use to loads that queue
     if (barrier <= 0 && part_alive >= UNEVEN) return hit_drop(hit);
     if (barrier > 0)
         hit_fact(hit, "smsp__pcsamp_warps_issue_stalled_barrier", 100 * case_share(c, barrier), "%",
