@@ -246,8 +246,8 @@ bool access_same_array(const CasePart *part, const CaseAccess *a, const CaseAcce
 // The distance in bytes from `a` to `b`, accesses of one kind and array, where it is constant.
 bool access_distance(const CasePart *part, const CaseAccess *a, const CaseAccess *b, i64 *bytes);
 bool access_same_address(const CasePart *part, const CaseAccess *a, const CaseAccess *b);
-// Accesses of a thread that together are all bytes from the word of `a` to the next lane's; 0: they are not, or more than
-// one access can be.
+// Accesses of a thread that together are all bytes from the word of `a` to the next lane's; 0: they are not, or more
+// than one access can be.
 enum { WIDEST_ACCESS = 16 };  // bytes of a lane
 u32 access_pieces(const CasePart *part, const CaseAccess *a);
 // Whether the address is known turns before, as it needs nothing that is loaded in the loop.

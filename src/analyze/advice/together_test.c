@@ -212,7 +212,7 @@ static void bytes_that_others_take_are_not_scattered(void **state) {
     (void)state;
     assert_false(is_scattered(FOUR_BYTES));
     assert_true(is_scattered(BYTES("4", BYTE(0))));
-    assert_true(is_scattered(BYTES("4", BYTE(0) BYTE(2))));  // half of the line stays
+    assert_true(is_scattered(BYTES("4", BYTE(0) BYTE(2))));                  // half of the line stays
     assert_true(is_scattered(BYTES("4", BYTE(0) BYTE(0) BYTE(2) BYTE(2))));  // however often it is asked for
 }
 
