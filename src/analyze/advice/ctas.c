@@ -56,6 +56,32 @@ bool guard_differs(AdviceCase *c, const CasePart *part, u32 pc) {
     return differs;
 }
 
+// Whether an argument of the launch is among what a value is made of.
+static bool node_has_argument(Origin *o, u32 node, u32 depth) {
+    const FlowResults *flow = &o->part->view->flow;
+    if (node == WL_NONE || !depth || bitset_has(&o->seen, node)) return false;
+    bitset_add(&o->seen, node);
+    const ChainNode *n = &flow->chains->nodes[node];
+    for (u32 a = 0; a < n->arg_count; a++)
+        if (node_has_argument(o, flow->chains->args[n->args + a], depth - 1)) return true;
+    if (n->insn == WL_NONE) return false;
+    const FlowInsn *in = case_insn(o->part, n->insn);
+    if (in->is_load && (in->space == SPACE_PARAM || in->space == SPACE_CONST)) return true;
+    for (u32 u = 0; u < in->uses; u++) {
+        u32 operand = in->operands + in->defs + u, kind = flow->code->operands[operand].kind;
+        if (kind == FLOW_PARAMETER || kind == FLOW_PARAMETER_VALUE) return true;
+        if (kind == FLOW_VALUE && node_has_argument(o, flow->chains->of_operand[operand], depth - 1)) return true;
+    }
+    return false;
+}
+
+bool guard_has_argument(AdviceCase *c, const CasePart *part, u32 pc) {
+    const Chains *chains = part->view->flow.chains;
+    Origin o = {.part = part};
+    if (!bitset_init(&o.seen, c->scratch, chains->node_count + 1)) return c->status = STATUS_NO_MEMORY, false;
+    return node_has_argument(&o, chains->of_guard[pc], DEEPEST);
+}
+
 // The jump at the end of the block leaves a hot loop, or some of the warps go around what one of its ways has.
 static bool matters(const AdviceCase *c, const CasePart *part, u32 block) {
     const FlowResults *flow = &part->view->flow;

@@ -358,6 +358,8 @@ f64 warps_alive(const AdviceCase *c);
 // Warps of a launch whose CTAs are all resident from its begin, over those that are on average, by samples, where no SM
 // has run out of CTAs before: warps of the same CTAs have ended. 1: not known. rules/launch.c
 f64 warps_missing(const AdviceCase *c);
+// Whether an argument of the launch has a say in the guard of the instruction. ctas.c
+bool guard_has_argument(AdviceCase *c, const CasePart *part, u32 pc);
 bool ctas_may_differ(AdviceCase *c);  // ctas.c: some loop or way may be another CTA's longer
 // Whether the guard may be another thread's different, or another CTA's: else constants and arguments of the launch
 // decide it. Errs towards true. ctas.c

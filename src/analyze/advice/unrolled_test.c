@@ -129,8 +129,54 @@ static void a_load_without_copies_says_that_turns_are_single(void **state) {
     assert_float_equal(unrolled(WINDOW("4")), 3.0 / 4, 0.01);
 }
 
+// Compilers make a loop of turns that an argument counts into one of four at once and one for the rest.
+#define FOUR_AT_ONCE_AND_REST(end)                                                                       \
+    BEGIN "mov.u32 %r8, 0; sub.s32 %r9, " end ", 3; mov.f32 %f2, 0f00000000;\n"                          \
+          "many: " FOUR_LOADS(0) "add.s64 %rd3, %rd3, 4096*4; add.s32 %r8, %r8, 4;\n"                    \
+                                 "setp.lt.s32 %p1, %r8, %r9; @%p1 bra many;\n"                           \
+                                 "rest: " ONE_LOAD(0) "add.s64 %rd3, %rd3, 4096; add.s32 %r8, %r8, 1;\n" \
+                                                      "setp.lt.s32 %p2, %r8, " end                       \
+                                                      "; @%p2 bra rest; st.global.f32 [%rd2], %f2; ret;"
+// ... or, of the loop within another, one of four at once that runs once.
+#define WITHIN(end)                                                                   \
+    BEGIN "mov.u32 %r8, 0; mov.f32 %f2, 0f00000000;\n"                                \
+          "turn: mov.u32 %r7, 0;\n"                                                   \
+          "many: " FOUR_LOADS(0) "add.s64 %rd3, %rd3, 4096*4; add.s32 %r7, %r7, 4;\n" \
+                                 "setp.lt.s32 %p1, %r7, " end "; @%p1 bra many;\n"    \
+                                 "add.s32 %r8, %r8, 1; setp.lt.s32 %p2, %r8, " end    \
+                                 "; @%p2 bra turn; st.global.f32 [%rd2], %f2; ret;"
+
+// Loops turn `turns` times for each time that they are come to, those within others 1.2 times.
+static bool could_be_constant(const char *body, u32 turns) {
+    Sampled s;
+    KernelView *view = sampled_begin(&s, body);
+    for (u32 pc = 0; pc < view->flow.code->insn_count; pc++) {
+        u32 loop = view->flow.loops->loop_of[view->flow.cfg->block_of[pc]];
+        bool within = loop != WL_NONE && view->flow.loops->loops[loop].parent != WL_NONE;
+        s.subject.places[pc].line = 7;
+        subject_stall(&s.subject, pc, STALL_SELECTED, loop == WL_NONE ? 100 : within ? 120 * turns : 100 * turns);
+    }
+    sampled_end(&s);
+    bool does = false;
+    ask(&s, "loop-unrolling");
+    for (u32 i = 0; i < s.c.hits.len; i++) does |= strstr(s.c.hits.data[i]->what, "Make the number of turns") != NULL;
+    forget(&s);
+    return does;
+}
+
+static void few_turns_of_the_launch_can_be_constant(void **state) {
+    (void)state;
+    assert_true(could_be_constant(FOUR_AT_ONCE_AND_REST("%r5"), 3));
+    assert_false(could_be_constant(FOUR_AT_ONCE_AND_REST("%r5"), 9));  // counting is little of many turns
+    assert_false(could_be_constant(FOUR_AT_ONCE_AND_REST("%r1"), 3));  // threads differ
+    assert_false(could_be_constant(FOUR_AT_ONCE_AND_REST("14"), 3));   // it is one
+    assert_true(could_be_constant(WITHIN("%r5"), 3));
+    assert_false(could_be_constant(WITHIN("%r1"), 3));
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(loops_that_are_unrolled_gain_less),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(few_turns_of_the_launch_can_be_constant),
+                                       cmocka_unit_test(loops_that_are_unrolled_gain_less),
                                        cmocka_unit_test(places_are_known_turns_before),
                                        cmocka_unit_test(searches_wait_for_what_they_find),
                                        cmocka_unit_test(words_of_a_window_are_loaded_once),

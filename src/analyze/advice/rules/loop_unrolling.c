@@ -252,16 +252,46 @@ static void look_at(AdviceCase *c, const CasePart *part, u32 loop) {
 // tests and counting are most of it. With the number as a constant all turns of it and of the loop around it are one
 // sequence.
 
-// Loops within that were never seen running.
+// Loops within that were hardly seen running: less than twice for each time that they were come to.
+#define ONCE 1.5  // turns
+
 static bool has_idle_loops_only(const CasePart *part, u32 loop) {
     const Loops *loops = part->view->flow.loops;
     u32 within = 0;
     for (u32 l = 0; l < loops->loop_count; l++) {
         if (loops->loops[l].parent != loop) continue;
-        if (part->loops[l].active + part->loops[l].stalled > 0) return false;
+        bool runs = part->loops[l].active + part->loops[l].stalled > 0;
+        if (runs && (part->loops[l].trips <= 0 || part->loops[l].trips > ONCE)) return false;
         within++;
     }
     return within > 0;
+}
+
+// One of the loops of few turns that compilers make of one, some turns at once and the rest.
+static bool is_piece(const CasePart *part, u32 loop) {
+    const FlowLoop *loops = part->view->flow.loops->loops;
+    u32 line = loop_line_pc(part, loop), count = 0;
+    for (u32 l = 0; l < part->view->flow.loops->loop_count; l++) {
+        if (!part->loops[l].innermost || loops[l].parent != loops[loop].parent || part->loops[l].active <= 0) continue;
+        if (!same_line(part, line, loop_line_pc(part, l))) continue;
+        if (part->loops[l].trips >= LEAST_TRIPS) return false;
+        count++;
+    }
+    return count > 1;
+}
+
+// An argument of the launch says how often it turns.
+static bool ends_by_argument(AdviceCase *c, const CasePart *part, u32 loop) {
+    const FlowResults *flow = &part->view->flow;
+    const FlowLoop *l = &flow->loops->loops[loop];
+    for (u32 i = 0; i < l->block_count; i++) {
+        const FlowBlock *b = &flow->cfg->blocks[flow->loops->members[l->blocks + i]];
+        bool leaves = false;
+        for (u32 k = 0; k < b->succ_count; k++)
+            leaves |= !flow_loop_has(flow->loops, loop, flow->cfg->edges[b->succs + k]);
+        if (leaves && b->count && guard_has_argument(c, part, b->first + b->count - 1)) return true;
+    }
+    return false;
 }
 
 // Constants and the launch's arguments decide every way in the loop.
@@ -288,7 +318,9 @@ static void make_turns_constant(AdviceCase *c, const CasePart *part, u32 loop) {
     const CaseLoop *l = &part->loops[loop];
     f64 runs = block_runs(part, part->view->flow.loops->loops[loop].header);
     bool few = l->trips > 1 && runs > 0 && l->active / runs * l->trips <= MOST_INSNS;
-    if (!few || l->has_barrier || l->has_call || loop_spins(part, loop) || !goes_as_launched(c, part, loop)) return;
+    if (!few || l->has_barrier || l->has_call || loop_spins(part, loop) || !goes_as_launched(c, part, loop) ||
+        !ends_by_argument(c, part, loop))
+        return;
     Hit *hit = hit_begin(c);
     f64 before = l->active;
     for (u32 pc = 0; pc < part->view->insn_count; pc++) {
@@ -299,11 +331,11 @@ static void make_turns_constant(AdviceCase *c, const CasePart *part, u32 loop) {
     }
     if (hit->change.issues <= 0) return hit_drop(hit);
     f64 share = 100 * hit->change.issues / before;
-    hit_fact(
-        hit, "counting_share", share, "%",
-        "%.0f %% of what the loop issues counts, tests and finds places: the compiler unrolled a loop within for more "
-        "turns than there are",
-        share);
+    hit_fact(hit, "counting_share", share, "%",
+             "%.0f %% of what the loop issues counts, tests and finds places: the compiler unrolled it, or a loop "
+             "within, for "
+             "more turns than there are",
+             share);
     hit_fact(hit, "loop_trip_count", l->trips, "turns", "it turns %.0f times, which the launch's arguments decide",
              l->trips);
     hit_basis(hit, "equation 2 over what only counts, and for loads of all turns under way at once");
@@ -318,8 +350,9 @@ void rule_loop_unrolling(AdviceCase *c) {
         const CasePart *part = &c->parts[p];
         for (u32 l = 0; l < part->view->flow.loops->loop_count; l++) {
             const CaseLoop *loop = &part->loops[l];
-            if (loop->active > 0 && has_idle_loops_only(part, l)) make_turns_constant(c, part, l);
             bool short_loop = loop->trips > 0 && loop->trips < LEAST_TRIPS;
+            bool pieces = has_idle_loops_only(part, l) || (loop->innermost && short_loop && is_piece(part, l));
+            if (loop->active > 0 && pieces) make_turns_constant(c, part, l);
             if (loop->innermost && loop->active > 0 && !loop_spins(part, l) && !loop->has_barrier && !loop->has_call &&
                 !short_loop)
                 look_at(c, part, l);
