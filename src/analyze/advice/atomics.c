@@ -157,11 +157,23 @@ static f64 if_all_meet(const AdviceCase *c, const CasePart *part, const CaseAcce
     return times_a_cycle(c, part, a, per_slot) * lanes * interval(c, part, a);
 }
 
+// Part of the time for which the unit is busy with anything but atomics on words that data decides: how many sectors
+// those touch is not known, and of lanes that meet it is few.
+static f64 busy_with_others(const AdviceCase *c, Resource unit) {
+    f64 busy = c->load.busy[unit];
+    for (u32 p = 0; p < c->part_count; p++)
+        for (u32 i = 0; i < c->parts[p].access_count; i++) {
+            const CaseAccess *a = &c->parts[p].accesses[i];
+            bool unknown = is_counted(a) && a->known == ACCESS_UNKNOWN && is_by_data(&c->parts[p], a);
+            if (unknown) busy -= c->parts[p].insns[a->pc].use[unit];
+        }
+    return busy;
+}
+
 // Words that data decides: loads wait many times as long as on an idle machine, and neither L1 nor L2 nor DRAM has so
-// much to do. What is left is atomics that meet, as far as there are enough of them. `behind`: part of the time in
+// much else to do. What is left is atomics that meet, as far as there are enough of them. `behind`: part of the time in
 // which they alone are left.
 static f64 on_some_words(AdviceCase *c, f64 behind, f64 per_slot) {
-    const f64 *busy = c->load.busy;
     f64 requests = 0, most = 0;
     for (u32 p = 0; p < c->part_count; p++)
         for (u32 i = 0; i < c->parts[p].access_count; i++) {
@@ -169,7 +181,8 @@ static f64 on_some_words(AdviceCase *c, f64 behind, f64 per_slot) {
             if (is_counted(a) && is_by_data(&c->parts[p], a)) most += if_all_meet(c, &c->parts[p], a, per_slot);
         }
     f64 waiting = fmin(behind + (1 - behind) * fmax(waiting_for_atomics(c), held_by_atomics(c)), most);
-    if (busy[RESOURCE_LSU] > EXPLAINED || busy[RESOURCE_L2] > EXPLAINED || busy[RESOURCE_DRAM] > EXPLAINED) return 0;
+    for (u32 r = RESOURCE_LSU; r <= RESOURCE_DRAM; r++)
+        if (busy_with_others(c, (Resource)r) > EXPLAINED) return 0;
     for (u32 step = 0; step < 2; step++)
         for (u32 p = 0; p < c->part_count; p++)
             for (u32 i = 0; i < c->parts[p].access_count; i++) {

@@ -97,6 +97,27 @@ static void words_of_all_threads_count_together(void **state) {
         words_advised(BEGIN ADD_WORD(0) ADD_WORD(1) ADD_WORD(2) ADD_WORD(3) ADD_WORD(4) ADD_WORD(5) "ret;"), 6);
 }
 
+// Sectors that lanes touch where data sends them are a guess, which is no reason to think that the L1 is what is full.
+#define ADD_BY_DATA "red.global.add.u32 [%rd5], 1; red.global.add.u32 [%rd5+4], 1;\n"
+
+static void lanes_that_meet_do_not_fill_the_l1(void **state) {
+    (void)state;
+    Sampled s;
+    KernelView *view = sampled_begin(&s, BEGIN "ld.global.u32 %r7, [%rd3]; mul.wide.s32 %rd4, %r7, 4;\n"
+                                               "add.s64 %rd5, %rd1, %rd4; " ADD_BY_DATA ADD_BY_DATA "ret;");
+    view->gpu = &gpu_of_atomics;
+    for (u32 pc = 0; pc < view->flow.code->insn_count; pc++) {
+        subject_stall(&s.subject, pc, STALL_SELECTED, 10);
+        if (waits_for_load(view, pc)) subject_stall(&s.subject, pc, STALL_LONG_SCOREBOARD, 100000);
+        if (view->flow.code->insns[pc].is_atomic) subject_stall(&s.subject, pc, STALL_LG_THROTTLE, 3000);
+    }
+    view->total_latency = view->total * 9 / 10;
+    sampled_end(&s);
+    assert_true(s.c.load.busy[RESOURCE_LSU] > EXPLAINED && s.c.load.busy[RESOURCE_ATOMIC] > 0.5);
+    assert_non_null(ask(&s, "atomic-contention"));
+    forget(&s);
+}
+
 // --- numbers that are wide -------------------------------------------------------------------------------------------
 // The word of a table in shared memory that a loaded number names, and what else becomes of the number.
 #define PLACE_IN_SHARED(also)                                                                     \
@@ -219,6 +240,7 @@ static void bytes_that_others_take_are_not_scattered(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(counters_in_shared_memory_count_together),
                                        cmocka_unit_test(words_of_all_threads_count_together),
+                                       cmocka_unit_test(lanes_that_meet_do_not_fill_the_l1),
                                        cmocka_unit_test(places_of_shared_memory_fit_a_byte_or_two),
                                        cmocka_unit_test(numbers_that_are_used_stay_wide),
                                        cmocka_unit_test(joined_bytes_do_not_shorten_the_line_for_dram),
