@@ -414,7 +414,7 @@ static u32 only_call(const SassAdapter *a, const FlowInsn *insns, u32 first, u32
     u32 only = WL_NONE, calls = 0;
     *end = a->function->count;
     for (u32 i = 0; i < a->function->count; i++) {
-        if (insns[i].kind != FLOW_SWITCH || !is_call(a, i) || insns[i].target_count != 2) continue;
+        if (insns[i].kind != FLOW_SWITCH || !is_call(a, i) || !insns[i].target_count) continue;
         u32 begin = a->targets.data[insns[i].targets];
         if (begin == first) only = i, calls++;
         if (begin > first && begin < *end) *end = begin;

@@ -214,6 +214,12 @@ TEST(routines_called_once_return) {
     check_succs(&m, 2, 2, 4, 3);
     check_succs(&m, 5, 0, 0, 0);
     done(&m);
+    MAKE(&m, "|CALL.REL.NOINC|0x60", "|NOP|", "|CALL.REL.NOINC|0x40", "|EXIT|", "|MOV|R0,R1", "|RET.REL.NODEC|R2,0x0",
+         "|MOV|R4,R1", "|RET.REL.NODEC|R2,0x0");
+    check_succs(&m, 5, 1, 3, 0);  // two routines, the first one behind the second
+    check_succs(&m, 7, 1, 1, 0);
+    assert_int_equal(m.flow.loops->loop_count, 0);
+    done(&m);
 }
 
 // Called at several places it is not known to go back to either, but a loop is not left by it.
