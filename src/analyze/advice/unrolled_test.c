@@ -174,8 +174,50 @@ static void few_turns_of_the_launch_can_be_constant(void **state) {
     assert_false(could_be_constant(WITHIN("%r1"), 3));
 }
 
+// Each turn reads the constant behind that of the turn before, and warps wait for it.
+#define CONSTANTS(step, end)                                                                                          \
+    BEGIN "mov.u32 %r8, 0; mov.f32 %f2, 0f00000000; turn: ld.const.f32 %f1, [%rd3]; fma.rn.f32 %f2, %f2, %f2, %f1;\n" \
+          "add.s64 %rd3, %rd3, " step "; add.s32 %r8, %r8, 1;\n"                                                      \
+          "setp.ne.s32 %p2, %r8, " end "; @%p2 bra turn; st.global.f32 [%rd2], %f2; ret;"
+
+static bool is_constant(const CasePart *part, u32 pc) {
+    return case_insn(part, pc)->is_load && case_insn(part, pc)->space == SPACE_CONST;
+}
+
+// Part of the waits for constants that unrolling takes away.
+static f64 constants_waited_for(const char *body) {
+    Sampled s;
+    KernelView *view = sampled_begin(&s, body);
+    f64 all = 0, gone = 0;
+    for (u32 pc = 0; pc < view->flow.code->insn_count; pc++) {
+        subject_stall(&s.subject, pc, STALL_SELECTED, 100);
+        if (is_constant(&(CasePart){.view = view}, pc)) subject_stall(&s.subject, pc, STALL_IMC_MISS, 5000);
+    }
+    sampled_end(&s);
+    const Hit *hit = ask(&s, "loop-unrolling");
+    assert_non_null(hit);
+    for (u32 i = 0; i < s.c.parts->blame->edge_count; i++)
+        if (is_constant(s.c.parts, s.c.parts->blame->edges[i].def)) all += s.c.parts->blame->edges[i].samples;
+    for (u32 i = 0; i < hit->spots.len; i++)
+        if (is_constant(hit->spots.data[i].part, hit->spots.data[i].def)) gone += hit->spots.data[i].samples;
+    forget(&s);
+    return gone / all;
+}
+
+// A line of 64 bytes is read once for all turns that find theirs in it; where the code has all turns, it has the places
+// too, of as many as fit without what counts them.
+static void constants_that_turns_index(void **state) {
+    (void)state;
+    assert_float_equal(constants_waited_for(CONSTANTS("4", "%r5")), 7.0 / 8, 0.01);
+    assert_float_equal(constants_waited_for(CONSTANTS("16", "%r5")), 3.0 / 4, 0.01);
+    assert_float_equal(constants_waited_for(CONSTANTS("64", "%r5")), 0, 0.01);
+    assert_float_equal(constants_waited_for(CONSTANTS("64", "300")), 1, 0.01);
+    assert_float_equal(constants_waited_for(CONSTANTS("64", "3000")), 0, 0.01);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(few_turns_of_the_launch_can_be_constant),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(constants_that_turns_index),
+                                       cmocka_unit_test(few_turns_of_the_launch_can_be_constant),
                                        cmocka_unit_test(loops_that_are_unrolled_gain_less),
                                        cmocka_unit_test(places_are_known_turns_before),
                                        cmocka_unit_test(searches_wait_for_what_they_find),

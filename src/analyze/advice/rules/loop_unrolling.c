@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // loop-unrolling: a loop in which each turn waits for its own loads or results. Unrolled, loads of several turns are
 // under way at once, other turns' instructions fill the waits (equation 5), and counter and branch are shared.
+#include <math.h>
+
 #include "analyze/advice/rule.h"
 
 enum {
     MOST_INSNS = 1024 /* of the unrolled body */,
     MOST_TIMES = 8 /* turns of the source's loop in one */,
-    LEAST_TRIPS = 4
+    LEAST_TRIPS = 4,
+    CONSTANT_LINE = 64 /* bytes (bench/hwref/h200-constant-turns.tsv) */
 };
 #define RESULTS (STALL_BIT(WAIT) | STALL_BIT(LONG_SCOREBOARD) | STALL_BIT(SHORT_SCOREBOARD) | STALL_BIT(BARRIER))
 
@@ -34,12 +37,6 @@ static bool only_such_stores(const CasePart *part, u32 loop, bool shared) {
         if (store && !could_leave(part, a, loop)) return false;
     }
     return true;
-}
-
-// All turns of a loop whose number is in the code; 0: it is not, or they are too many to be one.
-static u32 turns_of_whole(const CasePart *part, u32 loop) {
-    i64 turns = part->view->flow.loops->loops[loop].trip_count;
-    return turns > 0 && turns * part->loops[loop].insns <= MOST_INSNS ? (u32)turns : 0;
 }
 
 static u32 times_of(const CaseLoop *loop, u32 copies) {
@@ -118,6 +115,20 @@ static bool is_for_next_turn(const CasePart *part, u32 loop, u32 pc) {
     return value && next;
 }
 
+// Instructions of a turn that are left when its number is known: all but those that count, test and find places.
+static u32 insns_of_turn(const CasePart *part, u32 loop) {
+    u32 left = part->loops[loop].insns;
+    for (u32 pc = 0; pc < part->view->insn_count; pc++)
+        left -= part->insns[pc].loop == loop && (goes_on(part, loop, pc) || is_for_next_turn(part, loop, pc));
+    return left;
+}
+
+// All turns of a loop whose number is in the code; 0: it is not, or they are too many to be one.
+static u32 turns_of_whole(const CasePart *part, u32 loop) {
+    i64 turns = part->view->flow.loops->loops[loop].trip_count;
+    return turns > 0 && turns <= MOST_INSNS && turns * insns_of_turn(part, loop) <= MOST_INSNS ? (u32)turns : 0;
+}
+
 // Counter, comparison and branch: what the latch's condition is made of, within the loop and for nothing else.
 static void add_overhead(Hit *hit, const CasePart *part, u32 loop, f64 fraction) {
     const FlowResults *flow = &part->view->flow;
@@ -142,8 +153,8 @@ static void add_overhead(Hit *hit, const CasePart *part, u32 loop, f64 fraction)
             hit_spare(hit, part, pc, fraction);
 }
 
-// A constant whose place each turn moves on.
-static bool is_constant_of_turn(const CasePart *part, u32 loop, u32 pc) {
+// The instruction that moves on the place of a constant from turn to turn; WL_NONE: that is no such load.
+static u32 constant_moved_by(const CasePart *part, u32 loop, u32 pc) {
     const FlowResults *flow = &part->view->flow;
     const FlowInsn *in = case_insn(part, pc);
     for (u32 u = 0; in->is_load && in->space == SPACE_CONST && u < in->uses; u++) {
@@ -152,10 +163,46 @@ static bool is_constant_of_turn(const CasePart *part, u32 loop, u32 pc) {
         const ChainNode *n = &flow->chains->nodes[node];
         for (u32 i = 0; i < n->arg_count && n->block == flow->loops->loops[loop].header; i++) {
             u32 arg = flow->chains->args[n->args + i], from = arg == WL_NONE ? WL_NONE : flow->chains->nodes[arg].insn;
-            if (from != WL_NONE && loop_has(part, loop, from) && goes_on(part, loop, from)) return true;
+            if (from != WL_NONE && loop_has(part, loop, from) && goes_on(part, loop, from)) return from;
         }
     }
-    return false;
+    return WL_NONE;
+}
+
+static bool is_constant_of_turn(const CasePart *part, u32 loop, u32 pc) {
+    return constant_moved_by(part, loop, pc) != WL_NONE;
+}
+
+// Turns that find their constant in one line of the cache of such constants.
+static f64 turns_of_line(const CasePart *part, u32 loop, u32 pc) {
+    u32 by = constant_moved_by(part, loop, pc);
+    const FlowInsn *in = by == WL_NONE ? NULL : case_insn(part, by);
+    for (u32 u = 0; in && u < in->uses; u++) {
+        const FlowOperand *o = &part->view->flow.code->operands[in->operands + in->defs + u];
+        f64 step = o->kind == FLOW_IMMEDIATE ? fabs((f64)(i32)o->value) : 0;
+        if (step > 0) return fmax(CONSTANT_LINE / step, 1);
+    }
+    return 1;
+}
+
+// Few lines of constants that turns index stay near a scheduler, and warps that are elsewhere take them away
+// (bench/hwref/h200-constant-steps.tsv): turns that are one read a line once.
+static void add_constants(Hit *hit, const CasePart *part, u32 loop, u32 times) {
+    for (u32 pc = 0; pc < part->view->insn_count; pc++)
+        if (part->insns[pc].loop == loop && is_constant_of_turn(part, loop, pc))
+            hit_blamed(hit, part, pc, STALL_BIT(IMC_MISS), 1 - 1 / fmin(times, turns_of_line(part, loop, pc)));
+}
+
+static f64 waits_for_constants(const CasePart *part, u32 loop) {
+    f64 waits = 0;
+    for (u32 pc = 0; pc < part->view->insn_count; pc++) {
+        bool moves = part->insns[pc].loop == loop && is_constant_of_turn(part, loop, pc);
+        for (u32 i = part->first_blaming[pc]; moves && i < part->first_blaming[pc + 1]; i++) {
+            const BlameEdge *edge = &part->blame->edges[part->blaming[i]];
+            if (edge->reason == STALL_IMC_MISS) waits += edge->samples * part->weight;
+        }
+    }
+    return waits;
 }
 
 void hit_sequence(Hit *hit, const CasePart *part, u32 loop) {
@@ -224,6 +271,7 @@ static void look_at(AdviceCase *c, const CasePart *part, u32 loop) {
     share_loads(hit, part, loop, whole ? whole : times);
     add_results(hit, part, loop);
     hit->change.hidden *= fraction;
+    if (!whole) add_constants(hit, part, loop, times);
     if (whole)
         hit_sequence(hit, part, loop);
     else
@@ -238,6 +286,10 @@ static void look_at(AdviceCase *c, const CasePart *part, u32 loop) {
     if (loads)
         hit_fact(hit, "independent_loads", loads, "loads", "%u of its loads could start before the turn before ends",
                  loads);
+    f64 constants = 100 * case_share(c, waits_for_constants(part, loop));
+    if (constants >= 1)
+        hit_fact(hit, "constants_of_turns", constants, "%",
+                 "%.0f %% wait for constants whose place each turn moves on: of these few lines stay near", constants);
     hit_basis(hit, "equation 5, and equation 2 for loads of %u turns under way at once", times);
     hit_caution(hit, "more registers are needed: check that the occupancy stays%s",
                 by_hand ? "; the compiler keeps loads behind stores: load for several turns before the first store"
