@@ -207,6 +207,7 @@ static bool is_not_to_edit(const Hit *hit, const CasePart *part, u32 pc) {
 static void keep(Hit *hit, AdvicePlaceKind kind, const CasePart *part, u32 pc, u32 pc_end) {
     if ((kind == PLACE_LINE || kind == PLACE_LOOP) && is_not_to_edit(hit, part, pc)) return hit_drop(hit);
     const ProfilePlace *line = pc < part->view->insn_count ? &part->view->places[pc] : NULL;
+    hit_constants_meet(hit);
     hit->scope = (AdvicePlace){.kind = kind,
                                .view = part->view,
                                .pc = pc,

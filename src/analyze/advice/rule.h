@@ -389,6 +389,9 @@ f64 hit_overlapped(Hit *hit, const CasePart *part, u32 pc, u32 reasons, u32 loop
 // All turns of a loop become one sequence: nothing counts them, and constants at places of the counter are operands.
 // rules/loop_unrolling.c
 void hit_sequence(Hit *hit, const CasePart *part, u32 loop);
+// ... and so do waits for constants that are of one line with the one read before, where what warps waited for in
+// between goes. Every hit's, when it ends. constants.c
+void hit_constants_meet(Hit *hit);
 // Stalls at an instruction, whoever is to blame.
 f64 hit_stalled(Hit *hit, const CasePart *part, u32 pc, u32 reasons, f64 fraction);
 // The instruction is executed that much less often: its issues and its use of resources go.
