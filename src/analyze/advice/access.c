@@ -555,6 +555,14 @@ static bool meeting_goes_ahead(Ahead *x, const ChainNode *n) {
     return loop == x->loop && header ? true : ways_go_ahead(x, &ways, flow->dominators->parent[n->block]);
 }
 
+// Arithmetic, or what code in loops reads again and again to save a register: who the thread is (S2R), constants.
+static bool is_of_what_stays(const CasePart *part, u32 pc) {
+    const FlowInsn *in = case_insn(part, pc);
+    const FlowOperand *from = in->uses ? &part->view->flow.code->operands[in->operands + in->defs] : NULL;
+    bool constant = in->is_load && (in->space == SPACE_CONST || in->space == SPACE_PARAM);
+    return part->insns[pc].traits & TRAIT_ARITHMETIC || constant || (from && from->kind == FLOW_SREG);
+}
+
 static bool goes_ahead(Ahead *x, u32 node) {
     const FlowResults *flow = &x->part->view->flow;
     const Chains *chains = flow->chains;
@@ -566,7 +574,7 @@ static bool goes_ahead(Ahead *x, u32 node) {
     const ChainNode *n = &chains->nodes[node];
     if (n->insn == WL_NONE) return meeting_goes_ahead(x, n);
     const FlowInsn *in = case_insn(x->part, n->insn);
-    if (case_access(x->part, n->insn) || !(x->part->insns[n->insn].traits & TRAIT_ARITHMETIC)) return false;
+    if (case_access(x->part, n->insn) || !is_of_what_stays(x->part, n->insn)) return false;
     if (in->guard != WL_NONE && !goes_ahead(x, chains->of_guard[n->insn])) return false;
     for (u32 u = 0; u < in->uses; u++)
         if (!goes_ahead(x, chains->of_operand[in->operands + in->defs + u])) return false;

@@ -60,6 +60,10 @@ static void places_are_known_turns_before(void **state) {
     assert_float_equal(unrolled(PLACED("shr.s32 %r9, %r8, 3; min.s32 %r9, %r9, 77; max.s32 %r9, %r9, %r4;\n"
                                        "shl.b32 %r9, %r9, 12; xor.b32 %r9, %r9, %r4;")),
                        3.0 / 4, 0.01);
+    assert_float_equal(unrolled(PLACED("mov.u32 %r9, %laneid; xor.b32 %r9, %r9, %r8; shl.b32 %r9, %r9, 12;")), 3.0 / 4,
+                       0.01);
+    assert_float_equal(unrolled(PLACED("ld.param.u32 %r9, [p]; xor.b32 %r9, %r9, %r8; shl.b32 %r9, %r9, 12;")), 3.0 / 4,
+                       0.01);
     assert_float_equal(unrolled(PLACED("xor.b32 %r9, %r10, %r8;")), 0, 0);
     assert_float_equal(
         unrolled(PLACED("mov.u32 %r9, %r4; setp.lt.s32 %p3, %r11, 5; @%p3 bra way; shl.b32 %r9, %r8, 2;\n"
