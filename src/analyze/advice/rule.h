@@ -310,6 +310,8 @@ void skip_steps(AdviceCase *c);
 void join_ways(AdviceCase *c);
 // ... about loads behind a test of the data beside theirs. rules/both_loads.c
 void load_both(AdviceCase *c);
+// ... about unrolled lists whose end is looked for element by element. rules/list_ends.c
+void load_to_the_end(AdviceCase *c);
 // ... about ways on which lanes only choose a constant; adds their blocks to `blocks`. rules/tables.c
 void use_tables(AdviceCase *c, const CasePart *part, Bitset *blocks);
 // The part of memory-transactions that is about numbers wider than they need to be. rules/narrow.c

@@ -331,6 +331,7 @@ void rule_branch_elimination(AdviceCase *c) {
     skip_steps(c);
     join_ways(c);
     load_both(c);
+    load_to_the_end(c);
     for (u32 p = 0; p < c->part_count; p++) {
         for (u32 l = 0; l < c->parts[p].view->flow.loops->loop_count; l++) {
             const CaseLoop *loop = &c->parts[p].loops[l];
