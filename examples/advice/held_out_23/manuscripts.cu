@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rule: memory-transactions
+// Also: vectorised-access
 // Change: a thread reads its 32 pixels as two words of 16 bytes, not byte by byte.
 // Why: each of the 32 byte loads of a warp goes through a kilobyte of cache lines to fetch 32 bytes of it.
 #include "../common.h"
