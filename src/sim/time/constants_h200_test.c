@@ -94,8 +94,43 @@ TEST(parameters_are_missed_once_a_line) {
         if (i != 1) assert_in_range(cycles[i] - cycles[1], 50, 66);
 }
 
+// One of `entries` words 64 bytes apart in each turn.
+static char *turns_of(u32 entries) {
+    char *text = malloc(TEXT);
+    snprintf(text, TEXT,
+             PTX_HEAD ".const .align 4 .b32 table[16384];\n.visible .entry k(.param .u64 out) {\n" DECLARED
+                      "mov.u32 %%r1, %%tid.x;\nmov.u32 %%r2, 0;\nmov.u32 %%r3, 0;\nmov.u64 %%rd2, table;\nbar.sync "
+                      "0;\nmov.u64 %%rd3, %%clock64;\nL:\nmul.wide.u32 %%rd4, %%r2, 64;\nadd.s64 %%rd4, %%rd4, "
+                      "%%rd2;\nld.const.u32 %%r4, [%%rd4];\nadd.u32 %%r1, %%r1, %%r4;\nadd.u32 %%r2, %%r2, "
+                      "1;\nsetp.eq.u32 %%p1, %%r2, %u;\nselp.b32 %%r2, 0, %%r2, %%p1;\nadd.u32 %%r3, %%r3, "
+                      "1;\nsetp.ne.u32 %%p1, %%r3, 1024;\n@%%p1 bra L;\nbar.sync 0;\nmov.u64 %%rd4, "
+                      "%%clock64;\nsub.s64 %%rd4, %%rd4, %%rd3;\nst.global.u64 [%%rd1], %%rd4;\nst.global.u32 "
+                      "[%%rd1+8], %%r1;\nret;\n}\n",
+             entries);
+    return text;
+}
+
+// bench/hwref/h200-constant-turns.tsv, uniform, 64 bytes apart: what a turn takes that misses, beside one that does
+// not, as the arithmetic is another.
+static void expect_turns(u32 entries, u32 warps, double more) {
+    u64 cycles, at_hand;
+    play(turns_of(4), warps, &at_hand, 1);
+    play(turns_of(entries), warps, &cycles, 1);
+    double misses = ((double)cycles - (double)at_hand) / 1024;
+    print_message("%u entries, %u warps: %.1f cycles more than 4, an H200 %.1f\n", entries, warps, misses, more);
+    assert_true(misses > more - 5 && misses < more + 5);
+}
+
+TEST(four_lines_that_turns_index_are_at_hand) {
+    expect_turns(2, 1, 29.50 - 29.62);
+    expect_turns(6, 1, 88.62 - 29.62);
+    expect_turns(6, 4, 88.62 - 29.62);
+    expect_turns(32, 1, 89.96 - 29.62);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(four_lines_that_turns_index_are_at_hand),
         cmocka_unit_test(what_the_cache_holds_is_at_hand),
         cmocka_unit_test(what_it_does_not_hold_stalls_warps),
         cmocka_unit_test(parameters_are_missed_once_a_line),

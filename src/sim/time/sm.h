@@ -218,6 +218,8 @@ typedef struct HeldUnit {
     u64 taken;  // cycles that it was taken, or will be, behind the one of the issue
 } HeldUnit;
 
+enum { MOST_INDEXED = 8 };  // GpuModel.indexed_lines
+
 typedef struct Scheduler {
     u64 ready, waiting;  // slots: `at` was reached when the scheduler was last looked at; other times than NEVER
     u64 tracing;         // ... whose warps are in state TW_TRACE
@@ -238,7 +240,9 @@ typedef struct Scheduler {
     u64 special_free;  // when it can read another special register
     u64 reads;         // registers that its register file could have handed out when it has those of what was issued
     SampledSlots sampled[SAMPLE_SETS];
-    Cache *fetch;  // L0
+    u64 indexed[MOST_INDEXED],
+        indexed_at[MOST_INDEXED];  // lines of indexed constants, last used first, + 1; since when
+    Cache *fetch;                  // L0
     LineAhead ahead[FETCH_LINES];
     u32 ahead_last;  // of these, the one asked for last
     LineKnown known[FETCH_KNOWN];
@@ -442,6 +446,8 @@ typedef struct Sm {
     u64 code_come;  // times that code came to fetch_l1
     ConstMiss const_misses[CONST_MISSES];
     u64 const_free;                      // when the unit for constants can take another load
+    u64 indexed_free;                    // when it can bring a scheduler another line of indexed constants
+    u64 indexed_line, indexed_since;     // the line + 1 that was asked for last, when
     u64 imc_line, imc_ready;             // the line that comes to it, when it is there
     bool imc_touched, const_touched;     // since the launch began there was a miss of it, and of parameters in const_l1
     ConstLine const_lines[CONST_LINES];  // what comes to const_l1 from the cache behind: a ring

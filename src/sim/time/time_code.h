@@ -66,6 +66,7 @@ enum {
     TIME_FIRST = 1,         // first machine instruction of its PTX instruction
     TIME_SHORT = 2,         // its result is awaited as short_scoreboard (XU, shuffles, ...), else as wait
     TIME_MIO = 4,           // goes through the SM-wide queue of slow units (MIO) instead of a unit of the scheduler
+    TIME_INDEXED = 8,       // TIME_IMMEDIATE with a register in its address: GpuModel.indexed_lines
     TIME_BYPASS = 32,       // loads that the L1 does not keep: .cg, .cv, volatile, relaxed, acquire
     TIME_JOINED = 16,       // reductions: the warp joins its lanes' operands first, one lane asks: degree 1
     TIME_INDIRECT = 16,     // branches: a register says where to

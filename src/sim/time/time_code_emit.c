@@ -176,6 +176,16 @@ static MemAtomic atomic_class(const Form *form) {
     return type->bits == 64 ? MEM_ATOMIC_DOUBLE : MEM_ATOMIC_FLOAT;
 }
 
+// ULDC of what a uniform register says.
+static void set_indexed(const GpuModel *gpu, MachineOp *op) {
+    op->kind = TIME_IMMEDIATE;
+    op->order = ORDER_FREE;
+    op->unit = UNIT_UNIFORM;
+    op->interval = (u8)gpu->uniform_interval;
+    op->latency = (u16)gpu->imc_latency;
+    op->flags = (u8)((op->flags & ~(TIME_SHORT | TIME_MIO)) | TIME_INDEXED);
+}
+
 // `joined`: one lane asks for the warp.
 static void set_access(const TimeFunc *f, MachineOp *op, u32 insn, TimeKind kind, bool joined) {
     const FlowInsn *in = &f->code->insns[insn];
@@ -187,6 +197,7 @@ static void set_access(const TimeFunc *f, MachineOp *op, u32 insn, TimeKind kind
     op->base = f->picked[insn].base;
     op->symbol = f->picked[insn].symbol;
     op->offset = f->picked[insn].offset;
+    if (kind == TIME_CONST && time_is_indexed(f, insn)) set_indexed(f->lower->gpu, op);
     if (kind == TIME_LOAD && bypasses_l1(form)) op->flags |= TIME_BYPASS;
     if ((kind == TIME_REDUCE || kind == TIME_ATOMIC) && joined) op->flags |= TIME_JOINED;
     if (kind == TIME_REDUCE || kind == TIME_ATOMIC) op->flags |= (u8)(atomic_class(form) << TIME_ATOMIC_SHIFT);

@@ -224,6 +224,45 @@ TEST(constant_words_side_by_side_are_loaded_at_once) {
     }
 }
 
+// As ptxas 13.0 has them come for sm_90: by ULDC with a uniform register in its address, or by LDC.
+TEST(constants_that_turns_index_come_by_uniform_registers) {
+    static const struct {
+        const char *turn, *end;
+        bool uniform;
+    } rows[] = {
+        {"ld.const.f32 %f2, [%d2]; fma.rn.f32 %f1, %f1, %f9, %f2; add.s64 %d2, %d2, 4;", "%r3", true},
+        {"ld.const.f32 %f2, [%d2]; fma.rn.f32 %f1, %f2, %f2, %f1; add.s64 %d2, %d2, 4;", "%r3", false},
+        {"ld.const.f32 %f2, [%d2]; fma.rn.f32 %f1, %f2, 0f40600000, %f1; add.s64 %d2, %d2, 4;", "%r3", false},
+        {"ld.const.f32 %f2, [%d2]; st.global.f32 [%d1], %f2; add.s64 %d2, %d2, 4;", "%r3", false},
+        {"ld.const.f32 %f2, [%d2]; fma.rn.f32 %f1, %f1, %f9, %f2; add.s64 %d2, %d2, 4;", "%r1", false},
+        {"ld.const.f32 %f2, [%d2]; fma.rn.f32 %f1, %f1, %f9, %f2; add.s64 %d2, %d2, -4;", "%r3", false},
+        {"setp.gt.f32 %p2, %f1, %f9; @%p2 bra M; ld.const.f32 %f2, [%d2]; fma.rn.f32 %f1, %f1, %f9, %f2; "
+         "st.global.f32 [%d1], %f1; M: add.s64 %d2, %d2, 4;",
+         "%r3", false},
+    };
+    static const char *const frame = PTX_HEAD
+        ".const .align 8 .f32 t[4096]; .visible .entry k(.param .u64 a, .param .u32 n) { .reg .b32 %%r<9>; .reg .b64 "
+        "%%d<3>; .reg .f32 %%f<10>; .reg .pred %%p<3>; ld.param.u64 %%d1, [a]; ld.param.u32 %%r3, [n]; mov.u32 %%r1, "
+        "%%tid.x; ld.global.f32 %%f9, [%%d1]; mov.f32 %%f1, 0f00000000; mov.u32 %%r2, 0; mov.u64 %%d2, t; L: %s "
+        "add.s32 "
+        "%%r2, %%r2, 1; setp.lt.s32 %%p1, %%r2, %s; @%%p1 bra L; st.global.f32 [%%d1+4], %%f1; ret; }";
+    for (u32 i = 0; i < WL_COUNT(rows); i++) {
+        Built b;
+        char text[1024];
+        u32 uniform = 0, other = 0;
+        snprintf(text, sizeof text, frame, rows[i].turn, rows[i].end);
+        build(&b, text, "k");
+        for (u32 k = 0; k < b.code->op_count; k++) {
+            const TimeOp *op = &b.code->ops[k];
+            uniform += op->kind == TIME_IMMEDIATE && op->flags & TIME_INDEXED;
+            other += op->kind == TIME_CONST;
+        }
+        assert_int_equal(uniform > 0, rows[i].uniform);
+        assert_int_equal(other > 0, !rows[i].uniform);
+        drop(&b);
+    }
+}
+
 // A warp that leaves at once issues what ptxas 13.0 puts before the EXIT: stack pointer, the number, comparison and
 // EXIT. Of the parameters one is of two words, one lies in a register that the loop changes.
 TEST(parameters_are_loaded_behind_exits) {
@@ -526,6 +565,7 @@ int main(void) {
         cmocka_unit_test(loads_of_another_space_come_before_a_store),
         cmocka_unit_test(where_a_linker_places_variables_their_alignment_is_what_they_ask),
         cmocka_unit_test(constant_words_side_by_side_are_loaded_at_once),
+        cmocka_unit_test(constants_that_turns_index_come_by_uniform_registers),
         cmocka_unit_test(parameters_are_loaded_behind_exits),
         cmocka_unit_test(addresses_of_constants_have_32_bits),
         cmocka_unit_test(independent_chains_are_interleaved_within_the_registers),

@@ -359,6 +359,10 @@ WL_MUST_USE Status time_sink(TimeFunc *f);
 // Whether every turn of a loop comes through a block of it.
 bool time_is_always_run(const TimeFunc *f, u32 loop, u32 block);
 
+// time_code_constants.c
+// Whether the load is of a constant that uniform registers index (TIME_INDEXED).
+bool time_is_indexed(const TimeFunc *f, u32 insn);
+
 // time_code_uniform.c
 // Sets by value whether it lies in a uniform register; the others are left alone.
 void time_find_uniform(const TimeFunc *f, bool *uniform);
