@@ -6,7 +6,11 @@
 // cache behind has, be all caches emptied before (bench/hwref/h200-constant-kinds.tsv, first). All else is gone when a
 // launch begins (h200-constant-misses.tsv, cold, "behind neither").
 //
-// A miss of the immediate constants stalls the warp (imc_miss); LDC is waited for by what reads its result.
+// Constants that uniform registers index (ULDC as well) have few lines for each scheduler, which the SM brings one
+// after the other.
+//
+// A miss of the immediate constants, and of these, stalls the warp (imc_miss); LDC is waited for by what reads its
+// result.
 #include <string.h>
 
 #include "sim/time/machine.h"
