@@ -180,10 +180,7 @@ static void what_fills_tiles_is_loaded_a_turn_ahead(void **state) {
 
 static f64 long_waits(const Sampled *s, const Hit *hit) {
     (void)s;
-    f64 gone = 0;
-    for (u32 i = 0; i < hit->spots.len; i++)
-        if (hit->spots.data[i].reason == STALL_LONG_SCOREBOARD) gone += hit->spots.data[i].samples;
-    return gone;
+    return samples_gone(hit, STALL_LONG_SCOREBOARD);
 }
 
 static f64 waits_gone(const char *body) { return measured(body, "register-reuse", long_waits); }

@@ -9,7 +9,6 @@
 
 #include "analyze/advice/rule.h"
 
-enum { LINE = 64 };
 #define LEAST 0.02  // of the kernel's samples wait for such constants
 
 typedef struct Waits {
@@ -28,7 +27,7 @@ static bool in_one_line(const CasePart *part, u32 a, u32 b) {
     const u32 *nodes = part->view->flow.chains->of_operand;
     i64 apart = y->address_offset - x->address_offset;
     return nodes[x->operands + x->defs + x->address_use] == nodes[y->operands + y->defs + y->address_use] &&
-           apart > -LINE && apart < LINE;
+           apart > -CONSTANT_LINE && apart < CONSTANT_LINE;
 }
 
 static bool is_wait(u8 reason) {

@@ -24,9 +24,7 @@ static f64 gone(const char *body, f64 goes_on) {
     ask(&s, "branch-elimination");
     for (u32 i = 0; i < s.c.hits.len; i++) {
         const Hit *hit = s.c.hits.data[i];
-        if (!strstr(hit->what, "before the tests for the end")) continue;
-        for (u32 k = 0; k < hit->spots.len; k++)
-            if (hit->spots.data[k].reason == STALL_LONG_SCOREBOARD) part += hit->spots.data[k].samples;
+        if (strstr(hit->what, "before the tests for the end")) part += samples_gone(hit, STALL_LONG_SCOREBOARD);
     }
     forget(&s);
     return part / all;

@@ -293,9 +293,7 @@ static f64 coalesced(f64 cycles, f64 *in_line) {
     s.c.fits_l2 = false;
     const Hit *hit = ask(&s, "global-coalescing");
     assert_non_null(hit);
-    f64 gone = 0;
-    for (u32 i = 0; i < hit->spots.len; i++)
-        if (hit->spots.data[i].reason == STALL_LONG_SCOREBOARD) gone += hit->spots.data[i].samples;
+    f64 gone = samples_gone(hit, STALL_LONG_SCOREBOARD);
     Resource queue = case_behind(&s.c, &s.c.parts[0], s.c.parts[0].accesses[0].pc);
     f64 queued = s.c.load.queued[queue];
     *in_line = queued > 0 ? 1 - hit->change.queued[queue] / queued : 0;
@@ -330,9 +328,7 @@ static f64 waits_of_shared_factor(f64 dram) {
     access_of(&s, 1)->use[RESOURCE_DRAM] = dram;
     const Hit *hit = ask(&s, "memory-transactions");
     assert_non_null(hit);
-    f64 gone = 0;
-    for (u32 i = 0; i < hit->spots.len; i++)
-        if (hit->spots.data[i].reason == STALL_LONG_SCOREBOARD) gone += hit->spots.data[i].samples;
+    f64 gone = samples_gone(hit, STALL_LONG_SCOREBOARD);
     forget(&s);
     return gone;
 }

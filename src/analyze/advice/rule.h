@@ -114,6 +114,8 @@ typedef struct CasePart {  // the kernel's function, or a device function that i
     const u32 *first_blaming, *blaming;  // edges that blame pc: blame->edges[blaming[first_blaming[pc]]] and on
 } CasePart;
 
+enum { CONSTANT_LINE = 64 };  // bytes of the caches of constants (bench/hwref/h200-constant-kinds.tsv)
+
 #define EXPLAINED 0.6  // busy: a unit that works more than that may be what loads wait for
 
 #define MOSTLY_ALIKE 0.8  // ViewLaunches.alike: with less, means over launches say nothing of the typical one

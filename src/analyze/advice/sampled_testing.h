@@ -69,6 +69,14 @@ static inline const Hit *ask(Sampled *s, const char *rule) {
     return s->c.hits.len > before ? s->c.hits.data[before] : NULL;
 }
 
+// Samples of the reason that go.
+static inline f64 samples_gone(const Hit *hit, StallReason reason) {
+    f64 gone = 0;
+    for (u32 i = 0; i < hit->spots.len; i++)
+        if (hit->spots.data[i].reason == reason) gone += hit->spots.data[i].samples;
+    return gone;
+}
+
 static inline void forget(Sampled *s) {
     case_free(&s->c);
     arena_free(&s->scratch);

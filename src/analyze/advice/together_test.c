@@ -186,9 +186,7 @@ static f64 waits_saved(Resource behind) {
     s.c.load.busy[behind] = 0.9;
     const Hit *hit = ask(&s, "vectorised-access");
     assert_non_null(hit);
-    f64 gone = 0;
-    for (u32 i = 0; i < hit->spots.len; i++)
-        if (hit->spots.data[i].reason == STALL_LONG_SCOREBOARD) gone += hit->spots.data[i].samples;
+    f64 gone = samples_gone(hit, STALL_LONG_SCOREBOARD);
     forget(&s);
     return gone;
 }

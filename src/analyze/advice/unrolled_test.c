@@ -23,9 +23,7 @@ static f64 unrolled(const char *body) {
     Sampled s;
     sample(&s, body);
     const Hit *hit = ask(&s, "loop-unrolling");
-    f64 gone = 0, all = s.c.stalls[STALL_LONG_SCOREBOARD];
-    for (u32 i = 0; hit && i < hit->spots.len; i++)
-        if (hit->spots.data[i].reason == STALL_LONG_SCOREBOARD) gone += hit->spots.data[i].samples;
+    f64 gone = hit ? samples_gone(hit, STALL_LONG_SCOREBOARD) : 0, all = s.c.stalls[STALL_LONG_SCOREBOARD];
     forget(&s);
     return gone / all;
 }

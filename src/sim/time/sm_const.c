@@ -43,8 +43,7 @@ void constants_clear(Sm *sm) {
     cache_clear(sm->const_l1);
     cache_clear(sm->imc);
     cache_clear(sm->const_l15);
-    for (u32 i = 0; i < sm->scheduler_count; i++)
-        memset(sm->schedulers[i].indexed, 0, sizeof sm->schedulers[i].indexed);
+    for (u32 i = 0; i < SM_SCHEDULERS; i++) memset(sm->schedulers[i].indexed, 0, sizeof sm->schedulers[i].indexed);
     sm->imc_touched = sm->const_touched = false;
 }
 
@@ -52,7 +51,7 @@ void constants_forget(Sm *sm) {
     for (u32 i = 0; i < CONST_MISSES; i++) sm->const_misses[i] = (ConstMiss){.waiters = WL_NONE};
     for (u32 i = 0; i < CONST_LINES; i++) sm->const_lines[i] = (ConstLine){0};
     for (u32 i = 0; i < SM_SCHEDULERS; i++)
-        for (u32 k = 0; k < MOST_INDEXED; k++) sm->schedulers[i].indexed_at[k] = 0;
+        memset(sm->schedulers[i].indexed_at, 0, sizeof sm->schedulers[i].indexed_at);
     sm->const_free = sm->imc_ready = sm->indexed_free = sm->indexed_line = 0;
 }
 

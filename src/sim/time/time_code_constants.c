@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Constants that all lanes index alike, which ptxas reads to uniform registers (ULDC with a register in its address)
-// and not to vector registers (LDC), from Hopper on [L, 27 of 34 small kernels and what the programs of examples/advice
-// have]: whoever reads it takes one operand from a uniform register, beside no literal, and computes on it; the place
-// goes forward by as much in each turn of the innermost loop, and stays in those around; all lanes come there in every
-// turn.
+// and not to vector registers (LDC), from Hopper on [L: what ptxas 13.0 makes of kernels of a loop, some of them the
+// rows of time_code_test.c]: whoever reads it takes one operand from a uniform register, beside no literal, and
+// computes on it; the place does not go backwards in the innermost loop, as far as is known, and stays in those around;
+// all lanes come there in every turn.
 #include "flow/affine.h"
 #include "sim/time/time_lower.h"
 

@@ -176,14 +176,20 @@ static MemAtomic atomic_class(const Form *form) {
     return type->bits == 64 ? MEM_ATOMIC_DOUBLE : MEM_ATOMIC_FLOAT;
 }
 
-// ULDC of what a uniform register says.
+// ULDC (TIME_IMMEDIATE) or LDC, whose constant is at hand or has its line.
+static void set_unit_of_constant(const GpuModel *gpu, MachineOp *op, TimeKind kind) {
+    bool uniform = kind == TIME_IMMEDIATE;
+    op->kind = (u8)kind;
+    op->unit = uniform ? UNIT_UNIFORM : UNIT_ADU;
+    op->interval = (u8)(uniform ? gpu->uniform_interval : gpu->adu_interval);
+    op->latency = (u16)(uniform ? gpu->imc_latency : gpu->const_l1_latency);
+    op->flags = (u8)((op->flags & ~TIME_SHORT) | (uniform ? 0 : TIME_SHORT));
+}
+
 static void set_indexed(const GpuModel *gpu, MachineOp *op) {
-    op->kind = TIME_IMMEDIATE;
+    set_unit_of_constant(gpu, op, TIME_IMMEDIATE);
     op->order = ORDER_FREE;
-    op->unit = UNIT_UNIFORM;
-    op->interval = (u8)gpu->uniform_interval;
-    op->latency = (u16)gpu->imc_latency;
-    op->flags = (u8)((op->flags & ~(TIME_SHORT | TIME_MIO)) | TIME_INDEXED);
+    op->flags = (u8)((op->flags & ~TIME_MIO) | TIME_INDEXED);
 }
 
 // `joined`: one lane asks for the warp.
@@ -217,12 +223,7 @@ enum { BANK_NTID = 0, BANK_NCTAID = 12, BANK_STACK = 0x28, BANK_DESCRIPTOR = 0x2
 static Status set_constant(TimeFunc *f, MachineOp *op, TimeKind kind, u64 address) {
     const GpuModel *gpu = f->lower->gpu;
     if (!gpu->imc) return STATUS_OK;
-    bool uniform = kind == TIME_IMMEDIATE;
-    op->kind = (u8)kind;
-    op->unit = uniform ? UNIT_UNIFORM : UNIT_ADU;
-    op->interval = (u8)(uniform ? gpu->uniform_interval : gpu->adu_interval);
-    op->latency = (u16)(uniform ? gpu->imc_latency : gpu->const_l1_latency);
-    op->flags = (u8)((op->flags & ~TIME_SHORT) | (uniform ? 0 : TIME_SHORT));
+    set_unit_of_constant(gpu, op, kind);
     if (f->lower->constants.len == UINT16_MAX) return STATUS_OK;  // of so many the others are at hand
     TRY(vec_push(&f->lower->constants, address));
     op->constant = (u16)f->lower->constants.len;

@@ -8,8 +8,7 @@
 enum {
     MOST_INSNS = 1024 /* of the unrolled body */,
     MOST_TIMES = 8 /* turns of the source's loop in one */,
-    LEAST_TRIPS = 4,
-    CONSTANT_LINE = 64 /* bytes (bench/hwref/h200-constant-turns.tsv) */
+    LEAST_TRIPS = 4
 };
 #define RESULTS (STALL_BIT(WAIT) | STALL_BIT(LONG_SCOREBOARD) | STALL_BIT(SHORT_SCOREBOARD) | STALL_BIT(BARRIER))
 
@@ -298,11 +297,10 @@ static void look_at(AdviceCase *c, const CasePart *part, u32 loop) {
                  (whole ? whole : times) * copies);
 }
 
-// --- loops that the compiler unrolled for more turns than there are
-// --------------------------------------------------- Of a loop whose turns only the launch knows compilers make one of
-// sixteen turns at once and code for what is left over. Where there are few turns, that code is all that runs, and its
-// tests and counting are most of it. With the number as a constant all turns of it and of the loop around it are one
-// sequence.
+// --- loops that the compiler unrolled for more turns than there are --------------------------------------------------
+// Of a loop whose turns only the launch knows compilers make one of sixteen turns at once and code for what is left
+// over. Where there are few turns, that code is all that runs, and its tests and counting are most of it. With the
+// number as a constant all turns of it and of the loop around it are one sequence.
 
 // Loops within that were hardly seen running: less than twice for each time that they were come to.
 #define ONCE 1.5  // turns
