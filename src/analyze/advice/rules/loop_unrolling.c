@@ -288,7 +288,8 @@ static void look_at(AdviceCase *c, const CasePart *part, u32 loop) {
     f64 constants = 100 * case_share(c, waits_for_constants(part, loop));
     if (constants >= 1)
         hit_fact(hit, "constants_of_turns", constants, "%",
-                 "%.0f %% wait for constants whose place each turn moves on: of these few lines stay near", constants);
+                 "%.0f %% wait for constants at places that each turn moves on, of which a scheduler keeps few lines",
+                 constants);
     hit_basis(hit, "equation 5, and equation 2 for loads of %u turns under way at once", times);
     hit_caution(hit, "more registers are needed: check that the occupancy stays%s",
                 by_hand ? "; the compiler keeps loads behind stores: load for several turns before the first store"
