@@ -22,7 +22,7 @@ enum {
 typedef struct Trial {
     const CasePart *part;
     const ProfileLaunch *launch;
-    u32 cta[3], thread[3], lane;
+    u32 cta[3], thread[3], warp, lane;
     u32 draw, steps;
     u32 block;   // where the test is
     bool equal;  // what is being computed is compared for being equal
@@ -38,6 +38,15 @@ static i64 drawn(const Trial *t, u64 what) {
     x = (x ^ x >> 31) * 0x94d049bb133111ebu;
     x ^= x >> 29;
     return large ? 4096 + (i64)(x >> 8 & 0xfffff) : small[(t->draw + (x >> 8)) % WL_COUNT(small)];
+}
+
+static void place_thread(Trial *t, u32 warp, u32 lane) {
+    const u32 *block = t->launch->block;
+    u32 linear = warp * WARP + lane;
+    t->warp = warp, t->lane = lane;
+    t->thread[0] = linear % block[0];
+    t->thread[1] = linear / block[0] % block[1];
+    t->thread[2] = linear / block[0] / block[1];
 }
 
 static bool value_of_node(Trial *t, u32 node, i64 *value);
@@ -221,6 +230,7 @@ static bool value_of_definition(Trial *t, const ChainNode *node, i64 *value) {
     const FlowInsn *in = case_insn(t->part, node->insn);
     u32 nth = node->operand - in->operands, first = in->operands + in->defs, used = in->uses < 3 ? in->uses : 3;
     if (in->guard != WL_NONE) return false;
+    if (nth == 1 && in->defs == 2) return value_of_logic(t, node->insn, value);  // behind a predicate
     if (in->arith == FLOW_OPAQUE)
         return !nth && (value_of_predicate(t, node->insn, value) || value_of_high_part(t, node->insn, value) ||
                         value_of_logic(t, node->insn, value) || value_of_clamp(t, node->insn, value));
@@ -263,7 +273,15 @@ static u32 moved_on(const FlowResults *flow, u32 insn) {
     return found;
 }
 
-static bool walks_from(const FlowResults *flow, u32 node, Walk *w) {
+// Whether lanes next to each other have left the loop in different turns.
+static bool parts_lanes(const Trial *t, u32 loop) {
+    const FlowResults *flow = &t->part->view->flow;
+    return loop != WL_NONE && bitset_has(&flow->divergence->temporal, loop) && !t->part->loops[loop].together &&
+           !flow_loop_has(flow->loops, loop, t->block);
+}
+
+static bool walks_from(const Trial *t, u32 node, Walk *w) {
+    const FlowResults *flow = &t->part->view->flow;
     const ChainNode *nodes = flow->chains->nodes;
     for (u32 before = node; before != WL_NONE && nodes[node = before].insn != WL_NONE;)
         before = moved_on(flow, nodes[node].insn);
@@ -274,41 +292,47 @@ static bool walks_from(const FlowResults *flow, u32 node, Walk *w) {
     }
     for (u32 i = 0; i < w->count; i++)
         if (w->merges[i] == node) return true;
-    u32 loop = flow->loops->loop_of[nodes[node].block];
-    if (w->count == MOST_MERGES || (loop != WL_NONE && bitset_has(&flow->divergence->temporal, loop))) return false;
+    if (w->count == MOST_MERGES || parts_lanes(t, flow->loops->loop_of[nodes[node].block])) return false;
     w->merges[w->count++] = node;
     for (u32 i = 0; i < nodes[node].arg_count; i++)
-        if (!walks_from(flow, flow->chains->args[nodes[node].args + i], w)) return false;
+        if (!walks_from(t, flow->chains->args[nodes[node].args + i], w)) return false;
     return nodes[node].arg_count > 0;
 }
 
 static bool value_of_walk(Trial *t, u32 node, i64 *value) {
-    const FlowResults *flow = &t->part->view->flow;
     Walk w = {.root = WL_NONE};
-    if (!t->apart || flow->chains->nodes[node].insn != WL_NONE) return false;
-    return walks_from(flow, node, &w) && w.root != WL_NONE && value_of_node(t, w.root, value);
+    if (!t->apart || t->part->view->flow.chains->nodes[node].insn != WL_NONE) return false;
+    return walks_from(t, node, &w) && w.root != WL_NONE && value_of_node(t, w.root, value);
+}
+
+// What a warp loads from one place, as the row of a matrix that it takes, is the same for its lanes.
+static bool value_of_load(Trial *t, u32 node, i64 *value) {
+    const ChainNode *n = &t->part->view->flow.chains->nodes[node];
+    const FlowInsn *in = case_insn(t->part, n->insn);
+    i64 own, first;
+    if (!in->is_load || in->is_atomic || in->guard != WL_NONE || in->address_use == 0xff) return false;
+    if (in->space == SPACE_LOCAL) return false;
+    u32 address = in->operands + in->defs + in->address_use, lane = t->lane, warp = t->warp;
+    if (!value_of_operand(t, address, &own)) return false;
+    place_thread(t, warp, 0);
+    bool known = value_of_operand(t, address, &first);
+    place_thread(t, warp, lane);
+    *value = drawn(t, node ^ (u64)own << 32);
+    return known && own == first;
 }
 
 static bool value_of_node(Trial *t, u32 node, i64 *value) {
     const FlowResults *flow = &t->part->view->flow;
     if (node == WL_NONE || !t->steps) return false;
     t->steps--;
-    if (node < flow->chains->def_count && value_of_definition(t, &flow->chains->nodes[node], value)) return true;
+    bool defined = node < flow->chains->def_count;
+    if (defined && value_of_definition(t, &flow->chains->nodes[node], value)) return true;
     *value = drawn(t, node);
     if (!divergence_of_node(flow->divergence, node, t->block)) return true;  // the same for all lanes, whatever it is
-    return value_of_walk(t, node, value);
+    return defined ? value_of_load(t, node, value) : value_of_walk(t, node, value);
 }
 
 // --- lanes ---------------------------------------------------------------------------------------------------------
-static void place_thread(Trial *t, u32 warp, u32 lane) {
-    const u32 *block = t->launch->block;
-    u32 linear = warp * WARP + lane;
-    t->lane = lane;
-    t->thread[0] = linear % block[0];
-    t->thread[1] = linear / block[0] % block[1];
-    t->thread[2] = linear / block[0] / block[1];
-}
-
 static void place_cta(Trial *t, u32 nth) {
     for (u32 axis = 0; axis < 3; axis++) t->cta[axis] = (u32)((u64)t->launch->grid[axis] * nth / CTAS);
 }
@@ -408,6 +432,72 @@ bool lanes_go_apart(const AdviceCase *c, const CasePart *part, u32 pc) {
         first[i] = (i32)(u32)first[i];
         for (u32 j = 0; j < i; j++)
             if (places[j][1] * WARP < threads && first[i] == first[j]) return false;
+    }
+    return true;
+}
+
+// --- loops that lanes leave ------------------------------------------------------------------------------------------
+static bool leaves(const FlowResults *flow, u32 loop, u32 block) {
+    const FlowBlock *b = &flow->cfg->blocks[block];
+    for (u32 i = 0; i < b->succ_count; i++)
+        if (!flow_loop_has(flow->loops, loop, flow->cfg->edges[b->succs + i])) return true;
+    return false;
+}
+
+// By how much more the first number of a comparison than the second one grows in each turn; 0: not known.
+static i64 step_of_test(const CasePart *part, const FlowInsn *in, u32 loop) {
+    const FlowResults *flow = &part->view->flow;
+    i64 steps[2] = {0};
+    for (u32 u = 0; u < 2; u++) {
+        u32 node = flow->chains->of_operand[in->operands + in->defs + u];
+        if (node != WL_NONE && affine_step(flow->affine, node, loop, &steps[u]) != AFFINE_STRIDE_CONSTANT) return 0;
+    }
+    return steps[0] - steps[1];
+}
+
+static i64 turns_of(i64 distance, i64 step) { return distance / step - (distance % step != 0 && distance < 0); }
+
+// Turns until the comparison says so, of each lane of a warp: the border between two numbers of them is in few places.
+static bool borders(Trial *t, const FlowInsn *in, i64 step, u32 *count) {
+    i64 before = 0;
+    *count = 0;
+    for (u32 lane = 0; lane < WARP; lane++) {
+        i64 s[2];
+        t->steps = STEPS;
+        place_thread(t, 0, lane);
+        for (u32 u = 0; u < 2; u++)
+            if (!value_of_operand(t, in->operands + in->defs + u, &s[u])) return false;
+        i64 turns = turns_of((i32)(u32)(s[0] - s[1]), step < 0 ? -step : step);
+        *count += lane && turns != before;
+        before = turns;
+    }
+    return true;
+}
+
+static bool leave_together_at(Trial *t, u32 loop) {
+    const FlowResults *flow = &t->part->view->flow;
+    const FlowBlock *b = &flow->cfg->blocks[t->block];
+    u32 guard = flow->chains->of_guard[b->first + b->count - 1];
+    u32 test = guard != WL_NONE && guard < flow->chains->def_count ? flow->chains->nodes[guard].insn : WL_NONE;
+    const FlowInsn *in = test == WL_NONE ? NULL : case_insn(t->part, test);
+    i64 step = in && in->arith == FLOW_COMPARE && in->uses == 2 ? step_of_test(t->part, in, loop) : 0;
+    for (t->draw = 0; step && t->draw < LARGE; t->draw++) {
+        u32 count;
+        if (!borders(t, in, step, &count) || count > 1) return false;
+    }
+    return step != 0;
+}
+
+bool lanes_leave_together(const AdviceCase *c, const CasePart *part, u32 loop) {
+    const FlowResults *flow = &part->view->flow;
+    Trial t = {.part = part, .launch = c->view->launches.typical, .apart = true};
+    if (!t.launch || !t.launch->block[0] || !t.launch->block[1]) return false;
+    place_cta(&t, 1);
+    for (t.block = 0; t.block < flow->cfg->block_count; t.block++) {
+        const FlowBlock *b = &flow->cfg->blocks[t.block];
+        if (!b->count || !flow_loop_has(flow->loops, loop, t.block) || !leaves(flow, loop, t.block)) continue;
+        bool parts = bitset_has(&flow->divergence->branches, b->first + b->count - 1);
+        if (parts && !leave_together_at(&t, loop)) return false;
     }
     return true;
 }

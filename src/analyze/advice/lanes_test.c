@@ -116,8 +116,12 @@ static bool offsets_of(const char *address, u32 draw, u32 warp, i64 offsets[32])
     s.view.launches.typical = &launch;
     u32 load = 0;
     while (s.view.flow.code->insns[load].space != SPACE_SHARED) load++;
-    bool known =
-        lanes_of_address(&(AdviceCase){.view = &s.view}, &(CasePart){.view = &s.view}, load, draw, warp, offsets);
+    AdviceCase c = {.view = &s.view};
+    CaseLoop loops[8] = {0};
+    CasePart part = {.view = &s.view, .loops = loops};
+    assert_true(s.view.flow.loops->loop_count <= WL_COUNT(loops));
+    for (u32 l = 0; l < s.view.flow.loops->loop_count; l++) loops[l].together = lanes_leave_together(&c, &part, l);
+    bool known = lanes_of_address(&c, &part, load, draw, warp, offsets);
     subject_free(&s);
     return known;
 }
@@ -158,10 +162,44 @@ static void pointers_that_walk(void **state) {
     assert_false(offsets_of(body, 0, 1, at));
 }
 
+// for (i = tid; i < n; i += step), of which the compiler keeps the first turns apart: lanes leave it in two different
+// ones at most, and go on side by side. With steps of less than a warp they do not.
+static void lanes_that_leave_a_loop_together(void **state) {
+    (void)state;
+    i64 at[32];
+    const char *turns = "mov.u32 %%r5, %%r1;\n"
+                        "first: add.s32 %%r5, %%r5, %s; setp.lt.s32 %%p1, %%r5, %%r4; @%%p1 bra first;\n"
+                        "shl.b32 %%r9, %%r5, 2;\n";
+    char body[512];
+    snprintf(body, sizeof body, turns, "256");
+    assert_true(offsets_of(body, 0, 1, at));
+    assert_int_equal(at[1], 4);
+    assert_int_equal(at[31], 31 * 4);
+    snprintf(body, sizeof body, turns, "4");
+    assert_false(offsets_of(body, 0, 1, at));
+}
+
+// A warp's place in an array, which it has loaded; what each lane has loaded sends it anywhere.
+static void what_a_warp_loads_is_the_same_for_its_lanes(void **state) {
+    (void)state;
+    i64 at[32];
+    const char *place = "%s mul.wide.u32 %%rd2, %%r5, 4; add.s64 %%rd3, %%rd1, %%rd2; ld.global.u32 %%r6, [%%rd3];\n"
+                        "and.b32 %%r7, %%r1, 31; mad.lo.s32 %%r9, %%r7, 8, %%r6;";
+    char body[512];
+    snprintf(body, sizeof body, place, "shr.u32 %r5, %r1, 5;");
+    assert_true(offsets_of(body, 0, 1, at));
+    assert_int_equal(at[31], 31 * 8);
+    snprintf(body, sizeof body, place, "shr.u32 %r5, %r1, 4;");
+    assert_false(offsets_of(body, 0, 1, at));
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(made_of_the_thread), cmocka_unit_test(uniform_values_may_be_anything),
-        cmocka_unit_test(predicates_of_machine_code), cmocka_unit_test(addresses_that_are_no_stride),
-        cmocka_unit_test(pointers_that_walk)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(lanes_that_leave_a_loop_together),
+                                       cmocka_unit_test(what_a_warp_loads_is_the_same_for_its_lanes),
+                                       cmocka_unit_test(made_of_the_thread),
+                                       cmocka_unit_test(uniform_values_may_be_anything),
+                                       cmocka_unit_test(predicates_of_machine_code),
+                                       cmocka_unit_test(addresses_that_are_no_stride),
+                                       cmocka_unit_test(pointers_that_walk)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -96,10 +96,11 @@ typedef struct CaseLoop {
     u32 insns;    // instructions in it and in loops within
     bool innermost;
     bool has_barrier, has_call;
-    bool tells;   // threads tell each other something in it: exchanges, strong accesses
-    bool skips;   // it brings a state of cuRAND's forward to where a thread begins. random_states.c
-    u8 spin;      // SpinKind
-    u32 spin_pc;  // ... the access to that word
+    bool tells;     // threads tell each other something in it: exchanges, strong accesses
+    bool together;  // lanes side by side leave it together: lanes_leave_together()
+    bool skips;     // it brings a state of cuRAND's forward to where a thread begins. random_states.c
+    u8 spin;        // SpinKind
+    u32 spin_pc;    // ... the access to that word
 } CaseLoop;
 
 typedef struct CasePart {  // the kernel's function, or a device function that it calls
@@ -279,6 +280,9 @@ bool lanes_of_address(const AdviceCase *c, const CasePart *part, u32 pc, u32 dra
 // Whether the second warp, and a CTA in the middle of the grid, name other addresses than the first warp, by trying it
 // out as well. False: not understood. lanes.c
 bool lanes_go_apart(const AdviceCase *c, const CasePart *part, u32 pc);
+// Whether the lanes of a warp leave the loop in the same turn, but for one border between them, as far as its tests
+// compare what moves on by as much in each turn: strides of a CTA over an array of any length. lanes.c
+bool lanes_leave_together(const AdviceCase *c, const CasePart *part, u32 loop);
 // A call of what is not part of the program's code, or known only when it runs: printf, malloc, assert, a function
 // pointer.
 bool insn_calls_outside(const CasePart *part, u32 pc);

@@ -60,6 +60,7 @@ Status case_find_loops(AdviceCase *c, CasePart *part) {
         part->loops[l].trips = loop->trip_count > 0 ? (f64)loop->trip_count : measured_trips(part, loop, l);
     }
     for (u32 pc = 0; pc < part->view->insn_count; pc++) add_to_loops(part, pc);
+    for (u32 l = 0; l < loops->loop_count; l++) part->loops[l].together = lanes_leave_together(c, part, l);
     return STATUS_OK;
 }
 
