@@ -332,6 +332,7 @@ static bool waits_for_shared_alone(const CasePart *part, const BlameEdge *edge) 
 
 void rule_memory_transactions(AdviceCase *c) {
     narrow_places(c);
+    join_gathers(c);
     Hit *hit = hit_begin(c);
     Found f = {0};
     for (u32 p = 0; p < c->part_count; p++) {

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of memory-transactions that is about structures of arrays which data names elements of: what lanes gather at
+// one index from several arrays comes in a sector for each of them, and in one if it lies side by side.
+#include <string.h>
+
+#include "analyze/advice/rule.h"
+#include "base/bitset.h"
+
+enum { SECTOR = 32, WIDEST = 16, ELEMENTS = 8 /* looked for, of one structure */, WARP = 32 };
+#define SPREAD 0.5  // of the lanes have sectors of their own
+
+// Turn by turn through neighbours, as along a row that data names: sectors are used up by later turns.
+static bool is_walk(const CasePart *part, const CaseAccess *a) {
+    u32 loop = part->insns[a->pc].loop;
+    i64 step;
+    if (loop == WL_NONE) return false;
+    return affine_step(part->view->flow.affine, a->affine->form, loop, &step) == AFFINE_STRIDE_CONSTANT && step;
+}
+
+// A sector for each lane, or for most.
+static bool is_spread(const CasePart *part, const CaseAccess *a) {
+    return access_is_global(a) && a->load && !a->atomic && a->affine && a->gathered && a->requests > 0 && a->bytes &&
+           a->bytes < WIDEST && a->sectors >= SPREAD * WARP && !is_walk(part, a);
+}
+
+// Where an array begins.
+static bool is_begin(const CasePart *part, const AffineTerm *term) {
+    const AffineFactor *f = &part->view->flow.affine->factors[term->factors[0]];
+    bool alone = term->coefficient == 1 && term->factors[1] == WL_NONE;
+    return term->factors[0] != WL_NONE && alone && (f->kind == AFFINE_PARAMETER || f->kind == AFFINE_SYMBOL);
+}
+
+// The index of the next term that is not where the array begins; *begin: that of the one which is.
+static u32 next_of_index(const CasePart *part, const AffineForm *form, u32 from, u32 *begin) {
+    const AffineTerm *terms = part->view->flow.affine->terms + form->terms;
+    while (from < form->term_count && is_begin(part, &terms[from])) *begin = terms[from++].factors[0];
+    return from;
+}
+
+// Elements of the same number in two arrays: all that differs between their addresses is where the arrays begin.
+static bool has_same_index(const CasePart *part, const CaseAccess *a, const CaseAccess *b) {
+    const Affine *affine = part->view->flow.affine;
+    const AffineForm *f = &affine->forms[a->affine->form], *g = &affine->forms[b->affine->form];
+    u32 of_a = WL_NONE, of_b = WL_NONE;
+    u32 x = next_of_index(part, f, 0, &of_a), y = next_of_index(part, g, 0, &of_b);
+    if (a->bytes != b->bytes || f->constant != g->constant || f->term_count != g->term_count) return false;
+    while (x < f->term_count && y < g->term_count) {
+        const AffineTerm *s = &affine->terms[f->terms + x], *t = &affine->terms[g->terms + y];
+        if (s->coefficient != t->coefficient || memcmp(s->factors, t->factors, sizeof s->factors)) return false;
+        x = next_of_index(part, f, x + 1, &of_a), y = next_of_index(part, g, y + 1, &of_b);
+    }
+    return x >= f->term_count && y >= g->term_count && of_a != of_b;
+}
+
+// The loads of the block that are elements of one structure, the at-th access the first of them.
+static u32 find_elements(const CasePart *part, u32 at, u32 elements[ELEMENTS]) {
+    const u32 *block_of = part->view->flow.cfg->block_of;
+    const CaseAccess *a = &part->accesses[at];
+    u32 count = 0;
+    for (u32 i = 0; i < part->access_count; i++) {
+        const CaseAccess *b = &part->accesses[i];
+        if (block_of[b->pc] != block_of[a->pc] || !is_spread(part, b)) continue;
+        if (i != at && !has_same_index(part, a, b)) continue;
+        if (i < at) return 0;  // found with that one
+        if (count < ELEMENTS) elements[count++] = i;
+    }
+    return count;
+}
+
+typedef struct Gathers {
+    u32 pc, arrays, loads;
+    f64 most;
+} Gathers;
+
+// Loads of as many bytes as one can take, and sectors, instead of one for each array.
+static void join(Hit *hit, const CasePart *part, const u32 elements[ELEMENTS], u32 count, Gathers *g) {
+    u32 bytes = count * part->accesses[elements[0]].bytes;
+    f64 loads = (bytes + WIDEST - 1) / WIDEST, sectors = (bytes + SECTOR - 1) / SECTOR;
+    f64 gone = 1 - loads / count, moved = 1 - sectors / count;
+    for (u32 i = 0; i < count; i++) {
+        const CaseInsn *in = &part->insns[part->accesses[elements[i]].pc];
+        u32 pc = part->accesses[elements[i]].pc, queue = STALL_BIT(LG_THROTTLE) | STALL_BIT(MIO_THROTTLE);
+        hit->change.issues += in->issued * gone;
+        hit_edit(hit, EDIT_FREE, part, pc, gone);
+        hit_blamed(hit, part, pc, queue, gone);
+        hit_blamed(hit, part, pc, ~queue, hit->c->waiting * moved);
+        hit_relieve(hit, RESOURCE_LSU, in->use[RESOURCE_LSU] * moved);
+        hit_relieve(hit, RESOURCE_L2, in->use[RESOURCE_L2] * moved);
+        hit_relieve(hit, RESOURCE_DRAM, in->use[RESOURCE_DRAM] * moved);
+        f64 weight = in->issued + in->blamed;
+        if (weight > g->most) g->most = weight, g->pc = pc;
+    }
+    g->arrays = count > g->arrays ? count : g->arrays;
+    g->loads += count;
+}
+
+void join_gathers(AdviceCase *c) {
+    for (u32 p = 0; p < c->part_count; p++) {
+        const CasePart *part = &c->parts[p];
+        Hit *hit = hit_begin(c);
+        Gathers g = {0};
+        for (u32 i = 0; i < part->access_count; i++) {
+            u32 elements[ELEMENTS], count = is_spread(part, &part->accesses[i]) ? find_elements(part, i, elements) : 0;
+            if (count > 1) join(hit, part, elements, count, &g);
+        }
+        if (!g.loads) {
+            hit_drop(hit);
+            continue;
+        }
+        hit_fact(hit, "gathered_arrays", g.arrays, "arrays",
+                 "lanes take one element of each of %u arrays at an index that data names", g.arrays);
+        hit_fact(hit, "lts__t_sectors.avg.pct_of_peak_sustained_elapsed", 100 * c->load.busy[RESOURCE_L2], "%",
+                 "the L2 is busy %.0f %% of the time", 100 * c->load.busy[RESOURCE_L2]);
+        hit_caution(hit, "what goes over single arrays in order then moves the others' elements, too");
+        hit_end_line(hit, part, g.pc, "Lay the %u arrays that are gathered from at %s side by side, in structures",
+                     g.arrays, place_text(c, part, g.pc));
+    }
+}
