@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads of neighbouring words of shared or local memory become one wide load where the address is known to be a
 // multiple of its width: LDS.64, LDS.128; so do stores, LDS and STS of 64 bits, and up to four halfwords that are
-// stored [36 kernels compiled by ptxas 13.0 for sm_90]. Of what lies in global memory ptxas knows no alignment beyond
-// the type's. And both halves of a product of 32 bits are one IMAD.WIDE.
+// stored [36 kernels compiled by ptxas 13.0 for sm_90]; two words of constants with an index are an LDC.64 or ULDC.64
+// [18 kernels, same]. Of what lies in global memory ptxas knows no alignment beyond the type's. And both halves of a
+// product of 32 bits are one IMAD.WIDE.
 #include "sim/time/time_lower.h"
 
-enum { WIDEST = 16, ALIGNMENT_DEPTH = 8, ACCESSES_KEPT = 256, PRODUCTS_KEPT = 16 };
+enum { WIDEST = 16, WIDEST_CONSTANT = 8, ALIGNMENT_DEPTH = 8, ACCESSES_KEPT = 256, PRODUCTS_KEPT = 16 };
 
 // Instructions of the block that may become one access: loads since the last store, stores since the last load or
 // store elsewhere, both of shared or local memory.
@@ -70,6 +71,19 @@ static u32 alignment_of_value(const TimeFunc *f, u32 value, u32 depth, const Ask
     return least;
 }
 
+// ptxas lays the module's constants out one behind the other, as they are declared.
+static u64 place_of_constant(const Module *m, u32 var) {
+    u64 place = 0;
+    for (u32 i = 0; i < m->global_var_count; i++) {
+        const Var *v = &m->vars[m->global_vars[i]];
+        if (v->space != SPACE_CONST || !v->align) continue;
+        place = (place + v->align - 1) / v->align * v->align;
+        if (m->global_vars[i] == var) break;
+        place += v->size;
+    }
+    return place;
+}
+
 static u32 alignment_of(const TimeFunc *f, const FlowOperand *o, u32 depth, const Asked *asked) {
     if (o->kind == FLOW_IMMEDIATE) return lowest_bit((u64)o->value);
     if (o->kind == FLOW_SYMBOL) {
@@ -77,6 +91,7 @@ static u32 alignment_of(const TimeFunc *f, const FlowOperand *o, u32 depth, cons
         const Var *var = &m->vars[o->id];
         bool placed = var->space == SPACE_SHARED && !m->relocatable;  // by ptxas, else by the linker as they ask
         u32 known = placed && var->size >= WIDEST ? WIDEST : lowest_bit(var->align);
+        if (var->space == SPACE_CONST && !m->relocatable) known = lowest_bit(place_of_constant(m, o->id));
         u32 offset = lowest_bit((u64)o->value);
         return known < offset ? known : offset;
     }
@@ -84,6 +99,12 @@ static u32 alignment_of(const TimeFunc *f, const FlowOperand *o, u32 depth, cons
 }
 
 static bool is_near(const FlowInsn *in) { return in->space == SPACE_SHARED || in->space == SPACE_LOCAL; }
+
+static bool is_indexed_constant(const TimeFunc *f, u32 insn) {
+    const FlowInsn *in = &f->code->insns[insn];
+    return in->is_load && in->space == SPACE_CONST && in->access_bytes < WIDEST_CONSTANT &&
+           time_uses(f, insn)[in->address_use].kind == FLOW_VALUE;
+}
 
 // Halves of a register as they are: HFMA2, HADD2, PRMT. Integers and bytes are loaded one by one, each extended.
 static bool takes_halves(const TimeFunc *f, u32 insn) {
@@ -116,7 +137,8 @@ static bool can_merge(const Merger *loads, u32 insn) {
     const FlowInsn *in = &f->code->insns[insn];
     const Form *form = time_form(f, insn);
     bool plain = (form->op == OP_LD || form->op == OP_ST) && in->guard == WL_NONE && form->mods[MOD_SEM] <= SEM_WEAK;
-    if (!plain || !f->picked[insn].needed || !is_near(in) || time_is_free(f, insn)) return false;
+    if (!plain || !f->picked[insn].needed || time_is_free(f, insn)) return false;
+    if (!is_near(in) && !is_indexed_constant(f, insn)) return false;
     bool half = in->is_store && in->access_bytes == 2 && ptx_types[form->types[0]].bits == 16;
     return in->access_bytes == 4 || in->access_bytes == 8 || half || is_half_load(loads, insn);
 }
@@ -149,6 +171,7 @@ static void merge_accesses(Merger *m, u32 wide) {
         const FlowInsn *in = &f->code->insns[insn];
         u32 bytes = in->access_bytes, count = wide / bytes, issued = insn;
         if (f->merged[insn] != WL_NONE || count < 2 || count > WL_COUNT(members)) continue;
+        if (!is_near(in) && wide > WIDEST_CONSTANT) continue;
         FlowOperand address = time_uses(f, insn)[in->address_use];
         u32 known = alignment_of(f, &address, ALIGNMENT_DEPTH, NULL), own = lowest_bit((u64)in->address_offset);
         if ((known < own ? known : own) < wide) continue;

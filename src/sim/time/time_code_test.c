@@ -263,6 +263,43 @@ TEST(constants_that_turns_index_come_by_uniform_registers) {
     }
 }
 
+// ptxas 13.0 for sm_90 knows where the module's constants lie: two words side by side come together from a multiple of
+// 8, never four, and only where each turn goes on by such a multiple.
+TEST(words_of_constants_side_by_side_come_together) {
+    static const struct {
+        const char *before, *turn;
+        u32 loads;
+    } rows[] = {
+        {"", "ld.const.f32 %f2, [%d2]; ld.const.f32 %f3, [%d2+4]; add.s64 %d2, %d2, 8;", 1},
+        {".const .align 4 .b8 z[12];", "ld.const.f32 %f2, [%d2]; ld.const.f32 %f3, [%d2+4]; add.s64 %d2, %d2, 8;", 2},
+        {".const .align 4 .b8 z[8];", "ld.const.f32 %f2, [%d2]; ld.const.f32 %f3, [%d2+4]; add.s64 %d2, %d2, 8;", 1},
+        {"", "ld.const.f32 %f2, [%d2+4]; ld.const.f32 %f3, [%d2+8]; add.s64 %d2, %d2, 8;", 2},
+        {"", "ld.const.f32 %f2, [%d2]; ld.const.f32 %f3, [%d2+4]; add.s64 %d2, %d2, 12;", 2},
+        {"",
+         "ld.const.f32 %f2, [%d2]; ld.const.f32 %f3, [%d2+4]; ld.const.f32 %f4, [%d2+8]; ld.const.f32 %f5, [%d2+12]; "
+         "fma.rn.f32 %f1, %f1, %f9, %f4; fma.rn.f32 %f1, %f1, %f9, %f5; add.s64 %d2, %d2, 16;",
+         2},
+    };
+    static const char *const frame =
+        PTX_HEAD "%s .const .align 4 .f32 t[4096]; .visible .entry k(.param .u64 a, .param .u32 n) { .reg .b32 %%r<9>; "
+                 ".reg .b64 "
+                 "%%d<3>; .reg .f32 %%f<10>; .reg .pred %%p<3>; ld.param.u64 %%d1, [a]; ld.param.u32 %%r3, [n]; "
+                 "ld.global.f32 %%f9, [%%d1]; mov.f32 %%f1, 0f00000000; mov.u32 %%r2, 0; mov.u64 %%d2, t; L: .pragma "
+                 "\"nounroll\"; %s "
+                 "fma.rn.f32 %%f1, %%f1, %%f9, %%f2; fma.rn.f32 %%f1, %%f1, %%f9, %%f3; add.s32 %%r2, %%r2, 1; "
+                 "setp.lt.s32 %%p1, %%r2, %%r3; @%%p1 bra L; st.global.f32 [%%d1+4], %%f1; ret; }";
+    for (u32 i = 0; i < WL_COUNT(rows); i++) {
+        Built b;
+        char text[1024];
+        u32 loads = 0;
+        snprintf(text, sizeof text, frame, rows[i].before, rows[i].turn);
+        build(&b, text, "k");
+        for (u32 k = 0; k < b.code->op_count; k++) loads += (b.code->ops[k].flags & TIME_INDEXED) != 0;
+        assert_int_equal(loads, rows[i].loads);
+        drop(&b);
+    }
+}
+
 // A warp that leaves at once issues what ptxas 13.0 puts before the EXIT: stack pointer, the number, comparison and
 // EXIT. Of the parameters one is of two words, one lies in a register that the loop changes.
 TEST(parameters_are_loaded_behind_exits) {
@@ -566,6 +603,7 @@ int main(void) {
         cmocka_unit_test(where_a_linker_places_variables_their_alignment_is_what_they_ask),
         cmocka_unit_test(constant_words_side_by_side_are_loaded_at_once),
         cmocka_unit_test(constants_that_turns_index_come_by_uniform_registers),
+        cmocka_unit_test(words_of_constants_side_by_side_come_together),
         cmocka_unit_test(parameters_are_loaded_behind_exits),
         cmocka_unit_test(addresses_of_constants_have_32_bits),
         cmocka_unit_test(independent_chains_are_interleaved_within_the_registers),
