@@ -631,43 +631,6 @@ static void few_turns_can_be_constant(void **state) {
     assert_near(issues_of_nest(NEST("%r1")), -1);
 }
 
-// Threads of 16 rows and columns fill a tile and go through it: `meets` takes %f1 and what `second` loads.
-#define TILES(second, meets)                                                                            \
-    BEGIN "mov.u32 %r10, %tid.y; mov.u32 %r7, tile; mad.lo.s32 %r8, %r1, 4, %r7; mov.u32 %r6, 0;\n"     \
-          "mad.lo.s32 %r9, %r10, 4, %r7; mov.f32 %f2, 0f00000000; mov.f32 %f5, 0f00000000;\n"           \
-          "fill: ld.global.u32 %r12, [%rd3]; st.shared.u32 [%r8], %r12; bar.sync 0; mov.u32 %r11, 0;\n" \
-          "turn: ld.shared.f32 %f1, [%r8]; " second meets "add.s32 %r11, %r11, 1;\n"                    \
-          "setp.lt.s32 %p1, %r11, %r5; @%p1 bra turn; bar.sync 0; add.s64 %rd3, %rd3, 4096;\n"          \
-          "add.s32 %r6, %r6, 1; setp.lt.s32 %p2, %r6, %r5; @%p2 bra fill; st.global.f32 [%rd3], %f2; ret;"
-#define OF_ROW "ld.shared.f32 %f3, [%r9+512]; "
-#define ONE "fma.rn.f32 %f2, %f1, %f3, %f2; "
-
-static bool computes_several(const char *body, u32 ctas) {
-    static const GpuModel gpu = {.sms = 100, .warp_schedulers = 4};
-    Sampled s;
-    KernelView *view = sampled_begin(&s, body);
-    s.launch = (ProfileLaunch){.grid = {ctas, 1, 1}, .block = {16, 16, 1}};
-    view->gpu = &gpu;
-    view->occupancy.warps_per_cta = 8;
-    for (u32 pc = 0; pc < view->flow.code->insn_count; pc++) subject_stall(&s.subject, pc, STALL_SELECTED, 10);
-    sampled_end(&s);
-    const Hit *hit = ask(&s, "register-reuse");
-    bool does = hit && strstr(hit->what, "4 x 4 results");
-    forget(&s);
-    return does;
-}
-
-// Where a row's value meets a column's one by one, threads can have several of each; not where they have already, where
-// both are a row's, or where too few warps would be left.
-static void rows_meet_columns_in_registers(void **state) {
-    (void)state;
-    assert_true(computes_several(TILES(OF_ROW, ONE), 10000));
-    assert_false(computes_several(TILES(OF_ROW, ONE), 100));
-    assert_false(computes_several(TILES("ld.shared.f32 %f3, [%r8+512]; ", ONE), 10000));
-    assert_false(
-        computes_several(TILES(OF_ROW "ld.shared.f32 %f4, [%r9+576]; ", ONE "fma.rn.f32 %f5, %f1, %f4, %f5; "), 10000));
-}
-
 // A loop of four turns at once whose end each lane's data says, and one of those that are left, so many lines behind
 // it.
 static f64 issues_of_uneven(u32 lines) {
@@ -751,7 +714,6 @@ int main(void) {
                                        cmocka_unit_test(work_of_ctas),
                                        cmocka_unit_test(atomics_meet_in_shared_memory),
                                        cmocka_unit_test(few_turns_can_be_constant),
-                                       cmocka_unit_test(rows_meet_columns_in_registers),
                                        cmocka_unit_test(rests_of_loops_are_evened_out_with_them),
                                        cmocka_unit_test(a_line_of_most_warps_does_not_run_empty),
                                        cmocka_unit_test(atomics_that_hold_their_warps_meet)};

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// register-reuse, results of rows and columns: each thread of a tile meets the values of its row with those of its
-// column, one with one, so that for every two values from shared memory there is one result's arithmetic. Who computes
-// T rows' and columns' meetings has T * T of them for 2 T values, and CTAs fill tiles for T times as many results.
+// register-reuse, several results for each thread. Of rows and columns: each thread of a tile meets the values of its
+// row with those of its column, one with one, so that for every two values from shared memory there is one result's
+// arithmetic. Who computes T rows' and columns' meetings has T * T of them for 2 T values, and CTAs fill tiles for T
+// times as many results. Of lists: each thread meets every value of a list in shared memory with its own; who has T of
+// its own loads the list once for T results.
 #include "analyze/advice/rule.h"
 
 enum { MOST_SIDE = 4, WORD = 4, BUSY_WARPS = 2 /* of a scheduler: with many results each waits for nobody */ };
@@ -59,39 +61,109 @@ static u32 side_that_fits(const AdviceCase *c) {
     return 1;
 }
 
-static void tile_loop(AdviceCase *c, const CasePart *part, u32 loop, u32 side) {
-    u32 tiles = loop_of_tiles(part, loop);
-    if (tiles == WL_NONE || !is_one_by_one(part, loop)) return;
-    Hit *hit = hit_begin(c);
-    f64 fewer = 1 - 1.0 / side, most = 0;
+// What is there once for several results: loads, tiles, barriers and counting. Returns the hottest load of the loop.
+static u32 do_once(Hit *hit, const CasePart *part, u32 tiles, u32 loop, f64 fewer,
+                   bool (*of_tile)(const CaseAccess *)) {
     u32 at = WL_NONE;
+    f64 most = 0;
     for (u32 pc = 0; pc < part->view->insn_count; pc++) {
         const CaseInsn *in = &part->insns[pc];
         if (!loop_has(part, tiles, pc)) continue;
         bool moves = case_access(part, pc) || in->traits & TRAIT_BARRIER;
         if (moves || insn_only_counts(part, pc)) hit_spare(hit, part, pc, fewer);
-        bool of_tile = in->loop == loop && side_of(case_access(part, pc));
-        if (of_tile && in->issued + in->blamed > most) most = in->issued + in->blamed, at = pc;
+        bool hot = in->loop == loop && of_tile(case_access(part, pc)) && in->issued + in->blamed > most;
+        if (hot) most = in->issued + in->blamed, at = pc;
     }
+    return at;
+}
+
+static bool is_of_side(const CaseAccess *a) { return side_of(a) != SIDE_NONE; }
+
+static void say_share(Hit *hit, const char *why) {
+    f64 share = 100 * hit->change.issues / hit->c->load.issued;
+    hit_fact(hit, "moves_share", share, "%", "%.0f %% of what is issued would not be needed: %s", share, why);
+    hit->doubtful = true;
+}
+
+static void tile_loop(AdviceCase *c, const CasePart *part, u32 loop, u32 side) {
+    u32 tiles = loop_of_tiles(part, loop);
+    if (tiles == WL_NONE || !is_one_by_one(part, loop)) return;
+    Hit *hit = hit_begin(c);
+    u32 at = do_once(hit, part, tiles, loop, 1 - 1.0 / side, is_of_side);
     if (at == WL_NONE) return hit_drop(hit);
-    f64 share = 100 * hit->change.issues / c->load.issued;
-    hit_fact(
-        hit, "moves_share", share, "%",
-        "%.0f %% of what is issued would not be needed: for each meeting of a row with a column two values are loaded",
-        share);
+    say_share(hit, "for each meeting of a row with a column two values are loaded");
     hit_basis(hit, "equation 2: loads, tiles and counting once for %u results each", side);
     hit_caution(hit,
                 "a thread has %u sums in registers, and a tile of shared memory is %u times as large: check that the "
                 "occupancy stays",
                 side * side, side);
-    hit->doubtful = true;
     hit_end_line(hit, part, at, "Let a thread compute %u x %u results, each value loaded at %s serving %u", side, side,
                  place_text(c, part, at), side);
 }
 
+// --- lists -----------------------------------------------------------------------------------------------------------
+enum { MOST_RESULTS = 4 };
+#define USES 2.0  // of a value, for one result: where there are more a thread has several already
+
+// One value of shared memory for all threads.
+static bool is_of_list(const CaseAccess *a) {
+    return a && a->load && !a->atomic && access_is_shared(a) && a->requests > 0 && a->uniform && a->bytes >= WORD;
+}
+
+static u32 users_of(const CasePart *part, u32 pc) {
+    const FlowInsn *in = case_insn(part, pc);
+    const Chains *chains = part->view->flow.chains;
+    u32 count = 0;
+    for (u32 d = 0; d < in->defs; d++) {
+        u32 node = chains->of_operand[in->operands + d];
+        if (node != WL_NONE) count += chains->first_user[node + 1] - chains->first_user[node];
+    }
+    return count;
+}
+
+// Nothing but values of the list is loaded in the loop, each for one result.
+static bool goes_over_list(const CasePart *part, u32 loop) {
+    f64 words = 0, users = 0;
+    for (u32 pc = 0; pc < part->view->insn_count; pc++) {
+        const CaseAccess *a = case_access(part, pc);
+        if (part->insns[pc].loop != loop || !a) continue;
+        if (!is_of_list(a)) return false;
+        words += a->bytes / (f64)WORD;
+        users += users_of(part, pc);
+    }
+    return words > 0 && users <= USES * words;
+}
+
+// Results of a thread, so many that the SMs still have warps enough; 1: there are too few CTAs.
+static u32 results_that_fit(const AdviceCase *c) {
+    const ProfileLaunch *l = c->view->launches.typical;
+    if (!l || !c->gpu) return 1;
+    f64 ctas = (f64)l->grid[0] * l->grid[1] * l->grid[2], warps = ctas * c->view->occupancy.warps_per_cta;
+    u32 results = MOST_RESULTS;
+    while (results > 1 && warps / results < (f64)(c->gpu->sms * c->gpu->warp_schedulers * BUSY_WARPS)) results /= 2;
+    return results;
+}
+
+static void share_list(AdviceCase *c, const CasePart *part, u32 loop, u32 results) {
+    u32 tiles = loop_of_tiles(part, loop);
+    if (!part->loops[loop].innermost || tiles == WL_NONE || tiles == loop || !goes_over_list(part, loop)) return;
+    Hit *hit = hit_begin(c);
+    u32 at = do_once(hit, part, tiles, loop, 1 - 1.0 / results, is_of_list);
+    if (at == WL_NONE) return hit_drop(hit);
+    say_share(hit, "each value of the list is loaded by a thread for one result");
+    hit_basis(hit, "equation 2: loads, tiles and counting once for %u results", results);
+    hit_caution(hit, "a thread has the values and sums of %u results in registers: check that the occupancy stays",
+                results);
+    hit_end_line(hit, part, at, "Let a thread compute %u results, each value loaded at %s serving all of them", results,
+                 place_text(c, part, at));
+}
+
 void reuse_in_tiles(AdviceCase *c) {
-    u32 side = side_that_fits(c);
-    for (u32 p = 0; p < c->part_count && side > 1; p++)
-        for (u32 l = 0; l < c->parts[p].view->flow.loops->loop_count; l++)
-            if (c->parts[p].loops[l].active > 0) tile_loop(c, &c->parts[p], l, side);
+    u32 side = side_that_fits(c), results = results_that_fit(c);
+    for (u32 p = 0; p < c->part_count; p++)
+        for (u32 l = 0; l < c->parts[p].view->flow.loops->loop_count; l++) {
+            if (c->parts[p].loops[l].active <= 0) continue;
+            if (side > 1) tile_loop(c, &c->parts[p], l, side);
+            if (results > 1) share_list(c, &c->parts[p], l, results);
+        }
 }

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// register-reuse by several results for each thread, on kernels of which there are only samples, made up.
+#include "analyze/advice/sampled_testing.h"
+
+// Threads of 16 rows and columns fill a tile and go through it: `meets` takes %f1 and what `second` loads.
+#define TILES(second, meets)                                                                            \
+    BEGIN "mov.u32 %r10, %tid.y; mov.u32 %r7, tile; mad.lo.s32 %r8, %r1, 4, %r7; mov.u32 %r6, 0;\n"     \
+          "mad.lo.s32 %r9, %r10, 4, %r7; mov.f32 %f2, 0f00000000; mov.f32 %f5, 0f00000000;\n"           \
+          "fill: ld.global.u32 %r12, [%rd3]; st.shared.u32 [%r8], %r12; bar.sync 0; mov.u32 %r11, 0;\n" \
+          "turn: ld.shared.f32 %f1, [%r8]; " second meets "add.s32 %r11, %r11, 1;\n"                    \
+          "setp.lt.s32 %p1, %r11, %r5; @%p1 bra turn; bar.sync 0; add.s64 %rd3, %rd3, 4096;\n"          \
+          "add.s32 %r6, %r6, 1; setp.lt.s32 %p2, %r6, %r5; @%p2 bra fill; st.global.f32 [%rd3], %f2; ret;"
+#define OF_ROW "ld.shared.f32 %f3, [%r9+512]; "
+#define ONE "fma.rn.f32 %f2, %f1, %f3, %f2; "
+
+#define TILE "4 x 4 results"
+
+static bool computes_several(const char *body, u32 ctas, const char *results) {
+    static const GpuModel gpu = {.sms = 100, .warp_schedulers = 4};
+    Sampled s;
+    KernelView *view = sampled_begin(&s, body);
+    s.launch = (ProfileLaunch){.grid = {ctas, 1, 1}, .block = {16, 16, 1}};
+    view->gpu = &gpu;
+    view->occupancy.warps_per_cta = 8;
+    for (u32 pc = 0; pc < view->flow.code->insn_count; pc++) subject_stall(&s.subject, pc, STALL_SELECTED, 10);
+    sampled_end(&s);
+    const Hit *hit = ask(&s, "register-reuse");
+    bool does = hit && strstr(hit->what, results);
+    forget(&s);
+    return does;
+}
+
+// Where a row's value meets a column's one by one, threads can have several of each; not where they have already, where
+// both are a row's, or where too few warps would be left.
+static void rows_meet_columns_in_registers(void **state) {
+    (void)state;
+    assert_true(computes_several(TILES(OF_ROW, ONE), 10000, TILE));
+    assert_false(computes_several(TILES(OF_ROW, ONE), 100, TILE));
+    assert_false(computes_several(TILES("ld.shared.f32 %f3, [%r8+512]; ", ONE), 10000, TILE));
+    assert_false(computes_several(TILES(OF_ROW "ld.shared.f32 %f4, [%r9+576]; ", ONE "fma.rn.f32 %f5, %f1, %f4, %f5; "),
+                                  10000, TILE));
+}
+
+// Threads fill a list and go through all of it, each with a value of its own: `uses` takes %f1, which is the same for
+// all of them.
+#define LISTS(place, uses)                                                                               \
+    BEGIN "mov.u32 %r7, tile; mad.lo.s32 %r8, %r1, 4, %r7; mov.u32 %r6, 0; ld.global.f32 %f3, [%rd3];\n" \
+          "mov.f32 %f2, 0f00000000; mov.f32 %f5, 0f00000000;\n"                                          \
+          "fill: ld.global.u32 %r12, [%rd3]; st.shared.u32 [%r8], %r12; bar.sync 0; mov.u32 %r11, 0;\n"  \
+          "mov.u32 %r9, " place ";\n"                                                                    \
+          "turn: ld.shared.f32 %f1, [%r9]; " uses "add.s32 %r9, %r9, 4; add.s32 %r11, %r11, 1;\n"        \
+          "setp.lt.s32 %p1, %r11, %r5; @%p1 bra turn; bar.sync 0; add.s64 %rd3, %rd3, 4096;\n"           \
+          "add.s32 %r6, %r6, 1; setp.lt.s32 %p2, %r6, %r5; @%p2 bra fill; add.f32 %f2, %f2, %f5;\n"      \
+          "st.global.f32 [%rd3], %f2; ret;"
+#define THREE ONE "fma.rn.f32 %f5, %f1, %f1, %f5; fma.rn.f32 %f6, %f1, %f3, %f6; "
+
+// Who goes over a list with one value can do so with several; not where each thread reads a part of its own, where it
+// has several already, or where too few warps would be left.
+static void lists_are_loaded_once_for_several_results(void **state) {
+    (void)state;
+    assert_true(computes_several(LISTS("%r7", ONE), 10000, "4 results"));
+    assert_true(computes_several(LISTS("%r7", ONE), 220, "2 results"));
+    assert_false(computes_several(LISTS("%r7", ONE), 100, "results"));
+    assert_false(computes_several(LISTS("%r8", ONE), 10000, "results"));
+    assert_false(computes_several(LISTS("%r7", THREE), 10000, "results"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(rows_meet_columns_in_registers),
+                                       cmocka_unit_test(lists_are_loaded_once_for_several_results)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
