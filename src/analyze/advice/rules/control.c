@@ -27,13 +27,21 @@ static bool asks_data(const CasePart *part, u32 block) {
 }
 
 // An `if` whose data lets nearly all warps in, but not all: where each lane is let in as likely as the others, so many
-// are that a warp of 32 has none as seldom as was seen.
-#define SELDOM_NONE 0.008  // of the warps: fewer are not told from none by samples
-#define OFTEN_NONE 0.5     // ... more are warps that go together
+// are that a warp of 32 has none as seldom as was seen. What is seen is as sure as the samples of both blocks are many.
+#define OFTEN_NONE 0.5  // of the warps: more are warps that go together
+#define SURE 3.0        // standard deviations
 
-static f64 part_let_in(const CasePart *part, u32 block, f64 entered) {
-    f64 none = 1 - entered;
-    if (none < SELDOM_NONE || none > OFTEN_NONE || !asks_data(part, block)) return 1;
+static f64 samples_of(const CasePart *part, u32 block) {
+    const FlowBlock *b = &part->view->flow.cfg->blocks[block];
+    f64 all = 0;
+    for (u32 pc = b->first; pc < b->first + b->count; pc++) all += part->insns[pc].issued;
+    return all;
+}
+
+static f64 part_let_in(const CasePart *part, u32 block, u32 side) {
+    f64 none = 1 - block_runs(part, side) / block_runs(part, block);
+    f64 noise = sqrt(1 / fmax(samples_of(part, block), 1) + 1 / fmax(samples_of(part, side), 1));
+    if (none < SURE * noise || none > OFTEN_NONE || !asks_data(part, block)) return 1;
     return 1 - pow(none, 1.0 / WARP);
 }
 
@@ -43,14 +51,15 @@ static f64 part_of_side(const CasePart *part, u32 block) {
     const FlowResults *flow = &part->view->flow;
     const FlowBlock *b = &flow->cfg->blocks[block];
     f64 sides = 0, all = block_runs(part, block);
-    u32 count = 0;
+    u32 count = 0, side = WL_NONE;
     for (u32 i = 0; i < b->succ_count; i++) {
         u32 to = flow->cfg->edges[b->succs + i];
         if (!is_side(flow, block, to)) continue;
         sides += fmin(block_runs(part, to), all);
+        side = to;
         count++;
     }
-    if (count == 1 && all > 0 && part->insns[b->first].loop == WL_NONE) return part_let_in(part, block, sides / all);
+    if (count == 1 && all > 0 && part->insns[b->first].loop == WL_NONE) return part_let_in(part, block, side);
     return count >= 2 && all > 0 && sides > all ? all / sides : 1;
 }
 
