@@ -4,32 +4,6 @@
 #include "analyze/advice/sampled_testing.h"
 #include "flow/flow_testing.h"
 
-typedef struct Machine {
-    SassModule module;
-    FlowCode *code;
-    Sampled s;
-} Machine;
-
-// Lines as of sass_of_lines(), and for each how often it was caught issuing.
-static void machine_begin(Machine *m, const char *const *lines, const u32 *issued) {
-    *m = (Machine){0};
-    Subject *subject = &m->s.subject;
-    sass_of_lines(&m->module, lines);
-    FlowSassSource source = {.module = &m->module, .is_entry = true, .param_base = 0x210};
-    assert_int_equal(flow_from_sass(&source, &subject->arena, &m->code), STATUS_OK);
-    subject_init(subject, VIEW_SASS, m->code);
-    sampled_launch(&m->s);
-    for (u32 pc = 0; pc < m->code->insn_count; pc++) {
-        subject_stall(subject, pc, STALL_SELECTED, issued[pc]);
-        subject->places[pc].line = 7;
-    }
-}
-
-static void machine_end(Machine *m) {
-    forget(&m->s);
-    sass_free(&m->module);
-}
-
 // The samples of those who jump over the instructions 2 to 4 are those of instruction 2; 5 has only those of the
 // others.
 static void samples_behind_a_jump_are_where_it_went(void **state) {

@@ -322,7 +322,10 @@ void load_to_the_end(AdviceCase *c);
 void use_tables(AdviceCase *c, const CasePart *part, Bitset *blocks);
 // The part of memory-transactions that is about numbers wider than they need to be. rules/narrow.c
 void narrow_places(AdviceCase *c);
+// ... about what is gathered at one index from several arrays. rules/gathers.c
 void join_gathers(AdviceCase *c);
+// The part of wrong-type that is about integers of 64 bits. rules/wide.c
+void narrow_integers(AdviceCase *c);
 // The part of register-reuse that is about several results for each thread. rules/register_tiles.c
 void reuse_in_tiles(AdviceCase *c);
 // What a sequence of known turns does not compute: branches, tests, counters, places. rules/loop_unrolling.c

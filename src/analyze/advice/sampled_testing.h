@@ -6,6 +6,7 @@
 
 #include "analyze/advice/rule.h"
 #include "analyze/analyze_testing.h"
+#include "flow/flow_testing.h"
 
 typedef struct Sampled {
     Subject subject;
@@ -82,6 +83,33 @@ static inline void forget(Sampled *s) {
     arena_free(&s->scratch);
     arena_free(&s->arena);
     subject_free(&s->subject);
+}
+
+// The same of machine code.
+typedef struct Machine {
+    SassModule module;
+    FlowCode *code;
+    Sampled s;
+} Machine;
+
+// Lines as of sass_of_lines(), and for each how often it was caught issuing; NULL: each ten times.
+static inline void machine_begin(Machine *m, const char *const *lines, const u32 *issued) {
+    *m = (Machine){0};
+    Subject *subject = &m->s.subject;
+    sass_of_lines(&m->module, lines);
+    FlowSassSource source = {.module = &m->module, .is_entry = true, .param_base = 0x210};
+    assert_int_equal(flow_from_sass(&source, &subject->arena, &m->code), STATUS_OK);
+    subject_init(subject, VIEW_SASS, m->code);
+    sampled_launch(&m->s);
+    for (u32 pc = 0; pc < m->code->insn_count; pc++) {
+        subject_stall(subject, pc, STALL_SELECTED, issued ? issued[pc] : 10);
+        subject->places[pc].line = 7;
+    }
+}
+
+static inline void machine_end(Machine *m) {
+    forget(&m->s);
+    sass_free(&m->module);
 }
 
 // What the rule's first place has of what `measure` tells, -1: it has found none; then the kernel is forgotten.

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// wrong-type on integers of 64 bits, in machine code of which there are only samples, made up.
+#include "analyze/advice/sampled_testing.h"
+
+// x / 400, as nvcc 13.0 makes it for sm_90; `load` brings R6, and R7 unless `sign` makes that of it.
+#define QUOTIENT(load, sign)                                                                                         \
+    (const char *const[]) {                                                                                          \
+        load, sign, "|IMAD.WIDE.U32|R14,R7,0x70a3d70b,RZ", "|IMAD.WIDE.U32|R18,P0,R6,-0x5c28f5c3,R14",               \
+            "|IMAD.WIDE.U32|R14,R6,0x70a3d70b,RZ", "|IADD3|R20,P1,R6,R19,RZ", "|IADD3.X|R21,RZ,R7,RZ,P0,P1",         \
+            "|IADD3|RZ,P0,R15,R18,RZ", "|ISETP.LT.AND|P1,PT,R7,RZ,PT", "|IMAD.WIDE.U32.X|R14,R7,-0x5c28f5c3,R20,P0", \
+            "|IADD3|R17,P0,-R6,R14,RZ", "|IMAD.X|R14,R15,0x1,~R7,P0", "|IADD3|R18,P0,R17,-0x70a3d70b,RZ",            \
+            "|IADD3.X|R9,R14,0x5c28f5c2,RZ,P0,!PT", "|SEL|R17,R18,R17,P1", "|SEL|R14,R9,R14,P1",                     \
+            "|SHF.R.S64|R17,R17,0x8,R14", "|LEA.HI|R17,P0,R14,R17,RZ,0x1", "|STG.E|desc[UR4][R2.64],R17", "|EXIT|",  \
+            NULL                                                                                                     \
+    }
+
+// Instructions that are not needed, -1: nothing is said.
+static f64 spared(const char *const *lines) {
+    Machine m;
+    machine_begin(&m, lines, NULL);
+    sampled_end(&m.s);
+    const Hit *hit = ask(&m.s, "wrong-type");
+    f64 gone = hit ? hit->change.issues / 10 : -1;
+    machine_end(&m);
+    return gone;
+}
+
+// Of an int the sign, three of four products, their carries and all upper words go; of what is loaded as a long long,
+// nothing.
+static void divisions_of_64_bits_are_for_numbers_that_need_them(void **state) {
+    (void)state;
+    assert_near(spared(QUOTIENT("|LDG.E|R6,desc[UR4][R2.64]", "|SHF.R.S32.HI|R7,RZ,0x1f,R6")), 11);
+    assert_near(spared(QUOTIENT("|LDG.E.64|R6,desc[UR4][R2.64]", "|NOP|")), -1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(divisions_of_64_bits_are_for_numbers_that_need_them)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
