@@ -11,7 +11,10 @@ typedef struct Induction {  // of a merge at a loop's header
     u32 loop;               // WL_NONE: the merge is not an induction variable
     u32 init;               // node
     u32 step;               // in AffineFinder.steps
+    bool same;              // of any merge: `step` is what it is, whichever way was taken
 } Induction;
+
+enum { MOST_SAME = 32 /* merges that lead to each other */ };
 
 typedef struct AffineFinder {
     const Chains *chains;
@@ -290,6 +293,49 @@ static Status find_induction(AffineFinder *f, u32 index, Induction *induction) {
     return vec_push(&f->steps, step);
 }
 
+// --- merges of the same -------------------------------------------------------------------------------------------
+// A value that the compiler makes again instead of keeping it, as who the thread is (S2R), in loops and on ways.
+typedef struct Same {
+    u32 merges[MOST_SAME], count;
+    Poly poly;  // of all definitions so far
+    bool known;
+} Same;
+
+// Made of what is known at launch alone.
+static bool is_of_launch(const AffineFinder *f, const Poly *poly) {
+    for (u32 i = 0; i < poly->count; i++)
+        for (u32 k = 0; k < term_degree(&poly->terms[i]); k++) {
+            u8 kind = f->factors.data[poly->terms[i].factors[k]].kind;
+            if (kind == AFFINE_NODE || kind == AFFINE_COUNTER) return false;
+        }
+    return true;
+}
+
+static bool is_same(const AffineFinder *f, u32 node, Same *s) {
+    if (node == WL_NONE) return false;
+    if (!chain_is_merge(f->chains, node)) {
+        Poly poly = load_form(f, &f->forms[node]);
+        if (s->known) return poly_equal(&poly, &s->poly);
+        s->poly = poly;
+        return s->known = is_of_launch(f, &poly);
+    }
+    for (u32 i = 0; i < s->count; i++)
+        if (s->merges[i] == node) return true;
+    if (s->count == MOST_SAME) return false;
+    s->merges[s->count++] = node;
+    const ChainNode *n = &f->chains->nodes[node];
+    for (u32 a = 0; a < n->arg_count; a++)
+        if (!is_same(f, f->chains->args[n->args + a], s)) return false;
+    return n->arg_count > 0;
+}
+
+static Status find_same(AffineFinder *f, u32 index, Induction *induction) {
+    Same s = {.count = 0};
+    if (induction->loop != WL_NONE || !is_same(f, index, &s) || !s.known) return STATUS_OK;
+    *induction = (Induction){.loop = WL_NONE, .step = f->steps.len, .same = true};
+    return vec_push(&f->steps, s.poly);
+}
+
 // --- passes over all nodes ----------------------------------------------------------------------------------------
 
 static Status evaluate(AffineFinder *f, u32 index, bool with_inductions) {
@@ -301,6 +347,7 @@ static Status evaluate(AffineFinder *f, u32 index, bool with_inductions) {
     } else if (with_inductions) {
         const Induction *induction = &f->inductions[index - f->chains->def_count];
         if (induction->loop != WL_NONE) TRY(induction_poly(f, induction, &poly, &known));
+        if (induction->same) poly = f->steps.data[induction->step], known = true;
     }
     if (!known) TRY(make_opaque(f, index, &poly));
     return store_form(f, &poly, &f->forms[index]);
@@ -468,7 +515,10 @@ static Status build(AffineFinder *f, Arena *arena, Arena *scratch, Affine *affin
     f->inductions = ARENA_ARRAY(scratch, Induction, (size_t)merges + 1);
     if (!f->forms || !f->inductions) return STATUS_NO_MEMORY;
     TRY(evaluate_all(f, false));
-    for (u32 m = 0; m < merges; m++) TRY(find_induction(f, f->chains->def_count + m, &f->inductions[m]));
+    for (u32 m = 0; m < merges; m++) {
+        TRY(find_induction(f, f->chains->def_count + m, &f->inductions[m]));
+        TRY(find_same(f, f->chains->def_count + m, &f->inductions[m]));
+    }
     TRY(evaluate_all(f, true));
     TRY(list_accesses(f));
     return finish(f, arena, affine);

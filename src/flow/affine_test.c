@@ -160,6 +160,49 @@ TEST(guarded_values_are_known_under_their_guard) {
     assert_false(is_known_under(WL_NONE, false));
 }
 
+static void sketch_thread(Sketch *s, u8 component) {
+    sketch_insn(s, FLOW_PLAIN, WL_NONE)->arith = FLOW_MOVE;
+    sketch_def(s, 0);
+    sketch_operand(s, (FlowOperand){.kind = FLOW_SREG, .id = SREG_TID, .component = component}, false);
+}
+
+// v0 = tid.x; on one way v0 = tid again, of that component; then, in a loop if `turns`, v2 = v0 + 4 and v0 = tid.x.
+// What v2 is made of.
+static u32 kinds_of_sum(u8 component, bool turns) {
+    static Sketch sketch;
+    Arena arena = {0};
+    FlowResults results;
+    memset(&sketch, 0, sizeof sketch);
+    sketch_thread(&sketch, 0);
+    sketch_insn(&sketch, FLOW_PLAIN, WL_NONE);
+    sketch_def(&sketch, 1);
+    sketch_insn(&sketch, FLOW_BRANCH, 1);
+    sketch_target(&sketch, 4);
+    sketch_thread(&sketch, component);
+    sketch_insn(&sketch, FLOW_PLAIN, WL_NONE)->arith = FLOW_ADD;
+    sketch_def(&sketch, 2);
+    sketch_use(&sketch, 0);
+    sketch_immediate(&sketch, 4);
+    sketch_thread(&sketch, 0);
+    if (turns) {
+        sketch_insn(&sketch, FLOW_BRANCH, 1);
+        sketch_target(&sketch, 4);
+    }
+    sketch_insn(&sketch, FLOW_RET, WL_NONE);
+    assert_int_equal(flow_analyse(sketch_code(&sketch, 3), &arena, &results), STATUS_OK);
+    u32 sum = 4, node = results.chains->of_operand[results.code->insns[sum].operands];
+    u32 kinds = affine_kinds(results.affine, node);
+    arena_free(&arena);
+    return kinds;
+}
+
+// Who the thread is is read again here and there to save a register, and is the same thread.
+TEST(what_is_read_again_is_the_same) {
+    assert_int_equal(kinds_of_sum(0, false), 1 << AFFINE_SREG);
+    assert_int_equal(kinds_of_sum(0, true), 1 << AFFINE_SREG);
+    assert_int_equal(kinds_of_sum(1, false), 1 << AFFINE_NODE);
+}
+
 TEST(memory_may_run_out) {
     static Sketch sketch;
     const FlowCode *code = counting_loop(&sketch, 0, 1, FLOW_LESS, 10, false);
@@ -184,6 +227,7 @@ int main(void) {
         cmocka_unit_test(polynomials_have_limits),
         cmocka_unit_test(trip_counts_are_those_of_the_loop),
         cmocka_unit_test(guarded_values_are_known_under_their_guard),
+        cmocka_unit_test(what_is_read_again_is_the_same),
         cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
