@@ -29,7 +29,21 @@ static void elements_of_one_number_come_together(void **state) {
                        -1, 1e-6);
 }
 
+// %r6: which structure of so many bytes; parts of it at its begin and so far on.
+#define PARTS(bytes, on)                                                                              \
+    BEGIN "ld.global.u32 %r6, [%rd3]; mul.wide.s32 %rd4, %r6, " bytes "; add.s64 %rd5, %rd1, %rd4;\n" \
+          "ld.global.f32 %f1, [%rd5]; ld.global.f32 %f2, [%rd5+" on "]; add.f32 %f3, %f1, %f2;\n"     \
+          "st.global.f32 [%rd3], %f3; ret;"
+
+static void parts_of_a_structure_come_together(void **state) {
+    (void)state;
+    assert_float_equal(issues_gone(PARTS("128", "64")), 10, 1e-6);
+    assert_float_equal(issues_gone(PARTS("128", "16")), -1, 1e-6);  // in one sector already
+    assert_float_equal(issues_gone(PARTS("32", "64")), -1, 1e-6);   // of another structure
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(elements_of_one_number_come_together)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(elements_of_one_number_come_together),
+                                       cmocka_unit_test(parts_of_a_structure_come_together)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

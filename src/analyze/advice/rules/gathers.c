@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of memory-transactions that is about structures of arrays which data names elements of: what lanes gather at
-// one index from several arrays comes in a sector for each of them, and in one if it lies side by side.
+// The part of memory-transactions that is about what data names elements of: what lanes gather at one index from several
+// arrays, or from parts of one structure, comes in a sector for each of them, and in one if it lies side by side.
+#include <math.h>
 #include <string.h>
 
 #include "analyze/advice/rule.h"
-#include "base/bitset.h"
 
 enum { SECTOR = 32, WIDEST = 16, ELEMENTS = 8 /* looked for, of one structure */, WARP = 32 };
 #define SPREAD 0.5  // of the lanes have sectors of their own
@@ -37,19 +37,46 @@ static u32 next_of_index(const CasePart *part, const AffineForm *form, u32 from,
     return from;
 }
 
-// Elements of the same number in two arrays: all that differs between their addresses is where the arrays begin.
+// How far apart neighbours are in the array that data names elements of: of the index, what is multiplied with most.
+static i64 pitch_of(const CasePart *part, const CaseAccess *a) {
+    const Affine *affine = part->view->flow.affine;
+    const AffineForm *form = &affine->forms[a->affine->form];
+    i64 most = 0;
+    for (u32 t = 0; t < form->term_count; t++) {
+        const AffineTerm *term = &affine->terms[form->terms + t];
+        bool data = term->factors[0] != WL_NONE && affine->factors[term->factors[0]].kind == AFFINE_NODE;
+        i64 times = term->coefficient < 0 ? -term->coefficient : term->coefficient;
+        if (data && times > most) most = times;
+    }
+    return most;
+}
+
+static bool is_other_sector(i64 a, i64 b) { return (a < 0 ? -1 : a / SECTOR) != (b < 0 ? -1 : b / SECTOR); }
+
+// Elements of the same number in two arrays: all that differs between their addresses is where the arrays begin. Or
+// parts of one structure that are not in the same sector.
 static bool has_same_index(const CasePart *part, const CaseAccess *a, const CaseAccess *b) {
     const Affine *affine = part->view->flow.affine;
     const AffineForm *f = &affine->forms[a->affine->form], *g = &affine->forms[b->affine->form];
     u32 of_a = WL_NONE, of_b = WL_NONE;
     u32 x = next_of_index(part, f, 0, &of_a), y = next_of_index(part, g, 0, &of_b);
-    if (a->bytes != b->bytes || f->constant != g->constant || f->term_count != g->term_count) return false;
+    i64 apart = f->constant > g->constant ? f->constant - g->constant : g->constant - f->constant;
+    if (f->term_count != g->term_count) return false;
     while (x < f->term_count && y < g->term_count) {
         const AffineTerm *s = &affine->terms[f->terms + x], *t = &affine->terms[g->terms + y];
         if (s->coefficient != t->coefficient || memcmp(s->factors, t->factors, sizeof s->factors)) return false;
         x = next_of_index(part, f, x + 1, &of_a), y = next_of_index(part, g, y + 1, &of_b);
     }
-    return x >= f->term_count && y >= g->term_count && of_a != of_b;
+    if (x < f->term_count || y < g->term_count) return false;
+    if (of_a != of_b) return !apart && a->bytes == b->bytes;
+    return is_other_sector(f->constant, g->constant) && apart + a->bytes <= pitch_of(part, a);
+}
+
+// Whether one of the elements is as far from the first as this one, or in the same sector of one structure.
+static bool is_there(const CasePart *part, const u32 elements[ELEMENTS], u32 count, const CaseAccess *a) {
+    for (u32 i = 0; i < count; i++)
+        if (!has_same_index(part, &part->accesses[elements[i]], a)) return true;
+    return false;
 }
 
 // The loads of the block that are elements of one structure, the at-th access the first of them.
@@ -62,21 +89,23 @@ static u32 find_elements(const CasePart *part, u32 at, u32 elements[ELEMENTS]) {
         if (block_of[b->pc] != block_of[a->pc] || !is_spread(part, b)) continue;
         if (i != at && !has_same_index(part, a, b)) continue;
         if (i < at) return 0;  // found with that one
-        if (count < ELEMENTS) elements[count++] = i;
+        if (count < ELEMENTS && !is_there(part, elements, count, b)) elements[count++] = i;
     }
     return count;
 }
 
 typedef struct Gathers {
     u32 pc, arrays, loads;
+    bool fields;  // of one structure
     f64 most;
 } Gathers;
 
 // Loads of as many bytes as one can take, and sectors, instead of one for each array.
 static void join(Hit *hit, const CasePart *part, const u32 elements[ELEMENTS], u32 count, Gathers *g) {
-    u32 bytes = count * part->accesses[elements[0]].bytes;
+    u32 bytes = 0;
+    for (u32 i = 0; i < count; i++) bytes += part->accesses[elements[i]].bytes;
     f64 loads = (bytes + WIDEST - 1) / WIDEST, sectors = (bytes + SECTOR - 1) / SECTOR;
-    f64 gone = 1 - loads / count, moved = 1 - sectors / count;
+    f64 gone = fmax(1 - loads / count, 0), moved = fmax(1 - sectors / count, 0);
     for (u32 i = 0; i < count; i++) {
         const CaseInsn *in = &part->insns[part->accesses[elements[i]].pc];
         u32 pc = part->accesses[elements[i]].pc, queue = STALL_BIT(LG_THROTTLE) | STALL_BIT(MIO_THROTTLE);
@@ -90,8 +119,31 @@ static void join(Hit *hit, const CasePart *part, const u32 elements[ELEMENTS], u
         f64 weight = in->issued + in->blamed;
         if (weight > g->most) g->most = weight, g->pc = pc;
     }
+    const Affine *affine = part->view->flow.affine;
+    const CaseAccess *first = &part->accesses[elements[0]], *last = &part->accesses[elements[count - 1]];
+    g->fields |= affine->forms[first->affine->form].constant != affine->forms[last->affine->form].constant;
     g->arrays = count > g->arrays ? count : g->arrays;
     g->loads += count;
+}
+
+static void say(Hit *hit, const CasePart *part, const Gathers *g) {
+    AdviceCase *c = hit->c;
+    if (g->fields)
+        hit_fact(hit, "gathered_fields", g->arrays, "sectors",
+                 "lanes take parts of a structure that data names from %u of its sectors", g->arrays);
+    else
+        hit_fact(hit, "gathered_arrays", g->arrays, "arrays",
+                 "lanes take one element of each of %u arrays at an index that data names", g->arrays);
+    hit_fact(hit, "lts__t_sectors.avg.pct_of_peak_sustained_elapsed", 100 * c->load.busy[RESOURCE_L2], "%",
+             "the L2 is busy %.0f %% of the time", 100 * c->load.busy[RESOURCE_L2]);
+    if (!g->fields) hit_caution(hit, "what goes over single arrays in order then moves the others' elements, too");
+    const char *place = place_text(c, part, g->pc);
+    if (g->fields)
+        hit_end_line(hit, part, g->pc, "Let the parts of a structure that are read at %s follow one another in it",
+                     place);
+    else
+        hit_end_line(hit, part, g->pc, "Lay the %u arrays that are gathered from at %s side by side, in structures",
+                     g->arrays, place);
 }
 
 void join_gathers(AdviceCase *c) {
@@ -107,12 +159,6 @@ void join_gathers(AdviceCase *c) {
             hit_drop(hit);
             continue;
         }
-        hit_fact(hit, "gathered_arrays", g.arrays, "arrays",
-                 "lanes take one element of each of %u arrays at an index that data names", g.arrays);
-        hit_fact(hit, "lts__t_sectors.avg.pct_of_peak_sustained_elapsed", 100 * c->load.busy[RESOURCE_L2], "%",
-                 "the L2 is busy %.0f %% of the time", 100 * c->load.busy[RESOURCE_L2]);
-        hit_caution(hit, "what goes over single arrays in order then moves the others' elements, too");
-        hit_end_line(hit, part, g.pc, "Lay the %u arrays that are gathered from at %s side by side, in structures",
-                     g.arrays, place_text(c, part, g.pc));
+        say(hit, part, &g);
     }
 }
