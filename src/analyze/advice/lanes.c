@@ -4,6 +4,7 @@
 // warps of the launch, with values drawn for what is the same for all but not known. Where the part depends on what was
 // drawn, it stays unknown.
 #include <math.h>
+#include <string.h>
 
 #include "analyze/advice/rule.h"
 
@@ -14,19 +15,29 @@ enum {
     MIXED = 12 /* ... the last of them */,
     CTAS = 2,
     WARPS = 4,
-    STEPS = 64 /* instructions behind a test */
+    STEPS = 192 /* instructions behind a test */,
+    KEPT = 256 /* values */
 };
 #define LEAST_DRAWS 3  // in which some lane goes the way
 #define ALIKE 0.1      // parts of different draws differ by no more than that
 
+// A value of one lane, which others are made of: computed once.
+typedef struct Kept {
+    u32 node;  // 0: none, else one more
+    u32 lane, warp, cta, draw;
+    bool equal, known;
+    i64 value;
+} Kept;
+
 typedef struct Trial {
     const CasePart *part;
     const ProfileLaunch *launch;
-    u32 cta[3], thread[3], warp, lane;
+    u32 cta[3], nth_cta, thread[3], warp, lane;
     u32 draw, steps;
     u32 block;   // where the test is
     bool equal;  // what is being computed is compared for being equal
     bool apart;  // only distances between lanes are asked for
+    Kept kept[KEPT];
 } Trial;
 
 // Large numbers, as sizes are, in the first draws; then small ones and powers of two, as kinds and steps are, each
@@ -104,8 +115,6 @@ static bool compute(const FlowInsn *in, bool is_signed, const i64 s[3], i64 *val
     case FLOW_SHIFT_RIGHT:
         *value = (is_signed ? s[0] : (i64)(u32)s[0]) >> (s[1] < 0 || s[1] > 31 ? 31 : s[1]);
         return true;
-    case FLOW_MIN: return *value = compares(FLOW_LESS, is_signed, s[0], s[1]) ? s[0] : s[1], true;
-    case FLOW_MAX: return *value = compares(FLOW_LESS, is_signed, s[0], s[1]) ? s[1] : s[0], true;
     case FLOW_COMPARE: *value = compares(in->compare, is_signed, s[0], s[1]); return in->compare != FLOW_COMPARE_NONE;
     default: return false;
     }
@@ -190,19 +199,55 @@ static bool value_of_high_part(Trial *t, u32 pc, i64 *value) {
     return *value = (i32)((u32)s[1] + ((u32)s[0] >> (32 - s[3]))), true;
 }
 
+// --- what is kept within bounds --------------------------------------------------------------------------------------
+static u32 lane_beside(const Trial *t) { return t->lane ^ 1; }
+
+// The lesser of two numbers, or the larger. As far as distances go, what a bound, the same for all lanes, keeps within
+// an array is what it is anywhere but at the ends. `beside`: those of the lane beside.
+static i64 bounded_of(const Trial *t, const i64 here[2], const i64 beside[2], bool lesser, bool is_signed) {
+    bool varies[2] = {here[0] != beside[0], here[1] != beside[1]};
+    if (t->apart && varies[0] != varies[1]) return here[varies[1]];
+    return here[compares(FLOW_LESS, is_signed, here[0], here[1]) == lesser ? 0 : 1];
+}
+
 // VIADDMNMX: the smaller (PT) or the larger (!PT) of a sum and a number, as where an index is kept within a row.
+static bool sources_of_clamp(Trial *t, u32 pc, i64 s[2], bool *lesser) {
+    const SassInsn *insn = insn_machine(t->part, pc);
+    const SassOperand *o = &t->part->view->flow.code->sass->operands.data[insn->operands];
+    i64 sources[4] = {0};
+    u32 count = 0;
+    for (u32 i = 0; i < insn->operand_count; i++)
+        if (!o[i].is_def && (count == WL_COUNT(sources) || !value_of_source(t, pc, &o[i], &sources[count++])))
+            return false;
+    s[0] = (i32)(u32)(sources[0] + sources[1]), s[1] = (i32)(u32)sources[2];
+    *lesser = sources[3] != 0;
+    return count == WL_COUNT(sources);
+}
+
 static bool value_of_clamp(Trial *t, u32 pc, i64 *value) {
     const SassInsn *insn = insn_machine(t->part, pc);
-    const SassOperand *o = insn ? &t->part->view->flow.code->sass->operands.data[insn->operands] : NULL;
-    i64 s[4] = {0};
-    u32 count = 0;
-    if (!insn || insn->op != SASS_OP_VIADDMNMX || sass_has(insn, "RELU")) return false;
-    for (u32 i = 0; i < insn->operand_count; i++)
-        if (!o[i].is_def && (count == WL_COUNT(s) || !value_of_source(t, pc, &o[i], &s[count++]))) return false;
-    if (count != WL_COUNT(s)) return false;
-    i64 sum = (i32)(u32)(s[0] + s[1]), other = (i32)(u32)s[2];
-    bool below = compares(FLOW_LESS, !sass_has(insn, "U32"), sum, other);
-    return *value = below == (s[3] != 0) ? sum : other, true;
+    i64 here[2], beside[2];
+    bool lesser;
+    u32 lane = t->lane;
+    if (!insn || insn->op != SASS_OP_VIADDMNMX || sass_has(insn, "RELU") || !sources_of_clamp(t, pc, here, &lesser))
+        return false;
+    place_thread(t, t->warp, lane_beside(t));
+    bool known = sources_of_clamp(t, pc, beside, &lesser);
+    place_thread(t, t->warp, lane);
+    *value = bounded_of(t, here, beside, lesser, !sass_has(insn, "U32"));
+    return known;
+}
+
+static bool value_of_bound(Trial *t, const FlowInsn *in, bool is_signed, i64 *value) {
+    u32 first = in->operands + in->defs, lane = t->lane;
+    i64 here[2], beside[2];
+    bool known = in->uses == 2 && value_of_operand(t, first, &here[0]) && value_of_operand(t, first + 1, &here[1]);
+    if (!known) return false;
+    place_thread(t, t->warp, lane_beside(t));
+    known = value_of_operand(t, first, &beside[0]) && value_of_operand(t, first + 1, &beside[1]);
+    place_thread(t, t->warp, lane);
+    *value = bounded_of(t, here, beside, in->arith == FLOW_MIN, is_signed);
+    return known;
 }
 
 enum { LOGIC_SOURCES = 4 };  // three numbers and the table
@@ -238,6 +283,8 @@ static bool value_of_definition(Trial *t, const ChainNode *node, i64 *value) {
     i64 sources[3] = {0};
     bool before = t->equal, known = true;
     if (nth || in->arith == FLOW_LOAD_PARAM) return false;
+    if (in->arith == FLOW_MIN || in->arith == FLOW_MAX)
+        return value_of_bound(t, in, t->part->view->flow.code->operands[first].is_signed, value);
     if (in->arith == FLOW_COMPARE) t->equal = in->compare == FLOW_EQUAL || in->compare == FLOW_NOT_EQUAL;
     for (u32 u = 0; u < used && known; u++) known = value_of_operand(t, first + u, &sources[u]);
     t->equal = before;
@@ -321,9 +368,9 @@ static bool value_of_load(Trial *t, u32 node, i64 *value) {
     return known && own == first;
 }
 
-static bool value_of_node(Trial *t, u32 node, i64 *value) {
+static bool find_value(Trial *t, u32 node, i64 *value) {
     const FlowResults *flow = &t->part->view->flow;
-    if (node == WL_NONE || !t->steps) return false;
+    if (!t->steps) return false;
     t->steps--;
     bool defined = node < flow->chains->def_count;
     if (defined && value_of_definition(t, &flow->chains->nodes[node], value)) return true;
@@ -332,8 +379,22 @@ static bool value_of_node(Trial *t, u32 node, i64 *value) {
     return defined ? value_of_load(t, node, value) : value_of_walk(t, node, value);
 }
 
+static bool value_of_node(Trial *t, u32 node, i64 *value) {
+    if (node == WL_NONE) return false;
+    Kept key = {
+        .node = node + 1, .lane = t->lane, .warp = t->warp, .cta = t->nth_cta, .draw = t->draw, .equal = t->equal};
+    Kept *kept = &t->kept[(node * WARP + t->lane * 5 + t->equal) % KEPT];
+    bool same = kept->node == key.node && kept->lane == key.lane && kept->warp == key.warp && kept->cta == key.cta &&
+                kept->draw == key.draw && kept->equal == key.equal;
+    if (same) return *value = kept->value, kept->known;
+    key.known = find_value(t, node, &key.value);
+    *kept = key;
+    return *value = key.value, key.known;
+}
+
 // --- lanes ---------------------------------------------------------------------------------------------------------
 static void place_cta(Trial *t, u32 nth) {
+    t->nth_cta = nth;
     for (u32 axis = 0; axis < 3; axis++) t->cta[axis] = (u32)((u64)t->launch->grid[axis] * nth / CTAS);
 }
 
@@ -481,6 +542,7 @@ static bool leave_together_at(Trial *t, u32 loop) {
     u32 test = guard != WL_NONE && guard < flow->chains->def_count ? flow->chains->nodes[guard].insn : WL_NONE;
     const FlowInsn *in = test == WL_NONE ? NULL : case_insn(t->part, test);
     i64 step = in && in->arith == FLOW_COMPARE && in->uses == 2 ? step_of_test(t->part, in, loop) : 0;
+    memset(t->kept, 0, sizeof t->kept);  // of another block
     for (t->draw = 0; step && t->draw < LARGE; t->draw++) {
         u32 count;
         if (!borders(t, in, step, &count) || count > 1) return false;

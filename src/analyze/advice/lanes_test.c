@@ -179,6 +179,21 @@ static void lanes_that_leave_a_loop_together(void **state) {
     assert_false(offsets_of(body, 0, 1, at));
 }
 
+// An index that is kept within an array goes on from lane to lane but at the ends; of two that differ between lanes it
+// is the lesser.
+static void bounds_are_far_away(void **state) {
+    (void)state;
+    i64 at[32];
+    for (u32 draw = 0; draw < 12; draw++) {
+        assert_true(offsets_of("add.s32 %r5, %r1, 3; min.s32 %r6, %r5, %r4; max.s32 %r7, %r6, 2; shl.b32 %r9, %r7, 2;",
+                               draw, 1, at));
+        assert_int_equal(at[31], 31 * 4);
+    }
+    assert_true(offsets_of("shl.b32 %r5, %r1, 1; sub.s32 %r6, 80, %r1; min.s32 %r9, %r5, %r6;", 0, 0, at));
+    assert_int_equal(at[26], 2 * 26);
+    assert_int_equal(at[31], 80 - 31);
+}
+
 // A warp's place in an array, which it has loaded; what each lane has loaded sends it anywhere.
 static void what_a_warp_loads_is_the_same_for_its_lanes(void **state) {
     (void)state;
@@ -195,6 +210,7 @@ static void what_a_warp_loads_is_the_same_for_its_lanes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(lanes_that_leave_a_loop_together),
+                                       cmocka_unit_test(bounds_are_far_away),
                                        cmocka_unit_test(what_a_warp_loads_is_the_same_for_its_lanes),
                                        cmocka_unit_test(made_of_the_thread),
                                        cmocka_unit_test(uniform_values_may_be_anything),
