@@ -26,7 +26,7 @@ static f64 spared(const char *const *lines) {
 }
 
 // Of an int the sign, three of four products, their carries and all upper words go; of what is loaded as a long long,
-// nothing.
+// nothing up to the quotient.
 static void divisions_of_64_bits_are_for_numbers_that_need_them(void **state) {
     (void)state;
     assert_near(spared(QUOTIENT("|LDG.E|R6,desc[UR4][R2.64]", "|SHF.R.S32.HI|R7,RZ,0x1f,R6")), 11);

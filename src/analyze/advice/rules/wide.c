@@ -11,8 +11,8 @@ typedef struct Wide {
     const CasePart *part;
     Bitset blocks;  // with divisions
     Bitset uppers;  // nodes: upper words
-    bool by_data;   // numbers of 64 bits are loaded
-    u32 pc, count;  // divisions; one of those that are run most often
+    Bitset loaded;  // nodes: words of numbers that are loaded as 64 bits, up to what they are divided by
+    u32 pc, count;  // divisions of other numbers; one of those that are run most often
     f64 most;
 } Wide;
 
@@ -63,13 +63,45 @@ static bool is_division(const CasePart *part, u32 pc) {
     return upper && type_bytes(form->types[0]) == 8 && has_large_number(part, pc);
 }
 
+static bool uses_loaded(const Wide *w, u32 pc) {
+    const FlowInsn *in = case_insn(w->part, pc);
+    for (u32 u = 0; u < in->uses; u++) {
+        u32 node = w->part->view->flow.chains->of_operand[in->operands + in->defs + u];
+        if (node != WL_NONE && bitset_has(&w->loaded, node)) return true;
+    }
+    return false;
+}
+
+static void mark(const Wide *w, Bitset *set, u32 pc, u32 def) {
+    u32 node = w->part->view->flow.chains->of_operand[case_insn(w->part, pc)->operands + def];
+    if (node != WL_NONE) bitset_add(set, node);
+}
+
+// What of a number that is loaded is a quotient has fewer bits.
+static bool makes_quotient(const CasePart *part, u32 pc) {
+    const SassInsn *insn = insn_machine(part, pc);
+    return insn ? insn->op == SASS_OP_SHF || insn->op == SASS_OP_LEA : is_division(part, pc);
+}
+
+static void mark_loaded(Wide *w) {
+    for (u32 pc = 0; pc < w->part->view->insn_count; pc++) {
+        const CaseAccess *a = case_access(w->part, pc);
+        bool loads = a && a->load && a->bytes >= 8;
+        bool goes_on =
+            w->part->insns[pc].traits & TRAIT_ARITHMETIC && !makes_quotient(w->part, pc) && uses_loaded(w, pc);
+        for (u32 d = 0; d < case_insn(w->part, pc)->defs && (loads || goes_on); d++) mark(w, &w->loaded, pc, d);
+    }
+}
+
 static bool find_divisions(AdviceCase *c, Wide *w) {
     const FlowResults *flow = &w->part->view->flow;
     if (!bitset_init(&w->blocks, c->scratch, flow->cfg->block_count + 1) ||
-        !bitset_init(&w->uppers, c->scratch, flow->chains->node_count + 1))
+        !bitset_init(&w->uppers, c->scratch, flow->chains->node_count + 1) ||
+        !bitset_init(&w->loaded, c->scratch, flow->chains->node_count + 1))
         return c->status = STATUS_NO_MEMORY, false;
+    mark_loaded(w);
     for (u32 pc = 0; pc < w->part->view->insn_count; pc++) {
-        if (w->part->insns[pc].issued <= 0 || !is_division(w->part, pc)) continue;
+        if (w->part->insns[pc].issued <= 0 || !is_division(w->part, pc) || uses_loaded(w, pc)) continue;
         f64 runs = block_runs(w->part, flow->cfg->block_of[pc]);
         bitset_add(&w->blocks, flow->cfg->block_of[pc]);
         w->count++;
@@ -115,11 +147,6 @@ static bool makes_upper(const Wide *w, const SassInsn *insn, u32 pc) {
     return !makes_lower(insn) && uses_upper(w, pc);
 }
 
-static void mark_def(Wide *w, u32 pc, u32 def) {
-    u32 node = w->part->view->flow.chains->of_operand[case_insn(w->part, pc)->operands + def];
-    if (node != WL_NONE) bitset_add(&w->uppers, node);
-}
-
 // The second word of a product; else the one that is made of upper ones.
 static void mark_uppers(Wide *w, u32 pc) {
     const FlowCode *code = w->part->view->flow.code;
@@ -132,7 +159,7 @@ static void mark_uppers(Wide *w, u32 pc) {
         const SassReg *reg = o->kind == FLOW_VALUE ? &code->value_regs[o->id] : NULL;
         if (!reg || reg->file != SASS_R) continue;
         if (first == WL_NONE) first = reg->index;
-        if (wide ? reg->index == first + 1 : reg->index == first) mark_def(w, pc, d);
+        if (wide ? reg->index == first + 1 : reg->index == first) mark(w, &w->uppers, pc, d);
     }
 }
 
@@ -171,25 +198,12 @@ static bool is_only_of_wide(const Wide *w, u32 pc) {
     return carry || sass_has(insn, "EX") || makes_upper(w, insn, pc) || serves_division(w->part, insn, pc);
 }
 
-// Upper words that come from memory are the data's.
-static bool is_loaded(const Wide *w, u32 pc) {
-    const SassInsn *insn = insn_machine(w->part, pc);
-    if (!sass_has(insn, "X") && !(is_wide(insn) && defines_predicate(w->part, insn))) return false;
-    for (u32 u = 0; u < case_insn(w->part, pc)->uses; u++) {
-        u32 from = insn_source(w->part, pc, u);
-        const CaseAccess *a = from == WL_NONE ? NULL : case_access(w->part, from);
-        if (a && a->load && a->bytes >= 8) return true;
-    }
-    return false;
-}
-
 static void spare_machine(Hit *hit, Wide *w) {
     const FlowResults *flow = &w->part->view->flow;
     for (u32 pass = 0; pass < 2; pass++)  // the second time with what loops bring back
         for (u32 pc = 0; pc < w->part->view->insn_count; pc++) mark_uppers(w, pc);
     for (u32 pc = 0; pc < w->part->view->insn_count; pc++) {
-        if (!bitset_has(&w->blocks, flow->cfg->block_of[pc])) continue;
-        w->by_data |= is_loaded(w, pc);
+        if (!bitset_has(&w->blocks, flow->cfg->block_of[pc]) || uses_loaded(w, pc)) continue;
         if (is_only_of_wide(w, pc)) hit_remove(hit, w->part, pc, 1);
     }
 }
@@ -201,10 +215,8 @@ static void spare_ptx(Hit *hit, Wide *w) {
     for (u32 pc = 0; pc < w->part->view->insn_count; pc++) {
         const FlowInsn *in = case_insn(w->part, pc);
         const FlowOperand *o = &flow->code->operands[in->operands];
-        const CaseAccess *a = case_access(w->part, pc);
         bool wide = in->defs && o->kind == FLOW_VALUE && flow->code->value_bits[o->id] == 64;
-        if (!bitset_has(&w->blocks, flow->cfg->block_of[pc])) continue;
-        w->by_data |= a && a->load && a->bytes >= 8;
+        if (!bitset_has(&w->blocks, flow->cfg->block_of[pc]) || uses_loaded(w, pc)) continue;
         if (!wide || !(w->part->insns[pc].traits & TRAIT_ARITHMETIC)) continue;
         f64 steps = insn_steps(w->part, pc);
         if (steps > 1) hit_remove(hit, w->part, pc, 1 - 1 / steps);
@@ -221,7 +233,7 @@ void narrow_integers(AdviceCase *c) {
         else
             spare_machine(hit, &w);
         f64 share = hit->change.issues / c->load.issued;
-        if (w.by_data || share < WORTH_IT) {
+        if (share < WORTH_IT) {
             hit_drop(hit);
             continue;
         }
