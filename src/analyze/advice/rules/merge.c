@@ -139,14 +139,49 @@ static bool element_by_element(const KernelView *v) {
     return true;
 }
 
+// Bytes from one thread's element to the next, of the one array that the kernel loads in loops, CTA by CTA each element
+// once; 0: it is not so.
+static i64 element_of_rows(const KernelView *v) {
+    const FlowResults *flow = &v->flow;
+    const ProfileLaunch *l = v->launches.typical;
+    CasePart part = {.view = v};
+    i64 element = 0;
+    u32 base = WL_NONE;
+    for (u32 i = 0; flow->affine && i < flow->affine->access_count; i++) {
+        const AffineAccess *a = &flow->affine->accesses[i];
+        const FlowInsn *in = &flow->code->insns[a->insn];
+        u32 loop = flow->loops->loop_of[flow->cfg->block_of[a->insn]];
+        i64 step = 0;
+        if (loop == WL_NONE || !is_global(in)) continue;
+        if (in->is_store || in->is_atomic || a->base == WL_NONE || (base != WL_NONE && a->base != base)) return 0;
+        base = a->base;
+        // Behind a loop that lanes leave in two turns, as what comes before four at once, strides are not known.
+        if (a->stride_kind[0] != AFFINE_STRIDE_CONSTANT && !gathers(&part, a->insn)) continue;
+        if (a->stride[0] < (i64)in->access_bytes || (element && a->stride[0] != element)) return 0;
+        element = a->stride[0];
+        AffineStride kind = affine_step(flow->affine, a->form, loop, &step);
+        bool all = kind == AFFINE_STRIDE_CONSTANT && l && step && step % (element * (i64)l->block[0]) == 0;
+        if (!all && kind != AFFINE_STRIDE_SYMBOLIC) return 0;
+    }
+    return element;
+}
+
+// ... as large as what a thread of the kernel before has stored.
+static bool goes_over_stored(const KernelView *first, const KernelView *second) {
+    f64 threads = first->launches.typical ? (f64)threads_of(first->launches.typical) : 0;
+    i64 element = element_of_rows(second);
+    return element && threads > 0 && (f64)element == stored(first) / threads;
+}
+
 // The same with what CTAs do together in between: sums over rows, say.
-static bool row_by_row(const KernelView *v) {
+static bool row_by_row(const KernelView *first, const KernelView *v) {
     const FlowResults *flow = &v->flow;
     CasePart part = {.view = v};
     if (!flow->code) return false;
+    bool over = goes_over_stored(first, v);
     for (u32 pc = 0; pc < flow->code->insn_count; pc++) {
         const FlowInsn *in = &flow->code->insns[pc];
-        bool turns = flow->loops->loop_of[flow->cfg->block_of[pc]] != WL_NONE;
+        bool turns = flow->loops->loop_of[flow->cfg->block_of[pc]] != WL_NONE && !over;
         if (((in->is_load || in->is_store || in->is_atomic) && is_global(in) && (turns || in->is_atomic)) ||
             gathers(&part, pc))
             return false;
@@ -159,9 +194,16 @@ static bool as_many_threads(const KernelView *a, const KernelView *b) {
     return x && y && threads_of(x) == threads_of(y);
 }
 
+// Bytes that the second loads, which in loops are taken to be those that the first has stored.
+static f64 loaded_after(const KernelView *first, const KernelView *second) {
+    bool known = counted(second, METRIC_GLOBAL_LD_BYTES) || !first || !goes_over_stored(first, second);
+    return known ? loaded(second) : stored(first);
+}
+
 // Each of the bytes that were stored once, and at most as many of something else.
 static bool loads_what_was_stored(const KernelView *first, const KernelView *second) {
-    return loaded(second) >= stored(first) / NEARLY && loaded(second) <= 2 * NEARLY * stored(first);
+    f64 bytes = loaded_after(first, second);
+    return bytes >= stored(first) / NEARLY && bytes <= 2 * NEARLY * stored(first);
 }
 
 // Whether the second may do no more than go on with what the first stored: it loads about as much. Where that was not
@@ -170,9 +212,9 @@ static bool goes_on(const KernelView *first, const KernelView *second) {
     bool alike = as_many_threads(first, second);
     if (kernel_library(first) || kernel_library(second)) return false;
     if (!counted(first, METRIC_GLOBAL_ST_BYTES) || !counted(second, METRIC_GLOBAL_LD_BYTES))
-        return makes_elements(first) &&
-               ((alike && element_by_element(second)) || (row_by_row(second) && loads_what_was_stored(first, second)));
-    return (alike || (makes_elements(first) && row_by_row(second))) && loads_what_was_stored(first, second);
+        return makes_elements(first) && ((alike && element_by_element(second)) ||
+                                         (row_by_row(first, second) && loads_what_was_stored(first, second)));
+    return (alike || (makes_elements(first) && row_by_row(first, second))) && loads_what_was_stored(first, second);
 }
 
 static void find_chain(const AdviceContext *x, const ProfileLaunch *launches, u32 count, const KernelView *view,
@@ -191,7 +233,9 @@ static void find_chain(const AdviceContext *x, const ProfileLaunch *launches, u3
 
 // What one stores and the next loads is not loaded. Nor is it stored, where both have the same threads, who make one
 // thing of it; what is summed up by rows others may want as well.
-static f64 not_loaded(const KernelView *first, const KernelView *second) { return fmin(stored(first), loaded(second)); }
+static f64 not_loaded(const KernelView *first, const KernelView *second) {
+    return fmin(stored(first), loaded_after(first, second));
+}
 
 static f64 not_stored(const KernelView *first, const KernelView *second) {
     return as_many_threads(first, second) ? not_loaded(first, second) : 0;
@@ -202,7 +246,7 @@ static f64 bytes_left(const Chain *chain) {
     f64 all = 0, gone = 0;
     for (u32 i = 0; i < chain->count; i++) {
         const KernelView *v = chain->views[i], *next = i + 1 < chain->count ? chain->views[i + 1] : NULL;
-        all += loaded(v) + stored(v);
+        all += loaded_after(i ? chain->views[i - 1] : NULL, v) + stored(v);
         if (next) gone += not_loaded(v, next) + not_stored(v, next);
     }
     return all > 0 ? 1 - gone / all : 1.0 / chain->count;  // not known: as if each did nothing but load and store
@@ -214,7 +258,7 @@ static f64 longest_left(const Chain *chain) {
     f64 longest = 0;
     for (u32 i = 0; i < chain->count; i++) {
         const KernelView *v = chain->views[i];
-        f64 all = loaded(v) + stored(v), gone = 0;
+        f64 all = loaded_after(i ? chain->views[i - 1] : NULL, v) + stored(v), gone = 0;
         if (i + 1 < chain->count) gone += not_stored(v, chain->views[i + 1]);
         if (i) gone += not_loaded(chain->views[i - 1], v);
         bool bytes = all > 0 && (!makes_elements(v) || element_by_element(v));
