@@ -484,6 +484,9 @@ static void ways_that_are_alike_are_one(void **state) {
     assert_near(measured(TWO_WAYS(BY_LANE, FOUR("%f2"), "min.f32 %f1, %f1, %f2; neg.f32 %f1, %f1;"), rule, issues_gone),
                 -1);
     assert_near(measured(TWO_WAYS("setp.gt.s32 %p1, %r5, 7", FOUR("%f2"), FOUR("%f3")), rule, issues_gone), -1);
+    // A third way leaves one of them.
+    assert_true(measured(TWO_WAYS(BY_LANE, FOUR("%f2"), "setp.gt.s32 %p2, %r1, 20; @%p2 bra near;" FOUR("%f3")), rule,
+                         issues_gone) > 0);
 }
 
 static bool may_differ(const char *end) {

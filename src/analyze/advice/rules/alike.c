@@ -59,6 +59,7 @@ static u32 count_alike(Alike *a, const u32 heads[2], u32 *longer) {
         const FlowBlock *block = &flow->cfg->blocks[b];
         u8 side = way_of(a, b);
         for (u32 pc = block->first; side != NEITHER && pc < block->first + block->count; pc++) {
+            if (case_insn(part, pc)->kind == FLOW_BRANCH) continue;  // the end of the way that comes first
             a->of[side - 1][insn_op(part, pc)]++;
             all[side - 1]++;
         }
