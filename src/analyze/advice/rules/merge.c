@@ -231,14 +231,22 @@ static void find_chain(const AdviceContext *x, const ProfileLaunch *launches, u3
         chain->views[chain->count++] = next;
 }
 
-// What one stores and the next loads is not loaded. Nor is it stored, where both have the same threads, who make one
+// What the next kernel loads of what one stores need not be stored, where both have the same threads, who make one
 // thing of it; what is summed up by rows others may want as well.
-static f64 not_loaded(const KernelView *first, const KernelView *second) {
-    return fmin(stored(first), loaded_after(first, second));
+static f64 not_stored(const KernelView *first, const KernelView *second) {
+    return as_many_threads(first, second) ? fmin(stored(first), loaded_after(first, second)) : 0;
 }
 
-static f64 not_stored(const KernelView *first, const KernelView *second) {
-    return as_many_threads(first, second) ? not_loaded(first, second) : 0;
+// Nor is it loaded: of what a kernel loads, as much as the one before has stored, and half of what else those before it
+// have: whose the other arrays are is not known.
+#define OF_EARLIER 0.5
+
+static f64 not_loaded(const Chain *chain, u32 at) {
+    if (!at) return 0;
+    f64 before = stored(chain->views[at - 1]), earlier = 0;
+    for (u32 i = 0; i + 1 < at; i++) earlier += stored(chain->views[i]);
+    f64 all = loaded_after(chain->views[at - 1], chain->views[at]);
+    return fmin(before, all) + OF_EARLIER * fmin(earlier, fmax(all - before, 0));
 }
 
 // Part of the bytes that are still moved when they are one.
@@ -247,7 +255,7 @@ static f64 bytes_left(const Chain *chain) {
     for (u32 i = 0; i < chain->count; i++) {
         const KernelView *v = chain->views[i], *next = i + 1 < chain->count ? chain->views[i + 1] : NULL;
         all += loaded_after(i ? chain->views[i - 1] : NULL, v) + stored(v);
-        if (next) gone += not_loaded(v, next) + not_stored(v, next);
+        gone += not_loaded(chain, i) + (next ? not_stored(v, next) : 0);
     }
     return all > 0 ? 1 - gone / all : 1.0 / chain->count;  // not known: as if each did nothing but load and store
 }
@@ -260,7 +268,7 @@ static f64 longest_left(const Chain *chain) {
         const KernelView *v = chain->views[i];
         f64 all = loaded_after(i ? chain->views[i - 1] : NULL, v) + stored(v), gone = 0;
         if (i + 1 < chain->count) gone += not_stored(v, chain->views[i + 1]);
-        if (i) gone += not_loaded(chain->views[i - 1], v);
+        gone += not_loaded(chain, i);
         bool bytes = all > 0 && (!makes_elements(v) || element_by_element(v));
         longest = fmax(longest, v->launches.total_ns * (bytes ? 1 - gone / all : 1));
     }
