@@ -276,7 +276,9 @@ static f64 sampled_latency(AdviceCase *c, f64 *idle) {
         for (u32 i = 0; i < c->parts[p].access_count;) {
             u32 next = latency_of_block(&c->parts[p], i, &waits, &latency);
             bool of_l2 = c->gpu && gathers_from_l2(c, &c->parts[p], i, next, latency);
-            if (c->gpu) *idle += waits * case_idle_latency(c, 1, of_l2 ? 0 : 1);
+            // The slowest lane's slice is the farthest.
+            if (c->gpu)
+                *idle += waits * (case_idle_latency(c, 1, of_l2 ? 0 : 1) + (of_l2 ? (f64)c->gpu->noc_spread : 0));
             from_l2 += of_l2 ? waits : 0;
             sum += waits * latency;
             weights += waits;
