@@ -232,9 +232,11 @@ static void find_chain(const AdviceContext *x, const ProfileLaunch *launches, u3
 }
 
 // What the next kernel loads of what one stores need not be stored, where both have the same threads, who make one
-// thing of it; what is summed up by rows others may want as well.
+// thing of it, or where it is all that the next one loads; what is summed up by rows beside others these may want as
+// well.
 static f64 not_stored(const KernelView *first, const KernelView *second) {
-    return as_many_threads(first, second) ? fmin(stored(first), loaded_after(first, second)) : 0;
+    bool one = as_many_threads(first, second) || goes_over_stored(first, second);
+    return one ? fmin(stored(first), loaded_after(first, second)) : 0;
 }
 
 // Nor is it loaded: of what a kernel loads, as much as the one before has stored, and half of what else those before it
