@@ -65,8 +65,42 @@ static void lists_are_loaded_once_for_several_results(void **state) {
     assert_false(computes_several(LISTS("%r7", THREE), 10000, "results"));
 }
 
+// A column of the grid's CTAs loads what `address` says, %rd5, and the L2 is as busy.
+static bool shares_with_ctas(const char *address, f64 busy) {
+    static const GpuModel gpu = {.sms = 100, .warp_schedulers = 4};
+    Sampled s;
+    char body[1024] = BEGIN;
+    strcat(strcat(body, address),
+           "ld.global.f32 %f1, [%rd5]; add.f32 %f2, %f1, %f1; mov.u32 %r9, %ctaid.y;\n"
+           "mad.lo.s32 %r10, %r9, %r5, %r4; mul.wide.s32 %rd6, %r10, 4; add.s64 %rd7, %rd1, %rd6;\n"
+           "st.global.f32 [%rd7], %f2; ret;");
+    KernelView *view = sampled_begin(&s, body);
+    s.launch = (ProfileLaunch){.grid = {1000, 100, 1}, .block = {128, 1, 1}};
+    view->gpu = &gpu;
+    view->occupancy.warps_per_cta = 4;
+    for (u32 pc = 0; pc < view->flow.code->insn_count; pc++) subject_stall(&s.subject, pc, STALL_SELECTED, 10);
+    sampled_end(&s);
+    s.c.load.busy[RESOURCE_L2] = busy;
+    s.c.parts[0].insns[s.c.parts[0].accesses[0].pc].use[RESOURCE_L2] = busy;
+    const Hit *hit = ask(&s, "register-reuse");
+    bool does = hit && strstr(hit->what, "results of 4 CTAs");
+    forget(&s);
+    return does;
+}
+
+// Where the L2 is the limit one CTA can load for several of a column; not what is each CTA's own, or data's.
+static void ctas_of_a_column_load_the_same(void **state) {
+    (void)state;
+    const char *of_column = "add.s64 %rd5, %rd3, 0; ";
+    const char *own = "mov.u32 %r9, %ctaid.y; mul.wide.s32 %rd4, %r9, 512; add.s64 %rd5, %rd3, %rd4; ";
+    assert_true(shares_with_ctas(of_column, 0.9));
+    assert_false(shares_with_ctas(of_column, 0.3));
+    assert_false(shares_with_ctas(own, 0.9));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(rows_meet_columns_in_registers),
-                                       cmocka_unit_test(lists_are_loaded_once_for_several_results)};
+                                       cmocka_unit_test(lists_are_loaded_once_for_several_results),
+                                       cmocka_unit_test(ctas_of_a_column_load_the_same)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,8 @@
 // arithmetic. Who computes T rows' and columns' meetings has T * T of them for 2 T values, and CTAs fill tiles for T
 // times as many results. Of lists: each thread meets every value of a list in shared memory with its own; who has T of
 // its own loads the list once for T results.
+#include <math.h>
+
 #include "analyze/advice/rule.h"
 
 enum { MOST_SIDE = 4, WORD = 4, BUSY_WARPS = 2 /* of a scheduler: with many results each waits for nobody */ };
@@ -158,8 +160,60 @@ static void share_list(AdviceCase *c, const CasePart *part, u32 loop, u32 result
                  place_text(c, part, at));
 }
 
+// --- what other CTAs load as well ------------------------------------------------------------------------------------
+#define MOSTLY 0.3  // of what keeps the L2 busy
+
+// Along which axis of the grid all CTAs load the same, as the address says; 3: none.
+static u32 axis_of_all(const AdviceCase *c, const CasePart *part, const CaseAccess *a) {
+    const ProfileLaunch *l = c->view->launches.typical;
+    const Affine *affine = part->view->flow.affine;
+    bool has[3] = {false};
+    if (!a->load || a->atomic || !access_is_global(a) || a->gathered || a->uniform || !a->affine || a->requests <= 0)
+        return 3;
+    const AffineForm *form = &affine->forms[a->affine->form];
+    for (u32 t = 0; t < form->term_count; t++)
+        for (u32 i = 0; i < AFFINE_DEGREE && affine->terms[form->terms + t].factors[i] != WL_NONE; i++) {
+            const AffineFactor *f = &affine->factors[affine->terms[form->terms + t].factors[i]];
+            if (f->kind == AFFINE_NODE) return 3;
+            if (f->kind == AFFINE_SREG && f->id == SREG_CTAID && f->component < 3) has[f->component] = true;
+        }
+    for (u32 axis = 3; axis-- > 0;)
+        if (!has[axis] && l->grid[axis] >= 2 * MOST_RESULTS && (has[0] || has[1] || has[2])) return axis;
+    return 3;
+}
+
+// Where the L2 is the limit, and what it is asked for is the same for CTAs of a row or a column of the grid: one that
+// does the work of several asks once.
+static void share_with_ctas(AdviceCase *c, const CasePart *part, u32 results) {
+    f64 saved = 0, most = 0, fewer = 1 - 1.0 / results;
+    u32 at = WL_NONE;
+    if (c->load.busy[RESOURCE_L2] < EXPLAINED || results < 2) return;
+    Hit *hit = hit_begin(c);
+    for (u32 i = 0; i < part->access_count; i++) {
+        const CaseAccess *a = &part->accesses[i];
+        const CaseInsn *in = &part->insns[a->pc];
+        if (axis_of_all(c, part, a) == 3) continue;
+        saved += in->use[RESOURCE_L2];
+        hit_spare(hit, part, a->pc, fewer);
+        hit_relieve(hit, RESOURCE_DRAM, in->use[RESOURCE_DRAM] * fewer);
+        if (in->use[RESOURCE_L2] > most) most = in->use[RESOURCE_L2], at = a->pc;
+    }
+    if (at == WL_NONE || saved < MOSTLY * c->load.busy[RESOURCE_L2]) return hit_drop(hit);
+    f64 share = 100 * saved / c->load.busy[RESOURCE_L2];
+    hit_fact(hit, "lts__t_sectors.avg.pct_of_peak_sustained_elapsed", 100 * c->load.busy[RESOURCE_L2], "%",
+             "the L2 is busy %.0f %% of the time, %.0f %% of it with what other CTAs of the grid load, too",
+             100 * c->load.busy[RESOURCE_L2], fmin(share, 100));
+    hit_basis(hit, "equation 2: these loads once for %u results", results);
+    hit_caution(hit, "a thread has %u results in registers: check that the occupancy stays", results);
+    hit->doubtful = true;
+    hit_end_line(hit, part, at,
+                 "Let a thread compute the results of %u CTAs, each value loaded at %s serving all of them", results,
+                 place_text(c, part, at));
+}
+
 void reuse_in_tiles(AdviceCase *c) {
     u32 side = side_that_fits(c), results = results_that_fit(c);
+    if (c->part_count) share_with_ctas(c, &c->parts[0], results);
     for (u32 p = 0; p < c->part_count; p++)
         for (u32 l = 0; l < c->parts[p].view->flow.loops->loop_count; l++) {
             if (c->parts[p].loops[l].active <= 0) continue;
