@@ -3,7 +3,8 @@
 // row with those of its column, one with one, so that for every two values from shared memory there is one result's
 // arithmetic. Who computes T rows' and columns' meetings has T * T of them for 2 T values, and CTAs fill tiles for T
 // times as many results. Of lists: each thread meets every value of a list in shared memory with its own; who has T of
-// its own loads the list once for T results.
+// its own loads the list once for T results. Of CTAs: what all of a row or a column of the grid load is loaded once by
+// one that does the work of several.
 #include <math.h>
 
 #include "analyze/advice/rule.h"
