@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of memory-transactions that is about what data names elements of: what lanes gather at one index from several
-// arrays, or from parts of one structure, comes in a sector for each of them, and in one if it lies side by side.
+// The part of memory-transactions that is about what data names elements of: what lanes gather at one index from
+// several arrays, or from parts of one structure, comes in a sector for each of them, in one if it lies side by side.
 #include <math.h>
 #include <string.h>
 
