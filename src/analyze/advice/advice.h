@@ -27,6 +27,11 @@ typedef struct AdviceRecord {
     u32 helped, tried;  // pairs that became faster, of so many
 } AdviceRecord;
 
+// Words of a change that is not what its rule is mainly about: a row of texts.def, as in AdviceRule.
+typedef struct AdviceText {
+    const char *why, *how, *before, *after;
+} AdviceText;
+
 // A row of rules.def.
 typedef struct AdviceRule {
     const char *name;            // "loop-unrolling": in JSON and SARIF, and for --rule; never renamed
@@ -82,6 +87,7 @@ typedef struct AdviceEstimate {
 
 typedef struct Advice {
     const AdviceRule *rule;
+    const AdviceText *text;    // of this change; NULL: what the rule says
     const KernelView *kernel;  // whose launches become faster
     const char *what;          // one sentence with the place's own words: "Unroll the loop at nbody.cu:41"
     const char *caution;       // what to check before or what could go wrong here; "" = nothing special
@@ -95,6 +101,10 @@ typedef struct Advice {
     u32 group;  // advice of the same kernel whose gains cannot be added has the same number; the group's first is the
                 // best
 } Advice;
+
+static inline AdviceText advice_words(const Advice *a) {
+    return a->text ? *a->text : (AdviceText){a->rule->why, a->rule->how, a->rule->before, a->rule->after};
+}
 
 typedef struct AdviceKernel {  // for each kernel that was looked at, most time first
     const KernelView *view;

@@ -184,6 +184,7 @@ static Status add_row(AdviceMaker *m, const AdviceCase *c, const RankedHit *rank
     Hit *hit = ranked->hit;
     Advice row = {.rule = hit->rule,
                   .kernel = c->view,
+                  .text = hit->text,
                   .what = hit->what,
                   .caution = hit->caution,
                   .estimate = ranked->estimate,

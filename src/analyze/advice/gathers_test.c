@@ -16,6 +16,7 @@ static f64 issues_gone(const char *body) {
     sampled_end(&s);
     const Hit *hit = ask(&s, "memory-transactions");
     f64 gone = hit ? hit->change.issues : -1;
+    if (hit) assert_non_null(strstr(hit->text->why, "sector of 32 bytes"));  // its own words, not the rule's
     forget(&s);
     return gone;
 }

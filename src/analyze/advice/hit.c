@@ -5,6 +5,14 @@
 
 #include "analyze/advice/rule.h"
 
+static const AdviceText texts[] = {
+#define ADVICE_TEXT(id, why, how, before, after) {why, how, before, after},
+#include "analyze/advice/texts.def"
+#undef ADVICE_TEXT
+};
+
+void hit_text(Hit *hit, AdviceTextId id) { hit->text = &texts[id]; }
+
 Hit *hit_begin(AdviceCase *c) {
     Hit *hit = ARENA_NEW(c->scratch, Hit);
     if (!hit) {

@@ -143,6 +143,7 @@ typedef struct AdviceCase AdviceCase;
 typedef struct Hit {
     AdviceCase *c;
     const AdviceRule *rule;
+    const AdviceText *text;  // hit_text; NULL: the rule's
     EstimateChange change;
     AdvicePlace scope;
     const char *what, *caution, *basis;
@@ -389,6 +390,13 @@ u32 loop_line_pc(const CasePart *part, u32 loop);  // the first instruction from
 
 // --- what it found -------------------------------------------------------------------------------------------------
 Hit *hit_begin(AdviceCase *c);
+// Why and how, and the example, of a row of texts.def instead of the rule's: hit_text(hit, TEXT_narrow).
+typedef enum AdviceTextId {
+#define ADVICE_TEXT(id, why, how, before, after) TEXT_##id,
+#include "analyze/advice/texts.def"
+#undef ADVICE_TEXT
+} AdviceTextId;
+void hit_text(Hit *hit, AdviceTextId id);
 // Stalls that the instruction is blamed for, wherever warps waited, of these reasons (UINT32_MAX: all). Returns them.
 f64 hit_blamed(Hit *hit, const CasePart *part, u32 pc, u32 reasons, f64 fraction);
 f64 hit_blamed_where(Hit *hit, const CasePart *part, u32 pc, u32 reasons, f64 fraction,

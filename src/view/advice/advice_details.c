@@ -139,17 +139,18 @@ static void write_overlap(AdvicePage *page, const Advice *advice) {
 }
 
 static void write_advice(AdvicePage *page, const Advice *advice) {
+    AdviceText words = advice_words(advice);
     output_text(page->out, "\n");
     output_printf(page->out, "%3u. ", advice_rank(page->report, advice));
     wrap_text(page->out, page_text(page, "%s  [%s]", advice->what, advice->rule->name), 5, page->width);
     write_estimate(page, advice);
     field(page, "where", scope_text(page, advice));
     write_places(page, advice);
-    field(page, "why", advice->rule->why);
+    field(page, "why", words.why);
     write_facts(page, advice);
-    field(page, "how", advice->rule->how);
-    write_code(page, "before", advice->rule->before);
-    write_code(page, "after", advice->rule->after);
+    field(page, "how", words.how);
+    write_code(page, "before", words.before);
+    write_code(page, "after", words.after);
     field(page, "check", advice->caution);
     write_overlap(page, advice);
 }

@@ -54,21 +54,23 @@ static json_t *estimate_value(Json *json, const AdviceEstimate *e) {
     return object;
 }
 
-static void set_rule(Json *json, json_t *object, const AdviceRule *rule) {
+static void set_rule(Json *json, json_t *object, const Advice *advice) {
+    const AdviceRule *rule = advice->rule;
+    AdviceText words = advice_words(advice);
     set(object, "rule", json_text(json, rule->name));
     set(object, "title", json_text(json, rule->title));
     set(object, "kind", json_string(advice_kind_names[rule->kind]));
-    set(object, "why", json_text(json, rule->why));
-    set(object, "how", json_text(json, rule->how));
-    set(object, "before", json_text(json, rule->before));
-    set(object, "after", json_text(json, rule->after));
+    set(object, "why", json_text(json, words.why));
+    set(object, "how", json_text(json, words.how));
+    set(object, "before", json_text(json, words.before));
+    set(object, "after", json_text(json, words.after));
 }
 
 static json_t *advice_value(Json *json, const AdviceReport *report, const Advice *advice) {
     json_t *object = json_object(), *places = json_array(), *facts = json_array();
     const AdviceName *name = advice_name(report, advice->kernel);
     set(object, "rank", json_count(advice_rank(report, advice)));
-    set_rule(json, object, advice->rule);
+    set_rule(json, object, advice);
     set(object, "kernel", json_text(json, name->name));
     set(object, "kernel_mangled", json_text(json, name->mangled));
     set(object, "what", json_text(json, advice->what));

@@ -120,6 +120,7 @@ static void look_at(AdviceCase *c, const CasePart *part) {
     }
     use_tables(c, part, &a.done);
     Hit *hit = hit_begin(c);
+    hit_text(hit, TEXT_alike);
     for (u32 b = 0; b < blocks; b++) look_at_branch(hit, &a, b);
     f64 share = case_share(c, hit->change.issues + hit->change.stalls);
     if (share < WORTH_IT) return hit_drop(hit);

@@ -67,6 +67,7 @@ static void look_behind(Hit *hit, Both *both, const CaseAccess *second) {
 static void look_at(AdviceCase *c, const CasePart *part) {
     Both both = {.part = part};
     Hit *hit = hit_begin(c);
+    hit_text(hit, TEXT_both_loads);
     for (u32 i = 0; i < part->access_count; i++)
         if (is_searched(part, &part->accesses[i])) look_behind(hit, &both, &part->accesses[i]);
     f64 share = case_share(c, hit->change.stalls + hit->change.issues);

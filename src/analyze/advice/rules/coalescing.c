@@ -177,6 +177,7 @@ static void add_warps(Hit *hit, const CasePart *part) {
 
 static void walk_together(AdviceCase *c, const CasePart *part) {
     Hit *hit = hit_begin(c);
+    hit_text(hit, TEXT_walks);
     u32 at = 0, count = 0;
     f64 most = -1;
     for (u32 i = 0; i < part->access_count; i++) {

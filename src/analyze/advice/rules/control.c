@@ -387,6 +387,7 @@ static bool is_within_uneven(AdviceCase *c, const CasePart *part, u32 loop) {
 static void even_out_loop(AdviceCase *c, const CasePart *part, u32 loop) {
     if (!is_uneven_loop(c, part, loop) || is_within_uneven(c, part, loop)) return;
     Hit *hit = hit_begin(c);
+    hit_text(hit, TEXT_lengths);
     f64 samples = 0;
     for (u32 o = 0; o < part->view->flow.loops->loop_count; o++) {
         if (o != loop && !is_rest_of(c, part, o, loop)) continue;

@@ -228,6 +228,7 @@ static void fold_difference(Hit *hit, const CasePart *part, u32 pc, Folds *f) {
 // --- both ----------------------------------------------------------------------------------------------------------
 void fold_remainders(AdviceCase *c) {
     Hit *hit = hit_begin(c);
+    hit_text(hit, TEXT_folds);
     Folds f = {0};
     for (u32 p = 0; p < c->part_count; p++)
         for (u32 pc = 0; pc < c->parts[p].view->flow.code->insn_count; pc++)

@@ -128,6 +128,7 @@ static void join(Hit *hit, const CasePart *part, const u32 elements[ELEMENTS], u
 
 static void say(Hit *hit, const CasePart *part, const Gathers *g) {
     AdviceCase *c = hit->c;
+    hit_text(hit, g->fields ? TEXT_gathered_fields : TEXT_gathered_arrays);
     if (g->fields)
         hit_fact(hit, "gathered_fields", g->arrays, "sectors",
                  "lanes take parts of a structure that data names from %u of its sectors", g->arrays);

@@ -75,6 +75,7 @@ static bool goes_to_the_end(const ListEnd *list) {
 static void load_first(AdviceCase *c, const ListEnd *list) {
     const CasePart *part = list->part;
     Hit *hit = hit_begin(c);
+    hit_text(hit, TEXT_list_ends);
     for (u32 i = 0; i < list->count; i++) {
         hit_blamed(hit, part, list->loads[i], STALL_BIT(LONG_SCOREBOARD), 1 - 1.0 / list->count);
         hit_remove(hit, part, list->branches[i], 1);

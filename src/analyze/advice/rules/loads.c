@@ -334,6 +334,7 @@ void rule_memory_transactions(AdviceCase *c) {
     narrow_places(c);
     join_gathers(c);
     Hit *hit = hit_begin(c);
+    hit_text(hit, TEXT_constants);
     Found f = {0};
     for (u32 p = 0; p < c->part_count; p++) {
         const CasePart *part = &c->parts[p];

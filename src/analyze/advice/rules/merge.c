@@ -388,6 +388,7 @@ static void launch_as_graph(AdviceCase *c, const ProfileLaunch *launches, u32 co
     if (own <= 0 || after >= before) return;
     f64 period = launches_period(launches, count, c->view->function->id);
     Hit *hit = hit_begin(c);
+    hit_text(hit, TEXT_graph);
     hit->change.work = hit->change.stays = after / before;
     for (u32 r = 0; r < RESOURCE_COUNT; r++)
         if (!is_of_sm(r)) hit_relieve(hit, (Resource)r, c->load.busy[r] * (1 - after / before));

@@ -53,6 +53,7 @@ void narrow_places(AdviceCase *c) {
     const CasePart *where = NULL;
     if (c->load.busy[RESOURCE_DRAM] < EXPLAINED) return;
     Hit *hit = hit_begin(c);
+    hit_text(hit, TEXT_narrow);
     for (u32 p = 0; p < c->part_count; p++) {
         const CasePart *part = &c->parts[p];
         for (u32 i = 0; i < part->access_count; i++) {

@@ -92,6 +92,7 @@ static void tile_loop(AdviceCase *c, const CasePart *part, u32 loop, u32 side) {
     u32 tiles = loop_of_tiles(part, loop);
     if (tiles == WL_NONE || !is_one_by_one(part, loop)) return;
     Hit *hit = hit_begin(c);
+    hit_text(hit, TEXT_tiles);
     u32 at = do_once(hit, part, tiles, loop, 1 - 1.0 / side, is_of_side);
     if (at == WL_NONE) return hit_drop(hit);
     say_share(hit, "for each meeting of a row with a column two values are loaded");
@@ -151,6 +152,7 @@ static void share_list(AdviceCase *c, const CasePart *part, u32 loop, u32 result
     u32 tiles = loop_of_tiles(part, loop);
     if (!part->loops[loop].innermost || tiles == WL_NONE || tiles == loop || !goes_over_list(part, loop)) return;
     Hit *hit = hit_begin(c);
+    hit_text(hit, TEXT_lists);
     u32 at = do_once(hit, part, tiles, loop, 1 - 1.0 / results, is_of_list);
     if (at == WL_NONE) return hit_drop(hit);
     say_share(hit, "each value of the list is loaded by a thread for one result");
@@ -190,6 +192,7 @@ static void share_with_ctas(AdviceCase *c, const CasePart *part, u32 results) {
     u32 at = WL_NONE;
     if (c->load.busy[RESOURCE_L2] < EXPLAINED || results < 2) return;
     Hit *hit = hit_begin(c);
+    hit_text(hit, TEXT_ctas);
     for (u32 i = 0; i < part->access_count; i++) {
         const CaseAccess *a = &part->accesses[i];
         const CaseInsn *in = &part->insns[a->pc];

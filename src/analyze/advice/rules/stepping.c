@@ -211,6 +211,7 @@ static void look_at(AdviceCase *c, const CasePart *part) {
             if (flow->loops->loops[l].header == b) remove_loop(&s, l);
     if (!s.count || c->load.issued <= 0) return;
     Hit *hit = hit_begin(c);
+    hit_text(hit, TEXT_steps);
     take_away(hit, &s);
     f64 share = case_share(c, hit->change.issues + hit->change.stalls);
     hit->change.issues -= s.forms * (FORM_STEPS - FORM_SPECIAL);

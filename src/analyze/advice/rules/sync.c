@@ -168,6 +168,7 @@ static void shorten(Hit *hit, const CasePart *part, u32 barrier) {
 
 static void add_with_shuffles(AdviceCase *c, const CasePart *part, Bitset *steps) {
     Hit *hit = hit_begin(c);
+    hit_text(hit, TEXT_shuffles);
     u32 first = WL_NONE;
     f64 count = 0;
     for (u32 pc = 0; pc < part->view->insn_count; pc++) {

@@ -180,6 +180,7 @@ static void look_up(Hit *hit, const Tree *t) {
 void use_tables(AdviceCase *c, const CasePart *part, Bitset *blocks) {
     Tree t;
     Hit *hit = hit_begin(c);
+    hit_text(hit, TEXT_tables);
     u32 trees = 0, ways = 0, pc = 0;
     f64 most = 0;
     for (u32 from = 0; next_tree(&t, part, blocks, from); trees++) {

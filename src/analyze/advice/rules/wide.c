@@ -228,6 +228,7 @@ void narrow_integers(AdviceCase *c) {
         Wide w = {.part = &c->parts[p]};
         if (!find_divisions(c, &w)) continue;
         Hit *hit = hit_begin(c);
+        hit_text(hit, TEXT_wide_integers);
         if (w.part->view->kind == VIEW_PTX)
             spare_ptx(hit, &w);
         else
