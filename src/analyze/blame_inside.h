@@ -31,6 +31,7 @@ typedef struct BlameDep {
     u32 group;        // deps of one use and group are alternatives, of different groups are all waited for
     u32 next_reader;  // deps: another use of the same def, WL_NONE
     bool mate;        // not read: it shares a scoreboard with what is; of the use's block, issued before it
+    u8 barriers;      // bits: of machine code, those that the use waits for and the def raises; 0: found by a register
 } BlameDep;
 
 typedef struct PathLength {
@@ -72,6 +73,7 @@ typedef struct Blamer {
 typedef struct BlameSource {
     u32 def, group;
     bool mate;
+    u8 barriers;  // as in BlameDep
     PathLength path;
     f64 ready;  // cycles from the use's turn until it can have what it waits for, if the warp issues once a cycle
     f64 weight;

@@ -14,12 +14,20 @@ static bool other_opcode(Blamer *b, u32 use, StallReason reason, const BlameSour
     return !(b->insns[source->def].reasons & REASON_BIT(reason));
 }
 
+// What overwrites the sources of a load waits until they have been read, which is another barrier than that of the
+// data.
+static bool waits_for_other(const BlameDep *reader, const BlameSource *source) {
+    return reader->barriers && source->barriers && !(reader->barriers & source->barriers);
+}
+
 // 2. Another instruction, not under a guard, reads the same result on every way: the stall would have been seen there.
 static bool seen_before(Blamer *b, u32 use, StallReason reason, const BlameSource *source) {
     (void)reason;
     if (source->mate) return false;  // of the first that waits for it
-    for (u32 i = b->first_reader[source->def]; i != WL_NONE; i = b->deps.data[i].next_reader)
-        if (blame_on_every_path(b, source->def, b->deps.data[i].use, use)) return true;
+    for (u32 i = b->first_reader[source->def]; i != WL_NONE; i = b->deps.data[i].next_reader) {
+        const BlameDep *reader = &b->deps.data[i];
+        if (!waits_for_other(reader, source) && blame_on_every_path(b, source->def, reader->use, use)) return true;
+    }
     return false;
 }
 
@@ -110,7 +118,7 @@ Status blame_sources(Blamer *b, u32 use, StallReason reason, BlameSources *sourc
     for (u32 i = b->first_dep[use]; i < b->first_dep[use + 1]; i++) {
         const BlameDep *dep = &b->deps.data[i];
         if (steps && dep->def == use) continue;
-        BlameSource source = {.def = dep->def, .group = dep->group, .mate = dep->mate};
+        BlameSource source = {.def = dep->def, .group = dep->group, .mate = dep->mate, .barriers = dep->barriers};
         TRY(vec_push(&sources->list, source));
     }
     sources->before = sources->list.len;

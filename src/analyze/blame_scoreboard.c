@@ -90,10 +90,15 @@ typedef struct BarrierSearch {
 static Status add(BarrierSearch *s, u32 def) {
     Blamer *b = s->b;
     s->found++;
-    for (u32 i = b->first_dep[s->use]; i < b->deps.len; i++)
-        if (b->deps.data[i].def == def) return STATUS_OK;
-    u32 group = s->group + s->row;
-    return vec_push(&b->deps, ((BlameDep){.use = s->use, .def = def, .group = group, .next_reader = WL_NONE}));
+    u8 barrier = (u8)(1u << s->barrier);
+    for (u32 i = b->first_dep[s->use]; i < b->deps.len; i++) {
+        BlameDep *dep = &b->deps.data[i];
+        if (dep->def != def) continue;
+        if (dep->barriers) dep->barriers |= barrier;
+        return STATUS_OK;
+    }
+    BlameDep dep = {.use = s->use, .def = def, .group = s->group + s->row, .next_reader = WL_NONE, .barriers = barrier};
+    return vec_push(&b->deps, dep);
 }
 
 // A group of asynchronous copies is waited for by its mark: what takes long are the copies before it.
