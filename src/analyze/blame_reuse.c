@@ -87,21 +87,10 @@ static bool is_private(const Reuse *r, const AffineAccess *access) {
     return true;
 }
 
-static bool same_terms(const Affine *affine, const AffineForm *a, const AffineForm *c) {
-    if (a->term_count != c->term_count) return false;
-    for (u32 t = 0; t < a->term_count; t++) {
-        const AffineTerm *x = &affine->terms[a->terms + t], *y = &affine->terms[c->terms + t];
-        if (x->coefficient != y->coefficient) return false;
-        for (u32 k = 0; k < AFFINE_DEGREE; k++)
-            if (x->factors[k] != y->factors[k]) return false;
-    }
-    return true;
-}
-
 // Some warp may want the same of both: they are no further apart than the lanes of a warp, or it is not known how far.
 static bool overlap(const Affine *affine, const AffineAccess *a, const AffineAccess *c) {
     const AffineForm *x = &affine->forms[a->form], *y = &affine->forms[c->form];
-    if (!same_terms(affine, x, y)) return true;
+    if (!affine_same_terms(affine, a->form, c->form)) return true;
     return fabs((f64)x->constant - (f64)y->constant) < fmax(WARP * fabs((f64)a->stride[0]), SECTOR);
 }
 

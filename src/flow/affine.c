@@ -554,3 +554,19 @@ u32 affine_kinds(const Affine *affine, u32 form) {
             kinds |= 1u << affine->factors[affine->terms[f->terms + t].factors[i]].kind;
     return kinds;
 }
+
+bool affine_same_term(const AffineTerm *a, const AffineTerm *b) {
+    return a->coefficient == b->coefficient && !memcmp(a->factors, b->factors, sizeof a->factors);
+}
+
+bool affine_same_terms(const Affine *affine, u32 a, u32 b) {
+    const AffineForm *f = &affine->forms[a], *g = &affine->forms[b];
+    bool same = f->term_count == g->term_count;
+    for (u32 i = 0; i < f->term_count && same; i++)
+        same = affine_same_term(&affine->terms[f->terms + i], &affine->terms[g->terms + i]);
+    return same;
+}
+
+bool affine_same_form(const Affine *affine, u32 a, u32 b) {
+    return affine->forms[a].constant == affine->forms[b].constant && affine_same_terms(affine, a, b);
+}

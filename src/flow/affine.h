@@ -76,6 +76,10 @@ typedef struct Affine {
 // What the form is made of: bits 1 << AffineKind.
 u32 affine_kinds(const Affine *affine, u32 form);
 
+bool affine_same_term(const AffineTerm *a, const AffineTerm *b);
+bool affine_same_terms(const Affine *affine, u32 a, u32 b);  // of Affine.forms: they differ by constants alone
+bool affine_same_form(const Affine *affine, u32 a, u32 b);
+
 WL_MUST_USE Status flow_affine(const Chains *chains, const Loops *loops, const DivergenceInfo *divergence, Arena *arena,
                                Affine **affine);
 

@@ -227,6 +227,7 @@ static inline bool flow_loop_is_innermost(const Loops *loops, u32 loop) {
     return loops->loops[loop].leave == loops->loops[loop].enter + 1;
 }
 bool flow_loop_has(const Loops *loops, u32 loop, u32 block);  // block inside the loop or a nested one; WL_NONE has none
+bool flow_loop_left_from(const Cfg *cfg, const Loops *loops, u32 loop, u32 block);  // an edge of the block leads out
 
 // Lanes that part at `from`, or behind it, and come to block `at` meet there, though others go past it: as it does not
 // post-dominate `from`, they leave the join behind (BREAK).

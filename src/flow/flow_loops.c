@@ -309,3 +309,10 @@ bool flow_loop_has(const Loops *loops, u32 loop, u32 block) {
     const FlowLoop *outer = &loops->loops[loop];
     return outer->enter <= loops->loops[inner].enter && loops->loops[inner].enter < outer->leave;
 }
+
+bool flow_loop_left_from(const Cfg *cfg, const Loops *loops, u32 loop, u32 block) {
+    const FlowBlock *b = &cfg->blocks[block];
+    for (u32 i = 0; i < b->succ_count; i++)
+        if (!flow_loop_has(loops, loop, cfg->edges[b->succs + i])) return true;
+    return false;
+}

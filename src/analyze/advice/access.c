@@ -434,12 +434,6 @@ bool access_same_array(const CasePart *part, const CaseAccess *a, const CaseAcce
     return same_line(part, a->pc, b->pc);
 }
 
-static bool same_term(const AffineTerm *a, const AffineTerm *b) {
-    bool same = a->coefficient == b->coefficient;
-    for (u32 i = 0; i < AFFINE_DEGREE; i++) same &= a->factors[i] == b->factors[i];
-    return same;
-}
-
 bool access_distance(const CasePart *part, const CaseAccess *a, const CaseAccess *b, i64 *bytes) {
     const Affine *affine = part->view->flow.affine;
     if (!a->affine || !b->affine || a->bytes != b->bytes || a->load != b->load || a->space != b->space) return false;
@@ -474,11 +468,7 @@ u32 access_pieces(const CasePart *part, const CaseAccess *a) {
 bool access_same_address(const CasePart *part, const CaseAccess *a, const CaseAccess *b) {
     const Affine *affine = part->view->flow.affine;
     if (!a->affine || !b->affine || a->space != b->space) return false;
-    const AffineForm *f = &affine->forms[a->affine->form], *g = &affine->forms[b->affine->form];
-    if (f->constant != g->constant || f->term_count != g->term_count) return false;
-    for (u32 i = 0; i < f->term_count; i++)
-        if (!same_term(&affine->terms[f->terms + i], &affine->terms[g->terms + i])) return false;
-    return true;
+    return affine_same_form(affine, a->affine->form, b->affine->form);
 }
 
 // Values that what turns of a loop go on by is made of, each looked at once.
@@ -529,10 +519,7 @@ static bool end_goes_ahead(Ahead *x, u32 loop) {
     if (loop == x->loop || loop_has(x->part, loop, x->pc)) return true;
     for (u32 i = 0; i < l->block_count; i++) {
         u32 block = flow->loops->members[l->blocks + i];
-        const FlowBlock *b = &flow->cfg->blocks[block];
-        for (u32 k = 0; k < b->succ_count; k++)
-            if (!flow_loop_has(flow->loops, loop, flow->cfg->edges[b->succs + k]) && !branch_goes_ahead(x, block))
-                return false;
+        if (flow_loop_left_from(flow->cfg, flow->loops, loop, block) && !branch_goes_ahead(x, block)) return false;
     }
     return true;
 }

@@ -141,18 +141,13 @@ static bool varies(const CasePart *part, const ProfileLaunch *l, const AffineTer
     return b.varying > 0 || !b.understood;
 }
 
-static bool same_term(const AffineTerm *x, const AffineTerm *y) {
-    bool same = x->coefficient == y->coefficient;
-    for (u32 i = 0; i < AFFINE_DEGREE; i++) same &= x->factors[i] == y->factors[i];
-    return same;
-}
-
 // Each term of the one that varies within the launch is one of the other.
 static bool has_terms_of(const CasePart *part, const ProfileLaunch *l, const AffineForm *f, const AffineForm *g) {
     const AffineTerm *terms = part->view->flow.affine->terms;
     for (u32 t = 0; t < f->term_count; t++) {
         bool found = !varies(part, l, &terms[f->terms + t]);
-        for (u32 u = 0; u < g->term_count && !found; u++) found = same_term(&terms[f->terms + t], &terms[g->terms + u]);
+        for (u32 u = 0; u < g->term_count && !found; u++)
+            found = affine_same_term(&terms[f->terms + t], &terms[g->terms + u]);
         if (!found) return false;
     }
     return true;

@@ -498,13 +498,6 @@ bool lanes_go_apart(const AdviceCase *c, const CasePart *part, u32 pc) {
 }
 
 // --- loops that lanes leave ------------------------------------------------------------------------------------------
-static bool leaves(const FlowResults *flow, u32 loop, u32 block) {
-    const FlowBlock *b = &flow->cfg->blocks[block];
-    for (u32 i = 0; i < b->succ_count; i++)
-        if (!flow_loop_has(flow->loops, loop, flow->cfg->edges[b->succs + i])) return true;
-    return false;
-}
-
 // By how much more the first number of a comparison than the second one grows in each turn; 0: not known.
 static i64 step_of_test(const CasePart *part, const FlowInsn *in, u32 loop) {
     const FlowResults *flow = &part->view->flow;
@@ -557,7 +550,8 @@ bool lanes_leave_together(const AdviceCase *c, const CasePart *part, u32 loop) {
     place_cta(&t, 1);
     for (t.block = 0; t.block < flow->cfg->block_count; t.block++) {
         const FlowBlock *b = &flow->cfg->blocks[t.block];
-        if (!b->count || !flow_loop_has(flow->loops, loop, t.block) || !leaves(flow, loop, t.block)) continue;
+        if (!b->count || !flow_loop_has(flow->loops, loop, t.block)) continue;
+        if (!flow_loop_left_from(flow->cfg, flow->loops, loop, t.block)) continue;
         bool parts = bitset_has(&flow->divergence->branches, b->first + b->count - 1);
         if (parts && !leave_together_at(&t, loop)) return false;
     }

@@ -152,11 +152,11 @@ static u32 leaving_branch(const CasePart *part, u32 header) {
     if (loop == WL_NONE || flow->loops->loops[loop].header != header || !bitset_has(&flow->divergence->temporal, loop))
         return WL_NONE;
     for (u32 i = 0; i < flow->loops->loops[loop].block_count; i++) {
-        const FlowBlock *b = &flow->cfg->blocks[flow->loops->members[flow->loops->loops[loop].blocks + i]];
+        u32 block = flow->loops->members[flow->loops->loops[loop].blocks + i];
+        const FlowBlock *b = &flow->cfg->blocks[block];
         u32 last = b->first + b->count - 1;
         if (!b->count || !bitset_has(&flow->divergence->branches, last)) continue;
-        for (u32 s = 0; s < b->succ_count; s++)
-            if (!flow_loop_has(flow->loops, loop, flow->cfg->edges[b->succs + s])) return last;
+        if (flow_loop_left_from(flow->cfg, flow->loops, loop, block)) return last;
     }
     return WL_NONE;
 }
@@ -339,12 +339,11 @@ static bool data_ends(AdviceCase *c, const CasePart *part, u32 loop) {
     for (u32 b = 0; b < flow->cfg->block_count; b++) {
         const FlowBlock *block = &flow->cfg->blocks[b];
         u32 last = block->first + block->count - 1, node;
-        bool leaves = false;
         if (!block->count || !flow_loop_has(flow->loops, loop, b)) continue;
-        for (u32 i = 0; i < block->succ_count; i++)
-            leaves |= !flow_loop_has(flow->loops, loop, flow->cfg->edges[block->succs + i]);
         node = flow->chains->of_guard[last];
-        if (!leaves || node == WL_NONE || !bitset_has(&flow->divergence->branches, last)) continue;
+        if (!flow_loop_left_from(flow->cfg, flow->loops, loop, b) || node == WL_NONE ||
+            !bitset_has(&flow->divergence->branches, last))
+            continue;
         Origin o = {.part = part, .loop = loop, .left = MOST_NODES};
         if (!bitset_init(&o.seen, c->scratch, flow->chains->node_count)) return c->status = STATUS_NO_MEMORY, false;
         if (is_by_data(&o, node)) return true;

@@ -2,7 +2,6 @@
 // The part of memory-transactions that is about what data names elements of: what lanes gather at one index from
 // several arrays, or from parts of one structure, comes in a sector for each of them, in one if it lies side by side.
 #include <math.h>
-#include <string.h>
 
 #include "analyze/advice/rule.h"
 
@@ -64,7 +63,7 @@ static bool has_same_index(const CasePart *part, const CaseAccess *a, const Case
     if (f->term_count != g->term_count) return false;
     while (x < f->term_count && y < g->term_count) {
         const AffineTerm *s = &affine->terms[f->terms + x], *t = &affine->terms[g->terms + y];
-        if (s->coefficient != t->coefficient || memcmp(s->factors, t->factors, sizeof s->factors)) return false;
+        if (!affine_same_term(s, t)) return false;
         x = next_of_index(part, f, x + 1, &of_a), y = next_of_index(part, g, y + 1, &of_b);
     }
     if (x < f->term_count || y < g->term_count) return false;

@@ -2,7 +2,6 @@
 // occupancy-up: more warps would fit if CTAs took less of what limits them. occupancy-down: so many warps are resident
 // that each evicts from the L1 what the others are about to use.
 #include <math.h>
-#include <string.h>
 
 #include "analyze/advice/rule.h"
 #include "gpu/occupancy.h"
@@ -142,16 +141,6 @@ static bool is_known_to_stay(const Behind *b, u32 node) {
     return true;
 }
 
-static bool same_form(const Affine *affine, u32 a, u32 b) {
-    const AffineForm *f = &affine->forms[a], *g = &affine->forms[b];
-    bool same = f->constant == g->constant && f->term_count == g->term_count;
-    for (u32 t = 0; t < f->term_count && same; t++) {
-        const AffineTerm *x = &affine->terms[f->terms + t], *y = &affine->terms[g->terms + t];
-        same = x->coefficient == y->coefficient && !memcmp(x->factors, y->factors, sizeof x->factors);
-    }
-    return same;
-}
-
 // Whether all definitions that a merge brings together have the same form; *first: one of them, WL_NONE at the begin.
 static bool merges_the_same(const Behind *b, u32 node, u32 *first, Bitset *met, u32 depth) {
     const Chains *chains = b->part->view->flow.chains;
@@ -160,7 +149,7 @@ static bool merges_the_same(const Behind *b, u32 node, u32 *first, Bitset *met, 
     if (!depth) return false;
     if (!chain_is_merge(chains, node)) {
         if (*first == WL_NONE) *first = node;
-        return is_known_to_stay(b, node) && same_form(b->part->view->flow.affine, node, *first);
+        return is_known_to_stay(b, node) && affine_same_form(b->part->view->flow.affine, node, *first);
     }
     for (u32 i = 0; i < chains->nodes[node].arg_count; i++)
         if (!merges_the_same(b, chains->args[chains->nodes[node].args + i], first, met, depth - 1)) return false;

@@ -54,14 +54,21 @@ static u32 loop_of_tiles(const CasePart *part, u32 loop) {
     return loop;
 }
 
+// Whether the SMs still have warps enough where a thread has so many results.
+static bool warps_suffice(const AdviceCase *c, u32 results) {
+    const ProfileLaunch *l = c->view->launches.typical;
+    if (!l || !c->gpu) return false;
+    f64 ctas = (f64)l->grid[0] * l->grid[1] * l->grid[2], warps = ctas * c->view->occupancy.warps_per_cta;
+    return warps / results >= (f64)(c->gpu->sms * c->gpu->warp_schedulers * BUSY_WARPS);
+}
+
 // Rows and columns of a thread, so many that the SMs still have warps enough; 1: there are too few CTAs.
 static u32 side_that_fits(const AdviceCase *c) {
     const ProfileLaunch *l = c->view->launches.typical;
-    if (!l || !c->gpu || l->block[0] < MOST_SIDE || l->block[1] < MOST_SIDE) return 1;
-    f64 ctas = (f64)l->grid[0] * l->grid[1] * l->grid[2], warps = ctas * c->view->occupancy.warps_per_cta;
-    for (u32 side = MOST_SIDE; side > 1; side /= 2)
-        if (warps / (side * side) >= (f64)(c->gpu->sms * c->gpu->warp_schedulers * BUSY_WARPS)) return side;
-    return 1;
+    u32 side = MOST_SIDE;
+    if (!l || l->block[0] < MOST_SIDE || l->block[1] < MOST_SIDE) return 1;
+    while (side > 1 && !warps_suffice(c, side * side)) side /= 2;
+    return side;
 }
 
 // What is there once for several results: loads, tiles, barriers and counting. Returns the hottest load of the loop.
@@ -140,11 +147,8 @@ static bool goes_over_list(const CasePart *part, u32 loop) {
 
 // Results of a thread, so many that the SMs still have warps enough; 1: there are too few CTAs.
 static u32 results_that_fit(const AdviceCase *c) {
-    const ProfileLaunch *l = c->view->launches.typical;
-    if (!l || !c->gpu) return 1;
-    f64 ctas = (f64)l->grid[0] * l->grid[1] * l->grid[2], warps = ctas * c->view->occupancy.warps_per_cta;
     u32 results = MOST_RESULTS;
-    while (results > 1 && warps / results < (f64)(c->gpu->sms * c->gpu->warp_schedulers * BUSY_WARPS)) results /= 2;
+    while (results > 1 && !warps_suffice(c, results)) results /= 2;
     return results;
 }
 

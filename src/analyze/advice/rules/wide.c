@@ -239,7 +239,7 @@ void narrow_integers(AdviceCase *c) {
             continue;
         }
         hit_fact(hit, "wide_divisions", w.count, "instructions", "%u division%s or remainders of 64 bits by constants",
-                 w.count, w.count == 1 ? "" : "s");
+                 w.count, plural(w.count));
         hit_fact(hit, "wide_share", 100 * share, "%", "%.0f %% of what is issued is for upper words", 100 * share);
         hit_caution(hit, "only where all numbers that can occur, products too, fit 31 bits");
         hit->doubtful = true;
