@@ -242,7 +242,7 @@ static bool may_be_of_others(const CasePart *part, const CaseAccess *a, u32 loop
 static void load_earlier(AdviceCase *c, const CasePart *part, u32 loop) {
     Hit *hit = hit_begin(c);
     u32 at = 0, distance = 0;
-    bool tile = false;
+    bool tile = false, barrier = part->loops[loop].has_barrier;
     f64 most = 0, already = 0, squares = 0, copies = loop_copies(part, loop);
     for (u32 i = 0; i < part->access_count; i++) {
         const CaseAccess *a = &part->accesses[i];
@@ -250,7 +250,7 @@ static void load_earlier(AdviceCase *c, const CasePart *part, u32 loop) {
         bool to_tile = goes_to_shared(part, a->pc);
         if (to_tile && a->bytes > WORD) continue;  // async-copy
         if (access_is_carried(part, a, loop)) continue;
-        if (part->loops[loop].has_barrier && may_be_of_others(part, a, loop)) continue;
+        if (barrier && may_be_of_others(part, a, loop)) continue;
         if (!access_goes_ahead(part, a, loop) && !follows_list(part, a, loop)) continue;
         f64 waits = hit_blamed(hit, part, a->pc, LOAD_WAITS, 1);
         tile |= to_tile;
@@ -269,9 +269,12 @@ static void load_earlier(AdviceCase *c, const CasePart *part, u32 loop) {
     f64 share = 100 * case_share(c, hit->change.hidden);
     hit_fact(hit, "load_wait_share", share, "%", "%.0f %% of the samples wait for it and others like it", share);
     hit_basis(hit, "equation 5 over %.0f %% of the samples, the rest of the loop being the active part", share);
-    if (part->loops[loop].has_barrier) hit_caution(hit, OTHERS_WRITE);
+    if (barrier)
+        hit_caution(hit, OTHERS_WRITE);
+    else
+        hit_text(hit, TEXT_next_turn);
     hit_end_loop(hit, part, loop, "Start the load at %s earlier, ahead of the %s", place_text(c, part, at),
-                 part->loops[loop].has_barrier ? "barrier" : "work that does not need it");
+                 barrier ? "barrier" : "work that does not need it");
 }
 
 // --- ... outside of loops, behind a barrier ---------------------------------------------------------------------
