@@ -7,7 +7,8 @@ need "${CC:-cc}" python3
 flags=(-std=c17 -D_GNU_SOURCE -Wall -Wextra -O1 -g -Isrc -Itests/collect)
 "${CC:-cc}" "${flags[@]}" -shared -fPIC -Wl,-soname,libcupti.so.13 tests/collect/mock_cupti.c tests/collect/mock_pm.c \
     -o "$T/libcupti.so.13" -lpthread || exit 1
-"${CC:-cc}" "${flags[@]}" tests/collect/life.c -o "$T/life" -L"$T" -l:libcupti.so.13 -Wl,-rpath,"$T" -ldl -lpthread || exit 1
+"${CC:-cc}" "${flags[@]}" -shared -fPIC -Wl,-soname,libcuda.so.1 tests/collect/mock_driver.c -o "$T/libcuda.so.1" || exit 1
+"${CC:-cc}" "${flags[@]}" tests/collect/life.c -Wl,--no-as-needed -L"$T" -l:libcuda.so.1 -Wl,--as-needed -o "$T/life" -L"$T" -l:libcupti.so.13 -Wl,-rpath,"$T" -ldl -lpthread || exit 1
 
 export TMPDIR=$T  # with the locks of devices that other tests may have too
 
@@ -50,6 +51,9 @@ same "samples, those of the end too" "$(ask basic "SELECT s.name, p.provenance, 
 ended shorter_stack 7
 same "a stack is read no further than it goes" "$(ask shorter_stack "SELECT count(*), count(stack) FROM launch")" "2|2"
 same "module once" "$(ask basic "SELECT kind, text_size, count(*) FROM module")" "cubin|5|1"
+same "arguments of the first launches of each kernel, and of the 8th" "$(ask basic "SELECT f.name, hex(a.data), group_concat(l.position)
+    FROM launch_argument a JOIN launch l ON l.id = a.launch JOIN function f ON f.id = l.function GROUP BY 1, 2 ORDER BY 1")" \
+    $'mock_kernel|00005634127F000030000000|0,1,2,3,7\nother_kernel|00005634127F000030000000|11'
 same "copies" "$(ask basic "SELECT kind, bytes FROM copy ORDER BY id")" $'host_to_device|4096\nmemset|512'
 same "waits" "$(ask basic "SELECT kind, name, end_ns >= begin_ns, thread > 0 FROM span")" "sync|context synchronize|1|1"
 life waits 7
@@ -62,9 +66,10 @@ same "streams by number, not by address" "$(ask streams_reused "SELECT group_con
 same "allocations" "$(ask basic "SELECT kind, bytes, freed FROM alloc")" "device|4096|0"
 same "nothing lost" "$(ask basic "SELECT * FROM dropped")" ""
 
-"$W" run --on gpu -o "$T/some.wlp" -k '^mock' --launch-skip 2 --launch-count 3 --no-stacks --sampling off -- "$T/life" basic 2>"$T/some.err"
+"$W" run --on gpu -o "$T/some.wlp" -k '^mock' --launch-skip 2 --launch-count 3 --no-stacks --no-arguments --sampling off -- "$T/life" basic 2>"$T/some.err"
 same "launches chosen" "$(ask some "SELECT count(*), min(f.name), count(stack) FROM launch l JOIN function f ON f.id = l.function")" \
     "3|mock_kernel|0"
+same "no arguments" "$(ask some "SELECT count(*) FROM launch_argument")" 0
 same "no samples" "$(ask some "SELECT count(*) FROM sample")" 0
 "$W" run --on gpu -f -o "$T/some.wlp" -k '^nothing' -- "$T/life" basic 2>"$T/some.err"
 same "a choice of nothing is told" "$(grep -c 'no launch was profiled: -k `^nothing`' "$T/some.err")" 1

@@ -146,20 +146,22 @@ static void loaded(void) { on_exit(end, NULL); }
 static CollectHost make_host(void) {
     u64 period = number_of(CONFIG_SAMPLING_PERIOD, 0);
     if (period < COLLECT_LEAST_PERIOD || period > COLLECT_MOST_PERIOD) period = 0;
-    CollectHost host = {.options = {.sampling = sampling_of(text_of(CONFIG_SAMPLING)),
-                                    .period = (u32)period,
-                                    .activities = number_of(CONFIG_ACTIVITIES, 1) != 0,
-                                    .allocations = number_of(CONFIG_ACTIVITIES, 1) != 0,
-                                    .all_times = number_of(CONFIG_ALL_TIMES, 0) != 0,
-                                    .stacks = number_of(CONFIG_STACKS, 1) != 0,
-                                    .counters = *text_of(CONFIG_INTERVAL) != 0,
-                                    .interval_ns = number_of(CONFIG_INTERVAL, 0),
-                                    .end_seconds = (u32)number_of(CONFIG_END_SECONDS, 60),
-                                    .launch_skip = number_of(CONFIG_LAUNCH_SKIP, 0),
-                                    .launch_count = number_of(CONFIG_LAUNCH_COUNT, UINT64_MAX)},
-                        .sink = opened,
-                        .log = injection.log,
-                        .loaded = loaded};
+    CollectHost host = {
+        .options = {.sampling = sampling_of(text_of(CONFIG_SAMPLING)),
+                    .period = (u32)period,
+                    .activities = number_of(CONFIG_ACTIVITIES, 1) != 0,
+                    .allocations = number_of(CONFIG_ACTIVITIES, 1) != 0,
+                    .all_times = number_of(CONFIG_ALL_TIMES, 0) != 0,
+                    .stacks = number_of(CONFIG_STACKS, 1) != 0,
+                    .arguments = number_of(CONFIG_ARGUMENTS, 1) != 0 && number_of(CONFIG_ACTIVITIES, 1) != 0,
+                    .counters = *text_of(CONFIG_INTERVAL) != 0,
+                    .interval_ns = number_of(CONFIG_INTERVAL, 0),
+                    .end_seconds = (u32)number_of(CONFIG_END_SECONDS, 60),
+                    .launch_skip = number_of(CONFIG_LAUNCH_SKIP, 0),
+                    .launch_count = number_of(CONFIG_LAUNCH_COUNT, UINT64_MAX)},
+        .sink = opened,
+        .log = injection.log,
+        .loaded = loaded};
     const char *regex = text_of(CONFIG_KERNEL_REGEX);
     char why[256];
     injection.filtered = *regex && kernel_filter_compile(&injection.kernels, regex, why, sizeof why);

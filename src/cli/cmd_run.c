@@ -31,7 +31,7 @@ enum { FILE_TIME_NS = 100000000 };
 typedef struct RunOptions {
     const char *on, *gpu, *gpus, *threads, *regex, *skip, *count, *output, *check, *check_limit, *error_exit, *caches,
         *interval, *sample, *sampling, *period, *what_if;
-    bool overwrite, quiet, progress, leak_check, timing, all_times, no_stacks, no_activities;
+    bool overwrite, quiet, progress, leak_check, timing, all_times, no_stacks, no_arguments, no_activities;
     bool on_gpu;  // settled by choose_place
 } RunOptions;
 
@@ -56,6 +56,7 @@ enum {
     OPT_PERIOD,
     OPT_ALL_TIMES,
     OPT_NO_STACKS,
+    OPT_NO_ARGUMENTS,
     OPT_NO_ACTIVITIES
 };
 
@@ -116,6 +117,7 @@ static const struct argp_option options[] = {
     {"all-times", OPT_ALL_TIMES, NULL, 0,
      "times of all launches, also where taking them slows the program down by more than 1 %", ON_GPU},
     {"no-stacks", OPT_NO_STACKS, NULL, 0, "no host call stacks of launches", ON_GPU},
+    {"no-arguments", OPT_NO_ARGUMENTS, NULL, 0, "no arguments of launches", ON_GPU},
     {"no-activities", OPT_NO_ACTIVITIES, NULL, 0, "samples only, no launches, copies and allocations", ON_GPU},
     {0}};
 
@@ -146,6 +148,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case OPT_PERIOD: o->period = arg; break;
     case OPT_ALL_TIMES: o->all_times = true; break;
     case OPT_NO_STACKS: o->no_stacks = true; break;
+    case OPT_NO_ARGUMENTS: o->no_arguments = true; break;
     case OPT_NO_ACTIVITIES: o->no_activities = true; break;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -230,6 +233,7 @@ static int choose_place(RunOptions *o) {
                       : o->period        ? "--sampling-period"
                       : o->all_times     ? "--all-times"
                       : o->no_stacks     ? "--no-stacks"
+                      : o->no_arguments  ? "--no-arguments"
                       : o->no_activities ? "--no-activities"
                                          : NULL;
     const char *on = o->on ? o->on : "auto";
@@ -375,6 +379,7 @@ static void set_collector(const RunOptions *o, const char *library) {
     set(CONFIG_SAMPLING_PERIOD, o->period ? period : NULL);
     set(CONFIG_ALL_TIMES, o->all_times ? "1" : NULL);
     set(CONFIG_STACKS, o->no_stacks ? "0" : NULL);
+    set(CONFIG_ARGUMENTS, o->no_arguments ? "0" : NULL);
     set(CONFIG_ACTIVITIES, o->no_activities ? "0" : NULL);
     setenv("CUDA_INJECTION64_PATH", library, 1);  // read by the driver; child processes inherit it
     setenv("NVTX_INJECTION64_PATH", library, 1);

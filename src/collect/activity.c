@@ -32,6 +32,7 @@ void activity_write_launch(Collector *c, const CollectFunction *function, u32 co
                            RecordLaunchDone *r) {
     if (!is_counted(c)) {
         attribution_launch(c, correlation, LAUNCH_LEFT_OUT);
+        arguments_write(c, correlation, 0);
         return;
     }
     r->launch = ++c->launches;
@@ -40,6 +41,7 @@ void activity_write_launch(Collector *c, const CollectFunction *function, u32 co
     r->stack = stack ? write_stack(c, stack) : 0;
     collect_write(c, RECORD_LAUNCH_DONE, r, NULL, 0);
     attribution_launch(c, correlation, r->launch);
+    arguments_write(c, correlation, r->launch);
     pm_sampling_launch(c, r);
 }
 

@@ -66,6 +66,7 @@ static void on_launch(Collector *c, u32 cbid, const CuptiApiCall *call) {
     if (!is_running(c)) return;
     u32 stack = c->host.options.stacks ? stacks_find(&c->stacks, call->symbol) : 0;
     if (stack) stacks_set(&c->stacks, call->correlation, stack);
+    if (c->host.options.arguments) arguments_launch(c, cbid, call);
     notes_launch(c, cbid, call, stack);
 }
 
@@ -108,9 +109,10 @@ CuptiResult callbacks_subscribe(Collector *c) {
     CuptiResult result = c->cupti.cuptiSubscribe(&c->subscriber, on_callback, c);
     if (result != CUPTI_OK) return result;
     enable(c, true, CUPTI_DOMAIN_RESOURCE, resources, WL_COUNT(resources));
-    if (c->host.options.stacks || c->host.options.counters || c->host.options.sampling != COLLECT_SAMPLING_OFF)
+    const CollectOptions *o = &c->host.options;
+    if (o->stacks || o->arguments || o->counters || o->sampling != COLLECT_SAMPLING_OFF)
         enable(c, true, CUPTI_DOMAIN_DRIVER, launches, WL_COUNT(launches));
-    if (c->host.options.activities) enable(c, true, CUPTI_DOMAIN_DRIVER, waits, WL_COUNT(waits));
+    if (o->activities) enable(c, true, CUPTI_DOMAIN_DRIVER, waits, WL_COUNT(waits));
     if (c->host.replace) enable(c, true, CUPTI_DOMAIN_DRIVER, loads, WL_COUNT(loads));
     return CUPTI_OK;
 }

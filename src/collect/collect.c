@@ -82,6 +82,7 @@ static void take_activities(Collector *c) {
     u32 buffer;
     u64 until = atomic_load(&c->buffers.completions);
     graphs_take(c);
+    arguments_take(c);
     notes_take(c);
     while ((buffer = buffers_take_full(&c->buffers, until)) != BUFFER_NONE) {
         activity_read(c, c->buffers.memory + (size_t)buffer * BUFFER_BYTES, c->buffers.valid[buffer]);
@@ -167,6 +168,7 @@ static void finish(Collector *c) {
     names_free(&c->names);
     objects_free(&c->objects);
     attribution_free(c);
+    arguments_free(&c->arguments);
     map_free(&c->written_stacks);
     vec_free(&c->rows);
 }
@@ -326,6 +328,8 @@ static void find_driver(Collector *c) {
     *(void **)&c->device_bus = dlsym(driver, "cuDeviceGetPCIBusId");
     *(void **)&c->device_uuid = dlsym(driver, "cuDeviceGetUuid");
     *(void **)&c->stream_captures = dlsym(driver, "cuStreamIsCapturing");
+    *(void **)&c->function_parameter = dlsym(driver, "cuFuncGetParamInfo");
+    *(void **)&c->kernel_parameter = dlsym(driver, "cuKernelGetParamInfo");
     *(void **)&c->device_attribute = dlsym(driver, "cuDeviceGetAttribute");
 }
 
@@ -335,6 +339,8 @@ static Status begin(Collector *c) {
     if (!buffers_make(&c->buffers) || !ring_make(&c->waits, WAIT_SLOTS, sizeof(Wait))) return STATUS_NO_MEMORY;
     modules_make(&c->modules);
     if (c->host.options.stacks && !stacks_make(&c->stacks)) return STATUS_NO_MEMORY;
+    bool arguments = c->host.options.arguments;
+    if (arguments && !ring_make(&c->arguments.ring, ARGUMENT_NOTES, sizeof(ArgumentNote))) return STATUS_NO_MEMORY;
     bool notes = c->host.options.activities && !c->host.options.all_times;
     if (notes && !ring_make(&c->graphs.ring, GRAPH_SLOTS, sizeof(GraphNote))) return STATUS_NO_MEMORY;
     CuptiResult result = callbacks_subscribe(c);

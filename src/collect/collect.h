@@ -22,6 +22,7 @@ typedef struct CollectOptions {
     CollectSampling sampling;
     u32 period;  // log2 of the cycles between two samples of an SM; 0: as many samples as CUPTI can decode
     bool activities, stacks, allocations;
+    bool arguments;                 // of launches
     bool all_times;                 // of launches, also where CUPTI slows the program down for them
     u64 launch_skip, launch_count;  // of the launches wanted
     u32 end_seconds;                // that collect_end waits at most

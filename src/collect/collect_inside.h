@@ -65,6 +65,31 @@ typedef struct Wait {
     u64 begin_ns, end_ns;
 } Wait;
 
+// --- ... and arguments of launches ---
+enum { ARGUMENT_NOTES = 512, ARGUMENT_SLOTS = 8192, ARGUMENT_PROBES = 8 };
+typedef struct LaunchGiven {        // what a launch's call was given
+    const CuptiLaunchShape *shape;  // NULL: not known
+    const CuptiLaunchConfig *config;
+    void *function;          // CUfunction or CUkernel
+    void *const *arguments;  // one pointer each; NULL: none, or in `extra`
+    void *const *extra;
+} LaunchGiven;
+typedef struct ArgumentNote {
+    u32 correlation, size;
+    u8 data[RECORD_ARGUMENT_BYTES];
+} ArgumentNote;
+typedef struct ArgumentCount {
+    _Atomic(u64) key;  // hash of kernel and shape, odd; 0: free
+    _Atomic(u64) launches;
+} ArgumentCount;
+typedef struct Arguments {
+    Ring ring;
+    ArgumentCount counts[ARGUMENT_SLOTS];
+    // The writer's own: those whose launch has not been written yet.
+    Vec(ArgumentNote) waiting;
+    Map by_correlation;  // -> index in waiting
+} Arguments;
+
 // --- ... and launches that CUPTI does not record ---
 enum { NOTE_SLOTS = 8192 };
 typedef struct LaunchNote {
@@ -229,6 +254,8 @@ typedef struct Collector {
     int (*device_bus)(char *name, int size, int device);
     int (*device_uuid)(void *uuid, int device);
     int (*stream_captures)(void *stream, int *status);
+    int (*function_parameter)(void *function, size_t nth, size_t *offset, size_t *size);  // CUDA 12.4 and later
+    int (*kernel_parameter)(void *kernel, size_t nth, size_t *offset, size_t *size);
     atomic_ullong locked;  // bit: this process has the device's lock for sampling
 
     Buffers buffers;
@@ -236,6 +263,7 @@ typedef struct Collector {
     _Atomic(Flushed *) flushed;
     Stacks stacks;
     Ring waits;  // of Wait
+    Arguments arguments;
     Notes notes;
     Graphs graphs;
     _Atomic(u64) destroyed;  // streams and contexts
@@ -325,6 +353,16 @@ void notes_begin(Collector *c);                                // instead of rec
 void notes_take(Collector *c);                                 // before records, which they are held against
 void notes_check(Collector *c);                                // that there are as many as the program launched
 void notes_end(Collector *c);                                  // when all records have come
+
+// launch_call.c
+bool launch_is_graph(u32 cbid);
+LaunchGiven launch_given(u32 cbid, const CuptiLaunchParameters *parameters);
+
+// arguments.c
+void arguments_launch(Collector *c, u32 cbid, const CuptiApiCall *call);  // on the program's threads
+void arguments_take(Collector *c);                                        // the writer, before records
+void arguments_write(Collector *c, u32 correlation, u32 launch);          // 0: the launch is not recorded
+void arguments_free(Arguments *arguments);
 
 // graphs.c
 void graphs_launch(Collector *c, const CuptiApiCall *call, u32 stack, bool noted);  // on the program's threads

@@ -225,6 +225,7 @@ typedef struct CuptiCubinCrc {
 
 enum {
     CUPTI_LAUNCH_PTSZ = 442,
+    CUPTI_LAUNCH_COOPERATIVE = 477,
     CUPTI_LAUNCH_COOPERATIVE_PTSZ = 478,
     CUPTI_LAUNCH_DEVICES = 480,
     CUPTI_LAUNCH_GRAPH = 514,
@@ -250,8 +251,15 @@ typedef union CuptiLaunchParameters {
     struct {
         void *function;
         CuptiLaunchShape shape;
+        void *const *arguments;
+        void *const *extra;  // not of cooperative launches
     };
-    const CuptiLaunchConfig *config;  // of CUPTI_LAUNCH_EX
+    struct {  // of CUPTI_LAUNCH_EX
+        const CuptiLaunchConfig *config;
+        void *function;
+        void *const *arguments;
+        void *const *extra;
+    } ex;
 } CuptiLaunchParameters;
 
 // Of those that wait for the GPU, with what they are called in the profile.

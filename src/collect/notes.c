@@ -14,19 +14,12 @@ enum { CHANGE_NS = 4500, SAME_NS = 400, NEAR_NS = 20000 };
 enum { ALLOWED_NS = 10000000, ALLOWED_PART = 100 };  // 10 ms and 1 % of the time since
 
 // --- on the program's threads -----------------------------------------------------------------------------------
-static bool is_graph(u32 cbid) { return cbid == CUPTI_LAUNCH_GRAPH || cbid == CUPTI_LAUNCH_GRAPH_PTSZ; }
-static bool is_extended(u32 cbid) { return cbid == CUPTI_LAUNCH_EX || cbid == CUPTI_LAUNCH_EX_PTSZ; }
 static bool is_per_thread(u32 cbid) {
     return cbid == CUPTI_LAUNCH_PTSZ || cbid == CUPTI_LAUNCH_COOPERATIVE_PTSZ || cbid == CUPTI_LAUNCH_EX_PTSZ;
 }
 
-static const CuptiLaunchShape *shape_of(u32 cbid, const CuptiLaunchParameters *given) {
-    if (!given || !is_extended(cbid)) return given ? &given->shape : NULL;
-    return given->config ? &given->config->shape : NULL;
-}
-
 static void note_cluster(LaunchNote *note, const CuptiLaunchConfig *config) {
-    for (u32 i = 0; config && config->attributes && i < config->attribute_count; i++)
+    for (u32 i = 0; config->attributes && i < config->attribute_count; i++)
         if (config->attributes[i].id == CUPTI_LAUNCH_CLUSTER)
             memcpy(note->cluster, config->attributes[i].value, sizeof note->cluster);
 }
@@ -37,7 +30,8 @@ static void note_shape(LaunchNote *note, const CuptiLaunchShape *shape) {
     note->dynamic_shared = shape->shared;
 }
 
-static void put(Collector *c, u32 cbid, const CuptiApiCall *call, const CuptiLaunchShape *shape) {
+static void put(Collector *c, u32 cbid, const CuptiApiCall *call, const LaunchGiven *given) {
+    const CuptiLaunchShape *shape = given->shape;
     u64 ticket;
     const char *name = kernel_names_find(&c->notes.names, call->symbol ? call->symbol : "(unknown)");
     LaunchNote *note = ring_put(&c->notes.ring, &ticket);
@@ -46,8 +40,7 @@ static void put(Collector *c, u32 cbid, const CuptiApiCall *call, const CuptiLau
     note->stack = stacks_get(&c->stacks, call->correlation);
     note->early = !call->own || *call->own != NOTES_TAKEN;
     if (shape) note_shape(note, shape);
-    if (call->parameters && is_extended(cbid))
-        note_cluster(note, ((const CuptiLaunchParameters *)call->parameters)->config);
+    if (given->config) note_cluster(note, given->config);
     StreamPlace place = streams_place(c, call->context, shape ? shape->stream : NULL, is_per_thread(cbid));
     note->device = place.device;
     note->stream = place.stream;
@@ -64,17 +57,17 @@ static bool is_captured(const Collector *c, void *stream) {
 // When it begins. CUPTI keeps *own until it has ended.
 void notes_launch(Collector *c, u32 cbid, const CuptiApiCall *call, u32 stack) {
     u32 state = atomic_load_explicit(&c->notes.state, memory_order_acquire);
-    if (is_graph(cbid)) graphs_launch(c, call, stack, state == NOTES_TAKEN);
+    if (launch_is_graph(cbid)) graphs_launch(c, call, stack, state == NOTES_TAKEN);
     if (call->own) *call->own = state;
 }
 
 void notes_launched(Collector *c, u32 cbid, const CuptiApiCall *call) {
     bool failed = call->result && *(const int *)call->result != 0;
-    if (failed || is_graph(cbid) || cbid == CUPTI_LAUNCH_DEVICES) return;
+    if (failed || launch_is_graph(cbid) || cbid == CUPTI_LAUNCH_DEVICES) return;
     atomic_fetch_add_explicit(&c->notes.calls, 1, memory_order_relaxed);
     if (atomic_load_explicit(&c->notes.state, memory_order_acquire) == NOTES_NONE) return;
-    const CuptiLaunchShape *shape = shape_of(cbid, call->parameters);
-    if (!shape || !is_captured(c, shape->stream)) put(c, cbid, call, shape);
+    LaunchGiven given = launch_given(cbid, call->parameters);
+    if (!given.shape || !is_captured(c, given.shape->stream)) put(c, cbid, call, &given);
 }
 
 // --- the writer ---------------------------------------------------------------------------------------------------

@@ -42,6 +42,7 @@
     X(END_SECONDS, "WARPLENS_END_SECONDS",                                                                          \
       "on a GPU: how long the program's end waits for CUPTI's last records; default 60")                            \
     X(ALL_TIMES, "WARPLENS_ALL_TIMES", "on a GPU: 1: times of all launches, whatever they cost")                    \
+    X(ARGUMENTS, "WARPLENS_ARGUMENTS", "on a GPU: 0: no arguments of launches")                                     \
     X(STACKS, "WARPLENS_STACKS", "on a GPU: 0: no call stacks of launches")                                         \
     X(ACTIVITIES, "WARPLENS_ACTIVITIES", "on a GPU: 0: no launches, copies and allocations, samples only")          \
     X(PROGRESS, "WARPLENS_PROGRESS", "1: progress on stderr even when it is no terminal; 0: never")

@@ -95,6 +95,11 @@ typedef struct RecordLaunchDone {
     u32 reserved;
     u64 begin_ns, end_ns;
 } RecordLaunchDone;
+// The parameters of the launched kernel as they lie in its memory, padding 0. Follows the launch; not of every one.
+enum { RECORD_ARGUMENT_BYTES = 1024 };  // of more the first ones
+typedef struct RecordLaunchArguments {
+    u32 launch, size;
+} RecordLaunchArguments;
 typedef struct RecordLaunchCounts {
     u32 launch;
     u32 count;

@@ -28,6 +28,7 @@ static void tables_cover_every_kind(void **state) {
 static void records_have_no_padding(void **state) {
     (void)state;
     assert_int_equal(sizeof(RecordLaunch), 24 + 36 + 4 + 8);
+    assert_int_equal(sizeof(RecordLaunchArguments), 8);
     assert_int_equal(sizeof(RecordPcCount), 16);
     assert_int_equal(sizeof(RecordCount), 16);
     assert_int_equal(sizeof(RecordInsn), 32);

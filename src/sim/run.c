@@ -163,7 +163,11 @@ static Status record_begin(Sim *sim, const SimLaunch *l, const Grid *g) {
     memcpy(record.grid, l->grid, sizeof record.grid);
     memcpy(record.block, l->block, sizeof record.block);
     memcpy(record.cluster, g->cluster, sizeof record.cluster);
-    return sink_write(sim->config.sink, RECORD_LAUNCH, &record, NULL, 0);
+    TRY(sink_write(sim->config.sink, RECORD_LAUNCH, &record, NULL, 0));
+    u32 size = l->kernel->info.param_bytes;
+    if (!size) return STATUS_OK;
+    RecordLaunchArguments arguments = {g->launch_id, size < RECORD_ARGUMENT_BYTES ? size : RECORD_ARGUMENT_BYTES};
+    return sink_write(sim->config.sink, RECORD_LAUNCH_ARGUMENTS, &arguments, g->params, arguments.size);
 }
 
 static u32 most_resident(const Sim *sim, const SimLaunch *l, const SimKernelInfo *info, u64 ctas) {

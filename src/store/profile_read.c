@@ -166,6 +166,30 @@ Status profile_findings(Profile *profile, const ProfileFinding **findings, u32 *
     return *findings || status != STATUS_OK ? status : profile_tell(profile, diag, STATUS_NO_MEMORY);
 }
 
+static bool copy_blob(Query *query, int column, Str *data) {
+    size_t size = (size_t)sqlite3_column_bytes(query->statement, column);
+    char *copy = arena_alloc(&query->profile->arena, size + 1, 8);
+    if (!copy) return false;
+    if (size) memcpy(copy, sqlite3_column_blob(query->statement, column), size);
+    *data = (Str){copy, size};
+    return true;
+}
+
+Status profile_launch_arguments(Profile *profile, u32 function, const ProfileArguments **arguments, u32 *count,
+                                Diag *diag) {
+    Vec(ProfileArguments) rows = {0};
+    Status status = STATUS_OK;
+    Query query = query_begin(profile, PROFILE_LAUNCH_ARGUMENTS, function, 0);
+    while (status == STATUS_OK && query_row(&query)) {
+        ProfileArguments row = {.launch = query_u32(&query, 0)};
+        status = copy_blob(&query, 1, &row.data) ? vec_push(&rows, row) : STATUS_NO_MEMORY;
+    }
+    *count = rows.len;
+    *arguments = profile_keep(profile, rows.data, rows.len, sizeof *rows.data);
+    vec_free(&rows);
+    return query_finish(&query, status == STATUS_OK && !*arguments ? STATUS_NO_MEMORY : status, diag);
+}
+
 Status profile_experiments(Profile *profile, const ProfileExperiment **experiments, u32 *count, Diag *diag) {
     Vec(ProfileExperiment) rows = {0};
     Query query = query_begin(profile, PROFILE_EXPERIMENTS, 0, 0);

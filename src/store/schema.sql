@@ -47,6 +47,9 @@ CREATE TABLE launch(id INTEGER PRIMARY KEY, position INTEGER NOT NULL, function 
     stack INTEGER);
 CREATE INDEX launch_function ON launch(function, source);
 
+-- Arguments: the kernel's parameters as they lie in its memory, at most 1,024 bytes of them. Not of every launch.
+CREATE TABLE launch_argument(launch INTEGER PRIMARY KEY REFERENCES launch, data BLOB NOT NULL);
+
 -- Totals of one launch.
 CREATE TABLE launch_metric(launch INTEGER NOT NULL REFERENCES launch, metric INTEGER NOT NULL REFERENCES metric,
     value REAL NOT NULL, PRIMARY KEY(launch, metric)) WITHOUT ROWID;

@@ -200,6 +200,13 @@ void profile_use_source(Profile *profile, u32 source);
 WL_MUST_USE Status profile_functions(Profile *profile, const ProfileFunction **functions, u32 *count, Diag *diag);
 WL_MUST_USE Status profile_launches(Profile *profile, u32 function, const ProfileLaunch **launches, u32 *count,
                                     Diag *diag);  // 0 = all
+// Of those launches of the function whose arguments were recorded, in order of the launches.
+typedef struct ProfileArguments {
+    u32 launch;
+    Str data;  // the first RECORD_ARGUMENT_BYTES of the kernel's parameters
+} ProfileArguments;
+WL_MUST_USE Status profile_launch_arguments(Profile *profile, u32 function, const ProfileArguments **rows, u32 *count,
+                                            Diag *diag);
 WL_MUST_USE Status profile_lines(Profile *profile, u32 function, const ProfileLine **lines, u32 *count, Diag *diag);
 WL_MUST_USE Status profile_messages(Profile *profile, const char *const **texts, u32 *count, Diag *diag);
 // What was lost of the run, most first: `count` of all are ProfileSummary.dropped. No rows in a good profile.

@@ -29,6 +29,33 @@ static void write_run(Sink *sink) {
     put(sink, RECORD_SPAN, &(RecordSpan){.kind = SPAN_RANGE, .thread = 9, .begin_ns = 1, .end_ns = 2}, "step", 5);
 }
 
+TEST(arguments_of_launches) {
+    StoreWriter *writer = create_profile();
+    Sink *sink = store_sink(writer);
+    static const u8 block[RECORD_ARGUMENT_BYTES + 1] = {7, 0, 9};
+    const ProfileArguments *rows;
+    u32 count;
+    write_run(sink);
+    RecordLaunchArguments record = {.launch = 2, .size = 3};
+    put(sink, RECORD_LAUNCH_ARGUMENTS, &record, block, 3);
+    assert_int_equal(sink_write(sink, RECORD_LAUNCH_ARGUMENTS, &record, block, 2), STATUS_INVALID);  // cut off
+    record.size = 0;
+    assert_int_equal(sink_write(sink, RECORD_LAUNCH_ARGUMENTS, &record, block, 0), STATUS_INVALID);
+    record.size = sizeof block;
+    assert_int_equal(sink_write(sink, RECORD_LAUNCH_ARGUMENTS, &record, block, sizeof block), STATUS_INVALID);
+    assert_int_equal(store_close(writer), STATUS_OK);
+    Profile *profile;
+    assert_int_equal(profile_open(path, &profile, NULL), STATUS_OK);
+    assert_int_equal(profile_launch_arguments(profile, 1, &rows, &count, NULL), STATUS_OK);
+    assert_int_equal(count, 1);
+    assert_int_equal(rows[0].launch, 2);
+    assert_int_equal(rows[0].data.len, 3);
+    assert_memory_equal(rows[0].data.data, block, 3);
+    assert_int_equal(profile_launch_arguments(profile, 2, &rows, &count, NULL), STATUS_OK);
+    assert_int_equal(count, 0);
+    profile_close(profile);
+}
+
 TEST(launches_have_their_times_and_stacks) {
     StoreWriter *writer = create_profile();
     Profile *profile;
@@ -172,7 +199,8 @@ TEST(without_any_time_none_is_made_up) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {IN_FOLDER(launches_have_their_times_and_stacks),
+    const struct CMUnitTest tests[] = {IN_FOLDER(arguments_of_launches),
+                                       IN_FOLDER(launches_have_their_times_and_stacks),
                                        IN_FOLDER(frames_get_their_names_later),
                                        IN_FOLDER(malformed_records_are_refused),
                                        IN_FOLDER(only_profiles_are_removed),

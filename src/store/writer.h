@@ -23,6 +23,7 @@
     X(LAUNCH, "INSERT OR REPLACE INTO launch VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,0,0,NULL)")                    \
     X(LAUNCH_DONE, "INSERT OR REPLACE INTO launch VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,0,?)")                  \
     X(LAUNCH_END, "UPDATE launch SET end_ns=?2, status=?3 WHERE id=?1")                                              \
+    X(LAUNCH_ARGUMENT, "INSERT OR REPLACE INTO launch_argument VALUES(?,?)")                                         \
     X(LAUNCH_METRIC, "INSERT INTO launch_metric VALUES(?,?,?) ON CONFLICT DO UPDATE SET value=value+excluded.value") \
     X(PC_METRIC, "INSERT OR REPLACE INTO pc_metric VALUES(?,?,?,?,?)")                                               \
     X(COPY, "INSERT INTO copy VALUES(NULL,?,?,?,?,?,?,?)")                                                           \

@@ -163,6 +163,12 @@ static Status write_launch_done(StoreWriter *writer, const void *fixed, Tail tai
                       db_int(record->registers), db_int(0), db_int(0));
 }
 
+static Status write_launch_arguments(StoreWriter *writer, const void *fixed, Tail tail) {
+    const RecordLaunchArguments *record = fixed;
+    if (!record->size || record->size > RECORD_ARGUMENT_BYTES || !holds(tail, record->size, 1)) return STATUS_INVALID;
+    return WRITER_RUN(writer, STORE_LAUNCH_ARGUMENT, db_int(record->launch), db_blob(tail.data, record->size));
+}
+
 static Status write_launch_end(StoreWriter *writer, const void *fixed, Tail tail) {
     (void)tail;
     const RecordLaunchEnd *record = fixed;
@@ -426,6 +432,7 @@ static const RecordWriter record_writers[RECORD_KIND_COUNT] = {
     [RECORD_LAUNCH] = write_launch,
     [RECORD_LAUNCH_END] = write_launch_end,
     [RECORD_LAUNCH_DONE] = write_launch_done,
+    [RECORD_LAUNCH_ARGUMENTS] = write_launch_arguments,
     [RECORD_LAUNCH_COUNTS] = write_launch_counts,
     [RECORD_PC_COUNTS] = write_pc_counts,
     [RECORD_COPY] = write_copy,

@@ -36,8 +36,15 @@ SAME(CuptiLaunchParameters, shape.grid[2], cuLaunchKernel_ptsz_params, gridDimZ)
 SAME(CuptiLaunchParameters, shape.stream, cuLaunchKernel_ptsz_params, hStream);
 SAME(CuptiLaunchParameters, shape.grid[2], cuLaunchCooperativeKernel_params, gridDimZ);
 SAME(CuptiLaunchParameters, shape.stream, cuLaunchCooperativeKernel_params, hStream);
-SAME(CuptiLaunchParameters, config, cuLaunchKernelEx_params, config);
+SAME(CuptiLaunchParameters, ex.config, cuLaunchKernelEx_params, config);
 _Static_assert(sizeof(cuGraphLaunch_params) == 2 * sizeof(void *), "not a graph and a stream");
+SAME(CuptiLaunchParameters, function, cuLaunchKernel_params, f);
+SAME(CuptiLaunchParameters, arguments, cuLaunchKernel_params, kernelParams);
+SAME(CuptiLaunchParameters, extra, cuLaunchKernel_params, extra);
+SAME(CuptiLaunchParameters, arguments, cuLaunchCooperativeKernel_params, kernelParams);
+SAME(CuptiLaunchParameters, ex.function, cuLaunchKernelEx_params, f);
+SAME(CuptiLaunchParameters, ex.arguments, cuLaunchKernelEx_params, kernelParams);
+SAME(CuptiLaunchParameters, ex.extra, cuLaunchKernelEx_params, extra);
 SAME(CuptiLaunchConfig, shape.grid[2], CUlaunchConfig, gridDimZ);
 SAME(CuptiLaunchConfig, shape.block[2], CUlaunchConfig, blockDimZ);
 SAME(CuptiLaunchConfig, shape.shared, CUlaunchConfig, sharedMemBytes);
@@ -166,6 +173,7 @@ CUPTI_LOAD_CBIDS(X)
 #define X(id, function, name) VALUE(id, CUPTI_DRIVER_TRACE_CBID_##function);
 CUPTI_WAIT_CBIDS(X)
 #undef X
+VALUE(CUPTI_LAUNCH_COOPERATIVE, CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel);
 VALUE(CUPTI_STREAM_WAIT, CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize);
 VALUE(CUPTI_STREAM_WAIT_PTSZ, CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize_ptsz);
 _Static_assert(offsetof(cuStreamSynchronize_params, hStream) == 0, "the stream is not the first parameter");

@@ -299,7 +299,12 @@ static void fill_kernel(CuptiKernel *record, const char *kernel, u32 correlation
 }
 void mock_launch(const char *kernel) {
     enum { LAUNCH_KERNEL = 307, SHORT_NS = 10000 };
-    CuptiLaunchParameters given = {.shape = {.grid = {1, 1, 1}, .block = {1, 1, 1}, .stream = (void *)3}};
+    static const void *pointer = (void *)0x7f1234560000;
+    static u32 number = 48;
+    static void *arguments[] = {&pointer, &number};  // as mock_driver.c has them
+    CuptiLaunchParameters given = {.function = (void *)(size_t)kernel,
+                                   .shape = {.grid = {1, 1, 1}, .block = {1, 1, 1}, .stream = (void *)3},
+                                   .arguments = arguments};
     u64 own = 0;
     int result = mock.script.failing_launches ? 1 : 0;
     CuptiApiCall call = {.symbol = kernel,
