@@ -22,6 +22,9 @@ typedef struct Subject {
     ProfilePlace places[SUBJECT_INSNS];
     KernelView view;
     Blame *blame;
+    u8 argument_bytes[12];
+    bool argument_known[12];
+    FlowArguments arguments;
 } Subject;
 
 // Of any code; every instruction was executed once and is one of the machine.
@@ -41,18 +44,19 @@ static inline void subject_init(Subject *s, ViewCode kind, const FlowCode *code)
     for (u32 pc = 0; pc < code->insn_count; pc++) s->executed[pc] = s->issued[pc] = 1;
 }
 
-// Of a kernel's body in PTX, which has the registers %r, %rd, %f and %p, an array `tile` in shared memory, `table` in
-// constant memory, a table of cuRAND's, and printf. Its instructions are numbered from 0.
+// Of a kernel's body in PTX, which has the parameters p, a pointer, and n, a number, the registers %r, %rd, %f and %p,
+// an array `tile` in shared memory, `table` in constant memory, a table of cuRAND's, and printf. Its instructions are
+// numbered from 0.
 static inline void subject_ptx(Subject *s, const char *body) {
     static char text[16384];
-    int size =
-        snprintf(text, sizeof text,
-                 ".version 8.3\n.target sm_90\n.address_size 64\n.const .u32 table[64];\n.global .u32 "
-                 "precalc_xorwow_matrix[800];\n"
-                 ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n"
-                 ".visible .entry k(.param .u64 p) {\n.reg .b32 %%r<64>;\n.reg .b64 %%rd<64>;\n.reg .f32 %%f<64>;\n"
-                 ".reg .pred %%p<8>;\n.shared .align 16 .b32 tile[256];\n%s\n}\n",
-                 body);
+    int size = snprintf(text, sizeof text,
+                        ".version 8.3\n.target sm_90\n.address_size 64\n.const .u32 table[64];\n.global .u32 "
+                        "precalc_xorwow_matrix[800];\n"
+                        ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n"
+                        ".visible .entry k(.param .u64 p, .param .u32 n) {\n.reg .b32 %%r<64>;\n.reg .b64 "
+                        "%%rd<64>;\n.reg .f32 %%f<64>;\n"
+                        ".reg .pred %%p<8>;\n.shared .align 16 .b32 tile[256];\n%s\n}\n",
+                        body);
     assert_true(size > 0 && (size_t)size < sizeof text);
     memset(s, 0, sizeof *s);
     Diag diag = {0};
@@ -61,6 +65,14 @@ static inline void subject_ptx(Subject *s, const char *body) {
         fail_msg("line %u: %s", diag.entries.data[0].line, diag.entries.data[0].text);
     assert_int_equal(flow_from_ptx(s->module, 1, &s->arena, &code), STATUS_OK);
     subject_init(s, VIEW_PTX, code);
+}
+
+// It was launched with that n.
+static inline void subject_launched(Subject *s, u32 n) {
+    memcpy(s->argument_bytes + 8, &n, 4);
+    memset(s->argument_known + 8, true, 4);
+    s->arguments = (FlowArguments){s->argument_bytes, s->argument_known, sizeof s->argument_bytes};
+    assert_int_equal(flow_take_arguments(&s->view.flow, &s->arguments, &s->arena), STATUS_OK);
 }
 
 static inline void subject_free(Subject *s) {

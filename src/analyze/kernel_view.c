@@ -107,6 +107,7 @@ static Status make(KernelViews *views, u32 at, Diag *diag) {
     TRY(view_load_code(views, view, diag));
     TRY(view_fill_figures(views, &views->figures[at], view, diag));
     TRY(view_fill_launches(views, &views->figures[at], view));
+    TRY(view_fill_arguments(views, &views->figures[at], view, diag));
     views->made[at] = view;
     return STATUS_OK;
 }

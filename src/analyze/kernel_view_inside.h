@@ -72,4 +72,7 @@ const ViewSource *view_source(const KernelViews *views, u32 id);  // NULL: none 
 WL_MUST_USE Status view_read_launches(KernelViews *views, Diag *diag);
 WL_MUST_USE Status view_fill_launches(KernelViews *views, const ViewFigures *figures, KernelView *view);
 
+// kernel_view_arguments.c: what it was launched with; `flow` then has numbers for arguments.
+WL_MUST_USE Status view_fill_arguments(KernelViews *views, const ViewFigures *figures, KernelView *view, Diag *diag);
+
 #endif

@@ -164,6 +164,56 @@ TEST(launches_and_occupancy_are_the_kernels) {
     close_all(&o);
 }
 
+// Launch 1 and 3 of "first", whose kernel has a pointer, a number and a structure with a pointer.
+static const char launched_text[] = ".version 8.3\n.target sm_90\n.address_size 64\n"
+                                    ".visible .entry first(.param .u64 p, .param .u32 n, .param .align 8 .b8 s[16])\n"
+                                    "{\n.reg .b32 %r<2>;\nld.param.u32 %r1, [n];\nret;\nret;\nret;\nret;\n}\n"
+                                    ".visible .entry second()\n{\nret;\n}\n";
+
+typedef struct Given {
+    u64 pointer;
+    u32 number, unused;
+    u64 inner;
+    u32 size, other;
+} Given;
+
+static void put_arguments(StoreWriter *writer, u32 launch, Given given) {
+    RecordLaunchArguments record = {.launch = launch, .size = sizeof given};
+    put(writer, RECORD_LAUNCH_ARGUMENTS, &record, &given, sizeof given);
+}
+
+TEST(arguments_that_launches_have_in_common) {
+    StoreWriter *writer = create_profile();
+    put_source(writer, PROVENANCE_SIMULATED, "NVIDIA H200");
+    put_module(writer, launched_text);
+    put_function(writer, FIRST, "first", 5);
+    const RecordSample rows[] = {{2, STALL_ID_MEMORY, 40, 30}};
+    put_samples(writer, FIRST, 1, rows, 1);
+    Given given = {0x7f0000001000, 12, 0, 0x7f8000000000, 5, 6};
+    put_launch(writer, 1, FIRST, 4000, 300);
+    put_arguments(writer, 1, given);
+    put_launch(writer, 2, FIRST, 8, 1);  // another shape
+    given.number = 99;
+    put_arguments(writer, 2, given);
+    put_launch(writer, 3, FIRST, 4000, 300);
+    given.number = 12, given.other = 7;  // as a number of the step would be
+    put_arguments(writer, 3, given);
+    put_launch(writer, 4, FIRST, 4000, 300);  // nothing is known of it
+    assert_int_equal(store_close(writer), STATUS_OK);
+    Opened o = reopen();
+    const FlowCode *code = o.list[0]->flow.code;
+    const FlowArguments *arguments = o.list[0]->flow.arguments;
+    i64 value = 0;
+    assert_non_null(arguments);
+    u32 first = code->first_param;
+    assert_false(flow_argument(code, arguments, first, 0, 8, &value));
+    assert_true(flow_argument(code, arguments, first + 1, 0, 4, &value) && value == 12);
+    assert_false(flow_argument(code, arguments, first + 2, 0, 4, &value));  // half of a pointer
+    assert_true(flow_argument(code, arguments, first + 2, 8, 4, &value) && value == 5);
+    assert_false(flow_argument(code, arguments, first + 2, 12, 4, &value));  // differs
+    close_all(&o);
+}
+
 TEST(samples_of_one_period_are_taken) {
     write_run(code_text);
     Opened o = open_with((KernelViewOptions){.period = 1024});
@@ -312,6 +362,10 @@ static void use_everything(void) {
 
 TEST(damaged_profiles_are_survived) {
     static const char *const damages[] = {
+        "INSERT INTO launch_argument SELECT id, x'01020304' FROM launch",
+        "INSERT INTO launch_argument SELECT id, zeroblob(5000) FROM launch",
+        "INSERT INTO launch_argument SELECT id, 'text' FROM launch",
+        "INSERT INTO launch_argument SELECT -id, zeroblob(8) FROM launch",
         "UPDATE sample SET pc = 4294967295 - pc",
         "UPDATE sample SET pc = pc + 4194300",
         "UPDATE sample SET stall = 4000000000 + stall",
@@ -384,11 +438,17 @@ TEST(memory_may_run_out) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        IN_FOLDER(a_view_has_the_figures_of_its_function),  IN_FOLDER(launches_and_occupancy_are_the_kernels),
-        IN_FOLDER(samples_of_one_period_are_taken),         IN_FOLDER(samples_of_a_gpu_count_by_their_period),
-        IN_FOLDER(views_are_the_same_when_asked_for_again), IN_FOLDER(without_usable_code_there_are_still_figures),
-        IN_FOLDER(a_profile_of_nothing_has_no_views),       IN_FOLDER(a_gpu_without_model_is_not_known),
-        IN_FOLDER(damaged_profiles_are_survived),           IN_FOLDER(memory_may_run_out),
+        IN_FOLDER(a_view_has_the_figures_of_its_function),
+        IN_FOLDER(launches_and_occupancy_are_the_kernels),
+        IN_FOLDER(arguments_that_launches_have_in_common),
+        IN_FOLDER(samples_of_one_period_are_taken),
+        IN_FOLDER(samples_of_a_gpu_count_by_their_period),
+        IN_FOLDER(views_are_the_same_when_asked_for_again),
+        IN_FOLDER(without_usable_code_there_are_still_figures),
+        IN_FOLDER(a_profile_of_nothing_has_no_views),
+        IN_FOLDER(a_gpu_without_model_is_not_known),
+        IN_FOLDER(damaged_profiles_are_survived),
+        IN_FOLDER(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

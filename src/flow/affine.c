@@ -22,6 +22,7 @@ typedef struct AffineFinder {
     const FlowCode *code;
     const Loops *loops;
     const DivergenceInfo *divergence;
+    const FlowArguments *arguments;
     Vec(AffineFactor) factors;
     Map factor_of;  // hash of the factor -> first factor with it
     Vec(AffineTerm) terms;
@@ -81,6 +82,14 @@ static Status store_form(AffineFinder *f, const Poly *poly, AffineForm *form) {
 
 // --- instructions -------------------------------------------------------------------------------------------------
 
+// What lies at a parameter: a number where the arguments are known.
+static Status parameter_poly(AffineFinder *f, u32 id, i64 offset, u32 bits, Poly *poly) {
+    i64 value;
+    if (flow_argument(f->code, f->arguments, id, offset, bits / 8, &value))
+        return *poly = poly_constant(value), STATUS_OK;
+    return make_factor(f, (AffineFactor){.kind = AFFINE_PARAMETER, .bits = (u8)bits, .id = id, .offset = offset}, poly);
+}
+
 // *known is false when the operand cannot be expressed.
 static Status operand_poly(AffineFinder *f, u32 index, Poly *poly, bool *known) {
     const FlowOperand *operand = &f->code->operands[index];
@@ -104,12 +113,7 @@ static Status operand_poly(AffineFinder *f, u32 index, Poly *poly, bool *known) 
         TRY(make_factor(f, (AffineFactor){.kind = AFFINE_SYMBOL, .bits = 64, .id = operand->id}, poly));
         poly->constant = operand->value;
         return STATUS_OK;
-    case FLOW_PARAMETER_VALUE:
-        return make_factor(
-            f,
-            (AffineFactor){
-                .kind = AFFINE_PARAMETER, .bits = operand->width, .id = operand->id, .offset = operand->value},
-            poly);
+    case FLOW_PARAMETER_VALUE: return parameter_poly(f, operand->id, operand->value, operand->width, poly);
     default: *known = false; return STATUS_OK;
     }
 }
@@ -136,8 +140,25 @@ static bool shift_left(Poly *a, const Poly *amount) {
     return true;
 }
 
+// What is no polynomial can still be computed from numbers, as compilers do to split a loop: n & 3. Not from negative
+// ones, which would have to be known to be signed.
+static bool compute(u8 arith, i64 a, i64 b, i64 *value) {
+    if (a < 0 || b < 0) return false;
+    switch (arith) {
+    case FLOW_AND: return *value = a & b, true;
+    case FLOW_OR: return *value = a | b, true;
+    case FLOW_MIN: return *value = a < b ? a : b, true;
+    case FLOW_MAX: return *value = a > b ? a : b, true;
+    case FLOW_SHIFT_RIGHT: return *value = b > 62 ? 0 : a >> b, true;
+    default: return false;
+    }
+}
+
 // s: the sources. False when the result is not a small polynomial of them.
 static bool combine(const AffineFinder *f, u8 arith, Poly *s, Poly *result) {
+    bool numbers = flow_arith_uses[arith] == 2 && !s[0].count && !s[1].count;
+    *result = poly_constant(0);
+    if (numbers && compute(arith, s[0].constant, s[1].constant, &result->constant)) return true;
     switch (arith) {
     case FLOW_CONVERT: *result = s[0]; return true;
     case FLOW_NEGATE:
@@ -165,8 +186,7 @@ static Status load_param_poly(AffineFinder *f, const FlowInsn *insn, u32 operand
     const FlowOperand *base = &flow_uses(f->code, insn)[insn->address_use];
     u32 bytes = insn->access_bytes / insn->defs;
     i64 offset = base->value + insn->address_offset + (i64)bytes * (operand - insn->operands);
-    AffineFactor factor = {.kind = AFFINE_PARAMETER, .bits = (u8)(bytes * 8), .id = base->id, .offset = offset};
-    return make_factor(f, factor, poly);
+    return parameter_poly(f, base->id, offset, bytes * 8, poly);
 }
 
 static bool is_wide_enough(const FlowOperand *def) { return def->width >= 32; }  // narrower ones wrap on purpose
@@ -524,15 +544,20 @@ static Status build(AffineFinder *f, Arena *arena, Arena *scratch, Affine *affin
     return finish(f, arena, affine);
 }
 
-Status flow_affine(const Chains *chains, const Loops *loops, const DivergenceInfo *divergence, Arena *arena,
-                   Affine **affine) {
+Status flow_affine(const Chains *chains, const Loops *loops, const DivergenceInfo *divergence,
+                   const FlowArguments *arguments, Arena *arena, Affine **affine) {
     *affine = NULL;
     Affine *result = ARENA_NEW(arena, Affine);
     if (!result) return STATUS_NO_MEMORY;
     result->chains = chains;
     result->loops = loops;
-    AffineFinder finder = {
-        .chains = chains, .cfg = chains->cfg, .code = chains->cfg->code, .loops = loops, .divergence = divergence};
+    result->arguments = arguments;
+    AffineFinder finder = {.chains = chains,
+                           .cfg = chains->cfg,
+                           .code = chains->cfg->code,
+                           .loops = loops,
+                           .divergence = divergence,
+                           .arguments = arguments};
     Arena scratch = {0};
     Status status = build(&finder, arena, &scratch, result);
     vec_free(&finder.factors);

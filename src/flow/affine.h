@@ -9,6 +9,7 @@
 #ifndef WL_FLOW_AFFINE_H
 #define WL_FLOW_AFFINE_H
 
+#include "flow/arguments.h"
 #include "flow/divergence.h"
 #include "ptx/ptx.h"
 
@@ -64,6 +65,7 @@ typedef struct AffineAccess {
 typedef struct Affine {
     const Chains *chains;
     const Loops *loops;
+    const FlowArguments *arguments;  // that are numbers in it; NULL: none
     AffineFactor *factors;
     u32 factor_count;
     AffineTerm *terms;
@@ -80,8 +82,9 @@ bool affine_same_term(const AffineTerm *a, const AffineTerm *b);
 bool affine_same_terms(const Affine *affine, u32 a, u32 b);  // of Affine.forms: they differ by constants alone
 bool affine_same_form(const Affine *affine, u32 a, u32 b);
 
-WL_MUST_USE Status flow_affine(const Chains *chains, const Loops *loops, const DivergenceInfo *divergence, Arena *arena,
-                               Affine **affine);
+// `arguments` NULL: all parameters are factors. They must live as long as the result.
+WL_MUST_USE Status flow_affine(const Chains *chains, const Loops *loops, const DivergenceInfo *divergence,
+                               const FlowArguments *arguments, Arena *arena, Affine **affine);
 
 // Change of the form per iteration of a loop. Only constant ones are stored in *step (else 0).
 AffineStride affine_step(const Affine *affine, u32 form, u32 loop, i64 *step);
@@ -95,6 +98,9 @@ WL_MUST_USE Status affine_print(const Affine *affine, u32 form, u32 base, TextBu
 
 // Fills in FlowLoop.trip_count where one exit condition compares an induction variable with a fixed distance to go.
 void flow_trip_counts(const Affine *affine, const DomTree *dominators, Loops *loops);
+
+// ... and FlowLoop.launch_trips, of an Affine with arguments.
+void flow_launch_trips(const Affine *affine, const DomTree *dominators, Loops *loops);
 
 // Most turns of a loop that only goes on when the comparison `insn`, once in each turn, is true, or is not: the last is
 // the one that it stops. -1: not known.

@@ -110,11 +110,19 @@ typedef struct FlowInsn {
     u32 loc;                    // LocRef
 } FlowInsn;
 
+typedef struct FlowParam {
+    u32 offset, size;  // bytes, among the kernel's parameters
+} FlowParam;
+
 typedef struct FlowCode {
-    const Module *module;    // NULL for SASS
-    const SassModule *sass;  // NULL for PTX
-    u32 func;                // FuncRef; SASS: position in sass->functions
-    bool is_entry;           // a kernel: its parameters are the same for all threads
+    const Module *module;     // NULL for SASS
+    const SassModule *sass;   // NULL for PTX
+    u32 func;                 // FuncRef; SASS: position in sass->functions
+    bool is_entry;            // a kernel: its parameters are the same for all threads
+    const FlowParam *params;  // ... by position
+    u32 param_count;
+    u32 first_param;  // FlowOperand.id of the first one
+    u32 param_base;   // SASS: where they begin in constant bank 0; 0: not known
     const FlowInsn *insns;
     u32 insn_count;
     const FlowOperand *operands;
@@ -138,9 +146,6 @@ WL_MUST_USE Status flow_from_ptx(const Module *module, FuncRef func, Arena *aren
 // bank 0 from `param_base` on are the kernel's parameters. Calls inside the function (to routines that the compiler put
 // behind it) are branches that may as well go on; what a call of another function writes is not known, and not defined.
 // An indirect branch without jumps is taken to go to the blocks behind it that nothing else leads to.
-typedef struct FlowParam {
-    u32 offset, size;  // bytes from param_base on
-} FlowParam;
 typedef struct FlowJump {
     u32 from, to;  // a case of an indirect branch: bytes from the function's begin
 } FlowJump;
@@ -209,6 +214,7 @@ typedef struct FlowLoop {
     bool leaves;               // a block inside ends the function (FlowBlock.leaves)
     i64 trip_count;            // times the header runs per entry of the loop when constant, -1 otherwise; filled in by
                                // flow_trip_counts (affine.h)
+    i64 launch_trips;          // the same where known arguments of the launch make it so (flow_take_arguments)
 } FlowLoop;
 
 typedef struct Loops {

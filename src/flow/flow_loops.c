@@ -130,6 +130,7 @@ static Status name_loops(const LoopFinder *f, Arena *arena, Loops *result) {
             .depth = outer == WL_NONE ? 1 : result->loops[outer].depth + 1,
             .irreducible = f->irreducible[node],
             .trip_count = -1,
+            .launch_trips = -1,
         };
         result->loop_of[b] = loops++;
     }

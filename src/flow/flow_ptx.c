@@ -346,18 +346,37 @@ static u16 *value_widths(const Adapter *a, Arena *arena) {
     return bits;
 }
 
+// As the compiler lays them out, one behind the other (PTX ISA, "Kernel Function Parameters").
+static FlowParam *place_params(const Adapter *a, Arena *arena) {
+    u32 count = a->function->is_entry ? a->function->param_count : 0;
+    FlowParam *params = ARENA_ARRAY(arena, FlowParam, count + 1);
+    u64 at = 0;
+    for (u32 i = 0; params && i < count; i++) {
+        const Var *var = &a->module->vars[a->function->params + i];
+        u64 align = var->align ? var->align : 1;
+        at = (at + align - 1) / align * align;
+        params[i] = (FlowParam){(u32)at, (u32)var->size};
+        at += var->size;
+    }
+    return params;
+}
+
 static Status finish(Adapter *a, FlowInsn *insns, Arena *arena, FlowCode **code) {
     FlowOperand *operands = ARENA_ARRAY(arena, FlowOperand, a->operands.len + 1);
     u32 *targets = ARENA_ARRAY(arena, u32, a->targets.len + 1);
     u16 *bits = value_widths(a, arena);
+    FlowParam *params = place_params(a, arena);
     FlowCode *result = ARENA_NEW(arena, FlowCode);
-    if (!operands || !targets || !bits || !result) return STATUS_NO_MEMORY;
+    if (!operands || !targets || !bits || !params || !result) return STATUS_NO_MEMORY;
     if (a->operands.len) memcpy(operands, a->operands.data, sizeof *operands * a->operands.len);
     if (a->targets.len) memcpy(targets, a->targets.data, sizeof *targets * a->targets.len);
     *result = (FlowCode){
         .module = a->module,
         .func = a->func,
         .is_entry = a->function->is_entry,
+        .params = params,
+        .param_count = a->function->is_entry ? a->function->param_count : 0,
+        .first_param = a->function->params,
         .insns = insns,
         .insn_count = a->function->insn_count,
         .operands = operands,

@@ -20,9 +20,15 @@ typedef struct FlowResults {
     Chains *chains;
     DivergenceInfo *divergence;
     Affine *affine;
-    const CallGraph *calls;  // of the module, set by the caller; may be NULL
+    Affine *written;  // the same without numbers for arguments: what the code says of any launch. Its accesses are the
+                      // same, place by place
+    const FlowArguments *arguments;  // of the launches; NULL: none are known
+    const CallGraph *calls;          // of the module, set by the caller; may be NULL
 } FlowResults;
 
 WL_MUST_USE Status flow_analyse(const FlowCode *code, Arena *arena, FlowResults *results);
+// Takes numbers among the arguments for constants: `affine` anew, and FlowLoop.launch_trips. They must live as long as
+// the results.
+WL_MUST_USE Status flow_take_arguments(FlowResults *results, const FlowArguments *arguments, Arena *arena);
 
 #endif

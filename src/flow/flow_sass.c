@@ -452,8 +452,10 @@ static Status finish(SassAdapter *a, FlowInsn *insns, FlowIssue *issue, Arena *a
     u32 *targets = ARENA_ARRAY(arena, u32, a->targets.len + 1);
     u16 *bits = ARENA_ARRAY(arena, u16, a->regs.len + 1);
     SassReg *regs = ARENA_ARRAY(arena, SassReg, a->regs.len + 1);
+    FlowParam *params = ARENA_ARRAY(arena, FlowParam, a->source->param_count + 1);
     FlowCode *result = ARENA_NEW(arena, FlowCode);
-    if (!operands || !targets || !bits || !regs || !result) return STATUS_NO_MEMORY;
+    if (!operands || !targets || !bits || !regs || !params || !result) return STATUS_NO_MEMORY;
+    if (a->source->param_count) memcpy(params, a->source->params, sizeof *params * a->source->param_count);
     if (a->operands.len) memcpy(operands, a->operands.data, sizeof *operands * a->operands.len);
     if (a->targets.len) memcpy(targets, a->targets.data, sizeof *targets * a->targets.len);
     if (a->regs.len) memcpy(regs, a->regs.data, sizeof *regs * a->regs.len);
@@ -461,6 +463,9 @@ static Status finish(SassAdapter *a, FlowInsn *insns, FlowIssue *issue, Arena *a
     *result = (FlowCode){.sass = a->source->module,
                          .func = a->source->function,
                          .is_entry = a->source->is_entry,
+                         .params = params,
+                         .param_count = a->source->param_count,
+                         .param_base = a->source->param_base,
                          .insns = insns,
                          .insn_count = a->function->count,
                          .operands = operands,

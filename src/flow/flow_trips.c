@@ -8,7 +8,12 @@ typedef struct Distance {  // of the two sides of a comparison: start + step * i
 } Distance;
 
 static bool operand_form(const Affine *affine, u32 index, Poly *poly) {
-    const FlowOperand *operand = &affine->chains->cfg->code->operands[index];
+    const FlowCode *code = affine->chains->cfg->code;
+    const FlowOperand *operand = &code->operands[index];
+    i64 number;
+    if (operand->kind == FLOW_PARAMETER_VALUE &&
+        flow_argument(code, affine->arguments, operand->id, operand->value, operand->width / 8, &number))
+        return *poly = poly_constant(number), true;
     if (operand->kind == FLOW_IMMEDIATE) {
         *poly = poly_constant(operand->width == 32 ? (i64)(i32)operand->value : operand->value);
         return true;
@@ -116,4 +121,8 @@ static i64 trip_count(const Affine *affine, const DomTree *dominators, const Loo
 
 void flow_trip_counts(const Affine *affine, const DomTree *dominators, Loops *loops) {
     for (u32 l = 0; l < loops->loop_count; l++) loops->loops[l].trip_count = trip_count(affine, dominators, loops, l);
+}
+
+void flow_launch_trips(const Affine *affine, const DomTree *dominators, Loops *loops) {
+    for (u32 l = 0; l < loops->loop_count; l++) loops->loops[l].launch_trips = trip_count(affine, dominators, loops, l);
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a launch has to move from or to DRAM at least, where nobody counted it: the different bytes that its accesses
-// name. An address is a polynomial over thread, CTA and loop counters (flow/affine.h); it takes as many values as the
-// product of the ranges of those that occur in it. What is not known adds nothing, so the result is a lower bound.
+// name (boxes.h). What is not known adds nothing, so the result is a lower bound.
 #include <math.h>
 
-#include "analyze/advice/rule.h"
+#include "analyze/advice/boxes.h"
 
 // Of DRAM's peak, by reading in order and by copying: bench/hwref/h200-micro.tsv, dram/read/256_blocks and
 // dram/copy/all. Between reading and writing the bus has to be turned round.
@@ -15,191 +14,7 @@
 // (bench/hwref/h200-writes.tsv, read_by_all; l2_usable).
 #define ONCE 1.4
 
-enum { SECTOR = 32, ACCESS_GROUP_LIMIT = 4096 /* accesses of a function that are compared with each other */ };
-
-// --- one access ----------------------------------------------------------------------------------------------------
-// What varies within a launch, and how many values it takes; 1: it does not.
-static f64 range_of(const CasePart *part, const ProfileLaunch *l, const AffineFactor *f) {
-    if (f->kind == AFFINE_COUNTER) return fmax(part->loops[f->id].trips, 1);
-    if (f->kind != AFFINE_SREG || f->component > 2) return 1;
-    return f->id == SREG_TID ? l->block[f->component] : f->id == SREG_CTAID ? l->grid[f->component] : 1;
-}
-
-enum { AXES = 4, AXIS_PARAMETERS = 2 };
-
-// The addresses that an access names, as a box: a side is what is multiplied by the same parameters (a pitch), the
-// first one by none.
-typedef struct Axis {
-    u32 parameters[AXIS_PARAMETERS];  // WL_NONE: no more
-    f64 values;                       // different ones
-    f64 span, step;                   // between the first and the last; step: what divides all distances, 0 = none yet
-    f64 offset;                       // of the first
-} Axis;
-
-typedef struct Box {
-    Axis axes[AXES];
-    u32 count;
-    f64 all;
-} Box;
-
-static f64 common_step(f64 a, f64 b) {
-    a = fabs(a), b = fabs(b);
-    while (b >= 1) {
-        f64 rest = fmod(a, b);
-        a = b, b = rest;
-    }
-    return a;
-}
-
-static Axis *axis_of(Box *box, const u32 parameters[AXIS_PARAMETERS]) {
-    for (u32 i = 0; i < box->count; i++)
-        if (box->axes[i].parameters[0] == parameters[0] && box->axes[i].parameters[1] == parameters[1])
-            return &box->axes[i];
-    if (box->count == AXES) return NULL;
-    box->axes[box->count] = (Axis){.parameters = {parameters[0], parameters[1]}, .values = 1};
-    return &box->axes[box->count++];
-}
-
-typedef struct BoxTerm {
-    f64 distance, values;  // from one value to the next, and how many
-    u32 parameters[AXIS_PARAMETERS];
-    u32 varying;  // factors that do
-    bool understood;
-} BoxTerm;
-
-static BoxTerm box_term(const CasePart *part, const ProfileLaunch *l, const AffineTerm *term) {
-    const Affine *affine = part->view->flow.affine;
-    BoxTerm b = {(f64)term->coefficient, 1, {WL_NONE, WL_NONE}, 0, true};
-    for (u32 i = 0, n = 0; i < AFFINE_DEGREE && term->factors[i] != WL_NONE; i++) {
-        const AffineFactor *f = &affine->factors[term->factors[i]];
-        f64 range = range_of(part, l, f);
-        bool axis = f->kind == AFFINE_SREG && f->component <= 2;
-        b.varying += range > 1;
-        b.values *= range;
-        if (axis && f->id == SREG_NTID) b.distance *= l->block[f->component];
-        if (axis && f->id == SREG_NCTAID) b.distance *= l->grid[f->component];
-        if (f->kind != AFFINE_PARAMETER && f->kind != AFFINE_NODE) continue;
-        b.understood &= n < AXIS_PARAMETERS &&  // a uniform value that is not counts as one
-                        (f->kind != AFFINE_NODE || !bitset_has(&part->view->flow.divergence->nodes, f->id));
-        if (n < AXIS_PARAMETERS) b.parameters[n++] = term->factors[i];
-    }
-    b.understood &= b.varying <= 1;
-    return b;
-}
-
-static bool add_to_box(const CasePart *part, const ProfileLaunch *l, const AffineTerm *term, i64 times, Box *box) {
-    BoxTerm b = box_term(part, l, term);
-    Axis *axis = b.understood ? axis_of(box, b.parameters) : NULL;
-    if (!axis) return false;
-    b.distance *= (f64)times;
-    box->all *= b.values;
-    axis->values *= b.values;
-    axis->span += fabs(b.distance) * (b.values - 1);
-    if (b.varying)
-        axis->step = common_step(axis->step, b.distance);
-    else
-        axis->offset += b.distance;
-    return true;
-}
-
-// Where a loop begins that another one left turns for: the compiler has split it, to turn several times at once, and
-// the first one may have had nothing to do. The form with which both begin; NULL: it is something else.
-static const AffineForm *first_begin(const CasePart *part, const AffineTerm *term) {
-    const FlowResults *flow = &part->view->flow;
-    const Affine *affine = flow->affine;
-    const AffineFactor *f = term->factors[0] == WL_NONE ? NULL : &affine->factors[term->factors[0]];
-    if (!f || f->kind != AFFINE_NODE || term->factors[1] != WL_NONE || !chain_is_merge(flow->chains, f->id))
-        return NULL;
-    const ChainNode *node = &flow->chains->nodes[f->id];
-    u32 others = ~(1u << AFFINE_SREG | 1u << AFFINE_PARAMETER | 1u << AFFINE_SYMBOL);
-    for (u32 i = 0; i < node->arg_count; i++) {
-        u32 arg = flow->chains->args[node->args + i];
-        if (arg != WL_NONE && !(affine_kinds(affine, arg) & others)) return &affine->forms[arg];
-    }
-    return NULL;
-}
-
-static bool box_of(const ProfileLaunch *l, const CasePart *part, const CaseAccess *a, Box *box) {
-    const Affine *affine = part->view->flow.affine;
-    const AffineForm *form = &affine->forms[a->affine->form];
-    *box = (Box){
-        .axes = {{.parameters = {WL_NONE, WL_NONE}, .values = 1, .offset = (f64)form->constant}}, .count = 1, .all = 1};
-    for (u32 t = 0; t < form->term_count; t++) {
-        const AffineTerm *term = &affine->terms[form->terms + t];
-        const AffineForm *begin = first_begin(part, term);
-        if (!begin && !add_to_box(part, l, term, 1, box)) return false;
-        for (u32 u = 0; begin && u < begin->term_count; u++)
-            if (!add_to_box(part, l, &affine->terms[begin->terms + u], term->coefficient, box)) return false;
-        if (begin) box->axes[0].offset += (f64)(begin->constant * term->coefficient);
-    }
-    return true;
-}
-
-// --- accesses of one array -----------------------------------------------------------------------------------------
-static bool varies(const CasePart *part, const ProfileLaunch *l, const AffineTerm *term) {
-    BoxTerm b = box_term(part, l, term);
-    return b.varying > 0 || !b.understood;
-}
-
-// Each term of the one that varies within the launch is one of the other.
-static bool has_terms_of(const CasePart *part, const ProfileLaunch *l, const AffineForm *f, const AffineForm *g) {
-    const AffineTerm *terms = part->view->flow.affine->terms;
-    for (u32 t = 0; t < f->term_count; t++) {
-        bool found = !varies(part, l, &terms[f->terms + t]);
-        for (u32 u = 0; u < g->term_count && !found; u++)
-            found = affine_same_term(&terms[f->terms + t], &terms[g->terms + u]);
-        if (!found) return false;
-    }
-    return true;
-}
-
-// They differ in a distance that is the same in the whole launch: fields of one structure, neighbours, other rows.
-static bool same_but_distance(const ProfileLaunch *l, const CasePart *part, const CaseAccess *a, const CaseAccess *b) {
-    const AffineForm *forms = part->view->flow.affine->forms, *f = &forms[a->affine->form],
-                     *g = &forms[b->affine->form];
-    return a->affine->base == b->affine->base && a->store == b->store && has_terms_of(part, l, f, g) &&
-           has_terms_of(part, l, g, f);
-}
-
-typedef struct Group {                      // of accesses that are alike
-    Box box;                                // of the first
-    f64 low[AXES], high[AXES], step[AXES];  // step: what divides all distances
-    u32 count;
-    f64 width, executions;  // bytes: of the widest; named by all of them, one by one
-} Group;
-
-static bool add_to_group(const ProfileLaunch *l, const CasePart *part, const CaseAccess *a, Group *g) {
-    Box box;
-    if (!box_of(l, part, a, &box)) return false;
-    if (!g->count++) {
-        g->box = box;
-        for (u32 i = 0; i < AXES; i++) g->low[i] = g->high[i] = box.axes[i].offset, g->step[i] = box.axes[i].step;
-    }
-    for (u32 i = 0; i < box.count; i++) {
-        const Axis *axis = axis_of(&g->box, box.axes[i].parameters);
-        if (!axis) return false;
-        u32 at = (u32)(axis - g->box.axes);
-        g->step[at] = common_step(g->step[at], box.axes[i].offset - g->low[at]);
-        g->low[at] = fmin(g->low[at], box.axes[i].offset);
-        g->high[at] = fmax(g->high[at], box.axes[i].offset);
-    }
-    g->width = fmax(g->width, a->bytes);
-    g->executions += a->requests * a->lanes * a->bytes;
-    return true;
-}
-
-// Different bytes that the accesses of the group name together.
-static f64 bytes_of_group(const Group *g) {
-    f64 all = 1;
-    for (u32 i = 0; i < g->box.count; i++) {
-        const Axis *axis = &g->box.axes[i];
-        f64 apart = g->high[i] - g->low[i], reach = axis->span + apart, step = g->step[i];
-        f64 width = i ? 1 : g->width;  // the first axis is in bytes
-        f64 values = i ? (step > 0 ? reach / step : 0) + 1 : reach + width;
-        all *= fmin((apart > 0 ? g->count : 1) * axis->values * width, values);
-    }
-    return fmin(all, g->count * g->box.all * g->width);
-}
+enum { SECTOR = 32 };
 
 // Executions by warps of an access that issued in one sample, in a launch.
 static f64 executions_per_sample(const AdviceCase *c, f64 seconds) {
@@ -242,18 +57,6 @@ static bool is_own_word(const CasePart *part, const CaseAccess *a) {
 // What a thread stores once nobody else stores as well: that would be a race.
 static bool is_stored_once(const CasePart *part, const CaseAccess *a) {
     return a->store && !a->atomic && part->insns[a->pc].loop == WL_NONE;
-}
-
-// The accesses that are alike, where they are understood.
-static bool find_group(const ProfileLaunch *l, const CasePart *part, const CaseAccess *a, Group *g) {
-    *g = (Group){0};
-    if (!access_is_global(a) || !a->affine || a->requests <= 0 || part->access_count > ACCESS_GROUP_LIMIT) return false;
-    for (u32 i = 0; i < part->access_count; i++) {
-        const CaseAccess *b = &part->accesses[i];
-        if (!b->affine || !access_is_global(b) || b->requests <= 0 || !same_but_distance(l, part, a, b)) continue;
-        if (!add_to_group(l, part, b, g)) return false;
-    }
-    return g->count > 0;
 }
 
 // --- accesses that are no polynomial ---------------------------------------------------------------------------------
@@ -319,22 +122,39 @@ static f64 bytes_by_trial(const AdviceCase *c, const CasePart *part, const CaseA
 // The access's part of the different bytes that it and those like it name; 0: not known.
 static f64 bytes_of(const AdviceCase *c, const CasePart *part, u32 at, f64 per_sample) {
     const CaseAccess *a = &part->accesses[at];
-    Group g;
+    BoxGroup g;
     if (access_is_global(a) && a->requests > 0 && is_own_word(part, a))
         return a->requests * a->lanes * a->bytes * per_sample;
-    if (find_group(c->view->launches.typical, part, a, &g))
-        return fmin(bytes_of_group(&g), g.executions * per_sample) / g.count;
+    if (box_group(c->view->launches.typical, part, a, SECTOR, &g))
+        return fmin(box_group_bytes(&g), g.executions * per_sample) / g.count;
     f64 tried = bytes_by_trial(c, part, a, per_sample);
     if (tried > 0) return tried;
     return access_is_global(a) && is_stored_once(part, a) ? a->requests * a->lanes * a->bytes * per_sample : 0;
 }
 
-f64 access_cta_bytes(const AdviceCase *c, const CasePart *part, const CaseAccess *a) {
-    if (!c->view->launches.typical) return 0;
+static ProfileLaunch launch_of_cta(const AdviceCase *c) {
     ProfileLaunch one = *c->view->launches.typical;
-    Group g;
     one.grid[0] = one.grid[1] = one.grid[2] = 1;
-    return find_group(&one, part, a, &g) ? bytes_of_group(&g) / g.count : 0;
+    return one;
+}
+
+static f64 bytes_of_cta(const AdviceCase *c, const CasePart *part, const CaseAccess *a, f64 grain) {
+    if (!c->view->launches.typical) return 0;
+    ProfileLaunch one = launch_of_cta(c);
+    BoxGroup g;
+    return box_group(&one, part, a, grain, &g) ? box_group_bytes(&g) / g.count : 0;
+}
+
+f64 access_cta_bytes(const AdviceCase *c, const CasePart *part, const CaseAccess *a) {
+    return bytes_of_cta(c, part, a, 1);
+}
+
+f64 access_part_wanted(const AdviceCase *c, const CasePart *part, const CaseAccess *a, bool of_cta) {
+    if (!c->view->launches.typical) return 1;
+    ProfileLaunch launch = of_cta ? launch_of_cta(c) : *c->view->launches.typical;
+    BoxGroup bytes, sectors;
+    bool known = box_group(&launch, part, a, 1, &bytes) && box_group(&launch, part, a, SECTOR, &sectors);
+    return known ? fmin(box_group_bytes(&bytes) / box_group_bytes(&sectors), 1) : 1;
 }
 
 // --- shared memory -------------------------------------------------------------------------------------------------
@@ -366,7 +186,7 @@ static bool counts_are_known(const CasePart *part, const CaseAccess *a, f64 *beh
     *behind = 0;
     for (u32 t = 0; t < form->term_count; t++) {
         const AffineTerm *term = &affine->terms[form->terms + t];
-        const AffineForm *begin = first_begin(part, term);
+        const AffineForm *begin = box_begin(part, term);
         f64 turns = begin ? turns_behind(part, a, term) : 0;
         if (begin ? turns <= 0 : !term_is_known(part, term)) return false;
         for (u32 u = 0; begin && u < begin->term_count; u++)
@@ -386,15 +206,15 @@ f64 case_shared_reach(const AdviceCase *c) {
             Box box;
             if (!access_is_shared(a) || a->requests <= 0) continue;
             bool known = a->affine && counts_are_known(&c->parts[p], a, &turns) &&
-                         box_of(c->view->launches.typical, &c->parts[p], a, &box) && box.count == 1;
+                         box_of(c->view->launches.typical, &c->parts[p], a, 1, &box) && box.measured;
             if (!known && (a->load || a->atomic)) return 0;
             if (!known) continue;
             // Two arrays: where each begins is not known.
             if (turns <= 0 && base != WL_NONE - 1 && a->affine->base != base) return 0;
             if (turns <= 0) base = a->affine->base;
-            begin = fmin(begin, box.axes[0].offset);
+            begin = fmin(begin, box.offset);
             if (!a->load && !a->atomic) continue;
-            f64 reach = box.axes[0].offset + box.axes[0].span + a->bytes;
+            f64 reach = box.offset + box_reach(&box) + a->bytes;
             if (turns > 0)
                 left = fmax(left, (reach - begin) * turns);
             else
@@ -463,8 +283,8 @@ static f64 runs_of_loop(const CasePart *part, u32 loop) {
     for (u32 i = 0; i < loops->loop_count; i++) {
         const FlowLoop *inner = &loops->loops[i];
         f64 turns = block_runs(part, inner->header);
-        if (inner->parent == loop && inner->trip_count > 0 && turns > caught)
-            caught = turns, runs = turns / (f64)inner->trip_count;
+        i64 known = inner->trip_count > 0 ? inner->trip_count : inner->launch_trips;
+        if (inner->parent == loop && known > 0 && turns > caught) caught = turns, runs = turns / (f64)known;
     }
     return runs;
 }
@@ -478,7 +298,8 @@ void case_find_trips(AdviceCase *c) {
     f64 warps = (f64)l->grid[0] * l->grid[1] * l->grid[2] * c->view->occupancy.warps_per_cta;
     for (u32 i = 0; i < loops->loop_count && warps > 0; i++) {
         f64 trips = runs_of_loop(part, i) * launch.per_sample / (warps * c->load.too_high);
-        bool unknown = loops->loops[i].trip_count <= 0 && loops->loops[i].parent == WL_NONE;
+        bool known = loops->loops[i].trip_count > 0 || loops->loops[i].launch_trips > 0;
+        bool unknown = !known && loops->loops[i].parent == WL_NONE;
         if (unknown && trips > 1 && trips > TOO_FEW * part->loops[i].trips) part->loops[i].trips = trips;
     }
 }
@@ -600,7 +421,7 @@ static f64 bytes_from_l2(const AdviceCase *c, const CasePart *part, u32 at, cons
     const u32 *grid = c->view->launches.typical->grid;
     f64 once = bytes_of(c, part, at, launch->per_sample), all = a->requests * a->sectors * SECTOR * launch->per_sample;
     if (once <= 0) return 0;
-    f64 of_ctas = (f64)grid[0] * grid[1] * grid[2] * access_cta_bytes(c, part, a);
+    f64 of_ctas = (f64)grid[0] * grid[1] * grid[2] * bytes_of_cta(c, part, a, SECTOR);
     if (once < (f64)c->gpu->l1_size / 2) of_ctas = fmin(of_ctas, once * (f64)c->gpu->sms);
     return fmax(fmin(of_ctas, all), once) * past_l1(c, a);
 }

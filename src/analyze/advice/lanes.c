@@ -81,7 +81,10 @@ static bool value_of_operand(Trial *t, u32 operand, i64 *value) {
     case FLOW_VALUE: return value_of_node(t, flow->chains->of_operand[operand], value);
     case FLOW_IMMEDIATE: return *value = o->value, true;
     case FLOW_SREG: return value_of_sreg(t, o, value);
-    case FLOW_PARAMETER_VALUE: *value = drawn(t, (u64)o->id << 40 ^ (u64)o->value << 32); return flow->code->is_entry;
+    case FLOW_PARAMETER_VALUE:
+        if (flow_argument(flow->code, flow->arguments, o->id, o->value, o->width / 8, value)) return true;
+        *value = drawn(t, (u64)o->id << 40 ^ (u64)o->value << 32);
+        return flow->code->is_entry;
     default: return false;
     }
 }
@@ -136,11 +139,18 @@ static bool value_of_register(Trial *t, u32 pc, const SassOperand *o, i64 *value
     return false;
 }
 
+static bool value_of_constant(const Trial *t, const SassOperand *o, i64 *value) {
+    const FlowResults *flow = &t->part->view->flow;
+    bool fixed = !o->bank && (o->reg.file == SASS_NO_FILE || o->reg.index == SASS_ZERO);
+    if (fixed && flow_constant_argument(flow->code, flow->arguments, o->value, value)) return true;
+    return *value = drawn(t, (u64)o->value << 32 ^ o->bank), true;
+}
+
 static bool value_of_source(Trial *t, u32 pc, const SassOperand *o, i64 *value) {
     bool predicate = o->reg.file == SASS_P || o->reg.file == SASS_UP;
     if (o->absolute || o->inverted || o->is_float) return false;
     if (o->kind == SASS_OPERAND_IMMEDIATE) return *value = o->value, true;
-    if (o->kind == SASS_OPERAND_CONSTANT) return *value = drawn(t, (u64)o->value << 32 ^ o->bank), true;
+    if (o->kind == SASS_OPERAND_CONSTANT) return value_of_constant(t, o, value);
     if (o->kind != SASS_OPERAND_REG || !value_of_register(t, pc, o, value)) return false;
     if (o->negated) *value = predicate ? !*value : -*value;
     return true;

@@ -231,6 +231,11 @@ static inline bool access_is_shared(const CaseAccess *a) {
     return a->space == SPACE_SHARED || a->space == SPACE_SHARED_CLUSTER;
 }
 static inline bool access_is_global(const CaseAccess *a) { return a->space == SPACE_GLOBAL || a->space == SPACE_NONE; }
+// Its address as the code says it of any launch, of FlowResults.written: arguments are no numbers there.
+static inline const AffineForm *access_form_written(const CasePart *part, const CaseAccess *a) {
+    const FlowResults *flow = &part->view->flow;
+    return &flow->written->forms[flow->written->accesses[a->affine - flow->affine->accesses].form];
+}
 // The pointer or variable that the address starts from: accesses of one part with the same number have the same;
 // WL_NONE: not known.
 static inline u32 access_base(const CaseAccess *a) { return a->affine ? a->affine->base : WL_NONE; }
@@ -469,6 +474,8 @@ f64 case_shared_reach(const AdviceCase *c);
 // Different bytes that one CTA accesses by this instruction, those like it sharing what they have in common; 0: not
 // known.
 f64 access_cta_bytes(const AdviceCase *c, const CasePart *part, const CaseAccess *a);
+// Of the sectors that it and those like it touch in the launch, or in a CTA, the part that somebody wants.
+f64 access_part_wanted(const AdviceCase *c, const CasePart *part, const CaseAccess *a, bool of_cta);
 f64 case_l2_busy(AdviceCase *c);     // ... the L2
 f64 case_l2_gathers(AdviceCase *c);  // ... the L2 for loads whose lanes go where data sends them
 // phases.c

@@ -57,7 +57,8 @@ Status case_find_loops(AdviceCase *c, CasePart *part) {
     for (u32 l = 0; l < loops->loop_count; l++) {
         const FlowLoop *loop = &loops->loops[l];
         part->loops[l].innermost = flow_loop_is_innermost(loops, l);
-        part->loops[l].trips = loop->trip_count > 0 ? (f64)loop->trip_count : measured_trips(part, loop, l);
+        i64 known = loop->trip_count > 0 ? loop->trip_count : loop->launch_trips;
+        part->loops[l].trips = known > 0 ? (f64)known : measured_trips(part, loop, l);
     }
     for (u32 pc = 0; pc < part->view->insn_count; pc++) add_to_loops(part, pc);
     for (u32 l = 0; l < loops->loop_count; l++) part->loops[l].together = lanes_leave_together(c, part, l);

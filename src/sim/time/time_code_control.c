@@ -179,7 +179,7 @@ static Status analyze(TimeControl *c) {
     TRY(flow_chains(live, arena, &chains));
     TRY(flow_divergence(chains, f->loops, f->postdominators, arena, &f->divergence));
     if (f->loops->loop_count) {
-        TRY(flow_affine(chains, f->loops, f->divergence, arena, &f->affine));
+        TRY(flow_affine(chains, f->loops, f->divergence, NULL, arena, &f->affine));
         flow_trip_counts(f->affine, f->dominators, f->loops);
     }
     c->cost = ARENA_ARRAY(arena, u32, blocks);

@@ -4,7 +4,7 @@
 
 #include "analyze/advice/rule.h"
 
-enum { SECTOR = 32, WORD = 4 /* bytes of a lane where a line has one for each */ };
+enum { SECTOR = 32, WORD = 4 /* bytes of a lane where a line has one for each */, ROW = 512 };
 #define WASTE 1.5  // times the fewest sectors; below it is alignment, not the layout
 
 // Each lane goes to the row that its data names, for one word of it; which one it is depends on the thread or the turn:
@@ -37,10 +37,11 @@ static bool is_scattered(const CasePart *part, const CaseAccess *a) {
     return access_is_global(a) && !a->atomic && known && a->requests > 0 && wastes;
 }
 
-// Lanes are as far apart as rows or planes are, which the launch decides.
+// Lanes are as far apart as rows or planes are: farther than structures are large, or the launch decides.
 static bool is_by_rows(const CaseAccess *a) {
-    bool strides = a->affine && a->affine->stride_kind[0] != AFFINE_STRIDE_CONSTANT;
-    return a->known == ACCESS_STATIC && strides && !a->gathered && !a->apart;
+    bool strides = a->affine && a->affine->stride_kind[0] != AFFINE_STRIDE_CONSTANT && !a->apart;
+    bool far = a->apart >= ROW || a->apart <= -ROW;
+    return a->known == ACCESS_STATIC && (strides || far) && !a->gathered;
 }
 
 // Arrays of the same structures are changed together, and arrays in whose rows lanes stand one below the other: when
@@ -50,6 +51,16 @@ static bool is_one_change(const CasePart *part, const CaseAccess *a, const CaseA
     return a->apart && a->apart == b->apart;
 }
 
+// What the L2 and DRAM need not move any more where nobody counted it: of stores and gathers what is beyond the fewest
+// sectors; of loads what no lane of the CTA wants, and of the launch none.
+static void relieve_below(Hit *hit, const CasePart *part, const CaseAccess *a) {
+    const f64 *use = part->insns[a->pc].use;
+    bool seen = a->store || a->gathered;
+    f64 left = seen ? a->fewest / a->leaving : access_part_wanted(hit->c, part, a, true);
+    hit_relieve(hit, RESOURCE_L2, use[RESOURCE_L2] * fmax(1 - left, 0));
+    hit_relieve(hit, RESOURCE_DRAM, use[RESOURCE_DRAM] * (1 - access_part_wanted(hit->c, part, a, false)));
+}
+
 // Sectors that do not come from the L1 are what the L2 and DRAM have to move; of those as many stay as are needed.
 static void relieve(Hit *hit, const CasePart *part, const CaseAccess *a) {
     const CaseInsn *in = &part->insns[a->pc];
@@ -57,9 +68,7 @@ static void relieve(Hit *hit, const CasePart *part, const CaseAccess *a) {
     f64 to_l2 = a->load ? a->sectors * c->l1_miss : a->sectors, to_dram = to_l2 * c->l2_miss;
     f64 before = access_l1_cycles(a, a->sectors, 1), after = access_l1_cycles(a, a->fewest, 1);
     hit_relieve(hit, RESOURCE_LSU, in->use[RESOURCE_LSU] * (1 - after / before));
-    if (!c->misses_known && (a->store || a->gathered))
-        hit_relieve(hit, RESOURCE_L2, in->use[RESOURCE_L2] * fmax(1 - a->fewest / a->leaving, 0));
-    if (!c->misses_known) return;
+    if (!c->misses_known) return relieve_below(hit, part, a);
     if (to_l2 > a->fewest) hit_relieve(hit, RESOURCE_L2, in->use[RESOURCE_L2] * (1 - a->fewest / to_l2));
     if (to_dram > a->fewest) hit_relieve(hit, RESOURCE_DRAM, in->use[RESOURCE_DRAM] * (1 - a->fewest / to_dram));
 }

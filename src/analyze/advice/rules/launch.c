@@ -71,24 +71,6 @@ static f64 evened_out(const AdviceCase *c, const Grid *g) {
     return c->view->occupancy.warps_per_cta > 1 ? fmax(mean / fullest, 1.0 / c->view->occupancy.warps_per_cta) : 1;
 }
 
-// The same where the size of the grid is written down as a number: the loop goes on by all threads' elements, and where
-// it ends depends on where the thread began (else it goes from one array to the next, as large as the grid).
-static bool steps_over_grid(const AdviceCase *c, const CasePart *part, const CaseAccess *a) {
-    const ProfileLaunch *l = c->view->launches.typical;
-    const Affine *affine = part->view->flow.affine;
-    const AffineForm *form = a->affine ? &affine->forms[a->affine->form] : NULL;
-    i64 all = (i64)l->grid[0] * l->block[0] * a->bytes;
-    if (!form || !all || l->grid[1] * l->grid[2] * l->block[1] * l->block[2] != 1) return false;
-    for (u32 t = 0; t < form->term_count; t++) {
-        const AffineTerm *term = &affine->terms[form->terms + t];
-        const AffineFactor *f = term->factors[0] == WL_NONE ? NULL : &affine->factors[term->factors[0]];
-        bool counter = f && f->kind == AFFINE_COUNTER && term->factors[1] == WL_NONE;
-        if (counter && term->coefficient % all == 0 && bitset_has(&part->view->flow.divergence->temporal, f->id))
-            return true;
-    }
-    return false;
-}
-
 // Where the loop ends depends on the thread or the CTA: else it goes from one array, or from one step of time, to the
 // next, each as large as the grid.
 static bool ends_by_thread(AdviceCase *c, const CasePart *part, u32 loop) {
@@ -100,6 +82,23 @@ static bool ends_by_thread(AdviceCase *c, const CasePart *part, u32 loop) {
         for (u32 i = 0; i < block->succ_count; i++)
             leaves |= !flow_loop_has(flow->loops, loop, flow->cfg->edges[block->succs + i]);
         if (leaves && guard_differs(c, part, block->first + block->count - 1)) return true;
+    }
+    return false;
+}
+
+// A loop that goes on by all threads' elements, where the size of the grid is written down as a number. (An argument
+// that happens to be as much is the length of a row, or of a step of time.)
+static bool steps_over_grid(AdviceCase *c, const CasePart *part, const CaseAccess *a) {
+    const ProfileLaunch *l = c->view->launches.typical;
+    const Affine *affine = part->view->flow.written;
+    const AffineForm *form = a->affine ? access_form_written(part, a) : NULL;
+    i64 all = (i64)l->grid[0] * l->block[0] * a->bytes;
+    if (!form || !all || l->grid[1] * l->grid[2] * l->block[1] * l->block[2] != 1) return false;
+    for (u32 t = 0; t < form->term_count; t++) {
+        const AffineTerm *term = &affine->terms[form->terms + t];
+        const AffineFactor *f = term->factors[0] == WL_NONE ? NULL : &affine->factors[term->factors[0]];
+        bool counter = f && f->kind == AFFINE_COUNTER && term->factors[1] == WL_NONE;
+        if (counter && term->coefficient % all == 0 && ends_by_thread(c, part, f->id)) return true;
     }
     return false;
 }

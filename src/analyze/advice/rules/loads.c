@@ -498,8 +498,8 @@ static void mark_data(const CasePart *part, Bitset *data) {
 
 // Bytes that a turn of the loop goes on by, where only the sizes of CTAs and grid are in it; 0: something else is.
 static f64 step_of_threads(const AdviceCase *c, const CasePart *part, const CaseAccess *a, u32 loop) {
-    const Affine *affine = part->view->flow.affine;
-    const AffineForm *form = &affine->forms[a->affine->form];
+    const Affine *affine = part->view->flow.written;
+    const AffineForm *form = access_form_written(part, a);
     const ProfileLaunch *l = c->view->launches.typical;
     f64 all = 0;
     for (u32 t = 0; t < form->term_count && l; t++) {
@@ -520,7 +520,8 @@ static f64 step_of_threads(const AdviceCase *c, const CasePart *part, const Case
     return all;
 }
 
-// Turns deal the elements to the threads of the CTA, or of the grid: what a thread takes next is behind all of them.
+// Turns deal the elements to the threads of the CTA, or of the grid: what a thread takes next is behind all of them. An
+// argument that happens to be as much is the length of a row, or of a step of time.
 static bool strides_on(const AdviceCase *c, const CasePart *part, const CaseAccess *a, u32 loop) {
     const ProfileLaunch *l = c->view->launches.typical;
     f64 of_threads = l ? (f64)a->affine->stride[0] * l->block[0] : 0, step = fabs(step_of_threads(c, part, a, loop));

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// What rules make of the numbers that a kernel was launched with, and the different bytes that its accesses name.
+#include <math.h>
+#include <string.h>
+
+#include "analyze/advice/sampled_testing.h"
+
+static const GpuModel gpu = {.sms = 100,
+                             .warp_schedulers = 4,
+                             .clock_mhz = 1000,
+                             .l1_latency = 30,
+                             .l2_latency = 200,
+                             .dram_latency = 300,
+                             .max_ctas_per_sm = 8,
+                             .max_threads_per_sm = 1024};
+
+typedef struct Shape {
+    u32 ctas, x, y;
+} Shape;
+
+// `n` 0: what it was launched with is not known.
+static void sample(Sampled *s, const char *body, Shape shape, u32 n) {
+    KernelView *view = sampled_begin(s, body);
+    if (n) subject_launched(&s->subject, n);
+    s->launch.grid[0] = shape.ctas, s->launch.block[0] = shape.x, s->launch.block[1] = shape.y;
+    view->gpu = &gpu;
+    view->launches.total_ns = 100000;
+    view->occupancy.ctas_per_sm = 8;
+    view->occupancy.warps_per_cta = shape.x * shape.y / 32;
+    view->occupancy.warps_per_sm = 8 * view->occupancy.warps_per_cta;
+    view->occupancy.waves = shape.ctas / 800.0;
+    sample_waits(s, view, 1000);
+    view->total_latency = view->total * 9 / 10;
+    sampled_end(s);
+}
+
+// --- bytes -----------------------------------------------------------------------------------------------------------
+// The point of a row tid.x and a column tid.y, and its four neighbours; rows are n words long.
+#define NEIGHBOURS                                                                                          \
+    "mov.u32 %r1, %tid.x; mov.u32 %r2, %tid.y; ld.param.u32 %r3, [n]; ld.param.u64 %rd1, [p];\n"            \
+    "mad.lo.s32 %r4, %r1, %r3, %r2; mul.wide.s32 %rd2, %r4, 4; add.s64 %rd3, %rd1, %rd2;\n"                 \
+    "mul.wide.s32 %rd4, %r3, 4; add.s64 %rd5, %rd3, %rd4; sub.s64 %rd6, %rd3, %rd4;\n"                      \
+    "ld.global.f32 %f1, [%rd3]; ld.global.f32 %f2, [%rd3+4]; ld.global.f32 %f3, [%rd3+-4];\n"               \
+    "ld.global.f32 %f4, [%rd5]; ld.global.f32 %f5, [%rd6]; add.f32 %f1, %f1, %f2; add.f32 %f1, %f1, %f3;\n" \
+    "add.f32 %f1, %f1, %f4; add.f32 %f1, %f1, %f5; st.global.f32 [%rd1], %f1; ret;"
+
+// A CTA of 32 x 8 has 34 rows of 10 words between them, where rows are longer than that; where they are as long as a
+// CTA's part of one, its rows are one run of bytes.
+static void neighbours_share_rows(void **state) {
+    (void)state;
+    Sampled s;
+    sample(&s, NEIGHBOURS, (Shape){100, 32, 8}, 4096);
+    CasePart *part = &s.c.parts[0];
+    for (u32 i = 0; i < 5; i++) assert_near(access_cta_bytes(&s.c, part, &part->accesses[i]), 34 * 10 * 4 / 5.0);
+    forget(&s);
+    sample(&s, NEIGHBOURS, (Shape){100, 32, 8}, 8);
+    part = &s.c.parts[0];
+    assert_near(access_cta_bytes(&s.c, part, &part->accesses[0]), (32 * 8 + 16) * 4 / 5.0);
+    forget(&s);
+}
+
+#define EVERY_NTH                                                                         \
+    BEGIN "ld.param.u32 %r7, [n]; mul.lo.s32 %r8, %r4, %r7; mul.wide.s32 %rd4, %r8, 4;\n" \
+          "add.s64 %rd5, %rd1, %rd4; ld.global.f32 %f1, [%rd5]; st.global.f32 [%rd5], %f1; ret;"
+
+static f64 part_wanted(u32 n) {
+    Sampled s;
+    sample(&s, EVERY_NTH, (Shape){100, 128, 1}, n);
+    f64 part = access_part_wanted(&s.c, &s.c.parts[0], &s.c.parts[0].accesses[0], false);
+    forget(&s);
+    return part;
+}
+
+static void of_a_sector_a_word_is_wanted(void **state) {
+    (void)state;
+    assert_near(part_wanted(1), 1);
+    assert_near(part_wanted(4), 0.25);
+    assert_near(part_wanted(8), 0.125);
+    assert_near(part_wanted(100), 0.125);  // other sectors are not touched at all
+}
+
+// --- lanes -----------------------------------------------------------------------------------------------------------
+static f64 sectors_of_load(u32 n) {
+    Sampled s;
+    sample(&s, EVERY_NTH, (Shape){100, 128, 1}, n);
+    f64 sectors = s.c.parts[0].accesses[0].sectors;
+    forget(&s);
+    return sectors;
+}
+
+static void a_stride_of_the_launch_is_a_stride(void **state) {
+    (void)state;
+    assert_near(sectors_of_load(0), 32);  // a row's, for all that is known
+    assert_near(sectors_of_load(1), 4);
+    assert_near(sectors_of_load(2), 8);
+}
+
+// Doubles and bytes, in whose rows of n lanes stand one below the other.
+#define COLUMNS                                                                                                     \
+    BEGIN "ld.param.u32 %r7, [n]; mul.lo.s32 %r8, %r4, %r7; mul.wide.s32 %rd4, %r8, 8; add.s64 %rd5, %rd1, %rd4;\n" \
+          "cvt.s64.s32 %rd6, %r8; mov.u64 %rd10, precalc_xorwow_matrix; add.s64 %rd7, %rd10, %rd6; ld.global.u64 "  \
+          "%rd8, [%rd5]; xor.b64 %rd9, %rd8, 1;\n"                                                                  \
+          "ld.global.u8 %r9, [%rd7]; add.s32 %r10, %r9, 1; st.global.u32 [%rd1], %r10; ret;"
+
+static u32 places_of_coalescing(u32 n) {
+    Sampled s;
+    u32 found = 0;
+    sample(&s, COLUMNS, (Shape){100, 128, 1}, n);
+    ask(&s, "global-coalescing");
+    for (u32 i = 0; i < s.c.hits.len; i++) found += strstr(s.c.hits.data[i]->what, "neighbouring words") != NULL;
+    forget(&s);
+    return found;
+}
+
+static void arrays_of_rows_are_one_change(void **state) {
+    (void)state;
+    assert_int_equal(places_of_coalescing(0), 1);
+    assert_int_equal(places_of_coalescing(1024), 1);
+    assert_int_equal(places_of_coalescing(8), 2);  // structures of 64 bytes and of 8: others
+}
+
+// --- turns -----------------------------------------------------------------------------------------------------------
+// Adds up words that lie n apart, to an end that the thread's first one decides.
+#define STEPS                                                                                              \
+    BEGIN "mov.f32 %f1, 0f00000000; mov.u32 %r8, %r4; ld.param.u32 %r7, [n]; mul.wide.s32 %rd5, %r7, 4;\n" \
+          "turn: ld.global.f32 %f2, [%rd3]; mul.f32 %f1, %f1, %f2; add.s64 %rd3, %rd3, %rd5;\n"            \
+          "add.s32 %r8, %r8, %r7; setp.lt.s32 %p2, %r8, %r5; @%p2 bra turn; st.global.f32 [%rd1], %f1; ret;"
+
+// As many as the grid has threads are the elements of a step of time, when an argument says so.
+static void a_step_as_large_as_the_grid_is_one_of_time(void **state) {
+    (void)state;
+    Sampled s;
+    sample(&s, STEPS, (Shape){40, 128, 1}, 40 * 128);
+    const Hit *hit = ask(&s, "block-increase");
+    assert_true(!hit || !strstr(hit->what, "to fill all SMs"));
+    assert_null(ask(&s, "vectorised-access"));
+    forget(&s);
+}
+
+#define TURNS                                                                                   \
+    BEGIN "mov.u32 %r8, 0; ld.param.u32 %r7, [n];\n"                                            \
+          "turn: ld.global.f32 %f2, [%rd3]; mul.f32 %f1, %f1, %f2; add.s64 %rd3, %rd3, 4096;\n" \
+          "add.s32 %r8, %r8, 1; setp.lt.s32 %p2, %r8, %r7; @%p2 bra turn; st.global.f32 [%rd1], %f1; ret;"
+
+static void turns_of_the_launch_are_known(void **state) {
+    (void)state;
+    Sampled s;
+    sample(&s, TURNS, (Shape){100, 128, 1}, 37);
+    assert_near(s.c.parts[0].loops[0].trips, 37);
+    forget(&s);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(neighbours_share_rows),
+        cmocka_unit_test(of_a_sector_a_word_is_wanted),
+        cmocka_unit_test(a_stride_of_the_launch_is_a_stride),
+        cmocka_unit_test(arrays_of_rows_are_one_change),
+        cmocka_unit_test(a_step_as_large_as_the_grid_is_one_of_time),
+        cmocka_unit_test(turns_of_the_launch_are_known),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
