@@ -54,6 +54,14 @@ typedef struct ViewOccupancy {                     // all 0 without a launch or 
     f64 waves;  // CTAs of the typical launch / CTAs that the GPU holds at once
 } ViewOccupancy;
 
+// A pointer among the arguments of the launches like the typical one, and the bytes from there on to the end of the
+// allocation that it points into.
+typedef struct ViewArray {
+    u32 parameter;  // as FlowOperand.id
+    i64 inside;     // byte of the parameter
+    u64 bytes;
+} ViewArray;
+
 typedef struct KernelView {
     const ProfileFunction *function;
     const char *provenance;  // of the samples: "simulated", "sampled"; "" when there are none
@@ -83,7 +91,12 @@ typedef struct KernelView {
     u32 cause_count;
     ViewLaunches launches;
     ViewOccupancy occupancy;
+    const ViewArray *arrays;
+    u32 array_count;
 } KernelView;
+
+// Bytes of the array that an address starts from, of the launch's arguments; 0: not known.
+u64 kernel_view_array_bytes(const KernelView *view, const AffineFactor *base);
 
 typedef struct KernelViewOptions {
     const char *gpu_folder;  // with the .gpu files

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the launches like the typical one were given: bytes of their parameters that were the same in all that were
 // recorded.
+#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/kernel_view_inside.h"
@@ -42,6 +43,77 @@ static void forget_addresses(const FlowCode *code, const FlowArguments *a, bool 
     }
 }
 
+// --- what pointers point to ------------------------------------------------------------------------------------------
+static int by_address(const void *left, const void *right) {
+    const ProfileAlloc *a = left, *b = right;
+    return (a->address > b->address) - (a->address < b->address);
+}
+
+// Of those at one address the last one stays.
+static Status read_allocs(KernelViews *views, Diag *diag) {
+    const ProfileAlloc *rows;
+    u32 count, kept = 0;
+    Map last = {0};
+    if (views->allocs) return STATUS_OK;
+    TRY(profile_allocs(views->profile, &rows, &count, diag));
+    views->allocs = ARENA_ARRAY(&views->arena, ProfileAlloc, count + 1);
+    Status status = views->allocs ? STATUS_OK : STATUS_NO_MEMORY;
+    for (u32 i = 0; i < count && status == STATUS_OK; i++) {
+        const u64 *at = map_get(&last, rows[i].address);
+        if (at) views->allocs[*at] = rows[i];
+        if (!at) status = map_put(&last, rows[i].address, kept);
+        if (!at) views->allocs[kept++] = rows[i];
+    }
+    map_free(&last);
+    if (kept) qsort(views->allocs, kept, sizeof *views->allocs, by_address);
+    views->alloc_count = kept;
+    return status;
+}
+
+enum { BEFORE = 8 /* allocations that are looked at: one that has been freed may begin within another */ };
+
+static u64 bytes_behind(const KernelViews *views, u64 pointer) {
+    u32 low = 0, high = views->alloc_count;
+    while (low < high) {
+        u32 middle = (low + high) / 2;
+        if (views->allocs[middle].address <= pointer)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (u32 i = low; i > 0 && low - i < BEFORE; i--) {
+        const ProfileAlloc *a = &views->allocs[i - 1];
+        if (pointer - a->address < a->bytes) return a->bytes - (pointer - a->address);
+    }
+    return 0;
+}
+
+static Status find_arrays(KernelViews *views, const FlowArguments *a, KernelView *view) {
+    const FlowCode *code = view->flow.code;
+    ViewArray *arrays = ARENA_ARRAY(&views->arena, ViewArray, RECORD_ARGUMENT_BYTES / 8 + 1);
+    if (!arrays) return STATUS_NO_MEMORY;
+    view->arrays = arrays;
+    for (u32 p = 0; p < code->param_count; p++) {
+        const FlowParam *param = &code->params[p];
+        for (u32 inside = 0; inside + 8 <= param->size && param->offset + inside + 8 <= a->size; inside += 8) {
+            u64 pointer, bytes;
+            memcpy(&pointer, a->bytes + param->offset + inside, sizeof pointer);
+            bytes = bytes_behind(views, pointer);
+            if (bytes) arrays[view->array_count++] = (ViewArray){code->first_param + p, inside, bytes};
+        }
+    }
+    return STATUS_OK;
+}
+
+u64 kernel_view_array_bytes(const KernelView *view, const AffineFactor *base) {
+    if (base->kind != AFFINE_PARAMETER) return 0;
+    for (u32 i = 0; i < view->array_count; i++)
+        if (view->arrays[i].parameter == base->id && view->arrays[i].inside == base->offset)
+            return view->arrays[i].bytes;
+    return 0;
+}
+
+// --- all together ----------------------------------------------------------------------------------------------------
 Status view_fill_arguments(KernelViews *views, const ViewFigures *figures, KernelView *view, Diag *diag) {
     const ProfileLaunch *typical = view->launches.typical;
     const ProfileArguments *rows;
@@ -59,6 +131,8 @@ Status view_fill_arguments(KernelViews *views, const ViewFigures *figures, Kerne
         if (launch && usable && is_alike(launch, typical)) keep_same(arguments, bytes, known, rows[i].data);
     }
     if (!arguments->size) return STATUS_OK;
+    TRY(read_allocs(views, diag));
+    TRY(find_arrays(views, arguments, view));
     forget_addresses(view->flow.code, arguments, known);
     return flow_take_arguments(&view->flow, arguments, &views->arena);
 }

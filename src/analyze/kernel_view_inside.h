@@ -56,6 +56,8 @@ struct KernelViews {
     u64 finest;                     // period of a GPU's samples
     f64 all_ns;                     // of all kernels' launches
     u64 all_weight, kernel_weight;  // samples of all functions, of kernels
+    ProfileAlloc *allocs;           // by address, of each the last one; NULL: not read yet
+    u32 alloc_count;
 };
 
 // kernel_view_code.c: fills in `kind`, `flow` and `no_code`.

@@ -199,6 +199,12 @@ TEST(arguments_that_launches_have_in_common) {
     given.number = 12, given.other = 7;  // as a number of the step would be
     put_arguments(writer, 3, given);
     put_launch(writer, 4, FIRST, 4000, 300);  // nothing is known of it
+    const RecordAlloc allocs[] = {{.address = 0x7f0000000000, .bytes = 100},
+                                  {.address = 0x7f0000000000, .bytes = 0x3000},  // the last one there counts
+                                  {.address = 0x7f0000002000, .bytes = 0x10},    // freed by then
+                                  {.address = 0x7f0000002000, .freed = 1},
+                                  {.address = 0x7f8000000000, .bytes = 64}};
+    for (u32 i = 0; i < WL_COUNT(allocs); i++) put(writer, RECORD_ALLOC, &allocs[i], "", 1);
     assert_int_equal(store_close(writer), STATUS_OK);
     Opened o = reopen();
     const FlowCode *code = o.list[0]->flow.code;
@@ -211,6 +217,12 @@ TEST(arguments_that_launches_have_in_common) {
     assert_false(flow_argument(code, arguments, first + 2, 0, 4, &value));  // half of a pointer
     assert_true(flow_argument(code, arguments, first + 2, 8, 4, &value) && value == 5);
     assert_false(flow_argument(code, arguments, first + 2, 12, 4, &value));  // differs
+    const AffineFactor pointer = {.kind = AFFINE_PARAMETER, .bits = 64, .id = first};
+    const AffineFactor inner = {.kind = AFFINE_PARAMETER, .bits = 64, .id = first + 2};
+    const AffineFactor number = {.kind = AFFINE_PARAMETER, .bits = 32, .id = first + 1};
+    assert_int_equal(kernel_view_array_bytes(o.list[0], &pointer), 0x2000);
+    assert_int_equal(kernel_view_array_bytes(o.list[0], &inner), 64);
+    assert_int_equal(kernel_view_array_bytes(o.list[0], &number), 0);
     close_all(&o);
 }
 

@@ -190,6 +190,18 @@ Status profile_launch_arguments(Profile *profile, u32 function, const ProfileArg
     return query_finish(&query, status == STATUS_OK && !*arguments ? STATUS_NO_MEMORY : status, diag);
 }
 
+Status profile_allocs(Profile *profile, const ProfileAlloc **allocs, u32 *count, Diag *diag) {
+    Vec(ProfileAlloc) rows = {0};
+    Status status = STATUS_OK;
+    Query query = query_begin(profile, PROFILE_ALLOCS, 0, 0);
+    while (status == STATUS_OK && query_row(&query))
+        status = vec_push(&rows, ((ProfileAlloc){query_u64(&query, 0), query_u64(&query, 1)}));
+    *count = rows.len;
+    *allocs = profile_keep(profile, rows.data, rows.len, sizeof *rows.data);
+    vec_free(&rows);
+    return query_finish(&query, status == STATUS_OK && !*allocs ? STATUS_NO_MEMORY : status, diag);
+}
+
 Status profile_experiments(Profile *profile, const ProfileExperiment **experiments, u32 *count, Diag *diag) {
     Vec(ProfileExperiment) rows = {0};
     Query query = query_begin(profile, PROFILE_EXPERIMENTS, 0, 0);

@@ -207,6 +207,11 @@ typedef struct ProfileArguments {
 } ProfileArguments;
 WL_MUST_USE Status profile_launch_arguments(Profile *profile, u32 function, const ProfileArguments **rows, u32 *count,
                                             Diag *diag);
+// Every allocation that the program made, in order; later ones may lie where earlier ones were freed.
+typedef struct ProfileAlloc {
+    u64 address, bytes;
+} ProfileAlloc;
+WL_MUST_USE Status profile_allocs(Profile *profile, const ProfileAlloc **rows, u32 *count, Diag *diag);
 WL_MUST_USE Status profile_lines(Profile *profile, u32 function, const ProfileLine **lines, u32 *count, Diag *diag);
 WL_MUST_USE Status profile_messages(Profile *profile, const char *const **texts, u32 *count, Diag *diag);
 // What was lost of the run, most first: `count` of all are ProfileSummary.dropped. No rows in a good profile.

@@ -390,21 +390,63 @@ static f64 leaving_l2(const AdviceCase *c, f64 bytes) {
 // (examples/advice/held_out_14/anim_blend.cu).
 #define WITH_L2 1.35
 
-f64 case_dram_busy(AdviceCase *c) {
-    Launch launch;
-    if (!find_launch(c, &launch) || peak_bytes(c->gpu, 0) <= 0) return 0;
-    DramBytes bytes = dram_bytes(c, &launch, 1);
+static f64 busy_with_streams(AdviceCase *c, const Launch *launch) {
+    DramBytes bytes = dram_bytes(c, launch, 1);
     // What fits may be in the L2 from launch to launch.
     c->fits_l2 = bytes.all <= ONCE * (f64)c->gpu->l2_usable;
-    if (bytes.all <= (f64)c->gpu->l2_bytes) bytes = dram_bytes(c, &launch, leaving_l2(c, bytes.all));
+    if (bytes.all <= (f64)c->gpu->l2_bytes) bytes = dram_bytes(c, launch, leaving_l2(c, bytes.all));
     if (bytes.all <= 0) return 0;
-    f64 seconds = 1 / peak_bytes(c->gpu, bytes.written / bytes.all), busy = bytes.all * seconds / launch.seconds;
+    f64 seconds = 1 / peak_bytes(c->gpu, bytes.written / bytes.all), busy = bytes.all * seconds / launch->seconds;
     if (busy > 1 && busy <= WITH_L2) seconds /= busy, busy = 1;
     for (u32 p = 0; p < c->part_count; p++)
         for (u32 i = 0; i < c->parts[p].access_count; i++)
-            c->parts[p].insns[c->parts[p].accesses[i].pc].use[RESOURCE_DRAM] *= seconds / launch.seconds;
+            c->parts[p].insns[c->parts[p].accesses[i].pc].use[RESOURCE_DRAM] *= seconds / launch->seconds;
     // What cannot have been moved in that time are no different bytes.
-    return busy <= 1 ? busy : fmin(bytes.local * seconds / launch.seconds, 1);
+    return busy <= 1 ? busy : fmin(bytes.local * seconds / launch->seconds, 1);
+}
+
+// Sectors at random take DRAM as long as so many in order: 19.3 a cycle at 1,980 MHz are 1.22 TB/s, where reading in
+// order reaches 4.46 (bench/hwref/h200-far-loads.tsv, gather/1/8192/64).
+#define AT_RANDOM 3.6
+
+// From where data sends it a lane goes on word by word, so that what it finds of a sector it uses up.
+static bool walks_on(const CasePart *part, const CaseAccess *a) {
+    u32 loop = part->insns[a->pc].loop;
+    i64 step;
+    return loop != WL_NONE && a->affine &&
+           affine_step(part->view->flow.affine, a->affine->form, loop, &step) == AFFINE_STRIDE_CONSTANT && step;
+}
+
+// Lanes that data sends anywhere in an array find as much of it in the L2 as that holds, if they go everywhere as often
+// (far_loads: half of 64 MiB, three quarters of 128 are not there). As far as latencies say that they leave the L2.
+static f64 gathered_bytes(const AdviceCase *c, const CasePart *part, const CaseAccess *a, f64 per_sample) {
+    u32 base = a->gathered && !walks_on(part, a) ? access_base(a) : WL_NONE;
+    f64 array = base == WL_NONE ? 0 : (f64)kernel_view_array_bytes(part->view, &part->view->flow.affine->factors[base]);
+    if (array <= (f64)c->gpu->l2_usable) return 0;
+    return a->requests * per_sample * a->lanes * SECTOR * AT_RANDOM * (1 - (f64)c->gpu->l2_usable / array) *
+           past_l2(c, a);
+}
+
+// At most `room` of the time: they may go to some places more often than to others.
+static f64 busy_with_gathers(AdviceCase *c, const Launch *launch, f64 room) {
+    f64 all = 0, full = peak_bytes(c->gpu, 0) * launch->seconds;
+    for (u32 p = 0; p < c->part_count; p++)
+        for (u32 i = 0; i < c->parts[p].access_count; i++)
+            all += gathered_bytes(c, &c->parts[p], &c->parts[p].accesses[i], launch->per_sample) / full;
+    for (u32 p = 0; p < c->part_count && all > 0; p++)
+        for (u32 i = 0; i < c->parts[p].access_count; i++) {
+            const CaseAccess *a = &c->parts[p].accesses[i];
+            f64 busy = gathered_bytes(c, &c->parts[p], a, launch->per_sample) / full;
+            c->parts[p].insns[a->pc].use[RESOURCE_DRAM] += busy * fmin(room / all, 1);
+        }
+    return fmin(all, room);
+}
+
+f64 case_dram_busy(AdviceCase *c) {
+    Launch launch;
+    if (!find_launch(c, &launch) || peak_bytes(c->gpu, 0) <= 0) return 0;
+    f64 streams = busy_with_streams(c, &launch);
+    return streams + busy_with_gathers(c, &launch, fmax(1 - streams, 0));
 }
 
 // --- the L2 ----------------------------------------------------------------------------------------------------------

@@ -79,6 +79,54 @@ static void of_a_sector_a_word_is_wanted(void **state) {
     assert_near(part_wanted(100), 0.125);  // other sectors are not touched at all
 }
 
+// --- arrays ----------------------------------------------------------------------------------------------------------
+static const GpuModel dram_gpu = {.sms = 100,
+                                  .warp_schedulers = 4,
+                                  .clock_mhz = 1000,
+                                  .l1_latency = 30,
+                                  .l2_latency = 200,
+                                  .dram_latency = 300,
+                                  .l2_usable = 32 << 20,
+                                  .l2_bytes = 48 << 20,
+                                  .dram_channels = 10,
+                                  .dram_burst = 64,
+                                  .dram_clock_mhz = 1000,
+                                  .t_burst = 1};
+
+// What data sends lanes to, in the array of p.
+#define LOOK_UP                                                                                             \
+    BEGIN "mov.u64 %rd10, precalc_xorwow_matrix; add.s64 %rd11, %rd10, %rd2; ld.global.u32 %r7, [%rd11];\n" \
+          "mul.wide.s32 %rd4, %r7, 4; add.s64 %rd5, %rd1, %rd4; ld.global.f32 %f1, [%rd5];\n"               \
+          "add.f32 %f1, %f1, %f1; st.global.f32 [%rd11], %f1; ret;"
+
+// `bytes`: of the array that p points to, 0: not known.
+static f64 dram_use_of_look_up(u64 bytes) {
+    Sampled s;
+    KernelView *view = sampled_begin(&s, LOOK_UP);
+    subject_launched(&s.subject, 1);
+    ViewArray array = {.parameter = view->flow.code->first_param, .bytes = bytes};
+    view->arrays = &array, view->array_count = bytes ? 1 : 0;
+    view->gpu = &dram_gpu;
+    view->launches.total_ns = 100000;
+    sample_waits(&s, view, 100000);
+    view->total_latency = view->total * 9 / 10;
+    sampled_end(&s);
+    const CasePart *part = &s.c.parts[0];
+    f64 use = part->insns[part->accesses[1].pc].use[RESOURCE_DRAM];
+    forget(&s);
+    return use;
+}
+
+// Of an array that the L2 holds nothing comes from DRAM in the end, of larger ones what it does not hold.
+static void large_arrays_are_looked_up_in_dram(void **state) {
+    (void)state;
+    assert_near(dram_use_of_look_up(0), 0);
+    assert_near(dram_use_of_look_up(16 << 20), 0);
+    f64 half = dram_use_of_look_up(64 << 20), most = dram_use_of_look_up((u64)32 << 30);
+    assert_true(half > 0);
+    assert_near(half / most, 0.5);
+}
+
 // --- lanes -----------------------------------------------------------------------------------------------------------
 static f64 sectors_of_load(u32 n) {
     Sampled s;
@@ -154,6 +202,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(neighbours_share_rows),
         cmocka_unit_test(of_a_sector_a_word_is_wanted),
+        cmocka_unit_test(large_arrays_are_looked_up_in_dram),
         cmocka_unit_test(a_stride_of_the_launch_is_a_stride),
         cmocka_unit_test(arrays_of_rows_are_one_change),
         cmocka_unit_test(a_step_as_large_as_the_grid_is_one_of_time),

@@ -219,7 +219,7 @@ static u32 loads_behind(const CasePart *part, u32 node, u32 first, u32 steps) {
 static u32 latency_of_block(CasePart *part, u32 first, f64 *waits, f64 *latency) {
     const FlowResults *flow = &part->view->flow;
     u32 block = flow->cfg->block_of[part->accesses[first].pc], next = first, depth = 1;
-    f64 requests = 0;
+    f64 requests = 0, lines = 0;
     for (*waits = 0; next < part->access_count; next++) {
         const CaseAccess *a = &part->accesses[next];
         const FlowInsn *in = case_insn(part, a->pc);
@@ -227,6 +227,7 @@ static u32 latency_of_block(CasePart *part, u32 first, f64 *waits, f64 *latency)
         if (!a->load || !access_is_global(a)) continue;
         *waits += part->insns[a->pc].blamed;
         requests = fmax(requests, a->requests);
+        if (a->requests > 0) lines += ceil(a->fewest / SECTORS_PER_LINE);
         if (in->address_use == 0xff) continue;
         u32 node = flow->chains->of_operand[in->operands + in->defs + in->address_use];
         depth = u32_max(depth, 1 + loads_behind(part, node, flow->cfg->blocks[block].first, LOADED_STEPS));
@@ -234,7 +235,8 @@ static u32 latency_of_block(CasePart *part, u32 first, f64 *waits, f64 *latency)
     *latency = requests > 0 ? *waits / requests / depth : 0;
     for (u32 i = first; i < next; i++)
         if (part->accesses[i].load && access_is_global(&part->accesses[i]))
-            part->accesses[i].latency = *latency, part->accesses[i].serial = depth;
+            part->accesses[i].latency = *latency, part->accesses[i].serial = depth,
+            part->accesses[i].together = fmax(lines / depth, 1);
     return next;
 }
 
@@ -253,6 +255,17 @@ f64 case_idle_latency(const AdviceCase *c, f64 past_l1, f64 past_l2) {
     const GpuModel *g = c->gpu;
     f64 dram = (f64)g->dram_latency + dram_access(c);
     return (f64)g->l1_latency + past_l1 * ((f64)g->l2_latency + past_l2 * dram);
+}
+
+// Cycles that the last of twice as many lines comes later on an idle machine: 323, 366, 395 and 441 of 1, 2, 4 and 8
+// from the L2, 703, 843, 910, 996 and 1,140 of 1 to 16 from DRAM (bench/hwref/h200-far-loads.tsv: lines).
+#define LATER_FROM_L2 36.0
+#define LATER_FROM_DRAM 100.0
+
+f64 case_idle_last(const AdviceCase *c, f64 past_l1, f64 past_l2, f64 lines) {
+    f64 doublings = lines > 1 && is_sampled(c) ? log2(lines) : 0;
+    f64 later = LATER_FROM_L2 + past_l2 * (LATER_FROM_DRAM - LATER_FROM_L2);
+    return case_idle_latency(c, past_l1, past_l2) + past_l1 * later * doublings;
 }
 
 // A warp whose lanes go anywhere waits for the slowest of them: where it waits less than for DRAM, none of them is
@@ -278,7 +291,8 @@ static f64 sampled_latency(AdviceCase *c, f64 *idle) {
             bool of_l2 = c->gpu && gathers_from_l2(c, &c->parts[p], i, next, latency);
             // The slowest lane's slice is the farthest.
             if (c->gpu)
-                *idle += waits * (case_idle_latency(c, 1, of_l2 ? 0 : 1) + (of_l2 ? (f64)c->gpu->noc_spread : 0));
+                *idle += waits * (of_l2 ? case_idle_latency(c, 1, 0) + (f64)c->gpu->noc_spread
+                                        : case_idle_last(c, 1, 1, c->parts[p].accesses[i].together));
             from_l2 += of_l2 ? waits : 0;
             sum += waits * latency;
             weights += waits;

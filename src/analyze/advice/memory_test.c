@@ -382,7 +382,13 @@ static void idle_dram_opens_rows_and_refreshes(void **state) {
     g.t_rfc = 100, g.t_refi = 1000;
     assert_near(case_idle_latency(&c, 1, 1), 30 + 200 + 300 + 40 + 50 + 2 * 5);
     assert_near(case_idle_latency(&c, 1, 0), 30 + 200);
+    // Of several lines the last one counts.
+    assert_near(case_idle_last(&c, 1, 1, 1), case_idle_latency(&c, 1, 1));
+    assert_near(case_idle_last(&c, 1, 1, 8), case_idle_latency(&c, 1, 1) + 3 * 100);
+    assert_near(case_idle_last(&c, 1, 0, 4), 30 + 200 + 2 * 36);
+    assert_near(case_idle_last(&c, 0, 0, 4), 30);
     view.provenance = "simulated";
+    assert_near(case_idle_last(&c, 1, 1, 8), case_idle_latency(&c, 1, 1));  // each load's latency was counted
     assert_near(case_idle_latency(&c, 1, 1), 30 + 200 + 300);
 }
 

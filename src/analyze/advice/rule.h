@@ -65,6 +65,8 @@ typedef struct CaseAccess {
     f64 passes, fewest_passes;   // shared: wavefronts, and the fewest possible
     f64 latency;                 // cycles that warps waited for a load of global memory in its block; 0: not known
     u32 serial;                  // ... in which so many of them wait for each other's data
+    f64 together;                // ... and so many lines of 128 bytes are waited for together, if lanes have theirs
+                                 // side by side
     const AffineAccess *affine;  // NULL: not analysed
 } CaseAccess;
 
@@ -493,6 +495,8 @@ Resource case_special_queue(const AdviceCase *c, const CasePart *part, const Bla
 // Cycles that a load of global memory takes on an idle machine (AdviceCase.gpu, which is known), of which so much goes
 // past the L1, and of that past the L2. load.c
 f64 case_idle_latency(const AdviceCase *c, f64 past_l1, f64 past_l2);
+// The same until the last of so many lines is there.
+f64 case_idle_last(const AdviceCase *c, f64 past_l1, f64 past_l2, f64 lines);
 // Part of the waits for loads of global memory that goes when as many of them as there are `together` now and `times`
 // as many again are under way at once. Where most hit the L1, they wait for the one that misses. load.c
 f64 case_part_together(const AdviceCase *c, f64 together, f64 times);

@@ -87,7 +87,7 @@ static bool is_counted(const AdviceCase *c, const CaseAccess *a) { return c->gpu
 // turn, so that all of their loads go to the L2, as if to an idle one.
 static f64 part_above_idle(const AdviceCase *c, const CaseAccess *a) {
     f64 times = a->sectors / a->fewest;
-    if (is_seen(c, a)) return fmax(1 - case_idle_latency(c, 1, c->fits_l2 ? 0 : 1) / a->latency, 0);
+    if (is_seen(c, a)) return fmax(1 - case_idle_last(c, 1, c->fits_l2 ? 0 : 1, a->together) / a->latency, 0);
     f64 to_l2 = fmin(c->past_l1 * times, 1), to_dram = fmin(c->past_l1 * c->past_l2 * times, 1);
     f64 idle = case_idle_latency(c, to_l2, to_l2 > 0 ? to_dram / to_l2 : 0);
     return fmax(1 - idle / c->latency, 0);

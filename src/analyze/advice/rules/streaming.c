@@ -46,7 +46,7 @@ static void keep_tables(Hit *hit, const CasePart *part) {
         const CaseAccess *a = &part->accesses[i];
         if (!is_look_up(a)) continue;
         hit_blamed(hit, part, a->pc, STALL_BIT(LONG_SCOREBOARD), from_dram * fmax(c->waiting, 0.5));
-        hit_relieve(hit, RESOURCE_DRAM, part->insns[a->pc].use[RESOURCE_DRAM] * KEPT);
+        if (c->misses_known) hit_relieve(hit, RESOURCE_DRAM, part->insns[a->pc].use[RESOURCE_DRAM] * KEPT);
     }
 }
 
