@@ -42,7 +42,7 @@
       "WHERE function = ?1 AND (?2 = 0 OR source = ?2) ORDER BY position, id")                                         \
     X(LAUNCH_ARGUMENTS, "SELECT a.launch, a.data FROM launch l CROSS JOIN launch_argument a ON a.launch = l.id "       \
                         "WHERE l.function = ?1 ORDER BY l.position, l.id")                                             \
-    X(ALLOCS, "SELECT address, bytes FROM alloc WHERE freed = 0 ORDER BY id")                                         \
+    X(ALLOCS, "SELECT address, bytes FROM alloc WHERE freed = 0 ORDER BY id")                                          \
     X(LAUNCH_METRICS_ALL, "SELECT launch, metric, value FROM launch_metric WHERE ?1 = ?1 ORDER BY launch, metric")     \
     X(LAUNCH_METRICS, "SELECT v.launch, v.metric, v.value FROM launch l CROSS JOIN launch_metric v "                   \
                       "ON v.launch = l.id WHERE l.function = ?1")                                                      \

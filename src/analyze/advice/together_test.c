@@ -212,6 +212,23 @@ static u32 wider_accesses(const char *body, const char *first) {
 }
 
 // What can become one access is the first step; three bytes cannot, and a thread takes several elements of them.
+// What a loaded number is asked for, and what is stored for the answer.
+#define ASKED(question) \
+    BEGIN "ld.global.u32 %r6, [%rd3]; " question " selp.u32 %r7, 1, 2, %p1; st.global.u32 [%rd3+1048576], %r7; ret;"
+
+// Which of a few kinds something is fits a byte; a number that is larger, or compared with what another place has, may
+// not.
+static void kinds_fit_a_byte(void **state) {
+    (void)state;
+    assert_int_equal(bytes_of(ASKED("setp.eq.s32 %p1, %r6, 3;"), 0, 0.9), 1);
+    assert_int_equal(bytes_of(ASKED("mov.u32 %r8, %r6; setp.ne.s32 %p1, %r8, 0;"), 0, 0.9), 1);
+    assert_int_equal(bytes_of(ASKED("setp.eq.s32 %p1, %r6, 3;"), 0, 0.3), 4);  // DRAM has time
+    assert_int_equal(bytes_of(ASKED("setp.eq.s32 %p1, %r6, 300;"), 0, 0.9), 4);
+    assert_int_equal(bytes_of(ASKED("setp.gt.s32 %p1, %r6, 3;"), 0, 0.9), 4);
+    assert_int_equal(bytes_of(ASKED("setp.eq.s32 %p1, %r6, %r1;"), 0, 0.9), 4);
+    assert_int_equal(bytes_of(ASKED("setp.eq.s32 %p1, %r6, 3; st.global.u32 [%rd1], %r6;"), 0, 0.9), 4);
+}
+
 static void bytes_that_are_joined_are_not_narrow(void **state) {
     (void)state;
     assert_int_equal(wider_accesses(FOUR_BYTES, "Join"), 1);
@@ -242,6 +259,7 @@ int main(void) {
                                        cmocka_unit_test(places_of_shared_memory_fit_a_byte_or_two),
                                        cmocka_unit_test(numbers_that_are_used_stay_wide),
                                        cmocka_unit_test(joined_bytes_do_not_shorten_the_line_for_dram),
+                                       cmocka_unit_test(kinds_fit_a_byte),
                                        cmocka_unit_test(bytes_that_are_joined_are_not_narrow),
                                        cmocka_unit_test(bytes_that_others_take_are_not_scattered)};
     return cmocka_run_group_tests(tests, NULL, NULL);
