@@ -71,7 +71,8 @@ static inline void subject_ptx(Subject *s, const char *body) {
 static inline void subject_launched(Subject *s, u32 n) {
     memcpy(s->argument_bytes + 8, &n, 4);
     memset(s->argument_known + 8, true, 4);
-    s->arguments = (FlowArguments){s->argument_bytes, s->argument_known, sizeof s->argument_bytes};
+    s->arguments =
+        (FlowArguments){.bytes = s->argument_bytes, .known = s->argument_known, .size = sizeof s->argument_bytes};
     assert_int_equal(flow_take_arguments(&s->view.flow, &s->arguments, &s->arena), STATUS_OK);
 }
 

@@ -32,13 +32,14 @@ static void keep_same(FlowArguments *a, u8 *bytes, bool *known, Str data) {
 static bool is_address(u64 value) { return value >> 42 == 0x7f >> 2; }
 
 // Structures may have pointers in them; a parameter of 8 bytes is no number where it is as large (flow_argument).
-static void forget_addresses(const FlowCode *code, const FlowArguments *a, bool *known) {
+static void forget_addresses(const FlowCode *code, const FlowArguments *a, bool *known, bool *pointer) {
     for (u32 p = 0; p < code->param_count; p++) {
         const FlowParam *param = &code->params[p];
         for (u32 at = param->offset; param->size > 8 && at + 8 <= param->offset + param->size; at += 8) {
             u64 value = 0;
             if (at + 8 <= a->size) memcpy(&value, a->bytes + at, sizeof value);
-            if (is_address(value)) memset(known + at, false, 8);
+            pointer[at] = is_address(value);
+            if (pointer[at]) memset(known + at, false, 8);
         }
     }
 }
@@ -123,8 +124,9 @@ Status view_fill_arguments(KernelViews *views, const ViewFigures *figures, Kerne
     FlowArguments *arguments = ARENA_NEW(&views->arena, FlowArguments);
     u8 *bytes = ARENA_ARRAY(&views->arena, u8, RECORD_ARGUMENT_BYTES);
     bool *known = ARENA_ARRAY(&views->arena, bool, RECORD_ARGUMENT_BYTES);
-    if (!arguments || !bytes || !known) return STATUS_NO_MEMORY;
-    *arguments = (FlowArguments){.bytes = bytes, .known = known};
+    bool *pointer = ARENA_ARRAY(&views->arena, bool, RECORD_ARGUMENT_BYTES);
+    if (!arguments || !bytes || !known || !pointer) return STATUS_NO_MEMORY;
+    *arguments = (FlowArguments){.bytes = bytes, .known = known, .pointer = pointer};
     for (u32 i = 0; i < count; i++) {
         const ProfileLaunch *launch = launch_of(figures, rows[i].launch, &at);
         bool usable = rows[i].data.len && rows[i].data.len <= RECORD_ARGUMENT_BYTES;
@@ -133,6 +135,6 @@ Status view_fill_arguments(KernelViews *views, const ViewFigures *figures, Kerne
     if (!arguments->size) return STATUS_OK;
     TRY(read_allocs(views, diag));
     TRY(find_arrays(views, arguments, view));
-    forget_addresses(view->flow.code, arguments, known);
+    forget_addresses(view->flow.code, arguments, known, pointer);
     return flow_take_arguments(&view->flow, arguments, &views->arena);
 }

@@ -82,11 +82,12 @@ static Status store_form(AffineFinder *f, const Poly *poly, AffineForm *form) {
 
 // --- instructions -------------------------------------------------------------------------------------------------
 
-// What lies at a parameter: a number where the arguments are known.
+// What lies at a parameter: a number where the arguments are known. The lower half of a pointer stands for the whole.
 static Status parameter_poly(AffineFinder *f, u32 id, i64 offset, u32 bits, Poly *poly) {
     i64 value;
     if (flow_argument(f->code, f->arguments, id, offset, bits / 8, &value))
         return *poly = poly_constant(value), STATUS_OK;
+    if (flow_argument_is_pointer(f->code, f->arguments, id, offset)) bits = 64;
     return make_factor(f, (AffineFactor){.kind = AFFINE_PARAMETER, .bits = (u8)bits, .id = id, .offset = offset}, poly);
 }
 

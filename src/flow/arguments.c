@@ -30,6 +30,14 @@ bool flow_argument(const FlowCode *code, const FlowArguments *arguments, u32 id,
     return number > 0 && number <= UINT32_MAX;
 }
 
+bool flow_argument_is_pointer(const FlowCode *code, const FlowArguments *arguments, u32 id, i64 inside) {
+    u32 nth = id - code->first_param;
+    if (!arguments || !arguments->pointer || !code->is_entry || nth >= code->param_count) return false;
+    const FlowParam *param = &code->params[nth];
+    return inside >= 0 && inside + 8 <= param->size && param->offset + inside < arguments->size &&
+           arguments->pointer[param->offset + inside];
+}
+
 bool flow_constant_argument(const FlowCode *code, const FlowArguments *arguments, i64 offset, i64 *value) {
     i64 at = offset - code->param_base;
     if (!arguments || !code->is_entry || !code->param_base || at < 0 || at > arguments->size) return false;

@@ -154,12 +154,15 @@ static bool only_joins(const CasePart *part, u32 loop, u32 node) {
 // --- through memory --------------------------------------------------------------------------------------------------
 enum { DEEPEST = 256 /* instructions and merges behind an address, one after the other */ };
 
-// A number for what a factor of an address is: the parameter's own, or, of variables, one behind all of them.
-enum { VARIABLES = 1 << 24 };
+// A number for what a factor of an address is: the parameter's own, with the place in it where it is a structure, or,
+// of variables, one behind all of them.
+enum { VARIABLES = 1 << 30, PLACES = 1 << 12 };
+
+static u32 number_of_parameter(u32 id, i64 inside) { return (id * PLACES + (u32)inside) % VARIABLES; }
 
 static u32 number_of(const Affine *affine, u32 factor) {
     const AffineFactor *f = &affine->factors[factor];
-    return f->kind == AFFINE_PARAMETER ? f->id : VARIABLES + factor;
+    return f->kind == AFFINE_PARAMETER ? number_of_parameter(f->id, f->offset) : VARIABLES + factor;
 }
 
 // The pointer or variable that a polynomial has once and by itself.
@@ -180,7 +183,7 @@ static u32 pointer_taken(const CasePart *part, u32 pc) {
     const FlowInsn *in = case_insn(part, pc);
     for (u32 u = 0; u < in->uses; u++) {
         const FlowOperand *o = &part->view->flow.code->operands[in->operands + in->defs + u];
-        if (o->kind == FLOW_PARAMETER_VALUE && o->width == 64) return o->id;
+        if (o->kind == FLOW_PARAMETER_VALUE && o->width == 64) return number_of_parameter(o->id, o->value);
     }
     return WL_NONE;
 }
