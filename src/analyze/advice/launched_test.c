@@ -198,6 +198,34 @@ static void turns_of_the_launch_are_known(void **state) {
     forget(&s);
 }
 
+// A cipher's rounds: a word of the key and a number for each, made of which round it is, or of data.
+#define MIX "shl.b32 %r14, %r6, 4; add.s32 %r6, %r6, %r14; xor.b32 %r6, %r6, %r4;\n"
+#define ROUNDS(of)                                                                                                \
+    BEGIN "mov.u32 %r8, 0; mov.u32 %r9, 0; ld.param.u32 %r7, [n]; mov.u32 %r6, %r4;\n"                            \
+          "turn: and.b32 %r10, " of ", 63; shl.b32 %r11, %r10, 2; cvt.u64.u32 %rd5, %r11; mov.u64 %rd6, table;\n" \
+          "add.s64 %rd7, %rd6, %rd5; ld.const.u32 %r12, [%rd7]; add.s32 %r13, %r12, %r9;\n"                       \
+          "xor.b32 %r6, %r6, %r13; add.s32 %r9, %r9, 77;\n" MIX MIX MIX MIX                                       \
+          "add.s32 %r8, %r8, 1; setp.lt.s32 %p2, %r8, %r7; @%p2 bra turn; st.global.u32 [%rd3], %r6; ret;"
+
+static bool makes_turns_constant(const char *body, u32 n) {
+    Sampled s;
+    sample(&s, body, (Shape){100, 128, 1}, n);
+    const Hit *hit = ask(&s, "loop-unrolling");
+    bool does = hit && strstr(hit->what, "Make the number of turns") != NULL;
+    forget(&s);
+    return does;
+}
+
+// What is made of the round's number is a constant when an argument does not say how many there are; what data decides
+// stays, and more than a sequence can have.
+static void turns_make_constants(void **state) {
+    (void)state;
+    assert_true(makes_turns_constant(ROUNDS("%r8"), 32));
+    assert_false(makes_turns_constant(ROUNDS("%r8"), 0));
+    assert_false(makes_turns_constant(ROUNDS("%r8"), 1000));
+    assert_false(makes_turns_constant(ROUNDS("%r6"), 32));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(neighbours_share_rows),
@@ -207,6 +235,7 @@ int main(void) {
         cmocka_unit_test(arrays_of_rows_are_one_change),
         cmocka_unit_test(a_step_as_large_as_the_grid_is_one_of_time),
         cmocka_unit_test(turns_of_the_launch_are_known),
+        cmocka_unit_test(turns_make_constants),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -334,6 +334,12 @@ void narrow_places(AdviceCase *c);
 void join_gathers(AdviceCase *c);
 // The part of wrong-type that is about integers of 64 bits. rules/wide.c
 void narrow_integers(AdviceCase *c);
+// Instructions of the loop that are gone when all its turns are one sequence, whose number is in the code: what is made
+// of the turn's number alone, and what tests it. False: memory is out. rules/known_turns.c
+bool known_turns_mark(AdviceCase *c, const CasePart *part, u32 loop, Bitset *gone);
+// Turns of which an argument of the launch says how many there are, where the code would be much less if they were one
+// sequence; *share: of what the loop issues. 0: it is not so.
+u32 known_turns_of_launch(AdviceCase *c, const CasePart *part, u32 loop, f64 *share);
 // The part of register-reuse that is about several results for each thread. rules/register_tiles.c
 void reuse_in_tiles(AdviceCase *c);
 // What a sequence of known turns does not compute: branches, tests, counters, places. rules/loop_unrolling.c

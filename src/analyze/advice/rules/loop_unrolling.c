@@ -210,6 +210,12 @@ void hit_sequence(Hit *hit, const CasePart *part, u32 loop) {
         if (loop_has(part, loop, pc) && is_constant_of_turn(part, loop, pc)) hit_spare(hit, part, pc, 1);
 }
 
+static void spare_known(Hit *hit, const CasePart *part, u32 loop) {
+    Bitset gone;
+    if (!known_turns_mark(hit->c, part, loop, &gone)) return;
+    for (u32 pc = bitset_next(&gone, 0); pc != WL_NONE; pc = bitset_next(&gone, pc + 1)) hit_spare(hit, part, pc, 1);
+}
+
 static f64 loads_of_turn(const CasePart *part, u32 loop) {
     f64 loads = 0;
     for (u32 i = 0; i < part->access_count; i++) {
@@ -261,7 +267,9 @@ static void look_at(AdviceCase *c, const CasePart *part, u32 loop) {
     u32 copies = loop_copies(part, loop) * loop_assembled(part, loop), header = loop_line_pc(part, loop);
     if (2 * l->insns > MOST_INSNS) copies = MOST_TIMES;
     u32 times = times_of(l, copies);
-    u32 whole = turns_of_whole(part, loop);
+    f64 known = 0;
+    u32 whole = turns_of_whole(part, loop), launched = whole ? 0 : known_turns_of_launch(c, part, loop, &known);
+    if (launched) whole = launched, times = times < 2 ? 2 : times;
     if (times < 2) return;
     f64 fraction = 1 - 1.0 / times;
     Hit *hit = hit_begin(c);
@@ -271,7 +279,9 @@ static void look_at(AdviceCase *c, const CasePart *part, u32 loop) {
     add_results(hit, part, loop);
     hit->change.hidden *= fraction;
     if (!whole) add_constants(hit, part, loop, times);
-    if (whole)
+    if (launched)
+        spare_known(hit, part, loop);
+    else if (whole)
         hit_sequence(hit, part, loop);
     else
         add_overhead(hit, part, loop, fraction);
@@ -290,10 +300,20 @@ static void look_at(AdviceCase *c, const CasePart *part, u32 loop) {
         hit_fact(hit, "constants_of_turns", constants, "%",
                  "%.0f %% wait for constants at places that each turn moves on, of which a scheduler keeps few lines",
                  constants);
+    if (launched)
+        hit_fact(
+            hit, "known_share", 100 * known, "%",
+            "%.0f %% of what it issues is made of the turn's number alone: constants, if an argument of the launch "
+            "did not say how many turns there are",
+            100 * known);
     hit_basis(hit, "equation 5, and equation 2 for loads of %u turns under way at once", times);
     hit_caution(hit, "more registers are needed: check that the occupancy stays%s",
                 by_hand ? "; the compiler keeps loads behind stores: load for several turns before the first store"
                         : "");
+    if (launched)
+        return hit_end_loop(hit, part, loop,
+                            "Make the number of turns at %s a constant (a template argument) and unroll",
+                            place_text(c, part, header));
     hit_end_loop(hit, part, loop, "Unroll the loop at %s %u times", place_text(c, part, header),
                  (whole ? whole : times) * copies);
 }
