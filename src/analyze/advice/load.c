@@ -484,8 +484,8 @@ static void bound_by_queue(AdviceCase *c, f64 *sum) {
     *sum -= all - most;
 }
 
-// The rate of issue, and with it what accesses take, may be as much higher as it may be lower: by so much where the line
-// for the L1 says that it works more.
+// The rate of issue, and with it what accesses take, may be as much higher as it may be lower: by so much where the
+// line for the L1 says that it works more.
 static f64 raised_by_line(AdviceCase *c, f64 known) {
     f64 line = busy_by_line(c, c->stalls[STALL_LG_THROTTLE] + c->stalls[STALL_MIO_THROTTLE]);
     f64 times = known > 0 ? fmin(line / known, TOO_HIGH) : 1;
