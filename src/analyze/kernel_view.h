@@ -60,6 +60,7 @@ typedef struct ViewArray {
     u32 parameter;  // as FlowOperand.id
     i64 inside;     // byte of the parameter
     u64 bytes;
+    u64 end;  // address of that end; 0: the launches had different ones
 } ViewArray;
 
 typedef struct KernelView {
@@ -97,6 +98,7 @@ typedef struct KernelView {
 
 // Bytes of the array that an address starts from, of the launch's arguments; 0: not known.
 u64 kernel_view_array_bytes(const KernelView *view, const AffineFactor *base);
+const ViewArray *kernel_view_array(const KernelView *view, const AffineFactor *base);  // NULL: not known
 
 typedef struct KernelViewOptions {
     const char *gpu_folder;  // with the .gpu files

@@ -100,18 +100,25 @@ static Status find_arrays(KernelViews *views, const FlowArguments *a, KernelView
             u64 pointer, bytes;
             memcpy(&pointer, a->bytes + param->offset + inside, sizeof pointer);
             bytes = bytes_behind(views, pointer);
-            if (bytes) arrays[view->array_count++] = (ViewArray){code->first_param + p, inside, bytes};
+            bool same = true;
+            for (u32 i = 0; i < 8; i++) same &= a->known[param->offset + inside + i];
+            ViewArray array = {code->first_param + p, inside, bytes, same ? pointer + bytes : 0};
+            if (bytes) arrays[view->array_count++] = array;
         }
     }
     return STATUS_OK;
 }
 
-u64 kernel_view_array_bytes(const KernelView *view, const AffineFactor *base) {
-    if (base->kind != AFFINE_PARAMETER) return 0;
+const ViewArray *kernel_view_array(const KernelView *view, const AffineFactor *base) {
+    if (base->kind != AFFINE_PARAMETER) return NULL;
     for (u32 i = 0; i < view->array_count; i++)
-        if (view->arrays[i].parameter == base->id && view->arrays[i].inside == base->offset)
-            return view->arrays[i].bytes;
-    return 0;
+        if (view->arrays[i].parameter == base->id && view->arrays[i].inside == base->offset) return &view->arrays[i];
+    return NULL;
+}
+
+u64 kernel_view_array_bytes(const KernelView *view, const AffineFactor *base) {
+    const ViewArray *array = kernel_view_array(view, base);
+    return array ? array->bytes : 0;
 }
 
 // --- all together ----------------------------------------------------------------------------------------------------

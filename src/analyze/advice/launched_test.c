@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyze/advice/sampled_testing.h"
+#include "analyze/advice/shared_arrays.h"
 
 static const GpuModel gpu = {.sms = 100,
                              .warp_schedulers = 4,
@@ -127,6 +128,37 @@ static void large_arrays_are_looked_up_in_dram(void **state) {
     assert_near(half / most, 0.5);
 }
 
+// Loads words of p, stores what it makes of them behind them.
+#define GOES_ON BEGIN "ld.global.f32 %f1, [%rd3]; add.f32 %f1, %f1, %f1; st.global.f32 [%rd3+8192], %f1; ret;"
+#define ONLY_LOADS BEGIN "ld.global.f32 %f1, [%rd3]; setp.gt.f32 %p2, %f1, 0f3F800000; @%p2 trap; ret;"
+
+static void lie_in(Sampled *s, const char *body, ViewArray *array) {
+    KernelView *view = sampled_begin(s, body);
+    subject_launched(&s->subject, 1);
+    array->parameter = view->flow.code->first_param;
+    view->arrays = array, view->array_count = 1;
+}
+
+// `first` and `second` lie in allocations that end there.
+static f64 shared_part(const char *first, u64 first_end, u64 second_end, bool only_stored) {
+    Sampled s, t;
+    ViewArray a = {.bytes = 4096, .end = first_end}, b = {.bytes = 4096, .end = second_end};
+    lie_in(&s, first, &a), lie_in(&t, GOES_ON, &b);
+    const KernelView *before = &s.subject.view;
+    f64 part = shared_arrays_part(&before, 1, &t.subject.view, only_stored);
+    subject_free(&s.subject), subject_free(&t.subject);
+    return part;
+}
+
+static void pointers_say_whose_array_is_loaded(void **state) {
+    (void)state;
+    assert_near(shared_part(GOES_ON, 0x9000, 0x9000, true), 1);
+    assert_near(shared_part(GOES_ON, 0x9000, 0xb000, true), 0);
+    assert_near(shared_part(GOES_ON, 0x9000, 0, true), -1);  // launches had different ones
+    assert_near(shared_part(ONLY_LOADS, 0x9000, 0x9000, true), 0);
+    assert_near(shared_part(ONLY_LOADS, 0x9000, 0x9000, false), 1);
+}
+
 // --- lanes -----------------------------------------------------------------------------------------------------------
 static f64 sectors_of_load(u32 n) {
     Sampled s;
@@ -231,6 +263,7 @@ int main(void) {
         cmocka_unit_test(neighbours_share_rows),
         cmocka_unit_test(of_a_sector_a_word_is_wanted),
         cmocka_unit_test(large_arrays_are_looked_up_in_dram),
+        cmocka_unit_test(pointers_say_whose_array_is_loaded),
         cmocka_unit_test(a_stride_of_the_launch_is_a_stride),
         cmocka_unit_test(arrays_of_rows_are_one_change),
         cmocka_unit_test(a_step_as_large_as_the_grid_is_one_of_time),

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyze/advice/rule.h"
+#include "analyze/advice/shared_arrays.h"
 
 enum { MOST_LINKS = 8, LEAST_TIMES = 2 /* once may be chance */ };
 #define NEARLY 1.25     // bytes that go into rows, constants and the like besides
@@ -210,7 +211,8 @@ static bool loads_what_was_stored(const KernelView *first, const KernelView *sec
 // counted, the code has to say so: both without loops and barriers, or rows of what was made element by element.
 static bool goes_on(const KernelView *first, const KernelView *second) {
     bool alike = as_many_threads(first, second);
-    if (kernel_library(first) || kernel_library(second)) return false;
+    if (kernel_library(first) || kernel_library(second) || shared_arrays_part(&first, 1, second, false) == 0)
+        return false;
     if (!counted(first, METRIC_GLOBAL_ST_BYTES) || !counted(second, METRIC_GLOBAL_LD_BYTES))
         return makes_elements(first) && ((alike && element_by_element(second)) ||
                                          (row_by_row(first, second) && loads_what_was_stored(first, second)));
@@ -239,8 +241,8 @@ static f64 not_stored(const KernelView *first, const KernelView *second) {
     return one ? fmin(stored(first), loaded_after(first, second)) : 0;
 }
 
-// Nor is it loaded: of what a kernel loads, as much as the one before has stored, and half of what else those before it
-// have: whose the other arrays are is not known.
+// Nor is it loaded: what those before it have stored. Where it is not known whose arrays they are, as much as the one
+// before has, and half of what else those before it have.
 #define OF_EARLIER 0.5
 
 static f64 not_loaded(const Chain *chain, u32 at) {
@@ -248,6 +250,8 @@ static f64 not_loaded(const Chain *chain, u32 at) {
     f64 before = stored(chain->views[at - 1]), earlier = 0;
     for (u32 i = 0; i + 1 < at; i++) earlier += stored(chain->views[i]);
     f64 all = loaded_after(chain->views[at - 1], chain->views[at]);
+    f64 theirs = makes_elements(chain->views[at]) ? shared_arrays_part(chain->views, at, chain->views[at], true) : -1;
+    if (theirs >= 0) return all * theirs;
     return fmin(before, all) + OF_EARLIER * fmin(earlier, fmax(all - before, 0));
 }
 

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whose arrays a kernel loads: the pointers that it and the ones before it were launched with, and the allocations
+// that these lie in, say so.
+#ifndef WL_ANALYZE_ADVICE_SHARED_ARRAYS_H
+#define WL_ANALYZE_ADVICE_SHARED_ARRAYS_H
+
+#include "analyze/kernel_view.h"
+
+// Of the bytes that each thread of `view` loads from global memory the part, 0 to 1, that comes from arrays which some
+// of the `count` kernels before it store to; from ones that these load as well, unless `only_stored`. -1: not known,
+// because of an address that does not start from an argument, or launches with different ones.
+f64 shared_arrays_part(const KernelView *const *before, u32 count, const KernelView *view, bool only_stored);
+
+#endif
