@@ -394,6 +394,31 @@ static void fast_functions_need_the_special_unit(void **state) {
     assert_true(special_gone(FUNCTION("0f3c80f082")) > 0.9);
 }
 
+// Divides what a loop loads by what `divisor` leaves in %f3.
+#define QUOTIENTS(ahead, inside)                                                                          \
+    BEGIN "mov.u32 %r8, 0; mov.f32 %f4, 0f00000000; ld.global.f32 %f3, [%rd3+4096]; " ahead               \
+          "turn: ld.global.f32 %f1, [%rd3]; " inside "div.rn.f32 %f2, %f1, %f3; add.f32 %f4, %f4, %f2;\n" \
+          "add.s64 %rd3, %rd3, 4; add.s32 %r8, %r8, 1; setp.lt.s32 %p2, %r8, %r5; @%p2 bra turn;\n"       \
+          "st.global.f32 [%rd1], %f4; ret;"
+
+static bool divides_ahead(const char *body) {
+    Sampled s;
+    sample_line(&s, body);
+    const Hit *hit = ask(&s, "strength-reduction");
+    bool does = hit && strstr(hit->what, "Divide once");
+    forget(&s);
+    return does;
+}
+
+// What all turns divide by is divided by once; what turns change is not.
+static void one_reciprocal_serves_a_loop(void **state) {
+    (void)state;
+    assert_true(divides_ahead(QUOTIENTS("", "")));
+    assert_true(divides_ahead(QUOTIENTS("add.f32 %f3, %f3, %f3; ", "")));
+    assert_false(divides_ahead(QUOTIENTS("", "add.f32 %f3, %f3, 0f3F800000; ")));
+    assert_false(divides_ahead(QUOTIENTS("", "ld.global.f32 %f3, [%rd3+8192]; ")));
+}
+
 // powf as far as it is looked for, in one line of the source.
 #define POWER(exponent, coefficient)                                                                                  \
     BEGIN "ld.global.f32 %f1, [%rd3]; mul.f32 %f2, %f1, " exponent "; neg.f32 %f3, %f2;\n"                            \
@@ -710,6 +735,7 @@ int main(void) {
                                        cmocka_unit_test(records_in_the_l1),
                                        cmocka_unit_test(tables_behind_tables_are_one),
                                        cmocka_unit_test(fast_functions_need_the_special_unit),
+                                       cmocka_unit_test(one_reciprocal_serves_a_loop),
                                        cmocka_unit_test(small_powers_are_products_and_roots),
                                        cmocka_unit_test(remainders_that_ptx_spells_out_are_folded),
                                        cmocka_unit_test(loops_that_bring_a_value_near_go),

@@ -41,6 +41,24 @@ static void rows_meet_columns_in_registers(void **state) {
                                   10000, TILE));
 }
 
+// The same without tiles: a value of the thread's row, %rd5 beside %rd4 by `pitch`, and one of its column.
+#define MATRIX(pitch)                                                                                         \
+    BEGIN "mov.u32 %r10, %tid.y; ld.param.u32 %r7, [n]; mov.u32 %r6, 0; mov.f32 %f2, 0f00000000;\n"           \
+          "mul.lo.s32 %r8, %r10, " pitch "; mul.wide.s32 %rd4, %r8, 4; add.s64 %rd5, %rd1, %rd4;\n"           \
+          "mul.wide.s32 %rd6, %r1, 4; add.s64 %rd7, %rd1, %rd6;\n"                                            \
+          "turn: ld.global.f32 %f1, [%rd7+65536]; ld.global.f32 %f3, [%rd5]; " ONE "add.s64 %rd5, %rd5, 4;\n" \
+          "add.s64 %rd7, %rd7, 4096; add.s32 %r6, %r6, 1; setp.lt.s32 %p1, %r6, %r5; @%p1 bra turn;\n"        \
+          "st.global.f32 [%rd3], %f2; ret;"
+
+// From global memory, too, be it known how far rows lie apart or not.
+static void rows_of_global_memory_meet_columns(void **state) {
+    (void)state;
+    assert_true(computes_several(MATRIX("%r7"), 10000, TILE));
+    assert_true(computes_several(MATRIX("1024"), 10000, TILE));
+    assert_false(computes_several(MATRIX("%r7"), 100, TILE));
+    assert_false(computes_several(MATRIX("0"), 10000, TILE));
+}
+
 // Threads fill a list and go through all of it, each with a value of its own: `uses` takes %f1, which is the same for
 // all of them.
 #define LISTS(place, uses)                                                                               \
@@ -99,8 +117,8 @@ static void ctas_of_a_column_load_the_same(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(rows_meet_columns_in_registers),
-                                       cmocka_unit_test(lists_are_loaded_once_for_several_results),
-                                       cmocka_unit_test(ctas_of_a_column_load_the_same)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_meet_columns_in_registers), cmocka_unit_test(rows_of_global_memory_meet_columns),
+        cmocka_unit_test(lists_are_loaded_once_for_several_results), cmocka_unit_test(ctas_of_a_column_load_the_same)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -316,6 +316,8 @@ bool insn_feeds(const CasePart *part, u32 pc, u32 depth, bool (*wanted)(const Ca
 
 // The part of strength-reduction that is about powf. rules/math.c
 void replace_powers(AdviceCase *c);
+// ... about float divisions by what a loop keeps. rules/math.c
+void divide_before_loops(AdviceCase *c);
 // ... about remainders by 2^k - 1. rules/folds.c
 void fold_remainders(AdviceCase *c);
 // The part of branch-elimination that is about loops that only bring a value near. rules/stepping.c
@@ -334,6 +336,13 @@ void narrow_places(AdviceCase *c);
 void join_gathers(AdviceCase *c);
 // The part of wrong-type that is about integers of 64 bits. rules/wide.c
 void narrow_integers(AdviceCase *c);
+// ... about divisions of 64 bits whose numbers fit 32. rules/short_divisions.c
+void shorten_divisions(AdviceCase *c);
+// Of a division of 32 bits in machine code what makes the divisor's reciprocal, from its first instruction `pc` on: a
+// mark for each instruction, 0 at first. rules/divisions.c
+void division_mark(const CasePart *part, u32 pc, u8 *marks);
+bool division_marked(const u8 *marks, u32 pc);
+bool division_is_step(const u8 *marks, u32 pc);  // ... and not one of a quotient
 // Instructions of the loop that are gone when all its turns are one sequence, whose number is in the code: what is made
 // of the turn's number alone, and what tests it. False: memory is out. rules/known_turns.c
 bool known_turns_mark(AdviceCase *c, const CasePart *part, u32 loop, Bitset *gone);

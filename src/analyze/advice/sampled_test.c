@@ -322,6 +322,36 @@ TEST(of_a_division_the_product_stays) {
     forget(&a);
 }
 
+// The same in long long, when no number had an upper word: what asks for one and where lanes meet behind that go away,
+// but signs of 32 bits take four instructions.
+TEST(numbers_that_fit_are_not_asked_for_upper_words) {
+    enum { ASKS = 44, MEETS = 71 };
+    RecordSample rows[] = {{.pc = ASKS, .stall = STALL_SELECTED, .samples = 20},
+                           {.pc = RECIPROCAL + 1, .stall = STALL_SELECTED, .samples = 20},
+                           {.pc = MEETS, .stall = STALL_BRANCH_RESOLVING, .samples = 300}};
+    cubin = "tests/sass/kernels_90.cubin", listing = "tests/sass/kernels_90.json";
+    Asked a;
+    const EstimateChange *change = ask(&a, "quotient", rows, WL_COUNT(rows), "wrong-type");
+    const CaseInsn *in = a.c.parts[0].insns;
+    f64 signs = 4 * in[PRODUCT].issued, gone = 4 * in[ASKS].issued + in[MEETS].issued;
+    assert_true(in[ASKS].issued > 0.5 && fabs(change->issues - (gone - signs)) < 1e-9);
+    assert_true(change->stalls > 299);
+    forget(&a);
+}
+
+TEST(numbers_with_upper_words_need_them) {
+    enum { ASKS = 44, CALLS = 47 };
+    RecordSample rows[] = {{.pc = ASKS, .stall = STALL_SELECTED, .samples = 20},
+                           {.pc = RECIPROCAL + 1, .stall = STALL_SELECTED, .samples = 20},
+                           {.pc = CALLS, .stall = STALL_SELECTED, .samples = 20}};
+    cubin = "tests/sass/kernels_90.cubin", listing = "tests/sass/kernels_90.json";
+    Asked a;
+    look_at(&a, "quotient", rows, WL_COUNT(rows));
+    shorten_divisions(&a.c);
+    assert_int_equal(a.c.hits.len, 0);
+    forget(&a);
+}
+
 // Of tests/sass/cycle.cubin, four remainders by one number in a loop's turn.
 TEST(of_a_remainder_two_products_stay) {
     enum { TIMES = 52 };
@@ -361,6 +391,8 @@ int main(void) {
                                        IN_FOLDER(moves_beside_calls_through_pointers_go_with_them),
                                        IN_FOLDER(turns_of_inlined_calls_are_one_sequence),
                                        IN_FOLDER(of_a_division_the_product_stays),
+                                       IN_FOLDER(numbers_that_fit_are_not_asked_for_upper_words),
+                                       IN_FOLDER(numbers_with_upper_words_need_them),
                                        IN_FOLDER(of_a_remainder_two_products_stay),
                                        IN_FOLDER(remainders_by_all_ones_are_folded)};
     return cmocka_run_group_tests(tests, NULL, NULL);

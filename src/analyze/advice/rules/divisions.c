@@ -172,6 +172,12 @@ static void mark_reciprocal(const CasePart *part, u32 pc, u32 depth, u8 *marks) 
     }
 }
 
+void division_mark(const CasePart *part, u32 pc, u8 *marks) { mark_reciprocal(part, pc, RECIPROCAL_DEPTH, marks); }
+
+bool division_marked(const u8 *marks, u32 pc) { return marks[pc] != OTHER; }
+
+bool division_is_step(const u8 *marks, u32 pc) { return marks[pc] == STEP; }
+
 static bool is_negation(const CasePart *part, u32 pc) {
     const SassInsn *insn = insn_machine(part, pc);
     const SassOperand *o = part->view->flow.code->sass->operands.data + insn->operands;
@@ -292,4 +298,5 @@ void rule_strength_reduction(AdviceCase *c) {
         if (c->parts[p].view->kind == VIEW_PTX) count_no_turns(c, &c->parts[p]);
     fold_remainders(c);
     replace_powers(c);
+    divide_before_loops(c);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// fast-math, and powers of strength-reduction: arithmetic that takes many instructions where few would do. The
-// sequences are found by what nothing else has: an instruction of the PTX, or a constant or opcode of the machine code.
-// Each stands for so many instructions of its source line; which of the line's they are is not asked, they count alike.
+// fast-math, powers and float divisions of strength-reduction: arithmetic that takes many instructions where few would
+// do. The sequences are found by what nothing else has: an instruction of the PTX, or a constant or opcode of the
+// machine code. Each stands for so many instructions of its source line; which of the line's they are is not asked,
+// they count alike.
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -252,11 +253,10 @@ static void fast_math_of(Hit *hit, const CasePart *part, MathFound *m) {
     vec_free(&lines.rows);
 }
 
-// --- strength-reduction: powers
-// --------------------------------------------------------------------------------------- powf multiplies the logarithm
-// by the exponent, exactly: a product and what it lacks, both with the exponent. Where that is a small whole number,
-// squares and products give the same (and are as exact, but for the last bits); halves and quarters take square roots
-// besides, thirds a cube root.
+// --- strength-reduction: powers --------------------------------------------------------------------------------------
+// powf multiplies the logarithm by the exponent, exactly: a product and what it lacks, both with the exponent. Where
+// that is a small whole number, squares and products give the same (and are as exact, but for the last bits); halves
+// and quarters take square roots besides, thirds a cube root.
 enum { POWF = 5, EXPONENT_STEPS = 2 };
 
 typedef struct Power {   // of what gives the same
@@ -356,6 +356,72 @@ void replace_powers(AdviceCase *c) {
     hit_fact(hit, "power_issue_share", share, "%", "%.0f %% of what is issued would not be needed", share);
     hit_caution(hit, "the last bits of results may change");
     hit_end_line(hit, m.part, m.pc, "Write products and roots instead of calling powf at %s",
+                 place_text(c, m.part, m.pc));
+}
+
+// --- strength-reduction: divisions by what a loop keeps --------------------------------------------------------------
+// One division ahead of the loop gives the reciprocal, with which the loop multiplies.
+enum { STEPS_OF_RECIPROCAL = 3, DIVISOR_DEPTH = 2 };
+
+static bool divides(const CasePart *part, u32 pc) {
+    u32 traits = part->insns[pc].traits;
+    if (part->view->kind == VIEW_SASS) return is_division(part, pc);
+    return traits & TRAIT_EXACT_MATH && !(traits & TRAIT_CALL) && case_insn(part, pc)->uses == 2;
+}
+
+static bool divides_by_same(const CasePart *part, u32 pc) {
+    u32 loop = part->insns[pc].loop;
+    return loop != WL_NONE && part->insns[pc].issued > 0 && divides(part, pc) &&
+           node_stays(part, loop, node_of_divisor(part, pc), DIVISOR_DEPTH);
+}
+
+// Reciprocals of the divisor for each division by it: the compiler may have taken them out of the loop.
+static f64 reciprocals_of(const CasePart *part, u32 division) {
+    f64 reciprocals = 0, divisions = 0;
+    u32 divisor = node_of_divisor(part, division);
+    for (u32 pc = 0; pc < part->view->insn_count; pc++) {
+        if (part->insns[pc].loop != part->insns[division].loop) continue;
+        const FlowInsn *in = case_insn(part, pc);
+        if (is_division(part, pc)) divisions += node_of_divisor(part, pc) == divisor;
+        if (insn_machine(part, pc)->op != SASS_OP_MUFU || !in->uses) continue;
+        reciprocals += part->view->flow.chains->of_operand[in->operands + in->defs] == divisor;
+    }
+    return fmin(reciprocals / divisions, 1);
+}
+
+static void divide_ahead(Hit *hit, MathLines *lines, MathFound *m, const CasePart *part, u32 pc) {
+    bool machine = part->view->kind == VIEW_SASS;
+    f64 reciprocals = machine ? reciprocals_of(part, pc) : 1, steps = insn_steps(part, pc);
+    m->exact++;
+    if (machine) {
+        f64 gone = EXACT_STEPS - SHARED_STEPS - STEPS_OF_RECIPROCAL * (1 - reciprocals);
+        add_to_line(hit->c, lines, m, part, pc, gone, CHECK_STEPS + reciprocals);
+        return;
+    }
+    if (steps <= FAST_STEPS) steps = EXACT_STEPS;
+    hit_remove(hit, part, pc, 1 - SHARED_STEPS / steps);
+    if (part->insns[pc].issued > m->most) m->most = part->insns[pc].issued, m->part = part, m->pc = pc;
+}
+
+void divide_before_loops(AdviceCase *c) {
+    Hit *hit = hit_begin(c);
+    MathFound m = {0};
+    hit_text(hit, TEXT_reciprocals);
+    for (u32 p = 0; p < c->part_count; p++) {
+        const CasePart *part = &c->parts[p];
+        MathLines lines = {0};
+        for (u32 pc = 0; pc < part->view->insn_count; pc++)
+            if (divides_by_same(part, pc)) divide_ahead(hit, &lines, &m, part, pc);
+        remove_lines(hit, part, &lines);
+        vec_free(&lines.rows);
+    }
+    if (!m.part || hit->change.issues <= 0) return hit_drop(hit);
+    f64 share = 100 * hit->change.issues / c->load.issued;
+    hit_fact(hit, "exact_operations", m.exact, "instructions",
+             "divisions by what all turns of their loop divide by: %u", m.exact);
+    hit_fact(hit, "exact_math_issue_share", share, "%", "%.0f %% of what is issued would not be needed", share);
+    hit_caution(hit, "the last bit of results may change");
+    hit_end_line(hit, m.part, m.pc, "Divide once ahead of the loop, and multiply by the reciprocal at %s",
                  place_text(c, m.part, m.pc));
 }
 

@@ -2,9 +2,9 @@
 // register-reuse, several results for each thread. Of rows and columns: each thread of a tile meets the values of its
 // row with those of its column, one with one, so that for every two values from shared memory there is one result's
 // arithmetic. Who computes T rows' and columns' meetings has T * T of them for 2 T values, and CTAs fill tiles for T
-// times as many results. Of lists: each thread meets every value of a list in shared memory with its own; who has T of
-// its own loads the list once for T results. Of CTAs: what all of a row or a column of the grid load is loaded once by
-// one that does the work of several.
+// times as many results. From global memory, too, where the loop has no tiles. Of lists: each thread meets every value
+// of a list in shared memory with its own; who has T of its own loads the list once for T results. Of CTAs: what all of
+// a row or a column of the grid load is loaded once by one that does the work of several.
 #include <math.h>
 
 #include "analyze/advice/rule.h"
@@ -13,13 +13,15 @@ enum { MOST_SIDE = 4, WORD = 4, BUSY_WARPS = 2 /* of a scheduler: with many resu
 
 typedef enum Side { SIDE_NONE, SIDE_ROW, SIDE_COLUMN } Side;
 
-// Whether lanes of a CTA's row, or of its column, all load the same.
+// Whether lanes of a CTA's row, or of its column, all load the same. How far rows lie apart in global memory is often
+// known at launch only.
 static Side side_of(const CaseAccess *a) {
-    bool plain = a && a->load && !a->atomic && access_is_shared(a) && a->requests > 0 && a->affine;
-    if (!plain || a->affine->stride_kind[0] != AFFINE_STRIDE_CONSTANT ||
-        a->affine->stride_kind[1] != AFFINE_STRIDE_CONSTANT)
+    bool plain = a && a->load && !a->atomic && (access_is_shared(a) || access_is_global(a)) && a->requests > 0;
+    if (!plain || !a->affine || a->affine->stride_kind[0] != AFFINE_STRIDE_CONSTANT ||
+        a->affine->stride_kind[1] == AFFINE_STRIDE_UNKNOWN)
         return SIDE_NONE;
-    i64 x = a->affine->stride[0], y = a->affine->stride[1];
+    bool x = a->affine->stride[0] != 0,
+         y = a->affine->stride_kind[1] == AFFINE_STRIDE_SYMBOLIC || a->affine->stride[1] != 0;
     return x && !y ? SIDE_COLUMN : y && !x ? SIDE_ROW : SIDE_NONE;
 }
 
@@ -45,6 +47,14 @@ static bool is_one_by_one(const CasePart *part, u32 loop) {
         meetings += meets(part, pc);
     }
     return meetings && 2 * meetings <= words;
+}
+
+static bool is_global_side(const CaseAccess *a) { return side_of(a) && access_is_global(a); }
+
+static bool has_global_sides(const CasePart *part, u32 loop) {
+    for (u32 pc = 0; pc < part->view->insn_count; pc++)
+        if (part->insns[pc].loop == loop && is_global_side(case_access(part, pc))) return true;
+    return false;
 }
 
 // The loop that fills the tiles.
@@ -96,18 +106,22 @@ static void say_share(Hit *hit, const char *why) {
 }
 
 static void tile_loop(AdviceCase *c, const CasePart *part, u32 loop, u32 side) {
-    u32 tiles = loop_of_tiles(part, loop);
+    bool global = has_global_sides(part, loop);
+    u32 tiles = global ? loop : loop_of_tiles(part, loop);
     if (tiles == WL_NONE || !is_one_by_one(part, loop)) return;
     Hit *hit = hit_begin(c);
-    hit_text(hit, TEXT_tiles);
+    hit_text(hit, global ? TEXT_global_tiles : TEXT_tiles);
     u32 at = do_once(hit, part, tiles, loop, 1 - 1.0 / side, is_of_side);
     if (at == WL_NONE) return hit_drop(hit);
     say_share(hit, "for each meeting of a row with a column two values are loaded");
     hit_basis(hit, "equation 2: loads, tiles and counting once for %u results each", side);
-    hit_caution(hit,
-                "a thread has %u sums in registers, and a tile of shared memory is %u times as large: check that the "
-                "occupancy stays",
-                side * side, side);
+    if (global)
+        hit_caution(hit, "a thread has %u results in registers: check that the occupancy stays", side * side);
+    else
+        hit_caution(hit,
+                    "a thread has %u sums in registers, and a tile of shared memory is %u times as large: check that "
+                    "the occupancy stays",
+                    side * side, side);
     hit_end_line(hit, part, at, "Let a thread compute %u x %u results, each value loaded at %s serving %u", side, side,
                  place_text(c, part, at), side);
 }

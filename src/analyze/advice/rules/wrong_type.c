@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // wrong-type: float code that computes in double, because of a constant without f or a call of a double function. The
-// sign is values that are widened from f32 and narrowed back. Integers of 64 bits where 32 would do: wide.c.
+// sign is values that are widened from f32 and narrowed back. Integers of 64 bits where 32 would do: wide.c,
+// short_divisions.c.
 #include "analyze/advice/rule.h"
 
 typedef struct Doubles {
@@ -190,6 +191,7 @@ static void shorten_routines(Hit *hit, const CasePart *part, const Routines *r) 
 void rule_wrong_type(AdviceCase *c) {
     Doubles d = {0};
     narrow_integers(c);
+    shorten_divisions(c);
     Hit *hit = hit_begin(c);
     for (u32 p = 0; p < c->part_count; p++) {
         Routines routines = double_routines(&c->parts[p]);
