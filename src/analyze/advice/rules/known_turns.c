@@ -50,6 +50,17 @@ static bool has_known_operands(const Known *k, u32 pc) {
     return true;
 }
 
+// Of a load from constant memory: the word itself need not be known, it is an operand then.
+static bool has_known_address(const Known *k, u32 pc) {
+    const FlowResults *flow = &k->part->view->flow;
+    const FlowInsn *in = case_insn(k->part, pc);
+    for (u32 u = 0; u < in->uses; u++) {
+        u32 operand = in->operands + in->defs + u;
+        if (flow->code->operands[operand].kind == FLOW_VALUE && !is_known_operand(k, operand)) return false;
+    }
+    return in->guard == WL_NONE || is_known(k, flow->chains->of_guard[pc]);
+}
+
 static bool stays_known(const Known *k, u32 node) {
     const Chains *chains = k->part->view->flow.chains;
     const ChainNode *n = &chains->nodes[node];
@@ -78,7 +89,7 @@ static bool goes(const Known *k, u32 pc) {
     const FlowInsn *in = case_insn(k->part, pc);
     if (in->kind == FLOW_BRANCH) return in->guard == WL_NONE || is_known(k, k->part->view->flow.chains->of_guard[pc]);
     bool constant = in->is_load && in->space == SPACE_CONST, known = in->defs > 0;
-    if (constant) return has_known_operands(k, pc);
+    if (constant) return has_known_address(k, pc);
     for (u32 d = 0; d < in->defs; d++) known &= is_known(k, k->part->view->flow.chains->of_operand[in->operands + d]);
     return known;
 }
