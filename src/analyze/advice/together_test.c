@@ -211,7 +211,6 @@ static u32 wider_accesses(const char *body, const char *first) {
     return count;
 }
 
-// What can become one access is the first step; three bytes cannot, and a thread takes several elements of them.
 // What a loaded number is asked for, and what is stored for the answer.
 #define ASKED(question) \
     BEGIN "ld.global.u32 %r6, [%rd3]; " question " selp.u32 %r7, 1, 2, %p1; st.global.u32 [%rd3+1048576], %r7; ret;"
@@ -229,6 +228,24 @@ static void kinds_fit_a_byte(void **state) {
     assert_int_equal(bytes_of(ASKED("setp.eq.s32 %p1, %r6, 3; st.global.u32 [%rd1], %r6;"), 0, 0.9), 4);
 }
 
+// The largest of the numbers that a loop loads, what else is done with each, and how many bits of it are kept.
+#define LARGEST(also, bits)                                                                                \
+    BEGIN "mov.u32 %r7, 0; mov.u32 %r8, 0;\n"                                                              \
+          "turn: ld.global.u32 %r6, [%rd3]; max.s32 %r7, %r7, %r6; " also "add.s64 %rd3, %rd3, 1048576;\n" \
+          "add.s32 %r8, %r8, 1; setp.lt.s32 %p2, %r8, %r5; @%p2 bra turn; st.global.u" bits " [%rd1], %r7; ret;"
+
+// Numbers whose maximum fits 16 bits fit these, too, whatever small number they are compared with; of a sum nothing is
+// known.
+static void numbers_fit_where_their_maximum_does(void **state) {
+    (void)state;
+    assert_int_equal(bytes_of(LARGEST("", "16"), 0, 0.9), 2);
+    assert_int_equal(bytes_of(LARGEST("setp.gt.s32 %p1, %r6, 92; ", "16"), 0, 0.9), 2);
+    assert_int_equal(bytes_of(LARGEST("", "16"), 0, 0.3), 4);  // DRAM has time
+    assert_int_equal(bytes_of(LARGEST("", "32"), 0, 0.9), 4);
+    assert_int_equal(bytes_of(LARGEST("add.s32 %r7, %r7, %r6; ", "16"), 0, 0.9), 4);
+}
+
+// What can become one access is the first step; three bytes cannot, and a thread takes several elements of them.
 static void bytes_that_are_joined_are_not_narrow(void **state) {
     (void)state;
     assert_int_equal(wider_accesses(FOUR_BYTES, "Join"), 1);
@@ -260,6 +277,7 @@ int main(void) {
                                        cmocka_unit_test(numbers_that_are_used_stay_wide),
                                        cmocka_unit_test(joined_bytes_do_not_shorten_the_line_for_dram),
                                        cmocka_unit_test(kinds_fit_a_byte),
+                                       cmocka_unit_test(numbers_fit_where_their_maximum_does),
                                        cmocka_unit_test(bytes_that_are_joined_are_not_narrow),
                                        cmocka_unit_test(bytes_that_others_take_are_not_scattered)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of memory-transactions that is about numbers wider than they need to be: a word that only says which place
-// of shared memory is meant, or which of a few kinds something is of, fits a byte or two, and DRAM or the L2 is busy
-// with the rest of it.
+// of shared memory is meant, or which of a few kinds something is of, or whose maximum is kept in 16 bits, fits a byte
+// or two, and DRAM or the L2 is busy with the rest of it.
 #include "analyze/advice/rule.h"
+#include "base/bitset.h"
 
 enum { WORD = 4, DEEP = 4 /* instructions of arithmetic to an address */, OF_BYTE = 1 << 8, OF_TWO = 1 << 16 };
 
@@ -47,12 +48,11 @@ static bool compares_for_equality(const CasePart *part, u32 pc) {
     return (insn->op == SASS_OP_ISETP || insn->op == SASS_OP_UISETP) && (sass_has(insn, "EQ") || sass_has(insn, "NE"));
 }
 
-// Whether the instruction asks if the value is one small number.
-static bool asks_for_kind(const CasePart *part, u32 pc, u32 node) {
+// Whether the instruction compares the value, and nothing else, with one small number.
+static bool asks_for_small(const CasePart *part, u32 pc, u32 node) {
     const FlowResults *flow = &part->view->flow;
     const FlowInsn *in = case_insn(part, pc);
     u32 values = 0, numbers = 0;
-    if (!compares_for_equality(part, pc)) return false;
     for (u32 u = 0; u < in->uses; u++) {
         const FlowOperand *o = &flow->code->operands[in->operands + in->defs + u];
         if (o->width == 1) continue;  // another predicate, which the result is joined to
@@ -61,6 +61,10 @@ static bool asks_for_kind(const CasePart *part, u32 pc, u32 node) {
         numbers += o->kind == FLOW_IMMEDIATE && o->value >= 0 && o->value <= KINDS;
     }
     return values == 1 && numbers == 1;
+}
+
+static bool asks_for_kind(const CasePart *part, u32 pc, u32 node) {
+    return compares_for_equality(part, pc) && asks_for_small(part, pc, node);
 }
 
 // Whether all that becomes of a value, the next turn's included, is such questions.
@@ -82,6 +86,69 @@ static bool is_kind(const CasePart *part, u32 node, u32 depth) {
 static bool loads_kind(const CasePart *part, u32 pc) {
     const FlowInsn *in = case_insn(part, pc);
     return in->defs == 1 && is_kind(part, part->view->flow.chains->of_operand[in->operands], DEEP);
+}
+
+// --- numbers whose maximum is kept in 16 bits: they fit these as well ------------------------------------------------
+enum { LOWER_HALVES = 0x5410 /* of a PRMT's first and last operand */, LONGEST = 256 /* maxima one after the other */ };
+
+typedef struct Maxima {
+    const CasePart *part;
+    Bitset seen;  // nodes
+    bool kept;    // in 16 bits
+} Maxima;
+
+static bool takes_maximum(const CasePart *part, u32 pc) {
+    const SassInsn *insn = insn_machine(part, pc);
+    const FlowInsn *in = case_insn(part, pc);
+    bool is = in->arith == FLOW_MIN || in->arith == FLOW_MAX || (insn && insn->op == SASS_OP_VIMNMX3);
+    return is && in->defs == 1;
+}
+
+static bool compares(const CasePart *part, u32 pc) {
+    const SassInsn *insn = insn_machine(part, pc);
+    return insn ? insn->op == SASS_OP_ISETP : case_insn(part, pc)->arith == FLOW_COMPARE;
+}
+
+static bool keeps_lower_half(const CasePart *part, u32 pc, u32 node) {
+    const SassInsn *insn = insn_machine(part, pc);
+    const FlowInsn *in = case_insn(part, pc);
+    const FlowCode *code = part->view->flow.code;
+    const CaseAccess *a = case_access(part, pc);
+    if (a) return a->store && a->bytes == 2 && !is_address(part, pc, node);
+    if (!insn) return in->defs == 1 && in->uses == 1 && code->value_bits[code->operands[in->operands].id] == 16;
+    for (u32 i = 0; insn->op == SASS_OP_PRMT && i < insn->operand_count; i++) {
+        const SassOperand *o = &code->sass->operands.data[insn->operands + i];
+        if (o->kind == SASS_OPERAND_IMMEDIATE) return o->value == LOWER_HALVES;
+    }
+    return false;
+}
+
+// Whether all that becomes of a value is its maximum with others, and comparisons with small numbers.
+static bool goes_to_maxima(Maxima *m, u32 node, bool is_maximum, u32 depth) {
+    const Chains *chains = m->part->view->flow.chains;
+    if (node == WL_NONE || !depth) return false;
+    if (bitset_has(&m->seen, node)) return true;
+    bitset_add(&m->seen, node);
+    for (u32 i = chains->first_user[node]; i < chains->first_user[node + 1]; i++) {
+        u32 user = chains->users[i].insn;
+        const FlowInsn *in = user == WL_NONE ? NULL : case_insn(m->part, user);
+        bool maximum = in && takes_maximum(m->part, user), copy = in && in->arith == FLOW_MOVE && in->defs == 1;
+        u32 next = !in ? chains->users[i].operand : maximum || copy ? chains->of_operand[in->operands] : WL_NONE;
+        bool kept = in && is_maximum && keeps_lower_half(m->part, user, node);
+        bool asked = in && compares(m->part, user) && asks_for_small(m->part, user, node);
+        m->kept |= kept;
+        if (!kept && !asked && !goes_to_maxima(m, next, is_maximum || maximum, depth - 1)) return false;
+    }
+    return true;
+}
+
+static bool has_short_maximum(AdviceCase *c, const CasePart *part, u32 pc) {
+    const FlowInsn *in = case_insn(part, pc);
+    Maxima m = {.part = part};
+    if (in->defs != 1) return false;
+    if (!bitset_init(&m.seen, c->scratch, part->view->flow.chains->node_count + 1))
+        return c->status = STATUS_NO_MEMORY, false;
+    return goes_to_maxima(&m, part->view->flow.chains->of_operand[in->operands], false, LONGEST) && m.kept;
 }
 
 // --- all -------------------------------------------------------------------------------------------------------------
@@ -160,8 +227,26 @@ static void narrow_kinds(AdviceCase *c) {
     end(hit, &n);
 }
 
+static void narrow_maxima(AdviceCase *c) {
+    Narrow n = {.count = 0};
+    Hit *hit = hit_begin(c);
+    hit_text(hit, TEXT_narrow);
+    for (u32 p = 0; p < c->part_count; p++)
+        for (u32 i = 0; i < c->parts[p].access_count; i++) {
+            const CaseAccess *a = &c->parts[p].accesses[i];
+            bool narrower = is_wide(&c->parts[p], a) && has_short_maximum(c, &c->parts[p], a->pc);
+            if (narrower) narrow(hit, &c->parts[p], a->pc, 2, &n);
+        }
+    if (!n.where) return hit_drop(hit);
+    hit_fact(hit, "loads_of_short_numbers", n.count, "instructions",
+             "%u load%s of %d bytes a lane bring%s numbers whose maximum or minimum is kept in 16 bits", n.count,
+             plural(n.count), WORD, n.count == 1 ? "s" : "");
+    end(hit, &n);
+}
+
 void narrow_places(AdviceCase *c) {
     if (c->load.busy[RESOURCE_DRAM] < EXPLAINED) return;
     narrow_those_of_shared(c);
     narrow_kinds(c);
+    narrow_maxima(c);
 }
