@@ -420,6 +420,33 @@ static void copies_behind_each_other_wait_once(void **state) {
     assert_true(part > 0.4 && part < 0.7);
 }
 
+// Turns ahead that the advice speaks of, where a turn's other ten instructions issue for 100 samples; 0: of none.
+static f64 turns_ahead(u32 waits) {
+    Sampled s;
+    f64 turns = 0;
+    KernelView *view = sampled_begin(&s, FILL(""));
+    view->gpu = &gpu;
+    for (u32 pc = 0; pc < view->flow.code->insn_count; pc++) {
+        subject_stall(&s.subject, pc, STALL_SELECTED, 10);
+        if (waits_for_load(view, pc)) subject_stall(&s.subject, pc, STALL_LONG_SCOREBOARD, waits);
+    }
+    sampled_end(&s);
+    const Hit *hit = ask(&s, "async-copy");
+    assert_non_null(hit);
+    for (u32 i = 0; i < hit->facts.len; i++)
+        if (!strcmp(hit->facts.data[i].name, "copy_turns")) turns = hit->facts.data[i].value;
+    forget(&s);
+    return turns;
+}
+
+// What one turn's work is too short for takes several turns.
+static void long_waits_are_hidden_by_several_turns(void **state) {
+    (void)state;
+    assert_near(turns_ahead(90), 0);
+    assert_near(turns_ahead(250), 3);
+    assert_near(turns_ahead(10000), 0);  // more than there is room for
+}
+
 // --- queues ----------------------------------------------------------------------------------------------------------
 // What waits in front of the special function unit's full queue is in one queue, once.
 static void waits_for_a_full_queue_are_counted_once(void **state) {
@@ -477,6 +504,7 @@ int main(void) {
                                        cmocka_unit_test(loads_queue_behind_their_phase),
                                        cmocka_unit_test(idle_dram_opens_rows_and_refreshes),
                                        cmocka_unit_test(copies_behind_each_other_wait_once),
+                                       cmocka_unit_test(long_waits_are_hidden_by_several_turns),
                                        cmocka_unit_test(waits_for_a_full_queue_are_counted_once),
                                        cmocka_unit_test(special_registers_come_through_the_queue)};
     return cmocka_run_group_tests(tests, NULL, NULL);
