@@ -50,6 +50,14 @@ static void rows_meet_columns_in_registers(void **state) {
           "add.s64 %rd7, %rd7, 4096; add.s32 %r6, %r6, 1; setp.lt.s32 %p1, %r6, %r5; @%p1 bra turn;\n"        \
           "st.global.f32 [%rd3], %f2; ret;"
 
+// One turn of it without a loop, and so many.
+#define MEET \
+    "ld.global.f32 %f1, [%rd7]; ld.global.f32 %f3, [%rd5]; " ONE "add.s64 %rd5, %rd5, 4; add.s64 %rd7, %rd7, 4096;\n"
+#define FOUR MEET MEET MEET MEET
+#define UNROLLED(turns)                                                                                               \
+    BEGIN "mov.u32 %r10, %tid.y; mov.f32 %f2, 0f00000000; mul.wide.s32 %rd4, %r10, 4096; add.s64 %rd5, %rd1, %rd4;\n" \
+          "mul.wide.s32 %rd6, %r1, 4; add.s64 %rd7, %rd1, %rd6;\n" turns "st.global.f32 [%rd3], %f2; ret;"
+
 // From global memory, too, be it known how far rows lie apart or not.
 static void rows_of_global_memory_meet_columns(void **state) {
     (void)state;
@@ -57,6 +65,8 @@ static void rows_of_global_memory_meet_columns(void **state) {
     assert_true(computes_several(MATRIX("1024"), 10000, TILE));
     assert_false(computes_several(MATRIX("%r7"), 100, TILE));
     assert_false(computes_several(MATRIX("0"), 10000, TILE));
+    assert_true(computes_several(UNROLLED(FOUR FOUR), 10000, TILE));
+    assert_false(computes_several(UNROLLED(FOUR), 10000, TILE));
 }
 
 // Threads fill a list and go through all of it, each with a value of its own: `uses` takes %f1, which is the same for

@@ -2,9 +2,9 @@
 // register-reuse, several results for each thread. Of rows and columns: each thread of a tile meets the values of its
 // row with those of its column, one with one, so that for every two values from shared memory there is one result's
 // arithmetic. Who computes T rows' and columns' meetings has T * T of them for 2 T values, and CTAs fill tiles for T
-// times as many results. From global memory, too, where the loop has no tiles. Of lists: each thread meets every value
-// of a list in shared memory with its own; who has T of its own loads the list once for T results. Of CTAs: what all of
-// a row or a column of the grid load is loaded once by one that does the work of several.
+// times as many results. From global memory, too, where the loop has no tiles or was unrolled altogether. Of lists:
+// each thread meets every value of a list in shared memory with its own; who has T of its own loads the list once for T
+// results. Of CTAs: what all of a row or a column of the grid load is loaded once by one that does the work of several.
 #include <math.h>
 
 #include "analyze/advice/rule.h"
@@ -38,7 +38,10 @@ static bool meets(const CasePart *part, u32 pc) {
     return found[SIDE_ROW] && found[SIDE_COLUMN];
 }
 
-// One value of each side for every meeting: no thread has several rows or columns yet.
+// One value of each side for every meeting: no thread has several rows or columns yet. In no loop (WL_NONE): as many
+// meetings as a loop that was unrolled leaves.
+enum { LEAST_MEETINGS = 8 };
+
 static bool is_one_by_one(const CasePart *part, u32 loop) {
     u32 words = 0, meetings = 0;
     for (u32 pc = 0; pc < part->view->insn_count; pc++) {
@@ -46,7 +49,7 @@ static bool is_one_by_one(const CasePart *part, u32 loop) {
         if (side_of(case_access(part, pc))) words += case_access(part, pc)->bytes / WORD;
         meetings += meets(part, pc);
     }
-    return meetings && 2 * meetings <= words;
+    return meetings >= (loop == WL_NONE ? LEAST_MEETINGS : 1) && 2 * meetings <= words;
 }
 
 static bool is_global_side(const CaseAccess *a) { return side_of(a) && access_is_global(a); }
@@ -99,6 +102,20 @@ static u32 do_once(Hit *hit, const CasePart *part, u32 tiles, u32 loop, f64 fewe
 
 static bool is_of_side(const CaseAccess *a) { return side_of(a) != SIDE_NONE; }
 
+// The same of a loop that was unrolled altogether; what comes behind it is there for each result.
+static u32 load_once(Hit *hit, const CasePart *part, f64 fewer) {
+    u32 at = WL_NONE;
+    f64 most = 0;
+    for (u32 pc = 0; pc < part->view->insn_count; pc++) {
+        const CaseInsn *in = &part->insns[pc];
+        bool side = is_of_side(case_access(part, pc));
+        if (in->loop != WL_NONE || !(side || (in->traits & TRAIT_ARITHMETIC && insn_only_counts(part, pc)))) continue;
+        hit_spare(hit, part, pc, fewer);
+        if (side && in->issued + in->blamed > most) most = in->issued + in->blamed, at = pc;
+    }
+    return at;
+}
+
 static void say_share(Hit *hit, const char *why) {
     f64 share = 100 * hit->change.issues / hit->c->load.issued;
     hit_fact(hit, "moves_share", share, "%", "%.0f %% of what is issued would not be needed: %s", share, why);
@@ -108,10 +125,11 @@ static void say_share(Hit *hit, const char *why) {
 static void tile_loop(AdviceCase *c, const CasePart *part, u32 loop, u32 side) {
     bool global = has_global_sides(part, loop);
     u32 tiles = global ? loop : loop_of_tiles(part, loop);
-    if (tiles == WL_NONE || !is_one_by_one(part, loop)) return;
+    if ((tiles == WL_NONE && !global) || !is_one_by_one(part, loop)) return;
     Hit *hit = hit_begin(c);
     hit_text(hit, global ? TEXT_global_tiles : TEXT_tiles);
-    u32 at = do_once(hit, part, tiles, loop, 1 - 1.0 / side, is_of_side);
+    f64 fewer = 1 - 1.0 / side;
+    u32 at = tiles == WL_NONE ? load_once(hit, part, fewer) : do_once(hit, part, tiles, loop, fewer, is_of_side);
     if (at == WL_NONE) return hit_drop(hit);
     say_share(hit, "for each meeting of a row with a column two values are loaded");
     hit_basis(hit, "equation 2: loads, tiles and counting once for %u results each", side);
@@ -236,10 +254,12 @@ static void share_with_ctas(AdviceCase *c, const CasePart *part, u32 results) {
 void reuse_in_tiles(AdviceCase *c) {
     u32 side = side_that_fits(c), results = results_that_fit(c);
     if (c->part_count) share_with_ctas(c, &c->parts[0], results);
-    for (u32 p = 0; p < c->part_count; p++)
+    for (u32 p = 0; p < c->part_count; p++) {
+        if (side > 1) tile_loop(c, &c->parts[p], WL_NONE, side);
         for (u32 l = 0; l < c->parts[p].view->flow.loops->loop_count; l++) {
             if (c->parts[p].loops[l].active <= 0) continue;
             if (side > 1) tile_loop(c, &c->parts[p], l, side);
             if (results > 1) share_list(c, &c->parts[p], l, results);
         }
+    }
 }
