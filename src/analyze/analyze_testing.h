@@ -49,14 +49,15 @@ static inline void subject_init(Subject *s, ViewCode kind, const FlowCode *code)
 // numbered from 0.
 static inline void subject_ptx(Subject *s, const char *body) {
     static char text[16384];
-    int size = snprintf(text, sizeof text,
-                        ".version 8.3\n.target sm_90\n.address_size 64\n.const .u32 table[64];\n.global .u32 "
-                        "precalc_xorwow_matrix[800];\n"
-                        ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n"
-                        ".visible .entry k(.param .u64 p, .param .u32 n) {\n.reg .b32 %%r<64>;\n.reg .b64 "
-                        "%%rd<64>;\n.reg .f32 %%f<64>;\n"
-                        ".reg .pred %%p<8>;\n.shared .align 16 .b32 tile[256];\n%s\n}\n",
-                        body);
+    int size =
+        snprintf(text, sizeof text,
+                 ".version 8.3\n.target sm_90\n.address_size 64\n.const .u32 table[64];\n.global .u32 "
+                 "precalc_xorwow_matrix[800];\n"
+                 ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n"
+                 ".visible .entry k(.param .u64 p, .param .u32 n, .param .u64 q) {\n.reg .b32 %%r<64>;\n.reg .b64 "
+                 "%%rd<64>;\n.reg .f32 %%f<64>;\n"
+                 ".reg .pred %%p<8>;\n.shared .align 16 .b32 tile[256];\n%s\n}\n",
+                 body);
     assert_true(size > 0 && (size_t)size < sizeof text);
     memset(s, 0, sizeof *s);
     Diag diag = {0};

@@ -159,6 +159,46 @@ static void pointers_say_whose_array_is_loaded(void **state) {
     assert_near(shared_part(ONLY_LOADS, 0x9000, 0x9000, false), 1);
 }
 
+// One CTA a row of 4 KiB: its sum goes to q, and with `sum` beside q the row is scaled into the upper half of p.
+#define ROW                                                                                                            \
+    BEGIN                                                                                                              \
+        "ld.param.u64 %rd7, [q]; mul.wide.s32 %rd8, %r2, 4; add.s64 %rd9, %rd7, %rd8; mul.wide.s32 %rd4, %r2, 4096;\n" \
+        "mul.wide.s32 %rd5, %r1, 4; add.s64 %rd6, %rd1, %rd4; add.s64 %rd6, %rd6, %rd5; ld.global.f32 %f1, [%rd6];\n"
+#define SUM(place) ROW "setp.ne.s32 %p1, %r1, 0; @%p1 bra done; st.global.f32 [" place "], %f1; done: ret;"
+#define SCALE(sum) ROW "ld.global.f32 %f2, [" sum "]; mul.f32 %f1, %f1, %f2; st.global.f32 [%rd6+65536], %f1; ret;"
+
+static void lie_apart(Sampled *s, const char *body, ViewArray arrays[2], u32 ctas) {
+    KernelView *view = sampled_begin(s, body);
+    subject_launched(&s->subject, 1);
+    s->launch.grid[0] = ctas;
+    arrays[0] = (ViewArray){.parameter = view->flow.code->first_param, .bytes = 131072, .end = 0x40000};
+    arrays[1] = (ViewArray){.parameter = view->flow.code->first_param + 2, .bytes = 64, .end = 0x80000};
+    view->arrays = arrays, view->array_count = 2;
+}
+
+static bool hands_on(const char *first, const char *second, u32 ctas_of_second, HandedOn *handed) {
+    Sampled s, t;
+    ViewArray a[2], b[2];
+    lie_apart(&s, first, a, 16), lie_apart(&t, second, b, ctas_of_second);
+    bool does = shared_arrays_by_cta(&s.subject.view, &t.subject.view, handed);
+    subject_free(&s.subject), subject_free(&t.subject);
+    return does;
+}
+
+// Of each CTA's result for the next kernel's CTA of the same number, not for all or others; of what it has loaded all
+// is loaded again.
+static void ctas_go_on_with_their_own_results(void **state) {
+    (void)state;
+    HandedOn handed;
+    assert_true(hands_on(SUM("%rd9"), SCALE("%rd9"), 16, &handed));
+    assert_near(handed.again, 131072);
+    assert_near(handed.all, 131072);
+    assert_false(hands_on(SUM("%rd9"), SCALE("%rd9"), 8, &handed));
+    assert_false(hands_on(SUM("%rd9"), SCALE("%rd9+4"), 16, &handed));  // the next one's
+    assert_false(hands_on(SUM("%rd9"), SCALE("%rd7"), 16, &handed));    // one for all
+    assert_false(hands_on(SUM("%rd6"), SCALE("%rd9"), 16, &handed));    // each thread's
+}
+
 // --- lanes -----------------------------------------------------------------------------------------------------------
 static f64 sectors_of_load(u32 n) {
     Sampled s;
@@ -264,6 +304,7 @@ int main(void) {
         cmocka_unit_test(of_a_sector_a_word_is_wanted),
         cmocka_unit_test(large_arrays_are_looked_up_in_dram),
         cmocka_unit_test(pointers_say_whose_array_is_loaded),
+        cmocka_unit_test(ctas_go_on_with_their_own_results),
         cmocka_unit_test(a_stride_of_the_launch_is_a_stride),
         cmocka_unit_test(arrays_of_rows_are_one_change),
         cmocka_unit_test(a_step_as_large_as_the_grid_is_one_of_time),

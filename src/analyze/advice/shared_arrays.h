@@ -11,4 +11,14 @@
 // because of an address that does not start from an argument, or launches with different ones.
 f64 shared_arrays_part(const KernelView *const *before, u32 count, const KernelView *view, bool only_stored);
 
+// What each CTA of a kernel makes for the CTA of the same number of the next one: that loads what it has stored, at a
+// place that the CTA's number alone decides, and goes over arrays that the first one went over.
+typedef struct HandedOn {
+    f64 again;  // bytes of the arrays that both load
+    f64 all;    // ... of all arrays that the second loads or stores
+} HandedOn;
+
+// False: it is not so, or not known. Both are launched with the same grid and blocks.
+bool shared_arrays_by_cta(const KernelView *first, const KernelView *second, HandedOn *handed);
+
 #endif

@@ -384,8 +384,49 @@ static void merge(AdviceCase *c, const Chain *chain, const ProfileLaunch *launch
     hit_end_kernel(hit, "Merge %s and the kernels before and after it into one", c->view->function->name);
 }
 
-// --- as a graph
-// -------------------------------------------------------------------------------------------------------
+// --- CTA by CTA ------------------------------------------------------------------------------------------------------
+// Sums over rows and what is made of them, say. Where each CTA has its own, one kernel goes over its part of the arrays
+// again when that is still in the L2, or the L1.
+static bool still_in_l2(const AdviceCase *c, const KernelView *v, f64 bytes) {
+    const u32 *grid = v->launches.typical->grid;
+    f64 ctas = (f64)grid[0] * grid[1] * grid[2];
+    f64 at_once = c->gpu ? fmin(ctas, (f64)c->gpu->sms * v->occupancy.ctas_per_sm) : 0;
+    return c->gpu && at_once > 0 && bytes / ctas * at_once <= (f64)c->gpu->l2_usable;
+}
+
+static void merge_ctas(AdviceCase *c, const KernelView *first, const KernelView *second) {
+    HandedOn handed;
+    if (!shared_arrays_by_cta(first, second, &handed) || !still_in_l2(c, second, handed.again)) return;
+    f64 ns = first->launches.total_ns + second->launches.total_ns, gone = handed.again / handed.all;
+    f64 of_second = second->launches.total_ns * (1 - gone), left = (first->launches.total_ns + of_second) / ns;
+    Hit *hit = hit_begin(c);
+    hit_text(hit, TEXT_ctas_of_rows);
+    hit->change.work = left;
+    hit->change.stays = fmax(first->launches.total_ns, of_second) / ns;
+    for (u32 r = 0; r < RESOURCE_COUNT; r++)
+        if (!is_of_sm(r)) hit_relieve(hit, (Resource)r, c->load.busy[r] * (1 - left));
+    hit->share = first->launches.share + second->launches.share;
+    hit->of_launch = true;
+    hit->doubtful = true;
+    hit_fact(hit, "bytes_again", handed.again, "bytes", "%.3g MB are loaded by %s, and %.2g ms later by %s again",
+             handed.again / 1e6, first->function->name, first->launches.total_ns / first->launches.count / 1e6,
+             second->function->name);
+    hit_basis(hit, "the second kernel's time without the %.0f %% of its bytes that the first has loaded", 100 * gone);
+    hit_caution(hit, "the CTA has to meet (__syncthreads) between its result and what is made of it");
+    hit_end_kernel(hit, "Merge %s and %s into one, each CTA of which makes its result and goes on with it",
+                   first->function->name, second->function->name);
+}
+
+// Once, for the kernel of the two that takes more time.
+static void merge_with_neighbours(AdviceCase *c, const ProfileLaunch *launches, u32 count) {
+    const KernelView *before = neighbour(c->context, launches, count, c->view, -1),
+                     *after = neighbour(c->context, launches, count, c->view, 1);
+    f64 own = c->view->launches.total_ns;
+    if (before && before->launches.total_ns < own) merge_ctas(c, before, c->view);
+    if (after && after->launches.total_ns <= own) merge_ctas(c, c->view, after);
+}
+
+// --- as a graph ------------------------------------------------------------------------------------------------------
 static void launch_as_graph(AdviceCase *c, const ProfileLaunch *launches, u32 count) {
     const ViewLaunches *l = &c->view->launches;
     f64 own = l->count ? l->total_ns / l->count : 0, before = time_on_stream(c->view, launches, count), after = own;
@@ -414,6 +455,7 @@ void rule_kernel_merge(AdviceCase *c) {
     Chain chain;
     if (profile_launches(c->context->profile, 0, &launches, &count, c->context->diag) != STATUS_OK) return;
     launch_as_graph(c, launches, count);
+    merge_with_neighbours(c, launches, count);
     find_chain(c->context, launches, count, c->view, &chain);
     if (chain.count < 2) return;
     u32 longest = 0;
