@@ -160,10 +160,10 @@ static void pointers_say_whose_array_is_loaded(void **state) {
 }
 
 // One CTA a row of 4 KiB: its sum goes to q, and with `sum` beside q the row is scaled into the upper half of p.
-#define ROW                                                                                                            \
-    BEGIN                                                                                                              \
-        "ld.param.u64 %rd7, [q]; mul.wide.s32 %rd8, %r2, 4; add.s64 %rd9, %rd7, %rd8; mul.wide.s32 %rd4, %r2, 4096;\n" \
-        "mul.wide.s32 %rd5, %r1, 4; add.s64 %rd6, %rd1, %rd4; add.s64 %rd6, %rd6, %rd5; ld.global.f32 %f1, [%rd6];\n"
+#define ROW                                                                                                        \
+    BEGIN                                                                                                          \
+    "ld.param.u64 %rd7, [q]; mul.wide.s32 %rd8, %r2, 4; add.s64 %rd9, %rd7, %rd8; mul.wide.s32 %rd4, %r2, 4096;\n" \
+    "mul.wide.s32 %rd5, %r1, 4; add.s64 %rd6, %rd1, %rd4; add.s64 %rd6, %rd6, %rd5; ld.global.f32 %f1, [%rd6];\n"
 #define SUM(place) ROW "setp.ne.s32 %p1, %r1, 0; @%p1 bra done; st.global.f32 [" place "], %f1; done: ret;"
 #define SCALE(sum) ROW "ld.global.f32 %f2, [" sum "]; mul.f32 %f1, %f1, %f2; st.global.f32 [%rd6+65536], %f1; ret;"
 
