@@ -17,7 +17,10 @@ typedef struct Division {
     u32 shorter;                // block
     bool is_signed;
     i64 divisor;  // byte of the constant bank, -1: not known
+    u32 level;    // divisions that its dividend goes through one after the other
 } Division;
+
+static u32 u32_max(u32 a, u32 b) { return a > b ? a : b; }
 
 typedef struct Found {
     u32 count, pc;
@@ -128,16 +131,22 @@ static bool shares_divisor(const Division *d, u32 at) {
     return false;
 }
 
-// Of another number by the same divisor: it needs no reciprocal of its own, and what it waits for results goes on
-// beside the other division.
-static void join_other(Hit *hit, const CasePart *part, const FlowBlock *shorter, u8 *marks) {
+// Neither needs the other's result.
+static bool is_beside_other(const CasePart *part, const Division *d, u32 at) {
+    for (u32 i = 0; i < at; i++)
+        if (d[i].level == d[at].level && part->insns[d[i].branch].loop == part->insns[d[at].branch].loop) return true;
+    return false;
+}
+
+// By the same divisor no reciprocal is needed again; beside another division what this one waits for goes on meanwhile.
+static void join_other(Hit *hit, const CasePart *part, const FlowBlock *shorter, bool same, bool beside, u8 *marks) {
     u32 end = shorter->first + shorter->count;
-    for (u32 pc = shorter->first; pc < end; pc++)
+    for (u32 pc = shorter->first; pc < end && same; pc++)
         if (part->insns[pc].traits & TRAIT_INT_DIVIDE && !division_marked(marks, pc)) division_mark(part, pc, marks);
     for (u32 pc = shorter->first; pc < end; pc++)
         if (division_is_step(marks, pc))
             hit_remove(hit, part, pc, 1);
-        else
+        else if (beside)
             hit_blamed(hit, part, pc, STALL_BIT(WAIT) | STALL_BIT(SHORT_SCOREBOARD), 1);
 }
 
@@ -147,11 +156,35 @@ static Found spare(Hit *hit, const CasePart *part, const Division *d, u32 count,
         f64 runs = block_runs(part, d[i].shorter);
         spare_test(hit, part, &d[i]);
         spare_meeting(hit, part, &d[i]);
-        if (shares_divisor(d, i)) join_other(hit, part, &part->view->flow.cfg->blocks[d[i].shorter], marks);
+        join_other(hit, part, &part->view->flow.cfg->blocks[d[i].shorter], shares_divisor(d, i),
+                   is_beside_other(part, d, i), marks);
         if (d[i].is_signed) hit->change.issues -= SIGNS * runs;
         if (runs > found.most) found.most = runs, found.pc = d[i].branch;
     }
     return found;
+}
+
+// Which of the divisions before the node comes from, at most so many instructions back, adds one to its level.
+enum { TRACED_BACK = 10, MOST_TRACED = 4096 };
+
+static u32 level_before(const CasePart *part, const Division *d, u32 count, u32 node, u32 depth, u32 *left) {
+    const FlowResults *flow = &part->view->flow;
+    const Chains *chains = flow->chains;
+    u32 level = 0;
+    if (node == WL_NONE || !depth || !*left) return 0;
+    --*left;
+    const ChainNode *n = &chains->nodes[node];
+    for (u32 i = 0; i < count && n->insn != WL_NONE; i++)
+        if (n->block == d[i].shorter) return d[i].level + 1;
+    for (u32 a = 0; a < n->arg_count && n->insn == WL_NONE; a++)
+        level = u32_max(level, level_before(part, d, count, chains->args[n->args + a], depth - 1, left));
+    if (n->insn == WL_NONE || case_access(part, n->insn)) return level;
+    const FlowInsn *in = case_insn(part, n->insn);
+    for (u32 u = 0; u < in->uses; u++) {
+        u32 from = chains->of_operand[in->operands + in->defs + u];
+        level = u32_max(level, level_before(part, d, count, from, depth - 1, left));
+    }
+    return level;
 }
 
 static u32 find(const CasePart *part, Division *divisions) {
@@ -159,7 +192,11 @@ static u32 find(const CasePart *part, Division *divisions) {
     for (u32 pc = 0; pc < part->view->insn_count; pc++) {
         const char *routine = insn_routine(part, pc) ? NULL : calls(part, pc);
         bool divides = routine && strstr(routine, "64") && (strstr(routine, "_div_") || strstr(routine, "_rem_"));
-        if (divides && division_of(part, part->view->flow.cfg->block_of[pc], routine, &divisions[count])) count++;
+        if (!divides || !division_of(part, part->view->flow.cfg->block_of[pc], routine, &divisions[count])) continue;
+        const FlowInsn *compare = case_insn(part, divisions[count].compare);
+        u32 asked = part->view->flow.chains->of_operand[compare->operands + compare->defs], left = MOST_TRACED;
+        divisions[count].level = level_before(part, divisions, count, asked, TRACED_BACK, &left);
+        count++;
     }
     return count;
 }
