@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// memory-transactions on what lanes gather at one index from several arrays, of which there are only samples, made up.
+// memory-transactions and indirect-addressing on what lanes gather at one index from several arrays, or one behind the
+// other, of which there are only samples, made up.
 #include "analyze/advice/sampled_testing.h"
 
 // %r6: which element, as data says; %rd5 and %rd7: where it is in two arrays.
@@ -43,8 +44,39 @@ static void parts_of_a_structure_come_together(void **state) {
     assert_float_equal(issues_gone(PARTS("32", "64")), -1, 1e-6);   // of another structure
 }
 
+// %r6: a face's first edge, %r7 the one behind it, %r8 and %r9 the corners where they begin; `kept` is done with %r8
+// besides.
+#define FACE(kept)                                                                                                     \
+    ".global .align 8 .b8 edges[4096];\n" BEGIN "ld.param.u64 %rd20, [q]; add.s64 %rd21, %rd20, %rd2;\n"               \
+    "ld.global.u32 %r6, [%rd3]; mov.u64 %rd4, edges; mul.wide.s32 %rd5, %r6, 8; add.s64 %rd6, %rd4, %rd5;\n"           \
+    "ld.global.u32 %r7, [%rd6]; ld.global.u32 %r8, [%rd6+4]; mul.wide.s32 %rd7, %r7, 8; add.s64 %rd8, %rd4, %rd7;\n"   \
+    "ld.global.u32 %r9, [%rd8+4]; mul.wide.s32 %rd9, %r8, 4; add.s64 %rd10, %rd1, %rd9; ld.global.f32 %f1, [%rd10];\n" \
+    "mul.wide.s32 %rd11, %r9, 4; add.s64 %rd12, %rd1, %rd11; ld.global.f32 %f2, [%rd12]; add.f32 %f1, %f1, "           \
+    "%f2;\n" kept "st.global.f32 [%rd21], %f1; ret;"
+
+static bool looks_up_at_once(const char *body, const char *places) {
+    Sampled s;
+    KernelView *view = sampled_begin(&s, body);
+    sample_waits(&s, view, 400);
+    sampled_end(&s);
+    bool does = ask(&s, "indirect-addressing") != NULL;
+    u32 count = 0;
+    for (u32 i = 0; does && i < s.c.hits.len; i++) count += strstr(s.c.hits.data[i]->what, places) != NULL;
+    forget(&s);
+    return count == 1;
+}
+
+// Where the corners are the face's number says as well, in a table for each; not when one is wanted for itself.
+static void tables_behind_tables_become_one_for_each_last(void **state) {
+    (void)state;
+    assert_true(looks_up_at_once(FACE(""), "Look up 2 places at once"));
+    assert_false(looks_up_at_once(FACE("st.global.u32 [%rd21+8192], %r8; "), "places at once"));
+    assert_false(looks_up_at_once(FACE("st.global.u32 [%rd6], %r1; "), "places at once"));  // tables change
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(elements_of_one_number_come_together),
-                                       cmocka_unit_test(parts_of_a_structure_come_together)};
+                                       cmocka_unit_test(parts_of_a_structure_come_together),
+                                       cmocka_unit_test(tables_behind_tables_become_one_for_each_last)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -204,7 +204,131 @@ static void join_tables(AdviceCase *c) {
                  place_text(c, where, at), count == 1 ? "both" : "all");
 }
 
+// --- tables behind tables, several of them -------------------------------------------------------------------------
+// Of a mesh, say: the first edge of a face, the edge behind that, the corner that it begins at. Where all that a table
+// is for is to look in others, and these in others again, one table for each of the last says at once what they have.
+enum { NEXT_TABLES = 8, LONGEST_CHAIN = 8 };
+
+typedef struct Chained {
+    const CasePart *part;
+    u8 *state;  // by access
+} Chained;
+
+enum { NOT_ASKED, IS_DATA, IS_INDEX };
+
+// Loads at what the value of `pc` says; false: it is for something else as well, or they are too many.
+static bool next_tables(const CasePart *part, u32 pc, u32 depth, u32 *next, u32 *count) {
+    const FlowInsn *in = case_insn(part, pc);
+    const Chains *chains = part->view->flow.chains;
+    for (u32 d = 0; d < in->defs; d++) {
+        u32 node = chains->of_operand[in->operands + d];
+        for (u32 i = node == WL_NONE ? 0 : chains->first_user[node];
+             node != WL_NONE && i < chains->first_user[node + 1]; i++) {
+            u32 user = chains->users[i].insn, k = 0;
+            if (user == WL_NONE) return false;
+            bool access = case_access(part, user) != NULL;
+            if (!access && !(depth && part->insns[user].traits & TRAIT_ARITHMETIC &&
+                             next_tables(part, user, depth - 1, next, count)))
+                return false;
+            if (!access) continue;
+            if (!is_base_of_access(part, user, pc)) return false;
+            while (k < *count && next[k] != user) k++;
+            if (k == NEXT_TABLES) return false;
+            if (k == *count) next[(*count)++] = user;
+        }
+    }
+    return true;
+}
+
+static bool is_read(const CasePart *part, const CaseAccess *a) {
+    return a && a->load && !a->store && !a->atomic && a->requests > 0 && access_is_global(a) &&
+           !access_is_written(part, a);
+}
+
+// Whether all that the load is for is to say where others go.
+static bool is_index(Chained *x, const CaseAccess *a) {
+    u8 *state = &x->state[a - x->part->accesses];
+    u32 next[NEXT_TABLES], count = 0;
+    if (*state != NOT_ASKED) return *state == IS_INDEX;
+    bool is = is_read(x->part, a) && a->bytes == PLACE && next_tables(x->part, a->pc, LOADED_STEPS, next, &count);
+    for (u32 i = 0; i < count && is; i++) is = is_read(x->part, case_access(x->part, next[i]));
+    *state = is && count ? IS_INDEX : IS_DATA;
+    return is && count;
+}
+
+typedef struct Joined {
+    const CaseAccess *root;
+    u32 gone, last;  // loads: that are not needed, that look up what the last tables had
+    u32 at;
+    f64 most;
+} Joined;
+
+// From the load on: what only leads to other tables goes, what leads to data is looked up where the first was.
+static bool join_from(Hit *hit, Chained *x, const CaseAccess *a, Joined *j, u32 depth) {
+    const CasePart *part = x->part;
+    u32 next[NEXT_TABLES], count = 0, tables = 0;
+    if (!depth || !next_tables(part, a->pc, LOADED_STEPS, next, &count)) return false;
+    for (u32 i = 0; i < count; i++) tables += is_index(x, case_access(part, next[i]));
+    if (tables && tables < count) return false;
+    if (!tables) {
+        for (u32 r = 0; r < RESOURCE_COUNT; r++) {
+            f64 less = part->insns[a->pc].use[r] - part->insns[j->root->pc].use[r];
+            if (less > 0) hit_relieve(hit, (Resource)r, less);
+        }
+        j->last++;
+        return true;
+    }
+    f64 waits = hit_blamed(hit, part, a->pc, UINT32_MAX, 1);
+    hit_unissue(hit, part, a->pc, 1);
+    if (waits > j->most) j->most = waits, j->at = a->pc;
+    j->gone++;
+    for (u32 i = 0; i < count; i++)
+        if (!join_from(hit, x, case_access(part, next[i]), j, depth - 1)) return false;
+    return true;
+}
+
+static bool is_led_to(Chained *x, const CaseAccess *a) {
+    for (u32 i = 0; i < x->part->access_count; i++) {
+        u32 next[NEXT_TABLES], count = 0;
+        const CaseAccess *b = &x->part->accesses[i];
+        if (b == a || !is_index(x, b) || !next_tables(x->part, b->pc, LOADED_STEPS, next, &count)) continue;
+        for (u32 k = 0; k < count; k++)
+            if (next[k] == a->pc) return true;
+    }
+    return false;
+}
+
+static void join_chain(AdviceCase *c, Chained *x, const CaseAccess *root) {
+    Hit *hit = hit_begin(c);
+    Joined j = {.root = root, .at = root->pc};
+    hit_text(hit, TEXT_chains);
+    if (!join_from(hit, x, root, &j, LONGEST_CHAIN) || !j.gone || j.last < 2) return hit_drop(hit);
+    f64 share = 100 * case_share(c, hit->change.stalls);
+    hit_fact(hit, "tables", j.gone, "tables", "%u load%s only where others have what is wanted", j.gone,
+             j.gone == 1 ? " says" : "s say");
+    hit_fact(hit, "table_wait_share", share, "%", "%.0f %% of the samples wait for them", share);
+    hit_caution(hit, "only where the tables stay as they are for many launches, or are made anew with little work");
+    hit->doubtful = true;
+    hit_end_line(hit, x->part, j.at,
+                 "Look up %u places at once instead of one after the other at %s, in tables made beforehand", j.last,
+                 place_text(c, x->part, j.at));
+}
+
+static void join_chains(AdviceCase *c) {
+    for (u32 p = 0; p < c->part_count; p++) {
+        Chained x = {.part = &c->parts[p], .state = ARENA_ARRAY(c->scratch, u8, c->parts[p].access_count + 1)};
+        if (!x.state) {
+            c->status = STATUS_NO_MEMORY;
+            return;
+        }
+        for (u32 i = 0; i < x.part->access_count; i++)
+            if (is_index(&x, &x.part->accesses[i]) && !is_led_to(&x, &x.part->accesses[i]))
+                join_chain(c, &x, &x.part->accesses[i]);
+    }
+}
+
 void rule_indirect_addressing(AdviceCase *c) {
     compute_addresses(c);
     join_tables(c);
+    join_chains(c);
 }
