@@ -275,8 +275,9 @@ static f64 share_turns(Hit *hit, const CasePart *part) {
 static f64 add_part(Hit *hit, const CasePart *part, const Bitset *steps, u32 *at, f64 *most) {
     f64 all = 0;
     for (u32 pc = 0; pc < part->view->insn_count; pc++) {
+        if (stalls_at(part, pc) <= 0) continue;
         u32 barrier = barrier_of(part, pc);
-        if (stalls_at(part, pc) <= 0 || (barrier != WL_NONE && bitset_has(steps, barrier))) continue;
+        if (barrier != WL_NONE && bitset_has(steps, barrier)) continue;
         if (!comes_from_uneven(hit->c, part, barrier)) continue;
         f64 samples = add_waits(hit, part, pc);
         all += samples;
