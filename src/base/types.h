@@ -35,6 +35,8 @@ typedef struct Str {
 
 #define STR(literal) ((Str){(literal), sizeof(literal) - 1})
 
+static inline u32 u32_max(u32 a, u32 b) { return a > b ? a : b; }
+
 // What a noun ends with, of so many: "1 byte", "2 bytes".
 static inline const char *plural(u64 count) { return count == 1 ? "" : "s"; }
 

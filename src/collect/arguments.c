@@ -17,8 +17,8 @@ static u64 launched_before(Arguments *a, const LaunchGiven *given) {
     u64 key = hash_bytes(shape, sizeof shape) | 1;
     for (u32 i = 0; i < ARGUMENT_PROBES; i++) {
         ArgumentCount *count = &a->counts[((key >> 1) + i) % ARGUMENT_SLOTS];
-        u64 is = 0;
-        if (atomic_compare_exchange_strong(&count->key, &is, key) || is == key)
+        u64 is = atomic_load_explicit(&count->key, memory_order_relaxed);
+        if (is == key || (!is && (atomic_compare_exchange_strong(&count->key, &is, key) || is == key)))
             return atomic_fetch_add_explicit(&count->launches, 1, memory_order_relaxed);
     }
     return UINT64_MAX;

@@ -233,6 +233,10 @@ static inline bool flow_loop_is_innermost(const Loops *loops, u32 loop) {
     return loops->loops[loop].leave == loops->loops[loop].enter + 1;
 }
 bool flow_loop_has(const Loops *loops, u32 loop, u32 block);  // block inside the loop or a nested one; WL_NONE has none
+// Turns that are known, be it of the launch's arguments; -1: they are not.
+static inline i64 flow_loop_turns(const FlowLoop *loop) {
+    return loop->trip_count > 0 ? loop->trip_count : loop->launch_trips;
+}
 bool flow_loop_left_from(const Cfg *cfg, const Loops *loops, u32 loop, u32 block);  // an edge of the block leads out
 
 // Lanes that part at `from`, or behind it, and come to block `at` meet there, though others go past it: as it does not

@@ -283,7 +283,7 @@ static f64 runs_of_loop(const CasePart *part, u32 loop) {
     for (u32 i = 0; i < loops->loop_count; i++) {
         const FlowLoop *inner = &loops->loops[i];
         f64 turns = block_runs(part, inner->header);
-        i64 known = inner->trip_count > 0 ? inner->trip_count : inner->launch_trips;
+        i64 known = flow_loop_turns(inner);
         if (inner->parent == loop && known > 0 && turns > caught) caught = turns, runs = turns / (f64)known;
     }
     return runs;
@@ -298,8 +298,7 @@ void case_find_trips(AdviceCase *c) {
     f64 warps = (f64)l->grid[0] * l->grid[1] * l->grid[2] * c->view->occupancy.warps_per_cta;
     for (u32 i = 0; i < loops->loop_count && warps > 0; i++) {
         f64 trips = runs_of_loop(part, i) * launch.per_sample / (warps * c->load.too_high);
-        bool known = loops->loops[i].trip_count > 0 || loops->loops[i].launch_trips > 0;
-        bool unknown = !known && loops->loops[i].parent == WL_NONE;
+        bool unknown = flow_loop_turns(&loops->loops[i]) <= 0 && loops->loops[i].parent == WL_NONE;
         if (unknown && trips > 1 && trips > TOO_FEW * part->loops[i].trips) part->loops[i].trips = trips;
     }
 }

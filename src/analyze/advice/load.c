@@ -12,8 +12,6 @@ enum { SECTORS_PER_LINE = 4 };
 
 #define GATHERED 0.5  // of a block's waits
 
-static u32 u32_max(u32 a, u32 b) { return a > b ? a : b; }
-
 static f64 ratio(const MetricSet *m, MetricId part, MetricId whole) {
     return m->present[part] && m->value[whole] > 0 ? m->value[part] / m->value[whole] : 0;
 }

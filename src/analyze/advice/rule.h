@@ -232,6 +232,7 @@ f64 access_l1_cycles(const CaseAccess *access, f64 sectors, f64 passes);
 static inline bool access_is_shared(const CaseAccess *a) {
     return a->space == SPACE_SHARED || a->space == SPACE_SHARED_CLUSTER;
 }
+static inline bool insn_is_global(const FlowInsn *in) { return in->space == SPACE_GLOBAL || in->space == SPACE_NONE; }
 static inline bool access_is_global(const CaseAccess *a) { return a->space == SPACE_GLOBAL || a->space == SPACE_NONE; }
 // Its address as the code says it of any launch, of FlowResults.written: arguments are no numbers there.
 static inline const AffineForm *access_form_written(const CasePart *part, const CaseAccess *a) {
@@ -338,11 +339,10 @@ void join_gathers(AdviceCase *c);
 void narrow_integers(AdviceCase *c);
 // ... about divisions of 64 bits whose numbers fit 32. rules/short_divisions.c
 void shorten_divisions(AdviceCase *c);
-// Of a division of 32 bits in machine code what makes the divisor's reciprocal, from its first instruction `pc` on: a
-// mark for each instruction, 0 at first. rules/divisions.c
+// Marks instructions of machine code, all OTHER at first, where a division of 32 bits begins at `pc`: what makes the
+// divisor's reciprocal, and the quotients that it is used for. rules/divisions.c
+enum { DIVISION_OTHER, DIVISION_STEP, DIVISION_QUOTIENT };
 void division_mark(const CasePart *part, u32 pc, u8 *marks);
-bool division_marked(const u8 *marks, u32 pc);
-bool division_is_step(const u8 *marks, u32 pc);  // ... and not one of a quotient
 // Instructions of the loop that are gone when all its turns are one sequence, whose number is in the code: what is made
 // of the turn's number alone, and what tests it. False: memory is out. rules/known_turns.c
 bool known_turns_mark(AdviceCase *c, const CasePart *part, u32 loop, Bitset *gone);

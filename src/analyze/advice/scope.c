@@ -57,7 +57,7 @@ Status case_find_loops(AdviceCase *c, CasePart *part) {
     for (u32 l = 0; l < loops->loop_count; l++) {
         const FlowLoop *loop = &loops->loops[l];
         part->loops[l].innermost = flow_loop_is_innermost(loops, l);
-        i64 known = loop->trip_count > 0 ? loop->trip_count : loop->launch_trips;
+        i64 known = flow_loop_turns(loop);
         part->loops[l].trips = known > 0 ? (f64)known : measured_trips(part, loop, l);
     }
     for (u32 pc = 0; pc < part->view->insn_count; pc++) add_to_loops(part, pc);

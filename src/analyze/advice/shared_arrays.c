@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static bool is_global(const FlowInsn *in) { return in->space == SPACE_GLOBAL || in->space == SPACE_NONE; }
+#include "analyze/advice/rule.h"
 
 // The end of the allocation that the access goes to, which says whose array it is; 0: not known.
 static u64 array_of(const KernelView *v, const AffineAccess *a) {
@@ -15,7 +15,7 @@ static bool has_array(const KernelView *v, u64 array, bool only_stored) {
     const Affine *affine = v->flow.affine;
     for (u32 i = 0; i < affine->access_count; i++) {
         const FlowInsn *in = &v->flow.code->insns[affine->accesses[i].insn];
-        bool wanted = is_global(in) && (in->is_store || in->is_atomic || !only_stored);
+        bool wanted = insn_is_global(in) && (in->is_store || in->is_atomic || !only_stored);
         if (wanted && array_of(v, &affine->accesses[i]) == array) return true;
     }
     return false;
@@ -25,7 +25,7 @@ static bool arrays_are_known(const KernelView *v) {
     const Affine *affine = v->flow.affine;
     for (u32 i = 0; affine && i < affine->access_count; i++) {
         const FlowInsn *in = &v->flow.code->insns[affine->accesses[i].insn];
-        if (is_global(in) && !array_of(v, &affine->accesses[i])) return false;
+        if (insn_is_global(in) && !array_of(v, &affine->accesses[i])) return false;
     }
     return affine && affine->access_count > 0;
 }
@@ -39,7 +39,7 @@ f64 shared_arrays_part(const KernelView *const *before, u32 count, const KernelV
         const AffineAccess *a = &affine->accesses[i];
         const FlowInsn *in = &view->flow.code->insns[a->insn];
         bool has = false;
-        if (!is_global(in) || !in->is_load) continue;
+        if (!insn_is_global(in) || !in->is_load) continue;
         for (u32 k = 0; k < count; k++) has |= has_array(before[k], array_of(view, a), only_stored);
         all += in->access_bytes;
         shared += has ? in->access_bytes : 0;
@@ -83,7 +83,7 @@ static bool stores_at(const KernelView *v, const Place *place) {
     for (u32 i = 0; i < v->flow.affine->access_count; i++) {
         const AffineAccess *a = &v->flow.affine->accesses[i];
         Place at;
-        bool stores = v->flow.code->insns[a->insn].is_store && is_global(&v->flow.code->insns[a->insn]);
+        bool stores = v->flow.code->insns[a->insn].is_store && insn_is_global(&v->flow.code->insns[a->insn]);
         if (stores && place_of(v, a, &at) && is_there(&at, place)) return true;
     }
     return false;
@@ -96,7 +96,7 @@ static bool stores_by_cta(const KernelView *v) {
         const AffineAccess *a = &v->flow.affine->accesses[i];
         const FlowInsn *in = &v->flow.code->insns[a->insn];
         Place at;
-        if (!is_global(in) || !(in->is_store || in->is_atomic)) continue;
+        if (!insn_is_global(in) || !(in->is_store || in->is_atomic)) continue;
         if (in->is_atomic || !place_of(v, a, &at)) return false;
         stores = true;
     }
@@ -111,7 +111,8 @@ static bool same_launch(const KernelView *a, const KernelView *b) {
 static bool was_before(const KernelView *v, u32 access) {
     const AffineAccess *a = v->flow.affine->accesses;
     for (u32 i = 0; i < access; i++)
-        if (is_global(&v->flow.code->insns[a[i].insn]) && array_of(v, &a[i]) == array_of(v, &a[access])) return true;
+        if (insn_is_global(&v->flow.code->insns[a[i].insn]) && array_of(v, &a[i]) == array_of(v, &a[access]))
+            return true;
     return false;
 }
 
@@ -123,7 +124,7 @@ bool shared_arrays_by_cta(const KernelView *first, const KernelView *second, Han
     for (u32 i = 0; i < second->flow.affine->access_count; i++) {
         const AffineAccess *a = &second->flow.affine->accesses[i];
         const FlowInsn *in = &second->flow.code->insns[a->insn];
-        if (!is_global(in)) continue;
+        if (!insn_is_global(in)) continue;
         u64 array = array_of(second, a);
         Place at;
         if (in->is_atomic) return false;

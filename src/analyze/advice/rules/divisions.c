@@ -154,29 +154,27 @@ static bool is_quotient(const CasePart *part, u32 pc) {
 }
 
 // From the I2F on, all that is made of it only; up to the quotients, which are marked as such.
-enum { OTHER, STEP, QUOTIENT };
 
 static void mark_reciprocal(const CasePart *part, u32 pc, u32 depth, u8 *marks) {
     const Chains *chains = part->view->flow.chains;
     const FlowInsn *in = case_insn(part, pc);
-    marks[pc] = STEP;
+    marks[pc] = DIVISION_STEP;
     u32 node = in->defs && depth ? chains->of_operand[in->operands] : WL_NONE;
     for (u32 i = node == WL_NONE ? 0 : chains->first_user[node]; node != WL_NONE && i < chains->first_user[node + 1];
          i++) {
         u32 user = chains->users[i].insn;
-        if (user == WL_NONE || marks[user] != OTHER || insn_routine(part, user)) continue;
+        if (user == WL_NONE || marks[user] != DIVISION_OTHER || insn_routine(part, user)) continue;
         if (is_quotient(part, user))
-            marks[user] = QUOTIENT;
+            marks[user] = DIVISION_QUOTIENT;
         else
             mark_reciprocal(part, user, depth - 1, marks);
     }
 }
 
-void division_mark(const CasePart *part, u32 pc, u8 *marks) { mark_reciprocal(part, pc, RECIPROCAL_DEPTH, marks); }
-
-bool division_marked(const u8 *marks, u32 pc) { return marks[pc] != OTHER; }
-
-bool division_is_step(const u8 *marks, u32 pc) { return marks[pc] == STEP; }
+void division_mark(const CasePart *part, u32 pc, u8 *marks) {
+    bool begins = part->insns[pc].traits & TRAIT_INT_DIVIDE && case_insn(part, pc)->kind == FLOW_PLAIN;
+    if (begins && marks[pc] == DIVISION_OTHER) mark_reciprocal(part, pc, RECIPROCAL_DEPTH, marks);
+}
 
 static bool is_negation(const CasePart *part, u32 pc) {
     const SassInsn *insn = insn_machine(part, pc);
@@ -243,8 +241,8 @@ static u32 remove_corrections(Hit *hit, const CasePart *part, u32 first, u8 *mar
     u32 steps = 0, guarded = 0, signs = 0, quotients = 0, end = first;
     for (; end < part->view->insn_count && block_of[end] == block_of[first]; end++) {
         if (!is_near(part, end, first)) continue;
-        quotients += marks[end] == QUOTIENT;
-        marks[end] = marks[end] == QUOTIENT ? OTHER : marks[end];
+        quotients += marks[end] == DIVISION_QUOTIENT;
+        marks[end] = marks[end] == DIVISION_QUOTIENT ? DIVISION_OTHER : marks[end];
         if (!is_correction(part, end)) continue;
         steps++;
         guarded += case_insn(part, end)->guard != WL_NONE && !is_sign_or_none(part, end);
@@ -263,13 +261,12 @@ static u32 reduce_machine(Hit *hit, const CasePart *part, Divisions *d) {
     for (u32 pc = 0; pc < count; pc++) {
         bool routine = insn_routine(part, pc) != NULL;
         if (routine && is_divide_routine(part, pc)) hit_remove(hit, part, pc, routine_saved(part, pc));
-        bool begins = !routine && part->insns[pc].traits & TRAIT_INT_DIVIDE && case_insn(part, pc)->kind == FLOW_PLAIN;
-        if (begins && marks[pc] == OTHER) mark_reciprocal(part, pc, RECIPROCAL_DEPTH, marks);
+        if (!routine) division_mark(part, pc, marks);
     }
     for (u32 pc = 0; pc < count; pc++) {
-        if (marks[pc] == OTHER || part->insns[pc].issued <= 0) continue;
-        if (marks[pc] == STEP) hit_remove(hit, part, pc, 1);
-        if (marks[pc] == QUOTIENT) quotients += remove_corrections(hit, part, pc, marks);
+        if (marks[pc] == DIVISION_OTHER || part->insns[pc].issued <= 0) continue;
+        if (marks[pc] == DIVISION_STEP) hit_remove(hit, part, pc, 1);
+        if (marks[pc] == DIVISION_QUOTIENT) quotients += remove_corrections(hit, part, pc, marks);
         at_most(d, part, pc, runs_of(part, pc));
     }
     return quotients;

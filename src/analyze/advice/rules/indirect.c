@@ -87,32 +87,48 @@ static bool is_overwritten(const CasePart *part, u32 node) {
     return true;
 }
 
-// The one load that the value of `pc` leads to, through arithmetic, and that is all that it is for; WL_NONE: there are
-// more, or it is for something else as well.
-static u32 leads_to(const CasePart *part, u32 pc, u32 depth) {
+// Loads at what the value of `pc` says, through arithmetic; false: it is for something else as well, or they are too
+// many.
+enum { NEXT_TABLES = 8 };
+
+static bool add_next(const CasePart *part, u32 pc, u32 depth, u32 *next, u32 *count) {
     const FlowInsn *in = case_insn(part, pc);
     const Chains *chains = part->view->flow.chains;
-    u32 found = WL_NONE;
     for (u32 d = 0; d < in->defs; d++) {
         u32 node = chains->of_operand[in->operands + d];
         for (u32 i = node == WL_NONE ? 0 : chains->first_user[node];
              node != WL_NONE && i < chains->first_user[node + 1]; i++) {
-            u32 user = chains->users[i].insn, next = WL_NONE;
+            u32 user = chains->users[i].insn, k = 0;
             if (user == WL_NONE && is_overwritten(part, chains->users[i].operand)) continue;
-            if (user != WL_NONE && case_access(part, user))
-                next = is_base_of_access(part, user, pc) ? user : WL_NONE;
-            else if (user != WL_NONE && depth && part->insns[user].traits & TRAIT_ARITHMETIC)
-                next = leads_to(part, user, depth - 1);
-            if (next == WL_NONE || (found != WL_NONE && found != next)) return WL_NONE;
-            found = next;
+            if (user == WL_NONE) return false;
+            if (!case_access(part, user)) {
+                bool arithmetic = depth && part->insns[user].traits & TRAIT_ARITHMETIC;
+                if (!arithmetic || !add_next(part, user, depth - 1, next, count)) return false;
+                continue;
+            }
+            while (k < *count && next[k] != user) k++;
+            if (k == NEXT_TABLES || !is_base_of_access(part, user, pc)) return false;
+            if (k == *count) next[(*count)++] = user;
         }
     }
-    return found;
+    return true;
+}
+
+static u32 next_tables(const CasePart *part, u32 pc, u32 next[NEXT_TABLES]) {
+    u32 count = 0;
+    return add_next(part, pc, LOADED_STEPS, next, &count) ? count : 0;
+}
+
+// The one load that the value of `pc` leads to, and that is all that it is for; WL_NONE: there are more, or it is for
+// something else as well.
+static u32 leads_to(const CasePart *part, u32 pc) {
+    u32 next[NEXT_TABLES];
+    return next_tables(part, pc, next) == 1 ? next[0] : WL_NONE;
 }
 
 // What lies nearby the L1 takes as that of neighbouring lanes, not lane by lane as what data may send anywhere.
 static void bring_together(Hit *hit, const CasePart *part, u32 place) {
-    u32 pc = leads_to(part, place, LOADED_STEPS);
+    u32 pc = leads_to(part, place);
     const CaseAccess *a = pc == WL_NONE ? NULL : case_access(part, pc);
     if (!a || !a->gathered) return;
     f64 packed = access_l1_cycles(a, a->fewest, 1) / access_l1_cycles(a, a->sectors, 1);
@@ -184,8 +200,7 @@ static void join_tables(AdviceCase *c) {
     for (u32 p = 0; p < c->part_count; p++) {
         const CasePart *part = &c->parts[p];
         for (u32 i = 0; i < part->access_count; i++) {
-            u32 next =
-                is_table_load(part, &part->accesses[i]) ? leads_to(part, part->accesses[i].pc, LOADED_STEPS) : WL_NONE;
+            u32 next = is_table_load(part, &part->accesses[i]) ? leads_to(part, part->accesses[i].pc) : WL_NONE;
             if (next == WL_NONE || next == part->accesses[i].pc || !is_table_load(part, case_access(part, next)))
                 continue;
             hit_remove(hit, part, next, 1);
@@ -207,38 +222,14 @@ static void join_tables(AdviceCase *c) {
 // --- tables behind tables, several of them -------------------------------------------------------------------------
 // Of a mesh, say: the first edge of a face, the edge behind that, the corner that it begins at. Where all that a table
 // is for is to look in others, and these in others again, one table for each of the last says at once what they have.
-enum { NEXT_TABLES = 8, LONGEST_CHAIN = 8 };
+enum { LONGEST_CHAIN = 8 };
 
 typedef struct Chained {
     const CasePart *part;
     u8 *state;  // by access
 } Chained;
 
-enum { NOT_ASKED, IS_DATA, IS_INDEX };
-
-// Loads at what the value of `pc` says; false: it is for something else as well, or they are too many.
-static bool next_tables(const CasePart *part, u32 pc, u32 depth, u32 *next, u32 *count) {
-    const FlowInsn *in = case_insn(part, pc);
-    const Chains *chains = part->view->flow.chains;
-    for (u32 d = 0; d < in->defs; d++) {
-        u32 node = chains->of_operand[in->operands + d];
-        for (u32 i = node == WL_NONE ? 0 : chains->first_user[node];
-             node != WL_NONE && i < chains->first_user[node + 1]; i++) {
-            u32 user = chains->users[i].insn, k = 0;
-            if (user == WL_NONE) return false;
-            bool access = case_access(part, user) != NULL;
-            if (!access && !(depth && part->insns[user].traits & TRAIT_ARITHMETIC &&
-                             next_tables(part, user, depth - 1, next, count)))
-                return false;
-            if (!access) continue;
-            if (!is_base_of_access(part, user, pc)) return false;
-            while (k < *count && next[k] != user) k++;
-            if (k == NEXT_TABLES) return false;
-            if (k == *count) next[(*count)++] = user;
-        }
-    }
-    return true;
-}
+enum { NOT_ASKED, IS_DATA, IS_INDEX, IS_JOINED /* an index that is one of a table's that was found */ };
 
 static bool is_read(const CasePart *part, const CaseAccess *a) {
     return a && a->load && !a->store && !a->atomic && a->requests > 0 && access_is_global(a) &&
@@ -248,12 +239,12 @@ static bool is_read(const CasePart *part, const CaseAccess *a) {
 // Whether all that the load is for is to say where others go.
 static bool is_index(Chained *x, const CaseAccess *a) {
     u8 *state = &x->state[a - x->part->accesses];
-    u32 next[NEXT_TABLES], count = 0;
-    if (*state != NOT_ASKED) return *state == IS_INDEX;
-    bool is = is_read(x->part, a) && a->bytes == PLACE && next_tables(x->part, a->pc, LOADED_STEPS, next, &count);
-    for (u32 i = 0; i < count && is; i++) is = is_read(x->part, case_access(x->part, next[i]));
-    *state = is && count ? IS_INDEX : IS_DATA;
-    return is && count;
+    u32 next[NEXT_TABLES];
+    if (*state != NOT_ASKED) return *state >= IS_INDEX;
+    u32 count = is_read(x->part, a) && a->bytes == PLACE ? next_tables(x->part, a->pc, next) : 0, read = 0;
+    for (u32 i = 0; i < count; i++) read += is_read(x->part, case_access(x->part, next[i]));
+    *state = count && read == count ? IS_INDEX : IS_DATA;
+    return *state == IS_INDEX;
 }
 
 typedef struct Joined {
@@ -266,8 +257,10 @@ typedef struct Joined {
 // From the load on: what only leads to other tables goes, what leads to data is looked up where the first was.
 static bool join_from(Hit *hit, Chained *x, const CaseAccess *a, Joined *j, u32 depth) {
     const CasePart *part = x->part;
-    u32 next[NEXT_TABLES], count = 0, tables = 0;
-    if (!depth || !next_tables(part, a->pc, LOADED_STEPS, next, &count)) return false;
+    u32 next[NEXT_TABLES], count = next_tables(part, a->pc, next), tables = 0;
+    if (!depth) return false;
+    if (x->state[a - part->accesses] == IS_JOINED) return true;
+    x->state[a - part->accesses] = IS_JOINED;
     for (u32 i = 0; i < count; i++) tables += is_index(x, case_access(part, next[i]));
     if (tables && tables < count) return false;
     if (!tables) {
@@ -289,9 +282,9 @@ static bool join_from(Hit *hit, Chained *x, const CaseAccess *a, Joined *j, u32 
 
 static bool is_led_to(Chained *x, const CaseAccess *a) {
     for (u32 i = 0; i < x->part->access_count; i++) {
-        u32 next[NEXT_TABLES], count = 0;
+        u32 next[NEXT_TABLES];
         const CaseAccess *b = &x->part->accesses[i];
-        if (b == a || !is_index(x, b) || !next_tables(x->part, b->pc, LOADED_STEPS, next, &count)) continue;
+        u32 count = b != a && is_index(x, b) ? next_tables(x->part, b->pc, next) : 0;
         for (u32 k = 0; k < count; k++)
             if (next[k] == a->pc) return true;
     }
@@ -302,7 +295,11 @@ static void join_chain(AdviceCase *c, Chained *x, const CaseAccess *root) {
     Hit *hit = hit_begin(c);
     Joined j = {.root = root, .at = root->pc};
     hit_text(hit, TEXT_chains);
-    if (!join_from(hit, x, root, &j, LONGEST_CHAIN) || !j.gone || j.last < 2) return hit_drop(hit);
+    if (!join_from(hit, x, root, &j, LONGEST_CHAIN) || !j.gone || j.last < 2) {
+        for (u32 i = 0; i < x->part->access_count; i++)
+            if (x->state[i] == IS_JOINED) x->state[i] = IS_INDEX;
+        return hit_drop(hit);
+    }
     f64 share = 100 * case_share(c, hit->change.stalls);
     hit_fact(hit, "tables", j.gone, "tables", "%u load%s only where others have what is wanted", j.gone,
              j.gone == 1 ? " says" : "s say");

@@ -190,11 +190,11 @@ static void add_to_line(AdviceCase *c, MathLines *lines, MathFound *m, const Cas
 }
 
 // --- fast-math -----------------------------------------------------------------------------------------------------
-// One PTX instruction that becomes a sequence: it is known how long.
-static void add_exact(Hit *hit, const CasePart *part, u32 pc, MathFound *m) {
+// One PTX instruction that becomes a sequence, it is known how long, of which `left` stay.
+static void add_exact(Hit *hit, const CasePart *part, u32 pc, f64 left, MathFound *m) {
     f64 steps = insn_steps(part, pc);
     if (steps <= FAST_STEPS) steps = EXACT_STEPS;
-    hit_remove(hit, part, pc, 1 - FAST_STEPS / steps);
+    hit_remove(hit, part, pc, 1 - left / steps);
     if (part->insns[pc].issued > m->most) m->most = part->insns[pc].issued, m->part = part, m->pc = pc;
 }
 
@@ -247,7 +247,7 @@ static void fast_math_of(Hit *hit, const CasePart *part, MathFound *m) {
         if (machine)
             add_division(hit->c, &lines, m, part, pc);
         else
-            add_exact(hit, part, pc, m);
+            add_exact(hit, part, pc, FAST_STEPS, m);
     }
     remove_lines(hit, part, &lines);
     vec_free(&lines.rows);
@@ -390,17 +390,11 @@ static f64 reciprocals_of(const CasePart *part, u32 division) {
 }
 
 static void divide_ahead(Hit *hit, MathLines *lines, MathFound *m, const CasePart *part, u32 pc) {
-    bool machine = part->view->kind == VIEW_SASS;
-    f64 reciprocals = machine ? reciprocals_of(part, pc) : 1, steps = insn_steps(part, pc);
     m->exact++;
-    if (machine) {
-        f64 gone = EXACT_STEPS - SHARED_STEPS - STEPS_OF_RECIPROCAL * (1 - reciprocals);
-        add_to_line(hit->c, lines, m, part, pc, gone, CHECK_STEPS + reciprocals);
-        return;
-    }
-    if (steps <= FAST_STEPS) steps = EXACT_STEPS;
-    hit_remove(hit, part, pc, 1 - SHARED_STEPS / steps);
-    if (part->insns[pc].issued > m->most) m->most = part->insns[pc].issued, m->part = part, m->pc = pc;
+    if (part->view->kind != VIEW_SASS) return add_exact(hit, part, pc, SHARED_STEPS, m);
+    f64 reciprocals = reciprocals_of(part, pc);
+    f64 gone = EXACT_STEPS - SHARED_STEPS - STEPS_OF_RECIPROCAL * (1 - reciprocals);
+    add_to_line(hit->c, lines, m, part, pc, gone, CHECK_STEPS + reciprocals);
 }
 
 void divide_before_loops(AdviceCase *c) {

@@ -17,8 +17,6 @@ typedef struct Chain {
     u32 count;
 } Chain;
 
-static bool is_global(const FlowInsn *in) { return in->space == SPACE_GLOBAL || in->space == SPACE_NONE; }
-
 static u64 threads_of(const ProfileLaunch *l) {
     return (u64)l->grid[0] * l->grid[1] * l->grid[2] * l->block[0] * l->block[1] * l->block[2];
 }
@@ -98,7 +96,7 @@ static f64 bytes_of_launch(const KernelView *v, bool load) {
     f64 bytes = 0;
     for (u32 i = 0; affine && i < affine->access_count; i++) {
         const FlowInsn *in = &code->insns[affine->accesses[i].insn];
-        bool global = is_global(in),
+        bool global = insn_is_global(in),
              own = !affine->accesses[i].uniform &&
                    (in->is_store || affine->accesses[i].stride_kind[0] != AFFINE_STRIDE_UNKNOWN);
         if (global && own && (load ? in->is_load : in->is_store)) bytes += in->access_bytes;
@@ -153,7 +151,7 @@ static i64 element_of_rows(const KernelView *v) {
         const FlowInsn *in = &flow->code->insns[a->insn];
         u32 loop = flow->loops->loop_of[flow->cfg->block_of[a->insn]];
         i64 step = 0;
-        if (loop == WL_NONE || !is_global(in)) continue;
+        if (loop == WL_NONE || !insn_is_global(in)) continue;
         if (in->is_store || in->is_atomic || a->base == WL_NONE || (base != WL_NONE && a->base != base)) return 0;
         base = a->base;
         // Behind a loop that lanes leave in two turns, as what comes before four at once, strides are not known.
@@ -183,7 +181,7 @@ static bool row_by_row(const KernelView *first, const KernelView *v) {
     for (u32 pc = 0; pc < flow->code->insn_count; pc++) {
         const FlowInsn *in = &flow->code->insns[pc];
         bool turns = flow->loops->loop_of[flow->cfg->block_of[pc]] != WL_NONE && !over;
-        if (((in->is_load || in->is_store || in->is_atomic) && is_global(in) && (turns || in->is_atomic)) ||
+        if (((in->is_load || in->is_store || in->is_atomic) && insn_is_global(in) && (turns || in->is_atomic)) ||
             gathers(&part, pc))
             return false;
     }
@@ -319,6 +317,12 @@ static bool is_of_sm(u32 r) {
     return r != RESOURCE_L2 && r != RESOURCE_DRAM && r != RESOURCE_LAUNCH && r != RESOURCE_ATOMIC;
 }
 
+// What all SMs share has so much of its time left.
+static void shorten_shared(Hit *hit, f64 left) {
+    for (u32 r = 0; r < RESOURCE_COUNT; r++)
+        if (!is_of_sm(r)) hit_relieve(hit, (Resource)r, hit->c->load.busy[r] * (1 - left));
+}
+
 // A thread of the one kernel waits once where those of the others waited one after the other; it computes what they
 // did, and moves the bytes that are left, which is the limit. `busy`: the part of the stream's time in which any of
 // them runs.
@@ -403,13 +407,12 @@ static void merge_ctas(AdviceCase *c, const KernelView *first, const KernelView 
     hit_text(hit, TEXT_ctas_of_rows);
     hit->change.work = left;
     hit->change.stays = fmax(first->launches.total_ns, of_second) / ns;
-    for (u32 r = 0; r < RESOURCE_COUNT; r++)
-        if (!is_of_sm(r)) hit_relieve(hit, (Resource)r, c->load.busy[r] * (1 - left));
+    shorten_shared(hit, left);
     hit->share = first->launches.share + second->launches.share;
     hit->of_launch = true;
     hit->doubtful = true;
-    hit_fact(hit, "bytes_again", handed.again, "bytes", "%.3g MB are loaded by %s, and %.2g ms later by %s again",
-             handed.again / 1e6, first->function->name, first->launches.total_ns / first->launches.count / 1e6,
+    hit_fact(hit, "bytes_again", handed.again, "bytes", "%.3g MB are loaded by %s, and %.3g us later by %s again",
+             handed.again / 1e6, first->function->name, first->launches.total_ns / first->launches.count / 1e3,
              second->function->name);
     hit_basis(hit, "the second kernel's time without the %.0f %% of its bytes that the first has loaded", 100 * gone);
     hit_caution(hit, "the CTA has to meet (__syncthreads) between its result and what is made of it");
@@ -435,8 +438,7 @@ static void launch_as_graph(AdviceCase *c, const ProfileLaunch *launches, u32 co
     Hit *hit = hit_begin(c);
     hit_text(hit, TEXT_graph);
     hit->change.work = hit->change.stays = after / before;
-    for (u32 r = 0; r < RESOURCE_COUNT; r++)
-        if (!is_of_sm(r)) hit_relieve(hit, (Resource)r, c->load.busy[r] * (1 - after / before));
+    shorten_shared(hit, after / before);
     hit->of_launch = true;
     hit_fact(hit, "launch_time", own / 1000, "us",
              "a launch takes %.2g us; the next one begins %.2g us after its begin", own / 1000, period / 1000);

@@ -67,35 +67,8 @@ static bool asks_for_kind(const CasePart *part, u32 pc, u32 node) {
     return compares_for_equality(part, pc) && asks_for_small(part, pc, node);
 }
 
-// Whether all that becomes of a value, the next turn's included, is such questions.
-static bool is_kind(const CasePart *part, u32 node, u32 depth) {
-    const Chains *chains = part->view->flow.chains;
-    if (node == WL_NONE || chains->first_user[node] == chains->first_user[node + 1]) return false;
-    for (u32 i = chains->first_user[node]; i < chains->first_user[node + 1]; i++) {
-        u32 user = chains->users[i].insn;
-        bool copy = user != WL_NONE && case_insn(part, user)->arith == FLOW_MOVE && case_insn(part, user)->defs == 1;
-        u32 next = user == WL_NONE ? chains->users[i].operand
-                   : copy          ? chains->of_operand[case_insn(part, user)->operands]
-                                   : WL_NONE;
-        bool goes_on = next != WL_NONE && depth && is_kind(part, next, depth - 1);
-        if (!goes_on && (user == WL_NONE || !asks_for_kind(part, user, node))) return false;
-    }
-    return true;
-}
-
-static bool loads_kind(const CasePart *part, u32 pc) {
-    const FlowInsn *in = case_insn(part, pc);
-    return in->defs == 1 && is_kind(part, part->view->flow.chains->of_operand[in->operands], DEEP);
-}
-
-// --- numbers whose maximum is kept in 16 bits: they fit these as well ------------------------------------------------
-enum { LOWER_HALVES = 0x5410 /* of a PRMT's first and last operand */, LONGEST = 256 /* maxima one after the other */ };
-
-typedef struct Maxima {
-    const CasePart *part;
-    Bitset seen;  // nodes
-    bool kept;    // in 16 bits
-} Maxima;
+// --- maxima: where one is kept in 16 bits all numbers fit these ------------------------------------------------------
+enum { LOWER_HALVES = 0x5410 /* of a PRMT's first and last operand */ };
 
 static bool takes_maximum(const CasePart *part, u32 pc) {
     const SassInsn *insn = insn_machine(part, pc);
@@ -123,32 +96,49 @@ static bool keeps_lower_half(const CasePart *part, u32 pc, u32 node) {
     return false;
 }
 
-// Whether all that becomes of a value is its maximum with others, and comparisons with small numbers.
-static bool goes_to_maxima(Maxima *m, u32 node, bool is_maximum, u32 depth) {
-    const Chains *chains = m->part->view->flow.chains;
+// --- what becomes of a value -----------------------------------------------------------------------------------------
+enum { LONGEST = 256 /* copies, turns and maxima one after the other */ };
+
+typedef struct Uses {
+    const CasePart *part;
+    Bitset seen;       // nodes
+    bool kinds, kept;  // questions for kinds alone are looked for; a maximum is kept in 16 bits
+} Uses;
+
+// Whether the instruction is all that a small number can be for, which ends here.
+static bool ends_here(Uses *uses, u32 pc, u32 node, bool is_maximum) {
+    if (uses->kinds) return asks_for_kind(uses->part, pc, node);
+    bool kept = is_maximum && keeps_lower_half(uses->part, pc, node);
+    uses->kept |= kept;
+    return kept || (compares(uses->part, pc) && asks_for_small(uses->part, pc, node));
+}
+
+// Whether all that becomes of a value, the next turn's included, ends so.
+static bool is_small(Uses *uses, u32 node, bool is_maximum, u32 depth) {
+    const Chains *chains = uses->part->view->flow.chains;
     if (node == WL_NONE || !depth) return false;
-    if (bitset_has(&m->seen, node)) return true;
-    bitset_add(&m->seen, node);
+    if (bitset_has(&uses->seen, node)) return true;
+    bitset_add(&uses->seen, node);
     for (u32 i = chains->first_user[node]; i < chains->first_user[node + 1]; i++) {
         u32 user = chains->users[i].insn;
-        const FlowInsn *in = user == WL_NONE ? NULL : case_insn(m->part, user);
-        bool maximum = in && takes_maximum(m->part, user), copy = in && in->arith == FLOW_MOVE && in->defs == 1;
+        const FlowInsn *in = user == WL_NONE ? NULL : case_insn(uses->part, user);
+        bool maximum = in && !uses->kinds && takes_maximum(uses->part, user),
+             copy = in && in->arith == FLOW_MOVE && in->defs == 1;
         u32 next = !in ? chains->users[i].operand : maximum || copy ? chains->of_operand[in->operands] : WL_NONE;
-        bool kept = in && is_maximum && keeps_lower_half(m->part, user, node);
-        bool asked = in && compares(m->part, user) && asks_for_small(m->part, user, node);
-        m->kept |= kept;
-        if (!kept && !asked && !goes_to_maxima(m, next, is_maximum || maximum, depth - 1)) return false;
+        bool ends = in && ends_here(uses, user, node, is_maximum);
+        if (!ends && !is_small(uses, next, is_maximum || maximum, depth - 1)) return false;
     }
     return true;
 }
 
-static bool has_short_maximum(AdviceCase *c, const CasePart *part, u32 pc) {
+static bool is_loaded_small(AdviceCase *c, const CasePart *part, u32 pc, bool kinds) {
     const FlowInsn *in = case_insn(part, pc);
-    Maxima m = {.part = part};
-    if (in->defs != 1) return false;
-    if (!bitset_init(&m.seen, c->scratch, part->view->flow.chains->node_count + 1))
-        return c->status = STATUS_NO_MEMORY, false;
-    return goes_to_maxima(&m, part->view->flow.chains->of_operand[in->operands], false, LONGEST) && m.kept;
+    const Chains *chains = part->view->flow.chains;
+    Uses uses = {.part = part, .kinds = kinds};
+    u32 node = in->defs == 1 ? chains->of_operand[in->operands] : WL_NONE;
+    if (node == WL_NONE || chains->first_user[node] == chains->first_user[node + 1]) return false;
+    if (!bitset_init(&uses.seen, c->scratch, chains->node_count + 1)) return c->status = STATUS_NO_MEMORY, false;
+    return is_small(&uses, node, false, LONGEST) && (kinds || uses.kept);
 }
 
 // --- all -------------------------------------------------------------------------------------------------------------
@@ -190,63 +180,59 @@ static void end(Hit *hit, const Narrow *n) {
                  place_text(hit->c, n->where, n->at), n->widest, n->widest > 1 ? "s" : "", WORD);
 }
 
-static void narrow_those_of_shared(AdviceCase *c) {
+static u64 shared_bytes(const AdviceCase *c) {
     const ProfileLaunch *l = c->view->launches.typical;
-    u64 shared = c->view->function->shared_bytes + (u64)(l ? l->dynamic_shared_bytes : 0);
+    return c->view->function->shared_bytes + (u64)(l ? l->dynamic_shared_bytes : 0);
+}
+
+// Bytes for a number that says which place of shared memory is meant.
+static u32 bytes_of_place(AdviceCase *c, const CasePart *part, u32 pc) {
+    u32 element = WORD;
+    return names_places(part, pc, DEEP, &element) ? bytes_for(shared_bytes(c) / element) : WORD;
+}
+
+static u32 bytes_of_kind(AdviceCase *c, const CasePart *part, u32 pc) {
+    return is_loaded_small(c, part, pc, true) ? 1 : WORD;
+}
+
+static u32 bytes_of_short(AdviceCase *c, const CasePart *part, u32 pc) {
+    return is_loaded_small(c, part, pc, false) ? 2 : WORD;
+}
+
+static const struct {
+    AdviceTextId text;
+    u32 (*bytes)(AdviceCase *c, const CasePart *part, u32 pc);  // that the number needs; WORD: as many as it has
+    const char *fact, *one, *more;                              // ... and what one such load does, and several do
+} narrower[] = {
+    {TEXT_narrow, bytes_of_place, "loads_of_places", "only says which place of the CTA's shared memory is meant",
+     "only say which place of the CTA's shared memory is meant"},
+    {TEXT_kinds, bytes_of_kind, "loads_of_kinds", "only says which of a few small numbers is there",
+     "only say which of a few small numbers is there"},
+    {TEXT_maxima, bytes_of_short, "loads_of_short_numbers",
+     "brings numbers whose maximum or minimum is kept in 16 bits",
+     "bring numbers whose maximum or minimum is kept in 16 bits"},
+};
+
+static void narrow_those(AdviceCase *c, u32 why) {
     Narrow n = {.count = 0};
     Hit *hit = hit_begin(c);
-    hit_text(hit, TEXT_narrow);
+    hit_text(hit, narrower[why].text);
     for (u32 p = 0; p < c->part_count; p++)
         for (u32 i = 0; i < c->parts[p].access_count; i++) {
             const CaseAccess *a = &c->parts[p].accesses[i];
-            u32 element = WORD;
-            if (!is_wide(&c->parts[p], a) || !names_places(&c->parts[p], a->pc, DEEP, &element)) continue;
-            u32 bytes = bytes_for(shared / element);
+            u32 bytes = is_wide(&c->parts[p], a) ? narrower[why].bytes(c, &c->parts[p], a->pc) : WORD;
             if (bytes < WORD) narrow(hit, &c->parts[p], a->pc, bytes, &n);
         }
     if (!n.where) return hit_drop(hit);
-    hit_fact(hit, "shared_bytes", (f64)shared, "bytes",
-             "%u load%s of %d bytes a lane only say%s which place of the CTA's %llu bytes of shared memory is meant",
-             n.count, plural(n.count), WORD, n.count == 1 ? "s" : "", (unsigned long long)shared);
-    end(hit, &n);
-}
-
-static void narrow_kinds(AdviceCase *c) {
-    Narrow n = {.count = 0};
-    Hit *hit = hit_begin(c);
-    hit_text(hit, TEXT_kinds);
-    for (u32 p = 0; p < c->part_count; p++)
-        for (u32 i = 0; i < c->parts[p].access_count; i++) {
-            const CaseAccess *a = &c->parts[p].accesses[i];
-            if (is_wide(&c->parts[p], a) && loads_kind(&c->parts[p], a->pc)) narrow(hit, &c->parts[p], a->pc, 1, &n);
-        }
-    if (!n.where) return hit_drop(hit);
-    hit_fact(hit, "loads_of_kinds", n.count, "instructions",
-             "%u load%s of %d bytes a lane only say%s which of a few small numbers is there", n.count, plural(n.count),
-             WORD, n.count == 1 ? "s" : "");
-    end(hit, &n);
-}
-
-static void narrow_maxima(AdviceCase *c) {
-    Narrow n = {.count = 0};
-    Hit *hit = hit_begin(c);
-    hit_text(hit, TEXT_narrow);
-    for (u32 p = 0; p < c->part_count; p++)
-        for (u32 i = 0; i < c->parts[p].access_count; i++) {
-            const CaseAccess *a = &c->parts[p].accesses[i];
-            bool narrower = is_wide(&c->parts[p], a) && has_short_maximum(c, &c->parts[p], a->pc);
-            if (narrower) narrow(hit, &c->parts[p], a->pc, 2, &n);
-        }
-    if (!n.where) return hit_drop(hit);
-    hit_fact(hit, "loads_of_short_numbers", n.count, "instructions",
-             "%u load%s of %d bytes a lane bring%s numbers whose maximum or minimum is kept in 16 bits", n.count,
-             plural(n.count), WORD, n.count == 1 ? "s" : "");
+    if (narrower[why].bytes == bytes_of_place)
+        hit_fact(hit, "shared_bytes", (f64)shared_bytes(c), "bytes", "a CTA has %llu bytes of shared memory",
+                 (unsigned long long)shared_bytes(c));
+    hit_fact(hit, narrower[why].fact, n.count, "instructions", "%u load%s of %d bytes a lane %s", n.count,
+             plural(n.count), WORD, n.count == 1 ? narrower[why].one : narrower[why].more);
     end(hit, &n);
 }
 
 void narrow_places(AdviceCase *c) {
     if (c->load.busy[RESOURCE_DRAM] < EXPLAINED) return;
-    narrow_those_of_shared(c);
-    narrow_kinds(c);
-    narrow_maxima(c);
+    for (u32 why = 0; why < WL_COUNT(narrower); why++) narrow_those(c, why);
 }

@@ -300,8 +300,6 @@ typedef struct Ahead {
     u32 *start;    // by access: where it may start
 } Ahead;
 
-static u32 later(u32 a, u32 b) { return a > b ? a : b; }
-
 static u32 known_from(const Ahead *x, u32 node, u32 depth);
 
 static u32 operands_known_from(const Ahead *x, u32 pc, u32 depth) {
@@ -309,7 +307,7 @@ static u32 operands_known_from(const Ahead *x, u32 pc, u32 depth) {
     const FlowInsn *in = case_insn(x->part, pc);
     u32 latest = known_from(x, chains->of_guard[pc], depth);
     for (u32 u = 0; u < in->uses; u++)
-        latest = later(latest, known_from(x, chains->of_operand[in->operands + in->defs + u], depth));
+        latest = u32_max(latest, known_from(x, chains->of_operand[in->operands + in->defs + u], depth));
     return latest;
 }
 
@@ -379,7 +377,7 @@ static void load_before(AdviceCase *c, const Ahead *x, u32 barrier) {
         f64 own = hit_blamed(hit, part, pc, LOAD_WAITS, 1);
         waits += own;
         if (x->start[i] < first) first = x->start[i];
-        last = later(last, pc);
+        last = u32_max(last, pc);
         if (own > most) most = own, at = pc;
     }
     if (most <= 0) return hit_drop(hit);

@@ -84,16 +84,25 @@ static u32 side_that_fits(const AdviceCase *c) {
     return side;
 }
 
-// What is there once for several results: loads, tiles, barriers and counting. Returns the hottest load of the loop.
+// What is there once for several results: loads, tiles, barriers and counting; where a loop was unrolled altogether
+// (WL_NONE) the loads and their places, as what comes behind it is there for each result.
+static bool is_there_once(const CasePart *part, u32 tiles, u32 pc, bool (*of_tile)(const CaseAccess *)) {
+    const CaseInsn *in = &part->insns[pc];
+    const CaseAccess *a = case_access(part, pc);
+    if (tiles == WL_NONE)
+        return in->loop == WL_NONE && (a ? of_tile(a) : in->traits & TRAIT_ARITHMETIC && insn_only_counts(part, pc));
+    return loop_has(part, tiles, pc) && (a || in->traits & TRAIT_BARRIER || insn_only_counts(part, pc));
+}
+
+// Returns the hottest load of the loop.
 static u32 do_once(Hit *hit, const CasePart *part, u32 tiles, u32 loop, f64 fewer,
                    bool (*of_tile)(const CaseAccess *)) {
     u32 at = WL_NONE;
     f64 most = 0;
     for (u32 pc = 0; pc < part->view->insn_count; pc++) {
         const CaseInsn *in = &part->insns[pc];
-        if (!loop_has(part, tiles, pc)) continue;
-        bool moves = case_access(part, pc) || in->traits & TRAIT_BARRIER;
-        if (moves || insn_only_counts(part, pc)) hit_spare(hit, part, pc, fewer);
+        if (!is_there_once(part, tiles, pc, of_tile)) continue;
+        hit_spare(hit, part, pc, fewer);
         bool hot = in->loop == loop && of_tile(case_access(part, pc)) && in->issued + in->blamed > most;
         if (hot) most = in->issued + in->blamed, at = pc;
     }
@@ -101,20 +110,6 @@ static u32 do_once(Hit *hit, const CasePart *part, u32 tiles, u32 loop, f64 fewe
 }
 
 static bool is_of_side(const CaseAccess *a) { return side_of(a) != SIDE_NONE; }
-
-// The same of a loop that was unrolled altogether; what comes behind it is there for each result.
-static u32 load_once(Hit *hit, const CasePart *part, f64 fewer) {
-    u32 at = WL_NONE;
-    f64 most = 0;
-    for (u32 pc = 0; pc < part->view->insn_count; pc++) {
-        const CaseInsn *in = &part->insns[pc];
-        bool side = is_of_side(case_access(part, pc));
-        if (in->loop != WL_NONE || !(side || (in->traits & TRAIT_ARITHMETIC && insn_only_counts(part, pc)))) continue;
-        hit_spare(hit, part, pc, fewer);
-        if (side && in->issued + in->blamed > most) most = in->issued + in->blamed, at = pc;
-    }
-    return at;
-}
 
 static void say_share(Hit *hit, const char *why) {
     f64 share = 100 * hit->change.issues / hit->c->load.issued;
@@ -128,8 +123,7 @@ static void tile_loop(AdviceCase *c, const CasePart *part, u32 loop, u32 side) {
     if ((tiles == WL_NONE && !global) || !is_one_by_one(part, loop)) return;
     Hit *hit = hit_begin(c);
     hit_text(hit, global ? TEXT_global_tiles : TEXT_tiles);
-    f64 fewer = 1 - 1.0 / side;
-    u32 at = tiles == WL_NONE ? load_once(hit, part, fewer) : do_once(hit, part, tiles, loop, fewer, is_of_side);
+    u32 at = do_once(hit, part, tiles, loop, 1 - 1.0 / side, is_of_side);
     if (at == WL_NONE) return hit_drop(hit);
     say_share(hit, "for each meeting of a row with a column two values are loaded");
     hit_basis(hit, "equation 2: loads, tiles and counting once for %u results each", side);

@@ -20,8 +20,6 @@ typedef struct Division {
     u32 level;    // divisions that its dividend goes through one after the other
 } Division;
 
-static u32 u32_max(u32 a, u32 b) { return a > b ? a : b; }
-
 typedef struct Found {
     u32 count, pc;
     f64 most;
@@ -37,23 +35,23 @@ static i64 constant_of(const CasePart *part, u32 pc) {
 
 // Where the constant bank has the 64 bits of which the node is a word that is only handed on, be it on one of several
 // ways; -1: it is not.
-static i64 argument_of(const CasePart *part, u32 node, u32 depth) {
+static i64 constant_behind(const CasePart *part, u32 node, u32 depth) {
     const Chains *chains = part->view->flow.chains;
-    i64 argument = -1;
+    i64 at = -1;
     if (node == WL_NONE || !depth) return -1;
     if (chain_is_merge(chains, node)) {
-        for (u32 i = 0; i < chains->nodes[node].arg_count && argument < 0; i++)
-            argument = argument_of(part, chains->args[chains->nodes[node].args + i], depth - 1);
-        return argument;
+        for (u32 i = 0; i < chains->nodes[node].arg_count && at < 0; i++)
+            at = constant_behind(part, chains->args[chains->nodes[node].args + i], depth - 1);
+        return at;
     }
     u32 pc = chains->nodes[node].insn, registers = 0;
-    if (pc == WL_NONE || (argument = constant_of(part, pc)) >= 0) return argument;
+    if (pc == WL_NONE || (at = constant_of(part, pc)) >= 0) return at;
     const FlowInsn *in = case_insn(part, pc);
     for (u32 u = 0; u < in->uses; u++) {
         u32 from = chains->of_operand[in->operands + in->defs + u];
-        if (from != WL_NONE) registers++, argument = argument_of(part, from, depth - 1);
+        if (from != WL_NONE) registers++, at = constant_behind(part, from, depth - 1);
     }
-    return registers == 1 ? argument : -1;
+    return registers == 1 ? at : -1;
 }
 
 // The divisor, as the argument whose upper word the test asks for beside the dividend's.
@@ -61,7 +59,7 @@ static i64 divisor_of(const CasePart *part, u32 ors) {
     const FlowInsn *in = case_insn(part, ors);
     i64 divisor = constant_of(part, ors);
     for (u32 u = 0; u < in->uses && divisor < 0; u++)
-        divisor = argument_of(part, part->view->flow.chains->of_operand[in->operands + in->defs + u], TRACED);
+        divisor = constant_behind(part, part->view->flow.chains->of_operand[in->operands + in->defs + u], TRACED);
     return divisor;
 }
 
@@ -141,10 +139,9 @@ static bool is_beside_other(const CasePart *part, const Division *d, u32 at) {
 // By the same divisor no reciprocal is needed again; beside another division what this one waits for goes on meanwhile.
 static void join_other(Hit *hit, const CasePart *part, const FlowBlock *shorter, bool same, bool beside, u8 *marks) {
     u32 end = shorter->first + shorter->count;
-    for (u32 pc = shorter->first; pc < end && same; pc++)
-        if (part->insns[pc].traits & TRAIT_INT_DIVIDE && !division_marked(marks, pc)) division_mark(part, pc, marks);
+    for (u32 pc = shorter->first; pc < end && same; pc++) division_mark(part, pc, marks);
     for (u32 pc = shorter->first; pc < end; pc++)
-        if (division_is_step(marks, pc))
+        if (marks[pc] == DIVISION_STEP)
             hit_remove(hit, part, pc, 1);
         else if (beside)
             hit_blamed(hit, part, pc, STALL_BIT(WAIT) | STALL_BIT(SHORT_SCOREBOARD), 1);
@@ -216,8 +213,8 @@ static void shorten(AdviceCase *c, const CasePart *part) {
     f64 share = case_share(c, hit->change.issues + hit->change.stalls);
     if (found.pc == WL_NONE || share < WORTH_IT) return hit_drop(hit);
     hit_fact(hit, "short_divisions", found.count, "instructions",
-             "%u division%s or remainders of 64 bits, of numbers that always fitted 32", found.count,
-             plural(found.count));
+             "%u division%s or remainders of 64 bits, of numbers that fitted 32 wherever samples were taken",
+             found.count, plural(found.count));
     hit_fact(hit, "wide_share", 100 * share, "%", "%.0f %% of the samples ask for upper words and wait for that",
              100 * share);
     hit_caution(hit, "only where all numbers that can occur fit 31 bits, or 32 of unsigned ones");

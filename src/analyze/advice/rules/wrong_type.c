@@ -12,8 +12,6 @@ typedef struct Doubles {
     f64 most;
 } Doubles;
 
-static u32 u32_max(u32 a, u32 b) { return a > b ? a : b; }
-
 static bool is_double(const CasePart *part, u32 pc) {
     return (part->insns[pc].traits & (TRAIT_FP64 | TRAIT_WIDEN | TRAIT_NARROW)) == TRAIT_FP64;
 }
