@@ -54,6 +54,14 @@ static void parts_of_a_structure_come_together(void **state) {
     "mul.wide.s32 %rd11, %r9, 4; add.s64 %rd12, %rd1, %rd11; ld.global.f32 %f2, [%rd12]; add.f32 %f1, %f1, "           \
     "%f2;\n" kept "st.global.f32 [%rd21], %f1; ret;"
 
+// Both numbers of an edge together name one more table's place.
+#define BOTH                                                                                                         \
+    ".global .align 8 .b8 edges[4096];\n" BEGIN "ld.param.u64 %rd20, [q]; add.s64 %rd21, %rd20, %rd2;\n"             \
+    "ld.global.u32 %r6, [%rd3]; mov.u64 %rd4, edges; mul.wide.s32 %rd5, %r6, 8; add.s64 %rd6, %rd4, %rd5;\n"         \
+    "ld.global.u32 %r7, [%rd6]; ld.global.u32 %r8, [%rd6+4]; add.s32 %r9, %r7, %r8; mul.wide.s32 %rd7, %r9, 8;\n"    \
+    "add.s64 %rd8, %rd4, %rd7; ld.global.u32 %r10, [%rd8]; mul.wide.s32 %rd9, %r10, 4; add.s64 %rd10, %rd1, %rd9;\n" \
+    "ld.global.f32 %f1, [%rd10]; st.global.f32 [%rd21], %f1; ret;"
+
 static bool looks_up_at_once(const char *body, const char *places) {
     Sampled s;
     KernelView *view = sampled_begin(&s, body);
@@ -72,6 +80,7 @@ static void tables_behind_tables_become_one_for_each_last(void **state) {
     assert_true(looks_up_at_once(FACE(""), "Look up 2 places at once"));
     assert_false(looks_up_at_once(FACE("st.global.u32 [%rd21+8192], %r8; "), "places at once"));
     assert_false(looks_up_at_once(FACE("st.global.u32 [%rd6], %r1; "), "places at once"));  // tables change
+    assert_false(looks_up_at_once(BOTH, "places at once"));                                 // one place in the end
 }
 
 int main(void) {

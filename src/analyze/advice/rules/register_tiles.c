@@ -229,7 +229,6 @@ static void share_with_ctas(AdviceCase *c, const CasePart *part, u32 results) {
         if (axis_of_all(c, part, a) == 3) continue;
         saved += in->use[RESOURCE_L2];
         hit_spare(hit, part, a->pc, fewer);
-        hit_relieve(hit, RESOURCE_DRAM, in->use[RESOURCE_DRAM] * fewer);
         if (in->use[RESOURCE_L2] > most) most = in->use[RESOURCE_L2], at = a->pc;
     }
     if (at == WL_NONE || saved < MOSTLY * c->load.busy[RESOURCE_L2]) return hit_drop(hit);
