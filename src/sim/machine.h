@@ -52,6 +52,7 @@ struct Sim {
     Map file_ids;  // hash of path -> RecordFileName id
     u32 fault_code;
     u64 unreported;                 // warp instructions since the last progress report
+    u64 kept_ns;                    // when a launch last had the sink keep what came before (sim_launch)
     u64 time;                       // warp instructions of all launches so far: the base of %globaltimer
     u32 parents;                    // kernels that wait for those that they launched, their time held open
     struct Grid *free_grids;        // of launches that are over, kept for their memory; the last one first

@@ -34,6 +34,14 @@ static u64 count_same(const u64 *values, u64 count, u64 value) {
     return same;
 }
 
+// Most runs of them are a few points of one unit: stores of a fixed size, some of them too many, behind which there is
+// room for ZEROS bytes.
+enum { ZEROS = 16 };
+static u8 *put_zeros(u8 *to, u64 count) {
+    for (u64 i = 0; i < count; i += ZEROS) memset(to + i, 0, ZEROS);
+    return to + count;
+}
+
 // The first point of a unit is compared with the first of the unit before it; most units do what that one does, or
 // nothing. *changes grows by the values that differ from what they are compared with.
 static u8 *pack_metric(TimelineShape shape, const u64 *values, u8 *to, u64 *changes) {
@@ -42,12 +50,11 @@ static u8 *pack_metric(TimelineShape shape, const u64 *values, u8 *to, u64 *chan
         same = count_same(values, left, first);
         if (same >= shape.points) {
             same -= same % shape.points;
-            memset(to, 0, same);
-            to += same;
+            to = put_zeros(to, same);
             continue;
         }
         u64 before = first;
-        for (u64 i = 0; i < same; i++) *to++ = 0;
+        to = put_zeros(to, same);
         for (; same < shape.points; same++) {
             u64 difference = values[same] - before;
             if (!difference) {
@@ -71,7 +78,7 @@ Status timeline_pack(TimelineShape shape, const u32 *ids, const u64 *values, u64
     *packed = (TimelinePacked){0};
     for (u32 m = 0; m < shape.metrics && packed->changes < enough; m++, values += each) {
         if (is_zero(values, each)) continue;
-        TRY(vec_reserve(out, (each + 1) * VARINT_BYTES));
+        TRY(vec_reserve(out, (each + 1) * VARINT_BYTES + ZEROS));
         u8 *end = pack_metric(shape, values, put(out->data + out->len, ids[m]), &packed->changes);
         out->len = (u32)(end - out->data);
         packed->metrics++;

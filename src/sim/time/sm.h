@@ -509,6 +509,8 @@ void sm_abandon(Sm *sm, u64 cycle);  // no warps, nothing under way
 // Brings all lazy accounts up to `cycle`, which the SM has reached.
 void sm_settle(Sm *sm, u64 cycle);
 void sm_sum_up(Sm *sm);  // counters that are sums of others (sm_account.c): they lack what was counted since then
+// ... among the values of an SM, or the sums of those of several with their cycles of Sm.not_eligible.
+void sm_sum_up_values(u64 *values, u64 not_eligible, u64 issue_interval);
 void sm_give_cta(Sm *sm, CtaStart start);  // it will be started, and its room is taken
 void sm_start_ctas(Sm *sm);                // those that it was given: here and in the front
 // Before a kernel begins: the code that the launch fetches ahead is there.

@@ -361,15 +361,17 @@ static const TimeWarp *first_warp(const Scheduler *s) {
 
 // Every instruction has its number of lanes, every cycle of a scheduler without issue its reason; a warp could issue
 // when it did and while it was not selected, unless it would have found its unit taken.
-void sm_sum_up(Sm *sm) {
-    u64 *c = sm->counters, issued = 0, stalled = 0;
-    for (u32 i = SMC_LANES_1_4; i <= SMC_LANES_29_32; i++) issued += c[i];
-    for (u32 r = 0; r < STALL_COUNT; r++) stalled += sm->slot_stalls[r];
-    c[SMC_ISSUED] = sm->stalls[STALL_SELECTED] = issued;
-    c[SMC_SLOTS_ISSUED] = issued * sm->gpu->issue_interval;
-    c[SMC_SLOTS_STALLED] = stalled;
-    c[SMC_ELIGIBLE_CYCLES] = issued + sm->stalls[STALL_NOT_SELECTED] - sm->not_eligible;
+void sm_sum_up_values(u64 *values, u64 not_eligible, u64 issue_interval) {
+    u64 *stalls = values + SM_STALLS, *slot_stalls = values + SM_SLOT_STALLS, issued = 0, stalled = 0;
+    for (u32 i = SMC_LANES_1_4; i <= SMC_LANES_29_32; i++) issued += values[i];
+    for (u32 r = 0; r < STALL_COUNT; r++) stalled += slot_stalls[r];
+    values[SMC_ISSUED] = stalls[STALL_SELECTED] = issued;
+    values[SMC_SLOTS_ISSUED] = issued * issue_interval;
+    values[SMC_SLOTS_STALLED] = stalled;
+    values[SMC_ELIGIBLE_CYCLES] = issued + stalls[STALL_NOT_SELECTED] - not_eligible;
 }
+
+void sm_sum_up(Sm *sm) { sm_sum_up_values(sm->values, sm->not_eligible, sm->gpu->issue_interval); }
 
 #ifndef NDEBUG
 // Every cycle of every scheduler has been issued, stalled or empty, once.

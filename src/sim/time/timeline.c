@@ -89,24 +89,20 @@ static u64 scaled(const Timeline *t, const TimeMetric *row, u64 value) {
     return row->factor == TIME_FACTOR_ONE ? value : (u64)((f64)value * t->factors[row->factor]);
 }
 
-// SMs that have counted something, brought up to date: of the others, only time has passed.
-static u32 find_furnished(const Timeline *t, const u64 **values) {
-    u32 count = 0;
-    for (u32 i = 0; i < t->units[TIMELINE_SM]; i++) {
-        Sm *sm = &t->machine->sms[i];
-        if (!sm->furnished) continue;
-        sm_sum_up(sm);
-        values[count++] = sm->values;
-    }
-    return count;
-}
-
+// Of SMs that have not been furnished, only time has passed. What is a sum of other counters is one of their sums.
 static void sum_sms(Timeline *t) {
-    sums_rows(t->sm_sums, t->furnished, find_furnished(t, t->furnished), SM_VALUES);
+    u32 furnished = 0;
+    u64 empty = 0, not_eligible = 0;
     for (u32 i = 0; i < t->units[TIMELINE_SM]; i++) {
         const Sm *sm = &t->machine->sms[i];
-        if (!sm->furnished) t->sm_sums[SMC_SLOTS_EMPTY] += sm->counters[SMC_SLOTS_EMPTY];
+        if (sm->furnished)
+            t->furnished[furnished++] = sm->values, not_eligible += sm->not_eligible;
+        else
+            empty += sm->counters[SMC_SLOTS_EMPTY];
     }
+    sums_rows(t->sm_sums, t->furnished, furnished, SM_VALUES);
+    sm_sum_up_values(t->sm_sums, not_eligible, t->gpu->issue_interval);
+    t->sm_sums[SMC_SLOTS_EMPTY] += empty;
 }
 
 // A counter of the memory system, by unit, as of this cycle.
@@ -155,11 +151,10 @@ static void read_gpu(Timeline *t, u64 cycle) {
 
 static void read_sms(Timeline *t, u64 cycle) {
     Group *group = &t->groups[TIMELINE_SM];
-    const Sm *sms = t->machine->sms;
-    timeline_read_group(t, TIMELINE_GPU);  // brings them up to date (find_furnished)
+    Sm *sms = t->machine->sms;
     for (u32 sm = 0; sm < group->units; sm++) {
         if (sms[sm].furnished)
-            add_terms(group, sms[sm].values, sm);
+            sm_sum_up(&sms[sm]), add_terms(group, sms[sm].values, sm);
         else if (group->empty != WL_NONE)
             group->now[group->empty * group->units + sm] += sms[sm].counters[SMC_SLOTS_EMPTY];
     }
@@ -173,13 +168,17 @@ static void read_sms(Timeline *t, u64 cycle) {
 }
 
 static void read_memory(Timeline *t, Group *group, u64 cycle) {
+    u32 columns = 0;  // begun: in the order of their first rows (make_group)
     for (u32 r = 0; r < group->rows; r++) {
         const TimeMetric *row = group->row[r];
         const u64 *from = row->source == TIME_SOURCE_CYCLES ? NULL : read_counter(t, row->counter);
         u64 *to = group->now + group->column[r] * group->units;
-        bool plain = from && row->factor == TIME_FACTOR_ONE;  // most are
-        if (plain) sums_add(to, from, group->units);
-        for (u32 u = 0; !plain && u < group->units; u++) to[u] += scaled(t, row, from ? from[u] : cycle);
+        bool plain = from && row->factor == TIME_FACTOR_ONE, first = group->column[r] == columns;  // most are both
+        if (plain && !first) sums_add(to, from, group->units);
+        if (plain && first) memcpy(to, from, sizeof *to * group->units);
+        for (u32 u = 0; !plain && u < group->units; u++)
+            to[u] = (first ? 0 : to[u]) + scaled(t, row, from ? from[u] : cycle);
+        columns += first;
     }
 }
 
@@ -200,7 +199,8 @@ void timeline_read_group(Timeline *t, TimelineUnit unit) {
     if (group->read == cycle) return;
     group->read = cycle;
     if (is_unchanged(t, unit)) return;
-    memset(group->now, 0, sizeof *group->now * group->units * group->metrics);
+    if (unit == TIMELINE_GPU || unit == TIMELINE_SM)
+        memset(group->now, 0, sizeof *group->now * group->units * group->metrics);
     switch (unit) {
     case TIMELINE_GPU: read_gpu(t, cycle); break;
     case TIMELINE_SM: read_sms(t, cycle); break;
@@ -273,6 +273,12 @@ static const u64 *read_unit(Timeline *t, TimelineRun *run, TimelineUnit unit) {
     return t->groups[unit].now;
 }
 
+// The bases of banks, of which there are thousands, are those of t->bank_commands: a launch that takes the memory of
+// another need not copy them while there are no commands.
+static void note_base(const Timeline *t, TimelineRun *run, TimelineUnit unit) {
+    if (unit == TIMELINE_BANK) run->base_commands = run->failed ? UINT64_MAX : t->bank_commands;
+}
+
 static void watch(void *context, TimeMachine *machine, u64 cycle) {
     Timeline *t = context;
     (void)machine;
@@ -282,6 +288,7 @@ static void watch(void *context, TimeMachine *machine, u64 cycle) {
             Track *track = &run->tracks[unit];
             if (!track->width || track_edge(track) + track->step > cycle) continue;
             run->failed = advance(track, read_unit(t, run, (TimelineUnit)unit), cycle) != STATUS_OK;
+            note_base(t, run, (TimelineUnit)unit);
         }
     }
 }
@@ -298,6 +305,7 @@ void timeline_finish_tracks(Timeline *t, TimelineRun *run) {
         }
         run->failed = advance(track, now, cycle) != STATUS_OK;
         if (!run->failed && cycle > track_edge(track)) run->failed = add_point(track, now) != STATUS_OK;
+        note_base(t, run, (TimelineUnit)unit);
     }
 }
 
@@ -313,7 +321,9 @@ static Status begin_tracks(Timeline *t, TimelineRun *run) {
         if (!width) continue;
         TRY(track_begin(&run->tracks[unit], width, first, t->interval));
         const u64 *now = read_unit(t, run, (TimelineUnit)unit);
-        memcpy(run->tracks[unit].base, now, sizeof *now * width);
+        bool there = unit == TIMELINE_BANK && run->base_commands == t->bank_commands;
+        if (!there) memcpy(run->tracks[unit].base, now, sizeof *now * width);
+        note_base(t, run, (TimelineUnit)unit);
     }
     run->begin_commands = t->bank_commands;
     return STATUS_OK;
@@ -352,6 +362,7 @@ Status timeline_begin(Timeline *t, TimeRun *time, Grid *grid, TimelineRun **run)
     *run = NULL;
     TimelineRun *made = t->spare ? t->spare : mem_zero(1, sizeof *made);
     if (!made) return STATUS_NO_MEMORY;
+    if (!t->spare) made->base_commands = UINT64_MAX;
     t->spare = NULL;
     made->time = time;
     made->grid = grid;

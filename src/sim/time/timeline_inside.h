@@ -80,6 +80,7 @@ struct TimelineRun {
     Grid *grid;
     u64 *begin;                       // GPU counters at its begin
     u64 begin_cycle, begin_commands;  // commands: Timeline.bank_commands
+    u64 base_commands;                // ... when the base of the track of banks was taken; UINT64_MAX: it was not
     bool overlapped;
     bool failed;  // memory was out: no points
     Track tracks[TIMELINE_UNIT_COUNT];
