@@ -89,10 +89,50 @@ TEST(local_memory_is_that_of_the_launch) {
     device_close(&d);
 }
 
+// deep(n, w): n calls down, each with local memory that it stores to, or sums up; without alloca most of the stack is
+// never cleared.
+static const char recursive[] =
+    PTX_HEAD ".func (.param .u32 result) deep(.param .u32 n, .param .u32 w) {\n"
+             "  .local .align 4 .b8 own[40]; .reg .b32 %r<9>; .reg .pred %p;\n"
+             "  ld.param.u32 %r1, [n]; ld.param.u32 %r2, [w]; mov.u32 %r3, 0; setp.eq.u32 %p, %r2, 0; @%p bra read;\n"
+             "  st.local.u32 [own+36], %r1; bra.uni down;\n"
+             "read:\n"
+             "  ld.local.u32 %r3, [own+36];\n"
+             "down:\n"
+             "  setp.eq.u32 %p, %r1, 0; @%p bra done; sub.u32 %r4, %r1, 1;\n"
+             "  { .param .u32 a; .param .u32 b; .param .u32 r; st.param.u32 [a], %r4; st.param.u32 [b], %r2;\n"
+             "    call (r), deep, (a, b); ld.param.u32 %r5, [r]; }\n"
+             "  add.u32 %r3, %r3, %r5;\n"
+             "done:\n"
+             "  st.param.u32 [result], %r3; ret;\n}\n"
+             ".visible .entry k(.param .u64 out, .param .u32 n, .param .u32 w) {\n"
+             "  .reg .b32 %r<9>; .reg .b64 %d<9>;\n"
+             "  ld.param.u32 %r1, [n]; ld.param.u32 %r2, [w];\n"
+             "  { .param .u32 a; .param .u32 b; .param .u32 r; st.param.u32 [a], %r1; st.param.u32 [b], %r2;\n"
+             "    call (r), deep, (a, b); ld.param.u32 %r5, [r]; }\n"
+             "  ld.param.u64 %d1, [out]; mov.u32 %r6, %tid.x; mul.wide.u32 %d2, %r6, 4; add.u64 %d1, %d1, %d2;\n"
+             "  st.global.u32 [%d1], %r5; ret;\n}\n";
+
+TEST(nothing_is_left_of_earlier_stacks) {
+    TestDevice d;
+    device_open(&d, recursive);
+    u64 out = device_memory(&d, NULL, 128);
+    struct {
+        u64 out;
+        u32 depth, writes;
+    } writing = {out, 200, 1}, reading = {out, 200, 0}, less = {out, 3, 1};
+    device_run(&d, "k", 1, 32, &writing);
+    device_run(&d, "k", 1, 32, &less);
+    device_run(&d, "k", 1, 32, &reading);
+    const u32 *sums = device_view(&d, out, 128);
+    for (u32 t = 0; t < 32; t++) assert_int_equal(sums[t], 0);
+    device_close(&d);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(memory_comes_back_when_a_function_returns),
-                                       cmocka_unit_test(restore_takes_back_what_came_after_save),
-                                       cmocka_unit_test(the_stack_has_an_end),
-                                       cmocka_unit_test(local_memory_is_that_of_the_launch)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(memory_comes_back_when_a_function_returns),
+        cmocka_unit_test(restore_takes_back_what_came_after_save), cmocka_unit_test(the_stack_has_an_end),
+        cmocka_unit_test(local_memory_is_that_of_the_launch), cmocka_unit_test(nothing_is_left_of_earlier_stacks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

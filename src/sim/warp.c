@@ -48,17 +48,20 @@ static void exec_enter(Exec *x, Warp *w, const Split *s) {
     x->active = s->mask;
 }
 
-// All lanes' local memory, cleared: `stride` bytes each, whatever earlier launches had.
+// All lanes' local memory, cleared as far as it was used: `stride` bytes each, whatever earlier launches had. Where the
+// depth of the stack is not known most of it never is, and takes no memory of the host's.
 static Status local_reset(Warp *w, const SimProgram *program, u64 stride) {
     if (stride > w->local_cap) {
         mem_free(w->local);
-        w->local = mem_alloc(stride * LANES);
+        w->local = mem_zero(LANES, stride);
         w->local_cap = w->local ? stride : 0;
+        w->local_used = 0;
         if (!w->local) return STATUS_NO_MEMORY;
     }
+    for (u32 l = 0; l < LANES && w->local_used; l++) memset(w->local + l * w->local_stride, 0, w->local_used);
     w->local_stride = stride;
     w->stack_limit = (u32)stride;
-    if (stride) memset(w->local, 0, stride * LANES);
+    w->local_used = program->recursive && !program->allocates ? program->funcs[0].local_bytes : stride;
     if (program->allocates) stack_reset(w);
     return STATUS_OK;
 }
@@ -171,6 +174,7 @@ static bool enter_function(Exec *x, Warp *w, Split *s, const SimInsn *in, const 
         x->fault = (Fault){.kind = FAULT_STACK, .lane = (u8)__builtin_ctz(mask)};
         return true;
     }
+    if (frame.local + callee->local_bytes > w->local_used) w->local_used = frame.local + callee->local_bytes;
     if (!warp_reserve(w, frame.r32 + callee->r32_bytes, frame.r64 + callee->r64_bytes, frame.pred + callee->preds))
         return false;
     exec_enter(x, w, s);

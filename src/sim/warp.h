@@ -62,6 +62,7 @@ typedef struct Warp {
     u32 r32_size, r64_size, pred_count;  // bytes, bytes, slots
     u8 *local;                           // all lanes
     u64 local_stride, local_cap;         // bytes of a lane: in this launch, allocated
+    u64 local_used;                      // ... that may not be zero
     u32 stack[LANES];     // SimProgram.allocates: where what alloca gave begins, as offsets in the lanes' local memory
     u32 stack_limit;      // the lowest of them
     u64 executed;         // warp instructions, for clocks and budgets
