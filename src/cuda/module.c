@@ -14,7 +14,8 @@ typedef struct Instance {  // of a module on one device
     bool tried;
     cudaError_t error;
     SimModule *loaded;
-    Map registers;  // hash of a kernel's name -> registers, from the machine code beside the PTX
+    Map registers;  // hash of a kernel's name -> registers, and from bit 32 on bytes of its frame: of the machine code
+                    // beside the PTX
 } Instance;
 
 struct CudaModule {
@@ -42,8 +43,8 @@ static void note_registers(Instance *instance, const BinaryImage *image) {
     if (!image->cubin || cubin_open(&cubin, image->cubin, image->cubin_size, image->name, NULL) != STATUS_OK) return;
     for (u32 i = 0; i < cubin.functions.len; i++) {
         const CubinFunction *f = &cubin.functions.data[i];
-        if (f->is_entry &&
-            map_put(&instance->registers, hash_bytes(f->name, strlen(f->name)), f->registers) != STATUS_OK)
+        u64 known = f->registers | (u64)f->local_size << 32;
+        if (f->is_entry && map_put(&instance->registers, hash_bytes(f->name, strlen(f->name)), known) != STATUS_OK)
             break;  // the simulator's estimate is used then
     }
     cubin_close(&cubin);
@@ -133,8 +134,8 @@ static cudaError_t prepare(CudaContext *c, CudaFunction *f, CudaKernel *kernel) 
     if (error != cudaSuccess) return error;
     Status status = sim_find_kernel(c->sim, instance->loaded, f->name, &kernel->kernel);
     if (status != STATUS_OK) return status == STATUS_NOT_FOUND ? cudaErrorInvalidDeviceFunction : cuda_error_of(status);
-    const u64 *registers = map_get(&instance->registers, hash_bytes(f->name, strlen(f->name)));
-    if (registers && *registers) sim_kernel_set_registers(kernel->kernel, (u32)*registers);
+    const u64 *known = map_get(&instance->registers, hash_bytes(f->name, strlen(f->name)));
+    if (known && (u32)*known) sim_kernel_set_code(kernel->kernel, (u32)*known, (u32)(*known >> 32));
     status = sim_kernel_prepare(c->sim, kernel->kernel, &kernel->info, &diag);
     if (status != STATUS_OK) cuda_message_diag(c, &diag);
     diag_free(&diag);

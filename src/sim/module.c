@@ -204,4 +204,7 @@ Status sim_kernel_prepare(Sim *sim, SimKernel *k, SimKernelInfo *info, Diag *dia
     return STATUS_OK;
 }
 
-void sim_kernel_set_registers(SimKernel *kernel, u32 registers) { kernel->registers_known = registers; }
+void sim_kernel_set_code(SimKernel *kernel, u32 registers, u32 frame) {
+    kernel->registers_known = registers;
+    kernel->frame_known = frame;
+}

@@ -221,7 +221,7 @@ typedef struct SimKernelInfo {
     const char *name;  // mangled
     const SimParam *params;
     u32 param_count, param_bytes;
-    u32 registers;  // estimate (or the cubin's figure when set with sim_kernel_set_registers)
+    u32 registers;  // estimate (or the cubin's figure when set with sim_kernel_set_code)
     u32 static_shared_bytes, local_bytes, const_bytes;
     u32 max_threads;          // per CTA: .maxntid or the device's limit
     u32 required_threads[3];  // .reqntid, 0 = none
@@ -233,7 +233,8 @@ typedef struct SimKernelInfo {
 } SimKernelInfo;
 // Prepares (lowers) the kernel. STATUS_UNSUPPORTED with a diag that names instruction and line when it cannot run.
 WL_MUST_USE Status sim_kernel_prepare(Sim *sim, SimKernel *kernel, SimKernelInfo *info, Diag *diag);
-void sim_kernel_set_registers(SimKernel *kernel, u32 registers);
+// What the machine code beside the PTX says: registers, and bytes of local memory of a thread.
+void sim_kernel_set_code(SimKernel *kernel, u32 registers, u32 frame);
 
 // --- launches -------------------------------------------------------------------------------------------------
 enum { SIM_MAX_CLUSTER = 16 };  // CTAs; 8 are portable

@@ -40,6 +40,7 @@ struct TimeRun {
     u32 fit;            // ... by registers and shared memory; an experiment may have others
     u32 cta_warps;
     u64 local_bytes;         // local memory of a warp
+    u64 spill_words;         // ... words of a thread before those of TimeCode.frame
     u64 next_linear, ended;  // CTAs handed out, over
     u64 begin, first_cta, last_cta, end;
     u64 next_dispatch;  // hundredths of a cycle

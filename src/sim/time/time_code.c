@@ -56,6 +56,8 @@ static Status lower_passes(TimeFunc *f) {
     TRY(time_coalesce(f));
     TRY(time_predicate(f));
     TRY(time_schedule(f));
+    TRY(time_spill(f));
+    TRY(time_save(f));
     TRY(time_share_scoreboards(f));
     return time_place(f);
 }
@@ -101,7 +103,7 @@ static bool has_barriers(const TimeLower *lower) {
     return false;
 }
 
-static Status finish(TimeLower *lower, u32 registers, TimeCode **code) {
+static Status finish(TimeLower *lower, TimeCode **code) {
     for (u32 i = 0; i < lower->ops.len; i++) lower->ops.data[i].path = (u8)path_of(&lower->ops.data[i]);
     TRY(time_gaps(lower));
     u8 *edits;
@@ -119,7 +121,8 @@ static Status finish(TimeLower *lower, u32 registers, TimeCode **code) {
                     .block_count = lower->blocks.len,
                     .block_of = lower->block_of,
                     .slots = lower->slots,
-                    .registers = registers ? registers : lower->registers,
+                    .registers = lower->known.registers ? lower->known.registers : lower->registers,
+                    .frame = lower->frame,
                     .meets = has_barriers(lower),
                     .edits = edits,
                     .resident = lower->resident,
@@ -137,16 +140,16 @@ static void lower_free(TimeLower *lower) {
     mem_free(lower->block_of);
 }
 
-Status time_code_build(const SimProgram *program, const GpuModel *gpu, u32 registers, TimeCode **code) {
-    return time_code_build_edited(program, gpu, registers, (Str){0}, code);
+Status time_code_build(const SimProgram *program, const GpuModel *gpu, TimeKnown known, TimeCode **code) {
+    return time_code_build_edited(program, gpu, known, (Str){0}, code);
 }
 
-Status time_code_build_edited(const SimProgram *program, const GpuModel *gpu, u32 registers, Str edits,
+Status time_code_build_edited(const SimProgram *program, const GpuModel *gpu, TimeKnown known, Str edits,
                               TimeCode **code) {
-    TimeLower lower = {.program = program, .module = program->module, .gpu = gpu};
+    TimeLower lower = {.program = program, .module = program->module, .gpu = gpu, .known = known};
     Status status = time_read_edits(&lower, edits);
     if (status == STATUS_OK) status = lower_program(&lower);
-    if (status == STATUS_OK) status = finish(&lower, registers, code);
+    if (status == STATUS_OK) status = finish(&lower, code);
     vec_free(&lower.words);
     if (status != STATUS_OK) lower_free(&lower);
     vec_free(&lower.steps);

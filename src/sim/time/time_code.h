@@ -102,11 +102,18 @@ typedef struct TimeOp {
     u8 spaced;      // TimeSpaced
     u8 gap;         // cycles until the next instruction of the block may issue, as the control word would say
     u8 reads;       // registers of 32 bits that it asks its scheduler's register file for: GpuModel.register_reads
-    u16 constant;   // TIME_FIXED, TIME_IMMEDIATE: place in TimeCode.constants, from 1; 0 = always at hand
+    u16 constant;   // TIME_FIXED, TIME_IMMEDIATE: place in TimeCode.constants, from 1; 0 = always at hand. TIME_LOAD,
+                    // TIME_STORE: where a value is spilled to (time_spilled); 0 = the trace has the access
     u32 waits_for;  // pc that the stall count before it is for: whose result of fixed latency it needs, who has its
                     // unit or its turn; WL_NONE: there is none
 } TimeOp;
 _Static_assert(sizeof(TimeOp) == 32, "where one lies is found with a shift");
+
+// TimeOp.constant of an access to `words` words of TimeCode.frame from `word` on: 1 to 4, and less than SPILL_WORDS.
+enum { SPILL_SHIFT = 14, SPILL_WORDS = (1 << SPILL_SHIFT) - 1 };
+static inline u16 time_spilled(u32 word, u32 words) { return (u16)((word + 1) | (words - 1) << SPILL_SHIFT); }
+static inline u32 time_spilled_word(u16 constant) { return (constant & SPILL_WORDS) - 1u; }
+static inline u32 time_spilled_words(u16 constant) { return (constant >> SPILL_SHIFT) + 1u; }
 
 #define CONSTANT_BANK (1ull << 63)
 enum { TIME_UNROLL = 4, TIME_PAIR = 2, TIME_PARTS = 128 };
@@ -150,6 +157,7 @@ typedef struct TimeCode {
     u32 *block_of;   // by pc
     u32 slots;       // registers and predicates that `regs` names: 0 to slots - 1
     u32 registers;   // 32-bit registers of a thread, as the machine would allocate them: known, or estimated
+    u32 frame;       // words of local memory of a thread, behind those of the PTX, for values that were spilled
     u32 insn_bytes;  // of one machine instruction: 16 since Volta, 8 before
     bool meets;      // it has barriers of CTAs
     u32 resident;    // CTAs that an experiment lets an SM have; 0: as many as fit
@@ -160,11 +168,15 @@ typedef struct TimeCode {
 // every branch target, and have at most TIME_BLOCK_MAX instructions.
 enum { TIME_BLOCK_MAX = 4096 };
 
-// `registers`: the figure of the cubin, 0 = not known.
-WL_MUST_USE Status time_code_build(const SimProgram *program, const GpuModel *gpu, u32 registers, TimeCode **code);
+// What the machine code beside the PTX says of a kernel.
+typedef struct TimeKnown {
+    u32 registers;  // 0 = not known, neither is `frame`
+    u32 frame;      // bytes of a thread's local memory
+} TimeKnown;
+WL_MUST_USE Status time_code_build(const SimProgram *program, const GpuModel *gpu, TimeKnown known, TimeCode **code);
 // ... with what an experiment changes: the edits of record/edit.h that are of this kernel. STATUS_INVALID: no such
 // list.
-WL_MUST_USE Status time_code_build_edited(const SimProgram *program, const GpuModel *gpu, u32 registers, Str edits,
+WL_MUST_USE Status time_code_build_edited(const SimProgram *program, const GpuModel *gpu, TimeKnown known, Str edits,
                                           TimeCode **code);
 void time_code_free(TimeCode *code);
 

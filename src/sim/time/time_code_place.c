@@ -433,6 +433,8 @@ static u64 ctas_aimed_at(const TimeFunc *f, u64 warps, bool known) {
 // shared memory: 48, 56, 80, 96 and 128; at least 4, 8, 12 or 16 CTAs asked for: 128, 64, 40 and 32.
 u32 time_free_registers(const TimeFunc *f, u32 pressure) {
     enum { NEEDED = 6, UNIT = 8, FEW_WARPS = 4 };
+    u32 spilling = time_spill_limit(f, pressure);
+    if (spilling) return spilling;
     bool known = known_threads(f->function) > LANES || f->function->max_threads[0] || f->function->required_threads[0];
     u32 need = (pressure + NEEDED + UNIT - 1) / UNIT * UNIT, limit = register_limit(f);
     u64 warps = known ? known_threads(f->function) / LANES : FEW_WARPS, ctas = ctas_aimed_at(f, warps, known);
@@ -448,6 +450,32 @@ static u32 estimate_registers(const TimeFunc *f, u32 pressure) {
     u32 registers = pressure + 4, limit = register_limit(f);
     if (registers < FREE_REGISTERS) registers = registers + 3 < FREE_REGISTERS ? registers + 3 : FREE_REGISTERS;
     return registers < 8 ? 8 : registers > limit ? limit : registers;
+}
+
+// Bytes of the local variables that the PTX names itself.
+static u32 own_frame(const TimeFunc *f) {
+    const Module *m = f->lower->module;
+    u64 bytes = 0;
+    for (u32 i = 0; i < f->function->var_count; i++) {
+        const Var *v = &m->vars[f->function->vars + i];
+        if (v->space == SPACE_LOCAL) bytes = (bytes + v->align - 1) / v->align * v->align + v->size;
+    }
+    return bytes < UINT32_MAX ? (u32)bytes : UINT32_MAX;
+}
+
+u32 time_spilled_bytes(const TimeFunc *f) {
+    u32 own = own_frame(f), frame = f->lower->known.frame;
+    return f->function->is_entry && frame > own ? frame - own : 0;
+}
+
+// Machine code says it itself: its frame is larger than the variables are. Without any, launch bounds do.
+u32 time_spill_limit(const TimeFunc *f, u32 pressure) {
+    enum { NEEDED = 4 };
+    const TimeKnown *known = &f->lower->known;
+    if (!f->function->is_entry) return 0;
+    if (known->registers) return time_spilled_bytes(f) ? known->registers : 0;
+    u32 limit = register_limit(f);
+    return pressure + NEEDED > limit ? limit : 0;
 }
 
 typedef struct Append {

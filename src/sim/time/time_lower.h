@@ -13,6 +13,7 @@
 //   coalesce  copies that no machine instruction is needed for (time_code_place.c)
 //   predicate sides that are predicated get their guards (time_code_predicate.c)
 //   schedule  each region for latency (time_code_schedule.c)
+//   spill     values that the registers have no room for (time_code_spill.c)
 //   boards    which results share a scoreboard (time_code_scoreboard.c)
 //   place     values on slots, estimate of registers (time_code_place.c)
 // What an experiment edits (time_code_edit.c) is looked up in select, merge and emit.
@@ -140,6 +141,8 @@ typedef struct TimeLower {
     Vec(u8) words;  // for each of `regs`: registers of 32 bits that it is in the register file, 0 = elsewhere
     Vec(u64) constants;
     u32 slots, registers;
+    TimeKnown known;
+    u32 frame;  // words of local memory that are spilled to
     u32 resident;                 // TimeCode.resident
     u8 *edited[EDIT_KIND_COUNT];  // by pc of the program: per cent of the instruction that is edited; NULL: none
 } TimeLower;
@@ -291,6 +294,7 @@ static inline bool is_joined(TimeVariant variant) { return variant >= VARIANT_UN
 
 // time_code_calls.c: registers moved for a call, besides what its row has, by it, an argument's store or a return.
 u32 time_call_moves(const TimeFunc *f, u32 insn);
+WL_MUST_USE Status time_save(TimeFunc *f);  // what a function stores at its begin and loads at its end
 
 // time_code_bits.c
 WL_MUST_USE Status time_find_lower(TimeFunc *f);
@@ -404,11 +408,17 @@ WL_MUST_USE Status time_schedule(TimeFunc *f);
 // time_code_scoreboard.c: readers of results that share a scoreboard with others wait for those, too.
 WL_MUST_USE Status time_share_scoreboards(TimeFunc *f);
 
+// time_code_spill.c: values that the registers have no room for are stored and loaded.
+WL_MUST_USE Status time_spill(TimeFunc *f);
+
 // time_code_place.c
 // The machine instructions as a flow graph: instruction i is operation i.
 WL_MUST_USE Status time_flow(TimeFunc *f, Cfg **cfg, Liveness **liveness);
 WL_MUST_USE Status time_coalesce(TimeFunc *f);
 WL_MUST_USE Status time_place(TimeFunc *f);
+// The registers of a kernel that spills; 0: it does not.
+u32 time_spill_limit(const TimeFunc *f, u32 pressure);
+u32 time_spilled_bytes(const TimeFunc *f);  // of its frame, where machine code says so; 0: not known, or none
 u32 time_free_registers(const TimeFunc *f,
                         u32 pressure);  // pressure: most 32-bit registers alive in the order of the PTX
 

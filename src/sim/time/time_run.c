@@ -73,8 +73,8 @@ static u64 most_resident(const GpuModel *gpu, u32 threads) {
 static Status prepare(TimeMachine *m, TimeRun *run, Grid *g) {
     SimKernel *kernel = g->kernel;
     if (!kernel->time_code) {
-        TRY(time_code_build_edited(g->program, m->gpu, kernel->registers_known, m->sim->config.edits,
-                                   &kernel->time_code));
+        TimeKnown known = {kernel->registers_known, kernel->frame_known};
+        TRY(time_code_build_edited(g->program, m->gpu, known, m->sim->config.edits, &kernel->time_code));
         kernel->time_code_id = m->codes++;
     }
     run->code = kernel->time_code;
@@ -83,7 +83,8 @@ static Status prepare(TimeMachine *m, TimeRun *run, Grid *g) {
     u32 threads = g->block[0] * g->block[1] * g->block[2];
     info.registers = run->code->registers;
     run->cta_warps = (threads + LANES - 1) / LANES;
-    run->local_bytes = grid_local_stride(g) * LANES;
+    run->spill_words = grid_local_stride(g) / 4;
+    run->local_bytes = (run->spill_words + run->code->frame) * 4 * LANES;
     run->limit = sim_occupancy(m->gpu, &info, threads, g->dynamic_shared);
     run->fit = run->limit;
     if (run->code->resident) run->limit = least_of(run->code->resident, most_resident(m->gpu, threads));

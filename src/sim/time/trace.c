@@ -365,6 +365,16 @@ void trace_local_uniform(Trace *t, u64 offset, u32 mask, u32 bytes) {
     trace_local(t, lanes, mask, bytes);
 }
 
+u32 trace_spilled(const Trace *t, u64 word, u32 words, u32 lanes, u64 lines[TRACE_SPILLED]) {
+    enum { SECTORS = 15 };
+    u32 sectors = lanes < 4 ? (1u << lanes) - 1 : SECTORS, count = 0;
+    for (; count < words && count < TRACE_SPILLED; count++) {
+        u64 line = (t->local_base + (word + count) * t->local_step) >> 7;
+        lines[count] = line_word(line, sectors, lanes == LANES ? SECTORS : 0, 0);
+    }
+    return count;
+}
+
 void trace_sectors(Trace *t, const u64 *sector, u32 count, u32 looked_up, u32 bytes, bool apart) {
     LineSet set;
     set.count = 0;

@@ -130,6 +130,10 @@ void trace_global(Trace *t, const u64 *address, u32 count, u32 bytes);
 void trace_shared(Trace *t, u32 wavefronts, u32 fewest, u32 lanes, u32 bytes, bool distributed);
 void trace_local(Trace *t, const u64 *offset, u32 mask, u32 bytes);
 void trace_local_uniform(Trace *t, u64 offset, u32 mask, u32 bytes);
+// The lines of an access that the PTX does not have: `words` words of each of so many lanes, at `word` of a thread's
+// local memory. Which lanes is not told: of four and more each sector has some. Returns how many lines.
+#define TRACE_SPILLED 4
+u32 trace_spilled(const Trace *t, u64 word, u32 words, u32 lanes, u64 lines[TRACE_SPILLED]);
 // A texture access, by numbers of sectors; `looked_up`: of each of its quads; `bytes`: of all lanes; `apart`: each
 // sector is asked for by itself.
 void trace_sectors(Trace *t, const u64 *sector, u32 count, u32 looked_up, u32 bytes, bool apart);
