@@ -56,6 +56,16 @@ static bool sum_absorbs_wide(const TimeFunc *f, u32 insn, u32 def, u32 value, u3
     }
 }
 
+// A sum with a number or 0, as a condition says: an addition and a move of its own (time_code_overwrite.c).
+static bool counts(const TimeFunc *f, u32 insn) {
+    for (u32 k = 0; time_op(f, insn) == OP_ADD_INT && k < f->code->insns[insn].uses; k++) {
+        const FlowOperand *o = &time_uses(f, insn)[k];
+        u32 def = o->kind == FLOW_VALUE ? f->sole_def[o->id] : WL_NONE;
+        if (def != WL_NONE && time_selects_number(f, def)) return true;
+    }
+    return false;
+}
+
 // Sums of 32 bits.
 static bool sum_absorbs(const TimeFunc *f, u32 insn, u32 def, u32 value, u32 *steps) {
     bool add = time_op(f, insn) == OP_ADD_INT;
@@ -76,7 +86,7 @@ static bool sum_absorbs(const TimeFunc *f, u32 insn, u32 def, u32 value, u32 *st
     }
     case OP_ADD_INT:
     case OP_SUB_INT:
-    case OP_NEG_INT: return time_is_single(f, value);  // IADD3
+    case OP_NEG_INT: return time_is_single(f, value) && !counts(f, insn) && !counts(f, def);  // IADD3
     default: return false;
     }
 }

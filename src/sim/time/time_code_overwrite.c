@@ -123,8 +123,72 @@ static Status overwrite(TimeFunc *f, const Selection *s, u32 other, u32 maker) {
     return STATUS_OK;
 }
 
+// --- what is counted ------------------------------------------------------------------------------------------------
+// count + (p ? number : 0) is y = count + number; @!P0 MOV y, count [ptxas 13.0, sm_90: any number]: two instructions
+// of each count wait for the one before it, not one.
+typedef struct Count {
+    u32 select, at;              // operations: of the number or 0, of the sum
+    u32 number, condition, sum;  // values: what the selection makes, ...
+    u32 before;                  // the other one that is added
+} Count;
+
+static bool is_sum_of_two(const TimeFunc *f, const MachineOp *op) {
+    return is_plain(op) && op->uses == 2 && time_op(f, op->pc) == OP_ADD_INT && op->kind == TIME_MATH &&
+           op->unit != UNIT_UNIFORM && ptx_types[time_form(f, op->pc)->types[0]].class != TYPE_CLASS_FLOAT &&
+           is_register(f, results(f, op)[0]);
+}
+
+// A selection between a number and 0, which is all that the operation `at` has of it.
+static bool is_number_or_zero(const Overwriter *o, u32 select, u32 at) {
+    const TimeFunc *f = o->f;
+    const MachineOp *op = &f->ops.data[select];
+    const MachineOp *sum = &f->ops.data[at];
+    if (!is_plain(op) || op->uses != 1 || op->unit == UNIT_UNIFORM || !time_selects_number(f, op->pc)) return false;
+    return op->iteration == sum->iteration && op->version == sum->version &&
+           time_block(f, op->pc) == time_block(f, sum->pc);
+}
+
+static bool find_count(const Overwriter *o, u32 at, Count *c) {
+    const TimeFunc *f = o->f;
+    const MachineOp *sum = &f->ops.data[at];
+    if (!is_sum_of_two(f, sum)) return false;
+    for (u32 k = 0; k < 2; k++) {
+        u32 number = sources(f, sum)[k], before = sources(f, sum)[!k], select = at;
+        if (number == before || bitset_has(&o->alive, number) || !is_register(f, before)) continue;
+        while (select > o->first && !time_names(f, &f->ops.data[select - 1], number, true)) select--;
+        if (select-- == o->first || !is_number_or_zero(o, select, at)) continue;
+        *c = (Count){select, at, number, sources(f, &f->ops.data[select])[0], results(f, sum)[0], before};
+        bool clear = f->value_bits.data[c->condition] == 1;
+        for (u32 i = select + 1; i < at && clear; i++)
+            clear =
+                !time_names(f, &f->ops.data[i], number, false) && !time_names(f, &f->ops.data[i], c->condition, true);
+        if (clear) return true;
+    }
+    return false;
+}
+
+static Status count_up(TimeFunc *f, const Count *c) {
+    MachineOp *ops = f->ops.data, sum = ops[c->at], move = ops[c->at];
+    sum.pc = ops[c->select].pc;
+    sum.operands = f->operands.len;
+    sum.uses = 1;
+    TRY(vec_push(&f->operands, c->number));
+    TRY(vec_push(&f->operands, c->before));
+    move.operands = f->operands.len;
+    move.uses = c->sum == c->before ? 1 : 2;
+    TRY(vec_push(&f->operands, c->sum));
+    TRY(vec_push(&f->operands, c->number));
+    if (move.uses == 2) TRY(vec_push(&f->operands, c->before));
+    memmove(ops + c->select, ops + c->select + 1, sizeof *ops * (c->at - c->select - 1));
+    ops[c->at - 1] = sum;
+    ops[c->at] = move;
+    return time_guard_op(f, c->at, c->condition, c->sum == c->before);
+}
+
 static Status look_at(Overwriter *o, u32 at) {
     Selection s;
+    Count c;
+    if (find_count(o, at, &c)) return count_up(o->f, &c);
     if (!find_selection(o, at, &s)) return STATUS_OK;
     u32 makers[2] = {maker_of(o, &s, s.sides[0]), maker_of(o, &s, s.sides[1])};
     u32 last = makers[1] != WL_NONE && (makers[0] == WL_NONE || makers[1] > makers[0]);

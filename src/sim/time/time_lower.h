@@ -142,7 +142,7 @@ typedef struct TimeLower {
     Vec(u64) constants;
     u32 slots, registers;
     TimeKnown known;
-    u32 frame;  // words of local memory that are spilled to
+    u32 frame;                    // words of local memory that are spilled to
     u32 resident;                 // TimeCode.resident
     u8 *edited[EDIT_KIND_COUNT];  // by pc of the program: per cent of the instruction that is edited; NULL: none
 } TimeLower;
@@ -480,6 +480,12 @@ static inline bool time_compares(const TimeFunc *f, u32 insn) {
 static inline u32 time_bits(const TimeFunc *f, u32 insn, u32 which) {  // of a type of the form
     const Form *form = time_form(f, insn);
     return which < form->type_count ? ptx_types[form->types[which]].bits : 0;
+}
+// p ? number : 0
+static inline bool time_selects_number(const TimeFunc *f, u32 insn) {
+    const FlowOperand *use = time_uses(f, insn);
+    return time_op(f, insn) == OP_SELP && use[0].kind == FLOW_IMMEDIATE && use[1].kind == FLOW_IMMEDIATE &&
+           use[1].value == 0;
 }
 // Whether the value is one of the operation's results, or else one of its sources.
 static inline bool time_names(const TimeFunc *f, const MachineOp *op, u32 value, bool result) {
