@@ -72,7 +72,7 @@ enum { ADDRESS_WORDS = 2, BARRIER_WORDS = 1 };
 static bool is_called_by_name(const TimeFunc *f) {
     const SimProgram *p = f->lower->program;
     for (u32 i = 0; i < p->insn_count; i++)
-        if (p->insns[i].kind == SIM_CALL && p->insns[i].target == f->func->entry) return true;
+        if (p->insns[i].kind == SIM_CALL && p->insns[i].target == (u32)(f->func - p->funcs)) return true;
     return false;
 }
 
