@@ -77,6 +77,7 @@ typedef struct KernelView {
     const u64 *executed;         // by pc: warp instructions executed; NULL: not counted
     const u64 *issued;           // by pc: machine instructions issued for it, 0 where the compiler dropped a PTX
                                  // instruction; NULL: not counted
+    const u64 *spilled;          // ... of these, those that store or load values that have no register; NULL: none
     const f64 *place;            // by pc: machine instructions that stand before its own; NULL: the order is that of pc
     u64 total, total_latency, total_issued;  // samples: all, of cycles without issue, of warps that issued
     u64 taken;                               // samples as they were taken: fewer than `total` where the period changed

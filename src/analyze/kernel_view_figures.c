@@ -191,6 +191,7 @@ static Status index_counts(KernelViews *views, const ViewFigures *figures, Kerne
     view->first_count = first;
     TRY(column(views, figures, view, METRIC_INST, &view->executed));
     TRY(column(views, figures, view, METRIC_ISSUED, &view->issued));
+    TRY(column(views, figures, view, METRIC_ISSUE_SPILLED, &view->spilled));
     return fill_order(views, figures, view);
 }
 

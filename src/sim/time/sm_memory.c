@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/time/machine.h"
+#include "sim/time/sm_account.h"
 #include "sim/time/sm_parts.h"
 #include "sim/time/sm_spin.h"
 #include "sim/time/sm_trace.h"
@@ -699,6 +700,7 @@ static bool push_spilled(Sm *sm, Pipe *p, TimeWarp *w, const TimeOp *op, u32 tic
                    .bytes = (u8)(4 * words)};
     u32 count = trace_spilled(&w->trace, word, words, w->lanes, lines);
     t->global = true;
+    tally_of(sm, w)->pcs[op->pc].spilled++;
     enqueue(sm, p, e, lines, count);
     w->queued += t->kind == TICKET_STORE;
     return true;

@@ -78,6 +78,7 @@ void tally_settle(Tally *t) {
 void tally_merge(Tally *to, const Tally *from) {
     for (u32 pc = 0; pc < to->pc_count; pc++) {
         to->issued[pc] += from->issued[pc];
+        to->pcs[pc].spilled += from->pcs[pc].spilled;
         for (u32 r = 0; r < STALL_COUNT; r++) {
             to->pcs[pc].stalls[r] += from->pcs[pc].stalls[r];
             to->pcs[pc].latency[r] += from->pcs[pc].latency[r];

@@ -45,6 +45,7 @@ void time_flush(TimeMachine *machine);        // all caches empty
 // --- what was found; valid until time_run_end ---------------------------------------------------------------------
 typedef struct TimePc {        // by pc of the program
     u64 issued;                // machine instructions
+    u64 spilled;               // ... that store or load a value with no register, or that a function saves
     u64 stalls[STALL_COUNT];   // cycles of warps whose next instruction it was
     u64 latency[STALL_COUNT];  // ... in which their scheduler issued nothing
 } TimePc;

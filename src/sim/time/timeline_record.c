@@ -226,6 +226,7 @@ static Status add_function(const Out *out, const SimFunc *func, const f64 *place
         f64 place = fmax(places[func->entry + i], 0), issued = (f64)scaled(out, pc->issued);
         TRY(add_pc(rows, i, METRIC_ISSUED, issued));
         TRY(add_pc(rows, i, METRIC_ISSUE_PLACE, place * issued));
+        TRY(add_pc(rows, i, METRIC_ISSUE_SPILLED, (f64)scaled(out, pc->spilled)));
         TRY(add_stalls(out, &stalls, pc, i, rows));
         TRY(add_pc(rows, i, METRIC_EXPOSED_MEMORY, exposed * (f64)pc->latency[STALL_LONG_SCOREBOARD]));
     }

@@ -171,6 +171,12 @@ static void close_device(Timed *t) {
     "mad.lo.u32 %r2, %r3, %r4, %r1; mul.wide.u32 %d2, %r2, 4; add.u64 %d2, %d1, %d2;\n"
 #define END "ret; }\n"
 #define PRODUCT "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %d3, %d3, %p1, 1, 1, 0, 0;\n"
+// Of fifty values.
+#define TEN(X, t) X(t "0") X(t "1") X(t "2") X(t "3") X(t "4") X(t "5") X(t "6") X(t "7") X(t "8") X(t "9")
+#define FIFTY(X) TEN(X, "1") TEN(X, "2") TEN(X, "3") TEN(X, "4") TEN(X, "5") "\n"
+#define LOAD(n) "ld.global.f32 %v" n ", [%d2+" n "00]; "
+#define TURN(n) "fma.rn.f32 %v" n ", %v" n ", %v" n ", %f1; "
+#define SUM(n) "add.f32 %f1, %f1, %v" n "; "
 
 static const char kernels[] =
     HEAD
@@ -270,6 +276,14 @@ static const char kernels[] =
     BEGIN("three_loads")
     "ld.global.u32 %r5, [%d2+4096]; ld.global.u32 %r6, [%d2+1048576]; ld.global.u32 %r7, [%d2+2097152];\n"
     "mad.lo.u32 %r9, %r5, %r6, %r7; st.global.u32 [%d2], %r9;\n"  // 10
+    END
+    // More values than registers.
+    ".visible .entry spills(.param .u64 buffer, .param .u64 texture) .maxnreg 32 {\n"
+    ".reg .b64 %d<3>; .reg .b32 %r<4>; .reg .f32 %f<2>, %v<60>; .reg .pred %p<2>;\n"
+    "ld.param.u64 %d1, [buffer]; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 4; add.u64 %d2, %d1, %d2;\n"
+    "mov.f32 %f1, 0f00000000; mov.u32 %r3, 0;\n" FIFTY(LOAD)
+    "again: " FIFTY(TURN) "add.u32 %r3, %r3, 1; setp.lt.u32 %p1, %r3, %r1; @%p1 bra again;\n" FIFTY(SUM)
+    "st.global.f32 [%d2], %f1;\n"
     END;
 // clang-format on
 
@@ -298,7 +312,7 @@ typedef struct Case {
     u32 ctas, threads;
 } Case;
 static const Case cases[] = {{"stream", 64, 512},  {"shared", 16, 256}, {"units", 16, 256}, {"spaces", 8, 128},
-                             {"texture", 16, 256}, {"matrix", 8, 128},  {"long", 1, 32}};
+                             {"texture", 16, 256}, {"matrix", 8, 128},  {"long", 1, 32},    {"spills", 8, 64}};
 
 // --- tests ---------------------------------------------------------------------------------------------------------
 // From the first metric of the timing model on, and those over time that the functional simulator counts.

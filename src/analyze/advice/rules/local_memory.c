@@ -111,9 +111,63 @@ static Locals collect(Hit *hit, bool fixed) {
     return l;
 }
 
+// PTX has no spills, but the simulator knows which of what it issues for an instruction are some, and that a warp which
+// waits at an instruction for that itself, no load, waits for a value that was loaded back.
+static f64 waits_for_itself(const CasePart *part, u32 pc) {
+    f64 all = 0, own = 0;
+    for (u32 i = 0; i < part->view->cause_count; i++) {
+        const ProfileStallCause *cause = &part->view->causes[i];
+        if (cause->pc != pc || cause->stall != STALL_LONG_SCOREBOARD) continue;
+        all += (f64)cause->cycles;
+        own += cause->cause_pc == pc ? (f64)cause->cycles : 0;
+    }
+    return all > 0 ? own / all : 0;
+}
+
+// A load whose result is stored at once waits for it. Of these in a block, all would be under way together and wait
+// once.
+static f64 spilled_loads(const CasePart *part, u32 pc) {
+    const Cfg *cfg = part->view->flow.cfg;
+    const FlowBlock *b = &cfg->blocks[cfg->block_of[pc]];
+    u32 loads = 0;
+    for (u32 i = b->first; i < b->first + b->count; i++) {
+        const CaseAccess *a = part->view->spilled[i] ? case_access(part, i) : NULL;
+        loads += a && a->load;
+    }
+    return loads;
+}
+
+static void add_spilled(Hit *hit, const CasePart *part, u32 pc, Locals *l) {
+    const KernelView *view = part->view;
+    f64 spilled = (f64)view->spilled[pc] / (f64)view->issued[pc], issued = spilled * part->insns[pc].issued;
+    const CaseAccess *a = case_access(part, pc);
+    f64 waits = waits_for_itself(part, pc) * (a && a->load ? 1 - 1 / spilled_loads(part, pc) : 1);
+    hit_unissue(hit, part, pc, spilled);
+    f64 gone = hit_stalled(hit, part, pc, STALL_BIT(LONG_SCOREBOARD), waits);
+    if (!a) gone += hit_stalled(hit, part, pc, STALL_BIT(LG_THROTTLE), 1);
+    l->loads++;
+    l->issued += issued;
+    if (issued + gone > l->most) l->most = issued + gone, l->part = part, l->pc = pc;
+}
+
+static Locals collect_spilled(Hit *hit) {
+    Locals l = {0};
+    for (u32 p = 0; p < hit->c->part_count; p++) {
+        const CasePart *part = &hit->c->parts[p];
+        for (u32 pc = 0; part->view->spilled && part->view->issued && pc < part->view->insn_count; pc++)
+            if (part->view->spilled[pc] && part->view->issued[pc]) add_spilled(hit, part, pc, &l);
+    }
+    if (l.part)
+        hit_fact(hit, "spilled_issues", 100 * l.issued / hit->c->load.issued, "%",
+                 "%.1f %% of what is issued stores or loads values that have no register, for %u instruction%s",
+                 100 * l.issued / hit->c->load.issued, l.loads, plural(l.loads));
+    return l;
+}
+
 void rule_spills(AdviceCase *c) {
     Hit *hit = hit_begin(c);
     Locals l = collect(hit, true);
+    if (!l.part) l = collect_spilled(hit);
     if (!l.part) return hit_drop(hit);
     hit_caution(hit, "with more registers fewer CTAs may fit on an SM");
     hit_end_line(hit, l.part, l.pc, "Give threads more registers so that the values at %s are not spilled",
