@@ -4,43 +4,21 @@
 // results are used before the next. BYTES: of a lane; SHIFT: bytes behind the begin of a line. `rows/...`: eight lanes
 // a row, rows 128, 384 and 1,088 bytes apart; `gap`: half of the warp at one line's begin, half at another's, SHIFT
 // bytes behind it. `latency/SHIFT`: cycles of a load in a chain of one warp.
-#include "micro.h"
+#include "l1_loads.h"
 
-constexpr int TURNS = 128, FOOTPRINT = 16 << 10, COUNT = 8;
-
-template <int BYTES> __device__ static inline unsigned load(const char *at) {
-    unsigned a = 0, b = 0;
-    if (BYTES == 4) asm volatile("ld.global.ca.u32 %0, [%1];" : "=r"(a) : "l"(at) : "memory");
-    if (BYTES == 8) asm volatile("ld.global.ca.v2.u32 {%0,%1}, [%2];" : "=r"(a), "=r"(b) : "l"(at) : "memory");
-    return a + b;
-}
+constexpr int COUNT = 8;
 
 // `group` lanes lie behind each other, groups `apart` bytes from each other.
 template <int BYTES>
 __global__ void reads(const char *data, int shift, int group, int apart, i64 *cycles, unsigned *out) {
-    unsigned sum = 0;
-    for (int i = threadIdx.x * 4; i < FOOTPRINT; i += blockDim.x * 4) sum += load<4>(data + i);
+    unsigned sum = warm_up(data);
     int lane = threadIdx.x % 32;
     const char *p = data + shift + lane % group * BYTES + lane / group * apart;
-    __syncthreads();
-    i64 begin = now();
-#pragma unroll 1
-    for (int turn = 0; turn < TURNS; turn++) {
-        unsigned v[COUNT];
-#pragma unroll
-        for (int k = 0; k < COUNT; k++) v[k] = load<BYTES>(p + (turn % 16 + k) * 256);
-#pragma unroll
-        for (int k = 0; k < COUNT; k++) sum += v[k];
-    }
-    __syncthreads();
-    i64 end = now();
-    out[threadIdx.x] = sum;
-    if (threadIdx.x == 0) cycles[0] = end - begin;
+    read_turns<BYTES, COUNT, 256>(p, sum, cycles, out);
 }
 
 __global__ void chain(const char *data, int shift, i64 *cycles, unsigned *out) {
-    unsigned at = 0;
-    for (int i = threadIdx.x * 4; i < FOOTPRINT; i += blockDim.x * 4) at += load<4>(data + i);
+    unsigned at = warm_up(data);
     i64 begin = now();
     for (int turn = 0; turn < TURNS; turn++) at = load<4>(data + at + shift + threadIdx.x * 4);
     i64 end = now();
@@ -52,10 +30,10 @@ template <int BYTES>
 static void pattern(const char *name, int shift, int group, int apart, const char *data, unsigned *out) {
     char text[128];
     for (int warps : {1, 4, 8, 16, 32}) {
+        snprintf(text, sizeof text, "%s/%d/%d/%d", name, BYTES, shift, warps);
         i64 *cycles = cycles_buffer();
         reads<BYTES><<<1, warps * 32>>>(data, shift, group, apart, cycles, out);
-        snprintf(text, sizeof text, "%s/%d/%d/%d", name, BYTES, shift, warps);
-        report(text, (double)cycles_read(cycles, 0) / (TURNS * COUNT * warps), "cycles/warp load", "");
+        report_reads(text, cycles, COUNT, warps);
     }
 }
 

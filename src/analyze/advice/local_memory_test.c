@@ -52,8 +52,8 @@ static void values_without_registers_are_spills(void **state) {
     for (u32 pc = 0; pc < count; pc++) subject_stall(&s.subject, pc, STALL_SELECTED, ISSUES), issued[pc] = ISSUES;
     subject_stall(&s.subject, load + 1, STALL_LONG_SCOREBOARD, LOADED + SPILLED);
     const ProfileStallCause causes[] = {
-        {.pc = load + 1, .stall = STALL_LONG_SCOREBOARD, .cause_pc = load, .cycles = LOADED},
-        {.pc = load + 1, .stall = STALL_LONG_SCOREBOARD, .cause_pc = load + 1, .cycles = SPILLED}};
+        {.pc = load + 1, .stall = STALL_LONG_SCOREBOARD, .cause_function = 1, .cause_pc = load, .cycles = LOADED},
+        {.pc = load + 1, .stall = STALL_LONG_SCOREBOARD, .cause_function = 1, .cause_pc = load + 1, .cycles = SPILLED}};
     view->issued = issued, view->spilled = spilled, view->causes = causes, view->cause_count = WL_COUNT(causes);
     sampled_end(&s);
     assert_null(ask(&s, "spills"));
@@ -83,8 +83,8 @@ static void spilled_loads_wait_together(void **state) {
         if (!in->is_load || in->space != SPACE_GLOBAL) continue;
         subject_stall(&s.subject, pc, STALL_LONG_SCOREBOARD, WAITS);
         spilled[pc] = ISSUES / 2;
-        causes[loads++] =
-            (ProfileStallCause){.pc = pc, .stall = STALL_LONG_SCOREBOARD, .cause_pc = pc, .cycles = WAITS};
+        causes[loads++] = (ProfileStallCause){
+            .pc = pc, .stall = STALL_LONG_SCOREBOARD, .cause_function = 1, .cause_pc = pc, .cycles = WAITS};
     }
     assert_int_equal(loads, LOADS);
     view->issued = issued, view->spilled = spilled, view->causes = causes, view->cause_count = LOADS;

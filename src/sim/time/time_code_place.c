@@ -452,7 +452,7 @@ static u32 estimate_registers(const TimeFunc *f, u32 pressure) {
     return registers < 8 ? 8 : registers > limit ? limit : registers;
 }
 
-// Bytes of the local variables that the PTX names itself.
+// Bytes of the local variables that the PTX names itself: SimFunc.local_bytes has those of calls' parameters, too.
 static u32 own_frame(const TimeFunc *f) {
     const Module *m = f->lower->module;
     u64 bytes = 0;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum {
-    RESERVED = 6,        // registers that hold no value: the stack pointer, and one lost to pairs
+    RESERVED = 6,        // registers that hold no value: the stack pointer, and what pairs at even places lose
     AHEAD = 20,          // instructions by which a load goes ahead of its reader
     KEPT = 1000,         // ... for which a value stays for its next reader
     LOOP_WEIGHT = 8,     // turns of a loop
@@ -50,6 +50,7 @@ typedef struct Spiller {
     u32 *slot;    // ... first word of the frame
     Bitset alive;
     TimeWords chosen;
+    u8 taken[2 * MOST_VALUES * MOST_WORDS];  // words of the frame, while a value is placed; half of it may be gaps
     Vec(Move) moves;
     u32 *before, *behind;  // operation -> its first move
 } Spiller;
@@ -260,17 +261,24 @@ static Status place_moves(Spiller *s, u32 value) {
     return STATUS_OK;
 }
 
-// Values that are never alive at once share a place.
+static bool is_free(const Spiller *s, u32 slot, u32 words) {
+    for (u32 k = 0; k < words; k++)
+        if (s->taken[slot + k]) return false;
+    return true;
+}
+
+// Values that are never alive at once share a place: each has the first that is free. Returns the words of all.
 static u32 place_slots(Spiller *s) {
     u32 frame = 0;
     for (u32 i = 0; i < s->chosen.len; i++) {
         u32 v = s->chosen.data[i], words = words_of(s, v), slot = 0;
+        memset(s->taken, 0, frame + 2 * MOST_WORDS);
         for (u32 k = 0; k < i; k++) {
             u32 w = s->chosen.data[k];
             bool apart = s->hull[w].end < s->hull[v].begin || s->hull[v].end < s->hull[w].begin;
-            bool beside = s->slot[w] + words_of(s, w) <= slot || slot + words <= s->slot[w];
-            if (!apart && !beside) slot = (s->slot[w] + words_of(s, w) + words - 1) / words * words, k = WL_NONE;
+            if (!apart) memset(s->taken + s->slot[w], 1, words_of(s, w));
         }
+        while (!is_free(s, slot, words)) slot += words;
         s->slot[v] = slot;
         if (slot + words > frame) frame = slot + words;
     }

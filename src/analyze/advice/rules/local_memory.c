@@ -111,39 +111,32 @@ static Locals collect(Hit *hit, bool fixed) {
     return l;
 }
 
-// PTX has no spills, but the simulator knows which of what it issues for an instruction are some, and that a warp which
-// waits at an instruction for that itself, no load, waits for a value that was loaded back.
-static f64 waits_for_itself(const CasePart *part, u32 pc) {
-    f64 all = 0, own = 0;
-    for (u32 i = 0; i < part->view->cause_count; i++) {
-        const ProfileStallCause *cause = &part->view->causes[i];
-        if (cause->pc != pc || cause->stall != STALL_LONG_SCOREBOARD) continue;
-        all += (f64)cause->cycles;
-        own += cause->cause_pc == pc ? (f64)cause->cycles : 0;
-    }
-    return all > 0 ? own / all : 0;
+// PTX has no spills, but the simulator knows which of what it issues for an instruction are some. A warp that waits at
+// one for that itself waits for a value that was loaded back, or at a load for its data, which are stored at once.
+static bool waits_for_itself(const CasePart *part, const BlameEdge *edge) {
+    (void)part;
+    return edge->use == edge->def;
 }
 
-// A load whose result is stored at once waits for it. Of these in a block, all would be under way together and wait
-// once.
-static f64 spilled_loads(const CasePart *part, u32 pc) {
-    const Cfg *cfg = part->view->flow.cfg;
-    const FlowBlock *b = &cfg->blocks[cfg->block_of[pc]];
+static bool is_spilled(const KernelView *view, u32 pc) { return view->spilled[pc] && view->issued[pc]; }
+
+static u32 spilled_loads(const CasePart *part, const FlowBlock *b) {
     u32 loads = 0;
-    for (u32 i = b->first; i < b->first + b->count; i++) {
-        const CaseAccess *a = part->view->spilled[i] ? case_access(part, i) : NULL;
+    for (u32 pc = b->first; pc < b->first + b->count; pc++) {
+        const CaseAccess *a = is_spilled(part->view, pc) ? case_access(part, pc) : NULL;
         loads += a && a->load;
     }
     return loads;
 }
 
-static void add_spilled(Hit *hit, const CasePart *part, u32 pc, Locals *l) {
+// Loads of a block whose data are stored at once, `loads` of them, would be under way together and wait once.
+static void add_spilled(Hit *hit, const CasePart *part, u32 pc, u32 loads, Locals *l) {
     const KernelView *view = part->view;
     f64 spilled = (f64)view->spilled[pc] / (f64)view->issued[pc], issued = spilled * part->insns[pc].issued;
     const CaseAccess *a = case_access(part, pc);
-    f64 waits = waits_for_itself(part, pc) * (a && a->load ? 1 - 1 / spilled_loads(part, pc) : 1);
+    f64 spared = a && a->load ? 1 - 1.0 / loads : 1;
     hit_unissue(hit, part, pc, spilled);
-    f64 gone = hit_stalled(hit, part, pc, STALL_BIT(LONG_SCOREBOARD), waits);
+    f64 gone = hit_blamed_where(hit, part, pc, STALL_BIT(LONG_SCOREBOARD), spared, waits_for_itself);
     if (!a) gone += hit_stalled(hit, part, pc, STALL_BIT(LG_THROTTLE), 1);
     l->loads++;
     l->issued += issued;
@@ -154,8 +147,13 @@ static Locals collect_spilled(Hit *hit) {
     Locals l = {0};
     for (u32 p = 0; p < hit->c->part_count; p++) {
         const CasePart *part = &hit->c->parts[p];
-        for (u32 pc = 0; part->view->spilled && part->view->issued && pc < part->view->insn_count; pc++)
-            if (part->view->spilled[pc] && part->view->issued[pc]) add_spilled(hit, part, pc, &l);
+        const Cfg *cfg = part->view->flow.cfg;
+        for (u32 b = 0; part->view->spilled && part->view->issued && b < cfg->block_count; b++) {
+            const FlowBlock *block = &cfg->blocks[b];
+            u32 loads = spilled_loads(part, block);
+            for (u32 pc = block->first; pc < block->first + block->count; pc++)
+                if (is_spilled(part->view, pc)) add_spilled(hit, part, pc, loads, &l);
+        }
     }
     if (l.part)
         hit_fact(hit, "spilled_issues", 100 * l.issued / hit->c->load.issued, "%",
