@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bus to the host, whose memory kernels can reach, too. Both directions move data one request after the other, at
 // the rates of the model, and requests of either go one after the other: small ones do not get that far; what is read
-// or changed comes back a latency later, what is written is not waited for. The text of printf goes this way, too.
+// or changed comes back a latency later, what is written is not waited for; atomics on a sector take turns
+// (bench/hwref/h200-host-atomics.tsv). The text of printf goes this way, too.
 #include "sim/time/memsys_parts.h"
 
 void memsys_set_host(MemSys *m, const MemHostRange *ranges, u32 count) {
@@ -45,6 +46,15 @@ static u64 print(MemSys *m, u32 lanes) {
 
 bool memsys_prints(const MemSys *m) { return m->print_free > m->now; }
 
+// When the last lane of an atomic that comes at `done` has had its turn.
+static u64 take_turns(MemSys *m, const Piece *p, u64 done) {
+    u64 sector = p->line / SECTOR + p->first;
+    HostTurn *turn = &m->host_turns[(sector ^ sector >> 8) % HOST_TURNS];
+    u64 begin = turn->sector == sector && turn->until > done ? turn->until : done;
+    *turn = (HostTurn){sector, begin + (p->waiting + 1ull) * m->host_atomic};
+    return p->request == MEM_REDUCE ? turn->until : begin + (u64)p->waiting * m->host_atomic;
+}
+
 void bus_access(MemSys *m, u32 item) {
     const Piece *p = piece_at(m, item);
     if (p->request == MEM_PRINT) return wheel_add(m, item, print(m, p->waiting));
@@ -54,10 +64,10 @@ void bus_access(MemSys *m, u32 item) {
         u64 written = move(m, 1, bytes);
         if (written > done) done = written;
     }
+    if (p->request == MEM_ATOMIC || p->request == MEM_REDUCE) done = take_turns(m, p, done);
     if (p->request != MEM_WRITE && p->request != MEM_REDUCE) {
         u64 read = move(m, 0, bytes);
         done = (read > done ? read : done) + m->host_latency;
-        if (p->request == MEM_ATOMIC) done += (u64)p->waiting * m->host_latency;
     }
     wheel_add(m, item, done);
 }

@@ -57,6 +57,7 @@ static void take_values(MemSys *m, const GpuModel *gpu) {
     m->dram_latency = (u32)clock_convert(gpu->dram_latency, m->sm_clock, m->noc_clock);
     m->crossing = (u32)clock_convert(gpu->l2_crossing, m->sm_clock, m->noc_clock);
     m->host_latency = (u32)clock_convert(gpu->host_latency, m->sm_clock, m->noc_clock);
+    m->host_atomic = (u32)clock_convert(gpu->host_atomic, m->sm_clock, m->noc_clock);
     m->print_latency = (u32)clock_convert(gpu->print, m->sm_clock, m->noc_clock);
     m->print_interval = (u32)clock_convert(gpu->print_interval, m->sm_clock, m->noc_clock);
     m->print_interval_lane = (u32)clock_convert(gpu->print_interval_lane, m->sm_clock, m->noc_clock);

@@ -200,6 +200,13 @@ typedef struct Coalesced {  // a piece of a line that SMs of a GPC ask the L2 fo
 typedef struct Coalescer Coalescer;
 typedef struct Network Network;
 
+// Atomics on a sector of the host's memory take turns: until when the last of them has it. One that another sector
+// takes the place of is forgotten.
+enum { HOST_TURNS = 256 };
+typedef struct HostTurn {
+    u64 sector, until;
+} HostTurn;
+
 typedef struct Timing {  // of DRAM, in its cycles
     u32 burst, ccd, ccdl, rcd, rp, ras, rrd, cl, wl, wr, wtr, rtp, rfc, refi;
 } Timing;
@@ -221,7 +228,8 @@ struct MemSys {
     u32 slice_queue, mshr_count, mshr_mask;
     u32 atomic_word[MEM_ATOMIC_COUNT], atomic_sector[MEM_ATOMIC_COUNT], atomic_latency;  // hundredths of a cycle
     const MemHostRange *host;                                                            // host_count of them
-    u32 host_count, host_latency;                                                        // latency: interconnect cycles
+    u32 host_count, host_latency, host_atomic;                                           // interconnect cycles
+    HostTurn host_turns[HOST_TURNS];                                                     // by hash of the sector
     u32 print_latency, print_interval, print_interval_lane;                              // interconnect cycles
     u64 print_free;                                                                      // when the next warp can print
     u64 host_rate[2],

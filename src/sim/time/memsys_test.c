@@ -139,6 +139,25 @@ TEST(small_requests_to_the_host_take_turns) {
     driver_end(&d);
 }
 
+TEST(atomics_on_a_word_of_the_host_take_turns) {
+    static const MemHostRange range = {1 << 20, 2 << 20};
+    GpuModel g = testing_model();
+    g.host_read = 32000, g.host_write = 32000, g.host_latency = 500, g.host_atomic = 600;
+    Driver d = driver_make(&g);
+    memsys_set_host(d.memsys, &range, 1);
+    const MemKind kinds[] = {MEM_ATOMIC, MEM_REDUCE};
+    for (u32 k = 0; k < WL_COUNT(kinds); k++) {
+        for (u32 i = 0; i < 8; i++) driver_ask(&d, d.now, i % 4, kinds[k], 1 << 20, 1);
+        u64 begin = d.now, end = driver_play(&d, 0), last = kinds[k] == MEM_ATOMIC ? g.host_latency : g.host_atomic;
+        assert_in_range(end - begin, 7 * 600 + last, 7 * 600 + last + 2 * g.l2_latency);
+        d.now += 600;
+        for (u32 i = 0; i < 8; i++) driver_ask(&d, d.now, i % 4, kinds[k], (1 << 20) + i * 128, 1);
+        begin = d.now, end = driver_play(&d, 0);
+        assert_in_range(end - begin, last, last + 2 * g.l2_latency);
+    }
+    driver_end(&d);
+}
+
 // --- bandwidth
 // --------------------------------------------------------------------------------------------------------- `count`
 // requests of whole lines as fast as the SMs can send them; cycles from the first to the last reply.
@@ -527,6 +546,7 @@ int main(void) {
         cmocka_unit_test(memory_of_the_host_lies_behind_the_bus),
         cmocka_unit_test(writes_wait_for_what_is_on_its_way),
         cmocka_unit_test(small_requests_to_the_host_take_turns),
+        cmocka_unit_test(atomics_on_a_word_of_the_host_take_turns),
         cmocka_unit_test(l2_hits_come_at_the_rate_of_the_slices),
         cmocka_unit_test(dram_streams_fill_the_bus),
         cmocka_unit_test(other_rows_of_one_bank_cost_the_row_cycle),
