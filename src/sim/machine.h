@@ -8,6 +8,7 @@
 #include "base/pool.h"
 #include "sim/code.h"
 #include "sim/exec.h"
+#include "sim/places.h"
 #include "sim/sim.h"
 
 typedef Vec(SimAllocation) AllocationList;  // sorted by address, disjoint
@@ -15,12 +16,7 @@ typedef Vec(SimAllocation) AllocationList;  // sorted by address, disjoint
 typedef struct SimWindow {  // device addresses: [base, base+size) is reserved and inaccessible; the bytes are at +delta
     u8 *base, *backing;
     u64 size;
-    u64 next;  // first address never given out, as an offset
 } SimWindow;
-
-typedef struct SimFreeBlock {
-    u64 offset, size;
-} SimFreeBlock;
 
 typedef struct SimDevice {
     u64 used;        // bytes allocated
@@ -36,8 +32,8 @@ struct Sim {
     SimConfig config;
     Pages *pages;  // of warps and CTAs
     SimWindow window;
-    u64 host_next;                  // where the next managed or pinned memory would lie, as an offset
-    Vec(SimFreeBlock) free_blocks;  // sorted by offset
+    u64 host_next;        // where the next managed or pinned memory would lie, as an offset
+    WindowPlaces places;  // of the window
     AllocationList allocations;
     u64 serial;      // of the last allocation
     u64 generation;  // changes with every allocation and free: caches of allocations are then stale
@@ -150,8 +146,8 @@ bool memory_reaches(const Sim *sim, u32 device, const SimAllocation *allocation)
 Status memory_insert(Sim *sim, SimAllocation allocation);
 void memory_remove(Sim *sim, const SimAllocation *allocation);
 // Addresses of the window, as offsets in it.
-Status memory_take(Sim *sim, u64 size, u64 align, u64 *offset);
-void memory_give(Sim *sim, u64 offset, u64 size);
+Status memory_take(Sim *sim, PlaceKind kind, u64 size, u64 align, u64 *offset);
+void memory_give(Sim *sim, PlaceKind kind, u64 offset, u64 size);
 void memory_reuse(Sim *sim, const SimAllocation *freed);  // its addresses may be given out again
 
 // module.c

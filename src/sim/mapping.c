@@ -9,7 +9,7 @@
 Status sim_reserve(Sim *sim, u64 size, u64 align, DevicePtr *address) {
     u64 offset;
     if (size == 0 || size > sim->window.size) return STATUS_NO_MEMORY;
-    TRY(memory_take(sim, size, align, &offset));
+    TRY(memory_take(sim, PLACE_ARRAY, size, align, &offset));
     *address = (u64)(uintptr_t)sim->window.base + offset;
     return STATUS_OK;
 }
@@ -19,7 +19,7 @@ static u8 *backing(const Sim *sim, DevicePtr address) {
 }
 
 void sim_unreserve(Sim *sim, DevicePtr address, u64 size) {
-    memory_give(sim, address - (u64)(uintptr_t)sim->window.base, size);
+    memory_give(sim, PLACE_ARRAY, address - (u64)(uintptr_t)sim->window.base, size);
 }
 
 Status sim_map(Sim *sim, DevicePtr address, u64 size, int file, u64 offset) {

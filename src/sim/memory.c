@@ -8,9 +8,9 @@
 
 #include "sim/check/check.h"
 
-#define ALIGNMENT 256ull  // cudaMalloc promises at least this much
 #define WINDOW_ALIGN (1ull << 30)
-#define RED_ZONE 256ull            // never allocated space behind each block, so that overruns hit nothing
+// Never allocated space behind each block, so that overruns hit nothing. Where time counts there is none, as on a GPU.
+#define RED_ZONE 256ull
 #define RED_ZONE_CHECKED 65536ull  // ... while checking: larger overruns are found too
 
 static const u64 window_sizes[] = {1ull << 40, 1ull << 37, 1ull << 34, 1ull << 32};
@@ -46,6 +46,7 @@ Status memory_init(Sim *sim) {
         if (backing) {
             madvise(backing, window_sizes[i], MADV_HUGEPAGE);  // fewer TLB misses; where refused, small pages do
             sim->window = (SimWindow){.base = base, .backing = backing, .size = window_sizes[i]};
+            sim->places.size = window_sizes[i];
             return STATUS_OK;
         }
         if (base) munmap(base, window_sizes[i]);
@@ -53,16 +54,21 @@ Status memory_init(Sim *sim) {
     return STATUS_NO_MEMORY;
 }
 
+// Managed memory is mapped by pages: what is behind a block, up to the end of its last one, is there, too.
+static u64 host_room(const SimAllocation *a) {
+    return a->kind == MEMORY_MANAGED ? (a->size + HOST_ALIGN - 1) / HOST_ALIGN * HOST_ALIGN : a->size;
+}
+
 static bool host_block(u8 kind) { return kind == MEMORY_MANAGED || kind == MEMORY_PINNED; }
 
 void memory_destroy(Sim *sim) {
     for (u32 i = 0; i < sim->allocations.len; i++) {
         SimAllocation *a = &sim->allocations.data[i];
-        if (host_block(a->kind)) munmap(a->host, a->size);
+        if (host_block(a->kind)) munmap(a->host, host_room(a));
         mem_free(a->written);
     }
     vec_free(&sim->allocations);
-    vec_free(&sim->free_blocks);
+    places_free(&sim->places);
     if (sim->window.base) {
         munmap(sim->window.base, sim->window.size);
         munmap(sim->window.backing, sim->window.size);
@@ -127,28 +133,8 @@ void memory_remove(Sim *sim, const SimAllocation *a) {
     sim->generation++;
 }
 
-// First fit among freed blocks, then fresh addresses. Returns an offset in the window, UINT64_MAX when it is full.
-static u64 window_take(Sim *sim, u64 size, u64 align) {
-    for (u32 i = 0; i < sim->free_blocks.len; i++) {
-        SimFreeBlock *block = &sim->free_blocks.data[i];
-        u64 start = (block->offset + align - 1) & ~(align - 1);
-        if (start != block->offset || block->size < size) continue;
-        block->offset += size;
-        block->size -= size;
-        if (block->size == 0) {
-            memmove(block, block + 1, sizeof *block * (sim->free_blocks.len - i - 1));
-            sim->free_blocks.len--;
-        }
-        return start;
-    }
-    u64 start = (sim->window.next + align - 1) & ~(align - 1);
-    if (start > sim->window.size || size > sim->window.size - start) return UINT64_MAX;
-    sim->window.next = start + size;
-    return start;
-}
-
+// Whole pages of the host's go back to the system; the ragged ends are cleared.
 static void window_clear(Sim *sim, u64 offset, u64 size) {
-    // Whole pages go back to the system; the ragged ends are cleared, so that a block always starts as zeros.
     u64 page = 4096, from = (offset + page - 1) & ~(page - 1), to = (offset + size) & ~(page - 1);
     u8 *backing = sim->window.backing;
     if (from < to) {
@@ -160,42 +146,41 @@ static void window_clear(Sim *sim, u64 offset, u64 size) {
     }
 }
 
-static void window_give(Sim *sim, u64 offset, u64 size) {
-    u32 at = 0;
-    while (at < sim->free_blocks.len && sim->free_blocks.data[at].offset < offset) at++;
-    if (vec_reserve(&sim->free_blocks, 1) != STATUS_OK) return;  // the addresses are lost, nothing else
-    SimFreeBlock *blocks = sim->free_blocks.data;
-    memmove(&blocks[at + 1], &blocks[at], sizeof *blocks * (sim->free_blocks.len - at));
-    blocks[at] = (SimFreeBlock){offset, size};
-    sim->free_blocks.len++;
-    for (u32 i = at ? at - 1 : 0; i + 1 < sim->free_blocks.len && i <= at + 1;) {  // join neighbours
-        if (blocks[i].offset + blocks[i].size != blocks[i + 1].offset) {
-            i++;
-            continue;
-        }
-        blocks[i].size += blocks[i + 1].size;
-        memmove(&blocks[i + 1], &blocks[i + 2], sizeof *blocks * (sim->free_blocks.len - i - 2));
-        sim->free_blocks.len--;
-    }
-}
-
+// Bytes that a block keeps others away from.
 static u64 block_span(const Sim *sim, u64 size) {
-    return ((size + ALIGNMENT - 1) & ~(ALIGNMENT - 1)) + (sim->check ? RED_ZONE_CHECKED : RED_ZONE);
+    u64 zone = sim->check ? RED_ZONE_CHECKED : sim->config.timing ? 0 : RED_ZONE;
+    return (size + zone + PLACE_UNIT - 1) & ~(PLACE_UNIT - 1);
 }
 
-Status memory_take(Sim *sim, u64 size, u64 align, u64 *offset) {
-    *offset = window_take(sim, block_span(sim, size), align > ALIGNMENT ? align : ALIGNMENT);
-    return *offset == UINT64_MAX ? STATUS_NO_MEMORY : STATUS_OK;
+// A block always starts as zeros. What is in freed ones stays until then, as on a GPU, but for large ones, whose memory
+// goes back to the system.
+static bool is_large(u64 span) { return span > PLACE_PAGE; }
+
+static void forget_large(Sim *sim, u64 offset, u64 span) {
+    if (is_large(span)) window_clear(sim, offset, span);
 }
 
-void memory_give(Sim *sim, u64 offset, u64 size) {
-    window_clear(sim, offset, block_span(sim, size));
-    window_give(sim, offset, block_span(sim, size));
+Status memory_take(Sim *sim, PlaceKind kind, u64 size, u64 align, u64 *offset) {
+    u64 span = block_span(sim, size);
+    *offset = places_take(&sim->places, kind, span, align > PLACE_UNIT ? align : PLACE_UNIT);
+    if (*offset == PLACE_NOWHERE) return STATUS_NO_MEMORY;
+    if (!is_large(span)) window_clear(sim, *offset, span);
+    return STATUS_OK;
 }
+
+void memory_give(Sim *sim, PlaceKind kind, u64 offset, u64 size) {
+    u64 span = block_span(sim, size);
+    forget_large(sim, offset, span);
+    places_give(&sim->places, kind, offset, span);
+}
+
+static PlaceKind place_kind(const SimAllocation *a) { return a->kind == MEMORY_MODULE ? PLACE_VARIABLE : PLACE_ARRAY; }
+
+static u64 window_offset(const Sim *sim, u64 address) { return address - (u64)(uintptr_t)sim->window.base; }
 
 static Status alloc_window(Sim *sim, SimAllocation *a, u64 align) {
     u64 offset;
-    TRY(memory_take(sim, a->size, align, &offset));
+    TRY(memory_take(sim, place_kind(a), a->size, align, &offset));
     a->address = (u64)(uintptr_t)sim->window.base + offset;
     a->host = sim->window.backing + offset;
     return STATUS_OK;
@@ -208,9 +193,8 @@ Status sim_alloc(Sim *sim, u32 device, SimMemoryKind kind, u64 size, u64 align, 
     if (kind == MEMORY_DEVICE && (size > capacity || sim->devices[device].used > capacity - size))
         return STATUS_NO_MEMORY;
     if (host_block((u8)kind)) {
-        u64 room = (size + HOST_ALIGN - 1) / HOST_ALIGN * HOST_ALIGN;
-        a.host = reserve(PLACE_HOST + sim->host_next, size, PROT_READ | PROT_WRITE);
-        sim->host_next += room;
+        a.host = reserve(PLACE_HOST + sim->host_next, host_room(&a), PROT_READ | PROT_WRITE);
+        sim->host_next += (size + HOST_ALIGN - 1) / HOST_ALIGN * HOST_ALIGN;
         if (!a.host) return STATUS_NO_MEMORY;
         a.address = (u64)(uintptr_t)a.host;
     } else {
@@ -232,7 +216,7 @@ Status sim_register_host(Sim *sim, void *host, u64 size) {
 }
 
 void memory_reuse(Sim *sim, const SimAllocation *a) {
-    window_give(sim, a->address - (u64)(uintptr_t)sim->window.base, block_span(sim, a->size));
+    places_give(&sim->places, place_kind(a), window_offset(sim, a->address), block_span(sim, a->size));
 }
 
 Status sim_free(Sim *sim, DevicePtr address) {
@@ -241,18 +225,16 @@ Status sim_free(Sim *sim, DevicePtr address) {
     if (a->kind == MEMORY_DEVICE) sim->devices[a->device].used -= a->size;
     bool keep = sim->check && check_freed(sim->check, a);  // in quarantine, which ends with memory_reuse
     if (host_block(a->kind)) {
-        munmap(a->host, a->size);
+        munmap(a->host, host_room(a));
     } else if (a->kind != MEMORY_HOST) {
-        window_clear(sim, address - (u64)(uintptr_t)sim->window.base, block_span(sim, a->size));
+        forget_large(sim, window_offset(sim, address), block_span(sim, a->size));
         if (!keep) memory_reuse(sim, a);
     }
     memory_remove(sim, a);
     return STATUS_OK;
 }
 
-static bool in_window(const Sim *sim, u64 address) {
-    return address - (u64)(uintptr_t)sim->window.base < sim->window.size;
-}
+static bool in_window(const Sim *sim, u64 address) { return window_offset(sim, address) < sim->window.size; }
 
 void *sim_host_view(const Sim *sim, DevicePtr address, u64 size, const SimAllocation **allocation) {
     const SimAllocation *a = memory_lookup(sim, address);
@@ -283,6 +265,12 @@ bool memory_reaches(const Sim *sim, u32 device, const SimAllocation *a) {
     return local || devices >> (a->pooled ? device : a->device) & 1;
 }
 
+// Bytes behind a block of managed memory, in its last page.
+static u8 *beyond_managed(const Sim *sim, u32 device, const SimAllocation *a, u64 address, u32 bytes) {
+    bool managed = a && a->kind == MEMORY_MANAGED && memory_reaches(sim, device, a);
+    return managed && address + bytes <= a->address + host_room(a) ? a->host + (address - a->address) : NULL;
+}
+
 static bool reaches_page(const Sim *sim, u32 device, const SimAllocation *a, u64 page) {
     u64 size = sim->config.page;
     bool near = (a->address & ~(size - 1)) <= page && page <= ((a->address + a->size - 1) & ~(size - 1));
@@ -292,12 +280,12 @@ static bool reaches_page(const Sim *sim, u32 device, const SimAllocation *a, u64
 
 u8 *memory_beyond(const Sim *sim, u32 device, u64 address, u32 bytes, bool store) {
     static u8 driver[sizeof(u64) * 16];  // the page before the first allocation is the driver's; zeros are read there
-    u64 size = sim->config.page, page = address & ~(size - 1), offset = address - (u64)(uintptr_t)sim->window.base;
+    u64 size = sim->config.page, page = address & ~(size - 1), offset = window_offset(sim, address);
     if (!size || address + bytes > page + size) return NULL;
     if (page + size == (u64)(uintptr_t)sim->window.base) return bytes <= sizeof driver && !store ? driver : NULL;
-    if (!in_window(sim, address)) return NULL;
     u32 at = upper_bound(&sim->allocations, address);
     const SimAllocation *list = sim->allocations.data;
+    if (!in_window(sim, address)) return at ? beyond_managed(sim, device, &list[at - 1], address, bytes) : NULL;
     bool below = at > 0 && reaches_page(sim, device, &list[at - 1], page);
     bool above = at < sim->allocations.len && reaches_page(sim, device, &list[at], page);
     return below || above ? sim->window.backing + offset : NULL;

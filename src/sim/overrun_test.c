@@ -43,6 +43,34 @@ TEST(reads_in_the_page_of_an_allocation_go_on) {
     device_close(&d);
 }
 
+// bench/hwref/h200-placement.tsv, managed: 64 KiB behind an allocation of 4 KiB. Its pages have no neighbours here.
+TEST(managed_memory_goes_on_to_the_end_of_its_page) {
+    TestDevice d;
+    DevicePtr memory = open_paged(&d, PAGE), managed;
+    assert_int_equal(sim_alloc(d.sim, 0, MEMORY_MANAGED, 4096, 256, &managed), STATUS_OK);
+    u64 params[2] = {managed + 65536, memory}, far[2] = {managed + PAGE, memory};
+    assert_int_equal(device_try(&d, "peek", 1, 1, params), STATUS_OK);
+    assert_int_equal(told(&d, DIAG_WARNING), 1);
+    assert_int_equal(device_try(&d, "peek", 1, 1, far), STATUS_FAULT);
+    device_close(&d);
+}
+
+// ... freed: a word of 4 KiB that were given back, beside an allocation that was not.
+TEST(what_was_freed_is_there_until_it_is_used_again) {
+    TestDevice d;
+    DevicePtr out = open_paged(&d, PAGE), freed = device_memory(&d, NULL, 4096), again;
+    *(u32 *)device_view(&d, freed + 4092, 4) = 7;
+    assert_int_equal(sim_free(d.sim, freed), STATUS_OK);
+    u64 params[2] = {freed + 4092, out};
+    assert_int_equal(device_try(&d, "peek", 1, 1, params), STATUS_OK);
+    assert_int_equal(*(u32 *)device_view(&d, out, 4), 7);
+    assert_int_equal(told(&d, DIAG_WARNING), 1);
+    again = device_memory(&d, NULL, 4096);
+    assert_int_equal(again, freed);
+    assert_int_equal(*(u32 *)device_view(&d, again + 4092, 4), 0);
+    device_close(&d);
+}
+
 TEST(reads_farther_away_are_faults) {
     TestDevice d;
     DevicePtr memory = open_paged(&d, PAGE);
@@ -98,6 +126,8 @@ TEST(without_pages_every_read_beyond_is_a_fault) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(reads_in_the_page_of_an_allocation_go_on),
+                                       cmocka_unit_test(managed_memory_goes_on_to_the_end_of_its_page),
+                                       cmocka_unit_test(what_was_freed_is_there_until_it_is_used_again),
                                        cmocka_unit_test(reads_farther_away_are_faults),
                                        cmocka_unit_test(shared_memory_goes_on_to_the_end_of_its_unit),
                                        cmocka_unit_test(writes_go_on_where_reads_do),
