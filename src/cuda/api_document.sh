@@ -53,7 +53,8 @@ CUDA 3.2, whose addresses have 32 bits. The latter return \`CUDA_ERROR_NOT_SUPPO
   \`cudaErrorInvalidDeviceFunction\`.
 - **Out of bounds.** Device memory is mapped in pages of 2 MiB. An access beyond an allocation that stays in a page of one reads or writes
   what is there, as on a GPU, and reads of the page before the first allocation get zeros; the first of each kernel is told as a warning.
-  Farther away it is a fault. \`--check memory\` finds all.
+  Farther away it is a fault. Managed memory goes on to the end of its page in the same way, and freed words keep their values until their place is given out again (blocks of up to 2 MiB; larger ones are zeros at once). With \`--timing\`
+  arrays lie as close as on a GPU, so that what is beyond one may be in the next one and is not told; without it there are 256 bytes between them. \`--check memory\` finds all.
 - **Faults.** A kernel fault is explained once on stderr and in the profile. It stays with the device: every later call that
   uses the device returns it, until \`cudaDeviceReset\`.
 - **Handles** are looked up, never followed: a stale or invented one gives \`cudaErrorInvalidResourceHandle\`
