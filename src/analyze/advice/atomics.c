@@ -3,15 +3,28 @@
 // have sent behind them waits, loads as well (an H200's samples of examples/advice/kinetic.cu and gray_levels.cu).
 #include <math.h>
 
-#include "analyze/advice/rule.h"
+#include "analyze/advice/boxes.h"
 #include "analyze/limit.h"
 
-enum { WARP = 32, SECTORS_OF_LINE = 4, LINES = 2 };
+enum { WARP = 32, SECTORS_OF_LINE = 4, LINES = 2, LINE_BYTES = 128 };
 static bool is_counted(const CaseAccess *a) { return a->atomic && access_is_global(a) && a->requests > 0; }
 
+// Words of different CTAs or warps that lie in two neighbouring lines are of one slice of the L2, which does them one
+// after the other as those on one word (h200-atomic-spread.tsv, 1x128 and 2x128).
+static bool in_lines_of_slice(const CasePart *part, const CaseAccess *a) {
+    const ProfileLaunch *launch = part->view->launches.typical;
+    Box box;
+    if (!launch || !box_of(launch, part, a, 1, &box)) return false;
+    for (u32 i = 0; i < box.count; i++)
+        if (!box.sides[i].pitch && box.sides[i].values > 1) return false;
+    return box_reach(&box) <= LINES * LINE_BYTES;
+}
+
 bool access_is_one_word(const CasePart *part, const CaseAccess *a) {
+    const u32 same = 1u << AFFINE_PARAMETER | 1u << AFFINE_SYMBOL;
     if (!a->atomic || !access_is_global(a) || !a->affine || !a->uniform) return false;
-    return !(affine_kinds(part->view->flow.affine, a->affine->form) & ~(1u << AFFINE_PARAMETER | 1u << AFFINE_SYMBOL));
+    u32 others = affine_kinds(part->view->flow.affine, a->affine->form) & ~same;
+    return !others || (others == 1u << AFFINE_SREG && in_lines_of_slice(part, a));
 }
 
 // A guard that picks lanes out, as `lane == 0`; one that compares by size is a check against an end.
@@ -204,6 +217,8 @@ void case_find_atomics(AdviceCase *c, f64 per_slot) {
         for (u32 p = 0; p < c->part_count; p++)
             for (u32 i = 0; i < c->parts[p].access_count; i++)
                 c->parts[p].insns[c->parts[p].accesses[i].pc].use[RESOURCE_ATOMIC] /= known;
+    // What loads take on an idle machine they take without atomics as well.
+    f64 latency = c->waiting > 0 ? waiting_for_atomics(c) : 1;
     load->busy[RESOURCE_ATOMIC] = busy;
     // Of the time in which SMs are idle at least what is more than all of it together with the atomics is both.
     load->behind = behind;
@@ -214,8 +229,9 @@ void case_find_atomics(AdviceCase *c, f64 per_slot) {
     load->queued[RESOURCE_DRAM] *= 1 - busy;
     load->from_dram *= 1 - busy;  // nor do loads wait for DRAM meanwhile
     load->queued[RESOURCE_ATOMIC] =
-        busy * case_stalls(c, STALL_BIT(LONG_SCOREBOARD) | STALL_BIT(SHORT_SCOREBOARD) | STALL_BIT(LG_THROTTLE) |
-                                  STALL_BIT(MIO_THROTTLE) | STALL_BIT(DRAIN) | STALL_BIT(MEMBAR));
+        fmin(busy, latency) * case_stalls(c, STALL_BIT(LONG_SCOREBOARD)) +
+        busy * case_stalls(c, STALL_BIT(SHORT_SCOREBOARD) | STALL_BIT(LG_THROTTLE) | STALL_BIT(MIO_THROTTLE) |
+                                  STALL_BIT(DRAIN) | STALL_BIT(MEMBAR));
 }
 
 // --- in shared memory ----------------------------------------------------------------------------------------------

@@ -258,6 +258,28 @@ static void few_atomics_hold_nobody_up(void **state) {
     assert_true(one > 0 && one < all / 2);
 }
 
+// The loop waits for loads; behind it each thread of a CTA adds to the CTA's word, `bytes` from the next CTA's.
+#define ADD_OF_CTA(bytes)                                                                           \
+    BEGIN "mov.u32 %r7, %ctaid.x; mul.wide.u32 %rd4, %r7, " bytes "; add.s64 %rd5, %rd1, %rd4;\n"   \
+          "mov.u32 %r8, 0; turn: ld.global.f32 %f1, [%rd3]; add.s64 %rd3, %rd3, 512;\n"             \
+          "add.f32 %f2, %f2, %f1; add.s32 %r8, %r8, 1; setp.lt.s32 %p2, %r8, %r5; @%p2 bra turn;\n" \
+          "red.global.add.f32 [%rd5], %f2; ret;"
+
+static void words_of_two_lines_are_done_in_turn(void **state) {
+    (void)state;
+    Sampled s;
+    latency = 1000000;
+    sample(&s, 40, ADD_OF_CTA("4"));
+    assert_float_equal(s.c.load.busy[RESOURCE_ATOMIC] * (1 - s.c.fixed), 40 * 128 / 1e5, 1e-6);
+    assert_float_equal(s.c.load.queued[RESOURCE_ATOMIC] / case_stalls(&s.c, STALL_BIT(LONG_SCOREBOARD)),
+                       s.c.load.busy[RESOURCE_ATOMIC], 1e-3);
+    forget(&s);
+    sample(&s, 40, ADD_OF_CTA("256"));
+    assert_float_equal(s.c.load.busy[RESOURCE_ATOMIC], 0, 1e-9);
+    forget(&s);
+    latency = 1000;
+}
+
 // Shared memory cannot add floats: lanes that meet take turns, 95 cycles each.
 static void floats_take_turns_in_shared_memory(void **state) {
     (void)state;
@@ -376,6 +398,7 @@ int main(void) {
                                        cmocka_unit_test(few_sms_ask_for_few_atomics),
                                        cmocka_unit_test(ctas_add_to_few_lines),
                                        cmocka_unit_test(few_atomics_hold_nobody_up),
+                                       cmocka_unit_test(words_of_two_lines_are_done_in_turn),
                                        cmocka_unit_test(floats_take_turns_in_shared_memory),
                                        cmocka_unit_test(split_loops_name_their_bytes),
                                        cmocka_unit_test(what_mostly_follows_is_next),

@@ -243,7 +243,8 @@ static inline const AffineForm *access_form_written(const CasePart *part, const 
 // WL_NONE: not known.
 static inline u32 access_base(const CaseAccess *a) { return a->affine ? a->affine->base : WL_NONE; }
 
-// An atomic of global memory whose word is the same for all threads of a launch.
+// An atomic of global memory whose word is the same for all threads of a launch, or for those of a warp where all words
+// are of one slice of the L2.
 bool access_is_one_word(const CasePart *part, const CaseAccess *a);
 // Lanes of it that the L2 takes one after the other. Compilers do those of integers of 32 bits on one word beforehand.
 f64 atomic_lanes(const CasePart *part, const CaseAccess *a);
