@@ -93,8 +93,10 @@ typedef struct Scheduler {
     u32 fence;  // last operation that no access crosses, WL_NONE
     Heap now, later;
     MachineOp *order;
-    u32 conditions;  // predicates alive
-    u32 lsu_free;    // cycle in which another access can be issued
+    u32 conditions;             // predicates alive
+    u32 lsu_free;               // cycle in which another access can be issued
+    u32 unit_free[UNIT_COUNT];  // ... another operation of the unit
+    u32 blocked;                // the first cycle in which a unit is free that something ready waits for
     u32 alive;
     u32 limit, near, narrow, room;  // registers: for loads; of shared memory; for addresses; of the run, for the rest
 } Scheduler;
@@ -452,6 +454,30 @@ static bool fits(const Scheduler *s, u32 i, u32 oldest, u32 *waits) {
     return fit;
 }
 
+// The unit that takes a sum or a move which two can do: the one that is free first.
+static u8 unit_of(const Scheduler *s, const MachineOp *op) {
+    bool other = op->balanced && s->unit_free[UNIT_FMAHEAVY] < s->unit_free[UNIT_ALU];
+    return other ? UNIT_FMAHEAVY : op->unit;
+}
+
+// Of constants, special functions and accesses the order is another matter.
+static bool has_unit(const MachineOp *op) {
+    return op->unit == UNIT_ALU || op->unit == UNIT_FMA || op->unit == UNIT_FMAHEAVY || op->unit == UNIT_FP16 ||
+           op->unit == UNIT_FP64;
+}
+
+// ptxas does not issue to a unit that still takes the last instruction while another one has something to do: chains of
+// a minimum and a product come as one of each in turn, not all minima first (bench/hwref/h200-unit-pairs.tsv).
+static bool unit_busy(Scheduler *s, const MachineOp *op, u32 cycle) {
+    u32 until = has_unit(op) ? s->unit_free[unit_of(s, op)] : 0;
+    if (until > cycle && until < s->blocked) s->blocked = until;
+    return until > cycle;
+}
+
+static void take_unit(Scheduler *s, const MachineOp *op, u32 cycle) {
+    if (has_unit(op)) s->unit_free[unit_of(s, op)] = cycle + op->interval;
+}
+
 // Loads of shared memory leave room for what is ready between them; of others ptxas issues one behind the other.
 static bool is_busy(const Scheduler *s, u32 i, u32 cycle) { return is_shared(op_at(s, i)) && s->lsu_free > cycle; }
 
@@ -463,18 +489,20 @@ static u32 most_urgent(Scheduler *s, u32 cycle, u32 oldest) {
     u32 waits = WL_NONE;
     bool full = false;
     s->held = false;
+    s->blocked = UINT32_MAX;
     while (s->now.len && count < CHOICES_SEEN && found == WL_NONE && !s->held) {
         u64 key = heap_pop(&s->now);
         u32 i = (u32)key;
         if (s->done[i]) continue;
         s->held = s->wave[i] > s->first_wave && !full;
-        bool can = !s->held && !is_busy(s, i, cycle) && fits(s, i, oldest, &waits);
+        bool taken = unit_busy(s, op_at(s, i), cycle);
+        bool can = !s->held && !taken && !is_busy(s, i, cycle) && fits(s, i, oldest, &waits);
         if (can && !is_early(s, i)) {
             found = i;
         } else {
             if (can && early == WL_NONE) early = i;
             passed[count++] = key;
-            full |= s->wave[i] < WAVES;
+            full |= !taken && s->wave[i] < WAVES;
         }
     }
     while (count) heap_push(&s->now, passed[--count]);
@@ -494,6 +522,7 @@ static u32 choose(Scheduler *s, u32 *cycle, u32 *oldest) {
         if (!s->held && is_ready(s, *oldest, *cycle) && growth(s, op_at(s, *oldest)) <= 0) return *oldest;
         u32 next = s->later.len ? (u32)(s->later.keys[0] >> 32) : UINT32_MAX;
         if (s->lsu_free > *cycle && s->lsu_free < next) next = s->lsu_free;
+        if (s->blocked < next) next = s->blocked;
         if (next == UINT32_MAX) return *oldest;
         *cycle = next;
     }
@@ -502,6 +531,7 @@ static u32 choose(Scheduler *s, u32 *cycle, u32 *oldest) {
 static Status schedule_run(Scheduler *s) {
     TRY(find_dependences(s));
     s->now.len = s->later.len = s->lsu_free = 0;
+    memset(s->unit_free, 0, sizeof s->unit_free);
     s->first_wave = WAVES;
     memset(s->waiting, 0, sizeof s->waiting);
     begin_trees(s);
@@ -516,6 +546,7 @@ static Status schedule_run(Scheduler *s) {
         s->order[n] = *op_at(s, i);
         count_alive(s, op_at(s, i));
         release(s, i, cycle);
+        take_unit(s, op_at(s, i), cycle);
         if (is_shared(op_at(s, i))) s->lsu_free = cycle + SHARED_INTERVAL;
         cycle += op_at(s, i)->unit == UNIT_LSU && !is_shared(op_at(s, i)) ? LSU_CYCLES : 1;
     }
