@@ -144,10 +144,11 @@ static void look_at(AdviceCase *c, const CasePart *part, u32 access) {
             if (i == access || is_copy(part, a, &part->accesses[i]))
                 hit_edit(hit, lanes > 1 ? EDIT_JOINED : EDIT_FREE, part, part->accesses[i].pc, 1);
     const char *place = place_text(c, part, a->pc);
-    hit_fact(hit, "atomics_pct_of_time", 100 * c->load.busy[RESOURCE_ATOMIC], "%",
-             one ? "atomics of all threads on one word, or its neighbours, take %.0f %% of the time, one after the other"
-                 : "what waits for the atomics does so for %.0f %% of the time, and neither L1, L2 nor DRAM is busy",
-             100 * c->load.busy[RESOURCE_ATOMIC]);
+    hit_fact(
+        hit, "atomics_pct_of_time", 100 * c->load.busy[RESOURCE_ATOMIC], "%",
+        one ? "atomics of all threads on one word, or its neighbours, take %.0f %% of the time, one after the other"
+            : "what waits for the atomics does so for %.0f %% of the time, and neither L1, L2 nor DRAM is busy",
+        100 * c->load.busy[RESOURCE_ATOMIC]);
     if (c->load.behind > 0.05)
         hit_fact(hit, "atomics_behind_pct", 100 * c->load.behind, "%",
                  "for %.0f %% of the time no CTA is left, and the L2 goes on with them", 100 * c->load.behind);
