@@ -95,12 +95,7 @@ enum { CHAIN = 64, ROUNDS = 64 };
                     asm volatile(text : "+" letter(a[6]) : letter(second));                             \
                     asm volatile(text : "+" letter(a[7]) : letter(second));)                            \
         }                                                                                               \
-        __syncthreads();                                                                                \
-        i64 end = now();                                                                                \
-        type sum = a[0];                                                                                \
-        for (int i = 1; i < 8; i++) sum += a[i];                                                        \
-        out[threadIdx.x] = sum;                                                                         \
-        if (threadIdx.x == 0) cycles[0] = end - start;                                                  \
+        end_chains(a, start, cycles, out);                                                              \
     }
 OPS(KERNELS)
 

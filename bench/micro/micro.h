@@ -32,6 +32,17 @@ __device__ static inline i64 now() {
     return t;
 }
 
+// The end of a kernel that times eight chains in all threads of a block: thread 0 tells the cycles since `start`, and
+// what the chains came to is stored, so that they are computed.
+template <typename T> __device__ static inline void end_chains(const T (&chains)[8], i64 start, i64 *cycles, T *out) {
+    __syncthreads();
+    i64 end = now();
+    T sum = chains[0];
+    for (int i = 1; i < 8; i++) sum += chains[i];
+    out[threadIdx.x] = sum;
+    if (threadIdx.x == 0) cycles[0] = end - start;
+}
+
 // Results of a kernel: cycles, per block or as the benchmark says. Managed by the host side below.
 static inline i64 *cycles_buffer() {
     static i64 *buffer;

@@ -40,12 +40,7 @@ enum { ROUNDS = 64 };
         for (int round = 0; round < ROUNDS; round++) {                                                                 \
             _Pragma("unroll") for (int i = 0; i < 32; i++) asm volatile(text : "+" letter(a[i % 8]) : letter(second)); \
         }                                                                                                              \
-        __syncthreads();                                                                                               \
-        i64 end = now();                                                                                               \
-        type sum = a[0];                                                                                               \
-        for (int i = 1; i < 8; i++) sum += a[i];                                                                       \
-        out[threadIdx.x] = sum;                                                                                        \
-        if (threadIdx.x == 0) cycles[0] = end - start;                                                                 \
+        end_chains(a, start, cycles, out);                                                                             \
     }
 OPS(KERNELS)
 
