@@ -207,6 +207,20 @@ static f64 on_some_words(AdviceCase *c, f64 behind, f64 per_slot) {
     return requests > 0 ? waiting : 0;
 }
 
+// Samples of waits for loads, not for what atomics bring back.
+static f64 waits_for_loads(const AdviceCase *c) {
+    f64 all = case_stalls(c, STALL_BIT(LONG_SCOREBOARD)), own = 0;
+    for (u32 p = 0; p < c->part_count; p++) {
+        const CasePart *part = &c->parts[p];
+        for (u32 i = 0; i < part->blame->edge_count; i++) {
+            const BlameEdge *e = &part->blame->edges[i];
+            const CaseAccess *a = e->reason == STALL_LONG_SCOREBOARD ? case_access(part, e->def) : NULL;
+            if (a && is_counted(a)) own += part->weight * e->samples;
+        }
+    }
+    return fmax(all - own, 0);
+}
+
 void case_find_atomics(AdviceCase *c, f64 per_slot) {
     EstimateLoad *load = &c->load;
     if (!c->gpu || !c->gpu->noc_clock_mhz) return;
@@ -229,9 +243,9 @@ void case_find_atomics(AdviceCase *c, f64 per_slot) {
     load->queued[RESOURCE_DRAM] *= 1 - busy;
     load->from_dram *= 1 - busy;  // nor do loads wait for DRAM meanwhile
     load->queued[RESOURCE_ATOMIC] =
-        fmin(busy, latency) * case_stalls(c, STALL_BIT(LONG_SCOREBOARD)) +
-        busy * case_stalls(c, STALL_BIT(SHORT_SCOREBOARD) | STALL_BIT(LG_THROTTLE) | STALL_BIT(MIO_THROTTLE) |
-                                  STALL_BIT(DRAIN) | STALL_BIT(MEMBAR));
+        busy * case_stalls(c, STALL_BIT(LONG_SCOREBOARD) | STALL_BIT(SHORT_SCOREBOARD) | STALL_BIT(LG_THROTTLE) |
+                                  STALL_BIT(MIO_THROTTLE) | STALL_BIT(DRAIN) | STALL_BIT(MEMBAR)) -
+        (busy - fmin(busy, latency)) * waits_for_loads(c);
 }
 
 // --- in shared memory ----------------------------------------------------------------------------------------------

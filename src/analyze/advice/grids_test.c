@@ -280,6 +280,33 @@ static void words_of_two_lines_are_done_in_turn(void **state) {
     latency = 1000;
 }
 
+// A loop that waits for `what` in each turn, and adds to a word of all threads.
+#define SUM_OF_ALL(what)                                                                 \
+    BEGIN "mov.u32 %r8, 0; turn: " what " add.f32 %f2, %f2, %f1; add.s32 %r8, %r8, 1;\n" \
+          "setp.lt.s32 %p2, %r8, %r5; @%p2 bra turn; st.global.f32 [%rd3], %f2; ret;"
+
+// Part of these waits that is the atomics' line, as long as the L2 has nothing else to do.
+static f64 in_line(const char *body) {
+    Sampled s;
+    latency = 100000;
+    sample(&s, 1000, body);
+    f64 waits = case_stalls(&s.c, STALL_BIT(LONG_SCOREBOARD)), line = s.c.load.queued[RESOURCE_ATOMIC];
+    assert_true(s.c.load.busy[RESOURCE_ATOMIC] > 0 && waits > 0);
+    line /= waits * s.c.load.busy[RESOURCE_ATOMIC];
+    forget(&s);
+    latency = 1000;
+    return line;
+}
+
+// What an atomic brings back comes when the line before it is done; what a load brings takes its time besides.
+static void loads_take_their_time_behind_atomics(void **state) {
+    (void)state;
+    f64 own = in_line(SUM_OF_ALL("atom.global.add.f32 %f1, [%rd1], %f2;"));
+    f64 loads = in_line(SUM_OF_ALL("red.global.add.f32 [%rd1], %f2; ld.global.f32 %f1, [%rd3];"));
+    assert_float_equal(own, 1, 1e-3);
+    assert_true(loads < 0.9);
+}
+
 // Shared memory cannot add floats: lanes that meet take turns, 95 cycles each.
 static void floats_take_turns_in_shared_memory(void **state) {
     (void)state;
@@ -399,6 +426,7 @@ int main(void) {
                                        cmocka_unit_test(ctas_add_to_few_lines),
                                        cmocka_unit_test(few_atomics_hold_nobody_up),
                                        cmocka_unit_test(words_of_two_lines_are_done_in_turn),
+                                       cmocka_unit_test(loads_take_their_time_behind_atomics),
                                        cmocka_unit_test(floats_take_turns_in_shared_memory),
                                        cmocka_unit_test(split_loops_name_their_bytes),
                                        cmocka_unit_test(what_mostly_follows_is_next),
