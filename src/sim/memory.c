@@ -54,10 +54,10 @@ Status memory_init(Sim *sim) {
     return STATUS_NO_MEMORY;
 }
 
+static u64 host_pages(u64 size) { return (size + HOST_ALIGN - 1) / HOST_ALIGN * HOST_ALIGN; }
+
 // Managed memory is mapped by pages: what is behind a block, up to the end of its last one, is there, too.
-static u64 host_room(const SimAllocation *a) {
-    return a->kind == MEMORY_MANAGED ? (a->size + HOST_ALIGN - 1) / HOST_ALIGN * HOST_ALIGN : a->size;
-}
+static u64 host_room(const SimAllocation *a) { return a->kind == MEMORY_MANAGED ? host_pages(a->size) : a->size; }
 
 static bool host_block(u8 kind) { return kind == MEMORY_MANAGED || kind == MEMORY_PINNED; }
 
@@ -194,7 +194,7 @@ Status sim_alloc(Sim *sim, u32 device, SimMemoryKind kind, u64 size, u64 align, 
         return STATUS_NO_MEMORY;
     if (host_block((u8)kind)) {
         a.host = reserve(PLACE_HOST + sim->host_next, host_room(&a), PROT_READ | PROT_WRITE);
-        sim->host_next += (size + HOST_ALIGN - 1) / HOST_ALIGN * HOST_ALIGN;
+        sim->host_next += host_pages(size);
         if (!a.host) return STATUS_NO_MEMORY;
         a.address = (u64)(uintptr_t)a.host;
     } else {
@@ -267,7 +267,7 @@ bool memory_reaches(const Sim *sim, u32 device, const SimAllocation *a) {
 
 // Bytes behind a block of managed memory, in its last page.
 static u8 *beyond_managed(const Sim *sim, u32 device, const SimAllocation *a, u64 address, u32 bytes) {
-    bool managed = a && a->kind == MEMORY_MANAGED && memory_reaches(sim, device, a);
+    bool managed = a->kind == MEMORY_MANAGED && memory_reaches(sim, device, a);
     return managed && address + bytes <= a->address + host_room(a) ? a->host + (address - a->address) : NULL;
 }
 

@@ -57,8 +57,8 @@ static u64 take_pages(WindowPlaces *p, u64 size, u64 align) {
 }
 
 u64 places_take(WindowPlaces *p, PlaceKind kind, u64 size, u64 align) {
-    if (size > PLACE_PAGE || align > PLACE_PAGE)
-        return take_pages(p, whole_pages(size), align > PLACE_PAGE ? align : PLACE_PAGE);
+    u64 page_align = align > PLACE_PAGE ? align : PLACE_PAGE;
+    if (size > PLACE_PAGE) return take_pages(p, whole_pages(size), page_align);
     PlaceRooms *rests = &p->rests[kind];
     u32 best = WL_NONE;
     for (u32 i = 0; i < rests->len; i++) {
@@ -67,7 +67,7 @@ u64 places_take(WindowPlaces *p, PlaceKind kind, u64 size, u64 align) {
         if (fits && (best == WL_NONE || room->size < rests->data[best].size)) best = i;
     }
     if (best != WL_NONE) return room_use(rests, best, size);
-    u64 offset = take_pages(p, PLACE_PAGE, PLACE_PAGE);
+    u64 offset = take_pages(p, PLACE_PAGE, page_align);
     if (offset == PLACE_NOWHERE || size == PLACE_PAGE) return offset;
     if (room_add(rests, offset + size, PLACE_PAGE - size, true) == WL_NONE) return PLACE_NOWHERE;
     return offset;

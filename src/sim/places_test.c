@@ -86,8 +86,13 @@ TEST(a_full_window_has_no_place) {
 TEST(what_alignment_skips_can_be_had) {
     WindowPlaces p = {.size = WINDOW};
     assert_int_equal(places_take(&p, PLACE_ARRAY, PLACE_UNIT, PLACE_UNIT), 0);
-    assert_int_equal(places_take(&p, PLACE_ARRAY, PLACE_PAGE, 64 * PLACE_PAGE), 64 * PLACE_PAGE);
-    assert_int_equal(places_take(&p, PLACE_ARRAY, 2 * PLACE_PAGE, PLACE_UNIT), PLACE_PAGE);
+    assert_int_equal(places_take(&p, PLACE_ARRAY, 1024, 64 * PLACE_PAGE), 64 * PLACE_PAGE);
+    assert_int_equal(places_take(&p, PLACE_ARRAY, 3 * PLACE_PAGE, PLACE_UNIT), PLACE_PAGE);
+    places_give(&p, PLACE_ARRAY, PLACE_PAGE, 3 * PLACE_PAGE);
+    places_give(&p, PLACE_ARRAY, 64 * PLACE_PAGE, 1024);
+    places_give(&p, PLACE_ARRAY, 0, PLACE_UNIT);
+    assert_int_equal(p.pages.len, 1);
+    assert_int_equal(p.pages.data[0].size, 65 * PLACE_PAGE);
     places_free(&p);
 }
 
