@@ -600,7 +600,8 @@ static bool enter_queue(Sm *sm, Scheduler *s, TimeWarp *w, const TimeOp *op, u64
 }
 
 // The register file hands out GpuModel.register_reads registers a cycle; what it is late with less than a cycle's
-// does not show. False: the dispatcher is held, and nothing issues in this cycle.
+// does not show. Some instructions hold the dispatcher for longer than their registers take: their TimeOp.reads says
+// so. False: the dispatcher is held, and nothing issues in this cycle.
 static bool reads_registers(Sm *sm, Scheduler *s, TimeWarp *w, const TimeOp *op, u64 cycle) {
     u64 rate = sm->gpu->register_reads, now = cycle * rate;
     if (s->reads < now + rate) {
@@ -609,6 +610,19 @@ static bool reads_registers(Sm *sm, Scheduler *s, TimeWarp *w, const TimeOp *op,
     }
     s->busy = s->reads / rate;
     return throttle(sm, s, w, cycle, s->busy, STALL_DISPATCH);
+}
+
+// When the unit begins with the instruction. The slow unit has a queue, in which it waits without its warp; the unit is
+// free for others while that has room.
+static u64 take_unit(const GpuModel *gpu, Scheduler *s, const TimeOp *op, u64 cycle) {
+    if (op->unit != UNIT_XU || !gpu->xu_queue) {
+        s->unit_free[op->unit] = cycle + op->interval;
+        return cycle;
+    }
+    u64 start = s->xu_until > cycle ? s->xu_until : cycle, waiting = gpu->xu_queue * gpu->xu_interval;
+    s->xu_until = start + op->interval;
+    s->unit_free[UNIT_XU] = s->xu_until > cycle + waiting ? s->xu_until - waiting : cycle + 1;
+    return start;
 }
 
 static bool try_issue(Sm *sm, Scheduler *s, TimeWarp *w, u64 cycle) {
@@ -622,7 +636,7 @@ static bool try_issue(Sm *sm, Scheduler *s, TimeWarp *w, u64 cycle) {
         }
         if (WL_UNLIKELY(is_held(s, w))) unit_let_go(sm, s, w, cycle);
     }
-    if (op->reads && !reads_registers(sm, s, w, op, cycle)) return false;
+    if ((op->reads | s->reads) && !reads_registers(sm, s, w, op, cycle)) return false;
     if (memory) {
         if (!enter_queue(sm, s, w, op, cycle)) return false;
         memory_issue(sm, w, op, cycle);
@@ -630,13 +644,13 @@ static bool try_issue(Sm *sm, Scheduler *s, TimeWarp *w, u64 cycle) {
     count_issue(sm, s, w, op, cycle);
     if (op->spaced) w->apart[apart_of(op)] = cycle + apart_by(sm->gpu, op);
     if (!memory) {
-        if (op->path == TIME_BY_UNIT) s->unit_free[op->unit] = cycle + op->interval;
+        u64 start = op->path == TIME_BY_UNIT ? take_unit(sm->gpu, s, op, cycle) : cycle;
         if (WL_UNLIKELY(s->held) && op->path == TIME_BY_UNIT) unit_note(s, op, cycle);
         if (op->kind == TIME_FIXED)
             memory_fixed(sm, w, op, cycle);
         else if (op->dst_count) {
-            sm_set_result(w, code, op, cycle + op->latency, result_reason(op));
-            if (cycle + op->latency > w->settled && !(op->flags & TIME_SHORT)) w->settled = cycle + op->latency;
+            sm_set_result(w, code, op, start + op->latency, result_reason(op));
+            if (start + op->latency > w->settled && !(op->flags & TIME_SHORT)) w->settled = start + op->latency;
         }
     }
     if (op->path == TIME_BY_TENSOR || op->kind == TIME_GMMA_COMMIT || op->kind == TIME_GMMA_WAIT) {

@@ -15,7 +15,7 @@ void unit_note(Scheduler *s, const TimeOp *op, u64 cycle) {
     HeldUnit *u = &s->units[op->unit];
     if (!u->held) return;
     u->from = cycle + 1;
-    u->taken += op->interval - 1u;
+    u->taken += s->unit_free[op->unit] - u->from;
 }
 
 // So many warps get their turns before it is worth while that they are held.

@@ -21,6 +21,7 @@ typedef struct Ready {
 
 typedef struct Gaps {
     const GpuModel *gpu;
+    const SimInsn *insns;
     TimeOp *ops;
     const u16 *regs;
     const u8 *late, *words;
@@ -73,8 +74,7 @@ static bool among(const u16 *regs, u32 count, u16 reg) {
 
 // Registers of 32 bits that an instruction reads, each once. What the one before it has read too, the cycle before, is
 // still there: ptxas marks it (.reuse).
-static u8 register_reads(const Gaps *g, const TimeOp *op, const TimeOp *before) {
-    if (!g->gpu->register_reads || !is_arithmetic(op)) return 0;
+static u32 counted_reads(const Gaps *g, const TimeOp *op, const TimeOp *before) {
     const u16 *sources = g->regs + op->regs + op->dst_count;
     bool reuse = before && before->gap == 1 && is_arithmetic(before);
     const u16 *had = before ? g->regs + before->regs : NULL;
@@ -84,6 +84,36 @@ static u8 register_reads(const Gaps *g, const TimeOp *op, const TimeOp *before) 
                     !among(had, before->dst_count, sources[i]);
         if (!kept && !among(sources, i, sources[i])) reads += g->words[op->regs + op->dst_count + i];
     }
+    return reads;
+}
+
+static bool is_shared_load(const Gaps *g, const TimeOp *op) {
+    return op->kind == TIME_LOAD && (op->spaced == SPACED_SHARED || g->insns[op->pc].space == SPACE_LOCAL);
+}
+
+// Registers that could be handed out while it holds the dispatcher, whatever it reads.
+static u64 held_reads(const Gaps *g, const TimeOp *op) {
+    const GpuModel *gpu = g->gpu;
+    bool wide = op->unit == UNIT_FMAHEAVY && op->interval > gpu->fmaheavy_interval;
+    if (wide) return gpu->wide_reads;
+    if (op->unit == UNIT_XU) return gpu->queue_reads;
+    if (op->path != TIME_BY_QUEUE || op->unit != UNIT_LSU || is_shared_load(g, op)) return 0;
+    bool near = op->spaced != SPACED_ACCESS || op->constant || g->insns[op->pc].space == SPACE_LOCAL;
+    if (near) return gpu->queue_reads;
+    return op->kind == TIME_STORE ? gpu->store_reads : gpu->global_reads;
+}
+
+// TimeOp.reads. The f64 unit reads its operands over the cycles that it takes, one of 64 bits each.
+static u8 register_reads(const Gaps *g, TimeOp *op, const TimeOp *before) {
+    u64 rate = g->gpu->register_reads, held = held_reads(g, op);
+    if (!rate) return 0;
+    u64 reads = is_arithmetic(op) ? counted_reads(g, op, before) : 0;
+    if (op->unit == UNIT_FP64) {
+        u64 turns = (reads + rate - 1) / rate;
+        if (turns > op->interval) op->interval = (u8)turns;
+        if (reads > rate + 1) reads = rate + 1;
+    }
+    if (held > reads) reads = held;
     return (u8)(reads < UINT8_MAX ? reads : UINT8_MAX);
 }
 
@@ -108,6 +138,7 @@ Status time_gaps(TimeLower *lower) {
     for (u32 i = 0; i < lower->ops.len; i++) lower->ops.data[i].gap = 1, lower->ops.data[i].waits_for = WL_NONE;
     if (lower->gpu->sm_version < SM_MAXWELL) return STATUS_OK;
     Gaps g = {.gpu = lower->gpu,
+              .insns = lower->program->insns,
               .ops = lower->ops.data,
               .regs = lower->regs.data,
               .late = lower->late.data,

@@ -440,10 +440,13 @@ static void the_slow_unit_and_constants_have_the_reasons_of_an_h200(void **state
     (void)state;
     static const char text[] =
         HEAD ".visible .entry k(.param .u64 out) {\n.reg .b64 %d<4>;\n.reg .b32 %r<9>;\n.reg .f32 %f<9>;\n"
-             "ld.param.u64 %d1, [out];\nmov.u32 %r1, %tid.x;\nshl.b32 %r2, %r1, 2;\ncvt.u64.u32 %d2, %r2;\n"
+             "ld.param.u64 %d1, [out];\nmov.u32 %r1, %tid.x;\nshr.u32 %r2, %r1, 5;\nshl.b32 %r2, %r2, 2;\ncvt.u64.u32 "
+             "%d2, %r2;\n"
              "mov.u64 %d3, table;\nadd.u64 %d3, %d3, %d2;\nld.const.f32 %f1, [%d3];\n"
-             "ex2.approx.ftz.f32 %f2, %f1;\nex2.approx.ftz.f32 %f3, %f2;\nex2.approx.ftz.f32 %f4, %f1;\n"
-             "ex2.approx.ftz.f32 %f5, %f4;\nadd.f32 %f6, %f3, %f5;\nst.global.f32 [%d1], %f6;\nret;\n}\n";
+             "ex2.approx.ftz.f32 %f2, %f1;\nsin.approx.ftz.f32 %f3, %f1;\ncos.approx.ftz.f32 %f4, %f1;\n"
+             "lg2.approx.ftz.f32 %f5, %f1;\nrsqrt.approx.ftz.f32 %f6, %f1;\nrcp.approx.ftz.f32 %f7, %f1;\n"
+             "add.f32 %f2, %f2, %f3;\nadd.f32 %f4, %f4, %f5;\nadd.f32 %f6, %f6, %f7;\nadd.f32 %f2, %f2, %f4;\n"
+             "add.f32 %f6, %f6, %f2;\nst.global.f32 [%d1], %f6;\nret;\n}\n";
     Timed t;
     open_device(&t, text, true, 0);
     u64 params[] = {device_memory(&t.d, NULL, 4096)};
