@@ -293,11 +293,39 @@ typedef enum ByData {
     DATA_OF_ROWS,  // as it is there: whole turns of the banks
 } ByData;
 
+// A power of two that divides the value, up to a turn of the banks: compilers mask what they have shifted,
+// (x & 127) << 8 as x << 8 & 0x7f00.
+enum { TURN = BANKS * BANK_BYTES, TURN_BITS = 7 };
+
+static i64 divisor_with(FlowArith arith, i64 of_value, i64 number) {
+    i64 of_number = number & -number, all = 1;
+    if (arith == FLOW_AND) all = of_value > of_number ? of_value : of_number;
+    if (arith == FLOW_MUL) all = of_value * of_number;
+    if (arith == FLOW_SHIFT_LEFT && number > 0) all = of_value << (number < TURN_BITS ? number : TURN_BITS);
+    return all < TURN ? all : TURN;
+}
+
+static i64 divisor_of(const CasePart *part, u32 node, u32 depth) {
+    const FlowResults *flow = &part->view->flow;
+    u32 pc = node == WL_NONE ? WL_NONE : flow->chains->nodes[node].insn;
+    i64 of_value = 1, number = 0;
+    if (pc == WL_NONE || !depth || case_insn(part, pc)->uses != 2) return 1;
+    const FlowInsn *in = case_insn(part, pc);
+    for (u32 u = 0; u < 2; u++) {
+        const FlowOperand *o = &flow->code->operands[in->operands + in->defs + u];
+        if (o->kind == FLOW_IMMEDIATE)
+            number = o->value;
+        else
+            of_value = divisor_of(part, flow->chains->of_operand[in->operands + in->defs + u], depth - 1);
+    }
+    return number ? divisor_with((FlowArith)in->arith, of_value, number) : 1;
+}
+
 static ByData data_of_shared(const CasePart *part, const CaseAccess *a) {
     const Affine *affine = part->view->flow.affine;
     if (!access_is_shared(a) || !a->affine) return DATA_ANYWHERE;
     const AffineForm *form = &affine->forms[a->affine->form];
-    i64 of_lane = 0, turns = BANKS * BANK_BYTES;
+    i64 of_lane = 0;
     bool of_rows = true;
     for (u32 t = 0; t < form->term_count; t++) {
         const AffineTerm *term = &affine->terms[form->terms + t];
@@ -305,19 +333,29 @@ static ByData data_of_shared(const CasePart *part, const CaseAccess *a) {
         const AffineFactor *f = &affine->factors[term->factors[0]];
         bool alone = term->factors[1] == WL_NONE;
         if (f->kind == AFFINE_SREG && f->id == SREG_TID && f->component == 0 && alone) of_lane = term->coefficient;
-        if (f->kind == AFFINE_NODE) of_rows &= alone && term->coefficient % turns == 0;
+        if (f->kind == AFFINE_NODE)
+            of_rows &= alone && term->coefficient * divisor_of(part, f->id, LOADED_STEPS) % TURN == 0;
     }
     if (of_rows && of_lane == BANK_BYTES) return DATA_OF_ROWS;
     bool apart = of_lane > BANK_BYTES || of_lane < -BANK_BYTES;
     return apart && of_lane % BANK_BYTES == 0 && !of_rows ? DATA_IN_ROW : DATA_ANYWHERE;
 }
 
-static void take_gathered(const CasePart *part, CaseAccess *a) {
+// Wavefronts that an access by data takes at most: as many as there are words of the CTA's in a bank. Lanes of one word
+// are served together.
+static f64 most_passes(const AdviceCase *c, const CaseAccess *a) {
+    const ProfileLaunch *l = c->view->launches.typical;
+    f64 bytes = (f64)c->view->function->shared_bytes + (f64)(l ? l->dynamic_shared_bytes : 0);
+    if (!access_is_shared(a) || a->atomic || a->bytes > BANK_BYTES || bytes <= 0) return INFINITY;
+    return ceil(bytes / (BANKS * BANK_BYTES));
+}
+
+static void take_gathered(const AdviceCase *c, const CasePart *part, CaseAccess *a) {
     ByData by = data_of_shared(part, a);
     a->sectors = fmax(a->fewest, a->lanes);
     a->gathered = access_is_global(a) && a->load && !a->atomic;
     if (by == DATA_OF_ROWS) return;
-    a->passes = fmax(a->fewest_passes, ACCESS_AT_RANDOM);
+    a->passes = fmax(a->fewest_passes, fmin(ACCESS_AT_RANDOM, most_passes(c, a)));
     if (by == DATA_IN_ROW) a->known = ACCESS_STATIC;
 }
 
@@ -332,7 +370,7 @@ static void take_strides(const AdviceCase *c, const CasePart *part, CaseAccess *
         return;
     }
     if (!a->uniform && !offsets_of(a->affine, c->view->launches.typical, offsets)) {
-        if (!take_trials(c, part, a) && is_gathered(part, a)) take_gathered(part, a);
+        if (!take_trials(c, part, a) && is_gathered(part, a)) take_gathered(c, part, a);
         return;
     }
     a->known = ACCESS_STATIC;

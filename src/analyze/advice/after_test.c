@@ -77,6 +77,44 @@ static void turns_that_are_under_way_gain_little(void **state) {
     assert_true(alike > 0.3 && together > 0 && together < 0.1);
 }
 
+// Two loads of a turn, of which the second starts behind what waits for the first, or with it.
+#define LOAD(into, at) "ld.global.f32 " into ", [%rd3+" at "];\n"
+#define USE_OF(value) "fma.rn.f32 %f2, " value ", " value ", %f2;\n"
+#define STORED "st.global.f32 [%rd3+1048576], %f2;\n"
+#define ONE_BEHIND LOOP(LOAD("%f1", "0") USE_OF("%f1") LOAD("%f4", "4194304") USE_OF("%f4") STORED, "1")
+#define TOGETHER LOOP(LOAD("%f1", "0") LOAD("%f4", "4194304") USE_OF("%f1") USE_OF("%f4") STORED, "1")
+
+// Part of the waits that goes in any case when the loads start a turn earlier, whose uses waited so long. `lines`: each
+// has a line of its own.
+static f64 waited_once_more(const char *body, bool lines, u64 first, u64 second) {
+    Sampled s;
+    const KernelView *view = sampled_begin(&s, body);
+    u32 uses = 0;
+    for (u32 pc = 0; pc < view->flow.code->insn_count; pc++) {
+        s.subject.places[pc].line = lines ? 10 + pc : 7;
+        subject_stall(&s.subject, pc, STALL_SELECTED, 10);
+        if (view->flow.code->insns[pc].unit == UNIT_FMA && view->flow.code->insns[pc].uses == 3)
+            subject_stall(&s.subject, pc, STALL_LONG_SCOREBOARD, uses++ ? second : first);
+    }
+    sampled_end(&s);
+    assert_int_equal(uses, 2);
+    const Hit *hit = ask(&s, "code-reordering");
+    assert_non_null(hit);
+    f64 part = hit->change.stalls / (hit->change.stalls + hit->change.hidden);
+    forget(&s);
+    return part;
+}
+
+// Loads that start behind the wait for another wait once more in the turn; a turn earlier all start together, and the
+// longest wait is left to overlap.
+static void loads_behind_waits_wait_once(void **state) {
+    (void)state;
+    assert_float_equal(waited_once_more(ONE_BEHIND, true, 1000, 1000), 0.5, 1e-9);
+    assert_float_equal(waited_once_more(ONE_BEHIND, true, 1000, 3000), 0.25, 1e-9);
+    assert_float_equal(waited_once_more(TOGETHER, true, 1000, 1000), 0, 1e-9);
+    assert_float_equal(waited_once_more(ONE_BEHIND, false, 1000, 3000), 0, 1e-9);  // one load, of two turns
+}
+
 // What the turn before has stored may be another thread's by the barrier, but for the word that is the thread's own.
 static void what_a_barrier_hands_on_is_not_loaded_ahead(void **state) {
     (void)state;
@@ -722,6 +760,7 @@ int main(void) {
                                        cmocka_unit_test(what_a_barrier_hands_on_is_not_loaded_ahead),
                                        cmocka_unit_test(turns_are_counted_by_divisions),
                                        cmocka_unit_test(far_uses_leave_less_to_overlap),
+                                       cmocka_unit_test(loads_behind_waits_wait_once),
                                        cmocka_unit_test(sums_in_memory_are_not_loaded_ahead),
                                        cmocka_unit_test(loads_leave_with_the_last_store),
                                        cmocka_unit_test(what_fills_tiles_is_loaded_a_turn_ahead),

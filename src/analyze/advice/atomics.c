@@ -221,6 +221,16 @@ static f64 waits_for_loads(const AdviceCase *c) {
     return fmax(all - own, 0);
 }
 
+// Samples of waits for the special function unit itself: accesses may be in its queue (MIO), but not behind it.
+static f64 waits_for_special(const AdviceCase *c) {
+    f64 all = 0;
+    for (u32 p = 0; p < c->part_count; p++)
+        for (u32 pc = 0; pc < c->parts[p].view->insn_count; pc++)
+            if (case_insn(&c->parts[p], pc)->unit == UNIT_XU)
+                all += (f64)c->parts[p].view->samples[pc].all[STALL_MATH_PIPE_THROTTLE] * c->parts[p].weight;
+    return all;
+}
+
 void case_find_atomics(AdviceCase *c, f64 per_slot) {
     EstimateLoad *load = &c->load;
     if (!c->gpu || !c->gpu->noc_clock_mhz) return;
@@ -241,6 +251,7 @@ void case_find_atomics(AdviceCase *c, f64 per_slot) {
     load->queued[RESOURCE_LSU] *= 1 - busy;
     load->queued[RESOURCE_L2] *= 1 - busy;
     load->queued[RESOURCE_DRAM] *= 1 - busy;
+    load->queued[RESOURCE_XU] -= busy * fmax(load->queued[RESOURCE_XU] - waits_for_special(c), 0);
     load->from_dram *= 1 - busy;  // nor do loads wait for DRAM meanwhile
     load->queued[RESOURCE_ATOMIC] =
         busy * case_stalls(c, STALL_BIT(LONG_SCOREBOARD) | STALL_BIT(SHORT_SCOREBOARD) | STALL_BIT(LG_THROTTLE) |

@@ -26,7 +26,7 @@ static f64 stalls_of_both(const char *body) {
     }
     sampled_end(&s);
     const Hit *hit = ask(&s, "branch-elimination");
-    f64 stalls = hit ? hit->change.stalls : 0;
+    f64 stalls = hit && strstr(hit->what, "Load both") ? hit->change.stalls : 0;
     forget(&s);
     return stalls;
 }

@@ -240,6 +240,10 @@ static f64 address_at(const AdviceCase *c, const CasePart *part, const CaseAcces
     return all;
 }
 
+f64 access_step(const AdviceCase *c, const CasePart *part, const CaseAccess *a, u32 loop) {
+    return address_at(c, part, a, loop, 1) - address_at(c, part, a, loop, 0);
+}
+
 // Whether the load may get what an earlier turn has stored. Elements that each turn has for itself it may not; shared
 // memory is filled anew in each turn, if it is stored to before it is read.
 static bool may_follow(const AdviceCase *c, const CasePart *part, const u32 *arrays, const CaseAccess *load,
@@ -251,8 +255,7 @@ static bool may_follow(const AdviceCase *c, const CasePart *part, const u32 *arr
     if (from == WL_NONE || to == WL_NONE) return true;
     if (from != to) return false;
     f64 apart = address_at(c, part, load, loop, 0) - address_at(c, part, store, loop, 0);
-    f64 step = address_at(c, part, store, loop, 1) - address_at(c, part, store, loop, 0);
-    return fabs(apart) >= fabs(step);
+    return fabs(apart) >= fabs(access_step(c, part, store, loop));
 }
 
 static bool passes_nothing_on(AdviceCase *c, const CasePart *part, u32 loop) {

@@ -498,6 +498,12 @@ f64 case_l2_busy(AdviceCase *c) {
     return all;
 }
 
+f64 case_l2_sectors(const AdviceCase *c, f64 sectors) {
+    Launch launch;
+    if (!find_launch(c, &launch) || !c->gpu->l2_slices || !c->gpu->noc_clock_mhz) return 0;
+    return sectors * launch.per_sample / ((f64)c->gpu->l2_slices * (f64)c->gpu->noc_clock_mhz * 1e6) / launch.seconds;
+}
+
 // Where data picks the sectors the L2 may have to answer each lane apart, of each slice one a cycle; or the L1 has most
 // of them. When loads wait behind others, and nothing else works that much, it is the L2 that they wait for, for so
 // much of the time. Returns what that adds to its work.

@@ -44,6 +44,75 @@ static void parts_of_a_structure_come_together(void **state) {
     assert_float_equal(issues_gone(PARTS("32", "64")), -1, 1e-6);   // of another structure
 }
 
+// Two words of structures of so many bytes, at their begin and so far on.
+static const Hit *ask_of_parts(Sampled *s, const char *body, const char *rule) {
+    KernelView *view = sampled_begin(s, body);
+    sample_waits(s, view, 400);
+    sampled_end(s);
+    return ask(s, rule);
+}
+
+static bool is_padded(const char *body) {
+    Sampled s;
+    const Hit *hit = ask_of_parts(&s, body, "memory-transactions");
+    bool padded = hit && strstr(hit->what, "Align the structures");
+    if (padded) assert_float_equal(hit->change.issues, 10, 1e-6);  // one load of two is left
+    forget(&s);
+    return padded;
+}
+
+// Of structures of 24 bytes every fourth has its third word in another sector than its first; those of 32 bytes never,
+// nor those of 8 bytes. What is alone is in one sector wherever it is.
+static void structures_lie_across_no_sectors(void **state) {
+    (void)state;
+    assert_true(is_padded(PARTS("24", "8")));
+    assert_true(is_padded(PARTS("12", "8")));
+    assert_false(is_padded(PARTS("32", "8")));
+    assert_false(is_padded(PARTS("8", "4")));
+    assert_false(is_padded(PARTS("24", "24")));  // of the next one
+}
+
+// Part of the time that stays for an L2 of so many slices.
+static f64 stays_of(u32 slices) {
+    static GpuModel gpu;
+    Sampled s;
+    KernelView *view = sampled_begin(&s, PARTS("24", "8"));
+    gpu = (GpuModel){.sms = 10, .warp_schedulers = 4, .clock_mhz = 1000, .noc_clock_mhz = 1000, .l2_slices = slices};
+    view->gpu = &gpu;
+    view->launches.total_ns = 100000;
+    sample_waits(&s, view, 400);
+    view->total_latency = view->total / 2;
+    sampled_end(&s);
+    const Hit *hit = ask(&s, "memory-transactions");
+    assert_non_null(hit);
+    f64 stays = hit->change.stays;
+    forget(&s);
+    return stays;
+}
+
+// What the L2 needs for what is left stays, unless it needs more than all of the time now: then the L1 has part of it.
+static void sectors_that_are_left_take_their_time(void **state) {
+    (void)state;
+    f64 many = stays_of(1000);
+    assert_true(many > 0);
+    assert_near(stays_of(500), 2 * many);
+    assert_near(stays_of(1), 0);
+}
+
+// Words that follow one another in structures of 24 bytes are at multiples of 8, of 12 bytes only every second time.
+static void words_join_where_structures_are_aligned(void **state) {
+    (void)state;
+    static const struct {
+        const char *body;
+        bool joins;
+    } cases[] = {{PARTS("24", "4"), true}, {PARTS("32", "4"), true}, {PARTS("12", "4"), false}};
+    for (u32 i = 0; i < WL_COUNT(cases); i++) {
+        Sampled s;
+        assert_int_equal(ask_of_parts(&s, cases[i].body, "vectorised-access") != NULL, cases[i].joins);
+        forget(&s);
+    }
+}
+
 // %r6: a face's first edge, %r7 the one behind it, %r8 and %r9 the corners where they begin; `kept` is done with %r8
 // besides.
 #define FACE(kept)                                                                                                     \
@@ -86,6 +155,9 @@ static void tables_behind_tables_become_one_for_each_last(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(elements_of_one_number_come_together),
                                        cmocka_unit_test(parts_of_a_structure_come_together),
+                                       cmocka_unit_test(structures_lie_across_no_sectors),
+                                       cmocka_unit_test(sectors_that_are_left_take_their_time),
+                                       cmocka_unit_test(words_join_where_structures_are_aligned),
                                        cmocka_unit_test(tables_behind_tables_become_one_for_each_last)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

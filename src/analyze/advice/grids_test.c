@@ -165,6 +165,22 @@ static void warps_that_join_can_be_more(void **state) {
     assert_float_equal(warps_after(300, JOINED("")), 0, 1e-9);
 }
 
+// The same of a tile in shared memory, whose first so many bytes each turn leaves behind.
+#define OF_TILE(step)                                                                                      \
+    BEGIN "mov.u32 %r8, 0; mov.u32 %r9, 0; mov.u32 %r12, tile; mad.lo.s32 %r13, %r1, 4, %r12;\n"           \
+          "mov.u32 %r14, %r13; turn: ld.shared.u32 %r7, [%r14]; add.s32 %r9, %r9, %r7;\n"                  \
+          "add.s32 %r14, %r14, " step "; add.s32 %r8, %r8, 1; setp.lt.s32 %p2, %r8, %r5; @%p2 bra turn;\n" \
+          "st.shared.u32 [%r13], %r9; bar.sync 0; ld.shared.u32 %r10, [%r12]; st.global.u32 [%rd1], %r10; ret;"
+
+// Turns that go on by as much as the CTA's 128 threads have of it deal it to them, others have all of them in each
+// turn.
+static void warps_that_deal_a_tile_can_be_more(void **state) {
+    (void)state;
+    assert_float_equal(warps_after(300, OF_TILE("512")), 2, 1e-9);
+    assert_float_equal(warps_after(300, OF_TILE("4")), 0, 1e-9);
+    assert_float_equal(warps_after(300, OF_TILE("132")), 0, 1e-9);
+}
+
 // Goes where data says, and adds there.
 #define COUNT_BY_DATA                                                                               \
     BEGIN "mov.u32 %r8, 0;\n"                                                                       \
@@ -307,6 +323,31 @@ static void loads_take_their_time_behind_atomics(void **state) {
     assert_true(loads < 0.9);
 }
 
+// The queue of special functions is that of accesses as well: who waits for a place in it behind atomics waits for
+// those, once.
+static void the_atomics_line_is_in_one_queue(void **state) {
+    (void)state;
+    Sampled s;
+    GpuModel model = gpu_of_atomics;
+    model.xu_interval = 16;
+    KernelView *view = sampled_begin(&s, BEGIN "ld.global.u32 %r7, [%rd3]; cvt.rn.f32.u32 %f1, %r7;\n"
+                                               "sin.approx.f32 %f2, %f1; mul.wide.s32 %rd4, %r7, 4;\n"
+                                               "add.s64 %rd5, %rd1, %rd4; red.global.add.f32 [%rd5], %f2; ret;");
+    u32 end = view->flow.code->insn_count - 1;
+    view->gpu = &model;
+    for (u32 pc = 0; pc <= end; pc++)
+        subject_stall(&s.subject, pc, STALL_SELECTED, view->flow.code->insns[pc].unit == UNIT_XU ? 30 : 1);
+    subject_stall(&s.subject, end, STALL_DRAIN, 9000);
+    subject_stall(&s.subject, end - 1, STALL_MIO_THROTTLE, 1000);
+    sampled_end(&s);
+    const EstimateLoad *load = &s.c.load;
+    f64 atomics = load->busy[RESOURCE_ATOMIC];
+    assert_true(atomics > 0.8 && load->busy[RESOURCE_XU] > load->busy[RESOURCE_LSU]);
+    assert_float_equal(load->queued[RESOURCE_ATOMIC], atomics * 10000, 1);
+    assert_float_equal(load->queued[RESOURCE_XU], (1 - atomics) * 1000, 1);
+    forget(&s);
+}
+
 // Shared memory cannot add floats: lanes that meet take turns, 95 cycles each.
 static void floats_take_turns_in_shared_memory(void **state) {
     (void)state;
@@ -415,23 +456,53 @@ static void short_kernels_wait_for_their_stream(void **state) {
     assert_near(launch_on_stream(1500, 0), 1500);  // they do not follow each other
 }
 
+// One word for each thread, of three; then a thread that loads so many of these words.
+#define WORD_OF_THREE                                                                                    \
+    BEGIN "ld.global.f32 %f1, [%rd3]; ld.global.f32 %f2, [%rd3+4096]; ld.global.f32 %f3, [%rd3+8192];\n" \
+          "add.f32 %f1, %f1, %f2; add.f32 %f1, %f1, %f3; st.global.f32 [%rd3+65536], %f1; ret;"
+#define TAKE_WORD(k) "ld.global.f32 %f1, [%rd3+65536+4096*" #k "]; add.f32 %f2, %f2, %f1;\n"
+#define OF_WORDS(words) BEGIN "mov.f32 %f2, 0f00000000; " words "st.global.f32 [%rd3+131072], %f2; ret;"
+
+static f64 left_of_words(const char *second, u32 ctas) {
+    Sampled s, t;
+    const KernelView *a = sampled_begin(&s, WORD_OF_THREE), *b = sampled_begin(&t, second);
+    s.launch.grid[0] = 400, t.launch.grid[0] = ctas;
+    f64 left = merged_bytes_left(a, b);
+    subject_free(&s.subject), subject_free(&t.subject);
+    return left;
+}
+
+// A fourth of the threads who each load four words take all that was stored, which nobody else wants; who loads some of
+// it twice may not be alone.
+static void who_takes_all_words_has_them_in_registers(void **state) {
+    (void)state;
+    const f64 first = 400 * 16, second = 100 * 20;
+    f64 four = left_of_words(OF_WORDS(TAKE_WORD(0) TAKE_WORD(1) TAKE_WORD(2) TAKE_WORD(3)), 100);
+    assert_near(four, 1 - 2 * 400 * 4 / (first + second));
+    f64 five = left_of_words(OF_WORDS(TAKE_WORD(0) TAKE_WORD(1) TAKE_WORD(2) TAKE_WORD(3) TAKE_WORD(4)), 100);
+    assert_near(five, 1 - 400 * 4 / (first + second + 400));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(loops_over_a_grid_of_a_known_size),
                                        cmocka_unit_test(steps_of_all_ctas_are_no_shares),
                                        cmocka_unit_test(sums_and_extremes_are_dealt),
                                        cmocka_unit_test(the_fullest_sm_and_what_is_outside_count),
                                        cmocka_unit_test(warps_that_join_can_be_more),
+                                       cmocka_unit_test(warps_that_deal_a_tile_can_be_more),
                                        cmocka_unit_test(loads_behind_atomics_do_not_wait_for_dram),
                                        cmocka_unit_test(few_sms_ask_for_few_atomics),
                                        cmocka_unit_test(ctas_add_to_few_lines),
                                        cmocka_unit_test(few_atomics_hold_nobody_up),
                                        cmocka_unit_test(words_of_two_lines_are_done_in_turn),
                                        cmocka_unit_test(loads_take_their_time_behind_atomics),
+                                       cmocka_unit_test(the_atomics_line_is_in_one_queue),
                                        cmocka_unit_test(floats_take_turns_in_shared_memory),
                                        cmocka_unit_test(split_loops_name_their_bytes),
                                        cmocka_unit_test(what_mostly_follows_is_next),
                                        cmocka_unit_test(who_begins_ends_no_round),
                                        cmocka_unit_test(short_kernels_wait_for_their_stream),
+                                       cmocka_unit_test(who_takes_all_words_has_them_in_registers),
                                        cmocka_unit_test(lines_before_schedulers_hide_lost_cycles)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

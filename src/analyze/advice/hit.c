@@ -158,14 +158,23 @@ void hit_edit(Hit *hit, EditKind kind, const CasePart *part, u32 pc, f64 fractio
 
 void hit_relieve(Hit *hit, Resource resource, f64 part_of_time) { hit->change.relief[resource] += part_of_time; }
 
-#define SPECIAL_INTERVAL 8.0  // cycles, of a GPU that is not known
+// Cycles, of a GPU that is not known.
+#define SPECIAL_INTERVAL 8.0
+#define ALU_INTERVAL 2.0
 
-void hit_add_special(Hit *hit, f64 issued) {
+static void add_issues(Hit *hit, Resource unit, f64 issued, f64 interval) {
     const AdviceCase *c = hit->c;
-    f64 interval = c->gpu ? (f64)c->gpu->xu_interval : SPECIAL_INTERVAL;
     if (issued <= 0 || c->load.issued <= 0) return;
     hit->change.issues -= issued;
-    hit_relieve(hit, RESOURCE_XU, -issued * interval * c->load.issue_rate / c->load.issued);
+    hit_relieve(hit, unit, -issued * interval * c->load.issue_rate / c->load.issued);
+}
+
+void hit_add_special(Hit *hit, f64 issued) {
+    add_issues(hit, RESOURCE_XU, issued, hit->c->gpu ? (f64)hit->c->gpu->xu_interval : SPECIAL_INTERVAL);
+}
+
+void hit_add_integer(Hit *hit, f64 issued) {
+    add_issues(hit, RESOURCE_ALU, issued, hit->c->gpu ? (f64)hit->c->gpu->alu_interval : ALU_INTERVAL);
 }
 
 void hit_shorten(Hit *hit, const CasePart *part, u32 pc, f64 fraction) {

@@ -72,6 +72,62 @@ static void loads_stay_behind_ways_that_meet(void **state) {
     assert_true(freed(ways, VIEW_PTX) > 1000);
 }
 
+// A sum that each turn loads behind the element of a row that it adds, and stores; `between` the two loads.
+#define SUM_BEHIND(between)                                                                     \
+    BEGIN "mov.u32 %r6, 0; mov.u64 %rd4, %rd3; more: ld.global.f32 %f1, [%rd4+4096];\n" between \
+          "ld.global.f32 %f2, [%rd3]; add.f32 %f2, %f2, %f1; st.global.f32 [%rd3], %f2;\n"      \
+          "add.s64 %rd4, %rd4, 4096; add.s32 %r6, %r6, 1; setp.lt.s32 %p1, %r6, %r5; @%p1 bra more; ret;"
+
+// Waits for the sum that go when it is kept.
+static f64 gone_of_sum(const char *body) {
+    Sampled s;
+    sample(&s, body);
+    ask(&s, "redundant-loads");
+    const Hit *hit = s.c.hits.data[s.c.hits.len - 1];
+    assert_non_null(strstr(hit->what, "Keep what is stored"));
+    f64 gone = 0;
+    for (u32 i = 0; i < hit->spots.len; i++)
+        if (hit->spots.data[i].def == s.c.parts[0].accesses[1].pc) gone += hit->spots.data[i].samples;
+    forget(&s);
+    return gone;
+}
+
+// Who waits for the element as well waits as long without the sum; not who has waited for it already.
+static void what_is_there_is_waited_for_no_more(void **state) {
+    (void)state;
+    assert_near(gone_of_sum(SUM_BEHIND("")), 0);
+    assert_true(gone_of_sum(SUM_BEHIND("mul.f32 %f1, %f1, %f1;\n")) > 1000);
+}
+
+// Each turn takes the element that a number names, stores a product elsewhere and does `step`.
+#define NAMED(step)                                                                                 \
+    BEGIN "mov.u32 %r6, 0; mov.u64 %rd4, %rd3; add.s64 %rd7, %rd3, 409600;\n"                       \
+          "more: ld.global.u32 %r7, [%rd4]; mul.wide.s32 %rd5, %r7, 4; add.s64 %rd6, %rd1, %rd5;\n" \
+          "ld.global.f32 %f1, [%rd6]; mul.f32 %f2, %f1, %f1; st.global.f32 [%rd7], %f2; " step "\n" \
+          "add.s64 %rd7, %rd7, 409600; add.s32 %r6, %r6, 1; setp.lt.s32 %p1, %r6, %r5; @%p1 bra more; ret;"
+
+// Loads that are said to read the same words again.
+static u32 read_again(const char *body) {
+    Sampled s;
+    u32 count = 0;
+    sample(&s, body);
+    ask(&s, "redundant-loads");
+    for (u32 i = 0; i < s.c.hits.len; i++) {
+        const Hit *hit = s.c.hits.data[i];
+        if (strstr(hit->what, "Keep the value loaded")) count = (u32)hit->facts.data[0].value;
+    }
+    forget(&s);
+    return count;
+}
+
+// What a word names is the same in all turns if the word is: not where turns go on to other words, or store it.
+static void what_the_same_word_names_is_the_same(void **state) {
+    (void)state;
+    assert_int_equal(read_again(NAMED("")), 2);
+    assert_int_equal(read_again(NAMED("add.s64 %rd4, %rd4, 4096;")), 0);
+    assert_int_equal(read_again(NAMED("add.s32 %r8, %r7, 1; st.global.u32 [%rd4], %r8;")), 0);
+}
+
 static void some_eight_loads_are_under_way(void **state) {
     (void)state;
     assert_near(loop_turns_together(1, 8), 8);
@@ -214,6 +270,58 @@ static void what_lies_nearby_takes_the_l1_a_line(void **state) {
     assert_non_null(hit);
     assert_near(hit->change.relief[RESOURCE_LSU], place + element * (1 - 1 / 11.1));
     forget(&s);
+}
+
+// Of bytes machine code makes the place's two words one by one.
+static void places_of_bytes_are_made_word_by_word(void **state) {
+    (void)state;
+    static const char *const lines[] = {"|S2R|R0,SR_TID.X",
+                                        "|LDC.64|R4,c[0x0][0x210]",
+                                        "|IMAD.WIDE|R2,R0,0x4,R4",
+                                        "|LDG.E.CONSTANT|R6,desc[UR4][R2.64]",
+                                        "|IADD3|R8,P0,R6,UR6,RZ",
+                                        "|LEA.HI.X.SX32|R9,R6,UR7,0x1,P0",
+                                        "|LDG.E.U8.CONSTANT|R10,desc[UR4][R8.64]",
+                                        "|IADD3|R11,R10,R10,RZ",
+                                        "|STS|[R0],R11",
+                                        "|EXIT|",
+                                        NULL};
+    Machine m;
+    machine_begin(&m, lines, NULL);
+    m.s.subject.view.gpu = &gpu;
+    m.s.subject.view.launches.total_ns = 100000;
+    sampled_end(&m.s);
+    m.s.c.load.busy[RESOURCE_DRAM] = 0.9;
+    access_of(&m.s, 0)->use[RESOURCE_DRAM] = 0.4;
+    assert_true(m.s.c.parts[0].accesses[1].gathered);
+    AffineAccess of_table = *m.s.c.parts[0].accesses[0].affine;
+    of_table.base = 0;  // a pointer, as which lines by themselves do not tell it
+    m.s.c.parts[0].accesses[0].affine = &of_table;
+    f64 place = access_of(&m.s, 0)->use[RESOURCE_LSU], element = access_of(&m.s, 1)->use[RESOURCE_LSU];
+    const Hit *hit = ask(&m.s, "indirect-addressing");
+    assert_non_null(hit);
+    assert_near(hit->change.relief[RESOURCE_LSU], place + element * (1 - 1 / 11.1));
+    machine_end(&m);
+}
+
+// --- tables in shared memory ---------------------------------------------------------------------------------------
+static f64 passes_of_table(u32 bytes) {
+    Sampled s;
+    begin(&s, BEGIN "ld.global.u32 %r6, [%rd3]; mov.u32 %r7, tile; mad.lo.s32 %r8, %r6, 4, %r7;\n"
+                    "ld.shared.u32 %r9, [%r8]; st.global.u32 [%rd3], %r9; ret;");
+    s.subject.function.shared_bytes = bytes;
+    sampled_end(&s);
+    f64 passes = s.c.parts[0].accesses[1].passes;
+    forget(&s);
+    return passes;
+}
+
+// Lanes that go anywhere meet in a bank as far as there are several words in it.
+static void small_tables_have_no_conflicts(void **state) {
+    (void)state;
+    assert_near(passes_of_table(64), 1);
+    assert_near(passes_of_table(256), 2);
+    assert_near(passes_of_table(4096), ACCESS_AT_RANDOM);
 }
 
 // --- queues ----------------------------------------------------------------------------------------------------------
@@ -489,6 +597,8 @@ static void special_registers_come_through_the_queue(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(loads_stay_behind_ways_that_meet),
+                                       cmocka_unit_test(what_is_there_is_waited_for_no_more),
+                                       cmocka_unit_test(what_the_same_word_names_is_the_same),
                                        cmocka_unit_test(some_eight_loads_are_under_way),
                                        cmocka_unit_test(whole_loops_do_not_count),
                                        cmocka_unit_test(copies_for_the_next_turn_go),
@@ -497,6 +607,8 @@ int main(void) {
                                        cmocka_unit_test(pointers_are_there_before_what_dram_serves),
                                        cmocka_unit_test(places_of_neighbours_could_be_computed),
                                        cmocka_unit_test(what_lies_nearby_takes_the_l1_a_line),
+                                       cmocka_unit_test(places_of_bytes_are_made_word_by_word),
+                                       cmocka_unit_test(small_tables_have_no_conflicts),
                                        cmocka_unit_test(the_l2_works_for_what_is_waited_for),
                                        cmocka_unit_test(gathers_that_wait_less_than_for_dram_are_in_the_l2),
                                        cmocka_unit_test(coalesced_loads_take_as_long_as_an_idle_machine),

@@ -280,6 +280,8 @@ f64 block_runs(const CasePart *part, u32 block);
 // arithmetic; what was only spilled to local memory is not known.
 enum { LOADED_STEPS = 6 };
 bool node_is_loaded(const CasePart *part, u32 node, u32 depth);
+// ... from that load. rules/both_loads.c
+bool node_is_made_of(const CasePart *part, u32 node, u32 load, u32 depth);
 // Lanes that go on past a guarded branch or exit together, on average of the warps of which some do; `taken`: those
 // that jump or leave. 0: not known. lanes.c
 f64 lanes_of_way(const AdviceCase *c, const CasePart *part, u32 branch, bool taken);
@@ -328,6 +330,8 @@ void skip_steps(AdviceCase *c);
 void join_ways(AdviceCase *c);
 // ... about loads behind a test of the data beside theirs. rules/both_loads.c
 void load_both(AdviceCase *c);
+// ... of which one is known to lie so near to the other that a line holds both
+bool access_is_beside(const CasePart *part, const CaseAccess *first, const CaseAccess *second);
 // ... about unrolled lists whose end is looked for element by element. rules/list_ends.c
 void load_to_the_end(AdviceCase *c);
 // ... about ways on which lanes only choose a constant; adds their blocks to `blocks`. rules/tables.c
@@ -364,6 +368,8 @@ u32 launches_beside(const ProfileLaunch *launches, u32 count, u32 function, i64 
 // The same of kernels that follow each other again and again, but for what comes round: the one that was launched first
 // goes on with nothing that the last one made.
 u32 launches_linked(const ProfileLaunch *launches, u32 count, u32 function, i64 step);
+// Part of the bytes that two kernels move which are still moved when they are one. rules/merge.c
+f64 merged_bytes_left(const KernelView *first, const KernelView *second);
 // Nanoseconds of a stream's time that a launch takes, of which its own kernel runs for `own`, where the next one begins
 // `period` after its begin (0: not known).
 f64 launch_on_stream(f64 own, f64 period);
@@ -403,6 +409,9 @@ bool guard_differs(AdviceCase *c, const CasePart *part, u32 pc);
 // Turns that need nothing of the turn before can be dealt to different threads; those in which the warps of a CTA meet,
 // to different CTAs. What is joined at the end (sums) counts as nothing. deal.c
 bool loop_can_be_dealt(AdviceCase *c, const CasePart *part, u32 loop);
+// Bytes that a turn of the loop goes on by, with the sizes of CTAs and grid as launched and a number drawn for what is
+// not known; the address is of the form AffineAccess has. deal.c
+f64 access_step(const AdviceCase *c, const CasePart *part, const CaseAccess *a, u32 loop);
 // What each turn of the loop takes over from the one before, moved on by what no turn changes: a pointer. deal.c
 bool node_moves_on(const CasePart *part, u32 loop, u32 node);
 // Machine code: the BSYNC at the begin of block `meets`, and in block `parts` the BSSY (WL_NONE: it is elsewhere) of
@@ -448,6 +457,7 @@ void hit_shorten(Hit *hit, const CasePart *part, u32 pc, f64 fraction);
 void hit_relieve(Hit *hit, Resource resource, f64 part_of_time);
 // So many samples of issues are added, of instructions of the special function unit.
 void hit_add_special(Hit *hit, f64 issued);
+void hit_add_integer(Hit *hit, f64 issued);  // ... of the integer unit
 // The experiment that tries the advice edits this instruction so, to that part; on the simulator only.
 void hit_edit(Hit *hit, EditKind kind, const CasePart *part, u32 pc, f64 fraction);
 void hit_fact(Hit *hit, const char *name, f64 value, const char *unit, const char *format, ...) WL_PRINTF(5, 6);
@@ -496,6 +506,8 @@ f64 access_cta_bytes(const AdviceCase *c, const CasePart *part, const CaseAccess
 f64 access_part_wanted(const AdviceCase *c, const CasePart *part, const CaseAccess *a, bool of_cta);
 f64 case_l2_busy(AdviceCase *c);     // ... the L2
 f64 case_l2_gathers(AdviceCase *c);  // ... the L2 for loads whose lanes go where data sends them
+// ... for so many sectors, in samples of requests, of which each slice answers one a cycle; 0: not known. footprint.c
+f64 case_l2_sectors(const AdviceCase *c, f64 sectors);
 // phases.c
 WL_MUST_USE Status case_find_phases(AdviceCase *c);
 void case_find_behind(AdviceCase *c);                                     // once it is known how busy all units are

@@ -323,6 +323,31 @@ static void rows_of_threads_can_be_columns(void **state) {
     forget(&s);
 }
 
+// The same of bits of a loaded word, shifted and masked.
+#define COUNT_BITS(shift, mask)                                                                        \
+    BEGIN ".shared .align 4 .b8 own[8192]; ld.global.u32 %r6, [%rd3]; shl.b32 %r6, %r6, " #shift ";\n" \
+          "and.b32 %r6, %r6, " #mask "; mov.u32 %r7, own; mad.lo.s32 %r8, %r1, 4, %r7;\n"              \
+          "add.s32 %r9, %r6, %r8; ld.shared.u32 %r10, [%r9]; add.s32 %r10, %r10, 1;\n"                 \
+          "st.shared.u32 [%r9], %r10; ret;"
+
+static f64 passes_of_counter(const char *body) {
+    Sampled s;
+    f64 passes = 0;
+    sample(&s, body);
+    for (u32 i = 0; i < s.c.parts[0].access_count; i++)
+        if (access_is_shared(&s.c.parts[0].accesses[i])) passes = s.c.parts[0].accesses[i].passes;
+    forget(&s);
+    return passes;
+}
+
+static void masks_keep_lanes_in_their_banks(void **state) {
+    (void)state;
+    assert_near(passes_of_counter(COUNT_BITS(2, 0x1f80)), 1);
+    assert_near(passes_of_counter(COUNT_BITS(7, 0x1fff)), 1);
+    assert_near(passes_of_counter(COUNT_BITS(2, 0x1ffc)), ACCESS_AT_RANDOM);
+    assert_near(passes_of_counter(COUNT_BITS(6, 0x1fff)), ACCESS_AT_RANDOM);
+}
+
 // Lanes that each set a flag where data says, in an array of so many bytes of their own.
 static f64 sectors_of_flags(u32 bytes) {
     Sampled s;
@@ -740,6 +765,7 @@ int main(void) {
                                        cmocka_unit_test(places_by_quotients_are_tried_out),
                                        cmocka_unit_test(arguments_of_outside_calls_stay),
                                        cmocka_unit_test(rows_of_threads_can_be_columns),
+                                       cmocka_unit_test(masks_keep_lanes_in_their_banks),
                                        cmocka_unit_test(lanes_meet_in_small_arrays),
                                        cmocka_unit_test(loops_round_an_array_stay),
                                        cmocka_unit_test(loads_one_behind_the_other_have_a_part_of_the_wait_each),

@@ -199,6 +199,29 @@ static void joined_bytes_do_not_shorten_the_line_for_dram(void **state) {
     assert_near(dram / l1, 0.25 / (0.25 + 0.25 + 9));
 }
 
+#define CONVERTED(n) "ld.global.u8 %r6, [%rd5+" #n "]; cvt.rn.f32.u32 %f1, %r6; add.f32 %f2, %f2, %f1;\n"
+
+// Issues that go when the bytes are one load, in times that an instruction issued.
+static f64 issues_of_joined(const char *body) {
+    Sampled s;
+    sample(&s, body);
+    const Hit *hit = ask(&s, "vectorised-access");
+    assert_non_null(hit);
+    f64 once = s.c.parts[0].insns[s.c.parts[0].accesses[0].pc].issued, gone = hit->change.issues / once;
+    forget(&s);
+    return gone;
+}
+
+#define MASKED(n) "ld.global.u8 %r6, [%rd5+" #n "]; and.b32 %r8, %r6, 192; add.s32 %r7, %r7, %r8;\n"
+
+// Three of four loads go, and each byte is taken out of the word, unless it is converted or masked there.
+static void bytes_are_taken_out_of_words(void **state) {
+    (void)state;
+    assert_near(issues_of_joined(FOUR_BYTES), 3 - 4);
+    assert_near(issues_of_joined(BYTES("4", CONVERTED(0) CONVERTED(1) CONVERTED(2) CONVERTED(3))), 3);
+    assert_near(issues_of_joined(BYTES("4", MASKED(0) MASKED(1) MASKED(2) MASKED(3))), 3);
+}
+
 // How many changes are advised, of which the first is this one.
 static u32 wider_accesses(const char *body, const char *first) {
     Sampled s;
@@ -276,6 +299,7 @@ int main(void) {
                                        cmocka_unit_test(places_of_shared_memory_fit_a_byte_or_two),
                                        cmocka_unit_test(numbers_that_are_used_stay_wide),
                                        cmocka_unit_test(joined_bytes_do_not_shorten_the_line_for_dram),
+                                       cmocka_unit_test(bytes_are_taken_out_of_words),
                                        cmocka_unit_test(kinds_fit_a_byte),
                                        cmocka_unit_test(numbers_fit_where_their_maximum_does),
                                        cmocka_unit_test(bytes_that_are_joined_are_not_narrow),

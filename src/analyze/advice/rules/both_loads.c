@@ -12,14 +12,14 @@ typedef struct Both {
     f64 most;
 } Both;
 
-static bool is_made_of(const CasePart *part, u32 node, u32 load, u32 depth) {
+bool node_is_made_of(const CasePart *part, u32 node, u32 load, u32 depth) {
     const Chains *chains = part->view->flow.chains;
     u32 pc = node == WL_NONE ? WL_NONE : chains->nodes[node].insn;
     if (pc == load) return node != WL_NONE;
     if (pc == WL_NONE || !depth || case_insn(part, pc)->is_load) return false;
     const FlowInsn *in = case_insn(part, pc);
     for (u32 u = 0; u < in->uses; u++)
-        if (is_made_of(part, chains->of_operand[in->operands + in->defs + u], load, depth - 1)) return true;
+        if (node_is_made_of(part, chains->of_operand[in->operands + in->defs + u], load, depth - 1)) return true;
     return false;
 }
 
@@ -31,13 +31,13 @@ static u32 branch_between(const CasePart *part, u32 first, u32 block) {
         const FlowBlock *at = &flow->cfg->blocks[b];
         u32 branch = at->first + at->count - 1;
         bool parts = at->count && bitset_has(&flow->divergence->branches, branch);
-        if (parts && is_made_of(part, flow->chains->of_guard[branch], first, TEST_DEPTH)) return branch;
+        if (parts && node_is_made_of(part, flow->chains->of_guard[branch], first, TEST_DEPTH)) return branch;
         if (b == begin) break;
     }
     return WL_NONE;
 }
 
-static bool is_beside(const CasePart *part, const CaseAccess *first, const CaseAccess *second) {
+bool access_is_beside(const CasePart *part, const CaseAccess *first, const CaseAccess *second) {
     i64 bytes;
     return first != second && access_distance(part, first, second, &bytes) && bytes && bytes < LINE && bytes > -LINE;
 }
@@ -54,7 +54,7 @@ static void look_behind(Hit *hit, Both *both, const CaseAccess *second) {
     for (u32 i = 0; i < part->access_count; i++) {
         const CaseAccess *first = &part->accesses[i];
         if (!is_searched(part, first) || part->insns[first->pc].loop != part->insns[second->pc].loop) continue;
-        u32 branch = is_beside(part, first, second) ? branch_between(part, first->pc, block) : WL_NONE;
+        u32 branch = access_is_beside(part, first, second) ? branch_between(part, first->pc, block) : WL_NONE;
         if (branch == WL_NONE) continue;
         f64 samples = hit_blamed(hit, part, second->pc, UINT32_MAX, 1);
         hit_remove(hit, part, branch, 1);

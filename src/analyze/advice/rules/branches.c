@@ -7,21 +7,22 @@
 
 #define ONE_SIDED 0.9  // a branch that goes one way that often
 
-// A branch within a loop that goes the same way nearly always, but does not leave the loop or end it.
-static bool hardly_decides(const CasePart *part, u32 block, u32 branch) {
+// Where a branch within a loop goes nearly always, if it does not leave the loop or end it; WL_NONE: it decides.
+static u32 usual_way(const CasePart *part, u32 block, u32 branch) {
     const FlowResults *flow = &part->view->flow;
     const FlowBlock *b = &flow->cfg->blocks[block];
-    u32 loop = flow->loops->loop_of[block];
+    u32 loop = flow->loops->loop_of[block], way = WL_NONE;
     f64 all = block_runs(part, block);
-    if (case_insn(part, branch)->kind != FLOW_BRANCH || case_insn(part, branch)->guard == WL_NONE) return false;
-    if (loop == WL_NONE || b->succ_count != 2 || all <= 0) return false;
+    if (case_insn(part, branch)->kind != FLOW_BRANCH || case_insn(part, branch)->guard == WL_NONE) return WL_NONE;
+    if (loop == WL_NONE || b->succ_count != 2 || all <= 0) return WL_NONE;
     f64 most = 0;
     for (u32 i = 0; i < 2; i++) {
         u32 to = flow->cfg->edges[b->succs + i];
-        if (!flow_loop_has(flow->loops, loop, to) || to == flow->loops->loops[loop].header) return false;
-        if (flow->cfg->blocks[to].pred_count == 1) most = fmax(most, block_runs(part, to));
+        if (!flow_loop_has(flow->loops, loop, to) || to == flow->loops->loops[loop].header) return WL_NONE;
+        if (flow->cfg->blocks[to].pred_count != 1 || block_runs(part, to) <= most) continue;
+        most = block_runs(part, to), way = to;
     }
-    return most >= ONE_SIDED * all;
+    return most >= ONE_SIDED * all ? way : WL_NONE;
 }
 
 enum { TEST_DEPTH = 5 /* instructions from the first comparison to what is guarded */, TEST_LINES = 32 };
@@ -99,21 +100,102 @@ static u32 outermost(const CasePart *part, u32 loop) {
     return loop;
 }
 
+// --- ... whose data comes late ---------------------------------------------------------------------------------------
+// What a turn does with its data where a flag beside them says so: warps wait for the flag, and then for the data. Both
+// loaded at once, only the longer wait is left.
+static bool is_behind(const CasePart *part, u32 pc, u32 way) {
+    const FlowResults *flow = &part->view->flow;
+    for (u32 b = flow->cfg->block_of[pc]; b != WL_NONE; b = flow->dominators->parent[b])
+        if (b == way) return true;
+    return false;
+}
+
+static bool is_flag(const CasePart *part, const CaseAccess *a, u32 branch) {
+    return a->load && !a->atomic && access_is_global(a) && part->insns[a->pc].loop == part->insns[branch].loop &&
+           node_is_made_of(part, part->view->flow.chains->of_guard[branch], a->pc, TEST_DEPTH);
+}
+
+// load_both() has those.
+static bool is_beside_flag(const CasePart *part, const CaseAccess *a, u32 branch) {
+    for (u32 i = 0; i < part->access_count; i++)
+        if (access_is_beside(part, &part->accesses[i], a) && is_flag(part, &part->accesses[i], branch)) return true;
+    return false;
+}
+
+// Samples of waits for what is loaded on the way alone and could be loaded before it. `gone`: of those for each load
+// of the part, by access, what goes.
+static f64 waits_on_way(const CasePart *part, u32 branch, u32 way, const f64 *gone) {
+    u32 loop = part->insns[branch].loop;
+    f64 waits = 0;
+    for (u32 i = 0; i < part->access_count; i++) {
+        const CaseAccess *a = &part->accesses[i];
+        bool data = a->load && !a->atomic && access_is_global(a) && part->insns[a->pc].loop == loop;
+        if (data && is_behind(part, a->pc, way) && access_goes_ahead(part, a, loop) && !is_beside_flag(part, a, branch))
+            waits += part->insns[a->pc].blamed * (1 - gone[i]);
+    }
+    return waits;
+}
+
+// No more than is waited for on the way.
+static void start_with_data(const CasePart *part, u32 branch, u32 way, f64 *gone) {
+    f64 flags = 0, data = waits_on_way(part, branch, way, gone);
+    for (u32 step = 0; step < 2; step++)
+        for (u32 i = 0; i < part->access_count && data > 0; i++) {
+            if (!is_flag(part, &part->accesses[i], branch)) continue;
+            if (step && flags > 0) gone[i] = fmax(gone[i], fmin(data / flags, 1));
+            flags += step ? 0 : part->insns[part->accesses[i].pc].blamed;
+        }
+}
+
+// The branch that ends the block, if it is of the nest and hardly decides: where it goes; else WL_NONE.
+static u32 way_of_nest(const CasePart *part, u32 nest, u32 block) {
+    const FlowResults *flow = &part->view->flow;
+    const FlowBlock *b = &flow->cfg->blocks[block];
+    u32 loop = flow->loops->loop_of[block];
+    if (loop == WL_NONE || outermost(part, loop) != nest || !b->count) return WL_NONE;
+    return usual_way(part, block, b->first + b->count - 1);
+}
+
+// Later tests first: what they no longer keep back is no wait on the way of those before them.
+static f64 *waits_for_flags(AdviceCase *c, const CasePart *part, u32 nest) {
+    const Cfg *cfg = part->view->flow.cfg;
+    f64 *gone = ARENA_ARRAY(c->scratch, f64, part->access_count + 1);
+    for (u32 b = cfg->block_count; gone && b-- > 0;) {
+        u32 way = way_of_nest(part, nest, b);
+        if (way != WL_NONE) start_with_data(part, cfg->blocks[b].first + cfg->blocks[b].count - 1, way, gone);
+    }
+    return gone;
+}
+
+// The loads of the nest no longer wait for tests.
+static void free_loads(Hit *hit, const CasePart *part, u32 nest, const f64 *gone) {
+    u32 flags = 0;
+    hit->change.scope_active = part->loops[nest].active;
+    for (u32 i = 0; i < part->access_count; i++) {
+        u32 pc = part->accesses[i].pc;
+        if (!loop_has(part, nest, pc) || !part->accesses[i].load) continue;
+        if (gone[i] > 0) flags++, hit_blamed(hit, part, pc, STALL_BIT(LONG_SCOREBOARD), gone[i]);
+        hit_overlapped(hit, part, pc, UINT32_MAX, part->insns[pc].loop, 1 - gone[i]);
+    }
+    if (!flags) return;
+    hit_fact(hit, "flags_waited_for", flags, "loads", "%u load%s waited for before what could be loaded with %s is",
+             flags, flags == 1 ? " is" : "s are", flags == 1 ? "it" : "them");
+    hit_caution(hit, "only where what the test leaves out can be loaded, and counts as nothing");
+}
+
 static void look_at_nest(AdviceCase *c, const CasePart *part, u32 nest) {
     const FlowResults *flow = &part->view->flow;
     u32 count = 0, at = 0;
-    f64 most = 0;
+    f64 most = 0, *gone = waits_for_flags(c, part, nest);
     Tests t = {.part = part, .loop = nest};
-    if (!bitset_init(&t.found, c->scratch, part->view->insn_count)) {
+    if (!gone || !bitset_init(&t.found, c->scratch, part->view->insn_count)) {
         c->status = STATUS_NO_MEMORY;
         return;
     }
     Hit *hit = hit_begin(c);
     for (u32 b = 0; b < flow->cfg->block_count; b++) {
-        const FlowBlock *block = &flow->cfg->blocks[b];
-        u32 branch = block->first + block->count - 1, loop = flow->loops->loop_of[b];
-        if (loop == WL_NONE || outermost(part, loop) != nest || !block->count || !hardly_decides(part, b, branch))
-            continue;
+        u32 branch = flow->cfg->blocks[b].first + flow->cfg->blocks[b].count - 1;
+        if (way_of_nest(part, nest, b) == WL_NONE) continue;
         bitset_add(&t.found, branch);
         find_test(&t, flow->chains->of_guard[branch], TEST_DEPTH);
         count++;
@@ -127,12 +209,7 @@ static void look_at_nest(AdviceCase *c, const CasePart *part, u32 nest) {
              "the same way is taken in more than nine of ten turns by %u of the loop's branches", count);
     hit_fact(hit, "test_issue_share", 100 * hit->change.issues / c->load.issued, "%",
              "%.0f %% of what is issued only tests", 100 * hit->change.issues / c->load.issued);
-    hit->change.scope_active = part->loops[nest].active;
-    for (u32 i = 0; i < part->access_count; i++) {
-        u32 pc = part->accesses[i].pc;
-        if (loop_has(part, nest, pc) && part->accesses[i].load)
-            hit_overlapped(hit, part, pc, UINT32_MAX, part->insns[pc].loop, 1);
-    }
+    free_loads(hit, part, nest, gone);
     hit_basis(hit, "equation 2 over the tests, equation 5 over the loads that no longer wait for them");
     hit_end_line(hit, part, at, "Take the test at %s out of the loop", place_text(c, part, at));
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of memory-transactions that is about what data names elements of: what lanes gather at one index from
 // several arrays, or from parts of one structure, comes in a sector for each of them, in one if it lies side by side.
+// Structures whose size is no power of two lie across two sectors now and then, and cannot be loaded in pieces of 16
+// bytes.
 #include <math.h>
 
 #include "analyze/advice/rule.h"
@@ -52,23 +54,33 @@ static i64 pitch_of(const CasePart *part, const CaseAccess *a) {
 
 static bool is_other_sector(i64 a, i64 b) { return (a < 0 ? -1 : a / SECTOR) != (b < 0 ? -1 : b / SECTOR); }
 
-// Elements of the same number in two arrays: all that differs between their addresses is where the arrays begin. Or
-// parts of one structure that are not in the same sector.
-static bool has_same_index(const CasePart *part, const CaseAccess *a, const CaseAccess *b) {
+static i64 constant_of(const CasePart *part, const CaseAccess *a) {
+    return part->view->flow.affine->forms[a->affine->form].constant;
+}
+
+// All that differs between their addresses is a constant, and where the arrays begin, if it is not one: *one.
+static bool has_same_terms(const CasePart *part, const CaseAccess *a, const CaseAccess *b, bool *one) {
     const Affine *affine = part->view->flow.affine;
     const AffineForm *f = &affine->forms[a->affine->form], *g = &affine->forms[b->affine->form];
     u32 of_a = WL_NONE, of_b = WL_NONE;
     u32 x = next_of_index(part, f, 0, &of_a), y = next_of_index(part, g, 0, &of_b);
-    i64 apart = f->constant > g->constant ? f->constant - g->constant : g->constant - f->constant;
     if (f->term_count != g->term_count) return false;
     while (x < f->term_count && y < g->term_count) {
         const AffineTerm *s = &affine->terms[f->terms + x], *t = &affine->terms[g->terms + y];
         if (!affine_same_term(s, t)) return false;
         x = next_of_index(part, f, x + 1, &of_a), y = next_of_index(part, g, y + 1, &of_b);
     }
-    if (x < f->term_count || y < g->term_count) return false;
-    if (of_a != of_b) return !apart && a->bytes == b->bytes;
-    return is_other_sector(f->constant, g->constant) && apart + a->bytes <= pitch_of(part, a);
+    *one = of_a == of_b;
+    return x >= f->term_count && y >= g->term_count;
+}
+
+// Elements of the same number in two arrays. Or parts of one structure that are not in the same sector.
+static bool has_same_index(const CasePart *part, const CaseAccess *a, const CaseAccess *b) {
+    i64 f = constant_of(part, a), g = constant_of(part, b), apart = f > g ? f - g : g - f;
+    bool one;
+    if (!has_same_terms(part, a, b, &one)) return false;
+    if (!one) return !apart && a->bytes == b->bytes;
+    return is_other_sector(f, g) && apart + a->bytes <= pitch_of(part, a);
 }
 
 // Whether one of the elements is as far from the first as this one, or in the same sector of one structure.
@@ -146,7 +158,140 @@ static void say(Hit *hit, const CasePart *part, const Gathers *g) {
                      g->arrays, place);
 }
 
+// --- structures across sectors ---------------------------------------------------------------------------------------
+enum { FIELDS = 16 /* of a structure */, LARGEST = 1024 /* bytes of one */ };
+
+typedef struct Structure {
+    u32 fields[FIELDS], count;  // loads
+    i64 pitch, padded;          // bytes
+    f64 sectors, fewest;        // touched by a lane, as it is and padded
+    u32 loads;                  // of 16 bytes at most, padded
+} Structure;
+
+static i64 floor_of(i64 x, i64 step) { return (x < 0 ? x - step + 1 : x) / step; }
+
+static i64 place_in(const CasePart *part, u32 access, i64 pitch) {
+    i64 constant = constant_of(part, &part->accesses[access]);
+    return constant - floor_of(constant, pitch) * pitch;
+}
+
+// Pieces of so many bytes that the loads touch, on average over where structures begin that are `pitch` apart.
+static f64 pieces_of(const CasePart *part, const Structure *s, i64 pitch, i64 piece) {
+    f64 all = 0, begins = 0;
+    i64 begin = 0;
+    do {
+        u64 touched = 0;
+        for (u32 i = 0; i < s->count; i++) {
+            i64 first = begin + place_in(part, s->fields[i], s->pitch),
+                last = first + part->accesses[s->fields[i]].bytes - 1;
+            touched |= 1ull << first / piece % 64 | 1ull << last / piece % 64;
+        }
+        for (; touched; touched &= touched - 1) all++;
+        begins++;
+        begin = (begin + pitch) % piece;
+    } while (begin);
+    return all / begins;
+}
+
+// So that none lies across more sectors than its bytes need.
+static i64 padded_to(i64 pitch) {
+    i64 padded = 1;
+    while (padded < pitch && padded < SECTOR) padded *= 2;
+    return pitch <= SECTOR ? padded : (pitch + SECTOR - 1) / SECTOR * SECTOR;
+}
+
+// The loads of the block that take parts of one structure, the at-th access the first of them; false: it is none, or
+// not the first.
+static bool find_structure(const CasePart *part, u32 at, Structure *s) {
+    const u32 *block_of = part->view->flow.cfg->block_of;
+    const CaseAccess *a = &part->accesses[at];
+    *s = (Structure){.pitch = is_spread(part, a) ? pitch_of(part, a) : 0};
+    if (s->pitch <= 0 || s->pitch > LARGEST) return false;
+    for (u32 i = 0; i < part->access_count && s->count < FIELDS; i++) {
+        const CaseAccess *b = &part->accesses[i];
+        bool one = false, here = block_of[b->pc] == block_of[a->pc] && is_spread(part, b);
+        if (!here || !has_same_terms(part, a, b, &one) || !one) continue;
+        if (floor_of(constant_of(part, a), s->pitch) != floor_of(constant_of(part, b), s->pitch)) continue;
+        if (i < at) return false;
+        s->fields[s->count++] = i;
+    }
+    s->padded = padded_to(s->pitch);
+    s->sectors = pieces_of(part, s, s->pitch, SECTOR);
+    s->fewest = pieces_of(part, s, s->padded, SECTOR);
+    s->loads = (u32)pieces_of(part, s, s->padded, s->padded < WIDEST ? s->padded : WIDEST);
+    return true;
+}
+
+static bool lies_across(const Structure *s) { return s->count > 1 && s->sectors > s->fewest; }
+
+// Sectors that the L2 is asked for if the L1 has none of them, a structure's once; `padded`: when those lie across
+// none.
+static f64 sectors_of_all(const AdviceCase *c, bool padded) {
+    f64 all = 0;
+    for (u32 p = 0; p < c->part_count; p++)
+        for (u32 i = 0; i < c->parts[p].access_count; i++) {
+            const CasePart *part = &c->parts[p];
+            const CaseAccess *a = &part->accesses[i];
+            Structure s;
+            if (find_structure(part, i, &s))
+                all += a->requests * a->lanes * (padded && lies_across(&s) ? s.fewest : s.sectors);
+            else if (access_is_global(a) && s.pitch <= 0)
+                all += a->requests * (a->store ? a->leaving : a->sectors);
+        }
+    return all;
+}
+
+// Part of the time that the L2 needs for what is left, where it may be what all wait for: where it needs no more than
+// all of it now.
+static f64 time_of_l2(const AdviceCase *c) {
+    f64 now = case_l2_sectors(c, sectors_of_all(c, false)), sure = c->load.too_high > 1 ? c->load.too_high : 1;
+    return now <= sure ? case_l2_sectors(c, sectors_of_all(c, true)) / fmax(now, 1) : 0;
+}
+
+static void pad(Hit *hit, const CasePart *part, const Structure *s) {
+    const AdviceCase *c = hit->c;
+    f64 gone = fmax(1 - (f64)s->loads / s->count, 0), moved = 1 - s->fewest / s->sectors;
+    u32 queue = STALL_BIT(LG_THROTTLE) | STALL_BIT(MIO_THROTTLE);
+    for (u32 i = 0; i < s->count; i++) {
+        u32 pc = part->accesses[s->fields[i]].pc;
+        const CaseInsn *in = &part->insns[pc];
+        bool of_l1 = case_behind(c, part, pc) == RESOURCE_LSU;
+        hit->change.issues += in->issued * gone;
+        hit_edit(hit, EDIT_FREE, part, pc, i < s->loads ? 0 : 1);
+        hit_blamed(hit, part, pc, queue, gone);
+        hit_blamed(hit, part, pc, ~queue, c->waiting * (of_l1 ? gone : moved));
+        hit_relieve(hit, RESOURCE_LSU, in->use[RESOURCE_LSU] * gone);
+        hit_relieve(hit, RESOURCE_L2, in->use[RESOURCE_L2] * moved);
+        hit_relieve(hit, RESOURCE_DRAM, in->use[RESOURCE_DRAM] * moved);
+    }
+}
+
+static void pad_structures(AdviceCase *c, const CasePart *part) {
+    Hit *hit = hit_begin(c);
+    Structure s, worst = {0};
+    f64 most = -1;
+    u32 at = 0;
+    for (u32 i = 0; i < part->access_count; i++) {
+        u32 pc = part->accesses[i].pc;
+        if (!find_structure(part, i, &s) || !lies_across(&s)) continue;
+        pad(hit, part, &s);
+        if (part->insns[pc].issued + part->insns[pc].blamed <= most) continue;
+        most = part->insns[pc].issued + part->insns[pc].blamed, at = pc, worst = s;
+    }
+    if (!worst.count) return hit_drop(hit);
+    hit->change.stays = time_of_l2(c);
+    hit_text(hit, TEXT_padded_structures);
+    hit_fact(hit, "structure_bytes", (f64)worst.pitch, "bytes",
+             "lanes take %u words of structures of %lld bytes that data names, from %.2f sectors each; padded to %lld "
+             "bytes, from %.2g",
+             worst.count, (long long)worst.pitch, worst.sectors, (long long)worst.padded, worst.fewest);
+    hit_caution(hit, "the array takes %.0f %% more room", 100 * ((f64)worst.padded / (f64)worst.pitch - 1));
+    hit_end_line(hit, part, at, "Align the structures that are read at %s, so that none lies across two sectors",
+                 place_text(c, part, at));
+}
+
 void join_gathers(AdviceCase *c) {
+    for (u32 p = 0; p < c->part_count; p++) pad_structures(c, &c->parts[p]);
     for (u32 p = 0; p < c->part_count; p++) {
         const CasePart *part = &c->parts[p];
         Hit *hit = hit_begin(c);

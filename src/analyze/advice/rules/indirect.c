@@ -87,6 +87,16 @@ static bool is_overwritten(const CasePart *part, u32 node) {
     return true;
 }
 
+// Machine code may make an address word by word, as it does of bytes' places: the upper one is used as well.
+static bool is_part_of_address(const CasePart *part, u32 pc, u32 operand) {
+    const FlowInsn *in = case_insn(part, pc);
+    const CaseAccess *a = case_access(part, pc);
+    if (!a || a->space == SPACE_LOCAL || in->address_use == 0xff || operand == WL_NONE) return false;
+    u32 use = operand - in->operands - in->defs;
+    bool upper = part->view->kind == VIEW_SASS && !access_is_shared(a) && use == in->address_use + 1u;
+    return use == in->address_use || upper;
+}
+
 // Loads at what the value of `pc` says, through arithmetic; false: it is for something else as well, or they are too
 // many.
 enum { NEXT_TABLES = 8 };
@@ -107,7 +117,7 @@ static bool add_next(const CasePart *part, u32 pc, u32 depth, u32 *next, u32 *co
                 continue;
             }
             while (k < *count && next[k] != user) k++;
-            if (k == NEXT_TABLES || !is_base_of_access(part, user, pc)) return false;
+            if (k == NEXT_TABLES || !is_part_of_address(part, user, chains->users[i].operand)) return false;
             if (k == *count) next[(*count)++] = user;
         }
     }

@@ -226,12 +226,19 @@ static bool fill_lanes(AdviceCase *c, const Grid *g) {
     return true;
 }
 
+// Each turn goes on by the elements of all the CTA's threads: a tile in shared memory that they deal among themselves.
+static bool deals_tile(const AdviceCase *c, const CasePart *part, const CaseAccess *a, u32 loop) {
+    f64 turn = threads_of_cta(c) * a->bytes * loop_copies(part, loop);
+    return access_is_shared(a) && a->affine && fabs(access_step(c, part, a, loop)) == turn;
+}
+
 // Warps that share a loop: their lanes take neighbouring elements, and they join their results behind it.
-static bool shared_by_warps(const CasePart *part, u32 loop) {
+static bool shared_by_warps(const AdviceCase *c, const CasePart *part, u32 loop) {
     bool dense = false, joined = false;
     for (u32 i = 0; i < part->access_count; i++) {
         const CaseAccess *a = &part->accesses[i];
-        dense |= a->load && access_is_global(a) && a->apart == a->bytes && loop_has(part, loop, a->pc);
+        bool neighbours = a->load && a->apart == a->bytes && loop_has(part, loop, a->pc);
+        dense |= neighbours && (access_is_global(a) || deals_tile(c, part, a, loop));
     }
     for (u32 pc = loop_header_pc(part, loop); pc < part->view->insn_count && dense && !joined; pc++)
         joined = part->insns[pc].traits & TRAIT_BARRIER && part->insns[pc].loop == WL_NONE;
@@ -245,7 +252,7 @@ static bool add_warps(AdviceCase *c, const Grid *g) {
     const ViewOccupancy *o = &c->view->occupancy;
     MainLoop loop = main_loop(c);
     bool fits = g->rounds < 1 && o->warps_per_cta < BLOCK_WARPS && !wait_for_others(c) && loop.loop != WL_NONE;
-    if (!fits || !loop_can_be_dealt(c, part, loop.loop) || !shared_by_warps(part, loop.loop)) return false;
+    if (!fits || !loop_can_be_dealt(c, part, loop.loop) || !shared_by_warps(c, part, loop.loop)) return false;
     f64 more = floor(fmin(fmin((f64)BLOCK_WARPS / o->warps_per_cta, loop.turns), 1 / g->rounds));
     if (more < 2) return false;
     Hit *hit = hit_begin(c);

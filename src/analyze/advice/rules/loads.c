@@ -42,16 +42,65 @@ static f64 requests_of_all(const AdviceCase *c, bool with_shared) {
 }
 
 // --- redundant-loads -----------------------------------------------------------------------------------------------
-// Part of the executions that get or put the same word as the turn before. Of shared memory, where threads pass values
-// to each other, only in loops without a barrier.
-static f64 repeated_in_loop(const CasePart *part, const CaseAccess *a) {
+enum { STEPS_AGAIN = 6 /* instructions from a value back to what it is made of */ };
+
+static f64 repeated_within(const CasePart *part, const CaseAccess *a, u32 depth);
+
+static bool is_plain_load(const CaseAccess *a) { return a->load && !a->atomic && !a->store && a->requests > 0; }
+
+static bool is_stored_in(const CasePart *part, const CaseAccess *a, u32 loop) {
+    for (u32 i = 0; i < part->access_count; i++) {
+        const CaseAccess *b = &part->accesses[i];
+        if ((b->store || b->atomic) && loop_has(part, loop, b->pc) && access_same_address(part, a, b)) return true;
+    }
+    return false;
+}
+
+// The value (node of Chains) is the same in all turns of the loop if what repeated loads bring is: those of words that
+// the loop does not store itself.
+static bool comes_again(const CasePart *part, u32 loop, u32 node, u32 depth) {
+    const FlowResults *flow = &part->view->flow;
+    const ChainNode *n = node == WL_NONE ? NULL : &flow->chains->nodes[node];
+    if (!n || !flow_loop_has(flow->loops, loop, n->block)) return true;
+    if (!depth || n->insn == WL_NONE) return false;
+    const FlowInsn *in = case_insn(part, n->insn);
+    const CaseAccess *a = case_access(part, n->insn);
+    if (in->guard != WL_NONE || in->is_atomic || in->has_effects) return false;
+    if (a && part->insns[a->pc].traits & TRAIT_STRONG) return false;
+    if (a) return is_plain_load(a) && repeated_within(part, a, depth - 1) > 0 && !is_stored_in(part, a, loop);
+    for (u32 u = 0; u < in->uses; u++)
+        if (in->is_load || !comes_again(part, loop, flow->chains->of_operand[in->operands + in->defs + u], depth - 1))
+            return false;
+    return true;
+}
+
+// What data names is the same as in the turn before because the data is.
+static bool names_again(const CasePart *part, const CaseAccess *a, u32 loop, u32 depth) {
+    const Affine *affine = part->view->flow.affine;
+    const AffineForm *form = &affine->forms[a->affine->form];
+    for (u32 t = 0; t < form->term_count; t++)
+        for (u32 i = 0; i < AFFINE_DEGREE && affine->terms[form->terms + t].factors[i] != WL_NONE; i++) {
+            const AffineFactor *f = &affine->factors[affine->terms[form->terms + t].factors[i]];
+            bool counts = f->kind == AFFINE_COUNTER && f->id == loop;
+            if (counts || (f->kind == AFFINE_NODE && !comes_again(part, loop, f->id, depth))) return false;
+        }
+    return is_plain_load(a);
+}
+
+static f64 repeated_within(const CasePart *part, const CaseAccess *a, u32 depth) {
     u32 loop = part->insns[a->pc].loop;
     i64 step = 1;
     if (loop == WL_NONE || !a->affine || a->atomic || part->loops[loop].tells) return 0;
     if (!access_is_global(a) && (!access_is_shared(a) || part->loops[loop].has_barrier)) return 0;
-    if (affine_step(part->view->flow.affine, a->affine->form, loop, &step) != AFFINE_STRIDE_CONSTANT || step) return 0;
+    AffineStride stride = affine_step(part->view->flow.affine, a->affine->form, loop, &step);
+    bool again = stride == AFFINE_STRIDE_CONSTANT ? !step : depth && names_again(part, a, loop, depth);
+    if (!again) return 0;
     return part->loops[loop].trips > 0 ? 1 - 1 / part->loops[loop].trips : 0.5;
 }
+
+// Part of the executions that get or put the same word as the turn before. Of shared memory, where threads pass values
+// to each other, only in loops without a barrier.
+static f64 repeated_in_loop(const CasePart *part, const CaseAccess *a) { return repeated_within(part, a, STEPS_AGAIN); }
 
 static bool loaded_before(const CasePart *part, u32 at) {
     const FlowResults *flow = &part->view->flow;
@@ -66,10 +115,24 @@ static bool loaded_before(const CasePart *part, u32 at) {
     return false;
 }
 
-static bool is_plain_load(const CaseAccess *a) { return a->load && !a->atomic && !a->store && a->requests > 0; }
-
 static bool of_one_memory(const CaseAccess *a, const CaseAccess *b) {
     return access_is_shared(a) ? access_is_shared(b) : access_is_global(a) && access_is_global(b);
+}
+
+// Whether an instruction behind the load, ahead of `pc` in its block, needs what it loads: then it is there by `pc`.
+static bool is_there_by(const CasePart *part, const CaseAccess *a, u32 pc) {
+    const FlowInsn *in = case_insn(part, a->pc);
+    const Chains *chains = part->view->flow.chains;
+    const u32 *block_of = part->view->flow.cfg->block_of;
+    for (u32 d = 0; d < in->defs; d++) {
+        u32 node = chains->of_operand[in->operands + d];
+        for (u32 i = node == WL_NONE ? 0 : chains->first_user[node];
+             node != WL_NONE && i < chains->first_user[node + 1]; i++) {
+            u32 user = chains->users[i].insn;
+            if (user != WL_NONE && user > a->pc && user < pc && block_of[user] == block_of[a->pc]) return true;
+        }
+    }
+    return false;
 }
 
 // No other load of the block is under way by then that is waited for all the same, and longer: this one finds its data
@@ -81,7 +144,8 @@ static bool waits_for_it_alone(const CasePart *part, const BlameEdge *edge) {
         const CaseAccess *b = &part->accesses[i];
         bool before = b->pc < edge->use || edge->use <= edge->def;
         if (i != at && before && is_plain_load(b) && of_one_memory(&part->accesses[at], b) &&
-            block_of[b->pc] == block_of[edge->def] && repeated_in_loop(part, b) <= 0)
+            block_of[b->pc] == block_of[edge->def] && repeated_in_loop(part, b) <= 0 &&
+            !is_there_by(part, b, edge->use))
             return false;
     }
     return true;
@@ -367,10 +431,26 @@ void rule_memory_transactions(AdviceCase *c) {
 }
 
 // --- vectorised-access ---------------------------------------------------------------------------------------------
+// Data names elements of another size: structures of 24 bytes, say, of which every second one is at a multiple of 16.
+static bool names_between(const CasePart *part, const CaseAccess *a, i64 width) {
+    const Affine *affine = part->view->flow.affine;
+    const AffineForm *form = &affine->forms[a->affine->form];
+    for (u32 t = 0; t < form->term_count; t++) {
+        const AffineTerm *term = &affine->terms[form->terms + t];
+        if (term->factors[0] == WL_NONE || term->factors[1] != WL_NONE) continue;
+        const AffineFactor *f = &affine->factors[term->factors[0]];
+        bool element = term->coefficient > a->bytes || -term->coefficient > a->bytes;
+        if (element && f->kind == AFFINE_NODE && term->coefficient % width && node_is_loaded(part, f->id, LOADED_STEPS))
+            return true;
+    }
+    return false;
+}
+
 // Other lanes, and other turns of the loop, begin at multiples of the width, as far as is known.
 static bool stays_aligned(const CasePart *part, const CaseAccess *a, i64 width) {
     u32 loop = part->insns[a->pc].loop;
     i64 step = 0;
+    if (names_between(part, a, width)) return false;
     for (u32 axis = 0; axis < 3; axis++)
         if (a->affine->stride_kind[axis] == AFFINE_STRIDE_CONSTANT && a->affine->stride[axis] % width) return false;
     if (loop != WL_NONE && affine_step(part->view->flow.affine, a->affine->form, loop, &step) == AFFINE_STRIDE_CONSTANT)
@@ -441,12 +521,33 @@ static f64 wait_saved(const AdviceCase *c, const CasePart *part, const CaseAcces
     return c->waiting * (saved * share + l2);
 }
 
+static bool is_conversion(const CasePart *part, u32 pc, u32 from) {
+    (void)from;
+    return part->insns[pc].traits & TRAIT_CONVERT;
+}
+
+static bool is_mask(const CasePart *part, u32 pc, u32 from) {
+    const FlowInsn *in = case_insn(part, pc);
+    (void)from;
+    for (u32 u = 0; u < in->uses && in->arith == FLOW_AND; u++)
+        if (part->view->flow.code->operands[in->operands + in->defs + u].kind == FLOW_IMMEDIATE) return true;
+    return false;
+}
+
+// A byte of a word that is loaded as a whole is taken out of it by an instruction of its own, unless a conversion names
+// the byte of the register (I2F.U8 R1, R2.B1) or bits are masked, which can be done in their place.
+static void take_out(Hit *hit, const CasePart *part, const CaseAccess *a) {
+    bool in_place = insn_feeds(part, a->pc, 1, is_conversion) || insn_feeds(part, a->pc, 0, is_mask);
+    if (a->load && a->bytes == 1 && !in_place) hit_add_integer(hit, part->insns[a->pc].issued);
+}
+
 static void join(Hit *hit, const CasePart *part, const CaseAccess *a, u32 count, bool is_first) {
     const CaseInsn *in = &part->insns[a->pc];
     f64 alone = access_l1_cycles(a, a->sectors, 1), saved = 1 - joined_cycles(a, count) / (alone * count);
     f64 fraction = is_first ? 0 : 1;  // the first stays and brings the others' data
     if (saved < 0) saved = 0;
     hit->change.issues += in->issued * fraction;
+    take_out(hit, part, a);
     hit_edit(hit, EDIT_FREE, part, a->pc, fraction);
     hit_relieve(hit, RESOURCE_LSU, in->use[RESOURCE_LSU] * saved);
     hit_relieve(hit, RESOURCE_L2, in->use[RESOURCE_L2] * sectors_saved(a, count));

@@ -231,11 +231,18 @@ static void find_chain(const AdviceContext *x, const ProfileLaunch *launches, u3
         chain->views[chain->count++] = next;
 }
 
+// Each of the words that were stored once, and nothing else: a thread that makes several elements of the first kernel
+// has all that one of the second loads.
+static bool takes_all_stored(const KernelView *first, const KernelView *second) {
+    f64 part = makes_elements(first) && element_by_element(second) ? shared_arrays_part(&first, 1, second, true) : 0;
+    return (part < 0 || part == 1) && stored(first) > 0 && loaded(second) == stored(first);
+}
+
 // What the next kernel loads of what one stores need not be stored, where both have the same threads, who make one
 // thing of it, or where it is all that the next one loads; what is summed up by rows beside others these may want as
 // well.
 static f64 not_stored(const KernelView *first, const KernelView *second) {
-    bool one = as_many_threads(first, second) || goes_over_stored(first, second);
+    bool one = as_many_threads(first, second) || goes_over_stored(first, second) || takes_all_stored(first, second);
     return one ? fmin(stored(first), loaded_after(first, second)) : 0;
 }
 
@@ -253,7 +260,6 @@ static f64 not_loaded(const Chain *chain, u32 at) {
     return fmin(before, all) + OF_EARLIER * fmin(earlier, fmax(all - before, 0));
 }
 
-// Part of the bytes that are still moved when they are one.
 static f64 bytes_left(const Chain *chain) {
     f64 all = 0, gone = 0;
     for (u32 i = 0; i < chain->count; i++) {
@@ -262,6 +268,10 @@ static f64 bytes_left(const Chain *chain) {
         gone += not_loaded(chain, i) + (next ? not_stored(v, next) : 0);
     }
     return all > 0 ? 1 - gone / all : 1.0 / chain->count;  // not known: as if each did nothing but load and store
+}
+
+f64 merged_bytes_left(const KernelView *first, const KernelView *second) {
+    return bytes_left(&(Chain){.views = {first, second}, .count = 2});
 }
 
 // What stays of the time of each of them, the longest of which one kernel takes at least: what it stores for the next

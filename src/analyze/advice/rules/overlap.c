@@ -252,11 +252,63 @@ static bool may_be_of_others(const CasePart *part, const CaseAccess *a, u32 loop
     return false;
 }
 
+static bool comes_before(const CasePart *part, u32 a, u32 b) {
+    const FlowResults *flow = &part->view->flow;
+    return a < b && dom_dominates(flow->dominators, flow->cfg->block_of[a], flow->cfg->block_of[b]);
+}
+
+// Loads of a turn that start behind another's wait, as where ways meet in between, wait once more. A turn ahead all
+// start together: what is left is the longest wait, until the last of their lines is there.
+typedef struct TurnWaits {
+    const AdviceCase *c;
+    const CasePart *part;
+    f64 left;                               // samples of turns before this one, where several are one in the code
+    f64 group, group_lines;                 // of loads that start together now: samples, lines
+    f64 longest, longest_lines, all_lines;  // of the turn's groups
+    u32 use;                                // the first wait of the group; WL_NONE: none yet
+    u32 first;                              // the turn's first access
+} TurnWaits;
+
+static void end_turn(TurnWaits *w) {
+    const AdviceCase *c = w->c;
+    f64 far = c->fits_l2 ? 0 : 1, later = 1;
+    if (c->gpu && w->longest > 0)
+        later = case_idle_last(c, 1, far, w->all_lines) / case_idle_last(c, 1, far, w->longest_lines);
+    w->left += w->longest * fmax(later, 1);
+    w->longest = w->all_lines = 0;
+}
+
+// Whether the turn has a load of the same line and array already: then it is the next turn's.
+static bool was_in_turn(const TurnWaits *w, u32 access) {
+    const CaseAccess *a = &w->part->accesses[access];
+    for (u32 i = w->first; i < access; i++) {
+        const CaseAccess *b = &w->part->accesses[i];
+        if (b->load && same_line(w->part, a->pc, b->pc) && access_same_array(w->part, a, b)) return true;
+    }
+    return false;
+}
+
+static void add_to_turn(TurnWaits *w, u32 access, f64 waits) {
+    const CaseAccess *a = &w->part->accesses[access];
+    u32 use = main_use(w->part, a->pc);
+    if (w->use != WL_NONE && comes_before(w->part, w->use, a->pc)) {
+        w->group = w->group_lines = 0, w->use = WL_NONE;
+        if (was_in_turn(w, access)) end_turn(w), w->first = access;
+    }
+    f64 lines = fmax(a->together, 1);
+    w->all_lines += fmax(lines - w->group_lines, 0);
+    w->group_lines = fmax(w->group_lines, lines);
+    w->group += waits;
+    if (w->group > w->longest) w->longest = w->group, w->longest_lines = w->group_lines;
+    if (use != WL_NONE && use > a->pc && use < w->use) w->use = use;
+}
+
 static void load_earlier(AdviceCase *c, const CasePart *part, u32 loop) {
     Hit *hit = hit_begin(c);
     u32 at = 0, distance = 0;
-    bool tile = false, barrier = part->loops[loop].has_barrier;
+    bool tile = false, list = false, barrier = part->loops[loop].has_barrier;
     f64 most = 0, already = 0, squares = 0, copies = loop_copies(part, loop);
+    TurnWaits turn = {.c = c, .part = part, .use = WL_NONE};
     for (u32 i = 0; i < part->access_count; i++) {
         const CaseAccess *a = &part->accesses[i];
         if (!is_candidate(part, a) || part->insns[a->pc].loop != loop) continue;
@@ -264,23 +316,32 @@ static void load_earlier(AdviceCase *c, const CasePart *part, u32 loop) {
         if (to_tile && a->bytes > WORD) continue;  // async-copy
         if (access_is_carried(part, a, loop)) continue;
         if (barrier && may_be_of_others(part, a, loop)) continue;
-        if (!access_goes_ahead(part, a, loop) && !follows_list(part, a, loop)) continue;
+        bool ahead = access_goes_ahead(part, a, loop);
+        if (!ahead && !follows_list(part, a, loop)) continue;
+        list |= !ahead;
         f64 waits = hit_blamed(hit, part, a->pc, LOAD_WAITS, 1);
         tile |= to_tile;
         already += waits * overlaps_already(part, loop, a->pc);
         squares += waits * waits;
+        add_to_turn(&turn, i, waits);
         if (waits > most) most = waits, at = a->pc, distance = nearest_use(part, a->pc);
     }
     if (most <= 0) return hit_drop(hit);
-    hit->change.hidden = hit->change.stalls;
-    hit->change.stalls = 0;
-    f64 under_way = tile || copies <= 1 ? 0 : turns_under_way(copies, hit->change.hidden, squares);
-    hit->change.scope_active = work_to_overlap(part, loop, hit->change.hidden, already / hit->change.hidden, under_way);
+    f64 waits = hit->change.stalls, under_way = tile || copies <= 1 ? 0 : turns_under_way(copies, waits, squares);
+    end_turn(&turn);
+    // The links of a list stay behind each other.
+    hit->change.hidden = under_way > 0 || list ? waits : fmin(turn.left, waits);
+    hit->change.stalls -= hit->change.hidden;
+    hit->change.scope_active = work_to_overlap(part, loop, waits, already / waits, under_way);
     hit_fact(hit, "load_to_use_distance", distance, "instructions",
              "the load at %s is waited for %u instruction%s after its start", place_text(c, part, at), distance,
              plural(distance));
-    f64 share = 100 * case_share(c, hit->change.hidden);
+    f64 share = 100 * case_share(c, waits);
     hit_fact(hit, "load_wait_share", share, "%", "%.0f %% of the samples wait for it and others like it", share);
+    if (hit->change.stalls > 0)
+        hit_fact(hit, "loads_behind_waits", 100 * case_share(c, hit->change.stalls), "%",
+                 "%.0f %% of the samples wait once more, for loads that start behind the wait for another",
+                 100 * case_share(c, hit->change.stalls));
     hit_basis(hit, "equation 5 over %.0f %% of the samples, the rest of the loop being the active part", share);
     if (barrier)
         hit_caution(hit, OTHERS_WRITE);
@@ -329,11 +390,6 @@ static u32 known_from(const Ahead *x, u32 node, u32 depth) {
     else
         x->known[pc] = operands_known_from(x, pc, depth - 1);
     return x->known[pc];
-}
-
-static bool comes_before(const CasePart *part, u32 a, u32 b) {
-    const FlowResults *flow = &part->view->flow;
-    return a < b && dom_dominates(flow->dominators, flow->cfg->block_of[a], flow->cfg->block_of[b]);
 }
 
 static bool is_kept_back(const CasePart *part, const CaseAccess *a) {
