@@ -73,17 +73,17 @@ static void structures_lie_across_no_sectors(void **state) {
 }
 
 // Part of the time that stays for an L2 of so many slices.
-static f64 stays_of(u32 slices) {
+static f64 stays_of(const char *body, const char *rule, u32 slices) {
     static GpuModel gpu;
     Sampled s;
-    KernelView *view = sampled_begin(&s, PARTS("24", "8"));
+    KernelView *view = sampled_begin(&s, body);
     gpu = (GpuModel){.sms = 10, .warp_schedulers = 4, .clock_mhz = 1000, .noc_clock_mhz = 1000, .l2_slices = slices};
     view->gpu = &gpu;
     view->launches.total_ns = 100000;
     sample_waits(&s, view, 400);
     view->total_latency = view->total / 2;
     sampled_end(&s);
-    const Hit *hit = ask(&s, "memory-transactions");
+    const Hit *hit = ask(&s, rule);
     assert_non_null(hit);
     f64 stays = hit->change.stays;
     forget(&s);
@@ -93,10 +93,21 @@ static f64 stays_of(u32 slices) {
 // What the L2 needs for what is left stays, unless it needs more than all of the time now: then the L1 has part of it.
 static void sectors_that_are_left_take_their_time(void **state) {
     (void)state;
-    f64 many = stays_of(1000);
+    const char *body = PARTS("24", "8"), *rule = "memory-transactions";
+    f64 many = stays_of(body, rule, 1000);
     assert_true(many > 0);
-    assert_near(stays_of(500), 2 * many);
-    assert_near(stays_of(1), 0);
+    assert_near(stays_of(body, rule, 500), 2 * many);
+    assert_near(stays_of(body, rule, 1), 0);
+}
+
+// Words of one sector that become one load are as many sectors as before.
+static void joined_words_take_the_l2_as_long(void **state) {
+    (void)state;
+    const char *body = PARTS("32", "4"), *rule = "vectorised-access";
+    f64 many = stays_of(body, rule, 1000);
+    assert_true(many > 0);
+    assert_near(stays_of(body, rule, 500), 2 * many);
+    assert_near(stays_of(body, rule, 1), 0);
 }
 
 // Words that follow one another in structures of 24 bytes are at multiples of 8, of 12 bytes only every second time.
@@ -157,6 +168,7 @@ int main(void) {
                                        cmocka_unit_test(parts_of_a_structure_come_together),
                                        cmocka_unit_test(structures_lie_across_no_sectors),
                                        cmocka_unit_test(sectors_that_are_left_take_their_time),
+                                       cmocka_unit_test(joined_words_take_the_l2_as_long),
                                        cmocka_unit_test(words_join_where_structures_are_aligned),
                                        cmocka_unit_test(tables_behind_tables_become_one_for_each_last)};
     return cmocka_run_group_tests(tests, NULL, NULL);

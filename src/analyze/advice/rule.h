@@ -340,6 +340,9 @@ void use_tables(AdviceCase *c, const CasePart *part, Bitset *blocks);
 void narrow_places(AdviceCase *c);
 // ... about what is gathered at one index from several arrays. rules/gathers.c
 void join_gathers(AdviceCase *c);
+// Part of the time that the L2 needs for all sectors of the kernel, those that data names among them, where it may be
+// what all wait for: where it needs no more than all of it. `padded`: when structures lie across no two sectors.
+f64 gathers_time_of_l2(const AdviceCase *c, bool padded);
 // The part of wrong-type that is about integers of 64 bits. rules/wide.c
 void narrow_integers(AdviceCase *c);
 // ... about divisions of 64 bits whose numbers fit 32. rules/short_divisions.c

@@ -241,11 +241,11 @@ static f64 sectors_of_all(const AdviceCase *c, bool padded) {
     return all;
 }
 
-// Part of the time that the L2 needs for what is left, where it may be what all wait for: where it needs no more than
-// all of it now.
-static f64 time_of_l2(const AdviceCase *c) {
+f64 gathers_time_of_l2(const AdviceCase *c, bool padded) {
     f64 now = case_l2_sectors(c, sectors_of_all(c, false)), sure = c->load.too_high > 1 ? c->load.too_high : 1;
-    return now <= sure ? case_l2_sectors(c, sectors_of_all(c, true)) / fmax(now, 1) : 0;
+    // As many as samples say, or as are certain: in the middle.
+    f64 left = case_l2_sectors(c, sectors_of_all(c, padded)) * (1 / fmax(now, 1) + 1 / sure) / 2;
+    return now <= sure ? fmin(left, 1) : 0;
 }
 
 static void pad(Hit *hit, const CasePart *part, const Structure *s) {
@@ -279,7 +279,7 @@ static void pad_structures(AdviceCase *c, const CasePart *part) {
         most = part->insns[pc].issued + part->insns[pc].blamed, at = pc, worst = s;
     }
     if (!worst.count) return hit_drop(hit);
-    hit->change.stays = time_of_l2(c);
+    hit->change.stays = gathers_time_of_l2(c, true);
     hit_text(hit, TEXT_padded_structures);
     hit_fact(hit, "structure_bytes", (f64)worst.pitch, "bytes",
              "lanes take %u words of structures of %lld bytes that data names, from %.2f sectors each; padded to %lld "

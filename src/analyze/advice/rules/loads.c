@@ -562,6 +562,7 @@ static void join_accesses(AdviceCase *c, const CasePart *part) {
     Hit *hit = hit_begin(c);
     Found f = {0};
     u32 widest = 1;
+    bool gathered = false;
     for (u32 i = 0; i < part->access_count; i++) {
         const CaseAccess *a = &part->accesses[i];
         bool is_first;
@@ -570,9 +571,11 @@ static void join_accesses(AdviceCase *c, const CasePart *part) {
         if (count < 2) continue;
         if (count > widest) widest = count;
         join(hit, part, a, count, is_first);
+        gathered |= a->gathered;
         found(&f, part, a->pc);
     }
     if (!f.part) return hit_drop(hit);
+    if (gathered) hit->change.stays = gathers_time_of_l2(c, false);  // the same sectors as before
     hit_fact(hit, "neighbouring_accesses", f.count, "instructions",
              "%u accesses of a thread are neighbours in memory; up to %u could be one", f.count, widest);
     hit_caution(hit, "the address must be a multiple of the width");
