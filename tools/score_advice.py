@@ -54,6 +54,7 @@ class Estimate:
     model: float       # speedup before the record is applied
     error: float       # standard deviation of the logarithm of the gain, from sampling
     limit: float
+    also: str          # another name of the rule for this change; ""
 
 
 @dataclass
@@ -185,7 +186,7 @@ def estimates_of(pair, scales):
             share = share_of(row, pair.advice)
             values = [of_all(v, share) for v in values]
         rule = row["rule"] + " elsewhere" if is_elsewhere(pair, row) else row["rule"]
-        out.append(Estimate(rule, len(out) + 1, *values[:4], model.get("error", 0.0), values[4]))
+        out.append(Estimate(rule, len(out) + 1, *values[:4], model.get("error", 0.0), values[4], row.get("also", "")))
     return out
 
 
@@ -195,16 +196,18 @@ def is_elsewhere(pair, row):
 
 
 def find(pair, scales):
-    """The first advice that is right; several places of one rule count as one rank."""
-    rules, best = [], None
+    """The first advice that is right, by its rule's name or by its other one; several places of one rule count as one rank."""
+    rules, ranks, best, least = [], [], None, len(pair.wanted)
     for e in estimates_of(pair, scales):
         if e.rule not in rules:
             rules.append(e.rule)
         e.rank = rules.index(e.rule) + 1
-        if e.rule in pair.wanted and (best is None or pair.wanted.index(e.rule) < pair.wanted.index(best.rule)):
-            best = e
+        names = [pair.wanted.index(name) for name in (e.rule, e.also) if name in pair.wanted]
+        if names:
+            ranks.append(e.rank)
+            if min(names) < least:
+                best, least = e, min(names)
     pair.found = best
-    ranks = [rules.index(w) + 1 for w in pair.wanted if w in rules]
     return min(ranks) if ranks else None
 
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rule: register-reuse
-// Also: redundant-loads
 // Change: a patient's five amounts stay in registers from the first step to the last, and are stored once.
 // Why: kept in their arrays, every step stores all five and reads back what the other stores may have changed.
 #include "../common.h"

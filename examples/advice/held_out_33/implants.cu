@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rule: memory-transactions
-// Also: vectorised-access
 // Change: a node is read by one load of 16 bytes instead of four loads of 4 bytes.
 // Why: the nodes of a warp are in up to 32 different lines; each of the four loads visits all of these lines anew.
 #include "../common.h"

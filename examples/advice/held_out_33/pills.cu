@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rule: register-reuse
-// Also: redundant-loads
 // Change: the state of a patient is in local variables while the steps go on, and is stored once at the end; before,
 // it is updated in global memory in every step.
 // Why: the arrays may overlap as far as the compiler can tell, so it loads and stores each of them in every step.

@@ -88,6 +88,7 @@ typedef struct AdviceEstimate {
 typedef struct Advice {
     const AdviceRule *rule;
     const AdviceText *text;    // of this change; NULL: what the rule says
+    const char *also;          // another rule by whose name the field knows this change as well; NULL: there is none
     const KernelView *kernel;  // whose launches become faster
     const char *what;          // one sentence with the place's own words: "Unroll the loop at nbody.cu:41"
     const char *caution;       // what to check before or what could go wrong here; "" = nothing special

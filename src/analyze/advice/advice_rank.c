@@ -185,6 +185,7 @@ static Status add_row(AdviceMaker *m, const AdviceCase *c, const RankedHit *rank
     Advice row = {.rule = hit->rule,
                   .kernel = c->view,
                   .text = hit->text,
+                  .also = hit->also,
                   .what = hit->what,
                   .caution = hit->caution,
                   .estimate = ranked->estimate,

@@ -86,6 +86,8 @@ static f64 stays_of(const char *body, const char *rule, u32 slices) {
     const Hit *hit = ask(&s, rule);
     assert_non_null(hit);
     f64 stays = hit->change.stays;
+    assert_int_equal(hit->also && strcmp(hit->also, "memory-transactions") == 0,
+                     strcmp(rule, "vectorised-access") == 0);
     forget(&s);
     return stays;
 }

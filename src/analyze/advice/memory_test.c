@@ -54,6 +54,7 @@ static f64 freed(const char *body, ViewCode kind) {
     ask(&s, "redundant-loads");
     const Hit *hit = s.c.hits.data[s.c.hits.len - 1];
     assert_non_null(strstr(hit->what, "Keep what is stored"));
+    assert_string_equal(hit->also, "register-reuse");
     f64 gone = 0;
     for (u32 i = 0; i < hit->spots.len; i++)
         if (hit->spots.data[i].def == s.c.parts[0].accesses[1].pc) gone += hit->spots.data[i].samples;

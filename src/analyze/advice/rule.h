@@ -146,6 +146,7 @@ typedef struct Hit {
     AdviceCase *c;
     const AdviceRule *rule;
     const AdviceText *text;  // hit_text; NULL: the rule's
+    const char *also;        // Advice.also; NULL: there is none
     EstimateChange change;
     AdvicePlace scope;
     const char *what, *caution, *basis;

@@ -142,7 +142,8 @@ static void write_advice(AdvicePage *page, const Advice *advice) {
     AdviceText words = advice_words(advice);
     output_text(page->out, "\n");
     output_printf(page->out, "%3u. ", advice_rank(page->report, advice));
-    wrap_text(page->out, page_text(page, "%s  [%s]", advice->what, advice->rule->name), 5, page->width);
+    const char *also = advice->also ? page_text(page, ", also %s", advice->also) : "";
+    wrap_text(page->out, page_text(page, "%s  [%s%s]", advice->what, advice->rule->name, also), 5, page->width);
     write_estimate(page, advice);
     field(page, "where", scope_text(page, advice));
     write_places(page, advice);

@@ -58,6 +58,7 @@ static void set_rule(Json *json, json_t *object, const Advice *advice) {
     const AdviceRule *rule = advice->rule;
     AdviceText words = advice_words(advice);
     set(object, "rule", json_text(json, rule->name));
+    if (advice->also) set(object, "also", json_text(json, advice->also));
     set(object, "title", json_text(json, rule->title));
     set(object, "kind", json_string(advice_kind_names[rule->kind]));
     set(object, "why", json_text(json, words.why));

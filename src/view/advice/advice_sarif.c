@@ -247,6 +247,7 @@ static json_t *properties(Sarif *s, const Advice *advice) {
     set(object, "basis", json_text(&s->json, e->basis));
     if (e->tried > 0) set(object, "tried", json_figure(e->tried));
     set(object, "group", json_count(advice->group));
+    if (advice->also) set(object, "also", json_text(&s->json, advice->also));
     set(object, "provenance", json_text(&s->json, s->report->list->provenance));
     return object;
 }

@@ -328,6 +328,7 @@ static void keep_in_registers(AdviceCase *c, bool stored) {
     hit_caution(hit, stored ? "only if no other thread reads or writes there meanwhile"
                             : "only if nothing writes there meanwhile: the pointers do not overlap");
     const char *place = place_text(c, f.part, f.pc);
+    hit->also = stored ? "register-reuse" : NULL;
     if (stored)
         hit_end_line(hit, f.part, f.pc, "Keep what is stored at %s in a register until the loop ends", place);
     else
@@ -575,7 +576,10 @@ static void join_accesses(AdviceCase *c, const CasePart *part) {
         found(&f, part, a->pc);
     }
     if (!f.part) return hit_drop(hit);
-    if (gathered) hit->change.stays = gathers_time_of_l2(c, false);  // the same sectors as before
+    if (gathered) {
+        hit->change.stays = gathers_time_of_l2(c, false);  // the same sectors as before
+        hit->also = "memory-transactions";
+    }
     hit_fact(hit, "neighbouring_accesses", f.count, "instructions",
              "%u accesses of a thread are neighbours in memory; up to %u could be one", f.count, widest);
     hit_caution(hit, "the address must be a multiple of the width");
