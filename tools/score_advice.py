@@ -12,7 +12,8 @@ before) or PAIR.wlp or PAIR-before.wlp. --simulate runs BINARIES/PAIR-before and
 simulated times.
 
 What a pair wants is in the head of its source: "Rule: NAME", "Also: NAME" for a rule that is as right, and "Lines: FIRST-LAST" where
-that rule may be advised at several places, of which only one is changed. --pairs reads
+that rule may be advised at several places, of which only one is changed. Advice that says another rule's name for its change,
+too ("also"), counts by both. --pairs reads
 other pairs from a table instead: pair, rule, also (or -), kernel (a regular expression, or - for all kernels).
 
 Each estimate is scored as it is, and once more with the rule's record left out and measured again on all other pairs
