@@ -81,7 +81,30 @@ TEST(barriers_keep_accesses_waiting_and_not_arithmetic) {
     }
 }
 
+// Warps of a CTA, the later the more to do, and behind a barrier what the clock says: in the first thread's `out` how
+// far the first warp's time lies behind the last one's before the barrier.
+static const char clocks[] = PTX_HEAD
+    ".visible .entry k(.param .u64 out, .param .u32 turns) {\n.reg .b64 %rd<9>;\n.reg .b32 %r<9>;\n"
+    ".reg .pred %p<3>;\n.shared .align 8 .b8 words[8];\nld.param.u64 %rd1, [out];\nld.param.u32 %r1, [turns];\n"
+    "mov.u32 %r2, %tid.x;\nshr.u32 %r3, %r2, 5;\nmad.lo.u32 %r4, %r3, %r1, 1;\nmov.u32 %r5, %r2;\n"
+    "TURN:\nmad.lo.u32 %r5, %r5, %r5, 1;\nmad.lo.u32 %r5, %r5, %r5, 3;\nadd.u32 %r4, %r4, -1;\n"
+    "setp.ne.u32 %p1, %r4, 0;\n@%p1 bra TURN;\nmov.u64 %rd2, %clock64;\nsetp.eq.u32 %p2, %r2, 992;\n"
+    "@%p2 st.shared.u64 [words], %rd2;\nbar.sync 0;\nmov.u64 %rd3, %clock64;\nsetp.ne.u32 %p1, %r2, 0;\n"
+    "@%p1 ret;\nld.shared.u64 %rd4, [words];\nsub.s64 %rd3, %rd3, %rd4;\nst.global.u64 [%rd1], %rd3;\n"
+    "st.global.u32 [%rd1+8], %r5;\nret;\n}\n";
+
+// Warps that wait are not executed up to the clock before their time, whoever else of the CTA needs to go on.
+TEST(clocks_behind_a_barrier_say_when_all_were_there) {
+    for (u32 turns = 8; turns <= 512; turns *= 8) {
+        u64 behind = loop_cycles(&(LoopTest){
+            .text = clocks, .kernel = "k", .sms = 1, .threads = 1024, .launches = 1, .bytes = 16, .values = {turns}});
+        print_message("%u turns: %llu cycles behind the last warp\n", turns, (unsigned long long)behind);
+        assert_in_range(behind, 1, 150);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(barriers_keep_accesses_waiting_and_not_arithmetic)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(clocks_behind_a_barrier_say_when_all_were_there),
+                                       cmocka_unit_test(barriers_keep_accesses_waiting_and_not_arithmetic)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

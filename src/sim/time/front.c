@@ -149,10 +149,11 @@ static bool has_come_further(const Warp *warp, u64 began, WarpStop stop) {
 }
 
 // What comes next depends on when it is executed, and it is asked for when that time has come: what a clock says behind
-// a nanosleep.
+// a nanosleep, or a barrier.
 static bool waits_for_its_time(const Sm *sm, const TimeWarp *w, u64 cycle) {
-    return w->state == TW_TRACE && sm->schedulers[w->sched].at[w->slot] > cycle && trace_empty(&w->trace) &&
-           sm_comes_in_time(w);
+    bool later = w->state == TW_TRACE && sm->schedulers[w->sched].at[w->slot] > cycle;
+    bool barrier = w->state == TW_WAIT && w->wait == WAIT_BARRIER;
+    return (later || barrier) && trace_empty(&w->trace) && sm_comes_in_time(w);
 }
 
 static const TimeWarp *timed(const Warp *warp) {
