@@ -93,23 +93,18 @@ static f64 stays_of(const char *body, const char *rule, u32 slices) {
 }
 
 // What the L2 needs for what is left stays, unless it needs more than all of the time now: then the L1 has part of it.
-static void sectors_that_are_left_take_their_time(void **state) {
-    (void)state;
-    const char *body = PARTS("24", "8"), *rule = "memory-transactions";
+static void assert_l2_stays(const char *body, const char *rule) {
     f64 many = stays_of(body, rule, 1000);
     assert_true(many > 0);
     assert_near(stays_of(body, rule, 500), 2 * many);
     assert_near(stays_of(body, rule, 1), 0);
 }
 
-// Words of one sector that become one load are as many sectors as before.
-static void joined_words_take_the_l2_as_long(void **state) {
+// Also where words of one sector become one load: as many sectors as before.
+static void sectors_that_are_left_take_their_time(void **state) {
     (void)state;
-    const char *body = PARTS("32", "4"), *rule = "vectorised-access";
-    f64 many = stays_of(body, rule, 1000);
-    assert_true(many > 0);
-    assert_near(stays_of(body, rule, 500), 2 * many);
-    assert_near(stays_of(body, rule, 1), 0);
+    assert_l2_stays(PARTS("24", "8"), "memory-transactions");
+    assert_l2_stays(PARTS("32", "4"), "vectorised-access");
 }
 
 // Words that follow one another in structures of 24 bytes are at multiples of 8, of 12 bytes only every second time.
@@ -170,7 +165,6 @@ int main(void) {
                                        cmocka_unit_test(parts_of_a_structure_come_together),
                                        cmocka_unit_test(structures_lie_across_no_sectors),
                                        cmocka_unit_test(sectors_that_are_left_take_their_time),
-                                       cmocka_unit_test(joined_words_take_the_l2_as_long),
                                        cmocka_unit_test(words_join_where_structures_are_aligned),
                                        cmocka_unit_test(tables_behind_tables_become_one_for_each_last)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -341,6 +341,9 @@ void use_tables(AdviceCase *c, const CasePart *part, Bitset *blocks);
 void narrow_places(AdviceCase *c);
 // ... about what is gathered at one index from several arrays. rules/gathers.c
 void join_gathers(AdviceCase *c);
+// How far apart neighbours are in the array that data names elements of: of the index, what is multiplied with most; 0:
+// data names none.
+i64 access_pitch(const CasePart *part, const CaseAccess *a);
 // Part of the time that the L2 needs for all sectors of the kernel, those that data names among them, where it may be
 // what all wait for: where it needs no more than all of it. `padded`: when structures lie across no two sectors.
 f64 gathers_time_of_l2(const AdviceCase *c, bool padded);

@@ -158,7 +158,7 @@ TEST(loads_begun_together_end_together) {
 TEST(half_words_are_merged_into_their_lines) {
     expect("HHHH", 1, 2, 673, 0.1);
     expect("HHHH", 1, 8, 2735, 0.1);
-    expect("HLW", 1, 4, 546, 0.105);
+    expect("HLW", 1, 4, 546, 0.1);
     expect("HLW", 1, 16, 1980, 0.1);
 }
 

@@ -101,7 +101,8 @@ typedef struct TimeOp {
     u8 path;        // TimePath
     u8 spaced;      // TimeSpaced
     u8 gap;         // cycles until the next instruction of the block may issue, as the control word would say
-    u8 reads;       // registers of 32 bits that it asks its scheduler's register file for: GpuModel.register_reads
+    u8 reads;       // registers of 32 bits that it asks its scheduler's register file for (GpuModel.register_reads), or
+                    // that this could hand out while it holds the dispatcher, if that is longer
     u16 constant;   // TIME_FIXED, TIME_IMMEDIATE: place in TimeCode.constants, from 1; 0 = always at hand. TIME_LOAD,
                     // TIME_STORE: where a value is spilled to (time_spilled); 0 = the trace has the access
     u32 waits_for;  // pc that the stall count before it is for: whose result of fixed latency it needs, who has its

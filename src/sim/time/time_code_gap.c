@@ -87,26 +87,26 @@ static u32 counted_reads(const Gaps *g, const TimeOp *op, const TimeOp *before) 
     return reads;
 }
 
-static bool is_shared_load(const Gaps *g, const TimeOp *op) {
-    return op->kind == TIME_LOAD && (op->spaced == SPACED_SHARED || g->insns[op->pc].space == SPACE_LOCAL);
+// Shared and local memory, shuffles: an address is one register.
+static bool is_near(const Gaps *g, const TimeOp *op) {
+    return op->spaced != SPACED_ACCESS || op->constant || g->insns[op->pc].space == SPACE_LOCAL;
 }
 
 // Registers that could be handed out while it holds the dispatcher, whatever it reads.
 static u64 held_reads(const Gaps *g, const TimeOp *op) {
     const GpuModel *gpu = g->gpu;
-    bool wide = op->unit == UNIT_FMAHEAVY && op->interval > gpu->fmaheavy_interval;
-    if (wide) return gpu->wide_reads;
     if (op->unit == UNIT_XU) return gpu->queue_reads;
-    if (op->path != TIME_BY_QUEUE || op->unit != UNIT_LSU || is_shared_load(g, op)) return 0;
-    bool near = op->spaced != SPACED_ACCESS || op->constant || g->insns[op->pc].space == SPACE_LOCAL;
-    if (near) return gpu->queue_reads;
+    if (op->unit == UNIT_FMAHEAVY && op->interval > gpu->fmaheavy_interval) return gpu->wide_reads;
+    if (op->path != TIME_BY_QUEUE || op->unit != UNIT_LSU) return 0;
+    if (is_near(g, op)) return op->kind == TIME_LOAD ? 0 : gpu->queue_reads;
     return op->kind == TIME_STORE ? gpu->store_reads : gpu->global_reads;
 }
 
-// TimeOp.reads. The f64 unit reads its operands over the cycles that it takes, one of 64 bits each.
-static u8 register_reads(const Gaps *g, TimeOp *op, const TimeOp *before) {
+// TimeOp.reads, and the time of the f64 unit, which reads an operand of 64 bits a cycle while it works: it takes the
+// longer of both, and the dispatcher is held for little.
+static void set_reads(const Gaps *g, TimeOp *op, const TimeOp *before) {
     u64 rate = g->gpu->register_reads, held = held_reads(g, op);
-    if (!rate) return 0;
+    if (!rate) return;
     u64 reads = is_arithmetic(op) ? counted_reads(g, op, before) : 0;
     if (op->unit == UNIT_FP64) {
         u64 turns = (reads + rate - 1) / rate;
@@ -114,7 +114,7 @@ static u8 register_reads(const Gaps *g, TimeOp *op, const TimeOp *before) {
         if (reads > rate + 1) reads = rate + 1;
     }
     if (held > reads) reads = held;
-    return (u8)(reads < UINT8_MAX ? reads : UINT8_MAX);
+    op->reads = (u8)(reads < UINT8_MAX ? reads : UINT8_MAX);
 }
 
 static void set_gaps(Gaps *g, u32 first, u32 count) {
@@ -126,7 +126,7 @@ static void set_gaps(Gaps *g, u32 first, u32 count) {
         u32 gap = i > first ? next.at - cycle + 1 : 1;
         g->ops[i].waits_for = next.pc;
         if (i > first) g->ops[i - 1].gap = (u8)(gap < GAP_MOST ? gap : GAP_MOST);
-        g->ops[i].reads = register_reads(g, &g->ops[i], i > first ? &g->ops[i - 1] : NULL);
+        set_reads(g, &g->ops[i], i > first ? &g->ops[i - 1] : NULL);
         note_issue(g, &g->ops[i], next.at);
         cycle = next.at + 1;
     }

@@ -38,8 +38,7 @@ static u32 next_of_index(const CasePart *part, const AffineForm *form, u32 from,
     return from;
 }
 
-// How far apart neighbours are in the array that data names elements of: of the index, what is multiplied with most.
-static i64 pitch_of(const CasePart *part, const CaseAccess *a) {
+i64 access_pitch(const CasePart *part, const CaseAccess *a) {
     const Affine *affine = part->view->flow.affine;
     const AffineForm *form = &affine->forms[a->affine->form];
     i64 most = 0;
@@ -80,7 +79,7 @@ static bool has_same_index(const CasePart *part, const CaseAccess *a, const Case
     bool one;
     if (!has_same_terms(part, a, b, &one)) return false;
     if (!one) return !apart && a->bytes == b->bytes;
-    return is_other_sector(f, g) && apart + a->bytes <= pitch_of(part, a);
+    return is_other_sector(f, g) && apart + a->bytes <= access_pitch(part, a);
 }
 
 // Whether one of the elements is as far from the first as this one, or in the same sector of one structure.
@@ -205,7 +204,7 @@ static i64 padded_to(i64 pitch) {
 static bool find_structure(const CasePart *part, u32 at, Structure *s) {
     const u32 *block_of = part->view->flow.cfg->block_of;
     const CaseAccess *a = &part->accesses[at];
-    *s = (Structure){.pitch = is_spread(part, a) ? pitch_of(part, a) : 0};
+    *s = (Structure){.pitch = is_spread(part, a) ? access_pitch(part, a) : 0};
     if (s->pitch <= 0 || s->pitch > LARGEST) return false;
     for (u32 i = 0; i < part->access_count && s->count < FIELDS; i++) {
         const CaseAccess *b = &part->accesses[i];
@@ -243,9 +242,9 @@ static f64 sectors_of_all(const AdviceCase *c, bool padded) {
 
 f64 gathers_time_of_l2(const AdviceCase *c, bool padded) {
     f64 now = case_l2_sectors(c, sectors_of_all(c, false)), sure = c->load.too_high > 1 ? c->load.too_high : 1;
+    f64 left = padded ? case_l2_sectors(c, sectors_of_all(c, true)) : now;
     // As many as samples say, or as are certain: in the middle.
-    f64 left = case_l2_sectors(c, sectors_of_all(c, padded)) * (1 / fmax(now, 1) + 1 / sure) / 2;
-    return now <= sure ? fmin(left, 1) : 0;
+    return now <= sure ? fmin(left * (1 / fmax(now, 1) + 1 / sure) / 2, 1) : 0;
 }
 
 static void pad(Hit *hit, const CasePart *part, const Structure *s) {

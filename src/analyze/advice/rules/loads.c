@@ -432,26 +432,11 @@ void rule_memory_transactions(AdviceCase *c) {
 }
 
 // --- vectorised-access ---------------------------------------------------------------------------------------------
-// Data names elements of another size: structures of 24 bytes, say, of which every second one is at a multiple of 16.
-static bool names_between(const CasePart *part, const CaseAccess *a, i64 width) {
-    const Affine *affine = part->view->flow.affine;
-    const AffineForm *form = &affine->forms[a->affine->form];
-    for (u32 t = 0; t < form->term_count; t++) {
-        const AffineTerm *term = &affine->terms[form->terms + t];
-        if (term->factors[0] == WL_NONE || term->factors[1] != WL_NONE) continue;
-        const AffineFactor *f = &affine->factors[term->factors[0]];
-        bool element = term->coefficient > a->bytes || -term->coefficient > a->bytes;
-        if (element && f->kind == AFFINE_NODE && term->coefficient % width && node_is_loaded(part, f->id, LOADED_STEPS))
-            return true;
-    }
-    return false;
-}
-
 // Other lanes, and other turns of the loop, begin at multiples of the width, as far as is known.
 static bool stays_aligned(const CasePart *part, const CaseAccess *a, i64 width) {
     u32 loop = part->insns[a->pc].loop;
-    i64 step = 0;
-    if (names_between(part, a, width)) return false;
+    i64 step = 0, pitch = access_pitch(part, a);
+    if (pitch > a->bytes && pitch % width) return false;  // data names structures of 24 bytes, say
     for (u32 axis = 0; axis < 3; axis++)
         if (a->affine->stride_kind[axis] == AFFINE_STRIDE_CONSTANT && a->affine->stride[axis] % width) return false;
     if (loop != WL_NONE && affine_step(part->view->flow.affine, a->affine->form, loop, &step) == AFFINE_STRIDE_CONSTANT)
@@ -522,24 +507,20 @@ static f64 wait_saved(const AdviceCase *c, const CasePart *part, const CaseAcces
     return c->waiting * (saved * share + l2);
 }
 
-static bool is_conversion(const CasePart *part, u32 pc, u32 from) {
-    (void)from;
-    return part->insns[pc].traits & TRAIT_CONVERT;
-}
-
-static bool is_mask(const CasePart *part, u32 pc, u32 from) {
+// Conversions name a byte of a register (I2F.U8 R1, R2.B1); bits are masked where they are.
+static bool is_done_in_place(const CasePart *part, u32 pc, u32 from) {
     const FlowInsn *in = case_insn(part, pc);
+    bool mask = false;
     (void)from;
     for (u32 u = 0; u < in->uses && in->arith == FLOW_AND; u++)
-        if (part->view->flow.code->operands[in->operands + in->defs + u].kind == FLOW_IMMEDIATE) return true;
-    return false;
+        mask |= part->view->flow.code->operands[in->operands + in->defs + u].kind == FLOW_IMMEDIATE;
+    return mask || part->insns[pc].traits & TRAIT_CONVERT;
 }
 
-// A byte of a word that is loaded as a whole is taken out of it by an instruction of its own, unless a conversion names
-// the byte of the register (I2F.U8 R1, R2.B1) or bits are masked, which can be done in their place.
+// Any other byte of a word that is loaded as a whole is taken out of it by an instruction of its own.
 static void take_out(Hit *hit, const CasePart *part, const CaseAccess *a) {
-    bool in_place = insn_feeds(part, a->pc, 1, is_conversion) || insn_feeds(part, a->pc, 0, is_mask);
-    if (a->load && a->bytes == 1 && !in_place) hit_add_integer(hit, part->insns[a->pc].issued);
+    if (a->load && a->bytes == 1 && !insn_feeds(part, a->pc, 1, is_done_in_place))
+        hit_add_integer(hit, part->insns[a->pc].issued);
 }
 
 static void join(Hit *hit, const CasePart *part, const CaseAccess *a, u32 count, bool is_first) {
