@@ -31,6 +31,22 @@ same "profiles" "$(ls "$T" | grep -c '^shell.*wlp$')" 2
 same "preloaded" "$(WARPLENS_PROGRESS=0 LD_PRELOAD=$BUILD/lib/libcuda.so.1 "$T/opened" libcuda.so.1 2>&1)" "$wanted"
 same "on the library path" "$(WARPLENS_PROGRESS=0 LD_LIBRARY_PATH=$BUILD/lib "$T/opened" libcuda.so 2>&1)" "$wanted"
 
+# A runtime inside a program that cannot begin closes the driver's library, and then asks it what its error is called.
+cat >"$T/closes.c" <<'EOF'
+#include <dlfcn.h>
+#include <stdio.h>
+int main(void) {
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW);
+    int (*text)(int, const char **) = (int (*)(int, const char **))dlsym(driver, "cuGetErrorName");
+    const char *name = "";
+    dlclose(driver);
+    text(1, &name);
+    puts(name);
+}
+EOF
+"${CC:-cc}" "$T/closes.c" -o "$T/closes" -ldl || exit 1
+same "closed and called" "$(LD_LIBRARY_PATH=$BUILD/lib "$T/closes" 2>&1)" CUDA_ERROR_INVALID_VALUE
+
 # Libraries with a CUDA runtime inside and kernels in machine code (cuBLAS, cuRAND) ask for tables that are not there, and
 # then give up: the user is told which.
 echo 'int cuGetExportTable(const void **, const void *); int ask(void) { const void *t; return cuGetExportTable(&t, "0123456789abcdef"); }' |

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <regex.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 
 #include "base/mem.h"
 #include "base/shell.h"
+#include "base/thread.h"
 #include "binary/kernel_name.h"
 #include "collect/collect.h"
 #include "cuda/config.h"
@@ -111,13 +111,9 @@ static void *open_store(void *unused) {
     return unused;
 }
 
-// Creating the profile takes 3 ms, as long as loading CUPTI. The program's signal handlers run on its own threads.
+// Creating the profile takes 3 ms, as long as loading CUPTI.
 static void begin_opening(void) {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    injection.opens_beside = pthread_create(&injection.opening, NULL, open_store, NULL) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    injection.opens_beside = thread_start(&injection.opening, open_store, NULL) == 0;
     if (!injection.opens_beside) open_store(NULL);
 }
 

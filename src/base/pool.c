@@ -8,11 +8,11 @@
 
 #include <assert.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/thread.h"
 
 // Looks before sleeping: 100 to 200 microseconds. Windows of the simulator follow each other within some ten, and their
 // threads wait for each other as long; a thread of a virtual machine that has gone to sleep is back after 50 or more.
@@ -134,16 +134,6 @@ static void *worker_main(void *argument) {
     }
 }
 
-// The host program's signals are not for our threads.
-static int start_thread(Worker *worker) {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&worker->thread, NULL, worker_main, worker);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return error;
-}
-
 Status pool_create(Pool **result, u32 threads) {
     if (threads == 0) return STATUS_INVALID;
     Pool *pool = mem_zero(1, sizeof *pool);
@@ -162,7 +152,7 @@ Status pool_create(Pool **result, u32 threads) {
     for (u32 i = 1; i < threads; i++) {
         Worker *worker = &workers[i - 1];
         *worker = (Worker){.pool = pool, .index = i};
-        if (start_thread(worker) != 0) {
+        if (thread_start(&worker->thread, worker_main, worker) != 0) {
             pool_destroy(pool);
             return STATUS_LIMIT;
         }

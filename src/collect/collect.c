@@ -4,13 +4,13 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/thread.h"
 #include "collect/collect_inside.h"
 #include "collect/pm_sampling.h"
 
@@ -294,14 +294,10 @@ static CuptiResult enable_activities(Collector *c) {
 }
 
 static bool start_writer(Collector *c) {
-    sigset_t all, before;
     sem_init(&c->wake, 0, 0);
     sem_init(&c->ended, 0, 0);
     sem_init(&c->closed, 0, 0);
-    sigfillset(&all);  // the program's signal handlers run on its own threads
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = pthread_create(&c->thread, NULL, writer, c) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    bool started = thread_start(&c->thread, writer, c) == 0;
     if (started) pthread_setname_np(c->thread, "warplens");
     return started;
 }

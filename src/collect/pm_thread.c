@@ -2,10 +2,11 @@
 #include "collect/pm_thread.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+
+#include "base/thread.h"
 
 // On an H200 (CUDA 13.0, 22 Nov 2026): a sample of the counters of pm_counters.def is 75 KB of CUPTI's image; it takes
 // 65 us to decode, 30 us to evaluate, 21 us of clearing the image. Beginning takes 75 ms and half a millisecond for
@@ -232,13 +233,9 @@ static void *sample(void *context) {
 }
 
 bool pm_thread_begin(PmThread *t) {
-    sigset_t all, before;
     sem_init(&t->wake, 0, 0);
     atomic_store(&t->state, PM_STARTING);
-    sigfillset(&all);  // the program's signal handlers run on its own threads
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = pthread_create(&t->thread, NULL, sample, t) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    bool started = thread_start(&t->thread, sample, t) == 0;
     if (!started) atomic_store(&t->state, PM_IDLE);
     if (started) pthread_setname_np(t->thread, "warplens-pm");
     return started;

@@ -3,9 +3,9 @@
 
 #include <dirent.h>
 #include <sched.h>
-#include <signal.h>
 #include <time.h>
 
+#include "base/thread.h"
 #include "cuda/pending.h"
 
 #define FIRST_PAUSE 20000ull  // ns
@@ -85,11 +85,7 @@ static void *watch(void *context) {
 
 void watch_begin(CudaContext *c) {
     pthread_t thread;
-    sigset_t all, before;
     if (c->watching) return;
-    sigfillset(&all);  // signals are for the program's own threads
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    c->watching = pthread_create(&thread, NULL, watch, c) == 0;
+    c->watching = thread_start(&thread, watch, c) == 0;
     if (c->watching) pthread_detach(thread);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
