@@ -322,6 +322,7 @@ u32 collect_source(Collector *c, u32 device, bool sampled);  // writes the devic
 // cupti_load.c
 void *cupti_open(char *path, size_t size, char *looked, size_t looked_size);
 const char *cupti_bind(Cupti *cupti, void *library);  // the name of a function that it lacks, or NULL
+void cupti_load_counters(const Cupti *cupti);         // the library that it loads when it is first asked to sample
 
 // pm_sampling.c
 bool pm_sampling_is_known(const Cupti *cupti);  // it has all functions for counters over time

@@ -96,6 +96,17 @@ const char *cupti_bind(Cupti *cupti, void *library) {
     return missing;
 }
 
+// The dynamic linker then gives CUPTI what is there.
+void cupti_load_counters(const Cupti *cupti) {
+    Dl_info of_cupti;
+    char path[PATH_MAX];
+    if (!dladdr(*(void *const *)&cupti->cuptiSubscribe, &of_cupti) || !of_cupti.dli_fname) return;
+    const char *slash = strrchr(of_cupti.dli_fname, '/');
+    int folder = slash ? (int)(slash + 1 - of_cupti.dli_fname) : 0;
+    int length = snprintf(path, sizeof path, "%.*slibnvperf_host.so", folder, of_cupti.dli_fname);
+    if (length > 0 && (size_t)length < sizeof path) dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
 bool collect_find_cupti(char *path, size_t size, char *looked, size_t looked_size) {
     void *library = cupti_open(path, size, looked, looked_size);
     if (library) dlclose(library);

@@ -35,7 +35,8 @@ static struct {
     CuptiPcData *last[8];
     void *sampled[8];
     u32 period, mode, ended_streams;
-    bool launching;        // has begun to
+    atomic_bool driver_began;  // before, an H200's CUPTI dies of calls that need the driver
+    bool launching;            // has begun to
     u64 begin_ns;          // of the last one of several streams: one begins 10 us after another, however busy we are
     atomic_uint launched;  // launches past their first callback
     atomic_uint fetches;   // of samples
@@ -183,8 +184,12 @@ CuptiResult cuptiPCSamplingGetStallReasons(CuptiSamplingReasons *ask) {
     }
     return CUPTI_OK;
 }
-CuptiResult cuptiProfilerInitialize(CuptiProfilerInit *init) { return init->priv ? INVALID_OPERATION : CUPTI_OK; }
+CuptiResult cuptiProfilerInitialize(CuptiProfilerInit *init) {
+    if (!atomic_load(&mock.driver_began)) abort();
+    return init->priv ? INVALID_OPERATION : CUPTI_OK;
+}
 CuptiResult cuptiPCSamplingEnable(CuptiSamplingContext *context) {
+    if (!atomic_load(&mock.driver_began)) abort();
     pthread_mutex_lock(&mock.lock);
     while (mock.script.slow_enable && !mock.launching) pthread_cond_wait(&mock.flushed, &mock.lock);
     pthread_mutex_unlock(&mock.lock);
@@ -278,7 +283,10 @@ void mock_wait_gpu(u32 cbid, void *stream) {
         if (mock.callback && mock.enabled[CUPTI_DOMAIN_DRIVER][cbid])
             mock.callback(mock.context, CUPTI_DOMAIN_DRIVER, cbid, &call);
 }
-void mock_context(u32 number) { resource(CUPTI_CONTEXT_CREATED, (void *)(size_t)number, NULL); }
+void mock_context(u32 number) {
+    atomic_store(&mock.driver_began, true);
+    resource(CUPTI_CONTEXT_CREATED, (void *)(size_t)number, NULL);
+}
 void mock_context_end(u32 number) { resource(CUPTI_CONTEXT_DESTROY_STARTING, (void *)(size_t)number, NULL); }
 void mock_stream_end(void) {
     resource(CUPTI_STREAM_DESTROY_STARTING, (void *)1, NULL);
