@@ -44,6 +44,25 @@ static void loops_that_are_unrolled_gain_less(void **state) {
     assert_float_equal(unrolled(SUM_UP_TO(FOUR_LOADS(0) FOUR_LOADS(4) FOUR_LOADS(8) FOUR_LOADS(12), "16")), 0, 0);
 }
 
+// A loop within, which turns as often as what was loaded says: compilers start no load of the next turn ahead of it.
+#define LOOP_WITHIN(test)                                                                               \
+    BEGIN "mov.u32 %r8, 0; turn:\n" ONE_LOAD(                                                           \
+        0) "cvt.rzi.s32.f32 %r9, %f1;\n"                                                                \
+           "within: add.s32 %r9, %r9, -1; add.s32 %r10, %r10, %r9;\n"                                   \
+           "setp.gt.s32 %p1, %r9, 0; @%p1 bra within;\n" test                                           \
+           "add.s64 %rd3, %rd3, 4096; add.s32 %r8, %r8, 1; setp.lt.s32 %p2, %r8, %r5; @%p2 bra turn;\n" \
+           "out: st.global.u32 [%rd2], %r10; ret;"
+
+// Who loads for all turns that fit first waits once for them, unless what was loaded ends the loop.
+static void turns_around_a_loop_load_first(void **state) {
+    (void)state;
+    assert_float_equal(unrolled(LOOP_WITHIN("")), 3.0 / 4, 0.01);
+    assert_float_equal(unrolled(LOOP_WITHIN("setp.gt.f32 %p3, %f1, 0f3F800000; @%p3 bra out;\n")), 0, 0);
+    // Where the next load is, the loop within says.
+    assert_float_equal(
+        unrolled(LOOP_WITHIN("cvt.s64.s32 %rd5, %r10; shl.b64 %rd5, %rd5, 2; add.s64 %rd3, %rd3, %rd5;\n")), 0, 0);
+}
+
 // What a turn loads is at a place that `place` makes of the counter, %r8, in bytes from %rd3: %r9.
 #define PLACED(place)                                                                          \
     BEGIN "mov.u32 %r8, 0; turn:\n" place "cvt.s64.s32 %rd5, %r9; add.s64 %rd6, %rd3, %rd5;\n" \
@@ -223,6 +242,7 @@ int main(void) {
                                        cmocka_unit_test(loops_that_are_unrolled_gain_less),
                                        cmocka_unit_test(places_are_known_turns_before),
                                        cmocka_unit_test(searches_wait_for_what_they_find),
+                                       cmocka_unit_test(turns_around_a_loop_load_first),
                                        cmocka_unit_test(words_of_a_window_are_loaded_once),
                                        cmocka_unit_test(a_load_without_copies_says_that_turns_are_single),
                                        cmocka_unit_test(pointers_go_on_once_for_all_turns)};

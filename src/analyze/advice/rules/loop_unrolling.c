@@ -415,6 +415,57 @@ static void make_turns_constant(AdviceCase *c, const CasePart *part, u32 loop) {
                  place_text(c, part, loop_line_pc(part, loop)));
 }
 
+// --- loops around loops ----------------------------------------------------------------------------------------------
+// Compilers move no load ahead of a loop within: unrolled, each turn still waits for its own. Who loads for several
+// turns into registers first waits once for all of them. (Where only ways meet in a turn, code-reordering says so.)
+
+// Whether one of the loops within is one in machine code as well: of PTX with a known number of turns it may not be.
+static bool has_loop_within(const CasePart *part, u32 loop) {
+    const Loops *loops = part->view->flow.loops;
+    for (u32 l = 0; l < loops->loop_count; l++)
+        if (loops->loops[l].parent == loop && (part->view->kind != VIEW_PTX || loops->loops[l].trip_count <= 0))
+            return true;
+    return false;
+}
+
+static bool is_in_every_turn(const CasePart *part, u32 loop, u32 pc) {
+    const FlowResults *flow = &part->view->flow;
+    const FlowLoop *l = &flow->loops->loops[loop];
+    for (u32 i = 0; i < l->latch_count; i++) {
+        u32 latch = flow->loops->members[l->latches + i];
+        if (!dom_dominates(flow->dominators, flow->cfg->block_of[pc], latch)) return false;
+    }
+    return true;
+}
+
+static bool may_load_first(const CasePart *part, const CaseAccess *a, u32 loop) {
+    return a->load && !a->atomic && access_is_global(a) && a->requests > 0 && part->insns[a->pc].loop == loop &&
+           !(part->insns[a->pc].traits & TRAIT_ASYNC) && access_goes_ahead(part, a, loop) &&
+           !access_is_carried(part, a, loop) && is_in_every_turn(part, loop, a->pc);
+}
+
+static void load_turns_first(AdviceCase *c, const CasePart *part, u32 loop) {
+    const CaseLoop *l = &part->loops[loop];
+    u32 loads = 0, times = MOST_TIMES;
+    for (u32 i = 0; i < part->access_count; i++) loads += may_load_first(part, &part->accesses[i], loop);
+    while (times > 1 && l->trips > 0 && 2 * times > l->trips) times /= 2;
+    times = (u32)loop_turns_together(loads, times);
+    if (!loads || times < 2 || l->tells || loop_ends_by_data(part, loop)) return;
+    Hit *hit = hit_begin(c);
+    hit_text(hit, TEXT_turns_first);
+    for (u32 i = 0; i < part->access_count; i++)
+        if (may_load_first(part, &part->accesses[i], loop))
+            hit_blamed(hit, part, part->accesses[i].pc, STALL_BIT(LONG_SCOREBOARD), case_part_together(c, 1, times));
+    if (hit->change.stalls <= 0) return hit_drop(hit);
+    f64 share = 100 * case_share(c, hit->change.stalls);
+    hit_fact(hit, "load_wait_share", share, "%", "%.0f %% of the samples wait for %u load%s of each turn alone", share,
+             loads, plural(loads));
+    hit_basis(hit, "equation 2 for loads of %u turns under way at once", times);
+    hit_caution(hit, "more registers are needed: check that the occupancy stays");
+    hit_end_loop(hit, part, loop, "Unroll the loop at %s %u times, the loads of all turns first",
+                 place_text(c, part, loop_line_pc(part, loop)), times);
+}
+
 // --- the rule --------------------------------------------------------------------------------------------------------
 void rule_loop_unrolling(AdviceCase *c) {
     for (u32 p = 0; p < c->part_count; p++) {
@@ -427,6 +478,9 @@ void rule_loop_unrolling(AdviceCase *c) {
             if (loop->innermost && loop->active > 0 && !loop_spins(part, l) && !loop->has_barrier && !loop->has_call &&
                 !short_loop)
                 look_at(c, part, l);
+            if (has_loop_within(part, l) && loop_goes_on(part, l) && !loop->has_barrier && !loop->has_call &&
+                !short_loop)
+                load_turns_first(c, part, l);
         }
     }
 }
