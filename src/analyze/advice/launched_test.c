@@ -128,6 +128,49 @@ static void large_arrays_are_looked_up_in_dram(void **state) {
     assert_near(half / most, 0.5);
 }
 
+// Turns go on by a row of places, each thread's own, in p, and add up what these lead to in q.
+#define MAPPED(also)                                                                                              \
+    BEGIN "ld.param.u64 %rd9, [q]; mov.u32 %r8, 0; turn: ld.global.u32 %r7, [%rd3]; mul.wide.s32 %rd4, %r7, 4;\n" \
+          "add.s64 %rd5, %rd9, %rd4; ld.global.f32 %f1, [%rd5]; add.f32 %f2, %f2, %f1;\n" also                    \
+          "add.s64 %rd3, %rd3, 524288; add.s32 %r8, %r8, 1; setp.lt.s32 %p2, %r8, %r5; @%p2 bra turn;\n"          \
+          "st.shared.f32 [tile], %f2; ret;"
+
+// What indirect-addressing says of it where p and q have so many bytes; "": nothing.
+static void say_of_places(char said[128], const char *body, u64 places, u64 array) {
+    Sampled s;
+    KernelView *view = sampled_begin(&s, body);
+    subject_launched(&s.subject, 1);
+    u32 first = view->flow.code->first_param;
+    ViewArray arrays[] = {{.parameter = first, .bytes = places}, {.parameter = first + 2, .bytes = array}};
+    view->arrays = arrays, view->array_count = 2;
+    view->gpu = &dram_gpu;
+    view->launches.total_ns = 100000000;  // DRAM has time
+    sample_waits(&s, view, 100000);
+    sampled_end(&s);
+    const Hit *hit = ask(&s, "indirect-addressing");
+    snprintf(said, 128, "%s", hit ? hit->what : "");
+    forget(&s);
+}
+
+static bool is_said_of_places(const char *what, const char *body, u64 places, u64 array) {
+    char said[128];
+    say_of_places(said, body, places, array);
+    return strstr(said, what) != NULL;
+}
+
+// A table of places that the L2 cannot hold, which lead to few elements, many of them to each, may be a formula; not if
+// each place has an entry of a matrix beside it, or a result of its own.
+static void many_places_of_few_elements_could_be_computed(void **state) {
+    (void)state;
+    assert_true(is_said_of_places("Compute the address", MAPPED(""), 512 << 20, 1 << 20));
+    assert_false(is_said_of_places("Compute the address", MAPPED(""), 16 << 20, 1 << 20));    // in the L2
+    assert_false(is_said_of_places("Compute the address", MAPPED(""), 128 << 20, 16 << 20));  // each by a few
+    assert_false(is_said_of_places("Compute the address",
+                                   MAPPED("ld.global.f32 %f3, [%rd2]; fma.rn.f32 %f2, %f3, %f1, %f2;\n"), 512 << 20,
+                                   1 << 20));
+    assert_false(is_said_of_places("Compute the address", MAPPED("st.global.f32 [%rd2], %f1;\n"), 512 << 20, 1 << 20));
+}
+
 // Loads words of p, stores what it makes of them behind them.
 #define GOES_ON BEGIN "ld.global.f32 %f1, [%rd3]; add.f32 %f1, %f1, %f1; st.global.f32 [%rd3+8192], %f1; ret;"
 #define ONLY_LOADS BEGIN "ld.global.f32 %f1, [%rd3]; setp.gt.f32 %p2, %f1, 0f3F800000; @%p2 trap; ret;"
@@ -303,6 +346,7 @@ int main(void) {
         cmocka_unit_test(neighbours_share_rows),
         cmocka_unit_test(of_a_sector_a_word_is_wanted),
         cmocka_unit_test(large_arrays_are_looked_up_in_dram),
+        cmocka_unit_test(many_places_of_few_elements_could_be_computed),
         cmocka_unit_test(pointers_say_whose_array_is_loaded),
         cmocka_unit_test(ctas_go_on_with_their_own_results),
         cmocka_unit_test(a_stride_of_the_launch_is_a_stride),

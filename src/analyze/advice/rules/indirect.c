@@ -54,12 +54,6 @@ static bool leads_nearby(const AdviceCase *c, const CasePart *part, const CaseAc
     return c->load.busy[RESOURCE_DRAM] > EXPLAINED && part->insns[a->pc].use[RESOURCE_DRAM] > 0 && a->apart == PLACE;
 }
 
-static bool is_place_load(const AdviceCase *c, const CasePart *part, const CaseAccess *a) {
-    return a->load && !a->atomic && a->bytes == PLACE && a->requests > 0 && access_is_global(a) &&
-           !access_is_written(part, a) && insn_feeds(part, a->pc, LOADED_STEPS, is_base_of_access) &&
-           !insn_feeds(part, a->pc, LOADED_STEPS, compares) && (lanes_share(c, part, a) || leads_nearby(c, part, a));
-}
-
 // Whoever waits for it waits for a load that DRAM has to serve as well, and that stays: what a table leads to is waited
 // for together with it, and later than that it hardly comes.
 static bool waits_for_it_alone(const CasePart *part, const BlameEdge *edge) {
@@ -136,6 +130,43 @@ static u32 leads_to(const CasePart *part, u32 pc) {
     return next_tables(part, pc, next) == 1 ? next[0] : WL_NONE;
 }
 
+static f64 array_bytes(const CasePart *part, const CaseAccess *a) {
+    u32 base = access_base(a);
+    return base == WL_NONE ? 0 : (f64)kernel_view_array_bytes(part->view, &part->view->flow.affine->factors[base]);
+}
+
+// The loop makes something of the elements that places lead to, and of nothing that comes with each of the places: no
+// entries of a matrix, and no results for as many.
+static bool has_places_alone(const CasePart *part, const CaseAccess *a) {
+    u32 loop = part->insns[a->pc].loop;
+    for (u32 i = 0; loop != WL_NONE && i < part->access_count; i++) {
+        const CaseAccess *b = &part->accesses[i];
+        if (!access_is_global(b) || !loop_has(part, loop, b->pc)) continue;
+        if (!b->load || b->atomic) return false;
+        if (b->apart == b->bytes && !access_same_array(part, a, b)) return false;
+    }
+    return loop != WL_NONE;
+}
+
+// Places of their own for each thread and turn, next to each other, of which there are many times more than elements of
+// the array that they lead to, and more bytes than the L2 holds, while it does hold that array: a mapping, of pixels to
+// what a detector saw, say, that was written down. Where neighbours lead lies nearby.
+static bool maps_to_less(const AdviceCase *c, const CasePart *part, const CaseAccess *a) {
+    u32 next = a->apart == PLACE ? leads_to(part, a->pc) : WL_NONE;
+    const CaseAccess *b = next == WL_NONE ? NULL : case_access(part, next);
+    if (!b || !b->load || !c->gpu || !access_is_global(b) || !has_places_alone(part, a)) return false;
+    f64 places = array_bytes(part, a), array = array_bytes(part, b);
+    return array > 0 && places > (f64)c->gpu->l2_usable && array < (f64)c->gpu->l2_usable &&
+           places / PLACE >= WARP * array / b->bytes;
+}
+
+static bool is_place_load(const AdviceCase *c, const CasePart *part, const CaseAccess *a) {
+    return a->load && !a->atomic && a->bytes == PLACE && a->requests > 0 && access_is_global(a) &&
+           !access_is_written(part, a) && insn_feeds(part, a->pc, LOADED_STEPS, is_base_of_access) &&
+           !insn_feeds(part, a->pc, LOADED_STEPS, compares) &&
+           (lanes_share(c, part, a) || leads_nearby(c, part, a) || maps_to_less(c, part, a));
+}
+
 // What lies nearby the L1 takes as that of neighbouring lanes, not lane by lane as what data may send anywhere.
 static void bring_together(Hit *hit, const CasePart *part, u32 place) {
     u32 pc = leads_to(part, place);
@@ -161,7 +192,8 @@ static void compute_addresses(AdviceCase *c) {
             // An instruction that computes takes its place.
             hit_blamed_where(hit, part, pc, UINT32_MAX, 1, waits_for_it_alone);
             for (u32 r = 0; r < RESOURCE_COUNT; r++) hit_relieve(hit, (Resource)r, part->insns[pc].use[r]);
-            if (!pointer && leads_nearby(c, part, &part->accesses[i])) bring_together(hit, part, pc);
+            bool nearby = leads_nearby(c, part, &part->accesses[i]) || maps_to_less(c, part, &part->accesses[i]);
+            if (!pointer && nearby) bring_together(hit, part, pc);
             hit_edit(hit, EDIT_FREE, part, pc, 1);
             count++;
             if (weight > most) most = weight, where = part, at = pc;
