@@ -404,10 +404,6 @@ static f64 busy_with_streams(AdviceCase *c, const Launch *launch) {
     return busy <= 1 ? busy : fmin(bytes.local * seconds / launch->seconds, 1);
 }
 
-// Sectors at random take DRAM as long as so many in order: 19.3 a cycle at 1,980 MHz are 1.22 TB/s, where reading in
-// order reaches 4.46 (bench/hwref/h200-far-loads.tsv, gather/1/8192/64).
-#define AT_RANDOM 3.6
-
 // From where data sends it a lane goes on word by word, so that what it finds of a sector it uses up.
 static bool walks_on(const CasePart *part, const CaseAccess *a) {
     u32 loop = part->insns[a->pc].loop;

@@ -171,6 +171,16 @@ static void many_places_of_few_elements_could_be_computed(void **state) {
     assert_false(is_said_of_places("Compute the address", MAPPED("st.global.f32 [%rd2], %f1;\n"), 512 << 20, 1 << 20));
 }
 
+// As many places as there are elements name each of them once: they can be stored in that order.
+static void elements_that_are_named_once_could_be_in_order(void **state) {
+    (void)state;
+    assert_true(is_said_of_places("in the order of the list", MAPPED(""), 8 << 20, 8 << 20));
+    assert_false(is_said_of_places("in the order of the list", MAPPED(""), 8 << 20, 4 << 20));
+    assert_false(is_said_of_places("in the order of the list", MAPPED(""), 4 << 20, 8 << 20));
+    assert_false(
+        is_said_of_places("in the order of the list", MAPPED("st.global.f32 [%rd5], %f2;\n"), 8 << 20, 8 << 20));
+}
+
 // Loads words of p, stores what it makes of them behind them.
 #define GOES_ON BEGIN "ld.global.f32 %f1, [%rd3]; add.f32 %f1, %f1, %f1; st.global.f32 [%rd3+8192], %f1; ret;"
 #define ONLY_LOADS BEGIN "ld.global.f32 %f1, [%rd3]; setp.gt.f32 %p2, %f1, 0f3F800000; @%p2 trap; ret;"
@@ -347,6 +357,7 @@ int main(void) {
         cmocka_unit_test(of_a_sector_a_word_is_wanted),
         cmocka_unit_test(large_arrays_are_looked_up_in_dram),
         cmocka_unit_test(many_places_of_few_elements_could_be_computed),
+        cmocka_unit_test(elements_that_are_named_once_could_be_in_order),
         cmocka_unit_test(pointers_say_whose_array_is_loaded),
         cmocka_unit_test(ctas_go_on_with_their_own_results),
         cmocka_unit_test(a_stride_of_the_launch_is_a_stride),

@@ -119,6 +119,10 @@ typedef struct CasePart {  // the kernel's function, or a device function that i
 
 enum { CONSTANT_LINE = 64 };  // bytes of the caches of constants (bench/hwref/h200-constant-kinds.tsv)
 
+// Sectors at random take DRAM as long as so many in order: 19.3 a cycle at 1,980 MHz are 1.22 TB/s, where reading in
+// order reaches 4.46 (bench/hwref/h200-far-loads.tsv, gather/1/8192/64).
+#define AT_RANDOM 3.6
+
 #define EXPLAINED 0.6  // busy: a unit that works more than that may be what loads wait for
 
 #define MOSTLY_ALIKE 0.8  // ViewLaunches.alike: with less, means over launches say nothing of the typical one

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // indirect-addressing: a pointer, or where a row or a block begins, is loaded, and waited for, before the data it leads
 // to can be; what a table has is only where to look in the next one.
+#include <math.h>
+
 #include "analyze/advice/rule.h"
 
 enum {
     POINTER = 8,
     PLACE = 4,
+    SECTOR = 32,
     WARP = 32,
     TRIALS = 4,
     SHARED_BY = 4 /* lanes for each place: what each lane looks up for itself is data */
@@ -261,6 +264,61 @@ static void join_tables(AdviceCase *c) {
                  place_text(c, where, at), count == 1 ? "both" : "all");
 }
 
+static bool is_read(const CasePart *part, const CaseAccess *a) {
+    return a && a->load && !a->store && !a->atomic && a->requests > 0 && access_is_global(a) &&
+           !access_is_written(part, a);
+}
+
+// --- lists of all elements -----------------------------------------------------------------------------------------
+// A list, gone through from one place on, that has as many entries as the arrays that it leads to have elements: each
+// is named once, most likely, and could be stored where the list has its number.
+#define AS_MANY 1.1
+
+static bool leads_to_all(const CasePart *part, const CaseAccess *a, const CaseAccess *b) {
+    i64 pitch = b && b->gathered && b->load && !access_is_written(part, b) ? access_pitch(part, b) : 0;
+    f64 entries = array_bytes(part, a) / PLACE, elements = pitch > 0 ? array_bytes(part, b) / (f64)pitch : 0;
+    return elements > 0 && entries < AS_MANY * elements && elements < AS_MANY * entries;
+}
+
+// The element is waited for where its number was. Of the sectors that it comes in all is used, which DRAM reads in
+// order.
+static void bring_in_order(Hit *hit, const CasePart *part, u32 pc) {
+    const CaseAccess *a = case_access(part, pc);
+    f64 used = fmin((f64)a->bytes / SECTOR, 1), sectors = a->requests * a->lanes * a->bytes / SECTOR;
+    hit_blamed(hit, part, pc, UINT32_MAX, 1);
+    hit_relieve(hit, RESOURCE_L2, part->insns[pc].use[RESOURCE_L2] - case_l2_sectors(hit->c, sectors));
+    hit_relieve(hit, RESOURCE_DRAM, part->insns[pc].use[RESOURCE_DRAM] * (1 - used / AT_RANDOM));
+}
+
+static void store_in_order(AdviceCase *c) {
+    Hit *hit = hit_begin(c);
+    const CasePart *where = NULL;
+    u32 at = 0;
+    f64 most = 0;
+    for (u32 p = 0; p < c->part_count; p++) {
+        const CasePart *part = &c->parts[p];
+        for (u32 i = 0; i < part->access_count; i++) {
+            const CaseAccess *a = &part->accesses[i];
+            u32 next[NEXT_TABLES];
+            bool list = is_read(part, a) && a->bytes == PLACE && !is_element_named(part, a);
+            u32 count = list ? next_tables(part, a->pc, next) : 0, all = 0;
+            for (u32 k = 0; k < count; k++) all += leads_to_all(part, a, case_access(part, next[k]));
+            if (!count || all < count) continue;
+            for (u32 k = 0; k < count; k++) bring_in_order(hit, part, next[k]);
+            hit_unissue(hit, part, a->pc, 1);
+            if (part->insns[a->pc].blamed >= most) most = part->insns[a->pc].blamed, where = part, at = next[0];
+        }
+    }
+    if (!where) return hit_drop(hit);
+    f64 share = 100 * case_share(c, hit->change.stalls);
+    hit_fact(hit, "element_wait_share", share, "%", "%.0f %% of the samples wait for elements that a list names",
+             share);
+    hit_caution(hit, "only where the list stays as it is for many launches, or elements can be kept in its order");
+    hit->doubtful = true;
+    hit_end_line(hit, where, at, "Store the elements at %s in the order of the list that names them",
+                 place_text(c, where, at));
+}
+
 // --- tables behind tables, several of them -------------------------------------------------------------------------
 // Of a mesh, say: the first edge of a face, the edge behind that, the corner that it begins at. Where all that a table
 // is for is to look in others, and these in others again, one table for each of the last says at once what they have.
@@ -272,11 +330,6 @@ typedef struct Chained {
 } Chained;
 
 enum { NOT_ASKED, IS_DATA, IS_INDEX, IS_JOINED /* an index that is one of a table's that was found */ };
-
-static bool is_read(const CasePart *part, const CaseAccess *a) {
-    return a && a->load && !a->store && !a->atomic && a->requests > 0 && access_is_global(a) &&
-           !access_is_written(part, a);
-}
 
 // Whether all that the load is for is to say where others go.
 static bool is_index(Chained *x, const CaseAccess *a) {
@@ -369,5 +422,6 @@ static void join_chains(AdviceCase *c) {
 void rule_indirect_addressing(AdviceCase *c) {
     compute_addresses(c);
     join_tables(c);
+    store_in_order(c);
     join_chains(c);
 }
