@@ -659,6 +659,11 @@ bool access_is_carried(const CasePart *part, const CaseAccess *a, u32 loop) {
     return false;
 }
 
+f64 access_array_bytes(const CasePart *part, const CaseAccess *a) {
+    u32 base = access_base(a);
+    return base == WL_NONE ? 0 : (f64)kernel_view_array_bytes(part->view, &part->view->flow.affine->factors[base]);
+}
+
 bool access_is_written(const CasePart *part, const CaseAccess *a) {
     for (u32 i = 0; i < part->access_count; i++) {
         const CaseAccess *b = &part->accesses[i];

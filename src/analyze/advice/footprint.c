@@ -415,8 +415,7 @@ static bool walks_on(const CasePart *part, const CaseAccess *a) {
 // Lanes that data sends anywhere in an array find as much of it in the L2 as that holds, if they go everywhere as often
 // (far_loads: half of 64 MiB, three quarters of 128 are not there). As far as latencies say that they leave the L2.
 static f64 gathered_bytes(const AdviceCase *c, const CasePart *part, const CaseAccess *a, f64 per_sample) {
-    u32 base = a->gathered && !walks_on(part, a) ? access_base(a) : WL_NONE;
-    f64 array = base == WL_NONE ? 0 : (f64)kernel_view_array_bytes(part->view, &part->view->flow.affine->factors[base]);
+    f64 array = a->gathered && !walks_on(part, a) ? access_array_bytes(part, a) : 0;
     if (array <= (f64)c->gpu->l2_usable) return 0;
     return a->requests * per_sample * a->lanes * SECTOR * AT_RANDOM * (1 - (f64)c->gpu->l2_usable / array) *
            past_l2(c, a);

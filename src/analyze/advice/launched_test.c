@@ -128,6 +128,34 @@ static void large_arrays_are_looked_up_in_dram(void **state) {
     assert_near(half / most, 0.5);
 }
 
+// Warps wait longer for what they look up than DRAM would take.
+static bool waits_for_the_l2(const char *body, u64 bytes) {
+    Sampled s;
+    KernelView *view = sampled_begin(&s, body);
+    subject_launched(&s.subject, 1);
+    ViewArray array = {.parameter = view->flow.code->first_param, .bytes = bytes};
+    view->arrays = &array, view->array_count = bytes ? 1 : 0;
+    view->gpu = &dram_gpu;
+    sample_waits(&s, view, 10000);
+    u32 last = 0;
+    for (u32 pc = 0; pc < view->flow.code->insn_count; pc++)
+        if (waits_for_load(view, pc)) last = pc;
+    subject_stall(&s.subject, last, STALL_LONG_SCOREBOARD, 20000);
+    sampled_end(&s);
+    bool does = s.c.gathers_l2;
+    forget(&s);
+    return does;
+}
+
+// Then it is for the L2 where that holds the array, but not behind atomics.
+static void small_arrays_are_looked_up_in_the_l2(void **state) {
+    (void)state;
+    assert_true(waits_for_the_l2(LOOK_UP, 16 << 20));
+    assert_false(waits_for_the_l2(LOOK_UP, 64 << 20));
+    assert_false(waits_for_the_l2(LOOK_UP, 0));
+    assert_false(waits_for_the_l2("red.global.add.u32 [precalc_xorwow_matrix], 1;" LOOK_UP, 16 << 20));
+}
+
 // Turns go on by a row of places, each thread's own, in p, and add up what these lead to in q.
 #define MAPPED(also)                                                                                              \
     BEGIN "ld.param.u64 %rd9, [q]; mov.u32 %r8, 0; turn: ld.global.u32 %r7, [%rd3]; mul.wide.s32 %rd4, %r7, 4;\n" \
@@ -356,6 +384,7 @@ int main(void) {
         cmocka_unit_test(neighbours_share_rows),
         cmocka_unit_test(of_a_sector_a_word_is_wanted),
         cmocka_unit_test(large_arrays_are_looked_up_in_dram),
+        cmocka_unit_test(small_arrays_are_looked_up_in_the_l2),
         cmocka_unit_test(many_places_of_few_elements_could_be_computed),
         cmocka_unit_test(elements_that_are_named_once_could_be_in_order),
         cmocka_unit_test(pointers_say_whose_array_is_loaded),

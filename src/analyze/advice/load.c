@@ -266,17 +266,30 @@ f64 case_idle_last(const AdviceCase *c, f64 past_l1, f64 past_l2, f64 lines) {
     return case_idle_latency(c, past_l1, past_l2) + past_l1 * later * doublings;
 }
 
-// A warp whose lanes go anywhere waits for the slowest of them: where it waits less than for DRAM, none of them is
-// there, and what it waits longer than for the L2 is a queue.
+static bool has_atomics(const CasePart *part) {  // which loads may wait for in the L2
+    for (u32 i = 0; i < part->access_count; i++)
+        if (part->accesses[i].atomic && access_is_global(&part->accesses[i])) return true;
+    return false;
+}
+
+static bool is_in_l2(const AdviceCase *c, const CasePart *part, const CaseAccess *a) {
+    f64 bytes = access_array_bytes(part, a);
+    return bytes > 0 && bytes <= (f64)c->gpu->l2_usable;
+}
+
+// A warp whose lanes go anywhere waits for the slowest of them: where it waits less than for DRAM, or the L2 holds what
+// they go anywhere in, none of them is there, and what it waits longer than for the L2 is a queue.
 static bool gathers_from_l2(const AdviceCase *c, const CasePart *part, u32 first, u32 end, f64 latency) {
-    f64 gathers = 0, all = 0;
+    f64 gathers = 0, held = 0, all = 0;
     for (u32 i = first; i < end; i++) {
         const CaseAccess *a = &part->accesses[i];
         if (!a->load || !access_is_global(a)) continue;
         all += part->insns[a->pc].blamed;
         if (a->gathered) gathers += part->insns[a->pc].blamed;
+        if (a->gathered && is_in_l2(c, part, a)) held += part->insns[a->pc].blamed;
     }
-    return gathers > GATHERED * all && latency < case_idle_latency(c, 1, 1);
+    return (gathers > GATHERED * all && latency < case_idle_latency(c, 1, 1)) ||
+           (held > GATHERED * all && !has_atomics(part));
 }
 
 // Means over blocks, weighted by their waits; `idle`: of an idle machine.

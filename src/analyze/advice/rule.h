@@ -248,6 +248,9 @@ static inline const AffineForm *access_form_written(const CasePart *part, const 
 // WL_NONE: not known.
 static inline u32 access_base(const CaseAccess *a) { return a->affine ? a->affine->base : WL_NONE; }
 
+// Bytes of the array that the address starts from, as the arguments of the launch say; 0: not known.
+f64 access_array_bytes(const CasePart *part, const CaseAccess *a);
+
 // An atomic of global memory whose word is the same for all threads of a launch, or for those of a warp where all words
 // are of one slice of the L2.
 bool access_is_one_word(const CasePart *part, const CaseAccess *a);

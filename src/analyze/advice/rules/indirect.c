@@ -133,11 +133,6 @@ static u32 leads_to(const CasePart *part, u32 pc) {
     return next_tables(part, pc, next) == 1 ? next[0] : WL_NONE;
 }
 
-static f64 array_bytes(const CasePart *part, const CaseAccess *a) {
-    u32 base = access_base(a);
-    return base == WL_NONE ? 0 : (f64)kernel_view_array_bytes(part->view, &part->view->flow.affine->factors[base]);
-}
-
 // The loop makes something of the elements that places lead to, and of nothing that comes with each of the places: no
 // entries of a matrix, and no results for as many.
 static bool has_places_alone(const CasePart *part, const CaseAccess *a) {
@@ -158,7 +153,7 @@ static bool maps_to_less(const AdviceCase *c, const CasePart *part, const CaseAc
     u32 next = a->apart == PLACE ? leads_to(part, a->pc) : WL_NONE;
     const CaseAccess *b = next == WL_NONE ? NULL : case_access(part, next);
     if (!b || !b->load || !c->gpu || !access_is_global(b) || !has_places_alone(part, a)) return false;
-    f64 places = array_bytes(part, a), array = array_bytes(part, b);
+    f64 places = access_array_bytes(part, a), array = access_array_bytes(part, b);
     return array > 0 && places > (f64)c->gpu->l2_usable && array < (f64)c->gpu->l2_usable &&
            places / PLACE >= WARP * array / b->bytes;
 }
@@ -276,7 +271,8 @@ static bool is_read(const CasePart *part, const CaseAccess *a) {
 
 static bool leads_to_all(const CasePart *part, const CaseAccess *a, const CaseAccess *b) {
     i64 pitch = b && b->gathered && b->load && !access_is_written(part, b) ? access_pitch(part, b) : 0;
-    f64 entries = array_bytes(part, a) / PLACE, elements = pitch > 0 ? array_bytes(part, b) / (f64)pitch : 0;
+    f64 entries = access_array_bytes(part, a) / PLACE,
+        elements = pitch > 0 ? access_array_bytes(part, b) / (f64)pitch : 0;
     return elements > 0 && entries < AS_MANY * elements && elements < AS_MANY * entries;
 }
 
