@@ -239,10 +239,12 @@ static f64 local_misses(const AdviceCase *c, f64 threads, f64 room) {
 
 static f64 resident_threads(const AdviceCase *c) { return c->warps * (f64)c->gpu->warp_schedulers * 32; }
 
-static f64 local_l1_misses(const AdviceCase *c) {
+f64 case_l1_room(const AdviceCase *c) {
     f64 shared = (f64)c->view->function->shared_bytes * c->view->occupancy.ctas_per_sm;
-    return local_misses(c, resident_threads(c), (f64)c->gpu->l1_size - (c->gpu->l1_unified ? shared : 0));
+    return (f64)c->gpu->l1_size - (c->gpu->l1_unified ? shared : 0);
 }
+
+static f64 local_l1_misses(const AdviceCase *c) { return local_misses(c, resident_threads(c), case_l1_room(c)); }
 
 // Where lanes go is certain when it was counted or is written in the code; else as few sectors as can be.
 static bool is_certain(const CaseAccess *a) {

@@ -209,6 +209,44 @@ static void elements_that_are_named_once_could_be_in_order(void **state) {
         is_said_of_places("in the order of the list", MAPPED("st.global.f32 [%rd5], %f2;\n"), 8 << 20, 8 << 20));
 }
 
+// What data names in p says where to look in q.
+#define TWO_TABLES                                                                                          \
+    BEGIN "mov.u64 %rd10, precalc_xorwow_matrix; add.s64 %rd11, %rd10, %rd2; ld.global.u32 %r7, [%rd11];\n" \
+          "ld.param.u64 %rd9, [q]; mul.wide.s32 %rd4, %r7, 4; add.s64 %rd5, %rd1, %rd4;\n"                  \
+          "ld.global.u32 %r8, [%rd5]; mul.wide.s32 %rd6, %r8, 4; add.s64 %rd7, %rd9, %rd6;\n"               \
+          "ld.global.f32 %f1, [%rd7]; add.f32 %f1, %f1, %f1; st.shared.f32 [tile], %f1; ret;"
+
+// The L2's work that goes when both tables are one, if either took it a quarter of the time.
+static f64 relief_of_one_table(u64 first, u64 second) {
+    Sampled s;
+    GpuModel with_l1 = dram_gpu;
+    with_l1.l1_size = 256 << 10;
+    KernelView *view = sampled_begin(&s, TWO_TABLES);
+    subject_launched(&s.subject, 1);
+    u32 parameter = view->flow.code->first_param;
+    ViewArray arrays[] = {{.parameter = parameter, .bytes = first}, {.parameter = parameter + 2, .bytes = second}};
+    view->arrays = arrays, view->array_count = 2;
+    view->gpu = &with_l1;
+    sample_waits(&s, view, 200);
+    sampled_end(&s);
+    const CasePart *part = &s.c.parts[0];
+    for (u32 i = 1; i < 3; i++) part->insns[part->accesses[i].pc].use[RESOURCE_L2] = 0.25;
+    const Hit *hit = ask(&s, "indirect-addressing");
+    assert_non_null(hit);
+    f64 relief = hit->change.relief[RESOURCE_L2];
+    forget(&s);
+    return relief;
+}
+
+// The second's; and the first's where that alone fits the L1.
+static void one_table_may_fit_the_l1(void **state) {
+    (void)state;
+    assert_near(relief_of_one_table(4 << 20, 4 << 20), 0.25);
+    assert_near(relief_of_one_table(200 << 10, 4 << 20), 0.5);
+    assert_near(relief_of_one_table(100 << 10, 100 << 10), 0.25);  // as both did
+    assert_near(relief_of_one_table(0, 4 << 20), 0.25);
+}
+
 // Loads words of p, stores what it makes of them behind them.
 #define GOES_ON BEGIN "ld.global.f32 %f1, [%rd3]; add.f32 %f1, %f1, %f1; st.global.f32 [%rd3+8192], %f1; ret;"
 #define ONLY_LOADS BEGIN "ld.global.f32 %f1, [%rd3]; setp.gt.f32 %p2, %f1, 0f3F800000; @%p2 trap; ret;"
@@ -387,6 +425,7 @@ int main(void) {
         cmocka_unit_test(small_arrays_are_looked_up_in_the_l2),
         cmocka_unit_test(many_places_of_few_elements_could_be_computed),
         cmocka_unit_test(elements_that_are_named_once_could_be_in_order),
+        cmocka_unit_test(one_table_may_fit_the_l1),
         cmocka_unit_test(pointers_say_whose_array_is_loaded),
         cmocka_unit_test(ctas_go_on_with_their_own_results),
         cmocka_unit_test(a_stride_of_the_launch_is_a_stride),

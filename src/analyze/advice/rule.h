@@ -513,6 +513,7 @@ f64 case_dram_busy(AdviceCase *c);
 // Bytes of a CTA's shared memory from the first one that is accessed to the last one that is loaded: what is stored
 // beyond that nobody reads. 0: where one of the loads goes is not known.
 f64 case_shared_reach(const AdviceCase *c);
+f64 case_l1_room(const AdviceCase *c);  // bytes of the L1 that shared memory leaves; AdviceCase.gpu is known
 // Different bytes that one CTA accesses by this instruction, those like it sharing what they have in common; 0: not
 // known.
 f64 access_cta_bytes(const AdviceCase *c, const CasePart *part, const CaseAccess *a);

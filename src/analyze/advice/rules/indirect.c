@@ -231,6 +231,14 @@ static bool is_table_load(const CasePart *part, const CaseAccess *a) {
     return load && is_element_named(part, a) && !access_is_written(part, a);
 }
 
+// A table that the L1 has room for once nothing is looked up in the next one any more, which both together had not:
+// nothing of it comes from the L2 then.
+static void keep_in_l1(Hit *hit, const CasePart *part, const CaseAccess *a, const CaseAccess *next) {
+    f64 table = access_array_bytes(part, a), both = table + access_array_bytes(part, next);
+    f64 room = hit->c->gpu ? case_l1_room(hit->c) : 0;
+    if (table > 0 && table <= room && both > room) hit_relieve(hit, RESOURCE_L2, part->insns[a->pc].use[RESOURCE_L2]);
+}
+
 // Both as one table: what is looked up in the first is what the second has there.
 static void join_tables(AdviceCase *c) {
     Hit *hit = hit_begin(c);
@@ -244,6 +252,7 @@ static void join_tables(AdviceCase *c) {
             if (next == WL_NONE || next == part->accesses[i].pc || !is_table_load(part, case_access(part, next)))
                 continue;
             hit_remove(hit, part, next, 1);
+            keep_in_l1(hit, part, &part->accesses[i], case_access(part, next));
             count++;
             if (part->insns[next].blamed > most) most = part->insns[next].blamed, where = part, at = next;
         }
