@@ -529,12 +529,22 @@ static void copies_behind_each_other_wait_once(void **state) {
     assert_true(part > 0.4 && part < 0.7);
 }
 
-// Turns ahead that the advice speaks of, where a turn's other ten instructions issue for 100 samples; 0: of none.
-static f64 turns_ahead(u32 waits) {
+typedef struct Copies {
+    f64 turns;   // ahead that the advice speaks of; 0: of one
+    f64 hidden;  // part of the wait that their work hides
+    f64 issues;  // that are added
+} Copies;
+
+// Of a turn whose other ten instructions issue for 100 samples, with a tile of so many bytes.
+static Copies copies_of(u32 waits, u32 tile) {
     Sampled s;
-    f64 turns = 0;
+    GpuModel with_shared = gpu;
+    with_shared.shared_per_sm = 128 << 10;
+    Copies copies = {0};
     KernelView *view = sampled_begin(&s, FILL(""));
-    view->gpu = &gpu;
+    view->gpu = &with_shared;
+    view->occupancy = (ViewOccupancy){.ctas_per_sm = 8, .waves = 0.25};
+    s.subject.function.shared_bytes = tile;
     for (u32 pc = 0; pc < view->flow.code->insn_count; pc++) {
         subject_stall(&s.subject, pc, STALL_SELECTED, 10);
         if (waits_for_load(view, pc)) subject_stall(&s.subject, pc, STALL_LONG_SCOREBOARD, waits);
@@ -543,17 +553,28 @@ static f64 turns_ahead(u32 waits) {
     const Hit *hit = ask(&s, "async-copy");
     assert_non_null(hit);
     for (u32 i = 0; i < hit->facts.len; i++)
-        if (!strcmp(hit->facts.data[i].name, "copy_turns")) turns = hit->facts.data[i].value;
+        if (!strcmp(hit->facts.data[i].name, "copy_turns")) copies.turns = hit->facts.data[i].value;
+    copies.hidden = fmin(hit->change.scope_active / hit->change.hidden, 1);
+    copies.issues = -hit->change.issues;
     forget(&s);
-    return turns;
+    return copies;
 }
 
-// What one turn's work is too short for takes several turns.
+// What one turn's work is much too short for takes several turns, as far as there is room for their tiles, and
+// instructions for each copy.
 static void long_waits_are_hidden_by_several_turns(void **state) {
     (void)state;
-    assert_near(turns_ahead(90), 0);
-    assert_near(turns_ahead(250), 3);
-    assert_near(turns_ahead(10000), 0);  // more than there is room for
+    Copies one = copies_of(140, 4096), three = copies_of(250, 4096);
+    assert_near(one.turns, 0);
+    assert_true(one.hidden < 0.8 && one.issues <= 0);
+    assert_near(three.turns, 3);
+    assert_near(three.hidden, 1);
+    assert_near(three.issues - one.issues, 10 * 20);
+    assert_near(copies_of(10000, 4096).turns, 8);  // no more
+    assert_near(copies_of(250, 16384).turns, 3);   // four tiles for each of two CTAs
+    assert_near(copies_of(250, 20480).turns, 2);
+    assert_near(copies_of(250, 49152).turns, 0);
+    assert_near(copies_of(250, 0).turns, 0);  // not known
 }
 
 // --- queues ----------------------------------------------------------------------------------------------------------
