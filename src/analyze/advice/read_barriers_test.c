@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is blamed for waits at the scoreboards of machine code, of which there are only samples, made up.
+// Who is blamed for waits at the scoreboards of machine code, of which there are only samples, made up, and what can be
+// hidden of them.
+#include <math.h>
+
 #include "analyze/advice/sampled_testing.h"
 
 enum { NONE = 7, DATA = 5, SOURCES = 1, FIRST = 0, USE = 2, LOAD = 3, MOVED = 4 };
@@ -36,7 +39,69 @@ static void what_overwrites_an_address_has_not_waited_for_the_data(void **state)
     machine_end(&m);
 }
 
+// Part of the loop's samples that is hidden when its loads start a turn earlier, where 2000 wait for them and 1500
+// issue.
+static f64 hidden_of_two_turns(const char *const *lines) {
+    enum { LOADED = 1, LOADED_NEXT = 6 };
+    static const u32 issued[] = {100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 0};
+    Machine m;
+    machine_begin(&m, lines, issued);
+    subject_stall(&m.s.subject, LOADED, STALL_LONG_SCOREBOARD, 1000);
+    subject_stall(&m.s.subject, LOADED_NEXT, STALL_LONG_SCOREBOARD, 1000);
+    sampled_end(&m.s);
+    const Hit *hit = ask(&m.s, "code-reordering");
+    assert_non_null(hit);
+    const CaseLoop *loop = &m.s.c.parts[0].loops[0];
+    f64 part = fmin(hit->change.hidden, hit->change.scope_active) / (loop->active + loop->stalled);
+    machine_end(&m);
+    return part;
+}
+
+// Copies of a load have one scoreboard: where ways keep each behind the turn before, a warp waits every second turn,
+// for the load that it has just started. In one sequence all loads start first.
+static void copies_of_a_load_share_a_scoreboard(void **state) {
+    (void)state;
+    // A loop whose turns are two of the source's, of which each may skip a sum.
+    static const char *const ways[] = {"|LDG.E|R6,desc[UR4][R4.64]",
+                                       "|FFMA|R8,R6,R6,R8",
+                                       "@P0|BRA|0x40",
+                                       "|FADD|R8,R8,R9",
+                                       "|STG.E|desc[UR4][R10.64],R8",
+                                       "|LDG.E|R7,desc[UR4][R4.64+0x1000]",
+                                       "|FFMA|R8,R7,R7,R8",
+                                       "@P0|BRA|0x90",
+                                       "|FADD|R8,R8,R9",
+                                       "|STG.E|desc[UR4][R10.64],R8",
+                                       "|IADD3|R4,P2,R4,0x2000,RZ",
+                                       "|IADD3.X|R5,RZ,R5,RZ,P2,!PT",
+                                       "|IADD3|R2,R2,0x2,RZ",
+                                       "|ISETP.LT.AND|P1,PT,R2,R3,PT",
+                                       "@P1|BRA|0x0",
+                                       "|EXIT|",
+                                       NULL};
+    static const char *const sequence[] = {"|LDG.E|R6,desc[UR4][R4.64]",
+                                           "|FFMA|R8,R6,R6,R8",
+                                           "|FADD|R8,R8,R8",
+                                           "|FADD|R8,R8,R9",
+                                           "|STG.E|desc[UR4][R10.64],R8",
+                                           "|LDG.E|R7,desc[UR4][R4.64+0x1000]",
+                                           "|FFMA|R8,R7,R7,R8",
+                                           "|FADD|R8,R8,R8",
+                                           "|FADD|R8,R8,R9",
+                                           "|STG.E|desc[UR4][R10.64],R8",
+                                           "|IADD3|R4,P2,R4,0x2000,RZ",
+                                           "|IADD3.X|R5,RZ,R5,RZ,P2,!PT",
+                                           "|IADD3|R2,R2,0x2,RZ",
+                                           "|ISETP.LT.AND|P1,PT,R2,R3,PT",
+                                           "@P1|BRA|0x0",
+                                           "|EXIT|",
+                                           NULL};
+    assert_float_equal(hidden_of_two_turns(ways), 1000.0 / 3500, 1e-6);
+    assert_float_equal(hidden_of_two_turns(sequence), 0.5, 0.02);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(what_overwrites_an_address_has_not_waited_for_the_data)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(what_overwrites_an_address_has_not_waited_for_the_data),
+                                       cmocka_unit_test(copies_of_a_load_share_a_scoreboard)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
