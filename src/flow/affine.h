@@ -106,4 +106,8 @@ void flow_launch_trips(const Affine *affine, const DomTree *dominators, Loops *l
 // the one that it stops. -1: not known.
 i64 flow_compare_turns(const Affine *affine, u32 insn, u32 loop, bool true_stays);
 
+// What a predicate is a copy of, as branches need one of a uniform predicate (PLOP3.LUT P0,PT,PT,PT,UP0,0x80,0x0); the
+// node itself where it is none. WL_NONE for WL_NONE.
+u32 flow_condition(const Chains *chains, u32 node);
+
 #endif

@@ -118,6 +118,23 @@ TEST(loops_are_counted) {
     done(&m);
 }
 
+// A uniform counter is compared into a uniform predicate, which the branch has a copy of.
+TEST(uniform_loops_are_counted) {
+    Made m;
+    MAKE(&m, "|UMOV|UR4,URZ", "|UIADD3|UR4,UR4,0x2,URZ", "|UISETP.GE.AND|UP0,UPT,UR4,0x14,UPT",
+         "|PLOP3.LUT|P0,PT,PT,PT,UP0,0x80,0x0", "@!P0|BRA|0x10", "|EXIT|");
+    assert_int_equal(m.flow.loops->loops[0].trip_count, 10);
+    done(&m);
+    MAKE(&m, "|UMOV|UR4,URZ", "|UIADD3|UR4,UR4,0x2,URZ", "|UISETP.GE.AND|UP0,UPT,UR4,0x14,UPT",
+         "|PLOP3.LUT|P0,PT,P1,PT,UP0,0x80,0x0", "@!P0|BRA|0x10", "|EXIT|");  // both
+    assert_int_equal(m.flow.loops->loops[0].trip_count, -1);
+    done(&m);
+    MAKE(&m, "|UMOV|UR4,URZ", "|UIADD3|UR4,UR4,0x2,URZ", "|UISETP.GE.AND|UP0,UPT,UR4,0x14,UPT",
+         "|PLOP3.LUT|P0,PT,PT,PT,UP0,0x8,0x0", "@!P0|BRA|0x10", "|EXIT|");  // another table
+    assert_int_equal(m.flow.loops->loops[0].trip_count, -1);
+    done(&m);
+}
+
 // --- definitions and uses --------------------------------------------------------------------------------------------
 static u32 def_of(const Made *m, u32 pc, u32 nth) {
     assert_true(nth < m->code->insns[pc].defs);
@@ -312,6 +329,7 @@ int main(void) {
         cmocka_unit_test(addresses_in_shared_memory),
         cmocka_unit_test(numbers_come_in_many_guises),
         cmocka_unit_test(loops_are_counted),
+        cmocka_unit_test(uniform_loops_are_counted),
         cmocka_unit_test(pairs_fragments_and_predicates),
         cmocka_unit_test(unknown_opcodes_keep_what_was_there),
         cmocka_unit_test(divergence_knows_the_uniform_units),

@@ -3,6 +3,8 @@
 #include "flow/affine.h"
 #include "flow/affine_poly.h"
 
+enum { MOST_COPIES = 2 };  // of a predicate, one behind the other
+
 typedef struct Distance {  // of the two sides of a comparison: start + step * iteration
     i64 start, step;
 } Distance;
@@ -106,6 +108,37 @@ i64 flow_compare_turns(const Affine *affine, u32 insn, u32 loop, bool true_stays
     return times < 0 ? -1 : times + 1;
 }
 
+// The one register that a machine instruction PLOP3 copies: the AND (0x80) of it and of what is always true. WL_NONE:
+// it does something else.
+static u32 copied_use(const FlowCode *code, u32 pc) {
+    const SassInsn *in = &code->sass->insns.data[code->sass->functions.data[code->func].first + pc];
+    const SassOperand *operands = &code->sass->operands.data[in->operands];
+    u32 registers = 0, immediates = 0;
+    for (u32 i = 0; i < in->operand_count; i++) {
+        const SassOperand *o = &operands[i];
+        if (o->kind == SASS_OPERAND_IMMEDIATE && !immediates++ && o->value != 0x80) return WL_NONE;
+        if (o->kind != SASS_OPERAND_REG || o->is_def) continue;
+        if (o->negated) return WL_NONE;
+        registers += o->reg.index != SASS_ZERO;
+    }
+    bool copies = in->op == SASS_OP_PLOP3 && registers == 1 && immediates && code->insns[pc].guard == WL_NONE;
+    for (u32 u = 0; copies && u < code->insns[pc].uses; u++) {
+        u32 operand = code->insns[pc].operands + code->insns[pc].defs + u;
+        if (code->operands[operand].kind == FLOW_VALUE) return operand;
+    }
+    return WL_NONE;
+}
+
+u32 flow_condition(const Chains *chains, u32 node) {
+    const FlowCode *code = chains->cfg->code;
+    for (u32 i = 0; code->sass && i < MOST_COPIES && node != WL_NONE && !chain_is_merge(chains, node); i++) {
+        u32 operand = copied_use(code, chains->nodes[node].insn);
+        if (operand == WL_NONE) break;
+        node = chains->of_operand[operand];
+    }
+    return node;
+}
+
 static i64 trip_count(const Affine *affine, const DomTree *dominators, const Loops *loops, u32 index) {
     const Cfg *cfg = affine->chains->cfg;
     const FlowCode *code = cfg->code;
@@ -114,6 +147,7 @@ static i64 trip_count(const Affine *affine, const DomTree *dominators, const Loo
     u32 last = cfg->blocks[b].first + cfg->blocks[b].count - 1;
     const FlowInsn *branch = &code->insns[last];
     u32 node = branch->kind == FLOW_BRANCH && branch->guard != WL_NONE ? affine->chains->of_guard[last] : WL_NONE;
+    node = flow_condition(affine->chains, node);
     if (node == WL_NONE || chain_is_merge(affine->chains, node)) return -1;
     bool taken_stays = flow_loop_has(loops, index, cfg->edges[cfg->blocks[b].succs]);
     return flow_compare_turns(affine, affine->chains->nodes[node].insn, index, taken_stays != branch->guard_negated);
