@@ -368,6 +368,11 @@ bool known_turns_mark(AdviceCase *c, const CasePart *part, u32 loop, Bitset *gon
 // Turns of which an argument of the launch says how many there are, where the code would be much less if they were one
 // sequence; *share: of what the loop issues. 0: it is not so.
 u32 known_turns_of_launch(AdviceCase *c, const CasePart *part, u32 loop, f64 *share);
+// Whether all arrays in local memory could be in registers if all turns of the loop, whose number is in the code, were
+// one sequence; marks, as known_turns_mark(), what is gone then, accesses to them included. rules/known_turns.c
+bool known_turns_free_locals(AdviceCase *c, const CasePart *part, u32 loop, Bitset *gone);
+// An access to local memory at a place that is computed at run time: of an array. rules/local_memory.c
+bool local_is_computed(const CasePart *part, const CaseAccess *a);
 // The part of register-reuse that is about several results for each thread. rules/register_tiles.c
 void reuse_in_tiles(AdviceCase *c);
 // What a sequence of known turns does not compute: branches, tests, counters, places. rules/loop_unrolling.c

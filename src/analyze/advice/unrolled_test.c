@@ -236,6 +236,36 @@ static void constants_that_turns_index(void **state) {
     assert_float_equal(constants_waited_for(CONSTANTS("64", "3000")), 0, 0.01);
 }
 
+// Sixteen turns over an array in local memory, at a place that a uniform counter, or the thread, decides.
+#define OVER_ARRAY(place)                                                                                              \
+    {                                                                                                                  \
+        "|S2R|R9,SR_TID.X", "|VIADD|R1,R1,0xffffffc0", "|UMOV|UR4,URZ", "|STL|[R1],R5", "|USHF.L.U32|UR5,UR4,0x2,URZ", \
+            "|IADD3|R6,R1," place ",RZ", "|LDL|R7,[R6]", "|IADD3|R8,R8,R7,RZ", "|UIADD3|UR4,UR4,0x1,URZ",              \
+            "|UISETP.NE.AND|UP0,UPT,UR4,0x10,UPT", "|PLOP3.LUT|P0,PT,PT,PT,UP0,0x80,0x0", "@P0|BRA|0x40",              \
+            "|STG.E|desc[UR6][R2.64],R8", "|EXIT|", NULL                                                               \
+    }
+
+static f64 saved_over_array(const char *const *lines) {
+    static const u32 issued[] = {10, 10, 10, 10, 100, 100, 100, 100, 100, 100, 100, 100, 10, 10};
+    Machine m;
+    machine_begin(&m, lines, issued);
+    sampled_end(&m.s);
+    assert_int_equal(m.s.c.parts[0].view->flow.loops->loops[0].trip_count, 16);
+    const Hit *hit = ask(&m.s, "loop-unrolling");
+    assert_non_null(hit);
+    f64 saved = hit->change.issues;
+    machine_end(&m);
+    return saved;
+}
+
+// One sequence has the array's elements in registers: of a turn the sum is left, and nothing is stored before it.
+static void turns_over_an_array_need_no_local_memory(void **state) {
+    (void)state;
+    static const char *const by_turn[] = OVER_ARRAY("UR5"), *const by_thread[] = OVER_ARRAY("R9");
+    assert_float_equal(saved_over_array(by_turn), 7 * 100 + 10, 1e-6);
+    assert_true(saved_over_array(by_thread) < 500);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(constants_that_turns_index),
                                        cmocka_unit_test(few_turns_of_the_launch_can_be_constant),
@@ -243,6 +273,7 @@ int main(void) {
                                        cmocka_unit_test(places_are_known_turns_before),
                                        cmocka_unit_test(searches_wait_for_what_they_find),
                                        cmocka_unit_test(turns_around_a_loop_load_first),
+                                       cmocka_unit_test(turns_over_an_array_need_no_local_memory),
                                        cmocka_unit_test(words_of_a_window_are_loaded_once),
                                        cmocka_unit_test(a_load_without_copies_says_that_turns_are_single),
                                        cmocka_unit_test(pointers_go_on_once_for_all_turns)};

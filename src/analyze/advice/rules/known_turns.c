@@ -16,9 +16,18 @@ typedef struct Known {
     Bitset nodes;  // values that become numbers, as far as has not been found otherwise
 } Known;
 
+// R1 is the stack pointer of the machine code's calling convention: a place in a thread's frame is a number behind it.
+static bool is_stack_pointer(const CasePart *part, u32 node) {
+    const FlowCode *code = part->view->flow.code;
+    u32 pc = part->view->flow.chains->nodes[node].insn;
+    if (!code->sass || pc == WL_NONE || !code->insns[pc].defs) return false;
+    const FlowOperand *o = &code->operands[code->insns[pc].operands];
+    return o->kind == FLOW_VALUE && code->value_regs[o->id].file == SASS_R && code->value_regs[o->id].index == 1;
+}
+
 static bool is_number_before(const Known *k, u32 node) {
     const FlowResults *flow = &k->part->view->flow;
-    return node != WL_NONE && !flow->affine->forms[node].term_count;
+    return node != WL_NONE && (!flow->affine->forms[node].term_count || is_stack_pointer(k->part, node));
 }
 
 static bool is_known(const Known *k, u32 node) {
@@ -61,6 +70,11 @@ static bool has_known_address(const Known *k, u32 pc) {
     return in->guard == WL_NONE || is_known(k, flow->chains->of_guard[pc]);
 }
 
+static bool has_known_place(const Known *k, u32 pc) {
+    const FlowInsn *in = case_insn(k->part, pc);
+    return in->address_use != 0xff && is_known_operand(k, in->operands + in->defs + in->address_use);
+}
+
 static bool stays_known(const Known *k, u32 node) {
     const Chains *chains = k->part->view->flow.chains;
     const ChainNode *n = &chains->nodes[node];
@@ -94,15 +108,52 @@ static bool goes(const Known *k, u32 pc) {
     return known;
 }
 
-bool known_turns_mark(AdviceCase *c, const CasePart *part, u32 loop, Bitset *gone) {
-    Known k = {.part = part, .loop = loop};
-    if (!bitset_init(&k.nodes, c->scratch, part->view->flow.chains->node_count + 1) ||
+static bool find_gone(AdviceCase *c, Known *k, Bitset *gone) {
+    const CasePart *part = k->part;
+    if (!bitset_init(&k->nodes, c->scratch, part->view->flow.chains->node_count + 1) ||
         !bitset_init(gone, c->scratch, part->view->insn_count + 1))
         return c->status = STATUS_NO_MEMORY, false;
-    find_known(&k);
+    find_known(k);
     for (u32 pc = 0; pc < part->view->insn_count; pc++)
-        if (loop_has(part, loop, pc) && goes(&k, pc)) bitset_add(gone, pc);
+        if (loop_has(part, k->loop, pc) && goes(k, pc)) bitset_add(gone, pc);
     return true;
+}
+
+bool known_turns_mark(AdviceCase *c, const CasePart *part, u32 loop, Bitset *gone) {
+    Known k = {.part = part, .loop = loop};
+    return find_gone(c, &k, gone);
+}
+
+// --- arrays in local memory ----------------------------------------------------------------------------------------
+// A loop becomes one sequence of up to some 2500 instructions (36 loops, nvcc 13.0; rules/fetch.c), in which places
+// that were made of the turn's number are numbers, and an array needs no memory.
+enum { MOST_UNROLLED = 2500 };
+
+static u32 insns_left(const Known *k, const Bitset *gone) {
+    u32 left = k->part->loops[k->loop].insns;
+    for (u32 pc = bitset_next(gone, 0); pc != WL_NONE; pc = bitset_next(gone, pc + 1))
+        left -= loop_has(k->part, k->loop, pc);
+    return left;
+}
+
+bool known_turns_free_locals(AdviceCase *c, const CasePart *part, u32 loop, Bitset *gone) {
+    i64 turns = part->view->flow.loops->loops[loop].trip_count;
+    Known k = {.part = part, .loop = loop};
+    u32 within = 0;
+    for (u32 i = 0; i < part->access_count; i++) {
+        const CaseAccess *a = &part->accesses[i];
+        if (!local_is_computed(part, a)) continue;
+        if (!loop_has(part, loop, a->pc)) return false;
+        within++;
+    }
+    if (!within || turns < 2 || !find_gone(c, &k, gone)) return false;
+    for (u32 i = 0; i < part->access_count; i++) {
+        const CaseAccess *a = &part->accesses[i];
+        if (a->space != SPACE_LOCAL) continue;
+        if (local_is_computed(part, a) && !has_known_place(&k, a->pc)) return false;
+        bitset_add(gone, a->pc);
+    }
+    return insns_left(&k, gone) * (f64)turns <= MOST_UNROLLED;
 }
 
 u32 known_turns_of_launch(AdviceCase *c, const CasePart *part, u32 loop, f64 *share) {

@@ -28,6 +28,8 @@ static bool is_fixed(const CasePart *part, const CaseAccess *a) {
     return a->affine && !(kinds & (1u << AFFINE_COUNTER | 1u << AFFINE_NODE));
 }
 
+bool local_is_computed(const CasePart *part, const CaseAccess *a) { return is_local(a) && !is_fixed(part, a); }
+
 // An array of which some elements are accessed at fixed places is no spill; machine code does not say where it ends.
 // PTX, whose registers are as many as it likes, has arrays only.
 static bool is_of_array(const CasePart *part, const CaseAccess *a) {

@@ -210,10 +210,13 @@ void hit_sequence(Hit *hit, const CasePart *part, u32 loop) {
         if (loop_has(part, loop, pc) && is_constant_of_turn(part, loop, pc)) hit_spare(hit, part, pc, 1);
 }
 
+static void spare_all(Hit *hit, const CasePart *part, const Bitset *gone) {
+    for (u32 pc = bitset_next(gone, 0); pc != WL_NONE; pc = bitset_next(gone, pc + 1)) hit_spare(hit, part, pc, 1);
+}
+
 static void spare_known(Hit *hit, const CasePart *part, u32 loop) {
     Bitset gone;
-    if (!known_turns_mark(hit->c, part, loop, &gone)) return;
-    for (u32 pc = bitset_next(&gone, 0); pc != WL_NONE; pc = bitset_next(&gone, pc + 1)) hit_spare(hit, part, pc, 1);
+    if (known_turns_mark(hit->c, part, loop, &gone)) spare_all(hit, part, &gone);
 }
 
 static f64 loads_of_turn(const CasePart *part, u32 loop) {
@@ -268,7 +271,10 @@ static void look_at(AdviceCase *c, const CasePart *part, u32 loop) {
     if (2 * l->insns > MOST_INSNS) copies = MOST_TIMES;
     u32 times = times_of(l, copies);
     f64 known = 0;
-    u32 whole = turns_of_whole(part, loop), launched = whole ? 0 : known_turns_of_launch(c, part, loop, &known);
+    Bitset gone;
+    bool locals = known_turns_free_locals(c, part, loop, &gone);
+    u32 whole = locals ? (u32)part->view->flow.loops->loops[loop].trip_count : turns_of_whole(part, loop);
+    u32 launched = whole ? 0 : known_turns_of_launch(c, part, loop, &known);
     if (launched) whole = launched, times = times < 2 ? 2 : times;
     if (times < 2) return;
     f64 fraction = 1 - 1.0 / times;
@@ -279,7 +285,9 @@ static void look_at(AdviceCase *c, const CasePart *part, u32 loop) {
     add_results(hit, part, loop);
     hit->change.hidden *= fraction;
     if (!whole) add_constants(hit, part, loop, times);
-    if (launched)
+    if (locals)
+        spare_all(hit, part, &gone);
+    else if (launched)
         spare_known(hit, part, loop);
     else if (whole)
         hit_sequence(hit, part, loop);
