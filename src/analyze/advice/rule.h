@@ -14,6 +14,7 @@
 
 #include "analyze/advice/advice.h"
 #include "analyze/advice/estimate.h"
+#include "base/bitset.h"
 #include "base/vec.h"
 #include "record/edit.h"
 
@@ -334,8 +335,9 @@ void divide_before_loops(AdviceCase *c);
 void fold_remainders(AdviceCase *c);
 // The part of branch-elimination that is about loops that only bring a value near. rules/stepping.c
 void skip_steps(AdviceCase *c);
-// ... about ways that do the same with other values. rules/alike.c
-void join_ways(AdviceCase *c);
+// ... about ways that lanes need not part for: those that do the same with other values, and the next two; adds their
+// blocks, and those that they begin in, to `blocks`, which is empty. rules/alike.c
+void join_ways(AdviceCase *c, const CasePart *part, Bitset *blocks);
 // ... about loads behind a test of the data beside theirs. rules/both_loads.c
 void load_both(AdviceCase *c);
 // ... of which one is known to lie so near to the other that a line holds both
@@ -344,6 +346,9 @@ bool access_is_beside(const CasePart *part, const CaseAccess *first, const CaseA
 void load_to_the_end(AdviceCase *c);
 // ... about ways on which lanes only choose a constant; adds their blocks to `blocks`. rules/tables.c
 void use_tables(AdviceCase *c, const CasePart *part, Bitset *blocks);
+// ... about ways too short for branches; leaves out those with a block in `blocks`, and adds its own.
+// rules/small_ways.c
+void go_without_branches(AdviceCase *c, const CasePart *part, Bitset *blocks);
 // The part of memory-transactions that is about numbers wider than they need to be. rules/narrow.c
 void narrow_places(AdviceCase *c);
 // ... about what is gathered at one index from several arrays. rules/gathers.c

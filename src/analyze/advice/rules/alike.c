@@ -14,9 +14,9 @@ enum { LEAST_ALIKE = 8 /* instructions; of fewer, compilers select */, NEITHER =
 
 typedef struct Alike {
     const CasePart *part;
-    u8 *side;     // by block: the way that it is on, of the branch that is looked at; 0: not looked up yet
-    u32 *of[2];   // by opcode: instructions on either side
-    Bitset done;  // blocks on ways that were found alike, or that choose constants
+    u8 *side;      // by block: the way that it is on, of the branch that is looked at; 0: not looked up yet
+    u32 *of[2];    // by opcode: instructions on either side
+    Bitset *done;  // blocks on ways that were found, and those they begin in
     u32 count, pc;
     f64 most;
 } Alike;
@@ -87,13 +87,14 @@ static void go_one_way(Hit *hit, Alike *a, u32 block, f64 both) {
     for (u32 b = 0; b < flow->cfg->block_count; b++) {
         const FlowBlock *at = &flow->cfg->blocks[b];
         if (a->side[b] == NEITHER) continue;
-        bitset_add(&a->done, b);
+        bitset_add(a->done, b);
         for (u32 pc = at->first; pc < at->first + at->count; pc++) {
             u32 op = insn_op(a->part, pc), own = a->of[a->side[b] - 1][op], other = a->of[2 - a->side[b]][op];
             hit_remove(hit, a->part, pc, gone * fmin((f64)other / own, 1));
         }
     }
     need_no_branch(hit, a->part, block);
+    bitset_add(a->done, block);
     a->count++;
     samples = hit->change.stalls + hit->change.issues - samples;
     if (samples > a->most)
@@ -103,22 +104,23 @@ static void go_one_way(Hit *hit, Alike *a, u32 block, f64 both) {
 static void look_at_branch(Hit *hit, Alike *a, u32 block) {
     u32 heads[2], longer;
     f64 runs = block_runs(a->part, block);
-    if (bitset_has(&a->done, block) || runs <= 0 || !has_two_ways(a->part, block, heads)) return;
+    if (bitset_has(a->done, block) || runs <= 0 || !has_two_ways(a->part, block, heads)) return;
     f64 both = block_runs(a->part, heads[0]) + block_runs(a->part, heads[1]);
     if (both < BOTH_TAKEN * runs) return;
     u32 alike = count_alike(a, heads, &longer);
     if (alike >= LEAST_ALIKE && alike >= ALIKE * longer) go_one_way(hit, a, block, both);
 }
 
-static void look_at(AdviceCase *c, const CasePart *part) {
+void join_ways(AdviceCase *c, const CasePart *part, Bitset *done) {
     u32 blocks = part->view->flow.cfg->block_count;
-    Alike a = {.part = part, .side = ARENA_ARRAY(c->scratch, u8, blocks + 1)};
+    Alike a = {.part = part, .side = ARENA_ARRAY(c->scratch, u8, blocks + 1), .done = done};
     for (u32 i = 0; i < 2; i++) a.of[i] = ARENA_ARRAY(c->scratch, u32, INSN_OPS);
-    if (!a.side || !a.of[0] || !a.of[1] || !bitset_init(&a.done, c->scratch, blocks + 1)) {
+    if (!a.side || !a.of[0] || !a.of[1]) {
         c->status = STATUS_NO_MEMORY;
         return;
     }
-    use_tables(c, part, &a.done);
+    use_tables(c, part, done);
+    go_without_branches(c, part, done);
     Hit *hit = hit_begin(c);
     hit_text(hit, TEXT_alike);
     for (u32 b = 0; b < blocks; b++) look_at_branch(hit, &a, b);
@@ -129,8 +131,4 @@ static void look_at(AdviceCase *c, const CasePart *part) {
              a.count == 1 ? "" : "es");
     hit_fact(hit, "ways_alike_share", 100 * share, "%", "%.0f %% of the samples are there twice", 100 * share);
     hit_end_line(hit, part, a.pc, "Choose values at %s, not ways: both do the same", place_text(c, part, a.pc));
-}
-
-void join_ways(AdviceCase *c) {
-    for (u32 p = 0; p < c->part_count && c->status == STATUS_OK; p++) look_at(c, &c->parts[p]);
 }

@@ -147,21 +147,22 @@ static void start_with_data(const CasePart *part, u32 branch, u32 way, f64 *gone
         }
 }
 
-// The branch that ends the block, if it is of the nest and hardly decides: where it goes; else WL_NONE.
-static u32 way_of_nest(const CasePart *part, u32 nest, u32 block) {
+// The branch that ends the block, if it is of the nest and hardly decides: where it goes; else WL_NONE. Lanes part at
+// those in `parting`, and are seen on either way.
+static u32 way_of_nest(const CasePart *part, u32 nest, u32 block, const Bitset *parting) {
     const FlowResults *flow = &part->view->flow;
     const FlowBlock *b = &flow->cfg->blocks[block];
     u32 loop = flow->loops->loop_of[block];
-    if (loop == WL_NONE || outermost(part, loop) != nest || !b->count) return WL_NONE;
+    if (loop == WL_NONE || outermost(part, loop) != nest || !b->count || bitset_has(parting, block)) return WL_NONE;
     return usual_way(part, block, b->first + b->count - 1);
 }
 
 // Later tests first: what they no longer keep back is no wait on the way of those before them.
-static f64 *waits_for_flags(AdviceCase *c, const CasePart *part, u32 nest) {
+static f64 *waits_for_flags(AdviceCase *c, const CasePart *part, u32 nest, const Bitset *parting) {
     const Cfg *cfg = part->view->flow.cfg;
     f64 *gone = ARENA_ARRAY(c->scratch, f64, part->access_count + 1);
     for (u32 b = cfg->block_count; gone && b-- > 0;) {
-        u32 way = way_of_nest(part, nest, b);
+        u32 way = way_of_nest(part, nest, b, parting);
         if (way != WL_NONE) start_with_data(part, cfg->blocks[b].first + cfg->blocks[b].count - 1, way, gone);
     }
     return gone;
@@ -183,10 +184,10 @@ static void free_loads(Hit *hit, const CasePart *part, u32 nest, const f64 *gone
     hit_caution(hit, "only where what the test leaves out can be loaded, and counts as nothing");
 }
 
-static void look_at_nest(AdviceCase *c, const CasePart *part, u32 nest) {
+static void look_at_nest(AdviceCase *c, const CasePart *part, u32 nest, const Bitset *parting) {
     const FlowResults *flow = &part->view->flow;
     u32 count = 0, at = 0;
-    f64 most = 0, *gone = waits_for_flags(c, part, nest);
+    f64 most = 0, *gone = waits_for_flags(c, part, nest, parting);
     Tests t = {.part = part, .loop = nest};
     if (!gone || !bitset_init(&t.found, c->scratch, part->view->insn_count)) {
         c->status = STATUS_NO_MEMORY;
@@ -195,7 +196,7 @@ static void look_at_nest(AdviceCase *c, const CasePart *part, u32 nest) {
     Hit *hit = hit_begin(c);
     for (u32 b = 0; b < flow->cfg->block_count; b++) {
         u32 branch = flow->cfg->blocks[b].first + flow->cfg->blocks[b].count - 1;
-        if (way_of_nest(part, nest, b) == WL_NONE) continue;
+        if (way_of_nest(part, nest, b, parting) == WL_NONE) continue;
         bitset_add(&t.found, branch);
         find_test(&t, flow->chains->of_guard[branch], TEST_DEPTH);
         count++;
@@ -404,18 +405,25 @@ static void look_at_copies(AdviceCase *c, const CasePart *part, u32 loop) {
                  place_text(c, part, at));
 }
 
+static void look_at_part(AdviceCase *c, const CasePart *part) {
+    Bitset parting;
+    if (!bitset_init(&parting, c->scratch, part->view->flow.cfg->block_count + 1)) {
+        c->status = STATUS_NO_MEMORY;
+        return;
+    }
+    join_ways(c, part, &parting);
+    for (u32 l = 0; l < part->view->flow.loops->loop_count; l++) {
+        const CaseLoop *loop = &part->loops[l];
+        bool turns = loop_goes_on(part, l) || (loop->active > 0 && !loop->innermost);
+        if (turns && outermost(part, l) == l) look_at_nest(c, part, l, &parting);
+        if (loop->innermost && loop->active > 0) look_at_copies(c, part, l);
+    }
+    look_at_copies(c, part, WL_NONE);
+}
+
 void rule_branch_elimination(AdviceCase *c) {
     skip_steps(c);
-    join_ways(c);
     load_both(c);
     load_to_the_end(c);
-    for (u32 p = 0; p < c->part_count; p++) {
-        for (u32 l = 0; l < c->parts[p].view->flow.loops->loop_count; l++) {
-            const CaseLoop *loop = &c->parts[p].loops[l];
-            bool turns = loop_goes_on(&c->parts[p], l) || (loop->active > 0 && !loop->innermost);
-            if (turns && outermost(&c->parts[p], l) == l) look_at_nest(c, &c->parts[p], l);
-            if (loop->innermost && loop->active > 0) look_at_copies(c, &c->parts[p], l);
-        }
-        look_at_copies(c, &c->parts[p], WL_NONE);
-    }
+    for (u32 p = 0; p < c->part_count && c->status == STATUS_OK; p++) look_at_part(c, &c->parts[p]);
 }
