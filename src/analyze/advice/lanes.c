@@ -25,6 +25,7 @@ enum {
 typedef struct Kept {
     u32 node;  // 0: none, else one more
     u32 lane, warp, cta, draw;
+    i64 turn;
     bool equal, known;
     i64 value;
 } Kept;
@@ -37,6 +38,9 @@ typedef struct Trial {
     u32 block;   // where the test is
     bool equal;  // what is being computed is compared for being equal
     bool apart;  // only distances between lanes are asked for
+    bool known;  // nothing is drawn: of a turn of the loop, what arguments decide as well
+    u32 loop;
+    i64 turn;
     Kept kept[KEPT];
 } Trial;
 
@@ -84,7 +88,7 @@ static bool value_of_operand(Trial *t, u32 operand, i64 *value) {
     case FLOW_PARAMETER_VALUE:
         if (flow_argument(flow->code, flow->arguments, o->id, o->value, o->width / 8, value)) return true;
         *value = drawn(t, (u64)o->id << 40 ^ (u64)o->value << 32);
-        return flow->code->is_entry;
+        return flow->code->is_entry && !t->known;
     default: return false;
     }
 }
@@ -143,7 +147,7 @@ static bool value_of_constant(const Trial *t, const SassOperand *o, i64 *value) 
     const FlowResults *flow = &t->part->view->flow;
     bool fixed = !o->bank && (o->reg.file == SASS_NO_FILE || o->reg.index == SASS_ZERO);
     if (fixed && flow_constant_argument(flow->code, flow->arguments, o->value, value)) return true;
-    return *value = drawn(t, (u64)o->value << 32 ^ o->bank), true;
+    return *value = drawn(t, (u64)o->value << 32 ^ o->bank), !t->known;
 }
 
 static bool value_of_source(Trial *t, u32 pc, const SassOperand *o, i64 *value) {
@@ -378,12 +382,36 @@ static bool value_of_load(Trial *t, u32 node, i64 *value) {
     return known && own == first;
 }
 
+// A sum of products of the thread's and the CTA's numbers, and of turns of the loop.
+static bool value_of_form(const Trial *t, u32 node, i64 *value) {
+    const Affine *affine = t->part->view->flow.affine;
+    const AffineForm *form = &affine->forms[node];
+    *value = form->constant;
+    for (u32 i = 0; i < form->term_count; i++) {
+        const AffineTerm *term = &affine->terms[form->terms + i];
+        i64 product = term->coefficient;
+        for (u32 k = 0; k < AFFINE_DEGREE && term->factors[k] != WL_NONE; k++) {
+            const AffineFactor *f = &affine->factors[term->factors[k]];
+            FlowOperand o = {.kind = FLOW_SREG, .component = f->component, .id = f->id};
+            i64 factor = t->turn;
+            if (f->kind == AFFINE_COUNTER ? f->id != t->loop : f->kind != AFFINE_SREG || !value_of_sreg(t, &o, &factor))
+                return false;
+            product = (i64)((u64)product * (u64)factor);
+        }
+        *value = (i64)((u64)*value + (u64)product);
+    }
+    *value = (i32)(u32)*value;
+    return true;
+}
+
 static bool find_value(Trial *t, u32 node, i64 *value) {
     const FlowResults *flow = &t->part->view->flow;
     if (!t->steps) return false;
     t->steps--;
     bool defined = node < flow->chains->def_count;
+    if (t->known && value_of_form(t, node, value)) return true;
     if (defined && value_of_definition(t, &flow->chains->nodes[node], value)) return true;
+    if (t->known) return false;
     *value = drawn(t, node);
     if (!divergence_of_node(flow->divergence, node, t->block)) return true;  // the same for all lanes, whatever it is
     return defined ? value_of_load(t, node, value) : value_of_walk(t, node, value);
@@ -391,11 +419,16 @@ static bool find_value(Trial *t, u32 node, i64 *value) {
 
 static bool value_of_node(Trial *t, u32 node, i64 *value) {
     if (node == WL_NONE) return false;
-    Kept key = {
-        .node = node + 1, .lane = t->lane, .warp = t->warp, .cta = t->nth_cta, .draw = t->draw, .equal = t->equal};
+    Kept key = {.node = node + 1,
+                .lane = t->lane,
+                .warp = t->warp,
+                .cta = t->nth_cta,
+                .draw = t->draw,
+                .turn = t->turn,
+                .equal = t->equal};
     Kept *kept = &t->kept[(node * WARP + t->lane * 5 + t->equal) % KEPT];
     bool same = kept->node == key.node && kept->lane == key.lane && kept->warp == key.warp && kept->cta == key.cta &&
-                kept->draw == key.draw && kept->equal == key.equal;
+                kept->draw == key.draw && kept->turn == key.turn && kept->equal == key.equal;
     if (same) return *value = kept->value, kept->known;
     key.known = find_value(t, node, &key.value);
     *kept = key;
@@ -566,4 +599,70 @@ bool lanes_leave_together(const AdviceCase *c, const CasePart *part, u32 loop) {
         if (parts && !leave_together_at(&t, loop)) return false;
     }
     return true;
+}
+
+// --- turns that a test lets in ---------------------------------------------------------------------------------------
+enum { CTAS_OF_AXIS = 6, WARPS_TRIED = 3, LANES_TRIED = 4, TURNS_TRIED = 32 };
+
+// Whether the lane passes all tests in the turn.
+static bool passes(Trial *t, const LaneTest *tests, u32 count) {
+    bool in = true;
+    for (u32 i = 0; i < count; i++) {
+        i64 value = 0;
+        t->steps = STEPS;
+        in &= value_of_node(t, tests[i].node, &value) && (value != 0) == tests[i].wanted;
+    }
+    return in;
+}
+
+// Bit by bit the turns in which the lane passes. False: they are no one run of turns.
+static bool turns_of_lane(Trial *t, const LaneTest *tests, u32 count, u32 turns, u32 *in) {
+    u32 tried = turns < TURNS_TRIED ? turns : TURNS_TRIED, begins = 0;
+    *in = 0;
+    for (u32 k = 0; k < tried; k++) {
+        t->turn = (i64)((u64)turns * k / tried);
+        u32 now = passes(t, tests, count), before = k ? *in >> (k - 1) & 1 : 0;
+        begins += now > before;
+        *in |= now << k;
+    }
+    return begins <= 1;
+}
+
+// Adds the turns of a warp in which a lane passes.
+static bool turns_of_warp(Trial *t, u32 warp, const LaneTest *tests, u32 count, u32 turns, f64 *some) {
+    u32 all = 0, in;
+    for (u32 k = 0; k < LANES_TRIED; k++) {
+        place_thread(t, warp, k * (WARP - 1) / (LANES_TRIED - 1));
+        if (!turns_of_lane(t, tests, count, turns, &in)) return false;
+        all |= in;
+    }
+    for (; all; all &= all - 1) *some += 1;
+    return true;
+}
+
+static bool is_known(Trial *t, const LaneTest *test) {
+    i64 value;
+    t->steps = STEPS;
+    place_thread(t, 0, 0);
+    return value_of_node(t, test->node, &value);
+}
+
+f64 lanes_let_in(const AdviceCase *c, const CasePart *part, u32 loop, u32 turns, const LaneTest *tests, u32 count) {
+    Trial t = {.part = part, .launch = c->view->launches.typical, .known = true, .loop = loop};
+    LaneTest known[MOST_LANE_TESTS];
+    u32 known_count = 0, warps, tried = 0;
+    f64 some = 0;
+    if (!t.launch || !t.launch->block[0] || !t.launch->block[1] || !turns) return 1;
+    for (u32 i = 0; i < count && i < MOST_LANE_TESTS; i++)
+        if (is_known(&t, &tests[i])) known[known_count++] = tests[i];
+    warps = (t.launch->block[0] * t.launch->block[1] * t.launch->block[2] + WARP - 1) / WARP;
+    for (u32 k = 0; known_count && k < CTAS_OF_AXIS * CTAS_OF_AXIS; k++) {
+        u32 place[3] = {k % CTAS_OF_AXIS, k / CTAS_OF_AXIS, CTAS_OF_AXIS / 2};
+        for (u32 axis = 0; axis < 3; axis++)
+            t.cta[axis] = (u32)((u64)t.launch->grid[axis] * (2 * place[axis] + 1) / (2 * CTAS_OF_AXIS));
+        t.nth_cta = k;
+        for (u32 w = 0; w < WARPS_TRIED && w < warps; w++, tried++)
+            if (!turns_of_warp(&t, w * warps / WARPS_TRIED, known, known_count, turns, &some)) return 1;
+    }
+    return tried ? some / tried / (turns < TURNS_TRIED ? turns : TURNS_TRIED) : 1;
 }

@@ -294,6 +294,16 @@ bool node_is_made_of(const CasePart *part, u32 node, u32 load, u32 depth);
 // Lanes that go on past a guarded branch or exit together, on average of the warps of which some do; `taken`: those
 // that jump or leave. 0: not known. lanes.c
 f64 lanes_of_way(const AdviceCase *c, const CasePart *part, u32 branch, bool taken);
+// A test that a lane passes when its value, a node of Chains, is not 0 (`wanted`), or is.
+typedef struct LaneTest {
+    u32 node;
+    bool wanted;
+} LaneTest;
+enum { MOST_LANE_TESTS = 8 };
+// Of the turns of a loop of so many, the part in which some lane of a warp passes all tests that are made of the
+// thread's and the CTA's numbers, of arguments that are known and of what grows by as much in each turn; tried out for
+// warps all over the grid. 1: there is no such test, or those that a lane passes are not one run of turns. lanes.c
+f64 lanes_let_in(const AdviceCase *c, const CasePart *part, u32 loop, u32 turns, const LaneTest *tests, u32 count);
 // Bytes from the first lane's address to each lane's, by trying out its arithmetic for one warp with the draw-th values
 // for what is the same for all lanes and not known (low 32 bits). False: not understood, or a CTA has one warp only.
 // lanes.c
@@ -338,6 +348,8 @@ void skip_steps(AdviceCase *c);
 // ... about ways that lanes need not part for: those that do the same with other values, and the next two; adds their
 // blocks, and those that they begin in, to `blocks`, which is empty. rules/alike.c
 void join_ways(AdviceCase *c, const CasePart *part, Bitset *blocks);
+// ... about tests that let in one run of a loop's turns. rules/one_run.c
+void bound_loops(AdviceCase *c);
 // ... about loads behind a test of the data beside theirs. rules/both_loads.c
 void load_both(AdviceCase *c);
 // ... of which one is known to lie so near to the other that a line holds both

@@ -423,6 +423,7 @@ static void look_at_part(AdviceCase *c, const CasePart *part) {
 
 void rule_branch_elimination(AdviceCase *c) {
     skip_steps(c);
+    bound_loops(c);
     load_both(c);
     load_to_the_end(c);
     for (u32 p = 0; p < c->part_count && c->status == STATUS_OK; p++) look_at_part(c, &c->parts[p]);
