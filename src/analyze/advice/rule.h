@@ -377,8 +377,12 @@ void narrow_integers(AdviceCase *c);
 void shorten_divisions(AdviceCase *c);
 // Marks instructions of machine code, all OTHER at first, where a division of 32 bits begins at `pc`: what makes the
 // divisor's reciprocal, and the quotients that it is used for. rules/divisions.c
-enum { DIVISION_OTHER, DIVISION_STEP, DIVISION_QUOTIENT };
+enum { DIVISION_OTHER, DIVISION_STEP, DIVISION_QUOTIENT, DIVISION_DONE, DIVISION_CARRIED };
 void division_mark(const CasePart *part, u32 pc, u8 *marks);
+// Whether the remainder that the quotient is for goes on from the one before, so that a comparison tells whether the
+// divisor is to be taken off. rules/carried.c
+bool division_is_carried(const CasePart *part, u32 quotient, const u8 *marks);
+bool is_negation(const CasePart *part, u32 pc);  // of one register and nothing else. rules/divisions.c
 // Instructions of the loop that are gone when all its turns are one sequence, whose number is in the code: what is made
 // of the turn's number alone, and what tests it. False: memory is out. rules/known_turns.c
 bool known_turns_mark(AdviceCase *c, const CasePart *part, u32 loop, Bitset *gone);

@@ -13,10 +13,11 @@ typedef struct Divisions {
     const CasePart *part;  // where most is done
     u32 pc;
     f64 most;
+    u32 carried;   // remainders
 } Divisions;
 
 static void at_most(Divisions *d, const CasePart *part, u32 pc, f64 runs) {
-    if (runs > d->most) *d = (Divisions){.part = part, .pc = pc, .most = runs};
+    if (runs > d->most) d->part = part, d->pc = pc, d->most = runs;
 }
 
 static f64 runs_of(const CasePart *part, u32 pc) { return block_runs(part, part->view->flow.cfg->block_of[pc]); }
@@ -153,17 +154,20 @@ static bool is_quotient(const CasePart *part, u32 pc) {
     return is_high_product(part, pc) && last->kind == SASS_OPERAND_REG && last->reg.index == SASS_ZERO;
 }
 
-// From the I2F on, all that is made of it only; up to the quotients, which are marked as such.
+// From the I2F on, all that is made of it only, on whichever way it comes; up to the quotients, which are marked as
+// such.
+static void mark_reciprocal(const CasePart *part, u32 pc, u32 depth, u8 *marks);
 
-static void mark_reciprocal(const CasePart *part, u32 pc, u32 depth, u8 *marks) {
+static void mark_users(const CasePart *part, u32 node, u32 depth, u8 *marks) {
     const Chains *chains = part->view->flow.chains;
-    const FlowInsn *in = case_insn(part, pc);
-    marks[pc] = DIVISION_STEP;
-    u32 node = in->defs && depth ? chains->of_operand[in->operands] : WL_NONE;
-    for (u32 i = node == WL_NONE ? 0 : chains->first_user[node]; node != WL_NONE && i < chains->first_user[node + 1];
-         i++) {
+    if (node == WL_NONE || !depth) return;
+    for (u32 i = chains->first_user[node]; i < chains->first_user[node + 1]; i++) {
         u32 user = chains->users[i].insn;
-        if (user == WL_NONE || marks[user] != DIVISION_OTHER || insn_routine(part, user)) continue;
+        if (user == WL_NONE) {
+            mark_users(part, chains->users[i].operand, depth - 1, marks);
+            continue;
+        }
+        if (marks[user] != DIVISION_OTHER || insn_routine(part, user)) continue;
         if (is_quotient(part, user))
             marks[user] = DIVISION_QUOTIENT;
         else
@@ -171,12 +175,18 @@ static void mark_reciprocal(const CasePart *part, u32 pc, u32 depth, u8 *marks) 
     }
 }
 
+static void mark_reciprocal(const CasePart *part, u32 pc, u32 depth, u8 *marks) {
+    const FlowInsn *in = case_insn(part, pc);
+    marks[pc] = DIVISION_STEP;
+    if (in->defs) mark_users(part, part->view->flow.chains->of_operand[in->operands], depth, marks);
+}
+
 void division_mark(const CasePart *part, u32 pc, u8 *marks) {
     bool begins = part->insns[pc].traits & TRAIT_INT_DIVIDE && case_insn(part, pc)->kind == FLOW_PLAIN;
     if (begins && marks[pc] == DIVISION_OTHER) mark_reciprocal(part, pc, RECIPROCAL_DEPTH, marks);
 }
 
-static bool is_negation(const CasePart *part, u32 pc) {
+bool is_negation(const CasePart *part, u32 pc) {
     const SassInsn *insn = insn_machine(part, pc);
     const SassOperand *o = part->view->flow.code->sass->operands.data + insn->operands;
     u32 registers = 0, negated = 0;
@@ -232,26 +242,62 @@ static bool is_near(const CasePart *part, u32 pc, u32 first) {
     return known ? same_line(part, pc, first) : pc - first <= NEAR;
 }
 
-// Of all quotients of one line and block: the compiler mixes their corrections. A remainder alone has two corrections,
-// not three; it keeps the product with the negated quotient, and takes the shift besides (32 remainders compiled by
-// nvcc 13.0 take 17.8 instructions each, by a product 4.0, by product and shift 5.5); signs take one instruction more
-// then, too.
-static u32 remove_corrections(Hit *hit, const CasePart *part, u32 first, u8 *marks) {
+typedef struct Line {  // quotients and corrections of one line and block, which the compiler mixes
+    u32 first, end;
+    u32 quotients, carried, steps, guarded, signs;
+} Line;
+
+static Line line_of(const CasePart *part, u32 first, u8 *marks) {
     const u32 *block_of = part->view->flow.cfg->block_of;
-    u32 steps = 0, guarded = 0, signs = 0, quotients = 0, end = first;
-    for (; end < part->view->insn_count && block_of[end] == block_of[first]; end++) {
-        if (!is_near(part, end, first)) continue;
-        quotients += marks[end] == DIVISION_QUOTIENT;
-        marks[end] = marks[end] == DIVISION_QUOTIENT ? DIVISION_OTHER : marks[end];
-        if (!is_correction(part, end)) continue;
-        steps++;
-        guarded += case_insn(part, end)->guard != WL_NONE && !is_sign_or_none(part, end);
-        signs |= insn_machine(part, end)->op == SASS_OP_IABS;
+    Line l = {.first = first, .end = first};
+    for (; l.end < part->view->insn_count && block_of[l.end] == block_of[first]; l.end++) {
+        if (!is_near(part, l.end, first)) continue;
+        if (marks[l.end] == DIVISION_QUOTIENT) {
+            marks[l.end] = division_is_carried(part, l.end, marks) ? DIVISION_CARRIED : DIVISION_DONE;
+            l.carried += marks[l.end] == DIVISION_CARRIED;
+            l.quotients++;
+        }
+        if (marks[l.end] == DIVISION_STEP || !is_correction(part, l.end)) continue;
+        l.steps++;
+        l.guarded += case_insn(part, l.end)->guard != WL_NONE && !is_sign_or_none(part, l.end);
+        l.signs |= insn_machine(part, l.end)->op == SASS_OP_IABS;
     }
-    f64 kept = quotients * ((guarded < (3 + signs) * quotients ? 2.0 : 0.0) + signs);
-    for (u32 pc = first + 1; pc < end && steps > kept; pc++)
-        if (is_near(part, pc, first) && is_correction(part, pc)) hit_remove(hit, part, pc, 1 - kept / steps);
-    return steps > kept ? quotients : 0;
+    return l;
+}
+
+// The product of a carried quotient with the divisor, which the dividend is left by.
+static bool is_left_by(const CasePart *part, u32 pc, const u8 *marks) {
+    const FlowInsn *in = case_insn(part, pc);
+    if (insn_machine(part, pc)->op != SASS_OP_IMAD || is_high_product(part, pc)) return false;
+    for (u32 u = 0; u < in->uses; u++) {
+        u32 from = insn_source(part, pc, u);
+        if (from != WL_NONE && is_negation(part, from)) from = insn_source(part, from, 0);
+        if (from != WL_NONE && marks[from] == DIVISION_CARRIED) return true;
+    }
+    return false;
+}
+
+// What is left of a carried remainder: a comparison, a difference and a choice.
+enum { CARRIED_STEPS = 3 };
+
+// A remainder alone has two corrections, not three; it keeps the product with the negated quotient, and takes the shift
+// besides (32 remainders compiled by nvcc 13.0 take 17.8 instructions each, by a product 4.0, by product and shift
+// 5.5); signs take one instruction more then, too. Where it is carried, no product is left.
+static u32 remove_corrections(Hit *hit, const CasePart *part, u32 first, u8 *marks, Divisions *d) {
+    Line l = line_of(part, first, marks);
+    bool alone = l.guarded < (3 + l.signs) * l.quotients;
+    u32 carried = alone ? l.carried : 0;
+    f64 kept = (l.quotients - carried) * ((alone ? 2.0 : 0.0) + l.signs) + carried * CARRIED_STEPS;
+    if (l.steps <= kept) return 0;
+    d->carried += carried;
+    for (u32 pc = first; pc < l.end; pc++) {
+        if (!is_near(part, pc, first) || marks[pc] == DIVISION_STEP) continue;
+        if (is_correction(part, pc))
+            hit_remove(hit, part, pc, 1 - kept / l.steps);
+        else if (carried && (marks[pc] == DIVISION_CARRIED || is_left_by(part, pc, marks)))
+            hit_remove(hit, part, pc, 1);
+    }
+    return l.quotients;
 }
 
 static u32 reduce_machine(Hit *hit, const CasePart *part, Divisions *d) {
@@ -264,9 +310,9 @@ static u32 reduce_machine(Hit *hit, const CasePart *part, Divisions *d) {
         if (!routine) division_mark(part, pc, marks);
     }
     for (u32 pc = 0; pc < count; pc++) {
-        if (marks[pc] == DIVISION_OTHER || part->insns[pc].issued <= 0) continue;
+        if (marks[pc] == DIVISION_OTHER || marks[pc] > DIVISION_QUOTIENT || part->insns[pc].issued <= 0) continue;
         if (marks[pc] == DIVISION_STEP) hit_remove(hit, part, pc, 1);
-        if (marks[pc] == DIVISION_QUOTIENT) quotients += remove_corrections(hit, part, pc, marks);
+        if (marks[pc] == DIVISION_QUOTIENT) quotients += remove_corrections(hit, part, pc, marks, d);
         at_most(d, part, pc, runs_of(part, pc));
     }
     return quotients;
@@ -283,6 +329,10 @@ static void replace_divisions(AdviceCase *c) {
     if (!d.part || hit->change.issues <= 0) return hit_drop(hit);
     hit_fact(hit, "integer_divisions", count, "instructions",
              "divisions or remainders by a number that is known at run time only: %u", count);
+    if (d.carried)
+        hit_fact(hit, "carried_remainders", d.carried, "instructions",
+                 "of these %u go on from the one before: add the step, and take the divisor off where it is reached",
+                 d.carried);
     f64 share = 100 * hit->change.issues / c->load.issued;
     hit_fact(hit, "division_issue_share", share, "%", "%.0f %% of what is issued would not be needed", share);
     hit_end_line(hit, d.part, d.pc, "Replace the division at %s by a multiplication or a shift",
