@@ -68,14 +68,16 @@ void hit_estimate(const Hit *hit, AdviceEstimate *e) {
     const AdviceRecord *record = advice_record(hit->rule, c->view);
     f64 part = (hit->of_launch ? 1 : 1 - c->fixed) * (hit->of_shape ? c->view->launches.alike : 1) *
                (1 - before_last_start(hit));
-    *e = (AdviceEstimate){.error = estimate_error(&c->load, &hit->change, c->samples)};
+    EstimateLoad load = c->load;
+    if (!hit->of_dispatcher) load.held = 0;
+    *e = (AdviceEstimate){.error = estimate_error(&load, &hit->change, c->samples)};
     EstimateChange most = estimate_scaled(&hit->change, MOST_OF_CHANGE);
     // What the change adds instead counts four times in `most`, so that the change itself may have the farther limit.
-    f64 time = fmin(estimate_least_time(&c->load, &most), estimate_least_time(&c->load, &hit->change));
+    f64 time = fmin(estimate_least_time(&load, &most), estimate_least_time(&load, &hit->change));
     f64 least = fmax(of_whole(1 / time, part), 1);
     e->limit = 1 + (least - 1) * (1 + LIMIT_ERROR);
     e->tried = hit_tried(hit);
-    e->model = clamp(of_whole(1 / estimate_time(&c->load, &hit->change), part), 1, least);
+    e->model = clamp(of_whole(1 / estimate_time(&load, &hit->change), part), 1, least);
     e->speedup = clamp(1 + (e->model - 1) * record->scale, 1, least);
     bool counts = take_tried(hit, e);
     Interval interval = interval_around(e->speedup, record->width, e->error);

@@ -190,12 +190,21 @@ static f64 waits_in_bursts(f64 now, f64 before, f64 after, f64 left) {
     return STEADY * (fmax(burst * fmin(left, 1), 1) * (1 + after) - 1);
 }
 
+// Cycles for which an instruction holds the dispatcher, on average.
+static f64 turn_of(const EstimateLoad *load) { return load->held > 0 ? load->held / load->issued : 1; }
+
+// ... after the change, when `active` samples of issue are left.
+static f64 turn_after(const EstimateLoad *load, const EstimateChange *change, f64 active) {
+    f64 turn = turn_of(load);
+    return load->held > 0 && active > 0 ? fmax(turn - change->held / active, 1) : turn;
+}
+
 // The samples of the changed kernel, if it takes `time`: its warps are the customers of a closed network of queues.
 // Without a change and with time = 1 they are load->total.
 static f64 samples_after(const EstimateLoad *load, const EstimateChange *change, f64 time) {
     f64 own = load->total - load->not_selected, active = fmax(load->issued - change->issues, 0);
     f64 left = own - change->issues - change->stalls - fmin(change->hidden, change->scope_active);
-    f64 rate = clamp(load->issue_rate, 1e-6, MOST_ISSUED), work = change->work > 0 ? change->work : 1;
+    f64 rate = clamp(load->issue_rate * turn_of(load), 1e-6, MOST_ISSUED), work = change->work > 0 ? change->work : 1;
     f64 in_line = 0;
     for (u32 r = 0; r < RESOURCE_COUNT; r++) {
         f64 shorter = fmax(load->queued[r] - change->queued[r], 0) - queue_after(load, change, r, time);
@@ -206,11 +215,12 @@ static f64 samples_after(const EstimateLoad *load, const EstimateChange *change,
     left -= barriers_with_rest(load, change, own, in_line);
     left = fmax(left, fmax(active, own / ESTIMATE_MOST));
     if (active <= 0) return left;
-    f64 after = rate * active / load->issued * work / time, warps = warps_of(load);
+    f64 turn = turn_after(load, change, active) / turn_of(load);
+    f64 after = rate * turn * active / load->issued * work / time, warps = warps_of(load);
     f64 more = warps * (change->warps > 0 ? change->warps : 1);
     f64 now = load->not_selected / load->issued;
     f64 waits = waits_in_bursts(now, crowding_of(rate, warps), crowding_of(after, more), more / warps);
-    return left + active * fmin(waits, fmax(more - 1, now));  // for no more than there are
+    return left + active * fmin(waits * turn, fmax(more - 1, now));  // for no more than there are
 }
 
 // Little's law for the warps: samples = warps * time. The fewer cycles, the more crowded the queues: the time at which
@@ -220,7 +230,9 @@ static f64 samples_after(const EstimateLoad *load, const EstimateChange *change,
 static f64 bound_of_units(const EstimateLoad *load, const EstimateChange *change, f64 sure, bool all) {
     f64 active = load->issued > 0 ? clamp(1 - change->issues / load->issued, 0, ESTIMATE_MOST) : 0;
     f64 with_warps = sure * (1 - load->behind);
-    f64 time = with_warps * active * load->issue_rate * (change->work > 0 ? change->work : 1);
+    f64 turn = turn_after(load, change, active * load->issued) / turn_of(load);
+    f64 slots = fmin(load->issue_rate * turn_of(load), 1) * active * turn;
+    f64 time = with_warps * slots * (change->work > 0 ? change->work : 1);
     // Bytes of DRAM are the least that they can be; what an L2 takes for parts of sectors is not as sure.
     for (u32 r = 0; r < RESOURCE_COUNT; r++) {
         f64 part = !of_all_sms(r) ? with_warps : r == RESOURCE_L2 ? sure : 1;
@@ -283,6 +295,7 @@ EstimateChange estimate_scaled(const EstimateChange *change, f64 factor) {
     bool counted = c.work > 0 || c.warps > 0;
     c.stalls *= factor;
     c.issues = scaled(c.issues, factor, counted);
+    c.held = scaled(c.held, factor, counted);
     c.hidden *= factor;
     c.from_dram *= factor;
     c.shorter *= factor;

@@ -36,6 +36,7 @@ extern const char *const resource_names[RESOURCE_COUNT];
 typedef struct EstimateLoad {
     f64 total;                      // T: samples
     f64 issued;                     // A: samples in which the warp issued
+    f64 held;                       // ... times the cycles for which that holds the dispatcher; 0: one each
     f64 not_selected;               // samples in which it could have
     f64 latency;                    // L: samples of cycles in which its scheduler issued nothing
     f64 issue_rate;                 // part of the cycles in which a scheduler issues, 0..1
@@ -52,6 +53,7 @@ typedef struct EstimateLoad {
 typedef struct EstimateChange {
     f64 stalls;                  // samples of stalls that go away (M of equation 2)
     f64 issues;                  // samples of issue that go away; negative: that are added
+    f64 held;                    // of EstimateLoad.held, what goes beyond the mean of so many issues
     f64 hidden;                  // latency samples that other work may overlap (M^L of equation 5)
     f64 scope_active;            // active samples of the scope, which can overlap them
     f64 relief[RESOURCE_COUNT];  // of `busy`, what goes away; negative: is added

@@ -317,6 +317,20 @@ static void barriers_wait_for_the_line(void **state) {
     assert_true(time > 0.2 && time < 0.4);  // 50 of 200 samples stay, and as much of those at the barrier
 }
 
+// What goes away held the dispatcher for two cycles each time, 1.25 being the mean: what is left takes one, so that
+// 0.7 * 75 instead of 0.7 * 125 of its cycles are left.
+static void some_hold_the_dispatcher_for_longer(void **state) {
+    (void)state;
+    EstimateLoad load = {
+        .total = 1000, .issued = 100, .not_selected = 600, .latency = 50, .issue_rate = 0.7, .held = 125};
+    EstimateChange as_mean = {.issues = 25}, longer = {.issues = 25, .held = 25 * (2 - 1.25)};
+    near(estimate_least_time(&load, &as_mean), 0.7 * 1.25 * 0.75);
+    near(estimate_least_time(&load, &longer), 0.7 * 0.75);
+    assert_true(estimate_time(&load, &longer) < 0.9 * estimate_time(&load, &as_mean));
+    load.held = 0;
+    near(estimate_time(&load, &longer), estimate_time(&load, &as_mean));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_papers_equations),
@@ -339,6 +353,7 @@ int main(void) {
         cmocka_unit_test(lines_grow_with_the_warps),
         cmocka_unit_test(barriers_wait_for_the_line),
         cmocka_unit_test(the_error_is_that_of_a_binomial),
+        cmocka_unit_test(some_hold_the_dispatcher_for_longer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -136,7 +136,9 @@ f64 hit_stalled(Hit *hit, const CasePart *part, u32 pc, u32 reasons, f64 fractio
 
 void hit_unissue(Hit *hit, const CasePart *part, u32 pc, f64 fraction) {
     const CaseInsn *in = &part->insns[pc];
+    const EstimateLoad *load = &hit->c->load;
     hit->change.issues += in->issued * fraction;
+    if (load->issued > 0) hit->change.held += (in->held - in->issued * load->held / load->issued) * fraction;
     for (u32 r = 0; r < RESOURCE_COUNT; r++) hit->change.relief[r] += in->use[r] * fraction;
 }
 

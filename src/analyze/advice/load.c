@@ -142,6 +142,8 @@ static void add_uses(AdviceCase *c, CasePart *part, f64 per_slot, f64 sums[RESOU
         CaseInsn *in = &part->insns[pc];
         const FlowInsn *flow = case_insn(part, pc);
         Resource resource;
+        in->held = in->issued * insn_held(c, part, pc);
+        c->load.held += in->held;
         f64 interval = interval_of(c->gpu, (UnitClass)flow->unit, &resource);
         if (in->access != WL_NONE)
             use_of_access(c, part, in, per_slot);

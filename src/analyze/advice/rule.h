@@ -73,6 +73,7 @@ typedef struct CaseAccess {
 
 typedef struct CaseInsn {
     f64 issued;    // samples in which it issued
+    f64 held;      // ... times the cycles for which it holds the dispatcher
     f64 executed;  // times that a warp executed it, in the same unit (PTX: one may be several machine instructions)
     f64 stalled;   // samples of warps that waited at it
     f64 blamed;    // samples of waits that it is blamed for, its own included
@@ -159,6 +160,7 @@ typedef struct Hit {
     u32 more_lines;      // that were found to need the same
     u32 last_line;       // ... the last of them
     bool doubtful;       // the evidence is thin: confidence is low whatever the interval
+    bool of_dispatcher;  // how long what goes away holds the dispatcher counts, not only how often
     f64 share;           // of the program's kernel time that the change concerns; 0: the kernel's own
     bool of_launch;      // the change concerns launches as a whole, not only their CTAs
     bool of_shape;       // hit_of_shape
@@ -524,6 +526,7 @@ const char *case_vprintf(AdviceCase *c, const char *format, va_list args) WL_PRI
 // case.c. A kernel in which there is nothing to look at has no parts.
 WL_MUST_USE Status case_make(const AdviceContext *context, const KernelView *view, Arena *scratch, AdviceCase *c);
 void case_free(AdviceCase *c);
+f64 insn_held(const AdviceCase *c, const CasePart *part, u32 pc);      // dispatch.c: cycles
 u32 insn_traits(const KernelView *view, u32 pc);                       // traits.c
 WL_MUST_USE Status case_find_accesses(AdviceCase *c, CasePart *part);  // access.c
 void case_find_spins(CasePart *part);                                  // spins.c

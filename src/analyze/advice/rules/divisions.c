@@ -13,6 +13,7 @@ typedef struct Divisions {
     const CasePart *part;  // where most is done
     u32 pc;
     f64 most;
+    bool routine;  // some are calls of one
     u32 carried;   // remainders
 } Divisions;
 
@@ -306,7 +307,10 @@ static u32 reduce_machine(Hit *hit, const CasePart *part, Divisions *d) {
     if (!marks) return hit->c->status = STATUS_NO_MEMORY, 0;
     for (u32 pc = 0; pc < count; pc++) {
         bool routine = insn_routine(part, pc) != NULL;
-        if (routine && is_divide_routine(part, pc)) hit_remove(hit, part, pc, routine_saved(part, pc));
+        if (routine && is_divide_routine(part, pc)) {
+            d->routine |= part->insns[pc].issued > 0;
+            hit_remove(hit, part, pc, routine_saved(part, pc));
+        }
         if (!routine) division_mark(part, pc, marks);
     }
     for (u32 pc = 0; pc < count; pc++) {
@@ -327,6 +331,7 @@ static void replace_divisions(AdviceCase *c) {
         count += c->parts[p].view->kind == VIEW_SASS ? reduce_machine(hit, &c->parts[p], &d)
                                                      : reduce_ptx(hit, &c->parts[p], &d);
     if (!d.part || hit->change.issues <= 0) return hit_drop(hit);
+    hit->of_dispatcher = !d.routine;
     hit_fact(hit, "integer_divisions", count, "instructions",
              "divisions or remainders by a number that is known at run time only: %u", count);
     if (d.carried)
