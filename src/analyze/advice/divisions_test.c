@@ -108,10 +108,73 @@ static void reciprocals_come_from_two_places(void **state) {
     assert_true(fabs(all - (REMAINDER_STEPS - 3 + 7)) < 0.05);  // but the zero to which its last step adds
 }
 
+// --- divisions of 64 bits whose numbers fit 32
+// ------------------------------------------------------------------------- By an argument, in a loop: the test of
+// upper words and the short way. The loop begins at 0x30, the short way at 0xb0, lanes meet at 0x1a0, and the routine
+// begins at 0x210.
+static const char *const long_division[] = {"|LDC.64|R10,c[0x0][0x210]",
+                                            "|MOV|R20,RZ",
+                                            "|MOV|R7,RZ",
+                                            "|LDG.E.64|R8,desc[UR4][R2.64]",
+                                            "|LOP3.LUT|R17,R9,R11,RZ,0xfc,!PT",
+                                            "|ISETP.NE.U32.AND|P0,PT,R17,RZ,PT",
+                                            "|BSSY|B0,0x1a0",
+                                            "@!P0|BRA|0xb0",
+                                            "|MOV|R4,0xa0",
+                                            "|CALL.REL.NOINC|0x210",
+                                            "|BRA|0x1a0",
+                                            "|I2F.U32.RP|R5,R10",
+                                            "|MUFU.RCP|R5,R5",
+                                            "|VIADD|R12,R5,0xffffffe",
+                                            "|F2I.FTZ.U32.TRUNC.NTZ|R13,R12",
+                                            "|IMAD.MOV|R15,RZ,RZ,-R13",
+                                            "|IMAD|R15,R15,R10,RZ",
+                                            "|MOV|R12,RZ",
+                                            "|IMAD.HI.U32|R13,R13,R15,R12",
+                                            "|IMAD.HI.U32|R21,R13,R8,RZ",
+                                            "|IMAD.MOV|R21,RZ,RZ,-R21",
+                                            "|IMAD|R21,R10,R21,R8",
+                                            "|ISETP.GE.U32.AND|P2,PT,R21,R10,PT",
+                                            "@P2|IMAD.IADD|R21,R21,0x1,-R10",
+                                            "|ISETP.GE.U32.AND|P2,PT,R21,R10,PT",
+                                            "@P2|IADD3|R21,-R10,R21,RZ",
+                                            "|BSYNC|B0",
+                                            "|IMAD.IADD|R20,R20,0x1,R21",
+                                            "|IADD3|R7,R7,0x1,RZ",
+                                            "|ISETP.LT.AND|P0,PT,R7,0x2000,PT",
+                                            "@P0|BRA|0x30",
+                                            "|STG.E|desc[UR4][R2.64],R20",
+                                            "|EXIT|",
+                                            "|IMAD|R21,R8,R10,RZ",
+                                            "|RET.REL.NODEC|R4 0x0",
+                                            NULL};
+enum { TURN = 3, LONG_WAY = 8, SHORT_WAY = 11, LAST_OF_TURN = 30, ROUTINE = 33 };
+
+// Nothing is in the way of making the reciprocal before the loop, once, when upper words are not asked for: its seven
+// steps go, and the five instructions that ask and meet.
+static void reciprocals_of_arguments_leave_the_loop(void **state) {
+    (void)state;
+    u32 issued[40] = {0};
+    for (u32 i = 0; i < ROUTINE; i++) {
+        bool turns = i >= TURN && i <= LAST_OF_TURN, longer = i >= LONG_WAY && i < SHORT_WAY;
+        issued[i] = longer ? 0 : turns ? 1000 : 1;
+    }
+    Machine m;
+    machine_begin(&m, long_division, issued);
+    SassRoutine routine = {.name = "$__internal_0_$__cuda_sm20_rem_u64", .offset = ROUTINE * 16};
+    assert_int_equal(vec_push(&m.module.routines, routine), STATUS_OK);
+    m.module.functions.data[0].first_routine = 0, m.module.functions.data[0].routine_count = 1;
+    sampled_end(&m.s);
+    const Hit *hit = ask(&m.s, "wrong-type");
+    assert_non_null(hit);
+    assert_true(fabs(hit->change.issues / 1000 - (7 + 5)) < 0.05);
+    machine_end(&m);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(remainders_of_what_goes_on_evenly_are_carried),
-                                       cmocka_unit_test(remainders_of_themselves_are_carried),
-                                       cmocka_unit_test(remainders_of_data_are_not),
-                                       cmocka_unit_test(reciprocals_come_from_two_places)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(remainders_of_what_goes_on_evenly_are_carried),
+        cmocka_unit_test(remainders_of_themselves_are_carried), cmocka_unit_test(remainders_of_data_are_not),
+        cmocka_unit_test(reciprocals_come_from_two_places), cmocka_unit_test(reciprocals_of_arguments_leave_the_loop)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

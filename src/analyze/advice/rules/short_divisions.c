@@ -136,13 +136,21 @@ static bool is_beside_other(const CasePart *part, const Division *d, u32 at) {
     return false;
 }
 
-// By the same divisor no reciprocal is needed again; beside another division what this one waits for goes on meanwhile.
-static void join_other(Hit *hit, const CasePart *part, const FlowBlock *shorter, bool same, bool beside, u8 *marks) {
+// The part of an argument's reciprocals that goes since no test is in the way of making it before the loop, once.
+static f64 leaves_loop(const CasePart *part, const Division *d) {
+    u32 loop = part->insns[d->branch].loop;
+    f64 turns = loop == WL_NONE || d->divisor < 0 ? 1 : part->loops[loop].trips;
+    return turns > 1 ? 1 - 1 / turns : 0;
+}
+
+// By the same divisor no reciprocal is needed again, of which so much goes; beside another division what this one waits
+// for goes on meanwhile.
+static void join_other(Hit *hit, const CasePart *part, const FlowBlock *shorter, f64 gone, bool beside, u8 *marks) {
     u32 end = shorter->first + shorter->count;
-    for (u32 pc = shorter->first; pc < end && same; pc++) division_mark(part, pc, marks);
+    for (u32 pc = shorter->first; pc < end && gone > 0; pc++) division_mark(part, pc, marks);
     for (u32 pc = shorter->first; pc < end; pc++)
         if (marks[pc] == DIVISION_STEP)
-            hit_remove(hit, part, pc, 1);
+            hit_remove(hit, part, pc, gone);
         else if (beside)
             hit_blamed(hit, part, pc, STALL_BIT(WAIT) | STALL_BIT(SHORT_SCOREBOARD), 1);
 }
@@ -153,8 +161,8 @@ static Found spare(Hit *hit, const CasePart *part, const Division *d, u32 count,
         f64 runs = block_runs(part, d[i].shorter);
         spare_test(hit, part, &d[i]);
         spare_meeting(hit, part, &d[i]);
-        join_other(hit, part, &part->view->flow.cfg->blocks[d[i].shorter], shares_divisor(d, i),
-                   is_beside_other(part, d, i), marks);
+        join_other(hit, part, &part->view->flow.cfg->blocks[d[i].shorter],
+                   shares_divisor(d, i) ? 1 : leaves_loop(part, &d[i]), is_beside_other(part, d, i), marks);
         if (d[i].is_signed) hit->change.issues -= SIGNS * runs;
         if (runs > found.most) found.most = runs, found.pc = d[i].branch;
     }
