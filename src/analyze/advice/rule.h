@@ -377,6 +377,8 @@ f64 gathers_time_of_l2(const AdviceCase *c, bool padded);
 void narrow_integers(AdviceCase *c);
 // ... about divisions of 64 bits whose numbers fit 32. rules/short_divisions.c
 void shorten_divisions(AdviceCase *c);
+// What is computed in half as many bits takes fewer registers: more CTAs may fit. rules/occupancy.c
+void hit_narrows(Hit *hit);
 // Marks instructions of machine code, all OTHER at first, where a division of 32 bits begins at `pc`: what makes the
 // divisor's reciprocal, and the quotients that it is used for. rules/divisions.c
 enum { DIVISION_OTHER, DIVISION_STEP, DIVISION_QUOTIENT, DIVISION_DONE, DIVISION_CARRIED };

@@ -33,7 +33,46 @@ static void divisions_of_64_bits_are_for_numbers_that_need_them(void **state) {
     assert_near(spared(QUOTIENT("|LDG.E.64|R6,desc[UR4][R2.64]", "|NOP|")), -1);
 }
 
+// CTAs that an SM holds after the change, over those before, of so many registers; 0: as many.
+static f64 more_ctas(u32 registers, u32 before) {
+    static const GpuModel gpu = {.sms = 100,
+                                 .warp_schedulers = 4,
+                                 .max_ctas_per_sm = 32,
+                                 .max_threads_per_sm = 2048,
+                                 .registers_per_sm = 65536,
+                                 .registers_per_cta = 65536,
+                                 .register_unit = 256,
+                                 .shared_per_sm = 233472,
+                                 .shared_per_cta_optin = 232448,
+                                 .shared_unit = 128};
+    Machine m;
+    machine_begin(&m, QUOTIENT("|LDG.E|R6,desc[UR4][R2.64]", "|SHF.R.S32.HI|R7,RZ,0x1f,R6"), NULL);
+    KernelView *view = &m.s.subject.view;
+    view->gpu = &gpu;
+    view->occupancy = (ViewOccupancy){.ctas_per_sm = before,
+                                      .warps_per_cta = 8,
+                                      .warps_per_sm = before * 8,
+                                      .waves = 4,
+                                      .limits = 1u << LIMIT_REGISTERS};
+    m.s.launch.time.registers = registers;
+    sampled_end(&m.s);
+    const Hit *hit = ask(&m.s, "wrong-type");
+    f64 more = hit ? hit->change.warps : -1;
+    machine_end(&m);
+    return more;
+}
+
+// Numbers of half as many bits take 0.7 times the registers: of 34 there are 24 left, with which two more CTAs of 256
+// threads fit; of 100 there are 70, and one more fits.
+static void narrow_numbers_take_fewer_registers(void **state) {
+    (void)state;
+    assert_near(more_ctas(34, 6), 8.0 / 6);
+    assert_near(more_ctas(100, 2), 3.0 / 2);
+    assert_near(more_ctas(64, 4), 5.0 / 4);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(divisions_of_64_bits_are_for_numbers_that_need_them)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(divisions_of_64_bits_are_for_numbers_that_need_them),
+                                       cmocka_unit_test(narrow_numbers_take_fewer_registers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

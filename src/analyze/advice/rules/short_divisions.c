@@ -227,6 +227,7 @@ static void shorten(AdviceCase *c, const CasePart *part) {
              100 * share);
     hit_caution(hit, "only where all numbers that can occur fit 31 bits, or 32 of unsigned ones");
     hit->doubtful = true;
+    hit_narrows(hit);
     hit_end_line(hit, part, found.pc, "Compute in int or unsigned at %s, no longer in 64 bits",
                  place_text(c, part, found.pc));
 }

@@ -243,6 +243,7 @@ void narrow_integers(AdviceCase *c) {
         hit_fact(hit, "wide_share", 100 * share, "%", "%.0f %% of what is issued is for upper words", 100 * share);
         hit_caution(hit, "only where all numbers that can occur, products too, fit 31 bits");
         hit->doubtful = true;
+        hit_narrows(hit);
         hit_end_line(hit, w.part, w.pc, "Compute in int at %s, no longer in 64 bits", place_text(c, w.part, w.pc));
     }
 }

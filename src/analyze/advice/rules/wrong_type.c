@@ -211,6 +211,7 @@ void rule_wrong_type(AdviceCase *c) {
              "%.1f %% of the instructions compute in double precision or convert to it and back", share);
     hit_fact(hit, "conversions", d.widened + d.narrowed, "instructions", "%u conversions from float to double, %u back",
              d.widened, d.narrowed);
+    hit_narrows(hit);
     hit_caution(hit, "check that the result does not need the digits");
     hit_end_line(hit, d.part, d.pc, "Compute in float at %s: write constants with f, call float functions",
                  place_text(c, d.part, d.pc));
