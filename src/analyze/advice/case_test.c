@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels in machine code of which there are only samples, made up: how often instructions ran, and rules that look at
 // where lanes part and meet.
+#include <math.h>
+
 #include "analyze/advice/sampled_testing.h"
 #include "flow/flow_testing.h"
 
@@ -214,6 +216,45 @@ static void atomics_made_of_compare_and_swap(void **state) {
     machine_end(&m);
 }
 
+// --- functions that are called ---------------------------------------------------------------------------------------
+// A loop from 0x30 on that calls a function at 0xb0, which divides R4, or what `divisor` is, into one and multiplies.
+#define CALLS(divisor)                                                                                             \
+    (const char *const[]) {                                                                                        \
+        "|LDC|R4,c[0x0][0x210]", "|MOV|R7,RZ", "|MOV|R9,RZ", "|I2FP.F32.S32|R5,R7", "|MOV|R14,0x60",               \
+            "|CALL.REL.NOINC|0xb0", "|FADD|R9,R9,R6", "|IADD3|R7,R7,0x1,RZ", "|ISETP.LT.AND|P0,PT,R7,0x2000,PT",   \
+            "@P0|BRA|0x30", "|EXIT|", "|MUFU.RCP|R2," divisor, "|FFMA|R3," divisor ",R2,-1", "|FFMA|R2,-R3,R2,R2", \
+            "|FMUL|R6,R5,R2", "|RET.REL.NODEC|R14 0x0", NULL                                                       \
+    }
+
+// Instructions of the function that are not in the loop once it is inlined, of all that issue in it.
+static f64 leaves_loop(const char *const *lines) {
+    enum { LOOP = 3, END = 10, FUNCTION = 11 };
+    u32 issued[16];
+    Machine m;
+    for (u32 i = 0; i < WL_COUNT(issued); i++) issued[i] = i < LOOP || i == END ? 1 : 1000;
+    machine_begin(&m, lines, issued);
+    SassRoutine routine = {.name = "$f$helper", .offset = FUNCTION * 16};
+    assert_int_equal(vec_push(&m.module.routines, routine), STATUS_OK);
+    m.module.functions.data[0].first_routine = 0, m.module.functions.data[0].routine_count = 1;
+    sampled_end(&m.s);
+    const Hit *hit = ask(&m.s, "function-inlining");
+    assert_non_null(hit);
+    f64 share = 0;
+    for (u32 i = 0; i < hit->facts.len; i++)
+        if (!strcmp(hit->facts.data[i].name, "invariant_share")) share = hit->facts.data[i].value / 100;
+    f64 insns = share * m.s.c.load.issued / 1000;
+    machine_end(&m);
+    return insns;
+}
+
+// The reciprocal of an argument is the same in all turns, three of the function's instructions; that of the counter
+// not.
+static void what_functions_make_of_the_same_leaves_the_loop(void **state) {
+    (void)state;
+    assert_true(fabs(leaves_loop(CALLS("R4")) - 3) < 0.05);
+    assert_true(fabs(leaves_loop(CALLS("R5"))) < 0.05);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(atomics_made_of_compare_and_swap),
@@ -224,6 +265,7 @@ int main(void) {
         cmocka_unit_test(divisors_are_shared),
         cmocka_unit_test(checks_and_their_ways_go),
         cmocka_unit_test(divisions_of_floats_take_fewer_steps),
+        cmocka_unit_test(what_functions_make_of_the_same_leaves_the_loop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -377,6 +377,10 @@ f64 gathers_time_of_l2(const AdviceCase *c, bool padded);
 void narrow_integers(AdviceCase *c);
 // ... about divisions of 64 bits whose numbers fit 32. rules/short_divisions.c
 void shorten_divisions(AdviceCase *c);
+// function-inlining: the part's instructions of functions that make the same in all turns of the loop around the call;
+// false: there are none to look for. rules/callee_invariants.c
+bool callee_invariants(AdviceCase *c, const CasePart *part, u32 call, Bitset *same);
+bool is_own_function(const CasePart *part, u32 pc);  // of the program, called in machine code. rules/fetch.c
 // What is computed in half as many bits takes fewer registers: more CTAs may fit. rules/occupancy.c
 void hit_narrows(Hit *hit);
 // Marks instructions of machine code, all OTHER at first, where a division of 32 bits begins at `pc`: what makes the

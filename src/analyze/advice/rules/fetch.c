@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analyze/advice/rule.h"
+#include "base/bitset.h"
 
 enum { INSN_BYTES = 16 };
 
@@ -48,7 +49,7 @@ void rule_function_split(AdviceCase *c) {
 static bool is_parameter(const FlowInsn *in) { return (in->is_load || in->is_store) && in->space == SPACE_PARAM; }
 
 // Of the compiler's own routines (divisions, roots) nobody decides whether they are inlined.
-static bool is_own_function(const CasePart *part, u32 pc) {
+bool is_own_function(const CasePart *part, u32 pc) {
     const char *name = insn_routine(part, pc);
     return name && !strstr(name, "__internal_") && !strstr(name, "__cuda_sm");
 }
@@ -141,15 +142,33 @@ static void add_locals(Hit *hit, const CasePart *part) {
         if (part->accesses[i].space == SPACE_LOCAL) hit_remove(hit, part, part->accesses[i].pc, 1);
 }
 
-static f64 add_waits(Hit *hit, const CasePart *part, bool callee) {
+static f64 add_waits(Hit *hit, const CasePart *part, bool callee, const Bitset *same) {
     f64 samples = 0;
     for (u32 pc = 0; pc < part->view->insn_count; pc++) {
         if (!callee && !is_own_function(part, pc)) continue;
+        samples += part->insns[pc].issued + part->insns[pc].stalled;
+        if (same && bitset_has(same, pc)) continue;
         hit_overlapped(hit, part, pc, STALL_BIT(WAIT) | STALL_BIT(SHORT_SCOREBOARD), WL_NONE, 1);
         hit->change.scope_active += part->insns[pc].issued;
-        samples += part->insns[pc].issued + part->insns[pc].stalled;
     }
     return samples;
+}
+
+// What is the same in all turns is made once, before the loop. Behind a way that it decided nobody waits any more.
+static void add_invariants(Hit *hit, const CasePart *part, u32 call, const Bitset *same) {
+    f64 gone = 1 - 1 / part->loops[part->insns[call].loop].trips, issued = 0;
+    u32 ways = STALL_BIT(BRANCH_RESOLVING) | STALL_BIT(NO_INSTRUCTIONS);
+    for (u32 pc = 0; pc < part->view->insn_count; pc++) {
+        if (!bitset_has(same, pc) || is_move(part, pc)) continue;
+        hit_remove(hit, part, pc, gone);
+        issued += part->insns[pc].issued;
+        bool jump = case_insn(part, pc)->kind != FLOW_PLAIN || insn_machine(part, pc)->op == SASS_OP_BSYNC;
+        if (jump && pc + 1 < part->view->insn_count) hit_stalled(hit, part, pc + 1, ways, gone);
+    }
+    if (issued <= 0) return;
+    hit_fact(hit, "invariant_share", 100 * issued / hit->c->load.issued, "%",
+             "%.0f %% of what is issued makes the same for all turns of the loop around the call",
+             100 * issued / hit->c->load.issued);
 }
 
 static bool find_call(const AdviceCase *c, const CasePart **where, u32 *at) {
@@ -201,17 +220,20 @@ void rule_function_inlining(AdviceCase *c) {
     if (!find_call(c, &where, &at) || insn_calls_itself(c, where, at)) return;
     Hit *hit = hit_begin(c);
     f64 samples = 0;
+    Bitset same;
+    bool some = callee_invariants(c, where, at, &same);
+    if (c->status != STATUS_OK) return hit_drop(hit);
     for (u32 p = 0; p < c->part_count; p++) {
         add_overhead(hit, &c->parts[p], p > 0);
         add_locals(hit, &c->parts[p]);
-        samples += add_waits(hit, &c->parts[p], p > 0);
+        samples += add_waits(hit, &c->parts[p], p > 0, some && where == &c->parts[p] ? &same : NULL);
     }
+    f64 share = 100 * hit->change.issues / c->load.issued;
+    if (some) add_invariants(hit, where, at, &same);
     add_turns(hit, where, at);
     hit_fact(hit, "device_function_share", 100 * case_share(c, samples), "%",
              "%.0f %% of the samples are in functions that are called", 100 * case_share(c, samples));
-    hit_fact(hit, "call_share", 100 * hit->change.issues / c->load.issued, "%",
-             "%.0f %% of what is issued passes parameters, jumps and returns",
-             100 * hit->change.issues / c->load.issued);
+    hit_fact(hit, "call_share", share, "%", "%.0f %% of what is issued passes parameters, jumps and returns", share);
     hit_basis(hit, "equation 2 over calls and parameters, equation 5 in the functions called");
     hit_caution(hit, "the code grows at every call");
     hit_end_line(hit, where, at, "Inline the function called at %s", place_text(c, where, at));
