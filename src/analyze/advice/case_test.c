@@ -216,6 +216,28 @@ static void atomics_made_of_compare_and_swap(void **state) {
     machine_end(&m);
 }
 
+// The multipliers are taken twice as long by a product of which the upper word is wanted.
+static void upper_words_take_the_multipliers_longer(void **state) {
+    (void)state;
+    static const GpuModel gpu = {.sms = 100, .warp_schedulers = 4, .fmaheavy_interval = 2, .wide_interval = 4};
+    static const char *const lines[] = {"|IMAD|R1,R2,R3,R4",
+                                        "|IMAD.HI.U32|R5,R2,R3,RZ",
+                                        "|IMAD.WIDE|R6,R2,0x4,R8",
+                                        "|STG.E|desc[UR4][R6.64],R1",
+                                        "|EXIT|",
+                                        NULL};
+    Machine m;
+    machine_begin(&m, lines, NULL);
+    m.s.subject.view.gpu = &gpu;
+    sampled_end(&m.s);
+    const CaseInsn *insns = m.s.c.parts[0].insns;
+    f64 one = insns[0].use[RESOURCE_FMAHEAVY];
+    assert_true(one > 0);
+    assert_near(insns[1].use[RESOURCE_FMAHEAVY] / one, 2);
+    assert_near(insns[2].use[RESOURCE_FMAHEAVY] / one, 2);
+    machine_end(&m);
+}
+
 // --- functions that are called ---------------------------------------------------------------------------------------
 // A loop from 0x30 on that calls a function at 0xb0, which divides R4, or what `divisor` is, into one and multiplies.
 #define CALLS(divisor)                                                                                             \
@@ -265,6 +287,7 @@ int main(void) {
         cmocka_unit_test(divisors_are_shared),
         cmocka_unit_test(checks_and_their_ways_go),
         cmocka_unit_test(divisions_of_floats_take_fewer_steps),
+        cmocka_unit_test(upper_words_take_the_multipliers_longer),
         cmocka_unit_test(what_functions_make_of_the_same_leaves_the_loop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,7 +6,8 @@
 
 #include "analyze/advice/rule.h"
 
-static bool is_wide_product(const CasePart *part, u32 pc) {
+bool insn_is_wide_product(const CasePart *part, u32 pc) {
+    if (part->view->kind != VIEW_SASS) return false;
     const SassInsn *insn = insn_machine(part, pc);
     return insn->op == SASS_OP_IMAD && (sass_has(insn, "HI") || sass_has(insn, "WIDE"));
 }
@@ -14,7 +15,7 @@ static bool is_wide_product(const CasePart *part, u32 pc) {
 static u64 held_reads(const GpuModel *g, const CasePart *part, u32 pc) {
     const CaseAccess *a = case_access(part, pc);
     if (case_insn(part, pc)->unit == UNIT_XU) return g->queue_reads;
-    if (is_wide_product(part, pc)) return g->wide_reads;
+    if (insn_is_wide_product(part, pc)) return g->wide_reads;
     if (!a) return 0;
     if (access_is_global(a)) return a->load ? g->global_reads : g->store_reads;
     return a->load && !a->atomic ? 0 : g->queue_reads;

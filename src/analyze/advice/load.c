@@ -145,6 +145,8 @@ static void add_uses(AdviceCase *c, CasePart *part, f64 per_slot, f64 sums[RESOU
         in->held = in->issued * insn_held(c, part, pc);
         c->load.held += in->held;
         f64 interval = interval_of(c->gpu, (UnitClass)flow->unit, &resource);
+        if (resource == RESOURCE_FMAHEAVY && c->gpu && insn_is_wide_product(part, pc))
+            interval = fmax(interval, (f64)c->gpu->wide_interval);
         if (in->access != WL_NONE)
             use_of_access(c, part, in, per_slot);
         else if (flow->unit == UNIT_LSU)

@@ -533,6 +533,7 @@ const char *case_vprintf(AdviceCase *c, const char *format, va_list args) WL_PRI
 WL_MUST_USE Status case_make(const AdviceContext *context, const KernelView *view, Arena *scratch, AdviceCase *c);
 void case_free(AdviceCase *c);
 f64 insn_held(const AdviceCase *c, const CasePart *part, u32 pc);      // dispatch.c: cycles
+bool insn_is_wide_product(const CasePart *part, u32 pc);               // ... machine code: IMAD.HI, IMAD.WIDE
 u32 insn_traits(const KernelView *view, u32 pc);                       // traits.c
 WL_MUST_USE Status case_find_accesses(AdviceCase *c, CasePart *part);  // access.c
 void case_find_spins(CasePart *part);                                  // spins.c
