@@ -26,28 +26,19 @@ Hit *hit_begin(AdviceCase *c) {
 static bool failed(const Hit *hit) { return hit->c->status != STATUS_OK; }
 
 // --- samples -------------------------------------------------------------------------------------------------------
-// What of the samples is in EstimateLoad.queued already, so that it is not taken away twice (load.c, find_queues).
+// What of the samples is in EstimateLoad.queued already, so that it is not taken away twice (queues.c).
 static void take_queue(Hit *hit, const CasePart *part, const BlameEdge *edge, f64 samples) {
     const AdviceCase *c = hit->c;
-    const CaseAccess *a = case_access(part, edge->def);
-    const f64 *busy = c->load.busy;
-    f64 *queued = hit->change.queued, special;
-    Resource queue = case_special_queue(c, part, edge, &special);
-    if (special > 0) queued[queue] += samples / (edge->samples * part->weight) * special;
+    f64 *queued = hit->change.queued;
+    Resource queue;
+    f64 in_line = case_in_line(c, part, edge, &queue);
+    queued[queue] += samples * in_line;
     switch ((StallReason)edge->reason) {
     case STALL_LG_THROTTLE: queued[RESOURCE_LSU] += samples; break;
-    case STALL_MIO_THROTTLE:
-        queued[busy[RESOURCE_XU] > busy[RESOURCE_LSU] ? RESOURCE_XU : RESOURCE_LSU] += samples;
-        break;
+    case STALL_MIO_THROTTLE: queued[case_slow_unit(c)] += samples; break;
     case STALL_MATH_PIPE_THROTTLE:
         for (u32 r = 0; r < RESOURCE_COUNT; r++)
             if (part->insns[edge->use].use[r] > 0) queued[r] += samples;
-        break;
-    case STALL_LONG_SCOREBOARD:
-    case STALL_SHORT_SCOREBOARD:
-    case STALL_BARRIER:
-        if (a && access_is_shared(a)) queued[RESOURCE_LSU] += samples * busy[RESOURCE_LSU];
-        if (a && !access_is_shared(a)) queued[case_behind(c, part, edge->def)] += samples * c->waiting;
         break;
     default: break;
     }
@@ -94,14 +85,12 @@ f64 hit_blamed_where(Hit *hit, const CasePart *part, u32 pc, u32 reasons, f64 fr
 
 void hit_no_queue(Hit *hit, const CasePart *part, u32 pc, f64 gone) {
     u32 waits = STALL_BIT(LONG_SCOREBOARD) | STALL_BIT(SHORT_SCOREBOARD) | STALL_BIT(BARRIER);
-    const AdviceCase *c = hit->c;
-    const CaseAccess *a = case_access(part, pc);
-    for (u32 i = part->first_blaming[pc]; a && i < part->first_blaming[pc + 1]; i++) {
+    for (u32 i = part->first_blaming[pc]; case_access(part, pc) && i < part->first_blaming[pc + 1]; i++) {
         const BlameEdge *edge = &part->blame->edges[part->blaming[i]];
         f64 stay = waits & 1u << edge->reason ? edge->samples * part->weight * (1 - gone) : 0;
-        bool shared = access_is_shared(a);
-        hit->change.queued[shared ? RESOURCE_LSU : case_behind(c, part, pc)] +=
-            stay * (shared ? c->load.busy[RESOURCE_LSU] : c->waiting);
+        Resource queue;
+        f64 in_line = case_in_line(hit->c, part, edge, &queue);
+        hit->change.queued[queue] += stay * in_line;
     }
 }
 

@@ -363,33 +363,17 @@ static void find_misses(AdviceCase *c) {
     c->waiting = waiting_part(c);
 }
 
-static Resource slow_unit(const AdviceCase *c) {
-    return c->load.busy[RESOURCE_XU] > c->load.busy[RESOURCE_LSU] ? RESOURCE_XU : RESOURCE_LSU;
-}
-
-Resource case_special_queue(const AdviceCase *c, const CasePart *part, const BlameEdge *edge, f64 *samples) {
-    f64 idle = c->gpu ? part->insns[edge->def].executed * (f64)c->gpu->special_latency : 0;
-    bool waits = idle > 0 && edge->class == BLAME_SREG && edge->reason == STALL_SHORT_SCOREBOARD;
-    *samples = waits ? fmax(edge->samples * part->weight - idle, 0) : 0;
-    return slow_unit(c);
-}
-
 // Waits for accesses: through the L1, and for global memory through what lies behind, whichever is busiest. Special
-// registers come through the queue of the L1 as well.
+// registers come through the queue of the L1 as well, and stores that a warp's end waits for.
 static void find_memory_queues(AdviceCase *c, const CasePart *part) {
     EstimateLoad *load = &c->load;
-    u32 waits = STALL_BIT(LONG_SCOREBOARD) | STALL_BIT(SHORT_SCOREBOARD) | STALL_BIT(BARRIER);
     for (u32 i = 0; i < part->blame->edge_count; i++) {
         const BlameEdge *e = &part->blame->edges[i];
-        const CaseAccess *a = case_access(part, e->def);
-        f64 in_line;
-        load->queued[case_special_queue(c, part, e, &in_line)] += in_line;
-        if (!a || !(waits & 1u << e->reason)) continue;
-        bool shared = access_is_shared(a);
-        load->queued[shared ? RESOURCE_LSU : case_behind(c, part, e->def)] +=
-            e->samples * part->weight * (shared ? load->busy[RESOURCE_LSU] : c->waiting);
-        if (e->reason == STALL_LONG_SCOREBOARD && part->insns[e->def].use[RESOURCE_DRAM] > 0)
-            load->from_dram += e->samples * part->weight;
+        Resource queue;
+        f64 samples = e->samples * part->weight, in_line = case_in_line(c, part, e, &queue);
+        bool loads = e->reason == STALL_LONG_SCOREBOARD && case_access(part, e->def);
+        load->queued[queue] += samples * in_line;
+        if (loads && part->insns[e->def].use[RESOURCE_DRAM] > 0) load->from_dram += samples;
     }
 }
 
@@ -401,7 +385,7 @@ static void find_queues(AdviceCase *c) {
         find_memory_queues(c, &c->parts[p]);
     }
     load->queued[RESOURCE_LSU] += c->stalls[STALL_LG_THROTTLE];
-    load->queued[slow_unit(c)] += c->stalls[STALL_MIO_THROTTLE];
+    load->queued[case_slow_unit(c)] += c->stalls[STALL_MIO_THROTTLE];
 }
 
 static f64 launch_busy(const AdviceCase *c) {

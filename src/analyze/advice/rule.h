@@ -568,9 +568,10 @@ void case_find_atomics(AdviceCase *c, f64 per_slot);                      // ato
 // what is missing is given to atomics that meet in shared memory, as far as their lanes can take so long. atomics.c
 f64 case_shared_atomics(AdviceCase *c, f64 known, f64 line, f64 per_slot);
 f64 case_waits_by_shared_atomics(const AdviceCase *c);  // samples of waits for loads in loops with such atomics
-// The queue that reads of special registers go through, and of an edge the samples that its warps waited there, which
-// is what such a read takes longer than on an idle SM. load.c
-Resource case_special_queue(const AdviceCase *c, const CasePart *part, const BlameEdge *edge, f64 *samples);
+// Part of an edge's samples in which its warps waited in line for a unit or a memory, as they would not on an idle
+// machine, and which that is. queues.c
+f64 case_in_line(const AdviceCase *c, const CasePart *part, const BlameEdge *edge, Resource *queue);
+Resource case_slow_unit(const AdviceCase *c);  // whose queue it is that is full where warps wait for one (MIO_THROTTLE)
 // Cycles that a load of global memory takes on an idle machine (AdviceCase.gpu, which is known), of which so much goes
 // past the L1, and of that past the L2. load.c
 f64 case_idle_latency(const AdviceCase *c, f64 past_l1, f64 past_l2);

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which waits are waiting in line for the L1: kernels of which there are only samples, made up.
+#include "analyze/advice/sampled_testing.h"
+
+enum { ISSUES = 10, READ = 32 - 8, SHARED = 23, LONG = 10000 /* samples */ };
+
+static const GpuModel gpu = {.sms = 100,
+                             .warp_schedulers = 4,
+                             .clock_mhz = 2000,
+                             .exit_latency = 8,
+                             .store_drain = 32,
+                             .l1_latency = 30,
+                             .l2_latency = 200,
+                             .dram_latency = 300,
+                             .shared_latency = SHARED};
+
+// Samples in line for the L1 when its last instruction, or the one before that, waits for so many.
+static f64 in_line(const char *body, u32 before_end, StallReason reason, u32 samples) {
+    Sampled s;
+    KernelView *view = sampled_begin(&s, body);
+    u32 at = view->flow.code->insn_count - 1 - before_end;
+    view->gpu = &gpu;
+    for (u32 pc = 0; pc < view->flow.code->insn_count; pc++) subject_stall(&s.subject, pc, STALL_SELECTED, ISSUES);
+    subject_stall(&s.subject, at, reason, samples);
+    view->total_latency = view->total * 9 / 10;
+    sampled_end(&s);
+    f64 queued = s.c.load.queued[RESOURCE_LSU];
+    forget(&s);
+    return queued;
+}
+
+// A warp is over when its last store has read what it stores. What it waits longer than on an idle SM is the queue of
+// the L1.
+static void warps_end_in_line(void **state) {
+    (void)state;
+    const char *stores = BEGIN "st.global.u32 [%rd3], %r4; ret;", *adds = BEGIN "red.global.add.u32 [%rd3], 1; ret;";
+    assert_near(in_line(stores, 0, STALL_DRAIN, LONG), LONG - ISSUES * READ);
+    assert_near(in_line(stores, 0, STALL_DRAIN, ISSUES * READ), 0);
+    assert_near(in_line(adds, 0, STALL_DRAIN, LONG), 0);  // theirs is the L2's
+}
+
+// So is what shared memory takes longer than on an idle SM, whatever its accesses are known to take.
+static void loads_of_shared_memory_wait_in_line(void **state) {
+    (void)state;
+    const char *loads = BEGIN "mov.u32 %r8, tile; shl.b32 %r9, %r1, 2; add.u32 %r9, %r9, %r8;\n"
+                              "ld.shared.u32 %r7, [%r9]; add.u32 %r7, %r7, 1; ret;";
+    assert_near(in_line(loads, 1, STALL_SHORT_SCOREBOARD, LONG), LONG - ISSUES * (SHARED + 1));
+    assert_true(in_line(loads, 1, STALL_SHORT_SCOREBOARD, ISSUES * SHARED) < ISSUES * SHARED / 2);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(warps_end_in_line),
+                                       cmocka_unit_test(loads_of_shared_memory_wait_in_line)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
