@@ -215,30 +215,55 @@ static u32 loads_behind(const CasePart *part, u32 node, u32 first, u32 steps) {
     return most + in->is_load;
 }
 
+// Loads of a block that are under way together: what starts behind the place where those before it are waited for waits
+// once more.
+typedef struct Rounds {
+    u32 end;             // where the round's loads are waited for longest; of no round yet, or no wait: most == 0
+    f64 most;            // ... samples there
+    f64 waits, longest;  // samples of the round, and of that with most of them
+} Rounds;
+
+static void add_to_rounds(Rounds *r, const CasePart *part, u32 pc) {
+    const u32 *block_of = part->view->flow.cfg->block_of;
+    if (r->most > 0 && pc >= r->end) r->most = r->waits = 0;
+    r->waits += part->insns[pc].blamed;
+    r->longest = fmax(r->longest, r->waits);
+    for (u32 i = part->first_blaming[pc]; i < part->first_blaming[pc + 1]; i++) {
+        const BlameEdge *e = &part->blame->edges[part->blaming[i]];
+        bool behind = e->use > pc && block_of[e->use] == block_of[pc] && e->class != BLAME_WAR;
+        f64 samples = behind && e->reason == STALL_LONG_SCOREBOARD ? e->samples * part->weight : 0;
+        if (samples > r->most) r->most = samples, r->end = e->use;
+    }
+}
+
 // Cycles from the issue of a block's loads of global memory to their last data, as warps were seen waiting for them:
-// each sample of an issue stands for one cycle. Of loads that need each other's data, one's share of it. Loads that are
-// not waited for make it an underestimate. Returns the first access of the next block.
+// each sample of an issue stands for one cycle. Of loads that need each other's data one's share of it, of those that
+// are waited for before others start the longest wait. Loads that are not waited for make it an underestimate. Returns
+// the first access of the next block.
 static u32 latency_of_block(CasePart *part, u32 first, f64 *waits, f64 *latency) {
     const FlowResults *flow = &part->view->flow;
     u32 block = flow->cfg->block_of[part->accesses[first].pc], next = first, depth = 1;
     f64 requests = 0, lines = 0;
+    Rounds rounds = {0};
     for (*waits = 0; next < part->access_count; next++) {
         const CaseAccess *a = &part->accesses[next];
         const FlowInsn *in = case_insn(part, a->pc);
         if (flow->cfg->block_of[a->pc] != block) break;
         if (!a->load || !access_is_global(a)) continue;
         *waits += part->insns[a->pc].blamed;
+        add_to_rounds(&rounds, part, a->pc);
         requests = fmax(requests, a->requests);
         if (a->requests > 0) lines += ceil(a->fewest / SECTORS_PER_LINE);
         if (in->address_use == 0xff) continue;
         u32 node = flow->chains->of_operand[in->operands + in->defs + in->address_use];
         depth = u32_max(depth, 1 + loads_behind(part, node, flow->cfg->blocks[block].first, LOADED_STEPS));
     }
-    *latency = requests > 0 ? *waits / requests / depth : 0;
+    f64 serial = rounds.longest > 0 ? fmax(*waits / rounds.longest, depth) : depth;
+    *latency = requests > 0 ? *waits / requests / serial : 0;
     for (u32 i = first; i < next; i++)
         if (part->accesses[i].load && access_is_global(&part->accesses[i]))
-            part->accesses[i].latency = *latency, part->accesses[i].serial = depth,
-            part->accesses[i].together = fmax(lines / depth, 1);
+            part->accesses[i].latency = *latency, part->accesses[i].serial = serial,
+            part->accesses[i].together = fmax(lines / serial, 1);
     return next;
 }
 

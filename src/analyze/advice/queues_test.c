@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which waits are waiting in line for the L1: kernels of which there are only samples, made up.
+// Which waits are waiting in line, and how long loads take: kernels of which there are only samples, made up.
+#include <math.h>
+
 #include "analyze/advice/sampled_testing.h"
 
 enum { ISSUES = 10, READ = 32 - 8, SHARED = 23, LONG = 10000 /* samples */ };
@@ -48,8 +50,38 @@ static void loads_of_shared_memory_wait_in_line(void **state) {
     assert_true(in_line(loads, 1, STALL_SHORT_SCOREBOARD, ISSUES * SHARED) < ISSUES * SHARED / 2);
 }
 
+// Cycles that the loads of the block take, when what needs them waits so long for each.
+static f64 latency_of(const char *body) {
+    Sampled s;
+    KernelView *view = sampled_begin(&s, body);
+    const FlowInsn *insns = view->flow.code->insns;
+    view->gpu = &gpu;
+    for (u32 pc = 0; pc < view->flow.code->insn_count; pc++) {
+        bool waits = insns[pc].arith == FLOW_ADD && (waits_for_load(view, pc) || waits_for_load(view, pc - 1));
+        subject_stall(&s.subject, pc, STALL_SELECTED, ISSUES);
+        if (waits) subject_stall(&s.subject, pc, STALL_LONG_SCOREBOARD, LONG);
+    }
+    sampled_end(&s);
+    f64 latency = 0;
+    for (u32 i = 0; i < s.c.parts[0].access_count; i++) latency = fmax(latency, s.c.parts[0].accesses[i].latency);
+    forget(&s);
+    return latency;
+}
+
+#define LOAD(k) "ld.global.u32 %r" #k ", [%rd3+4096*" #k "];\n"
+#define ADD(k) "add.u32 %r" #k ", %r" #k ", 1;\n"
+
+// Loads that start together are waited for together; what starts behind the wait for another one waits for itself.
+static void loads_behind_a_wait_wait_once_more(void **state) {
+    (void)state;
+    assert_near(latency_of(BEGIN LOAD(7) ADD(7) "ret;"), (f64)LONG / ISSUES);
+    assert_near(latency_of(BEGIN LOAD(7) ADD(7) LOAD(8) ADD(8) "ret;"), (f64)LONG / ISSUES);
+    assert_near(latency_of(BEGIN LOAD(7) LOAD(8) ADD(7) ADD(8) "ret;"), 2 * (f64)LONG / ISSUES);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(warps_end_in_line),
-                                       cmocka_unit_test(loads_of_shared_memory_wait_in_line)};
+                                       cmocka_unit_test(loads_of_shared_memory_wait_in_line),
+                                       cmocka_unit_test(loads_behind_a_wait_wait_once_more)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,7 +65,7 @@ typedef struct CaseAccess {
     i64 apart;                   // bytes from one lane to the next, where all are as far apart; 0: not known
     f64 passes, fewest_passes;   // shared: wavefronts, and the fewest possible
     f64 latency;                 // cycles that warps waited for a load of global memory in its block; 0: not known
-    u32 serial;                  // ... in which so many of them wait for each other's data
+    f64 serial;                  // ... of which so many come one after the other
     f64 together;                // ... and so many lines of 128 bytes are waited for together, if lanes have theirs
                                  // side by side
     const AffineAccess *affine;  // NULL: not analysed
