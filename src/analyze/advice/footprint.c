@@ -28,12 +28,11 @@ static f64 executions_per_sample(const AdviceCase *c, f64 seconds) {
 // --- how far loads went --------------------------------------------------------------------------------------------
 // Parts of the accesses that the L1 and the L2 did not have, by how long warps waited for them: the mean latency lies
 // between that of a hit and that of a miss. Where the queue in front of the L1 is what warps wait for, it says nothing.
-#define MOST_QUEUED 0.1  // of the samples
 
 static f64 part_between(f64 x, f64 low, f64 more) { return more > 0 ? fmin(fmax((x - low) / more, 0), 1) : 0; }
 
 static bool says_how_far(const AdviceCase *c, const CaseAccess *a) {
-    return a->load && !a->atomic && a->latency > 0 && case_share(c, c->stalls[STALL_LG_THROTTLE]) < MOST_QUEUED;
+    return a->load && !a->atomic && a->latency > 0 && case_share(c, c->stalls[STALL_LG_THROTTLE]) < L1_QUEUED;
 }
 
 static f64 past_l1(const AdviceCase *c, const CaseAccess *a) {

@@ -321,18 +321,39 @@ static bool gathers_from_l2(const AdviceCase *c, const CasePart *part, u32 first
            (held > GATHERED * all && !has_atomics(part));
 }
 
+// Cycles that an access waits in the L1's queue: where warps wait for a place in it, it is full, and serves those that
+// are in it at the rate at which the SM issues accesses (Little's law). 0: it is not full.
+static f64 line_when_full(const AdviceCase *c) {
+    f64 requests = 0, throttled = 0;
+    for (u32 p = 0; p < c->part_count; p++)
+        for (u32 i = 0; i < c->parts[p].access_count; i++) {
+            const u64 *samples = c->parts[p].view->samples[c->parts[p].accesses[i].pc].all;
+            requests += c->parts[p].accesses[i].requests;
+            throttled += (f64)(samples[STALL_LG_THROTTLE] + samples[STALL_MIO_THROTTLE]) * c->parts[p].weight;
+        }
+    if (!c->gpu || requests <= 0 || case_share(c, throttled) < L1_QUEUED || c->load.issue_rate <= 0) return 0;
+    f64 a_cycle = requests / c->load.issued * c->load.issue_rate * (f64)c->gpu->warp_schedulers;
+    return (f64)c->gpu->lsu_queue / a_cycle;
+}
+
+// Cycles that the block's loads would take on an idle machine: as if from DRAM, but for what is there before DRAM could
+// have it although it has waited in a full queue. The slowest lane's slice is the farthest.
+static f64 idle_of_block(const AdviceCase *c, bool of_l2, f64 latency, f64 lines, f64 line) {
+    if (!c->gpu) return 0;
+    if (of_l2) return case_idle_latency(c, 1, 0) + (f64)c->gpu->noc_spread;
+    f64 dram = case_idle_last(c, 1, 1, lines), nearer = fmax(latency - line, (f64)c->gpu->l1_latency);
+    return line > 0 ? fmin(dram, nearer) : dram;
+}
+
 // Means over blocks, weighted by their waits; `idle`: of an idle machine.
 static f64 sampled_latency(AdviceCase *c, f64 *idle) {
-    f64 sum = 0, weights = 0, from_l2 = 0, waits, latency;
+    f64 sum = 0, weights = 0, from_l2 = 0, line = line_when_full(c), waits, latency;
     *idle = 0;
     for (u32 p = 0; p < c->part_count; p++)
         for (u32 i = 0; i < c->parts[p].access_count;) {
             u32 next = latency_of_block(&c->parts[p], i, &waits, &latency);
             bool of_l2 = c->gpu && gathers_from_l2(c, &c->parts[p], i, next, latency);
-            // The slowest lane's slice is the farthest.
-            if (c->gpu)
-                *idle += waits * (of_l2 ? case_idle_latency(c, 1, 0) + (f64)c->gpu->noc_spread
-                                        : case_idle_last(c, 1, 1, c->parts[p].accesses[i].together));
+            *idle += waits * idle_of_block(c, of_l2, latency, c->parts[p].accesses[i].together, line);
             from_l2 += of_l2 ? waits : 0;
             sum += waits * latency;
             weights += waits;

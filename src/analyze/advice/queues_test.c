@@ -11,6 +11,7 @@ static const GpuModel gpu = {.sms = 100,
                              .clock_mhz = 2000,
                              .exit_latency = 8,
                              .store_drain = 32,
+                             .lsu_queue = 24,
                              .l1_latency = 30,
                              .l2_latency = 200,
                              .dram_latency = 300,
@@ -79,9 +80,43 @@ static void loads_behind_a_wait_wait_once_more(void **state) {
     assert_near(latency_of(BEGIN LOAD(7) LOAD(8) ADD(7) ADD(8) "ret;"), 2 * (f64)LONG / ISSUES);
 }
 
+// Part of a load's wait, less than DRAM takes, that is waiting for others when so many samples wait for a place in the
+// L1's queue; `line`: what its 24 places are of it at the rate of the SM's accesses.
+enum { CYCLES = 200 /* for the data */ };
+
+static f64 waiting(u32 throttled, f64 *line) {
+    Sampled s;
+    KernelView *view = sampled_begin(&s, BEGIN LOAD(7) ADD(7) "ret;");
+    view->gpu = &gpu;
+    for (u32 pc = 0; pc < view->flow.code->insn_count; pc++) {
+        subject_stall(&s.subject, pc, STALL_SELECTED, ISSUES);
+        if (waits_for_load(view, pc)) subject_stall(&s.subject, pc, STALL_LONG_SCOREBOARD, CYCLES * ISSUES);
+        if (waits_for_load(view, pc + 1)) subject_stall(&s.subject, pc, STALL_LG_THROTTLE, throttled);
+    }
+    view->total_latency = view->total / 2;
+    sampled_end(&s);
+    f64 accesses = s.c.load.issue_rate * (f64)gpu.warp_schedulers * ISSUES / s.c.load.issued;
+    f64 latency = CYCLES + (f64)throttled / ISSUES;
+    *line = fmin((f64)gpu.lsu_queue / accesses, latency - (f64)gpu.l1_latency) / latency;
+    f64 part = s.c.waiting;
+    forget(&s);
+    return part;
+}
+
+// Where it is full, who comes through it has waited for all of them; else loads that take less than from DRAM are some
+// from there and some from nearer.
+static void a_full_queue_is_waited_for(void **state) {
+    (void)state;
+    f64 line;
+    assert_near(waiting(100, &line), 0);
+    f64 part = waiting(1000, &line);
+    assert_near(part, line);
+    assert_true(part > 0.4 && part < 0.5);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(warps_end_in_line),
-                                       cmocka_unit_test(loads_of_shared_memory_wait_in_line),
-                                       cmocka_unit_test(loads_behind_a_wait_wait_once_more)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(warps_end_in_line), cmocka_unit_test(loads_of_shared_memory_wait_in_line),
+        cmocka_unit_test(loads_behind_a_wait_wait_once_more), cmocka_unit_test(a_full_queue_is_waited_for)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

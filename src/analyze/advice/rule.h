@@ -127,6 +127,8 @@ enum { CONSTANT_LINE = 64 };  // bytes of the caches of constants (bench/hwref/h
 
 #define EXPLAINED 0.6  // busy: a unit that works more than that may be what loads wait for
 
+#define L1_QUEUED 0.1  // of the samples that wait for a place in the L1's queue: with as many, all loads wait in it
+
 #define MOSTLY_ALIKE 0.8  // ViewLaunches.alike: with less, means over launches say nothing of the typical one
 
 // What a rule found.
