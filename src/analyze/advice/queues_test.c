@@ -114,9 +114,45 @@ static void a_full_queue_is_waited_for(void **state) {
     assert_true(part > 0.4 && part < 0.5);
 }
 
+// Words of rows of the lanes' own, `second` behind a test of the first; 500 cycles are waited for each, less than DRAM
+// takes. Part of the waits that goes with coalescing.
+#define ROWS(second)                                                                             \
+    BEGIN "mul.wide.s32 %rd4, %r4, 1024; add.s64 %rd5, %rd1, %rd4; ld.global.u32 %r7, [%rd5];\n" \
+          "setp.gt.s32 %p1, %r7, 0; @%p1 bra out; " second "out: st.global.u32 [%rd3], %r7; ret;"
+
+static f64 coalesced(const char *body) {
+    Sampled s;
+    f64 waits = 0;
+    KernelView *view = sampled_begin(&s, body);
+    view->gpu = &gpu;
+    for (u32 pc = 0; pc < view->flow.code->insn_count; pc++) {
+        subject_stall(&s.subject, pc, STALL_SELECTED, ISSUES);
+        if (!waits_for_load(view, pc)) continue;
+        subject_stall(&s.subject, pc, STALL_LONG_SCOREBOARD, 500 * ISSUES);
+        waits += 500 * ISSUES;
+    }
+    view->total_latency = view->total * 9 / 10;
+    sampled_end(&s);
+    s.c.fits_l2 = false;
+    const Hit *hit = ask(&s, "global-coalescing");
+    f64 gone = hit ? samples_gone(hit, STALL_LONG_SCOREBOARD) / waits : -1;
+    forget(&s);
+    return gone;
+}
+
+// What the L1 has outside of loops another load has brought: it has it when lanes go along rows as well, and only its
+// own latency stays. What comes first comes from DRAM then.
+static void words_beside_loaded_ones_stay_in_the_l1(void **state) {
+    (void)state;
+    f64 hit = (1 - 4.0 / 32) * (1 - (f64)gpu.l1_latency / 500);
+    assert_near(coalesced(ROWS("")), 0);
+    assert_near(coalesced(ROWS("ld.global.u32 %r8, [%rd5+4]; add.u32 %r7, %r7, %r8;\n")), hit / 2);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(warps_end_in_line), cmocka_unit_test(loads_of_shared_memory_wait_in_line),
-        cmocka_unit_test(loads_behind_a_wait_wait_once_more), cmocka_unit_test(a_full_queue_is_waited_for)};
+        cmocka_unit_test(loads_behind_a_wait_wait_once_more), cmocka_unit_test(a_full_queue_is_waited_for),
+        cmocka_unit_test(words_beside_loaded_ones_stay_in_the_l1)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

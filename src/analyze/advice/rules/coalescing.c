@@ -82,20 +82,35 @@ static bool is_seen(const AdviceCase *c, const CaseAccess *a) {
 
 static bool is_counted(const AdviceCase *c, const CaseAccess *a) { return c->gpu && c->latency > 0 && a->load; }
 
+// Outside of loops the L1 has what another load of the array has brought, of the warp or of its CTA, and has it when
+// all of them go along rows as well.
+static bool was_brought(const CasePart *part, const CaseAccess *a) {
+    if (part->insns[a->pc].loop != WL_NONE || access_base(a) == WL_NONE) return false;
+    for (const CaseAccess *b = part->accesses; b < a; b++) {
+        bool loads = b->load && !b->atomic && b->requests > 0 && access_is_global(b);
+        if (loads && part->insns[b->pc].loop == WL_NONE && access_base(b) == access_base(a)) return true;
+    }
+    return false;
+}
+
 // Of the latency of a load, the part that goes with its further sectors. Lanes that walk through rows of their own find
 // most of their words in the L1, where an earlier turn has brought them; neighbouring lanes take new sectors with each
 // turn, so that all of their loads go to the L2, as if to an idle one.
-static f64 part_above_idle(const AdviceCase *c, const CaseAccess *a) {
+static f64 part_above_idle(const AdviceCase *c, const CasePart *part, const CaseAccess *a) {
     f64 times = a->sectors / a->fewest;
-    if (is_seen(c, a)) return fmax(1 - case_idle_last(c, 1, c->fits_l2 ? 0 : 1, a->together) / a->latency, 0);
+    if (is_seen(c, a)) {
+        f64 idle = case_idle_last(c, 1, c->fits_l2 ? 0 : 1, a->together);
+        if (a->latency < idle && was_brought(part, a)) idle = (f64)c->gpu->l1_latency;
+        return fmax(1 - idle / a->latency, 0);
+    }
     f64 to_l2 = fmin(c->past_l1 * times, 1), to_dram = fmin(c->past_l1 * c->past_l2 * times, 1);
     f64 idle = case_idle_latency(c, to_l2, to_l2 > 0 ? to_dram / to_l2 : 0);
     return fmax(1 - idle / c->latency, 0);
 }
 
-static f64 part_of_latency(const AdviceCase *c, const CaseAccess *a) {
+static f64 part_of_latency(const AdviceCase *c, const CasePart *part, const CaseAccess *a) {
     if (!is_counted(c, a) && !is_seen(c, a)) return part_of_queue(c, a);
-    return (1 - a->fewest / a->sectors) * part_above_idle(c, a);
+    return (1 - a->fewest / a->sectors) * part_above_idle(c, part, a);
 }
 
 // `gone`: of the latency.
@@ -117,10 +132,10 @@ static void look_at(AdviceCase *c, const CasePart *part, u32 first) {
             excess = a->requests * (a->sectors - a->fewest);
             worst = a;
         }
-        f64 gone = part_of_latency(c, a);
+        f64 gone = part_of_latency(c, part, a);
         add(hit, part, a, gone);
         // What stays of an idle machine's latency is no queue; what its own sectors wait for is.
-        if (is_counted(c, a) || is_seen(c, a)) hit_no_queue(hit, part, a->pc, part_above_idle(c, a));
+        if (is_counted(c, a) || is_seen(c, a)) hit_no_queue(hit, part, a->pc, part_above_idle(c, part, a));
     }
     hit_fact(hit, "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio", worst->sectors, "sectors",
              "each request of %s touches %.1f sectors; %.1f would do", place_text(c, part, worst->pc), worst->sectors,
