@@ -275,6 +275,37 @@ static void bytes_that_are_joined_are_not_narrow(void **state) {
     assert_int_equal(wider_accesses(BYTES("3", BYTE(0) BYTE(1) BYTE(2)), "Let a thread take"), 1);
 }
 
+// Half of a structure is loaded ahead of a branch to a long way, half behind where that comes back; `also` stores.
+#define HALVES(also)                                                                                      \
+    BEGIN "mul.wide.s32 %rd4, %r4, 16; add.s64 %rd5, %rd1, %rd4; ld.global.u32 %r6, [%rd5]; "             \
+          "ld.global.u32 %r7, [%rd5+4]; setp.gt.s32 %p1, %r1, 100; @%p1 bra back; add.u32 %r6, %r6, 7;\n" \
+          "back: ld.global.u32 %r8, [%rd5+8]; ld.global.u32 %r9, [%rd5+12]; add.u32 %r6, %r6, %r7; " also \
+          "add.u32 %r6, %r6, %r8; add.u32 %r6, %r6, %r9; ld.param.u64 %rd6, [p+8]; st.global.u32 [%rd6], %r6; ret;"
+
+static f64 joined_halves(const char *body, u32 behind) {
+    Sampled s;
+    const KernelView *view = sampled_begin(&s, body);
+    const FlowCode *code = view->flow.code;
+    u32 last = view->flow.cfg->block_of[code->insn_count - 1];
+    for (u32 pc = 0; pc < code->insn_count; pc++) {
+        subject_stall(&s.subject, pc, STALL_SELECTED, view->flow.cfg->block_of[pc] == last ? behind : 10);
+        if (waits_for_load(view, pc)) subject_stall(&s.subject, pc, STALL_LONG_SCOREBOARD, 1000);
+    }
+    sampled_end(&s);
+    const Hit *hit = ask(&s, "vectorised-access");
+    f64 issues = hit ? hit->change.issues : -1;
+    forget(&s);
+    return issues;
+}
+
+// They are one load of four words where both halves are always loaded and nobody stores to them; else two of two.
+static void halves_around_a_long_way_are_joined(void **state) {
+    (void)state;
+    assert_near(joined_halves(HALVES(""), 10), 3 * 10);
+    assert_near(joined_halves(HALVES(""), 2), 10 + 2);
+    assert_near(joined_halves(HALVES("st.global.u32 [%rd3], %r6; "), 10), 2 * 10);
+}
+
 static bool is_scattered(const char *body) {
     Sampled s;
     sample(&s, body);
@@ -293,7 +324,8 @@ static void bytes_that_others_take_are_not_scattered(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(counters_in_shared_memory_count_together),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(halves_around_a_long_way_are_joined),
+                                       cmocka_unit_test(counters_in_shared_memory_count_together),
                                        cmocka_unit_test(words_of_all_threads_count_together),
                                        cmocka_unit_test(lanes_that_meet_do_not_fill_the_l1),
                                        cmocka_unit_test(places_of_shared_memory_fit_a_byte_or_two),

@@ -444,18 +444,28 @@ static bool stays_aligned(const CasePart *part, const CaseAccess *a, i64 width) 
     return true;
 }
 
-// How many neighbours in memory, in the same block, would be one access with this one, itself included; whether it is
-// the one with the lowest address. An aligned piece is as long as a power of two of them.
-static u32 neighbours(const CasePart *part, u32 at, bool *is_first) {
+// Both are made together, always: in one block, or, of loads that nothing stores to, in blocks that run as often, as
+// where the long way of a division lies between them.
+#define AS_OFTEN 0.8  // as samples tell it
+
+static bool go_together(const CasePart *part, const CaseAccess *a, const CaseAccess *b) {
     const u32 *block_of = part->view->flow.cfg->block_of;
+    if (block_of[a->pc] == block_of[b->pc]) return true;
+    if (!a->load || !b->load || part->insns[a->pc].loop != part->insns[b->pc].loop) return false;
+    f64 runs = block_runs(part, block_of[a->pc]), others = block_runs(part, block_of[b->pc]);
+    return fmin(runs, others) > AS_OFTEN * fmax(runs, others) && !access_is_written(part, a);
+}
+
+// How many neighbours in memory, made together with it, would be one access with this one, itself included; whether it
+// is the one with the lowest address. An aligned piece is as long as a power of two of them.
+static u32 neighbours(const CasePart *part, u32 at, bool *is_first) {
     const CaseAccess *a = &part->accesses[at];
     i64 most = WIDEST / a->bytes;
     u32 below = 0, above = 0;  // bits: neighbours at that distance
     for (u32 i = at > BACK ? at - BACK : 0; i < part->access_count && i < at + BACK; i++) {
         const CaseAccess *b = &part->accesses[i];
         i64 bytes;
-        if (i == at || block_of[b->pc] != block_of[a->pc] || !access_distance(part, a, b, &bytes) || bytes % a->bytes)
-            continue;
+        if (i == at || !access_distance(part, a, b, &bytes) || bytes % a->bytes || !go_together(part, a, b)) continue;
         i64 steps = bytes / a->bytes;
         if (steps > 0 && steps < most) above |= 1u << steps;
         if (steps < 0 && steps > -most) below |= 1u << -steps;
