@@ -350,9 +350,17 @@ static f64 most_passes(const AdviceCase *c, const CaseAccess *a) {
     return ceil(bytes / (BANKS * BANK_BYTES));
 }
 
+// Different sectors that lanes touch which go anywhere in an array; of one that is small they share some.
+static f64 sectors_at_random(const CasePart *part, const CaseAccess *a) {
+    const Affine *affine = part->view->flow.affine;
+    u32 base = access_is_global(a) ? access_base(a) : WL_NONE;
+    f64 all = base == WL_NONE ? 0 : (f64)kernel_view_array_bytes(part->view, &affine->factors[base]) / SECTOR;
+    return all > 1 ? all * (1 - pow(1 - 1 / all, a->lanes)) : a->lanes;
+}
+
 static void take_gathered(const AdviceCase *c, const CasePart *part, CaseAccess *a) {
     ByData by = data_of_shared(part, a);
-    a->sectors = fmax(a->fewest, a->lanes);
+    a->sectors = fmax(a->fewest, sectors_at_random(part, a));
     a->gathered = access_is_global(a) && a->load && !a->atomic;
     if (by == DATA_OF_ROWS) return;
     a->passes = fmax(a->fewest_passes, fmin(ACCESS_AT_RANDOM, most_passes(c, a)));

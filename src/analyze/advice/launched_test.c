@@ -101,7 +101,7 @@ static const GpuModel dram_gpu = {.sms = 100,
           "add.f32 %f1, %f1, %f1; st.global.f32 [%rd11], %f1; ret;"
 
 // `bytes`: of the array that p points to, 0: not known.
-static f64 dram_use_of_look_up(u64 bytes) {
+static f64 of_look_up(u64 bytes, f64 (*measure)(const CasePart *part, const CaseAccess *look_up)) {
     Sampled s;
     KernelView *view = sampled_begin(&s, LOOK_UP);
     subject_launched(&s.subject, 1);
@@ -112,18 +112,29 @@ static f64 dram_use_of_look_up(u64 bytes) {
     sample_waits(&s, view, 100000);
     view->total_latency = view->total * 9 / 10;
     sampled_end(&s);
-    const CasePart *part = &s.c.parts[0];
-    f64 use = part->insns[part->accesses[1].pc].use[RESOURCE_DRAM];
+    f64 value = measure(&s.c.parts[0], &s.c.parts[0].accesses[1]);
     forget(&s);
-    return use;
+    return value;
+}
+
+static f64 dram_use(const CasePart *part, const CaseAccess *a) { return part->insns[a->pc].use[RESOURCE_DRAM]; }
+static f64 sectors(const CasePart *part, const CaseAccess *a) { return (void)part, a->sectors; }
+
+// Of a table of two sectors 32 lanes take both, of one of 16 nearly all; of a large array each has its own.
+static void lanes_share_sectors_of_small_tables(void **state) {
+    (void)state;
+    assert_float_equal(of_look_up(64, sectors), 4, 1e-6);  // four are what 32 words need
+    assert_float_equal(of_look_up(512, sectors), 16 * (1 - pow(15.0 / 16, 32)), 1e-6);
+    assert_float_equal(of_look_up(0, sectors), 32, 1e-6);
+    assert_true(of_look_up(1 << 20, sectors) > 31.9);
 }
 
 // Of an array that the L2 holds nothing comes from DRAM in the end, of larger ones what it does not hold.
 static void large_arrays_are_looked_up_in_dram(void **state) {
     (void)state;
-    assert_near(dram_use_of_look_up(0), 0);
-    assert_near(dram_use_of_look_up(16 << 20), 0);
-    f64 half = dram_use_of_look_up(64 << 20), most = dram_use_of_look_up((u64)32 << 30);
+    assert_near(of_look_up(0, dram_use), 0);
+    assert_near(of_look_up(16 << 20, dram_use), 0);
+    f64 half = of_look_up(64 << 20, dram_use), most = of_look_up((u64)32 << 30, dram_use);
     assert_true(half > 0);
     assert_near(half / most, 0.5);
 }
@@ -421,6 +432,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(neighbours_share_rows),
         cmocka_unit_test(of_a_sector_a_word_is_wanted),
+        cmocka_unit_test(lanes_share_sectors_of_small_tables),
         cmocka_unit_test(large_arrays_are_looked_up_in_dram),
         cmocka_unit_test(small_arrays_are_looked_up_in_the_l2),
         cmocka_unit_test(many_places_of_few_elements_could_be_computed),
