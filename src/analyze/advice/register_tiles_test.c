@@ -15,16 +15,20 @@
 
 #define TILE "4 x 4 results"
 
-static bool computes_several(const char *body, u32 ctas, const char *results) {
+static const Hit *ask_for_several(Sampled *s, const char *body, u32 ctas) {
     static const GpuModel gpu = {.sms = 100, .warp_schedulers = 4};
-    Sampled s;
-    KernelView *view = sampled_begin(&s, body);
-    s.launch = (ProfileLaunch){.grid = {ctas, 1, 1}, .block = {16, 16, 1}};
+    KernelView *view = sampled_begin(s, body);
+    s->launch = (ProfileLaunch){.grid = {ctas, 1, 1}, .block = {16, 16, 1}};
     view->gpu = &gpu;
     view->occupancy.warps_per_cta = 8;
-    for (u32 pc = 0; pc < view->flow.code->insn_count; pc++) subject_stall(&s.subject, pc, STALL_SELECTED, 10);
-    sampled_end(&s);
-    const Hit *hit = ask(&s, "register-reuse");
+    for (u32 pc = 0; pc < view->flow.code->insn_count; pc++) subject_stall(&s->subject, pc, STALL_SELECTED, 10);
+    sampled_end(s);
+    return ask(s, "register-reuse");
+}
+
+static bool computes_several(const char *body, u32 ctas, const char *results) {
+    Sampled s;
+    const Hit *hit = ask_for_several(&s, body, ctas);
     bool does = hit && strstr(hit->what, results);
     forget(&s);
     return does;
@@ -39,6 +43,23 @@ static void rows_meet_columns_in_registers(void **state) {
     assert_false(computes_several(TILES("ld.shared.f32 %f3, [%r8+512]; ", ONE), 10000, TILE));
     assert_false(computes_several(TILES(OF_ROW "ld.shared.f32 %f4, [%r9+576]; ", ONE "fma.rn.f32 %f5, %f1, %f4, %f5; "),
                                   10000, TILE));
+}
+
+static f64 issues_gone(const char *body) {
+    Sampled s;
+    const Hit *hit = ask_for_several(&s, body, 10000);
+    assert_non_null(hit);
+    f64 gone = hit->change.issues / 10;
+    forget(&s);
+    return gone;
+}
+
+// What a row's values alone make is made once for four results as well; what meets in it is made for each.
+static void sums_of_rows_are_made_once(void **state) {
+    (void)state;
+    f64 plain = issues_gone(TILES(OF_ROW, ONE));
+    assert_near(issues_gone(TILES(OF_ROW, ONE "add.f32 %f5, %f5, %f3; ")), plain + 0.75);
+    assert_near(issues_gone(TILES(OF_ROW, ONE "add.f32 %f5, %f5, %f2; ")), plain);
 }
 
 // The same without tiles: a value of the thread's row, %rd5 beside %rd4 by `pitch`, and one of its column.
@@ -128,7 +149,8 @@ static void ctas_of_a_column_load_the_same(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_meet_columns_in_registers), cmocka_unit_test(rows_of_global_memory_meet_columns),
+        cmocka_unit_test(rows_meet_columns_in_registers), cmocka_unit_test(sums_of_rows_are_made_once),
+        cmocka_unit_test(rows_of_global_memory_meet_columns),
         cmocka_unit_test(lists_are_loaded_once_for_several_results), cmocka_unit_test(ctas_of_a_column_load_the_same)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

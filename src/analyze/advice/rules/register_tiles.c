@@ -111,6 +111,64 @@ static u32 do_once(Hit *hit, const CasePart *part, u32 tiles, u32 loop, f64 fewe
 
 static bool is_of_side(const CaseAccess *a) { return side_of(a) != SIDE_NONE; }
 
+// --- what is made of one side alone ----------------------------------------------------------------------------------
+// Bits by value (node): made of the row's values, of the column's; what comes from ahead of the loop and differs
+// between threads counts as both.
+enum { OF_ROW = 1, OF_COLUMN = 2, OF_BOTH = OF_ROW | OF_COLUMN, MOST_PASSES = 8 };
+
+static u8 made_of(const CasePart *part, const ChainNode *n, const u8 *of) {
+    const Chains *chains = part->view->flow.chains;
+    u8 all = 0;
+    for (u32 i = 0; i < n->arg_count; i++) {
+        u32 arg = chains->args[n->args + i];
+        all |= arg == WL_NONE ? OF_BOTH : of[arg];
+    }
+    if (n->insn == WL_NONE) return all;
+    const CaseAccess *a = case_access(part, n->insn);
+    const FlowInsn *in = case_insn(part, n->insn);
+    Side side = side_of(a);
+    if (side) return side == SIDE_ROW ? OF_ROW : OF_COLUMN;
+    if (a || !(part->insns[n->insn].traits & TRAIT_ARITHMETIC)) return in->is_load && !a ? 0 : OF_BOTH;
+    for (u32 u = 0; u < in->uses; u++) {
+        u32 used = chains->of_operand[in->operands + in->defs + u];
+        all |= used == WL_NONE ? 0 : of[used];
+    }
+    return all;
+}
+
+// NULL: memory is out.
+static const u8 *sides_of_values(AdviceCase *c, const CasePart *part, u32 tiles) {
+    const FlowResults *flow = &part->view->flow;
+    u32 count = flow->chains->node_count;
+    u8 *of = ARENA_ARRAY(c->scratch, u8, count + 1);
+    bool changed = of != NULL;
+    if (!of) c->status = STATUS_NO_MEMORY;
+    for (u32 pass = 0; pass < MOST_PASSES && changed; pass++) {
+        changed = false;
+        for (u32 node = 0; node < count; node++) {
+            const ChainNode *n = &flow->chains->nodes[node];
+            bool within = flow_loop_has(flow->loops, tiles, n->block);
+            u8 now = within ? made_of(part, n, of) : bitset_has(&flow->divergence->nodes, node) ? OF_BOTH : 0;
+            changed |= now != of[node];
+            of[node] = now;
+        }
+    }
+    return of;
+}
+
+// Arithmetic on the values of a row, or of a column, is there once for all results of it as well: sums of them, say.
+static void make_once(Hit *hit, const CasePart *part, u32 tiles, f64 fewer) {
+    const Chains *chains = part->view->flow.chains;
+    const u8 *of = tiles == WL_NONE ? NULL : sides_of_values(hit->c, part, tiles);
+    for (u32 pc = 0; pc < part->view->insn_count && of; pc++) {
+        const FlowInsn *in = case_insn(part, pc);
+        u32 node = in->defs ? chains->of_operand[in->operands] : WL_NONE;
+        bool makes = node != WL_NONE && part->insns[pc].traits & TRAIT_ARITHMETIC && loop_has(part, tiles, pc);
+        if (!makes || insn_only_counts(part, pc) || case_access(part, pc)) continue;
+        if (of[node] == OF_ROW || of[node] == OF_COLUMN) hit_spare(hit, part, pc, fewer);
+    }
+}
+
 static void say_share(Hit *hit, const char *why) {
     f64 share = 100 * hit->change.issues / hit->c->load.issued;
     hit_fact(hit, "moves_share", share, "%", "%.0f %% of what is issued would not be needed: %s", share, why);
@@ -125,6 +183,7 @@ static void tile_loop(AdviceCase *c, const CasePart *part, u32 loop, u32 side) {
     hit_text(hit, global ? TEXT_global_tiles : TEXT_tiles);
     u32 at = do_once(hit, part, tiles, loop, 1 - 1.0 / side, is_of_side);
     if (at == WL_NONE) return hit_drop(hit);
+    make_once(hit, part, tiles, 1 - 1.0 / side);
     say_share(hit, "for each meeting of a row with a column two values are loaded");
     hit_basis(hit, "equation 2: loads, tiles and counting once for %u results each", side);
     if (global)
