@@ -34,7 +34,7 @@ static void take_queue(Hit *hit, const CasePart *part, const BlameEdge *edge, f6
     f64 in_line = case_in_line(c, part, edge, &queue);
     queued[queue] += samples * in_line;
     switch ((StallReason)edge->reason) {
-    case STALL_LG_THROTTLE: queued[RESOURCE_LSU] += samples; break;
+    case STALL_LG_THROTTLE: queued[c->full] += samples; break;
     case STALL_MIO_THROTTLE: queued[case_slow_unit(c)] += samples; break;
     case STALL_MATH_PIPE_THROTTLE:
         for (u32 r = 0; r < RESOURCE_COUNT; r++)

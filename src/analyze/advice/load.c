@@ -430,7 +430,8 @@ static void find_queues(AdviceCase *c) {
         find_unit_queues(c, &c->parts[p]);
         find_memory_queues(c, &c->parts[p]);
     }
-    load->queued[RESOURCE_LSU] += c->stalls[STALL_LG_THROTTLE];
+    c->full = case_full_queue(c);
+    load->queued[c->full] += c->stalls[STALL_LG_THROTTLE];
     load->queued[case_slow_unit(c)] += c->stalls[STALL_MIO_THROTTLE];
 }
 

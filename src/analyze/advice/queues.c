@@ -59,3 +59,13 @@ f64 case_in_line(const AdviceCase *c, const CasePart *part, const BlameEdge *edg
     if (!a) return 0;
     return access_is_shared(a) ? line_for_shared(c, part, edge, a) : line_for_global(c, part, edge, a, queue);
 }
+
+Resource case_full_queue(const AdviceCase *c) {
+    f64 stores = 0;
+    for (u32 p = 0; p < c->part_count; p++)
+        for (u32 i = 0; i < c->parts[p].access_count; i++) {
+            const CaseAccess *a = &c->parts[p].accesses[i];
+            if (a->store && !a->atomic) stores += c->parts[p].insns[a->pc].use[RESOURCE_L2];
+        }
+    return c->behind == RESOURCE_L2 && stores > c->load.busy[RESOURCE_LSU] ? RESOURCE_L2 : RESOURCE_LSU;
+}

@@ -149,10 +149,30 @@ static void words_beside_loaded_ones_stay_in_the_l1(void **state) {
     assert_near(coalesced(ROWS("ld.global.u32 %r8, [%rd5+4]; add.u32 %r7, %r7, %r8;\n")), hit / 2);
 }
 
+// Stores that keep the L2 busier than the L1 is are what its queue is full of; loads are not.
+static void stores_wait_for_the_l2(void **state) {
+    (void)state;
+    for (u32 store = 0; store < 2; store++) {
+        Sampled s;
+        const KernelView *view = sampled_begin(&s, BEGIN LOAD(7) "st.global.u32 [%rd3], %r7; ret;");
+        for (u32 pc = 0; pc < view->flow.code->insn_count; pc++) subject_stall(&s.subject, pc, STALL_SELECTED, ISSUES);
+        sampled_end(&s);
+        s.c.behind = RESOURCE_L2;
+        s.c.load.busy[RESOURCE_LSU] = 0.5;
+        s.c.parts[0].insns[s.c.parts[0].accesses[store].pc].use[RESOURCE_L2] = 0.8;
+        assert_int_equal(case_full_queue(&s.c), store ? RESOURCE_L2 : RESOURCE_LSU);
+        s.c.load.busy[RESOURCE_LSU] = 0.9;
+        assert_int_equal(case_full_queue(&s.c), RESOURCE_LSU);
+        forget(&s);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(warps_end_in_line), cmocka_unit_test(loads_of_shared_memory_wait_in_line),
-        cmocka_unit_test(loads_behind_a_wait_wait_once_more), cmocka_unit_test(a_full_queue_is_waited_for),
-        cmocka_unit_test(words_beside_loaded_ones_stay_in_the_l1)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(warps_end_in_line),
+                                       cmocka_unit_test(loads_of_shared_memory_wait_in_line),
+                                       cmocka_unit_test(loads_behind_a_wait_wait_once_more),
+                                       cmocka_unit_test(a_full_queue_is_waited_for),
+                                       cmocka_unit_test(stores_wait_for_the_l2),
+                                       cmocka_unit_test(words_beside_loaded_ones_stay_in_the_l1)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

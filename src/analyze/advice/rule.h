@@ -206,6 +206,7 @@ struct AdviceCase {
     bool misses_known;     // ... and the next two
     bool gathers_l2;       // most waits for loads are for lanes that go anywhere in the L2
     f64 l1_miss, l2_miss;  // part of the sectors of global loads that go to the L2, and on to DRAM; 1 = not known
+    Resource full;         // case_full_queue
     Resource behind;       // of L1, L2 and DRAM the busiest: where loads of global memory queue
     Resource behind_of[MOST_PHASES];  // ... in a phase of the kernel
     f64 fixed;                        // part of the kernel's duration before its first CTA and after its last, 0..1
@@ -573,6 +574,9 @@ f64 case_waits_by_shared_atomics(const AdviceCase *c);  // samples of waits for 
 // Part of an edge's samples in which its warps waited in line for a unit or a memory, as they would not on an idle
 // machine, and which that is. queues.c
 f64 case_in_line(const AdviceCase *c, const CasePart *part, const BlameEdge *edge, Resource *queue);
+// What keeps the queue of the L1 full where warps wait for a place in it (LG_THROTTLE): stores leave the L1 no sooner
+// than the L2 takes them, so that it is the L2 where they alone keep that busier than all accesses the L1.
+Resource case_full_queue(const AdviceCase *c);
 Resource case_slow_unit(const AdviceCase *c);  // whose queue it is that is full where warps wait for one (MIO_THROTTLE)
 // Cycles that a load of global memory takes on an idle machine (AdviceCase.gpu, which is known), of which so much goes
 // past the L1, and of that past the L2. load.c
