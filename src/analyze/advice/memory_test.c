@@ -189,13 +189,14 @@ static void clamped_rows_have_sectors_of_their_own(void **state) {
     forget(&s);
 }
 
-// Who lets lanes go along the rows of one array does so in all of them.
+// Who lets lanes go along the rows of one array does so in all of them, and each request is fewer transactions.
 static void rows_of_all_arrays_are_one_change(void **state) {
     (void)state;
     Sampled s;
     sample(&s, ROWS);
     assert_non_null(ask(&s, "global-coalescing"));
     assert_int_equal(s.c.hits.len, 1);
+    assert_string_equal(((const Hit *)s.c.hits.data[0])->also, "memory-transactions");
     forget(&s);
 }
 

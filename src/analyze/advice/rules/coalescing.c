@@ -124,6 +124,7 @@ static void add(Hit *hit, const CasePart *part, const CaseAccess *a, f64 gone) {
 static void look_at(AdviceCase *c, const CasePart *part, u32 first) {
     const CaseAccess *worst = &part->accesses[first];
     Hit *hit = hit_begin(c);
+    hit->also = "memory-transactions";  // each request is fewer of them then
     f64 excess = 0;
     for (u32 i = first; i < part->access_count; i++) {
         const CaseAccess *a = &part->accesses[i];
