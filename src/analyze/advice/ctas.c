@@ -12,21 +12,35 @@ enum { DEEPEST = 200 /* values behind a test; behind more it may be anything */ 
 
 typedef struct Origin {
     const CasePart *part;
-    Bitset seen;  // nodes
+    bool ctas_only;  // threads of the same place in their CTAs are compared, which find what nobody writes the same
+    Bitset seen;     // nodes
 } Origin;
 
 static bool node_differs(Origin *o, u32 node, u32 depth);
+
+static bool sreg_differs(const Origin *o, u32 id) {
+    if (o->ctas_only && (id == SREG_TID || id == SREG_LANEID)) return false;
+    return id != SREG_NTID && id != SREG_NCTAID;
+}
+
+// Constants, parameters; of what threads of several CTAs load from global memory where it lies is what decides.
+static bool memory_is_fixed(const Origin *o, u32 pc) {
+    const FlowInsn *in = case_insn(o->part, pc);
+    const CaseAccess *a = case_access(o->part, pc);
+    if (in->space == SPACE_CONST || in->space == SPACE_PARAM) return true;
+    return o->ctas_only && a && access_is_global(a) && !in->polls && !access_is_written(o->part, a);
+}
 
 static bool operand_differs(Origin *o, u32 operand, u32 depth) {
     const FlowCode *code = o->part->view->flow.code;
     switch (code->operands[operand].kind) {
     case FLOW_VALUE: return node_differs(o, o->part->view->flow.chains->of_operand[operand], depth);
-    case FLOW_SREG: return code->operands[operand].id != SREG_NTID && code->operands[operand].id != SREG_NCTAID;
+    case FLOW_SREG: return sreg_differs(o, code->operands[operand].id);
     default: return false;  // constants and parameters
     }
 }
 
-// Errs towards true. Of memory only constants and parameters are the same for all CTAs.
+// Errs towards true.
 static bool node_differs(Origin *o, u32 node, u32 depth) {
     const Chains *chains = o->part->view->flow.chains;
     if (node == WL_NONE || bitset_has(&o->seen, node)) return false;
@@ -37,8 +51,8 @@ static bool node_differs(Origin *o, u32 node, u32 depth) {
         if (node_differs(o, chains->args[n->args + a], depth - 1)) return true;
     if (n->insn == WL_NONE) return false;
     const FlowInsn *in = case_insn(o->part, n->insn);
-    bool fixed = in->space == SPACE_CONST || in->space == SPACE_PARAM;
-    if (in->is_atomic || (in->is_load && !fixed) || node_differs(o, chains->of_guard[n->insn], depth - 1)) return true;
+    if (in->is_atomic || (in->is_load && !memory_is_fixed(o, n->insn))) return true;
+    if (node_differs(o, chains->of_guard[n->insn], depth - 1)) return true;
     for (u32 u = 0; u < in->uses; u++)
         if (operand_differs(o, in->operands + in->defs + u, depth - 1)) return true;
     return false;
@@ -54,6 +68,18 @@ bool guard_differs(AdviceCase *c, const CasePart *part, u32 pc) {
     for (u32 u = 0; in->kind == FLOW_BRANCH && u < in->uses; u++)
         differs |= operand_differs(&o, in->operands + in->defs + u, DEEPEST);
     return differs;
+}
+
+bool store_differs_by_cta(AdviceCase *c, const CasePart *part, u32 pc) {
+    const FlowInsn *in = case_insn(part, pc);
+    Origin o = {.part = part, .ctas_only = true};
+    if (!bitset_init(&o.seen, c->scratch, part->view->flow.chains->node_count + 1))
+        return c->status = STATUS_NO_MEMORY, true;
+    for (u32 u = 0; u < in->uses; u++) {
+        bool place = u == in->address_use || u + 1u == in->address_index;
+        if (!place && operand_differs(&o, in->operands + in->defs + u, DEEPEST)) return true;
+    }
+    return false;
 }
 
 // Whether an argument of the launch is among what a value is made of.

@@ -244,6 +244,12 @@ f64 access_step(const AdviceCase *c, const CasePart *part, const CaseAccess *a, 
     return address_at(c, part, a, loop, 1) - address_at(c, part, a, loop, 0);
 }
 
+bool access_deals_tile(const AdviceCase *c, const CasePart *part, const CaseAccess *a, u32 loop) {
+    const u32 *block = c->view->launches.typical->block;
+    f64 turn = (f64)block[0] * block[1] * block[2] * a->bytes * loop_copies(part, loop);
+    return access_is_shared(a) && a->affine && fabs(access_step(c, part, a, loop)) == turn;
+}
+
 // Whether the load may get what an earlier turn has stored. Elements that each turn has for itself it may not; shared
 // memory is filled anew in each turn, if it is stored to before it is read.
 static bool may_follow(const AdviceCase *c, const CasePart *part, const u32 *arrays, const CaseAccess *load,

@@ -342,6 +342,9 @@ u32 insn_source(const CasePart *part, u32 pc, u32 use);
 // to.
 bool insn_feeds(const CasePart *part, u32 pc, u32 depth, bool (*wanted)(const CasePart *part, u32 pc, u32 from));
 
+// The part of thread-increase that is about tables which each CTA has to itself. False: there is none.
+// rules/shared_tables.c
+bool share_tables(AdviceCase *c);
 // The part of strength-reduction that is about powf. rules/math.c
 void replace_powers(AdviceCase *c);
 // ... about float divisions by what a loop keeps. rules/math.c
@@ -457,12 +460,18 @@ bool ctas_may_differ(AdviceCase *c);  // ctas.c: some loop or way may be another
 // Whether the guard may be another thread's different, or another CTA's: else constants and arguments of the launch
 // decide it. Errs towards true. ctas.c
 bool guard_differs(AdviceCase *c, const CasePart *part, u32 pc);
+// Whether threads of the same place in different CTAs may store different values there, as their CTA's number or what
+// the kernel itself writes has a say in them. Errs towards true. ctas.c
+bool store_differs_by_cta(AdviceCase *c, const CasePart *part, u32 pc);
 // Turns that need nothing of the turn before can be dealt to different threads; those in which the warps of a CTA meet,
 // to different CTAs. What is joined at the end (sums) counts as nothing. deal.c
 bool loop_can_be_dealt(AdviceCase *c, const CasePart *part, u32 loop);
 // Bytes that a turn of the loop goes on by, with the sizes of CTAs and grid as launched and a number drawn for what is
 // not known; the address is of the form AffineAccess has. deal.c
 f64 access_step(const AdviceCase *c, const CasePart *part, const CaseAccess *a, u32 loop);
+// Each turn goes on by the elements of all the CTA's threads: a tile in shared memory that they deal among themselves.
+// deal.c
+bool access_deals_tile(const AdviceCase *c, const CasePart *part, const CaseAccess *a, u32 loop);
 // What each turn of the loop takes over from the one before, moved on by what no turn changes: a pointer. deal.c
 bool node_moves_on(const CasePart *part, u32 loop, u32 node);
 // Machine code: the BSYNC at the begin of block `meets`, and in block `parts` the BSSY (WL_NONE: it is elsewhere) of

@@ -226,19 +226,13 @@ static bool fill_lanes(AdviceCase *c, const Grid *g) {
     return true;
 }
 
-// Each turn goes on by the elements of all the CTA's threads: a tile in shared memory that they deal among themselves.
-static bool deals_tile(const AdviceCase *c, const CasePart *part, const CaseAccess *a, u32 loop) {
-    f64 turn = threads_of_cta(c) * a->bytes * loop_copies(part, loop);
-    return access_is_shared(a) && a->affine && fabs(access_step(c, part, a, loop)) == turn;
-}
-
 // Warps that share a loop: their lanes take neighbouring elements, and they join their results behind it.
 static bool shared_by_warps(const AdviceCase *c, const CasePart *part, u32 loop) {
     bool dense = false, joined = false;
     for (u32 i = 0; i < part->access_count; i++) {
         const CaseAccess *a = &part->accesses[i];
         bool neighbours = a->load && a->apart == a->bytes && loop_has(part, loop, a->pc);
-        dense |= neighbours && (access_is_global(a) || deals_tile(c, part, a, loop));
+        dense |= neighbours && (access_is_global(a) || access_deals_tile(c, part, a, loop));
     }
     for (u32 pc = loop_header_pc(part, loop); pc < part->view->insn_count && dense && !joined; pc++)
         joined = part->insns[pc].traits & TRAIT_BARRIER && part->insns[pc].loop == WL_NONE;
@@ -274,6 +268,7 @@ void rule_thread_increase(AdviceCase *c) {
     const ViewOccupancy *o = &c->view->occupancy;
     bool known = find_grid(c, &g);
     if (known && threads_of_cta(c) < WARP ? fill_lanes(c, &g) : known && add_warps(c, &g)) return;
+    if (known && share_tables(c)) return;
     bool full = known && o->limits & 1u << LIMIT_CTAS;
     f64 starting = c->load.busy[RESOURCE_LAUNCH], fewer = 1 - (f64)o->warps_per_cta / BLOCK_WARPS;
     // Where all CTAs fit at once, the last ones start as late as it takes to start the others, and nothing hides that.
