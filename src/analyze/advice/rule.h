@@ -424,6 +424,11 @@ u32 launches_beside(const ProfileLaunch *launches, u32 count, u32 function, i64 
 u32 launches_linked(const ProfileLaunch *launches, u32 count, u32 function, i64 step);
 // Part of the bytes that two kernels move which are still moved when they are one. rules/merge.c
 f64 merged_bytes_left(const KernelView *first, const KernelView *second);
+// What one kernel issues in place of several, in the time that these took, over what the case's kernel issued in as
+// long; 0: not known. rules/merge_issue.c
+f64 merged_issues(AdviceCase *c, const KernelView *const *views, u32 count);
+// Whether the use of a store is what is stored: in machine code words of addresses come before it. traits.c
+bool insn_stores_use(const KernelView *view, u32 pc, u32 use);
 // Nanoseconds of a stream's time that a launch takes, of which its own kernel runs for `own`, where the next one begins
 // `period` after its begin (0: not known).
 f64 launch_on_stream(f64 own, f64 period);

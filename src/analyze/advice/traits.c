@@ -107,3 +107,10 @@ u32 insn_op(const CasePart *part, u32 pc) {
     const Module *m = code->module;
     return m ? insn_form(m, &m->insns[m->funcs[code->func].insns + pc])->op : 0;
 }
+
+bool insn_stores_use(const KernelView *view, u32 pc, u32 use) {
+    enum { WORD = 4 };
+    const FlowInsn *in = &view->flow.code->insns[pc];
+    u32 words = in->access_bytes > WORD ? in->access_bytes / WORD : 1u;
+    return view->flow.code->sass ? use + words >= in->uses : use != in->address_use;
+}

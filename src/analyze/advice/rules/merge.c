@@ -87,21 +87,48 @@ static const KernelView *neighbour(const AdviceContext *x, const ProfileLaunch *
 
 static bool counted(const KernelView *v, MetricId what) { return v->metrics.present[what]; }
 
-// Bytes that a launch loads or stores of global memory, where they were not counted: of a kernel that has no such
-// accesses in loops, each thread once. What threads share (one word, element i % n) is not much; what a thread stores
-// is its own, or it would be a race.
+// What each thread accesses of the arrays of a kernel, each array once.
+enum { MOST_ARRAYS = 32 };  // that are told apart
+typedef struct Arrays {
+    u32 bases[MOST_ARRAYS], count;
+    f64 bytes[MOST_ARRAYS];
+} Arrays;
+
+// Where to add them; NULL: which array it is is not known.
+static f64 *bytes_of_array(Arrays *arrays, u32 base) {
+    u32 i = 0;
+    if (base == WL_NONE) return NULL;
+    while (i < arrays->count && arrays->bases[i] != base) i++;
+    if (i == MOST_ARRAYS) return NULL;
+    if (i == arrays->count) arrays->bases[arrays->count++] = base;
+    return &arrays->bytes[i];
+}
+
+// Bytes that a thread loads or stores of its own in global memory, outside of loops. What threads share (one word,
+// element i % n) is not much; what a thread stores is its own, or it would be a race.
+static f64 bytes_of_access(const KernelView *v, u32 access, bool load) {
+    const AffineAccess *a = &v->flow.affine->accesses[access];
+    const FlowInsn *in = &v->flow.code->insns[a->insn];
+    bool own = !a->uniform && (in->is_store || a->stride_kind[0] != AFFINE_STRIDE_UNKNOWN);
+    return insn_is_global(in) && own && (load ? in->is_load : in->is_store) ? in->access_bytes : 0;
+}
+
+// Bytes of a launch, where they were not counted: of a kernel that has no such accesses in loops, each thread once, and
+// no more than the array has, as threads side by side load what is around their element together.
 static f64 bytes_of_launch(const KernelView *v, bool load) {
-    const FlowCode *code = v->flow.code;
     const Affine *affine = v->flow.affine;
-    f64 bytes = 0;
+    Arrays arrays = {.count = 0};
+    f64 bytes = 0, threads = v->launches.typical ? (f64)threads_of(v->launches.typical) : 0;
     for (u32 i = 0; affine && i < affine->access_count; i++) {
-        const FlowInsn *in = &code->insns[affine->accesses[i].insn];
-        bool global = insn_is_global(in),
-             own = !affine->accesses[i].uniform &&
-                   (in->is_store || affine->accesses[i].stride_kind[0] != AFFINE_STRIDE_UNKNOWN);
-        if (global && own && (load ? in->is_load : in->is_store)) bytes += in->access_bytes;
+        f64 *array = bytes_of_array(&arrays, affine->accesses[i].base);
+        *(array ? array : &bytes) += bytes_of_access(v, i, load);
     }
-    return v->launches.typical ? bytes * (f64)threads_of(v->launches.typical) : 0;
+    bytes *= threads;
+    for (u32 i = 0; i < arrays.count; i++) {
+        f64 has = (f64)kernel_view_array_bytes(v, &affine->factors[arrays.bases[i]]), all = arrays.bytes[i] * threads;
+        bytes += has > 0 ? fmin(all, has) : all;
+    }
+    return bytes;
 }
 
 static f64 loaded(const KernelView *v) {
@@ -110,6 +137,13 @@ static f64 loaded(const KernelView *v) {
 
 static f64 stored(const KernelView *v) {
     return counted(v, METRIC_GLOBAL_ST_BYTES) ? v->metrics.value[METRIC_GLOBAL_ST_BYTES] : bytes_of_launch(v, false);
+}
+
+static f64 stored_by_thread(const KernelView *v) {
+    f64 bytes = 0, threads = v->launches.typical ? (f64)threads_of(v->launches.typical) : 0;
+    if (counted(v, METRIC_GLOBAL_ST_BYTES)) return threads > 0 ? stored(v) / threads : 0;
+    for (u32 i = 0; v->flow.affine && i < v->flow.affine->access_count; i++) bytes += bytes_of_access(v, i, false);
+    return bytes;
 }
 
 // Goes where data sends it: to what other threads have stored.
@@ -167,9 +201,8 @@ static i64 element_of_rows(const KernelView *v) {
 
 // ... as large as what a thread of the kernel before has stored.
 static bool goes_over_stored(const KernelView *first, const KernelView *second) {
-    f64 threads = first->launches.typical ? (f64)threads_of(first->launches.typical) : 0;
     i64 element = element_of_rows(second);
-    return element && threads > 0 && (f64)element == stored(first) / threads;
+    return element && first->launches.typical && (f64)element == stored_by_thread(first);
 }
 
 // The same with what CTAs do together in between: sums over rows, say.
@@ -246,8 +279,8 @@ static f64 not_stored(const KernelView *first, const KernelView *second) {
     return one ? fmin(stored(first), loaded_after(first, second)) : 0;
 }
 
-// Nor is it loaded: what those before it have stored. Where it is not known whose arrays they are, as much as the one
-// before has, and half of what else those before it have.
+// Nor is it loaded: what those before it have stored, or loaded themselves. Where it is not known whose arrays they
+// are, as much as the one before has, and half of what else those before it have.
 #define OF_EARLIER 0.5
 
 static f64 not_loaded(const Chain *chain, u32 at) {
@@ -255,7 +288,7 @@ static f64 not_loaded(const Chain *chain, u32 at) {
     f64 before = stored(chain->views[at - 1]), earlier = 0;
     for (u32 i = 0; i + 1 < at; i++) earlier += stored(chain->views[i]);
     f64 all = loaded_after(chain->views[at - 1], chain->views[at]);
-    f64 theirs = makes_elements(chain->views[at]) ? shared_arrays_part(chain->views, at, chain->views[at], true) : -1;
+    f64 theirs = makes_elements(chain->views[at]) ? shared_arrays_part(chain->views, at, chain->views[at], false) : -1;
     if (theirs >= 0) return all * theirs;
     return fmin(before, all) + OF_EARLIER * fmin(earlier, fmax(all - before, 0));
 }
@@ -336,10 +369,11 @@ static void shorten_shared(Hit *hit, f64 left) {
 // A thread of the one kernel waits once where those of the others waited one after the other; it computes what they
 // did, and moves the bytes that are left, which is the limit. `busy`: the part of the stream's time in which any of
 // them runs.
-static void become_one(Hit *hit, u32 count, f64 left, f64 busy) {
+static void become_one(Hit *hit, const Chain *chain, f64 left, f64 busy) {
     const EstimateLoad *load = &hit->c->load;
     EstimateChange *change = &hit->change;
-    f64 once = 1.0 / count, computed = (1 + once) / 2;  // indices are half of what such kernels compute
+    f64 once = 1.0 / chain->count, computed = merged_issues(hit->c, chain->views, chain->count);
+    if (computed <= 0) computed = (1 + once) / 2;  // not known: indices are half of what such kernels compute
     change->work = once * busy;
     change->issues = load->issued * (1 - computed / once);
     for (u32 r = 0; r < RESOURCE_COUNT; r++) {
@@ -374,7 +408,7 @@ static void merge(AdviceCase *c, const Chain *chain, const ProfileLaunch *launch
     }
     if (ns <= 0 || on_stream <= 0) return;
     Hit *hit = hit_begin(c);
-    become_one(hit, chain->count, left, own / on_stream);
+    become_one(hit, chain, left, own / on_stream);
     bool known = counted(c->view, METRIC_GLOBAL_LD_BYTES);
     f64 longest = fmax(longest_left(chain), longest_of_rows(chain));
     hit->change.stays = fmax(known ? shortest : 0, longest) / ns * own / on_stream;  // one of them
