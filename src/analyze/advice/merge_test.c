@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernel-merge: what two kernels that follow each other move and issue when they are one, of which there are only
 // samples, made up.
+#include <string.h>
+
 #include "analyze/advice/sampled_testing.h"
 
 enum { CTAS = 400, THREADS = CTAS * 128, WORDS = 4 * THREADS /* bytes of an array with a word for each thread */ };
@@ -68,8 +70,50 @@ static void places_are_found_once(void **state) {
     forget(&s), forget(&t);
 }
 
+// Each thread makes several words of q of those of p, or adds them up; CTAs then go over q and add what is around.
+#define MAKE(more)                                                                                                  \
+    BEGIN OF_Q "mov.u32 %r8, 0; mov.f32 %f4, 0f00000000;\n"                                                         \
+               "turn: ld.global.f32 %f1, [%rd3]; add.f32 %f2, %f1, %f1; " more " st.global.f32 [%rd7], %f2;\n"      \
+               "add.s64 %rd3, %rd3, 512; add.s64 %rd7, %rd7, 512; add.s32 %r8, %r8, 1; setp.lt.s32 %p2, %r8, 10;\n" \
+               "@%p2 bra turn; ret;"
+#define TAKE                                                                                                      \
+    BEGIN OF_Q "mov.u32 %r8, 0; mov.f32 %f4, 0f00000000;\n"                                                       \
+               "turn: ld.global.f32 %f1, [%rd7]; ld.global.f32 %f2, [%rd7+4]; add.f32 %f4, %f4, %f1;\n"           \
+               "add.f32 %f4, %f4, %f2; add.s64 %rd7, %rd7, 512; add.s32 %r8, %r8, 1; setp.lt.s32 %p2, %r8, 10;\n" \
+               "@%p2 bra turn; st.global.f32 [%rd3], %f4; ret;"
+
+// The time that is left when the first makes such words and the second takes them from the same array; 0: nothing is
+// said.
+static f64 time_left(const char *make, u64 taken) {
+    Sampled s, t;
+    ViewArray of_first[2], of_second[2];
+    u32 rule = 0;
+    KernelView *a = sample(&s, make), *b = sample(&t, TAKE);
+    give_arrays(a, of_first, 1000, 2000), give_arrays(b, of_second, 3000, taken);
+    a->launches.total_ns = 1500;
+    a->total_latency = a->total * 9 / 10;
+    sampled_end(&s), sampled_end(&t);
+    while (strcmp(advice_rules[rule].name, "kernel-merge")) rule++;
+    s.c.rule = &advice_rules[rule];
+    merge_map(&s.c, a, b);
+    assert_int_equal(s.c.status, STATUS_OK);
+    f64 left = s.c.hits.len ? s.c.hits.data[0]->change.work : 0;
+    forget(&s), forget(&t);
+    return left;
+}
+
+// What is made element by element can be made where it is loaded, in the second kernel's time; a running sum cannot,
+// nor is there anything to make when the second kernel takes another array.
+static void elements_are_made_where_they_are_loaded(void **state) {
+    (void)state;
+    assert_float_equal(time_left(MAKE(""), 2000), 1000.0 / 2500, 1e-9);
+    assert_float_equal(time_left(MAKE("add.f32 %f4, %f4, %f1; mov.f32 %f2, %f4;"), 2000), 0, 1e-9);
+    assert_float_equal(time_left(MAKE(""), 4000), 0, 1e-9);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(arrays_are_loaded_once),
-                                       cmocka_unit_test(places_are_found_once)};
+                                       cmocka_unit_test(places_are_found_once),
+                                       cmocka_unit_test(elements_are_made_where_they_are_loaded)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

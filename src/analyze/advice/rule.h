@@ -422,6 +422,9 @@ u32 launches_beside(const ProfileLaunch *launches, u32 count, u32 function, i64 
 // The same of kernels that follow each other again and again, but for what comes round: the one that was launched first
 // goes on with nothing that the last one made.
 u32 launches_linked(const ProfileLaunch *launches, u32 count, u32 function, i64 step);
+// The part of kernel-merge that is about arrays which the first makes element by element, in loops, for the second.
+// rules/merge_maps.c
+void merge_map(AdviceCase *c, const KernelView *first, const KernelView *second);
 // Part of the bytes that two kernels move which are still moved when they are one. rules/merge.c
 f64 merged_bytes_left(const KernelView *first, const KernelView *second);
 // What one kernel issues in place of several, in the time that these took, over what the case's kernel issued in as

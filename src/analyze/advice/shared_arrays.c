@@ -5,27 +5,26 @@
 
 #include "analyze/advice/rule.h"
 
-// The end of the allocation that the access goes to, which says whose array it is; 0: not known.
-static u64 array_of(const KernelView *v, const AffineAccess *a) {
+u64 shared_arrays_of(const KernelView *v, const AffineAccess *a) {
     const ViewArray *array = a->base == WL_NONE ? NULL : kernel_view_array(v, &v->flow.affine->factors[a->base]);
     return array ? array->end : 0;
 }
 
-static bool has_array(const KernelView *v, u64 array, bool only_stored) {
+bool shared_arrays_has(const KernelView *v, u64 array, bool only_stored) {
     const Affine *affine = v->flow.affine;
     for (u32 i = 0; i < affine->access_count; i++) {
         const FlowInsn *in = &v->flow.code->insns[affine->accesses[i].insn];
         bool wanted = insn_is_global(in) && (in->is_store || in->is_atomic || !only_stored);
-        if (wanted && array_of(v, &affine->accesses[i]) == array) return true;
+        if (wanted && shared_arrays_of(v, &affine->accesses[i]) == array) return true;
     }
     return false;
 }
 
-static bool arrays_are_known(const KernelView *v) {
+bool shared_arrays_known(const KernelView *v) {
     const Affine *affine = v->flow.affine;
     for (u32 i = 0; affine && i < affine->access_count; i++) {
         const FlowInsn *in = &v->flow.code->insns[affine->accesses[i].insn];
-        if (insn_is_global(in) && !array_of(v, &affine->accesses[i])) return false;
+        if (insn_is_global(in) && !shared_arrays_of(v, &affine->accesses[i])) return false;
     }
     return affine && affine->access_count > 0;
 }
@@ -33,14 +32,14 @@ static bool arrays_are_known(const KernelView *v) {
 f64 shared_arrays_part(const KernelView *const *before, u32 count, const KernelView *view, bool only_stored) {
     const Affine *affine = view->flow.affine;
     f64 all = 0, shared = 0;
-    bool known = arrays_are_known(view);
-    for (u32 k = 0; k < count; k++) known &= arrays_are_known(before[k]);
+    bool known = shared_arrays_known(view);
+    for (u32 k = 0; k < count; k++) known &= shared_arrays_known(before[k]);
     for (u32 i = 0; known && i < affine->access_count; i++) {
         const AffineAccess *a = &affine->accesses[i];
         const FlowInsn *in = &view->flow.code->insns[a->insn];
         bool has = false;
         if (!insn_is_global(in) || !in->is_load) continue;
-        for (u32 k = 0; k < count; k++) has |= has_array(before[k], array_of(view, a), only_stored);
+        for (u32 k = 0; k < count; k++) has |= shared_arrays_has(before[k], shared_arrays_of(view, a), only_stored);
         all += in->access_bytes;
         shared += has ? in->access_bytes : 0;
     }
@@ -59,7 +58,7 @@ typedef struct Place {
 static bool place_of(const KernelView *v, const AffineAccess *a, Place *place) {
     const Affine *affine = v->flow.affine;
     const AffineForm *form = &affine->forms[a->form];
-    if (!array_of(v, a)) return false;
+    if (!shared_arrays_of(v, a)) return false;
     const ViewArray *array = kernel_view_array(v, &affine->factors[a->base]);
     *place = (Place){.array = array->end, .bytes = array->bytes, .constant = form->constant};
     for (u32 t = 0; t < form->term_count; t++) {
@@ -111,7 +110,8 @@ static bool same_launch(const KernelView *a, const KernelView *b) {
 static bool was_before(const KernelView *v, u32 access) {
     const AffineAccess *a = v->flow.affine->accesses;
     for (u32 i = 0; i < access; i++)
-        if (insn_is_global(&v->flow.code->insns[a[i].insn]) && array_of(v, &a[i]) == array_of(v, &a[access]))
+        if (insn_is_global(&v->flow.code->insns[a[i].insn]) &&
+            shared_arrays_of(v, &a[i]) == shared_arrays_of(v, &a[access]))
             return true;
     return false;
 }
@@ -119,22 +119,22 @@ static bool was_before(const KernelView *v, u32 access) {
 bool shared_arrays_by_cta(const KernelView *first, const KernelView *second, HandedOn *handed) {
     bool takes = false;
     *handed = (HandedOn){0};
-    if (!first->flow.affine || !same_launch(first, second) || !arrays_are_known(second)) return false;
+    if (!first->flow.affine || !same_launch(first, second) || !shared_arrays_known(second)) return false;
     if (!stores_by_cta(first)) return false;  // what else it may load does not matter
     for (u32 i = 0; i < second->flow.affine->access_count; i++) {
         const AffineAccess *a = &second->flow.affine->accesses[i];
         const FlowInsn *in = &second->flow.code->insns[a->insn];
         if (!insn_is_global(in)) continue;
-        u64 array = array_of(second, a);
+        u64 array = shared_arrays_of(second, a);
         Place at;
         if (in->is_atomic) return false;
-        bool of_first = has_array(first, array, true);
+        bool of_first = shared_arrays_has(first, array, true);
         if (of_first && !(in->is_load && place_of(second, a, &at) && stores_at(first, &at))) return false;
         takes |= of_first;
         if (of_first || was_before(second, i)) continue;
         f64 bytes = (f64)kernel_view_array_bytes(second, &second->flow.affine->factors[a->base]);
         handed->all += bytes;
-        handed->again += in->is_load && has_array(first, array, false) ? bytes : 0;
+        handed->again += in->is_load && shared_arrays_has(first, array, false) ? bytes : 0;
     }
     return takes && handed->again > 0;
 }

@@ -6,6 +6,13 @@
 
 #include "analyze/kernel_view.h"
 
+// The end of the allocation that the access goes to, which says whose array it is; 0: not known.
+u64 shared_arrays_of(const KernelView *v, const AffineAccess *a);
+// Whether the kernel stores to that array; or loads from it, unless `only_stored`.
+bool shared_arrays_has(const KernelView *v, u64 array, bool only_stored);
+// Whether that is known of all arrays that the kernel accesses.
+bool shared_arrays_known(const KernelView *v);
+
 // Of the bytes that each thread of `view` loads from global memory the part, 0 to 1, that comes from arrays which some
 // of the `count` kernels before it store to; from ones that these load as well, unless `only_stored`. -1: not known,
 // because of an address that does not start from an argument, or launches with different ones.

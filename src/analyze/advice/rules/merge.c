@@ -469,8 +469,8 @@ static void merge_with_neighbours(AdviceCase *c, const ProfileLaunch *launches, 
     const KernelView *before = neighbour(c->context, launches, count, c->view, -1),
                      *after = neighbour(c->context, launches, count, c->view, 1);
     f64 own = c->view->launches.total_ns;
-    if (before && before->launches.total_ns < own) merge_ctas(c, before, c->view);
-    if (after && after->launches.total_ns <= own) merge_ctas(c, c->view, after);
+    if (before && before->launches.total_ns < own) merge_ctas(c, before, c->view), merge_map(c, before, c->view);
+    if (after && after->launches.total_ns <= own) merge_ctas(c, c->view, after), merge_map(c, c->view, after);
 }
 
 // --- as a graph ------------------------------------------------------------------------------------------------------
