@@ -150,10 +150,17 @@ static f64 samples_in_line(const EstimateLoad *load, const EstimateChange *chang
     return fmax(load->queued[r] - change->queued[r], 0);
 }
 
+// How busy the memory is that has them in its line. What warps wait for no longer than its work can take is a line;
+// what they wait longer is their own burst of accesses, or another unit.
+static f64 busy_of_memory(const EstimateLoad *load, f64 samples, u32 r) {
+    f64 by_line = busy_by_line(load, samples);
+    return load->most[r] > 0 ? fmin(by_line, fmax(load->most[r], load->busy[r])) : by_line;
+}
+
 static f64 busy_by_lines(const EstimateLoad *load, const EstimateChange *change) {
     f64 most = 0;
     for (u32 i = 0; i < WL_COUNT(memories); i++)
-        most = fmax(most, busy_by_line(load, samples_in_line(load, change, memories[i])));
+        most = fmax(most, busy_of_memory(load, samples_in_line(load, change, memories[i]), memories[i]));
     return most;
 }
 
@@ -161,7 +168,7 @@ static f64 busy_by_lines(const EstimateLoad *load, const EstimateChange *change)
 static f64 longer_lines(const EstimateLoad *load, const EstimateChange *change, f64 time) {
     f64 all = 0, warps = load->customers[RESOURCE_LSU];
     for (u32 i = 0; i < WL_COUNT(memories); i++) {
-        f64 samples = samples_in_line(load, change, memories[i]), busy = busy_by_line(load, samples);
+        f64 samples = samples_in_line(load, change, memories[i]), busy = busy_of_memory(load, samples, memories[i]);
         if (busy <= 0) continue;
         f64 before = 1 - busy * (warps - 1) / warps, more = warps * change->warps;
         f64 after = 1 - fmin(busy / time, 1) * (more - 1) / more;

@@ -41,6 +41,7 @@ typedef struct EstimateLoad {
     f64 latency;                    // L: samples of cycles in which its scheduler issued nothing
     f64 issue_rate;                 // part of the cycles in which a scheduler issues, 0..1
     f64 busy[RESOURCE_COUNT];       // part of the time in which it works, 0..1; 0: not known
+    f64 most[RESOURCE_COUNT];       // ... at most, as far as that is known; 0: it is not
     f64 queued[RESOURCE_COUNT];     // samples of waits for a place in its queue
     f64 customers[RESOURCE_COUNT];  // warps that share one of these units; 0: not known, or their queue is `queued`
     f64 from_dram;                  // samples of waits for loads that DRAM has to serve

@@ -246,6 +246,22 @@ static void more_warps_stand_in_the_same_line(void **state) {
     assert_true(estimate_time(&load, &(EstimateChange){.warps = 2, .relief = {[RESOURCE_LAUNCH] = 0.9}}) < 0.6);
 }
 
+// A line that would take more work than there can be is not only that: twice as many warps reach what there can be.
+static void a_line_is_no_more_than_there_is_to_do(void **state) {
+    (void)state;
+    EstimateLoad load = {.total = 1000, .issued = 10, .latency = 990, .issue_rate = 0.05};
+    load.busy[RESOURCE_L2] = 0.3;
+    load.customers[RESOURCE_LSU] = 32;
+    load.queued[RESOURCE_L2] = 500;
+    load.most[RESOURCE_L2] = 0.6;
+    f64 time = estimate_time(&load, &(EstimateChange){.warps = 2});
+    assert_true(time > 0.6 - 1e-6 && time < 0.8);
+    load.most[RESOURCE_L2] = 0.1;  // what is known to be done is
+    assert_true(estimate_time(&load, &(EstimateChange){.warps = 2}) > 0.5 - 1e-6);
+    load.most[RESOURCE_L2] = 2;
+    assert_true(estimate_time(&load, &(EstimateChange){.warps = 2}) > 16 / 16.5 - 1e-6);
+}
+
 // A tenth of 32 warps' time is the L2's line: 3.2 are in it, so that it works 3.2 / (1 + 3.2 * 31 / 32) of the time,
 // and the others are elsewhere. Of 64 warps each finds 63 of 64 parts of a longer line, until all go round as often.
 static void lines_grow_with_the_warps(void **state) {
@@ -350,6 +366,7 @@ int main(void) {
         cmocka_unit_test(a_line_of_all_warps_is_full_or_short),
         cmocka_unit_test(what_is_left_behind_takes_its_time),
         cmocka_unit_test(more_warps_stand_in_the_same_line),
+        cmocka_unit_test(a_line_is_no_more_than_there_is_to_do),
         cmocka_unit_test(lines_grow_with_the_warps),
         cmocka_unit_test(barriers_wait_for_the_line),
         cmocka_unit_test(the_error_is_that_of_a_binomial),

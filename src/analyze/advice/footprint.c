@@ -494,6 +494,44 @@ f64 case_l2_busy(AdviceCase *c) {
     return all;
 }
 
+// --- at most ---------------------------------------------------------------------------------------------------------
+// Lanes that go to sectors of their own, or may do so, unless another access of the array says how they go: behind a
+// loop that some leave earlier it is not known any more.
+static bool may_go_apart(const CasePart *part, const CaseAccess *a) {
+    if (a->gathered || a->known != ACCESS_UNKNOWN || a->space == SPACE_LOCAL) return a->gathered;
+    for (u32 i = 0; i < part->access_count; i++) {
+        const CaseAccess *b = &part->accesses[i];
+        if (b->known != ACCESS_UNKNOWN && b->bytes == a->bytes && access_same_array(part, a, b)) return false;
+    }
+    return true;
+}
+
+// Seconds that L2 or DRAM need for all sectors that the access asks for, as if no cache in front of it had any.
+static f64 most_seconds(const AdviceCase *c, const CasePart *part, const CaseAccess *a, Resource r, f64 per_sample) {
+    bool apart = may_go_apart(part, a), spread = apart || a->sectors > SPREAD * a->fewest;
+    f64 bytes = a->requests * (apart ? a->lanes : a->sectors) * SECTOR * per_sample;
+    if (r == RESOURCE_DRAM) return bytes * (spread ? AT_RANDOM : 1) / peak_bytes(c->gpu, 0);
+    f64 per_cycle = (f64)c->gpu->l2_slices * (f64)c->gpu->noc_clock_mhz * 1e6;
+    f64 port = a->store ? (f64)c->gpu->l2_write_port : (f64)c->gpu->l2_port * OF_ONE_SM;
+    return bytes / (per_cycle * (spread ? fmin(port, SECTOR) : port));
+}
+
+f64 case_most_busy(const AdviceCase *c, Resource r) {
+    Launch launch;
+    f64 seconds = 0;
+    if (!find_launch(c, &launch) || !c->gpu->l2_slices || !c->gpu->noc_clock_mhz || peak_bytes(c->gpu, 0) <= 0)
+        return 0;
+    if (!c->gpu->l2_port || !c->gpu->l2_write_port) return 0;
+    for (u32 p = 0; p < c->part_count; p++)
+        for (u32 i = 0; i < c->parts[p].access_count; i++) {
+            const CaseAccess *a = &c->parts[p].accesses[i];
+            if (access_is_shared(a)) continue;
+            if (a->atomic) return 0;  // how long they take is another matter
+            seconds += most_seconds(c, &c->parts[p], a, r, launch.per_sample);
+        }
+    return seconds / launch.seconds;
+}
+
 f64 case_l2_sectors(const AdviceCase *c, f64 sectors) {
     Launch launch;
     if (!find_launch(c, &launch) || !c->gpu->l2_slices || !c->gpu->noc_clock_mhz) return 0;

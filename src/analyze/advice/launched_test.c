@@ -258,6 +258,31 @@ static void one_table_may_fit_the_l1(void **state) {
     assert_near(relief_of_one_table(0, 4 << 20), 0.25);
 }
 
+// The part of the time that DRAM can be busy at most.
+static f64 most_of_dram(const char *body) {
+    static GpuModel with_l2;
+    Sampled s;
+    KernelView *view = sampled_begin(&s, body);
+    with_l2 = dram_gpu;
+    with_l2.l2_slices = 50, with_l2.noc_clock_mhz = 1000, with_l2.l2_port = with_l2.l2_write_port = 64;
+    view->gpu = &with_l2;
+    view->launches.total_ns = 100000;
+    sample_waits(&s, view, 1000);
+    view->total_latency = view->total * 9 / 10;
+    sampled_end(&s);
+    f64 most = s.c.load.most[RESOURCE_DRAM];
+    forget(&s);
+    return most;
+}
+
+// Lanes side by side ask for four sectors, those that data sends to 32, which take DRAM 3.6 times as long.
+static void memories_have_no_more_to_do_than_is_asked_for(void **state) {
+    (void)state;
+    f64 one = most_of_dram(BEGIN "ld.global.u32 %r7, [%rd3]; ret;") / 4;
+    assert_true(one > 0);
+    assert_near(most_of_dram(LOOK_UP) / one, 4 + 32 * 3.6 + 4);
+}
+
 // Loads words of p, stores what it makes of them behind them.
 #define GOES_ON BEGIN "ld.global.f32 %f1, [%rd3]; add.f32 %f1, %f1, %f1; st.global.f32 [%rd3+8192], %f1; ret;"
 #define ONLY_LOADS BEGIN "ld.global.f32 %f1, [%rd3]; setp.gt.f32 %p2, %f1, 0f3F800000; @%p2 trap; ret;"
@@ -438,6 +463,7 @@ int main(void) {
         cmocka_unit_test(many_places_of_few_elements_could_be_computed),
         cmocka_unit_test(elements_that_are_named_once_could_be_in_order),
         cmocka_unit_test(one_table_may_fit_the_l1),
+        cmocka_unit_test(memories_have_no_more_to_do_than_is_asked_for),
         cmocka_unit_test(pointers_say_whose_array_is_loaded),
         cmocka_unit_test(ctas_go_on_with_their_own_results),
         cmocka_unit_test(a_stride_of_the_launch_is_a_stride),

@@ -552,6 +552,8 @@ static void infer(AdviceCase *c, f64 busy[RESOURCE_COUNT], f64 sums[RESOURCE_COU
         busy_by_shared_atomics(c, sums[RESOURCE_LSU], fmax(busy[RESOURCE_L2], busy[RESOURCE_DRAM]), per_slot);
     if (sums[RESOURCE_LSU] < EXPLAINED && busy[RESOURCE_L2] < EXPLAINED && busy[RESOURCE_DRAM] < EXPLAINED)
         sums[RESOURCE_L2] = busy[RESOURCE_L2] = fmax(busy[RESOURCE_L2], case_l2_gathers(c));
+    c->load.most[RESOURCE_L2] = case_most_busy(c, RESOURCE_L2);
+    c->load.most[RESOURCE_DRAM] = case_most_busy(c, RESOURCE_DRAM);
 }
 
 static void find_customers(AdviceCase *c) {

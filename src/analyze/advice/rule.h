@@ -575,6 +575,8 @@ f64 case_l1_room(const AdviceCase *c);  // bytes of the L1 that shared memory le
 f64 access_cta_bytes(const AdviceCase *c, const CasePart *part, const CaseAccess *a);
 // Of the sectors that it and those like it touch in the launch, or in a CTA, the part that somebody wants.
 f64 access_part_wanted(const AdviceCase *c, const CasePart *part, const CaseAccess *a, bool of_cta);
+// Part of the time for which L2 or DRAM are busy at most, as if no cache in front of them had anything; 0: not known.
+f64 case_most_busy(const AdviceCase *c, Resource r);
 f64 case_l2_busy(AdviceCase *c);     // ... the L2
 f64 case_l2_gathers(AdviceCase *c);  // ... the L2 for loads whose lanes go where data sends them
 // ... for so many sectors, in samples of requests, of which each slice answers one a cycle; 0: not known. footprint.c
