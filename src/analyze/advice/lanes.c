@@ -315,16 +315,15 @@ static bool value_of_definition(Trial *t, const ChainNode *node, i64 *value) {
 enum { MOST_MERGES = 16 };
 
 typedef struct Walk {
-    u32 merges[MOST_MERGES], count;
-    u32 root;  // WL_NONE: not found yet
+    u32 merges[MOST_MERGES], count;  // and definitions that not all lanes make, behind which is what was there before
+    u32 root;                        // WL_NONE: not found yet
 } Walk;
 
 // The one operand of a sum that differs between lanes; WL_NONE: there is none, or more than one, or it is no sum.
 static u32 moved_on(const FlowResults *flow, u32 insn) {
     const FlowInsn *in = &flow->code->insns[insn];
     u32 found = WL_NONE;
-    if (in->guard != WL_NONE || (in->arith != FLOW_ADD && in->arith != FLOW_ADD3 && in->arith != FLOW_MOVE))
-        return WL_NONE;
+    if (in->arith != FLOW_ADD && in->arith != FLOW_ADD3 && in->arith != FLOW_MOVE) return WL_NONE;
     for (u32 u = 0; u < in->uses; u++) {
         u32 operand = in->operands + in->defs + u;
         if (!divergence_of_use(flow->divergence, insn, operand)) continue;
@@ -341,20 +340,35 @@ static bool parts_lanes(const Trial *t, u32 loop) {
            !flow_loop_has(flow->loops, loop, t->block);
 }
 
+static bool was_walked(const Walk *w, u32 node) {
+    for (u32 i = 0; i < w->count; i++)
+        if (w->merges[i] == node) return true;
+    return false;
+}
+
+// One more of them; false: there are too many.
+static bool walk_over(Walk *w, u32 node) {
+    if (w->count == MOST_MERGES) return false;
+    w->merges[w->count++] = node;
+    return true;
+}
+
 static bool walks_from(const Trial *t, u32 node, Walk *w) {
     const FlowResults *flow = &t->part->view->flow;
     const ChainNode *nodes = flow->chains->nodes;
-    for (u32 before = node; before != WL_NONE && nodes[node = before].insn != WL_NONE;)
+    for (u32 before = node; before != WL_NONE && nodes[node = before].insn != WL_NONE;) {
         before = moved_on(flow, nodes[node].insn);
+        if (before == WL_NONE || !nodes[node].arg_count) continue;
+        if (was_walked(w, node)) return true;
+        if (!walk_over(w, node) || !walks_from(t, flow->chains->args[nodes[node].args], w)) return false;
+    }
     if (node == WL_NONE) return false;
     if (nodes[node].insn != WL_NONE) {
         if (w->root == WL_NONE) w->root = node;
         return w->root == node;
     }
-    for (u32 i = 0; i < w->count; i++)
-        if (w->merges[i] == node) return true;
-    if (w->count == MOST_MERGES || parts_lanes(t, flow->loops->loop_of[nodes[node].block])) return false;
-    w->merges[w->count++] = node;
+    if (was_walked(w, node)) return true;
+    if (parts_lanes(t, flow->loops->loop_of[nodes[node].block]) || !walk_over(w, node)) return false;
     for (u32 i = 0; i < nodes[node].arg_count; i++)
         if (!walks_from(t, flow->chains->args[nodes[node].args + i], w)) return false;
     return nodes[node].arg_count > 0;

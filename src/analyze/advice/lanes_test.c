@@ -162,6 +162,21 @@ static void pointers_that_walk(void **state) {
     assert_false(offsets_of(body, 0, 1, at));
 }
 
+// What is left over of four turns at once, without a loop: a third turn that is made where a predicate says so.
+static void sums_that_a_predicate_decides(void **state) {
+    (void)state;
+    i64 at[32];
+    const char *left = "shl.b32 %%r9, %%r1, 2; mov.u32 %%r6, %%r9; setp.ne.s32 %%p1, %%r4, 1; @%%p1 bra over;\n"
+                       "add.s32 %%r9, %%r6, 256; setp.ne.s32 %%p2, %%r4, 2; %s\nover: add.s32 %%r9, %%r9, 16;\n";
+    char body[512];
+    snprintf(body, sizeof body, left, "@%p2 add.s32 %r9, %r6, 384;");
+    assert_true(offsets_of(body, 0, 1, at));
+    assert_int_equal(at[1], 4);
+    assert_int_equal(at[31], 31 * 4);
+    snprintf(body, sizeof body, left, "@%p2 add.s32 %r9, %r6, %r1;");  // by as much as each lane likes
+    assert_false(offsets_of(body, 0, 1, at));
+}
+
 // for (i = tid; i < n; i += step), of which the compiler keeps the first turns apart: lanes leave it in two different
 // ones at most, and go on side by side. With steps of less than a warp they do not.
 static void lanes_that_leave_a_loop_together(void **state) {
@@ -216,6 +231,7 @@ int main(void) {
                                        cmocka_unit_test(uniform_values_may_be_anything),
                                        cmocka_unit_test(predicates_of_machine_code),
                                        cmocka_unit_test(addresses_that_are_no_stride),
-                                       cmocka_unit_test(pointers_that_walk)};
+                                       cmocka_unit_test(pointers_that_walk),
+                                       cmocka_unit_test(sums_that_a_predicate_decides)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
