@@ -16,13 +16,22 @@
 
 enum { SECTOR = 32 };
 
-// Executions by warps of an access that issued in one sample, in a launch.
+static bool has_atomics(const AdviceCase *c) {
+    for (u32 p = 0; p < c->part_count; p++)
+        if (part_has_atomics(&c->parts[p])) return true;
+    return false;
+}
+
+// Executions by warps of an access that issued in one sample, in a launch. SMs that end earlier than others issue
+// nothing then; with atomics it may be these that the L2 goes on with.
 static f64 executions_per_sample(const AdviceCase *c, f64 seconds) {
     const ProfileLaunch *l = c->view->launches.typical;
     f64 ctas = (f64)l->grid[0] * l->grid[1] * l->grid[2], sms = fmin(ctas, (f64)c->gpu->sms);
     f64 warps = ceil(ctas / (f64)c->gpu->sms) * ceil((f64)l->block[0] * l->block[1] * l->block[2] / 32);
     f64 slots = seconds * (f64)c->gpu->clock_mhz * 1e6 * sms * fmin((f64)c->gpu->warp_schedulers, warps);
-    return c->load.issued > 0 ? slots * c->load.issue_rate / c->load.issued : 0;
+    bool known = c->active > 0 && !has_atomics(c);
+    f64 active = known ? fmin(c->active * (f64)c->gpu->sms / sms, 1) : 1;  // of those that have CTAs at all
+    return c->load.issued > 0 ? slots * active * c->load.issue_rate / c->load.issued : 0;
 }
 
 // --- how far loads went --------------------------------------------------------------------------------------------
@@ -413,13 +422,29 @@ static bool walks_on(const CasePart *part, const CaseAccess *a) {
            affine_step(part->view->flow.affine, a->affine->form, loop, &step) == AFFINE_STRIDE_CONSTANT && step;
 }
 
+// Part of the array that the access starts from which the L2 does not hold; 0: it holds all of it, or that is not
+// known.
+static f64 beyond_l2(const AdviceCase *c, const CasePart *part, const CaseAccess *a) {
+    f64 array = access_array_bytes(part, a);
+    return array > (f64)c->gpu->l2_usable ? 1 - (f64)c->gpu->l2_usable / array : 0;
+}
+
 // Lanes that data sends anywhere in an array find as much of it in the L2 as that holds, if they go everywhere as often
 // (far_loads: half of 64 MiB, three quarters of 128 are not there). As far as latencies say that they leave the L2.
 static f64 gathered_bytes(const AdviceCase *c, const CasePart *part, const CaseAccess *a, f64 per_sample) {
-    f64 array = a->gathered && !walks_on(part, a) ? access_array_bytes(part, a) : 0;
-    if (array <= (f64)c->gpu->l2_usable) return 0;
-    return a->requests * per_sample * a->lanes * SECTOR * AT_RANDOM * (1 - (f64)c->gpu->l2_usable / array) *
-           past_l2(c, a);
+    if (!a->gathered || walks_on(part, a)) return 0;
+    return a->requests * per_sample * a->lanes * SECTOR * AT_RANDOM * beyond_l2(c, part, a) * past_l2(c, a);
+}
+
+// Lanes side by side that go on so through a row, say, which data names for their warp: what they load comes in order.
+static f64 walked_bytes(const AdviceCase *c, const CasePart *part, const CaseAccess *a, f64 per_sample) {
+    bool loads = a->load && !a->atomic && !a->uniform && !a->gathered && access_is_global(a);
+    if (!loads || part->insns[a->pc].use[RESOURCE_DRAM] > 0 || !walks_on(part, a)) return 0;
+    return a->requests * per_sample * a->fewest * SECTOR * beyond_l2(c, part, a) * past_l2(c, a);
+}
+
+static f64 unnamed_bytes(const AdviceCase *c, const CasePart *part, const CaseAccess *a, f64 per_sample) {
+    return gathered_bytes(c, part, a, per_sample) + walked_bytes(c, part, a, per_sample);
 }
 
 // At most `room` of the time: they may go to some places more often than to others.
@@ -427,11 +452,11 @@ static f64 busy_with_gathers(AdviceCase *c, const Launch *launch, f64 room) {
     f64 all = 0, full = peak_bytes(c->gpu, 0) * launch->seconds;
     for (u32 p = 0; p < c->part_count; p++)
         for (u32 i = 0; i < c->parts[p].access_count; i++)
-            all += gathered_bytes(c, &c->parts[p], &c->parts[p].accesses[i], launch->per_sample) / full;
+            all += unnamed_bytes(c, &c->parts[p], &c->parts[p].accesses[i], launch->per_sample) / full;
     for (u32 p = 0; p < c->part_count && all > 0; p++)
         for (u32 i = 0; i < c->parts[p].access_count; i++) {
             const CaseAccess *a = &c->parts[p].accesses[i];
-            f64 busy = gathered_bytes(c, &c->parts[p], a, launch->per_sample) / full;
+            f64 busy = unnamed_bytes(c, &c->parts[p], a, launch->per_sample) / full;
             c->parts[p].insns[a->pc].use[RESOURCE_DRAM] += busy * fmin(room / all, 1);
         }
     return fmin(all, room);

@@ -258,6 +258,51 @@ static void one_table_may_fit_the_l1(void **state) {
     assert_near(relief_of_one_table(0, 4 << 20), 0.25);
 }
 
+// Lanes side by side go on from an element of p that data names for their warp.
+#define WALK                                                                                             \
+    BEGIN "shr.u32 %r10, %r1, 5; mad.lo.s32 %r10, %r2, 4, %r10; mov.u64 %rd10, precalc_xorwow_matrix;\n" \
+          "mul.wide.s32 %rd4, %r10, 4; add.s64 %rd11, %rd10, %rd4; ld.global.u32 %r7, [%rd11];\n"        \
+          "and.b32 %r11, %r1, 31; add.s32 %r8, %r7, %r11; mul.wide.s32 %rd4, %r8, 4; mov.u32 %r9, 0;\n"  \
+          "add.s64 %rd5, %rd1, %rd4; turn: ld.global.f32 %f1, [%rd5]; add.f32 %f2, %f2, %f1;\n"          \
+          "add.s64 %rd5, %rd5, 128; add.s32 %r9, %r9, 1; setp.lt.u32 %p1, %r9, %r7; @%p1 bra turn;\n"    \
+          "st.global.f32 [%rd11], %f2; ret;"
+
+// `active`: of the time of the SMs, when they have CTAs; 0: not known.
+static f64 dram_use_of_walk(u64 bytes, f64 active) {
+    static const ProfileFunction function = {.name = "subject"};
+    Sampled s;
+    KernelView *view = sampled_begin(&s, WALK);
+    s.launch.grid[0] = 200;
+    subject_launched(&s.subject, 1);
+    ViewArray array = {.parameter = view->flow.code->first_param, .bytes = bytes};
+    view->arrays = &array, view->array_count = 1;
+    view->gpu = &dram_gpu;
+    view->function = &function;
+    view->occupancy.ctas_per_sm = 8, view->occupancy.warps_per_cta = 4;
+    view->launches.total_ns = 100000;
+    sample_waits(&s, view, 100000);
+    view->total_latency = view->total * 9999 / 10000;
+    f64 sm_cycles = view->launches.total_ns * (f64)dram_gpu.clock_mhz / 1000 * (f64)dram_gpu.sms;
+    view->period = (u64)(active * sm_cycles / (f64)view->total);
+    sampled_end(&s);
+    const CasePart *part = &s.c.parts[0];
+    f64 use = part->insns[part->accesses[1].pc].use[RESOURCE_DRAM];
+    forget(&s);
+    return use;
+}
+
+// What a CTA loads from there on comes from DRAM, of arrays that the L2 does not hold. SMs that are out of work half of
+// the time load half as much.
+static void rows_that_data_names_come_from_dram(void **state) {
+    (void)state;
+    assert_near(dram_use_of_walk(16 << 20, 0), 0);
+    f64 half = dram_use_of_walk(64 << 20, 0), most = dram_use_of_walk((u64)32 << 30, 0);
+    assert_true(half > 0 && most < 1);
+    assert_near(half / most, 0.5);
+    assert_float_equal(dram_use_of_walk((u64)32 << 30, 0.5) / most, 0.5, 0.02);
+    assert_near(dram_use_of_walk((u64)32 << 30, 0.95) / most, 1);  // as CTAs begin and end
+}
+
 // The part of the time that DRAM can be busy at most.
 static f64 most_of_dram(const char *body) {
     static GpuModel with_l2;
@@ -463,6 +508,7 @@ int main(void) {
         cmocka_unit_test(many_places_of_few_elements_could_be_computed),
         cmocka_unit_test(elements_that_are_named_once_could_be_in_order),
         cmocka_unit_test(one_table_may_fit_the_l1),
+        cmocka_unit_test(rows_that_data_names_come_from_dram),
         cmocka_unit_test(memories_have_no_more_to_do_than_is_asked_for),
         cmocka_unit_test(pointers_say_whose_array_is_loaded),
         cmocka_unit_test(ctas_go_on_with_their_own_results),

@@ -295,7 +295,7 @@ f64 case_idle_last(const AdviceCase *c, f64 past_l1, f64 past_l2, f64 lines) {
     return case_idle_latency(c, past_l1, past_l2) + past_l1 * later * doublings;
 }
 
-static bool has_atomics(const CasePart *part) {  // which loads may wait for in the L2
+bool part_has_atomics(const CasePart *part) {
     for (u32 i = 0; i < part->access_count; i++)
         if (part->accesses[i].atomic && access_is_global(&part->accesses[i])) return true;
     return false;
@@ -318,7 +318,7 @@ static bool gathers_from_l2(const AdviceCase *c, const CasePart *part, u32 first
         if (a->gathered && is_in_l2(c, part, a)) held += part->insns[a->pc].blamed;
     }
     return (gathers > GATHERED * all && latency < case_idle_latency(c, 1, 1)) ||
-           (held > GATHERED * all && !has_atomics(part));
+           (held > GATHERED * all && !part_has_atomics(part));
 }
 
 // Cycles that an access waits in the L1's queue: where warps wait for a place in it, it is full, and serves those that
@@ -543,6 +543,7 @@ static f64 raised_by_line(AdviceCase *c, f64 known) {
 
 // Where nothing was counted.
 static void infer(AdviceCase *c, f64 busy[RESOURCE_COUNT], f64 sums[RESOURCE_COUNT], f64 per_slot) {
+    c->active = sms_active(c);
     sums[RESOURCE_DRAM] = busy[RESOURCE_DRAM] = case_dram_busy(c);
     sums[RESOURCE_L2] = case_l2_busy(c);
     busy[RESOURCE_L2] = fmin(sums[RESOURCE_L2], 1);

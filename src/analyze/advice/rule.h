@@ -210,6 +210,7 @@ struct AdviceCase {
     Resource behind;       // of L1, L2 and DRAM the busiest: where loads of global memory queue
     Resource behind_of[MOST_PHASES];  // ... in a phase of the kernel
     f64 fixed;                        // part of the kernel's duration before its first CTA and after its last, 0..1
+    f64 active;                       // sms_active(); 0: not known yet
     f64 stalls[STALL_COUNT];
     Arena *arena;            // of the result
     Arena *scratch;          // until the next kernel
@@ -253,6 +254,9 @@ static inline const AffineForm *access_form_written(const CasePart *part, const 
 // The pointer or variable that the address starts from: accesses of one part with the same number have the same;
 // WL_NONE: not known.
 static inline u32 access_base(const CaseAccess *a) { return a->affine ? a->affine->base : WL_NONE; }
+
+// Atomics of global memory, in which loads may stand in line in the L2.
+bool part_has_atomics(const CasePart *part);
 
 // Bytes of the array that the address starts from, as the arguments of the launch say; 0: not known.
 f64 access_array_bytes(const CasePart *part, const CaseAccess *a);
@@ -459,6 +463,9 @@ f64 loop_turns_together(f64 loads, f64 turns);
 bool loop_is_sequence(const CasePart *part, u32 loop);
 // Warps alive of those that resident CTAs have room for; 1 = not known, as when CTAs are not all as large. ctas.c
 f64 warps_alive(const AdviceCase *c);
+// Time with CTAs of the average SM over that of the longest, where all CTAs are resident from the begin of the launch
+// and some may have more to do than others; else 1. rules/launch.c
+f64 sms_active(AdviceCase *c);
 // Warps of a launch whose CTAs are all resident from its begin, over those that are on average, by samples, where no SM
 // has run out of CTAs before: warps of the same CTAs have ended. 1: not known. rules/launch.c
 f64 warps_missing(const AdviceCase *c);

@@ -366,6 +366,13 @@ static f64 credible_part(const AdviceCase *c, const Grid *g) {
     return counted || g->rounds <= 1 ? active : fmax(active, 1 - LONGEST_CTA / g->rounds);
 }
 
+f64 sms_active(AdviceCase *c) {
+    Grid g;
+    if (!find_grid(c, &g) || c->fixed > MOST_FIXED || g.rounds > 1) return 1;
+    f64 active = active_part(c);
+    return active < EVEN * even_part(c, &g) && ctas_may_differ(c) ? active : 1;
+}
+
 f64 warps_missing(const AdviceCase *c) {
     Grid g;
     if (!find_grid(c, &g) || c->fixed > MOST_FIXED || c->view->occupancy.warps_per_cta < 2) return 1;
