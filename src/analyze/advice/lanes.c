@@ -616,7 +616,7 @@ bool lanes_leave_together(const AdviceCase *c, const CasePart *part, u32 loop) {
 }
 
 // --- turns that a test lets in ---------------------------------------------------------------------------------------
-enum { CTAS_OF_AXIS = 6, WARPS_TRIED = 3, LANES_TRIED = 4, TURNS_TRIED = 32 };
+enum { CTAS_OF_AXIS = 4, WARPS_TRIED = 2, LANES_TRIED = 4, TURNS_TRIED = 16 };
 
 // Whether the lane passes all tests in the turn.
 static bool passes(Trial *t, const LaneTest *tests, u32 count) {
