@@ -352,9 +352,7 @@ static f64 most_passes(const AdviceCase *c, const CaseAccess *a) {
 
 // Different sectors that lanes touch which go anywhere in an array; of one that is small they share some.
 static f64 sectors_at_random(const CasePart *part, const CaseAccess *a) {
-    const Affine *affine = part->view->flow.affine;
-    u32 base = access_is_global(a) ? access_base(a) : WL_NONE;
-    f64 all = base == WL_NONE ? 0 : (f64)kernel_view_array_bytes(part->view, &affine->factors[base]) / SECTOR;
+    f64 all = access_is_global(a) ? access_array_bytes(part, a) / SECTOR : 0;
     return all > 1 ? all * (1 - pow(1 - 1 / all, a->lanes)) : a->lanes;
 }
 
