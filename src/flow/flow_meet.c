@@ -7,8 +7,10 @@
 
 typedef struct Finder {
     const Cfg *cfg;
+    const Loops *loops;
     Cfg kept;      // the graph without edges to where the kernel ends
     bool *exits;   // blocks that end in such an edge and another one
+    bool *all;     // blocks of which all edges are kept
     bool *inside;  // blocks between a branch and where its lanes meet, where that is no post-dominator
     u32 *stack;
 } Finder;
@@ -36,7 +38,7 @@ static bool stays_somewhere(const Cfg *cfg, const FlowBlock *block) {
 static void keep_succs(Finder *m, u32 b) {
     const FlowBlock *from = &m->cfg->blocks[b];
     FlowBlock *block = &m->kept.blocks[b];
-    bool stays = stays_somewhere(m->cfg, from);
+    bool stays = !m->all[b] && stays_somewhere(m->cfg, from);
     block->succ_count = 0;
     for (u32 s = 0; s < from->succ_count; s++) {
         u32 to = m->cfg->edges[from->succs + s];
@@ -45,6 +47,21 @@ static void keep_succs(Finder *m, u32 b) {
     }
     m->exits[b] = block->succ_count < from->succ_count;
     if (block->succ_count) block->leaves = false;  // a guarded exit: those who stay count
+}
+
+// Who leaves a loop that is left by no other way is waited for at its end (a BSSY around the loop): of several ways
+// back to its header one may be a loop within, which lanes leave together.
+static void keep_exits_of_loops(Finder *m) {
+    for (u32 l = 0; l < m->loops->loop_count; l++) {
+        const u32 *blocks = &m->loops->members[m->loops->loops[l].blocks];
+        u32 count = m->loops->loops[l].block_count;
+        bool is_left = m->loops->loops[l].leaves;
+        for (u32 i = 0; i < count && !is_left; i++) is_left = flow_loop_left_from(&m->kept, m->loops, l, blocks[i]);
+        for (u32 i = 0; i < count && !is_left; i++) {
+            m->all[blocks[i]] = true;
+            keep_succs(m, blocks[i]);
+        }
+    }
 }
 
 // The places of the lists stay as they are, as none becomes longer.
@@ -56,12 +73,14 @@ static Status keep_edges(Finder *m, Arena *scratch) {
     m->kept.blocks = ARENA_ARRAY(scratch, FlowBlock, n);
     m->kept.edges = ARENA_ARRAY(scratch, u32, edges + 1);
     m->exits = ARENA_ARRAY(scratch, bool, n);
+    m->all = ARENA_ARRAY(scratch, bool, n);
     m->inside = ARENA_ARRAY(scratch, bool, n);
     m->stack = ARENA_ARRAY(scratch, u32, n + 1);
-    if (!m->kept.blocks || !m->kept.edges || !m->exits || !m->inside || !m->stack) return STATUS_NO_MEMORY;
+    if (!m->kept.blocks || !m->kept.edges || !m->exits || !m->all || !m->inside || !m->stack) return STATUS_NO_MEMORY;
     for (u32 b = 0; b < n; b++) m->kept.blocks[b] = cfg->blocks[b];
     for (u32 b = 0; b < n; b++) m->kept.blocks[b].pred_count = 0;
     for (u32 b = 0; b < n; b++) keep_succs(m, b);
+    keep_exits_of_loops(m);
     for (u32 b = 0; b < n; b++)
         for (u32 s = 0; s < m->kept.blocks[b].succ_count; s++) {
             FlowBlock *to = &m->kept.blocks[m->kept.edges[m->kept.blocks[b].succs + s]];
@@ -100,7 +119,7 @@ static void find_meets(Finder *m, const DomTree *post, const DomTree *kept, u32 
             meets[b] = WL_NONE;
 }
 static Status find_all(const Cfg *cfg, const DomTree *dominators, Arena *scratch, Arena *arena, Meets *meets) {
-    Finder m = {.cfg = cfg, .kept = *cfg};
+    Finder m = {.cfg = cfg, .loops = meets->loops, .kept = *cfg};
     DomTree *post, *kept;
     TRY(flow_postdominators(cfg, scratch, &post));
     kept = post;
