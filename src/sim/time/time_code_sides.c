@@ -18,6 +18,8 @@ enum {
     // more where a store keeps the load from going first.
     INDEPENDENT_MIN = 2,
     INDEPENDENT_STORED_MIN = 4,
+    // In a loop, of a variable in shared memory that is named in the side: S2R and MOV besides LEA.
+    NAMED_MORE = 2,
 };
 
 // What counts of a block, or of blocks that are one already.
@@ -87,6 +89,31 @@ static bool is_shared(const Sides *s, const FlowBlock *block, u32 i) {
     return false;
 }
 
+enum { NAME_DEPTH = 4 };  // of sums that fold into what reads them
+
+// Whether all that instruction `insn`, part of `loop`, has of variables in shared memory was named outside of the loop.
+static bool is_named_outside(const Sides *s, u32 loop, u32 insn, u32 depth) {
+    const TimeFunc *f = s->c->f;
+    const FlowOperand *uses = time_uses(f, insn);
+    if (!flow_loop_has(f->loops, loop, f->cfg->block_of[insn])) return true;
+    for (u32 k = 0; k < insn_at(s, insn)->uses; k++) {
+        if (uses[k].kind == FLOW_SYMBOL) return false;
+        u32 def = uses[k].kind == FLOW_VALUE ? f->sole_def[uses[k].id] : WL_NONE;
+        if (def == WL_NONE || is_needed(s, def)) continue;
+        if (depth == 0 || !is_named_outside(s, loop, def, depth - 1)) return false;
+    }
+    return true;
+}
+
+// Whether the block, part of a loop, names a variable in shared memory itself.
+static bool names_shared(const Sides *s, const FlowBlock *block, u32 b) {
+    const TimeFunc *f = s->c->f;
+    u32 loop = f->loops->loop_of[b];
+    for (u32 i = block->first; i < end_of(block) && loop != WL_NONE; i++)
+        if (is_needed(s, i) && f->picked[i].window && !is_named_outside(s, loop, i, NAME_DEPTH)) return true;
+    return false;
+}
+
 static Extent find_extent(const Sides *s, u32 b) {
     const FlowBlock *block = block_at(s, b);
     Extent e = {.cost = s->c->cost[b]};
@@ -103,6 +130,7 @@ static Extent find_extent(const Sides *s, u32 b) {
         e.pending += !is_used_within(s, block, i);
     }
     e.stored &= e.loads > 0;
+    if (names_shared(s, block, b)) e.cost += NAMED_MORE;
     return e;
 }
 
@@ -199,22 +227,6 @@ static bool is_hidden_in(Sides *s, const Choice *choice, u32 side) {
     return has_beside(s, side, choice->join);
 }
 
-enum { NAME_DEPTH = 4 };  // of sums that fold into what reads them
-
-// Whether all that instruction `insn`, part of `loop`, has of variables in shared memory was named outside of the loop.
-static bool is_named_outside(const Sides *s, u32 loop, u32 insn, u32 depth) {
-    const TimeFunc *f = s->c->f;
-    const FlowOperand *uses = time_uses(f, insn);
-    if (!flow_loop_has(f->loops, loop, f->cfg->block_of[insn])) return true;
-    for (u32 k = 0; k < insn_at(s, insn)->uses; k++) {
-        if (uses[k].kind == FLOW_SYMBOL) return false;
-        u32 def = uses[k].kind == FLOW_VALUE ? f->sole_def[uses[k].id] : WL_NONE;
-        if (def == WL_NONE || is_needed(s, def)) continue;
-        if (depth == 0 || !is_named_outside(s, loop, def, depth - 1)) return false;
-    }
-    return true;
-}
-
 // --- the choice ---------------------------------------------------------------------------------------------------
 static bool can_predicate_insn(const Sides *s, u32 b, u32 i) {
     const TimeFunc *f = s->c->f;
@@ -224,9 +236,7 @@ static bool can_predicate_insn(const Sides *s, u32 b, u32 i) {
     if ((in->kind != FLOW_PLAIN && !jump) || in->is_barrier || (in->guard != WL_NONE && !jump)) return false;
     if (flags & (OPF_CONVERGENT | OPF_WARP_SYNC | OPF_FENCE | OPF_ASYNC)) return false;
     if (is_needed(s, i) && in->is_atomic) return false;
-    // Uniform instructions, here those that find shared memory, stay in the region when it is in a loop.
-    u32 loop = f->loops->loop_of[b];
-    return !is_needed(s, i) || !f->picked[i].window || loop == WL_NONE || is_named_outside(s, loop, i, NAME_DEPTH);
+    return true;
 }
 
 // Whether nothing leads to block `b` but `head`, with the conditions that it asks for together.
