@@ -38,7 +38,8 @@ static inline u64 apart_by(const GpuModel *gpu, const TimeOp *op) {
 static inline u64 warp_ready(const Sm *sm, TimeWarp *w, const TimeOp *op, u64 earliest, StallReason *reason) {
     if (op->spaced && op->spaced != SPACED_SPECIAL && w->apart[apart_of(op)] > earliest)
         earliest = w->apart[apart_of(op)], *reason = STALL_WAIT;
-    if (op->kind == TIME_SYNC && w->settled + sm->gpu->settle_latency > earliest)
+    bool sync = op->kind == TIME_SYNC || op->kind == TIME_MEET;
+    if (sync && w->settled + sm->gpu->settle_latency > earliest)
         earliest = w->settled + sm->gpu->settle_latency, *reason = STALL_WAIT;
     return earliest;
 }
@@ -564,7 +565,7 @@ static u64 next_issue(const Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle, St
         return *reason = STALL_LONG_SCOREBOARD, cycle + runtime_cycles(sm->gpu, op, lanes);
     }
     bool branch = op->kind == TIME_BRANCH || op->kind == TIME_SLOW, spin = op->kind == TIME_SPIN_BRANCH;
-    bool sync = op->kind == TIME_SYNC || op->kind == TIME_SPIN_SYNC;
+    bool sync = op->kind == TIME_SYNC || op->kind == TIME_SPIN_SYNC || op->kind == TIME_MEET;
     if (branch || spin || sync) w->held_by = op->pc;
     if (branch && op->pc + 1 == w->to && sm->gpu->branch_taken)
         w->behind = w->to, w->jumped = cycle + taken_latency(sm->gpu, op);
@@ -572,6 +573,8 @@ static u64 next_issue(const Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle, St
         w->until[PART_WAIT] = w->until[PART_FETCH] = cycle + sm->gpu->branch_latency;
         return *reason = STALL_BRANCH_RESOLVING, cycle + sm->gpu->sync_latency;
     }
+    if (op->kind == TIME_SLOW && sm->gpu->branch_taken)
+        return *reason = STALL_BRANCH_RESOLVING, cycle + sm->gpu->branch_taken;
     if ((!branch && !spin) || !sm->gpu->branch_latency) return cycle + op->gap;
     if (!sm->gpu->branch_taken) *reason = STALL_BRANCH_RESOLVING;  // else only what a taken one has beyond
     return cycle + sm->gpu->branch_latency;

@@ -49,7 +49,9 @@ typedef enum TimeKind {
     TIME_SPIN_SWAP,
     TIME_SPIN_BRANCH,
     TIME_SPIN_SYNC,
-    TIME_SLOW,  // the branch to the subroutine of a division or root: a branch where no lane takes it, else all of it
+    TIME_SLOW,  // the branch around the call of the subroutine of a division or root: taken where no lane needs it,
+                // else all of it
+    TIME_MEET,  // ... and the BSYNC behind it
 } TimeKind;
 
 typedef enum TimeFence {

@@ -405,13 +405,16 @@ static Status emit_steps(TimeFunc *f, u32 insn, u32 pc) {
         if (variant == VARIANT_SPECIAL && f->lower->gpu->special_latency) set_special(f->lower->gpu, &op);
         if (step.branch) op.kind = TIME_BRANCH, op.order = ORDER_ALL;
         if (step.branch && takes_subroutine(f, insn)) op.kind = TIME_SLOW;
+        // Where lanes are alike there is no BSYNC, though its block begins there all the same.
+        bool meets = step.meets && !first && takes_subroutine(f, insn);
+        if (meets && divergence_of_result(f->divergence, insn)) op.kind = TIME_MEET;
         if (last && kind == TIME_BRANCH && is_indirect(f, insn)) op.flags |= TIME_INDIRECT;
         if (step.memory || (last && kind != TIME_MATH && !accessed)) set_access(f, &op, insn, kind, joined);
         if (last && (kind == TIME_FIXED || kind == TIME_IMMEDIATE))
             TRY(set_constant(f, &op, kind, time_constant_address(f, insn)));
         accessed |= step.memory;
         if (last) {
-            if (!step.branch) op.order = order_of(time_form(f, insn), kind);
+            if (!step.branch) op.order = meets ? ORDER_ALL : order_of(time_form(f, insn), kind);
             op.flow = f->code->insns[insn].kind;
             TRY(add_results(f, &op, insn));
         } else {

@@ -39,6 +39,7 @@ static const char *const kind_names[] = {
     [TIME_SPIN_BRANCH] = "spin_branch",
     [TIME_SPIN_SYNC] = "spin_sync",
     [TIME_SLOW] = "slow",
+    [TIME_MEET] = "meet",
 };
 
 static const char *const unit_names[UNIT_COUNT] = {

@@ -72,7 +72,8 @@ static const char *default_steps(const Form *form) {
     return unit == UNIT_CBU ? "cbu" : unit == UNIT_ADU ? "adu" : "alu";
 }
 
-static const char *steps_of_form(const Form *form, TimeVariant variant) {
+static const char *steps_of_form(const GpuModel *gpu, const Form *form, TimeVariant variant) {
+    if (variant == VARIANT_PLAIN && gpu->sm_version < 70) variant = VARIANT_EARLIER;
     for (u32 i = 0; i < WL_COUNT(form_rows); i++) {
         const FormRow *row = &form_rows[i];
         if (row->op == form->op && (row->variant == VARIANT_PLAIN || row->variant == variant) &&
@@ -141,7 +142,8 @@ static TimeStep step_named(const TimeLower *lower, const Form *form, const char 
                      .latency = (u16)latency[at],
                      .interval = (u8)interval[at],
                      .balanced = at == STEP_iadd,
-                     .branch = at == STEP_bra};
+                     .branch = at == STEP_bra,
+                     .meets = at == STEP_meet};
     if (at == STEP_mma) scale_matrix(form, lower->gpu, &step);
     return step;
 }
@@ -172,7 +174,8 @@ Status time_steps(TimeLower *lower, u32 form, TimeVariant variant, TimeSteps *st
     TimeSteps *row = &lower->rows[form * VARIANT_COUNT + variant];
     if (row->count == WL_NONE) {
         row->first = lower->steps.len;
-        TRY(add_steps(lower, &lower->module->forms[form], steps_of_form(&lower->module->forms[form], variant)));
+        TRY(add_steps(lower, &lower->module->forms[form],
+                      steps_of_form(lower->gpu, &lower->module->forms[form], variant)));
         row->count = lower->steps.len - row->first;
     }
     *steps = *row;

@@ -38,6 +38,7 @@ typedef struct TimeStep {
     bool parallel;  // does not wait for the step before it
     bool memory;    // the one that accesses memory: what the form's kind says
     bool branch;    // nothing moves across it
+    bool meets;     // likewise: behind a branch that some lanes may have taken
     bool balanced;  // on the ALU or the FMAHEAVY unit, by turns
     u16 latency;
 } TimeStep;
@@ -45,6 +46,7 @@ typedef struct TimeStep {
 // What the form alone does not tell of the row that an instruction has.
 typedef enum TimeVariant {
     VARIANT_PLAIN,
+    VARIANT_EARLIER,     // on a GPU before Volta, where lanes that part meet by themselves: VARIANT_PLAIN asks for it
     VARIANT_LITERAL,     // the last source is one
     VARIANT_DIVISOR,     // a division of 32 bits by what another one before it divides by, a sine of what there is a
                          // cosine of ...
