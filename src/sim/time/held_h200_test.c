@@ -22,6 +22,7 @@ static const struct {
     double h200;
 } rows[] = {{"lop_1", "lop3.b32 @a, @a, @a, @a, 0x1e;\n", "", 1.4},
             {"wide_product", "mov.b64 {%r7, %r8}, @w;\nmul.wide.s32 @w, %r7, %r4;\n", "", 3.7},
+            {"add_64", "add.s64 @w, @w, %rd3;\n", "", 3.4},
             {"hi", "mul.hi.u32 @a, @a, %r4;\n", "", 3.3},
             {"add_f64", "add.f64 @d, @d, %fd8;\n", "", 1.3},
             {"fma_f64", "fma.rn.f64 @d, %fd8, %fd8, @d;\n", "", 1.2},
@@ -83,10 +84,10 @@ static double cycles_of(const char *text) {
         at += snprintf(
             code + at, TEXT - (size_t)at,
             "st.global.u32 [%%rd3+%u], %%r%u;\nst.global.u32 [%%rd3+%u], %%r%u;\nst.global.f32 [%%rd3+%u], "
-            "%%f%u;\ncvt.u32.u64 %%r8, %%rd%u;\nst.global.u32 [%%rd3+%u], %%r8;\ncvt.rn.f32.f64 %%f8, %%fd%u;\n"
-            "st.global.f32 [%%rd3+%u], %%f8;\n",
-            32768 + 64 * i, 16 + i, 32772 + 64 * i, 32 + i, 32776 + 64 * i, i, 16 + i, 32780 + 64 * i, i,
-            32784 + 64 * i);
+            "%%f%u;\nmov.b64 {%%r7, %%r8}, %%rd%u;\nst.global.u32 [%%rd3+%u], %%r7;\nst.global.u32 [%%rd3+%u], %%r8;\n"
+            "cvt.rn.f32.f64 %%f8, %%fd%u;\nst.global.f32 [%%rd3+%u], %%f8;\n",
+            32768 + 64 * i, 16 + i, 32772 + 64 * i, 32 + i, 32776 + 64 * i, i, 16 + i, 32780 + 64 * i, 32788 + 64 * i,
+            i, 32784 + 64 * i);
     snprintf(code + at, TEXT - (size_t)at, "ret;\n}\n");
     // What is before and behind the loop takes as long for twice the turns.
     u64 cycles[2];

@@ -72,6 +72,7 @@ enum {
     TIME_BYPASS = 32,       // loads that the L1 does not keep: .cg, .cv, volatile, relaxed, acquire
     TIME_JOINED = 16,       // reductions: the warp joins its lanes' operands first, one lane asks: degree 1
     TIME_INDIRECT = 16,     // branches: a register says where to
+    TIME_CARRY = 16,        // sums: with a carry to or from the other word
     TIME_ATOMIC_SHIFT = 6,  // the upper two bits, of atomics: MemAtomic
 };
 

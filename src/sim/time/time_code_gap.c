@@ -95,6 +95,7 @@ static bool is_near(const Gaps *g, const TimeOp *op) {
 // Registers that could be handed out while it holds the dispatcher, whatever it reads.
 static u64 held_reads(const Gaps *g, const TimeOp *op) {
     const GpuModel *gpu = g->gpu;
+    if (op->kind == TIME_MATH && op->flags & TIME_CARRY) return gpu->carry_reads;
     if (op->unit == UNIT_XU) return gpu->queue_reads;
     if (op->unit == UNIT_FMAHEAVY && op->interval > gpu->fmaheavy_interval) return gpu->wide_reads;
     if (op->path != TIME_BY_QUEUE || op->unit != UNIT_LSU) return 0;

@@ -141,7 +141,7 @@ static TimeStep step_named(const TimeLower *lower, const Form *form, const char 
                      .flags = step_rows[at].flags,
                      .latency = (u16)latency[at],
                      .interval = (u8)interval[at],
-                     .balanced = at == STEP_iadd,
+                     .balanced = at == STEP_iadd || at == STEP_isum,
                      .branch = at == STEP_bra,
                      .meets = at == STEP_meet};
     if (at == STEP_mma) scale_matrix(form, lower->gpu, &step);
