@@ -97,6 +97,11 @@ typedef struct KernelView {
     u32 array_count;
 } KernelView;
 
+// Of the typical launch: registers of a thread, bytes of shared memory of a CTA, static and dynamic. Without a launch,
+// what the code says.
+u32 kernel_view_registers(const KernelView *view);
+u64 kernel_view_shared_bytes(const KernelView *view);
+
 // Bytes of the array that an address starts from, of the launch's arguments; 0: not known.
 u64 kernel_view_array_bytes(const KernelView *view, const AffineFactor *base);
 const ViewArray *kernel_view_array(const KernelView *view, const AffineFactor *base);  // NULL: not known

@@ -154,15 +154,24 @@ static u32 limits_of(const ViewOccupancy *o, GpuOccupancy fits) {
            (u32)(fits.by_shared == o->ctas_per_sm) << LIMIT_SHARED | (u32)(o->waves < 1) << LIMIT_GRID;
 }
 
+u32 kernel_view_registers(const KernelView *view) {
+    const ProfileLaunch *launch = view->launches.typical;
+    return launch && launch->time.registers ? launch->time.registers : view->function->registers;
+}
+
+u64 kernel_view_shared_bytes(const KernelView *view) {
+    const ProfileLaunch *launch = view->launches.typical;
+    return view->function->shared_bytes + (u64)(launch ? launch->dynamic_shared_bytes : 0);
+}
+
 static void fill_occupancy(KernelView *view) {
     const ProfileLaunch *launch = view->launches.typical;
     ViewOccupancy *o = &view->occupancy;
     if (!launch || !view->gpu) return;
     u64 threads = volume(launch->block);
     if (!threads || threads > view->gpu->max_threads_per_cta) return;
-    u32 registers = launch->time.registers ? launch->time.registers : view->function->registers;
-    u64 shared = view->function->shared_bytes + (u64)launch->dynamic_shared_bytes;
-    GpuOccupancy fits = gpu_occupancy(view->gpu, registers, shared, (u32)threads);
+    GpuOccupancy fits =
+        gpu_occupancy(view->gpu, kernel_view_registers(view), kernel_view_shared_bytes(view), (u32)threads);
     o->ctas_per_sm = gpu_occupancy_ctas(fits);
     o->warps_per_cta = (u32)((threads + WARP_THREADS - 1) / WARP_THREADS);
     o->warps_per_sm = o->ctas_per_sm * o->warps_per_cta;

@@ -344,8 +344,7 @@ static ByData data_of_shared(const CasePart *part, const CaseAccess *a) {
 // Wavefronts that an access by data takes at most: as many as there are words of the CTA's in a bank. Lanes of one word
 // are served together.
 static f64 most_passes(const AdviceCase *c, const CaseAccess *a) {
-    const ProfileLaunch *l = c->view->launches.typical;
-    f64 bytes = (f64)c->view->function->shared_bytes + (f64)(l ? l->dynamic_shared_bytes : 0);
+    f64 bytes = (f64)kernel_view_shared_bytes(c->view);
     if (!access_is_shared(a) || a->atomic || a->bytes > BANK_BYTES || bytes <= 0) return INFINITY;
     return ceil(bytes / (BANKS * BANK_BYTES));
 }

@@ -14,6 +14,10 @@
     "|IMAD.HI.U32|R21,R13," dividend ",RZ", "|IMAD.MOV|R21,RZ,RZ,-R21", "|IMAD|R21,R6,R21," dividend,              \
         "|ISETP.GE.U32.AND|P2,PT,R21,R6,PT", "@P2|IMAD.IADD|R21,R21,0x1,-R6", "|ISETP.GE.U32.AND|P2,PT,R21,R6,PT", \
         "@P2|IADD3|R21,-R6,R21,RZ"
+// Of a loop that begins at `loop` and counts in R7.
+#define TURNS(step, loop)                                                                                           \
+    "|IADD3|R7,R7," step ",RZ", "|ISETP.LT.AND|P0,PT,R7,0x2000,PT", "@P0|BRA|" loop, "|STG.E|desc[UR4][R2.64],R20", \
+        "|EXIT|"
 enum { LOOP = 11, REMAINDER_STEPS = 7 };
 
 // Of the loop's instructions, all of which issued as often, how many go.
@@ -37,14 +41,7 @@ static f64 gone(const char *const *lines, u32 *carried) {
 // difference and a choice. The negation goes with them.
 static void remainders_of_what_goes_on_evenly_are_carried(void **state) {
     (void)state;
-    static const char *const lines[] = {RECIPROCAL,
-                                        REMAINDER("R7"),
-                                        "|IMAD.IADD|R20,R20,0x1,R21",
-                                        "|IADD3|R7,R7,0x5,RZ",
-                                        "|ISETP.LT.AND|P0,PT,R7,0x2000,PT",
-                                        "@P0|BRA|0xb0",
-                                        "|STG.E|desc[UR4][R2.64],R20",
-                                        "|EXIT|",
+    static const char *const lines[] = {RECIPROCAL, REMAINDER("R7"), "|IMAD.IADD|R20,R20,0x1,R21", TURNS("0x5", "0xb0"),
                                         NULL};
     u32 carried;
     f64 all = gone(lines, &carried);
@@ -55,16 +52,8 @@ static void remainders_of_what_goes_on_evenly_are_carried(void **state) {
 // The dividend is the remainder before and something more, as a place in a ring.
 static void remainders_of_themselves_are_carried(void **state) {
     (void)state;
-    static const char *const lines[] = {RECIPROCAL,
-                                        "|IADD3|R22,R20,0x5,RZ",
-                                        REMAINDER("R22"),
-                                        "|MOV|R20,R21",
-                                        "|IADD3|R7,R7,0x1,RZ",
-                                        "|ISETP.LT.AND|P0,PT,R7,0x2000,PT",
-                                        "@P0|BRA|0xb0",
-                                        "|STG.E|desc[UR4][R2.64],R20",
-                                        "|EXIT|",
-                                        NULL};
+    static const char *const lines[] = {RECIPROCAL,     "|IADD3|R22,R20,0x5,RZ", REMAINDER("R22"),
+                                        "|MOV|R20,R21", TURNS("0x1", "0xb0"),    NULL};
     u32 carried;
     gone(lines, &carried);
     assert_int_equal(carried, 1);
@@ -73,16 +62,9 @@ static void remainders_of_themselves_are_carried(void **state) {
 // What is loaded in every turn is anywhere: the quotient's product stays, and the one with the divisor.
 static void remainders_of_data_are_not(void **state) {
     (void)state;
-    static const char *const lines[] = {RECIPROCAL,
-                                        "|LDG.E|R22,desc[UR4][R2.64+0x10]",
-                                        REMAINDER("R22"),
-                                        "|IMAD.IADD|R20,R20,0x1,R21",
-                                        "|IADD3|R7,R7,0x1,RZ",
-                                        "|ISETP.LT.AND|P0,PT,R7,0x2000,PT",
-                                        "@P0|BRA|0xb0",
-                                        "|STG.E|desc[UR4][R2.64],R20",
-                                        "|EXIT|",
-                                        NULL};
+    static const char *const lines[] = {RECIPROCAL,           "|LDG.E|R22,desc[UR4][R2.64+0x10]",
+                                        REMAINDER("R22"),     "|IMAD.IADD|R20,R20,0x1,R21",
+                                        TURNS("0x1", "0xb0"), NULL};
     u32 carried;
     f64 all = gone(lines, &carried);
     assert_int_equal(carried, 0);
@@ -92,26 +74,17 @@ static void remainders_of_data_are_not(void **state) {
 // The compiler may make the reciprocal again in the loop, as where it has no register for it.
 static void reciprocals_come_from_two_places(void **state) {
     (void)state;
-    static const char *const lines[] = {RECIPROCAL,
-                                        REMAINDER("R7"),
-                                        "|IMAD.IADD|R20,R20,0x1,R21",
-                                        STEPS,
-                                        "|IADD3|R7,R7,0x5,RZ",
-                                        "|ISETP.LT.AND|P0,PT,R7,0x2000,PT",
-                                        "@P0|BRA|0xb0",
-                                        "|STG.E|desc[UR4][R2.64],R20",
-                                        "|EXIT|",
-                                        NULL};
+    static const char *const lines[] = {RECIPROCAL, REMAINDER("R7"),      "|IMAD.IADD|R20,R20,0x1,R21",
+                                        STEPS,      TURNS("0x5", "0xb0"), NULL};
     u32 carried;
     f64 all = gone(lines, &carried);
     assert_int_equal(carried, 1);
     assert_true(fabs(all - (REMAINDER_STEPS - 3 + 7)) < 0.05);  // but the zero to which its last step adds
 }
 
-// --- divisions of 64 bits whose numbers fit 32
-// ------------------------------------------------------------------------- By an argument, in a loop: the test of
-// upper words and the short way. The loop begins at 0x30, the short way at 0xb0, lanes meet at 0x1a0, and the routine
-// begins at 0x210.
+// --- divisions of 64 bits whose numbers fit 32 ---------------------------------------------------------------------
+// By an argument, in a loop: the test of upper words and the short way. The loop begins at 0x30, the short way at 0xb0,
+// lanes meet at 0x1a0, and the routine begins at 0x210.
 static const char *const long_division[] = {"|LDC.64|R10,c[0x0][0x210]",
                                             "|MOV|R20,RZ",
                                             "|MOV|R7,RZ",
@@ -140,11 +113,7 @@ static const char *const long_division[] = {"|LDC.64|R10,c[0x0][0x210]",
                                             "@P2|IADD3|R21,-R10,R21,RZ",
                                             "|BSYNC|B0",
                                             "|IMAD.IADD|R20,R20,0x1,R21",
-                                            "|IADD3|R7,R7,0x1,RZ",
-                                            "|ISETP.LT.AND|P0,PT,R7,0x2000,PT",
-                                            "@P0|BRA|0x30",
-                                            "|STG.E|desc[UR4][R2.64],R20",
-                                            "|EXIT|",
+                                            TURNS("0x1", "0x30"),
                                             "|IMAD|R21,R8,R10,RZ",
                                             "|RET.REL.NODEC|R4 0x0",
                                             NULL};

@@ -39,6 +39,15 @@ static void what_overwrites_an_address_has_not_waited_for_the_data(void **state)
     machine_end(&m);
 }
 
+// A loop whose turns are two of the source's, in each of which `first` and `second` stand before a sum.
+#define TWO_TURNS(first, second)                                                                                   \
+    {                                                                                                              \
+        "|LDG.E|R6,desc[UR4][R4.64]", "|FFMA|R8,R6,R6,R8", first, "|FADD|R8,R8,R9", "|STG.E|desc[UR4][R10.64],R8", \
+            "|LDG.E|R7,desc[UR4][R4.64+0x1000]", "|FFMA|R8,R7,R7,R8", second, "|FADD|R8,R8,R9",                    \
+            "|STG.E|desc[UR4][R10.64],R8", "|IADD3|R4,P2,R4,0x2000,RZ", "|IADD3.X|R5,RZ,R5,RZ,P2,!PT",             \
+            "|IADD3|R2,R2,0x2,RZ", "|ISETP.LT.AND|P1,PT,R2,R3,PT", "@P1|BRA|0x0", "|EXIT|", NULL                   \
+    }
+
 // Part of the loop's samples that is hidden when its loads start a turn earlier, where 2000 wait for them and 1500
 // issue.
 static f64 hidden_of_two_turns(const char *const *lines) {
@@ -61,41 +70,8 @@ static f64 hidden_of_two_turns(const char *const *lines) {
 // for the load that it has just started. In one sequence all loads start first.
 static void copies_of_a_load_share_a_scoreboard(void **state) {
     (void)state;
-    // A loop whose turns are two of the source's, of which each may skip a sum.
-    static const char *const ways[] = {"|LDG.E|R6,desc[UR4][R4.64]",
-                                       "|FFMA|R8,R6,R6,R8",
-                                       "@P0|BRA|0x40",
-                                       "|FADD|R8,R8,R9",
-                                       "|STG.E|desc[UR4][R10.64],R8",
-                                       "|LDG.E|R7,desc[UR4][R4.64+0x1000]",
-                                       "|FFMA|R8,R7,R7,R8",
-                                       "@P0|BRA|0x90",
-                                       "|FADD|R8,R8,R9",
-                                       "|STG.E|desc[UR4][R10.64],R8",
-                                       "|IADD3|R4,P2,R4,0x2000,RZ",
-                                       "|IADD3.X|R5,RZ,R5,RZ,P2,!PT",
-                                       "|IADD3|R2,R2,0x2,RZ",
-                                       "|ISETP.LT.AND|P1,PT,R2,R3,PT",
-                                       "@P1|BRA|0x0",
-                                       "|EXIT|",
-                                       NULL};
-    static const char *const sequence[] = {"|LDG.E|R6,desc[UR4][R4.64]",
-                                           "|FFMA|R8,R6,R6,R8",
-                                           "|FADD|R8,R8,R8",
-                                           "|FADD|R8,R8,R9",
-                                           "|STG.E|desc[UR4][R10.64],R8",
-                                           "|LDG.E|R7,desc[UR4][R4.64+0x1000]",
-                                           "|FFMA|R8,R7,R7,R8",
-                                           "|FADD|R8,R8,R8",
-                                           "|FADD|R8,R8,R9",
-                                           "|STG.E|desc[UR4][R10.64],R8",
-                                           "|IADD3|R4,P2,R4,0x2000,RZ",
-                                           "|IADD3.X|R5,RZ,R5,RZ,P2,!PT",
-                                           "|IADD3|R2,R2,0x2,RZ",
-                                           "|ISETP.LT.AND|P1,PT,R2,R3,PT",
-                                           "@P1|BRA|0x0",
-                                           "|EXIT|",
-                                           NULL};
+    static const char *const ways[] = TWO_TURNS("@P0|BRA|0x40", "@P0|BRA|0x90");
+    static const char *const sequence[] = TWO_TURNS("|FADD|R8,R8,R8", "|FADD|R8,R8,R8");
     assert_float_equal(hidden_of_two_turns(ways), 1000.0 / 3500, 1e-6);
     assert_float_equal(hidden_of_two_turns(sequence), 0.5, 0.02);
 }

@@ -489,6 +489,10 @@ f64 access_step(const AdviceCase *c, const CasePart *part, const CaseAccess *a, 
 bool access_deals_tile(const AdviceCase *c, const CasePart *part, const CaseAccess *a, u32 loop);
 // What each turn of the loop takes over from the one before, moved on by what no turn changes: a pointer. deal.c
 bool node_moves_on(const CasePart *part, u32 loop, u32 node);
+// Ways of a branch that do the same with other values: so much of the longer one's instructions the other has as well,
+// and of fewer than so many, compilers select.
+#define WAYS_ALIKE 0.8
+enum { LEAST_OF_ALIKE = 8 };
 // Machine code: the BSYNC at the begin of block `meets`, and in block `parts` the BSSY (WL_NONE: it is elsewhere) of
 // the same barrier, by which lanes wait for those that went another way. False: there is none. scope.c
 bool lanes_meet(const CasePart *part, u32 parts, u32 meets, u32 *begin, u32 *end);

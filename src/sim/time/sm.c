@@ -34,12 +34,14 @@ static inline u64 apart_by(const GpuModel *gpu, const TimeOp *op) {
     return gpu->constant_interval - (op->spaced == SPACED_SPECIAL && gpu->constant_interval);
 }
 
+// BSYNC, behind lanes that diverged or a subroutine.
+static inline bool is_sync(const TimeOp *op) { return op->kind == TIME_SYNC || op->kind == TIME_MEET; }
+
 // What keeps a warp from an instruction whose code and operands are there.
 static inline u64 warp_ready(const Sm *sm, TimeWarp *w, const TimeOp *op, u64 earliest, StallReason *reason) {
     if (op->spaced && op->spaced != SPACED_SPECIAL && w->apart[apart_of(op)] > earliest)
         earliest = w->apart[apart_of(op)], *reason = STALL_WAIT;
-    bool sync = op->kind == TIME_SYNC || op->kind == TIME_MEET;
-    if (sync && w->settled + sm->gpu->settle_latency > earliest)
+    if (is_sync(op) && w->settled + sm->gpu->settle_latency > earliest)
         earliest = w->settled + sm->gpu->settle_latency, *reason = STALL_WAIT;
     return earliest;
 }
@@ -537,6 +539,16 @@ static u64 taken_latency(const GpuModel *gpu, const TimeOp *op) {
     return (u64)(indirect ? gpu->branch_indirect : gpu->branch_taken);
 }
 
+// Behind a subroutine's last instruction, or the branch around it.
+static u64 issue_around(const Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle, StallReason *reason) {
+    const struct Subroutine *s = &subroutines[w->slow_path];
+    if (w->slow_path != SLOW_NONE) return cycle + s->cycles - s->issued * step_cycles(w->slow_path);
+    if (!sm->gpu->branch_latency) return cycle + op->gap;
+    w->held_by = op->pc;
+    *reason = STALL_BRANCH_RESOLVING;
+    return cycle + (u64)(sm->gpu->branch_taken ? sm->gpu->branch_taken : sm->gpu->branch_latency);
+}
+
 // When the bit of the GPU's timer that a nanosleep waits for has changed.
 static u64 sleep_end(const Sm *sm, const TimeWarp *w, const TimeOp *op, u64 cycle) {
     u32 bit = noted_of(w, op, TRACE_SLEEP);
@@ -547,10 +559,6 @@ static u64 sleep_end(const Sm *sm, const TimeWarp *w, const TimeOp *op, u64 cycl
 static u64 next_issue(const Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle, StallReason *reason) {
     u32 lanes = w->lanes;
     *reason = STALL_WAIT;
-    if (op->kind == TIME_SLOW && w->slow_path != SLOW_NONE) {
-        const struct Subroutine *s = &subroutines[w->slow_path];
-        return cycle + s->cycles - s->issued * step_cycles(w->slow_path);
-    }
     switch (op->kind) {
     case TIME_FENCE: return *reason = STALL_MEMBAR, w->fenced;
     case TIME_INVALIDATE: return *reason = STALL_MEMBAR, cycle + sm->gpu->fence_cta;
@@ -558,14 +566,15 @@ static u64 next_issue(const Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle, St
     case TIME_CLUSTER_WAIT: return *reason = STALL_BARRIER, cycle + 1 + sm->gpu->cluster_wait;
     case TIME_BULK: return cycle + 1 + sm->gpu->bulk_ask;
     case TIME_SLEEP: return *reason = STALL_SLEEPING, sleep_end(sm, w, op, cycle) + 1 + op->latency;
+    case TIME_SLOW: return issue_around(sm, w, op, cycle, reason);
     default: break;
     }
     if (op->kind == TIME_RUNTIME) {
         w->held_by = op->pc;
         return *reason = STALL_LONG_SCOREBOARD, cycle + runtime_cycles(sm->gpu, op, lanes);
     }
-    bool branch = op->kind == TIME_BRANCH || op->kind == TIME_SLOW, spin = op->kind == TIME_SPIN_BRANCH;
-    bool sync = op->kind == TIME_SYNC || op->kind == TIME_SPIN_SYNC || op->kind == TIME_MEET;
+    bool branch = op->kind == TIME_BRANCH, spin = op->kind == TIME_SPIN_BRANCH;
+    bool sync = is_sync(op) || op->kind == TIME_SPIN_SYNC;
     if (branch || spin || sync) w->held_by = op->pc;
     if (branch && op->pc + 1 == w->to && sm->gpu->branch_taken)
         w->behind = w->to, w->jumped = cycle + taken_latency(sm->gpu, op);
@@ -573,8 +582,6 @@ static u64 next_issue(const Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle, St
         w->until[PART_WAIT] = w->until[PART_FETCH] = cycle + sm->gpu->branch_latency;
         return *reason = STALL_BRANCH_RESOLVING, cycle + sm->gpu->sync_latency;
     }
-    if (op->kind == TIME_SLOW && sm->gpu->branch_taken)
-        return *reason = STALL_BRANCH_RESOLVING, cycle + sm->gpu->branch_taken;
     if ((!branch && !spin) || !sm->gpu->branch_latency) return cycle + op->gap;
     if (!sm->gpu->branch_taken) *reason = STALL_BRANCH_RESOLVING;  // else only what a taken one has beyond
     return cycle + sm->gpu->branch_latency;

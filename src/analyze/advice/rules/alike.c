@@ -7,8 +7,7 @@
 #include "analyze/advice/rule.h"
 #include "base/bitset.h"
 
-enum { LEAST_ALIKE = 8 /* instructions; of fewer, compilers select */, NEITHER = 3 /* way */ };
-#define ALIKE 0.8       // of the longer way's instructions
+enum { NEITHER = 3 /* way */ };
 #define BOTH_TAKEN 1.3  // runs of both ways over those of the branch
 #define WORTH_IT 0.02   // of the samples
 
@@ -108,7 +107,7 @@ static void look_at_branch(Hit *hit, Alike *a, u32 block) {
     f64 both = block_runs(a->part, heads[0]) + block_runs(a->part, heads[1]);
     if (both < BOTH_TAKEN * runs) return;
     u32 alike = count_alike(a, heads, &longer);
-    if (alike >= LEAST_ALIKE && alike >= ALIKE * longer) go_one_way(hit, a, block, both);
+    if (alike >= LEAST_OF_ALIKE && alike >= WAYS_ALIKE * longer) go_one_way(hit, a, block, both);
 }
 
 void join_ways(AdviceCase *c, const CasePart *part, Bitset *done) {

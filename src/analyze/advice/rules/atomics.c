@@ -173,9 +173,7 @@ enum { WARP = 32 };
 
 // As many copies of what a CTA has of shared memory as all lanes of a warp could use and an SM has room for.
 static f64 copies_in_shared(const AdviceCase *c) {
-    const ProfileLaunch *l = c->view->launches.typical;
-    u64 of_cta = c->view->function->shared_bytes + (u64)(l ? l->dynamic_shared_bytes : 0);
-    f64 bytes = (f64)of_cta * fmax(c->view->occupancy.ctas_per_sm, 1);
+    f64 bytes = (f64)kernel_view_shared_bytes(c->view) * fmax(c->view->occupancy.ctas_per_sm, 1);
     return bytes > 0 && c->gpu ? fmin(floor((f64)c->gpu->shared_per_sm / bytes), WARP) : 1;
 }
 

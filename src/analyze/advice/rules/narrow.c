@@ -180,15 +180,10 @@ static void end(Hit *hit, const Narrow *n) {
                  place_text(hit->c, n->where, n->at), n->widest, n->widest > 1 ? "s" : "", WORD);
 }
 
-static u64 shared_bytes(const AdviceCase *c) {
-    const ProfileLaunch *l = c->view->launches.typical;
-    return c->view->function->shared_bytes + (u64)(l ? l->dynamic_shared_bytes : 0);
-}
-
 // Bytes for a number that says which place of shared memory is meant.
 static u32 bytes_of_place(AdviceCase *c, const CasePart *part, u32 pc) {
     u32 element = WORD;
-    return names_places(part, pc, DEEP, &element) ? bytes_for(shared_bytes(c) / element) : WORD;
+    return names_places(part, pc, DEEP, &element) ? bytes_for(kernel_view_shared_bytes(c->view) / element) : WORD;
 }
 
 static u32 bytes_of_kind(AdviceCase *c, const CasePart *part, u32 pc) {
@@ -225,8 +220,8 @@ static void narrow_those(AdviceCase *c, u32 why) {
         }
     if (!n.where) return hit_drop(hit);
     if (narrower[why].bytes == bytes_of_place)
-        hit_fact(hit, "shared_bytes", (f64)shared_bytes(c), "bytes", "a CTA has %llu bytes of shared memory",
-                 (unsigned long long)shared_bytes(c));
+        hit_fact(hit, "shared_bytes", (f64)kernel_view_shared_bytes(c->view), "bytes",
+                 "a CTA has %llu bytes of shared memory", (unsigned long long)kernel_view_shared_bytes(c->view));
     hit_fact(hit, narrower[why].fact, n.count, "instructions", "%u load%s of %d bytes a lane %s", n.count,
              plural(n.count), WORD, n.count == 1 ? narrower[why].one : narrower[why].more);
     end(hit, &n);

@@ -11,15 +11,6 @@
 
 static u32 least_of(u32 a, u32 b) { return a < b ? a : b; }
 
-static u32 registers_of(const KernelView *v) {
-    u32 launched = v->launches.typical->time.registers;
-    return launched ? launched : v->function->registers;
-}
-
-static u64 shared_of(const KernelView *v) {
-    return v->function->shared_bytes + (u64)v->launches.typical->dynamic_shared_bytes;
-}
-
 // CTAs that an SM would hold if they took so much, and if the limit `without` were gone; no more than the grid has.
 static u32 ctas_with(const AdviceCase *c, OccupancyLimit without, u32 registers, u64 shared) {
     const KernelView *v = c->view;
@@ -34,7 +25,7 @@ static u32 ctas_with(const AdviceCase *c, OccupancyLimit without, u32 registers,
 }
 
 static u32 ctas_without(const AdviceCase *c, OccupancyLimit without, u64 shared) {
-    return ctas_with(c, without, registers_of(c->view), shared);
+    return ctas_with(c, without, kernel_view_registers(c->view), shared);
 }
 
 static u32 threads_of(const AdviceCase *c) {
@@ -52,12 +43,12 @@ static u32 registers_left(const AdviceCase *c, u32 ctas) {
 // so.
 static f64 useful_shared(const AdviceCase *c, OccupancyLimit limit) {
     f64 reach = limit == LIMIT_SHARED ? case_shared_reach(c) : 0;
-    return reach < USELESS * (f64)shared_of(c->view) ? reach : 0;
+    return reach < USELESS * (f64)kernel_view_shared_bytes(c->view) ? reach : 0;
 }
 
 static void look_at(AdviceCase *c, OccupancyLimit limit, const char *what) {
     const ViewOccupancy *o = &c->view->occupancy;
-    u32 ctas = ctas_without(c, limit, shared_of(c->view));
+    u32 ctas = ctas_without(c, limit, kernel_view_shared_bytes(c->view));
     if (!(o->limits & 1u << limit) || ctas <= o->ctas_per_sm || !o->ctas_per_sm) return;
     // Half of the registers: further down values are spilled. Half of the shared memory: what is used is needed, as far
     // as is known.
@@ -77,15 +68,16 @@ static void look_at(AdviceCase *c, OccupancyLimit limit, const char *what) {
     hit_fact(hit, "issue_rate", 100 * c->load.issue_rate, "%", "schedulers issue in %.0f %% of the cycles",
              100 * c->load.issue_rate);
     if (limit == LIMIT_REGISTERS)
-        hit_fact(hit, "launch__registers_per_thread", registers_of(c->view), "registers",
-                 "a thread has %u registers; __launch_bounds__(%u, %u) leaves it %u", registers_of(c->view),
+        hit_fact(hit, "launch__registers_per_thread", kernel_view_registers(c->view), "registers",
+                 "a thread has %u registers; __launch_bounds__(%u, %u) leaves it %u", kernel_view_registers(c->view),
                  threads_of(c), ctas, registers_left(c, ctas));
     hit_basis(hit, "equations 8 to 10, %.1f warps per scheduler instead of %.1f", c->warps * hit->change.warps,
               c->warps);
     if (useful > 0)
         hit_fact(hit, "useful_shared_bytes", useful, "bytes",
-                 "of the %.1f KiB of shared memory of a CTA it reads %.*f%s", (f64)shared_of(c->view) / 1024,
-                 useful < 1024 ? 0 : 1, useful < 1024 ? useful : useful / 1024, useful < 1024 ? " bytes" : "");
+                 "of the %.1f KiB of shared memory of a CTA it reads %.*f%s",
+                 (f64)kernel_view_shared_bytes(c->view) / 1024, useful < 1024 ? 0 : 1,
+                 useful < 1024 ? useful : useful / 1024, useful < 1024 ? " bytes" : "");
     if (limit == LIMIT_REGISTERS) hit_caution(hit, "fewer registers may spill: look for local memory afterwards");
     hit_end_kernel(hit, "Let %u CTAs fit on an SM instead of %u by using %s", ctas, o->ctas_per_sm,
                    limit == LIMIT_REGISTERS ? "fewer registers" : "less shared memory");
@@ -99,13 +91,13 @@ void hit_narrows(Hit *hit) {
     const AdviceCase *c = hit->c;
     const ViewOccupancy *o = &c->view->occupancy;
     if (!c->gpu || !c->view->launches.typical || o->waves <= 1 || !(o->limits & 1u << LIMIT_REGISTERS)) return;
-    u32 registers = (u32)ceil(NARROW_REGISTERS * registers_of(c->view));
-    u32 ctas = ctas_with(c, LIMIT_GRID, registers, shared_of(c->view));
+    u32 registers = (u32)ceil(NARROW_REGISTERS * kernel_view_registers(c->view));
+    u32 ctas = ctas_with(c, LIMIT_GRID, registers, kernel_view_shared_bytes(c->view));
     if (ctas <= o->ctas_per_sm || !o->ctas_per_sm) return;
     hit->change.warps = (f64)ctas / o->ctas_per_sm;
     hit_fact(hit, "ctas_of_narrow", ctas, "CTAs",
-             "of %u registers of a thread some %u stay: an SM holds %u CTAs instead of %u", registers_of(c->view),
-             registers, ctas, o->ctas_per_sm);
+             "of %u registers of a thread some %u stay: an SM holds %u CTAs instead of %u",
+             kernel_view_registers(c->view), registers, ctas, o->ctas_per_sm);
 }
 
 void rule_occupancy_up(AdviceCase *c) {
@@ -289,7 +281,7 @@ void rule_occupancy_down(AdviceCase *c) {
     if (!c->gpu || !o->ctas_per_sm || o->ctas_per_sm < 2 || !c->view->launches.typical) return;
     for (u32 p = 0; p < c->part_count; p++)
         for (u32 i = 0; i < c->parts[p].access_count; i++) add_walk(c, &c->parts[p], &c->parts[p].accesses[i], &w);
-    u64 shared = c->view->function->shared_bytes + (u64)c->view->launches.typical->dynamic_shared_bytes;
+    u64 shared = kernel_view_shared_bytes(c->view);
     f64 room = (f64)c->gpu->l1_size - (c->gpu->l1_unified ? (f64)(shared * o->ctas_per_sm) : 0);
     // Where misses were not counted, what is used again only after more than the L1 holds is taken for lost.
     f64 least = c->misses_known ? room : THRASHING * room;

@@ -140,8 +140,7 @@ enum { MOST_TURNS = 8 };
 // to be the tile.
 static f64 turns_with_room(const AdviceCase *c) {
     const ViewOccupancy *o = &c->view->occupancy;
-    const ProfileLaunch *l = c->view->launches.typical;
-    f64 tile = (f64)c->view->function->shared_bytes + (f64)(l ? l->dynamic_shared_bytes : 0);
+    f64 tile = (f64)kernel_view_shared_bytes(c->view);
     f64 resident = o->waves > 0 ? fmin(ceil(o->waves * o->ctas_per_sm), o->ctas_per_sm) : o->ctas_per_sm;
     if (!c->gpu || tile <= 0 || resident <= 0) return 1;
     return fmax(floor((f64)c->gpu->shared_per_sm / resident / tile) - 1, 1);

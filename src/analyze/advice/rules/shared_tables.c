@@ -44,10 +44,9 @@ static void fill_once(Hit *hit, const CasePart *part, f64 gone) {
 // Warps that an SM would hold of CTAs `pieces` times as large, which are as many times fewer.
 static f64 warps_of_larger(const AdviceCase *c, u32 pieces) {
     const KernelView *v = c->view;
-    const ProfileLaunch *l = v->launches.typical;
-    u32 registers = l->time.registers ? l->time.registers : v->function->registers, warps = v->occupancy.warps_per_cta;
-    u64 shared = v->function->shared_bytes + (u64)l->dynamic_shared_bytes;
-    f64 fit = gpu_occupancy_ctas(gpu_occupancy(c->gpu, registers, shared, warps * pieces * WARP));
+    u32 warps = v->occupancy.warps_per_cta, threads = warps * pieces * WARP;
+    u32 registers = kernel_view_registers(v);
+    f64 fit = gpu_occupancy_ctas(gpu_occupancy(c->gpu, registers, kernel_view_shared_bytes(v), threads));
     f64 of_grid = ceil(v->occupancy.waves * v->occupancy.ctas_per_sm / pieces);
     return fmin(fit, of_grid) * pieces * warps;
 }
@@ -59,7 +58,7 @@ bool share_tables(AdviceCase *c) {
     f64 after = warps_of_larger(c, pieces);
     if (after <= o->warps_per_sm) return false;
     u32 threads = o->warps_per_cta * WARP;
-    u64 shared = c->view->function->shared_bytes + (u64)c->view->launches.typical->dynamic_shared_bytes;
+    u64 shared = kernel_view_shared_bytes(c->view);
     Hit *hit = hit_begin(c);
     hit_text(hit, TEXT_shared_tables);
     hit_of_shape(hit);

@@ -13,10 +13,8 @@ enum {
     LEAST_CASES = 3 /* of one number: of fewer, it is no switch */,
     MOST_OF_CASE = 16 /* instructions: longer ones are formulas of their own, not rows of a table */,
     MOST_OF_WAYS = 64 /* ... of all ways together that become one sequence */,
-    LEAST_ALIKE = 8 /* ... of a way that another one stands for: of fewer, compilers select */,
     MOST_BLOCKS = 256
 };
-#define ALIKE 0.8      // of a way's instructions that another one has as well: both do the same with other values
 #define WORTH_IT 0.05  // of the samples: with less, code is not worth writing anew
 
 // What takes a switch's place: an address, a load of shared memory, and the cycles until its data is there (sm_90).
@@ -252,8 +250,8 @@ static bool are_alike(const Ways *w) {
     for (u32 i = 0; i < w->count; i++) {
         u32 insns = cost_of(w, w->list[i]).insns;
         if (bitset_has(&w->stay, w->list[i])) continue;
-        if (count_alike(w, w->list[i]) < ALIKE * insns) return false;
-        worth |= insns >= LEAST_ALIKE;
+        if (count_alike(w, w->list[i]) < WAYS_ALIKE * insns) return false;
+        worth |= insns >= LEAST_OF_ALIKE;
     }
     return worth;
 }
