@@ -81,6 +81,8 @@ static Status make_product(SassAdapter *a, const SassInsn *source, const Sources
     if (s->count < 2 || sass_has(source, "HI") || sass_has(source, "X")) return STATUS_OK;
     const SassOperand *l = s->list[0], *r = s->list[1], *c = s->count > 2 ? s->list[2] : NULL;
     bool is_signed = !sass_has(source, "U32");
+    bool negates = c && c->negated && !c->absolute && !c->inverted && c->kind == SASS_OPERAND_REG && !is_zero(c);
+    if ((is_zero(l) || is_zero(r)) && negates && !sass_has(source, "WIDE")) return MAKE(a, FLOW_NEGATE, c);
     if (is_zero(l) || is_zero(r)) return c ? make_move(a, c) : STATUS_OK;
     if (!is_plain(l) || !is_plain(r)) return STATUS_OK;
     bool one = is_number(r) && r->value == 1;

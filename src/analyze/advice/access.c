@@ -274,13 +274,41 @@ static bool try_spread(const AdviceCase *c, const CasePart *part, CaseAccess *a,
     return true;
 }
 
+// A remainder is as far from its neighbour's as the numbers were that were divided, but where it begins anew. Whether
+// the divisor, known at launch only or to data, is large decides how often that is, and in the first draws it is:
+// lanes that meet, as those of a small one do, touch no more sectors. Where they go apart all the same, a factor that
+// was drawn did it.
+enum { DIVISORS = 6 };
+
+static bool try_divided(const AdviceCase *c, const CasePart *part, CaseAccess *a, u32 warps) {
+    f64 sectors = 0, lines = 0, turns = 0, least = INFINITY, most = 0;
+    for (u32 trial = 0; trial < DIVISORS; trial++) {
+        i64 offsets[WARP];
+        if (!lanes_of_address(c, part, a->pc, trial, trial % warps, offsets)) return false;
+        f64 own = count_sectors(offsets, a->bytes);
+        least = fmin(least, own), most = fmax(most, own);
+        sectors += own / DIVISORS;
+        lines += count_lines(offsets, a->bytes) / DIVISORS;
+        turns += count_turns(a, offsets) / DIVISORS;
+    }
+    if (most - least > DIFFERENT * most || sectors > SPREAD * WARP) return false;
+    a->fewest = fmin(a->fewest, sectors);
+    a->sectors = sectors;
+    a->lines = lines;
+    a->turns = turns;
+    a->apart = 0;
+    return true;
+}
+
 static bool take_trials(const AdviceCase *c, const CasePart *part, CaseAccess *a) {
     const ProfileLaunch *l = c->view->launches.typical;
     u32 warps = l ? (l->block[0] * l->block[1] * l->block[2] + WARP - 1) / WARP : 0;
     bool shared = access_is_shared(a);
     if (!warps || (!shared && !access_is_global(a))) return false;
-    bool tried =
-        shared ? try_shared(c, part, a, warps) : try_global(c, part, a, warps) || try_spread(c, part, a, warps);
+    u32 through = shared ? 0 : lanes_through(c, part, a->pc);
+    bool tried = shared ? try_shared(c, part, a, warps) : try_global(c, part, a, warps);
+    if (!tried && !shared && !through) tried = try_spread(c, part, a, warps);
+    if (!tried && through & LANES_DIVIDED) tried = try_divided(c, part, a, warps);
     if (!tried) return false;
     a->known = ACCESS_STATIC;
     return true;

@@ -185,15 +185,17 @@ static f64 busy_with_others(const AdviceCase *c, Resource unit) {
 
 // Words that data decides: loads wait many times as long as on an idle machine, and neither L1 nor L2 nor DRAM has so
 // much else to do. What is left is atomics that meet, as far as there are enough of them. `behind`: part of the time in
-// which they alone are left.
-static f64 on_some_words(AdviceCase *c, f64 behind, f64 per_slot) {
+// which they alone are left; `known`: part of the time that those on one word take, which explains as much of it.
+static f64 on_some_words(AdviceCase *c, f64 behind, f64 known, f64 per_slot) {
     f64 requests = 0, most = 0;
     for (u32 p = 0; p < c->part_count; p++)
         for (u32 i = 0; i < c->parts[p].access_count; i++) {
             const CaseAccess *a = &c->parts[p].accesses[i];
             if (is_counted(a) && is_by_data(&c->parts[p], a)) most += if_all_meet(c, &c->parts[p], a, per_slot);
         }
-    f64 waiting = fmin(behind + (1 - behind) * fmax(waiting_for_atomics(c), held_by_atomics(c)), most);
+    f64 waits = behind + (1 - behind) * fmax(waiting_for_atomics(c), held_by_atomics(c));
+    f64 waiting = fmin(waits - known, most);
+    if (waiting <= 0) return 0;
     for (u32 r = RESOURCE_LSU; r <= RESOURCE_DRAM; r++)
         if (busy_with_others(c, (Resource)r) > EXPLAINED) return 0;
     for (u32 step = 0; step < 2; step++)
@@ -235,7 +237,7 @@ void case_find_atomics(AdviceCase *c, f64 per_slot) {
     EstimateLoad *load = &c->load;
     if (!c->gpu || !c->gpu->noc_clock_mhz) return;
     f64 known = on_one_word(c, per_slot), behind = known > 0 ? 0 : behind_last_cta(c);
-    f64 busy = fmin(known > 0 ? known : on_some_words(c, behind, per_slot), 1);
+    f64 busy = fmin(known + on_some_words(c, behind, known, per_slot), 1);
     if (busy <= 0) return;
     if (known > 1)
         for (u32 p = 0; p < c->part_count; p++)

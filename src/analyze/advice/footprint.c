@@ -110,14 +110,16 @@ static f64 own_part(const CasePart *part, const CaseAccess *a) {
     return fields > size && size > a->bytes ? size / fields : 1;
 }
 
-// Where a thread's place is made of quotients and remainders: what a warp names was tried out, and other warps other
-// bytes. Of the bytes that it and those nearby name its part.
+// Where a thread's place is made of quotients and remainders by constants: what a warp names was tried out, and other
+// warps other bytes; by an array's length, say, they come round to the same. Of the bytes that it and those nearby name
+// its part.
 static f64 bytes_by_trial(const AdviceCase *c, const CasePart *part, const CaseAccess *a, f64 per_sample) {
     i64 lanes[32];
     bool fits = access_is_global(a) && a->known == ACCESS_STATIC && !a->uniform && part->insns[a->pc].loop == WL_NONE &&
                 part->access_count <= ACCESS_GROUP_LIMIT;
     f64 own = fits ? own_part(part, a) : 0;
-    if (own <= 0 || !lanes_go_apart(c, part, a->pc) || !lanes_of_address(c, part, a->pc, 0, 0, lanes)) return 0;
+    if (own <= 0 || lanes_through(c, part, a->pc) & LANES_DIVIDED || !lanes_go_apart(c, part, a->pc)) return 0;
+    if (!lanes_of_address(c, part, a->pc, 0, 0, lanes)) return 0;
     Nearby n = find_nearby(part, a);
     f64 reach = n.high - n.low + n.bytes, low = 0, high = 0;
     if (!n.count) return 0;

@@ -35,10 +35,12 @@ typedef struct Trial {
     const ProfileLaunch *launch;
     u32 cta[3], nth_cta, thread[3], warp, lane;
     u32 draw, steps;
-    u32 block;   // where the test is
-    bool equal;  // what is being computed is compared for being equal
-    bool apart;  // only distances between lanes are asked for
-    bool known;  // nothing is drawn: of a turn of the loop, what arguments decide as well
+    u32 block;    // where the test is
+    bool equal;   // what is being computed is compared for being equal
+    bool apart;   // only distances between lanes are asked for
+    bool known;   // nothing is drawn: of a turn of the loop, what arguments decide as well
+    u32 through;  // LanesThrough of what was asked for
+    u32 access;   // whose address is asked for, where its guard holds; WL_NONE: none is
     u32 loop;
     i64 turn;
     Kept kept[KEPT];
@@ -285,14 +287,77 @@ static bool value_of_logic(Trial *t, u32 pc, i64 *value) {
     return *value = (i32)result, true;
 }
 
-static bool value_of_definition(Trial *t, const ChainNode *node, i64 *value) {
+// --- divisions -------------------------------------------------------------------------------------------------------
+// By a number that the compiler does not know they begin with its reciprocal in float; the steps are taken as they are.
+static u32 bits_of(f32 number) {
+    u32 bits;
+    memcpy(&bits, &number, sizeof bits);
+    return bits;
+}
+
+static f32 float_of(u32 bits) {
+    f32 number;
+    memcpy(&number, &bits, sizeof number);
+    return number;
+}
+
+static f32 rounded_up(i64 whole) {
+    f32 number = (f32)whole;
+    return (i64)number < whole ? nextafterf(number, INFINITY) : number;
+}
+
+static i64 truncated(f32 number) {
+    if (!(number > 0)) return number < -0x1p31f ? INT32_MIN : isnan(number) ? 0 : (i64)number;
+    return number < 0x1p32f ? (i64)number : UINT32_MAX;
+}
+
+// The upper half of a product and a pair of registers.
+static bool value_of_high_product(Trial *t, u32 pc, const SassOperand *sources, bool is_signed, i64 *value) {
+    SassOperand upper = sources[2];
+    i64 a, b, low, high = 0;
+    bool pair = upper.kind == SASS_OPERAND_REG && upper.reg.index != SASS_ZERO;
+    upper.reg.index++;
+    if (!value_of_source(t, pc, &sources[0], &a) || !value_of_source(t, pc, &sources[1], &b) ||
+        !value_of_source(t, pc, &sources[2], &low) || (pair && !value_of_source(t, pc, &upper, &high)))
+        return false;
+    u64 product = is_signed ? (u64)((i64)(i32)a * (i32)b) : (u64)(u32)a * (u32)b;
+    return *value = (i32)((product + ((u64)(u32)high << 32 | (u32)low)) >> 32), true;
+}
+
+static bool value_of_division_step(Trial *t, u32 pc, i64 *value) {
+    const SassInsn *insn = insn_machine(t->part, pc);
+    const SassOperand *o = insn ? &t->part->view->flow.code->sass->operands.data[insn->operands] : NULL;
+    u32 first = 0;
+    i64 s;
+    while (insn && first < insn->operand_count && o[first].is_def) first++;
+    if (!insn || first == insn->operand_count) return false;
+    bool is_signed = !sass_has(insn, "U32");
+    if (insn->op == SASS_OP_IMAD && sass_has(insn, "HI") && !sass_has(insn, "X") && first + 3 == insn->operand_count)
+        return value_of_high_product(t, pc, &o[first], is_signed, value);
+    bool step = insn->op == SASS_OP_IABS || (insn->op == SASS_OP_I2F && sass_has(insn, "RP")) ||
+                (insn->op == SASS_OP_MUFU && sass_has(insn, "RCP")) ||
+                (insn->op == SASS_OP_F2I && sass_has(insn, "TRUNC") && sass_has(insn, "U32"));
+    if (!step || !value_of_source(t, pc, &o[first], &s)) return false;
+    if (insn->op == SASS_OP_MUFU) t->through |= LANES_DIVIDED;
+    switch (insn->op) {
+    case SASS_OP_IABS: *value = s < 0 ? -s : s; break;
+    case SASS_OP_I2F: *value = bits_of(rounded_up(is_signed ? (i32)s : (i64)(u32)s)); break;
+    case SASS_OP_MUFU: *value = bits_of(1 / float_of((u32)s)); break;
+    default: *value = truncated(float_of((u32)s)); break;
+    }
+    return *value = (i32)(u32)*value, true;
+}
+
+static bool value_of_opaque(Trial *t, u32 pc, i64 *value) {
+    return value_of_predicate(t, pc, value) || value_of_high_part(t, pc, value) || value_of_logic(t, pc, value) ||
+           value_of_clamp(t, pc, value) || value_of_division_step(t, pc, value);
+}
+
+static bool value_of_insn(Trial *t, const ChainNode *node, i64 *value) {
     const FlowInsn *in = case_insn(t->part, node->insn);
     u32 nth = node->operand - in->operands, first = in->operands + in->defs, used = in->uses < 3 ? in->uses : 3;
-    if (in->guard != WL_NONE) return false;
     if (nth == 1 && in->defs == 2) return value_of_logic(t, node->insn, value);  // behind a predicate
-    if (in->arith == FLOW_OPAQUE)
-        return !nth && (value_of_predicate(t, node->insn, value) || value_of_high_part(t, node->insn, value) ||
-                        value_of_logic(t, node->insn, value) || value_of_clamp(t, node->insn, value));
+    if (in->arith == FLOW_OPAQUE) return !nth && value_of_opaque(t, node->insn, value);
     if (in->arith == FLOW_MOVE) return nth < in->uses && value_of_operand(t, first + nth, value);
     i64 sources[3] = {0};
     bool before = t->equal, known = true;
@@ -307,6 +372,25 @@ static bool value_of_definition(Trial *t, const ChainNode *node, i64 *value) {
     if (!compute(in, is_signed, sources, value)) return false;
     *value = (i32)(u32)*value;
     return true;
+}
+
+static bool is_under_same_guard(const Trial *t, u32 pc) {
+    const u32 *of_guard = t->part->view->flow.chains->of_guard;
+    return t->access != WL_NONE && of_guard[pc] == of_guard[t->access] &&
+           case_insn(t->part, pc)->guard_negated == case_insn(t->part, t->access)->guard_negated;
+}
+
+// Where its guard does not hold the value stays what it was.
+static bool value_of_definition(Trial *t, const ChainNode *node, i64 *value) {
+    const FlowInsn *in = case_insn(t->part, node->insn);
+    const Chains *chains = t->part->view->flow.chains;
+    i64 holds;
+    if (in->guard == WL_NONE) return value_of_insn(t, node, value);
+    t->through |= LANES_GUARDED;
+    if (is_under_same_guard(t, node->insn)) return value_of_insn(t, node, value);
+    if (node->arg_count != 1 || !value_of_node(t, chains->of_guard[node->insn], &holds)) return false;
+    return (holds != 0) != in->guard_negated ? value_of_insn(t, node, value)
+                                             : value_of_node(t, chains->args[node->args], value);
 }
 
 // --- pointers that walk --------------------------------------------------------------------------------------------
@@ -504,7 +588,10 @@ static f64 agreed(const Draws *d) {
 }
 
 f64 lanes_of_way(const AdviceCase *c, const CasePart *part, u32 branch, bool taken) {
-    Trial t = {.part = part, .launch = c->view->launches.typical, .block = part->view->flow.cfg->block_of[branch]};
+    Trial t = {.part = part,
+               .launch = c->view->launches.typical,
+               .block = part->view->flow.cfg->block_of[branch],
+               .access = WL_NONE};
     Draws draws[3] = {0};
     if (!t.launch || case_insn(part, branch)->guard == WL_NONE || !t.launch->block[0] || !t.launch->block[1]) return 0;
     for (t.draw = 0; t.draw < DRAWS; t.draw++) {
@@ -516,9 +603,14 @@ f64 lanes_of_way(const AdviceCase *c, const CasePart *part, u32 branch, bool tak
 }
 
 // --- addresses -----------------------------------------------------------------------------------------------------
+static Trial trial_of_access(const AdviceCase *c, const CasePart *part, u32 pc) {
+    u32 block = part->view->flow.cfg->block_of[pc];
+    return (Trial){.part = part, .launch = c->view->launches.typical, .block = block, .access = pc};
+}
+
 bool lanes_of_address(const AdviceCase *c, const CasePart *part, u32 pc, u32 draw, u32 warp, i64 offsets[WARP]) {
     const FlowInsn *in = case_insn(part, pc);
-    Trial t = {.part = part, .launch = c->view->launches.typical, .block = part->view->flow.cfg->block_of[pc]};
+    Trial t = trial_of_access(c, part, pc);
     if (!t.launch || !t.launch->block[0] || !t.launch->block[1] || in->address_use == 0xff || draw >= DRAWS)
         return false;
     t.draw = draw;
@@ -534,10 +626,21 @@ bool lanes_of_address(const AdviceCase *c, const CasePart *part, u32 pc, u32 dra
     return true;
 }
 
+u32 lanes_through(const AdviceCase *c, const CasePart *part, u32 pc) {
+    const FlowInsn *in = case_insn(part, pc);
+    Trial t = trial_of_access(c, part, pc);
+    i64 value;
+    if (!t.launch || !t.launch->block[0] || !t.launch->block[1] || in->address_use == 0xff) return 0;
+    t.steps = STEPS;
+    place_cta(&t, 1);
+    place_thread(&t, 0, 0);
+    return value_of_operand(&t, in->operands + in->defs + in->address_use, &value) ? t.through : 0;
+}
+
 bool lanes_go_apart(const AdviceCase *c, const CasePart *part, u32 pc) {
     static const u32 places[][2] = {{0, 0}, {0, 1}, {1, 0}};  // CTA, warp
     const FlowInsn *in = case_insn(part, pc);
-    Trial t = {.part = part, .launch = c->view->launches.typical, .block = part->view->flow.cfg->block_of[pc]};
+    Trial t = trial_of_access(c, part, pc);
     i64 first[WL_COUNT(places)];
     if (!t.launch || !t.launch->block[0] || !t.launch->block[1] || in->address_use == 0xff) return false;
     u32 threads = t.launch->block[0] * t.launch->block[1] * t.launch->block[2];
@@ -602,7 +705,7 @@ static bool leave_together_at(Trial *t, u32 loop) {
 
 bool lanes_leave_together(const AdviceCase *c, const CasePart *part, u32 loop) {
     const FlowResults *flow = &part->view->flow;
-    Trial t = {.part = part, .launch = c->view->launches.typical, .apart = true};
+    Trial t = {.part = part, .launch = c->view->launches.typical, .apart = true, .access = WL_NONE};
     if (!t.launch || !t.launch->block[0] || !t.launch->block[1]) return false;
     place_cta(&t, 1);
     for (t.block = 0; t.block < flow->cfg->block_count; t.block++) {
@@ -662,7 +765,7 @@ static bool is_known(Trial *t, const LaneTest *test) {
 }
 
 f64 lanes_let_in(const AdviceCase *c, const CasePart *part, u32 loop, u32 turns, const LaneTest *tests, u32 count) {
-    Trial t = {.part = part, .launch = c->view->launches.typical, .known = true, .loop = loop};
+    Trial t = {.part = part, .launch = c->view->launches.typical, .known = true, .loop = loop, .access = WL_NONE};
     LaneTest known[MOST_LANE_TESTS];
     u32 known_count = 0, warps, tried = 0;
     f64 some = 0;

@@ -223,8 +223,94 @@ static void what_a_warp_loads_is_the_same_for_its_lanes(void **state) {
     assert_false(offsets_of(body, 0, 1, at));
 }
 
+// Lines of machine code as of sass_of_lines(): what the lanes name in the first load of global memory.
+static bool offsets_of_machine(const char *const *lines, u32 draw, i64 offsets[32], u32 *through) {
+    SassModule module = {0};
+    Arena arena = {0};
+    FlowCode *code;
+    KernelView view = {.kind = VIEW_SASS};
+    sass_of_lines(&module, lines);
+    FlowSassSource source = {.module = &module, .is_entry = true, .param_base = 0x210};
+    assert_int_equal(flow_from_sass(&source, &arena, &code), STATUS_OK);
+    assert_int_equal(flow_analyse(code, &arena, &view.flow), STATUS_OK);
+    ProfileLaunch launch = {.grid = {100, 1, 1}, .block = {128, 1, 1}};
+    view.launches.typical = &launch;
+    AdviceCase c = {.view = &view};
+    CasePart part = {.view = &view};
+    u32 load = 0;
+    while (!code->insns[load].is_load || code->insns[load].space != SPACE_GLOBAL) load++;
+    bool known = lanes_of_address(&c, &part, load, draw, 1, offsets);
+    *through = lanes_through(&c, &part, load);
+    arena_free(&arena);
+    sass_free(&module);
+    return known;
+}
+
+// nvcc 13.0, sm_90: x[(tid + start) % length], of which the host says start and length: neighbours but where the ring
+// begins anew.
+static void places_in_a_ring_are_neighbours(void **state) {
+    (void)state;
+    static const char *const lines[] = {"|S2R|R23,SR_TID.X",
+                                        "|ULDC|UR4,c[0x0][0x224]",
+                                        "|MOV|R21,UR4",
+                                        "|ULDC|UR5,c[0x0][0x220]",
+                                        "|IADD3|R23,R23,UR5,RZ",
+                                        "|I2F.U32.RP|R14,R21",
+                                        "|ISETP.NE.U32.AND|P2,PT,R21,RZ,PT",
+                                        "|MUFU.RCP|R14,R14",
+                                        "|VIADD|R6,R14,0xffffffe",
+                                        "|F2I.FTZ.U32.TRUNC.NTZ|R7,R6",
+                                        "|MOV|R6,RZ",
+                                        "|IADD3|R12,RZ,-R7,RZ",
+                                        "|IMAD|R11,R12,R21,RZ",
+                                        "|IMAD.HI.U32|R12,R7,R11,R6",
+                                        "|IMAD.HI.U32|R12,R12,R23,RZ",
+                                        "|IMAD.MOV|R14,RZ,RZ,-R12",
+                                        "|IMAD|R23,R14,R21,R23",
+                                        "|ISETP.GE.U32.AND|P1,PT,R23,R21,PT",
+                                        "@P1|IMAD.IADD|R23,R23,0x1,-R21",
+                                        "|ISETP.GE.U32.AND|P1,PT,R23,R21,PT",
+                                        "@P1|IADD3|R23,R23,-R21,RZ",
+                                        "@!P2|LOP3.LUT|R23,RZ,R21,RZ,0x33,!PT",
+                                        "|LDC.64|R8,c[0x0][0x210]",
+                                        "|IMAD.WIDE.U32|R10,R23,0x4,R8",
+                                        "|LDG.E|R18,desc[UR8][R10.64]",
+                                        "|STG.E|desc[UR8][R8.64],R18",
+                                        "|EXIT|",
+                                        NULL};
+    i64 at[32];
+    u32 through, anew = 0;
+    for (u32 draw = 0; draw < 6; draw++) {
+        assert_true(offsets_of_machine(lines, draw, at, &through));
+        assert_int_equal(through, LANES_DIVIDED | LANES_GUARDED);
+        for (u32 lane = 1; lane < 32; lane++) anew += at[lane] - at[lane - 1] != 4;
+    }
+    assert_true(anew <= 2);  // of 6 rings of 4,096 places and more
+}
+
+// What a guard keeps back is what it was, but for the access that the guard lets through as well.
+static void guarded_addresses(void **state) {
+    (void)state;
+    i64 at[32];
+    u32 through;
+#define GUARDED_LOAD(guard)                                                                                  \
+    ((const char *const[]){"|S2R|R0,SR_TID.X", "|LDC.64|R8,c[0x0][0x210]", "|ISETP.GT.AND|P0,PT,R0,0x27,PT", \
+                           "@P0|IMAD.SHL.U32|R0,R0,0x8,RZ", "|IMAD.WIDE.U32|R10,R0,0x4,R8",                  \
+                           guard "|LDG.E|R18,desc[UR8][R10.64]", "|STG.E|desc[UR8][R8.64],R18", "|EXIT|", NULL})
+    // The second warp: lanes 0 to 7 are threads 32 to 39.
+    assert_true(offsets_of_machine(GUARDED_LOAD(""), 0, at, &through));
+    assert_int_equal(through, LANES_GUARDED);
+    assert_int_equal(at[7], 7 * 4);
+    assert_int_equal(at[8], 4 * (8 * 40 - 32));
+    assert_true(offsets_of_machine(GUARDED_LOAD("@P0"), 0, at, &through));
+    assert_int_equal(at[7], 7 * 32);
+    assert_int_equal(at[8], 8 * 32);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(lanes_that_leave_a_loop_together),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(places_in_a_ring_are_neighbours),
+                                       cmocka_unit_test(guarded_addresses),
+                                       cmocka_unit_test(lanes_that_leave_a_loop_together),
                                        cmocka_unit_test(bounds_are_far_away),
                                        cmocka_unit_test(what_a_warp_loads_is_the_same_for_its_lanes),
                                        cmocka_unit_test(made_of_the_thread),

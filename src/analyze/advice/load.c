@@ -531,9 +531,11 @@ static void bound_by_queue(AdviceCase *c, f64 *sum) {
 }
 
 // The rate of issue, and with it what accesses take, may be as much higher as it may be lower: by so much where the
-// line for the L1 says that it works more.
-static f64 raised_by_line(AdviceCase *c, f64 known) {
-    f64 line = busy_by_line(c, c->stalls[STALL_LG_THROTTLE] + c->stalls[STALL_MIO_THROTTLE]);
+// line for the L1 says that it works more. Behind shared memory (MIO) warps wait for the special function unit as well:
+// `others`: how busy that is.
+static f64 raised_by_line(AdviceCase *c, f64 known, f64 others) {
+    f64 mio = known >= others ? c->stalls[STALL_MIO_THROTTLE] : 0;
+    f64 line = busy_by_line(c, c->stalls[STALL_LG_THROTTLE] + mio);
     f64 times = known > 0 ? fmin(line / known, TOO_HIGH) : 1;
     if (!is_sampled(c) || times <= 1) return known;
     for (u32 p = 0; p < c->part_count; p++)
@@ -548,7 +550,7 @@ static void infer(AdviceCase *c, f64 busy[RESOURCE_COUNT], f64 sums[RESOURCE_COU
     sums[RESOURCE_L2] = case_l2_busy(c);
     busy[RESOURCE_L2] = fmin(sums[RESOURCE_L2], 1);
     bound_by_queue(c, &sums[RESOURCE_LSU]);
-    sums[RESOURCE_LSU] = raised_by_line(c, busy_by_queue(c, sums[RESOURCE_LSU]));
+    sums[RESOURCE_LSU] = raised_by_line(c, busy_by_queue(c, sums[RESOURCE_LSU]), sums[RESOURCE_XU]);
     sums[RESOURCE_LSU] =
         busy_by_shared_atomics(c, sums[RESOURCE_LSU], fmax(busy[RESOURCE_L2], busy[RESOURCE_DRAM]), per_slot);
     if (sums[RESOURCE_LSU] < EXPLAINED && busy[RESOURCE_L2] < EXPLAINED && busy[RESOURCE_DRAM] < EXPLAINED)

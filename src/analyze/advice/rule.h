@@ -317,6 +317,12 @@ f64 lanes_let_in(const AdviceCase *c, const CasePart *part, u32 loop, u32 turns,
 // for what is the same for all lanes and not known (low 32 bits). False: not understood, or a CTA has one warp only.
 // lanes.c
 bool lanes_of_address(const AdviceCase *c, const CasePart *part, u32 pc, u32 draw, u32 warp, i64 offsets[32]);
+// What the address has gone through. lanes.c
+typedef enum LanesThrough {
+    LANES_DIVIDED = 1 << 0,  // a division by a number that is known at launch only, or to data
+    LANES_GUARDED = 1 << 1,  // guarded instructions
+} LanesThrough;
+u32 lanes_through(const AdviceCase *c, const CasePart *part, u32 pc);
 // Whether the second warp, and a CTA in the middle of the grid, name other addresses than the first warp, by trying it
 // out as well. False: not understood. lanes.c
 bool lanes_go_apart(const AdviceCase *c, const CasePart *part, u32 pc);

@@ -100,22 +100,48 @@ static void words_of_all_threads_count_together(void **state) {
 // Sectors that lanes touch where data sends them are a guess, which is no reason to think that the L1 is what is full.
 #define ADD_BY_DATA "red.global.add.u32 [%rd5], 1; red.global.add.u32 [%rd5+4], 1;\n"
 
-static void lanes_that_meet_do_not_fill_the_l1(void **state) {
-    (void)state;
+// Words that data names, and what is done beside them.
+#define ADDS_BY_DATA(also)                                          \
+    BEGIN "ld.global.u32 %r7, [%rd3]; mul.wide.s32 %rd4, %r7, 4;\n" \
+          "add.s64 %rd5, %rd1, %rd4; " ADD_BY_DATA ADD_BY_DATA also " ret;"
+
+// How busy they keep the L2's atomic units, and the L1, as far as that is known.
+static f64 busy_by_data(const char *body, f64 *l1) {
     Sampled s;
-    KernelView *view = sampled_begin(&s, BEGIN "ld.global.u32 %r7, [%rd3]; mul.wide.s32 %rd4, %r7, 4;\n"
-                                               "add.s64 %rd5, %rd1, %rd4; " ADD_BY_DATA ADD_BY_DATA "ret;");
+    KernelView *view = sampled_begin(&s, body);
     view->gpu = &gpu_of_atomics;
+    u32 by_data = 4;
     for (u32 pc = 0; pc < view->flow.code->insn_count; pc++) {
-        subject_stall(&s.subject, pc, STALL_SELECTED, 10);
-        if (waits_for_load(view, pc)) subject_stall(&s.subject, pc, STALL_LONG_SCOREBOARD, 100000);
-        if (view->flow.code->insns[pc].is_atomic) subject_stall(&s.subject, pc, STALL_LG_THROTTLE, 3000);
+        bool atomic = view->flow.code->insns[pc].is_atomic, rare = atomic && !by_data;
+        by_data -= atomic && by_data;
+        subject_stall(&s.subject, pc, STALL_SELECTED, rare ? 1 : 100);
+        if (waits_for_load(view, pc)) subject_stall(&s.subject, pc, STALL_LONG_SCOREBOARD, 1000000);
+        if (atomic && !rare) subject_stall(&s.subject, pc, STALL_LG_THROTTLE, 30000);
     }
     view->total_latency = view->total * 9 / 10;
     sampled_end(&s);
-    assert_true(s.c.load.busy[RESOURCE_LSU] > EXPLAINED && s.c.load.busy[RESOURCE_ATOMIC] > 0.5);
-    assert_non_null(ask(&s, "atomic-contention"));
+    *l1 = s.c.load.busy[RESOURCE_LSU];
+    ask(&s, "atomic-contention");
+    f64 busy = s.c.load.busy[RESOURCE_ATOMIC];
+    assert_int_equal(s.c.hits.len, 1);
+    assert_non_null(strstr(s.c.hits.data[0]->what, "in shared memory"));
     forget(&s);
+    return busy;
+}
+
+static void lanes_that_meet_do_not_fill_the_l1(void **state) {
+    (void)state;
+    f64 l1;
+    assert_true(busy_by_data(ADDS_BY_DATA(""), &l1) > 0.5 && l1 > EXPLAINED);
+}
+
+// A counter of what hardly ever happens, the same word for all threads, explains no more than the time that it takes.
+static void a_word_of_all_threads_does_not_hide_those_of_data(void **state) {
+    (void)state;
+    f64 l1;
+    assert_true(busy_by_data(ADDS_BY_DATA("setp.ne.s32 %p2, %r7, 0; @%p2 bra over;\n"
+                                          "red.global.add.u32 [%rd1+4096], 1; over:"),
+                             &l1) > 0.5);
 }
 
 // --- numbers that are wide -------------------------------------------------------------------------------------------
@@ -328,6 +354,7 @@ int main(void) {
                                        cmocka_unit_test(counters_in_shared_memory_count_together),
                                        cmocka_unit_test(words_of_all_threads_count_together),
                                        cmocka_unit_test(lanes_that_meet_do_not_fill_the_l1),
+                                       cmocka_unit_test(a_word_of_all_threads_does_not_hide_those_of_data),
                                        cmocka_unit_test(places_of_shared_memory_fit_a_byte_or_two),
                                        cmocka_unit_test(numbers_that_are_used_stay_wide),
                                        cmocka_unit_test(joined_bytes_do_not_shorten_the_line_for_dram),
