@@ -237,6 +237,11 @@ static void lines_of_gathers_are_looked_up_together(void **state) {
     assert_float_equal(access_l1_cycles(&a, 32, 1), 32, 1e-9);
     a.gathered = true;
     assert_float_equal(access_l1_cycles(&a, 32, 1), 11.1, 1e-9);
+    // All lanes load the same word: registers are filled 128 bytes a cycle (h200-l1-read.tsv: one/16).
+    CaseAccess one = {.space = SPACE_GLOBAL, .load = true, .uniform = true, .bytes = 4, .lanes = 32, .fewest = 1};
+    assert_float_equal(access_l1_cycles(&one, 1, 1), 1, 1e-9);
+    one.bytes = 16;
+    assert_float_equal(access_l1_cycles(&one, 1, 1), 4, 1e-9);
     Sampled s;
     sample(&s, BEGIN "ld.global.u32 %r6, [%rd3]; mul.wide.u32 %rd4, %r6, 4; add.s64 %rd5, %rd1, %rd4;\n"
                      "ld.global.f32 %f1, [%rd5]; st.global.f32 [%rd3], %f1; ret;");

@@ -90,8 +90,24 @@ static void tests_in_turns_go_as_well(void **state) {
     assert_float_equal(turns.l1, -turns.of_loads, 1e-9);
 }
 
+// Inside a box: below the first comparison x | y, as compilers join two with zero, then one behind the other.
+#define AND(compare) "setp." compare "; and.pred %p1, %p1, %p2;\n"
+#define IN_BOX(d)                                                                                                      \
+    "add.s32 %r10, %r4, " #d "; or.b32 %r11, %r10, %r4; setp.ge.s32 %p1, %r11, " #d ";\n" AND("lt.s32 %p2, %r10, %r5") \
+        AND("lt.s32 %p2, %r10, %r6") AND("gt.s32 %p2, %r10, %r7") AND("gt.s32 %p2, %r4, %r7")                          \
+            AND("lt.s32 %p2, %r4, %r6") "@%p1 ld.global.f32 %f1, [%rd3+4*" #d "]; @%p1 add.f32 %f2, %f2, %f1;\n"
+
+static void tests_of_three_dimensions_are_tests(void **state) {
+    (void)state;
+    Tested boxes =
+        without_tests(BEGIN "shr.u32 %r6, %r5, 1; shr.u32 %r7, %r5, 2;\n" IN_BOX(1) IN_BOX(2) IN_BOX(3) IN_BOX(4) END);
+    assert_true(boxes.of_loads > 0);
+    assert_float_equal(boxes.l1, -boxes.of_loads, 1e-9);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(loads_behind_branches_start_together_without),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(tests_of_three_dimensions_are_tests),
+                                       cmocka_unit_test(loads_behind_branches_start_together_without),
                                        cmocka_unit_test(the_l1_has_all_loads_without),
                                        cmocka_unit_test(tests_in_turns_go_as_well)};
     return cmocka_run_group_tests(tests, NULL, NULL);

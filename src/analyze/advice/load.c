@@ -8,7 +8,7 @@
 
 #include "analyze/limit.h"
 
-enum { SECTORS_PER_LINE = 4 };
+enum { SECTORS_PER_LINE = 4, BYTES_OF_LINE = 128 };
 
 #define GATHERED 0.5  // of a block's waits
 
@@ -104,13 +104,19 @@ static f64 interval_of(const GpuModel *g, UnitClass unit, Resource *resource) {
 // (bench/hwref/h200-micro.tsv, gather/load_4/random_of_512: 11.1 cycles for 32 lines).
 #define LINE_AT_RANDOM (11.1 / 32)
 
+// What the L1 gives back fills 128 bytes of registers a cycle, also where all lanes load the same word
+// (h200-l1-read.tsv: one/4 1.0, one/8 2.0, one/16 4.0).
+static f64 returned_cycles(const CaseAccess *a) {
+    return a->load && !a->atomic ? fmax(ceil(a->lanes * a->bytes / BYTES_OF_LINE), 1) : 1;
+}
+
 f64 access_l1_cycles(const CaseAccess *a, f64 sectors, f64 passes) {
     if (access_is_shared(a)) return passes;
     if (a->turns > 0 && sectors >= a->sectors && sectors > a->fewest * 1.5) return a->turns;
     f64 packed = ceil(sectors / SECTORS_PER_LINE),
         lines = sectors <= a->fewest * 1.5 ? packed : fmin(sectors, a->lanes);
     if (a->gathered) lines *= LINE_AT_RANDOM;
-    return fmax(fmax(lines, packed), 1);
+    return fmax(fmax(lines, packed), returned_cycles(a));
 }
 
 // Requests of which the L1 knows: a guard that differs between threads is false for whole warps too, in how many is not
@@ -223,10 +229,20 @@ typedef struct Rounds {
     f64 waits, longest;  // samples of the round, and of that with most of them
 } Rounds;
 
-static void add_to_rounds(Rounds *r, const CasePart *part, u32 pc) {
+// Samples of the load's own waits, not of those at barriers for warps that were at it.
+static f64 waits_of_load(const CasePart *part, u32 pc) {
+    f64 waits = 0;
+    for (u32 i = part->first_blaming[pc]; i < part->first_blaming[pc + 1]; i++) {
+        const BlameEdge *e = &part->blame->edges[part->blaming[i]];
+        if (e->class != BLAME_BARRIER) waits += e->samples * part->weight;
+    }
+    return waits;
+}
+
+static void add_to_rounds(Rounds *r, const CasePart *part, u32 pc, f64 waits) {
     const u32 *block_of = part->view->flow.cfg->block_of;
     if (r->most > 0 && pc >= r->end) r->most = r->waits = 0;
-    r->waits += part->insns[pc].blamed;
+    r->waits += waits;
     r->longest = fmax(r->longest, r->waits);
     for (u32 i = part->first_blaming[pc]; i < part->first_blaming[pc + 1]; i++) {
         const BlameEdge *e = &part->blame->edges[part->blaming[i]];
@@ -250,8 +266,9 @@ static u32 latency_of_block(CasePart *part, u32 first, f64 *waits, f64 *latency)
         const FlowInsn *in = case_insn(part, a->pc);
         if (flow->cfg->block_of[a->pc] != block) break;
         if (!a->load || !access_is_global(a)) continue;
-        *waits += part->insns[a->pc].blamed;
-        add_to_rounds(&rounds, part, a->pc);
+        f64 own = waits_of_load(part, a->pc);
+        *waits += own;
+        add_to_rounds(&rounds, part, a->pc, own);
         requests = fmax(requests, a->requests);
         if (a->requests > 0) lines += ceil(a->fewest / SECTORS_PER_LINE);
         if (in->address_use == 0xff) continue;

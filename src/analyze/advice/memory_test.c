@@ -411,6 +411,31 @@ static f64 coalesced(f64 cycles, f64 *in_line) {
     return gone / (10 * cycles);
 }
 
+// A load that is waited for 600 cycles each time, and at a barrier so many samples for the warps that are still there.
+static f64 latency_before_barrier(u64 at_barrier) {
+    Sampled s;
+    KernelView *view = sampled_begin(&s, BEGIN "ld.global.f32 %f1, [%rd3]; add.f32 %f2, %f1, %f1; bar.sync 0;\n"
+                                               "st.global.f32 [%rd3], %f2; ret;");
+    view->gpu = &gpu;
+    for (u32 pc = 0; pc < view->flow.code->insn_count; pc++) {
+        subject_stall(&s.subject, pc, STALL_SELECTED, 10);
+        if (waits_for_load(view, pc)) subject_stall(&s.subject, pc, STALL_LONG_SCOREBOARD, 6000);
+        if (view->flow.code->insns[pc].is_barrier) subject_stall(&s.subject, pc, STALL_BARRIER, at_barrier);
+    }
+    view->total_latency = view->total * 9 / 10;
+    sampled_end(&s);
+    f64 latency = s.c.parts[0].accesses[0].latency, blamed = s.c.parts[0].insns[s.c.parts[0].accesses[0].pc].blamed;
+    assert_true(blamed >= 6000 + (f64)at_barrier / 2);
+    forget(&s);
+    return latency;
+}
+
+static void waits_at_barriers_are_no_latency(void **state) {
+    (void)state;
+    assert_float_equal(latency_before_barrier(0), 600, 1e-6);
+    assert_float_equal(latency_before_barrier(6000), 600, 1e-6);
+}
+
 // Neighbouring lanes take new sectors with each load, which comes from DRAM then: where lanes that walk along rows of
 // their own waited less, as most words were in the L1, nothing is gained. What the sectors that stay wait longer than
 // that is a queue, which gets shorter.
@@ -619,7 +644,8 @@ static void special_registers_come_through_the_queue(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(loads_stay_behind_ways_that_meet),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(waits_at_barriers_are_no_latency),
+                                       cmocka_unit_test(loads_stay_behind_ways_that_meet),
                                        cmocka_unit_test(what_is_there_is_waited_for_no_more),
                                        cmocka_unit_test(what_the_same_word_names_is_the_same),
                                        cmocka_unit_test(some_eight_loads_are_under_way),

@@ -25,7 +25,10 @@ static u32 usual_way(const CasePart *part, u32 block, u32 branch) {
     return most >= ONE_SIDED * all ? way : WL_NONE;
 }
 
-enum { TEST_DEPTH = 5 /* instructions from the first comparison to what is guarded */, TEST_LINES = 32 };
+enum {
+    TEST_DEPTH = 8 /* instructions from the first comparison, in three dimensions, to what is guarded */,
+    TEST_LINES = 32
+};
 
 typedef struct Tests {  // instructions that only test, and one of each of their lines
     const CasePart *part;
