@@ -146,12 +146,36 @@ static f64 stored_by_thread(const KernelView *v) {
     return bytes;
 }
 
+// Values that a place is made of, through as much arithmetic as there is: a coordinate that was loaded, divided by the
+// size of a cell, kept within the grid and rounded.
+enum { MOST_BEHIND = 128 };
+
+typedef struct Behind {
+    u32 nodes[MOST_BEHIND], count;
+} Behind;
+
+static void add_behind(Behind *b, u32 node) {
+    for (u32 i = 0; i < b->count; i++)
+        if (b->nodes[i] == node) return;
+    if (node != WL_NONE && b->count < MOST_BEHIND) b->nodes[b->count++] = node;
+}
+
 // Goes where data sends it: to what other threads have stored.
 static bool gathers(const CasePart *part, u32 pc) {
     const FlowInsn *in = case_insn(part, pc);
-    bool loads = in->is_load && (in->space == SPACE_GLOBAL || in->space == SPACE_NONE) && in->address_use != 0xff;
-    return loads && node_is_loaded(part, part->view->flow.chains->of_operand[in->operands + in->defs + in->address_use],
-                                   LOADED_STEPS);
+    const Chains *chains = part->view->flow.chains;
+    Behind behind = {.count = 0};
+    if (!in->is_load || (in->space != SPACE_GLOBAL && in->space != SPACE_NONE) || in->address_use == 0xff) return false;
+    add_behind(&behind, chains->of_operand[in->operands + in->defs + in->address_use]);
+    for (u32 i = 0; i < behind.count; i++) {
+        if (node_is_loaded(part, behind.nodes[i], 0)) return true;
+        const ChainNode *n = &chains->nodes[behind.nodes[i]];
+        for (u32 a = 0; n->insn == WL_NONE && a < n->arg_count; a++) add_behind(&behind, chains->args[n->args + a]);
+        const FlowInsn *from = n->insn == WL_NONE ? NULL : case_insn(part, n->insn);
+        for (u32 u = 0; from && u < from->uses; u++)
+            add_behind(&behind, chains->of_operand[from->operands + from->defs + u]);
+    }
+    return false;
 }
 
 // Each thread makes elements of its own, as many as its code says, of whatever it loads.

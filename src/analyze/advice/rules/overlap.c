@@ -273,6 +273,22 @@ static f64 work_to_overlap(const CasePart *part, u32 loop, f64 waits, f64 alread
     return fmax(fmax(rest / under_way, all * (1 - under_way / 2)) - already, 0);
 }
 
+// A call waits for all that is under way: the long way of a division, say, if a lane needs it. Samples of the loop's work
+// from the load on that then overlap nothing any more, as often as turns make the calls before them.
+static f64 work_behind_calls(const CasePart *part, u32 loop, u32 load) {
+    const u32 *block_of = part->view->flow.cfg->block_of;
+    f64 turns = block_runs(part, block_of[load]), overlapped = 1, lost = 0;
+    for (u32 pc = load; turns > 0 && pc < part->view->insn_count; pc++) {
+        if (!loop_has(part, loop, pc)) continue;
+        f64 waits = part->weight * (f64)part->view->samples[pc].all[STALL_LONG_SCOREBOARD];
+        lost += (1 - overlapped) * (part->insns[pc].issued + part->insns[pc].stalled - waits);
+        const SassInsn *insn = insn_machine(part, pc);
+        if (insn ? insn->op == SASS_OP_CALL : case_insn(part, pc)->kind == FLOW_CALL)
+            overlapped *= 1 - fmin(block_runs(part, block_of[pc]) / turns, 1);
+    }
+    return lost;
+}
+
 // Behind a barrier threads load what others have stored before it: of the load's array something is stored in the loop,
 // or before it where it is in none, that is not the word the thread itself loads.
 static bool may_be_of_others(const CasePart *part, const CaseAccess *a, u32 loop) {
@@ -366,7 +382,8 @@ static void load_earlier(AdviceCase *c, const CasePart *part, u32 loop) {
     // The links of a list stay behind each other.
     hit->change.hidden = under_way > 0 || list ? waits : fmin(turn.left, waits);
     hit->change.stalls -= hit->change.hidden;
-    hit->change.scope_active = work_to_overlap(part, loop, waits, already / waits, under_way);
+    f64 work = work_to_overlap(part, loop, waits, already / waits, under_way) - work_behind_calls(part, loop, at);
+    hit->change.scope_active = fmax(work, 0);
     hit_fact(hit, "load_to_use_distance", distance, "instructions",
              "the load at %s is waited for %u instruction%s after its start", place_text(c, part, at), distance,
              plural(distance));
