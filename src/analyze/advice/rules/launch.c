@@ -411,6 +411,28 @@ static f64 smallest_piece(const AdviceCase *c) {
     return cycles > 0 ? fmin(longest_turn(&c->parts[0], c->load.total) / cycles, 1) : 0;
 }
 
+// Turns of the loop over what a CTA is dealt: the outermost one with most of the time; 0: there is none.
+static f64 pieces_of_cta(const CasePart *part) {
+    const Loops *loops = part->view->flow.loops;
+    f64 most = 0, pieces = 0;
+    for (u32 l = 0; l < loops->loop_count; l++) {
+        f64 all = part->loops[l].active + part->loops[l].stalled;
+        if (loops->loops[l].parent == WL_NONE && all > most) most = all, pieces = part->loops[l].trips;
+    }
+    return pieces;
+}
+
+// What dealing in turn leaves, over the average CTA's time. Work that grows evenly from CTA to CTA, the longest being
+// twice the average, becomes even. What is longer is a few long pieces, of which CTAs have more or less by chance: the
+// largest of N sums of k pieces is sqrt(2 ln N) standard deviations above the average (the largest of N normal
+// numbers), each of which is sqrt(k) times a piece's. Sizes of pieces: beta(1, b), that is (1 - size / longest)^(b -
+// 1).
+static f64 left_by_chance(const AdviceCase *c, const Grid *g, f64 longest) {
+    f64 pieces = pieces_of_cta(&c->parts[0]), b = longest - 1;
+    if (longest <= 2 || pieces < 1 || g->ctas < 2) return 0;
+    return (1 - 2 / longest) * sqrt(b / (b + 2)) * sqrt(2 * log(g->ctas) / pieces);
+}
+
 void rule_sm_balance(AdviceCase *c) {
     Grid g;
     if (!find_grid(c, &g) || c->fixed > MOST_FIXED) return;
@@ -422,7 +444,8 @@ void rule_sm_balance(AdviceCase *c) {
     if (!c->view->metrics.present[METRIC_SM_ACTIVE] && !ctas_may_differ(c)) return;  // samples were lost
     Hit *hit = hit_begin(c);
     hit_of_shape(hit);
-    hit->change.work = fmin(fmax(active / even, piece), 1);
+    f64 uneven = left_by_chance(c, &g, even / active * missing);
+    hit->change.work = fmin(fmax(active / even * (1 + uneven), piece), 1);
     hit->change.stays = piece;
     hit->change.warps = missing;
     hit->doubtful = !c->view->metrics.present[METRIC_SM_ACTIVE];

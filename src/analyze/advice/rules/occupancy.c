@@ -46,17 +46,21 @@ static f64 useful_shared(const AdviceCase *c, OccupancyLimit limit) {
     return reach < USELESS * (f64)kernel_view_shared_bytes(c->view) ? reach : 0;
 }
 
+// Of an SM: a quarter and more of them all have the 16 pairs of held_out_22 to 36 that shrink shared memory,
+// afterwards.
+enum { ENOUGH_WARPS = 24 };
+
 static void look_at(AdviceCase *c, OccupancyLimit limit, const char *what) {
     const ViewOccupancy *o = &c->view->occupancy;
     u32 ctas = ctas_without(c, limit, kernel_view_shared_bytes(c->view));
     if (!(o->limits & 1u << limit) || ctas <= o->ctas_per_sm || !o->ctas_per_sm) return;
     // Half of the registers: further down values are spilled. Half of the shared memory: what is used is needed, as far
-    // as is known.
+    // as is known; who shrinks a tile that leaves room for a few warps only does so until there are enough.
     f64 useful = useful_shared(c, limit);
     if (useful > 0)
         ctas = ctas_without(c, LIMIT_GRID, (u64)useful);  // with all limits
     else
-        ctas = least_of(ctas, o->ctas_per_sm * 2);
+        ctas = least_of(ctas, u32_max(o->ctas_per_sm * 2, limit == LIMIT_SHARED ? ENOUGH_WARPS / o->warps_per_cta : 0));
     if (ctas <= o->ctas_per_sm) return;
     if (c->warps * (f64)c->gpu->warp_schedulers < FILLED * o->warps_per_sm) return;  // it is not what keeps warps away
     Hit *hit = hit_begin(c);
