@@ -38,12 +38,20 @@ static bool too_far(Blamer *b, u32 use, StallReason reason, const BlameSource *s
     return source->path.found && source->path.least > (f32)b->insns[source->def].upper;
 }
 
-// When a result is there.
+// Cycles until an access has read its registers, on an idle SM: a store's way to the L1 (store_drain, measured) without
+// the end of its warp.
+static f64 until_read(const Blamer *b) {
+    const GpuModel *g = b->view->gpu;
+    return g ? (f64)g->store_drain - (f64)g->exit_latency : 0;
+}
+
+// When a result is there; when registers that the use overwrites have been read, long before what is loaded arrives.
 static f64 ready_of(const Blamer *b, u32 use, const BlameSource *source) {
     const BlameInsn *def = &b->insns[source->def];
-    f64 cycles;
+    f64 cycles, takes = (f64)def->latency + (f64)def->later, read = until_read(b);
     if (!blame_stall_cycles(b, source->def, use, &cycles)) cycles = source->path.found ? (f64)source->path.least : 0;
-    return (f64)def->latency + (f64)def->later - cycles;
+    if (read > 0 && blame_is_war(b, use, source->def)) takes = fmin(takes, read);
+    return takes - cycles;
 }
 
 // 4. In the machine's order: of what takes a fixed time, only what comes last is waited for.

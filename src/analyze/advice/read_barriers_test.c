@@ -39,6 +39,46 @@ static void what_overwrites_an_address_has_not_waited_for_the_data(void **state)
     machine_end(&m);
 }
 
+// A sum overwrites the address of a load, which is read long before the data of the one ahead of it arrive.
+static void data_come_after_addresses_are_read(void **state) {
+    (void)state;
+    enum { LOADED = 0, READER = 1, SUM = 3 };
+    static const char *const lines[] = {"|LDG.E|R18,desc[UR4][R14.64]",
+                                        "|LDG.E|R19,desc[UR4][R16.64]",
+                                        "|MOV|R3,RZ",
+                                        "|FADD|R17,R18,R9",
+                                        "|FADD|R20,R19,R17",
+                                        "|EXIT|",
+                                        NULL};
+    static const u32 issued[] = {100, 100, 100, 100, 100, 100};
+    static const GpuModel gpu = {.l1_latency = 30,
+                                 .l2_latency = 200,
+                                 .dram_latency = 300,
+                                 .warp_schedulers = 4,
+                                 .store_drain = 31,
+                                 .exit_latency = 10};
+    FlowIssue issue[WL_COUNT(issued)];
+    for (u32 pc = 0; pc < WL_COUNT(issued); pc++) issue[pc] = (FlowIssue){1, NONE, NONE, 0, 0, false};
+    issue[LOADED].write_barrier = DATA;
+    issue[READER].read_barrier = SOURCES;
+    issue[SUM].wait_mask = 1u << DATA | 1u << SOURCES;
+    Machine m;
+    machine_begin(&m, lines, issued);
+    m.s.subject.view.gpu = &gpu;
+    m.code->issue = issue;
+    subject_stall(&m.s.subject, SUM, STALL_LONG_SCOREBOARD, 50000);
+    sampled_end(&m.s);
+    const Blame *blame = m.s.c.parts[0].blame;
+    f64 of_data = 0, all = 0;
+    for (u32 i = 0; i < blame->edge_count; i++) {
+        bool here = blame->edges[i].use == SUM && blame->edges[i].reason == STALL_LONG_SCOREBOARD;
+        all += here ? blame->edges[i].samples : 0;
+        of_data += here && blame->edges[i].def == LOADED ? blame->edges[i].samples : 0;
+    }
+    assert_true(all > 49000 && of_data > 0.8 * all);
+    machine_end(&m);
+}
+
 // A loop whose turns are two of the source's, in each of which `first` and `second` stand before a sum.
 #define TWO_TURNS(first, second)                                                                                   \
     {                                                                                                              \
@@ -77,7 +117,8 @@ static void copies_of_a_load_share_a_scoreboard(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(what_overwrites_an_address_has_not_waited_for_the_data),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(data_come_after_addresses_are_read),
+                                       cmocka_unit_test(what_overwrites_an_address_has_not_waited_for_the_data),
                                        cmocka_unit_test(copies_of_a_load_share_a_scoreboard)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
