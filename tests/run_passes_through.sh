@@ -24,6 +24,15 @@ same "stderr" "$(cat "$T/err")" "warplens: profile in $T/two.wlp; \`warplens rep
 "$W" run -q -o "$T/quiet.wlp" "$T/launches" $fatbin 1 >/dev/null 2>"$T/err"
 same "stderr with -q" "$(cat "$T/err")" ""
 
+# -o /dev/null: the program runs as it would, nothing is left.
+mkdir "$T/scratch"
+TMPDIR=$T/scratch "$W" run -o /dev/null "$T/launches" $fatbin 2 >"$T/out" 2>"$T/err"
+same "exit code with -o /dev/null" $? 0
+same "stdout with -o /dev/null" "$(sed 's/[0-9]*$//' "$T/out")" $'launch 1 \nlaunch 2 '
+same "stderr with -o /dev/null" "$(cat "$T/err")" ""
+same "what -o /dev/null leaves" "$(ls "$T/scratch")" ""
+[ -c /dev/null ] || fail "-o /dev/null replaced the device"
+
 # Exit codes, of CUDA programs and others; what a signal did.
 for code in 0 1 7 124 200 255; do
     "$W" run -q -o "$T/code.wlp" -f bash -c "exit $code" >/dev/null 2>&1

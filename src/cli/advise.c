@@ -38,7 +38,7 @@ Status advise_profile(const char *path, const AdviceOptions *options, const Advi
                           : advice_report_brief(profile, list, report, prefix, out, diag);
     const char *word = shell_word(&arena, path);
     if (!word) status = STATUS_NO_MEMORY;
-    if (status == STATUS_OK && !exporter && list->kernel_count)
+    if (status == STATUS_OK && !exporter && list->kernel_count && !report->alone)
         output_printf(out, "%s`warplens advise %s` says why and how\n", prefix, word);
     arena_free(&arena);
     kernel_views_close(views);
@@ -62,15 +62,17 @@ Status advise_each(const char *path, AdviseUse *use, void *context, Diag *diag) 
 }
 
 // Everything is made before the first word is printed: advice comes whole or not at all.
-static void print_brief(const char *path) {
+static void print_brief(const char *path, bool kept) {
     char *demangled = NULL, *text = NULL, root[PATH_MAX];
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
     if (!stream) return;
     Output out = output_file(stream);
     AdviceOptions options = {.most_kernels = BRIEF_KERNELS};
-    AdviceReportOptions report = {
-        .demangle = terminal_demangle, .demangle_context = &demangled, .root = getcwd(root, sizeof root)};
+    AdviceReportOptions report = {.demangle = terminal_demangle,
+                                  .demangle_context = &demangled,
+                                  .root = getcwd(root, sizeof root),
+                                  .alone = !kept};
     Status status = advise_profile(path, &options, NULL, &report, &out, NULL);
     fclose(stream);
     if (status == STATUS_OK) fwrite(text, 1, size, stderr);
@@ -78,14 +80,14 @@ static void print_brief(const char *path) {
     mem_free(demangled);
 }
 
-void advise_briefly(const char *path) {
+void advise_briefly(const char *path, bool kept) {
     fflush(NULL);
     pid_t child = fork();
     if (child < 0) return;
     if (child == 0) {
         signal(SIGINT, SIG_DFL);  // `run` itself ignores it
         alarm(BRIEF_SECONDS);
-        print_brief(path);
+        print_brief(path, kept);
         _exit(EXIT_OK);
     }
     waitpid(child, NULL, 0);

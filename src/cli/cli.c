@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/cli.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <libgen.h>
 #include <limits.h>
@@ -64,6 +66,20 @@ bool cli_number(const char *option, const char *text, u64 least, u64 most, u64 *
     else
         cli_fail(EXIT_USAGE, "%s goes from %" PRIu64 " to %" PRIu64 ", not `%s`", option, least, most, text);
     return false;
+}
+
+bool cli_make_scratch(char *folder, size_t size) {
+    const char *below = getenv("TMPDIR");
+    snprintf(folder, size, "%s/warplens.XXXXXX", below && *below ? below : "/tmp");
+    return mkdtemp(folder) != NULL;
+}
+
+void cli_remove_scratch(const char *folder) {
+    DIR *opened = opendir(folder);
+    for (const struct dirent *entry; opened && (entry = readdir(opened));)
+        if (*entry->d_name != '.') unlinkat(dirfd(opened), entry->d_name, 0);
+    if (opened) closedir(opened);
+    rmdir(folder);
 }
 
 bool cli_find_file(const char *relative, char *path, size_t size) {

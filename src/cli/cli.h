@@ -32,6 +32,10 @@ bool cli_number(const char *option, const char *text, u64 least, u64 most, u64 *
 // "share/warplens/gpus". False when there is none.
 bool cli_find_file(const char *relative, char *path, size_t size);
 
+// A folder for files that nobody is to see, below $TMPDIR; false: it cannot be made, see errno.
+bool cli_make_scratch(char *folder, size_t size);
+void cli_remove_scratch(const char *folder);  // with the files in it
+
 // Parses with argp under the name "warplens <argv[0]>". Usage errors exit with EXIT_USAGE.
 int cli_parse(const struct argp *argp, int argc, char **argv, unsigned flags, int *rest, void *input);
 

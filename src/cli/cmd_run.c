@@ -32,7 +32,8 @@ typedef struct RunOptions {
     const char *on, *gpu, *gpus, *threads, *regex, *skip, *count, *output, *check, *check_limit, *error_exit, *caches,
         *interval, *sample, *sampling, *period, *what_if;
     bool overwrite, quiet, progress, leak_check, timing, all_times, no_stacks, no_arguments, no_activities;
-    bool on_gpu;  // settled by choose_place
+    bool on_gpu;     // settled by choose_place
+    bool discarded;  // -o /dev/null: no profile is left
 } RunOptions;
 
 enum {
@@ -67,8 +68,8 @@ static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "What is run, and what is recorded:", IN_ALL},
     {"on", OPT_ON, "auto|gpu|sim", 0,
      "where the kernels run (auto: on the GPU if there is one and no option of the simulator is given)", IN_ALL},
-    {"output", 'o', "FILE", 0, "profile to write; %p pid, %h host, %i counter, %q{ENV}, %% (default APP.%i.wlp)",
-     IN_ALL},
+    {"output", 'o', "FILE", 0,
+     "profile to write; %p pid, %h host, %i counter, %q{ENV}, %% (default APP.%i.wlp); /dev/null: none", IN_ALL},
     {"force", 'f', NULL, 0, "replace an existing profile", IN_ALL},
     {"kernel", 'k', "REGEX", 0, "profile only kernels whose name matches (regex:EXPR is accepted too)", IN_ALL},
     {"launch-skip", OPT_SKIP, "N", 0, "matching launches to pass over before profiling begins", IN_ALL},
@@ -470,9 +471,9 @@ static void say_if_empty(const RunOptions *o, const char *path) {
 // `code`: what the program ended with.
 static void say_where(const RunOptions *o, const char *output, int code) {
     if (access(output, R_OK) == 0) {
-        say_profile(o, output);
+        if (!o->discarded) say_profile(o, output);
         say_if_empty(o, output);
-        advise_briefly(output);
+        advise_briefly(output, !o->discarded);
     } else if (!o->output || !strstr(o->output, "%p")) {
         fprintf(stderr, "warplens: no profile was written: %s\n",
                 code > EXIT_SIGNAL ? "the program was ended before it called the CUDA runtime or driver"
@@ -526,9 +527,9 @@ static void finish_profiles(const RunOptions *o, FILE *list) {
         diag_free(&diag);
         bool below = length && strncmp(path, here, length) == 0 && path[length] == '/';
         const char *name = below ? path + length + 1 : path;
-        if (!o->quiet) say_profile(o, name);
+        if (!o->quiet && !o->discarded) say_profile(o, name);
         if (!o->quiet) say_if_empty(o, path);
-        if (!o->quiet && !count) advise_briefly(path);
+        if (!o->quiet && !count) advise_briefly(path, !o->discarded);
     }
     if (!count && !o->quiet)
         fprintf(stderr, "warplens: no profile was written: %s\n",
@@ -558,6 +559,24 @@ static int run_on_gpu(const RunOptions *o, char **argv, char output[PATH_MAX]) {
     return code;
 }
 
+static bool is_null_device(const char *path) {
+    struct stat st, null;
+    return stat(path, &st) == 0 && S_ISCHR(st.st_mode) && stat("/dev/null", &null) == 0 && st.st_rdev == null.st_rdev;
+}
+
+// Without a profile to be left it is written to a folder of its own, which goes when all has been said.
+static int run_and_discard(RunOptions *o, char **argv, const char *program) {
+    char folder[PATH_MAX - 32], path[PATH_MAX], output[PATH_MAX];
+    if (!cli_make_scratch(folder, sizeof folder))
+        return cli_fail(EXIT_TOOL, "cannot make a temporary folder: %s; TMPDIR names another", strerror(errno));
+    snprintf(path, sizeof path, "%s/profile.wlp", folder);
+    o->output = path;
+    o->discarded = true;
+    int code = o->on_gpu ? run_on_gpu(o, argv, output) : run_on_simulator(o, argv, program, output);
+    cli_remove_scratch(folder);
+    return code;
+}
+
 int cmd_run(int argc, char **argv) {
     static const struct argp argp = {options,
                                      parse,
@@ -578,5 +597,6 @@ int cmd_run(int argc, char **argv) {
     char output[PATH_MAX], program[PATH_MAX];
     if (!find_program(argv[first], program, sizeof program))
         return cli_fail(EXIT_NOT_FOUND, "cannot run `%s`: no such program", argv[first]);
+    if (o.output && is_null_device(o.output)) return run_and_discard(&o, argv + first, program);
     return o.on_gpu ? run_on_gpu(&o, argv + first, output) : run_on_simulator(&o, argv + first, program, output);
 }

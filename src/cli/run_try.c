@@ -2,7 +2,6 @@
 // `warplens run --what-if`: the best pieces of advice are tried. The program runs once more for each, timed by a model
 // that is edited as the advice has it (docs/advice.md, "Experiments"), and what its kernel gained goes into the
 // profile.
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -63,20 +62,6 @@ static void watch_signals(void) {
 }
 
 // --- files -----------------------------------------------------------------------------------------------------------
-static bool make_folder(Trials *t) {
-    const char *folder = getenv("TMPDIR");
-    snprintf(t->folder, sizeof t->folder, "%s/warplens-try.XXXXXX", folder && *folder ? folder : "/tmp");
-    return mkdtemp(t->folder) != NULL;
-}
-
-static void remove_folder(const Trials *t) {
-    DIR *folder = opendir(t->folder);
-    for (const struct dirent *entry; folder && (entry = readdir(folder));)
-        if (*entry->d_name != '.') unlinkat(dirfd(folder), entry->d_name, 0);
-    if (folder) closedir(folder);
-    rmdir(t->folder);
-}
-
 static void file_of(const Trials *t, u32 trial, const char *ending, char path[PATH_MAX + 32]) {
     snprintf(path, PATH_MAX + 32, "%s/%u.%s", t->folder, trial, ending);
 }
@@ -246,7 +231,7 @@ static Status choose(Profile *profile, const AdviceList *list, void *context, Di
 
 static Status try_all(Trials *t, Diag *diag) {
     u32 kept = 0;
-    if (!make_folder(t)) {
+    if (!cli_make_scratch(t->folder, sizeof t->folder)) {
         diag_text(diag, DIAG_ERROR, NULL, 0, 0, "cannot make a temporary folder: %s; TMPDIR names another place",
                   strerror(errno));
         return STATUS_IO;
@@ -254,7 +239,7 @@ static Status try_all(Trials *t, Diag *diag) {
     watch_signals();
     run_all(t);
     Status status = stopped ? STATUS_OK : keep(t, &kept, diag);
-    remove_folder(t);
+    cli_remove_scratch(t->folder);
     if (kept < t->count && status == STATUS_OK && !t->run->quiet)
         fprintf(stderr, "warplens: %u of %u could not be tried: %s\n", t->count - kept, t->count,
                 stopped ? "interrupted" : "the program did not do the same work again");

@@ -19,6 +19,7 @@ typedef struct AdviceReportOptions {
     // The folder that relative locations are relative to: files below it are named without it. NULL: all are named as
     // the profile has them.
     const char *root;
+    bool alone;  // brief: nothing more is to be seen of the profile
 } AdviceReportOptions;
 
 typedef struct AdviceReport AdviceReport;
