@@ -14,8 +14,8 @@ typedef Status AdviseUse(Profile *profile, const AdviceList *list, void *context
 WL_MUST_USE Status advise_each(const char *path, AdviseUse *use, void *context, Diag *diag);
 
 // The end of `warplens run`: the best advice in a few lines on stderr, and how to see more. In a process of its own
-// with a limit of some seconds, so that it cannot take the run down; says nothing where there is no advice. `kept`: the profile stays, so that more can
-// be seen of it.
+// with a limit of some seconds, so that it cannot take the run down; says nothing where there is no advice. `kept`: the
+// profile stays, so that more can be seen of it.
 void advise_briefly(const char *path, bool kept);
 
 #endif

@@ -273,8 +273,8 @@ static f64 work_to_overlap(const CasePart *part, u32 loop, f64 waits, f64 alread
     return fmax(fmax(rest / under_way, all * (1 - under_way / 2)) - already, 0);
 }
 
-// A call waits for all that is under way: the long way of a division, say, if a lane needs it. Samples of the loop's work
-// from the load on that then overlap nothing any more, as often as turns make the calls before them.
+// A call waits for all that is under way: the long way of a division, say, if a lane needs it. Samples of the loop's
+// work from the load on that then overlap nothing any more, as often as turns make the calls before them.
 static f64 work_behind_calls(const CasePart *part, u32 loop, u32 load) {
     const u32 *block_of = part->view->flow.cfg->block_of;
     f64 turns = block_runs(part, block_of[load]), overlapped = 1, lost = 0;
