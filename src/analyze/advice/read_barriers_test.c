@@ -116,8 +116,48 @@ static void copies_of_a_load_share_a_scoreboard(void **state) {
     assert_float_equal(hidden_of_two_turns(sequence), 0.5, 0.02);
 }
 
+// A turn that waits for its load and then works, in `calls` of 100 turns by way of a call that ends the overlap: of the
+// 1,000 samples of work behind that, so many overlap the next turn's load.
+static f64 worked_beside_load(u32 calls) {
+    enum { USED = 1, WAY = 2, CALL = 3, BEHIND = 4 };
+    static const char *const lines[] = {"|LDG.E|R6,desc[UR4][R4.64]",
+                                        "|FFMA|R8,R6,R6,R8",
+                                        "@P0|BRA|0x40",
+                                        "|CALL.REL.NOINC|0xc0",
+                                        "|FADD|R8,R8,R9",
+                                        "|STG.E|desc[UR4][R10.64],R8",
+                                        "|IADD3|R4,P2,R4,0x2000,RZ",
+                                        "|IADD3.X|R5,RZ,R5,RZ,P2,!PT",
+                                        "|IADD3|R2,R2,0x2,RZ",
+                                        "|ISETP.LT.AND|P1,PT,R2,R3,PT",
+                                        "@P1|BRA|0x0",
+                                        "|EXIT|",
+                                        "|FMUL|R8,R8,R8",
+                                        "|RET.REL.NODEC|R20,0x0",
+                                        NULL};
+    const u32 issued[] = {100, 100, 100, calls, 100, 100, 100, 100, 100, 100, 100, 0, calls, calls};
+    Machine m;
+    machine_begin(&m, lines, issued);
+    subject_stall(&m.s.subject, USED, STALL_LONG_SCOREBOARD, 20000);
+    subject_stall(&m.s.subject, BEHIND, STALL_WAIT, 1000);
+    sampled_end(&m.s);
+    const Hit *hit = ask(&m.s, "code-reordering");
+    f64 work = hit ? hit->change.scope_active : 0;
+    machine_end(&m);
+    return work;
+}
+
+static void a_call_waits_for_what_is_under_way(void **state) {
+    (void)state;
+    f64 never = worked_beside_load(0), half = worked_beside_load(50), always = worked_beside_load(100);
+    assert_true(never > 1000);
+    assert_float_equal(never - half, 750, 1);  // half of the wait and of what issues behind
+    assert_float_equal(never - always, 1600, 1);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(data_come_after_addresses_are_read),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_call_waits_for_what_is_under_way),
+                                       cmocka_unit_test(data_come_after_addresses_are_read),
                                        cmocka_unit_test(what_overwrites_an_address_has_not_waited_for_the_data),
                                        cmocka_unit_test(copies_of_a_load_share_a_scoreboard)};
     return cmocka_run_group_tests(tests, NULL, NULL);

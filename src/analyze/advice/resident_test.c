@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is there all the time and what comes ahead: CTAs that are resident from the begin, words and tiles of the next
 // turns.
+#include <math.h>
 #include <string.h>
 
 #include "analyze/advice/sampled_testing.h"
@@ -51,6 +52,27 @@ static void samples_of_resident_ctas_are_not_lost(void **state) {
     assert_true(asks_for_equal_sms(ALL, 50));
     assert_false(asks_for_equal_sms(3 * ALL, 50));
     assert_true(asks_for_equal_sms(3 * ALL, 30));  // too short a line to lose them
+}
+
+// How much longer than the average SM's the launch is after its CTAs have been dealt pieces in turn, over that, where
+// SMs have CTAs for `part` of the time.
+static f64 left_by_chance(u32 in_line, f64 part) {
+    Sampled s;
+    sample(&s, TURNS_TO("%r2"), ALL, in_line, part);
+    const Hit *hit = ask(&s, "sm-balance");
+    assert_non_null(hit);
+    f64 left = hit->change.work / part - 1;
+    forget(&s);
+    return left;
+}
+
+// Work that grows evenly from CTA to CTA, the longest of which takes twice the average, becomes even; of single long
+// pieces, 948 of each of 800 CTAs and up to 17 times as long as the average, some CTAs have more by chance.
+static void long_pieces_are_not_dealt_evenly(void **state) {
+    (void)state;
+    f64 longest = 1 / 0.2 * 3.368, deviation = sqrt((longest - 1) / (longest + 1));  // 3.4 times the warps are missing
+    assert_true(fabs(left_by_chance(50, 0.5)) < 0.002);
+    assert_float_equal(left_by_chance(0, 0.2), (1 - 2 / longest) * deviation * sqrt(2 * log(ALL) / 948), 0.003);
 }
 
 // The time of a CTA's warps if they were equal, over that of the longest; 1: nothing is advised.
@@ -181,6 +203,8 @@ static void words_of_a_window_need_no_variable(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(long_pieces_are_not_dealt_evenly),
+
         cmocka_unit_test(samples_of_resident_ctas_are_not_lost), cmocka_unit_test(warps_end_before_others_of_their_cta),
         cmocka_unit_test(tiles_that_loops_copy_are_known_ahead), cmocka_unit_test(tiles_begin_where_known_tests_say),
         cmocka_unit_test(words_of_a_window_need_no_variable)};
