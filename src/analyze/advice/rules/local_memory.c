@@ -269,4 +269,5 @@ static void keep_arrays(AdviceCase *c) {
 void rule_register_reuse(AdviceCase *c) {
     keep_arrays(c);
     reuse_in_tiles(c);
+    reuse_over_turns(c);
 }
