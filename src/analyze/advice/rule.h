@@ -420,6 +420,10 @@ bool known_turns_free_locals(AdviceCase *c, const CasePart *part, u32 loop, Bits
 bool local_is_computed(const CasePart *part, const CaseAccess *a);
 // The part of register-reuse that is about several results for each thread. rules/register_tiles.c
 void reuse_in_tiles(AdviceCase *c);
+// Whether the SMs still have warps enough where a thread has so many results. rules/register_tiles.c
+bool warps_suffice(const AdviceCase *c, u32 results);
+// ... about results of which each needs nearly the elements of the next one. rules/windows.c
+void reuse_windows(AdviceCase *c);
 // ... about several turns of a loop around another, whose loads and stores they share. rules/strips.c
 void reuse_over_turns(AdviceCase *c);
 // What a sequence of known turns does not compute: branches, tests, counters, places. rules/loop_unrolling.c

@@ -269,5 +269,6 @@ static void keep_arrays(AdviceCase *c) {
 void rule_register_reuse(AdviceCase *c) {
     keep_arrays(c);
     reuse_in_tiles(c);
+    reuse_windows(c);
     reuse_over_turns(c);
 }

@@ -67,8 +67,7 @@ static u32 loop_of_tiles(const CasePart *part, u32 loop) {
     return loop;
 }
 
-// Whether the SMs still have warps enough where a thread has so many results.
-static bool warps_suffice(const AdviceCase *c, u32 results) {
+bool warps_suffice(const AdviceCase *c, u32 results) {
     const ProfileLaunch *l = c->view->launches.typical;
     if (!l || !c->gpu) return false;
     f64 ctas = (f64)l->grid[0] * l->grid[1] * l->grid[2], warps = ctas * c->view->occupancy.warps_per_cta;

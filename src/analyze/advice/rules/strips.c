@@ -10,7 +10,7 @@
 
 #include "analyze/advice/rule.h"
 
-enum { MOST_TURNS = 8, LEAST_TURNS = 2 };
+enum { MOST_TURNS = 8, LEAST_TURNS = 2, MOST_HANDED_ON = 64 /* registers: more leave too few warps */ };
 
 typedef struct Nest {
     const CasePart *part;
@@ -152,9 +152,26 @@ static u32 do_once(Hit *hit, Nest n, f64 fewer) {
     return at;
 }
 
+// Values that the loop within hands on from turn to turn, without what counts and pointers: each turn of the loop
+// around has its own.
+static u32 handed_on(Nest n) {
+    const FlowResults *flow = &n.part->view->flow;
+    u32 count = 0;
+    for (u32 node = flow->chains->def_count; node < flow->chains->node_count; node++) {
+        bool counts = affine_kinds(flow->affine, node) & 1u << AFFINE_COUNTER || node_moves_on(n.part, n.inner, node);
+        count += flow->chains->nodes[node].block == flow->loops->loops[n.inner].header && !counts;
+    }
+    return count;
+}
+
+static f64 turns_at_once(Nest n) {
+    f64 trips = n.part->loops[n.outer].trips, turns = MOST_TURNS, values = handed_on(n);
+    while (turns >= LEAST_TURNS && ((trips > 0 && turns > trips) || turns * values > MOST_HANDED_ON)) turns /= 2;
+    return turns;
+}
+
 static void take_turns(AdviceCase *c, Nest n) {
-    f64 trips = n.part->loops[n.outer].trips, turns = MOST_TURNS;
-    while (trips > 0 && turns > trips) turns /= 2;
+    f64 turns = turns_at_once(n);
     if (turns < LEAST_TURNS || !is_memory_the_way(n)) return;
     Hit *hit = hit_begin(c);
     hit_text(hit, TEXT_strips);

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// register-reuse by several results beside each other, on kernels of which there are only samples, made up.
+#include "analyze/advice/sampled_testing.h"
+
+// Each thread takes four taps and four elements in a row of shared memory in each turn, the thread beside it nearly the
+// same; elements are `apart` from thread to thread.
+#define FILTER(apart, also)                                                                                     \
+    BEGIN "mov.u32 %r6, 0; mov.u32 %r7, tile; mad.lo.s32 %r8, %r1, " apart ", %r7; mov.u32 %r9, tile;\n"        \
+          "ld.global.f32 %f1, [%rd3]; st.shared.f32 [%r8], %f1; bar.sync 0; mov.f32 %f2, 0f00000000;\n"         \
+          "turn: ld.shared.f32 %f3, [%r9+8192]; ld.shared.f32 %f4, [%r8]; fma.rn.f32 %f2, %f3, %f4, %f2;\n"     \
+          "ld.shared.f32 %f5, [%r9+8196]; ld.shared.f32 %f6, [%r8+4]; fma.rn.f32 %f2, %f5, %f6, %f2;\n"         \
+          "ld.shared.f32 %f7, [%r9+8200]; ld.shared.f32 %f8, [%r8+8]; fma.rn.f32 %f2, %f7, %f8, %f2;\n"         \
+          "ld.shared.f32 %f9, [%r9+8204]; ld.shared.f32 %f10, [%r8+12]; fma.rn.f32 %f2, %f9, %f10, %f2;\n" also \
+          "add.s32 %r8, %r8, 16; add.s32 %r9, %r9, 16; add.s32 %r6, %r6, 1; setp.lt.s32 %p1, %r6, 32;\n"        \
+          "@%p1 bra turn; st.global.f32 [%rd3], %f2; ret;"
+
+static const Hit *ask_for_results(Sampled *s, const char *body, u32 ctas, f64 busy) {
+    static const GpuModel gpu = {.sms = 100, .warp_schedulers = 4};
+    KernelView *view = sampled_begin(s, body);
+    s->launch = (ProfileLaunch){.grid = {ctas, 1, 1}, .block = {128, 1, 1}};
+    view->gpu = &gpu;
+    view->occupancy.warps_per_cta = 4;
+    for (u32 pc = 0; pc < view->flow.code->insn_count; pc++) subject_stall(&s->subject, pc, STALL_SELECTED, 100);
+    sampled_end(s);
+    CasePart *part = &s->c.parts[0];
+    for (u32 i = 0; i < part->access_count; i++)
+        part->insns[part->accesses[i].pc].use[RESOURCE_LSU] = busy / part->access_count;
+    s->c.load.busy[RESOURCE_LSU] = busy;
+    const Hit *hit = ask(s, "register-reuse");
+    return hit && strstr(hit->what, "results beside each other") ? hit : NULL;
+}
+
+static bool makes_results(const char *body, u32 ctas, f64 busy, const char *results) {
+    Sampled s;
+    const Hit *hit = ask_for_results(&s, body, ctas, busy);
+    bool does = hit && strstr(hit->what, results);
+    forget(&s);
+    return does;
+}
+
+// Where loads of windows keep the L1 busy, threads can make several results beside each other; not where a thread's
+// elements are its own, where another window would have to be kept as well, where the L1 has little to do or where too
+// few warps would be left.
+static void windows_serve_several_results(void **state) {
+    (void)state;
+    assert_true(makes_results(FILTER("4", ""), 10000, 0.9, "7 results"));
+    assert_true(makes_results(FILTER("4", ""), 700, 0.9, "3 results"));
+    assert_false(makes_results(FILTER("16", ""), 10000, 0.9, "results"));
+    assert_false(
+        makes_results(FILTER("4", "ld.global.f32 %f11, [%rd3+4]; add.f32 %f2, %f2, %f11;\n"), 10000, 0.9, "results"));
+    assert_false(makes_results(FILTER("4", ""), 10000, 0.3, "results"));
+    assert_false(makes_results(FILTER("4", ""), 100, 0.9, "results"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(windows_serve_several_results)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
