@@ -403,15 +403,18 @@ typedef struct Walk {
     u32 root;                        // WL_NONE: not found yet
 } Walk;
 
-// The one operand of a sum that differs between lanes; WL_NONE: there is none, or more than one, or it is no sum.
+// The one operand of a sum that differs between lanes; WL_NONE: there is none, or more than one, or it is no sum. Of a
+// product and a sum (IMAD.WIDE) what is added; its upper word is told by the lower one.
 static u32 moved_on(const FlowResults *flow, u32 insn) {
     const FlowInsn *in = &flow->code->insns[insn];
+    bool product = in->arith == FLOW_MULADD;
     u32 found = WL_NONE;
-    if (in->arith != FLOW_ADD && in->arith != FLOW_ADD3 && in->arith != FLOW_MOVE) return WL_NONE;
-    for (u32 u = 0; u < in->uses; u++) {
+    if (!product && in->arith != FLOW_ADD && in->arith != FLOW_ADD3 && in->arith != FLOW_MOVE) return WL_NONE;
+    for (u32 u = 0; u < in->uses && !(product && u == 3); u++) {
         u32 operand = in->operands + in->defs + u;
         if (!divergence_of_use(flow->divergence, insn, operand)) continue;
         if (found != WL_NONE || flow->code->operands[operand].kind != FLOW_VALUE) return WL_NONE;
+        if (product && u < 2) return WL_NONE;
         found = flow->chains->of_operand[operand];
     }
     return found;

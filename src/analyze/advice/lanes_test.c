@@ -162,6 +162,23 @@ static void pointers_that_walk(void **state) {
     assert_false(offsets_of(body, 0, 1, at));
 }
 
+// ... by a product, as that of a pitch known at launch: it is added to what walks, which is no factor of it.
+static void pointers_that_walk_by_products(void **state) {
+    (void)state;
+    i64 at[32];
+    const char *turns =
+        "shl.b32 %%r9, %%r1, 7; mov.u32 %%r6, 0;\n"
+        "turn: mad.lo.s32 %%r9, %s; add.s32 %%r6, %%r6, 1; setp.lt.u32 %%p1, %%r6, %%r4; @%%p1 bra turn;\n";
+    char body[512];
+    snprintf(body, sizeof body, turns, "%r4, 2, %r9");
+    assert_true(offsets_of(body, 0, 1, at));
+    assert_int_equal(at[31], 31 * 128);
+    snprintf(body, sizeof body, turns, "%r9, 2, %r4");
+    assert_false(offsets_of(body, 0, 1, at));
+    snprintf(body, sizeof body, turns, "%r1, 2, %r9");
+    assert_false(offsets_of(body, 0, 1, at));
+}
+
 // What is left over of four turns at once, without a loop: a third turn that is made where a predicate says so.
 static void sums_that_a_predicate_decides(void **state) {
     (void)state;
@@ -318,6 +335,7 @@ int main(void) {
                                        cmocka_unit_test(predicates_of_machine_code),
                                        cmocka_unit_test(addresses_that_are_no_stride),
                                        cmocka_unit_test(pointers_that_walk),
+                                       cmocka_unit_test(pointers_that_walk_by_products),
                                        cmocka_unit_test(sums_that_a_predicate_decides)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
