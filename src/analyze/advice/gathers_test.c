@@ -31,6 +31,22 @@ static void elements_of_one_number_come_together(void **state) {
                        -1, 1e-6);
 }
 
+// Each turn asks one array for the element that the one before went on to, `place` of which it has asked another for.
+#define LINKS(place)                                                                                               \
+    ".global .align 4 .b8 other[4096];\n" BEGIN "ld.global.u32 %r6, [%rd3]; mov.u64 %rd6, other;\n"                \
+    "turn: mul.wide.s32 %rd4, %r6, 4; add.s64 %rd7, %rd6, %rd4; ld.global.u32 %r7, [%rd7]; and.b32 %r8, %r7, 7;\n" \
+    "mul.wide.s32 %rd8, " place "; ld.global.u32 %r9, [%rd9]; mov.u32 %r6, %r7;\n"                                 \
+    "setp.ne.u32 %p1, %r9, %r5; @%p1 bra turn; st.global.u32 [%rd3], %r9; ret;"
+
+// What comes with the parts of the element that the turn before took need not be loaded, nor waited for.
+static void parts_that_the_next_turn_takes_come_before(void **state) {
+    (void)state;
+    assert_float_equal(issues_gone(LINKS("%r7, 4; add.s64 %rd9, %rd1, %rd8")), 100, 1e-6);
+    assert_float_equal(issues_gone(LINKS("%r8, 4; add.s64 %rd9, %rd1, %rd8")), -1, 1e-6);
+    assert_float_equal(issues_gone(LINKS("%r7, 4; add.s64 %rd8, %rd8, 4; add.s64 %rd9, %rd1, %rd8")), -1, 1e-6);
+    assert_float_equal(issues_gone(LINKS("%r7, 8; add.s64 %rd9, %rd1, %rd8")), -1, 1e-6);
+}
+
 // %r6: which structure of so many bytes; parts of it at its begin and so far on.
 #define PARTS(bytes, on)                                                                              \
     BEGIN "ld.global.u32 %r6, [%rd3]; mul.wide.s32 %rd4, %r6, " bytes "; add.s64 %rd5, %rd1, %rd4;\n" \
@@ -162,6 +178,7 @@ static void tables_behind_tables_become_one_for_each_last(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(elements_of_one_number_come_together),
+                                       cmocka_unit_test(parts_that_the_next_turn_takes_come_before),
                                        cmocka_unit_test(parts_of_a_structure_come_together),
                                        cmocka_unit_test(structures_lie_across_no_sectors),
                                        cmocka_unit_test(sectors_that_are_left_take_their_time),

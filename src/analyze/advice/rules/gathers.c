@@ -104,6 +104,57 @@ static u32 find_elements(const CasePart *part, u32 at, u32 elements[ELEMENTS]) {
     return count;
 }
 
+// --- what is asked of the same element later -------------------------------------------------------------------------
+// A turn that goes on to another element, as along a list or down a tree, takes some parts of it at once, to decide
+// where to go or whether to, and the next turn the others, where to. Those wait once more, and lie in the same
+// structure.
+
+// The value that comes to a loop's header from its own turns is `now`.
+static bool is_handed_on(const CasePart *part, u32 merge, u32 now) {
+    const FlowResults *flow = &part->view->flow;
+    const ChainNode *n = &flow->chains->nodes[merge];
+    u32 loop = flow->loops->loop_of[n->block];
+    if (!chain_is_merge(flow->chains, merge) || loop == WL_NONE || flow->loops->loops[loop].header != n->block)
+        return false;
+    for (u32 i = 0; i < n->arg_count; i++) {
+        u32 arg = flow->chains->args[n->args + i];
+        const AffineForm *form = arg == WL_NONE ? NULL : &flow->affine->forms[arg];
+        if (!form || form->term_count != 1 || form->constant) continue;
+        const AffineTerm *term = &flow->affine->terms[form->terms];
+        const AffineFactor *f = &flow->affine->factors[term->factors[0]];
+        bool alone = term->coefficient == 1 && term->factors[1] == WL_NONE && f->kind == AFFINE_NODE;
+        if (alone && f->id == now) return true;
+    }
+    return false;
+}
+
+// The only value that the data says of the address; WL_NONE: there is none, or several. *times: what it is multiplied
+// by.
+static u32 index_of(const CasePart *part, const CaseAccess *a, i64 *times) {
+    const Affine *affine = part->view->flow.affine;
+    const AffineForm *form = &affine->forms[a->affine->form];
+    u32 found = WL_NONE, begin = WL_NONE, t = next_of_index(part, form, 0, &begin);
+    if (t < form->term_count && next_of_index(part, form, t + 1, &begin) >= form->term_count) {
+        const AffineTerm *term = &affine->terms[form->terms + t];
+        const AffineFactor *f = &affine->factors[term->factors[0]];
+        if (term->factors[1] == WL_NONE && f->kind == AFFINE_NODE) found = f->id, *times = term->coefficient;
+    }
+    return found;
+}
+
+// Parts of the element that `a` is of which an earlier load of the loop takes, one turn before; 0: none does.
+static u32 parts_before(const CasePart *part, const CaseAccess *a) {
+    i64 times = 0, other = 0;
+    u32 merge = index_of(part, a, &times), count = 0;
+    for (u32 i = 0; merge != WL_NONE && i < part->access_count; i++) {
+        const CaseAccess *b = &part->accesses[i];
+        bool same = b != a && part->insns[b->pc].loop == part->insns[a->pc].loop && is_spread(part, b);
+        u32 now = same && constant_of(part, a) == constant_of(part, b) ? index_of(part, b, &other) : WL_NONE;
+        count += now != WL_NONE && times == other && is_handed_on(part, merge, now);
+    }
+    return count;
+}
+
 typedef struct Gathers {
     u32 pc, arrays, loads;
     bool fields;  // of one structure
@@ -133,6 +184,19 @@ static void join(Hit *hit, const CasePart *part, const u32 elements[ELEMENTS], u
     const CaseAccess *first = &part->accesses[elements[0]], *last = &part->accesses[elements[count - 1]];
     g->fields |= affine->forms[first->affine->form].constant != affine->forms[last->affine->form].constant;
     g->arrays = count > g->arrays ? count : g->arrays;
+    g->loads += count;
+}
+
+// They come with the parts that are loaded before: nobody waits for them, nor loads them.
+static void join_later(Hit *hit, const CasePart *part, const u32 elements[ELEMENTS], u32 count, Gathers *g) {
+    u32 before = parts_before(part, &part->accesses[elements[0]]);
+    for (u32 i = 0; i < count; i++) {
+        u32 pc = part->accesses[elements[i]].pc;
+        f64 weight = part->insns[pc].issued + part->insns[pc].blamed;
+        hit_remove(hit, part, pc, 1);
+        if (weight > g->most) g->most = weight, g->pc = pc;
+    }
+    g->arrays = count + before > g->arrays ? count + before : g->arrays;
     g->loads += count;
 }
 
@@ -297,7 +361,10 @@ void join_gathers(AdviceCase *c) {
         Gathers g = {0};
         for (u32 i = 0; i < part->access_count; i++) {
             u32 elements[ELEMENTS], count = is_spread(part, &part->accesses[i]) ? find_elements(part, i, elements) : 0;
-            if (count > 1) join(hit, part, elements, count, &g);
+            if (count && parts_before(part, &part->accesses[i]))
+                join_later(hit, part, elements, count, &g);
+            else if (count > 1)
+                join(hit, part, elements, count, &g);
         }
         if (!g.loads) {
             hit_drop(hit);
