@@ -78,9 +78,8 @@ static bool is_memory_the_way(Nest n) {
     return any;
 }
 
-// --- what is there once for all turns
-// ---------------------------------------------------------------------------------- An access whose element all turns
-// of the loop around have in common.
+// --- what is there once for all turns -------------------------------------------------------------------------------
+// An access whose element all turns of the loop around have in common.
 static bool is_common(Nest n, const CaseAccess *a) { return is_plain(a) && stays_in(n.part, a, n.outer); }
 
 // Its addresses in turns of the loop around differ by constants, which are part of the instruction.

@@ -95,9 +95,8 @@ static bool find_window(const AdviceCase *c, const CasePart *part, const CaseAcc
     return w->results > 1;
 }
 
-// --- what T results have in common
-// ------------------------------------------------------------------------------------ Of what is done for each element
-// of the window, the part that goes.
+// --- what T results have in common ----------------------------------------------------------------------------------
+// Of what is done for each element of the window, the part that goes.
 static f64 fewer_elements(const Window *w) {
     f64 elements = w->goes_on && w->length < AT_ONCE ? AT_ONCE : w->length, results = w->results;
     return 1 - (elements + results - 1) / (elements * results);
