@@ -28,20 +28,93 @@ typedef struct Window {
     u32 results;             // for each thread, as advised
 } Window;
 
-// The coefficient of the thread's place along the axis, where it is a number and all that knows the place; 0: it is
-// not.
-static i64 apart_along(const AdviceCase *c, const CasePart *part, const CaseAccess *a, u32 axis) {
-    const Affine *affine = part->view->flow.affine;
-    const ProfileLaunch *l = c->view->launches.typical;
-    const AffineForm *form = &affine->forms[a->affine->form];
-    if (l->block[axis] > 1) return a->affine->stride_kind[axis] == AFFINE_STRIDE_CONSTANT ? a->affine->stride[axis] : 0;
-    for (u32 t = 0; t < form->term_count; t++) {
-        const AffineTerm *term = &affine->terms[form->terms + t];
-        const AffineFactor *f = term->factors[0] == WL_NONE ? NULL : &affine->factors[term->factors[0]];
-        bool alone = f && term->factors[1] == WL_NONE && f->kind == AFFINE_SREG && f->id == SREG_CTAID;
-        if (alone && f->component == axis) return term->coefficient;
+// --- addresses that are kept within an array -------------------------------------------------------------------------
+// An index that is the lesser or the larger of a place and a bound is the place anywhere but at the ends.
+typedef struct Bounded {
+    i64 times, added;
+    u32 node, term;  // the value that is bounded, WL_NONE: none is; the term of the address that it is in
+} Bounded;
+
+// The value that the instruction bounds, and what it adds to it before; WL_NONE: it bounds none.
+static u32 bounded_by(const CasePart *part, u32 pc, i64 *added) {
+    const FlowResults *flow = &part->view->flow;
+    const FlowInsn *in = case_insn(part, pc);
+    const SassInsn *insn = insn_machine(part, pc);
+    bool sum = insn && insn->op == SASS_OP_VIADDMNMX && !sass_has(insn, "RELU");
+    u32 found = WL_NONE;
+    if (!sum && in->arith != FLOW_MIN && in->arith != FLOW_MAX) return WL_NONE;
+    for (u32 u = 0; u < in->uses; u++) {
+        u32 operand = in->operands + in->defs + u;
+        if (sum && u == 1 && flow->code->operands[operand].kind == FLOW_IMMEDIATE)
+            *added += (i32)(u32)flow->code->operands[operand].value;
+        if (flow->code->operands[operand].kind != FLOW_VALUE || !divergence_of_use(flow->divergence, pc, operand))
+            continue;
+        if (found != WL_NONE) return WL_NONE;
+        found = flow->chains->of_operand[operand];
     }
-    return 0;
+    return found;
+}
+
+enum { BOUNDS = 2 /* of a place: before the begin and behind the end */ };
+
+static Bounded bounded_of(const CasePart *part, const CaseAccess *a) {
+    const FlowResults *flow = &part->view->flow;
+    const AffineForm *form = &flow->affine->forms[a->affine->form];
+    for (u32 t = 0; t < form->term_count; t++) {
+        const AffineTerm *term = &flow->affine->terms[form->terms + t];
+        const AffineFactor *f = term->factors[0] == WL_NONE ? NULL : &flow->affine->factors[term->factors[0]];
+        if (!f || f->kind != AFFINE_NODE || term->factors[1] != WL_NONE) continue;
+        Bounded b = {.times = term->coefficient, .node = f->id, .term = t};
+        u32 bounds = 0;
+        for (u32 next; bounds < BOUNDS && flow->chains->nodes[b.node].insn != WL_NONE; bounds++, b.node = next) {
+            next = bounded_by(part, flow->chains->nodes[b.node].insn, &b.added);
+            if (next == WL_NONE) break;
+        }
+        if (bounds) return b;
+    }
+    return (Bounded){.node = WL_NONE};
+}
+
+// Bytes from one address to the other, where bounded places are their only difference, or a number.
+static bool distance(const CasePart *part, const CaseAccess *a, const CaseAccess *b, i64 *bytes) {
+    const Affine *affine = part->view->flow.affine;
+    const AffineForm *f = &affine->forms[a->affine->form], *g = &affine->forms[b->affine->form];
+    Bounded x = bounded_of(part, a), y = bounded_of(part, b);
+    if (x.node == WL_NONE || y.node == WL_NONE) return x.node == y.node && access_distance(part, a, b, bytes);
+    bool alike = x.times == y.times && x.term == y.term && f->term_count == g->term_count && a->bytes == b->bytes;
+    if (!alike || a->space != b->space || !affine_same_terms(affine, x.node, y.node)) return false;
+    for (u32 t = 0; t < f->term_count; t++)
+        if (t != x.term && !affine_same_term(&affine->terms[f->terms + t], &affine->terms[g->terms + t])) return false;
+    i64 places = y.added + affine->forms[y.node].constant - x.added - affine->forms[x.node].constant;
+    *bytes = g->constant - f->constant + x.times * places;
+    return true;
+}
+
+// By how much the value grows with the thread's place along the axis, or its CTA's; *known: as far as is known.
+static i64 coefficient_of(const CasePart *part, u32 form, PtxSreg place, u32 axis, bool *known) {
+    const Affine *affine = part->view->flow.affine;
+    const AffineForm *f = &affine->forms[form];
+    i64 all = 0;
+    for (u32 t = 0; t < f->term_count; t++) {
+        const AffineTerm *term = &affine->terms[f->terms + t];
+        for (u32 i = 0; i < AFFINE_DEGREE && term->factors[i] != WL_NONE; i++) {
+            const AffineFactor *factor = &affine->factors[term->factors[i]];
+            if (factor->kind != AFFINE_SREG || factor->id != place || factor->component != axis) continue;
+            *known &= i == 0 && term->factors[1] == WL_NONE;
+            all += term->coefficient;
+        }
+    }
+    return all;
+}
+
+// Bytes from the element of a thread to that of the next along the axis; 0: not known.
+static i64 apart_along(const AdviceCase *c, const CasePart *part, const CaseAccess *a, u32 axis) {
+    PtxSreg place = c->view->launches.typical->block[axis] > 1 ? SREG_TID : SREG_CTAID;
+    Bounded b = bounded_of(part, a);
+    bool known = true;
+    i64 apart = coefficient_of(part, a->affine->form, place, axis, &known);
+    if (b.node != WL_NONE) apart += b.times * coefficient_of(part, b.node, place, axis, &known);
+    return known ? apart : 0;
 }
 
 static bool is_plain_load(const CaseAccess *a) {
@@ -52,7 +125,7 @@ static bool is_plain_load(const CaseAccess *a) {
 static bool place_in(const CasePart *part, const CaseAccess *from, i64 apart, const CaseAccess *a, i64 *place) {
     i64 bytes;
     bool of_loop = is_plain_load(a) && part->insns[a->pc].loop == part->insns[from->pc].loop;
-    if (!of_loop || !access_distance(part, from, a, &bytes) || bytes % apart) return false;
+    if (!of_loop || !distance(part, from, a, &bytes) || bytes % apart) return false;
     *place = bytes / apart;
     return true;
 }
@@ -135,11 +208,34 @@ static bool is_alone(const Window *w) {
     return true;
 }
 
+enum { MADE_OF = 16 /* instructions behind an address, one after the other */ };
+
+// Adds what the operand is made of in the loop.
+static void add_makers(const Window *w, u32 pc, u32 use, Bitset *makers, u32 depth) {
+    u32 from = insn_source(w->part, pc, use);
+    bool makes = from != WL_NONE && w->part->insns[from].loop == w->loop && !case_access(w->part, from);
+    if (!makes || !depth || bitset_has(makers, from)) return;
+    bitset_add(makers, from);
+    for (u32 u = 0; u < case_insn(w->part, from)->uses; u++) add_makers(w, from, u, makers, depth - 1);
+}
+
+// What makes the addresses of the window's elements.
+static bool find_makers(AdviceCase *c, const Window *w, Bitset *makers) {
+    if (!bitset_init(makers, c->scratch, w->part->view->insn_count)) return c->status = STATUS_NO_MEMORY, false;
+    for (u32 i = 0; i < w->part->access_count; i++) {
+        const CaseAccess *a = &w->part->accesses[i];
+        const FlowInsn *in = case_insn(w->part, a->pc);
+        if (in->address_use != 0xff && has(w->part, w, a)) add_makers(w, a->pc, in->address_use, makers, MADE_OF);
+    }
+    return true;
+}
+
 // Part of an instruction of the window's loop that goes.
-static f64 fewer_of(const Window *w, u32 pc) {
+static f64 fewer_of(const Window *w, u32 pc, const Bitset *makers) {
     const CaseAccess *a = case_access(w->part, pc);
     if (a) return has(w->part, w, a) ? fewer_elements(w) : is_of_all(w, a) ? 1 - 1.0 / w->results : 0;
-    return insn_only_counts(w->part, pc) || forms_element(w, pc) ? fewer_elements(w) : 0;
+    bool once = insn_only_counts(w->part, pc) || forms_element(w, pc) || bitset_has(makers, pc);
+    return once ? fewer_elements(w) : 0;
 }
 
 // A tile in shared memory has the windows of all of a CTA's threads: for T results of each it is not T times as large.
@@ -154,10 +250,12 @@ static f64 fewer_fills(const AdviceCase *c, const Window *w) {
 static u32 do_once(Hit *hit, const Window *w) {
     u32 at = w->load->pc, first = w->loop == WL_NONE ? 0 : loop_header_pc(w->part, w->loop);
     f64 fills = w->loop == WL_NONE ? 0 : fewer_fills(hit->c, w), most = 0;
+    Bitset makers;
+    if (!find_makers(hit->c, w, &makers)) return at;
     for (u32 pc = 0; pc < w->part->view->insn_count; pc++) {
         const CaseInsn *in = &w->part->insns[pc];
         const CaseAccess *a = case_access(w->part, pc);
-        f64 fewer = in->loop == w->loop ? fewer_of(w, pc) : pc < first ? fills : 0;
+        f64 fewer = in->loop == w->loop ? fewer_of(w, pc, &makers) : pc < first ? fills : 0;
         if (fewer > 0) hit_spare(hit, w->part, pc, fewer);
         if (a && has(w->part, w, a) && in->issued + in->blamed > most) most = in->issued + in->blamed, at = pc;
     }
