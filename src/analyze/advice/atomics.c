@@ -36,21 +36,31 @@ static bool picks(const CasePart *part, u32 pc) {
     return test->arith != FLOW_COMPARE || test->compare == FLOW_EQUAL || test->compare == FLOW_NOT_EQUAL;
 }
 
-// One lane of a warp, or few, as far as the guards on the only way to it say.
-static bool is_picked(const CasePart *part, u32 pc) {
-    const Cfg *cfg = part->view->flow.cfg;
-    if (picks(part, pc)) return true;
-    u32 block = cfg->block_of[pc];
-    for (u32 depth = 0; depth < 4 && cfg->blocks[block].pred_count == 1; depth++) {
-        block = cfg->edges[cfg->blocks[block].preds];
-        if (picks(part, cfg->blocks[block].first + cfg->blocks[block].count - 1)) return true;
-    }
+// Whether it does so by what was loaded, as `label != 0`: of how many lanes is not known.
+static bool asks_data(const CasePart *part, u32 pc) {
+    const Chains *chains = part->view->flow.chains;
+    u32 test = chains->nodes[chains->of_guard[pc]].insn;
+    const FlowInsn *in = case_insn(part, test);
+    for (u32 u = 0; u < in->uses; u++)
+        if (node_is_loaded(part, chains->of_operand[in->operands + in->defs + u], LOADED_STEPS)) return true;
     return false;
+}
+
+// One lane of a warp, or few, as far as the guards on the only way to it say. `surely`: not by data.
+static bool is_picked(const CasePart *part, u32 pc, bool surely) {
+    const Cfg *cfg = part->view->flow.cfg;
+    u32 block = cfg->block_of[pc], guarded = pc;
+    for (u32 depth = 0;; depth++) {
+        if (picks(part, guarded) && !(surely && asks_data(part, guarded))) return true;
+        if (depth == 4 || cfg->blocks[block].pred_count != 1) return false;
+        block = cfg->edges[cfg->blocks[block].preds];
+        guarded = cfg->blocks[block].first + cfg->blocks[block].count - 1;
+    }
 }
 
 f64 atomic_lanes(const CasePart *part, const CaseAccess *a) {
     bool all = part->insns[a->pc].traits & TRAIT_LANE_ATOMIC;
-    return !all ? 1 : a->known == ACCESS_COUNTED ? a->lanes : is_picked(part, a->pc) ? 1 : a->lanes;
+    return !all ? 1 : a->known == ACCESS_COUNTED ? a->lanes : is_picked(part, a->pc, false) ? 1 : a->lanes;
 }
 
 // Data decides which word it is.
@@ -166,7 +176,7 @@ static f64 behind_last_cta(const AdviceCase *c) {
 
 // Part of the time that it takes if all lanes of the launch meet on one word: they cannot take longer.
 static f64 if_all_meet(const AdviceCase *c, const CasePart *part, const CaseAccess *a, f64 per_slot) {
-    f64 lanes = a->known != ACCESS_COUNTED && is_picked(part, a->pc) ? 1 : a->lanes;
+    f64 lanes = a->known != ACCESS_COUNTED && is_picked(part, a->pc, true) ? 1 : a->lanes;
     return times_a_cycle(c, part, a, per_slot) * lanes * interval(c, part, a);
 }
 

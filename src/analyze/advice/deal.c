@@ -82,13 +82,32 @@ static bool made_by_steps(const CasePart *part, u32 loop, u32 value, u32 node, u
     return true;
 }
 
+// The value is what the loop began with, where it was read once more on some ways: the thread's index, say.
+static bool is_as_at_begin(const CasePart *part, u32 loop, u32 value, u32 node, u32 depth) {
+    const FlowResults *flow = &part->view->flow;
+    if (value == node) return true;
+    if (!depth || value == WL_NONE) return false;
+    const ChainNode *merge = &flow->chains->nodes[node], *n = &flow->chains->nodes[value];
+    for (u32 i = 0; n->insn != WL_NONE && i < merge->arg_count; i++) {
+        u32 begin = flow->chains->args[merge->args + i];
+        bool outside = begin != WL_NONE && !flow_loop_has(flow->loops, loop, flow->chains->nodes[begin].block);
+        if (outside && affine_same_form(flow->affine, value, begin)) return true;
+    }
+    for (u32 i = 0; n->insn == WL_NONE && i < n->arg_count; i++)
+        if (!is_as_at_begin(part, loop, flow->chains->args[n->args + i], node, depth - 1)) return false;
+    return n->insn == WL_NONE && n->arg_count;
+}
+
 // A pointer, say, that each turn moves on by as much, however it was copied meanwhile.
 static bool moves_on(const CasePart *part, u32 loop, u32 node, u32 others) {
     const Chains *chains = part->view->flow.chains;
     const ChainNode *merge = &chains->nodes[node];
     if (merge->insn != WL_NONE || merge->block != part->view->flow.loops->loops[loop].header) return false;
-    for (u32 i = 0; i < merge->arg_count; i++)
-        if (!made_by_steps(part, loop, chains->args[merge->args + i], node, others, MOST_STEPS)) return false;
+    for (u32 i = 0; i < merge->arg_count; i++) {
+        u32 value = chains->args[merge->args + i];
+        if (made_by_steps(part, loop, value, node, others, MOST_STEPS)) continue;
+        if (!is_as_at_begin(part, loop, value, node, MOST_STEPS)) return false;
+    }
     return true;
 }
 

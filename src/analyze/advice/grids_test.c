@@ -117,6 +117,16 @@ static void sums_and_extremes_are_dealt(void **state) {
         TAKE("setp.gt.s32 %p1, %r7, 9; add.s32 %r10, %r9, 1; selp.b32 %r9, %r10, %r9, %p1; xor.b32 %r9, %r9, %r10;")));
 }
 
+// The thread's index, which some turns read once more; another number in its place is what turns hand on.
+#define SET_AGAIN(value) \
+    TAKE("mad.lo.s32 %r9, %r1, %r7, %r9; setp.gt.s32 %p1, %r1, %r7; @!%p1 bra on; mov.u32 %r1, " value "; on:")
+
+static void what_is_read_again_is_not_handed_on(void **state) {
+    (void)state;
+    assert_true(splits(SET_AGAIN("%tid.x")));
+    assert_false(splits(SET_AGAIN("%r7")));
+}
+
 // 60 CTAs become 780, so that the fullest of 100 SMs has 8 of 13 parts of what one had, not the 0.6 of an average one;
 // and each further thread waits for what lies outside of the loop.
 static void the_fullest_sm_and_what_is_outside_count(void **state) {
@@ -487,6 +497,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(loops_over_a_grid_of_a_known_size),
                                        cmocka_unit_test(steps_of_all_ctas_are_no_shares),
                                        cmocka_unit_test(sums_and_extremes_are_dealt),
+                                       cmocka_unit_test(what_is_read_again_is_not_handed_on),
                                        cmocka_unit_test(the_fullest_sm_and_what_is_outside_count),
                                        cmocka_unit_test(warps_that_join_can_be_more),
                                        cmocka_unit_test(warps_that_deal_a_tile_can_be_more),

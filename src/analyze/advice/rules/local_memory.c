@@ -262,6 +262,7 @@ static void keep_arrays(AdviceCase *c) {
         overlap_turns(hit, &c->parts[p]);
     }
     if (!l.part) return hit_drop(hit);
+    hit->also = "spills";  // as profilers call all of local memory
     hit_end_line(hit, l.part, l.pc, "Keep the array accessed at %s in registers: index it with constants only",
                  place_text(c, l.part, l.pc));
 }
