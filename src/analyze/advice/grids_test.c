@@ -118,8 +118,9 @@ static void sums_and_extremes_are_dealt(void **state) {
 }
 
 // The thread's index, which some turns read once more; another number in its place is what turns hand on.
-#define SET_AGAIN(value) \
-    TAKE("mad.lo.s32 %r9, %r1, %r7, %r9; setp.gt.s32 %p1, %r1, %r7; @!%p1 bra on; mov.u32 %r1, " value "; on:")
+#define SET_AGAIN(value)                                                                                        \
+    TAKE("mul.lo.s32 %r13, %r1, %r7; add.s32 %r9, %r9, %r13; setp.gt.s32 %p1, %r1, %r7; @!%p1 bra on; mov.u32 " \
+         "%r1, " value "; on:")
 
 static void what_is_read_again_is_not_handed_on(void **state) {
     (void)state;
