@@ -88,10 +88,48 @@ static bool had_lately(Slice *s, u64 line) {
 
 // Each sector takes its time, and each lane that waits for another one on a word of it that of a word (h200-locks.tsv,
 // increments: ten words are 26 and 6 lanes, 8.5 cycles of the L2). Nothing takes less than a word.
-static u64 atomic_time(const MemSys *m, const Piece *p) {
-    u64 word = m->atomic_word[p->way];
+static u64 atomic_time(const MemSys *m, const Piece *p, u64 word) {
     u64 all = (u64)sector_count(p->mask) * m->atomic_sector[p->way] + p->waiting * word;
     return all > word ? all : word;
+}
+
+// Sums of f32 keep their sectors busy for longer than the slice, which goes on to the next atomic after as long as one
+// of integers takes; one of the same sectors waits, and those behind it. (Words of f32 that warps choose out of 32 on
+// an H200: 61 cycles a warp, of u32 43, out of one 111 and 46, out of two of one sector in turns 111:
+// h200-atomic-random.tsv, alike/1, h200-atomic-turns.tsv, 2_x_4.)
+static u64 slice_time(const MemSys *m, const Piece *p) {
+    u32 word = m->atomic_word[p->way], least = m->atomic_word[MEM_ATOMIC_INTEGER];
+    return atomic_time(m, p, p->way == MEM_ATOMIC_FLOAT && least < word ? least : word);
+}
+
+// When the last of the atomics under way leaves a sector of the piece.
+static u64 sectors_free(const Slice *s, const Piece *p) {
+    u64 until = 0;
+    for (u32 i = 0; i < ATOMICS_BUSY; i++) {
+        const AtomicBusy *b = &s->atomic_busy[i];
+        if (b->line == p->local && b->mask & p->mask && b->until > until) until = b->until;
+    }
+    return until;
+}
+
+// In the place of who is done first.
+static void keep_busy(Slice *s, const Piece *p, u64 until) {
+    AtomicBusy *first = &s->atomic_busy[0];
+    for (u32 i = 1; i < ATOMICS_BUSY; i++)
+        if (s->atomic_busy[i].until < first->until) first = &s->atomic_busy[i];
+    *first = (AtomicBusy){.line = p->local, .until = until, .mask = (u8)p->mask};
+}
+
+static u64 later(u64 a, u64 b) { return a > b ? a : b; }
+
+// Its turn in the slice; when it is done.
+static u64 take_turn(const MemSys *m, Slice *s, const Piece *p) {
+    u64 start = later(later(s->atomic_free, m->now * 100), sectors_free(s, p));
+    if (!had_lately(s, p->local)) start += ATOMIC_LINE;
+    u64 done = start + atomic_time(m, p, m->atomic_word[p->way]);
+    s->atomic_free = start + slice_time(m, p);
+    if (done > s->atomic_free) keep_busy(s, p, done);
+    return done;
 }
 
 static void start_atomic(MemSys *m, u32 item) {
@@ -103,11 +141,8 @@ static void start_atomic(MemSys *m, u32 item) {
         dram_access(m, p->slice, victim.owner, victim.dirty, WL_NONE, true);
     else
         evicted(m, s, p->slice, &victim);
-    u64 now = m->now * 100;
-    s->atomic_free = (s->atomic_free > now ? s->atomic_free : now) + atomic_time(m, p);
-    if (!had_lately(s, p->local)) s->atomic_free += ATOMIC_LINE;
     s->atomics++;
-    wheel_add(m, item, (s->atomic_free + 99) / 100 + m->atomic_latency);
+    wheel_add(m, item, (take_turn(m, s, p) + 99) / 100 + m->atomic_latency);
 }
 
 void l2_atomic_done(MemSys *m, u32 item) {

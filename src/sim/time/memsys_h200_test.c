@@ -9,8 +9,9 @@ typedef struct Warps {
     u32 sms, warps, lines;  // warps of an SM; lines that each asks for at a time
     u32 gap;                // cycles from the last reply to the next requests
     u32 rounds;
-    u8 kind, second;  // MemKind; second: of every other round
-    u8 sectors, waiting;
+    u8 kind, second;       // MemKind; second: of every other round
+    u8 sectors, waiting;   // sectors: of a line, from where the address lies
+    u8 atomic;             // MemAtomic
     u64 span;              // bytes that are read, in order over all warps
     u64 step;              // bytes between two lines
     bool random, partial;  // partial: sectors are not written whole
@@ -39,9 +40,11 @@ static void ask(Driver *d, const Warps *w, WarpState *states, u32 index) {
     for (u32 k = 0; k < w->lines; k++) {
         u64 number = ((u64)s->round * all + index) * w->lines + k;
         if (w->shift) number = (index % w->sms * w->warps + index / w->sms + (u64)s->round) * w->lines + k;
-        u32 tag = driver_ask(d, s->ready, sm, s->round % 2 ? w->second : w->kind, address_of(w, number, s->round),
-                             w->sectors);
+        u64 address = address_of(w, number, s->round);
+        u32 tag = driver_ask(d, s->ready, sm, s->round % 2 ? w->second : w->kind, address,
+                             (u32)w->sectors << address % 128 / 32);
         d->requests.data[tag].waiting = w->waiting;
+        d->requests.data[tag].atomic = w->atomic;
         d->requests.data[tag].tag = index;
         if (w->partial) d->requests.data[tag].whole = 0;
     }
@@ -204,6 +207,35 @@ TEST(throughput_of_atomics) {
     expect("atomic/all_sms/red/sector", play(&g, &w, 16 << 20) / 32, 7.5, 13);
 }
 
+// Warps whose lanes add to one word all, one of `words` (bench/hwref/h200-atomic-random.tsv, 1/32/0 and alike/1): of
+// f32 those of other sectors go on beside it.
+TEST(sums_of_f32_hold_up_their_sector) {
+    GpuModel g = h200();
+    Warps w = {.sms = 132,
+               .warps = 8,
+               .lines = 1,
+               .gap = 30,
+               .rounds = 24,
+               .kind = MEM_REDUCE,
+               .second = MEM_REDUCE,
+               .sectors = 1,
+               .waiting = 31,
+               .step = 4,
+               .random = true};
+    w.span = 32;
+    expect("atomic_random/u32/1/1/32/0", 32 / play(&g, &w, 1024), 44, 49);
+    w.span = 128;
+    expect("atomic_random/u32/32/1/32/alike/1", 32 / play(&g, &w, 1024), 41, 48);
+    w.span = 1024;
+    expect("atomic_random/u32/256/1/32/alike/1", 32 / play(&g, &w, 1024), 21, 26);
+    w.atomic = MEM_ATOMIC_FLOAT, w.span = 32;
+    expect("atomic_random/f32/1/1/32/0", 32 / play(&g, &w, 1024), 106, 117);
+    w.span = 128;
+    expect("atomic_random/f32/32/1/32/alike/1", 32 / play(&g, &w, 1024), 55, 67);
+    w.span = 1024;
+    expect("atomic_random/f32/256/1/32/alike/1", 32 / play(&g, &w, 1024), 21, 27);
+}
+
 // Lines that an SM loads and sets to 0 at once, of both partitions: the write does not overtake the load on its way to
 // the other one, so that DRAM is asked for all of them (h200-rewrites.tsv: 2 MiB of 2 MiB).
 TEST(writes_do_not_overtake_loads) {
@@ -227,6 +259,7 @@ int main(void) {
         cmocka_unit_test(bandwidth_of_the_l2),
         cmocka_unit_test(bandwidth_of_dram),
         cmocka_unit_test(throughput_of_atomics),
+        cmocka_unit_test(sums_of_f32_hold_up_their_sector),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

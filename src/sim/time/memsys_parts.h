@@ -117,13 +117,20 @@ typedef struct Crossing {  // of a line to the other partition
 } Crossing;
 enum { CROSSINGS = 32 };  // under way at once that are known, by line
 
-enum { ATOMIC_LINES = 4 };  // that a slice has at hand for atomics
+enum { ATOMIC_LINES = 4 };   // that a slice has at hand for atomics
+typedef struct AtomicBusy {  // sectors of a line that atomics still change
+    u64 line, until;         // hundredths of a cycle
+    u8 mask;
+} AtomicBusy;
+enum { ATOMICS_BUSY = 8 };
+
 typedef struct Slice {
     Cache *cache;
     u64 busy;                       // in bytes, as a port
     u64 atomic_free;                // hundredths of a cycle
     u64 atomic_line[ATOMIC_LINES];  // lines of the last ones that were different
     u32 atomic_next;
+    AtomicBusy atomic_busy[ATOMICS_BUSY];
     Queue queue;
     u32 first_port, last_port;  // that wait for room
     bool blocked;               // until something ends: a fill, an atomic, a DRAM access, a reply's way
