@@ -96,9 +96,81 @@ TEST(a_counter_that_begins_with_a_number_is_one_in_each_turn) {
     assert_int_equal(count_rows("%r2", 32) - turns, 3);
 }
 
+// A loop around constants and as many multiply-adds with one each, and `more` without; what begins a turn's end.
+// Whether each constant has its own place, as the turns stand behind each other.
+static bool has_places(u32 turns, u32 constants, u32 more, const char *base, const char *side) {
+    static char text[TEXT];
+    TestCode c;
+    u32 at = (u32)snprintf(
+        text, TEXT,
+        ".const .align 4 .b8 tab[16384]; .visible .entry k(.param .u64 a) { .reg .pred %%p<9>; .reg .f32 %%f<40>; .reg "
+        ".b32 %%r<9>; .reg .b64 %%rd<9>; ld.param.u64 %%rd1, [a]; mov.u32 %%r1, %%tid.x; mul.wide.u32 %%rd3, %%r1, 4; "
+        "add.s64 %%rd4, %%rd1, %%rd3; ld.global.f32 %%f1, [%%rd4]; mov.f32 %%f2, 0f3F800000; mov.u32 %%r2, 0; mov.u64 "
+        "%%rd5, tab; %s L: ",
+        base);
+    for (u32 i = 0; i < constants; i++)
+        at +=
+            (u32)snprintf(text + at, TEXT - at, "ld.const.f32 %%f%u, [%%rd5+%u]; fma.rn.f32 %%f2, %%f2, %%f1, %%f%u; ",
+                          10 + i, 4 * i, 10 + i);
+    for (u32 i = 0; i < more; i++) at += (u32)snprintf(text + at, TEXT - at, "fma.rn.f32 %%f2, %%f2, %%f1, %%f1; ");
+    at += (u32)snprintf(text + at, TEXT - at,
+                        "%s add.s64 %%rd5, %%rd5, %u; add.s32 %%r2, %%r2, 1; setp.ne.s32 %%p1, %%r2, %u; @%%p1 bra L; "
+                        "st.global.f32 [%%rd4], %%f2; ret; }",
+                        side, 4 * constants, turns);
+    assert_true(at < TEXT);
+    test_code_build(&c, text);
+    u32 places = 0;
+    for (u32 i = 0; i < c.code->op_count; i++) {
+        const TimeOp *op = &c.code->ops[i];
+        places += op->kind == TIME_IMMEDIATE && op->flags & TIME_INDEXED && op->flags & TIME_PLACED;
+    }
+    test_code_drop(&c);
+    return places > 0;
+}
+
+static u32 most_more(u32 turns, u32 constants, const char *base, const char *side) {
+    u32 low = 0, high = 400;
+    while (high - low > 1) {
+        u32 middle = (low + high) / 2;
+        if (has_places(turns, constants, middle, base, side))
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static const char stores[] =
+    "setp.leu.f32 %p2, %f10, 0f00000000; @%p2 bra S; st.global.f32 [%rd4+8], %f2; st.global.f32 [%rd4+16], %f10; "
+    "fma.rn.f32 %f2, %f2, %f1, %f1; st.global.f32 [%rd4+24], %f2; st.global.f32 [%rd4+32], %f2; st.global.f32 "
+    "[%rd4+64], %f2; st.global.f32 [%rd4+80], %f2; S: ";
+
+// How many multiply-adds more a turn may have for ptxas 13.0, sm_90.
+TEST(constants_have_places_in_longer_turns_as_in_ptxas) {
+    static const struct {
+        u32 turns, constants, most;
+        const char *side;
+    } rows[] = {{8, 1, 94, ""},    {8, 4, 158, ""},     {8, 13, 281, ""},     {20, 1, 55, ""},  {20, 4, 94, ""},
+                {20, 13, 170, ""}, {64, 1, 29, ""},     {64, 4, 52, ""},      {64, 13, 92, ""}, {200, 4, 28, ""},
+                {200, 13, 46, ""}, {20, 4, 79, stores}, {20, 13, 155, stores}};
+    for (u32 i = 0; i < WL_COUNT(rows); i++) {
+        u32 most = most_more(rows[i].turns, rows[i].constants, "", rows[i].side);
+        print_message("%u turns, %u constants: %u, ptxas %u\n", rows[i].turns, rows[i].constants, most, rows[i].most);
+        assert_in_range(most, rows[i].most * 17 / 20, rows[i].most * 23 / 20);
+    }
+}
+
+TEST(constants_at_an_unknown_base_have_no_places) {
+    static const char base[] = "mov.u32 %r5, %ctaid.x; mul.wide.u32 %rd6, %r5, 4; add.s64 %rd5, %rd5, %rd6; ";
+    assert_true(has_places(20, 4, 8, "", ""));
+    assert_false(has_places(20, 4, 8, base, ""));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(turns_that_leave_stand_behind_each_other_as_in_ptxas),
                                        cmocka_unit_test(turns_with_sides_stand_behind_each_other_as_in_ptxas),
-                                       cmocka_unit_test(a_counter_that_begins_with_a_number_is_one_in_each_turn)};
+                                       cmocka_unit_test(a_counter_that_begins_with_a_number_is_one_in_each_turn),
+                                       cmocka_unit_test(constants_have_places_in_longer_turns_as_in_ptxas),
+                                       cmocka_unit_test(constants_at_an_unknown_base_have_no_places)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

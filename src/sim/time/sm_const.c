@@ -171,13 +171,18 @@ static u64 bring_indexed(Sm *sm, u64 line, u64 cycle) {
     return sm->indexed_free - interval + sm->gpu->imc_miss;
 }
 
-// A scheduler has few lines of constants that uniform registers index; the SM brings them one after the other.
-static u64 read_indexed(Sm *sm, const TimeWarp *w, const TimeOp *op, u64 cycle) {
-    Scheduler *s = &sm->schedulers[w->sched];
+// Where the trace has a load of a constant; false: no lane loads.
+static bool traced_address(const TimeWarp *w, const TimeOp *op, u64 *address) {
     OpRun run = run_of(w, op);
     const u64 *access = next_access(w, &run, op);
-    if (!access || !trace_access(*access).lines) return cycle;
-    u64 address = trace_line_address(access[1]) + 32u * (u32)__builtin_ctz(trace_line_sectors(access[1]) | 8);
+    if (!access || !trace_access(*access).lines) return false;
+    *address = trace_line_address(access[1]) + 32u * (u32)__builtin_ctz(trace_line_sectors(access[1]) | 8);
+    return true;
+}
+
+// A scheduler has few lines of constants that uniform registers index; the SM brings them one after the other.
+static u64 read_indexed(Sm *sm, const TimeWarp *w, u64 address, u64 cycle) {
+    Scheduler *s = &sm->schedulers[w->sched];
     u64 line = address / sm->gpu->const_line + 1;
     u32 lines = (u32)sm->gpu->indexed_lines, at = 0;
     bool again = w->state == TW_WAIT && w->wait == WAIT_CONSTANT;
@@ -194,10 +199,8 @@ static u64 read_indexed(Sm *sm, const TimeWarp *w, const TimeOp *op, u64 cycle) 
     return s->indexed_at[0];
 }
 
-u64 memory_immediate(Sm *sm, const TimeWarp *w, const TimeOp *op, u64 cycle) {
-    if (op->flags & TIME_INDEXED) return read_indexed(sm, w, op, cycle);
-    if (!op->constant) return cycle;
-    u64 bytes = sm->gpu->const_line, address = address_of(w, op), line = address / bytes;
+static u64 read_fixed(Sm *sm, const TimeWarp *w, u64 address, u64 cycle) {
+    u64 bytes = sm->gpu->const_line, line = address / bytes;
     bool again = w->state == TW_WAIT && w->wait == WAIT_CONSTANT, hit = has(sm->imc, address, bytes);
     bool coming = hit && line == sm->imc_line && sm->imc_ready > cycle;
     if (!again) sm->counters[SMC_CONST_REQUESTS]++, sm->counters[SMC_CONST_HITS] += hit && !coming;
@@ -208,6 +211,13 @@ u64 memory_immediate(Sm *sm, const TimeWarp *w, const TimeOp *op, u64 cycle) {
     sm->counters[SMC_CONST_L15_HITS]++;
     sm->imc_line = line;
     return sm->imc_ready = cycle + sm->gpu->imc_miss + first_miss(sm, &sm->imc_touched, w->run, sm->gpu->imc_first);
+}
+
+u64 memory_immediate(Sm *sm, const TimeWarp *w, const TimeOp *op, u64 cycle) {
+    u64 address;
+    if (!(op->flags & TIME_INDEXED)) return op->constant ? read_fixed(sm, w, address_of(w, op), cycle) : cycle;
+    if (!traced_address(w, op, &address)) return cycle;
+    return op->flags & TIME_PLACED ? read_fixed(sm, w, address, cycle) : read_indexed(sm, w, address, cycle);
 }
 
 // When a line that const_l1 has been promised is there.

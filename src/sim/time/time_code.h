@@ -73,6 +73,7 @@ enum {
     TIME_JOINED = 16,       // reductions: the warp joins its lanes' operands first, one lane asks: degree 1
     TIME_INDIRECT = 16,     // branches: a register says where to
     TIME_CARRY = 16,        // sums: with a carry to or from the other word
+    TIME_PLACED = 16,       // of TIME_INDEXED: its loop is unrolled altogether, each turn's has a fixed address
     TIME_ATOMIC_SHIFT = 6,  // the upper two bits, of atomics: MemAtomic
 };
 

@@ -17,6 +17,7 @@ typedef struct Apart {
     u32 joined;   // together with another condition (and.pred, or.pred); WL_NONE: alone
     i64 turns;    // most of them
     u64 weight;   // of one
+    u64 most;     // turns * weight^2
 } Apart;
 
 static const FlowLoop *loop_of(const Apart *a) { return &a->f->loops->loops[a->loop]; }
@@ -147,7 +148,9 @@ static bool weigh(Apart *a) {
             if (!can_stand(a, i)) return false;
             bool pointer = is_step(a, i) && result_of(a, i) != result_of(a, a->compare) && a->f->picked[i].needed &&
                            a->f->code->value_bits[result_of(a, i)] == 64;
-            a->weight += pointer ? 0 : weight_of(a, i);
+            bool placed = time_has_known_place(a->f, i);
+            a->weight += pointer || placed ? 0 : weight_of(a, i);
+            a->most += placed ? TIME_PLACED_MORE : 0;
         }
     return true;
 }
@@ -160,7 +163,7 @@ static bool is_unrolled(Apart *a) {
     for (u32 k = 0; k < loop->block_count; k++) look_at_exit(a, member(a, k), f->loops->members[loop->blocks + k]);
     if (f->whole[loop->header]) return a->turns >= 2;
     if (a->turns < 2 || a->turns > TIME_WHOLE_MAX || !weigh(a)) return false;
-    return (u64)a->turns * a->weight * a->weight <= TIME_WHOLE_MAX &&
+    return (u64)a->turns * a->weight * a->weight <= a->most &&
            !time_forbids_unrolling(f, f->cfg->blocks[loop->header].first);
 }
 
@@ -232,6 +235,7 @@ static void drop_control(Apart *a) {
     for (u32 k = 0; k < loop_of(a)->block_count; k++)
         for (u32 i = member(a, k)->first; i <= last_of(member(a, k)); i++) {
             if (!f->picked[i].needed) continue;
+            f->placed[i] = time_has_known_place(f, i);
             bool step = is_step(a, i) && !is_needed_inside(a, result_of(a, i));
             bool counts = step && f->code->value_bits[result_of(a, i)] == 32;
             if ((step && !(counts && is_needed_outside(a, result_of(a, i)))) || is_renamed(a, i)) f->gone[i] = true;
@@ -241,7 +245,7 @@ static void drop_control(Apart *a) {
 
 void time_choose_apart(TimeFunc *f) {
     for (u32 l = 0; l < f->loops->loop_count; l++) {
-        Apart a = {.f = f, .loop = l, .turns = -1};
+        Apart a = {.f = f, .loop = l, .turns = -1, .most = TIME_WHOLE_MAX};
         if (is_unrolled(&a)) drop_control(&a);
     }
 }

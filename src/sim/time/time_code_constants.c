@@ -36,6 +36,19 @@ static bool comes_each_turn(const TimeFunc *f, u32 block, u32 loop) {
     return true;
 }
 
+// As far as the innermost loop's turn tells: not by another value, nor by the turn of a loop around.
+bool time_has_known_place(const TimeFunc *f, u32 insn) {
+    const FlowInsn *in = &f->code->insns[insn];
+    const AffineAccess *a = access_of(f, insn);
+    u32 loop = f->loops->loop_of[f->cfg->block_of[insn]];
+    i64 step;
+    if (!in->is_load || in->space != SPACE_CONST || !a || loop == WL_NONE) return false;
+    if (affine_kinds(f->affine, a->form) & ~(1u << AFFINE_SYMBOL | 1u << AFFINE_COUNTER)) return false;
+    for (u32 l = f->loops->loops[loop].parent; l != WL_NONE; l = f->loops->loops[l].parent)
+        if (affine_step(f->affine, a->form, l, &step) != AFFINE_STRIDE_CONSTANT || step) return false;
+    return true;
+}
+
 static bool is_indexed_load(const TimeFunc *f, u32 insn) {
     const FlowInsn *in = &f->code->insns[insn];
     return in->is_load && in->space == SPACE_CONST && in->guard == WL_NONE && in->address_use != 0xff &&
@@ -65,8 +78,8 @@ bool time_is_indexed(const TimeFunc *f, u32 insn) {
     const Chains *chains = f->divergence->chains;
     if (!f->lower->gpu->indexed_lines || !is_indexed_load(f, insn)) return false;
     u32 block = f->cfg->block_of[insn], loop = f->loops->loop_of[block];
-    if (loop == WL_NONE ? bitset_has(&f->divergence->partial, block)
-                        : !comes_each_turn(f, block, loop) || !goes_forward(f, insn, loop))
+    if (loop == WL_NONE || f->placed[insn] ? bitset_has(&f->divergence->partial, block)
+                                           : !comes_each_turn(f, block, loop) || !goes_forward(f, insn, loop))
         return false;
     for (u32 d = 0; d < in->defs; d++) {
         u32 node = chains->of_operand[in->operands + d];

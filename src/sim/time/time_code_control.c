@@ -200,10 +200,11 @@ static Status analyze(TimeControl *c) {
     f->rest = ARENA_ARRAY(arena, bool, blocks);
     f->no_branch = ARENA_ARRAY(arena, bool, f->code->insn_count + 1);
     f->gone = ARENA_ARRAY(arena, bool, f->code->insn_count + 1);
+    f->placed = ARENA_ARRAY(arena, bool, f->code->insn_count + 1);
     f->loop_control = ARENA_ARRAY(arena, bool, f->code->insn_count + 1);
     bool ok = bitset_init(&c->claimed, arena, blocks) && bitset_init(&f->counted, arena, f->code->value_count + 1);
     ok = ok && c->cost && c->through && f->predicated && f->exits && f->speculated && f->jumps_back && f->opens &&
-         f->closes && f->entry_opens && f->joins_opened && f->joins_left && f->no_branch && f->gone &&
+         f->closes && f->entry_opens && f->joins_opened && f->joins_left && f->no_branch && f->gone && f->placed &&
          f->loop_control && f->unrolled && f->left && f->whole && f->rest && c->conditions;
     return ok ? find_costs(c) : STATUS_NO_MEMORY;
 }

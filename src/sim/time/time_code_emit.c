@@ -186,10 +186,10 @@ static void set_unit_of_constant(const GpuModel *gpu, MachineOp *op, TimeKind ki
     op->flags = (u8)((op->flags & ~TIME_SHORT) | (uniform ? 0 : TIME_SHORT));
 }
 
-static void set_indexed(const GpuModel *gpu, MachineOp *op) {
+static void set_indexed(const GpuModel *gpu, MachineOp *op, bool placed) {
     set_unit_of_constant(gpu, op, TIME_IMMEDIATE);
     op->order = ORDER_FREE;
-    op->flags = (u8)((op->flags & ~TIME_MIO) | TIME_INDEXED);
+    op->flags = (u8)((op->flags & ~TIME_MIO) | TIME_INDEXED | (placed ? TIME_PLACED : 0));
 }
 
 // `joined`: one lane asks for the warp.
@@ -203,7 +203,7 @@ static void set_access(const TimeFunc *f, MachineOp *op, u32 insn, TimeKind kind
     op->base = f->picked[insn].base;
     op->symbol = f->picked[insn].symbol;
     op->offset = f->picked[insn].offset;
-    if (kind == TIME_CONST && time_is_indexed(f, insn)) set_indexed(f->lower->gpu, op);
+    if (kind == TIME_CONST && time_is_indexed(f, insn)) set_indexed(f->lower->gpu, op, f->placed[insn]);
     if (kind == TIME_LOAD && bypasses_l1(form)) op->flags |= TIME_BYPASS;
     if ((kind == TIME_REDUCE || kind == TIME_ATOMIC) && joined) op->flags |= TIME_JOINED;
     if (kind == TIME_REDUCE || kind == TIME_ATOMIC) op->flags |= (u8)(atomic_class(form) << TIME_ATOMIC_SHIFT);

@@ -314,10 +314,14 @@ static bool is_short(const Body *b) {
 }
 
 static bool is_unrolled_whole(const Body *b, i64 turns) {
-    u64 weight = 1;
-    for (u32 i = b->first; i < b->last; i++)
-        weight += (b->f->picked[i].needed && insn_at(b, i)->kind != FLOW_BRANCH) + is_read(insn_at(b, i));
-    return turns >= 2 && turns <= TIME_WHOLE_MAX && (u64)turns * weight * weight <= TIME_WHOLE_MAX;
+    u64 weight = 1, most = TIME_WHOLE_MAX;
+    for (u32 i = b->first; i < b->last; i++) {
+        bool placed = time_has_known_place(b->f, i);
+        weight += b->f->picked[i].needed && insn_at(b, i)->kind != FLOW_BRANCH && !placed;
+        weight += is_read(insn_at(b, i));
+        most += placed ? TIME_PLACED_MORE : 0;
+    }
+    return turns >= 2 && turns <= TIME_WHOLE_MAX && (u64)turns * weight * weight <= most;
 }
 
 // Whether instruction `i` is the step of what is compared.

@@ -218,6 +218,7 @@ typedef struct TimeFunc {
     // ... by instruction:
     bool *no_branch;     // a branch that is not issued
     bool *gone;          // time_code_apart.c: what counts the turns of a loop, where these stand behind each other
+    bool *placed;        // ... constants whose address each of these turns knows
     bool *loop_control;  // increments, comparison and branch of an unrolled loop
     Bitset counted;      // scratch
     u32 *merged;         // time_code_merge.c: by instruction, the one that it is issued with (may be itself), WL_NONE
@@ -344,8 +345,11 @@ void time_rotate(TimeFunc *f, u32 first, u32 last);
 
 // time_code_loops.c
 // A loop whose turns are known is unrolled altogether while turns * instructions^2 are no more: of bodies of 17 to 51
-// instructions (multiply-adds, and 3 for the loop) compiled with 8 to 1,000 turns the last have 25 to 31 thousand.
-enum { TIME_WHOLE_MAX = 28000 };
+// instructions (multiply-adds, and 3 for the loop) compiled with 8 to 1,000 turns the last have 25 to 31 thousand. Each
+// constant whose place in a turn is known then, and so is none of these instructions, adds TIME_PLACED_MORE: with 1, 2,
+// 4, 8, 13 and 20 of them beside as many multiply-adds, and 8, 20, 64 and 200 turns, the last have 70 to 80, 119 to
+// 125, 204 to 245, 415 to 480, 692 to 769 and 1,107 to 1,149 thousand.
+enum { TIME_WHOLE_MAX = 28000, TIME_PLACED_MORE = 50000 };
 void time_choose_unrolled(TimeFunc *f);
 bool time_forbids_unrolling(const TimeFunc *f, u32 first);  // a loop that begins there
 
@@ -366,6 +370,8 @@ WL_MUST_USE Status time_sink(TimeFunc *f);
 bool time_is_always_run(const TimeFunc *f, u32 loop, u32 block);
 
 // time_code_constants.c
+// Whether the load is of a constant at a register whose place is known in each turn of the innermost loop around it.
+bool time_has_known_place(const TimeFunc *f, u32 insn);
 // Whether the load is of a constant that uniform registers index (TIME_INDEXED).
 bool time_is_indexed(const TimeFunc *f, u32 insn);
 
