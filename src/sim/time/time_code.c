@@ -48,6 +48,7 @@ static Status lower_passes(TimeFunc *f) {
     TRY(time_select(f));
     TRY(time_share(f));
     TRY(time_control(f));
+    TRY(time_take_arrays_apart(f));
     TRY(time_merge(f));
     TRY(time_hoist(f));
     TRY(time_sink(f));

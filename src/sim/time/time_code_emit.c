@@ -376,8 +376,78 @@ static Status emit_product(TimeFunc *f, u32 insn, u32 pc) {
     return f->serial_products ? emit_pause(f, pc, TIME_GMMA_WAIT) : STATUS_OK;
 }
 
+// Whether the load is at the word: a condition that a load from the same base before it in its block may have found.
+static Status emit_compare(TimeFunc *f, u32 insn, u32 pc, u32 word, u32 *value) {
+    enum { WORD = 4 };
+    const GpuModel *gpu = f->lower->gpu;
+    const Picked *p = &f->picked[insn];
+    i64 place = (i64)word * WORD - p->offset;
+    for (u32 k = 0; k < f->compare_count; k++) {
+        const ArrayCompare *c = &f->compares[k];
+        if (c->base == p->base && c->place == place && time_is_same(f, p->base, c->insn, insn))
+            return *value = c->value, STATUS_OK;
+    }
+    MachineOp op = plain_op(f, insn, pc);
+    op.unit = UNIT_ALU;
+    op.interval = (u8)gpu->alu_interval;
+    op.latency = (u16)gpu->alu_latency;
+    op.defs = 1;
+    TRY(new_value(f, 1, value));
+    TRY(add_operand(f, *value));
+    TRY(add_leaves(f, &op, insn));
+    if (p->base != WL_NONE && f->compare_count < ARRAY_COMPARES)
+        f->compares[f->compare_count++] =
+            (ArrayCompare){.insn = insn, .base = p->base, .place = place, .value = *value};
+    return vec_push(&f->ops, op);
+}
+
+// Has the word moved, or loaded from the constant bank, if the load is at it, to where `result` is, which the last one
+// leaves. WL_NONE: there was none.
+static Status emit_choice(TimeFunc *f, u32 insn, u32 pc, u32 word, u32 result) {
+    const ArrayWord *from = &f->array[word];
+    Group made = {.count = 1};
+    bool last = word + 1 == f->array_words;
+    TRY(emit_compare(f, insn, pc, word, &made.values[0]));
+    MachineOp op = plain_op(f, insn, pc);
+    op.guard = WL_NONE;
+    op.unit = UNIT_ALU;
+    op.interval = (u8)f->lower->gpu->alu_interval;
+    op.latency = (u16)f->lower->gpu->alu_latency;
+    if (last) op.flow = f->code->insns[insn].kind;
+    if (from->constant != WL_NONE)
+        TRY(set_constant(f, &op, TIME_FIXED, time_constant_address(f, from->constant)));
+    else
+        made.values[made.count++] = from->value;
+    if (result != WL_NONE) made.values[made.count++] = result;
+    if (last) {
+        TRY(add_defs(f, &op, insn));
+    } else {
+        u32 value;
+        TRY(new_value(f, 32, &value));
+        TRY(add_operand(f, value));
+        op.defs = 1;
+    }
+    for (u32 k = 0; k < made.count; k++, op.uses++) TRY(add_operand(f, made.values[k]));
+    return vec_push(&f->ops, op);
+}
+
+// One behind the other, as all are to the same register.
+static Status emit_choices(TimeFunc *f, u32 insn, u32 pc) {
+    const ArrayCompare *before = f->compare_count ? &f->compares[f->compare_count - 1] : NULL;
+    u32 first = f->ops.len;
+    if (before && (f->cfg->block_of[before->insn] != f->cfg->block_of[insn] || before->insn >= insn))
+        f->compare_count = 0;
+    for (u32 w = 0, result = WL_NONE; w < f->array_words; w++) {
+        TRY(emit_choice(f, insn, pc, w, result));
+        result = f->operands.data[f->ops.data[f->ops.len - 1].operands];
+    }
+    f->ops.data[first].flags |= TIME_FIRST;
+    return STATUS_OK;
+}
+
 // `pc`: the instruction that it is issued with.
 static Status emit_steps(TimeFunc *f, u32 insn, u32 pc) {
+    if (f->chosen[insn]) return emit_choices(f, insn, pc);
     TimeSteps steps;
     TimeKind kind = time_kind(f, insn);
     u32 row = f->picked[insn].steps;

@@ -137,7 +137,7 @@ static bool can_merge(const Merger *loads, u32 insn) {
     const FlowInsn *in = &f->code->insns[insn];
     const Form *form = time_form(f, insn);
     bool plain = (form->op == OP_LD || form->op == OP_ST) && in->guard == WL_NONE && form->mods[MOD_SEM] <= SEM_WEAK;
-    if (!plain || !f->picked[insn].needed || time_is_free(f, insn)) return false;
+    if (!plain || !f->picked[insn].needed || time_is_free(f, insn) || f->chosen[insn]) return false;
     if (!is_near(in) && !is_indexed_constant(f, insn)) return false;
     bool half = in->is_store && in->access_bytes == 2 && ptx_types[form->types[0]].bits == 16;
     return in->access_bytes == 4 || in->access_bytes == 8 || half || is_half_load(loads, insn);

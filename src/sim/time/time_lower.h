@@ -180,6 +180,21 @@ typedef struct TimeLiterals {
     u32 count;
 } TimeLiterals;
 
+// A word of an array that is not in memory.
+typedef struct ArrayWord {
+    u32 value;     // that was stored
+    u32 constant;  // the instruction that loads it from the constant bank, WL_NONE
+} ArrayWord;
+
+// What loads of one block have asked already of where they load.
+typedef struct ArrayCompare {
+    u32 insn;
+    u32 base;   // of its address,
+    i64 place;  // which was compared with this;
+    u32 value;  // the condition
+} ArrayCompare;
+enum { ARRAY_COMPARES = 128 };
+
 typedef struct TimeFunc {
     TimeLower *lower;
     const SimFunc *func;
@@ -216,9 +231,14 @@ typedef struct TimeFunc {
     bool *whole;   // ... altogether
     bool *rest;    // ... whose number of turns is not known
     // ... by instruction:
-    bool *no_branch;     // a branch that is not issued
-    bool *gone;          // time_code_apart.c: what counts the turns of a loop, where these stand behind each other
-    bool *placed;        // ... constants whose address each of these turns knows
+    bool *no_branch;  // a branch that is not issued
+    bool *gone;       // time_code_apart.c: what counts the turns of a loop, where these stand behind each other
+    bool *placed;     // ... constants whose address each of these turns knows
+    bool *chosen;     // time_code_arrays.c: loads that choose one of the words of `array`
+    ArrayWord *array;
+    u32 array_words;
+    ArrayCompare *compares;
+    u32 compare_count;
     bool *loop_control;  // increments, comparison and branch of an unrolled loop
     Bitset counted;      // scratch
     u32 *merged;         // time_code_merge.c: by instruction, the one that it is issued with (may be itself), WL_NONE
@@ -355,6 +375,9 @@ bool time_forbids_unrolling(const TimeFunc *f, u32 first);  // a loop that begin
 
 // time_code_apart.c
 void time_choose_apart(TimeFunc *f);
+
+// time_code_arrays.c
+WL_MUST_USE Status time_take_arrays_apart(TimeFunc *f);
 
 // time_code_merge.c
 // Whether two conversions of f32 to 16 bits that nobody else reads are one F2FP.
