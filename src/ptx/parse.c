@@ -355,6 +355,7 @@ Status ptx_parse(Str text, const char *path, Module **module, Diag *diag) {
 Status ptx_load(Str text, const char *path, Module **module, Diag *diag) {
     TRY(ptx_parse(text, path, module, diag));
     Status status = ptx_verify(*module, diag);
+    if (status == STATUS_OK) status = ptx_name_parameters(*module);
     if (status == STATUS_OK) return STATUS_OK;
     module_free(*module);
     *module = NULL;

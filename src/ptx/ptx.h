@@ -19,6 +19,9 @@ WL_MUST_USE Status ptx_parse(Str text, const char *path, Module **module, Diag *
 // anything was reported as an error. Called by ptx_load.
 WL_MUST_USE Status ptx_verify(const Module *module, Diag *diag);
 
+// Loads of a kernel's parameters through registers that hold their addresses name them. Called by ptx_load.
+WL_MUST_USE Status ptx_name_parameters(Module *module);
+
 // parse, then verify
 WL_MUST_USE Status ptx_load(Str text, const char *path, Module **module, Diag *diag);
 
