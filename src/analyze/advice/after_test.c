@@ -477,14 +477,17 @@ static bool multiplies_instead(const char *body) {
     return does;
 }
 
-// A whole power is a product of few factors, one of halves, quarters and thirds of roots as well; no other is, nor one
-// that takes more products than __powf instructions.
+// A whole power is a product of few factors, one of halves, quarters and thirds of roots as well, a negative one its
+// reciprocal; no other is, nor one that takes more products than __powf instructions.
 static void small_powers_are_products_and_roots(void **state) {
     (void)state;
     assert_true(multiplies_instead(POWER("0f40800000", "0f3d6357bb")));   // 4
     assert_true(multiplies_instead(POWER("0f40900000", "0f3d6357bb")));   // 4.5
     assert_true(multiplies_instead(POWER("0f3f400000", "0f3d6357bb")));   // 3/4
     assert_true(multiplies_instead(POWER("0f3f2aaaab", "0f3d6357bb")));   // 2/3
+    assert_true(multiplies_instead(POWER("0fc0000000", "0f3d6357bb")));   // -2
+    assert_true(multiplies_instead(POWER("0fbfc00000", "0f3d6357bb")));   // -3/2
+    assert_false(multiplies_instead(POWER("0fc0966666", "0f3d6357bb")));  // -4.7
     assert_false(multiplies_instead(POWER("0f3f2aaa00", "0f3d6357bb")));  // nearly
     assert_false(multiplies_instead(POWER("0f40966666", "0f3d6357bb")));  // 4.7
     assert_false(multiplies_instead(POWER("0f447a0000", "0f3d6357bb")));  // 1000

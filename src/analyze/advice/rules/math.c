@@ -256,7 +256,7 @@ static void fast_math_of(Hit *hit, const CasePart *part, MathFound *m) {
 // --- strength-reduction: powers --------------------------------------------------------------------------------------
 // powf multiplies the logarithm by the exponent, exactly: a product and what it lacks, both with the exponent. Where
 // that is a small whole number, squares and products give the same (and are as exact, but for the last bits); halves
-// and quarters take square roots besides, thirds a cube root.
+// and quarters take square roots besides, thirds a cube root, negative ones a reciprocal.
 enum { POWF = 5, EXPONENT_STEPS = 2 };
 
 typedef struct Power {   // of what gives the same
@@ -276,16 +276,18 @@ static u32 root_of(f64 part, f64 exponent) {
     return WL_NONE;
 }
 
-// The number with these bits as an exponent, unless it takes as many products as __powf has instructions.
+// What gives the power of the exponent with these bits, unless it takes as many products as __powf has instructions. A
+// negative one takes the reciprocal besides.
 static Power power_of(u32 bits) {
     f32 exponent;
     memcpy(&exponent, &bits, sizeof exponent);
-    if (!(exponent > 0 && exponent < 1 << 16) || exponent == 1) return (Power){0};
-    u32 whole = (u32)exponent, products = 0, root = root_of((f64)exponent - whole, (f64)exponent);
+    f64 size = fabs((f64)exponent);
+    if (!(size > 0 && size < 1 << 16) || exponent == 1) return (Power){0};
+    u32 whole = (u32)size, products = 0, root = root_of(size - whole, size);
     for (u32 n = whole; n > 1; n /= 2) products += 1 + n % 2;
     if (root == WL_NONE || products >= sequences[POWF].fast_steps) return (Power){0};
-    bool both = whole && roots[root].steps;
-    return (Power){products + roots[root].steps + both, roots[root].special};
+    bool both = whole && roots[root].steps, inverse = exponent < 0;
+    return (Power){products + roots[root].steps + both + inverse * EXACT_STEPS, roots[root].special + inverse};
 }
 
 static bool has_constant(const CasePart *part, u32 pc, u32 wanted) {
@@ -351,8 +353,8 @@ void replace_powers(AdviceCase *c) {
     if (!m.part || hit->change.issues <= 0) return hit_drop(hit);
     f64 share = 100 * hit->change.issues / c->load.issued;
     hit_fact(hit, "small_powers", count, "calls",
-             "%u call%s of powf have small whole numbers, halves, quarters or thirds as exponent", count,
-             plural(count));
+             "%u call%s of powf have small whole numbers, halves, quarters or thirds, or these negated, as exponent",
+             count, plural(count));
     hit_fact(hit, "power_issue_share", share, "%", "%.0f %% of what is issued would not be needed", share);
     hit_caution(hit, "the last bits of results may change");
     hit_end_line(hit, m.part, m.pc, "Write products and roots instead of calling powf at %s",
