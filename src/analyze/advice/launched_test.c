@@ -258,6 +258,36 @@ static void one_table_may_fit_the_l1(void **state) {
     assert_near(relief_of_one_table(0, 4 << 20), 0.25);
 }
 
+// powf as far as it is looked for, in one line of the source, with twice the argument as exponent.
+#define LAUNCHED_POWER                                                                                        \
+    BEGIN "ld.global.f32 %f1, [%rd3]; ld.param.f32 %f6, [n]; add.f32 %f7, %f6, %f6; mul.f32 %f2, %f1, %f7;\n" \
+          "neg.f32 %f3, %f2; fma.rn.f32 %f4, %f1, %f7, %f3; fma.rn.f32 %f5, %f4, %f4, 0f3d6357bb;\n"          \
+          "st.global.f32 [%rd3], %f5; ret;"
+
+static bool writes_products(u32 argument) {
+    Sampled s;
+    const KernelView *view = sampled_begin(&s, LAUNCHED_POWER);
+    if (argument) subject_launched(&s.subject, argument);
+    for (u32 pc = 0; pc < view->flow.code->insn_count; pc++) {
+        subject_stall(&s.subject, pc, STALL_SELECTED, 10);
+        s.subject.places[pc].line = 7;
+    }
+    sampled_end(&s);
+    const Hit *hit = ask(&s, "strength-reduction");
+    bool does = hit && strstr(hit->what, "powf");
+    forget(&s);
+    return does;
+}
+
+// An exponent that the launches decide on is what their arguments make it.
+static void launched_exponents_are_known(void **state) {
+    (void)state;
+    assert_true(writes_products(0xbf800000));   // -1: its double is -2
+    assert_true(writes_products(0x40000000));   // 2
+    assert_false(writes_products(0x40166666));  // 2.35
+    assert_false(writes_products(0));           // not known
+}
+
 // Lanes side by side go on from an element of p that data names for their warp.
 #define WALK                                                                                             \
     BEGIN "shr.u32 %r10, %r1, 5; mad.lo.s32 %r10, %r2, 4, %r10; mov.u64 %rd10, precalc_xorwow_matrix;\n" \
@@ -508,6 +538,7 @@ int main(void) {
         cmocka_unit_test(many_places_of_few_elements_could_be_computed),
         cmocka_unit_test(elements_that_are_named_once_could_be_in_order),
         cmocka_unit_test(one_table_may_fit_the_l1),
+        cmocka_unit_test(launched_exponents_are_known),
         cmocka_unit_test(rows_that_data_names_come_from_dram),
         cmocka_unit_test(memories_have_no_more_to_do_than_is_asked_for),
         cmocka_unit_test(pointers_say_whose_array_is_loaded),

@@ -228,6 +228,11 @@ static inline const SassInsn *insn_machine(const CasePart *part, u32 pc) {
 static inline const CaseAccess *case_access(const CasePart *part, u32 pc) {
     return part->insns[pc].access == WL_NONE ? NULL : &part->accesses[part->insns[pc].access];
 }
+// numbers.c: the nth number that an instruction reads, of 32-bit floating point, where it is the same in all threads
+// and all launches looked at: a constant, an argument, or what few sums and products make of these. `nth` below
+// case_source_count(). False: it is not, or not known.
+u32 case_source_count(const CasePart *part, u32 pc);
+bool case_number(const CasePart *part, u32 pc, u32 nth, f32 *number);
 // Samples of all parts together.
 static inline f64 case_share(const AdviceCase *c, f64 samples) {
     return c->load.total > 0 ? samples / c->load.total : 0;

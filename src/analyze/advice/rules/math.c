@@ -276,11 +276,9 @@ static u32 root_of(f64 part, f64 exponent) {
     return WL_NONE;
 }
 
-// What gives the power of the exponent with these bits, unless it takes as many products as __powf has instructions. A
-// negative one takes the reciprocal besides.
-static Power power_of(u32 bits) {
-    f32 exponent;
-    memcpy(&exponent, &bits, sizeof exponent);
+// What gives the power of this exponent, unless it takes as many products as __powf has instructions. A negative one
+// takes the reciprocal besides.
+static Power power_of(f32 exponent) {
     f64 size = fabs((f64)exponent);
     if (!(size > 0 && size < 1 << 16) || exponent == 1) return (Power){0};
     u32 whole = (u32)size, products = 0, root = root_of(size - whole, size);
@@ -290,15 +288,22 @@ static Power power_of(u32 bits) {
     return (Power){products + roots[root].steps + both + inverse * EXACT_STEPS, roots[root].special + inverse};
 }
 
-static bool has_constant(const CasePart *part, u32 pc, u32 wanted) {
-    u32 bits;
-    for (u32 nth = 0; constant_of(part, pc, nth, &bits); nth++)
-        if (bits == wanted) return true;
+static bool has_number(const CasePart *part, u32 pc, f32 wanted) {
+    f32 number;
+    for (u32 nth = 0; nth < case_source_count(part, pc); nth++)
+        if (case_number(part, pc, nth, &number) && number == wanted) return true;
     return false;
 }
 
-// Whether the result goes, be it negated first, into another operation with this constant.
-static bool meets_again(const CasePart *part, u32 pc, u32 constant, u32 depth) {
+static bool is_written(const CasePart *part, u32 pc, f32 wanted) {
+    u32 bits;
+    for (u32 nth = 0; constant_of(part, pc, nth, &bits); nth++)
+        if (memcmp(&bits, &wanted, sizeof bits) == 0) return true;
+    return false;
+}
+
+// Whether the result goes, be it negated first, into another operation with this number.
+static bool meets_again(const CasePart *part, u32 pc, f32 number, u32 depth) {
     const Chains *chains = part->view->flow.chains;
     const FlowInsn *in = case_insn(part, pc);
     u32 node = in->defs == 1 ? chains->of_operand[in->operands] : WL_NONE;
@@ -306,8 +311,8 @@ static bool meets_again(const CasePart *part, u32 pc, u32 constant, u32 depth) {
          i++) {
         u32 user = chains->users[i].insn;
         if (user == WL_NONE || !same_line(part, pc, user)) continue;
-        if (has_constant(part, user, constant)) return true;
-        if (depth > 1 && case_insn(part, user)->uses == 1 && meets_again(part, user, constant, depth - 1)) return true;
+        if (has_number(part, user, number)) return true;
+        if (depth > 1 && case_insn(part, user)->uses == 1 && meets_again(part, user, number, depth - 1)) return true;
     }
     return false;
 }
@@ -325,27 +330,31 @@ static bool is_product(const CasePart *part, u32 pc) {
 }
 
 // What replaces the power whose exponent is met here first.
-static Power power_at(const CasePart *part, u32 pc) {
-    u32 bits;
+static Power power_at(const CasePart *part, u32 pc, f32 *exponent) {
     Power power = {0};
-    if (is_product(part, pc) && constant_of(part, pc, 0, &bits)) power = power_of(bits);
-    bool is = power.steps && meets_again(part, pc, bits, EXPONENT_STEPS) && is_of_powf(part, pc);
-    return is ? power : (Power){0};
+    for (u32 nth = 0; is_product(part, pc) && nth < case_source_count(part, pc) && !power.steps; nth++) {
+        if (!case_number(part, pc, nth, exponent)) continue;
+        power = power_of(*exponent);
+        if (power.steps && !meets_again(part, pc, *exponent, EXPONENT_STEPS)) power.steps = 0;
+    }
+    return power.steps && is_of_powf(part, pc) ? power : (Power){0};
 }
 
 void replace_powers(AdviceCase *c) {
     Hit *hit = hit_begin(c);
     MathFound m = {0};
-    u32 count = 0;
+    u32 count = 0, launched = 0;
+    f32 exponent, last = 0;
     for (u32 p = 0; p < c->part_count; p++) {
         const CasePart *part = &c->parts[p];
         MathLines lines = {0};
         for (u32 pc = 0; pc < part->view->flow.code->insn_count; pc++) {
-            Power power = power_at(part, pc);
+            Power power = power_at(part, pc, &exponent);
             if (!power.steps) continue;
             add_to_line(c, &lines, &m, part, pc, sequences[POWF].exact_steps - (f64)power.steps,
                         sequences[POWF].exact_special - (f64)power.special);
             count++;
+            if (!is_written(part, pc, exponent)) launched++, last = exponent;
         }
         remove_lines(hit, part, &lines);
         vec_free(&lines.rows);
@@ -355,8 +364,13 @@ void replace_powers(AdviceCase *c) {
     hit_fact(hit, "small_powers", count, "calls",
              "%u call%s of powf have small whole numbers, halves, quarters or thirds, or these negated, as exponent",
              count, plural(count));
+    if (launched)
+        hit_fact(hit, "launched_exponent", (f64)last, "exponent",
+                 "the launches decide on the exponent, which is %g in all of them", (f64)last);
     hit_fact(hit, "power_issue_share", share, "%", "%.0f %% of what is issued would not be needed", share);
-    hit_caution(hit, "the last bits of results may change");
+    hit_caution(hit, launched ? "keep a version with powf for launches with other exponents; the last bits of results "
+                                "may change"
+                              : "the last bits of results may change");
     hit_end_line(hit, m.part, m.pc, "Write products and roots instead of calling powf at %s",
                  place_text(c, m.part, m.pc));
 }
