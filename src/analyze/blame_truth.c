@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyze/blame.h"
+#include "base/floats.h"
 #include "base/map.h"
 
 typedef struct Comparison {
@@ -23,17 +24,9 @@ static u64 line_of(const KernelView *view, u32 pc) {
     return file << 24 ^ place.line;
 }
 
-static f64 number_of(u64 bits) {
-    f64 number;
-    memcpy(&number, &bits, sizeof number);
-    return number;
-}
-
 static Status add_line(Map *lines, u64 line, f64 value) {
-    u64 *known = map_get(lines, line), bits;
-    value += known ? number_of(*known) : 0;
-    memcpy(&bits, &value, sizeof bits);
-    return map_put(lines, line, bits);
+    u64 *known = map_get(lines, line);
+    return map_put(lines, line, bits_of_f64(value + (known ? f64_of_bits(*known) : 0)));
 }
 
 // The edges of a use and reason, as parts of 1; false: the blamer saw no stalls there.
@@ -83,7 +76,7 @@ static Status compare_group(Comparison *c, const ProfileStallCause *first, u32 c
         c->truth->class_cycles[class] += truth;
         c->truth->reason_cycles[first->stall] += truth;
         u64 *line = own ? map_get(&lines, line_of(view, first[i].cause_pc)) : NULL;
-        f64 left = line ? number_of(*line) : 0, same = overlap(truth, &left);
+        f64 left = line ? f64_of_bits(*line) : 0, same = overlap(truth, &left);
         c->line_hit += same;
         if (line) status = add_line(&lines, line_of(view, first[i].cause_pc), -same);
     }

@@ -2,8 +2,6 @@
 // nvcc takes a parameter's address where a structure is handed on by reference - mov.b64 %rd2, p; ld.param.f32 %f1,
 // [%rd2+8] - and ptxas knows the place all the same. Loads through a register that nothing but one such mov sets name
 // the parameter here: ld.param.f32 %f1, [p+8].
-#include <string.h>
-
 #include "base/mem.h"
 #include "ptx/ptx.h"
 
@@ -44,7 +42,7 @@ static void note_writes(const Module *m, const Function *function, Pointed *poin
         const Insn *insn = &m->insns[function->insns + i];
         const Form *form = insn_form(m, insn);
         bool call = form_op(form)->flags & OPF_CALL;
-        bool mov = insn->guard == WL_NONE && insn->operands == 2 && strcmp(form_op(form)->name, "mov") == 0;
+        bool mov = insn->guard == WL_NONE && form->op == OP_MOV;
         for (u32 k = 0; k < insn->operands; k++) {
             u8 access = call ? ACCESS_WRITE : k < form->spec_count ? form->specs[k].access : ACCESS_READ;
             if (access == ACCESS_WRITE || access == ACCESS_READ_WRITE)

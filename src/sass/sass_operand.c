@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/floats.h"
 #include "sass/sass_inside.h"
 
 // --- characters --------------------------------------------------------------------------------------------------
@@ -210,13 +211,6 @@ static u32 half_bits(f64 number) {
     return sign | (u32)(exponent - 1 + BIAS) << MANTISSA | (u32)(fraction * (1 << MANTISSA));
 }
 
-static u32 float_bits(f64 number) {
-    f32 narrow = (f32)number;
-    u32 bits;
-    memcpy(&bits, &narrow, sizeof bits);
-    return bits;
-}
-
 static u64 literal_bits(const SassInsn *insn, Str text) {
     char copy[64];
     bool negative = take(&text, "-");
@@ -227,12 +221,10 @@ static u64 literal_bits(const SassInsn *insn, Str text) {
     f64 number = strstr(copy, "NAN") ? (f64)NAN : strtod(copy, NULL);
     if (negative) number = -number;
     const char *name = sass_op(insn)->name;
-    if (name[0] == 'H' && sass_has(insn, "BF16_V2")) return float_bits(number) >> 16;
+    if (name[0] == 'H' && sass_has(insn, "BF16_V2")) return bits_of_f32((f32)number) >> 16;
     if (name[0] == 'H') return half_bits(number);
-    if (name[0] != 'D') return float_bits(number);
-    u64 bits;
-    memcpy(&bits, &number, sizeof bits);
-    return bits;
+    if (name[0] != 'D') return bits_of_f32((f32)number);
+    return bits_of_f64(number);
 }
 
 // "`(.L_x_1)", "R2 `(.L_x_1)": the register is a use.

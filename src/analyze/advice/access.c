@@ -230,26 +230,51 @@ static i64 step_of(const i64 offsets[WARP]) {
     return offsets[1];
 }
 
-// Sectors of global memory, where no number that is known at launch only, as a pitch, has a say in how far lanes are
-// apart: what is drawn for it is not aligned as real ones are.
+// What trials say of global memory: means over them, and of sectors the fewest and the most.
+typedef struct Tried {
+    f64 sectors, lines, turns, least, most;
+} Tried;
+
+static void add_trial(Tried *t, const CaseAccess *a, const i64 offsets[WARP], u32 trials) {
+    f64 own = count_sectors(offsets, a->bytes);
+    t->least = t->sectors > 0 ? fmin(t->least, own) : own;
+    t->most = fmax(t->most, own);
+    t->sectors += own / trials;
+    t->lines += count_lines(offsets, a->bytes) / trials;
+    t->turns += count_turns(a, offsets) / trials;
+}
+
+static bool try_draws(const AdviceCase *c, const CasePart *part, const CaseAccess *a, u32 warps, u32 draws, Tried *t) {
+    for (u32 draw = 0; draw < draws; draw++) {
+        i64 offsets[WARP];
+        if (!lanes_of_address(c, part, a->pc, draw, draw % warps, offsets)) return false;
+        add_trial(t, a, offsets, draws);
+    }
+    return true;
+}
+
+static bool take_tried(CaseAccess *a, const Tried *t, i64 apart) {
+    a->fewest = fmin(a->fewest, t->sectors);
+    a->sectors = t->sectors;
+    a->lines = t->lines;
+    a->turns = t->turns;
+    a->apart = apart;
+    return true;
+}
+
+// Where no number that is known at launch only, as a pitch, has a say in how far lanes are apart: what is drawn for it
+// is not aligned as real ones are.
 static bool try_global(const AdviceCase *c, const CasePart *part, CaseAccess *a, u32 warps) {
-    f64 sectors = 0, lines = 0, turns = 0;
+    Tried t = {0};
+    i64 offsets[WARP], again[WARP];
     for (u32 trial = 0; trial < TRIALS; trial++) {
-        i64 offsets[WARP], again[WARP];
         if (!lanes_of_address(c, part, a->pc, trial, trial % warps, offsets) ||
             !lanes_of_address(c, part, a->pc, trial + TRIALS, trial % warps, again) ||
             memcmp(offsets, again, sizeof offsets))
             return false;
-        sectors += count_sectors(offsets, a->bytes) / TRIALS;
-        lines += count_lines(offsets, a->bytes) / TRIALS;
-        turns += count_turns(a, offsets) / TRIALS;
-        a->apart = step_of(offsets);
+        add_trial(&t, a, offsets, TRIALS);
     }
-    a->fewest = fmin(a->fewest, sectors);
-    a->sectors = sectors;
-    a->lines = lines;
-    a->turns = turns;
-    return true;
+    return take_tried(a, &t, step_of(offsets));
 }
 
 // Whatever is drawn puts lanes into sectors of their own, as rows and planes do whose length is known at launch only;
@@ -257,61 +282,36 @@ static bool try_global(const AdviceCase *c, const CasePart *part, CaseAccess *a,
 #define SPREAD 0.9
 
 static bool try_spread(const AdviceCase *c, const CasePart *part, CaseAccess *a, u32 warps) {
-    f64 sectors = 0, lines = 0, turns = 0;
-    for (u32 trial = 0; trial < TRIALS; trial++) {
-        i64 offsets[WARP];
-        if (!lanes_of_address(c, part, a->pc, trial, trial % warps, offsets)) return false;
-        f64 own = count_sectors(offsets, a->bytes);
-        if (own < SPREAD * WARP) return false;
-        sectors += own / TRIALS;
-        lines += count_lines(offsets, a->bytes) / TRIALS;
-        turns += count_turns(a, offsets) / TRIALS;
-    }
-    a->sectors = sectors;
-    a->lines = lines;
-    a->turns = turns;
-    a->apart = 0;
-    return true;
+    Tried t = {0};
+    return try_draws(c, part, a, warps, TRIALS, &t) && t.least >= SPREAD * WARP && take_tried(a, &t, 0);
 }
 
 // A remainder is as far from its neighbour's as the numbers were that were divided, but where it begins anew. Whether
 // the divisor, known at launch only or to data, is large decides how often that is, and in the first draws it is:
 // lanes that meet, as those of a small one do, touch no more sectors. Where they go apart all the same, a factor that
 // was drawn did it.
-enum { DIVISORS = 6 };
-
 static bool try_divided(const AdviceCase *c, const CasePart *part, CaseAccess *a, u32 warps) {
-    f64 sectors = 0, lines = 0, turns = 0, least = INFINITY, most = 0;
-    for (u32 trial = 0; trial < DIVISORS; trial++) {
-        i64 offsets[WARP];
-        if (!lanes_of_address(c, part, a->pc, trial, trial % warps, offsets)) return false;
-        f64 own = count_sectors(offsets, a->bytes);
-        least = fmin(least, own), most = fmax(most, own);
-        sectors += own / DIVISORS;
-        lines += count_lines(offsets, a->bytes) / DIVISORS;
-        turns += count_turns(a, offsets) / DIVISORS;
-    }
-    if (most - least > DIFFERENT * most || sectors > SPREAD * WARP) return false;
-    a->fewest = fmin(a->fewest, sectors);
-    a->sectors = sectors;
-    a->lines = lines;
-    a->turns = turns;
-    a->apart = 0;
-    return true;
+    Tried t = {0};
+    if (!try_draws(c, part, a, warps, LANES_LARGE_DRAWS, &t)) return false;
+    bool alike = t.most - t.least <= DIFFERENT * t.most;
+    return alike && t.sectors <= SPREAD * WARP && take_tried(a, &t, 0);
+}
+
+// Where drawn numbers have a say.
+static bool try_drawn(const AdviceCase *c, const CasePart *part, CaseAccess *a, u32 warps) {
+    u32 through = lanes_through(c, part, a->pc);
+    if (through & LANES_DIVIDED) return try_divided(c, part, a, warps);
+    return !through && try_spread(c, part, a, warps);
 }
 
 static bool take_trials(const AdviceCase *c, const CasePart *part, CaseAccess *a) {
     const ProfileLaunch *l = c->view->launches.typical;
     u32 warps = l ? (l->block[0] * l->block[1] * l->block[2] + WARP - 1) / WARP : 0;
-    bool shared = access_is_shared(a);
-    if (!warps || (!shared && !access_is_global(a))) return false;
-    u32 through = shared ? 0 : lanes_through(c, part, a->pc);
-    bool tried = shared ? try_shared(c, part, a, warps) : try_global(c, part, a, warps);
-    if (!tried && !shared && !through) tried = try_spread(c, part, a, warps);
-    if (!tried && through & LANES_DIVIDED) tried = try_divided(c, part, a, warps);
-    if (!tried) return false;
-    a->known = ACCESS_STATIC;
-    return true;
+    if (!warps || (!access_is_shared(a) && !access_is_global(a))) return false;
+    bool tried = access_is_shared(a) ? try_shared(c, part, a, warps)
+                                     : try_global(c, part, a, warps) || try_drawn(c, part, a, warps);
+    if (tried) a->known = ACCESS_STATIC;
+    return tried;
 }
 
 // What data adds to an address of shared memory, where a term of the thread's index is known besides.

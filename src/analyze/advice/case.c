@@ -360,6 +360,18 @@ u32 insn_source(const CasePart *part, u32 pc, u32 use) {
     return node == WL_NONE ? WL_NONE : chains->nodes[node].insn;
 }
 
+u32 insn_reads(const CasePart *part, u32 pc, const SassReg *reg) {
+    const FlowCode *code = part->view->flow.code;
+    const FlowInsn *in = &code->insns[pc];
+    for (u32 u = 0; u < in->uses; u++) {
+        u32 operand = in->operands + in->defs + u;
+        if (code->operands[operand].kind != FLOW_VALUE) continue;
+        const SassReg *read = &code->value_regs[code->operands[operand].id];
+        if (read->file == reg->file && read->index == reg->index) return operand;
+    }
+    return WL_NONE;
+}
+
 bool insn_feeds(const CasePart *part, u32 pc, u32 depth, bool (*wanted)(const CasePart *part, u32 pc, u32 from)) {
     const FlowInsn *in = case_insn(part, pc);
     const Chains *chains = part->view->flow.chains;

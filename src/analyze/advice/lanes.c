@@ -7,12 +7,13 @@
 #include <string.h>
 
 #include "analyze/advice/rule.h"
+#include "base/floats.h"
 
 enum {
     WARP = 32,
     DRAWS = 30,
-    LARGE = 6 /* of them */,
-    MIXED = 12 /* ... the last of them */,
+    LARGE = LANES_LARGE_DRAWS,
+    MIXED = 12 /* the last of them */,
     CTAS = 2,
     WARPS = 4,
     STEPS = 192 /* instructions behind a test */,
@@ -131,18 +132,10 @@ static bool compute(const FlowInsn *in, bool is_signed, const i64 s[3], i64 *val
 
 // --- predicates of machine code ------------------------------------------------------------------------------------
 static bool value_of_register(Trial *t, u32 pc, const SassOperand *o, i64 *value) {
-    const FlowCode *code = t->part->view->flow.code;
-    const FlowInsn *in = &code->insns[pc];
     bool predicate = o->reg.file == SASS_P || o->reg.file == SASS_UP;
     if (o->reg.index == SASS_ZERO) return *value = predicate, true;
-    for (u32 u = 0; u < in->uses; u++) {
-        const FlowOperand *use = &code->operands[in->operands + in->defs + u];
-        if (use->kind != FLOW_VALUE) continue;
-        const SassReg *reg = &code->value_regs[use->id];
-        if (reg->file == o->reg.file && reg->index == o->reg.index)
-            return value_of_operand(t, in->operands + in->defs + u, value);
-    }
-    return false;
+    u32 operand = insn_reads(t->part, pc, &o->reg);
+    return operand != WL_NONE && value_of_operand(t, operand, value);
 }
 
 static bool value_of_constant(const Trial *t, const SassOperand *o, i64 *value) {
@@ -289,18 +282,6 @@ static bool value_of_logic(Trial *t, u32 pc, i64 *value) {
 
 // --- divisions -------------------------------------------------------------------------------------------------------
 // By a number that the compiler does not know they begin with its reciprocal in float; the steps are taken as they are.
-static u32 bits_of(f32 number) {
-    u32 bits;
-    memcpy(&bits, &number, sizeof bits);
-    return bits;
-}
-
-static f32 float_of(u32 bits) {
-    f32 number;
-    memcpy(&number, &bits, sizeof number);
-    return number;
-}
-
 static f32 rounded_up(i64 whole) {
     f32 number = (f32)whole;
     return (i64)number < whole ? nextafterf(number, INFINITY) : number;
@@ -341,9 +322,9 @@ static bool value_of_division_step(Trial *t, u32 pc, i64 *value) {
     if (insn->op == SASS_OP_MUFU) t->through |= LANES_DIVIDED;
     switch (insn->op) {
     case SASS_OP_IABS: *value = s < 0 ? -s : s; break;
-    case SASS_OP_I2F: *value = bits_of(rounded_up(is_signed ? (i32)s : (i64)(u32)s)); break;
-    case SASS_OP_MUFU: *value = bits_of(1 / float_of((u32)s)); break;
-    default: *value = truncated(float_of((u32)s)); break;
+    case SASS_OP_I2F: *value = bits_of_f32(rounded_up(is_signed ? (i32)s : (i64)(u32)s)); break;
+    case SASS_OP_MUFU: *value = bits_of_f32(1 / f32_of_bits((u32)s)); break;
+    default: *value = truncated(f32_of_bits((u32)s)); break;
     }
     return *value = (i32)(u32)*value, true;
 }

@@ -48,23 +48,40 @@ static void uniform_values_may_be_anything(void **state) {
                 0);
 }
 
-// Lines of machine code as of sass_of_lines(), of which the first guarded one is asked for.
-static f64 lanes_of_machine(const char *const *lines) {
-    SassModule module = {0};
-    Arena arena = {0};
+// Lines of machine code as of sass_of_lines(), in a launch of 100 CTAs of 128 threads.
+typedef struct OfLines {
+    SassModule module;
+    Arena arena;
     FlowCode *code;
-    KernelView view = {.kind = VIEW_SASS};
-    sass_of_lines(&module, lines);
-    FlowSassSource source = {.module = &module, .is_entry = true, .param_base = 0x210};
-    assert_int_equal(flow_from_sass(&source, &arena, &code), STATUS_OK);
-    assert_int_equal(flow_analyse(code, &arena, &view.flow), STATUS_OK);
-    ProfileLaunch launch = {.grid = {100, 1, 1}, .block = {128, 1, 1}};
-    view.launches.typical = &launch;
+    KernelView view;
+    ProfileLaunch launch;
+    AdviceCase c;
+    CasePart part;
+} OfLines;
+
+static void of_lines(OfLines *m, const char *const *lines) {
+    *m = (OfLines){.view = {.kind = VIEW_SASS}, .launch = {.grid = {100, 1, 1}, .block = {128, 1, 1}}};
+    sass_of_lines(&m->module, lines);
+    FlowSassSource source = {.module = &m->module, .is_entry = true, .param_base = 0x210};
+    assert_int_equal(flow_from_sass(&source, &m->arena, &m->code), STATUS_OK);
+    assert_int_equal(flow_analyse(m->code, &m->arena, &m->view.flow), STATUS_OK);
+    m->view.launches.typical = &m->launch;
+    m->c.view = m->part.view = &m->view;
+}
+
+static void of_lines_end(OfLines *m) {
+    arena_free(&m->arena);
+    sass_free(&m->module);
+}
+
+// The first guarded exit is asked for.
+static f64 lanes_of_machine(const char *const *lines) {
+    OfLines m;
+    of_lines(&m, lines);
     u32 branch = 0;
-    while (code->insns[branch].kind != FLOW_EXIT) branch++;
-    f64 lanes = lanes_of_way(&(AdviceCase){.view = &view}, &(CasePart){.view = &view}, branch, false);
-    arena_free(&arena);
-    sass_free(&module);
+    while (m.code->insns[branch].kind != FLOW_EXIT) branch++;
+    f64 lanes = lanes_of_way(&m.c, &m.part, branch, false);
+    of_lines_end(&m);
     return lanes;
 }
 #define MACHINE(...) lanes_of_machine((const char *const[]){__VA_ARGS__, NULL})
@@ -240,26 +257,15 @@ static void what_a_warp_loads_is_the_same_for_its_lanes(void **state) {
     assert_false(offsets_of(body, 0, 1, at));
 }
 
-// Lines of machine code as of sass_of_lines(): what the lanes name in the first load of global memory.
+// What the lanes name in the first load of global memory.
 static bool offsets_of_machine(const char *const *lines, u32 draw, i64 offsets[32], u32 *through) {
-    SassModule module = {0};
-    Arena arena = {0};
-    FlowCode *code;
-    KernelView view = {.kind = VIEW_SASS};
-    sass_of_lines(&module, lines);
-    FlowSassSource source = {.module = &module, .is_entry = true, .param_base = 0x210};
-    assert_int_equal(flow_from_sass(&source, &arena, &code), STATUS_OK);
-    assert_int_equal(flow_analyse(code, &arena, &view.flow), STATUS_OK);
-    ProfileLaunch launch = {.grid = {100, 1, 1}, .block = {128, 1, 1}};
-    view.launches.typical = &launch;
-    AdviceCase c = {.view = &view};
-    CasePart part = {.view = &view};
+    OfLines m;
+    of_lines(&m, lines);
     u32 load = 0;
-    while (!code->insns[load].is_load || code->insns[load].space != SPACE_GLOBAL) load++;
-    bool known = lanes_of_address(&c, &part, load, draw, 1, offsets);
-    *through = lanes_through(&c, &part, load);
-    arena_free(&arena);
-    sass_free(&module);
+    while (!m.code->insns[load].is_load || m.code->insns[load].space != SPACE_GLOBAL) load++;
+    bool known = lanes_of_address(&m.c, &m.part, load, draw, 1, offsets);
+    *through = lanes_through(&m.c, &m.part, load);
+    of_lines_end(&m);
     return known;
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers of 32-bit floating point that are the same in all threads and all launches looked at: constants of the code,
 // arguments, and what few sums and products make of these.
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/advice/rule.h"
+#include "base/floats.h"
 
 enum { NUMBER_STEPS = 3, NUMBER_SOURCES = 2 };  // instructions between what is known and its use; sources of each
 
@@ -55,25 +55,6 @@ static bool number_of_node(const CasePart *part, u32 node, u32 steps, f32 *numbe
     return true;
 }
 
-static f32 number_of_bits(i64 bits) {
-    u32 word = (u32)bits;
-    f32 number;
-    memcpy(&number, &word, sizeof number);
-    return number;
-}
-
-static u32 node_of_register(const CasePart *part, u32 pc, const SassReg *wanted) {
-    const FlowCode *code = part->view->flow.code;
-    const FlowInsn *in = &code->insns[pc];
-    for (u32 operand = in->operands + in->defs; operand < in->operands + in->defs + in->uses; operand++) {
-        if (code->operands[operand].kind != FLOW_VALUE) continue;
-        const SassReg *reg = &code->value_regs[code->operands[operand].id];
-        if (reg->file == wanted->file && reg->index == wanted->index)
-            return part->view->flow.chains->of_operand[operand];
-    }
-    return WL_NONE;
-}
-
 static bool number_of_machine(const CasePart *part, u32 pc, const SassOperand *o, u32 steps, f32 *number) {
     const FlowResults *flow = &part->view->flow;
     bool is_register = o->kind == SASS_OPERAND_REG && (o->reg.file == SASS_R || o->reg.file == SASS_UR);
@@ -81,11 +62,13 @@ static bool number_of_machine(const CasePart *part, u32 pc, const SassOperand *o
     i64 bits = 0;
     if (o->absolute || o->inverted || o->words > 1) return false;
     if (o->kind == SASS_OPERAND_IMMEDIATE)
-        *number = o->is_float ? strtof(o->text, NULL) : number_of_bits(o->value), known = true;
+        *number = f32_of_bits((u32)o->value), known = true;
     else if (o->kind == SASS_OPERAND_CONSTANT && fixed)
-        known = flow_constant_argument(flow->code, flow->arguments, o->value, &bits), *number = number_of_bits(bits);
-    else if (is_register && o->reg.index != SASS_ZERO)
-        known = number_of_node(part, node_of_register(part, pc, &o->reg), steps, number);
+        known = flow_constant_argument(flow->code, flow->arguments, o->value, &bits), *number = f32_of_bits((u32)bits);
+    else if (is_register && o->reg.index != SASS_ZERO) {
+        u32 operand = insn_reads(part, pc, &o->reg);
+        known = operand != WL_NONE && number_of_node(part, flow->chains->of_operand[operand], steps, number);
+    }
     if (o->negated) *number = -*number;
     return known;
 }
@@ -103,12 +86,12 @@ static bool number_of_source(const CasePart *part, u32 pc, u32 nth, u32 steps, f
     if (machine || nth >= in->uses) return false;
     const FlowOperand *use = &flow->code->operands[in->operands + in->defs + nth];
     switch (use->kind) {
-    case FLOW_OTHER: return *number = number_of_bits(use->value), use->width == 32;
+    case FLOW_OTHER: return *number = f32_of_bits((u32)use->value), use->width == 32;
     case FLOW_VALUE:
         return number_of_node(part, flow->chains->of_operand[in->operands + in->defs + nth], steps, number);
     case FLOW_PARAMETER:
         if (!flow_argument(flow->code, flow->arguments, use->id, in->address_offset, 4, &bits)) return false;
-        return *number = number_of_bits(bits), true;
+        return *number = f32_of_bits((u32)bits), true;
     default: return false;
     }
 }

@@ -322,6 +322,7 @@ f64 lanes_let_in(const AdviceCase *c, const CasePart *part, u32 loop, u32 turns,
 // for what is the same for all lanes and not known (low 32 bits). False: not understood, or a CTA has one warp only.
 // lanes.c
 bool lanes_of_address(const AdviceCase *c, const CasePart *part, u32 pc, u32 draw, u32 warp, i64 offsets[32]);
+enum { LANES_LARGE_DRAWS = 6 };  // the first, in which what is not known is a large number, as sizes are
 // What the address has gone through. lanes.c
 typedef enum LanesThrough {
     LANES_DIVIDED = 1 << 0,  // a division by a number that is known at launch only, or to data
@@ -353,6 +354,8 @@ u32 insn_op(const CasePart *part, u32 pc);
 f64 insn_steps(const CasePart *part, u32 pc);
 // The instruction that defines what operand `use` (0: the first source) of `pc` sees; WL_NONE: none, or several.
 u32 insn_source(const CasePart *part, u32 pc, u32 use);
+// Machine code: the use (FlowCode.operands) by which it reads the register; WL_NONE: it does not. case.c
+u32 insn_reads(const CasePart *part, u32 pc, const SassReg *reg);
 // Whether the value of `pc` is used, through arithmetic of at most `depth` instructions, by one that `wanted` says yes
 // to.
 bool insn_feeds(const CasePart *part, u32 pc, u32 depth, bool (*wanted)(const CasePart *part, u32 pc, u32 from));

@@ -4,6 +4,7 @@
 #ifndef WL_SIM_EXEC_FLOAT_H
 #define WL_SIM_EXEC_FLOAT_H
 
+#include "base/floats.h"
 #include "sim/exec/lanes.h"
 #include <fenv.h>
 #if defined(__SSE2__)
@@ -12,35 +13,6 @@
 
 #define NAN_BITS_F32 0x7fffffffu            // every f32 result that is NaN (PTX ISA 9.7.3)
 #define NAN_BITS_F64 0xfff8000000000000ull  // an f64 NaN made from numbers
-
-static inline u32 bits_of_f32(f32 v) {
-    union {
-        f32 v;
-        u32 bits;
-    } u = {.v = v};
-    return u.bits;
-}
-static inline f32 f32_of_bits(u32 bits) {
-    union {
-        u32 bits;
-        f32 v;
-    } u = {.bits = bits};
-    return u.v;
-}
-static inline u64 bits_of_f64(f64 v) {
-    union {
-        f64 v;
-        u64 bits;
-    } u = {.v = v};
-    return u.bits;
-}
-static inline f64 f64_of_bits(u64 bits) {
-    union {
-        u64 bits;
-        f64 v;
-    } u = {.bits = bits};
-    return u.v;
-}
 
 static inline f64 quiet_f64(f64 v) { return f64_of_bits(bits_of_f64(v) | 0x0008000000000000ull); }
 static inline f32 canonical_f32(f32 v) { return v == v ? v : f32_of_bits(NAN_BITS_F32); }

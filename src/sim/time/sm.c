@@ -6,6 +6,7 @@
 #include "sim/time/sm_account.h"
 #include "sim/time/sm_fence.h"
 #include "sim/time/sm_parts.h"
+#include "sim/time/sm_print.h"
 #include "sim/time/sm_spin.h"
 #include "sim/time/sm_trace.h"
 #include "sim/time/sm_unit.h"
@@ -370,35 +371,8 @@ static bool issue_sync(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
 }
 
 // --- printf --------------------------------------------------------------------------------------------------------
-// One more than the longest of what its lanes read (trace_print); 0: none prints, the block was passed over.
-static u32 printed_length(const TimeWarp *w, const TimeOp *op) {
-    OpRun run = run_of(w, op);
-    u32 longest = 0;
-    for (const u64 *access; (access = next_access(w, &run, op));) {
-        TraceAccess a = trace_access(*access);
-        if (a.space == TRACE_PRINT && a.wavefronts + 1u > longest) longest = a.wavefronts + 1u;
-    }
-    return longest;
-}
-
-static bool issue_print(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
-    if (!printed_length(w, op)) return false;
-    sm_request(sm, (MemRequest){.cycle = cycle,
-                                .tag = (u32)(w - sm->warps),
-                                .kind = MEM_PRINT,
-                                .sectors = 1,
-                                .lanes = w->lanes,
-                                .waiting = w->lanes});
-    stall(sm, w, cycle + 1, STALL_LONG_SCOREBOARD, op->pc);
-    w->held_by = op->pc;
-    w->wait = WAIT_PRINT;
-    set_at(sm, w, TW_WAIT, NEVER);
-    return true;
-}
-
 void sm_printed(Sm *sm, TimeWarp *w, u64 cycle) {
-    u32 length = printed_length(w, &code_of(w)->ops[w->op]) - 1;
-    u64 own = (u64)(w->lanes - 1) * sm->gpu->print_lane + length * sm->gpu->print_character;
+    u64 own = print_cycles(sm, w);
     stall(sm, w, cycle, STALL_LONG_SCOREBOARD, w->held_by);
     w->op++;
     advance(sm, w, cycle, cycle + own, STALL_LONG_SCOREBOARD);
@@ -470,7 +444,7 @@ static bool issue_effect(Sm *sm, TimeWarp *w, const TimeOp *op, u64 cycle) {
     case TIME_EXIT: issue_exit(sm, w, op, cycle); return false;
     case TIME_FENCE: return issue_fence(sm, w, op, cycle);
     case TIME_INVALIDATE: cache_clear(sm->l1); return false;
-    case TIME_PRINT: return issue_print(sm, w, op, cycle);
+    case TIME_PRINT: return print_begin(sm, w, op, cycle);
     case TIME_ASYNC_COMMIT: commit_group(w); return false;
     case TIME_ASYNC_WAIT: return wait_for(sm, w, cycle, WAIT_GROUP, op->extra, STALL_LONG_SCOREBOARD);
     default: return false;

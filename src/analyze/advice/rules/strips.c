@@ -8,9 +8,15 @@
 // them.
 #include <math.h>
 
+#include "analyze/advice/boxes.h"
 #include "analyze/advice/rule.h"
 
-enum { MOST_TURNS = 8, LEAST_TURNS = 2, MOST_HANDED_ON = 64 /* registers: more leave too few warps */ };
+enum {
+    MOST_TURNS = 8,
+    LEAST_TURNS = 2,
+    MOST_ARRAYS = 16,
+    MOST_HANDED_ON = 64 /* registers: more leave too few warps */
+};
 
 typedef struct Nest {
     const CasePart *part;
@@ -65,17 +71,21 @@ static bool has_its_own(Nest n, const CaseAccess *carried) {
     return true;
 }
 
+// Of each array once, however many of its elements a turn has.
 static bool is_memory_the_way(Nest n) {
-    bool any = false;
+    u32 bases[MOST_ARRAYS], count = 0;
     const CaseLoop *outer = &n.part->loops[n.outer];
     if (outer->has_barrier || outer->has_call || outer->tells || loop_spins(n.part, n.outer)) return false;
     for (u32 i = 0; i < n.part->access_count; i++) {
         const CaseAccess *a = &n.part->accesses[i];
         if (!a->store || !is_carried(n, a)) continue;
-        if (access_base(a) == WL_NONE || !has_its_own(n, a)) return false;
-        any = true;
+        u32 base = access_base(a), known = 0;
+        while (known < count && bases[known] != base) known++;
+        if (known < count) continue;
+        if (base == WL_NONE || count == MOST_ARRAYS || !has_its_own(n, a)) return false;
+        bases[count++] = base;
     }
-    return any;
+    return count > 0;
 }
 
 // --- what is there once for all turns -------------------------------------------------------------------------------
@@ -194,6 +204,7 @@ static void take_turns(AdviceCase *c, Nest n) {
 void reuse_over_turns(AdviceCase *c) {
     for (u32 p = 0; p < c->part_count; p++) {
         const CasePart *part = &c->parts[p];
+        if (part->access_count > ACCESS_GROUP_LIMIT) continue;
         for (u32 l = 0; l < part->view->flow.loops->loop_count; l++) {
             Nest n = {.part = part, .inner = l, .outer = part->view->flow.loops->loops[l].parent};
             if (n.outer != WL_NONE && part->loops[l].innermost && part->loops[l].active > 0) take_turns(c, n);

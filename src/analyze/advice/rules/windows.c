@@ -6,6 +6,7 @@
 // memory along those that leave the lanes of a warp side by side.
 #include <math.h>
 
+#include "analyze/advice/boxes.h"
 #include "analyze/advice/rule.h"
 
 enum {
@@ -290,6 +291,7 @@ static void share_window(AdviceCase *c, const Window *w) {
 void reuse_windows(AdviceCase *c) {
     for (u32 p = 0; p < c->part_count && c->view->launches.typical; p++) {
         const CasePart *part = &c->parts[p];
+        if (part->access_count > ACCESS_GROUP_LIMIT) continue;
         for (u32 i = 0; i < part->access_count; i++) {
             Window w;
             bool found = false;
