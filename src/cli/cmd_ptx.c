@@ -33,7 +33,8 @@ static const struct argp_option options[] = {
     {"dump", OPT_DUMP, "KIND,..", 0, "print results of static analyses (see below)", 0},
     {"print", OPT_PRINT, NULL, 0, "print the PTX, for an executable as it was linked from its parts", 0},
     {"check", OPT_CHECK, NULL, 0, "only say whether it is valid", 0},
-    {"kernel", 'k', "REGEX", 0, "only functions whose name matches, mangled or not", 0},
+    {"kernel", 'k', "REGEX", 0, "analyse only functions whose name matches, mangled or not; --print prints all of them",
+     0},
     {"sm", OPT_SM, "N", 0, "of an executable, the PTX that a device of this compute capability takes (90)", 0},
     {0}};
 

@@ -55,8 +55,10 @@ static void note_target(CudaContext *c, const BinaryImage *image) {
     const GpuModel *gpu = cuda_gpu(c);
     if (image->sm <= gpu->sm_version || c->newer_code_told) return;
     c->newer_code_told = true;
-    cuda_message(c, LOG_WARNING, "%s could not run this program: its code is for sm_%u, the GPU is an sm_%u", gpu->name,
-                 image->sm, (u32)gpu->sm_version);
+    cuda_message(c, LOG_WARNING,
+                 "%s itself could not run this program, whose code is for sm_%u (the GPU is an sm_%u); it is simulated "
+                 "all the same",
+                 gpu->name, image->sm, (u32)gpu->sm_version);
 }
 
 static cudaError_t load_ptx(CudaContext *c, Instance *instance, const BinaryImage *image, u32 device, Diag *diag) {

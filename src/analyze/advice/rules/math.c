@@ -5,10 +5,10 @@
 // they count alike.
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/advice/rule.h"
+#include "base/floats.h"
 
 // Instructions of what takes their place: the difference of the code's size with four and with twelve of them
 // (nvcc 13.0, -arch=sm_90, denormal numbers kept). Of the exact ones, those on the way that is nearly always taken. Of
@@ -50,20 +50,13 @@ static u32 sequence_of(u32 bits, bool machine) {
     return WL_NONE;
 }
 
-static u32 float_bits(const char *text) {
-    f32 value = strtof(text, NULL);
-    u32 bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 // The bits of the instruction's nth constant; false: it has no more.
 static bool machine_constant(const CasePart *part, u32 pc, u32 nth, u32 *bits) {
     const SassInsn *insn = insn_machine(part, pc);
     for (u32 i = 0; i < insn->operand_count; i++) {
         const SassOperand *o = &part->view->flow.code->sass->operands.data[insn->operands + i];
         if (o->kind != SASS_OPERAND_IMMEDIATE || nth--) continue;
-        return *bits = o->is_float ? float_bits(o->text) : (u32)o->value, true;
+        return *bits = (u32)o->value, true;
     }
     return false;
 }
@@ -298,7 +291,7 @@ static bool has_number(const CasePart *part, u32 pc, f32 wanted) {
 static bool is_written(const CasePart *part, u32 pc, f32 wanted) {
     u32 bits;
     for (u32 nth = 0; constant_of(part, pc, nth, &bits); nth++)
-        if (memcmp(&bits, &wanted, sizeof bits) == 0) return true;
+        if (bits == bits_of_f32(wanted)) return true;
     return false;
 }
 
@@ -362,8 +355,9 @@ void replace_powers(AdviceCase *c) {
     if (!m.part || hit->change.issues <= 0) return hit_drop(hit);
     f64 share = 100 * hit->change.issues / c->load.issued;
     hit_fact(hit, "small_powers", count, "calls",
-             "%u call%s of powf have small whole numbers, halves, quarters or thirds, or these negated, as exponent",
+             "%u call%s of powf with a small exponent: whole numbers, halves, quarters, thirds, or these negated",
              count, plural(count));
+    hit_text(hit, TEXT_powers);
     if (launched)
         hit_fact(hit, "launched_exponent", (f64)last, "exponent",
                  "the launches decide on the exponent, which is %g in all of them", (f64)last);
