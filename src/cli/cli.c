@@ -54,6 +54,11 @@ int cli_fail(int code, const char *format, ...) {
     return code;
 }
 
+int cli_exit_code(Status status) {
+    if (status == STATUS_OK) return EXIT_OK;
+    return status == STATUS_INVALID ? EXIT_USAGE : EXIT_INPUT;
+}
+
 bool cli_number(const char *option, const char *text, u64 least, u64 most, u64 *value) {
     char *end;
     errno = 0;

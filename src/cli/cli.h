@@ -24,6 +24,8 @@ void cli_diag(const Diag *diag);
 void cli_diag_readable(const Diag *diag);  // with kernels' names as in the source
 // "warplens <command>: message" on stderr; returns `code`.
 int cli_fail(int code, const char *format, ...) WL_PRINTF(2, 3);
+// What a command ends with whose work ended so: an argument that only the profile tells to be wrong is wrong usage.
+int cli_exit_code(Status status);
 
 // A whole number within bounds; otherwise says so and returns false. `value` may be NULL.
 bool cli_number(const char *option, const char *text, u64 least, u64 most, u64 *value);

@@ -144,7 +144,7 @@ static int write_advice(AdviseArgs *a, const AdviceExporter *exporter) {
     if (status != STATUS_OK) cli_diag(&diag);  // what was merely missing is in the list's own notes
     if (status != STATUS_OK && !diag.errors) cli_fail(EXIT_INPUT, "%s: %s", a->path, status_text(status));
     diag_free(&diag);
-    int code = status == STATUS_OK ? save(a, text, size) : EXIT_INPUT;
+    int code = status == STATUS_OK ? save(a, text, size) : cli_exit_code(status);
     free(text);
     return code;
 }

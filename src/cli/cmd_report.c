@@ -105,5 +105,5 @@ int cmd_report(int argc, char **argv) {
     if (status != STATUS_OK && !told) cli_fail(EXIT_INPUT, "%s: %s", a.path, status_text(status));
     diag_free(&diag);
     mem_free(demangled);
-    return status == STATUS_OK ? EXIT_OK : EXIT_INPUT;
+    return cli_exit_code(status);
 }

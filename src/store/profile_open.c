@@ -31,8 +31,8 @@ static Status read_header(const char *path, DbHeader *header, u64 *size, Diag *d
     ssize_t got = S_ISREG(info.st_mode) ? read(file, bytes, sizeof bytes) : 0;
     int error = errno;
     close(file);
-    if (S_ISDIR(info.st_mode)) return tell(diag, path, STATUS_INVALID, "this is a directory, not a Warplens profile");
-    if (!S_ISREG(info.st_mode)) return tell(diag, path, STATUS_INVALID, "not a regular file");
+    if (S_ISDIR(info.st_mode)) return tell(diag, path, STATUS_FORMAT, "this is a directory, not a Warplens profile");
+    if (!S_ISREG(info.st_mode)) return tell(diag, path, STATUS_FORMAT, "not a regular file");
     if (got < 0) return tell(diag, path, STATUS_IO, strerror(error));
     *header = db_header(bytes, (size_t)got);
     *size = (u64)info.st_size;

@@ -80,8 +80,8 @@ static Status open_and_read(void) {
 static void what_is_no_profile_is_told_apart(void **state) {
     (void)state;
     expect_refusal(path, STATUS_NOT_FOUND, "No such file or directory");
-    expect_refusal(folder, STATUS_INVALID, "directory");
-    expect_refusal("/dev/null", STATUS_INVALID, "not a regular file");
+    expect_refusal(folder, STATUS_FORMAT, "directory");
+    expect_refusal("/dev/null", STATUS_FORMAT, "not a regular file");
     write_bytes("", 0);
     expect_refusal(path, STATUS_FORMAT, "empty");
     write_bytes(

@@ -14,6 +14,9 @@
 #define MOST_OF_CHANGE 4  // limits are of changes that do so much more than what was matched
 // Of a limit's gain: what units can do is not known better. 4 of 131 pairs achieved more than their limit, up to 18 %.
 #define LIMIT_ERROR 0.2
+// What is told beside the waits: a unit that works so much of the time, and by how much of the time less.
+#define LEAST_BUSY 0.3
+#define LEAST_RELIEF 0.05
 
 const AdviceRecord *advice_record(const AdviceRule *rule, const KernelView *kernel) {
     bool simulated = kernel->provenance && !strcmp(kernel->provenance, "simulated");
@@ -33,6 +36,18 @@ static AdviceConfidence confidence_of(const Hit *hit, const AdviceEstimate *e) {
     return proven && width < NARROW && e->high < NARROW_SPAN * e->low ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM;
 }
 
+// The unit whose relief is worth most; RESOURCE_COUNT where none is, as one that is idle most of the time.
+static Resource relieved(const Hit *hit) {
+    Resource most = RESOURCE_COUNT;
+    f64 best = LEAST_RELIEF;
+    for (Resource r = 0; r < RESOURCE_COUNT; r++) {
+        if (hit->c->load.busy[r] < LEAST_BUSY || hit->change.relief[r] <= best) continue;
+        best = hit->change.relief[r];
+        most = r;
+    }
+    return most;
+}
+
 static const char *basis_of(const Hit *hit) {
     const EstimateChange *change = &hit->change;
     f64 matched = change->stalls + fabs(change->issues) + change->hidden;
@@ -41,7 +56,12 @@ static const char *basis_of(const Hit *hit) {
     const char *equation = change->warps > 0 || change->work > 0 ? "equation 10"
                            : change->hidden > change->stalls     ? "equation 5"
                                                                  : "equation 2";
-    return case_printf(hit->c, "%s over %.0f %% of the %s", equation, 100 * case_share(hit->c, matched), unit);
+    const char *over = case_printf(hit->c, "%s over %.0f %% of the %s", equation, 100 * case_share(hit->c, matched), unit);
+    Resource unit_relieved = relieved(hit);
+    if (unit_relieved == RESOURCE_COUNT) return over;
+    f64 busy = hit->c->load.busy[unit_relieved], less = fmin(change->relief[unit_relieved] / busy, 1);
+    return case_printf(hit->c, "%s; %.0f %% less work for %s, busy %.0f %% of the time", over, 100 * less,
+                       resource_names[unit_relieved], 100 * fmin(busy, 1));
 }
 
 // The experiment is the estimate where the rule's are nearer to what is achieved: it knows what limits the kernel then.

@@ -40,11 +40,15 @@ static Status write_json(Output *out) {
     return out->status;
 }
 
+static void record_cell(Table *table, Arena *arena, const AdviceRecord *record) {
+    table_cell(table, record->tried ? arena_printf(arena, "%u of %u", record->helped, record->tried) : "-");
+}
+
 static void rule_row(Table *table, Arena *arena, const AdviceRule *rule) {
-    const AdviceRecord *record = &rule->record;
     table_cell(table, rule->name);
     table_cell(table, advice_kind_names[rule->kind]);
-    table_cell(table, record->tried ? arena_printf(arena, "%u of %u", record->helped, record->tried) : "-");
+    record_cell(table, arena, &rule->record);
+    record_cell(table, arena, &rule->simulated);
     table_cell(table, rule->title);
 }
 
@@ -55,9 +59,12 @@ Status advice_rules_write(const AdviceReportOptions *options, bool json, Output 
     table_column(&table, (TableColumn){.header = "rule", .align = TABLE_LEFT});
     table_column(&table, (TableColumn){.header = "kind", .align = TABLE_LEFT, .importance = 2});
     table_column(&table, (TableColumn){.header = "helped", .importance = 1});
+    table_column(&table, (TableColumn){.header = "simulated", .importance = 3});
     table_column(&table, (TableColumn){.header = "advice", .align = TABLE_LEFT, .least = 24});
     for (u32 i = 0; i < advice_rule_count; i++) rule_row(&table, &arena, &advice_rules[i]);
     table_print(&table, out, options ? options->width : 0, options && options->color);
+    output_text(out, "\nhelped: of known pairs (a program before and after the change), profiled on a GPU\n"
+                     "simulated: of such pairs, profiled by the simulator\n");
     table_free(&table);
     arena_free(&arena);
     return out->status;
