@@ -239,6 +239,8 @@ const FatbinEntry *fatbin_find_cubin(const Fatbin *fatbin, u32 object, u32 devic
     return find_best(fatbin, object, FATBIN_ELF, device_sm);
 }
 
+#define NVCC_13_OLDEST_SM 75  // CUDA 13.0 release notes: Maxwell, Pascal and Volta are no longer compiled for
+
 Status fatbin_choose_ptx(const Fatbin *fatbin, u32 object, u32 device_sm, const FatbinEntry **entry, Diag *diag) {
     *entry = fatbin_find_ptx(fatbin, object, device_sm);
     if (*entry) return STATUS_OK;
@@ -246,8 +248,9 @@ Status fatbin_choose_ptx(const Fatbin *fatbin, u32 object, u32 device_sm, const 
     fatbin_describe(fatbin, object, has, sizeof has);
     diag_offset(diag, DIAG_ERROR, fatbin->name, UINT64_MAX,
                 "no PTX that an sm_%u device can use (there is: %s); rebuild with -gencode "
-                "arch=compute_%u,code=compute_%u",
-                device_sm, has, device_sm, device_sm);
+                "arch=compute_%u,code=compute_%u%s",
+                device_sm, has, device_sm, device_sm,
+                device_sm < NVCC_13_OLDEST_SM ? " (by nvcc 12 or older: that of CUDA 13 begins with compute_75)" : "");
     return STATUS_NOT_FOUND;
 }
 

@@ -532,9 +532,7 @@ static void finish_profiles(const RunOptions *o, FILE *list) {
         if (!o->quiet && !count) advise_briefly(path, !o->discarded);
     }
     if (!count && !o->quiet)
-        fprintf(stderr, "warplens: no profile was written: %s\n",
-                run_gpu_present() ? "a program has one when it uses the GPU"
-                                  : "there is no NVIDIA GPU here, or no right to use it; `--on sim` simulates one");
+        fprintf(stderr, "warplens: no profile was written: a program has one when it uses the GPU\n");
 }
 
 static int run_on_gpu(const RunOptions *o, char **argv, char output[PATH_MAX]) {
@@ -549,6 +547,8 @@ static int run_on_gpu(const RunOptions *o, char **argv, char output[PATH_MAX]) {
     set_common(o, output);
     set_collector(o, library);
     set(CONFIG_PROFILES, list_path);
+    if (!run_gpu_present() && !o->quiet)
+        fprintf(stderr, "warplens: there is no NVIDIA GPU here, or no right to use it; `--on sim` simulates one\n");
     if (o->interval && !o->quiet)
         fprintf(stderr, "warplens: counters over time, and no samples of instructions: a GPU takes one of the two\n");
     bool started = false;
