@@ -56,7 +56,8 @@ static const char *basis_of(const Hit *hit) {
     const char *equation = change->warps > 0 || change->work > 0 ? "equation 10"
                            : change->hidden > change->stalls     ? "equation 5"
                                                                  : "equation 2";
-    const char *over = case_printf(hit->c, "%s over %.0f %% of the %s", equation, 100 * case_share(hit->c, matched), unit);
+    const char *over =
+        case_printf(hit->c, "%s over %.0f %% of the %s", equation, 100 * case_share(hit->c, matched), unit);
     Resource unit_relieved = relieved(hit);
     if (unit_relieved == RESOURCE_COUNT) return over;
     f64 busy = hit->c->load.busy[unit_relieved], less = fmin(change->relief[unit_relieved] / busy, 1);
