@@ -78,7 +78,7 @@ bool time_is_indexed(const TimeFunc *f, u32 insn) {
     const Chains *chains = f->divergence->chains;
     if (!f->lower->gpu->indexed_lines || !is_indexed_load(f, insn)) return false;
     u32 block = f->cfg->block_of[insn], loop = f->loops->loop_of[block];
-    if (loop == WL_NONE || f->placed[insn] ? bitset_has(&f->divergence->partial, block)
+    if (loop == WL_NONE || f->placed[insn] ? f->predicated[block] || time_lanes_parted(f, block)
                                            : !comes_each_turn(f, block, loop) || !goes_forward(f, insn, loop))
         return false;
     for (u32 d = 0; d < in->defs; d++) {

@@ -209,6 +209,12 @@ static Status analyze(TimeControl *c) {
     return ok ? find_costs(c) : STATUS_NO_MEMORY;
 }
 
+bool time_lanes_parted(const TimeFunc *f, u32 block) {
+    for (u32 up = block; up != WL_NONE; up = f->dominators->parent[up])
+        if (f->opens[up] && !dom_dominates(f->dominators, f->opens[up] - 1, block)) return true;
+    return false;
+}
+
 Status time_control(TimeFunc *f) {
     TimeControl c = {.f = f};
     TRY(analyze(&c));

@@ -196,10 +196,7 @@ static u32 spaces_behind_loads(const Body *b) {
 // Whether lanes leave the loop at different times, or it lies between BSSY and BSYNC.
 static bool may_part(const Body *b) {
     const TimeFunc *f = b->f;
-    if (bitset_has(&f->divergence->branches, b->branch)) return true;
-    for (u32 up = b->header; up != WL_NONE; up = f->dominators->parent[up])
-        if (f->opens[up] && !dom_dominates(f->dominators, f->opens[up] - 1, b->header)) return true;
-    return false;
+    return bitset_has(&f->divergence->branches, b->branch) || time_lanes_parted(f, b->header);
 }
 
 // Whether loads of several turns would be under way at once, or there are none: else ptxas leaves a loop as it is where

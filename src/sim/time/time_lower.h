@@ -352,6 +352,8 @@ WL_MUST_USE Status time_share(TimeFunc *f);
 
 // time_code_control.c
 WL_MUST_USE Status time_control(TimeFunc *f);
+// Whether the block lies between BSSY and BSYNC. Lanes that have left the kernel part nobody.
+bool time_lanes_parted(const TimeFunc *f, u32 block);
 
 // time_code_region.c
 // Joins the blocks of the function to regions (TimeBlock.parts), which control flow of the machine neither enters nor
