@@ -73,6 +73,7 @@ typedef struct TimeCta {
     u64 share;                   // of the SM
     u32 next_free;
     u32 serial;  // tells the CTAs apart that have this place one after the other
+    u64 came;    // as which of the SM's CTAs
     bool used;
 } TimeCta;
 
@@ -164,7 +165,7 @@ typedef struct TimeWarp {
     u32 gmma_groups;
     u32 slot_cap;
     u64 start;
-    u64 place;               // among the warps that wait for room in the queue of a unit; 0: it does not
+    u64 place;               // its number among the warps that found the queue of a unit full, or PLACE_LET_IN; 0: neither
     u64 entered;             // when it last put something into one
     u64 apart[2];            // when it may issue another constant, access (TimeSpaced)
     u64 settled;             // when all that it computed could be read, by units of the same kind
@@ -322,13 +323,15 @@ typedef struct PipeEntry {
 } PipeEntry;
 
 enum { PIPE_WAITING = 128 };  // warps that an SM may have
+#define PLACE_LET_IN UINT64_MAX
 
 // The warps that may put something into a queue: all of an SM's, or with a queue of each scheduler's before it (own)
 // those of one.
 typedef struct PipeGate {
-    u64 places, entered;       // TimeWarp.place of the last warp that found it full; of the last of these let in
-    u64 coming;                // warps let in that have not issued yet
-    u8 waiting[PIPE_WAITING];  // by place: Sm.warps of those in between
+    u64 places;                // warps that have found it full
+    u64 coming;                // of these, those let in that have not issued yet
+    u32 waiting_count;         // ... those that wait:
+    u8 waiting[PIPE_WAITING];  // index in Sm.warps
     u32 last;                  // warp that put something into it last
     u32 behind;                // instructions in the queue of the scheduler
     bool closed;               // it was full, and few instructions have left since
@@ -435,6 +438,7 @@ typedef struct Sm {
     Scheduler schedulers[SM_SCHEDULERS];
     TimeWarp *warps;  // max_threads_per_sm / 32
     u32 resident_ctas;
+    u64 ctas_came;
     TimeCta *ctas;
     u32 cta_count;
     u64 start_free;   // when it can start another CTA

@@ -114,7 +114,8 @@ static Status start_cta(Sm *sm, const CtaStart *s) {
                      .linear = s->linear,
                      .used = true,
                      .threads = front->threads,
-                     .serial = cta->serial + 1};
+                     .serial = cta->serial + 1,
+                     .came = ++sm->ctas_came};
     cta->warps_left = front->warp_count;
     cta->share = SM_SHARE / s->run->limit;
     account_residents(sm, start > sm->integrated ? start : sm->integrated);

@@ -90,12 +90,25 @@ static u64 warps_coming(const Pipe *p) {
     return coming;
 }
 
-// Lets in the warps that wait longest, from `cycle` on: one, if nobody who was let in is still to come, and as many as
-// keep the unit busy until they have come.
+// Whose turn it is: a warp of the CTA that came first, of these the one that has waited longest.
+static TimeWarp *take_first(const Sm *sm, PipeGate *gate) {
+    u32 first = 0;
+    for (u32 k = 1; k < gate->waiting_count; k++) {
+        const TimeWarp *a = &sm->warps[gate->waiting[k]], *b = &sm->warps[gate->waiting[first]];
+        if (a->cta->came != b->cta->came ? a->cta->came < b->cta->came : a->place < b->place) first = k;
+    }
+    TimeWarp *w = &sm->warps[gate->waiting[first]];
+    gate->waiting[first] = gate->waiting[--gate->waiting_count];
+    return w;
+}
+
+// Lets in warps from `cycle` on: one, if nobody who was let in is still to come, and as many as keep the unit busy until
+// they have come.
 static void let_in(Sm *sm, Pipe *p, PipeGate *gate, u64 cycle) {
     u32 low = p->room < QUEUE_LOW ? p->room : QUEUE_LOW;
-    while (gate->places != gate->entered && (!gate->coming || p->count + warps_coming(p) < low)) {
-        TimeWarp *w = &sm->warps[gate->waiting[++gate->entered % PIPE_WAITING]];
+    while (gate->waiting_count && (!gate->coming || p->count + warps_coming(p) < low)) {
+        TimeWarp *w = take_first(sm, gate);
+        w->place = PLACE_LET_IN;
         gate->coming++;
         if (scheduler_of(sm, w)->at[w->slot] == NEVER) set_at(sm, w, TW_READY, cycle);
     }
@@ -118,7 +131,7 @@ void pipe_pop(Sm *sm, Pipe *p, u64 cycle) {
     p->first = (p->first + 1) % p->cap;
     p->count--;
     for (u32 i = 0; i < (p->own ? sm->scheduler_count : 1); i++)
-        if (p->gates[i].closed || p->gates[i].places != p->gates[i].entered) open_gate(sm, p, &p->gates[i], cycle);
+        if (p->gates[i].closed || p->gates[i].waiting_count) open_gate(sm, p, &p->gates[i], cycle);
 }
 
 void pipe_passed(Sm *sm, Pipe *p, u64 cycle) {
@@ -143,8 +156,8 @@ u64 pipe_next(const Pipe *p) {
 static u64 take_turn(Sm *sm, Pipe *p, TimeWarp *w, u64 cycle) {
     PipeGate *gate = gate_of(p, w->sched);
     u32 number = (u32)(w - sm->warps);
-    bool in = w->place && w->place <= gate->entered, running = gate->last == number || cycle - w->entered <= QUEUE_RUN;
-    if (in || (!w->place && !gate->closed && (running || gate->places == gate->entered))) {
+    bool in = w->place == PLACE_LET_IN, running = gate->last == number || cycle - w->entered <= QUEUE_RUN;
+    if (in || (!w->place && !gate->closed && (running || !gate->waiting_count))) {
         gate->coming -= in;
         w->place = 0;
         w->entered = cycle;
@@ -153,8 +166,10 @@ static u64 take_turn(Sm *sm, Pipe *p, TimeWarp *w, u64 cycle) {
             let_in(sm, p, gate, cycle + (p->count + 1 < QUEUE_LOW ? 1 : QUEUE_RUN));
         return 0;
     }
-    if (!w->place) w->place = ++gate->places;
-    gate->waiting[w->place % PIPE_WAITING] = (u8)number;
+    if (!w->place) {
+        w->place = ++gate->places;
+        gate->waiting[gate->waiting_count++] = (u8)number;
+    }
     return NEVER;
 }
 
