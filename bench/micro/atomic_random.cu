@@ -53,5 +53,7 @@ int main() {
     CHECK(cudaMemset(data, 0, 1 << 20));
     measure<unsigned>("u32", data, properties.multiProcessorCount, clock_khz);
     measure<float>("f32", (float *)data, properties.multiProcessorCount, clock_khz);
+    measure<unsigned long long>("u64", (unsigned long long *)data, properties.multiProcessorCount, clock_khz);
+    measure<double>("f64", (double *)data, properties.multiProcessorCount, clock_khz);
     return 0;
 }

@@ -165,7 +165,7 @@ typedef struct TimeWarp {
     u32 gmma_groups;
     u32 slot_cap;
     u64 start;
-    u64 place;               // its number among the warps that found the queue of a unit full, or PLACE_LET_IN; 0: neither
+    u64 place;               // as which it found the queue of a unit full, or PLACE_LET_IN; 0: neither
     u64 entered;             // when it last put something into one
     u64 apart[2];            // when it may issue another constant, access (TimeSpaced)
     u64 settled;             // when all that it computed could be read, by units of the same kind

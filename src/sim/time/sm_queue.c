@@ -102,8 +102,8 @@ static TimeWarp *take_first(const Sm *sm, PipeGate *gate) {
     return w;
 }
 
-// Lets in warps from `cycle` on: one, if nobody who was let in is still to come, and as many as keep the unit busy until
-// they have come.
+// Lets in warps from `cycle` on: one, if nobody who was let in is still to come, and as many as keep the unit busy
+// until they have come.
 static void let_in(Sm *sm, Pipe *p, PipeGate *gate, u64 cycle) {
     u32 low = p->room < QUEUE_LOW ? p->room : QUEUE_LOW;
     while (gate->waiting_count && (!gate->coming || p->count + warps_coming(p) < low)) {
