@@ -293,6 +293,7 @@ static bool passes_nothing_on(AdviceCase *c, const CasePart *part, u32 loop) {
     for (u32 i = 0; i < part->access_count; i++) {
         const CaseAccess *load = &part->accesses[i];
         if (!load->load || load->atomic || !loop_has(part, loop, load->pc)) continue;
+        if (part->insns[load->pc].traits & TRAIT_READ_ONLY) continue;  // of what nobody stores meanwhile
         bool follows = false, filled = false;
         for (u32 j = 0; j < part->access_count; j++) {
             const CaseAccess *store = &part->accesses[j];
