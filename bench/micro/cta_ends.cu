@@ -17,6 +17,7 @@
 //   load4     ... of four lines                 load4_s    ... and a store to four others
 //   lines     loads of a line for each lane,    dram       rows of DRAM
 //             which hit the L2
+//   ex2       a chain of special functions      f2i        a chain of conversions to and fro
 #include <cstring>
 
 #include "micro.h"
@@ -26,6 +27,8 @@ constexpr int RESIDENT = 8, ALL = 12, SMS = 132;
 enum Kind {
     FMA,
     CHAIN,
+    EX2,
+    F2I,
     SHARED,
     SHARED4,
     SHARED_S,
@@ -63,6 +66,8 @@ template <int kind> __device__ static float work(int turns, const float *data, f
         if (kind == FMA)
 #pragma unroll
             for (int k = 0; k < 8; k++) y[k] = y[k] * 0.99f + x;
+        if (kind == EX2) asm volatile("ex2.approx.ftz.f32 %0, %0;" : "+f"(x));
+        if (kind == F2I) x = (float)((int)x + 1);
         if (kind == CHAIN) x = x * 0.99f + 1.0f;
         if (kind >= SHARED && kind <= SHARED4_1 || kind == TWO4) x = shared[(at + (int)x) & 1023];
         if (kind == TWO4) z = shared[(at + 1 + (int)z) & 1023];
@@ -155,6 +160,8 @@ int main(int argc, char **argv) {
     CHECK(cudaMalloc(&out, 4));
     measure<FMA>("fma", 2000, data, out);
     measure<CHAIN>("chain", 4000, data, out);
+    measure<EX2>("ex2", 2000, data, out);
+    measure<F2I>("f2i", 2000, data, out);
     measure<SHARED>("shared", 1000, data, out);
     measure<SHARED4>("shared4", 1000, data, out);
     measure<SHARED_S>("shared_s", 1000, data, out);

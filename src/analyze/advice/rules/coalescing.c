@@ -6,6 +6,9 @@
 
 enum { SECTOR = 32, WORD = 4 /* bytes of a lane where a line has one for each */, ROW = 512 };
 #define WASTE 1.5  // times the fewest sectors; below it is alignment, not the layout
+// Part of the time in which the L1 or the L2 works, if all that lists name is out of order.
+#define BUSY_BY_LIST 0.6
+#define MOST_BUSY 1.1
 
 // Each lane goes to the row that its data names, for one word of it; which one it is depends on the thread or the turn:
 // others want the row's other words. table[row[i] * WIDTH + column].
@@ -26,13 +29,60 @@ static bool is_of_rows(const CasePart *part, const CaseAccess *a) {
     return row && column;
 }
 
+// The instruction that made the value, copies and conversions passed over.
+static u32 made_at(const CasePart *part, u32 node) {
+    const Chains *chains = part->view->flow.chains;
+    for (u32 steps = 0; steps < LOADED_STEPS && node != WL_NONE; steps++) {
+        u32 pc = chains->nodes[node].insn;
+        if (pc == WL_NONE) return WL_NONE;
+        const FlowInsn *in = case_insn(part, pc);
+        if (in->is_load || in->uses != 1) return pc;
+        node = chains->of_operand[in->operands + in->defs];
+    }
+    return WL_NONE;
+}
+
+static bool is_by_thread(const AffineFactor *f) {
+    return f->kind == AFFINE_SREG && (f->id == SREG_TID || f->id == SREG_LANEID);
+}
+
+// Each thread takes one element of a list, outside of loops, and what that says is all that tells its lane from the
+// others: list[thread] of pixels, of cells. NULL: it is not so.
+static const CaseAccess *list_of(const CasePart *part, const CaseAccess *a) {
+    if (!a->gathered || !a->affine) return NULL;
+    const Affine *affine = part->view->flow.affine;
+    const AffineForm *form = &affine->forms[a->affine->form];
+    const CaseAccess *list = NULL;
+    for (u32 t = 0; t < form->term_count; t++) {
+        const AffineTerm *term = &affine->terms[form->terms + t];
+        for (u32 i = 0; i < AFFINE_DEGREE && term->factors[i] != WL_NONE; i++) {
+            const AffineFactor *f = &affine->factors[term->factors[i]];
+            if (is_by_thread(f)) return NULL;
+            if (f->kind != AFFINE_NODE || !node_is_loaded(part, f->id, LOADED_STEPS)) continue;
+            u32 pc = made_at(part, f->id);
+            const CaseAccess *from = pc == WL_NONE ? NULL : case_access(part, pc);
+            bool alone = term->coefficient == a->bytes && term->factors[1] == WL_NONE && !list;
+            if (!from || !alone || from->apart != from->bytes || part->insns[pc].loop != WL_NONE) return NULL;
+            list = from;
+        }
+    }
+    return list;
+}
+
+// Lanes that go anywhere keep a unit busy that would have less to do for neighbours. Lists that are in order already
+// would keep it busy for longer than there is time.
+static bool is_list_out_of_order(const AdviceCase *c, const CasePart *part, const CaseAccess *a) {
+    f64 busy = fmax(c->load.busy[RESOURCE_L2], c->load.busy[RESOURCE_LSU]);
+    return busy > BUSY_BY_LIST && busy < MOST_BUSY && list_of(part, a);
+}
+
 // Lanes go over a line of the L1 together, of which the thread's other accesses want what this one leaves.
 static bool shares_line(const CasePart *part, const CaseAccess *a) {
     return a->apart > 0 && a->apart <= WORD && access_pieces(part, a) > 1;
 }
 
-static bool is_scattered(const CasePart *part, const CaseAccess *a) {
-    bool known = a->known != ACCESS_UNKNOWN || is_of_rows(part, a);
+static bool is_scattered(const AdviceCase *c, const CasePart *part, const CaseAccess *a) {
+    bool known = a->known != ACCESS_UNKNOWN || is_of_rows(part, a) || is_list_out_of_order(c, part, a);
     bool wastes = a->sectors > WASTE * a->fewest && !shares_line(part, a);
     return access_is_global(a) && !a->atomic && known && a->requests > 0 && wastes;
 }
@@ -128,7 +178,7 @@ static void look_at(AdviceCase *c, const CasePart *part, u32 first) {
     f64 excess = 0;
     for (u32 i = first; i < part->access_count; i++) {
         const CaseAccess *a = &part->accesses[i];
-        if (!is_scattered(part, a) || !is_one_change(part, &part->accesses[first], a)) continue;
+        if (!is_scattered(c, part, a) || !is_one_change(part, &part->accesses[first], a)) continue;
         if (a->requests * (a->sectors - a->fewest) > excess) {
             excess = a->requests * (a->sectors - a->fewest);
             worst = a;
@@ -149,14 +199,23 @@ static void look_at(AdviceCase *c, const CasePart *part, u32 first) {
         hit_fact(hit, "lane_stride", NAN, "bytes", "each lane takes one word of the row that its data names");
     else if (f && f->stride_kind[0] == AFFINE_STRIDE_SYMBOLIC)
         hit_fact(hit, "lane_stride", NAN, "bytes", "neighbouring lanes are apart by a distance known at launch only");
+    const CaseAccess *list = list_of(part, worst);
+    if (list) hit_text(hit, TEXT_order);
+    if (list)
+        hit_fact(hit, "lane_stride", NAN, "bytes", "where each lane goes is read from a list at %s",
+                 place_text(c, part, list->pc));
     hit->doubtful = worst->known != ACCESS_COUNTED && (!f || f->stride_kind[0] != AFFINE_STRIDE_CONSTANT);
+    if (list)
+        return hit_end_line(hit, part, worst->pc,
+                            "Order the list of %s so that neighbouring lanes load neighbouring words at %s",
+                            place_text(c, part, list->pc), place_text(c, part, worst->pc));
     hit_end_line(hit, part, worst->pc, "Let neighbouring lanes %s neighbouring words at %s",
                  worst->load ? "load" : "store", place_text(c, part, worst->pc));
 }
 
-static bool is_first(const CasePart *part, u32 at) {
+static bool is_first(const AdviceCase *c, const CasePart *part, u32 at) {
     for (u32 i = 0; i < at; i++)
-        if (is_scattered(part, &part->accesses[i]) && is_one_change(part, &part->accesses[i], &part->accesses[at]))
+        if (is_scattered(c, part, &part->accesses[i]) && is_one_change(part, &part->accesses[i], &part->accesses[at]))
             return false;
     return true;
 }
@@ -229,6 +288,6 @@ void rule_global_coalescing(AdviceCase *c) {
     for (u32 p = 0; p < c->part_count; p++) walk_together(c, &c->parts[p]);
     for (u32 p = 0; p < c->part_count; p++)
         for (u32 i = 0; i < c->parts[p].access_count; i++)
-            if (is_scattered(&c->parts[p], &c->parts[p].accesses[i]) && is_first(&c->parts[p], i))
+            if (is_scattered(c, &c->parts[p], &c->parts[p].accesses[i]) && is_first(c, &c->parts[p], i))
                 look_at(c, &c->parts[p], i);
 }
