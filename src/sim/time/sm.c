@@ -596,17 +596,25 @@ static bool reads_registers(Sm *sm, Scheduler *s, TimeWarp *w, const TimeOp *op,
     return throttle(sm, s, w, cycle, s->busy, STALL_DISPATCH);
 }
 
-// When the unit begins with the instruction. The slow unit has a queue, in which it waits without its warp; the unit is
-// free for others while that has room.
-static u64 take_unit(const GpuModel *gpu, Scheduler *s, const TimeOp *op, u64 cycle) {
-    if (op->unit != UNIT_XU || !gpu->xu_queue) {
-        s->unit_free[op->unit] = cycle + op->interval;
-        return cycle;
+// When the unit begins with the instruction.
+static u64 take_unit(const GpuModel *gpu, Scheduler *s, const TimeWarp *w, const TimeOp *op, u64 cycle) {
+    u64 free = s->unit_free[op->unit], start = free > cycle ? free : cycle;
+    s->unit_free[op->unit] = start + op->interval;
+    if (op->unit == UNIT_XU && gpu->xu_queue) {
+        if (free < cycle) s->xu_since = cycle;
+        s->xu_last = w->slot;
     }
-    u64 start = s->xu_until > cycle ? s->xu_until : cycle, waiting = gpu->xu_queue * gpu->xu_interval;
-    s->xu_until = start + op->interval;
-    s->unit_free[UNIT_XU] = s->xu_until > cycle + waiting ? s->xu_until - waiting : cycle + 1;
     return start;
+}
+
+// The slow unit has a queue, in which instructions wait without their warp. When it has had no rest for as long as that
+// takes, it is for one warp at a time, and who is oldest goes first: of chains three or four warps of a scheduler have
+// the unit for themselves (h200-cta-ends.tsv, ex2, f2i).
+static u64 unit_free_for(const GpuModel *gpu, const Scheduler *s, const TimeWarp *w, const TimeOp *op, u64 cycle) {
+    u64 free = s->unit_free[op->unit], waiting = gpu->xu_queue * gpu->xu_interval;
+    if (op->unit != UNIT_XU || !waiting) return free;
+    if (s->xu_last != w->slot && free > s->xu_since + waiting) return free;
+    return free > cycle + waiting ? free - waiting : cycle;
 }
 
 static bool try_issue(Sm *sm, Scheduler *s, TimeWarp *w, u64 cycle) {
@@ -614,9 +622,10 @@ static bool try_issue(Sm *sm, Scheduler *s, TimeWarp *w, u64 cycle) {
     const TimeOp *op = &code->ops[w->op];
     bool memory = op->path == TIME_BY_QUEUE;
     if (op->path == TIME_BY_UNIT) {
-        if (s->unit_free[op->unit] > cycle) {
+        u64 free = unit_free_for(sm->gpu, s, w, op, cycle);
+        if (free > cycle) {
             bool held = w->reason == unit_throttle(op) && unit_hold(sm, s, w, op, cycle);
-            return !held && throttle(sm, s, w, cycle, s->unit_free[op->unit], unit_throttle(op));
+            return !held && throttle(sm, s, w, cycle, free, unit_throttle(op));
         }
         if (WL_UNLIKELY(is_held(s, w))) unit_let_go(sm, s, w, cycle);
     }
@@ -628,7 +637,7 @@ static bool try_issue(Sm *sm, Scheduler *s, TimeWarp *w, u64 cycle) {
     count_issue(sm, s, w, op, cycle);
     if (op->spaced) w->apart[apart_of(op)] = cycle + apart_by(sm->gpu, op);
     if (!memory) {
-        u64 start = op->path == TIME_BY_UNIT ? take_unit(sm->gpu, s, op, cycle) : cycle;
+        u64 start = op->path == TIME_BY_UNIT ? take_unit(sm->gpu, s, w, op, cycle) : cycle;
         if (WL_UNLIKELY(s->held) && op->path == TIME_BY_UNIT) unit_note(s, op, cycle);
         if (op->kind == TIME_FIXED)
             memory_fixed(sm, w, op, cycle);

@@ -239,7 +239,8 @@ typedef struct Scheduler {
     u32 held_units;          // ... the units
     HeldUnit units[UNIT_COUNT];
     u64 unit_free[UNIT_COUNT];
-    u64 xu_until;      // the slow unit works until then (GpuModel.xu_queue)
+    u64 xu_since;      // the slow unit has been at work since then
+    u8 xu_last;        // slot of the warp that has something in the queue of the slow unit (GpuModel.xu_queue)
     u64 special_free;  // when it can read another special register
     u64 reads;         // registers that its register file could have handed out when it has those of what was issued
     SampledSlots sampled[SAMPLE_SETS];
